@@ -162,7 +162,7 @@ t "YAML on standard input" silent
 head -c 1100000 /dev/zero | tr '\0' ' ' >large.json
 run cdi validate large.json
 t "too large" exactly 65 <<-'E'
-	large.json: is longer than 1048576 bytes
+	large.json: larger than 1048576 bytes
 E
 esc=$(printf '\033')
 printf '{"cdiVersion":"0.6.0","k%s[31m":1}' '\u001b' >esc.json

@@ -53,7 +53,7 @@ echo "# the command line"
 run cdi generate x
 t "a word" complains 64 'cdi generate takes no "x" (see gpuhelperctl help cdi generate)'
 run cdi generate --vendor nvida
-t "no such vendor" complains 64 '"nvida" is none of nvidia, amd and intel'
+t "no such vendor" complains 64 '--vendor must be nvidia, amd or intel, not "nvida"'
 run cdi list --vendor nvidia
 t "an option of another word" complains 64 "cdi list has no option --vendor (see gpuhelperctl help cdi list)"
 run cdi generate --spec-dirs x
@@ -62,7 +62,7 @@ run cdi generate --root "$T/nowhere"
 t "no such host" complains 74 "$T/nowhere: No such file or directory"
 host empty empty
 gen empty
-t "a host without a GPU" sh -c '[ $1 = 69 ] && [ ! -s out ] && grep -qx "gpuhelperctl: no GPU to make a spec of" err' - "$st"
+t "a host without a GPU" sh -c '[ $1 = 69 ] && [ ! -s out ] && grep -qx "gpuhelperctl: no GPU to make a spec for" err' - "$st"
 
 echo "# NVIDIA, a host like Debian"
 host deb nvidia-2gpu
@@ -85,7 +85,7 @@ gen deb
 cp out deb.json
 t "is generated" is 0
 t "and valid" valid
-t "of a library that is new, that" warns "$a/libnvidia-new.so.$VERSION is not known to be of any capability: gpuhelper gives it with each of them"
+t "of a library that is new, that" warns "$a/libnvidia-new.so.$VERSION: unknown capability: gpuhelper grants it with every capability"
 t "and nothing else" [ "$(wc -l <err)" = 1 ]
 t "the lowest version that has groups" py 's["cdiVersion"] == "0.7.0" and s["kind"] == "nvidia.com/gpu"'
 t "devices by rank, by UUID, and all" py 'names == ["0", "1", "GPU-edfee158-11c1-52b8-0517-92f30e7fac88", "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "all"]'
@@ -114,7 +114,7 @@ for f in compat old; do
 done
 gen deb --mps
 t "MPS only where it is asked for" py "sorted(set(where) - {m['containerPath'] for m in json.load(open('$T/deb.json'))['containerEdits']['mounts']}) == ['/usr/bin/nvidia-cuda-mps-control', '/usr/bin/nvidia-cuda-mps-server']"
-t "and the server's directory where it is there" warns "/tmp/nvidia-mps is no directory of root's: start nvidia-cuda-mps-control -d as root first"
+t "and the server's directory where it is there" warns "/tmp/nvidia-mps is not a directory of root: start nvidia-cuda-mps-control -d as root first"
 mkdir -p "$T/deb/tmp/nvidia-mps"
 gen deb --mps
 t "the server's directory, to write to" py '[m["options"] for m in e["mounts"] if m["containerPath"] == "/tmp/nvidia-mps"] == [["bind", "rw", "nosuid", "nodev", "noexec", "rprivate"]]'
@@ -134,8 +134,8 @@ t "those of 64 bits" py "where['$a/libcuda.so.1'] == where['$b/libcuda.so.1'] ==
 t "those of 32" py "where['/usr/lib/i386-linux-gnu/libcuda.so.1'] == where['/usr/lib/libcuda.so.1'] == '/usr/lib/libcuda.so.$VERSION'"
 t "come first: an image's /usr/lib64 may be its /usr/lib" py "list(where).index('/usr/lib/libcuda.so.1') < list(where).index('$b/libcuda.so.1')"
 t "VDPAU's of 32 bits" py "where['/usr/lib/vdpau/libvdpau_nvidia.so.1'] == '/usr/lib/vdpau/libvdpau_nvidia.so.$VERSION'"
-t "nvidia-smi is missed" warns "nvidia-smi is not in /usr/bin: containers will not have it"
-t "a node is missed, once" [ "$(grep -c 'nvidia0 is not there yet' err)" = 1 ]
+t "nvidia-smi is missed" warns "nvidia-smi is not in /usr/bin: containers will lack it"
+t "a node is missed, once" [ "$(grep -c 'nvidia0 does not exist yet' err)" = 1 ]
 t "and in the spec nevertheless" py 'of["0"] == ["/dev/nvidia0"] and s["cdiVersion"] == "0.5.0"'
 
 # Debian's packages: links to /etc/alternatives, and from there into a directory of the driver's version
@@ -185,22 +185,22 @@ P
 python3 "$T/cache.py" "$T/arm/etc/ld.so.cache" $(cd "$T/arm" && find usr/lib/aarch64-linux-gnu -name '*.so.*' | sort | sed 's|^|/|')
 gen arm
 t "aarch64" py "where['/usr/lib/aarch64-linux-gnu/libcuda.so.1'] == where['$b/libcuda.so.1'] == '/usr/lib/aarch64-linux-gnu/libcuda.so.$VERSION' and '$a/libcuda.so.1' not in where"
-t "a machine that is none of a driver's" warns "/usr/lib/aarch64-linux-gnu/libnvidia-nvvm.so.$VERSION is for a machine that is not known here (ELF 243, 64 bits): it is left out"
+t "a machine that is none of a driver's" warns "/usr/lib/aarch64-linux-gnu/libnvidia-nvvm.so.$VERSION is for an unknown machine (ELF 243, 64 bits): left out"
 
 echo "# NVIDIA, what is missing or wrong"
 host old nvidia-2gpu
 driver "$T/old$a" 570.10
 cache old $a
 gen old
-t "libraries of another version only" complains_last 69 "no library of driver $VERSION is in /etc/ld.so.cache, but of 570.10: install them and run ldconfig, or load the module that is installed (reboot)"
+t "libraries of another version only" complains_last 69 "/etc/ld.so.cache has no libraries of driver $VERSION, but of 570.10: install them and run ldconfig, or load the installed module (reboot)"
 driver "$T/old$a" $VERSION
 ldconfig -r "$T/old"; rm "$T/old$a/libnvidia-ptxjitcompiler.so.1" "$T/old$a/libnvidia-ptxjitcompiler.so.$VERSION"
 gen old
 t "libraries of both versions: those of the module" py "where['$b/libcuda.so.1'] == '$a/libcuda.so.$VERSION' and not any('570.10' in p for p in where.values())"
-t "a library that is in the cache and gone" warns "no libnvidia-ptxjitcompiler.so.$VERSION is in /etc/ld.so.cache: containers will not have the compiler of CUDA's PTX code"
+t "a library that is in the cache and gone" warns "/etc/ld.so.cache has no libnvidia-ptxjitcompiler.so.$VERSION: containers will lack the compiler of CUDA's PTX code"
 echo 590.1 >"$T/old/sys/module/nvidia/version"
 gen old
-t "the driver is another one now" complains_last 69 "no library of driver 590.1 is in /etc/ld.so.cache, but of $VERSION: install them and run ldconfig, or load the module that is installed (reboot)"
+t "the driver is another one now" complains_last 69 "/etc/ld.so.cache has no libraries of driver 590.1, but of $VERSION: install them and run ldconfig, or load the installed module (reboot)"
 driver "$T/old$a" 590.1; ldconfig -r "$T/old"
 gen old
 t "and its libraries: a new spec" py "where['$b/libcuda.so.1'] == '$a/libcuda.so.590.1' and '$b/libcuda.so.$VERSION' not in where"
@@ -210,7 +210,7 @@ gen old
 t "the version from /proc" py "where['$b/libcuda.so.1'] == '$a/libcuda.so.590.1'"
 rm "$T/old/proc/driver/nvidia/version"
 gen old
-t "no version" complains_last 69 "neither /sys/module/nvidia/version nor /proc/driver/nvidia/version tells the driver's version: run modprobe nvidia"
+t "no version" complains_last 69 "the driver's version is neither in /sys/module/nvidia/version nor in /proc/driver/nvidia/version: run modprobe nvidia"
 host bad nvidia-2gpu
 gen bad
 t "no cache" complains_last 74 "/etc/ld.so.cache: No such file or directory: run ldconfig"
@@ -225,15 +225,15 @@ ln -sf /etc/shadow "$T/bad$a/libnvidia-opticalflow.so.1"
 rm "$T/bad$a/libGLX_nvidia.so.$VERSION"; mkdir "$T/bad$a/libGLX_nvidia.so.$VERSION"
 gen bad
 t "is generated" is 0
-t "not what others can change" warns "$a/libnvidia-ngx.so.$VERSION may be written by others than root (mode 0666): chmod go-w it: it is left out"
-t "nor what is somebody's" warns "$a/libnvidia-encode.so.$VERSION belongs to uid 1000 and not to root: chown root it: it is left out"
-t "nor what is no library" warns "$a/libnvidia-nvvm.so.$VERSION is no ELF file: it is left out"
-t "nor half of one" warns "$a/libnvidia-gpucomp.so.$VERSION is cut off: it is left out"
-t "nor a directory" warns "$a/libGLX_nvidia.so.$VERSION is not a regular file: it is left out"
+t "not what others can change" warns "$a/libnvidia-ngx.so.$VERSION may be written by others than root (mode 0666): chmod go-w it: left out"
+t "nor what is somebody's" warns "$a/libnvidia-encode.so.$VERSION belongs to uid 1000 and not to root: chown root it: left out"
+t "nor what is no library" warns "$a/libnvidia-nvvm.so.$VERSION is no ELF file: left out"
+t "nor half of one" warns "$a/libnvidia-gpucomp.so.$VERSION is cut off: left out"
+t "nor a directory" warns "$a/libGLX_nvidia.so.$VERSION is not a regular file: left out"
 t "none of them" py 'not any(n in p for p in where for n in ("ngx", "encode", "nvvm", "gpucomp", "opticalflow", "GLX", "shadow"))'
 node bad /dev/nvidia0 1 3 666 0
 gen bad
-t "another device in a node's place" warns "/dev/nvidia0 is not the character device 195:0: remove it, the driver makes its own"
+t "another device in a node's place" warns "/dev/nvidia0 is not the character device 195:0: remove it, and the driver creates the right node"
 
 echo "# NVIDIA, MIG"
 host mig nvidia-mig
@@ -260,7 +260,7 @@ node cpx /dev/dri/card1 226 1 660 44
 gen cpx
 t "partitions by rank only, a card with the first" py 'names == [str(n) for n in range(8)] + ["all"] and of["0"] == ["/dev/dri/card1", "/dev/dri/renderD128"] and of["7"] == ["/dev/dri/renderD135"]'
 gen amd --rocm-libs
-t "no ROCm" complains_last 69 "no library in /opt/rocm/lib: install ROCm, or leave --rocm-libs out"
+t "no ROCm" complains_last 69 "no library in /opt/rocm/lib: install ROCm, or omit --rocm-libs"
 r=/opt/rocm-6.4.0/lib
 lib "$T/amd$r/libamdhip64.so.6.4.60400" libamdhip64.so.6; ln -s libamdhip64.so.6.4.60400 "$T/amd$r/libamdhip64.so.6"
 ln -s libamdhip64.so.6 "$T/amd$r/libamdhip64.so"; lib "$T/amd$r/libhsa-runtime64.so.1.15.60400" libhsa-runtime64.so.1
@@ -281,7 +281,7 @@ cp -R "$sysroot/nvidia-2gpu/proc/driver" "$T/both/proc/"; cp -R "$sysroot/nvidia
 sed -i '/^Character/a 195 nvidia\n510 nvidia-uvm' "$T/both/proc/devices"
 driver "$T/both$a" $VERSION; cache both $a
 gen both
-t "two vendors, one spec" complains 64 "there are GPUs of several vendors, and a spec has one kind: say --vendor, or --output DIRECTORY/"
+t "two vendors, one spec" complains 64 "this host has GPUs of several vendors, but a spec is for one: give --vendor, or --output DIRECTORY/"
 gen both --vendor amd
 t "one of them" py 's["kind"] == "amd.com/gpu"'
 gen both --output "$T/specs/"
@@ -291,7 +291,7 @@ t "mode 0644, and nothing else left" [ "$(stat -c %a specs specs/* | tr '\n' ' '
 t "they are CDI's" sh -c '"$1" cdi list --spec-dirs specs >listed && [ $(wc -l <listed) = 12 ]' - "$ctl"
 i=$(stat -c %i specs/gpuhelper-amd.json)
 gen both --output "$T/specs"
-t "nothing has changed: nothing is written" sh -c '[ $1 = 0 ] && grep -qx "$2/specs/gpuhelper-amd.json: amd.com/gpu, nothing has changed" out && [ $(stat -c %i specs/gpuhelper-amd.json) = $3 ]' - "$st" "$T" "$i"
+t "nothing has changed: nothing is written" sh -c '[ $1 = 0 ] && grep -qx "$2/specs/gpuhelper-amd.json: amd.com/gpu, unchanged" out && [ $(stat -c %i specs/gpuhelper-amd.json) = $3 ]' - "$st" "$T" "$i"
 chmod 600 specs/gpuhelper-amd.json
 gen both --output "$T/specs"
 t "but for a mode that is another" [ "$(stat -c %a specs/gpuhelper-amd.json)" = 644 ]
@@ -300,17 +300,17 @@ gen both --output "$T/specs"
 t "one vendor's failing stops no other, and is the status" sh -c '[ $1 = 69 ] && grep -q amd.com out && ! grep -q nvidia.com out' - "$st"
 t "and leaves what was there" grep -q $VERSION specs/gpuhelper-nvidia.json
 gen deb --output "$T/specs/mine.json"
-t "beside a file that has the same devices: that is told" warns "$T/specs/gpuhelper-nvidia.json has nvidia.com/gpu=0, too: an engine that reads both gives that device to none"
+t "beside a file that has the same devices: that is told" warns "$T/specs/gpuhelper-nvidia.json also has nvidia.com/gpu=0: an engine that reads both files uses neither device"
 gen deb --output "$T/one.json"
 t "a file" cmp -s one.json deb.json
 ln -sf /etc/passwd "$T/one.json"
 gen deb --output "$T/one.json"
 t "in place of a link, not through it" sh -c '[ ! -L one.json ] && cmp -s one.json deb.json'
 gen deb --output "$T/one.yaml"
-t "JSON under another name" complains_last 64 "$T/one.yaml: CDI reads what ends in .json or .yaml, and this is JSON: name it so"
+t "JSON under another name" complains_last 64 "$T/one.yaml: the name of a CDI spec in JSON must end in .json"
 mkdir open && chmod 777 open
 gen deb --output "$T/open/a.json"
-t "a directory that others may write" sh -c '[ $1 = 78 ] && [ -z "$(ls open)" ] && grep -q "open may be written by others (mode 0777): chmod go-w it" err' - "$st"
+t "a directory that others may write" sh -c '[ $1 = 78 ] && [ -z "$(ls open)" ] && grep -q "open is writable by others (mode 0777): chmod go-w it" err' - "$st"
 chmod 755 open && chown 1000 open
 gen deb --output "$T/open/a.json"
 t "somebody's directory" sh -c '[ $1 = 78 ] && [ -z "$(ls open)" ] && grep -q "open belongs to uid 1000" err' - "$st"
@@ -357,16 +357,16 @@ t "and valid where it is used, held against this host" silent
 run cdi list
 t "its devices are this host's" sh -c '[ $1 = 0 ] && [ $(grep -c "^nvidia.com/gpu=.*  /run/cdi/gpuhelper-nvidia.json$" out) = 5 ]' - "$st"
 live --output /run/cdi
-t "again: nothing has changed" says "/run/cdi/gpuhelper-nvidia.json: nvidia.com/gpu, nothing has changed"
+t "again: nothing has changed" says "/run/cdi/gpuhelper-nvidia.json: nvidia.com/gpu, unchanged"
 live --output /var/run/cdi/
-t "by another name of that directory" says "/run/cdi/gpuhelper-nvidia.json: nvidia.com/gpu, nothing has changed"
+t "by another name of that directory" says "/run/cdi/gpuhelper-nvidia.json: nvidia.com/gpu, unchanged"
 cp "$here/tests/fixtures/cdi/good/nvidia-2gpu.yaml" /run/cdi/nvidia.yaml
 rm /run/cdi/gpuhelper-nvidia.json
 live --output /run/cdi/
-t "not beside nvidia-ctk's" sh -c '[ $1 = 78 ] && [ ! -e /run/cdi/gpuhelper-nvidia.json ] && grep -q "^gpuhelperctl: /run/cdi/nvidia.yaml has nvidia.com/gpu=0, too: with both, no engine would give that device; remove it" err' - "$st"
+t "not beside nvidia-ctk's" sh -c '[ $1 = 78 ] && [ ! -e /run/cdi/gpuhelper-nvidia.json ] && grep -q "^gpuhelperctl: /run/cdi/nvidia.yaml also has nvidia.com/gpu=0, and with both files no engine would use that device: use that file, or remove it" err' - "$st"
 mkdir -p /etc/cdi && mv /run/cdi/nvidia.yaml /etc/cdi/
 live --output /run/cdi/
-t "above nvidia-ctk's: that is told" warns "/etc/cdi/nvidia.yaml has nvidia.com/gpu=0, too: of the two, what is in /run/cdi is used"
+t "above nvidia-ctk's: that is told" warns "/etc/cdi/nvidia.yaml also has nvidia.com/gpu=0: engines use the spec in /run/cdi"
 rm /etc/cdi/nvidia.yaml
 chmod 775 /run/cdi
 live --output /run/cdi/
@@ -376,10 +376,10 @@ cp /run/cdi/gpuhelper-nvidia.json "$T/mine.json"
 setpriv --reuid 1000 --regid 1000 --clear-groups "$ctl" cdi generate --vendor nvidia >out 2>err; st=$?
 t "anyone may have it made, the same" sh -c '[ $1 = 0 ] && cmp -s out mine.json' - "$st"
 setpriv --reuid 1000 --regid 1000 --clear-groups "$ctl" cdi generate --vendor nvidia --output /run/cdi/ >out 2>err; st=$?
-t "and write it where he may" sh -c '[ $1 = 0 ] && says=$(cat out) && [ -z "${says##*nothing has changed}" ]' - "$st"
+t "and write it where he may" sh -c '[ $1 = 0 ] && says=$(cat out) && [ -z "${says##*, unchanged}" ]' - "$st"
 chmod 777 $a/vdpau
 live
-t "a directory that others may write: its library is left out" sh -c '! grep -q x86_64-linux-gnu/vdpau out && [ $(grep -c "vdpau may be written by others than root .*/vdpau/libvdpau_nvidia.so.* is left out" err) = 1 ]'
+t "a directory that others may write: its library is left out" sh -c '! grep -q x86_64-linux-gnu/vdpau out && [ $(grep -c "vdpau may be written by others than root .*/vdpau/libvdpau_nvidia.so.* left out" err) = 1 ]'
 chmod 755 $a/vdpau
 
 # image NAME: makes a root filesystem with a C library in that layout, without driver files

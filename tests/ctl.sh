@@ -122,7 +122,7 @@ for c in status reap reapply doctor "cdi list"; do
 	t "--config-dir for $c, which does not read it" complains 64 "$c has no option --config-dir (see gpuhelperctl help $c)"
 done
 run check --config-dir / /etc
-t "--config-dir beside what is judged in its place" complains 64 "check: --config-dir is for what is judged where nothing is named: leave one of the two out"
+t "--config-dir beside what is judged in its place" complains 64 "check: name files or give --config-dir, not both"
 # the output is one JSON document, whatever is wrong
 for c in "--json" "chek --json" "check --json --frob" "check --jsn --json" "explain --bundle --json" "devices x --json" "keys --json" \
 	"explain --json" "explain --json --at 1" "explain --json --bundle b --gpus 1" "status --json" "reap --json" "reap -n --json" \
@@ -153,7 +153,7 @@ if [ "$(id -u)" = 0 ]; then
 	if [ "$st" = 0 ] && findmnt -no OPTIONS -T "$T" | grep -q nosuid; then
 		skip "a setuid copy refuses" "$T is nosuid"
 	else
-		t "a setuid copy refuses" complains 77 "started with more rights than its caller has: it must not be setuid, setgid or have file capabilities (chmod 0755 it)"
+		t "a setuid copy refuses" complains 77 "must not be setuid or setgid, nor have file capabilities: chmod 0755 gpuhelperctl and setcap -r it"
 	fi
 else
 	skip "a setuid copy refuses" "not root"
@@ -288,15 +288,15 @@ policy 10-a.conf <<-'E'
 E
 check
 t "a claim" exactly 0 <<-E
-	$d/policy.d/10-a.conf:2: warning: identity = "claim" is believed without proof: any task that this worker runs, a pull request's too, can call itself ml/train and get what this policy gives
+	$d/policy.d/10-a.conf:2: warning: identity = "claim" needs no proof: any task on this worker, a pull request's too, can claim to be ml/train and get what this policy gives
 E
 check --json
 t "a warning as JSON" json "j['ok'] and j['warnings'] == 1 and j['findings'][0]['severity'] == 'warning' and j['read'] == ['$d/policy.d/10-a.conf']"
 check -v
 t "-v says what was read" exactly 0 <<-E
-	$d/gpuhelper.conf: is not there: the defaults hold
-	$d/policy.d/10-a.conf: read: ml/train, identity claim; rules for gpus 0, for folders 1
-	$d/policy.d/10-a.conf:2: warning: identity = "claim" is believed without proof: any task that this worker runs, a pull request's too, can call itself ml/train and get what this policy gives
+	$d/gpuhelper.conf: does not exist: the defaults apply
+	$d/policy.d/10-a.conf: read: ml/train, identity claim; GPU rules: 0, folder rules: 1
+	$d/policy.d/10-a.conf:2: warning: identity = "claim" needs no proof: any task on this worker, a pull request's too, can claim to be ml/train and get what this policy gives
 	errors: 0, warnings: 1
 E
 cp out before
@@ -306,7 +306,7 @@ check --strict --json
 t "--strict as JSON" json "$st == 78 and not j['ok'] and j['errors'] == 0 and j['warnings'] == 1"
 "$ctl" check - <"$d/policy.d/10-a.conf" >out 2>err; st=$?
 t "a policy on standard input" exactly 0 <<-E
-	standard input:2: warning: identity = "claim" is believed without proof: any task that this worker runs, a pull request's too, can call itself ml/train and get what this policy gives
+	standard input:2: warning: identity = "claim" needs no proof: any task on this worker, a pull request's too, can claim to be ml/train and get what this policy gives
 E
 printf 'pipeline = "a/b;\njobs = [ "x" ];\n' | "$ctl" check - >out 2>err; st=$?
 t "a broken one there" exactly 78 <<-'E'
@@ -320,12 +320,12 @@ policy 10-a.conf <<-'E'
 E
 check
 t "a caller" exactly 0 <<-E
-	$d/policy.d/10-a.conf:2: warning: identity = "caller" covers every container of user root: a pull request's task gets what this policy gives, too
+	$d/policy.d/10-a.conf:2: warning: identity = "caller" covers every container of user root: a pull request's task also gets what this policy gives
 E
 echo 'grant_unasked = true;' >"$d/gpuhelper.conf"
 check
 t "a caller, unasked" exactly 0 <<-E
-	$d/policy.d/10-a.conf:2: warning: identity = "caller" covers every container of user root: a pull request's task gets what this policy gives, too, even unasked
+	$d/policy.d/10-a.conf:2: warning: identity = "caller" covers every container of user root: a pull request's task also gets what this policy gives, even without a request
 E
 policy 10-a.conf <<-'E'
 	identity = "caller";
@@ -335,7 +335,7 @@ rm "$d/gpuhelper.conf"
 check
 t "every caller" exactly 0 <<-E
 	$d/policy.d/10-a.conf: warning: identity = "caller" without callers covers every container of every member of group gpuhelper, and of root
-	$d/policy.d/10-a.conf:1: warning: identity = "caller" covers every container of root and of every member of group gpuhelper: a pull request's task gets what this policy gives, too
+	$d/policy.d/10-a.conf:1: warning: identity = "caller" covers every container of root and of every member of group gpuhelper: a pull request's task also gets what this policy gives
 E
 tree token
 policy 10-a.conf <<-'E'
@@ -345,7 +345,7 @@ policy 10-a.conf <<-'E'
 E
 run check "$d/policy.d"
 t "a caller that nobody is" exactly 0 <<-E
-	$d/policy.d/10-a.conf:2: warning: caller "no-such-user" is not in /etc/passwd: nobody of this host can use the policy by that name
+	$d/policy.d/10-a.conf:2: warning: caller "no-such-user" is not in /etc/passwd of this host
 E
 policy 10-a.conf <<-'E'
 	pipeline = "ml/train";
@@ -355,13 +355,13 @@ run check "$d/policy.d/10-a.conf"
 t "a policy by itself is silent" silent
 check
 t "tokens, and no issuers" exactly 0 <<-E
-	$d/gpuhelper.conf: warning: no issuers are configured, so no token is taken: 1 of the policies, 10-a.conf first, ask for identity = "token" and grant nothing
+	$d/gpuhelper.conf: warning: no issuers are configured, so no token is accepted: policies with identity = "token" grant nothing (1, 10-a.conf first)
 E
 printf '\n\nprivileged = "allow";\n' >"$d/gpuhelper.conf"
 rm "$d/policy.d/10-a.conf"
 check
 t "privileged containers that keep GPUs" exactly 0 <<-E
-	$d/gpuhelper.conf:3: warning: privileged = "allow" leaves a privileged container every GPU that its engine gives it, whatever the policies say
+	$d/gpuhelper.conf:3: warning: privileged = "allow" lets a privileged container keep every GPU that its engine gives it, whatever the policies say
 E
 tree leftovers
 for f in 10-a.conf.dpkg-old 10-a.conf~ .10-a.conf.swp 10-a.cnf 10-a.conf.example; do : >"$d/policy.d/$f"; done
@@ -401,15 +401,15 @@ policy 9-c.conf <<-'E'
 	folders = ( { path = "/usr"; } );
 E
 check
-grep -v -e believed -e "a request of" -e "this host has no" out >part
+grep -v -e "needs no proof" -e "a request of" -e "this host has no" out >part
 mv part out
 t "check: what is allowed, and not meant" exactly 0 <<-E
 	$d/policy.d/10-a.conf:1: warning: pipeline "ml/train/fit" means one whose name is "train/fit", with a slash in it; jobs and instance_vars are settings of their own
 	$d/policy.d/11-b.conf:2: warning: pipeline "ml/train " has a space at an end of a name, which counts
-	$d/policy.d/11-b.conf:4: warning: count = 3, and the rule names 2: a container gets no more than those
-	$d/policy.d/11-b.conf:5: warning: wait = 101 is more than max_wait in gpuhelper.conf: it waits 100 s
+	$d/policy.d/11-b.conf:4: warning: count = 3, but the rule names only 2 GPUs: a container gets no more
+	$d/policy.d/11-b.conf:5: warning: wait = 101 is more than max_wait in gpuhelper.conf: containers wait at most 100 s
 	$d/policy.d/11-b.conf:6: warning: capabilities is empty: a container gets the GPU's nodes and next to nothing of the driver's files; leave it out for compute and utility
-	$d/policy.d/9-c.conf: warning: stands after 10-a.conf, for names are compared byte by byte: give all numbers the same number of digits
+	$d/policy.d/9-c.conf: warning: comes after 10-a.conf, as names are compared byte by byte: give all numbers the same number of digits
 	$d/policy.d/9-c.conf:1: warning: pipeline " ml/c" has a space at an end of a name, which counts
 E
 tree runtimes
@@ -418,13 +418,13 @@ cp /bin/true "$T/bin/runc"
 printf 'runtime = "/nowhere/runc";\nvolumes = [ "/nowhere/a" ];\n' >"$d/gpuhelper.conf"
 check
 t "check: no such runtime, no volumes" exactly 0 <<-E
-	$d/gpuhelper.conf:1: warning: no container is created: runtime /nowhere/runc: No such file or directory
-	$d/gpuhelper.conf:2: warning: none of the volumes is there on this host: every container is refused whose root filesystem is not in its bundle
+	$d/gpuhelper.conf:1: warning: no container can be created: runtime /nowhere/runc: No such file or directory
+	$d/gpuhelper.conf:2: warning: none of the volumes exists on this host: containers whose root filesystem is not in their bundle are refused
 E
 printf 'runtime = "%s";\nvolumes = [ "/nowhere/a", "%s" ];\n' "$T/bin/runc" "$T" >"$d/gpuhelper.conf"
 check
 t "check: a runtime that others may change, one volume" exactly 0 <<-E
-	$d/gpuhelper.conf:1: warning: no container is created: runtime: /tmp may be written by others than root (mode 1777): use another place
+	$d/gpuhelper.conf:1: warning: no container can be created: runtime: /tmp may be written by others than root (mode 1777): use another place
 E
 
 # nest NAME yes|no OUTER INNER: whether check warns of the inner folder
@@ -434,7 +434,7 @@ nest() {
 	echo "pipeline = \"ml/b\"; folders = ( { $4 } );" | policy 20-b.conf
 	run check "$d/policy.d"
 	warned=no
-	grep -q "20-b.conf:1: warning: folder /.* lies in /.*, which 10-a.conf gives for writing: it is refused while a container without a user namespace has that" out && warned=yes
+	grep -q "20-b.conf:1: warning: folder /.* is inside /.*, to which 10-a.conf gives write access: it is refused while a container without a user namespace has the outer folder" out && warned=yes
 	t "nesting: $1: $2" [ "$warned" = "$2" ]
 }
 nest "a folder in one for writing" yes 'path = "/usr"; access = "rw";' 'path = "/usr/share"; access = "ro";'
@@ -452,7 +452,7 @@ overlap() {
 	echo "$4" | policy 20-b.conf
 	run check "$d/policy.d"
 	warned=no
-	grep -qF "$d/policy.d/20-b.conf:1: warning: overlaps 10-a.conf: for the containers that both cover, what is refused there may be granted here" out && warned=yes
+	grep -qF "$d/policy.d/20-b.conf:1: warning: overlaps 10-a.conf: for a container that both cover, this policy may grant what the other refuses" out && warned=yes
 	! grep -q 'policy.d/10-a.conf.*overlaps' out || warned=earlier
 	[ "$st" = "${5:-0}" ] || warned="exit status $st"
 	t "overlap: $1: $2" [ "$warned" = "$2" ]
@@ -497,13 +497,13 @@ for i in 1 2 3 4 5; do echo 'pipeline = "ml/train"; folders = ( { path = "/usr";
 echo "pipeline = \"ml/*\"; $more" | policy 20.conf
 run check "$d/policy.d"
 t "overlap: many" exactly 0 <<-E
-	$d/policy.d/20.conf:1: warning: overlaps 11.conf, 12.conf, 13.conf and 2 more: for the containers that both cover, what is refused there may be granted here
+	$d/policy.d/20.conf:1: warning: overlaps 11.conf, 12.conf, 13.conf and 2 more: for a container that both cover, this policy may grant what the other refuses
 E
 mkdir "$T/loose"
 cp "$d/policy.d/20.conf" "$T/loose/30-z.conf"
 run check "$T/loose/30-z.conf" "$d/policy.d/11.conf"
 t "files that are named are judged together, in the order of their names" exactly 0 <<-E
-	$T/loose/30-z.conf:1: warning: overlaps 11.conf: for the containers that both cover, what is refused there may be granted here
+	$T/loose/30-z.conf:1: warning: overlaps 11.conf: for a container that both cover, this policy may grant what the other refuses
 E
 tree crowd
 { echo 'pipeline = "ml/train"; folders = ('; for i in $(seq 1100); do echo "{ path = \"$T/no/$i\"; },"; done; echo '{ path = "/usr"; } );'; } | policy 10-a.conf
@@ -547,19 +547,19 @@ policy 30-all.conf <<-'E'
 	folders = ( { path = "/var/tmp"; access = "rw"; target = "/there"; }, { path = "/usr/*"; } );
 	env = { A_NAME = "its-value"; OTHER = "x"; };
 E
-note='note: that a token proves the pipeline is taken as given, but gpuhelper.conf names no issuers whose tokens to take'
-judged='note: folders are judged for root of a container with a user namespace, uid 4294967294 here (--bundle judges another)'
-leases='not looked at: leases (whether the GPUs are free or busy)'
-nodes="not looked at: access (whether the container's user may open the GPUs' nodes)
-not looked at: SELinux (whether its policy lets the container use them)"
+note='note: this assumes a token that proves the pipeline, but gpuhelper.conf has no issuers, so no token is accepted'
+judged='note: folders are checked for root in a container with a user namespace, uid 4294967294 of the host (--bundle for others)'
+leases='not considered: leases (whether the GPUs are free or busy)'
+nodes="not considered: access (whether the container's user may open the GPUs' nodes)
+not considered: SELinux (whether its policy lets the container use them)"
 shot "$d" >before
 explain --pipeline ml/train --job fit --user root
 t "the first that gives all decides" exactly 0 <<-E
-	container: of user root (uid 0), pipeline ml/train, job fit, by token
-	asks for: all that the policy lists
+	container: user root (uid 0), pipeline ml/train, job fit, by token
+	requests: everything that the policy lists
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
-	20-train.conf: decides: it covers the container and gives all of it
-	30-all.conf: not asked: a file before it grants
+	20-train.conf: decides: covers the container, and allows the whole request
+	30-all.conf: not asked: an earlier file grants
 	granted by 20-train.conf:
 	  folder /var/tmp ro at /var/tmp
 	$note
@@ -569,11 +569,11 @@ t "the first that gives all decides" exactly 0 <<-E
 E
 explain --pipeline ml/train --job fit --user root --folders /var/tmp:rw,/usr/share
 t "one that lacks something is passed over" exactly 0 <<-E
-	container: of user root (uid 0), pipeline ml/train, job fit, by token
-	asks for: gpus none; folders /var/tmp:rw,/usr/share
+	container: user root (uid 0), pipeline ml/train, job fit, by token
+	requests: gpus none; folders /var/tmp:rw,/usr/share
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
-	20-train.conf: covers the container, but does not give all: 20-train.conf:3: it gives folder /var/tmp read-only, and rw was asked for
-	30-all.conf: decides: it covers the container and gives all of it
+	20-train.conf: covers the container, but does not allow the whole request: 20-train.conf:3: it gives folder /var/tmp read-only, and rw was asked for
+	30-all.conf: decides: covers the container, and allows the whole request
 	granted by 30-all.conf:
 	  folder /var/tmp rw at /there
 	  folder /usr/share ro at /usr/share
@@ -586,11 +586,11 @@ E
 t "no value of a variable is shown" hasnt its-value
 explain --pipeline ml/train --job fit --user root --folders /home
 t "refused" exactly 77 <<-E
-	container: of user root (uid 0), pipeline ml/train, job fit, by token
-	asks for: gpus none; folders /home
+	container: user root (uid 0), pipeline ml/train, job fit, by token
+	requests: gpus none; folders /home
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
-	20-train.conf: covers the container, but does not give all: it does not give folder /home
-	30-all.conf: covers the container, but does not give all: it does not give folder /home
+	20-train.conf: covers the container, but does not allow the whole request: it does not give folder /home
+	30-all.conf: covers the container, but does not allow the whole request: it does not give folder /home
 	refused: 20-train.conf: it does not give folder /home
 	$note
 	$leases
@@ -613,13 +613,13 @@ t "a claim is no token" exits 77 "30-all.conf: does not cover the container: it 
 explain --pipeline ml/train --user nobody
 t "who is not in the group" exits 77 "30-all.conf: does not cover the container: the caller is not in group gpuhelper"
 explain --pipeline ml/train --user 65534
-t "a user by number" says "container: of user nobody (uid 65534), pipeline ml/train, job (none), by token"
+t "a user by number" says "container: user nobody (uid 65534), pipeline ml/train, job (none), by token"
 explain --pipeline ml/train --user 65533
-t "a user without a name" says "container: of user (without a name) (uid 65533), pipeline ml/train, job (none), by token"
+t "a user without a name" says "container: user (without a name) (uid 65533), pipeline ml/train, job (none), by token"
 explain --pipeline ml/train --user no-such-user
 t "an unknown user" complains 65 'user "no-such-user" is not in /etc/passwd'
 explain --pipeline ml/train
-t "the user who asks is the default" says "container: of user $(id -un) (uid $(id -u)), pipeline ml/train, job (none), by token"
+t "the user who asks is the default" says "container: user $(id -un) (uid $(id -u)), pipeline ml/train, job (none), by token"
 shot "$d" >after
 t "explain leaves no trace" cmp -s before after
 
@@ -628,10 +628,10 @@ policy 25-broken.conf <<-'E'
 	jbos = [ "fit" ];
 E
 explain --pipeline ml/train --job fit --user root
-t "what stands before a broken file is granted" exits 0 "25-broken.conf: not asked: a file before it grants"
+t "what stands before a broken file is granted" exits 0 "25-broken.conf: not asked: an earlier file grants"
 explain --pipeline ml/train --user root
 t "a broken file ends the search" exits 78 '25-broken.conf: broken, so the search ends here: 25-broken.conf:2: unknown key "jbos"; did you mean "jobs"?'
-t "and no file after it is asked" says "30-all.conf: not asked: a file before it is broken"
+t "and no file after it is asked" says "30-all.conf: not asked: an earlier file is broken"
 explain --pipeline ml/train --user root --json
 t "a broken file in JSON" json "j['outcome'] == 'refused' and j['code'] == 78 and [p['verdict'] for p in j['policies']] == ['other', 'other', 'broken', 'not asked'] and j['policies'][2]['reason'].startswith('25-broken.conf:2: ')"
 rm "$d/policy.d/25-broken.conf"
@@ -650,13 +650,13 @@ t "a bad folder" complains 65 'GPUHELPER_FOLDERS: path "usr" is not absolute'
 explain --pipeline ml/train --instance-vars '[1]'
 t "bad instance variables" complains 65 "BUILD_PIPELINE_INSTANCE_VARS: is JSON, but no object"
 explain --pipeline train
-t "a pipeline without a team" complains 64 'explain: --pipeline must be TEAM/PIPELINE, "train" is not'
+t "a pipeline without a team" complains 64 'explain: --pipeline must be TEAM/PIPELINE, not "train"'
 explain --pipeline ml/train --identity tokn
-t "an unknown identity" complains 64 'explain: --identity must be token, claim or caller, "tokn" is not'
+t "an unknown identity" complains 64 'explain: --identity must be token, claim or caller, not "tokn"'
 explain
-t "no question" complains 64 "explain: say --bundle DIR, or --pipeline TEAM/PIPELINE, or --token-file FILE, or --identity caller"
+t "no question" complains 64 "explain: give --bundle DIR, --pipeline TEAM/PIPELINE, --token-file FILE or --identity caller"
 explain --bundle "$T" --gpus 1
-t "a bundle and a wish" complains 64 "explain: --bundle says all but the user: leave the other options out"
+t "a bundle and a wish" complains 64 "explain: the bundle says everything but the user: with --bundle, give only --user"
 
 echo 'runtime = "/nowhere/runc";' >"$d/gpuhelper.conf"
 explain --pipeline ml/train --job fit --user root
@@ -675,7 +675,7 @@ policy 30-caller.conf <<-'E'
 	folders = ( { path = "/usr"; } );
 E
 explain --pipeline ml/train --user root --instance-vars '{"branch":"main","pr":7,"more":1}'
-t "instance variables" exits 0 "10-vars.conf: decides: it covers the container and gives all of it"
+t "instance variables" exits 0 "10-vars.conf: decides: covers the container, and allows the whole request"
 explain --pipeline ml/train --user root --instance-vars '{"branch":"main","pr":"7"}'
 t "instance variables that differ" says '10-vars.conf: does not cover the container: instance variable "pr" is "7", and the policy is for 7'
 t "callers that differ" says "20-claim.conf: does not cover the container: user root is not among its callers"
@@ -689,21 +689,21 @@ mv "$T/30-caller.conf" "$d/policy.d/30-caller.conf"
 explain --identity caller --user nobody --folders all
 t "explain of a caller that none covers" exits 77 "refused: no policy covers a container of user nobody that proves no pipeline: pass GPUHELPER_TOKEN"
 explain --pipeline ml/train --user nobody --identity claim --folders all
-t "a claim that is believed" exits 0 "20-claim.conf: decides: it covers the container and gives all of it"
+t "a claim that is believed" exits 0 "20-claim.conf: decides: covers the container, and allows the whole request"
 explain --identity caller --user root --folders all
-t "a caller" exits 0 "30-caller.conf: decides: it covers the container and gives all of it"
-t "of whose pipeline nothing is known" says "container: of user root (uid 0); no pipeline is known"
+t "a caller" exits 0 "30-caller.conf: decides: covers the container, and allows the whole request"
+t "of whose pipeline nothing is known" says "container: user root (uid 0); pipeline unknown"
 explain --identity caller --pipeline ml/train --user root --folders all
-t "not even what --pipeline says" exits 0 "note: with --identity caller nothing is known of the pipeline: --pipeline plays no part"
+t "not even what --pipeline says" exits 0 "note: with --identity caller the pipeline is unknown: --pipeline is ignored"
 explain --identity caller --user root
-t "who asks for nothing gets nothing" exits 77 "plain (created, and given nothing): the container asks for nothing: it brings no GPUHELPER_TOKEN, GPUHELPER_GPUS or GPUHELPER_FOLDERS"
+t "who asks for nothing gets nothing" exits 77 "plain (created without a grant): the container requests nothing: it has no GPUHELPER_TOKEN, GPUHELPER_GPUS or GPUHELPER_FOLDERS"
 explain --identity caller --user root --json
 t "plain, as JSON" json "j['outcome'] == 'plain' and j['question']['identity'] == 'caller'"
 echo 'grant_unasked = true;' >"$d/gpuhelper.conf"
 explain --identity caller --user root
 t "unless the host gives unasked" exits 0 "granted by 30-caller.conf:"
 explain --identity caller --user nobody
-t "and then only to whom a policy covers" sh -c '[ $1 = 77 ] && grep -q "^plain (created, and given nothing): no policy covers" out' - "$st"
+t "and then only to whom a policy covers" sh -c '[ $1 = 77 ] && grep -q "^plain (created without a grant): no policy covers" out' - "$st"
 
 tree issuers
 policy 10-a.conf <<-'E'
@@ -719,11 +719,11 @@ cp "$here/tests/fixtures/jwt/jwks.json" "$d/keys.json"
 echo "issuers = ( { url = \"https://a.example\"; audience = \"g\"; keys = \"$d/keys.json\"; } );" >"$d/gpuhelper.conf"
 check
 t "check: a policy of an unknown issuer" exactly 0 <<-E
-	$d/policy.d/20-b.conf:2: warning: issuer https://b.example is none of gpuhelper.conf's: the policy grants nothing
+	$d/policy.d/20-b.conf:2: warning: gpuhelper.conf has no issuer https://b.example: the policy grants nothing
 E
 explain --pipeline ml/train --user root
 t "the only issuer is meant" exits 0 "granted by 10-a.conf:"
-t "and the note says no more than it has to" says "note: that a token proves the pipeline is taken as given"
+t "and the note says no more than it has to" says "note: this assumes a token that proves the pipeline"
 explain --pipeline ml/train --user root --issuer https://b.example
 t "another issuer" exits 0 "granted by 20-b.conf:"
 t "is not the first policy's" says "10-a.conf: does not cover the container: it takes tokens of issuer https://a.example"
@@ -761,11 +761,11 @@ bundle "$claims,\"GPUHELPER_FOLDERS=all\",\"BUILD_JOB_NAME=fit\""
 shot "$T/b" >before
 explain --bundle "$T/b" --user nobody
 t "the container's claims and wishes" exactly 0 <<-E
-	container: of user nobody (uid 65534), pipeline ml/train, job fit, by claim
-	asks for: gpus none; folders all
+	container: user nobody (uid 65534), pipeline ml/train, job fit, by claim
+	requests: gpus none; folders all
 	10-vars.conf: does not cover the container: the caller is not in group gpuhelper
-	20-claim.conf: decides: it covers the container and gives all of it
-	30-caller.conf: not asked: a file before it grants
+	20-claim.conf: decides: covers the container, and allows the whole request
+	30-caller.conf: not asked: an earlier file grants
 	granted by 20-claim.conf:
 	  folder /usr ro at /usr
 	$leases
@@ -777,8 +777,8 @@ shot "$T/b" >after
 t "the bundle stays as it was" cmp -s before after
 bundle "$claims"
 explain --bundle "$T/b" --user nobody
-t "a bundle that asks for nothing" exits 77 "asks for: nothing"
-t "is decided before any policy" says "20-claim.conf: not asked: it is decided before any policy"
+t "a bundle that asks for nothing" exits 77 "requests: nothing"
+t "is decided before any policy" says "20-claim.conf: not asked: the request is decided before any policy"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\",\"GPUHELPER_FOLDERS=/opt\""
 explain --bundle "$T/b" --user nobody
 t "a bundle that asks twice" complains 65 "config.json: GPUHELPER_FOLDERS is given 2 times: give it once"
@@ -832,18 +832,18 @@ echo "issuers = ( { url = \"https://ci.example\"; audience = \"gpuhelper\"; keys
 tok=$(token 10 gpuhelper)
 bundle "\"BUILD_TEAM_NAME=web\",\"GPUHELPER_TOKEN=$tok\""
 explain --bundle "$T/b" --user root
-t "a token that holds" exits 0 "10-vars.conf: decides: it covers the container and gives all of it"
-t "and says who it is" says "container: of user root (uid 0), pipeline ml/train, job fit, by token"
-t "and asks for everything" says "asks for: all that the policy lists"
+t "a token that holds" exits 0 "10-vars.conf: decides: covers the container, and allows the whole request"
+t "and says who it is" says "container: user root (uid 0), pipeline ml/train, job fit, by token"
+t "and asks for everything" says "requests: everything that the policy lists"
 t "its checks" sh -c '[ "$(grep -c "^token, [a-z_]*: ok" out)" -ge 15 ]'
-t "what is not looked at" says "note: whether the token was used by another container before is not looked at"
+t "what is not looked at" says "note: not checked: whether another container has used the token already"
 t "it is not shown" hasnt "$(echo "$tok" | cut -d. -f3)"
 explain --bundle "$T/b" --user root --json
 t "its checks in JSON" json "all(c['result'] == 'ok' for c in j['token']) and 'signature' in [c['check'] for c in j['token']] and j['question']['issuer'] == 'https://ci.example'"
 bundle "\"GPUHELPER_TOKEN=$(token 7200 other)\""
 explain --bundle "$T/b" --user root
 t "a token that does not hold" sh -c '[ $1 = 77 ] && grep -q "^token, signature: ok" out && grep -q "^token, aud: fails: " out && grep -q "^token, max_age: fails: " out && grep -q "^refused: GPUHELPER_TOKEN: " out' - "$st"
-t "is decided before any policy" says "20-claim.conf: not asked: it is decided before any policy"
+t "is decided before any policy" says "20-claim.conf: not asked: the request is decided before any policy"
 bundle "\"GPUHELPER_TOKEN=$(token 10 gpuhelper | sed 's/.....$/AAAAA/')\""
 explain --bundle "$T/b" --user root
 t "a token whose signature is another's" sh -c '[ $1 = 77 ] && grep -q "^token, signature: fails: " out' - "$st"
@@ -866,7 +866,7 @@ rm "$d/gpuhelper.conf"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\"" '{"destination":"/usr/lib","type":"bind","source":"/opt","options":["bind"]}'
 explain --bundle "$T/b" --user nobody
 t "a mount that would cover a grant" exits 77 "refused: the container mounts /usr/lib, which would cover or lie in /usr that is granted to it: move that input, output or cache elsewhere"
-t "the policy's word is told all the same" says "20-claim.conf: decides: it covers the container and gives all of it"
+t "the policy's word is told all the same" says "20-claim.conf: decides: covers the container, and allows the whole request"
 explain --bundle "$T/b" --user nobody --json
 t "refused by the host, as JSON" json "j['outcome'] == 'refused' and j['code'] == 77 and 'gives' not in j and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked']"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\""
@@ -967,28 +967,28 @@ cat >a.test <<-'E'
 E
 run test --config-dir "$d" --devices gpus.json a.test
 t "test: what fails says how" exactly 77 <<-'E'
-	a.test:2: one: refused is expected, but it is granted by 10-train.conf
-	a.test:3: two: granted is expected, but it is refused: 10-train.conf: 2 GPUs asked for, and it gives a container at most 1
-	a.test:4: three: 20-x.conf is to grant it, but 10-train.conf does
-	a.test:5: four: 10-train.conf grants 0 GPUs and not 1, folder /srv/datasets:ro, which is not expected, folder /srv/outputs/train:rw, which is not expected, no folder /srv/datasets:rw
-	a.test:6: five: the reason is to say "the moon", but is: no policy covers this job of pipeline ml/train (by token) for user root
+	a.test:2: one: expected refused, got granted by 10-train.conf
+	a.test:3: two: expected granted, got refused: 10-train.conf: 2 GPUs asked for, and it gives a container at most 1
+	a.test:4: three: expected a grant by 20-x.conf, got one by 10-train.conf
+	a.test:5: four: 10-train.conf grants 0 GPUs instead of 1, unexpected folder /srv/datasets:ro, unexpected folder /srv/outputs/train:rw, no folder /srv/datasets:rw
+	a.test:6: five: expected a reason with "the moon", got: no policy covers this job of pipeline ml/train (by token) for user root
 	a.test:7: six: user "nobody-of-this-name" is not in /etc/passwd
-	a.test:8: seven: plain is expected, but it is refused: no policy covers pipeline ml/other (by token) for user root
-	note: no test that passes is granted by 10-train.conf
-	note: no test that passes is granted by 20-pull-requests.conf
+	a.test:8: seven: expected plain, got refused: no policy covers pipeline ml/other (by token) for user root
+	note: no passed test has a grant by 10-train.conf
+	note: no passed test has a grant by 20-pull-requests.conf
 	1 passed, 7 failed
 E
 run test --config-dir "$d" --devices gpus.json a.test --json
-t "test as JSON" json "not j['ok'] and j['passed'] == 1 and j['tests'][0] == {'name': 'one', 'line': 2, 'passed': False, 'message': 'refused is expected, but it is granted by 10-train.conf'} and len(j['untested']) == 2"
+t "test as JSON" json "not j['ok'] and j['passed'] == 1 and j['tests'][0] == {'name': 'one', 'line': 2, 'passed': False, 'message': 'expected refused, got granted by 10-train.conf'} and len(j['untested']) == 2"
 echo 'tests = ();' >b.test
 tested b.test
-t "test: none at all is no pass" complains 78 "b.test: has no tests: tests = ( { name = ...; }, ... );"
+t "test: none at all is no pass" complains 78 "b.test: has no tests; the form is tests = ( { name = ...; }, ... );"
 printf 'tests = ( { name = "x"; expect = "granted"; },\n{ name = "y"; pipeline = "a/b"; expect = "grant"; } );\n' >b.test
 tested b.test
 t "test: a request that lacks its pipeline" complains 78 'b.test:1: a test needs a pipeline, or identity = "caller"'
 echo 'tests = ( { name = "x"; pipeline = "a/b"; expect = "refused"; given = { gpus = 1; }; } );' >b.test
 tested b.test
-t "test: given without a grant" complains 78 'b.test:1: policy and given go with expect = "granted"'
+t "test: given without a grant" complains 78 'b.test:1: policy and given need expect = "granted"'
 for j in '[]' '{}' '{"gpus": [{}]}' '{"gpus": [{"vendor": "nvidia", "pci": "x", "rank": 0}]}' '{"gpus": [{"vendor": "nvidia", "pci": "0000:01:00.0"}]}' \
     '{"gpus": [{"vendor": "nvidia", "rank": 0, "nodes": [{"path": "x"}]}]}' "{\"gpus\": [{\"vendor\": \"amd\", \"rank\": 0, \"model\": \"$(printf %099d 0)\"}]}"; do
 	echo "$j" >bad.json
@@ -1022,10 +1022,10 @@ policy 20-b.conf <<-'E'
 E
 against
 t "check --against: what no host gives, and what no policy does" exactly 0 <<-'E'
-	20-b.conf:2: warning: count = 4: no host gives so many, w1 gives 2 and none more
-	20-b.conf:3: warning: no host gives a GPU by this rule: w1: no amd GPU to give: no GPU
-	20-b.conf:4: warning: no host gives a GPU by this rule: w1: this host has 0 of the intel GPUs that this rule names (gpuhelperctl devices lists them)
-	w2: warning: amd GPU 0000:10:00.0 0x0000000000000001 (MI300X) is given by no policy
+	20-b.conf:2: warning: count = 4: no host has that many GPUs for this rule; w1 has the most: 2
+	20-b.conf:3: warning: this rule grants no GPU of any host: w1: no amd GPU to give: no GPU
+	20-b.conf:4: warning: this rule grants no GPU of any host: w1: this host has 0 of the intel GPUs that this rule names (gpuhelperctl devices lists them)
+	w2: warning: no policy grants amd GPU 0000:10:00.0 0x0000000000000001 (MI300X)
 E
 against --strict
 t "check --against --strict" is 78
@@ -1036,12 +1036,12 @@ against -v
 t "check --against: settings count" sh -c 'grep -qx "hosts: 3, policies: 2, warnings: 3" out && ! grep -q "20-b.conf:4" out'
 echo '{}' >none.json
 run check --config-dir "$d" --against none.json
-t "check --against: no hosts" complains 65 'none.json: names no host: {"HOST": what «devices --json» printed there, ...}'
+t "check --against: no hosts" complains 65 'none.json: names no host; the form is {"HOST": output of «devices --json», ...}'
 echo '{"w1": {"gpus": [{"vendor": "nvidia"}]}}' >none.json
 run check --config-dir "$d" --against none.json
 t "check --against: GPUs that are none" sh -c '[ $1 = 65 ] && grep -q "^gpuhelperctl: none.json: host w1: " err' - "$st"
 run check --against hosts.json "$d"
-t "check --against: and files" complains 64 "check: --against is for the policies of --config-dir: name no files"
+t "check --against: and files" complains 64 "check: --against takes the policies from --config-dir: name no files"
 echo '?' >"$d/policy.d/30-c.conf"
 against
 t "check --against: a broken policy" sh -c '[ $1 = 78 ] && grep -q "30-c.conf:1: " err' - "$st"
@@ -1070,14 +1070,14 @@ t "edit: what is broken does not get there" is 78
 t "edit: the line is named" says "$d/policy.d/10-train.conf:$(($(wc -l <"$d/policy.d/10-train.conf") + 1)): unknown key \"bogus\""
 t "edit: the file is as it was" [ "$before" = "$(shot "$d")" ]
 edit 'exit 1' 10-train.conf
-t "edit: an editor that fails" complains 74 'the editor failed (it is $VISUAL, else $EDITOR, else vi): nothing has changed'
+t "edit: an editor that fails" complains 74 'the editor ($VISUAL, else $EDITOR, else vi) failed: nothing has changed'
 edit 'echo "# more" >>"$1"' policy.d/10-train.conf
 t "edit: a change" exits 0 "$d/policy.d/10-train.conf: changed"
 t "edit: it is there, and has the mode it had" sh -c 'tail -1 "$1" | grep -qx "# more" && [ "$(stat -c %a "$1")" = 640 ]' - "$d/policy.d/10-train.conf"
 edit 'echo "pipeline = \"a/b\";" >"$1"' "$d/policy.d/30-new.conf"
-t "edit: a new file" exits 0 "$d/policy.d/30-new.conf: made"
+t "edit: a new file" exits 0 "$d/policy.d/30-new.conf: created"
 edit : 40-new.conf
-t "edit: one that the editor did not write" exits 0 "$d/policy.d/40-new.conf: not made"
+t "edit: one that the editor did not write" exits 0 "$d/policy.d/40-new.conf: not created"
 edit 'echo "privileged = 1;" >"$1"' gpuhelper.conf
 t "edit: broken settings" is 78
 edit 'echo "max_wait = 5;" >"$1"' gpuhelper.conf
@@ -1088,16 +1088,16 @@ t "edit: an error elsewhere does not keep out what is right" exits 0 "$d/policy.
 edit 'echo "pipeline = \"a/b\";" >"$1"' 50-broken.conf
 t "edit: a broken one is mended" exits 0 "$d/policy.d/50-broken.conf: changed"
 edit "echo '# theirs' >>'$d/policy.d/10-train.conf'; echo '# ours' >>\"\$1\"" 10-train.conf
-t "edit: changed by another meanwhile" sh -c '[ $1 = 75 ] && grep -qxF "$2" err' - "$st" "gpuhelperctl: $d/policy.d/10-train.conf was changed by somebody else meanwhile: what was edited is in $(cat name)"
+t "edit: changed by another meanwhile" sh -c '[ $1 = 75 ] && grep -qxF "$2" err' - "$st" "gpuhelperctl: $d/policy.d/10-train.conf was changed by somebody else in the meantime: your text is in $(cat name)"
 t "edit: nothing of either is lost" sh -c 'tail -1 "$1" | grep -qx "# theirs" && tail -1 "$2" | grep -qx "# ours"' - "$d/policy.d/10-train.conf" "$(cat name)"
 rm -rf "$T"/gpuhelper-edit.*
 ln -s 10-train.conf "$d/policy.d/60-link.conf"
 edit : 60-link.conf
-t "edit: a link" complains 78 "$d/policy.d/60-link.conf is no regular file: the helper would not read it"
+t "edit: a link" complains 78 "$d/policy.d/60-link.conf is not a regular file: the helper would not read it"
 rm "$d/policy.d/60-link.conf"
 for f in ../passwd .x.conf a/b.conf x .conf /etc/passwd; do
 	edit : "$f"
-	t "edit: no file of the configuration: $f" complains 64 "edit: \"$f\" is neither gpuhelper.conf nor the name of a policy in policy.d, like 10-train.conf"
+	t "edit: no file of the configuration: $f" complains 64 "edit: \"$f\" is neither gpuhelper.conf nor the name of a policy, like 10-train.conf"
 done
 t "edit: nothing of it is left" nothing_left
 # at a terminal the tool asks: the file is broken, «e» edits it again, then it is valid
@@ -1107,9 +1107,9 @@ cat >ed <<-'E'
 E
 if command -v script >/dev/null; then
 	(sleep 1; echo e; sleep 1) | EDITOR=$T/ed script -qec "$ctl edit --config-dir $d 10-train.conf" /dev/null >out 2>&1
-	t "edit: at a terminal it may be edited again" sh -c 'grep -q "would not count like this" out && tail -1 "$1" | grep -qx "# mended"' - "$d/policy.d/10-train.conf"
+	t "edit: at a terminal it may be edited again" sh -c 'grep -q "10-train.conf has errors" out && tail -1 "$1" | grep -qx "# mended"' - "$d/policy.d/10-train.conf"
 	(sleep 1; echo x) | EDITOR=$T/ed script -qec "$ctl edit --config-dir $d 10-train.conf" /dev/null >out 2>&1
-	t "edit: or left as it was" sh -c 'grep -q "is as it was" out && tail -1 "$1" | grep -qx "# mended"' - "$d/policy.d/10-train.conf"
+	t "edit: or left as it was" sh -c 'grep -q "is unchanged: the edited text has errors" out && tail -1 "$1" | grep -qx "# mended"' - "$d/policy.d/10-train.conf"
 else
 	skip "edit at a terminal" "no script(1)"
 fi
@@ -1134,18 +1134,18 @@ verify() { run audit verify "$@"; }
 damaged() {
 	name=$1 line=$2
 	verify log
-	t "verify: $name" sh -c '[ $1 = 65 ] && grep -qxF "$2" out && grep -q "NOT whole" out' - "$st" "$line"
+	t "verify: $name" sh -c '[ $1 = 65 ] && grep -qxF "$2" out && grep -q "NOT intact" out' - "$st" "$line"
 }
 cat log.1 log.2 >log
 verify log
-t "verify: a log that is whole" sh -c '[ $1 = 0 ] && grep -q "^records 1 to 100, 2026-11-24T05:00:01Z to 2026-11-24T05:01:40Z, in 1 file: whole (0\.[0-9] s)$" out && grep -qx "head $(cat h100)" out' - "$st"
+t "verify: a log that is whole" sh -c '[ $1 = 0 ] && grep -q "^records 1 to 100, 2026-11-24T05:00:01Z to 2026-11-24T05:01:40Z, in 1 file: intact (0\.[0-9] s)$" out && grep -qx "head $(cat h100)" out' - "$st"
 gzip -k log.1
 verify log.2 log.1.gz
-t "verify: a rotated set, in any order" sh -c '[ $1 = 0 ] && grep -q "^records 1 to 100, .* in 2 files: whole" out' - "$st"
+t "verify: a rotated set, in any order" sh -c '[ $1 = 0 ] && grep -q "^records 1 to 100, .* in 2 files: intact" out' - "$st"
 verify log.2
-t "verify: the oldest file is not here" sh -c '[ $1 = 0 ] && grep -qx "note: records 1 to 50 are in files that are not here" out' - "$st"
+t "verify: the oldest file is not here" sh -c '[ $1 = 0 ] && grep -qx "note: records 1 to 50 are in files that were not read" out' - "$st"
 verify --head "$(cat h50)" log
-t "verify --head: the record is found" sh -c '[ $1 = 0 ] && grep -q "^--head is that of record 50:" out' - "$st"
+t "verify --head: the record is found" sh -c '[ $1 = 0 ] && grep -q "^--head is the hash of record 50:" out' - "$st"
 verify --head "$(tr 0-8 1-9 <h50)" log
 t "verify --head: no record has it" is 65
 verify --head xyz log
@@ -1153,24 +1153,24 @@ t "verify --head: no hash" complains 64 "audit verify: --head must be a hash tha
 sed '20s/$/\x00more/' log.1 >log
 damaged "a NUL and more behind a record" "log:21: record 20 is missing before this one"
 sed '20s/"uid":0/"uid":1/' log.1 >log
-damaged "one byte changed" "log:21: record 21 does not follow record 20 as it stands here: one of the two was changed"
+damaged "one byte changed" "log:21: record 21 does not match record 20 before it: one of the two was changed"
 sed '20d' log.1 >log
 damaged "one record removed" "log:20: record 20 is missing before this one"
 sed '20,29d' log.1 >log
 damaged "ten removed" "log:20: records 20 to 29 are missing before this one"
 sed '20{h;d};21G' log.1 >log
-damaged "two swapped" "log:21: record 20 stands after record 21: moved, or written twice"
+damaged "two swapped" "log:21: record 20 comes after record 21: moved, or written twice"
 sed '20p' log.1 >log
-damaged "one twice" "log:21: record 20 stands after record 20: moved, or written twice"
+damaged "one twice" "log:21: record 20 comes after record 20: moved, or written twice"
 sed '20a{"time":"2026-11-24T05:00:00Z","event":"grant","uid":0}' log.1 >log
-damaged "one that is not in the chain" "log:21: a record that is not in the chain: the helper wrote none such"
+damaged "one that is not in the chain" "log:21: this record is not in the chain, and the helper writes no such record outside it"
 sed '1s/"prev":"0/"prev":"1/' log.1 >log
-damaged "a first record that is none" "log:1: record 1 names a record before it: there was none"
+damaged "a first record that is none" "log:1: record 1 names a previous record, but is the first"
 sed '20s/$/\x00{"time":"x"}/' log.1 >log
-damaged "a NUL, and what it would hide" "log:21: record 21 does not follow record 20 as it stands here: one of the two was changed"
+damaged "a NUL, and what it would hide" "log:21: record 21 does not match record 20 before it: one of the two was changed"
 { printf '{"n":0,"prev":"%064d","time":"x","event":"grant","uid":0}\n' 0; cat log.1; } >log
 verify log
-t "verify: a number that no record has is none of the chain" sh -c '[ $1 = 0 ] && grep -q "^note: 1 records from before" out && grep -q "^records 1 to 50" out' - "$st"
+t "verify: a number that no record has is none of the chain" sh -c '[ $1 = 0 ] && grep -q "^note: 1 records are older than the chain" out && grep -q "^records 1 to 50" out' - "$st"
 { sed '$d' log.1; sed -n '$p' log.1 | tr -d '\n'; } >log
 verify --head "$(cat h50)" log
 t "verify: a last line without an end is no record yet" sh -c '[ $1 = 65 ] && grep -q "^note: 1 lines are no records" out' - "$st"
@@ -1197,11 +1197,11 @@ verify --head "$(cat h50)" log
 t "verify --head: the log's end was cut off" sh -c '[ $1 = 65 ] && grep -q "^no record here has the hash of --head" out' - "$st"
 gzip -c log.1 | head -c 300 >log.gz
 verify log.gz
-t "verify: a file that is cut off" sh -c '[ $1 = 65 ] && grep -q "the file can.t be read to its end: cut off, or damaged$" out' - "$st"
+t "verify: a file that is cut off" sh -c '[ $1 = 65 ] && grep -q "can.t read the file to its end: it is cut off or damaged$" out' - "$st"
 { echo '{"time":"x","event":"grant","uid":0}'; sed 5q log.1; echo '{"time":"x","event":"refuse","uid":7}'; echo '{"time":"x","event":"quota","uid":7}'; echo '{"tim'; sed -n '6,$p' log.1; } >log
 verify log
-t "verify: records from before, refusals outside, a torn line" sh -c '[ $1 = 0 ] && grep -qx "note: 1 records from before there was a chain: nothing can be said of them" out &&
-    grep -q "^note: 2 records outside the chain" out && grep -q "^note: 1 lines are no records" out' - "$st"
+t "verify: records from before, refusals outside, a torn line" sh -c '[ $1 = 0 ] && grep -qx "note: 1 records are older than the chain, and not verified" out &&
+    grep -q "^note: 2 records are outside the chain" out && grep -q "^note: 1 lines are no records" out' - "$st"
 verify --json log
 t "verify as JSON" json "j['ok'] and j['count'] == 50 and j['before'] == 1 and j['outside'] == 2 and j['torn'] == 1 and j['findings'] == []"
 verify --json nowhere
@@ -1216,7 +1216,7 @@ t "verify: not more faults than anyone reads" sh -c '[ "$(grep -c "is missing" o
 if [ -n "${LONG:-}" ]; then
 	python3 chain.py 1 1000000 >log 2>h
 	verify log
-	t "verify: 10^6 records" sh -c '[ $1 = 0 ] && sed "s/^/# /" out && grep -q "^records 1 to 1000000,.*whole" out' - "$st"
+	t "verify: 10^6 records" sh -c '[ $1 = 0 ] && sed "s/^/# /" out && grep -q "^records 1 to 1000000,.*intact" out' - "$st"
 fi
 rm -f log log.*
 
@@ -1232,7 +1232,7 @@ t "audit show" exactly 0 <<-'E'
 	2026-11-21T20:00:00Z  grant     ml/train job fit by token; gpu nvidia 0000:3b:00.0 GPU-1, nvidia 0000:5e:00.0; folder /x ro; asked for gpus 1; policy 10-train.conf; container abc; user concourse
 	2026-11-22T20:00:00Z  refuse    -; asked for gpus all; privileged; container d?[31m?2026; uid 7: no policy
 	2026-11-23T20:00:00Z  end       -; policy 10-train.conf; records left out before: 3; container abc; user concourse
-	! 1 line is no record: cut off by a full disk, or changed since
+	! 1 line is no valid record: cut off by a full disk, or changed later
 E
 run audit show --denied log
 t "what was refused" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 1 ] && grep -q "no policy$" out' - "$st"
@@ -1278,13 +1278,13 @@ t "as JSON" json "[(r['container'], r['instance_vars']) for r in j['records']] =
 run audit show --denied log3
 t "an exec that was denied its GPU is among what was refused" shown p17 p18 p19 p20 t1
 run audit show --instance-var pr log3
-t "no value" complains 64 'audit show: --instance-var must be NAME=VALUE, "pr" is not'
+t "no value" complains 64 'audit show: --instance-var must be NAME=VALUE, not "pr"'
 run report --output - --instance-var =1 log3
-t "no name" complains 64 'report: --instance-var must be NAME=VALUE, "=1" is not'
+t "no name" complains 64 'report: --instance-var must be NAME=VALUE, not "=1"'
 run audit show --since yesterday log
-t "no time" complains 64 'audit show: --since must be like 30m, 12h, 7d, 2026-11-20T23:06:00Z or seconds since 1970, "yesterday" is not'
+t "no time" complains 64 'audit show: --since must be like 30m, 12h, 7d, 2026-11-20T23:06:00Z or seconds since 1970, not "yesterday"'
 run audit show log "$T/nowhere"
-t "a file that is not there" complains 74 "$T/nowhere: No such file or directory: nothing was recorded yet, or it lies elsewhere"
+t "a file that is not there" complains 74 "$T/nowhere: No such file or directory: nothing has been recorded yet, or the log is elsewhere"
 
 echo "# devices"
 run devices
@@ -1447,62 +1447,62 @@ sandboxed devices "the GPUs, their nodes, what is absent" exactly 0 <<-'E'
 	    /dev/nvidia-uvm 510:0 (for compute, graphics, video, display, ngx, compat32): ok, mode 0666, owner 0:0
 	    /dev/nvidia-uvm-tools 510:1 (for compute, graphics, video, display, ngx, compat32): ok, mode 0666, owner 0:0
 	    /dev/nvidia-modeset 195:254 (for graphics, display): ok, mode 0666, owner 0:0
-	no amd GPU to give: module amdgpu is not loaded: run modprobe amdgpu
-	no intel GPU to give: no GPU of driver i915 or xe and no NPU of intel_vpu on this host
+	no usable amd GPU: module amdgpu is not loaded: run modprobe amdgpu
+	no usable intel GPU: no GPU of driver i915 or xe and no NPU of intel_vpu on this host
 E
 sandboxed devices.json "the same as JSON" json "[g['uuid'][:7] for g in j['gpus']] == ['GPU-edf', 'GPU-0d5'] and j['gpus'][1]['nodes'][0] == {'path': '/dev/nvidia1', 'major': 195, 'minor': 1, 'optional': False, 'state': 'ok', 'text': 'ok, mode 0666, owner 0:0'} and len(j['common']['nvidia']) == 4 and set(j['absent']) == {'amd', 'intel'}" </dev/null
-sandboxed odd "a node of another driver" says "    /dev/nvidia0 195:0: is 1:0 there: remove it, the driver makes its own" </dev/null
-sandboxed odd "a node of another GPU" says "    /dev/nvidia1 195:1: is 195:3 there: remove it, the driver makes its own" </dev/null
-sandboxed odd "a node that is not there" says "    /dev/nvidia-uvm 510:0 (for compute, graphics, video, display, ngx, compat32): is not there (gpuhelper makes it when it grants the GPU)" </dev/null
-sandboxed odd "one that may be absent" says "    /dev/nvidia-uvm-tools 510:1 (for compute, graphics, video, display, ngx, compat32): is not there (it is left out then)" </dev/null
+sandboxed odd "a node of another driver" says "    /dev/nvidia0 195:0: has the wrong number 1:0: remove it, and the driver creates the right node" </dev/null
+sandboxed odd "a node of another GPU" says "    /dev/nvidia1 195:1: has the wrong number 195:3: remove it, and the driver creates the right node" </dev/null
+sandboxed odd "a node that is not there" says "    /dev/nvidia-uvm 510:0 (for compute, graphics, video, display, ngx, compat32): does not exist (gpuhelper creates it when it grants the GPU)" </dev/null
+sandboxed odd "one that may be absent" says "    /dev/nvidia-uvm-tools 510:1 (for compute, graphics, video, display, ngx, compat32): does not exist (optional: containers go without)" </dev/null
 sandboxed named "check: a GPU that is named and there is fine, one that is not is told" exactly 0 <<-E
 	$T/sb/policy.d/20-b.conf:2: warning: a request of user nobody for one would be refused: without a device cgroup (rootless) nothing holds a GPU to one container: say sharing = "shared" there, or unenforced = "allow" in gpuhelper.conf
 	$T/sb/policy.d/20-b.conf:3: warning: this host has no nvidia GPU "2" (gpuhelperctl devices lists them)
 	$T/sb/policy.d/30-c.conf:2: warning: a request of user root for one would be refused: no amd GPU to give: module amdgpu is not loaded: run modprobe amdgpu
 E
 sandboxed gpu "explain: the candidates" exactly 0 <<-E
-	container: of user root (uid 0), pipeline ml/train, job (none), by token
-	asks for: gpus 1; folders none
-	10-a.conf: decides: it covers the container and gives all of it
-	20-b.conf: not asked: a file before it grants
-	30-c.conf: not asked: a file before it grants
+	container: user root (uid 0), pipeline ml/train, job (none), by token
+	requests: gpus 1; folders none
+	10-a.conf: decides: covers the container, and allows the whole request
+	20-b.conf: not asked: an earlier file grants
+	30-c.conf: not asked: an earlier file grants
 	granted by 10-a.conf:
 	  1 of these nvidia GPUs, shared by at most 3, for compute, utility:
 	    0  0000:3b:00.0  GPU-edfee158-11c1-52b8-0517-92f30e7fac88  NVIDIA A100-PCIE-40GB
 	    1  0000:af:00.0  GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22  NVIDIA A100-PCIE-40GB
-	  while they are busy it waits for up to 240 s
+	  if they are busy, the container waits up to 240 s
 	$note
 	$leases
 	$nodes
 E
 sandboxed gpu.json "explain: the candidates as JSON" json "j['gives']['gpus'][0]['count'] == 1 and [c['pci'] for c in j['gives']['gpus'][0]['candidates']] == ['0000:af:00.0'] and j['gives']['wait'] == 240 and j['gives']['gpus'][0]['share_limit'] == 3" </dev/null
 sandboxed many "explain: more than it gives" sh -c '[ $(cat sb-many.st) = 77 ] && grep -q "^refused: 10-a.conf: .*3.* at most 2" out' </dev/null
-sandboxed rootless "explain: without a device cgroup" sh -c '[ $(cat sb-rootless.st) = 77 ] && grep -q "^20-b.conf: covers the container, but does not give all: 20-b.conf:2: without a device cgroup" out' </dev/null
+sandboxed rootless "explain: without a device cgroup" sh -c '[ $(cat sb-rootless.st) = 77 ] && grep -q "^20-b.conf: covers the container, but does not allow the whole request: 20-b.conf:2: without a device cgroup" out' </dev/null
 sandboxed amd "explain: a GPU that the host has not is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU to give: module amdgpu is not loaded: run modprobe amdgpu" </dev/null
 sandboxed folders "check: folders and GPUs that would be refused" exactly 0 <<-E
 	$T/checked/policy.d/10-a.conf:2: warning: a request of user root for 3 would be refused: this host has 2 of the nvidia GPUs that this rule names (gpuhelperctl devices lists them)
 	$T/checked/policy.d/10-a.conf:2: warning: a request of user nobody for 3 would be refused: this host has 2 of the nvidia GPUs that this rule names (gpuhelperctl devices lists them)
-	$T/checked/policy.d/10-a.conf:3: warning: it would be refused: folder /srv/none: No such file or directory
-	$T/checked/policy.d/10-a.conf:4: warning: it would be refused: folder /srv/none/*: /srv/none: No such file or directory
-	$T/checked/policy.d/10-a.conf:5: warning: it would be refused: folder /srv/link: is a symbolic link
-	$T/checked/policy.d/10-a.conf:6: warning: it would be refused: folder /srv/file: is not a directory
-	$T/checked/policy.d/10-a.conf:7: warning: it would be refused: folder /srv/shut: its mode and ACL give the container's user (uid 4294967294 here) no read access: setfacl -m u:4294967294:rx /srv/shut
-	$T/checked/policy.d/10-a.conf:7: warning: it would be refused: folder /srv/shut: its mode and ACL give the container's user (uid 65534 here) no read access: setfacl -m u:65534:rx /srv/shut
-	$T/checked/policy.d/10-a.conf:8: warning: it would be refused: folder /srv/data: its mode and ACL give the container's user (uid 4294967294 here) no write access: setfacl -m u:4294967294:rwx /srv/data
-	$T/checked/policy.d/10-a.conf:8: warning: it would be refused: folder /srv/data: its mode and ACL give the container's user (uid 65534 here) no write access: setfacl -m u:65534:rwx /srv/data
-	$T/checked/policy.d/10-a.conf:9: warning: it would be refused: folder /srv/open/in: /srv/open may be written by others than root (mode 0777): chmod go-w it
-	$T/checked/policy.d/20-b.conf:3: warning: it would be refused: folders /srv/one and /srv/real would both be at /there in the container
-	$T/checked/policy.d/30-c.conf:3: warning: it would be refused: folder /srv/real would be at /srv/data/new in the container, where /srv/data is read-only and has no directory new: mkdir -p /srv/data/new, or another target in the policy
+	$T/checked/policy.d/10-a.conf:3: warning: a request would be refused: folder /srv/none: No such file or directory
+	$T/checked/policy.d/10-a.conf:4: warning: a request would be refused: folder /srv/none/*: /srv/none: No such file or directory
+	$T/checked/policy.d/10-a.conf:5: warning: a request would be refused: folder /srv/link: is a symbolic link
+	$T/checked/policy.d/10-a.conf:6: warning: a request would be refused: folder /srv/file: is not a directory
+	$T/checked/policy.d/10-a.conf:7: warning: a request would be refused: folder /srv/shut: its mode and ACL give the container's user (uid 4294967294 here) no read access: setfacl -m u:4294967294:rx /srv/shut
+	$T/checked/policy.d/10-a.conf:7: warning: a request would be refused: folder /srv/shut: its mode and ACL give the container's user (uid 65534 here) no read access: setfacl -m u:65534:rx /srv/shut
+	$T/checked/policy.d/10-a.conf:8: warning: a request would be refused: folder /srv/data: its mode and ACL give the container's user (uid 4294967294 here) no write access: setfacl -m u:4294967294:rwx /srv/data
+	$T/checked/policy.d/10-a.conf:8: warning: a request would be refused: folder /srv/data: its mode and ACL give the container's user (uid 65534 here) no write access: setfacl -m u:65534:rwx /srv/data
+	$T/checked/policy.d/10-a.conf:9: warning: a request would be refused: folder /srv/open/in: /srv/open may be written by others than root (mode 0777): chmod go-w it
+	$T/checked/policy.d/20-b.conf:3: warning: a request would be refused: folders /srv/one and /srv/real would both be at /there in the container
+	$T/checked/policy.d/30-c.conf:3: warning: a request would be refused: folder /srv/real would be at /srv/data/new in the container, where /srv/data is read-only and has no directory new: mkdir -p /srv/data/new, or another target in the policy
 E
 sandboxed unseen "check: what its user may not look at gives no warning" exactly 0 <<-E
-	$T/checked/shut.conf:1: warning: it would be refused: folder /srv/none: No such file or directory
+	$T/checked/shut.conf:1: warning: a request would be refused: folder /srv/none: No such file or directory
 E
 sandboxed wrapper "check: of /etc/gpuhelper, no runtime is an error" exactly 78 <<-'E'
-	/etc/gpuhelper/gpuhelper.conf:1: no container is created: runtime /usr/bin/gpuhelper-runc in gpuhelper.conf is gpuhelper-runc itself: name the runtime below it
+	/etc/gpuhelper/gpuhelper.conf:1: no container can be created: runtime /usr/bin/gpuhelper-runc in gpuhelper.conf is gpuhelper-runc itself: name the runtime below it
 E
 sandboxed readers "check: settings that the worker's user can't read" sh -c '
-	[ $(cat sb-readers.st) = 0 ] && [ $(grep -c "can.t read it" out) = 2 ] && for u in worker member; do
-	grep -q "^/etc/gpuhelper/gpuhelper.conf: warning: user $u can.t read it, with whose rights gpuhelper-runc does: .* && chmod 0644 /etc/gpuhelper/gpuhelper.conf$" out || exit 1; done' </dev/null
+	[ $(cat sb-readers.st) = 0 ] && [ $(grep -c "can.t read the file" out) = 2 ] && for u in worker member; do
+	grep -q "^/etc/gpuhelper/gpuhelper.conf: warning: user $u can.t read the file, so gpuhelper-runc refuses that user.s containers: .* && chmod 0644 /etc/gpuhelper/gpuhelper.conf$" out || exit 1; done' </dev/null
 sandboxed absent "explain: a folder of a bundle that is not there" exits 77 "refused: folder /srv/none: No such file or directory" </dev/null
 # told NAME TEXT: explain refuses the request with this text
 told() { sandboxed "ex-$1" "explain: refused: $1" exits "${3:-77}" "refused: $2" </dev/null; }
@@ -1511,7 +1511,7 @@ told link "folder /srv/link: is a symbolic link"
 told file "folder /srv/file: is not a directory"
 told shut "folder /srv/shut: its mode and ACL give the container's user (uid 4294967294 here) no read access: setfacl -m u:4294967294:rx /srv/shut"
 told unwritable "folder /srv/data: its mode and ACL give the container's user (uid 4294967294 here) no write access: setfacl -m u:4294967294:rwx /srv/data"
-sandboxed ex-unwritable "explain: whom it would not be refused is told" says "note: root of a container without a user namespace, who is the host's root, could have the folders" </dev/null
+sandboxed ex-unwritable "explain: whom it would not be refused is told" says "note: a container without a user namespace could have the folders: its root is the host's root" </dev/null
 told open "folder /srv/open/in: /srv/open may be written by others than root (mode 0777): chmod go-w it"
 told linked "folder /srv/link/in: /srv/link: is a symbolic link"
 told twice "folders /srv/one and /srv/two would both be at /there in the container" 78
@@ -1521,7 +1521,7 @@ sandboxed ex-inner "explain: a target in another one's, in a directory that is t
 sandboxed ex-acl "explain: an ACL lets the container's user write" exits 0 "granted by 10-a.conf:" </dev/null
 sandboxed ex-missing "explain: and not where nobody could have them" hasnt "could have the folders" </dev/null
 sandboxed ex-nobody "explain: of another user's containers" exits 77 "refused: folder /srv/data: its mode and ACL give the container's user (uid 65534 here) no write access: setfacl -m u:65534:rwx /srv/data" </dev/null
-sandboxed ex-unseen "explain: what its user may not look at is told" exits 0 "note: what this user may not look at may refuse it: folder /srv/shut/in: /srv/shut: Permission denied" </dev/null
+sandboxed ex-unseen "explain: what its user may not look at is told" exits 0 "note: this user has no right to check everything, so the host may still refuse the container: folder /srv/shut/in: /srv/shut: Permission denied" </dev/null
 sandboxed good "check: /etc/gpuhelper that is root's" silent </dev/null
 sandboxed trust "check: /etc/gpuhelper that is others' too, and its other errors" exactly 78 <<-'E'
 	/etc/gpuhelper/policy.d: belongs to uid 12345 and not to root: chown root it

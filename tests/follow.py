@@ -168,12 +168,12 @@ def run():
     log.line(event='grant')
     log.add(1)
     got = f.wait(4)
-    ok(len(got) == 4 and faults(got) == ['the audit log is not whole: records 3 to 3 are missing, or were never sent'],
+    ok(len(got) == 4 and faults(got) == ['the audit log is not intact: records 3 to 3 are missing, or were never sent'],
        'a missing record is reported, and the next one is sent', got)
     log.hash = 'f' * 64
     log.add(2)
     got = f.wait(7)
-    ok(len(got) == 7 and len(faults(got)) == 2 and 'record 5 does not follow record 4' in faults(got)[1], 'so is a record that breaks the chain, once', got)
+    ok(len(got) == 7 and len(faults(got)) == 2 and 'record 5 does not match record 4' in faults(got)[1], 'so is a record that breaks the chain, once', got)
     with open(log.path, 'r+') as g:
         g.truncate(100)
     got = f.wait(8)
@@ -202,7 +202,7 @@ def run():
     sent = log.add(1)
     f = Follower(top, log)
     got = f.wait(4)
-    ok(got[-1] == sent[0] and faults(got) == ['the audit log is not whole: records 3 to 4 are missing, or were never sent'],
+    ok(got[-1] == sent[0] and faults(got) == ['the audit log is not intact: records 3 to 4 are missing, or were never sent'],
        'a removed rotated file is reported', got)
     f.stop()
 
@@ -248,11 +248,11 @@ def run():
     write.write('nonsense')
     write.close()
     r = subprocess.run([CTL, 'audit', 'follow', '--to', 'stdout', '--state', top + '/position', log.path], capture_output=True, text=True, timeout=20)
-    ok(r.returncode == 65 and 'remove it to begin' in r.stderr and r.stdout == '', 'with an invalid position it does not start from the beginning by itself', r.stderr)
+    ok(r.returncode == 65 and 'remove the file to begin' in r.stderr and r.stdout == '', 'with an invalid position it does not start from the beginning by itself', r.stderr)
     r = subprocess.run([CTL, 'audit', 'follow', '--to', 'stdout', '--state', top + '/no/position', log.path], capture_output=True, text=True, timeout=20)
     ok(r.returncode == 74 and r.stdout == '', 'a missing directory', r.stderr)
     r = subprocess.run([CTL, 'audit', 'follow', '--to', 'stdout', '/dev/null'], capture_output=True, text=True, timeout=20)
-    ok(r.returncode == 74 and 'is no file' in r.stderr, 'a log that is no file', r.stderr)
+    ok(r.returncode == 74 and 'is not a regular file' in r.stderr, 'a log that is no file', r.stderr)
     r = subprocess.run([CTL, 'audit', 'follow', '--to', 'nowhere'], capture_output=True, text=True, timeout=20)
     ok(r.returncode == 64, 'an invalid destination', r.stderr)
     r = subprocess.run('"%s" audit follow --to stdout "%s" | head -c 10' % (CTL, log.path), shell=True, capture_output=True, text=True, timeout=20)
@@ -270,7 +270,7 @@ def run():
     ok(f.wait(200000 - 1 - len(rest), 60) == sent[1 + len(rest):], 'the next start goes on there', len(f.lines()))
     other = subprocess.run(['timeout', '5', CTL, 'audit', 'follow', '--to', 'stdout', '--state', top + '/position', log.path],
                            capture_output=True, text=True)
-    ok(other.returncode == 75 and 'another follower' in other.stderr and other.stdout == '', 'two followers do not share a position', other.stderr)
+    ok(other.returncode == 75 and 'another «audit follow»' in other.stderr and other.stdout == '', 'two followers do not share a position', other.stderr)
     f.stop()
 
     # the position can't be written: its directory is gone, which to the follower is as a full disk
@@ -322,7 +322,7 @@ def run():
     sent = log.add(1)
     f = Follower(top, log)
     got = f.wait(6)
-    ok(len(got) == 6 and faults(got) == ['the audit log is not whole: a record that is not in the chain: the helper wrote none such'] and got[-1] == sent[0],
+    ok(len(got) == 6 and faults(got) == ['the audit log is not intact: a record is not in the chain, and the helper writes no such record outside it'] and got[-1] == sent[0],
        'a record outside the chain is reported, unless it is of a kind that the helper writes there', got)
     f.stop()
 

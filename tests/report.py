@@ -314,9 +314,9 @@ ok({n: v[:3] for n, v in table.items()} == {ALL[g]: [percent(by_gpu[g], minutes)
    'how busy each GPU was; a shared one counts once for that', table)
 ok('|1 held at the end' in [r for r in page.tables['GPU time by pipeline'] if r[0].startswith('share/lost')][0][0], 'a lease that is still held is marked', page.tables)
 notes = page.words
-ok('%d containers held GPUs at the end of the period' % sum(b <= UNTIL < e for b, e, _, _, _ in leases) in notes and '1 grant was of folders alone' in notes and
+ok('%d containers held GPUs at the end of the period' % sum(b <= UNTIL < e for b, e, _, _, _ in leases) in notes and '1 grant was of folders only' in notes and
    '2 ends have no record of their grant' in notes and '1 grant has no record of its end' in notes and
-   '%d times a container got GPUs again' % again in notes, 'the notes name oddities', notes[-1200:])
+   '%d times a container regained GPUs' % again in notes, 'the notes name oddities', notes[-1200:])
 left_out = 4 + sum(r[2] for r in refused)
 ok('%d records were left out' % left_out in notes, 'the notes count the records that were left out: %d' % left_out, notes[-1200:])
 names = {}
@@ -332,8 +332,8 @@ top = sorted(denied, key=lambda p: (-len(denied[p]), p))
 ok([(n, v) for n, v in table.items() if not n.endswith(' more')] ==
    [(p, [str(len(denied[p]))] + [str(denied[p].count(c)) for c in head]) for p in top[:25]], 'denials by pipeline and reason', table)
 ok(table['%d more' % (len(top) - 25)][0] == str(sum(len(denied[p]) for p in top[25:])), 'cut at 25, with the sum of the rest', table)
-ok(sum(int(v[0]) for v in page.table('Users of the host, by denials').values()) == len(refused), 'denials by user', page.tables)
-table = page.table('Waits by pipeline, those that waited longest in all first')
+ok(sum(int(v[0]) for v in page.table('Users of the host by denials').values()) == len(refused), 'denials by user', page.tables)
+table = page.table('Waits by pipeline, the longest total first')
 by = {p: [w for q, w in waits if q == p] for p, _ in waits}
 ok(all(int(table[p][0]) == len(by[p]) for p in table if p in by) and list(table)[0] == min(by, key=lambda p: (-sum(by[p]), p)) and
    page.tiles['Longest wait'] == '2 h 0 min', 'waits by pipeline', table)
@@ -359,11 +359,11 @@ ok(status == 0 and body(three) == body(text) and ' in 3 files' in three, 'three 
 torn = lines[:50] + ['{"n":51,"prev":"', '\0\0\0', '[]', '"x"', '{"event":"grant"}', '{"time":"2026-03-02T00:00:00Z"}',
                      '{"time":"0999-03-02T00:00:00Z","event":"end"}', '{"time":7,"event":"end"}', ''] + lines[50:]
 other, status, err = report('--since', iso(SINCE), '--until', str(UNTIL), write('torn', '\n'.join(torn) + '\n'))
-cleaned = re.sub(r'<li>8 lines of the log are no records.*?</li>\n', '', body(other))
-ok(status == 0 and cleaned == body(text) and '8 lines that are no records' in other, 'torn lines are counted, and change nothing else', (err, Page(other).words[:400]))
+cleaned = re.sub(r'<li>8 lines of the log are no valid records.*?</li>\n', '', body(other))
+ok(status == 0 and cleaned == body(text) and '8 lines that are no valid records' in other, 'torn lines are counted, and change nothing else', (err, Page(other).words[:400]))
 whole = gzip.compress(log.text().encode())
 other, status, err = report(write('cut.gz', whole[:len(whole) // 2]))
-ok(status == 65 and "can't be read to its end" in err and '1 file can&#39;t' not in other and "1 file can't be read to its end" in Page(other).words,
+ok(status == 65 and "can't read the file to its end" in err and '1 file can&#39;t' not in other and "1 file can't be read to its end" in Page(other).words,
    'a truncated file is reported: 65', (status, err))
 tail, status, err = report(write('tail', '\n'.join(lines[40:60]) + '\n'))
 last = max(t for t, _, _ in sorted(log.records)[40:60])
@@ -390,7 +390,7 @@ os.symlink(W + '/aimed', W + '/link')
 r = run('--output', W + '/link', path)
 ok(r.returncode == 74 and b'symbolic link' in r.stderr and os.path.islink(W + '/link') and not os.path.exists(W + '/aimed'), 'a link is not followed', r.stderr)
 os.mkfifo(W + '/pipe')
-for name, what in ((W + '/pipe', b'no regular file'), (W, b'is a directory'), (W + '/', b'is a directory'), (W + '/no/x', b'No such file')):
+for name, what in ((W + '/pipe', b'not a regular file'), (W, b'is a directory'), (W + '/', b'is a directory'), (W + '/no/x', b'No such file')):
     r = run('--output', name, path)
     ok(r.returncode in (64, 74) and what in r.stderr, 'refused: ' + os.path.basename(name or '/'), r.stderr)
 r = subprocess.run(['sh', '-c', '"$0" report --output - "$1" >/dev/full', CTL, path], stderr=subprocess.PIPE)
@@ -411,7 +411,7 @@ inst.refuse(T0 + 20, 'ml/pr', 77, instance_vars='{"pr":17}', reason='says who')
 inst.refuse(T0 + 30, 'ml/train', 75)
 logs = write('instances', inst.text())
 page = is_sound(report(logs)[0], 'instances')
-rows = [[r[0]] + r[1:] for r in page.tables['Instances, those with the most GPU time first'][1:]]
+rows = [[r[0]] + r[1:] for r in page.tables['Instances, the most GPU time first'][1:]]
 ok(rows == [['ml/pr {"pr":18,"branch":"<b>x</b>"}', '5.0', '1', '0', ''], ['ml/pr {"pr":17}', '1.0', '1', '1', 'no policy <i>'],
             ['ml/pr {"pr":17} (a claim)', '0.0', '0', '1', 'says who']], 'each instance has its time, grants and denials', rows)
 for filters, hours_, grants_, denials_, undone in ((['--pipeline', 'ml/pr'], '6.0', '2', '2', True), (['--instance-var', 'pr=17'], '1.0', '1', '2', False),
@@ -448,7 +448,7 @@ ok(EVIL[0] + '/' + EVIL[0] in p.table('GPU time by pipeline'), 'names are comple
 print('# little and much')
 none, status, err = report(write('empty', ''))
 empty = is_sound(none, 'empty')
-ok(status == 0 and 'No records' in empty.words and 'No GPU was held' in empty.words and 'Nobody was denied' in empty.words and
+ok(status == 0 and 'No records' in empty.words and 'No GPU was held' in empty.words and 'No request was denied' in empty.words and
    empty.tiles['GPU hours'] == '0.0' and not re.search('nan|inf', none), 'an empty log', (status, err, empty.words))
 year = Log()
 for d in range(3 * 365):
@@ -502,7 +502,7 @@ else:
     ok({n: v[0] for n, v in t.items()} == {'own/0': '240.0', 'own/1': hours((boot - begin - 20 * DAY) // 60), 'own/2': '36.0'},
        'a lease without an end counts until the host\'s restart', (t, err))
     words = Page(text).words
-    ok('2 containers held GPUs when the host was restarted' in words and 'no record of their grant' not in words and 'no record of its grant' not in words and
+    ok('2 containers held GPUs when the host was rebooted' in words and 'no record of their grant' not in words and 'no record of its grant' not in words and
        'GPU use on ' in words and time.strftime(' to %Y-%m-%d', time.gmtime(now)) in words, 'the notes say so; the period ends now', words[:300])
     halves = own.lines()
     write('own.1.gz', gzip.compress((halves[0] + '\n').encode()))
@@ -510,7 +510,7 @@ else:
     rotated, status, err = own_log(put + ' && cp %s/own.1.gz /var/log/gpuhelper/audit.jsonl.1.gz' % W)
     ok(status == 0 and Page(rotated).table('GPU time by pipeline') == t and ' in 2 files' in rotated, 'the rotated files beside the log are read', err)
     text, status, err = own_log('true')
-    ok(status == 74 and text == '' and 'nothing was recorded yet' in err, 'without a log', (status, err))
+    ok(status == 74 and text == '' and 'nothing has been recorded yet' in err, 'without a log', (status, err))
     text, status, err = own_log(put + ' && chmod 711 /var/log/gpuhelper && setpriv --reuid 65534 --clear-groups "$0" report --output - >/dev/null; exit $?')
     ok(status == 74 and 'group gpuhelper' in err, 'it runs with its caller\'s rights', (status, err))
 

@@ -1,6 +1,6 @@
 /*
- * See against.h.  Asks the helper's own code what each host would give by each rule; which GPUs are free plays no part.
- * Of this host only the policies are read.
+ * See against.h.  Evaluates each GPU rule against each host with the code that the helper runs.  Leases do not count:
+ * every GPU is taken as free.  Of this host, only the policies are read.
  */
 #include "against.h"
 
@@ -17,7 +17,7 @@
 #define FILE_MAX_BYTES (256U << 20)	/* a host of 8 GPUs takes some 10 KB */
 
 struct host {
-	const char *name;		/* the document's */
+	const char *name;		/* borrowed from the document */
 	struct inventory gpus;
 };
 
@@ -62,7 +62,7 @@ warn(struct against *a, const char *file, unsigned line, const char *host, const
 	json_array_append_new(a->told, j);
 }
 
-/* Of all whom the policy is for, one: which users a host has is not known here. */
+/* One user whom the policy covers.  The users of the other hosts are unknown, so any covered user will do. */
 static struct asker
 asker_of(const struct policy *p)
 {
@@ -71,7 +71,7 @@ asker_of(const struct policy *p)
 	return (struct asker){ .uid = strcmp(user, "root") == 0 ? 0 : 1, .user = user, .enforced = true, .member = true };
 }
 
-/* Would the host give so many by this rule alone? */
+/* Would this rule alone grant «count» GPUs of the host? */
 static bool
 gives(const struct against *a, const struct host *h, const struct policy *p, const struct gpu_rule *r, unsigned count,
     struct why *why)
@@ -90,7 +90,7 @@ gives(const struct against *a, const struct host *h, const struct policy *p, con
 	    policy_allows(&one, &who, &ask, &h->gpus, &a->config.settings, &grant, why) == VERDICT_GRANT;
 }
 
-/* The most that the host gives by the rule. */
+/* The largest number of the host's GPUs that the rule can grant.  If it is 0, *why says why. */
 static unsigned
 most(const struct against *a, const struct host *h, const struct policy *p, const struct gpu_rule *r, struct why *why)
 {
@@ -121,11 +121,11 @@ check_rule(struct against *a, const struct policy *p, const struct gpu_rule *r)
 	}
 	if (best == NULL) {
 		skip = (size_t)snprintf(before, sizeof(before), "%s:%u: ", p->name, r->line);
-		warn(a, p->name, r->line, NULL, "no host gives a GPU by this rule: %s: %s", a->host[0].name,
+		warn(a, p->name, r->line, NULL, "this rule grants no GPU of any host: %s: %s", a->host[0].name,
 		    first.text + (text_starts(first.text, before) ? skip : 0));
 	} else if (best_n < r->count)
-		warn(a, p->name, r->line, NULL, "count = %u: no host gives so many, %s gives %u and none more", r->count,
-		    best->name, best_n);
+		warn(a, p->name, r->line, NULL, "count = %u: no host has that many GPUs for this rule; %s has the most: %u",
+		    r->count, best->name, best_n);
 }
 
 static bool
@@ -141,7 +141,7 @@ is_named(const struct against *a, const struct gpu *g)
 	return false;
 }
 
-/* A GPU that is divided is given by its parts. */
+/* Warns about GPUs that no policy grants.  A GPU with MIG instances is granted by instance, so it is skipped. */
 static void
 check_host(struct against *a, const struct host *h)
 {
@@ -152,7 +152,7 @@ check_host(struct against *a, const struct host *h)
 		if (g->unusable[0] != '\0' || g->mig || (g->integrated && !a->config.settings.allow_integrated) || is_named(a, g))
 			continue;
 		gpu_part(&h->gpus, g, part);
-		warn(a, NULL, 0, h->name, "%s GPU %s%s%s %s (%s) is given by no policy", gpu_vendor_name(g->vendor), g->pci,
+		warn(a, NULL, 0, h->name, "no policy grants %s GPU %s%s%s %s (%s)", gpu_vendor_name(g->vendor), g->pci,
 		    part[0] != '\0' ? " part " : "", part, g->uuid[0] != '\0' ? g->uuid : "no UUID",
 		    g->model[0] != '\0' ? g->model : "unknown model");
 	}
@@ -173,7 +173,8 @@ load_hosts(struct against *a, struct why *why)
 	if ((a->document = strictjson_object(text, len, &cause)) == NULL)
 		return refuse(why, cause.code, "%.200s: %s", path, cause.text);
 	if (json_object_size(a->document) == 0)
-		return refuse(why, WHY_DATA, "%.200s: names no host: {\"HOST\": what «devices --json» printed there, ...}", path);
+		return refuse(why, WHY_DATA, "%.200s: names no host; the form is {\"HOST\": output of «devices --json», ...}",
+		    path);
 	if ((a->host = calloc(json_object_size(a->document), sizeof(*a->host))) == NULL)
 		return refuse_nomem(why);
 	json_object_foreach(a->document, name, j) {
@@ -190,7 +191,7 @@ load_hosts(struct against *a, struct why *why)
 }
 
 static int
-judge(struct against *a, struct why *why)
+compare_with_hosts(struct against *a, struct why *why)
 {
 	const struct policy_entry *e;
 	size_t i, k;
@@ -214,7 +215,7 @@ check_against(const struct options *o)
 {
 	struct against a = { .options = o, .told = json_array() };
 	struct why why;
-	const int ret = judge(&a, &why);
+	const int ret = compare_with_hosts(&a, &why);
 	const bool ok = a.warnings == 0 || !o->strict;
 	size_t i;
 

@@ -1,4 +1,4 @@
-/* See explain.h: the answer of gpuhelperctl explain, in words and as JSON.  Only prints. */
+/* See explain.h: prints the answer of gpuhelperctl explain, as text or as JSON. */
 #include "explain.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "../pure/gpu.h"
 #include "../pure/varsjson.h"
 
-/* What is left out, whatever the answer. */
+/* What no answer considers. */
 static const char *const unseen[] = {
 	"leases (whether the GPUs are free or busy)",
 	"access (whether the container's user may open the GPUs' nodes)",
@@ -17,7 +17,7 @@ static const char *const unseen[] = {
 	NULL,
 };
 
-/* A broken file is the last that was heard: it ends the search. */
+/* True if the file is broken, and so ended the search.  Such a file is always the last that was asked. */
 static bool
 is_wall(const struct inquiry *q, size_t i)
 {
@@ -25,7 +25,7 @@ is_wall(const struct inquiry *q, size_t i)
 	    q->why.code == WHY_CONFIG;
 }
 
-/* Why the file did not grant; of a broken one, what is wrong with it. */
+/* Why the file did not grant; if the file is broken, its error. */
 static const char *
 said_why(const struct inquiry *q, size_t i)
 {
@@ -62,10 +62,10 @@ check_name(enum token_check_result r)
 	return r == TOKEN_CHECK_OK ? "ok" : r == TOKEN_CHECK_FAILED ? "fails" : "not checked";
 }
 
-/* JSON. */
+/* JSON */
 
 void
-put_identity(json_t *object, const struct identity *id)
+put_owner(json_t *object, const struct identity *id)
 {
 	put_text(object, "team", id->team);
 	put_text(object, "pipeline", id->pipeline);
@@ -86,7 +86,7 @@ question_json(const struct inquiry *q)
 	json_object_set_new(j, "member", json_boolean(q->asker.member));
 	json_object_set_new(j, "device_cgroup", json_boolean(q->asker.enforced));
 	put_text(j, "identity", identity_name(q->identity.kind));
-	put_identity(j, &q->identity);
+	put_owner(j, &q->identity);
 	put_text(j, "gpus", r->gpus);
 	put_text(j, "folders", r->folders);
 	return j;
@@ -110,7 +110,7 @@ policies_json(const struct inquiry *q)
 }
 
 static json_t *
-gpu_json(const struct inventory *inv, const struct gpu *g)
+candidate_json(const struct inventory *inv, const struct gpu *g)
 {
 	json_t *j = json_object();
 	char part[16];
@@ -133,7 +133,7 @@ want_json(const struct inventory *inv, const struct gpu_want *w)
 	size_t i;
 
 	for (i = 0; i < w->n; i++)
-		json_array_append_new(list, gpu_json(inv, w->candidate[i]));
+		json_array_append_new(list, candidate_json(inv, w->candidate[i]));
 	json_object_set_new(j, "count", json_integer(w->count));
 	put_text(j, "vendor", gpu_rule_vendor(w->rule));
 	json_object_set_new(j, "line", json_integer(w->rule->line));
@@ -158,7 +158,9 @@ folder_json(const struct folder_want *f)
 	return j;
 }
 
-/* The names of the variables that the policy sets; what they are set to is for the container. */
+/*
+ * The names of the variables that the policy sets.  Their values are for the container only, so they are not printed.
+ */
 static json_t *
 env_names(const struct policy *p)
 {
@@ -202,7 +204,7 @@ token_json(const struct token_check_log *log)
 }
 
 static void
-answer_json(const struct inquiry *q)
+print_answer_json(const struct inquiry *q)
 {
 	json_t *j = json_object(), *list = json_array();
 	size_t i;
@@ -227,7 +229,7 @@ answer_json(const struct inquiry *q)
 	put_out(j);
 }
 
-/* Words. */
+/* Text */
 
 static void
 say_question(const struct inquiry *q)
@@ -237,14 +239,14 @@ say_question(const struct inquiry *q)
 	const char *user = q->asker.user != NULL ? q->asker.user : "(without a name)";
 
 	if (id->kind == IDENTITY_CALLER)
-		say("container: of user %s (uid %u); no pipeline is known", user, q->asker.uid);
+		say("container: user %s (uid %u); pipeline unknown", user, q->asker.uid);
 	else
-		say("container: of user %s (uid %u), pipeline %s/%s, job %s, by %s", user, q->asker.uid, id->team,
+		say("container: user %s (uid %u), pipeline %s/%s, job %s, by %s", user, q->asker.uid, id->team,
 		    id->pipeline, id->job != NULL ? id->job : "(none)", identity_name(id->kind));
 	if (r->gpus == NULL && r->folders == NULL)
-		say("asks for: %s", q->asks ? "all that the policy lists" : "nothing");
+		say("requests: %s", q->asks ? "everything that the policy lists" : "nothing");
 	else
-		say("asks for: gpus %s; folders %s", r->gpus != NULL ? r->gpus : "none",
+		say("requests: gpus %s; folders %s", r->gpus != NULL ? r->gpus : "none",
 		    r->folders != NULL ? r->folders : "none");
 }
 
@@ -254,7 +256,7 @@ say_token(const struct token_check_log *log)
 	size_t i;
 
 	for (i = 0; i < log->n; i++)
-		/* of one that was not made, the text says so by itself */
+		/* a skipped check needs no result word: its text says that it was skipped */
 		say("token, %s: %s%s%s", log->check[i].name,
 		    log->check[i].result == TOKEN_CHECK_SKIPPED ? "" : check_name(log->check[i].result),
 		    log->check[i].result == TOKEN_CHECK_SKIPPED || log->check[i].text[0] == '\0' ? "" : ": ",
@@ -272,15 +274,16 @@ say_policies(const struct inquiry *q)
 	for (i = 0; i < q->config->policies.n; i++) {
 		name = q->config->policies.v[i].policy.name;
 		if (i >= q->heard)
-			say("%s: not asked: %s", name, q->heard == 0 ? "it is decided before any policy" :
-			    q->decision.verdict == VERDICT_GRANT ? "a file before it grants" : "a file before it is broken");
+			say("%s: not asked: %s", name, q->heard == 0 ? "the request is decided before any policy" :
+			    q->decision.verdict == VERDICT_GRANT ? "an earlier file grants" : "an earlier file is broken");
 		else if (is_wall(q, i))
 			say("%s: broken, so the search ends here: %s", name, said_why(q, i));
 		else if (q->said[i].verdict == VERDICT_GRANT)
-			say("%s: decides: it covers the container and gives all of it", name);
+			say("%s: decides: covers the container, and allows the whole request", name);
 		else
 			say("%s: %s: %s", name, q->said[i].verdict == VERDICT_LACKS ?
-			    "covers the container, but does not give all" : "does not cover the container", said_why(q, i));
+			    "covers the container, but does not allow the whole request" : "does not cover the container",
+			    said_why(q, i));
 	}
 }
 
@@ -322,12 +325,12 @@ say_grant(const struct inquiry *q)
 	for (i = 0; i < g->gpus; i++)
 		say_gpus(&g->gpu[i]);
 	if (g->gpus > 0 && g->wait > 0)
-		say("  while they are busy it waits for up to %u s", g->wait);
+		say("  if they are busy, the container waits up to %u s", g->wait);
 	for (i = 0; i < g->folders; i++) {
 		f = &g->folder[i];
 		say("  folder %s %s %s %s%s%s", f->path, f->writable ? "rw" : "ro", strpbrk(f->path, "*?") ? "in" : "at",
 		    f->target, f->rule->submounts ? ", with its submounts" : "", f->rule->relabel == RELABEL_NO ? "" :
-		    f->rule->relabel == RELABEL_SHARED ? ", labelled for all containers" : ", labelled for this container alone");
+		    f->rule->relabel == RELABEL_SHARED ? ", labelled for all containers" : ", labelled for this container only");
 	}
 	if (json_array_size(names) > 0) {
 		join(names, joined, sizeof(joined));
@@ -339,12 +342,12 @@ say_grant(const struct inquiry *q)
 }
 
 void
-answer(const struct inquiry *q)
+explain_answer(const struct inquiry *q)
 {
 	size_t i;
 
 	if (q->options->json) {
-		answer_json(q);
+		print_answer_json(q);
 		return;
 	}
 	say_question(q);
@@ -353,9 +356,9 @@ answer(const struct inquiry *q)
 	if (q->outcome == OUTCOME_GRANTED)
 		say_grant(q);
 	else
-		say("%s: %s", q->outcome == OUTCOME_PLAIN ? "plain (created, and given nothing)" : "refused", q->why.text);
+		say("%s: %s", q->outcome == OUTCOME_PLAIN ? "plain (created without a grant)" : "refused", q->why.text);
 	for (i = 0; i < q->notes.n; i++)
 		say("note: %s", q->notes.v[i]);
 	for (i = 0; unseen[i] != NULL; i++)
-		say("not looked at: %s", unseen[i]);
+		say("not considered: %s", unseen[i]);
 }

@@ -1,7 +1,7 @@
 /*
- * gpuhelperctl audit show: what the audit log tells, a line for each record.  Reads with its caller's rights.  Nothing
- * that a task's author wrote may play with a terminal, or look like another record: say() sees to that, and a record is
- * one line.
+ * gpuhelperctl audit show: prints the audit log, one line for each record.  Reads with its caller's rights.  Records
+ * contain text from tasks: it must neither control the terminal nor look like another record.  say() escapes it, and a
+ * record is always one line.
  */
 #include "ctl.h"
 
@@ -21,12 +21,12 @@
 
 struct reading {
 	const struct options *options;
-	int64_t since;		/* seconds since 1970; INT64_MIN: from the first one */
-	size_t shown, torn;	/* records; lines that are none */
+	int64_t since;		/* seconds since 1970; INT64_MIN: from the first record */
+	size_t shown, torn;	/* records; lines that are no records */
 };
 
 static bool
-is_wanted(const struct reading *r, const json_t *record)
+is_shown(const struct reading *r, const json_t *record)
 {
 	const struct options *o = r->options;
 	char pipeline[256];
@@ -38,7 +38,7 @@ is_wanted(const struct reading *r, const json_t *record)
 		return false;
 	if (o->denied && !audit_is_denial(record))
 		return false;
-	/* one whose time can't be read is rather shown */
+	/* show a record with an invalid time, rather than hide it */
 	return r->since == INT64_MIN || !when_read(get_text(record, "time"), &at) || at >= r->since;
 }
 
@@ -52,7 +52,7 @@ say_record(const json_t *record)
 }
 
 static void
-take_line(struct reading *r, const char *line, size_t len)
+show_line(struct reading *r, const char *line, size_t len)
 {
 	struct why ignored;
 	json_t *record;
@@ -63,7 +63,7 @@ take_line(struct reading *r, const char *line, size_t len)
 		r->torn++;
 		return;
 	}
-	if (is_wanted(r, record)) {
+	if (is_shown(r, record)) {
 		if (r->options->json) {
 			fputs(r->shown > 0 ? ",\n " : "\n ", stdout);
 			(void)json_dumpf(record, stdout, JSON_COMPACT);
@@ -75,51 +75,52 @@ take_line(struct reading *r, const char *line, size_t len)
 }
 
 static void
-read_all(struct reading *r, FILE *f)
+show_lines(struct reading *r, FILE *f)
 {
 	autofree char *line = NULL;
 	size_t room = 0;
 	ssize_t n;
 
 	while ((n = getline(&line, &room, f)) != -1)
-		take_line(r, line, (size_t)n - (n > 0 && line[n - 1] == '\n'));
+		show_line(r, line, (size_t)n - (n > 0 && line[n - 1] == '\n'));
 }
 
 static FILE *
-open_log(const char *path, struct why *why)
+open_shown_log(const char *path, struct why *why)
 {
 	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
 
 	if (f == NULL)
-		refuse(why, WHY_IO, "%s: %s%s", path, strerror(errno), errno == EACCES ? ": root and group gpuhelper read it" :
-		    errno == ENOENT ? ": nothing was recorded yet, or it lies elsewhere" : "");
+		refuse(why, WHY_IO, "%s: %s%s", path, strerror(errno), errno == EACCES ?
+		    ": only root and the group gpuhelper can read the log" :
+		    errno == ENOENT ? ": nothing has been recorded yet, or the log is elsewhere" : "");
 	return f;
 }
 
 static int
 show(struct reading *r, const char *path, struct why *why)
 {
-	FILE *f = open_log(path, why);
+	FILE *f = open_shown_log(path, why);
 	bool failed;
 
 	if (f == NULL)
 		return -1;
-	read_all(r, f);
+	show_lines(r, f);
 	failed = ferror(f);
 	if (f != stdin)
 		(void)fclose(f);
-	return failed ? refuse(why, WHY_IO, "%s can't be read to its end", path) : 0;
+	return failed ? refuse(why, WHY_IO, "%s: can't read the file to its end", path) : 0;
 }
 
-/* All are there before the first line: half a list must not be followed by an error. */
+/* Opens every file before anything is printed, so that a missing file does not cut the output in half. */
 static int
-check_all(char *const *path, size_t n, struct why *why)
+check_openable(char *const *path, size_t n, struct why *why)
 {
 	FILE *f;
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		if ((f = open_log(path[i], why)) == NULL)
+		if ((f = open_shown_log(path[i], why)) == NULL)
 			return -1;
 		if (f != stdin)
 			(void)fclose(f);
@@ -139,11 +140,11 @@ ctl_audit_show(const struct options *o)
 	size_t i;
 
 	if (!audit_filter_check(o, &wrong))
-		return misuse(o, "audit show: --instance-var must be NAME=VALUE, \"%s\" is not", wrong);
+		return misuse(o, "audit show: --instance-var must be NAME=VALUE, not \"%s\"", wrong);
 	if (o->since != NULL && !when_read_ago(o->since, time(NULL), &r.since))
 		return misuse(o, "audit show: --since must be like 30m, 12h, 7d, 2026-11-20T23:06:00Z or seconds since 1970, "
-		    "\"%s\" is not", o->since);
-	if (check_all(path, n, &why) == -1)
+		    "not \"%s\"", o->since);
+	if (check_openable(path, n, &why) == -1)
 		return give_up(o, &why);
 	if (o->json)
 		fputs("{\"records\": [", stdout);
@@ -153,7 +154,7 @@ ctl_audit_show(const struct options *o)
 	if (o->json)
 		printf("%s], \"torn\": %zu}\n", r.shown > 0 ? "\n" : "", r.torn);
 	else if (r.torn > 0)
-		say("! %zu line%s no record%s: cut off by a full disk, or changed since", r.torn, r.torn == 1 ? " is" : "s are",
-		    r.torn == 1 ? "" : "s");
+		say("! %zu line%s no valid record%s: cut off by a full disk, or changed later", r.torn,
+		    r.torn == 1 ? " is" : "s are", r.torn == 1 ? "" : "s");
 	return 0;
 }

@@ -1,7 +1,7 @@
 /*
- * gpuhelperctl audit verify: whether the audit log is the one that the helper wrote, by the chain of its records
- * (pure/auditchain.h).  Reads with its caller's rights; believes no line.  Hashes by nettle, so that a fault of the
- * helper's own SHA-256 would show.
+ * gpuhelperctl audit verify: verifies by the chain of records (pure/auditchain.h) that the audit log is complete and
+ * unchanged.  Reads with its caller's rights, and trusts no line.  Hashes with nettle, so that a bug in the helper's
+ * own SHA-256 would show.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,24 +23,25 @@
 
 #define HEAD GPUHELPER_STATEDIR "/audit.head"
 #define HEAD_TRIES 100
-#define FAULTS_MAX 20		/* that are told; the others are counted */
+#define FAULTS_MAX 20		/* printed; further ones are only counted */
 
 struct verify {
 	const struct options *options;
-	struct audit_head at;		/* the last record that was seen */
-	uint64_t first;			/* 0: none was yet */
+	struct audit_head at;		/* the last record of the chain so far */
+	uint64_t first;			/* its first record's number; 0: no record so far */
 	size_t records, before, outside, torn;
-	char since[40], until[40];	/* times of the first and the last one */
-	struct audit_head head;		/* audit.head, where it could be read */
-	bool compares, agrees;		/* with that; the record is there, and is that one */
-	bool spoilt;			/* audit.head is missing, or is none */
-	uint64_t asked;			/* the record that has --head's hash; 0: none */
-	const char *path;		/* of the line at hand */
+	char since[40], until[40];	/* times of the first and the last record */
+	struct audit_head head;		/* audit.head, if compares */
+	bool compares;			/* audit.head could be read */
+	bool agrees;			/* the log has audit.head's record, and the hashes are equal */
+	bool spoilt;			/* audit.head is missing or invalid */
+	uint64_t asked;			/* number of the record with --head's hash; 0: none */
+	const char *path;		/* of the current line */
 	size_t line, faults;
 	json_t *told;
 };
 
-/* The chain. */
+/* The chain */
 
 static void __attribute__((format(printf, 2, 3)))
 fault(struct verify *v, const char *fmt, ...)
@@ -85,28 +86,28 @@ hash_line(const char *line, size_t len, char out[AUDIT_HASH])
 }
 
 static void
-check_link(struct verify *v, uint64_t n, const char *prev)
+check_chain_link(struct verify *v, uint64_t n, const char *prev)
 {
 	const uint64_t last = v->at.records;
 
 	if (v->first == 0) {
 		if (n == 1 && strspn(prev, "0") != AUDIT_HASH - 1)
-			fault(v, "record 1 names a record before it: there was none");
+			fault(v, "record 1 names a previous record, but is the first");
 	} else if (n == last + 1) {
 		if (strcmp(prev, v->at.hash) != 0)
-			fault(v, "record %" PRIu64 " does not follow record %" PRIu64 " as it stands here: one of the two was changed", n,
+			fault(v, "record %" PRIu64 " does not match record %" PRIu64 " before it: one of the two was changed", n,
 			    last);
 	} else if (n > last + 1)
 		fault(v, n == last + 2 ? "record %" PRIu64 " is missing before this one" : "records %" PRIu64 " to %" PRIu64
 		    " are missing before this one", last + 1, n - 1);
 	else
-		fault(v, "record %" PRIu64 " stands after record %" PRIu64 ": moved, or written twice", n, last);
+		fault(v, "record %" PRIu64 " comes after record %" PRIu64 ": moved, or written twice", n, last);
 }
 
 static void
 take_linked(struct verify *v, const char *line, size_t len, uint64_t n, const char *prev)
 {
-	check_link(v, n, prev);
+	check_chain_link(v, n, prev);
 	if (v->first == 0) {
 		v->first = n;
 		log_time(line, len, v->since);
@@ -138,13 +139,16 @@ take_unlinked(struct verify *v, const char *line, size_t len)
 	else if (audit_stands_outside(get_text(j, "event")))
 		v->outside++;
 	else
-		fault(v, "a record that is not in the chain: the helper wrote none such");
+		fault(v, "this record is not in the chain, and the helper writes no such record outside it");
 	json_decref(j);
 }
 
-/* A line without an end is of a helper that is at it, or did not come so far; the head never has it (root/chain.c). */
+/*
+ * A last line without a newline is torn: a helper is still writing it, or was killed while it did.  audit.head never
+ * names such a record (root/chain.c).
+ */
 static void
-take_line(struct verify *v, const char *line, size_t len, bool ended)
+verify_line(struct verify *v, const char *line, size_t len, bool ended)
 {
 	char prev[AUDIT_HASH];
 	uint64_t n;
@@ -158,7 +162,7 @@ take_line(struct verify *v, const char *line, size_t len, bool ended)
 }
 
 static int
-read_file(struct verify *v, const struct log_file *l, struct why *why)
+verify_file(struct verify *v, const struct log_file *l, struct why *why)
 {
 	struct log_reader r;
 	const char *line;
@@ -168,16 +172,19 @@ read_file(struct verify *v, const struct log_file *l, struct why *why)
 		return -1;
 	v->path = l->path;
 	for (v->line = 1; (n = log_line(&r, &line)) >= 0; v->line++)
-		take_line(v, line, (size_t)n, r.newline);
+		verify_line(v, line, (size_t)n, r.newline);
 	if (n == -2)
 		fault(v, "this line is too long for a record");
 	if (!log_close(&r))
-		fault(v, "the file can't be read to its end: cut off, or damaged");
+		fault(v, "can't read the file to its end: it is cut off or damaged");
 	v->path = NULL;
 	return 0;
 }
 
-/* A helper may be at it: what is read twice as the same is what was written.  NULL with errno. */
+/*
+ * A helper may be writing audit.head, so the file is read until two reads are equal.  The caller frees; NULL with
+ * errno.
+ */
 static char *
 head_text(size_t *len)
 {
@@ -197,7 +204,7 @@ head_text(size_t *len)
 	return text;
 }
 
-/* Before the log: what is written meanwhile is beyond it. */
+/* Must run before the log is read: records that are added in between then lie after the head, which is no fault. */
 static void
 read_head(struct verify *v)
 {
@@ -211,26 +218,26 @@ read_head(struct verify *v)
 static void
 check_end(struct verify *v)
 {
-	/* the helper that has begun the chain meanwhile has made one */
+	/* the first helper may have begun the chain since: then it has made audit.head too */
 	if (v->spoilt && v->first != 0) {
 		read_head(v);
 		v->compares = false;
 	}
 	if (v->spoilt && v->first != 0)
-		fault(v, HEAD " is missing, or was changed: whether the log's end was cut off can't be known");
+		fault(v, HEAD " is missing or was changed: records may be missing from the log's end");
 	if (v->compares && v->head.records > v->at.records)
-		fault(v, "the log ends with record %" PRIu64 ", and " HEAD " says %" PRIu64 ": its end was cut off", v->at.records,
-		    v->head.records);
+		fault(v, "the log ends with record %" PRIu64 ", but " HEAD " names record %" PRIu64 ": the log's end was cut off",
+		    v->at.records, v->head.records);
 	else if (v->compares && v->head.records >= v->first && v->head.records > 0 && !v->agrees)
-		fault(v, "record %" PRIu64 " is not the one that " HEAD " says", v->head.records);
+		fault(v, "record %" PRIu64 " does not have the hash in " HEAD ": it was changed", v->head.records);
 	if (v->options->head != NULL && v->asked == 0)
-		fault(v, "no record here has the hash of --head: what it was taken from is not in this log");
+		fault(v, "no record here has the hash of --head: the record was removed, or this is another log");
 }
 
-/* The answer. */
+/* The result */
 
 static void
-put_json(const struct verify *v, size_t files, double seconds)
+print_result_json(const struct verify *v, size_t files, double seconds)
 {
 	json_t *j = json_pack("{s:b, s:I, s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:b, s:f, s:I, s:O}", "ok", v->faults == 0,
 	    "files", (json_int_t)files, "count", (json_int_t)v->records, "first", (json_int_t)v->first,
@@ -251,22 +258,22 @@ say_number(size_t n, const char *what)
 }
 
 static void
-say_end(const struct verify *v, size_t files, double seconds)
+say_result(const struct verify *v, size_t files, double seconds)
 {
 	if (v->faults > FAULTS_MAX)
 		say("and %zu more", v->faults - FAULTS_MAX);
 	if (v->first > 1)
-		say("note: records 1 to %" PRIu64 " are in files that are not here", v->first - 1);
-	say_number(v->before, "records from before there was a chain: nothing can be said of them");
-	say_number(v->outside, "records outside the chain, of requests from where gpuhelper could be stopped (gpuhelper(8))");
-	say_number(v->torn, "lines are no records: not written to their end (full disk, kill), or put there by somebody");
+		say("note: records 1 to %" PRIu64 " are in files that were not read", v->first - 1);
+	say_number(v->before, "records are older than the chain, and not verified");
+	say_number(v->outside, "records are outside the chain, of callers that could stop gpuhelper (gpuhelper(8))");
+	say_number(v->torn, "lines are no records: cut off by a full disk or a kill, or written by somebody else");
 	if (!v->compares && !v->spoilt && v->options->args == 0)
-		say("note: not compared with " HEAD ": root reads that");
+		say("note: not compared with " HEAD ": only root can read it");
 	if (v->asked != 0)
-		say("--head is that of record %" PRIu64 ": up to there nothing was changed", v->asked);
+		say("--head is the hash of record %" PRIu64 ": nothing up to that record was changed", v->asked);
 	if (v->records > 0)
 		say("records %" PRIu64 " to %" PRIu64 ", %s to %s, in %zu file%s: %s (%.1f s)", v->first, v->at.records, v->since,
-		    v->until, files, files == 1 ? "" : "s", v->faults == 0 ? "whole" : "NOT whole", seconds);
+		    v->until, files, files == 1 ? "" : "s", v->faults == 0 ? "intact" : "NOT intact", seconds);
 	else
 		say("no record of the chain in %zu file%s", files, files == 1 ? "" : "s");
 	if (v->records > 0 && v->faults == 0)
@@ -281,18 +288,18 @@ verify(struct verify *v, struct log_set *files, struct why *why)
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	audit_head_begin(&v->at);
-	/* of files that were named nobody knows whether they are this host's */
+	/* files on the command line may come from another host, whose audit.head is elsewhere */
 	if (v->options->args == 0)
 		read_head(v);
 	if ((v->options->args > 0 ? log_set_named(v->options->arg, v->options->args, files, why) :
 	    log_set_of_host(files, why)) == -1)
 		return -1;
 	for (i = 0; i < files->n; i++)
-		if (read_file(v, &files->v[i], why) == -1)
+		if (verify_file(v, &files->v[i], why) == -1)
 			return -1;
 	check_end(v);
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	(v->options->json ? put_json : say_end)(v, files->n, (double)(end.tv_sec - begin.tv_sec) +
+	(v->options->json ? print_result_json : say_result)(v, files->n, (double)(end.tv_sec - begin.tv_sec) +
 	    (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* See auditfilter.h.  What a record says of instance variables may be a task's author's: it is parsed strictly. */
+/* See auditfilter.h.  A record's instance variables may come from a task, so they are parsed strictly. */
 #include "auditfilter.h"
 
 #include <stdlib.h>

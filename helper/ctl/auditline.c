@@ -1,4 +1,4 @@
-/* See auditline.h.  Values in, a line out; what a task's author wrote is in it as he wrote it. */
+/* See auditline.h.  Text from a task is not escaped here. */
 #include "auditline.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ add_text(struct buf *b, const char *before, const char *text)
 		buf_printf(b, "%s%s", before, text);
 }
 
-/* As they are in the record; a claim that is no JSON object in quotes: it could look like what follows in the line. */
+/* A claim that is not a JSON object is quoted: unquoted, it could imitate the fields that follow in the line. */
 static void
 add_vars(struct buf *b, const json_t *record)
 {

@@ -1,4 +1,4 @@
-/* A record of the audit log in words, for people: of «audit show» and «audit follow». */
+/* One record of the audit log as a line for people, for «audit show» and «audit follow». */
 #ifndef GPUHELPER_CTL_AUDITLINE_H
 #define GPUHELPER_CTL_AUDITLINE_H
 
@@ -6,22 +6,23 @@
 
 #include "../pure/text.h"
 
-/* TEAM/PIPELINE; "" where the record names none. */
+/* Writes TEAM/PIPELINE, or "" if the record names no pipeline. */
 void audit_pipeline(const json_t *record, char out[256]);
-/* The same of its two parts. */
+/* The same from the two names. */
 void audit_pipeline_name(const char *team, const char *pipeline, char out[256]);
 /*
- * Appends the record to *out, without a newline at its end.  Who prints that has it made harmless first: a task's
- * author may have put control characters into it.
+ * Appends the record to *out, without a newline.  The text may contain control characters that a task's author put
+ * there; a caller that prints it must escape them, as say() does.
  */
 void audit_line(const json_t *record, struct buf *out);
 
-/* True of what was refused: a container, a process that was to be started in one, or that process' GPU. */
+/* True if the record is a refusal: of a container, of an exec, or of an exec's GPU. */
 bool audit_is_denial(const json_t *record);
 
 /*
- * Only who could stop others, and is refused for that or for what was wrong before, has records outside (root/audit.c);
- * and what his wrapper or his quota tells.
+ * True if the helper may write records with this event outside the chain.  A helper that can't leave its caller's
+ * cgroup does so: the caller could freeze it while it holds the chain, and so block all others (root/audit.c).  Such a
+ * helper grants nothing, so only these events occur.
  */
 bool audit_stands_outside(const char *event);
 

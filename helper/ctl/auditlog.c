@@ -1,4 +1,4 @@
-/* See auditlog.h.  Reads with its caller's rights; a line may have any bytes in it, NULs too. */
+/* See auditlog.h.  Reads with its caller's rights.  A line may contain any bytes, NULs included. */
 #include "auditlog.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #define LINE_MAX_BYTES (16U << 20)
 #define STEP (1U << 17)
-#define LOOK_BACK 65536		/* bytes: a record is shorter */
+#define LOOK_BACK 65536		/* bytes; no record is as long */
 
 int
 log_open_file(struct log_reader *r, const struct log_file *l, struct why *why)
@@ -27,7 +27,7 @@ log_open_file(struct log_reader *r, const struct log_file *l, struct why *why)
 	}
 	if (r->f == NULL) {
 		refuse(why, WHY_IO, "%s: %s%s", l->path, errno != 0 ? strerror(errno) : "out of memory",
-		    errno == EACCES ? ": root and group gpuhelper read it" : "");
+		    errno == EACCES ? ": only root and the group gpuhelper can read the log" : "");
 		if (fd != -1)
 			close(fd);
 		return -1;
@@ -42,16 +42,16 @@ log_open(struct log_reader *r, const char *path, struct why *why)
 	return log_open_file(r, &(struct log_file){ .path = path, .fd = -1 }, why);
 }
 
-/* How much to read at once. */
+/* How many bytes to read next. */
 static unsigned
-step(const struct log_reader *r)
+bytes_to_read(const struct log_reader *r)
 {
 	const off_t left = r->until < 0 || !gzdirect(r->f) ? STEP : r->until - gztell(r->f);
 
 	return left < (off_t)STEP ? (unsigned)left : STEP;
 }
 
-/* More bytes behind those that are there.  False: no memory, or a line of that length is no record. */
+/* Appends more bytes of the file to r->text.  False: no memory, or the line is too long for a record. */
 static bool
 read_more(struct log_reader *r)
 {
@@ -68,7 +68,7 @@ read_more(struct log_reader *r)
 		r->text = more;
 		r->room = r->room * 2 + STEP;
 	}
-	if ((n = gzread(r->f, r->text + r->end, step(r))) <= 0)
+	if ((n = gzread(r->f, r->text + r->end, bytes_to_read(r))) <= 0)
 		r->over = true;
 	else
 		r->end += (size_t)n;
@@ -106,7 +106,7 @@ log_close(struct log_reader *r)
 	(void)gzerror(r->f, &error);
 	free(r->text);
 	r->text = NULL;
-	/* what was still in the buffer of a file that ends too early comes as an error of closing it */
+	/* for a file that ends too early, zlib may report the error only on close */
 	return gzclose(r->f) == Z_OK && (error == Z_OK || error == Z_STREAM_END);
 }
 
@@ -142,7 +142,7 @@ log_time(const char *line, size_t len, char out[40])
 	snprintf(out, 40, "%.*s", end != NULL && end - at < 39 ? (int)(end - at) : 0, at);
 }
 
-/* The time of its first record, and the number of its first one in the chain. */
+/* Sets l->time from the file's first record, and l->first from its first record in the chain. */
 static int
 look_into(struct log_file *l, struct why *why)
 {

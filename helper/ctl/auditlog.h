@@ -1,4 +1,4 @@
-/* The audit log's files: the one that is written, and those that were rotated, compressed or not. */
+/* Reads the files of the audit log: the current one and the rotated ones, compressed or not. */
 #ifndef GPUHELPER_CTL_AUDITLOG_H
 #define GPUHELPER_CTL_AUDITLOG_H
 
@@ -12,51 +12,50 @@
 
 #define AUDIT_LOG GPUHELPER_LOGDIR "/audit.jsonl"
 
-/* One file, line by line, from its beginning. */
+/* Reads one file, line by line. */
 struct log_reader {
 	gzFile f;
 	char *text;
-	size_t room, at, end;	/* of text: what is not told of yet */
-	bool over;		/* nothing more comes */
-	bool newline;		/* the last line had one */
-	off_t until;		/* of a file that is not compressed: where to stop; -1: at its end */
+	size_t room, at, end;	/* text has room bytes; at to end are not returned yet */
+	bool over;		/* the file has been read to its end */
+	bool newline;		/* the last line ended with one */
+	off_t until;		/* where to stop in an uncompressed file; -1: at its end */
 };
 
 struct log_file {
 	const char *path;	/* borrowed */
-	uint64_t first;		/* number of its first record in the chain; 0: it has none */
-	char time[40];		/* of its first record; "": it has none */
-	int fd;			/* open (logset.h); -1: it is opened by its path */
-	off_t size;		/* when it was opened */
+	uint64_t first;		/* number of its first record in the chain; 0: no such record */
+	char time[40];		/* of its first record; "": no record */
+	int fd;			/* the open file (logset.h); -1: open it by path */
+	off_t size;		/* size when fd was opened */
 };
 
-/* -1 with *why.  log_close() only after 0. */
+/* Opens a file.  -1 with *why.  After 0, the caller calls log_close(). */
 int log_open(struct log_reader *r, const char *path, struct why *why);
-/* Likewise; of one that is open, what was there when it was opened. */
+/* Likewise.  If l->fd is open, reads only the first l->size bytes. */
 int log_open_file(struct log_reader *r, const struct log_file *l, struct why *why);
 /*
- * The next line, of any bytes, without its newline: its length, and *line until the next call.  -1: there is none; -2:
- * it is too long for a record, or there is no memory, and nothing can be read after it.
+ * Gets the next line, without its newline; *line is valid until the next call.  Returns its length; -1 at the end; -2
+ * if the line is too long for a record or memory is short.  After -2 nothing more can be read.
  */
 ssize_t log_line(struct log_reader *r, const char **line);
-/* False if the file was damaged, or cut off in the midst of what is compressed. */
+/* Closes the file.  False if it was damaged, or its compressed data was cut off. */
 bool log_close(struct log_reader *r);
 
 /*
- * Is a record after that of this number among the first «size» bytes of the file?  By the last record of the chain
- * there; false, too, where there is none near their end.  So who has read them up to that record knows that they are
- * others.
+ * True if the last record of the chain in the file's first «size» bytes has a higher number; false also if no record is
+ * near their end.  A reader that stopped at «number» so detects that these bytes are not the ones that it read.
  */
 bool log_is_past(int fd, off_t size, uint64_t number);
 
-/* The time that a record's line says, as it stands there; *out is left alone where it says none. */
+/* Copies the time of a record's line to out; leaves out unchanged if the line has none. */
 void log_time(const char *line, size_t len, char out[40]);
 
-/* Looks into the files, and puts them in the order in which they were written; those from before the chain by time. */
+/* Sorts the files in the order in which they were written; those older than the chain by time.  -1 with *why. */
 int log_order(struct log_file *v, size_t n, struct why *why);
-/* NAME.gz beside NAME: what gzip(1) has written so far, or was stopped at. */
+/* True for NAME.gz if NAME is there as well: gzip(1) is still writing NAME.gz, or was interrupted. */
 bool log_is_unfinished(const char *path, char *const *among, size_t n);
-/* The files of these names in that order; one that is not finished counts as one without records.  -1 with *why. */
+/* Fills out with the files of these names, sorted likewise.  An unfinished .gz has no records.  -1 with *why. */
 int log_files(char *const *path, size_t n, struct log_file *out, struct why *why);
 
 #endif

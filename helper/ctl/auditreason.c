@@ -2,15 +2,15 @@
 #include "auditreason.h"
 
 const struct audit_reason audit_reasons[AUDIT_REASONS] = {
-	{ WHY_USAGE, "usage", "the helper was called wrongly" },
-	{ WHY_DATA, "bad-request", "the request, its bundle or its token was wrong" },
+	{ WHY_USAGE, "usage", "wrong command line of the helper" },
+	{ WHY_DATA, "bad-request", "bad request, bundle or token" },
 	{ WHY_ABSENT, "absent", "no such GPU, module or runtime" },
-	{ WHY_BUG, "internal", "short of memory, or a fault of gpuhelper" },
-	{ WHY_IO, "host", "the host did not let the helper read or write" },
+	{ WHY_BUG, "internal", "out of memory, or a bug in gpuhelper" },
+	{ WHY_IO, "host", "the helper could not read or write something on the host" },
 	{ WHY_AGAIN, "busy", "no GPU was free in time" },
-	{ WHY_DENIED, "policy", "no policy allows it, or the identity was not proven" },
-	{ WHY_CONFIG, "configuration", "/etc/gpuhelper was wrong" },
-	{ WHY_NONE, "other", "the record names no code that is known" },
+	{ WHY_DENIED, "policy", "no policy allows the request, or the identity was not proven" },
+	{ WHY_CONFIG, "configuration", "errors in /etc/gpuhelper" },
+	{ WHY_NONE, "other", "the record has no known code" },
 };
 
 size_t

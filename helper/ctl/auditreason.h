@@ -1,4 +1,4 @@
-/* The reasons of refusals in the audit log, by the code of the record. */
+/* The reasons for refusals in the audit log, by the record's code. */
 #ifndef GPUHELPER_CTL_AUDITREASON_H
 #define GPUHELPER_CTL_AUDITREASON_H
 
@@ -15,7 +15,7 @@ struct audit_reason {
 };
 extern const struct audit_reason audit_reasons[AUDIT_REASONS];
 
-/* The index of the one with this code; of the last one for all codes that are none. */
+/* The index of the reason with this code; the last index if the code is unknown. */
 size_t audit_reason_of(long code);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * gpuhelperctl cdi: CDI specs judged, listed, and tried out on a config.json.
- * Runs with its caller's rights; nothing is mounted, opened or run, and no policy
- * is asked.
+ * gpuhelperctl cdi: validates CDI specs, and applies them to a config.json.  Runs with its caller's rights.  Mounts,
+ * opens and runs nothing that a spec names, and asks no policy.
  */
 #include "cdi.h"
 
@@ -28,7 +27,7 @@ struct validating {
 	const struct options *o;
 	json_t *findings;
 	size_t faults;
-	struct cdi_group *group;	/* of this host, that no container should have */
+	struct cdi_group *group;	/* groups of this host that no container should have */
 	size_t groups;
 };
 
@@ -50,7 +49,7 @@ put_faults(struct validating *v, const char *file, struct cdi_faults *f)
 		say("%s: and %zu more", file, f->invalid + f->unsafe + f->warnings - f->n);
 }
 
-/* Is it in one of the directories that specs are used from?  Then it is judged as it would be there. */
+/* The directory that engines load specs from and this file is in; NULL if it is in none.  The caller frees. */
 static char *
 live_dir(const char *file)
 {
@@ -69,9 +68,9 @@ live_dir(const char *file)
 	return NULL;
 }
 
-/* A spec that is used must be root's alone. */
+/* Only root may be able to write to a spec that engines load. */
 static void
-check_trust(const char *dir, const char *file, struct cdi_faults *f)
+check_spec_trust(const char *dir, const char *file, struct cdi_faults *f)
 {
 	const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;
 	autofree char *text = NULL;
@@ -115,7 +114,7 @@ validate_file(struct validating *v, const char *file, struct why *why)
 		cdi_warn(&s, &f);
 	}
 	if (live != NULL)
-		check_trust(live, file, &f);
+		check_spec_trust(live, file, &f);
 	if (f.starved)
 		return refuse_nomem(why);
 	put_faults(v, input ? "standard input" : file, &f);
@@ -149,7 +148,7 @@ ctl_cdi_validate(const struct options *o)
 
 /* inject */
 
-/* Once for each spec: what all of its devices have in common. */
+/* once: skip edits that *m has already, as a spec's common edits apply only once. */
 static bool
 add_edits(struct cdi_merged *m, const struct cdi_edits *e, bool once)
 {

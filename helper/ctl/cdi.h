@@ -1,4 +1,4 @@
-/* gpuhelperctl cdi: what its parts share. */
+/* gpuhelperctl cdi: what its subcommands share. */
 #ifndef GPUHELPER_CTL_CDI_H
 #define GPUHELPER_CTL_CDI_H
 
@@ -7,14 +7,16 @@
 #include "../host/cdidirs.h"
 #include "ctl.h"
 
-/* «file:line:column: ...» */
+/* Prints a fault as «file:line:column: ...». */
 void cdi_say_fault(FILE *out, const char *file, const struct cdi_fault *v);
 json_t *cdi_fault_json(const char *file, const struct cdi_fault *v);
 
-/* The directories by their real names, those that there are; the caller frees.  NULL with *why. */
+/*
+ * Resolves each directory of the ":"-separated list, without those that are missing.  The caller frees; NULL with *why.
+ */
 char *cdi_spec_dirs(const char *given, struct why *why);
 
-/* On stderr, what is wrong with any of it; returns whether anything was.  Unsafe specs only where asked for. */
+/* Prints all problems on stderr, those of unsafe specs only if «unsafe».  Returns whether there was one. */
 bool cdi_say_problems(const struct cdi_registry *r, bool unsafe);
 
 #endif

@@ -1,4 +1,4 @@
-/* gpuhelperctl cdi list: every device, and every file that was looked at. */
+/* gpuhelperctl cdi list: prints every CDI device, and the problems of every spec file. */
 #include "cdi.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ annotations_json(const struct cdi_annotations *a)
 }
 
 static void
-print_json(const struct cdi_registry *r)
+print_registry_json(const struct cdi_registry *r)
 {
 	json_t *devices = json_array(), *files = json_array(), *j;
 	const struct cdi_entry *e;
@@ -74,7 +74,7 @@ print_json(const struct cdi_registry *r)
 	put_out(json_pack("{s:o, s:o, s:o}", "devices", devices, "files", files, "problems", printable_json(&r->problems)));
 }
 
-/* A grant takes no group from a spec; other engines do. */
+/* A grant never takes a group from a spec, but other engines do: so warn about groups that give too much. */
 static int
 judge_groups(struct cdi_registry *r, struct why *why)
 {
@@ -106,7 +106,7 @@ ctl_cdi_list(const struct options *o)
 	    judge_groups(&r, &why) == -1)
 		return give_up(o, &why);
 	if (o->json)
-		print_json(&r);
+		print_registry_json(&r);
 	else
 		for (i = 0; i < r.entries; i++)
 			if (!r.entry[i].conflict)

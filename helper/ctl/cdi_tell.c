@@ -1,4 +1,4 @@
-/* See cdi.h: what is wrong with CDI specs, in words and as JSON, and where they lie. */
+/* See cdi.h: prints faults of CDI specs as text and JSON, and resolves spec directories. */
 #include "cdi.h"
 
 #include <errno.h>

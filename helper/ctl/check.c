@@ -1,7 +1,6 @@
 /*
- * gpuhelperctl check: reads what the helper would read, with its caller's
- * rights, and says all that is wrong with it.  Opens for reading only, but for the copy of a good gpuhelper.conf that
- * it keeps for root (lastgood.h).
+ * gpuhelperctl check: reads the files that the helper would read, with its caller's rights, and prints every error.
+ * Writes nothing, except that it keeps a copy of a valid gpuhelper.conf when root runs it (lastgood.h).
  */
 #include "check.h"
 
@@ -28,11 +27,11 @@
 
 struct checking {
 	const struct options *options;
-	struct check_set set;		/* of the tree, or the files, at hand */
-	json_t *findings, *read;	/* of all of them */
+	struct check_set set;		/* of the current directory, or of the named files */
+	json_t *findings, *read;	/* of all sets */
 	size_t errors, warnings;
-	bool quiet;			/* count, and print nothing */
-	const char *file;		/* as it is shown; NULL: none is counted by itself */
+	bool quiet;			/* print nothing, only count */
+	const char *file;		/* the path of a file whose errors file_errors counts, or NULL */
 	size_t file_errors;
 };
 
@@ -75,7 +74,7 @@ set_free(struct check_set *s)
 	*s = (struct check_set){ 0 };
 }
 
-/* An error of the file as a whole, whose reason may begin with the file's own name. */
+/* Adds an error about the whole file.  Strips the file's name from the reason: the finding prints it anyway. */
 static void
 fault_whole(struct checked *c, const char *reason)
 {
@@ -86,7 +85,7 @@ fault_whole(struct checked *c, const char *reason)
 	fault_add(&c->faults, 0, false, "%s", reason);
 }
 
-/* Reads the file, whoever's it is; NULL in c->text where that can't be. */
+/* Reads the file, whoever owns it.  On failure c->text is NULL, and a fault is added. */
 static void
 read_checked(struct checked *c, int dir, const char *name)
 {
@@ -96,7 +95,10 @@ read_checked(struct checked *c, int dir, const char *name)
 		fault_whole(c, why.text);
 }
 
-/* A file that is not root's alone.  After it was parsed, for the parser stops at an error that is there before. */
+/*
+ * Adds a fault if others than root can change the file.  Runs after the parser, which stops if there is a fault
+ * already.
+ */
 static void
 check_trust(struct checked *c, int dir, const char *name)
 {
@@ -108,7 +110,7 @@ check_trust(struct checked *c, int dir, const char *name)
 		fault_whole(c, why.text);
 }
 
-/* One that is broken stops every new container: what held until then is at hand. */
+/* A broken gpuhelper.conf stops every new container, so point to the last good copy. */
 static void
 compare_with_last(struct checked *c)
 {
@@ -117,7 +119,7 @@ compare_with_last(struct checked *c)
 	if (c->good && c->faults.errors == 0)
 		last_good_keep(c->text, c->len);
 	else if (last_good_time(since))
-		fault_add(&c->faults, 0, true, "the last one without an error, of %s or before, is " LAST_GOOD, since);
+		fault_add(&c->faults, 0, true, "the last version without errors, from %s or earlier, is in " LAST_GOOD, since);
 }
 
 static void
@@ -173,7 +175,7 @@ list_names(int dirfd, struct strlist *out)
 	return listing_names(openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), SIZE_MAX, out);
 }
 
-/* A name in policy.d that the helper passes over, most likely not on purpose. */
+/* Warns about a file in policy.d that the helper ignores because of its name; most likely that is a mistake. */
 static void
 check_ignored(struct check_set *s, const char *name, const char *shown)
 {
@@ -187,9 +189,9 @@ check_ignored(struct check_set *s, const char *name, const char *shown)
 		fault_add(&c->faults, 0, true, "is ignored: its name does not end in \".conf\"");
 }
 
-/* All that lies in a policy.d, which is open. */
+/* Checks everything in the open directory policy.d. */
 static void
-check_policies(struct check_set *s, int dir, const char *shown, bool strict)
+check_policy_dir(struct check_set *s, int dir, const char *shown, bool strict)
 {
 	autostrlist struct strlist names = { 0 };
 	struct checked *c;
@@ -197,7 +199,7 @@ check_policies(struct check_set *s, int dir, const char *shown, bool strict)
 
 	if (list_names(dir, &names) == -1) {
 		if ((c = check_add(s, CHECKED_PLACE, shown)) != NULL)
-			fault_add(&c->faults, 0, false, "can't be listed: %s", strerror(errno));
+			fault_add(&c->faults, 0, false, "can't list the directory: %s", strerror(errno));
 		return;
 	}
 	for (i = 0; i < names.n; i++) {
@@ -213,9 +215,9 @@ check_policies(struct check_set *s, int dir, const char *shown, bool strict)
 	}
 }
 
-/* Each directory from "/" down that others than root could change. */
+/* Adds a fault for each directory from "/" down to path that others than root can change. */
 static void
-check_chain(struct check_set *s, const char *path)
+check_parents(struct check_set *s, const char *path)
 {
 	char part[1024];
 	const char *end = path;
@@ -228,15 +230,15 @@ check_chain(struct check_set *s, const char *path)
 		end = strchr(end + 1, '/');
 		snprintf(part, sizeof(part), "%.*s", end != NULL ? (int)(end - path) : (int)strlen(path), path);
 		if ((fd = trust_open_dir(part, false, &why)) == -1)
-			return;		/* who opens the whole of it says why */
+			return;		/* the caller opens the whole path, and reports the error */
 		if (trust_check(fd, part, &why) == -1 && (c = check_add(s, CHECKED_PLACE, part)) != NULL)
 			fault_whole(c, why.text);
 	} while (end != NULL);
 }
 
-/* Opens a directory of the tree; a strict one as the helper would, without following a link. */
+/* Opens a directory of the configuration; if strict, as the helper does: without following a link. */
 static int
-open_dir(struct check_set *s, const char *path, const char *shown, bool strict, bool optional)
+open_config_dir(struct check_set *s, const char *path, const char *shown, bool strict, bool optional)
 {
 	struct checked *c;
 	struct why why;
@@ -269,15 +271,15 @@ check_config_dir(struct check_set *s, const char *path, const char *shown, bool 
 		return;
 	}
 	if (strict)
-		check_chain(s, sub);
-	if ((dir = open_dir(s, path, shown, strict, false)) == -1)
+		check_parents(s, sub);
+	if ((dir = open_config_dir(s, path, shown, strict, false)) == -1)
 		return;
 	if (faccessat(dir, "gpuhelper.conf", F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
 		check_settings(s, dir, "gpuhelper.conf", settings, strict);
 	else if (check_add(s, CHECKED_SETTINGS, settings) != NULL)
-		s->settings_at = s->n - 1;	/* no file: the defaults hold */
-	if ((policies = open_dir(s, sub, subshown, strict, true)) != -1)
-		check_policies(s, policies, subshown, strict);
+		s->settings_at = s->n - 1;	/* no file: the defaults apply */
+	if ((policies = open_config_dir(s, sub, subshown, strict, true)) != -1)
+		check_policy_dir(s, policies, subshown, strict);
 }
 
 static bool
@@ -293,8 +295,8 @@ has_entry(const char *dir, const char *name)
 }
 
 /*
- * The name that the helper has for a place beneath GPUHELPER_CONFDIR; NULL for
- * any other place.  Only there is it looked at whose the files are.
+ * The path of «real» as the helper names it, if it is in GPUHELPER_CONFDIR; else NULL.  Owners and modes are checked
+ * only there.  The caller frees.
  */
 static char *
 installed_path(const char *real)
@@ -307,7 +309,7 @@ installed_path(const char *real)
 	return asprintf(&path, "%s%s", GPUHELPER_CONFDIR, real + strlen(conf)) != -1 ? path : NULL;
 }
 
-/* A directory on the command line: is it a whole configuration, or a policy.d? */
+/* Checks a directory on the command line: a whole configuration, or a policy.d. */
 static void
 check_dir(struct check_set *s, const char *given)
 {
@@ -326,12 +328,12 @@ check_dir(struct check_set *s, const char *given)
 		return;
 	}
 	if (installed != NULL)
-		check_chain(s, installed);
-	if ((dir = open_dir(s, path, given, installed != NULL, false)) != -1)
-		check_policies(s, dir, given, installed != NULL);
+		check_parents(s, installed);
+	if ((dir = open_config_dir(s, path, given, installed != NULL, false)) != -1)
+		check_policy_dir(s, dir, given, installed != NULL);
 }
 
-/* A file on the command line, by its last component as it was named: a link there is a fault. */
+/* Checks a file on the command line.  Its last component is not resolved, so that a symbolic link is a fault. */
 static void
 check_file(struct check_set *s, const char *given)
 {
@@ -348,14 +350,14 @@ check_file(struct check_set *s, const char *given)
 		return;
 	}
 	if ((installed = installed_path(real)) != NULL)
-		check_chain(s, installed);
+		check_parents(s, installed);
 	if (text_starts(name, "gpuhelper.conf"))
 		check_settings(s, dir, name, given, installed != NULL);
 	else
 		check_policy(s, dir, name, given, installed != NULL);
 }
 
-/* A policy on standard input: nobody's, and without a name of its own. */
+/* Checks a policy on standard input. */
 static void
 check_input(struct check_set *s)
 {
@@ -370,7 +372,7 @@ check_input(struct check_set *s)
 		c->good = policy_parse(c->shown, c->text, c->len, &c->policy, &c->faults);
 }
 
-/* Printing. */
+/* Printing */
 
 static void
 put_finding(struct checking *k, const struct checked *c, const struct fault *f)
@@ -393,7 +395,7 @@ put_finding(struct checking *k, const struct checked *c, const struct fault *f)
 	json_array_append_new(k->findings, j);
 }
 
-/* In the order of lines, and of one line as they were found. */
+/* Sorts by line, and keeps the order within a line. */
 static void
 sort_faults(struct faults *f)
 {
@@ -422,17 +424,17 @@ put_read(struct checking *k, const struct checked *c)
 	} else if (!k->options->verbose || c->kind == CHECKED_PLACE) {
 		return;
 	} else if (c->text == NULL) {
-		say("%s: %s", c->shown, c->faults.errors > 0 ? "not read" : "is not there: the defaults hold");
+		say("%s: %s", c->shown, c->faults.errors > 0 ? "not read" : "does not exist: the defaults apply");
 	} else if (!c->good || c->kind == CHECKED_SETTINGS) {
 		say("%s: read%s", c->shown, c->good ? "" : ", and broken");
 	} else if (p->identity == IDENTITY_CALLER) {
-		say("%s: read: identity caller; rules for gpus %zu, for folders %zu", c->shown, p->gpus, p->folders);
+		say("%s: read: identity caller; GPU rules: %zu, folder rules: %zu", c->shown, p->gpus, p->folders);
 	} else
-		say("%s: read: %s/%s, identity %s; rules for gpus %zu, for folders %zu", c->shown, p->team, p->pipeline,
+		say("%s: read: %s/%s, identity %s; GPU rules: %zu, folder rules: %zu", c->shown, p->team, p->pipeline,
 		    identity_name(p->identity), p->gpus, p->folders);
 }
 
-/* Judges what was read as one configuration, and prints it. */
+/* Adds the warnings about the set as one configuration, then prints and counts all findings. */
 static int
 conclude(struct checking *k, struct why *why)
 {
@@ -472,7 +474,7 @@ by_base(const void *a, const void *b)
 	return strcmp(base(*(char *const *)a), base(*(char *const *)b));
 }
 
-/* The directories one by one, each a configuration of its own; the files are left for later. */
+/* Checks each directory among the arguments as a configuration of its own, and collects the files in *files. */
 static int
 check_dirs(struct checking *k, struct strlist *files, struct why *why)
 {
@@ -501,7 +503,7 @@ check_dirs(struct checking *k, struct strlist *files, struct why *why)
 	return ret;
 }
 
-/* What was named; the files are judged together, in the order that they would have in policy.d. */
+/* Checks the arguments.  The files are checked as one set, in the order that they would have in policy.d. */
 static int
 check_args(struct checking *k, struct why *why)
 {
@@ -523,7 +525,9 @@ check_args(struct checking *k, struct why *why)
 	return ret;
 }
 
-/* Nodes of leases that something has reset.  Who may not ask the helper is told nothing of them. */
+/*
+ * Warns about leased nodes whose permissions something has reset.  A user who may not ask the helper gets no warnings.
+ */
 static void
 check_leased_nodes(struct check_set *s)
 {
@@ -541,7 +545,7 @@ check_leased_nodes(struct check_set *s)
 	json_decref(leases);
 }
 
-/* What the policies' word is worth where they are not for root's runtimes alone. */
+/* Says whether device cgroups enforce grants, for root and for other users. */
 static void
 say_enforced(const struct checking *k)
 {
@@ -605,9 +609,9 @@ ctl_check(const struct options *o)
 	int ret;
 
 	if (o->args > 0 && o->elsewhere)
-		return misuse(o, "check: --config-dir is for what is judged where nothing is named: leave one of the two out");
+		return misuse(o, "check: name files or give --config-dir, not both");
 	if (o->against != NULL)
-		return o->args > 0 ? misuse(o, "check: --against is for the policies of --config-dir: name no files") :
+		return o->args > 0 ? misuse(o, "check: --against takes the policies from --config-dir: name no files") :
 		    check_against(o);
 	k.findings = json_array();
 	k.read = json_array();

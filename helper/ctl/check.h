@@ -1,4 +1,4 @@
-/* The files of one /etc/gpuhelper, or the ones that were named, and what is wrong with each. */
+/* A set of configuration files that are checked together, and the faults of each. */
 #ifndef GPUHELPER_CTL_CHECK_H
 #define GPUHELPER_CTL_CHECK_H
 
@@ -15,7 +15,7 @@ enum checked_kind {
 
 struct checked {
 	enum checked_kind kind;
-	char *shown;		/* its path as the user named it */
+	char *shown;		/* its path, as the user gave it */
 	char *text;		/* NULL: not read */
 	size_t len;
 	struct policy policy;	/* of a policy that parses */
@@ -26,13 +26,13 @@ struct checked {
 struct check_set {
 	struct checked *v;
 	size_t n;
-	struct settings settings;	/* the defaults where there is no file of them */
-	size_t settings_at;		/* its place in v; SIZE_MAX: no settings are in view */
-	bool installed;			/* they are those of GPUHELPER_CONFDIR: this host goes by them */
+	struct settings settings;	/* the defaults if there is no valid gpuhelper.conf */
+	size_t settings_at;		/* index of gpuhelper.conf in v; SIZE_MAX: it is not part of the set */
+	bool installed;			/* gpuhelper.conf is the one in GPUHELPER_CONFDIR, which this host uses */
 	bool failed;			/* no memory */
 };
 
-/* Adds a file, whose name is copied; NULL: out of memory.  Valid until the next one is added. */
+/* Adds a file; copies its name.  The pointer is valid until the next call.  NULL: out of memory. */
 struct checked *check_add(struct check_set *s, enum checked_kind kind, const char *shown);
 
 struct options;
@@ -41,20 +41,19 @@ struct check_count {
 };
 
 /*
- * Judges the configuration in the directory «path», whoever's its files are, and prints all that is wrong with it as
- * though it were «shown».  «file», one of it as shown, is counted by itself as well; NULL: nothing is printed, it is
- * only counted.  -1 with *why: no memory.
+ * Checks the configuration in the directory «path», whoever owns its files, and prints the findings with «shown» in the
+ * place of «path».  «file» is one of its files, as shown: out->file_errors counts its errors.  If «file» is NULL,
+ * prints nothing and only counts.  -1 with *why: out of memory.
  */
 int check_copy(const struct options *o, const char *path, const char *shown, const char *file, struct check_count *out,
     struct why *why);
 
-/* What parses, and may still not mean what its author thinks. */
+/* Adds warnings about rules that are valid, but may not mean what their author thinks. */
 void warn_about(struct check_set *s);
 
 /*
- * True if «later» may cover a container that «earlier» covers too, is not
- * plainly the narrower of the two, and gives something that «earlier» does not:
- * then what the one refuses the other may grant.
+ * True if «later» may grant what «earlier» refuses: both may cover the same container, «later» is not clearly the
+ * narrower of the two, and «later» gives something that «earlier» does not.
  */
 bool policies_overlap(const struct policy *earlier, const struct policy *later);
 

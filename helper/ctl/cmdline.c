@@ -1,7 +1,4 @@
-/*
- * gpuhelperctl's command line, in which options may stand before and after the
- * subcommand, read by the table of subcommands.
- */
+/* See cmdline.h.  Options may stand before and after the subcommand; the table of commands.c says which it takes. */
 #include "cmdline.h"
 
 #include <getopt.h>
@@ -14,9 +11,9 @@
 
 enum { GOT_HELP = 'h', GOT_VERSION = 'V', GOT_WORD = 1, GOT_FIRST = 256 };
 
-/* What was given beside the options that have a place. */
+/* What the command line has, besides the values in struct options. */
 struct given {
-	uint64_t options;	/* a bit for each */
+	uint64_t options;	/* a bit for each enum opt */
 	bool help, version;
 };
 
@@ -36,7 +33,7 @@ unknown_option(const struct options *o, const char *word)
 		snprintf(name, sizeof(name), "%.*s", (int)(n - 2), word + 2);
 		near = text_nearest(name, names);
 	}
-	/* one that is known has a value that it can't have, or is the beginning of several */
+	/* a known name gets here only with a value that it does not take */
 	if (near != NULL && strcmp(near, name) != 0)
 		return misuse(o, "unknown option \"%s\"; did you mean \"--%s\"?", word, near);
 	if (near != NULL)
@@ -59,13 +56,13 @@ take_option(struct options *o, const struct option_kind *k, const char *value)
 		*(bool *)place = true;
 }
 
-/* For getopt_long. */
+/* The tables for getopt_long(3). */
 static void
 fill_tables(struct option table[OPTS + 3], char letters[2 * OPTS + 8])
 {
 	size_t i;
 
-	/* '-': words come in their place, whatever POSIXLY_CORRECT says; ':': a missing value is told apart */
+	/* '-': return words in their order, despite POSIXLY_CORRECT; ':': return ':' if a value is missing */
 	letters += sprintf(letters, "-:hV");
 	for (i = 0; i < OPTS; i++) {
 		table[i] = (struct option){ option_kinds[i].name, option_kinds[i].value != NULL ? required_argument : no_argument,
@@ -89,9 +86,9 @@ by_value(int c)
 	return NULL;
 }
 
-/* 0, or the exit status. */
+/* Parses the options and words.  0, or the exit status after a complaint. */
 static int
-parse(int argc, char **argv, struct options *o, struct given *g)
+parse_args(int argc, char **argv, struct options *o, struct given *g)
 {
 	struct option table[OPTS + 3];
 	char letters[2 * OPTS + 8];
@@ -120,7 +117,7 @@ parse(int argc, char **argv, struct options *o, struct given *g)
 	return 0;
 }
 
-/* 0, or the exit status after a complaint. */
+/* Checks that the subcommand takes these options and words.  0, or the exit status after a complaint. */
 static int
 check_taken(const struct command *c, const struct options *o, const struct given *g)
 {
@@ -141,7 +138,7 @@ check_taken(const struct command *c, const struct options *o, const struct given
 	return 0;
 }
 
-/* Whatever is wrong with the line, who wants JSON is told so in JSON. */
+/* Looks for --json before the command line is parsed, so that a usage error is printed as JSON too. */
 static bool
 wants_json(int argc, char **argv)
 {
@@ -163,7 +160,7 @@ cmdline_run(int argc, char **argv, struct options *o)
 	int status;
 
 	o->json = wants_json(argc, argv);
-	if ((status = parse(argc, argv, o, &g)) != 0)
+	if ((status = parse_args(argc, argv, o, &g)) != 0)
 		return status;
 	if (g.help)
 		return help_print(o);

@@ -5,8 +5,8 @@
 #include "ctl.h"
 
 /*
- * Reads it into *o, whose lists have room for argc words and devices, and runs the
- * subcommand.  Returns the exit status.
+ * Parses the command line into *o and runs the subcommand.  Each list of *o has room for argc entries.  Returns the
+ * exit status.
  */
 int cmdline_run(int argc, char **argv, struct options *o);
 

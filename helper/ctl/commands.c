@@ -1,4 +1,4 @@
-/* See commands.h.  Data, and looking things up in it. */
+/* See commands.h: the tables, and lookups in them. */
 #include "commands.h"
 
 #include <stdio.h>
@@ -259,7 +259,7 @@ command_is_group(const char *word)
 	return false;
 }
 
-/* What they could have meant; of a group, the words that may follow. */
+/* Suggests the nearest command; for a group, lists the words that may follow. */
 static int
 refuse_words(const char *given, const char *group, struct why *why)
 {

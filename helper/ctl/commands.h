@@ -1,7 +1,6 @@
 /*
- * gpuhelperctl: its subcommands, the options that each takes, and what these are
- * for.  The one place that knows: the command line is read by it (cmdline.c), and
- * help is made of it (help.c).
+ * The table of gpuhelperctl's subcommands, their options and the help texts.  The parser (cmdline.c), the help (help.c)
+ * and shell completion (complete.c) all use it.
  */
 #ifndef GPUHELPER_CTL_COMMANDS_H
 #define GPUHELPER_CTL_COMMANDS_H
@@ -18,16 +17,16 @@ enum opt {
 	OPTS
 };
 
-/* How an option is written, and where it goes in struct options. */
+/* How an option is written, and which member of struct options holds its value. */
 struct option_kind {
 	const char *name;
 	char letter;		/* 0: none */
-	const char *value;	/* what stands for it in help; NULL: it has none */
-	size_t place;
+	const char *value;	/* the value's name in help; NULL: the option takes no value */
+	size_t place;		/* offset of the member */
 };
 extern const struct option_kind option_kinds[OPTS];
 
-/* An option of a subcommand; «help» is NULL at the end of a list. */
+/* An option that a subcommand takes.  A list of them ends where «help» is NULL. */
 struct takes {
 	enum opt option;
 	bool must;
@@ -36,8 +35,8 @@ struct takes {
 
 struct command {
 	const char *name;	/* one word, or two */
-	const char *words;	/* those after it, as help shows them */
-	size_t least, most;	/* how many of them */
+	const char *words;	/* its arguments, as help shows them */
+	size_t least, most;	/* how many arguments it takes */
 	const char *summary;
 	const struct takes *takes;
 	int (*run)(const struct options *);
@@ -45,20 +44,20 @@ struct command {
 extern const struct command commands[];
 extern const size_t commands_n;
 
-/* The option of the command; NULL: it does not take that. */
+/* The command's entry for this option; NULL if the command does not take it. */
 const struct takes *command_takes(const struct command *c, enum opt option);
-/* True if the word is the first of several commands that have two. */
+/* True if the word is a group: the first word of commands that have two. */
 bool command_is_group(const char *word);
-/* True if the command is this one, or one of this group. */
+/* True if the command has this name, or is in the group of this name. */
 bool command_is_of(const struct command *c, const char *group);
 
 /*
- * The command that the first of the words name; *used says how many that were.  NULL
- * with *why where they name none.
+ * Finds the command that the first words name; *used is how many words its name has.  NULL with *why if there is no
+ * such command.
  */
 const struct command *command_find(char *const *word, size_t words, size_t *used, struct why *why);
 
-/* What the words (none: everything) are for, on stdout; returns the exit status. */
+/* Prints the help of the command in o->arg, or all commands; returns the exit status. */
 int help_print(const struct options *o);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * gpuhelperctl complete: what could stand where the cursor is, for shells (helper/completion).  By the table of
- * commands.c, so that completion knows what help knows.  Says nothing where only the shell can know: a file, a text.
+ * gpuhelperctl complete: prints the words that could stand at the cursor, for shells (helper/completion).  Takes them
+ * from the table of commands.c, as help does.  Prints nothing where a file or free text is expected.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -9,11 +9,11 @@
 #include "../pure/text.h"
 #include "commands.h"
 
-/* The words before the one at the cursor, read as far as they are known. */
+/* The words before the cursor. */
 struct before {
-	char *word[2];			/* those that may name a subcommand */
+	char *word[2];			/* the words that may name a subcommand */
 	size_t words;
-	const struct option_kind *open;	/* an option whose value comes next; NULL: none */
+	const struct option_kind *open;	/* the option whose value comes next, or NULL */
 };
 
 static const struct option_kind *
@@ -29,7 +29,7 @@ option_of(const char *word)
 }
 
 static void
-read_before(char *const *word, size_t n, struct before *b)
+parse_before(char *const *word, size_t n, struct before *b)
 {
 	const struct option_kind *k;
 	size_t i;
@@ -58,7 +58,7 @@ offer(const char *candidate, size_t len, const char *begun)
 		printf("%.*s\n", (int)len, candidate);
 }
 
-/* "token|claim|caller": one of these; "FILE" is the shell's to know. */
+/* Offers the words of a value like "token|claim|caller".  An upper-case name like "FILE" has no fixed words. */
 static void
 offer_values(const char *value, const char *begun)
 {
@@ -86,7 +86,9 @@ offer_options(const struct command *c, const char *begun)
 		offer("--version", 9, begun);
 }
 
-/* First words, each once, for those of a group stand together; or the second ones of a group. */
+/*
+ * Offers the first words, or a group's second words.  A group's commands are adjacent, so each first word comes once.
+ */
 static void
 offer_commands(const char *group, const char *begun)
 {
@@ -112,8 +114,8 @@ ctl_complete(const struct options *o)
 	struct before b = { .words = 0 };
 	bool helps;
 
-	read_before(o->arg, o->args > 0 ? o->args - 1 : 0, &b);
-	/* «help keys fe» is completed as «keys fe» is */
+	parse_before(o->arg, o->args > 0 ? o->args - 1 : 0, &b);
+	/* «help keys fe» completes like «keys fe» */
 	helps = b.words > 0 && strcmp(b.word[0], "help") == 0;
 	if (b.open != NULL)
 		offer_values(b.open->value, begun);

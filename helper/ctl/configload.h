@@ -1,4 +1,4 @@
-/* The directory of settings and policies that an option names, read. */
+/* Loads the settings and policies of the directory that --config-dir names. */
 #ifndef GPUHELPER_CTL_CONFIGLOAD_H
 #define GPUHELPER_CTL_CONFIGLOAD_H
 
@@ -7,13 +7,13 @@
 #include "ctl.h"
 
 struct config {
-	char *dir;			/* as of ctl_config_dir(), like the next one */
+	char *dir;			/* dir and strict are as ctl_config_dir() sets them */
 	bool strict;
 	struct settings settings;
-	struct policy_set policies;	/* a broken one is in it, with its fault */
+	struct policy_set policies;	/* includes broken ones, each with its error */
 };
 
-/* What is in o->config_dir, read with its caller's rights.  -1 with *why.  config_free() in either case. */
+/* Loads o->config_dir with the caller's rights.  -1 with *why.  The caller calls config_free() in any case. */
 int config_load(const struct options *o, struct config *out, struct why *why);
 void config_free(struct config *c);
 #define autoconfig __attribute__((cleanup(config_free)))

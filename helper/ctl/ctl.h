@@ -1,4 +1,4 @@
-/* gpuhelperctl: what its subcommands share. */
+/* Declarations that gpuhelperctl's subcommands share. */
 #ifndef GPUHELPER_CTL_CTL_H
 #define GPUHELPER_CTL_CTL_H
 
@@ -10,13 +10,13 @@
 #include "../pure/text.h"
 #include "../pure/why.h"
 
-/* What stands in front of the OCI runtime. */
+/* The wrapper, which engines run in the place of the OCI runtime. */
 #define WRAPPER GPUHELPER_BINDIR "/gpuhelper-runc"
 
-/* The command line, read; all strings are argv's. */
+/* The parsed command line.  All strings belong to argv. */
 struct options {
-	const char *config_dir;		/* GPUHELPER_CONFDIR where not given */
-	bool elsewhere;			/* it was given */
+	const char *config_dir;		/* default: GPUHELPER_CONFDIR */
+	bool elsewhere;			/* --config-dir was given */
 	bool json, verbose, strict, dry_run;
 	const char *bundle, *user, *pipeline, *job, *identity, *issuer, *gpus, *folders, *instance_vars;
 	const char *token_file, *at;
@@ -34,7 +34,7 @@ struct options {
 	size_t devices;
 	const char **instance_var;	/* each --instance-var */
 	size_t instance_var_count;
-	char **arg;			/* words after the subcommand, in their order */
+	char **arg;			/* the words after the subcommand */
 	size_t args;
 };
 
@@ -74,65 +74,62 @@ int ctl_doctor(const struct options *o);
 int ctl_complete(const struct options *o);
 int ctl_version(const struct options *o);
 
-/* 0 if the helper can be asked, and answers. */
+/* 0 if the helper answers; -1 with *why. */
 int ctl_helper_answers(struct why *why);
 
-/* What «status --json» prints (a new reference); NULL with *why. */
+/* The output of «status --json» (a new reference); NULL with *why. */
 json_t *helper_status(struct why *why);
-/* The leases that this user may see, as «status --json» has them (a new reference); NULL where there are none. */
+/* The leases that this user may see, in the form of «status --json» (a new reference); NULL if there are none. */
 json_t *leases_now(void);
 
 /*
- * Reads a file that the command line names, "-" for standard input; a pipe is
- * fine.  NULL with *why, too if it has more than max bytes.  Terminated; the
- * caller frees.
+ * Reads a file that the command line names; "-" is standard input.  A pipe works too.  NULL with *why, also if the file
+ * has more than max bytes.  The text ends with a NUL; the caller frees.
  */
 char *ctl_read_input(const char *path, size_t max, size_t *len, struct why *why);
 
 /*
- * Replaces the file «name» in the directory «dir» at once and as a whole, mode
- * 0644; «shown» is its name in messages.  modified: its time, NULL for now.  -1
- * with *why, and nothing has changed.
+ * Replaces the file «name» in the directory «dir» atomically; mode 0644.  «shown» is its name in messages.  «modified»
+ * is the file's new time; NULL: now.  -1 with *why; then nothing has changed.
  */
 int ctl_write_file(int dir, const char *name, const char *shown, const char *text, size_t len,
     const struct timespec *modified, struct why *why);
-/* The same, but a file that is there keeps its group and mode: an administrator's own. */
+/* Likewise, but an existing file keeps its group and mode, which an administrator may have chosen. */
 int ctl_change_file(int dir, const char *name, const char *shown, const char *text, size_t len, struct why *why);
 /*
- * The same for the file that --output names, in a directory that is there; mode 0640 where it is «closed», else 0644.
- * -1 with *why, too, where a directory, a device or a symbolic link has that name.
+ * Likewise for the file that --output names; its directory must exist.  Mode 0640 if «closed», else 0644.  -1 with
+ * *why, also if the name is taken by a directory, a device or a symbolic link.
  */
 int ctl_write_output(const char *path, bool closed, const char *text, size_t len, struct why *why);
 
 /*
- * Which directory is meant: *path (the caller frees) is fit for etc.h, *strict
- * is true for GPUHELPER_CONFDIR itself, under whatever name.  -1 with *why where
- * there is no such directory.
+ * Resolves a configuration directory to *path, in the form that etc.h takes; the caller frees.  *strict is true if it
+ * is GPUHELPER_CONFDIR, by whatever name.  -1 with *why if there is no such directory.
  */
 int ctl_config_dir(const char *given, char **path, bool *strict, struct why *why);
 
-/* One line on stdout; whatever could play with a terminal becomes '?'. */
+/* Prints one line on stdout.  Replaces bytes that could control a terminal by '?'. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* «gpuhelperctl: ...» on stderr; returns the code. */
+/* Prints «gpuhelperctl: ...» on stderr; returns the code. */
 int complain(enum why_code code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* The same for a reason that is the end of a subcommand: with --json, stdout gets it as an object too. */
+/* Likewise, for the error that ends a subcommand: with --json, also prints it as an object on stdout. */
 int give_up(const struct options *o, const struct why *why);
-/* The same for a wrong command line. */
+/* Likewise, for a wrong command line. */
 int misuse(const struct options *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* {"error", "code"}, which is all that a program gets of a failure; the caller prints or keeps it. */
+/* {"error": TEXT, "code": NUMBER}: the whole JSON output of a failed subcommand.  The caller owns it. */
 json_t *error_json(const struct why *why);
 
-/* The text of a member; "" where there is none. */
+/* The text of a member; "" if the member is missing or no string. */
 const char *get_text(const json_t *object, const char *key);
-/* The list as an array, as it is; what is no UTF-8 is left out. */
+/* The list as an array of its strings, unescaped; leaves out strings that are not UTF-8. */
 json_t *strings_json(const struct strlist *l);
-/* Adds a string made printable; nothing for NULL. */
+/* Adds a member with the text made printable; adds nothing if text is NULL. */
 void put_text(json_t *object, const char *key, const char *text);
-/* Prints and frees it. */
+/* Prints and frees the object. */
 void put_out(json_t *j);
-/* Names of the capabilities in the mask. */
+/* An array of the names of the GPU capabilities in the mask. */
 json_t *capability_names(unsigned mask);
-/* The strings of an array, «, » between them, cut to fit. */
+/* Writes the array's strings to out, separated by ", "; cuts them to fit. */
 void join(const json_t *strings, char *out, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * gpuhelperctl devices: the GPUs as the helper would find them, and whether
- * their nodes are there.  Opens no device node (opening one does things to it).
+ * gpuhelperctl devices: lists the GPUs as the helper finds them, and the state of their nodes.  Opens no device node:
+ * opening one can have side effects in its driver.
  */
 #include "devices.h"
 
@@ -19,14 +19,14 @@
 #include "../read/parse.h"
 #include "gpustate.h"
 
-/* What is at a node's path; «text» says it in words. */
+/* The state of the node at a path; «text» describes it for people. */
 struct seen {
 	const char *state;	/* "ok", "absent", "wrong", "no module", "unknown" */
 	char text[160];
 };
 
 static void
-look_at(const struct inventory *inv, const struct gpu_node *n, struct seen *s)
+look_at_node(const struct inventory *inv, const struct gpu_node *n, struct seen *s)
 {
 	const bool made = text_starts(n->path, "/dev/nvidia") && inv->nvidia_modify;
 	struct stat st;
@@ -42,15 +42,15 @@ look_at(const struct inventory *inv, const struct gpu_node *n, struct seen *s)
 		snprintf(s->text, sizeof(s->text), "%s", strerror(error));
 	} else if (error == ENOENT) {
 		s->state = "absent";
-		snprintf(s->text, sizeof(s->text), "is not there%s", n->optional ? " (it is left out then)" :
-		    made ? " (gpuhelper makes it when it grants the GPU)" : "");
+		snprintf(s->text, sizeof(s->text), "does not exist%s", n->optional ? " (optional: containers go without)" :
+		    made ? " (gpuhelper creates it when it grants the GPU)" : "");
 	} else if (!S_ISCHR(st.st_mode)) {
 		s->state = "wrong";
 		snprintf(s->text, sizeof(s->text), "is not a character device");
 	} else if (major(st.st_rdev) != n->major || minor(st.st_rdev) != n->minor) {
 		s->state = "wrong";
-		snprintf(s->text, sizeof(s->text), "is %u:%u there: remove it, the driver makes its own", major(st.st_rdev),
-		    minor(st.st_rdev));
+		snprintf(s->text, sizeof(s->text), "has the wrong number %u:%u: remove it, and the driver creates the right node",
+		    major(st.st_rdev), minor(st.st_rdev));
 	} else
 		snprintf(s->text, sizeof(s->text), "ok, mode %04o, owner %u:%u", st.st_mode & 07777U, st.st_uid, st.st_gid);
 }
@@ -61,7 +61,7 @@ node_json(const struct inventory *inv, const struct gpu_node *n)
 	json_t *j = json_object();
 	struct seen s;
 
-	look_at(inv, n, &s);
+	look_at_node(inv, n, &s);
 	put_text(j, "path", n->path);
 	if (n->major != GPU_NODE_NO_MODULE) {
 		json_object_set_new(j, "major", json_integer(n->major));
@@ -114,7 +114,7 @@ gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings
 }
 
 static void
-print_json(const struct inventory *inv, const struct settings *settings, const struct drained *drained)
+print_devices_json(const struct inventory *inv, const struct settings *settings, const struct drained *drained)
 {
 	json_t *gpus = json_array(), *common = json_object(), *absent = json_object();
 	size_t i, v;
@@ -145,7 +145,7 @@ say_nodes(const struct inventory *inv, const struct gpu_node *n, size_t count)
 		join(names, joined, sizeof(joined));
 		json_decref(names);
 		snprintf(needed, sizeof(needed), "%s%s%s", *joined ? " (for " : "", joined, *joined ? ")" : "");
-		look_at(inv, &n[i], &s);
+		look_at_node(inv, &n[i], &s);
 		if (n[i].major == GPU_NODE_NO_MODULE)
 			say("    %s%s: %s", n[i].path, needed, s.text);
 		else
@@ -185,12 +185,12 @@ say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings 
 	    g->pci[0] != '\0' ? g->pci : "(no address)", part, g->uuid[0] != '\0' ? g->uuid :
 	    "(no UUID)", g->model[0] != '\0' ? g->model : "(unknown model)", g->integrated ? ", integrated" : "");
 	if (why != NULL)
-		say("    is not given to any container: %s", why);
+		say("    is granted to no container: %s", why);
 	else if ((d = drained_find(drained, &held)) != NULL)
-		say("    is given to no further container: %s%s%s", d->sick ? "sick" : "drained", d->why[0] != '\0' ? ": " : "",
+		say("    is granted to no further container: %s%s%s", d->sick ? "sick" : "drained", d->why[0] != '\0' ? ": " : "",
 		    d->why);
 	else if (g->mig)
-		say("    has MIG instances: as a whole it is given only by a rule that says mig = \"whole\"");
+		say("    has MIG instances: only a rule with mig = \"whole\" grants the whole GPU");
 	say_cdi(g);
 	say_nodes(inv, g->node, g->nodes);
 }
@@ -210,7 +210,7 @@ print_words(const struct inventory *inv, const struct settings *settings, const 
 		}
 	for (v = 0; v < GPU_VENDORS; v++)
 		if (inv->absent[v][0] != '\0')
-			say("no %s GPU to give: %s", gpu_vendor_name(v), inv->absent[v]);
+			say("no usable %s GPU: %s", gpu_vendor_name(v), inv->absent[v]);
 	if (inv->cdi_problem[0] != '\0')
 		say("a CDI spec is not used: %s", inv->cdi_problem);
 }
@@ -244,7 +244,7 @@ ctl_devices(const struct options *o)
 		return give_up(o, &why);
 	ret = gpus_of_host(GPUS_ALL, &inv, &why) == -1 ? -1 : cdigpus_load(specs_parse, &specs, &inv, &why);
 	if (ret == 0 && o->json)
-		print_json(&inv, &settings, &drained);
+		print_devices_json(&inv, &settings, &drained);
 	else if (ret == 0)
 		print_words(&inv, &settings, &drained);
 	inventory_free(&inv);

@@ -1,4 +1,4 @@
-/* gpuhelperctl devices and tags: which of the host's GPUs a container may get. */
+/* The settings for gpuhelperctl devices and tags: which of the host's GPUs a container may get. */
 #ifndef GPUHELPER_CTL_DEVICES_H
 #define GPUHELPER_CTL_DEVICES_H
 
@@ -7,8 +7,8 @@
 #include "ctl.h"
 
 /*
- * The settings, for what they say of integrated GPUs: the defaults where they can't be read, which is check's to tell.
- * -1 with *why: no memory.  settings_free() in either case.
+ * Loads the settings, which say whether containers may get integrated GPUs.  Uses the defaults if gpuhelper.conf can't
+ * be read; «check» reports that error.  -1 with *why: out of memory.  The caller calls settings_free() in any case.
  */
 int devices_settings(const struct options *o, struct settings *s, struct why *why);
 

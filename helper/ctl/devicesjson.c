@@ -1,6 +1,6 @@
 /*
- * See devicesjson.h.  The file may be anybody's: what does not fit is refused, never cut.  Of nodes it takes what
- * policies are judged by; their state was the other host's.
+ * See devicesjson.h.  Anybody may have written the file: text that does not fit is refused, never cut.  A node's state
+ * on the other host is ignored; policies do not depend on it.
  */
 #include "devicesjson.h"
 
@@ -23,10 +23,11 @@ struct reading {
 static int
 unfit(const struct reading *r, const char *what)
 {
-	return refuse(r->why, WHY_DATA, "%.200s: %s: it must be what «gpuhelperctl devices --json» printed", r->shown, what);
+	return refuse(r->why, WHY_DATA, "%.200s: %s: the file must be output of «gpuhelperctl devices --json»", r->shown,
+	    what);
 }
 
-/* A string that fits; there need not be one. */
+/* Takes an optional string.  False if it is no string or too long. */
 static bool
 take_text(const json_t *object, const char *key, char *out, size_t size)
 {
@@ -77,14 +78,14 @@ take_nodes(const struct reading *r, const json_t *list, struct gpu_node v[GPU_NO
 	size_t i;
 
 	if (list != NULL && (!json_is_array(list) || json_array_size(list) > GPU_NODES_MAX))
-		return unfit(r, "\"nodes\" is no list of nodes");
+		return unfit(r, "\"nodes\" is not a list of nodes");
 	json_array_foreach(list, i, j) {
 		struct gpu_node node = { .optional = json_is_true(json_object_get(j, "optional")) };
 
 		if (!take_text(j, "path", node.path, sizeof(node.path)) || !text_starts(node.path, "/dev/") ||
 		    !take_u32(j, "major", GPU_NODE_NO_MODULE, &node.major) || !take_u32(j, "minor", 0, &node.minor) ||
 		    !take_capabilities(json_object_get(j, "needed_for"), &node.needed_for))
-			return unfit(r, "a node is none");
+			return unfit(r, "invalid node");
 		gpu_node_add(v, n, node);
 	}
 	return 0;
@@ -97,17 +98,17 @@ take_names(const struct reading *r, const json_t *list, struct strlist *out)
 	size_t i;
 
 	if (list != NULL && !json_is_array(list))
-		return unfit(r, "\"cdi\" is no list of names");
+		return unfit(r, "\"cdi\" is not a list of names");
 	json_array_foreach(list, i, j) {
 		if (!json_is_string(j))
-			return unfit(r, "\"cdi\" is no list of names");
+			return unfit(r, "\"cdi\" is not a list of names");
 		if (!strlist_add(out, json_string_value(j), SIZE_MAX))
 			return refuse_nomem(r->why);
 	}
 	return 0;
 }
 
-/* Which part of its GPU: a MIG instance's name, or an AMD partition's number. */
+/* Takes the name of a MIG instance, or the number of an AMD partition. */
 static bool
 take_part(const json_t *j, struct gpu *g)
 {
@@ -133,21 +134,21 @@ take_gpu(const struct reading *r, const json_t *j)
 	char pci[16];
 
 	if (!gpu_vendor_parse(get_text(j, "vendor"), &vendor))
-		return unfit(r, "a GPU has no vendor that is known");
+		return unfit(r, "a GPU has no known vendor");
 	if ((g = inventory_add(r->inv, vendor)) == NULL)
 		return refuse_nomem(r->why);
 	if (!take_text(j, "pci", pci, sizeof(pci)) || (pci[0] != '\0' && !pci_address_normalise(pci, g->pci)) ||
 	    !take_part(j, g) || !take_text(j, "uuid", g->uuid, sizeof(g->uuid)) ||
 	    !take_text(j, "model", g->model, sizeof(g->model)))
-		return unfit(r, "a GPU's pci, part, uuid or model is none");
+		return unfit(r, "a GPU has an invalid pci, part, uuid or model");
 	g->mig = json_is_true(json_object_get(j, "mig"));
 	g->integrated = json_is_true(json_object_get(j, "integrated"));
-	/* one that only that host's settings keep back has a rank */
+	/* a GPU that is withheld by that host's settings only has a rank: the settings of this host count */
 	if (json_object_get(j, "rank") == NULL) {
 		if (!take_text(j, "unusable", g->unusable, sizeof(g->unusable)))
-			return unfit(r, "a GPU's \"unusable\" is no reason");
+			return unfit(r, "a GPU has an invalid \"unusable\"");
 		if (g->unusable[0] == '\0')
-			return unfit(r, "a GPU has neither a rank nor a reason why it is unusable");
+			return unfit(r, "a GPU has neither \"rank\" nor \"unusable\"");
 	}
 	if (take_names(r, json_object_get(j, "cdi"), &g->cdi) == -1)
 		return -1;
@@ -166,7 +167,7 @@ take_vendors(const struct reading *r, const json_t *common, const json_t *absent
 		if (take_nodes(r, json_object_get(common, name), inv->common[v], &inv->commons[v]) == -1)
 			return -1;
 		if (!take_text(absent, name, inv->absent[v], sizeof(inv->absent[v])))
-			return unfit(r, "\"absent\" has a reason that is none");
+			return unfit(r, "\"absent\" has an invalid reason");
 	}
 	return 0;
 }
@@ -179,7 +180,7 @@ devices_of_json(const json_t *j, const char *shown, struct inventory *out, struc
 	size_t i;
 
 	if (!json_is_array(gpus) || json_array_size(gpus) > INVENTORY_GPUS_MAX)
-		return unfit(&r, "there is no list \"gpus\"");
+		return unfit(&r, "the list \"gpus\" is missing or too long");
 	json_array_foreach(gpus, i, gpu)
 		if (take_gpu(&r, gpu) == -1)
 			return -1;

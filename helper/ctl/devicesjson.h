@@ -1,4 +1,4 @@
-/* What «gpuhelperctl devices --json» of some host printed, as that host's GPUs. */
+/* Reads the output of «gpuhelperctl devices --json» from any host back into an inventory. */
 #ifndef GPUHELPER_CTL_DEVICESJSON_H
 #define GPUHELPER_CTL_DEVICESJSON_H
 
@@ -7,12 +7,12 @@
 #include "../pure/gpu.h"
 
 /*
- * Reads the file, "-" for standard input.  -1 with *why, which names it, where it is not of that form.
- * inventory_free() in either case; *out is to be empty.
+ * Reads the file; "-" is standard input.  *out must be empty.  -1 with *why, which names the file.  The caller calls
+ * inventory_free() in any case.
  */
 int devices_load(const char *path, struct inventory *out, struct why *why);
 
-/* The same of an object that was read; «shown» is what *why calls it. */
+/* The same for a parsed object; *why names it «shown». */
 int devices_of_json(const json_t *j, const char *shown, struct inventory *out, struct why *why);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * gpuhelperctl doctor: walks from the engine to the GPUs as the worker's user
- * sees the way, and says of each step whether it holds.  With that user's rights;
- * what those are not enough to see, it says so.  Changes nothing; the one thing it
- * asks of the helper is a status.
+ * gpuhelperctl doctor: checks each step from the engine to the GPUs, from the view of the worker's user, and prints one
+ * line for each.  Runs with its caller's rights, and says which steps these do not let it check.  Changes nothing, and
+ * asks the helper for its status only.
  */
 #include "doctor.h"
 
@@ -45,7 +44,7 @@ doctor_say(struct doctor *d, enum finding f, const char *topic, const char *mend
 }
 
 static int
-find_user(struct doctor *d, struct why *why)
+find_worker_user(struct doctor *d, struct why *why)
 {
 	const char *given = d->options->user;
 	uint32_t uid;
@@ -59,7 +58,7 @@ find_user(struct doctor *d, struct why *why)
 	return 0;
 }
 
-/* Whatever is wrong with it: that is doctor_policies()'s to say. */
+/* Loads the settings, or the defaults if they have errors: doctor_policies() reports those. */
 static int
 load_settings(struct doctor *d, struct why *why)
 {
@@ -82,7 +81,7 @@ ctl_doctor(const struct options *o)
 	size_t i;
 	int ret;
 
-	if ((ret = find_user(&d, &why)) == 0 && (ret = load_settings(&d, &why)) == 0) {
+	if ((ret = find_worker_user(&d, &why)) == 0 && (ret = load_settings(&d, &why)) == 0) {
 		worker_find(d.uid, &d.worker);
 		for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 			steps[i](&d);

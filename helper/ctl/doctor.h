@@ -1,4 +1,4 @@
-/* gpuhelperctl doctor: what it finds, and where each part of it looks. */
+/* gpuhelperctl doctor: its state, and its steps. */
 #ifndef GPUHELPER_CTL_DOCTOR_H
 #define GPUHELPER_CTL_DOCTOR_H
 
@@ -12,22 +12,19 @@ enum finding { FINDING_OK, FINDING_WARN, FINDING_FAIL };
 
 struct doctor {
 	const struct options *options;
-	uint32_t uid;			/* the worker's user: who runs this, or --user */
-	char *user;			/* NULL: it has no name */
-	bool self;			/* it is who runs this */
-	struct settings settings;	/* the defaults where they can't be read */
-	struct worker worker;		/* what of his worker can be seen */
-	unsigned vendors;		/* whose GPUs the policies give by the vendor's name, as a mask */
-	bool gives_gpus;		/* they give some, as far as they can be read */
-	struct why why;			/* of the step at hand */
+	uint32_t uid;			/* the worker's user: --user, or this process' user */
+	char *user;			/* the user's name, or NULL */
+	bool self;			/* the worker's user is this process' user */
+	struct settings settings;	/* the defaults if they can't be read */
+	struct worker worker;		/* the user's worker, as far as this process may see it */
+	unsigned vendors;		/* mask of the vendors that the policies name */
+	bool gives_gpus;		/* a readable policy grants GPUs */
+	struct why why;			/* scratch of the current step */
 	json_t *checks;
 	size_t warnings, failures;
 };
 
-/*
- * One line: what was looked at («topic», one word), what is found, and the command
- * that mends it, or NULL.
- */
+/* Prints one finding: «topic» is the step, in one word; «mend» is the command that fixes the fault, or NULL. */
 void doctor_say(struct doctor *d, enum finding f, const char *topic, const char *mend, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
@@ -39,14 +36,14 @@ void doctor_volumes(struct doctor *d);
 void doctor_group(struct doctor *d);
 void doctor_door(struct doctor *d);
 /*
- * A program that the helper starts, and refuses to start where others could have written it.  False, and told with what
- * is so without it: it is missing, or not root's alone.
+ * Checks a program that the helper starts: only root may be able to write to it, else the helper does not start it.
+ * False, with a finding, if it is missing or unsafe; «without» says what does not work then.
  */
 bool doctor_program(struct doctor *d, const char *topic, const char *path, enum finding bad, const char *without);
-/* What it is judged by. */
+/* The configuration. */
 void doctor_policies(struct doctor *d);
 void doctor_keys(struct doctor *d);
-/* What it acts on. */
+/* The host. */
 void doctor_gpus(struct doctor *d);
 void doctor_cdi(struct doctor *d);
 void doctor_driver(struct doctor *d);
@@ -55,12 +52,12 @@ void doctor_selinux(struct doctor *d);
 void doctor_audit(struct doctor *d);
 void doctor_state(struct doctor *d);
 void doctor_cgroups(struct doctor *d);
-/* Of doctor_gpus(), where there are NVIDIA GPUs: whether systemd can find their nodes by number. */
+/* Part of doctor_gpus() on hosts with NVIDIA GPUs: checks that systemd can find their nodes by number. */
 void doctor_links(struct doctor *d, const struct inventory *inv);
 
 /*
- * Whether a device cgroup holds containers of this user's runtimes on this host
- * to their GPUs; *text says so in words, with what follows from it.
+ * True if a device cgroup limits containers of this user's runtimes to their GPUs.  Writes the answer and its
+ * consequences to text.
  */
 bool enforced_for(uint32_t uid, const struct settings *settings, char *text, size_t size);
 

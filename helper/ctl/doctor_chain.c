@@ -1,4 +1,4 @@
-/* See doctor.h: wrapper, group, door.  Starts nothing but, over its door, the helper. */
+/* See doctor.h: checks the wrapper, the group and the door.  Starts nothing but the helper, through its door. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -25,14 +25,14 @@ doctor_wrapper(struct doctor *d)
 	}
 	if (!trust_is_root(st.st_uid) || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
 		doctor_say(d, FINDING_FAIL, "wrapper", "chown root " WRAPPER " && chmod 0755 " WRAPPER,
-		    "%s may be changed by others than root (uid %u, mode %04o)", WRAPPER, st.st_uid, st.st_mode & 07777U);
+		    "others than root can change %s (uid %u, mode %04o)", WRAPPER, st.st_uid, st.st_mode & 07777U);
 	else if (access(WRAPPER, X_OK) == -1)
 		doctor_say(d, FINDING_FAIL, "wrapper", "chmod 0755 " WRAPPER, "%s can't be executed", WRAPPER);
 	else
 		doctor_say(d, FINDING_OK, "wrapper", NULL, "%s", WRAPPER);
 }
 
-/* Whether this process has the group, too: who was added to it gets it with his next session. */
+/* True if this process has the group.  A user who was added to a group has it only in sessions that begin later. */
 static bool
 has_group(gid_t gid)
 {
@@ -61,7 +61,7 @@ doctor_group(struct doctor *d)
 		return;
 	}
 	if (d->uid == 0) {
-		doctor_say(d, FINDING_OK, "group", NULL, "root needs none (--user NAME looks at another user's way)");
+		doctor_say(d, FINDING_OK, "group", NULL, "root needs no group (--user NAME checks for another user)");
 		return;
 	}
 	if (asprintf(&mend, "usermod -aG gpuhelper %s", d->user != NULL ? d->user : "USER") == -1)
@@ -69,8 +69,8 @@ doctor_group(struct doctor *d)
 	if (d->user == NULL || !user_in_group(d->user, "gpuhelper"))
 		doctor_say(d, FINDING_FAIL, "group", mend, "%s (uid %u) is not in group gpuhelper", name, d->uid);
 	else if (d->self && !has_group(gid))
-		doctor_say(d, FINDING_WARN, "group", "log in anew, and start the worker anew",
-		    "%s is in group gpuhelper, and this session is older than that", name);
+		doctor_say(d, FINDING_WARN, "group", "log in again, and restart the worker",
+		    "%s is in group gpuhelper, but not yet in this session", name);
 	else
 		doctor_say(d, FINDING_OK, "group", NULL, "%s is in group gpuhelper", name);
 }
@@ -89,25 +89,25 @@ doctor_program(struct doctor *d, const char *topic, const char *path, enum findi
 		return true;
 	if (asprintf(&mend, "chown root:root %s && chmod 0711 %s", path, path) == -1)
 		mend = NULL;
-	doctor_say(d, bad, topic, mend, "%s is not root's alone: it is not started", path);
+	doctor_say(d, bad, topic, mend, "others than root can change %s, so the helper does not start it", path);
 	return false;
 }
 
-/* Of another user nothing but root's part can be seen. */
+/* For another user, only the files of the door can be checked, not whether that user may use it. */
 static void
 look_at_others_door(struct doctor *d)
 {
 	struct stat st;
 
 	if (lstat(DOOR_SOCKET_PATH, &st) == 0 && S_ISSOCK(st.st_mode) && d->settings.door != DOOR_BY_SETUID)
-		doctor_say(d, FINDING_OK, "door", NULL, "the socket is there, mode %04o (run this as %s to try it)",
+		doctor_say(d, FINDING_OK, "door", NULL, "the socket exists, mode %04o (run this as %s to try it)",
 		    st.st_mode & 07777U, d->user != NULL ? d->user : "the worker's user");
 	else if (stat(DOOR_HELPER, &st) == 0 && (st.st_mode & S_ISUID) != 0 && d->settings.door != DOOR_BY_SOCKET)
 		doctor_say(d, FINDING_OK, "door", NULL, "the helper has its setuid bit, mode %04o (run this as %s to try it)",
 		    st.st_mode & 07777U, d->user != NULL ? d->user : "the worker's user");
 	else
 		doctor_say(d, FINDING_FAIL, "door", "systemctl enable --now gpuhelper.socket",
-		    "there is no socket, and no setuid bit (door = \"%s\")", d->settings.door == DOOR_AUTO ? "auto" :
+		    "there is neither a socket nor a setuid bit (door = \"%s\")", d->settings.door == DOOR_AUTO ? "auto" :
 		    d->settings.door == DOOR_BY_SOCKET ? "socket" : "setuid");
 }
 
@@ -125,7 +125,7 @@ look_at_child(struct doctor *d, const char *name, const char *without)
 		    d->why.text, without);
 }
 
-/* Which it is, then whether there is an answer behind it. */
+/* Finds the door that the wrapper would use, then asks the helper behind it for an answer. */
 void
 doctor_door(struct doctor *d)
 {
@@ -148,7 +148,7 @@ doctor_door(struct doctor *d)
 		const bool spoilt = by_socket.code == WHY_CONFIG;
 
 		doctor_say(d, spoilt ? FINDING_WARN : FINDING_OK, "door", NULL, "%s%s%s", d->uid == 0 ?
-		    "root starts the helper" : "the helper's setuid bit", spoilt ? ", for the socket is no good: " : "",
+		    "root starts the helper" : "the helper's setuid bit", spoilt ? "; the socket is unusable: " : "",
 		    spoilt ? by_socket.text : "");
 	} else {
 		if (d->settings.door == DOOR_AUTO)

@@ -1,4 +1,4 @@
-/* See doctor.h: settings, policies, keys.  What is wrong in detail is said by «check» and «keys show». */
+/* See doctor.h: checks settings, policies and keys.  «check» and «keys show» report their errors in detail. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 #define SETTINGS GPUHELPER_CONFDIR "/gpuhelper.conf"
 
-/* The wrapper reads them with the worker's rights, and makes no container without. */
+/* The wrapper reads the settings with the worker's rights.  Without them it creates no container. */
 static bool
 settings_good(struct doctor *d)
 {
@@ -27,7 +27,7 @@ settings_good(struct doctor *d)
 
 	if ((!read && access(SETTINGS, R_OK) == -1 && errno == EACCES) || !readable_by(d->uid, d->user, SETTINGS))
 		doctor_say(d, FINDING_FAIL, "settings", "chmod 0755 " GPUHELPER_CONFDIR " && chmod 0644 " SETTINGS,
-		    "%s can't be read by %s, with whose rights gpuhelper-runc reads it: no container is created", SETTINGS,
+		    "%s can't be read by %s, as whom gpuhelper-runc runs: no container can be created", SETTINGS,
 		    d->user != NULL ? d->user : "the worker's user");
 	else if (!read)
 		doctor_say(d, FINDING_FAIL, "settings", "gpuhelperctl check", "%s", d->why.text);
@@ -47,7 +47,7 @@ note_gpus(struct doctor *d, const struct policy *p)
 	d->gives_gpus = d->gives_gpus || p->gpus > 0;
 }
 
-/* How many of them ask for a token; -1 where one does not parse. */
+/* The number of policies that require a token.  -1, with a finding, if one is broken. */
 static int
 count_tokens(struct doctor *d, const struct policy_set *policies)
 {
@@ -81,21 +81,21 @@ doctor_policies(struct doctor *d)
 	if (policy_files_load(GPUHELPER_CONFDIR, true, &files, &why) == -1 ||
 	    (!policies_parse(&files, &policies) && refuse_nomem(&why) == -1)) {
 		if (files.shut && geteuid() != 0)
-			doctor_say(d, FINDING_OK, "policies", NULL, "are for root to read, which is enough: as root, gpuhelperctl "
-			    "check judges them");
+			doctor_say(d, FINDING_OK, "policies", NULL, "only root can read them, which is enough; to check them, run "
+			    "gpuhelperctl check as root");
 		else
 			doctor_say(d, FINDING_FAIL, "policies", "gpuhelperctl check", "%s", why.text);
 		return;
 	}
 	if (files.n == 0)
 		doctor_say(d, FINDING_WARN, "policies", NULL,
-		    "none in %s/policy.d, so nothing is granted: see the examples there", GPUHELPER_CONFDIR);
+		    "%s/policy.d has none, so nothing is granted: see the examples there", GPUHELPER_CONFDIR);
 	else if ((tokens = count_tokens(d, &policies)) > 0 && d->settings.issuers == 0)
-		doctor_say(d, FINDING_FAIL, "policies", NULL, "%d of %zu ask for a token, and gpuhelper.conf has no issuers",
+		doctor_say(d, FINDING_FAIL, "policies", NULL, "%d of %zu require a token, but gpuhelper.conf has no issuers",
 		    tokens, files.n);
 	else if (tokens >= 0)
-		doctor_say(d, FINDING_OK, "policies", NULL, "%zu, of which %d ask for a token (what they let in is told "
-		    "by gpuhelperctl check)", files.n, tokens);
+		doctor_say(d, FINDING_OK, "policies", NULL, "%zu, of which %d require a token (gpuhelperctl check warns about "
+		    "doubtful rules)", files.n, tokens);
 }
 
 static void
@@ -113,8 +113,8 @@ look_at_keys(struct doctor *d, const struct issuer_setting *i)
 	if ((found = keys_open_dir(i, true, &dir, &why)) == TRUST_FOUND)
 		found = keys_read(dir, path_last(i->keys), i->keys, true, &text, &len, &mtime, &why);
 	if (found == TRUST_SHUT && geteuid() != 0) {
-		doctor_say(d, FINDING_OK, "keys", NULL, "of %s: for root to read, which is enough: as root, gpuhelperctl keys show "
-		    "judges them", i->url);
+		doctor_say(d, FINDING_OK, "keys", NULL, "of %s: only root can read them, which is enough; to check them, run "
+		    "gpuhelperctl keys show as root", i->url);
 		return;
 	}
 	if (found != TRUST_FOUND) {
@@ -127,11 +127,11 @@ look_at_keys(struct doctor *d, const struct issuer_setting *i)
 	}
 	age = (int64_t)time(NULL) - mtime;
 	if (i->keys_max_age != 0 && age > i->keys_max_age)
-		doctor_say(d, FINDING_FAIL, "keys", fetch, "of %s: %lld h old, and taken for %u h only", i->url,
+		doctor_say(d, FINDING_FAIL, "keys", fetch, "of %s: %lld h old, but valid for only %u h", i->url,
 		    (long long)(age / 3600), i->keys_max_age / 3600);
 	else if (age > 3600)
 		doctor_say(d, FINDING_WARN, "keys", "systemctl enable --now gpuhelper-keys.timer",
-		    "of %s: %lld min old: an issuer may sign with a new one at any time", i->url, (long long)(age / 60));
+		    "of %s: %lld min old: the issuer may begin to sign with a new key at any time", i->url, (long long)(age / 60));
 	else
 		doctor_say(d, FINDING_OK, "keys", NULL, "of %s: %zu, fetched %lld min ago", i->url, jwks_count(keys),
 		    (long long)(age / 60));
@@ -143,7 +143,7 @@ doctor_keys(struct doctor *d)
 	size_t i;
 
 	if (d->settings.issuers == 0)
-		doctor_say(d, FINDING_OK, "keys", NULL, "no issuers in gpuhelper.conf: no token is taken");
+		doctor_say(d, FINDING_OK, "keys", NULL, "gpuhelper.conf has no issuers: no token is accepted");
 	for (i = 0; i < d->settings.issuers; i++)
 		look_at_keys(d, &d->settings.issuer[i]);
 }

@@ -1,4 +1,4 @@
-/* See doctor.h: where the helper writes (audit log, leases, used tokens): whose it is, and whether there is room. */
+/* See doctor.h: checks the directories that the helper writes to: their owner, and the free space. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #define LOG GPUHELPER_LOGDIR "/audit.jsonl"
 
-/* What is wrong with the file system for one who writes there; NULL: nothing. */
+/* Why the helper could not write to the file system of dir; NULL if it could. */
 static const char *
 find_no_room(const char *dir)
 {
@@ -23,16 +23,17 @@ find_no_room(const char *dir)
 	if ((fs.f_flag & ST_RDONLY) != 0)
 		return "is mounted read-only";
 	if (fs.f_blocks > 0 && fs.f_bavail * 100 / fs.f_blocks < 1)
-		return "is full to the last 1 %";
-	/* some file systems have no such number */
+		return "is full: less than 1 % is free";
+	/* file systems without a limit on files say 0 */
 	if (fs.f_files > 0 && fs.f_favail == 0)
-		return "is full: it has no room for another file";
+		return "is full: no free inodes";
 	return NULL;
 }
 
-/* Root's, and writable by no one else; says so where it is not. */
+/* False, with a finding, if others than root can change the path. */
 static bool
-is_roots(struct doctor *d, const char *topic, const char *path, const struct stat *st, const char *group, mode_t mode)
+only_root_writes(struct doctor *d, const char *topic, const char *path, const struct stat *st, const char *group,
+    mode_t mode)
 {
 	autofree char *mend = NULL;
 
@@ -40,7 +41,7 @@ is_roots(struct doctor *d, const char *topic, const char *path, const struct sta
 		return true;
 	if (asprintf(&mend, "chown root:%s %s && chmod %04o %s", group, path, mode, path) == -1)
 		mend = NULL;
-	doctor_say(d, FINDING_FAIL, topic, mend, "%s is not root's alone (uid %u, mode %04o)", path, st->st_uid,
+	doctor_say(d, FINDING_FAIL, topic, mend, "others than root can change %s (uid %u, mode %04o)", path, st->st_uid,
 	    st->st_mode & 07777U);
 	return false;
 }
@@ -54,20 +55,20 @@ doctor_audit(struct doctor *d)
 	if (stat(GPUHELPER_LOGDIR, &st) == -1) {
 		doctor_say(d, errno == EACCES ? FINDING_WARN : FINDING_FAIL, "audit",
 		    "systemd-tmpfiles --create " GPUHELPER_LIBDIR "/tmpfiles.d/gpuhelper.conf",
-		    "%s: %s: without it nothing is granted", GPUHELPER_LOGDIR, strerror(errno));
+		    "%s: %s: nothing is granted without an audit log", GPUHELPER_LOGDIR, strerror(errno));
 		return;
 	}
-	if (!is_roots(d, "audit", GPUHELPER_LOGDIR, &st, "gpuhelper", 0750) ||
-	    (lstat(LOG, &st) == 0 && !is_roots(d, "audit", LOG, &st, "gpuhelper", 0640)))
+	if (!only_root_writes(d, "audit", GPUHELPER_LOGDIR, &st, "gpuhelper", 0750) ||
+	    (lstat(LOG, &st) == 0 && !only_root_writes(d, "audit", LOG, &st, "gpuhelper", 0640)))
 		return;
 	if ((no_room = find_no_room(GPUHELPER_LOGDIR)) != NULL)
-		doctor_say(d, FINDING_FAIL, "audit", NULL, "%s: its file system %s: what can't be written down is not granted",
+		doctor_say(d, FINDING_FAIL, "audit", NULL, "%s: its file system %s: nothing is granted without a record",
 		    GPUHELPER_LOGDIR, no_room);
 	else
 		doctor_say(d, FINDING_OK, "audit", NULL, "%s", LOG);
 }
 
-/* What is not there yet is made by the helper. */
+/* A missing directory is fine: the helper creates it. */
 static bool
 is_good_state(struct doctor *d, const char *dir, mode_t mode)
 {
@@ -76,7 +77,7 @@ is_good_state(struct doctor *d, const char *dir, mode_t mode)
 
 	if (lstat(dir, &st) == -1)
 		return true;
-	if (!is_roots(d, "state", dir, &st, "root", mode))
+	if (!only_root_writes(d, "state", dir, &st, "root", mode))
 		return false;
 	if ((no_room = find_no_room(dir)) == NULL)
 		return true;

@@ -1,4 +1,4 @@
-/* See doctor.h: what comes into a container with a GPU, by the code that the helper runs. */
+/* See doctor.h: checks which driver files a container gets with each GPU, with the code that the helper runs. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,11 +13,14 @@ struct driver_look {
 	struct doctor *d;
 	const struct inventory *inventory;
 	const struct cdi_registry *specs;
-	size_t given;		/* GPUs that come with files */
-	bool bad;		/* something was said */
+	size_t given;		/* GPUs that come with driver files */
+	bool bad;		/* there was a finding */
 };
 
-/* AMD's and Intel's files are the image's as a rule; NVIDIA's never fit but from this host. */
+/*
+ * NVIDIA's files must match the loaded driver, so they must come from this host.  Images usually bring AMD's and
+ * Intel's files.
+ */
 static void
 look_at_gpu(struct driver_look *l, const struct gpu *g)
 {
@@ -37,8 +40,8 @@ look_at_gpu(struct driver_look *l, const struct gpu *g)
 		doctor_say(l->d, FINDING_FAIL, "driver", NULL, "%s", why.text);
 		l->bad = true;
 	} else if (edits.mounts == 0 && g->vendor == GPU_NVIDIA) {
-		doctor_say(l->d, FINDING_WARN, "driver", mend, "no file of the driver comes with %s GPU %s: only an image with the "
-		    "loaded driver's own libraries can use it", vendor, g->pci);
+		doctor_say(l->d, FINDING_WARN, "driver", mend, "no driver files come with %s GPU %s: only images with the "
+		    "libraries of the loaded driver can use it", vendor, g->pci);
 		l->bad = true;
 	}
 	l->given += edits.mounts > 0;
@@ -46,7 +49,7 @@ look_at_gpu(struct driver_look *l, const struct gpu *g)
 }
 
 static void
-look_at_gpus(struct driver_look *l)
+check_driver_files(struct driver_look *l)
 {
 	size_t i, usable = 0;
 
@@ -56,7 +59,7 @@ look_at_gpus(struct driver_look *l)
 			look_at_gpu(l, &l->inventory->gpu[i]);
 		}
 	if (usable > 0 && !l->bad)
-		doctor_say(l->d, FINDING_OK, "driver", NULL, "its files come with %zu of %zu GPUs", l->given, usable);
+		doctor_say(l->d, FINDING_OK, "driver", NULL, "driver files come with %zu of %zu GPUs", l->given, usable);
 }
 
 void
@@ -67,14 +70,15 @@ doctor_driver(struct doctor *d)
 	struct driver_look l = { .d = d, .inventory = &inv, .specs = &specs };
 
 	if (d->settings.driver_files == DRIVER_FILES_NONE)
-		doctor_say(d, FINDING_OK, "driver", NULL, "its files are the images' own (driver_files = \"none\")");
+		doctor_say(d, FINDING_OK, "driver", NULL, "images bring their own driver files (driver_files = \"none\")");
 	else if (d->settings.driver_files == DRIVER_FILES_VENDOR_RUNTIME)
-		doctor_say(d, FINDING_OK, "driver", NULL, "its files are a vendor's runtime's (driver_files = \"vendor-runtime\")");
+		doctor_say(d, FINDING_OK, "driver", NULL, "a vendor's runtime adds the driver files (driver_files = "
+		    "\"vendor-runtime\")");
 	else if (gpus_of_host(GPUS_ALL, &inv, &d->why) == -1 ||
 	    cdi_registry_load(CDI_DIRS, true, specs_parse, &specs, &d->why) == -1 ||
 	    cdigpus_name(&specs, &inv, &d->why) == -1)
 		doctor_say(d, FINDING_FAIL, "driver", NULL, "%s", d->why.text);
 	else
-		look_at_gpus(&l);
+		check_driver_files(&l);
 	inventory_free(&inv);
 }

@@ -1,4 +1,4 @@
-/* See doctor.h: GPUs and their nodes, CDI specs, units and the udev rule, SELinux, cgroups. */
+/* See doctor.h: checks GPUs and their nodes, CDI specs, units and the udev rule, SELinux and cgroups. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -30,22 +30,26 @@ read_root(const char *path, size_t max)
 	return root != -1 ? file_read_at(root, path, max, NULL) : NULL;
 }
 
-/* What is open to everyone is held by the device cgroup alone; what nvidia-modprobe resets, by nothing for a while. */
+/*
+ * Only a device cgroup protects a node that is open to everyone.  If nvidia-modprobe resets a node's mode, a grant by
+ * ACL does not work until the helper opens the node again.
+ */
 static void
 look_at_nvidia(struct doctor *d, const struct inventory *inv, bool enforced)
 {
 	static const char options[] = "options nvidia NVreg_DeviceFileMode=0660 NVreg_ModifyDeviceFiles=0 "
-	    "in /etc/modprobe.d, and load the driver anew";
+	    "in /etc/modprobe.d, and reload the driver";
 
 	if ((inv->nvidia_mode & 0006) != 0)
 		doctor_say(d, enforced ? FINDING_OK : FINDING_WARN, "nodes", enforced ? NULL : options,
-		    "NVIDIA's are open to everyone (NVreg_DeviceFileMode=%04o)%s", inv->nvidia_mode,
-		    enforced ? ": the device cgroup holds containers" : ", and no device cgroup holds this user's containers");
+		    "NVIDIA nodes are open to everyone (NVreg_DeviceFileMode=%04o)%s", inv->nvidia_mode, enforced ?
+		    "; device cgroups limit containers to their GPUs" : ", and no device cgroup limits this user's containers");
 	else if (inv->nvidia_modify && (inv->nvidia_mode & 0060) != 0060)
-		doctor_say(d, FINDING_WARN, "nodes", options, "nvidia-modprobe sets NVIDIA's back to %04o under a grant by ACL",
-		    inv->nvidia_mode);
+		doctor_say(d, FINDING_WARN, "nodes", options, "nvidia-modprobe resets NVIDIA nodes to %04o, which breaks grants "
+		    "by ACL", inv->nvidia_mode);
 	else
-		doctor_say(d, FINDING_OK, "nodes", NULL, "NVIDIA's are %04o, and stay as gpuhelper opens them", inv->nvidia_mode);
+		doctor_say(d, FINDING_OK, "nodes", NULL, "NVIDIA nodes have mode %04o, and keep what gpuhelper sets",
+		    inv->nvidia_mode);
 }
 
 void
@@ -64,20 +68,20 @@ doctor_gpus(struct doctor *d)
 	}
 	for (i = 0; i < inv.gpus; i++) {
 		if (inv.gpu[i].unusable[0] != '\0')
-			doctor_say(d, FINDING_WARN, "gpus", NULL, "%s %s can't be given: %s", gpu_vendor_name(inv.gpu[i].vendor),
+			doctor_say(d, FINDING_WARN, "gpus", NULL, "%s %s can't be granted: %s", gpu_vendor_name(inv.gpu[i].vendor),
 			    inv.gpu[i].pci, inv.gpu[i].unusable);
 		usable += inv.gpu[i].unusable[0] == '\0';
 		nvidia = nvidia || inv.gpu[i].vendor == GPU_NVIDIA;
 	}
 	if (usable > 0)
-		doctor_say(d, FINDING_OK, "gpus", NULL, "%zu to give (gpuhelperctl devices lists them)", usable);
+		doctor_say(d, FINDING_OK, "gpus", NULL, "%zu usable (gpuhelperctl devices lists them)", usable);
 	else
-		doctor_say(d, d->gives_gpus ? FINDING_FAIL : FINDING_WARN, "gpus", NULL, "none to give%s: nvidia: %s; amd: %s; "
-		    "intel: %s", d->gives_gpus ? ", and policies give some" : "", inv.absent[GPU_NVIDIA], inv.absent[GPU_AMD],
+		doctor_say(d, d->gives_gpus ? FINDING_FAIL : FINDING_WARN, "gpus", NULL, "none usable%s: nvidia: %s; amd: %s; "
+		    "intel: %s", d->gives_gpus ? ", but policies grant GPUs" : "", inv.absent[GPU_NVIDIA], inv.absent[GPU_AMD],
 		    inv.absent[GPU_INTEL]);
 	for (i = 0; usable > 0 && i < GPU_VENDORS; i++)
 		if ((d->vendors & 1U << i) != 0 && inv.absent[i][0] != '\0')
-			doctor_say(d, FINDING_WARN, "gpus", NULL, "policies give %s GPUs, and there is none to give: %s",
+			doctor_say(d, FINDING_WARN, "gpus", NULL, "policies grant %s GPUs, but none is usable: %s",
 			    gpu_vendor_name((enum gpu_vendor)i), inv.absent[i]);
 	if (nvidia) {
 		look_at_nvidia(d, &inv, enforced_for(d->uid, &d->settings, text, sizeof(text)));
@@ -99,7 +103,7 @@ edits_of_other_driver(const struct cdi_edits *e, const char *loaded, char versio
 	return false;
 }
 
-/* Has it a library of another driver than the loaded one? */
+/* True if the spec names a library of another driver version than the loaded one; version is that one. */
 static bool
 is_of_other_driver(const struct cdi_spec *s, const char *loaded, char version[32])
 {
@@ -126,7 +130,7 @@ look_at_spec(struct doctor *d, const struct cdi_file *f, const char *loaded)
 		    f->problems.n > 0 ? f->problems.v[0] : "");
 	else if (loaded[0] != '\0' && is_of_other_driver(&f->spec, loaded, version))
 		doctor_say(d, FINDING_FAIL, "cdi", "gpuhelperctl cdi generate, or nvidia-ctk cdi generate",
-		    "%s is of NVIDIA driver %s, and %s is loaded", f->path, version, loaded);
+		    "%s is for NVIDIA driver %s, but %s is loaded", f->path, version, loaded);
 	else
 		doctor_say(d, FINDING_OK, "cdi", NULL, "%s, %s", f->path, f->spec.kind);
 }
@@ -172,25 +176,25 @@ doctor_units(struct doctor *d)
 	struct stat st;
 
 	if (stat(mine, &st) == 0 && !S_ISREG(st.st_mode))
-		doctor_say(d, FINDING_WARN, "udev", "rm /etc/udev/rules.d/60-gpuhelper.rules", "the rule is masked by %s", mine);
+		doctor_say(d, FINDING_WARN, "udev", "rm /etc/udev/rules.d/60-gpuhelper.rules", "%s masks the rule", mine);
 	else if (access(rule, R_OK) == 0 || access(mine, R_OK) == 0)
 		doctor_say(d, FINDING_OK, "udev", NULL, "%s", access(mine, R_OK) == 0 ? mine : rule);
 	else
 		doctor_say(d, FINDING_WARN, "udev", "make install",
-		    "there is no %s: nodes that udev resets stay shut to the containers that hold them", rule);
-	look_at_timer(d, "gpuhelper-reap.timer", "leases whose container is gone end with the next request only");
+		    "there is no %s: when udev resets a node, the container that holds it loses access", rule);
+	look_at_timer(d, "gpuhelper-reap.timer", "the lease of a container that is gone ends only with the next request");
 	if (d->settings.issuers > 0)
-		look_at_timer(d, "gpuhelper-keys.timer", "the issuers' new keys are not fetched");
+		look_at_timer(d, "gpuhelper-keys.timer", "new keys of the issuers are not fetched");
 }
 
-/* What the helper starts for labels. */
+/* Checks gpuhelper-label, which the helper starts to set SELinux labels. */
 static void
 look_at_labeller(struct doctor *d, bool enforces)
 {
 	const enum finding bad = enforces ? FINDING_FAIL : FINDING_WARN;
 	char label[256] = "";
 
-	if (doctor_program(d, "selinux", LABELLER, bad, "nothing is granted where SELinux is on") &&
+	if (doctor_program(d, "selinux", LABELLER, bad, "nothing is granted while SELinux is on") &&
 	    (getxattr(LABELLER, "security.selinux", label, sizeof(label) - 1) == -1 ||
 	    strstr(label, ":gpuhelper_label_exec_t:") == NULL))
 		doctor_say(d, bad, "selinux", "semodule -i gpuhelper.pp && restorecon -R " GPUHELPER_LIBEXEC,
@@ -204,7 +208,7 @@ doctor_selinux(struct doctor *d)
 	char label[256] = "";
 
 	if (enforce == NULL) {
-		doctor_say(d, FINDING_OK, "selinux", NULL, "is not on");
+		doctor_say(d, FINDING_OK, "selinux", NULL, "is off");
 		return;
 	}
 	if (getxattr(DOOR_HELPER, "security.selinux", label, sizeof(label) - 1) == -1)
@@ -215,7 +219,7 @@ doctor_selinux(struct doctor *d)
 	else
 		doctor_say(d, enforce[0] == '1' ? FINDING_FAIL : FINDING_WARN, "selinux",
 		    "semodule -i gpuhelper.pp && restorecon -R " GPUHELPER_LIBEXEC " " GPUHELPER_CONFDIR,
-		    "%s, and the helper is not labelled gpuhelper_exec_t (%s)", enforce[0] == '1' ? "enforces" : "is permissive",
+		    "%s, but the helper is not labelled gpuhelper_exec_t (%s)", enforce[0] == '1' ? "enforces" : "is permissive",
 		    label[0] != '\0' ? label : "no label");
 	look_at_labeller(d, enforce[0] == '1');
 	devices = read_root("sys/fs/selinux/booleans/container_use_devices", 16);
@@ -227,10 +231,10 @@ doctor_selinux(struct doctor *d)
 bool
 enforced_for(uint32_t uid, const struct settings *settings, char *text, size_t size)
 {
-	static const char held[] = "containers of root's runtimes are held to their GPUs by the device cgroup";
-	static const char alike[] = "no device cgroup holds this user's containers: a node's mode and ACL do, for all of them "
-	    "alike (unenforced = \"allow\")";
-	static const char refused[] = "no device cgroup holds this user's containers, so exclusive GPUs are refused to them";
+	static const char held[] = "device cgroups limit the containers of root's runtimes to their GPUs";
+	static const char alike[] = "no device cgroup limits this user's containers; the nodes' modes and ACLs do, but for "
+	    "all of them alike (unenforced = \"allow\")";
+	static const char refused[] = "no device cgroup limits this user's containers, so they get no exclusive GPUs";
 	struct statfs fs;
 	const char *version = statfs("/sys/fs/cgroup", &fs) == -1 ? "none mounted" : (long)fs.f_type == CGROUP2_SUPER_MAGIC ?
 	    "v2" : "v1";

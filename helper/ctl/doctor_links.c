@@ -1,4 +1,4 @@
-/* See doctor.h: the links of /dev/char, by which systemd is told of a device's number.  Opens no device. */
+/* See doctor.h: checks the links in /dev/char, by which systemd finds a node from its number.  Opens no device. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,13 +9,13 @@
 #include "../user/namespace.h"
 #include "doctor.h"
 
-/* The nodes without a link, and the commands that make theirs: the two halves of the line. */
+/* The missing links, and the commands that make them. */
 struct links {
 	struct buf missing, mend;
 	size_t there;
 };
 
-/* A node that is not there needs none: whoever makes the node makes the link, too. */
+/* A node that does not exist needs no link: the program that creates the node makes the link too. */
 static void
 look_at_link(const struct gpu_node *n, struct links *out)
 {
@@ -34,16 +34,16 @@ look_at_link(const struct gpu_node *n, struct links *out)
 }
 
 static void
-tell(struct doctor *d, const struct links *l)
+say_links(struct doctor *d, const struct links *l)
 {
 	if (l->missing.failed || l->mend.failed)
 		doctor_say(d, FINDING_WARN, "links", NULL, "out of memory");
 	else if (l->missing.len > 0)
-		doctor_say(d, FINDING_WARN, "links", l->mend.p, "%s missing: a container of runc --systemd-cgroup loses "
-		    "such a node at systemctl daemon-reload, unless a grant makes the link first; "
-		    "71-gpuhelper-links.rules.example makes them at boot, and this now", l->missing.p);
+		doctor_say(d, FINDING_WARN, "links", l->mend.p, "%s missing: with runc --systemd-cgroup, a container loses "
+		    "such a node at systemctl daemon-reload, unless a grant made the link before; to make the links at boot, "
+		    "install 71-gpuhelper-links.rules.example; to make them now, run", l->missing.p);
 	else
-		doctor_say(d, FINDING_OK, "links", NULL, "/dev/char has those of %zu NVIDIA nodes", l->there);
+		doctor_say(d, FINDING_OK, "links", NULL, "/dev/char has the links of %zu NVIDIA nodes", l->there);
 }
 
 void
@@ -53,10 +53,10 @@ doctor_links(struct doctor *d, const struct inventory *inv)
 	struct stat st;
 	size_t i, k;
 
-	/* sd_booted(3); and a user's own systemd has no device cgroups to give */
+	/* as sd_booted(3); a user's own systemd manages no device cgroups */
 	if (lstat("/run/systemd/system", &st) == -1 || !S_ISDIR(st.st_mode) || d->uid != 0 || namespace_is_own()) {
 		doctor_say(d, FINDING_OK, "links", NULL, "none needed in /dev/char: %s", d->uid != 0 || namespace_is_own() ?
-		    "no device cgroup of systemd's holds this user's containers" : "systemd does not run here");
+		    "systemd limits no containers of this user by device cgroup" : "systemd does not run here");
 		return;
 	}
 	for (i = 0; i < inv->gpus; i++)
@@ -64,7 +64,7 @@ doctor_links(struct doctor *d, const struct inventory *inv)
 			look_at_link(&inv->gpu[i].node[k], &l);
 	for (k = 0; k < inv->commons[GPU_NVIDIA]; k++)
 		look_at_link(&inv->common[GPU_NVIDIA][k], &l);
-	tell(d, &l);
+	say_links(d, &l);
 	buf_free(&l.missing);
 	buf_free(&l.mend);
 }

@@ -1,7 +1,7 @@
 /*
- * gpuhelperctl drain, undrain: takes GPUs out of service, beyond a reboot, and puts them back.  As root; writes the
- * list that the helper reads before it picks GPUs (host/drainedlist.h), whole and at once.  No container loses
- * anything: who holds a drained GPU is named.
+ * gpuhelperctl drain, undrain: takes GPUs out of service until undrain, also across reboots.  Runs as root.  Atomically
+ * replaces the list that the helper reads before it picks GPUs (host/drainedlist.h).  No container loses a GPU: drain
+ * prints the containers that hold the drained one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,9 +24,9 @@ draining_free(struct draining *d)
 	inventory_free(&d->inv);
 }
 
-/* The one GPU that is meant.  -1 with *why: none, or several. */
+/* Finds the GPU that the name means.  -1 with *why: the name fits no GPU, or several. */
 static int
-find_gpu(const struct inventory *inv, const char *name, struct held_gpu *out, struct why *why)
+find_named_gpu(const struct inventory *inv, const char *name, struct held_gpu *out, struct why *why)
 {
 	autobuf struct buf all = { 0 };
 	const struct gpu *g;
@@ -42,12 +42,15 @@ find_gpu(const struct inventory *inv, const char *name, struct held_gpu *out, st
 		buf_printf(&all, "%s%s", n++ > 0 ? ", " : "", shown);
 	}
 	if (n == 0)
-		return refuse(why, WHY_ABSENT, "no GPU of this host is called \"%.80s\": gpuhelperctl devices names them", name);
+		return refuse(why, WHY_ABSENT, "this host has no GPU \"%.80s\": see gpuhelperctl devices", name);
 	return n == 1 ? 0 : refuse(why, WHY_USAGE, "\"%.80s\" may be any of %s: name one by its address or UUID", name,
 	    all.p != NULL ? all.p : "several");
 }
 
-/* By the lock of the leases: a container that was given the GPU before it was drained is among them. */
+/*
+ * The helper's status waits for the lock on the leases, so a container that got the GPU just before the drain is
+ * listed.
+ */
 static void
 say_holders(const struct draining *d, const struct held_gpu *g)
 {
@@ -57,7 +60,7 @@ say_holders(const struct draining *d, const struct held_gpu *g)
 	size_t i, k;
 
 	if (status == NULL)
-		say("    who holds it can't be seen: %s", why.text);
+		say("    its holders are unknown: %s", why.text);
 	for (i = 0; status != NULL && i < d->inv.gpus; i++) {
 		const struct held_gpu h = gpu_as_held(&d->inv, &d->inv.gpu[i]);
 		json_t *holders = held_overlaps(&h, g) ? gpu_holders(&v, &d->inv.gpu[i]) : json_array(), *l;
@@ -71,7 +74,7 @@ say_holders(const struct draining *d, const struct held_gpu *g)
 	json_decref(status);
 }
 
-/* One that is sick is drained from now on: a reboot does not mend that. */
+/* A sick GPU becomes a drained one: unlike sickness, a drain outlasts the next reboot. */
 static int
 add_gpu(struct draining *d, const struct held_gpu *g, const char *reason, struct why *why)
 {
@@ -107,7 +110,7 @@ ctl_drain(const struct options *o)
 	if (o->reason != NULL && !is_reason(o->reason))
 		return misuse(o, "drain: --why must be one line of at most %d bytes", DRAINED_WHY - 1);
 	if ((ret = drain_list_open(&d.at, false, &why)) == 0 && (ret = gpus_of_host(GPUS_ALL, &d.inv, &why)) == 0 &&
-	    (ret = find_gpu(&d.inv, o->arg[0], &g, &why)) == 0 && (ret = add_gpu(&d, &g, o->reason, &why)) == 0) {
+	    (ret = find_named_gpu(&d.inv, o->arg[0], &g, &why)) == 0 && (ret = add_gpu(&d, &g, o->reason, &why)) == 0) {
 		name_held_gpu(&g, name);
 		say("%s: drained: no further container gets it until gpuhelperctl undrain %s%s%s", name, g.pci,
 		    g.part[0] != '\0' ? ":" : "", g.part);
@@ -117,7 +120,7 @@ ctl_drain(const struct options *o)
 	return ret == -1 ? give_up(o, &why) : 0;
 }
 
-/* Is the entry the GPU that is meant?  One that is not here any more has its address still. */
+/* True if the name means this entry.  A GPU that is gone from the host can still be named by its address. */
 static bool
 is_meant(const struct draining *d, const struct held_gpu *entry, const char *name)
 {
@@ -135,7 +138,7 @@ is_meant(const struct draining *d, const struct held_gpu *entry, const char *nam
 	return false;
 }
 
-/* NULL: all. */
+/* Removes the GPU with this name from the list; NULL removes all. */
 static int
 take_out(struct draining *d, const char *name, struct why *why)
 {
@@ -151,7 +154,7 @@ take_out(struct draining *d, const char *name, struct why *why)
 			buf_printf(&said, "%s: in service again\n", shown);
 		}
 	if (name != NULL && left == d->at.list.n)
-		return refuse(why, WHY_ABSENT, "no drained GPU is called \"%.80s\": gpuhelperctl status names them", name);
+		return refuse(why, WHY_ABSENT, "no GPU \"%.80s\" is drained: see gpuhelperctl status", name);
 	d->at.list.n = left;
 	if (drain_list_write(&d->at, why) == -1)
 		return -1;
@@ -167,8 +170,8 @@ ctl_undrain(const struct options *o)
 	int ret;
 
 	if ((o->args == 1) == o->all)
-		return misuse(o, "undrain: name a GPU, or say --all");
-	/* --all mends a list that can't be read, and needs no GPU to be there */
+		return misuse(o, "undrain: name a GPU, or give --all");
+	/* --all also repairs a broken list, and works without any GPU */
 	ret = drain_list_open(&d.at, o->all, &why);
 	if (ret == 0 && gpus_of_host(GPUS_ALL, &d.inv, &ignored) == -1 && !o->all)
 		(void)complain(ignored.code, "%s", ignored.text);

@@ -19,7 +19,7 @@ static int
 lock_state(int *dir, struct why *why)
 {
 	if (geteuid() != 0)
-		return refuse(why, WHY_DENIED, "only root takes GPUs out of service: run it as root");
+		return refuse(why, WHY_DENIED, "only root can take GPUs out of service: run this as root");
 	if (mkdir(GPUHELPER_STATEDIR, 0700) == -1 && errno != EEXIST)
 		return refuse(why, WHY_IO, GPUHELPER_STATEDIR ": %s", strerror(errno));
 	if ((*dir = trust_open_dir(GPUHELPER_STATEDIR, true, why)) == -1)
@@ -61,7 +61,7 @@ drain_list_add(struct drain_list *d, const struct held_gpu *g, struct why *why)
 	struct drained_gpu *v;
 
 	if (d->list.n == DRAINED_MAX) {
-		refuse(why, WHY_USAGE, "%d GPUs are drained already, and that is the most", DRAINED_MAX);
+		refuse(why, WHY_USAGE, "%d GPUs are drained already, which is the limit", DRAINED_MAX);
 		return NULL;
 	}
 	if ((v = reallocarray(d->list.v, d->list.n + 1, sizeof(*v))) == NULL) {

@@ -1,4 +1,4 @@
-/* Changes the list of drained GPUs (host/drainedlist.h), while nobody else does.  For root. */
+/* Changes the list of drained GPUs (host/drainedlist.h) under a lock.  For root. */
 #ifndef GPUHELPER_CTL_DRAINLIST_H
 #define GPUHELPER_CTL_DRAINLIST_H
 
@@ -6,21 +6,21 @@
 #include "../pure/why.h"
 
 struct drain_list {
-	int dir;		/* of the state, locked until drain_list_close() */
+	int dir;		/* GPUHELPER_STATEDIR, locked until drain_list_close() */
 	struct drained list;
 };
 
 /*
- * Locks and reads it.  «anew»: one that can't be read counts as empty.  -1 with *why; drain_list_close() in either
- * case.
+ * Locks and reads the list.  «anew»: a broken list counts as empty.  -1 with *why.  The caller calls drain_list_close()
+ * in any case.
  */
 int drain_list_open(struct drain_list *d, bool anew, struct why *why);
 void drain_list_close(struct drain_list *d);
-/* The entry of just this GPU; NULL: there is none. */
+/* The entry of exactly this GPU, or NULL. */
 struct drained_gpu *drain_list_find(const struct drain_list *d, const struct held_gpu *g);
-/* A new entry, as of now; NULL with *why. */
+/* Adds an entry with the current time; NULL with *why. */
 struct drained_gpu *drain_list_add(struct drain_list *d, const struct held_gpu *g, struct why *why);
-/* Puts it in the place of the old one.  -1 with *why, and nothing has changed. */
+/* Replaces the list's file.  -1 with *why; then nothing has changed. */
 int drain_list_write(const struct drain_list *d, struct why *why);
 
 #endif

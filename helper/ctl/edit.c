@@ -1,6 +1,7 @@
 /*
- * gpuhelperctl edit: a copy of one file in the administrator's editor, judged as though it were in its place already,
- * and only then put there, in one rename.  Runs with its caller's rights.  A file that does not parse never gets there.
+ * gpuhelperctl edit: opens a copy of one configuration file in the administrator's editor, checks it together with the
+ * rest of the configuration, and only then renames it into place.  Never installs a file with errors.  Runs with its
+ * caller's rights.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,17 +24,17 @@
 
 struct editing {
 	const struct options *options;
-	const char *name;	/* of the file in its directory */
-	char *shown;		/* its whole path */
-	int dir;		/* that directory */
-	struct stat was;	/* the file at the beginning; st_ino 0: there was none */
-	char *text;		/* what it held then */
+	const char *name;	/* the file's name in its directory */
+	char *shown;		/* the file's path */
+	int dir;		/* the file's directory */
+	struct stat was;	/* the file before the edit; st_ino 0: there was none */
+	char *text;		/* its content before the edit */
 	size_t len;
 	char *config;		/* the configuration's directory */
-	char *work;		/* our own: a copy of the configuration is in it */
-	char *copy;		/* of the file there */
-	size_t errors;		/* of the whole configuration, at the beginning */
-	bool keep;		/* the copy is all that is left of what was edited */
+	char *work;		/* a temporary directory with a copy of the configuration */
+	char *copy;		/* path of the file's copy in work */
+	size_t errors;		/* errors of the whole configuration before the edit */
+	bool keep;		/* keep work: it has the only copy of the user's changes */
 };
 
 static int
@@ -45,7 +46,7 @@ remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 }
 
 static void
-end(struct editing *e)
+end_editing(struct editing *e)
 {
 	if (e->work != NULL && !e->keep)
 		(void)nftw(e->work, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -82,11 +83,11 @@ is_policy_name(const char *name)
 }
 
 /*
- * gpuhelper.conf, NAME.conf, policy.d/NAME.conf, or one of these beneath the configuration's own path.  Which directory
- * is it in?  NULL: it is none of them.
+ * Accepts gpuhelper.conf, NAME.conf, policy.d/NAME.conf, and these beneath the configuration's path.  Sets *name to the
+ * file's name, and returns the subdirectory that it is in; NULL if the word is none of these.
  */
 static const char *
-place_of(const char *given, const char *config, const char **name)
+subdir_of(const char *given, const char *config, const char **name)
 {
 	const size_t n = strlen(config);
 
@@ -100,7 +101,9 @@ place_of(const char *given, const char *config, const char **name)
 	return is_policy_name(*name) ? "/policy.d" : NULL;
 }
 
-/* Whose directory it is, and whether the caller may change it: known before anyone types. */
+/*
+ * Opens the file's directory and reads the file.  Fails early, before the user types, if the directory is not writable.
+ */
 static int
 open_place(struct editing *e, const char *sub, struct why *why)
 {
@@ -111,13 +114,13 @@ open_place(struct editing *e, const char *sub, struct why *why)
 	if ((e->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
 	if (faccessat(e->dir, ".", W_OK, AT_EACCESS) == -1)
-		return refuse(why, WHY_IO, "%s can't be written by this user: %s", path, strerror(errno));
+		return refuse(why, WHY_IO, "%s: this user can't write to the directory: %s", path, strerror(errno));
 	if (fstatat(e->dir, e->name, &e->was, AT_SYMLINK_NOFOLLOW) == -1) {
 		e->was = (struct stat){ 0 };
 		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s: %s", e->shown, strerror(errno));
 	}
 	if (!S_ISREG(e->was.st_mode))
-		return refuse(why, WHY_CONFIG, "%s is no regular file: the helper would not read it", e->shown);
+		return refuse(why, WHY_CONFIG, "%s is not a regular file: the helper would not read it", e->shown);
 	e->text = ctl_read_input(e->shown, CONF_MAX, &e->len, why);
 	return e->text != NULL ? 0 : -1;
 }
@@ -133,7 +136,7 @@ put_copy(const char *work, const char *name, const char *text, size_t len, struc
 	return ctl_write_file(dir, name, path, text, len, NULL, why);
 }
 
-/* The whole configuration, for the file is judged as a part of it. */
+/* Copies the whole configuration, since the edited file is checked together with the other files. */
 static int
 copy_config(struct editing *e, struct why *why)
 {
@@ -156,7 +159,7 @@ copy_config(struct editing *e, struct why *why)
 }
 
 static int
-begin(struct editing *e, struct why *why)
+begin_editing(struct editing *e, struct why *why)
 {
 	const char *temp = getenv("TMPDIR"), *sub;
 	struct check_count before;
@@ -164,8 +167,8 @@ begin(struct editing *e, struct why *why)
 
 	if (ctl_config_dir(e->options->config_dir, &e->config, &ignored, why) == -1)
 		return -1;
-	if ((sub = place_of(e->options->arg[0], e->config, &e->name)) == NULL)
-		return refuse(why, WHY_USAGE, "edit: \"%.200s\" is neither gpuhelper.conf nor the name of a policy in policy.d, like "
+	if ((sub = subdir_of(e->options->arg[0], e->config, &e->name)) == NULL)
+		return refuse(why, WHY_USAGE, "edit: \"%.200s\" is neither gpuhelper.conf nor the name of a policy, like "
 		    "10-train.conf", e->options->arg[0]);
 	if (open_place(e, sub, why) == -1)
 		return -1;
@@ -185,7 +188,7 @@ begin(struct editing *e, struct why *why)
 	return 0;
 }
 
-/* As system() does it, but with the file as an argument.  -1 with *why. */
+/* Like system(3), but passes the file as an argument, so that the shell does not parse its name.  -1 with *why. */
 static int
 run_editor(const char *file, struct why *why)
 {
@@ -195,7 +198,7 @@ run_editor(const char *file, struct why *why)
 	pid_t pid;
 
 	fflush(stdout);
-	/* what a terminal sends is for the editor */
+	/* the terminal's signals are meant for the editor */
 	sigaction(SIGINT, &ignore, &was_int);
 	sigaction(SIGQUIT, &ignore, &was_quit);
 	if ((pid = fork()) == 0) {
@@ -209,13 +212,13 @@ run_editor(const char *file, struct why *why)
 	sigaction(SIGINT, &was_int, NULL);
 	sigaction(SIGQUIT, &was_quit, NULL);
 	if (pid == -1)
-		return refuse(why, WHY_AGAIN, "the editor can't be started: %s", strerror(errno));
+		return refuse(why, WHY_AGAIN, "can't start the editor: %s", strerror(errno));
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return refuse(why, WHY_IO, "the editor failed (it is $VISUAL, else $EDITOR, else vi): nothing has changed");
+		return refuse(why, WHY_IO, "the editor ($VISUAL, else $EDITOR, else vi) failed: nothing has changed");
 	return 0;
 }
 
-/* Is the file to be edited again?  Without a terminal nobody can say so. */
+/* Asks whether to edit the file again.  Without a terminal the answer is no. */
 static bool
 ask_again(const struct editing *e)
 {
@@ -224,7 +227,7 @@ ask_again(const struct editing *e)
 	if (!isatty(STDIN_FILENO))
 		return false;
 	for (;;) {
-		printf("%s would not count like this.  (e)dit again, or e(x)it and leave it as it was? ", e->name);
+		printf("%s has errors.  (e)dit again, or e(x)it without changing the file? ", e->name);
 		fflush(stdout);
 		if (fgets(line, sizeof(line), stdin) == NULL || line[0] == 'x')
 			return false;
@@ -233,9 +236,9 @@ ask_again(const struct editing *e)
 	}
 }
 
-/* 0: it may go in; 1: it is to be edited again. */
+/* Checks the edited copy.  0: install it; 1: edit it again; -1 with *why. */
 static int
-judge(struct editing *e, struct why *why)
+check_edited(struct editing *e, struct why *why)
 {
 	struct check_count now;
 
@@ -245,11 +248,11 @@ judge(struct editing *e, struct why *why)
 		return 0;
 	if (ask_again(e))
 		return 1;
-	return refuse(why, WHY_CONFIG, "%s is as it was: what was edited has errors", e->shown);
+	return refuse(why, WHY_CONFIG, "%s is unchanged: the edited text has errors", e->shown);
 }
 
 static int
-put_in_place(struct editing *e, const char *text, size_t len, struct why *why)
+install_edited(struct editing *e, const char *text, size_t len, struct why *why)
 {
 	struct stat now = { 0 };
 
@@ -257,15 +260,15 @@ put_in_place(struct editing *e, const char *text, size_t len, struct why *why)
 	    now.st_size != e->was.st_size || now.st_mtim.tv_sec != e->was.st_mtim.tv_sec ||
 	    now.st_mtim.tv_nsec != e->was.st_mtim.tv_nsec) {
 		e->keep = true;
-		return refuse(why, WHY_AGAIN, "%s was changed by somebody else meanwhile: what was edited is in %s", e->shown,
+		return refuse(why, WHY_AGAIN, "%s was changed by somebody else in the meantime: your text is in %s", e->shown,
 		    e->copy);
 	}
 	if (ctl_change_file(e->dir, e->name, e->shown, text, len, why) == -1) {
 		e->keep = true;
-		complain(why->code, "what was edited is in %s", e->copy);
+		complain(why->code, "your text is in %s", e->copy);
 		return -1;
 	}
-	say("%s: %s", e->shown, e->was.st_ino != 0 ? "changed" : "made");
+	say("%s: %s", e->shown, e->was.st_ino != 0 ? "changed" : "created");
 	return 0;
 }
 
@@ -276,7 +279,7 @@ edit(struct editing *e, struct why *why)
 	size_t len;
 	int again;
 
-	if (begin(e, why) == -1)
+	if (begin_editing(e, why) == -1)
 		return -1;
 	do {
 		free(text);
@@ -284,7 +287,7 @@ edit(struct editing *e, struct why *why)
 		if (run_editor(e->copy, why) == -1)
 			return -1;
 		if (access(e->copy, F_OK) == -1 && e->was.st_ino == 0) {
-			say("%s: not made", e->shown);
+			say("%s: not created", e->shown);
 			return 0;
 		}
 		if ((text = ctl_read_input(e->copy, CONF_MAX, &len, why)) == NULL)
@@ -293,8 +296,8 @@ edit(struct editing *e, struct why *why)
 			say("%s: unchanged", e->shown);
 			return 0;
 		}
-	} while ((again = judge(e, why)) == 1);
-	return again == 0 ? put_in_place(e, text, len, why) : -1;
+	} while ((again = check_edited(e, why)) == 1);
+	return again == 0 ? install_edited(e, text, len, why) : -1;
 }
 
 int
@@ -304,6 +307,6 @@ ctl_edit(const struct options *o)
 	struct why why;
 	const int ret = edit(&e, &why);
 
-	end(&e);
+	end_editing(&e);
 	return ret == 0 ? 0 : give_up(o, &why);
 }

@@ -1,7 +1,6 @@
 /*
- * gpuhelperctl end: ends a container that holds GPUs, by killing its processes; its engine sees it exit.  As root;
- * reads the leases, which root's helper wrote, and changes none: the helper ends the lease once it sees that the
- * container is gone.
+ * gpuhelperctl end: kills the processes of a container that holds GPUs; its engine sees the container exit.  Runs as
+ * root.  Reads the leases but changes none: the helper ends the lease when it sees that the container is gone.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,15 +22,15 @@
 #include "ctl.h"
 
 #define LEASES GPUHELPER_RUNDIR "/leases"
-#define GONE_MS 10000		/* for the helper to see that the container is gone */
+#define GONE_MS 10000		/* how long to wait for the helper to end the lease */
 
-/* The lease that is looked for. */
+/* A search for a lease. */
 struct search {
-	const char *name;	/* of the container, or the beginning of it */
-	struct lease lease;	/* the one that was found */
-	char *file;		/* its file's name; NULL: none yet */
-	size_t found;		/* how many there are */
-	bool exactly;		/* they have just that name */
+	const char *name;	/* the container's name, or its beginning */
+	struct lease lease;	/* the last match */
+	char *file;		/* the name of its file; NULL: no match, or out of memory */
+	size_t found;		/* number of matches */
+	bool exactly;		/* the matches have exactly this name */
 };
 
 static void
@@ -41,7 +40,7 @@ search_free(struct search *s)
 	free(s->file);
 }
 
-/* A container's whole name goes before the beginning of another's. */
+/* A container with exactly this name wins over those whose names only begin with it. */
 static void
 take_match(struct search *s, struct lease *l, const char *file)
 {
@@ -59,9 +58,9 @@ take_match(struct search *s, struct lease *l, const char *file)
 	*l = (struct lease){ 0 };
 }
 
-/* One that ended meanwhile is none. */
+/* Skips a lease that has ended since the directory was read. */
 static void
-look_at(struct search *s, int dir, const char *file)
+match_lease(struct search *s, int dir, const char *file)
 {
 	autofree char *text = NULL;
 	struct lease l = { 0 };
@@ -83,18 +82,18 @@ find_lease(struct search *s, struct why *why)
 	if (d == NULL && errno != ENOENT)
 		return refuse(why, WHY_IO, LEASES ": %s", strerror(errno));
 	while (d != NULL && (e = readdir(d)) != NULL)
-		look_at(s, dirfd(d), e->d_name);
+		match_lease(s, dirfd(d), e->d_name);
 	if (d != NULL)
 		closedir(d);
 	if (s->found == 0)
-		return refuse(why, WHY_ABSENT, "no lease is of a container \"%.80s\": gpuhelperctl status names them", s->name);
+		return refuse(why, WHY_ABSENT, "no container \"%.80s\" holds a lease: see gpuhelperctl status", s->name);
 	if (s->found > 1)
-		return refuse(why, WHY_USAGE, "%zu leases are of containers \"%.80s%s\": %s", s->found, s->name,
-		    s->exactly ? "" : "…", s->exactly ? "end one by its engine" : "give the whole name (gpuhelperctl status)");
+		return refuse(why, WHY_USAGE, "%zu containers \"%.80s%s\" hold leases: %s", s->found, s->name,
+		    s->exactly ? "" : "…", s->exactly ? "end one with its engine" : "give the whole name (gpuhelperctl status)");
 	return s->file != NULL ? 0 : refuse_nomem(why);
 }
 
-/* Numbers of processes mean something in their own PID namespace alone. */
+/* True if the lease's process ids are of our PID namespace; in any other they would name other processes. */
 static bool
 has_our_numbers(const struct lease *l)
 {
@@ -107,13 +106,12 @@ static int
 check_container(const struct lease *l, struct why *why)
 {
 	if (!has_our_numbers(l))
-		return refuse(why, WHY_DENIED, "container %s: its processes have numbers of another PID namespace: end it "
-		    "there", l->id);
+		return refuse(why, WHY_DENIED, "container %s is in another PID namespace: end it there", l->id);
 	if (l->init.pid == 0)
-		return refuse(why, WHY_AGAIN, "container %s is only being made: try again, or end it by its engine", l->id);
+		return refuse(why, WHY_AGAIN, "container %s is still being created: try again, or end it with its engine", l->id);
 	if (!process_id_lives(l->init))
-		return refuse(why, WHY_ABSENT, "container %s is gone already: gpuhelperctl reap ends its lease; while a process "
-		    "has a node of its GPUs open, that is not over (fuser -v %s)", l->id, l->nodes > 0 ? l->node[0].path : "NODE");
+		return refuse(why, WHY_ABSENT, "container %s is gone already: gpuhelperctl reap ends its lease, unless a process "
+		    "still has a node of its GPUs open (fuser -v %s)", l->id, l->nodes > 0 ? l->node[0].path : "NODE");
 	return 0;
 }
 
@@ -126,7 +124,7 @@ say_fate(const struct lease *l)
 	lease_describe(l, gpus);
 	say("container %s (%s), since %s, by %s: %s", l->id, l->pipeline[0] != '\0' ? l->pipeline : "no pipeline", since,
 	    l->policy, gpus);
-	say("    its processes are killed: its build fails, and what it has not saved is lost; then its GPUs are free");
+	say("    its processes are killed: its build fails and loses unsaved data; then its GPUs are free");
 }
 
 static bool
@@ -139,7 +137,7 @@ is_agreed(void)
 	return fgets(line, sizeof(line), stdin) != NULL && (line[0] == 'y' || line[0] == 'Y');
 }
 
-/* Who ended a build is asked later: the helper's record says only that the lease is over. */
+/* The audit record says only that the lease ended.  Syslog says who ended the container. */
 static void
 note_in_syslog(const struct lease *l)
 {
@@ -154,13 +152,13 @@ note_in_syslog(const struct lease *l)
 static int
 kill_container(const struct lease *l, struct why *why)
 {
-	/* with the first process of a PID namespace, all in it end */
+	/* in a PID namespace of its own, all processes end with the first one */
 	if (!l->own_pids && end_others(l->id, &l->cgroups, l->init, why) == -1)
 		return -1;
 	return end_first(l->id, l->init, why);
 }
 
-/* The helper ends the lease, as it ends any. */
+/* Has the helper end the lease, and waits until it has. */
 static int
 wait_until_over(const struct search *s, struct why *why)
 {
@@ -173,13 +171,13 @@ wait_until_over(const struct search *s, struct why *why)
 	snprintf(path, sizeof(path), "%s/%s", LEASES, s->file);
 	while (clock_ms() < deadline) {
 		if (!process_id_lives(s->lease.init) && (status = ctl_reap(&reap)) != 0)
-			return refuse(why, (enum why_code)status, "container %s is ended, and its lease is not", s->lease.id);
+			return refuse(why, (enum why_code)status, "container %s has ended, but its lease has not", s->lease.id);
 		if (access(path, F_OK) == -1 && errno == ENOENT)
 			return 0;
 		nanosleep(&nap, NULL);
 	}
-	return refuse(why, WHY_AGAIN, "container %s is killed, and its lease is not over after %d s: gpuhelperctl status says "
-	    "why", s->lease.id, GONE_MS / 1000);
+	return refuse(why, WHY_AGAIN, "container %s was killed, but its lease has not ended after %d s: see gpuhelperctl "
+	    "status", s->lease.id, GONE_MS / 1000);
 }
 
 static int
@@ -191,9 +189,9 @@ end_it(const struct options *o, struct search *s, struct why *why)
 	if (o->dry_run)
 		return 0;
 	if (!o->yes && !isatty(STDIN_FILENO))
-		return refuse(why, WHY_USAGE, "nobody can be asked here: say --yes to end container %s", s->lease.id);
+		return refuse(why, WHY_USAGE, "no terminal to ask on: give --yes to end container %s", s->lease.id);
 	if (!o->yes && !is_agreed())
-		return refuse(why, WHY_DENIED, "container %s goes on", s->lease.id);
+		return refuse(why, WHY_DENIED, "container %s keeps running", s->lease.id);
 	note_in_syslog(&s->lease);
 	if (kill_container(&s->lease, why) == -1 || wait_until_over(s, why) == -1)
 		return -1;
@@ -209,7 +207,7 @@ ctl_end(const struct options *o)
 	int ret;
 
 	if (geteuid() != 0)
-		return complain(WHY_DENIED, "only root ends other people's containers: run it as root");
+		return complain(WHY_DENIED, "only root can end other users' containers: run this as root");
 	if (*s.name == '\0')
 		return misuse(o, "end: name a container");
 	ret = end_it(o, &s, &why);

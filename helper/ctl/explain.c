@@ -1,7 +1,6 @@
 /*
- * gpuhelperctl explain: asks the policies what the helper would ask them, by the
- * same code, and does nothing of what follows.  Runs with its caller's rights;
- * believes a --user, an --identity and a --pipeline, since it gives nothing.
+ * gpuhelperctl explain: decides about a container with the helper's own code, and carries nothing out.  Runs with its
+ * caller's rights.  Takes --user, --identity and --pipeline on trust, since it grants nothing.
  */
 #include "explain.h"
 
@@ -9,7 +8,7 @@
 #include <time.h>
 
 static int
-read_bundle(struct inquiry *q)
+inquiry_from_bundle(struct inquiry *q)
 {
 	if (bundle_open(q->options->bundle, &q->bundle, &q->why) == -1 ||
 	    spec_parse(&q->spec, q->bundle.text, q->bundle.len, &q->why) == -1)
@@ -20,7 +19,7 @@ read_bundle(struct inquiry *q)
 	return privilege_find(&q->spec, &q->request, q->asker.uid == 0, false, q->privilege, &q->why);
 }
 
-/* 0, or the exit status after a complaint. */
+/* Checks the options.  0, or the exit status after a complaint. */
 static int
 check_usage(const struct options *o, enum identity_kind *kind)
 {
@@ -28,32 +27,32 @@ check_usage(const struct options *o, enum identity_kind *kind)
 
 	if (o->bundle != NULL && (o->pipeline != NULL || o->job != NULL || o->identity != NULL || o->issuer != NULL ||
 	    o->gpus != NULL || o->folders != NULL || o->instance_vars != NULL))
-		return misuse(o, "explain: --bundle says all but the user: leave the other options out");
+		return misuse(o, "explain: the bundle says everything but the user: with --bundle, give only --user");
 	if (inquiry_kind(o, kind) == -1)
-		return misuse(o, "explain: --identity must be token, claim or caller, \"%s\" is not", o->identity);
+		return misuse(o, "explain: --identity must be token, claim or caller, not \"%s\"", o->identity);
 	if (o->token_file != NULL || o->at != NULL)
 		return token_usage(o);
 	if (o->bundle != NULL)
 		return 0;
 	if (o->pipeline == NULL && *kind != IDENTITY_CALLER)
-		return misuse(o, "explain: say --bundle DIR, or --pipeline TEAM/PIPELINE, or --token-file FILE, or "
+		return misuse(o, "explain: give --bundle DIR, --pipeline TEAM/PIPELINE, --token-file FILE or "
 		    "--identity caller");
 	if (o->pipeline != NULL && (slash == NULL || slash == o->pipeline || slash[1] == '\0'))
-		return misuse(o, "explain: --pipeline must be TEAM/PIPELINE, \"%s\" is not", o->pipeline);
+		return misuse(o, "explain: --pipeline must be TEAM/PIPELINE, not \"%s\"", o->pipeline);
 	return 0;
 }
 
-/* What the options say and a container would have to bring. */
+/* Notes what the answer assumes and a real container would have to prove. */
 static void
 note_assumed(struct inquiry *q, enum identity_kind kind)
 {
 	if (kind == IDENTITY_TOKEN)
-		note(q, "that a token proves the pipeline is taken as given%s", q->config->settings.issuers > 0 ? "" :
-		    ", but gpuhelper.conf names no issuers whose tokens to take");
+		note(q, "this assumes a token that proves the pipeline%s", q->config->settings.issuers > 0 ? "" :
+		    ", but gpuhelper.conf has no issuers, so no token is accepted");
 	if (kind == IDENTITY_CALLER && q->options->pipeline != NULL)
-		note(q, "with --identity caller nothing is known of the pipeline: --pipeline plays no part");
+		note(q, "with --identity caller the pipeline is unknown: --pipeline is ignored");
 	if (!q->asks)
-		note(q, "for a container that asks, say what for: --gpus, --folders (\"all\" is all that the policy lists)");
+		note(q, "give the container's request with --gpus and --folders (\"all\": everything that the policy lists)");
 }
 
 static int
@@ -62,7 +61,7 @@ explain(struct inquiry *q, enum identity_kind kind)
 	const bool brings = q->options->token_file != NULL;
 	const bool proven = q->options->bundle == NULL && !brings && kind == IDENTITY_TOKEN;
 
-	if (inquiry_asker(q) == -1 || (q->options->bundle != NULL ? read_bundle(q) : inquiry_request(q, kind)) == -1)
+	if (inquiry_asker(q) == -1 || (q->options->bundle != NULL ? inquiry_from_bundle(q) : inquiry_request(q, kind)) == -1)
 		return give_up(q->options, &q->why);
 	q->outcome = OUTCOME_REFUSED;
 	if (token_alone(q->options)) {
@@ -73,13 +72,13 @@ explain(struct inquiry *q, enum identity_kind kind)
 	    q->token.n == 0)
 		return give_up(q->options, &q->why);
 	if (q->options->bundle != NULL && q->identity.kind == IDENTITY_TOKEN)
-		note(q, "whether the token was used by another container before is not looked at");
+		note(q, "not checked: whether another container has used the token already");
 	else if (brings)
 		token_notes(q);
 	else if (q->options->bundle == NULL)
 		note_assumed(q, kind);
 	look_at_host(q);
-	answer(q);
+	explain_answer(q);
 	if (q->outcome == OUTCOME_GRANTED)
 		return 0;
 	return q->why.code == WHY_ABSENT ? WHY_DENIED : (int)q->why.code;

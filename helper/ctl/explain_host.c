@@ -1,7 +1,6 @@
 /*
- * gpuhelperctl explain: what this host would refuse of what a policy grants, by the
- * code that the helper and the wrapper run.  Looks, and changes nothing; what this
- * user may not look at is told.
+ * gpuhelperctl explain: checks with the code of the helper and the wrapper whether this host would refuse the container
+ * although a policy grants its request.  Changes nothing.  Says what this user has no right to check.
  */
 #include "explain.h"
 
@@ -18,7 +17,7 @@
 
 #define WANTS_MAX 64
 
-/* A container of root's that has no user namespace may get what others don't. */
+/* Root in a container without a user namespace has more rights on the host, so may have folders that others can't. */
 static void
 note_without_namespace(struct inquiry *q)
 {
@@ -30,11 +29,14 @@ note_without_namespace(struct inquiry *q)
 
 	subject_of(&r, &same, &same, &subject);
 	if (folders_resolve(&q->decision.grant, &subject, &edits, &why) == 0)
-		note(q, "root of a container without a user namespace, who is the host's root, could have the folders");
+		note(q, "a container without a user namespace could have the folders: its root is the host's root");
 	edits_free(&edits);
 }
 
-/* For a bundle, the ids that it says: those of a worker in a namespace of its own can't be known here. */
+/*
+ * Uses the bundle's id maps if there is one.  Else assumes a worker on the plain host: the ids of a worker in a user
+ * namespace of its own are unknown here.
+ */
 static int
 look_at_folders(struct inquiry *q, struct edits *edits, struct why *why)
 {
@@ -48,8 +50,8 @@ look_at_folders(struct inquiry *q, struct edits *edits, struct why *why)
 	}
 	task_user_of(q->asker.uid, q->asker.user, &task);
 	if (g->folders > 0)
-		note(q, "folders are judged for root of a container with a user namespace, uid %u here (--bundle judges another)",
-		    task.subject.uid);
+		note(q, "folders are checked for root in a container with a user namespace, uid %u of the host (--bundle for "
+		    "others)", task.subject.uid);
 	if (folders_resolve(g, &task.subject, edits, why) == 0)
 		return 0;
 	if (q->asker.uid == 0)
@@ -57,7 +59,7 @@ look_at_folders(struct inquiry *q, struct edits *edits, struct why *why)
 	return -1;
 }
 
-/* The driver's files, for the first GPUs in the order: which are free is not known here. */
+/* Checks the driver files of the first candidates: which GPUs are free is unknown here. */
 static int
 look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
 {
@@ -81,13 +83,13 @@ look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
 	    vendor_env(inv, granted, question.wants, &edits->env, why) == -1))
 		return -1;
 	for (i = 0; i < used.n; i++)
-		note(q, "the driver's files come by CDI spec %s (%zu mounts)", used.v[i], edits->mounts - before);
+		note(q, "the driver files come from CDI spec %s (%zu mounts)", used.v[i], edits->mounts - before);
 	for (i = 0; i < nodes.n; i++)
-		note(q, "the CDI spec has a node beside the GPU's own: %s", nodes.v[i].path);
+		note(q, "the CDI spec adds a node besides the GPU's own: %s", nodes.v[i].path);
 	return 0;
 }
 
-/* What gpuhelper-runc looks at first of all; by PATH the runtime is the worker's, which is not known here. */
+/* The wrapper's first check.  Without the setting, it looks in the worker's PATH, which is unknown here. */
 static int
 look_at_runtime(const struct inquiry *q, struct why *why)
 {
@@ -96,7 +98,7 @@ look_at_runtime(const struct inquiry *q, struct why *why)
 	return q->config->settings.runtime != NULL && (path = runtime_find(q->config->settings.runtime, why)) == NULL ? -1 : 0;
 }
 
-/* And then, before it asks. */
+/* The wrapper's checks before it asks the helper. */
 static int
 look_at_bundle(const struct inquiry *q, int *rootfd, char **rootpath, struct why *why)
 {
@@ -105,7 +107,7 @@ look_at_bundle(const struct inquiry *q, int *rootfd, char **rootpath, struct why
 	    sources_check(&q->spec, why) == -1 ? -1 : 0;
 }
 
-/* What a grant would meet here. */
+/* Checks whether the grant can be carried out here. */
 static int
 look_at_grant(struct inquiry *q, int rootfd, const char *rootpath, struct why *why)
 {
@@ -133,7 +135,7 @@ look_at_host(struct inquiry *q)
 	if (q->outcome == OUTCOME_REFUSED) {
 		note(q, "gpuhelper-runc would refuse the container: %s", why.text);
 	} else if (why.code == WHY_IO && !root) {
-		note(q, "what this user may not look at may refuse it: %s", why.text);
+		note(q, "this user has no right to check everything, so the host may still refuse the container: %s", why.text);
 	} else {
 		q->outcome = OUTCOME_REFUSED;
 		q->why = why;

@@ -1,7 +1,6 @@
 /*
- * gpuhelperctl explain --token-file: one token, judged by the helper's own code
- * as of now or of another time.  The token is a secret while it is valid: none
- * of it is printed but what identity.h's functions say of it.
+ * gpuhelperctl explain --token-file: checks one token with the helper's own code, as of now or another time.  A valid
+ * token is a secret: prints nothing of it but what the functions of identity.h return.
  */
 #include "explain.h"
 
@@ -13,7 +12,7 @@
 #include "../pure/text.h"
 #include "when.h"
 
-#define FILE_MAX_BYTES (64 * 1024)	/* what is longer is no token, and not worth reading */
+#define FILE_MAX_BYTES (64 * 1024)	/* no token is longer */
 
 bool
 token_alone(const struct options *o)
@@ -28,14 +27,13 @@ token_usage(const struct options *o)
 	int64_t at;
 
 	if (o->token_file == NULL)
-		return misuse(o, "explain: --at goes with --token-file");
+		return misuse(o, "explain: --at needs --token-file");
 	if (o->bundle != NULL)
-		return misuse(o, "explain: a bundle has its own token: say --bundle or --token-file");
+		return misuse(o, "explain: a bundle has its own token: give --bundle or --token-file");
 	if (o->identity != NULL && strcmp(o->identity, "token") != 0)
-		return misuse(o, "explain: with --token-file the identity is token");
+		return misuse(o, "explain: with --token-file, --identity must be token");
 	if (o->at != NULL && !when_read(o->at, &at))
-		return misuse(o, "explain: --at must be seconds since 1970 or like 2026-11-20T23:06:00Z, "
-		    "\"%s\" is not", o->at);
+		return misuse(o, "explain: --at must be seconds since 1970 or like 2026-11-20T23:06:00Z, not \"%s\"", o->at);
 	return 0;
 }
 
@@ -55,7 +53,7 @@ token_load(struct inquiry *q)
 	if (len > 0 && text[len - 1] == '\n')
 		text[--len] = '\0';
 	if (strlen(text) != len)
-		return refuse(&q->why, WHY_DATA, "%s: has a NUL byte: it is no token", o->token_file);
+		return refuse(&q->why, WHY_DATA, "%s is not a token: it has a NUL byte", o->token_file);
 	if ((q->request.token = strdup(text)) == NULL)
 		return refuse_nomem(&q->why);
 	return 0;
@@ -89,12 +87,12 @@ token_notes(struct inquiry *q)
 
 	text_time(q->now, when);
 	if (o->at != NULL)
-		note(q, "the token is judged as of %s", when);
+		note(q, "the token is checked as of %s", when);
 	if (o->pipeline != NULL || o->job != NULL || o->issuer != NULL || o->instance_vars != NULL)
-		note(q, "the token says whose it is: --pipeline, --job, --issuer and --instance-vars play no part");
+		note(q, "the token names its pipeline: --pipeline, --job, --issuer and --instance-vars are ignored");
 	if (q->identity.kind == IDENTITY_TOKEN)
-		note(q, "whether the token was used by another container before is not looked at");
-	note(q, "the audit log's token_sha256 of it is %s", q->known.token_hash);
+		note(q, "not checked: whether another container has used the token already");
+	note(q, "in the audit log, the token is token_sha256 %s", q->known.token_hash);
 }
 
 static json_t *
@@ -102,14 +100,14 @@ claims_json(const struct known *k)
 {
 	json_t *j = json_object();
 
-	put_identity(j, &k->id);
+	put_owner(j, &k->id);
 	json_object_set_new(j, "iat", json_integer(k->claims.iat));
 	json_object_set_new(j, "exp", json_integer(k->claims.exp));
 	return j;
 }
 
 static void
-answer_json(const struct inquiry *q, bool holds)
+print_token_json(const struct inquiry *q, bool holds)
 {
 	json_t *j = json_object();
 
@@ -134,7 +132,7 @@ token_answer(struct inquiry *q)
 
 	token_notes(q);
 	if (q->options->json) {
-		answer_json(q, holds);
+		print_token_json(q, holds);
 		return holds ? 0 : (int)q->why.code;
 	}
 	say_token(&q->token);

@@ -1,9 +1,9 @@
 /*
- * gpuhelperctl audit follow: sends each record of the audit log on, once it is written.  Run by gpuhelper-audit.service
- * as a user that can read the log and nothing else of gpuhelper's: what tasks wrote is parsed here, and not by root.
+ * gpuhelperctl audit follow: forwards each record of the audit log as soon as it is written.  gpuhelper-audit.service
+ * runs it as a user that can read the log and nothing else of gpuhelper, so that root does not parse text from tasks.
  *
- * A record is sent before it is written down as sent: after a kill some come twice, none is lost.  Its place in the
- * chain is looked at on the way, and a break is told of.
+ * Sends a record before it saves the position.  So a kill loses no record, but the next start may send some again.
+ * Verifies the chain on the way, and reports a break as an event of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 #include "position.h"
 #include "sink.h"
 
-#define NAP_MS 5000		/* where inotify tells nothing; and until a journal is there again */
+#define NAP_MS 5000		/* how often to look at the log if inotify reports nothing */
 #define CHUNK (1U << 18)
 #define RECORD_MAX (16U << 20)
 
@@ -37,13 +37,13 @@ struct follow {
 	enum sink sink;
 	const char *log;
 	struct position position;
-	bool unsaved;			/* the last one could not be written, which was told */
-	struct audit_head at;		/* the last record that was sent; of its file file_id(), and how much was sent */
-	bool known;			/* at.records is one that was sent, or that another start has sent */
-	bool again;			/* lines that were sent once may come: those up to at.records are passed over */
+	bool unsaved;			/* saving the position has failed, and that was reported */
+	struct audit_head at;		/* the last record sent; inode is its file's file_id(), size the bytes sent of it */
+	bool known;			/* a record was sent, by this or an earlier start */
+	bool again;			/* skip records up to at.records: they were sent already */
 	int log_fd, events;
-	sigset_t mask;			/* while it waits: SIGTERM and SIGINT come in */
-	char *text;			/* of the log, behind at.size */
+	sigset_t mask;			/* the signal mask while we wait, which lets SIGTERM and SIGINT in */
+	char *text;			/* the part of the log after at.size */
 	size_t room;
 };
 
@@ -56,9 +56,9 @@ stop(int sig)
 	stopped = 1;
 }
 
-/* What was sent is sent: where that can't be written down it goes on, and another start would send it again. */
+/* Saves the position.  A failure does not stop us: it only means that the next start sends records again. */
 static void
-save(struct follow *f)
+save_position(struct follow *f)
 {
 	struct why why;
 
@@ -70,24 +70,24 @@ save(struct follow *f)
 	}
 }
 
-/* Sending. */
+/* Sending */
 
-/* Until it is taken; false: we are to stop first. */
+/* Retries until the sink takes the entry.  False if we must stop first. */
 static bool
 send(const struct follow *f, const struct sink_entry *e)
 {
 	const struct timespec nap = { .tv_nsec = 500 * 1000000 }, none = { 0 };
 	bool told = false;
 
-	/* a signal that has come by now is heard */
+	/* let in a pending signal */
 	(void)ppoll(NULL, 0, &none, &f->mask);
 	if (stopped)
 		return false;
 	while (!sink_send(f->sink, e)) {
 		if (f->sink >= SINK_STDOUT)
-			exit(complain(WHY_IO, "stdout can't be written"));
+			exit(complain(WHY_IO, "can't write to stdout"));
 		if (!told)
-			(void)complain(WHY_AGAIN, "the %s does not take records: trying on", f->sink == SINK_JOURNAL ? "journal" :
+			(void)complain(WHY_AGAIN, "the %s does not take records; retrying", f->sink == SINK_JOURNAL ? "journal" :
 			    "system's log");
 		told = true;
 		(void)ppoll(NULL, 0, &nap, &f->mask);
@@ -110,15 +110,15 @@ send_fault(const struct follow *f, const char *fmt, ...)
 }
 
 static bool
-check_link(const struct follow *f, uint64_t n, const char *prev)
+check_continuity(const struct follow *f, uint64_t n, const char *prev)
 {
 	if (!f->known || (n == f->at.records + 1 && strcmp(prev, f->at.hash) == 0))
 		return true;
 	if (n > f->at.records + 1)
-		return send_fault(f, "the audit log is not whole: records %" PRIu64 " to %" PRIu64 " are missing, or were never sent",
-		    f->at.records + 1, n - 1);
-	return send_fault(f, "the audit log is not whole: record %" PRIu64 " does not follow record %" PRIu64
-	    " as it was sent", n, f->at.records);
+		return send_fault(f, "the audit log is not intact: records %" PRIu64 " to %" PRIu64 " are missing, or were never "
+		    "sent", f->at.records + 1, n - 1);
+	return send_fault(f, "the audit log is not intact: record %" PRIu64 " does not match record %" PRIu64
+	    " that was sent before it", n, f->at.records);
 }
 
 static bool
@@ -134,14 +134,15 @@ send_line(struct follow *f, const char *line, size_t len, const struct audit_hea
 
 	mild = mild || (strcmp(event, "exec") == 0 && !audit_is_denial(record));
 	if (as == NULL && record != NULL && f->known && !audit_stands_outside(event) &&
-	    !send_fault(f, "the audit log is not whole: a record that is not in the chain: the helper wrote none such")) {
+	    !send_fault(f, "the audit log is not intact: a record is not in the chain, and the helper writes no such record "
+	    "outside it")) {
 		json_decref(record);
 		return false;
 	}
 	if (record != NULL)
 		audit_line(record, &message);
 	else
-		buf_printf(&message, "a line of the audit log is no record: cut off by a full disk, or changed since");
+		buf_printf(&message, "a line of the audit log is no valid record: cut off by a full disk, or changed later");
 	sent = !message.failed && send(f, &(struct sink_entry){ .event = event, .priority = mild ? LOG_INFO : LOG_WARNING,
 	    .message = message.p, .record = record, .line = line, .len = len, .number = as != NULL ? as->records : 0,
 	    .hash = as != NULL ? as->hash : NULL });
@@ -149,9 +150,9 @@ send_line(struct follow *f, const char *line, size_t len, const struct audit_hea
 	return sent;
 }
 
-/* A line, without its newline.  False: it could not be sent, and is still to be. */
+/* Sends a line (without its newline) unless it was sent already.  False: it was not sent, and must be sent later. */
 static bool
-take_line(struct follow *f, const char *line, size_t len)
+forward_line(struct follow *f, const char *line, size_t len)
 {
 	struct audit_head as = { .inode = f->at.inode, .size = f->at.size };
 	char prev[AUDIT_HASH];
@@ -163,7 +164,7 @@ take_line(struct follow *f, const char *line, size_t len)
 	if (f->again && as.records <= f->at.records)
 		return true;
 	audit_hash(line, len, as.hash);
-	if (!check_link(f, as.records, prev) || !send_line(f, line, len, &as))
+	if (!check_continuity(f, as.records, prev) || !send_line(f, line, len, &as))
 		return false;
 	f->at = as;
 	f->known = true;
@@ -171,11 +172,11 @@ take_line(struct follow *f, const char *line, size_t len)
 	return true;
 }
 
-/* Files. */
+/* Files */
 
 /*
- * Which file it is: an inode's number alone comes again once the file that had it is removed, so its birth is in it
- * where the file system knows that.  0: there is none.
+ * Identifies a file.  Inode numbers are reused after a file is removed, so the birth time is mixed in if the file
+ * system records it.  0: there is no file.
  */
 static uint64_t
 file_id(int fd, const char *path)
@@ -189,8 +190,8 @@ file_id(int fd, const char *path)
 }
 
 /*
- * 1: it was cut off.  What is left, or was written since, is passed over as far as it was sent.  0: it was not, or we
- * are to stop; -1 with *why.
+ * Detects that the log was truncated, and sends a fault for it.  1: it was; reading starts at its beginning again, and
+ * skips the records that were sent.  0: it was not, or we must stop.  -1 with *why.
  */
 static int
 check_cut(struct follow *f, struct why *why)
@@ -201,10 +202,11 @@ check_cut(struct follow *f, struct why *why)
 	if (fstat(f->log_fd, &st) == -1)
 		return refuse(why, WHY_IO, "%s: %s", f->log, strerror(errno));
 	if ((uint64_t)st.st_size < f->at.size)
-		told = send_fault(f, "the audit log was cut off: %" PRIu64 " bytes of it were sent, and it has %lld", f->at.size,
-		    (long long)st.st_size);
+		told = send_fault(f, "the audit log was cut off: %" PRIu64 " bytes of it were sent, but it has only %lld",
+		    f->at.size, (long long)st.st_size);
 	else if (f->known && log_is_past(f->log_fd, (off_t)f->at.size, f->at.records))
-		told = send_fault(f, "the audit log was cut off, and has grown since: %" PRIu64 " bytes of it were sent", f->at.size);
+		told = send_fault(f, "the audit log was cut off, and has grown again: %" PRIu64 " bytes of it were sent",
+		    f->at.size);
 	if (!told)
 		return 0;
 	f->at.size = 0;
@@ -213,11 +215,11 @@ check_cut(struct follow *f, struct why *why)
 }
 
 /*
- * What the open log has behind at.size, whole lines alone: a record is one when its newline is there.  1: there was
- * something; 0: nothing; -1 with *why.
+ * Sends the complete lines of the open log after at.size.  A line without its newline is not a record yet.  1: there
+ * was a line; 0: there was none; -1 with *why.
  */
 static int
-take_more(struct follow *f, struct why *why)
+forward_more(struct follow *f, struct why *why)
 {
 	char *more, *line, *end;
 	size_t n = 0;
@@ -227,7 +229,7 @@ take_more(struct follow *f, struct why *why)
 	do {
 		if (f->room - n < CHUNK) {
 			if (f->room >= RECORD_MAX || (more = realloc(f->text, f->room + RECORD_MAX / 4)) == NULL)
-				return refuse(why, WHY_BUG, "%s: a line that is too long for a record, or no memory for it", f->log);
+				return refuse(why, WHY_BUG, "%s: a line is too long for a record, or memory is short", f->log);
 			f->text = more;
 			f->room += RECORD_MAX / 4;
 		}
@@ -235,35 +237,35 @@ take_more(struct follow *f, struct why *why)
 			return refuse(why, WHY_IO, "%s: %s", f->log, strerror(errno));
 		n += (size_t)got;
 	} while (got > 0 && memrchr(f->text, '\n', n) == NULL);
-	/* asked after it was read: what was cut off before that is not what was sent until then */
+	/* only a check after the read covers a truncation before the read */
 	if ((cut = check_cut(f, why)) != 0)
 		return cut;
 	for (line = f->text; n > 0; line = end + 1) {
 		if ((end = memchr(line, '\n', (size_t)(f->text + n - line))) == NULL)
 			break;
-		if (stopped || !take_line(f, line, (size_t)(end - line)))
+		if (stopped || !forward_line(f, line, (size_t)(end - line)))
 			break;
 		f->at.size += (uint64_t)(end - line) + 1;
 	}
 	return line > f->text ? 1 : 0;
 }
 
-/* All that is there now; false with *why. */
+/* Sends everything that the open log has now.  False with *why. */
 static bool
-take_rest(struct follow *f, struct why *why)
+forward_rest(struct follow *f, struct why *why)
 {
 	int more;
 
-	while ((more = take_more(f, why)) == 1 && !stopped)
-		save(f);
+	while ((more = forward_more(f, why)) == 1 && !stopped)
+		save_position(f);
 	if (more == 1)
-		save(f);
+		save_position(f);
 	return more != -1;
 }
 
-/* A rotated file, from its beginning; records that were sent are passed over.  It is not written to any more. */
+/* Sends a rotated file, which nobody writes to any more.  Skips records that were sent already. */
 static int
-take_file(struct follow *f, const char *path, struct why *why)
+forward_file(struct follow *f, const char *path, struct why *why)
 {
 	struct log_reader r;
 	const char *line;
@@ -271,26 +273,26 @@ take_file(struct follow *f, const char *path, struct why *why)
 
 	if (log_open(&r, path, why) == -1)
 		return -1;
-	/* a line without its newline never came to be a record (audit_verify.c) */
+	/* a last line without a newline never became a record (audit_verify.c) */
 	while (!stopped && (n = log_line(&r, &line)) >= 0 && r.newline)
-		if (!take_line(f, line, (size_t)n))
+		if (!forward_line(f, line, (size_t)n))
 			break;
-	if (!log_close(&r) && !send_fault(f, "%s can't be read to its end", path))
+	if (!log_close(&r) && !send_fault(f, "%s: can't read the file to its end", path))
 		stopped = 1;
-	save(f);
+	save_position(f);
 	return 0;
 }
 
-/* Opens the file that is the log now.  1: there is none yet. */
+/* Opens the current log.  1: it does not exist yet; -1 with *why. */
 static int
-open_log(struct follow *f, struct why *why)
+open_current_log(struct follow *f, struct why *why)
 {
 	struct stat st;
 
 	if ((f->log_fd = open(f->log, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) == -1)
 		return errno == ENOENT ? 1 : refuse(why, WHY_IO, "%s: %s", f->log, strerror(errno));
 	if (fstat(f->log_fd, &st) == -1 || !S_ISREG(st.st_mode))
-		return refuse(why, WHY_IO, "%s is no file", f->log);
+		return refuse(why, WHY_IO, "%s is not a regular file", f->log);
 	if (f->at.inode != file_id(f->log_fd, "")) {
 		f->at.inode = file_id(f->log_fd, "");
 		f->at.size = 0;
@@ -298,7 +300,7 @@ open_log(struct follow *f, struct why *why)
 	return 0;
 }
 
-/* The rotated file that was the log when the last record was sent, under whichever name: what it has more. */
+/* Sends the rest of the file if it was the log when the last record was sent.  1: it was not; -1 with *why. */
 static int
 finish_renamed(struct follow *f, const struct log_file *file, struct why *why)
 {
@@ -308,16 +310,16 @@ finish_renamed(struct follow *f, const struct log_file *file, struct why *why)
 		f->log_fd = -1;
 		return 1;
 	}
-	if (!take_rest(f, why))
+	if (!forward_rest(f, why))
 		return -1;
 	close(f->log_fd);
 	f->log_fd = -1;
 	return 0;
 }
 
-/* Those that were rotated away since, in their order. */
+/* Sends the files that were rotated since the last record, in order. */
 static int
-take_rotated(struct follow *f, char *const *path, size_t n, struct why *why)
+forward_rotated(struct follow *f, char *const *path, size_t n, struct why *why)
 {
 	autofree struct log_file *file = calloc(n + 1, sizeof(*file));
 	size_t i, from = 0;
@@ -330,21 +332,21 @@ take_rotated(struct follow *f, char *const *path, size_t n, struct why *why)
 	for (i = 0; ret == 1 && i < n; i++)
 		if ((ret = finish_renamed(f, &file[i], why)) == 0)
 			from = i + 1;
-	/* it has been compressed, say: the last one that begins before what is missing */
+	/* the file we were in is gone, perhaps compressed: begin with the last file that starts before the next record */
 	for (i = 0; ret == 1 && i < n; i++)
 		if (file[i].first > 0 && file[i].first <= f->at.records + 1)
 			from = i;
 	f->again = ret == 1;
 	for (i = from; ret != -1 && i < n && !stopped; i++)
-		if (file[i].first > 0 && (ret = take_file(f, file[i].path, why)) != -1)
+		if (file[i].first > 0 && (ret = forward_file(f, file[i].path, why)) != -1)
 			ret = 0;
 	f->again = false;
 	return ret == -1 ? -1 : 0;
 }
 
-/* What was written while nobody followed. */
+/* Sends the records that were written while nobody followed the log. */
 static int
-catch_up(struct follow *f, struct why *why)
+send_missed(struct follow *f, struct why *why)
 {
 	autobuf struct buf pattern = { 0 };
 	glob_t rotated = { 0 };
@@ -356,12 +358,12 @@ catch_up(struct follow *f, struct why *why)
 	if (pattern.failed)
 		return refuse_nomem(why);
 	if (glob(pattern.p, 0, NULL, &rotated) == 0)
-		ret = take_rotated(f, rotated.gl_pathv, rotated.gl_pathc, why);
+		ret = forward_rotated(f, rotated.gl_pathv, rotated.gl_pathc, why);
 	globfree(&rotated);
 	return ret;
 }
 
-/* Is the open file still the log?  One that was rotated away is read to its end first, by who asks. */
+/* True if the open file is no longer the log.  The caller then reads it to its end before it opens the new one. */
 static bool
 is_rotated(const struct follow *f)
 {
@@ -370,9 +372,9 @@ is_rotated(const struct follow *f)
 	return now != 0 && now != f->at.inode;
 }
 
-/* The log's directory, or where that is not there yet, time. */
+/* Watches the log's directory.  While it does not exist, NAP_MS alone paces us. */
 static void
-watch(struct follow *f)
+watch_directory(struct follow *f)
 {
 	autobuf struct buf dir = { 0 };
 	const char *slash = strrchr(f->log, '/');
@@ -400,19 +402,19 @@ wait_for_more(struct follow *f)
 		;
 }
 
-/* One round: what there is; 1: and at once another, for the log has been rotated. */
+/* Sends everything that is there.  1: the log was rotated, so start the next round at once; -1 with *why. */
 static int
 round_trip(struct follow *f, struct why *why)
 {
 	bool rotated;
 
-	if (f->log_fd == -1 && open_log(f, why) == -1)
+	if (f->log_fd == -1 && open_current_log(f, why) == -1)
 		return -1;
 	if (f->log_fd == -1)
 		return 0;
-	/* asked before it is read: what is written in between is there for the next round */
+	/* ask before reading: a record that is written in between is then left for the next round */
 	rotated = is_rotated(f);
-	if (!take_rest(f, why))
+	if (!forward_rest(f, why))
 		return -1;
 	f->again = false;
 	if (!rotated || stopped)
@@ -423,17 +425,17 @@ round_trip(struct follow *f, struct why *why)
 }
 
 static int
-follow(struct follow *f, struct why *why)
+follow_log(struct follow *f, struct why *why)
 {
 	int more = 0;
 
 	if (position_load(&f->position, &f->at, why) == -1)
 		return -1;
 	f->known = f->at.records > 0;
-	if (catch_up(f, why) == -1)
+	if (send_missed(f, why) == -1)
 		return -1;
 	while (!stopped) {
-		watch(f);
+		watch_directory(f);
 		if ((more = round_trip(f, why)) == -1)
 			return -1;
 		if (more == 0 && !stopped)
@@ -442,7 +444,7 @@ follow(struct follow *f, struct why *why)
 	return 0;
 }
 
-/* They come in while it waits, and at no other time: a record is sent and written down before it stops. */
+/* Lets signals in only while we wait, so that a record is always sent and its position saved before we stop. */
 static void
 hear_signals(struct follow *f)
 {
@@ -467,9 +469,9 @@ ctl_audit_follow(const struct options *o)
 	int ret;
 
 	if (!sink_find(o->to, o->json, &f.sink))
-		return misuse(o, "audit follow: --to must be journal, syslog or stdout, and --json is for stdout");
+		return misuse(o, "audit follow: --to must be journal, syslog or stdout; --json works only with stdout");
 	hear_signals(&f);
-	ret = position_open(&f.position, o->state, &why) == -1 ? -1 : follow(&f, &why);
+	ret = position_open(&f.position, o->state, &why) == -1 ? -1 : follow_log(&f, &why);
 	position_close(&f.position);
 	if (f.log_fd != -1)
 		close(f.log_fd);

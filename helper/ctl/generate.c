@@ -1,7 +1,6 @@
 /*
- * gpuhelperctl cdi generate: a CDI spec of this host's GPUs, with their nodes
- * and the driver's files.  See generate.h; the vendors' files are the business
- * of generate_nvidia.c and of gen_rocm() here.
+ * gpuhelperctl cdi generate: makes a CDI spec of this host's GPUs, their nodes and the driver's files.  See generate.h.
+ * generate_nvidia.c adds NVIDIA's files; gen_rocm() here adds AMD's.
  */
 #include "generate.h"
 
@@ -23,7 +22,7 @@
 
 enum seen { SEEN_RIGHT, SEEN_WRONG, SEEN_ABSENT };
 
-/* What is wrong with a node is told once: several devices may have it. */
+/* Reports the first problem of each node only, since several devices may share the node. */
 static void __attribute__((format(printf, 3, 4)))
 tell_once(struct generating *g, const char *path, const char *fmt, ...)
 {
@@ -36,30 +35,30 @@ tell_once(struct generating *g, const char *path, const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	complain(WHY_NONE, "%s %s", path, line);
-	/* without memory it is told again */
+	/* if this fails, the problem is only reported again */
 	(void)strlist_add(&g->told, path, SIZE_MAX);
 }
 
 static enum seen
-look_at(struct generating *g, const struct gpu_node *n, struct stat *st)
+check_node(struct generating *g, const struct gpu_node *n, struct stat *st)
 {
 	if (fstatat(g->host.root, n->path + 1, st, AT_SYMLINK_NOFOLLOW) == -1) {
 		if (errno == ENOENT && !n->optional)
-			tell_once(g, n->path, "is not there yet");
+			tell_once(g, n->path, "does not exist yet");
 		else if (errno != ENOENT)
-			tell_once(g, n->path, "can't be looked at: %s", strerror(errno));
+			tell_once(g, n->path, "can't be checked: %s", strerror(errno));
 		return SEEN_ABSENT;
 	}
 	if (S_ISCHR(st->st_mode) && major(st->st_rdev) == n->major && minor(st->st_rdev) == n->minor)
 		return SEEN_RIGHT;
-	tell_once(g, n->path, "is not the character device %u:%u: remove it, the driver makes its own", n->major, n->minor);
+	tell_once(g, n->path, "is not the character device %u:%u: remove it, and the driver creates the right node", n->major,
+	    n->minor);
 	return SEEN_WRONG;
 }
 
 /*
- * With the group that may use it, for processes that are not root's.  A node
- * that is not there is in the spec all the same, unless it can be done without:
- * nvidia-modprobe and gpuhelper make NVIDIA's.
+ * Adds a node.  If not everyone may use it, adds its group too, for processes that do not run as root.  A missing node
+ * is added as well, unless it is optional: nvidia-modprobe and gpuhelper create NVIDIA's nodes on demand.
  */
 static bool
 add_node(struct generating *g, struct cdi_edits *e, const struct gpu_node *n)
@@ -71,10 +70,10 @@ add_node(struct generating *g, struct cdi_edits *e, const struct gpu_node *n)
 	gid_t gid = 0;
 
 	if (gpu_node_check(n, &why) == -1) {
-		complain(WHY_NONE, "%s: it is left out", why.text);
+		complain(WHY_NONE, "%s: left out", why.text);
 		return true;
 	}
-	if ((seen = look_at(g, n, &st)) != SEEN_RIGHT && n->optional)
+	if ((seen = check_node(g, n, &st)) != SEEN_RIGHT && n->optional)
 		return true;
 	if (seen == SEEN_RIGHT && (st.st_mode & others) != others)
 		gid = st.st_gid;
@@ -92,7 +91,7 @@ add_nodes(struct generating *g, struct cdi_edits *e, const struct gpu_node *n, s
 	return true;
 }
 
-/* The cards of the same PCI device: amd-ctk has them, and they are no part of what a GPU needs to compute. */
+/* Adds the DRM card nodes of the GPU.  Computing does not need them, but amd-ctk's specs have them. */
 static bool
 add_cards(struct generating *g, struct cdi_edits *e, const struct gpu *gpu, const struct drm_nodes *drm)
 {
@@ -125,7 +124,7 @@ copy_nodes(const struct cdi_edits *from, struct cdi_edits *to)
 	return true;
 }
 
-/* A device with the nodes of another one. */
+/* Adds a device with the nodes of an earlier one. */
 static int
 add_alias(struct generating *g, const char *name, size_t of, struct why *why)
 {
@@ -138,14 +137,14 @@ static bool
 is_usable(const struct generating *g, const struct gpu *gpu)
 {
 	if (gpu->vendor == g->vendor && gpu->unusable[0] != '\0')
-		complain(WHY_NONE, "%s: %s: it is left out", gpu->pci[0] != '\0' ? gpu->pci : gpu_vendor_name(gpu->vendor),
+		complain(WHY_NONE, "%s: %s: left out", gpu->pci[0] != '\0' ? gpu->pci : gpu_vendor_name(gpu->vendor),
 		    gpu->unusable);
 	return gpu->vendor == g->vendor && gpu->unusable[0] == '\0';
 }
 
 /*
- * What is all of several MIG instances has no rank for a name, but its UUID: in nvidia-ctk's specs there is no "0"
- * where MIG is on, and "0:1" is another thing.
+ * True if the GPU gets a name by rank.  A GPU with MIG on has only its UUID as a name: nvidia-ctk's specs have no "0"
+ * for it either.  The same holds for a GPU instance that has compute instances: "0:1" would mean something else.
  */
 static bool
 has_rank(const struct gpu *gpu)
@@ -153,14 +152,17 @@ has_rank(const struct gpu *gpu)
 	return !gpu->mig && (gpu->part[0] == '\0' || strchr(gpu->part, ':') != NULL);
 }
 
-/* "0", or "0:1:0" for a MIG instance: as policies name them. */
+/* Makes "0", or "0:1:0" for a MIG instance. */
 static void
 name_by_rank(const struct gpu *gpu, char out[48])
 {
 	snprintf(out, 48, "%u%s%s", gpu->rank, gpu->part[0] != '\0' ? ":" : "", gpu->part);
 }
 
-/* By UUID, where it has one of its own (partitions of an AMD GPU share one); Intel's have none, so by PCI address. */
+/*
+ * Makes a name that does not depend on other GPUs: the UUID, or for Intel, which has no UUIDs, the PCI address.  False
+ * if the GPU has no unique one; partitions of an AMD GPU share a UUID.
+ */
 static bool
 name_for_good(const struct generating *g, const struct gpu *gpu, char out[80])
 {
@@ -186,7 +188,7 @@ add_device(struct generating *g, const char *name, const struct gpu *gpu, const 
 	return 0;
 }
 
-/* All that have ranks, as one. */
+/* Adds the device "all" with the nodes of every device that has a rank. */
 static int
 add_all(struct generating *g, size_t ranks, struct why *why)
 {
@@ -199,7 +201,7 @@ add_all(struct generating *g, size_t ranks, struct why *why)
 	return d != NULL ? 0 : refuse_nomem(why);
 }
 
-/* The devices by their ranks, then by their own names. */
+/* Adds each device by rank, and then by its stable name. */
 static int
 add_devices(struct generating *g, const struct drm_nodes *drm, struct why *why)
 {
@@ -220,7 +222,7 @@ add_devices(struct generating *g, const struct drm_nodes *drm, struct why *why)
 		if (gpu->vendor != g->vendor || gpu->unusable[0] != '\0')
 			continue;
 		if (gpu->uuid[0] == '\0' && gpu->part[0] == '\0' && g->vendor == GPU_NVIDIA)
-			complain(WHY_NONE, "%s: its UUID is not known before it is used first: it has a rank only", gpu->pci);
+			complain(WHY_NONE, "%s: its UUID is unknown until it is first used, so it has only a rank", gpu->pci);
 		if (name_for_good(g, gpu, name))
 			ret = has_rank(gpu) ? add_alias(g, name, given, why) : add_device(g, name, gpu, drm, why);
 		given += has_rank(gpu);
@@ -228,7 +230,7 @@ add_devices(struct generating *g, const struct drm_nodes *drm, struct why *why)
 	return ret == 0 ? add_all(g, ranks, why) : -1;
 }
 
-/* The libraries of /opt/rocm, which is most often a link, by SONAME.  Their data files are not among them. */
+/* Adds the libraries of /opt/rocm by SONAME, but not their data files. */
 int
 gen_rocm(struct generating *g, struct why *why)
 {
@@ -254,13 +256,13 @@ gen_rocm(struct generating *g, struct why *why)
 		}
 	}
 	if (libs.n == 0)
-		return refuse(why, WHY_ABSENT, "no library in /opt/rocm/lib: install ROCm, or leave --rocm-libs out");
+		return refuse(why, WHY_ABSENT, "no library in /opt/rocm/lib: install ROCm, or omit --rocm-libs");
 	return gen_mount_libraries(g, &libs, false, why);
 }
 
-/* What was made is held against what validate says: names come from the host's files. */
+/* Validates the spec before it is written, since names from the host's files are in it. */
 static int
-judge(const char *text, struct why *why)
+validate_spec(const char *text, struct why *why)
 {
 	autocdifaults struct cdi_faults f = { 0 };
 	autocdi struct cdi_spec s = { 0 };
@@ -272,7 +274,7 @@ judge(const char *text, struct why *why)
 		return refuse_nomem(why);
 	for (i = 0; i < f.n; i++)
 		cdi_say_fault(stderr, "the spec", &f.v[i]);
-	return refuse(why, WHY_DATA, "what is on this host makes no spec that is valid and safe");
+	return refuse(why, WHY_DATA, "the files on this host give no valid and safe spec");
 }
 
 static int
@@ -291,7 +293,7 @@ generate(const struct options *o, const struct gpu_source *host, const struct in
 	    (vendor != GPU_AMD || !o->rocm_libs || gen_rocm(&g, why) == 0)) {
 		if ((text = cdi_make_text(&g.spec)) == NULL)
 			refuse_nomem(why);
-		else if (judge(text, why) == 0)
+		else if (validate_spec(text, why) == 0)
 			ret = gen_output(&g, text, why);
 	}
 	cdi_free(&g.spec);
@@ -308,7 +310,7 @@ failure_json(enum gpu_vendor vendor, const struct why *why)
 	return j;
 }
 
-/* Every vendor that is asked for, or that is here; the first that fails has the status. */
+/* Makes a spec for each vendor that has GPUs here.  Returns the exit status of the first failure. */
 static int
 generate_all(const struct options *o, const struct gpu_source *host, const struct inventory *inv, unsigned vendors)
 {
@@ -326,11 +328,11 @@ generate_all(const struct options *o, const struct gpu_source *host, const struc
 		for (v = 0; v < GPU_VENDORS; v++)
 			if ((vendors & 1U << v) != 0)
 				complain(WHY_NONE, "no %s GPU: %s", gpu_vendor_name((enum gpu_vendor)v), inv->absent[v]);
-		refuse(&why, WHY_ABSENT, "no GPU to make a spec of");
+		refuse(&why, WHY_ABSENT, "no GPU to make a spec for");
 		return give_up(o, &why);
 	}
 	if ((here & (here - 1)) != 0 && !gen_many(o))
-		return misuse(o, "there are GPUs of several vendors, and a spec has one kind: say --vendor, or --output "
+		return misuse(o, "this host has GPUs of several vendors, but a spec is for one: give --vendor, or --output "
 		    "DIRECTORY/");
 	if ((here & 1U << GPU_AMD) != 0 && gpus_drm_nodes(host, &drm, &why) == -1)
 		return give_up(o, &why);
@@ -362,7 +364,7 @@ ctl_cdi_generate(const struct options *o)
 
 	if (o->vendor != NULL) {
 		if (!gpu_vendor_parse(o->vendor, &vendor))
-			return misuse(o, "\"%s\" is none of nvidia, amd and intel", o->vendor);
+			return misuse(o, "--vendor must be nvidia, amd or intel, not \"%s\"", o->vendor);
 		vendors = 1U << vendor;
 	}
 	if (root == -1) {

@@ -1,7 +1,7 @@
 /*
- * See generate.h: files of the host that containers get.  Each must be root's,
- * with the directories above it where this is the running host: whoever can
- * change one of them runs code in every container that has the GPU.
+ * See generate.h: adds files of the host that containers get.  Whoever can change such a file runs code in every
+ * container that has the GPU.  So only root may be able to change it and, on the running host, the directories above
+ * it.
  */
 #include "generate.h"
 
@@ -26,7 +26,7 @@
 static const char *const file_options[] = { "bind", "ro", "nosuid", "nodev", "rprivate", NULL };
 
 static bool
-is_roots(const struct generating *g, int fd, const char *real)
+only_root_can_change(const struct generating *g, int fd, const char *real)
 {
 	autofree char *dir = strdup(real);
 	autoclose int above = -1;
@@ -34,22 +34,25 @@ is_roots(const struct generating *g, int fd, const char *real)
 	char *slash;
 
 	if (trust_check(fd, real, &why) == -1) {
-		complain(WHY_NONE, "%s: it is left out", why.text);
+		complain(WHY_NONE, "%s: left out", why.text);
 		return false;
 	}
 	if (!g->live || dir == NULL || (slash = strrchr(dir, '/')) == dir)
 		return dir != NULL;
 	*slash = '\0';
 	if ((above = trust_open_dir(dir, true, &why)) == -1) {
-		complain(WHY_NONE, "%s: %s is left out", why.text, real);
+		complain(WHY_NONE, "%s: %s left out", why.text, real);
 		return false;
 	}
 	return true;
 }
 
-/* Opens a regular file of root's.  -1: there is none, or it was told why not; errno is ENOENT in the first case. */
+/*
+ * Opens a regular file that only root can change.  -1 with errno: ENOENT if there is none; else the file is unsuitable,
+ * which was reported.
+ */
 static int
-open_file(const struct generating *g, const char *path, char **real)
+open_root_file(const struct generating *g, const char *path, char **real)
 {
 	struct stat st;
 	int fd;
@@ -58,13 +61,13 @@ open_file(const struct generating *g, const char *path, char **real)
 		if (errno == ENOENT || errno == ENOTDIR)
 			errno = ENOENT;
 		else
-			complain(WHY_NONE, "%s: %s: it is left out", path, strerror(errno));
+			complain(WHY_NONE, "%s: %s: left out", path, strerror(errno));
 		return -1;
 	}
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && is_roots(g, fd, *real))
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && only_root_can_change(g, fd, *real))
 		return fd;
 	if (!S_ISREG(st.st_mode))
-		complain(WHY_NONE, "%s is not a regular file: it is left out", *real);
+		complain(WHY_NONE, "%s is not a regular file: left out", *real);
 	close(fd);
 	errno = EPERM;
 	return -1;
@@ -78,7 +81,7 @@ gen_file(struct generating *g, const char *const *paths, const char *container, 
 	for (; *paths != NULL; paths++) {
 		autofree char *real = NULL;
 
-		if ((fd = open_file(g, *paths, &real)) == -1)
+		if ((fd = open_root_file(g, *paths, &real)) == -1)
 			continue;
 		close(fd);
 		return cdi_make_mount(&g->spec.edits, real, container != NULL ? container : *paths, file_options) ? 0 :
@@ -106,7 +109,7 @@ read_at(void *ctx, uint64_t at, void *buf, size_t len)
 	return true;
 }
 
-/* Takes real, whatever comes of it. */
+/* Takes ownership of real, even on failure. */
 static int
 add_library(struct host_libraries *l, char *real, const struct elf_library *elf, const char *subdir, struct why *why)
 {
@@ -129,7 +132,7 @@ int
 gen_library(const struct generating *g, struct host_libraries *l, const char *path, const char *subdir, struct why *why)
 {
 	autofree char *real = NULL;
-	autoclose int fd = open_file(g, path, &real);
+	autoclose int fd = open_root_file(g, path, &real);
 	struct elf_source src = { .read = read_at, .ctx = &fd };
 	struct elf_library elf;
 	struct why bad;
@@ -142,12 +145,11 @@ gen_library(const struct generating *g, struct host_libraries *l, const char *pa
 		if (strcmp(l->v[i].real, real) == 0)
 			return 0;
 	if (elf_library_read(&src, &elf, &bad) == -1) {
-		complain(WHY_NONE, "%s %s: it is left out", real, bad.text);
+		complain(WHY_NONE, "%s %s: left out", real, bad.text);
 		return 0;
 	}
 	if (loader_dirs(elf.machine, elf.bits) == NULL) {
-		complain(WHY_NONE, "%s is for a machine that is not known here (ELF %u, %u bits): it is left out", real, elf.machine,
-		    elf.bits);
+		complain(WHY_NONE, "%s is for an unknown machine (ELF %u, %u bits): left out", real, elf.machine, elf.bits);
 		return 0;
 	}
 	taken = real;
@@ -165,9 +167,8 @@ mount_as(struct generating *g, const struct host_library *l, const char *dir, co
 }
 
 /*
- * Those of 32 bits first: where an image has its /usr/lib64 link to /usr/lib, what
- * comes later lies above.  Then by SONAME; of two that have the same one, the
- * loader's first.
+ * Sorts 32-bit libraries first: in an image whose /usr/lib64 is a link to /usr/lib, the 64-bit ones are then mounted
+ * over them.  Then sorts by SONAME, and equal ones in the loader's order.
  */
 static int
 in_order(const void *a, const void *b)

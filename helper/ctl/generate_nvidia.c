@@ -1,9 +1,8 @@
 /*
- * See generate.h: the NVIDIA driver's files that go with the module that is
- * loaded.  What is looked for where is as in nvidia-container-toolkit
- * (pkg/nvcdi, internal/discover), but for what an X server needs, for the fabric
- * manager's socket, which is for administration, and for MPS, by which containers
- * share more than a GPU: that is there where it is asked for.
+ * See generate.h: adds the NVIDIA driver's files that match the loaded module.  Looks for the same files in the same
+ * places as nvidia-container-toolkit (pkg/nvcdi, internal/discover), with three exceptions.  It leaves out files for X
+ * servers, and the fabric manager's socket, which is for administration.  It adds MPS only with --mps: containers that
+ * use the same MPS server share more than a GPU.
  */
 #include "generate.h"
 
@@ -25,13 +24,13 @@
 
 struct nvidia {
 	struct generating *g;
-	const char *version;		/* of the module */
-	char other[32];			/* a version that libraries have, and the module not; "" */
+	const char *version;		/* of the loaded module */
+	char other[32];			/* another version of which there are libraries, or "" */
 	struct host_libraries libs;
 	struct why *why;
 };
 
-/* Is it a file of this driver's version, libX.so.VERSION?  Else, if it is of another one, that is remembered. */
+/* True if the file is libX.so.VERSION of the loaded driver.  Remembers another driver's version in n->other. */
 static bool
 of_version(struct nvidia *n, const char *file)
 {
@@ -40,14 +39,14 @@ of_version(struct nvidia *n, const char *file)
 
 	if (strcmp(version, n->version) == 0)
 		return true;
-	/* two that every driver has, and only it */
+	/* every driver has these two libraries, and nothing else has them */
 	if ((text_starts(file, "libcuda.so.") || text_starts(file, "libnvidia-ml.so.")) &&
 	    nvidia_version_parse(version, found))
 		memcpy(n->other, found, sizeof(found));
 	return false;
 }
 
-/* An entry of the loader's cache: is what is there one of the driver's? */
+/* Adds the library of a cache entry if it belongs to the driver. */
 static int
 take_entry(struct nvidia *n, const struct ldcache_entry *e)
 {
@@ -57,18 +56,18 @@ take_entry(struct nvidia *n, const struct ldcache_entry *e)
 
 	if (e->hwcap || strlen(e->path) >= 1024)
 		return 0;
-	/* most of the cache's have nothing of it in their names, and need not be looked for */
+	/* skip by name what can't belong to the driver: most of the cache */
 	if (nvlib_capabilities(path_last(e->path)) == 0 && strstr(e->path, "nvidia") == NULL)
 		return 0;
 	if ((fd = rootfile_open(n->g->host.root, e->path, O_PATH, &real)) == -1) {
-		complain(WHY_NONE, "%s is in /etc/ld.so.cache: %s: run ldconfig", e->path, strerror(errno));
+		complain(WHY_NONE, "/etc/ld.so.cache names %s: %s: run ldconfig", e->path, strerror(errno));
 		return 0;
 	}
 	file = path_last(real);
 	if (!of_version(n, file) && !nvlib_own_version(file))
 		return 0;
 	if (nvlib_capabilities(file) == 0)
-		complain(WHY_NONE, "%s is not known to be of any capability: gpuhelper gives it with each of them", real);
+		complain(WHY_NONE, "%s: unknown capability: gpuhelper grants it with every capability", real);
 	return gen_library(n->g, &n->libs, e->path, "", n->why) == -1 ? -1 : 0;
 }
 
@@ -89,7 +88,7 @@ find_cached(struct nvidia *n)
 	return 0;
 }
 
-/* Does none before it lie in the directory of this library, of which the path has «len» bytes? */
+/* True if no library before index «at» is in the same directory, whose path has «len» bytes. */
 static bool
 is_first_of(const struct host_libraries *l, size_t at, size_t len)
 {
@@ -101,7 +100,7 @@ is_first_of(const struct host_libraries *l, size_t at, size_t len)
 	return true;
 }
 
-/* VDPAU loads its drivers from a directory beside the others, which ldconfig does not look into. */
+/* VDPAU loads its drivers from a subdirectory that ldconfig does not index, so the cache does not name them. */
 static int
 find_vdpau(struct nvidia *n)
 {
@@ -136,7 +135,7 @@ has_library(const struct nvidia *n, const char *stem)
 	return false;
 }
 
-/* Says what containers will lack. */
+/* Reports what containers will lack.  -1 with *n->why if there are no libraries of the loaded driver at all. */
 static int
 tell_missing(struct nvidia *n)
 {
@@ -149,15 +148,14 @@ tell_missing(struct nvidia *n)
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		missing += !has_library(n, wanted[i].stem);
 	if (missing == sizeof(wanted) / sizeof(wanted[0]))
-		return refuse(n->why, WHY_ABSENT, "no library of driver %s is in /etc/ld.so.cache%s%s: install them and run "
-		    "ldconfig, or load the module that is installed (reboot)", n->version, n->other[0] != '\0' ? ", but of " : "",
-		    n->other);
+		return refuse(n->why, WHY_ABSENT, "/etc/ld.so.cache has no libraries of driver %s%s%s: install them and run "
+		    "ldconfig, or load the installed module (reboot)", n->version, n->other[0] != '\0' ? ", but of " : "", n->other);
 	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 		if (!has_library(n, wanted[i].stem))
-			complain(WHY_NONE, "no %s%s is in /etc/ld.so.cache: containers will not have %s", wanted[i].stem, n->version,
+			complain(WHY_NONE, "/etc/ld.so.cache has no %s%s: containers will lack %s", wanted[i].stem, n->version,
 			    wanted[i].what);
 	if (n->other[0] != '\0')
-		complain(WHY_NONE, "libraries of driver %s are left out: the module that is loaded is of %s", n->other, n->version);
+		complain(WHY_NONE, "libraries of driver %s left out: the loaded module is of %s", n->other, n->version);
 	return 0;
 }
 
@@ -184,12 +182,12 @@ add_programs(struct nvidia *n)
 		if ((ret = gen_file(n->g, paths, to, n->why)) == -1)
 			return -1;
 		if (ret == 1 && (i == 0 || nvfile_is_mps(names[i])))
-			complain(WHY_NONE, "%s is not in /usr/bin: containers will not have it", names[i]);
+			complain(WHY_NONE, "%s is not in /usr/bin: containers will lack it", names[i]);
 	}
 	return 0;
 }
 
-/* Where containers look for them, whichever place the host has them in. */
+/* Adds the drivers' configuration files, at the paths where containers look for them. */
 static int
 add_settings(struct nvidia *n)
 {
@@ -221,7 +219,7 @@ add_settings(struct nvidia *n)
 	return 0;
 }
 
-/* The first directory that has any; a GPU that nobody uses yet gets its firmware from there when it is opened. */
+/* Adds the GSP firmware in this directory.  The driver loads it when a process opens a GPU that nobody uses yet. */
 static int
 add_firmware_of(struct nvidia *n, const char *top, bool *found)
 {
@@ -244,7 +242,10 @@ add_firmware_of(struct nvidia *n, const char *top, bool *found)
 	return 0;
 }
 
-/* Where the kernel looks for firmware (Documentation/driver-api/firmware/fw_search_path.rst). */
+/*
+ * Takes the first directory with firmware, in the kernel's order
+ * (Documentation/driver-api/firmware/fw_search_path.rst).
+ */
 static int
 add_firmware(struct nvidia *n)
 {
@@ -267,7 +268,7 @@ add_firmware(struct nvidia *n)
 	return 0;
 }
 
-/* Where the programs of containers meet the MPS server, which makes it. */
+/* Adds the directory in which programs meet the MPS server.  The server creates it. */
 static int
 add_mps(struct nvidia *n)
 {
@@ -277,13 +278,16 @@ add_mps(struct nvidia *n)
 	struct stat st;
 
 	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISDIR(st.st_mode) || st.st_uid != 0) {
-		complain(WHY_NONE, "%s is no directory of root's: start nvidia-cuda-mps-control -d as root first", path);
+		complain(WHY_NONE, "%s is not a directory of root: start nvidia-cuda-mps-control -d as root first", path);
 		return 0;
 	}
 	return cdi_make_mount(&n->g->spec.edits, path, path, options) ? 0 : refuse_nomem(n->why);
 }
 
-/* Through it nvidia-smi sets persistence; not root's, but its daemon's own, which is as trusted with the GPUs. */
+/*
+ * Adds the socket through which nvidia-smi sets persistence.  It belongs to the daemon's own user, who is trusted with
+ * the GPUs like root.
+ */
 static int
 add_socket(struct nvidia *n)
 {
@@ -304,12 +308,12 @@ gen_nvidia(struct generating *g, struct why *why)
 	struct nvidia n = { .g = g, .version = g->inv->nvidia_version, .why = why };
 	int ret = -1;
 
-	/* or a vendor's runtime below would give its own choice too */
+	/* else a vendor's runtime below us would add GPUs of its own choice */
 	if (!cdi_make_env(&g->spec.edits, "NVIDIA_VISIBLE_DEVICES=void"))
 		return refuse_nomem(why);
 	if (n.version[0] == '\0')
-		return refuse(why, WHY_ABSENT, "neither /sys/module/nvidia/version nor /proc/driver/nvidia/version tells the "
-		    "driver's version: run modprobe nvidia");
+		return refuse(why, WHY_ABSENT, "the driver's version is neither in /sys/module/nvidia/version nor in "
+		    "/proc/driver/nvidia/version: run modprobe nvidia");
 	if (find_cached(&n) == 0 && find_vdpau(&n) == 0 && tell_missing(&n) == 0)
 		ret = gen_mount_libraries(g, &n.libs, true, why);
 	gen_libraries_free(&n.libs);

@@ -1,7 +1,6 @@
 /*
- * See generate.h: where a spec is written, and whether CDI would take it from
- * there.  Two files of one directory that have the same device spoil it for
- * every engine (pkg/cdi/cache.go), so none is written beside nvidia-ctk's.
+ * See generate.h: writes a spec, and checks that CDI would use it.  If two files in one directory have the same device,
+ * no engine uses that device (pkg/cdi/cache.go); so no spec is written beside one of nvidia-ctk.
  */
 #include "generate.h"
 
@@ -30,7 +29,10 @@ gen_many(const struct options *o)
 	return len > 0 && (o->output[len - 1] == '/' || (stat(o->output, &st) == 0 && S_ISDIR(st.st_mode)));
 }
 
-/* The directory, by its real name, and the file's name in it; the caller frees both. */
+/*
+ * Splits --output into the directory, without links, and the file's name.  Creates the directory if it is missing.  The
+ * caller frees both.
+ */
 static int
 split_output(const struct generating *g, char **dir, char **name, struct why *why)
 {
@@ -48,8 +50,8 @@ split_output(const struct generating *g, char **dir, char **name, struct why *wh
 	if (given == NULL || file.failed)
 		return refuse_nomem(why);
 	if (file.len < 6 || strcmp(file.p + file.len - 5, ".json") != 0 || file.len > 200)
-		return refuse(why, WHY_USAGE, "%.200s: CDI reads what ends in .json or .yaml, and this is JSON: name it so", output);
-	/* /run/cdi is not there before something writes into it; what engines can't read is of no use, whatever the umask */
+		return refuse(why, WHY_USAGE, "%.200s: the name of a CDI spec in JSON must end in .json", output);
+	/* /run/cdi may not exist yet; chmod, because engines must be able to read the directory whatever the umask is */
 	if (mkdir(given, 0755) == 0 ? chmod(given, 0755) == -1 : errno != EEXIST)
 		return refuse(why, WHY_IO, "%.200s: %s", given, strerror(errno));
 	if ((*dir = realpath(given, NULL)) == NULL)
@@ -58,9 +60,12 @@ split_output(const struct generating *g, char **dir, char **name, struct why *wh
 	return 0;
 }
 
-/* Root's or our own, and nobody else's to write; where specs are used from, with all above it. */
+/*
+ * Opens the directory.  Refuses if others than its owner, root or us, can write to it.  used: engines read specs from
+ * it, so the directories above it must be safe too.
+ */
 static int
-open_dir(const char *dir, bool used, struct why *why)
+open_output_dir(const char *dir, bool used, struct why *why)
 {
 	struct stat st;
 	int fd;
@@ -70,9 +75,9 @@ open_dir(const char *dir, bool used, struct why *why)
 	if (fstat(fd, &st) == -1)
 		refuse(why, WHY_IO, "%s: %s", dir, strerror(errno));
 	else if (st.st_uid != 0 && st.st_uid != geteuid())
-		refuse(why, WHY_CONFIG, "%s belongs to uid %u: whoever can change a spec has the GPUs", dir, st.st_uid);
+		refuse(why, WHY_CONFIG, "%s belongs to uid %u, who could change the spec: chown root it", dir, st.st_uid);
 	else if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		refuse(why, WHY_CONFIG, "%s may be written by others (mode %04o): chmod go-w it", dir, st.st_mode & 07777U);
+		refuse(why, WHY_CONFIG, "%s is writable by others (mode %04o): chmod go-w it", dir, st.st_mode & 07777U);
 	else
 		return fd;
 	close(fd);
@@ -90,7 +95,7 @@ has_device(const struct cdi_spec *s, const char *name)
 	return false;
 }
 
-/* A device of ours that the other one has too; NULL: none. */
+/* The name of a device that both specs have, or NULL. */
 static const char *
 common_device(const struct cdi_spec *ours, const struct cdi_spec *other)
 {
@@ -104,7 +109,9 @@ common_device(const struct cdi_spec *ours, const struct cdi_spec *other)
 	return NULL;
 }
 
-/* «own» is the path of what will be written, in «dir»; «used»: that is one that engines read. */
+/*
+ * Looks for specs with a device of ours.  «own» is the path of our spec in «dir»; used: engines read specs from «dir».
+ */
 static int
 check_conflicts(const struct generating *g, const char *dir, bool used, const char *own, struct why *why)
 {
@@ -121,20 +128,20 @@ check_conflicts(const struct generating *g, const char *dir, bool used, const ch
 			continue;
 		len = (size_t)(path_last(path) - path) - 1;
 		if (!used)
-			complain(WHY_NONE, "%s has %s=%s, too: an engine that reads both gives that device to none", path,
+			complain(WHY_NONE, "%s also has %s=%s: an engine that reads both files uses neither device", path,
 			    g->spec.kind, device);
 		else if (strlen(dir) == len && strncmp(dir, path, len) == 0)
-			return refuse(why, WHY_CONFIG, "%.150s has %s=%s, too: with both, no engine would give that device; remove it and "
-			    "what makes it (systemctl disable nvidia-cdi-refresh.path nvidia-cdi-refresh.service), or go on with it", path,
-			    g->spec.kind, device);
+			return refuse(why, WHY_CONFIG, "%.150s also has %s=%s, and with both files no engine would use that device: "
+			    "use that file, or remove it and the units that make it (systemctl disable nvidia-cdi-refresh.path "
+			    "nvidia-cdi-refresh.service)", path, g->spec.kind, device);
 		else
-			complain(WHY_NONE, "%s has %s=%s, too: of the two, what is in /run/cdi is used", path, g->spec.kind, device);
+			complain(WHY_NONE, "%s also has %s=%s: engines use the spec in /run/cdi", path, g->spec.kind, device);
 	}
 	return 0;
 }
 
 static bool
-is_unchanged(int dir, const char *name, const char *text)
+has_same_text(int dir, const char *name, const char *text)
 {
 	autoclose int fd = file_open_beneath(dir, name, O_RDONLY);
 	autofree char *old = fd != -1 ? file_read_fd(fd, CDI_TEXT_MAX, NULL) : NULL;
@@ -153,7 +160,7 @@ tell_written(const struct generating *g, const char *path, bool changed)
 	if (g->files == NULL && changed)
 		say("%s: %s, %zu devices, %zu mounts", path, s->kind, s->devices, s->edits.mounts);
 	else if (g->files == NULL)
-		say("%s: %s, nothing has changed", path, s->kind);
+		say("%s: %s, unchanged", path, s->kind);
 	else {
 		j = json_pack("{s:s, s:b, s:I, s:I}", "kind", s->kind, "changed", changed, "devices", (json_int_t)s->devices,
 		    "mounts", (json_int_t)s->edits.mounts);
@@ -183,9 +190,9 @@ gen_output(const struct generating *g, const char *text, struct why *why)
 	if (path.failed)
 		return refuse_nomem(why);
 	used = strcmp(dir, "/etc/cdi") == 0 || strcmp(dir, "/run/cdi") == 0;
-	if ((fd = open_dir(dir, used, why)) == -1 || check_conflicts(g, dir, used, path.p, why) == -1)
+	if ((fd = open_output_dir(dir, used, why)) == -1 || check_conflicts(g, dir, used, path.p, why) == -1)
 		return -1;
-	if (is_unchanged(fd, name, text)) {
+	if (has_same_text(fd, name, text)) {
 		tell_written(g, path.p, false);
 		return 0;
 	}

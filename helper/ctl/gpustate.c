@@ -1,4 +1,4 @@
-/* See gpustate.h.  Values in, values and lines out. */
+/* See gpustate.h. */
 #include "gpustate.h"
 
 #include <stdio.h>
@@ -33,11 +33,11 @@ gpu_never_given(const struct gpu *g, const struct settings *settings)
 	if (g->unusable[0] != '\0')
 		return g->unusable;
 	if (g->integrated && !settings->allow_integrated)
-		return "it is integrated, and gpuhelper.conf does not say allow_integrated = true";
+		return "it is integrated, and gpuhelper.conf does not set allow_integrated = true";
 	return NULL;
 }
 
-/* Of one whose GPU is free again the lease only waits for its container's end. */
+/* True if the lease's GPUs are free again, and the lease only waits for the end of its container. */
 static bool
 is_past(const json_t *lease)
 {
@@ -47,7 +47,7 @@ is_past(const json_t *lease)
 }
 
 static bool
-holds(const json_t *lease, const struct gpu_view *v, const struct gpu *g)
+lease_has_gpu(const json_t *lease, const struct gpu_view *v, const struct gpu *g)
 {
 	const json_t *held;
 	char part[16];
@@ -73,7 +73,6 @@ gpu_as_held(const struct inventory *inv, const struct gpu *g)
 	return h;
 }
 
-/* One that can't be read is told of, for the helper gives nothing out then. */
 void
 gpu_view_drained(struct drained *out)
 {
@@ -111,12 +110,12 @@ gpu_holders(const struct gpu_view *v, const struct gpu *g)
 	size_t i;
 
 	json_array_foreach(v->leases, i, lease)
-		if (holds(lease, v, g))
+		if (lease_has_gpu(lease, v, g))
 			json_array_append(out, lease);
 	return out;
 }
 
-/* Of several on a shared GPU, the one that keeps it longest tells. */
+/* The state of a GPU with several leases is that of the lease which will hold it longest. */
 static enum gpu_state
 state_of_leases(const json_t *leases)
 {
@@ -129,14 +128,14 @@ state_of_leases(const json_t *leases)
 
 		if (strcmp(name, "draining") == 0)
 			state = state == GPU_HELD ? GPU_HELD : GPU_DRAINING;
-		/* what is over or given back is so only when the helper has looked again */
+		/* a lease that is over still holds the GPU until the helper has looked again */
 		else if (strcmp(name, "idle") != 0)
 			state = GPU_HELD;
 	}
 	return state;
 }
 
-/* Of one that nobody holds. */
+/* The state of a GPU without a lease. */
 static enum gpu_state
 state_unheld(const struct gpu_view *v, const struct gpu *g)
 {

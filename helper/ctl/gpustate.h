@@ -1,4 +1,4 @@
-/* What each GPU of this host is at: free, or with whom. */
+/* The state of each GPU of this host: free, held by which containers, or out of service. */
 #ifndef GPUHELPER_CTL_GPUSTATE_H
 #define GPUHELPER_CTL_GPUSTATE_H
 
@@ -7,7 +7,7 @@
 #include "../pure/drained.h"
 #include "../pure/settings.h"
 
-/* The states, as gpuhelperctl(8) has them. */
+/* The states; gpuhelperctl(8) describes them. */
 enum gpu_state {
 	GPU_FREE,
 	GPU_HELD,
@@ -15,16 +15,16 @@ enum gpu_state {
 	GPU_DRAINING,
 	GPU_OUT_OF_SERVICE,
 	GPU_SICK,
-	GPU_MIG,		/* is given as its MIG instances */
-	GPU_UNKNOWN,		/* who asks may not see others' leases */
+	GPU_MIG,		/* is granted by MIG instance */
+	GPU_UNKNOWN,		/* this user may not see the leases of others */
 	GPU_STATES,
 };
 
 const char *gpu_state_name(enum gpu_state s);
 
 /*
- * The leases are those of helper_status(); which GPUs are drained root alone can see, NULL for others; the host's GPUs
- * and what its settings say of them.
+ * What the state depends on; all borrowed.  leases: as in helper_status().  drained: NULL for others than root, who
+ * can't read the list.
  */
 struct gpu_view {
 	const json_t *leases;
@@ -33,23 +33,27 @@ struct gpu_view {
 	const struct settings *settings;
 };
 
-/* Why no container gets this GPU, whatever policies say; NULL if one may. */
+/* Why no container may get this GPU, whatever the policies say; NULL if containers may. */
 const char *gpu_never_given(const struct gpu *g, const struct settings *settings);
 
-/* The list of drained GPUs, for who may read it.  drained_free(). */
+/*
+ * Reads the list of drained GPUs; leaves *out empty for others than root.  Reports a broken list, with which the helper
+ * grants nothing.  The caller calls drained_free().
+ */
 void gpu_view_drained(struct drained *out);
-/* Adds «drained» or «sick» to what is told of the GPU, if the list (NULL: there is none) has it. */
+/* Adds the member «drained» or «sick» if the GPU is in the list, which may be NULL. */
 void gpu_put_drained(json_t *j, const struct drained *list, const struct inventory *inv, const struct gpu *g);
-/* What such a list says of a GPU: held_gpu is its name there. */
+/* The GPU as such a list names it. */
 struct held_gpu gpu_as_held(const struct inventory *inv, const struct gpu *g);
 
-/* Who holds the GPU: its leases, borrowed, in a new array. */
+/* A new array of the leases that hold the GPU; the leases themselves are shared with v->leases. */
 json_t *gpu_holders(const struct gpu_view *v, const struct gpu *g);
+/* The GPU's state. */
 enum gpu_state gpu_state_now(const struct gpu_view *v, const struct gpu *g);
 
-/* All of them as «status --json» has them; a new reference. */
+/* All GPUs in the form of «status --json»; a new reference. */
 json_t *gpu_states_json(const struct gpu_view *v);
-/* A line for each of these. */
+/* Prints a line for each of these. */
 void gpu_states_say(const json_t *states);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * gpuhelperctl health: which GPUs are broken, by what the kernel shows without a vendor's tools: whether one answers on
- * the PCI bus, its fatal PCIe errors (AER), and the kernel's log.  With --mark root's timer keeps those from further
- * containers until a reboot, or until undrain.  What was marked once is marked again only for something new: the
- * records and errors that were seen are written down.
+ * gpuhelperctl health: finds broken GPUs by three signs that need no vendor's tools: whether a GPU answers on the PCI
+ * bus, its fatal PCIe errors (AER), and the kernel's log.  With --mark, which root's timer runs, no further container
+ * gets a broken GPU until a reboot or undrain.  Log records and errors that were seen are saved, so that a GPU which
+ * was returned to service is marked again only for a new fault.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,23 +25,23 @@
 #define STATE "health"
 #define STATE_MAX (64 * 1024)
 #define KMSG "/dev/kmsg"
-#define KMSG_MAX (16U << 20)	/* the kernel's log has less */
+#define KMSG_MAX (16U << 20)	/* bytes; the kernel's log is smaller */
 
-/* Fatal errors of a device that were told of. */
+/* The number of a device's fatal errors that were reported. */
 struct errors {
 	char pci[16];
 	uint64_t n;
 };
 
-/* What was seen by the last look, of this boot. */
+/* What earlier runs since this boot have seen. */
 struct seen {
 	char boot[40];
-	uint64_t next;		/* number of the first record of the kernel's log that was not */
+	uint64_t next;		/* number of the first record in the kernel's log that was not seen */
 	struct errors *errors;
 	size_t n;
 };
 
-/* What is wrong with a GPU; "": nothing. */
+/* What is wrong with a GPU; why is "" if nothing is. */
 struct finding {
 	struct held_gpu gpu;
 	char why[HEALTH_WHY];
@@ -73,7 +73,7 @@ seen_lines(struct lines *s, struct seen *v)
 	return lines_finish(s);
 }
 
-/* Of another boot, or none: then everything is new. */
+/* Reads the saved state.  If it is of another boot, or missing, everything counts as new. */
 static void
 seen_read(int dir, struct seen *v)
 {
@@ -101,7 +101,7 @@ seen_write(int dir, const struct seen *v, struct why *why)
 	return ctl_write_file(dir, STATE, GPUHELPER_STATEDIR "/" STATE, b.p, b.len, NULL, why);
 }
 
-/* The whole of the number, for it was told of; 0 where it was told of already. */
+/* Returns «now», the device's number of errors, if it has grown since the last run; else 0. */
 static uint64_t
 new_errors(struct seen *v, const char *pci, uint64_t now)
 {
@@ -124,7 +124,7 @@ new_errors(struct seen *v, const char *pci, uint64_t now)
 	return now;
 }
 
-/* Looking. */
+/* Checking */
 
 /* «TOTAL_ERR_FATAL 3» (Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats). */
 static uint64_t
@@ -136,7 +136,7 @@ fatal_errors(int dir)
 	return total != NULL ? strtoull(total + 16, NULL, 10) : 0;
 }
 
-/* Every read of a device that is gone is all ones; one that sleeps is not woken for this. */
+/* A device that is gone reads as all ones.  A suspended device is skipped: the read would wake it. */
 static bool
 is_off_the_bus(int dir)
 {
@@ -160,14 +160,14 @@ look_at_bus(struct health *h, struct finding *f)
 		return;
 	n = new_errors(&h->seen, f->gpu.pci, fatal_errors(dir));
 	if (is_off_the_bus(dir))
-		snprintf(f->why, sizeof(f->why), "it does not answer on the PCI bus");
+		snprintf(f->why, sizeof(f->why), "does not answer on the PCI bus");
 	else if (n > 0)
 		snprintf(f->why, sizeof(f->why), "%llu fatal PCIe errors (AER) since boot", (unsigned long long)n);
 }
 
-/* The device has all GPUs of that address: parts, too. */
+/* Takes a message of the kernel.  A fault of a device is a fault of all its parts. */
 static void
-take_text(struct health *h, const char *text)
+take_kernel_message(struct health *h, const char *text)
 {
 	char pci[16], why[HEALTH_WHY];
 	size_t i;
@@ -179,7 +179,7 @@ take_text(struct health *h, const char *text)
 			memcpy(h->found[i].why, why, sizeof(why));
 }
 
-/* One record a read(2); EPIPE: some have been overwritten meanwhile. */
+/* Reads the whole log.  Each read(2) returns one record; EPIPE means that records were overwritten. */
 static char *
 read_kmsg(void)
 {
@@ -209,13 +209,13 @@ look_at_log(struct health *h)
 	h->log = all != NULL;
 	while ((line = strsep(&rest, "\n")) != NULL)
 		if (kmsg_read(line, &number, &text) && number >= first) {
-			take_text(h, text);
+			take_kernel_message(h, text);
 			h->seen.next = number + 1;
 		}
 }
 
 static int
-look(struct health *h, struct why *why)
+look_for_faults(struct health *h, struct why *why)
 {
 	size_t i;
 
@@ -232,9 +232,9 @@ look(struct health *h, struct why *why)
 	return 0;
 }
 
-/* Marking. */
+/* Marking */
 
-/* A reboot resets a GPU: what was found before it counts no more. */
+/* A reboot resets a GPU, so marks from before it are removed. */
 static bool
 forget_other_boots(struct drain_list *d)
 {
@@ -251,14 +251,14 @@ forget_other_boots(struct drain_list *d)
 			d->list.v[left++] = d->list.v[i];
 		else {
 			name_held_gpu(&d->list.v[i].gpu, name);
-			say("%s: in service again, for the host was restarted", name);
+			say("%s: in service again, as the host was rebooted", name);
 		}
 	any = left != d->list.n;
 	d->list.n = left;
 	return any;
 }
 
-/* With a GPU, its parts are marked; who was drained by an administrator stays so. */
+/* Marks the whole GPU, whose parts share its fault.  Leaves a GPU alone that an administrator has drained. */
 static int
 mark_one(struct drain_list *d, const struct finding *f, bool *any, struct why *why)
 {
@@ -279,7 +279,7 @@ mark_one(struct drain_list *d, const struct finding *f, bool *any, struct why *w
 	return 0;
 }
 
-/* The marks first: who is killed in between marks them again. */
+/* Writes the marks before the seen state: if we are killed in between, the next run marks the GPUs again. */
 static int
 mark(struct health *h, struct why *why)
 {
@@ -291,7 +291,7 @@ mark(struct health *h, struct why *why)
 	if ((ret = drain_list_open(&d, false, why)) == 0) {
 		seen_read(d.dir, &h->seen);
 		any = forget_other_boots(&d);
-		ret = look(h, why);
+		ret = look_for_faults(h, why);
 	}
 	for (i = 0; ret == 0 && i < h->inv.gpus; i++)
 		if (h->found[i].why[0] != '\0')
@@ -305,7 +305,7 @@ mark(struct health *h, struct why *why)
 }
 
 static void
-tell(const struct options *o, const struct health *h)
+print_health(const struct options *o, const struct health *h)
 {
 	json_t *list = json_array(), *j;
 	char name[64];
@@ -321,12 +321,12 @@ tell(const struct options *o, const struct health *h)
 		json_array_append_new(list, j);
 		name_held_gpu(&h->found[i].gpu, name);
 		if (!o->json && (!o->mark || h->found[i].why[0] == '\0'))
-			say("%s: %s", name, h->found[i].why[0] != '\0' ? h->found[i].why : "nothing is known against it");
+			say("%s: %s", name, h->found[i].why[0] != '\0' ? h->found[i].why : "no fault found");
 	}
 	if (o->json)
 		put_out(json_pack("{s:O, s:b}", "gpus", list, "kernel_log", h->log));
 	else if (!h->log)
-		say("the kernel's log can't be read here: run it as root");
+		say("the kernel's log was not checked: run this as root");
 	json_decref(list);
 }
 
@@ -338,9 +338,9 @@ ctl_health(const struct options *o)
 	int ret;
 
 	if (o->mark && o->json)
-		return misuse(o, "health: --mark is for the timer, and --json for programs: leave one out");
-	if ((ret = o->mark ? mark(&h, &why) : look(&h, &why)) == 0)
-		tell(o, &h);
+		return misuse(o, "health: give --mark or --json, not both");
+	if ((ret = o->mark ? mark(&h, &why) : look_for_faults(&h, &why)) == 0)
+		print_health(o, &h);
 	inventory_free(&h.inv);
 	free(h.seen.errors);
 	free(h.found);

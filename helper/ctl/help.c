@@ -1,7 +1,4 @@
-/*
- * gpuhelperctl help and version: what commands.c has, printed.  In JSON it is for
- * who completes command lines.
- */
+/* gpuhelperctl help and version: prints the table of commands.c, as text or as JSON for programs. */
 #include "commands.h"
 
 #include <stdio.h>
@@ -11,9 +8,9 @@
 
 #define COLUMNS 79
 
-/* Words of a line that is broken where it gets too long. */
+/* Output that is wrapped between words. */
 struct lines {
-	size_t at, indent;
+	size_t at, indent;	/* columns */
 };
 
 static void
@@ -107,9 +104,9 @@ options_json(const struct command *c)
 	return list;
 }
 
-/* With «only» those of this name. */
+/* Prints all commands, or those of the name or group «only». */
 static void
-put_json(const char *only)
+print_help_json(const char *only)
 {
 	json_t *list = json_array();
 	const struct command *c;
@@ -150,7 +147,7 @@ help_print(const struct options *o)
 		name = c->name;
 	}
 	if (o->json)
-		put_json(name);
+		print_help_json(name);
 	else if (name != NULL)
 		put_group(name);
 	else

@@ -1,10 +1,10 @@
 /*
- * See http.h.  The host at the other end may be anyone until its certificate has
- * been verified, and may be broken into afterwards: it gets so many bytes and so
- * much time, and can send us nowhere else.  Must never speak anything but https.
+ * See http.h.  The peer may be anyone until its certificate is verified, and an attacker may control it even then: so
+ * it can make us read only so many bytes and wait only so long, and can redirect us to no other host.  Must never speak
+ * anything but https.
  *
- * A URL is taken apart once, by libcurl, and the parts that were judged are what
- * libcurl is then given: no second parser can see another host in it.
+ * libcurl parses a URL once.  The parsed parts are checked, and libcurl then gets these parts, not the text.  So no
+ * second parser can see another host in the URL.
  */
 #include "http.h"
 
@@ -28,22 +28,22 @@ cleanup_curl_free(char **s)
 }
 #define autocurl __attribute__((cleanup(cleanup_curl_free)))
 
-/* What has come of a document so far. */
+/* The part of a document that was received so far. */
 struct body {
 	struct buf buf;
 	size_t max;
-	bool over;	/* it has more than max bytes */
+	bool over;	/* the document has more than max bytes */
 };
 
-/* One answer. */
+/* A response. */
 struct answer {
 	struct body body;
 	long status;
-	char *location;		/* libcurl's, absolute; NULL: no redirection */
+	char *location;		/* the absolute URL of a redirection, or NULL */
 	char error[CURL_ERROR_SIZE];
 };
 
-/* NULL where there is none of it. */
+/* A part of the URL, or NULL; free with curl_free(). */
 static char *
 part(CURLU *u, CURLUPart what)
 {
@@ -52,7 +52,7 @@ part(CURLU *u, CURLUPart what)
 	return curl_url_get(u, what, &s, what == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0) == CURLUE_OK ? s : NULL;
 }
 
-/* The URL taken apart, or NULL with *why: only https, without a user's name or password. */
+/* Parses the URL.  NULL with *why unless it is https, without a user name and password. */
 static CURLU *
 take_apart(const char *url, struct why *why)
 {
@@ -63,14 +63,14 @@ take_apart(const char *url, struct why *why)
 		refuse_nomem(why);
 		return NULL;
 	}
-	/* libcurl would take «https:/host» too */
+	/* libcurl would accept «https:/host» as well */
 	if (strncasecmp(url, "https://", strlen("https://")) != 0 ||
 	    curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK ||
 	    (scheme = part(u, CURLUPART_SCHEME)) == NULL || strcasecmp(scheme, "https") != 0 ||
 	    (host = part(u, CURLUPART_HOST)) == NULL)
-		refuse(why, WHY_DATA, "\"%.200s\" is no https URL", url);
+		refuse(why, WHY_DATA, "\"%.200s\" is not an https URL", url);
 	else if ((user = part(u, CURLUPART_USER)) != NULL || (password = part(u, CURLUPART_PASSWORD)) != NULL)
-		refuse(why, WHY_DATA, "%.200s: a user's name has no place there", host);
+		refuse(why, WHY_DATA, "%.200s: the URL must not contain a user name or password", host);
 	else
 		return u;
 	curl_url_cleanup(u);
@@ -87,7 +87,7 @@ same_origin(CURLU *a, CURLU *b)
 	    aport != NULL && bport != NULL && strcmp(aport, bport) == 0;
 }
 
-/* The same, of a URL that the origin's host has named. */
+/* Likewise for a URL that the origin sent.  NULL also if the URL is not on the origin's host and port. */
 static CURLU *
 take_apart_there(const struct http *h, const char *url, struct why *why)
 {
@@ -116,7 +116,7 @@ http_begin(struct http *h, const char *origin, const char *cacert, struct why *w
 	return 0;
 }
 
-/* A short count ends the transfer. */
+/* libcurl's callback for received bytes.  A short count aborts the transfer. */
 static size_t
 take_bytes(char *bytes, size_t size, size_t n, void *out)
 {
@@ -140,7 +140,7 @@ set_up(CURL *c, const struct http *h, CURLU *url, long timeout, struct answer *a
 #else
 	good &= curl_easy_setopt(c, CURLOPT_PROTOCOLS, (long)CURLPROTO_HTTPS) == CURLE_OK;
 #endif
-	/* libcurl's defaults, said where it matters that they are so */
+	/* libcurl's defaults, set explicitly because we depend on them */
 	good &= curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK;
 	good &= curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK;
 	good &= curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK;
@@ -149,7 +149,7 @@ set_up(CURL *c, const struct http *h, CURLU *url, long timeout, struct answer *a
 	good &= curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK;
 	good &= curl_easy_setopt(c, CURLOPT_PROXY, "") == CURLE_OK;
 	good &= curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
-#if LIBCURL_VERSION_NUM >= 0x075700	/* 7.87: a resolver that hangs is left behind, not waited for */
+#if LIBCURL_VERSION_NUM >= 0x075700	/* 7.87: do not wait for a resolver that hangs */
 	good &= curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
 #endif
 	good &= curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, timeout) == CURLE_OK;
@@ -157,30 +157,30 @@ set_up(CURL *c, const struct http *h, CURLU *url, long timeout, struct answer *a
 	good &= curl_easy_setopt(c, CURLOPT_ERRORBUFFER, a->error) == CURLE_OK;
 	good &= curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_bytes) == CURLE_OK;
 	good &= curl_easy_setopt(c, CURLOPT_WRITEDATA, &a->body) == CURLE_OK;
-	/* the file's CAs in place of the system's, which may be a folder as well as a file */
+	/* the file's CAs replace the system's, which may come from a directory as well as a file */
 	if (h->cacert != NULL)
 		good &= curl_easy_setopt(c, CURLOPT_CAINFO, h->cacert) == CURLE_OK &&
 		    curl_easy_setopt(c, CURLOPT_CAPATH, NULL) == CURLE_OK;
 	return good;
 }
 
-/* Why libcurl has no whole answer. */
+/* Fills *why with the reason why the transfer failed; returns -1. */
 static int
 say_failed(const struct http *h, CURLcode rc, const struct answer *a, const char *shown, struct why *why)
 {
 	if (a->body.over)
-		return refuse(why, WHY_IO, "%.200s: has more than %zu KiB", shown, a->body.max / 1024);
+		return refuse(why, WHY_IO, "%.200s: the document has more than %zu KiB", shown, a->body.max / 1024);
 	if (a->body.buf.failed)
 		return refuse_nomem(why);
 	if (rc == CURLE_OPERATION_TIMEDOUT)
-		return refuse(why, WHY_IO, "%.200s: no whole answer within %d s", shown, HTTP_SECONDS);
+		return refuse(why, WHY_IO, "%.200s: no complete response within %d s", shown, HTTP_SECONDS);
 	return refuse(why, WHY_IO, "%.200s: %.160s%s", shown, a->error[0] != '\0' ? a->error : curl_easy_strerror(rc),
-	    rc == CURLE_PEER_FAILED_VERIFICATION && h->cacert == NULL ? " (a CA of your own? --cacert FILE)" : "");
+	    rc == CURLE_PEER_FAILED_VERIFICATION && h->cacert == NULL ? " (for a private CA, give --cacert FILE)" : "");
 }
 
-/* One request, and its answer whatever its status. */
+/* Sends one request, and gets the response, whatever its status. */
 static int
-ask(const struct http *h, CURLU *url, const char *shown, struct answer *a, struct why *why)
+request_url(const struct http *h, CURLU *url, const char *shown, struct answer *a, struct why *why)
 {
 	int64_t left = h->deadline - clock_ms();
 	char *location = NULL;
@@ -189,28 +189,28 @@ ask(const struct http *h, CURLU *url, const char *shown, struct answer *a, struc
 	int ret = 0;
 
 	if (left <= 0)
-		return refuse(why, WHY_IO, "%.200s: no whole answer within %d s", shown, HTTP_SECONDS);
+		return refuse(why, WHY_IO, "%.200s: no complete response within %d s", shown, HTTP_SECONDS);
 	if ((c = curl_easy_init()) == NULL)
 		return refuse_nomem(why);
 	if (!set_up(c, h, url, (long)left, a))
-		ret = refuse(why, WHY_BUG, "this libcurl lacks something that is needed: %.80s", curl_version());
+		ret = refuse(why, WHY_BUG, "this libcurl lacks a feature that gpuhelperctl needs: %.80s", curl_version());
 	else if ((rc = curl_easy_perform(c)) != CURLE_OK)
 		ret = say_failed(h, rc, a, shown, why);
 	else if (curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &a->status) != CURLE_OK ||
 	    curl_easy_getinfo(c, CURLINFO_REDIRECT_URL, &location) != CURLE_OK)
-		ret = refuse(why, WHY_BUG, "%.200s: libcurl can't tell its status", shown);
+		ret = refuse(why, WHY_BUG, "%.200s: libcurl reports no status", shown);
 	else if (location != NULL && (a->location = strdup(location)) == NULL)
 		ret = refuse_nomem(why);
 	curl_easy_cleanup(c);
 	return ret;
 }
 
-/* One request to where the origin's host has sent us. */
+/* Sends one request to a URL that the origin sent. */
 static int
-ask_there(const struct http *h, const char *url, struct answer *a, struct why *why)
+request_same_origin(const struct http *h, const char *url, struct answer *a, struct why *why)
 {
 	CURLU *u = take_apart_there(h, url, why);
-	int rc = u != NULL ? ask(h, u, url, a, why) : -1;
+	int rc = u != NULL ? request_url(h, u, url, a, why) : -1;
 
 	curl_url_cleanup(u);
 	return rc;
@@ -221,14 +221,14 @@ http_get(const struct http *h, const char *url, size_t max, char **text, size_t 
 {
 	struct answer a = { .body.max = max };
 	autofree char *redirected = NULL;
-	int rc = ask_there(h, url, &a, why), hops = 0;
+	int rc = request_same_origin(h, url, &a, why), hops = 0;
 
 	while (rc == 0 && a.location != NULL && hops++ < REDIRECTIONS) {
 		free(redirected);
 		redirected = a.location;
 		buf_free(&a.body.buf);
 		a = (struct answer){ .body.max = max };
-		if ((rc = ask_there(h, redirected, &a, why)) == -1)
+		if ((rc = request_same_origin(h, redirected, &a, why)) == -1)
 			refuse_within(why, "redirected");
 	}
 	if (rc == 0 && a.location != NULL)

@@ -1,4 +1,4 @@
-/* Small documents over https, for gpuhelperctl keys fetch alone; libcurl stays behind this header. */
+/* Gets small documents over https, for gpuhelperctl keys fetch.  Hides libcurl. */
 #ifndef GPUHELPER_CTL_HTTP_H
 #define GPUHELPER_CTL_HTTP_H
 
@@ -7,24 +7,23 @@
 
 #include "../pure/why.h"
 
-#define HTTP_SECONDS 10		/* for all that one http_begin() is used for */
+#define HTTP_SECONDS 10		/* for all requests after one http_begin() together */
 
-/* One visit to one host. */
+/* A session of requests to one host. */
 struct http {
 	const char *origin;	/* a URL: no request leaves its scheme (https), host and port */
-	const char *cacert;	/* PEM file of the CAs to believe; NULL: the system's */
+	const char *cacert;	/* PEM file of trusted CAs; NULL: the system's */
 	int64_t deadline;	/* milliseconds, CLOCK_MONOTONIC */
 };
 
-/* The strings stay the caller's.  -1 with *why where origin is no https://HOST[:PORT][/PATH]. */
+/* Borrows the strings.  -1 with *why if origin is not https://HOST[:PORT][/PATH]. */
 int http_begin(struct http *h, const char *origin, const char *cacert, struct why *why);
 
 /*
- * Gets a document of at most max bytes; the caller frees *text, which is
- * terminated.  The certificate is verified.  A redirection is followed on the
- * same host and port, a few times.  No proxy, no cookies, no .netrc, whatever
- * the environment says.  -1 with *why, whose text names the URL: WHY_DATA for a
- * URL that may not be asked, WHY_IO for what the host or the network did.
+ * Gets a document of at most max bytes into *text, which ends with a NUL; the caller frees it.  Verifies the
+ * certificate. Follows a few redirections, on the same host and port.  Uses no proxy, no cookies and no .netrc,
+ * whatever the environment says.  -1 with *why, which names the URL: WHY_DATA if the URL is not allowed, WHY_IO if the
+ * host or the network failed.
  */
 int http_get(const struct http *h, const char *url, size_t max, char **text, size_t *len, struct why *why);
 

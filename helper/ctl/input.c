@@ -1,6 +1,6 @@
 /*
- * Files that the caller names on the command line: whatever they are (a pipe of
- * the shell's, too), and so never more than so many bytes of them.
+ * Reads files that the user names on the command line.  They may be anything, pipes of the shell included, so the size
+ * is limited while reading.
  */
 #include "ctl.h"
 
@@ -36,7 +36,7 @@ ctl_read_input(const char *path, size_t max, size_t *len, struct why *why)
 		}
 		buf_add(&b, bytes, (size_t)n);
 		if (b.len > max) {
-			refuse(why, WHY_DATA, "%s: is longer than %zu bytes", shown, max);
+			refuse(why, WHY_DATA, "%s: larger than %zu bytes", shown, max);
 			return NULL;
 		}
 	}

@@ -1,6 +1,6 @@
 /*
- * See inquiry.h: what the helper would do of a request, by the same code, without what follows.  Runs with its caller's
- * rights; believes a user, an identity and a pipeline that options name, since it gives nothing.
+ * See inquiry.h: decides about a request with the helper's code, but carries nothing out.  Runs with its caller's
+ * rights. Takes the user, identity and pipeline of the options on trust, since it grants nothing.
  */
 #include "inquiry.h"
 
@@ -113,7 +113,7 @@ inquiry_request(struct inquiry *q, enum identity_kind kind)
 	return copy(&r->instance_vars, o->instance_vars, &q->why);
 }
 
-/* As the helper has it done (root/judge.c). */
+/* Verifies the token, as the judge does for the helper (root/judge.c). */
 static int
 identify_token(struct inquiry *q)
 {
@@ -155,18 +155,18 @@ inquiry_identify(struct inquiry *q, bool proven)
 }
 
 static void
-hear(void *ctx, const char *file, enum verdict_kind v, const char *why)
+note_verdict(void *ctx, const char *file, enum verdict_kind v, const char *why)
 {
 	struct inquiry *q = ctx;
 	size_t n = strlen(file);
 
-	/* the reason names the file once more, where it is not a line of it */
+	/* a reason without a line number begins with the file's name, which the answer prints anyway */
 	if (strncmp(why, file, n) == 0 && why[n] == ':' && why[n + 1] == ' ')
 		why += n + 2;
 	q->said[q->heard++] = (struct said){ .verdict = v, .why = strdup(why) };
 }
 
-/* As root/host.c: what the helper would not believe is not believed here. */
+/* Finds the GPUs, with the same checks as root/host.c. */
 static int
 look_for_gpus(struct inquiry *q, struct why *why)
 {
@@ -196,14 +196,14 @@ ask_policies(struct inquiry *q)
 		return refuse_nomem(&q->why);
 	if (ask_wants_gpus(&q->ask))
 		(void)look_for_gpus(q, &blind);
-	decide(&question, &q->decision, hear, q);
+	decide(&question, &q->decision, note_verdict, q);
 	if (q->decision.verdict == VERDICT_GRANT)
 		return 0;
 	q->why = q->decision.why;
 	return -1;
 }
 
-/* As though this tool had been started in the worker's environment. */
+/* With respect_allocation, limits the GPUs by our environment, as the wrapper does by the worker's. */
 static int
 bound_ask(struct inquiry *q)
 {
@@ -219,7 +219,7 @@ inquiry_judge(struct inquiry *q, bool proven)
 		return privilege_refuse(q->privilege, &q->why);
 	if (!q->asks && !q->config->settings.grant_unasked) {
 		q->outcome = OUTCOME_PLAIN;
-		return refuse(&q->why, WHY_DENIED, "the container asks for nothing: it brings no GPUHELPER_TOKEN, "
+		return refuse(&q->why, WHY_DENIED, "the container requests nothing: it has no GPUHELPER_TOKEN, "
 		    "GPUHELPER_GPUS or GPUHELPER_FOLDERS");
 	}
 	if (ask_parse(q->request.gpus, q->request.folders, &q->ask, &q->why) == -1 || bound_ask(q) == -1 ||

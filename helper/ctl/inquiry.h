@@ -1,4 +1,4 @@
-/* One question to the policies, and what they said. */
+/* One question to the policies, and their answers. */
 #ifndef GPUHELPER_CTL_INQUIRY_H
 #define GPUHELPER_CTL_INQUIRY_H
 
@@ -11,7 +11,7 @@
 #include "../user/spec.h"
 #include "configload.h"
 
-/* What a policy file said. */
+/* The answer of a policy file. */
 struct said {
 	enum verdict_kind verdict;
 	char *why;
@@ -20,62 +20,62 @@ struct said {
 enum outcome {
 	OUTCOME_GRANTED,
 	OUTCOME_REFUSED,
-	OUTCOME_PLAIN,		/* nothing was asked for, and nothing is given */
+	OUTCOME_PLAIN,		/* the container requests nothing, and gets nothing */
 };
 
 struct inquiry {
 	const struct options *options;
 	const struct config *config;
-	const struct inventory *seen;	/* these are the GPUs; NULL: those of this host are */
-	struct bundle bundle;		/* with --bundle, else empty */
+	const struct inventory *seen;	/* the GPUs to use; NULL: those of this host */
+	struct bundle bundle;		/* empty without --bundle */
 	struct spec spec;
 	struct request request;
 	char privilege[PRIVILEGE_MAX];	/* what makes the container privileged, or "" */
-	bool asks;			/* for a token, GPUs or folders */
+	bool asks;			/* the container has a token, or requests GPUs or folders */
 	struct asker asker;
-	char *user;			/* asker borrows from it */
+	char *user;			/* owns the string in asker */
 	struct identity identity;
-	struct known known;		/* identity borrows from it */
-	struct token_check_log token;	/* of a token that is there, check by check */
-	int64_t now;			/* when it is judged */
+	struct known known;		/* owns the strings in identity */
+	struct token_check_log token;	/* the checks of the token; empty without one */
+	int64_t now;			/* the time that the token is checked for */
 	struct ask ask;
-	struct inventory host;		/* where GPUs are asked for */
+	struct inventory host;		/* only if GPUs are requested */
 	struct cdi_registry specs;	/* likewise */
 	struct decision decision;
-	struct said *said;		/* of the first «heard» files */
+	struct said *said;		/* the answers of the first «heard» files */
 	size_t heard;
 	enum outcome outcome;
 	struct why why;			/* unless granted */
 	struct strlist notes;
 };
 
-/* Frees all but what is borrowed: options, config, seen. */
+/* Frees everything but options, config and seen, which are borrowed. */
 void inquiry_free(struct inquiry *q);
 
-/* Whose worker it is: options' user by name or number, else who runs this.  -1 with q->why: there is no such user. */
+/* Sets q->asker to --user (a name or uid), or to the user who runs this.  -1 with q->why: there is no such user. */
 int inquiry_asker(struct inquiry *q);
 
-/* How the pipeline is known, by options' word for it; a token where that is NULL.  -1: there is no such word. */
+/* Parses --identity; the default is a token.  -1 if it is an unknown word. */
 int inquiry_kind(const struct options *o, enum identity_kind *kind);
 
-/* The request that a container of this pipeline would make, from the options.  -1 with q->why. */
+/* Makes the container's request from the options.  -1 with q->why. */
 int inquiry_request(struct inquiry *q, enum identity_kind kind);
 
-/* What the helper would know of the pipeline; «proven»: taken as if a token had said it.  -1 with q->why. */
+/* Sets q->identity as the helper would.  «proven»: treat the claims as if a token proved them.  -1 with q->why. */
 int inquiry_identify(struct inquiry *q, bool proven);
 
 /*
- * The way of root/grant.c, without what it does: sets q->outcome, which is to be OUTCOME_REFUSED before.  0: granted.
- * -1: q->why is the answer.
+ * Decides as root/grant.c does, without carrying the decision out.  The caller sets q->outcome to OUTCOME_REFUSED
+ * before. 0: q->outcome is OUTCOME_GRANTED.  -1: it is another one, and q->why says why.
  */
 int inquiry_judge(struct inquiry *q, bool proven);
 
-/* Both in explain_token.c.  Reads options' token_file; -1 with q->why. */
+/* Reads --token-file into the request, and sets q->now from --at.  In explain_token.c.  -1 with q->why. */
 int token_load(struct inquiry *q);
-/* q->why came before the first check of the token: makes it one. */
+/* Adds q->why to q->token as a failed check, for an error before the first check.  In explain_token.c. */
 void token_failed_early(struct inquiry *q);
 
-/* Adds to q->notes. */
+/* Adds a line to q->notes. */
 void note(struct inquiry *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,8 +1,6 @@
 /*
- * gpuhelperctl keys: the public keys with which tokens are verified.  Runs with
- * its caller's rights, and only root's are enough to place keys where the helper
- * believes them.  Must never place what jwks_parse() does not take, nor one
- * issuer's keys as another's.
+ * gpuhelperctl keys: manages the public keys that verify tokens.  Runs with its caller's rights; only root can install
+ * keys that the helper trusts.  Must never install keys that jwks_parse() rejects, nor one issuer's keys as another's.
  */
 #include "keys.h"
 
@@ -19,7 +17,7 @@
 #include "../pure/text.h"
 #include "../read/load.h"
 
-/* The two steps of gpuhelper-keys.service meet in one directory. */
+/* gpuhelper-keys.service passes all key files through one directory, so their names must differ. */
 static int
 check_names(const struct keys_conf *c, struct why *why)
 {
@@ -28,21 +26,21 @@ check_names(const struct keys_conf *c, struct why *why)
 	for (a = c->settings.issuer; a < end; a++)
 		for (b = c->settings.issuer; b < a; b++)
 			if (strcmp(path_last(a->keys), path_last(b->keys)) == 0)
-				return refuse(why, WHY_CONFIG, "gpuhelper.conf:%u: the keys of %.120s and %.120s are both "
-				    "in a file %.60s: give them names of their own", a->line, b->url, a->url,
+				return refuse(why, WHY_CONFIG, "gpuhelper.conf:%u: %.120s and %.120s both keep their keys "
+				    "in a file named %.60s: use different names", a->line, b->url, a->url,
 				    path_last(a->keys));
 	return 0;
 }
 
 static int
-refuse_file(const char *name, struct why *why)
+refuse_import(const char *name, struct why *why)
 {
 	refuse_within(why, strcmp(name, "-") == 0 ? "standard input" : name);
 	why->code = WHY_DATA;
 	return -1;
 }
 
-/* import: keys that came another way. */
+/* keys import */
 static int
 keys_import(const struct options *o, const struct keys_conf *c, struct why *why)
 {
@@ -55,11 +53,11 @@ keys_import(const struct options *o, const struct keys_conf *c, struct why *why)
 	if ((s = keys_issuer(c, o->issuer, why)) == NULL || (text = ctl_read_input(o->arg[0], JWKS_MAX, &len, why)) == NULL)
 		return -1;
 	if (jwks_parse(text, len, now, &keys, why) == -1)
-		return refuse_file(o->arg[0], why);
+		return refuse_import(o->arg[0], why);
 	return keys_place(c, s, keys, text, len, why);
 }
 
-/* 1: the issuer's download left nothing. */
+/* Installs the issuer's downloaded keys.  1: there are none.  -1 with *why. */
 static int
 place_issuer(const char *from, int dir, const struct issuer_setting *s, const struct keys_conf *c, struct why *why)
 {
@@ -75,7 +73,7 @@ place_issuer(const char *from, int dir, const struct issuer_setting *s, const st
 		shown = NULL;
 		return refuse_nomem(why);
 	}
-	/* whoever downloaded it may be broken into: what it left is anything, and not strictly root's */
+	/* not strict: the unprivileged downloader owns the file, which may contain anything */
 	if ((found = keys_read(dir, name, shown, false, &text, &len, &fetched, why)) != TRUST_FOUND)
 		return found == TRUST_ABSENT ? 1 : -1;
 	fetched = fetched < now ? fetched : now;
@@ -84,7 +82,7 @@ place_issuer(const char *from, int dir, const struct issuer_setting *s, const st
 	return keys_place(c, s, keys, text, len, why);
 }
 
-/* place: the second step of gpuhelper-keys.service, which is root's. */
+/* keys place: the second step of gpuhelper-keys.service, which runs as root. */
 static int
 keys_place_all(const struct options *o, const struct keys_conf *c, struct why *why)
 {
@@ -100,7 +98,7 @@ keys_place_all(const struct options *o, const struct keys_conf *c, struct why *w
 	return status;
 }
 
-/* show */
+/* keys show */
 
 static void
 say_ago(int64_t s, char out[32])
@@ -116,7 +114,7 @@ say_ago(int64_t s, char out[32])
 }
 
 static int
-load(const struct issuer_setting *s, bool strict, struct jwks **keys, struct why *why)
+load_keys(const struct issuer_setting *s, bool strict, struct jwks **keys, struct why *why)
 {
 	autoclose int dir = -1;
 	autofree char *text = NULL;
@@ -127,7 +125,7 @@ load(const struct issuer_setting *s, bool strict, struct jwks **keys, struct why
 	if (keys_open_dir(s, strict, &dir, why) != TRUST_FOUND)
 		return -1;
 	if ((found = keys_read(dir, path_last(s->keys), s->keys, strict, &text, &len, &mtime, why)) != TRUST_FOUND)
-		return found == TRUST_ABSENT ? refuse(why, WHY_CONFIG, "there are no keys in %s yet: gpuhelperctl keys fetch",
+		return found == TRUST_ABSENT ? refuse(why, WHY_CONFIG, "%s does not exist yet: run gpuhelperctl keys fetch",
 		    s->keys) : -1;
 	return jwks_parse(text, len, mtime, keys, why) == -1 ? refuse_within(why, s->keys) : 0;
 }
@@ -138,12 +136,12 @@ say_key(const struct jwk *k)
 	const char *kid = jwk_kid(k) != NULL ? jwk_kid(k) : "(without kid)";
 
 	if (jwk_unusable(k) != NULL)
-		say("  %s: can't be used: %s", kid, jwk_unusable(k));
+		say("  %s: unusable: %s", kid, jwk_unusable(k));
 	else
 		say("  %s: %s, %u bits", kid, jwk_alg(k), jwk_bits(k));
 }
 
-/* Fills j and, without --json, says it; returns the exit status. */
+/* Fills j and, unless quiet, prints the keys; returns the exit status. */
 static int
 show_keys(const struct issuer_setting *s, const struct jwks *keys, bool quiet, json_t *j)
 {
@@ -164,8 +162,8 @@ show_keys(const struct issuer_setting *s, const struct jwks *keys, bool quiet, j
 		say_key(jwks_at(keys, i));
 	say_ago(s->keys_max_age, ago);
 	if (stale && !quiet)
-		say("  warning: keys_max_age is %s: tokens of this issuer are refused until its keys are fetched again",
-		    ago);
+		say("  warning: the keys are older than keys_max_age (%s): tokens of this issuer are refused until they are "
+		    "fetched again", ago);
 	return stale ? WHY_CONFIG : 0;
 }
 
@@ -177,7 +175,7 @@ keys_show(const struct options *o, const struct keys_conf *c, struct why *unused
 
 	(void)unused;
 	if (c->settings.issuers == 0 && !o->json)
-		say("gpuhelper.conf names no issuers whose tokens to take");
+		say("gpuhelper.conf has no issuers");
 	for (i = 0; i < c->settings.issuers; i++) {
 		const struct issuer_setting *s = &c->settings.issuer[i];
 		autojwks struct jwks *keys = NULL;
@@ -189,10 +187,10 @@ keys_show(const struct options *o, const struct keys_conf *c, struct why *unused
 		put_text(j, "audience", s->audience);
 		put_text(j, "file", s->keys);
 		json_object_set_new(j, "keys_max_age", json_integer(s->keys_max_age));
-		if (load(s, c->strict, &keys, &why) == 0) {
+		if (load_keys(s, c->strict, &keys, &why) == 0) {
 			here = show_keys(s, keys, o->json, j);
 		} else {
-			/* whatever is wrong with the file: it is not as it should be */
+			/* any fault of the file but an I/O error is a fault of the configuration */
 			why.code = why.code == WHY_IO ? WHY_IO : WHY_CONFIG;
 			put_text(j, "error", why.text);
 			json_object_set_new(j, "code", json_integer(why.code));
@@ -206,7 +204,7 @@ keys_show(const struct options *o, const struct keys_conf *c, struct why *unused
 
 typedef int keys_verb(const struct options *o, const struct keys_conf *c, struct why *why);
 
-/* Prints what was told in the end; what could not be begun is told as any failure. */
+/* Loads gpuhelper.conf and runs the subcommand.  writes: it writes key files. */
 static int
 with_conf(const struct options *o, keys_verb *run, bool writes)
 {

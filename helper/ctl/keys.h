@@ -1,4 +1,4 @@
-/* What the parts of gpuhelperctl keys share. */
+/* gpuhelperctl keys: what its parts share. */
 #ifndef GPUHELPER_CTL_KEYS_H
 #define GPUHELPER_CTL_KEYS_H
 
@@ -11,48 +11,45 @@
 #include "../pure/settings.h"
 #include "ctl.h"
 
-/* gpuhelper.conf, and whether its directory is the helper's own (see trust.h). */
 struct keys_conf {
 	struct settings settings;
-	bool strict;
-	json_t *told;		/* with --json: what became of each issuer; else NULL */
+	bool strict;		/* gpuhelper.conf is the helper's own (trust.h) */
+	json_t *told;		/* with --json: the result for each issuer; else NULL */
 };
 
-/* The issuer of this URL; NULL with *why where there is none. */
+/* The issuer with this URL; NULL with *why if gpuhelper.conf has none. */
 const struct issuer_setting *keys_issuer(const struct keys_conf *c, const char *url, struct why *why);
 
 /*
- * Reads a JWKS in an open directory, as it is; «shown» is its name in messages.
- * *mtime says when it was last written.  *why says what is the matter where none
- * was found.  The caller frees *text.
+ * Reads the text of a JWKS from an open directory, and its modification time.  «shown» is its name in messages.  Unless
+ * the result is TRUST_FOUND, *why has the reason.  The caller frees *text.
  */
 enum trust_found keys_read(int dir, const char *name, const char *shown, bool strict, char **text, size_t *len,
     int64_t *mtime, struct why *why);
 
 /*
- * Puts a JWKS in the place of the file, at once and lastingly: who reads it sees
- * the old one or the new one.  Its mtime becomes «fetched».  On failure all is
- * as it was.
+ * Replaces the file by a JWKS, atomically and durably; its modification time becomes «fetched».  -1 with *why; then
+ * nothing has changed.
  */
 int keys_write(int dir, const char *name, const char *shown, const char *text, size_t len, int64_t fetched,
     struct why *why);
 
-/* The same at the issuer's own place, with a line that says so; «keys» is the text, parsed. */
+/* Likewise for the issuer's own file, and reports the result.  «keys» is the parsed text. */
 int keys_place(const struct keys_conf *c, const struct issuer_setting *s, const struct jwks *keys, const char *text,
     size_t len, struct why *why);
-/* That line, or what stands for it in JSON. */
+/* Reports as a line, or in c->told, that the issuer's keys were written to «where». */
 void keys_say(const struct keys_conf *c, const struct issuer_setting *s, const struct jwks *keys, const char *where);
-/* The same where it failed; returns the exit status. */
+/* Reports a failure for the issuer likewise; returns the exit status. */
 int keys_failed(const struct keys_conf *c, const struct issuer_setting *s, const struct why *why);
-/* The keys as a list, for JSON. */
+/* The keys as a JSON array. */
 json_t *keys_json(const struct jwks *keys);
 
-/* The directory of the issuer's file; what came of opening it. */
+/* Opens the directory of the issuer's file.  Unless the result is TRUST_FOUND, *why has the reason. */
 enum trust_found keys_open_dir(const struct issuer_setting *s, bool strict, int *dir, struct why *why);
 
 /*
- * The subcommand; the issuers' files have names of their own.  Returns the exit status; -1 with *why: nothing was
- * done.
+ * The subcommand «keys fetch».  The issuers' files must have different names.  Returns the exit status, or -1 with *why
+ * if nothing was done.
  */
 int keys_fetch(const struct options *o, const struct keys_conf *c, struct why *why);
 

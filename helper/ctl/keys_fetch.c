@@ -1,8 +1,7 @@
 /*
- * gpuhelperctl keys fetch: asks each issuer for its keys, the way of OpenID
- * Connect Discovery 1.0.  May assume that gpuhelper.conf is root's and that TLS
- * tells who answers; nothing else of what comes.  Needs no rights but to write
- * where it is told to: gpuhelper-keys.service gives it none.
+ * gpuhelperctl keys fetch: downloads each issuer's keys by OpenID Connect Discovery 1.0.  Trusts gpuhelper.conf, and
+ * TLS for the peer's name; nothing that the peer sends.  Needs the right to write the output and no other;
+ * gpuhelper-keys.service gives it no other.
  */
 #include "keys.h"
 
@@ -23,7 +22,7 @@
 struct fetch {
 	const struct options *options;
 	const struct keys_conf *conf;
-	int out;		/* directory to write to; -1: each issuer's own */
+	int out;		/* --output-dir; -1: write each issuer's own file */
 };
 
 static void
@@ -33,7 +32,7 @@ cleanup_json(json_t **j)
 }
 #define autojson __attribute__((cleanup(cleanup_json)))
 
-/* The URL of the discovery document: «any terminating / MUST be removed before» (section 4). */
+/* The URL of the discovery document.  Trailing slashes of the issuer's URL must be removed (section 4). */
 static char *
 discovery_url(const struct issuer_setting *s, struct why *why)
 {
@@ -41,7 +40,7 @@ discovery_url(const struct issuer_setting *s, struct why *why)
 	char *url = NULL;
 
 	if (strpbrk(s->url, "?#") != NULL) {
-		refuse(why, WHY_CONFIG, "an issuer's URL has neither \"?\" nor \"#\"");
+		refuse(why, WHY_CONFIG, "an issuer's URL must not contain \"?\" or \"#\"");
 		return NULL;
 	}
 	while (len > 0 && s->url[len - 1] == '/')
@@ -53,7 +52,7 @@ discovery_url(const struct issuer_setting *s, struct why *why)
 	return url;
 }
 
-/* Where the issuer says that its keys are. */
+/* Gets the URL of the issuer's keys. */
 static int
 discover(const struct http *h, const struct issuer_setting *s, char **jwks_uri, struct why *why)
 {
@@ -66,10 +65,9 @@ discover(const struct http *h, const struct issuer_setting *s, char **jwks_uri, 
 		return -1;
 	if ((j = strictjson_object(text, len, why)) == NULL)
 		return refuse_within(why, url);
-	/* else a host that serves several issuers could pass one's keys off as another's (section 4.3) */
+	/* otherwise, on a host with several issuers, one could pass off its keys as another's (section 4.3) */
 	if ((issuer = json_string_value(json_object_get(j, "issuer"))) == NULL || strcmp(issuer, s->url) != 0)
-		return refuse(why, WHY_DATA, "%.200s: is of issuer \"%.120s\", not of this one", url,
-		    issuer != NULL ? issuer : "");
+		return refuse(why, WHY_DATA, "%.200s: names another issuer, \"%.120s\"", url, issuer != NULL ? issuer : "");
 	if ((uri = json_string_value(json_object_get(j, "jwks_uri"))) == NULL)
 		return refuse(why, WHY_DATA, "%.200s: has no \"jwks_uri\"", url);
 	if ((*jwks_uri = strdup(uri)) == NULL)
@@ -104,7 +102,10 @@ fetch_issuer(const struct fetch *f, const struct issuer_setting *s, struct why *
 	return 0;
 }
 
-/* All of them, or the one that is asked for; one that fails keeps no other from being fetched. */
+/*
+ * Fetches the keys of every issuer, or of the named one.  Goes on after a failure; returns the status of the last
+ * failure.
+ */
 static int
 fetch(const struct fetch *f, struct why *why)
 {
@@ -116,7 +117,7 @@ fetch(const struct fetch *f, struct why *why)
 	if (only != NULL && keys_issuer(f->conf, only, why) == NULL)
 		return -1;
 	if (settings->issuers == 0 && f->conf->told == NULL)
-		say("gpuhelper.conf names no issuers: there is nothing to fetch");
+		say("gpuhelper.conf has no issuers: nothing to fetch");
 	for (i = 0; i < settings->issuers; i++) {
 		if (only != NULL && strcmp(settings->issuer[i].url, only) != 0)
 			continue;
@@ -135,7 +136,7 @@ keys_fetch(const struct options *o, const struct keys_conf *c, struct why *why)
 	if (o->output_dir != NULL && (out = open(o->output_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_IO, "%s: %s", o->output_dir, strerror(errno));
 	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return refuse(why, WHY_BUG, "libcurl can't be used: %.80s", curl_version());
+		return refuse(why, WHY_BUG, "libcurl does not start: %.80s", curl_version());
 	status = fetch(&(struct fetch){ .options = o, .conf = c, .out = out }, why);
 	curl_global_cleanup();
 	return status;

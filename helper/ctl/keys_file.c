@@ -1,7 +1,6 @@
 /*
- * See keys.h: the files that hold an issuer's keys.  What is written was judged
- * before, by jwks_parse(); whoever may have left the file that is read, it is
- * not followed elsewhere, and is judged after.
+ * See keys.h: reads and writes the files with an issuer's keys.  A file that is read may be anyone's: symbolic links
+ * are not followed, and the caller parses the text with jwks_parse().  Text that is written has been parsed before.
  */
 #include "keys.h"
 
@@ -24,7 +23,7 @@ keys_issuer(const struct keys_conf *c, const char *url, struct why *why)
 	for (i = 0; i < c->settings.issuers; i++)
 		if (strcmp(c->settings.issuer[i].url, url) == 0)
 			return &c->settings.issuer[i];
-	refuse(why, WHY_DATA, "issuer %.200s is none of gpuhelper.conf's", url);
+	refuse(why, WHY_DATA, "gpuhelper.conf has no issuer %.200s", url);
 	return NULL;
 }
 
@@ -32,7 +31,7 @@ enum trust_found
 keys_open_dir(const struct issuer_setting *s, bool strict, int *dir, struct why *why)
 {
 	size_t len = (size_t)(path_last(s->keys) - s->keys);
-	/* without the slash at its end, unless it is all there is */
+	/* without the trailing slash, except for "/" itself */
 	autofree char *path = strndup(s->keys, len > 1 ? len - 1 : 1);
 
 	if (path != NULL)

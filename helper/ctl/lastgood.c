@@ -1,4 +1,4 @@
-/* See lastgood.h.  Root's alone: the settings may say more than their readers are to know. */
+/* See lastgood.h.  The copy lies in a directory that only root can open. */
 #include "lastgood.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* A copy of the last gpuhelper.conf that had no error. */
+/* Keeps a copy of the last gpuhelper.conf without errors. */
 #ifndef GPUHELPER_CTL_LASTGOOD_H
 #define GPUHELPER_CTL_LASTGOOD_H
 
@@ -7,9 +7,9 @@
 
 #define LAST_GOOD GPUHELPER_STATEDIR "/gpuhelper.conf.good"
 
-/* Keeps this text as it, for root; others keep nothing.  What can't be written is passed over. */
+/* Makes this text the copy.  Does nothing unless root runs it; ignores errors. */
 void last_good_keep(const char *text, size_t len);
-/* When the copy was made, «2026-11-20T23:06:00Z»; false: there is none that who asks may see. */
+/* Writes when the copy was made, «2026-11-20T23:06:00Z».  False if there is none, or this user may not see it. */
 bool last_good_time(char out[32]);
 
 #endif

@@ -1,4 +1,4 @@
-/* See logset.h.  The log may be written to, rotated and compressed at any moment. */
+/* See logset.h.  The log may be written, rotated and compressed at any time while we read. */
 #include "logset.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TRIES 50		/* a rotation has a few steps */
+#define TRIES 50		/* a rotation takes several steps */
 #define PAUSE_US 20000
 
 static void
@@ -42,13 +42,14 @@ open_one(const char *path, struct log_set *s, struct why *why)
 		s->n++;
 		return 0;
 	}
-	refuse(why, WHY_IO, "%s: %s%s", path, strerror(errno), errno == EACCES ? ": root and group gpuhelper read it" : "");
+	refuse(why, WHY_IO, "%s: %s%s", path, strerror(errno), errno == EACCES ?
+	    ": only root and the group gpuhelper can read the log" : "");
 	if (l->fd != -1)
 		close(l->fd);
 	return -1;
 }
 
-/* With whole: also what gzip(1) has not finished. */
+/* Opens the files.  whole: also those that gzip(1) has not finished. */
 static int
 open_each(char *const *path, size_t n, bool whole, struct log_set *s, struct why *why)
 {
@@ -70,25 +71,25 @@ log_set_named(char *const *path, size_t n, struct log_set *out, struct why *why)
 }
 
 static int
-find(glob_t *names, struct why *why)
+find_logs(glob_t *names, struct why *why)
 {
 	const int ret = glob(AUDIT_LOG "*", GLOB_ERR, NULL, names);
 
 	if (ret == GLOB_NOSPACE)
 		return refuse_nomem(why);
-	return ret == 0 ? 0 : refuse(why, WHY_IO, AUDIT_LOG ": can't be found: nothing was recorded yet, or only root and "
-	    "group gpuhelper may look");
+	return ret == 0 ? 0 : refuse(why, WHY_IO, AUDIT_LOG ": not found: nothing has been recorded yet, or run this as root "
+	    "or a member of group gpuhelper");
 }
 
-/* Whether the names are still those files', and no other is there. */
+/* True if the same names still exist, and still name the open files. */
 static bool
-is_unchanged(const struct log_set *s)
+names_unchanged(const struct log_set *s)
 {
 	struct stat opened, there;
 	struct why ignored;
 	glob_t now = { 0 };
 	size_t i;
-	bool same = find(&now, &ignored) == 0 && now.gl_pathc == s->names.gl_pathc;
+	bool same = find_logs(&now, &ignored) == 0 && now.gl_pathc == s->names.gl_pathc;
 
 	for (i = 0; same && i < now.gl_pathc; i++)
 		same = strcmp(now.gl_pathv[i], s->names.gl_pathv[i]) == 0;
@@ -99,7 +100,7 @@ is_unchanged(const struct log_set *s)
 	return same;
 }
 
-/* 1: the log was rotated meanwhile. */
+/* Opens the log's files.  1: the log was rotated at the same time, so try again.  -1 with *why. */
 static int
 open_all(struct log_set *s, struct why *why)
 {
@@ -108,10 +109,10 @@ open_all(struct log_set *s, struct why *why)
 	close_all(s);
 	globfree(&s->names);
 	s->names = (glob_t){ 0 };
-	if (find(&s->names, why) == -1)
+	if (find_logs(&s->names, why) == -1)
 		return -1;
 	ret = open_each(s->names.gl_pathv, s->names.gl_pathc, false, s, why);
-	return is_unchanged(s) ? ret : 1;
+	return names_unchanged(s) ? ret : 1;
 }
 
 int
@@ -127,6 +128,6 @@ log_set_of_host(struct log_set *out, struct why *why)
 		ret = open_all(out, why);
 	}
 	if (ret == 1)
-		return refuse(why, WHY_AGAIN, AUDIT_LOG " is being rotated all the time: try again");
+		return refuse(why, WHY_AGAIN, AUDIT_LOG " is being rotated: try again");
 	return ret == -1 ? -1 : log_order(out->v, out->n, why);
 }

@@ -1,4 +1,4 @@
-/* Files of the audit log that stay what they are while they are read: open, and read as far as they went by then. */
+/* A consistent set of the audit log's files: open, and read up to the size that each had then. */
 #ifndef GPUHELPER_CTL_LOGSET_H
 #define GPUHELPER_CTL_LOGSET_H
 
@@ -12,11 +12,11 @@ struct log_set {
 	glob_t names;
 };
 
-/* Those of these names, which are borrowed.  -1 with *why; log_set_end() in either case. */
+/* Opens the files with these names, which are borrowed.  -1 with *why.  The caller calls log_set_end() in any case. */
 int log_set_named(char *const *path, size_t n, struct log_set *out, struct why *why);
 /*
- * Likewise this host's log and what was rotated from it, as they were at one moment: a rotation meanwhile loses none of
- * them, and gives none twice.
+ * Likewise opens this host's log and its rotated files, as they were at one moment.  A rotation at the same time
+ * neither loses a file nor yields one twice.
  */
 int log_set_of_host(struct log_set *out, struct why *why);
 void log_set_end(struct log_set *s);

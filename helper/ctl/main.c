@@ -1,8 +1,8 @@
 /*
- * gpuhelperctl: the administrator's tool.  Runs with the rights of who calls it
- * and must never have more: it reads files that its caller names.
+ * gpuhelperctl: the administrator's tool.  Must never have more rights than its caller: it reads and writes files that
+ * the caller names.
  *
- * Each subcommand has a file of its own; commands.c knows them all.
+ * Each subcommand has a file of its own; commands.c lists them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ main(int argc, char **argv)
 	int status;
 
 	if (getauxval(AT_SECURE) != 0)
-		return complain(WHY_DENIED, "started with more rights than its caller has: it must not be setuid, setgid or "
-		    "have file capabilities (chmod 0755 it)");
+		return complain(WHY_DENIED, "must not be setuid or setgid, nor have file capabilities: chmod 0755 gpuhelperctl "
+		    "and setcap -r it");
 	namespace_begin();
 	words = calloc((size_t)argc + 1, sizeof(*words));
 	devices = calloc((size_t)argc + 1, sizeof(*devices));
@@ -34,8 +34,8 @@ main(int argc, char **argv)
 	free(words);
 	free(devices);
 	free(vars);
-	/* half a list must not pass for a whole one */
+	/* a program must not take truncated output for complete */
 	if (fflush(stdout) == EOF || ferror(stdout))
-		return complain(WHY_IO, "stdout can't be written");
+		return complain(WHY_IO, "can't write to stdout");
 	return status;
 }

@@ -1,6 +1,6 @@
 /*
- * gpuhelperctl metrics: numbers for Prometheus, as a page of its text format.  A part that can't be had makes its
- * gpuhelper_up 0 and leaves its metrics out: a page that is not there at all would look like a host that is off.
+ * gpuhelperctl metrics: prints metrics in Prometheus's text format.  If a part fails, its gpuhelper_up is 0 and its
+ * metrics are missing.  The rest is printed still: without a page, the host would look as if it were off.
  */
 #include "metrics.h"
 
@@ -20,7 +20,7 @@
 
 #define LOG GPUHELPER_LOGDIR "/audit.jsonl"
 
-/* The page, and what could not be had for it. */
+/* The page, gpuhelper_up of each part, and the exit status. */
 struct page {
 	const struct options *options;
 	struct buf text, up;
@@ -48,7 +48,7 @@ add_leases_of(struct page *p, const struct gpu_view *v, const struct gpu *g)
 }
 
 static void
-add_gpus(struct page *p, const struct gpu_view *v)
+add_gpu_metrics(struct page *p, const struct gpu_view *v)
 {
 	int64_t count[GPU_VENDORS][GPU_STATES] = { 0 };
 	size_t i, k;
@@ -76,7 +76,7 @@ gpus_part(struct page *p, const json_t *leases)
 
 	gpu_view_drained(&drained);
 	if (devices_settings(p->options, &settings, &why) == 0 && gpus_of_host(GPUS_ALL, &inv, &why) == 0) {
-		add_gpus(p, &v);
+		add_gpu_metrics(p, &v);
 		say_up(p, "gpus", NULL);
 	} else
 		say_up(p, "gpus", &why);
@@ -102,7 +102,7 @@ add_leases(struct page *p, const json_t *leases)
 }
 
 static void
-add_waiters(struct page *p, const json_t *waiters)
+add_waiter_metrics(struct page *p, const json_t *waiters)
 {
 	const int64_t now = time(NULL);
 	int64_t since, longest = 0;
@@ -114,7 +114,7 @@ add_waiters(struct page *p, const json_t *waiters)
 			longest = now - since;
 	metric_begin(&p->text, "gpuhelper_waiters", "gauge", "Containers that wait for a GPU.");
 	metric_add(&p->text, "gpuhelper_waiters", (int64_t)json_array_size(waiters), NULL);
-	metric_begin(&p->text, "gpuhelper_longest_wait_seconds", "gauge", "How long the first of them has waited.");
+	metric_begin(&p->text, "gpuhelper_longest_wait_seconds", "gauge", "The longest time that one of them has waited.");
 	metric_add(&p->text, "gpuhelper_longest_wait_seconds", longest, NULL);
 }
 
@@ -127,15 +127,15 @@ helper_part(struct page *p)
 
 	if (status != NULL) {
 		add_leases(p, leases);
-		add_waiters(p, json_object_get(status, "waiters"));
-		/* without the leases nobody knows which GPU is free */
+		add_waiter_metrics(p, json_object_get(status, "waiters"));
+		/* without the leases, the GPUs' states are unknown */
 		gpus_part(p, leases);
 	}
 	say_up(p, "helper", status == NULL ? &why : NULL);
 	json_decref(status);
 }
 
-/* Keys are as old as their file: «keys place» gives it the time of their fetching. */
+/* The file's modification time is when the keys were fetched: «keys place» sets it. */
 static void
 add_keys(struct page *p, const struct settings *s)
 {
@@ -143,18 +143,18 @@ add_keys(struct page *p, const struct settings *s)
 	size_t i;
 
 	metric_begin(&p->text, "gpuhelper_keys_fetched_timestamp_seconds", "gauge",
-	    "When the keys of each issuer were fetched; 0: there are none.");
+	    "When the keys of each issuer were fetched; 0: no keys.");
 	for (i = 0; i < s->issuers; i++)
 		metric_add(&p->text, "gpuhelper_keys_fetched_timestamp_seconds", stat(s->issuer[i].keys, &st) == 0 ?
 		    (int64_t)st.st_mtime : 0, (const char *[]){ "issuer", s->issuer[i].url, NULL });
 	metric_begin(&p->text, "gpuhelper_keys_max_age_seconds", "gauge",
-	    "From which age of its keys on an issuer's tokens are refused; 0: never.");
+	    "Tokens of the issuer are refused when its keys are older; 0: no limit.");
 	for (i = 0; i < s->issuers; i++)
 		metric_add(&p->text, "gpuhelper_keys_max_age_seconds", s->issuer[i].keys_max_age,
 		    (const char *[]){ "issuer", s->issuer[i].url, NULL });
 }
 
-/* A spec is as old as its file: one from before a driver's upgrade names files that are not there any more. */
+/* The age of each spec shows whether it is older than the last upgrade of the driver, whose old files it would name. */
 static void
 add_specs(struct page *p)
 {
@@ -210,12 +210,12 @@ log_part(struct page *p)
 static void
 write_up(struct page *p)
 {
-	metric_begin(&p->text, "gpuhelper_up", "gauge", "Whether this part could be had.");
+	metric_begin(&p->text, "gpuhelper_up", "gauge", "1 if the metrics of this part are available, else 0.");
 	if (p->up.len > 0)
 		buf_add(&p->text, p->up.p, p->up.len);
-	metric_begin(&p->text, "gpuhelper_build_info", "gauge", "The version.");
+	metric_begin(&p->text, "gpuhelper_build_info", "gauge", "The version of gpuhelper.");
 	metric_add(&p->text, "gpuhelper_build_info", 1, (const char *[]){ "version", GPUHELPER_VERSION, NULL });
-	metric_begin(&p->text, "gpuhelper_metrics_timestamp_seconds", "gauge", "When this was written.");
+	metric_begin(&p->text, "gpuhelper_metrics_timestamp_seconds", "gauge", "When these metrics were written.");
 	metric_add(&p->text, "gpuhelper_metrics_timestamp_seconds", time(NULL), NULL);
 }
 

@@ -1,7 +1,7 @@
 /*
- * See metrics.h.  The log is counted once a minute by a timer of root's, so no parser reads it: a record is the line
- * that host/record.c writes.  A quote within a string is escaped there, so a name with both of its quotes before a
- * value is the record's own, whatever a task's author wrote.
+ * See metrics.h.  Root's timer runs this once a minute, so no parser reads the log, which has text from tasks; members
+ * are found by string search in the lines that host/record.c writes.  That code escapes a quote within a string.  So a
+ * match of a member's name with its quotes is always the record's own member.
  */
 #include "metrics.h"
 
@@ -17,7 +17,7 @@ static const char *const events[] = { "grant", "exec", "refuse", "undo", "plain"
 	"quota", "left-out", "other" };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
-/* Seconds: how long who got his GPUs had waited for them. */
+/* The buckets of the histogram of waits, in seconds. */
 static const struct {
 	int64_t most;
 	const char *name;
@@ -27,10 +27,11 @@ static const struct {
 
 struct counted {
 	int64_t event[EVENTS], refused[AUDIT_REASONS], left_out;
-	int64_t waited[WAITS], wait_seconds;	/* grants of at most such a wait, and all of it together */
+	int64_t waited[WAITS];		/* grants after at most this wait */
+	int64_t wait_seconds;		/* the sum of all waits */
 };
 
-/* What follows «"NAME":» in the line; NULL: no such member. */
+/* The text after «"NAME":» in the line; NULL if there is no such member. */
 static const char *
 member(const char *line, const char *quoted)
 {
@@ -60,9 +61,9 @@ reason_of(const char *line)
 	return audit_reason_of(code != NULL ? strtol(code, NULL, 10) : 0);
 }
 
-/* Who did not wait has no such member in his record. */
+/* A grant without a wait has no member «waited». */
 static void
-count_wait(const char *line, struct counted *c)
+count_wait_buckets(const char *line, struct counted *c)
 {
 	const char *waited = member(line, "\"waited\":");
 	const int64_t seconds = waited != NULL ? strtol(waited, NULL, 10) : 0;
@@ -79,7 +80,7 @@ add_waits(const struct counted *c, struct buf *b)
 	size_t i;
 
 	metric_begin(b, "gpuhelper_wait_seconds", "histogram",
-	    "How long containers had waited for what they were granted, since the log was last rotated.");
+	    "How long granted requests had waited, since the log was last rotated.");
 	for (i = 0; i < WAITS; i++)
 		metric_add(b, "gpuhelper_wait_seconds_bucket", c->waited[i], (const char *[]){ "le", waits[i].name, NULL });
 	metric_add(b, "gpuhelper_wait_seconds_sum", c->wait_seconds, NULL);
@@ -95,7 +96,7 @@ count_line(const char *line, struct counted *c)
 		return;
 	c->event[event_of(event)]++;
 	if (strncmp(event, "grant\"", 6) == 0)
-		count_wait(line, c);
+		count_wait_buckets(line, c);
 	if (strncmp(event, "refuse\"", 7) == 0)
 		c->refused[reason_of(line)]++;
 	if (left_out != NULL)
@@ -138,7 +139,7 @@ metrics_of_log(const char *path, struct buf *b, struct why *why)
 		(void)fclose(f);
 	}
 	if (failed)
-		return refuse(why, WHY_IO, "%s can't be read to its end", path);
+		return refuse(why, WHY_IO, "%s: can't read the file to its end", path);
 	add_counted(&c, b);
 	return 0;
 }

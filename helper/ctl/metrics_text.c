@@ -1,4 +1,4 @@
-/* See metrics.h.  The format is Prometheus's text format 0.0.4 («Exposition formats» in Prometheus's documentation). */
+/* See metrics.h.  Writes Prometheus's text format 0.0.4 («Exposition formats» in Prometheus's documentation). */
 #include "metrics.h"
 
 void
@@ -7,7 +7,7 @@ metric_begin(struct buf *b, const char *name, const char *type, const char *help
 	buf_printf(b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* A label's value may have any character; these three are escaped. */
+/* Adds a label's value.  The format escapes only these three characters. */
 static void
 add_value(struct buf *b, const char *value)
 {

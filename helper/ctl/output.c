@@ -1,6 +1,6 @@
 /*
- * What gpuhelperctl prints.  Names in it may be anyone's (a bundle's pipeline, a
- * file's name): none may move the cursor, end a line or break the JSON.
+ * gpuhelperctl's output.  It contains names that anyone may have chosen, such as a bundle's pipeline or a file's name:
+ * these must not move the cursor, end a line or break the JSON.
  */
 #include "ctl.h"
 
@@ -169,10 +169,10 @@ ctl_config_dir(const char *given, char **path, bool *strict, struct why *why)
 	if (stat(given, &st) == -1)
 		return refuse(why, WHY_CONFIG, "%s: %s", given, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
-		return refuse(why, WHY_CONFIG, "%s: is not a directory", given);
+		return refuse(why, WHY_CONFIG, "%s is not a directory", given);
 	if (stat(GPUHELPER_CONFDIR, &ours) == 0 && ours.st_dev == st.st_dev && ours.st_ino == st.st_ino)
 		*strict = true;
-	/* a link to it is judged as the helper would find it: by its own name */
+	/* GPUHELPER_CONFDIR, even if named by a link, is checked under the path that the helper uses */
 	if ((*path = *strict ? strdup(GPUHELPER_CONFDIR) : realpath(given, NULL)) == NULL)
 		return refuse(why, WHY_CONFIG, "%s: %s", given, strerror(errno));
 	return 0;

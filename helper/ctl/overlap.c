@@ -1,6 +1,6 @@
 /*
- * Do two policies reach for the same containers?  In doubt, yes: a warning too
- * many costs a look, one too few costs a GPU.  Text only, no host.
+ * Whether two policies can cover the same container.  In doubt the answer is yes: a needless warning costs a look, a
+ * missing one may cost a GPU.  Compares the policies' text only; does not look at the host.
  */
 #include "check.h"
 
@@ -13,7 +13,10 @@
 
 #define PATTERN_MAX 256
 
-/* Is there a name that both patterns match?  Row i, column j: one that the first i of a and the first j of b match. */
+/*
+ * True if some name matches both patterns.  Dynamic programming: in row i, meet[j] says whether some name matches both
+ * the first i characters of a and the first j of b.
+ */
 static bool
 globs_meet(const char *a, const char *b)
 {
@@ -40,7 +43,7 @@ globs_meet(const char *a, const char *b)
 	return meet[n];
 }
 
-/* Does «wide» match all that «narrow» matches?  False where that is not plain. */
+/* True if «wide» certainly matches every name that «narrow» matches; false in doubt. */
 static bool
 glob_includes(const char *wide, const char *narrow)
 {
@@ -80,7 +83,7 @@ callers_meet(const struct policy *a, const struct policy *b)
 {
 	size_t i;
 
-	/* who is in group gpuhelper may change any day */
+	/* without callers, a policy is for the members of group gpuhelper, which may be anyone */
 	if (!a->has_callers || !b->has_callers)
 		return true;
 	for (i = 0; i < a->callers.n; i++)
@@ -127,7 +130,7 @@ vars_included(const struct instance_vars *wide, const struct instance_vars *narr
 	return true;
 }
 
-/* Does «wide» plainly cover all that «narrow» covers? */
+/* True if «wide» certainly covers every container that «narrow» covers; false in doubt. */
 static bool
 cover_includes(const struct policy *wide, const struct policy *narrow)
 {
@@ -142,7 +145,7 @@ cover_includes(const struct policy *wide, const struct policy *narrow)
 	}
 	if (wide->identity == IDENTITY_CALLER)
 		return true;
-	/* whatever a token proves may be claimed as well, but not the other way round */
+	/* a container with a token also satisfies identity = "claim", but not the other way round */
 	if (narrow->identity == IDENTITY_CALLER ||
 	    (wide->identity == IDENTITY_TOKEN && narrow->identity == IDENTITY_CLAIM))
 		return false;
@@ -181,7 +184,7 @@ folder_included(const struct folder_rule *wide, const struct folder_rule *narrow
 	    wide->relabel == narrow->relabel;
 }
 
-/* Is something in «later» that «earlier» has not? */
+/* True if «later» gives something that «earlier» does not. */
 static bool
 gives_more(const struct policy *earlier, const struct policy *later)
 {

@@ -1,4 +1,4 @@
-/* See policytest.h.  Text in, values out; the form is that of a policy file (read/conf.h). */
+/* See policytest.h.  The file has the syntax of a policy file (read/conf.h). */
 #include "policytest.h"
 
 #include <stdlib.h>
@@ -12,30 +12,30 @@
 #define TESTS_MAX 2048
 
 static void
-read_name(config_setting_t *s, void *out, struct faults *f)
+read_test_name(config_setting_t *s, void *out, struct faults *f)
 {
 	conf_string(s, &((struct policy_test *)out)->name, f);
 }
 
 static void
-read_pipeline(config_setting_t *s, void *out, struct faults *f)
+read_test_pipeline(config_setting_t *s, void *out, struct faults *f)
 {
 	struct policy_test *t = out;
 	const char *slash;
 
 	conf_string(s, &t->pipeline, f);
 	if (t->pipeline != NULL && ((slash = strchr(t->pipeline, '/')) == NULL || slash == t->pipeline || slash[1] == '\0'))
-		fault_add(f, conf_line(s), false, "pipeline must be \"TEAM/PIPELINE\"; \"%s\" is not", t->pipeline);
+		fault_add(f, conf_line(s), false, "pipeline must be \"TEAM/PIPELINE\", not \"%s\"", t->pipeline);
 }
 
 static void
-read_job(config_setting_t *s, void *out, struct faults *f)
+read_test_job(config_setting_t *s, void *out, struct faults *f)
 {
 	conf_string(s, &((struct policy_test *)out)->job, f);
 }
 
 static void
-read_instance_vars(config_setting_t *s, void *out, struct faults *f)
+read_test_instance_vars(config_setting_t *s, void *out, struct faults *f)
 {
 	struct policy_test *t = out;
 	json_t *vars;
@@ -52,7 +52,7 @@ read_instance_vars(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
-read_identity(config_setting_t *s, void *out, struct faults *f)
+read_test_identity(config_setting_t *s, void *out, struct faults *f)
 {
 	static const char *const words[] = { "token", "claim", "caller", NULL };
 	unsigned ignored;
@@ -62,25 +62,25 @@ read_identity(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
-read_issuer(config_setting_t *s, void *out, struct faults *f)
+read_test_issuer(config_setting_t *s, void *out, struct faults *f)
 {
 	conf_string(s, &((struct policy_test *)out)->issuer, f);
 }
 
 static void
-read_gpus(config_setting_t *s, void *out, struct faults *f)
+read_requested_gpus(config_setting_t *s, void *out, struct faults *f)
 {
 	conf_string(s, &((struct policy_test *)out)->gpus, f);
 }
 
 static void
-read_folders(config_setting_t *s, void *out, struct faults *f)
+read_requested_folders(config_setting_t *s, void *out, struct faults *f)
 {
 	conf_string(s, &((struct policy_test *)out)->folders, f);
 }
 
 static void
-read_user(config_setting_t *s, void *out, struct faults *f)
+read_test_user(config_setting_t *s, void *out, struct faults *f)
 {
 	conf_string(s, &((struct policy_test *)out)->user, f);
 }
@@ -127,7 +127,7 @@ read_given_folders(config_setting_t *s, void *out, struct faults *f)
 		return;
 	for (i = 0; i < t->given_folders.n; i++)
 		if ((end = strrchr(t->given_folders.v[i], ':')) == NULL || (strcmp(end, ":ro") != 0 && strcmp(end, ":rw") != 0))
-			fault_add(f, conf_line(s), false, "folders of «given» are \"PATH:ro\" or \"PATH:rw\", \"%s\" is not",
+			fault_add(f, conf_line(s), false, "folders of «given» must be \"PATH:ro\" or \"PATH:rw\", not \"%s\"",
 			    t->given_folders.v[i]);
 }
 
@@ -141,15 +141,15 @@ read_given(config_setting_t *s, void *out, struct faults *f)
 }
 
 static const struct conf_key test_keys[] = {
-	{ "name", read_name },
-	{ "pipeline", read_pipeline },
-	{ "job", read_job },
-	{ "instance_vars", read_instance_vars },
-	{ "identity", read_identity },
-	{ "issuer", read_issuer },
-	{ "gpus", read_gpus },
-	{ "folders", read_folders },
-	{ "user", read_user },
+	{ "name", read_test_name },
+	{ "pipeline", read_test_pipeline },
+	{ "job", read_test_job },
+	{ "instance_vars", read_test_instance_vars },
+	{ "identity", read_test_identity },
+	{ "issuer", read_test_issuer },
+	{ "gpus", read_requested_gpus },
+	{ "folders", read_requested_folders },
+	{ "user", read_test_user },
 	{ "expect", read_expect },
 	{ "policy", read_policy },
 	{ "reason", read_reason },
@@ -169,9 +169,9 @@ read_test(config_setting_t *s, struct policy_test *t, struct faults *f)
 	else if (!conf_there(test_keys, there, "pipeline") && (t->identity == NULL || strcmp(t->identity, "caller") != 0))
 		fault_add(f, t->line, false, "a test needs a pipeline, or identity = \"caller\"");
 	else if (t->expect != OUTCOME_GRANTED && (t->policy != NULL || t->has_gpus || t->has_folders))
-		fault_add(f, t->line, false, "policy and given go with expect = \"granted\"");
+		fault_add(f, t->line, false, "policy and given need expect = \"granted\"");
 	else if (t->expect == OUTCOME_GRANTED && t->reason != NULL)
-		fault_add(f, t->line, false, "reason goes with expect = \"refused\" or \"plain\"");
+		fault_add(f, t->line, false, "reason needs expect = \"refused\" or \"plain\"");
 }
 
 static void
@@ -198,9 +198,9 @@ policy_tests_parse(const char *text, size_t len, struct policy_tests *out, struc
 
 	if (conf_parse(&cfg, text, len, f)) {
 		conf_group(config_root_setting(&cfg), keys, out, f);
-		/* a file that tests nothing must not pass */
+		/* an empty file must not count as passed */
 		if (out->n == 0 && f->errors == 0)
-			fault_add(f, 0, false, "has no tests: tests = ( { name = ...; }, ... );");
+			fault_add(f, 0, false, "has no tests; the form is tests = ( { name = ...; }, ... );");
 	}
 	config_destroy(&cfg);
 	return f->errors == 0;

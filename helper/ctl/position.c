@@ -27,9 +27,9 @@ position_open(struct position *p, const char *path, struct why *why)
 		return refuse(why, WHY_USAGE, "audit follow: --state %s: name a file", path);
 	if ((p->lock = open(p->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_IO, "%s: %s", p->dir, strerror(errno));
-	/* the directory: the file is another one after each step */
+	/* lock the directory, because each save replaces the file */
 	if (flock(p->lock, LOCK_EX | LOCK_NB) == -1)
-		return refuse(why, WHY_AGAIN, "%s: another follower keeps its position there: stop that one, or name another "
+		return refuse(why, WHY_AGAIN, "%s: another «audit follow» keeps its position there: stop it, or use another "
 		    "directory", p->dir);
 	return 0;
 }
@@ -55,7 +55,7 @@ position_load(const struct position *p, struct audit_head *at, struct why *why)
 	if ((text = file_read_at(p->lock, p->name, AUDIT_HEAD_BYTES, &len)) == NULL)
 		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s%s: %s", p->dir, p->name, strerror(errno));
 	if (!audit_head_read(text, len, at))
-		return refuse(why, WHY_DATA, "%s%s is no position of this program's: remove it to begin with the log's first record",
+		return refuse(why, WHY_DATA, "%s%s is not a valid position: remove the file to begin with the log's first record",
 		    p->dir, p->name);
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* How far the audit log was sent: a file that «audit follow» replaces after each of its steps. */
+/* The file in which «audit follow» saves how much of the audit log was sent. */
 #ifndef GPUHELPER_CTL_POSITION_H
 #define GPUHELPER_CTL_POSITION_H
 
@@ -6,19 +6,20 @@
 #include "../pure/why.h"
 
 struct position {
-	char *dir, *name;	/* of the file; NULL: none is kept */
-	int lock;		/* the directory, locked; -1: none */
+	char *dir, *name;	/* of the file; NULL: no position is saved */
+	int lock;		/* the locked directory, or -1 */
 };
 
 /*
- * Where it is kept; NULL: nowhere.  -1 with *why (WHY_AGAIN: another follower has it, and each would send what the
- * other has sent).  position_close() in either case.
+ * Locks the directory of the file «path»; NULL: saves no position.  -1 with *why; the code is WHY_AGAIN if another
+ * follower has the lock, as both would send the same records.  The caller calls position_close() in any case.
  */
 int position_open(struct position *p, const char *path, struct why *why);
 void position_close(struct position *p);
 
-/* What is written there; that of a log without records where nothing is.  -1 with *why. */
+/* Loads the position; without a file, the position before the first record.  -1 with *why. */
 int position_load(const struct position *p, struct audit_head *at, struct why *why);
+/* Replaces the file.  -1 with *why. */
 int position_save(const struct position *p, const struct audit_head *at, struct why *why);
 
 #endif

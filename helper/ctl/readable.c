@@ -1,4 +1,4 @@
-/* See readable.h.  Computed, not tried. */
+/* See readable.h.  Computes the answer from modes and ACLs; opens nothing as that user. */
 #include "readable.h"
 
 #include <fcntl.h>
@@ -51,7 +51,7 @@ readable_by(uint32_t uid, const char *name, const char *path)
 	for (end = strchr(part + 1, '/'); allowed && end != NULL; end = next) {
 		next = strchr(end + 1, '/');
 		*end = '\0';
-		/* the last one is opened to be read (trust.h) */
+		/* the file's own directory is opened for reading (trust.h) */
 		allowed = may(&s, root, part, next != NULL ? X_OK : R_OK | X_OK);
 		*end = '/';
 	}

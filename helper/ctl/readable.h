@@ -1,4 +1,4 @@
-/* May another user read a file? */
+/* Whether another user may read a file. */
 #ifndef GPUHELPER_CTL_READABLE_H
 #define GPUHELPER_CTL_READABLE_H
 
@@ -6,9 +6,8 @@
 #include <stdint.h>
 
 /*
- * True if the user, with the groups that he gets when he logs in, may open the
- * directory of the file and read the file, by modes and ACLs; or where that can't be
- * seen.  What is not there is no hindrance.  «name» may be NULL; «path» is absolute.
+ * True if modes and ACLs let the user, with the groups of a login, open the file's directory and read the file.  True
+ * also if this process can't tell, or the path does not exist.  «name» may be NULL; «path» is absolute.
  */
 bool readable_by(uint32_t uid, const char *name, const char *path);
 

@@ -1,6 +1,6 @@
 /*
- * gpuhelperctl report: who used the GPUs, and who was denied them, as one page of HTML without a script, from the audit
- * log.  Reads with its caller's rights.  See report.h.
+ * gpuhelperctl report: writes an HTML page, without scripts, about who used the GPUs and who was denied them, from the
+ * audit log.  Reads with its caller's rights.  See report.h.
  */
 #include "report.h"
 
@@ -22,7 +22,7 @@
 #include "logset.h"
 #include "when.h"
 
-#define SAME_BOOT_S 120		/* two sources tell of one boot so far apart */
+#define SAME_BOOT_S 120		/* the two sources may differ by this much about one boot */
 
 struct boots {
 	int64_t *v;
@@ -42,14 +42,14 @@ add_boot(struct boots *b, int64_t at)
 }
 
 static int
-by_number(const void *a, const void *b)
+by_time(const void *a, const void *b)
 {
 	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-/* When this host was started: leases end with that, and no record says so. */
+/* Finds the times when this host booted: a reboot ends all leases without a record. */
 static void
 find_boots(struct boots *b)
 {
@@ -69,7 +69,7 @@ find_boots(struct boots *b)
 	    (at = strstr(stat, "\nbtime ")) != NULL)
 		(void)add_boot(b, strtoll(at + 7, NULL, 10));
 	if (b->n > 1)
-		qsort(b->v, b->n, sizeof(*b->v), by_number);
+		qsort(b->v, b->n, sizeof(*b->v), by_time);
 	for (i = n = 0; i < b->n; i++)
 		if (n == 0 || b->v[i] - b->v[n - 1] > SAME_BOOT_S)
 			b->v[n++] = b->v[i];
@@ -77,14 +77,14 @@ find_boots(struct boots *b)
 }
 
 static void
-take(struct report *r, const struct options *o, struct report_entry *e)
+count_entry(struct report *r, const struct options *o, struct report_entry *e)
 {
 	e->wanted = audit_filter_takes(o, e->named ? e->pipeline : "", e->vars, e->vars_left_out);
 	report_take(r, e);
 }
 
 static int
-read_log(struct report *r, const struct options *o, const struct log_file *file, struct why *why)
+add_log(struct report *r, const struct options *o, const struct log_file *file, struct why *why)
 {
 	struct report_entry entry = { .time = 0 };
 	struct log_reader reader;
@@ -96,7 +96,7 @@ read_log(struct report *r, const struct options *o, const struct log_file *file,
 		return -1;
 	while ((n = log_line(&reader, &line)) >= 0)
 		if (n > 0 && report_entry_read(line, (size_t)n, &entry))
-			take(r, o, &entry);
+			count_entry(r, o, &entry);
 		else
 			r->torn += n > 0;
 	report_entry_free(&entry);
@@ -104,21 +104,20 @@ read_log(struct report *r, const struct options *o, const struct log_file *file,
 	r->files++;
 	if (!whole || n == -2) {
 		r->damaged++;
-		(void)complain(WHY_DATA, "%s can't be read to its end: what comes after that is not in the report",
-		    file->path);
+		(void)complain(WHY_DATA, "%s: can't read the file to its end: the report lacks the rest", file->path);
 	}
 	return 0;
 }
 
 static int
-read_logs(struct report *r, const struct options *o, struct log_set *files, struct why *why)
+add_logs(struct report *r, const struct options *o, struct log_set *files, struct why *why)
 {
 	size_t i;
 
 	if ((o->args > 0 ? log_set_named(o->arg, o->args, files, why) : log_set_of_host(files, why)) == -1)
 		return -1;
 	for (i = 0; i < files->n; i++)
-		if (read_log(r, o, &files->v[i], why) == -1)
+		if (add_log(r, o, &files->v[i], why) == -1)
 			return -1;
 	report_finish(r);
 	return r->nomem ? refuse_nomem(why) : 0;
@@ -140,20 +139,20 @@ write_page(const struct options *o, struct report *r, struct why *why)
 	    refuse(why, WHY_IO, "stdout: %s", strerror(errno));
 }
 
-/* 0, or the exit status after a complaint. */
+/* Parses --since and --until.  0, or the exit status after a complaint. */
 static int
-read_period(const struct options *o, struct report *r)
+parse_period(const struct options *o, struct report *r)
 {
 	const int64_t now = time(NULL);
 
-	/* of a log that was named nobody knows up to when it tells everything */
+	/* logs on the command line may end at any time: the report then ends with the last record */
 	r->since = INT64_MIN;
 	r->until = o->args == 0 ? now : INT64_MAX;
 	if (o->since != NULL && !when_read_ago(o->since, now, &r->since))
-		return misuse(o, "report: --since must be like 30d, 12h, 2026-11-20T23:06:00Z or seconds since 1970, \"%s\" is not",
+		return misuse(o, "report: --since must be like 30d, 12h, 2026-11-20T23:06:00Z or seconds since 1970, not \"%s\"",
 		    o->since);
 	if (o->until != NULL && !when_read_ago(o->until, now, &r->until))
-		return misuse(o, "report: --until must be like 30d, 12h, 2026-11-20T23:06:00Z or seconds since 1970, \"%s\" is not",
+		return misuse(o, "report: --until must be like 30d, 12h, 2026-11-20T23:06:00Z or seconds since 1970, not \"%s\"",
 		    o->until);
 	return r->since < r->until ? 0 : misuse(o, "report: --since must be before --until");
 }
@@ -170,18 +169,18 @@ ctl_report(const struct options *o)
 	int status;
 
 	if (!audit_filter_check(o, &wrong))
-		return misuse(o, "report: --instance-var must be NAME=VALUE, \"%s\" is not", wrong);
-	if ((status = read_period(o, &r)) != 0)
+		return misuse(o, "report: --instance-var must be NAME=VALUE, not \"%s\"", wrong);
+	if ((status = parse_period(o, &r)) != 0)
 		return status;
 	audit_filter_describe(o, &filter);
 	if (filter.len > 0 && !filter.failed)
 		r.filter = filter.p;
-	/* leases end with each restart of the host; of logs that were named nobody knows which host's they are */
+	/* logs on the command line may come from another host, whose boots are unknown */
 	if (o->args == 0)
 		find_boots(&boots);
 	r.boot = boots.v;
 	r.boots = boots.n;
-	if (read_logs(&r, o, &files, &why) == -1 || write_page(o, &r, &why) == -1)
+	if (add_logs(&r, o, &files, &why) == -1 || write_page(o, &r, &why) == -1)
 		status = give_up(o, &why);
 	else if (r.damaged > 0)
 		status = WHY_DATA;

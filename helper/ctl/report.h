@@ -1,7 +1,7 @@
 /*
- * gpuhelperctl report: what its parts share.  report.c reads the log, report_entry.c a record, report_sum.c counts,
- * report_page.c and its like write the page.  Memory grows with the number of names, days and open leases, and not with
- * that of records.
+ * gpuhelperctl report: what its parts share.  report.c reads the log, report_entry.c parses a record, report_sum.c
+ * counts, and the others write the page.  Memory grows with the number of names, days and open leases, but not with the
+ * number of records.
  */
 #ifndef GPUHELPER_CTL_REPORT_H
 #define GPUHELPER_CTL_REPORT_H
@@ -16,19 +16,19 @@
 #define DAY_S 86400
 #define NAME_SIZE 256	/* of a pipeline */
 
-/* A record, as far as it is of use here. */
+/* The parts of a record that the report uses. */
 enum report_event { EVENT_GRANT, EVENT_REFUSE, EVENT_UNDO, EVENT_END, EVENT_GAVE_BACK, EVENT_OTHER };
 struct report_entry {
 	enum report_event event;
 	int64_t time;			/* seconds since 1970 */
-	char pipeline[NAME_SIZE];	/* or who else it is; see report_entry_read() */
-	bool named;			/* it is a pipeline */
-	char vars[1100];		/* its instance variables, as the record has them; "": none */
-	bool vars_left_out;		/* some of them */
-	bool claimed;			/* all of that is a claim */
-	bool wanted;			/* auditfilter.h; set by who reads */
-	char user[80];			/* who asked, or whose the lease is */
-	char lease[340];		/* that of one container of one user */
+	char pipeline[NAME_SIZE];	/* TEAM/PIPELINE; without one, text like "(user NAME)" */
+	bool named;			/* pipeline is TEAM/PIPELINE */
+	char vars[1100];		/* its instance variables as in the record, or "" */
+	bool vars_left_out;		/* the record lacks some of them */
+	bool claimed;			/* pipeline and variables are an unproven claim */
+	bool wanted;			/* the filter selects the record (auditfilter.h); the caller sets this */
+	char user[80];			/* the user who asked, or whom the lease belongs to */
+	char lease[340];		/* identifies the lease: UID/CONTAINER */
 	char reason[300];
 	struct strlist gpus;
 	size_t denial;			/* index into audit_reasons */
@@ -37,20 +37,20 @@ struct report_entry {
 };
 
 /*
- * Reads a record's line.  False where it is none: no JSON, no event, or no time between 2000 and 2200.  The entry
- * before is freed; report_entry_free() after the last.
+ * Parses a record's line, and frees what *e held before.  False if the line is no record: it is not JSON, has no event,
+ * or no time between 2000 and 2200.  The caller calls report_entry_free() after the last.
  */
 bool report_entry_read(const char *line, size_t len, struct report_entry *e);
 void report_entry_free(struct report_entry *e);
 
-/* Things by their names, each one once. */
+/* A set of structs with names; each struct begins with «char *name». */
 struct named {
 	void *tree;
-	void **v;		/* in the order in which they came; each begins with «char *name» */
+	void **v;		/* in the order of their addition */
 	size_t n, cap;
 };
 
-/* Containers that had to wait, by how long. */
+/* The ranges into which waits are sorted. */
 #define WAITS 5
 extern const struct report_wait {
 	int64_t below;		/* seconds */
@@ -59,17 +59,19 @@ extern const struct report_wait {
 
 struct report_pipeline {
 	char *name;
-	bool named;		/* it is a pipeline, and not who asks without one */
-	size_t grants, held;	/* in the period; still held at its end */
-	int64_t seconds;	/* a GPU's; so are those of the days */
-	int64_t first_day, *day;	/* since 1970 */
+	bool named;		/* name is TEAM/PIPELINE */
+	size_t grants;		/* in the period */
+	size_t held;		/* leases at the end of the period */
+	int64_t seconds;	/* GPU seconds */
+	int64_t first_day;	/* days since 1970 */
+	int64_t *day;		/* GPU seconds of each day */
 	size_t days;
 	size_t denied[AUDIT_REASONS], denials;
 	size_t waits;
 	int64_t waited, longest;
 };
 
-/* A pipeline's instance: "TEAM/PIPELINE {VARIABLES}". */
+/* An instance of a pipeline; its name is "TEAM/PIPELINE {VARIABLES}". */
 struct report_instance {
 	char *name;
 	size_t grants, denials;
@@ -80,100 +82,107 @@ struct report_instance {
 struct report_gpu {
 	char *name;
 	size_t grants, holders;
-	int64_t since;		/* with a holder: since when it has one */
-	int64_t busy, seconds;	/* with one holder or more; the sum of its leases */
+	int64_t since;		/* if it has holders: since when */
+	int64_t busy;		/* seconds with one holder or more */
+	int64_t seconds;	/* the sum of its leases */
 };
 
 struct report_user {
 	char *name;
 	size_t denials;
 	int64_t last;
-	char reason[300];	/* of the last one */
+	char reason[300];	/* of the last denial */
 };
 
 struct report_lease;
 
 struct report {
-	int64_t since, until;		/* the period; INT64_MIN and INT64_MAX: from the first, to the last record */
-	int64_t from, to;		/* the same, once all is read */
-	const int64_t *boot;		/* times at which this host was started, ascending; borrowed */
+	int64_t since, until;		/* the period; INT64_MIN: from the first record; INT64_MAX: to the last */
+	int64_t from, to;		/* the same, after report_finish() */
+	const int64_t *boot;		/* the host's boot times, ascending; borrowed */
 	size_t boots, next_boot;
-	int64_t first, last;		/* times of records within the period */
+	int64_t first, last;		/* times of the first and last record in the period */
 	size_t files, records, outside, torn, damaged;
 	struct named pipelines, gpus, users, instances;
-	struct report_pipeline unwanted;	/* of leases that the filter leaves out: none of its numbers counts */
-	const char *filter;		/* what was asked for alone, in words; NULL: everything; borrowed */
-	void *tree;			/* leases by their names */
+	struct report_pipeline unwanted;	/* collects leases that the filter excludes; never printed */
+	const char *filter;		/* describes the filter; NULL: no filter; borrowed */
+	void *tree;			/* open leases by name */
 	struct report_lease *oldest, *newest;
 	size_t leases;
 	size_t grants, again, undone, without_gpus, denials, denied[AUDIT_REASONS], waits[WAITS];
 	int64_t seconds, waited, longest, left_out;
 	size_t held;			/* leases at the end of the period */
-	size_t orphans, replaced, cut_by_boot;	/* ends without a grant; grants without an end, and those that a boot ended */
+	size_t orphans;			/* ends without a grant */
+	size_t replaced;		/* grants without an end */
+	size_t cut_by_boot;		/* grants that ended with a boot */
 	bool nomem;
 };
 
 /* Counts one record. */
 void report_take(struct report *r, const struct report_entry *e);
-/* After the last one: what is still held counts to the end of the period, and lists are sorted, the largest first. */
+/* Must follow the last record: counts open leases to the end of the period, and sorts the lists, the largest first. */
 void report_finish(struct report *r);
 void report_free(struct report *r);
 
-/* For a chart: sorts the pipelines or users by how often they were denied, in place. */
+/* Sorts the pipelines by their number of denials. */
 void report_sort_denied(struct named *pipelines);
 
-/* Text for the page, from here on.  Anyone's text goes through here: for HTML, attributes and SVG alike. */
+/*
+ * Adds text, escaped for HTML, attributes and SVG.  Text that anyone may have chosen must come into the page this way.
+ */
 void html_text(struct buf *b, const char *text);
-/* The same, cut in its middle to so many characters. */
+/* Likewise, but cuts the text in the middle to at most max characters. */
 void html_text_short(struct buf *b, const char *text, size_t max);
-/* 1234567 as 1,234,567. */
+/* Adds 1234567 as 1,234,567. */
 void html_count(struct buf *b, int64_t n);
-/* Seconds as hours with one decimal place. */
+/* Adds seconds as hours with one decimal place. */
 void html_hours(struct buf *b, int64_t seconds);
-/* part of whole as 12.3 %. */
+/* Adds part of whole as 12.3 %. */
 void html_share(struct buf *b, int64_t part, int64_t whole);
-/* 2 h 5 min, 38 s. */
+/* Adds seconds as 2 h 5 min, or 38 s. */
 void html_duration(struct buf *b, int64_t seconds);
-/* 2026-11-20, of seconds since 1970. */
+/* Adds the day as 2026-11-20; takes seconds since 1970. */
 void html_day(struct buf *b, int64_t seconds);
 
 struct chart {
 	const char *id, *title;
-	const char *about;	/* what a reader who can't see it is told */
+	const char *about;	/* a description for readers who can't see the chart */
 };
 struct chart_bar {
 	const char *name;
-	const char *value;	/* as it stands there */
-	double share;		/* of the whole width, 0 to 1 */
+	const char *value;	/* as text */
+	double share;		/* of the full width, 0 to 1 */
 };
+/* Adds a bar chart. */
 void chart_bars(struct buf *b, const struct chart *c, const struct chart_bar *bar, size_t n);
 
-/* A column is so many days, from «day» on; hours of each series, and of all. */
+/* The GPU hours of a column: of each series, and of all. */
 #define CHART_SERIES 9
 struct chart_column {
-	int64_t day;
+	int64_t day;		/* the column's first day, since 1970 */
 	double hours[CHART_SERIES], all;
 };
 struct chart_columns {
 	struct chart_column *v;
 	size_t n;
-	int64_t days;		/* of a column */
+	int64_t days;		/* days in a column */
 	const char *series[CHART_SERIES];
 	size_t series_n;
 };
+/* Adds a column chart. */
 void chart_columns(struct buf *b, const struct chart *c, const struct chart_columns *columns);
 
-/* The columns of the report's GPU time, which the caller frees (v).  False: no memory. */
+/* Makes the columns of the report's GPU time; the caller frees out->v.  False: out of memory. */
 bool report_columns(const struct report *r, struct chart_columns *out);
 
 /*
- * A table's beginning and end: its caption, and how its columns are called, up to a NULL.  The first column has names,
- * the others numbers, but for those whose name begins with HTML_WORDS.
+ * Begin and end a table.  «columns» are the column names, ended by NULL.  The first column has names and the others
+ * numbers, except that a column whose name begins with HTML_WORDS has text.
  */
 #define HTML_WORDS "\t"
 void html_table(struct buf *b, const char *caption, const char *const *columns);
 void html_table_end(struct buf *b);
-/* The row that stands for those that are cut off: «12 more». */
+/* Begins the last row of a shortened table: «12 more». */
 void html_more(struct buf *b, size_t n);
 
 /* The sections of the page. */
@@ -183,10 +192,10 @@ void report_section_waits(struct buf *b, const struct report *r);
 void report_section_denials(struct buf *b, struct report *r);
 void report_section_instances(struct buf *b, const struct report *r);
 
-/* The style sheet of the page, and the policy that lets a browser load that and nothing else. */
+/* Adds the style sheet, and a policy that lets a browser load nothing else. */
 void report_style(struct buf *b);
 
-/* The whole page; «host» made it, of its own log or of files that were named. */
+/* Adds the whole page.  «host» is this host's name; own: the report is from its own log, not from named files. */
 void report_page(struct buf *b, struct report *r, const char *host, bool own);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * See report.h: charts as SVG.  Widths are in percent and the sizes of text in pixels, so that a chart fits a phone and
- * a sheet of paper without a script, and its text is as large on each.
+ * See report.h: charts as SVG.  Widths are in percent and text sizes in pixels.  So a chart fits a phone as well as a
+ * sheet of paper without a script, and its text has the same size on both.
  */
 #include "report.h"
 
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BAR_ROW 38		/* pixels: a name, its bar, and room */
-#define BAR_NAME 34		/* characters of a name that fit in a phone's width */
+#define BAR_ROW 38		/* pixels for a name, its bar and a margin */
+#define BAR_NAME 34		/* characters of a name that fit on a phone */
 #define PLOT_HEIGHT 200
 #define PLOT_TOP 12
 #define PLOT_BOTTOM 24
-#define LABELS 4		/* days that are named below the columns */
+#define LABELS 4		/* dates below the columns */
 
 static void
 begin_chart(struct buf *b, const struct chart *c, const char *width, int height)
@@ -35,7 +35,7 @@ add_bar(struct buf *b, const struct chart_bar *bar, int y)
 	html_text(b, bar->name);
 	buf_puts(b, ": ");
 	buf_puts(b, bar->value);
-	/* a name that is wider than it should be is cut off before the value begins */
+	/* the inner svg clips a name that is too wide, so that it does not overlap the value */
 	buf_printf(b, "</title><svg y=\"%d\" width=\"74%%\" height=\"20\"><text y=\"14\">", y);
 	html_text_short(b, bar->name, BAR_NAME);
 	buf_printf(b, "</text></svg><text x=\"100%%\" y=\"%d\" text-anchor=\"end\">", y + 14);
@@ -59,7 +59,9 @@ chart_bars(struct buf *b, const struct chart *c, const struct chart_bar *bar, si
 	buf_puts(b, "</svg></figure>\n");
 }
 
-/* The distance of lines, so that about four of them reach up to the highest column: 1, 2 or 5 times a power of ten. */
+/*
+ * The distance between grid lines: 1, 2 or 5 times a power of ten, so that about four lines reach the highest column.
+ */
 static double
 line_step(double highest)
 {
@@ -81,7 +83,7 @@ height_of(double hours, double top)
 }
 
 static void
-add_lines(struct buf *b, double step, double top)
+add_grid(struct buf *b, double step, double top)
 {
 	double at;
 
@@ -104,9 +106,9 @@ add_scale(struct buf *b, double step, double top)
 	buf_puts(b, "</svg>");
 }
 
-/* What is seen where the pointer rests on a column. */
+/* Adds the tooltip of a column. */
 static void
-add_words(struct buf *b, const struct chart_columns *columns, const struct chart_column *c)
+add_tooltip(struct buf *b, const struct chart_columns *columns, const struct chart_column *c)
 {
 	size_t i;
 
@@ -131,23 +133,23 @@ add_column(struct buf *b, const struct chart_columns *columns, size_t i, double 
 	size_t k;
 
 	buf_puts(b, "<g>");
-	add_words(b, columns, c);
+	add_tooltip(b, columns, c);
 	for (k = 0; k < columns->series_n; k++) {
 		if (c->hours[k] <= 0)
 			continue;
 		high = height_of(c->hours[k], top);
 		y -= high;
-		/* a line of paper between two of them */
+		/* leave a gap of one pixel between two series */
 		thin = high > 3 ? 1 : 0;
 		buf_printf(b, "<rect class=\"s%zu\" x=\"%.3f%%\" y=\"%.2f\" width=\"%.3f%%\" height=\"%.2f\"/>", k,
 		    wide * ((double)i + gap / 2), y + thin, wide * (1 - gap), high - thin);
 	}
-	/* the pointer need not find a small one */
+	/* the tooltip reacts to the full height, so that it also shows over a low column */
 	buf_printf(b, "<rect x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\" fill-opacity=\"0\"/></g>\n",
 	    wide * (double)i, PLOT_TOP, wide, PLOT_HEIGHT);
 }
 
-/* 24 Nov, or, where the columns are a year, Nov 2026. */
+/* Adds a date as 24 Nov, or as Nov 2026 if the chart spans years. */
 static void
 add_day(struct buf *b, int64_t day, bool years)
 {
@@ -208,7 +210,7 @@ chart_columns(struct buf *b, const struct chart *c, const struct chart_columns *
 	buf_puts(b, "<figure><div class=\"plot\">");
 	add_scale(b, step, top);
 	begin_chart(b, c, "100%", PLOT_TOP + PLOT_HEIGHT + PLOT_BOTTOM);
-	add_lines(b, step, top);
+	add_grid(b, step, top);
 	for (i = 0; i < columns->n; i++)
 		add_column(b, columns, i, top);
 	add_days(b, columns);

@@ -1,4 +1,4 @@
-/* See report.h: who had to wait, who was denied, and why. */
+/* See report.h: the sections about waits and denials. */
 #include "report.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define USERS 10
 #define REASON_SHOWN 160	/* characters */
 
-/* Bars of counts; the largest is as wide as there is room. */
+/* Adds a bar chart of counts.  The largest gets the full width. */
 static void
 add_count_bars(struct buf *b, const struct chart *chart, const char *const *name, const size_t *count, size_t n)
 {
@@ -56,7 +56,7 @@ add_duration(struct buf *b, int64_t seconds)
 	buf_puts(b, "</td>");
 }
 
-/* Waits. */
+/* Waits */
 
 static int
 by_waited(const void *a, const void *b)
@@ -69,13 +69,13 @@ by_waited(const void *a, const void *b)
 }
 
 static void
-add_waiters(struct buf *b, const struct report_pipeline *const *p, size_t n)
+add_waiting_pipelines(struct buf *b, const struct report_pipeline *const *p, size_t n)
 {
-	static const char *const columns[] = { "Pipeline", "Grants that waited", "Mean wait", "Longest wait", "In all", NULL };
+	static const char *const columns[] = { "Pipeline", "Grants that waited", "Mean wait", "Longest wait", "Total", NULL };
 	const size_t shown = n < ROWS ? n : ROWS;
 	size_t i;
 
-	html_table(b, "Waits by pipeline, those that waited longest in all first", columns);
+	html_table(b, "Waits by pipeline, the longest total first", columns);
 	for (i = 0; i < shown; i++) {
 		add_name(b, p[i]->name);
 		add_count(b, p[i]->waits);
@@ -105,14 +105,14 @@ add_wait_table(struct buf *b, const struct report *r)
 		if (((const struct report_pipeline *)r->pipelines.v[i])->waits > 0)
 			p[n++] = r->pipelines.v[i];
 	qsort(p, n, sizeof(struct report_pipeline *), by_waited);
-	add_waiters(b, p, n);
+	add_waiting_pipelines(b, p, n);
 }
 
 void
 report_section_waits(struct buf *b, const struct report *r)
 {
 	static const struct chart chart = { "waits", "Grants by how long they waited",
-		"A bar for each range of waiting times: how many grants waited for so long." };
+		"A bar for each range of waiting times, with the number of grants that waited so long." };
 	const char *name[WAITS];
 	size_t i, waits = 0;
 
@@ -122,7 +122,7 @@ report_section_waits(struct buf *b, const struct report *r)
 	}
 	buf_puts(b, "<section><h2>Waits</h2>\n");
 	if (waits == 0) {
-		buf_puts(b, "<p class=\"soft\">No grant of this period says that it waited for a GPU.</p></section>\n");
+		buf_puts(b, "<p class=\"soft\">No grant in this period waited for a GPU.</p></section>\n");
 		return;
 	}
 	buf_puts(b, "<p class=\"soft\">");
@@ -130,16 +130,16 @@ report_section_waits(struct buf *b, const struct report *r)
 	buf_puts(b, waits == 1 ? " grant waited for a GPU for a second or longer, " :
 	    " grants waited for a GPU for a second or longer, ");
 	html_duration(b, r->waited / (int64_t)waits);
-	buf_puts(b, " on average. Who waited and got none is among the denials, as busy. Pipelines "
-	    "that waited longest in all come first.</p>\n");
+	buf_puts(b, " on average. A container that waited in vain counts among the denials, as busy. The pipeline with the "
+	    "longest total wait comes first.</p>\n");
 	add_count_bars(b, &chart, name, r->waits, WAITS);
 	add_wait_table(b, r);
 	buf_puts(b, "</section>\n");
 }
 
-/* Denials. */
+/* Denials */
 
-/* Indexes of the reasons that there were, the most frequent first. */
+/* The indexes of the reasons that occur, the most frequent first. */
 static size_t
 find_reasons(const struct report *r, size_t out[AUDIT_REASONS])
 {
@@ -241,8 +241,8 @@ add_denied(struct buf *b, const struct report *r, const size_t *reason, size_t n
 		}
 	}
 	i = pipelines < BARS ? pipelines : BARS;
-	buf_puts(b, "<h3>By pipeline</h3>\n<p class=\"soft\">Where the pipeline is not proven by a token, it is the one that "
-	    "the container claimed to be of.</p>\n");
+	buf_puts(b, "<h3>By pipeline</h3>\n<p class=\"soft\">Without a token that proves it, the pipeline is the one that "
+	    "the container claimed.</p>\n");
 	add_count_bars(b, &chart, name, count, i);
 	add_denied_table(b, r, pipelines, reason, n);
 }
@@ -250,15 +250,15 @@ add_denied(struct buf *b, const struct report *r, const size_t *reason, size_t n
 static void
 add_users(struct buf *b, const struct report *r)
 {
-	static const char *const columns[] = { "User", "Denials", "Last one", HTML_WORDS "What it said", NULL };
+	static const char *const columns[] = { "User", "Denials", "Last denial", HTML_WORDS "Its reason", NULL };
 	const size_t shown = r->users.n < USERS ? r->users.n : USERS;
 	const struct report_user *u;
 	char when[32];
 	size_t i;
 
-	buf_puts(b, "<h3>Users that were denied most</h3>\n<p class=\"soft\">Users of this host that asked for their "
-	    "containers: a worker's user asks for all of its pipelines.</p>\n");
-	html_table(b, "Users of the host, by denials", columns);
+	buf_puts(b, "<h3>Users with the most denials</h3>\n<p class=\"soft\">The users of this host who run the containers. A "
+	    "worker's user stands for all of the worker's pipelines.</p>\n");
+	html_table(b, "Users of the host by denials", columns);
 	for (i = 0; i < shown; i++) {
 		u = r->users.v[i];
 		add_name(b, u->name);
@@ -282,7 +282,7 @@ report_section_denials(struct buf *b, struct report *r)
 
 	buf_puts(b, "<section><h2>Denials</h2>\n");
 	if (r->denials == 0) {
-		buf_puts(b, "<p class=\"soft\">Nobody was denied anything in this period.</p></section>\n");
+		buf_puts(b, "<p class=\"soft\">No request was denied in this period.</p></section>\n");
 		return;
 	}
 	n = find_reasons(r, reason);

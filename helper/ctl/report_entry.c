@@ -1,6 +1,6 @@
 /*
- * See report.h.  A record is read without jansson: a report may be of a million of them.  A line may be anything, and
- * what a record says may be a task's author's.
+ * See report.h.  Does not use jansson, which is too slow for a million records.  A line may be anything, and a record
+ * may contain text from tasks.
  */
 #include "report.h"
 
@@ -21,7 +21,7 @@ static const char *const events[] = {
 	[EVENT_GAVE_BACK] = "gave-back",
 };
 
-/* "" where there is no such text. */
+/* Gets a string member; "" if there is none. */
 static void
 get_member(const struct doc *d, const char *key, char *out, size_t size)
 {
@@ -30,7 +30,7 @@ get_member(const struct doc *d, const char *key, char *out, size_t size)
 	snprintf(out, size, "%s", text != NULL ? text : "");
 }
 
-/* 0 where there is no such number, or a negative one. */
+/* Gets a number; 0 if there is none, or it is negative. */
 static int64_t
 get_number(const struct doc *d, const char *key)
 {
@@ -40,7 +40,7 @@ get_number(const struct doc *d, const char *key)
 }
 
 static bool
-read_time(const struct doc *d, int64_t *out)
+take_time(const struct doc *d, int64_t *out)
 {
 	char text[40];
 
@@ -49,7 +49,7 @@ read_time(const struct doc *d, int64_t *out)
 }
 
 static bool
-read_event(const struct doc *d, enum report_event *out)
+take_event_name(const struct doc *d, enum report_event *out)
 {
 	const uint32_t event = doc_get(d, 0, "event");
 	int i;
@@ -63,7 +63,7 @@ read_event(const struct doc *d, enum report_event *out)
 }
 
 static void
-read_who(const struct doc *d, struct report_entry *e)
+take_owner(const struct doc *d, struct report_entry *e)
 {
 	char team[NAME_SIZE], pipeline[NAME_SIZE], container[260];
 	const long long uid = get_number(d, "uid");
@@ -87,7 +87,7 @@ read_who(const struct doc *d, struct report_entry *e)
 }
 
 static void
-read_gpus(const struct doc *d, struct report_entry *e)
+take_gpu_names(const struct doc *d, struct report_entry *e)
 {
 	uint32_t n = doc_first(d, doc_get(d, 0, "gpus"));
 	char *name;
@@ -112,16 +112,16 @@ report_entry_read(const char *line, size_t len, struct report_entry *e)
 	struct why ignored;
 
 	report_entry_free(e);
-	if (doc_parse(&d, line, len, &ignored) == -1 || !doc_is(&d, 0, DOC_OBJECT) || !read_event(&d, &e->event) ||
-	    !read_time(&d, &e->time))
+	if (doc_parse(&d, line, len, &ignored) == -1 || !doc_is(&d, 0, DOC_OBJECT) || !take_event_name(&d, &e->event) ||
+	    !take_time(&d, &e->time))
 		return false;
 	e->left_out = get_number(&d, "suppressed");
 	e->again = doc_is(&d, doc_get(&d, 0, "again"), DOC_TRUE);
 	e->draining = doc_is(&d, doc_get(&d, 0, "draining"), DOC_TRUE);
-	read_who(&d, e);
+	take_owner(&d, e);
 	if (e->event == EVENT_GRANT) {
 		e->waited = get_number(&d, "waited");
-		read_gpus(&d, e);
+		take_gpu_names(&d, e);
 	} else if (e->event == EVENT_REFUSE) {
 		e->denial = audit_reason_of((long)get_number(&d, "code"));
 		get_member(&d, "reason", e->reason, sizeof(e->reason));

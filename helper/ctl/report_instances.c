@@ -1,4 +1,4 @@
-/* See report.h: instances of pipelines, which differ in their instance variables; a pull request is usually one. */
+/* See report.h: the section about instances of pipelines.  Usually each pull request is an instance. */
 #include "report.h"
 
 #include <stdlib.h>
@@ -40,20 +40,19 @@ is_empty(const struct report_instance *i)
 void
 report_section_instances(struct buf *b, const struct report *r)
 {
-	static const char *const columns[] = { "Instance", "GPU hours", "Grants", "Denials", HTML_WORDS "The last denial said",
+	static const char *const columns[] = { "Instance", "GPU hours", "Grants", "Denials", HTML_WORDS "Last denial's reason",
 		NULL };
 	size_t i, shown, n = r->instances.n;
 
-	/* of before the period; they are the last */
+	/* instances without use in the period are sorted last: leave them out */
 	while (n > 0 && is_empty(r->instances.v[n - 1]))
 		n--;
 	if (n == 0)
 		return;
 	shown = n < ROWS ? n : ROWS;
-	buf_puts(b, "<section><h2>Instances of pipelines</h2>\n<p class=\"soft\">Pipelines that have instance variables, as a "
-	    "pull request's usually has. An instance that is marked as a claim is the one that the container claimed to be "
-	    "of.</p>\n");
-	html_table(b, "Instances, those with the most GPU time first", columns);
+	buf_puts(b, "<section><h2>Instances of pipelines</h2>\n<p class=\"soft\">Pipelines with instance variables; pull "
+	    "requests usually have them. «A claim» means that the container claimed the instance without proof.</p>\n");
+	html_table(b, "Instances, the most GPU time first", columns);
 	for (i = 0; i < shown; i++)
 		add_row(b, r->instances.v[i]);
 	if (shown < n) {

@@ -1,6 +1,6 @@
 /*
- * See report.h: the page.  It loads nothing and runs nothing: no script, no picture, no font, and a policy for the
- * browser that says so.  What anyone else wrote comes into it by html_text() alone.
+ * See report.h: the page.  It has no scripts, pictures or fonts, and a Content-Security-Policy that forbids them.  Text
+ * that others chose comes into the page only through html_text().
  */
 #include "report.h"
 
@@ -57,20 +57,20 @@ add_origin(struct buf *b, const struct report *r, const char *host, bool own)
 	add_moment(b, time(NULL));
 	buf_puts(b, " UTC on <bdi>");
 	html_text(b, host);
-	buf_puts(b, own ? "</bdi> from its audit log: " : "</bdi> from audit logs that were named: ");
+	buf_puts(b, own ? "</bdi> from its audit log: " : "</bdi> from named audit logs: ");
 	html_count(b, (int64_t)r->records);
-	buf_printf(b, " record%s of this period in %zu file%s", r->records == 1 ? "" : "s", r->files, r->files == 1 ? "" :
+	buf_printf(b, " record%s in this period, in %zu file%s", r->records == 1 ? "" : "s", r->files, r->files == 1 ? "" :
 	    "s");
 	if (r->torn > 0) {
 		buf_puts(b, ", and ");
 		html_count(b, (int64_t)r->torn);
-		buf_printf(b, " line%s that %s no record%s", r->torn == 1 ? "" : "s", r->torn == 1 ? "is" : "are", r->torn == 1 ? "" :
-		    "s");
+		buf_printf(b, " line%s that %s no valid record%s", r->torn == 1 ? "" : "s", r->torn == 1 ? "is" : "are",
+		    r->torn == 1 ? "" : "s");
 	}
 	buf_puts(b, ".</p>\n");
 }
 
-/* A number of the summary begins, and ends; between them it is added. */
+/* Begin and end a number of the summary; the caller adds the number in between. */
 static void
 begin_tile(struct buf *b, const char *name)
 {
@@ -103,7 +103,7 @@ add_busy(struct buf *b, const struct report *r)
 
 	for (i = 0; i < r->gpus.n; i++)
 		busy += ((const struct report_gpu *)r->gpus.v[i])->busy;
-	buf_puts(&more, "of the time, on average, of ");
+	buf_puts(&more, "of the time, on average over ");
 	html_count(&more, (int64_t)r->gpus.n);
 	buf_puts(&more, r->gpus.n == 1 ? " GPU" : " GPUs");
 	begin_tile(b, "Held");
@@ -130,7 +130,7 @@ add_summary(struct buf *b, const struct report *r)
 	add_busy(b, r);
 	add_tile(b, r->grants == 1 ? "Grant" : "Grants", r->grants, "");
 	add_tile(b, r->denials == 1 ? "Denial" : "Denials", r->denials, "");
-	buf_printf(&more, "%zu were denied something", denied);
+	buf_printf(&more, "%zu with denials", denied);
 	add_tile(b, granted == 1 ? "Pipeline" : "Pipelines", granted, denied > 0 && !more.failed ? more.p : "");
 	begin_tile(b, "Longest wait");
 	html_duration(b, r->longest);
@@ -138,7 +138,7 @@ add_summary(struct buf *b, const struct report *r)
 	buf_puts(b, "</dl>\n</header>\n");
 }
 
-/* «N what», with what is one of it and what are many. */
+/* Adds «N one» or «N many»; adds nothing if n is 0. */
 static void
 add_note(struct buf *b, int64_t n, const char *one, const char *many)
 {
@@ -153,27 +153,28 @@ static void
 add_notes(struct buf *b, const struct report *r)
 {
 	buf_puts(b, "<section><h2>How it is counted</h2>\n<ul class=\"notes\">\n<li>A container holds its GPUs from the "
-	    "record of the grant to the record of its end, of its undoing, or of giving them back. Of that counts what lies "
-	    "within the period.</li>\n");
+	    "record of the grant to the record of its end, of its undoing, or of giving them back. Only time within the "
+	    "period counts.</li>\n");
 	add_note(b, (int64_t)r->held, "container held GPUs at the end of the period: it counts until then.",
 	    "containers held GPUs at the end of the period: they count until then.");
-	add_note(b, (int64_t)r->again, "time a container got GPUs again that it had given back; that is no further grant.",
-	    "times a container got GPUs again that it had given back; those are no further grants.");
+	add_note(b, (int64_t)r->again,
+	    "time a container regained GPUs that it had given back; this counts as no further grant.",
+	    "times a container regained GPUs that it had given back; these count as no further grants.");
 	add_note(b, (int64_t)r->undone, "grant was undone: the container was not created.",
 	    "grants were undone: the containers were not created.");
-	add_note(b, (int64_t)r->without_gpus, "grant was of folders alone.", "grants were of folders alone.");
-	add_note(b, (int64_t)r->cut_by_boot, "container held GPUs when the host was restarted: it counts until then.",
-	    "containers held GPUs when the host was restarted: they count until then.");
+	add_note(b, (int64_t)r->without_gpus, "grant was of folders only.", "grants were of folders only.");
+	add_note(b, (int64_t)r->cut_by_boot, "container held GPUs when the host was rebooted: it counts until then.",
+	    "containers held GPUs when the host was rebooted: they count until then.");
 	add_note(b, (int64_t)r->replaced,
-	    "grant has no record of its end, and one to the same container followed: it counts until then.",
-	    "grants have no record of their end, and one to the same container followed: they count until then.");
-	add_note(b, (int64_t)r->orphans, "end has no record of its grant: it counts nothing.",
-	    "ends have no record of their grant: they count nothing.");
+	    "grant has no record of its end; it counts until the same container's next grant.",
+	    "grants have no record of their end; each counts until the same container's next grant.");
+	add_note(b, (int64_t)r->orphans, "end has no record of its grant: it does not count.",
+	    "ends have no record of their grant: they do not count.");
 	add_note(b, r->left_out,
-	    "record was left out of the log, for its user had used up what he may have written there.",
-	    "records were left out of the log, for their users had used up what they may have written there.");
-	add_note(b, (int64_t)r->torn, "line of the log is no record: cut off by a full disk, or changed since.",
-	    "lines of the log are no records: cut off by a full disk, or changed since.");
+	    "record was left out of the log, as its user's quota of records was used up.",
+	    "records were left out of the log, as their users' quotas of records were used up.");
+	add_note(b, (int64_t)r->torn, "line of the log is no valid record: cut off by a full disk, or changed later.",
+	    "lines of the log are no valid records: cut off by a full disk, or changed later.");
 	add_note(b, (int64_t)r->damaged, "file can't be read to its end.", "files can't be read to their end.");
 	buf_puts(b, "</ul>\n</section>\n");
 }
@@ -190,6 +191,6 @@ report_page(struct buf *b, struct report *r, const char *host, bool own)
 	report_section_denials(b, r);
 	report_section_instances(b, r);
 	add_notes(b, r);
-	buf_puts(b, "<footer>gpuhelper " GPUHELPER_VERSION ". Whether the log is whole: gpuhelperctl audit verify.</footer>\n"
+	buf_puts(b, "<footer>gpuhelper " GPUHELPER_VERSION ". To verify the log: gpuhelperctl audit verify.</footer>\n"
 	    "</main>\n</body>\n</html>\n");
 }

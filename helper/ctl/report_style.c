@@ -1,7 +1,7 @@
 /*
- * See report.h: how the page looks.  The colours of the columns were searched for: any two of them differ by 24 (on
- * light) or 21 (on dark) in CIELAB also as people without red, green or blue cones see them (Machado's model).  Nothing
- * is said by a colour alone.
+ * See report.h: the style sheet.  The colours of the columns were found by a search: any two of them differ by at least
+ * 24 (on light) or 21 (on dark) in CIELAB, also for people without red, green or blue cones (Machado's model).  No
+ * information depends on colour alone.
  */
 #include "report.h"
 
@@ -9,7 +9,7 @@
 #include <nettle/sha2.h>
 #include <string.h>
 
-/* --s0 to --s7 are the pipelines of the chart by day, --s8 the others. */
+/* --s0 to --s7 are the pipelines in the chart by day, --s8 is the others. */
 static const char style[] =
 ":root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#59616b;--line:#dfe3e8;--track:#eef1f4;--bar:#0b62a8;"
 "--s0:#0b62a8;--s1:#d2a215;--s2:#3ac271;--s3:#8f0e55;--s4:#861ef7;--s5:#cd2326;--s6:#0b116d;--s7:#401809;"

@@ -1,6 +1,6 @@
 /*
- * See report.h: what the records add up to.  A lease is known by its user and container; it counts from its grant to
- * its end, and only for what of that lies within the period.
+ * See report.h: adds up the records.  A lease is identified by user and container.  It counts from its grant to its
+ * end, as far as that lies within the period.
  */
 #include "report.h"
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMES_MAX 20000		/* of a kind; a refused request may claim any pipeline */
-#define LEASES_MAX 100000	/* open at a time; beyond them the oldest ends */
+#define NAMES_MAX 20000		/* of a kind: refused requests could claim any number of pipelines */
+#define LEASES_MAX 100000	/* open leases; with more, the oldest is dropped */
 #define FURTHER "(further names)"
 
 const struct report_wait report_waits[WAITS] = {
@@ -18,26 +18,26 @@ const struct report_wait report_waits[WAITS] = {
 	{ INT64_MAX, "1 h and longer" },
 };
 
-/* From a grant to its end, and in between without its GPUs once it gave them back. */
+/* An open lease: from its grant to its end. */
 struct report_lease {
 	char *name;
 	struct report_lease *older, *newer;
 	struct report_pipeline *pipeline;
-	struct report_instance *instance;	/* NULL: its pipeline has none */
+	struct report_instance *instance;	/* NULL: the record has no instance variables */
 	struct report_gpu **gpu;
 	size_t gpus;
 	int64_t since;
-	bool holds;
+	bool holds;		/* false after it gave its GPUs back */
 };
 
-/* Names. */
+/* Names */
 
 struct any_named {
 	char *name;
 };
 
 static int
-by_name(const void *a, const void *b)
+by_struct_name(const void *a, const void *b)
 {
 	return strcmp(((const struct any_named *)a)->name, ((const struct any_named *)b)->name);
 }
@@ -46,18 +46,18 @@ static void *
 find_named(void *const *tree, const char *name)
 {
 	const struct any_named key = { (char *)(uintptr_t)name };
-	void *const *at = tfind(&key, tree, by_name);
+	void *const *at = tfind(&key, tree, by_struct_name);
 
 	return at != NULL ? *at : NULL;
 }
 
-/* A new one of this size, the rest of it zero, in the tree; NULL: no memory. */
+/* Adds a zeroed struct of this size with this name to the tree; NULL: out of memory. */
 static void *
 add_named(void **tree, const char *name, size_t size)
 {
 	struct any_named *new = calloc(1, size);
 
-	if (new == NULL || (new->name = strdup(name)) == NULL || tsearch(new, tree, by_name) == NULL) {
+	if (new == NULL || (new->name = strdup(name)) == NULL || tsearch(new, tree, by_struct_name) == NULL) {
 		if (new != NULL)
 			free(new->name);
 		free(new);
@@ -81,7 +81,7 @@ make_room(struct named *t)
 	return true;
 }
 
-/* The one of this name, or a new one; NULL, and the report is short of memory. */
+/* Finds or adds the struct with this name.  After NAMES_MAX names, new ones share FURTHER.  NULL, with r->nomem set. */
 static void *
 get_named(struct report *r, struct named *t, const char *name, size_t size)
 {
@@ -98,15 +98,15 @@ get_named(struct report *r, struct named *t, const char *name, size_t size)
 	return t->v[t->n++] = it;
 }
 
-/* Time. */
+/* Time */
 
 static int64_t
-within(const struct report *r, int64_t t)
+clamp_to_period(const struct report *r, int64_t t)
 {
 	return t < r->since ? r->since : t > r->until ? r->until : t;
 }
 
-/* That there is room for the days up to this one, and from it on: leases end in another order than they begin. */
+/* Extends p->day to the days from «from» to «to».  It may grow at both ends, since leases end in any order. */
 static bool
 reach_days(struct report_pipeline *p, int64_t from, int64_t to)
 {
@@ -128,15 +128,15 @@ reach_days(struct report_pipeline *p, int64_t from, int64_t to)
 	return true;
 }
 
-/* So many GPUs for the time between these two. */
+/* Adds the use of some GPUs between two times. */
 static void
 add_time(struct report *r, struct report_pipeline *p, int64_t from, int64_t to, size_t gpus)
 {
 	const int64_t n = (int64_t)gpus;
 	int64_t day, end;
 
-	from = within(r, from);
-	to = within(r, to);
+	from = clamp_to_period(r, from);
+	to = clamp_to_period(r, to);
 	if (gpus == 0 || to <= from)
 		return;
 	if (!reach_days(p, from / DAY_S, (to - 1) / DAY_S)) {
@@ -162,19 +162,21 @@ gpu_begins(struct report_gpu *g, int64_t t)
 static void
 gpu_ends(const struct report *r, struct report_gpu *g, int64_t from, int64_t t)
 {
-	const int64_t busy = within(r, t) - within(r, g->since), held = within(r, t) - within(r, from);
+	const int64_t busy = clamp_to_period(r, t) - clamp_to_period(r, g->since);
+	const int64_t held = clamp_to_period(r, t) - clamp_to_period(r, from);
 
 	g->seconds += held > 0 ? held : 0;
 	if (--g->holders == 0)
 		g->busy += busy > 0 ? busy : 0;
 }
 
-/* Leases. */
+/* Leases */
 
+/* Counts the lease's GPU time up to t, if it still holds its GPUs. */
 static void
 let_go(struct report *r, struct report_lease *l, int64_t t)
 {
-	const int64_t held = within(r, t) - within(r, l->since);
+	const int64_t held = clamp_to_period(r, t) - clamp_to_period(r, l->since);
 	size_t i;
 
 	if (!l->holds)
@@ -192,7 +194,7 @@ remove_lease(struct report *r, struct report_lease *l)
 {
 	*(l->older != NULL ? &l->older->newer : &r->oldest) = l->newer;
 	*(l->newer != NULL ? &l->newer->older : &r->newest) = l->older;
-	tdelete(l, &r->tree, by_name);
+	tdelete(l, &r->tree, by_struct_name);
 	r->leases--;
 	free(l->gpu);
 	free(l->name);
@@ -239,7 +241,7 @@ take_gpus(struct report *r, struct report_lease *l, const struct report_entry *e
 	return true;
 }
 
-/* That of a container which got something already and whose end is in no record ended at this moment at the latest. */
+/* Begins a lease.  If the same container still has one, the record of its end is missing: that lease ends now. */
 static void
 begin_lease(struct report *r, const struct report_entry *e, struct report_pipeline *p, struct report_instance *instance)
 {
@@ -259,14 +261,14 @@ begin_lease(struct report *r, const struct report_entry *e, struct report_pipeli
 		r->nomem = true;
 }
 
-/* One that gave its GPUs back is there still, and may have them again. */
+/* Ends a lease.  A lease that gave its GPUs back is kept, as it may get them again. */
 static void
 end_lease(struct report *r, const struct report_entry *e)
 {
 	struct report_lease *l = find_named(&r->tree, e->lease);
 
 	if (l == NULL) {
-		/* whose it was is in no record */
+		/* no record says which pipeline it was, so no filter can select it */
 		r->orphans += e->time >= r->since && r->filter == NULL;
 		return;
 	}
@@ -276,8 +278,8 @@ end_lease(struct report *r, const struct report_entry *e)
 }
 
 /*
- * No lease outlives its host, and a record of the end comes late or never.  One that was over at the boot before is not
- * waited for any more.
+ * Ends all leases at each boot up to t: a lease does not outlive a boot, and the record of its end comes late or never.
+ * Forgets leases that were over at the boot before.
  */
 static void
 boot_up_to(struct report *r, int64_t t)
@@ -299,7 +301,7 @@ boot_up_to(struct report *r, int64_t t)
 	}
 }
 
-/* Records. */
+/* Records */
 
 static void
 count_wait(struct report *r, struct report_pipeline *p, int64_t waited)
@@ -318,7 +320,7 @@ count_wait(struct report *r, struct report_pipeline *p, int64_t waited)
 	p->longest = waited > p->longest ? waited : p->longest;
 }
 
-/* NULL: the record names no variables, or there is no memory. */
+/* The record's instance; NULL if it has no instance variables, or memory is short. */
 static struct report_instance *
 instance_of(struct report *r, const struct report_entry *e)
 {
@@ -377,7 +379,7 @@ take_denial(struct report *r, const struct report_entry *e)
 	memcpy(u->reason, e->reason, sizeof(u->reason));
 }
 
-/* Before its lease ends. */
+/* True if the filter selects the undone grant.  Must run before end_lease(), which forgets the lease. */
 static bool
 undoes_wanted(struct report *r, const struct report_entry *e)
 {
@@ -457,7 +459,7 @@ by_user_denials(const void *a, const void *b)
 static int
 by_gpu_name(const void *a, const void *b)
 {
-	return by_name(*(void *const *)a, *(void *const *)b);
+	return by_struct_name(*(void *const *)a, *(void *const *)b);
 }
 
 static void

@@ -1,4 +1,4 @@
-/* See report.h: text, numbers and times as the page has them. */
+/* See report.h: formats text, numbers and times for the page. */
 #include "report.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "../pure/cleanup.h"
 
-/* U+FFFE and U+FFFF are UTF-8, and no characters of XML. */
+/* U+FFFE and U+FFFF are valid UTF-8, but not allowed in XML. */
 static bool
 is_noncharacter(const char *s)
 {
@@ -43,7 +43,7 @@ add_escaped(struct buf *b, const char *s, const char *end)
 		}
 }
 
-/* Well-formed, and without control characters and what turns the direction of text; NULL: no memory. */
+/* Copies text as valid UTF-8 without control and direction characters; NULL, with b->failed set: out of memory. */
 static char *
 make_safe(struct buf *b, const char *text)
 {
@@ -66,9 +66,9 @@ html_text(struct buf *b, const char *text)
 		add_escaped(b, safe, safe + strlen(safe));
 }
 
-/* So many characters on, at most. */
+/* Skips up to this many characters. */
 static const char *
-step(const char *s, size_t characters)
+skip_characters(const char *s, size_t characters)
 {
 	for (; *s != '\0' && characters > 0; characters--)
 		do
@@ -86,15 +86,15 @@ html_text_short(struct buf *b, const char *text, size_t max)
 
 	if (safe == NULL)
 		return;
-	for (s = safe; *s != '\0'; s = step(s, 1))
+	for (s = safe; *s != '\0'; s = skip_characters(s, 1))
 		n++;
 	if (n <= max) {
 		add_escaped(b, safe, safe + strlen(safe));
 		return;
 	}
-	add_escaped(b, safe, step(safe, max - max / 3 - 1));
+	add_escaped(b, safe, skip_characters(safe, max - max / 3 - 1));
 	buf_puts(b, "…");
-	s = step(safe, n - max / 3);
+	s = skip_characters(safe, n - max / 3);
 	add_escaped(b, s, s + strlen(s));
 }
 

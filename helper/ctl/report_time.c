@@ -1,4 +1,4 @@
-/* See report.h: who held the GPUs for how long, by pipeline, by day and by GPU. */
+/* See report.h: the sections about GPU time by pipeline, by day and by GPU. */
 #include "report.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define TOP (CHART_SERIES - 1)
 #define COLUMNS_MAX 92
 
-/* How many of the pipelines, which are sorted, held a GPU at all. */
+/* How many pipelines held a GPU; they come first, as the list is sorted. */
 static size_t
 with_time(const struct report *r)
 {
@@ -23,7 +23,7 @@ with_time(const struct report *r)
 	return n;
 }
 
-/* By pipeline. */
+/* By pipeline */
 
 static void
 add_bars(struct buf *b, const struct report *r, size_t n)
@@ -101,7 +101,7 @@ add_pipelines(struct buf *b, const struct report *r, size_t n)
 	html_table_end(b);
 }
 
-/* By day. */
+/* By day */
 
 bool
 report_columns(const struct report *r, struct chart_columns *out)
@@ -150,7 +150,7 @@ add_days_table(struct buf *b, const struct chart_columns *c)
 	const char *columns[CHART_SERIES + 3] = { c->days == 1 ? "Day" : "From", "All" };
 	size_t i, k;
 
-	buf_puts(b, "<details><summary>The same as a table, in GPU hours</summary>");
+	buf_puts(b, "<details><summary>The same numbers as a table, in GPU hours</summary>");
 	memcpy(columns + 2, c->series, c->series_n * sizeof(*columns));
 	html_table(b, "GPU hours by day and pipeline", columns);
 	for (i = 0; i < c->n; i++) {
@@ -170,8 +170,7 @@ static void
 add_by_day(struct buf *b, const struct report *r)
 {
 	static const struct chart chart = { "by-day", "GPU time by day",
-		"A column for each stretch of days, in hours, with the pipelines that held GPUs longest stacked in it. "
-		"The table below has the same numbers." };
+		"A column of GPU hours for each day or group of days, stacked by pipeline. The table below has the same numbers." };
 	struct chart_columns c = { 0 };
 
 	if (!report_columns(r, &c)) {
@@ -180,11 +179,11 @@ add_by_day(struct buf *b, const struct report *r)
 	}
 	buf_puts(b, "<section><h2>GPU time by day</h2>\n<p class=\"soft\">");
 	if (c.days == 1)
-		buf_puts(b, "Days are those of UTC.");
+		buf_puts(b, "Days are in UTC.");
 	else
-		buf_printf(b, "Each column is %d days, from the day that it names on. Days are those of UTC.", (int)c.days);
+		buf_printf(b, "Each column is %d days, beginning with the day below it. Days are in UTC.", (int)c.days);
 	if (c.series_n == CHART_SERIES)
-		buf_printf(b, " The %d pipelines with the most time have colours of their own.", TOP);
+		buf_printf(b, " The %d pipelines with the most GPU time have their own colours.", TOP);
 	buf_puts(b, "</p>\n");
 	chart_columns(b, &chart, &c);
 	add_days_table(b, &c);
@@ -210,9 +209,9 @@ report_section_time(struct buf *b, const struct report *r)
 	add_by_day(b, r);
 }
 
-/* By GPU. */
+/* By GPU */
 
-/* "nvidia 0000:3b:00.0 GPU-... part 1": without its UUID. */
+/* Adds a name like "nvidia 0000:3b:00.0 GPU-... part 1" without the UUID. */
 static void
 add_short_gpu(struct buf *b, const char *name)
 {
@@ -230,7 +229,7 @@ static void
 add_gpu_bars(struct buf *b, const struct report *r, size_t n)
 {
 	static const struct chart chart = { "by-gpu", "How busy each GPU was",
-		"A bar for each GPU: the share of the period for which somebody held it. The table below has the same numbers." };
+		"A bar for each GPU: the share of the period in which a container held it. The table below has the same numbers." };
 	autofree struct chart_bar *bar = calloc(n, sizeof(*bar));
 	autofree struct buf *text = calloc(2 * n, sizeof(*text));
 	const struct report_gpu *g;
@@ -277,8 +276,8 @@ report_section_gpus(struct buf *b, const struct report *r)
 
 	if (r->gpus.n == 0)
 		return;
-	buf_puts(b, "<section><h2>How busy each GPU was</h2>\n<p class=\"soft\">The share of the period for which somebody "
-	    "held it. GPUs and parts that no record names are not here.</p>\n");
+	buf_puts(b, "<section><h2>How busy each GPU was</h2>\n<p class=\"soft\">The share of the period in which a container "
+	    "held it. GPUs and parts that no record names are not listed.</p>\n");
 	add_gpu_bars(b, r, shown);
 	html_table(b, "GPUs", columns);
 	for (i = 0; i < shown; i++)

@@ -1,6 +1,6 @@
 /*
- * gpuhelperctl show-config: the settings and policies that are in force, each key with its value, defaults as well, as
- * «sshd -T» shows sshd's.  Read the way that the helper reads them, with the rights of who calls this.
+ * gpuhelperctl show-config: prints each key of the settings and policies in force with its value, defaults included, as
+ * «sshd -T» does.  Reads the files as the helper does, with its caller's rights.
  */
 #include "configload.h"
 
@@ -43,7 +43,7 @@ issuer_json(const struct issuer_setting *i)
 	return j;
 }
 
-/* The words are those that gpuhelper.conf(5) has. */
+/* The words are those of gpuhelper.conf(5). */
 static json_t *
 settings_json(const struct settings *s)
 {
@@ -129,7 +129,7 @@ folder_rule_json(const struct folder_rule *r)
 	return j;
 }
 
-/* Whose containers it is for, and how they show that. */
+/* Adds the keys that say which containers the policy covers. */
 static void
 put_covered(json_t *j, const struct policy *p)
 {
@@ -153,7 +153,7 @@ put_covered(json_t *j, const struct policy *p)
 		put_list(j, "callers", &p->callers);
 }
 
-/* Of the variables the names alone: their values may be the pipeline's own. */
+/* Adds the keys that say what the policy gives.  Of env only the names: the values are for the container only. */
 static void
 put_given(json_t *j, const struct policy *p)
 {
@@ -187,7 +187,7 @@ policy_json(const struct policy_entry *e)
 	return j;
 }
 
-/* «FILE KEY[.KEY] VALUE», a line for each value; what is empty has none. */
+/* Prints «FILE KEY[.KEY] VALUE» for each value; prints nothing for an empty list or group. */
 static void
 say_value(const char *file, const char *key, const json_t *value)
 {

@@ -1,7 +1,7 @@
 /*
- * See sink.h.  What a task's author wrote is in messages and fields: libsystemd frames each field with its length, so
- * none can be taken for another; a line is made printable first.  Who sends must know whether it went, which syslog(3)
- * does not tell: its socket is spoken to here.
+ * See sink.h.  Messages and fields contain text from tasks.  libsystemd sends each field with its length, so text can't
+ * imitate another field; lines are made printable first.  syslog(3) does not report failures, so this file writes to
+ * its socket directly.
  */
 #include "sink.h"
 
@@ -26,7 +26,7 @@
 #define JOURNAL "/run/systemd/journal/socket"
 #define SYSLOG "/dev/log"
 
-/* Of the manual: journalctl MESSAGE_ID=… finds one kind, whatever words a later version has for it. */
+/* The manual lists these, for journalctl MESSAGE_ID=...: they must never change, whatever the messages say. */
 static const struct {
 	const char *event, *id;
 } ids[] = {
@@ -76,18 +76,18 @@ add_bytes(struct fields *f, const char *name, const char *value, size_t len)
 }
 
 static void
-add_text(struct fields *f, const char *name, const char *value)
+add_field(struct fields *f, const char *name, const char *value)
 {
 	add_bytes(f, name, value, strlen(value));
 }
 
 static void
-add_number(struct fields *f, const char *name, json_int_t n)
+add_number_field(struct fields *f, const char *name, json_int_t n)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%lld", (long long)n);
-	add_text(f, name, text);
+	add_field(f, name, text);
 }
 
 static void
@@ -105,18 +105,18 @@ add_record(struct fields *f, const json_t *record)
 	size_t i;
 
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		add_text(f, texts[i].field, get_text(record, texts[i].member));
+		add_field(f, texts[i].field, get_text(record, texts[i].member));
 	if (json_is_integer(json_object_get(record, "uid")))
-		add_number(f, "GPUHELPER_UID", json_integer_value(json_object_get(record, "uid")));
+		add_number_field(f, "GPUHELPER_UID", json_integer_value(json_object_get(record, "uid")));
 	if (json_is_integer(json_object_get(record, "code")))
-		add_number(f, "GPUHELPER_CODE", json_integer_value(json_object_get(record, "code")));
+		add_number_field(f, "GPUHELPER_CODE", json_integer_value(json_object_get(record, "code")));
 	json_array_foreach(json_object_get(record, "gpus"), i, gpu)
 		if (json_is_string(gpu) && i < 16)
-			add_text(f, "GPUHELPER_GPU", json_string_value(gpu));
+			add_field(f, "GPUHELPER_GPU", json_string_value(gpu));
 }
 
 static const char *
-id_of(const char *event)
+message_id_of(const char *event)
 {
 	size_t i;
 
@@ -133,18 +133,18 @@ to_journal(const struct sink_entry *e, const char *message)
 	char priority[2] = { (char)('0' + e->priority), '\0' };
 	int ret = 0, i;
 
-	add_text(&f, "MESSAGE", message);
-	add_text(&f, "MESSAGE_ID", id_of(e->event));
-	add_text(&f, "PRIORITY", priority);
-	add_text(&f, "SYSLOG_IDENTIFIER", "gpuhelper");
-	add_text(&f, "GPUHELPER_EVENT", e->event);
+	add_field(&f, "MESSAGE", message);
+	add_field(&f, "MESSAGE_ID", message_id_of(e->event));
+	add_field(&f, "PRIORITY", priority);
+	add_field(&f, "SYSLOG_IDENTIFIER", "gpuhelper");
+	add_field(&f, "GPUHELPER_EVENT", e->event);
 	if (e->number > 0) {
-		add_number(&f, "GPUHELPER_N", (json_int_t)e->number);
-		add_text(&f, "GPUHELPER_HASH", e->hash);
+		add_number_field(&f, "GPUHELPER_N", (json_int_t)e->number);
+		add_field(&f, "GPUHELPER_HASH", e->hash);
 	}
 	add_record(&f, e->record);
 	add_bytes(&f, "GPUHELPER_RECORD", e->line, e->len);
-	/* libsystemd takes a journal that is not there for one that has heard */
+	/* sd_journal_sendv() reports success if there is no journal */
 	if (access(JOURNAL, F_OK) == -1 || f.failed || (ret = sd_journal_sendv(f.v, f.n)) < 0)
 		ret = -1;
 	for (i = 0; i < f.n; i++)
@@ -152,7 +152,7 @@ to_journal(const struct sink_entry *e, const char *message)
 	return ret == 0;
 }
 
-/* The number and the hash go along: who keeps the lines elsewhere can hold the log to them. */
+/* Appends the record's number and hash, so that lines which are kept elsewhere can prove a change of the log. */
 static char *
 whole_line(const struct sink_entry *e, const char *message)
 {
@@ -163,7 +163,7 @@ whole_line(const struct sink_entry *e, const char *message)
 	return asprintf(&line, "%s; record %llu %s", message, (unsigned long long)e->number, e->hash) == -1 ? NULL : line;
 }
 
-/* /dev/log, once it was connected: the program has one sink. */
+/* The connection to /dev/log, or -1. */
 static int log_socket = -1;
 static bool log_is_stream;
 
@@ -194,7 +194,7 @@ connect_log(void)
 	return false;
 }
 
-/* As syslog(3) writes it: RFC 3164, 4.1, without a host's name. */
+/* Writes the line as syslog(3) does: RFC 3164, section 4.1, without a host name. */
 static bool
 to_syslog(int priority, const char *line)
 {
@@ -209,11 +209,11 @@ to_syslog(int priority, const char *line)
 	buf_printf(&b, "<%d>%s gpuhelper[%ld]: %s", LOG_AUTHPRIV | priority, when, (long)getpid(), line);
 	if (b.failed || (log_socket == -1 && !connect_log()))
 		return false;
-	/* on a stream a NUL ends each */
+	/* on a stream, a NUL ends each message */
 	len = b.len + log_is_stream;
 	if (send(log_socket, b.p, len, MSG_NOSIGNAL) == (ssize_t)len)
 		return true;
-	/* who was started anew has another socket there */
+	/* a restarted syslog daemon has a new socket: connect again at the next try */
 	disconnect();
 	return false;
 }

@@ -1,7 +1,6 @@
 /*
- * gpuhelperctl status, reap, reapply: who holds which GPU and who waits, as the helper
- * says.  Asks it like a container would, with the user's own rights: it shows a
- * user his own, and root all.
+ * gpuhelperctl status, reap, reapply: asks the helper with its caller's rights.  The helper shows a user the user's own
+ * leases, and root all of them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,7 @@
 #define REAP_ROUNDS 8
 #define WATCH_SECONDS 2
 
-/* By the door that gpuhelper.conf names, as the wrapper does; a broken one names none. */
+/* The door that gpuhelper.conf sets, as for the wrapper; the default if gpuhelper.conf is broken. */
 static enum door_setting
 door_of_host(void)
 {
@@ -33,7 +32,7 @@ door_of_host(void)
 	return settings_load(dir != NULL ? dir : GPUHELPER_CONFDIR, true, &s, NULL, NULL, &ignored) == 0 ? s.door : DOOR_AUTO;
 }
 
-/* A request that is about no container. */
+/* Makes a request that concerns no container. */
 static int
 name_request(enum verb verb, struct request *r, struct why *why)
 {
@@ -88,7 +87,7 @@ say_lease(const json_t *l)
 	    *get_text(l, "pipeline") ? get_text(l, "pipeline") : "(none)", get_text(l, "policy"),
 	    (long long)json_integer_value(json_object_get(l, "uid")), get_text(l, "since"));
 	if (*get_text(l, "left_behind_since"))
-		say("    its task is over; processes of it are left behind since %s", get_text(l, "left_behind_since"));
+		say("    its task is over, but has left processes behind since %s", get_text(l, "left_behind_since"));
 	json_array_foreach(json_object_get(l, "gpus"), i, g)
 		say("    %s %s%s%s%s", get_text(g, "vendor"), get_text(g, "pci"), *get_text(g, "part") ? " part " : "",
 		    get_text(g, "part"), json_is_true(json_object_get(g, "exclusive")) ? "" : " (shared)");
@@ -99,7 +98,7 @@ say_lease(const json_t *l)
 static void
 say_waiter(const json_t *w)
 {
-	say("waits: %s, pipeline %s, uid %lld, for %lld GPU%s, %lld before it, since %s", get_text(w, "container"),
+	say("waits: %s, pipeline %s, uid %lld, for %lld GPU%s, %lld ahead, since %s", get_text(w, "container"),
 	    *get_text(w, "pipeline") ? get_text(w, "pipeline") : "(none)",
 	    (long long)json_integer_value(json_object_get(w, "uid")),
 	    (long long)json_integer_value(json_object_get(w, "gpus")),
@@ -128,7 +127,7 @@ leases_now(void)
 	json_t *status, *leases = NULL;
 	struct why ignored;
 
-	/* where there never was one, asking would be the first to leave something there */
+	/* without the directory there are no leases; asking the helper would create it */
 	if (access(GPUHELPER_RUNDIR "/leases", F_OK) == 0 && (status = helper_status(&ignored)) != NULL) {
 		leases = json_incref(json_object_get(status, "leases"));
 		json_decref(status);
@@ -136,9 +135,9 @@ leases_now(void)
 	return leases;
 }
 
-/* Adds «gpus» to what the helper told.  -1 with *why. */
+/* Adds «gpus» to the helper's status.  -1 with *why. */
 static int
-add_gpus(const struct options *o, json_t *status, struct why *why)
+add_gpu_states(const struct options *o, json_t *status, struct why *why)
 {
 	autodrained struct drained drained = { 0 };
 	autosettings struct settings settings = { 0 };
@@ -171,7 +170,7 @@ static int
 show_once(const struct options *o, struct why *why)
 {
 	json_t *status = helper_status(why);
-	const int ret = status == NULL ? -1 : add_gpus(o, status, why);
+	const int ret = status == NULL ? -1 : add_gpu_states(o, status, why);
 
 	if (ret == 0 && o->json)
 		put_out(json_incref(status));
@@ -181,22 +180,22 @@ show_once(const struct options *o, struct why *why)
 	return ret;
 }
 
-/* Till it is interrupted.  A helper that is busy or being upgraded is there again the next time. */
+/* Repeats until interrupted, also after an error: the helper may be busy, or being upgraded. */
 static void __attribute__((noreturn))
-watch(const struct options *o)
+watch_status(const struct options *o)
 {
 	const bool screen = isatty(STDOUT_FILENO);
 	struct why why;
 
 	for (;;) {
-		/* from the first line of an empty screen (ECMA-48: CUP, ED) */
+		/* cursor to the first line, then clear the screen (ECMA-48: CUP, ED) */
 		if (screen)
 			fputs("\033[H\033[2J", stdout);
 		if (show_once(o, &why) == -1)
 			(void)complain(why.code, "%s", why.text);
 		else if (!screen)
 			putchar('\n');
-		/* who listened may be gone */
+		/* the reader may be gone */
 		if (fflush(stdout) != 0)
 			exit(WHY_IO);
 		sleep(WATCH_SECONDS);
@@ -209,13 +208,13 @@ ctl_status(const struct options *o)
 	struct why why = { 0 };
 
 	if (o->watch && o->json)
-		return misuse(o, "status: --watch is for people, and --json for programs: leave one out");
+		return misuse(o, "status: give --watch or --json, not both");
 	if (o->watch)
-		watch(o);
+		watch_status(o);
 	return show_once(o, &why) == -1 ? give_up(o, &why) : 0;
 }
 
-/* What reap ends: the leases that status calls over, or idle.  A new reference; NULL with *why. */
+/* The leases that reap ends: those whose state is over or idle.  A new reference; NULL with *why. */
 static json_t *
 leases_over(struct why *why)
 {
@@ -233,9 +232,9 @@ leases_over(struct why *why)
 }
 
 /*
- * What the helper has its caller do for containers whose task is over is done with
- * our rights, and told of; until there is nothing more to do, or something went
- * wrong, which the helper is told, too.
+ * Has the helper end leases.  For containers whose task is over, the helper may answer with chores, such as stopping a
+ * process; they are done with our rights, and the helper is asked again.  Ends when there are no more chores, or after
+ * one has failed and the helper knows it.
  */
 static int
 reap(struct request *r, struct why *why)
@@ -261,7 +260,7 @@ reap(struct request *r, struct why *why)
 int
 ctl_reap(const struct options *o)
 {
-	/* without these it says nothing, and needs none */
+	/* only these print the leases */
 	const bool names = o->dry_run || o->json;
 	json_t *over = NULL, *l;
 	struct why why = { 0 };

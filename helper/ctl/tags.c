@@ -1,4 +1,4 @@
-/* See tags.h.  Reads /sys and /proc alone. */
+/* See tags.h.  Reads only /sys and /proc. */
 #include "tags.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "devices.h"
 #include "gpustate.h"
 
-/* Of which GPUs the tags are made, and where they go. */
+/* What the tags are made from, and the list to add them to. */
 struct found {
 	const struct settings *settings;
 	const struct inventory *inv;
@@ -19,7 +19,7 @@ struct found {
 };
 
 static bool
-add(struct strlist *out, const char *name, const char *value)
+add_tag(struct strlist *out, const char *name, const char *value)
 {
 	autobuf struct buf b = { 0 };
 
@@ -27,14 +27,14 @@ add(struct strlist *out, const char *name, const char *value)
 	return !b.failed && (strlist_has(out, b.p) || strlist_add(out, b.p, SIZE_MAX));
 }
 
-/* A whole GPU that has MIG instances is given as these. */
+/* A GPU with MIG instances does not count: containers get its instances. */
 static bool
 is_given(const struct found *f, const struct gpu *g)
 {
 	return gpu_never_given(g, f->settings) == NULL && !g->mig;
 }
 
-/* "NVIDIA A100-SXM4-40GB" is «nvidia-a100-sxm4-40gb»: a tag without spaces and commas. */
+/* Makes «nvidia-a100-sxm4-40gb» of "NVIDIA A100-SXM4-40GB", since a tag must not contain spaces or commas. */
 static void
 model_tag(const char *model, char out[64])
 {
@@ -52,7 +52,9 @@ model_tag(const char *model, char out[64])
 	out[n] = '\0';
 }
 
-/* In GiB, rounded, where the kernel tells: amdgpu does (Documentation/gpu/amdgpu/driver-misc.rst). */
+/*
+ * The GPU's memory in GiB, rounded; 0 if unknown.  Only amdgpu reports it (Documentation/gpu/amdgpu/driver-misc.rst).
+ */
 static unsigned
 memory_of(const struct gpu *g)
 {
@@ -80,14 +82,14 @@ add_of_each(const struct found *f)
 		if (!is_given(f, g))
 			continue;
 		model_tag(g->model, model);
-		if (!add(f->out, "gpu-type", gpu_vendor_name(g->vendor)) ||
-		    (model[0] != '\0' && !add(f->out, "gpu-model", model)))
+		if (!add_tag(f->out, "gpu-type", gpu_vendor_name(g->vendor)) ||
+		    (model[0] != '\0' && !add_tag(f->out, "gpu-model", model)))
 			return false;
 	}
 	return true;
 }
 
-/* How many, which, and what the smallest has. */
+/* Adds the number of GPUs, their ranks, and the memory of the smallest. */
 static bool
 add_of_all(const struct found *f)
 {
@@ -109,13 +111,13 @@ add_of_all(const struct found *f)
 			buf_printf(&ranks, "%s%u", ranks.len > 0 ? "," : "", g->rank);
 	}
 	snprintf(text, sizeof(text), "%u", count);
-	if (ranks.failed || !add(f->out, "gpu-count", text))
+	if (ranks.failed || !add_tag(f->out, "gpu-count", text))
 		return false;
-	/* each vendor's ranks begin at 0 */
-	if (ranks.len > 0 && (vendors & (vendors - 1)) == 0 && !add(f->out, "gpu-devices", ranks.p))
+	/* each vendor's ranks begin at 0, so with several vendors they are ambiguous */
+	if (ranks.len > 0 && (vendors & (vendors - 1)) == 0 && !add_tag(f->out, "gpu-devices", ranks.p))
 		return false;
 	snprintf(text, sizeof(text), "%uGiB", least);
-	return least == 0 || add(f->out, "gpu-memory", text);
+	return least == 0 || add_tag(f->out, "gpu-memory", text);
 }
 
 int

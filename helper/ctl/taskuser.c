@@ -3,7 +3,7 @@
 
 #include "../host/users.h"
 
-#define NO_ONES_ID (UINT32_MAX - 1)	/* what Concourse maps its containers' root to */
+#define NO_ONES_ID (UINT32_MAX - 1)	/* Concourse maps its containers' root to this id */
 #define SUBUIDS_MAX 64
 
 static void
@@ -12,7 +12,7 @@ map(struct idmap *m, uint32_t inside, uint32_t outside, uint32_t size)
 	m->v[m->n++] = (struct idrange){ inside, outside, size };
 }
 
-/* Root is the user, and from 1 on come his ranges. */
+/* Maps root to the user, and the ids from 1 on to the user's subordinate ids. */
 static void
 map_user(uint32_t uid, const char *name, uint32_t gid, struct task_user *t)
 {
@@ -23,7 +23,7 @@ map_user(uint32_t uid, const char *name, uint32_t gid, struct task_user *t)
 	map(&t->gids, 0, gid, 1);
 	for (i = 0; i < n; i++) {
 		map(&t->uids, next, first[i], size[i]);
-		/* the two files are written together, and alike */
+		/* useradd(8) writes the same ranges to /etc/subuid and /etc/subgid */
 		map(&t->gids, next, first[i], size[i]);
 		next += size[i];
 	}

@@ -1,6 +1,7 @@
 /*
- * gpuhelperctl test: asks the policies each request of a file, by the code of explain, and compares.  Judges policies,
- * not this host: whether a folder is there is explain's and check's to say.  With --devices, not even this host's GPUs.
+ * gpuhelperctl test: asks the policies about each request in a file, with the code of explain, and compares the answers
+ * with the expected ones.  Tests the policies, not this host: explain and check report missing folders.  With
+ * --devices, ignores this host's GPUs too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +19,11 @@ struct run {
 	const struct inventory *seen;	/* NULL: this host's GPUs */
 	const char *file;
 	json_t *results;
-	bool *used;			/* of each policy: a test passed by its grant */
+	bool *used;			/* for each policy: a test passed because it grants */
 	size_t passed, failed;
 };
 
-/* Adds what the grant has and the test does not expect, or the other way round. */
+/* Appends the differences between the grant and the expected one. */
 static void
 compare_given(const struct policy_test *t, const struct grant *g, struct buf *b)
 {
@@ -34,7 +35,7 @@ compare_given(const struct policy_test *t, const struct grant *g, struct buf *b)
 	for (i = 0; i < g->gpus; i++)
 		gpus += g->gpu[i].count;
 	if (t->has_gpus && gpus != t->given_gpus)
-		buf_printf(b, "%s%u GPUs and not %u", b->len > 0 ? ", " : "", gpus, t->given_gpus);
+		buf_printf(b, "%s%u GPUs instead of %u", b->len > 0 ? ", " : "", gpus, t->given_gpus);
 	for (i = 0; t->has_folders && i < g->folders; i++) {
 		free(shown);
 		if (asprintf(&shown, "%s:%s", g->folder[i].path, g->folder[i].writable ? "rw" : "ro") == -1) {
@@ -44,14 +45,14 @@ compare_given(const struct policy_test *t, const struct grant *g, struct buf *b)
 		}
 		b->failed = !strlist_add(&got, shown, SIZE_MAX) || b->failed;
 		if (!strlist_has(&t->given_folders, shown))
-			buf_printf(b, "%sfolder %s, which is not expected", b->len > 0 ? ", " : "", shown);
+			buf_printf(b, "%sunexpected folder %s", b->len > 0 ? ", " : "", shown);
 	}
 	for (i = 0; i < t->given_folders.n; i++)
 		if (!strlist_has(&got, t->given_folders.v[i]))
 			buf_printf(b, "%sno folder %s", b->len > 0 ? ", " : "", t->given_folders.v[i]);
 }
 
-/* Why the answer is not the expected one, into b; nothing where it is. */
+/* Appends how the answer differs from the expected one; nothing if it does not. */
 static void
 compare(const struct policy_test *t, const struct inquiry *q, struct buf *b)
 {
@@ -61,14 +62,14 @@ compare(const struct policy_test *t, const struct inquiry *q, struct buf *b)
 	autobuf struct buf given = { 0 };
 
 	if (q->outcome != (enum outcome)t->expect) {
-		buf_printf(b, "%s is expected, but it is %s", names[t->expect], names[q->outcome]);
+		buf_printf(b, "expected %s, got %s", names[t->expect], names[q->outcome]);
 		buf_printf(b, by != NULL ? " by %s" : ": %s", by != NULL ? by : q->why.text);
 		return;
 	}
 	if (t->policy != NULL && strcmp(t->policy, by) != 0)
-		buf_printf(b, "%s is to grant it, but %s does", t->policy, by);
+		buf_printf(b, "expected a grant by %s, got one by %s", t->policy, by);
 	else if (t->reason != NULL && strstr(q->why.text, t->reason) == NULL)
-		buf_printf(b, "the reason is to say \"%s\", but is: %s", t->reason, q->why.text);
+		buf_printf(b, "expected a reason with \"%s\", got: %s", t->reason, q->why.text);
 	else if (q->outcome == OUTCOME_GRANTED) {
 		compare_given(t, &q->decision.grant, &given);
 		if (given.len > 0 || given.failed)
@@ -99,9 +100,9 @@ put_result(struct run *r, const struct policy_test *t, const char *fault)
 		say("%s:%u: %s: ok", r->file, t->line, t->name);
 }
 
-/* An answer that can't be had (a user who is not there) is none that any test expects. */
+/* Asks the policies.  An error, such as an unknown user, always fails the test. */
 static void
-ask(struct inquiry *q, enum identity_kind kind, const struct policy_test *t, struct buf *fault)
+ask_test(struct inquiry *q, enum identity_kind kind, const struct policy_test *t, struct buf *fault)
 {
 	if (inquiry_asker(q) == -1 || inquiry_request(q, kind) == -1) {
 		buf_puts(fault, q->why.text);
@@ -127,8 +128,8 @@ run_test(struct run *r, const struct policy_test *t)
 	enum identity_kind kind;
 	size_t i;
 
-	(void)inquiry_kind(&o, &kind);	/* the file's reader takes no other words */
-	ask(&q, kind, t, &fault);
+	(void)inquiry_kind(&o, &kind);	/* can't fail: the parser has checked the word */
+	ask_test(&q, kind, t, &fault);
 	put_result(r, t, fault.failed ? "out of memory" : fault.len > 0 ? fault.p : "");
 	for (i = 0; fault.len == 0 && q.outcome == OUTCOME_GRANTED && i < r->config->policies.n; i++)
 		if (&r->config->policies.v[i].policy == q.decision.policy)
@@ -136,7 +137,7 @@ run_test(struct run *r, const struct policy_test *t)
 	inquiry_free(&q);
 }
 
-/* Policies that could be taken away, and every test would still pass. */
+/* Policies that no passed test depends on. */
 static json_t *
 untested(const struct run *r)
 {
@@ -161,14 +162,14 @@ put_end(const struct run *r)
 		    (json_int_t)r->failed, "tests", r->results, "untested", rest));
 	else {
 		json_array_foreach(rest, i, name)
-			say("note: no test that passes is granted by %s", json_string_value(name));
+			say("note: no passed test has a grant by %s", json_string_value(name));
 		say("%zu passed, %zu failed", r->passed, r->failed);
 	}
 	json_decref(rest);
 }
 
 static int
-read_file(const struct options *o, const char *shown, struct policy_tests *tests, struct why *why)
+load_tests(const struct options *o, const char *shown, struct policy_tests *tests, struct why *why)
 {
 	autofaults struct faults faults = { 0 };
 	autofree char *text = NULL;
@@ -179,7 +180,7 @@ read_file(const struct options *o, const char *shown, struct policy_tests *tests
 	return policy_tests_parse(text, len, tests, &faults) ? 0 : faults_refuse(&faults, shown, why);
 }
 
-/* All of it is read before the first test. */
+/* Reads all files before it runs the first test. */
 static int
 run_all(struct run *r, struct why *why)
 {
@@ -187,7 +188,7 @@ run_all(struct run *r, struct why *why)
 	autoconfig struct config config = { 0 };
 	struct inventory seen = { 0 };
 	size_t i;
-	int ret = read_file(r->options, r->file, &tests, why);
+	int ret = load_tests(r->options, r->file, &tests, why);
 
 	if (ret == 0)
 		ret = config_load(r->options, &config, why);
@@ -213,7 +214,7 @@ ctl_test(const struct options *o)
 	struct why why;
 	int ret;
 
-	/* a worker's environment is none of the policies' */
+	/* the answers must not depend on our environment */
 	(void)unsetenv("CUDA_VISIBLE_DEVICES");
 	(void)unsetenv("ROCR_VISIBLE_DEVICES");
 	r.results = json_array();

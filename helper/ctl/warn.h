@@ -1,25 +1,24 @@
-/* gpuhelperctl check: what the parts that warn share. */
+/* gpuhelperctl check: what the files with its warnings share. */
 #ifndef GPUHELPER_CTL_WARN_H
 #define GPUHELPER_CTL_WARN_H
 
 #include "../judge/match.h"
 #include "check.h"
 
-/* One that parses: what it says is known. */
+/* True if it is a policy that parses. */
 bool is_policy(const struct checked *c);
-/* Line of a top-level key; 0 if it is not in the file. */
+/* The line of a top-level key; 0 if the file does not have the key. */
 unsigned key_line(const struct checked *c, const char *key);
 
 #define ASKERS_MAX 32
 
 /*
- * Users whose workers the policy is for, as far as it names them and this host knows
- * them, the first ASKERS_MAX; root where it names none.  The names are the policy's.
- * Returns how many.
+ * Gets the policy's callers that exist on this host, at most ASKERS_MAX; root if the policy has no callers.  Borrows
+ * the names.  Returns how many there are.
  */
 size_t policy_askers(const struct policy *p, struct asker out[ASKERS_MAX]);
 
-/* Adds a warning, unless the file has that very one. */
+/* Adds a warning, unless the file has the same one already. */
 void warn_once(struct checked *c, unsigned line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

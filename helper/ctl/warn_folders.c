@@ -1,6 +1,6 @@
 /*
- * See warn_parts.h: a request for a policy's folders is made up, and judged by the
- * code that the helper judges by.  What this user may not look at gives no warning.
+ * See warn_parts.h: makes a request for a policy's folders, and checks it with the helper's code.  A folder that this
+ * user may not look at gives no warning.
  */
 #include "warn_parts.h"
 
@@ -10,7 +10,7 @@
 #include "taskuser.h"
 #include "warn.h"
 
-/* What the policy gives who asks for all of its folders; false for none. */
+/* The grant for a request of all the policy's folders; false if there is none. */
 static bool
 want_all(const struct policy *p, const struct asker *who, const struct settings *settings, struct grant *out)
 {
@@ -22,9 +22,11 @@ want_all(const struct policy *p, const struct asker *who, const struct settings 
 	    policy_allows(p, who, &ask, &none, settings, out, &why) == VERDICT_GRANT && out->folders == p->folders;
 }
 
-/* Adds the rule's folders to *edits; a refusal is warned of.  The wants of a grant of all are in the rules' order. */
+/*
+ * Adds the folders of rule «at» to *edits.  False, with a warning, if the host refuses them.  «all» is in rule order.
+ */
 static bool
-try(struct checked *c, const struct grant *all, size_t at, const struct subject *s, struct edits *edits)
+try_folder(struct checked *c, const struct grant *all, size_t at, const struct subject *s, struct edits *edits)
 {
 	const struct grant one = { .folder = &all->folder[at], .folders = 1 };
 	struct why why;
@@ -32,24 +34,24 @@ try(struct checked *c, const struct grant *all, size_t at, const struct subject 
 	if (folders_resolve(&one, s, edits, &why) == 0)
 		return true;
 	if (why.code != WHY_IO || geteuid() == 0)
-		warn_once(c, c->policy.folder[at].line, "it would be refused: %s", why.text);
+		warn_once(c, c->policy.folder[at].line, "a request would be refused: %s", why.text);
 	return false;
 }
 
-/* Each by itself, then all that can be had in one container: the first that can't be there beside the others. */
+/* Tries each folder alone, then all in one container, to find the first that conflicts with others. */
 static void
-try_all(struct checked *c, const struct grant *all, const struct subject *s)
+try_folders(struct checked *c, const struct grant *all, const struct subject *s)
 {
 	struct edits edits = { 0 };
 	bool good = true;
 	size_t i;
 
 	for (i = 0; i < all->folders; i++) {
-		good = try(c, all, i, s, &edits) && good;
+		good = try_folder(c, all, i, s, &edits) && good;
 		edits_free(&edits);
 	}
 	for (i = 0; good && i < all->folders; i++)
-		good = try(c, all, i, s, &edits);
+		good = try_folder(c, all, i, s, &edits);
 	edits_free(&edits);
 }
 
@@ -66,6 +68,6 @@ warn_folders(struct checked *c, const struct settings *settings)
 		if (!want_all(&c->policy, &who[i], settings, &all))
 			continue;
 		task_user_of(who[i].uid, who[i].user, &task);
-		try_all(c, &all, &task.subject);
+		try_folders(c, &all, &task.subject);
 	}
 }

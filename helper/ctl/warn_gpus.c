@@ -1,7 +1,4 @@
-/*
- * See warn_parts.h.  What the host would make of a rule is asked of the code that the
- * helper judges by.
- */
+/* See warn_parts.h: checks with the helper's code what this host would grant for each GPU rule. */
 #include "warn_parts.h"
 
 #include <stdio.h>
@@ -17,13 +14,13 @@
 #include "warn.h"
 
 void
-look_at_gpus(const struct check_set *s, struct gpu_view *v)
+host_gpus_find(const struct check_set *s, struct host_gpus *v)
 {
 	unsigned vendors = 0;
 	struct why why;
 	size_t i, k;
 
-	*v = (struct gpu_view){ 0 };
+	*v = (struct host_gpus){ 0 };
 	for (i = 0; i < s->n; i++)
 		for (k = 0; is_policy(&s->v[i]) && k < s->v[i].policy.gpus; k++)
 			vendors |= gpu_rule_vendors(&s->v[i].policy.gpu[k]);
@@ -33,15 +30,15 @@ look_at_gpus(const struct check_set *s, struct gpu_view *v)
 }
 
 void
-gpu_view_free(struct gpu_view *v)
+host_gpus_free(struct host_gpus *v)
 {
 	inventory_free(&v->inventory);
 	cdi_registry_free(&v->specs);
 }
 
-/* The best that the host has under this name of the rule's vendor. */
+/* The GPU that the name means in this rule; of several, a usable one. */
 static const struct gpu *
-find_gpu(const struct inventory *inv, const struct gpu_rule *r, const char *name)
+find_rule_gpu(const struct inventory *inv, const struct gpu_rule *r, const char *name)
 {
 	const struct gpu *found = NULL;
 	size_t i;
@@ -53,44 +50,44 @@ find_gpu(const struct inventory *inv, const struct gpu_rule *r, const char *name
 	return found;
 }
 
-/* A GPU that the rule names; false if that one can't be given. */
+/* Checks a GPU that the rule names.  False, with a warning, if it can't be granted. */
 static bool
 warn_gpu(struct checked *c, const struct gpu_rule *r, const char *name, const struct check_set *s,
     const struct inventory *inv)
 {
-	const struct gpu *g = find_gpu(inv, r, name);
+	const struct gpu *g = find_rule_gpu(inv, r, name);
 
 	if (g == NULL)
 		fault_add(&c->faults, r->line, true, "this host has no %s GPU \"%s\" (gpuhelperctl devices lists them)",
 		    gpu_rule_vendor(r), name);
 	else if (g->unusable[0] != '\0')
-		fault_add(&c->faults, r->line, true, "%s GPU \"%s\" can't be given: %s", gpu_rule_vendor(r), name,
+		fault_add(&c->faults, r->line, true, "%s GPU \"%s\" can't be granted: %s", gpu_rule_vendor(r), name,
 		    g->unusable);
 	else if (g->integrated && !s->settings.allow_integrated)
-		fault_add(&c->faults, r->line, true, "%s GPU \"%s\" is integrated: it is given only with allow_integrated = "
-		    "true in gpuhelper.conf", gpu_rule_vendor(r), name);
+		fault_add(&c->faults, r->line, true, "%s GPU \"%s\" is integrated: to grant it, set allow_integrated = true in "
+		    "gpuhelper.conf", gpu_rule_vendor(r), name);
 	else
 		return true;
 	return false;
 }
 
 /*
- * An ACL's mask stands where the mode's group bits are: nvidia-modprobe, which
- * any CUDA program runs, takes that for a mode that is not what it should be.
+ * A file's ACL shows its mask in the mode's group bits.  nvidia-modprobe, which every CUDA program runs, takes that for
+ * a wrong mode and resets it.
  */
 static void
 warn_driver(struct checked *c, const struct gpu_rule *r, const struct inventory *inv)
 {
 	if ((gpu_rule_vendors(r) & 1U << GPU_NVIDIA) != 0 && inv->nvidia_modify && (inv->nvidia_mode & 0006) != 0006 &&
 	    (inv->nvidia_mode & 0060) != 0060)
-		fault_add(&c->faults, r->line, true, "the NVIDIA driver's DeviceFileMode is %04o: nvidia-modprobe sets the nodes "
-		    "back to that under a grant by ACL (rootless containers): set NVreg_DeviceFileMode=0660 or "
-		    "NVreg_ModifyDeviceFiles=0", inv->nvidia_mode);
+		fault_add(&c->faults, r->line, true, "nvidia-modprobe resets the nodes to the NVIDIA driver's DeviceFileMode (%04o), "
+		    "which breaks grants to rootless containers: set NVreg_DeviceFileMode=0660 or NVreg_ModifyDeviceFiles=0",
+		    inv->nvidia_mode);
 }
 
-/* What would refuse the first of the rule's GPUs for its driver's files: mostly the same for all of them. */
+/* Checks the driver files of the rule's first GPU; mostly all of its GPUs have the same ones. */
 static void
-warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct gpu_view *v)
+warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct host_gpus *v)
 {
 	const struct inventory *inv = &v->inventory;
 	struct driver_want want = { .rule = r };
@@ -106,17 +103,17 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 		if (inv->gpu[i].unusable[0] == '\0' && gpu_rule_names(r, &inv->gpu[i]))
 			want.gpu = &inv->gpu[i];
 	if (want.gpu != NULL && (driver_files(&q, &edits, &used, &why) == -1 || driver_nodes(&q, &nodes, &why) == -1))
-		fault_add(&c->faults, r->line, true, "it would be refused: %s", why.text);
+		fault_add(&c->faults, r->line, true, "a request would be refused: %s", why.text);
 	else if (want.gpu == NULL && r->kind != NULL)
-		fault_add(&c->faults, r->line, true, "no CDI spec in /etc/cdi or /run/cdi names a GPU of this host as this rule "
-		    "does%s%.200s", inv->cdi_problem[0] != '\0' ? ", and one can't be used: " : "", inv->cdi_problem);
+		fault_add(&c->faults, r->line, true, "no CDI spec in /etc/cdi or /run/cdi has a GPU of this host that this rule "
+		    "names%s%.200s", inv->cdi_problem[0] != '\0' ? ", and a spec can't be used: " : "", inv->cdi_problem);
 	else if (want.gpu != NULL && want.gpu->vendor == GPU_NVIDIA && (unnamed = driver_unnamed(&edits)) != NULL)
-		fault_add(&c->faults, r->line, true, "containers get %s, which they don't find: no loader looks into its directory, "
-		    "and the spec's hooks are not run: gpuhelperctl cdi generate --vendor nvidia", unnamed);
+		fault_add(&c->faults, r->line, true, "containers will not find %s: no loader looks in its directory, and the spec's "
+		    "hooks do not run: gpuhelperctl cdi generate --vendor nvidia", unnamed);
 	edits_free(&edits);
 }
 
-/* The first spec that has a file beneath the folder mounted; NULL: none. */
+/* The first spec that mounts a file beneath the folder, or NULL. */
 static const struct cdi_file *
 spec_with_files_in(const struct cdi_registry *specs, const char *folder)
 {
@@ -129,7 +126,7 @@ spec_with_files_in(const struct cdi_registry *specs, const char *folder)
 	return NULL;
 }
 
-/* A folder to write in that holds files which a spec has mounted into other containers. */
+/* Warns about writable folders with files that a spec mounts into other containers. */
 static void
 warn_driver_folders(struct checked *c, const struct cdi_registry *specs)
 {
@@ -140,29 +137,31 @@ warn_driver_folders(struct checked *c, const struct cdi_registry *specs)
 	for (i = 0; i < c->policy.folders; i++) {
 		r = &c->policy.folder[i];
 		if (r->writable && (f = spec_with_files_in(specs, r->path)) != NULL)
-			fault_add(&c->faults, r->line, true, "folder %.120s holds the driver's files of %.120s: who writes there changes "
-			    "the driver of others, who get none while a container without a user namespace has the folder", r->path,
-			    f->path);
+			fault_add(&c->faults, r->line, true, "folder %.120s has driver files of %.120s: a container that writes there "
+			    "changes the driver of others; while one without a user namespace has the folder, others get no driver "
+			    "files", r->path, f->path);
 	}
 }
 
-/* Nodes that lead to other hosts. */
+/* Warns about nodes that give access to other hosts. */
 static void
 warn_nodes(struct checked *c, const struct gpu_rule *r)
 {
 	if ((r->nodes & (FURTHER_INFINIBAND | FURTHER_IMEX)) != 0)
-		fault_add(&c->faults, r->nodes_line, true, "nodes: what other hosts offer by InfiniBand or IMEX is open to these "
-		    "containers as far as the fabric lets this host; no policy holds that");
+		fault_add(&c->faults, r->nodes_line, true, "nodes: these containers can reach other hosts by InfiniBand or IMEX as "
+		    "far as the fabric lets this host; no policy limits that");
 }
 
-/* More than the rule names, on any host. */
+/* True if the rule's count is larger than the number of GPUs that it names. */
 static bool
 is_count_beyond_names(const struct gpu_rule *r)
 {
 	return r->devices.n > 0 && !strlist_has(&r->devices, "all") && r->count > r->devices.n;
 }
 
-/* What a request for as many as the rule gives would be told: by the rule alone, for a policy may have more. */
+/*
+ * Warns if a request for all of the rule's GPUs would be refused.  Asks the rule alone, as the policy may have others.
+ */
 static void
 warn_request(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct inventory *inv,
     const struct asker *who)
@@ -186,20 +185,20 @@ warn_request(struct checked *c, const struct gpu_rule *r, const struct check_set
 	    why.text + (text_starts(why.text, line) ? n : 0));
 }
 
-/* The names first: what is wrong with one of them explains what a request would be told. */
+/* Checks the names first: a wrong name also explains why a request would be refused. */
 static void
-warn_rule(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct gpu_view *v,
+warn_rule(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct host_gpus *v,
     const struct asker *who, size_t n)
 {
 	bool named = true;
 	size_t k;
 
 	if (is_count_beyond_names(r))
-		fault_add(&c->faults, r->line, true, "count = %u, and the rule names %zu: a container gets no more than those",
+		fault_add(&c->faults, r->line, true, "count = %u, but the rule names only %zu GPUs: a container gets no more",
 		    r->count, r->devices.n);
 	if (s->settings_at != SIZE_MAX && r->wait > s->settings.max_wait)
-		fault_add(&c->faults, r->line, true, "wait = %u is more than max_wait in gpuhelper.conf: it waits %u s", r->wait,
-		    s->settings.max_wait);
+		fault_add(&c->faults, r->line, true, "wait = %u is more than max_wait in gpuhelper.conf: containers wait at most "
+		    "%u s", r->wait, s->settings.max_wait);
 	if (!v->seen)
 		return;
 	warn_driver(c, r, &v->inventory);
@@ -213,7 +212,7 @@ warn_rule(struct checked *c, const struct gpu_rule *r, const struct check_set *s
 }
 
 void
-warn_gpus(struct checked *c, const struct check_set *s, const struct gpu_view *v)
+warn_gpus(struct checked *c, const struct check_set *s, const struct host_gpus *v)
 {
 	struct asker who[ASKERS_MAX];
 	size_t i, n = policy_askers(&c->policy, who);

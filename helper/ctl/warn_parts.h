@@ -1,27 +1,26 @@
-/* gpuhelperctl check: the parts that warn, each a file; warnings.c asks them. */
+/* gpuhelperctl check: its warnings about folders, GPUs and settings; each has a file.  warnings.c calls them. */
 #ifndef GPUHELPER_CTL_WARN_PARTS_H
 #define GPUHELPER_CTL_WARN_PARTS_H
 
 #include "../host/cdidirs.h"
 #include "check.h"
 
-/* What this host would refuse of a policy's folders. */
+/* Warns about a policy's folders that this host would refuse. */
 void warn_folders(struct checked *c, const struct settings *settings);
 
-/* This host's GPUs of the vendors that the policies name. */
-struct gpu_view {
-	bool seen;		/* else none is named, or the host can't be looked at */
+/* This host's GPUs, of the vendors that the policies name. */
+struct host_gpus {
+	bool seen;		/* false if no policy names GPUs, or this user can't look at the host */
 	struct inventory inventory;
 	struct cdi_registry specs;
 };
-void look_at_gpus(const struct check_set *s, struct gpu_view *v);
-void gpu_view_free(struct gpu_view *v);
-/* What this host would refuse of a policy's GPUs. */
-void warn_gpus(struct checked *c, const struct check_set *s, const struct gpu_view *v);
+/* Finds them; never fails, but may leave v->seen false.  The caller calls host_gpus_free(). */
+void host_gpus_find(const struct check_set *s, struct host_gpus *v);
+void host_gpus_free(struct host_gpus *v);
+/* Warns about a policy's GPU rules that this host would refuse. */
+void warn_gpus(struct checked *c, const struct check_set *s, const struct host_gpus *v);
 
-/* gpuhelper.conf, which is in view. */
-
-/* What the settings say that their author may not mean. */
+/* Warns about settings that may not mean what their author thinks.  gpuhelper.conf must be part of the set. */
 void warn_settings(struct check_set *s);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * See warn_parts.h: what the settings say that their author may not mean, and what this
- * host refuses for it.
+ * See warn_parts.h: warns about settings that may not mean what their author thinks, or make this host refuse
+ * containers.
  */
 #include "warn_parts.h"
 
@@ -18,7 +18,7 @@
 #include "readable.h"
 #include "warn.h"
 
-/* Policies that ask for a token where no issuer's token is taken. */
+/* Warns about policies that require a token if no issuer is configured. */
 static void
 warn_no_issuers(struct check_set *s, struct checked *c)
 {
@@ -30,11 +30,13 @@ warn_no_issuers(struct check_set *s, struct checked *c)
 		if (is_policy(&s->v[i]) && s->v[i].policy.identity == IDENTITY_TOKEN && n++ == 0)
 			first = s->v[i].policy.name;
 	if (n > 0)
-		fault_add(&c->faults, 0, true, "no issuers are configured, so no token is taken: %u of the policies, %.60s "
-		    "first, ask for identity = \"token\" and grant nothing", n, first);
+		fault_add(&c->faults, 0, true, "no issuers are configured, so no token is accepted: policies with identity = "
+		    "\"token\" grant nothing (%u, %.60s first)", n, first);
 }
 
-/* Without one no container is made: where these are this host's own settings, that is an error. */
+/*
+ * Without a runtime no container is created.  That is an error if these settings are this host's own, else a warning.
+ */
 static void
 warn_runtime(const struct check_set *s, struct checked *c)
 {
@@ -44,10 +46,10 @@ warn_runtime(const struct check_set *s, struct checked *c)
 	if (s->settings.runtime == NULL || (path = runtime_find(s->settings.runtime, &why)) != NULL ||
 	    (why.code == WHY_IO && geteuid() != 0))
 		return;
-	fault_add(&c->faults, key_line(c, "runtime"), !s->installed, "no container is created: %s", why.text);
+	fault_add(&c->faults, key_line(c, "runtime"), !s->installed, "no container can be created: %s", why.text);
 }
 
-/* The defaults are many engines' places, and most of them are nowhere. */
+/* Warns if none of the volumes exists.  The defaults list many engines' directories, so they give no warning. */
 static void
 warn_volumes(const struct check_set *s, struct checked *c)
 {
@@ -59,8 +61,8 @@ warn_volumes(const struct check_set *s, struct checked *c)
 		if (stat(s->settings.volumes.v[i], &st) == 0 ? S_ISDIR(st.st_mode) : errno == EACCES)
 			return;
 	if (line != 0)
-		fault_add(&c->faults, line, true, "none of the volumes is there on this host: every container is refused whose root "
-		    "filesystem is not in its bundle");
+		fault_add(&c->faults, line, true, "none of the volumes exists on this host: containers whose root filesystem is not "
+		    "in their bundle are refused");
 }
 
 /* The wrapper reads the settings with the worker's rights. */
@@ -68,7 +70,7 @@ static void
 warn_reader(struct checked *c, uint32_t uid, const char *name)
 {
 	if (!readable_by(uid, name, GPUHELPER_CONFDIR "/gpuhelper.conf"))
-		warn_once(c, 0, "user %.32s can't read it, with whose rights gpuhelper-runc does: his containers are refused: chmod "
+		warn_once(c, 0, "user %.32s can't read the file, so gpuhelper-runc refuses that user's containers: chmod "
 		    "0755 " GPUHELPER_CONFDIR " && chmod 0644 " GPUHELPER_CONFDIR "/gpuhelper.conf", name);
 }
 
@@ -111,7 +113,7 @@ warn_keys(const struct check_set *s, struct checked *c, const struct issuer_sett
 		if (why.code != WHY_IO || geteuid() == 0)
 			fault_add(&c->faults, i->line, true, "issuer %.80s: its tokens are refused: %s", i->url, why.text);
 	} else if (!has_usable(keys))
-		fault_add(&c->faults, i->line, true, "issuer %.80s: its tokens are refused: none of the keys in %.120s can be used: "
+		fault_add(&c->faults, i->line, true, "issuer %.80s: its tokens are refused: %.120s has no usable key: "
 		    "gpuhelperctl keys show", i->url, i->keys);
 	else if (i->keys_max_age != 0 && time(NULL) - jwks_fetched(keys) > i->keys_max_age)
 		fault_add(&c->faults, i->line, true, "issuer %.80s: its tokens are refused: the keys in %.120s are older than "
@@ -127,7 +129,7 @@ warn_settings(struct check_set *s)
 	if (!c->good && c->faults.errors > 0)
 		return;
 	if (s->settings.privileged == PRIVILEGED_ALLOW)
-		fault_add(&c->faults, key_line(c, "privileged"), true, "privileged = \"allow\" leaves a privileged container "
+		fault_add(&c->faults, key_line(c, "privileged"), true, "privileged = \"allow\" lets a privileged container keep "
 		    "every GPU that its engine gives it, whatever the policies say");
 	if (s->settings.issuers == 0)
 		warn_no_issuers(s, c);

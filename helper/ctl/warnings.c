@@ -1,7 +1,6 @@
 /*
- * See check.h: what a policy means beyond what it says.  Looks at this host
- * (folders, users, GPUs) and changes nothing; a host that can't be looked at
- * gives no warning about what may be there.
+ * See check.h: warns about policies that may not mean what their author thinks.  Looks at this host's folders, users
+ * and GPUs, and changes nothing.  Gives no warning about parts of the host that this user can't look at.
  */
 #include "warn.h"
 
@@ -21,7 +20,7 @@
 #include "../pure/path.h"
 #include "warn_parts.h"
 
-#define NAMES_SHOWN 3		/* of overlapping files in one warning */
+#define NAMES_SHOWN 3		/* overlapping files that one warning names */
 #define HELPER_LABEL "system_u:system_r:gpuhelper_label_t:s0"
 
 static void
@@ -45,13 +44,13 @@ warn_identity(struct checked *c, const struct settings *settings)
 
 	list_callers(p, callers, sizeof(callers));
 	if (p->identity == IDENTITY_CLAIM)
-		fault_add(&c->faults, key_line(c, "identity"), true, "identity = \"claim\" is believed without proof: any "
-		    "task that this worker runs, a pull request's too, can call itself %.40s/%.40s and get what this policy "
-		    "gives", p->team, p->pipeline);
+		fault_add(&c->faults, key_line(c, "identity"), true, "identity = \"claim\" needs no proof: any task on this "
+		    "worker, a pull request's too, can claim to be %.40s/%.40s and get what this policy gives", p->team,
+		    p->pipeline);
 	else if (p->identity == IDENTITY_CALLER)
 		fault_add(&c->faults, key_line(c, "identity"), true, "identity = \"caller\" covers every container of %s: a "
-		    "pull request's task gets what this policy gives, too%s", callers,
-		    settings->grant_unasked ? ", even unasked" : "");
+		    "pull request's task also gets what this policy gives%s", callers,
+		    settings->grant_unasked ? ", even without a request" : "");
 }
 
 static void
@@ -62,11 +61,11 @@ warn_callers(struct checked *c)
 
 	for (i = 0; i < c->policy.callers.n; i++)
 		if (!user_uid(c->policy.callers.v[i], &uid, NULL))
-			fault_add(&c->faults, key_line(c, "callers"), true, "caller \"%.100s\" is not in /etc/passwd: nobody "
-			    "of this host can use the policy by that name", c->policy.callers.v[i]);
+			fault_add(&c->faults, key_line(c, "callers"), true, "caller \"%.100s\" is not in /etc/passwd of this host",
+			    c->policy.callers.v[i]);
 }
 
-/* The files before this one that it overlaps. */
+/* Warns if this policy overlaps earlier ones. */
 static void
 warn_overlap(struct check_set *s, size_t at)
 {
@@ -82,10 +81,10 @@ warn_overlap(struct check_set *s, size_t at)
 		buf_printf(&b, " and %u more", n - NAMES_SHOWN);
 	if (n > 0 && !b.failed)
 		fault_add(&c->faults, key_line(c, c->policy.pipeline != NULL ? "pipeline" : "identity"), true,
-		    "overlaps %s: for the containers that both cover, what is refused there may be granted here", b.p);
+		    "overlaps %s: for a container that both cover, this policy may grant what the other refuses", b.p);
 }
 
-/* A folder that lies in another rule's, which gives that for writing. */
+/* Warns about a folder inside another rule's writable folder. */
 static void
 warn_nesting(struct check_set *s, struct checked *c)
 {
@@ -100,14 +99,14 @@ warn_nesting(struct check_set *s, struct checked *c)
 				outer = &s->v[i].policy.folder[k];
 				if (!(found = folder_rule_holds(outer, r->path)))
 					continue;
-				fault_add(&c->faults, r->line, true, "folder %.120s lies in %.120s, which %.40s gives for writing: it is "
-				    "refused while a container without a user namespace has that", r->path, outer->path,
+				fault_add(&c->faults, r->line, true, "folder %.120s is inside %.120s, to which %.40s gives write access: it is "
+				    "refused while a container without a user namespace has the outer folder", r->path, outer->path,
 				    s->v[i].policy.name);
 			}
 	}
 }
 
-/* A policy of an issuer that the settings do not know. */
+/* Warns if the policy's issuer is not in gpuhelper.conf. */
 static void
 warn_issuer(struct checked *c, const struct settings *settings)
 {
@@ -119,11 +118,11 @@ warn_issuer(struct checked *c, const struct settings *settings)
 	for (i = 0; i < settings->issuers; i++)
 		if (strcmp(settings->issuer[i].url, issuer) == 0)
 			return;
-	fault_add(&c->faults, key_line(c, "issuer"), true, "issuer %.100s is none of gpuhelper.conf's: the policy grants "
-	    "nothing", issuer);
+	fault_add(&c->faults, key_line(c, "issuer"), true, "gpuhelper.conf has no issuer %.100s: the policy grants nothing",
+	    issuer);
 }
 
-/* A label that a container of this policy could have; false where SELinux knows none such, which is said. */
+/* Makes a label that a container of this policy could have.  False, with a warning, if SELinux does not know it. */
 static bool
 sample_label(struct checked *c, char out[SECONTEXT_MAX])
 {
@@ -136,13 +135,13 @@ sample_label(struct checked *c, char out[SECONTEXT_MAX])
 	case 1:
 		return true;
 	case 0:
-		fault_add(&c->faults, key_line(c, "selinux"), true, "SELinux has no label %s on this host%s: where it enforces, "
+		fault_add(&c->faults, key_line(c, "selinux"), true, "SELinux on this host has no label %s%s: if it enforces, "
 		    "containers of this policy are refused", out, p->selinux_type == NULL ? " (make install-selinux)" : "");
 	}
 	return false;
 }
 
-/* What would refuse to label a folder anew; what it is labelled today counts for nothing else then. */
+/* Warns if the helper could not relabel the folder. */
 static void
 warn_relabel(struct checked *c, const struct folder_rule *r, int fd)
 {
@@ -151,19 +150,19 @@ warn_relabel(struct checked *c, const struct folder_rule *r, int fd)
 	int may = -1;
 
 	if (folders_hardlinks_protected() == 0)
-		fault_add(&c->faults, r->line, true, "%s is not relabelled while anyone may give any file a name in it: sysctl "
-		    "fs.protected_hardlinks=1", r->path);
+		fault_add(&c->faults, r->line, true, "gpuhelper does not relabel %s while users may make hard links to files of "
+		    "others: sysctl fs.protected_hardlinks=1", r->path);
 	if (fd == -1 || !selinux_label_of(fd, has) || (may = loaded_lets(HELPER_LABEL, has, "dir", from)) == 1)
 		return;
 	if (may == 0)
-		fault_add(&c->faults, r->line, true, "gpuhelper may not relabel %s, which is labelled %s: setsebool -P "
-		    "gpuhelper_relabel_folders on, for what is labelled as /srv and /mnt are", r->path, has);
+		fault_add(&c->faults, r->line, true, "gpuhelper may not relabel %s, which is labelled %s: for folders with the "
+		    "labels of /srv and /mnt, setsebool -P gpuhelper_relabel_folders on", r->path, has);
 	else if (errno == EINVAL)
-		fault_add(&c->faults, r->line, true, "%s is not relabelled while the SELinux module gpuhelper is not loaded: make "
+		fault_add(&c->faults, r->line, true, "gpuhelper can't relabel %s until the SELinux module gpuhelper is loaded: make "
 		    "install-selinux", r->path);
 }
 
-/* What SELinux would keep from this policy's containers. */
+/* Warns about folders that SELinux would keep from this policy's containers. */
 static void
 warn_selinux(struct checked *c)
 {
@@ -188,7 +187,7 @@ warn_selinux(struct checked *c)
 	}
 }
 
-/* "9-x.conf" stands after "10-x.conf": who numbers files so means the numbers. */
+/* Warns if "9-x.conf" comes after "10-x.conf": the author most likely means the order of the numbers. */
 static void
 warn_order(struct check_set *s, size_t at)
 {
@@ -201,7 +200,7 @@ warn_order(struct check_set *s, size_t at)
 		return;
 	for (i = 0; i < at; i++)
 		if (is_policy(&s->v[i]) && strtoul(s->v[i].policy.name, &end, 10) > number && end != s->v[i].policy.name) {
-			fault_add(&c->faults, 0, true, "stands after %.60s, for names are compared byte by byte: give all numbers the "
+			fault_add(&c->faults, 0, true, "comes after %.60s, as names are compared byte by byte: give all numbers the "
 			    "same number of digits", s->v[i].policy.name);
 			return;
 		}
@@ -210,11 +209,11 @@ warn_order(struct check_set *s, size_t at)
 void
 warn_about(struct check_set *s)
 {
-	struct gpu_view view;
+	struct host_gpus view;
 	struct checked *c;
 	size_t i;
 
-	look_at_gpus(s, &view);
+	host_gpus_find(s, &view);
 	for (i = 0; i < s->n; i++) {
 		c = &s->v[i];
 		if (!is_policy(c))
@@ -231,5 +230,5 @@ warn_about(struct check_set *s)
 	}
 	if (s->settings_at != SIZE_MAX)
 		warn_settings(s);
-	gpu_view_free(&view);
+	host_gpus_free(&view);
 }

@@ -6,7 +6,7 @@
 
 #include "../pure/text.h"
 
-/* Two digits within a range; -1: they are not. */
+/* Parses two digits; -1 if they are not a number within the range. */
 static int
 two(const char *s, int min, int max)
 {
@@ -18,7 +18,7 @@ two(const char *s, int min, int max)
 	return n >= min && n <= max ? n : -1;
 }
 
-/* "Z", "+02:00": seconds east of Greenwich. */
+/* Parses "Z" or "+02:00" to seconds east of Greenwich. */
 static bool
 read_zone(const char *s, int64_t *east)
 {
@@ -59,7 +59,7 @@ when_read(const char *s, int64_t *out)
 	tm = (struct tm){ .tm_year = century * 100 + year - 1900, .tm_mon = month - 1, .tm_mday = day, .tm_hour = hour,
 		.tm_min = minute, .tm_sec = second };
 	back = tm;
-	/* timegm() makes the 31st of April the 1st of May */
+	/* refuse the 31st of April, which timegm() turns into the 1st of May */
 	if (!read_zone(s, &east) || (t = timegm(&back)) == -1 || back.tm_mday != (second == 60 ? back.tm_mday : day))
 		return false;
 	*out = (int64_t)t - east;

@@ -1,4 +1,4 @@
-/* See ctl.h: files that are there whole or not at all. */
+/* See ctl.h: replaces files atomically. */
 #include "ctl.h"
 
 #include <errno.h>
@@ -29,9 +29,9 @@ write_all(int fd, const char *text, size_t len)
 	return 0;
 }
 
-/* As the file was that is replaced, where there is one: its group may be let in to read it, or nobody. */
+/* Gives the new file the group and mode of the file that it replaces. */
 static int
-take_over(int fd, int dir, const char *name)
+keep_group_and_mode(int fd, int dir, const char *name)
 {
 	struct stat st, mine;
 
@@ -45,22 +45,22 @@ take_over(int fd, int dir, const char *name)
 }
 
 static int
-make_new(int fd, int dir, const char *name)
+set_mode_0644(int fd, int dir, const char *name)
 {
 	(void)dir, (void)name;
 	return fchmod(fd, 0644);
 }
 
 static int
-make_closed(int fd, int dir, const char *name)
+set_mode_0640(int fd, int dir, const char *name)
 {
 	(void)dir, (void)name;
 	return fchmod(fd, 0640);
 }
 
 static int
-put_in_place(int dir, const char *name, const char *shown, const char *text, size_t len,
-    const struct timespec *modified, int (*dress)(int fd, int dir, const char *name), struct why *why)
+replace_file(int dir, const char *name, const char *shown, const char *text, size_t len,
+    const struct timespec *modified, int (*set_mode)(int fd, int dir, const char *name), struct why *why)
 {
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
 		modified != NULL ? *modified : (struct timespec){ .tv_nsec = UTIME_NOW } };
@@ -68,16 +68,16 @@ put_in_place(int dir, const char *name, const char *shown, const char *text, siz
 	char temp[300];
 	uint64_t salt;
 
-	/* a name of its own for each writer: two at once must not write into one file */
+	/* a random name, so that two writers at the same time use different files */
 	if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))
 		return refuse(why, WHY_AGAIN, "no random number: %s", strerror(errno));
 	snprintf(temp, sizeof(temp), ".%.200s.%016llx", name, (unsigned long long)salt);
 	if ((fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1)
-		return refuse(why, WHY_IO, "%s can't be written: %s", shown, strerror(errno));
-	/* the mode last but one, whatever the umask: half a file is nobody's to read */
-	if (write_all(fd, text, len) == -1 || futimens(fd, times) == -1 || dress(fd, dir, name) == -1 || fsync(fd) == -1 ||
+		return refuse(why, WHY_IO, "can't write %s: %s", shown, strerror(errno));
+	/* set the mode after writing, so that nobody reads half a file; explicitly, whatever the umask is */
+	if (write_all(fd, text, len) == -1 || futimens(fd, times) == -1 || set_mode(fd, dir, name) == -1 || fsync(fd) == -1 ||
 	    renameat(dir, temp, dir, name) == -1) {
-		refuse(why, WHY_IO, "%s can't be written: %s", shown, strerror(errno));
+		refuse(why, WHY_IO, "can't write %s: %s", shown, strerror(errno));
 		(void)unlinkat(dir, temp, 0);
 		return -1;
 	}
@@ -90,16 +90,16 @@ int
 ctl_write_file(int dir, const char *name, const char *shown, const char *text, size_t len,
     const struct timespec *modified, struct why *why)
 {
-	return put_in_place(dir, name, shown, text, len, modified, make_new, why);
+	return replace_file(dir, name, shown, text, len, modified, set_mode_0644, why);
 }
 
 int
 ctl_change_file(int dir, const char *name, const char *shown, const char *text, size_t len, struct why *why)
 {
-	return put_in_place(dir, name, shown, text, len, NULL, take_over, why);
+	return replace_file(dir, name, shown, text, len, NULL, keep_group_and_mode, why);
 }
 
-/* To write to a device or through a link would be another thing than the caller meant, and to replace it the worst. */
+/* Refuses to replace a device, a directory or a link: the caller can't have meant that. */
 static int
 check_replaced(int dir, const char *name, const char *shown, struct why *why)
 {
@@ -108,7 +108,7 @@ check_replaced(int dir, const char *name, const char *shown, struct why *why)
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
 	return S_ISREG(st.st_mode) ? 0 : refuse(why, WHY_IO, "%s is %s: name a file", shown, S_ISLNK(st.st_mode) ?
-	    "a symbolic link" : S_ISDIR(st.st_mode) ? "a directory" : "no regular file");
+	    "a symbolic link" : S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
 }
 
 int
@@ -126,5 +126,5 @@ ctl_write_output(const char *path, bool closed, const char *text, size_t len, st
 		return refuse(why, WHY_IO, "%s: %s", folder, strerror(errno));
 	if (check_replaced(dir, name, path, why) == -1)
 		return -1;
-	return put_in_place(dir, name, path, text, len, NULL, closed ? make_closed : make_new, why);
+	return replace_file(dir, name, path, text, len, NULL, closed ? set_mode_0640 : set_mode_0644, why);
 }

@@ -20,7 +20,7 @@ trace_verdict(const struct search *s, const char *file, enum verdict_kind v, con
 
 /* Gets the GPUs of the vendors that a policy names into *inv. */
 static int
-find_gpus(const struct question *q, const struct policy *p, struct inventory *inv, struct why *why)
+copy_gpus(const struct question *q, const struct policy *p, struct inventory *inv, struct why *why)
 {
 	if (q->blind->code != WHY_NONE) {
 		*why = *q->blind;
@@ -43,7 +43,7 @@ try_policy(struct search *s, const struct policy *p, struct why *why)
 	}
 	grant_free(&d->grant);
 	inventory_free(&d->inventory);
-	if (gives && find_gpus(q, p, &d->inventory, why) == -1) {
+	if (gives && copy_gpus(q, p, &d->inventory, why) == -1) {
 		s->blind = true;
 		return VERDICT_LACKS;
 	}

@@ -382,7 +382,7 @@ record_free(struct record *r)
  * execs, too.
  */
 static int
-tell_helper(const struct command *c, const struct record *r, enum door_setting door, char line[REPLY_LINE_MAX],
+record_exec(const struct command *c, const struct record *r, enum door_setting door, char line[REPLY_LINE_MAX],
     struct why *why)
 {
 	int ret;
@@ -407,7 +407,7 @@ begin_exec(int argc, char *const *argv, const struct command *c, const struct pl
 	char line[REPLY_LINE_MAX] = "", console[CONSOLE_PATH_MAX];
 	struct words w = { 0 };
 
-	if (tell_helper(c, r, door, line, why) == -1)
+	if (record_exec(c, r, door, line, why) == -1)
 		return NULL;
 	tell_user(c, line, console);
 	w.v = calloc((size_t)argc + 2 * (r->env.n + r->gids) + 2 * (size_t)c->line.words + 2, sizeof(*w.v));

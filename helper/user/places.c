@@ -130,7 +130,7 @@ meet_by_id(void *ctx, struct mount *m)
  * started the kernel shows the root directory to root alone (ptrace(2): its program is not dumpable).
  */
 static int
-follow(int proc, const char *pid, const char *target, uint64_t *id, struct why *why)
+find_target_mount(int proc, const char *pid, const char *target, uint64_t *id, struct why *why)
 {
 	autoclose int root = -1, fd = -1;
 	char top[32];
@@ -159,7 +159,7 @@ check_met(int proc, const char *pid, struct met *met, struct why *why)
 {
 	struct led led = { .met = met };
 
-	if (!met->any && (follow(proc, pid, met->point, &led.id, why) == -1 ||
+	if (!met->any && (find_target_mount(proc, pid, met->point, &led.id, why) == -1 ||
 	    look_at(proc, pid, meet_by_id, &led, why) == -1))
 		return -1;
 	return met->is ? 0 : refuse(why, WHY_DENIED, "a granted folder (%.300s, by file system and path) is not what the "

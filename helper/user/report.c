@@ -13,7 +13,7 @@
 #include "../pure/text.h"
 
 static void
-write_record(const struct command *c, const char *level, const char *text)
+write_log_entry(const struct command *c, const char *level, const char *text)
 {
 	autobuf struct buf b = { 0 };
 	char when[32];
@@ -38,7 +38,7 @@ report_error(const struct command *c, const struct why *why)
 	char line[sizeof(why->text) + 32];
 
 	snprintf(line, sizeof(line), "gpuhelper: %s", why->text);
-	write_record(c, "error", line);
+	write_log_entry(c, "error", line);
 	dprintf(STDERR_FILENO, "%s\n", line);
 }
 
@@ -48,6 +48,6 @@ report_notice(const struct command *c, const char *text)
 	char line[640];
 
 	snprintf(line, sizeof(line), "gpuhelper: %s", text);
-	write_record(c, "info", line);
+	write_log_entry(c, "info", line);
 	dprintf(STDERR_FILENO, "%s\n", line);
 }

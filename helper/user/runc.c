@@ -336,7 +336,7 @@ write_config(struct making *m)
  * with audit.plain, it is then not made.
  */
 static int
-tell_helper(struct making *m, enum verb verb)
+record_ungranted(struct making *m, enum verb verb)
 {
 	struct asking a;
 	struct reply reply;
@@ -370,7 +370,7 @@ prepare_bundle(struct making *m, struct made *made)
 	bool asks = false;
 
 	if (check_bundle(m, &asks) == -1 || check_way_to_root(m, made, &m->why) == -1) {
-		(void)tell_helper(m, VERB_REFUSED);
+		(void)record_ungranted(m, VERB_REFUSED);
 		return -1;
 	}
 	if (asks || m->settings->grant_unasked) {
@@ -381,12 +381,12 @@ prepare_bundle(struct making *m, struct made *made)
 			 */
 			if (m->reply.kind != REPLY_REFUSED) {
 				ask_end(m->asking);
-				(void)tell_helper(m, VERB_REFUSED);
+				(void)record_ungranted(m, VERB_REFUSED);
 			}
 			return -1;
 		}
 	}
-	if (!m->granted && m->settings->audit_plain && tell_helper(m, VERB_PLAIN) == -1)
+	if (!m->granted && m->settings->audit_plain && record_ungranted(m, VERB_PLAIN) == -1)
 		return -1;
 	return write_config(m);
 }

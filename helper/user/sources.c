@@ -49,7 +49,7 @@ is_of_process(const char *dir, const char *name, bool is_link)
 }
 
 static enum place
-follow(struct way *w, size_t dir_len)
+follow_source_link(struct way *w, size_t dir_len)
 {
 	char link[PATH_MAX], rest[PATH_MAX];
 	ssize_t n = readlink(w->at, link, sizeof(link) - 1);
@@ -85,7 +85,7 @@ step(struct way *w, const char *name)
 	if (is_of_process(w->at, name, true))
 		return OF_PROCESS;
 	w->at[len] = '/';
-	return follow(w, len);
+	return follow_source_link(w, len);
 }
 
 /* Has it a name that is no way down, or that may be a process's? */
@@ -196,7 +196,7 @@ has_id(const struct ours *o, const struct file_id *id)
 
 /* False: they lie deeper than there is room for. */
 static bool
-add_place(struct ours *o, const char *path)
+add_own_place(struct ours *o, const char *path)
 {
 	struct file_id id;
 	struct stat st;
@@ -223,15 +223,15 @@ find_ours(struct ours *o)
 	for (i = 0; i < OUR_PLACES; i++) {
 		snprintf(walk, sizeof(walk), "%s", our_places[i]);
 		for (; *walk != '\0'; *strrchr(walk, '/') = '\0')
-			if (!add_place(o, walk))
+			if (!add_own_place(o, walk))
 				return false;
 	}
-	return add_place(o, "/");
+	return add_own_place(o, "/");
 }
 
 /* Is this place of the host one of ours, or above or beneath one? */
 static bool
-is_ours(const struct ours *o, const char *path)
+is_own_place(const struct ours *o, const char *path)
 {
 	struct file_id id;
 	struct stat st;
@@ -250,8 +250,8 @@ is_ours(const struct ours *o, const char *path)
 static bool
 brings_ours(const struct ours *o, const char *source, const char *led)
 {
-	return (source[0] == '/' && is_ours(o, source)) ||
-	    (led != NULL && strcmp(led, source) != 0 && is_ours(o, *led != '\0' ? led : "/"));
+	return (source[0] == '/' && is_own_place(o, source)) ||
+	    (led != NULL && strcmp(led, source) != 0 && is_own_place(o, *led != '\0' ? led : "/"));
 }
 
 /* What the sources of one container's mounts are held against. */

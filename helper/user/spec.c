@@ -44,7 +44,7 @@ get_part(const struct doc *d, uint32_t obj, const char *key, enum doc_kind kind,
 
 /* Gets the text of a member, which the caller frees; NULL in *out if it is absent. */
 static int
-get_text(const struct doc *d, uint32_t obj, const char *key, const char *place, char **out, struct why *why)
+get_string(const struct doc *d, uint32_t obj, const char *key, const char *place, char **out, struct why *why)
 {
 	uint32_t n;
 
@@ -100,9 +100,9 @@ read_spec_mounts(struct spec *s, struct why *why)
 		m->node = n;
 		if (!doc_is(d, n, DOC_OBJECT))
 			return refuse_spec(why, "%s is not an object", place);
-		if (exact_keys(d, n, "config.json", why) == -1 || get_text(d, n, "destination", place, &m->target, why) == -1 ||
-		    get_text(d, n, "source", place, &m->source, why) == -1 ||
-		    get_text(d, n, "type", place, &m->type, why) == -1 ||
+		if (exact_keys(d, n, "config.json", why) == -1 || get_string(d, n, "destination", place, &m->target, why) == -1 ||
+		    get_string(d, n, "source", place, &m->source, why) == -1 ||
+		    get_string(d, n, "type", place, &m->type, why) == -1 ||
 		    get_part(d, n, "options", DOC_ARRAY, place, &options, why) == -1 ||
 		    read_strings(d, options, place, &m->options, why) == -1)
 			return -1;
@@ -148,8 +148,8 @@ read_spec_devices(struct spec *s, struct why *why)
 		v->node = n;
 		if (!doc_is(d, n, DOC_OBJECT))
 			return refuse_spec(why, "%s is not an object", place);
-		if (exact_keys(d, n, "config.json", why) == -1 || get_text(d, n, "path", place, &v->path, why) == -1 ||
-		    get_text(d, n, "type", place, &type, why) == -1 ||
+		if (exact_keys(d, n, "config.json", why) == -1 || get_string(d, n, "path", place, &v->path, why) == -1 ||
+		    get_string(d, n, "type", place, &type, why) == -1 ||
 		    get_device_number(d, n, "major", place, &v->major, why) == -1)
 			return -1;
 		if (v->path == NULL)
@@ -172,8 +172,8 @@ read_rule(const struct doc *d, uint32_t n, const char *place, struct devrule *r,
 	if (allow != DOC_NONE && !doc_is(d, allow, DOC_TRUE) && !doc_is(d, allow, DOC_FALSE))
 		return refuse_spec(why, "%s.allow is neither true nor false", place);
 	r->allow = doc_is(d, allow, DOC_TRUE);
-	if (exact_keys(d, n, "config.json", why) == -1 || get_text(d, n, "type", place, &type, why) == -1 ||
-	    get_text(d, n, "access", place, &access, why) == -1 ||
+	if (exact_keys(d, n, "config.json", why) == -1 || get_string(d, n, "type", place, &type, why) == -1 ||
+	    get_string(d, n, "access", place, &access, why) == -1 ||
 	    get_device_number(d, n, "major", place, &r->major, why) == -1 ||
 	    get_device_number(d, n, "minor", place, &r->minor, why) == -1)
 		return -1;
@@ -264,7 +264,7 @@ read_oci_version(struct spec *s, uint32_t root, struct why *why)
 	autofree char *version = NULL;
 	char *dot;
 
-	if (get_text(&s->doc, root, "ociVersion", "ociVersion", &version, why) == -1)
+	if (get_string(&s->doc, root, "ociVersion", "ociVersion", &version, why) == -1)
 		return -1;
 	if (version != NULL && (dot = strchr(version, '.')) != NULL) {
 		*dot = '\0';
@@ -277,7 +277,7 @@ read_oci_version(struct spec *s, uint32_t root, struct why *why)
 static int
 get_label(const struct doc *d, uint32_t obj, const char *key, const char *place, char **out, struct why *why)
 {
-	if (get_text(d, obj, key, place, out, why) == -1)
+	if (get_string(d, obj, key, place, out, why) == -1)
 		return -1;
 	if (*out != NULL && **out == '\0') {
 		free(*out);
@@ -316,7 +316,7 @@ find_parts(struct spec *s, struct why *why)
 		return -1;
 	if (!doc_is(d, s->process, DOC_OBJECT) || !doc_is(d, s->linux, DOC_OBJECT))
 		return refuse_spec(why, "it has no \"%s\"", doc_is(d, s->process, DOC_OBJECT) ? "linux" : "process");
-	if (get_text(d, rootfs, "path", "root.path", &s->root_path, why) == -1 ||
+	if (get_string(d, rootfs, "path", "root.path", &s->root_path, why) == -1 ||
 	    get_part(d, s->process, "env", DOC_ARRAY, "process.env", &s->env, why) == -1 ||
 	    get_part(d, s->process, "user", DOC_OBJECT, "process.user", &s->user, why) == -1 ||
 	    get_part(d, s->user, "additionalGids", DOC_ARRAY, "process.user.additionalGids", &s->gids, why) == -1 ||
@@ -324,7 +324,7 @@ find_parts(struct spec *s, struct why *why)
 	    get_part(d, s->linux, "resources", DOC_OBJECT, "linux.resources", &s->resources, why) == -1 ||
 	    get_part(d, s->resources, "devices", DOC_ARRAY, "linux.resources.devices", &s->rules, why) == -1 ||
 	    get_part(d, s->linux, "maskedPaths", DOC_ARRAY, "linux.maskedPaths", &s->masked, why) == -1 ||
-	    get_text(d, s->linux, "cgroupsPath", "linux.cgroupsPath", &s->cgroups_path, why) == -1 ||
+	    get_string(d, s->linux, "cgroupsPath", "linux.cgroupsPath", &s->cgroups_path, why) == -1 ||
 	    get_label(d, s->process, "selinuxLabel", "process.selinuxLabel", &s->label, why) == -1 ||
 	    get_label(d, s->linux, "mountLabel", "linux.mountLabel", &s->mount_label, why) == -1)
 		return -1;
@@ -433,7 +433,7 @@ get_asked(const struct spec *s, const char *name, char **out, struct why *why)
 	unsigned times;
 	const char *v = last_env(s, name, &times);
 
-	if (get_text(&s->doc, s->annotations, name, name, &note, why) == -1)
+	if (get_string(&s->doc, s->annotations, name, name, &note, why) == -1)
 		return -1;
 	if (times + (note != NULL) > 1)
 		return refuse_spec(why, "%s is given %u times: give it once", name, times + (note != NULL));

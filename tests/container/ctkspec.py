@@ -97,7 +97,7 @@ spec(edits, True)
 missing, said = lacks(None)
 ok(missing == [], tag + 'libraries in a directory of their own are found by name', said)
 r = sh('/usr/sbin/gpuhelperctl', 'check')
-ok('/opt/driver/lib/libmakers-own.so.1' in r.stdout and 'no loader looks into its directory' in r.stdout and 'cdi generate' in r.stdout,
+ok('/opt/driver/lib/libmakers-own.so.1' in r.stdout and 'no loader looks in its directory' in r.stdout and 'cdi generate' in r.stdout,
    tag + 'check names the library that is not found, and a command that helps', r.stdout)
 
 # a spec with hooks that do not run is accepted; a spec with hooks that would run is refused

@@ -120,7 +120,7 @@ status, j = doctor('outsider')
 ok(status == 78 and {c['check'] for c in found(j, 'fail')} == {'group', 'door'}, 'a user outside the group: neither door works', found(j, 'fail'))
 with changed(HELPER, mode=0o755):
     says('no bit and no socket', 'fail', 'door', ['has no setuid bit', 'there is no ' + SOCK], 'systemctl enable --now gpuhelper.socket')
-    says('no bit and no socket, of the worker as root', 'fail', 'door', ['no socket, and no setuid bit'], 'gpuhelper.socket', 'root', ['--user', 'worker'])
+    says('no bit and no socket, of the worker as root', 'fail', 'door', ['neither a socket nor a setuid bit'], 'gpuhelper.socket', 'root', ['--user', 'worker'])
 with changed('/etc/gpuhelper/policy.d/10-all.conf'):
     says('no policy', 'warn', 'policies', ['nothing is granted'])
 with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caler";\n'):
@@ -129,7 +129,7 @@ with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caler";\n'):
        {c['check'] for c in found(j, 'fail')}, 'a policy that does not parse', found(j, 'fail'))
 with changed('/etc/gpuhelper/policy.d/10-all.conf', mode=0o600):
     j = is_well('policies that only root may read')
-    ok(any(c['check'] == 'policies' and 'for root to read' in c['text'] for c in j['checks']), 'the copy is named', j)
+    ok(any(c['check'] == 'policies' and 'only root can read them' in c['text'] for c in j['checks']), 'the copy is named', j)
     is_well('the same, as root', 'root')
 with changed('/etc/gpuhelper/policy.d', mode=0o700):
     is_well('a policy.d that only root may look into')
@@ -137,7 +137,7 @@ for mode, path in (0o600, '/etc/gpuhelper/gpuhelper.conf'), (0o700, '/etc/gpuhel
     with changed(path, mode=mode):
         for user, options in ('worker', ()), ('root', ('--user', 'worker')):
             status, j = doctor(user, options)
-            ok(status == 78 and any(c['check'] == 'settings' and "can't be read by worker" in c['text'] and 'no container is created' in c['text'] and
+            ok(status == 78 and any(c['check'] == 'settings' and "can't be read by worker" in c['text'] and 'no container can be created' in c['text'] and
                'chmod 0644 /etc/gpuhelper/gpuhelper.conf' in c['mend'] for c in found(j, 'fail')), '%s that is %04o, as %s' % (path, mode, user), j)
         is_well('which root can read', 'root')
 with changed('/etc/gpuhelper/gpuhelper.conf', mode=0o640):
@@ -159,7 +159,7 @@ kept = open(GOOD).read()
 ok(kept == well['/etc/gpuhelper/gpuhelper.conf'], 'check keeps a copy of valid settings', kept)
 with changed('/etc/gpuhelper/gpuhelper.conf', 'privilegd = "deny";\n'):
     r = sh('gpuhelperctl', 'check')
-    ok(r.returncode == 78 and re.search('gpuhelper.conf: .*the last one without an error, of 20\\S+ or before, is ' + GOOD, r.stdout) and
+    ok(r.returncode == 78 and re.search('gpuhelper.conf: .*the last version without errors, from 20\\S+ or earlier, is in ' + GOOD, r.stdout) and
        open(GOOD).read() == kept, 'with broken settings doctor names the copy, and does not change it', r.stdout)
     r = sh('setpriv', '--reuid', 'worker', '--regid', 'worker', '--init-groups', 'gpuhelperctl', 'check')
     ok(r.returncode == 78 and GOOD not in r.stdout, 'a user is not told of the copy', r.stdout)
@@ -223,7 +223,7 @@ with changed('/etc/cdi/gpu.json', spec('111.22.33')):
     ok(status == 78 and [c['check'] for c in found(j, 'fail')] == ['cdi', 'driver', 'driver'] and all(
         '111.22.33' in c['text'] and version in c['text'] and 'is loaded' in c['text'] for c in found(j, 'fail')), 'a CDI spec of another driver', j)
 with changed('/etc/cdi/gpu.json'):
-    says('no file of the driver', 'warn', 'driver', ['no file of the driver comes with nvidia GPU'], 'cdi generate --vendor nvidia --output')
+    says('no file of the driver', 'warn', 'driver', ['no driver files come with nvidia GPU'], 'cdi generate --vendor nvidia --output')
 with changed('/etc/cdi/gpu.json'), changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] + 'driver_files = "cdi";\n'):
     says('none, and gpuhelper.conf wants a spec', 'fail', 'driver', ['driver_files = "cdi"'], 'cdi generate')
 with changed('/etc/cdi/gpu.json'), changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] + 'driver_files = "none";\n'):
@@ -269,7 +269,7 @@ for d, check in ('/var/log/gpuhelper', 'audit'), ('/run/gpuhelper', 'state'), ('
         ok(status == 78 and len(bad) == 1 and d in bad[0]['text'] and 'full' in bad[0]['text'], 'no %s left in %s' % (how, d), j)
         sh('umount', d)
 with changed('/etc/gpuhelper/gpuhelper.conf', CONF):
-    says('no device cgroup for the worker', 'warn', 'cgroups', ['exclusive GPUs are refused'], 'unenforced = "allow"')
+    says('no device cgroup for the worker', 'warn', 'cgroups', ['get no exclusive GPUs'], 'unenforced = "allow"')
     is_well('and one for root', 'root')
 write('/proc/driver/nvidia/gpus/0000:3b:00.0/information', '', 0o444)
 status, j = doctor()
@@ -364,9 +364,9 @@ gone = [NONE + '/' + n for n in os.listdir(NONE)]
 for n in gone:
     shutil.rmtree(n)
 status, j = doctor()
-ok(status == 78 and not j['ok'] and any(c['check'] == 'gpus' and 'none to give, and policies give some' in c['text'] for c in found(j, 'fail')) and
+ok(status == 78 and not j['ok'] and any(c['check'] == 'gpus' and 'none usable, but policies grant GPUs' in c['text'] for c in found(j, 'fail')) and
    not any(c['check'] in ('gpus', 'driver') for c in found(j, 'ok')), 'no GPU on the host, although a policy gives one', j)
 with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caller";\nfolders = ( { path = "/srv"; } );\n'):
     status, j = doctor()
-    ok(status == 0 and any(c['check'] == 'gpus' and 'none to give: ' in c['text'] for c in found(j, 'warn')), 'no policy gives a GPU: only a warning', j)
+    ok(status == 0 and any(c['check'] == 'gpus' and 'none usable: ' in c['text'] for c in found(j, 'warn')), 'no policy gives a GPU: only a warning', j)
 done()

@@ -61,8 +61,8 @@ def run(*env):
 
 
 r = sh(CTL, 'health')
-ok(r.returncode == 0 and r.stdout.count('nothing is known against it') == 2, 'two healthy GPUs', r.stdout)
-ok(mark().count('nothing is known') == 2 and not os.path.exists(LIST) and states() == ['free'] * 2, 'health --mark marks nothing')
+ok(r.returncode == 0 and r.stdout.count('no fault found') == 2, 'two healthy GPUs', r.stdout)
+ok(mark().count('no fault found') == 2 and not os.path.exists(LIST) and states() == ['free'] * 2, 'health --mark marks nothing')
 
 # lines that are no fault
 log('NVRM: Xid (PCI:%s): 31, pid=7, name=NVRM: Xid (PCI:%s): 79,' % (xid(A), xid(A)), 'NVRM: Xid (PCI:0000:ff:00): 79, another')
@@ -137,7 +137,7 @@ sh(CTL, 'undrain', '--all')
 # damaged files
 write(SEEN, 'nonsense')
 out = mark()
-ok('%s: no further container gets it: 3 fatal' % B in out and out.count('nothing is known') == 1, 'if the record of known faults is damaged, every fault is new', out)
+ok('%s: no further container gets it: 3 fatal' % B in out and out.count('no fault found') == 1, 'if the record of known faults is damaged, every fault is new', out)
 sh(CTL, 'undrain', '--all')
 sh('useradd', '--no-create-home', '-G', 'gpuhelper', 'worker')
 r = sh('setpriv', '--reuid', 'worker', '--init-groups', '--regid', 'worker', CTL, 'health', '--mark')

@@ -250,7 +250,7 @@ for words, ended in (('left_behind = 1;', True), ('left_behind = "keep";', False
     p = task(a, '(busybox setsid sleep 1000 &) ; sleep 0.2')
     time.sleep(0.6)
     r = sh(CTL, 'status').stdout
-    ok('left behind since' in r, tag + 'status names a daemon that a task left behind', r)
+    ok('left processes behind since' in r, tag + 'status names a daemon that a task left behind', r)
     b = asks()
     if ended:
         ok(served(b, 8) and show(b)[0] == 'has', tag + 'left_behind = 1: the daemon is ended, and the GPU is free', b.errors())

@@ -172,7 +172,7 @@ ok(r.returncode == 124 and r.stdout.count('nvidia 0 ') == 2 and '\033' not in r.
 r = sh('timeout', '3', 'script', '-qec', CTL + ' status --watch', '/dev/null')
 ok(r.stdout.count('\033[H\033[2J') == 2, 'status --watch clears a terminal each time', repr(r.stdout))
 r = sh(CTL, 'status', '--watch', '--json')
-ok(r.returncode == 64 and 'leave one out' in r.stdout, 'but not with --json', r.stdout)
+ok(r.returncode == 64 and 'not both' in r.stdout, 'but not with --json', r.stdout)
 b = start(['GPUHELPER_GPUS=1'], 60000)
 # The lease is written before the grant's reply; a container that dies earlier leaves no lease.
 while b.p.poll() is None and not any(os.readlink('/proc/%s/exe' % c) == host.runtime

@@ -268,7 +268,7 @@ config a 100000 '"GPUHELPER_GPUS=1"' '' '' '' "$PROBE"
 run a
 t "an unknown type is refused" refused a 10-gpu.conf no_such_t
 checked() { gpuhelperctl check >"$T/out" 2>&1; grep -q -e "$1" "$T/out"; }
-t "gpuhelperctl check says so, too" checked "10-gpu.conf:.*SELinux has no label system_u:system_r:no_such_t"
+t "gpuhelperctl check says so, too" checked "10-gpu.conf:.*SELinux on this host has no label system_u:system_r:no_such_t"
 policy 10-gpu <<END
 $GPU
 gpus = ( { vendor = "nvidia"; } );
@@ -540,7 +540,7 @@ for program in gpuhelper-label gpuhelper-read gpuhelper-judge; do
 	chmod 777 $f
 	run a
 	t "nor with one that others may write" refused a $program
-	t "of which doctor says that it is not root's alone" tells "$program is not root's alone"
+	t "of which doctor says that it is not root's alone" tells "others than root can change $program"
 	chmod 711 $f
 done
 t "a container with its own token runs" run a

@@ -239,7 +239,7 @@ END
 mkdir -p "$r/srv/again"
 config e 0 '"GPUHELPER_FOLDERS=all"' '' '' '' true
 run e
-t "nor does one container get it with two labels" refused e 'folders /srv/again and /srv/cache are one'
+t "nor does one container get it with two labels" refused e 'folders /srv/again and /srv/cache are the same'
 rm /etc/gpuhelper/policy.d/05-both.conf
 umount /srv/again
 t "nothing was relabelled" labelled "container_file_t:$A" /srv/cache

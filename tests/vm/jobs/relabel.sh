@@ -426,7 +426,7 @@ worker_asks '' &
 running=$!
 t "gpuhelper-label of a user's helper is met while it labels" wait $catcher
 t "another one of his does not begin meanwhile" fails worker_asks 2
-t "and says so" grep -q 'labels folders for another container of uid 1000 .*try again' "$T/said2"
+t "and says so" grep -q 'is labelling folders for another container of uid 1000 .*try again' "$T/said2"
 t "root's does" runs a
 kill -KILL "$(cat "$T/caught")"
 wait $running

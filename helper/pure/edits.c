@@ -6,7 +6,7 @@
 
 #include "path.h"
 
-const char *const reply_kinds[REPLY_KINDS] = { "grant", "plain", "noted", "refused", "busy" };
+const char *const reply_kinds[REPLY_KINDS] = { "grant", "plain", "noted", "refused", "busy", "back" };
 
 bool
 edits_add_node(struct edits *e, const struct edit_node *n)

@@ -179,6 +179,8 @@ bool inventory_merge(const struct inventory *from, enum gpu_vendor v, struct inv
  * *why if one of them has a fault or memory is short. The caller calls inventory_free() in any case.
  */
 int inventory_copy(const struct inventory *from, unsigned vendors, struct inventory *out, struct why *why);
+/* Removes everything about other vendors than those in the mask, as if these had not been looked for. */
+void inventory_keep(struct inventory *inv, unsigned vendors);
 void inventory_free(struct inventory *inv);
 
 /*

@@ -50,6 +50,34 @@ copy_names(const struct strlist *from, struct strlist *to)
 	return i == from->n;
 }
 
+/* What stands for a vendor that was not looked for. */
+static void
+forget_vendors_besides(struct inventory *inv, unsigned vendors)
+{
+	unsigned v;
+
+	for (v = 0; v < GPU_VENDORS; v++)
+		if ((vendors & 1U << v) == 0) {
+			inv->commons[v] = 0;
+			inv->fault[v] = (struct why){ 0 };
+			snprintf(inv->absent[v], sizeof(inv->absent[v]), "not looked for");
+		}
+}
+
+void
+inventory_keep(struct inventory *inv, unsigned vendors)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < inv->gpus; i++)
+		if ((vendors & 1U << inv->gpu[i].vendor) != 0)
+			inv->gpu[n++] = inv->gpu[i];
+		else
+			strlist_free(&inv->gpu[i].cdi);
+	inv->gpus = n;
+	forget_vendors_besides(inv, vendors);
+}
+
 int
 inventory_copy(const struct inventory *from, unsigned vendors, struct inventory *out, struct why *why)
 {
@@ -77,12 +105,7 @@ inventory_copy(const struct inventory *from, unsigned vendors, struct inventory 
 	out->gpus = n;
 	if (!whole)
 		return refuse_nomem(why);
-	for (v = 0; v < GPU_VENDORS; v++)
-		if ((vendors & 1U << v) == 0) {
-			out->commons[v] = 0;
-			out->fault[v] = (struct why){ 0 };
-			snprintf(out->absent[v], sizeof(out->absent[v]), "not looked for");
-		}
+	forget_vendors_besides(out, vendors);
 	return 0;
 }
 

@@ -186,7 +186,7 @@ take_head(struct bytes *rest, struct head *h, struct request *r, struct why *why
 {
 	if (!bytes_take(rest, h, sizeof(*h)))
 		return refuse(why, WHY_DATA, "request: is too short for one");
-	if (h->verb > VERB_EXEC)
+	if (h->verb >= VERBS)
 		return refuse(why, WHY_DATA, "request: unknown verb %u", h->verb);
 	if ((h->flags & ~(uint32_t)FLAGS) != 0)
 		return refuse(why, WHY_DATA, "request: unknown flags 0x%x", h->flags);
@@ -294,5 +294,5 @@ request_hint(const void *message, size_t len)
 	if (len < WIRE_HEADER + offsetof(struct head, verb) + sizeof(verb))
 		return -1;
 	memcpy(&verb, (const char *)message + WIRE_HEADER + offsetof(struct head, verb), sizeof(verb));
-	return verb <= VERB_EXEC ? (int)verb : -1;
+	return verb < VERBS ? (int)verb : -1;
 }

@@ -1,8 +1,9 @@
 /*
  * The frame between wrapper and helper: 4 bytes "GPUH", 4 bytes version, 4 bytes length (both big-endian),
  * then the body: a request (request.c), or a reply in JSON. One request, one reply. After a grant the wrapper
- * writes the changes down, then sends one byte, which the helper sends back. If the byte does not come, the
- * helper takes the grant back.
+ * writes the changes down, then sends one byte, and the helper answers with one. If the wrapper's byte does not come,
+ * the helper takes the grant back. If it asks the helper to stay, a second request and reply may follow: VERB_CREATED,
+ * once the runtime has made the container.
  */
 #ifndef GPUHELPER_PURE_WIRE_H
 #define GPUHELPER_PURE_WIRE_H
@@ -11,11 +12,12 @@
 
 #include "why.h"
 
-#define WIRE_VERSION 3
+#define WIRE_VERSION 4
 #define WIRE_HEADER 12
 #define WIRE_REQUEST_MAX (272 * 1024)	/* with each part as long as allowed */
 #define WIRE_REPLY_MAX (1024 * 1024)
-#define WIRE_DONE 'W'		/* the byte that makes a grant final */
+#define WIRE_DONE 'W'		/* makes a grant final; as an answer: the grant is final, and the helper ends */
+#define WIRE_STAY 'S'		/* as WIRE_DONE, but the helper is asked to stay, or stays */
 
 void wire_header(unsigned char out[WIRE_HEADER], uint32_t len);
 /*

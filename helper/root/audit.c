@@ -107,6 +107,7 @@ audit_count(int fd, const struct record *r, enum rate_kind kind, struct audit_li
 	rec.suppressed = rate.untold;
 	if ((ret = count(fd, &rec, &rate, kind, &out->text, why)) == 0)
 		out->suppressed = rec.suppressed;
+	out->left_out = ret == -1 && rate.refused;
 	rate_close(&rate);
 	return ret;
 }
@@ -119,6 +120,8 @@ audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struc
 
 	if (ret == 0)
 		ret = audit_append(fd, &line, why);
+	else if (line.left_out)
+		ret = 1;
 	audit_line_end(fd, &line);
 	return ret;
 }

@@ -20,8 +20,8 @@ int audit_open(struct why *why);
 int audit_write(int fd, const struct record *r, struct why *why);
 
 /*
- * The same within what the peer may have written (rate.h).  -1 with *why
- * (WHY_AGAIN) too where that is used up, which is in the log once a day.
+ * The same within what the peer may have written (rate.h).  1 with *why if the peer has used that up, which the log
+ * says once a day: the record is then left out.
  */
 int audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struct why *why);
 
@@ -33,6 +33,7 @@ int audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, s
 struct audit_line {
 	struct buf text;
 	uint32_t uid, suppressed;	/* of that uid, before this one; 0: none, or told of */
+	bool left_out;			/* the user has used up what may be written for him */
 };
 int audit_count(int fd, const struct record *r, enum rate_kind kind, struct audit_line *out, struct why *why);
 int audit_append(int fd, struct audit_line *line, struct why *why);

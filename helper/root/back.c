@@ -73,6 +73,7 @@ rule_again(struct ruling *r, const struct lease *l, struct why *why)
 		return refuse(why, WHY_DENIED, "what pipeline it is was too long to be remembered");
 	if (!lease_words(l, &gpus))
 		return refuse_nomem(why);
+	host_begin(true);
 	if (reader_reads(&r->settings, &r->policies, why) == -1)
 		return -1;
 	host_look(policies_vendors(&r->policies, &r->call->peer->asker));
@@ -215,14 +216,17 @@ count_record(struct plan *p, struct audit_line *line, struct why *why)
  * it may follow in the log.
  */
 static int
-hold(struct plan *p, struct leases *ls, struct audit_line *line, struct why *why)
+hold(struct plan *p, struct leases *ls, struct audit_line *line, bool *recorded, struct why *why)
 {
 	const struct call *c = p->ruling->call;
 	struct lease *l = &p->lease;
 
 	if (still_ours(c, ls) == NULL)
 		return refuse(why, WHY_AGAIN, "this took too long");
-	if (audit_append(c->audit, line, why) == -1 || open_planned(p, ls, why) == -1)
+	if (audit_append(c->audit, line, why) == -1)
+		return -1;
+	*recorded = true;
+	if (open_planned(p, ls, why) == -1)
 		return -1;
 	l->state = LEASE_HELD;
 	l->planned = false;
@@ -234,9 +238,12 @@ hold(struct plan *p, struct leases *ls, struct audit_line *line, struct why *why
 	return leases_write(ls, l, why);
 }
 
-/* Makes it given back as before, as far as what was done can be undone now. */
+/*
+ * Makes the lease given back as before, as far as what was done can be undone now. Only a grant that was recorded, and
+ * so was counted, has its end recorded: otherwise a user could make the log grow without limit.
+ */
 static void
-undo_hold(const struct call *c, struct leases *ls)
+undo_hold(const struct call *c, struct leases *ls, bool recorded)
 {
 	struct lease *l = still_ours(c, ls);
 	struct why ignored;
@@ -245,7 +252,8 @@ undo_hold(const struct call *c, struct leases *ls)
 		return;
 	l->state = LEASE_GIVEN_BACK;
 	(void)leases_write(ls, l, &ignored);
-	(void)audit_lease(c->audit, "gave-back", l);
+	if (recorded)
+		(void)audit_lease(c->audit, "gave-back", l);
 }
 
 /* Holds the lease that was taken again, or where that fails, or may not be, gives it back. */
@@ -254,12 +262,13 @@ hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why 
 {
 	const struct call *c = p->ruling->call;
 	autoleases struct leases ls = LEASES_CLOSED;
+	bool recorded = false;
 
 	if (open_with_lease(c, &ls, why) == -1)
 		return -1;
-	if (may_hold && hold(p, &ls, line, why) == 0)
+	if (may_hold && hold(p, &ls, line, &recorded, why) == 0)
 		return 0;
-	undo_hold(c, &ls);
+	undo_hold(c, &ls, recorded);
 	return -1;
 }
 

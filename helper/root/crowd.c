@@ -15,6 +15,7 @@
 #include "state.h"
 
 static int place = -1;
+static unsigned place_number;
 
 /* 1: taken, and left open for good; 0: somebody has it; -1 with errno: it can't be had at all. */
 static int
@@ -28,6 +29,7 @@ take_place(int locks, uid_t uid, unsigned number)
 		return -1;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
 		place = fd;
+		place_number = number;
 		return 1;
 	}
 	saved = errno;
@@ -66,6 +68,21 @@ crowd_enter(uid_t uid, struct why *why)
 		return 0;
 	/* if a further place can't be made, there are fewer places */
 	return i > 1 ? 1 : refuse_uncounted(uid, WHY_IO, strerror(errno), why);
+}
+
+bool
+crowd_may_stay(uid_t uid)
+{
+	struct why ignored;
+	autoclose int locks = uid == 0 ? state_dir("locks", &ignored) : -1;
+	unsigned i;
+
+	/* places are tried in their order */
+	if (uid != 0)
+		return place_number < CROWD_MAX / 2;
+	for (i = 0; locks != -1 && place == -1 && i < CROWD_MAX / 2; i++)
+		(void)take_place(locks, 0, i);
+	return place != -1;
 }
 
 int

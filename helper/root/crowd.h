@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_ROOT_CROWD_H
 #define GPUHELPER_ROOT_CROWD_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "../pure/why.h"
@@ -18,6 +19,12 @@
  * all connections. RLIMIT_NPROC counts the caller's processes, and a setuid helper is root's.
  */
 int crowd_enter(uid_t uid, struct why *why);
+
+/*
+ * True if this process may live on while the runtime makes a container. At most half of the user's places may be
+ * taken by such processes. Root has as many places for them.
+ */
+bool crowd_may_stay(uid_t uid);
 
 /*
  * The descriptor of that place; -1: there is none. A process with a copy of it keeps the place, too: so a child that

@@ -386,25 +386,40 @@ pin_own_names(struct why *why)
 	return 0;
 }
 
+/* Which children a request needs. What a request does without them fails closed. */
+static bool
+needs_looks(int verb)
+{
+	return verb != VERB_CREATED && verb != VERB_TOLD && verb != VERB_REFUSED && verb != VERB_PLAIN;
+}
+
+static bool
+needs_decision(int verb)
+{
+	return verb == VERB_GRANT || verb == VERB_BACK || verb == -1;
+}
+
 /*
- * Starts gpuhelper-read and gpuhelper-judge, and has them begin at once where the request that has come is a grant.
- * They are not started for a request that needs neither. What is seen here is a hint: the request is read and checked
- * later.
+ * Starts the children that the request needs, or all if it has not come yet. What is seen of the request here is a
+ * hint: it is read and checked later.
  */
 static void
-start_judges(void)
+start_children(bool of_root)
 {
 	char first[REQUEST_HINT_BYTES];
 	const ssize_t n = recv(STDIN_FILENO, first, sizeof(first), MSG_PEEK | MSG_DONTWAIT);
 	const int verb = request_hint(first, n > 0 ? (size_t)n : 0);
 
-	if (verb != -1 && verb != VERB_GRANT && verb != VERB_EXEC)
+	if (needs_looks(verb)) {
+		looker_start(of_root);
+		labeller_start();
+	}
+	if (!needs_decision(verb))
 		return;
 	reader_start();
 	judge_start();
-	if (verb != VERB_GRANT)
+	if (verb == -1)
 		return;
-	reader_wake();
 	judge_wake();
 }
 
@@ -441,9 +456,7 @@ enter(enum door door, struct starter *who, struct why *why)
 	reset_surroundings();
 	make_own_cgroup(who->uid);
 	nodes.links = is_asked_by_root(door, who);
-	looker_start(nodes.links);
-	labeller_start();
-	start_judges();
+	start_children(nodes.links);
 	nodes.labeller_channel = labeller_channel();
 	nodes.children = spawned_pids(nodes.child);
 	if (capabilities_keep(kept_capabilities, KEPT - (door == DOOR_SOCKET ? 1 : 0), why) == -1)

@@ -1,13 +1,15 @@
 /*
- * VERB_EXEC: a process is to be started in a container that has a lease, which the audit log tells of.  In a container
- * whose first process only pauses that is a task.  The process that asks becomes the runtime that puts the task there;
- * until that has ended, the task may be nowhere to be seen, and the lease lives on it.
+ * VERB_EXEC, VERB_BACK, VERB_TOLD: a process is to be started in a container that has a lease, which the audit log
+ * records.  In a container whose first process only pauses, that process is a task (VERB_EXEC, VERB_BACK).  The process
+ * that asks becomes the runtime that puts the task there; until the runtime has ended, the task may be invisible, and
+ * its lease lives on the runtime's process.
  */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../host/clock.h"
+#include "../host/file.h"
 #include "../host/process.h"
 #include "audit.h"
 #include "back.h"
@@ -115,21 +117,6 @@ name_gpus(const struct lease *l, struct strlist *out)
 	return true;
 }
 
-/* -1 with *why, but where its user has used up his room, which the log tells of by itself. */
-static int
-write_record(int audit, const struct record *rec, bool refused, struct why *why)
-{
-	struct audit_line line;
-	int ret = audit_count(audit, rec, refused ? RATE_REFUSAL : RATE_EXEC, &line, why);
-
-	if (ret == -1 && why->code == WHY_AGAIN)
-		ret = 0;
-	else if (ret == 0)
-		ret = audit_append(audit, &line, why);
-	audit_line_end(audit, &line);
-	return ret;
-}
-
 /*
  * An exec takes nothing that the lease does not hold already: where its record can't be written it goes on, and says
  * so.  One that had a GPU again has its record (back.c).
@@ -152,7 +139,8 @@ tell(int audit, const struct peer *p, const struct lease *l, const struct why *w
 		rec.why = &told;
 	else if (name_gpus(l, &gpus))
 		rec.gpus = &gpus;
-	if (write_record(audit, &rec, refused, &why) == 0)
+	/* the log itself says that a user has used up what may be written for him */
+	if (audit_count_and_write(audit, &rec, refused ? RATE_REFUSAL : RATE_EXEC, &why) != -1)
 		return;
 	if (refused)
 		refuse(&reply->why, told.code, "%.250s (not in " GPUHELPER_LOGDIR "/audit.jsonl: %.200s)", told.text, why.text);
@@ -186,14 +174,48 @@ verb_exec(const struct peer *p, const struct request *r, struct reply *reply)
 			reply->kind = REPLY_BUSY;
 	}
 	leases_close(&ls);
-	if (back) {
+	/* that takes the programs that decide, which were not started for VERB_EXEC */
+	if (back && r->verb == VERB_EXEC)
+		reply->kind = REPLY_BACK;
+	else if (back) {
 		reply_free(reply);
 		come_back(&(struct call){ p, r, audit }, reply, &without);
 		again = reply->kind == REPLY_NOTED && without.code == WHY_NONE;
 	}
-	if (held.id != NULL && !again && reply->kind != REPLY_BUSY)
+	if (held.id != NULL && !again && reply->kind != REPLY_BUSY && reply->kind != REPLY_BACK)
 		tell(audit, p, &held, &without, reply);
 	lease_free(&held);
 	if (audit != -1)
 		close(audit);
+}
+
+/* 1: the container has no lease, or one that another container's lease has taken over. */
+static int
+copy_lease(const struct peer *p, const struct request *r, struct lease *out, struct why *why)
+{
+	autoleases struct leases ls = LEASES_CLOSED;
+	const struct lease *l;
+	char key[65];
+
+	lease_key(p->asker.uid, r->runtime_root, r->id, key);
+	if (leases_open(&ls, p->asker.uid, why) == -1 || leases_read(&ls, &(struct concern){ .key = key }, why) == -1)
+		return -1;
+	l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
+	return l == NULL || l->state == LEASE_PASSED_ON ? 1 : lease_copy(l, out, why);
+}
+
+void
+verb_told(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	const struct why nothing = { .code = WHY_NONE };
+	autoclose int audit = audit_open(&reply->why);
+	struct lease held = { .id = NULL };
+	int ret = -1;
+
+	if (audit != -1 && leave_cgroup(p->starter, &reply->why) == 0)
+		ret = copy_lease(p, r, &held, &reply->why);
+	reply->kind = ret == -1 ? REPLY_REFUSED : REPLY_NOTED;
+	if (ret == 0)
+		tell(audit, p, &held, &nothing, reply);
+	lease_free(&held);
 }

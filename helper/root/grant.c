@@ -108,7 +108,7 @@ answer_refusal(const struct ruling *r, struct refusal *f, struct reply *reply)
 	}
 	reply->kind = REPLY_REFUSED;
 	/* one that is not recorded says why not, unless the user has used up his records */
-	if (refusal_record(r, "refuse", &f->why, &why) == -1 && why.code != WHY_AGAIN)
+	if (refusal_record(r, "refuse", &f->why, &why) == -1)
 		refuse(&reply->why, f->why.code, "%.250s (not in " GPUHELPER_LOGDIR "/audit.jsonl: %.200s)", f->why.text, why.text);
 }
 

@@ -12,14 +12,24 @@ static struct host host;
 static int
 find_gpus(unsigned vendors, struct inventory *inv, struct why *why)
 {
-	if (judge_sees(vendors, inv, why) == -1)
+	if (judge_sees(inv, why) == -1)
 		return -1;
+	inventory_keep(inv, vendors);
 	if (vendors == 0)
 		return 0;
 	if (drivers_read(inv, why) == -1 || host_check(inv, why) == -1)
 		return -1;
 	inventory_rank(inv);
 	return cdigpus_load(reader_parses_specs, &host.specs, inv, why);
+}
+
+void
+host_begin(bool gpus)
+{
+	if (host.asked)
+		return;
+	host.asked = true;
+	judge_looks(gpus ? (1U << GPU_VENDORS) - 1 : 0);
 }
 
 void

@@ -9,7 +9,7 @@
 #include "../pure/gpu.h"
 
 struct host {
-	bool looked;
+	bool asked, looked;
 	unsigned vendors;		/* that were looked for, as a mask */
 	struct inventory inventory;	/* with the names that CDI specs give to the GPUs */
 	struct cdi_registry specs;	/* where GPUs were looked for */
@@ -17,9 +17,15 @@ struct host {
 };
 
 /*
- * Has the judge look for GPUs of the vendors in the mask (1 << enum gpu_vendor), once, and before it is asked anything
- * else; then reads the CDI specs, which name them.  To be called after leave_cgroup() (owncgroup.h): the kernel may
- * show only the GPUs that the device rules of the reader's cgroup allow.
+ * Has the judge begin to look for all GPUs, or with !gpus for none, once, and before it is asked anything else: it can
+ * look while the policies are read.  To be called after leave_cgroup() (owncgroup.h): the kernel may show only the GPUs
+ * that the device rules of the reader's cgroup allow.
+ */
+void host_begin(bool gpus);
+
+/*
+ * Takes what the judge has seen, of the vendors in the mask (1 << enum gpu_vendor); then reads the CDI specs, which
+ * name the GPUs.  Once.
  */
 void host_look(unsigned vendors);
 

@@ -53,30 +53,54 @@ hear(const struct judge_ask *a, const char *bytes, size_t len, struct judge_answ
 	return out->why.code == WHY_NONE ? judge_answer_check(a, out, why) : refuse(why, out->why.code, "%s", out->why.text);
 }
 
-/* judge_answer_free() in either case. */
 static int
-ask(struct judge_ask *a, int ms, struct judge_answer *out, struct why *why)
+send_question(struct judge_ask *a, struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	struct lines t = { .out = &b };
-	autofree char *answer = NULL;
-	size_t len;
 
 	judge_ask_lines(&t, a);
 	/* no date in the question is before 1970, so nothing but memory can be short */
-	if (!lines_finish(&t))
-		return refuse_nomem(why);
-	answer = spawned_answer(&judge, b.p, b.len, ms, &len, why);
+	return lines_finish(&t) ? spawned_ask(&judge, b.p, b.len, why) : refuse_nomem(why);
+}
+
+/* judge_answer_free() in either case. */
+static int
+receive_answer(const struct judge_ask *a, int ms, struct judge_answer *out, struct why *why)
+{
+	size_t len;
+	autofree char *answer = spawned_hear(&judge, ms, &len, why);
+
 	return answer != NULL ? hear(a, answer, len, out, why) : -1;
 }
 
-int
-judge_sees(uint32_t vendors, struct inventory *out, struct why *why)
+static int
+ask(struct judge_ask *a, struct judge_answer *out, struct why *why)
 {
-	struct judge_ask a = { .verb = JUDGE_HOST, .vendors = vendors };
-	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
-	const int ret = ask(&a, HOST_MS, &answer, why);
+	return send_question(a, why) == -1 ? -1 : receive_answer(a, ANSWER_MS, out, why);
+}
 
+/* The question about the host, while its answer is outstanding. */
+static struct judge_ask host_question = { .verb = JUDGE_HOST };
+static struct why unsent;
+
+void
+judge_looks(uint32_t vendors)
+{
+	host_question.vendors = vendors;
+	(void)send_question(&host_question, &unsent);
+}
+
+int
+judge_sees(struct inventory *out, struct why *why)
+{
+	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
+	int ret = -1;
+
+	if (unsent.code != WHY_NONE)
+		*why = unsent;
+	else
+		ret = receive_answer(&host_question, HOST_MS, &answer, why);
 	*out = ret == 0 ? answer.inventory : (struct inventory){ 0 };
 	if (ret == 0)
 		answer.inventory = (struct inventory){ 0 };
@@ -96,7 +120,7 @@ judge_identifies(char *token, struct settings *s, struct known *out, struct why 
 	token_hash(token, out->token_hash);
 	if (a.keys == NULL)
 		return refuse_nomem(why);
-	if ((ret = ask(&a, ANSWER_MS, &answer, why)) == 0) {
+	if ((ret = ask(&a, &answer, why)) == 0) {
 		out->claims = answer.claims;
 		answer.claims = (struct token_claims){ 0 };
 		known_by_token(out, &s->issuer[answer.issuer]);
@@ -111,7 +135,7 @@ judge_parses_vars(const char *text, struct instance_vars *out, struct why *why)
 	struct judge_ask a = { .verb = JUDGE_VARS, .text = (char *)(uintptr_t)text };
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 
-	if (ask(&a, ANSWER_MS, &answer, why) == -1)
+	if (ask(&a, &answer, why) == -1)
 		return -1;
 	*out = answer.vars;
 	answer.vars = (struct instance_vars){ .there = false };
@@ -124,7 +148,7 @@ judge_decides(const struct grant_ask *question, struct verdict *out, struct why 
 	struct judge_ask a = { .verb = JUDGE_GRANT, .grant = *question };
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 
-	if (ask(&a, ANSWER_MS, &answer, why) == -1)
+	if (ask(&a, &answer, why) == -1)
 		return -1;
 	*out = answer.verdict;
 	answer.verdict = (struct verdict){ .policy = 0 };

@@ -21,11 +21,13 @@ void judge_end(void);
 pid_t judge_pid(void);		/* 0: there is none */
 
 /*
- * What the judge sees of GPUs of the vendors in the mask (1 << enum gpu_vendor), which may be 0; not checked yet.  To
- * be called once, and before the others: what has heard a stranger is not asked what the host is like.  -1 with *why;
- * inventory_free() in either case.
+ * Asks the judge to look for GPUs of the vendors in the mask (1 << enum gpu_vendor), which may be 0.  To be called
+ * once, and before the other questions: a judge that has read a stranger's text is not asked about the host.
  */
-int judge_sees(uint32_t vendors, struct inventory *out, struct why *why);
+void judge_looks(uint32_t vendors);
+
+/* What the judge has seen after judge_looks(); not checked yet.  -1 with *why; inventory_free() in either case. */
+int judge_sees(struct inventory *out, struct why *why);
 
 /*
  * Of a token, as of now.  One that does not hold ends the matter, no other identity is tried: -1 with *why.

@@ -11,6 +11,7 @@
  *	request	what is asked; read, not yet believed			frame.c, request.c
  *	verb	what the request asks for; a grant in phases of its own	grant.c, verb.h
  *	reply	the answer; for a grant, its confirmation
+ *	created	after a grant, if the wrapper asks for it: the look at the container that the runtime has made by then
  */
 #include <malloc.h>
 #include <poll.h>
@@ -36,7 +37,8 @@
 #define READ_MS 2000		/* to send a request */
 #define WRITE_MS 2000		/* to take a reply */
 #define FINAL_MS 5000		/* to write down what was granted */
-#define WAKE_MS 100		/* after the time for either is over */
+#define STAY_MS 10000		/* for the runtime to make the container; the wrapper can start another helper later */
+#define WAKE_MS 100		/* after the time for one of these is over */
 
 /* Writes nothing rather than wait: the caller may have left us a pipe that nobody reads. */
 static int
@@ -84,29 +86,83 @@ complain(enum door door, const struct why *why)
  * A signal ends the wait in any case: before recv(2) returns, the kernel closes a descriptor that was sent along, and
  * that can last as long as its owner likes (SO_LINGER of a TCP socket).
  */
-static bool
-is_confirmed(void)
+static int
+wait_for_confirmation(void)
 {
 	int word;
 
 	wake_after(FINAL_MS + WAKE_MS);
 	word = frame_wait_byte(STDIN_FILENO, FINAL_MS);
 	wake_after(0);
-	return word == WIRE_DONE;
+	return word;
 }
 
 static char *
-read_request(size_t *len, struct why *why)
+read_request(int ms, size_t *len, struct why *why)
 {
 	char *text;
 
-	wake_after(READ_MS + WAKE_MS);
-	text = frame_read(STDIN_FILENO, WIRE_REQUEST_MAX, READ_MS, len, why);
+	wake_after(ms + WAKE_MS);
+	text = frame_read(STDIN_FILENO, WIRE_REQUEST_MAX, ms, len, why);
 	wake_after(0);
 	return text;
 }
 
-/* A grant is final when the wrapper says that its changes are written down. */
+static void
+end_children(void)
+{
+	looker_end();
+	labeller_end();
+	reader_end();
+	judge_end();
+}
+
+/*
+ * Waits on the same connection until the runtime has made the container, so that no second helper has to start for
+ * that. Ends everything that only a grant needs first: there is time now, and later the wrapper waits for it.
+ */
+static int
+see_container(const struct peer *p)
+{
+	autorequest struct request r = { 0 };
+	autoreply struct reply reply = { .kind = REPLY_REFUSED };
+	autofree char *text = NULL;
+	struct why ignored;
+	size_t len;
+
+	end_children();
+	if ((text = read_request(STAY_MS, &len, &ignored)) == NULL)
+		return 0;
+	if (request_decode(text, len, &r, &reply.why) == 0) {
+		if (r.verb != VERB_CREATED || !process_lives(p->pid, p->start))
+			refuse(&reply.why, WHY_DATA, "after a grant, the process that asked can only say that its container was made");
+		else
+			verb_created(p, &r, &reply);
+	}
+	(void)send_reply(&reply, &ignored);
+	return reply.kind == REPLY_REFUSED ? (int)reply.why.code : 0;
+}
+
+/*
+ * A grant is final when the wrapper says that its changes are written down. Over a socket the wrapper does not see the
+ * exit status, so a byte tells it; the grant is final whether the wrapper receives that byte or not.
+ */
+static int
+finish_grant(const struct peer *p, const struct request *r, const struct traces *t)
+{
+	bool stays;
+	int word;
+
+	word = wait_for_confirmation();
+	if ((word != WIRE_DONE && word != WIRE_STAY) || !process_lives(p->pid, p->start)) {
+		grant_undo(p, r, t);
+		return WHY_IO;
+	}
+	stays = word == WIRE_STAY && crowd_may_stay(p->asker.uid);
+	(void)frame_send_byte(STDIN_FILENO, stays ? WIRE_STAY : WIRE_DONE);
+	return stays ? see_container(p) : 0;
+}
+
 static int
 send_answer(const struct peer *p, const struct request *r, const struct reply *reply, const struct traces *t)
 {
@@ -121,18 +177,8 @@ send_answer(const struct peer *p, const struct request *r, const struct reply *r
 			(void)send_reply(&instead, &ignored);
 		return (int)instead.why.code;
 	}
-	/* the wrapper waits for this process to end, so the programs that have decided end while it writes config.json */
-	if (reply->kind == REPLY_GRANT) {
-		reader_end();
-		judge_end();
-	}
-	if (reply->kind == REPLY_GRANT && (!is_confirmed() || !process_lives(p->pid, p->start))) {
-		grant_undo(p, r, t);
-		return WHY_IO;
-	}
-	/* over a socket the wrapper does not see the exit status; the grant is final whether it hears this or not */
 	if (reply->kind == REPLY_GRANT)
-		(void)frame_send_byte(STDIN_FILENO, WIRE_DONE);
+		return finish_grant(p, r, t);
 	return reply->kind == REPLY_REFUSED || reply->kind == REPLY_BUSY ? (int)reply->why.code : 0;
 }
 
@@ -145,7 +191,7 @@ serve(const struct peer *p)
 	struct traces traces = { 0 };
 	size_t len;
 
-	if ((text = read_request(&len, &reply.why)) == NULL || request_decode(text, len, &r, &reply.why) == -1) {
+	if ((text = read_request(READ_MS, &len, &reply.why)) == NULL || request_decode(text, len, &r, &reply.why) == -1) {
 		reply.kind = REPLY_REFUSED;
 		return send_answer(p, &r, &reply, &traces);
 	}
@@ -161,7 +207,11 @@ serve(const struct peer *p)
 		verb_created(p, &r, &reply);
 		break;
 	case VERB_EXEC:
+	case VERB_BACK:
 		verb_exec(p, &r, &reply);
+		break;
+	case VERB_TOLD:
+		verb_told(p, &r, &reply);
 		break;
 	case VERB_RELEASE:
 		verb_release(p, &r, &reply);
@@ -175,6 +225,8 @@ serve(const struct peer *p)
 	case VERB_REFUSED:
 	case VERB_PLAIN:
 		verb_note(p, &r, &reply);
+		break;
+	case VERBS:
 		break;
 	}
 	return send_answer(p, &r, &reply, &traces);
@@ -228,10 +280,7 @@ main(int argc, char **argv)
 	if (!heap_is_whole())
 		return print_line("gpuhelper: no memory: try again\n", WHY_AGAIN);
 	status = live(door, &starter);
-	looker_end();
-	labeller_end();
-	reader_end();
-	judge_end();
+	end_children();
 	leave(&starter);
 	return status;
 }

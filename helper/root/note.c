@@ -19,6 +19,6 @@ verb_note(const struct peer *p, const struct request *r, struct reply *reply)
 	/* no judge is asked: the variables are recorded as the task's author wrote them */
 	if (r->team != NULL && r->pipeline != NULL)
 		none.known.id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->team, .pipeline = r->pipeline, .job = r->job };
-	if (audit == -1 || refusal_record(&none, refused ? "refuse" : "plain", refused ? &told : NULL, &reply->why) == -1)
+	if (audit == -1 || refusal_record(&none, refused ? "refuse" : "plain", refused ? &told : NULL, &reply->why) != 0)
 		reply->kind = REPLY_REFUSED;
 }

@@ -141,8 +141,11 @@ rate_take(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why)
 		c->written[kind]++;
 		c->bytes[kind] += bytes + limits[kind].follows;
 		c->left_out = 0;
-	} else if (c->left_out < UINT32_MAX)
-		c->left_out++;
+	} else {
+		r->refused = true;
+		if (c->left_out < UINT32_MAX)
+			c->left_out++;
+	}
 	if (save(r, &uncounted) == -1 && ret == 0) {
 		*why = uncounted;
 		ret = -1;

@@ -36,6 +36,7 @@ struct rate {
 	uint32_t uid;
 	uint32_t untold;		/* records that were left out, for this record to mention */
 	bool used_up;			/* this record is the first one that the day's quota keeps out */
+	bool refused;			/* this record would be too many */
 	struct rate_count count;
 };
 

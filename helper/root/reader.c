@@ -22,12 +22,6 @@ reader_start(void)
 }
 
 void
-reader_wake(void)
-{
-	spawned_wake(&reader);
-}
-
-void
 reader_end(void)
 {
 	spawned_end(&reader);

@@ -11,7 +11,6 @@
 
 /* To be called before the filter (filter.h).  Where it can't be started, whoever asks later is told why. */
 void reader_start(void);
-void reader_wake(void);		/* starts it now, for it will be asked soon */
 void reader_end(void);
 
 /*

@@ -41,9 +41,11 @@ gather(struct ruling *r, struct why *why)
 	const struct request *asked = r->call->request;
 	const struct peer *peer = r->call->peer;
 
-	/* both start while the files are found and read */
-	reader_wake();
-	judge_wake();
+	/* amdkfd shows the GPUs that the device rules of the reader's cgroup allow: the caller must not choose these */
+	if (leave_cgroup(peer->starter, why) == -1)
+		return -1;
+	/* the judge reports the host's GPUs before it parses anything that a stranger wrote */
+	host_begin(may_want_gpus(asked));
 	if (reader_reads(&r->settings, &r->policies, why) == -1)
 		return -1;
 	if (asked->privileged && r->settings.privileged == PRIVILEGED_DENY)
@@ -52,13 +54,6 @@ gather(struct ruling *r, struct why *why)
 	r->unasked = asked->token == NULL && asked->gpus == NULL && asked->folders == NULL;
 	if (r->unasked && !r->settings.grant_unasked)
 		return refuse(why, WHY_DENIED, "the container asks for nothing");
-	/*
-	 * amdkfd shows the GPUs that the device rules of the reader's cgroup allow: the caller must not choose these
-	 * rules
-	 */
-	if (leave_cgroup(peer->starter, why) == -1)
-		return -1;
-	/* the judge reports the host's GPUs before it parses anything that a stranger wrote */
 	host_look(may_want_gpus(asked) ? policies_vendors(&r->policies, &peer->asker) : 0);
 	if (find_identity(r, why) == -1)
 		return -1;

@@ -195,21 +195,39 @@ spawned_wake(struct spawned *p)
 		p->awake = frame_send_byte(p->channel, 0) == 0;
 }
 
-char *
-spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, size_t *len, struct why *why)
+static int
+give_up_because(struct spawned *p, struct why *why)
 {
-	char *answer = NULL;
-	struct why cause;
+	const struct why cause = *why;
+
+	refuse(why, cause.code == WHY_BUG ? WHY_BUG : WHY_AGAIN, "%s ended before it answered, or does not answer in time: "
+	    "see whether the kernel's log says why, and try again (%.100s)", p->name, cause.text);
+	return spawned_give_up(p, why);
+}
+
+int
+spawned_ask(struct spawned *p, const char *question, size_t asked, struct why *why)
+{
+	if (spawned_check(p, why) == -1)
+		return -1;
+	spawned_wake(p);
+	return frame_write(p->channel, question, asked, p->ask_max, SEND_MS, why) == -1 ? give_up_because(p, why) : 0;
+}
+
+char *
+spawned_hear(struct spawned *p, int ms, size_t *len, struct why *why)
+{
+	char *answer;
 
 	if (spawned_check(p, why) == -1)
 		return NULL;
-	spawned_wake(p);
-	if (frame_write(p->channel, question, asked, p->ask_max, SEND_MS, why) == -1 ||
-	    (answer = frame_read(p->channel, p->answer_max, ms, len, why)) == NULL) {
-		cause = *why;
-		refuse(why, cause.code == WHY_BUG ? WHY_BUG : WHY_AGAIN, "%s ended before it answered, or does not answer in time: "
-		    "see whether the kernel's log says why, and try again (%.100s)", p->name, cause.text);
-		(void)spawned_give_up(p, why);
-	}
+	if ((answer = frame_read(p->channel, p->answer_max, ms, len, why)) == NULL)
+		(void)give_up_because(p, why);
 	return answer;
+}
+
+char *
+spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, size_t *len, struct why *why)
+{
+	return spawned_ask(p, question, asked, why) == -1 ? NULL : spawned_hear(p, ms, len, why);
 }

@@ -62,10 +62,16 @@ int spawned_give_up(struct spawned *p, const struct why *why);
 /* -1 with *why: there is none. */
 int spawned_check(const struct spawned *p, struct why *why);
 
+/* Sends a question; its answer can be heard later.  -1 with *why: the program is not asked again. */
+int spawned_ask(struct spawned *p, const char *question, size_t asked, struct why *why);
+
 /*
- * The answer to a question within so many milliseconds, which the caller frees.  NULL with *why: it does not come, and
- * no other question is asked.
+ * The answer to that question, which the caller frees.  NULL with *why if it does not come within so many milliseconds:
+ * the program is not asked again.
  */
+char *spawned_hear(struct spawned *p, int ms, size_t *len, struct why *why);
+
+/* Asks, and hears the answer. */
 char *spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, size_t *len, struct why *why);
 
 #endif

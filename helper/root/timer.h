@@ -21,6 +21,7 @@ void end_after(int ms);
  * - 1.5 s for each of four locks, and 1 s for the log's chain
  * - 4 s to confirm a grant or to take it back
  * - 8 s for labelling folders, and 3 s for other questions to gpuhelper-label
+ * - 10 s for the runtime to make the container, during which no lock is held and nothing is half done
  * - before any lock: 10 s for each question to gpuhelper-read, 6 s for one to gpuhelper-judge, and 10 s for that
  *   about the host. A caller who delays these loses only his own request.
  * - without a lock: 8 s to see who has a GPU open (host/holders.h)

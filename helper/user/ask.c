@@ -30,6 +30,7 @@
 #define EARLY_MAX 65536		/* bytes that a socket holds, whatever its limits (unix(7)) */
 #define REPLY_MS 35000		/* longer than a helper lives (root/timer.h): its end closes the connection */
 #define CROWD_MS 5000		/* to ask again while other requests of this user take all its places (root/crowd.h) */
+#define CROWD_TOLD_MS 1000	/* likewise, to tell of what goes on in any case (VERB_TOLD) */
 #define CROWD_NAP_MS 20
 
 static int
@@ -126,15 +127,15 @@ ended_in_crowd(struct asking *a)
 	while ((pid = waitpid(a->pid, &status, 0)) == -1 && errno == EINTR)
 		;
 	close(a->fd);
-	a->fd = a->pid = -1;
+	*a = (struct asking)ASKING_NONE;
 	return pid != -1 && WIFEXITED(status) && WEXITSTATUS(status) == WHY_AGAIN;
 }
 
 /* Starts a new helper as long as helpers end without a reply because of a crowd. */
 static int
-ask_by_helpers(const struct bytes *message, struct asking *a, struct reply *reply, struct why *why)
+ask_by_helpers(const struct bytes *message, int crowd_ms, struct asking *a, struct reply *reply, struct why *why)
 {
-	const int64_t deadline = clock_ms() + CROWD_MS;
+	const int64_t deadline = clock_ms() + crowd_ms;
 	int ret;
 
 	while ((ret = ask_by_setuid(message, a, reply, why)) != 0) {
@@ -153,9 +154,9 @@ ask_by_helpers(const struct bytes *message, struct asking *a, struct reply *repl
  * crowd.
  */
 static int
-ask_by_socket(const struct bytes *message, struct asking *a, struct reply *reply, struct why *why)
+ask_by_socket(const struct bytes *message, int crowd_ms, struct asking *a, struct reply *reply, struct why *why)
 {
-	const int64_t deadline = clock_ms() + CROWD_MS;
+	const int64_t deadline = clock_ms() + crowd_ms;
 	int ret;
 
 	for (;;) {
@@ -172,18 +173,19 @@ ask_by_socket(const struct bytes *message, struct asking *a, struct reply *reply
 }
 
 static int
-ask_somehow(const struct bytes *message, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
+ask_somehow(const struct bytes *message, enum door_setting door, int crowd_ms, struct asking *a, struct reply *reply,
+    struct why *why)
 {
 	struct why by_socket, by_setuid;
 
 	if (door != DOOR_BY_SETUID && (a->fd = door_connect(&by_socket)) != -1)
-		return ask_by_socket(message, a, reply, why);
+		return ask_by_socket(message, crowd_ms, a, reply, why);
 	if (door == DOOR_BY_SOCKET) {
 		*why = by_socket;
 		return -1;
 	}
 	if (door_check_setuid(&by_setuid) == 0)
-		return ask_by_helpers(message, a, reply, why);
+		return ask_by_helpers(message, crowd_ms, a, reply, why);
 	if (door == DOOR_AUTO)
 		return door_refuse_both(&by_setuid, &by_socket, why);
 	*why = by_setuid;
@@ -197,7 +199,7 @@ ask(const struct request *r, enum door_setting door, struct asking *a, struct re
 	autofree char *text = request_encode(r, &message.n);
 	int ret;
 
-	*a = (struct asking){ .fd = -1, .pid = -1 };
+	*a = (struct asking)ASKING_NONE;
 	*reply = (struct reply){ 0 };
 	if (text == NULL)
 		return refuse_nomem(why);
@@ -205,7 +207,7 @@ ask(const struct request *r, enum door_setting door, struct asking *a, struct re
 		return refuse(why, WHY_DATA, "the request has %zu bytes, and at most %d can be asked: make GPUHELPER_FOLDERS, the "
 		    "instance vars or the token shorter", message.n, WIRE_REQUEST_MAX);
 	message.p = text;
-	ret = ask_somehow(&message, door, a, reply, why);
+	ret = ask_somehow(&message, door, r->verb == VERB_TOLD ? CROWD_TOLD_MS : CROWD_MS, a, reply, why);
 	explicit_bzero(text, message.n);
 	if (ret == -1)
 		ask_end(a);
@@ -213,24 +215,33 @@ ask(const struct request *r, enum door_setting door, struct asking *a, struct re
 }
 
 int
-ask_final(struct asking *a, struct why *why)
+ask_final(struct asking *a, bool stay, struct why *why)
 {
-	pid_t pid;
-	int status;
+	int word;
 
-	if (frame_send_byte(a->fd, WIRE_DONE) == -1)
+	if (frame_send_byte(a->fd, stay ? WIRE_STAY : WIRE_DONE) == -1)
 		return refuse(why, WHY_IO, "gpuhelper took the grant back: %s", strerror(errno));
-	/* a helper behind the socket returns the byte if it came in time */
-	if (a->pid == -1)
-		return frame_wait_byte(a->fd, REPLY_MS) == WIRE_DONE ? 0 :
-		    refuse(why, WHY_AGAIN, "gpuhelper took the grant back: writing config.json took too long");
-	/* a started helper ends at once, with 0 only if the byte came in time */
-	while ((pid = waitpid(a->pid, &status, 0)) == -1 && errno == EINTR)
-		;
-	if (pid != a->pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+	/* the helper answers only if the byte came in time */
+	word = frame_wait_byte(a->fd, REPLY_MS);
+	if (word != WIRE_DONE && word != WIRE_STAY)
 		return refuse(why, WHY_AGAIN, "gpuhelper took the grant back: writing config.json took too long");
-	a->pid = -1;
+	a->stays = word == WIRE_STAY;
 	return 0;
+}
+
+int
+ask_again(const struct request *r, struct asking *a, struct reply *reply, struct why *why)
+{
+	struct bytes message;
+	autofree char *text = request_encode(r, &message.n);
+
+	*reply = (struct reply){ 0 };
+	a->stays = false;
+	if (text == NULL)
+		return refuse_nomem(why);
+	message.p = text;
+	send_request(a->fd, &message);
+	return hear_reply(a, reply, why) == 0 ? 0 : -1;
 }
 
 void
@@ -244,7 +255,7 @@ ask_end(struct asking *a)
 	if (a->pid != -1)
 		while (waitpid(a->pid, NULL, 0) == -1 && errno == EINTR)
 			;
-	*a = (struct asking){ .fd = -1, .pid = -1 };
+	*a = (struct asking)ASKING_NONE;
 }
 
 int

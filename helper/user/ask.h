@@ -2,17 +2,21 @@
 #ifndef GPUHELPER_USER_ASK_H
 #define GPUHELPER_USER_ASK_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "../pure/edits.h"
 #include "../pure/request.h"
 #include "../pure/settings.h"
 
-/* A request in progress. After a grant, the helper waits for ask_final(). */
+/* A connection to the helper. After a grant, the helper waits for ask_final(). */
 struct asking {
-	int fd;
+	int fd;			/* -1: none */
 	pid_t pid;		/* of the setuid helper; -1 if the helper is behind the socket */
+	bool stays;		/* the helper waits for ask_again() */
 };
+
+#define ASKING_NONE { .fd = -1, .pid = -1 }
 
 /*
  * Connects to the helper by way of «door», or starts it, sends the request and reads the reply. Returns 0,
@@ -20,10 +24,15 @@ struct asking {
  */
 int ask(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why);
 /*
- * Makes a grant final, after its changes are written. Returns 0, or -1 with *why if the helper has undone the
- * grant.
+ * Makes a grant final, after its changes are written. With «stay», asks the helper to stay for ask_again(); a->stays
+ * says whether it does. Returns 0, or -1 with *why if the helper has undone the grant.
  */
-int ask_final(struct asking *a, struct why *why);
+int ask_final(struct asking *a, bool stay, struct why *why);
+/*
+ * Sends a second request, VERB_CREATED, to a helper that stays. Returns 0, even if the reply is a refusal, or -1 with
+ * *why if no reply came: then another helper can be asked. Needs ask_end() in either case.
+ */
+int ask_again(const struct request *r, struct asking *a, struct reply *reply, struct why *why);
 /* Closes the connection. If the grant is not final, the helper undoes it before this returns. */
 void ask_end(struct asking *a);
 

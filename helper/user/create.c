@@ -101,7 +101,7 @@ check_first_process(const struct creation *c, struct why *why)
 
 	if (!root && !places && !powers && !c->ruled)
 		return 0;
-	if (!container_find_init(getpid(), 0, &init, &own_pids))
+	if (!container_find_init(getpid(), c->asking->pid, &init, &own_pids))
 		return refuse(why, WHY_IO, "container %s: its first process can't be found, so the container can't be checked",
 		    c->command->id);
 	return (root && check_root_dir(c, init.pid, why) == -1) ||
@@ -113,13 +113,15 @@ check_first_process(const struct creation *c, struct why *why)
 static int
 check_created(const struct creation *c, struct why *why)
 {
-	return check_first_process(c, why) == -1 || (c->leased && lease_show(c->command, c->door, why) == -1) ? -1 : 0;
+	if (check_first_process(c, why) == -1)
+		return -1;
+	return c->leased ? lease_show(c->command, c->door, c->asking, why) : 0;
 }
 
 int
 create_container(const struct creation *c, struct why *why)
 {
-	int status;
+	int status, failed;
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	switch (runtime_fork(&status, true, why)) {
@@ -128,7 +130,9 @@ create_container(const struct creation *c, struct why *why)
 	case -1:
 		return -1;
 	}
-	if (status != 0 || check_created(c, why) == 0)
+	failed = status == 0 && check_created(c, why) == -1;
+	ask_end(c->asking);
+	if (!failed)
 		exit(status);
 	/* a container that no lease follows would keep its GPU, or use it while another one gets it */
 	runtime_delete(c->runtime, c->argv, c->command->verb_at, c->command->id);

@@ -7,6 +7,7 @@
 #include "../pure/settings.h"
 #include "../pure/text.h"
 #include "argv.h"
+#include "ask.h"
 #include "places.h"
 
 struct creation {
@@ -19,6 +20,7 @@ struct creation {
 	bool weak;			/* it must have no strong capability (capability.h) */
 	const struct stat *root;	/* its root directory; NULL if nobody could redirect root.path */
 	const struct granted_places *places;
+	struct asking *asking;		/* where the grant came from */
 };
 
 /*

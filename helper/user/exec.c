@@ -385,7 +385,6 @@ static int
 tell_helper(const struct command *c, const struct record *r, enum door_setting door, char line[REPLY_LINE_MAX],
     struct why *why)
 {
-	struct why trouble;
 	int ret;
 
 	if (r->asks) {
@@ -393,8 +392,8 @@ tell_helper(const struct command *c, const struct record *r, enum door_setting d
 			lease_refused(c, door, why);
 		return ret == 0 ? 0 : -1;
 	}
-	if (r->found && lease_exec(c, door, line, &trouble) != 0)
-		snprintf(line, REPLY_LINE_MAX, "this exec is not in the audit log: %.400s", trouble.text);
+	if (r->found)
+		lease_tell_exec(c, door, line);
 	if (line[0] == '\0' && r->line != NULL)
 		snprintf(line, REPLY_LINE_MAX, "%s", r->line);
 	return 0;

@@ -4,6 +4,7 @@
  */
 #include "lease.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -150,6 +151,37 @@ lease_ask(const struct command *c, struct request *r, enum door_setting door, st
 	}
 }
 
+/* Asks as lease_ask() does. The helper that could have the GPUs given back again needs longer to start. */
+static int
+ask_for_exec(const struct command *c, struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
+    struct why *why)
+{
+	int ret = lease_ask(c, r, door, a, reply, why);
+
+	if (ret == -1 || reply->kind != REPLY_BACK)
+		return ret;
+	ask_end(a);
+	reply_free(reply);
+	r->verb = VERB_BACK;
+	return lease_ask(c, r, door, a, reply, why);
+}
+
+void
+lease_tell_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX])
+{
+	struct reply reply = { 0 };
+	struct request r;
+	struct why why;
+
+	line[0] = '\0';
+	if (lease_request(c, VERB_TOLD, &r, &why) == 0 && ask_once(&r, door, &reply, &why) == 0)
+		memcpy(line, reply.line, sizeof(reply.line));
+	else
+		snprintf(line, REPLY_LINE_MAX, "this exec is not in the audit log: %.400s", why.text);
+	reply_free(&reply);
+	request_free(&r);
+}
+
 int
 lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX], struct why *why)
 {
@@ -159,7 +191,7 @@ lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE
 	int ret;
 
 	line[0] = '\0';
-	if ((ret = lease_request(c, VERB_EXEC, &r, why)) == 0 && (ret = lease_ask(c, &r, door, &a, &reply, why)) == 0) {
+	if ((ret = lease_request(c, VERB_EXEC, &r, why)) == 0 && (ret = ask_for_exec(c, &r, door, &a, &reply, why)) == 0) {
 		ask_end(&a);
 		memcpy(line, reply.line, sizeof(reply.line));
 		if (reply.kind != REPLY_NOTED) {
@@ -188,15 +220,30 @@ lease_refused(const struct command *c, enum door_setting door, const struct why 
 	request_free(&r);
 }
 
+/* True if the helper that stayed has seen the container. Otherwise another one may have more time. */
+static bool
+is_seen(const struct request *r, struct asking *a)
+{
+	struct reply reply = { 0 };
+	struct why ignored;
+	const bool seen = a->stays && ask_again(r, a, &reply, &ignored) == 0 && reply.kind == REPLY_NOTED;
+
+	reply_free(&reply);
+	return seen;
+}
+
 int
-lease_show(const struct command *c, enum door_setting door, struct why *why)
+lease_show(const struct command *c, enum door_setting door, struct asking *a, struct why *why)
 {
 	struct reply reply = { 0 };
 	struct request r;
 	int ret;
 
-	if ((ret = lease_request(c, VERB_CREATED, &r, why)) == 0)
+	if ((ret = lease_request(c, VERB_CREATED, &r, why)) == 0 && !is_seen(&r, a)) {
+		/* its place may be needed; and it is a child of this process, as the container's first process is */
+		ask_end(a);
 		ret = ask_in_crowd(&r, door, &reply, why);
+	}
 	reply_free(&reply);
 	request_free(&r);
 	return ret;

@@ -12,10 +12,10 @@ bool lease_is_recorded(const struct command *c);
 
 /*
  * Has the helper look at the new container. The container's first process must be a child of this process,
- * which asked for the grant. Returns 0, or -1 with *why: the container must then be deleted, because no lease
- * would follow it.
+ * which asked for the grant by *a. If the helper has not stayed there, starts another one. Returns 0, or -1 with *why:
+ * the container must then be deleted, because no lease would follow it.
  */
-int lease_show(const struct command *c, enum door_setting door, struct why *why);
+int lease_show(const struct command *c, enum door_setting door, struct asking *a, struct why *why);
 
 /*
  * Sends the request, and sends it again while the helper is busy, after doing the chores that came with the
@@ -31,6 +31,12 @@ int lease_ask(const struct command *c, struct request *r, enum door_setting door
  * 0, or -1 with *why: the task would start without what was granted; -2 likewise, and the helper has recorded that.
  */
 int lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX], struct why *why);
+
+/*
+ * Has the helper record that this process is about to start another one in a container that keeps its GPUs. *line gets
+ * a line for the user, or "". Waits a second at most for a busy helper: the exec goes on in any case.
+ */
+void lease_tell_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX]);
 
 /* Has the helper record that this process was not started in the container. Ignores a helper that does not answer. */
 void lease_refused(const struct command *c, enum door_setting door, const struct why *why);

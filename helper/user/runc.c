@@ -56,7 +56,7 @@ struct making {
 	struct spec spec;
 	struct request request;
 	struct devmajors majors;
-	struct asking asking;
+	struct asking *asking;
 	struct reply reply;
 	struct edits plain;		/* for a container without a grant: a label, at most */
 	int rootfd;
@@ -71,6 +71,7 @@ struct making {
 /* What create.c must know after the runtime has made the container. */
 struct made {
 	bool granted;
+	struct asking asking;		/* the helper may stay there until it has seen the container */
 	bool ruled;			/* root's container, whose device rules must be enforced */
 	bool weak;			/* root's container without a user namespace, which must not be privileged */
 	bool unguarded;			/* its root directory must be checked again */
@@ -82,7 +83,8 @@ static void
 making_free(struct making *m)
 {
 	bundle_discard(&m->bundle, m->staged);
-	ask_end(&m->asking);
+	if (!m->asking->stays)
+		ask_end(m->asking);
 	reply_free(&m->reply);
 	edits_free(&m->plain);
 	request_free(&m->request);
@@ -249,13 +251,13 @@ check_bundle(struct making *m, bool *asks)
 static int
 ask_for_grant(struct making *m)
 {
-	if (lease_ask(m->command, &m->request, m->settings->door, &m->asking, &m->reply, &m->why) == -1)
+	if (lease_ask(m->command, &m->request, m->settings->door, m->asking, &m->reply, &m->why) == -1)
 		return -1;
 	switch (m->reply.kind) {
 	case REPLY_GRANT:
 		break;
 	case REPLY_PLAIN:
-		ask_end(&m->asking);
+		ask_end(m->asking);
 		return 0;
 	default:
 		m->why = m->reply.why;
@@ -305,6 +307,13 @@ has_secrets(const struct making *m)
 	return m->granted && m->reply.edits.env.n > 0;
 }
 
+/* The helper sees only containers that the runtime leaves behind: otherwise this process becomes the runtime. */
+static int
+make_final(struct making *m)
+{
+	return m->granted ? ask_final(m->asking, command_leaves_container(m->command), &m->why) : 0;
+}
+
 static int
 write_config(struct making *m)
 {
@@ -314,12 +323,9 @@ write_config(struct making *m)
 	if (m->text == NULL)
 		return -1;
 	if (m->len == m->bundle.len && memcmp(m->text, m->bundle.text, m->len) == 0)
-		return m->granted ? ask_final(&m->asking, &m->why) : 0;
-	if (bundle_stage(&m->bundle, m->text, m->len, has_secrets(m), m->staged, &m->why) == -1)
-		return -1;
-	if (m->granted && ask_final(&m->asking, &m->why) == -1)
-		return -1;
-	if (bundle_commit(&m->bundle, m->staged, &m->why) == -1)
+		return make_final(m);
+	if (bundle_stage(&m->bundle, m->text, m->len, has_secrets(m), m->staged, &m->why) == -1 ||
+	    make_final(m) == -1 || bundle_commit(&m->bundle, m->staged, &m->why) == -1)
 		return -1;
 	m->staged[0] = '\0';
 	return 0;
@@ -374,7 +380,7 @@ prepare_bundle(struct making *m, struct made *made)
 			 * helper gave no answer
 			 */
 			if (m->reply.kind != REPLY_REFUSED) {
-				ask_end(&m->asking);
+				ask_end(m->asking);
 				(void)tell_helper(m, VERB_REFUSED);
 			}
 			return -1;
@@ -390,7 +396,7 @@ make_container(const struct command *c, const struct settings *settings, const c
     struct why *why)
 {
 	struct making m = { .command = c, .settings = settings, .runtime = runtime, .rootfd = -1,
-		.bundle = { .dir = -1 }, .asking = { .fd = -1, .pid = -1 } };
+		.bundle = { .dir = -1 }, .asking = &made->asking };
 	int ret = prepare_bundle(&m, made);
 
 	*why = m.why;
@@ -399,6 +405,8 @@ make_container(const struct command *c, const struct settings *settings, const c
 		ret = places_of(&m.reply.edits, &made->places, why);
 	made->ruled = m.granted && hides_gpus(&m) && is_hosts_root();
 	made->weak = settings->privileged == PRIVILEGED_DENY && is_hosts_root() && !m.spec.user_namespace;
+	if (ret == -1)
+		made->asking.stays = false;
 	making_free(&m);
 	return ret;
 }
@@ -436,7 +444,7 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 {
 	autosettings struct settings settings = { 0 };
 	autofree char *runtime = NULL;
-	struct made made = { 0 };
+	struct made made = { .asking = ASKING_NONE };
 	int settings_ok, status;
 
 	if ((runtime = load_settings_and_runtime(&settings, &settings_ok, why)) == NULL)
@@ -463,7 +471,7 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 	if (command_leaves_container(c) && (made.granted || made.unguarded ||
 	    (made.weak && strcmp(c->verb, "create") == 0))) {
 		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.ruled, made.weak,
-			made.unguarded ? &made.root : NULL, &made.places };
+			made.unguarded ? &made.root : NULL, &made.places, &made.asking };
 
 		if (create_container(&creation, why) == -1)
 			return -1;

@@ -24,8 +24,8 @@ SOCKET = "/run/gpuhelper/gpuhelper.sock"
 fork = multiprocessing.get_context("fork")
 
 
-VERSION = 3
-VERBS = ("grant", "look", "refused", "plain", "status", "release", "reapply", "created", "exec")
+VERSION = 4
+VERBS = ("grant", "look", "refused", "plain", "status", "release", "reapply", "created", "exec", "back", "told")
 FLAGS = ("systemd_cgroup", "dac_override", "privileged", "no_chores", "at_once")
 TEXTS = ("id", "runtime_root", "cgroups_path", "label", "mount_label", "init_path", "token", "team", "pipeline", "job",
          "instance_vars", "gpus", "folders", "cuda_visible", "rocr_visible", "reason")

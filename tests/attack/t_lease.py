@@ -1,6 +1,7 @@
 """Who asks, for how long it holds, what the log says of it, and how long others may be kept waiting."""
 import contextlib
 import ctypes
+import fcntl
 import glob
 import grp
 import json
@@ -1230,6 +1231,13 @@ class Counted:
         with open(self.path, "wb") as f:
             f.write(struct.pack(self.form, now // 86400 + days, now // 60 + minutes, *total, *written, left_out, told, looks))
 
+    @contextlib.contextmanager
+    def locked(self):
+        """As if another helper of the user's had it."""
+        with open(self.path, "rb+") as f:
+            fcntl.flock(f, fcntl.LOCK_EX)
+            yield
+
     def get(self):
         with open(self.path, "rb") as f:
             v = struct.unpack(self.form, f.read())
@@ -1327,6 +1335,34 @@ def g20():
         counted.set()
         with log_full():
             answer = once("attacker", exchange, verb="exec", gpus=None, id="x")[1]
+            assert answer["reply"] == "noted" and "not in " + LOG in str(answer), answer
+
+
+@case("G20b", "execs that only are to be recorded are, within the same limits, and never when the log is full", 30)
+def g20b():
+    def tell(user="attacker", **more):
+        return once(user, exchange, verb="told", gpus=None, **{"id": "x", **more})[1]
+
+    def told(doing):
+        return [json.loads(l) for l in new_lines(doing).splitlines() if b'"event":"end"' not in l]
+
+    with Counted("attacker") as counted, asker("attacker") as a:
+        granted(a.grant(id="x"))
+        counted.set()
+        lines = told(tell)
+        assert [(l["event"], l["container"], l["user"], l["policy"], l["gpus"]) for l in lines] == [
+            ("exec", "x", "attacker", "50-attacker.conf", ["nvidia 0000:3b:00.0"])], lines
+        assert counted.get()["written"] == (0, 0, 0, 1), counted.get()
+        assert told(lambda: (tell(id="none"), tell("victim"), tell(runtime_root="/other"))) == []
+        counted.set(written=(0, 0, 0, 3000))
+        assert told(tell) == [] and counted.get()["left_out"] == 1
+        counted.set()
+        with log_full():
+            answer = tell()
+            assert answer["reply"] == "noted" and "not in " + LOG in str(answer), answer
+        # another helper of the user's has the count for too long: that is said, for the log does not tell of it
+        with counted.locked():
+            answer = tell()
             assert answer["reply"] == "noted" and "not in " + LOG in str(answer), answer
 
 
@@ -1772,6 +1808,80 @@ def x1():
             worst = max(worst, time.monotonic() - began)
         assert worst < 2, "%.1f s" % worst
         assert a.hear() > 60
+
+
+def stay(**fields):
+    """In the asker: takes a grant whose helper is asked to stay; returns the byte that the helper answers."""
+    h = Helper().ask(**fields)
+    assert h.kind() == "grant", h.answer
+    held.append(h.send(b"S"))
+    return h.sock.recv(1).decode()
+
+
+def ask_stayed(**fields):
+    """In the asker: a second request to the helper that stayed longest; (status, reply)."""
+    h = held.pop(0)
+    h.ask(**fields)
+    h.reply()
+    status = h.wait()
+    h.close()
+    return status, h.answer
+
+
+def leave_stayed(seconds):
+    """In the asker: hangs up, or waits so long if that is not 0; seconds until the helper has ended, and its status."""
+    h, began = held.pop(0), time.monotonic()
+    if seconds == 0:
+        h.close()
+    status = h.wait(seconds or 5)
+    return time.monotonic() - began, status
+
+
+def children_of_stayed():
+    pid = held[-1].p.pid
+    return open("/proc/%d/task/%d/children" % (pid, pid)).read().split()
+
+
+@case("X30", "a helper that stays after a grant hears VERB_CREATED alone, has no children, and ends by itself", 40)
+def x30():
+    with asker("attacker") as a:
+        assert a.call(stay, id="x", gpus=GPU0) == "S"
+        time.sleep(1)
+        assert a.call(children_of_stayed) == []
+        before = leases()
+        for verb in "release", "grant", "exec", "look":
+            refused(a.call(ask_stayed, verb=verb, id="x", gpus=None), 65, "can only say that its container was made")
+            assert leases() == before
+            assert a.call(stay, id="y-" + verb, gpus=None, folders="/srv/ro") == "S"
+            before = leases()
+        took, status = a.call(leave_stayed, 0)
+        assert took < 1 and status == 0, (took, status)
+        assert leases() == before
+        assert a.call(stay, id="z", gpus=None, folders="/srv/ro") == "S"
+        took, status = a.call(leave_stayed, 14)
+        assert 9 < took < 12 and status == 0, (took, status)
+
+
+@case("X30b", "helpers that stay hold no lock and at most half of their user's places", 30)
+def x30b():
+    with asker("attacker") as a, asker("victim") as v:
+        words = [a.call(stay, id="x%d" % n, gpus=None, folders="/srv/ro") for n in range(10)]
+        assert words == ["S"] * 8 + ["W"] * 2, words
+        began = time.monotonic()
+        granted(a.grant(id="more", gpus=None, folders="/srv/ro"))
+        granted(v.grant(id="x", gpus=GPU0))
+        assert time.monotonic() - began < 2
+        for _ in words:
+            assert a.call(leave_stayed, 0)[1] == 0
+
+
+@case("X30c", "a helper that stays for root counts among eight of root's", 30)
+def x30c():
+    with asker("root") as r:
+        words = [r.call(stay, id="x%d" % n, gpus=None, folders="/srv/ro") for n in range(9)]
+        assert words == ["S"] * 8 + ["W"], words
+        for _ in words:
+            assert r.call(leave_stayed, 0)[1] == 0
 
 
 @case("L29", "nobody but root says that his container is the host's root, for whose folders everybody's leases are read")

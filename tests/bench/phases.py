@@ -57,15 +57,14 @@ PROGRAMS = (
         ('find_nodes', "helper: driver's numbers"),
         ('filter_install', 'helper: filter'),
         ('peer_of_starter', 'helper: who asks'),
-        ('hear', 'helper: hears'),
         ('request_decode', 'helper: reads the request'),
         ('grant', 'helper: grants (the next ones, too)'),
         ('audit_open', 'helper: opens the audit log'),
         ('reader_reads', 'helper: policies, by read'),
         ('host_look', "helper: judge's look at the host"),
-        ('decision_reach', 'helper: decision, by judge'),
+        ('ruling_decide', 'helper: decision, by judge'),
         ('label_choose', 'helper: label'),
-        ('folders_resolve', 'helper: folders'),
+        ('find_ways', 'helper: folders'),
         ('take_lease', 'helper: takes the lease (the next three, too)'),
         ('leases_open', 'helper: lock'),
         ('concern_look', 'helper: other leases'),
@@ -74,7 +73,7 @@ PROGRAMS = (
         ('audit_append', 'helper: writes the audit record'),
         ('open_nodes', 'helper: record for exec, ACLs'),
         ('send_reply', 'helper: replies'),
-        ('created', 'helper: looks at the container'),
+        ('verb_created', 'helper: looks at the container'),
         ('container_find_init', 'helper: its first process'),
         ('cgroup_own', 'helper: its cgroups'),
         ('looker_end', 'helper: ends looker'),
@@ -197,8 +196,9 @@ def main():
     c = create(WRAPPER, t, granted=True, space=space)
     result = {'load': [load()], 'began': time.time()}
     try:
-        for m in set_probes():
-            print('# no such function: ' + m)
+        missing = set_probes()
+        if missing:
+            sys.exit('phases.py: the programs have no function of these names any more: ' + ', '.join(missing))
         os.mkdir(TRACE + '/instances/' + GROUP)
         put('instances/%s/buffer_size_kb' % GROUP, '16384')
         put('instances/%s/trace_clock' % GROUP, 'mono')

@@ -21,25 +21,25 @@ test_header(void)
 
 	memset(h, 'x', sizeof(h));
 	wire_header(h, 0x01020304);
-	ok(memcmp(h, "GPUH\0\0\0\3\1\2\3\4x", sizeof(h)) == 0, "GPUH, the version, the length, both big-endian");
+	ok(memcmp(h, "GPUH\0\0\0\4\1\2\3\4x", sizeof(h)) == 0, "GPUH, the version, the length, both big-endian");
 	ok(wire_length(h, UINT32_MAX, &len, &why) == 0 && len == 0x01020304, "and back");
-	ok(length("GPUH\0\0\0\3\0\0\0\0", 0, &len, &why) == 0 && len == 0, "nothing is a length");
-	ok(length("GPUH\0\0\0\3\0\4\100\0", WIRE_REQUEST_MAX, &len, &why) == 0 && len == WIRE_REQUEST_MAX,
+	ok(length("GPUH\0\0\0\4\0\0\0\0", 0, &len, &why) == 0 && len == 0, "nothing is a length");
+	ok(length("GPUH\0\0\0\4\0\4\100\0", WIRE_REQUEST_MAX, &len, &why) == 0 && len == WIRE_REQUEST_MAX,
 	    "the longest request");
-	is_int(length("GPUH\0\0\0\3\0\4\100\1", WIRE_REQUEST_MAX, &len, &why), -1, "one byte more is refused");
+	is_int(length("GPUH\0\0\0\4\0\4\100\1", WIRE_REQUEST_MAX, &len, &why), -1, "one byte more is refused");
 	is_str(why.text, "a message of 278529 bytes is too long (at most 278528)", "  which is said");
-	is_int(length("GPUH\0\0\0\3\377\377\377\377", WIRE_REPLY_MAX, &len, &why), -1, "and so is the largest number");
+	is_int(length("GPUH\0\0\0\4\377\377\377\377", WIRE_REPLY_MAX, &len, &why), -1, "and so is the largest number");
 	is_int(length("gPUH\0\0\0\2\0\0\0\0", 9, &len, &why), -1, "other magic is refused");
 	is_str(why.text, "this is no message between gpuhelper-runc and gpuhelper", "  which is said");
-	is_int(length("GPUH\0\0\0\4\0\0\0\0", 9, &len, &why), -1, "another version is refused");
-	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (4 and 3): install both from one "
+	is_int(length("GPUH\0\0\0\5\0\0\0\0", 9, &len, &why), -1, "another version is refused");
+	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (5 and 4): install both from one "
 	    "build",
 	    "  which is said");
 	is_int(length("GPUH\0\0\0\2\0\0\0\0", 9, &len, &why), -1, "and so is the one before");
-	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (2 and 3): install both from one "
+	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (2 and 4): install both from one "
 	    "build",
 	    "  which is said");
-	is_int(length("GPUH\1\0\0\3\0\0\0\0", 9, &len, &why), -1, "all four bytes of it count");
+	is_int(length("GPUH\1\0\0\4\0\0\0\0", 9, &len, &why), -1, "all four bytes of it count");
 }
 
 static bool

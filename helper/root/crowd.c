@@ -77,7 +77,7 @@ crowd_may_stay(uid_t uid)
 	autoclose int locks = uid == 0 ? state_dir("locks", &ignored) : -1;
 	unsigned i;
 
-	/* places are tried in their order */
+	/* places are tried in order, so a low number means that few are taken */
 	if (uid != 0)
 		return place_number < CROWD_MAX / 2;
 	for (i = 0; locks != -1 && place == -1 && i < CROWD_MAX / 2; i++)

@@ -197,7 +197,7 @@ ours_besides(const struct leases *ls, const struct lease *l, const struct act *a
 }
 
 static int
-allow(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
+allow_entry(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
 {
 	autoclose int fd = -1;
 	struct acl_names ours;
@@ -229,14 +229,14 @@ acts_allow(struct leases *ls, const struct lease *l, struct why *why)
 		return -1;
 	/* goes on after a failure: a missing node must not keep the others from being repaired */
 	for (i = 0; i < l->acts; i++)
-		if ((is_entry(&l->act[i]) && allow(ls, l, &l->act[i], why) == -1) ||
+		if ((is_entry(&l->act[i]) && allow_entry(ls, l, &l->act[i], why) == -1) ||
 		    (l->act[i].kind == ACT_LABEL && relabel(&l->act[i], label_set, why) == -1))
 			ret = -1;
 	return ret;
 }
 
 static int
-disallow(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
+disallow_entry(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
 {
 	autoclose int fd = -1;
 	struct acl_names ours;
@@ -267,7 +267,7 @@ undo_act(const struct leases *ls, const struct lease *l, const struct act *a, st
 		/* a node that is gone or was replaced has no label of ours */
 		return relabel(a, label_reset, why) == -1 && why->code != WHY_ABSENT ? -1 : 0;
 	default:
-		return disallow(ls, l, a, why);
+		return disallow_entry(ls, l, a, why);
 	}
 }
 

@@ -162,7 +162,7 @@ refuse_file(const char *shown, struct why *why)
 
 /* Reads one lease. 1: it does not exist any more. */
 static int
-load(int dir, const struct lease_file *f, struct lease *l, struct why *why)
+load_lease(int dir, const struct lease_file *f, struct lease *l, struct why *why)
 {
 	autofree char *text = NULL;
 	char shown[sizeof(GPUHELPER_RUNDIR) + 300];
@@ -192,7 +192,7 @@ read_one(struct leases *ls, struct lease_file *f, struct why *why)
 	if (l == NULL)
 		return refuse_nomem(why);
 	f->read = true;
-	if ((ret = load(ls->dir, f, l, why)) != 0) {
+	if ((ret = load_lease(ls->dir, f, l, why)) != 0) {
 		free(l);
 		f->gone = ret == 1;
 		return ret == 1 ? 0 : -1;

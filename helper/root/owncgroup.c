@@ -229,7 +229,7 @@ move(int top, const char *mount, struct why *why)
 
 /* Leaves the cgroup of one hierarchy, and checks where the process is then. */
 static int
-settle(const char *controllers, struct why *why)
+leave_hierarchy(const char *controllers, struct why *why)
 {
 	char mount[MOUNT_MAX];
 	autoclose int top = open_top(controllers, mount);
@@ -298,7 +298,7 @@ leave_cgroup(uid_t starter, struct why *why)
 		return -1;
 	rest = text;
 	while (cgroup_line_next(&rest, &line))
-		if (matters(line.controllers) && settle(line.controllers, why) == -1)
+		if (matters(line.controllers) && leave_hierarchy(line.controllers, why) == -1)
 			return -1;
 	/*
 	 * The memory in use by now stays charged to the cgroup that was left. If it were swapped out, that cgroup's

@@ -93,8 +93,8 @@ close_rest(const struct pick_want *want, unsigned lacks, struct held_gpu *kept, 
 
 /*
  * Reserves what this waiter would get now. With in_part, also if that is less than it wants, so that smaller requests
- * do not starve it. in_part is false for a request that asks for the last time and whose user has no such GPU:
- * otherwise a waiter that wants more than it can ever get would starve everyone.
+ * do not starve it. in_part is false while the request that comes after this waiter asks for the last time, and its
+ * user has no such GPU: otherwise a waiter that wants more than it can ever get would starve everyone.
  */
 static int
 keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, struct why *why)

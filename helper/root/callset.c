@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define LEAF 4			/* at most so many cases are compared one after the other */
-#define JUMP_MAX 255		/* instructions, of a conditional jump */
+#define JUMP_MAX 255		/* the longest conditional jump, in instructions */
 
 void
 callset_put(struct callset *s, unsigned code, uint32_t k, unsigned jt, unsigned jf)

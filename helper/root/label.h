@@ -40,9 +40,9 @@ int label_folders(const struct label *l, const struct edits *e, struct lease *le
 
 /*
  * Under the lock: makes sure that no live lease's categories include those of *l, or are included in them; draws
- * others if they are random. Writes the label into the lease. -1 with *why: the categories are fixed and clash with
- * those of another user's container, or a folder is private to another container, or was to be private and another
- * container has it.
+ * others if they are random. One user's leases, and one policy's, may share fixed ones. Writes the label into the
+ * lease. -1 with *why: the categories are fixed and clash with those of another user's container, or a folder is
+ * private to another container, or was to be private and another container has it.
  */
 int label_admit(struct label *l, const struct leases *ls, struct lease *lease, struct why *why);
 

@@ -49,8 +49,8 @@ struct concern {
  */
 int leases_open(struct leases *ls, uint32_t uid, struct why *why);
 /*
- * The same for a request that has a lease already, which would go on holding its GPU if this failed. Waits at most 4
- * s, in another line than requests without a lease.
+ * The same for a request that has a lease already, which would go on holding its GPU if this failed. Waits at most
+ * 4 s, in another line than requests without a lease.
  */
 int leases_open_again(struct leases *ls, uint32_t uid, struct why *why);
 /*

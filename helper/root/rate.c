@@ -187,7 +187,7 @@ tell_one(int dir, const char *name, int64_t today, void (*tell)(void *ctx, uint3
 	struct rate_count c;
 	uint64_t uid;
 
-	/* a helper that has it locked writes a record of this user, which mentions them */
+	/* a helper of this user has it: its record mentions them, or the next call does */
 	if (fd == -1 || !text_u64(name, UINT32_MAX, &uid) || flock(fd, LOCK_EX | LOCK_NB) == -1)
 		return;
 	if (read_count(fd, &c) == -1 || c.left_out == 0 || c.day >= today)

@@ -1,5 +1,5 @@
 /*
- * Folders that a policy has relabelled for containers: «relabel» of gpuhelper-policy(5).
+ * Relabels folders for containers, as «relabel» in a policy says (gpuhelper-policy(5)).
  *
  * This is not an act of a lease, and nothing is kept to undo it: a folder's new label stays, as with an engine's :z
  * and :Z. What was stopped half-way is finished for the next container, because every entry is checked each time. If

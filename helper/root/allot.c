@@ -289,9 +289,8 @@ is_wanted_before(const struct queue *q, size_t before, const struct lease *l)
 }
 
 /*
- * True if the same user already holds a GPU that an earlier request wants: such a user could get one GPU after
- * another, and starve a request for two. Root asks for everyone's containers, so for root the pipeline must be the
- * same, too.
+ * True if the same user already holds a GPU that an earlier request wants: such a user could get one GPU after another,
+ * and starve a request for two. Root asks for everyone's containers, so for root the pipeline must be the same, too.
  */
 static bool
 has_one(const struct leases *ls, const struct queue *q, size_t before, const struct lease *of)

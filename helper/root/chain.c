@@ -1,8 +1,7 @@
 /*
- * See chain.h. /var/lib/gpuhelper/audit.head, which only root can open, is also the lock. The record is written
- * first, then the head. If a helper is killed between the two, the next helper finds its record, so that the chain
- * stays whole. A power failure can cut off the end of the log or of the head, and gpuhelperctl audit verify reports
- * that.
+ * See chain.h. /var/lib/gpuhelper/audit.head, which only root can open, is also the lock. The record is written first,
+ * then the head. If a helper is killed between the two, the next helper finds its record, so that the chain stays
+ * whole. A power failure can cut off the end of the log or of the head, and gpuhelperctl audit verify reports that.
  */
 #include "chain.h"
 

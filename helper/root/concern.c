@@ -22,10 +22,7 @@ mark_candidates(struct concern *c, const struct grant *g)
 		for (k = 0; k < g->gpu[i].n; k++) {
 			candidate = g->gpu[i].candidate[k];
 			marks_add_gpu(&c->marks, candidate->vendor, candidate->pci);
-			/*
-			 * another lease may have one of these nodes as another GPU's (allot_check_nodes()): if it is over, it
-			 * must end
-			 */
+			/* a lease that has one of these nodes as another GPU's must end if it is over (allot_check_nodes()) */
 			mark_nodes(c, candidate->node, candidate->nodes);
 		}
 }

@@ -46,9 +46,9 @@ refuse_uncounted(uid_t uid, enum why_code code, const char *cause, struct why *w
 }
 
 /*
- * If not even the first place can be had, only root is heard, whatever the request. No lease is lost by that: root's
- * timer ends all leases that a user's request would end, and such a request would wait for a lock in the same
- * directory.
+ * If not even the first place can be had, only root is heard, whatever the request. No lease is lost by
+ * that: root's timer ends all leases that a user's request would end, and such a request would wait for a
+ * lock in the same directory.
  */
 int
 crowd_enter(uid_t uid, struct why *why)

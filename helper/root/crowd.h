@@ -12,8 +12,8 @@
 /*
  * Takes one of the user's places, which this process then has until it ends. Root needs none.
  * - 0: it has one.
- * - 1: all are taken. The helper must end without an answer, as systemd closes excess connections; gpuhelper-runc
- *   asks again.
+ * - 1: all are taken. The helper must end without an answer, as systemd closes excess connections;
+ *   gpuhelper-runc asks again.
  * - -1 with *why: no place can be made, so that the user can't be counted, and must not be heard.
  * Other limits do not suffice. systemd counts connections by user only since version 256; before, one user could take
  * all connections. RLIMIT_NPROC counts the caller's processes, and a setuid helper is root's.

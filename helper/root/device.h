@@ -27,10 +27,10 @@ struct device_view {
 int device_plan(const struct device_view *v, const struct gpu_node *n, struct edits *unused, struct why *why);
 
 /*
- * Pins the node (O_PATH, no link), checks that it is the character device with this major and minor, and adds it to
- * *out. Makes sure that the container's process gets access: by mode, by ACL, by a group that a rootful runtime can
- * add, or by an ACL entry, which becomes an act of the lease, not yet done. A missing optional node is no error.
- * -1 with *why.
+ * Pins the node (O_PATH, no link), checks that it is the character device with this major and minor, and adds it
+ * to *out. Makes sure that the container's process gets access: by mode, by ACL, by a group that a rootful
+ * runtime can add, or by an ACL entry, which becomes an act of the lease, not yet done. A missing optional node
+ * is no error. -1 with *why.
  */
 int device_add(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why);
 

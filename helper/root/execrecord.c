@@ -1,7 +1,7 @@
 /*
- * See execrecord.h. A record may contain a policy's env, perhaps a key, and so is for one uid: groups are often the
- * same for all workers. The directory is root's, and an ACL entry lets the user in. An owner could change what is in
- * it.
+ * See execrecord.h. A record may contain a policy's env, perhaps a key, and so is for one uid: groups are
+ * often the same for all workers. The directory is root's, and an ACL entry lets the user in. An owner
+ * could change what is in it.
  */
 #include "execrecord.h"
 
@@ -21,8 +21,7 @@
 #include "state.h"
 
 /*
- * Opens one user's directory, and makes it if it is missing. An older version let the user's group in: takes that
- * back.
+ * Opens one user's directory, and makes it if it is missing. An older version let the user's group in: takes that back.
  */
 static int
 open_for(int all, uint32_t uid, struct why *why)

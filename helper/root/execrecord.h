@@ -10,8 +10,8 @@
 #include "peer.h"
 
 /*
- * Writes the lease's record. With «line», it also has a line for the user who starts a task in the container. -1 with
- * *why.
+ * Writes the lease's record. With «line», it also has a line for the user who starts a task in the
+ * container. -1 with *why.
  */
 int exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool line, struct why *why);
 

@@ -275,8 +275,7 @@ static bool
 is_kin(const struct label *l, const struct lease *mine, const struct lease *other)
 {
 	/*
-	 * random categories are nobody else's; one user's containers (those of a pod do) and one policy's may share
-	 * theirs
+	 * random categories are nobody else's; one user's containers (those of a pod do) and one policy's may share theirs
 	 */
 	return !l->drawn && (other->uid == mine->uid || (l->policys && strcmp(other->policy, mine->policy) == 0));
 }
@@ -323,8 +322,8 @@ refuse_node(const struct label *l, const char *path, const char *has, struct why
 }
 
 /*
- * Makes the label that a node has while one container has it alone. 1 with *why: the loaded policy lacks that label.
- * -1 with *why.
+ * Makes the label that a node has while one container has it alone. 1 with *why: the loaded policy lacks
+ * that label. -1 with *why.
  */
 static int
 own_label(const struct label *l, const char *path, const char *has, char out[SECONTEXT_MAX], struct why *why)

@@ -22,9 +22,9 @@ struct label {
 };
 
 /*
- * Chooses the container's label from its policy and from the label that the engine asks for (in the request). -1 with
- * *why: the engine's label is malformed, its categories are not one container's own, or the loaded SELinux policy
- * lacks the resulting label. Where SELinux is permissive, and the policy names no label, a label that the loaded
+ * Chooses the container's label from its policy and from the label that the engine asks for (in the request).
+ * -1 with *why: the engine's label is malformed, its categories are not one container's own, or the loaded SELinux
+ * policy lacks the resulting label. Where SELinux is permissive, and the policy names no label, a label that the loaded
  * policy lacks is no error: *out is then as if SELinux were absent.
  */
 int label_choose(const struct policy *p, const struct request *r, struct label *out, struct why *why);
@@ -47,9 +47,8 @@ int label_folders(const struct label *l, const struct edits *e, struct lease *le
 int label_admit(struct label *l, const struct leases *ls, struct lease *lease, struct why *why);
 
 /*
- * Checks that the container can use the host's node, which is pinned as fd. With «alone» no other container may use
- * the node: the node is to get the container's categories, which becomes an act of the lease, not yet done. -1 with
- * *why.
+ * Checks that the container can use the host's node, which is pinned as fd. With «alone» no other container may use the
+ * node: the node is to get the container's categories, which becomes an act of the lease, not yet done. -1 with *why.
  */
 int label_node(const struct label *l, int fd, const struct act *node, bool read_only, bool alone, struct lease *lease,
     struct why *why);

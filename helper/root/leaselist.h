@@ -43,9 +43,9 @@ struct concern {
 };
 
 /*
- * Takes the lock on the leases, and lists their files; reads none of them. Waits at most 1.5 s. The helpers of one
- * user first wait in a line of their own, so that at most one helper of each user waits for the lock itself. -1 with
- * *why. leases_close() in either case.
+ * Takes the lock on the leases, and lists their files; reads none of them. Waits at most 1.5 s. The helpers of one user
+ * first wait in a line of their own, so that at most one helper of each user waits for the lock itself. -1 with *why.
+ * leases_close() in either case.
  */
 int leases_open(struct leases *ls, uint32_t uid, struct why *why);
 /*

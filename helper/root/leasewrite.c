@@ -9,8 +9,8 @@
 #include "state.h"
 
 /*
- * Names a new lease. Checks that the name still covers all that the lease has: others find a lease by its name, or
- * not at all.
+ * Names a new lease. Checks that the name still covers all that the lease has: others find a lease by
+ * its name, or not at all.
  */
 static int
 name_it(struct lease *l, struct why *why)

@@ -22,8 +22,8 @@ int node_parent(const char *path, const char **name, struct why *why);
 int node_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, struct why *why);
 
 /*
- * Gets the node's mode as it would be without an ACL: its group bits are what its owning group may do. False: its ACL
- * can't be read.
+ * Gets the node's mode as it would be without an ACL: its group bits are what its owning group may do.
+ * False: its ACL can't be read.
  */
 bool node_mode(int fd, const struct stat *st, uint32_t *mode);
 

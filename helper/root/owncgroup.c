@@ -266,9 +266,9 @@ make_own_cgroup(uid_t starter)
 		autoclose int top = matters(line.controllers) ? open_top(line.controllers, mount) : -1;
 
 		/*
-		 * Makes no cgroup that exists: any user who may list a directory can block changes in it. Mode 0711 keeps
-		 * others from listing the new one. fchmodat() is for the umask: whoever knows the name of a file in it may
-		 * read the file.
+		 * Makes no cgroup that exists: any user who may list a directory can block changes in it. Mode 0711
+		 * keeps others from listing the new one. fchmodat() is for the umask: whoever knows the name of a file
+		 * in it may read the file.
 		 */
 		if (top != -1 && faccessat(top, OWN, F_OK, AT_EACCESS) == -1 && errno == ENOENT && mkdirat(top, OWN, 0711) == 0)
 			(void)!fchmodat(top, OWN, 0711, 0);

@@ -43,8 +43,8 @@ int plan_make(struct plan *p, struct why *why);
 int plan_check_folders(const struct plan *p, struct why *why);
 
 /*
- * After the GPUs are picked and the label is admitted: fills in the rest of the edits, and calls plan_name_gpus().
- * -1 with *why.
+ * After the GPUs are picked and the label is admitted: fills in the rest of the edits, and calls
+ * plan_name_gpus(). -1 with *why.
  */
 int plan_complete(struct plan *p, struct why *why);
 

@@ -91,8 +91,8 @@ waiter_lines(struct lines *s, struct waiter *w)
 }
 
 /*
- * Reads a waiter's file. 1: it is no waiter of this version, and keeps no place. -1 with *why: it can't be read, and
- * may be one.
+ * Reads a waiter's file. 1: it is no waiter of this version, and keeps no place. -1 with *why: it can't
+ * be read, and may be one.
  */
 static int
 load_waiter(int dir, const char *name, struct waiter *w, struct why *why)

@@ -62,8 +62,8 @@ void rate_close(struct rate *r);
 int rate_look(uint32_t uid, int64_t now, bool uncounted, struct why *why);
 
 /*
- * Calls tell() for each user of whom records were left out before today that no record has mentioned. They then count
- * as mentioned.
+ * Calls tell() for each user of whom records were left out before today that no record has mentioned. They
+ * then count as mentioned.
  */
 void rate_tell_left_out(int64_t now, void (*tell)(void *ctx, uint32_t uid, uint32_t left_out), void *ctx);
 

@@ -21,9 +21,9 @@ struct ruling {
 };
 
 /*
- * Reads the settings and the policies, identifies the pipeline, and decides the call's request. Leaves the caller's
- * cgroup. 0: the policy decision.policy grants decision.grant. -1 with *why: nothing is granted. ruling_free() in
- * either case.
+ * Reads the settings and the policies, identifies the pipeline, and decides the call's request. Leaves the
+ * caller's cgroup. 0: the policy decision.policy grants decision.grant. -1 with *why: nothing is granted.
+ * ruling_free() in either case.
  */
 int ruling_reach(struct ruling *r, struct why *why);
 

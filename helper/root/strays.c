@@ -86,8 +86,8 @@ find_holders(const struct sought *s, struct strays *out, struct why *why)
 }
 
 /*
- * Finds the GPU's nodes that only CDI specs name. If a spec can't be used, nothing is granted by it, and its nodes do
- * not matter.
+ * Finds the GPU's nodes that only CDI specs name. If a spec can't be used, nothing is granted by it, and
+ * its nodes do not matter.
  */
 static void
 find_further(const struct decision *d, const struct settings *settings, const struct gpu *g,

@@ -77,8 +77,7 @@ take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, s
 	const struct withheld no = { strays != NULL ? strays : &none, &drained };
 
 	/*
-	 * read under the lock: an administrator who drains a GPU, and then asks for the leases, sees all that still got
-	 * it
+	 * read under the lock: an administrator who drains a GPU, and then asks for the leases, sees all that still got it
 	 */
 	if (d->grant.gpus > 0 && drained_list(&drained, &f->why) == -1)
 		return -1;
@@ -147,8 +146,8 @@ take_under_lock(struct plan *p, const struct strays *strays, struct refusal *f)
 }
 
 /*
- * The helper could not see in time who has a GPU open. On a busy machine the next look may succeed, for a request
- * that may wait.
+ * The helper could not see in time who has a GPU open. On a busy machine the next look may succeed, for
+ * a request that may wait.
  */
 static int
 look_again_soon(const struct plan *p, struct refusal *f)

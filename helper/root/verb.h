@@ -29,8 +29,7 @@ void verb_exec(const struct peer *p, const struct request *r, struct reply *repl
 void verb_told(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_LOOK (look.c): ends the leases that are over. For root, also takes GPUs back from containers whose task is
- * over.
+ * VERB_LOOK (look.c): ends the leases that are over. For root, also takes GPUs back from containers whose task is over.
  */
 void verb_look(const struct peer *p, const struct request *r, struct reply *reply);
 

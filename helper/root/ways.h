@@ -18,9 +18,9 @@ int ways_note(const struct edits *e, const struct mount_table *mounts, const str
     struct why *why);
 
 /*
- * Adds the ways to the edits' driver files and hooks to *l, after ways_note(): the runtime resolves these paths
- * again, too. To be called under the lock and after the leases were read, so that nobody can redirect what is found.
- * -1 with *why.
+ * Adds the ways to the edits' driver files and hooks to *l, after ways_note(): the runtime resolves these
+ * paths again, too. To be called under the lock and after the leases were read, so that nobody can redirect
+ * what is found. -1 with *why.
  */
 int ways_note_driver(const struct edits *e, struct lease *l, struct why *why);
 

@@ -16,6 +16,27 @@
 
 #include "../pure/cleanup.h"
 
+/* Opens one component that is no link. */
+static int
+open_part(int dir, const char *part, int how)
+{
+	const int fd = strcmp(part, "..") != 0 ? openat(dir, part, how | O_NOFOLLOW) : -1;
+	int saved = strcmp(part, "..") != 0 ? errno : EXDEV;
+	struct stat st;
+
+	/* for a link in the way the kernel says ENOTDIR, too; callers report links as such */
+	if (fd == -1 && saved == ENOTDIR && fstatat(dir, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
+		saved = ELOOP;
+	/* with O_PATH and O_NOFOLLOW, open(2) opens the link itself */
+	if (fd == -1 || (how & O_PATH) == 0 || (how & O_DIRECTORY) != 0 || fstat(fd, &st) == -1 || !S_ISLNK(st.st_mode)) {
+		errno = saved;
+		return fd;
+	}
+	close(fd);
+	errno = ELOOP;
+	return -1;
+}
+
 /*
  * file_open_beneath() without openat2(2): opens one component after the other, none of them a link. The
  * helper's own filter denies openat2 (root/filter.c), and so does systemd for a service with
@@ -24,11 +45,13 @@
 static int
 walk_beneath(int dirfd, const char *path, int flags)
 {
-	autofree char *copy = strdup(path);
+	autofree char *copy = NULL;
 	char *part, *save = NULL, *next;
-	int dir = dirfd, fd = -1, how, saved;
-	struct stat st;
+	int dir = dirfd, fd = -1, saved;
 
+	if (*path != '\0' && strchr(path, '/') == NULL)
+		return open_part(dirfd, path, flags);
+	copy = strdup(path);
 	if (copy == NULL)
 		return -1;
 	if (*path == '/') {
@@ -37,18 +60,8 @@ walk_beneath(int dirfd, const char *path, int flags)
 	}
 	for (part = strtok_r(copy, "/", &save); part != NULL; part = next) {
 		next = strtok_r(NULL, "/", &save);
-		how = (next != NULL ? O_PATH | O_DIRECTORY | O_CLOEXEC : flags) | O_NOFOLLOW;
-		fd = strcmp(part, "..") != 0 ? openat(dir, part, how) : -1;
-		saved = strcmp(part, "..") != 0 ? errno : EXDEV;
-		/* for a link in the way the kernel says ENOTDIR, too; callers report links as such */
-		if (fd == -1 && saved == ENOTDIR && fstatat(dir, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
-			saved = ELOOP;
-		/* with O_PATH and O_NOFOLLOW, open(2) opens the link itself */
-		if (fd != -1 && (how & O_PATH) != 0 && (how & O_DIRECTORY) == 0 && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
-			close(fd);
-			fd = -1;
-			saved = ELOOP;
-		}
+		fd = open_part(dir, part, next != NULL ? O_PATH | O_DIRECTORY | O_CLOEXEC : flags);
+		saved = errno;
 		if (dir != dirfd)
 			close(dir);
 		if ((dir = fd) == -1) {
@@ -111,24 +124,21 @@ file_forget_root(void)
 }
 
 char *
-file_read_fd(int fd, size_t max, size_t *len)
+file_read_stated(int fd, const struct stat *st, size_t max, size_t *len)
 {
 	autofree char *buf = NULL;
 	size_t have = 0, cap = 0;
-	struct stat st;
 	ssize_t n;
 	char *p;
 
-	if (fstat(fd, &st) == -1)
-		return NULL;
-	if (!S_ISREG(st.st_mode)) {
+	if (!S_ISREG(st->st_mode)) {
 		errno = EINVAL;
 		return NULL;
 	}
 	/* procfs and sysfs report size 0 or one page, so read until the end */
 	for (;;) {
 		if (cap - have < 2) {
-			cap = cap ? cap * 2 : (st.st_size > 0 && (size_t)st.st_size < max ? (size_t)st.st_size + 2 : 4096);
+			cap = cap ? cap * 2 : (st->st_size > 0 && (size_t)st->st_size < max ? (size_t)st->st_size + 2 : 4096);
 			if ((p = realloc(buf, cap)) == NULL)
 				return NULL;
 			buf = p;
@@ -145,6 +155,9 @@ file_read_fd(int fd, size_t max, size_t *len)
 			errno = EFBIG;
 			return NULL;
 		}
+		/* as long as it said, and the read could have given more: this is the end */
+		if (have == (size_t)st->st_size)
+			break;
 	}
 	buf[have] = '\0';
 	if (len != NULL)
@@ -152,6 +165,14 @@ file_read_fd(int fd, size_t max, size_t *len)
 	p = buf;
 	buf = NULL;
 	return p;
+}
+
+char *
+file_read_fd(int fd, size_t max, size_t *len)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == -1 ? NULL : file_read_stated(fd, &st, max, len);
 }
 
 char *

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static inline void
@@ -39,6 +40,9 @@ char *file_read_at(int dirfd, const char *path, size_t max, size_t *len);
 
 /* The same for an open descriptor, read from the file's start. */
 char *file_read_fd(int fd, size_t max, size_t *len);
+
+/* The same for a descriptor whose fstat(2) the caller has done already. */
+char *file_read_stated(int fd, const struct stat *st, size_t max, size_t *len);
 
 /*
  * Lists an open directory (fdopendir(3)). Takes over the descriptor «fd»: closedir(3) closes it, and a failure does,

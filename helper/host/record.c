@@ -1,8 +1,10 @@
 /* See record.h. Reads the clock, and no file. */
 #include "record.h"
 
+#include <string.h>
 #include <time.h>
 
+#include "../pure/cleanup.h"
 #include "../pure/jsonout.h"
 
 #define FIELD_MAX 256
@@ -121,6 +123,20 @@ put_claimed_vars(struct jsonout *j, const char *json)
 	jsonout_text(j, "instance_vars", safe);
 }
 
+/* A lease does not say how the names were proven, so the record has no «identity». */
+static void
+put_pipeline_of_lease(struct jsonout *j, const char *names)
+{
+	const char *slash = names != NULL ? strchr(names, '/') : NULL;
+	autofree char *team = slash != NULL ? strndup(names, (size_t)(slash - names)) : NULL;
+
+	if (slash == NULL)
+		return;
+	j->buf.failed = j->buf.failed || team == NULL;
+	put_field(j, "team", team);
+	put_field(j, "pipeline", slash + 1);
+}
+
 static void
 put_who(struct jsonout *j, const struct record *r)
 {
@@ -135,6 +151,7 @@ put_who(struct jsonout *j, const struct record *r)
 		if (r->request->privileged)
 			jsonout_bool(j, "privileged", true);
 	}
+	put_pipeline_of_lease(j, r->of_lease);
 	if (r->known == NULL)
 		return;
 	put_identity(j, r->known);

@@ -31,20 +31,24 @@ trust_is_root(uint32_t uid)
 	return uid == root_shown || uid == root_self;
 }
 
+static int
+check_owner(const struct stat *st, const char *shown, struct why *why)
+{
+	if (!trust_is_root(st->st_uid))
+		return refuse(why, WHY_CONFIG, "%s belongs to uid %u and not to root: chown root it", shown, st->st_uid);
+	/* group bits show the ACL's mask, so they show whether any ACL entry may write (acl(5)) */
+	if ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		return refuse(why, WHY_CONFIG, "%s may be written by others than root (mode %04o): %s", shown,
+		    st->st_mode & 07777U, (st->st_mode & S_ISVTX) != 0 ? "use another place" : "chmod go-w it");
+	return 0;
+}
+
 int
 trust_check(int fd, const char *shown, struct why *why)
 {
 	struct stat st;
 
-	if (fstat(fd, &st) == -1)
-		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
-	if (!trust_is_root(st.st_uid))
-		return refuse(why, WHY_CONFIG, "%s belongs to uid %u and not to root: chown root it", shown, st.st_uid);
-	/* group bits show the ACL's mask, so they show whether any ACL entry may write (acl(5)) */
-	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		return refuse(why, WHY_CONFIG, "%s may be written by others than root (mode %04o): %s", shown,
-		    st.st_mode & 07777U, (st.st_mode & S_ISVTX) != 0 ? "use another place" : "chmod go-w it");
-	return 0;
+	return fstat(fd, &st) == -1 ? refuse(why, WHY_IO, "%s: %s", shown, strerror(errno)) : check_owner(&st, shown, why);
 }
 
 /* Refuses what can't be opened. */
@@ -161,7 +165,7 @@ check_text_file(int fd, const char *shown, bool strict, struct stat *st, struct 
 		refuse(why, WHY_AGAIN, "%s was removed or replaced while it was read: try again", shown);
 		return TRUST_REPLACED;
 	}
-	if (strict && trust_check(fd, shown, why) == -1)
+	if (strict && check_owner(st, shown, why) == -1)
 		return refused_after_look(why);
 	/*
 	 * crun writes output of hooks to any path (run.oci.hooks.stdout), in files that are root's and
@@ -202,7 +206,7 @@ trust_find_text(int dirfd, const char *name, const char *shown, size_t max, bool
 		return refuse_open(shown, errno, why);
 	if ((found = check_text_file(fd, shown, strict, &before, why)) != TRUST_FOUND)
 		return found;
-	if ((*text = file_read_fd(fd, max, len)) == NULL) {
+	if ((*text = file_read_stated(fd, &before, max, len)) == NULL) {
 		if (errno == ENOMEM)
 			refuse_nomem(why);
 		else

@@ -1,7 +1,6 @@
 /* See lines.h. Trusts no byte: a file that somebody else wrote is refused, not guessed at. */
 #include "lines.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -243,14 +242,26 @@ words_list(struct lines *s, struct strlist *l)
 	}
 }
 
+/* Without printf(3), which was a tenth of the time for a thousand policies. */
+static void
+write_number(struct lines *s, uint64_t n)
+{
+	char digits[24], *p = digits + sizeof(digits);
+
+	do
+		*--p = (char)('0' + n % 10);
+	while ((n /= 10) > 0);
+	*--p = ' ';
+	buf_add(s->out, p, (size_t)(digits + sizeof(digits) - p));
+}
+
 void
 word_u64(struct lines *s, uint64_t *n)
 {
 	char digits[24];
 
 	if (s->out != NULL) {
-		snprintf(digits, sizeof(digits), "%llu", (unsigned long long)*n);
-		write_word(s, digits);
+		write_number(s, *n);
 		return;
 	}
 	*n = 0;

@@ -155,7 +155,7 @@ audit_lease(int fd, const char *event, const struct lease *l)
 {
 	const struct request about = { .id = l->id };
 	const struct record rec = { .event = event, .uid = l->uid, .pid = l->asker.pid, .request = &about,
-		.policy = l->policy };
+		.of_lease = l->pipeline, .policy = l->policy };
 	struct why why = { 0 };
 
 	return audit_write(fd, &rec, &why) == 0 || why.code != WHY_AGAIN;

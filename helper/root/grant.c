@@ -80,6 +80,7 @@ carry_out(struct plan *p, bool look_first, struct traces *t, struct refusal *f)
 
 	if (take_lease(p, look_first, t->lease, f) == -1)
 		return -1;
+	snprintf(t->pipeline, sizeof(t->pipeline), "%s", p->lease.pipeline);
 	if (plan_check_folders(p, &f->why) == -1 || relabel_look(&labels, &f->why) == -1 ||
 	    bind_token(p, t, &f->why) == -1 || plan_complete(p, &f->why) == -1 || record_grant(p, f) == -1) {
 		f->waits = drop_unrecorded(c, t) && f->waits;
@@ -173,7 +174,7 @@ record_undo(void *ctx, bool draining)
 void
 grant_undo(const struct peer *p, const struct request *r, const struct traces *t)
 {
-	struct undoing u = { .record = { .event = "undo", ASKED_BY(p), .request = r } };
+	struct undoing u = { .record = { .event = "undo", ASKED_BY(p), .request = r, .of_lease = t->pipeline } };
 	const struct undo_teller tell = { record_undo, &u };
 	struct why why;
 

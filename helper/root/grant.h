@@ -10,6 +10,7 @@
 struct traces {
 	char lease[LEASE_KEY_SIZE];	/* key of its lease; "": none */
 	char binding[65];		/* name of its token's new binding; "": none */
+	char pipeline[256];		/* that it was for, as «TEAM/PIPELINE», perhaps cut; "": none */
 };
 
 /*

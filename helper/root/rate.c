@@ -31,7 +31,7 @@ static const struct {
 } limits[RATE_KINDS] = {
 	[RATE_REFUSAL] = { "refusals", 600, 16, 0 },
 	[RATE_PLAIN] = { "plain containers", 600, 64, 0 },
-	[RATE_GRANT] = { "grants", 3000, 256, 2048 },
+	[RATE_GRANT] = { "grants", 3000, 256, 4096 },
 	[RATE_EXEC] = { "execs", 3000, 64, 0 },
 };
 

@@ -201,7 +201,7 @@ def l4():
         for who, fields in (a, {"id": "x"}), (a, {"id": "unknown"}), (v, {"id": "x", "runtime_root": "/r"}):
             assert who.grant(verb="release", gpus=None, **fields) == (0, {"reply": "noted"})
         assert leases()[0]["state"] == "held"
-        for verb in 9, 10, 255, 0x10000, NONE:
+        for verb in 11, 12, 255, 0x10000, NONE:
             refused(a.grant(verb=verb, id="x"), 65, "verb")
         assert len(leases()) == 1
 
@@ -590,6 +590,35 @@ def l17():
     granted(once("victim", exchange, gpus=GPU0))
     end = [r for r in records() if r["event"] == "end" and r["container"] == "l17"][-1]
     assert end["uid"] == client.pwd.getpwnam("attacker").pw_uid, end
+    assert "pipeline" not in end, end
+
+
+@case("L17d", "records of a lease's end, and of a grant that is taken back, name its pipeline, and nothing that its names could forge", 30)
+def l17d():
+    def claim(team, pipeline, **more):
+        return {"team": team, "pipeline": pipeline, "gpus": GPU0, **more}
+
+    def last(event):
+        return [r for r in records() if r["event"] == event][-1]
+
+    with etc():
+        write(POLICIES + "/10-any.conf", 'identity = "claim"; pipeline = "*/*"; gpus = ( { vendor = "nvidia"; count = 2; } );')
+        for team, pipeline in ("ml", "train"), ("ml", 'x","identity":"token'), ("t" * 200, "\u00fc" * 120):
+            granted(once("attacker", exchange, id="l17d", **claim(team, pipeline)))
+            client.look()
+            end = last("end")
+            assert (end["team"], end["pipeline"]) == (team, pipeline) and "identity" not in end, end
+        h = once("attacker", undone, id="l17e", **claim("ml", "train"))
+        undo = last("undo")
+        assert (undo["container"], undo["team"], undo["pipeline"]) == ("l17e", "ml", "train") and "identity" not in undo, (h, undo)
+
+
+def undone(**fields):
+    """In the asker: takes a grant, and hangs up before it is final."""
+    h = Helper().ask(**fields)
+    kind = h.kind()
+    h.close()
+    return kind, h.wait()
 
 
 @case("L18", "busy: the names of another team's pipelines are not told")
@@ -1582,7 +1611,7 @@ def x4():
                        (header(272 * 1024 + 1), "too long"), (header(0xffffffff), "too long"), (header(0x80000000), "too long"),
                        (frame(json.dumps(request()).encode()), ""), (frame(b"\xff\xfe"), "too short"),
                        (frame(whole[:64]), "too short"), (frame(whole[:-1]), "shorter"), (frame(whole + b"x"), "longer"),
-                       (lie(verb=9), "verb 9"), (lie(verb=NONE), "verb"), (lie(flags=32), "flags"), (lie(flags=NONE), "flags"),
+                       (lie(verb=11), "verb 11"), (lie(verb=NONE), "verb"), (lie(flags=32), "flags"), (lie(flags=NONE), "flags"),
                        (lie(uid=NONE), "uid"), (lie(gid=NONE), "uid or gid"), (lie(uid_ranges=0), ""),
                        (lie(uid_ranges=341), "ranges"), (lie(gid_ranges=0x80000000), "ranges"), (lie(gids=65), "groups"),
                        (lie(gids=NONE), "groups"), (lie(shut=65), "leases"), (lie(shut=0), ""), (lie(len_gpus=2), "shorter"),

@@ -258,6 +258,23 @@ with no_place():
     ok(4 < took < 14, 'after some seconds (%.1f)' % took)
 door('socket')
 
+CREATED = 7     # helper/pure/request.h
+
+
+def verb(c):
+    """Of the request that comes on the connection (helper/pure/request.c); None where none comes."""
+    head = c.recv(12, socket.MSG_WAITALL)
+    if len(head) < 12:
+        return None
+    asked = c.recv(struct.unpack('>I', head[8:])[0], socket.MSG_WAITALL)
+    return struct.unpack('=QIII', asked[:20])[3]
+
+
+def say(c, reply):
+    body = json.dumps(reply).encode()
+    c.sendall(b'GPUH' + struct.pack('>II', 4, len(body)) + body)
+
+
 # a helper that takes a grant, and ends before it is final
 def stub(reply, after):
     s = socket.socket(socket.AF_UNIX)
@@ -268,11 +285,8 @@ def stub(reply, after):
     if pid == 0:
         while True:
             c, _ = s.accept()
-            head = c.recv(12, socket.MSG_WAITALL)
-            asked = c.recv(struct.unpack('>I', head[8:])[0], socket.MSG_WAITALL)
-            created = struct.unpack('=QIII', asked[:20])[3] == 7        # the verb (helper/pure/request.c)
-            body = json.dumps({'reply': 'noted'} if created else reply).encode()
-            c.sendall(b'GPUH' + struct.pack('>II', 3, len(body)) + body)
+            created = verb(c) == CREATED
+            say(c, {'reply': 'noted'} if created else reply)
             if not created:
                 after(c)
             c.close()
@@ -289,10 +303,25 @@ for text, after in (('ends without its word', lambda c: None), ('reads the byte 
     ok(answer[0] == 1 and 'took the grant back' in answer[1], 'a helper that %s after a grant: no container' % text, answer)
     os.kill(pid, signal.SIGKILL)
     os.unlink(SOCK)
-pid = stub(GRANT, lambda c: c.sendall(c.recv(1)))
-ok(ask()[:2] == (0, ''), 'control: with its word there is one')
-os.kill(pid, signal.SIGKILL)
-os.unlink(SOCK)
+
+
+def stay(answer):
+    def after(c):
+        word = c.recv(1)
+        c.sendall(word)
+        if word == b'S' and verb(c) == CREATED:
+            answer(c)
+    return after
+
+
+for text, after in (('says that it ends', lambda c: c.recv(1) and c.sendall(b'W')), ('says that it stays, and ends', lambda c: c.sendall(c.recv(1))),
+                    ('stays, and sees the container', stay(lambda c: say(c, {'reply': 'noted'}))),
+                    ('stays, and can not see the container', stay(lambda c: say(c, {'reply': 'refused', 'code': 75, 'text': 'x', 'wait': 0, 'ahead': 0}))),
+                    ('stays, and ends at the second request', stay(lambda c: None))):
+    pid = stub(GRANT, after)
+    ok(ask()[:2] == (0, ''), 'control: a helper that %s: there is a container' % text)
+    os.kill(pid, signal.SIGKILL)
+    os.unlink(SOCK)
 
 # As in an LXD container that is not privileged: setuid bits are honoured, device rules are not.
 lxd = ['nsenter', '--user', '--mount', '--pid', '--wd=.', '--target', str(system_container(65536))]

@@ -108,6 +108,7 @@ ok([f for f in os.listdir(b.dir) if f.startswith('.')] == [], tag + 'no temporar
 rec = [a for a in audit() if a.get('container') == b.id]
 ok([a['event'] for a in rec] == ['grant', 'end'] and rec[0]['policy'] == 't10-train.conf' and
    rec[0]['gpus'] == ['nvidia 0000:3b:00.0 ' + GPU0] and rec[0]['pipeline'] == 'train' and
+   rec[1]['team'] == 'ml' and rec[1]['pipeline'] == 'train' and 'identity' not in rec[1] and
    [f['access'] for f in rec[0]['folders']] == ['ro', 'rw'], tag + 'the audit log has the grant and its end', rec)
 ok(leases() == [], tag + 'the lease is gone with the container', leases())
 

@@ -217,7 +217,7 @@ A=$(own a)
 t "all in it has its categories" labelled "container_file_t:$A" /srv/cache
 asks b /srv/cache "$SAY cat /srv/cache/mine"
 run b
-t "meanwhile another one is refused" refused b 'folder /srv/cache is in use by container a' 'one container.s at a time'
+t "meanwhile another one is refused" refused b 'folder /srv/cache is in use by container a' 'only one container at a time'
 gives 20-part /srv/cache/a
 asks c /srv/cache/a true
 create c
@@ -319,7 +319,7 @@ END
 mkdir -p "$r/srv/cache/a"
 config a 0 '"GPUHELPER_FOLDERS=all"' '' '' '' true
 run a
-t "one container's folders with different labels, one in the other, are refused" refused a '/srv/cache and /srv/cache/a are one, or one is in the other'
+t "one container's folders with different labels, one in the other, are refused" refused a '/srv/cache and /srv/cache/a are the same, or one is in the other'
 
 echo "# rootless: nothing but its mounts tells that a container lives"
 gives 10-cache /srv/cache 'relabel = "private";'

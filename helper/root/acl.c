@@ -178,8 +178,8 @@ node_acl_add(int fd, const char *path, struct acl_name who, const struct acl_nam
 }
 
 /*
- * When our last entry goes, restores the mask. That takes no access from others: the mask still allows what their
- * entries say.
+ * When our last entry goes, restores the mask. That takes no access from others: the mask still
+ * allows what their entries say.
  */
 static bool
 lower_mask(struct editing *e, struct acl_name who, const struct acl_names *ours, int before)

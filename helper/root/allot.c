@@ -1,6 +1,6 @@
 /*
- * See allot.h. Called under the lock on the leases. Touches no file: gives pure/pick.c what leaselist.c and queue.c
- * have read.
+ * See allot.h. Called under the lock on the leases. Touches no file: gives pure/pick.c what
+ * leaselist.c and queue.c have read.
  */
 #include "allot.h"
 
@@ -39,8 +39,8 @@ allot_wants(const struct decision *d, struct waiter *w, struct why *why)
 }
 
 /*
- * All GPUs that are not free: first those that leases hold, then those withheld, then those reserved for earlier
- * requests.
+ * All GPUs that are not free: first those that leases hold, then those withheld, then those
+ * reserved for earlier requests.
  */
 struct holdings {
 	struct holding *v;

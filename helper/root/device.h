@@ -35,8 +35,8 @@ int device_plan(const struct device_view *v, const struct gpu_node *n, struct ed
 int device_add(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why);
 
 /*
- * Calls one of the two above for every node that the GPU needs for these capabilities, also for those of all GPUs of
- * its vendor.
+ * Calls one of the two above for every node that the GPU needs for these capabilities, also for those
+ * of all GPUs of its vendor.
  */
 typedef int device_do(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why);
 int device_each(const struct device_view *v, const struct gpu *g, unsigned capabilities, device_do *what,

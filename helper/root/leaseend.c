@@ -215,7 +215,7 @@ drain_fully(struct leases *ls, struct lease *l)
 {
 	struct why ignored;
 
-	/* the disk may be full: the lease may end all the same */
+	/* the disk may be full: undo the acts all the same, so that the lease can end */
 	if (leases_drain(ls, l, &ignored) == -1)
 		(void)acts_undo(ls, l, &ignored);
 	return l->acts == 0;

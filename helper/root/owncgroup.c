@@ -38,8 +38,8 @@
 static const char *const stopping[] = { "freezer", "memory", "pids", "cpu" };
 
 /*
- * Files that must be root's alone in a cgroup, like its directory: by these others could freeze, kill, starve or move
- * us.
+ * Files that must be root's alone in a cgroup, like its directory: by these others could freeze,
+ * kill, starve or move us.
  */
 static const struct control {
 	const char *name;
@@ -142,8 +142,8 @@ check_roots_alone(int dir, const char *name, const char *shown, struct why *why)
 }
 
 /*
- * Looks only for files that exist. Whenever cgroups were made in a directory since, the kernel looks up a missing
- * name under the directory's lock, and any user who may list the directory can hold that lock.
+ * Looks only for files that exist. Once a cgroup was made in the directory, the kernel looks up a missing name
+ * under the directory's lock, and any user who may list the directory can hold that lock.
  */
 static int
 check_cgroup(int dir, const char *controllers, const char *shown, struct why *why)
@@ -239,7 +239,7 @@ leave_hierarchy(const char *controllers, struct why *why)
 
 	if (now == NULL)
 		return -1;
-	/* nobody is above the top; any other cgroup may be anyone's */
+	/* nobody can be above the topmost cgroup; any other cgroup may be anyone's */
 	if (top == -1)
 		return strcmp(now, "/") == 0 ? 0 : refuse(why, WHY_DENIED, "%s is not mounted, so that gpuhelper can neither "
 		    "leave its caller's cgroup there nor see whose that is: mount it where gpuhelper runs (%s)", mount, now);
@@ -266,9 +266,9 @@ make_own_cgroup(uid_t starter)
 		autoclose int top = matters(line.controllers) ? open_top(line.controllers, mount) : -1;
 
 		/*
-		 * Makes no cgroup that exists: any user who may list a directory can block changes in it. Mode 0711
-		 * keeps others from listing the new one. fchmodat() is for the umask: whoever knows the name of a file
-		 * in it may read the file.
+		 * Makes nothing if the cgroup exists: any user who may list a directory can block changes in it. With mode
+		 * 0711 others can't list the new one, but can read a file in it whose name they know. fchmodat() sets that
+		 * mode whatever the umask.
 		 */
 		if (top != -1 && faccessat(top, OWN, F_OK, AT_EACCESS) == -1 && errno == ENOENT && mkdirat(top, OWN, 0711) == 0)
 			(void)!fchmodat(top, OWN, 0711, 0);

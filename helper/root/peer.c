@@ -76,7 +76,7 @@ find_asker(struct peer *p, struct why *why)
 		    "gpuhelper(8))");
 	if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &cred, &size) == -1)
 		return refuse(why, WHY_DATA, "SO_PEERCRED: %s", strerror(errno));
-	/* a process that is still our parent afterwards was the same one before */
+	/* if it is still our parent afterwards, it was that process all the time */
 	if (p->pid <= 0 || cred.pid != p->pid || !process_start(p->pid, &p->start) || getppid() != p->pid)
 		return refuse(why, WHY_DENIED, "the process that asked is gone, or is not the one that started gpuhelper");
 	return 0;
@@ -119,7 +119,7 @@ read_maps(struct peer *p, struct why *why)
 	return 0;
 }
 
-/* Finds out what does not depend on how the helper was started. */
+/* Fills in the boot id and the user's name: the same for the setuid bit and the socket. */
 static int
 name_peer(struct peer *p, struct why *why)
 {
@@ -152,8 +152,8 @@ peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
 /* The socket. */
 
 /*
- * True if the process still has the uid that made the connection, so that what /proc says of this PID is about that
- * user.
+ * True if the process still has the uid that made the connection, so that what /proc says of
+ * this PID is about that user.
  */
 static bool
 process_has_uid(pid_t pid, uid_t uid)

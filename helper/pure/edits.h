@@ -57,7 +57,7 @@ enum reply_kind {
 	REPLY_NOTED,	/* done: a look, or a record */
 	REPLY_REFUSED,	/* create no container */
 	REPLY_BUSY,	/* all GPUs are held: ask again for up to «wait» seconds */
-	REPLY_BACK,	/* to VERB_EXEC: the container gave its GPUs back; ask by VERB_BACK */
+	REPLY_BACK,	/* to VERB_EXEC: ask by VERB_BACK */
 	REPLY_KINDS
 };
 extern const char *const reply_kinds[REPLY_KINDS];	/* as the reply has them */
@@ -71,7 +71,7 @@ struct reply {
 	char policy[256];		/* REPLY_GRANT: file name of the policy */
 	struct edits edits;		/* REPLY_GRANT */
 	char *status;			/* REPLY_NOTED, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
-	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC and the like: a line for the user; "": none */
+	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_BACK: a line for the user; "": none */
 	struct chores chores;		/* REPLY_NOTED, REPLY_BUSY: to do before asking again, or before the exec */
 };
 

@@ -21,10 +21,8 @@ enum verb {
 	VERB_RELEASE,	/* the runtime deleted this container */
 	VERB_REAPPLY,	/* restore what something undid on the nodes, for all leases */
 	VERB_CREATED,	/* the runtime made the container: see where it is */
-	/* the asking process is about to put another one into the container, */
-	VERB_EXEC,	/* which may have given its GPUs back */
-	VERB_BACK,	/* which has given them back: have them again (the answer to VERB_EXEC was REPLY_BACK) */
-	VERB_TOLD,	/* which keeps its GPUs: record it */
+	VERB_EXEC,	/* the asking process is about to put another one into the container */
+	VERB_BACK,	/* the same for a container that gave its GPUs back, or is about to (after REPLY_BACK) */
 	VERBS
 };
 

@@ -390,7 +390,7 @@ pin_own_names(struct why *why)
 static bool
 needs_looks(int verb)
 {
-	return verb != VERB_CREATED && verb != VERB_TOLD && verb != VERB_REFUSED && verb != VERB_PLAIN;
+	return verb != VERB_CREATED && verb != VERB_EXEC && verb != VERB_REFUSED && verb != VERB_PLAIN;
 }
 
 static bool

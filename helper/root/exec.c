@@ -1,8 +1,8 @@
 /*
- * VERB_EXEC, VERB_BACK, VERB_TOLD: a process is to be started in a container that has a lease, which the audit log
- * records.  In a container whose first process only pauses, that process is a task (VERB_EXEC, VERB_BACK).  The process
- * that asks becomes the runtime that puts the task there; until the runtime has ended, the task may be invisible, and
- * its lease lives on the runtime's process.
+ * VERB_EXEC, VERB_BACK: a process is to be started in a container that has a lease, which the audit log records.  In a
+ * container whose first process only pauses, that process is a task.  The process that asks becomes the runtime that
+ * puts the task there; until the runtime has ended, the task may be invisible, and its lease lives on the runtime's
+ * process.
  */
 #include <stdio.h>
 #include <string.h>
@@ -151,8 +151,54 @@ tell(int audit, const struct peer *p, const struct lease *l, const struct why *w
 	}
 }
 
+/*
+ * 0 with a copy of the lease in *held and *reply filled in.  1: the container has no lease, or one that another
+ * container's lease has taken over.  -1 with reply->why.
+ */
+static int
+note_in_lease(const struct peer *p, const struct request *r, struct lease *held, struct reply *reply)
+{
+	autoleases struct leases ls = LEASES_CLOSED;
+	struct lease *l;
+	char key[65];
+
+	lease_key(p->asker.uid, r->runtime_root, r->id, key);
+	if (leases_open(&ls, p->asker.uid, &reply->why) == -1 ||
+	    leases_read(&ls, &(struct concern){ .key = key }, &reply->why) == -1)
+		return -1;
+	l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
+	if (l == NULL || l->state == LEASE_PASSED_ON)
+		return 1;
+	if (lease_copy(l, held, &reply->why) == -1)
+		return -1;
+	if (!l->pauses)
+		reply->kind = REPLY_NOTED;
+	else if (l->state == LEASE_HELD && !l->pausing.shut)
+		begin(p, &ls, l, false, reply);
+	else
+		reply->kind = REPLY_BACK;
+	return 0;
+}
+
 void
 verb_exec(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	const struct why nothing = { .code = WHY_NONE };
+	autoclose int audit = audit_open(&reply->why);
+	struct lease held = { .id = NULL };
+	int ret = -1;
+
+	if (audit != -1 && leave_cgroup(p->starter, &reply->why) == 0)
+		ret = note_in_lease(p, r, &held, reply);
+	if (ret != 0)
+		reply->kind = ret == 1 ? REPLY_NOTED : reply->why.code == WHY_AGAIN ? REPLY_BUSY : REPLY_REFUSED;
+	else if (reply->kind != REPLY_BACK)
+		tell(audit, p, &held, &nothing, reply);
+	lease_free(&held);
+}
+
+void
+verb_back(const struct peer *p, const struct request *r, struct reply *reply)
 {
 	struct leases ls = LEASES_CLOSED;
 	/* and those that it says it has shut: only root may */
@@ -174,48 +220,14 @@ verb_exec(const struct peer *p, const struct request *r, struct reply *reply)
 			reply->kind = REPLY_BUSY;
 	}
 	leases_close(&ls);
-	/* that takes the programs that decide, which were not started for VERB_EXEC */
-	if (back && r->verb == VERB_EXEC)
-		reply->kind = REPLY_BACK;
-	else if (back) {
+	if (back) {
 		reply_free(reply);
 		come_back(&(struct call){ p, r, audit }, reply, &without);
 		again = reply->kind == REPLY_NOTED && without.code == WHY_NONE;
 	}
-	if (held.id != NULL && !again && reply->kind != REPLY_BUSY && reply->kind != REPLY_BACK)
+	if (held.id != NULL && !again && reply->kind != REPLY_BUSY)
 		tell(audit, p, &held, &without, reply);
 	lease_free(&held);
 	if (audit != -1)
 		close(audit);
-}
-
-/* 1: the container has no lease, or one that another container's lease has taken over. */
-static int
-copy_lease(const struct peer *p, const struct request *r, struct lease *out, struct why *why)
-{
-	autoleases struct leases ls = LEASES_CLOSED;
-	const struct lease *l;
-	char key[65];
-
-	lease_key(p->asker.uid, r->runtime_root, r->id, key);
-	if (leases_open(&ls, p->asker.uid, why) == -1 || leases_read(&ls, &(struct concern){ .key = key }, why) == -1)
-		return -1;
-	l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
-	return l == NULL || l->state == LEASE_PASSED_ON ? 1 : lease_copy(l, out, why);
-}
-
-void
-verb_told(const struct peer *p, const struct request *r, struct reply *reply)
-{
-	const struct why nothing = { .code = WHY_NONE };
-	autoclose int audit = audit_open(&reply->why);
-	struct lease held = { .id = NULL };
-	int ret = -1;
-
-	if (audit != -1 && leave_cgroup(p->starter, &reply->why) == 0)
-		ret = copy_lease(p, r, &held, &reply->why);
-	reply->kind = ret == -1 ? REPLY_REFUSED : REPLY_NOTED;
-	if (ret == 0)
-		tell(audit, p, &held, &nothing, reply);
-	lease_free(&held);
 }

@@ -207,11 +207,10 @@ serve(const struct peer *p)
 		verb_created(p, &r, &reply);
 		break;
 	case VERB_EXEC:
-	case VERB_BACK:
 		verb_exec(p, &r, &reply);
 		break;
-	case VERB_TOLD:
-		verb_told(p, &r, &reply);
+	case VERB_BACK:
+		verb_back(p, &r, &reply);
 		break;
 	case VERB_RELEASE:
 		verb_release(p, &r, &reply);

@@ -16,17 +16,17 @@
 void verb_created(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_EXEC, VERB_BACK (exec.c): the peer is about to become a runtime that puts a process into the container. For
- * VERB_BACK, a container that gave its GPUs back gets them again, if it may; for VERB_EXEC, the answer is then
- * REPLY_BACK. The reply's line tells the user which GPUs.
+ * VERB_EXEC (exec.c): the peer is about to become a runtime that puts a process into the container. Records that, and
+ * notes it in the lease of a container that only pauses. REPLY_BACK if that container's GPUs are not there, or are
+ * about to go. Needs none of the helper's children.
  */
 void verb_exec(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_TOLD (exec.c): the same for a container that keeps its GPUs. Only records the exec. Refused if that can't be
- * recorded; the exec may go on all the same.
+ * VERB_BACK (exec.c): the same; a container that gave its GPUs back gets them again, if it may. The reply's line tells
+ * the user which.
  */
-void verb_told(const struct peer *p, const struct request *r, struct reply *reply);
+void verb_back(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
  * VERB_LOOK (look.c): ends the leases that are over. For root, also takes GPUs back from containers whose task is over.

@@ -30,7 +30,7 @@
 #define EARLY_MAX 65536		/* bytes that a socket holds, whatever its limits (unix(7)) */
 #define REPLY_MS 35000		/* longer than a helper lives (root/timer.h): its end closes the connection */
 #define CROWD_MS 5000		/* to ask again while other requests of this user take all its places (root/crowd.h) */
-#define CROWD_TOLD_MS 1000	/* likewise, to tell of what goes on in any case (VERB_TOLD) */
+#define CROWD_BRIEF_MS 1000	/* likewise, for ask_briefly() */
 #define CROWD_NAP_MS 20
 
 static int
@@ -192,8 +192,9 @@ ask_somehow(const struct bytes *message, enum door_setting door, int crowd_ms, s
 	return -1;
 }
 
-int
-ask(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
+static int
+ask_in_time(const struct request *r, enum door_setting door, int crowd_ms, struct asking *a, struct reply *reply,
+    struct why *why)
 {
 	struct bytes message;
 	autofree char *text = request_encode(r, &message.n);
@@ -207,11 +208,23 @@ ask(const struct request *r, enum door_setting door, struct asking *a, struct re
 		return refuse(why, WHY_DATA, "the request has %zu bytes, and at most %d can be asked: make GPUHELPER_FOLDERS, the "
 		    "instance vars or the token shorter", message.n, WIRE_REQUEST_MAX);
 	message.p = text;
-	ret = ask_somehow(&message, door, r->verb == VERB_TOLD ? CROWD_TOLD_MS : CROWD_MS, a, reply, why);
+	ret = ask_somehow(&message, door, crowd_ms, a, reply, why);
 	explicit_bzero(text, message.n);
 	if (ret == -1)
 		ask_end(a);
 	return ret;
+}
+
+int
+ask(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
+{
+	return ask_in_time(r, door, CROWD_MS, a, reply, why);
+}
+
+int
+ask_briefly(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
+{
+	return ask_in_time(r, door, CROWD_BRIEF_MS, a, reply, why);
 }
 
 int

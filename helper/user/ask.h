@@ -23,6 +23,9 @@ struct asking {
  * even if the reply is a refusal, or -1 with *why if no reply came; *a then needs no ask_end().
  */
 int ask(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why);
+/* The same, but waits a second at most while the helper is busy with other requests of this user. */
+int ask_briefly(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
+    struct why *why);
 /*
  * Makes a grant final, after its changes are written. With «stay», asks the helper to stay for ask_again(); a->stays
  * says whether it does. Returns 0, or -1 with *why if the helper has undone the grant.

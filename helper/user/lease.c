@@ -170,14 +170,18 @@ void
 lease_tell_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX])
 {
 	struct reply reply = { 0 };
+	struct asking a = ASKING_NONE;
 	struct request r;
 	struct why why;
 
 	line[0] = '\0';
-	if (lease_request(c, VERB_TOLD, &r, &why) == 0 && ask_once(&r, door, &reply, &why) == 0)
-		memcpy(line, reply.line, sizeof(reply.line));
-	else
+	if (lease_request(c, VERB_EXEC, &r, &why) == 0 && ask_briefly(&r, door, &a, &reply, &why) == 0)
+		why = reply.why;
+	ask_end(&a);
+	if (why.code != WHY_NONE)
 		snprintf(line, REPLY_LINE_MAX, "this exec is not in the audit log: %.400s", why.text);
+	else
+		memcpy(line, reply.line, sizeof(reply.line));
 	reply_free(&reply);
 	request_free(&r);
 }

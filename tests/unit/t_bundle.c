@@ -26,8 +26,8 @@ pread(int fd, void *buf, size_t len, off_t at)
 	const ssize_t n = syscall(SYS_pread64, fd, buf, len, at);
 	void (*now)(void) = meanwhile;
 
-	/* at its end, so that what was read is what was there before */
-	if (n == 0 && now != NULL) {
+	/* after the read that gets all of it, so that the text is the one before the change */
+	if (now != NULL) {
 		meanwhile = NULL;
 		now();
 	}

@@ -177,7 +177,7 @@ test_lies(void)
 		uint32_t number;
 		const char *why;
 	} t[] = {
-		{ AT_VERB, VERBS, "request: unknown verb 11" },
+		{ AT_VERB, VERBS, "request: unknown verb 10" },
 		{ AT_VERB, UINT32_MAX, "request: unknown verb 4294967295" },
 		{ AT_FLAGS, 32, "request: unknown flags 0x20" },
 		{ AT_FLAGS, 0x80000000, "request: unknown flags 0x80000000" },

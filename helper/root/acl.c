@@ -1,6 +1,6 @@
 /*
- * See acl.h.  Reads, changes and writes an ACL as a whole, so under the leases'
- * lock: of changes that come at once without one, some are lost.
+ * See acl.h. Reads, changes and writes an ACL as a whole, and so needs the lock on the leases: without it, some of
+ * several concurrent changes would be lost.
  */
 #include "acl.h"
 
@@ -12,9 +12,9 @@
 #include "../host/inodeacl.h"
 #include "../pure/cleanup.h"
 
-#define RW 6U	/* in the bits of a mode */
+#define RW 6U	/* as bits of a mode */
 
-/* An ACL in hand, and what it is of. */
+/* An ACL in memory, and the file that it is of. */
 struct editing {
 	int fd;
 	const char *path;
@@ -54,7 +54,7 @@ find_name(const struct posixacl *acl, struct acl_name who)
 	return posixacl_find(acl, who.group ? POSIXACL_GROUP : POSIXACL_USER, who.id);
 }
 
-/* A named entry that is not one of ours, and not the one in hand. */
+/* True for a named entry that is neither ours nor the one in hand. */
 static bool
 is_others(const struct posixacl_entry *e, const struct acl_names *ours, struct acl_name who)
 {
@@ -62,7 +62,7 @@ is_others(const struct posixacl_entry *e, const struct acl_names *ours, struct a
 	    !acl_name_among(ours->v, ours->n, name_of(e));
 }
 
-/* How many named entries are someone else's; *hidden gets the rights that a mask takes from one of them. */
+/* Counts the named entries of others; *hidden gets the rights that the mask takes from them. */
 static unsigned
 count_others(const struct posixacl *acl, const struct acl_names *ours, struct acl_name who, unsigned mask,
     unsigned *hidden)
@@ -79,7 +79,7 @@ count_others(const struct posixacl *acl, const struct acl_names *ours, struct ac
 	return n;
 }
 
-/* What named entries of others and the owning group say, all together. */
+/* All rights that named entries of others and the owning group have. */
 static unsigned
 bits_of_others(const struct posixacl *acl, const struct acl_names *ours, struct acl_name who)
 {
@@ -99,9 +99,8 @@ new_entry(struct editing *e, enum posixacl_tag tag, uint32_t id, unsigned bits)
 }
 
 /*
- * Raises the mask so that our entry counts.  «again»: there are entries of ours
- * already, so the mask came with them.  Where it was lowered since (chmod 0600)
- * that took the owning group's rights too, and they stay taken.
+ * Raises the mask so that our entry takes effect. «again»: there are entries of ours already, so the mask came with
+ * them. If a chmod 0600 has lowered it since, that took the owning group's rights too, and they stay taken.
  */
 static int
 raise_mask(struct editing *e, struct acl_name who, const struct acl_names *ours, bool again)
@@ -179,8 +178,8 @@ node_acl_add(int fd, const char *path, struct acl_name who, const struct acl_nam
 }
 
 /*
- * With the last entry of ours, the mask goes back to what it was.  That takes nothing from anyone else: what their
- * entries say, the mask still allows.
+ * When our last entry goes, restores the mask. That takes no access from others: the mask still
+ * allows what their entries say.
  */
 static bool
 lower_mask(struct editing *e, struct acl_name who, const struct acl_names *ours, int before)
@@ -194,8 +193,8 @@ lower_mask(struct editing *e, struct acl_name who, const struct acl_names *ours,
 	had = mask->bits;
 	if (before != ACT_NO_MASK) {
 		/*
-		 * If someone changed it since, it is his.  It hid no one when it was raised: an entry that it would hide
-		 * is newer.
+		 * A mask that someone changed since is left alone. The old mask hid nobody's rights when we raised it, so an
+		 * entry that it would hide is newer, and keeps its rights.
 		 */
 		if ((had & RW) == RW)
 			mask->bits = ((unsigned)before | bits_of_others(&e->acl, ours, who)) & had;
@@ -216,7 +215,7 @@ node_acl_remove(int fd, const char *path, struct acl_name who, const struct acl_
 	struct posixacl_entry *entry;
 	int ret = read_acl(&e);
 
-	/* where it is not there, it may have been planned only, while the mask was raised for another one, which is gone */
+	/* no entry: perhaps it was only planned, while the mask was raised for another one that is gone */
 	if (ret == 0 && ((entry = find_name(&e.acl, who)) == NULL || entry->bits == RW)) {
 		if (entry != NULL)
 			posixacl_remove(&e.acl, entry);

@@ -1,6 +1,4 @@
-/*
- * See acts.h.  Goes by the leases alone.  Must never touch a node whose device number is not the one that was granted.
- */
+/* See acts.h. Relies on the leases alone. Must never touch a node whose device number is not the granted one. */
 #include "acts.h"
 
 #include <errno.h>
@@ -72,7 +70,7 @@ acts_of_others(const struct leases *ls, const struct lease *l, const struct act 
 
 /* Nodes. */
 
-/* Reads the leases that have acts on the same nodes: to do or undo anything there, these have to be known. */
+/* Reads the leases that have acts on the same nodes: what may be done there depends on them. */
 static int
 read_sharers(struct leases *ls, const struct lease *l, struct why *why)
 {
@@ -91,8 +89,8 @@ staging_name(const struct act *a, char out[48])
 }
 
 /*
- * A node was there first.  If it was made for another lease, this lease shares it, and it is removed with the last of
- * them; if somebody else made it, it stays.
+ * A node exists already. If it was made for another lease, this lease shares it, and it is removed with the last of
+ * them. If somebody else made it, it stays.
  */
 static int
 share_node(const struct leases *ls, struct lease *l, struct act *a, int dir, const char *name, struct why *why)
@@ -111,8 +109,8 @@ share_node(const struct leases *ls, struct lease *l, struct act *a, int dir, con
 }
 
 /*
- * Makes the node under another name first, so that it has its mode and owner, and its inode is written into the lease,
- * before anybody finds it under its own name.
+ * Makes the node under a temporary name first. It has its mode and owner, and the lease has its inode, before anybody
+ * finds it under its own name.
  */
 static int
 make_node(const struct leases *ls, struct lease *l, struct act *a, const struct birth *how, struct why *why)
@@ -175,7 +173,7 @@ unmake_node(const struct act *a, struct why *why)
 		return refuse(why, WHY_IO, "%s: %s", a->path, strerror(errno));
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s: %s", a->path, strerror(errno));
-	/* nvidia-modprobe may have put a node of its own in its place, which must stay */
+	/* nvidia-modprobe may have made a node of its own here, which must stay */
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(a->major, a->minor) || st.st_ino != a->inode)
 		return 0;
 	if (unlinkat(dir, name, 0) == -1 && errno != ENOENT)
@@ -185,7 +183,7 @@ unmake_node(const struct act *a, struct why *why)
 
 /* ACL entries. */
 
-/* All entries that gpuhelper has set on the node of an act of l's, other than that act's own. */
+/* Gets all entries that gpuhelper has set on the node of an act of l, except that act's own. */
 static void
 ours_besides(const struct leases *ls, const struct lease *l, const struct act *a, struct acl_names *ours)
 {
@@ -199,7 +197,7 @@ ours_besides(const struct leases *ls, const struct lease *l, const struct act *a
 }
 
 static int
-allow(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
+allow_entry(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
 {
 	autoclose int fd = -1;
 	struct acl_names ours;
@@ -229,23 +227,23 @@ acts_allow(struct leases *ls, const struct lease *l, struct why *why)
 
 	if (read_sharers(ls, l, why) == -1)
 		return -1;
-	/* goes on after a failure: a node that is gone must not keep the others from being mended */
+	/* goes on after a failure: a missing node must not keep the others from being repaired */
 	for (i = 0; i < l->acts; i++)
-		if ((is_entry(&l->act[i]) && allow(ls, l, &l->act[i], why) == -1) ||
+		if ((is_entry(&l->act[i]) && allow_entry(ls, l, &l->act[i], why) == -1) ||
 		    (l->act[i].kind == ACT_LABEL && relabel(&l->act[i], label_set, why) == -1))
 			ret = -1;
 	return ret;
 }
 
 static int
-disallow(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
+disallow_entry(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
 {
 	autoclose int fd = -1;
 	struct acl_names ours;
 	struct stat st;
 
 	ours_besides(ls, l, a, &ours);
-	/* a node that is gone, or was replaced, has no entry of ours */
+	/* a node that is gone or was replaced has no entry of ours */
 	if ((fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0)
 		return why->code == WHY_ABSENT ? 0 : -1;
 	return node_acl_remove(fd, a->path, name_in(a), &ours, a->mask, why);
@@ -257,8 +255,8 @@ undo_act(const struct leases *ls, const struct lease *l, const struct act *a, st
 	char now[40];
 
 	/*
-	 * Something is mounted over the node here, so that its state can't be seen: the act is not undone, then.  Only where
-	 * the lease is of another boot is nothing left to undo, since devtmpfs was made anew.
+	 * Something is mounted over the node, so that its state can't be seen: the act is not undone. But if the lease is
+	 * of another boot, nothing is left to undo, because devtmpfs is new.
 	 */
 	if (hostview_compare(a->path, WHY_IO, why) == -1)
 		return boot_id(now) && strcmp(l->boot, now) != 0 ? 0 : -1;
@@ -266,10 +264,10 @@ undo_act(const struct leases *ls, const struct lease *l, const struct act *a, st
 	case ACT_MAKE_NODE:
 		return unmake_node(a, why);
 	case ACT_LABEL:
-		/* a node that is gone, or was replaced, has no label of ours */
+		/* a node that is gone or was replaced has no label of ours */
 		return relabel(a, label_reset, why) == -1 && why->code != WHY_ABSENT ? -1 : 0;
 	default:
-		return disallow(ls, l, a, why);
+		return disallow_entry(ls, l, a, why);
 	}
 }
 
@@ -281,7 +279,7 @@ acts_undo(struct leases *ls, struct lease *l, struct why *why)
 
 	if (read_sharers(ls, l, why) == -1)
 		return -1;
-	/* the last first, and on after a failure: one that can't be undone now must not keep the others */
+	/* the last act first; goes on after a failure, which must not keep the others from being undone */
 	while (i-- > 0) {
 		const struct act *a = &l->act[i];
 
@@ -325,7 +323,7 @@ entry_trouble(int fd, const struct act *a, struct strlist *out)
 	if (a->kind == ACT_LABEL) {
 		if (!selinux_label_of(fd, now))
 			return add_trouble(out, "%s: its SELinux label can't be read: %s", a->path, strerror(errno));
-		return strcmp(now, a->label) == 0 || add_trouble(out, "%s has the SELinux label %s and not %s any more: gpuhelperctl "
+		return strcmp(now, a->label) == 0 || add_trouble(out, "%s has the SELinux label %s instead of %s: gpuhelperctl "
 		    "reapply", a->path, now, a->label);
 	}
 	if (node_acl_look(fd, a->path, name_in(a), &state, &mask, &why) == -1)
@@ -372,7 +370,7 @@ node_trouble(const struct lease *l, const struct edit_node *n, struct strlist *o
 	return mode_trouble(fd, n, &st, out);
 }
 
-/* A node that several GPUs share is not among the lease's nodes, only among its acts. */
+/* True for a node of one GPU. A node that several GPUs share is only among the lease's acts. */
 static bool
 is_own_node(const struct lease *l, const char *path)
 {

@@ -1,6 +1,6 @@
 /*
- * See allot.h.  Called under the lock of the leases.  Touches nothing: it hands pure/pick.c what leaselist.c and
- * queue.c have read.
+ * See allot.h. Called under the lock on the leases. Touches no file: gives pure/pick.c what
+ * leaselist.c and queue.c have read.
  */
 #include "allot.h"
 
@@ -31,18 +31,21 @@ allot_wants(const struct decision *d, struct waiter *w, struct why *why)
 			*h = (struct held_gpu){ .vendor = from->candidate[k]->vendor,
 				.exclusive = from->rule->sharing == SHARING_EXCLUSIVE, .limit = from->rule->share_limit };
 			snprintf(h->pci, sizeof(h->pci), "%s", from->candidate[k]->pci);
-			/* by the inventory: the candidates need not be all partitions of a GPU */
+			/* by the inventory, because the candidates need not be all partitions of a GPU */
 			gpu_part(&d->inventory, from->candidate[k], h->part);
 		}
 	}
 	return 0;
 }
 
-/* All GPUs that are not free: held by leases first, then withheld, then kept for requests that came before. */
+/*
+ * All GPUs that are not free: first those that leases hold, then those withheld, then those
+ * reserved for earlier requests.
+ */
 struct holdings {
 	struct holding *v;
 	size_t n;
-	struct held_gpu **kept;		/* the GPUs that are kept, an array for each request that came before */
+	struct held_gpu **kept;		/* the reserved GPUs, an array for each earlier request */
 	size_t keepers;
 };
 
@@ -57,7 +60,7 @@ holdings_free(struct holdings *h)
 	free(h->v);
 }
 
-/* Is the GPU, a part of it or the one that it is a part of among those kept?  Then it could not be had besides. */
+/* True if the GPU, a part of it, or the GPU that it is a part of, is reserved already. */
 static bool
 is_kept(const struct held_gpu *kept, size_t n, const struct held_gpu *g)
 {
@@ -70,8 +73,8 @@ is_kept(const struct held_gpu *kept, size_t n, const struct held_gpu *g)
 }
 
 /*
- * Keeps as many more candidates as the want lacks from later requests, even while others hold these GPUs: otherwise a
- * stream of later requests could hold them by turns for ever.
+ * Reserves as many more candidates as the want lacks, even those that others hold now: otherwise later requests could
+ * hold them by turns for ever.
  */
 static size_t
 close_rest(const struct pick_want *want, unsigned lacks, struct held_gpu *kept, size_t n, size_t max)
@@ -89,9 +92,9 @@ close_rest(const struct pick_want *want, unsigned lacks, struct held_gpu *kept, 
 }
 
 /*
- * Keeps what this waiter would get now.  With in_part also where that is not all that it wants, so that it does not
- * starve behind smaller requests.  But a request that asks for the last time, and whose user has no GPU, may take such
- * a part: otherwise one who keeps asking for more than can be had would starve everyone.
+ * Reserves what this waiter would get now. With in_part, also if that is less than it wants, so that smaller requests
+ * do not starve it. in_part is false while the request that comes after this waiter asks for the last time, and its
+ * user has no such GPU: otherwise a waiter that wants more than it can ever get would starve everyone.
  */
 static int
 keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, struct why *why)
@@ -142,7 +145,7 @@ fill_holdings(const struct leases *ls, const struct queue *q, const struct withh
 	return 0;
 }
 
-/* "TEAM/PIPELINE"; a text that could be read in two ways is of no team. */
+/* True if "TEAM/PIPELINE" is of the team. A text that could be read in two ways is of none. */
 static bool
 is_of_team(const char *pipeline, const char *team)
 {
@@ -152,7 +155,7 @@ is_of_team(const char *pipeline, const char *team)
 	    strchr(pipeline + n + 1, '/') == NULL;
 }
 
-/* Without a token, the team is only a claim; but then the user is told only of his own containers. */
+/* Without a token, the team is only claimed; but then the user is told only of his own containers. */
 bool
 allot_may_name(const struct lease *holder, uint32_t uid, const struct identity *who)
 {
@@ -198,7 +201,7 @@ refuse_busy(const struct leases *ls, const struct strays *strays, const struct w
 		if (named)
 			buf_printf(&b, " since %s", since);
 	}
-	/* a holder is expected to have its GPU open, so processes are named only where there is no holder */
+	/* a holder has its GPU open anyway, so processes are named only if there is no holder */
 	if (told == 0 && tell_stray(strays, w, &b))
 		told++;
 	if (before > 0)
@@ -217,7 +220,7 @@ give_nodes(struct lease *l, const struct gpu_node *node, size_t n, struct why *w
 		return refuse_nomem(why);
 	l->node = v;
 	for (i = 0; i < n; i++) {
-		/* a node that several GPUs share says nothing about which of them is in use */
+		/* a node that several GPUs share does not show which of them is in use */
 		if (node[i].shared)
 			continue;
 		v[l->nodes] = (struct edit_node){ .major = node[i].major, .minor = node[i].minor };
@@ -251,7 +254,7 @@ give_gpu(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct 
 	return give_nodes(l, g->node, g->nodes, why);
 }
 
-/* 1: there are too few. */
+/* 1: too few are free. */
 static int
 pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, const struct waiter *w,
     struct allotted *out, size_t max, struct why *why)
@@ -273,7 +276,7 @@ pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, 
 	return ret;
 }
 
-/* Does a request that came before want one of this lease's GPUs? */
+/* True if an earlier request wants one of this lease's GPUs. */
 static bool
 is_wanted_before(const struct queue *q, size_t before, const struct lease *l)
 {
@@ -286,8 +289,8 @@ is_wanted_before(const struct queue *q, size_t before, const struct lease *l)
 }
 
 /*
- * Does the same user hold a GPU that a request before wants?  Then he could have one after the other, and starve a
- * request for two.  Root asks for everyone's containers, so of root's the pipeline is compared, too.
+ * True if the same user already holds a GPU that an earlier request wants: such a user could get one GPU after another,
+ * and starve a request for two. Root asks for everyone's containers, so for root the pipeline must be the same, too.
  */
 static bool
 has_one(const struct leases *ls, const struct queue *q, size_t before, const struct lease *of)
@@ -326,7 +329,7 @@ refuse_drained(const struct drained *d, const struct waiter *w, struct why *why)
 	    b.p != NULL ? b.p : "no memory to say which");
 }
 
-/* Would there be enough GPUs if nobody else held any?  If not, waiting is of no use.  -1 with *why. */
+/* Checks that there would be enough GPUs if nobody held any: if not, waiting is useless. -1 with *why. */
 static int
 check_in_service(const struct drained *d, const struct waiter *w, size_t max, struct why *why)
 {
@@ -359,7 +362,7 @@ allot(const struct leases *ls, const struct queue *q, const struct withheld *no,
 	return ret;
 }
 
-/* Does the lease hold a node that the container needs for this pick? */
+/* True if the lease holds a node that the container needs for this pick. */
 static bool
 holds_node_of(const struct lease *l, const struct allotted *pick)
 {
@@ -397,9 +400,9 @@ allot_check_nodes(const struct leases *ls, const struct lease *l, const struct a
 		if (!lease_holds(o) || strcmp(o->key, l->key) == 0)
 			continue;
 		for (k = 0; k < l->gpus; k++)
-			/* a lease that shares the GPU holds its nodes rightly */
+			/* a lease that shares the GPU may hold its nodes */
 			if (!has_some_of(o, &l->gpu[k]) && holds_node_of(o, &picks[k]))
-				return refuse(why, WHY_IO, "a node of GPU %s is one that container %.64s holds as another GPU's: see "
+				return refuse(why, WHY_IO, "a node of GPU %s is another GPU's in the lease of container %.64s: see "
 				    "gpuhelperctl devices and status", l->gpu[k].pci, o->id);
 	}
 	return 0;

@@ -1,4 +1,4 @@
-/* Which GPUs a request gets: of those that are free, and not kept for requests that came before. */
+/* Decides which GPUs a request gets: free ones, except those that are reserved for earlier requests. */
 #ifndef GPUHELPER_ROOT_ALLOT_H
 #define GPUHELPER_ROOT_ALLOT_H
 
@@ -8,16 +8,16 @@
 #include "leaselist.h"
 #include "queue.h"
 
-/* A GPU that a request gets, and the rule of the policy that gives it. */
+/* A GPU that a request gets, and the policy's rule that allows it. */
 struct allotted {
 	const struct gpu *gpu;
 	const struct gpu_rule *rule;
 };
 
-/* A GPU that a process has open without a lease (strays.h): nobody gets it for himself alone. */
+/* A GPU that a process has open without a lease (strays.h). Nobody gets it exclusively. */
 struct stray {
 	struct held_gpu gpu;
-	pid_t pid;		/* that process */
+	pid_t pid;		/* the process */
 };
 
 struct strays {
@@ -31,28 +31,28 @@ struct withheld {
 	const struct drained *drained;	/* out of service */
 };
 
-/* Fills w->want with the GPUs that the decision allows.  -1 with *why: no memory. */
+/* Fills w->want with the GPUs that the decision allows. -1 with *why: memory is short. */
 int allot_wants(const struct decision *d, struct waiter *w, struct why *why);
 
-/* Adds those of the further nodes that are one GPU's own to the lease's nodes.  -1 with *why: no memory. */
+/* Adds those further nodes to the lease's nodes that belong to one GPU. -1 with *why: memory is short. */
 int allot_further(const struct driver_nodes *more, struct lease *l, struct why *why);
 
 /*
- * Leases name GPUs by their addresses, but the kernel knows them by their nodes: does another lease hold a node of one
- * of the picks as another GPU's?  *ls has to have the leases that these nodes concern.  -1 with *why.
+ * Checks that no other lease holds a node of one of the picks as another GPU's. Leases name GPUs by address, but the
+ * kernel knows them by their nodes. *ls must have the leases that concern these nodes. -1 with *why.
  */
 int allot_check_nodes(const struct leases *ls, const struct lease *l, const struct allotted *picks, struct why *why);
 
 /*
- * May a request of this user and identity be told which container holds a GPU?  Only of the same user's containers; and
- * where a token proves its team, only of that team's.
+ * True if a request of this user and identity may be told which container holds a GPU: only one of the same user,
+ * and, if a token proves the request's team, only one of that team.
  */
 bool allot_may_name(const struct lease *holder, uint32_t uid, const struct identity *who);
 
 /*
- * Picks GPUs for what w wants, other than those withheld, and writes them into *l (gpu, node) and out[] (up to max, in
- * the same order).  -1 with *why: WHY_AGAIN where too few are free, which names the holders as far as "who" may know
- * them, and how many wait before; WHY_DENIED where too few are in service for any wait to help.
+ * Picks GPUs for what w wants, except those withheld, and writes them into *l (gpu, node) and out[] (at most max, in
+ * the same order). -1 with *why: WHY_AGAIN if too few are free, naming the holders that «who» may know and the number
+ * of earlier waiters; WHY_DENIED if too few are in service, so that no wait would help.
  */
 int allot(const struct leases *ls, const struct queue *q, const struct withheld *no, const struct decision *d,
     const struct identity *who, struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why);

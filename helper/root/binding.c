@@ -1,9 +1,8 @@
 /*
- * See binding.h.  Works beneath /var/lib/gpuhelper only.  A file's name is a hash
- * of the token's issuer and of what is the same for all spellings of the token;
- * its content is the container's lease key; its modification time is when the
- * token expires, and its group, to which it is closed, is the uid that came with
- * it, so that cleaning up and counting read nothing.
+ * See binding.h. Works beneath /var/lib/gpuhelper only. A file's name is a hash of the token's issuer and of what all
+ * spellings of the token have in common. Its content is the container's lease key. Its modification time is the
+ * token's expiry. Its group is the uid that came with the token; the mode gives that group no access. So neither
+ * cleaning up nor counting reads a file.
  */
 #include "binding.h"
 
@@ -24,9 +23,9 @@
 #include "timer.h"
 
 #define TOKENS GPUHELPER_STATEDIR "/tokens"
-/* That have not expired; those that have are removed whatever their number. */
+/* tokens that have not expired; expired ones are removed, however many there are */
 #define TOKENS_MAX 65536
-#define TOKENS_PER_USER 8192	/* or one user could lock out the others; root counts with all */
+#define TOKENS_PER_USER 8192	/* or one user could lock out the others; root has no limit of its own */
 #define FILES_MAX (1 << 22)
 
 static int
@@ -38,7 +37,7 @@ open_tokens(struct why *why)
 	return trust_open_dir(TOKENS, true, why);
 }
 
-/* Forgets what has expired; our clock may be behind the issuer's by the leeway. */
+/* Removes bindings of expired tokens, and counts the others. Our clock may be behind the issuer's by the leeway. */
 static int
 forget_and_count(int dir, uint32_t uid, struct why *why)
 {
@@ -51,7 +50,7 @@ forget_and_count(int dir, uint32_t uid, struct why *why)
 		return -1;
 	for (i = 0; i < names.n; i++) {
 		if (fstatat(dir, names.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0) {
-			/* what has a dot was left by a helper that was killed, once it is older than one lives */
+			/* a name with a dot was left by a killed helper, once it is older than a helper can be */
 			if (st.st_mtime + 2 * TOKEN_LEEWAY < now ||
 			    (strchr(names.v[i], '.') != NULL && st.st_ctime + LIFE_OF_ROOTS_S < now)) {
 				(void)unlinkat(dir, names.v[i], 0);
@@ -62,17 +61,16 @@ forget_and_count(int dir, uint32_t uid, struct why *why)
 		left++;
 	}
 	if (uid != 0 && own >= TOKENS_PER_USER)
-		return refuse(why, WHY_AGAIN, "uid %u has used %zu tokens that have not expired, and %d is the most: try again "
-		    "later", uid, own, TOKENS_PER_USER);
+		return refuse(why, WHY_AGAIN, "uid %u has used %zu tokens that have not expired, at most %d are allowed: try "
+		    "again later", uid, own, TOKENS_PER_USER);
 	if (left >= TOKENS_MAX)
 		return refuse(why, WHY_AGAIN, TOKENS ": more than %d tokens that have not expired", TOKENS_MAX);
 	return 0;
 }
 
 /*
- * Its author chooses what a token's exp says, the year 9999 if he likes: longer
- * than max_age after it was signed it serves nobody, and that was a leeway from
- * now at the latest.
+ * The author of a token chooses its exp, even the year 9999. But nobody accepts a token more than max_age after it
+ * was signed, and it was signed a leeway from now at the latest.
  */
 static int64_t
 expiry_of(const struct known *k)
@@ -82,7 +80,7 @@ expiry_of(const struct known *k)
 	return k->claims.exp < latest ? k->claims.exp : latest;
 }
 
-/* A file with this content, user and time under a name that nobody looks for. */
+/* Writes a file with this content, group and time under a temporary name. */
 static int
 stage(int dir, const char *temp, const char *content, uint32_t uid, int64_t exp, struct why *why)
 {
@@ -102,7 +100,7 @@ stage(int dir, const char *temp, const char *content, uint32_t uid, int64_t exp,
 	return 0;
 }
 
-/* It is bound: to this container? */
+/* The token is bound already. 0 if to this container; else -1 with *why. */
 static int
 check_bound(int dir, const char *name, const char *lease_key, struct why *why)
 {
@@ -113,7 +111,7 @@ check_bound(int dir, const char *name, const char *lease_key, struct why *why)
 	if (strcmp(bound, lease_key) == 0)
 		return 0;
 	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN was used by another container before: each task needs its own; "
-	    "tokens of one second are the same with RS256, so set algorithm: ES256 in the pipeline's idtoken var source");
+	    "with RS256, tokens of one second are equal: set algorithm: ES256 in the pipeline's idtoken var source");
 }
 
 int
@@ -129,15 +127,15 @@ binding_take(const struct known *k, uint32_t uid, const char *lease_key, char na
 	if (dir == -1 || forget_and_count(dir, uid, why) == -1)
 		return -1;
 	hash_pieces(pieces, file);
-	/* of two PID namespaces that share this directory two helpers can have one number */
+	/* random, because two helpers in different PID namespaces can have the same PID */
 	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		return refuse(why, WHY_BUG, "getrandom: %s", strerror(errno));
 	snprintf(temp, sizeof(temp), "%s.%016llx", file, (unsigned long long)random);
 	if (stage(dir, temp, lease_key, uid, expiry_of(k), why) == -1)
 		return -1;
 	/*
-	 * Of two that come at once, one is first.  link(2) would do, but for a moment with two links, which
-	 * trust_read() refuses.
+	 * Of two helpers with the same token, only one succeeds. So would link(2), but for a moment the file would have
+	 * two links, which trust_read() refuses.
 	 */
 	ret = renameat2(dir, temp, dir, file, RENAME_NOREPLACE);
 	saved = errno;
@@ -147,7 +145,7 @@ binding_take(const struct known *k, uint32_t uid, const char *lease_key, char na
 		return check_bound(dir, file, lease_key, why);
 	if (ret == -1)
 		return refuse(why, WHY_IO, TOKENS ": %s", strerror(saved));
-	/* or a reboot would free the token; some file systems can't do it for a directory */
+	/* or a reboot would free the token; some file systems can't sync a directory */
 	if (fsync(dir) == -1 && errno != EINVAL) {
 		refuse(why, WHY_IO, TOKENS ": %s", strerror(errno));
 		(void)unlinkat(dir, file, 0);

@@ -1,6 +1,6 @@
 /*
- * Used tokens: each is bound to the one container that came with it first, until
- * it expires (by exp or by max_age), beyond a reboot: /var/lib/gpuhelper/tokens, a file each.
+ * Used tokens: the first container that comes with a token is bound to it, until the token expires (by exp or by
+ * max_age). Bindings outlast a reboot: they are files in /var/lib/gpuhelper/tokens.
  */
 #ifndef GPUHELPER_ROOT_BINDING_H
 #define GPUHELPER_ROOT_BINDING_H
@@ -8,14 +8,13 @@
 #include "../pure/identity.h"
 
 /*
- * Binds the token to the container of this lease key; fills name[] if it was not
- * bound before (else name[0] is NUL).  The same container may come again,
- * another one is refused, and so is (WHY_AGAIN) who has used too many that have
- * not expired.  Takes what is needed for naming from *k.
+ * Binds the token of *k, which came from this uid, to the container of this lease key. Fills name[] with the new
+ * binding's name; name[0] is NUL if the token was bound to this container before. -1 with *why: it is bound to another
+ * container, the user has used too many tokens that have not expired (WHY_AGAIN), or the binding can't be written.
  */
 int binding_take(const struct known *k, uint32_t uid, const char *lease_key, char name[65], struct why *why);
 
-/* Takes back a binding that binding_take() made; "" is none. */
+/* Removes a binding that binding_take() made; "" is none. */
 void binding_drop(const char *name);
 
 #endif

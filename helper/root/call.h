@@ -1,4 +1,4 @@
-/* One call of the helper: who asks for what, and the audit log that the answer is recorded in. */
+/* One call of the helper: the peer, its request, and the audit log for the record. */
 #ifndef GPUHELPER_ROOT_CALL_H
 #define GPUHELPER_ROOT_CALL_H
 
@@ -9,7 +9,7 @@
 struct call {
 	const struct peer *peer;
 	const struct request *request;
-	int audit;		/* of audit_open(), which whoever called that closes; -1: not open */
+	int audit;		/* from audit_open(), whose caller closes it; -1: not open */
 };
 
 /* The process that asks. */

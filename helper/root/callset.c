@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAF 4			/* at most this many cases are compared one after the other */
-#define JUMP_MAX 255		/* of a conditional jump */
+#define LEAF 4			/* at most so many cases are compared one after the other */
+#define JUMP_MAX 255		/* the longest conditional jump, in instructions */
 
 void
 callset_put(struct callset *s, unsigned code, uint32_t k, unsigned jt, unsigned jf)
@@ -78,7 +78,7 @@ merge_cases(struct callset *s)
 	s->n = n;
 }
 
-/* Puts the comparison, which jumps past the case's instructions for another number, then the instructions. */
+/* Puts the comparison, which jumps past the case's instructions if the number is another one, then the instructions. */
 static void
 put_case(const struct callset *s, const struct call_case *c, struct call_program *out)
 {
@@ -142,7 +142,7 @@ callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out)
 	qsort(s->v, s->n, sizeof(s->v[0]), by_number);
 	merge_cases(s);
 	out->full = out->full || s->full;
-	/* one conditional jump has to reach past a case's instructions */
+	/* one conditional jump must reach past a case's instructions */
 	for (i = 0; i < s->n; i++)
 		if (s->v[i].len >= JUMP_MAX)
 			out->full = true;

@@ -1,6 +1,6 @@
 /*
- * A filter of system calls (seccomp(2)): a set of cases, one for each call, and the BPF program made from them.
- * Computes only; filter.c says which calls there are, and installs the program.
+ * A filter of system calls (seccomp(2)): a set of cases, one for each call, and the BPF program that is made of them.
+ * Computes only; filter.c lists the calls, and installs the program.
  */
 #ifndef GPUHELPER_ROOT_CALLSET_H
 #define GPUHELPER_ROOT_CALLSET_H
@@ -24,7 +24,7 @@ struct callset {
 	size_t n;
 	struct sock_filter body[CALLSET_BODIES_MAX];
 	unsigned short used;
-	bool full;			/* a case or an instruction had no room: callset_compile() makes no program */
+	bool full;			/* a case or an instruction did not fit: callset_compile() makes no program */
 };
 
 struct call_program {
@@ -34,22 +34,23 @@ struct call_program {
 };
 
 /*
- * Begins the case of this system call number; what callset_put() adds from here on are its instructions, which may
- * jump among themselves.  callset_end() closes the case with «how» (SECCOMP_RET_...) as its last answer.  Of two cases
- * of one number the first one counts.
+ * Begins the case of this system call number. callset_put() adds its instructions, which may jump among themselves.
+ * callset_end() closes the case with «how» (SECCOMP_RET_...) as its last answer. Of two cases of one number, the
+ * first one counts.
  */
 void callset_begin(struct callset *s, long number);
 void callset_put(struct callset *s, unsigned code, uint32_t k, unsigned jt, unsigned jf);
 void callset_end(struct callset *s, uint32_t how);
 
 /*
- * Appends the program to *out: a binary search for the number, which an instruction before it has loaded.  The kernel
- * runs a new filter once for each call that it knows, to learn which are always allowed: for a list that would cost
- * more than all else.  «otherwise» answers numbers without a case.  Sorts the cases; out->full: there is no room.
+ * Appends the program to *out: a binary search for the number, which an earlier instruction must have loaded. The
+ * kernel runs a new filter once for each call that it knows, to learn which are always allowed; with a linear list,
+ * that would cost more than everything else. «otherwise» answers numbers without a case. Sorts the cases. out->full:
+ * the program did not fit.
  */
 void callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out);
 
-/* Appends one instruction: for the checks that come before the search for the number. */
+/* Appends one instruction, for the checks that come before the search for the number. */
 void call_program_put(struct call_program *p, unsigned code, uint32_t k, unsigned jt, unsigned jf);
 
 #endif

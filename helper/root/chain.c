@@ -1,8 +1,7 @@
 /*
- * See chain.h.  /var/lib/gpuhelper/audit.head, which nobody but root can open, is the lock as well.  The record first,
- * then the head: a helper that is killed between the two leaves a record that the next one finds.  So the chain is
- * whole after a kill; after a power failure the log or the head may have lost its end, and gpuhelperctl audit verify
- * tells.
+ * See chain.h. /var/lib/gpuhelper/audit.head, which only root can open, is also the lock. The record is written first,
+ * then the head. If a helper is killed between the two, the next helper finds its record, so that the chain stays
+ * whole. A power failure can cut off the end of the log or of the head, and gpuhelperctl audit verify reports that.
  */
 #include "chain.h"
 
@@ -21,15 +20,15 @@
 
 #define HEAD GPUHELPER_STATEDIR "/audit.head"
 #define LOG GPUHELPER_LOGDIR "/audit.jsonl"
-#define CHAIN_WAIT_MS 1000	/* who has the chain has it for a write of a line */
-#define AHEAD_MAX (1U << 20)	/* bytes beyond the head that are looked through: of a killed helper there is one record */
+#define CHAIN_WAIT_MS 1000	/* a helper has the chain only while it writes a line */
+#define AHEAD_MAX (1U << 20)	/* bytes beyond the head that are read; a killed helper leaves only one record */
 
 struct chain {
 	int head;		/* locked until it is closed */
 	int log;
 	struct audit_head at;
-	bool lost;		/* there was no head: it is what the log's last record says */
-	bool skipped;		/* not all beyond the head was looked through: a later record there is believed */
+	bool lost;		/* there was no head: it is taken from the log's last record */
+	bool skipped;		/* some bytes beyond the head were not read: a later record there is believed */
 	bool torn;		/* the log does not end with a newline */
 };
 
@@ -51,7 +50,10 @@ open_head(struct why *why)
 	return -1;
 }
 
-/* After the lock is ours: who has the log open since before a rotation would write behind those who came after. */
+/*
+ * To be called with the lock. A helper that opened the log before a rotation would append to the old log after others
+ * have appended to the new one.
+ */
 static int
 open_log(int log, int (*again)(struct why *why), struct why *why)
 {
@@ -70,7 +72,7 @@ pass(struct chain *c, const char *line, size_t len)
 	char prev[AUDIT_HASH];
 	uint64_t n;
 
-	/* never back: a log that was cut off must not look whole with what is appended to it */
+	/* never back: a log that was cut off must not look whole because of what is appended to it */
 	if ((c->lost || c->skipped) && audit_link_read(line, len, &n, prev) && (c->lost || n > c->at.records)) {
 		c->at.records = n - 1;
 		memcpy(c->at.hash, prev, sizeof(prev));
@@ -78,7 +80,10 @@ pass(struct chain *c, const char *line, size_t len)
 	(void)audit_head_advance(&c->at, line, len);
 }
 
-/* What the log has beyond the head: of who was killed before the head was written, or has no part in the chain. */
+/*
+ * Reads what the log has beyond the head: records of helpers that were killed before they wrote the head, and lines
+ * that are not part of the chain.
+ */
 static int
 catch_up(struct chain *c, struct why *why)
 {
@@ -94,7 +99,7 @@ catch_up(struct chain *c, struct why *why)
 	c->at.inode = st.st_ino;
 	if (from == (uint64_t)st.st_size)
 		return 0;
-	/* as after a time in which the log could be written, and the head could not */
+	/* as after a time in which the log could be written, but not the head */
 	c->skipped = (uint64_t)st.st_size - from > AHEAD_MAX;
 	if (c->skipped)
 		from = (uint64_t)st.st_size - AHEAD_MAX;
@@ -104,14 +109,14 @@ catch_up(struct chain *c, struct why *why)
 		return n == 0 ? 0 : refuse(why, WHY_IO, LOG ": %s", strerror(errno));
 	for (line = text; (end = memchr(line, '\n', (size_t)(text + n - line))) != NULL; line = end + 1)
 		pass(c, line, (size_t)(end - line));
-	/* what is appended will end this line, too */
+	/* the newline before the next record will end this line, too */
 	if (line < text + n)
 		pass(c, line, (size_t)(text + n - line));
 	c->torn = text[n - 1] != '\n';
 	return 0;
 }
 
-/* One write: a line of another is never in the midst of it. */
+/* A single write(2), so that no other line gets into this one. */
 static int
 append(struct chain *c, const struct buf *line, struct why *why)
 {
@@ -137,7 +142,7 @@ append(struct chain *c, const struct buf *line, struct why *why)
 	return 0;
 }
 
-/* Where that fails, the record is there all the same, and the next helper finds it. */
+/* If this fails, the record is in the log all the same, and the next helper finds it. */
 static void
 write_head(const struct chain *c)
 {

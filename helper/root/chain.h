@@ -1,4 +1,4 @@
-/* The audit log's chain (pure/auditchain.h), in the hand of one helper at a time. */
+/* Appends to the audit log's chain (pure/auditchain.h), one helper at a time. */
 #ifndef GPUHELPER_ROOT_CHAIN_H
 #define GPUHELPER_ROOT_CHAIN_H
 
@@ -6,10 +6,10 @@
 #include "../pure/why.h"
 
 /*
- * Appends the line of a record, with its newline, to the log as the chain's next one.  «log» is the log, open to be
- * read and appended to; where it has been rotated since, «again» opens the new one.  -1 with *why if the line did not
- * go in whole (WHY_AGAIN: another helper has the chain for too long).  The caller must have left its caller's cgroup
- * (owncgroup.h): who is stopped here stops all others.
+ * Appends the line of a record, with its newline, to the log as the chain's next record. «log» is the log, open for
+ * reading and appending; if the log was rotated since, again() opens the new one. -1 with *why: the line was not
+ * written whole (WHY_AGAIN: another helper has the chain for too long). The caller must have left its caller's cgroup
+ * (owncgroup.h): a helper that is stopped here stops all others.
  */
 int chain_append(int log, int (*again)(struct why *why), const struct buf *line, struct why *why);
 

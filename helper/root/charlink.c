@@ -1,6 +1,6 @@
 /*
- * See charlink.h.  Acts in /dev/char alone, and only where that is root's in every
- * component; must follow no link there, and remove or replace nothing.
+ * See charlink.h. Works in /dev/char alone, and only if that and all directories above it are root's. Must follow no
+ * link there, and remove or replace nothing.
  */
 #include "charlink.h"
 
@@ -12,7 +12,7 @@
 #include "../host/trust.h"
 #include "../pure/text.h"
 
-/* As udev words them. */
+/* Makes the link as udev does. */
 static void
 link_one(int dir, const struct edit_node *n)
 {
@@ -30,10 +30,10 @@ charlink_nodes(const struct edits *e)
 	struct why ignored;
 	size_t i;
 
-	/* udev makes the directory: where there is no udev, there is no systemd that would look there */
+	/* udev makes the directory: without udev, there is no systemd that would look there */
 	if (trust_find_dir("/dev/char", true, &dir, &ignored) != TRUST_FOUND)
 		return;
-	/* drivers that have a class have their links from udev */
+	/* udev makes the links for drivers that have a class */
 	for (i = 0; i < e->nodes; i++)
 		if (text_starts(e->node[i].path, "/dev/nvidia"))
 			link_one(dir, &e->node[i]);

@@ -1,4 +1,4 @@
-/* See concern.h.  Collects what the decision, the queue and the picks name. */
+/* See concern.h. Collects GPUs and nodes from the decision, the queue and the picks. */
 #include "concern.h"
 
 #include "leaseend.h"
@@ -22,7 +22,7 @@ mark_candidates(struct concern *c, const struct grant *g)
 		for (k = 0; k < g->gpu[i].n; k++) {
 			candidate = g->gpu[i].candidate[k];
 			marks_add_gpu(&c->marks, candidate->vendor, candidate->pci);
-			/* a lease that has one of its nodes as another GPU's (allot_check_nodes()), and is over, is to end first */
+			/* a lease that has one of these nodes as another GPU's must end if it is over (allot_check_nodes()) */
 			mark_nodes(c, candidate->node, candidate->nodes);
 		}
 }
@@ -39,12 +39,12 @@ mark_waiters(struct concern *c, const struct queue *q, size_t before)
 				marks_add_gpu(&c->marks, want->candidate[k].vendor, want->candidate[k].pci);
 }
 
-/* The kinds of leases that ways_admit() and label_admit() compare the new one with. */
+/* The flags of the leases that ways_admit() and label_admit() compare the new one with. */
 static unsigned
 flags_for(const struct plan *p)
 {
 	const struct lease *l = &p->lease;
-	/* picked GPUs can bring the driver's files along, and these are not known yet */
+	/* GPUs can bring driver files, which are known only once the GPUs are picked */
 	const bool ways = l->ways > 0 || p->ruling->decision.grant.gpus > 0;
 
 	return (ways ? LEASE_WRITES : 0) | (lease_writes_as_root(l) ? LEASE_WAYS : 0) |

@@ -1,4 +1,4 @@
-/* See confine.h.  The program's name as the helper started it is that of a descriptor. */
+/* See confine.h. Names the process: the helper starts it by a descriptor, whose number would be its name. */
 #include "confine.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ confine(const struct confinement *c, struct why *why)
 
 	if (!c->as_root && (getuid() == 0 || getgid() == 0))
 		return refuse(why, WHY_BUG, "%s runs as root", c->name);
-	/* the change of domain took what the helper had set */
+	/* an SELinux domain transition resets what the helper had set */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
 		return refuse(why, WHY_BUG, "prctl: %s", strerror(errno));
 	if (syscall(SYS_close_range, SPAWN_PLACE + 1U, ~0U, 0U) == -1)

@@ -1,4 +1,4 @@
-/* What a program of ours that the helper has started (spawn.h) does before it hears anything. */
+/* What a program of ours that the helper has started (spawn.h) does before it reads anything. */
 #ifndef GPUHELPER_ROOT_CONFINE_H
 #define GPUHELPER_ROOT_CONFINE_H
 
@@ -11,16 +11,16 @@
 struct confinement {
 	const char *name;
 	rlim_t memory;		/* bytes of address space */
-	const int *kept;	/* capabilities(7) */
+	const int *kept;	/* capabilities(7) that it keeps */
 	size_t n;
 	enum filter_child filter;
-	bool as_root;		/* else it does nothing as root: it was not started as it should */
+	bool as_root;		/* it may be root; else it ends if it is, because that means a wrong start */
 };
 
 /*
- * main() of such a program, up to what it hears: answers --version, and refuses to be started by anybody but the
- * helper.  Then the process ends with the helper, has its channel and nothing else open, and these rights for good.
- * -1: go on; else the exit status.
+ * The beginning of such a program's main(): answers --version, and refuses to be started by anybody but the helper.
+ * From then on the process ends with the helper, has nothing open but its channel, and has these rights for good. -1:
+ * go on; else the exit status.
  */
 int confined_start(int argc, char **argv, const struct confinement *c);
 

@@ -1,7 +1,6 @@
 /*
- * See crowd.h.  A place is a lock on an empty file in /run/gpuhelper/locks, which
- * the kernel ends with the process.  Before the request is read: who is silent or slow
- * has a place all the while.
+ * See crowd.h. A place is a lock on an empty file in /run/gpuhelper/locks, which the kernel releases when the process
+ * ends. It is taken before the request is read, so that a silent or slow client occupies one.
  */
 #include "crowd.h"
 
@@ -18,7 +17,7 @@
 static int place = -1;
 static unsigned place_number;
 
-/* 1: taken, and left open for good; 0: someone has it; -1 with errno: it can't be had at all. */
+/* 1: taken, and left open for good; 0: somebody has it; -1 with errno: it can't be had at all. */
 static int
 take_place(int locks, uid_t uid, unsigned number)
 {
@@ -42,13 +41,14 @@ take_place(int locks, uid_t uid, unsigned number)
 static int
 refuse_uncounted(uid_t uid, enum why_code code, const char *cause, struct why *why)
 {
-	return refuse(why, code, GPUHELPER_RUNDIR "/locks/door-%u-0: how many helpers uid %u has can't be counted: %.160s",
-	    uid, uid, cause);
+	return refuse(why, code, GPUHELPER_RUNDIR "/locks/door-%u-0: the helpers of uid %u can't be counted: %.160s", uid,
+	    uid, cause);
 }
 
 /*
- * Where not even the first place can be had, nobody but root is heard, whatever he is about to ask.  No lease is lost
- * by that: what a user asks ends none that root's timer would not end, and would wait for a lock in the same directory.
+ * If not even the first place can be had, only root is heard, whatever the request. No lease is lost by
+ * that: root's timer ends all leases that a user's request would end, and such a request would wait for a
+ * lock in the same directory.
  */
 int
 crowd_enter(uid_t uid, struct why *why)
@@ -66,7 +66,7 @@ crowd_enter(uid_t uid, struct why *why)
 		taken = take_place(locks, uid, i);
 	if (taken == 1)
 		return 0;
-	/* a place that can't be made is one less */
+	/* if a further place can't be made, there are fewer places */
 	return i > 1 ? 1 : refuse_uncounted(uid, WHY_IO, strerror(errno), why);
 }
 
@@ -77,7 +77,7 @@ crowd_may_stay(uid_t uid)
 	autoclose int locks = uid == 0 ? state_dir("locks", &ignored) : -1;
 	unsigned i;
 
-	/* places are tried in their order */
+	/* places are tried in order, so a low number means that few are taken */
 	if (uid != 0)
 		return place_number < CROWD_MAX / 2;
 	for (i = 0; locks != -1 && place == -1 && i < CROWD_MAX / 2; i++)

@@ -1,4 +1,4 @@
-/* How many helpers of one user there are at a time, whichever door they came by. */
+/* Limits how many helpers one user has at a time, whether by the socket or by the setuid bit. */
 #ifndef GPUHELPER_ROOT_CROWD_H
 #define GPUHELPER_ROOT_CROWD_H
 
@@ -7,28 +7,28 @@
 
 #include "../pure/why.h"
 
-#define CROWD_MAX 16	/* gpuhelper.socket: MaxConnectionsPerSource= */
+#define CROWD_MAX 16	/* as MaxConnectionsPerSource= of gpuhelper.socket */
 
 /*
- * Takes one of the user's places, which this process then has until it ends, however
- * it does.  1: all are taken; it is to end without an answer, as systemd closes
- * connections that are too many, and gpuhelper-runc asks again.  -1 with *why: none can
- * be had, so that he can't be counted, and is not to be heard.  For the socket:
- * systemd counts users from version 256 on; before, the connections of one could be
- * all that it takes from anyone.  For the setuid bit: RLIMIT_NPROC counts what is the
- * caller's, and a helper is root's.  Root is not counted.
+ * Takes one of the user's places, which this process then has until it ends. Root needs none.
+ * - 0: it has one.
+ * - 1: all are taken. The helper must end without an answer, as systemd closes excess connections;
+ *   gpuhelper-runc asks again.
+ * - -1 with *why: no place can be made, so that the user can't be counted, and must not be heard.
+ * Other limits do not suffice. systemd counts connections by user only since version 256; before, one user could take
+ * all connections. RLIMIT_NPROC counts the caller's processes, and a setuid helper is root's.
  */
 int crowd_enter(uid_t uid, struct why *why);
 
 /*
- * True if this process may live on for as long as the runtime needs to make a container: at most half of the user's
- * places are taken by such processes. Root has as many.
+ * True if this process may live on while the runtime makes a container. At most half of the user's places may be
+ * taken by such processes. Root has as many places for them.
  */
 bool crowd_may_stay(uid_t uid);
 
 /*
- * The descriptor of that place; -1: there is none.  Who has a copy of it keeps the place, too: so a process of this
- * one's that can't be ended counts as its user's (spawn.h).
+ * The descriptor of that place; -1: there is none. A process with a copy of it keeps the place, too: so a child that
+ * can't be ended counts as its user's (spawn.h).
  */
 int crowd_place(void);
 

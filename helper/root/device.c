@@ -1,6 +1,6 @@
 /*
- * See device.h.  Never opens a GPU (opening one does things to it), never acts
- * on a path: on the pinned node only.  The names come from gpu.h's tables.
+ * See device.h. Never opens a GPU, since opening one has effects. Never acts on a path, only on the pinned node. The
+ * names come from the tables of gpu.h.
  */
 #include "device.h"
 
@@ -55,7 +55,7 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 	if ((dir = node_parent(n->path, &name, why)) == -1)
 		return n->optional ? 0 : why->code == WHY_ABSENT ? refuse_missing(n, v->inv, why) : -1;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		/* made for a lease that still lives: it goes with the last one that needs it */
+		/* made for a lease that still lives: it is removed with the last lease that needs it */
 		make.inode = st.st_ino;
 		if ((shared = acts_shared(v->others, v->lease, &make)) != NULL && !lease_add_act(v->lease, shared))
 			return refuse_nomem(why);
@@ -72,7 +72,7 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 
 /* Who may use a node. */
 
-/* A group that may use the node, as the container would have to have it; false if none helps. */
+/* Adds a group that may use the node, by its gid in the container. False if no group helps. */
 static bool
 group_helps(const struct device_view *v, int fd, const struct stat *st, int want, struct edits *out)
 {
@@ -80,7 +80,7 @@ group_helps(const struct device_view *v, int fd, const struct stat *st, int want
 	uint32_t gid;
 	size_t i;
 
-	/* a rootless runtime can't add groups, and gid 0 is no group to give */
+	/* a rootless runtime can't add groups, and gid 0 must not be given to anyone */
 	if (!v->peer->asker.enforced || st->st_gid == 0 || group == -1 || (group & want) != want ||
 	    !idmap_in(v->subject->gidmap, st->st_gid, &gid))
 		return false;
@@ -110,9 +110,8 @@ refuse_entry(const struct device_view *v, const struct gpu_node *n, bool group, 
 }
 
 /*
- * Runc makes a node of its own for a container without a user namespace: an
- * entry on the host's would change nothing there.  For all others it binds the
- * host's.
+ * True if the container gets the host's node, by a bind mount. For a rootful container without a user namespace, runc
+ * makes a node of its own, so that an entry on the host's node would have no effect.
  */
 static bool
 sees_hosts_node(const struct device_view *v)
@@ -120,7 +119,7 @@ sees_hosts_node(const struct device_view *v)
 	return !(v->peer->asker.enforced && v->subject->uids->identity);
 }
 
-/* Is the id that the entry would be for the caller's own? */
+/* True if the entry's id is the caller's own. */
 static bool
 is_callers(const struct device_view *v, const struct act *entry)
 {
@@ -132,7 +131,7 @@ is_callers(const struct device_view *v, const struct act *entry)
 	    user_owns_uid(who->uid, who->user, entry->id);
 }
 
-/* The entry that would let the container's process in, as an act of the lease. */
+/* Plans the ACL entry that gives the container's process access, as an act of the lease. */
 static int
 plan_entry(const struct device_view *v, const struct gpu_node *n, int fd, const struct stat *st, bool group,
     const struct acl_names *ours, int mask, struct why *why)
@@ -165,19 +164,19 @@ let_in(const struct device_view *v, const struct gpu_node *n, int fd, const stru
 
 	user.id = v->subject->uid;
 	group.id = v->subject->gid;
-	/* an entry that another lease brought goes with that one, unless this one has it too */
+	/* an entry that another lease added goes with that lease, unless this lease has it too */
 	if (((shared = acts_shared(v->others, v->lease, &user)) != NULL ||
 	    (shared = acts_shared(v->others, v->lease, &group)) != NULL) && is_callers(v, shared))
 		return lease_add_act(v->lease, shared) ? 0 : refuse_nomem(why);
 	acts_of_others(v->others, v->lease, &user, &ours, &mask);
-	/* where others may use it nothing is needed; a group helps every user of the container, not only this one */
+	/* a node that everyone may use needs nothing; a group helps every user of the container, not only this one */
 	if (((int)st->st_mode & want) == want || group_helps(v, fd, st, want, out) ||
 	    access_without(fd, v->subject, want, ours.v, ours.n))
 		return 0;
 	return plan_entry(v, n, fd, st, inventory_flushes(v->inv, n->major, n->minor), &ours, mask, why);
 }
 
-/* In the lease: how the node was, for whoever asks later what became of it. */
+/* Notes in the lease how the node is, to be compared with it later (acts_trouble()). */
 static void
 note_mode(struct lease *l, const struct gpu_node *n, uint32_t mode, const struct stat *st)
 {
@@ -205,7 +204,7 @@ device_add(const struct device_view *v, const struct gpu_node *n, struct edits *
 		return n->optional && fd == -2 ? 0 : -1;
 	if (let_in(v, n, fd, &st, out, why) == -1)
 		return -1;
-	/* a node that the runtime makes has the label of the container's files */
+	/* a node that the runtime makes gets the label of the container's files */
 	if (sees_hosts_node(v) ? label_node(v->label, fd, &node, n->read_only, v->alone, v->lease, why) == -1 :
 	    v->alone && label_spare_node(v->label, fd, &node, v->lease, why) == -1)
 		return -1;

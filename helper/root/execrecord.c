@@ -1,7 +1,7 @@
 /*
- * See execrecord.h.  A record may hold what a policy's env says, a key perhaps,
- * so it is for one uid: groups are often the same for all workers.  Its directory
- * is root's, and an ACL entry lets the user in; as its owner he could change it.
+ * See execrecord.h. A record may contain a policy's env, perhaps a key, and so is for one uid: groups are
+ * often the same for all workers. The directory is root's, and an ACL entry lets the user in. An owner
+ * could change what is in it.
  */
 #include "execrecord.h"
 
@@ -20,7 +20,9 @@
 #include "acl.h"
 #include "state.h"
 
-/* Opens (or makes) the directory of one user.  One of an older version let his group in. */
+/*
+ * Opens one user's directory, and makes it if it is missing. An older version let the user's group in: takes that back.
+ */
 static int
 open_for(int all, uint32_t uid, struct why *why)
 {

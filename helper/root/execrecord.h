@@ -1,7 +1,6 @@
 /*
- * What the execs of a granted container have to repeat, for gpuhelper-runc:
- * /run/gpuhelper/exec/UID/SHA-256 of root NUL id.  Only this uid, and root, can
- * read it, and only root can change it.
+ * What gpuhelper-runc must repeat for each exec into a container with a grant: /run/gpuhelper/exec/UID/SHA-256 of
+ * root NUL id. Only this uid and root can read it, and only root can change it.
  */
 #ifndef GPUHELPER_ROOT_EXECRECORD_H
 #define GPUHELPER_ROOT_EXECRECORD_H
@@ -10,10 +9,13 @@
 #include "../pure/leasefile.h"
 #include "peer.h"
 
-/* With «line», also what to tell who starts a task in the container.  -1 with *why. */
+/*
+ * Writes the lease's record. With «line», it also has a line for the user who starts a task in the
+ * container. -1 with *why.
+ */
 int exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool line, struct why *why);
 
-/* None is no error. */
+/* Removes the record. No record is no error. -1 with *why. */
 int exec_record_remove(uint32_t uid, const char *root, const char *id, struct why *why);
 
 #endif

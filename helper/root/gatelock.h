@@ -1,12 +1,12 @@
-/* The lock of a lease whose container's first process only pauses (pure/chore.h), in /run/gpuhelper/locks. */
+/* The lock of a lease whose container's first process only pauses (pure/chore.h): a file in /run/gpuhelper/locks. */
 #ifndef GPUHELPER_ROOT_GATELOCK_H
 #define GPUHELPER_ROOT_GATELOCK_H
 
 #include "../pure/leasefile.h"
 
-/* Makes the lock that is held by whoever changes what the lease's container may open.  -1 with *why. */
+/* Makes the lock. Whoever changes what the lease's container may open holds it. -1 with *why. */
 int gate_lock_make(const struct lease *l, struct why *why);
-/* Removes it, if it is there.  -1 with *why. */
+/* Removes the lock, if it exists. -1 with *why. */
 int gate_lock_remove(const struct lease *l, struct why *why);
 
 #endif

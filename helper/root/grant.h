@@ -1,4 +1,4 @@
-/* VERB_GRANT: may this container be created, and with what? */
+/* VERB_GRANT: decides whether a container may be created, and with what. */
 #ifndef GPUHELPER_ROOT_GRANT_H
 #define GPUHELPER_ROOT_GRANT_H
 
@@ -8,7 +8,7 @@
 
 #define PIPELINE_NAMES_MAX 1024	/* longer ones are cut in a record (host/record.c) */
 
-/* What a grant has done on the host so far, by which it is taken back. */
+/* What a grant has done on the host so far, so that it can be taken back. */
 struct traces {
 	char lease[LEASE_KEY_SIZE];	/* key of its lease; "": none */
 	char binding[65];		/* name of its token's new binding; "": none */
@@ -16,7 +16,7 @@ struct traces {
 };
 
 /*
- * Decides about a request, and does what follows.  Always fills *reply and *t.  A grant is provisional: if the wrapper
+ * Decides a request, and does what follows. Always fills in *reply and *t. A grant is provisional: if the wrapper
  * does not confirm it, grant_undo() takes it back.
  */
 void grant(const struct peer *p, const struct request *r, struct reply *reply, struct traces *t);

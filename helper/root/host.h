@@ -1,6 +1,6 @@
 /*
- * The GPUs of the host: what gpuhelper-judge reports (judge.h), checked (pure/hostcheck.h), and what the helper itself
- * reads in /proc.
+ * The GPUs of the host: what gpuhelper-judge reports (judge.h), after pure/hostcheck.h has checked it, and what the
+ * helper itself reads in /proc.
  */
 #ifndef GPUHELPER_ROOT_HOST_H
 #define GPUHELPER_ROOT_HOST_H
@@ -10,20 +10,20 @@
 
 struct host {
 	bool looked;
-	unsigned vendors;		/* that were looked for, as a mask */
+	unsigned vendors;		/* mask of the vendors that were looked for */
 	struct inventory inventory;	/* with the names that CDI specs give to the GPUs */
-	struct cdi_registry specs;	/* where GPUs were looked for */
+	struct cdi_registry specs;	/* if GPUs were looked for */
 	struct why why;			/* why the rest is empty; WHY_NONE: it is filled in */
 };
 
 /*
- * Has the judge look for GPUs of the vendors in the mask (1 << enum gpu_vendor), once, and before it is asked anything
- * else; then reads the CDI specs, which name them.  To be called after leave_cgroup() (owncgroup.h): the kernel may
- * show only the GPUs that the device rules of the reader's cgroup allow.
+ * Has the judge look for GPUs of the vendors in the mask (1 << enum gpu_vendor), once, and before any other question to
+ * it. Then reads the CDI specs, which name the GPUs. To be called after leave_cgroup() (owncgroup.h): the kernel may show
+ * only the GPUs that the device rules of the reader's cgroup allow.
  */
 void host_look(unsigned vendors);
 
-/* What was found; empty before host_look(). */
+/* What host_look() found; empty before that. */
 const struct host *host_seen(void);
 
 #endif

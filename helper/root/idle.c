@@ -1,6 +1,6 @@
 /*
- * See idle.h.  Whether a container is shut out is read from cgroup v1's device rules.  v2 shows its rules to nobody;
- * there the helper relies on the word of root's wrapper, which could open everything itself.
+ * See idle.h. Cgroup v1's device rules show whether a container is shut out. v2 shows its rules to nobody: there the
+ * helper trusts root's wrapper, which could open everything itself.
  */
 #include "idle.h"
 
@@ -55,7 +55,7 @@ idle_add_chore(struct chores *all, enum chore_kind kind, const struct lease *l, 
 	return true;
 }
 
-/* Does the lease have any of the GPUs that are wanted, or did it before they were given back? */
+/* True if the lease has one of the GPUs that are wanted, or had it before it gave them back. */
 static bool
 has_wanted(const struct lease *l, const struct waiter *wants)
 {
@@ -70,15 +70,15 @@ set_state(const struct idle *i, struct lease *l, enum lease_state state, struct 
 }
 
 /*
- * Ends the lease's hold on its GPUs.  The container stays, and so does the lease's file: for the folders that the
- * container still has, and for the GPUs that it may have again.
+ * Frees the lease's GPUs. The container stays, and so does the lease's file: for the container's folders, and for the
+ * GPUs that it may get again.
  */
 static void
 end_pausing(const struct idle *i, struct lease *l)
 {
 	struct why ignored;
 
-	/* what can't be undone now is tried again at the next look */
+	/* the next look tries again to undo the rest */
 	if (acts_undo(i->leases, l, &ignored) == -1) {
 		(void)leases_write(i->leases, l, &ignored);
 		return;
@@ -100,8 +100,8 @@ says_shut(const struct request *r, const struct lease *l)
 }
 
 /*
- * An engine may have written a container's old device rules again, which can be seen with cgroup v1.  Until that is
- * mended nobody gets the GPU, and the container is not to have it either, whatever runs in it.
+ * An engine may have written a container's old device rules again, which only cgroup v1 shows. Until that is repaired
+ * nobody gets the GPU, and the container must not have it either, whatever runs in it.
  */
 static int
 check_still_shut(const struct idle *i, struct lease *l, struct why *why)
@@ -138,7 +138,7 @@ chore_for(const struct lease *l, enum idleness idleness)
 	return l->pausing.idle == IDLE_STOP ? CHORE_STOP : idleness == IDLENESS_LEFT ? CHORE_CLEAR : CHORE_SHUT;
 }
 
-/* Notes since when the task has been over while processes of it are left. */
+/* Notes since when the task has been over with processes left. */
 static void
 note_left(const struct idle *i, struct lease *l, enum idleness idleness)
 {
@@ -152,8 +152,8 @@ note_left(const struct idle *i, struct lease *l, enum idleness idleness)
 }
 
 /*
- * Takes back a mark that nobody goes on with.  Giving back: the container keeps its GPUs, and the next exec opens the
- * nodes again, should they be shut by now.  Coming back: the container stays without them.
+ * Takes back a mark that nobody acts on. LEASE_GIVING_BACK: the container keeps its GPUs; if its nodes are shut by
+ * now, the next exec opens them. LEASE_COMING_BACK: the container stays without GPUs.
  */
 static int
 drop_mark(const struct idle *i, struct lease *l, struct why *why)
@@ -170,7 +170,7 @@ mark_giving(const struct idle *i, struct lease *l, enum idleness idleness, struc
 {
 	const struct process_id self = call_process(i->call);
 
-	/* to ask again while it gives the GPUs back leaves a process no more time for that */
+	/* a process that asks again while it gives the GPUs back gets no more time for that */
 	if (l->state != LEASE_GIVING_BACK || !process_id_same(&l->pausing.giver, &self))
 		l->pausing.giving_since = clock_ms();
 	l->pausing.giver = self;

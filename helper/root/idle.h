@@ -1,8 +1,8 @@
 /*
- * Takes GPUs back from containers whose task is over, and which stay (pausing.h).  It takes two requests, since
- * ending a container's access to its nodes needs rights that the helper does not keep: the first marks the lease, and
- * tells root's wrapper what to do (chore.h); the second sees whether that was done, and ends the lease.  All under
- * the lock of the leases, and without anything that a user could hold up.
+ * Takes GPUs back from containers whose task is over but which stay (pausing.h). That takes two requests, because
+ * ending a container's access to its nodes needs rights that the helper does not keep. The first request marks the
+ * lease, and tells root's wrapper what to do (chore.h). The second sees whether that was done, and frees the GPUs.
+ * All this happens under the lock on the leases, without anything that a user could delay.
  */
 #ifndef GPUHELPER_ROOT_IDLE_H
 #define GPUHELPER_ROOT_IDLE_H
@@ -14,26 +14,26 @@
 struct idle {
 	const struct call *call;
 	struct leases *leases;
-	struct chores *chores;		/* gets what the peer is to do */
+	struct chores *chores;		/* gets the chores for the peer */
 };
 
 /*
- * Ends the leases whose containers the peer says it has shut out, where that is so and nobody came back meanwhile. 
- * Also sees whether the containers that had given back GPUs which are wanted (NULL: any GPUs) are still shut out
- * (lease.reopened).  -1 with *why: no memory.
+ * Frees the GPUs of containers that the peer says it has shut out, if that is so and nobody came back meanwhile. Also
+ * sees whether the containers that gave back GPUs which are wanted now (NULL: any GPUs) are still shut out
+ * (lease.reopened). -1 with *why: memory is short.
  */
 int idle_finish(const struct idle *i, const struct waiter *wants, struct why *why);
 
 /*
- * Begins to take the GPUs that are wanted (NULL: any) back from idle containers.  *soon: some of them are being given
- * back already, by this request or another.  -1 with *why: a mark could not be written.
+ * Begins to take the GPUs that are wanted (NULL: any) back from idle containers. *soon: some of them are being given
+ * back already, for this request or another. -1 with *why: a mark could not be written.
  */
 int idle_begin(const struct idle *i, const struct waiter *wants, bool *soon, struct why *why);
 
-/* Adds a chore for this lease's container, to be done by the process «by» (chore.h).  False: no memory. */
+/* Adds a chore for this lease's container, for the process «by» to do (chore.h). False: memory is short. */
 bool idle_add_chore(struct chores *c, enum chore_kind kind, const struct lease *l, struct process_id by);
 
-/* How idle a container is now; its lease has «pauses». */
+/* Judges how idle a container is now. Its lease must have «pauses». */
 enum idleness idle_judge(const struct lease *l);
 
 #endif

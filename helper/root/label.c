@@ -1,8 +1,7 @@
 /*
- * See label.h.  What a container may do is the loaded policy's to say: it is
- * asked before, so that a refusal can say what is wrong, and the kernel holds
- * to it afterwards.  Nothing is relabelled here but the nodes of GPUs, one by one,
- * as acts of a lease; folders are relabel.c's.
+ * See label.h. The loaded SELinux policy says what a container may do. Asks that policy beforehand, so that a refusal
+ * can say what is wrong; the kernel enforces it afterwards. Relabels only the nodes of GPUs, one by one, as acts of a
+ * lease; relabel.c relabels folders.
  */
 #include "label.h"
 
@@ -18,7 +17,7 @@
 #include "../host/mounts.h"
 #include "labeller.h"
 
-#define DRAWS 64	/* of half a million pairs, at most 4096 are taken */
+#define DRAWS 64	/* attempts; of half a million pairs, at most 4096 are taken */
 
 static int
 draw(struct label *l, struct why *why)
@@ -31,7 +30,7 @@ draw(struct label *l, struct why *why)
 	return 0;
 }
 
-/* The texts that the parts make. */
+/* Formats the labels as text. */
 static int
 write_out(struct label *l, struct why *why)
 {
@@ -44,7 +43,7 @@ write_out(struct label *l, struct why *why)
 	return 0;
 }
 
-/* The level: what the policy says, else what the engine gave the container's files, else one of its own. */
+/* Chooses the level: the policy's, else the engine's, else two random categories. */
 static int
 choose_level(const struct policy *p, const struct request *r, const struct secontext *had, struct label *l,
     struct why *why)
@@ -58,12 +57,13 @@ choose_level(const struct policy *p, const struct request *r, const struct secon
 		return 0;
 	}
 	if (kind == LEVEL_RANGE)
-		return refuse(why, WHY_DENIED, "process.selinuxLabel has the level %s: a container with GPUs has its own "
-		    "categories, one by one (or say in %s which: selinux = { level = \"...\"; })", had->level, p->name);
-	/* every container that has it among its two would have this one's GPUs */
+		return refuse(why, WHY_DENIED, "process.selinuxLabel has the level %s, a range: a container with GPUs needs "
+		    "two categories of its own (or set the level in %s: selinux = { level = \"...\"; })", had->level, p->name);
+	/* every container that has this category among its two could use this container's GPUs */
 	if (kind == LEVEL_CATEGORIES && level_categories(had->level) < 2)
-		return refuse(why, WHY_DENIED, "process.selinuxLabel has the level %s: one category keeps it apart from nobody, "
-		    "engines give two (or say in %s which: selinux = { level = \"...\"; })", had->level, p->name);
+		return refuse(why, WHY_DENIED, "process.selinuxLabel has the level %s: one category separates it from no other "
+		    "container, engines give two (or set the level in %s: selinux = { level = \"...\"; })", had->level,
+		    p->name);
 	if (kind == LEVEL_CATEGORIES) {
 		snprintf(l->process.level, sizeof(l->process.level), "%s", had->level);
 		l->own_mount = r->mount_label == NULL;
@@ -73,15 +73,15 @@ choose_level(const struct policy *p, const struct request *r, const struct secon
 	return draw(l, why);
 }
 
-/* A type that is not in the loaded policy. */
+/* Refuses a label that the loaded SELinux policy lacks. */
 static int
 refuse_type(const struct policy *p, const struct label *l, const char *text, struct why *why)
 {
 	if (p->selinux_type != NULL || p->selinux_level != NULL)
-		return refuse(why, WHY_CONFIG, "%s: %s is no label of the SELinux policy that is loaded (type %s, level %s): see "
-		    "seinfo -t", p->name, text, l->process.type, l->process.level);
-	return refuse(why, WHY_CONFIG, "the SELinux policy that is loaded has no label %s: make install-selinux brings the "
-	    "type %s, or name another one in %s: selinux = { type = \"...\"; }", text, l->process.type, p->name);
+		return refuse(why, WHY_CONFIG, "%s: the loaded SELinux policy has no label %s (type %s, level %s): see seinfo "
+		    "-t", p->name, text, l->process.type, l->process.level);
+	return refuse(why, WHY_CONFIG, "the loaded SELinux policy has no label %s: make install-selinux adds the type %s, "
+	    "or name another type in %s: selinux = { type = \"...\"; }", text, l->process.type, p->name);
 }
 
 static int
@@ -93,7 +93,7 @@ check_valid(const struct policy *p, struct label *l, struct why *why)
 		return refuse_type(p, l, l->mount, why);
 	if (valid == -1)
 		return -1;
-	/* as it is compared with those of others */
+	/* the kernel's spelling, by which labels are compared */
 	return valid == 0 || !secontext_parse(l->text, &l->process) ? refuse_type(p, l, l->text, why) : 0;
 }
 
@@ -108,7 +108,7 @@ label_choose(const struct policy *p, const struct request *r, struct label *out,
 	if (out->state == SELINUX_ABSENT)
 		return 0;
 	if (r->label != NULL && !secontext_parse(r->label, &had))
-		return refuse(why, WHY_DATA, "process.selinuxLabel \"%.100s\" is no SELinux label", r->label);
+		return refuse(why, WHY_DATA, "process.selinuxLabel \"%.100s\" is not an SELinux label", r->label);
 	out->process = had;
 	snprintf(out->process.type, sizeof(out->process.type), "%s",
 	    p->selinux_type != NULL ? p->selinux_type : SECONTEXT_CONTAINER_TYPE);
@@ -116,7 +116,7 @@ label_choose(const struct policy *p, const struct request *r, struct label *out,
 		return -1;
 	if (check_valid(p, out, why) == 0)
 		return 0;
-	/* where nothing is enforced, a label that nobody asked for is not worth a refusal */
+	/* permissive: a label that nobody asked for is no reason to refuse */
 	if (out->state != SELINUX_PERMISSIVE || p->selinux_type != NULL || p->selinux_level != NULL)
 		return -1;
 	*out = (struct label){ .state = SELINUX_ABSENT };
@@ -127,17 +127,17 @@ int
 label_of_lease(const struct lease *lease, struct label *out, struct why *why)
 {
 	*out = (struct label){ .state = SELINUX_ABSENT };
-	/* it got none, then */
+	/* the grant gave it none */
 	if (lease->label[0] == '\0')
 		return 0;
 	if (selinux_state(&out->state, why) == -1)
 		return -1;
 	snprintf(out->text, sizeof(out->text), "%s", lease->label);
 	return secontext_parse(out->text, &out->process) ? 0 :
-	    refuse(why, WHY_BUG, "the lease's label %s is none", lease->label);
+	    refuse(why, WHY_BUG, "the lease's label %s is not an SELinux label", lease->label);
 }
 
-/* 1 where it may, or where that is not enforced. */
+/* 1 if it may, or if SELinux does not enforce; 0 if it may not; -1 with *why. */
 static int
 may_use(const struct label *l, const char *object, enum label_use use, struct why *why)
 {
@@ -154,12 +154,12 @@ refuse_folder(const struct label *l, const struct edit_mount *m, const char *has
 	const bool writable = strlist_has(&m->options, "rw");
 	struct secontext c;
 
-	/* not to be had by a command: another container may be at it */
+	/* suggests no command to run now: another container may be using the folder */
 	if (secontext_parse(has, &c) && strcmp(c.type, SECONTEXT_FILE_TYPE) == 0 && level_categories(c.level) > 0)
-		return refuse(why, WHY_DENIED, "folder %s is labelled for one container alone (%s): once that is over, relabel in "
-		    "the policy or restorecon -RF %s opens it", m->source, c.level, m->source);
-	return refuse(why, WHY_DENIED, "folder %s: SELinux lets %s (%s) not %s what is labelled %s: semanage fcontext -a -t "
-	    SECONTEXT_FILE_TYPE " '%s(/.*)?' && restorecon -RF %s", m->source, l->process.type, l->process.level,
+		return refuse(why, WHY_DENIED, "folder %s is labelled for one container alone (%s): once that container is "
+		    "gone, «relabel» in the policy or restorecon -RF %s opens it", m->source, c.level, m->source);
+	return refuse(why, WHY_DENIED, "folder %s: SELinux does not let %s (%s) %s files labelled %s: semanage fcontext -a "
+	    "-t " SECONTEXT_FILE_TYPE " '%s(/.*)?' && restorecon -RF %s", m->source, l->process.type, l->process.level,
 	    writable ? "write" : "read", has, m->source, m->source);
 }
 
@@ -175,14 +175,14 @@ check_folder_label(const struct label *l, const struct edit_mount *m, int fd, st
 		    "read: %s", m->source, strerror(errno));
 	memcpy(was, has, sizeof(was));
 	if (m->relabel != RELABEL_NO && !secontext_relabel(was, m->relabel, l->process.level, has))
-		return refuse(why, WHY_IO, "folder %s has the SELinux label \"%.100s\", which is none: restorecon -RF %s",
-		    m->source, was, m->source);
+		return refuse(why, WHY_IO, "folder %s has the invalid SELinux label \"%.100s\": restorecon -RF %s", m->source,
+		    was, m->source);
 	if ((ret = may_use(l, has, writable ? LABEL_WRITE_FOLDER : LABEL_READ_FOLDER, why)) == 0)
 		return refuse_folder(l, m, has, why);
 	return ret == -1 ? -1 : 0;
 }
 
-/* The same folder by another mount, which folders.c does not see. */
+/* Refuses one folder with two labels. folders.c does not notice two mounts of one folder. */
 static int
 check_once(const struct held_folder *f, const struct lease *l, struct why *why)
 {
@@ -190,12 +190,12 @@ check_once(const struct held_folder *f, const struct lease *l, struct why *why)
 
 	for (i = 0; i < l->folders; i++)
 		if (l->folder[i].relabel != f->relabel && held_folders_meet(&l->folder[i], f))
-			return refuse(why, WHY_CONFIG, "folders %s and %s are one, or one is in the other, and can't be given with "
+			return refuse(why, WHY_CONFIG, "folders %s and %s are the same, or one is in the other: they can't have "
 			    "different labels (relabel)", l->folder[i].path, f->path);
 	return 0;
 }
 
-/* Which it is, for whoever comes next. */
+/* Writes the folder into the lease, for later requests to compare with. */
 static int
 hold_folder(const struct label *l, const struct edit_mount *m, const struct mount_table *mounts, int fd,
     struct lease *lease, struct why *why)
@@ -207,7 +207,7 @@ hold_folder(const struct label *l, const struct edit_mount *m, const struct moun
 		return refuse(why, WHY_CONFIG, "folder %s can't be private to a container of level \"%s\", which has no categories "
 		    "of its own: selinux = { level = \"auto\"; } in the policy", m->source, l->process.level);
 	if (!mounts_place(mounts, fd, m->source, &f.fs, &f.place) || (f.path = strdup(m->source)) == NULL)
-		return refuse(why, WHY_IO, "folder %s: its file system can't be seen in /proc/self/mountinfo", m->source);
+		return refuse(why, WHY_IO, "folder %s: its mount is not in /proc/self/mountinfo", m->source);
 	if (!text_is_utf8(f.place, strlen(f.place)))
 		return refuse(why, WHY_CONFIG, "folder %s is mounted from a directory whose name is not UTF-8", m->source);
 	return check_once(&f, lease, why) == -1 ? -1 : lease_add_folder(lease, &f) ? 0 : refuse_nomem(why);
@@ -225,7 +225,7 @@ label_folders(const struct label *l, const struct edits *e, struct lease *lease,
 		autoclose int fd = -1;
 
 		m = &e->mount[i];
-		/* what it names was found by folders.c, and no one but root can have it name another since */
+		/* folders.c found what this path names, and only root could change that since */
 		if (root == -1 || (fd = file_open_beneath(root, m->source + 1, O_PATH)) == -1)
 			return refuse(why, WHY_IO, "folder %s: %s", m->source, strerror(errno));
 		if (check_folder_label(l, m, fd, why) == -1 || hold_folder(l, m, mounts, fd, lease, why) == -1)
@@ -234,7 +234,7 @@ label_folders(const struct label *l, const struct edits *e, struct lease *lease,
 	return 0;
 }
 
-/* One container's labels must not be taken from under it by another's. */
+/* Refuses a folder that would be relabelled under another container. */
 static int
 check_held(const struct held_folder *f, const struct lease *l, const struct lease *other, struct why *why)
 {
@@ -245,12 +245,12 @@ check_held(const struct held_folder *f, const struct lease *l, const struct leas
 		o = &other->folder[i];
 		if (!held_folders_meet(f, o) || (f->relabel != RELABEL_PRIVATE && o->relabel != RELABEL_PRIVATE))
 			continue;
-		/* the containers of a pod: what is private to one is so to all of them */
+		/* the containers of a pod share a label: what is private to one is private to all of them */
 		if (f->relabel != RELABEL_SHARED && o->relabel != RELABEL_SHARED && other->uid == l->uid &&
 		    strcmp(other->label, l->label) == 0)
 			continue;
-		return refuse(why, WHY_AGAIN, "folder %s is in use by %s%s, and one that is private is one container's at a time: "
-		    "try again later", f->path, other->uid == l->uid ? "container " : "another user's container",
+		return refuse(why, WHY_AGAIN, "folder %s is in use by %s%s, and only one container at a time gets a private "
+		    "folder: try again later", f->path, other->uid == l->uid ? "container " : "another user's container",
 		    other->uid == l->uid ? other->id : "");
 	}
 	return 0;
@@ -270,11 +270,13 @@ admit_folders(const struct leases *ls, const struct lease *l, struct why *why)
 
 /* Categories of its own. */
 
-/* May the two have categories in common? */
+/* True if both containers may have the same categories. */
 static bool
 is_kin(const struct label *l, const struct lease *mine, const struct lease *other)
 {
-	/* chance needs to give nobody another's; one user's containers may share theirs (a pod's do), and one policy's */
+	/*
+	 * random categories are nobody else's; one user's containers (those of a pod do) and one policy's may share theirs
+	 */
 	return !l->drawn && (other->uid == mine->uid || (l->policys && strcmp(other->policy, mine->policy) == 0));
 }
 
@@ -302,8 +304,8 @@ label_admit(struct label *l, const struct leases *ls, struct lease *lease, struc
 		if (draw(l, why) == -1 || write_out(l, why) == -1)
 			return -1;
 	if (is_taken(l, ls, lease))
-		return refuse(why, WHY_DENIED, "of the categories of %s and those of another user's container, one has all of the "
-		    "other: %s", l->process.level, l->policys ? "no two policies may have such a level for several users" :
+		return refuse(why, WHY_DENIED, "the categories of %s include all of another user's container, or the other way "
+		    "round: %s", l->process.level, l->policys ? "policies for different users need different levels" :
 		    "let the engine choose others");
 	snprintf(lease->label, sizeof(lease->label), "%s", l->text);
 	return l->state == SELINUX_ENFORCING ? admit_folders(ls, lease, why) : 0;
@@ -314,12 +316,15 @@ label_admit(struct label *l, const struct leases *ls, struct lease *lease, struc
 static int
 refuse_node(const struct label *l, const char *path, const char *has, struct why *why)
 {
-	return refuse(why, WHY_DENIED, "%s: SELinux lets %s (%s) not use what is labelled %s: restorecon -vF %s gives it its "
-	    "own label back; else give the type that right (gpuhelper_use_devices, make install-selinux), or name another in "
-	    "the policy", path, l->process.type, l->process.level, has, path);
+	return refuse(why, WHY_DENIED, "%s: SELinux does not let %s (%s) use a node labelled %s: restorecon -vF %s "
+	    "restores its own label; else let the type use it (gpuhelper_use_devices, make install-selinux), or name "
+	    "another type in the policy", path, l->process.type, l->process.level, has, path);
 }
 
-/* The label that a node has while it is one container's.  1 with *why: the loaded policy has none such. */
+/*
+ * Makes the label that a node has while one container has it alone. 1 with *why: the loaded policy lacks
+ * that label. -1 with *why.
+ */
 static int
 own_label(const struct label *l, const char *path, const char *has, char out[SECONTEXT_MAX], struct why *why)
 {
@@ -327,12 +332,11 @@ own_label(const struct label *l, const char *path, const char *has, char out[SEC
 	int valid;
 
 	if (!secontext_parse(has, &c))
-		return refuse(why, WHY_IO, "%s has the SELinux label \"%.100s\", which is none: restorecon -vF %s", path, has,
-		    path);
+		return refuse(why, WHY_IO, "%s has the invalid SELinux label \"%.100s\": restorecon -vF %s", path, has, path);
 	snprintf(c.type, sizeof(c.type), "%s", SECONTEXT_DEVICE_TYPE);
 	snprintf(c.level, sizeof(c.level), "%s", l->process.level);
 	if (!secontext_format(&c, out))
-		return refuse(why, WHY_BUG, "%s: a label that is too long", path);
+		return refuse(why, WHY_BUG, "%s: its new SELinux label is too long", path);
 	if ((valid = labeller_knows(out, why)) == -1)
 		return -1;
 	if (valid == 1)
@@ -342,7 +346,7 @@ own_label(const struct label *l, const char *path, const char *has, char out[SEC
 	return 1;
 }
 
-/* What a node has, and what it is to have.  1 as own_label(). */
+/* Fills in the node's old and new label. 0, 1 or -1 as own_label(). */
 static int
 plan_node(const struct label *l, int fd, bool alone, struct act *a, struct why *why)
 {
@@ -371,7 +375,7 @@ label_node(const struct label *l, int fd, const struct act *node, bool read_only
 	if (l->state == SELINUX_ABSENT)
 		return 0;
 	if ((ret = plan_node(l, fd, alone, &a, why)) != 0)
-		/* without our module, and nothing enforced: left as it is */
+		/* our SELinux module is not loaded, and nothing is enforced: leave the node as it is */
 		return ret == 1 && l->state == SELINUX_PERMISSIVE ? 0 : -1;
 	if ((ret = may_use(l, a.label, read_only ? LABEL_READ_NODE : LABEL_USE_NODE, why)) != 1)
 		return ret == -1 ? -1 : refuse_node(l, a.path, a.label, why);
@@ -386,23 +390,23 @@ label_spare_node(const struct label *l, int fd, const struct act *node, struct l
 
 	if (l->state == SELINUX_ABSENT)
 		return 0;
-	/* the container needs nothing of our module: without, it is left as it is */
+	/* the container does not use this node: without our SELinux module, leave it as it is */
 	if ((ret = plan_node(l, fd, true, &a, why)) != 0)
 		return ret == 1 ? 0 : -1;
 	return add_label(lease, &a, why);
 }
 
-/* By what stands for it in /proc: the descriptor is good for nothing else (O_PATH). */
+/* Uses the descriptor's link in /proc, because an O_PATH descriptor allows no fsetxattr(2). */
 static int
 set_label(int fd, const char *path, const char *label, struct why *why)
 {
 	char now[SECONTEXT_MAX], name[FILE_LINK_MAX];
 
 	if (setxattr(file_link(fd, name), "security.selinux", label, strlen(label) + 1, 0) == -1)
-		return refuse(why, WHY_IO, "%s can't be labelled %s: %s: restorecon -vF %s gives it its own", path, label,
+		return refuse(why, WHY_IO, "%s can't be labelled %s: %s: restorecon -vF %s restores its own label", path, label,
 		    strerror(errno), path);
 	if (!selinux_label_of(fd, now) || strcmp(now, label) != 0)
-		return refuse(why, WHY_IO, "%s was labelled %s and is not", path, label);
+		return refuse(why, WHY_IO, "%s was labelled %s, but does not have that label", path, label);
 	return 0;
 }
 
@@ -421,7 +425,7 @@ label_reset(int fd, const struct act *a, struct why *why)
 {
 	char now[SECONTEXT_MAX];
 
-	/* what has another one was labelled by someone else meanwhile, or not yet by us */
+	/* another label: somebody relabelled the node since, or we have not yet */
 	if (!selinux_label_of(fd, now))
 		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : refuse(why, WHY_IO, "%s: its SELinux label can't be read: "
 		    "%s", a->path, strerror(errno));

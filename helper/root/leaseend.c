@@ -1,6 +1,6 @@
 /*
- * See leaseend.h.  Goes by what it sees of processes, cgroups and mounts.  May find files that an earlier run left
- * unfinished; what can't be undone now is left to the next run.
+ * See leaseend.h. Relies on what it sees of processes, cgroups and mounts. An earlier run may have left files
+ * unfinished. What can't be undone now is left to the next run.
  */
 #include "leaseend.h"
 
@@ -24,7 +24,7 @@
 
 #define LATE_S 5	/* for a clock of whole seconds, and a helper that is slow to start */
 
-/* What is left of the looks that one user's leases may take while others wait (inuse.h). */
+/* How much longer one user's leases may be looked at while others wait (inuse.h). */
 struct user_share {
 	uint32_t uid;
 	struct life_share left;
@@ -32,8 +32,8 @@ struct user_share {
 struct seeing {
 	struct user_share *share;
 	size_t shares;
-	struct looks passed;	/* at what was passed on */
-	bool listed;		/* the looker has listed the processes since things were undone */
+	struct looks passed;	/* for mounts that were passed on */
+	bool listed;		/* the looker has listed the processes since acts were last undone */
 };
 
 static struct life_share *
@@ -65,7 +65,10 @@ see(const struct lease *l, struct seeing *seeing, struct life_share *share, bool
 	seeing->listed = seeing->listed || !share->unseen;
 }
 
-/* One that is still being granted does not count: it may be taken back without a look at what others passed on. */
+/*
+ * True if lease o has all writable folders of l, and lasts. A lease that is still being granted does not count: it
+ * may be taken back without a look at what was passed on.
+ */
 static bool
 covers(const struct lease *o, const struct lease *l)
 {
@@ -79,10 +82,7 @@ covers(const struct lease *o, const struct lease *l)
 	return true;
 }
 
-/*
- * Does another lease, which lasts, hold the same folders?  Then it can be left to that one's end to see what was passed
- * on of them.
- */
+/* True if a lease that lasts has the same folders. The end of that lease will show whether they were passed on. */
 static bool
 is_covered(const struct leases *ls, const struct lease *l)
 {
@@ -94,14 +94,17 @@ is_covered(const struct leases *ls, const struct lease *l)
 	return false;
 }
 
-/* Could the container write as the host's root, and does a process still have files on its mounts (host/passed.h)? */
+/*
+ * True if the container could write as the host's root, and a process still has files open on its mounts
+ * (host/passed.h).
+ */
 static bool
 is_passed_on(const struct leases *ls, const struct lease *l, struct seeing *seeing)
 {
 	return lease_writes_as_root(l) && !is_covered(ls, l) && looker_sees_passed(l, &seeing->passed);
 }
 
-/* Writes down which acts are left; the next request tries to undo them. */
+/* Writes the lease with the acts that are left. The next request tries to undo them. */
 static void
 keep_rest(const struct leases *ls, struct lease *l)
 {
@@ -119,7 +122,7 @@ undo_acts(struct leases *ls, struct lease *l, struct why *why)
 	return -1;
 }
 
-/* The lease goes last: as long as there is an exec record, there is a lease by which it will be removed. */
+/* Removes the lease last: as long as there is an exec record, there must be a lease by which it will be removed. */
 static int
 remove_files(const struct leases *ls, const struct lease *l, struct why *why)
 {
@@ -139,7 +142,7 @@ leases_remove(struct leases *ls, struct lease *l, struct why *why)
 	return l->name[0] != '\0' ? remove_files(ls, l, why) : 0;
 }
 
-/* Undoes the acts of a draining lease; one that still has some was interrupted. */
+/* Undoes the acts of a draining lease, if an earlier attempt was interrupted and left some. */
 static void
 drain(struct leases *ls, struct lease *l)
 {
@@ -151,10 +154,7 @@ drain(struct leases *ls, struct lease *l)
 	keep_rest(ls, l);
 }
 
-/*
- * For a container that is gone, but has passed on some of its folders: its GPUs become free, and only the folders stay
- * held.
- */
+/* For a container that is gone but passed on some of its folders: frees its GPUs, and keeps only the folders. */
 static void
 keep_ways(struct leases *ls, struct lease *l, int audit)
 {
@@ -169,7 +169,7 @@ keep_ways(struct leases *ls, struct lease *l, int audit)
 	(void)leases_write(ls, l, &stuck);
 }
 
-/* Ends a lease that is over: undoes it, records its end, removes it.  False: it stays, and holds what it held. */
+/* Ends a lease that is over: undoes it, records its end, removes it. False: it stays, and holds what it held. */
 static bool
 end_one(struct leases *ls, struct lease *l, int audit)
 {
@@ -177,11 +177,11 @@ end_one(struct leases *ls, struct lease *l, int audit)
 
 	if (undo_acts(ls, l, &stuck) == -1)
 		return false;
-	/* recorded before it is removed: a second record is better than none */
+	/* recorded before it is removed: two records are better than none */
 	return (l->state == LEASE_PASSED_ON || audit_lease(audit, "end", l)) && remove_files(ls, l, &stuck) == 0;
 }
 
-/* A lease that is only planned: nothing was done for it, so nobody can have anything open by it. */
+/* True if the lease is only planned: nothing was done for it, so nobody can have a node open because of it. */
 static bool
 is_untouched(const struct lease *l)
 {
@@ -189,8 +189,8 @@ is_untouched(const struct lease *l)
 }
 
 /*
- * Nothing was ever done for the lease, and its helper must have ended by now without taking it back (it was killed, or
- * did not get the lock).  The process that asked may still live, for as long as its user likes.
+ * True if nothing was done for the lease, and its helper must have ended without taking it back (it was killed, or
+ * did not get the lock). The asking process says nothing: its user can keep it alive for ever.
  */
 static bool
 is_abandoned(const struct lease *l)
@@ -200,8 +200,9 @@ is_abandoned(const struct lease *l)
 }
 
 /*
- * A process that opens and closes a node all the time could be looked at while it has the node closed, and open it
- * again right after.  So what lets it open the node is undone first, and who has the node open is looked at after that.
+ * True if the lease must drain first. A process that keeps opening and closing a node could have it closed during the
+ * look, and open it right after. So first what lets the process open the node is undone, and then the helper looks
+ * who has it open.
  */
 static bool
 must_drain(const struct lease *l, bool same_boot)
@@ -214,7 +215,7 @@ drain_fully(struct leases *ls, struct lease *l)
 {
 	struct why ignored;
 
-	/* on a full disk it may end all the same */
+	/* the disk may be full: undo the acts all the same, so that the lease can end */
 	if (leases_drain(ls, l, &ignored) == -1)
 		(void)acts_undo(ls, l, &ignored);
 	return l->acts == 0;
@@ -223,10 +224,10 @@ drain_fully(struct leases *ls, struct lease *l)
 enum fate {
 	FATE_STAYS,
 	FATE_GONE,
-	FATE_DRAINED,	/* is to be looked at once more */
+	FATE_DRAINED,	/* must be looked at once more */
 };
 
-/* Sees whether a lease is over, and does what follows.  audit is -1: only marks it. */
+/* Sees whether a lease is over, and ends it. With audit -1, only marks it. */
 static enum fate
 end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct life_share *share, int audit)
 {
@@ -260,8 +261,8 @@ end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct li
 }
 
 /*
- * Ending a lease may read others, which are added at the end of the list, and are looked at, too.  *again: some were
- * drained, and are to be looked at once more.
+ * Ends each lease that is over. Ending one may read others, which are added to the end of the list and looked at,
+ * too. *again: some were drained, and must be looked at once more.
  */
 static int
 end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struct why *why)
@@ -281,13 +282,13 @@ end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struc
 		fate = end_if_over(ls, l, seeing, share, audit);
 		*again = *again || fate == FATE_DRAINED;
 		if (fate == FATE_GONE)
-			/* another lease has its place now */
+			/* leases_forget() put another lease in its place */
 			leases_forget(ls, --i);
 	}
 	return 0;
 }
 
-/* This ends, since each lease is drained only once: it has no acts after that. */
+/* This loop ends, because each lease is drained only once: after that it has no acts. */
 static int
 end_those_over(struct leases *ls, struct seeing *seeing, int audit, struct why *why)
 {
@@ -312,9 +313,9 @@ leases_look(struct leases *ls, const struct concern *c, int audit, struct why *w
 }
 
 /*
- * Ends a lease as others end: undone first, then recorded, and removed once nobody has a node of it open.  One that
- * nobody was told of (tell is NULL) is removed at once, for nobody can have anything open by it; unless another helper
- * began to end it, and it drains: then it ends as draining leases do.
+ * Ends a lease as others end: undoes it, records that, and removes it once nobody has its nodes open. If nobody was
+ * told of it (tell is NULL), nobody can have anything open, and it is removed at once; 1 if another helper made it
+ * drain, so that it ends as draining leases do.
  */
 static int
 take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, struct why *why)
@@ -347,7 +348,7 @@ leases_drop(const struct peer *p, const char *root, const char *id, const char *
 	if (leases_open_again(&ls, p->asker.uid, why) == -1 ||
 	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) == NULL)
 		return -1;
-	/* before the lease is gone, after which another container of that name could already rely on the binding */
+	/* before the lease is removed: after that, another container of its name could already rely on the binding */
 	binding_drop(binding);
 	return take_back(&ls, l, tell, why);
 }

@@ -1,7 +1,6 @@
 /*
- * Which leases there are, by the names of their files, and reading those that
- * concern someone; see leaselist.h.  Works beneath /run/gpuhelper only, which is
- * root's; must be stopped by what it can't understand rather than pass over it.
+ * See leaselist.h. Works beneath /run/gpuhelper only, which is root's. Must fail at what it can't understand, and
+ * never pass over it.
  */
 #include "leaselist.h"
 
@@ -18,9 +17,9 @@
 #include "../pure/cleanup.h"
 #include "state.h"
 
-#define AGAIN_WAIT_MS 4000	/* most who were in line before have given up by then, or had their turn */
+#define AGAIN_WAIT_MS 4000	/* by then, most helpers ahead in the line have had the lock or given up */
 #define FILES_MAX (1 << 20)
-#define LEASE_ROOM (256 << 10)	/* more than most leases have, of a thousand folders too */
+#define LEASE_ROOM (256 << 10)	/* bytes; more than most leases have, even with a thousand folders */
 
 static int
 by_name(const void *text, const void *file)
@@ -42,7 +41,7 @@ list(struct leases *ls, struct why *why)
 	for (i = 0; i < ls->names.n; i++) {
 		f = &ls->file[ls->files];
 		*f = (struct lease_file){ .text = ls->names.v[i] };
-		/* a name with a dot is a file whose writer died before it got its name: it holds nothing */
+		/* a file with a dot in its name holds nothing: its writer died before it renamed the file */
 		if (strchr(f->text, '.') != NULL)
 			(void)unlinkat(ls->dir, f->text, 0);
 		else if (lease_name_parse(f->text, &f->name))
@@ -54,7 +53,7 @@ list(struct leases *ls, struct why *why)
 	return 0;
 }
 
-/* Who goes on with what he has begun stands in a shorter line than who begins. */
+/* A request that has a lease already waits in another line («second») than new requests, which is shorter. */
 static int
 open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, struct why *why)
 {
@@ -65,7 +64,7 @@ open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, st
 
 	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
 	snprintf(line, sizeof(line), "user-%u%s", uid, second);
-	/* root is heard where there are no lines, too */
+	/* root goes on even if there can be no lines */
 	if (((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, wait_ms, why)) == -1) &&
 	    (uid != 0 || why->code == WHY_AGAIN))
 		return -1;
@@ -157,13 +156,13 @@ tally_is_full(const struct tally *t, uint32_t uid, size_t bytes)
 static int
 refuse_file(const char *shown, struct why *why)
 {
-	return refuse(why, WHY_CONFIG, "%s is not a lease of this version: no GPU is given out while it is there "
-	    "(see that its container is gone, then remove it)", shown);
+	return refuse(why, WHY_CONFIG, "%s is not a lease of this version: no GPU is given out while it is there (make "
+	    "sure that its container is gone, then remove it)", shown);
 }
 
-/* 1: it is not there any more. */
+/* Reads one lease. 1: it does not exist any more. */
 static int
-load(int dir, const struct lease_file *f, struct lease *l, struct why *why)
+load_lease(int dir, const struct lease_file *f, struct lease *l, struct why *why)
 {
 	autofree char *text = NULL;
 	char shown[sizeof(GPUHELPER_RUNDIR) + 300];
@@ -171,7 +170,7 @@ load(int dir, const struct lease_file *f, struct lease *l, struct why *why)
 	size_t len;
 
 	snprintf(shown, sizeof(shown), "%s/leases/%s", GPUHELPER_RUNDIR, f->text);
-	/* taken back meanwhile: what is not there is not held */
+	/* its helper took it back since the files were listed: it holds nothing */
 	if ((found = trust_find_text(dir, f->text, shown, LEASE_FILE_MAX, true, &text, &len, why)) != TRUST_FOUND)
 		return found == TRUST_ABSENT || found == TRUST_REPLACED ? 1 : -1;
 	memcpy(l->key, f->name.key, sizeof(l->key));
@@ -193,7 +192,7 @@ read_one(struct leases *ls, struct lease_file *f, struct why *why)
 	if (l == NULL)
 		return refuse_nomem(why);
 	f->read = true;
-	if ((ret = load(ls->dir, f, l, why)) != 0) {
+	if ((ret = load_lease(ls->dir, f, l, why)) != 0) {
 		free(l);
 		f->gone = ret == 1;
 		return ret == 1 ? 0 : -1;
@@ -222,7 +221,10 @@ read_those(struct leases *ls, const struct concern *c, struct why *why)
 	return 0;
 }
 
-/* Who has nearly as many as he may have gets to see which of them are over; so does everyone, where no more can be. */
+/*
+ * A user near the limit has all of his leases read, so that those that are over can end. If there can be no more
+ * leases at all, all are read.
+ */
 static int
 read_for_room(struct leases *ls, const struct concern *c, struct why *why)
 {
@@ -270,6 +272,6 @@ leases_find_asked(struct leases *ls, const char *key, struct process_id asker, c
 		return NULL;
 	if ((l = find_key(ls, key)) != NULL && process_id_same(&l->asker, &asker) && strcmp(l->boot, boot) == 0)
 		return l;
-	refuse(why, WHY_AGAIN, "the lease is not there any more: was PID %d, which asked, gone for a moment?", asker.pid);
+	refuse(why, WHY_AGAIN, "the lease is gone: it does not outlive PID %d, which asked for it; try again", asker.pid);
 	return NULL;
 }

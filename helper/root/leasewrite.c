@@ -8,7 +8,10 @@
 #include "../pure/cleanup.h"
 #include "state.h"
 
-/* Those whom the lease may concern find it by its name, or not at all. */
+/*
+ * Names a new lease. Checks that the name still covers all that the lease has: others find a lease by
+ * its name, or not at all.
+ */
 static int
 name_it(struct lease *l, struct why *why)
 {
@@ -21,7 +24,7 @@ name_it(struct lease *l, struct why *why)
 	return 0;
 }
 
-/* One that is too long to be read would stop everyone. */
+/* A lease that is too long to be read would stop every grant. */
 int
 leases_write(const struct leases *ls, struct lease *l, struct why *why)
 {
@@ -32,8 +35,8 @@ leases_write(const struct leases *ls, struct lease *l, struct why *why)
 	if ((text = lease_encode(l)) == NULL)
 		return refuse_nomem(why);
 	if (strlen(text) > LEASE_FILE_MAX)
-		return refuse(why, WHY_AGAIN, "container %s: what is to be written down of it takes up %zu KiB, and %d are the most: "
-		    "its cgroup or its folders have long names", l->id, strlen(text) >> 10, LEASE_FILE_MAX >> 10);
+		return refuse(why, WHY_AGAIN, "container %s: its lease would take %zu KiB, at most %d are allowed: its cgroup "
+		    "or its folders have long names", l->id, strlen(text) >> 10, LEASE_FILE_MAX >> 10);
 	return state_write(ls->dir, l->name, text, 0600, why);
 }
 
@@ -44,7 +47,7 @@ leases_write_more(const struct leases *ls, struct lease *l, struct why *why)
 	struct tally t;
 	struct stat st;
 
-	/* root's size is nobody's to limit */
+	/* root's bytes are not limited */
 	if (l->uid == 0)
 		return leases_write(ls, l, why);
 	if ((text = lease_encode(l)) == NULL)
@@ -53,8 +56,8 @@ leases_write_more(const struct leases *ls, struct lease *l, struct why *why)
 	if (l->name[0] != '\0' && fstatat(ls->dir, l->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		t.bytes -= (uint64_t)st.st_size;
 	if (!tally_has_room(&t, strlen(text)))
-		return refuse(why, WHY_AGAIN, "container %s: what is written down of this user's containers would take up more than "
-		    "%d MiB, for its cgroup or its nodes have long names: that is the most", l->id, LEASES_MIB_PER_USER);
+		return refuse(why, WHY_AGAIN, "container %s: with it, this user's leases would take more than %d MiB, the most "
+		    "allowed: its cgroup or its nodes have long names", l->id, LEASES_MIB_PER_USER);
 	return leases_write(ls, l, why);
 }
 
@@ -62,8 +65,8 @@ static int
 refuse_more(const struct tally *t, struct why *why)
 {
 	if (t->own < LEASES_PER_USER && t->all < LEASES_MAX)
-		return refuse(why, WHY_AGAIN, "this user has %zu containers with a grant already, and what is written down of them "
-		    "takes up %d MiB: that is the most", t->own, LEASES_MIB_PER_USER);
+		return refuse(why, WHY_AGAIN, "this user already has %zu containers with a grant, whose leases take %d MiB: "
+		    "that is the most", t->own, LEASES_MIB_PER_USER);
 	return refuse(why, WHY_AGAIN, "%s %zu containers with a grant already: that is the most",
 	    t->own >= LEASES_PER_USER ? "this user has" : "there are", t->own >= LEASES_PER_USER ? t->own : t->all);
 }
@@ -79,10 +82,10 @@ leases_admit(const struct leases *ls, const struct lease *l, struct why *why)
 		return refuse_nomem(why);
 	for (i = 0; i < ls->n; i++)
 		if (strcmp(ls->v[i]->key, l->key) == 0)
-			return refuse(why, WHY_AGAIN, "container %s holds a lease already, and is not gone", l->id);
+			return refuse(why, WHY_AGAIN, "container %s already has a lease, and is not gone", l->id);
 	if (strlen(text) > LEASE_TEXT_MAX)
-		return refuse(why, WHY_CONFIG, "what is to be written down of this container's %zu folders takes up %zu KiB, and %d "
-		    "are the most: ask for fewer (GPUHELPER_FOLDERS)", l->ways, strlen(text) >> 10, LEASE_TEXT_MAX >> 10);
+		return refuse(why, WHY_CONFIG, "the lease of this container's %zu folders would take %zu KiB, at most %d are "
+		    "allowed: ask for fewer (GPUHELPER_FOLDERS)", l->ways, strlen(text) >> 10, LEASE_TEXT_MAX >> 10);
 	leases_tally(ls, l->uid, &t);
 	return t.all >= LEASES_MAX || tally_is_full(&t, l->uid, strlen(text)) ? refuse_more(&t, why) : 0;
 }

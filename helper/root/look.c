@@ -1,7 +1,7 @@
 /*
- * VERB_LOOK, VERB_RELEASE, VERB_REAPPLY: looks at leases that are there, for root at all, for a user at his own or at
- * the one that he releases.  A request only prompts that look; which leases are over, and what has to be done to the
- * nodes of the others, is read from the kernel and from the leases.
+ * VERB_LOOK, VERB_RELEASE, VERB_REAPPLY: looks at existing leases. Root's request looks at all, a user's at that
+ * user's own or at the released one. The request only prompts the look: the kernel and the leases tell which leases
+ * are over, and what the nodes of the others need.
  */
 #include <time.h>
 
@@ -14,7 +14,7 @@
 #include "rate.h"
 #include "verb.h"
 
-/* What is done with the leases that live on, under the lock.  -1 with reply->why. */
+/* What to do with the leases that live on, under the lock. -1 with reply->why. */
 typedef int after_look(const struct call *c, struct leases *ls, struct reply *reply);
 
 static void
@@ -30,7 +30,7 @@ look_at_leases(after_look *after, const struct concern *which, const struct peer
 	    after(&call, &ls, reply) == -1 ? REPLY_REFUSED : REPLY_NOTED;
 }
 
-/* At all leases of the caller's, or all there are for root; how often a user may ask for that is limited. */
+/* Looks at all leases of the caller, or at all leases for root. Limits how often a user may ask for that. */
 static void
 look_around(after_look *after, bool uncounted, const struct peer *p, const struct request *r, struct reply *reply)
 {
@@ -43,8 +43,8 @@ look_around(after_look *after, bool uncounted, const struct peer *p, const struc
 }
 
 /*
- * Takes GPUs back from idle containers, which root's timer asks for: there may be no other request for a long time.
- * Also records how many records were left out for users who do not ask any more.
+ * Takes GPUs back from idle containers. Root's timer asks for that, because there may be no other request for a long
+ * time. Also records how many records were left out for users who no longer ask.
  */
 static int
 take_back_idle(const struct call *c, struct leases *ls, struct reply *reply)
@@ -99,7 +99,7 @@ verb_release(const struct peer *p, const struct request *r, struct reply *reply)
 	struct concern c = { .all = p->asker.uid == 0 };
 	char key[65];
 
-	/* not counted, for containers may end as often as they like; the user's other leases are left to his next look */
+	/* not counted, because containers may end as often as they like; the user's next look sees the other leases */
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
 	c.key = key;
 	look_at_leases(drain_released, &c, p, r, reply);

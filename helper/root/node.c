@@ -1,4 +1,4 @@
-/* See node.h.  Never opens a GPU (opening one does things to it): a node is held by O_PATH. */
+/* See node.h. Never opens a GPU, since opening one has effects: it holds nodes by O_PATH. */
 #include "node.h"
 
 #include <errno.h>
@@ -26,12 +26,12 @@ node_parent(const char *path, const char **name, struct why *why)
 	if (slash == NULL || slash == path)
 		return refuse(why, WHY_BUG, "device %s has no directory", path);
 	snprintf(dir, sizeof(dir), "%.*s", (int)(slash - path), path);
-	/* most nodes of a grant lie in one directory: it is looked at once */
+	/* most nodes of a grant are in one directory, which is checked once */
 	if (fd != -1 && strcmp(dir, kept) == 0)
 		return fd;
 	if (fd != -1)
 		close(fd);
-	/* one that others may change may have what it had, and is not taken for one that is gone */
+	/* a directory that others may change can still have our changes, and does not count as absent */
 	if (trust_find_dir(dir, true, &fd, why) == TRUST_ABSENT)
 		why->code = WHY_ABSENT;
 	snprintf(kept, sizeof(kept), "%s", dir);
@@ -44,7 +44,7 @@ node_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, stru
 	const char *name;
 	int dir, fd;
 
-	/* where another file is mounted over it for the caller alone, the host's has what leases did to it */
+	/* if another file is mounted over the node for the caller alone, the leases' changes are on the host's node */
 	if (hostview_compare(path, WHY_IO, why) == -1)
 		return -1;
 	if ((dir = node_parent(path, &name, why)) == -1)

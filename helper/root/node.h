@@ -1,4 +1,4 @@
-/* A device node of the host, by its path and its number. */
+/* Device nodes of the host, by path and device number. */
 #ifndef GPUHELPER_ROOT_NODE_H
 #define GPUHELPER_ROOT_NODE_H
 
@@ -9,18 +9,22 @@
 #include "../pure/why.h"
 
 /*
- * A node's directory, which only root may change, and the node's name in it.  The descriptor is good until the next
- * call, and not to be closed.  -1 with *why: WHY_ABSENT where the directory is not there.
+ * Opens a node's directory, which only root may change, and gets the node's name in it. The descriptor is valid until
+ * the next call; the caller must not close it. -1 with *why: WHY_ABSENT if the directory does not exist.
  */
 int node_parent(const char *path, const char **name, struct why *why);
 
 /*
- * Pins a node that is of this number.  -1 with *why: WHY_ABSENT where something else is there, WHY_IO where the
- * host has something else there (hostview.h).  -2 where nothing is.
+ * Pins the node (O_PATH), checks its number, and gets its status. Returns a descriptor, which the caller closes.
+ * -1 with *why: WHY_ABSENT if something else is in its place, WHY_IO if the host has something else there than this
+ * process sees (hostview.h). -2 with *why: nothing is there.
  */
 int node_pin(const char *path, uint32_t major, uint32_t minor, struct stat *st, struct why *why);
 
-/* The node's mode without what ACLs make of it: its group bits are what its group may do.  False: can't be read. */
+/*
+ * Gets the node's mode as it would be without an ACL: its group bits are what its owning group may do.
+ * False: its ACL can't be read.
+ */
 bool node_mode(int fd, const struct stat *st, uint32_t *mode);
 
 #endif

@@ -16,7 +16,7 @@ verb_note(const struct peer *p, const struct request *r, struct reply *reply)
 	reply->kind = REPLY_NOTED;
 	if (refused)
 		refuse(&told, WHY_DATA, "gpuhelper-runc: %s", r->reason != NULL ? r->reason : "(no reason given)");
-	/* no judge is asked: the variables stay what the task's author wrote */
+	/* no judge is asked: the variables are recorded as the task's author wrote them */
 	if (r->team != NULL && r->pipeline != NULL)
 		none.known.id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->team, .pipeline = r->pipeline, .job = r->job };
 	if (audit == -1 || refusal_record(&none, refused ? "refuse" : "plain", refused ? &told : NULL, &reply->why) != 0)

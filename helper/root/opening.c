@@ -6,9 +6,7 @@
 #include "leasewrite.h"
 #include "plangpus.h"
 
-/*
- * A node that is missing is made first: only then can it be seen what else it needs, which becomes part of the lease.
- */
+/* Makes missing nodes first: what else they need can be seen only then, and becomes part of the lease. */
 static int
 make_missing_nodes(struct plan *p, struct leases *ls, struct why *why)
 {
@@ -30,9 +28,9 @@ open_planned(struct plan *p, struct leases *ls, struct why *why)
 }
 
 /*
- * Not under the lock, which many may wait for.  Whoever ends the lease also removes the exec record, and nobody ends it
- * while the asker lives.  So if the asker lives after the record was written, the record is removed with the lease;
- * otherwise it is removed here.
+ * Not under the lock, for which many may wait. Whoever ends the lease also removes the exec record, and nobody ends
+ * it while the asker lives. So if the asker lives after the record was written, the record will be removed with the
+ * lease; otherwise it is removed here.
  */
 static int
 record_for_execs(const struct plan *p, struct why *why)
@@ -60,7 +58,7 @@ check_planned(const struct lease *planned, struct leases *ls, struct why *why)
 		return -1;
 	}
 	return l->planned == planned->planned && l->state == LEASE_HELD ? 0 :
-	    refuse(why, WHY_AGAIN, "container %s: its lease ends already", planned->id);
+	    refuse(why, WHY_AGAIN, "container %s: its lease is ending already", planned->id);
 }
 
 int
@@ -71,7 +69,7 @@ open_nodes(struct plan *p, struct why *why)
 
 	if (record_for_execs(p, why) == -1)
 		return -1;
-	/* with nothing to do there is nothing to check */
+	/* without acts there is nothing to check */
 	if (l->acts == 0)
 		return 0;
 	if (leases_open_again(&ls, l->uid, why) == -1 || check_planned(l, &ls, why) == -1)

@@ -1,8 +1,7 @@
 /*
- * See owncgroup.h.  May assume nothing of the cgroup that it is started in: it
- * can be its caller's, down to the mode of each file.  Writes only to what is
- * root's alone.  The cgroup that it makes stays: another helper may be on its
- * way into it, and root may have set limits there.
+ * See owncgroup.h. Must not trust the cgroup in which it is started: the caller may own it, down to the mode of each
+ * file. Writes only to what is root's alone. The cgroup that it makes stays: another helper may be on its way into
+ * it, and root may have set limits there.
  */
 #include "owncgroup.h"
 
@@ -29,20 +28,23 @@
 #define MOUNTS "/sys/fs/cgroup"
 #define OWN "gpuhelper"
 #define MOUNT_MAX 128
-#define SHOWN_MAX 300		/* of a path in a message */
-#define TOP_INODE 1		/* of a hierarchy's topmost cgroup (kernel/cgroup/cgroup.c, cgroup_setup_root()) */
+#define SHOWN_MAX 300		/* bytes of a path in a message */
+#define TOP_INODE 1		/* inode of a hierarchy's topmost cgroup (kernel/cgroup/cgroup.c, cgroup_setup_root()) */
 
 /*
- * v1's, by which the owner of a cgroup stops who is in it, or all but stops him.
- * Not cpuset: a new cgroup has no CPUs there and takes nobody in.
+ * The v1 controllers by which the owner of a cgroup can stop its processes, or nearly so. Not cpuset: a new cgroup
+ * has no CPUs there, so that no process can enter it.
  */
 static const char *const stopping[] = { "freezer", "memory", "pids", "cpu" };
 
-/* What must be root's alone in a cgroup, beside its directory: by these others freeze, kill, starve or move us. */
+/*
+ * Files that must be root's alone in a cgroup, like its directory: by these others could freeze,
+ * kill, starve or move us.
+ */
 static const struct control {
 	const char *name;
-	const char *v1, *v2;	/* the controller by which a cgroup of that version has it; "": each has; NULL: none has */
-	bool top;		/* the topmost one has it, too */
+	const char *v1, *v2;	/* the controller that has the file in that version; "": each has it; NULL: none has */
+	bool top;		/* the topmost cgroup has it, too */
 } controls[] = {
 	{ "cgroup.procs", "", "", true }, { "tasks", "", NULL, true }, { "cgroup.threads", NULL, "", true },
 	{ "cgroup.subtree_control", NULL, "", true }, { "cgroup.type", NULL, "", false }, { "cgroup.freeze", NULL, "", false },
@@ -80,7 +82,7 @@ open_kind(const char *path, long magic)
 	return -1;
 }
 
-/* The topmost directory of a hierarchy, where it is mounted by custom; v2 lies beside v1 or in its stead. */
+/* Opens the topmost directory of a hierarchy at its usual mount point. v2 is mounted beside v1 or in its place. */
 static int
 open_top(const char *controllers, char mount[MOUNT_MAX])
 {
@@ -107,7 +109,7 @@ read_own(struct why *why)
 	return text;
 }
 
-/* Where we are now in that hierarchy; the caller frees. */
+/* The cgroup of that hierarchy that this process is in now. The caller frees it. NULL with *why. */
 static char *
 present_path(const char *controllers, struct why *why)
 {
@@ -123,7 +125,7 @@ present_path(const char *controllers, struct why *why)
 	return path;
 }
 
-/* DIR/NAME, or DIR itself. */
+/* Checks that DIR/NAME is root's alone; if the name is empty, DIR itself. No such file is no error. */
 static int
 check_roots_alone(int dir, const char *name, const char *shown, struct why *why)
 {
@@ -140,8 +142,8 @@ check_roots_alone(int dir, const char *name, const char *shown, struct why *why)
 }
 
 /*
- * Where a name is not there, the kernel looks for it under the directory's lock as soon as other cgroups were made
- * beside it, and who may list the directory can keep that lock: only what is there is looked for.
+ * Looks only for files that exist. Once a cgroup was made in the directory, the kernel looks up a missing name
+ * under the directory's lock, and any user who may list the directory can hold that lock.
  */
 static int
 check_cgroup(int dir, const char *controllers, const char *shown, struct why *why)
@@ -167,7 +169,7 @@ check_cgroup(int dir, const char *controllers, const char *shown, struct why *wh
 	return 0;
 }
 
-/* The cgroup «path» and all above it: root's alone?  With «unsure», also whether we are in it. */
+/* Checks that the cgroup «path» and all above it are root's alone; with «unsure», also that this process is in it. */
 static int
 check_chain(int top, const char *controllers, const char *mount, const char *path, bool unsure, struct why *why)
 {
@@ -182,7 +184,7 @@ check_chain(int top, const char *controllers, const char *mount, const char *pat
 		snprintf(shown, sizeof(shown), "%.100s%s%.190s", mount, *below != '\0' ? "/" : "", below);
 		if (dir == -1)
 			return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
-		/* which hierarchy is mounted there, and from where on, only the kernel knows */
+		/* only the kernel knows which hierarchy, and which part of it, is mounted there */
 		if (unsure && !cgroup_lists(dir, ".", getpid()))
 			return refuse(why, WHY_IO, "%s is not the cgroup that /proc/self/cgroup means", shown);
 		if (check_cgroup(dir, controllers, shown, why) == -1)
@@ -195,9 +197,9 @@ check_chain(int top, const char *controllers, const char *mount, const char *pat
 }
 
 /*
- * The looker, and gpuhelper-label: whoever could freeze them would have them answer as slowly as he likes, while a lock
- * is held.  gpuhelper-judge: to a cgroup, the kernel shows only those of AMD's GPUs that its device rules allow.
- * gpuhelper-read answers before any lock is taken, within a time of the helper's own.
+ * Moves a child along. The looker and gpuhelper-label: whoever could freeze them could delay their answers while a
+ * lock is held. gpuhelper-judge: the kernel shows it only those AMD GPUs that the device rules of its cgroup allow.
+ * gpuhelper-read stays: it answers before any lock is taken, and the helper limits the time.
  */
 static bool
 move_child(int procs, pid_t child)
@@ -225,9 +227,9 @@ move(int top, const char *mount, struct why *why)
 	return 0;
 }
 
-/* One hierarchy: leaves the cgroup, and sees where that led. */
+/* Leaves the cgroup of one hierarchy, and checks where the process is then. */
 static int
-settle(const char *controllers, struct why *why)
+leave_hierarchy(const char *controllers, struct why *why)
 {
 	char mount[MOUNT_MAX];
 	autoclose int top = open_top(controllers, mount);
@@ -237,12 +239,12 @@ settle(const char *controllers, struct why *why)
 
 	if (now == NULL)
 		return -1;
-	/* above the top is nobody; who is elsewhere may be in anyone's */
+	/* nobody can be above the topmost cgroup; any other cgroup may be anyone's */
 	if (top == -1)
 		return strcmp(now, "/") == 0 ? 0 : refuse(why, WHY_DENIED, "%s is not mounted, so that gpuhelper can neither "
 		    "leave its caller's cgroup there nor see whose that is: mount it where gpuhelper runs (%s)", mount, now);
 	if (moved && strcmp(now, "/" OWN) != 0) {
-		refuse(&stays, WHY_IO, "then /proc/self/cgroup says %s", now);
+		refuse(&stays, WHY_IO, "after the move, /proc/self/cgroup says %s", now);
 		moved = false;
 	}
 	if (check_chain(top, controllers, mount, now, !moved, &theirs) == 0)
@@ -264,8 +266,9 @@ make_own_cgroup(uid_t starter)
 		autoclose int top = matters(line.controllers) ? open_top(line.controllers, mount) : -1;
 
 		/*
-		 * Who may list a directory can keep whoever makes something there waiting: what is there already is not made,
-		 * and nobody lists this one. The second is for the umask: whoever knows a file's name in here may read it.
+		 * Makes nothing if the cgroup exists: any user who may list a directory can block changes in it. With mode
+		 * 0711 others can't list the new one, but can read a file in it whose name they know. fchmodat() sets that
+		 * mode whatever the umask.
 		 */
 		if (top != -1 && faccessat(top, OWN, F_OK, AT_EACCESS) == -1 && errno == ENOENT && mkdirat(top, OWN, 0711) == 0)
 			(void)!fchmodat(top, OWN, 0711, 0);
@@ -287,7 +290,7 @@ leave_cgroup(uid_t starter, struct why *why)
 	struct cgroup_line line;
 	char *rest;
 
-	/* root's own, such as that of gpuhelper@.service, holds us to limits that are meant */
+	/* the limits of root's own cgroup, such as that of gpuhelper@.service, are meant for us */
 	left = left || starter == 0;
 	if (left)
 		return 0;
@@ -295,11 +298,11 @@ leave_cgroup(uid_t starter, struct why *why)
 		return -1;
 	rest = text;
 	while (cgroup_line_next(&rest, &line))
-		if (matters(line.controllers) && settle(line.controllers, why) == -1)
+		if (matters(line.controllers) && leave_hierarchy(line.controllers, why) == -1)
 			return -1;
 	/*
-	 * What is in memory by now stays on the account of the cgroup that was left: swapped out, it would come
-	 * back only as far as that cgroup's limit, its owner's, lets it.  What follows is on our own.
+	 * The memory in use by now stays charged to the cgroup that was left. If it were swapped out, that cgroup's
+	 * limit, which its owner sets, could keep it from coming back. Later memory is charged to our own.
 	 */
 	(void)mlockall(MCL_CURRENT);
 	left = true;

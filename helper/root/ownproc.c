@@ -1,4 +1,4 @@
-/* See ownproc.h. Mounts, and so must be called before a right is let go of; attaches nothing anywhere. */
+/* See ownproc.h. Mounts, and so must be called before any right is dropped. Attaches the mount nowhere. */
 #include "ownproc.h"
 
 #include <linux/mount.h>
@@ -13,7 +13,7 @@ own_proc(void)
 {
 	autoclose int fs = (int)syscall(SYS_fsopen, "proc", FSOPEN_CLOEXEC);
 
-	/* each is an instance of its own since Linux 5.8; nothing in it is to be written or executed */
+	/* since Linux 5.8 each is an instance of its own; nothing in it may be written or executed */
 	if (fs == -1 || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == -1)
 		return -1;
 	return (int)syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC,

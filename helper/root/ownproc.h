@@ -1,13 +1,13 @@
 /*
- * A process file system that is mounted nowhere. Who sees the host's /proc can watch by it who looks at his processes,
- * and when (inotify(7)); this one nobody else sees.
+ * A procfs that is mounted nowhere. On the host's /proc, users can watch who looks at their processes, and when
+ * (inotify(7)); nobody else sees this one.
  */
 #ifndef GPUHELPER_ROOT_OWNPROC_H
 #define GPUHELPER_ROOT_OWNPROC_H
 
 /*
- * Its directory, which the caller closes; -1: there can be none (no CAP_SYS_ADMIN, Linux before 5.2). Before
- * Linux 5.8 it is the /proc of everyone.
+ * Returns a descriptor of its directory, which the caller closes. -1: there can be none (no CAP_SYS_ADMIN, or Linux
+ * before 5.2). Before Linux 5.8 it is the same as everyone's /proc.
  */
 int own_proc(void);
 

@@ -1,4 +1,4 @@
-/* See peer.h.  Believes the kernel and root's files, never the request. */
+/* See peer.h. Trusts the kernel and root's files, never the request. */
 #include "peer.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 #define SO_PEERPIDFD 77		/* unix(7); Linux 6.5 */
 #endif
 
-/* Device-cgroup rules hold where the runtime is the host's root (runc applies none in a user namespace). */
+/* Device-cgroup rules apply if the runtime is the host's root. In a user namespace, runc sets none. */
 static int
 find_enforced(const struct peer *p, bool *enforced, struct why *why)
 {
@@ -62,9 +62,8 @@ find_member(const struct starter *s, bool *member, struct why *why)
 }
 
 /*
- * The process that asks made the socket pair, and is our parent.  Where that one
- * is gone we were handed to another (init, often), which lives long: a lease in
- * its name would, too.
+ * Checks that the asking process made the socket pair, and is our parent. If the parent has ended, another process
+ * has become our parent, often init: it lives long, and a lease in its name would, too.
  */
 static int
 find_asker(struct peer *p, struct why *why)
@@ -73,11 +72,11 @@ find_asker(struct peer *p, struct why *why)
 	socklen_t size = sizeof(cred);
 
 	if (!frame_is_stream(STDIN_FILENO))
-		return refuse(why, WHY_DATA, "descriptor 0 is no socket to be asked over: gpuhelper is started by gpuhelper-runc "
-		    "(see gpuhelper(8))");
+		return refuse(why, WHY_DATA, "descriptor 0 is not a socket: gpuhelper is started by gpuhelper-runc (see "
+		    "gpuhelper(8))");
 	if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &cred, &size) == -1)
 		return refuse(why, WHY_DATA, "SO_PEERCRED: %s", strerror(errno));
-	/* a parent that is still ours afterwards was that process all the time */
+	/* if it is still our parent afterwards, it was that process all the time */
 	if (p->pid <= 0 || cred.pid != p->pid || !process_start(p->pid, &p->start) || getppid() != p->pid)
 		return refuse(why, WHY_DENIED, "the process that asked is gone, or is not the one that started gpuhelper");
 	return 0;
@@ -93,7 +92,7 @@ read_map(pid_t pid, const char *file, struct idmap *out)
 	return (text = procdir_read(name, 16384)) != NULL && idmap_parse(text, out);
 }
 
-/* In our own user namespace they are what they are. */
+/* In our own user namespace, ids map to themselves. */
 int
 maps_of_process(pid_t pid, struct idmap *uids, struct idmap *gids, struct why *why)
 {
@@ -120,13 +119,13 @@ read_maps(struct peer *p, struct why *why)
 	return 0;
 }
 
-/* What is found out about him alike at either door. */
+/* Fills in the boot id and the user's name: the same for the setuid bit and the socket. */
 static int
 name_peer(struct peer *p, struct why *why)
 {
 	if (!boot_id(p->boot))
 		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
-	/* what can't be seen now is not taken for a no: another policy than the right one could follow from it */
+	/* a failure to read is not taken for «no such user»: another policy than the right one could follow */
 	if ((p->user = user_name(p->asker.uid)) == NULL && errno != 0)
 		return refuse(why, WHY_IO, "/etc/passwd: %s", strerror(errno));
 	p->asker.user = p->user;
@@ -137,7 +136,7 @@ static int
 check_uid(uid_t uid, struct why *why)
 {
 	if (uid == (uid_t)-1 || uid == OVERFLOW_UID)
-		return refuse(why, WHY_DENIED, "uid %u is no one's own: it stands for whoever has none here", uid);
+		return refuse(why, WHY_DENIED, "uid %u stands for all users that have no uid here, and may not ask", uid);
 	return 0;
 }
 
@@ -152,7 +151,10 @@ peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
 
 /* The socket. */
 
-/* Who had the uid when the connection was made has it still, so that what /proc says of the pid is about him. */
+/*
+ * True if the process still has the uid that made the connection, so that what /proc says of
+ * this PID is about that user.
+ */
 static bool
 process_has_uid(pid_t pid, uid_t uid)
 {
@@ -167,10 +169,10 @@ process_has_uid(pid_t pid, uid_t uid)
 }
 
 /*
- * The kernel noted pid and uid when the connection was made, which may since have
- * been handed to another process while the pid became someone else's.  Its pidfd says
- * so.  Where the kernel has none, that other one must be of the same user and older
- * than this process: then it is as much his as the one that asked.
+ * The kernel noted PID and uid when the connection was made. Since then, the connection may have been passed to
+ * another process, and another process may have got the PID; the connection's pidfd shows that. If the kernel has no
+ * pidfd, the process that has the PID now must be of the same user and older than this helper: it may then ask as
+ * well as the first one.
  */
 static int
 find_connected(struct peer *p, int *pidfd, struct why *why)
@@ -180,7 +182,7 @@ find_connected(struct peer *p, int *pidfd, struct why *why)
 	uint64_t own;
 
 	if (!frame_is_stream(STDIN_FILENO))
-		return refuse(why, WHY_DATA, "descriptor 0 is no connection to be asked over: with --socket, gpuhelper is started by "
+		return refuse(why, WHY_DATA, "descriptor 0 is not a connection: with --socket, gpuhelper is started by "
 		    "gpuhelper.socket (see gpuhelper(8))");
 	if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &cred, &size) == -1)
 		return refuse(why, WHY_DATA, "SO_PEERCRED: %s", strerror(errno));
@@ -198,7 +200,7 @@ find_connected(struct peer *p, int *pidfd, struct why *why)
 	return 0;
 }
 
-/* -1 too where its end can't be seen. */
+/* -1 also if the process's end can't be seen. */
 static int
 check_still_there(const struct peer *p, int pidfd, struct why *why)
 {
@@ -216,7 +218,7 @@ check_owner(const struct peer *p, int ns, struct why *why)
 	uid_t owner = (uid_t)-1;
 
 	if (ioctl(ns, NS_GET_OWNER_UID, &owner) == -1)
-		return refuse(why, WHY_DENIED, "/proc/%d/ns/user: %s: whose user namespace that is can't be seen", p->pid,
+		return refuse(why, WHY_DENIED, "/proc/%d/ns/user: %s: the owner of this user namespace can't be seen", p->pid,
 		    strerror(errno));
 	if (owner != p->asker.uid)
 		return refuse(why, WHY_DENIED, "uid %u asks from a user namespace that uid %u made: it looks like a container's, "
@@ -225,10 +227,10 @@ check_owner(const struct peer *p, int ns, struct why *why)
 }
 
 /*
- * A user namespace is its maker's: the worker's own, in which its engine runs, is
- * his, a container's of root's is not its processes' own.  Who is in one may make
- * another: so each counts, up to ours.  «Seen» is compared before and after the maps
- * are read, for it can be changed by who is in it.
+ * Checks that the user made each user namespace from the process's own up to ours, since whoever is in one may make
+ * another. A worker's namespace, in which its engine runs, is its user's; root made those of root's containers, and
+ * not their processes. *seen gets the process's namespace, to be compared before and after the maps are read, since
+ * the process can change it.
  */
 static int
 check_namespace(const struct peer *p, struct stat *seen, struct why *why)
@@ -254,14 +256,14 @@ check_namespace(const struct peer *p, struct stat *seen, struct why *why)
 	return 0;
 }
 
-/* Without asking the file system: it may be the caller's own (fuse(4)), and have all the time in the world. */
+/* Does not ask the file system: it may be the caller's own (fuse(4)), and never answer. */
 static int
 look_at_root(const char *name, struct statx *st)
 {
 	return statx(AT_FDCWD, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, st);
 }
 
-/* Containers have a root directory of their own; one that brought our socket along is still a container. */
+/* A container has a root directory of its own. One in which our socket is mounted is still a container. */
 static int
 check_root(const struct peer *p, struct why *why)
 {
@@ -291,7 +293,7 @@ see_connected(struct peer *p, int pidfd, struct why *why)
 	return check_still_there(p, pidfd, why);
 }
 
-/* What groups a process has may be from another time or namespace: /etc/group is root's word. */
+/* Checks membership by /etc/group, which is root's. The process's groups may be old, or of another namespace. */
 static int
 find_listed(struct peer *p, struct why *why)
 {

@@ -1,4 +1,4 @@
-/* See plan.h.  Looks at folders and cgroups that the request names, as far as host/ does; changes nothing. */
+/* See plan.h. Looks at the folders and cgroups that the request names, as far as host/ does. Changes nothing. */
 #include "plan.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "ways.h"
 
 #define SUBUIDS_MAX 64
-#define FIND_MS 8000		/* finding folders takes milliseconds, but a FUSE file system on the way may never answer */
+#define FIND_MS 8000		/* folders are found in milliseconds, but a FUSE file system on the way may never answer */
 
 /* Ids. */
 
@@ -49,10 +49,7 @@ find_ways(const struct plan *p, struct edits *e, struct lease *l, struct why *wh
 	    ways_note(e, mounts, &p->uids, l, why) == -1 ? -1 : ways_check_claim(l, r->call->peer->asker.uid, why);
 }
 
-/*
- * Each mount gets the place that was found for it: in the container, the wrapper compares that with what runc
- * mounted.
- */
+/* Notes the place that was found for each mount: in the container, the wrapper compares it with what runc mounted. */
 static int
 add_mount_places(const struct lease *l, struct edits *e, struct why *why)
 {
@@ -80,7 +77,7 @@ plan_folders(struct plan *p, struct why *why)
 	return ret;
 }
 
-/* The ways to the driver's files need no second look: they were found under the lock, after the leases were read. */
+/* The ways to the driver's files need no second check: they were found under the lock, after the leases were read. */
 int
 plan_check_folders(const struct plan *p, struct why *why)
 {
@@ -96,8 +93,7 @@ plan_check_folders(const struct plan *p, struct why *why)
 	end_after(0);
 	for (i = 0; ret == 0 && i < p->folder_ways; i++)
 		if (i >= found.ways || !way_same(&p->lease.way[i], &found.way[i]))
-			ret = refuse(why, WHY_AGAIN, "folder %s is not any more where it was a moment ago: try again",
-			    p->lease.way[i].path);
+			ret = refuse(why, WHY_AGAIN, "folder %s has moved since it was checked: try again", p->lease.way[i].path);
 	edits_free(&edits);
 	lease_free(&found);
 	return ret;
@@ -114,9 +110,9 @@ plan_has_placeholder(const struct plan *p)
 }
 
 /*
- * A rootless container has no cgroup by which its processes are told from others; they are told by their users: all
- * that the caller may become.  The request's own mapping is not used, since it could name somebody else, whose
- * processes would then keep the lease alive for ever.
+ * A rootless container has no cgroup that sets its processes apart. They are recognised by their users instead: all
+ * users that the caller may become. The request's own mapping is not used: it could name another user, whose
+ * processes would keep the lease for ever.
  */
 static int
 fill_users(const struct asker *who, struct lease *l, struct why *why)
@@ -139,8 +135,8 @@ fill_users(const struct asker *who, struct lease *l, struct why *why)
 
 /*
  * A container that only pauses is recognised by the file that its first process will run; created.c checks that it
- * does.  The container must also be one whose access can be ended: systemd may write the device rules of its scopes
- * again, and a privileged container can change its own.
+ * does. It must also be possible to end the container's access: systemd may rewrite the device rules of its scopes,
+ * and a privileged container can change its own.
  */
 static void
 fill_pausing(struct plan *p)
@@ -158,25 +154,29 @@ fill_pausing(struct plan *p)
 		.left_behind = s->left_behind, .uid = asked->uid, .gid = asked->gid, .who = identity_pack(&r->known.id) };
 }
 
-/* A rootful runtime makes the cgroups that the lease is followed by: will they be visible from here, by their names? */
+/*
+ * A rootful runtime makes the cgroups by which the lease follows the container. Checks that they will be visible from
+ * here, by their names.
+ */
 static int
 check_cgroups_path(pid_t asker, const struct request *r, struct why *why)
 {
 	uint64_t time_space;
 
-	/* in another time namespace, processes have other start times than elsewhere */
+	/* in another time namespace, processes have other start times */
 	if (space_of(getpid(), "time", &time_space) && time_space != SPACE_FIRST_TIME)
-		return refuse(why, WHY_IO, "this engine is in a time namespace of its own: what is granted could not be followed");
+		return refuse(why, WHY_IO, "this engine is in a time namespace of its own: gpuhelper can't follow its "
+		    "containers there");
 	if (r->systemd_cgroup && r->cgroups_path[0] == '\0')
-		return refuse(why, WHY_DATA, "config.json has no linux.cgroupsPath: with systemd's cgroups, what is granted "
-		    "could not be followed without");
+		return refuse(why, WHY_DATA, "config.json has no linux.cgroupsPath: with systemd's cgroups, gpuhelper can't "
+		    "follow the container without it");
 	if (r->systemd_cgroup && cgroup_check_scope(r->cgroups_path, why) == -1)
 		return -1;
 	return cgroup_is_shown(asker) ? 0 : refuse(why, WHY_IO, "/proc/%d/cgroup names a cgroup that /sys/fs/cgroup does not "
 	    "have: in a cgroup namespace of its own, the engine has to mount /sys/fs/cgroup anew", asker);
 }
 
-/* The cgroups that the container can come to be in; none of them may have processes yet. */
+/* Finds the cgroups that the container may be put into. None of them may have processes yet. */
 static int
 fill_cgroups(const struct call *c, struct lease *l, struct why *why)
 {
@@ -193,7 +193,7 @@ fill_cgroups(const struct call *c, struct lease *l, struct why *why)
 	if (enforced && l->cgroups.n == 0)
 		return refuse(why, WHY_IO, "/proc/%d/cgroup names no cgroup: are cgroups mounted?", asker);
 	if (cgroup_populated(&l->cgroups, &dirs))
-		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: it must have one of its own",
+		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: give it one of its own",
 		    *r->cgroups_path ? r->cgroups_path : r->id);
 	return 0;
 }
@@ -272,7 +272,7 @@ plan_name_gpus(struct plan *p, struct why *why)
 	return 0;
 }
 
-/* A container's /proc shows every NVIDIA GPU of the host: hide those that are not granted. */
+/* Hides the NVIDIA GPUs that are not granted: a container's /proc shows all GPUs of the host. */
 static int
 mask_others(struct plan *p, struct why *why)
 {

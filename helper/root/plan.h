@@ -1,7 +1,7 @@
 /*
- * What is to be done for a grant: the lease that it will be, and the changes to config.json.  Made from a ruling, in
- * steps: plan_make() before the lock on the leases is taken, take.h and plangpus.h under it, plan_complete() after it.
- * None of these changes anything on the host but files of leases.
+ * What a grant will do: the lease that it will be, and the changes to config.json. A plan is made from a ruling in
+ * steps: plan_make() before the lock on the leases is taken, take.h and plangpus.h under it, plan_complete() after
+ * it. None of these changes anything on the host but files of leases.
  */
 #ifndef GPUHELPER_ROOT_PLAN_H
 #define GPUHELPER_ROOT_PLAN_H
@@ -15,40 +15,43 @@
 
 #define GPUS_MAX 64
 
-/* The caller fills "ruling"; everything else starts as zero.  Must not be copied: "subject" points to the maps. */
+/* The caller fills in «ruling»; the rest starts as zero. Must not be copied, because «subject» points to the maps. */
 struct plan {
 	const struct ruling *ruling;
 	struct idmap uids, gids;		/* from the container's ids to this host's */
 	struct subject subject;			/* the container's process, in ids of this host */
-	struct label label;			/* its categories are final once label_admit() (label.h) has been called */
+	struct label label;			/* its categories are final after label_admit() (label.h) */
 	struct lease lease;
-	size_t folder_ways;			/* so many of the lease's ways, the first, lead to folders */
+	size_t folder_ways;			/* the first so many of the lease's ways lead to folders */
 	struct edits edits;
-	struct allotted picks[GPUS_MAX];	/* as many as the lease has GPUs, in the same order */
+	struct allotted picks[GPUS_MAX];	/* one for each GPU of the lease, in the same order */
 	struct driver_nodes further;		/* the picks' nodes that only CDI specs name */
 	struct strlist gpu_names, specs;	/* for the audit log: the picks, and the CDI specs of the driver's files */
 };
 
 /*
- * Fills in everything that does not depend on which GPUs are picked: ids, label, folders, variables and the lease's own
- * members.  -1 with *why.  plan_free() in either case.
+ * Fills in everything that does not depend on which GPUs are picked: ids, label, folders, variables, and the lease's
+ * own members. -1 with *why. plan_free() in either case.
  */
 int plan_make(struct plan *p, struct why *why);
 
 /*
- * Are the folders still where plan_make() found them?  To be called when the lease is written.  Until then a user who
- * could write to a folder on the way to another one could put a link there; no lease is given for such a folder since
- * (ways.h), so that the runtime will find what is found now.  -1 with *why.
+ * Checks that the folders are still where plan_make() found them. To be called after the lease is written. Before
+ * that, a user who could write to a folder on the way could put a link there. After that, no lease is given for such
+ * a folder (ways.h), so that the runtime will find what is found now. -1 with *why.
  */
 int plan_check_folders(const struct plan *p, struct why *why);
 
-/* Once the GPUs are picked and the label is admitted: the rest of the edits, and plan_name_gpus().  -1 with *why. */
+/*
+ * After the GPUs are picked and the label is admitted: fills in the rest of the edits, and calls
+ * plan_name_gpus(). -1 with *why.
+ */
 int plan_complete(struct plan *p, struct why *why);
 
-/* Fills gpu_names.  -1 with *why: no memory. */
+/* Fills in gpu_names. -1 with *why: memory is short. */
 int plan_name_gpus(struct plan *p, struct why *why);
 
-/* Is the container's first process a program that only pauses, by «placeholder_init» in gpuhelper.conf? */
+/* True if the container's first process is a program that only pauses, by «placeholder_init» in gpuhelper.conf. */
 bool plan_has_placeholder(const struct plan *p);
 
 void plan_free(struct plan *p);

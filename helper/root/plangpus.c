@@ -1,4 +1,4 @@
-/* See plangpus.h.  Opens no GPU: looks at nodes as device.c does, and at CDI specs that are loaded already. */
+/* See plangpus.h. Opens no GPU: looks at nodes by device.c, and at CDI specs that are loaded already. */
 #include "plangpus.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ add_driver_files(struct plan *p, struct why *why)
 	return 0;
 }
 
-/* Tells a vendor's runtime below the wrapper what was granted, so that it adds no more than that. */
+/* Tells a vendor's runtime, which runs after the wrapper, what was granted, so that it adds no more. */
 static int
 add_vendor_env(struct plan *p, struct why *why)
 {
@@ -58,8 +58,8 @@ add_vendor_env(struct plan *p, struct why *why)
 }
 
 /*
- * A workload manager numbers the GPUs of the host in this variable.  The container sees only its own GPUs, so the
- * variable has to name them by other numbers: 0, 1, ... for all of them.
+ * A workload manager's variable numbers the GPUs of the host. The container sees only its own GPUs, so the variable
+ * must name all of these: 0, 1, and so on.
  */
 static int
 renumber(struct plan *p, enum gpu_vendor vendor, const char *bound, const char *variable, struct why *why)
@@ -81,7 +81,7 @@ renumber(struct plan *p, enum gpu_vendor vendor, const char *bound, const char *
 
 /* Nodes. */
 
-/* Does «step» for every node that the picks need. */
+/* Calls «step» for every node that the picks need. */
 static int
 each_node(struct plan *p, const struct device_view *all, device_do *step, struct why *why)
 {
@@ -99,7 +99,7 @@ each_node(struct plan *p, const struct device_view *all, device_do *step, struct
 	return 0;
 }
 
-/* device_add(), but for a node that is still to be made. */
+/* As device_add(), except for a node that is still to be made. */
 static int
 add_if_there(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why)
 {

@@ -1,7 +1,6 @@
 /*
- * See queue.h.  Works beneath /run/gpuhelper/queue only, under the lock of the
- * leases.  Time is counted from boot: a clock that is set does not make anyone
- * lose his place.
+ * See queue.h. Works beneath /run/gpuhelper/queue only, under the lock on the leases. Counts time from boot, so that
+ * nobody loses a place when the clock is set.
  */
 #include "queue.h"
 
@@ -21,8 +20,8 @@
 #include "../pure/pausing.h"
 #include "state.h"
 
-#define VERSION 3		/* of the files; who waits asks again, so that one of another is no loss */
-#define SILENCE_MS 2000		/* after which a waiter has lost its place */
+#define VERSION 3		/* of the files; a file of another version is dropped, since its waiter will ask again */
+#define SILENCE_MS 2000		/* a waiter that is silent for longer loses its place */
 #define WAITERS_MAX 1024
 #define WAITERS_PER_USER 256
 
@@ -91,7 +90,10 @@ waiter_lines(struct lines *s, struct waiter *w)
 	return lines_finish(s);
 }
 
-/* A file that is no waiter of this version keeps no place: 1.  One that could not be read may be one: -1. */
+/*
+ * Reads a waiter's file. 1: it is no waiter of this version, and keeps no place. -1 with *why: it can't
+ * be read, and may be one.
+ */
 static int
 load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
 {
@@ -107,7 +109,7 @@ load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
 		return 1;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return refuse(why, WHY_IO, "%s/queue/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
-	/* whoever waits renews its place without the lock, in the midst of this, too */
+	/* a waiter renews its place without the lock, so the file may change while it is read */
 	while ((text = trust_read(dir, name, name, 1 << 20, true, &len, why)) == NULL && why->code == WHY_AGAIN &&
 	    tries-- > 0)
 		;
@@ -120,7 +122,7 @@ load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
 	return ret;
 }
 
-/* Who has waited long enough is told so when he asks again, and has no place after that. */
+/* True if the waiter keeps its place. After its full wait it asks once more, and is told that the wait is over. */
 static bool
 still_waits(const struct waiter *w)
 {
@@ -128,7 +130,7 @@ still_waits(const struct waiter *w)
 
 	if (now > w->turn / 1000000 + (uint64_t)w->wait * 1000 + SILENCE_MS)
 		return false;
-	/* its number alone: to look at the process is to wait for as long as it likes, and for so short a time it is enough */
+	/* checks only that the PID is in use: a look at the process could block, and for 2 s this is enough */
 	return w->renewed <= now && now - w->renewed <= SILENCE_MS && process_is_there(w->pid);
 }
 
@@ -202,7 +204,7 @@ queue_waited(const struct queue *q, const char *key)
 	return place == q->n || now < q->v[place].turn ? 0 : (unsigned)((now - q->v[place].turn) / 1000000000);
 }
 
-/* A file's modification time is when its waiter asked last, counted from boot. */
+/* Sets a file's modification time to now, counted from boot: when its waiter last asked. */
 static void
 touch(int dir, const char *key)
 {

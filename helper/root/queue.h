@@ -1,6 +1,6 @@
 /*
- * Who waits for a GPU: /run/gpuhelper/queue, a file for each.  First come, first
- * served: what those before could take is not there for those behind.
+ * The queue for GPUs: /run/gpuhelper/queue, with a file for each waiting container. First come, first served: a GPU
+ * that an earlier request could take is not available to a later one.
  */
 #ifndef GPUHELPER_ROOT_QUEUE_H
 #define GPUHELPER_ROOT_QUEUE_H
@@ -9,56 +9,57 @@
 #include "../pure/text.h"
 #include "peer.h"
 
-/* A container that waits, by the key of the lease that it would get. */
+/* A waiting container, by the key of the lease that it would get. */
 struct waiter {
 	char key[65];
 	char *id, *pipeline;
 	uint32_t uid;
-	pid_t pid;		/* the process that asks, again and again */
+	pid_t pid;		/* the process that asks repeatedly */
 	uint64_t start;
-	uint64_t turn;		/* its place: nanoseconds since boot at which it came */
-	uint64_t renewed;	/* milliseconds since boot at which it asked last */
+	uint64_t turn;		/* its place in the queue: nanoseconds since boot when it came */
+	uint64_t renewed;	/* milliseconds since boot when it last asked */
 	int64_t since;		/* seconds since 1970, for people */
 	unsigned wait;		/* seconds that it may wait */
-	struct pick_want *want;	/* candidates owned */
+	struct pick_want *want;	/* the candidates are owned */
 	size_t wants;
 };
 
 struct queue {
 	int dir;
-	struct waiter *v;	/* first come first */
+	struct waiter *v;	/* in order of arrival */
 	size_t n;
 };
 
 /*
- * Reads the queue, and puts out of it whoever has not asked for 2 s, has waited
- * longer than he may, or whose process is gone.  Under the lock of the leases.  queue_close() in either case.
+ * Reads the queue, under the lock on the leases. Removes waiters that have not asked for 2 s, that have waited longer
+ * than they may, or whose process is gone. -1 with *why. queue_close() in either case.
  */
 int queue_open(struct queue *q, struct why *why);
 void queue_close(struct queue *q);
 #define autoqueue __attribute__((cleanup(queue_close)))
 
-/* Its place: how many are before the waiter of this key; all, if it is not in the queue yet. */
+/* The number of waiters before the one with this key; the number of all waiters if it is not in the queue. */
 size_t queue_place(const struct queue *q, const char *key);
 
-/* Seconds for which the waiter of this key has waited; 0 if it is not in the queue yet. */
+/* Seconds that the waiter with this key has waited; 0 if it is not in the queue. */
 unsigned queue_waited(const struct queue *q, const char *key);
 
 /*
- * Keeps or takes a place for w (its turn and renewed are filled here).  -1 with
- * *why where too many of one user wait, or of all.
+ * Gives w a place or keeps its place, and fills in w->turn and w->since. -1 with *why: also (WHY_AGAIN) if too many
+ * wait, of this user or of all.
  */
 int queue_stay(struct queue *q, struct waiter *w, struct why *why);
 
 /*
- * Says that the waiter of this key still asks, without the lock: who has to wait
- * for that does not lose its place meanwhile.  No place is no error.
+ * Notes that the waiter with this key still asks. Needs no lock, so that a request keeps its place while it waits for
+ * the lock. No place is no error.
  */
 void queue_renew(const char *key);
 
-/* Gives a place up; none is no error. */
+/* Gives up the place. No place is no error. */
 void queue_leave(const struct queue *q, const char *key);
 
+/* Frees what *w owns. */
 void waiter_free(struct waiter *w);
 #define autowaiter __attribute__((cleanup(waiter_free)))
 

@@ -1,9 +1,8 @@
 /*
- * See rate.h.  A file for each user in /run/gpuhelper/rate, locked while a record
- * of his is counted and written: a caller can stop a helper at any moment (by its
- * cgroup), and without a lock all that are stopped between reading and writing would
- * count as one.  The lock is only ever waited for by helpers of the same user.
- * Must never take what can't be counted for nothing.
+ * See rate.h. Each user has a file in /run/gpuhelper/rate, which is locked while a record of that user is counted and
+ * written. A caller can stop its helpers at any moment (by its cgroup). Without a lock, all helpers that are stopped
+ * between reading and writing would count as one. Only helpers of the same user wait for the lock. What can't be
+ * counted must never be let pass uncounted.
  */
 #include "rate.h"
 
@@ -21,9 +20,9 @@
 #define DAY 86400
 #define MIB (1U << 20)
 #define USERS_MAX 65536
-#define LOOKS_A_MINUTE 600	/* a worker of 200 containers looks once for each that ends */
+#define LOOKS_A_MINUTE 600	/* a worker of 200 containers looks once for each one that ends */
 
-/* A refusal or an exec has some 500 bytes, a grant 1 to 3 thousand: no worker comes near these. */
+/* A refusal or an exec takes some 500 bytes, a grant 1 to 3 thousand: no worker comes near these limits. */
 static const struct {
 	const char *name;
 	uint32_t per_minute;
@@ -36,7 +35,7 @@ static const struct {
 	[RATE_EXEC] = { "execs", 3000, 64, false },
 };
 
-/* A file that is new, or of another version, counts from nothing.  -1 with errno: it can't be read. */
+/* A new file, or one of another version, counts from zero. -1 with errno: it can't be read. */
 static int
 read_count(int fd, struct rate_count *c)
 {
@@ -70,7 +69,7 @@ save(struct rate *r, struct why *why)
 	return write_count(r->fd, &r->count) == 0 ? 0 : refuse_uncounted(r->uid, WHY_IO, strerror(errno), why);
 }
 
-/* The file, locked.  -1 with *why. */
+/* Opens and locks the file, and reads the count. -1 with *why. */
 static int
 take(struct rate *r, struct why *why)
 {
@@ -120,7 +119,7 @@ refuse_for_today(struct rate *r, enum rate_kind kind, struct why *why)
 	r->used_up = (r->count.told & 1U << kind) == 0;
 	r->count.told |= 1U << kind;
 	text_time((r->count.day + 1) * DAY, until);
-	return refuse(why, WHY_AGAIN, "uid %u has had %u MiB of %s recorded today, which is the most: no more until %s",
+	return refuse(why, WHY_AGAIN, "uid %u has had %u MiB of %s recorded today, the most allowed: no more until %s",
 	    r->uid, limits[kind].mib_a_day, limits[kind].name, until);
 }
 
@@ -188,14 +187,14 @@ tell_one(int dir, const char *name, int64_t today, void (*tell)(void *ctx, uint3
 	struct rate_count c;
 	uint64_t uid;
 
-	/* who has it locked comes to tell it himself */
+	/* a helper of this user has it: its record mentions them, or the next call does */
 	if (fd == -1 || !text_u64(name, UINT32_MAX, &uid) || flock(fd, LOCK_EX | LOCK_NB) == -1)
 		return;
 	if (read_count(fd, &c) == -1 || c.left_out == 0 || c.day >= today)
 		return;
 	tell(ctx, (uint32_t)uid, c.left_out);
 	c.left_out = 0;
-	/* told twice is better than never */
+	/* mentioned twice is better than never */
 	(void)write_count(fd, &c);
 }
 

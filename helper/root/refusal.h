@@ -1,4 +1,4 @@
-/* A request that gets nothing, or nothing yet: the reason, and the record of it in the audit log. */
+/* A request that gets nothing, or nothing yet: its reason, and its record in the audit log. */
 #ifndef GPUHELPER_ROOT_REFUSAL_H
 #define GPUHELPER_ROOT_REFUSAL_H
 
@@ -7,19 +7,20 @@
 
 struct refusal {
 	struct why why;
-	bool waits;		/* the wrapper is to ask again, once it has done the chores */
-	bool soon;		/* the GPUs could not be looked at: the wrapper asks again soon, however long the policy lets it wait */
-	bool met_stray;		/* a GPU that was picked is open in a container that has no lease of it */
-	size_t ahead;		/* how many wait before this request */
+	bool waits;		/* the wrapper must do the chores and ask again */
+	bool soon;		/* processes could not be looked at: ask again soon, whatever wait the policy allows */
+	bool met_stray;		/* a picked GPU is open in a container that has no lease of it */
+	size_t ahead;		/* number of earlier waiters */
 	struct chores chores;
 };
 
-/* The reply to a request that waits, for up to «wait» seconds.  The chores become the reply's. */
+/* Fills in the reply to a request that waits, for at most «wait» seconds. Moves the chores into the reply. */
 void refusal_answer_busy(struct refusal *f, unsigned wait, struct reply *reply);
 
 /*
  * Writes the record of a container that gets nothing: "refuse", with the reason that the user is told, or "plain"
- * (told is NULL).  -1 with *why: it is not in the log; WHY_AGAIN: the user's records for this time are used up.
+ * (told is NULL). 1 with *why: the user has used up what may be recorded, and the record is left out. -1 with *why: it
+ * is not in the log.
  */
 int refusal_record(const struct ruling *r, const char *event, const struct why *told, struct why *why);
 

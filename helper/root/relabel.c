@@ -1,6 +1,6 @@
 /*
- * See relabel.h.  Opens each folder, and hands it to gpuhelper-label (labeller.h), which goes through it.  Must look at
- * nothing in it: that is what a container, or its user, may be changing at this very moment.
+ * See relabel.h. Opens each folder, and passes it to gpuhelper-label (labeller.h), which goes through it. Must not
+ * look at anything in the folder: a container, or its user, may be changing it at this moment.
  */
 #include "relabel.h"
 
@@ -18,10 +18,10 @@
 #include "state.h"
 #include "timer.h"
 
-/* The wrapper waits for its answer for 10 s (user/ask.c). */
+/* The wrapper waits 10 s for its answer (user/ask.c). */
 #define LOOK_MS 3000
 #define CHANGE_MS 6000
-#define STUCK_MS 8000		/* where a file system does not answer */
+#define STUCK_MS 8000		/* if a file system does not answer */
 
 static int
 check_hardlinks(struct why *why)
@@ -30,11 +30,11 @@ check_hardlinks(struct why *why)
 
 	if (are == -1)
 		return refuse(why, WHY_IO, "/proc/sys/fs/protected_hardlinks: %s", strerror(errno));
-	return are == 1 ? 0 : refuse(why, WHY_CONFIG, "no folder is relabelled while anyone may give any file a name in it: "
-	    "sysctl fs.protected_hardlinks=1");
+	return are == 1 ? 0 : refuse(why, WHY_CONFIG, "no folder is relabelled while any user may hard-link any file into "
+	    "it: sysctl fs.protected_hardlinks=1");
 }
 
-/* One helper of a user labels at a time: many of them could take up what all other users need. */
+/* Lets only one helper of a user label at a time: many of them could take up what all other users need. */
 static int
 stand_in_line(const struct peer *p, int *line, struct why *why)
 {
@@ -49,8 +49,8 @@ stand_in_line(const struct peer *p, int *line, struct why *why)
 		return -1;
 	if ((*line = state_lock(locks, name, LOCK_WAIT_MS, why)) != -1)
 		return 0;
-	return why->code != WHY_AGAIN ? -1 : refuse(why, WHY_AGAIN, "gpuhelper labels folders for another container of uid %u "
-	    "at this moment: try again", p->asker.uid);
+	return why->code != WHY_AGAIN ? -1 : refuse(why, WHY_AGAIN, "gpuhelper is labelling folders for another container "
+	    "of uid %u: try again", p->asker.uid);
 }
 
 static int
@@ -60,7 +60,7 @@ begin_relabelling(struct relabelling *r, struct why *why)
 	return check_hardlinks(why) == -1 ? -1 : stand_in_line(r->peer, &r->line, why);
 }
 
-/* Goes through one folder, within "ms" milliseconds from when the first one was begun. */
+/* Goes through one folder, within ms milliseconds from the start of the first one. */
 static int
 go_through_one(struct relabelling *r, const struct edit_mount *m, uint32_t number, enum label_verb verb, int64_t ms,
     struct why *why)
@@ -78,8 +78,8 @@ go_through_one(struct relabelling *r, const struct edit_mount *m, uint32_t numbe
 	a.folder = number;
 	snprintf(a.who, sizeof(a.who), "%s", r->label->process.level);
 	if ((size_t)snprintf(a.path, sizeof(a.path), "%s", m->source) >= sizeof(a.path))
-		return refuse(why, WHY_CONFIG, "folder %.200s...: a path that is too long", m->source);
-	/* folders.c has found where this path leads, and only root can change that since */
+		return refuse(why, WHY_CONFIG, "folder %.200s...: its path is too long", m->source);
+	/* folders.c found where this path leads, and only root can change that since */
 	end_after(STUCK_MS);
 	if (root != -1)
 		fd = file_open_beneath(root, m->source + 1, O_PATH | O_DIRECTORY);
@@ -89,7 +89,7 @@ go_through_one(struct relabelling *r, const struct edit_mount *m, uint32_t numbe
 	return labeller_goes_through(&a, fd, &asker, r->begun + STUCK_MS, &r->wrong[number], why);
 }
 
-/* Goes through all folders that are to be labelled: to look at them, or to change those with wrong labels. */
+/* Goes through all folders that are to be labelled: looks at them, or changes those with wrong labels. */
 static int
 go_through_all(struct relabelling *r, enum label_verb verb, int64_t ms, struct why *why)
 {
@@ -103,7 +103,7 @@ go_through_all(struct relabelling *r, enum label_verb verb, int64_t ms, struct w
 		if (m->relabel == RELABEL_NO)
 			continue;
 		if (n == LABEL_FOLDERS_MAX)
-			return refuse(why, WHY_CONFIG, "folder %s: of one container %d folders can be relabelled, and it has more",
+			return refuse(why, WHY_CONFIG, "folder %s: one container can have at most %d folders that are relabelled",
 			    m->source, LABEL_FOLDERS_MAX);
 		if (r->begun == 0 && begin_relabelling(r, why) == -1)
 			return -1;

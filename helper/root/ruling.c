@@ -1,6 +1,6 @@
 /*
- * See ruling.h.  gpuhelper-judge reads what the task's author wrote (token, claims, the names of GPUs and folders);
- * this file hands those texts on and must not interpret them.
+ * See ruling.h. gpuhelper-judge reads what the task's author wrote (token, claims, the names of GPUs and folders).
+ * This file passes those texts on, and must not interpret them.
  */
 #include "ruling.h"
 
@@ -19,7 +19,7 @@ find_identity(struct ruling *r, struct why *why)
 
 	if (asked->token != NULL)
 		return judge_identifies(asked->token, &r->settings, &r->known, why);
-	/* a container that asks for nothing claims nothing by its BUILD_* variables: only a policy for the caller covers it */
+	/* if the container asks for nothing, its BUILD_* variables claim nothing: only a policy for its caller covers it */
 	if (r->unasked) {
 		r->known.id.kind = IDENTITY_CALLER;
 		return 0;
@@ -27,14 +27,14 @@ find_identity(struct ruling *r, struct why *why)
 	return identity_of_claims(asked, judge_parses_vars, &r->known, why);
 }
 
-/* Whether the request can lead to GPUs at all.  Which ones it names is for the judge to read. */
+/* True if the request can lead to GPUs at all. The judge reads which ones it names. */
 static bool
 may_want_gpus(const struct request *r)
 {
 	return r->gpus != NULL ? strcmp(r->gpus, "none") != 0 : r->folders == NULL;
 }
 
-/* Everything that the decision goes by. */
+/* Gets everything that the decision depends on. */
 static int
 gather(struct ruling *r, struct why *why)
 {
@@ -68,7 +68,7 @@ ruling_decide(struct ruling *r, const struct request *asked, struct why *why)
 {
 	const struct asker *who = &r->call->peer->asker;
 	const struct host *host = host_seen();
-	/* a worker that a workload manager restricts says so itself; that can only take GPUs away */
+	/* a worker that a workload manager restricts says so itself, and can only lose GPUs by that */
 	const bool bound = r->settings.respect_allocation;
 	struct grant_ask a = { .who = *who, .known = { .id = r->known.id }, .gpus = asked->gpus, .folders = asked->folders,
 		.cuda_visible = bound ? asked->cuda_visible : NULL, .rocr_visible = bound ? asked->rocr_visible : NULL,

@@ -1,6 +1,6 @@
 /*
- * What is decided about a call: root's settings and policies, the pipeline that the container is found to be of, and
- * what gpuhelper-judge decides by these.
+ * What is decided about a call: root's settings and policies, the container's pipeline, and what gpuhelper-judge
+ * decides by these.
  */
 #ifndef GPUHELPER_ROOT_RULING_H
 #define GPUHELPER_ROOT_RULING_H
@@ -8,10 +8,10 @@
 #include "../pure/identity.h"
 #include "call.h"
 
-/* The caller fills «call»; everything else starts as zero.  Later steps (plan.h) only read a ruling. */
+/* The caller fills in «call»; the rest starts as zero. Later steps (plan.h) only read a ruling. */
 struct ruling {
 	const struct call *call;
-	bool unasked;			/* the container asks for nothing: where the policies give nothing, it is plain */
+	bool unasked;			/* the container asks for nothing: if the policies give it nothing, it is plain */
 	struct settings settings;
 	struct policy_set policies;
 	struct known known;		/* refers to the settings */
@@ -21,15 +21,15 @@ struct ruling {
 };
 
 /*
- * Reads the settings and the policies, identifies the pipeline, and decides about the call's request.  Leaves the
- * caller's cgroup.  0: the policy decision.policy grants decision.grant.  -1 with *why: nothing is granted.
+ * Reads the settings and the policies, identifies the pipeline, and decides the call's request. Leaves the
+ * caller's cgroup. 0: the policy decision.policy grants decision.grant. -1 with *why: nothing is granted.
  * ruling_free() in either case.
  */
 int ruling_reach(struct ruling *r, struct why *why);
 
 /*
- * Only the last step of that: decides what of «asked» the container gets, once the settings, the policies and the
- * identity are there, and host_look() was called.  0 or -1 as above.
+ * Only the last step: decides what of «asked» the container gets. The settings, the policies and the identity must be
+ * filled in, and host_look() must have been called. 0 or -1 as ruling_reach().
  */
 int ruling_decide(struct ruling *r, const struct request *asked, struct why *why);
 

@@ -1,4 +1,4 @@
-/* See slowness.h. An empty file for each user, whose time of writing counts. */
+/* See slowness.h. Each user has an empty file, whose modification time counts. */
 #include "slowness.h"
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 #define REMEMBERED_S 60
 
-/* Their directory, which is asked for before each look, and the note's name. */
+/* Opens the directory once, because it is needed before each look. Fills in the file's name. */
 static int
 open_notes(uint32_t uid, char name[24])
 {
@@ -44,7 +44,7 @@ slowness_is_noted(uint32_t uid)
 	struct stat st;
 	time_t now = time(NULL);
 
-	/* one from the future is of a clock that was set since */
+	/* a time in the future: the clock was set back since */
 	return dir != -1 && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtim.tv_sec <= now + 1 &&
 	    now - st.st_mtim.tv_sec < REMEMBERED_S;
 }

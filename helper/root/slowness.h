@@ -1,6 +1,6 @@
 /*
- * Whose leases it took long to look at, a minute ago or less: remembered for all helpers, for each of them that looks
- * has others wait for the lock meanwhile.
+ * Remembers for a minute, for all helpers, that some user's leases took long to look at: others wait for the lock
+ * while a helper looks.
  */
 #ifndef GPUHELPER_ROOT_SLOWNESS_H
 #define GPUHELPER_ROOT_SLOWNESS_H
@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Remembers it of a user's leases. What can't be written down is forgotten. */
+/* Notes that of a user's leases. If it can't be written, it is forgotten. */
 void slowness_note(uint32_t uid);
 
-/* True for a minute after that. */
+/* True for a minute after slowness_note(). */
 bool slowness_is_noted(uint32_t uid);
 
 #endif

@@ -1,4 +1,4 @@
-/* See state.h.  Names are our own (hashes, uids), never a caller's. */
+/* See state.h. File names are our own (hashes, uids), never a caller's. */
 #include "state.h"
 
 #include <errno.h>
@@ -16,12 +16,13 @@
 #include "timer.h"
 
 /*
- * Nobody but root lists them: who lists a directory can keep whoever changes something in it waiting for as long as he
- * likes (getdents(2) into memory of a FUSE file that never answers), and no signal ends that.
+ * Only root may list these directories. Any user who can list a directory can block changes in it for ever, and no
+ * signal ends that: getdents(2) holds the directory's lock while it writes to the user's memory, which may be a FUSE
+ * file that never answers.
  */
 #define RUN_MODE 0711
 
-/* Corrects a mode that the umask, or an older version, has left. */
+/* Corrects a mode that the umask or an older version has left. */
 static int
 set_mode(int dir, mode_t mode)
 {
@@ -38,7 +39,10 @@ state_forget(void)
 	run_dir = -1;
 }
 
-/* Opens /run/gpuhelper once, and makes it where it is missing: it is root's and stays where it is.  -1 with *why. */
+/*
+ * Opens /run/gpuhelper once, and makes it if it is missing. The descriptor is kept: the directory is root's, and
+ * stays where it is. -1 with *why.
+ */
 static int
 open_run(struct why *why)
 {
@@ -95,7 +99,7 @@ state_list(int dir, const char *shown, size_t max, struct strlist *out, struct w
 	return errno == ENOMEM ? refuse_nomem(why) : refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
 }
 
-/* The name of a file that is not whole yet: always the same, so that it can be found again. */
+/* The name of a file that is not whole yet: always the same, so that a later helper finds it. */
 static void
 unfinished(const char *name, char out[128])
 {
@@ -145,7 +149,7 @@ state_touch(int dir, const char *name, struct why *why)
 	return fd != -1 ? 0 : refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
 }
 
-/* Waits in the kernel's own line, which is fair; asking again and again would let some wait for ever. */
+/* Waits in the kernel's queue, which is fair. With polling, some helpers could wait for ever. */
 int
 state_lock_fd(int fd, const char *shown, int wait_ms, struct why *why)
 {
@@ -158,7 +162,7 @@ state_lock_fd(int fd, const char *shown, int wait_ms, struct why *why)
 	if (ret == 0)
 		return 0;
 	if (saved == EINTR)
-		return refuse(why, WHY_AGAIN, "%s is held by another gpuhelper for over %d ms: try again", shown, wait_ms);
+		return refuse(why, WHY_AGAIN, "another gpuhelper has held %s for over %d ms: try again", shown, wait_ms);
 	return refuse(why, WHY_IO, "%s: %s", shown, strerror(saved));
 }
 

@@ -1,4 +1,4 @@
-/* /run/gpuhelper: directories and files of root's own state. */
+/* Root's own state in /run/gpuhelper: directories, files and locks. */
 #ifndef GPUHELPER_ROOT_STATE_H
 #define GPUHELPER_ROOT_STATE_H
 
@@ -7,30 +7,39 @@
 #include "../pure/text.h"
 #include "../pure/why.h"
 
-/* Opens /run/gpuhelper/NAME, making both where they are not there; root's alone, or it is refused. */
+/*
+ * Opens /run/gpuhelper/NAME, and makes both directories if they are missing. Returns a descriptor, which the caller
+ * closes. -1 with *why: also if one of them is not root's alone.
+ */
 int state_dir(const char *name, struct why *why);
-/* For a copy of the process that has closed all of its descriptors. */
+/* For a copy of the process that has closed all of its descriptors: opens /run/gpuhelper anew next time. */
 void state_forget(void);
-/* The names in a directory, sorted, at most max. */
+/*
+ * Lists the names in a directory, sorted; «shown» names it in *why. -1 with *why: also (WHY_AGAIN) if
+ * there are more than max.
+ */
 int state_list(int dir, const char *shown, size_t max, struct strlist *out, struct why *why);
-/* Writes a file whole or not at all: under a name with a dot first, then renamed. */
+/*
+ * Writes a file whole or not at all: as NAME.new first, which is then renamed. The file is root's, with
+ * this mode. -1 with *why.
+ */
 int state_write(int dir, const char *name, const char *text, mode_t mode, struct why *why);
-/* Removes it, and what a writer that was killed left of it; -1 with errno. */
+/* Removes the file, and NAME.new if a killed writer left it. No file is no error. -1 with errno. */
 int state_remove(int dir, const char *name);
 
-#define LOCK_WAIT_MS 1500	/* a waiter that asks again after this has its place still (queue.c) */
+#define LOCK_WAIT_MS 1500	/* milliseconds; a waiter that asks again after this still has its place (queue.c) */
 
 /*
- * Locks a file of a directory for this process alone, and waits for that so many
- * milliseconds at most: -1 with *why (WHY_AGAIN).  The lock lasts until what is returned is
- * closed.
+ * Locks a file of a directory, which it makes if it is missing, for this process alone. Waits for the lock at
+ * most wait_ms milliseconds. Returns a descriptor; closing it releases the lock. -1 with *why (WHY_AGAIN:
+ * another helper has the lock).
  */
 int state_lock(int dir, const char *name, int wait_ms, struct why *why);
 
-/* The same of a file that is open, and called «shown» in *why; whoever closes it gives the lock back. */
+/* The same for an open file, which *why calls «shown». 0 or -1; closing the file releases the lock. */
 int state_lock_fd(int fd, const char *shown, int wait_ms, struct why *why);
 
-/* Sees that there is such a file, root's alone. */
+/* Makes an empty file that is root's alone, if it is missing. -1 with *why. */
 int state_touch(int dir, const char *name, struct why *why);
 
 #endif

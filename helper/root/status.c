@@ -1,4 +1,4 @@
-/* VERB_STATUS.  Reads the leases and the queue under the lock, and changes neither. */
+/* VERB_STATUS. Reads the leases and the queue under the lock, and changes neither. */
 #include <string.h>
 #include <time.h>
 
@@ -14,9 +14,9 @@
 #include "rate.h"
 #include "verb.h"
 
-#define LEASES_SHOWN (800 * 1024)	/* bytes: the reply stays below its limit, whatever one user's leases are like */
+#define LEASES_SHOWN (800 * 1024)	/* bytes: keeps the reply below its limit, whatever the leases are like */
 #define WAITERS_SHOWN (150 * 1024)
-#define NAME_MAX_SHOWN 256	/* bytes of an id or a root: a root may have 1024 */
+#define NAME_MAX_SHOWN 256	/* bytes of an id or a root; a root may have 1024 */
 
 static bool
 may_see(const struct peer *p, uint32_t uid)
@@ -24,7 +24,7 @@ may_see(const struct peer *p, uint32_t uid)
 	return p->asker.uid == 0 || p->asker.uid == uid;
 }
 
-/* What is wrong with the nodes of a lease that is held. */
+/* Adds what is wrong with the nodes of a lease that is held. */
 static void
 put_trouble(struct jsonout *j, const struct lease *l)
 {
@@ -39,7 +39,7 @@ put_trouble(struct jsonout *j, const struct lease *l)
 	jsonout_end(j, "]");
 }
 
-/* The name, which is cut between two characters where it is too long. */
+/* The name, cut between two characters if it is too long. */
 static const char *
 shorten(const char *name, char out[NAME_MAX_SHOWN + 1])
 {
@@ -53,7 +53,7 @@ shorten(const char *name, char out[NAME_MAX_SHOWN + 1])
 	return out;
 }
 
-/* Adds *one to the list, and leaves it empty.  *room is how many bytes may still be added; 0 where it did not fit. */
+/* Adds *one to the list, and empties it. *room: bytes that may still be added; 0 if it did not fit. */
 static void
 add_if_room(struct jsonout *list, struct jsonout *one, size_t *room)
 {
@@ -68,7 +68,7 @@ add_if_room(struct jsonout *list, struct jsonout *one, size_t *room)
 	jsonout_json(list, NULL, text);
 }
 
-/* *left: since when the task has been over while processes of it are left, in seconds since 1970; 0: that is not so. */
+/* *left: since when the task has been over with processes left, in seconds since 1970; 0: that is not so. */
 static const char *
 state_name(const struct lease *l, int64_t *left)
 {
@@ -128,7 +128,7 @@ tell_waiter(struct jsonout *list, const struct waiter *w, size_t ahead, size_t *
 	add_if_room(list, &j, room);
 }
 
-/* NULL: no memory. */
+/* NULL: memory is short. */
 static char *
 tell_all(const struct peer *p, const struct leases *ls, const struct queue *q)
 {

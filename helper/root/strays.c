@@ -1,4 +1,4 @@
-/* See strays.h.  Goes by what the kernel shows of processes; opens no node. */
+/* See strays.h. Relies on what the kernel shows of processes; opens no node. */
 #include "strays.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "host.h"
 #include "looker.h"
 
-/* The GPUs that are looked for, and the nodes that are one GPU's own; node[i] is a node of held[gpu[i]]. */
+/* The GPUs in question, and the nodes that belong to one GPU each: node[i] is a node of held[gpu[i]]. */
 struct sought {
 	struct held_gpu *held;
 	size_t n;
@@ -85,7 +85,10 @@ find_holders(const struct sought *s, struct strays *out, struct why *why)
 	return 0;
 }
 
-/* Where a CDI spec can't be used, nothing is granted by it, so that its nodes need not be looked for. */
+/*
+ * Finds the GPU's nodes that only CDI specs name. If a spec can't be used, nothing is granted by it, and
+ * its nodes do not matter.
+ */
 static void
 find_further(const struct decision *d, const struct settings *settings, const struct gpu *g,
     const struct gpu_rule *rule, struct driver_nodes *more)

@@ -1,6 +1,6 @@
 /*
- * See take.h.  Whatever is decided under the lock is written down under it.  Must do nothing under the lock that anyone
- * but root could hold up.
+ * See take.h. Writes down under the lock whatever it decides under the lock. Must do nothing under the lock that
+ * anyone but root could delay.
  */
 #include "take.h"
 
@@ -14,7 +14,7 @@
 #include "strays.h"
 #include "ways.h"
 
-/* Keeps or takes a place in the queue, so that the request's next try comes before those of later requests. */
+/* Gives the request a place in the queue or keeps its place, so that its next try comes before later requests. */
 static int
 stay_in_queue(const struct plan *p, struct picking *k, struct refusal *f)
 {
@@ -24,7 +24,7 @@ stay_in_queue(const struct plan *p, struct picking *k, struct refusal *f)
 	struct waiter *me = &k->me;
 	struct why why;
 
-	/* a request that has waited as long as its policy allows has asked for the last time */
+	/* after its full wait, this was the request's last try */
 	if (wait == 0 || queue_waited(&k->queue, me->key) >= wait) {
 		if (wait > 0) {
 			queue_leave(&k->queue, me->key);
@@ -47,7 +47,7 @@ stay_in_queue(const struct plan *p, struct picking *k, struct refusal *f)
 	return -1;
 }
 
-/* Too few GPUs are free: begins to take back what idle containers have, and waits where the policy allows it. */
+/* Too few GPUs are free: begins to take GPUs back from idle containers, and waits if the policy allows it. */
 static int
 wait_for_gpus(const struct plan *p, struct picking *k, const struct idle *idle, struct refusal *f)
 {
@@ -76,7 +76,9 @@ take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, s
 	autodrained struct drained drained = { 0 };
 	const struct withheld no = { strays != NULL ? strays : &none, &drained };
 
-	/* read under the lock: an administrator who drains a GPU, and then asks for the leases, sees all that still got it */
+	/*
+	 * read under the lock: an administrator who drains a GPU, and then asks for the leases, sees all that still got it
+	 */
 	if (d->grant.gpus > 0 && drained_list(&drained, &f->why) == -1)
 		return -1;
 	f->ahead = queue_place(&k->queue, k->me.key);
@@ -91,7 +93,7 @@ take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, s
 int
 picking_begin(struct picking *k, const struct plan *p, bool admits, struct why *why)
 {
-	/* a request for folders alone waits for nobody, and needs no place in the queue */
+	/* a request for folders alone waits for nobody, and needs no queue */
 	if (p->ruling->decision.grant.gpus > 0 && queue_open(&k->queue, why) == -1)
 		return -1;
 	return concern_look(p, &k->leases, &k->queue, admits, why);
@@ -105,7 +107,7 @@ picking_end(struct picking *k)
 	leases_close(&k->leases);
 }
 
-/* Picks, has the lease admitted, and plans what follows. */
+/* Picks GPUs, has the lease admitted, and plans what follows. */
 static int
 pick_and_plan(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
 {
@@ -132,18 +134,21 @@ take_under_lock(struct plan *p, const struct strays *strays, struct refusal *f)
 	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
 	queue_renew(k.me.key);
 	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1) {
-		/* where only the lock could not be had in time, the request may ask again, whatever its policy lets it wait */
+		/* only the lock was not free in time: the request may ask again, even if its policy allows no wait */
 		f->waits = f->why.code == WHY_AGAIN;
 		return -1;
 	}
 	ret = pick_and_plan(p, &k, strays, f);
-	/* a request that is over, granted or refused, stands in nobody's way */
+	/* a request that was granted or refused keeps no place */
 	if (k.queue.dir != -1 && !f->waits)
 		queue_leave(&k.queue, k.me.key);
 	return ret;
 }
 
-/* Who has a GPU open could not be seen in time: on a busy machine the next look may do, for whoever may wait. */
+/*
+ * The helper could not see in time who has a GPU open. On a busy machine the next look may succeed, for
+ * a request that may wait.
+ */
 static int
 look_again_soon(const struct plan *p, struct refusal *f)
 {

@@ -1,4 +1,4 @@
-/* Picks GPUs for a plan, under the lock of the leases, and writes it down as a lease. */
+/* Picks GPUs for a plan, under the lock on the leases, and writes the plan's lease. */
 #ifndef GPUHELPER_ROOT_TAKE_H
 #define GPUHELPER_ROOT_TAKE_H
 
@@ -7,23 +7,23 @@
 #include "refusal.h"
 
 /*
- * Picks the GPUs, plans what follows from them (plangpus.h), and writes the lease; nothing is done to the host yet.
- * Fills key[] with the lease's key; it stays empty where there is no lease.  With look_first, GPUs that are open in a
- * container without a lease of them are not picked; without it such a pick fails, with f->met_stray, which is cheaper
- * where there is none.  -1 with *f.
+ * Picks the GPUs, plans what follows from them (plangpus.h), and writes the lease. Does nothing to the host yet.
+ * Fills key[] with the lease's key, and leaves it empty if there is no lease. With look_first, it finds strays
+ * (strays.h) first, and does not pick them. Without, picking a stray fails, with f->met_stray; that is cheaper if
+ * there are none. -1 with *f.
  */
 int take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct refusal *f);
 
-/* What is there under the lock.  Its initialiser is PICKING; picking_end() undoes all, the lock last. */
+/* What is open under the lock. Begins as PICKING. picking_end() releases all of it, the lock last. */
 struct picking {
 	struct leases leases;
 	struct queue queue;
-	struct waiter me;		/* the request itself, as one that may have to wait */
+	struct waiter me;		/* this request, as one that may have to wait */
 };
 #define PICKING { .leases = LEASES_CLOSED, .queue = { .dir = -1 } }
 
 /*
- * When the leases are open: opens the queue, and reads the leases that concern the plan (concern_look(), with
+ * After leases_open(): opens the queue, and reads the leases that concern the plan (concern_look(), with
  * «admits»). -1 with *why.
  */
 int picking_begin(struct picking *k, const struct plan *p, bool admits, struct why *why);
@@ -31,14 +31,14 @@ void picking_end(struct picking *k);
 #define autopicking __attribute__((cleanup(picking_end)))
 
 /*
- * Picks the GPUs alone: into the plan's picks, and the lease's GPUs and nodes.  strays: GPUs that are not to be had, or
- * NULL.  -1 with *f: there are too few, where f->waits is true the request has a place in the queue.
+ * Picks GPUs, and writes them into the plan's picks, and the lease's GPUs and nodes. strays: GPUs that can't be had,
+ * or NULL. -1 with *f: too few are free; if f->waits is true, the request has a place in the queue.
  */
 int take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f);
 
 /*
- * Once the lease is written: sees that no container has one of those picks open that the lease has for itself alone.
- * From then on, nobody who had it by a lease can pass it on.  Takes its time, so not under the lock.  -1 with *f.
+ * After the lease is written: checks that no container has a GPU open that the lease has exclusively. From then on,
+ * no container that held the GPU by a lease can pass it on. Takes time: not under the lock. -1 with *f.
  */
 int check_alone(const struct plan *p, struct refusal *f);
 

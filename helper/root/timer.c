@@ -1,4 +1,4 @@
-/* See timer.h.  Of signals only one that ends the process ends every wait, too. */
+/* See timer.h. Only a signal that ends the process ends every kind of wait. */
 #include "timer.h"
 
 #include <signal.h>
@@ -23,7 +23,7 @@ wake_up(int sig)
 	(void)sig;
 }
 
-/* Sets the handler of SIGALRM only if it differs: most waits follow another wait of their kind. */
+/* Sets the handler of SIGALRM only if it differs: most waits follow another one of their kind. */
 static void
 on_alarm(void (*handler)(int))
 {

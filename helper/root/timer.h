@@ -1,43 +1,38 @@
-/*
- * The process's timers: one for what it waits for, which is over before the next
- * thing sets it, and one for the whole of its life.
- */
+/* The process's timers: one for what it waits for at the moment, and one for its whole life. */
 #ifndef GPUHELPER_ROOT_TIMER_H
 #define GPUHELPER_ROOT_TIMER_H
 
 /*
- * A signal after so many milliseconds, and again every 100 ms in case one comes
- * before the call that it is to interrupt: a wait in the kernel then ends with
- * EINTR.  0: no more.
+ * Sends a signal after ms milliseconds, so that a wait in the kernel ends with EINTR; and again every 100 ms, in case
+ * one comes before the call that it is to interrupt. 0: no more.
  */
 void wake_after(int ms);
 
 /*
- * This process ends in so many milliseconds; 0: it does not.  For system calls on
- * what a user may have mounted a file system of his own on (fuse(4)), which keeps
- * the caller until it answers, whatever signals he handles.  What was done for a
- * lease by then is undone once its asker has ended, too.
+ * Ends this process after ms milliseconds; 0: not any more. For system calls on paths where a user may have mounted a
+ * file system of his own (fuse(4)): such a call lasts until that file system answers, whatever signals the process
+ * handles. What was done for a lease by then is undone after its asker has ended, too.
  */
 void end_after(int ms);
 
 /*
- * How long a helper lives at most.  What it waits for has an end of its own each: 2 s
- * for the request, 1.5 s for each of four locks and 1 s for the log's chain, 4 s to tell of a grant or to take it
- * back, 8 s for folders that are labelled, 3 s for what else gpuhelper-label is asked,
- * 2 s for who takes the answer and 5 s for the last byte.  10 s for the runtime to make the container, during which no
- * lock is held and nothing is half done.  Before any lock, 10 s for each question to gpuhelper-read,
- * 6 s for one to gpuhelper-judge and 10 s for that about the host: the caller who keeps those from answering loses his
- * own request.  Nor is a lock held for the 8 s in which it is seen who has a GPU open (host/holders.h).
- * Root by himself, whose looks go over all leases and processes, has longer.
+ * How many seconds a helper lives at most. Each wait has its own limit:
+ * - 2 s for the request, 2 s for the peer to take the answer, and 5 s for its last byte
+ * - 1.5 s for each of four locks, and 1 s for the log's chain
+ * - 4 s to confirm a grant or to take it back
+ * - 8 s for labelling folders, and 3 s for other questions to gpuhelper-label
+ * - 10 s for the runtime to make the container, during which no lock is held and nothing is half done
+ * - before any lock: 10 s for each question to gpuhelper-read, 6 s for one to gpuhelper-judge, and 10 s for that
+ *   about the host. A caller who delays these loses only his own request.
+ * - without a lock: 8 s to see who has a GPU open (host/holders.h)
+ * Root's own requests look at all leases and processes, and may take longer.
  */
 #define LIFE_S 30
 #define LIFE_OF_ROOTS_S 300
 
 /*
- * This process is killed in so many seconds, once and for all: nothing takes it
- * back.  With SIGKILL, which can be neither blocked nor ignored and ends who was
- * stopped, too.  -1 with errno: EAGAIN where the limit on pending signals leaves
- * no room for one.
+ * Kills this process after so many seconds; nothing can take that back. SIGKILL can be neither blocked nor ignored,
+ * and ends a stopped process, too. -1 with errno: EAGAIN if the limit on pending signals leaves no room for one.
  */
 int kill_after(int seconds);
 

@@ -1,6 +1,6 @@
 /*
- * What the helper can be asked, a function for each verb (request.h) but VERB_GRANT (grant.h).  Each fills *reply,
- * which is a refusal without a reason before.
+ * What the helper can be asked: a function for each verb (request.h) except VERB_GRANT (grant.h). Each fills in
+ * *reply, which must be a refusal without a reason before.
  */
 #ifndef GPUHELPER_ROOT_VERB_H
 #define GPUHELPER_ROOT_VERB_H
@@ -9,47 +9,43 @@
 #include "peer.h"
 
 /*
- * VERB_CREATED (created.c): the runtime that the peer started has made the container.  Finds the container's first
- * process and its cgroups, and writes these into its lease.  Refused where the peer has no lease for it, or where the
- * process can't be found: then the container must not run.
+ * VERB_CREATED (created.c): the runtime that the peer started has made the container. Finds the container's first
+ * process and its cgroups, and writes them into the lease. Refused if the peer has no lease for it, or if the process
+ * can't be found: then the container must not run.
  */
 void verb_created(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_EXEC (exec.c): the peer is about to become a runtime that puts a process into the container.  Records that, and
- * notes it in the lease of a container that only pauses.  REPLY_BACK if that container's GPUs are not there, or are
- * about to go.  Needs none of the helper's children.
+ * VERB_EXEC (exec.c): the peer is about to become a runtime that puts a process into the container. Records that, and
+ * notes it in the lease of a container that only pauses. REPLY_BACK if that container's GPUs are not there, or are
+ * about to go. Needs none of the helper's children.
  */
 void verb_exec(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_BACK (exec.c): the same; a container that gave its GPUs back gets them again, if it may.  The reply's line tells
+ * VERB_BACK (exec.c): the same; a container that gave its GPUs back gets them again, if it may. The reply's line tells
  * the user which.
  */
 void verb_back(const struct peer *p, const struct request *r, struct reply *reply);
 
-/* VERB_LOOK (look.c): ends the leases that are over; for root, also those of containers whose task is over. */
+/*
+ * VERB_LOOK (look.c): ends the leases that are over. For root, also takes GPUs back from containers whose task is over.
+ */
 void verb_look(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_RELEASE (look.c): as verb_look(), but a user's request looks at this container alone.  If the container is still
- * in use, the rights that its lease gave it are taken back, and the lease drains.
+ * VERB_RELEASE (look.c): as verb_look(), but a user's request looks at this container alone. If the container is
+ * still in use, takes back the access that its lease gave it, and the lease drains.
  */
 void verb_release(const struct peer *p, const struct request *r, struct reply *reply);
 
-/*
- * VERB_REAPPLY (look.c): as verb_look(), and repairs the nodes of live leases: of the caller's own, or of all for
- * root.
- */
+/* VERB_REAPPLY (look.c): as verb_look(), and repairs the nodes of live leases: the caller's own, or all for root. */
 void verb_reapply(const struct peer *p, const struct request *r, struct reply *reply);
 
-/* VERB_STATUS (status.c): who holds what, and who waits.  A user sees his own, root all.  Changes nothing. */
+/* VERB_STATUS (status.c): lists leases and waiters: the caller's own, or all for root. Changes nothing. */
 void verb_status(const struct peer *p, const struct request *r, struct reply *reply);
 
-/*
- * VERB_REFUSED, VERB_PLAIN (note.c): records what the wrapper did by itself: refused a container, or made a plain
- * one.
- */
+/* VERB_REFUSED, VERB_PLAIN (note.c): records that the wrapper refused a container or made a plain one by itself. */
 void verb_note(const struct peer *p, const struct request *r, struct reply *reply);
 
 #endif

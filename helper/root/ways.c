@@ -1,6 +1,6 @@
 /*
- * See ways.h.  Opens directories with O_PATH by paths that policies or CDI specs name and
- * folders.c or driverfiles.c has found root's; reads nothing in them.
+ * See ways.h. Opens directories with O_PATH, by paths that policies or CDI specs name and that folders.c or
+ * driverfiles.c found to be root's. Reads no directory.
  */
 #include "ways.h"
 
@@ -17,14 +17,14 @@
 #include "../pure/path.h"
 #include "../pure/wayset.h"
 
-#define GIVING_S 120		/* at most, from a user's grant to its folders being mounted */
+#define GIVING_S 120		/* at most, from a user's grant until its folders are mounted */
 
-/* The mounts, and the directory above the last folder: the next folder often lies in the same directory. */
+/* The mount table, and the directory that the last folder was in: the next folder is often in the same one. */
 struct look {
 	const struct mount_table *mounts;
 	char *dir;
-	int fd;			/* of «dir», or -1 */
-	struct strlist above;	/* the places of «dir» and of the directories above it */
+	int fd;			/* of dir, or -1 */
+	struct strlist above;	/* the places of dir and of the directories above it */
 };
 
 static void
@@ -41,7 +41,7 @@ look_end(struct look *l)
 static int
 refuse_unseen(const char *path, struct why *why)
 {
-	return refuse(why, WHY_IO, "%s: the file systems on the way there can't be seen: %s", path, strerror(errno));
+	return refuse(why, WHY_IO, "%s: the mounts on the way there can't be found: %s", path, strerror(errno));
 }
 
 /* Appends the place of a directory on this mount to *out. «whole» is the folder's path, for messages. */
@@ -53,9 +53,9 @@ add_place(struct strlist *out, const struct look *l, uint64_t mount, const char 
 
 	if (!mounts_place_on(l->mounts, mount, path, &fs, &place))
 		return refuse_unseen(whole, why);
-	/* the wrapper is told of it, in JSON */
+	/* the wrapper gets it in JSON */
 	if (!text_is_utf8(place, strlen(place)))
-		return refuse(why, WHY_CONFIG, "%s: its path in its own file system is no UTF-8 text", whole);
+		return refuse(why, WHY_CONFIG, "%s: its path in its own file system is not UTF-8", whole);
 	if (asprintf(&text, "%s %s", fs, place) == -1)
 		text = NULL;
 	return text != NULL && strlist_add(out, text, SIZE_MAX) ? 0 : refuse_nomem(why);
@@ -87,7 +87,7 @@ go_up(char *path)
 	return true;
 }
 
-/* Notes the directory that a folder lies in, and of the directories above it the last one on each mount. */
+/* Notes the directory that a folder is in and, above it, the last directory on each mount. */
 static int
 look_above(struct look *l, const char *dir, const char *whole, struct why *why)
 {
@@ -114,7 +114,7 @@ look_above(struct look *l, const char *dir, const char *whole, struct why *why)
 	return ret;
 }
 
-/* The directory itself, the one above it, and of those above that the last one on each mount. */
+/* Adds the directory itself, its parent and, above that, the last directory on each mount. */
 static int
 add_places(struct way *w, const char *dir, struct look *l, struct why *why)
 {
@@ -152,17 +152,17 @@ note_one(const struct edit_mount *m, struct look *look, struct lease *l, struct 
 
 	if (w.path == NULL)
 		return refuse_nomem(why);
-	/* what is mounted beneath could be reached by other paths, which nobody would know to lead through it */
+	/* other paths may lead to the same submounts, and nobody could see that they lead through this folder */
 	if (l->host_root && w.writable && strlist_has(&m->options, "rbind") &&
 	    mounts_beneath(look->mounts, m->source, first, sizeof(first)))
-		return refuse(why, WHY_DENIED, "folder %s has a mount beneath it (%s), which a container that is the host's root "
-		    "can't have for writing: give it a user namespace, or the folder without submounts", m->source, first);
+		return refuse(why, WHY_DENIED, "folder %s has a mount beneath it (%s), so a container whose root is the host's "
+		    "root can't have it rw: give it a user namespace, or the folder without submounts", m->source, first);
 	if (add_places(&w, w.path, look, why) == -1)
 		return -1;
 	return lease_add_way(l, &w) ? 0 : refuse_nomem(why);
 }
 
-/* Is there a way to a file of the same directory, from this one of the lease's ways on? */
+/* True if one of the lease's ways, from this one on, leads to a file in the same directory. */
 static bool
 has_directory(const struct lease *l, size_t from, const char *file, size_t len)
 {
@@ -174,18 +174,21 @@ has_directory(const struct lease *l, size_t from, const char *file, size_t len)
 	return false;
 }
 
-/* A file has a place of its own, in which nobody writes; its directory is the first one above. */
+/*
+ * The first place of a way is its target's own. For a file, nobody can write in that, and add_places() put the file's
+ * directory there. Adds the directory once more, as one that the way goes through.
+ */
 static bool
 repeat_first(struct way *w)
 {
 	return w->at.n > 0 && w->at.v != NULL && strlist_add(&w->at, w->at.v[0], SIZE_MAX);
 }
 
-/* One way stands for all files of a directory, of which a driver has a hundred: they share every step of it. */
+/* Adds one way for all files of a directory, because they share every step. A driver has a hundred files. */
 static int
 note_file(const char *file, size_t from, struct look *look, struct lease *l, struct why *why)
 {
-	const size_t len = (size_t)(path_last(file) - file);	/* with the slash */
+	const size_t len = (size_t)(path_last(file) - file);	/* includes the slash */
 	autofree char *dir = strndup(file, len > 1 ? len - 1 : 1);
 	autoway struct way w = { .path = strdup(file) };
 
@@ -198,7 +201,7 @@ note_file(const char *file, size_t from, struct look *look, struct lease *l, str
 	return repeat_first(&w) && lease_add_way(l, &w) ? 0 : refuse_nomem(why);
 }
 
-/* A hook is run, by root, when its own container is there already (poststart, poststop). */
+/* Root runs poststart and poststop hooks when the container already exists, and could have changed them. */
 static int
 check_own_hooks(size_t from, const struct lease *l, struct why *why)
 {
@@ -207,8 +210,8 @@ check_own_hooks(size_t from, const struct lease *l, struct why *why)
 	for (i = from; i < l->ways; i++)
 		for (k = 0; l->host_root && k < from; k++)
 			if (l->way[k].writable && way_passes(&l->way[i], &l->way[k]))
-				return refuse(why, WHY_DENIED, "folder %s holds %s, a hook of the driver's CDI spec or what it comes with: a "
-				    "container that is the host's root there could change what root runs", l->way[k].path, l->way[i].path);
+				return refuse(why, WHY_DENIED, "folder %s holds %s, a driver file or a CDI hook: a container whose "
+				    "root is the host's root could change what root runs", l->way[k].path, l->way[i].path);
 	return 0;
 }
 
@@ -265,7 +268,10 @@ name_for(const struct lease *holder, const struct lease *who)
 	return holder->uid == who->uid ? holder->id : "of another user";
 }
 
-/* One of the set that leads through what the other container writes in as the host's root. */
+/*
+ * Finds a way of the set that leads through a folder which the writer may write to as the host's root; *through is
+ * the way to that folder. NULL: there is none.
+ */
 static const struct way *
 find_through(const struct wayset *own, const struct lease *writer, const struct way **through)
 {
@@ -278,7 +284,10 @@ find_through(const struct wayset *own, const struct lease *writer, const struct 
 	return w;
 }
 
-/* Folders of both, for writing as the host's root, of which one lies in the other: who writes in that could move it. */
+/*
+ * Finds a writable folder of the set that is in a folder which the other container may write to as the host's root,
+ * or that contains one: either container could move the inner folder. NULL: there is none.
+ */
 static const struct way *
 find_nested(const struct wayset *own, const struct lease *other)
 {
@@ -292,8 +301,8 @@ find_nested(const struct wayset *own, const struct lease *other)
 }
 
 /*
- * Its runtime may still go the way to its folders. A user's goes it with that user's rights alone; after so long it
- * has, or the lease is one that only keeps others away.
+ * True while the runtime may still resolve the paths to the lease's folders. A user's runtime has only that user's
+ * rights, and counts for GIVING_S only: a user who delays it for longer does so to keep others out.
  */
 static bool
 is_being_given(const struct lease *l)
@@ -301,26 +310,29 @@ is_being_given(const struct lease *l)
 	return l->init.pid == 0 && (l->uid == 0 || time(NULL) - l->since < GIVING_S);
 }
 
-/* The lease's own ways, sorted, against those of one other. */
+/* Compares the lease with one other; «own» has the lease's ways. */
 static int
 admit_beside(const struct lease *o, const struct lease *l, const struct wayset *own, struct why *why)
 {
 	const struct way *w, *through;
 
 	if ((w = find_through(own, o, &through)) != NULL)
-		return refuse(why, WHY_AGAIN, "%s lies in %s, which container %s may write in as the host's root, and "
-		    "could have lead elsewhere: give that one a user namespace, or try again when it is gone", w->path,
+		return refuse(why, WHY_AGAIN, "%s lies in %s, which container %s may write to as the host's root, so that it "
+		    "could redirect the path: give that container a user namespace, or try again when it is gone", w->path,
 		    through->path, name_for(o, l));
 	if (!l->host_root)
 		return 0;
-	/* once a container is made, nothing moves what is mounted there; but where it then writes would not be known */
+	/*
+	 * The mounts of a container that exists can't be redirected any more. But if it is the host's root and its folder
+	 * were moved, nobody would know where it writes; and its hooks are still to be run.
+	 */
 	if ((is_being_given(o) || o->host_root || o->hooked) && (through = wayset_passed(own, o->way, o->ways, &w)) != NULL)
-		return refuse(why, WHY_AGAIN, "folder %s holds %s, which container %s %s: a container that is the host's root "
-		    "can't have it for writing meanwhile; try again later", through->path, w->path, name_for(o, l),
+		return refuse(why, WHY_AGAIN, "folder %s holds %s, which container %s %s: a container whose root is the host's "
+		    "root can't have the folder rw meanwhile; try again later", through->path, w->path, name_for(o, l),
 		    is_being_given(o) ? "is being given" : o->host_root ? "has, as the host's root" : "has for its hooks");
 	if ((w = find_nested(own, o)) != NULL)
-		return refuse(why, WHY_AGAIN, "folder %s lies in one that container %s may write in as the host's root, or "
-		    "holds it: give one of them a user namespace, or try again when that one is gone", w->path,
+		return refuse(why, WHY_AGAIN, "folder %s lies in one that container %s may write to as the host's root, or "
+		    "holds one: give one of the containers a user namespace, or try again when that container is gone", w->path,
 		    name_for(o, l));
 	return 0;
 }
@@ -344,8 +356,8 @@ ways_check_claim(const struct lease *l, uint32_t uid, struct why *why)
 {
 	if (l->ways == 0 || !l->host_root || uid == 0)
 		return 0;
-	return refuse(why, WHY_DENIED, "the container's ids include the host's root, whom uid %u can't make a container "
-	    "for: linux.uidMappings is missing?", uid);
+	return refuse(why, WHY_DENIED, "the container's ids include the host's root, and uid %u may not make such a "
+	    "container: is linux.uidMappings missing?", uid);
 }
 
 void

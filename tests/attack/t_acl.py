@@ -421,7 +421,7 @@ def n8d():
             os.kill(pid, signal.SIGCONT)
         answer = a.call(hear_begun)
         assert entry("attacker", "/dev/nvidia9") == [], acl("/dev/nvidia9")
-        refused(answer, 75, "its lease ends already")
+        refused(answer, 75, "its lease is ending already")
         refused(once("victim", exchange, gpus=GPU0), 75, "taken")
 
 

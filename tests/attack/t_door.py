@@ -379,7 +379,7 @@ def w9():
         with open("/etc/passwd") as f:
             for fd in listening, a, r, f:
                 p = status(fd)
-                assert p.returncode == 65 and "no connection" in p.stderr, (p.returncode, p.stderr)
+                assert p.returncode == 65 and "is not a connection" in p.stderr, (p.returncode, p.stderr)
             p = status(alone)
             assert p.returncode == 77, (p.returncode, p.stderr)
 

@@ -431,7 +431,7 @@ def f7():
     other = os.open(RUN + "/lock", os.O_RDWR)
     try:
         # the wrapper would ask again for some seconds (user/lease.c)
-        assert (status, answer["reply"], answer["wait"]) == (75, "busy", 0) and "lock is held by another" in answer["text"], answer
+        assert (status, answer["reply"], answer["wait"]) == (75, "busy", 0) and "another gpuhelper has held /run/gpuhelper/lock " in answer["text"], answer
         assert 1.5 < seconds < 4, seconds
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
         assert False, "the helper let go of a lock that was not its own"

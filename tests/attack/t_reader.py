@@ -207,8 +207,8 @@ def q9():
         granted(v.hear())
         swap = SECOND, "@@", FIRST, SECOND, "@@", FIRST
         with evil("replace", *swap, answer=HOST, program_of=JUDGE):
-            refused(once("attacker", exchange, id="a", gpus="1"), 74, "holds as another GPU's")
-            refused(once("attacker", exchange, id="a", gpus="0000:af:00.0"), 74, "holds as another GPU's")
+            refused(once("attacker", exchange, id="a", gpus="1"), 74, "is another GPU's in the lease of")
+            refused(once("attacker", exchange, id="a", gpus="0000:af:00.0"), 74, "is another GPU's in the lease of")
         assert len(leases()) == 1
         granted(once("attacker", exchange, id="a", gpus="1"))
 

@@ -277,7 +277,7 @@ def w8b():
             assert a.grant(id="a", gpus="1")[1]["reply"] == "busy"
             assert v.grant(id="v", gpus="2")[1]["ahead"] == 1
             has.end()
-            refused(a.grant(id="a", gpus="1"), 75, "holds a lease already")
+            refused(a.grant(id="a", gpus="1"), 75, "already has a lease")
             granted(v.grant(id="v", gpus="2"))
 
 

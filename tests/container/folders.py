@@ -99,7 +99,7 @@ ok(r.returncode == 0 and r.stdout.split() == ['/one/customer-%04d' % i for i in 
 
 host.policies(t10_train=POLICY + 'folders = ( { path = "%s/*"; target = "/data"; } );\n' % long)
 r, took = run('all')
-ok(r.returncode != 0 and 'KiB, and 896 are the most: ask for fewer (GPUHELPER_FOLDERS)' in r.stdout,
+ok(r.returncode != 0 and 'KiB, at most 896 are allowed: ask for fewer (GPUHELPER_FOLDERS)' in r.stdout,
    tag + 'a request whose lease would be too long is refused', r.stdout)
 ok(leases() == [], tag + 'it leaves no lease', leases())
 host.policies(t10_train=policy(10, GPU))

@@ -98,7 +98,7 @@ for asked, good in ('/srv/data/sub:ro', False), ('/srv/alias/sub:ro', False), ('
     for _ in range(100):
         r = c.run()
         # until the helper sees that nobody has the folder any more
-        if 'could have lead elsewhere' not in r.stdout:
+        if 'could redirect the path' not in r.stdout:
             break
         time.sleep(0.1)
     ok((r.returncode == 0) == good and ('use create' in r.stdout) != good, tag + 'run: %s is %s' % (asked, 'given' if good else 'refused, for a policy gives what it lies in for writing'), r.stdout)

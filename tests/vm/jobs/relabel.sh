@@ -217,7 +217,7 @@ A=$(own a)
 t "everything in it has the container's categories" labelled "container_file_t:$A" /srv/cache
 asks b /srv/cache "$SAY cat /srv/cache/mine"
 run b
-t "meanwhile another container is refused" refused b 'folder /srv/cache is in use by container a' 'one container.s at a time'
+t "meanwhile another container is refused" refused b 'folder /srv/cache is in use by container a' 'only one container at a time'
 gives 20-part /srv/cache/a
 asks c /srv/cache/a true
 create c
@@ -239,7 +239,7 @@ END
 mkdir -p "$r/srv/again"
 config e 0 '"GPUHELPER_FOLDERS=all"' '' '' '' true
 run e
-t "one container does not get it with two labels" refused e 'folders /srv/again and /srv/cache are one'
+t "one container does not get it with two labels" refused e 'folders /srv/again and /srv/cache are the same'
 rm /etc/gpuhelper/policy.d/05-both.conf
 umount /srv/again
 t "nothing was relabelled" labelled "container_file_t:$A" /srv/cache
@@ -319,7 +319,7 @@ END
 mkdir -p "$r/srv/cache/a"
 config a 0 '"GPUHELPER_FOLDERS=all"' '' '' '' true
 run a
-t "nested folders of one container with different labels are refused" refused a '/srv/cache and /srv/cache/a are one, or one is in the other'
+t "nested folders of one container with different labels are refused" refused a '/srv/cache and /srv/cache/a are the same, or one is in the other'
 
 echo "# rootless: nothing but its mounts tells that a container lives"
 gives 10-cache /srv/cache 'relabel = "private";'
@@ -426,7 +426,7 @@ worker_asks '' &
 running=$!
 t "a user's gpuhelper-label is stopped while it labels" wait $catcher
 t "meanwhile this user's next one does not begin" fails worker_asks 2
-t "the refusal says so" grep -q 'labels folders for another container of uid 1000 .*try again' "$T/said2"
+t "the refusal says so" grep -q 'is labelling folders for another container of uid 1000 .*try again' "$T/said2"
 t "root's does" runs a
 kill -KILL "$(cat "$T/caught")"
 wait $running

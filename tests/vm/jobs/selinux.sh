@@ -258,7 +258,7 @@ t "a shared GPU keeps its label" is "$(label /dev/nvidia0)" system_u:object_r:xs
 stop a
 config a 100000 '"GPUHELPER_GPUS=1"' '"selinuxLabel":"system_u:system_r:container_t:s0-s0:c0.c1023",' '' '' "$PROBE"
 run a
-t "a range of categories is refused" refused a 's0-s0:c0.c1023' 'one by one'
+t "a range of categories is refused" refused a 's0-s0:c0.c1023' 'a range'
 policy 10-gpu <<END
 $GPU
 gpus = ( { vendor = "nvidia"; } );

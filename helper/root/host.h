@@ -18,8 +18,8 @@ struct host {
 
 /*
  * Has the judge look for GPUs of the vendors in the mask (1 << enum gpu_vendor), once, and before any other question to
- * it. Then reads the CDI specs, which name the GPUs. To be called after leave_cgroup() (owncgroup.h): the kernel may show
- * only the GPUs that the device rules of the reader's cgroup allow.
+ * it. Then reads the CDI specs, which name the GPUs. To be called after leave_cgroup() (owncgroup.h): the kernel may
+ * show only the GPUs that the device rules of the reader's cgroup allow.
  */
 void host_look(unsigned vendors);
 

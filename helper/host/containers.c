@@ -18,6 +18,7 @@
 #include "opennode.h"
 #include "procdir.h"
 #include "process.h"
+#include "spaces.h"
 #include "task.h"
 
 #define NAMESPACES_MAX 4096
@@ -124,23 +125,21 @@ thread_has_mount(void *ctx, const char *task, bool own_files)
 {
 	struct mount_space *space;
 	struct search *s = ctx;
-	char name[64];
 	struct view view;
-	struct stat ns;
+	uint64_t inode;
 	bool known;
 	int found;
 
 	(void)own_files;
-	snprintf(name, sizeof(name), "%.50s/ns/mnt", task);
-	if (fstatat(s->proc, name, &ns, 0) == -1)
+	if (!space_find(s->proc, task, "mnt", &inode))
 		return !is_out_of_sight(errno);
-	known = find_view(s, task, ns.st_ino, &view);
+	known = find_view(s, task, inode, &view);
 	if (known && is_seen(s, &view))
 		return false;
 	s->at_root = false;
 	if ((found = mounts_any(s->proc, task, show_mount, s)) != 0)
 		return found == 1 || !is_out_of_sight(errno);
-	if ((space = space_at(s->spaces, ns.st_ino)) == NULL)
+	if ((space = space_at(s->spaces, inode)) == NULL)
 		return true;
 	if (space->top[0] == '\0' && is_at_top(s, task))
 		snprintf(space->top, sizeof(space->top), "%.39s", task);
@@ -150,22 +149,18 @@ thread_has_mount(void *ctx, const char *task, bool own_files)
 }
 
 /*
- * Adds the namespace of a host process. Its mounts are not shown to the test. Its root directory is the
- * host's, so it sees all mounts of its namespace.
+ * Adds the namespace of a host process, by a thread of it. Its mounts are not shown to the test. Its root directory is
+ * the host's, so it sees all mounts of its namespace.
  */
 static bool
-add_hosts(struct search *s, const char *pid)
+add_hosts(struct search *s, const char *tid)
 {
 	struct mount_space *space;
-	char tid[16], name[40];
-	struct stat ns;
+	uint64_t inode;
 
-	if (process_thread(s->proc, pid, tid) != 1)
+	if (!space_find(s->proc, tid, "mnt", &inode))
 		return true;
-	snprintf(name, sizeof(name), "%.15s/ns/mnt", tid);
-	if (fstatat(s->proc, name, &ns, 0) == -1)
-		return true;
-	if ((space = space_at(s->spaces, ns.st_ino)) == NULL)
+	if ((space = space_at(s->spaces, inode)) == NULL)
 		return false;
 	if (space->top[0] == '\0')
 		snprintf(space->top, sizeof(space->top), "%.15s", tid);
@@ -177,17 +172,18 @@ look_at_processes(struct search *s, DIR *d)
 {
 	bool found = false;
 	struct dirent *e;
+	char tid[16];
 	size_t i;
 
 	while (!found && (errno = 0, e = readdir(d)) != NULL) {
 		if (e->d_name[0] < '1' || e->d_name[0] > '9')
 			continue;
-		switch (home_is_containers(&s->home, s->proc, e->d_name)) {
+		switch (home_is_containers(&s->home, s->proc, e->d_name, tid)) {
 		case -1:
 			found = !is_out_of_sight(errno);
 			break;
 		case 0:
-			found = !add_hosts(s, e->d_name);
+			found = tid[0] != '\0' && !add_hosts(s, tid);
 			break;
 		default:
 			found = task_any(s->proc, e->d_name, thread_has_mount, s);

@@ -31,7 +31,7 @@ look_for_nodes(struct search *s, const char *pid)
 	size_t i;
 
 	*s->at = (pid_t)strtol(pid, NULL, 10);
-	switch (home_is_containers(&s->home, s->nodes.proc, pid)) {
+	switch (home_is_containers(&s->home, s->nodes.proc, pid, NULL)) {
 	case 0:
 		return true;
 	case -1:

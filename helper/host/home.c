@@ -63,13 +63,18 @@ home_find(int proc, struct home *out)
 
 /* The same as home_of(), by any thread that lives. 0 if there is none. */
 static int
-home_of_any(int proc, const char *pid, struct home *out)
+home_of_any(int proc, const char *pid, char tid[16], struct home *out)
 {
 	struct again again = { 0 };
 	bool missed = true;
-	char tid[16];
 	int found;
 
+	/* mostly the first thread lives; one that has ended has no root directory */
+	snprintf(tid, 16, "%.15s", pid);
+	if (home_of(proc, tid, out))
+		return 1;
+	if (!process_is_gone(errno))
+		return -1;
 	do {
 		if ((found = process_thread(proc, pid, tid)) != 1)
 			return found;
@@ -83,13 +88,17 @@ home_of_any(int proc, const char *pid, struct home *out)
 }
 
 int
-home_is_containers(const struct home *home, int proc, const char *pid)
+home_is_containers(const struct home *home, int proc, const char *pid, char tid[16])
 {
+	char ignored[16];
 	struct home its;
 
+	if (tid == NULL)
+		tid = ignored;
 	/* a zombie has nothing open; a process that is invisible here is no container's of this worker */
-	switch (home_of_any(proc, pid, &its)) {
+	switch (home_of_any(proc, pid, tid, &its)) {
 	case 0:
+		tid[0] = '\0';
 		return 0;
 	case -1:
 		return !home->all_seen && (errno == EACCES || errno == EPERM) ? 0 : -1;

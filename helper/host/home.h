@@ -19,8 +19,9 @@ bool home_find(int proc, struct home *out);
 
 /*
  * Returns 1 if the process (PID beneath «proc») is a container's: its PID namespace, user namespace or root
- * directory differs from home's. Returns 0 if not, or if it is gone, and -1 with errno if that can't be seen.
+ * directory differs from home's. Returns 0 if not, or if it is gone, and -1 with errno if that can't be seen. «tid»,
+ * unless NULL, gets the thread that was looked at; "" if there is none.
  */
-int home_is_containers(const struct home *home, int proc, const char *pid);
+int home_is_containers(const struct home *home, int proc, const char *pid, char tid[16]);
 
 #endif

@@ -17,6 +17,7 @@
 #include "mounts.h"
 #include "opennode.h"
 #include "process.h"
+#include "spaces.h"
 #include "task.h"
 #include "walk.h"
 
@@ -194,13 +195,12 @@ static bool
 task_sees(struct search *s, const char *task)
 {
 	char name[64], root[1];
-	struct stat ns;
+	uint64_t space;
 	bool top;
 
-	snprintf(name, sizeof(name), "%.50s/ns/mnt", task);
-	if (fstatat(s->proc, name, &ns, 0) == -1)
+	if (!space_find(s->proc, task, "mnt", &space))
 		return !process_is_gone(errno);
-	if (spaces_have(&s->seen, ns.st_ino))
+	if (spaces_have(&s->seen, space))
 		return false;
 	if (mounts_bind(s, task, &top))
 		return true;
@@ -212,7 +212,7 @@ task_sees(struct search *s, const char *task)
 	snprintf(name, sizeof(name), "%.50s/root", task);
 	if (!top && readlinkat(s->proc, name, root, sizeof(root)) == -1 && process_is_gone(errno))
 		return false;
-	return !spaces_add(top ? &s->seen : &s->partly, ns.st_ino);
+	return !spaces_add(top ? &s->seen : &s->partly, space);
 }
 
 static bool
@@ -246,15 +246,15 @@ static bool
 any_uses(struct search *s, bool *kept_waiting)
 {
 	autowalk struct walk w;
-	struct stat ours;
+	uint64_t ours;
 	char pid[16];
 	size_t i;
 
 	walk_begin(&w);
 	s->proc = w.proc;
 	s->seen.n = s->partly.n = 0;
-	if (fstatat(w.proc, "self/ns/mnt", &ours, 0) == 0)
-		(void)spaces_add(&s->seen, ours.st_ino);
+	if (space_find(w.proc, "self", "mnt", &ours))
+		(void)spaces_add(&s->seen, ours);
 	while (walk_next(&w, pid))
 		if (users_process_uses(s, pid))
 			return true;

@@ -17,6 +17,7 @@
 #include "file.h"
 #include "procdir.h"
 #include "process.h"
+#include "spaces.h"
 #include "task.h"
 
 #define LINES_A_LOOK 64
@@ -177,11 +178,9 @@ line_is_node(int maps, const char *line, struct wanted *w)
 static bool
 is_living(int proc, const char *tid)
 {
-	struct stat st;
-	char name[40];
+	uint64_t ignored;
 
-	snprintf(name, sizeof(name), "%.15s/ns/mnt", tid);
-	return fstatat(proc, name, &st, 0) == 0 || !process_is_gone(errno);
+	return space_find(proc, tid, "mnt", &ignored) || !process_is_gone(errno);
 }
 
 static bool

@@ -322,7 +322,7 @@ is_host_roots(const struct search *s, const char *pid)
 static bool
 process_has_one(struct search *s, const char *pid)
 {
-	switch (home_is_containers(&s->home, s->proc, pid)) {
+	switch (home_is_containers(&s->home, s->proc, pid, NULL)) {
 	case 0:
 		return !is_host_roots(s, pid) && process_keeps_one(s, pid);
 	case 1:

@@ -19,7 +19,7 @@
 # at folders that lie side by side (ways.c, folders.c), the hint of the verb, /etc/passwd without a call a line, /proc kept open.
 # A helper that stays for the container that it granted (main.c, crowd.c), verbs of exec that start fewer children, and a look at
 # the host while the policies are read (host.c, judge.c, spawn.c) are 135 lines of root/ and 24 of pure/.
-# The pipeline in the record of a grant's end is 2 lines of root/ and 15 of host/.
+# The pipeline in the records of a grant's end and of an exec is 4 lines of root/ and 15 of host/.
 # What only other programs call of host/ and pure/ stands in files of its own, which the helper does not link: 37 functions, of
 # 60 lines of host/ and 435 of pure/, that were linked and never called.
 set -u
@@ -65,7 +65,7 @@ done <"$T/linked" | while read -r f; do
 done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 
-at_most "lines of helper/root/" "$(room root)" 9173
+at_most "lines of helper/root/" "$(room root)" 9175
 at_most "lines of helper/host/ that are linked" "$(room host)" 6045
 at_most "lines of helper/pure/ that are linked" "$(room pure)" 8358
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 406

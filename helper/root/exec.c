@@ -135,6 +135,8 @@ tell(int audit, const struct peer *p, const struct lease *l, const struct why *w
 
 	if (l->pausing.who != NULL && identity_unpack(l->pausing.who, &known))
 		rec.known = &known;
+	else
+		rec.of_lease = l->pipeline;
 	if (told.code != WHY_NONE)
 		rec.why = &told;
 	else if (name_gpus(l, &gpus))

@@ -1375,6 +1375,22 @@ def g20():
             assert answer["reply"] == "noted" and "not in " + LOG in str(answer), answer
 
 
+@case("G20c", "The record of an exec names the pipeline of the container's grant, whatever the exec claims", 30)
+def g20c():
+    def exec_of(verb):
+        claim = {"team": "ml", "pipeline": "other", "gpus": None}
+        return [json.loads(l) for l in new_lines(lambda: once("attacker", exchange, verb=verb, id="x", **claim)).splitlines()]
+
+    with etc():
+        write(POLICIES + "/10-any.conf", 'identity = "claim"; pipeline = "*/*"; gpus = ( { vendor = "nvidia"; count = 2; } );')
+        with asker("attacker") as a:
+            granted(a.grant(id="x", team="ml", pipeline="train"))
+            for verb in "exec", "back":
+                lines = exec_of(verb)
+                assert [(l["event"], l["team"], l["pipeline"]) for l in lines] == [("exec", "ml", "train")], lines
+                assert "identity" not in lines[0], lines
+
+
 @case("G6", "A grant that could not be recorded is refused; the size counted for a grant covers its end record", 40)
 def g6():
     with Counted("attacker") as counted:

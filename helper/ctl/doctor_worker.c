@@ -205,7 +205,7 @@ look_at_workers_volumes(struct doctor *d)
 	if (stat(w->volumes, &st) == -1)
 		doctor_say(d, FINDING_WARN, "volumes", NULL, "Concourse's worker (PID %d) has them in %s: %s", w->concourse,
 		    w->volumes, strerror(errno));
-	else if (rootfs_may_lie_in(w->volumes, &d->settings))
+	else if (rootfs_may_lie_in(w->volumes, &d->settings, d->uid))
 		doctor_say(d, FINDING_OK, "volumes", NULL, "Concourse's worker (PID %d) has them in %s", w->concourse, w->volumes);
 	else if (is_for_setup(d, d->uid))
 		doctor_say(d, FINDING_WARN, "volumes", SETUP, "Concourse's worker (PID %d) has them in %s, which is in none of "

@@ -38,10 +38,14 @@ setup_dir(char name[sizeof(SETUP_DIR)], struct why *why)
 int
 setup_runtime(struct setup *s, const char *found, struct why *why)
 {
-	autofree char *path = runtime_find(s->settings.runtime != NULL ? s->settings.runtime : found, why);
+	autofree char *usual = NULL, *path = NULL;
+	const char *named = s->settings.runtime != NULL ? s->settings.runtime : found;
 
-	/* as the wrapper will look at it */
-	if (path == NULL)
+	/* su(1) keeps the PATH of the user who calls it: that user must not choose what runs as root */
+	if (named == NULL && (named = usual = runtime_find_in(SETUP_PATH, why)) == NULL)
+		return -1;
+	/* the wrapper makes the same checks before each container */
+	if ((path = runtime_find(named, why)) == NULL)
 		return -1;
 	return (s->runtime = path_cleaned(path)) != NULL ? 0 : refuse_nomem(why);
 }
@@ -149,6 +153,7 @@ run(const struct engine *engine, const struct options *o)
 	worker_free(&s.worker);
 	settings_free(&s.settings);
 	strlist_free(&s.volumes);
+	strlist_free(&s.stores);
 	free(s.runtime);
 	free(s.link);
 	free(s.program);

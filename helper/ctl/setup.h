@@ -18,7 +18,8 @@ struct setup {
 	struct settings settings;	/* as they are */
 	struct worker worker;		/* concourse: the worker; containerd: the daemon */
 	char *runtime;			/* below the wrapper */
-	struct strlist volumes;		/* where the engine keeps root filesystems, outside of bundles */
+	struct strlist volumes;		/* where root's engine keeps root filesystems, outside of bundles */
+	struct strlist stores;		/* where users' engines do; each counts for the containers of its user */
 	char *link;			/* the link to the wrapper; NULL: the engine is told by a file */
 	char *program;			/* of the engine, by which containers are run; NULL: there is none */
 	char *address;			/* of the socket on which the engine listens */
@@ -66,9 +67,12 @@ void setup_conf_restore(const struct conf_before *before);
 /* Takes away the lines that setup_conf() wrote, and refuses where somebody has changed them. */
 int setup_conf_undo(bool dry, struct why *why);
 
+/* Where setup looks for programs: root's own directories, whatever PATH this process was given. */
+#define SETUP_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /*
- * Of settings.runtime, or else «found» (the caller's, or NULL): s->runtime, cleaned.  -1 with *why if it can't be
- * run.
+ * Fills in s->runtime, cleaned: the runtime that gpuhelper.conf names, or else «found», which stays the caller's, or if
+ * that is NULL the runc in SETUP_PATH.  -1 with *why if it can't be run, or others than root can change it.
  */
 int setup_runtime(struct setup *s, const char *found, struct why *why);
 
@@ -79,11 +83,11 @@ struct ran {
 	char said[400];		/* stderr, as one line */
 };
 /*
- * Runs argv[0], which is looked for in the usual directories where it is no path, with no more environment than
- * PATH and HOME, and waits for it a minute at most.  -1 with *why if it can't be started.
+ * Runs argv[0], which is looked for in SETUP_PATH unless it is a path, with SETUP_PATH and a HOME as its whole
+ * environment.  Waits for it a minute at most, and then ends it; *r says so.  -1 with *why if it can't be started.
  */
 int setup_run(const char *const *argv, struct ran *r, struct why *why);
-/* The whole path of a program in the usual directories; NULL: it is not there.  The caller frees. */
+/* The absolute path of a program in SETUP_PATH; NULL if there is none.  The caller frees. */
 char *setup_program(const char *name);
 
 /* In the directory: config.json of a container that runs true(1) with the host's /usr, and an empty rootfs. */

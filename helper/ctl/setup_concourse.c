@@ -87,7 +87,7 @@ check_others(const struct setup *s, const struct engines *e, struct why *why)
 		autofree char *clean = (v = p->is.volumes) != NULL ? path_cleaned(v) : NULL;
 
 		if (v == NULL ? p->is.concourse == s->worker.concourse : (clean != NULL && strcmp(clean, s->volumes.v[0]) == 0) ||
-		    rootfs_may_lie_in(v, &s->settings))
+		    rootfs_may_lie_in(v, &s->settings, 0))
 			continue;
 		return refuse(why, WHY_CONFIG, "the worker with PID %d runs on this host, too, and gpuhelper would refuse its "
 		    "containers: name its volumes%s%.200s in gpuhelper.conf first, and the work directory of the worker to set up "

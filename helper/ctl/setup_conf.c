@@ -15,6 +15,7 @@
 #include "../pure/text.h"
 #include "../read/load.h"
 #include "../user/rootfs.h"
+#include "../user/volumes.h"
 
 #define FILE_NAME "gpuhelper.conf"
 #define FILE_MAX_BYTES (1024 * 1024)
@@ -61,22 +62,53 @@ check_path(const char *path, struct why *why)
 	return 0;
 }
 
+/* True if gpuhelper.conf allows root's containers a root filesystem in this directory. */
 static bool
 holds(const struct settings *settings, const char *volume)
 {
-	/* as long as it is not there, nobody can say where it leads */
-	return access(volume, F_OK) == 0 ? rootfs_may_lie_in(volume, settings) : strlist_has(&settings->volumes, volume);
+	/* a directory that does not exist leads nowhere yet */
+	return access(volume, F_OK) == 0 ? rootfs_may_lie_in(volume, settings, 0) : strlist_has(&settings->volumes, volume);
 }
 
-static int
-check_volumes(const struct setup *s, const struct settings *settings, struct why *why)
+/* What the lists of «s» have and the settings lack, in their order.  False: no memory. */
+static bool
+find_missing(const struct setup *s, const struct settings *settings, struct strlist *missing)
 {
 	size_t i;
 
 	for (i = 0; i < s->volumes.n; i++)
-		if (!holds(settings, s->volumes.v[i]))
-			return refuse(why, WHY_CONFIG, SHOWN ": \"volumes\" has no %s, where %s keeps root filesystems: add it",
-			    s->volumes.v[i], s->engine->name);
+		if (!holds(settings, s->volumes.v[i]) && !strlist_add(missing, s->volumes.v[i], SIZE_MAX))
+			return false;
+	for (i = 0; i < s->stores.n; i++)
+		if (!strlist_has(&settings->volumes, s->stores.v[i]) && !strlist_add(missing, s->stores.v[i], SIZE_MAX))
+			return false;
+	return true;
+}
+
+/* The new text was read into «settings»: another line of it may say «volumes» again. */
+static int
+check_volumes(const struct setup *s, const struct settings *settings, struct why *why)
+{
+	autostrlist struct strlist missing = { 0 };
+
+	if (!find_missing(s, settings, &missing))
+		return refuse_nomem(why);
+	return missing.n == 0 ? 0 : refuse(why, WHY_CONFIG, SHOWN ": \"volumes\" has no %s, where %s keeps root filesystems: "
+	    "add it", missing.v[0], s->engine->name);
+}
+
+/* A volume that others than root can change would be of no use to root's containers, whatever the file says. */
+static int
+check_owners(const struct setup *s, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < s->volumes.n; i++) {
+		autofree char *real = NULL;
+
+		if (access(s->volumes.v[i], F_OK) == 0 && volume_resolve(s->volumes.v[i], 0, &real, why) == -1)
+			return -1;
+	}
 	return 0;
 }
 
@@ -104,19 +136,17 @@ check_text(const struct setup *s, const struct buf *text, struct why *why)
 	return check_volumes(s, &settings, why);
 }
 
-/* The key takes the place of the defaults, which other engines may need. */
+/* The line names the volumes that are in effect too: the key replaces the defaults, which other engines may need. */
 static void
-add_volumes(const struct setup *s, struct buf *out)
+add_volumes(const struct settings *settings, const struct strlist *missing, struct buf *out)
 {
-	const struct strlist *v = &s->settings.volumes;
-	size_t i, n = 0;
+	const struct strlist *const lists[] = { &settings->volumes, missing };
+	size_t i, k, n = 0;
 
 	buf_puts(out, "volumes = [ ");
-	for (i = 0; i < v->n; i++)
-		buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", v->v[i]);
-	for (i = 0; i < s->volumes.n; i++)
-		if (!holds(&s->settings, s->volumes.v[i]))
-			buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", s->volumes.v[i]);
+	for (i = 0; i < 2; i++)
+		for (k = 0; k < lists[i]->n; k++)
+			buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", lists[i]->v[k]);
 	buf_puts(out, " ];\n");
 }
 
@@ -130,17 +160,18 @@ add_lines(const struct setup *s, const char *old, struct buf *out)
 	const bool runtime = s->settings.runtime == NULL;
 	/* of a worker in a container nobody takes a request over the host's socket */
 	const bool door = s->options->image && s->settings.door == DOOR_AUTO;
-	bool volumes = false;
-	size_t i;
+	autostrlist struct strlist missing = { 0 };
 
-	for (i = 0; i < s->volumes.n; i++)
-		volumes = volumes || !holds(&s->settings, s->volumes.v[i]);
-	if (!runtime && !volumes && !door)
+	if (!find_missing(s, &s->settings, &missing)) {
+		out->failed = true;
+		return;
+	}
+	if (!runtime && missing.n == 0 && !door)
 		return;
 	if (runtime || strstr(old, "runtime = ") != NULL)
 		buf_printf(out, "runtime = \"%s\";\n", s->runtime);
-	if (volumes || strstr(old, "volumes = ") != NULL)
-		add_volumes(s, out);
+	if (missing.n > 0 || strstr(old, "volumes = ") != NULL)
+		add_volumes(&s->settings, &missing, out);
 	if (door || strstr(old, "door = ") != NULL)
 		buf_puts(out, "door = \"setuid\";\n");
 }
@@ -204,6 +235,9 @@ check_paths(const struct setup *s, struct why *why)
 	for (i = 0; i < s->volumes.n; i++)
 		if (check_path(s->volumes.v[i], why) == -1)
 			return -1;
+	for (i = 0; i < s->stores.n; i++)
+		if (check_path(s->stores.v[i], why) == -1)
+			return -1;
 	return 0;
 }
 
@@ -228,7 +262,7 @@ setup_conf(const struct setup *s, bool dry, struct conf_before *before, struct w
 	bool nothing;
 
 	*before = (struct conf_before){ 0 };
-	if (was == NULL || check_paths(s, why) == -1)
+	if (was == NULL || check_paths(s, why) == -1 || check_owners(s, why) == -1)
 		return -1;
 	/* whether it has to be changed is to be known first: lines that somebody changed may be enough as they are */
 	add_lines(s, "", &lines);

@@ -16,6 +16,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "../user/rootfs.h"
+#include "../user/volumes.h"
 #include "containersconf.h"
 
 #define TEXT "# gpuhelperctl setup podman wrote this; take it away with --undo\n" \
@@ -48,66 +49,99 @@ text_at(const json_t *j, const char *a, const char *b, const char *c)
 	return json_string_value(c != NULL ? json_object_get(j, c) : j);
 }
 
-/* Where that storage keeps root filesystems: no more than these, for they may be a container's root. */
+/* True if the administrator has named a directory of that driver in gpuhelper.conf. */
+static bool
+is_named(const struct setup *s, const char *root, const char *driver)
+{
+	autofree char *dir = NULL;
+	size_t i;
+
+	if (asprintf(&dir, "%s/%s", root, driver) == -1) {
+		dir = NULL;
+		return false;
+	}
+	for (i = 0; i < s->settings.volumes.n; i++)
+		if (path_at_or_beneath(s->settings.volumes.v[i], dir))
+			return true;
+	return false;
+}
+
+/* Adds the one directory of root's storage where podman keeps root filesystems: anything in it may become a root. */
 static int
 add_store(struct setup *s, const char *root, const char *driver, struct why *why)
 {
-	const char *below = strcmp(driver, "overlay") == 0 ? "/overlay" : strcmp(driver, "vfs") == 0 ? "/vfs/dir" : "";
+	const char *below = strcmp(driver, "overlay") == 0 ? "overlay" : strcmp(driver, "vfs") == 0 ? "vfs/dir" : NULL;
 	autofree char *path = NULL, *clean = NULL;
 
-	if (asprintf(&path, "%s%s", root, below) == -1)
+	if (below == NULL)
+		return is_named(s, root, driver) ? 0 : refuse(why, WHY_CONFIG, "setup knows podman's storage drivers overlay and "
+		    "vfs, and the storage %.200s uses %.50s: add the directory where that driver keeps root filesystems to volumes "
+		    "in gpuhelper.conf, and run this again", root, driver);
+	if (asprintf(&path, "%s/%s", root, below) == -1)
 		path = NULL;
 	clean = path != NULL ? path_cleaned(path) : NULL;
 	return clean != NULL && strlist_add(&s->volumes, clean, SIZE_MAX) ? 0 : refuse_nomem(why);
 }
 
-/* A user's storage, unless gpuhelper.conf has it.  1: it was missing, and is added to «stores». */
+/* Adds a user's storage to «stores», unless gpuhelper.conf has it or could not make it count for that user. */
 static int
-look_at_store(const struct setup *s, const struct passwd *p, struct strlist *stores)
+look_at_store(const struct setup *s, const struct passwd *p, struct strlist *stores, struct why *why)
 {
-	autofree char *store = NULL;
+	autofree char *store = NULL, *real = NULL;
 
-	if (p->pw_uid == 0 || *p->pw_dir != '/' || asprintf(&store, "%s/" STORE, p->pw_dir) == -1)
-		return store = NULL, 0;
-	if (access(store, F_OK) == -1 || rootfs_may_lie_in(store, &s->settings))
+	if (p->pw_uid == 0 || *p->pw_dir != '/')
 		return 0;
-	return strlist_add(stores, store, SIZE_MAX);
+	if (asprintf(&store, "%s/" STORE, p->pw_dir) == -1) {
+		store = NULL;
+		return refuse_nomem(why);
+	}
+	if (access(store, F_OK) == -1 || rootfs_may_lie_in(store, &s->settings, p->pw_uid))
+		return 0;
+	if (volume_resolve(store, p->pw_uid, &real, why) == -1) {
+		say("rootless: the containers of %s will be refused: %s", p->pw_name, why->text);
+		return 0;
+	}
+	return strlist_add(stores, store, SIZE_MAX) ? 0 : refuse_nomem(why);
 }
 
-/* Of all users of /etc/passwd who have run podman here. */
-static void
-find_stores(const struct setup *s, struct strlist *stores)
+/* The storage of each user in /etc/passwd who has run podman on this host. */
+static int
+find_stores(const struct setup *s, struct strlist *stores, struct why *why)
 {
 	FILE *f = fopen("/etc/passwd", "re");
 	struct passwd *p;
+	int ret = 0;
 
-	while (f != NULL && (p = fgetpwent(f)) != NULL)
-		(void)look_at_store(s, p, stores);
+	while (ret == 0 && f != NULL && (p = fgetpwent(f)) != NULL)
+		ret = look_at_store(s, p, stores, why);
 	if (f != NULL)
 		fclose(f);
+	return ret;
 }
 
-/* The file is every user's: whose storage is not named would have no containers any more. */
+/* The drop-in holds for all users: gpuhelper would refuse containers of a user whose storage it does not know. */
 static int
 check_users(struct setup *s, struct why *why)
 {
 	autostrlist struct strlist stores = { 0 };
 	size_t i;
 
-	find_stores(s, &stores);
+	if (find_stores(s, &stores, why) == -1)
+		return -1;
 	for (i = 0; i < stores.n; i++) {
 		say("rootless: a user keeps images in %s", stores.v[i]);
-		if (s->options->rootless && !strlist_add(&s->volumes, stores.v[i], SIZE_MAX))
+		if (s->options->rootless && !strlist_add(&s->stores, stores.v[i], SIZE_MAX))
 			return refuse_nomem(why);
 	}
 	if (stores.n > 0 && !s->options->rootless)
-		return refuse(why, WHY_CONFIG, "the containers of %s would be refused, for gpuhelper.conf does not name %s: add it "
-		    "with --rootless, or remove what is not needed", stores.n == 1 ? "this user" : "these users",
-		    stores.n == 1 ? "that storage" : "these storages");
+		return refuse(why, WHY_CONFIG, "gpuhelper would refuse the containers of %s, because gpuhelper.conf does not name %s: "
+		    "add it with --rootless, or remove it if nobody needs it", stores.n == 1 ? "this user" : "these users",
+		    stores.n == 1 ? "that storage" : "their storage");
 	if (s->options->rootless && access(SOCKET, F_OK) == -1)
 		say("rootless: users' podman asks over the socket: systemctl enable --now gpuhelper.socket");
 	if (s->options->rootless)
-		say("rootless: who is to get GPUs must be in group gpuhelper: usermod -aG gpuhelper USER (gpuhelper-rootless(7))");
+		say("rootless: users who are to get GPUs must be in group gpuhelper: usermod -aG gpuhelper USER "
+		    "(gpuhelper-rootless(7))");
 	return 0;
 }
 

@@ -20,14 +20,13 @@
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 
-#define DIRS "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define RUN_MS 60000
 #define OUT_MAX (8 * 1024 * 1024)
 
 char *
 setup_program(const char *name)
 {
-	autofree char *dirs = strdup(DIRS);
+	autofree char *dirs = strdup(SETUP_PATH);
 	char *dir, *save = NULL, *path;
 
 	for (dir = dirs != NULL ? strtok_r(dirs, ":", &save) : NULL; dir != NULL; dir = strtok_r(NULL, ":", &save)) {
@@ -78,7 +77,7 @@ hear(pid_t pid, const int from[2], struct buf to[2], int *status)
 static int
 start(const char *path, const char *const *argv, int out, int err, pid_t *pid)
 {
-	static char path_of[] = "PATH=" DIRS, home[] = "HOME=/root";
+	static char path_of[] = "PATH=" SETUP_PATH, home[] = "HOME=/root";
 	char *const env[] = { path_of, home, NULL };
 	posix_spawn_file_actions_t actions;
 	int error;

@@ -5,7 +5,7 @@ usage: setup_podman.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
 The storage is vfs, for a sandbox's /var is an overlay already.
 """
-import os, pwd, shutil, subprocess, sys, time
+import os, pwd, re, shutil, subprocess, sys, time
 from lib import *
 
 CTL, CONF, DIR = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/containers/containers.conf.d'
@@ -38,7 +38,7 @@ def setup(*words):
 
 def podman(*words, user='root'):
     before = ['setpriv', '--reuid', user, '--regid', user, '--init-groups', '--', 'env', '-i', 'HOME=/home/' + user, 'PATH=' + os.environ['PATH'],
-              'XDG_RUNTIME_DIR=/run/user/%d' % worker.pw_uid] if user != 'root' else []
+              'XDG_RUNTIME_DIR=/run/user/%d' % pwd.getpwnam(user).pw_uid] if user != 'root' else []
     r = sh(*before, 'podman', '--log-level', 'error', *words, cwd='/')
     return r.returncode, r.stdout
 
@@ -154,6 +154,100 @@ code, text = run('echo ran', *ASK, user='worker')
 ok(code != 0 and 'gpuhelper' in text, 'and are judged', text)
 code, text = setup()
 ok(code == 0, 'the next time, --rootless is not needed', text)
+for d in '.local', '.local/share':
+    os.chmod('/home/worker/' + d, 0o775)
+code, text = run('echo ran', user='worker')
+ok(code == 0 and 'ran' in text, 'they still run where the umask lets a group write the directories above', text)
+
+
+# a user's storage counts for that user alone, and whoever makes it a link chooses nothing for others
+def roots_container(path):
+    """What becomes of a container of root's with this root filesystem, as rootfs_uri of a Concourse task can name it."""
+    b = Bundle(host, edit=lambda spec: spec['root'].update(path=path), args=['/bin/true'])
+    code = b.create().returncode
+    b.delete()
+    return code, str(b.errors())
+
+
+def refused(code, text):
+    return code != 0 and 'is not beneath the bundle or one of the volumes' in text
+
+
+def others_container(path):
+    """The same for a container of another user's, whose engine takes a directory as the root filesystem."""
+    code, text = podman('run', '--rm', '--network', 'none', '--rootfs', path, '/bin/true', user='other')
+    return code, text
+
+
+sh('useradd', '--create-home', '-G', 'gpuhelper', 'other')
+other = pwd.getpwnam('other')
+subordinate('other', 400000, 65536)
+os.makedirs('/run/user/%d' % other.pw_uid, mode=0o700)
+os.chown('/run/user/%d' % other.pw_uid, other.pw_uid, other.pw_gid)
+lines = open(CONF).read()
+write(CONF, lines.replace('" ];', '", "%s/vol" ];' % W))
+for d in '/home/worker', '/home/worker/.local', '/home/worker/.local/share', '/home/worker/.local/share/containers', STORE:
+    os.chmod(d, 0o755)
+busybox_rootfs(STORE + '/mine', worker.pw_uid)
+code, text = roots_container(STORE + '/mine')
+ok(refused(code, text), "a user's storage gives no container of root's its root filesystem", text)
+os.rename(STORE, STORE + '.away')
+busybox_rootfs('/srv/secret/root', MAXID)
+os.symlink('/srv/secret', STORE)
+os.lchown(STORE, worker.pw_uid, worker.pw_gid)
+code, text = roots_container('/srv/secret/root')
+ok(refused(code, text), "a link in its place gives it no directory of the host", text)
+code, text = roots_container(W + '/vol/rootfs')
+ok(code == 0, "root's own volume counts for root", text)
+os.unlink(STORE)
+busybox_rootfs('/home/other/secret/root', other.pw_uid)
+os.chmod('/home/other', 0o755)
+os.chown('/home/other/secret', other.pw_uid, other.pw_gid)
+code, text = others_container('/home/other/secret/root')
+ok(refused(code, text), "another user's directory is no volume", text)
+os.symlink('/home/other/secret', STORE)
+os.lchown(STORE, worker.pw_uid, worker.pw_gid)
+code, text = others_container('/home/other/secret/root')
+ok(refused(code, text), "and a user's link does not make it one", text)
+os.unlink(STORE)
+os.makedirs(STORE)
+os.chown(STORE, worker.pw_uid, worker.pw_gid)
+busybox_rootfs(STORE + '/theirs', other.pw_uid)
+code, text = others_container(STORE + '/theirs')
+ok(refused(code, text), "a user's storage gives another user's container no root filesystem", text)
+write(CONF, lines.replace('" ];', '", "/home/other/secret" ];'))
+code, text = others_container('/home/other/secret/root')
+ok('is not beneath the bundle' not in text, "a user's own directory that gpuhelper.conf names does", (code, text))
+shutil.rmtree(STORE)
+os.rename(STORE + '.away', STORE)
+write(CONF, lines)
 code, text = setup('--undo')
 ok(code == 0 and open(CONF).read() == ADMINS, 'undo', open(CONF).read())
+
+# users' storages that would count for nobody
+os.rename(STORE, '/home/worker/storage')
+shutil.rmtree('/home/other/.local', ignore_errors=True)
+os.makedirs('/home/other/.local/share/containers')
+os.symlink('/home/worker/storage', '/home/other/.local/share/containers/storage')
+code, text = setup('--rootless')
+ok(code == 0 and 'the containers of other will be refused: ' in text and '/home/other' not in open(CONF).read(),
+   "a user's link into another user's directory is not added, and setup says so", (text, open(CONF).read()))
+setup('--undo')
+
+# storage drivers that setup does not know.  A script stands in for a podman with another driver: no file system for one is here
+write('/usr/local/sbin/podman', '#!/bin/sh\n%s "$@" | sed \'s/"graphDriverName": "vfs"/"graphDriverName": "zfs"/\'\n' % shutil.which('podman'), 0o755)
+unchanged('a storage driver that setup does not know: refused by its name', 78, 'zfs', 'drivers overlay and vfs')
+write(CONF, ADMINS + 'volumes = [ "/var/lib/containers/storage/zfs/graph" ];\n')
+code, text = setup('--dry-run')
+ok(code == 0, 'but not where gpuhelper.conf names its directory', text)
+os.unlink('/usr/local/sbin/podman')
+write(CONF, ADMINS)
+
+# su(1) without - keeps the PATH of the user who calls it
+write(W + '/bin/runc', '#!/bin/sh\nexit 1\n', 0o755)
+code, text = setup()
+write(CONF, ADMINS)
+r = sh(CTL, 'setup', 'podman', '--dry-run', env={'PATH': W + '/bin:' + os.environ['PATH']})
+ok(r.returncode == 0 and re.search('    runtime = "/usr/s?bin/runc";', r.stdout), 'a runc of the PATH of whoever runs setup is not taken', r.stdout)
+sh(CTL, 'setup', 'podman', '--undo')
 done()

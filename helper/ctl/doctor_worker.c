@@ -124,7 +124,7 @@ look_at_podman(struct doctor *d)
 static bool
 look_at_docker(struct doctor *d)
 {
-	autofree char *text = file_read_at(file_root(), &DOCKER_CONF[1], 1024 * 1024, NULL);
+	autofree char *text = daemon_json_load();
 	autodaemonjson struct daemon_json conf = { 0 };
 	struct why ignored;
 

@@ -24,7 +24,7 @@ struct setup {
 	char *program;			/* of the engine, by which containers are run; NULL: there is none */
 	char *address;			/* of the socket on which the engine listens */
 	pid_t daemon;			/* docker's; 0: it does not run */
-	char *before;		/* docker's daemon.json, as it was before the trial; NULL: it was not changed */
+	char *before;			/* docker's daemon.json before setup changed it; NULL: it did not */
 };
 
 /* An engine.  Each function returns -1 with *why, and has then changed nothing, or taken back what it changed. */

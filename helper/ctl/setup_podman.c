@@ -134,8 +134,8 @@ check_users(struct setup *s, struct why *why)
 			return refuse_nomem(why);
 	}
 	if (stores.n > 0 && !s->options->rootless)
-		return refuse(why, WHY_CONFIG, "gpuhelper would refuse the containers of %s, because gpuhelper.conf does not name %s: "
-		    "add it with --rootless, or remove it if nobody needs it", stores.n == 1 ? "this user" : "these users",
+		return refuse(why, WHY_CONFIG, "gpuhelper would refuse the containers of %s, because gpuhelper.conf does not name "
+		    "%s: add it with --rootless, or remove it if nobody needs it", stores.n == 1 ? "this user" : "these users",
 		    stores.n == 1 ? "that storage" : "their storage");
 	if (s->options->rootless && access(SOCKET, F_OK) == -1)
 		say("rootless: users' podman asks over the socket: systemctl enable --now gpuhelper.socket");

@@ -6,7 +6,7 @@ usage: setup_docker.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 dockerd is that of Debian's package, which tests/deps.sh unpacks and does not install (it would be started, and change
 the host's network).  It has no network here, and its storage is vfs, for a sandbox's /var is an overlay already.
 """
-import contextlib, json, os, shutil, subprocess, sys, time
+import contextlib, json, os, shutil, signal, subprocess, sys, time
 from lib import *
 
 CTL, CONF, JSON = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/docker/daemon.json'
@@ -45,7 +45,7 @@ unchanged('there is no docker: refused, and nothing is changed', 78, 'there is n
 
 # the file alone: a docker that does not run.  A file in its place is all that setup wants to see of dockerd
 write('/usr/local/sbin/dockerd', '#!/bin/sh\nexit 1\n', 0o755)
-for text, why in ('{ "debug": true, }', 'daemon.json'), ('[]', 'is no object'), ('{"a": 1, "a": 2}', 'daemon.json'), ('// mine\n{}', 'daemon.json'), \
+for text, why in ('{ "debug": true, }', 'daemon.json'), ('[]', 'is no JSON object'), ('{"a": 1, "a": 2}', 'daemon.json'), ('// mine\n{}', 'daemon.json'), \
         ('{"runtimes": []}', '"runtimes" is no object'), ('{"default-runtime": "nvidia"}', '"default-runtime" is "nvidia"'), \
         ('{"runtimes": {"gpuhelper": {"path": "/usr/bin/other"}}}', 'is not as setup writes it'), \
         ('{"runtimes": {"gpuhelper": {"path": "%s", "runtimeArgs": ["--debug"]}}}' % WRAPPER, 'is not as setup writes it'):
@@ -84,8 +84,22 @@ write(JSON, read(JSON).replace('"default-runtime": "gpuhelper"', '"default-runti
 r = sh(CTL, 'doctor')
 ok('warn engine: docker calls runc' in r.stdout, 'another default: doctor says so', r.stdout)
 setup('--undo')
-os.unlink('/usr/local/sbin/dockerd')
+# a link would be replaced by a file
+write('/srv/shared/daemon.json', '{"debug": true}')
+os.unlink(JSON)
+os.symlink('/srv/shared/daemon.json', JSON)
+unchanged('daemon.json is a link: refused', 78, JSON + ' is a symbolic link')
+ok(os.path.islink(JSON), 'and it is still one')
+write('/srv/shared/daemon.json', json.dumps({'runtimes': {'gpuhelper': OURS}, 'default-runtime': 'gpuhelper'}))
+unchanged('--undo of what somebody wrote behind a link: refused', 78, JSON + ' is a symbolic link', args=['--undo'])
+r = sh(CTL, 'doctor')
+ok('ok   engine: docker calls it, by ' + JSON in r.stdout, 'doctor reads it', r.stdout)
+os.unlink(JSON)
 shutil.rmtree('/etc/docker')
+os.symlink('/srv/shared', '/etc/docker')
+unchanged('a link above it: refused', 78, JSON + ' is a symbolic link, or lies behind one')
+os.unlink('/etc/docker')
+os.unlink('/usr/local/sbin/dockerd')
 write(CONF, ADMINS)
 
 if not os.path.exists(UNPACKED + '/usr/sbin/dockerd'):
@@ -125,6 +139,7 @@ def run(script, *options):
 with open(W + '/containerd.log', 'w') as log:
     engine = subprocess.Popen(['containerd'], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd='/')
 time.sleep(1)
+OTHERS = '{\n    "debug": false,\n    "storage-driver": "vfs",\n    "runtimes": { "other": { "path": "/usr/bin/true" } }\n}\n'
 SITES = '{\n    "debug": false,\n    "storage-driver": "vfs"\n}\n'
 write(JSON, SITES)
 rootfs = busybox_rootfs(W + '/image', 0)
@@ -147,6 +162,31 @@ with dockerd() as p:
     os.unlink('/usr/local/bin/runc')
     write(CONF, ADMINS)
     fresh = state()
+    # a client that lies stands in for a dockerd that does not make it its default in time
+    os.rename('/usr/local/sbin/docker', '/usr/local/sbin/docker-real')
+    write('/usr/local/sbin/docker', '#!/bin/sh\n/usr/local/sbin/docker-real "$@" | sed \'s/"DefaultRuntime":"gpuhelper"/"DefaultRuntime":"other"/\'\n', 0o755)
+    write(JSON, OTHERS)
+    p.send_signal(signal.SIGHUP)
+    unchanged('a dockerd that does not take the default runtime', 78, 'did not make "gpuhelper" its default runtime')
+    os.rename('/usr/local/sbin/docker-real', '/usr/local/sbin/docker')
+    time.sleep(1)
+    code, text = docker('info', '--format', '{{.DefaultRuntime}}')
+    ok(code == 0 and text.strip() == 'runc' and read(JSON) == OTHERS, 'it has runc as its default again', (text, read(JSON)))
+    code, text = docker('info', '--format', '{{json .Runtimes}}')
+    ok(code == 0 and 'gpuhelper' not in text, 'and the wrapper is none of its runtimes', text)
+    code, text = run('echo ran')
+    ok(code == 0 and 'ran' in text, 'and it runs containers', text)
+    # the trial has put the wrapper into the file, and then it can't be changed any more
+    os.rename('/usr/local/sbin/docker', '/usr/local/sbin/docker-real')
+    write('/usr/local/sbin/docker', '#!/bin/sh\n/usr/local/sbin/docker-real "$@"\ns=$?\ncase "$*" in *" rmi "*)\n'
+          '    sed \'s/^{/{ "default-runtime": "other",/\' %s >/etc/docker/new && mv /etc/docker/new %s\nesac\nexit $s\n' % (JSON, JSON), 0o755)
+    before = state()
+    code, text = setup()
+    os.rename('/usr/local/sbin/docker-real', '/usr/local/sbin/docker')
+    ok(code == 78 and '"default-runtime" is "other"' in text and state() == before, 'a failure between trial and switching on: daemon.json is as it was',
+       (code, text, before, state()))
+    write(JSON, SITES)
+    p.send_signal(signal.SIGHUP)
     code, text = setup('--dry-run')
     ok(code == 0 and 'docker: PID %d, with its storage in /var/lib/docker (vfs)' % p.pid in text and state() == fresh, '--dry-run says all, and does nothing', text)
     code, text = setup()

@@ -115,13 +115,21 @@ int setup_try(struct why *why);
 /* The same by an engine, from an image of setup's own. */
 int setup_try_image(const struct trial *t, struct why *why);
 
-/*
- * The link to the wrapper.  To be called before put: -1 with *why where something else is there.
- * setup_link(): «path» is the PATH of the engine «w», which has to find the wrapper first from then on.
- */
+/* Refuses, with -1 and *why, if something other than a link to the wrapper has that name.  Comes before put(). */
 int setup_link_free(const char *link, struct why *why);
-int setup_link(const char *link, const struct worker *w, bool dry, struct why *why);
-int setup_link_undo(const char *link, bool dry, struct why *why);
+/*
+ * Makes s->link, a link to the wrapper, unless it is there, and records that this engine needs it.  The engine
+ * s->worker must find the wrapper first from then on.  «dry»: only says what it would do.  -1 with *why, and the link
+ * and the record are as they were.
+ */
+int setup_link(const struct setup *s, bool dry, struct why *why);
+/* The link that the engine of this name was set up with; NULL if that is not recorded.  The caller frees. */
+char *setup_link_recorded(const char *engine);
+/*
+ * Removes s->link, unless another engine was set up with it: then the link stays, and s->link becomes NULL.  Drops the
+ * engine's record.  «dry»: only says what it would do.  -1 with *why.
+ */
+int setup_link_undo(struct setup *s, bool dry, struct why *why);
 
 /* A drop-in of the worker's unit, by which it has the tags of this host's GPUs. */
 int setup_tags(const struct setup *s, bool dry, struct why *why);

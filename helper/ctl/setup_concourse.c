@@ -160,19 +160,24 @@ find(struct setup *s, struct why *why)
 static int
 put(struct setup *s, bool dry, struct why *why)
 {
-	return setup_link(s->link, &s->worker, dry, why);
+	return setup_link(s, dry, why);
 }
 
 static int
 undo(struct setup *s, bool dry, struct why *why)
 {
-	return (s->link = strdup(CONTAINERD_RUNC)) != NULL ? setup_link_undo(s->link, dry, why) : refuse_nomem(why);
+	return (s->link = strdup(CONTAINERD_RUNC)) != NULL ? setup_link_undo(s, dry, why) : refuse_nomem(why);
 }
 
+/* A link that only containerd was set up with is that engine's. */
 static bool
 in_place(const char *gone)
 {
-	return (gone == NULL || strcmp(gone, CONTAINERD_RUNC) != 0) && leads_to_wrapper(CONTAINERD_RUNC);
+	autofree char *ours = setup_link_recorded("concourse"), *theirs = setup_link_recorded("containerd");
+
+	if ((gone != NULL && strcmp(gone, CONTAINERD_RUNC) == 0) || !leads_to_wrapper(CONTAINERD_RUNC))
+		return false;
+	return ours != NULL || theirs == NULL || strcmp(theirs, CONTAINERD_RUNC) != 0;
 }
 
 const struct engine engine_concourse = { "concourse", find, NULL, put, undo, in_place };

@@ -189,10 +189,10 @@ try(struct setup *s, struct why *why)
 static int
 put(struct setup *s, bool dry, struct why *why)
 {
-	return setup_link(s->link, &s->worker, dry, why);
+	return setup_link(s, dry, why);
 }
 
-/* Where the running one looks first, or would by its settings. */
+/* The link that setup made, or else the one in the directory that containerd searches first, by its settings. */
 static char *
 link_now(void)
 {
@@ -200,8 +200,10 @@ link_now(void)
 	autoengines struct engines e = { 0 };
 	const struct engine_process *p;
 	autofree char *path = NULL;
-	char *link;
+	char *link = setup_link_recorded("containerd");
 
+	if (link != NULL)
+		return link;
 	engines_find(0, &e);
 	if ((p = engines_next(&e, ENGINE_CONTAINERD, NULL)) != NULL && p->is.path != NULL)
 		path = strdup(p->is.path);
@@ -215,7 +217,7 @@ link_now(void)
 static int
 undo(struct setup *s, bool dry, struct why *why)
 {
-	return (s->link = link_now()) != NULL ? setup_link_undo(s->link, dry, why) : refuse_nomem(why);
+	return (s->link = link_now()) != NULL ? setup_link_undo(s, dry, why) : refuse_nomem(why);
 }
 
 static bool

@@ -121,8 +121,8 @@ check_words(const struct engine_process *p, struct why *why)
 
 	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (words_option(&p->words, flags[i]) != NULL)
-			return refuse(why, WHY_CONFIG, "dockerd (PID %d) has %s on its command line, and would not start with the same key in "
-			    DOCKER_CONF ": remove it there first", p->is.engine, flags[i]);
+			return refuse(why, WHY_CONFIG, "dockerd (PID %d) has %s on its command line, and would not start with the same "
+			    "key in " DOCKER_CONF ": remove it there first", p->is.engine, flags[i]);
 	if (file != NULL && strcmp(file, DOCKER_CONF) != 0)
 		return refuse(why, WHY_CONFIG, "dockerd (PID %d) reads %.200s, and setup changes only " DOCKER_CONF ": add the "
 		    "runtime there by hand (gpuhelper-runc(1))", p->is.engine, file);
@@ -191,7 +191,7 @@ find_storage(struct setup *s, const struct daemon_json *conf, struct why *why)
 	return ret;
 }
 
-/* The runc that docker's containerd finds: by the host's containerd, or by one that dockerd starts with its own PATH. */
+/* The runc that docker's containerd finds: the host's containerd, or one that dockerd starts with its own PATH. */
 static int
 find_runtime(struct setup *s, const struct engines *e, struct why *why)
 {
@@ -267,7 +267,7 @@ go_back(const struct setup *s, const char *now, const char *to, struct why *why)
 	return 0;
 }
 
-/* After a failure: daemon.json and dockerd are again as they were before the trial.  Returns -1, with *why unchanged. */
+/* After a failure: takes daemon.json and dockerd back to what they were before the trial.  Always returns -1. */
 static int
 restore(const struct setup *s)
 {

@@ -186,8 +186,31 @@ note_concourse(struct worker *out, pid_t pid, const struct strlist *words, const
 }
 
 /*
- * The process is this user's.  One of root's must execute a file that only root can write, named as the process
- * is.
+ * True if that path is this file, in a directory that only root can change, like all above it.  Elsewhere a user may
+ * have made a hard link of any setuid program, by any name (fs.protected_hardlinks=0).  A program that was replaced
+ * since its start has no path any more: then its directory decides.
+ */
+static bool
+lies_at(const char *path, const struct stat *program)
+{
+	static const char gone[] = " (deleted)";
+	const size_t len = strlen(path);
+	const bool replaced = len > strlen(gone) && strcmp(path + len - strlen(gone), gone) == 0;
+	const size_t n = *path == '/' ? (size_t)(path_last(path) - path) : 0;
+	autofree char *dir = n > 0 ? strndup(path, n > 1 ? n - 1 : 1) : NULL;
+	autoclose int fd = -1;
+	struct why ignored;
+	struct stat st;
+
+	if (dir == NULL || (fd = trust_open_dir(dir, true, &ignored)) == -1)
+		return false;
+	return replaced || (fstatat(fd, path_last(path), &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_dev == program->st_dev &&
+	    st.st_ino == program->st_ino);
+}
+
+/*
+ * True if the process is this user's.  A process of root's must also execute a file that only root can change, and that
+ * has the process's name.
  */
 static bool
 is_users(const struct look *l, const char *pid, const char *comm)
@@ -204,7 +227,8 @@ is_users(const struct look *l, const char *pid, const char *comm)
 	if ((n = readlinkat(l->proc, name, exe, sizeof(exe) - 1)) <= 0 || fstatat(l->proc, name, &st, 0) == -1)
 		return false;
 	exe[n] = '\0';
-	return text_starts(path_last(exe), comm) && trust_is_root(st.st_uid) && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+	return text_starts(path_last(exe), comm) && trust_is_root(st.st_uid) && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+	    lies_at(exe, &st);
 }
 
 /* A containerd whose parent is Concourse's worker is the worker's. */

@@ -98,6 +98,14 @@ with worker('--work-dir', WORK, starts=SLEEPS, user='nobody'):
 os.symlink(os.path.realpath(sys.executable), '/srv/concourse/concourse')
 with worker('--work-dir', '/home', starts=SLEEPS, program='/srv/concourse/concourse'):
     unchanged("a program of root's that somebody started under a worker's name", 78, 'no running Concourse worker of root')
+# what a user can make of a setuid program where fs.protected_hardlinks is 0: a link of root's file in a directory of the user's
+os.makedirs('/srv/nobodys')
+shutil.copy('/srv/concourse/bin/concourse', '/srv/nobodys/concourse')
+shutil.chown('/srv/nobodys', 'nobody')
+with worker('--work-dir', '/home', starts=SLEEPS, program='/srv/nobodys/concourse'):
+    unchanged("a program of root's in a directory of a user's", 78, 'no running Concourse worker of root')
+    os.unlink('/srv/nobodys/concourse')
+    unchanged('and one that the user has removed since', 78, 'no running Concourse worker of root')
 os.chmod('/srv/concourse/bin/concourse', 0o777)
 with worker(*WORKER, starts=SLEEPS):
     unchanged('a worker whose program others may write', 78, 'no running Concourse worker of root')

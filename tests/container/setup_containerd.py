@@ -85,7 +85,7 @@ if not shutil.which('containerd') or not shutil.which('ctr'):
     skip('setup containerd', 'containerd or ctr is not there: sh tests/deps.sh check')
     done()
 # the rootfs of this test's containers lies outside of their bundles
-ADMINS += 'volumes = [ "%s/vol" ];\n' % W
+ADMINS += 'volumes = [ "%s/vol", "%s/worker/volumes" ];\n' % (W, W)
 write(CONF, ADMINS)
 
 unchanged('no containerd runs: refused, and nothing is changed', 78, 'no running containerd')
@@ -164,6 +164,38 @@ with containerd(text='imports = ["/etc/containerd/conf.d/*.toml"]\n' + DEBIANS) 
 os.unlink('/etc/containerd/conf.d/10-opt.toml')
 with containerd(text='disabled_plugins = ["io.containerd.internal.v1.opt"]\n' + DEBIANS):
     unchanged('the plugin that looks there is disabled: refused', 78, 'plugin «opt» disabled')
+# a link that two engines were set up with
+SHARED, RECORD = '/opt/containerd/bin/runc', '/var/lib/gpuhelper/setup-links'
+
+
+def concourse(*words):
+    r = sh(CTL, 'setup', 'concourse', *words)
+    return r.returncode, r.stdout
+
+
+for first, second in ('concourse', 'containerd'), ('containerd', 'concourse'):
+    undo = {'concourse': lambda *w: concourse('--undo', *w), 'containerd': lambda *w: setup('--undo', *w)}
+    code, text = concourse('--worker-dir', W + '/worker')
+    assert code == 0, text
+    with containerd(text='version = 2\n') as p:
+        code, text = setup()
+        ok(code == 0 and 'link: %s is there' % SHARED in text, 'containerd and a worker share a link', text)
+        before = state()
+        code, text = undo[first]('--dry-run')
+        ok(code == 0 and 'link: %s stays, because «setup %s» needs it' % (SHARED, second) in text and state() == before, '%s --undo --dry-run says that it stays' % first, text)
+        code, text = undo[first]()
+        ok(code == 0 and 'link: %s stays, because «setup %s» needs it' % (SHARED, second) in text and os.readlink(SHARED) == WRAPPER and
+           'the lines of «setup» stay in gpuhelper.conf: «setup %s» needs them' % second in text and 'runtime = ' in open(CONF).read(),
+           '%s --undo: the link stays, and so do the lines' % first, (text, open(CONF).read()))
+        code, text = build(env=['GPUHELPER_GPUS=2'])
+        ok(code != 0 and '2 GPUs asked for' in text, 'and containers are judged', text)
+        code, text = undo[second]()
+        ok(code == 0 and not os.path.lexists(SHARED) and open(CONF).read() == ADMINS and not os.path.exists(RECORD), '%s --undo then: all is as it was' % second, text)
+code, text = concourse('--worker-dir', W + '/worker')
+with containerd(text='version = 2\n') as p:
+    code, text = concourse('--undo')
+    ok(code == 0 and not os.path.lexists(SHARED) and 'containerd (PID %d) looks there too' % p.pid in text, 'an engine that looked there without a setup of its own is named', text)
+
 shutil.copy(shutil.which('containerd'), '/usr/local/bin/containerd-2.1')
 with containerd(program='/usr/local/bin/containerd-2.1'):
     code, text = setup('--dry-run')

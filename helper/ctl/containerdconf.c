@@ -181,7 +181,10 @@ containerd_conf_load(struct containerd_conf *c, const char *file)
 	bool good;
 	size_t i;
 
-	good = strlist_add(&files, file != NULL && *file == '/' ? file : CONTAINERD_CONF, SIZE_MAX);
+	/* where a relative path leads only the process knows that was given it */
+	if (file != NULL && *file != '/')
+		return true;
+	good = strlist_add(&files, file != NULL ? file : CONTAINERD_CONF, SIZE_MAX);
 	for (i = 0; good && i < files.n; i++) {
 		autofree char *text = root != -1 ? file_read_at(root, files.v[i] + 1, CONF_MAX_BYTES, NULL) : NULL;
 

@@ -30,8 +30,8 @@ struct containerd_conf {
 /* From text: a file, or what «containerd config dump» prints.  Later calls override.  False: no memory. */
 bool containerd_conf_read(struct containerd_conf *c, const char *text);
 /*
- * From a file (NULL: CONTAINERD_CONF) and those that it imports.  One that can't be read says nothing.  False: no
- * memory.
+ * Reads a file (NULL: CONTAINERD_CONF) and those that it imports.  A file that can't be read adds nothing, nor does one
+ * with a relative path.  False: no memory.
  */
 bool containerd_conf_load(struct containerd_conf *c, const char *file);
 void containerd_conf_free(struct containerd_conf *c);

@@ -100,14 +100,17 @@ void setup_bundle_remove(int dir);
 int setup_image(int dir, const char *name, struct strlist *mounts, struct why *why);
 int setup_oci_image(int dir, const char *name, const char *image, struct strlist *mounts, struct why *why);
 
-/* How an engine runs a container of setup's own; each list of words ends with NULL. */
+#define SETUP_CONTAINER "gpuhelper-setup"	/* the name of setup's own container */
+
+/* How an engine runs that container.  Each list of words ends with NULL. */
 struct trial {
 	const char *engine;
-	const char *const *command;	/* the program, with options for all verbs */
-	const char *const *import;	/* FILE [IMAGE] follows */
-	const char *const *run;		/* the mounts, IMAGE and what to run follow */
-	const char *const *remove;	/* IMAGE follows */
-	bool oci;			/* as ctr has it, not as podman and docker do */
+	const char *const *command;	/* the program, with options for all verbs; one of the lists below follows */
+	const char *const *import;	/* then FILE [IMAGE] */
+	const char *const *run;		/* then the mounts, IMAGE and the program of the container */
+	const char *const *const *ends;	/* then SETUP_CONTAINER: what removes it if «run» failed; a list of lists */
+	const char *const *remove;	/* then IMAGE */
+	bool oci;			/* images and mounts as ctr takes them, not as podman and docker do */
 };
 
 /* Has the wrapper run a container that asks for nothing.  -1 with *why. */

@@ -52,6 +52,9 @@ read_settings(const struct setup *s, struct containerd_conf *conf, struct why *w
 
 	if (strstr(argv[0], " (deleted)") != NULL)
 		return refuse(why, WHY_CONFIG, "containerd (PID %d) was upgraded since it was started: restart it", w->engine);
+	if (w->config != NULL && *w->config != '/')
+		return refuse(why, WHY_CONFIG, "containerd (PID %d) was started with --config %.200s, and the directory that it works in "
+		    "can't be seen: start it with an absolute path", w->engine, w->config);
 	if ((ret = setup_run(argv, &r, why)) == 0 && r.status != 0)
 		ret = refuse(why, WHY_CONFIG, "%s config dump: %.300s", argv[0], r.said);
 	if (ret == 0 && !containerd_conf_read(conf, r.out))
@@ -171,7 +174,10 @@ try(struct setup *s, struct why *why)
 	static const char *const remove[] = { "images", "remove", "--sync", NULL };
 	const char *const ctr[] = { s->program, "--address", s->address, "--namespace", SPACE, NULL };
 	const char *const drop[] = { s->program, "--address", s->address, "namespaces", "remove", SPACE, NULL };
-	const struct trial trial = { "containerd", ctr, import, run, remove, true };
+	static const char *const kill[] = { "tasks", "delete", "--force", NULL };
+	static const char *const end[] = { "containers", "delete", NULL }, *const *const ends[] = { kill, end, NULL };
+	const struct trial trial = { .engine = "containerd", .command = ctr, .import = import, .run = run, .remove = remove,
+		.ends = ends, .oci = true };
 	struct ran dropped = { 0 };
 	struct why ignored;
 	int ret;

@@ -285,10 +285,13 @@ restore(const struct setup *s)
 static int
 try_with(struct setup *s, const char *text, struct why *why)
 {
-	static const char *const run[] = { "run", "--rm", "--network", "none", "--runtime", DOCKER_RUNTIME, NULL };
+	static const char *const run[] = { "run", "--rm", "--name", SETUP_CONTAINER, "--network", "none", "--runtime",
+		DOCKER_RUNTIME, NULL };
+	static const char *const end[] = { "rm", "--force", NULL }, *const *const ends[] = { end, NULL };
 	static const char *const import[] = { "import", NULL }, *const remove[] = { "rmi", NULL };
 	const char *const docker[] = { s->program, "-H", s->address, NULL };
-	const struct trial trial = { .engine = "docker", .command = docker, .import = import, .run = run, .remove = remove };
+	const struct trial trial = { .engine = "docker", .command = docker, .import = import, .run = run, .ends = ends,
+		.remove = remove };
 	autofree char *with = daemon_json_with(text, false, why);
 
 	if (with == NULL || write_conf(with, why) == -1)

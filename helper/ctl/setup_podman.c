@@ -195,8 +195,11 @@ static int
 try(struct setup *s, struct why *why)
 {
 	static const char *const podman[] = { "podman", "--runtime", WRAPPER, NULL }, *const import[] = { "import", NULL };
-	static const char *const run[] = { "run", "--rm", "--network", "none", NULL }, *const remove[] = { "rmi", NULL };
-	static const struct trial trial = { "podman", podman, import, run, remove, false };
+	static const char *const run[] = { "run", "--rm", "--name", SETUP_CONTAINER, "--network", "none", NULL };
+	static const char *const end[] = { "rm", "--force", NULL }, *const *const ends[] = { end, NULL };
+	static const char *const remove[] = { "rmi", NULL };
+	static const struct trial trial = { .engine = "podman", .command = podman, .import = import, .run = run,
+		.ends = ends, .remove = remove };
 
 	(void)s;
 	return setup_try_image(&trial, why);

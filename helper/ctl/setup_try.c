@@ -30,8 +30,10 @@ int
 setup_try(struct why *why)
 {
 	char name[sizeof(SETUP_DIR)], state[sizeof(name) + 8];
-	const char *const argv[] = { WRAPPER, "--root", state, "run", "--bundle", name, "gpuhelper-setup", NULL };
+	const char *const argv[] = { WRAPPER, "--root", state, "run", "--bundle", name, SETUP_CONTAINER, NULL };
+	const char *const end[] = { WRAPPER, "--root", state, "delete", "--force", SETUP_CONTAINER, NULL };
 	autoclose int dir = setup_dir(name, why);
+	struct why ignored;
 	int ret;
 
 	if (dir == -1)
@@ -39,6 +41,9 @@ setup_try(struct why *why)
 	snprintf(state, sizeof(state), "%s/state", name);
 	if ((ret = setup_bundle(dir, why)) == 0)
 		ret = run_one(argv, "", why);
+	/* a wrapper that was late is ended, and its container may live on */
+	if (ret == -1)
+		(void)run_one(end, "", &ignored);
 	setup_bundle_remove(dir);
 	(void)rmdir(name);
 	if (ret == 0)
@@ -98,13 +103,25 @@ run_words(const struct trial *t, const char *const *first, const struct strlist 
 	return ret;
 }
 
-/* The image is in the directory «dir_name», as FILE. */
+/* Removes what a failed «run» left: the engine's client may have been ended while the engine went on. */
+static void
+end_container(const struct trial *t)
+{
+	static const char *const name[] = { SETUP_CONTAINER, NULL };
+	const char *const *const *end;
+	struct why ignored;
+
+	for (end = t->ends; *end != NULL; end++)
+		(void)run_words(t, *end, NULL, name, &ignored);
+}
+
+/* Imports the image IMAGE_FILE of the directory «dir_name», runs it, and removes it. */
 static int
 run_image(const struct trial *t, const char *dir_name, const struct strlist *mounts, struct why *why)
 {
 	char file[sizeof(SETUP_DIR) + sizeof(IMAGE_FILE)];
 	const char *const imported[] = { file, t->oci ? NULL : IMAGE, NULL };
-	const char *const run[] = { IMAGE, t->oci ? "gpuhelper-setup" : "/usr/bin/true",
+	const char *const run[] = { IMAGE, t->oci ? SETUP_CONTAINER : "/usr/bin/true",
 		t->oci ? "/usr/bin/true" : NULL, NULL };
 	const char *const removed[] = { IMAGE, NULL };
 	struct why ignored;
@@ -113,7 +130,8 @@ run_image(const struct trial *t, const char *dir_name, const struct strlist *mou
 	snprintf(file, sizeof(file), "%s/" IMAGE_FILE, dir_name);
 	if (run_words(t, t->import, NULL, imported, why) == -1)
 		return -1;
-	ret = run_words(t, t->run, mounts, run, why);
+	if ((ret = run_words(t, t->run, mounts, run, why)) == -1)
+		end_container(t);
 	(void)run_words(t, t->remove, NULL, removed, &ignored);
 	return ret;
 }

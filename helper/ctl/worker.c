@@ -74,6 +74,12 @@ either_option(const struct strlist *words, const char *name, const char *letter)
 	return value != NULL ? value : words_option(words, letter);
 }
 
+static char *
+copy_of(const char *text)
+{
+	return text != NULL ? strdup(text) : NULL;
+}
+
 static const char *
 variable(const struct strlist *env, const char *name)
 {
@@ -128,6 +134,24 @@ program_of(const struct look *l, const char *pid)
 
 	snprintf(name, sizeof(name), "%.12s/exe", pid);
 	return (n = readlinkat(l->proc, name, exe, sizeof(exe) - 1)) > 0 ? strndup(exe, (size_t)n) : NULL;
+}
+
+/*
+ * A path of the process's command line: one that is relative leads from the directory that the process works in.  It
+ * stays relative if that directory can't be seen.  The caller frees; NULL for NULL.
+ */
+static char *
+path_in(const struct look *l, const char *pid, const char *path)
+{
+	char name[40], dir[1024], *whole;
+	ssize_t n;
+
+	if (path == NULL || *path == '/')
+		return copy_of(path);
+	snprintf(name, sizeof(name), "%.12s/cwd", pid);
+	if ((n = readlinkat(l->proc, name, dir, sizeof(dir))) <= 0 || n == sizeof(dir))
+		return strdup(path);
+	return asprintf(&whole, "%.*s/%s", (int)n, dir, path) != -1 ? whole : NULL;
 }
 
 /* Concourse looks beside its own program, too, and its containerd in what plugin «opt» says. */
@@ -242,12 +266,6 @@ is_of_concourse(const struct look *l, pid_t pid)
 	return strcmp(comm, "concourse") == 0 && is_users(l, parent, comm);
 }
 
-static char *
-copy_of(const char *text)
-{
-	return text != NULL ? strdup(text) : NULL;
-}
-
 static void
 keep(struct look *l, struct engine_process *p)
 {
@@ -284,8 +302,8 @@ look_at(struct look *l, const char *pid)
 		p.words = words;
 		words = (struct strlist){ 0 };
 	} else if (p.kind != ENGINE_SHIM) {
-		w->config = copy_of(either_option(&words, "--config", "-c"));
-		w->address = copy_of(either_option(&words, "--address", "-a"));
+		w->config = path_in(l, pid, either_option(&words, "--config", "-c"));
+		w->address = path_in(l, pid, either_option(&words, "--address", "-a"));
 	}
 	w->program = program_of(l, pid);
 	p.parent = of_concourse ? process_parent(w->engine) : 0;

@@ -19,6 +19,10 @@ DEBIANS = '''version = 2
   [plugins."io.containerd.internal.v1.opt"]
     path = "%s"
 ''' % OPT
+LEAVES = """#!/bin/sh
+case "$*" in *" run "*) %s $(echo "$*" | sed 's, --rm,,; s, run, run --detach,; s,/usr/bin/true$,/usr/bin/sleep 1000,'); exit 1 ;; esac
+exec %s "$@"
+"""
 HANDLER = '''  [plugins."io.containerd.grpc.v1.cri".containerd]
     default_runtime_name = "%s"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia]
@@ -134,6 +138,13 @@ with containerd() as p:
     ok(code == 0 and 'nvidia0' not in text.split(), 'then nobody judges', text)
     ok(setup('--undo')[0] == 0, 'twice is no error')
     os.rename('/usr/bin/ctr', '/usr/bin/ctr.away')
+    # a client that fails and leaves its container running, as one does that setup ends after a minute
+    write('/usr/bin/ctr', LEAVES % (('/usr/bin/ctr.away',) * 2), 0o755)
+    code, text = setup()
+    left = sh('/usr/bin/ctr.away', '-n', 'gpuhelper-setup', 'containers', 'ls', '-q').stdout, sh('/usr/bin/ctr.away', '-n', 'gpuhelper-setup', 'tasks', 'ls', '-q').stdout
+    ok(code == 78 and 'could not be run by containerd' in text and left == ('', '') and 'gpuhelper-setup' not in sh('/usr/bin/ctr.away', 'namespaces', 'ls', '-q').stdout,
+       'the container of a client that failed is removed', (text, left))
+    os.unlink('/usr/bin/ctr')
     code, text = setup()
     ok(code == 0 and 'there is no ctr' in text and os.path.lexists(LINK), 'without ctr it says that containerd was not tried', text)
     os.rename('/usr/bin/ctr.away', '/usr/bin/ctr')
@@ -162,6 +173,13 @@ with containerd(text='imports = ["/etc/containerd/conf.d/*.toml"]\n' + DEBIANS) 
     code, text = setup('--undo')
     ok(code == 0 and not os.path.lexists('/srv/elsewhere/bin/runc'), 'undo', text)
 os.unlink('/etc/containerd/conf.d/10-opt.toml')
+write('/srv/conf/relative.toml', DEBIANS.replace(OPT, '/srv/relative'))
+with containerd('--config', 'srv/conf/relative.toml') as p:
+    r = sh(CTL, 'setup', 'containerd', '--dry-run', cwd='/usr')
+    ok(r.returncode == 0 and 'would make /srv/relative/bin/runc' in r.stdout, "a relative --config is one of the process's directory", r.stdout)
+    os.rename('/srv/conf', '/srv/conf.away')
+    code, text = setup('--dry-run')
+    ok(code == 78 and 'srv/conf/relative.toml' in text, 'one that is gone is named', text)
 with containerd(text='disabled_plugins = ["io.containerd.internal.v1.opt"]\n' + DEBIANS):
     unchanged('the plugin that looks there is disabled: refused', 78, 'plugin «opt» disabled')
 # a link that two engines were set up with

@@ -12,6 +12,10 @@ from lib import *
 CTL, CONF, JSON = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/docker/daemon.json'
 UNPACKED = os.environ.get('GPUHELPER_DOCKER') or '/var/cache/gpuhelper-docker'
 SOCK = 'unix:///var/run/docker.sock'
+LEAVES = """#!/bin/sh
+case "$*" in *" run "*) %s $(echo "$*" | sed 's, --rm,,; s, run, run --detach,; s,/usr/bin/true$,/usr/bin/sleep 1000,'); exit 1 ;; esac
+exec %s "$@"
+"""
 POLICY = 'identity = "caller";\ncallers = [ "root" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
 ADMINS = 'privileged = "deny";\n'
 OURS = {'path': WRAPPER}
@@ -176,6 +180,12 @@ with dockerd() as p:
     ok(code == 0 and 'gpuhelper' not in text, 'and the wrapper is none of its runtimes', text)
     code, text = run('echo ran')
     ok(code == 0 and 'ran' in text, 'and it runs containers', text)
+    # a client that fails and leaves its container running, as one does that setup ends after a minute
+    os.rename('/usr/local/sbin/docker', '/usr/local/sbin/docker-real')
+    write('/usr/local/sbin/docker', LEAVES % (('/usr/local/sbin/docker-real',) * 2), 0o755)
+    code, text = setup()
+    os.rename('/usr/local/sbin/docker-real', '/usr/local/sbin/docker')
+    ok(code == 78 and 'could not be run by docker' in text and docker('ps', '-a', '-q') == (0, ''), 'the container of a client that failed is removed', (text, docker('ps', '-a')))
     # the trial has put the wrapper into the file, and then it can't be changed any more
     os.rename('/usr/local/sbin/docker', '/usr/local/sbin/docker-real')
     write('/usr/local/sbin/docker', '#!/bin/sh\n/usr/local/sbin/docker-real "$@"\ns=$?\ncase "$*" in *" rmi "*)\n'

@@ -10,6 +10,10 @@ from lib import *
 
 CTL, CONF, DIR = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/containers/containers.conf.d'
 DROP_IN = DIR + '/90-gpuhelper.conf'
+LEAVES = """#!/bin/sh
+case "$*" in *" run "*) %s $(echo "$*" | sed 's, --rm,,; s, run, run --detach,; s,/usr/bin/true$,/usr/bin/sleep 1000,'); exit 1 ;; esac
+exec %s "$@"
+"""
 POLICY = 'identity = "caller";\ncallers = [ "root", "worker" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
 ADMINS = 'privileged = "deny";\n'
 if not shutil.which('podman'):
@@ -84,6 +88,11 @@ os.unlink('/usr/local/sbin/runc')
 write(CONF, ADMINS + 'volumes = [ "/srv" ];\n')
 unchanged("the administrator's own volumes, which are others", 78, '"volumes"')
 write(CONF, ADMINS)
+# a client that fails and leaves its container running, as one does that setup ends after a minute
+write('/usr/local/sbin/podman', LEAVES % ((shutil.which('podman'),) * 2), 0o755)
+unchanged('a container that could not be run', 78, 'could not be run by podman')
+os.unlink('/usr/local/sbin/podman')
+ok(podman('ps', '-a', '--format', '{{.Names}}')[1].split() == ['old'], 'is removed', podman('ps', '-a'))
 
 fresh = state()
 code, text = setup('--dry-run')

@@ -1,14 +1,13 @@
 /* See doctor.h: what the engine calls, what is below it, and where the worker keeps images.  Starts nothing. */
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../host/file.h"
+#include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 #include "../user/rootfs.h"
@@ -82,20 +81,33 @@ look_at_handlers(struct doctor *d)
 			    "by default, are not judged", conf.handler[i].name, calls);
 }
 
-/* The home directory of a user of /etc/passwd; NULL: none.  The caller frees. */
+/* A user whose home directory is looked for. */
+struct seeker {
+	const char *user;
+	char *home;		/* NULL: not found */
+};
+
+/* For users_each(). */
+static int
+take_home(void *ctx, const char *name, uint32_t uid, const char *home)
+{
+	struct seeker *s = ctx;
+
+	(void)uid;
+	if (strcmp(name, s->user) != 0)
+		return 0;
+	s->home = strdup(home);
+	return 1;
+}
+
+/* The home directory of a user of /etc/passwd; NULL if there is none.  The caller frees. */
 static char *
 home_of(const char *user)
 {
-	FILE *f = fopen("/etc/passwd", "re");
-	struct passwd *p;
-	char *home = NULL;
+	struct seeker s = { .user = user };
 
-	while (f != NULL && home == NULL && (p = fgetpwent(f)) != NULL)
-		if (strcmp(p->pw_name, user) == 0)
-			home = strdup(p->pw_dir);
-	if (f != NULL)
-		fclose(f);
-	return home;
+	(void)users_each(take_home, &s);
+	return s.home;
 }
 
 /* By what podman's files say for this user.  False: they do not speak of gpuhelper. */

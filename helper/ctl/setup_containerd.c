@@ -53,7 +53,7 @@ read_settings(const struct setup *s, struct containerd_conf *conf, struct why *w
 	if (strstr(argv[0], " (deleted)") != NULL)
 		return refuse(why, WHY_CONFIG, "containerd (PID %d) was upgraded since it was started: restart it", w->engine);
 	if (w->config != NULL && *w->config != '/')
-		return refuse(why, WHY_CONFIG, "containerd (PID %d) was started with --config %.200s, and the directory that it works in "
+		return refuse(why, WHY_CONFIG, "containerd (PID %d) was started with --config %.200s, and its working directory "
 		    "can't be seen: start it with an absolute path", w->engine, w->config);
 	if ((ret = setup_run(argv, &r, why)) == 0 && r.status != 0)
 		ret = refuse(why, WHY_CONFIG, "%s config dump: %.300s", argv[0], r.said);

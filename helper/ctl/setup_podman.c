@@ -6,13 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "../user/rootfs.h"
@@ -83,60 +83,53 @@ add_store(struct setup *s, const char *root, const char *driver, struct why *why
 	return clean != NULL && strlist_add(&s->volumes, clean, SIZE_MAX) ? 0 : refuse_nomem(why);
 }
 
-/* Adds a user's storage to «stores», unless gpuhelper.conf has it or could not make it count for that user. */
+/* What goes through the users of /etc/passwd looks for. */
+struct search {
+	const struct setup *s;
+	struct strlist stores;		/* of those users who have run podman on this host, and whom gpuhelper.conf lacks */
+	struct why *why;
+};
+
+/* For users_each(): adds a user's storage, unless it would not count even for that user.  -1 with *why. */
 static int
-look_at_store(const struct setup *s, const struct passwd *p, struct strlist *stores, struct why *why)
+look_at_store(void *ctx, const char *name, uint32_t uid, const char *home)
 {
+	struct search *f = ctx;
 	autofree char *store = NULL, *real = NULL;
 
-	if (p->pw_uid == 0 || *p->pw_dir != '/')
+	if (uid == 0 || *home != '/')
 		return 0;
-	if (asprintf(&store, "%s/" STORE, p->pw_dir) == -1) {
+	if (asprintf(&store, "%s/" STORE, home) == -1) {
 		store = NULL;
-		return refuse_nomem(why);
+		return refuse_nomem(f->why);
 	}
-	if (access(store, F_OK) == -1 || rootfs_may_lie_in(store, &s->settings, p->pw_uid))
+	if (access(store, F_OK) == -1 || rootfs_may_lie_in(store, &f->s->settings, uid))
 		return 0;
-	if (volume_resolve(store, p->pw_uid, &real, why) == -1) {
-		say("rootless: the containers of %s will be refused: %s", p->pw_name, why->text);
+	if (volume_resolve(store, uid, &real, f->why) == -1) {
+		say("rootless: gpuhelper will refuse the containers of %s: %s", name, f->why->text);
 		return 0;
 	}
-	return strlist_add(stores, store, SIZE_MAX) ? 0 : refuse_nomem(why);
-}
-
-/* The storage of each user in /etc/passwd who has run podman on this host. */
-static int
-find_stores(const struct setup *s, struct strlist *stores, struct why *why)
-{
-	FILE *f = fopen("/etc/passwd", "re");
-	struct passwd *p;
-	int ret = 0;
-
-	while (ret == 0 && f != NULL && (p = fgetpwent(f)) != NULL)
-		ret = look_at_store(s, p, stores, why);
-	if (f != NULL)
-		fclose(f);
-	return ret;
+	return strlist_add(&f->stores, store, SIZE_MAX) ? 0 : refuse_nomem(f->why);
 }
 
 /* The drop-in holds for all users: gpuhelper would refuse containers of a user whose storage it does not know. */
 static int
 check_users(struct setup *s, struct why *why)
 {
-	autostrlist struct strlist stores = { 0 };
+	struct search f = { .s = s, .why = why };
 	size_t i;
 
-	if (find_stores(s, &stores, why) == -1)
+	if (users_each(look_at_store, &f) == -1) {
+		strlist_free(&f.stores);
 		return -1;
-	for (i = 0; i < stores.n; i++) {
-		say("rootless: a user keeps images in %s", stores.v[i]);
-		if (s->options->rootless && !strlist_add(&s->stores, stores.v[i], SIZE_MAX))
-			return refuse_nomem(why);
 	}
-	if (stores.n > 0 && !s->options->rootless)
+	s->stores = f.stores;
+	for (i = 0; i < s->stores.n; i++)
+		say("rootless: a user keeps images in %s", s->stores.v[i]);
+	if (s->stores.n > 0 && !s->options->rootless)
 		return refuse(why, WHY_CONFIG, "gpuhelper would refuse the containers of %s, because gpuhelper.conf does not name "
-		    "%s: add it with --rootless, or remove it if nobody needs it", stores.n == 1 ? "this user" : "these users",
-		    stores.n == 1 ? "that storage" : "their storage");
+		    "%s: add it with --rootless, or remove it if nobody needs it", s->stores.n == 1 ? "this user" : "these users",
+		    s->stores.n == 1 ? "that storage" : "their storage");
 	if (s->options->rootless && access(SOCKET, F_OK) == -1)
 		say("rootless: users' podman asks over the socket: systemctl enable --now gpuhelper.socket");
 	if (s->options->rootless)

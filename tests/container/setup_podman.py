@@ -239,7 +239,7 @@ shutil.rmtree('/home/other/.local', ignore_errors=True)
 os.makedirs('/home/other/.local/share/containers')
 os.symlink('/home/worker/storage', '/home/other/.local/share/containers/storage')
 code, text = setup('--rootless')
-ok(code == 0 and 'the containers of other will be refused: ' in text and '/home/other' not in open(CONF).read(),
+ok(code == 0 and 'gpuhelper will refuse the containers of other: ' in text and '/home/other' not in open(CONF).read(),
    "a user's link into another user's directory is not added, and setup says so", (text, open(CONF).read()))
 setup('--undo')
 

@@ -4,9 +4,10 @@
 usage: setup_containerd.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
 import contextlib, json, os, shutil, subprocess, sys, time
-from lib import *
+from setuplib import *
+import setuplib
 
-CTL, CONF, TOML = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/containerd/config.toml'
+TOML = '/etc/containerd/config.toml'
 OPT = '/var/lib/containerd/opt'
 LINK = OPT + '/bin/runc'
 DEBIANS = '''version = 2
@@ -19,10 +20,6 @@ DEBIANS = '''version = 2
   [plugins."io.containerd.internal.v1.opt"]
     path = "%s"
 ''' % OPT
-LEAVES = """#!/bin/sh
-case "$*" in *" run "*) %s $(echo "$*" | sed 's, --rm,,; s, run, run --detach,; s,/usr/bin/true$,/usr/bin/sleep 1000,'); exit 1 ;; esac
-exec %s "$@"
-"""
 HANDLER = '''  [plugins."io.containerd.grpc.v1.cri".containerd]
     default_runtime_name = "%s"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia]
@@ -30,15 +27,9 @@ HANDLER = '''  [plugins."io.containerd.grpc.v1.cri".containerd]
       [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia.options]
         BinaryName = "/usr/bin/nvidia-container-runtime"
 '''
-POLICY = 'identity = "caller";\ncallers = [ "root" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
-ADMINS = 'privileged = "deny";\n'
+POLICY = policy('root')
 host = Host('runc', 'v1')
 host.policies(t10=POLICY)
-
-
-def setup(*words):
-    r = sh(CTL, 'setup', 'containerd', *words)
-    return r.returncode, r.stdout
 
 
 def state():
@@ -53,26 +44,13 @@ def state():
     return found, r.stdout if r.returncode == 0 else ''
 
 
-def unchanged(name, status, *words, args=()):
-    before = state()
-    code, text = setup(*args)
-    ok(code == status and all(w in text for w in words) and state() == before, name, (code, text, before, state()))
+setup = Setup('containerd', state)
+unchanged = setup.unchanged
 
 
-@contextlib.contextmanager
-def containerd(*words, program='containerd', text=DEBIANS):
+def containerd(*words, text=DEBIANS, **kw):
     write(TOML, text)
-    with open(W + '/containerd.log', 'a') as log:
-        p = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd='/')
-    for _ in range(100):
-        if sh('ctr', 'version').returncode == 0:
-            break
-        time.sleep(0.1)
-    try:
-        yield p
-    finally:
-        p.terminate()
-        p.wait(20)
+    return setuplib.containerd(*words, **kw)
 
 
 def build(*options, env=()):
@@ -137,14 +115,12 @@ with containerd() as p:
     code, text = build(env=['GPUHELPER_GPUS=2'])
     ok(code == 0 and 'nvidia0' not in text.split(), 'then nobody judges', text)
     ok(setup('--undo')[0] == 0, 'twice is no error')
+    with client('/usr/bin/ctr', LEAVES_CONTAINER) as ctr:
+        code, text = setup()
+        left = [sh(ctr, '-n', 'gpuhelper-setup', what, 'ls', '-q').stdout for what in ('containers', 'tasks')]
+        ok(code == 78 and 'could not be run by containerd' in text and left == ['', ''] and 'gpuhelper-setup' not in sh(ctr, 'namespaces', 'ls', '-q').stdout,
+           'the container of a client that failed is removed', (text, left))
     os.rename('/usr/bin/ctr', '/usr/bin/ctr.away')
-    # a client that fails and leaves its container running, as one does that setup ends after a minute
-    write('/usr/bin/ctr', LEAVES % (('/usr/bin/ctr.away',) * 2), 0o755)
-    code, text = setup()
-    left = sh('/usr/bin/ctr.away', '-n', 'gpuhelper-setup', 'containers', 'ls', '-q').stdout, sh('/usr/bin/ctr.away', '-n', 'gpuhelper-setup', 'tasks', 'ls', '-q').stdout
-    ok(code == 78 and 'could not be run by containerd' in text and left == ('', '') and 'gpuhelper-setup' not in sh('/usr/bin/ctr.away', 'namespaces', 'ls', '-q').stdout,
-       'the container of a client that failed is removed', (text, left))
-    os.unlink('/usr/bin/ctr')
     code, text = setup()
     ok(code == 0 and 'there is no ctr' in text and os.path.lexists(LINK), 'without ctr it says that containerd was not tried', text)
     os.rename('/usr/bin/ctr.away', '/usr/bin/ctr')
@@ -175,8 +151,8 @@ with containerd(text='imports = ["/etc/containerd/conf.d/*.toml"]\n' + DEBIANS) 
 os.unlink('/etc/containerd/conf.d/10-opt.toml')
 write('/srv/conf/relative.toml', DEBIANS.replace(OPT, '/srv/relative'))
 with containerd('--config', 'srv/conf/relative.toml') as p:
-    r = sh(CTL, 'setup', 'containerd', '--dry-run', cwd='/usr')
-    ok(r.returncode == 0 and 'would make /srv/relative/bin/runc' in r.stdout, "a relative --config is one of the process's directory", r.stdout)
+    code, text = setup('--dry-run', cwd='/usr')
+    ok(code == 0 and 'would make /srv/relative/bin/runc' in text, "a relative --config leads from the process's directory", text)
     os.rename('/srv/conf', '/srv/conf.away')
     code, text = setup('--dry-run')
     ok(code == 78 and 'srv/conf/relative.toml' in text, 'one that is gone is named', text)
@@ -184,13 +160,7 @@ with containerd(text='disabled_plugins = ["io.containerd.internal.v1.opt"]\n' + 
     unchanged('the plugin that looks there is disabled: refused', 78, 'plugin «opt» disabled')
 # a link that two engines were set up with
 SHARED, RECORD = '/opt/containerd/bin/runc', '/var/lib/gpuhelper/setup-links'
-
-
-def concourse(*words):
-    r = sh(CTL, 'setup', 'concourse', *words)
-    return r.returncode, r.stdout
-
-
+concourse = Setup('concourse', state)
 for first, second in ('concourse', 'containerd'), ('containerd', 'concourse'):
     undo = {'concourse': lambda *w: concourse('--undo', *w), 'containerd': lambda *w: setup('--undo', *w)}
     code, text = concourse('--worker-dir', W + '/worker')

@@ -7,27 +7,17 @@ dockerd is that of Debian's package, which tests/deps.sh unpacks and does not in
 the host's network).  It has no network here, and its storage is vfs, for a sandbox's /var is an overlay already.
 """
 import contextlib, json, os, shutil, signal, subprocess, sys, time
-from lib import *
+from setuplib import *
 
-CTL, CONF, JSON = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/docker/daemon.json'
+JSON, CLIENT = '/etc/docker/daemon.json', '/usr/local/sbin/docker'
 UNPACKED = os.environ.get('GPUHELPER_DOCKER') or '/var/cache/gpuhelper-docker'
 SOCK = 'unix:///var/run/docker.sock'
-LEAVES = """#!/bin/sh
-case "$*" in *" run "*) %s $(echo "$*" | sed 's, --rm,,; s, run, run --detach,; s,/usr/bin/true$,/usr/bin/sleep 1000,'); exit 1 ;; esac
-exec %s "$@"
-"""
-POLICY = 'identity = "caller";\ncallers = [ "root" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
-ADMINS = 'privileged = "deny";\n'
+POLICY = policy('root')
 OURS = {'path': WRAPPER}
 host = Host('runc', 'v1')
 host.policies(t10=POLICY)
 write(CONF, ADMINS)
 shutil.rmtree('/etc/docker', ignore_errors=True)
-
-
-def setup(*words):
-    r = sh(CTL, 'setup', 'docker', *words)
-    return r.returncode, r.stdout
 
 
 def read(path):
@@ -39,12 +29,8 @@ def state():
     return read(CONF), read(JSON), images and images.stdout, [n for n in os.listdir('/run') if 'setup' in n]
 
 
-def unchanged(name, status, *words, args=()):
-    before = state()
-    code, text = setup(*args)
-    ok(code == status and all(w in text for w in words) and state() == before, name, (code, text, before, state()))
-
-
+setup = Setup('docker', state)
+unchanged = setup.unchanged
 unchanged('there is no docker: refused, and nothing is changed', 78, 'there is no docker on this host')
 
 # the file alone: a docker that does not run.  A file in its place is all that setup wants to see of dockerd
@@ -140,9 +126,8 @@ def run(script, *options):
     return docker('run', '--rm', '--network', 'none', *options, 'image', '/bin/sh', '-c', script)
 
 
-with open(W + '/containerd.log', 'w') as log:
-    engine = subprocess.Popen(['containerd'], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd='/')
-time.sleep(1)
+stack = contextlib.ExitStack()
+stack.enter_context(containerd())
 OTHERS = '{\n    "debug": false,\n    "storage-driver": "vfs",\n    "runtimes": { "other": { "path": "/usr/bin/true" } }\n}\n'
 SITES = '{\n    "debug": false,\n    "storage-driver": "vfs"\n}\n'
 write(JSON, SITES)
@@ -154,7 +139,7 @@ with dockerd() as p:
     if 'ran' not in text:
         skip('setup docker, with a dockerd', 'dockerd by itself says: %s %s' % (text.strip().replace('\n', ' '), open(W + '/dockerd.log').read()[-300:].replace('\n', ' ')))
         p.terminate()
-        engine.terminate()
+        stack.close()
         done()
     print('# docker', docker('version', '--format', '{{.Server.Version}}')[1].strip())
     host.policies(t10='?')
@@ -166,13 +151,11 @@ with dockerd() as p:
     os.unlink('/usr/local/bin/runc')
     write(CONF, ADMINS)
     fresh = state()
-    # a client that lies stands in for a dockerd that does not make it its default in time
-    os.rename('/usr/local/sbin/docker', '/usr/local/sbin/docker-real')
-    write('/usr/local/sbin/docker', '#!/bin/sh\n/usr/local/sbin/docker-real "$@" | sed \'s/"DefaultRuntime":"gpuhelper"/"DefaultRuntime":"other"/\'\n', 0o755)
     write(JSON, OTHERS)
     p.send_signal(signal.SIGHUP)
-    unchanged('a dockerd that does not take the default runtime', 78, 'did not make "gpuhelper" its default runtime')
-    os.rename('/usr/local/sbin/docker-real', '/usr/local/sbin/docker')
+    # a client that lies stands in for a dockerd that does not make it its default in time
+    with client(CLIENT, """%s "$@" | sed 's/"DefaultRuntime":"gpuhelper"/"DefaultRuntime":"other"/'"""):
+        unchanged('a dockerd that does not take the default runtime', 78, 'did not make "gpuhelper" its default runtime')
     time.sleep(1)
     code, text = docker('info', '--format', '{{.DefaultRuntime}}')
     ok(code == 0 and text.strip() == 'runc' and read(JSON) == OTHERS, 'it has runc as its default again', (text, read(JSON)))
@@ -180,19 +163,16 @@ with dockerd() as p:
     ok(code == 0 and 'gpuhelper' not in text, 'and the wrapper is none of its runtimes', text)
     code, text = run('echo ran')
     ok(code == 0 and 'ran' in text, 'and it runs containers', text)
-    # a client that fails and leaves its container running, as one does that setup ends after a minute
-    os.rename('/usr/local/sbin/docker', '/usr/local/sbin/docker-real')
-    write('/usr/local/sbin/docker', LEAVES % (('/usr/local/sbin/docker-real',) * 2), 0o755)
-    code, text = setup()
-    os.rename('/usr/local/sbin/docker-real', '/usr/local/sbin/docker')
+    with client(CLIENT, LEAVES_CONTAINER):
+        code, text = setup()
     ok(code == 78 and 'could not be run by docker' in text and docker('ps', '-a', '-q') == (0, ''), 'the container of a client that failed is removed', (text, docker('ps', '-a')))
-    # the trial has put the wrapper into the file, and then it can't be changed any more
-    os.rename('/usr/local/sbin/docker', '/usr/local/sbin/docker-real')
-    write('/usr/local/sbin/docker', '#!/bin/sh\n/usr/local/sbin/docker-real "$@"\ns=$?\ncase "$*" in *" rmi "*)\n'
-          '    sed \'s/^{/{ "default-runtime": "other",/\' %s >/etc/docker/new && mv /etc/docker/new %s\nesac\nexit $s\n' % (JSON, JSON), 0o755)
+    # the trial has put the wrapper into the file, and then somebody names another default
     before = state()
-    code, text = setup()
-    os.rename('/usr/local/sbin/docker-real', '/usr/local/sbin/docker')
+    with client(CLIENT, """%s "$@"
+s=$?
+case "$*" in *" rmi "*) sed 's/^{/{ "default-runtime": "other",/' JSON >JSON.new && mv JSON.new JSON ;; esac
+exit $s""".replace('JSON', JSON)):
+        code, text = setup()
     ok(code == 78 and '"default-runtime" is "other"' in text and state() == before, 'a failure between trial and switching on: daemon.json is as it was',
        (code, text, before, state()))
     write(JSON, SITES)
@@ -224,6 +204,5 @@ with dockerd('--default-runtime', 'runc') as p:
 write('/srv/daemon.json', SITES)
 with dockerd('--config-file', '/srv/daemon.json') as p:
     unchanged('another file of settings: refused', 78, 'dockerd (PID %d) reads /srv/daemon.json' % p.pid)
-engine.terminate()
-engine.wait(20)
+stack.close()
 done()

@@ -6,16 +6,11 @@ usage: setup_podman.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 The storage is vfs, for a sandbox's /var is an overlay already.
 """
 import os, pwd, re, shutil, subprocess, sys, time
-from lib import *
+from setuplib import *
 
-CTL, CONF, DIR = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/containers/containers.conf.d'
+DIR, CLIENT = '/etc/containers/containers.conf.d', '/usr/local/sbin/podman'
 DROP_IN = DIR + '/90-gpuhelper.conf'
-LEAVES = """#!/bin/sh
-case "$*" in *" run "*) %s $(echo "$*" | sed 's, --rm,,; s, run, run --detach,; s,/usr/bin/true$,/usr/bin/sleep 1000,'); exit 1 ;; esac
-exec %s "$@"
-"""
-POLICY = 'identity = "caller";\ncallers = [ "root", "worker" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
-ADMINS = 'privileged = "deny";\n'
+POLICY = policy('root', 'worker')
 if not shutil.which('podman'):
     skip('setup podman', 'podman is not there: sh tests/deps.sh check')
     done()
@@ -35,11 +30,6 @@ os.makedirs('/run/user/%d' % worker.pw_uid, mode=0o700)
 os.chown('/run/user/%d' % worker.pw_uid, worker.pw_uid, worker.pw_gid)
 
 
-def setup(*words):
-    r = sh(CTL, 'setup', 'podman', *words)
-    return r.returncode, r.stdout
-
-
 def podman(*words, user='root'):
     before = ['setpriv', '--reuid', user, '--regid', user, '--init-groups', '--', 'env', '-i', 'HOME=/home/' + user, 'PATH=' + os.environ['PATH'],
               'XDG_RUNTIME_DIR=/run/user/%d' % pwd.getpwnam(user).pw_uid] if user != 'root' else []
@@ -56,12 +46,8 @@ def state():
     return found, sorted(os.listdir(DIR)) if os.path.isdir(DIR) else None, podman('images', '-q')[1], [n for n in os.listdir('/run') if 'setup' in n]
 
 
-def unchanged(name, status, *words, args=()):
-    before = state()
-    code, text = setup(*args)
-    ok(code == status and all(w in text for w in words) and state() == before, name, (code, text, before, state()))
-
-
+setup = Setup('podman', state)
+unchanged = setup.unchanged
 ASK = '-e', 'GPUHELPER_GPUS=1'
 LOOK = 'ls /dev'
 code, text = podman('import', W + '/image.tar', 'image')
@@ -88,10 +74,8 @@ os.unlink('/usr/local/sbin/runc')
 write(CONF, ADMINS + 'volumes = [ "/srv" ];\n')
 unchanged("the administrator's own volumes, which are others", 78, '"volumes"')
 write(CONF, ADMINS)
-# a client that fails and leaves its container running, as one does that setup ends after a minute
-write('/usr/local/sbin/podman', LEAVES % ((shutil.which('podman'),) * 2), 0o755)
-unchanged('a container that could not be run', 78, 'could not be run by podman')
-os.unlink('/usr/local/sbin/podman')
+with client(CLIENT, LEAVES_CONTAINER, shutil.which('podman')):
+    unchanged('a container that could not be run', 78, 'could not be run by podman')
 ok(podman('ps', '-a', '--format', '{{.Names}}')[1].split() == ['old'], 'is removed', podman('ps', '-a'))
 
 fresh = state()
@@ -244,19 +228,18 @@ ok(code == 0 and 'gpuhelper will refuse the containers of other: ' in text and '
 setup('--undo')
 
 # storage drivers that setup does not know.  A script stands in for a podman with another driver: no file system for one is here
-write('/usr/local/sbin/podman', '#!/bin/sh\n%s "$@" | sed \'s/"graphDriverName": "vfs"/"graphDriverName": "zfs"/\'\n' % shutil.which('podman'), 0o755)
-unchanged('a storage driver that setup does not know: refused by its name', 78, 'zfs', 'drivers overlay and vfs')
-write(CONF, ADMINS + 'volumes = [ "/var/lib/containers/storage/zfs/graph" ];\n')
-code, text = setup('--dry-run')
-ok(code == 0, 'but not where gpuhelper.conf names its directory', text)
-os.unlink('/usr/local/sbin/podman')
+with client(CLIENT, """%s "$@" | sed 's/"graphDriverName": "vfs"/"graphDriverName": "zfs"/'""", shutil.which('podman')):
+    unchanged('a storage driver that setup does not know: refused by its name', 78, 'zfs', 'drivers overlay and vfs')
+    write(CONF, ADMINS + 'volumes = [ "/var/lib/containers/storage/zfs/graph" ];\n')
+    code, text = setup('--dry-run')
+    ok(code == 0, 'but not where gpuhelper.conf names its directory', text)
 write(CONF, ADMINS)
 
 # su(1) without - keeps the PATH of the user who calls it
 write(W + '/bin/runc', '#!/bin/sh\nexit 1\n', 0o755)
 code, text = setup()
 write(CONF, ADMINS)
-r = sh(CTL, 'setup', 'podman', '--dry-run', env={'PATH': W + '/bin:' + os.environ['PATH']})
-ok(r.returncode == 0 and re.search('    runtime = "/usr/s?bin/runc";', r.stdout), 'a runc of the PATH of whoever runs setup is not taken', r.stdout)
-sh(CTL, 'setup', 'podman', '--undo')
+code, text = setup('--dry-run', env={'PATH': W + '/bin:' + os.environ['PATH']})
+ok(code == 0 and re.search('    runtime = "/usr/s?bin/runc";', text), 'a runc of the PATH of whoever runs setup is not taken', text)
+setup('--undo')
 done()

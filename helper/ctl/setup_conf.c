@@ -324,7 +324,7 @@ setup_conf_undo(bool dry, struct why *why)
 		return refuse(why, WHY_IO, SHOWN " can't be removed: %s", strerror(errno));
 	if (!dry && *text != '\0' && ctl_change_file(dir, FILE_NAME, SHOWN, text, strlen(text), why) == -1)
 		return -1;
+	say("settings: %s these lines from " SHOWN ":", dry ? "would remove" : "removed");
 	say_lines(lines.p);
-	say("settings: %s these lines from " SHOWN, dry ? "would take" : "took");
 	return 0;
 }

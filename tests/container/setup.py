@@ -216,6 +216,9 @@ with worker(*WORKER) as p:
     ok(code == 0 and text.count('would ') == (3 if os.path.exists(DROP_IN) else 2) and os.path.lexists(LINK), 'undo --dry-run', text)
     code, text = setup('--undo')
     ok(code == 0 and not os.path.lexists(LINK) and not os.path.exists(DROP_IN) and open(CONF).read() == ADMINS + '\n', 'undo', (text, open(CONF).read()))
+    steps = [l.split(':')[0] for l in text.splitlines()]
+    ok([s for s in steps if s in ('tags', 'link', 'settings')] == sorted({'tags', 'link', 'settings'} & set(steps), key=['tags', 'link', 'settings'].index) and
+       steps.index('settings') < steps.index('    runtime = "%s";' % RUNC), 'undo says what it does in its order, and the lines after what becomes of them', text)
     code, text = build(['GPUHELPER_GPUS=2'])
     ok(code == 0 and 'nvidia0' not in text.split(), 'then nobody judges', text)
     ok(setup('--undo')[0] == 0, 'twice is no error')

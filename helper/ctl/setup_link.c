@@ -182,7 +182,7 @@ check_link(const char *link, bool made, const struct worker *w, struct why *why)
 		return 0;
 	return refuse(why, WHY_CONFIG, "with the link %s, %s (PID %d) would still call %s: the link %s",
 	    link, w->name, w->engine, wrapper ? "another program, because it sees other mounts" :
-	    first != NULL ? first : "no runc", made ? "is removed again" : "was there before, and stays");
+	    first != NULL ? first : "no runc", made ? "is removed again" : "existed before, and stays");
 }
 
 /* Makes the link unless it is there, and checks it. */

@@ -1,6 +1,6 @@
 /*
- * gpuhelperctl setup podman: a file beside the administrator's own in containers.conf.d, which makes the wrapper the
- * runtime of every new container, root's and the users' alike.  podman reads it each time that it is run.
+ * gpuhelperctl setup podman: adds a file to containers.conf.d, which makes the wrapper the runtime of every new
+ * container, root's and users' alike.  podman reads it at each start.
  */
 #include "setup.h"
 
@@ -21,10 +21,10 @@
 
 #define TEXT "# gpuhelperctl setup podman wrote this; take it away with --undo\n" \
 	"[engine]\nruntime = \"" PODMAN_RUNTIME "\"\n[engine.runtimes]\n" PODMAN_RUNTIME " = [ \"" WRAPPER "\" ]\n"
-#define STORE ".local/share/containers/storage"	/* of a user, in the home directory */
+#define STORE ".local/share/containers/storage"	/* a user's storage, in the home directory */
 #define SOCKET "/run/gpuhelper/gpuhelper.sock"
 
-/* What podman says of itself (a new reference); NULL with *why. */
+/* The answer of «podman info» (a new reference); NULL with *why. */
 static json_t *
 info(struct why *why)
 {
@@ -37,7 +37,7 @@ info(struct why *why)
 	if (r.status != 0)
 		refuse(why, WHY_CONFIG, "podman info: %.300s", r.said);
 	else if ((j = json_loads(r.out, 0, NULL)) == NULL)
-		refuse(why, WHY_CONFIG, "podman info: no JSON");
+		refuse(why, WHY_CONFIG, "podman info printed no JSON");
 	free(r.out);
 	return j;
 }
@@ -83,10 +83,10 @@ add_store(struct setup *s, const char *root, const char *driver, struct why *why
 	return clean != NULL && strlist_add(&s->volumes, clean, SIZE_MAX) ? 0 : refuse_nomem(why);
 }
 
-/* What goes through the users of /etc/passwd looks for. */
+/* A look for the storage of users who have run podman on this host. */
 struct search {
 	const struct setup *s;
-	struct strlist stores;		/* of those users who have run podman on this host, and whom gpuhelper.conf lacks */
+	struct strlist stores;		/* those that gpuhelper.conf lacks */
 	struct why *why;
 };
 
@@ -147,18 +147,18 @@ find_of(struct setup *s, const json_t *j, struct why *why)
 	const json_int_t there = json_integer_value(json_object_get(json_object_get(store, "containerStore"), "number"));
 
 	if (runtime == NULL || root == NULL || driver == NULL)
-		return refuse(why, WHY_CONFIG, "podman info does not say its runtime and its storage");
+		return refuse(why, WHY_CONFIG, "podman info names no runtime or no storage");
 	say("podman: %s, with its storage in %s (%s); it calls %s now", text_at(j, "version", "Version", NULL) != NULL ?
 	    text_at(j, "version", "Version", NULL) : "of no version", root, driver, runtime);
 	if (there > 0 && !leads_to_wrapper(runtime))
-		say("podman: containers that are there (%d) keep the runtime that they were made with, and are not judged",
+		say("podman: existing containers (%d) keep the runtime that they were made with, and gpuhelper does not judge them",
 		    (int)there);
 	if (add_store(s, root, driver, why) == -1 || check_users(s, why) == -1)
 		return -1;
 	return setup_runtime(s, leads_to_wrapper(runtime) ? NULL : runtime, why);
 }
 
-/* An administrator's own file of that name is not ours to replace. */
+/* Refuses to replace an administrator's own file of that name. */
 static int
 check_drop_in(struct why *why)
 {
@@ -167,7 +167,7 @@ check_drop_in(struct why *why)
 
 	if (text == NULL ? errno == ENOENT || errno == ENOTDIR : strcmp(text, TEXT) == 0)
 		return 0;
-	return refuse(why, WHY_CONFIG, PODMAN_DROP_IN " is there, and is not as setup writes it: see whose it is, and remove "
+	return refuse(why, WHY_CONFIG, PODMAN_DROP_IN " is there, and is not as setup writes it: see who wrote it, and remove "
 	    "it");
 }
 
@@ -210,7 +210,7 @@ write_drop_in(struct why *why)
 	return ctl_write_file(dir, PODMAN_DROP_IN_NAME, PODMAN_DROP_IN, TEXT, strlen(TEXT), NULL, why);
 }
 
-/* podman itself says whether a file that comes later names another.  «new»: the caller removes ours again. */
+/* Asks podman whether a later file names another runtime.  «new»: the caller then removes setup's file. */
 static int
 check_effect(bool new, struct why *why)
 {
@@ -223,7 +223,7 @@ check_effect(bool new, struct why *why)
 		(void)podman_conf_load(&conf, NULL);
 		ret = refuse(why, WHY_CONFIG, "with " PODMAN_DROP_IN ", podman would still call %s%s%s%s",
 		    calls != NULL ? calls : "another runtime", conf.file != NULL ? ", by " : "", conf.file != NULL ? conf.file : "",
-		    new ? ": the file is removed again" : "");
+		    new ? ": setup removed its own file again" : "");
 	}
 	json_decref(j);
 	return ret;
@@ -267,8 +267,7 @@ undo(struct setup *s, bool dry, struct why *why)
 	if (!dry && unlink(PODMAN_DROP_IN) == -1)
 		return refuse(why, WHY_IO, PODMAN_DROP_IN " can't be removed: %s", strerror(errno));
 	say("podman: %s " PODMAN_DROP_IN, dry ? "would remove" : "removed");
-	say("podman: containers made meanwhile keep the runtime " PODMAN_RUNTIME ", which podman then knows no "
-	    "more: podman rm --force");
+	say("podman: containers that were made with the runtime " PODMAN_RUNTIME " can only be removed: podman rm --force");
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /*
- * See worker.h.  A process is taken for what its name says: who runs it has the rights of the worker already.  Root's
- * is taken only where its program is root's, and has that name: any setuid program may be started under another.
+ * See worker.h.  Believes a process's name: whoever runs such a process has the worker's rights already.  A process of
+ * root's must also execute a program of that name that is root's alone, because any user can start a setuid program
+ * under any name.
  */
 #include "worker.h"
 
@@ -33,7 +34,7 @@ struct look {
 	struct engines *out;
 };
 
-/* The words of /proc/PID/cmdline or environ; false where they can't be read. */
+/* Adds the words of /proc/PID/cmdline or environ.  False if they can't be read. */
 static bool
 read_words(int proc, const char *pid, const char *file, struct strlist *out)
 {
@@ -92,7 +93,7 @@ variable(const struct strlist *env, const char *name)
 	return NULL;
 }
 
-/* «of_concourse»: its parent is Concourse's worker, which may start containerd by any name. */
+/* «of_concourse»: the parent is a Concourse worker, which may start its containerd under any name. */
 static enum engine_kind
 kind_of(const char *comm, const struct strlist *words, bool of_concourse)
 {
@@ -125,7 +126,7 @@ read_comm(int proc, const char *pid, char out[16])
 	snprintf(out, 16, "%.*s", text != NULL ? (int)strcspn(text, "\n") : 0, text != NULL ? text : "");
 }
 
-/* The program that the process runs; NULL where that can't be seen.  The caller frees. */
+/* The path of the program that the process executes; NULL if that can't be seen.  The caller frees. */
 static char *
 program_of(const struct look *l, const char *pid)
 {
@@ -154,7 +155,7 @@ path_in(const struct look *l, const char *pid, const char *path)
 	return asprintf(&whole, "%.*s/%s", (int)n, dir, path) != -1 ? whole : NULL;
 }
 
-/* Concourse looks beside its own program, too, and its containerd in what plugin «opt» says. */
+/* The PATH in which the process looks for runc.  Concourse searches its own directory too, containerd that of «opt». */
 static char *
 path_of(enum engine_kind kind, const struct worker *w, const char *path)
 {
@@ -173,7 +174,7 @@ path_of(enum engine_kind kind, const struct worker *w, const char *path)
 	return asprintf(&out, CONTAINERD_OPT ":%.*s:%s", (int)(slash - w->program), w->program, path) != -1 ? out : NULL;
 }
 
-/* A worker's is in its command line, or in its environment. */
+/* A setting of a worker: two names are options of its command line, then two are variables. */
 static const char *
 concourse_setting(const struct strlist *words, const struct strlist *env, const char *const names[4])
 {
@@ -255,7 +256,7 @@ is_users(const struct look *l, const char *pid, const char *comm)
 	    lies_at(exe, &st);
 }
 
-/* A containerd whose parent is Concourse's worker is the worker's. */
+/* True if the process's parent is a Concourse worker. */
 static bool
 is_of_concourse(const struct look *l, pid_t pid)
 {
@@ -351,7 +352,7 @@ engines_next(const struct engines *e, enum engine_kind kind, const struct engine
 	return NULL;
 }
 
-/* What says how runc is found, if it says it better than what is there. */
+/* Takes this process as the engine, if its kind says more about the runc that is called than that of *best. */
 static void
 take_engine(struct worker *out, const struct engine_process *p, enum engine_kind *best)
 {

@@ -157,7 +157,7 @@ with worker(*WORKER) as p:
     began = time.monotonic()
     code, text = setup()
     print('# setup took %.1f s' % (time.monotonic() - began))
-    ok(code == 0 and 'a container of its own ran' in text and os.readlink(LINK) == WRAPPER, 'setup', text)
+    ok(code == 0 and 'ran a container of its own' in text and os.readlink(LINK) == WRAPPER, 'setup', text)
     ok(open(CONF).read().startswith(ADMINS + '\n') and 'runtime = "%s";' % RUNC in open(CONF).read(), "the administrator's lines stay", open(CONF).read())
     ok(not [n for n in os.listdir('/run') if 'setup' in n], 'nothing is left in /run', sh('find', '/run', '-path', '*setup*').stdout)
     code, text = build(['GPUHELPER_GPUS=1'])
@@ -197,7 +197,7 @@ with worker(*WORKER) as p:
     if in_unit(p.pid, 'system.slice/concourse-worker.service'):
         code, text = setup('--tags')
         ok(code == 0 and 'Environment="CONCOURSE_TAG=gpu,gpu-type=nvidia,gpu-model=nvidia-a100-pcie-40gb,gpu-count=2"' in open(DROP_IN).read() and
-           'takes only steps with tags' in text, 'tags: a drop-in of the unit', (text, os.path.exists(DROP_IN) and open(DROP_IN).read()))
+           'takes only steps with one of the tags' in text, 'tags: a drop-in of the unit', (text, os.path.exists(DROP_IN) and open(DROP_IN).read()))
     else:
         ok(code == 78 and 'no unit' in text, 'tags: a worker of no unit', text)
         skip('tags: a drop-in of the unit', 'no cgroup of a unit can be made here')
@@ -242,7 +242,7 @@ write(CONF, ADMINS)
 
 # two workers, and a containerd of another name
 with worker('--work-dir', WORK) as p, worker('--work-dir', '/srv/second', starts=SLEEPS) as second:
-    unchanged('another worker, whose containers would be refused', 78, 'the worker with PID ', 'in gpuhelper.conf first')
+    unchanged('another worker, whose containers would be refused', 78, 'the worker with PID ', 'to gpuhelper.conf first')
     unchanged('one of them is named: the other would still be', 78, 'the worker with PID %d' % second.pid, '/srv/second/volumes', args=['--worker-dir', WORK])
     os.makedirs('/srv/second/volumes')
     write(CONF, ADMINS + '\nvolumes = [ "/srv/second/volumes", "%s/volumes" ];\n' % WORK)

@@ -129,7 +129,7 @@ ok(code == 0 and not os.path.lexists(LINK) and open(CONF).read() == ADMINS, '--u
 
 with containerd(text=DEBIANS + HANDLER % 'runc'):
     code, text = setup()
-    ok(code == 0 and 'runtime «nvidia» calls /usr/bin/nvidia-container-runtime: containers of pods that name it are not judged' in text,
+    ok(code == 0 and 'runtime «nvidia» calls /usr/bin/nvidia-container-runtime: gpuhelper will not judge pods that name it' in text,
        'a runtime of CRI that has a program of its own: it says so', text)
     r = sh(CTL, 'doctor')
     ok("warn engine: containerd's CRI runtime «nvidia» calls /usr/bin/nvidia-container-runtime" in r.stdout, 'and so does doctor', r.stdout)
@@ -173,7 +173,7 @@ for first, second in ('concourse', 'containerd'), ('containerd', 'concourse'):
         ok(code == 0 and 'link: %s stays, because «setup %s» needs it' % (SHARED, second) in text and state() == before, '%s --undo --dry-run says that it stays' % first, text)
         code, text = undo[first]()
         ok(code == 0 and 'link: %s stays, because «setup %s» needs it' % (SHARED, second) in text and os.readlink(SHARED) == WRAPPER and
-           'the lines of «setup» stay in gpuhelper.conf: «setup %s» needs them' % second in text and 'runtime = ' in open(CONF).read(),
+           'setup\'s lines stay in gpuhelper.conf, because «setup %s» needs them' % second in text and 'runtime = ' in open(CONF).read(),
            '%s --undo: the link stays, and so do the lines' % first, (text, open(CONF).read()))
         code, text = build(env=['GPUHELPER_GPUS=2'])
         ok(code != 0 and '2 GPUs asked for' in text, 'and containers are judged', text)

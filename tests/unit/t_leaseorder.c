@@ -28,7 +28,7 @@ main(void)
 	sorted("[]", "", "no leases");
 	sorted("[" L("gone", "over", "2026-11-20T01:00:00Z") "," L("passed", "passed-on", "2026-11-20T00:00:00Z") ","
 	    L("returned", "given-back", "2026-11-20T00:30:00Z") "," L("draining", "draining", "2026-11-20T01:00:00Z") ","
-	    L("idle", "idle", "2026-11-20T02:00:00Z") "," L("begins", "planned", "2026-11-20T04:00:00Z") ","
+	    L("idle", "idle", "2026-11-20T02:00:00Z") "," L("begins", "coming-back", "2026-11-20T04:00:00Z") ","
 	    L("runs", "held", "2026-11-20T03:00:00Z") "]", "runs begins idle draining gone returned passed", "by their states");
 	sorted("[" L("third", "held", "2026-11-20T03:00:00Z") "," L("first", "held", "2026-11-19T03:00:00Z") ","
 	    L("second", "held", "2026-11-19T03:00:00Z") "]", "first second third", "of one state, by their age");

@@ -62,7 +62,7 @@ undo_setups() {
 	[ -z "$D" ] && [ "$(id -u)" = 0 ] && [ -x "$SBINDIR/gpuhelperctl" ] || return 0
 	for e in docker podman containerd concourse; do
 		"$SBINDIR/gpuhelperctl" setup "$e" --undo 2>&1 |
-		    sed -n '/: removed /p; /: took gpuhelper-runc /p; /^gpuhelperctl: /p' |
+		    sed -n '/: removed /p; /^gpuhelperctl: /p' |
 		    while IFS= read -r line; do say "$line"; done
 	done
 }

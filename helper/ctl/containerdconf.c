@@ -18,12 +18,12 @@
 #define GRPC_PLUGIN "io.containerd.server.v1.grpc"	/* since version 4 of the form */
 #define SHIM_PLUGIN "io.containerd.shim.v1.manager"
 
-/* CRI's settings of runtimes: containerd 1.x and 2.x. */
+/* The sections of CRI's runtimes, in containerd 1.x and 2.x. */
 static const char *const cri[] = { "plugins.io.containerd.grpc.v1.cri.containerd",
 	"plugins.io.containerd.cri.v1.runtime.containerd" };
 static const char *const cri_plugins[] = { "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime", "cri" };
 
-/* «value» is the caller's no more. */
+/* Replaces *at by the value, or by NULL if that is "".  Takes over the value; NULL changes nothing. */
 static void
 put(char **at, char *value)
 {
@@ -53,7 +53,7 @@ handler_of(struct containerd_conf *c, const char *name, size_t len)
 	return v[c->handlers].name != NULL ? &v[c->handlers++] : NULL;
 }
 
-/* plugins.….containerd.runtimes.NAME, and its .options */
+/* Reads a key of the section plugins.….containerd.runtimes.NAME, or of its .options. */
 static bool
 read_handler(struct containerd_conf *c, const struct toml *t, const char *rest)
 {
@@ -145,7 +145,7 @@ containerd_conf_read(struct containerd_conf *c, const char *text)
 	return good;
 }
 
-/* Names relative to the directory of the file that imports them; patterns are glob(7)'s. */
+/* Adds the files that a file imports.  Names are relative to its directory, and may be patterns (glob(7)). */
 static bool
 add_imports(const char *text, const char *file, struct strlist *files)
 {
@@ -181,7 +181,10 @@ containerd_conf_load(struct containerd_conf *c, const char *file)
 	bool good;
 	size_t i;
 
-	good = strlist_add(&files, file != NULL && *file == '/' ? file : CONTAINERD_CONF, SIZE_MAX);
+	/* only the process to which a relative path was given knows where that leads */
+	if (file != NULL && *file != '/')
+		return true;
+	good = strlist_add(&files, file != NULL ? file : CONTAINERD_CONF, SIZE_MAX);
 	for (i = 0; good && i < files.n; i++) {
 		autofree char *text = root != -1 ? file_read_at(root, files.v[i] + 1, CONF_MAX_BYTES, NULL) : NULL;
 

@@ -14,7 +14,7 @@
 
 #define CONF_MAX_BYTES (1024 * 1024)
 
-/* In the order in which podman reads them; «~»: of users. */
+/* In the order in which podman reads the files.  Those with «~» are a user's. */
 static const char *const patterns[] = {
 	"/usr/share/containers/containers.conf",
 	"/usr/share/containers/containers.conf.d/*.conf",

@@ -1,22 +1,22 @@
-/* containers.conf(5): which runtime podman calls, by the files that it reads. */
+/* Finds in containers.conf(5) and the files beside it which runtime podman calls. */
 #ifndef GPUHELPER_CTL_CONTAINERSCONF_H
 #define GPUHELPER_CTL_CONTAINERSCONF_H
 
 #include <stdbool.h>
 
-/* The file of setup's own, and the name that it gives to the wrapper. */
+/* The file that setup writes, and its name for the wrapper. */
 #define PODMAN_DROP_IN_DIR "/etc/containers/containers.conf.d"
 #define PODMAN_DROP_IN_NAME "90-gpuhelper.conf"
 #define PODMAN_DROP_IN PODMAN_DROP_IN_DIR "/" PODMAN_DROP_IN_NAME
 #define PODMAN_RUNTIME "gpuhelper"
 
 struct podman_conf {
-	char *runtime;		/* a name or a path; NULL: podman's own default */
-	char *file;		/* that says so last */
-	char *path;		/* what the files say that PODMAN_RUNTIME is; NULL: nothing */
+	char *runtime;		/* a name or a path; NULL for podman's own default */
+	char *file;		/* the file that decides this */
+	char *path;		/* of the runtime PODMAN_RUNTIME; NULL if the files do not name it */
 };
 
-/* Of root, with home NULL, or of the user with this home directory.  False: no memory. */
+/* Reads root's files, or with «home» also those of the user with that home directory.  False: no memory. */
 bool podman_conf_load(struct podman_conf *c, const char *home);
 void podman_conf_free(struct podman_conf *c);
 #define autopodman __attribute__((cleanup(podman_conf_free)))

@@ -1,10 +1,13 @@
-/* See daemonjson.h.  One change at a time: the text is read anew after each, and replaced by hand where it lies. */
+/* See daemonjson.h.  Each function makes one change, by the place of a value in the text, and reads the text anew. */
 #include "daemonjson.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/doc.h"
 #include "../pure/text.h"
@@ -12,7 +15,18 @@
 
 #define USUAL "default-runtime"
 #define RUNTIMES "runtimes"
+#define CONF_MAX_BYTES (1024 * 1024)
 #define ENTRY "{ \"path\": \"" WRAPPER "\" }"
+
+char *
+daemon_json_load(void)
+{
+	autoclose int fd = open(DOCKER_CONF, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd == -1)
+		return errno == ENOENT || errno == ENOTDIR ? strdup("") : NULL;
+	return file_read_fd(fd, CONF_MAX_BYTES, NULL);
+}
 
 static int
 parse(struct doc *d, const char *text, struct why *why)
@@ -20,11 +34,11 @@ parse(struct doc *d, const char *text, struct why *why)
 	if (doc_parse(d, text, strlen(text), why) == -1)
 		return refuse_within(why, "daemon.json");
 	if (!doc_is(d, 0, DOC_OBJECT))
-		return refuse(why, WHY_DATA, "daemon.json: is no object");
+		return refuse(why, WHY_DATA, "daemon.json is no JSON object");
 	return 0;
 }
 
-/* The wrapper, without arguments: whatever else has our name is somebody else's. */
+/* True for the wrapper without arguments: somebody else wrote any other entry of our name. */
 static bool
 is_ours(const struct doc *d, uint32_t entry)
 {
@@ -48,7 +62,7 @@ daemon_json_read(const char *text, struct daemon_json *out, struct why *why)
 	entry = doc_get(&d, runtimes, DOCKER_RUNTIME);
 	if (entry != DOC_NONE && !is_ours(&d, entry))
 		return refuse(why, WHY_CONFIG, "daemon.json: the runtime \"" DOCKER_RUNTIME "\" is not as setup writes it: see "
-		    "whose it is, and remove it");
+		    "who wrote it, and remove it");
 	out->runtime = entry != DOC_NONE;
 	out->usual = doc_string(&d, doc_get(&d, 0, USUAL));
 	out->data_root = doc_string(&d, doc_get(&d, 0, "data-root"));
@@ -65,9 +79,9 @@ daemon_json_free(struct daemon_json *d)
 	*d = (struct daemon_json){ 0 };
 }
 
-/* The text with [start, end) replaced; NULL with *why. */
+/* Replaces the bytes [start, end) of the text.  NULL with *why. */
 static char *
-splice(const char *text, size_t start, size_t end, const char *new, struct why *why)
+replace_part(const char *text, size_t start, size_t end, const char *new, struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	char *out;
@@ -80,7 +94,7 @@ splice(const char *text, size_t start, size_t end, const char *new, struct why *
 	return out;
 }
 
-/* «"key": value» after the last member, on a line of its own if the others are. */
+/* Adds «"key": value» after the last member, on a line of its own if the first member has one. */
 static char *
 add_member(const struct doc *d, uint32_t obj, const char *key, const char *value, struct why *why)
 {
@@ -91,7 +105,7 @@ add_member(const struct doc *d, uint32_t obj, const char *key, const char *value
 
 	if (first == DOC_NONE) {
 		buf_printf(&b, "\n    \"%s\": %s\n", key, value);
-		return b.failed ? (refuse_nomem(why), NULL) : splice(d->text, open, d->node[obj].end - 1, b.p, why);
+		return b.failed ? (refuse_nomem(why), NULL) : replace_part(d->text, open, d->node[obj].end - 1, b.p, why);
 	}
 	while (doc_next(d, last) != DOC_NONE)
 		last = doc_next(d, last);
@@ -99,10 +113,10 @@ add_member(const struct doc *d, uint32_t obj, const char *key, const char *value
 	buf_add(&b, d->text + open, d->node[first].start - open);
 	buf_printf(&b, "\"%s\": %s", key, value);
 	return b.failed ? (refuse_nomem(why), NULL) :
-	    splice(d->text, d->node[doc_value(d, last)].end, d->node[doc_value(d, last)].end, b.p, why);
+	    replace_part(d->text, d->node[doc_value(d, last)].end, d->node[doc_value(d, last)].end, b.p, why);
 }
 
-/* With the comma before it, or after it where it is the first. */
+/* Removes a member, with the comma before it, or after it if it is the first one. */
 static char *
 remove_member(const struct doc *d, uint32_t obj, const char *key, struct why *why)
 {
@@ -112,13 +126,13 @@ remove_member(const struct doc *d, uint32_t obj, const char *key, struct why *wh
 	for (; doc_value(d, k) != value; k = doc_next(d, k))
 		before = k;
 	if (before != DOC_NONE)
-		return splice(d->text, d->node[doc_value(d, before)].end, d->node[value].end, "", why);
+		return replace_part(d->text, d->node[doc_value(d, before)].end, d->node[value].end, "", why);
 	if (doc_next(d, k) != DOC_NONE)
-		return splice(d->text, d->node[k].start, d->node[doc_next(d, k)].start, "", why);
-	return splice(d->text, d->node[obj].start + 1, d->node[obj].end - 1, "", why);
+		return replace_part(d->text, d->node[k].start, d->node[doc_next(d, k)].start, "", why);
+	return replace_part(d->text, d->node[obj].start + 1, d->node[obj].end - 1, "", why);
 }
 
-/* Sets a member of the document, or of «runtimes» in it.  Takes over *text; -1 with *why. */
+/* Sets a member of the document, or of its «runtimes».  Replaces and frees *text.  -1 with *why, and *text stays. */
 static int
 set(char **text, bool in_runtimes, const char *key, const char *value, struct why *why)
 {
@@ -131,7 +145,7 @@ set(char **text, bool in_runtimes, const char *key, const char *value, struct wh
 	obj = in_runtimes ? doc_get(&d, 0, RUNTIMES) : 0;
 	n = doc_get(&d, obj, key);
 	new = n == DOC_NONE ? add_member(&d, obj, key, value, why) :
-	    splice(*text, d.node[n].start, d.node[n].end, value, why);
+	    replace_part(*text, d.node[n].start, d.node[n].end, value, why);
 	if (new == NULL)
 		return -1;
 	free(*text);
@@ -153,7 +167,7 @@ take_away(char **text, bool in_runtimes, const char *key, struct why *why)
 	return 0;
 }
 
-/* How many members «runtimes» has; -1: it is not there. */
+/* The number of members of «runtimes»; -1 if the document has none. */
 static int
 count_runtimes(const char *text)
 {
@@ -189,7 +203,7 @@ daemon_json_with(const char *text, bool usual, struct why *why)
 	if (daemon_json_read(text, &now, why) == -1)
 		return NULL;
 	if (now.usual != NULL && strcmp(now.usual, "runc") != 0 && strcmp(now.usual, DOCKER_RUNTIME) != 0) {
-		refuse(why, WHY_CONFIG, "daemon.json: its \"" USUAL "\" is \"%.100s\": take that line away first, and name the "
+		refuse(why, WHY_CONFIG, "daemon.json: \"" USUAL "\" is \"%.100s\": remove that line first, and name the "
 		    "program of that runtime as runtime in gpuhelper.conf if containers need it", now.usual);
 		return NULL;
 	}

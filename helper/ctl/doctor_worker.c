@@ -1,24 +1,24 @@
-/* See doctor.h: what the engine calls, what is below it, and where the worker keeps images.  Starts nothing. */
+/* See doctor.h: checks which runtime the engine and the wrapper call, and the worker's volumes.  Starts nothing. */
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../host/file.h"
+#include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 #include "../user/rootfs.h"
 #include "../user/runtime.h"
+#include "../user/volumes.h"
 #include "containerdconf.h"
 #include "containersconf.h"
 #include "daemonjson.h"
 #include "doctor.h"
 
-/* Is the first runc of the engine's PATH the wrapper? */
+/* True if the first runc in the engine's PATH is the wrapper. */
 static bool
 called_first(const struct doctor *d)
 {
@@ -31,8 +31,8 @@ called_first(const struct doctor *d)
 #define SETUP "gpuhelperctl setup concourse"
 
 /*
- * The worker is one that «setup» takes, and calls no wrapper yet.  The link alone, made by hand, would have each of its
- * containers refused.
+ * True if «setup concourse» would set the worker up, and nobody has yet.  A link that is made by hand is not enough:
+ * then gpuhelper would refuse each container of the worker.
  */
 static bool
 is_for_setup(const struct doctor *d, uint32_t uid)
@@ -46,7 +46,7 @@ is_for_setup(const struct doctor *d, uint32_t uid)
 	return !called_first(d);
 }
 
-/* A running engine calls the first runc of its PATH. */
+/* Reports what a running engine calls: the first runc in its PATH. */
 static void
 look_at_called(struct doctor *d)
 {
@@ -65,7 +65,7 @@ look_at_called(struct doctor *d)
 		    "%s (PID %d) finds %s first, which is not gpuhelper-runc", w->name, w->engine, first != NULL ? first : "no runc");
 }
 
-/* Of a containerd of the host's: Kubernetes' pods may name a runtime that calls another program. */
+/* Reports the runtimes of a host's containerd that call another program: Kubernetes' pods may name them. */
 static void
 look_at_handlers(struct doctor *d)
 {
@@ -78,27 +78,40 @@ look_at_handlers(struct doctor *d)
 		return;
 	for (i = 0; !conf.cri_off && i < conf.handlers; i++)
 		if ((calls = containerd_handler_calls(&conf.handler[i], WRAPPER)) != NULL)
-			doctor_say(d, FINDING_WARN, "engine", NULL, "containerd's CRI runtime «%s» calls %s: pods that name it, or have it "
-			    "by default, are not judged", conf.handler[i].name, calls);
+			doctor_say(d, FINDING_WARN, "engine", NULL, "containerd's CRI runtime «%s» calls %s: gpuhelper does not judge pods "
+			    "that name it or have it by default", conf.handler[i].name, calls);
 }
 
-/* The home directory of a user of /etc/passwd; NULL: none.  The caller frees. */
+/* A user whose home directory is looked for. */
+struct seeker {
+	const char *user;
+	char *home;		/* NULL: not found */
+};
+
+/* For users_each(). */
+static int
+take_home(void *ctx, const char *name, uint32_t uid, const char *home)
+{
+	struct seeker *s = ctx;
+
+	(void)uid;
+	if (strcmp(name, s->user) != 0)
+		return 0;
+	s->home = strdup(home);
+	return 1;
+}
+
+/* The home directory of a user of /etc/passwd; NULL if there is none.  The caller frees. */
 static char *
 home_of(const char *user)
 {
-	FILE *f = fopen("/etc/passwd", "re");
-	struct passwd *p;
-	char *home = NULL;
+	struct seeker s = { .user = user };
 
-	while (f != NULL && home == NULL && (p = fgetpwent(f)) != NULL)
-		if (strcmp(p->pw_name, user) == 0)
-			home = strdup(p->pw_dir);
-	if (f != NULL)
-		fclose(f);
-	return home;
+	(void)users_each(take_home, &s);
+	return s.home;
 }
 
-/* By what podman's files say for this user.  False: they do not speak of gpuhelper. */
+/* Reports what podman calls by this user's files.  False if no file names gpuhelper. */
 static bool
 look_at_podman(struct doctor *d)
 {
@@ -114,17 +127,17 @@ look_at_podman(struct doctor *d)
 	if (ours)
 		doctor_say(d, FINDING_OK, "engine", NULL, "podman calls it, by %s", conf.file);
 	else
-		doctor_say(d, FINDING_WARN, "engine", NULL, "podman calls %s, by %s, and not gpuhelper-runc: take «runtime» away "
+		doctor_say(d, FINDING_WARN, "engine", NULL, "podman calls %s, by %s, and not gpuhelper-runc: remove «runtime» "
 		    "there", conf.runtime != NULL ? conf.runtime : "its own runtime",
 		    conf.file != NULL ? conf.file : "its own default");
 	return true;
 }
 
-/* By daemon.json, which docker has read when it was started or told to.  False: it does not speak of gpuhelper. */
+/* Reports what docker calls by daemon.json, which it may not have read yet.  False if the file lacks gpuhelper. */
 static bool
 look_at_docker(struct doctor *d)
 {
-	autofree char *text = file_read_at(file_root(), &DOCKER_CONF[1], 1024 * 1024, NULL);
+	autofree char *text = daemon_json_load();
 	autodaemonjson struct daemon_json conf = { 0 };
 	struct why ignored;
 
@@ -145,7 +158,7 @@ doctor_engine(struct doctor *d)
 	struct stat st;
 
 	told = look_at_docker(d) || told;
-	/* a shim, or a containerd that nobody has set up, says little where another engine is */
+	/* if another engine is set up, a shim or a containerd that nobody set up tells little */
 	if (d->worker.engine != 0 && (!told || d->worker.concourse != 0 || called_first(d))) {
 		look_at_called(d);
 		look_at_handlers(d);
@@ -160,7 +173,7 @@ doctor_engine(struct doctor *d)
 		    "(gpuhelperctl setup)", CONTAINERD_RUNC);
 }
 
-/* Without a line in gpuhelper.conf it is the worker's PATH that decides, and not that of who runs this. */
+/* Reports the runtime if gpuhelper.conf names none: then the worker's PATH decides, and not the PATH of doctor. */
 static void
 look_at_path(struct doctor *d)
 {
@@ -192,7 +205,17 @@ doctor_runtime(struct doctor *d)
 		doctor_say(d, FINDING_FAIL, "runtime", NULL, "%s", d->why.text);
 }
 
-/* Where a running worker of Concourse's keeps root filesystems. */
+/* Why a volume that gpuhelper.conf names does not count for the worker's containers.  False if it is not named. */
+static bool
+is_named_in_vain(const struct doctor *d, struct why *why)
+{
+	autofree char *real = NULL;
+
+	return strlist_has(&d->settings.volumes, d->worker.volumes) &&
+	    volume_resolve(d->worker.volumes, d->uid, &real, why) == -1;
+}
+
+/* Reports whether gpuhelper.conf names the directory where a running Concourse worker keeps root filesystems. */
 static void
 look_at_workers_volumes(struct doctor *d)
 {
@@ -205,15 +228,18 @@ look_at_workers_volumes(struct doctor *d)
 	if (stat(w->volumes, &st) == -1)
 		doctor_say(d, FINDING_WARN, "volumes", NULL, "Concourse's worker (PID %d) has them in %s: %s", w->concourse,
 		    w->volumes, strerror(errno));
-	else if (rootfs_may_lie_in(w->volumes, &d->settings))
+	else if (rootfs_may_lie_in(w->volumes, &d->settings, d->uid))
 		doctor_say(d, FINDING_OK, "volumes", NULL, "Concourse's worker (PID %d) has them in %s", w->concourse, w->volumes);
+	else if (is_named_in_vain(d, &d->why))
+		doctor_say(d, FINDING_FAIL, "volumes", NULL, "gpuhelper refuses the containers of Concourse's worker (PID %d): %s",
+		    w->concourse, d->why.text);
 	else if (is_for_setup(d, d->uid))
 		doctor_say(d, FINDING_WARN, "volumes", SETUP, "Concourse's worker (PID %d) has them in %s, which is in none of "
 		    "gpuhelper.conf's volumes: its containers would be refused if it called gpuhelper-runc",
 		    w->concourse, w->volumes);
 	else
 		doctor_say(d, FINDING_FAIL, "volumes", mend, "Concourse's worker (PID %d) has them in %s, which is in none of "
-		    "gpuhelper.conf's volumes: its containers are refused", w->concourse, w->volumes);
+		    "gpuhelper.conf's volumes: gpuhelper refuses its containers", w->concourse, w->volumes);
 }
 
 void
@@ -230,10 +256,10 @@ doctor_volumes(struct doctor *d)
 	for (i = 0; i < v->n && stat(v->v[i], &st) == -1 && errno != EACCES; i++)
 		;
 	if (i < v->n)
-		doctor_say(d, FINDING_OK, "volumes", NULL, "%s; no running worker of Concourse's can be seen to compare with",
+		doctor_say(d, FINDING_OK, "volumes", NULL, "%s; no running Concourse worker is visible to compare with",
 		    v->v[i]);
 	else
-		doctor_say(d, FINDING_WARN, "volumes", "say volumes = [ \"/PATH\" ] in gpuhelper.conf", "none of those of "
-		    "gpuhelper.conf, or of the defaults, is there: a container is refused whose root filesystem is not in its "
-		    "bundle");
+		doctor_say(d, FINDING_WARN, "volumes", "say volumes = [ \"/PATH\" ] in gpuhelper.conf", "none of those "
+		    "of gpuhelper.conf, or of the defaults, exists: gpuhelper refuses a container whose root filesystem is not in "
+		    "its bundle");
 }

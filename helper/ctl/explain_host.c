@@ -103,7 +103,7 @@ static int
 look_at_bundle(const struct inquiry *q, int *rootfd, char **rootpath, struct why *why)
 {
 	return annotations_check(&q->spec, q->asker.uid == 0, why) == -1 ||
-	    rootfs_open(&q->spec, q->bundle.path, &q->config->settings, rootfd, rootpath, why) == -1 ||
+	    rootfs_open(&q->spec, q->bundle.path, &q->config->settings, q->asker.uid, rootfd, rootpath, why) == -1 ||
 	    sources_check(&q->spec, why) == -1 ? -1 : 0;
 }
 

@@ -1,7 +1,7 @@
 /*
- * gpuhelperctl setup: from an engine that runs to one whose containers gpuhelper judges, and back.  This is what
- * engines have in common (setup.h): it looks at everything first, changes gpuhelper.conf, checks, runs a container
- * of its own, and only then has the engine call the wrapper.  It takes back what it did where a later step fails.
+ * gpuhelperctl setup: the steps that all engines share (setup.h).  It examines everything first, changes
+ * gpuhelper.conf, checks the policies, runs a container of its own, and only then makes the engine call the wrapper.
+ * If a step fails, it undoes the earlier ones.
  */
 #include "setup.h"
 
@@ -38,22 +38,26 @@ setup_dir(char name[sizeof(SETUP_DIR)], struct why *why)
 int
 setup_runtime(struct setup *s, const char *found, struct why *why)
 {
-	autofree char *path = runtime_find(s->settings.runtime != NULL ? s->settings.runtime : found, why);
+	autofree char *usual = NULL, *path = NULL;
+	const char *named = s->settings.runtime != NULL ? s->settings.runtime : found;
 
-	/* as the wrapper will look at it */
-	if (path == NULL)
+	/* su(1) keeps the PATH of the user who calls it: that user must not choose what runs as root */
+	if (named == NULL && (named = usual = runtime_find_in(SETUP_PATH, why)) == NULL)
+		return -1;
+	/* the wrapper makes the same checks before each container */
+	if ((path = runtime_find(named, why)) == NULL)
 		return -1;
 	return (s->runtime = path_cleaned(path)) != NULL ? 0 : refuse_nomem(why);
 }
 
-/* A broken policy refuses whoever comes to it: mended before, not after. */
+/* A policy with an error would refuse containers as soon as the engine calls the wrapper. */
 static int
 check_policies(struct why *why)
 {
 	const struct options check = { .config_dir = GPUHELPER_CONFDIR };
 
-	return ctl_check(&check) == 0 ? 0 : refuse(why, WHY_CONFIG, "mend what «check» finds, and run this again: until then "
-	    "gpuhelper is not switched on");
+	return ctl_check(&check) == 0 ? 0 : refuse(why, WHY_CONFIG, "correct what «check» reports, and run this again: until "
+	    "then gpuhelper is not switched on");
 }
 
 static int
@@ -67,7 +71,7 @@ find_all(struct setup *s, struct why *why)
 	return s->link != NULL ? setup_link_free(s->link, why) : 0;
 }
 
-/* While an image is built, there are no policies, no helper that may be asked, and no containers. */
+/* In an image that is being built, there are no policies, no helper can answer, and no container can run. */
 static int
 switch_on(struct setup *s, struct why *why)
 {
@@ -80,10 +84,7 @@ switch_on(struct setup *s, struct why *why)
 	return s->engine->put(s, false, why);
 }
 
-/*
- * An engine that still calls the wrapper, by something other than the link that is gone, needs the lines in
- * gpuhelper.conf.
- */
+/* Another engine that calls the wrapper, and so needs the lines in gpuhelper.conf; NULL if there is none. */
 static const struct engine *
 still_in_place(const struct setup *s)
 {
@@ -106,7 +107,7 @@ do_it(struct setup *s, struct why *why)
 	if (find_all(s, why) == -1)
 		return -1;
 	if (s->settings.runtime == NULL && (other = still_in_place(s)) != NULL)
-		say("runtime: containers of %s will have it, too", other->name);
+		say("runtime: containers of %s will use it too", other->name);
 	if (setup_conf(s, dry, &before, why) == -1)
 		return -1;
 	if ((ret = dry ? s->engine->put(s, true, why) : switch_on(s, why)) == -1)
@@ -115,7 +116,7 @@ do_it(struct setup *s, struct why *why)
 	return ret == 0 && s->options->tags ? setup_tags(s, dry, why) : ret;
 }
 
-/* What was switched on last is switched off first.  With --tags, these alone. */
+/* Undoes the steps in reverse order.  With --tags, only the tags. */
 static int
 undo_it(struct setup *s, struct why *why)
 {
@@ -130,7 +131,7 @@ undo_it(struct setup *s, struct why *why)
 		return -1;
 	if ((other = still_in_place(s)) == NULL)
 		return setup_conf_undo(dry, why);
-	say("settings: the lines of «setup» stay in gpuhelper.conf: «setup %s» needs them", other->name);
+	say("settings: setup's lines stay in gpuhelper.conf, because «setup %s» needs them", other->name);
 	return 0;
 }
 
@@ -149,6 +150,7 @@ run(const struct engine *engine, const struct options *o)
 	worker_free(&s.worker);
 	settings_free(&s.settings);
 	strlist_free(&s.volumes);
+	strlist_free(&s.stores);
 	free(s.runtime);
 	free(s.link);
 	free(s.program);

@@ -1,6 +1,6 @@
 /*
- * gpuhelperctl setup: puts the wrapper in an engine's way, and takes it away again.  setup.c has the flow that all
- * engines share; setup_ENGINE.c says how one engine is found, tried, and told to call the wrapper.
+ * gpuhelperctl setup: makes an engine call the wrapper, and undoes that.  setup.c has the steps that all engines share.
+ * setup_ENGINE.c finds one engine, has it run a trial container, and makes it call the wrapper.
  */
 #ifndef GPUHELPER_CTL_SETUP_H
 #define GPUHELPER_CTL_SETUP_H
@@ -11,117 +11,130 @@
 
 struct engine;
 
-/* What was found, before anything is changed. */
+/* What find() learned, before setup changes anything. */
 struct setup {
 	const struct options *options;
 	const struct engine *engine;
-	struct settings settings;	/* as they are */
-	struct worker worker;		/* concourse: the worker; containerd: the daemon */
-	char *runtime;			/* below the wrapper */
-	struct strlist volumes;		/* where the engine keeps root filesystems, outside of bundles */
-	char *link;			/* the link to the wrapper; NULL: the engine is told by a file */
-	char *program;			/* of the engine, by which containers are run; NULL: there is none */
-	char *address;			/* of the socket on which the engine listens */
-	pid_t daemon;			/* docker's; 0: it does not run */
-	char *before;		/* docker's daemon.json, as it was before the trial; NULL: it was not changed */
+	struct settings settings;	/* of gpuhelper.conf, before setup changes it */
+	struct worker worker;		/* for concourse the worker, for containerd the daemon */
+	char *runtime;			/* the runtime that the wrapper calls */
+	struct strlist volumes;		/* directories where root's engine keeps root filesystems, outside of bundles */
+	struct strlist stores;		/* the same of users' engines; each counts for containers of its user */
+	char *link;			/* the link to the wrapper; NULL if a file tells the engine instead */
+	char *program;			/* the engine's client, which runs containers; NULL if there is none */
+	char *address;			/* the socket on which the engine listens */
+	pid_t daemon;			/* dockerd; 0 if it does not run */
+	char *before;			/* docker's daemon.json before setup changed it; NULL: it did not */
 };
 
-/* An engine.  Each function returns -1 with *why, and has then changed nothing, or taken back what it changed. */
+/* An engine.  A function that fails returns -1 with *why, and has changed nothing, or has undone its changes. */
 struct engine {
 	const char *name;
-	/* Fills in runtime, volumes and what the engine's other functions need; says what it found.  Changes nothing. */
+	/* Fills in runtime, volumes and whatever the other functions need, and prints what it found.  Changes nothing. */
 	int (*find)(struct setup *s, struct why *why);
-	/* Has the engine run a container by the wrapper, before other containers go by it.  NULL: the engine has no way. */
+	/* Has the engine run a container with the wrapper, before it does so for others.  NULL if the engine can't. */
 	int (*try)(struct setup *s, struct why *why);
-	/* Has the engine call the wrapper for every container, and checks that it does.  «dry»: says what it would do. */
+	/* Has the engine call the wrapper for every container, and checks that it does.  «dry»: only prints the plan. */
 	int (*put)(struct setup *s, bool dry, struct why *why);
-	/* Takes back what put() did, whether or not the engine runs. */
+	/* Undoes put(), whether or not the engine runs. */
 	int (*undo)(struct setup *s, bool dry, struct why *why);
-	/* True while what put() made is there, «gone» (a link, or NULL) taken as gone. */
+	/* True if what put() made still exists, regardless of the link «gone», which may be NULL. */
 	bool (*in_place)(const char *gone);
 };
 extern const struct engine engine_concourse, engine_containerd, engine_podman, engine_docker;
 
 #define SETUP_DIR "/run/gpuhelper-setup.XXXXXX"
-/*
- * A new directory of root's alone: its name, and its descriptor.  -1 with *why.  The caller empties and removes
- * it.
- */
+/* Makes a directory for root alone.  Returns its descriptor; -1 with *why.  The caller empties and removes it. */
 int setup_dir(char name[sizeof(SETUP_DIR)], struct why *why);
-/* The directory and those above it, made where they are not there.  -1 with *why where one is not root's alone. */
+/* Makes the directory and those above it, if they are missing.  -1 with *why, also if one is not root's alone. */
 int setup_make_dir(const char *dir, struct why *why);
 
-/* gpuhelper.conf, as it was before setup_conf(). */
+/* The state of gpuhelper.conf before setup_conf(). */
 struct conf_before {
-	char *text;		/* NULL: it was not there, or was not changed */
+	char *text;		/* NULL if there was no such file, or if it was not changed */
 	bool changed;
 };
 /*
- * gpuhelper.conf with «runtime» and «volumes», where it does not say them; all else in it stays.  The new text is
- * read as the helper reads it before it replaces the file.  «dry»: only says what it would do.  *before is for
- * setup_conf_restore(), and the caller frees its text.  -1 with *why, and nothing has changed.
+ * Adds «runtime» and «volumes» to gpuhelper.conf, if they are missing; everything else in the file stays.  Before the
+ * new text replaces the file, it is parsed as the helper parses it.  «dry»: only prints the plan.  *before is for
+ * setup_conf_restore(); the caller frees its text.  -1 with *why, and the file has not changed.
  */
 int setup_conf(const struct setup *s, bool dry, struct conf_before *before, struct why *why);
 void setup_conf_restore(const struct conf_before *before);
-/* Takes away the lines that setup_conf() wrote, and refuses where somebody has changed them. */
+/* Removes the lines that setup_conf() wrote; «dry»: prints the plan.  -1 with *why, also if somebody changed them. */
 int setup_conf_undo(bool dry, struct why *why);
 
+/* Where setup looks for programs: root's own directories, whatever PATH this process was given. */
+#define SETUP_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /*
- * Of settings.runtime, or else «found» (the caller's, or NULL): s->runtime, cleaned.  -1 with *why if it can't be
- * run.
+ * Fills in s->runtime, cleaned: the runtime that gpuhelper.conf names, or else «found», which stays the caller's, or if
+ * that is NULL the runc in SETUP_PATH.  -1 with *why if it can't be run, or others than root can change it.
  */
 int setup_runtime(struct setup *s, const char *found, struct why *why);
 
 /* A program that has ended.  The caller frees out. */
 struct ran {
-	int status;		/* its exit status; -1: a signal ended it, ours where it was late */
-	char *out;		/* stdout */
-	char said[400];		/* stderr, as one line */
+	int status;		/* its exit status; -1 if a signal ended it, which may be setup's */
+	char *out;		/* its standard output */
+	char said[400];		/* its standard error, as one line; or why setup ended it */
 };
 /*
- * Runs argv[0], which is looked for in the usual directories where it is no path, with no more environment than
- * PATH and HOME, and waits for it a minute at most.  -1 with *why if it can't be started.
+ * Runs argv[0], which is looked for in SETUP_PATH unless it is a path, with SETUP_PATH and a HOME as its whole
+ * environment.  Waits for it a minute at most, and then ends it; *r says so.  -1 with *why if it can't be started.
  */
 int setup_run(const char *const *argv, struct ran *r, struct why *why);
-/* The whole path of a program in the usual directories; NULL: it is not there.  The caller frees. */
+/* The absolute path of a program in SETUP_PATH; NULL if there is none.  The caller frees. */
 char *setup_program(const char *name);
 
-/* In the directory: config.json of a container that runs true(1) with the host's /usr, and an empty rootfs. */
+/* Makes a bundle in the directory: a container that runs true(1) with the host's /usr.  -1 with *why. */
 int setup_bundle(int dir, struct why *why);
 void setup_bundle_remove(int dir);
 /*
- * In the directory: NAME, a tar file of a root filesystem for such a container, or an image of the OCI's with this
- * name. The directories of the host's that the container needs mounted in their places go to *mounts.
+ * Makes the file «name» in the directory: the root filesystem of such a container, as a tar file, or as an OCI image
+ * with the name «image».  *mounts gets the host's directories that the container must have mounted at the same paths.
+ * -1 with *why.
  */
 int setup_image(int dir, const char *name, struct strlist *mounts, struct why *why);
 int setup_oci_image(int dir, const char *name, const char *image, struct strlist *mounts, struct why *why);
 
-/* How an engine runs a container of setup's own; each list of words ends with NULL. */
+#define SETUP_CONTAINER "gpuhelper-setup"	/* the name of setup's own container */
+
+/* How an engine runs that container.  Each list of words ends with NULL. */
 struct trial {
 	const char *engine;
-	const char *const *command;	/* the program, with options for all verbs */
-	const char *const *import;	/* FILE [IMAGE] follows */
-	const char *const *run;		/* the mounts, IMAGE and what to run follow */
-	const char *const *remove;	/* IMAGE follows */
-	bool oci;			/* as ctr has it, not as podman and docker do */
+	const char *const *command;	/* the program, with options for all verbs; one of the lists below follows */
+	const char *const *import;	/* then FILE [IMAGE] */
+	const char *const *run;		/* then the mounts, IMAGE and the program of the container */
+	const char *const *const *ends;	/* then SETUP_CONTAINER: what removes it if «run» failed; a list of lists */
+	const char *const *remove;	/* then IMAGE */
+	bool oci;			/* images and mounts as ctr takes them, not as podman and docker do */
 };
 
-/* Has the wrapper run a container that asks for nothing.  -1 with *why. */
+/* Has the wrapper run a container that requests nothing.  -1 with *why. */
 int setup_try(struct why *why);
-/* The same by an engine, from an image of setup's own. */
+/* Has an engine run such a container, from an image that setup makes.  -1 with *why. */
 int setup_try_image(const struct trial *t, struct why *why);
 
-/*
- * The link to the wrapper.  To be called before put: -1 with *why where something else is there.
- * setup_link(): «path» is the PATH of the engine «w», which has to find the wrapper first from then on.
- */
+/* Refuses, with -1 and *why, if something other than a link to the wrapper has that name.  Comes before put(). */
 int setup_link_free(const char *link, struct why *why);
-int setup_link(const char *link, const struct worker *w, bool dry, struct why *why);
-int setup_link_undo(const char *link, bool dry, struct why *why);
+/*
+ * Makes s->link, a link to the wrapper, unless it is there, and records that this engine needs it.  The engine
+ * s->worker must find the wrapper first from then on.  «dry»: only says what it would do.  -1 with *why, and the link
+ * and the record are as they were.
+ */
+int setup_link(const struct setup *s, bool dry, struct why *why);
+/* The link that the engine of this name was set up with; NULL if that is not recorded.  The caller frees. */
+char *setup_link_recorded(const char *engine);
+/*
+ * Removes s->link, unless another engine was set up with it: then the link stays, and s->link becomes NULL.  Drops the
+ * engine's record.  «dry»: only says what it would do.  -1 with *why.
+ */
+int setup_link_undo(struct setup *s, bool dry, struct why *why);
 
-/* A drop-in of the worker's unit, by which it has the tags of this host's GPUs. */
+/* Gives the worker the tags of this host's GPUs, by a drop-in of its unit; «dry»: prints the plan.  -1 with *why. */
 int setup_tags(const struct setup *s, bool dry, struct why *why);
-/* Of whichever worker. */
+/* Removes that drop-in from whatever units have it.  -1 with *why. */
 int setup_tags_undo(bool dry, struct why *why);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * See setup.h: what a container of setup's own is made of.  It has the host's /usr mounted read-only, runs
- * true(1), and asks for nothing, so that it shows the wrapper, gpuhelper.conf and the runtime, and no policy.
+ * See setup.h: the bundle of setup's own container.  The container has the host's /usr mounted read-only, runs true(1),
+ * and requests nothing.  So it tests the wrapper, gpuhelper.conf and the runtime, but no policy.
  */
 #include "setup.h"
 
@@ -16,15 +16,15 @@
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 
-/* What a host has as directories of its own, or as links into /usr. */
+/* Directories at the top of a host, or links into /usr. */
 static const char *const tops[] = { "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
 #define TOPS (sizeof(tops) / sizeof(tops[0]))
 
-/* Where the runtime mounts something besides. */
+/* Mount points of the other mounts. */
 static const char *const others[] = { "proc", "dev" };
 #define OTHERS (sizeof(others) / sizeof(others[0]))
 
-/* A link into /usr is mounted as what it leads to: the root filesystem is empty. */
+/* Mounts a directory of the host.  For a link into /usr it mounts the target, because the root filesystem is empty. */
 static int
 add_top(const char *name, json_t *mounts)
 {
@@ -38,7 +38,7 @@ add_top(const char *name, json_t *mounts)
 	    "source", source, "options", "rbind", "ro", "nosuid", "nodev"));
 }
 
-/* OCI runtime specification 1.0, config.md; not a privileged one (user/exposure.h), which settings may refuse. */
+/* config.json (OCI runtime specification 1.0).  The settings may refuse privileged containers (user/exposure.h). */
 static json_t *
 config_of(json_t *mounts)
 {
@@ -69,7 +69,7 @@ setup_bundle(int dir, struct why *why)
 		ret = add_top(tops[i], mounts);
 	if (ret == -1) {
 		json_decref(mounts);
-		return refuse(why, WHY_IO, "a bundle can't be made: %s", strerror(errno));
+		return refuse(why, WHY_IO, "the bundle of the trial container can't be made: %s", strerror(errno));
 	}
 	config = config_of(mounts);
 	text = config != NULL ? json_dumps(config, JSON_INDENT(2)) : NULL;

@@ -1,4 +1,4 @@
-/* See setup.h: the lines of gpuhelper.conf.  They stand between two comments, so that they can be found again. */
+/* See setup.h: setup's lines in gpuhelper.conf.  Two comments mark them, so that undo finds them. */
 #include "setup.h"
 
 #include <errno.h>
@@ -15,12 +15,13 @@
 #include "../pure/text.h"
 #include "../read/load.h"
 #include "../user/rootfs.h"
+#include "../user/volumes.h"
 
 #define FILE_NAME "gpuhelper.conf"
 #define FILE_MAX_BYTES (1024 * 1024)
 #define SHOWN GPUHELPER_CONFDIR "/" FILE_NAME
 #define BEGIN "# begin: gpuhelperctl setup wrote this\n"
-#define END "# end: gpuhelperctl setup wrote this, "	/* a hash of the lines follows: undo takes no others away */
+#define END "# end: gpuhelperctl setup wrote this, "	/* then a hash of the lines: undo removes no others */
 #define HASH_CHARS 16
 
 static void
@@ -32,7 +33,7 @@ hash_lines(const char *lines, char hash[65])
 	hash[HASH_CHARS] = '\0';
 }
 
-/* A file that is not there is an empty one. */
+/* The text of gpuhelper.conf; "" if there is none.  *dir gets its directory.  NULL with *why. */
 static char *
 read_conf(int *dir, struct why *why)
 {
@@ -49,7 +50,7 @@ read_conf(int *dir, struct why *why)
 	return text;
 }
 
-/* The path goes into a text of libconfig's as it is: nothing in it may have to be escaped. */
+/* Setup writes the path without escapes, so it must have no character that libconfig would want escaped. */
 static int
 check_path(const char *path, struct why *why)
 {
@@ -57,30 +58,61 @@ check_path(const char *path, struct why *why)
 
 	for (c = path; *c != '\0'; c++)
 		if ((unsigned char)*c < ' ' || *c == '"' || *c == '\\' || *c == 0x7f)
-			return refuse(why, WHY_DATA, "\"%.200s\" has a character that a path in gpuhelper.conf can't have", path);
+			return refuse(why, WHY_DATA, "\"%.200s\" has a character that setup can't write into gpuhelper.conf", path);
 	return 0;
 }
 
+/* True if gpuhelper.conf allows root's containers a root filesystem in this directory. */
 static bool
 holds(const struct settings *settings, const char *volume)
 {
-	/* as long as it is not there, nobody can say where it leads */
-	return access(volume, F_OK) == 0 ? rootfs_may_lie_in(volume, settings) : strlist_has(&settings->volumes, volume);
+	/* a directory that does not exist leads nowhere yet */
+	return access(volume, F_OK) == 0 ? rootfs_may_lie_in(volume, settings, 0) : strlist_has(&settings->volumes, volume);
 }
 
-static int
-check_volumes(const struct setup *s, const struct settings *settings, struct why *why)
+/* Adds the directories of «s» that the settings lack, in their order.  False: no memory. */
+static bool
+find_missing(const struct setup *s, const struct settings *settings, struct strlist *missing)
 {
 	size_t i;
 
 	for (i = 0; i < s->volumes.n; i++)
-		if (!holds(settings, s->volumes.v[i]))
-			return refuse(why, WHY_CONFIG, SHOWN ": \"volumes\" has no %s, where %s keeps root filesystems: add it",
-			    s->volumes.v[i], s->engine->name);
+		if (!holds(settings, s->volumes.v[i]) && !strlist_add(missing, s->volumes.v[i], SIZE_MAX))
+			return false;
+	for (i = 0; i < s->stores.n; i++)
+		if (!strlist_has(&settings->volumes, s->stores.v[i]) && !strlist_add(missing, s->stores.v[i], SIZE_MAX))
+			return false;
+	return true;
+}
+
+/* Checks the settings of the new text.  -1 with *why if they still lack a directory. */
+static int
+check_volumes(const struct setup *s, const struct settings *settings, struct why *why)
+{
+	autostrlist struct strlist missing = { 0 };
+
+	if (!find_missing(s, settings, &missing))
+		return refuse_nomem(why);
+	return missing.n == 0 ? 0 : refuse(why, WHY_CONFIG, SHOWN ": \"volumes\" has no %s, where %s keeps root filesystems: "
+	    "add it", missing.v[0], s->engine->name);
+}
+
+/* A volume that others than root can redirect counts for no container of root's, whatever the file says. */
+static int
+check_owners(const struct setup *s, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < s->volumes.n; i++) {
+		autofree char *real = NULL;
+
+		if (access(s->volumes.v[i], F_OK) == 0 && volume_resolve(s->volumes.v[i], 0, &real, why) == -1)
+			return -1;
+	}
 	return 0;
 }
 
-/* In a directory of its own, as the helper reads it. */
+/* Parses the new text as the helper would, in a directory of setup's own. */
 static int
 check_text(const struct setup *s, const struct buf *text, struct why *why)
 {
@@ -99,48 +131,44 @@ check_text(const struct setup *s, const struct buf *text, struct why *why)
 	(void)unlinkat(dir, FILE_NAME, 0);
 	(void)rmdir(name);
 	if (ret == -1)
-		return refuse(why, WHY_CONFIG, SHOWN " can't have the runtime and the volumes of %s added: %.300s; add them by hand",
-		    s->engine->name, cause.text + (text_starts(cause.text, name) ? strlen(name) + 1 : 0));
+		return refuse(why, WHY_CONFIG, "setup can't add the runtime and the volumes of %s to " SHOWN ": %.300s; add them by "
+		    "hand", s->engine->name, cause.text + (text_starts(cause.text, name) ? strlen(name) + 1 : 0));
 	return check_volumes(s, &settings, why);
 }
 
-/* The key takes the place of the defaults, which other engines may need. */
+/* The line names the volumes that are in effect too: the key replaces the defaults, which other engines may need. */
 static void
-add_volumes(const struct setup *s, struct buf *out)
+add_volumes(const struct settings *settings, const struct strlist *missing, struct buf *out)
 {
-	const struct strlist *v = &s->settings.volumes;
-	size_t i, n = 0;
+	const struct strlist *const lists[] = { &settings->volumes, missing };
+	size_t i, k, n = 0;
 
 	buf_puts(out, "volumes = [ ");
-	for (i = 0; i < v->n; i++)
-		buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", v->v[i]);
-	for (i = 0; i < s->volumes.n; i++)
-		if (!holds(&s->settings, s->volumes.v[i]))
-			buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", s->volumes.v[i]);
+	for (i = 0; i < 2; i++)
+		for (k = 0; k < lists[i]->n; k++)
+			buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", lists[i]->v[k]);
 	buf_puts(out, " ];\n");
 }
 
-/*
- * The lines that setup writes, which take the place of those that it wrote for another engine («old»).  «»: there is
- * nothing to add.
- */
+/* Composes setup's lines, which replace those that it wrote for another engine («old»).  Nothing if none is missing. */
 static void
 add_lines(const struct setup *s, const char *old, struct buf *out)
 {
 	const bool runtime = s->settings.runtime == NULL;
-	/* of a worker in a container nobody takes a request over the host's socket */
+	/* the host's socket takes no request from a worker in a container */
 	const bool door = s->options->image && s->settings.door == DOOR_AUTO;
-	bool volumes = false;
-	size_t i;
+	autostrlist struct strlist missing = { 0 };
 
-	for (i = 0; i < s->volumes.n; i++)
-		volumes = volumes || !holds(&s->settings, s->volumes.v[i]);
-	if (!runtime && !volumes && !door)
+	if (!find_missing(s, &s->settings, &missing)) {
+		out->failed = true;
+		return;
+	}
+	if (!runtime && missing.n == 0 && !door)
 		return;
 	if (runtime || strstr(old, "runtime = ") != NULL)
 		buf_printf(out, "runtime = \"%s\";\n", s->runtime);
-	if (volumes || strstr(old, "volumes = ") != NULL)
-		add_volumes(s, out);
+	if (missing.n > 0 || strstr(old, "volumes = ") != NULL)
+		add_volumes(&s->settings, &missing, out);
 	if (door || strstr(old, "door = ") != NULL)
 		buf_puts(out, "door = \"setuid\";\n");
 }
@@ -153,8 +181,8 @@ say_lines(const char *lines)
 }
 
 /*
- * One block of lines out of the text, in place, and into *lines; 0: there is none, -1 with *why: it is not as it was
- * written.
+ * Moves one block of setup's lines from the text to *lines.  Returns 1, or 0 if there is none; -1 with *why if somebody
+ * changed the block.
  */
 static int
 take_block(char *text, struct buf *lines, struct why *why)
@@ -178,11 +206,11 @@ take_block(char *text, struct buf *lines, struct why *why)
 			return 1;
 		}
 	}
-	return refuse(why, WHY_CONFIG, SHOWN ": somebody changed the lines that «setup» wrote: take away by hand what is "
-	    "not yours");
+	return refuse(why, WHY_CONFIG, SHOWN ": somebody changed the lines that «setup» wrote: remove by hand those that "
+	    "you do not want");
 }
 
-/* All of them. */
+/* Moves all of them. */
 static int
 take_blocks(char *text, struct buf *lines, struct why *why)
 {
@@ -204,10 +232,13 @@ check_paths(const struct setup *s, struct why *why)
 	for (i = 0; i < s->volumes.n; i++)
 		if (check_path(s->volumes.v[i], why) == -1)
 			return -1;
+	for (i = 0; i < s->stores.n; i++)
+		if (check_path(s->stores.v[i], why) == -1)
+			return -1;
 	return 0;
 }
 
-/* «rest» is the file without setup's lines. */
+/* Adds the lines to the rest of the file. */
 static int
 compose(const char *rest, const char *lines, struct buf *text, struct why *why)
 {
@@ -228,15 +259,15 @@ setup_conf(const struct setup *s, bool dry, struct conf_before *before, struct w
 	bool nothing;
 
 	*before = (struct conf_before){ 0 };
-	if (was == NULL || check_paths(s, why) == -1)
+	if (was == NULL || check_paths(s, why) == -1 || check_owners(s, why) == -1)
 		return -1;
-	/* whether it has to be changed is to be known first: lines that somebody changed may be enough as they are */
+	/* lines that somebody changed need no replacement if nothing is missing */
 	add_lines(s, "", &lines);
 	if (rest == NULL || lines.failed)
 		return refuse_nomem(why);
 	nothing = lines.len == 0;
 	if (nothing) {
-		say("settings: " SHOWN " names the runtime%s", s->volumes.n > 0 ? " and the volumes" : "");
+		say("settings: " SHOWN " already names the runtime%s", s->volumes.n > 0 ? " and the volumes" : "");
 		return 0;
 	}
 	if (take_blocks(rest, &old, why) == -1)
@@ -268,7 +299,7 @@ setup_conf_restore(const struct conf_before *before)
 		return;
 	if (before->text == NULL ? unlinkat(dir, FILE_NAME, 0) == -1 :
 	    ctl_change_file(dir, FILE_NAME, SHOWN, before->text, strlen(before->text), &why) == -1)
-		say("settings: " SHOWN " can't be put back: take away the lines that «setup» wrote");
+		say("settings: " SHOWN " can't be restored: remove the lines that «setup» wrote");
 	else
 		say("settings: " SHOWN " is again as it was");
 }
@@ -290,7 +321,7 @@ setup_conf_undo(bool dry, struct why *why)
 		return refuse(why, WHY_IO, SHOWN " can't be removed: %s", strerror(errno));
 	if (!dry && *text != '\0' && ctl_change_file(dir, FILE_NAME, SHOWN, text, strlen(text), why) == -1)
 		return -1;
+	say("settings: %s these lines from " SHOWN ":", dry ? "would remove" : "removed");
 	say_lines(lines.p);
-	say("settings: %s these lines from " SHOWN, dry ? "would take" : "took");
 	return 0;
 }

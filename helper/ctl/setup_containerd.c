@@ -1,9 +1,9 @@
 /*
- * gpuhelperctl setup containerd: the host's own containerd.  Its plugin «opt» puts one directory first in the PATH
- * of all shims, and a link there is called for every container whose runtime names no program of its own: nothing
- * of containerd's settings is changed, and it needs no restart.  A file that its settings import would do more
- * harm: containerd 1.x takes a plugin's section from the last file whole, and CRI's, where runtimes stand, is one
- * section with the network's paths.
+ * gpuhelperctl setup containerd: for the host's own containerd.  Its plugin «opt» puts one directory first in the PATH
+ * of all shims, so they call a link named runc there for each container whose runtime names no other program.
+ * containerd's settings stay, and it needs no restart.  An imported file of settings would do harm: containerd 1.x
+ * takes each plugin's section from the last file that has it, and CRI's section holds the runtimes and the network's
+ * paths.
  */
 #include "setup.h"
 
@@ -20,19 +20,19 @@
 #include "containerdconf.h"
 
 #define SOCKET "/run/containerd/containerd.sock"
-#define SPACE "gpuhelper-setup"		/* a namespace of containerd's */
+#define SPACE "gpuhelper-setup"		/* the containerd namespace of the trial */
 
-/* The one that is no worker's. */
+/* Finds the one containerd that no Concourse worker started. */
 static int
 find_daemon(struct setup *s, const struct engines *e, struct why *why)
 {
 	const struct engine_process *p = engines_next(e, ENGINE_CONTAINERD, NULL), *next;
 
 	if (p == NULL)
-		return refuse(why, WHY_CONFIG, "no running containerd of root's can be seen, but for Concourse's own (gpuhelperctl "
-		    "setup concourse): start it");
+		return refuse(why, WHY_CONFIG, "no running containerd of root's is visible: start it (for a Concourse worker's own: "
+		    "gpuhelperctl setup concourse)");
 	if ((next = engines_next(e, ENGINE_CONTAINERD, p)) != NULL)
-		return refuse(why, WHY_CONFIG, "several containerd run (PIDs %d and %d): put the wrapper in the way of each by hand "
+		return refuse(why, WHY_CONFIG, "several containerd run (PIDs %d and %d): make each call the wrapper by hand "
 		    "(gpuhelper-runc(1))", p->is.engine, next->is.engine);
 	worker_from(p, &s->worker);
 	if (s->worker.path == NULL)
@@ -40,7 +40,7 @@ find_daemon(struct setup *s, const struct engines *e, struct why *why)
 	return 0;
 }
 
-/* By its own program, with all that it imports and all defaults: what it prints it would read when it starts. */
+/* Has the daemon's own program print its settings, with imports and defaults, as the daemon reads them at its start. */
 static int
 read_settings(const struct setup *s, struct containerd_conf *conf, struct why *why)
 {
@@ -52,6 +52,9 @@ read_settings(const struct setup *s, struct containerd_conf *conf, struct why *w
 
 	if (strstr(argv[0], " (deleted)") != NULL)
 		return refuse(why, WHY_CONFIG, "containerd (PID %d) was upgraded since it was started: restart it", w->engine);
+	if (w->config != NULL && *w->config != '/')
+		return refuse(why, WHY_CONFIG, "containerd (PID %d) was started with --config %.200s, and its working directory "
+		    "can't be seen: start it with an absolute path", w->engine, w->config);
 	if ((ret = setup_run(argv, &r, why)) == 0 && r.status != 0)
 		ret = refuse(why, WHY_CONFIG, "%s config dump: %.300s", argv[0], r.said);
 	if (ret == 0 && !containerd_conf_read(conf, r.out))
@@ -60,18 +63,18 @@ read_settings(const struct setup *s, struct containerd_conf *conf, struct why *w
 	return ret;
 }
 
-/* By its settings, which are in effect since it was started; the file may have changed since. */
+/* Finds the link by the settings that the files have now; the daemon may have been started with others. */
 static int
 find_link(struct setup *s, const struct containerd_conf *conf, struct why *why)
 {
 	const struct worker *w = &s->worker;
 
 	if (conf->path != NULL)
-		return refuse(why, WHY_CONFIG, "containerd (PID %d) gives its shims a PATH of its own (plugin shim.v1.manager, env: "
-		    "%.200s): make a link to " WRAPPER " named runc in the first directory of it", w->engine, conf->path);
+		return refuse(why, WHY_CONFIG, "containerd (PID %d) gives its shims their own PATH (plugin shim.v1.manager, env: "
+		    "%.200s): make a link named runc to " WRAPPER " in its first directory", w->engine, conf->path);
 	if (conf->opt_off)
-		return refuse(why, WHY_CONFIG, "containerd (PID %d) has its plugin «opt» disabled: take "
-		    "io.containerd.internal.v1.opt out of disabled_plugins, and restart it", w->engine);
+		return refuse(why, WHY_CONFIG, "containerd (PID %d) has its plugin «opt» disabled: remove "
+		    "io.containerd.internal.v1.opt from disabled_plugins, and restart it", w->engine);
 	if (asprintf(&s->link, "%s/bin/runc", conf->opt != NULL ? conf->opt : "/opt/containerd") == -1) {
 		s->link = NULL;
 		return refuse_nomem(why);
@@ -79,7 +82,7 @@ find_link(struct setup *s, const struct containerd_conf *conf, struct why *why)
 	return *s->link == '/' ? 0 : refuse(why, WHY_CONFIG, "containerd's plugin «opt» has no absolute path: %s", s->link);
 }
 
-/* Pods whose runtime names a program of its own do not come by the link. */
+/* A runtime of CRI that names its own program does not use the link. */
 static int
 check_handlers(const struct containerd_conf *conf, struct why *why)
 {
@@ -92,15 +95,15 @@ check_handlers(const struct containerd_conf *conf, struct why *why)
 		if ((calls = containerd_handler_calls(h, WRAPPER)) == NULL)
 			continue;
 		if (strcmp(h->name, usual) == 0)
-			return refuse(why, WHY_CONFIG, "CRI's default runtime, «%s», calls %s, so pods would not be judged: in containerd's "
-			    "settings give it BinaryName = \"" WRAPPER "\", and say runtime = \"%s\" in gpuhelper.conf", h->name, calls,
-			    *calls == '/' ? calls : "/PATH");
-		say("engine: CRI's runtime «%s» calls %s: containers of pods that name it are not judged", h->name, calls);
+			return refuse(why, WHY_CONFIG, "CRI's default runtime, «%s», calls %s, so gpuhelper would not judge pods: in "
+			    "containerd's settings set its BinaryName = \"" WRAPPER "\", and in gpuhelper.conf runtime = \"%s\"",
+			    h->name, calls, *calls == '/' ? calls : "/PATH");
+		say("engine: CRI's runtime «%s» calls %s: gpuhelper will not judge pods that name it", h->name, calls);
 	}
 	return 0;
 }
 
-/* A worker of Concourse's whose containerd looks into the same directory: its volumes have to be known first. */
+/* If a Concourse worker's containerd searches the same directory, gpuhelper must know that worker's volumes first. */
 static int
 check_workers(const struct setup *s, const struct engines *e, struct why *why)
 {
@@ -112,8 +115,8 @@ check_workers(const struct setup *s, const struct engines *e, struct why *why)
 	dir[strlen(dir) - 1] = ':';
 	while ((p = engines_next(e, ENGINE_CONTAINERD_OF_CONCOURSE, p)) != NULL)
 		if (p->is.path != NULL && text_starts(p->is.path, dir) && !leads_to_wrapper(s->link))
-			return refuse(why, WHY_CONFIG, "a Concourse worker's containerd (PID %d) looks into the same directory: run "
-			    "gpuhelperctl setup concourse, whose link is this one's, too", p->is.engine);
+			return refuse(why, WHY_CONFIG, "a Concourse worker's containerd (PID %d) searches the same directory: run "
+			    "gpuhelperctl setup concourse first, which makes the same link", p->is.engine);
 	return 0;
 }
 
@@ -127,7 +130,7 @@ find_runtime(struct setup *s, struct why *why)
 	return setup_runtime(s, found, why);
 }
 
-/* ctr beside containerd's own program, or where programs are. */
+/* The path of ctr: beside containerd's own program, or else in SETUP_PATH. */
 static char *
 find_ctr(const char *program)
 {
@@ -149,11 +152,11 @@ find(struct setup *s, struct why *why)
 	autoengines struct engines e = { 0 };
 	const char *address;
 
-	/* root's alone: whoever else runs one would choose what root writes */
+	/* only root's: another user's process would choose what root writes */
 	engines_find(0, &e);
 	if (find_daemon(s, &e, why) == -1 || read_settings(s, &conf, why) == -1 || find_link(s, &conf, why) == -1)
 		return -1;
-	say("containerd: PID %d, which looks for runc in %.*s first", s->worker.engine,
+	say("containerd: PID %d, which searches %.*s for runc first", s->worker.engine,
 	    (int)(path_last(s->link) - s->link - 1), s->link);
 	if (check_handlers(&conf, why) == -1 || check_workers(s, &e, why) == -1 || find_runtime(s, why) == -1)
 		return -1;
@@ -162,7 +165,7 @@ find(struct setup *s, struct why *why)
 	return (s->address = strdup(address)) != NULL ? 0 : refuse_nomem(why);
 }
 
-/* Snapshots as plain copies («native») can be had whatever the file system. */
+/* The snapshotter «native» makes plain copies, which any file system can hold. */
 static int
 try(struct setup *s, struct why *why)
 {
@@ -171,13 +174,16 @@ try(struct setup *s, struct why *why)
 	static const char *const remove[] = { "images", "remove", "--sync", NULL };
 	const char *const ctr[] = { s->program, "--address", s->address, "--namespace", SPACE, NULL };
 	const char *const drop[] = { s->program, "--address", s->address, "namespaces", "remove", SPACE, NULL };
-	const struct trial trial = { "containerd", ctr, import, run, remove, true };
+	static const char *const kill[] = { "tasks", "delete", "--force", NULL };
+	static const char *const end[] = { "containers", "delete", NULL }, *const *const ends[] = { kill, end, NULL };
+	const struct trial trial = { .engine = "containerd", .command = ctr, .import = import, .run = run, .remove = remove,
+		.ends = ends, .oci = true };
 	struct ran dropped = { 0 };
 	struct why ignored;
 	int ret;
 
 	if (s->program == NULL) {
-		say("trial: there is no ctr, by which containerd could be told to run a container: it was not tried");
+		say("trial: there is no ctr, so containerd ran no container");
 		return 0;
 	}
 	ret = setup_try_image(&trial, why);
@@ -189,10 +195,10 @@ try(struct setup *s, struct why *why)
 static int
 put(struct setup *s, bool dry, struct why *why)
 {
-	return setup_link(s->link, &s->worker, dry, why);
+	return setup_link(s, dry, why);
 }
 
-/* Where the running one looks first, or would by its settings. */
+/* The link that setup made, or else the one in the directory that containerd searches first.  NULL: no memory. */
 static char *
 link_now(void)
 {
@@ -200,8 +206,10 @@ link_now(void)
 	autoengines struct engines e = { 0 };
 	const struct engine_process *p;
 	autofree char *path = NULL;
-	char *link;
+	char *link = setup_link_recorded("containerd");
 
+	if (link != NULL)
+		return link;
 	engines_find(0, &e);
 	if ((p = engines_next(&e, ENGINE_CONTAINERD, NULL)) != NULL && p->is.path != NULL)
 		path = strdup(p->is.path);
@@ -215,7 +223,7 @@ link_now(void)
 static int
 undo(struct setup *s, bool dry, struct why *why)
 {
-	return (s->link = link_now()) != NULL ? setup_link_undo(s->link, dry, why) : refuse_nomem(why);
+	return (s->link = link_now()) != NULL ? setup_link_undo(s, dry, why) : refuse_nomem(why);
 }
 
 static bool

@@ -1,7 +1,6 @@
 /*
- * gpuhelperctl setup docker: the wrapper as a runtime in daemon.json, tried by docker itself, and then as the
- * default one. dockerd reads both keys again when it gets SIGHUP (systemctl reload docker), so that it needs no
- * restart.
+ * gpuhelperctl setup docker: adds the wrapper to daemon.json as a runtime, has docker try it, and then makes it the
+ * default runtime.  dockerd reads both keys again at SIGHUP (systemctl reload docker), so it needs no restart.
  */
 #include "setup.h"
 
@@ -20,33 +19,45 @@
 #include "../user/runtime.h"
 #include "daemonjson.h"
 
-#define CONF_MAX_BYTES (1024 * 1024)
 #define DOCKER_DIR "/etc/docker"
 #define DOCKER_NAME "daemon.json"
 #define SOCKET "unix:///var/run/docker.sock"
 #define RELOAD_TRIES 50		/* of a tenth of a second */
 
-/* A file that is not there is an empty one. */
+/* To replace a link by a file would part daemon.json from whoever keeps the file that the link leads to. */
+static int
+check_no_link(struct why *why)
+{
+	autoclose int fd = file_open_beneath(file_root(), &DOCKER_CONF[1], O_PATH);
+
+	if (fd != -1 || errno == ENOENT || errno == ENOTDIR)
+		return 0;
+	if (errno != ELOOP)
+		return refuse(why, WHY_IO, DOCKER_CONF ": %s", strerror(errno));
+	return refuse(why, WHY_CONFIG, DOCKER_CONF " is a symbolic link, or lies behind one, and setup changes only a file: "
+	    "change by hand the file that it leads to (gpuhelper-runc(1))");
+}
+
+/* The text of daemon.json; "" if there is none.  NULL with *why, also if setup may not replace the file. */
 static char *
 read_conf(struct why *why)
 {
-	const int root = file_root();
-	char *text = file_read_at(root, &DOCKER_CONF[1], CONF_MAX_BYTES, NULL);
+	char *text;
 
-	if (text == NULL && (errno == ENOENT || errno == ENOTDIR))
-		text = strdup("");
-	if (text == NULL)
+	if (check_no_link(why) == -1)
+		return NULL;
+	if ((text = daemon_json_load()) == NULL)
 		refuse(why, WHY_IO, DOCKER_CONF ": %s", strerror(errno));
 	return text;
 }
 
-/* "": the file goes away. */
+/* Replaces daemon.json; with "" removes it. */
 static int
 write_conf(const char *text, struct why *why)
 {
 	autoclose int dir = -1;
 
-	if (setup_make_dir(DOCKER_DIR, why) == -1)
+	if (check_no_link(why) == -1 || setup_make_dir(DOCKER_DIR, why) == -1)
 		return -1;
 	if ((dir = open(DOCKER_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_IO, DOCKER_DIR ": %s", strerror(errno));
@@ -56,7 +67,7 @@ write_conf(const char *text, struct why *why)
 	return ctl_change_file(dir, DOCKER_NAME, DOCKER_CONF, text, strlen(text), why);
 }
 
-/* What docker says of itself (a new reference); NULL where it, or its client, can't be asked. */
+/* The answer of «docker info» (a new reference); NULL if there is no client, or no answer. */
 static json_t *
 info(const struct setup *s)
 {
@@ -71,6 +82,7 @@ info(const struct setup *s)
 	return j;
 }
 
+/* True if dockerd knows the runtime gpuhelper and, unless «usual» is NULL, has this default runtime. */
 static bool
 info_is(const struct setup *s, const char *usual)
 {
@@ -82,7 +94,7 @@ info_is(const struct setup *s, const char *usual)
 	return is;
 }
 
-/* Has dockerd read the file again, and waits until it calls this runtime by default (NULL: until it has ours). */
+/* Has dockerd read daemon.json again, and waits until info_is().  False if that takes too long. */
 static bool
 reload(const struct setup *s, const char *usual)
 {
@@ -99,7 +111,7 @@ reload(const struct setup *s, const char *usual)
 	return false;
 }
 
-/* dockerd does not start with a key that is both in the file and on its command line. */
+/* dockerd refuses to start if its command line and the file have the same key. */
 static int
 check_words(const struct engine_process *p, struct why *why)
 {
@@ -109,23 +121,22 @@ check_words(const struct engine_process *p, struct why *why)
 
 	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		if (words_option(&p->words, flags[i]) != NULL)
-			return refuse(why, WHY_CONFIG, "dockerd (PID %d) has %s on its command line, and would not start with the same in "
-			    DOCKER_CONF ": take it from there first", p->is.engine, flags[i]);
+			return refuse(why, WHY_CONFIG, "dockerd (PID %d) has %s on its command line, and would not start with the same "
+			    "key in " DOCKER_CONF ": remove it there first", p->is.engine, flags[i]);
 	if (file != NULL && strcmp(file, DOCKER_CONF) != 0)
-		return refuse(why, WHY_CONFIG, "dockerd (PID %d) reads %.200s, and setup knows " DOCKER_CONF " alone: put the "
+		return refuse(why, WHY_CONFIG, "dockerd (PID %d) reads %.200s, and setup changes only " DOCKER_CONF ": add the "
 		    "runtime there by hand (gpuhelper-runc(1))", p->is.engine, file);
 	return 0;
 }
 
+/* Fills in daemon, program and address.  -1 with *why if that dockerd could not take the settings. */
 static int
-find_daemon(struct setup *s, struct why *why)
+find_daemon(struct setup *s, const struct engines *e, struct why *why)
 {
-	autoengines struct engines e = { 0 };
-	const struct engine_process *p;
+	const struct engine_process *p = engines_next(e, ENGINE_DOCKER, NULL);
 	const char *host = NULL;
 
-	engines_find(0, &e);
-	if ((p = engines_next(&e, ENGINE_DOCKER, NULL)) != NULL) {
+	if (p != NULL) {
 		if (check_words(p, why) == -1)
 			return -1;
 		s->daemon = p->is.engine;
@@ -137,7 +148,7 @@ find_daemon(struct setup *s, struct why *why)
 	return s->address != NULL ? 0 : refuse_nomem(why);
 }
 
-/* Where docker keeps root filesystems: no more than these, for they may be a container's root. */
+/* Adds the one directory where docker keeps root filesystems: anything in it may become a container's root. */
 static int
 add_volumes(struct setup *s, const char *root, const char *driver, struct why *why)
 {
@@ -168,29 +179,27 @@ find_storage(struct setup *s, const struct daemon_json *conf, struct why *why)
 		root = get_text(j, "DockerRootDir");
 		driver = get_text(j, "Driver");
 		if (json_integer_value(json_object_get(j, "Containers")) > 0 && !conf->runtime)
-			say("docker: containers that are there keep the runtime that they were made with, and are not judged");
+			say("docker: existing containers keep the runtime that they were made with, and gpuhelper does not judge them");
 	}
 	if (s->daemon != 0)
 		say("docker: PID %d, with its storage in %s (%s)%s", s->daemon, root, driver, j != NULL ? "" :
-		    "; the client «docker» can't ask it");
+		    "; the client «docker» gets no answer");
 	else
-		say("docker: does not run now; its storage will be in %s (%s)", root, driver);
+		say("docker: dockerd does not run now; its storage will be in %s (%s)", root, driver);
 	ret = add_volumes(s, root, driver, why);
 	json_decref(j);
 	return ret;
 }
 
-/* The runc that docker's containerd finds: the host's, or one that dockerd has started with its own PATH. */
+/* The runc that docker's containerd finds: the host's containerd, or one that dockerd starts with its own PATH. */
 static int
-find_runtime(struct setup *s, struct why *why)
+find_runtime(struct setup *s, const struct engines *e, struct why *why)
 {
-	autoengines struct engines e = { 0 };
-	const struct engine_process *p;
+	const struct engine_process *p = engines_next(e, ENGINE_CONTAINERD, NULL);
 	autofree char *found = NULL;
 
-	engines_find(0, &e);
-	if ((p = engines_next(&e, ENGINE_CONTAINERD, NULL)) == NULL)
-		p = engines_next(&e, ENGINE_DOCKER, NULL);
+	if (p == NULL)
+		p = engines_next(e, ENGINE_DOCKER, NULL);
 	if (s->settings.runtime == NULL && p != NULL && p->is.path != NULL &&
 	    (found = runtime_find_in(p->is.path, why)) == NULL)
 		return -1;
@@ -202,25 +211,87 @@ find(struct setup *s, struct why *why)
 {
 	autofree char *text = read_conf(why), *with = NULL, *dockerd = setup_program("dockerd");
 	autodaemonjson struct daemon_json conf = { 0 };
+	autoengines struct engines e = { 0 };
 
-	if (text == NULL || find_daemon(s, why) == -1)
+	engines_find(0, &e);
+	if (text == NULL || find_daemon(s, &e, why) == -1)
 		return -1;
 	if (s->daemon == 0 && dockerd == NULL)
-		return refuse(why, WHY_CONFIG, "there is no docker on this host: no dockerd of root's runs, and none is installed");
+		return refuse(why, WHY_CONFIG, "there is no docker on this host: root runs no dockerd, and none is installed");
 	if (daemon_json_read(text, &conf, why) == -1 || (with = daemon_json_with(text, true, why)) == NULL ||
 	    find_storage(s, &conf, why) == -1)
 		return -1;
-	return find_runtime(s, why);
+	return find_runtime(s, &e, why);
 }
 
-/* As one runtime among others: nothing calls it but the trial. */
+/* True unless the text makes the wrapper docker's default runtime. */
+static bool
+has_other_default(const char *text)
+{
+	autodaemonjson struct daemon_json conf = { 0 };
+	struct why ignored;
+
+	return daemon_json_read(text, &conf, &ignored) == 0 &&
+	    (conf.usual == NULL || strcmp(conf.usual, DOCKER_RUNTIME) != 0);
+}
+
+/*
+ * Has a running dockerd take runc as its default runtime before daemon.json, which is «now», no longer names the
+ * wrapper: dockerd keeps a default that the file does not name, also if it then lacks that runtime.  True if dockerd
+ * may read the file again afterwards.
+ */
+static bool
+leave_default(const struct setup *s, const char *now)
+{
+	struct why ignored;
+	autofree char *told = daemon_json_without(now, true, &ignored);
+
+	if (s->daemon == 0 || has_other_default(now))
+		return true;
+	if (told != NULL && write_conf(told, &ignored) == 0 && s->program != NULL && reload(s, "runc"))
+		return true;
+	say("docker: systemctl restart docker, or dockerd (PID %d) goes on with gpuhelper-runc", s->daemon);
+	return false;
+}
+
+/* Gives daemon.json, which is «now», the text «to», and has dockerd read it. */
+static int
+go_back(const struct setup *s, const char *now, const char *to, struct why *why)
+{
+	const bool may_read = leave_default(s, now);
+
+	if (write_conf(to, why) == -1)
+		return -1;
+	if (may_read && s->daemon != 0)
+		(void)kill(s->daemon, SIGHUP);
+	return 0;
+}
+
+/* After a failure: takes daemon.json and dockerd back to what they were before the trial.  Always returns -1. */
+static int
+restore(const struct setup *s)
+{
+	struct why cause;
+	autofree char *now = read_conf(&cause);
+
+	if (s->before == NULL || (now != NULL && strcmp(now, s->before) == 0))
+		return -1;
+	if (now == NULL || go_back(s, now, s->before, &cause) == -1)
+		say("docker: " DOCKER_CONF " can't be put back (%s): run gpuhelperctl setup docker --undo", cause.text);
+	return -1;
+}
+
+/* As one runtime among others: only the trial uses it. */
 static int
 try_with(struct setup *s, const char *text, struct why *why)
 {
-	static const char *const run[] = { "run", "--rm", "--network", "none", "--runtime", DOCKER_RUNTIME, NULL };
+	static const char *const run[] = { "run", "--rm", "--name", SETUP_CONTAINER, "--network", "none", "--runtime",
+		DOCKER_RUNTIME, NULL };
+	static const char *const end[] = { "rm", "--force", NULL }, *const *const ends[] = { end, NULL };
 	static const char *const import[] = { "import", NULL }, *const remove[] = { "rmi", NULL };
 	const char *const docker[] = { s->program, "-H", s->address, NULL };
-	const struct trial trial = { "docker", docker, import, run, remove, false };
+	const struct trial trial = { .engine = "docker", .command = docker, .import = import, .run = run, .ends = ends,
+		.remove = remove };
 	autofree char *with = daemon_json_with(text, false, why);
 
 	if (with == NULL || write_conf(with, why) == -1)
@@ -234,78 +305,71 @@ try_with(struct setup *s, const char *text, struct why *why)
 static int
 try(struct setup *s, struct why *why)
 {
-	struct why ignored;
-
 	if (s->daemon == 0 || s->program == NULL) {
-		say("trial: docker %s: it was not tried", s->daemon == 0 ? "does not run" : "has no client here, «docker»");
+		say("trial: %s, so docker ran no container", s->daemon == 0 ? "dockerd does not run" :
+		    "there is no client «docker» on this host");
 		return 0;
 	}
 	if ((s->before = read_conf(why)) == NULL)
 		return -1;
-	if (try_with(s, s->before, why) == 0)
-		return 0;
-	(void)write_conf(s->before, &ignored);
-	(void)kill(s->daemon, SIGHUP);
-	return -1;
+	return try_with(s, s->before, why) == 0 ? 0 : restore(s);
 }
 
 static int
-put_conf(struct setup *s, const char *with, struct why *why)
+put_conf(const struct setup *s, const char *with, struct why *why)
 {
-	struct why ignored;
-
 	if (write_conf(with, why) == -1)
 		return -1;
 	if (s->daemon == 0 || s->program == NULL || reload(s, DOCKER_RUNTIME))
 		return 0;
-	if (s->before != NULL)
-		(void)write_conf(s->before, &ignored);
-	(void)kill(s->daemon, SIGHUP);
 	return refuse(why, WHY_CONFIG, "dockerd (PID %d) did not make \"" DOCKER_RUNTIME "\" its default runtime (see its "
 	    "log): " DOCKER_CONF " is again as it was before", s->daemon);
+}
+
+/* Makes the wrapper docker's default runtime.  The trial may have changed daemon.json already. */
+static int
+switch_on(struct setup *s, struct why *why)
+{
+	autofree char *text = read_conf(why), *with = text != NULL ? daemon_json_with(text, true, why) : NULL;
+
+	if (with == NULL)
+		return -1;
+	if (s->before == NULL && (s->before = strdup(text)) == NULL)
+		return refuse_nomem(why);
+	return put_conf(s, with, why);
+}
+
+static int
+say_plan(struct why *why)
+{
+	autofree char *text = read_conf(why), *with = text != NULL ? daemon_json_with(text, true, why) : NULL;
+
+	if (with == NULL)
+		return -1;
+	say(strcmp(text, with) == 0 ? "docker: " DOCKER_CONF " names gpuhelper-runc as its default runtime" :
+	    "docker: would name gpuhelper-runc as the default runtime in " DOCKER_CONF);
+	return 0;
 }
 
 static int
 put(struct setup *s, bool dry, struct why *why)
 {
-	autofree char *text = read_conf(why), *with = text != NULL ? daemon_json_with(text, true, why) : NULL;
-	bool there;
-
-	if (with == NULL)
-		return -1;
-	there = strcmp(text, with) == 0;
-	if (dry) {
-		say(there ? "docker: " DOCKER_CONF " names gpuhelper-runc as its default runtime" :
-		    "docker: would name gpuhelper-runc as the default runtime in " DOCKER_CONF);
-		return 0;
-	}
-	if (s->before == NULL)
-		s->before = strdup(text);
-	if (put_conf(s, with, why) == -1)
-		return -1;
+	if (dry)
+		return say_plan(why);
+	if (switch_on(s, why) == -1)
+		return restore(s);
 	say("docker: " DOCKER_CONF " names gpuhelper-runc as the default runtime: gpuhelper judges every new container "
-	    "%s, but for those of docker run --runtime", s->daemon == 0 ? "once docker runs" :
+	    "%s, except those of docker run --runtime", s->daemon == 0 ? "once docker runs" :
 	    s->program != NULL ? "from now on" : "after systemctl reload docker");
 	return 0;
-}
-
-/* Told first, for a dockerd that runs keeps a default that is no longer said. */
-static void
-tell(struct setup *s, const char *text)
-{
-	struct why ignored;
-	autofree char *told = daemon_json_without(text, true, &ignored);
-
-	if (find_daemon(s, &ignored) == -1 || s->daemon == 0 || told == NULL)
-		return;
-	if (write_conf(told, &ignored) == -1 || s->program == NULL || !reload(s, "runc"))
-		say("docker: systemctl restart docker, or dockerd (PID %d) goes on with gpuhelper-runc", s->daemon);
 }
 
 static int
 undo(struct setup *s, bool dry, struct why *why)
 {
 	autofree char *text = read_conf(why), *without = text != NULL ? daemon_json_without(text, false, why) : NULL;
+	autoengines struct engines e = { 0 };
+	struct why ignored;
 
 	if (without == NULL)
 		return -1;
@@ -313,22 +377,24 @@ undo(struct setup *s, bool dry, struct why *why)
 		say("docker: " DOCKER_CONF " does not name gpuhelper-runc");
 		return 0;
 	}
-	if (!dry)
-		tell(s, text);
-	/* a file that had nothing else was setup's */
-	if (!dry && write_conf(without[strspn(without, "{} \t\r\n")] == '\0' ? "" : without, why) == -1)
+	engines_find(0, &e);
+	/* a dockerd that has the keys on its command line did not take them from the file */
+	if (!dry && find_daemon(s, &e, &ignored) == -1)
+		s->daemon = 0;
+	/* setup made a file that holds nothing else */
+	if (!dry && go_back(s, text, without[strspn(without, "{} \t\r\n")] == '\0' ? "" : without, why) == -1)
 		return -1;
-	say("docker: %s gpuhelper-runc from " DOCKER_CONF, dry ? "would take" : "took");
-	say("docker: containers made meanwhile keep the runtime " DOCKER_RUNTIME ", and start no more: docker rm");
+	say("docker: %s gpuhelper-runc from " DOCKER_CONF, dry ? "would remove" : "removed");
+	say("docker: containers that were made with the runtime " DOCKER_RUNTIME " do not start again: docker rm");
 	return 0;
 }
 
 static bool
 in_place(const char *gone)
 {
+	autofree char *text = daemon_json_load();
 	autodaemonjson struct daemon_json conf = { 0 };
 	struct why ignored;
-	autofree char *text = read_conf(&ignored);
 
 	(void)gone;
 	return text != NULL && daemon_json_read(text, &conf, &ignored) == 0 && conf.runtime;

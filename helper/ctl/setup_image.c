@@ -1,7 +1,7 @@
 /*
- * See setup.h: an image for a container of setup's own, which runs true(1) with the host's /usr.  podman and
- * docker import a root filesystem as a tar file; containerd takes an archive of the OCI image specification 1.0
- * (image-layout.md), with one layer that is that tar file.
+ * See setup.h: the image of setup's own container, which runs true(1) with the host's /usr.  podman and docker import a
+ * root filesystem as a tar file.  containerd imports an archive of the OCI image specification 1.0 (image-layout.md);
+ * its one layer is that tar file.
  */
 #include "setup.h"
 
@@ -18,17 +18,17 @@
 #include "../pure/sha256.h"
 #include "../pure/text.h"
 
-/* What a host has as directories of its own, or as links into /usr. */
+/* Directories at the top of a host, or links into /usr. */
 static const char *const tops[] = { "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32" };
 #define TOPS (sizeof(tops) / sizeof(tops[0]))
 
-/* Where engines mount something besides. */
+/* Mount points of the engines' own mounts. */
 static const char *const others[] = { "proc", "dev", "sys", "etc", "run" };
 #define OTHERS (sizeof(others) / sizeof(others[0]))
 
 enum entry { ENTRY_FILE = '0', ENTRY_LINK = '2', ENTRY_DIRECTORY = '5' };
 
-/* POSIX's ustar format, of root's.  «target» is a link's; «content» of «len» bytes is a file's. */
+/* Adds an entry in POSIX's ustar format, owned by root: a link to «target», or a file with «len» bytes of «content». */
 static void
 add_entry(struct buf *tar, const char *name, enum entry type, const char *target, const char *content, size_t len)
 {
@@ -62,7 +62,7 @@ end_tar(struct buf *tar)
 	buf_add(tar, end, sizeof(end));
 }
 
-/* Links of the host's stay links, for they lead into /usr, which is mounted. */
+/* Adds a directory of the host, to be mounted.  A link stays a link: it leads into /usr, which is mounted. */
 static bool
 add_top(const char *name, struct buf *tar, struct strlist *mounts)
 {
@@ -108,7 +108,7 @@ setup_image(int dir, const char *name, struct strlist *mounts, struct why *why)
 	return ctl_write_file(dir, name, name, tar.p, tar.len, NULL, why);
 }
 
-/* As Go names it. */
+/* The machine's architecture by Go's name, which images have. */
 static const char *
 architecture(void)
 {
@@ -124,7 +124,7 @@ architecture(void)
 	return u.machine;
 }
 
-/* As blobs/sha256/DIGEST. */
+/* Adds a file named blobs/sha256/DIGEST, and returns its digest. */
 static void
 add_blob(struct buf *tar, const char *content, size_t len, char digest[65])
 {

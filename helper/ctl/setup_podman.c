@@ -1,29 +1,30 @@
 /*
- * gpuhelperctl setup podman: a file beside the administrator's own in containers.conf.d, which makes the wrapper the
- * runtime of every new container, root's and the users' alike.  podman reads it each time that it is run.
+ * gpuhelperctl setup podman: adds a file to containers.conf.d, which makes the wrapper the runtime of every new
+ * container, root's and users' alike.  podman reads it at each start.
  */
 #include "setup.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../host/users.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "../user/rootfs.h"
+#include "../user/volumes.h"
 #include "containersconf.h"
 
 #define TEXT "# gpuhelperctl setup podman wrote this; take it away with --undo\n" \
 	"[engine]\nruntime = \"" PODMAN_RUNTIME "\"\n[engine.runtimes]\n" PODMAN_RUNTIME " = [ \"" WRAPPER "\" ]\n"
-#define STORE ".local/share/containers/storage"	/* of a user, in the home directory */
+#define STORE ".local/share/containers/storage"	/* a user's storage, in the home directory */
 #define SOCKET "/run/gpuhelper/gpuhelper.sock"
 
-/* What podman says of itself (a new reference); NULL with *why. */
+/* The answer of «podman info» (a new reference); NULL with *why. */
 static json_t *
 info(struct why *why)
 {
@@ -36,7 +37,7 @@ info(struct why *why)
 	if (r.status != 0)
 		refuse(why, WHY_CONFIG, "podman info: %.300s", r.said);
 	else if ((j = json_loads(r.out, 0, NULL)) == NULL)
-		refuse(why, WHY_CONFIG, "podman info: no JSON");
+		refuse(why, WHY_CONFIG, "podman info printed no JSON");
 	free(r.out);
 	return j;
 }
@@ -48,66 +49,92 @@ text_at(const json_t *j, const char *a, const char *b, const char *c)
 	return json_string_value(c != NULL ? json_object_get(j, c) : j);
 }
 
-/* Where that storage keeps root filesystems: no more than these, for they may be a container's root. */
+/* True if the administrator has named a directory of that driver in gpuhelper.conf. */
+static bool
+is_named(const struct setup *s, const char *root, const char *driver)
+{
+	autofree char *dir = NULL;
+	size_t i;
+
+	if (asprintf(&dir, "%s/%s", root, driver) == -1) {
+		dir = NULL;
+		return false;
+	}
+	for (i = 0; i < s->settings.volumes.n; i++)
+		if (path_at_or_beneath(s->settings.volumes.v[i], dir))
+			return true;
+	return false;
+}
+
+/* Adds the one directory of root's storage where podman keeps root filesystems: anything in it may become a root. */
 static int
 add_store(struct setup *s, const char *root, const char *driver, struct why *why)
 {
-	const char *below = strcmp(driver, "overlay") == 0 ? "/overlay" : strcmp(driver, "vfs") == 0 ? "/vfs/dir" : "";
+	const char *below = strcmp(driver, "overlay") == 0 ? "overlay" : strcmp(driver, "vfs") == 0 ? "vfs/dir" : NULL;
 	autofree char *path = NULL, *clean = NULL;
 
-	if (asprintf(&path, "%s%s", root, below) == -1)
+	if (below == NULL)
+		return is_named(s, root, driver) ? 0 : refuse(why, WHY_CONFIG, "setup knows podman's storage drivers overlay and "
+		    "vfs, and the storage %.200s uses %.50s: add the directory where that driver keeps root filesystems to volumes "
+		    "in gpuhelper.conf, and run this again", root, driver);
+	if (asprintf(&path, "%s/%s", root, below) == -1)
 		path = NULL;
 	clean = path != NULL ? path_cleaned(path) : NULL;
 	return clean != NULL && strlist_add(&s->volumes, clean, SIZE_MAX) ? 0 : refuse_nomem(why);
 }
 
-/* A user's storage, unless gpuhelper.conf has it.  1: it was missing, and is added to «stores». */
+/* A look for the storage of users who have run podman on this host. */
+struct search {
+	const struct setup *s;
+	struct strlist stores;		/* those that gpuhelper.conf lacks */
+	struct why *why;
+};
+
+/* For users_each(): adds a user's storage, unless it would not count even for that user.  -1 with *why. */
 static int
-look_at_store(const struct setup *s, const struct passwd *p, struct strlist *stores)
+look_at_store(void *ctx, const char *name, uint32_t uid, const char *home)
 {
-	autofree char *store = NULL;
+	struct search *f = ctx;
+	autofree char *store = NULL, *real = NULL;
 
-	if (p->pw_uid == 0 || *p->pw_dir != '/' || asprintf(&store, "%s/" STORE, p->pw_dir) == -1)
-		return store = NULL, 0;
-	if (access(store, F_OK) == -1 || rootfs_may_lie_in(store, &s->settings))
+	if (uid == 0 || *home != '/')
 		return 0;
-	return strlist_add(stores, store, SIZE_MAX);
+	if (asprintf(&store, "%s/" STORE, home) == -1) {
+		store = NULL;
+		return refuse_nomem(f->why);
+	}
+	if (access(store, F_OK) == -1 || rootfs_may_lie_in(store, &f->s->settings, uid))
+		return 0;
+	if (volume_resolve(store, uid, &real, f->why) == -1) {
+		say("rootless: gpuhelper will refuse the containers of %s: %s", name, f->why->text);
+		return 0;
+	}
+	return strlist_add(&f->stores, store, SIZE_MAX) ? 0 : refuse_nomem(f->why);
 }
 
-/* Of all users of /etc/passwd who have run podman here. */
-static void
-find_stores(const struct setup *s, struct strlist *stores)
-{
-	FILE *f = fopen("/etc/passwd", "re");
-	struct passwd *p;
-
-	while (f != NULL && (p = fgetpwent(f)) != NULL)
-		(void)look_at_store(s, p, stores);
-	if (f != NULL)
-		fclose(f);
-}
-
-/* The file is every user's: whose storage is not named would have no containers any more. */
+/* The drop-in holds for all users: gpuhelper would refuse containers of a user whose storage it does not know. */
 static int
 check_users(struct setup *s, struct why *why)
 {
-	autostrlist struct strlist stores = { 0 };
+	struct search f = { .s = s, .why = why };
 	size_t i;
 
-	find_stores(s, &stores);
-	for (i = 0; i < stores.n; i++) {
-		say("rootless: a user keeps images in %s", stores.v[i]);
-		if (s->options->rootless && !strlist_add(&s->volumes, stores.v[i], SIZE_MAX))
-			return refuse_nomem(why);
+	if (users_each(look_at_store, &f) == -1) {
+		strlist_free(&f.stores);
+		return -1;
 	}
-	if (stores.n > 0 && !s->options->rootless)
-		return refuse(why, WHY_CONFIG, "the containers of %s would be refused, for gpuhelper.conf does not name %s: add it "
-		    "with --rootless, or remove what is not needed", stores.n == 1 ? "this user" : "these users",
-		    stores.n == 1 ? "that storage" : "these storages");
+	s->stores = f.stores;
+	for (i = 0; i < s->stores.n; i++)
+		say("rootless: a user keeps images in %s", s->stores.v[i]);
+	if (s->stores.n > 0 && !s->options->rootless)
+		return refuse(why, WHY_CONFIG, "gpuhelper would refuse the containers of %s, because gpuhelper.conf does not name "
+		    "%s: add it with --rootless, or remove it if nobody needs it", s->stores.n == 1 ? "this user" : "these users",
+		    s->stores.n == 1 ? "that storage" : "their storage");
 	if (s->options->rootless && access(SOCKET, F_OK) == -1)
 		say("rootless: users' podman asks over the socket: systemctl enable --now gpuhelper.socket");
 	if (s->options->rootless)
-		say("rootless: who is to get GPUs must be in group gpuhelper: usermod -aG gpuhelper USER (gpuhelper-rootless(7))");
+		say("rootless: users who are to get GPUs must be in group gpuhelper: usermod -aG gpuhelper USER "
+		    "(gpuhelper-rootless(7))");
 	return 0;
 }
 
@@ -120,18 +147,18 @@ find_of(struct setup *s, const json_t *j, struct why *why)
 	const json_int_t there = json_integer_value(json_object_get(json_object_get(store, "containerStore"), "number"));
 
 	if (runtime == NULL || root == NULL || driver == NULL)
-		return refuse(why, WHY_CONFIG, "podman info does not say its runtime and its storage");
+		return refuse(why, WHY_CONFIG, "podman info names no runtime or no storage");
 	say("podman: %s, with its storage in %s (%s); it calls %s now", text_at(j, "version", "Version", NULL) != NULL ?
 	    text_at(j, "version", "Version", NULL) : "of no version", root, driver, runtime);
 	if (there > 0 && !leads_to_wrapper(runtime))
-		say("podman: containers that are there (%d) keep the runtime that they were made with, and are not judged",
+		say("podman: existing containers (%d) keep the runtime that they were made with, and gpuhelper does not judge them",
 		    (int)there);
 	if (add_store(s, root, driver, why) == -1 || check_users(s, why) == -1)
 		return -1;
 	return setup_runtime(s, leads_to_wrapper(runtime) ? NULL : runtime, why);
 }
 
-/* An administrator's own file of that name is not ours to replace. */
+/* Refuses to replace an administrator's own file of that name. */
 static int
 check_drop_in(struct why *why)
 {
@@ -140,7 +167,7 @@ check_drop_in(struct why *why)
 
 	if (text == NULL ? errno == ENOENT || errno == ENOTDIR : strcmp(text, TEXT) == 0)
 		return 0;
-	return refuse(why, WHY_CONFIG, PODMAN_DROP_IN " is there, and is not as setup writes it: see whose it is, and remove "
+	return refuse(why, WHY_CONFIG, PODMAN_DROP_IN " is there, and is not as setup writes it: see who wrote it, and remove "
 	    "it");
 }
 
@@ -161,8 +188,11 @@ static int
 try(struct setup *s, struct why *why)
 {
 	static const char *const podman[] = { "podman", "--runtime", WRAPPER, NULL }, *const import[] = { "import", NULL };
-	static const char *const run[] = { "run", "--rm", "--network", "none", NULL }, *const remove[] = { "rmi", NULL };
-	static const struct trial trial = { "podman", podman, import, run, remove, false };
+	static const char *const run[] = { "run", "--rm", "--name", SETUP_CONTAINER, "--network", "none", NULL };
+	static const char *const end[] = { "rm", "--force", NULL }, *const *const ends[] = { end, NULL };
+	static const char *const remove[] = { "rmi", NULL };
+	static const struct trial trial = { .engine = "podman", .command = podman, .import = import, .run = run,
+		.ends = ends, .remove = remove };
 
 	(void)s;
 	return setup_try_image(&trial, why);
@@ -180,7 +210,7 @@ write_drop_in(struct why *why)
 	return ctl_write_file(dir, PODMAN_DROP_IN_NAME, PODMAN_DROP_IN, TEXT, strlen(TEXT), NULL, why);
 }
 
-/* podman itself says whether a file that comes later names another.  «new»: the caller removes ours again. */
+/* Asks podman whether a later file names another runtime.  «new»: the caller then removes setup's file. */
 static int
 check_effect(bool new, struct why *why)
 {
@@ -193,7 +223,7 @@ check_effect(bool new, struct why *why)
 		(void)podman_conf_load(&conf, NULL);
 		ret = refuse(why, WHY_CONFIG, "with " PODMAN_DROP_IN ", podman would still call %s%s%s%s",
 		    calls != NULL ? calls : "another runtime", conf.file != NULL ? ", by " : "", conf.file != NULL ? conf.file : "",
-		    new ? ": the file is removed again" : "");
+		    new ? ": setup removed its own file again" : "");
 	}
 	json_decref(j);
 	return ret;
@@ -237,8 +267,7 @@ undo(struct setup *s, bool dry, struct why *why)
 	if (!dry && unlink(PODMAN_DROP_IN) == -1)
 		return refuse(why, WHY_IO, PODMAN_DROP_IN " can't be removed: %s", strerror(errno));
 	say("podman: %s " PODMAN_DROP_IN, dry ? "would remove" : "removed");
-	say("podman: containers made meanwhile keep the runtime " PODMAN_RUNTIME ", which podman then knows no "
-	    "more: podman rm --force");
+	say("podman: containers that were made with the runtime " PODMAN_RUNTIME " can only be removed: podman rm --force");
 	return 0;
 }
 

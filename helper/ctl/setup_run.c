@@ -1,7 +1,7 @@
 /*
- * See setup.h: programs of the host that setup starts, by the names that an administrator would type.  They get a
- * PATH of root's directories and nothing else of the environment: who runs setup may have CONTAINERS_CONF or
- * DOCKER_HOST set.
+ * See setup.h: runs programs of the host.  They get a PATH of root's directories and a HOME, and nothing else of the
+ * environment, because whoever runs setup may have set CONTAINERS_CONF or DOCKER_HOST.  Neither a program that never
+ * ends nor one that never stops writing keeps setup from going on.
  */
 #include "setup.h"
 
@@ -20,14 +20,14 @@
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
 
-#define DIRS "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define RUN_MS 60000
+#define KILL_MS 5000		/* until a program that was killed has ended, unless the kernel holds it */
 #define OUT_MAX (8 * 1024 * 1024)
 
 char *
 setup_program(const char *name)
 {
-	autofree char *dirs = strdup(DIRS);
+	autofree char *dirs = strdup(SETUP_PATH);
 	char *dir, *save = NULL, *path;
 
 	for (dir = dirs != NULL ? strtok_r(dirs, ":", &save) : NULL; dir != NULL; dir = strtok_r(NULL, ":", &save)) {
@@ -40,45 +40,72 @@ setup_program(const char *name)
 	return NULL;
 }
 
-/* What there is to read; false at the end. */
-static bool
-take(int fd, struct buf *to)
-{
-	char bytes[4096];
-	ssize_t n = read(fd, bytes, sizeof(bytes));
+/* One of the program's two streams. */
+struct stream {
+	int fd;			/* -1: read to its end, or to OUT_MAX */
+	struct buf text;
+};
 
-	if (n > 0 && to->len < OUT_MAX)
-		buf_add(to, bytes, (size_t)n);
-	return n > 0 || (n == -1 && (errno == EAGAIN || errno == EINTR));
+/* Reads what the stream has now, up to OUT_MAX in all.  False if the stream has more than that. */
+static bool
+take(struct stream *s)
+{
+	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+	char bytes[4096];
+	ssize_t n;
+
+	while (s->fd != -1 && poll(&p, 1, 0) > 0) {
+		if (s->text.len >= OUT_MAX)
+			return false;
+		if ((n = read(s->fd, bytes, sizeof(bytes))) > 0)
+			buf_add(&s->text, bytes, (size_t)n);
+		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+			s->fd = -1;
+	}
+	return true;
 }
 
+/* How a program that setup_run() started came to its end. */
+enum end { END_BY_ITSELF, END_LATE, END_TALKATIVE };
+
 /*
- * Until the program has ended: what it started, a container's monitor say, may keep the pipes open for longer.
- * False: it is late.
+ * Reads both streams until the program has ended.  What it started, a container's monitor say, may keep the streams
+ * open for longer.
  */
-static bool
-hear(pid_t pid, const int from[2], struct buf to[2], int *status)
+static enum end
+hear(pid_t pid, struct stream from[2], int *status)
 {
 	const int64_t until = clock_ms() + RUN_MS;
-	struct pollfd p[2] = { { .fd = from[0], .events = POLLIN }, { .fd = from[1], .events = POLLIN } };
-	bool ended = false;
-	int i;
+	bool ended = false, fits = true;
 
-	while (!ended && clock_ms() < until) {
+	while (!ended && fits) {
+		struct pollfd p[2] = { { .fd = from[0].fd, .events = POLLIN }, { .fd = from[1].fd, .events = POLLIN } };
+
+		if (clock_ms() >= until)
+			return END_LATE;
 		(void)poll(p, 2, p[0].fd == -1 && p[1].fd == -1 ? 20 : 100);
+		/* before the streams are read: what the program wrote is all there when it has ended */
 		ended = waitpid(pid, status, WNOHANG) == pid;
-		for (i = 0; i < 2; i++)
-			while (p[i].fd != -1 && poll(&p[i], 1, 0) > 0)
-				if (!take(p[i].fd, &to[i]))
-					p[i].fd = -1;
+		fits = take(&from[0]) && take(&from[1]);
 	}
-	return ended;
+	return ended ? END_BY_ITSELF : END_TALKATIVE;
+}
+
+/* Ends the program, which setup waits for no longer. */
+static void
+end(pid_t pid, int *status)
+{
+	const int64_t until = clock_ms() + KILL_MS;
+
+	(void)kill(pid, SIGKILL);
+	while (waitpid(pid, status, WNOHANG) == 0 && clock_ms() < until)
+		(void)poll(NULL, 0, 20);
 }
 
 static int
 start(const char *path, const char *const *argv, int out, int err, pid_t *pid)
 {
-	static char path_of[] = "PATH=" DIRS, home[] = "HOME=/root";
+	static char path_of[] = "PATH=" SETUP_PATH, home[] = "HOME=/root";
 	char *const env[] = { path_of, home, NULL };
 	posix_spawn_file_actions_t actions;
 	int error;
@@ -92,7 +119,7 @@ start(const char *path, const char *const *argv, int out, int err, pid_t *pid)
 	return error;
 }
 
-/* One line of what it wrote on stderr. */
+/* The text as one line. */
 static void
 one_line(const char *text, char said[400])
 {
@@ -104,19 +131,36 @@ one_line(const char *text, char said[400])
 			*c = c[1] != '\0' ? ' ' : '\0';
 }
 
+/* Waits for the program, and fills in *r from what it wrote. */
+static int
+follow(pid_t pid, struct stream from[2], struct ran *r, struct why *why)
+{
+	int status = -1;
+	const enum end how = hear(pid, from, &status);
+
+	if (how != END_BY_ITSELF) {
+		end(pid, &status);
+		/* the reason stands first: one line has room for few words */
+		buf_free(&from[1].text);
+		buf_puts(&from[1].text, how == END_LATE ? "not done within a minute" : "wrote more than 8 MiB");
+	}
+	r->status = how == END_BY_ITSELF && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	one_line(from[1].text.p, r->said);
+	return (r->out = buf_take(&from[0].text)) != NULL ? 0 : refuse_nomem(why);
+}
+
 int
 setup_run(const char *const *argv, struct ran *r, struct why *why)
 {
 	autofree char *path = strchr(argv[0], '/') != NULL ? strdup(argv[0]) : setup_program(argv[0]);
-	autobuf struct buf said = { 0 };
-	struct buf to[2] = { { 0 }, { 0 } };
-	int out[2], err[2], from[2], status = -1, error;
+	struct stream from[2] = { { .fd = -1 }, { .fd = -1 } };
+	int out[2], err[2], error, ret;
 	pid_t pid;
 
 	*r = (struct ran){ .status = -1 };
 	if (path == NULL)
-		return refuse(why, WHY_ABSENT, "%s is not there", argv[0]);
-	/* if whoever started us ignores this signal, the kernel keeps no exit status for waitpid(2) */
+		return refuse(why, WHY_ABSENT, "%s is not installed", argv[0]);
+	/* if the process that started us ignores this signal, the kernel keeps no exit status for waitpid(2) */
 	(void)signal(SIGCHLD, SIG_DFL);
 	if (pipe2(out, O_CLOEXEC) == -1)
 		return refuse(why, WHY_AGAIN, "pipe: %s", strerror(errno));
@@ -126,19 +170,10 @@ setup_run(const char *const *argv, struct ran *r, struct why *why)
 	}
 	error = start(path, argv, out[1], err[1], &pid);
 	(void)close(out[1]), (void)close(err[1]);
-	from[0] = out[0], from[1] = err[0];
-	if (error == 0 && !hear(pid, from, to, &status)) {
-		(void)kill(pid, SIGKILL);
-		(void)waitpid(pid, &status, 0);
-		buf_puts(&to[1], "not done within a minute");
-	}
+	from[0].fd = out[0], from[1].fd = err[0];
+	ret = error != 0 ? refuse(why, WHY_IO, "%s: %s", path, strerror(error)) : follow(pid, from, r, why);
 	(void)close(out[0]), (void)close(err[0]);
-	said = to[1];
-	if (error != 0)
-		return refuse(why, WHY_IO, "%s: %s", path, strerror(error));
-	r->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	one_line(said.p, r->said);
-	if (to[0].p == NULL)
-		buf_puts(&to[0], "");
-	return (r->out = buf_take(&to[0])) != NULL ? 0 : refuse_nomem(why);
+	buf_free(&from[0].text);
+	buf_free(&from[1].text);
+	return ret;
 }

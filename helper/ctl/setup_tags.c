@@ -1,4 +1,4 @@
-/* See setup.h: the worker's tags, as a drop-in of its unit (systemd.unit(5)). */
+/* See setup.h: gives the worker tags, in a drop-in of its unit (systemd.unit(5)). */
 #include "setup.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define UNITS "/etc/systemd/system"
 #define DROP_IN "50-gpuhelper-tags.conf"
 
-/* The service in a path of /proc/PID/cgroup; NULL: none of the system's manager (a user's has other files). */
+/* The service in a path of /proc/PID/cgroup; NULL if there is none.  Units of a user's manager have other files. */
 static char *
 service_of(const char *path)
 {
@@ -36,7 +36,7 @@ service_of(const char *path)
 	return NULL;
 }
 
-/* Services that start what somebody else wrote: a worker of theirs is in their cgroup, and they take no tags for it. */
+/* Services that start other people's commands: their units must not get tags for a worker in their cgroup. */
 static bool
 starts_others(const char *unit)
 {
@@ -46,7 +46,7 @@ starts_others(const char *unit)
 	return text_among(unit, names) || text_starts(unit, "cron-");
 }
 
-/* By the cgroup that systemd made for it; NULL: of no service.  The caller frees. */
+/* The unit of the process, by its cgroup; NULL if it is in no service.  The caller frees. */
 static char *
 unit_of(pid_t pid)
 {
@@ -101,21 +101,21 @@ setup_tags(const struct setup *s, bool dry, struct why *why)
 	if (tags_find(&s->settings, &tags, why) == -1)
 		return -1;
 	if (tags.n == 0)
-		return refuse(why, WHY_CONFIG, "there are no GPUs to tell of in tags (gpuhelperctl devices)");
+		return refuse(why, WHY_CONFIG, "this host has no GPUs that tags could name (gpuhelperctl devices)");
 	if ((variable = tags_variable(s->worker.quickstart ? "CONCOURSE_WORKER_TAG" : "CONCOURSE_TAG", &tags)) == NULL)
 		return refuse_nomem(why);
-	/* its own may be of other GPUs by now */
+	/* tags of an earlier setup may name other GPUs */
 	if (s->worker.tagged && (unit == NULL || !has_drop_in(unit))) {
-		say("tags: the worker has some already; add what of these it lacks: %s", variable);
+		say("tags: the worker has some already; add those that it lacks: %s", variable);
 		return 0;
 	}
 	if (unit == NULL)
-		return refuse(why, WHY_CONFIG, "no unit of systemd's runs the worker: have its environment say %.300s", variable);
+		return refuse(why, WHY_CONFIG, "no unit of systemd runs the worker: add this to its environment: %.300s", variable);
 	if (!dry && write_drop_in(unit, variable, why) == -1)
 		return -1;
 	say("tags: %s " UNITS "/%s.d/" DROP_IN ": %s", dry ? "would write" : "wrote", unit, variable);
 	if (!dry)
-		say("tags: systemctl daemon-reload; the worker has them from its next start on, and takes only steps with tags then");
+		say("tags: run systemctl daemon-reload; from its next start on the worker takes only steps with one of the tags");
 	return 0;
 }
 
@@ -126,7 +126,7 @@ remove_drop_in(char *path, bool dry, struct why *why)
 		return refuse(why, WHY_IO, "%s can't be removed: %s", path, strerror(errno));
 	say("tags: %s %s (systemctl daemon-reload)", dry ? "would remove" : "removed", path);
 	*strrchr(path, '/') = '\0';
-	/* where there are others' drop-ins, too, it stays */
+	/* fails, as it should, if the directory has other drop-ins */
 	if (!dry)
 		(void)rmdir(path);
 	return 0;

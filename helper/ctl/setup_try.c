@@ -1,4 +1,4 @@
-/* See setup.h: one container of setup's own, by the wrapper alone or by an engine, and nothing of it is left. */
+/* See setup.h: runs a container of setup's own, by the wrapper alone or by an engine, and removes all of it. */
 #include "setup.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #define IMAGE_FILE "image.tar"
 #define IMAGE "localhost/gpuhelper-setup:trial"
 
-/* «how» is "", or " by ENGINE". */
+/* Runs a command.  «how» is for the refusal: "", or " by ENGINE". */
 static int
 run_one(const char *const *argv, const char *how, struct why *why)
 {
@@ -21,7 +21,7 @@ run_one(const char *const *argv, const char *how, struct why *why)
 	int ret = setup_run(argv, &r, why);
 
 	if (ret == 0 && r.status != 0)
-		ret = refuse(why, WHY_CONFIG, "a container of its own could not be run%s (gpuhelperctl doctor): %.300s", how, r.said);
+		ret = refuse(why, WHY_CONFIG, "the trial container could not be run%s (gpuhelperctl doctor): %.300s", how, r.said);
 	free(r.out);
 	return ret;
 }
@@ -30,8 +30,10 @@ int
 setup_try(struct why *why)
 {
 	char name[sizeof(SETUP_DIR)], state[sizeof(name) + 8];
-	const char *const argv[] = { WRAPPER, "--root", state, "run", "--bundle", name, "gpuhelper-setup", NULL };
+	const char *const argv[] = { WRAPPER, "--root", state, "run", "--bundle", name, SETUP_CONTAINER, NULL };
+	const char *const end[] = { WRAPPER, "--root", state, "delete", "--force", SETUP_CONTAINER, NULL };
 	autoclose int dir = setup_dir(name, why);
+	struct why ignored;
 	int ret;
 
 	if (dir == -1)
@@ -39,14 +41,17 @@ setup_try(struct why *why)
 	snprintf(state, sizeof(state), "%s/state", name);
 	if ((ret = setup_bundle(dir, why)) == 0)
 		ret = run_one(argv, "", why);
+	/* the container may outlive a wrapper that setup ended */
+	if (ret == -1)
+		(void)run_one(end, "", &ignored);
 	setup_bundle_remove(dir);
 	(void)rmdir(name);
 	if (ret == 0)
-		say("trial: a container of its own ran, by gpuhelper-runc and the runtime");
+		say("trial: gpuhelper-runc ran a container of its own with the runtime");
 	return ret;
 }
 
-/* Words from a list that ends with NULL. */
+/* Adds words from a list that ends with NULL.  False: no memory. */
 static bool
 add_words(struct strlist *to, const char *const *words)
 {
@@ -56,7 +61,7 @@ add_words(struct strlist *to, const char *const *words)
 	return true;
 }
 
-/* Each directory of the host's that the container needs. */
+/* Adds the options for each directory of the host that the container needs.  False: no memory. */
 static bool
 add_mounts(struct strlist *to, const struct trial *t, const struct strlist *mounts)
 {
@@ -74,7 +79,7 @@ add_mounts(struct strlist *to, const struct trial *t, const struct strlist *moun
 	return true;
 }
 
-/* The engine's command line with these words after it. */
+/* Runs the engine's client with these words and mounts. */
 static int
 run_words(const struct trial *t, const char *const *first, const struct strlist *mounts, const char *const *last,
     struct why *why)
@@ -98,13 +103,25 @@ run_words(const struct trial *t, const char *const *first, const struct strlist 
 	return ret;
 }
 
-/* The image is in the directory «dir_name», as FILE. */
+/* Removes the container of a «run» that failed: the engine may have gone on after setup ended its client. */
+static void
+end_container(const struct trial *t)
+{
+	static const char *const name[] = { SETUP_CONTAINER, NULL };
+	const char *const *const *end;
+	struct why ignored;
+
+	for (end = t->ends; *end != NULL; end++)
+		(void)run_words(t, *end, NULL, name, &ignored);
+}
+
+/* Imports the image IMAGE_FILE of the directory «dir_name», runs it, and removes it. */
 static int
 run_image(const struct trial *t, const char *dir_name, const struct strlist *mounts, struct why *why)
 {
 	char file[sizeof(SETUP_DIR) + sizeof(IMAGE_FILE)];
 	const char *const imported[] = { file, t->oci ? NULL : IMAGE, NULL };
-	const char *const run[] = { IMAGE, t->oci ? "gpuhelper-setup" : "/usr/bin/true",
+	const char *const run[] = { IMAGE, t->oci ? SETUP_CONTAINER : "/usr/bin/true",
 		t->oci ? "/usr/bin/true" : NULL, NULL };
 	const char *const removed[] = { IMAGE, NULL };
 	struct why ignored;
@@ -113,7 +130,8 @@ run_image(const struct trial *t, const char *dir_name, const struct strlist *mou
 	snprintf(file, sizeof(file), "%s/" IMAGE_FILE, dir_name);
 	if (run_words(t, t->import, NULL, imported, why) == -1)
 		return -1;
-	ret = run_words(t, t->run, mounts, run, why);
+	if ((ret = run_words(t, t->run, mounts, run, why)) == -1)
+		end_container(t);
 	(void)run_words(t, t->remove, NULL, removed, &ignored);
 	return ret;
 }
@@ -134,6 +152,6 @@ setup_try_image(const struct trial *t, struct why *why)
 	(void)unlinkat(dir, IMAGE_FILE, 0);
 	(void)rmdir(name);
 	if (ret == 0)
-		say("trial: %s ran a container of its own by gpuhelper-runc", t->engine);
+		say("trial: %s ran a container of its own with gpuhelper-runc", t->engine);
 	return ret;
 }

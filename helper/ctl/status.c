@@ -17,6 +17,7 @@
 #include "ctl.h"
 #include "devices.h"
 #include "gpustate.h"
+#include "leaseorder.h"
 
 #define REAP_ROUNDS 8
 #define WATCH_SECONDS 2
@@ -170,8 +171,11 @@ static int
 show_once(const struct options *o, struct why *why)
 {
 	json_t *status = helper_status(why);
-	const int ret = status == NULL ? -1 : add_gpu_states(o, status, why);
+	int ret;
 
+	/* first, because the holders of a GPU keep the order of the leases */
+	leases_sort(json_object_get(status, "leases"));
+	ret = status == NULL ? -1 : add_gpu_states(o, status, why);
 	if (ret == 0 && o->json)
 		put_out(json_incref(status));
 	else if (ret == 0)

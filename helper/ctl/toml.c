@@ -1,4 +1,4 @@
-/* See toml.h.  Inline tables, strings over several lines, escapes and keys with dots are not read. */
+/* See toml.h.  Does not read inline tables, multi-line strings, escapes, or dotted keys. */
 #include "toml.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ toml_end(struct toml *t)
 	*t = (struct toml){ 0 };
 }
 
-/* Where the comment of a line begins, or its end: a # between quotes is none. */
+/* The place in a line where its comment begins, or its end.  A # between quotes begins no comment. */
 static size_t
 comment_at(const char *line)
 {
@@ -38,7 +38,7 @@ comment_at(const char *line)
 	return i;
 }
 
-/* The next line, without its comment and the spaces around it; NULL at the end. */
+/* Takes the next line, without its comment and the spaces around.  NULL at the end. */
 static char *
 next_line(struct toml *t)
 {
@@ -72,7 +72,7 @@ take_section(struct toml *t, const char *line)
 	*to = '\0';
 }
 
-/* A list goes on until its bracket is closed: the lines are moved together. */
+/* Joins the lines of a list, up to its closing bracket. */
 static void
 take_list(struct toml *t)
 {

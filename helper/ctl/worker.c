@@ -1,6 +1,7 @@
 /*
- * See worker.h.  A process is taken for what its name says: who runs it has the rights of the worker already.  Root's
- * is taken only where its program is root's, and has that name: any setuid program may be started under another.
+ * See worker.h.  Believes a process's name: whoever runs such a process has the worker's rights already.  A process of
+ * root's must also execute a program of that name that is root's alone, because any user can start a setuid program
+ * under any name.
  */
 #include "worker.h"
 
@@ -33,7 +34,7 @@ struct look {
 	struct engines *out;
 };
 
-/* The words of /proc/PID/cmdline or environ; false where they can't be read. */
+/* Adds the words of /proc/PID/cmdline or environ.  False if they can't be read. */
 static bool
 read_words(int proc, const char *pid, const char *file, struct strlist *out)
 {
@@ -74,6 +75,12 @@ either_option(const struct strlist *words, const char *name, const char *letter)
 	return value != NULL ? value : words_option(words, letter);
 }
 
+static char *
+copy_of(const char *text)
+{
+	return text != NULL ? strdup(text) : NULL;
+}
+
 static const char *
 variable(const struct strlist *env, const char *name)
 {
@@ -86,7 +93,7 @@ variable(const struct strlist *env, const char *name)
 	return NULL;
 }
 
-/* «of_concourse»: its parent is Concourse's worker, which may start containerd by any name. */
+/* «of_concourse»: the parent is a Concourse worker, which may start its containerd under any name. */
 static enum engine_kind
 kind_of(const char *comm, const struct strlist *words, bool of_concourse)
 {
@@ -119,7 +126,7 @@ read_comm(int proc, const char *pid, char out[16])
 	snprintf(out, 16, "%.*s", text != NULL ? (int)strcspn(text, "\n") : 0, text != NULL ? text : "");
 }
 
-/* The program that the process runs; NULL where that can't be seen.  The caller frees. */
+/* The path of the program that the process executes; NULL if that can't be seen.  The caller frees. */
 static char *
 program_of(const struct look *l, const char *pid)
 {
@@ -130,7 +137,25 @@ program_of(const struct look *l, const char *pid)
 	return (n = readlinkat(l->proc, name, exe, sizeof(exe) - 1)) > 0 ? strndup(exe, (size_t)n) : NULL;
 }
 
-/* Concourse looks beside its own program, too, and its containerd in what plugin «opt» says. */
+/*
+ * A path of the process's command line: one that is relative leads from the directory that the process works in.  It
+ * stays relative if that directory can't be seen.  The caller frees; NULL for NULL.
+ */
+static char *
+path_in(const struct look *l, const char *pid, const char *path)
+{
+	char name[40], dir[1024], *whole;
+	ssize_t n;
+
+	if (path == NULL || *path == '/')
+		return copy_of(path);
+	snprintf(name, sizeof(name), "%.12s/cwd", pid);
+	if ((n = readlinkat(l->proc, name, dir, sizeof(dir))) <= 0 || n == sizeof(dir))
+		return strdup(path);
+	return asprintf(&whole, "%.*s/%s", (int)n, dir, path) != -1 ? whole : NULL;
+}
+
+/* The PATH in which the process looks for runc.  Concourse searches its own directory too, containerd that of «opt». */
 static char *
 path_of(enum engine_kind kind, const struct worker *w, const char *path)
 {
@@ -149,7 +174,7 @@ path_of(enum engine_kind kind, const struct worker *w, const char *path)
 	return asprintf(&out, CONTAINERD_OPT ":%.*s:%s", (int)(slash - w->program), w->program, path) != -1 ? out : NULL;
 }
 
-/* A worker's is in its command line, or in its environment. */
+/* A setting of a worker: two names are options of its command line, then two are variables. */
 static const char *
 concourse_setting(const struct strlist *words, const struct strlist *env, const char *const names[4])
 {
@@ -186,8 +211,31 @@ note_concourse(struct worker *out, pid_t pid, const struct strlist *words, const
 }
 
 /*
- * The process is this user's.  One of root's must execute a file that only root can write, named as the process
- * is.
+ * True if that path is this file, in a directory that only root can change, like all above it.  Elsewhere a user may
+ * have made a hard link of any setuid program, by any name (fs.protected_hardlinks=0).  A program that was replaced
+ * since its start has no path any more: then its directory decides.
+ */
+static bool
+lies_at(const char *path, const struct stat *program)
+{
+	static const char gone[] = " (deleted)";
+	const size_t len = strlen(path);
+	const bool replaced = len > strlen(gone) && strcmp(path + len - strlen(gone), gone) == 0;
+	const size_t n = *path == '/' ? (size_t)(path_last(path) - path) : 0;
+	autofree char *dir = n > 0 ? strndup(path, n > 1 ? n - 1 : 1) : NULL;
+	autoclose int fd = -1;
+	struct why ignored;
+	struct stat st;
+
+	if (dir == NULL || (fd = trust_open_dir(dir, true, &ignored)) == -1)
+		return false;
+	return replaced || (fstatat(fd, path_last(path), &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_dev == program->st_dev &&
+	    st.st_ino == program->st_ino);
+}
+
+/*
+ * True if the process is this user's.  A process of root's must also execute a file that only root can change, and that
+ * has the process's name.
  */
 static bool
 is_users(const struct look *l, const char *pid, const char *comm)
@@ -204,10 +252,11 @@ is_users(const struct look *l, const char *pid, const char *comm)
 	if ((n = readlinkat(l->proc, name, exe, sizeof(exe) - 1)) <= 0 || fstatat(l->proc, name, &st, 0) == -1)
 		return false;
 	exe[n] = '\0';
-	return text_starts(path_last(exe), comm) && trust_is_root(st.st_uid) && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+	return text_starts(path_last(exe), comm) && trust_is_root(st.st_uid) && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+	    lies_at(exe, &st);
 }
 
-/* A containerd whose parent is Concourse's worker is the worker's. */
+/* True if the process's parent is a Concourse worker. */
 static bool
 is_of_concourse(const struct look *l, pid_t pid)
 {
@@ -216,12 +265,6 @@ is_of_concourse(const struct look *l, pid_t pid)
 	snprintf(parent, sizeof(parent), "%d", process_parent(pid));
 	read_comm(l->proc, parent, comm);
 	return strcmp(comm, "concourse") == 0 && is_users(l, parent, comm);
-}
-
-static char *
-copy_of(const char *text)
-{
-	return text != NULL ? strdup(text) : NULL;
 }
 
 static void
@@ -260,8 +303,8 @@ look_at(struct look *l, const char *pid)
 		p.words = words;
 		words = (struct strlist){ 0 };
 	} else if (p.kind != ENGINE_SHIM) {
-		w->config = copy_of(either_option(&words, "--config", "-c"));
-		w->address = copy_of(either_option(&words, "--address", "-a"));
+		w->config = path_in(l, pid, either_option(&words, "--config", "-c"));
+		w->address = path_in(l, pid, either_option(&words, "--address", "-a"));
 	}
 	w->program = program_of(l, pid);
 	p.parent = of_concourse ? process_parent(w->engine) : 0;
@@ -309,7 +352,7 @@ engines_next(const struct engines *e, enum engine_kind kind, const struct engine
 	return NULL;
 }
 
-/* What says how runc is found, if it says it better than what is there. */
+/* Takes this process as the engine, if its kind says more about the runc that is called than that of *best. */
 static void
 take_engine(struct worker *out, const struct engine_process *p, enum engine_kind *best)
 {

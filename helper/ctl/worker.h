@@ -9,32 +9,29 @@
 #include "../pure/text.h"
 
 struct worker {
-	pid_t engine;		/* containerd, its shim, or Concourse's worker; 0: none can be seen */
-	char name[16];		/* of that process */
-	char *path;		/* in which it looks for «runc», and gpuhelper-runc for the runtime; NULL with engine 0 */
-	pid_t concourse;	/* Concourse's worker; 0: none can be seen */
-	char *volumes;		/* where it keeps root filesystems; NULL where that can't be seen */
-	bool own_containerd;	/* the engine is the containerd that it started */
-	bool quickstart;	/* it is one with a web node, and has its settings under other names */
-	bool tagged;		/* it has tags */
-	char *program;		/* of the engine, where it is containerd */
-	char *config;		/* its settings, and the socket that it listens on, where its command line says them */
-	char *address;
+	pid_t engine;		/* containerd, its shim, or a Concourse worker; 0 if none is visible */
+	char name[16];		/* the name of that process */
+	char *path;		/* the PATH in which it looks for runc, and gpuhelper-runc for the runtime; NULL with engine 0 */
+	pid_t concourse;	/* the Concourse worker; 0 if none is visible */
+	char *volumes;		/* where the worker keeps root filesystems; NULL if that is not visible */
+	bool own_containerd;	/* the engine is a containerd that the worker started */
+	bool quickstart;	/* the worker has a web node, and its settings have other names */
+	bool tagged;		/* the worker has tags */
+	char *program;		/* the engine's program */
+	char *config;		/* containerd's settings, if its command line names them; absolute if possible */
+	char *address;		/* containerd's socket, if its command line names it */
 };
 
-/*
- * A process of an engine.  Its kinds, from the one that says least of what runc is called to the one that says
- * most.
- */
+/* The kinds of an engine's process: each says more than the one before about which runc is called. */
 enum engine_kind {
 	ENGINE_NONE, ENGINE_DOCKER, ENGINE_CONCOURSE, ENGINE_SHIM, ENGINE_CONTAINERD, ENGINE_CONTAINERD_OF_CONCOURSE,
 };
 
 struct engine_process {
 	enum engine_kind kind;
-	pid_t parent;		/* of a containerd of Concourse's: the worker */
-	struct worker is;	/* of this process alone: engine is its pid, whatever it is */
-	struct strlist words;	/* docker's: its command line */
+	pid_t parent;		/* the worker, if this is its containerd */
+	struct worker is;	/* this process alone; «engine» is its pid, whatever its kind */
+	struct strlist words;	/* dockerd's command line */
 };
 
 struct engines {
@@ -43,33 +40,33 @@ struct engines {
 };
 
 /*
- * Looks at the processes of this user that are no container's, as far as who asks may read their command lines and
- * environments.  A process of root's counts only where its program is root's and has its name.
+ * Finds the user's processes outside of containers whose command lines and environments the caller may read.  A process
+ * of root's counts only if it executes a program of its name that is root's alone, in a directory that is root's alone.
  */
 void engines_find(uint32_t uid, struct engines *out);
 void engines_free(struct engines *e);
 #define autoengines __attribute__((cleanup(engines_free)))
 
-/* The next process of this kind after «last» (NULL: the first); NULL: there is none. */
+/* The next process of this kind after «last», or with NULL the first.  NULL if there is none. */
 const struct engine_process *engines_next(const struct engines *e, enum engine_kind kind,
     const struct engine_process *last);
 
 /*
- * The worker of Concourse's with this pid (0: the first), and its own containerd.  Without one, another engine: a
- * containerd, before a shim, before the worker itself.
+ * Takes the Concourse worker with this pid (0: the first) and its own containerd.  If it has none, the engine is
+ * another containerd, or else a shim, or else the worker itself.
  */
 void worker_of(const struct engines *e, pid_t concourse, struct worker *out);
-/* One process as the engine. */
+/* Takes one process as the engine. */
 void worker_from(const struct engine_process *p, struct worker *out);
 
-/* The value of «--NAME VALUE» or «--NAME=VALUE» in a command line; NULL: it is not there. */
+/* The value of «NAME VALUE» or «NAME=VALUE» in a command line; NULL if it is not there. */
 const char *words_option(const struct strlist *words, const char *name);
 
-/* engines_find() and worker_of(), for who wants no more. */
+/* Both engines_find() and worker_of(). */
 void worker_find(uint32_t uid, struct worker *out);
 void worker_free(struct worker *w);
 
-/* Does the path lead to gpuhelper-runc? */
+/* True if the path leads to gpuhelper-runc. */
 bool leads_to_wrapper(const char *path);
 
 #endif

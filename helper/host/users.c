@@ -30,6 +30,7 @@ struct entry {
 	const char *name;
 	uint32_t id, gid;	/* the user's, and the primary group's; the group's in both */
 	char *members;		/* of a group, with commas between; NULL: none */
+	const char *home;	/* of a user; NULL: none */
 	bool odd;		/* a line on the way was no entry: the C library may take it for one */
 };
 
@@ -76,9 +77,11 @@ next_user(FILE *f, struct entry *e)
 	char *rest;
 
 	while (next_line(f, e, &rest))
-		if (read_id(strsep(&rest, ":"), &e->id) && read_id(strsep(&rest, ":"), &e->gid))
+		if (read_id(strsep(&rest, ":"), &e->id) && read_id(strsep(&rest, ":"), &e->gid)) {
+			(void)strsep(&rest, ":");	/* the full name */
+			e->home = strsep(&rest, ":");
 			return true;
-		else
+		} else
 			e->odd = true;
 	return false;
 }
@@ -129,15 +132,26 @@ user_uid(const char *name, uint32_t *uid, uint32_t *gid)
 	bool found = false;
 
 	while (f != NULL && !found && next_user(f, &e))
-		if (strcmp(e.name, name) == 0) {
-			*uid = e.id;
-			if (gid != NULL)
-				*gid = e.gid;
-			found = true;
-		}
-	if (f != NULL)
-		fclose(f);
+		found = strcmp(e.name, name) == 0;
+	tell_absent(f);
+	if (found)
+		*uid = e.id;
+	if (found && gid != NULL)
+		*gid = e.gid;
 	return found;
+}
+
+int
+users_each(int (*each)(void *ctx, const char *name, uint32_t uid, const char *home), void *ctx)
+{
+	FILE *f = fopen("/etc/passwd", "re");
+	autoentry struct entry e = { 0 };
+	int ret = 0;
+
+	while (f != NULL && ret == 0 && next_user(f, &e))
+		ret = each(ctx, e.name, e.id, e.home != NULL ? e.home : "");
+	tell_absent(f);
+	return ret;
 }
 
 bool
@@ -164,11 +178,10 @@ group_gid(const char *name, uint32_t *gid)
 	bool found = false;
 
 	while (f != NULL && !found && next_group(f, &e))
-		if (strcmp(e.name, name) == 0) {
-			*gid = e.gid;
-			found = true;
-		}
+		found = strcmp(e.name, name) == 0;
 	tell_absent(f);
+	if (found)
+		*gid = e.gid;
 	return found;
 }
 
@@ -197,20 +210,27 @@ line_gives(char *line, uint32_t uid, const char *name, uint32_t *first, uint32_t
 	    (text_u32(who, 0, UINT32_MAX, &number) && number == uid));
 }
 
-static bool
-range_gives(const char *file, uint32_t uid, const char *name, uint32_t id)
+/*
+ * Returns 1 if the file gives the id to this user or, with uid NULL, to any user. Returns 0 if not, or -1 with errno if
+ * that can't be read.
+ */
+static int
+range_gives(const char *file, const uint32_t *uid, const char *name, uint32_t id)
 {
 	FILE *f = fopen(file, "re");
 	autofree char *line = NULL;
 	uint32_t first, count;
 	bool found = false;
 	size_t size = 0;
+	char *who;
 
-	while (f != NULL && !found && getline(&line, &size, f) != -1)
-		found = line_gives(line, uid, name, &first, &count) && id >= first && id - first < count;
-	if (f != NULL)
-		fclose(f);
-	return found;
+	if (f == NULL)
+		return errno == ENOENT ? 0 : -1;
+	while (!found && getline(&line, &size, f) != -1)
+		found = (uid != NULL ? line_gives(line, *uid, name, &first, &count) :
+		    parse_range(line, &who, &first, &count)) && id >= first && id - first < count;
+	tell_absent(f);
+	return found ? 1 : errno == 0 ? 0 : -1;
 }
 
 int
@@ -244,23 +264,7 @@ user_subuids(uint32_t uid, const char *name, uint32_t *first, uint32_t *size, in
 int
 user_is_subordinate(uint32_t id)
 {
-	FILE *f = fopen("/etc/subuid", "re");
-	autofree char *line = NULL;
-	uint32_t first, count;
-	bool found = false;
-	size_t size = 0;
-	char *who;
-
-	if (f == NULL)
-		return errno == ENOENT ? 0 : -1;
-	while (!found && getline(&line, &size, f) != -1)
-		found = parse_range(line, &who, &first, &count) && id >= first && id - first < count;
-	if (found) {
-		fclose(f);
-		return 1;
-	}
-	tell_absent(f);
-	return errno == 0 ? 0 : -1;
+	return range_gives("/etc/subuid", NULL, NULL, id);
 }
 
 /*
@@ -300,7 +304,7 @@ is_private_group(uint32_t uid, const char *name, uint32_t gid)
 bool
 user_owns_uid(uint32_t uid, const char *name, uint32_t id)
 {
-	return id == uid || (uid == 0 && id == NO_ONES_ID) || range_gives("/etc/subuid", uid, name, id);
+	return id == uid || (uid == 0 && id == NO_ONES_ID) || range_gives("/etc/subuid", &uid, name, id) == 1;
 }
 
 bool
@@ -310,5 +314,5 @@ user_owns_gid(uint32_t uid, const char *name, uint32_t primary, uint32_t id)
 		return true;
 	if (id == primary && id != 0 && is_private_group(uid, name, id))
 		return true;
-	return range_gives("/etc/subgid", uid, name, id);
+	return range_gives("/etc/subgid", &uid, name, id) == 1;
 }

@@ -20,6 +20,7 @@
 #include "../host/writers.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
+#include "volumes.h"
 
 static bool
 lies_beneath(const char *path, const char *dir)
@@ -29,9 +30,9 @@ lies_beneath(const char *path, const char *dir)
 	return real != NULL && path_is_beneath(path, real);
 }
 
-/* True for a path without links that is beneath a volume. */
+/* True for a path without links that is beneath a volume, whoever can change where that volume leads. */
 static bool
-is_beneath_volume(const char *path, const struct settings *settings)
+is_beneath_any_volume(const char *path, const struct settings *settings)
 {
 	bool found = false;
 	size_t i;
@@ -44,6 +45,7 @@ is_beneath_volume(const char *path, const struct settings *settings)
 /* A root filesystem, for finding a mount that shows it beneath a volume. */
 struct origin {
 	const struct settings *settings;
+	uid_t caller;
 	const struct stat *root;
 	const char *fs, *place;		/* mounts.h */
 };
@@ -62,7 +64,7 @@ is_origin(void *ctx, struct mount *m)
 	rest = strcmp(m->place, "/") == 0 ? o->place : o->place + strlen(m->place);
 	if (asprintf(&path, "%s%s", strcmp(m->point, "/") == 0 ? "" : m->point, strcmp(rest, "/") == 0 ? "" : rest) == -1)
 		path = NULL;
-	return path != NULL && is_beneath_volume(path, o->settings) && lstat(path, &st) == 0 &&
+	return path != NULL && volumes_have(o->settings, path, o->caller) && lstat(path, &st) == 0 &&
 	    st.st_dev == o->root->st_dev && st.st_ino == o->root->st_ino;
 }
 
@@ -71,12 +73,12 @@ is_origin(void *ctx, struct mount *m)
  * reach it. Such a mount counts as the place that it shows.
  */
 static bool
-comes_from_volume(int fd, const char *path, const struct settings *settings)
+comes_from_volume(int fd, const char *path, const struct settings *settings, uid_t caller)
 {
 	automounts struct mount_table *mounts = mounts_read();
 	autofree char *fs = NULL, *place = NULL;
 	struct stat st;
-	struct origin o = { .settings = settings, .root = &st };
+	struct origin o = { .settings = settings, .caller = caller, .root = &st };
 
 	if (fstat(fd, &st) == -1 || !mounts_place(mounts, fd, path, &fs, &place))
 		return false;
@@ -90,22 +92,22 @@ rootfs_is_in_volumes(const char *path, const struct settings *settings)
 {
 	autofree char *real = realpath(path, NULL);
 
-	return real == NULL || is_beneath_volume(real, settings);
+	return real == NULL || is_beneath_any_volume(real, settings);
 }
 
 bool
-rootfs_may_lie_in(const char *dir, const struct settings *settings)
+rootfs_may_lie_in(const char *dir, const struct settings *settings, uid_t caller)
 {
 	autofree char *real = realpath(dir, NULL), *inside = NULL;
 
 	/* any name in the directory will do, even one that does not exist */
 	return real != NULL && asprintf(&inside, "%s/x", strcmp(real, "/") != 0 ? real : "") != -1 &&
-	    is_beneath_volume(inside, settings);
+	    volumes_have(settings, inside, caller);
 }
 
 int
-rootfs_open(const struct spec *s, const char *bundle, const struct settings *settings, int *fd, char **path,
-    struct why *why)
+rootfs_open(const struct spec *s, const char *bundle, const struct settings *settings, uid_t caller, int *fd,
+    char **path, struct why *why)
 {
 	autofree char *given = NULL;
 
@@ -123,7 +125,8 @@ rootfs_open(const struct spec *s, const char *bundle, const struct settings *set
 		return refuse(why, WHY_DATA, "config.json: root.path %s: %s", given, strerror(errno));
 	if ((*fd = open(*path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_DATA, "root.path %s: %s", *path, strerror(errno));
-	if (path_is_beneath(*path, bundle) || is_beneath_volume(*path, settings) || comes_from_volume(*fd, *path, settings))
+	if (path_is_beneath(*path, bundle) || volumes_have(settings, *path, caller) ||
+	    comes_from_volume(*fd, *path, settings, caller))
 		return 0;
 	/* do not list the volumes: a task's author should not learn which directories the engine uses */
 	return refuse(why, WHY_DENIED, "root.path %s is not beneath the bundle or one of the volumes in gpuhelper.conf",
@@ -167,17 +170,22 @@ rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path)
 	return false;
 }
 
-/* True if «mount» is the mount of a volume of gpuhelper.conf that the path is in. */
+/* True if «mount» is the mount of a volume that the path is in, and that counts for this process's user. */
 static bool
 is_mount_of_volumes(uint64_t mount, const char *path, const struct settings *settings)
 {
+	struct why ignored;
 	uint64_t other;
 	size_t i;
 
 	for (i = 0; i < settings->volumes.n; i++) {
-		autoclose int fd = open(settings->volumes.v[i], O_PATH | O_DIRECTORY | O_CLOEXEC);
+		autofree char *real = NULL;
+		autoclose int fd = -1;
 
-		if (lies_beneath(path, settings->volumes.v[i]) && fd != -1 && mount_of(fd, &other) && other == mount)
+		if (volume_resolve(settings->volumes.v[i], geteuid(), &real, &ignored) == -1 || !path_is_beneath(path, real))
+			continue;
+		fd = open(real, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd != -1 && mount_of(fd, &other) && other == mount)
 			return true;
 	}
 	return false;
@@ -191,7 +199,7 @@ rootfs_is_written_above(const char *path, const struct settings *settings)
 	autoclose int parent = above != NULL ? open(above, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	uint64_t mount, around;
 
-	if (!is_beneath_volume(path, settings))
+	if (!is_beneath_any_volume(path, settings))
 		return false;
 	if (root == -1 || parent == -1 || !mount_of(root, &mount) || !mount_of(parent, &around))
 		return true;

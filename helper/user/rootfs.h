@@ -6,19 +6,25 @@
 #include "../pure/settings.h"
 #include "spec.h"
 
-/* True if the path leads to one of the volumes or beneath, or can't be resolved. */
+/*
+ * True if the path leads to one of the volumes or beneath, whoever these count for (volumes.h), or can't be resolved.
+ */
 bool rootfs_is_in_volumes(const char *path, const struct settings *settings);
 
-/* True if the volumes allow a root filesystem in this directory, which must exist. Ignores bundles. */
-bool rootfs_may_lie_in(const char *dir, const struct settings *settings);
+/*
+ * True if the volumes allow a root filesystem in this directory, which must exist, to containers of the user «caller».
+ * Ignores bundles.
+ */
+bool rootfs_may_lie_in(const char *dir, const struct settings *settings, uid_t caller);
 
 /*
- * Opens root.path. Resolved, it must be beneath the bundle or one of the volumes, or be a mount of a
- * directory there: otherwise a task's «rootfs_uri: raw:///» would be the host. *fd gets the root (O_PATH),
- * *path its path without links; the caller closes and frees them in any case. Returns 0, or -1 with *why.
+ * Opens root.path. Resolved, it must be beneath the bundle or one of the volumes that count for the user «caller»
+ * (volumes.h), or be a mount of a directory there: otherwise a task's «rootfs_uri: raw:///» would be the host. *fd gets
+ * the root (O_PATH), *path its path without links; the function's caller closes and frees them in any case. Returns 0,
+ * or -1 with *why.
  */
-int rootfs_open(const struct spec *s, const char *bundle, const struct settings *settings, int *fd, char **path,
-    struct why *why);
+int rootfs_open(const struct spec *s, const char *bundle, const struct settings *settings, uid_t caller, int *fd,
+    char **path, struct why *why);
 
 /*
  * True if only root and the caller can redirect root.path from «path», where rootfs_open() found it to lead:

@@ -239,7 +239,7 @@ check_bundle(struct making *m, bool *asks)
 	m->spec.bundle = m->bundle.path;
 	if (find_placeholder(m) == -1 || note_allocation(m) == -1 ||
 	    permit_check(m->command, m->settings, is_hosts_root(), &m->why) == -1 ||
-	    rootfs_open(&m->spec, m->bundle.path, m->settings, &m->rootfd, &m->rootpath, &m->why) == -1 ||
+	    rootfs_open(&m->spec, m->bundle.path, m->settings, geteuid(), &m->rootfd, &m->rootpath, &m->why) == -1 ||
 	    sources_check(&m->spec, &m->why) == -1 || check_privilege(m) == -1 ||
 	    resources_check(&m->spec.doc, m->spec.resources, &m->why) == -1 ||
 	    annotations_check(&m->spec, is_hosts_root(), &m->why) == -1 || check_cgroup_is_free(m, &m->why) == -1 ||

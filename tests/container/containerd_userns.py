@@ -37,6 +37,10 @@ for d in C, '/run/containerd':
     sh('chown', '-R', 'worker:worker', d)
 os.chmod(W, 0o755)
 os.chmod(W + '/vol', 0o755)
+os.chown(W + '/vol/rootless', UID, UID)
+# in a user namespace only the worker's own directory counts as a volume
+conf = open('/etc/gpuhelper/gpuhelper.conf').read()
+write('/etc/gpuhelper/gpuhelper.conf', conf.replace('"%s/vol"' % W, '"%s/vol/rootless"' % W))
 space = user_namespace('worker', [(0, UID, 1), (1, 300000, LAST)], [(0, UID, 1), (1, 300000, LAST)])
 inside = ['setpriv', '--reuid', 'worker', '--regid', 'worker', '--init-groups', '--', 'nsenter', '--user', '--mount',
           '--preserve-credentials', '--target', str(space), '--']
@@ -76,6 +80,9 @@ def errors(text):
 PROBE = 'head -c 4 %s | /bin/busybox wc -c; echo x > /srv/data/x && cat /srv/data/x; ls /dev/nvidia* | head -n 1' % NODE
 b = bundle(args=['/bin/sh', '-c', 'echo ran; ls /dev/nvidia* /srv'])
 r = ctr('run', '--rm', '--config', b.dir + '/config.json', b.id)
+if 'gpuhelper' in r.stdout:
+    ok(False, tag + 'a plain container is not refused', r.stdout)
+    done()
 if 'ran' not in r.stdout:
     skip(tag + 'all checks', 'no container is made there: ' + r.stdout.strip().replace('\n', ' ')[-400:] + ' ' + ' '.join(errors('')[1])[-400:])
     done()

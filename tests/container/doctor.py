@@ -345,9 +345,16 @@ with changed('/etc/gpuhelper/gpuhelper.conf', NO_RUNTIME):
             state, text, mend = of(j, 'volumes')
             ok(status == 78 and state == 'fail' and 'has them in /srv/other/volumes, which is in none' in text and 'volumes = [ "/srv/other/volumes" ]' in mend,
                'elsewhere, by ' + name, (state, text, mend))
+    shutil.chown('/srv/worker', 'worker')
+    with running('/srv/concourse', *SLEEP, '--work-dir', '/srv/worker', env=ENV) as pid:
+        status, j = doctor('root')
+        state, text, _ = of(j, 'volumes')
+        ok(status == 78 and state == 'fail' and '/srv/worker/volumes does not count for containers of uid 0' in text and '/srv/worker belongs to uid' in text,
+           "volumes in a directory of a user's, for root's worker", (state, text))
+    shutil.chown('/srv/worker', 'root')
 with changed('/etc/gpuhelper/gpuhelper.conf', NO_RUNTIME.replace(VOLUMES, '/srv/nowhere')):
     state, text, _ = of(doctor('root')[1], 'volumes')
-    ok(state == 'warn' and 'is there: a container is refused' in text, 'no volumes', text)
+    ok(state == 'warn' and 'exists: gpuhelper refuses a container' in text, 'no volumes', text)
 
 open_door()
 status, j = doctor()

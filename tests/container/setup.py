@@ -98,6 +98,14 @@ with worker('--work-dir', WORK, starts=SLEEPS, user='nobody'):
 os.symlink(os.path.realpath(sys.executable), '/srv/concourse/concourse')
 with worker('--work-dir', '/home', starts=SLEEPS, program='/srv/concourse/concourse'):
     unchanged("a program of root's that somebody started under a worker's name", 78, 'no running Concourse worker of root')
+# what a user can make of a setuid program where fs.protected_hardlinks is 0: a link of root's file in a directory of the user's
+os.makedirs('/srv/nobodys')
+shutil.copy('/srv/concourse/bin/concourse', '/srv/nobodys/concourse')
+shutil.chown('/srv/nobodys', 'nobody')
+with worker('--work-dir', '/home', starts=SLEEPS, program='/srv/nobodys/concourse'):
+    unchanged("a program of root's in a directory of a user's", 78, 'no running Concourse worker of root')
+    os.unlink('/srv/nobodys/concourse')
+    unchanged('and one that the user has removed since', 78, 'no running Concourse worker of root')
 os.chmod('/srv/concourse/bin/concourse', 0o777)
 with worker(*WORKER, starts=SLEEPS):
     unchanged('a worker whose program others may write', 78, 'no running Concourse worker of root')
@@ -149,7 +157,7 @@ with worker(*WORKER) as p:
     began = time.monotonic()
     code, text = setup()
     print('# setup took %.1f s' % (time.monotonic() - began))
-    ok(code == 0 and 'a container of its own ran' in text and os.readlink(LINK) == WRAPPER, 'setup', text)
+    ok(code == 0 and 'ran a container of its own' in text and os.readlink(LINK) == WRAPPER, 'setup', text)
     ok(open(CONF).read().startswith(ADMINS + '\n') and 'runtime = "%s";' % RUNC in open(CONF).read(), "the administrator's lines stay", open(CONF).read())
     ok(not [n for n in os.listdir('/run') if 'setup' in n], 'nothing is left in /run', sh('find', '/run', '-path', '*setup*').stdout)
     code, text = build(['GPUHELPER_GPUS=1'])
@@ -189,7 +197,7 @@ with worker(*WORKER) as p:
     if in_unit(p.pid, 'system.slice/concourse-worker.service'):
         code, text = setup('--tags')
         ok(code == 0 and 'Environment="CONCOURSE_TAG=gpu,gpu-type=nvidia,gpu-model=nvidia-a100-pcie-40gb,gpu-count=2"' in open(DROP_IN).read() and
-           'takes only steps with tags' in text, 'tags: a drop-in for the unit', (text, os.path.exists(DROP_IN) and open(DROP_IN).read()))
+           'takes only steps with one of the tags' in text, 'tags: a drop-in for the unit', (text, os.path.exists(DROP_IN) and open(DROP_IN).read()))
     else:
         ok(code == 78 and 'no unit' in text, 'tags: a worker without a unit', text)
         skip('tags: a drop-in for the unit', 'no cgroup of a unit can be made here')
@@ -208,6 +216,9 @@ with worker(*WORKER) as p:
     ok(code == 0 and text.count('would ') == (3 if os.path.exists(DROP_IN) else 2) and os.path.lexists(LINK), 'undo --dry-run', text)
     code, text = setup('--undo')
     ok(code == 0 and not os.path.lexists(LINK) and not os.path.exists(DROP_IN) and open(CONF).read() == ADMINS + '\n', 'undo', (text, open(CONF).read()))
+    steps = [l.split(':')[0] for l in text.splitlines()]
+    ok([s for s in steps if s in ('tags', 'link', 'settings')] == sorted({'tags', 'link', 'settings'} & set(steps), key=['tags', 'link', 'settings'].index) and
+       steps.index('settings') < steps.index('    runtime = "%s";' % RUNC), 'undo says what it does in its order, and the lines after what becomes of them', text)
     code, text = build(['GPUHELPER_GPUS=2'])
     ok(code == 0 and 'nvidia0' not in text.split(), 'afterwards gpuhelper does not decide any more', text)
     ok(setup('--undo')[0] == 0, 'a second --undo is no error')
@@ -231,7 +242,7 @@ write(CONF, ADMINS)
 
 # two workers, and a containerd with another name
 with worker('--work-dir', WORK) as p, worker('--work-dir', '/srv/second', starts=SLEEPS) as second:
-    unchanged('another worker, whose containers would be refused', 78, 'the worker with PID ', 'in gpuhelper.conf first')
+    unchanged('another worker, whose containers would be refused', 78, 'the worker with PID ', 'to gpuhelper.conf first')
     unchanged('one of them is named: the other would still be', 78, 'the worker with PID %d' % second.pid, '/srv/second/volumes', args=['--worker-dir', WORK])
     os.makedirs('/srv/second/volumes')
     write(CONF, ADMINS + '\nvolumes = [ "/srv/second/volumes", "%s/volumes" ];\n' % WORK)

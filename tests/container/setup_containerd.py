@@ -5,9 +5,10 @@ others.
 usage: setup_containerd.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
 import contextlib, json, os, shutil, subprocess, sys, time
-from lib import *
+from setuplib import *
+import setuplib
 
-CTL, CONF, TOML = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/containerd/config.toml'
+TOML = '/etc/containerd/config.toml'
 OPT = '/var/lib/containerd/opt'
 LINK = OPT + '/bin/runc'
 DEBIANS = '''version = 2
@@ -27,15 +28,9 @@ HANDLER = '''  [plugins."io.containerd.grpc.v1.cri".containerd]
       [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia.options]
         BinaryName = "/usr/bin/nvidia-container-runtime"
 '''
-POLICY = 'identity = "caller";\ncallers = [ "root" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
-ADMINS = 'privileged = "deny";\n'
+POLICY = policy('root')
 host = Host('runc', 'v1')
 host.policies(t10=POLICY)
-
-
-def setup(*words):
-    r = sh(CTL, 'setup', 'containerd', *words)
-    return r.returncode, r.stdout
 
 
 def state():
@@ -50,26 +45,13 @@ def state():
     return found, r.stdout if r.returncode == 0 else ''
 
 
-def unchanged(name, status, *words, args=()):
-    before = state()
-    code, text = setup(*args)
-    ok(code == status and all(w in text for w in words) and state() == before, name, (code, text, before, state()))
+setup = Setup('containerd', state)
+unchanged = setup.unchanged
 
 
-@contextlib.contextmanager
-def containerd(*words, program='containerd', text=DEBIANS):
+def containerd(*words, text=DEBIANS, **kw):
     write(TOML, text)
-    with open(W + '/containerd.log', 'a') as log:
-        p = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd='/')
-    for _ in range(100):
-        if sh('ctr', 'version').returncode == 0:
-            break
-        time.sleep(0.1)
-    try:
-        yield p
-    finally:
-        p.terminate()
-        p.wait(20)
+    return setuplib.containerd(*words, **kw)
 
 
 def build(*options, env=()):
@@ -86,7 +68,7 @@ if not shutil.which('containerd') or not shutil.which('ctr'):
     skip('setup containerd', 'containerd or ctr is not there: sh tests/deps.sh check')
     done()
 # this test's root filesystems are outside of their bundles
-ADMINS += 'volumes = [ "%s/vol" ];\n' % W
+ADMINS += 'volumes = [ "%s/vol", "%s/worker/volumes" ];\n' % (W, W)
 write(CONF, ADMINS)
 
 unchanged('no containerd runs: refused, and nothing is changed', 78, 'no running containerd')
@@ -134,6 +116,11 @@ with containerd() as p:
     code, text = build(env=['GPUHELPER_GPUS=2'])
     ok(code == 0 and 'nvidia0' not in text.split(), 'afterwards gpuhelper does not decide any more', text)
     ok(setup('--undo')[0] == 0, 'a second --undo is no error')
+    with client('/usr/bin/ctr', LEAVES_CONTAINER) as ctr:
+        code, text = setup()
+        left = [sh(ctr, '-n', 'gpuhelper-setup', what, 'ls', '-q').stdout for what in ('containers', 'tasks')]
+        ok(code == 78 and 'could not be run by containerd' in text and left == ['', ''] and 'gpuhelper-setup' not in sh(ctr, 'namespaces', 'ls', '-q').stdout,
+           'the container of a client that failed is removed', (text, left))
     os.rename('/usr/bin/ctr', '/usr/bin/ctr.away')
     code, text = setup()
     ok(code == 0 and 'there is no ctr' in text and os.path.lexists(LINK), 'without ctr, setup says that it did not test containerd', text)
@@ -143,7 +130,7 @@ ok(code == 0 and not os.path.lexists(LINK) and open(CONF).read() == ADMINS, '--u
 
 with containerd(text=DEBIANS + HANDLER % 'runc'):
     code, text = setup()
-    ok(code == 0 and 'runtime «nvidia» calls /usr/bin/nvidia-container-runtime: containers of pods that name it are not judged' in text,
+    ok(code == 0 and 'runtime «nvidia» calls /usr/bin/nvidia-container-runtime: gpuhelper will not judge pods that name it' in text,
        'a CRI runtime with its own program: setup reports it', text)
     r = sh(CTL, 'doctor')
     ok("warn engine: containerd's CRI runtime «nvidia» calls /usr/bin/nvidia-container-runtime" in r.stdout, 'so does doctor', r.stdout)
@@ -163,8 +150,41 @@ with containerd(text='imports = ["/etc/containerd/conf.d/*.toml"]\n' + DEBIANS) 
     code, text = setup('--undo')
     ok(code == 0 and not os.path.lexists('/srv/elsewhere/bin/runc'), 'undo', text)
 os.unlink('/etc/containerd/conf.d/10-opt.toml')
+write('/srv/conf/relative.toml', DEBIANS.replace(OPT, '/srv/relative'))
+with containerd('--config', 'srv/conf/relative.toml') as p:
+    code, text = setup('--dry-run', cwd='/usr')
+    ok(code == 0 and 'would make /srv/relative/bin/runc' in text, "a relative --config leads from the process's directory", text)
+    os.rename('/srv/conf', '/srv/conf.away')
+    code, text = setup('--dry-run')
+    ok(code == 78 and 'srv/conf/relative.toml' in text, 'one that is gone is named', text)
 with containerd(text='disabled_plugins = ["io.containerd.internal.v1.opt"]\n' + DEBIANS):
     unchanged('the plugin that looks there is disabled: refused', 78, 'plugin «opt» disabled')
+# a link that two engines were set up with
+SHARED, RECORD = '/opt/containerd/bin/runc', '/var/lib/gpuhelper/setup-links'
+concourse = Setup('concourse', state)
+for first, second in ('concourse', 'containerd'), ('containerd', 'concourse'):
+    undo = {'concourse': lambda *w: concourse('--undo', *w), 'containerd': lambda *w: setup('--undo', *w)}
+    code, text = concourse('--worker-dir', W + '/worker')
+    assert code == 0, text
+    with containerd(text='version = 2\n') as p:
+        code, text = setup()
+        ok(code == 0 and 'link: %s is there' % SHARED in text, 'containerd and a worker share a link', text)
+        before = state()
+        code, text = undo[first]('--dry-run')
+        ok(code == 0 and 'link: %s stays, because «setup %s» needs it' % (SHARED, second) in text and state() == before, '%s --undo --dry-run says that it stays' % first, text)
+        code, text = undo[first]()
+        ok(code == 0 and 'link: %s stays, because «setup %s» needs it' % (SHARED, second) in text and os.readlink(SHARED) == WRAPPER and
+           'setup\'s lines stay in gpuhelper.conf, because «setup %s» needs them' % second in text and 'runtime = ' in open(CONF).read(),
+           '%s --undo: the link stays, and so do the lines' % first, (text, open(CONF).read()))
+        code, text = build(env=['GPUHELPER_GPUS=2'])
+        ok(code != 0 and '2 GPUs asked for' in text, 'and containers are judged', text)
+        code, text = undo[second]()
+        ok(code == 0 and not os.path.lexists(SHARED) and open(CONF).read() == ADMINS and not os.path.exists(RECORD), '%s --undo then: all is as it was' % second, text)
+code, text = concourse('--worker-dir', W + '/worker')
+with containerd(text='version = 2\n') as p:
+    code, text = concourse('--undo')
+    ok(code == 0 and not os.path.lexists(SHARED) and 'containerd (PID %d) looks there too' % p.pid in text, 'an engine that looked there without a setup of its own is named', text)
+
 shutil.copy(shutil.which('containerd'), '/usr/local/bin/containerd-2.1')
 with containerd(program='/usr/local/bin/containerd-2.1'):
     code, text = setup('--dry-run')

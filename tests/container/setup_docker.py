@@ -7,24 +7,18 @@ dockerd is from Debian's package, which tests/deps.sh unpacks without installing
 change the host's network).  Here it has no network, and its storage is vfs, because a sandbox's /var is already an
 overlay.
 """
-import contextlib, json, os, shutil, subprocess, sys, time
-from lib import *
+import contextlib, json, os, shutil, signal, subprocess, sys, time
+from setuplib import *
 
-CTL, CONF, JSON = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/docker/daemon.json'
+JSON, CLIENT = '/etc/docker/daemon.json', '/usr/local/sbin/docker'
 UNPACKED = os.environ.get('GPUHELPER_DOCKER') or '/var/cache/gpuhelper-docker'
 SOCK = 'unix:///var/run/docker.sock'
-POLICY = 'identity = "caller";\ncallers = [ "root" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
-ADMINS = 'privileged = "deny";\n'
+POLICY = policy('root')
 OURS = {'path': WRAPPER}
 host = Host('runc', 'v1')
 host.policies(t10=POLICY)
 write(CONF, ADMINS)
 shutil.rmtree('/etc/docker', ignore_errors=True)
-
-
-def setup(*words):
-    r = sh(CTL, 'setup', 'docker', *words)
-    return r.returncode, r.stdout
 
 
 def read(path):
@@ -36,17 +30,13 @@ def state():
     return read(CONF), read(JSON), images and images.stdout, [n for n in os.listdir('/run') if 'setup' in n]
 
 
-def unchanged(name, status, *words, args=()):
-    before = state()
-    code, text = setup(*args)
-    ok(code == status and all(w in text for w in words) and state() == before, name, (code, text, before, state()))
-
-
+setup = Setup('docker', state)
+unchanged = setup.unchanged
 unchanged('there is no docker: refused, and nothing is changed', 78, 'there is no docker on this host')
 
 # without a running docker, only the file; setup accepts any file in dockerd's place
 write('/usr/local/sbin/dockerd', '#!/bin/sh\nexit 1\n', 0o755)
-for text, why in ('{ "debug": true, }', 'daemon.json'), ('[]', 'is no object'), ('{"a": 1, "a": 2}', 'daemon.json'), ('// mine\n{}', 'daemon.json'), \
+for text, why in ('{ "debug": true, }', 'daemon.json'), ('[]', 'is no JSON object'), ('{"a": 1, "a": 2}', 'daemon.json'), ('// mine\n{}', 'daemon.json'), \
         ('{"runtimes": []}', '"runtimes" is no object'), ('{"default-runtime": "nvidia"}', '"default-runtime" is "nvidia"'), \
         ('{"runtimes": {"gpuhelper": {"path": "/usr/bin/other"}}}', 'is not as setup writes it'), \
         ('{"runtimes": {"gpuhelper": {"path": "%s", "runtimeArgs": ["--debug"]}}}' % WRAPPER, 'is not as setup writes it'):
@@ -85,8 +75,22 @@ write(JSON, read(JSON).replace('"default-runtime": "gpuhelper"', '"default-runti
 r = sh(CTL, 'doctor')
 ok('warn engine: docker calls runc' in r.stdout, 'another default runtime: doctor reports it', r.stdout)
 setup('--undo')
-os.unlink('/usr/local/sbin/dockerd')
+# a link would be replaced by a file
+write('/srv/shared/daemon.json', '{"debug": true}')
+os.unlink(JSON)
+os.symlink('/srv/shared/daemon.json', JSON)
+unchanged('daemon.json is a link: refused', 78, JSON + ' is a symbolic link')
+ok(os.path.islink(JSON), 'and it is still one')
+write('/srv/shared/daemon.json', json.dumps({'runtimes': {'gpuhelper': OURS}, 'default-runtime': 'gpuhelper'}))
+unchanged('--undo of what somebody wrote behind a link: refused', 78, JSON + ' is a symbolic link', args=['--undo'])
+r = sh(CTL, 'doctor')
+ok('ok   engine: docker calls it, by ' + JSON in r.stdout, 'doctor reads it', r.stdout)
+os.unlink(JSON)
 shutil.rmtree('/etc/docker')
+os.symlink('/srv/shared', '/etc/docker')
+unchanged('a link above it: refused', 78, JSON + ' is a symbolic link, or lies behind one')
+os.unlink('/etc/docker')
+os.unlink('/usr/local/sbin/dockerd')
 write(CONF, ADMINS)
 
 if not os.path.exists(UNPACKED + '/usr/sbin/dockerd'):
@@ -123,9 +127,9 @@ def run(script, *options):
     return docker('run', '--rm', '--network', 'none', *options, 'image', '/bin/sh', '-c', script)
 
 
-with open(W + '/containerd.log', 'w') as log:
-    engine = subprocess.Popen(['containerd'], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd='/')
-time.sleep(1)
+stack = contextlib.ExitStack()
+stack.enter_context(containerd())
+OTHERS = '{\n    "debug": false,\n    "storage-driver": "vfs",\n    "runtimes": { "other": { "path": "/usr/bin/true" } }\n}\n'
 SITES = '{\n    "debug": false,\n    "storage-driver": "vfs"\n}\n'
 write(JSON, SITES)
 rootfs = busybox_rootfs(W + '/image', 0)
@@ -136,7 +140,7 @@ with dockerd() as p:
     if 'ran' not in text:
         skip('setup docker, with a dockerd', 'dockerd by itself says: %s %s' % (text.strip().replace('\n', ' '), open(W + '/dockerd.log').read()[-300:].replace('\n', ' ')))
         p.terminate()
-        engine.terminate()
+        stack.close()
         done()
     print('# docker', docker('version', '--format', '{{.Server.Version}}')[1].strip())
     host.policies(t10='?')
@@ -148,6 +152,32 @@ with dockerd() as p:
     os.unlink('/usr/local/bin/runc')
     write(CONF, ADMINS)
     fresh = state()
+    write(JSON, OTHERS)
+    p.send_signal(signal.SIGHUP)
+    # a client that lies stands in for a dockerd that does not make it its default in time
+    with client(CLIENT, """%s "$@" | sed 's/"DefaultRuntime":"gpuhelper"/"DefaultRuntime":"other"/'"""):
+        unchanged('a dockerd that does not take the default runtime', 78, 'did not make "gpuhelper" its default runtime')
+    time.sleep(1)
+    code, text = docker('info', '--format', '{{.DefaultRuntime}}')
+    ok(code == 0 and text.strip() == 'runc' and read(JSON) == OTHERS, 'it has runc as its default again', (text, read(JSON)))
+    code, text = docker('info', '--format', '{{json .Runtimes}}')
+    ok(code == 0 and 'gpuhelper' not in text, 'and the wrapper is none of its runtimes', text)
+    code, text = run('echo ran')
+    ok(code == 0 and 'ran' in text, 'and it runs containers', text)
+    with client(CLIENT, LEAVES_CONTAINER):
+        code, text = setup()
+    ok(code == 78 and 'could not be run by docker' in text and docker('ps', '-a', '-q') == (0, ''), 'the container of a client that failed is removed', (text, docker('ps', '-a')))
+    # the trial has put the wrapper into the file, and then somebody names another default
+    before = state()
+    with client(CLIENT, """%s "$@"
+s=$?
+case "$*" in *" rmi "*) sed 's/^{/{ "default-runtime": "other",/' JSON >JSON.new && mv JSON.new JSON ;; esac
+exit $s""".replace('JSON', JSON)):
+        code, text = setup()
+    ok(code == 78 and '"default-runtime" is "other"' in text and state() == before, 'a failure between trial and switching on: daemon.json is as it was',
+       (code, text, before, state()))
+    write(JSON, SITES)
+    p.send_signal(signal.SIGHUP)
     code, text = setup('--dry-run')
     ok(code == 0 and 'docker: PID %d, with its storage in /var/lib/docker (vfs)' % p.pid in text and state() == fresh, '--dry-run reports everything, and changes nothing', text)
     code, text = setup()
@@ -175,6 +205,5 @@ with dockerd('--default-runtime', 'runc') as p:
 write('/srv/daemon.json', SITES)
 with dockerd('--config-file', '/srv/daemon.json') as p:
     unchanged('another file of settings: refused', 78, 'dockerd (PID %d) reads /srv/daemon.json' % p.pid)
-engine.terminate()
-engine.wait(20)
+stack.close()
 done()

@@ -187,7 +187,7 @@ try:
     r = inside('gpuhelperctl', 'setup', 'concourse', '--dry-run')
     ok(r.returncode == 0 and 'worker: PID' in r.stdout and 'link: %s is there' % LINK in r.stdout, 'in the container, setup finds the worker', r.stdout)
     r = inside('gpuhelperctl', 'setup', 'concourse')
-    ok(r.returncode == 0 and 'trial: a container of its own ran' in r.stdout, 'setup can be run there for a test', r.stdout)
+    ok(r.returncode == 0 and 'trial: gpuhelper-runc ran a container of its own' in r.stdout, 'setup can be run there for a test', r.stdout)
 finally:
     for end in ends:
         end()

@@ -5,13 +5,12 @@ usage: setup_podman.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
 The storage is vfs, because a sandbox's /var is already an overlay.
 """
-import os, pwd, shutil, subprocess, sys, time
-from lib import *
+import os, pwd, re, shutil, subprocess, sys, time
+from setuplib import *
 
-CTL, CONF, DIR = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf', '/etc/containers/containers.conf.d'
+DIR, CLIENT = '/etc/containers/containers.conf.d', '/usr/local/sbin/podman'
 DROP_IN = DIR + '/90-gpuhelper.conf'
-POLICY = 'identity = "caller";\ncallers = [ "root", "worker" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % GPU0
-ADMINS = 'privileged = "deny";\n'
+POLICY = policy('root', 'worker')
 if not shutil.which('podman'):
     skip('setup podman', 'podman is not there: sh tests/deps.sh check')
     done()
@@ -31,14 +30,9 @@ os.makedirs('/run/user/%d' % worker.pw_uid, mode=0o700)
 os.chown('/run/user/%d' % worker.pw_uid, worker.pw_uid, worker.pw_gid)
 
 
-def setup(*words):
-    r = sh(CTL, 'setup', 'podman', *words)
-    return r.returncode, r.stdout
-
-
 def podman(*words, user='root'):
     before = ['setpriv', '--reuid', user, '--regid', user, '--init-groups', '--', 'env', '-i', 'HOME=/home/' + user, 'PATH=' + os.environ['PATH'],
-              'XDG_RUNTIME_DIR=/run/user/%d' % worker.pw_uid] if user != 'root' else []
+              'XDG_RUNTIME_DIR=/run/user/%d' % pwd.getpwnam(user).pw_uid] if user != 'root' else []
     r = sh(*before, 'podman', '--log-level', 'error', *words, cwd='/')
     return r.returncode, r.stdout
 
@@ -52,12 +46,8 @@ def state():
     return found, sorted(os.listdir(DIR)) if os.path.isdir(DIR) else None, podman('images', '-q')[1], [n for n in os.listdir('/run') if 'setup' in n]
 
 
-def unchanged(name, status, *words, args=()):
-    before = state()
-    code, text = setup(*args)
-    ok(code == status and all(w in text for w in words) and state() == before, name, (code, text, before, state()))
-
-
+setup = Setup('podman', state)
+unchanged = setup.unchanged
 ASK = '-e', 'GPUHELPER_GPUS=1'
 LOOK = 'ls /dev'
 code, text = podman('import', W + '/image.tar', 'image')
@@ -72,7 +62,7 @@ unchanged('a broken policy: nothing is switched on', 78, 't10.conf:1: ')
 host.policies(t10=POLICY)
 os.makedirs(DIR, exist_ok=True)
 write(DIR + '/95-site.conf', '[engine]\nruntime = "crun"\n')
-unchanged('a later file names another runtime: refused, and nothing is left', 78, 'podman would still call', DIR + '/95-site.conf', 'removed again')
+unchanged('a later file names another runtime: refused, and nothing is left', 78, 'podman would still call', DIR + '/95-site.conf', 'removed its own file again')
 os.unlink(DIR + '/95-site.conf')
 write(DROP_IN, '# mine\n')
 unchanged("a file of the administrator's in our place", 78, DROP_IN + ' is there, and is not as setup writes it')
@@ -84,12 +74,15 @@ os.unlink('/usr/local/sbin/runc')
 write(CONF, ADMINS + 'volumes = [ "/srv" ];\n')
 unchanged("the administrator's own volumes, which are others", 78, '"volumes"')
 write(CONF, ADMINS)
+with client(CLIENT, LEAVES_CONTAINER, shutil.which('podman')):
+    unchanged('a container that could not be run', 78, 'could not be run by podman')
+ok(podman('ps', '-a', '--format', '{{.Names}}')[1].split() == ['old'], 'is removed', podman('ps', '-a'))
 
 fresh = state()
 code, text = setup('--dry-run')
 ok(code == 0 and 'would write ' + DROP_IN in text and '    runtime = "/usr/bin/runc";' in text and state() == fresh, '--dry-run reports everything, and changes nothing', text)
 code, text = setup()
-ok(code == 0 and 'trial: podman ran a container' in text and 'containers that are there (1) keep' in text and 'runtime = "gpuhelper"' in open(DROP_IN).read(), 'setup', text)
+ok(code == 0 and 'trial: podman ran a container' in text and 'existing containers (1) keep' in text and 'runtime = "gpuhelper"' in open(DROP_IN).read(), 'setup', text)
 ok(open(CONF).read().startswith(ADMINS) and 'volumes' not in open(CONF).read(), "gpuhelper.conf has the runtime, and the administrator's lines", open(CONF).read())
 ok(state()[2:] == fresh[2:], 'the trial leaves neither image nor directory', state())
 code, text = run(LOOK, *ASK)
@@ -130,7 +123,7 @@ write(CONF, ADMINS)
 os.makedirs('/opt/containerd/bin')
 os.symlink(WRAPPER, '/opt/containerd/bin/runc')
 code, text = setup()
-ok(code == 0 and 'runtime: containers of concourse will have it, too' in text, 'setup reports another engine without a configured runtime', text)
+ok(code == 0 and 'runtime: containers of concourse will use it too' in text, 'setup reports another engine without a configured runtime', text)
 code, text = setup('--undo')
 ok(code == 0 and 'need' in text and 'runtime = ' in open(CONF).read() and not os.path.exists(DROP_IN), 'as long as another engine calls the wrapper, the lines stay', text)
 os.unlink('/opt/containerd/bin/runc')
@@ -154,6 +147,99 @@ code, text = run('echo ran', *ASK, user='worker')
 ok(code != 0 and 'gpuhelper' in text, 'gpuhelper decides on them', text)
 code, text = setup()
 ok(code == 0, 'a second run does not need --rootless', text)
+for d in '.local', '.local/share':
+    os.chmod('/home/worker/' + d, 0o775)
+code, text = run('echo ran', user='worker')
+ok(code == 0 and 'ran' in text, 'they still run where the umask lets a group write the directories above', text)
+
+
+# a user's storage counts for that user alone, and whoever makes it a link chooses nothing for others
+def roots_container(path):
+    """What becomes of a container of root's with this root filesystem, as rootfs_uri of a Concourse task can name it."""
+    b = Bundle(host, edit=lambda spec: spec['root'].update(path=path), args=['/bin/true'])
+    code = b.create().returncode
+    b.delete()
+    return code, str(b.errors())
+
+
+def refused(code, text):
+    return code != 0 and 'is not beneath the bundle or one of the volumes' in text
+
+
+def others_container(path):
+    """The same for a container of another user's, whose engine takes a directory as the root filesystem."""
+    code, text = podman('run', '--rm', '--network', 'none', '--rootfs', path, '/bin/true', user='other')
+    return code, text
+
+
+sh('useradd', '--create-home', '-G', 'gpuhelper', 'other')
+other = pwd.getpwnam('other')
+subordinate('other', 400000, 65536)
+os.makedirs('/run/user/%d' % other.pw_uid, mode=0o700)
+os.chown('/run/user/%d' % other.pw_uid, other.pw_uid, other.pw_gid)
+lines = open(CONF).read()
+write(CONF, lines.replace('" ];', '", "%s/vol" ];' % W))
+for d in '/home/worker', '/home/worker/.local', '/home/worker/.local/share', '/home/worker/.local/share/containers', STORE:
+    os.chmod(d, 0o755)
+busybox_rootfs(STORE + '/mine', worker.pw_uid)
+code, text = roots_container(STORE + '/mine')
+ok(refused(code, text), "a user's storage gives no container of root's its root filesystem", text)
+os.rename(STORE, STORE + '.away')
+busybox_rootfs('/srv/secret/root', MAXID)
+os.symlink('/srv/secret', STORE)
+os.lchown(STORE, worker.pw_uid, worker.pw_gid)
+code, text = roots_container('/srv/secret/root')
+ok(refused(code, text), "a link in its place gives it no directory of the host", text)
+code, text = roots_container(W + '/vol/rootfs')
+ok(code == 0, "root's own volume counts for root", text)
+os.unlink(STORE)
+busybox_rootfs('/home/other/secret/root', other.pw_uid)
+os.chmod('/home/other', 0o755)
+os.chown('/home/other/secret', other.pw_uid, other.pw_gid)
+code, text = others_container('/home/other/secret/root')
+ok(refused(code, text), "another user's directory is no volume", text)
+os.symlink('/home/other/secret', STORE)
+os.lchown(STORE, worker.pw_uid, worker.pw_gid)
+code, text = others_container('/home/other/secret/root')
+ok(refused(code, text), "and a user's link does not make it one", text)
+os.unlink(STORE)
+os.makedirs(STORE)
+os.chown(STORE, worker.pw_uid, worker.pw_gid)
+busybox_rootfs(STORE + '/theirs', other.pw_uid)
+code, text = others_container(STORE + '/theirs')
+ok(refused(code, text), "a user's storage gives another user's container no root filesystem", text)
+write(CONF, lines.replace('" ];', '", "/home/other/secret" ];'))
+code, text = others_container('/home/other/secret/root')
+ok('is not beneath the bundle' not in text, "a user's own directory that gpuhelper.conf names does", (code, text))
+shutil.rmtree(STORE)
+os.rename(STORE + '.away', STORE)
+write(CONF, lines)
 code, text = setup('--undo')
 ok(code == 0 and open(CONF).read() == ADMINS, 'undo', open(CONF).read())
+
+# users' storages that would count for nobody
+os.rename(STORE, '/home/worker/storage')
+shutil.rmtree('/home/other/.local', ignore_errors=True)
+os.makedirs('/home/other/.local/share/containers')
+os.symlink('/home/worker/storage', '/home/other/.local/share/containers/storage')
+code, text = setup('--rootless')
+ok(code == 0 and 'gpuhelper will refuse the containers of other: ' in text and '/home/other' not in open(CONF).read(),
+   "a user's link into another user's directory is not added, and setup says so", (text, open(CONF).read()))
+setup('--undo')
+
+# storage drivers that setup does not know.  A script stands in for a podman with another driver: no file system for one is here
+with client(CLIENT, """%s "$@" | sed 's/"graphDriverName": "vfs"/"graphDriverName": "zfs"/'""", shutil.which('podman')):
+    unchanged('a storage driver that setup does not know: refused by its name', 78, 'zfs', 'drivers overlay and vfs')
+    write(CONF, ADMINS + 'volumes = [ "/var/lib/containers/storage/zfs/graph" ];\n')
+    code, text = setup('--dry-run')
+    ok(code == 0, 'but not where gpuhelper.conf names its directory', text)
+write(CONF, ADMINS)
+
+# su(1) without - keeps the PATH of the user who calls it
+write(W + '/bin/runc', '#!/bin/sh\nexit 1\n', 0o755)
+code, text = setup()
+write(CONF, ADMINS)
+code, text = setup('--dry-run', env={'PATH': W + '/bin:' + os.environ['PATH']})
+ok(code == 0 and re.search('    runtime = "/usr/s?bin/runc";', text), 'a runc of the PATH of whoever runs setup is not taken', text)
+setup('--undo')
 done()

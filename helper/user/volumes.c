@@ -1,0 +1,203 @@
+/* See volumes.h. Assumes nothing about what is on the way. Opens each component before it looks at it. */
+#include "volumes.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../host/file.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "../pure/text.h"
+#include "namespace.h"
+
+#define LINKS_MAX 40	/* as many as the kernel follows */
+
+/* The way to a volume: the directory that it has come to, and what is left of the path. */
+struct way_to {
+	const char *volume;
+	uid_t caller;
+	int fd;			/* the directory; O_PATH */
+	struct buf real;	/* its path without links; "" is "/" */
+	char *rest;
+	unsigned links;
+};
+
+/* The caller is a user whom the host's root is not: only that user's own containers go by what the user changes. */
+static bool
+is_own(const struct way_to *w, const struct stat *st)
+{
+	return st->st_uid == w->caller && (w->caller != 0 || namespace_has_false_root());
+}
+
+/* «name» lies in the directory that the way has come to; NULL: it is that directory. */
+static int
+refuse_part(const struct way_to *w, const char *name, const struct stat *st, struct why *why)
+{
+	return refuse(why, WHY_CONFIG, "%s does not count for containers of uid %u: others can change where it leads, because "
+	    "%s%s%s belongs to uid %u and has mode %04o", w->volume, w->caller, w->real.p, name != NULL ? "/" : "",
+	    name != NULL ? name : "", st->st_uid, st->st_mode & 07777U);
+}
+
+static int
+check_directory(const struct way_to *w, const char *name, const struct stat *st, struct why *why)
+{
+	if (is_own(w, st))
+		return 0;
+	/* in a sticky directory nobody can rename what belongs to root or to the caller */
+	if (!trust_is_root(st->st_uid) || ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0 && (st->st_mode & S_ISVTX) == 0))
+		return refuse_part(w, name, st, why);
+	return 0;
+}
+
+static int
+check_link(const struct way_to *w, const char *name, const struct stat *st, struct why *why)
+{
+	if (is_own(w, st) || (trust_is_root(st->st_uid) && (!namespace_has_false_root() || *w->real.p == '\0')))
+		return 0;
+	return refuse_part(w, name, st, why);
+}
+
+static int
+refuse_way(const struct way_to *w, int error, struct why *why)
+{
+	return refuse(why, error == ENOMEM ? WHY_AGAIN : WHY_IO, "%s: %s", w->volume, strerror(error));
+}
+
+/* What the link says, and then what was left. */
+static int
+follow_link(struct way_to *w, int link, struct why *why)
+{
+	char target[4096], *rest;
+	ssize_t n = readlinkat(link, "", target, sizeof(target) - 1);
+
+	if (n <= 0 || n == (ssize_t)sizeof(target) - 1 || ++w->links > LINKS_MAX)
+		return refuse_way(w, n == -1 ? errno : ELOOP, why);
+	target[n] = '\0';
+	if (asprintf(&rest, "%s/%s", target, w->rest) == -1)
+		return refuse_nomem(why);
+	free(w->rest);
+	w->rest = rest;
+	if (*target != '/')
+		return 0;
+	(void)close(w->fd);
+	w->real.len = 0;
+	buf_puts(&w->real, "");
+	return (w->fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) != -1 ? 0 : refuse_way(w, errno, why);
+}
+
+/* Takes over «next», the directory of that name. */
+static int
+enter(struct way_to *w, int next, const char *name, struct why *why)
+{
+	char *slash;
+
+	(void)close(w->fd);
+	w->fd = next;
+	if (strcmp(name, "..") != 0) {
+		buf_printf(&w->real, "/%s", name);
+		return w->real.failed ? refuse_nomem(why) : 0;
+	}
+	if ((slash = strrchr(w->real.p, '/')) != NULL) {
+		w->real.len = (size_t)(slash - w->real.p);
+		*slash = '\0';
+	}
+	return 0;
+}
+
+static int
+go_on(struct way_to *w, const char *name, struct why *why)
+{
+	autoclose int next = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	int dir;
+
+	if (next == -1 || fstat(next, &st) == -1)
+		return refuse_way(w, errno, why);
+	if (S_ISLNK(st.st_mode))
+		return check_link(w, name, &st, why) == -1 ? -1 : follow_link(w, next, why);
+	if (!S_ISDIR(st.st_mode))
+		return refuse_way(w, ENOTDIR, why);
+	if (check_directory(w, name, &st, why) == -1)
+		return -1;
+	dir = next;
+	next = -1;
+	return enter(w, dir, name, why);
+}
+
+/* One component after the other, until nothing is left. */
+static int
+go(struct way_to *w, struct why *why)
+{
+	for (;;) {
+		autofree char *name = NULL;
+		const char *from = w->rest + strspn(w->rest, "/");
+		const size_t n = strcspn(from, "/");
+
+		if (n == 0)
+			return 0;
+		if ((name = strndup(from, n)) == NULL)
+			return refuse_nomem(why);
+		memmove(w->rest, from + n, strlen(from + n) + 1);
+		if (strcmp(name, ".") != 0 && go_on(w, name, why) == -1)
+			return -1;
+	}
+}
+
+/* The directory at the end: in such a namespace another user's looks like root's. */
+static int
+check_end(const struct way_to *w, struct why *why)
+{
+	struct stat st;
+
+	if (!namespace_has_false_root())
+		return 0;
+	if (fstat(w->fd, &st) == -1)
+		return refuse_way(w, errno, why);
+	return is_own(w, &st) ? 0 : refuse_part(w, NULL, &st, why);
+}
+
+int
+volume_resolve(const char *volume, uid_t caller, char **real, struct why *why)
+{
+	struct way_to w = { .volume = volume, .caller = caller, .fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC),
+		.rest = strdup(volume) };
+	struct stat st;
+	int ret;
+
+	*real = NULL;
+	buf_puts(&w.real, "");
+	if (w.rest == NULL || w.real.failed)
+		ret = refuse_nomem(why);
+	else if (w.fd == -1 || fstat(w.fd, &st) == -1)
+		ret = refuse_way(&w, errno, why);
+	else
+		ret = check_directory(&w, "", &st, why) == -1 || go(&w, why) == -1 || check_end(&w, why) == -1 ? -1 : 0;
+	if (ret == 0)
+		*real = *w.real.p != '\0' ? strdup(w.real.p) : strdup("/");
+	if (w.fd != -1)
+		(void)close(w.fd);
+	free(w.rest);
+	buf_free(&w.real);
+	return ret == 0 && *real == NULL ? refuse_nomem(why) : ret;
+}
+
+bool
+volumes_have(const struct settings *settings, const char *path, uid_t caller)
+{
+	struct why ignored;
+	bool found = false;
+	size_t i;
+
+	for (i = 0; !found && i < settings->volumes.n; i++) {
+		autofree char *real = NULL;
+
+		found = volume_resolve(settings->volumes.v[i], caller, &real, &ignored) == 0 && path_is_beneath(path, real);
+	}
+	return found;
+}

@@ -1,0 +1,68 @@
+"""What the tests of «gpuhelperctl setup» share: the command, a policy, a real containerd, and a client that fails."""
+import contextlib, subprocess, time
+from lib import *
+
+CTL, CONF = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf'
+ADMINS = 'privileged = "deny";\n'
+
+
+def policy(*callers):
+    """The text of a policy that gives one of the two GPUs to containers of these users."""
+    return 'identity = "caller";\ncallers = [ %s ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; } );\n' % (
+        ', '.join('"%s"' % c for c in callers), GPU0)
+
+
+class Setup:
+    """gpuhelperctl setup ENGINE.  state() returns all that it may change."""
+
+    def __init__(self, engine, state):
+        self.engine, self.state = engine, state
+
+    def __call__(self, *words, **kw):
+        r = sh(CTL, 'setup', self.engine, *words, **kw)
+        return r.returncode, r.stdout
+
+    def unchanged(self, name, status, *words, args=()):
+        """The command ends with this status, says these words, and changes nothing."""
+        before = self.state()
+        code, text = self(*args)
+        ok(code == status and all(w in text for w in words) and self.state() == before, name, (code, text, before, self.state()))
+
+
+@contextlib.contextmanager
+def containerd(*words, program='containerd'):
+    """A real containerd, by its usual settings or these words."""
+    with open(W + '/containerd.log', 'a') as log:
+        p = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd='/')
+    for _ in range(100):
+        if sh('ctr', 'version').returncode == 0:
+            break
+        time.sleep(0.1)
+    try:
+        yield p
+    finally:
+        p.terminate()
+        p.wait(20)
+
+
+@contextlib.contextmanager
+def client(path, script, real=None):
+    """A script in the place of an engine's client.  In its text %s is the real one, which moves aside if it has that path."""
+    aside = path + '-real'
+    if real is None:
+        os.rename(path, aside)
+    write(path, '#!/bin/sh\n' + script.replace('%s', real or aside) + '\n', 0o755)
+    try:
+        yield aside
+    finally:
+        os.unlink(path)
+        if real is None:
+            os.rename(aside, path)
+
+
+# fails, and leaves a container that runs: as a client does that setup ends after a minute
+LEAVES_CONTAINER = '''case "$*" in *" run "*)
+    %s $(echo "$*" | sed 's, --rm,,; s, run, run --detach,; s,/usr/bin/true$,/usr/bin/sleep 1000,')
+    exit 1 ;;
+esac
+exec %s "$@"'''

@@ -6,7 +6,7 @@ usage: growth.py OUT.json [CURVE...]    (bench.sh runs it in tests/lib/sandbox.s
 A point is [N, median, least, most, by minima, user + system], in ms more than the bare runtime, or [N, the refusal's
 message].
 """
-import json, os, re, shutil, sys, time, uuid
+import json, os, re, shutil, subprocess, sys, time, uuid
 import items
 from stage import RUNTIME, TEAM, WRAPPER, Stage, asked, create, folder_rules, load, measure, pairs_of
 from lib import lease, leases, write
@@ -145,10 +145,38 @@ def held(stage):
     end()
 
 
+def beside_processes(base, c):
+    """One curve: other processes on the host, each of which may have the GPU open or the folders mounted."""
+    others = []
+    try:
+        for n in 1, 10, 100, 400, 1000:
+            others += [subprocess.Popen(['sleep', '1000']) for _ in range(n - len(others))]
+            yield point(n, base, c)
+    finally:
+        for p in others:
+            p.kill()
+            p.wait()
+
+
+def processes(stage):
+    """Other processes, while one GPU is granted: it is made sure that none of them has the GPU open."""
+    stage.host.policies(t10=items.CALLER + items.GPUS)
+    t = stage.template(TEAM + ['GPUHELPER_GPUS=1'])
+    yield from beside_processes(create(RUNTIME, t, granted=True), create(WRAPPER, t, granted=True))
+
+
+def processes_plain(stage):
+    """The same for a plain container, whose root directory lies in a folder that containers may have mounted."""
+    t = stage.template(TEAM)
+    yield from beside_processes(create(RUNTIME, t), create(WRAPPER, t))
+
+
 CURVES = (('policies', policies, 'policy files'), ('gpus', gpus, 'GPUs of the host, one is granted'),
           ('granted-gpus', granted_gpus, 'GPUs granted to one container'), ('folders', folders, 'folders granted to one container'),
           ('at-once', at_once, 'creates at once, time divided by their number'), ('audit', audit, 'records in the audit log'),
-          ('leases', held, 'leases of other containers'))
+          ('leases', held, 'leases of other containers'),
+          ('processes', processes, 'other processes on the host, one GPU is granted'),
+          ('processes-plain', processes_plain, 'other processes on the host, plain container'))
 
 
 def main():

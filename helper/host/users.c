@@ -224,11 +224,11 @@ range_gives(const char *file, const uint32_t *uid, const char *name, uint32_t id
 	size_t size = 0;
 	char *who;
 
-	if (f == NULL)
-		return errno == ENOENT ? 0 : -1;
-	while (!found && getline(&line, &size, f) != -1)
+	while (f != NULL && !found && getline(&line, &size, f) != -1)
 		found = (uid != NULL ? line_gives(line, *uid, name, &first, &count) :
 		    parse_range(line, &who, &first, &count)) && id >= first && id - first < count;
+	if (f == NULL)
+		return errno == ENOENT ? 0 : -1;
 	tell_absent(f);
 	return found ? 1 : errno == 0 ? 0 : -1;
 }

@@ -1,6 +1,6 @@
 /*
- * A filter of system calls (seccomp(2)): a set of cases, one for each call, and the BPF program that is made of them.
- * Computes only; filter.c lists the calls, and installs the program.
+ * Compiles a filter of system calls (seccomp(2)): a set of cases, one for each call, becomes a BPF program. filter.c
+ * lists the calls, and installs the program.
  */
 #ifndef GPUHELPER_ROOT_CALLSET_H
 #define GPUHELPER_ROOT_CALLSET_H

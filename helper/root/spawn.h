@@ -47,7 +47,7 @@ struct spawned {
  */
 void spawned_start(struct spawned *p);
 
-/* Gets the processes of the started programs, for the filter, which must allow to kill them. Returns their number. */
+/* Gets the processes of the started programs, for the filter, which must allow killing them. Returns their number. */
 size_t spawned_pids(uint32_t pid[FILTER_CHILDREN_MAX]);
 
 /*

@@ -47,13 +47,13 @@
 static void
 load(struct callset *s, size_t offset)
 {
-	callset_put(s, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+	program_put(&s->body, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
 static void
 answer(struct callset *s, uint32_t how)
 {
-	callset_put(s, BPF_RET | BPF_K, how, 0, 0);
+	program_put(&s->body, BPF_RET | BPF_K, how, 0, 0);
 }
 
 /* Answers «how» unless the argument has this value. Compares the low half: the kernel takes these arguments as int. */
@@ -61,7 +61,7 @@ static void
 need_equal(struct callset *s, unsigned arg, uint32_t value, uint32_t how)
 {
 	load(s, LOW(arg));
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
 	answer(s, how);
 }
 
@@ -69,7 +69,7 @@ static void
 need_none_of(struct callset *s, unsigned arg, uint32_t bits, uint32_t how)
 {
 	load(s, LOW(arg));
-	callset_put(s, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+	program_put(&s->body, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
 	answer(s, how);
 }
 
@@ -97,7 +97,7 @@ put_open(struct callset *s, long number, unsigned flags)
 {
 	callset_begin(s, number);
 	load(s, LOW(flags));
-	callset_put(s, BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 1, 0);
+	program_put(&s->body, BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 1, 0);
 	answer(s, ALLOW);
 	need_none_of(s, flags + 1, NOT_OF_FILES, KILL);
 	callset_end(s, ALLOW);
@@ -124,15 +124,15 @@ put_nodes(struct callset *s, const struct filter_nodes *nodes)
 		return;
 	}
 	load(s, LOW(2));
-	callset_put(s, BPF_ALU | BPF_AND | BPF_K, ~0666U, 0, 0);
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, S_IFCHR, 1, 0);
+	program_put(&s->body, BPF_ALU | BPF_AND | BPF_K, ~0666U, 0, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, S_IFCHR, 1, 0);
 	answer(s, KILL);
 	/* the device number: a major of 12 bits above the minor's low 8 bits */
 	load(s, LOW(3));
-	callset_put(s, BPF_ALU | BPF_RSH | BPF_K, 8, 0, 0);
-	callset_put(s, BPF_ALU | BPF_AND | BPF_K, 0xfff, 0, 0);
+	program_put(&s->body, BPF_ALU | BPF_RSH | BPF_K, 8, 0, 0);
+	program_put(&s->body, BPF_ALU | BPF_AND | BPF_K, 0xfff, 0, 0);
 	for (i = 0; i < nodes->majors; i++) {
-		callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, nodes->major[i], 0, 1);
+		program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, nodes->major[i], 0, 1);
 		answer(s, ALLOW);
 	}
 	callset_end(s, KILL);
@@ -177,7 +177,7 @@ put_harmless(struct callset *s)
 	callset_begin(s, SYS_fcntl);
 	load(s, LOW(1));
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, commands[i], 0, 1);
+		program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, commands[i], 0, 1);
 		answer(s, ALLOW);
 	}
 	callset_end(s, REFUSE);
@@ -191,12 +191,12 @@ put_kill(struct callset *s, const uint32_t *child, size_t children)
 
 	callset_begin(s, SYS_kill);
 	load(s, LOW(1));
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
 	answer(s, ALLOW);
 	need_equal(s, 1, SIGKILL, KILL);
 	load(s, LOW(0));
 	for (i = 0; i < children; i++) {
-		callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, child[i], 0, 1);
+		program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, child[i], 0, 1);
 		answer(s, ALLOW);
 	}
 	callset_end(s, KILL);
@@ -220,8 +220,8 @@ put_special(struct callset *s)
 	callset_begin(s, SYS_ioctl);
 	/* the owner and the parent of a user namespace (peer.c) */
 	load(s, LOW(1));
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, NS_GET_OWNER_UID, 2, 0);
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, NS_GET_PARENT, 1, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, NS_GET_OWNER_UID, 2, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, NS_GET_PARENT, 1, 0);
 	answer(s, REFUSE);
 	callset_end(s, ALLOW);
 	/* reading this process's limits (sysconf(3)), not setting them */
@@ -229,7 +229,7 @@ put_special(struct callset *s)
 	need_equal(s, 0, 0, REFUSE);
 	need_equal(s, 2, 0, REFUSE);
 	load(s, HIGH(2));
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
 	answer(s, REFUSE);
 	callset_end(s, ALLOW);
 	/* abort(3) */
@@ -376,8 +376,8 @@ put_copies(struct callset *s)
 {
 	callset_begin(s, SYS_clone);
 	load(s, LOW(0));
-	callset_put(s, BPF_ALU | BPF_AND | BPF_K, ~(uint32_t)(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID), 0, 0);
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, SIGCHLD, 1, 0);
+	program_put(&s->body, BPF_ALU | BPF_AND | BPF_K, ~(uint32_t)(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID), 0, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, SIGCHLD, 1, 0);
 	answer(s, KILL);
 	callset_end(s, ALLOW);
 	callset_begin(s, SYS_prctl);
@@ -433,13 +433,13 @@ compose_for_reader(struct callset *s)
 static void
 put_head(struct call_program *p)
 {
-	call_program_put(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
-	call_program_put(p, BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCH, 1, 0);
-	call_program_put(p, BPF_RET | BPF_K, KILL, 0, 0);
-	call_program_put(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+	program_put(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
+	program_put(p, BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCH, 1, 0);
+	program_put(p, BPF_RET | BPF_K, KILL, 0, 0);
+	program_put(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
 	/* the system calls of x32, a second table on x86-64, have this bit */
-	call_program_put(p, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
-	call_program_put(p, BPF_RET | BPF_K, KILL, 0, 0);
+	program_put(p, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
+	program_put(p, BPF_RET | BPF_K, KILL, 0, 0);
 }
 
 /* openat2(2) must never have a case: its flags are in memory, which a filter can't read (host/file.c avoids it). */

@@ -1,4 +1,4 @@
-/* See cdi.h: the device nodes that a spec must not grant. cdihostpath.c has the functions that the helper calls, too. */
+/* See cdi.h: the device nodes that a spec must not grant. The helper calls only cdihostpath.c. */
 #include <string.h>
 
 #include "cdi.h"

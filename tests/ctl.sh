@@ -1023,7 +1023,7 @@ E
 against
 t "check --against: what no host gives, and what no policy does" exactly 0 <<-'E'
 	20-b.conf:2: warning: count = 4: no host has that many GPUs for this rule; w1 has the most: 2
-	20-b.conf:3: warning: this rule grants no GPU of any host: w1: no amd GPU to give: no GPU
+	20-b.conf:3: warning: this rule grants no GPU of any host: w1: no amd GPU can be granted: no GPU
 	20-b.conf:4: warning: this rule grants no GPU of any host: w1: this host has 0 of the intel GPUs that this rule names (gpuhelperctl devices lists them)
 	w2: warning: no policy grants amd GPU 0000:10:00.0 0x0000000000000001 (MI300X)
 E
@@ -1458,7 +1458,7 @@ sandboxed odd "one that may be absent" says "    /dev/nvidia-uvm-tools 510:1 (fo
 sandboxed named "check: a GPU that is named and there is fine, one that is not is told" exactly 0 <<-E
 	$T/sb/policy.d/20-b.conf:2: warning: a request of user nobody for one would be refused: without a device cgroup (rootless) nothing holds a GPU to one container: say sharing = "shared" there, or unenforced = "allow" in gpuhelper.conf
 	$T/sb/policy.d/20-b.conf:3: warning: this host has no nvidia GPU "2" (gpuhelperctl devices lists them)
-	$T/sb/policy.d/30-c.conf:2: warning: a request of user root for one would be refused: no amd GPU to give: module amdgpu is not loaded: run modprobe amdgpu
+	$T/sb/policy.d/30-c.conf:2: warning: a request of user root for one would be refused: no amd GPU can be granted: module amdgpu is not loaded: run modprobe amdgpu
 E
 sandboxed gpu "explain: the candidates" exactly 0 <<-E
 	container: user root (uid 0), pipeline ml/train, job (none), by token
@@ -1478,7 +1478,7 @@ E
 sandboxed gpu.json "explain: the candidates as JSON" json "j['gives']['gpus'][0]['count'] == 1 and [c['pci'] for c in j['gives']['gpus'][0]['candidates']] == ['0000:af:00.0'] and j['gives']['wait'] == 240 and j['gives']['gpus'][0]['share_limit'] == 3" </dev/null
 sandboxed many "explain: more than it gives" sh -c '[ $(cat sb-many.st) = 77 ] && grep -q "^refused: 10-a.conf: .*3.* at most 2" out' </dev/null
 sandboxed rootless "explain: without a device cgroup" sh -c '[ $(cat sb-rootless.st) = 77 ] && grep -q "^20-b.conf: covers the container, but does not allow the whole request: 20-b.conf:2: without a device cgroup" out' </dev/null
-sandboxed amd "explain: a GPU that the host has not is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU to give: module amdgpu is not loaded: run modprobe amdgpu" </dev/null
+sandboxed amd "explain: a GPU that the host has not is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU can be granted: module amdgpu is not loaded: run modprobe amdgpu" </dev/null
 sandboxed folders "check: folders and GPUs that would be refused" exactly 0 <<-E
 	$T/checked/policy.d/10-a.conf:2: warning: a request of user root for 3 would be refused: this host has 2 of the nvidia GPUs that this rule names (gpuhelperctl devices lists them)
 	$T/checked/policy.d/10-a.conf:2: warning: a request of user nobody for 3 would be refused: this host has 2 of the nvidia GPUs that this rule names (gpuhelperctl devices lists them)

@@ -90,15 +90,15 @@ walk_till_sure(struct search *s, struct why *why)
 	if (clock_ms() <= s->nodes.looks.until)
 		return refuse(why, WHY_IO, "/proc can't be read");
 	if (d.unsteady == 0 && d.slow == 0)
-		return refuse(why, WHY_AGAIN, "who of the containers has the GPU open can't be seen in %d s: they have very many "
-		    "files open (the last one seen is PID %d)", HOLDERS_MS / 1000, *s->at);
+		return refuse(why, WHY_AGAIN, "can't see in %d s which containers have the GPU open: they have very many files "
+		    "open (the last process seen is PID %d)", HOLDERS_MS / 1000, *s->at);
 	if (d.unsteady != 0)
-		return refuse(why, WHY_AGAIN, "/proc/%d: whether it has the GPU open can't be seen, for one, as long as its "
-		    "threads or files come and go so fast", d.unsteady);
-	return refuse(why, WHY_AGAIN, d.crowded ? "who has the GPU open can't be seen: processes begin faster than they can "
-	    "be looked at (the last one was PID %d): see what starts them, and end that" : "/proc/%d: whether it has the GPU "
-	    "open can't be seen: it keeps whoever looks at it waiting (in execve(2) with a file of a FUSE file system open?); "
-	    "end it", d.slow);
+		return refuse(why, WHY_AGAIN, "/proc/%d: can't see whether this process, among others, has the GPU open: its "
+		    "threads or files change too fast", d.unsteady);
+	return refuse(why, WHY_AGAIN, d.crowded ? "can't see which containers have the GPU open: processes start faster than "
+	    "they can be looked at (the last one was PID %d): find what starts them, and end that" : "/proc/%d: can't see "
+	    "whether this process has the GPU open: it blocks its readers (in execve(2) with a file of a FUSE file system "
+	    "open?); end it", d.slow);
 }
 
 int

@@ -148,7 +148,7 @@ no_gpu_here(const struct trial *t, const struct gpu_rule *r, size_t have)
 	if (r->kind != NULL)
 		return no_cdi_device_here(t, r, have);
 	if (absent[0] != '\0')
-		return refuse(t->give.why, WHY_ABSENT, "%s:%u: no %s GPU to give: %s", t->give.policy->name, r->line,
+		return refuse(t->give.why, WHY_ABSENT, "%s:%u: no %s GPU can be granted: %s", t->give.policy->name, r->line,
 		    gpu_rule_vendor(r), absent);
 	for (i = 0; i < t->give.inv->gpus && !r->whole_mig; i++)
 		if (t->give.inv->gpu[i].mig && gpu_rule_names(r, &t->give.inv->gpu[i]))

@@ -1,4 +1,4 @@
-/* See cdi.h: what a spec must not give out by the name of a node.  cdihostpath.c has what the helper asks, too. */
+/* See cdi.h: the device nodes that a spec must not grant. The helper calls only cdihostpath.c. */
 #include <string.h>
 
 #include "cdi.h"

@@ -150,14 +150,14 @@ judge_answer_check(const struct judge_ask *asked, const struct judge_answer *a, 
 	if (asked->verb != JUDGE_TOKEN)
 		return 0;
 	if (a->issuer >= asked->issuers)
-		return refuse(why, WHY_BUG, PROGRAM " names an issuer that is none of gpuhelper.conf's");
+		return refuse(why, WHY_BUG, PROGRAM " names an issuer that is not in gpuhelper.conf");
 	k = &asked->keys[a->issuer];
 	oldest = asked->issuer[a->issuer].keys_max_age;
 	if (k->text == NULL || (oldest != 0 && asked->now - k->fetched > oldest))
-		return refuse(why, WHY_BUG, PROGRAM " takes a token of an issuer whose keys can't be had, or are too old");
+		return refuse(why, WHY_BUG, PROGRAM " accepts a token of an issuer whose keys are missing or too old");
 	if (!is_pipeline_name(c->team) || !is_pipeline_name(c->pipeline) || (c->job != NULL && !is_pipeline_name(c->job)) ||
 	    strlen(c->once) != 64 || strspn(c->once, "0123456789abcdef") != 64)
-		return refuse(why, WHY_BUG, PROGRAM " says what no token can say");
+		return refuse(why, WHY_BUG, PROGRAM " reports claims that no valid token has");
 	if (c->iat > asked->now + TOKEN_LEEWAY || asked->now - c->iat > asked->issuer[a->issuer].max_age ||
 	    c->exp <= asked->now - TOKEN_LEEWAY)
 		return refuse(why, WHY_BUG, PROGRAM " takes a token whose time is over, or has not come");

@@ -12,7 +12,7 @@ label_message_read(const char *bytes, size_t len, void *out, size_t size, struct
 		memcpy(out, bytes, size);
 	if (len == size && label_text_ends(out, LABEL_VERSION_MAX) && strcmp(out, GPUHELPER_VERSION) == 0)
 		return true;
-	refuse(why, WHY_CONFIG, "gpuhelper and gpuhelper-label are not of one version: install both again (make install)");
+	refuse(why, WHY_CONFIG, "gpuhelper and gpuhelper-label differ in version: install both again (make install)");
 	return false;
 }
 

@@ -93,7 +93,7 @@ enum idleness pausing_judge(const struct pausing *p, const struct sight *s, int6
 
 /* What an exec must do about the GPUs. */
 enum exec_turn {
-	EXEC_GOES_ON,		/* nothing: they are there, or can't be had any more */
+	EXEC_GOES_ON,		/* nothing: the container has its GPUs, or can't get them any more */
 	EXEC_OPENS,		/* open the container's access to them */
 	EXEC_WAITS,		/* ask again: another process is changing the lease */
 	EXEC_COMES_BACK,	/* take GPUs again: they were given back */

@@ -8,7 +8,7 @@
 int
 read_refuse_version(struct why *why)
 {
-	return refuse(why, WHY_CONFIG, "gpuhelper and gpuhelper-read are not of one version: install both again (make "
+	return refuse(why, WHY_CONFIG, "gpuhelper and gpuhelper-read differ in version: install both again (make "
 	    "install)");
 }
 

@@ -39,8 +39,8 @@ allot_wants(const struct decision *d, struct waiter *w, struct why *why)
 }
 
 /*
- * All GPUs that are not free: first those that leases hold, then those withheld, then those
- * reserved for earlier requests.
+ * All GPUs that are not free: first those that leases hold, then strays and drained ones, then those reserved for
+ * earlier requests.
  */
 struct holdings {
 	struct holding *v;
@@ -123,24 +123,24 @@ keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, s
 }
 
 static int
-fill_holdings(const struct leases *ls, const struct queue *q, const struct withheld *no, size_t before, bool last,
-    size_t max, struct holdings *h, struct why *why)
+fill_holdings(const struct allot_state *s, size_t before, bool last, size_t max, struct holdings *h, struct why *why)
 {
+	const struct leases *ls = s->leases;
 	size_t i;
 
-	h->v = calloc(ls->n + no->strays->n + no->drained->n + before + 1, sizeof(*h->v));
+	h->v = calloc(ls->n + s->strays->n + s->drained->n + before + 1, sizeof(*h->v));
 	h->kept = calloc(before + 1, sizeof(*h->kept));
 	if (h->v == NULL || h->kept == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < ls->n; i++)
 		if (lease_holds(ls->v[i]))
 			h->v[h->n++] = (struct holding){ .gpu = ls->v[i]->gpu, .gpus = ls->v[i]->gpus };
-	for (i = 0; i < no->strays->n; i++)
-		h->v[h->n++] = (struct holding){ .gpu = &no->strays->v[i].gpu, .gpus = 1 };
-	for (i = 0; i < no->drained->n; i++)
-		h->v[h->n++] = (struct holding){ .gpu = &no->drained->v[i].gpu, .gpus = 1 };
+	for (i = 0; i < s->strays->n; i++)
+		h->v[h->n++] = (struct holding){ .gpu = &s->strays->v[i].gpu, .gpus = 1 };
+	for (i = 0; i < s->drained->n; i++)
+		h->v[h->n++] = (struct holding){ .gpu = &s->drained->v[i].gpu, .gpus = 1 };
 	for (i = 0; i < before; i++)
-		if (keep_for(&q->v[i], !last, h, max, why) == -1)
+		if (keep_for(&s->queue->v[i], !last, h, max, why) == -1)
 			return -1;
 	return 0;
 }
@@ -180,8 +180,7 @@ tell_stray(const struct strays *strays, const struct waiter *w, struct buf *b)
 
 /* Names each lease that holds a candidate: "ml/train since 2026-11-20T23:06:00Z". */
 static int
-refuse_busy(const struct leases *ls, const struct strays *strays, const struct waiter *w, uint32_t uid,
-    const struct identity *who, size_t before, struct why *why)
+refuse_busy(const struct allot_state *s, const struct waiter *w, uint32_t uid, size_t before, struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	unsigned told = 0;
@@ -190,11 +189,11 @@ refuse_busy(const struct leases *ls, const struct strays *strays, const struct w
 	bool named;
 	size_t i;
 
-	for (i = 0; i < ls->n && told < 4; i++) {
-		l = ls->v[i];
+	for (i = 0; i < s->leases->n && told < 4; i++) {
+		l = s->leases->v[i];
 		if (!lease_holds(l) || !pick_wants_any(w->want, w->wants, l->gpu, l->gpus))
 			continue;
-		named = allot_may_name(l, uid, who);
+		named = allot_may_name(l, uid, s->who);
 		buf_printf(&b, "%s%s", told++ ? ", " : "taken by ",
 		    !named ? "a container" : l->pipeline[0] != '\0' ? l->pipeline : l->id);
 		text_time(l->since, since);
@@ -202,7 +201,7 @@ refuse_busy(const struct leases *ls, const struct strays *strays, const struct w
 			buf_printf(&b, " since %s", since);
 	}
 	/* a holder has its GPU open anyway, so processes are named only if there is no holder */
-	if (told == 0 && tell_stray(strays, w, &b))
+	if (told == 0 && tell_stray(s->strays, w, &b))
 		told++;
 	if (before > 0)
 		buf_printf(&b, "%s%zu waiting before this one", told ? "; " : "", before);
@@ -293,15 +292,15 @@ is_wanted_before(const struct queue *q, size_t before, const struct lease *l)
  * and starve a request for two. Root asks for everyone's containers, so for root the pipeline must be the same, too.
  */
 static bool
-has_one(const struct leases *ls, const struct queue *q, size_t before, const struct lease *of)
+has_one(const struct allot_state *s, size_t before, const struct lease *of)
 {
 	const struct lease *l;
 	size_t i;
 
-	for (i = 0; i < ls->n; i++) {
-		l = ls->v[i];
+	for (i = 0; i < s->leases->n; i++) {
+		l = s->leases->v[i];
 		if (l->uid == of->uid && (l->uid != 0 || strcmp(l->pipeline, of->pipeline) == 0) && lease_holds(l) &&
-		    is_wanted_before(q, before, l))
+		    is_wanted_before(s->queue, before, l))
 			return true;
 	}
 	return false;
@@ -345,19 +344,20 @@ check_in_service(const struct drained *d, const struct waiter *w, size_t max, st
 }
 
 int
-allot(const struct leases *ls, const struct queue *q, const struct withheld *no, const struct decision *d,
-    const struct identity *who, struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why)
+allot(const struct allot_state *s, struct lease *l, const struct waiter *w, struct allotted *out, size_t max,
+    struct why *why)
 {
-	const size_t before = queue_place(q, w->key);
-	const bool last = d->grant.wait > 0 && queue_waited(q, w->key) >= d->grant.wait && !has_one(ls, q, before, l);
+	const struct grant *g = &s->decision->grant;
+	const size_t before = queue_place(s->queue, w->key);
+	const bool last = g->wait > 0 && queue_waited(s->queue, w->key) >= g->wait && !has_one(s, before, l);
 	struct holdings h = { 0 };
 	int ret;
 
-	if (check_in_service(no->drained, w, max, why) == -1)
+	if (check_in_service(s->drained, w, max, why) == -1)
 		return -1;
-	if ((ret = fill_holdings(ls, q, no, before, last, max, &h, why)) == 0 &&
-	    (ret = pick_and_take(&h, &d->grant, l, w, out, max, why)) == 1)
-		ret = refuse_busy(ls, no->strays, w, l->uid, who, before, why);
+	if ((ret = fill_holdings(s, before, last, max, &h, why)) == 0 &&
+	    (ret = pick_and_take(&h, g, l, w, out, max, why)) == 1)
+		ret = refuse_busy(s, w, l->uid, before, why);
 	holdings_free(&h);
 	return ret;
 }

@@ -25,12 +25,6 @@ struct strays {
 	size_t n;
 };
 
-/* GPUs that nobody gets although no lease holds them. */
-struct withheld {
-	const struct strays *strays;
-	const struct drained *drained;	/* out of service */
-};
-
 /* Fills w->want with the GPUs that the decision allows. -1 with *why: memory is short. */
 int allot_wants(const struct decision *d, struct waiter *w, struct why *why);
 
@@ -49,12 +43,22 @@ int allot_check_nodes(const struct leases *ls, const struct lease *l, const stru
  */
 bool allot_may_name(const struct lease *holder, uint32_t uid, const struct identity *who);
 
+/* The state by which allot() picks GPUs. */
+struct allot_state {
+	const struct leases *leases;
+	const struct queue *queue;
+	const struct strays *strays;
+	const struct drained *drained;	/* GPUs that are out of service */
+	const struct decision *decision;
+	const struct identity *who;	/* who asks */
+};
+
 /*
- * Picks GPUs for what w wants, except those withheld, and writes them into *l (gpu, node) and out[] (at most max, in
- * the same order). -1 with *why: WHY_AGAIN if too few are free, naming the holders that «who» may know and the number
- * of earlier waiters; WHY_DENIED if too few are in service, so that no wait would help.
+ * Picks GPUs for what w wants, except strays and drained ones, and writes them into *l (gpu, node) and out[] (at
+ * most max, in the same order). -1 with *why: WHY_AGAIN if too few are free, naming the holders that s->who may know
+ * and the number of earlier waiters; WHY_DENIED if too few are in service, so that no wait would help.
  */
-int allot(const struct leases *ls, const struct queue *q, const struct withheld *no, const struct decision *d,
-    const struct identity *who, struct lease *l, struct waiter *w, struct allotted *out, size_t max, struct why *why);
+int allot(const struct allot_state *s, struct lease *l, const struct waiter *w, struct allotted *out, size_t max,
+    struct why *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* See audit.h.  Appends and does nothing else; how a record is linked to the one before it: chain.h. */
+/* See audit.h. Only appends to the log. chain.h links a record to the one before it. */
 #include "audit.h"
 
 #include <errno.h>
@@ -20,13 +20,13 @@ audit_open(struct why *why)
 	struct stat st;
 	int fd;
 
-	/* above it only root may own, but some systems let a group write in /var/log: the folder itself must be ours */
+	/* only root may own the directories above, but a group may write /var/log; only root may write the log's own */
 	if ((dir = trust_open_dir(GPUHELPER_LOGDIR, false, why)) == -1 || trust_check(dir, GPUHELPER_LOGDIR, why) == -1)
 		return -1;
 	fd = openat(dir, "audit.jsonl", O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd == -1 && errno == ENOENT) {
 		fd = openat(dir, "audit.jsonl", O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
-		/* its folder's group (gpuhelper's, where it was installed) reads it: so an administrator can name another */
+		/* the directory's group may read the log, so that the administrator can choose the group */
 		if (fd != -1 && fstat(dir, &st) == 0 && fchown(fd, 0, st.st_gid) == 0)
 			(void)fchmod(fd, 0640);
 		else if (fd == -1 && errno == EEXIST)
@@ -36,14 +36,14 @@ audit_open(struct why *why)
 		return refuse(why, WHY_IO, GPUHELPER_LOGDIR "/audit.jsonl: %s", strerror(errno));
 	/* a pipe can be opened to be read and written, and keeps nothing */
 	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
-		refuse(why, WHY_CONFIG, GPUHELPER_LOGDIR "/audit.jsonl is no regular file: remove it");
+		refuse(why, WHY_CONFIG, GPUHELPER_LOGDIR "/audit.jsonl is not a regular file: remove it");
 	else if (trust_check(fd, GPUHELPER_LOGDIR "/audit.jsonl", why) == 0)
 		return fd;
 	close(fd);
 	return -1;
 }
 
-/* Of who is refused because his caller could stop him: with the chain in his hand he would stop everyone. */
+/* For a helper that its caller can still stop: if it held the chain's lock, it would stop all other helpers. */
 static int
 append_unlinked(int fd, const struct buf *line, struct why *why)
 {
@@ -78,7 +78,7 @@ audit_write(int fd, const struct record *r, struct why *why)
 	return ret;
 }
 
-/* Counted first: who is ended in between has a record less, not one more. */
+/* Counts a record before it is written: if the helper is killed in between, the user has one record less, not more. */
 static int
 count(int fd, const struct record *r, struct rate *rate, enum rate_kind kind, struct buf *line, struct why *why)
 {

@@ -1,4 +1,4 @@
-/* The audit log: one JSON line a decision. */
+/* The audit log: one line of JSON for each decision. */
 #ifndef GPUHELPER_ROOT_AUDIT_H
 #define GPUHELPER_ROOT_AUDIT_H
 
@@ -7,44 +7,45 @@
 #include "peer.h"
 #include "rate.h"
 
-/* Members of a struct record: who asked. */
+/* The members of a struct record that name the peer. */
 #define ASKED_BY(p) .uid = (p)->asker.uid, .user = (p)->user, .pid = (p)->pid
 
-/* Opens the log, or refuses: without it nothing is granted.  Returns a descriptor, to be read and appended to. */
+/* Opens the log for reading and appending. Returns the descriptor, or -1 with *why: then nothing may be granted. */
 int audit_open(struct why *why);
 
 /*
- * Appends one record with a single write, linked to the one before it, but for a record of who could not leave his
- * caller's cgroup.  -1 with *why if it did not go in whole, or (WHY_AGAIN) another helper is at it for too long.
+ * Appends a record with a single write, and links it to the one before, unless this helper could not leave its caller's
+ * cgroup. -1 with *why: the record was not written whole, or (WHY_AGAIN) another helper has the log for too long.
  */
 int audit_write(int fd, const struct record *r, struct why *why);
 
 /*
- * The same within what the peer may have written (rate.h).  1 with *why if the peer has used that up, which the log
- * says once a day: the record is then left out.
+ * The same, within the peer's share of the log (rate.h). 1 with *why: the share is used up, so the record is left out.
+ * The log says so once a day.
  */
 int audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struct why *why);
 
 /*
- * The same in two steps, for what is written under the lock on the leases: the count may have to wait for other helpers
- * of this user's, and nobody else is to wait with it.  audit_line_end() in either case: of a line that was not written
- * it tells how many records had been left out, as the line would have.
+ * The same in two steps, for records that are written under the lock on the leases. The first may wait for other
+ * helpers of the same user, so it must be called without that lock, which other users wait for. audit_line_end() in
+ * either case: if the line was not written, it records how many records were left out, which the line would have
+ * said.
  */
 struct audit_line {
 	struct buf text;
-	uint32_t uid, suppressed;	/* of that uid, before this one; 0: none, or told of */
-	bool left_out;			/* the user has used up what may be written for him */
+	uint32_t uid, suppressed;	/* the records of uid left out before this one, unless the log says so already */
+	bool left_out;			/* the user has used up his share */
 };
 int audit_count(int fd, const struct record *r, enum rate_kind kind, struct audit_line *out, struct why *why);
 int audit_append(int fd, struct audit_line *line, struct why *why);
 void audit_line_end(int fd, struct audit_line *line);
 
-/* What was left out of the log before today, of whom nothing has been written since. */
+/* Records how many records were left out before today, for each user who has had no record since. */
 void audit_left_out(int fd);
 
 /*
- * A record about a lease: it names whose it was, not who looked.  False: another helper was at the log for too long,
- * and the record can still be written later.  What else can't be written is passed over.
+ * Writes a record about a lease, which names the lease's user, not the peer. False: another helper has the log for too
+ * long, so the caller should try later. Other failures are ignored.
  */
 bool audit_lease(int fd, const char *event, const struct lease *l);
 

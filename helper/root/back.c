@@ -1,6 +1,6 @@
 /*
- * See back.h.  Goes the way of a grant (call, ruling, plan, record, acts), with two differences: the lease that was
- * given back remembers the pipeline, and no token is asked for again.
+ * See back.h. Takes the steps of a grant (call, ruling, plan, record, acts), but takes the pipeline from the lease
+ * instead of a token.
  */
 #include "back.h"
 
@@ -23,7 +23,7 @@
 
 /* The container's lease. */
 
-/* Its GPUs were given back, or whoever was about to have them back has stopped half-way. */
+/* True if the GPUs were given back, or if the process that was taking them again has stopped half-way. */
 static bool
 may_come_back(const struct lease *l)
 {
@@ -70,7 +70,7 @@ rule_again(struct ruling *r, const struct lease *l, struct why *why)
 	autobuf struct buf gpus = { 0 };
 
 	if (l->pausing.who == NULL || !identity_unpack(l->pausing.who, &r->known))
-		return refuse(why, WHY_DENIED, "what pipeline it is was too long to be remembered");
+		return refuse(why, WHY_DENIED, "the container's lease does not name its pipeline: the names were too long");
 	if (!lease_words(l, &gpus))
 		return refuse_nomem(why);
 	if (reader_reads(&r->settings, &r->policies, why) == -1)
@@ -79,7 +79,7 @@ rule_again(struct ruling *r, const struct lease *l, struct why *why)
 	return ruling_decide(r, &(struct request){ .gpus = gpus.p }, why);
 }
 
-/* Keeps only the candidates that the container had before: the devices in the container can't be exchanged any more. */
+/* Keeps only the candidates that the container had before: its device nodes can't be changed any more. */
 static void
 narrow(struct decision *d, const struct lease *had)
 {
@@ -97,7 +97,7 @@ narrow(struct decision *d, const struct lease *had)
 
 /* The plan. */
 
-/* By the id maps of the container's first process, which the kernel vouches for. */
+/* Finds the container's user by the id maps of its first process, which come from the kernel. */
 static int
 find_subject(struct plan *p, struct why *why)
 {
@@ -119,7 +119,7 @@ forget_gpus(struct lease *l)
 	l->gpus = l->nodes = 0;
 }
 
-/* Names who has the GPUs now, as far as the user may know that, to whoever starts something in the container. */
+/* Names the container that has the GPUs now, if the user may know that. */
 static void
 name_holder(const struct leases *ls, const struct lease *old, const struct identity *id, struct why *why)
 {
@@ -156,7 +156,7 @@ take_again(struct plan *p, struct picking *k, const struct lease *old, struct re
 	if (plan_further_nodes(p, &f->why) == -1)
 		return -1;
 	if (l->gpus != old->gpus || !lease_same_nodes(old, l))
-		return refuse(&f->why, WHY_ABSENT, "its devices have other numbers by now");
+		return refuse(&f->why, WHY_ABSENT, "the numbers of its device nodes have changed: create the container again");
 	l->state = LEASE_COMING_BACK;
 	l->since = time(NULL);
 	l->pausing.giver = call_process(r->call);
@@ -187,7 +187,7 @@ lock_and_take(struct plan *p, struct refusal *f)
 
 /* Record and acts. */
 
-/* Under the lock again: is it still this process that changes the lease? */
+/* To be called under the lock. The lease, if this process is still the one that changes it; else NULL. */
 static struct lease *
 still_ours(const struct call *c, const struct leases *ls)
 {
@@ -197,7 +197,7 @@ still_ours(const struct call *c, const struct leases *ls)
 	return l != NULL && l->state == LEASE_COMING_BACK && process_id_same(&l->pausing.giver, &self) ? l : NULL;
 }
 
-/* Not under the lock, under which the line is written: see audit.h. */
+/* To be called without the lock; hold() writes the line under it (audit.h). */
 static int
 count_record(struct plan *p, struct audit_line *line, struct why *why)
 {
@@ -210,9 +210,8 @@ count_record(struct plan *p, struct audit_line *line, struct why *why)
 }
 
 /*
- * Records the grant and does the lease's acts; the lease is then held by whoever starts something in the container.
- * The record is written under the lock: once another process has found the lease over, and recorded its end, nothing of
- * it may follow in the log.
+ * Records the grant, does the lease's acts, and adds the peer to the lease as a runtime. The record is written under
+ * the lock: another process may end the lease, and no record of the lease may follow that of its end.
  */
 static int
 hold(struct plan *p, struct leases *ls, struct audit_line *line, bool *recorded, struct why *why)
@@ -221,7 +220,7 @@ hold(struct plan *p, struct leases *ls, struct audit_line *line, bool *recorded,
 	struct lease *l = &p->lease;
 
 	if (still_ours(c, ls) == NULL)
-		return refuse(why, WHY_AGAIN, "this took too long");
+		return refuse(why, WHY_AGAIN, "taking the GPU again took too long: try again");
 	if (audit_append(c->audit, line, why) == -1)
 		return -1;
 	*recorded = true;
@@ -238,8 +237,9 @@ hold(struct plan *p, struct leases *ls, struct audit_line *line, bool *recorded,
 }
 
 /*
- * Makes the lease given back as before, as far as what was done can be undone now. Only a grant that was recorded, and
- * so was counted, has its end recorded: otherwise a user could make the log grow without limit.
+ * Undoes the acts, and marks the lease as given back again. If the acts can't be undone now, a later request does both.
+ * Only the end of a recorded grant is recorded, because that grant was counted: otherwise a user could make the log
+ * grow without limit.
  */
 static void
 undo_hold(const struct call *c, struct leases *ls, bool recorded)
@@ -255,7 +255,7 @@ undo_hold(const struct call *c, struct leases *ls, bool recorded)
 		(void)audit_lease(c->audit, "gave-back", l);
 }
 
-/* Holds the lease that was taken again, or where that fails, or may not be, gives it back. */
+/* Holds the lease that was taken again. If that fails, or without may_hold, gives it back. */
 static int
 hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why *why)
 {
@@ -271,7 +271,7 @@ hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why 
 	return -1;
 }
 
-/* 1: as lock_and_take() says. */
+/* 1: the same as from lock_and_take(). */
 static int
 have_again(struct ruling *r, struct plan *p, struct refusal *f)
 {
@@ -280,7 +280,7 @@ have_again(struct ruling *r, struct plan *p, struct refusal *f)
 
 	if (rule_again(r, &p->lease, &f->why) == -1 || find_subject(p, &f->why) == -1)
 		return -1;
-	/* waiting is for a task that has not begun */
+	/* only a container's first task waits */
 	if (p->lease.pausing.used)
 		r->decision.grant.wait = 0;
 	narrow(&r->decision, &p->lease);

@@ -8,38 +8,29 @@
 #define JUMP_MAX 255		/* the longest conditional jump, in instructions */
 
 void
-callset_put(struct callset *s, unsigned code, uint32_t k, unsigned jt, unsigned jf)
+program_put(struct call_program *p, unsigned code, uint32_t k, unsigned jt, unsigned jf)
 {
-	if (s->used == CALLSET_BODIES_MAX)
-		s->full = true;
+	if (p->n == CALLSET_PROGRAM_MAX)
+		p->full = true;
 	else
-		s->body[s->used++] = (struct sock_filter){ (unsigned short)code, (unsigned char)jt, (unsigned char)jf, k };
+		p->v[p->n++] = (struct sock_filter){ (unsigned short)code, (unsigned char)jt, (unsigned char)jf, k };
 }
 
 void
 callset_begin(struct callset *s, long number)
 {
 	if (s->n == CALLSET_CASES_MAX)
-		s->full = true;
+		s->body.full = true;
 	else
-		s->v[s->n++] = (struct call_case){ .first = (uint32_t)number, .last = (uint32_t)number, .at = s->used };
+		s->v[s->n++] = (struct call_case){ .first = (uint32_t)number, .last = (uint32_t)number, .at = s->body.n };
 }
 
 void
 callset_end(struct callset *s, uint32_t how)
 {
-	callset_put(s, BPF_RET | BPF_K, how, 0, 0);
+	program_put(&s->body, BPF_RET | BPF_K, how, 0, 0);
 	if (s->n > 0)
-		s->v[s->n - 1].len = (unsigned short)(s->used - s->v[s->n - 1].at);
-}
-
-void
-call_program_put(struct call_program *p, unsigned code, uint32_t k, unsigned jt, unsigned jf)
-{
-	if (p->n == CALLSET_PROGRAM_MAX)
-		p->full = true;
-	else
-		p->v[p->n++] = (struct sock_filter){ (unsigned short)code, (unsigned char)jt, (unsigned char)jf, k };
+		s->v[s->n - 1].len = (unsigned short)(s->body.n - s->v[s->n - 1].at);
 }
 
 /* Sorts by number. Cases of one number keep their order. */
@@ -56,7 +47,7 @@ by_number(const void *a, const void *b)
 static bool
 same_body(const struct callset *s, const struct call_case *a, const struct call_case *b)
 {
-	return a->len == b->len && memcmp(&s->body[a->at], &s->body[b->at], a->len * sizeof(s->body[0])) == 0;
+	return a->len == b->len && memcmp(&s->body.v[a->at], &s->body.v[b->at], a->len * sizeof(s->body.v[0])) == 0;
 }
 
 /* Drops the later cases of a number, and makes neighbours with equal instructions one case. */
@@ -85,15 +76,15 @@ put_case(const struct callset *s, const struct call_case *c, struct call_program
 	unsigned short i;
 
 	if (c->first == c->last) {
-		call_program_put(out, BPF_JMP | BPF_JEQ | BPF_K, c->first, 0, c->len);
+		program_put(out, BPF_JMP | BPF_JEQ | BPF_K, c->first, 0, c->len);
 	} else {
-		call_program_put(out, BPF_JMP | BPF_JGE | BPF_K, c->first, 0, c->len + 1U);
-		call_program_put(out, BPF_JMP | BPF_JGT | BPF_K, c->last, c->len, 0);
+		program_put(out, BPF_JMP | BPF_JGE | BPF_K, c->first, 0, c->len + 1U);
+		program_put(out, BPF_JMP | BPF_JGT | BPF_K, c->last, c->len, 0);
 	}
 	for (i = 0; i < c->len; i++) {
-		const struct sock_filter *f = &s->body[c->at + i];
+		const struct sock_filter *f = &s->body.v[c->at + i];
 
-		call_program_put(out, f->code, f->k, f->jt, f->jf);
+		program_put(out, f->code, f->k, f->jt, f->jf);
 	}
 }
 
@@ -121,14 +112,14 @@ put_tree(const struct callset *s, const struct call_case *c, size_t n, uint32_t 
 	if (n <= LEAF) {
 		for (i = 0; i < n; i++)
 			put_case(s, &c[i], out);
-		call_program_put(out, BPF_RET | BPF_K, otherwise, 0, 0);
+		program_put(out, BPF_RET | BPF_K, otherwise, 0, 0);
 		return;
 	}
 	if (left > JUMP_MAX) {
-		call_program_put(out, BPF_JMP | BPF_JGE | BPF_K, c[half].first, 0, 1);
-		call_program_put(out, BPF_JMP | BPF_JA, (uint32_t)left, 0, 0);
+		program_put(out, BPF_JMP | BPF_JGE | BPF_K, c[half].first, 0, 1);
+		program_put(out, BPF_JMP | BPF_JA, (uint32_t)left, 0, 0);
 	} else {
-		call_program_put(out, BPF_JMP | BPF_JGE | BPF_K, c[half].first, (unsigned)left, 0);
+		program_put(out, BPF_JMP | BPF_JGE | BPF_K, c[half].first, (unsigned)left, 0);
 	}
 	put_tree(s, c, half, otherwise, out);
 	put_tree(s, c + half, n - half, otherwise, out);
@@ -141,7 +132,7 @@ callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out)
 
 	qsort(s->v, s->n, sizeof(s->v[0]), by_number);
 	merge_cases(s);
-	out->full = out->full || s->full;
+	out->full = out->full || s->body.full;
 	/* one conditional jump must reach past a case's instructions */
 	for (i = 0; i < s->n; i++)
 		if (s->v[i].len >= JUMP_MAX)

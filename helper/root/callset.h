@@ -1,6 +1,6 @@
 /*
- * A filter of system calls (seccomp(2)): a set of cases, one for each call, and the BPF program that is made of them.
- * Computes only; filter.c lists the calls, and installs the program.
+ * Compiles a filter of system calls (seccomp(2)): a set of cases, one for each call, becomes a BPF program. filter.c
+ * lists the calls, and installs the program.
  */
 #ifndef GPUHELPER_ROOT_CALLSET_H
 #define GPUHELPER_ROOT_CALLSET_H
@@ -11,8 +11,13 @@
 #include <stdint.h>
 
 #define CALLSET_CASES_MAX 320
-#define CALLSET_BODIES_MAX 640
 #define CALLSET_PROGRAM_MAX 1600
+
+struct call_program {
+	struct sock_filter v[CALLSET_PROGRAM_MAX];
+	unsigned short n;
+	bool full;			/* an instruction did not fit */
+};
 
 struct call_case {
 	uint32_t first, last;		/* system call numbers */
@@ -22,24 +27,18 @@ struct call_case {
 struct callset {
 	struct call_case v[CALLSET_CASES_MAX];
 	size_t n;
-	struct sock_filter body[CALLSET_BODIES_MAX];
-	unsigned short used;
-	bool full;			/* a case or an instruction did not fit: callset_compile() makes no program */
+	struct call_program body;	/* body.full, also after too many cases: callset_compile() makes no program */
 };
 
-struct call_program {
-	struct sock_filter v[CALLSET_PROGRAM_MAX];
-	unsigned short n;
-	bool full;
-};
+/* Appends an instruction to a case of callset.body, or to a program before callset_compile(). */
+void program_put(struct call_program *p, unsigned code, uint32_t k, unsigned jt, unsigned jf);
 
 /*
- * Begins the case of this system call number. callset_put() adds its instructions, which may jump among themselves.
- * callset_end() closes the case with «how» (SECCOMP_RET_...) as its last answer. Of two cases of one number, the
- * first one counts.
+ * Begins the case of this system call number. program_put() adds its instructions to s->body; they may jump among
+ * themselves. callset_end() closes the case with «how» (SECCOMP_RET_...) as its last answer. Of two cases of one
+ * number, the first one counts.
  */
 void callset_begin(struct callset *s, long number);
-void callset_put(struct callset *s, unsigned code, uint32_t k, unsigned jt, unsigned jf);
 void callset_end(struct callset *s, uint32_t how);
 
 /*
@@ -49,8 +48,5 @@ void callset_end(struct callset *s, uint32_t how);
  * the program did not fit.
  */
 void callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out);
-
-/* Appends one instruction, for the checks that come before the search for the number. */
-void call_program_put(struct call_program *p, unsigned code, uint32_t k, unsigned jt, unsigned jf);
 
 #endif

@@ -21,7 +21,7 @@ capabilities_keep(const int *kept, size_t n, struct why *why)
 
 	if (syscall(SYS_capget, &head, data) == -1)
 		return refuse(why, WHY_BUG, "capget: %s", strerror(errno));
-	/* until there is none of that number, or all are out of reach: who has no CAP_SETPCAP gets none back either */
+	/* ends after the last capability, or at once without CAP_SETPCAP: such a process can't add capabilities either */
 	for (cap = 0; prctl(PR_CAPBSET_DROP, cap) == 0; cap++)
 		continue;
 	(void)prctl(PR_SET_SECUREBITS, locked);

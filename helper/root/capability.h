@@ -1,4 +1,4 @@
-/* The capabilities that a process of ours goes on with. */
+/* Drops capabilities that a process does not need. */
 #ifndef GPUHELPER_ROOT_CAPABILITY_H
 #define GPUHELPER_ROOT_CAPABILITY_H
 
@@ -12,8 +12,8 @@
 #endif
 
 /*
- * Drops all capabilities (capabilities(7)) but those of the list that the process has, from the bounding set too, and
- * shuts the ways by which root gets them back; who has none has nothing to shut. -1 with *why.
+ * Keeps, of the process's capabilities (capabilities(7)), only those in kept[n]. Empties the bounding set, and sets the
+ * securebits so that neither uid 0 nor an exec regains any. -1 with *why.
  */
 int capabilities_keep(const int *kept, size_t n, struct why *why);
 

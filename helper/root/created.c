@@ -1,7 +1,7 @@
 /*
- * VERB_CREATED.  Until now the lease only named the cgroups that the container might come to be in; now they can be
- * seen.  Goes by what the kernel says about processes, their parents and their cgroups; takes nothing from the request
- * but the container's name.
+ * VERB_CREATED: the runtime has created the container. So far the lease names only the cgroups that the container might
+ * get; now the helper notes the real ones. All it takes from the request is the container's name; the rest it learns
+ * from the kernel: processes, their parents and their cgroups.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,22 +22,22 @@
 #include "ways.h"
 
 /*
- * A rootful container is granted GPUs by its cgroup's device rules, so there have to be such rules.  A privileged
- * container could change its own in any case.
+ * Refuses a rootful container without device rules that deny the other GPUs. A privileged container could change its
+ * own rules, so it is not checked.
  */
 static int
 check_gate(const struct lease *l, const char *gate, bool ruled, struct why *why)
 {
 	if (gate == NULL)
-		return refuse(why, WHY_DENIED, "container %s: the runtime put it into no cgroup of its own for devices, so that "
-		    "it could open every GPU (was it told to use none?)", l->id);
-	return ruled || l->privileged ? 0 : refuse(why, WHY_DENIED, "container %s: by /sys/fs/cgroup/%s/devices.list it may "
+		return refuse(why, WHY_DENIED, "container %s: the runtime gave it no devices cgroup of its own, so it could open "
+		    "every GPU (was the runtime told to use no cgroups?)", l->id);
+	return ruled || l->privileged ? 0 : refuse(why, WHY_DENIED, "container %s: /sys/fs/cgroup/%s/devices.list lets it "
 	    "open GPUs that it was not granted", l->id, gate);
 }
 
 /*
- * Notes the cgroup that holds the container's device rules: by it the access of a container that pauses is ended.  Also
- * finds whether these rules keep the container from other GPUs.
+ * Notes the cgroup with the container's device rules, by which root's wrapper can shut out a container that pauses.
+ * *ruled: these rules deny the container other GPUs.
  */
 static int
 note_gate(struct lease *l, const char *gate, bool *ruled, struct why *why)
@@ -53,18 +53,18 @@ note_gate(struct lease *l, const char *gate, bool *ruled, struct why *why)
 	return ret;
 }
 
-/* What is seen of the container that the asker's runtime has just made. */
+/* The container that the peer's runtime has just made, as the kernel shows it. */
 struct newborn {
 	struct process_id init;
 	bool own_pids;
-	uint64_t mounts;	/* its mount namespace, where a process may outlive the first one in it; else 0 */
-	struct strlist cgroups;	/* that hold this container alone */
+	uint64_t mounts;	/* its mount namespace, if it shares a PID namespace but no mount namespace; else 0 */
+	struct strlist cgroups;	/* those that hold only this container */
 	size_t gate;		/* which of them holds its device rules; SIZE_MAX: none */
 };
 
 /*
- * In a PID namespace that the container shares, its processes may outlive the first one, and move to another cgroup.
- * Only their mount namespace then tells whose they are.
+ * If the container shares a PID namespace, its processes may outlive the first one, and move to another cgroup. Then
+ * only their mount namespace shows that they are the container's.
  */
 static int
 see_mounts(const struct peer *p, struct newborn *b, struct why *why)
@@ -81,22 +81,22 @@ see_mounts(const struct peer *p, struct newborn *b, struct why *why)
 }
 
 /*
- * To be called before any lock is taken, since the asker can make whoever looks at its processes wait.  The caller
- * frees b->cgroups.
+ * To be called without any lock, because the peer can block a process that reads about its processes in /proc. The
+ * caller frees b->cgroups.
  */
 static int
 see_newborn(const struct peer *p, const struct request *r, struct newborn *b, struct why *why)
 {
 	*b = (struct newborn){ 0 };
 	if (!container_find_init(p->pid, getpid(), &b->init, &b->own_pids))
-		return refuse(why, WHY_IO, "container %s: which process is its first one can't be told (is PID %d the one that "
-		    "started the runtime?)", r->id, p->pid);
+		return refuse(why, WHY_IO, "container %s: can't find its first process (is PID %d the one that started the "
+		    "runtime?)", r->id, p->pid);
 	if (!cgroup_own(b->init.pid, &b->cgroups, &b->gate))
-		return refuse(why, WHY_IO, "/proc/%d/cgroup: the container's cgroups can't be seen", b->init.pid);
+		return refuse(why, WHY_IO, "/proc/%d/cgroup: can't find the container's cgroups", b->init.pid);
 	return see_mounts(p, b, why);
 }
 
-/* A rootless container may have no cgroup of its own; then the lease keeps those that it had named. */
+/* Notes the container's cgroups. A rootless one may have none of its own; then those in the lease stay. */
 static int
 note_cgroups(struct newborn *b, struct lease *l, struct why *why)
 {
@@ -126,7 +126,7 @@ adopt(const struct leases *ls, struct newborn *b, struct lease *l, struct why *w
 		l->mounts = b->mounts;
 	ways_settle(l);
 	l->pausing.created = clock_ms();
-	/* which may be longer now, for whoever makes a cgroup chooses its name */
+	/* the lease may be longer now, with the names of the cgroups */
 	return leases_write_more(ls, l, why);
 }
 
@@ -143,7 +143,7 @@ adopt_for(const struct peer *p, const struct request *r, struct newborn *b, cons
 	    leases_read(&ls, &(struct concern){ .key = key }, &reply->why) == 0) {
 		l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
 		if (l == NULL || l->asker.pid != p->pid || l->asker.start != p->start)
-			refuse(&reply->why, WHY_DENIED, "container %s has no lease of this process's", r->id);
+			refuse(&reply->why, WHY_DENIED, "container %s has no lease that this process requested", r->id);
 		else if (unseen->code != WHY_NONE)
 			reply->why = *unseen;
 		else if (adopt(&ls, b, l, &reply->why) == 0)
@@ -158,7 +158,7 @@ verb_created(const struct peer *p, const struct request *r, struct reply *reply)
 	struct newborn b;
 
 	reply->kind = REPLY_REFUSED;
-	/* first, so that no helper of the asker's is in a cgroup that seems to be the container's own */
+	/* first: a helper in the peer's cgroup could make the container's cgroup look shared */
 	if (leave_cgroup(p->starter, &reply->why) == -1)
 		return;
 	(void)see_newborn(p, r, &b, &unseen);

@@ -1,9 +1,8 @@
 /*
- * See enter.h.  Runs as uid 0 in whatever state the caller left the process:
- * may assume nothing, and must not touch the heap, the file system or a log
- * before the ids are settled, but for /dev/null, /etc/passwd and /etc/subuid,
- * the places of crowd.h and what it says below.  Until then the caller can stop
- * or end it at any point: what is done by then must need no undoing.
+ * See enter.h. Runs as uid 0 in the state in which the caller left the process, so it may assume nothing. Until all
+ * ids are root's, it must not write a log, and may open only /dev/null, /etc/passwd, /etc/subuid, the places of
+ * crowd.h and the directories that it checks. Until then the caller can stop or end the process at any point, so it
+ * must do nothing that would have to be undone.
  */
 #include "enter.h"
 
@@ -43,20 +42,19 @@
 #include "timer.h"
 
 /*
- * What is kept: nodes are made (mknod, chown), and callers' processes are looked
- * at, for open and mapped nodes too: ptrace, what lets root into their
- * /proc/PID/fd, and what lets it follow the links of /proc/PID/map_files.  And
- * memory is locked, whatever the caller's limit on that (owncgroup.c); programs
- * that run as users of their own are ended (spawn.c).  At the end the process is
- * its caller's again, if it has one (leave()): for that it keeps the last of these,
- * which is left out at the socket.
+ * - CAP_MKNOD, CAP_CHOWN, CAP_FOWNER: to make device nodes, and to change their ACLs.
+ * - CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE: to read /proc/PID/fd and to follow the links of
+ *   /proc/PID/map_files, for the nodes that a process has open and mapped.
+ * - CAP_IPC_LOCK: to lock memory beyond the caller's RLIMIT_MEMLOCK (owncgroup.c).
+ * - CAP_KILL: to end programs that run as users of their own (spawn.c).
+ * - CAP_SETUID, the last one: for leave(). Behind the socket it is not kept.
  */
 static const int kept_capabilities[] = { CAP_MKNOD, CAP_CHOWN, CAP_FOWNER, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH,
 	CAP_IPC_LOCK, CAP_CHECKPOINT_RESTORE, CAP_KILL, CAP_SETUID };
-#define FIRST_REAL_TIME 32	/* the kernel's (signal(7)); the C library has SIGRTMIN above its own */
+#define FIRST_REAL_TIME 32	/* the kernel's number (signal(7)); SIGRTMIN leaves out those that the C library uses */
 #define KEPT (sizeof(kept_capabilities) / sizeof(kept_capabilities[0]))
 
-/* Raises a limit as far as may be, and refuses to start with too little to finish. */
+/* Raises a limit to «want», or as far as the hard limit allows. Refuses if it stays below «least». */
 static int
 need_limit(__rlimit_resource_t what, rlim_t want, rlim_t least, const char *name, struct why *why)
 {
@@ -71,24 +69,28 @@ need_limit(__rlimit_resource_t what, rlim_t want, rlim_t least, const char *name
 	return 0;
 }
 
-/* Slack, what poll(2) and its like may wait longer than they are told to, is what the caller set: years, perhaps. */
+/*
+ * The process inherits the timer slack, by which poll(2) may wait longer than told. The caller may have set it to
+ * years.
+ */
 static int
 own_time(enum door door, struct why *why)
 {
-	/* 0 would be what was inherited */
+	/* 0 would set the inherited value */
 	(void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-	/* a timer takes the place of one, of all that the user has */
+	/* a timer counts as a pending signal of the user */
 	if (need_limit(RLIMIT_SIGPENDING, RLIM_INFINITY, 1, "pending signals", why) == -1)
 		return -1;
 	if (kill_after(door == DOOR_SETUID && getuid() == 0 ? LIFE_OF_ROOTS_S : LIFE_S) == -1)
-		return refuse(why, WHY_AGAIN, "no timer can be had: %s: raise the limit on pending signals (ulimit)",
+		return refuse(why, WHY_AGAIN, "can't make a timer: %s: raise the limit on pending signals (ulimit)",
 		    strerror(errno));
 	return 0;
 }
 
 /*
- * 0 to 2 may be files of a file system that is the caller's own (fuse(4)).  What it does not answer (a poll, a write,
- * the close at the end) keeps a process for ever, whatever signal it has: now one that counts as the caller's.
+ * Replaces descriptors 0 to 2 by /dev/null if they are files of a file system, which may be the caller's own (fuse(4)).
+ * Such a file system can leave a poll, a write or a close unanswered, and no signal ends a process that waits for the
+ * answer. This runs while the process still counts as the caller's.
  */
 static int
 leave_files(int null, struct why *why)
@@ -104,8 +106,8 @@ leave_files(int null, struct why *why)
 }
 
 /*
- * A look at what is there (MSG_PEEK) begins with what is read next, wherever the caller would have it begin. What is
- * no socket is refused later.
+ * Resets the offset at which MSG_PEEK begins, because the caller may have set it. If the descriptor is no socket, a
+ * later step refuses the request.
  */
 static int
 own_socket(struct why *why)
@@ -118,7 +120,7 @@ own_socket(struct why *why)
 	return 0;
 }
 
-/* 0, 1 and 2 must be taken, or the next file we open would become someone's stdout. */
+/* If one of 0, 1 and 2 were closed, the next file that we open would become standard output, say. */
 static int
 own_descriptors(enum door door, struct why *why)
 {
@@ -158,7 +160,10 @@ take_starter(struct starter *who, struct why *why)
 	return 0;
 }
 
-/* Root of a user namespace that someone made for himself is root of nothing: our own file then is not root's. */
+/*
+ * Checks that uid 0 is the host's root. In a user namespace of another user, root has no rights on the host: there, our
+ * own file does not belong to root.
+ */
 static int
 check_power(enum door door, const struct starter *who, struct why *why)
 {
@@ -167,17 +172,17 @@ check_power(enum door door, const struct starter *who, struct why *why)
 	if (stat("/proc/self/exe", &exe) == -1)
 		return refuse(why, WHY_IO, "/proc/self/exe: %s: is /proc mounted?", strerror(errno));
 	if (exe.st_uid != 0)
-		return refuse(why, WHY_DENIED, "root of a user namespace only (this program belongs to uid %u there): it can't "
-		    "help from here", exe.st_uid);
+		return refuse(why, WHY_DENIED, "started by root of a user namespace, not by the host's root (this program belongs "
+		    "to uid %u there)", exe.st_uid);
 	if (who->uid != 0 && getauxval(AT_SECURE) == 0)
-		return refuse(why, WHY_DENIED, "started in a way that is neither setuid nor by root");
-	/* or a user could say who asks by handing us a connection */
+		return refuse(why, WHY_DENIED, "started neither through the setuid bit nor by root");
+	/* a user could pass us a connection of another user, and so ask in that user's name */
 	if (door == DOOR_SOCKET && (who->uid != 0 || getauxval(AT_SECURE) != 0))
-		return refuse(why, WHY_DENIED, "--socket is for root, who has a connection to be answered (gpuhelper.socket)");
+		return refuse(why, WHY_DENIED, "only root may use --socket: systemd does, for gpuhelper.socket");
 	return 0;
 }
 
-/* A container without a user namespace of its own could bring an /etc/gpuhelper of its own. */
+/* A container without a user namespace of its own could have another /etc/gpuhelper. */
 static int
 check_etc(struct why *why)
 {
@@ -194,8 +199,9 @@ check_etc(struct why *why)
 }
 
 /*
- * Whose /dev or /run is another one, as root may have made for a service or a session, sees nodes without what leases
- * did to them, and no leases: he would end them with nothing undone, or be given what others have.
+ * Root may have given a service or a session another /dev or /run. A helper there would see nodes without the changes
+ * that leases made to them, and no leases: it would end leases without undoing their changes, or grant GPUs that
+ * other containers have.
  */
 static int
 check_places(struct why *why)
@@ -208,7 +214,7 @@ check_places(struct why *why)
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		if ((ret = hostview_compare(places[i], WHY_DENIED, why)) == -1)
 			return -1;
-		/* the helper's own, where it is not there yet, is made in what is above */
+		/* a directory of the helper's that is missing will be made in the one above, so that one must be the host's */
 		snprintf(above, sizeof(above), "%.*s", (int)(strrchr(places[i], '/') - places[i]), places[i]);
 		if (ret == 1 && hostview_compare(above, WHY_DENIED, why) == -1)
 			return -1;
@@ -223,11 +229,11 @@ reset_signals(void)
 	sigset_t none;
 	int sig;
 
-	/* a real-time signal that the caller ignored may stay ignored: nothing here waits for one */
+	/* real-time signals may stay ignored: nothing here waits for one */
 	for (sig = 1; sig < FIRST_REAL_TIME; sig++)
 		(void)signal(sig, SIG_DFL);
 	(void)signal(SIGPIPE, SIG_IGN);
-	/* keys at the caller's terminal must not stop us half-way */
+	/* the caller's terminal must not stop or end the helper half-way */
 	(void)signal(SIGHUP, SIG_IGN);
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGQUIT, SIG_IGN);
@@ -260,9 +266,9 @@ reset_limits(struct why *why)
 }
 
 /*
- * Out of the session of whoever started us: the scheduler's autogroup goes by
- * it (sched(7)), and its members can make that as unimportant as they like
- * while we hold a lock.  A leader of a group can't leave it, and need not be one.
+ * Leaves the starter's session. The scheduler has an autogroup for each session (sched(7)), and members of a session
+ * can lower the priority of its autogroup while this process holds a lock. setsid(2) fails for the leader of a process
+ * group.
  */
 static int
 leave_session(const struct starter *who, struct why *why)
@@ -281,7 +287,7 @@ reset_surroundings(void)
 	int fd;
 
 	(void)setpriority(PRIO_PROCESS, 0, 0);
-	/* none of its own: as that says (ioprio_set(2), IOPRIO_WHO_PROCESS) */
+	/* no I/O priority of its own: the nice value decides (ioprio_set(2), IOPRIO_WHO_PROCESS) */
 	(void)syscall(SYS_ioprio_set, 1, 0, 0);
 	(void)sched_setscheduler(0, SCHED_OTHER, &ordinary);
 	memset(&cpus, 0xff, sizeof(cpus));
@@ -292,17 +298,17 @@ reset_surroundings(void)
 	}
 }
 
-/* The groups before the uid, so that what is made by then is in none of the caller's. */
+/* Changes the groups before the uid, so that files made before become_root() belong to root's group. */
 static int
 become_roots_group(struct why *why)
 {
-	/* a service that is root's already need not have the right to: what they are now is looked at below */
+	/* a service of root's may lack the capabilities for this, and needs no change: become_root() checks the result */
 	if ((setgroups(0, NULL) == -1 || setresgid(0, 0, 0) == -1) && getuid() != 0)
-		return refuse(why, WHY_BUG, "the groups did not become root's: %s", strerror(errno));
+		return refuse(why, WHY_BUG, "can't change to root's group: %s", strerror(errno));
 	return 0;
 }
 
-/* Once the real uid is 0 too, the caller can no longer signal, trace or limit this process; nor is it one of his. */
+/* Once the real uid is 0 too, the caller can't signal, trace or limit this process, which no longer counts as his. */
 static int
 become_root(struct why *why)
 {
@@ -310,18 +316,18 @@ become_root(struct why *why)
 	gid_t rg, eg, sg;
 	int err = 0;
 
-	/* a service that is root and nobody else already need not have the right to become it: what they are now counts */
+	/* a service of root's may lack the capabilities for this, so only the resulting ids count */
 	if (setgroups(0, NULL) == -1 || setresgid(0, 0, 0) == -1 || setresuid(0, 0, 0) == -1)
 		err = errno;
 	if (getresuid(&r, &e, &s) == -1 || getresgid(&rg, &eg, &sg) == -1 || r != 0 || e != 0 || s != 0 || rg != 0 ||
 	    eg != 0 || sg != 0 || getgroups(0, NULL) != 0)
-		return refuse(why, WHY_BUG, "the ids did not become root's: %s", err != 0 ? strerror(err) : "no error");
+		return refuse(why, WHY_BUG, "can't change all ids to root's: %s", err != 0 ? strerror(err) : "no error");
 	return 0;
 }
 
 /*
- * Who is one of somebody's many ids would be counted as one user more, each time.  Before that one gets places of
- * his own, and while this process is still his to end.
+ * Refuses subordinate uids: a user with many of them would count as many users. To be called before crowd_enter(), and
+ * while the caller can still end this process.
  */
 static int
 check_own(uid_t uid, struct why *why)
@@ -336,12 +342,12 @@ check_own(uid_t uid, struct why *why)
 	if ((subordinate = user_is_subordinate(uid)) == -1)
 		return refuse(why, WHY_IO, "/etc/subuid: %s", strerror(errno));
 	if (subordinate == 1)
-		return refuse(why, WHY_DENIED, "uid %u is one that a user has for his containers (/etc/subuid): only the user "
-		    "himself can ask", uid);
+		return refuse(why, WHY_DENIED, "uid %u is a subordinate uid (/etc/subuid): only the user who owns it can "
+		    "ask", uid);
 	return 0;
 }
 
-/* What the driver's nodes are; where that can't be read none can be made, as whoever would make one says. */
+/* Finds the majors and the owner of the driver's nodes. Without majors, nodes can't be made, and node.c says so. */
 static void
 find_nodes(struct filter_nodes *out)
 {
@@ -358,7 +364,10 @@ find_nodes(struct filter_nodes *out)
 	inventory_free(&inv);
 }
 
-/* Of who is nobody else: root's own runtimes.  A filter can't be loosened once it is known what is asked. */
+/*
+ * True if root asks, for a runtime of its own. This can't wait until the request is read: a filter can't be loosened
+ * later.
+ */
 static bool
 is_asked_by_root(enum door door, const struct starter *who)
 {
@@ -371,8 +380,8 @@ is_asked_by_root(enum door door, const struct starter *who)
 }
 
 /*
- * Who lists our directory in /proc, which everybody may, can keep its lock: a name in it that is in use is found
- * without that lock, from now to the end, whatever we hold when we look.
+ * Any user can hold the lock of our /proc directory by listing it. A lookup of a name that is already cached needs no
+ * lock, and these descriptors keep the names cached until the process ends.
  */
 static int
 pin_own_names(struct why *why)
@@ -386,7 +395,7 @@ pin_own_names(struct why *why)
 	return 0;
 }
 
-/* Which children a request needs. What a request does without them fails closed. */
+/* Which children a request needs. If the hint was wrong, a request without a child that it needs is refused. */
 static bool
 needs_looks(int verb)
 {
@@ -400,8 +409,8 @@ needs_decision(int verb)
 }
 
 /*
- * Starts the children that the request needs, or all if it has not come yet. What is seen of the request here is a
- * hint: it is read and checked later.
+ * Starts the children that the request needs, or all if it has not arrived yet. The verb seen here is only a hint: the
+ * request is read and checked later.
  */
 static void
 start_children(bool of_root)
@@ -442,12 +451,12 @@ enter(enum door door, struct starter *who, struct why *why)
 	reset_signals();
 	if (leave_session(who, why) == -1)
 		return -1;
-	/* limits while CAP_SYS_RESOURCE is there, the rest once nobody can interfere */
+	/* limits while the process has CAP_SYS_RESOURCE; the rest of its surroundings once nobody can interfere */
 	if (reset_limits(why) == -1 || become_roots_group(why) == -1 || check_etc(why) == -1)
 		return -1;
 	if (door == DOOR_SETUID && (check_places(why) == -1 || check_own(who->uid, why) == -1))
 		return -1;
-	/* as long as it counts as one of his, his own limit (RLIMIT_NPROC) holds for how many there are */
+	/* while this process counts as the user's, RLIMIT_NPROC limits how many wait here */
 	if (door == DOOR_SETUID && (crowded = crowd_enter(who->uid, why)) != 0)
 		return crowded;
 	if (become_root(why) == -1 || pin_own_names(why) == -1)

@@ -1,4 +1,4 @@
-/* Makes the process ours: nothing that the caller set up around it may matter afterwards. */
+/* Takes the process over from its caller: afterwards nothing that the caller set up around it has an effect. */
 #ifndef GPUHELPER_ROOT_ENTER_H
 #define GPUHELPER_ROOT_ENTER_H
 
@@ -12,12 +12,12 @@
 #define ENTER_GROUPS_MAX 65536
 
 /*
- * How a request comes in: from a user who executes the setuid program, or over a connection to root's socket
- * (systemd's gpuhelper.socket).
+ * How a request arrives: a user executes the setuid program, or connects to root's socket (systemd's
+ * gpuhelper.socket).
  */
 enum door { DOOR_SETUID, DOOR_SOCKET };
 
-/* Who started us, as the kernel says. Taken before any id is changed. */
+/* The process and user that started this one, as the kernel reports them before any id is changed. */
 struct starter {
 	uid_t uid;		/* real */
 	gid_t gid;
@@ -28,20 +28,20 @@ struct starter {
 
 /*
  * Runs the steps of enter.c in their order. Afterwards the process has:
- * - descriptors 0 to 2, the channels to its looker (looker.h) and, if SELinux is on, to gpuhelper-label (labeller.h),
- *   and, with the setuid bit, its place (crowd.h);
- * - an end of its life that nothing moves, an empty environment, all ids 0, no dumps, default signals, the few
- *   capabilities that this program uses, and no way to start another process.
- * Until it returns, nothing is read, logged or opened by a name that the caller chose. -1 with *why: also if the
- * process is not what its door requires: setuid, or root's from the start. 1: the starter has too many helpers
- * already, and this one must end without a word (crowd.h).
+ * - descriptors 0 to 2, the channels to its children (looker.h, spawn.h) and, behind the setuid bit, its place
+ *   (crowd.h);
+ * - a time of death that nothing can postpone, an empty environment, all ids 0, no core dumps, default signals, only
+ *   the capabilities that this program uses, and no way to start another process.
+ * Until then it reads, logs and opens nothing by a name that the caller chose. -1 with *why: also if the process is
+ * not what its door requires: setuid, or started by root. 1: the starter has too many helpers already, and this one
+ * must end without an answer (crowd.h).
  */
 int enter(enum door door, struct starter *who, struct why *why);
 
 /*
- * Gives the process back to its starter, at its very end. Until its parent reaps it, it counts against the starter's
- * limit (RLIMIT_NPROC). As root's processes, there could be any number of them. From then on the starter can stop it:
- * no lock may be held.
+ * Sets all ids to the starter's, just before the process ends. So the zombie counts against the starter's limit
+ * (RLIMIT_NPROC) until its parent reaps it; a parent could leave any number of zombies of root. The starter can stop
+ * the process from then on, so it may hold no lock.
  */
 void leave(const struct starter *who);
 

@@ -1,8 +1,8 @@
 /*
- * VERB_EXEC, VERB_BACK: a process is to be started in a container that has a lease, which the audit log records.  In a
- * container whose first process only pauses, that process is a task.  The process that asks becomes the runtime that
- * puts the task there; until the runtime has ended, the task may be invisible, and its lease lives on the runtime's
- * process.
+ * VERB_EXEC, VERB_BACK: a process is about to start in a container that may have a lease. The audit log records that.
+ * If the container's first process only pauses, the new process is a task. The peer becomes the runtime that starts
+ * the task. The helper may not see the task before the runtime has ended, so until then the runtime's process keeps
+ * the lease.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "owncgroup.h"
 #include "verb.h"
 
-/* Those that have ended put nobody there any more. */
+/* Drops the runtimes that have ended: they can start no more tasks. */
 static void
 forget_ended(struct pausing *p)
 {
@@ -44,7 +44,7 @@ note_exec(const struct peer *p, const struct leases *ls, struct lease *l, struct
 	return leases_write(ls, l, why);
 }
 
-/* Its GPUs are there, or will be once its access is opened again. */
+/* The lease has its GPUs. With «open», root's wrapper must first open the container's access to them again. */
 static void
 begin(const struct peer *p, const struct leases *ls, struct lease *l, bool open, struct reply *reply)
 {
@@ -62,7 +62,10 @@ begin(const struct peer *p, const struct leases *ls, struct lease *l, bool open,
 	snprintf(reply->line, sizeof(reply->line), "%s", line);
 }
 
-/* Under the lock.  True: there is more to do than that, without it.  *held is a copy of the lease, if there is one. */
+/*
+ * To be called under the lock. Fills in *reply, and *held with a copy of the lease, if there is one. True: the GPUs
+ * were given back, so come_back() must be called, without the lock.
+ */
 static bool
 look_at_lease(const struct peer *p, const struct request *r, struct leases *ls, int audit, struct lease *held,
     struct reply *reply)
@@ -102,7 +105,7 @@ look_at_lease(const struct peer *p, const struct request *r, struct leases *ls, 
 	return false;
 }
 
-/* As the lease says; who asks now has said nothing of that. */
+/* Names the lease's GPUs. The request names none. */
 static bool
 name_gpus(const struct lease *l, struct strlist *out)
 {
@@ -118,8 +121,8 @@ name_gpus(const struct lease *l, struct strlist *out)
 }
 
 /*
- * An exec takes nothing that the lease does not hold already: where its record can't be written it goes on, and says
- * so.  One that had a GPU again has its record (back.c).
+ * Records the exec or its refusal. An exec gets nothing that the lease does not hold already, so it goes on even if its
+ * record can't be written, and its user is told. back.c has recorded an exec for which the container got its GPUs back.
  */
 static void
 tell(int audit, const struct peer *p, const struct lease *l, const struct why *without, struct reply *reply)
@@ -141,7 +144,7 @@ tell(int audit, const struct peer *p, const struct lease *l, const struct why *w
 		rec.why = &told;
 	else if (name_gpus(l, &gpus))
 		rec.gpus = &gpus;
-	/* the log itself says that a user has used up what may be written for him */
+	/* no message if the user has used up his share of the log: the log says that itself */
 	if (audit_count_and_write(audit, &rec, refused ? RATE_REFUSAL : RATE_EXEC, &why) != -1)
 		return;
 	if (refused)
@@ -154,8 +157,8 @@ tell(int audit, const struct peer *p, const struct lease *l, const struct why *w
 }
 
 /*
- * 0 with a copy of the lease in *held and *reply filled in.  1: the container has no lease, or one that another
- * container's lease has taken over.  -1 with reply->why.
+ * 0: *reply is filled in, and *held is a copy of the lease. 1: there is no lease, or only that of an ended container
+ * of this name, which holds what that one passed on. -1 with reply->why.
  */
 static int
 note_in_lease(const struct peer *p, const struct request *r, struct lease *held, struct reply *reply)
@@ -203,7 +206,7 @@ void
 verb_back(const struct peer *p, const struct request *r, struct reply *reply)
 {
 	struct leases ls = LEASES_CLOSED;
-	/* and those that it says it has shut: only root may */
+	/* also reads the leases of containers that the peer says it has shut; only root can have done that */
 	struct concern c = { .keys = p->asker.uid == 0 ? &r->shut : NULL };
 	struct lease held = { .id = NULL };
 	struct why without = { .code = WHY_NONE };

@@ -1,7 +1,7 @@
 /*
- * See filter.h.  A filter sees numbers and no paths: it says how something may be
- * opened or made, never what.  Must allow nothing by which a file of another mode, a
- * node of another kind, a program or, but for the looker's copies of itself, a process could come to be.
+ * See filter.h. A filter sees numbers, not paths: it can limit how a file is opened or made, but not which one. Must
+ * allow no way to make a file with another mode or a node of another kind, to execute a program, or, except in the
+ * looker, to start a process.
  */
 #include "filter.h"
 
@@ -30,7 +30,7 @@
 #elif defined(__riscv) && __riscv_xlen == 64
 #define THIS_ARCH AUDIT_ARCH_RISCV64
 #else
-#error "there is no filter of system calls for this architecture, and without one gpuhelper is not for it"
+#error "gpuhelper needs a filter of system calls, and has none for this architecture"
 #endif
 
 #define KILL SECCOMP_RET_KILL_PROCESS
@@ -38,31 +38,30 @@
 #define UNKNOWN (SECCOMP_RET_ERRNO | ENOSYS)
 #define ALLOW SECCOMP_RET_ALLOW
 
-/* Modes: files are made for root alone, directories and what is opened up again for others to read. */
-#define NOT_OF_FILES 07077U
-#define NOT_OF_DIRECTORIES 07022U
+#define NOT_OF_FILES 07077U		/* mode bits of new files: only root may use them */
+#define NOT_OF_DIRECTORIES 07022U	/* of new directories and of chmod(2): others may read */
 
-#define LOW(n) (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (n))	/* both machines are little-endian */
+#define LOW(n) (uint32_t)(offsetof(struct seccomp_data, args) + 8 * (n))	/* all these machines are little-endian */
 #define HIGH(n) (LOW(n) + 4)
 
 static void
 load(struct callset *s, size_t offset)
 {
-	callset_put(s, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+	program_put(&s->body, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
 static void
 answer(struct callset *s, uint32_t how)
 {
-	callset_put(s, BPF_RET | BPF_K, how, 0, 0);
+	program_put(&s->body, BPF_RET | BPF_K, how, 0, 0);
 }
 
-/* Ends there with «how» unless the argument is that; the low half, for what the kernel takes an int of. */
+/* Answers «how» unless the argument has this value. Compares the low half: the kernel takes these arguments as int. */
 static void
 need_equal(struct callset *s, unsigned arg, uint32_t value, uint32_t how)
 {
 	load(s, LOW(arg));
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
 	answer(s, how);
 }
 
@@ -70,7 +69,7 @@ static void
 need_none_of(struct callset *s, unsigned arg, uint32_t bits, uint32_t how)
 {
 	load(s, LOW(arg));
-	callset_put(s, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+	program_put(&s->body, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
 	answer(s, how);
 }
 
@@ -92,13 +91,13 @@ each_of(struct callset *s, const long *numbers, size_t n, uint32_t how)
 	}
 }
 
-/* A mode matters where something is made: else it is whatever lay in its place. */
+/* Checks the mode only with flags that make a file: without them the argument is undefined. */
 static void
 put_open(struct callset *s, long number, unsigned flags)
 {
 	callset_begin(s, number);
 	load(s, LOW(flags));
-	callset_put(s, BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 1, 0);
+	program_put(&s->body, BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 1, 0);
 	answer(s, ALLOW);
 	need_none_of(s, flags + 1, NOT_OF_FILES, KILL);
 	callset_end(s, ALLOW);
@@ -112,28 +111,28 @@ put_mode(struct callset *s, long number, unsigned mode)
 	callset_end(s, ALLOW);
 }
 
-/* mknodat(2): a character device of the driver's, with a mode that lets use it. */
+/* mknodat(2): only character devices with the driver's majors, and no mode bits beyond 0666. */
 static void
 put_nodes(struct callset *s, const struct filter_nodes *nodes)
 {
 	size_t i;
 
 	callset_begin(s, SYS_mknodat);
-	/* /proc/devices could not be read when the filter was made: whoever makes a node then says that it failed */
+	/* /proc/devices could not be read when the filter was made; node.c reports the EPERM */
 	if (nodes->majors == 0) {
 		callset_end(s, REFUSE);
 		return;
 	}
 	load(s, LOW(2));
-	callset_put(s, BPF_ALU | BPF_AND | BPF_K, ~0666U, 0, 0);
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, S_IFCHR, 1, 0);
+	program_put(&s->body, BPF_ALU | BPF_AND | BPF_K, ~0666U, 0, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, S_IFCHR, 1, 0);
 	answer(s, KILL);
-	/* the number, as the kernel has it here: 12 bits of a major above 8 of the minor */
+	/* the device number: a major of 12 bits above the minor's low 8 bits */
 	load(s, LOW(3));
-	callset_put(s, BPF_ALU | BPF_RSH | BPF_K, 8, 0, 0);
-	callset_put(s, BPF_ALU | BPF_AND | BPF_K, 0xfff, 0, 0);
+	program_put(&s->body, BPF_ALU | BPF_RSH | BPF_K, 8, 0, 0);
+	program_put(&s->body, BPF_ALU | BPF_AND | BPF_K, 0xfff, 0, 0);
 	for (i = 0; i < nodes->majors; i++) {
-		callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, nodes->major[i], 0, 1);
+		program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, nodes->major[i], 0, 1);
 		answer(s, ALLOW);
 	}
 	callset_end(s, KILL);
@@ -152,9 +151,9 @@ put_owners(struct callset *s, const struct filter_nodes *nodes)
 }
 
 /*
- * Memory that is run as a program is there by now.  A file changes by write(2), which takes its setuid bit away: a page
- * of it that is shared would be written and leave the bit, also by mprotect(2) later, so nothing is shared at all.
- * Libraries that would (glibc's gconv, libselinux's status page) take it for a file system that can't.
+ * No executable mapping can be added: the program's own exist already. No shared mapping either: write(2) clears a
+ * file's setuid bit, but a write to a shared page would not, and mprotect(2) could make a page writable later.
+ * Libraries that try one (glibc's gconv, libselinux's status page) do without when it fails.
  */
 static void
 put_memory(struct callset *s)
@@ -168,7 +167,7 @@ put_memory(struct callset *s)
 	callset_end(s, ALLOW);
 }
 
-/* No signals to others (F_SETOWN with O_ASYNC), no leases on files; and whether a process is there. */
+/* fcntl(2) without commands that signal other processes (F_SETOWN with O_ASYNC) or take leases on files. */
 static void
 put_harmless(struct callset *s)
 {
@@ -178,13 +177,13 @@ put_harmless(struct callset *s)
 	callset_begin(s, SYS_fcntl);
 	load(s, LOW(1));
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, commands[i], 0, 1);
+		program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, commands[i], 0, 1);
 		answer(s, ALLOW);
 	}
 	callset_end(s, REFUSE);
 }
 
-/* These processes may be ended; of all others it may be seen whether they are there. */
+/* kill(2): signal 0 to any process, to see whether it exists; SIGKILL only to these children. */
 static void
 put_kill(struct callset *s, const uint32_t *child, size_t children)
 {
@@ -192,55 +191,55 @@ put_kill(struct callset *s, const uint32_t *child, size_t children)
 
 	callset_begin(s, SYS_kill);
 	load(s, LOW(1));
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1);
 	answer(s, ALLOW);
 	need_equal(s, 1, SIGKILL, KILL);
 	load(s, LOW(0));
 	for (i = 0; i < children; i++) {
-		callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, child[i], 0, 1);
+		program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, child[i], 0, 1);
 		answer(s, ALLOW);
 	}
 	callset_end(s, KILL);
 }
 
-/* It gets folders by their descriptors, on its own channel. */
+/* Allows passing descriptors, but only over gpuhelper-label's channel. */
 static void
 put_labeller(struct callset *s, const struct filter_nodes *nodes)
 {
 	callset_begin(s, SYS_sendmsg);
 	need_equal(s, 0, (uint32_t)nodes->labeller_channel, KILL);
 	callset_end(s, ALLOW);
-	/* who asked, so that it sees him end */
+	/* for a descriptor of the process that asked, by which gpuhelper-label sees its end */
 	allow(s, SYS_pidfd_open);
 }
 
-/* Of calls that can do much, the little that is done. */
+/* Allows the few harmless uses of some powerful calls. */
 static void
 put_special(struct callset *s)
 {
 	callset_begin(s, SYS_ioctl);
-	/* who made a user namespace, and in which (peer.c) */
+	/* the owner and the parent of a user namespace (peer.c) */
 	load(s, LOW(1));
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, NS_GET_OWNER_UID, 2, 0);
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, NS_GET_PARENT, 1, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, NS_GET_OWNER_UID, 2, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, NS_GET_PARENT, 1, 0);
 	answer(s, REFUSE);
 	callset_end(s, ALLOW);
-	/* limits are looked at (sysconf(3)), not set */
+	/* reading this process's limits (sysconf(3)), not setting them */
 	callset_begin(s, SYS_prlimit64);
 	need_equal(s, 0, 0, REFUSE);
 	need_equal(s, 2, 0, REFUSE);
 	load(s, HIGH(2));
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
 	answer(s, REFUSE);
 	callset_end(s, ALLOW);
-	/* abort(3), to itself */
+	/* abort(3) */
 	callset_begin(s, SYS_tgkill);
 	need_equal(s, 0, (uint32_t)getpid(), KILL);
 	need_equal(s, 2, SIGABRT, KILL);
 	callset_end(s, ALLOW);
 }
 
-/* setresuid(2) to the caller's id alone, by whom the process then is counted, and ended. */
+/* setresuid(2), only to the caller's uid (leave()). */
 static void
 put_leaving(struct callset *s, uint32_t caller)
 {
@@ -252,7 +251,7 @@ put_leaving(struct callset *s, uint32_t caller)
 	callset_end(s, ALLOW);
 }
 
-/* Never done, whatever a library would like to try: the end. */
+/* These end the process: neither we nor our libraries make them. */
 static const long evil[] = {
 	SYS_execve, SYS_execveat, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_mount,
 	SYS_umount2, SYS_move_mount, SYS_open_tree, SYS_mount_setattr, SYS_fsopen, SYS_fsmount,
@@ -267,7 +266,7 @@ static const long evil[] = {
 #endif
 };
 
-/* A library may try these and do without. */
+/* These fail with EPERM: a library may try them, and does without. */
 static const long unneeded[] = {
 	SYS_socket, SYS_clone, SYS_clone3,
 #ifdef SYS_fork
@@ -275,12 +274,12 @@ static const long unneeded[] = {
 #endif
 };
 
-/* What reads, and what a process does for itself. */
+/* Calls that read, or that affect only the process itself. */
 static const long looking[] = {
 	/* files, by descriptors and names */
 	SYS_read, SYS_pread64, SYS_readv, SYS_close, SYS_lseek, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs,
 	SYS_fstatfs, SYS_getdents64, SYS_readlinkat, SYS_faccessat, SYS_faccessat2, SYS_dup,
-	/* whom it speaks to, what became of a process of its own */
+	/* its sockets and children */
 	SYS_ppoll, SYS_recvfrom, SYS_recvmsg, SYS_sendto, SYS_wait4,
 	/* memory, time, itself */
 	SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_futex, SYS_getrandom,
@@ -291,13 +290,13 @@ static const long looking[] = {
 #ifdef SYS_getrlimit
 	SYS_getrlimit,
 #endif
-	/* the same by their older calls, where the C library takes those */
+	/* older calls for the same, which some C libraries use */
 #ifdef SYS_stat
 	SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_poll, SYS_time,
 #endif
 };
 
-/* What else the helper does, whatever its arguments are. */
+/* Further calls of the helper, with any arguments. */
 static const long changing[] = {
 	SYS_write, SYS_pwrite64, SYS_writev, SYS_flock, SYS_fsync, SYS_fdatasync, SYS_utimensat,
 	SYS_unlinkat, SYS_renameat2, SYS_umask, SYS_getxattr, SYS_lgetxattr, SYS_fgetxattr, SYS_setxattr,
@@ -310,7 +309,7 @@ static const long changing[] = {
 #endif
 };
 
-/* What parses what it was sent. */
+/* Calls of a program that only parses its questions. */
 static const long computing[] = {
 	SYS_read, SYS_write, SYS_close, SYS_ppoll, SYS_recvfrom, SYS_recvmsg, SYS_sendto, SYS_brk, SYS_munmap, SYS_mremap,
 	SYS_madvise, SYS_futex, SYS_getrandom, SYS_clock_gettime, SYS_gettimeofday, SYS_rt_sigreturn, SYS_restart_syscall,
@@ -355,7 +354,7 @@ compose(struct callset *s, const struct filter_nodes *nodes)
 	each_of(s, unneeded, sizeof(unneeded) / sizeof(unneeded[0]), REFUSE);
 }
 
-/* How what is there may not be opened: nobody of these makes or changes a file. */
+/* Flags of open(2) that make or change a file: no child has them. */
 #define CHANGING (O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY))
 
 static void
@@ -371,14 +370,14 @@ put_opening(struct callset *s, uint32_t forbidden)
 #endif
 }
 
-/* fork(3): a copy of the process and nothing that the two share; and that one ends with this one. */
+/* fork(3), with nothing shared; and PR_SET_PDEATHSIG, so that the child ends with its parent. */
 static void
 put_copies(struct callset *s)
 {
 	callset_begin(s, SYS_clone);
 	load(s, LOW(0));
-	callset_put(s, BPF_ALU | BPF_AND | BPF_K, ~(uint32_t)(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID), 0, 0);
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, SIGCHLD, 1, 0);
+	program_put(&s->body, BPF_ALU | BPF_AND | BPF_K, ~(uint32_t)(CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID), 0, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, SIGCHLD, 1, 0);
 	answer(s, KILL);
 	callset_end(s, ALLOW);
 	callset_begin(s, SYS_prctl);
@@ -389,7 +388,7 @@ put_copies(struct callset *s)
 	allow(s, SYS_getrusage);
 }
 
-/* It says what it saw, and takes the filter of a reader. */
+/* Writing the answer, and installing the next filter. */
 static void
 put_last(struct callset *s)
 {
@@ -400,8 +399,8 @@ put_last(struct callset *s)
 }
 
 /*
- * The looker and gpuhelper-judge read. gpuhelper-label also writes to files of the kernel, by which SELinux is asked,
- * and sets labels.
+ * The looker and gpuhelper-judge open files only for reading. gpuhelper-label also writes to selinuxfs, to ask the
+ * kernel about the policy, and sets labels.
  */
 static void
 compose_for(struct callset *s, enum filter_child child)
@@ -422,7 +421,7 @@ compose_for(struct callset *s, enum filter_child child)
 	each_of(s, evil, sizeof(evil) / sizeof(evil[0]), KILL);
 }
 
-/* No file, whatever its name; nobody else's process. */
+/* No call that opens a file or affects another process. */
 static void
 compose_for_reader(struct callset *s)
 {
@@ -434,16 +433,16 @@ compose_for_reader(struct callset *s)
 static void
 put_head(struct call_program *p)
 {
-	call_program_put(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
-	call_program_put(p, BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCH, 1, 0);
-	call_program_put(p, BPF_RET | BPF_K, KILL, 0, 0);
-	call_program_put(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
-	/* x86-64's second table (x32) begins at this bit */
-	call_program_put(p, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
-	call_program_put(p, BPF_RET | BPF_K, KILL, 0, 0);
+	program_put(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch), 0, 0);
+	program_put(p, BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCH, 1, 0);
+	program_put(p, BPF_RET | BPF_K, KILL, 0, 0);
+	program_put(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
+	/* the system calls of x32, a second table on x86-64, have this bit */
+	program_put(p, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1);
+	program_put(p, BPF_RET | BPF_K, KILL, 0, 0);
 }
 
-/* openat2(2) never has a case: its flags lie in memory, where no filter sees them (host/file.c does without it). */
+/* openat2(2) must never have a case: its flags are in memory, which a filter can't read (host/file.c avoids it). */
 static int
 install(struct callset *s, struct why *why)
 {

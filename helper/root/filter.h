@@ -1,4 +1,4 @@
-/* Which system calls this process has left, and with what: for when something in it is not ours any more. */
+/* The filter of system calls (seccomp(2)): limits what code that an attacker gets to run in a process can do. */
 #ifndef GPUHELPER_ROOT_FILTER_H
 #define GPUHELPER_ROOT_FILTER_H
 
@@ -12,36 +12,32 @@
 #define FILTER_CHILDREN_MAX 4
 
 /*
- * What nodes may be made, and to whom they are given then: the driver's own numbers.
- * Whether links to them may be made, which is for containers of root's alone (charlink.h).
- * The programs that it started, which it may end, and the channel by which gpuhelper-label gets folders (labeller.h);
- * -1: there is none.
- * And who this process may become, all ids at once, to end as his; 0: nobody.
+ * The values that the helper's own filter allows in arguments.
  */
 struct filter_nodes {
-	uint32_t major[FILTER_MAJORS_MAX];
+	uint32_t major[FILTER_MAJORS_MAX];	/* of nodes that may be made: the driver's */
 	size_t majors;
-	uint32_t uid, gid;
-	bool links;
-	uint32_t child[FILTER_CHILDREN_MAX];
+	uint32_t uid, gid;		/* to which such a node may be given */
+	bool links;			/* links to nodes may be made; only for root's containers (charlink.h) */
+	uint32_t child[FILTER_CHILDREN_MAX];	/* the programs that it started, and may kill */
 	size_t children;
-	int labeller_channel;
-	uint32_t caller;
+	int labeller_channel;		/* the socket that may pass descriptors (labeller.h); -1: none */
+	uint32_t caller;		/* the uid to which all ids may be set (leave()); 0: none */
 };
 
 /*
- * Ends the process at what it never does, lets it do what it does, and says ENOSYS
- * to all else, so that a C library of another day does it by an older call.  For
- * good.  -1 with *why: also where this machine is none that there is a filter for,
- * or its kernel has no seccomp(2).  Needs no_new_privs.
+ * Installs the filter of the helper itself, which can't be removed. The filter allows the calls that the helper makes,
+ * and ends the process at those that an attacker would make. All others fail with ENOSYS, so that a newer C library
+ * falls back to an older call. -1 with *why: also if the kernel has no seccomp(2). Needs no_new_privs.
  */
 int filter_install(const struct filter_nodes *nodes, struct why *why);
 
 /*
- * Likewise for the looker (lookerloop.h), which opens for reading, copies itself, and changes nothing; for
- * gpuhelper-label, which uses what is there, labels it, and makes nothing; for gpuhelper-judge while it looks at the
- * host, which opens for reading, and takes the next one then; and for gpuhelper-read and gpuhelper-judge, each of which
- * has its channel and memory, and nothing else.
+ * Installs the filter of a child.
+ * - FILTER_LOOKER: the looker (lookerloop.h) may open files for reading, and fork.
+ * - FILTER_LABELLER: gpuhelper-label may open and label existing files, but make none.
+ * - FILTER_SEER: gpuhelper-judge, while it finds the GPUs, may open files for reading, and install FILTER_READER.
+ * - FILTER_READER: gpuhelper-read and gpuhelper-judge may use their channel and memory.
  */
 enum filter_child { FILTER_LOOKER, FILTER_LABELLER, FILTER_SEER, FILTER_READER };
 int filter_install_for(enum filter_child child, struct why *why);

@@ -1,11 +1,11 @@
 /*
- * See grant.h.  A grant goes through four values, each made from the ones before, which it only reads:
- *	call	who asks for what		call.h
- *	ruling	what is granted, by which policy	ruling.c
- *	plan	the lease and the edits		plan.c, take.c, plangpus.c
- *	traces	what was done on the host	this file, opening.c
- * The order of what is done: the lease is written, the token is bound, the audit log gets its record, and only then is
- * anything opened to the container.  A refusal (refusal.h) ends it at any step.
+ * See grant.h. A grant is made in four steps. Each makes a value from the earlier ones, which it only reads:
+ *	call	the peer and its request		call.h
+ *	ruling	the decision, and the policy behind it	ruling.c
+ *	plan	the lease and the edits			plan.c, take.c, plangpus.c
+ *	traces	the changes on the host			this file, opening.c
+ * The order of the changes: the lease is written, the token is bound, the audit log gets its record, and only then are
+ * nodes and folders opened to the container. A refusal (refusal.h) ends the grant at any step.
  */
 #include "grant.h"
 
@@ -21,8 +21,8 @@
 #include "take.h"
 
 /*
- * Where GPUs are granted, the record is written under the lock: once another process has found the lease over, and
- * recorded its end and perhaps the grant of its GPU to somebody else, nothing of it may follow in the log.
+ * A grant of GPUs is recorded under the lock, after a check that the lease still exists: another process may have ended
+ * it and granted its GPU to another container, and no record of the lease may follow that of its end.
  */
 static int
 record_grant(const struct plan *p, struct refusal *f)
@@ -37,7 +37,7 @@ record_grant(const struct plan *p, struct refusal *f)
 	int ret;
 
 	if ((ret = audit_count(c->audit, &rec, RATE_GRANT, &line, &f->why)) == 0) {
-		/* waits for the lock as long as one who takes a lease back, for otherwise this lease had to be taken back */
+		/* waits as long as a helper that takes a lease back: if this fails, that is what must follow */
 		if (p->lease.gpus > 0 && (ret = leases_open_again(&ls, c->peer->asker.uid, &f->why)) == -1)
 			f->waits = f->why.code == WHY_AGAIN;	/* as in take.c */
 		if (ret == 0 && (p->lease.gpus == 0 || (ret = check_planned(&p->lease, &ls, &f->why)) == 0))
@@ -48,7 +48,7 @@ record_grant(const struct plan *p, struct refusal *f)
 	return ret;
 }
 
-/* Takes a grant back that is not in the log, and for which nothing was opened.  False: its lease stays for a while. */
+/* Takes back a grant that is not in the log, and that has opened nothing yet. False: the lease stays for a while. */
 static bool
 drop_unrecorded(const struct call *c, const struct traces *t)
 {
@@ -69,8 +69,8 @@ bind_token(const struct plan *p, struct traces *t, struct why *why)
 }
 
 /*
- * From the plan to a grant that only the wrapper has to confirm.  On failure, nothing stays of it that can be undone
- * now.
+ * Carries out the plan; then only the wrapper's confirmation is missing. On failure, undoes everything that can be
+ * undone now.
  */
 static int
 carry_out(struct plan *p, bool look_first, struct traces *t, struct refusal *f)
@@ -102,20 +102,20 @@ answer_refusal(const struct ruling *r, struct refusal *f, struct reply *reply)
 	struct why why;
 
 	reply->why = f->why;
-	/* a request that waits is not decided yet, and so not recorded */
+	/* a waiting request is not decided yet, so it is not recorded */
 	if (f->waits) {
 		refusal_answer_busy(f, r->decision.grant.wait, reply);
 		return;
 	}
 	reply->kind = REPLY_REFUSED;
-	/* one that is not recorded says why not, unless the user has used up his records */
+	/* if the record can't be written, the refusal says why, unless the user has used up his share of the log */
 	if (refusal_record(r, "refuse", &f->why, &why) == -1)
 		refuse(&reply->why, f->why.code, "%.250s (not in " GPUHELPER_LOGDIR "/audit.jsonl: %.200s)", f->why.text, why.text);
 }
 
 /*
- * False: a GPU that was picked is open in a container without a lease of it; with look_first such a one is not
- * picked.
+ * False: a picked GPU is open in a container that has no lease of it, so the grant must be tried again with look_first,
+ * which picks no such GPU.
  */
 static bool
 grant_once(const struct peer *p, const struct request *asked, bool look_first, struct reply *reply, struct traces *t)
@@ -170,7 +170,10 @@ record_undo(void *ctx, bool draining)
 		(void)audit_write(fd, &u->record, &ignored);
 }
 
-/* The token stays bound, for what it was good for may still be in use.  The same container may come with it again. */
+/*
+ * The token stays bound to this container, because a part of the grant may still be in use. The same container may ask
+ * again with that token.
+ */
 void
 grant_undo(const struct peer *p, const struct request *r, const struct traces *t)
 {
@@ -178,7 +181,7 @@ grant_undo(const struct peer *p, const struct request *r, const struct traces *t
 	const struct undo_teller tell = { record_undo, &u };
 	struct why why;
 
-	/* where it could not be taken back, the log says why, even if it has a record of the undoing already */
+	/* on failure the log says why, even if it already has a record of the undoing */
 	if (t->lease[0] != '\0' && leases_drop(p, r->runtime_root, r->id, "", &tell, &why) == -1) {
 		u.record.why = &why;
 		u.told = false;

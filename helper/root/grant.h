@@ -12,12 +12,12 @@
 struct traces {
 	char lease[LEASE_KEY_SIZE];	/* key of its lease; "": none */
 	char binding[65];		/* name of its token's new binding; "": none */
-	char pipeline[PIPELINE_NAMES_MAX];	/* that it was for, as «TEAM/PIPELINE»; "": none */
+	char pipeline[PIPELINE_NAMES_MAX];	/* its pipeline, as «TEAM/PIPELINE»; "": none */
 };
 
 /*
- * Decides a request, and does what follows. Always fills in *reply and *t. A grant is provisional: if the wrapper
- * does not confirm it, grant_undo() takes it back.
+ * Decides a request and, if it is granted, changes the host accordingly. Always fills in *reply and *t. A grant is
+ * provisional: if the wrapper does not confirm it, grant_undo() takes it back.
  */
 void grant(const struct peer *p, const struct request *r, struct reply *reply, struct traces *t);
 void grant_undo(const struct peer *p, const struct request *r, const struct traces *t);

@@ -1,4 +1,4 @@
-/* See host.h.  The judge may lie: host_check() refuses what is not so, and every node that is not a GPU's. */
+/* See host.h. The judge may lie: host_check() refuses wrong reports, and every node that is not a GPU's. */
 #include "host.h"
 
 #include "../host/cdigpus.h"
@@ -33,7 +33,7 @@ host_look(unsigned vendors)
 	host.vendors = vendors;
 	if (find_gpus(vendors, &host.inventory, &why) == 0)
 		return;
-	/* nobody gets GPUs of a host that could not be looked at, whatever the judge decides */
+	/* without vendors, no GPU is granted, whatever the judge decides */
 	host.why = why;
 	host.vendors = 0;
 	inventory_free(&host.inventory);

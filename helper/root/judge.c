@@ -1,4 +1,4 @@
-/* See judge.h.  Parses nothing but lines, and looks into no token. */
+/* See judge.h. Parses only the lines of the answers (pure/judgeask.h), never a token. */
 #include "judge.h"
 
 #include <stdint.h>
@@ -10,8 +10,8 @@
 #include "spawn.h"
 
 #define PROGRAM "gpuhelper-judge"
-#define ANSWER_MS 4000		/* for what takes milliseconds */
-#define HOST_MS 8000		/* likewise, of a host whose /sys may be slow */
+#define ANSWER_MS 4000		/* an answer takes milliseconds, unless the machine is busy */
+#define HOST_MS 8000		/* the same for the host's GPUs: /sys may be slow */
 
 static struct spawned judge = { PROGRAM, true, JUDGE_ASK_MAX, JUDGE_ANSWER_MAX, .channel = -1 };
 
@@ -46,10 +46,10 @@ hear(const struct judge_ask *a, const char *bytes, size_t len, struct judge_answ
 
 	judge_answer_lines(&t, a->verb, out);
 	if (out->other_version)
-		return refuse(why, WHY_CONFIG, "gpuhelper and " PROGRAM " are not of one version: install both again (make install)");
+		return refuse(why, WHY_CONFIG, "gpuhelper and " PROGRAM " differ in version: install both again (make install)");
 	if (!lines_finish(&t))
-		return t.nomem ? refuse_nomem(why) : refuse(why, WHY_BUG, PROGRAM " answers what it should not");
-	/* by refuse(), which lets no line be two */
+		return t.nomem ? refuse_nomem(why) : refuse(why, WHY_BUG, PROGRAM " sent a malformed answer");
+	/* refuse() keeps the judge's text on one line */
 	return out->why.code == WHY_NONE ? judge_answer_check(a, out, why) : refuse(why, out->why.code, "%s", out->why.text);
 }
 
@@ -63,7 +63,7 @@ ask(struct judge_ask *a, int ms, struct judge_answer *out, struct why *why)
 	size_t len;
 
 	judge_ask_lines(&t, a);
-	/* no date in the question is before 1970, so nothing but memory can be short */
+	/* the lines of the question fail only if memory is short: no date in it is before 1970 */
 	if (!lines_finish(&t))
 		return refuse_nomem(why);
 	answer = spawned_answer(&judge, b.p, b.len, ms, &len, why);

@@ -1,7 +1,8 @@
 /*
- * gpuhelper-judge, as the helper speaks to it: another program, which sees the host's GPUs, then parses what a stranger
- * wrote, and decides.  The helper finds the issuers' keys, sees that they are root's, and sends their bytes with the
- * token's (pure/judgeask.h); and what of the policies, the settings and the host it takes to decide (pure/grantask.h).
+ * The helper's side of gpuhelper-judge, a program that first finds the host's GPUs, then parses untrusted text (tokens,
+ * instance variables), and decides requests. The helper finds the issuers' keys, checks that they belong to root, and
+ * sends them with the token (pure/judgeask.h). To have a request decided, it sends the parts of the policies, the
+ * settings and the host that matter (pure/grantask.h).
  */
 #ifndef GPUHELPER_ROOT_JUDGE_H
 #define GPUHELPER_ROOT_JUDGE_H
@@ -14,29 +15,32 @@
 #include "../pure/grantask.h"
 #include "../pure/verdict.h"
 
-/* To be called before the filter (filter.h).  Where it can't be started, whoever asks later is told why. */
+/* Starts the program. To be called before filter_install(). If this fails, every question fails with the reason. */
 void judge_start(void);
-void judge_wake(void);		/* has it start now, for it will be asked soon */
+void judge_wake(void);		/* has the program start now, because it will get a question soon */
 void judge_end(void);
-pid_t judge_pid(void);		/* 0: there is none */
+pid_t judge_pid(void);		/* 0: it does not run */
 
 /*
- * What the judge sees of GPUs of the vendors in the mask (1 << enum gpu_vendor), which may be 0; not checked yet.  To
- * be called once, and before the others: what has heard a stranger is not asked what the host is like.  -1 with *why;
- * inventory_free() in either case.
+ * Has the judge find the GPUs of the vendors in the mask (1 << enum gpu_vendor), which may be 0. The result is not
+ * checked yet. To be called once, and before the other questions: a judge that has parsed untrusted text is not trusted
+ * with the inventory. -1 with *why; inventory_free() in either case.
  */
 int judge_sees(uint32_t vendors, struct inventory *out, struct why *why);
 
 /*
- * Of a token, as of now.  One that does not hold ends the matter, no other identity is tried: -1 with *why.
- * known_free() in either case; *s has to live as long.
+ * Verifies a token. -1 with *why: the token is not valid now, and no other identity may be tried. known_free() in
+ * either case; *out points into *s.
  */
 int judge_identifies(char *token, struct settings *s, struct known *out, struct why *why);
 
 /* A vars_parser (pure/identity.h). */
 int judge_parses_vars(const char *text, struct instance_vars *out, struct why *why);
 
-/* What who asks gets; not checked yet (pure/verdict.h).  -1 with *why: nothing.  verdict_free() in either case. */
+/*
+ * Has the judge decide what the request gets. The verdict is not checked yet (pure/verdict.h). -1 with *why: the
+ * request is refused. verdict_free() in either case.
+ */
 int judge_decides(const struct grant_ask *question, struct verdict *out, struct why *why);
 
 #endif

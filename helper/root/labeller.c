@@ -1,4 +1,4 @@
-/* See labeller.h.  Believes of an answer what labelask.h checks, and puts no text of it anywhere but in a refusal. */
+/* See labeller.h. Relies only on what pure/labelask.h checks in an answer. Uses its text only in refusals. */
 #include "labeller.h"
 
 #include <errno.h>
@@ -19,9 +19,9 @@
 
 #define PROGRAM "gpuhelper-label"
 #define SEND_MS 500
-#define REST_MS 500		/* of an answer that has begun */
-#define ALL_MS 3000		/* for all questions but those about folders: others may wait for the lock meanwhile */
-#define WATCH_MS 20		/* between two looks whether who asked is there */
+#define REST_MS 500		/* for the rest of an answer that has begun */
+#define ALL_MS 3000		/* for all questions except those about folders: other helpers may wait for the lock */
+#define WATCH_MS 20		/* between two checks that the process that asked lives */
 
 static struct spawned labeller = { .name = PROGRAM, .slow = true, .channel = -1 };
 static int64_t left_ms = ALL_MS;
@@ -53,7 +53,7 @@ labeller_end(void)
 	spawned_end(&labeller);
 }
 
-/* The folder, and who asked. */
+/* Sends the descriptors of the folder and of the process that asked. */
 static int
 send_descriptors(const int fds[LABEL_DESCRIPTORS])
 {
@@ -73,19 +73,19 @@ send_descriptors(const int fds[LABEL_DESCRIPTORS])
 	return sendmsg(labeller.channel, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -1;
 }
 
-/* Until an answer has begun; «asker», where there is one, has to live as long. */
+/* Waits until an answer begins. -1 with *why if «asker» (NULL: none) ends first. */
 static int
 await(const struct process_id *asker, int64_t until, struct why *why)
 {
 	struct pollfd event = { .fd = labeller.channel, .events = POLLIN };
 
 	while (poll(&event, 1, WATCH_MS) != 1) {
-		/* its lease ends with it, and another container may be next */
+		/* the lease ends with the asker, and the next container may want another label */
 		if (asker != NULL && !process_lives(asker->pid, asker->start))
-			return refuse(why, WHY_AGAIN, "folders are not labelled any further: who asked for it is gone");
+			return refuse(why, WHY_AGAIN, "relabelling folders was stopped: the process that asked has ended");
 		if (clock_ms() > until)
-			return refuse(why, WHY_AGAIN, asker != NULL ? "a folder can't be labelled: its file system does not answer in time" :
-			    PROGRAM " does not answer in time: try again");
+			return refuse(why, WHY_AGAIN, asker != NULL ? "can't relabel a folder: its file system did not answer in time" :
+			    PROGRAM " did not answer in time: try again");
 	}
 	return 0;
 }
@@ -98,18 +98,18 @@ hear(struct label_answer *out, struct why *why)
 	autofree char *bytes = frame_read(labeller.channel, sizeof(*out), REST_MS, &len, &ignored);
 
 	if (bytes == NULL)
-		return refuse(why, WHY_AGAIN, PROGRAM " ended before it answered: see whether the kernel's log says why, and try "
+		return refuse(why, WHY_AGAIN, PROGRAM " ended without an answer: see whether the kernel's log says why, and try "
 		    "again");
 	return label_answer_read(bytes, len, out, why) ? 0 : -1;
 }
 
-/* fds, where there are some, go along for «asker». */
+/* Puts a question and gets its answer. fds (NULL: none) are sent with it; «asker» as in await(). */
 static int
 exchange(const struct label_ask *a, const int *fds, const struct process_id *asker, int64_t until,
     struct label_answer *out, struct why *why)
 {
 	if (labeller.channel == -1 && labeller.why.code == WHY_NONE)
-		return refuse(why, WHY_AGAIN, "SELinux was not on when gpuhelper began: try again");
+		return refuse(why, WHY_AGAIN, "SELinux was off when gpuhelper started: try again");
 	if (spawned_check(&labeller, why) == -1)
 		return -1;
 	spawned_wake(&labeller);
@@ -117,7 +117,7 @@ exchange(const struct label_ask *a, const int *fds, const struct process_id *ask
 	    (fds != NULL && send_descriptors(fds) == -1 && refuse(why, WHY_AGAIN, PROGRAM ": %s", strerror(errno)) == -1) ||
 	    await(asker, until, why) == -1 || hear(out, why) == -1)
 		return spawned_give_up(&labeller, why);
-	/* by refuse(), which lets no line be two */
+	/* refuse() keeps the program's text on one line */
 	return out->yes != -1 ? out->yes : refuse(why, out->why.code, "%s", out->why.text);
 }
 
@@ -131,7 +131,7 @@ ask(const struct label_ask *a, struct label_answer *out, struct why *why)
 	return yes;
 }
 
-/* The kernel spells a level in its own way, and nothing else. */
+/* True if the two differ at most in the level: the kernel has a canonical spelling only for levels. */
 static bool
 is_spelling_of(const char *spelt, const char *label)
 {
@@ -179,9 +179,9 @@ labeller_goes_through(struct label_ask *a, int fd, const struct process_id *aske
 	const int fds[LABEL_DESCRIPTORS] = { fd, who };
 	struct label_answer answer;
 
-	/* of that number, and that one: he was there when it was opened */
+	/* if the asker still lives now, the descriptor is not of a later process with the same PID */
 	if (!process_lives(asker->pid, asker->start) || who == -1)
-		return refuse(why, WHY_AGAIN, "folders are not labelled any further: who asked for it is gone");
+		return refuse(why, WHY_AGAIN, "relabelling folders was stopped: the process that asked has ended");
 	if (exchange(a, fds, asker, until, &answer, why) == -1)
 		return -1;
 	*wrong = answer.wrong;

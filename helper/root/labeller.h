@@ -1,9 +1,9 @@
 /*
- * gpuhelper-label, as the helper speaks to it: another program, root's too and confined, which knows what the loaded
- * SELinux policy says, and goes through folders that are to be labelled.  It gets descriptors, never a path.  There is
- * none where SELinux is not on; the process becomes that program at the first question.
+ * The helper's side of gpuhelper-label, a confined program of root's that asks the loaded SELinux policy, and relabels
+ * folders. It gets descriptors, never a path. The helper starts a process for it only if SELinux is on, and that
+ * process executes the program at the first question.
  *
- * May be killed at any moment, by the helper first of all, and is not asked again then.
+ * The program may be killed at any moment, by the helper too. Then it gets no more questions.
  */
 #ifndef GPUHELPER_ROOT_LABELLER_H
 #define GPUHELPER_ROOT_LABELLER_H
@@ -14,27 +14,28 @@
 #include "../pure/labelask.h"
 #include "../pure/processid.h"
 
-/* To be called before the filter (filter.h).  Where it can't be started, whoever asks later is told why. */
+/* Starts the process. To be called before filter_install(). If this fails, every question fails with the reason. */
 void labeller_start(void);
-/* 0, and -1 for the channel: there is none. */
-pid_t labeller_pid(void);
-int labeller_channel(void);
-/* Returns once there is none any more, or it can't be ended: then the kernel ends it once it can be. */
+pid_t labeller_pid(void);	/* 0: it does not run */
+int labeller_channel(void);	/* -1: it does not run */
+/* Ends the program. If it waits for a kernel lock, SIGKILL takes effect only after that. */
 void labeller_end(void);
 
 /*
- * Is it a label of the policy that is loaded?  1: it is, and then has the kernel's own spelling; 0: it is not; -1 with
- * *why: it can't be asked.
+ * 1: this is a label of the loaded policy, and is replaced by the kernel's canonical spelling. 0: it is not. -1 with
+ * *why: the program can't be asked.
  */
 int labeller_knows(char label[SECONTEXT_MAX], struct why *why);
 
-/* May a process of label «who» use something of that label so?  Likewise. */
+/*
+ * 1: a process of label «who» may use an object of that label in this way. 0: it may not. -1 with *why: the program
+ * can't be asked.
+ */
 int labeller_lets(const char *who, const char *object, enum label_use use, struct why *why);
 
 /*
- * Puts a question about a folder, fd: LABEL_LOOK or LABEL_CHANGE.  Until then (clock_ms()), or until the process that
- * asked for it has ended: then gpuhelper-label is ended, whatever it does.  *wrong as in struct label_answer.  -1 with
- * *why.
+ * Puts the question LABEL_LOOK or LABEL_CHANGE about the folder fd. At the time «until» (clock_ms()), or once the
+ * process «asker» has ended, kills the program. *wrong: as in struct label_answer. -1 with *why.
  */
 int labeller_goes_through(struct label_ask *a, int fd, const struct process_id *asker, int64_t until, uint32_t *wrong,
     struct why *why);

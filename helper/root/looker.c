@@ -1,6 +1,6 @@
 /*
- * See looker.h. Believes an answer only if it repeats the number of the question, which nobody can guess: the
- * looker may end at any moment, also between the two halves of a message. After anything else it is not asked again.
+ * See looker.h. An answer counts only if it repeats the question's number, which nobody can guess. The looker may
+ * end at any moment, even in the middle of a message. After any other answer, or none, it gets no more questions.
  */
 #include "looker.h"
 
@@ -20,15 +20,15 @@
 #include "lookerloop.h"
 #include "slowness.h"
 
-#define SEND_MS 200	/* to hear a question */
-#define LATE_MS 400	/* for who ends by itself at its time, on a machine that is busy */
-#define END_MS 200	/* to end, once nobody asks any more */
+#define SEND_MS 200	/* for the looker to take a question */
+#define LATE_MS 400	/* beyond a look's time, for the looker to report its end on a busy machine */
+#define END_MS 200	/* for the looker to end once its channel is shut */
 
 /*
- * While others wait for the lock: for one look, at all processes of a slow machine perhaps; for one after somebody kept
- * the looker waiting, in this request or in one before (slowness.h); and for all looks together, which is less than
- * who waits for the lock has. For a request of root's it is more. One in which the looker had to wait for longer than
- * SLOW_MS, and not for a processor, is somebody's doing.
+ * Time limits while other helpers wait for the lock. LOOK_MS: one look, perhaps at all processes of a slow machine.
+ * SHORT_LOOK_MS: one look after a process blocked the looker, in this request or an earlier one (slowness.h).
+ * ALL_LOOKS_MS: all looks together; less than the time that a helper waits for the lock. Root's requests have more. If
+ * the looker was blocked for more than SLOW_MS, other than for a processor, a user caused that.
  */
 #define LOOK_MS 600
 #define LOOK_OF_ROOTS_MS 1300
@@ -36,10 +36,10 @@
 #define SHORT_LOOK_OF_ROOTS_MS 150
 #define SLOW_MS 200
 #define PASSED_OF_ROOTS_MS 1000
-#define OF_NOBODY UINT32_MAX	/* a look at all processes is slow by anyone's doing */
+#define OF_NOBODY UINT32_MAX	/* no uid: any user can slow a look at all processes */
 #define ALL_LOOKS_MS 700
 #define ALL_OF_ROOTS_MS 20000
-#define LOOKS_AT_ONE 4096	/* at what one process, which only pauses, has open and mapped */
+#define LOOKS_AT_ONE 4096	/* at the open and mapped files of one process that only pauses */
 
 static struct {
 	int fd;
@@ -90,13 +90,13 @@ looker_end(void)
 {
 	struct pollfd p = { .fd = looker.fd };
 
-	/* the kernel ends one that was left to itself when this process ends */
+	/* if it does not end in time, the kernel kills it when this process ends (spawn_end_with()) */
 	if (looker.fd != -1 && shutdown(looker.fd, SHUT_WR) == 0 && poll(&p, 1, END_MS) == 1 && (p.revents & POLLHUP) != 0)
 		(void)waitpid(looker.pid, NULL, 0);
 	close_channel();
 }
 
-/* The answer, and holder[] after it. */
+/* Reads the answer, and holder[] after it. False: no valid answer came. */
 static bool
 hear(const struct look_ask *a, struct look_answer *out, pid_t *holder, size_t holders)
 {
@@ -119,7 +119,7 @@ hear(const struct look_ask *a, struct look_answer *out, pid_t *holder, size_t ho
 	return true;
 }
 
-/* False where that can't be seen. */
+/* Puts a question. False if it can't be answered. */
 static bool
 ask(struct look_ask *a, const struct lease *l, struct look_answer *out, pid_t *holder, size_t holders)
 {
@@ -141,7 +141,7 @@ ask(struct look_ask *a, const struct lease *l, struct look_answer *out, pid_t *h
 	return out->nonce != 0;
 }
 
-/* Whose slowness is remembered where this takes long. */
+/* The uid for which slowness.h remembers that a look took long. */
 static uint32_t
 slow_one(const struct look_ask *a, const struct lease *l)
 {
@@ -158,7 +158,7 @@ patience(const struct look_ask *a, const struct lease *l)
 	return (uint32_t)(ms < looker.left_ms ? ms : looker.left_ms);
 }
 
-/* False where that can't be seen: then the share is used up, too. */
+/* Puts a question within the time limits. False if it can't be answered; then *looks is used up, too. */
 static bool
 ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struct look_answer *out)
 {
@@ -175,7 +175,7 @@ ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struc
 	took = clock_ms() - begin;
 	if (out->blocked > SLOW_MS)
 		slowness_note(slow_one(a, l));
-	/* who keeps the looker waiting can let it go on each time, and every answer comes in its time */
+	/* counts even if the answer came in time: a process can block the looker a little in every look */
 	looker.left_ms -= took;
 	if (!seen) {
 		looks->left = 0;
@@ -214,7 +214,7 @@ looker_sees_passed(const struct lease *l, struct looks *looks)
 	struct look_ask a = { .kind = LOOK_PASSED };
 	struct look_answer answer;
 
-	/* it may have to look several times, and on a slow machine each takes as long as a user's share is */
+	/* several looks may be necessary, and on a slow machine each takes as long as a user's whole share */
 	if (looker.of_root && looks->until == 0)
 		looks->until = clock_ms() + PASSED_OF_ROOTS_MS;
 	return !ask_within(&a, l, looks, &answer) || answer.yes;
@@ -246,8 +246,8 @@ looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, 
 	seen = ask(&a, &l, &answer, holder, nodes);
 	free(l.node);
 	if (answer.why.code == WHY_NONE)
-		return seen ? 0 : refuse(why, WHY_AGAIN, "who of the containers has the GPU open can't be seen: no process could be "
-		    "started to look, or it was ended: raise the limit on processes (ulimit, pids.max) and try again");
+		return seen ? 0 : refuse(why, WHY_AGAIN, "can't see which containers have the GPU open: the process that looks "
+		    "could not be started, or was killed: raise the limit on processes (ulimit, pids.max) and try again");
 	*why = answer.why;
 	return -1;
 }

@@ -1,8 +1,8 @@
 /*
- * Looks at other people's processes, in a process of its own. Whoever is looked at can keep whoever looks waiting,
- * inside the kernel and for ever: an execve(2) that waits for a file system of its user's (fuse(4)) holds the lock
- * that /proc/PID/maps needs. So the helper, while it holds the leases' lock, asks the looker.
- * Where no answer comes in time, the helper goes on as if the lease were in use.
+ * The looker: a child process that reads other users' processes in /proc for the helper. Such a process can block
+ * its reader in the kernel for ever: while execve(2) waits for a file system of its user's (fuse(4)), it holds the
+ * lock that /proc/PID/maps needs. The helper holds the lock on the leases and must not block, so it asks the looker.
+ * If no answer comes in time, the helper treats the lease as in use.
  */
 #ifndef GPUHELPER_ROOT_LOOKER_H
 #define GPUHELPER_ROOT_LOOKER_H
@@ -11,36 +11,36 @@
 #include "../pure/leasefile.h"
 
 /*
- * Starts it, once, while this process has all of its rights, counts as root's and has locked nothing. For a request of
- * root's it may look for longer. Where no process can be started, each question below is answered as if nothing could
- * be seen.
+ * Starts the looker. To be called once, while this process has all capabilities, all its ids are root's and it holds
+ * no lock. of_root: root asks, so a look may take longer. If no process can be started, every question below is
+ * answered as if the looker could see nothing.
  */
 void looker_start(bool of_root);
 
-/* Its process, which starts the ones that look; 0: there is none. */
+/* The looker's first process, which starts those that look. 0: there is none. */
 pid_t looker_pid(void);
 
-/* Ends it, and waits a moment until it has ended, so that nobody else has to bury it. */
+/* Ends the looker, and waits a moment to reap it, so that init need not. */
 void looker_end(void);
 
-/* What is to be known of a lease, as host/leaselife.h says it. Where nothing can be seen: of this boot, and kept. */
+/* The answers of host/leaselife.h about a lease. If nothing can be seen, the lease is of this boot, and kept. */
 struct life {
 	bool of_another_boot, kept;
 };
 
-/* With «boot_alone» nobody asks who keeps it. With «anew» what was seen for the lease before does not count. */
+/* boot_alone: leaves out whether the lease is kept. anew: uses nothing that was seen for earlier questions. */
 void looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct life_share *share, struct life *out);
 
-/* As lease_in_use() (host/inuse.h), anew. */
+/* Does lease_in_use() (host/inuse.h), without anything that was seen before. True if nothing can be seen. */
 bool looker_sees_use(const struct lease *l);
 
-/* As mount_was_passed() (host/passed.h), of the lease's ways. */
+/* Does mount_was_passed() (host/passed.h) for the lease's ways. True if nothing can be seen. */
 bool looker_sees_passed(const struct lease *l, struct looks *looks);
 
-/* As container_see() (host/container.h). Where nothing can be seen its task goes on. */
+/* Does container_see() (host/container.h). If nothing can be seen, the container's task counts as running. */
 void looker_sees_task(const struct lease *l, struct sight *out);
 
-/* As holders_find() (host/holders.h). */
+/* Does holders_find() (host/holders.h). */
 int looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * See lookerloop.h. Two processes: one waits, and starts the other, which looks; when a look takes too long, the one
- * that looks ends by a signal, and the one that waits says so and starts another for the next question. Both hold no
- * lock but the helper's place among its user's, have no descriptor of the helper's but that and the channel, and can
- * open for reading alone. Both are root's by every uid: a caller who could stop a look would have all the time he likes
- * to pass on what was not looked at yet to whoever was looked at already.
+ * See lookerloop.h. There are two processes: a watcher, and a child of it that looks. If a look takes too long, a
+ * signal ends the child; the watcher reports that, and starts another child for the next question. Of the helper's
+ * descriptors both have only the channel and its place, whose lock they share. They can open files only for reading.
+ * All their uids are root's: a caller who could stop a look could meanwhile pass a node from a process that was not
+ * looked at yet to one that was.
  */
 #include "lookerloop.h"
 
@@ -38,13 +38,14 @@
 #include "spawn.h"
 #include "timer.h"
 
-#define LATE_MS 50	/* for who ends at its time to have ended */
-#define ANSWER_MS 1000	/* to take an answer */
+#define LATE_MS 50	/* for a child to end after its time is over */
+#define ANSWER_MS 1000	/* for the helper to take an answer */
 #define IDLE_MS (LIFE_OF_ROOTS_S * 1000)
 
 /*
- * Of both processes: whom the one that looks is looking at; since when and until when it may (clock_ms(); 0: it does
- * not look); and the milliseconds that it had run or stood in line for a processor then.
+ * Shared by both processes: the process that the child is looking at (0: none in particular); when the look began and
+ * when it must end (clock_ms(); 0: it is not looking); and the milliseconds that the child had run or waited for a
+ * processor when the look began.
  */
 struct progress {
 	volatile pid_t pid;
@@ -52,7 +53,7 @@ struct progress {
 };
 static struct progress *progress;
 
-/* As the helper's of these names (enter.c): who has what open and mapped. */
+/* To see open and mapped nodes, as in enter.c. */
 static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
 
 static void
@@ -76,7 +77,7 @@ settle(int fd, pid_t helper)
 		_exit(WHY_BUG);
 }
 
-/* A container whose first process only pauses has the node if that one has, where nobody else is in it. */
+/* If the container's first process is alone in it, the container has a node only if that process has it. */
 static void
 see_task(const struct lease *l, struct looks *looks, struct sight *out)
 {
@@ -145,7 +146,10 @@ open_schedstat(pid_t pid)
 	return proc != -1 ? openat(proc, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
 }
 
-/* In milliseconds, running or in line for a processor (schedstat in proc(5)); -1 where the kernel does not tell. */
+/*
+ * The milliseconds that a process has run or waited for a processor (schedstat in proc(5)). -1 if the kernel does not
+ * count them.
+ */
 static int64_t
 ran_by(int schedstat)
 {
@@ -159,7 +163,10 @@ ran_by(int schedstat)
 	return sscanf(text, "%llu %llu", &run, &stood) == 2 ? (int64_t)((run + stood) / 1000000) : -1;
 }
 
-/* What is left of the time since it began to look. Where nobody tells, all of it. */
+/*
+ * The milliseconds since the look began in which the child was blocked. If the kernel does not count its running time,
+ * all of them.
+ */
 static uint32_t
 blocked_until_now(int64_t ran)
 {
@@ -169,7 +176,7 @@ blocked_until_now(int64_t ran)
 	return blocked > 0 ? (uint32_t)blocked : 0;
 }
 
-/* One question and its answer; false: there is none any more. */
+/* Answers one question. False: none can follow. */
 static bool
 answer_one(struct life_sight *seen, int schedstat)
 {
@@ -214,7 +221,7 @@ answer_all(pid_t parent)
 	_exit(0);
 }
 
-/* False where the other end is closed. */
+/* Waits for a question. False if the other end is closed, or no question came in IDLE_MS. */
 static bool
 await_question(void)
 {
@@ -224,15 +231,15 @@ await_question(void)
 	return poll(&p, 1, IDLE_MS) == 1 && recv(SPAWN_CHANNEL, &c, 1, MSG_PEEK) == 1;
 }
 
-/* Who looked has ended, and not by itself; or can't. */
+/* Reports that the child was ended by a signal, or can't be ended. */
 static bool
 say_unseen(bool kept_waiting, uint32_t blocked)
 {
 	struct look_answer unseen = { .nonce = 0, .blocked = blocked };
 
 	if (kept_waiting && progress->pid != 0)
-		refuse(&unseen.why, WHY_AGAIN, "/proc/%d: whether it has the GPU open can't be seen: it keeps whoever looks at it "
-		    "waiting (in execve(2) with a file of a FUSE file system open?), or there are too many processes; end it",
+		refuse(&unseen.why, WHY_AGAIN, "/proc/%d: can't see whether this process has the GPU open: it blocks its readers "
+		    "(in execve(2) with a file of a FUSE file system open?), or there are too many processes; end it",
 		    progress->pid);
 	progress->pid = 0;
 	progress->until = 0;
@@ -242,10 +249,10 @@ say_unseen(bool kept_waiting, uint32_t blocked)
 enum end {
 	END_ITS_OWN,
 	END_BY_SIGNAL,
-	END_LATE,	/* of its time, at least: by then, or not even by then */
+	END_LATE,	/* its time is over: its timer ended it, or it still runs */
 };
 
-/* Some locks of the kernel let nobody go who waits for them, not even at his end: he is left to himself then. */
+/* Waits for the child's end. Not even SIGKILL ends a process that waits for certain kernel locks: it is left behind. */
 static enum end
 await_end(pid_t pid, const sigset_t *child_ends, uint32_t *blocked)
 {

@@ -1,4 +1,4 @@
-/* The looker itself (looker.h): what runs in its process. Questions and answers are frames of pure/lookask.h. */
+/* The loop of the looker's process (looker.h). Questions and answers are frames of pure/lookask.h. */
 #ifndef GPUHELPER_ROOT_LOOKERLOOP_H
 #define GPUHELPER_ROOT_LOOKERLOOP_H
 
@@ -8,7 +8,7 @@
 #define LOOKER_ANSWER_MAX (64U << 10)
 
 /*
- * Answers questions on the descriptor until the other end of it is closed, or the process «helper», our parent,
+ * Answers the questions on this descriptor until its other end is closed, or until our parent, the process «helper»,
  * ends. Never returns.
  */
 _Noreturn void looker_live(int fd, pid_t helper);

@@ -1,17 +1,17 @@
 /*
- * gpuhelper: the helper.  Runs as root for whoever may execute it (mode 4750 root:gpuhelper), or connect to systemd's
- * gpuhelper.socket (--socket).  Reads one request from descriptor 0, answers it, and ends.
+ * gpuhelper: the helper. Runs as root for users who may execute it (mode 4750 root:gpuhelper) or connect to systemd's
+ * gpuhelper.socket (--socket). Reads one request from descriptor 0, answers it, and ends.
  *
- * May assume nothing about how it was started.  Must never execute a program that is not ours (spawn.h), open a path
+ * May assume nothing about how it was started. Must never execute a program that is not ours (spawn.h), open a path
  * that the request names, or touch anything that belongs to the caller.
  *
  * The phases, in this order:
- *	enter	the process becomes ours				enter.c
- *	peer	who asks						peer.c
- *	request	what is asked; read, not yet believed			frame.c, request.c
- *	verb	what the request asks for; a grant in phases of its own	grant.c, verb.h
- *	reply	the answer; for a grant, its confirmation
- *	created	after a grant, if the wrapper asks for it: the look at the container that the runtime has made by then
+ *	enter	takes the process over from its caller			enter.c
+ *	peer	finds the process that asks, and its user		peer.c
+ *	request	reads the request, which is not trusted			frame.c, request.c
+ *	verb	carries it out; a grant has phases of its own		grant.c, verb.h
+ *	reply	answers; waits for the confirmation of a grant
+ *	created	after a grant, if the wrapper asks: notes the container that the runtime has made by then
  */
 #include <malloc.h>
 #include <poll.h>
@@ -34,13 +34,13 @@
 #include "timer.h"
 #include "verb.h"
 
-#define READ_MS 2000		/* to send a request */
-#define WRITE_MS 2000		/* to take a reply */
-#define FINAL_MS 5000		/* to write down what was granted */
+#define READ_MS 2000		/* for the peer to send a request */
+#define WRITE_MS 2000		/* for the peer to take a reply */
+#define FINAL_MS 5000		/* for the wrapper to write the granted changes into config.json */
 #define STAY_MS 10000		/* for the runtime to make the container; the wrapper can start another helper later */
-#define WAKE_MS 100		/* after the time for one of these is over */
+#define WAKE_MS 100		/* beyond one of these times, until a signal ends the wait */
 
-/* Writes nothing rather than wait: the caller may have left us a pipe that nobody reads. */
+/* Never blocks: the descriptor may be a full pipe of the caller's. */
 static int
 print_line(const char *text, int status)
 {
@@ -59,14 +59,14 @@ send_reply(const struct reply *reply, struct why *why)
 	if (text == NULL)
 		return refuse_nomem(why);
 	if (strlen(text) > WIRE_REPLY_MAX)
-		return refuse(why, WHY_CONFIG, "the changes to config.json have %zu bytes, and at most %d can be handed over: a CDI "
-		    "spec with too many mounts or variables?", strlen(text), WIRE_REPLY_MAX);
+		return refuse(why, WHY_CONFIG, "the changes to config.json have %zu bytes, at most %d are possible: has a CDI spec "
+		    "too many mounts or variables?", strlen(text), WIRE_REPLY_MAX);
 	return frame_write(STDIN_FILENO, text, strlen(text), WIRE_REPLY_MAX, WRITE_MS, why);
 }
 
 /*
- * Refuses before it is known who asks.  Over the socket nothing is written to standard error, which is the journal:
- * whoever connects could fill that.
+ * Refuses before the peer is known. Behind the socket, standard error is the journal, which anyone who can connect
+ * could fill, so nothing is written there.
  */
 static int
 complain(enum door door, const struct why *why)
@@ -76,15 +76,15 @@ complain(enum door door, const struct why *why)
 	struct why ignored;
 
 	snprintf(line, sizeof(line), "gpuhelper: %s\n", why->text);
-	/* no refusal goes to another kind of socket: a program there might take root's words for an order */
+	/* only to a stream socket: at another kind, a program might take bytes from root for a command */
 	if (frame_is_stream(STDIN_FILENO) && (send_reply(&reply, &ignored) == 0 || door == DOOR_SOCKET))
 		return (int)why->code;
 	return print_line(line, (int)why->code);
 }
 
 /*
- * A signal ends the wait in any case: before recv(2) returns, the kernel closes a descriptor that was sent along, and
- * that can last as long as its owner likes (SO_LINGER of a TCP socket).
+ * A signal ends the wait in any case. Before recv(2) returns, the kernel closes descriptors that came with the message,
+ * and the sender decides how long that takes (SO_LINGER of a TCP socket).
  */
 static int
 wait_for_confirmation(void)
@@ -118,8 +118,8 @@ end_children(void)
 }
 
 /*
- * Waits on the same connection until the runtime has made the container, so that no second helper has to start for
- * that. Ends everything that only a grant needs first: there is time now, and later the wrapper waits for it.
+ * Waits on the same connection until the runtime has made the container, so that no second helper has to start. First
+ * ends the children, which only the grant needed: there is time for that now, and later the wrapper would wait.
  */
 static int
 see_container(const struct peer *p)
@@ -135,7 +135,7 @@ see_container(const struct peer *p)
 		return 0;
 	if (request_decode(text, len, &r, &reply.why) == 0) {
 		if (r.verb != VERB_CREATED || !process_lives(p->pid, p->start))
-			refuse(&reply.why, WHY_DATA, "after a grant, the process that asked can only say that its container was made");
+			refuse(&reply.why, WHY_DATA, "after a grant, the process that asked may only report that its container was made");
 		else
 			verb_created(p, &r, &reply);
 	}
@@ -160,7 +160,7 @@ finish_grant(const struct peer *p, struct request *r, const struct traces *t)
 	}
 	stays = word == WIRE_STAY && crowd_may_stay(p->asker.uid);
 	(void)frame_send_byte(STDIN_FILENO, stays ? WIRE_STAY : WIRE_DONE);
-	/* with its token, for which there is no use any more */
+	/* wipes the token before the helper stays */
 	request_free(r);
 	return stays ? see_container(p) : 0;
 }
@@ -174,7 +174,7 @@ send_answer(const struct peer *p, struct request *r, const struct reply *reply, 
 	if (send_reply(reply, &instead.why) == -1) {
 		if (reply->kind == REPLY_GRANT)
 			grant_undo(p, r, t);
-		/* nothing of it has been sent, then */
+		/* the reply was too long, so no byte of it was sent, and a refusal can follow */
 		if (instead.why.code == WHY_CONFIG)
 			(void)send_reply(&instead, &ignored);
 		return (int)instead.why.code;
@@ -233,9 +233,8 @@ serve(const struct peer *p)
 }
 
 /*
- * In a static program the heap begins within a page.  Where the C library gets no memory to let the heap end with a
- * page, it goes on at first, and aborts when it needs more (glibc's sysmalloc()): perhaps while a lease is half
- * written.
+ * Aligns the end of the heap to a page. In a static program the heap begins inside a page. If glibc's sysmalloc() gets
+ * no memory to align it, malloc() still works at first, but aborts later, perhaps while a lease is half written.
  */
 static bool
 heap_is_whole(void)
@@ -245,7 +244,7 @@ heap_is_whole(void)
 	return odd == 0 || (mallinfo2().arena == 0 && sbrk(page - odd) != (void *)-1);
 }
 
-/* From the first step to the last; nothing is locked any more when it returns. */
+/* Goes through all phases. Holds no lock when it returns. */
 static int
 live(enum door door, struct starter *starter)
 {

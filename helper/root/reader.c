@@ -1,4 +1,4 @@
-/* See reader.h.  Parses nothing but lines; believes of an answer that its sender was killed where it ends early. */
+/* See reader.h. Parses only the lines of the answers (pure/readask.h). Refuses an answer that is cut off. */
 #include "reader.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "spawn.h"
 
 #define PROGRAM "gpuhelper-read"
-#define ANSWER_MS 8000	/* to parse what takes milliseconds */
+#define ANSWER_MS 8000	/* an answer takes milliseconds, unless the machine is busy */
 
 static struct spawned reader = { PROGRAM, true, READ_ASK_MAX, READ_ANSWER_MAX, .channel = -1 };
 
@@ -33,7 +33,7 @@ reader_end(void)
 	spawned_end(&reader);
 }
 
-/* The answer, which the caller frees, and *t at what follows its first line. */
+/* Returns the answer, which the caller frees, with *t after its first line. NULL with *why. */
 static char *
 ask(const struct read_ask *a, struct lines *t, struct why *why)
 {
@@ -59,7 +59,7 @@ finish(struct lines *t, struct why *why)
 {
 	if (lines_finish(t))
 		return 0;
-	return t->nomem ? refuse_nomem(why) : refuse(why, WHY_BUG, PROGRAM " answers what it should not");
+	return t->nomem ? refuse_nomem(why) : refuse(why, WHY_BUG, PROGRAM " sent a malformed answer");
 }
 
 static int

@@ -1,6 +1,6 @@
 /*
- * gpuhelper-read, as the helper speaks to it: another program, which parses what an administrator wrote.  The helper
- * finds the files, sees that they are root's, and sends their bytes; what comes back is lines (pure/table.h).
+ * The helper's side of gpuhelper-read, a program that parses the administrator's files. The helper finds the files,
+ * checks that they belong to root, and sends their bytes. The answer is lines (pure/table.h).
  */
 #ifndef GPUHELPER_ROOT_READER_H
 #define GPUHELPER_ROOT_READER_H
@@ -9,14 +9,14 @@
 #include "../pure/policyset.h"
 #include "../pure/settings.h"
 
-/* To be called before the filter (filter.h).  Where it can't be started, whoever asks later is told why. */
+/* Starts the program. To be called before filter_install(). If this fails, every question fails with the reason. */
 void reader_start(void);
-void reader_wake(void);		/* starts it now, for it will be asked soon */
+void reader_wake(void);		/* has the program start now, because it will get a question soon */
 void reader_end(void);
 
 /*
- * The settings and the policies of this host.  -1 with *why: a file can't be had, is not root's alone, or the settings
- * don't parse.  settings_free() and policy_set_free() in either case.
+ * Gets the settings and the policies of this host. -1 with *why: a file can't be read, others than root may write it,
+ * or the settings have an error. settings_free() and policy_set_free() in either case.
  */
 int reader_reads(struct settings *s, struct policy_set *p, struct why *why);
 

@@ -1,6 +1,6 @@
 /*
- * See spawn.h.  The one file of helper/root that executes anything.  Must execute what only root can have put there,
- * and by the descriptor that was looked at.
+ * See spawn.h. The only file of helper/root that executes a program. The program must be one that only root can have
+ * installed, and must be executed by the descriptor that was checked.
  */
 #include "spawn.h"
 
@@ -32,7 +32,7 @@
 #define END_MS 200
 #define SEND_MS 2000
 
-/* A copy above all the places that are to be taken; -1. */
+/* Duplicates the descriptor to a number above all SPAWN_ ones. -1 on failure. */
 static int
 lift(int fd)
 {
@@ -69,7 +69,7 @@ spawn_end_with(pid_t parent)
 		_exit(WHY_BUG);
 }
 
-/* How many processes that user has at once is no matter of the limit that the caller has set for himself. */
+/* Lifts RLIMIT_NPROC, which the caller set and which would count the processes of gpuhelper's own user. */
 static bool
 become_user(const struct spawned *p)
 {
@@ -91,7 +91,7 @@ become(const struct spawned *p, int program, int channel, pid_t parent)
 	if (p->own_user) {
 		if (!become_user(p))
 			_exit(WHY_BUG);
-		/* the change of user took that */
+		/* the kernel resets PR_SET_PDEATHSIG when the ids change */
 		spawn_end_with(parent);
 	}
 	(void)fexecve(program, argv, envp);
@@ -108,15 +108,15 @@ spawned_pids(uint32_t pid[FILTER_CHILDREN_MAX])
 	return starts;
 }
 
-/* It takes rights to become a user, and to end what has become one. */
+/* Finds the program's user. Changing to it takes CAP_SETUID and CAP_SETGID, and ending the program takes CAP_KILL. */
 static int
 find_user(struct spawned *p)
 {
 	if (prctl(PR_CAPBSET_READ, CAP_SETUID) == 1 && prctl(PR_CAPBSET_READ, CAP_SETGID) == 1 &&
 	    prctl(PR_CAPBSET_READ, CAP_KILL) == 1)
 		return own_program_user(p->name, &p->uid, &p->gid, &p->why);
-	return refuse(&p->why, WHY_CONFIG, "%s can't run as a user of its own: who asks lacks CAP_SETUID, CAP_SETGID or "
-	    "CAP_KILL in the bounding set: use gpuhelper.socket", p->name);
+	return refuse(&p->why, WHY_CONFIG, "%s can't run as a user of its own: the process that asks has no CAP_SETUID, "
+	    "CAP_SETGID or CAP_KILL in its bounding set: use gpuhelper.socket", p->name);
 }
 
 void
@@ -136,8 +136,8 @@ spawned_start(struct spawned *p)
 		become(p, file, pair[1], us);
 	close(pair[1]);
 	if (p->pid == -1) {
-		refuse(&p->why, WHY_AGAIN, "%s can't be started: %s: raise the limit on processes (ulimit, pids.max) and try "
-		    "again", p->name, strerror(errno));
+		refuse(&p->why, WHY_AGAIN, "can't start %s: %s: raise the limit on processes (ulimit, pids.max) and try again",
+		    p->name, strerror(errno));
 		p->pid = 0;
 		close(pair[0]);
 	} else {
@@ -147,7 +147,7 @@ spawned_start(struct spawned *p)
 	}
 }
 
-/* One that reads from the channel ends when nobody asks any more, and its end of the channel does first. */
+/* A program that waits for a question ends once its channel is shut down, and its end of the channel is closed then. */
 void
 spawned_end(struct spawned *p)
 {
@@ -159,7 +159,7 @@ spawned_end(struct spawned *p)
 		return;
 	if (!p->slow && shutdown(p->channel, SHUT_WR) == 0)
 		(void)poll(&end, 1, END_MS);
-	/* also one that has let its channel go: it may be there all the same */
+	/* even if the program closed its channel: it may still run */
 	(void)kill(p->pid, SIGKILL);
 	close(p->channel);
 	p->channel = -1;
@@ -207,8 +207,8 @@ spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, si
 	if (frame_write(p->channel, question, asked, p->ask_max, SEND_MS, why) == -1 ||
 	    (answer = frame_read(p->channel, p->answer_max, ms, len, why)) == NULL) {
 		cause = *why;
-		refuse(why, cause.code == WHY_BUG ? WHY_BUG : WHY_AGAIN, "%s ended before it answered, or does not answer in time: "
-		    "see whether the kernel's log says why, and try again (%.100s)", p->name, cause.text);
+		refuse(why, cause.code == WHY_BUG ? WHY_BUG : WHY_AGAIN, "%s did not answer: see whether the kernel's log says "
+		    "why, and try again (%.100s)", p->name, cause.text);
 		(void)spawned_give_up(p, why);
 	}
 	return answer;

@@ -1,6 +1,6 @@
 /*
- * Processes that the helper starts before it hears anyone (enter.c): a copy of itself (looker.h), or another program of
- * ours, which is executed, so that it has nothing of this process in its memory.
+ * The processes that the helper starts before it reads its request (enter.c): a copy of itself (looker.h), and other
+ * programs of ours. These are executed, so that their memory has nothing of this process.
  */
 #ifndef GPUHELPER_ROOT_SPAWN_H
 #define GPUHELPER_ROOT_SPAWN_H
@@ -13,58 +13,62 @@
 #include "filter.h"
 
 /*
- * The descriptors of such a process, beside /dev/null as 0 to 2: a stream socket, by which it speaks to the helper; and
- * the helper's place (crowd.h), or /dev/null where there is none, so that who can't be ended counts as his user's.
+ * The descriptors of such a process, beside /dev/null as 0 to 2: the channel, a stream socket to the helper; and the
+ * helper's place (crowd.h), so that a child that can't be ended still counts against its user, or /dev/null if the
+ * helper has no place.
  */
 enum { SPAWN_CHANNEL = 3, SPAWN_PLACE, SPAWN_PROGRAM };
 
-/* In the new process: it has these, *program (NULL: none) as SPAWN_PROGRAM until it executes one, and no other. */
+/*
+ * In the new process: sets up these descriptors, and *program (NULL: none) as SPAWN_PROGRAM until it is executed, and
+ * closes all others. False: the process must end.
+ */
 bool spawn_settle(int channel, int *program);
 
-/* In the new process: it ends with its parent, also where that has ended by now. */
+/* In the new process: makes it end when its parent ends, or at once if the parent has ended already. */
 void spawn_end_with(pid_t parent);
 
-/* A program of ours that was started, or was to be. */
+/* A program of ours that was started, or could not be. */
 struct spawned {
 	const char *name;
 	bool own_user;		/* it runs as the user of its name (host/ownprogram.h), not as root */
-	uint32_t ask_max, answer_max;	/* bytes of spawned_answer()'s */
+	uint32_t ask_max, answer_max;	/* limits of spawned_answer(), in bytes */
 	uint32_t uid, gid;	/* of its user */
 	bool awake;		/* it was told to start */
-	bool slow;		/* it may be at what takes long: it has no moment to end by itself */
-	int channel;		/* this end, close-on-exec; -1: there is none */
-	pid_t pid;		/* 0: likewise */
-	struct why why;		/* why there is none any more */
+	bool slow;		/* its work may take long: spawned_end() kills it at once */
+	int channel;		/* this end, close-on-exec; -1: the program does not run */
+	pid_t pid;		/* 0: the same */
+	struct why why;		/* why it does not run */
 };
 
 /*
- * Starts the program of p->name (host/ownprogram.h), with an empty environment: once it is woken or asked, and not if
- * nobody does either.  Where it can't be started p->why says why.
+ * Forks a process for the program p->name (host/ownprogram.h). It executes the program, with an empty environment, when
+ * it is woken or gets its first question. If that fails, p->why says why.
  */
 void spawned_start(struct spawned *p);
 
-/* The processes of the programs that were started, for the filter, which has to let them be killed.  How many. */
+/* Gets the processes of the started programs, for the filter, which must allow killing them. Returns their number. */
 size_t spawned_pids(uint32_t pid[FILTER_CHILDREN_MAX]);
 
 /*
- * Ends the program: it has a moment to end by itself, then it is killed.  Returns when the program is gone, or when no
- * signal ends it now.  To be called before leave() (enter.h): whoever is no longer root may not signal the program, and
- * the kernel sends the signal of PR_SET_PDEATHSIG with the rights of the parent that ends.
+ * Ends the program: it has a moment to end by itself, then it is killed. Returns when the program is gone, or when
+ * SIGKILL does not end it for now. To be called before leave() (enter.h): afterwards this process may not signal the
+ * program, nor would PR_SET_PDEATHSIG, because the kernel sends that signal with the rights of the parent.
  */
 void spawned_end(struct spawned *p);
 
-/* It will be asked: until then it has the time to start. */
+/* Has the program start now, because it will get a question soon. */
 void spawned_wake(struct spawned *p);
 
-/* It is not to be asked again; *why is the reason from now on, too.  -1. */
+/* Ends the program. From now on every question to it is refused with *why. Returns -1. */
 int spawned_give_up(struct spawned *p, const struct why *why);
 
-/* -1 with *why: there is none. */
+/* Returns 0 if the program runs, or -1 with *why. */
 int spawned_check(const struct spawned *p, struct why *why);
 
 /*
- * The answer to a question within so many milliseconds, which the caller frees.  NULL with *why: it does not come, and
- * no other question is asked.
+ * Sends a question of «asked» bytes, and waits «ms» milliseconds for the answer. The caller frees the answer, which has
+ * *len bytes. NULL with *why: there was no answer, and the program gets no other question.
  */
 char *spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, size_t *len, struct why *why);
 

@@ -74,7 +74,8 @@ take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, s
 	const struct idle idle = { .call = r->call, .leases = &k->leases, .chores = &f->chores };
 	const struct strays none = { 0 };
 	autodrained struct drained drained = { 0 };
-	const struct withheld no = { strays != NULL ? strays : &none, &drained };
+	const struct allot_state s = { &k->leases, &k->queue, strays != NULL ? strays : &none, &drained, d,
+		&r->known.id };
 
 	/*
 	 * read under the lock: an administrator who drains a GPU, and then asks for the leases, sees all that still got it
@@ -85,7 +86,7 @@ take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, s
 	p->lease.pausing.waited = queue_waited(&k->queue, k->me.key);
 	if (allot_wants(d, &k->me, &f->why) == -1 || idle_finish(&idle, &k->me, &f->why) == -1)
 		return -1;
-	if (allot(&k->leases, &k->queue, &no, d, &r->known.id, &p->lease, &k->me, p->picks, GPUS_MAX, &f->why) == -1)
+	if (allot(&s, &p->lease, &k->me, p->picks, GPUS_MAX, &f->why) == -1)
 		return wait_for_gpus(p, k, &idle, f);
 	return 0;
 }

@@ -22,7 +22,7 @@
 /* The mount table, and the directory that the last folder was in: the next folder is often in the same one. */
 struct look {
 	const struct mount_table *mounts;
-	char *dir;
+	char *dir;		/* NULL: none was noted, and the rest does not count */
 	int fd;			/* of dir, or -1 */
 	struct strlist above;	/* the places of dir and of the directories above it */
 };
@@ -87,7 +87,7 @@ go_up(char *path)
 	return true;
 }
 
-/* Notes the directory that a folder is in and, above it, the last directory on each mount. */
+/* Notes the directory that a folder is in and, above it, the last directory on each mount. On failure, notes none. */
 static int
 look_above(struct look *l, const char *dir, const char *whole, struct why *why)
 {
@@ -97,8 +97,8 @@ look_above(struct look *l, const char *dir, const char *whole, struct why *why)
 	bool more;
 
 	look_end(l);
-	*l = (struct look){ .mounts = l->mounts, .fd = -1, .dir = strdup(dir) };
-	if (path == NULL || l->dir == NULL)
+	*l = (struct look){ .mounts = l->mounts, .fd = -1 };
+	if (path == NULL)
 		return refuse_nomem(why);
 	for (more = true; ret == 0 && more; more = go_up(path)) {
 		if ((fd = pin(file_root(), path[1] != '\0' ? path + 1 : ".", whole, &mount, why)) == -1)
@@ -111,7 +111,8 @@ look_above(struct look *l, const char *dir, const char *whole, struct why *why)
 		else
 			close(fd);
 	}
-	return ret;
+	/* last: add_places() takes the list for that of dir, so it must be whole by then */
+	return ret == 0 && (l->dir = strdup(dir)) == NULL ? refuse_nomem(why) : ret;
 }
 
 /* Adds the directory itself, its parent and, above that, the last directory on each mount. */

@@ -142,7 +142,7 @@ find_target_mount(int proc, const char *pid, const char *target, uint64_t *id, s
 	if (root == -1)
 		return refuse(why, WHY_IO, "/proc/%s: %s", top, strerror(errno));
 	if ((fd = rootfile_open(root, target, O_PATH, NULL)) == -1 || !mount_of(fd, id))
-		return refuse(why, WHY_IO, "%s in the container: what the runtime mounted there can't be seen: %s", target,
+		return refuse(why, WHY_IO, "%s in the container: can't see the runtime's mount there: %s", target,
 		    strerror(errno));
 	return 0;
 }

@@ -293,7 +293,7 @@ check_source(const struct checking *c, const char *source, const char *target, b
 	if (brings_ours(&c->ours, source, p == HERE ? w.at : NULL))
 		return refuse(why, WHY_DENIED, "the mount of %s at %s would bring gpuhelper's settings or state ("
 		    GPUHELPER_CONFDIR ", " GPUHELPER_RUNDIR ", " GPUHELPER_STATEDIR ") into the container", source, target);
-	/* a caller without root may not look everywhere; what the runtime finds a moment later nobody has judged */
+	/* a source that can't be checked now may exist when the runtime mounts it; without root, EACCES is normal */
 	if (p == GONE && needed && (error != EACCES || geteuid() == 0))
 		return refuse(why, WHY_DATA, "the mount of %.200s at %.200s: its source can't be followed: %s: make it, or leave "
 		    "the mount out", source, target, strerror(error));

@@ -912,7 +912,7 @@ def l27c():
             try:
                 tracer.stdin.write(b"\n")
                 tracer.stdin.flush()
-                refused(a.call(hear_held), 74, "which process is its first one can't be told")
+                refused(a.call(hear_held), 74, "can't find its first process")
             finally:
                 other.kill()
                 other.wait()
@@ -1875,7 +1875,7 @@ def x30():
         assert a.call(children_of_stayed) == []
         before = leases()
         for verb in "release", "grant", "exec", "look":
-            refused(a.call(ask_stayed, verb=verb, id="x", gpus=None), 65, "can only say that its container was made")
+            refused(a.call(ask_stayed, verb=verb, id="x", gpus=None), 65, "may only report that its container was made")
             assert leases() == before
             assert a.call(stay, id="y-" + verb, gpus=None, folders="/srv/ro") == "S"
             before = leases()

@@ -54,10 +54,10 @@ static int
 ask_beside(struct asking *a, struct lease *l, const struct queue *q)
 {
 	const struct leases ls = { .v = &l, .n = l->gpu != NULL };
-	const struct withheld no = { &a->strays, &a->drained };
+	const struct allot_state state = { &ls, q, &a->strays, &a->drained, &a->decision, &somebody };
 
 	return allot_wants(&a->decision, &a->waiter, &a->why) == -1 ? -1 :
-	    allot(&ls, q, &no, &a->decision, &somebody, &a->lease, &a->waiter, a->out, MAX, &a->why);
+	    allot(&state, &a->lease, &a->waiter, a->out, MAX, &a->why);
 }
 
 /* How a holder is named to ml/train and others; an ambiguous name belongs to nobody's team. */

@@ -55,10 +55,10 @@ add_arg_case(struct callset *s, long number, uint32_t value, uint32_t yes, uint3
 {
 	callset_begin(s, number);
 	while (padding-- > 0)
-		callset_put(s, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args), 0, 0);
-	callset_put(s, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args), 0, 0);
-	callset_put(s, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
-	callset_put(s, BPF_RET | BPF_K, yes, 0, 0);
+		program_put(&s->body, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args), 0, 0);
+	program_put(&s->body, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args), 0, 0);
+	program_put(&s->body, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+	program_put(&s->body, BPF_RET | BPF_K, yes, 0, 0);
 	callset_end(s, how);
 }
 

@@ -306,9 +306,9 @@ test_gpus(void)
 		{ "gpus = ( { vendor = \"amd\"; count = 2; } );", NULL, NULL, "1[03:00.0] |", NULL },
 		{ "gpus = ( { vendor = \"amd\"; devices = [ \"1\" ]; } );", NULL, NULL, NULL,
 		    "p:2: this host has 0 of the amd GPUs that this rule names (gpuhelperctl devices lists them)" },
-		{ "gpus = ( { vendor = \"intel\"; } );", NULL, NULL, NULL, "p:2: no intel GPU to give: no driver" },
+		{ "gpus = ( { vendor = \"intel\"; } );", NULL, NULL, NULL, "p:2: no intel GPU can be granted: no driver" },
 		{ "gpus = ( { vendor = \"nvidia\"; }, { vendor = \"intel\"; } );", NULL, NULL, NULL,
-		    "p:2: no intel GPU to give: no driver" },
+		    "p:2: no intel GPU can be granted: no driver" },
 		/* all */
 		{ "gpus = ( { vendor = \"nvidia\"; } );", "all", NULL, "1[3b:00.0 3c:00.0] |", NULL },
 		{ F, "all", NULL, NULL, "p: it gives no GPUs" },
@@ -342,7 +342,7 @@ test_gpus(void)
 		{ "gpus = ( { vendor = \"nvidia\"; devices = [ \"9\" ]; }, { vendor = \"nvidia\"; devices = [ \"1\" ]; "
 		    "} );", "1", NULL,
 		    "1[3c:00.0] |", NULL },
-		{ "gpus = ( { vendor = \"intel\"; } );", "1", NULL, NULL, "p:2: no intel GPU to give: no driver" },
+		{ "gpus = ( { vendor = \"intel\"; } );", "1", NULL, NULL, "p:2: no intel GPU can be granted: no driver" },
 		{ F, "1", NULL, NULL, "p: 1 GPU asked for, and it gives a container at most 0" },
 		/* names */
 		{ "gpus = ( { vendor = \"nvidia\"; count = 2; } );", "0000:3c:00.0", NULL, "1[3c:00.0] |", NULL },

@@ -258,11 +258,11 @@ test_question(void)
 	is_int((long long)good, 0, "a question that is cut off is none");
 	question[0] ^= 1;
 	ok(!read_ask_unpack(question, len, &heard, &why), "nor is one of another version");
-	is_str(why.text, "gpuhelper and gpuhelper-read are not of one version: install both again (make install)", "  which is said");
+	is_str(why.text, "gpuhelper and gpuhelper-read differ in version: install both again (make install)", "  which is said");
 	answer[5] ^= 1;
 	s = (struct lines){ .at = answer, .end = answer + said };
 	ok(!read_answer_begin(&s, wrong, sizeof(wrong), &why), "nor an answer");
-	is_str(why.text, "gpuhelper and gpuhelper-read are not of one version: install both again (make install)", "  likewise");
+	is_str(why.text, "gpuhelper and gpuhelper-read differ in version: install both again (make install)", "  likewise");
 }
 
 static void

@@ -376,7 +376,7 @@ kill -KILL "$helper"
 wait $running
 ran a
 t "after its kill no container starts" fails grep -q label= "$OUT/a"
-t "the refusal says so" refused a 'gpuhelper-label ended before it answered'
+t "the refusal says so" refused a 'gpuhelper-label ended without an answer'
 t "the audit log says what it was doing" sh -c 'tail -n 3 /var/log/gpuhelper/audit.jsonl | grep -q "\"event\":\"grant\".*\"container\":\"a\".*\"path\":\"/srv/cache\".*\"relabel\":\"shared\""'
 gpuhelperctl reap
 t "no lease is left" is "$(ls /run/gpuhelper/leases)" ""

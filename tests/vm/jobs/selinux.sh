@@ -535,7 +535,7 @@ for program in gpuhelper-label gpuhelper-read gpuhelper-judge; do
 	chmod 711 $f
 	chcon --reference=$f.away $f
 	run a
-	t "nor with that of another version" refused a "gpuhelper and $program are not of one version: install both again"
+	t "nor with that of another version" refused a "gpuhelper and $program differ in version: install both again"
 	mv $f.away $f
 	chmod 777 $f
 	run a

@@ -45,8 +45,8 @@ int node_acl_remove(int fd, const char *path, struct acl_name who, const struct 
     struct why *why);
 
 /*
- * Makes root able to change and list a directory of ours, this user able to enter it, and nobody else able to do
- * anything with it. fd must not be O_PATH. -1 with *why.
+ * Sets the directory's ACL: root may change and list it, this user may enter it, nobody else has access. fd must
+ * not be O_PATH. -1 with *why.
  */
 int dir_acl_set(int fd, const char *path, uint32_t uid, struct why *why);
 

@@ -53,7 +53,10 @@ list(struct leases *ls, struct why *why)
 	return 0;
 }
 
-/* A request that has a lease already waits in another line («second») than new requests, which is shorter. */
+/*
+ * Requests that have a lease already wait in a line of their own, named by second. That line is shorter than the line
+ * of new requests.
+ */
 static int
 open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, struct why *why)
 {

@@ -1,6 +1,7 @@
 /*
- * See sources.h.  With the caller's rights, and reads only.  A source is followed name by name, as the kernel
- * follows it: where it ends is not enough, for on the way it may pass what will be another place by then.
+ * See sources.h. Runs with the caller's rights, and only reads. Follows a source name by name, as the kernel
+ * does. Checking the end alone is not enough: on the way, the source may pass a place that will be another
+ * one for the runtime.
  */
 #include "sources.h"
 
@@ -21,19 +22,19 @@
 
 #define PROC_MAGIC 0x9fa0
 #define PROC_TOP 1		/* the inode of /proc itself */
-#define LINKS_MAX 40		/* as the kernel has it */
+#define LINKS_MAX 40		/* the kernel's limit */
 
-/* A way from name to name. */
+/* A path that is followed name by name. */
 struct way {
-	const char *root;	/* root.path, resolved; NULL: it can't be */
-	char at[PATH_MAX];	/* where it has come, without links; "" is "/" */
-	char rest[PATH_MAX];	/* what is still to go */
+	const char *root;	/* root.path, absolute and without links; NULL if it can't be resolved */
+	char at[PATH_MAX];	/* the place that was reached, without links; "" is "/" */
+	char rest[PATH_MAX];	/* the names that are still to be followed */
 	unsigned links;
 };
 
 enum place { HERE, GONE, OF_PROCESS, IN_ROOT };		/* GONE: with errno */
 
-/* Is this a process's directory, or a link in one, which leads where that process has something open? */
+/* True for a process's directory, and for a link in one, which leads to something that the process has open. */
 static bool
 is_of_process(const char *dir, const char *name, bool is_link)
 {
@@ -88,7 +89,7 @@ step(struct way *w, const char *name)
 	return follow_source_link(w, len);
 }
 
-/* Has it a name that is no way down, or that may be a process's? */
+/* True if a name of the path is "." or "..", or may be a process's directory. */
 static bool
 has_odd_name(const char *path)
 {
@@ -105,8 +106,8 @@ has_odd_name(const char *path)
 }
 
 /*
- * Where no name on the way is a link, or may be a process's, a path says by itself where it leads, and the kernel
- * goes there in one step.  False: it has to be walked.
+ * Follows w->rest with one system call, which works if no name in it is a link or may be a process's directory.
+ * Returns false if the path must be followed name by name.
  */
 static bool
 goes_straight(struct way *w)
@@ -125,7 +126,7 @@ goes_straight(struct way *w)
 	return true;
 }
 
-/* From w->at on, to the end of w->rest. */
+/* Follows w->rest to its end, from w->at on. */
 static enum place
 walk(struct way *w)
 {
@@ -146,7 +147,7 @@ walk(struct way *w)
 	return p;
 }
 
-/* A relative one begins in the bundle. */
+/* Follows a path. A relative one begins in the bundle. */
 static enum place
 resolve(const struct spec *s, const char *root, const char *path, struct way *w)
 {
@@ -166,7 +167,7 @@ resolve(const struct spec *s, const char *root, const char *path, struct way *w)
 	return walk(w);
 }
 
-/* Our own places on the host and all above them, whatever name (a bind mount) leads to them. */
+/* gpuhelper's directories on the host and all directories above them, by inode, so that a bind mount hides none. */
 #define OURS_MAX 16
 
 struct ours {
@@ -194,7 +195,7 @@ has_id(const struct ours *o, const struct file_id *id)
 	return false;
 }
 
-/* False: they lie deeper than there is room for. */
+/* Adds a directory that exists. Returns false if the list is full. */
 static bool
 add_own_place(struct ours *o, const char *path)
 {
@@ -212,7 +213,7 @@ add_own_place(struct ours *o, const char *path)
 	return true;
 }
 
-/* Once for all mounts: a container may have a thousand. */
+/* Called once for all mounts, because a container may have a thousand. Returns false if the list is full. */
 static bool
 find_ours(struct ours *o)
 {
@@ -229,7 +230,7 @@ find_ours(struct ours *o)
 	return add_own_place(o, "/");
 }
 
-/* Is this place of the host one of ours, or above or beneath one? */
+/* True if this place of the host is one of gpuhelper's directories, or above or beneath one. */
 static bool
 is_own_place(const struct ours *o, const char *path)
 {
@@ -246,7 +247,7 @@ is_own_place(const struct ours *o, const char *path)
 	return has_id(o, &id);
 }
 
-/* The same, of a source and of where it led: mostly these are one name. */
+/* True if is_own_place() is true of a source or of the place to which it led. Mostly both have one name. */
 static bool
 brings_ours(const struct ours *o, const char *source, const char *led)
 {
@@ -254,10 +255,10 @@ brings_ours(const struct ours *o, const char *source, const char *led)
 	    (led != NULL && strcmp(led, source) != 0 && is_own_place(o, *led != '\0' ? led : "/"));
 }
 
-/* What the sources of one container's mounts are held against. */
+/* The data against which the sources of one container's mounts are checked. */
 struct checking {
 	const struct spec *spec;
-	const char *root;		/* root.path, resolved; NULL: it can't be */
+	const char *root;		/* root.path, absolute and without links; NULL if it can't be resolved */
 	struct ours ours;
 };
 
@@ -300,7 +301,10 @@ check_source(const struct checking *c, const char *source, const char *target, b
 	return 0;
 }
 
-/* «lowerdir=/a:/b,upperdir=/c» of an overlay are sources too; the kernel takes a backslash away (ovl_unescape()). */
+/*
+ * Sources of an overlay («lowerdir=/a:/b,upperdir=/c») count as well. The kernel removes backslashes
+ * (ovl_unescape()).
+ */
 static int
 check_overlay(const struct checking *c, const char *option, const char *target, struct why *why)
 {
@@ -333,14 +337,14 @@ check_overlay(const struct checking *c, const char *option, const char *target, 
 	}
 }
 
-/* The links themselves are mounted then (crun). */
+/* True if links themselves are mounted (crun). */
 static bool
 is_not_followed(const struct spec_mount *m)
 {
 	return strlist_has(&m->options, "copy-symlink") || strlist_has(&m->options, "src-nofollow");
 }
 
-/* In a user namespace a runtime binds what the host has at a device's path. */
+/* In a user namespace, a runtime binds the host's node at a device's path. */
 static int
 check_devices(const struct spec *s, const char *root, struct why *why)
 {

@@ -16,7 +16,7 @@
 
 /* Gives the request a place in the queue or keeps its place, so that its next try comes before later requests. */
 static int
-stay_in_queue(const struct plan *p, struct picking *k, struct refusal *f)
+refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
 {
 	const unsigned wait = p->ruling->decision.grant.wait;
 	const struct process_id asker = call_process(p->ruling->call);
@@ -49,7 +49,7 @@ stay_in_queue(const struct plan *p, struct picking *k, struct refusal *f)
 
 /* Too few GPUs are free: begins to take GPUs back from idle containers, and waits if the policy allows it. */
 static int
-wait_for_gpus(const struct plan *p, struct picking *k, const struct idle *idle, struct refusal *f)
+refuse_or_queue(const struct plan *p, struct picking *k, const struct idle *idle, struct refusal *f)
 {
 	struct why why;
 	bool soon;
@@ -61,13 +61,13 @@ wait_for_gpus(const struct plan *p, struct picking *k, const struct idle *idle, 
 		return -1;
 	}
 	if (p->ruling->decision.grant.wait > 0 || (!soon && f->chores.n == 0))
-		return stay_in_queue(p, k, f);
+		return refuse_with_place(p, k, f);
 	f->waits = true;
 	return -1;
 }
 
 int
-take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
+pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
 {
 	const struct ruling *r = p->ruling;
 	const struct decision *d = &r->decision;
@@ -86,12 +86,12 @@ take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, s
 	if (allot_wants(d, &k->me, &f->why) == -1 || idle_finish(&idle, &k->me, &f->why) == -1)
 		return -1;
 	if (allot(&k->leases, &k->queue, &no, d, &r->known.id, &p->lease, &k->me, p->picks, GPUS_MAX, &f->why) == -1)
-		return wait_for_gpus(p, k, &idle, f);
+		return refuse_or_queue(p, k, &idle, f);
 	return 0;
 }
 
 int
-picking_begin(struct picking *k, const struct plan *p, bool admits, struct why *why)
+picking_read(struct picking *k, const struct plan *p, bool admits, struct why *why)
 {
 	/* a request for folders alone waits for nobody, and needs no queue */
 	if (p->ruling->decision.grant.gpus > 0 && queue_open(&k->queue, why) == -1)
@@ -115,7 +115,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct strays *strays, st
 	struct lease *l = &p->lease;
 	struct why ignored;
 
-	if (picking_begin(k, p, true, &f->why) == -1 || take_free_gpus(p, k, strays, f) == -1 ||
+	if (picking_read(k, p, true, &f->why) == -1 || pick_or_queue(p, k, strays, f) == -1 ||
 	    leases_admit(ls, l, &f->why) == -1 || ways_admit(ls, l, &f->why) == -1 ||
 	    label_admit(&p->label, ls, l, &f->why) == -1)
 		return -1;
@@ -150,7 +150,7 @@ take_under_lock(struct plan *p, const struct strays *strays, struct refusal *f)
  * a request that may wait.
  */
 static int
-look_again_soon(const struct plan *p, struct refusal *f)
+refuse_look(const struct plan *p, struct refusal *f)
 {
 	f->waits = f->soon = f->why.code == WHY_AGAIN && p->ruling->decision.grant.wait > 0;
 	return -1;
@@ -162,7 +162,7 @@ check_alone(const struct plan *p, struct refusal *f)
 	autostrays struct strays strays = { 0 };
 
 	if (strays_of_picks(&p->lease, p->picks, &p->further, &strays, &f->why) == -1)
-		return look_again_soon(p, f);
+		return refuse_look(p, f);
 	if (strays.n == 0)
 		return 0;
 	f->met_stray = true;
@@ -179,7 +179,7 @@ take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct ref
 	struct why ignored;
 
 	if (look_first && strays_of_wants(&r->decision, &r->settings, &strays, &f->why) == -1)
-		return look_again_soon(p, f);
+		return refuse_look(p, f);
 	if (take_under_lock(p, &strays, f) == -1)
 		return -1;
 	if (check_alone(p, f) == -1) {

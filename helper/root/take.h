@@ -26,7 +26,7 @@ struct picking {
  * After leases_open(): opens the queue, and reads the leases that concern the plan (concern_look(), with
  * «admits»). -1 with *why.
  */
-int picking_begin(struct picking *k, const struct plan *p, bool admits, struct why *why);
+int picking_read(struct picking *k, const struct plan *p, bool admits, struct why *why);
 void picking_end(struct picking *k);
 #define autopicking __attribute__((cleanup(picking_end)))
 
@@ -34,7 +34,7 @@ void picking_end(struct picking *k);
  * Picks GPUs, and writes them into the plan's picks, and the lease's GPUs and nodes. strays: GPUs that can't be had,
  * or NULL. -1 with *f: too few are free; if f->waits is true, the request has a place in the queue.
  */
-int take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f);
+int pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f);
 
 /*
  * After the lease is written: checks that no container has a GPU open that the lease has exclusively. From then on,

@@ -45,7 +45,7 @@ drop_list(struct doc_list *l)
  * that begin with "cdi.k8s.io/" for requests (annotation-prefixes); "nvidia.cdi.k8s.io/" is in use, too.
  */
 static void
-compose_annotations(struct composing *c)
+drop_annotations(struct composing *c)
 {
 	const struct doc *d = &c->s->doc;
 	bool changed = false;
@@ -111,7 +111,7 @@ compose_mount(struct doc_list *l, const struct edit_mount *m)
  * without a label. Concourse writes «cgroup2».
  */
 static bool
-is_unlabelled(const struct composing *c, const struct spec_mount *m)
+must_be_unlabelled(const struct composing *c, const struct spec_mount *m)
 {
 	return c->grant->mount_label != NULL && m->type != NULL && strcmp(m->type, "cgroup2") == 0;
 }
@@ -146,7 +146,7 @@ compose_mounts(struct composing *c)
 	for (i = 0; i < c->s->mount_count; i++) {
 		if (is_leak(c, &c->s->mount[i])) {
 			changed = true;
-		} else if (is_unlabelled(c, &c->s->mount[i])) {
+		} else if (must_be_unlabelled(c, &c->s->mount[i])) {
 			add_as_cgroup(&l, &c->s->doc, c->s->mount[i].node);
 			changed = true;
 		} else
@@ -161,7 +161,7 @@ compose_mounts(struct composing *c)
 }
 
 static bool
-is_replaced_device(const struct composing *c, const struct spec_device *v)
+is_dropped_device(const struct composing *c, const struct spec_device *v)
 {
 	size_t i;
 
@@ -201,7 +201,7 @@ compose_devices(struct composing *c)
 
 	doc_list_begin(&l, '[');
 	for (i = 0; i < c->s->device_count; i++) {
-		if (is_replaced_device(c, &c->s->device[i]))
+		if (is_dropped_device(c, &c->s->device[i]))
 			changed = true;
 		else
 			doc_list_keep(&l, &c->s->doc, c->s->device[i].node);
@@ -378,7 +378,7 @@ compose(const struct spec *s, const struct devmajors *majors, const struct edits
 	process_groups(&s->doc, s->process, c.grant->gid, c.grant->gids, &c.edits);
 	process_label(&s->doc, s->process, "selinuxLabel", c.grant->label, &c.edits);
 	process_label(&s->doc, s->linux, "mountLabel", c.grant->mount_label, &c.edits);
-	compose_annotations(&c);
+	drop_annotations(&c);
 	compose_mounts(&c);
 	compose_devices(&c);
 	compose_rules(&c);

@@ -87,7 +87,7 @@ gives(const struct against *a, const struct host *h, const struct policy *p, con
 	one.gpus = 1;
 	snprintf(text, sizeof(text), "%u", count);
 	return ask_parse(text, "none", &ask, why) == 0 &&
-	    policy_allows(&one, &who, &ask, &h->gpus, &a->config.settings, &grant, why) == VERDICT_GRANT;
+	    policy_judge(&one, &who, &ask, &h->gpus, &a->config.settings, &grant, why) == VERDICT_GRANT;
 }
 
 /* The largest number of the host's GPUs that the rule can grant.  If it is 0, *why says why. */

@@ -72,7 +72,7 @@ policy_misses(const struct policy *p, const struct asker *who, const struct iden
 	return covers_instance(p, id, &ignored) ? NULL : "these instance variables";
 }
 
-/* The arguments of one call of policy_allows(). */
+/* The arguments of one call of policy_judge(). */
 struct trial {
 	struct giving give;
 	const struct ask *ask;
@@ -124,7 +124,7 @@ add_want(const struct trial *t, const struct gpu_rule *r, unsigned count, const 
 
 /* A rule of a CDI kind has only the names in CDI specs to go by. */
 static int
-no_cdi_device_here(const struct trial *t, const struct gpu_rule *r, size_t have)
+refuse_no_cdi_device(const struct trial *t, const struct gpu_rule *r, size_t have)
 {
 	if (t->give.inv->cdi_problem[0] != '\0')
 		return refuse(t->give.why, WHY_CONFIG, "%s:%u: no %s device to give, and a CDI spec can't be used: %s",
@@ -135,7 +135,7 @@ no_cdi_device_here(const struct trial *t, const struct gpu_rule *r, size_t have)
 }
 
 static int
-no_gpu_here(const struct trial *t, const struct gpu_rule *r, size_t have)
+refuse_no_gpu(const struct trial *t, const struct gpu_rule *r, size_t have)
 {
 	const char *absent = t->give.inv->absent[r->vendor];
 	size_t i;
@@ -146,7 +146,7 @@ no_gpu_here(const struct trial *t, const struct gpu_rule *r, size_t have)
 			    "worker have %zu (%s in its environment)", t->give.policy->name, r->line, have,
 			    t->give.inv->gpu[i].vendor == GPU_AMD ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES");
 	if (r->kind != NULL)
-		return no_cdi_device_here(t, r, have);
+		return refuse_no_cdi_device(t, r, have);
 	if (absent[0] != '\0')
 		return refuse(t->give.why, WHY_ABSENT, "%s:%u: no %s GPU to give: %s", t->give.policy->name, r->line,
 		    gpu_rule_vendor(r), absent);
@@ -168,7 +168,7 @@ want_all_gpus(const struct trial *t)
 	for (i = 0; i < t->give.policy->gpus; i++) {
 		r = &t->give.policy->gpu[i];
 		if ((have = count_candidates(t, r, NULL)) == 0)
-			return no_gpu_here(t, r, 0);
+			return refuse_no_gpu(t, r, 0);
 		if (add_want(t, r, have < r->count ? (unsigned)have : r->count, NULL) == -1)
 			return -1;
 	}
@@ -240,7 +240,7 @@ want_count(const struct trial *t, const struct ask_count *c)
 	if (left == 0)
 		return 0;
 	if (short_of != NULL)
-		return no_gpu_here(t, short_of, short_have);
+		return refuse_no_gpu(t, short_of, short_have);
 	return refuse(t->give.why, WHY_DENIED, "%s: %u %s%sGPU%s asked for, and it gives a container at most %u",
 	    t->give.policy->name, c->n,
 	    c->has_vendor ? gpu_vendor_name(c->vendor) : "", c->has_vendor ? " " : "", c->n == 1 ? "" : "s", allowed);
@@ -319,7 +319,7 @@ want_folders(const struct trial *t)
 }
 
 enum verdict_kind
-policy_allows(const struct policy *p, const struct asker *who, const struct ask *ask, const struct inventory *inv,
+policy_judge(const struct policy *p, const struct asker *who, const struct ask *ask, const struct inventory *inv,
     const struct settings *settings, struct grant *out, struct why *why)
 {
 	const struct trial t = { { p, who, inv, settings, out, why }, ask };

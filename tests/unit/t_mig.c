@@ -148,7 +148,7 @@ given(const struct inventory *inv, const char *rule, const char *asked)
 	    ask_parse(asked, NULL, &a, &why) == -1)
 		return strncpy(text, f.n > 0 ? f.v[0].text : why.text, sizeof(text) - 1);
 	text[0] = '\0';
-	if (policy_allows(&p, &root, &a, inv, &settings, &g, &why) != VERDICT_GRANT) {
+	if (policy_judge(&p, &root, &a, inv, &settings, &g, &why) != VERDICT_GRANT) {
 		snprintf(text, sizeof(text), "%s", why.text);
 		return text;
 	}

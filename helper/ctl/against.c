@@ -149,7 +149,8 @@ check_host(struct against *a, const struct host *h)
 	char part[16];
 
 	for (g = h->gpus.gpu; g < h->gpus.gpu + h->gpus.gpus; g++) {
-		if (g->unusable[0] != '\0' || g->mig || (g->integrated && !a->config.settings.allow_integrated) || is_named(a, g))
+		if (g->unusable[0] != '\0' || g->has_instances ||
+		    (g->integrated && !a->config.settings.allow_integrated) || is_named(a, g))
 			continue;
 		gpu_part(&h->gpus, g, part);
 		warn(a, NULL, 0, h->name, "no policy grants %s GPU %s%s%s %s (%s)", gpu_vendor_name(g->vendor), g->pci,

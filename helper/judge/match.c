@@ -151,7 +151,7 @@ refuse_no_gpu(const struct trial *t, const struct gpu_rule *r, size_t have)
 		return refuse(t->give.why, WHY_ABSENT, "%s:%u: no %s GPU to give: %s", t->give.policy->name, r->line,
 		    gpu_rule_vendor(r), absent);
 	for (i = 0; i < t->give.inv->gpus && !r->whole_mig; i++)
-		if (t->give.inv->gpu[i].mig && gpu_rule_names(r, &t->give.inv->gpu[i]))
+		if (t->give.inv->gpu[i].has_instances && gpu_rule_names(r, &t->give.inv->gpu[i]))
 			return refuse(t->give.why, WHY_ABSENT, "%s:%u: GPU %s has MIG instances: name those (gpuhelperctl devices "
 			    "lists them), or say mig = \"whole\"", t->give.policy->name, r->line, t->give.inv->gpu[i].pci);
 	return refuse(t->give.why, WHY_ABSENT, "%s:%u: this host has %zu of the %s GPUs that this rule names (gpuhelperctl "
@@ -203,7 +203,7 @@ want_id(const struct trial *t, const char *id)
 	if (!gpu_is_within(t->ask->bound, g))
 		return refuse(t->give.why, WHY_DENIED, "%s: the workload manager did not let this worker have GPU \"%s\"",
 		    t->give.policy->name, id);
-	if (g->mig)
+	if (g->has_instances)
 		return refuse(t->give.why, WHY_DENIED, "%s: GPU \"%s\" has MIG instances, and is not given as a whole: ask for one "
 		    "of those (gpuhelperctl devices lists them)", t->give.policy->name, id);
 	if (g->unusable[0] != '\0')

@@ -96,7 +96,7 @@ test_found(void)
 		is_str(nodes_of(&inv.gpu[i]), want[i].nodes, "its nodes");
 		ok(inv.gpu[i].rank == 0 && strcmp(inv.gpu[i].uuid, UUID) == 0 && strcmp(inv.gpu[i].pci, "0000:3b:00.0") == 0,
 		    "rank, UUID and address are the GPU's");
-		ok(inv.gpu[i].mig == (i == 0), "the whole has MIG");
+		ok(inv.gpu[i].has_instances == (i == 0), "the whole has MIG");
 	}
 	is_str(inv.gpu[1].node[1].path, "/dev/nvidia-caps/nvidia-cap12", "a capability's node");
 	ok(inv.gpu[1].node[1].read_only, "which is for reading");

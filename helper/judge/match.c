@@ -84,13 +84,14 @@ is_candidate(const struct trial *t, const struct gpu_rule *r, const struct gpu *
 	return gpu_rule_gives(r, g, t->give.settings) && gpu_is_within(t->ask->bound, g);
 }
 
-/* Narrows a rule's candidates: to one GPU, to those of one vendor, or (if NULL) not at all. */
+/* Which of a rule's candidates a request names. A NULL pointer in place of a narrowing: all of them. */
 struct narrowing {
-	const struct gpu *only;
+	const struct gpu *only;		/* this GPU; the caller has checked that it is a candidate. NULL: not one alone */
 	bool has_vendor;
-	enum gpu_vendor vendor;
+	enum gpu_vendor vendor;		/* if has_vendor: the GPUs of this vendor */
 };
 
+/* With by->only, does not check again that the GPU is a candidate. */
 static bool
 is_in_narrowing(const struct trial *t, const struct gpu_rule *r, const struct narrowing *by, const struct gpu *g)
 {
@@ -142,8 +143,8 @@ refuse_no_gpu(const struct trial *t, const struct gpu_rule *r, size_t have)
 
 	for (i = 0; i < t->give.inv->gpus; i++)
 		if (gpu_rule_names(r, &t->give.inv->gpu[i]) && !gpu_is_within(t->ask->bound, &t->give.inv->gpu[i]))
-			return refuse(t->give.why, WHY_DENIED, "%s:%u: of the GPUs that this rule names the workload manager let this "
-			    "worker have %zu (%s in its environment)", t->give.policy->name, r->line, have,
+			return refuse(t->give.why, WHY_DENIED, "%s:%u: the workload manager let this worker have %zu of the GPUs that "
+			    "this rule names (%s in its environment)", t->give.policy->name, r->line, have,
 			    t->give.inv->gpu[i].vendor == GPU_AMD ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES");
 	if (r->kind != NULL)
 		return refuse_no_cdi_device(t, r, have);

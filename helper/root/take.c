@@ -1,6 +1,6 @@
 /*
- * See take.h. Writes down under the lock whatever it decides under the lock. Must do nothing under the lock that
- * anyone but root could delay.
+ * See take.h. Writes each decision into a lease or into the queue while it still has the lock under which it decided.
+ * Must do nothing under the lock that anyone but root could delay.
  */
 #include "take.h"
 
@@ -107,7 +107,9 @@ picking_end(struct picking *k)
 	leases_close(&k->leases);
 }
 
-/* Picks GPUs, has the lease admitted, and plans what follows. */
+/*
+ * Picks GPUs, has the lease admitted, and plans what follows. plan_gpus() writes the lease, and may fail after that.
+ */
 static int
 pick_and_plan(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
 {
@@ -134,7 +136,7 @@ take_under_lock(struct plan *p, const struct strays *strays, struct refusal *f)
 	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
 	queue_renew(k.me.key);
 	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1) {
-		/* only the lock was not free in time: the request may ask again, even if its policy allows no wait */
+		/* WHY_AGAIN: the lock was not free in time. The request may ask again, even if its policy allows no wait */
 		f->waits = f->why.code == WHY_AGAIN;
 		return -1;
 	}

@@ -40,8 +40,8 @@ int node_acl_look(int fd, const char *path, struct acl_name who, enum acl_state 
 int node_acl_add(int fd, const char *path, struct acl_name who, const struct acl_names *ours, struct why *why);
 
 /*
- * Removes the entry if it says «rw», whoever set it. «ours»: our entries that stay. If none stays, restores the mask from
- * before our first entry (ACT_NO_MASK: removes it), even if this entry was never there. -1 with *why.
+ * Removes the entry if it says «rw», whoever set it. «ours»: our entries that stay. If none stays, restores the mask
+ * from before our first entry (ACT_NO_MASK: removes it), even if this entry was never there. -1 with *why.
  */
 int node_acl_remove(int fd, const char *path, struct acl_name who, const struct acl_names *ours, int mask_before,
     struct why *why);

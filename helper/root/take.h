@@ -23,7 +23,8 @@ struct picking {
 #define PICKING { .leases = LEASES_CLOSED, .queue = { .dir = -1 } }
 
 /*
- * After leases_open(): reads the queue, and the leases that concern the plan (concern_look(), with «admits»). -1 with *why.
+ * After leases_open(): reads the queue, and the leases that concern the plan (concern_look(), with «admits»). -1 with
+ * *why.
  */
 int picking_read(struct picking *k, const struct plan *p, bool admits, struct why *why);
 void picking_end(struct picking *k);

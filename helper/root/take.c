@@ -14,7 +14,10 @@
 #include "strays.h"
 #include "ways.h"
 
-/* Gives the request a place in the queue or keeps its place, so that its next try comes before later requests. */
+/*
+ * Gives the request a place in the queue or keeps its place, so that its next try comes before later requests.
+ * Always -1 with *f.
+ */
 static int
 refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
 {
@@ -47,7 +50,10 @@ refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
 	return -1;
 }
 
-/* Too few GPUs are free: begins to take GPUs back from idle containers, and waits if the policy allows it. */
+/*
+ * Too few GPUs are free: begins to take GPUs back from idle containers, and queues the request if its policy allows
+ * a wait. Always -1 with *f.
+ */
 static int
 refuse_or_queue(const struct plan *p, struct picking *k, const struct idle *idle, struct refusal *f)
 {

@@ -87,7 +87,7 @@ gives(const struct against *a, const struct host *h, const struct policy *p, con
 	one.gpus = 1;
 	snprintf(text, sizeof(text), "%u", count);
 	return ask_parse(text, "none", &ask, why) == 0 &&
-	    policy_allows(&one, &who, &ask, &h->gpus, &a->config.settings, &grant, why) == VERDICT_GRANT;
+	    policy_judge(&one, &who, &ask, &h->gpus, &a->config.settings, &grant, why) == VERDICT_GRANT;
 }
 
 /* The largest number of the host's GPUs that the rule can grant.  If it is 0, *why says why. */
@@ -149,7 +149,8 @@ check_host(struct against *a, const struct host *h)
 	char part[16];
 
 	for (g = h->gpus.gpu; g < h->gpus.gpu + h->gpus.gpus; g++) {
-		if (g->unusable[0] != '\0' || g->mig || (g->integrated && !a->config.settings.allow_integrated) || is_named(a, g))
+		if (g->unusable[0] != '\0' || g->has_instances ||
+		    (g->integrated && !a->config.settings.allow_integrated) || is_named(a, g))
 			continue;
 		gpu_part(&h->gpus, g, part);
 		warn(a, NULL, 0, h->name, "no policy grants %s GPU %s%s%s %s (%s)", gpu_vendor_name(g->vendor), g->pci,

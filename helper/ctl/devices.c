@@ -99,7 +99,7 @@ gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings
 	put_text(j, "pci", g->pci);
 	gpu_part(inv, g, part);
 	put_text(j, "part", part);
-	if (g->mig)
+	if (g->has_instances)
 		json_object_set_new(j, "mig", json_true());
 	if (g->uuid[0] != '\0')
 		put_text(j, "uuid", g->uuid);
@@ -189,7 +189,7 @@ say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings 
 	else if ((d = drained_find(drained, &held)) != NULL)
 		say("    is granted to no further container: %s%s%s", d->sick ? "sick" : "drained", d->why[0] != '\0' ? ": " : "",
 		    d->why);
-	else if (g->mig)
+	else if (g->has_instances)
 		say("    has MIG instances: only a rule with mig = \"whole\" grants the whole GPU");
 	say_cdi(g);
 	say_nodes(inv, g->node, g->nodes);

@@ -141,7 +141,7 @@ take_gpu(const struct reading *r, const json_t *j)
 	    !take_part(j, g) || !take_text(j, "uuid", g->uuid, sizeof(g->uuid)) ||
 	    !take_text(j, "model", g->model, sizeof(g->model)))
 		return unfit(r, "a GPU has an invalid pci, part, uuid or model");
-	g->mig = json_is_true(json_object_get(j, "mig"));
+	g->has_instances = json_is_true(json_object_get(j, "mig"));
 	g->integrated = json_is_true(json_object_get(j, "integrated"));
 	/* a GPU that is withheld by that host's settings only has a rank: the settings of this host count */
 	if (json_object_get(j, "rank") == NULL) {

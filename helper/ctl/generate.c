@@ -149,7 +149,7 @@ is_usable(const struct generating *g, const struct gpu *gpu)
 static bool
 has_rank(const struct gpu *gpu)
 {
-	return !gpu->mig && (gpu->part[0] == '\0' || strchr(gpu->part, ':') != NULL);
+	return !gpu->has_instances && (gpu->part[0] == '\0' || strchr(gpu->part, ':') != NULL);
 }
 
 /* Makes "0", or "0:1:0" for a MIG instance. */

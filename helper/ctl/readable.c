@@ -25,7 +25,7 @@ fill(uint32_t uid, const char *name, struct subject *s)
 	if (name == NULL || !user_uid(name, &same, &s->gid) || getgrouplist(name, s->gid, list, &n) == -1)
 		return;
 	for (i = 0; i < n && i < REQUEST_GIDS_MAX; i++)
-		s->gid_list[s->gids++] = list[i];
+		s->group[s->groups++] = list[i];
 }
 
 static bool

@@ -31,7 +31,7 @@ add_tag(struct strlist *out, const char *name, const char *value)
 static bool
 is_given(const struct found *f, const struct gpu *g)
 {
-	return gpu_never_given(g, f->settings) == NULL && !g->mig;
+	return gpu_never_given(g, f->settings) == NULL && !g->has_instances;
 }
 
 /* Makes «nvidia-a100-sxm4-40gb» of "NVIDIA A100-SXM4-40GB", since a tag must not contain spaces or commas. */

@@ -19,7 +19,7 @@ want_all(const struct policy *p, const struct asker *who, const struct settings 
 	struct why why;
 
 	return p->folders > 0 && ask_parse("none", "all", &ask, &why) == 0 &&
-	    policy_allows(p, who, &ask, &none, settings, out, &why) == VERDICT_GRANT && out->folders == p->folders;
+	    policy_judge(p, who, &ask, &none, settings, out, &why) == VERDICT_GRANT && out->folders == p->folders;
 }
 
 /*

@@ -178,7 +178,7 @@ warn_request(struct checked *c, const struct gpu_rule *r, const struct check_set
 	one.gpus = 1;
 	snprintf(count, sizeof(count), "%u", r->count);
 	if (ask_parse(count, "none", &ask, &why) == -1 ||
-	    policy_allows(&one, who, &ask, inv, &s->settings, &grant, &why) == VERDICT_GRANT)
+	    policy_judge(&one, who, &ask, inv, &s->settings, &grant, &why) == VERDICT_GRANT)
 		return;
 	n = (size_t)snprintf(line, sizeof(line), "%s:%u: ", one.name, r->line);
 	warn_once(c, r->line, "a request of user %.32s for %s would be refused: %s", who->user, r->count == 1 ? "one" : count,

@@ -1,6 +1,6 @@
 /*
- * See access.h. The answer is for a message to a person, ahead of time. It must never serve as a permission:
- * the kernel decides when the container opens the file.
+ * See access.h. Used for messages, and to see whether an ACL entry is needed. Never a permission: the kernel
+ * decides at open.
  */
 #include "access.h"
 
@@ -11,15 +11,15 @@
 #include "inodeacl.h"
 
 void
-subject_of(const struct request *r, const struct idmap *uids, const struct idmap *gids, struct subject *s)
+subject_of(const struct request *r, const struct idmap *uidmap, const struct idmap *gidmap, struct subject *s)
 {
 	size_t i;
 
-	*s = (struct subject){ .dac_override = r->dac_override, .uids = uids, .gidmap = gids };
-	s->mapped = idmap_out(uids, r->uid, &s->uid) && idmap_out(gids, r->gid, &s->gid);
+	*s = (struct subject){ .dac_override = r->dac_override, .uidmap = uidmap, .gidmap = gidmap };
+	s->mapped = idmap_out(uidmap, r->uid, &s->uid) && idmap_out(gidmap, r->gid, &s->gid);
 	for (i = 0; i < r->gid_count; i++)
-		if (idmap_out(gids, r->gid_list[i], &s->gid_list[s->gids]))
-			s->gids++;
+		if (idmap_out(gidmap, r->gid_list[i], &s->group[s->groups]))
+			s->groups++;
 }
 
 static bool
@@ -27,14 +27,14 @@ in_group(const struct subject *s, uint32_t gid)
 {
 	size_t i;
 
-	for (i = 0; i < s->gids; i++)
-		if (s->gid_list[i] == gid)
+	for (i = 0; i < s->groups; i++)
+		if (s->group[i] == gid)
 			return true;
 	return s->gid == gid;
 }
 
 /* Entries of an ACL that are ignored. */
-struct past {
+struct ignoring {
 	const struct acl_name *entry;
 	size_t n;
 };
@@ -60,16 +60,16 @@ mask_of(const struct posixacl *acl)
 }
 
 static bool
-is_ignored(const struct posixacl_entry *e, const struct past *past)
+is_ignored(const struct posixacl_entry *e, const struct ignoring *ignoring)
 {
 	return posixacl_is_named(e->tag) &&
-	    acl_name_among(past->entry, past->n, (struct acl_name){ e->tag == POSIXACL_GROUP, e->id });
+	    acl_name_among(ignoring->entry, ignoring->n, (struct acl_name){ e->tag == POSIXACL_GROUP, e->id });
 }
 
 /* The «access check algorithm» of acl(5). */
 static bool
 acl_allows(const struct posixacl *acl, const struct stat *st, const struct subject *s, int want,
-    const struct past *past)
+    const struct ignoring *ignoring)
 {
 	int mask = mask_of(acl), user = -1, other = 0, owner = 0, bits;
 	bool group_member = false, group_ok = false;
@@ -77,7 +77,7 @@ acl_allows(const struct posixacl *acl, const struct stat *st, const struct subje
 
 	for (e = acl->v; e < acl->v + acl->n; e++) {
 		bits = (int)e->bits;
-		if (is_ignored(e, past))
+		if (is_ignored(e, ignoring))
 			continue;
 		if (e->tag == POSIXACL_OWNER)
 			owner = bits;
@@ -123,9 +123,9 @@ access_of_group(int fd)
 }
 
 bool
-access_without(int fd, const struct subject *s, int want, const struct acl_name *entry, size_t entries)
+access_ignoring(int fd, const struct subject *s, int want, const struct acl_name *entry, size_t entries)
 {
-	const struct past past = { entry, entries };
+	const struct ignoring ignoring = { entry, entries };
 	autoposixacl struct posixacl acl = { .v = NULL };
 	uint32_t inside;
 	struct stat st;
@@ -136,13 +136,13 @@ access_without(int fd, const struct subject *s, int want, const struct acl_name 
 	 * the kernel honours these capabilities only where the namespace maps owner and group
 	 * (privileged_wrt_inode_uidgid())
 	 */
-	if (s->dac_override && idmap_in(s->uids, st.st_uid, &inside) && idmap_in(s->gidmap, st.st_gid, &inside))
+	if (s->dac_override && idmap_in(s->uidmap, st.st_uid, &inside) && idmap_in(s->gidmap, st.st_gid, &inside))
 		return true;
-	return acl_of(fd, &st, &acl) && acl_allows(&acl, &st, s, want, &past);
+	return acl_of(fd, &st, &acl) && acl_allows(&acl, &st, s, want, &ignoring);
 }
 
 bool
 access_allowed(int fd, const struct subject *s, int want)
 {
-	return access_without(fd, s, want, NULL, 0);
+	return access_ignoring(fd, s, want, NULL, 0);
 }

@@ -15,17 +15,17 @@
 struct subject {
 	bool mapped;			/* its uid and gid exist on the host */
 	uint32_t uid, gid;
-	uint32_t gid_list[REQUEST_GIDS_MAX + 1];
-	size_t gids;
+	uint32_t group[REQUEST_GIDS_MAX + 1];
+	size_t groups;
 	bool dac_override;		/* its capabilities override mode and ACL where its namespace maps the inode */
-	const struct idmap *uids, *gidmap;
+	const struct idmap *uidmap, *gidmap;
 };
 
 /*
- * Fills *s with the process of the request. «uids» and «gids» map the container's ids to the host's; *s keeps
+ * Fills *s with the process of the request. «uidmap» and «gidmap» map the container's ids to the host's; *s keeps
  * these pointers.
  */
-void subject_of(const struct request *r, const struct idmap *uids, const struct idmap *gids, struct subject *s);
+void subject_of(const struct request *r, const struct idmap *uidmap, const struct idmap *gidmap, struct subject *s);
 
 /*
  * True if mode and POSIX ACL (acl(5)) allow the subject «want» (R_OK, W_OK, X_OK) on the inode behind the
@@ -43,7 +43,7 @@ struct acl_name {
 bool acl_name_among(const struct acl_name *v, size_t n, struct acl_name who);
 
 /* The same as access_allowed(), as if the ACL lacked these entries. */
-bool access_without(int fd, const struct subject *s, int want, const struct acl_name *entry, size_t entries);
+bool access_ignoring(int fd, const struct subject *s, int want, const struct acl_name *entry, size_t entries);
 
 /*
  * What the inode's owning group may do (R_OK, W_OK, X_OK), or -1 if that can't be read. The mode alone does

@@ -87,7 +87,7 @@ check_beneath(const struct folder_want *w, const char *path, const struct look *
 {
 	char first[1100];
 
-	if (w->rule->submounts || l->subject->uids->identity || !mounts_beneath(l->mounts, path, first, sizeof(first)))
+	if (w->rule->submounts || l->subject->uidmap->identity || !mounts_beneath(l->mounts, path, first, sizeof(first)))
 		return 0;
 	return refuse(why, WHY_CONFIG, "folder %s has a mount beneath it (%s), which a container in a user namespace can't "
 	    "leave out: say submounts = true in the policy, or unmount it", path, first);

@@ -57,7 +57,7 @@ add_part(struct mig_search *s, const char *part)
 	if (g == NULL)
 		return NULL;
 	*g = *whole;
-	g->mig = false;
+	g->has_instances = false;
 	g->nodes = 1;
 	g->node[0].shared = true;
 	snprintf(g->part, sizeof(g->part), "%s", part);
@@ -114,7 +114,7 @@ add_instance(struct mig_search *s, const char *name)
 	at = s->inv->gpus - 1;
 	gpu_node_add(s->inv->gpu[at].node, &s->inv->gpu[at].nodes, cap);
 	gpu_node_add(s->inv->gpu[s->at].node, &s->inv->gpu[s->at].nodes, cap);
-	s->inv->gpu[s->at].mig = true;
+	s->inv->gpu[s->at].has_instances = true;
 	for (i = 0, ret = 0; ret == 0 && i < below.n; i++)
 		ret = add_compute(s, &cap, gi, below.v[i], at);
 	return ret;

@@ -47,7 +47,7 @@ try_policy(struct search *s, const struct policy *p, struct why *why)
 		s->blind = true;
 		return VERDICT_LACKS;
 	}
-	return policy_allows(p, q->who, q->ask, &d->inventory, q->settings, &d->grant, why);
+	return policy_judge(p, q->who, q->ask, &d->inventory, q->settings, &d->grant, why);
 }
 
 /* Tries one policy file. True if the search is over. */

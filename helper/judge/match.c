@@ -72,7 +72,7 @@ policy_misses(const struct policy *p, const struct asker *who, const struct iden
 	return covers_instance(p, id, &ignored) ? NULL : "these instance variables";
 }
 
-/* The arguments of one call of policy_allows(). */
+/* The arguments of one call of policy_judge(). */
 struct trial {
 	struct giving give;
 	const struct ask *ask;
@@ -84,13 +84,14 @@ is_candidate(const struct trial *t, const struct gpu_rule *r, const struct gpu *
 	return gpu_rule_gives(r, g, t->give.settings) && gpu_is_within(t->ask->bound, g);
 }
 
-/* Narrows a rule's candidates: to one GPU, to those of one vendor, or (if NULL) not at all. */
+/* Which of a rule's candidates a request names. A NULL pointer in place of a narrowing: all of them. */
 struct narrowing {
-	const struct gpu *only;
+	const struct gpu *only;		/* this GPU; the caller has checked that it is a candidate. NULL: not one alone */
 	bool has_vendor;
-	enum gpu_vendor vendor;
+	enum gpu_vendor vendor;		/* if has_vendor: the GPUs of this vendor */
 };
 
+/* With by->only, does not check again that the GPU is a candidate. */
 static bool
 is_in_narrowing(const struct trial *t, const struct gpu_rule *r, const struct narrowing *by, const struct gpu *g)
 {
@@ -124,7 +125,7 @@ add_want(const struct trial *t, const struct gpu_rule *r, unsigned count, const 
 
 /* A rule of a CDI kind has only the names in CDI specs to go by. */
 static int
-no_cdi_device_here(const struct trial *t, const struct gpu_rule *r, size_t have)
+refuse_no_cdi_device(const struct trial *t, const struct gpu_rule *r, size_t have)
 {
 	if (t->give.inv->cdi_problem[0] != '\0')
 		return refuse(t->give.why, WHY_CONFIG, "%s:%u: no %s device to give, and a CDI spec can't be used: %s",
@@ -135,23 +136,23 @@ no_cdi_device_here(const struct trial *t, const struct gpu_rule *r, size_t have)
 }
 
 static int
-no_gpu_here(const struct trial *t, const struct gpu_rule *r, size_t have)
+refuse_no_gpu(const struct trial *t, const struct gpu_rule *r, size_t have)
 {
 	const char *absent = t->give.inv->absent[r->vendor];
 	size_t i;
 
 	for (i = 0; i < t->give.inv->gpus; i++)
 		if (gpu_rule_names(r, &t->give.inv->gpu[i]) && !gpu_is_within(t->ask->bound, &t->give.inv->gpu[i]))
-			return refuse(t->give.why, WHY_DENIED, "%s:%u: of the GPUs that this rule names the workload manager let this "
-			    "worker have %zu (%s in its environment)", t->give.policy->name, r->line, have,
+			return refuse(t->give.why, WHY_DENIED, "%s:%u: the workload manager let this worker have %zu of the GPUs that "
+			    "this rule names (%s in its environment)", t->give.policy->name, r->line, have,
 			    t->give.inv->gpu[i].vendor == GPU_AMD ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES");
 	if (r->kind != NULL)
-		return no_cdi_device_here(t, r, have);
+		return refuse_no_cdi_device(t, r, have);
 	if (absent[0] != '\0')
 		return refuse(t->give.why, WHY_ABSENT, "%s:%u: no %s GPU can be granted: %s", t->give.policy->name, r->line,
 		    gpu_rule_vendor(r), absent);
 	for (i = 0; i < t->give.inv->gpus && !r->whole_mig; i++)
-		if (t->give.inv->gpu[i].mig && gpu_rule_names(r, &t->give.inv->gpu[i]))
+		if (t->give.inv->gpu[i].has_instances && gpu_rule_names(r, &t->give.inv->gpu[i]))
 			return refuse(t->give.why, WHY_ABSENT, "%s:%u: GPU %s has MIG instances: name those (gpuhelperctl devices "
 			    "lists them), or say mig = \"whole\"", t->give.policy->name, r->line, t->give.inv->gpu[i].pci);
 	return refuse(t->give.why, WHY_ABSENT, "%s:%u: this host has %zu of the %s GPUs that this rule names (gpuhelperctl "
@@ -168,7 +169,7 @@ want_all_gpus(const struct trial *t)
 	for (i = 0; i < t->give.policy->gpus; i++) {
 		r = &t->give.policy->gpu[i];
 		if ((have = count_candidates(t, r, NULL)) == 0)
-			return no_gpu_here(t, r, 0);
+			return refuse_no_gpu(t, r, 0);
 		if (add_want(t, r, have < r->count ? (unsigned)have : r->count, NULL) == -1)
 			return -1;
 	}
@@ -203,7 +204,7 @@ want_id(const struct trial *t, const char *id)
 	if (!gpu_is_within(t->ask->bound, g))
 		return refuse(t->give.why, WHY_DENIED, "%s: the workload manager did not let this worker have GPU \"%s\"",
 		    t->give.policy->name, id);
-	if (g->mig)
+	if (g->has_instances)
 		return refuse(t->give.why, WHY_DENIED, "%s: GPU \"%s\" has MIG instances, and is not given as a whole: ask for one "
 		    "of those (gpuhelperctl devices lists them)", t->give.policy->name, id);
 	if (g->unusable[0] != '\0')
@@ -240,7 +241,7 @@ want_count(const struct trial *t, const struct ask_count *c)
 	if (left == 0)
 		return 0;
 	if (short_of != NULL)
-		return no_gpu_here(t, short_of, short_have);
+		return refuse_no_gpu(t, short_of, short_have);
 	return refuse(t->give.why, WHY_DENIED, "%s: %u %s%sGPU%s asked for, and it gives a container at most %u",
 	    t->give.policy->name, c->n,
 	    c->has_vendor ? gpu_vendor_name(c->vendor) : "", c->has_vendor ? " " : "", c->n == 1 ? "" : "s", allowed);
@@ -319,7 +320,7 @@ want_folders(const struct trial *t)
 }
 
 enum verdict_kind
-policy_allows(const struct policy *p, const struct asker *who, const struct ask *ask, const struct inventory *inv,
+policy_judge(const struct policy *p, const struct asker *who, const struct ask *ask, const struct inventory *inv,
     const struct settings *settings, struct grant *out, struct why *why)
 {
 	const struct trial t = { { p, who, inv, settings, out, why }, ask };

@@ -15,10 +15,11 @@ bool policy_covers(const struct policy *p, const struct asker *who, const struct
 const char *policy_misses(const struct policy *p, const struct asker *who, const struct identity *id);
 
 /*
- * For a policy that covers. Returns VERDICT_GRANT with *out filled, or VERDICT_LACKS with *why. Does not
- * consider whether GPUs are free. The caller calls grant_free() in any case.
+ * Judges a request by a policy that covers the container (policy_covers()). Returns VERDICT_GRANT with *out filled, or
+ * VERDICT_LACKS with *why; neither is 0. Does not consider whether GPUs are free. The caller calls grant_free() in any
+ * case.
  */
-enum verdict_kind policy_allows(const struct policy *p, const struct asker *who, const struct ask *ask,
+enum verdict_kind policy_judge(const struct policy *p, const struct asker *who, const struct ask *ask,
     const struct inventory *inv, const struct settings *settings, struct grant *out, struct why *why);
 
 #endif

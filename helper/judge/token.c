@@ -1,8 +1,9 @@
 /*
  * See token.h. The author of a pull request may have written any part of the token; the issuer and its keys
  * are root's. Must never let the token choose how it is verified: its «alg» is compared with the key's, and
- * its «jwk», «jku» and «x5c» are ignored. Must never fill *out unless every check has held, and never put the
- * token into a message.
+ * its «jwk», «jku» and «x5c» are ignored. Does not read «sub», whose form the pipeline's author chooses
+ * (subject_scope): the claims team, pipeline, job and instance_vars name the pipeline. Must never fill *out
+ * unless every check has held, and never put the token into a message.
  */
 #include "token.h"
 

@@ -63,7 +63,7 @@ struct gpu {
 	char pci[16];		/* "0000:3b:00.0": lower case, more digits for a larger domain */
 	unsigned partition;	/* MI300X and the like: several render nodes share a PCI address */
 	char part[16];		/* a MIG instance: "GI" or "GI:CI" (pick.h); "": all of the GPU */
-	bool mig;		/* a whole GPU that has MIG instances: granted only if a policy says so */
+	bool has_instances;	/* a whole GPU that is divided into MIG instances: granted only if a policy says so */
 	char uuid[48];		/* "GPU-…", AMD's unique_id as "0x…" of 16 digits, "" if unknown */
 	char model[64];
 	bool integrated;	/* shares the processor's memory: an APU, an Intel iGPU or NPU */

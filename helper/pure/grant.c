@@ -108,7 +108,7 @@ gpu_rule_gives(const struct gpu_rule *r, const struct gpu *g, const struct setti
 {
 	if (g->unusable[0] != '\0' || (g->integrated && !s->allow_integrated))
 		return false;
-	if (g->part[0] == '\0' ? g->mig && !r->whole_mig : r->whole_mig)
+	if (g->part[0] == '\0' ? g->has_instances && !r->whole_mig : r->whole_mig)
 		return false;
 	return gpu_rule_names(r, g) && (r->devices.n > 0 || gpu_is_named(g, "all", false));
 }

@@ -96,7 +96,7 @@ is_in_place(const struct gpu *g, const struct gpu_node *n)
 {
 	const bool cap = text_starts(n->path, CAPS), part = g != NULL && g->part[0] != '\0';
 
-	return n->read_only == cap && (!cap || part || (g != NULL && g->mig)) &&
+	return n->read_only == cap && (!cap || part || (g != NULL && g->has_instances)) &&
 	    (!n->shared || (part && (!cap || strchr(g->part, ':') != NULL)));
 }
 
@@ -141,8 +141,8 @@ check_gpu_names(const struct gpu *g, struct why *why)
 
 	if (g->pci[0] != '\0' ? !pci_address_normalise(g->pci, pci) || strcmp(pci, g->pci) != 0 : g->unusable[0] == '\0')
 		return refuse_host(why, "a GPU with an invalid PCI address", g->pci);
-	if ((g->part[0] != '\0' || g->mig) && (g->vendor != GPU_NVIDIA || (g->part[0] != '\0' && !is_part(g->part)) ||
-	    (g->part[0] != '\0' && g->mig)))
+	if ((g->part[0] != '\0' || g->has_instances) && (g->vendor != GPU_NVIDIA ||
+	    (g->part[0] != '\0' && !is_part(g->part)) || (g->part[0] != '\0' && g->has_instances)))
 		return refuse_host(why, "an invalid part of a GPU", g->part);
 	text_printable(model, sizeof(model), g->model);
 	if (!is_uuid(g) || strcmp(model, g->model) != 0)

@@ -52,7 +52,7 @@ inventory_gpu_lines(struct lines *t, void *member)
 	word_u32(t, &partition);
 	g->partition = partition;
 	word_text(t, g->part, sizeof(g->part));
-	word_bool(t, &g->mig);
+	word_bool(t, &g->has_instances);
 	word_text(t, g->uuid, sizeof(g->uuid));
 	word_text(t, g->model, sizeof(g->model));
 	word_bool(t, &g->integrated);

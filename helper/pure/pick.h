@@ -1,6 +1,7 @@
 /*
- * Picks the GPUs that a container gets, from those that its policy allows, by who holds what and who waited
- * before. Computes only: helper/root/leaselist.c has the lock, the files and the clock.
+ * Picks the GPUs that a container gets from those that its policy allows, by what is held. Knows of no queue: what
+ * is reserved for earlier requests comes as held (helper/root/allot.c, keep_for()). Computes only:
+ * helper/root/leaselist.c has the lock, the files and the clock.
  */
 #ifndef GPUHELPER_PURE_PICK_H
 #define GPUHELPER_PURE_PICK_H

@@ -86,13 +86,13 @@ procmask_others(const struct inventory *inv, const struct gpu *const *granted, s
 		g = &inv->gpu[i];
 		if (g->vendor != GPU_NVIDIA)
 			continue;
-		if (g->mig)
+		if (g->has_instances)
 			ok = mask(&m, DRIVER "/capabilities/mig");
 		switch (granted_share(&m, g)) {
 		case SHARE_NONE:
 			if (g->part[0] == '\0')
 				ok = ok && mask(&m, DRIVER "/gpus/%s", g->pci) &&
-				    (!g->mig || mask(&m, DRIVER "/capabilities/gpu%u", g->node[0].minor));
+				    (!g->has_instances || mask(&m, DRIVER "/capabilities/gpu%u", g->node[0].minor));
 			break;
 		case SHARE_PART:
 			if (g->part[0] != '\0')

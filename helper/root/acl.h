@@ -1,6 +1,8 @@
 /*
  * POSIX ACL entries (acl(5)), above all on a pinned device node. Ours are named entries that allow reading and
- * writing: «user:1000:rw-». They never change what an administrator set, and never give anybody else more access.
+ * writing: «user:1000:rw-». They never change another entry, and never give anybody else more access. An entry of an
+ * administrator that was there before the lease is kept: device.c, let_in() adds none then. An entry that an
+ * administrator sets during the lease, for the same user and «rw», can't be told from ours, and is removed with it.
  */
 #ifndef GPUHELPER_ROOT_ACL_H
 #define GPUHELPER_ROOT_ACL_H
@@ -38,8 +40,8 @@ int node_acl_look(int fd, const char *path, struct acl_name who, enum acl_state 
 int node_acl_add(int fd, const char *path, struct acl_name who, const struct acl_names *ours, struct why *why);
 
 /*
- * Removes the entry, if it is as we set it. «ours»: our entries that stay. If none stays, restores the mask from
- * before our first entry (ACT_NO_MASK: removes it), even if this entry was never there. -1 with *why.
+ * Removes the entry if it says «rw», whoever set it. «ours»: our entries that stay. If none stays, restores the mask
+ * from before our first entry (ACT_NO_MASK: removes it), even if this entry was never there. -1 with *why.
  */
 int node_acl_remove(int fd, const char *path, struct acl_name who, const struct acl_names *ours, int mask_before,
     struct why *why);

@@ -148,7 +148,7 @@ take_again(struct plan *p, struct picking *k, const struct lease *old, struct re
 	struct lease *l = &p->lease;
 
 	forget_gpus(l);
-	if (take_free_gpus(p, k, NULL, f) == -1) {
+	if (pick_or_queue(p, k, NULL, f) == -1) {
 		if (f->why.code == WHY_AGAIN && l->pausing.used)
 			name_holder(&k->leases, old, &r->known.id, &f->why);
 		return -1;
@@ -179,7 +179,7 @@ lock_and_take(struct plan *p, struct refusal *f)
 
 	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
 	queue_renew(k.me.key);
-	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1 || picking_begin(&k, p, false, &f->why) == -1)
+	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1 || picking_read(&k, p, false, &f->why) == -1)
 		return -1;
 	old = find_this_lease(p->ruling->call, &k.leases);
 	return old == NULL || !may_come_back(old) ? 1 : take_again(p, &k, old, f);

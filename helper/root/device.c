@@ -116,7 +116,7 @@ refuse_entry(const struct device_view *v, const struct gpu_node *n, bool group, 
 static bool
 sees_hosts_node(const struct device_view *v)
 {
-	return !(v->peer->asker.enforced && v->subject->uids->identity);
+	return !(v->peer->asker.enforced && v->subject->uidmap->identity);
 }
 
 /* True if the entry's id is the caller's own. */
@@ -171,7 +171,7 @@ let_in(const struct device_view *v, const struct gpu_node *n, int fd, const stru
 	acts_of_others(v->others, v->lease, &user, &ours, &mask);
 	/* a node that everyone may use needs nothing; a group helps every user of the container, not only this one */
 	if (((int)st->st_mode & want) == want || group_helps(v, fd, st, want, out) ||
-	    access_without(fd, v->subject, want, ours.v, ours.n))
+	    access_ignoring(fd, v->subject, want, ours.v, ours.n))
 		return 0;
 	return plan_entry(v, n, fd, st, inventory_flushes(v->inv, n->major, n->minor), &ours, mask, why);
 }

@@ -12,12 +12,12 @@
 #include <stdio.h>
 
 #include "../host/file.h"
+#include "askrelabel.h"
 #include "audit.h"
 #include "binding.h"
 #include "charlink.h"
 #include "leaseend.h"
 #include "opening.h"
-#include "relabel.h"
 #include "take.h"
 
 /*
@@ -76,18 +76,18 @@ static int
 carry_out(struct plan *p, bool look_first, struct traces *t, struct refusal *f)
 {
 	const struct call *c = p->ruling->call;
-	autorelabelling struct relabelling labels = RELABELLING(&p->label, c->peer, &p->edits);
+	autoask_relabel struct ask_relabel labels = ASK_RELABEL(&p->label, c->peer, &p->edits);
 
 	if (take_lease(p, look_first, t->lease, f) == -1)
 		return -1;
 	snprintf(t->pipeline, sizeof(t->pipeline), "%s", p->lease.pipeline);
-	if (plan_check_folders(p, &f->why) == -1 || relabel_look(&labels, &f->why) == -1 ||
+	if (plan_check_folders(p, &f->why) == -1 || ask_relabel_look(&labels, &f->why) == -1 ||
 	    bind_token(p, t, &f->why) == -1 || plan_complete(p, &f->why) == -1 || record_grant(p, f) == -1) {
 		f->waits = drop_unrecorded(c, t) && f->waits;
 		return -1;
 	}
 	/* the folders' labels last: they are never undone */
-	if (open_nodes(p, &f->why) == -1 || relabel_change(&labels, &f->why) == -1) {
+	if (open_nodes(p, &f->why) == -1 || ask_relabel_change(&labels, &f->why) == -1) {
 		grant_undo(c->peer, c->request, t);
 		return -1;
 	}

@@ -1,6 +1,8 @@
 /*
- * The queue for GPUs: /run/gpuhelper/queue, with a file for each waiting container. First come, first served: a GPU
- * that an earlier request could take is not available to a later one.
+ * The queue for GPUs: /run/gpuhelper/queue, with a file for each waiting container, in the order of arrival. A later
+ * request does not get a GPU that is reserved for an earlier one. allot.c, keep_for() reserves: also GPUs that do not
+ * suffice for the earlier request, except against a later request that asks for the last time and whose user holds no
+ * GPU that an earlier request wants.
  */
 #ifndef GPUHELPER_ROOT_QUEUE_H
 #define GPUHELPER_ROOT_QUEUE_H

@@ -1,6 +1,6 @@
 /*
- * See take.h. Writes down under the lock whatever it decides under the lock. Must do nothing under the lock that
- * anyone but root could delay.
+ * See take.h. Writes each decision into a lease or into the queue while it still has the lock under which it decided.
+ * Must do nothing under the lock that anyone but root could delay.
  */
 #include "take.h"
 
@@ -14,9 +14,12 @@
 #include "strays.h"
 #include "ways.h"
 
-/* Gives the request a place in the queue or keeps its place, so that its next try comes before later requests. */
+/*
+ * Gives the request a place in the queue or keeps its place, so that its next try comes before later requests.
+ * Always -1 with *f.
+ */
 static int
-stay_in_queue(const struct plan *p, struct picking *k, struct refusal *f)
+refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
 {
 	const unsigned wait = p->ruling->decision.grant.wait;
 	const struct process_id asker = call_process(p->ruling->call);
@@ -47,9 +50,12 @@ stay_in_queue(const struct plan *p, struct picking *k, struct refusal *f)
 	return -1;
 }
 
-/* Too few GPUs are free: begins to take GPUs back from idle containers, and waits if the policy allows it. */
+/*
+ * Too few GPUs are free: begins to take GPUs back from idle containers, and queues the request if its policy allows
+ * a wait. Always -1 with *f.
+ */
 static int
-wait_for_gpus(const struct plan *p, struct picking *k, const struct idle *idle, struct refusal *f)
+refuse_or_queue(const struct plan *p, struct picking *k, const struct idle *idle, struct refusal *f)
 {
 	struct why why;
 	bool soon;
@@ -61,13 +67,13 @@ wait_for_gpus(const struct plan *p, struct picking *k, const struct idle *idle, 
 		return -1;
 	}
 	if (p->ruling->decision.grant.wait > 0 || (!soon && f->chores.n == 0))
-		return stay_in_queue(p, k, f);
+		return refuse_with_place(p, k, f);
 	f->waits = true;
 	return -1;
 }
 
 int
-take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
+pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
 {
 	const struct ruling *r = p->ruling;
 	const struct decision *d = &r->decision;
@@ -87,12 +93,12 @@ take_free_gpus(struct plan *p, struct picking *k, const struct strays *strays, s
 	if (allot_wants(d, &k->me, &f->why) == -1 || idle_finish(&idle, &k->me, &f->why) == -1)
 		return -1;
 	if (allot(&s, &p->lease, &k->me, p->picks, GPUS_MAX, &f->why) == -1)
-		return wait_for_gpus(p, k, &idle, f);
+		return refuse_or_queue(p, k, &idle, f);
 	return 0;
 }
 
 int
-picking_begin(struct picking *k, const struct plan *p, bool admits, struct why *why)
+picking_read(struct picking *k, const struct plan *p, bool admits, struct why *why)
 {
 	/* a request for folders alone waits for nobody, and needs no queue */
 	if (p->ruling->decision.grant.gpus > 0 && queue_open(&k->queue, why) == -1)
@@ -108,7 +114,9 @@ picking_end(struct picking *k)
 	leases_close(&k->leases);
 }
 
-/* Picks GPUs, has the lease admitted, and plans what follows. */
+/*
+ * Picks GPUs, has the lease admitted, and plans what follows. plan_gpus() writes the lease, and may fail after that.
+ */
 static int
 pick_and_plan(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
 {
@@ -116,7 +124,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct strays *strays, st
 	struct lease *l = &p->lease;
 	struct why ignored;
 
-	if (picking_begin(k, p, true, &f->why) == -1 || take_free_gpus(p, k, strays, f) == -1 ||
+	if (picking_read(k, p, true, &f->why) == -1 || pick_or_queue(p, k, strays, f) == -1 ||
 	    leases_admit(ls, l, &f->why) == -1 || ways_admit(ls, l, &f->why) == -1 ||
 	    label_admit(&p->label, ls, l, &f->why) == -1)
 		return -1;
@@ -135,7 +143,7 @@ take_under_lock(struct plan *p, const struct strays *strays, struct refusal *f)
 	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
 	queue_renew(k.me.key);
 	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1) {
-		/* only the lock was not free in time: the request may ask again, even if its policy allows no wait */
+		/* WHY_AGAIN: the lock was not free in time. The request may ask again, even if its policy allows no wait */
 		f->waits = f->why.code == WHY_AGAIN;
 		return -1;
 	}
@@ -151,7 +159,7 @@ take_under_lock(struct plan *p, const struct strays *strays, struct refusal *f)
  * a request that may wait.
  */
 static int
-look_again_soon(const struct plan *p, struct refusal *f)
+refuse_look(const struct plan *p, struct refusal *f)
 {
 	f->waits = f->soon = f->why.code == WHY_AGAIN && p->ruling->decision.grant.wait > 0;
 	return -1;
@@ -163,7 +171,7 @@ check_alone(const struct plan *p, struct refusal *f)
 	autostrays struct strays strays = { 0 };
 
 	if (strays_of_picks(&p->lease, p->picks, &p->further, &strays, &f->why) == -1)
-		return look_again_soon(p, f);
+		return refuse_look(p, f);
 	if (strays.n == 0)
 		return 0;
 	f->met_stray = true;
@@ -180,7 +188,7 @@ take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct ref
 	struct why ignored;
 
 	if (look_first && strays_of_wants(&r->decision, &r->settings, &strays, &f->why) == -1)
-		return look_again_soon(p, f);
+		return refuse_look(p, f);
 	if (take_under_lock(p, &strays, f) == -1)
 		return -1;
 	if (check_alone(p, f) == -1) {

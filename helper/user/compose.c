@@ -1,6 +1,6 @@
 /*
- * See compose.h. Goes once through each list that may change. Kept elements stay the same bytes, and new
- * elements follow them. Must leave a list alone that neither loses nor gains an element.
+ * See compose.h. Goes once through each list that may change. Kept elements keep their bytes and their order, and
+ * new elements follow them. Must not rewrite a list in which no element changes.
  */
 #include "compose.h"
 
@@ -17,7 +17,7 @@
 struct composing {
 	const struct spec *s;
 	const struct devmajors *majors;
-	const struct edits *grant;	/* an empty one for a plain container */
+	const struct edits *grant;	/* for a plain container: an SELinux label at most */
 	bool hide;
 	struct doc_edits edits;
 };
@@ -45,7 +45,7 @@ drop_list(struct doc_list *l)
  * that begin with "cdi.k8s.io/" for requests (annotation-prefixes); "nvidia.cdi.k8s.io/" is in use, too.
  */
 static void
-compose_annotations(struct composing *c)
+drop_annotations(struct composing *c)
 {
 	const struct doc *d = &c->s->doc;
 	bool changed = false;
@@ -66,8 +66,9 @@ compose_annotations(struct composing *c)
 }
 
 /*
- * True for a mount of a GPU's host node, and for a mount that an NVIDIA runtime would read as a request. The
- * runtime compares the start of the text, so «...devicesall» is such a mount as well.
+ * True for a mount of a GPU's host node or of a directory with nothing but such nodes, and for a mount that an NVIDIA
+ * runtime would read as a request. The runtime compares the start of the text, so «...devicesall» is such a mount as
+ * well.
  */
 static bool
 is_leak(struct composing *c, const struct spec_mount *m)
@@ -105,13 +106,13 @@ compose_mount(struct doc_list *l, const struct edit_mount *m)
 }
 
 /*
- * True for a mount of cgroup2 in a container with a mount label. runc and crun pass the label (context=) when
- * they mount a file system of this name. The kernel allows one label for the only cgroup2 of the host, and
- * fails with EINVAL. With the type «cgroup», which config.md uses for either version, they mount the same
- * without a label. Concourse writes «cgroup2».
+ * True for a mount of type «cgroup2» (Concourse writes that) in a container with a mount label. runc and crun mount
+ * that type with the label (context=). The host has one cgroup2 file system, which can't have a second label: mount(2)
+ * fails with EINVAL. They mount the type «cgroup», which config.md of the runtime specification has for both versions,
+ * without a label.
  */
 static bool
-is_unlabelled(const struct composing *c, const struct spec_mount *m)
+must_be_unlabelled(const struct composing *c, const struct spec_mount *m)
 {
 	return c->grant->mount_label != NULL && m->type != NULL && strcmp(m->type, "cgroup2") == 0;
 }
@@ -146,7 +147,7 @@ compose_mounts(struct composing *c)
 	for (i = 0; i < c->s->mount_count; i++) {
 		if (is_leak(c, &c->s->mount[i])) {
 			changed = true;
-		} else if (is_unlabelled(c, &c->s->mount[i])) {
+		} else if (must_be_unlabelled(c, &c->s->mount[i])) {
 			add_as_cgroup(&l, &c->s->doc, c->s->mount[i].node);
 			changed = true;
 		} else
@@ -161,7 +162,7 @@ compose_mounts(struct composing *c)
 }
 
 static bool
-is_replaced_device(const struct composing *c, const struct spec_device *v)
+is_dropped_device(const struct composing *c, const struct spec_device *v)
 {
 	size_t i;
 
@@ -171,8 +172,8 @@ is_replaced_device(const struct composing *c, const struct spec_device *v)
 	if (!c->hide)
 		return false;
 	/*
-	 * crun makes a character device of every type that it does not know. In a user namespace, a runtime
-	 * binds the host's node at this path, whatever the numbers are.
+	 * Drop a GPU's number under every type but «b» and «p»: crun makes a character device of a type that it does not
+	 * know. Drop a GPU's path with any number: in a user namespace, a runtime binds the host's node at this path.
 	 */
 	return (v->type != 'b' && v->type != 'p' && v->major >= 0 && devmajors_is_gpu(c->majors, (uint32_t)v->major)) ||
 	    node_is_gpu(c->s, c->majors, v->path);
@@ -201,7 +202,7 @@ compose_devices(struct composing *c)
 
 	doc_list_begin(&l, '[');
 	for (i = 0; i < c->s->device_count; i++) {
-		if (is_replaced_device(c, &c->s->device[i]))
+		if (is_dropped_device(c, &c->s->device[i]))
 			changed = true;
 		else
 			doc_list_keep(&l, &c->s->doc, c->s->device[i].node);
@@ -378,7 +379,7 @@ compose(const struct spec *s, const struct devmajors *majors, const struct edits
 	process_groups(&s->doc, s->process, c.grant->gid, c.grant->gids, &c.edits);
 	process_label(&s->doc, s->process, "selinuxLabel", c.grant->label, &c.edits);
 	process_label(&s->doc, s->linux, "mountLabel", c.grant->mount_label, &c.edits);
-	compose_annotations(&c);
+	drop_annotations(&c);
 	compose_mounts(&c);
 	compose_devices(&c);
 	compose_rules(&c);

@@ -62,7 +62,7 @@ check_policy(const struct policy *p)
 		must(strchr(p->env.v[i], '=') != NULL && strncmp(p->env.v[i], "GPUHELPER_", 10) != 0);
 	check_folders(p);
 	(void)policy_covers(p, &root, &id, &why);
-	if (policy_allows(p, &root, &everything, &inv, &settings, &g, &why) == VERDICT_GRANT) {
+	if (policy_judge(p, &root, &everything, &inv, &settings, &g, &why) == VERDICT_GRANT) {
 		must(g.wait <= 60 && g.folders == p->folders);
 		for (i = 0; i < g.gpus; i++)
 			for (k = 0; k < g.gpu[i].n; k++)

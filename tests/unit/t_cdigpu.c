@@ -13,7 +13,7 @@
 static struct gpu gpus[] = {
 	{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .node = { NODE("/dev/nvidia0"), OPTIONAL("/dev/dri/renderD128") },
 	    .nodes = 2 },
-	{ .vendor = GPU_NVIDIA, .pci = "0000:af:00.0", .mig = true, .nodes = 5, .rank = 1,
+	{ .vendor = GPU_NVIDIA, .pci = "0000:af:00.0", .has_instances = true, .nodes = 5, .rank = 1,
 	    .node = { NODE("/dev/nvidia1"), NODE("/dev/nvidia-caps/nvidia-cap12"), NODE("/dev/nvidia-caps/nvidia-cap13"),
 	    NODE("/dev/nvidia-caps/nvidia-cap21"), NODE("/dev/nvidia-caps/nvidia-cap22") } },
 	{ .vendor = GPU_NVIDIA, .pci = "0000:af:00.0", .part = "1", .nodes = 3, .rank = 1, .node = { SHARED("/dev/nvidia1"),

@@ -80,7 +80,7 @@ same(const struct inventory *a, const struct inventory *b)
 		g = &a->gpu[i];
 		h = &b->gpu[i];
 		if (g->vendor != h->vendor || g->rank != h->rank || strcmp(g->pci, h->pci) != 0 || g->partition != h->partition ||
-		    strcmp(g->part, h->part) != 0 || g->mig != h->mig || strcmp(g->uuid, h->uuid) != 0 ||
+		    strcmp(g->part, h->part) != 0 || g->has_instances != h->has_instances || strcmp(g->uuid, h->uuid) != 0 ||
 		    strcmp(g->model, h->model) != 0 || g->integrated != h->integrated || strcmp(g->unusable, h->unusable) != 0 ||
 		    !same_nodes(g->node, g->nodes, h->node, h->nodes))
 			return false;
@@ -162,7 +162,7 @@ static void pci(struct inventory *v) { strcpy(v->gpu[0].pci, "3b:00.0"); }
 static void no_pci(struct inventory *v) { v->gpu[0].pci[0] = '\0'; }
 static void part(struct inventory *v) { strcpy(v->gpu[0].part, "1:02"); }
 static void half_part(struct inventory *v) { strcpy(v->gpu[0].part, "1:"); }
-static void whole_and_part(struct inventory *v) { strcpy(v->gpu[0].part, "1"); v->gpu[0].mig = true; }
+static void whole_and_part(struct inventory *v) { strcpy(v->gpu[0].part, "1"); v->gpu[0].has_instances = true; }
 static void cap(struct inventory *v, const char *path, uint32_t minor)
 {
 	put_path(&v->gpu[0].node[1], path, 511, minor);
@@ -170,8 +170,8 @@ static void cap(struct inventory *v, const char *path, uint32_t minor)
 	v->gpu[0].nodes = 2;
 }
 static void cap_of_whole(struct inventory *v) { cap(v, "/dev/nvidia-caps/nvidia-cap3", 3); }
-static void cap_of_config(struct inventory *v) { v->gpu[0].mig = true; cap(v, "/dev/nvidia-caps/nvidia-cap1", 1); }
-static void cap_of_imex(struct inventory *v) { v->gpu[0].mig = true; cap(v, "/dev/nvidia-caps/nvidia-cap4323", 4323); }
+static void cap_of_config(struct inventory *v) { v->gpu[0].has_instances = true; cap(v, "/dev/nvidia-caps/nvidia-cap1", 1); }
+static void cap_of_imex(struct inventory *v) { v->gpu[0].has_instances = true; cap(v, "/dev/nvidia-caps/nvidia-cap4323", 4323); }
 static void whole_shared(struct inventory *v) { v->gpu[0].node[0].shared = true; }
 static void common_shared(struct inventory *v) { v->common[GPU_NVIDIA][0].shared = true; }
 static void many_parts(struct inventory *v) { strcpy(v->gpu[0].part, "100"); }

@@ -266,7 +266,7 @@ check_cases(const struct case_ *t, size_t n, const char *head, const struct aske
 		buf_printf(&b, "pipeline = \"team/pipe\";\n%s%s", head, t[i].policy);
 		if (!load(&p, b.p) || !ok(ask_parse(t[i].gpus, t[i].folders, &a, &why) == 0, "an ask: %s", why.text))
 			continue;
-		v = policy_allows(&p, who, &a, &host, settings, &g, &why);
+		v = policy_judge(&p, who, &a, &host, settings, &g, &why);
 		ok(v == (t[i].grant != NULL ? VERDICT_GRANT : VERDICT_LACKS), "%s: GPUs %s, folders %s: %s",
 		    t[i].policy,
 		    t[i].gpus ? t[i].gpus : "-", t[i].folders ? t[i].folders : "-", t[i].grant ? "granted" : "refused");
@@ -534,13 +534,13 @@ test_partitions(void)
 	if (!load(&p, "pipeline = \"a/b\"; gpus = ( { vendor = \"amd\"; devices = [ \"44:00.0\" ]; count = 2; } );"))
 		return;
 	ask_parse("44:00.0", NULL, &a, &why);
-	ok(policy_allows(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpus == 1 &&
+	ok(policy_judge(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpus == 1 &&
 	    g.gpu[0].count == 1 &&
 	    g.gpu[0].n == 1, "a name asks for one partition");
 	grant_free(&g);
 	ask_free(&a);
 	ask_parse("2", NULL, &a, &why);
-	ok(policy_allows(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpus == 1 &&
+	ok(policy_judge(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpus == 1 &&
 	    g.gpu[0].count == 2 &&
 	    g.gpu[0].n == 3, "a count for any of them");
 }
@@ -565,7 +565,7 @@ test_many(void)
 	if (!load(&p, "pipeline = \"a/b\"; gpus = ( { vendor = \"nvidia\"; count = 64; } );"))
 		return;
 	ask_parse("64", NULL, &a, &why);
-	ok(policy_allows(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpu[0].n == 64 &&
+	ok(policy_judge(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpu[0].n == 64 &&
 	    g.gpu[0].count == 64,
 	    "64 of 100 GPUs");
 }
@@ -783,7 +783,7 @@ wider_than_everything(const struct reading *r)
 	size_t i, k, c, n;
 	unsigned most;
 
-	if (policy_allows(r->p, r->who, &everything, &host, r->s, &all, &why) != VERDICT_GRANT)
+	if (policy_judge(r->p, r->who, &everything, &host, r->s, &all, &why) != VERDICT_GRANT)
 		return NULL;
 	for (i = 0; i < r->g->gpus; i++) {
 		for (k = 0, most = 0; k < all.gpus; k++) {
@@ -927,7 +927,7 @@ try_random(const struct policy *p, const struct asker *who, const struct setting
 	buf_printf(what, " [%s] [%s]", g.p ? g.p : "", f.p ? f.p : "");
 	if (ask_parse(g.p, f.p, &a, &why) == -1)
 		return NULL;
-	v = policy_allows(p, who, &a, &host, s, &grant, &why);
+	v = policy_judge(p, who, &a, &host, s, &grant, &why);
 	const struct reading r = { p, who, &a, s, &grant };
 
 	*granted = v == VERDICT_GRANT;
@@ -993,7 +993,7 @@ decision(void)
 	    "{ path = \"/srv/b\"; } );") || ask_parse("3c:00.0,amd:1", "/srv/a/c,/srv/b:ro", &a, &why) == -1))
 		return NULL;
 	fail_at = keep;
-	v = policy_allows(&p, &root, &a, &host, &settings, &g, &why);
+	v = policy_judge(&p, &root, &a, &host, &settings, &g, &why);
 	keep = fail_at;
 	fail_at = -1;
 	if (v == VERDICT_GRANT)

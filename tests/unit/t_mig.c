@@ -96,7 +96,7 @@ test_found(void)
 		is_str(nodes_of(&inv.gpu[i]), want[i].nodes, "its nodes");
 		ok(inv.gpu[i].rank == 0 && strcmp(inv.gpu[i].uuid, UUID) == 0 && strcmp(inv.gpu[i].pci, "0000:3b:00.0") == 0,
 		    "rank, UUID and address are the GPU's");
-		ok(inv.gpu[i].mig == (i == 0), "the whole has MIG");
+		ok(inv.gpu[i].has_instances == (i == 0), "the whole has MIG");
 	}
 	is_str(inv.gpu[1].node[1].path, "/dev/nvidia-caps/nvidia-cap12", "a capability's node");
 	ok(inv.gpu[1].node[1].read_only, "which is for reading");
@@ -148,7 +148,7 @@ given(const struct inventory *inv, const char *rule, const char *asked)
 	    ask_parse(asked, NULL, &a, &why) == -1)
 		return strncpy(text, f.n > 0 ? f.v[0].text : why.text, sizeof(text) - 1);
 	text[0] = '\0';
-	if (policy_allows(&p, &root, &a, inv, &settings, &g, &why) != VERDICT_GRANT) {
+	if (policy_judge(&p, &root, &a, inv, &settings, &g, &why) != VERDICT_GRANT) {
 		snprintf(text, sizeof(text), "%s", why.text);
 		return text;
 	}

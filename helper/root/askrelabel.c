@@ -1,8 +1,8 @@
 /*
- * See relabel.h. Opens each folder, and passes it to gpuhelper-label (labeller.h), which goes through it. Must not
+ * See askrelabel.h. Opens each folder, and passes it to gpuhelper-label (labeller.h), which goes through it. Must not
  * look at anything in the folder: a container, or its user, may be changing it at this moment.
  */
-#include "relabel.h"
+#include "askrelabel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +54,7 @@ stand_in_line(const struct peer *p, int *line, struct why *why)
 }
 
 static int
-begin_relabelling(struct relabelling *r, struct why *why)
+begin_asking(struct ask_relabel *r, struct why *why)
 {
 	r->begun = clock_ms();
 	return check_hardlinks(why) == -1 ? -1 : stand_in_line(r->peer, &r->line, why);
@@ -62,7 +62,7 @@ begin_relabelling(struct relabelling *r, struct why *why)
 
 /* Goes through one folder, within ms milliseconds from the start of the first one. */
 static int
-go_through_one(struct relabelling *r, const struct edit_mount *m, uint32_t number, enum label_verb verb, int64_t ms,
+go_through_one(struct ask_relabel *r, const struct edit_mount *m, uint32_t number, enum label_verb verb, int64_t ms,
     struct why *why)
 {
 	const int root = file_root();
@@ -91,7 +91,7 @@ go_through_one(struct relabelling *r, const struct edit_mount *m, uint32_t numbe
 
 /* Goes through all folders that are to be labelled: looks at them, or changes those with wrong labels. */
 static int
-go_through_all(struct relabelling *r, enum label_verb verb, int64_t ms, struct why *why)
+go_through_all(struct ask_relabel *r, enum label_verb verb, int64_t ms, struct why *why)
 {
 	const struct edit_mount *m;
 	uint32_t n = 0;
@@ -105,7 +105,7 @@ go_through_all(struct relabelling *r, enum label_verb verb, int64_t ms, struct w
 		if (n == LABEL_FOLDERS_MAX)
 			return refuse(why, WHY_CONFIG, "folder %s: one container can have at most %d folders that are relabelled",
 			    m->source, LABEL_FOLDERS_MAX);
-		if (r->begun == 0 && begin_relabelling(r, why) == -1)
+		if (r->begun == 0 && begin_asking(r, why) == -1)
 			return -1;
 		if (verb == LABEL_LOOK || r->wrong[n] > 0)
 			ret = go_through_one(r, m, n, verb, ms, why);
@@ -115,14 +115,14 @@ go_through_all(struct relabelling *r, enum label_verb verb, int64_t ms, struct w
 }
 
 int
-relabel_look(struct relabelling *r, struct why *why)
+ask_relabel_look(struct ask_relabel *r, struct why *why)
 {
 	r->failed = r->label->state != SELINUX_ABSENT && go_through_all(r, LABEL_LOOK, LOOK_MS, why) == -1;
 	return r->failed && r->label->state != SELINUX_PERMISSIVE ? -1 : 0;
 }
 
 int
-relabel_change(struct relabelling *r, struct why *why)
+ask_relabel_change(struct ask_relabel *r, struct why *why)
 {
 	if (r->failed || r->label->state == SELINUX_ABSENT || go_through_all(r, LABEL_CHANGE, CHANGE_MS, why) == 0)
 		return 0;
@@ -130,7 +130,7 @@ relabel_change(struct relabelling *r, struct why *why)
 }
 
 void
-relabel_end(struct relabelling *r)
+ask_relabel_end(struct ask_relabel *r)
 {
 	if (r->line != -1)
 		close(r->line);

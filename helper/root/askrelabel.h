@@ -6,24 +6,24 @@
  * two containers would give a folder different labels, the lease of the first keeps the second out
  * (held_folders_meet()).
  */
-#ifndef GPUHELPER_ROOT_RELABEL_H
-#define GPUHELPER_ROOT_RELABEL_H
+#ifndef GPUHELPER_ROOT_ASKRELABEL_H
+#define GPUHELPER_ROOT_ASKRELABEL_H
 
 #include "../pure/labelask.h"
 #include "label.h"
 #include "peer.h"
 
-/* Begins as RELABELLING(); refers to these three. */
-struct relabelling {
+/* Begins as ASK_RELABEL(); refers to these three. */
+struct ask_relabel {
 	const struct label *label;
 	const struct peer *peer;
 	const struct edits *edits;
 	uint32_t wrong[LABEL_FOLDERS_MAX];	/* of each folder in turn: how many entries are to be labelled */
 	int64_t begun;		/* clock_ms() of the start; 0: there is nothing to label */
-	bool failed;		/* relabel_look() failed; if SELinux is permissive, nothing is labelled then */
+	bool failed;		/* ask_relabel_look() failed; if SELinux is permissive, nothing is labelled then */
 	int line;		/* a lock of the user's; -1: none */
 };
-#define RELABELLING(l, p, e) { .label = (l), .peer = (p), .edits = (e), .line = -1 }
+#define ASK_RELABEL(l, p, e) { .label = (l), .peer = (p), .edits = (e), .line = -1 }
 
 /*
  * Checks the folders among the mounts that are to be labelled, with all that is in them except other mounts and
@@ -31,13 +31,13 @@ struct relabelling {
  * and waits while another helper of the same user does the same. -1 with *why: something may not be labelled, or
  * can't be. Always 0 if SELinux is permissive or absent.
  */
-int relabel_look(struct relabelling *r, struct why *why);
+int ask_relabel_look(struct ask_relabel *r, struct why *why);
 
 /* Labels them. -1 with *why: what was labelled by then stays labelled. */
-int relabel_change(struct relabelling *r, struct why *why);
+int ask_relabel_change(struct ask_relabel *r, struct why *why);
 
 /* Releases the user's lock. */
-void relabel_end(struct relabelling *r);
-#define autorelabelling __attribute__((cleanup(relabel_end)))
+void ask_relabel_end(struct ask_relabel *r);
+#define autoask_relabel __attribute__((cleanup(ask_relabel_end)))
 
 #endif

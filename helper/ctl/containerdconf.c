@@ -103,7 +103,7 @@ read_disabled(struct containerd_conf *c, const struct toml *t)
 }
 
 static bool
-read_path(struct containerd_conf *c, const struct toml *t)
+read_containerd_path(struct containerd_conf *c, const struct toml *t)
 {
 	autostrlist struct strlist env = { 0 };
 	size_t i;
@@ -122,7 +122,7 @@ read_key(struct containerd_conf *c, const struct toml *t)
 	if (toml_is(t, "", "disabled_plugins"))
 		return read_disabled(c, t);
 	if (toml_is(t, "plugins." SHIM_PLUGIN, "env"))
-		return read_path(c, t);
+		return read_containerd_path(c, t);
 	if (toml_is(t, "plugins." OPT_PLUGIN, "path"))
 		put(&c->opt, toml_string(t));
 	else if (toml_is(t, "grpc", "address") || toml_is(t, "plugins." GRPC_PLUGIN, "address"))

@@ -103,7 +103,7 @@ take_home(void *ctx, const char *name, uint32_t uid, const char *home)
 
 /* The home directory of a user of /etc/passwd; NULL if there is none.  The caller frees. */
 static char *
-home_of(const char *user)
+home_of_user(const char *user)
 {
 	struct seeker s = { .user = user };
 
@@ -116,7 +116,7 @@ static bool
 look_at_podman(struct doctor *d)
 {
 	autopodman struct podman_conf conf = { 0 };
-	autofree char *home = d->uid != 0 && d->user != NULL ? home_of(d->user) : NULL;
+	autofree char *home = d->uid != 0 && d->user != NULL ? home_of_user(d->user) : NULL;
 	const char *path;
 	bool ours;
 

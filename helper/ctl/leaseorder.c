@@ -26,7 +26,7 @@ rank_of(const json_t *lease)
 }
 
 static int
-compare(const void *a, const void *b)
+compare_leases(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 	int since;
@@ -52,7 +52,7 @@ leases_sort(json_t *leases)
 		v[i] = (struct place){ .lease = json_incref(json_array_get(leases, i)), .at = i };
 		v[i].rank = rank_of(v[i].lease);
 	}
-	qsort(v, n, sizeof(*v), compare);
+	qsort(v, n, sizeof(*v), compare_leases);
 	for (i = 0; i < n; i++)
 		(void)json_array_set_new(leases, i, v[i].lease);
 	free(v);

@@ -223,7 +223,7 @@ take_blocks(char *text, struct buf *lines, struct why *why)
 }
 
 static int
-check_paths(const struct setup *s, struct why *why)
+check_conf_paths(const struct setup *s, struct why *why)
 {
 	size_t i;
 
@@ -259,7 +259,7 @@ setup_conf(const struct setup *s, bool dry, struct conf_before *before, struct w
 	bool nothing;
 
 	*before = (struct conf_before){ 0 };
-	if (was == NULL || check_paths(s, why) == -1 || check_owners(s, why) == -1)
+	if (was == NULL || check_conf_paths(s, why) == -1 || check_owners(s, why) == -1)
 		return -1;
 	/* lines that somebody changed need no replacement if nothing is missing */
 	add_lines(s, "", &lines);

@@ -40,7 +40,7 @@ check_no_link(struct why *why)
 
 /* The text of daemon.json; "" if there is none.  NULL with *why, also if setup may not replace the file. */
 static char *
-read_conf(struct why *why)
+read_daemon_conf(struct why *why)
 {
 	char *text;
 
@@ -69,7 +69,7 @@ write_conf(const char *text, struct why *why)
 
 /* The answer of «docker info» (a new reference); NULL if there is no client, or no answer. */
 static json_t *
-info(const struct setup *s)
+docker_info(const struct setup *s)
 {
 	const char *const argv[] = { s->program, "-H", s->address, "info", "--format", "{{json .}}", NULL };
 	struct ran r = { 0 };
@@ -86,7 +86,7 @@ info(const struct setup *s)
 static bool
 info_is(const struct setup *s, const char *usual)
 {
-	json_t *j = info(s);
+	json_t *j = docker_info(s);
 	const json_t *ours = json_object_get(json_object_get(j, "Runtimes"), DOCKER_RUNTIME);
 	bool is = ours != NULL && (usual == NULL || strcmp(get_text(j, "DefaultRuntime"), usual) == 0);
 
@@ -170,7 +170,7 @@ add_volumes(struct setup *s, const char *root, const char *driver, struct why *w
 static int
 find_storage(struct setup *s, const struct daemon_json *conf, struct why *why)
 {
-	json_t *j = s->daemon != 0 ? info(s) : NULL;
+	json_t *j = s->daemon != 0 ? docker_info(s) : NULL;
 	const char *root = conf->data_root != NULL ? conf->data_root : "/var/lib/docker";
 	const char *driver = conf->driver != NULL ? conf->driver : "overlay2";
 	int ret;
@@ -209,7 +209,7 @@ find_runtime(struct setup *s, const struct engines *e, struct why *why)
 static int
 find(struct setup *s, struct why *why)
 {
-	autofree char *text = read_conf(why), *with = NULL, *dockerd = setup_program("dockerd");
+	autofree char *text = read_daemon_conf(why), *with = NULL, *dockerd = setup_program("dockerd");
 	autodaemonjson struct daemon_json conf = { 0 };
 	autoengines struct engines e = { 0 };
 
@@ -272,7 +272,7 @@ static int
 restore(const struct setup *s)
 {
 	struct why cause;
-	autofree char *now = read_conf(&cause);
+	autofree char *now = read_daemon_conf(&cause);
 
 	if (s->before == NULL || (now != NULL && strcmp(now, s->before) == 0))
 		return -1;
@@ -310,7 +310,7 @@ try(struct setup *s, struct why *why)
 		    "there is no client «docker» on this host");
 		return 0;
 	}
-	if ((s->before = read_conf(why)) == NULL)
+	if ((s->before = read_daemon_conf(why)) == NULL)
 		return -1;
 	return try_with(s, s->before, why) == 0 ? 0 : restore(s);
 }
@@ -330,7 +330,7 @@ put_conf(const struct setup *s, const char *with, struct why *why)
 static int
 switch_on(struct setup *s, struct why *why)
 {
-	autofree char *text = read_conf(why), *with = text != NULL ? daemon_json_with(text, true, why) : NULL;
+	autofree char *text = read_daemon_conf(why), *with = text != NULL ? daemon_json_with(text, true, why) : NULL;
 
 	if (with == NULL)
 		return -1;
@@ -342,7 +342,7 @@ switch_on(struct setup *s, struct why *why)
 static int
 say_plan(struct why *why)
 {
-	autofree char *text = read_conf(why), *with = text != NULL ? daemon_json_with(text, true, why) : NULL;
+	autofree char *text = read_daemon_conf(why), *with = text != NULL ? daemon_json_with(text, true, why) : NULL;
 
 	if (with == NULL)
 		return -1;
@@ -367,7 +367,7 @@ put(struct setup *s, bool dry, struct why *why)
 static int
 undo(struct setup *s, bool dry, struct why *why)
 {
-	autofree char *text = read_conf(why), *without = text != NULL ? daemon_json_without(text, false, why) : NULL;
+	autofree char *text = read_daemon_conf(why), *without = text != NULL ? daemon_json_without(text, false, why) : NULL;
 	autoengines struct engines e = { 0 };
 	struct why ignored;
 

@@ -64,7 +64,7 @@ end_tar(struct buf *tar)
 
 /* Adds a directory of the host, to be mounted.  A link stays a link: it leads into /usr, which is mounted. */
 static bool
-add_top(const char *name, struct buf *tar, struct strlist *mounts)
+add_image_top(const char *name, struct buf *tar, struct strlist *mounts)
 {
 	char path[16], target[64];
 	struct stat st;
@@ -90,7 +90,7 @@ make_root(struct buf *tar, struct strlist *mounts)
 	size_t i;
 
 	for (i = 0; i < TOPS; i++)
-		if (!add_top(tops[i], tar, mounts))
+		if (!add_image_top(tops[i], tar, mounts))
 			return false;
 	for (i = 0; i < OTHERS; i++)
 		add_entry(tar, others[i], ENTRY_DIRECTORY, "", "", 0);

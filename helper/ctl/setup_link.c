@@ -24,7 +24,7 @@
 enum place { PLACE_FREE, PLACE_OURS, PLACE_TAKEN };
 
 static enum place
-look_at(const char *link)
+look_at_link(const char *link)
 {
 	struct stat st;
 
@@ -36,7 +36,7 @@ look_at(const char *link)
 int
 setup_link_free(const char *link, struct why *why)
 {
-	return look_at(link) != PLACE_TAKEN ? 0 :
+	return look_at_link(link) != PLACE_TAKEN ? 0 :
 	    refuse(why, WHY_CONFIG, "%s is there, and is not gpuhelper-runc: see who put it there, and remove it", link);
 }
 
@@ -167,7 +167,7 @@ setup_make_dir(const char *dir, struct why *why)
  * link that setup did not make belongs to another engine's setup or to the administrator, and stays.
  */
 static int
-check_link(const char *link, bool made, const struct worker *w, struct why *why)
+check_setup_link(const char *link, bool made, const struct worker *w, struct why *why)
 {
 	bool wrapper = false;
 	autofree char *first = w->engine != 0 ? runtime_first_in(w->path, &wrapper) : NULL, *seen = NULL;
@@ -197,7 +197,7 @@ make_link(const char *link, bool there, const struct worker *w, struct why *why)
 		return -1;
 	if (!there && symlink(WRAPPER, link) == -1)
 		return refuse(why, WHY_IO, "%s can't be made: %s", link, strerror(errno));
-	if (check_link(link, !there, w, why) == 0)
+	if (check_setup_link(link, !there, w, why) == 0)
 		return 0;
 	if (!there)
 		(void)unlink(link);
@@ -207,7 +207,7 @@ make_link(const char *link, bool there, const struct worker *w, struct why *why)
 int
 setup_link(const struct setup *s, bool dry, struct why *why)
 {
-	const bool there = look_at(s->link) == PLACE_OURS;
+	const bool there = look_at_link(s->link) == PLACE_OURS;
 	autofree char *was = setup_link_recorded(s->engine->name);
 	struct why ignored;
 
@@ -254,7 +254,7 @@ say_who_looked(const struct setup *s)
 static int
 remove_link(const struct setup *s, bool dry, struct why *why)
 {
-	if (look_at(s->link) != PLACE_OURS) {
+	if (look_at_link(s->link) != PLACE_OURS) {
 		say("link: there is none of gpuhelper's at %s", s->link);
 		return 0;
 	}

@@ -26,7 +26,7 @@
 
 /* The answer of «podman info» (a new reference); NULL with *why. */
 static json_t *
-info(struct why *why)
+podman_info(struct why *why)
 {
 	static const char *const argv[] = { "podman", "info", "--format", "json", NULL };
 	json_t *j = NULL;
@@ -51,7 +51,7 @@ text_at(const json_t *j, const char *a, const char *b, const char *c)
 
 /* True if the administrator has named a directory of that driver in gpuhelper.conf. */
 static bool
-is_named(const struct setup *s, const char *root, const char *driver)
+is_named_store(const struct setup *s, const char *root, const char *driver)
 {
 	autofree char *dir = NULL;
 	size_t i;
@@ -74,9 +74,9 @@ add_store(struct setup *s, const char *root, const char *driver, struct why *why
 	autofree char *path = NULL, *clean = NULL;
 
 	if (below == NULL)
-		return is_named(s, root, driver) ? 0 : refuse(why, WHY_CONFIG, "setup knows podman's storage drivers overlay and "
-		    "vfs, and the storage %.200s uses %.50s: add the directory where that driver keeps root filesystems to volumes "
-		    "in gpuhelper.conf, and run this again", root, driver);
+		return is_named_store(s, root, driver) ? 0 : refuse(why, WHY_CONFIG, "setup knows podman's storage drivers overlay "
+		    "and vfs, and the storage %.200s uses %.50s: add the directory where that driver keeps root filesystems to "
+		    "volumes in gpuhelper.conf, and run this again", root, driver);
 	if (asprintf(&path, "%s/%s", root, below) == -1)
 		path = NULL;
 	clean = path != NULL ? path_cleaned(path) : NULL;
@@ -177,7 +177,7 @@ find(struct setup *s, struct why *why)
 	json_t *j;
 	int ret;
 
-	if (check_drop_in(why) == -1 || (j = info(why)) == NULL)
+	if (check_drop_in(why) == -1 || (j = podman_info(why)) == NULL)
 		return -1;
 	ret = find_of(s, j, why);
 	json_decref(j);
@@ -215,7 +215,7 @@ static int
 check_effect(bool new, struct why *why)
 {
 	autopodman struct podman_conf conf = { 0 };
-	json_t *j = info(why);
+	json_t *j = podman_info(why);
 	const char *calls = j != NULL ? text_at(j, "host", "ociRuntime", "path") : NULL;
 	int ret = j == NULL ? -1 : 0;
 

@@ -48,7 +48,7 @@ struct stream {
 
 /* Reads what the stream has now, up to OUT_MAX in all.  False if the stream has more than that. */
 static bool
-take(struct stream *s)
+take_output(struct stream *s)
 {
 	struct pollfd p = { .fd = s->fd, .events = POLLIN };
 	char bytes[4096];
@@ -73,7 +73,7 @@ enum end { END_BY_ITSELF, END_LATE, END_TALKATIVE };
  * open for longer.
  */
 static enum end
-hear(pid_t pid, struct stream from[2], int *status)
+hear_output(pid_t pid, struct stream from[2], int *status)
 {
 	const int64_t until = clock_ms() + RUN_MS;
 	bool ended = false, fits = true;
@@ -86,7 +86,7 @@ hear(pid_t pid, struct stream from[2], int *status)
 		(void)poll(p, 2, p[0].fd == -1 && p[1].fd == -1 ? 20 : 100);
 		/* before the streams are read: what the program wrote is all there when it has ended */
 		ended = waitpid(pid, status, WNOHANG) == pid;
-		fits = take(&from[0]) && take(&from[1]);
+		fits = take_output(&from[0]) && take_output(&from[1]);
 	}
 	return ended ? END_BY_ITSELF : END_TALKATIVE;
 }
@@ -136,7 +136,7 @@ static int
 follow(pid_t pid, struct stream from[2], struct ran *r, struct why *why)
 {
 	int status = -1;
-	const enum end how = hear(pid, from, &status);
+	const enum end how = hear_output(pid, from, &status);
 
 	if (how != END_BY_ITSELF) {
 		end(pid, &status);

@@ -54,7 +54,7 @@ compare_given(const struct policy_test *t, const struct grant *g, struct buf *b)
 
 /* Appends how the answer differs from the expected one; nothing if it does not. */
 static void
-compare(const struct policy_test *t, const struct inquiry *q, struct buf *b)
+compare_outcome(const struct policy_test *t, const struct inquiry *q, struct buf *b)
 {
 	static const char *const names[] = {
 		[OUTCOME_GRANTED] = "granted", [OUTCOME_REFUSED] = "refused", [OUTCOME_PLAIN] = "plain" };
@@ -113,7 +113,7 @@ ask_test(struct inquiry *q, enum identity_kind kind, const struct policy_test *t
 	if (q->why.code == WHY_BUG || q->why.code == WHY_IO)
 		buf_puts(fault, q->why.text);
 	else
-		compare(t, q, fault);
+		compare_outcome(t, q, fault);
 }
 
 static void

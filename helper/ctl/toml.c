@@ -40,7 +40,7 @@ comment_at(const char *line)
 
 /* Takes the next line, without its comment and the spaces around.  NULL at the end. */
 static char *
-next_line(struct toml *t)
+next_toml_line(struct toml *t)
 {
 	char *line = t->rest;
 	size_t n, end;
@@ -79,7 +79,7 @@ take_list(struct toml *t)
 	char *end = t->value + strlen(t->value), *line;
 	size_t n;
 
-	while ((end == t->value || end[-1] != ']') && (line = next_line(t)) != NULL) {
+	while ((end == t->value || end[-1] != ']') && (line = next_toml_line(t)) != NULL) {
 		n = strlen(line);
 		*end++ = ' ';
 		memmove(end, line, n + 1);
@@ -92,7 +92,7 @@ toml_next(struct toml *t)
 {
 	char *line, *equals, *end;
 
-	while (t->section != NULL && (line = next_line(t)) != NULL) {
+	while (t->section != NULL && (line = next_toml_line(t)) != NULL) {
 		if (*line == '[') {
 			take_section(t, line);
 			continue;

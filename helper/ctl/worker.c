@@ -76,7 +76,7 @@ either_option(const struct strlist *words, const char *name, const char *letter)
 }
 
 static char *
-copy_of(const char *text)
+copy_if_any(const char *text)
 {
 	return text != NULL ? strdup(text) : NULL;
 }
@@ -142,13 +142,13 @@ program_of(const struct look *l, const char *pid)
  * stays relative if that directory can't be seen.  The caller frees; NULL for NULL.
  */
 static char *
-path_in(const struct look *l, const char *pid, const char *path)
+path_in_process(const struct look *l, const char *pid, const char *path)
 {
 	char name[40], dir[1024], *whole;
 	ssize_t n;
 
 	if (path == NULL || *path == '/')
-		return copy_of(path);
+		return copy_if_any(path);
 	snprintf(name, sizeof(name), "%.12s/cwd", pid);
 	if ((n = readlinkat(l->proc, name, dir, sizeof(dir))) <= 0 || n == sizeof(dir))
 		return strdup(path);
@@ -282,7 +282,7 @@ keep(struct look *l, struct engine_process *p)
 }
 
 static void
-look_at(struct look *l, const char *pid)
+look_at_process(struct look *l, const char *pid)
 {
 	autostrlist struct strlist words = { 0 }, env = { 0 };
 	struct engine_process p = { .is = { .engine = (pid_t)atoi(pid) } };
@@ -303,8 +303,8 @@ look_at(struct look *l, const char *pid)
 		p.words = words;
 		words = (struct strlist){ 0 };
 	} else if (p.kind != ENGINE_SHIM) {
-		w->config = path_in(l, pid, either_option(&words, "--config", "-c"));
-		w->address = path_in(l, pid, either_option(&words, "--address", "-a"));
+		w->config = path_in_process(l, pid, either_option(&words, "--config", "-c"));
+		w->address = path_in_process(l, pid, either_option(&words, "--address", "-a"));
 	}
 	w->program = program_of(l, pid);
 	p.parent = of_concourse ? process_parent(w->engine) : 0;
@@ -326,7 +326,7 @@ engines_find(uint32_t uid, struct engines *out)
 		return;
 	while (home_find(fd, &l.home) && (e = readdir(d)) != NULL)
 		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
-			look_at(&l, e->d_name);
+			look_at_process(&l, e->d_name);
 	closedir(d);
 }
 
@@ -363,9 +363,9 @@ take_engine(struct worker *out, const struct engine_process *p, enum engine_kind
 	free(out->config);
 	free(out->address);
 	out->path = strdup(p->is.path);
-	out->program = copy_of(p->is.program);
-	out->config = copy_of(p->is.config);
-	out->address = copy_of(p->is.address);
+	out->program = copy_if_any(p->is.program);
+	out->config = copy_if_any(p->is.config);
+	out->address = copy_if_any(p->is.address);
 	out->engine = out->path != NULL ? p->is.engine : 0;
 	out->own_containerd = p->is.own_containerd;
 	memcpy(out->name, p->is.name, sizeof(out->name));
@@ -392,7 +392,7 @@ worker_of(const struct engines *e, pid_t concourse, struct worker *out)
 		own = engines_next(e, ENGINE_CONCOURSE, own);
 	if (own != NULL) {
 		out->concourse = own->is.concourse;
-		out->volumes = copy_of(own->is.volumes);
+		out->volumes = copy_if_any(own->is.volumes);
 		out->quickstart = own->is.quickstart;
 		out->tagged = own->is.tagged;
 		while ((p = engines_next(e, ENGINE_CONTAINERD_OF_CONCOURSE, p)) != NULL)

@@ -96,7 +96,7 @@ find_view(const struct search *s, const char *task, uint64_t space, struct view 
 }
 
 static bool
-is_seen(const struct search *s, const struct view *v)
+is_seen_view(const struct search *s, const struct view *v)
 {
 	size_t i;
 
@@ -134,7 +134,7 @@ thread_has_mount(void *ctx, const char *task, bool own_files)
 	if (!space_find(s->proc, task, "mnt", &inode))
 		return !is_out_of_sight(errno);
 	known = find_view(s, task, inode, &view);
-	if (known && is_seen(s, &view))
+	if (known && is_seen_view(s, &view))
 		return false;
 	s->at_root = false;
 	if ((found = mounts_any(s->proc, task, show_mount, s)) != 0)

@@ -41,7 +41,7 @@ await_event(int fd, short event, int64_t deadline)
  * for ever, even against signals. So descriptors stay in the socket until it ends.
  */
 static ssize_t
-peek(int fd, void *p, size_t len)
+peek_frame(int fd, void *p, size_t len)
 {
 	struct iovec room = { .iov_base = p, .iov_len = len };
 	struct msghdr m = { .msg_iov = &room, .msg_iovlen = 1 };
@@ -65,7 +65,7 @@ peek(int fd, void *p, size_t len)
 static ssize_t
 receive(int fd, void *p, size_t len)
 {
-	const ssize_t n = peek(fd, p, len);
+	const ssize_t n = peek_frame(fd, p, len);
 
 	return n <= 0 ? n : recv(fd, p, (size_t)n, MSG_DONTWAIT);
 }
@@ -148,7 +148,7 @@ read_beginning(int fd, unsigned char *p, size_t size, uint32_t max, uint32_t *bo
 	while (have < WIRE_HEADER) {
 		if (await_event(fd, POLLIN, deadline) == -1)
 			return refuse_unread("no message came", why);
-		n = peek(fd, p + have, size - have);
+		n = peek_frame(fd, p + have, size - have);
 		whole = WIRE_HEADER;
 		if (n > 0 && have + (size_t)n >= WIRE_HEADER) {
 			if (wire_length(p, max, body, why) == -1)

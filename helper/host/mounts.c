@@ -92,7 +92,7 @@ by_id(const void *a, const void *b)
 }
 
 static int
-by_text(const void *a, const void *b)
+by_mount_point(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -125,7 +125,7 @@ parse_table(struct mount_table *t)
 		t->point[i] = t->v[i].point;
 	if (t->n > 1) {
 		qsort(t->v, t->n, sizeof(*t->v), by_id);
-		qsort(t->point, t->n, sizeof(*t->point), by_text);
+		qsort(t->point, t->n, sizeof(*t->point), by_mount_point);
 	}
 	return true;
 }

@@ -55,7 +55,7 @@ read_id(const char *s, uint32_t *id)
  * where the file is, twice for each line.
  */
 static bool
-next_line(FILE *f, struct entry *e, char **rest)
+next_entry(FILE *f, struct entry *e, char **rest)
 {
 	while (getline(&e->line, &e->room, f) != -1) {
 		e->line[strcspn(e->line, "\n")] = '\0';
@@ -76,7 +76,7 @@ next_user(FILE *f, struct entry *e)
 {
 	char *rest;
 
-	while (next_line(f, e, &rest))
+	while (next_entry(f, e, &rest))
 		if (read_id(strsep(&rest, ":"), &e->id) && read_id(strsep(&rest, ":"), &e->gid)) {
 			(void)strsep(&rest, ":");	/* the full name */
 			e->home = strsep(&rest, ":");
@@ -89,7 +89,7 @@ next_user(FILE *f, struct entry *e)
 static bool
 next_group(FILE *f, struct entry *e)
 {
-	while (next_line(f, e, &e->members))
+	while (next_entry(f, e, &e->members))
 		if (read_id(strsep(&e->members, ":"), &e->id)) {
 			e->gid = e->id;
 			return true;

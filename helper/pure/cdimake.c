@@ -127,7 +127,7 @@ write_list(struct buf *b, const struct strlist *l)
 
 /* Begins a member or element: a comma if one came before, and a new line. */
 static void
-next_line(struct buf *b, bool *first, const char *indent)
+next_spec_line(struct buf *b, bool *first, const char *indent)
 {
 	buf_printf(b, "%s\n%s", *first ? "" : ",", indent);
 	*first = false;
@@ -170,30 +170,30 @@ write_spec_edits(struct buf *b, const struct cdi_edits *e, const char *indent)
 	snprintf(element, sizeof(element), "%s    ", indent);
 	buf_puts(b, "\"containerEdits\": {");
 	if (e->env.n > 0) {
-		next_line(b, &first, inner);
+		next_spec_line(b, &first, inner);
 		buf_puts(b, "\"env\": ");
 		write_list(b, &e->env);
 	}
 	if (e->nodes > 0) {
-		next_line(b, &first, inner);
+		next_spec_line(b, &first, inner);
 		buf_puts(b, "\"deviceNodes\": [");
 		for (i = 0, head = true; i < e->nodes; i++) {
-			next_line(b, &head, element);
+			next_spec_line(b, &head, element);
 			put_node(b, &e->node[i]);
 		}
 		buf_printf(b, "\n%s]", inner);
 	}
 	if (e->mounts > 0) {
-		next_line(b, &first, inner);
+		next_spec_line(b, &first, inner);
 		buf_puts(b, "\"mounts\": [");
 		for (i = 0, head = true; i < e->mounts; i++) {
-			next_line(b, &head, element);
+			next_spec_line(b, &head, element);
 			put_mount(b, &e->mount[i]);
 		}
 		buf_printf(b, "\n%s]", inner);
 	}
 	if (e->gids > 0) {
-		next_line(b, &first, inner);
+		next_spec_line(b, &first, inner);
 		buf_puts(b, "\"additionalGids\": [");
 		for (i = 0; i < e->gids; i++)
 			buf_printf(b, "%s%u", i > 0 ? ", " : "", e->gid[i]);
@@ -225,7 +225,7 @@ cdi_make_text(const struct cdi_spec *s)
 	}
 	buf_puts(&b, "  \"devices\": [");
 	for (i = 0; i < s->devices; i++) {
-		next_line(&b, &first, "    ");
+		next_spec_line(&b, &first, "    ");
 		buf_puts(&b, "{\"name\": ");
 		buf_json(&b, s->device[i].name);
 		buf_puts(&b, ", ");

@@ -39,7 +39,7 @@ take_place(int locks, uid_t uid, unsigned number)
 }
 
 static int
-refuse_uncounted(uid_t uid, enum why_code code, const char *cause, struct why *why)
+refuse_uncounted_helpers(uid_t uid, enum why_code code, const char *cause, struct why *why)
 {
 	return refuse(why, code, GPUHELPER_RUNDIR "/locks/door-%u-0: the helpers of uid %u can't be counted: %.160s", uid,
 	    uid, cause);
@@ -61,13 +61,13 @@ crowd_enter(uid_t uid, struct why *why)
 	if (uid == 0)
 		return 0;
 	if ((locks = state_dir("locks", &cause)) == -1)
-		return refuse_uncounted(uid, cause.code, cause.text, why);
+		return refuse_uncounted_helpers(uid, cause.code, cause.text, why);
 	for (i = 0; i < CROWD_MAX && taken == 0; i++)
 		taken = take_place(locks, uid, i);
 	if (taken == 1)
 		return 0;
 	/* if a further place can't be made, there are fewer places */
-	return i > 1 ? 1 : refuse_uncounted(uid, WHY_IO, strerror(errno), why);
+	return i > 1 ? 1 : refuse_uncounted_helpers(uid, WHY_IO, strerror(errno), why);
 }
 
 bool

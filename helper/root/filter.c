@@ -326,7 +326,7 @@ put_looking(struct callset *s)
 }
 
 static void
-compose(struct callset *s, const struct filter_nodes *nodes)
+compose_filter(struct callset *s, const struct filter_nodes *nodes)
 {
 	put_looking(s);
 	each_of(s, changing, sizeof(changing) / sizeof(changing[0]), ALLOW);
@@ -464,7 +464,7 @@ filter_install(const struct filter_nodes *nodes, struct why *why)
 {
 	struct callset s = { .n = 0 };
 
-	compose(&s, nodes);
+	compose_filter(&s, nodes);
 	return install(&s, why);
 }
 

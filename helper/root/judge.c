@@ -40,7 +40,7 @@ judge_pid(void)
 }
 
 static int
-hear(const struct judge_ask *a, const char *bytes, size_t len, struct judge_answer *out, struct why *why)
+hear_judge(const struct judge_ask *a, const char *bytes, size_t len, struct judge_answer *out, struct why *why)
 {
 	struct lines t = { .at = bytes, .end = bytes + len };
 
@@ -55,7 +55,7 @@ hear(const struct judge_ask *a, const char *bytes, size_t len, struct judge_answ
 
 /* judge_answer_free() in either case. */
 static int
-ask(struct judge_ask *a, int ms, struct judge_answer *out, struct why *why)
+ask_judge(struct judge_ask *a, int ms, struct judge_answer *out, struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	struct lines t = { .out = &b };
@@ -67,7 +67,7 @@ ask(struct judge_ask *a, int ms, struct judge_answer *out, struct why *why)
 	if (!lines_finish(&t))
 		return refuse_nomem(why);
 	answer = spawned_answer(&judge, b.p, b.len, ms, &len, why);
-	return answer != NULL ? hear(a, answer, len, out, why) : -1;
+	return answer != NULL ? hear_judge(a, answer, len, out, why) : -1;
 }
 
 int
@@ -75,7 +75,7 @@ judge_sees(uint32_t vendors, struct inventory *out, struct why *why)
 {
 	struct judge_ask a = { .verb = JUDGE_HOST, .vendors = vendors };
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
-	const int ret = ask(&a, HOST_MS, &answer, why);
+	const int ret = ask_judge(&a, HOST_MS, &answer, why);
 
 	*out = ret == 0 ? answer.inventory : (struct inventory){ 0 };
 	if (ret == 0)
@@ -96,7 +96,7 @@ judge_identifies(char *token, struct settings *s, struct known *out, struct why 
 	token_hash(token, out->token_hash);
 	if (a.keys == NULL)
 		return refuse_nomem(why);
-	if ((ret = ask(&a, ANSWER_MS, &answer, why)) == 0) {
+	if ((ret = ask_judge(&a, ANSWER_MS, &answer, why)) == 0) {
 		out->claims = answer.claims;
 		answer.claims = (struct token_claims){ 0 };
 		known_by_token(out, &s->issuer[answer.issuer]);
@@ -111,7 +111,7 @@ judge_parses_vars(const char *text, struct instance_vars *out, struct why *why)
 	struct judge_ask a = { .verb = JUDGE_VARS, .text = (char *)(uintptr_t)text };
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 
-	if (ask(&a, ANSWER_MS, &answer, why) == -1)
+	if (ask_judge(&a, ANSWER_MS, &answer, why) == -1)
 		return -1;
 	*out = answer.vars;
 	answer.vars = (struct instance_vars){ .there = false };
@@ -124,7 +124,7 @@ judge_decides(const struct grant_ask *question, struct verdict *out, struct why 
 	struct judge_ask a = { .verb = JUDGE_GRANT, .grant = *question };
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 
-	if (ask(&a, ANSWER_MS, &answer, why) == -1)
+	if (ask_judge(&a, ANSWER_MS, &answer, why) == -1)
 		return -1;
 	*out = answer.verdict;
 	answer.verdict = (struct verdict){ .policy = 0 };

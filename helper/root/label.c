@@ -398,7 +398,7 @@ label_spare_node(const struct label *l, int fd, const struct act *node, struct l
 
 /* Uses the descriptor's link in /proc, because an O_PATH descriptor allows no fsetxattr(2). */
 static int
-set_label(int fd, const char *path, const char *label, struct why *why)
+write_label(int fd, const char *path, const char *label, struct why *why)
 {
 	char now[SECONTEXT_MAX], name[FILE_LINK_MAX];
 
@@ -417,7 +417,7 @@ label_set(int fd, const struct act *a, struct why *why)
 
 	if (selinux_label_of(fd, now) && strcmp(now, a->label) == 0)
 		return 0;
-	return set_label(fd, a->path, a->label, why);
+	return write_label(fd, a->path, a->label, why);
 }
 
 int
@@ -429,5 +429,5 @@ label_reset(int fd, const struct act *a, struct why *why)
 	if (!selinux_label_of(fd, now))
 		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : refuse(why, WHY_IO, "%s: its SELinux label can't be read: "
 		    "%s", a->path, strerror(errno));
-	return strcmp(now, a->label) != 0 ? 0 : set_label(fd, a->path, a->was, why);
+	return strcmp(now, a->label) != 0 ? 0 : write_label(fd, a->path, a->was, why);
 }

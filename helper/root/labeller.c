@@ -91,7 +91,7 @@ await(const struct process_id *asker, int64_t until, struct why *why)
 }
 
 static int
-hear(struct label_answer *out, struct why *why)
+hear_labeller(struct label_answer *out, struct why *why)
 {
 	size_t len;
 	struct why ignored;
@@ -115,14 +115,14 @@ exchange(const struct label_ask *a, const int *fds, const struct process_id *ask
 	spawned_wake(&labeller);
 	if (frame_write(labeller.channel, (const char *)a, sizeof(*a), sizeof(*a), SEND_MS, why) == -1 ||
 	    (fds != NULL && send_descriptors(fds) == -1 && refuse(why, WHY_AGAIN, PROGRAM ": %s", strerror(errno)) == -1) ||
-	    await(asker, until, why) == -1 || hear(out, why) == -1)
+	    await(asker, until, why) == -1 || hear_labeller(out, why) == -1)
 		return spawned_give_up(&labeller, why);
 	/* refuse() keeps the program's text on one line */
 	return out->yes != -1 ? out->yes : refuse(why, out->why.code, "%s", out->why.text);
 }
 
 static int
-ask(const struct label_ask *a, struct label_answer *out, struct why *why)
+ask_labeller(const struct label_ask *a, struct label_answer *out, struct why *why)
 {
 	const int64_t begin = clock_ms();
 	int yes = exchange(a, NULL, NULL, begin + left_ms, out, why);
@@ -150,7 +150,7 @@ labeller_knows(char label[SECONTEXT_MAX], struct why *why)
 
 	label_ask_begin(&a, LABEL_IS_VALID);
 	snprintf(a.object, sizeof(a.object), "%s", label);
-	if ((yes = ask(&a, &answer, why)) != 1)
+	if ((yes = ask_labeller(&a, &answer, why)) != 1)
 		return yes;
 	if (!is_spelling_of(answer.label, label))
 		return refuse(why, WHY_BUG, PROGRAM " spells the label %s as %.100s", label, answer.label);
@@ -168,7 +168,7 @@ labeller_lets(const char *who, const char *object, enum label_use use, struct wh
 	a.use = use;
 	snprintf(a.who, sizeof(a.who), "%s", who);
 	snprintf(a.object, sizeof(a.object), "%s", object);
-	return ask(&a, &answer, why);
+	return ask_labeller(&a, &answer, why);
 }
 
 int

@@ -22,7 +22,7 @@
 #define LEASE_ROOM (256 << 10)	/* bytes; more than most leases have, even with a thousand folders */
 
 static int
-by_name(const void *text, const void *file)
+by_lease_name(const void *text, const void *file)
 {
 	return strcmp(text, ((const struct lease_file *)file)->text);
 }
@@ -113,7 +113,7 @@ void
 leases_forget(struct leases *ls, size_t at)
 {
 	struct lease *l = ls->v[at];
-	struct lease_file *f = bsearch(l->name, ls->file, ls->files, sizeof(*f), by_name);
+	struct lease_file *f = bsearch(l->name, ls->file, ls->files, sizeof(*f), by_lease_name);
 
 	if (f != NULL)
 		f->gone = true;

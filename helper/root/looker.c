@@ -98,7 +98,7 @@ looker_end(void)
 
 /* Reads the answer, and holder[] after it. False: no valid answer came. */
 static bool
-hear(const struct look_ask *a, struct look_answer *out, pid_t *holder, size_t holders)
+heard(const struct look_ask *a, struct look_answer *out, pid_t *holder, size_t holders)
 {
 	const size_t want = sizeof(*out) + holders * sizeof(*holder);
 	struct why ignored;
@@ -121,7 +121,7 @@ hear(const struct look_ask *a, struct look_answer *out, pid_t *holder, size_t ho
 
 /* Puts a question. False if it can't be answered. */
 static bool
-ask(struct look_ask *a, const struct lease *l, struct look_answer *out, pid_t *holder, size_t holders)
+ask_looker(struct look_ask *a, const struct lease *l, struct look_answer *out, pid_t *holder, size_t holders)
 {
 	struct why ignored;
 	autofree char *bytes = NULL;
@@ -134,7 +134,7 @@ ask(struct look_ask *a, const struct lease *l, struct look_answer *out, pid_t *h
 	a->nonce = looker.nonce;
 	if ((bytes = look_ask_pack(a, l, &len)) == NULL)
 		return false;
-	if (frame_write(looker.fd, bytes, len, LOOKER_ASK_MAX, SEND_MS, &ignored) == -1 || !hear(a, out, holder, holders)) {
+	if (frame_write(looker.fd, bytes, len, LOOKER_ASK_MAX, SEND_MS, &ignored) == -1 || !heard(a, out, holder, holders)) {
 		close_channel();
 		return false;
 	}
@@ -170,7 +170,7 @@ ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struc
 	a->patience = patience(a, l);
 	a->left = looks->left;
 	a->until = looks->until;
-	seen = looker.left_ms > 0 && ask(a, l, out, NULL, 0);
+	seen = looker.left_ms > 0 && ask_looker(a, l, out, NULL, 0);
 	looker.stalled = looker.stalled || !seen;
 	took = clock_ms() - begin;
 	if (out->blocked > SLOW_MS)
@@ -243,7 +243,7 @@ looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, 
 	if (l.node == NULL)
 		return refuse_nomem(why);
 	memcpy(l.node, node, nodes * sizeof(*node));
-	seen = ask(&a, &l, &answer, holder, nodes);
+	seen = ask_looker(&a, &l, &answer, holder, nodes);
 	free(l.node);
 	if (answer.why.code == WHY_NONE)
 		return seen ? 0 : refuse(why, WHY_AGAIN, "can't see which containers have the GPU open: the process that looks "

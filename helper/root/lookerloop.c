@@ -88,7 +88,7 @@ see_task(const struct lease *l, struct looks *looks, struct sight *out)
 
 /* holder[] has a place for each of the lease's nodes. */
 static void
-look_at(const struct look_ask *a, const struct lease *l, struct life_sight *seen, struct look_answer *out,
+look_by_kind(const struct look_ask *a, const struct lease *l, struct life_sight *seen, struct look_answer *out,
     pid_t *holder)
 {
 	struct life_share share = { .looks = { a->left, a->until }, .dirs = a->dirs };
@@ -197,7 +197,7 @@ answer_one(struct life_sight *seen, int schedstat)
 		progress->since = clock_ms();
 		progress->until = progress->since + a.patience;
 		end_after((int)a.patience);
-		look_at(&a, &l, seen, &answer, holder);
+		look_by_kind(&a, &l, seen, &answer, holder);
 		end_after(0);
 		progress->until = 0;
 		answer.blocked = blocked_until_now(ran_by(schedstat));

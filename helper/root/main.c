@@ -42,7 +42,7 @@
 
 /* Never blocks: the descriptor may be a full pipe of the caller's. */
 static int
-print_line(const char *text, int status)
+print_or_skip(const char *text, int status)
 {
 	struct pollfd p = { .fd = status == 0 ? STDOUT_FILENO : STDERR_FILENO, .events = POLLOUT };
 
@@ -79,7 +79,7 @@ complain(enum door door, const struct why *why)
 	/* only to a stream socket: at another kind, a program might take bytes from root for a command */
 	if (frame_is_stream(STDIN_FILENO) && (send_reply(&reply, &ignored) == 0 || door == DOOR_SOCKET))
 		return (int)why->code;
-	return print_line(line, (int)why->code);
+	return print_or_skip(line, (int)why->code);
 }
 
 /*
@@ -272,12 +272,12 @@ main(int argc, char **argv)
 	int status;
 
 	if (argc == 2 && strcmp(argv[1], "--version") == 0)
-		return print_line("gpuhelper " GPUHELPER_VERSION "\n", 0);
+		return print_or_skip("gpuhelper " GPUHELPER_VERSION "\n", 0);
 	if (argc > 1 && door != DOOR_SOCKET)
-		return print_line("usage: do not run gpuhelper by hand: gpuhelper-runc starts it without arguments, systemd with "
+		return print_or_skip("usage: do not run gpuhelper by hand: gpuhelper-runc starts it without arguments, systemd with "
 		    "--socket (see gpuhelper(8))\n", WHY_USAGE);
 	if (!heap_is_whole())
-		return print_line("gpuhelper: no memory: try again\n", WHY_AGAIN);
+		return print_or_skip("gpuhelper: no memory: try again\n", WHY_AGAIN);
 	status = live(door, &starter);
 	end_children();
 	leave(&starter);

@@ -213,7 +213,7 @@ check_still_there(const struct peer *p, int pidfd, struct why *why)
 }
 
 static int
-check_owner(const struct peer *p, int ns, struct why *why)
+check_space_owner(const struct peer *p, int ns, struct why *why)
 {
 	uid_t owner = (uid_t)-1;
 
@@ -244,7 +244,7 @@ check_namespace(const struct peer *p, struct stat *seen, struct why *why)
 	if (stat("/proc/self/ns/user", &ours) == -1 || (ns = open(name, O_RDONLY | O_CLOEXEC)) == -1 || fstat(ns, seen) == -1)
 		return refuse(why, WHY_DENIED, "%s: %s: the caller's user namespace can't be seen", name, strerror(errno));
 	for (at = *seen; at.st_dev != ours.st_dev || at.st_ino != ours.st_ino;) {
-		if (check_owner(p, ns, why) == -1)
+		if (check_space_owner(p, ns, why) == -1)
 			return -1;
 		inner = ns;
 		ns = ioctl(inner, NS_GET_PARENT);

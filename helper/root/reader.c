@@ -35,7 +35,7 @@ reader_end(void)
 
 /* Returns the answer, which the caller frees, with *t after its first line. NULL with *why. */
 static char *
-ask(const struct read_ask *a, struct lines *t, struct why *why)
+ask_reader(const struct read_ask *a, struct lines *t, struct why *why)
 {
 	char wrong[sizeof(why->text)], *answer = NULL;
 	size_t asked, len;
@@ -77,7 +77,7 @@ read_texts(const struct policy_files *files, const struct read_file *settings, s
 	file[0] = *settings;
 	for (i = 0; i < files->n; i++)
 		file[i + 1] = (struct read_file){ files->v[i].name, files->v[i].text, files->v[i].len };
-	if ((answer = ask(&a, &t, why)) == NULL)
+	if ((answer = ask_reader(&a, &t, why)) == NULL)
 		return -1;
 	settings_lines(&t, s);
 	policy_set_lines(&t, p);
@@ -115,7 +115,7 @@ reader_parses_specs(struct cdi_registry *r, struct why *why)
 	for (i = 0; i < r->files; i++)
 		if (r->file[i].text != NULL)
 			file[a.files++] = (struct read_file){ r->file[i].path, r->file[i].text, r->file[i].len };
-	if ((answer = ask(&a, &t, why)) == NULL)
+	if ((answer = ask_reader(&a, &t, why)) == NULL)
 		return -1;
 	for (i = 0; i < r->files && !t.failed; i++)
 		if (r->file[i].text != NULL)

@@ -241,7 +241,7 @@ lease_refused(const struct command *c, enum door_setting door, const struct why 
 
 /* True if the helper that stayed has seen the container. Otherwise another one may have more time. */
 static bool
-is_seen(const struct request *r, struct asking *a)
+helper_saw_container(const struct request *r, struct asking *a)
 {
 	struct reply reply = { 0 };
 	struct why ignored;
@@ -258,7 +258,7 @@ lease_show(const struct command *c, enum door_setting door, struct asking *a, st
 	struct request r;
 	int ret;
 
-	if ((ret = lease_request(c, VERB_CREATED, &r, why)) == 0 && !is_seen(&r, a)) {
+	if ((ret = lease_request(c, VERB_CREATED, &r, why)) == 0 && !helper_saw_container(&r, a)) {
 		/* its place may be needed; and it is a child of this process, as the container's first process is */
 		ask_end(a);
 		ret = ask_in_crowd(&r, door, &reply, why);

@@ -148,7 +148,7 @@ find_target_mount(int proc, const char *pid, const char *target, uint64_t *id, s
 }
 
 static int
-look_at(int proc, const char *pid, mount_test *test, void *ctx, struct why *why)
+look_at_place(int proc, const char *pid, mount_test *test, void *ctx, struct why *why)
 {
 	return mounts_any(proc, pid, test, ctx) != -1 ? 0 :
 	    refuse(why, WHY_IO, "/proc/%s/mountinfo: %s", pid, strerror(errno));
@@ -160,7 +160,7 @@ check_met(int proc, const char *pid, struct met *met, struct why *why)
 	struct led led = { .met = met };
 
 	if (!met->any && (find_target_mount(proc, pid, met->point, &led.id, why) == -1 ||
-	    look_at(proc, pid, meet_by_id, &led, why) == -1))
+	    look_at_place(proc, pid, meet_by_id, &led, why) == -1))
 		return -1;
 	return met->is ? 0 : refuse(why, WHY_DENIED, "a granted folder (%.300s, by file system and path) is not what the "
 	    "runtime mounted at %s: someone redirected its path meanwhile", met->wanted, met->point);
@@ -172,7 +172,7 @@ check_all(int proc, const char *pid, struct meeting *g, struct why *why)
 	size_t i;
 
 	qsort(g->by_point, g->n, sizeof(*g->by_point), by_point);
-	if (look_at(proc, pid, meet_at_point, g, why) == -1)
+	if (look_at_place(proc, pid, meet_at_point, g, why) == -1)
 		return -1;
 	for (i = 0; i < g->n; i++)
 		if (check_met(proc, pid, &g->met[i], why) == -1)

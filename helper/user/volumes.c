@@ -30,7 +30,7 @@ struct way_to {
 
 /* The caller is a user whom the host's root is not: only that user's own containers go by what the user changes. */
 static bool
-is_own(const struct way_to *w, const struct stat *st)
+is_callers_own(const struct way_to *w, const struct stat *st)
 {
 	return st->st_uid == w->caller && (w->caller != 0 || namespace_has_false_root());
 }
@@ -47,7 +47,7 @@ refuse_part(const struct way_to *w, const char *name, const struct stat *st, str
 static int
 check_directory(const struct way_to *w, const char *name, const struct stat *st, struct why *why)
 {
-	if (is_own(w, st))
+	if (is_callers_own(w, st))
 		return 0;
 	/* in a sticky directory nobody can rename what belongs to root or to the caller */
 	if (!trust_is_root(st->st_uid) || ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0 && (st->st_mode & S_ISVTX) == 0))
@@ -56,9 +56,9 @@ check_directory(const struct way_to *w, const char *name, const struct stat *st,
 }
 
 static int
-check_link(const struct way_to *w, const char *name, const struct stat *st, struct why *why)
+check_volume_link(const struct way_to *w, const char *name, const struct stat *st, struct why *why)
 {
-	if (is_own(w, st) || (trust_is_root(st->st_uid) && (!namespace_has_false_root() || *w->real.p == '\0')))
+	if (is_callers_own(w, st) || (trust_is_root(st->st_uid) && (!namespace_has_false_root() || *w->real.p == '\0')))
 		return 0;
 	return refuse_part(w, name, st, why);
 }
@@ -71,7 +71,7 @@ refuse_way(const struct way_to *w, int error, struct why *why)
 
 /* What the link says, and then what was left. */
 static int
-follow_link(struct way_to *w, int link, struct why *why)
+follow_volume_link(struct way_to *w, int link, struct why *why)
 {
 	char target[4096], *rest;
 	ssize_t n = readlinkat(link, "", target, sizeof(target) - 1);
@@ -120,7 +120,7 @@ go_on(struct way_to *w, const char *name, struct why *why)
 	if (next == -1 || fstat(next, &st) == -1)
 		return refuse_way(w, errno, why);
 	if (S_ISLNK(st.st_mode))
-		return check_link(w, name, &st, why) == -1 ? -1 : follow_link(w, next, why);
+		return check_volume_link(w, name, &st, why) == -1 ? -1 : follow_volume_link(w, next, why);
 	if (!S_ISDIR(st.st_mode))
 		return refuse_way(w, ENOTDIR, why);
 	if (check_directory(w, name, &st, why) == -1)
@@ -151,7 +151,7 @@ go(struct way_to *w, struct why *why)
 
 /* The directory at the end: in such a namespace another user's looks like root's. */
 static int
-check_end(const struct way_to *w, struct why *why)
+check_end_of_way(const struct way_to *w, struct why *why)
 {
 	struct stat st;
 
@@ -159,7 +159,7 @@ check_end(const struct way_to *w, struct why *why)
 		return 0;
 	if (fstat(w->fd, &st) == -1)
 		return refuse_way(w, errno, why);
-	return is_own(w, &st) ? 0 : refuse_part(w, NULL, &st, why);
+	return is_callers_own(w, &st) ? 0 : refuse_part(w, NULL, &st, why);
 }
 
 int
@@ -177,7 +177,7 @@ volume_resolve(const char *volume, uid_t caller, char **real, struct why *why)
 	else if (w.fd == -1 || fstat(w.fd, &st) == -1)
 		ret = refuse_way(&w, errno, why);
 	else
-		ret = check_directory(&w, "", &st, why) == -1 || go(&w, why) == -1 || check_end(&w, why) == -1 ? -1 : 0;
+		ret = check_directory(&w, "", &st, why) == -1 || go(&w, why) == -1 || check_end_of_way(&w, why) == -1 ? -1 : 0;
 	if (ret == 0)
 		*real = *w.real.p != '\0' ? strdup(w.real.p) : strdup("/");
 	if (w.fd != -1)

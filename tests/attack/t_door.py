@@ -359,7 +359,7 @@ def w8():
     os.chown(client.HELPER, 0, gid)
     os.chmod(client.HELPER, 0o4750)
     try:
-        refused(tuple(in_child(run_it)), 77, "--socket is for root")
+        refused(tuple(in_child(run_it)), 77, "only root may use --socket")
     finally:
         os.chown(client.HELPER, 0, 0)
         os.chmod(client.HELPER, 0o755)

@@ -869,7 +869,7 @@ def l27b():
         granted(a.grant(id="x", **folder))
         before = leases()
         for other in b, r:
-            refused(other.call(show_child, "x"), 77, "no lease of this process's")
+            refused(other.call(show_child, "x"), 77, "has no lease that this process requested")
             assert leases() == before, leases()
         answer = a.call(show_child, "x")
         assert answer == (0, {"reply": "noted"}) and leases() != before, (answer, leases())

@@ -257,7 +257,7 @@ if script:
     host.settings()
     b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
     r = b.create()
-    ok(r.returncode != 0 and 'no cgroup of its own' in str(b.errors()), tag + 'a container outside of all cgroups is refused',
+    ok(r.returncode != 0 and 'no devices cgroup of its own' in str(b.errors()), tag + 'a container outside of all cgroups is refused',
        b.errors())
     ok(sh(old, '--root', W + '/root', 'state', b.id).returncode != 0 and wait_for(lambda: (look(), leases() == [])[1]),
        tag + 'the container is gone, and so is its lease', leases())

@@ -1137,7 +1137,7 @@ def s20b():
                 granted(answer)
                 assert seconds < 3, seconds
             answer, seconds = v.hear(), time.monotonic() - began
-        refused(answer, 75, "/proc/%d:" % pid, "waiting")
+        refused(answer, 75, "/proc/%d:" % pid, "blocks its readers")
         assert seconds < 10, seconds
     granted(once("victim", exchange, gpus=GPU0))
 

@@ -53,7 +53,7 @@ add_folder_mount(const struct folder_want *w, const char *path, const char *targ
 
 	for (i = 0; i < out->mounts; i++) {
 		if (out->mount[i].relabel != w->rule->relabel && path_related(out->mount[i].source, path))
-			return refuse(why, WHY_CONFIG, "folders %s and %s are one, or one is in the other, and can't be given with "
+			return refuse(why, WHY_CONFIG, "folders %s and %s are the same, or one is in the other: they can't have "
 			    "different labels (relabel)", out->mount[i].source, path);
 		if (strcmp(out->mount[i].target, target) != 0)
 			continue;

@@ -426,7 +426,7 @@ worker_asks '' &
 running=$!
 t "a user's gpuhelper-label is stopped while it labels" wait $catcher
 t "meanwhile this user's next one does not begin" fails worker_asks 2
-t "the refusal says so" grep -q 'is labelling folders for another container of uid 1000 .*try again' "$T/said2"
+t "the refusal says so" grep -q 'is labelling folders for another container of uid 1000: try again' "$T/said2"
 t "root's does" runs a
 kill -KILL "$(cat "$T/caught")"
 wait $running

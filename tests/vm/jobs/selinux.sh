@@ -540,7 +540,7 @@ for program in gpuhelper-label gpuhelper-read gpuhelper-judge; do
 	chmod 777 $f
 	run a
 	t "nor with one that others may write" refused a $program
-	t "of which doctor says that it is not root's alone" tells "others than root can change $program"
+	t "of which doctor says that it is not root's alone" tells "others than root can change /usr/libexec/gpuhelper/$program"
 	chmod 711 $f
 done
 t "a container with its own token runs" run a

@@ -16,12 +16,15 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../host/file.h"
 
 #define WAIT_MS 30000		/* for the runtime to make its terminal */
 #define HOLD_MS 10000		/* for the task's first process to open the terminal */
+#define WRITE_MS 1000		/* for the line, while the task writes */
+#define TRY_MS 1
 #define SEND_S 5		/* for the engine to receive the terminal */
 #define NAME_MAX_SENT 4096	/* bytes; the message with the terminal holds its name */
 
@@ -147,19 +150,25 @@ is_readable(int fd, int runtime, int ms)
 }
 
 /*
- * Writes to the terminal's other end by descriptor, because its /dev/pts may not be visible here. Returns
- * that end, or -1.
+ * Writes to the terminal's other end by descriptor, because its /dev/pts may not be visible here. crun starts
+ * the task before it passes the terminal on: while the task writes, a write that does not wait fails with
+ * EAGAIN, so it is tried again. Returns that end, or -1.
  */
 static int
 write_line(int terminal, const char *line)
 {
 	int other = ioctl(terminal, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+	const struct timespec nap = { .tv_nsec = TRY_MS * 1000000L };
 	char text[600];
-	int n;
+	int n, left = WRITE_MS / TRY_MS;
 
 	n = snprintf(text, sizeof(text), "gpuhelper: %s\n", line);
-	if (other != -1 && n > 0)
-		(void)!write(other, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+	if (other == -1 || n <= 0)
+		return other;
+	if ((size_t)n >= sizeof(text))
+		n = (int)sizeof(text) - 1;
+	while (write(other, text, (size_t)n) == -1 && errno == EAGAIN && left-- > 0)
+		(void)nanosleep(&nap, NULL);
 	return other;
 }
 

@@ -150,14 +150,12 @@ add_candidates(const struct candidates *s, const char *hierarchy, const char *ow
 
 /* Adds the candidates of one line of /proc/PID/cgroup. */
 static int
-add_line_candidates(const struct candidates *s, const char *controllers, const char *own)
+add_line_candidates(const struct candidates *s, const struct cgroup_line *line)
 {
-	if (text_starts(controllers, "name="))
-		controllers += 5;
-	if (add_candidates(s, controllers, own) == -1)
+	if (add_candidates(s, line->name, line->path) == -1)
 		return -1;
 	/* beside v1 hierarchies, v2 is mounted at «unified» */
-	return *controllers == '\0' ? add_candidates(s, "unified", own) : 0;
+	return *line->name == '\0' ? add_candidates(s, "unified", line->path) : 0;
 }
 
 int
@@ -175,9 +173,8 @@ cgroup_check_scope(const char *path, struct why *why)
 	    "cgroups, runtimes differ in what they make of it, and what is granted could not be followed", path);
 }
 
-/* The text of /proc/PID/cgroup, which the caller frees; NULL with errno. */
-static char *
-read_cgroup_lines(int pid)
+char *
+cgroup_lines(int pid)
 {
 	char name[40];
 
@@ -189,16 +186,16 @@ int
 cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strlist *out, struct why *why)
 {
 	struct candidates s = { .path = cgroups_path, .id = id, .out = out, .why = why };
-	autofree char *text = read_cgroup_lines(pid);
+	autofree char *text = cgroup_lines(pid);
 	struct cgroup_line line;
 	uint64_t its, ours;
 	char *rest = text;
 
 	if (text == NULL)
 		return refuse(why, WHY_IO, "/proc/%d/cgroup: %s", pid, strerror(errno));
-	s.elsewhere = space_of(pid, "cgroup", &its) && space_of(getpid(), "cgroup", &ours) && its != ours;
+	s.elsewhere = pid != getpid() && space_of(pid, "cgroup", &its) && space_of(getpid(), "cgroup", &ours) && its != ours;
 	while (cgroup_line_next(&rest, &line))
-		if (add_line_candidates(&s, line.controllers, line.path) == -1)
+		if (add_line_candidates(&s, &line) == -1)
 			return -1;
 	return 0;
 }
@@ -291,15 +288,12 @@ may_be_there(const char *dir, bool v2, const char *lines)
 	autofree char *copy = v2 || lines == NULL ? NULL : strdup(lines);
 	struct cgroup_line line;
 	char *rest = copy;
-	const char *name;
 
 	if (strncmp(dir, "unified", n) == 0 && n == strlen("unified"))
 		return !v2;
-	while (cgroup_line_next(&rest, &line)) {
-		name = line.controllers + (text_starts(line.controllers, "name=") ? 5 : 0);
-		if (strlen(name) == n && n > 0 && strncmp(dir, name, n) == 0)
+	while (cgroup_line_next(&rest, &line))
+		if (strlen(line.name) == n && n > 0 && strncmp(dir, line.name, n) == 0)
 			return true;
-	}
 	return copy == NULL;
 }
 
@@ -309,7 +303,7 @@ each_dir(const struct strlist *dirs, unsigned *left, visit *seen, void *ctx)
 {
 	autoclose int root = cgroup_root();
 	const bool v2 = root != -1 && is_v2(root);
-	autofree char *lines = v2 ? NULL : read_cgroup_lines(getpid());
+	autofree char *lines = v2 ? NULL : cgroup_lines(getpid());
 	bool found = false;
 	size_t i;
 	int fd;
@@ -415,11 +409,10 @@ has_for_itself(int root, const char *dir, pid_t pid)
 static bool
 add_own(int root, pid_t pid, const struct cgroup_line *line, struct strlist *out)
 {
-	const char *name = text_starts(line->controllers, "name=") ? line->controllers + 5 : line->controllers;
-	const char *const tops[] = { name, "unified" };
+	const char *const tops[] = { line->name, "unified" };
 	size_t i;
 
-	for (i = 0; i < (*name == '\0' ? 2U : 1U); i++) {
+	for (i = 0; i < (*line->name == '\0' ? 2U : 1U); i++) {
 		autobuf struct buf b = { 0 };
 
 		buf_printf(&b, "%s%s", tops[i], *tops[i] != '\0' ? line->path : line->path + 1);
@@ -438,17 +431,14 @@ add_own(int root, pid_t pid, const struct cgroup_line *line, struct strlist *out
 static bool
 has_rules(int root, const struct cgroup_line *line)
 {
-	struct statfs fs;
-	const bool unified = fstatfs(root, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC;
-
-	return unified ? *line->controllers == '\0' : cgroup_line_has(line->controllers, "devices");
+	return is_v2(root) ? *line->controllers == '\0' : cgroup_line_has(line->controllers, "devices");
 }
 
 bool
 cgroup_own(int pid, struct strlist *out, size_t *gate)
 {
 	autoclose int root = cgroup_root();
-	autofree char *text = read_cgroup_lines(pid);
+	autofree char *text = cgroup_lines(pid);
 	struct cgroup_line line;
 	char *rest = text;
 	size_t had;
@@ -492,7 +482,7 @@ bool
 cgroup_is_shown(int pid)
 {
 	autoclose int root = cgroup_root();
-	autofree char *text = read_cgroup_lines(pid);
+	autofree char *text = cgroup_lines(pid);
 	struct cgroup_line line;
 	char *rest = text;
 

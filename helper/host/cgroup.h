@@ -10,6 +10,9 @@
 /* Opens /sys/fs/cgroup, to which paths of cgroups are relative, with O_PATH. A descriptor, or -1 with errno. */
 int cgroup_root(void);
 
+/* The text of /proc/PID/cgroup, which the caller frees; NULL with errno. */
+char *cgroup_lines(int pid);
+
 /*
  * Adds to *out every directory, relative to /sys/fs/cgroup, in which a runtime that process «pid» started may
  * put this container. The runtime goes by linux.cgroupsPath, or by the container's id where that is empty.

@@ -5,38 +5,69 @@
 #include "cgroupabove.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../pure/cgroupline.h"
 #include "../pure/cleanup.h"
 #include "cgroup.h"
 #include "file.h"
 #include "spaces.h"
 
-/* The top of a v1 hierarchy; only that directory has the file. */
+/* True for the top of a v1 hierarchy, which is mounted beneath «root» itself: only that directory has the file. */
 static bool
-is_top(int dir)
+is_v1_top(int root, const char *name)
 {
-	return faccessat(dir, "release_agent", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	char file[128];
+
+	return snprintf(file, sizeof(file), "%s/release_agent", name) < (int)sizeof(file) &&
+	    faccessat(root, file, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /*
- * True if the directory itself has such a process. A directory that does not exist or has only threads
- * (EOPNOTSUPP) has none.
+ * True for the top of a hierarchy, by the lines of our own /proc/PID/cgroup. In a cgroup namespace, the top is mostly
+ * our own cgroup, which has no such file.
  */
+static bool
+is_top(int root, const char *name, const char *lines)
+{
+	autofree char *copy = strdup(lines);
+	struct cgroup_line line;
+	char *rest = copy;
+
+	if (strchr(name, '/') != NULL)
+		return false;
+	while (cgroup_line_next(&rest, &line))
+		if (strcmp(line.path, "/") == 0 && strcmp(name, *line.name != '\0' ? line.name : "unified") == 0)
+			return true;
+	return is_v1_top(root, name);
+}
+
+/* The list of its processes, which the caller frees; NULL if it does not exist or has only threads (EOPNOTSUPP). */
+static char *
+read_procs(int root, const char *name)
+{
+	autofree char *file = NULL;
+
+	if (asprintf(&file, "%s/cgroup.procs", name) == -1)
+		return NULL;
+	return file_read_at(root, file, 1 << 20, NULL);
+}
+
+/* True if the directory itself has such a process. */
 static bool
 has_others(int root, const char *name, uint64_t ours)
 {
-	autoclose int dir = file_open_beneath(root, name, O_RDONLY | O_DIRECTORY);
-	autofree char *procs = dir != -1 ? file_read_at(dir, "cgroup.procs", 1 << 20, NULL) : NULL;
+	autofree char *procs = read_procs(root, name);
 	const pid_t self = getpid();
 	struct pids in = { 0 };
 	bool found, own = false;
 	uint64_t its;
 	size_t i;
 
-	if (procs == NULL || is_top(dir))
+	if (procs == NULL)
 		return false;
 	found = !cgroup_parse_pids(procs, &in);
 	for (i = 0; i < in.n; i++)
@@ -67,6 +98,7 @@ add_directories_above(const char *dir, struct strlist *out)
 bool
 cgroup_is_in_others(const struct strlist *dirs)
 {
+	autofree char *lines = cgroup_lines(getpid());
 	autoclose int root = cgroup_root();
 	autostrlist struct strlist above = { 0 };
 	uint64_t ours;
@@ -74,13 +106,13 @@ cgroup_is_in_others(const struct strlist *dirs)
 
 	if (root == -1)
 		return false;
-	if (!space_of(getpid(), "pid", &ours))
+	if (lines == NULL || !space_of(getpid(), "pid", &ours))
 		return true;
 	for (i = 0; i < dirs->n; i++)
 		if (!add_directories_above(dirs->v[i], &above))
 			return true;
 	for (i = 0; i < above.n; i++)
-		if (has_others(root, above.v[i], ours))
+		if (!is_top(root, above.v[i], lines) && has_others(root, above.v[i], ours))
 			return true;
 	return false;
 }

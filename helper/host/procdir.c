@@ -13,7 +13,7 @@
 #include "file.h"
 
 static int used = -1;
-static int kept = -1;		/* of procdir_read(): O_PATH */
+static int kept = -1;		/* of procdir_kept() */
 static bool is_procfs;
 
 int
@@ -23,17 +23,22 @@ procdir_open(int flags)
 	return used != -1 ? openat(used, ".", flags) : open("/proc", flags);
 }
 
+int
+procdir_kept(void)
+{
+	struct statfs fs;
+
+	if (kept == -1 && (kept = procdir_open(O_PATH)) != -1)
+		is_procfs = fstatfs(kept, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+	return kept;
+}
+
 /* In procfs no directory on the way to these files is a link, so one call opens them. */
 static int
 open_file(const char *name)
 {
-	struct statfs fs;
-
-	if (kept == -1) {
-		if ((kept = procdir_open(O_PATH)) == -1)
-			return -1;
-		is_procfs = fstatfs(kept, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
-	}
+	if (procdir_kept() == -1)
+		return -1;
 	return is_procfs ? openat(kept, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) :
 	    file_open_beneath(kept, name, O_RDONLY);
 }

@@ -11,6 +11,12 @@
 int procdir_open(int flags);
 
 /*
+ * The same directory, opened once with O_PATH, for all short questions. Returns a descriptor, which stays open, or -1
+ * with errno.
+ */
+int procdir_kept(void);
+
+/*
  * Reads a whole file of it, «PID/stat» or «sys/...», never through a link as the last component. Returns the text,
  * terminated, which the caller frees; NULL with errno: EFBIG for more than «max» bytes.
  */

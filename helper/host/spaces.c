@@ -44,7 +44,7 @@ space_find(int proc, const char *pid, const char *kind, uint64_t *inode)
 bool
 space_of(pid_t pid, const char *kind, uint64_t *inode)
 {
-	autoclose int proc = procdir_open(O_PATH);
+	const int proc = procdir_kept();
 	char name[16];
 
 	snprintf(name, sizeof(name), "%d", pid);

@@ -15,7 +15,8 @@ cgroup_line_next(char **rest, struct cgroup_line *line)
 		    path[1] != '/')
 			continue;
 		*path++ = '\0';
-		*line = (struct cgroup_line){ controllers, path };
+		*line = (struct cgroup_line){ controllers,
+			controllers + (strncmp(controllers, "name=", strlen("name=")) == 0 ? strlen("name=") : 0), path };
 		return true;
 	}
 	return false;

@@ -6,6 +6,7 @@
 
 struct cgroup_line {
 	const char *controllers;	/* "" (v2), "cpu,cpuacct", "name=systemd" */
+	const char *name;		/* the same without "name=": the hierarchy's directory in /sys/fs/cgroup; v2: "" */
 	const char *path;		/* from the root of the reader's cgroup namespace; may begin with "/.." */
 };
 

@@ -16,7 +16,7 @@
 
 #define OVERFLOW_UID 65534	/* no known host sets another one in /proc/sys/kernel/overflowuid */
 
-static bool false_root;
+static bool false_root, begun, own;
 
 static char *
 read_id_map(pid_t pid, const char *kind)
@@ -28,14 +28,24 @@ read_id_map(pid_t pid, const char *kind)
 	return root != -1 ? file_read_at(root, name, 16384, NULL) : NULL;
 }
 
-bool
-namespace_is_own(void)
+static bool
+find_own(void)
 {
 	autofree char *map = read_id_map(getpid(), "uid_map");
 	unsigned inside, outside, count;
 
 	return map == NULL || sscanf(map, "%u %u %u", &inside, &outside, &count) != 3 || inside != 0 || outside != 0 ||
 	    count != UINT32_MAX;
+}
+
+bool
+namespace_is_own(void)
+{
+	/* a uid_map can be written only once */
+	if (!begun)
+		own = find_own();
+	begun = true;
+	return own;
 }
 
 bool

@@ -39,20 +39,39 @@ static const struct {
 
 enum program { PROGRAM_NONE, PROGRAM_WRAPPER, PROGRAM_ELF, PROGRAM_OTHER };
 
+/* The beginning of a program's file, where the headers and the notes mostly are. */
+struct beginning {
+	union {
+		Elf64_Ehdr head;
+		char p[4096];
+	};
+	size_t len;
+};
+
+/* The same as pread(2). Takes from the beginning what lies there. */
+static ssize_t
+read_part(int fd, const struct beginning *b, void *out, size_t size, uint64_t at)
+{
+	if (at > b->len || size > b->len - at)
+		return pread(fd, out, size, (off_t)at);
+	memcpy(out, b->p + at, size);
+	return (ssize_t)size;
+}
+
 static bool
-has_note(int fd, const Elf64_Ehdr *e)
+has_note(int fd, const struct beginning *b)
 {
 	Elf64_Phdr p;
 	char notes[1024];
 	ssize_t n;
 	size_t i;
 
-	for (i = 0; i < e->e_phnum && i < 64; i++) {
-		if (pread(fd, &p, sizeof(p), (off_t)(e->e_phoff + i * sizeof(p))) != (ssize_t)sizeof(p))
+	for (i = 0; i < b->head.e_phnum && i < 64; i++) {
+		if (read_part(fd, b, &p, sizeof(p), b->head.e_phoff + i * sizeof(p)) != (ssize_t)sizeof(p))
 			return false;
 		if (p.p_type != PT_NOTE)
 			continue;
-		n = pread(fd, notes, p.p_filesz < sizeof(notes) ? p.p_filesz : sizeof(notes), (off_t)p.p_offset);
+		n = read_part(fd, b, notes, p.p_filesz < sizeof(notes) ? p.p_filesz : sizeof(notes), p.p_offset);
 		if (n > 0 && memmem(notes, (size_t)n, &wrapper_note, sizeof(wrapper_note)) != NULL)
 			return true;
 	}
@@ -64,7 +83,8 @@ identify_program(const char *path)
 {
 	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st, self;
-	Elf64_Ehdr e;
+	struct beginning b;
+	ssize_t n;
 
 	if (access(path, X_OK) == -1)
 		return PROGRAM_NONE;
@@ -75,9 +95,11 @@ identify_program(const char *path)
 		return PROGRAM_NONE;
 	if (stat("/proc/self/exe", &self) == 0 && st.st_dev == self.st_dev && st.st_ino == self.st_ino)
 		return PROGRAM_WRAPPER;
-	if (pread(fd, &e, sizeof(e), 0) != (ssize_t)sizeof(e) || memcmp(e.e_ident, ELFMAG, SELFMAG) != 0)
+	n = pread(fd, b.p, sizeof(b.p), 0);
+	b.len = n > 0 ? (size_t)n : 0;
+	if (b.len < sizeof(b.head) || memcmp(b.p, ELFMAG, SELFMAG) != 0)
 		return PROGRAM_OTHER;
-	return has_note(fd, &e) ? PROGRAM_WRAPPER : PROGRAM_ELF;
+	return has_note(fd, &b) ? PROGRAM_WRAPPER : PROGRAM_ELF;
 }
 
 char *

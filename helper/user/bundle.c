@@ -70,6 +70,13 @@ write_whole(int fd, const char *text, size_t len)
 	return 0;
 }
 
+static int
+refuse_staged(struct bundle *b, const char *staged, int error, struct why *why)
+{
+	bundle_discard(b, staged);
+	return refuse(why, WHY_IO, "%s: can't write a new config.json there: %s", b->path, strerror(error));
+}
+
 int
 bundle_stage(struct bundle *b, const char *text, size_t len, bool secret, char staged[64], struct why *why)
 {
@@ -88,14 +95,13 @@ bundle_stage(struct bundle *b, const char *text, size_t len, bool secret, char s
 	 */
 	kept = fchown(fd, b->st.st_uid, b->st.st_gid) == 0;
 	if ((!kept && errno != EPERM) || write_whole(fd, text, len) == -1 ||
-	    fchmod(fd, b->st.st_mode & (kept && !secret ? 0777 : 0700)) == -1 || fsync(fd) == -1) {
+	    fchmod(fd, b->st.st_mode & (kept && !secret ? 0777 : 0700)) == -1) {
 		saved = errno;
 		close(fd);
-		bundle_discard(b, staged);
-		return refuse(why, WHY_IO, "%s: can't write a new config.json there: %s", b->path, strerror(saved));
+		return refuse_staged(b, staged, saved, why);
 	}
-	close(fd);
-	return 0;
+	/* no fsync(2): it waits for the disk, and no container outlives a crash of the host */
+	return close(fd) == 0 ? 0 : refuse_staged(b, staged, errno, why);
 }
 
 int
@@ -115,7 +121,6 @@ bundle_commit(struct bundle *b, const char *staged, struct why *why)
 		bundle_discard(b, staged);
 		return -1;
 	}
-	(void)fsync(b->dir);
 	return 0;
 }
 

@@ -261,7 +261,7 @@ def x11():
         assert membership(a.call(hold_final)) == membership(a.pid)
 
 
-@case("X12", "Its owner freezes the helper's v2 cgroup in each window in which it holds the lock")
+@case("X12", "In each window with the lock, the owner of the helper's v2 cgroup freezes it")
 def x12():
     owned = Owned("")
     waits = at_each_window(owned, owned.freeze, **FOLDER)
@@ -482,7 +482,7 @@ def x16c():
             os.chown(path, 0, 0)
 
 
-@case("X17", "Without visible cgroups, callers at the top of all are served; others are refused, and so is root")
+@case("X17", "Without visible cgroups, a caller in the topmost cgroup is served; others are refused, root too")
 def x17():
     for c in tops():
         with contextlib.ExitStack() as stack:

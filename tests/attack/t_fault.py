@@ -547,7 +547,7 @@ def k8():
             t.sweep(g.act, kind, error, heard(g, kind), stride=5 if kind in MANY else 1)
 
 
-@case("K9", "During a grant with a token each write is cut to half, and is the last one or not", SLOW)
+@case("K9", "During a grant by a token each write is cut to half; later writes work, or fail", SLOW)
 def k9():
     with issuer() as token, trial("K9", 12) as t:
         write(POLICIES + "/06-token.conf", 'pipeline = "ml/train"; gpus = ( { vendor = "nvidia"; } );')
@@ -589,7 +589,7 @@ def k12():
             assert t.tally["points"] - before > 40, "so few points of the " + child
 
 
-@case("K11", "The same while a process keeps the GPU of an otherwise ended lease open: nobody gets the GPU", SLOW)
+@case("K11", "The looker fails while a process keeps the GPU of an ended lease open: nobody gets the GPU", SLOW)
 def k11():
     with Openable(), asker("attacker") as holder:
         with asker("attacker") as a:

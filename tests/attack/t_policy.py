@@ -728,7 +728,7 @@ def v33():
     passed_on(IN_FLIGHT)
 
 
-@case("V34", "So does a descriptor in io_uring")
+@case("V34", "The same for a descriptor in io_uring")
 def v34():
     # the kernel may lack io_uring (ENOSYS), or forbid it (kernel.io_uring_disabled)
     ring = ctypes.CDLL(None, use_errno=True).syscall(425, 4, (ctypes.c_char * 120)())
@@ -738,13 +738,13 @@ def v34():
     passed_on(IN_RING)
 
 
-@case("V35", "So does a mount that the container made in its own user namespace, while the mount exists")
+@case("V35", "The same for a mount that the container made in its own user namespace, while the mount exists")
 def v35():
     passed_on(IN_MOUNTS)
     passed_on(LEFT_EMPTY)
 
 
-@case("V36", "One lease stands for everything that several containers passed on of the same folder")
+@case("V36", "Of several leases whose folder was passed on, one stays for all")
 def v36():
     with passing(IN_FLIGHT):
         for n in range(5):
@@ -783,7 +783,7 @@ def v37():
         passed_on(HIDDEN_RING)
 
 
-@case("V38", "A lease that may still be undone does not cover another user's folders")
+@case("V38", "No lease that may still be undone stays for one whose folder was passed on")
 def v38():
     with passing(IN_FLIGHT):
         refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
@@ -810,7 +810,7 @@ def container_of_root(name):
             remove_cgroup(place)
 
 
-@case("V41", "Of two ended leases whose folder was passed on, neither covers the other")
+@case("V41", "Of two ended leases whose folder was passed on, one stays")
 def v41():
     with contextlib.ExitStack() as stack:
         with container_of_root("a"), container_of_root("b"):

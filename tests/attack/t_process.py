@@ -823,7 +823,7 @@ def leave_dead(count):
     return count
 
 
-@case("S12b", "Nor are there more zombies than the user may have processes, if their parent does not wait for them", 40)
+@case("S12b", "Nor do more become zombies than the user may have processes, if their parent does not wait for them", 40)
 def s12b():
     with asker("attacker") as a:
         made = a.call(leave_dead, 120)
@@ -1322,7 +1322,7 @@ def y1_mapped(d):
     assert not wrong, wrong
 
 
-@case("Y2", "Nor a program, process, trace, mount, module, namespace or socket; it reaches no other memory, and lives no longer", 60)
+@case("Y2", "It makes no program, process, trace, mount, module, namespace or socket, reaches no other memory, and lives no longer", 60)
 def y2():
     me, own = str(os.getpid()), client.pwd.getpwnam("attacker").pw_uid
     tries = [("execve", "=/bin/true", 0, 0), ("execveat", AT, "=/bin/true", 0, 0, 0), ("clone", 17, 0, 0, 0, 0), ("fork",), ("vfork",),
@@ -1362,7 +1362,7 @@ def y2():
     assert not wrong, wrong
 
 
-@case("Y4", "Nor a system call by the numbers of another architecture of the machine", 20)
+@case("Y4", "Nor does it make system calls by the numbers of another architecture of the machine", 20)
 def y4():
     if os.uname().machine != "x86_64":
         raise Skip("one table here")

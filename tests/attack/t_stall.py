@@ -163,7 +163,7 @@ rmdir /run/hierarchies
 '''
 
 
-@case("S28", "Nor does a stalled listing of the directory where the hierarchies are mounted", 60)
+@case("S28", "A stalled listing of the directory where the hierarchies are mounted blocks nobody", 60)
 def s28():
     if os.path.exists("/sys/fs/cgroup/cgroup.procs"):
         raise Skip("v2 alone is mounted here: its top is S26's")
@@ -321,7 +321,7 @@ def w37():
         granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("W37b", "Nor does its lease end while it switches its root directory all the time", 60)
+@case("W37b", "A container that switches its root directory all the time keeps its lease", 60)
 def w37b():
     with Openable():
         with asker("attacker") as a:

@@ -243,7 +243,7 @@ def take_turns(wait, seconds):
         time.sleep(0.1)
 
 
-@case("W8c", "Successive waiters that ask for more than there is do not keep a free GPU from another waiter for its whole wait", 40)
+@case("W8c", "Waiters that ask in turn for too many GPUs do not keep a free GPU from another waiter for its whole wait", 40)
 def w8c():
     with etc(), asker("root") as has, asker("attacker") as a:
         for user in "attacker", "victim":
@@ -338,7 +338,7 @@ def w10():
     os.rmdir(where)
 
 
-@case("W19", "Nor if the user's root directory is there, or an open file there has become unreadable", 30)
+@case("W19", "The same if the user's root directory is there, or an open file there has become unreadable", 30)
 def w19():
     for how in "root", "bad":
         where = tempfile.mkdtemp(dir=TEMP)
@@ -857,7 +857,7 @@ int main(int c, char **v)
 '''
 
 
-@case("V51", "So does a directory in an io_uring that is never idle")
+@case("V51", "The same for a directory in an io_uring that is never idle")
 def v51():
     ring = ctypes.CDLL(None, use_errno=True).syscall(425, 4, (ctypes.c_char * 120)())
     if ring < 0:
@@ -878,7 +878,7 @@ ck(libc.unshare(0x10020000))
 """
 
 
-@case("V52", "So does a mount namespace whose only process is chrooted, even to an unmounted tree")
+@case("V52", "The same for a mount namespace whose only process is chrooted, even to an unmounted tree")
 def v52():
     keeps(ALONE + """
 os.chdir("/")
@@ -917,7 +917,7 @@ ready()
 """
 
 
-@case("V53", "So does a directory of another file system, from a mount namespace that is gone or from an unmounted tree")
+@case("V53", "The same for a directory of another file system, from a mount namespace that is gone or from an unmounted tree")
 def v53():
     keeps(FROM_ELSEWHERE % 'fd = os.open("/", os.O_RDONLY)')
     # open_tree(2)
@@ -963,7 +963,7 @@ def pass_on_while_looked_at(user, tell, flag):
         refused(answer, 75)
 
 
-@case("W34", "A container's process delays the looker, and the node moves to a process that was looked at already: it is noticed", 60)
+@case("W34", "A process delays the looker, and passes the node to one that was looked at already: the node is noticed", 60)
 def w34():
     for user in "victim", "root":
         for n in range(3):

@@ -1510,7 +1510,7 @@ def many_refusals(count):
     return said
 
 
-@case("G9", "If a user's records cannot be counted, that user is granted nothing, and told why; ending leases still works", 40)
+@case("G9b", "If a user's records cannot be counted, that user is granted nothing, and told why; ending leases still works", 40)
 def g9():
     uid = pwd.getpwnam("attacker").pw_uid
     count, gone = "%s/rate/%d" % (RUN, uid), {"verb": "look", "gpus": None}

@@ -98,14 +98,11 @@ static int
 resolve_one(int parent, const struct folder_want *w, const char *path, const char *target, const struct look *l,
     struct edits *out, struct why *why)
 {
-	autoclose int fd = file_open_beneath(parent, path_last(path), O_PATH);
-	struct stat st;
+	autoclose int fd = file_open_beneath(parent, path_last(path), O_PATH | O_DIRECTORY);
 
 	if (fd == -1)
 		return refuse(why, errno == ENOENT ? WHY_ABSENT : errno == EACCES ? WHY_IO : WHY_DENIED, "folder %s: %s", path,
-		    errno == ELOOP ? "is a symbolic link" : strerror(errno));
-	if (fstat(fd, &st) == -1 || !S_ISDIR(st.st_mode))
-		return refuse(why, WHY_DENIED, "folder %s: is not a directory", path);
+		    errno == ELOOP ? "is a symbolic link" : errno == ENOTDIR ? "is not a directory" : strerror(errno));
 	if (!access_allowed(fd, l->subject, w->writable ? R_OK | W_OK | X_OK : R_OK | X_OK))
 		return refuse_access(path, l->subject, w->writable, why);
 	if (check_beneath(w, path, l, why) == -1)

@@ -13,13 +13,13 @@
 #include "file.h"
 #include "mounts.h"
 
-/* The mount that contains the target: the deepest of those sorted before it. */
+/* The mount that contains the target: the deepest of the first n, which are sorted by depth. */
 static const struct edit_mount *
-mount_around(const struct edits *e, size_t at)
+mount_around(const struct edits *e, size_t at, size_t n)
 {
 	size_t i;
 
-	for (i = at; i > 0; i--)
+	for (i = n; i > 0; i--)
 		if (path_is_beneath(e->mount[at].target, e->mount[i - 1].target))
 			return &e->mount[i - 1];
 	return NULL;
@@ -86,10 +86,12 @@ int
 mountpoints_check(const struct edits *e, struct why *why)
 {
 	const struct edit_mount *around;
-	size_t i;
+	size_t i, less = 0;	/* targets of less depth: no other can contain this one */
 
 	for (i = 0; i < e->mounts; i++) {
-		around = mount_around(e, i);
+		if (path_depth(e->mount[i].target) != path_depth(e->mount[less].target))
+			less = i;
+		around = mount_around(e, i, less);
 		if (around != NULL && strlist_has(&around->options, "ro") && check(&e->mount[i], around, why) == -1)
 			return -1;
 	}

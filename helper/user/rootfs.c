@@ -296,9 +296,12 @@ behind_link(int fd, const char *inside, const char *rest, char **out, struct why
 	return 0;
 }
 
-/* Resolves «path» of the container in its root, with links, as the runtime will. */
+/*
+ * Resolves «path» of the container in its root, with links, as the runtime will. *bare: the directory that the path
+ * lies in does not exist.
+ */
 static int
-resolve_in_root(int root, const char *rootpath, const char *path, char **out, struct why *why)
+resolve_in_root(int root, const char *rootpath, const char *path, char **out, bool *bare, struct why *why)
 {
 	autofree char *now = strdup(path);
 	unsigned links;
@@ -315,8 +318,10 @@ resolve_in_root(int root, const char *rootpath, const char *path, char **out, st
 		close(fd);
 		if (ret == -1)
 			return -1;
-		if (next == NULL)
+		if (next == NULL) {
+			*bare = strchr(rest + strspn(rest, "/"), '/') != NULL;
 			return asprintf(out, "%s%s", inside, rest) == -1 ? refuse_nomem(why) : 0;
+		}
 		free(now);
 		now = next;
 	}
@@ -327,6 +332,7 @@ resolve_in_root(int root, const char *rootpath, const char *path, char **out, st
 struct place {
 	const char *path;
 	char *real;
+	bool bare;		/* its directory does not exist */
 };
 
 struct places {
@@ -344,16 +350,37 @@ places_free(struct places *l)
 	free(l->v);
 }
 
+/* True if both paths, which have no «..», lie in the same directory, which does not exist: it can have no links. */
+static bool
+is_beside_bare(const struct place *p, const char *path)
+{
+	const size_t dir = (size_t)(path_last(path) - path);
+
+	return p->bare && (size_t)(path_last(p->path) - p->path) == dir && memcmp(p->path, path, dir) == 0;
+}
+
 static int
 resolve_place(struct places *l, const char *path, int root, const char *rootpath, struct why *why)
 {
+	const struct place *before = l->n > 0 ? &l->v[l->n - 1] : NULL;
 	struct place *p = &l->v[l->n];
 
 	*p = (struct place){ .path = path };
-	if (resolve_in_root(root, rootpath, path, &p->real, why) == -1)
+	if (before != NULL && is_beside_bare(before, path)) {
+		p->bare = true;
+		if (asprintf(&p->real, "%.*s%s", (int)(path_last(before->real) - before->real), before->real, path_last(path)) == -1)
+			return refuse_nomem(why);
+	} else if (resolve_in_root(root, rootpath, path, &p->real, &p->bare, why) == -1)
 		return -1;
 	l->n++;
 	return 0;
+}
+
+/* True if no link led the path elsewhere. */
+static bool
+is_straight(const struct place *p)
+{
+	return strcmp(p->path, p->real) == 0;
 }
 
 static int
@@ -405,9 +432,11 @@ static int
 check_granted_links(const struct places *ours, struct why *why)
 {
 	const struct place *in, *p;
-	size_t i, k;
+	size_t i, k, led = 0;
 
 	for (i = 0; i < ours->n; i++)
+		led += !is_straight(&ours->v[i]);
+	for (i = 0; i < ours->n && led > 0; i++)
 		for (k = 0; k < ours->n; k++) {
 			in = &ours->v[i];
 			p = &ours->v[k];

@@ -139,6 +139,10 @@ os.symlink('/vol/x/../y', linked + '/data')
 refused("a mount that a link to what is not there yet brings above a granted folder", 'would cover or lie in', bundle(
         env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], edit=lambda s: (s['root'].update(path=linked),
         s['mounts'].append({'destination': '/vol', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']}))))
+for other in 'datasets', 'rw':
+    refused('a mount where the image\'s link leads one of two folders in a missing directory (%s)' % other, 'would cover or lie in /srv/' + other,
+            bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets,/srv/rw'], edit=lambda s: (s['root'].update(path=linked),
+            s['mounts'].append({'destination': '/vol/y/' + other, 'type': 'bind', 'source': W + '/vol', 'options': ['bind']}))))
 os.unlink(linked + '/data')
 os.symlink('data2', linked + '/data')
 os.symlink('data', linked + '/data2')

@@ -1,4 +1,6 @@
-/* root/allot.c: which GPUs with parts a container gets, with the leases and the queue in memory. */
+/*
+ * root/allot.c: which GPUs and partitions a container gets. The leases and the queue are in memory.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@
 
 #define MAX 8
 
-/* Two GPUs, the second with three partitions, of which the first cannot be used. */
+/* Two GPUs. The second has three partitions, of which the first is unusable. */
 static struct gpu gpus[] = {
 	{ .vendor = GPU_AMD, .pci = "0000:05:00.0", .nodes = 1,
 	    .node = { { .path = "/dev/dri/renderD128", .major = 226, .minor = 128 } } },
@@ -49,7 +51,7 @@ want(struct asking *a, size_t from, size_t to, unsigned count, enum sharing shar
 
 static struct identity somebody = { .kind = IDENTITY_CALLER };
 
-/* Allots beside a lease with a GPU (if any), and behind the waiting requests in q. */
+/* Asks for GPUs beside a lease that holds a GPU (if any), and behind the waiting requests in q. */
 static int
 ask_beside(struct asking *a, struct lease *l, const struct queue *q)
 {
@@ -60,7 +62,9 @@ ask_beside(struct asking *a, struct lease *l, const struct queue *q)
 	    allot(&state, &a->lease, &a->waiter, a->out, MAX, &a->why);
 }
 
-/* How a holder is named to ml/train and others; an ambiguous name belongs to nobody's team. */
+/*
+ * To whom a lease may be named. A pipeline name that two teams could have belongs to neither team.
+ */
 static void
 is_named(const struct lease *of)
 {
@@ -69,15 +73,19 @@ is_named(const struct lease *of)
 	const struct identity mla = { .kind = IDENTITY_TOKEN, .team = "ml/a" };
 	struct lease l = *of;
 
-	ok(allot_may_name(&l, l.uid, &ml) && !allot_may_name(&l, l.uid + 1, &ml), "to a team that a token proves: its own");
-	ok(!allot_may_name(&l, l.uid, &m), "another one whose name it begins with: no");
+	ok(allot_may_name(&l, l.uid, &ml) && !allot_may_name(&l, l.uid + 1, &ml),
+	    "a lease is named to the team that its user's token proves");
+	ok(!allot_may_name(&l, l.uid, &m),
+	    "a lease is not named to a team whose name is a prefix of the holder's team");
 	l.pipeline = two;
-	ok(!allot_may_name(&l, l.uid, &ml) && !allot_may_name(&l, l.uid, &mla), "of two that it could be neither");
+	ok(!allot_may_name(&l, l.uid, &ml) && !allot_may_name(&l, l.uid, &mla),
+	    "a lease whose pipeline name could belong to two teams is named to neither");
 	l.pipeline = none;
-	ok(!allot_may_name(&l, l.uid, &ml) && allot_may_name(&l, l.uid, &somebody), "a container of no team: only without a token");
+	ok(!allot_may_name(&l, l.uid, &ml) && allot_may_name(&l, l.uid, &somebody),
+	    "the lease of a container without a team is named only to a caller without a token");
 }
 
-/* The same beside a lease of «held». */
+/* The same beside a lease that holds «held». */
 static int
 ask(struct asking *a, struct held_gpu *held, const struct queue *q)
 {
@@ -111,19 +119,23 @@ test_parts(void)
 	struct asking a;
 
 	want(&a, 0, 1, 1, SHARING_EXCLUSIVE);
-	if (ok(ask(&a, NULL, &none) == 0 && a.lease.gpus == 1, "a GPU without partitions"))
-		is_str(a.lease.gpu[0].part, "", "is held whole");
+	if (ok(ask(&a, NULL, &none) == 0 && a.lease.gpus == 1,
+	    "a request for a GPU without partitions gets one GPU"))
+		is_str(a.lease.gpu[0].part, "", "a GPU without partitions is held as a whole");
 	done(&a);
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
-	if (ok(ask(&a, NULL, &none) == 0 && a.lease.gpus == 1, "the one partition that a policy names")) {
-		is_str(a.lease.gpu[0].part, "1", "is held as what it is");
-		is_int(a.lease.nodes, 1, "with its own node");
+	if (ok(ask(&a, NULL, &none) == 0 && a.lease.gpus == 1,
+	    "a request for the one partition that the policy names gets it")) {
+		is_str(a.lease.gpu[0].part, "1",
+		    "the lease holds the partition, not the whole GPU");
+		is_int(a.lease.nodes, 1, "the lease has the partition's own node");
 	}
 	done(&a);
 	want(&a, 2, 4, 2, SHARING_SHARED);
-	if (ok(ask(&a, NULL, &none) == 0 && a.lease.gpus == 2, "both partitions")) {
-		is_str(a.lease.gpu[0].part, "1", "are parts,");
-		is_str(a.lease.gpu[1].part, "2", "each its own");
+	if (ok(ask(&a, NULL, &none) == 0 && a.lease.gpus == 2,
+	    "a request for two partitions gets both")) {
+		is_str(a.lease.gpu[0].part, "1", "the lease's first part is partition 1");
+		is_str(a.lease.gpu[1].part, "2", "the lease's second part is partition 2");
 	}
 	done(&a);
 }
@@ -136,22 +148,26 @@ test_taken(void)
 	struct asking a;
 
 	want(&a, 2, 4, 1, SHARING_EXCLUSIVE);
-	ok(ask(&a, &h, &none) == 0 && a.lease.gpus == 1 && a.out[0].gpu == &gpus[3], "one is taken: the other");
+	ok(ask(&a, &h, &none) == 0 && a.lease.gpus == 1 && a.out[0].gpu == &gpus[3],
+	    "a request gets the free partition while the other one is taken");
 	done(&a);
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask(&a, &h, &none) == -1 && a.why.code == WHY_AGAIN && strstr(a.why.text, "taken by") != NULL,
-	    "of one, which is taken: \"%s\"", a.why.text);
+	    "a request is refused if its only partition is taken: \"%s\"", a.why.text);
 	done(&a);
 	h = held("", false);
 	want(&a, 2, 4, 1, SHARING_SHARED);
 	ok(ask(&a, &h, &none) == -1 && a.why.code == WHY_AGAIN && a.lease.gpus == 0,
-	    "the whole is held, if shared: no part");
-	ok(strstr(a.why.text, "taken by ml/train since ") != NULL, "who holds the whole is in the way: \"%s\"",
+	    "no partition is given while another lease holds the whole GPU, even shared");
+	ok(strstr(a.why.text, "taken by ml/train since ") != NULL,
+	    "the refusal names the holder of the whole GPU: \"%s\"",
 	    a.why.text);
 	done(&a);
 }
 
-/* A GPU is not given if its node is held as another GPU's, because the kernel goes by the node. */
+/*
+ * A GPU is not given if another GPU's lease holds its node, because the kernel knows only the node.
+ */
 static void
 test_same_node(void)
 {
@@ -164,26 +180,32 @@ test_same_node(void)
 	struct asking a;
 
 	want(&a, 2, 3, 1, SHARING_SHARED);
-	ok(ask_beside(&a, &l, &none) == 0 && allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0, "a node of another number is another one");
+	ok(ask_beside(&a, &l, &none) == 0 && allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
+	    "a node with another device number is no conflict");
 	l.nodes = 2;
-	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == -1 && a.why.code == WHY_IO, "the same one is not given twice: \"%s\"",
+	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == -1 && a.why.code == WHY_IO,
+	    "a node that another GPU's lease holds is not given: \"%s\"",
 	    a.why.text);
 	gpus[2].node[0].shared = true;
-	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == -1, "whoever says that parts of a GPU have it together");
+	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == -1,
+	    "it is not given either if the inventory marks it as shared by the parts of a GPU");
 	gpus[2].node[0].shared = false;
 	gpus[2].node[0].needed_for = GPU_CAP_GRAPHICS;
-	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0, "but one that the container does not get is nobody's matter");
+	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
+	    "a node that the container does not get is no conflict");
 	gpus[2].node[0].needed_for = 0;
 	l.state = LEASE_GIVEN_BACK;
-	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0, "nor is one in the way of anybody that was given back");
+	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
+	    "a node of a lease that was given back is no conflict");
 	l.state = LEASE_HELD;
 	memcpy(h.pci, gpus[2].pci, sizeof(h.pci));
 	memcpy(h.part, "1", 2);
-	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0, "and who shares the GPU shares its node");
+	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
+	    "a lease of the same GPU may hold the same node");
 	done(&a);
 }
 
-/* A lease holds its GPU until it was given back, and is named only to its own user. */
+/* A lease holds its GPU until it is given back, and is named only to its own user. */
 static void
 test_states(void)
 {
@@ -197,37 +219,42 @@ test_states(void)
 	for (s = LEASE_HELD; s <= LEASE_COMING_BACK; s++) {
 		l.state = s;
 		want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
-		is_int(ask_beside(&a, &l, &nobody), s == LEASE_GIVEN_BACK ? 0 : -1, "what is %s", lease_state_name(s));
-		is_int(a.lease.gpus, s == LEASE_GIVEN_BACK, "  is free only once it was given back");
+		is_int(ask_beside(&a, &l, &nobody), s == LEASE_GIVEN_BACK ? 0 : -1,
+		    "a request for the GPU of a lease in state \"%s\" gets its answer",
+		    lease_state_name(s));
+		is_int(a.lease.gpus, s == LEASE_GIVEN_BACK,
+		    "  the GPU is free only if the lease was given back");
 		done(&a);
 	}
 	l.state = LEASE_GIVEN_BACK;
 	l.reopened = true;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && a.lease.gpus == 0 && strstr(a.why.text, "taken by ml/train since ") != NULL,
-	    "what was given back, and opened again, is not free: \"%s\"", a.why.text);
+	    "a GPU is not free if its lease was given back but a process opened it again: \"%s\"",
+	    a.why.text);
 	done(&a);
 	l.reopened = false;
 	l.state = LEASE_GIVING_BACK;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by ml/train since ") != NULL,
-	    "the same user's holder is named: \"%s\"", a.why.text);
+	    "the refusal names the holder to the same user: \"%s\"", a.why.text);
 	done(&a);
 	is_named(&l);
 	l.pipeline = none;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by c1 since ") != NULL,
-	    "without a pipeline by its id: \"%s\"", a.why.text);
+	    "the refusal names a holder without a pipeline by its container id: \"%s\"",
+	    a.why.text);
 	done(&a);
 	l.pipeline = holder;
 	l.uid = 1;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by a container)") != NULL,
-	    "another user's is not: \"%s\"", a.why.text);
+	    "the refusal does not name another user's holder: \"%s\"", a.why.text);
 	done(&a);
 }
 
-/* Requests that a stream of others could starve by turns, in parts or as a whole. */
+/* A stream of requests for parts could starve a request for the whole, and the reverse. */
 static void
 test_waits(void)
 {
@@ -238,19 +265,26 @@ test_waits(void)
 	struct asking a;
 
 	want(&a, 3, 4, 1, SHARING_EXCLUSIVE);
-	ok(ask(&a, &first, &q) == -1 && a.why.code == WHY_AGAIN, "a free part is kept for who waits for the whole");
-	ok(strstr(a.why.text, "1 waiting before this one") != NULL, "and this is said: \"%s\"", a.why.text);
+	ok(ask(&a, &first, &q) == -1 && a.why.code == WHY_AGAIN,
+	    "a free partition is kept for a request that waits for the whole GPU");
+	ok(strstr(a.why.text, "1 waiting before this one") != NULL,
+	    "the refusal counts the requests that wait before this one: \"%s\"", a.why.text);
 	done(&a);
 	wants.candidate = &first;
 	want(&a, 3, 4, 1, SHARING_EXCLUSIVE);
-	ok(ask(&a, &first, &q) == 0, "who waits for another part is not in the way");
+	ok(ask(&a, &first, &q) == 0,
+	    "a request that waits for another partition does not keep this one");
 	done(&a);
 	want(&a, 0, 1, 1, SHARING_EXCLUSIVE);
-	ok(ask(&a, &first, &q) == 0, "nor for another GPU");
+	ok(ask(&a, &first, &q) == 0,
+	    "a request that waits for a partition does not keep another GPU");
 	done(&a);
 }
 
-/* A request's last try gets what is partly kept for another waiter, unless that one has the rest already. */
+/*
+ * A request's last try gets a GPU that is partly kept for another waiter, unless that waiter's own
+ * user holds the rest.
+ */
 static void
 test_last(void)
 {
@@ -260,16 +294,17 @@ test_last(void)
 		int ret;
 		const char *what;
 	} t[] = {
-		{ 7, 5, "ml/train", 0, "another user does" },
-		{ 5, 5, "ml/train", -1, "the one who has it does not" },
-		{ 5, 5, "ml/other", -1, "whichever pipeline it is" },
-		{ 0, 0, "ml/train", 0, "root's container of another pipeline does" },
-		{ 0, 0, "ml/other", -1, "of the same one it does not" },
+		{ 7, 5, "ml/train", 0, "another user gets it" },
+		{ 5, 5, "ml/train", -1, "the user who holds the rest does not get it" },
+		{ 5, 5, "ml/other", -1,
+		    "the user who holds the rest does not get it for another pipeline" },
+		{ 0, 0, "ml/train", 0, "root's container of another pipeline gets it" },
+		{ 0, 0, "ml/other", -1, "root's container of the same pipeline does not get it" },
 	};
 	static char id[] = "c1";
 	struct held_gpu whole = held("", true), first = held("1", true);
 	struct pick_want wants = { &whole, 1, 1 };
-	/* the waiter came at boot */
+	/* time 0: the waiter has waited since boot */
 	struct waiter both[] = { { .key = "before", .want = &wants, .wants = 1 }, { .key = "me" } };
 	const struct queue q = { .dir = -1, .v = both, .n = 2 };
 	struct asking a;
@@ -282,12 +317,12 @@ test_last(void)
 		want(&a, 3, 4, 1, SHARING_EXCLUSIVE);
 		a.decision.grant.wait = 1;
 		a.lease.uid = t[i].uid;
-		ok(ask_beside(&a, &l, &q) == t[i].ret, "at the last, %s", t[i].what);
+		ok(ask_beside(&a, &l, &q) == t[i].ret, "at the last try, %s", t[i].what);
 		done(&a);
 	}
 }
 
-/* What is kept for a waiter that lacks one more does not include what overlaps with that one. */
+/* The GPUs that are kept for a waiter do not overlap with each other. */
 static void
 test_closed(void)
 {
@@ -298,14 +333,15 @@ test_closed(void)
 	struct asking a;
 
 	want(&a, 2, 3, 1, SHARING_SHARED);
-	ok(ask(&a, &busy, &q) == -1, "it is kept closed where it could be had besides");
+	ok(ask(&a, &busy, &q) == -1, "a free partition is kept for a waiter that can use it");
 	done(&a);
 	want(&a, 3, 4, 1, SHARING_SHARED);
-	ok(ask(&a, &busy, &q) == 0, "and what it would get is kept only as it would hold it");
+	ok(ask(&a, &busy, &q) == 0,
+	    "a partition is kept only in the way in which the waiter would hold it");
 	done(&a);
 }
 
-/* A GPU that is out of service is given to nobody, and waited for by nobody. */
+/* No request gets a drained GPU, and none waits for it. */
 static void
 test_drained(void)
 {
@@ -318,24 +354,29 @@ test_drained(void)
 	want(&a, 0, 1, 1, SHARING_SHARED);
 	a.want.candidate[a.want.n++] = &gpus[2];
 	a.drained = (struct drained){ &first, 1 };
-	ok(ask(&a, &none, &q) == 0 && a.out[0].gpu == &gpus[2], "another GPU is taken than the one that is drained");
+	ok(ask(&a, &none, &q) == 0 && a.out[0].gpu == &gpus[2],
+	    "a request gets another GPU instead of the drained one");
 	done(&a);
 	want(&a, 0, 1, 1, SHARING_SHARED);
 	a.drained = (struct drained){ &first, 1 };
 	ok(ask(&a, &none, &q) == -1 && a.why.code == WHY_DENIED && strstr(a.why.text, "0000:05:00.0 is drained since 1970") != NULL &&
-	    strstr(a.why.text, ": fan") != NULL, "who wants that one alone is refused, and told why");
+	    strstr(a.why.text, ": fan") != NULL,
+	    "a request for the drained GPU alone is refused, with the reason of the drain");
 	done(&a);
 	want(&a, 2, 4, 2, SHARING_SHARED);
 	a.drained = (struct drained){ &part, 1 };
-	ok(ask(&a, &none, &q) == -1 && a.why.code == WHY_DENIED, "so is who wants both parts, of which one is drained");
+	ok(ask(&a, &none, &q) == -1 && a.why.code == WHY_DENIED,
+	    "a request for two partitions is refused if one of them is drained");
 	done(&a);
 	want(&a, 2, 4, 1, SHARING_SHARED);
 	a.drained = (struct drained){ &part, 1 };
-	ok(ask(&a, &none, &q) == 0 && a.out[0].gpu == &gpus[3], "the other part is given");
+	ok(ask(&a, &none, &q) == 0 && a.out[0].gpu == &gpus[3],
+	    "a request for one partition gets the one that is not drained");
 	done(&a);
 	want(&a, 2, 4, 1, SHARING_SHARED);
 	a.drained = (struct drained){ &whole, 1 };
-	ok(ask(&a, &none, &q) == -1 && a.why.code == WHY_DENIED, "with the whole, all its parts are drained");
+	ok(ask(&a, &none, &q) == -1 && a.why.code == WHY_DENIED,
+	    "every partition of a drained GPU is drained");
 	done(&a);
 }
 

@@ -14,7 +14,7 @@ main(void)
 		{ "", true, true }, { "user", true, true }, { "io.podman.annotations.init", true, true },
 		{ "org.opencontainers.image.title", true, true }, { "run.ocia", true, true }, { "run.oci", true, true },
 		{ "xrun.oci.hooks.stdout", true, true },
-		/* runc and crun compare keys as bytes, too */
+		/* runc and crun compare keys byte by byte, too */
 		{ "Run.oci.hooks.stdout", true, true }, { "org.systemd.Property.Slice", true, true },
 		{ "run.oci.hooks.stdout", false, false }, { "run.oci.hooks.stderr", false, false },
 		{ "run.oci.systemd.subgroup", false, false }, { "run.oci.systemd.force_cgroup_v1", false, false },
@@ -37,8 +37,10 @@ main(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		ok(annotation_is_allowed(t[i].key, true) == t[i].root, "root's container: %s", t[i].key);
-		ok(annotation_is_allowed(t[i].key, false) == t[i].user, "a user's container: %s", t[i].key);
+		ok(annotation_is_allowed(t[i].key, true) == t[i].root,
+		    "annotation of root's container: %s", t[i].key);
+		ok(annotation_is_allowed(t[i].key, false) == t[i].user,
+		    "annotation of a user's container: %s", t[i].key);
 	}
 	return done_testing();
 }

@@ -12,7 +12,7 @@
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define WORDS 64
 
-/* Words at single spaces; «''» is an empty word. */
+/* Splits text at single spaces; «''» is an empty word. */
 static int
 split(char *text, char *argv[WORDS])
 {
@@ -326,7 +326,8 @@ test_log_of_refused(void)
 	struct why why;
 
 	is_int(argv_parse(5, argv, &c, &why), -1, "an unknown verb is refused");
-	ok(c.log != NULL && strcmp(c.log, "/l") == 0 && c.log_json, "  and --log is known");
+	ok(c.log != NULL && strcmp(c.log, "/l") == 0 && c.log_json,
+	    "  the value of --log is known although the command line is refused");
 }
 
 static void
@@ -350,7 +351,7 @@ test_makers(void)
 	}
 }
 
-/* "id=x@3 process@1-2=/p env@3=A=1": what was found, and at which word. */
+/* "id=x@3 process@1-2=/p env@3=A=1": each value, and the word at which it was found. */
 static void
 test_exec(void)
 {
@@ -405,7 +406,7 @@ test_exec(void)
 				if (c.line.word[k].option->role == roles[j])
 					buf_printf(&b, " %s@%d-%d=%s", names[j], c.line.word[k].at, c.line.word[k].value_at,
 					    c.line.word[k].value);
-		is_str(b.p, t[i].means, "  is read");
+		is_str(b.p, t[i].means, "  each value is found at its word");
 	}
 }
 
@@ -423,14 +424,16 @@ test_exec_many(void)
 	for (i = 0; i < READING_WORDS_MAX; i++)
 		argv[2 + i] = env;
 	argv[2 + i] = id;
-	ok(argv_parse(3 + i, argv, &c, &why) == 0, "a long command line");
+	ok(argv_parse(3 + i, argv, &c, &why) == 0, "a command line with the most options is read");
 	for (n = 0; command_next(&c, ROLE_ENV, &from) != NULL; n++)
 		;
-	ok(n == READING_WORDS_MAX && strcmp(c.id, "x") == 0, "%d variables", READING_WORDS_MAX);
+	ok(n == READING_WORDS_MAX && strcmp(c.id, "x") == 0,
+	    "all %d variables are found", READING_WORDS_MAX);
 	argv[2 + i] = env;
 	argv[3 + i] = id;
-	is_int(argv_parse(4 + i, argv, &c, &why), -1, "one more is refused");
-	is_str(why.text, "exec: more than 512 options", "  which is said");
+	is_int(argv_parse(4 + i, argv, &c, &why), -1, "one option more is refused");
+	is_str(why.text, "exec: more than 512 options",
+	    "  the message says how many options are allowed");
 }
 
 static void
@@ -457,7 +460,7 @@ test_exec_cgroup(void)
 
 		snprintf(joined, sizeof(joined), "--cgroup=%s", t[i].path);
 		ok((argv_parse(5, two, &c, &why) == 0) == t[i].taken && (argv_parse(4, one, &c, &why) == 0) == t[i].taken,
-		    "exec --cgroup %s is %s", t[i].path, t[i].taken ? "taken" : "refused");
+		    "exec --cgroup %s is %s", t[i].path, t[i].taken ? "accepted" : "refused");
 	}
 }
 
@@ -500,13 +503,17 @@ test_update(void)
 		/* a missing file is refused as well, but for another reason */
 		if (ret == 0 && t[i].ret == -1) {
 			ret = update_prepare(n, &to, &c, &why);
-			is_str(why.text, "update: more than one --resources", "update, %zu", i);
+			is_str(why.text, "update: more than one --resources",
+			    "update command line %zu: the message says why it is refused", i);
 		}
-		if (!ok(ret == t[i].ret, "update, %zu: %s", i, ret == 0 ? "" : why.text) || ret == -1)
+		if (!ok(ret == t[i].ret,
+		    "update command line %zu: %s", i, ret == 0 ? "" : why.text) || ret == -1)
 			continue;
 		w = command_next(&c, ROLE_RESOURCES, &from);
-		is_str(w != NULL ? w->value : NULL, t[i].value, "  its resources");
-		ok(w == NULL || (w->at == t[i].at && w->value_at == t[i].value_at), "  at their places");
+		is_str(w != NULL ? w->value : NULL, t[i].value,
+		    "  the value of --resources is found");
+		ok(w == NULL || (w->at == t[i].at && w->value_at == t[i].value_at),
+		    "  --resources is found at its word");
 	}
 }
 

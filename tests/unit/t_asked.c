@@ -4,7 +4,7 @@
 #include "nomem.h"
 #include "tap.h"
 
-/* What an ask says, in one line: "2 amd:1 id=X | /srv/a=ro". */
+/* An ask in one line: "2 amd:1 id=X | /srv/a=ro". */
 static char *
 describe(const struct ask *a)
 {
@@ -65,11 +65,13 @@ test_ask(void)
 		autofree char *says = NULL;
 
 		why = (struct why){ 0 };
-		is_int(ask_parse(t[i].gpus, t[i].folders, &a, &why), 0, "asked: %s and %s: %s", t[i].gpus ? t[i].gpus :
+		is_int(ask_parse(t[i].gpus, t[i].folders, &a, &why), 0,
+		    "the request is accepted: %s and %s: %s", t[i].gpus ? t[i].gpus :
 		    "-",
 		    t[i].folders ? t[i].folders : "-", why.text);
-		is_str(says = describe(&a), t[i].says, "  is read as it is meant");
-		ok(ask_wants_gpus(&a) == t[i].gpus_wanted, "  %s GPUs", t[i].gpus_wanted ? "wants" : "wants no");
+		is_str(says = describe(&a), t[i].says, "  the request is read correctly");
+		ok(ask_wants_gpus(&a) == t[i].gpus_wanted,
+		    "  the request %s GPUs", t[i].gpus_wanted ? "asks for" : "does not ask for");
 	}
 }
 
@@ -102,15 +104,21 @@ test_bound(void)
 		autoask struct ask a = { 0 };
 		const struct gpu_bound *b = &a.bound[t[i].vendor];
 
-		is_int(gpu_bound_parse(t[i].vendor, t[i].text, &a.bound[t[i].vendor], &why), t[i].ret, "a bound, \"%s\"", t[i].text);
-		ok(b->set && (t[i].ret == -1 || b->names.n == t[i].n), "  is one");
+		is_int(gpu_bound_parse(t[i].vendor, t[i].text, &a.bound[t[i].vendor], &why),
+		    t[i].ret,
+		    "an allocation is read: \"%s\"", t[i].text);
+		ok(b->set && (t[i].ret == -1 || b->names.n == t[i].n),
+		    "  the allocation is set and names the expected number of GPUs");
 		if (t[i].last != NULL && b->names.n > 0)
-			is_str(b->names.v[b->names.n - 1], t[i].last, "  by this name");
+			is_str(b->names.v[b->names.n - 1], t[i].last,
+			    "  the last GPU's name is the expected one");
 	}
 	for (i = 0; i < GPU_VENDORS; i++) {
 		autoask struct ask a = { 0 };
 
-		ok(gpu_bound_parse((enum gpu_vendor)i, NULL, &a.bound[i], &why) == 0 && !a.bound[i].set, "no word of it is no bound");
+		ok(gpu_bound_parse((enum gpu_vendor)i, NULL, &a.bound[i], &why) == 0 &&
+		    !a.bound[i].set,
+		    "a missing variable sets no allocation");
 	}
 }
 
@@ -173,10 +181,11 @@ test_ask_refused(void)
 		autoask struct ask a = { 0 };
 
 		why = (struct why){ 0 };
-		is_int(ask_parse(t[i].gpus, t[i].folders, &a, &why), -1, "refused: %s and %s", t[i].gpus ? t[i].gpus :
+		is_int(ask_parse(t[i].gpus, t[i].folders, &a, &why), -1,
+		    "the request is refused: %s and %s", t[i].gpus ? t[i].gpus :
 		    "-",
 		    t[i].folders ? t[i].folders : "-");
-		is_str(why.text, t[i].why, "  which is said");
+		is_str(why.text, t[i].why, "  the message says why");
 	}
 }
 
@@ -190,18 +199,18 @@ test_ask_many(void)
 
 	for (i = 0; i < 1024; i++)
 		buf_printf(&b, "%s/srv/%d", i ? "," : "", i);
-	ok(ask_parse(NULL, b.p, &a, &why) == 0 && a.folders == 1024, "1024 folders");
+	ok(ask_parse(NULL, b.p, &a, &why) == 0 && a.folders == 1024, "1024 folders are accepted");
 	ask_free(&a);
 	buf_puts(&b, ",/srv/x");
 	ok(ask_parse(NULL, b.p, &a, &why) == -1 && strcmp(why.text, "GPUHELPER_FOLDERS has more than 1024 entries") == 0,
-	    "one more is refused");
+	    "one folder more is refused");
 	ask_free(&a);
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-/* Memory that runs out. */
+/* What happens when memory runs out. */
 
-/* A text with everything that was understood, or NULL. */
+/* The parsed ask as text, or NULL. */
 static char *
 parse_ask(void)
 {

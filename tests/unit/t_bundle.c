@@ -1,7 +1,7 @@
 /*
- * user/bundle.c: refuses a config.json that changes while it is read, or between its reading and its replacement;
- * another writer's file stays.  Also: the new file's mode.  The test has its own pread(2), which changes the file at
- * the right moment.
+ * user/bundle.c: refuses a config.json that another process changes during the read, or between the
+ * read and the replacement; the other process's file stays. Also checks the new file's mode. The
+ * test has its own pread(2), which changes the file at the right moment.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ pread(int fd, void *buf, size_t len, off_t at)
 	const ssize_t n = syscall(SYS_pread64, fd, buf, len, at);
 	void (*now)(void) = meanwhile;
 
-	/* after the read that gets all of it, so that the text is the one before the change */
+	/* after the read of the whole file, so that the text is the one before the change */
 	if (now != NULL) {
 		meanwhile = NULL;
 		now();
@@ -34,7 +34,7 @@ pread(int fd, void *buf, size_t len, off_t at)
 	return n;
 }
 
-/* Makes the file older, so that a change gets another time even from a coarse clock. */
+/* The old time makes sure that a change gives another time, even with a coarse clock. */
 static void
 put(const char *name, const char *text)
 {
@@ -85,7 +85,10 @@ cut(void)
 	close(fd);
 }
 
-/* Same size and modification time: the change time tells, once the kernel's clock has advanced. */
+/*
+ * The size and the modification time stay the same. The change time differs once the kernel's clock
+ * has advanced.
+ */
 static void
 overwrite(void)
 {
@@ -111,7 +114,7 @@ take_away(void)
 		exit(2);
 }
 
-/* Another file in its place, with the same attributes. */
+/* Puts another file with the same attributes in its place. */
 static void
 replace(void)
 {
@@ -132,19 +135,21 @@ commits(void (*change)(void), bool good, const char *after, const char *name)
 		ok(false, "%s: %s", name, why.text);
 		return;
 	}
-	is_str(b.text, "{1}", "%s: the text", name);
+	is_str(b.text, "{1}", "%s: the old text is read", name);
 	change();
 	is_int(bundle_commit(&b, staged, &why), good ? 0 : -1, "%s", name);
 	ok(good || (why.code == WHY_DATA && strstr(why.text, "config.json: was changed by another process meanwhile: try again") != NULL),
-	    "%s: which is told: %s", name, why.text);
-	ok(after != NULL ? holds("config.json", after) : faccessat(dir, "config.json", F_OK, 0) == -1, "%s: what is there", name);
-	ok(faccessat(dir, staged, F_OK, 0) == -1, "%s: nothing is left beside it", name);
+	    "%s: the message says that the file was changed: %s", name, why.text);
+	ok(after != NULL ? holds("config.json", after) : faccessat(dir, "config.json", F_OK,
+	    0) == -1,
+	    "%s: config.json is the expected one", name);
+	ok(faccessat(dir, staged, F_OK, 0) == -1, "%s: no staged file is left", name);
 	bundle_close(&b);
 }
 
 /*
- * The kernel's clock advances in steps of milliseconds.  A change within one step has the old
- * change time, and other attributes must tell.
+ * The kernel's clock advances in steps of milliseconds. A change within one step leaves the change
+ * time as it was, so another attribute must show it.
  */
 static void
 commits_at_once(void (*change)(void), const char *name)
@@ -163,13 +168,13 @@ commits_at_once(void (*change)(void), const char *name)
 		if (fstatat(dir, "config.json", &now, 0) == 0 &&
 		    memcmp(&now.st_ctim, &b.st.st_ctim, sizeof(now.st_ctim)) == 0) {
 			ret = bundle_stage(&b, "{new}", 5, false, staged, &why) == -1 ? -2 : bundle_commit(&b, staged, &why);
-			is_int(ret, -1, "within one tick of the clock, %s", name);
+			is_int(ret, -1, "%s is refused within one tick of the clock", name);
 			bundle_close(&b);
 			return;
 		}
 		bundle_close(&b);
 	}
-	skip(name, "the clock is too fine here");
+	skip(name, "this clock is too fine");
 }
 
 static void
@@ -180,9 +185,10 @@ reads(void (*change)(void), bool good, const char *name)
 
 	put("config.json", "{1}");
 	meanwhile = change;
-	is_int(bundle_open(top, &b, &why), good ? 0 : -1, "while it is read, %s", name);
-	ok(meanwhile == NULL, "%s: it happened", name);
-	ok(good || strstr(why.text, "config.json: changed while it was read") != NULL, "%s: which is told: %s", name, why.text);
+	is_int(bundle_open(top, &b, &why), good ? 0 : -1, "during the read: %s", name);
+	ok(meanwhile == NULL, "%s: the change happened", name);
+	ok(good || strstr(why.text, "config.json: changed while it was read") != NULL,
+	    "%s: the message says so: %s", name, why.text);
 	bundle_close(&b);
 }
 
@@ -212,7 +218,10 @@ modes(mode_t mode, bool secret, int after, const char *name)
 	is_int(mode_after(secret), after, "%s", name);
 }
 
-/* In a directory of the caller's is another user's file, whose owner and group the caller cannot give to its own file. */
+/*
+ * The caller's directory has another user's file. The caller cannot give its own file that owner
+ * and group.
+ */
 static void
 others_file(void)
 {
@@ -220,7 +229,7 @@ others_file(void)
 	pid_t pid;
 
 	if (geteuid() != 0) {
-		skip("another's file", "needs root");
+		skip("another user's file", "needs root");
 		return;
 	}
 	put("config.json", "{1}");
@@ -229,7 +238,7 @@ others_file(void)
 	if ((pid = fork()) == 0)
 		_exit(setresgid(1234, 1234, 1234) == 0 && setresuid(1234, 1234, 1234) == 0 && mode_after(false) == 0600 ? 0 : 1);
 	ok(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0,
-	    "where group and owner can't be kept the new one is the caller's alone");
+	    "a new file whose owner and group cannot be kept is readable only to the caller");
 }
 
 int
@@ -237,22 +246,23 @@ main(void)
 {
 	if (mkdtemp(top) == NULL || (dir = open(top, O_RDONLY | O_DIRECTORY)) == -1)
 		return 2;
-	commits(nothing, true, "{new}", "one that stays as it was");
-	commits(append, false, "{1} ", "one that grew");
-	commits(overwrite, false, "{3}", "one that was written over, with its size and time");
-	commits(touch_it, false, "{1}", "one of another time");
-	commits(replace, false, "{3}", "another one in its place");
-	commits(take_away, false, NULL, "one that is gone");
-	commits_at_once(append, "one that grew");
-	commits_at_once(touch_it, "one of another time");
-	commits_at_once(replace, "another one in its place");
+	commits(nothing, true, "{new}", "a config.json that stays as it was");
+	commits(append, false, "{1} ", "a config.json that grew");
+	commits(overwrite, false, "{3}",
+	    "a config.json that was overwritten and has the same size and time");
+	commits(touch_it, false, "{1}", "a config.json with another modification time");
+	commits(replace, false, "{3}", "a config.json that another file replaced");
+	commits(take_away, false, NULL, "a config.json that was removed");
+	commits_at_once(append, "a config.json that grew");
+	commits_at_once(touch_it, "a config.json with another modification time");
+	commits_at_once(replace, "a config.json that another file replaced");
 	reads(nothing, true, "nothing");
-	reads(append, false, "it grows");
-	reads(cut, false, "it is cut");
-	modes(0644, false, 0644, "without secrets its mode is kept");
-	modes(0640, false, 0640, "and so is another one");
-	modes(0644, true, 0600, "with secrets neither group nor others read it");
-	modes(0464, true, 0400, "and nobody gets more than he had");
+	reads(append, false, "the file grows");
+	reads(cut, false, "the file is truncated");
+	modes(0644, false, 0644, "without secrets, the new file keeps mode 0644");
+	modes(0640, false, 0640, "without secrets, the new file keeps mode 0640");
+	modes(0644, true, 0600, "with secrets, neither the group nor others can read the new file");
+	modes(0464, true, 0400, "with secrets, the owner gets no more rights than before");
 	others_file();
 	unlinkat(dir, "config.json", 0);
 	close(dir);

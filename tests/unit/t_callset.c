@@ -1,6 +1,6 @@
 /*
- * root/callset.h: runs the filter programs in the test's own interpreter, and compares the result for each number
- * with the cases.
+ * root/callset.h: runs the filter programs in an interpreter of the test's own, and compares the
+ * answer for each number with the cases.
  */
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #define OTHERWISE 77
 
-/* Runs the program and returns its answer; knows only the instructions that filters use. */
+/* Runs the program and returns its answer. It knows only the instructions that the filters use. */
 static uint32_t
 run(const struct call_program *p, const struct seccomp_data *data, size_t *steps)
 {
@@ -49,7 +49,7 @@ run(const struct call_program *p, const struct seccomp_data *data, size_t *steps
 	return 0xdead;
 }
 
-/* A case that answers «yes» if argument 0 is «value», and otherwise «how». */
+/* A case that answers «yes» if argument 0 is «value», and «how» otherwise. */
 static void
 add_arg_case(struct callset *s, long number, uint32_t value, uint32_t yes, uint32_t how, unsigned padding)
 {
@@ -69,7 +69,10 @@ struct expect {
 
 #define NUMBERS 600
 
-/* Random cases with some duplicate numbers; asks for all numbers, with the argument and without. */
+/*
+ * Compiles random cases with some duplicate numbers, and asks for each number with and without the
+ * argument.
+ */
 static bool
 holds(unsigned seed, size_t cases, unsigned padding, size_t *most)
 {
@@ -123,19 +126,22 @@ main(void)
 
 	for (i = 0; i < 300; i++)
 		all = all && holds((unsigned)i, i % 200, 0, &most);
-	ok(all, "each number is answered as its first case says, and all others alike");
-	ok(most <= 30, "a program of 199 cases asks few questions (%zu)", most);
+	ok(all,
+	    "each number gets the answer of its first case, and every other number the default "
+	    "answer");
+	ok(most <= 30, "a program with 199 cases runs few instructions (%zu)", most);
 	for (all = true, i = 0; i < 100; i++)
 		all = all && holds((unsigned)i, 60, 40, &far);
-	ok(all, "also where instructions are further than a conditional jump reaches");
-	ok(holds(1, 0, 0, &most), "no case at all");
+	ok(all, "cases that are longer than a conditional jump reaches get the same answers");
+	ok(holds(1, 0, 0, &most), "a program without cases gives the default answer");
 
 	for (i = 0; i < 4; i++) {
 		callset_begin(&s, (long)i + 5);
 		callset_end(&s, 1);
 	}
 	callset_compile(&s, OTHERWISE, &p);
-	ok(s.n == 1 && s.v[0].first == 5 && s.v[0].last == 8, "neighbours with one answer are one case");
+	ok(s.n == 1 && s.v[0].first == 5 && s.v[0].last == 8,
+	    "adjacent numbers with the same answer become one case");
 
 	s = (struct callset){ .n = 0 };
 	p = (struct call_program){ .n = 0 };
@@ -144,11 +150,11 @@ main(void)
 		callset_end(&s, (uint32_t)i);
 	}
 	callset_compile(&s, OTHERWISE, &p);
-	ok(p.full && p.n == 0, "too many cases make no program");
+	ok(p.full && p.n == 0, "too many cases give no program");
 	s = (struct callset){ .n = 0 };
 	p = (struct call_program){ .n = 0 };
 	add_arg_case(&s, 1, 1, 1, 1, 300);
 	callset_compile(&s, OTHERWISE, &p);
-	ok(p.full && p.n == 0, "nor does one that no jump reaches over");
+	ok(p.full && p.n == 0, "a case that no jump can cross gives no program");
 	return done_testing();
 }

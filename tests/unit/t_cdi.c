@@ -1,13 +1,14 @@
 /*
- * pure/cdi*.c: fixtures/cdi and single values.  The reference library (pkg/cdi of container-device-interface) was run
- * on fixtures/cdi/good and bad to learn what it accepts and refuses; the tables of versions and names are its own
- * tests' cases.
+ * pure/cdi*.c: reads fixtures/cdi, and single values. We ran the reference library (pkg/cdi of
+ * container-device-interface) on fixtures/cdi/good and bad to learn what it accepts and refuses.
+ * The tables of versions and names are the cases of the library's own tests.
  *
- * We refuse, on purpose, what the library accepts:
- *	keys in another case; null for a value; a JSON number or boolean for a string; 1e2 for a number;
+ * We refuse some things that the library accepts:
+ *	keys in another case; null for a value; a JSON number or boolean for a string; 1e2 for a
+ *	number;
  *	YAML in a .json file; several documents, anchors, tags and merge keys; ambiguous plain scalars;
- *	hostPath and the type of a mount in a version that is too old, where a later device has none (the library, built
- *	for Go before 1.22, looks only at the last device).
+ *	hostPath and the type of a mount in a version that is too old, if a later device has none (the
+ *	library, built for Go before 1.22, looks only at the last device).
  * We accept nothing that the library is known to refuse.
  */
 #include <dirent.h>
@@ -34,7 +35,7 @@ read_file(const char *path, size_t *len)
 	return text;
 }
 
-/* Whether each file of a directory is invalid, unsafe or fine. */
+/* Checks whether each file of a directory is invalid, unsafe or fine. */
 static void
 test_directory(const char *dir, const char *name, bool invalid, bool unsafe, int want)
 {
@@ -49,7 +50,7 @@ test_directory(const char *dir, const char *name, bool invalid, bool unsafe, int
 	DIR *d;
 
 	snprintf(path, sizeof(path), "%s/fixtures/cdi/%s", dir, name);
-	if (!ok((d = opendir(path)) != NULL, "%s is there", path))
+	if (!ok((d = opendir(path)) != NULL, "%s exists", path))
 		return;
 	while ((e = readdir(d)) != NULL) {
 		if (e->d_name[0] == '.' || !cdi_format_of(e->d_name, &format))
@@ -65,16 +66,16 @@ test_directory(const char *dir, const char *name, bool invalid, bool unsafe, int
 		for (i = 0; i < f.n; i++) {
 			cdi_fault_line(&f.v[i], line, sizeof(line));
 			if (f.v[i].line == 0 && strstr(e->d_name, "not-utf8") == NULL)
-				ok(false, "%s: a fault with a place: %s", e->d_name, line);
+				ok(false, "%s: the fault has a line number: %s", e->d_name, line);
 		}
 		cdi_free(&s);
 		cdi_faults_free(&f);
 	}
 	closedir(d);
-	is_int(n, want, "of %s, all", name);
+	is_int(n, want, "every file of %s is read", name);
 }
 
-/* All faults of a text, a line each. */
+/* All faults of a text, one per line. */
 static char *
 faults(enum cdi_format format, const char *text, size_t len)
 {
@@ -100,7 +101,7 @@ faults(enum cdi_format format, const char *text, size_t len)
 	return buf_take(&b);
 }
 
-/* On a copy at the very end of its allocation, so that a sanitizer notices reads beyond it. */
+/* Reads a copy at the very end of its allocation, so that a sanitizer notices reads beyond it. */
 static void
 check(enum cdi_format format, const char *text, const char *want, const char *what)
 {
@@ -125,35 +126,44 @@ test_invalid(void)
 	static const struct {
 		const char *text, *want, *what;
 	} t[] = {
-		{ J("{\"env\":[\"A=1\"]}"), "fine", "the least spec" },
-		{ "[]", "1:1: must be an object", "a list" },
-		{ "{}", "1:1: has no cdiVersion\n1:1: has no kind\n1:1: has no devices", "nothing in it" },
-		{ "{} x", "1:4: more after the end of the document", "more after it" },
-		{ "", "1:1: not a JSON value", "no text" },
-		{ J("{}"), "1:80: " AT ": has nothing in it", "no edits" },
-		{ J("{\"env\":[]}"), "1:80: " AT ": has nothing in it", "empty edits" },
+		{ J("{\"env\":[\"A=1\"]}"), "fine", "the smallest spec" },
+		{ "[]", "1:1: must be an object", "a list instead of an object" },
+		{ "{}", "1:1: has no cdiVersion\n1:1: has no kind\n1:1: has no devices",
+		    "an empty object" },
+		{ "{} x", "1:4: more after the end of the document", "text after the document" },
+		{ "", "1:1: not a JSON value", "an empty text" },
+		{ J("{}"), "1:80: " AT ": has nothing in it", "a device with no edits" },
+		{ J("{\"env\":[]}"), "1:80: " AT ": has nothing in it",
+		    "a device with an empty list of edits" },
 		{ J("null"), "1:80: " AT ": has no value: must be an object, or be left out", "null" },
-		{ J("{\"env\":[\"A=\\u0000\"]}"), "1:88: a NUL in a string", "a NUL" },
-		{ J("{\"env\":[\"A=1\",3]}"), "1:94: " AT ".env[1]: must be a string: write \"3\" in quotes", "a number for a string" },
-		{ J("{\"evn\":[\"A=1\"],\"env\":[\"A=1\"]}"), "1:81: " AT ": unknown key \"evn\"; did you mean \"env\"?", "a slip" },
+		{ J("{\"env\":[\"A=\\u0000\"]}"), "1:88: a NUL in a string", "a NUL in a string" },
+		{ J("{\"env\":[\"A=1\",3]}"),
+		    "1:94: " AT ".env[1]: must be a string: write \"3\" in quotes",
+		    "a number instead of a string" },
+		{ J("{\"evn\":[\"A=1\"],\"env\":[\"A=1\"]}"),
+		    "1:81: " AT ": unknown key \"evn\"; did you mean \"env\"?",
+		    "a misspelt key" },
 		{ J("{\"Env\":[\"A=1\"],\"env\":[\"A=1\"]}"), "1:81: " AT ": unknown key \"Env\": it is written \"env\"", "case" },
 		{ J("{\"additionalGIDs\":[1],\"env\":[\"A=1\"]}"),
-		    "1:81: " AT ": unknown key \"additionalGIDs\": it is written \"additionalGids\"", "SPEC.md's own slip" },
+		    "1:81: " AT ": unknown key \"additionalGIDs\": it is written \"additionalGids\"",
+		    "the misspelt key of SPEC.md" },
 		{ J("{\"deviceNodes\":[{\"type\":\"f\",\"permissions\":\"to land\",\"major\":1.5,\"minor\":99999999999999999999}]}"),
 		    "1:96: " AT ".deviceNodes[0]: has no path\n"
 		    "1:104: " AT ".deviceNodes[0].type: \"f\" is no type of device: b, c, u or p\n"
 		    "1:122: " AT ".deviceNodes[0].permissions: \"to land\" is neither made of r, w and m nor \"none\"\n"
 		    "1:140: " AT ".deviceNodes[0].major: must be a whole number, written as one\n"
 		    "1:152: " AT ".deviceNodes[0].minor: is out of range: -9223372036854775808 to 9223372036854775807",
-		    "all faults of a node" },
+		    "a device node with several faults" },
 		{ J("{\"deviceNodes\":[{\"path\":\"/dev/a\",\"fileMode\":4294967296,\"uid\":-1,\"gid\":1e2}]}"),
 		    "1:124: " AT ".deviceNodes[0].fileMode: is out of range: 0 to 4294967295\n"
 		    "1:141: " AT ".deviceNodes[0].uid: is out of range: 0 to 4294967295\n"
-		    "1:150: " AT ".deviceNodes[0].gid: must be a whole number, written as one", "numbers of 32 bits" },
+		    "1:150: " AT ".deviceNodes[0].gid: must be a whole number, written as one",
+		    "numbers of more than 32 bits" },
 		{ J("{\"intelRdt\":{\"closID\":\"a/b\",\"enableMonitoring\":1}}"),
 		    "1:102: " AT ".intelRdt.closID: \"a/b\" is no name of a class of service\n"
 		    "1:102: unsafe: " AT ".intelRdt.closID: joins a class of service that is not the spec's own: it has no schema\n"
-		    "1:127: " AT ".intelRdt.enableMonitoring: must be true or false", "Intel RDT" },
+		    "1:127: " AT ".intelRdt.enableMonitoring: must be true or false",
+		    "Intel RDT with three faults" },
 	};
 	size_t i;
 
@@ -161,7 +171,7 @@ test_invalid(void)
 		check(CDI_JSON, t[i].text, t[i].want, t[i].what);
 	check(CDI_JSON, "{\"cdiVersion\":\"0.3.0\",\"kind\":\"v.com/c\",\"devices\":[{\"name\":\"d\",\"containerEdits\":{\"env\":[\"A=1\"]}},"
 	    "{\"name\":\"d\",\"containerEdits\":{\"env\":[\"A=1\"]}}]}", "1:50: devices: two devices have the name \"d\"",
-	    "a name that stands twice");
+	    "two devices with the same name");
 }
 
 #define Y "cdiVersion: 0.6.0\nkind: v.com/c\n"
@@ -175,11 +185,13 @@ test_yaml(void)
 	static const struct {
 		const char *text, *want, *what;
 	} t[] = {
-		{ D "env: [A=1]\n", "fine", "the least spec" },
-		{ D "env: ['A=1', \"B=2\", C=no, D=0660]\n", "fine", "quotes, and what only looks like a number at its end" },
+		{ D "env: [A=1]\n", "fine", "the smallest spec" },
+		{ D "env: ['A=1', \"B=2\", C=no, D=0660]\n", "fine",
+		    "quoted strings, and plain ones that end like numbers" },
 		{ "{\"cdiVersion\": \"0.3.0\", \"kind\": \"a/b\", \"devices\": [{\"name\": \"c\", \"containerEdits\": {\"env\": [\"A=1\"]}}]}",
 		    "fine", "JSON" },
-		{ "--- \n" D "env: [A=1]\n...\n", "fine", "with its marks" },
+		{ "--- \n" D "env: [A=1]\n...\n", "fine",
+		    "a document with its start and end markers" },
 		{ D "env: [A=1]\n---\na: 1\n", "7:1: more than one document", "two documents" },
 		{ "%YAML 1.1\n---\n" D "env: [A=1]\n", "1:1: a directive: directives are not taken", "a directive" },
 		{ D "env: &x [A=1]\n", "6:10: an anchor: anchors and aliases are not taken", "an anchor on a list" },
@@ -188,19 +200,27 @@ test_yaml(void)
 		{ D "env: [!!str A=1]\n", "6:11: a tag: tags are not taken", "a tag" },
 		{ D "env: !x [A=1]\n", "6:10: a tag: tags are not taken", "a tag on a list" },
 		{ D "<<: {env: [A=1]}\n", "6:5: a merge key: merge keys are not taken", "a merge key" },
-		{ D "? [a]\n    : b\n", "6:7: a key that is not text", "a list for a key" },
-		{ D "env: [A=1]\n    env: [B=1]\n", "7:5: devices[0].containerEdits.env: stands twice in one object", "a key twice" },
+		{ D "? [a]\n    : b\n", "6:7: a key that is not text", "a list as a key" },
+		{ D "env: [A=1]\n    env: [B=1]\n",
+		    "7:5: devices[0].containerEdits.env: stands twice in one object",
+		    "a duplicate key" },
 		{ Y "annotations: {a: b, a: c}\ndevices:\n- {name: d, containerEdits: {env: [A=1]}}\n",
-		    "3:14: annotations: the key \"a\" stands twice in one object", "an annotation twice" },
-		{ D "env: [A=1\n", "7:1: is not YAML: did not find expected ',' or ']'", "broken off" },
-		{ "\xef\xbb\xbf" D "env: [A=1]\n", "fine", "after a byte order mark" },
-		{ "\xef\xbb\xbf", "1:1: there is nothing in it", "a byte order mark alone" },
-		{ "\xef\xbb", "is not UTF-8 text", "a part of a byte order mark" },
-		{ "", "1:1: there is nothing in it", "no YAML" },
-		{ "\tx: 1\n", "1:1: is not YAML: found character that cannot start any token", "a tab" },
-		{ "a: \x01\n", "is not YAML: control characters are not allowed at byte 3", "a control byte" },
-		{ D "env:\n", "6:9: " AT ".env: has no value: must be a list, or be left out", "no value" },
-		{ "[[[[[[[[[[[[[[[[[[", "1:17: nested deeper than 16", "too deep" },
+		    "3:14: annotations: the key \"a\" stands twice in one object",
+		    "a duplicate annotation" },
+		{ D "env: [A=1\n", "7:1: is not YAML: did not find expected ',' or ']'",
+		    "a truncated document" },
+		{ "\xef\xbb\xbf" D "env: [A=1]\n", "fine", "a document after a byte order mark" },
+		{ "\xef\xbb\xbf", "1:1: there is nothing in it",
+		    "a byte order mark without a document" },
+		{ "\xef\xbb", "is not UTF-8 text", "a truncated byte order mark" },
+		{ "", "1:1: there is nothing in it", "an empty document" },
+		{ "\tx: 1\n", "1:1: is not YAML: found character that cannot start any token",
+		    "a tab as indentation" },
+		{ "a: \x01\n", "is not YAML: control characters are not allowed at byte 3",
+		    "a control byte" },
+		{ D "env:\n", "6:9: " AT ".env: has no value: must be a list, or be left out",
+		    "a key without a value" },
+		{ "[[[[[[[[[[[[[[[[[[", "1:17: nested deeper than 16", "lists nested too deep" },
 	};
 	size_t i;
 
@@ -208,7 +228,7 @@ test_yaml(void)
 		check(CDI_YAML, t[i].text, t[i].want, t[i].what);
 }
 
-/* YAML 1.1's traps, as a device's name and as a number. */
+/* The ambiguous plain scalars of YAML 1.1, as a device's name and as a number. */
 static void
 test_plain(void)
 {
@@ -222,20 +242,21 @@ test_plain(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(unclear) / sizeof(unclear[0]); i++) {
-		is_int(cdit_plain(unclear[i]), CDIT_UNCLEAR, "%s is unclear", unclear[i]);
+		is_int(cdit_plain(unclear[i]), CDIT_UNCLEAR, "%s is ambiguous", unclear[i]);
 		snprintf(text, sizeof(text), Y "devices:\n- name: %s\n  containerEdits: {env: [A=1]}\n", unclear[i]);
 		snprintf(want, sizeof(want), "4:9: devices[0].name: " UNCLEAR("%s"), unclear[i]);
 		got = faults(CDI_YAML, text, strlen(text));
-		is_str(got, want, "%s for a name", unclear[i]);
+		is_str(got, want, "%s without quotes is refused as a name", unclear[i]);
 		free(got);
 	}
 	for (i = 0; i < sizeof(strings) / sizeof(strings[0]); i++)
 		is_int(cdit_plain(strings[i]), CDIT_STRING, "%s is a string", strings[i]);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		is_int(cdit_plain(numbers[i]), CDIT_NUMBER, "%s is a number", numbers[i]);
-	check(CDI_YAML, Y "devices:\n- name: \"no\"\n  containerEdits: {env: [A=1]}\n", "fine", "no in quotes is a name");
+	check(CDI_YAML, Y "devices:\n- name: \"no\"\n  containerEdits: {env: [A=1]}\n", "fine",
+	    "no in quotes is accepted as a name");
 	check(CDI_YAML, D "deviceNodes: [{path: /dev/a, major: \"195\"}]\n", "6:41: " AT ".deviceNodes[0].major: must be a whole number",
-	    "a number in quotes");
+	    "a number in quotes is refused");
 }
 
 /* Which feature needs which version (specs-go/version.go and its tests). */
@@ -248,21 +269,26 @@ test_versions(void)
 		unsigned from;
 		const char *what;
 	} t[] = {
-		{ "v.com/c", "d", "", "", "\"env\":[\"A=1\"]", 0, "nothing new" },
+		{ "v.com/c", "d", "", "", "\"env\":[\"A=1\"]", 0, "no new feature" },
 		{ "v.com/c", "d", "", "", "\"mounts\":[{\"hostPath\":\"/a\",\"containerPath\":\"/a\",\"type\":\"bind\"}]", 1, "mount type" },
 		{ "v.com/c", "d", "", "", "\"mounts\":[{\"hostPath\":\"/a\",\"containerPath\":\"/a\",\"type\":\"\"}]", 0, "empty mount type" },
 		{ "v.com/c", "d", "", "", "\"deviceNodes\":[{\"path\":\"/dev/a\",\"hostPath\":\"/dev/a\"}]", 2, "hostPath" },
-		{ "v.com/c", "0", "", "", "\"env\":[\"A=1\"]", 2, "a digit first" },
-		{ "v.com/c", "d", "\"annotations\":{\"a\":\"b\"},", "", "\"env\":[\"A=1\"]", 3, "annotations of the spec" },
+		{ "v.com/c", "0", "", "", "\"env\":[\"A=1\"]", 2,
+		    "a device name that starts with a digit" },
+		{ "v.com/c", "d", "\"annotations\":{\"a\":\"b\"},", "", "\"env\":[\"A=1\"]", 3,
+		    "annotations of the spec" },
 		{ "v.com/c", "d", "", "\"annotations\":{\"a\":\"b\"},", "\"env\":[\"A=1\"]", 3, "annotations of a device" },
 		{ "v.com/c", "d", "\"annotations\":{},", "", "\"env\":[\"A=1\"]", 0, "no annotations" },
-		{ "v.com/c.d", "d", "", "", "\"env\":[\"A=1\"]", 3, "a dotted class" },
+		{ "v.com/c.d", "d", "", "", "\"env\":[\"A=1\"]", 3, "a class with a dot" },
 		{ "v.com/c", "d", "", "", "\"intelRdt\":{\"closID\":\"/\"}", 4, "intelRdt" },
 		{ "v.com/c", "d", "", "", "\"additionalGids\":[5]", 4, "additionalGids" },
-		{ "v.com/c", "d", "\"containerEdits\":{\"additionalGids\":[5]},", "", "\"env\":[\"A=1\"]", 4, "additionalGids for all" },
+		{ "v.com/c", "d", "\"containerEdits\":{\"additionalGids\":[5]},", "",
+		    "\"env\":[\"A=1\"]", 4,
+		    "additionalGids for all devices" },
 		{ "v.com/c", "d", "", "", "\"intelRdt\":{\"schemata\":[]}", 7, "schemata" },
 		{ "v.com/c", "d", "", "", "\"intelRdt\":{\"enableMonitoring\":true}", 7, "enableMonitoring" },
-		{ "v.com/c", "d", "", "", "\"intelRdt\":{\"enableMonitoring\":false}", 4, "enableMonitoring that is off" },
+		{ "v.com/c", "d", "", "", "\"intelRdt\":{\"enableMonitoring\":false}", 4,
+		    "enableMonitoring set to false" },
 		{ "v.com/c", "d", "", "", "\"netDevices\":[{\"hostInterfaceName\":\"a\",\"name\":\"b\"}]", 7, "netDevices" },
 	};
 	char text[600];
@@ -275,11 +301,13 @@ test_versions(void)
 			    "\"containerEdits\":{%s}}]}", t[i].top, v % 2 ? "v" : "", known[v], t[i].kind, t[i].name, t[i].device,
 			    t[i].edits);
 			got = faults(CDI_JSON, text, strlen(text));
-			ok((strcmp(got, "fine") == 0) == (v >= t[i].from), "%s with %s: %s", t[i].what, known[v], got);
+			ok((strcmp(got, "fine") == 0) == (v >= t[i].from),
+			    "%s, in version %s: %s", t[i].what, known[v], got);
 			free(got);
 		}
 	check(CDI_JSON, "{\"cdiVersion\":\"vv0.3.0\",\"kind\":\"a/b\",\"devices\":[{\"name\":\"d\",\"containerEdits\":{\"env\":[\"A=1\"]}}]}",
-	    "1:15: cdiVersion: \"vv0.3.0\" is no version of CDI that is known here: 0.3.0 to 1.1.0", "one v is enough");
+	    "1:15: cdiVersion: \"vv0.3.0\" is no version of CDI that is known here: 0.3.0 to 1.1.0",
+	    "a version with two leading v");
 }
 
 static void
@@ -294,19 +322,21 @@ test_names(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		ok(cdi_name_is_qualified(good[i]), "%s is qualified", good[i]);
+		ok(cdi_name_is_qualified(good[i]), "%s is a qualified name", good[i]);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(!cdi_name_is_qualified(bad[i]), "\"%s\" is not", bad[i]);
-	ok(cdi_format_of("a.json", &f) && f == CDI_JSON && cdi_format_of(".x.yaml", &f) && f == CDI_YAML, "names of spec files");
+		ok(!cdi_name_is_qualified(bad[i]), "\"%s\" is not a qualified name", bad[i]);
+	ok(cdi_format_of("a.json", &f) && f == CDI_JSON && cdi_format_of(".x.yaml", &f) &&
+	    f == CDI_YAML,
+	    "the names of spec files are recognised");
 	ok(!cdi_format_of("a.yml", &f) && !cdi_format_of("a.JSON", &f) && !cdi_format_of("a.json.bak", &f) &&
-	    !cdi_format_of("json", &f), "and of no spec files");
+	    !cdi_format_of("json", &f), "other file names are not");
 }
 
 #define NO_OPTION(s) "option \"" s "\" is not one that a driver needs: bind, ro, rw, nosuid, nodev, noexec, rprivate"
 #define CONTROL_OF(s) "hostPath: " s " can't be given out, nor what is above and beneath it"
 #define OWN(s) s " is the host's own: nothing above and beneath it can be given out to write"
 
-/* The only device's edits, «text», have exactly this fault; NULL: none. */
+/* Checks that the only device's edits have exactly this fault (NULL: no fault). */
 static void
 check_edits(const char *edits, const char *want)
 {
@@ -324,7 +354,10 @@ check_edits(const char *edits, const char *want)
 	free(got);
 }
 
-/* Words that runtimes and engines take for orders; files of the host that may be written; nodes with other devices' numbers. */
+/*
+ * Mount options that runtimes and engines act on; writable files of the host; nodes with another
+ * device's numbers.
+ */
 static void
 test_mounts_and_numbers(void)
 {
@@ -351,13 +384,14 @@ test_mounts_and_numbers(void)
 		check_edits(edits, want);
 	}
 	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-		ok(cdi_host_own(own[i]) != NULL, "%s is the host's own", own[i]);
+		ok(cdi_host_own(own[i]) != NULL, "%s belongs to the host", own[i]);
 		snprintf(edits, sizeof(edits), "\"mounts\":[{\"hostPath\":\"%s\",\"containerPath\":\"/a\",\"options\":[\"rw\"]}]", own[i]);
 		snprintf(want, sizeof(want), "hostPath: " OWN("%s"), cdi_host_own(own[i]) != NULL ? cdi_host_own(own[i]) : "");
 		check_edits(edits, want);
 	}
 	for (i = 0; i < sizeof(never) / sizeof(never[0]); i++)
-		ok(cdi_host_control(never[i]) != NULL || cdi_host_node(never[i]) != NULL, "%s is never given out", never[i]);
+		ok(cdi_host_control(never[i]) != NULL || cdi_host_node(never[i]) != NULL,
+		    "%s is never given out", never[i]);
 	for (i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
 		snprintf(edits, sizeof(edits), "\"deviceNodes\":[{\"path\":\"%s\",\"type\":\"c\",\"major\":%lld,\"minor\":%lld}]", nodes[i].path,
 		    nodes[i].major, nodes[i].minor);
@@ -459,11 +493,15 @@ test_unsafe(void)
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
 		check_edits(t[i].edits, t[i].want);
 	check(CDI_JSON, J("{\"env\":[\"GPUHELPER_GPUS=all\"]}"),
-	    "1:88: unsafe: " AT ".env[0]: GPUHELPER_ variables are a container's own request", "what a container asks for");
-	check(CDI_JSON, J("{\"additionalGids\":[44,0]}"), "1:102: unsafe: " AT ".additionalGids[1]: 0 is root's own group", "root's group");
+	    "1:88: unsafe: " AT ".env[0]: GPUHELPER_ variables are a container's own request",
+	    "a variable that is a container's own request");
+	check(CDI_JSON, J("{\"additionalGids\":[44,0]}"),
+	    "1:102: unsafe: " AT ".additionalGids[1]: 0 is root's own group",
+	    "root's group");
 	check(CDI_JSON, "{\"cdiVersion\":\"0.6.0\",\"kind\":\"a_b/c\",\"annotations\":{\"x y\":\"z\",\"e.com/a-b\":\"\"},\"devices\":[{\"name\":\"d\","
 	    "\"containerEdits\":{\"env\":[\"A=1\"]}}]}", "1:30: unsafe: kind: the vendor is not a domain name\n"
-	    "1:52: unsafe: annotations: \"x y\" is no key of an annotation: [domain/]name", "a vendor and an annotation");
+	    "1:52: unsafe: annotations: \"x y\" is no key of an annotation: [domain/]name",
+	    "a vendor that is not a domain name, and an invalid annotation");
 }
 
 static void
@@ -475,7 +513,7 @@ test_limits(void)
 	memset(text, ' ', CDI_TEXT_MAX + 1);
 	memcpy(text, "{}", 2);
 	got = faults(CDI_JSON, text, CDI_TEXT_MAX + 1);
-	is_str(got, "is larger than 1048576 bytes", "too large");
+	is_str(got, "is larger than 1048576 bytes", "a text that is too large is refused");
 	free(got);
 	for (i = 0; i + 2 <= CDI_TEXT_MAX; i += 2)
 		memcpy(text + i, "1,", 2);
@@ -484,10 +522,14 @@ test_limits(void)
 	text[CDI_TEXT_MAX - 2] = '1';
 	text[CDI_TEXT_MAX - 1] = ']';
 	got = faults(CDI_JSON, text, CDI_TEXT_MAX);
-	ok(got != NULL && (strstr(got, "more than 100000 values") != NULL || strstr(got, "too many values") != NULL), "too many: %s", got);
+	ok(got != NULL &&
+	    (strstr(got, "more than 100000 values") != NULL ||
+	    strstr(got, "too many values") != NULL),
+	    "a JSON text with too many values is refused: %s", got);
 	free(got);
 	got = faults(CDI_YAML, text, CDI_TEXT_MAX);
-	ok(got != NULL && strstr(got, "more than 100000 values") != NULL, "too many in YAML: %s", got);
+	ok(got != NULL && strstr(got, "more than 100000 values") != NULL,
+	    "a YAML text with too many values is refused: %s", got);
 	free(got);
 	free(text);
 }
@@ -516,7 +558,7 @@ test_memory(const char *dir)
 	starve("JSON", starved_faults);
 	snprintf(path, sizeof(path), "%s/fixtures/cdi/good/full-1.1.0.yaml", dir);
 	starving_format = CDI_YAML;
-	if (ok((starving = read_file(path, &starving_len)) != NULL, "%s is there", path))
+	if (ok((starving = read_file(path, &starving_len)) != NULL, "%s exists", path))
 		starve("YAML", starved_faults);
 }
 #endif
@@ -540,7 +582,7 @@ main(int argc, char **argv)
 #if !defined(__SANITIZE_ADDRESS__)
 	test_memory(dir);
 #else
-	skip("memory that runs out", "the sanitizer has its own allocator");
+	skip("when memory runs out", "the sanitizer has its own allocator");
 #endif
 	return done_testing();
 }

@@ -1,6 +1,6 @@
 /*
- * host/cdidirs.c: reads fixtures/cdi/dirs by CDI's rules, also when memory is short.  tests/cdi.sh tests the files'
- * owners.
+ * host/cdidirs.c: reads fixtures/cdi/dirs by the rules of CDI, also when memory runs out.
+ * tests/cdi.sh tests the owners of the files.
  */
 #include <limits.h>
 #include <sys/resource.h>
@@ -14,7 +14,7 @@
 static char base[PATH_MAX], dirs[4 * PATH_MAX];
 static bool trusted;
 
-/* All devices with their files, and all problems, each by the last components of their paths. */
+/* All devices with their files, and all problems. Each path is shortened to its last component. */
 static char *
 load(void)
 {
@@ -56,17 +56,25 @@ test_find(void)
 	struct why why;
 
 	snprintf(dirs, sizeof(dirs), "%s/override/etc::%s/override/run:", base, base);
-	if (!ok(cdi_registry_load(dirs, false, specs_parse, &r, &why) == 0, "empty names in the list are nothing"))
+	if (!ok(cdi_registry_load(dirs, false, specs_parse, &r, &why) == 0,
+	    "empty names in the list of directories are ignored"))
 		return;
 	ok(cdi_registry_find(&r, "vendor1.com/device=dev1") != NULL && cdi_registry_find(&r, "vendor1.com/device=dev2") != NULL,
-	    "devices by their whole names");
+	    "devices are found by their full names");
 	ok(cdi_registry_find(&r, "dev1") == NULL && cdi_registry_find(&r, "") == NULL &&
-	    cdi_registry_find(&r, "vendor1.com/device=dev3") == NULL && cdi_registry_find(&r, "z") == NULL, "and no others");
-	is_str(cdi_registry_find(&r, "vendor1.com/device=dev1")->file->spec.edits.env.v[0], "SRC=run", "the later one");
+	    cdi_registry_find(&r, "vendor1.com/device=dev3") == NULL &&
+	    cdi_registry_find(&r, "z") == NULL,
+	    "no other name finds a device");
+	is_str(cdi_registry_find(&r, "vendor1.com/device=dev1")->file->spec.edits.env.v[0],
+	    "SRC=run",
+	    "the spec in the later directory is used");
 	cdi_registry_free(&r);
 }
 
-/* An unreadable file may have the device that counts, so either all files are read, or none. */
+/*
+ * A file that cannot be read may have the device that counts. So either all files are read, or the
+ * read fails.
+ */
 static void
 test_few_descriptors(void)
 {
@@ -85,10 +93,10 @@ test_few_descriptors(void)
 		setrlimit(RLIMIT_NOFILE, &before);
 		whole = got != NULL && strcmp(got, want) == 0;
 		if (got != NULL && !whole)
-			is_str(got, want, "at most %d descriptors", (int)n);
+			is_str(got, want, "with at most %d descriptors", (int)n);
 		free(got);
 	}
-	ok(whole && n > 4, "with few descriptors: all of the specs, or none");
+	ok(whole && n > 4, "with few descriptors, either all specs are read or none");
 	free(want);
 }
 
@@ -98,7 +106,7 @@ main(int argc, char **argv)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/fixtures/cdi/dirs", tests_dir(argc, argv));
-	if (!ok(realpath(path, base) != NULL, "%s is there", path))
+	if (!ok(realpath(path, base) != NULL, "%s exists", path))
 		return done_testing();
 	check("override/etc", "override/run", "dev1=vendor1.yaml dev2=vendor1.yaml 0");
 	check("conflict/run", NULL, "dev1=b.yaml! dev2=a.yaml (a.yaml) (b.yaml) 0");
@@ -112,9 +120,9 @@ main(int argc, char **argv)
 	test_few_descriptors();
 #if !defined(__SANITIZE_ADDRESS__)
 	snprintf(dirs, sizeof(dirs), "%s/conflict/run:%s/override/run:%s/one-bad/etc", base, base, base);
-	starve("three directories", load);
+	starve("three directories are read", load);
 #else
-	skip("memory that runs out", "the sanitizer has its own allocator");
+	skip("when memory runs out", "the sanitizer has its own allocator");
 #endif
 	return done_testing();
 }

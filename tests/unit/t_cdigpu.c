@@ -1,4 +1,6 @@
-/* pure/cdigpu.c: which GPU a CDI device is, by its nodes, and by which of its names the device is found. */
+/*
+ * pure/cdigpu.c: which GPU a CDI device is, by its nodes, and which of its names are used for it.
+ */
 #include "pure/cdigpu.h"
 #include "pure/cleanup.h"
 #include "pure/policy.h"
@@ -28,7 +30,7 @@ static struct inventory host = { .gpu = gpus, .gpus = COUNT(gpus),
 	.common = { [GPU_NVIDIA] = { NODE("/dev/nvidiactl") }, [GPU_AMD] = { NODE("/dev/kfd") } },
 	.commons = { [GPU_NVIDIA] = 1, [GPU_AMD] = 1 } };
 
-/* A device with these nodes, up to NULL. */
+/* The GPU of a device with these nodes; the list ends with NULL. */
 static struct gpu *
 of_nodes(const char *const *path)
 {
@@ -48,22 +50,47 @@ test_which_gpu(void)
 		const char *path[8];
 		int gpu;		/* -1: none */
 	} t[] = {
-		{ "its own node", { "/dev/nvidia0" }, 0 },
-		{ "with what it has besides", { "/dev/nvidia0", "/dev/dri/renderD128", "/dev/nvidiactl" }, 0 },
-		{ "with a node that nobody knows", { "/dev/nvidia0", "/dev/infiniband/uverbs0" }, 0 },
-		{ "only what it could do without", { "/dev/dri/renderD128" }, -1 },
-		{ "only what all have", { "/dev/nvidiactl" }, -1 },
+		{ "a device with the GPU's own node is this GPU", { "/dev/nvidia0" }, 0 },
+		{
+		    "a device with the GPU's own, optional and common nodes is this GPU",
+		    { "/dev/nvidia0", "/dev/dri/renderD128", "/dev/nvidiactl" }, 0 },
+		{
+		    "a device with the GPU's own node and an unknown node is this GPU",
+		    { "/dev/nvidia0", "/dev/infiniband/uverbs0" }, 0 },
+		{ "a device with only an optional node is no GPU", { "/dev/dri/renderD128" }, -1 },
+		{ "a device with only a common node is no GPU", { "/dev/nvidiactl" }, -1 },
 		{ "nothing", { NULL }, -1 },
-		{ "two GPUs", { "/dev/nvidia0", "/dev/dri/renderD129" }, -1 },
-		{ "two GPUs, the one by what it could do without", { "/dev/nvidia1", "/dev/dri/renderD128" }, -1 },
-		{ "AMD's, with kfd", { "/dev/dri/card1", "/dev/dri/renderD129", "/dev/kfd" }, 5 },
-		{ "a GPU with MIG instances, none of which it has", { "/dev/nvidia1" }, -1 },
-		{ "an instance", { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap12", "/dev/nvidia-caps/nvidia-cap13" }, 3 },
-		{ "the other", { "/dev/nvidia-caps/nvidia-cap22", "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap21" }, 4 },
-		{ "half of one", { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap21" }, -1 },
-		{ "one and half of another", { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap12",
+		{
+		    "a device with the nodes of two GPUs is no GPU",
+		    { "/dev/nvidia0", "/dev/dri/renderD129" }, -1 },
+		{
+		    "a device with one GPU's node and another one's optional node is no GPU",
+		    { "/dev/nvidia1", "/dev/dri/renderD128" }, -1 },
+		{
+		    "a device with the AMD GPU's node and kfd is this GPU",
+		    { "/dev/dri/card1", "/dev/dri/renderD129", "/dev/kfd" }, 5 },
+		{
+		    "a device with a GPU's node but none of its MIG instances' is no GPU",
+		    { "/dev/nvidia1" }, -1 },
+		{
+		    "a device with all nodes of a MIG instance is this instance",
+		    { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap12",
+		    "/dev/nvidia-caps/nvidia-cap13" }, 3 },
+		{
+		    "a device with all nodes of the other MIG instance is that instance",
+		    { "/dev/nvidia-caps/nvidia-cap22", "/dev/nvidia1",
+		    "/dev/nvidia-caps/nvidia-cap21" }, 4 },
+		{
+		    "a device with half of the nodes of a MIG instance is no GPU",
+		    { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap21" }, -1 },
+		{
+		    "a device with one MIG instance and half of another is no GPU",
+		    { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap12",
 		    "/dev/nvidia-caps/nvidia-cap13", "/dev/nvidia-caps/nvidia-cap21" }, -1 },
-		{ "all of them", { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap12", "/dev/nvidia-caps/nvidia-cap13",
+		{
+		    "a device with the nodes of all MIG instances is the whole GPU",
+		    { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap12",
+		    "/dev/nvidia-caps/nvidia-cap13",
 		    "/dev/nvidia-caps/nvidia-cap21", "/dev/nvidia-caps/nvidia-cap22" }, 1 },
 	};
 	struct cdi_devnode moved = { .path = (char[]){ "/dev/gpu" }, .host_path = (char[]){ "/dev/nvidia0" } };
@@ -75,10 +102,11 @@ test_which_gpu(void)
 		g = of_nodes(t[i].path);
 		is_int(g == NULL ? -1 : g - gpus, t[i].gpu, t[i].what);
 	}
-	ok(cdi_gpu_of(&d, &host) == &gpus[0], "by the host's path, where that is another");
+	ok(cdi_gpu_of(&d, &host) == &gpus[0], "the GPU is found by the node's host path");
 	ok(gpu_has_node(&host, &gpus[0], "/dev/nvidiactl") && !gpu_has_node(&host, &gpus[5], "/dev/nvidiactl"),
-	    "a common node is its vendor's");
-	ok(gpu_of_node(&host, "/dev/kfd") == NULL && gpu_of_node(&host, "/dev/nvidia0") == &gpus[0], "and no one's own");
+	    "a common node belongs to the GPUs of its vendor");
+	ok(gpu_of_node(&host, "/dev/kfd") == NULL && gpu_of_node(&host, "/dev/nvidia0") == &gpus[0],
+	    "a common node does not tell the GPU, and a GPU's own node does");
 }
 
 static void
@@ -92,27 +120,37 @@ test_names(void)
 	strlist_add(&g->cdi, "nvidia.com/gpu=7", SIZE_MAX);
 	strlist_add(&g->cdi, "nvidia.com/gpus=1", SIZE_MAX);
 	strlist_add(&gpus[3].cdi, "nvidia.com/gpu=MIG-11111111-2222-3333-4444-555555555555", SIZE_MAX);
-	is_str(cdi_name_of(g, NULL), "nvidia.com/gpu=7", "the vendor's own kind first");
-	is_str(cdi_name_of(g, "acme.com/gpu"), "acme.com/gpu=0", "a kind");
-	ok(cdi_name_of(g, "nvidia.com/gp") == NULL && cdi_name_of(g, "gpu") == NULL, "a part of a kind is none");
-	ok(cdi_name_of(&gpus[5], NULL) == NULL, "no name at all");
-	ok(gpu_is_named(g, "nvidia.com/gpu=7", false) && !gpu_is_named(g, "nvidia.com/gpu=0", true), "in full, it is its name");
+	is_str(cdi_name_of(g, NULL), "nvidia.com/gpu=7",
+	    "without a kind, the name of the vendor's own kind is used");
+	is_str(cdi_name_of(g, "acme.com/gpu"), "acme.com/gpu=0",
+	    "with a kind, the name of this kind is used");
+	ok(cdi_name_of(g, "nvidia.com/gp") == NULL && cdi_name_of(g, "gpu") == NULL,
+	    "a part of a kind finds no name");
+	ok(cdi_name_of(&gpus[5], NULL) == NULL, "a GPU without CDI names has none");
+	ok(gpu_is_named(g, "nvidia.com/gpu=7", false) && !gpu_is_named(g, "nvidia.com/gpu=0", true),
+	    "a full name means the GPU, and another device's name does not");
 	ok(gpu_is_named(&gpus[3], mig, false) && !gpu_is_named(&gpus[2], mig, false) && !gpu_is_named(g, mig, false),
-	    "an instance by its UUID");
+	    "a MIG instance is named by its UUID");
 	ok(gpu_rule_means(&rule, "7", g) && !gpu_rule_means(&rule, "0", g) && !gpu_rule_means(&rule, "1", g),
-	    "a rule of the kind: by the spec's names, not by rank or another kind's");
+	    "a rule for a kind takes the name from the spec, not the rank or a name of another "
+	    "kind");
 	ok(gpu_rule_means(&rule, "all", g) && gpu_rule_names(&rule, g) && !gpu_rule_names(&rule, &gpus[5]),
-	    "\"all\" is all of the kind");
-	ok(cdi_same_gpu(&host, &gpus[2]) == &gpus[3], "an instance that is all of a larger one lends it its name");
-	ok(cdi_same_gpu(&host, &gpus[1]) == &gpus[1] && cdi_same_gpu(&host, &gpus[4]) == &gpus[4], "not where that has more");
+	    "\"all\" in a rule means all GPUs of the kind");
+	ok(cdi_same_gpu(&host, &gpus[2]) == &gpus[3],
+	    "a GPU instance has the CDI name of its only compute instance");
+	ok(cdi_same_gpu(&host, &gpus[1]) == &gpus[1] && cdi_same_gpu(&host, &gpus[4]) == &gpus[4],
+	    "a GPU with several instances does not have the name of one");
 	strlist_add(&g->cdi, "acme.com/gpu=1", SIZE_MAX);
 	rule.kind = (char[]){ "acme.com/gpu" };
-	is_str(gpu_rule_cdi_name(&rule, g), "acme.com/gpu=0", "of two names the first, where the rule names none");
+	is_str(gpu_rule_cdi_name(&rule, g), "acme.com/gpu=0",
+	    "of two names, the first is used if the rule names no device");
 	strlist_add(&rule.devices, "1", SIZE_MAX);
-	is_str(gpu_rule_cdi_name(&rule, g), "acme.com/gpu=1", "and else the one that it names");
+	is_str(gpu_rule_cdi_name(&rule, g), "acme.com/gpu=1",
+	    "of two names, the one that the rule names is used");
 	strlist_add(&rule.devices, "all", SIZE_MAX);
-	is_str(gpu_rule_cdi_name(&rule, g), "acme.com/gpu=0", "or all");
-	ok(gpu_rule_cdi_name(&rule, &gpus[5]) == NULL, "none of a GPU that has none");
+	is_str(gpu_rule_cdi_name(&rule, g), "acme.com/gpu=0",
+	    "of two names, the first is used if the rule says \"all\"");
+	ok(gpu_rule_cdi_name(&rule, &gpus[5]) == NULL, "a GPU without a name of the kind has none");
 	strlist_free(&rule.devices);
 	strlist_free(&g->cdi);
 	strlist_free(&gpus[3].cdi);

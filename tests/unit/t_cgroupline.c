@@ -24,23 +24,27 @@ test_lines(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-		if (!ok(cgroup_line_next(&rest, &l), "line %zu is there", i))
+		if (!ok(cgroup_line_next(&rest, &l), "line %zu is found", i))
 			return;
-		is_str(l.controllers, want[i].controllers, "its controllers");
-		is_str(l.path, want[i].path, "its path");
+		is_str(l.controllers, want[i].controllers, "its controllers are read");
+		is_str(l.path, want[i].path, "its path is read");
 	}
-	ok(!cgroup_line_next(&rest, &l) && !cgroup_line_next(&rest, &l), "and then there is none, however often one asks");
-	ok(!cgroup_line_next(&none, &l), "no text has no lines");
+	ok(!cgroup_line_next(&rest, &l) && !cgroup_line_next(&rest, &l),
+	    "after the last line, each call returns nothing");
+	ok(!cgroup_line_next(&none, &l), "an empty text has no lines");
 }
 
 static void
 test_has(void)
 {
-	ok(cgroup_line_has("memory", "memory"), "alone");
-	ok(cgroup_line_has("memory,pids", "memory") && cgroup_line_has("memory,pids", "pids"), "first and last");
-	ok(cgroup_line_has("cpu,memory,pids", "memory"), "in the middle");
-	ok(!cgroup_line_has("cpuset,cpuacct", "cpu") && !cgroup_line_has("pid", "pids"), "a part of a name is no name");
-	ok(!cgroup_line_has("", "pids") && !cgroup_line_has("name=freezer", "freezer"), "v2, and a hierarchy of that name");
+	ok(cgroup_line_has("memory", "memory"), "a controller that is the only one is found");
+	ok(cgroup_line_has("memory,pids", "memory") && cgroup_line_has("memory,pids", "pids"),
+	    "the first and the last controller are found");
+	ok(cgroup_line_has("cpu,memory,pids", "memory"), "a controller in the middle is found");
+	ok(!cgroup_line_has("cpuset,cpuacct", "cpu") && !cgroup_line_has("pid", "pids"),
+	    "a part of a controller's name is not found");
+	ok(!cgroup_line_has("", "pids") && !cgroup_line_has("name=freezer", "freezer"),
+	    "a line of cgroup v2 or a named hierarchy has no such controller");
 }
 
 int

@@ -1,5 +1,6 @@
 /*
- * pure/chore.c: chores are read back as written, malformed ones are refused, and which chores are still to be done.
+ * pure/chore.c: chores are read back as they were written, malformed ones are refused, and the
+ * lease's state decides which chores are still to be done.
  */
 #include <jansson.h>
 
@@ -15,7 +16,7 @@
     "\"nodes\":[[195,0],[4294967295,4294967295]],\"init\":[2147483647,\"18446744073709551615\"]," \
     "\"by\":[4242,\"99\"]}"
 
-/* The written form; NULL if they cannot be written. */
+/* The written form, or NULL if the chores cannot be written. */
 static char *
 written(const struct chores *c)
 {
@@ -68,38 +69,44 @@ test_round_trip(void)
 
 	for (i = 0; i < 4; i++)
 		add(&all, (enum chore_kind)i, i, (uint32_t)(3 - i), i == 0 ? "" : KEY);
-	is_int(all.n, 4, "one of each kind");
+	is_int(all.n, 4, "one chore of each kind is added");
 	j = packed_anew(&all);
-	if (!ok(j != NULL && chores_unpack(j, &back), "is packed, and read"))
+	if (!ok(j != NULL && chores_unpack(j, &back), "the chores are written and read back"))
 		return;
-	is_int(back.n, 4, "as many");
+	is_int(back.n, 4, "the number of chores is the same");
 	for (i = 0; i < 4 && i < back.n; i++) {
 		bool same = true;
 
 		a = &all.v[i];
 		b = &back.v[i];
-		is_str(json_string_value(json_object_get(json_array_get(j, i), "do")), kinds[i], "  by its name");
+		is_str(json_string_value(json_object_get(json_array_get(j, i), "do")), kinds[i],
+		    "  the chore's kind is written by its name");
 		ok(a->kind == b->kind && strcmp(a->lease, b->lease) == 0 && strcmp(a->file, b->file) == 0 &&
-		    strcmp(a->id, b->id) == 0 && strcmp(a->gate, b->gate) == 0 && process_id_same(&a->init, &b->init), "  the same container");
-		ok(process_id_same(&a->by, &b->by) && b->by.pid == (pid_t)i, "  by the same process");
-		ok(a->cgroups.n == i && b->cgroups.n == i && a->nodes == 3 - i && b->nodes == 3 - i, "  as many cgroups and nodes");
+		    strcmp(a->id, b->id) == 0 && strcmp(a->gate, b->gate) == 0 &&
+		    process_id_same(&a->init, &b->init),
+		    "  the container is the same");
+		ok(process_id_same(&a->by, &b->by) && b->by.pid == (pid_t)i,
+		    "  the process that gave the chore is the same");
+		ok(a->cgroups.n == i && b->cgroups.n == i && a->nodes == 3 - i && b->nodes == 3 - i,
+		    "  the number of cgroups and nodes is the same");
 		for (k = 0; k < i; k++)
 			same = same && strcmp(a->cgroups.v[k], b->cgroups.v[k]) == 0;
 		for (k = 0; k < 3 - i; k++)
 			same = same && a->node[k].major == b->node[k].major && a->node[k].minor == b->node[k].minor;
-		ok(same, "  and the same ones");
+		ok(same, "  the cgroups and nodes are the same");
 	}
 	json_decref(j);
 	chores_free(&all);
 	chores_free(&back);
-	ok(all.v == NULL && all.n == 0, "freed, there are none");
+	ok(all.v == NULL && all.n == 0, "after chores_free(), the list is empty");
 	j = packed_anew(&all);
-	ok(j != NULL && json_array_size(j) == 0 && chores_unpack(j, &back) && back.n == 0, "nothing to do, there and back");
+	ok(j != NULL && json_array_size(j) == 0 && chores_unpack(j, &back) && back.n == 0,
+	    "an empty list is written and read back");
 	json_decref(j);
 	chores_free(&back);
 }
 
-/* ONE with a member set to a JSON text (NULL: removed), after a correct chore. */
+/* Reads a list with ONE, and ONE with a member set to a JSON text (NULL: removed). */
 static bool
 taken(const char *key, const char *value)
 {
@@ -158,20 +165,24 @@ test_members(void)
 
 	size_t i, k;
 
-	ok(taken("surprise", NULL), "a chore that is one: %s", ONE);
+	ok(taken("surprise", NULL), "a valid chore is accepted: %s", ONE);
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		ok(!taken(keys[i], NULL), "without %s it is none", keys[i]);
+		ok(!taken(keys[i], NULL), "a chore without %s is refused", keys[i]);
 		for (k = 0; k < sizeof(values) / sizeof(values[0]); k++)
 			if (strcmp(values[k], "[]") != 0 || i >= 7)
-				ok(!taken(keys[i], values[k]), "nor with %s: %s", keys[i], values[k]);
+				ok(!taken(keys[i], values[k]),
+				    "a chore with %s: %s is refused", keys[i], values[k]);
 	}
-	ok(taken("init_start", "1"), "what an earlier version said besides means nothing");
+	ok(taken("init_start", "1"), "a member that only an earlier version wrote is ignored");
 	for (i = 0; i < sizeof(processes) / sizeof(processes[0]); i++)
 		for (k = 7; k < 9; k++)
-			ok(taken(keys[k], processes[i].value) == processes[i].taken, "%s with %s: %s",
-			    processes[i].taken ? "taken" : "refused", keys[k], processes[i].value);
+			ok(taken(keys[k], processes[i].value) == processes[i].taken,
+			    "%s: a chore with %s: %s",
+			    processes[i].taken ?
+			    "accepted" : "refused", keys[k], processes[i].value);
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
-		ok(taken(t[i].key, t[i].value) == t[i].taken, "%s with %s: %s", t[i].taken ? "taken" : "refused", t[i].key,
+		ok(taken(t[i].key, t[i].value) == t[i].taken,
+		    "%s: a chore with %s: %s", t[i].taken ? "accepted" : "refused", t[i].key,
 		    t[i].value);
 }
 
@@ -187,15 +198,16 @@ test_lists(void)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		json_t *j = json_loads(bad[i], JSON_DECODE_ANY, NULL);
 
-		ok(j != NULL && !chores_unpack(j, &c), "no list of chores: %.60s", bad[i]);
+		ok(j != NULL && !chores_unpack(j, &c),
+		    "a malformed list is refused: %.60s", bad[i]);
 		chores_free(&c);
 		json_decref(j);
 	}
-	ok(!chores_unpack(NULL, &c), "nor is nothing");
+	ok(!chores_unpack(NULL, &c), "a missing list is refused");
 	chores_free(&c);
 }
 
-/* A list that does not fit is not written in part. */
+/* A list with a chore that cannot be written is not written in part. */
 static void
 test_unwritable(void)
 {
@@ -215,15 +227,17 @@ test_unwritable(void)
 			free(*text);
 			*text = strdup("caf\xe9");
 		}
-		ok((j = packed_anew(&c)) == NULL, "a chore whose %s is no text", names[i]);
+		ok((j = packed_anew(&c)) == NULL,
+		    "a list with a chore whose %s is not UTF-8 is not written", names[i]);
 		json_decref(j);
 		chores_free(&c);
 	}
 }
 
 /*
- * Which chores are still to be done: all kinds, in all states, with marks and execs of several
- * processes.  The same pid with another start time is another process, and so is another pid with the same time.
+ * Which chores are still to be done: all kinds in all states, with marks and execs of several
+ * processes. The same pid with another start time is another process, and so is another pid with
+ * the same start time.
  */
 static const struct process_id nobody, me = { 7, 8 }, others[] = { { 7, 9 }, { 9, 8 }, { 8, 7 } };
 
@@ -234,7 +248,7 @@ struct case_of {
 	size_t execs;
 };
 
-/* Written from chore.h, leasefile.h and pausing.h, not from the code. */
+/* Written from chore.h, leasefile.h and pausing.h, not from the code under test. */
 static bool
 may_stand(const struct case_of *c)
 {
@@ -243,10 +257,13 @@ may_stand(const struct case_of *c)
 
 	for (i = 0; i < c->execs; i++)
 		noted = noted || (c->exec[i].pid == c->by.pid && c->exec[i].start == c->by.start);
-	/* the process that was told to open it starts something there, and the lease has its GPUs */
+	/*
+	 * the process for which the nodes were opened still starts a task, and the lease has its
+	 * GPUs
+	 */
 	if (c->kind == CHORE_OPEN)
 		return noted && c->state == LEASE_HELD;
-	/* nobody gives back what was given back */
+	/* no process gives back a lease that was given back */
 	if (c->by.pid == 0)
 		return c->state == LEASE_GIVEN_BACK;
 	return c->state == LEASE_GIVING_BACK && c->giver.pid == c->by.pid && c->giver.start == c->by.start;
@@ -289,11 +306,11 @@ test_stands(void)
 							wrong += is_wrong(&c);
 						}
 	ok(yes > 500 && yes < all / 4, "%u of %u chores are still to be done", yes, all);
-	is_int(wrong, 0, "and no others");
+	is_int(wrong, 0, "no other chore is still to be done");
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-/* Each gives a text of everything to be done, or NULL. */
+/* The two functions return a text of the whole sample, or NULL. */
 
 static struct chores sample;
 static json_t *packed;
@@ -338,7 +355,7 @@ test_memory(void)
 static void
 test_memory(void)
 {
-	skip("memory that runs out", "a sanitizer has its own allocator");
+	skip("when memory runs out", "a sanitizer has its own allocator");
 }
 #endif
 

@@ -1,6 +1,7 @@
 /*
- * user/compose.c and user/process.c: what changes in a config.json, and that nothing else does.  A second run changes
- * nothing.  If memory runs out, the result is a refusal, never half of the edits.
+ * user/compose.c and user/process.c: what changes in a config.json, and that all else stays. A
+ * second run changes nothing. If memory runs out, the result is a refusal, never a part of the
+ * edits.
  */
 #include <jansson.h>
 #include <unistd.h>
@@ -18,8 +19,8 @@
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 
 /*
- * This host's /proc/devices.  A GPU driver has the major of /dev/null (1), so that there is a
- * "GPU" to bind; 5 (/dev/tty) and 8 are none.
+ * This host's /proc/devices. A GPU driver has the major of /dev/null (1), so that there is a "GPU"
+ * to bind; 5 (/dev/tty) and 8 are no GPU drivers.
  */
 static struct devmajor known[] = {
 	{ 1, 'c', "nvidia-test" }, { 5, 'c', "/dev/tty" }, { 10, 'c', "misc" }, { 195, 'c', "nvidia" },
@@ -46,7 +47,7 @@ make_grant(void)
 	grant.gid[grant.gids++] = 6;
 }
 
-/* The new text, which the caller frees; NULL for a refusal. */
+/* The new text, which the caller frees, or NULL for a refusal. */
 static char *
 composed(const char *text, const struct edits *with, bool hide, struct why *why)
 {
@@ -59,7 +60,7 @@ composed(const char *text, const struct edits *with, bool hide, struct why *why)
 		return NULL;
 	new = compose(&s, &host, with, hide, &len, why);
 	if (new != NULL && strlen(new) != len)
-		ok(false, "the length that compose() says");
+		ok(false, "compose() returns the length of its text");
 	return new;
 }
 
@@ -83,13 +84,13 @@ check_changes(const struct change *t, size_t n, const struct edits *with, bool h
 		again = composed(new, with, hide, &why);
 		/* on the second run rootfs_check_conflicts() refuses the mounts of a grant */
 		if (with == NULL || with->mounts == 0)
-			is_str(again, new, "  and the second time nothing");
+			is_str(again, new, "  a second run changes nothing");
 	}
 }
 
 #define VOID "\"NVIDIA_VISIBLE_DEVICES=void\""
 #define DENY "{\"allow\":false,\"type\":\"a\",\"access\":\"rwm\"}"
-/* A spec that needs no change except for the tested one. */
+/* A spec that needs no change except the tested one. */
 #define SPEC(top, env, linux) "{\"process\":{\"env\":[" env "]},\"linux\":{\"resources\":{\"devices\":[" DENY \
     "]}" linux "}" top "}"
 #define ENV(list) "{\"process\":{" list "},\"linux\":{\"resources\":{\"devices\":[" DENY "]}}}"
@@ -99,27 +100,46 @@ static void
 test_env(void)
 {
 	static const struct change t[] = {
-		{ "nothing to do", ENV("\"env\":[ \"A=1\" , " VOID " ]"), ENV("\"env\":[ \"A=1\" , " VOID " ]") },
-		{ "no env", ENV("\"cwd\":\"/\""), ENV("\"cwd\":\"/\",\"env\":[" VOID "]") },
-		{ "nor anything else", ENV(""), ENV("\"env\":[" VOID "]") },
-		{ "env null", ENV("\"env\":null"), ENV("\"env\":[" VOID "]") },
-		{ "env empty", ENV("\"env\":[ ]"), ENV("\"env\":[" VOID "]") },
-		{ "a key written with an escape", ENV("\"\\u0065nv\":[\"A=1\"]"), ENV("\"\\u0065nv\":[\"A=1\"," VOID
+		{
+		    "an env with NVIDIA_VISIBLE_DEVICES=void stays",
+		    ENV("\"env\":[ \"A=1\" , " VOID " ]"), ENV("\"env\":[ \"A=1\" , " VOID " ]") },
+		{
+		    "a process without env gets one", ENV("\"cwd\":\"/\""),
+		    ENV("\"cwd\":\"/\",\"env\":[" VOID "]") },
+		{ "an empty process gets an env", ENV(""), ENV("\"env\":[" VOID "]") },
+		{ "an env of null is replaced", ENV("\"env\":null"), ENV("\"env\":[" VOID "]") },
+		{ "an empty env gets the variable", ENV("\"env\":[ ]"), ENV("\"env\":[" VOID "]") },
+		{
+		    "an env whose key is escaped is found", ENV("\"\\u0065nv\":[\"A=1\"]"),
+		    ENV("\"\\u0065nv\":[\"A=1\"," VOID
 		    "]") },
-		{ "an image that asks for all", ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\",\"B=2\"]"), ENV("\"env\":["
+		{
+		    "the value \"all\" becomes \"void\"",
+		    ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\",\"B=2\"]"), ENV("\"env\":["
 		    VOID ",\"B=2\"]") },
 		{ "twice", ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=void\",\"A=1\",\"NVIDIA_VISIBLE_DEVICES=all\"]"),
 		    ENV("\"env\":[" VOID ",\"A=1\"]") },
-		{ "the other way round", ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\",\"A=1\","
+		{
+		    "of two values, void after all, one void stays",
+		    ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\",\"A=1\","
 		    "\"NVIDIA_VISIBLE_DEVICES=void\"]"),
 		    ENV("\"env\":[" VOID ",\"A=1\"]") },
-		{ "the same twice", ENV("\"env\":[" VOID "," VOID "]"), ENV("\"env\":[" VOID "]") },
-		{ "without a value", ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES\",\"NVIDIA_VISIBLE_DEVICES=\"]"),
+		{
+		    "of two equal variables, one stays", ENV("\"env\":[" VOID "," VOID "]"),
 		    ENV("\"env\":[" VOID "]") },
-		{ "with an escape", ENV("\"env\":[\"NVIDIA_VISIBLE\\u005fDEVICES=all\"]"), ENV("\"env\":[" VOID "]") },
-		{ "void with an escape is void", ENV("\"env\":[\"NVIDIA_VISIBLE\\u005fDEVICES=void\"]"),
+		{
+		    "a variable without a value becomes void",
+		    ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES\",\"NVIDIA_VISIBLE_DEVICES=\"]"),
+		    ENV("\"env\":[" VOID "]") },
+		{
+		    "a variable whose name is escaped becomes void",
+		    ENV("\"env\":[\"NVIDIA_VISIBLE\\u005fDEVICES=all\"]"),
+		    ENV("\"env\":[" VOID "]") },
+		{
+		    "a void variable whose name is escaped stays",
+		    ENV("\"env\":[\"NVIDIA_VISIBLE\\u005fDEVICES=void\"]"),
 		    ENV("\"env\":[\"NVIDIA_VISIBLE\\u005fDEVICES=void\"]") },
-		{ "what else could be read as a request, and the token",
+		{ "other variables that request GPUs are removed, and so is the token",
 		    ENV("\"env\":[\"A=\\u0031\",\"AMD_VISIBLE_DEVICES=all\",\"NVIDIA_IMEX_CHANNELS=0\","
 		    "\"NVIDIA_GDS=enabled\","
 		    "\"NVIDIA_MOFED=enabled\",\"NVIDIA_GDRCOPY=enabled\",\"NVIDIA_NVSWITCH=enabled\","
@@ -128,7 +148,7 @@ test_env(void)
 		    "\"GPUHELPER_TOKEN=secret\","
 		    "\"GPUHELPER_TOKEN\",\"AMD_VISIBLE_DEVICES\",\"B=2\"]"), ENV("\"env\":[\"A=\\u0031\",\"B=2\"," VOID
 		    "]") },
-		{ "what only looks like it stays",
+		{ "variables with similar names stay",
 		    ENV("\"env\":[\"xGPUHELPER_TOKEN=1\",\"GPUHELPER_TOKEN2=1\",\"gpuhelper_token=1\","
 		    "\"GPUHELPER_GPUS=1\",\"NVIDIA_MIG=1\","
 		    "\"NVIDIA_GDS2=1\",\"NVIDIA_REQUIRE_CUDA=cuda>=12\",\"NVIDIA_DRIVER_CAPABILITIES=all\","
@@ -147,21 +167,27 @@ static void
 test_annotations(void)
 {
 	static const struct change t[] = {
-		{ "others stay", SPEC(",\"annotations\":{ \"a\" : \"b\" , \"cdi\":\"\" }", VOID, ""),
+		{
+		    "other annotations stay",
+		    SPEC(",\"annotations\":{ \"a\" : \"b\" , \"cdi\":\"\" }", VOID, ""),
 		    SPEC(",\"annotations\":{ \"a\" : \"b\" , \"cdi\":\"\" }", VOID, "") },
-		{ "requests by CDI and the token go", SPEC(",\"annotations\":{\"cdi.k8s.io/x\":\"nvidia.com/gpu=all\", "
+		{
+		    "CDI requests and the token are removed",
+		    SPEC(",\"annotations\":{\"cdi.k8s.io/x\":\"nvidia.com/gpu=all\", "
 		    "\"a\" : \"b\","
 		    "\"cdi.k8s.io\\/\":\"\",\"GPUHELPER_TOKEN\":\"x\",\"GPUHELPER_GPUS\":\"1\",\"CDI.k8s.io/x\":\"\"}",
 		    VOID, ""),
 		    SPEC(",\"annotations\":{\"a\" : \"b\",\"GPUHELPER_GPUS\":\"1\",\"CDI.k8s.io/x\":\"\"}", VOID, "") },
-		{ "those of another domain of CDI's, too: which ones it reads is a setting of the vendor's runtime",
+		{ "CDI requests of other domains are removed (the vendor's runtime may read them)",
 		    SPEC(",\"annotations\":{\"nvidia.cdi.k8s.io/x\":\"management.nvidia.com/gpu=all\","
 		    "\"a.b.cdi.k8s.io/\":1,\"x-cdi.k8s.io/y\":\"\",\"nvidia.cdi\\u002ek8s.io/y\":\"\",\"nvidia.cdi.k8s.io\":\"\","
 		    "\"cdi.k8s.io\":\"\",\"b\":\"cdi.k8s.io/x\",\"cdi.k8s.i/o\":\"\",\"ccdi.k8s.i\":\"\"}", VOID, ""),
 		    SPEC(",\"annotations\":{\"b\":\"cdi.k8s.io/x\",\"cdi.k8s.i/o\":\"\",\"ccdi.k8s.i\":\"\"}", VOID, "") },
-		{ "also all of them", SPEC(",\"annotations\":{\"cdi.k8s.io/x\":\"\"}", VOID, ""),
+		{
+		    "an object of CDI requests alone becomes empty",
+		    SPEC(",\"annotations\":{\"cdi.k8s.io/x\":\"\"}", VOID, ""),
 		    SPEC(",\"annotations\":{}", VOID, "") },
-		{ "so does one with a NUL, where it is one",
+		{ "a CDI request with a NUL in its name is removed",
 		    SPEC(",\"annotations\":{\"cdi.k8s.io/\\u0000\":\"\",\"cdi\\u0000.k8s.io/\":1}",
 		    VOID, ""), SPEC(",\"annotations\":{\"cdi\\u0000.k8s.io/\":1}", VOID, "") },
 		{ "null", SPEC(",\"annotations\":null", VOID, ""), SPEC(",\"annotations\":null", VOID, "") },
@@ -176,28 +202,41 @@ test_mounts(void)
 #define M(target, rest) "{\"destination\":\"" target "\"" rest "}"
 #define MOUNTS(list) SPEC(",\"mounts\":[" list "]", VOID, "")
 	static const struct change t[] = {
-		{ "others stay", MOUNTS(M("/a", ",\"source\":\"/dev/zero2\",\"type\":\"bind\"") " , " M("/b", "")),
+		{
+		    "other mounts stay",
+		    MOUNTS(M("/a", ",\"source\":\"/dev/zero2\",\"type\":\"bind\"") " , " M("/b",
+		    "")),
 		    MOUNTS(M("/a", ",\"source\":\"/dev/zero2\",\"type\":\"bind\"") " , " M("/b", "")) },
-		{ "requests by volume go", MOUNTS(M("/run/nvidia-container-devices", "") "," M("/a", "") ","
+		{
+		    "requests by volume are removed",
+		    MOUNTS(M("/run/nvidia-container-devices", "") "," M("/a", "") ","
 		    M("/run/nvidia-container-devices/all", "") "," M("/var/run/nvidia-container-devices/0", "") ","
 		    M("/var/run/nvidia-container-devices", "")), MOUNTS(M("/a", "")) },
-		{ "however they are spelt", MOUNTS(M("/run//nvidia-container-devices/all", "") ","
+		{
+		    "requests by volume are removed in every spelling",
+		    MOUNTS(M("/run//nvidia-container-devices/all", "") ","
 		    M("/var/run/./nvidia-container-devices/0", "") "," M("/x/../run/nvidia-container-devices/", "") ","
 		    M("run/nvidia-container-devices/0", "") "," M("/../run/nvidia\\u002dcontainer-devices/0", "")),
 		    MOUNTS("") },
-		{ "also where it only begins so: the toolkit compares text", MOUNTS(M("/run/nvidia-container-devicesall", "") ","
+		{
+		    "paths that only begin like a request are removed (the toolkit compares text)",
+		    MOUNTS(M("/run/nvidia-container-devicesall", "") ","
 		    M("/var/run/nvidia-container-devicesall", "") "," M("/var/run/./nvidia-container-devicesx/../../run/"
 		    "nvidia-container-devices0/", "") "," M("/var/run/nvidia-container-devices.", "")), MOUNTS("") },
-		{ "but nothing that only looks alike", MOUNTS(M("/run/nvidia-container-device", "") ","
+		{
+		    "similar paths that are no request stay",
+		    MOUNTS(M("/run/nvidia-container-device", "") ","
 		    M("/run/nvidia-container-devices/..", "") "," M("/a/run/nvidia-container-devices", "") "," M("/",
 		    "") "," M("", "")),
 		    MOUNTS(M("/run/nvidia-container-device", "") "," M("/run/nvidia-container-devices/..", "") ","
 		    M("/a/run/nvidia-container-devices", "") "," M("/", "") "," M("", "")) },
-		{ "a GPU's node goes", MOUNTS(M("/a", ",\"source\":\"/dev/null\",\"type\":\"bind\"") ","
+		{
+		    "a bind mount of a GPU's node is removed",
+		    MOUNTS(M("/a", ",\"source\":\"/dev/null\",\"type\":\"bind\"") ","
 		    M("/b", ",\"source\":\"/dev/../dev/null\",\"options\":[\"ro\",\"rbind\"]") ","
 		    M("/c", ",\"source\":\"/dev/tty\",\"type\":\"bind\"")), MOUNTS(M("/c",
 		    ",\"source\":\"/dev/tty\",\"type\":\"bind\"")) },
-		{ "what is no bind has no source on the host", MOUNTS(M("/a",
+		{ "a mount that is no bind mount stays", MOUNTS(M("/a",
 		    ",\"source\":\"/dev/null\",\"type\":\"tmpfs\"")),
 		    MOUNTS(M("/a", ",\"source\":\"/dev/null\",\"type\":\"tmpfs\"")) },
 	};
@@ -218,22 +257,26 @@ test_devices(void)
 #define D(path, rest) "{\"path\":\"" path "\"" rest "}"
 #define DEVICES(list) SPEC("", VOID, ",\"devices\":[" list "]")
 	static const struct change t[] = {
-		{ "others stay", DEVICES(D("/dev/fuse", ",\"type\":\"c\",\"major\":10,\"minor\":229") " , "
+		{
+		    "other devices stay",
+		    DEVICES(D("/dev/fuse", ",\"type\":\"c\",\"major\":10,\"minor\":229") " , "
 		    D("/dev/sda", ",\"type\":\"b\","
 		    "\"major\":195")), DEVICES(D("/dev/fuse", ",\"type\":\"c\",\"major\":10,\"minor\":229") " , "
 		    D("/dev/sda",
 		    ",\"type\":\"b\",\"major\":195")) },
-		{ "GPUs go, by number", DEVICES(D("/dev/x", ",\"type\":\"c\",\"major\":195,\"minor\":0") "," D("/dev/y",
+		{
+		    "GPUs are removed by their numbers",
+		    DEVICES(D("/dev/x", ",\"type\":\"c\",\"major\":195,\"minor\":0") "," D("/dev/y",
 		    ",\"type\":\"u\",\"major\":226,\"minor\":1") "," D("/dev/z", ",\"major\":261") "," D("/dev/w",
 		    ",\"type\":\"?\",\"major\":195")
 		    "," D("/dev/none", "")),
 		    DEVICES(D("/dev/none", "")) },
-		{ "or by what the host has at their path", DEVICES(D("/dev/null",
+		{ "a GPU is removed by the host's node at its path", DEVICES(D("/dev/null",
 		    ",\"type\":\"c\",\"major\":10,\"minor\":3") ","
 		    D("/dev/./null", ",\"type\":\"b\"")), DEVICES("") },
 	};
 	static const struct change allowed[] = {
-		{ "a privileged container may keep them", DEVICES(D("/dev/null",
+		{ "a privileged container may keep GPUs", DEVICES(D("/dev/null",
 		    ",\"type\":\"c\",\"major\":195,\"minor\":0")),
 		    DEVICES(D("/dev/null", ",\"type\":\"c\",\"major\":195,\"minor\":0")) },
 	};
@@ -252,29 +295,49 @@ test_rules(void)
 #define DENIED(n) "{\"allow\":false,\"type\":\"c\",\"major\":" n ",\"access\":\"rwm\"}"
 #define ALL "{\"allow\" : true}"
 	static const struct change t[] = {
-		{ "no resources", RULES("\"x\":1"), RULES("\"x\":1,\"resources\":{\"devices\":[" DENY "]}") },
-		{ "resources null", RULES("\"resources\":null"), RULES("\"resources\":{\"devices\":[" DENY "]}") },
-		{ "resources empty", RULES("\"resources\":{ }"), RULES("\"resources\":{ \"devices\":[" DENY "]}") },
-		{ "no rules in them", RULES("\"resources\":{\"memory\":{\"limit\":1e400}}"),
+		{
+		    "linux without resources gets a denial", RULES("\"x\":1"),
+		    RULES("\"x\":1,\"resources\":{\"devices\":[" DENY "]}") },
+		{
+		    "resources of null are replaced", RULES("\"resources\":null"),
+		    RULES("\"resources\":{\"devices\":[" DENY "]}") },
+		{
+		    "empty resources get a denial", RULES("\"resources\":{ }"),
+		    RULES("\"resources\":{ \"devices\":[" DENY "]}") },
+		{
+		    "resources without rules get a denial",
+		    RULES("\"resources\":{\"memory\":{\"limit\":1e400}}"),
 		    RULES("\"resources\":{\"memory\":{\"limit\":1e400},\"devices\":[" DENY "]}") },
-		{ "rules null", RULES("\"resources\":{\"devices\":null}"), R(DENY) },
+		{
+		    "rules of null are replaced", RULES("\"resources\":{\"devices\":null}"),
+		    R(DENY) },
 		{ "Concourse's", R(A(",\"major\":10,\"minor\":229,\"access\":\"rwm\"")), R(DENY ","
 		    A(",\"major\":10,\"minor\":229,"
 		    "\"access\":\"rwm\"")) },
-		{ "a denial of all, as podman spells it, stays", R("{\"allow\":false,\"access\":\"rwm\"}"),
+		{ "podman's denial of all devices stays", R("{\"allow\":false,\"access\":\"rwm\"}"),
 		    R("{\"allow\":false,\"access\":\"rwm\"}") },
-		{ "a GPU's goes", R(DENY "," A(",\"major\":195,\"minor\":0,\"access\":\"rw\"") "," A(" ,\"major\":5")),
+		{
+		    "a rule for a GPU is removed",
+		    R(DENY "," A(",\"major\":195,\"minor\":0,\"access\":\"rw\"") "," A(" ,\"major\":5")),
 		    R(DENY "," A(" ,\"major\":5")) },
-		{ "a wildcard becomes what it was but for GPUs", R(DENY "," A(",\"access\":\"rw\"") ","
+		{
+		    "a wildcard rule becomes rules for every other major",
+		    R(DENY "," A(",\"access\":\"rw\"") ","
 		    A(" ,\"major\":5")),
 		    R(DENY "," FIVE("rw") "," A(" ,\"major\":5")) },
-		{ "with -1 too", R(DENY "," A(",\"major\":-1,\"minor\":-1")), R(DENY "," FIVE("rwm")) },
-		{ "where all is allowed, GPUs are denied", R(ALL), R(ALL "," DENIED("195") "," DENIED("226") ","
+		{
+		    "a wildcard written as -1 becomes the same",
+		    R(DENY "," A(",\"major\":-1,\"minor\":-1")), R(DENY "," FIVE("rwm")) },
+		{
+		    "after a rule that allows all, GPUs are denied", R(ALL),
+		    R(ALL "," DENIED("195") "," DENIED("226") ","
 		    DENIED("261") ","
 		    DENIED("1")) },
 	};
 	static const struct change allowed[] = {
-		{ "a privileged container may keep its rules", R(ALL "," A(",\"major\":195")), R(ALL ","
+		{
+		    "a privileged container may keep its rules", R(ALL "," A(",\"major\":195")),
+		    R(ALL ","
 		    A(",\"major\":195")) },
 	};
 
@@ -282,13 +345,12 @@ test_rules(void)
 	check_changes(allowed, COUNT(allowed), NULL, false);
 }
 
-/* A complete result, byte by byte, which no JSON library would reproduce. */
+/* A whole result, compared byte by byte. No JSON library would reproduce it. */
 static void
 test_bytes(void)
 {
 	static const struct change t[] = {
-		{ "every other byte stays",
-		    "\n{ \"ociVersion\" : \"1.3.0\",\t\"hooks\":{ },\r\n "
+		{ "every other byte stays", "\n{ \"ociVersion\" : \"1.3.0\",\t\"hooks\":{ },\r\n "
 		    "\"process\":{\"rlimits\":[{\"hard\":18446744073709551615,"
 		    "\"soft\":0.10, \"x\":1e400}], \"env\":[ \"A=\\u0031\\/\" ,\"GPUHELPER_TOKEN=x\"], "
 		    "\"args\":[\"\\ud83d\\ude00\"] },"
@@ -320,13 +382,15 @@ static void
 test_grant(void)
 {
 	static const struct change t[] = {
-		{ "a grant where there was nothing", "{\"process\":{},\"linux\":{}}",
+		{ "a grant is added to an empty config", "{\"process\":{},\"linux\":{}}",
 		    "{\"process\":{\"env\":[" VOID "," GIVEN_ENV
 		    "],\"user\":{\"uid\":0,\"gid\":0,\"additionalGids\":[44,6]}},"
 		    "\"linux\":{\"devices\":[" NODES "],\"resources\":{\"devices\":[" DENY "," GRANTED
 		    "]},\"maskedPaths\":[" MASK "]},"
 		    "\"mounts\":[" MOUNT "]}" },
-		{ "where there was null", "{\"process\":{\"env\":null,\"user\":null},\"linux\":{\"devices\":null,"
+		{
+		    "a grant replaces null",
+		    "{\"process\":{\"env\":null,\"user\":null},\"linux\":{\"devices\":null,"
 		    "\"resources\":null,"
 		    "\"maskedPaths\":null},\"mounts\":null}",
 		    "{\"process\":{\"env\":[" VOID "," GIVEN_ENV
@@ -334,7 +398,7 @@ test_grant(void)
 		    "\"linux\":{\"devices\":[" NODES "],\"resources\":{\"devices\":[" DENY "," GRANTED
 		    "]},\"maskedPaths\":[" MASK "]},"
 		    "\"mounts\":[" MOUNT "]}" },
-		{ "where there was something: ours go last, and only once",
+		{ "a grant is added after existing entries, once each",
 		    "{\"process\":{\"user\":{\"uid\":7,\"additionalGids\":[ 6 ]},\"env\":[\"X=old\",\"Y=1\",\"X\"]},"
 		    "\"mounts\":[{\"destination\":"
 		    "\"/z\"}],\"linux\":{\"maskedPaths\":[\"/proc/kcore\", " MASK
@@ -348,7 +412,9 @@ test_grant(void)
 		    "],\"devices\":[{\"path\":"
 		    "\"/dev/fuse\",\"major\":10}," NODES "],\"resources\":{\"devices\":[" DENY "," A(",\"major\":10")
 		    "," GRANTED "]}}}" },
-		{ "to a container that may use every device: all majors but GPUs', and the granted nodes",
+		{
+		    "a grant to a container with all devices allows all majors but the GPUs', and "
+		    "the nodes",
 		    "{\"process\":{},\"linux\":{\"resources\":{\"devices\":[{\"allow\":true},{\"allow\":false,"
 		    "\"type\":\"b\"}]}}}",
 		    "{\"process\":{\"env\":[" VOID "," GIVEN_ENV
@@ -361,7 +427,7 @@ test_grant(void)
 	check_changes(t, COUNT(t), &grant, true);
 }
 
-/* A grant can be applied twice, except for its mounts, which are never mounted twice. */
+/* A grant can be applied twice, except its mounts: no mount is added twice. */
 static void
 test_grant_again(void)
 {
@@ -372,17 +438,18 @@ test_grant_again(void)
 	g.mounts = 0;
 	one = composed("{\"process\":{},\"linux\":{\"resources\":{\"devices\":[{\"allow\":true}]}}}", &g, true, &why);
 	two = one != NULL ? composed(one, &g, true, &why) : NULL;
-	ok(one != NULL, "a grant: %s", why.text);
-	is_str(two, one, "made again is the same");
+	ok(one != NULL, "a grant is applied: %s", why.text);
+	is_str(two, one, "the grant is applied again without a change");
 	free(two);
 	two = one != NULL ? composed(one, NULL, true, &why) : NULL;
-	ok(two != NULL && strstr(two, "\"major\":195") == NULL, "made plain again, its GPUs are gone: %s", two ? two :
+	ok(two != NULL && strstr(two, "\"major\":195") == NULL,
+	    "without a grant, the GPUs of an earlier one are removed: %s", two ? two :
 	    why.text);
 	free(one);
 	free(two);
 }
 
-/* A policy's own NVIDIA_VISIBLE_DEVICES replaces ours. */
+/* A policy's own NVIDIA_VISIBLE_DEVICES replaces «void». */
 static void
 test_own_variable(void)
 {
@@ -393,23 +460,25 @@ test_own_variable(void)
 	strlist_add(&g.env, "NVIDIA_VISIBLE_DEVICES=GPU-1", SIZE_MAX);
 	new = composed(ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\",\"A=1\"]"), &g, true, &why);
 	is_str(new, ENV("\"env\":[\"A=1\",\"NVIDIA_VISIBLE_DEVICES=GPU-1\"]"),
-	    "a granted NVIDIA_VISIBLE_DEVICES stands alone");
+	    "a granted NVIDIA_VISIBLE_DEVICES replaces the image's");
 	free(new);
 	edits_free(&g);
 }
 
-/* process.json of an exec: the same lists, but no «void». */
+/* The process.json of an exec: the same lists, but without «void». */
 static void
 test_process(void)
 {
 	static const struct change t[] = {
-		{ "nothing to do", "{\"env\":[\"A=1\" ]}",
+		{ "an env without a token stays", "{\"env\":[\"A=1\" ]}",
 		    "{\"env\":[\"A=1\" ],\"user\":{\"uid\":0,\"gid\":0,\"additionalGids\":[6]}}" },
-		{ "the token goes, an image's wish stays",
+		{ "the token is removed, and NVIDIA_VISIBLE_DEVICES stays",
 		    "{\"user\":{\"additionalGids\":[6]},\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\","
 		    "\"GPUHELPER_TOKEN=x\"]}", "{\"user\":{\"additionalGids\":[6]},"
 		    "\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\"]}" },
-		{ "no env", "{\"user\":{\"uid\":1}}", "{\"user\":{\"uid\":1,\"additionalGids\":[6]}}" },
+		{
+		    "a process without env gets none", "{\"user\":{\"uid\":1}}",
+		    "{\"user\":{\"uid\":1,\"additionalGids\":[6]}}" },
 	};
 	const struct strlist none = { 0 };
 	const uint32_t gids[] = { 6 };
@@ -424,24 +493,26 @@ test_process(void)
 		ok(doc_parse(&d, t[i].from, strlen(t[i].from), &why) == 0, "exec: %s", t[i].what);
 		process_env(&d, 0, &none, false, &e);
 		process_groups(&d, 0, gids, 1, &e);
-		is_str(new = doc_apply(&d, &e, &len), t[i].to, "  as it should be");
+		is_str(new = doc_apply(&d, &e, &len), t[i].to, "  the result is the expected one");
 	}
 }
 
-/* SELinux labels: the grant's replace the engine's; the others stay. */
+/* SELinux labels: the grant's labels replace the engine's. Others stay. */
 static void
 test_labels(void)
 {
 	static const struct change both[] = {
-		{ "no labels", "{\"process\":{},\"linux\":{}}",
+		{ "a config without labels gets both", "{\"process\":{},\"linux\":{}}",
 		    "{\"process\":{\"env\":[" VOID "],\"selinuxLabel\":\"u:r:t:s0:c1,c2\"},\"linux\":{\"mountLabel\":"
 		    "\"u:object_r:f:s0:c1,c2\",\"resources\":{\"devices\":[" DENY "]}}}" },
-		{ "an engine's", "{\"process\":{\"selinuxLabel\":\"a:b:c:s0\",\"env\":[" VOID "]},\"linux\":{\"mountLabel\":\"\"}}",
+		{
+		    "an engine's labels are replaced",
+		    "{\"process\":{\"selinuxLabel\":\"a:b:c:s0\",\"env\":[" VOID "]},\"linux\":{\"mountLabel\":\"\"}}",
 		    "{\"process\":{\"selinuxLabel\":\"u:r:t:s0:c1,c2\",\"env\":[" VOID "]},\"linux\":{\"mountLabel\":"
 		    "\"u:object_r:f:s0:c1,c2\",\"resources\":{\"devices\":[" DENY "]}}}" },
 	};
 	static const struct change cgroup[] = {
-		{ "a file system that takes no second label",
+		{ "a cgroup2 mount becomes a cgroup mount, because cgroup2 takes no second label",
 		    "{\"process\":{},\"mounts\":[{\"destination\":\"/c\",\"type\" : \"cgroup2\",\"source\":\"x\",\"options\":[\"ro\"]},"
 		    "{\"destination\":\"/d\",\"type\":\"tmpfs\"}],\"linux\":{}}",
 		    "{\"process\":{\"env\":[" VOID "],\"selinuxLabel\":\"u:r:t:s0:c1,c2\"},\"mounts\":[{\"destination\":\"/c\","
@@ -449,13 +520,15 @@ test_labels(void)
 		    "\"linux\":{\"mountLabel\":\"u:object_r:f:s0:c1,c2\",\"resources\":{\"devices\":[" DENY "]}}}" },
 	};
 	static const struct change kept[] = {
-		{ "which stays where no label is ours",
+		{ "a cgroup2 mount stays if the grant has no mount label",
 		    "{\"process\":{\"env\":[" VOID "]},\"mounts\":[{\"destination\":\"/c\",\"type\":\"cgroup2\"}],\"linux\":{}}",
 		    "{\"process\":{\"env\":[" VOID "],\"selinuxLabel\":\"u:r:t:s0:c1,c2\"},\"mounts\":[{\"destination\":\"/c\","
 		    "\"type\":\"cgroup2\"}],\"linux\":{\"resources\":{\"devices\":[" DENY "]}}}" },
 	};
 	static const struct change one[] = {
-		{ "a mount label that may stay", "{\"process\":{\"env\":[" VOID "]},\"linux\":{\"mountLabel\":\"x\"}}",
+		{
+		    "a mount label stays if the grant has none",
+		    "{\"process\":{\"env\":[" VOID "]},\"linux\":{\"mountLabel\":\"x\"}}",
 		    "{\"process\":{\"env\":[" VOID "],\"selinuxLabel\":\"u:r:t:s0:c1,c2\"},\"linux\":{\"mountLabel\":\"x\","
 		    "\"resources\":{\"devices\":[" DENY "]}}}" },
 	};
@@ -480,7 +553,7 @@ test_labels(void)
 	}
 }
 
-/* A mount whose source would bring in our own files. */
+/* Mounts whose source would show our own files to the container. */
 static void
 test_sources(void)
 {
@@ -523,7 +596,7 @@ test_sources(void)
 	size_t i;
 
 	if (mkdtemp(dir) == NULL) {
-		ok(false, "a directory in /tmp");
+		ok(false, "a directory in /tmp is made");
 		return;
 	}
 	snprintf(etc, sizeof(etc), "%s/etc", dir);
@@ -531,7 +604,7 @@ test_sources(void)
 	snprintf(other, sizeof(other), "%s/other", dir);
 	snprintf(loop, sizeof(loop), "%s/loop", dir);
 	ok(symlink("/etc", etc) == 0 && symlink("/run/gpuhelper/../../run", run) == 0 && symlink("/usr/lib",
-	    other) == 0 && symlink("loop/x", loop) == 0, "links");
+	    other) == 0 && symlink("loop/x", loop) == 0, "symbolic links are made");
 	for (i = 0; i < COUNT(t); i++) {
 		autospec struct spec s;
 
@@ -549,8 +622,9 @@ test_sources(void)
 		}
 		why = (struct why){ 0 };
 		ok(spec_parse(&s, text, strlen(text), &why) == 0 && (sources_check(&s, &why) == 0) == t[i].good,
-		    "a mount of %s (%s %s) %s", t[i].source, t[i].type, t[i].options, t[i].good ? "may be" :
-		    "may not be");
+		    "a mount of %s (%s %s) %s",
+		    t[i].source, t[i].type, t[i].options, t[i].good ? "is accepted" :
+		    "is refused");
 		ok(t[i].good ? why.text[0] == '\0' : why.code == (strstr(why.text, "can't be followed") != NULL ? WHY_DATA : WHY_DENIED),
 		    "  %s", why.text);
 	}
@@ -561,7 +635,10 @@ test_sources(void)
 	rmdir(dir);
 }
 
-/* Whether both texts have the same members in the same order, with the same bytes except in those of «except» (ends with NULL). */
+/*
+ * Whether both texts have the same members in the same order. The members in «except» (ends with
+ * NULL) may differ; all others have the same bytes.
+ */
 static bool
 same_but(const struct doc *a, uint32_t x, const struct doc *b, uint32_t y, const char *const *except)
 {
@@ -604,7 +681,8 @@ check_fixture(const char *name, const char *old, const struct edits *with)
 	    process) &&
 	    same_but(&a, doc_get(&a, 0, "linux"), &b, doc_get(&b, 0, "linux"), lin) &&
 	    same_but(&a, doc_get(&a, doc_get(&a, 0, "linux"), "resources"), &b,
-	    doc_get(&b, doc_get(&b, 0, "linux"), "resources"), resources), "  only what is to change changes");
+	    doc_get(&b, doc_get(&b, 0, "linux"), "resources"), resources),
+	    "  only the members that must change have changed");
 	j = json_loads(new, JSON_REJECT_DUPLICATES, NULL);
 	json_array_foreach(json_object_get(json_object_get(j, "process"), "env"), i, rules) {
 		s = json_string_value(rules);
@@ -612,12 +690,14 @@ check_fixture(const char *name, const char *old, const struct edits *with)
 		    100 : 0;
 		n += strstr(s, "GPUHELPER_TOKEN") == s ? 100 : 0;
 	}
-	is_int(n, 1, "  NVIDIA_VISIBLE_DEVICES=void once, no token");
+	is_int(n, 1, "  NVIDIA_VISIBLE_DEVICES=void is there once, and no token");
 	rules = json_object_get(json_object_get(json_object_get(j, "linux"), "resources"), "devices");
-	is_int(json_array_size(rules), 2 + (with != NULL ? 2 : 0), "  its own rule and the denial before it");
+	is_int(json_array_size(rules), 2 + (with != NULL ? 2 : 0),
+	    "  the config's own rule stands after the denial");
 	json_decref(j);
 	if (with == NULL)
-		is_str(again = composed(new, with, true, &why), new, "  and the second time nothing");
+		is_str(again = composed(new, with, true, &why), new,
+		    "  a second run changes nothing");
 }
 
 static void
@@ -639,7 +719,7 @@ test_fixtures(const char *dir)
 
 #if !defined(__SANITIZE_ADDRESS__)
 /*
- * Memory that runs out: the nth allocation fails, and the second time all after it, too.  The
+ * Memory runs out: the nth allocation fails, and in the second pass all after it fail, too. The
  * result is the right text or a refusal.
  */
 static const char full[] = "{\"ociVersion\":\"1.0.0\",\"root\":{\"p\\u0061th\":\"r\"},\"process\":{\"user\":{\"uid\":1,"
@@ -658,7 +738,7 @@ static const char full[] = "{\"ociVersion\":\"1.0.0\",\"root\":{\"p\\u0061th\":\
     "\"access\":\"r\"}]},"
     "\"maskedPaths\":[\"/m\"]}}";
 
-/* Everything that the wrapper does with a bundle's text; the new text, or NULL. */
+/* All that the wrapper does with a bundle's text. Returns the new text, or NULL. */
 static char *
 everything(struct why *why)
 {
@@ -689,7 +769,7 @@ test_memory(void)
 	long n, all;
 
 	right = everything(&why);
-	if (!ok(right != NULL, "with memory enough: %s", why.text))
+	if (!ok(right != NULL, "with enough memory, the text is made: %s", why.text))
 		return;
 	for (n = 1;; n++) {
 		for (all = 0; all < 2; all++) {
@@ -697,7 +777,7 @@ test_memory(void)
 			fail_at = n;
 			new = everything(&why);
 			if (fail_at > 0)
-				break;	/* there are fewer than n */
+				break;	/* the text takes fewer than n allocations */
 			fail_at = -1;
 			refused += new == NULL;
 			if ((new == NULL ? why.code != WHY_NONE : strcmp(new, right) == 0) || wrong++ >= 5)
@@ -713,18 +793,22 @@ test_memory(void)
 	fail_at = -1;
 	free(new);
 	free(right);
-	is_int(wrong, 0, "whichever of %ld allocations fails, the text is right or there is none", n - 1);
-	ok(n > 150 && refused > 150, "most of them refuse it (%u)", refused);
+	is_int(wrong, 0,
+	    "whichever of %ld allocations fails, the result is the right text or a refusal", n - 1);
+	ok(n > 150 && refused > 150, "most failing allocations lead to a refusal (%u)", refused);
 }
 #else
 static void
 test_memory(void)
 {
-	skip("memory that runs out", "a sanitizer has its own allocator");
+	skip("when memory runs out", "a sanitizer has its own allocator");
 }
 #endif
 
-/* A rootless runtime makes no nodes, so they are among the mounts; the request's own mounts on those paths are removed. */
+/*
+ * A rootless runtime makes no nodes, so the nodes are among the mounts. The config's own nodes on
+ * these paths are removed.
+ */
 static void
 test_bound(void)
 {
@@ -742,13 +826,18 @@ test_bound(void)
 	with.nodes_bound = false;
 	made = composed(text, &with, true, &why);
 	edits_free(&with);
-	ok(made != NULL && strstr(made, "\"path\":\"/dev/bound0\",\"type\":\"c\",\"major\":99") != NULL, "a node is made");
-	ok(bound != NULL && strstr(bound, "\"path\":\"/dev/bound0\"") == NULL, "a bound one is not");
-	ok(bound != NULL && strstr(bound, "\"destination\":\"/dev/bound0\"") != NULL, "it is a mount");
-	ok(bound != NULL && strstr(bound, "\"major\":99,\"minor\":7") != NULL, "with its rule");
+	ok(made != NULL &&
+	    strstr(made, "\"path\":\"/dev/bound0\",\"type\":\"c\",\"major\":99") != NULL,
+	    "a node that the runtime makes is added to the devices");
+	ok(bound != NULL && strstr(bound, "\"path\":\"/dev/bound0\"") == NULL,
+	    "a bind-mounted node is not added to the devices");
+	ok(bound != NULL && strstr(bound, "\"destination\":\"/dev/bound0\"") != NULL,
+	    "a bind-mounted node is added to the mounts");
+	ok(bound != NULL && strstr(bound, "\"major\":99,\"minor\":7") != NULL,
+	    "a bind-mounted node gets its device rule");
 }
 
-/* A CDI spec's nodes may have names that are not ours. */
+/* A CDI spec's nodes may have unusual names. */
 static void
 test_odd_node(void)
 {
@@ -760,7 +849,7 @@ test_odd_node(void)
 	edits_add_node(&with, &odd);
 	text = composed("{\"process\":{},\"linux\":{}}", &with, true, &why);
 	ok(text != NULL && strstr(text, "[{\"path\":\"/dev/\\\",\\\\\",\"type\":\"c\",\"major\":240,") != NULL,
-	    "a node's path is a string, whatever is in it");
+	    "a node's path is escaped");
 	free(text);
 	edits_free(&with);
 }

@@ -1,6 +1,6 @@
 /*
- * read/conf.c, read/policyread.c and read/settingsread.c: a file is read exactly, or refused with all its errors and
- * their lines.
+ * read/conf.c, read/policyread.c and read/settingsread.c: a file is read exactly, or it is refused
+ * with all its errors and their lines.
  */
 #include <time.h>
 
@@ -16,7 +16,7 @@
 
 const char *__lsan_default_suppressions(void);
 
-/* libconfig 1.5 leaks the string that it was reading at a syntax error. */
+/* libconfig 1.5 leaks the string that it reads when a syntax error comes. */
 const char *
 __lsan_default_suppressions(void)
 {
@@ -24,13 +24,19 @@ __lsan_default_suppressions(void)
 }
 
 #define TEXT(s) (s), sizeof(s) - 1
-/* Line 1 of what is otherwise a whole policy, and of one whose lines begin at 2. */
+/*
+ * Line 1 of a policy that is complete without its other lines; then policies whose tested line is
+ * line 2.
+ */
 #define P "pipeline = \"a/b\"; folders = ( { path = \"/srv/x\"; } );\n"
 #define C "identity = \"caller\"; callers = [ \"me\" ]; folders = ( { path = \"/srv/x\"; } );\n"
 #define IN_GPU(s) "pipeline = \"a/b\"; gpus = (\n{ vendor = \"amd\"; " s " } );\n"
 #define IN_FOLDER(s) "pipeline = \"a/b\"; folders = (\n{ " s " } );\n"
 
-/* Each fault as «LINE: text», with «warning: » before a warning's text; the caller frees. */
+/*
+ * Each fault as «LINE: text», with «warning: » before the text of a warning. The caller frees the
+ * result.
+ */
 static char *
 listed(const struct faults *f)
 {
@@ -81,14 +87,17 @@ check_refused(const struct wrong *t, size_t n, bool settings)
 		faults = settings ? settings_faults(t[i].text, t[i].len, &good) : policy_faults(t[i].text, t[i].len,
 		    &good);
 		ok(!good, "refused: %.100s", t[i].text);
-		is_str(faults, t[i].faults, "  with all that is wrong");
+		is_str(faults, t[i].faults, "  with all its faults");
 	}
 }
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define NO_QUOTE "a double quote (\") is missing on this line: a string begins and ends on one line"
 
-/* Texts that libconfig accepts although they may not mean what they say, and the reverse. */
+/*
+ * Texts that libconfig accepts although they may not mean what they seem to, and texts that it
+ * refuses.
+ */
 static void
 test_text_refused(void)
 {
@@ -153,7 +162,7 @@ test_text_refused(void)
 	check_refused(t, COUNT(t), false);
 }
 
-/* One mistake gives one line, which names it. */
+/* One mistake gives one line, which names the mistake. */
 static void
 test_one_a_cause(void)
 {
@@ -204,32 +213,35 @@ test_one_a_cause(void)
 	check_refused(settings, COUNT(settings), true);
 }
 
-/* Texts that look dangerous and are not, and other editors' texts. */
+/* Valid texts that look dangerous, and texts as other editors write them. */
 static void
 test_text_taken(void)
 {
 	static const struct wrong good[] = {
 		{ TEXT(P), NULL },
-		{ TEXT("pipeline = \"a/b\"; folders = ( { path = \"/srv/x\"; } )"), "no newline at the end" },
-		{ TEXT(P "# last"), "no newline after a comment" },
-		{ TEXT(P "// last"), "nor after the other kind" },
-		{ TEXT(P "/* last */"), "nor after the third" },
-		{ TEXT(P "jobs = [ \"a\" ]"), "nor after a list" },
-		{ TEXT(P "# @include \"x\"\n"), "@include in a comment" },
-		{ TEXT(P "/*\n@include \"x\"\n*/\n"), "in a long one" },
+		{ TEXT("pipeline = \"a/b\"; folders = ( { path = \"/srv/x\"; } )"),
+		    "a file without a newline at its end" },
+		{ TEXT(P "# last"), "a file that ends with a # comment" },
+		{ TEXT(P "// last"), "a file that ends with a // comment" },
+		{ TEXT(P "/* last */"), "a file that ends with a /* */ comment" },
+		{ TEXT(P "jobs = [ \"a\" ]"), "a file that ends with a list" },
+		{ TEXT(P "# @include \"x\"\n"), "@include in a # comment" },
+		{ TEXT(P "/*\n@include \"x\"\n*/\n"), "@include in a /* */ comment" },
 		{ TEXT(P "jobs = [ \"@include\", \"# no comment\", \"/* nor this\", \"// nor this\" ];\n"),
-		    "in a string" },
-		{ TEXT(P "jobs = [ \"a\\\\\", \"\\\"\" ]; # \"\n"), "a backslash and a quote in a string" },
-		{ TEXT(P "/* /* // # */ jobs = [ \"a\" ];\n"), "comments do not nest" },
-		{ TEXT(P "/***/ jobs = [ \"a\" ]; /**/\n"), "short comments" },
-		{ TEXT(P "# /*\njobs = [ \"a\" ];\n"), "a long one does not begin in a short one" },
+		    "@include and comment signs in a string" },
+		{ TEXT(P "jobs = [ \"a\\\\\", \"\\\"\" ]; # \"\n"),
+		    "a backslash and a quote in a string" },
+		{ TEXT(P "/* /* // # */ jobs = [ \"a\" ];\n"),
+		    "a /* */ comment with comment signs in it" },
+		{ TEXT(P "/***/ jobs = [ \"a\" ]; /**/\n"), "short /* */ comments" },
+		{ TEXT(P "# /*\njobs = [ \"a\" ];\n"), "/* in a # comment" },
 		{ TEXT("# one\r\npipeline = \"a/b\";\r\nfolders = ( { path = \"/srv/x\"; } );\r\n"), "CRLF" },
-		{ TEXT(P "jobs : ( \"a\" ),\n"), "libconfig's other spellings" },
+		{ TEXT(P "jobs : ( \"a\" ),\n"), "the other spellings of libconfig" },
 		{ TEXT("pipeline = \"a/\" \"b\";\nfolders = ( { path = \"/srv\"\n\"/x\" } )"),
-		    "strings one after another" },
+		    "adjacent strings" },
 		{ TEXT(P "jobs = [ \"\xc3\xa4\" ]; # \xe2\x82\xac\n"), "UTF-8" },
 		{ TEXT(P "instance_vars = { a = { b = { c = { d = { e = { f = [ \"x\" ]; }; }; }; }; }; };\n"),
-		    "eight brackets" },
+		    "eight nested brackets" },
 		{ TEXT(P "instance_vars = { a = 0; b = 7; c = 999999999; d = TRUE; };\n"), "plain numbers" },
 	};
 	size_t i;
@@ -239,12 +251,12 @@ test_text_taken(void)
 		bool is_good;
 
 		faults = policy_faults(good[i].text, good[i].len, &is_good);
-		ok(is_good, "taken: %s", good[i].faults != NULL ? good[i].faults : "a policy");
+		ok(is_good, "accepted: %s", good[i].faults != NULL ? good[i].faults : "a policy");
 		is_str(faults, "", "  without a fault");
 	}
 }
 
-/* The line of a fault, with any line ends and comments before it. */
+/* The line number of a fault is right after all kinds of line ends and comments. */
 static void
 test_lines(void)
 {
@@ -289,20 +301,21 @@ test_all_faults(void)
 
 	check_refused(t, COUNT(t), false);
 	policy_parse("20-y.conf", t[0].text, t[0].len, &p, &f);
-	is_int(faults_refuse(&f, "20-y.conf", &why), -1, "the first of them");
+	is_int(faults_refuse(&f, "20-y.conf", &why), -1, "faults_refuse() refuses");
 	is_str(why.text, "20-y.conf:1: pipeline must be \"TEAM/PIPELINE\"; \"train\" is not",
-	    "is the reason that others hear");
-	is_int(why.code, WHY_CONFIG, "as a fault of the configuration");
+	    "the reason is the first fault");
+	is_int(why.code, WHY_CONFIG, "the code is that of a configuration fault");
 	faults_free(&f);
 	fault_add(&f, 3, true, "a warning");
 	faults_refuse(&f, "x", &why);
-	is_str(why.text, "out of memory", "a warning alone is no reason");
+	is_str(why.text, "out of memory", "a warning is no reason to refuse");
 	fault_add(&f, 0, false, "no\nline");
 	faults_refuse(&f, "x", &why);
-	is_str(why.text, "x: no?line", "a fault of the file as a whole has no line, and is printable");
+	is_str(why.text, "x: no?line",
+	    "the reason for a fault of the whole file has no line number, and is printable");
 }
 
-/* The number of faults in one file is limited: garbage is not read to its end. */
+/* The number of faults for one file is limited, so that garbage is not read to its end. */
 static void
 test_many_faults(void)
 {
@@ -318,7 +331,7 @@ test_many_faults(void)
 	faults = policy_faults(b.p, b.len, &good);
 	for (p = faults; (p = strchr(p, '\n')) != NULL; p++)
 		lines++;
-	is_int(lines, 20, "twenty of thirty bad lines are told");
+	is_int(lines, 20, "twenty of thirty bad lines are reported");
 	free(faults);
 	buf_free(&b);
 	for (i = 0; i < 10001; i++)
@@ -329,13 +342,14 @@ test_many_faults(void)
 		buf_printf(&b, ", { path = \"/srv/%d\"; }", i);
 	buf_puts(&b, ");");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(good, "4096 folders in a list: %s", faults);
+	ok(good, "4096 folders in a list are accepted: %s", faults);
 	free(faults);
 	b.len -= 2;
 	buf_puts(&b, ", { path = \"/srv/x\"; } );");
 	faults = policy_faults(b.p, b.len, &good);
-	is_str(faults, "1: folders has 4097 entries: at most 4096 are read", "one more is refused");
-	ok(!good, "  whatever else it says");
+	is_str(faults, "1: folders has 4097 entries: at most 4096 are read",
+	    "one folder more is refused");
+	ok(!good, "  even though the rest of the file is valid");
 	free(faults);
 }
 
@@ -353,12 +367,12 @@ test_many_gpus(void)
 		buf_puts(&b, ", { vendor = \"amd\"; }");
 	buf_puts(&b, ");");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(good, "64 rules for GPUs: %s", faults);
+	ok(good, "64 rules for GPUs are accepted: %s", faults);
 	free(faults);
 	b.len -= 2;
 	buf_puts(&b, ", { vendor = \"amd\"; } );");
 	faults = policy_faults(b.p, b.len, &good);
-	is_str(faults, "1: gpus has 65 entries: at most 64 are read", "one more is refused");
+	is_str(faults, "1: gpus has 65 entries: at most 64 are read", "one rule more is refused");
 	free(faults);
 }
 
@@ -374,11 +388,12 @@ test_sizes(void)
 	while (b.len < CONF_MAX)
 		buf_puts(&b, "x");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(good, "as large as a file may be: %s", faults);
+	ok(good, "a file of the greatest size is accepted: %s", faults);
 	free(faults);
 	buf_puts(&b, "x");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(!good && strcmp(faults, "0: has 262145 bytes: at most 262144 are read") == 0, "one byte more is refused");
+	ok(!good && strcmp(faults, "0: has 262145 bytes: at most 262144 are read") == 0,
+	    "a file that is one byte larger is refused");
 	free(faults);
 	buf_free(&b);
 	buf_puts(&b, P "instance_vars = {\n");
@@ -386,12 +401,13 @@ test_sizes(void)
 		buf_printf(&b, "v%d=%d\n", i, i);
 	buf_puts(&b, "}; ");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(good, "2048 settings in a group are taken: %.60s", faults);
+	ok(good, "2048 settings in a group are accepted: %.60s", faults);
 	free(faults);
 	b.len -= 3;
 	buf_puts(&b, "x = 1; };");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(!good && strcmp(faults, "2051: more than 2048 settings in one group") == 0, "2049 are refused: %.60s",
+	ok(!good && strcmp(faults, "2051: more than 2048 settings in one group") == 0,
+	    "2049 settings in a group are refused: %.60s",
 	    faults);
 	free(faults);
 	buf_free(&b);
@@ -400,12 +416,13 @@ test_sizes(void)
 		buf_printf(&b, "%s{path=\"/x/%04d\";access=\"ro\";submounts=false;relabel=\"no\"}", i ? ",\n" : "", i);
 	buf_puts(&b, ");\n");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(good, "many settings in many groups are taken: %.60s", faults);
+	ok(good, "many settings in many groups are accepted: %.60s", faults);
 	free(faults);
 	b.len -= 3;
 	buf_puts(&b, ",{path=\"/y\";access=\"ro\";submounts=false;}, { access = \"ro\"; } );");
 	faults = policy_faults(b.p, b.len, &good);
-	ok(!good && strncmp(faults, "4096: more than 16384 settings in one file", 42) == 0, "but not without end: %.60s",
+	ok(!good && strncmp(faults, "4096: more than 16384 settings in one file", 42) == 0,
+	    "too many settings in one file are refused: %.60s",
 	    faults);
 	free(faults);
 }
@@ -425,9 +442,10 @@ check_time(const char *begin, const char *piece, const char *end, const char *wh
 	start = clock();
 	faults = policy_faults(b.p, b.len, &good);
 	if (emulated())
-		skip(what, "an emulator's time says nothing");
+		skip(what, "times under an emulator mean nothing");
 	else
-		ok(clock() - start < CLOCKS_PER_SEC / 5, "%s: judged within 200 ms (%.50s)", what, faults);
+		ok(clock() - start < CLOCKS_PER_SEC / 5,
+		    "%s: judged within 200 ms (%.50s)", what, faults);
 	free(faults);
 }
 
@@ -442,16 +460,18 @@ test_time(void)
 	check_time("", "a={", "", "groups in groups");
 	check_time(P "jobs=(", "\"\",", "", "a list without end");
 	check_time(P "jobs=[", "\"a\",", "\"a\"];", "a long list of strings");
-	check_time(P "jobs=(", "\"\",", "\"\");", "a long list of wrong ones");
+	check_time(P "jobs=(", "\"\",", "\"\");", "a long list of empty strings");
 	check_time(P "jobs=[1", ",1", "];", "a long list of numbers");
 	check_time("pipeline = \"a/b\";gpus=({devices=[", "\"0\",", "\"0\"];});", "a long list of devices");
 	check_time(P "gpus=(", "{},", "{});", "a long list of groups");
-	check_time(P "instance_vars={a=(", "{},", "{});};", "one that may be as long");
+	check_time(P "instance_vars={a=(", "{},", "{});};",
+	    "a long list of groups in instance_vars");
 	check_time(P, "/**/", "", "comments");
-	check_time(P "jobs=[", "\"a\" ", "];", "strings one after another");
+	check_time(P "jobs=[", "\"a\" ", "];", "adjacent strings");
 	check_time(P, "[", "", "brackets");
 	check_time(P, "$", "", "garbage");
-	check_time(P "instance_vars={", "aaaaaaaaaaaaaaaaaaaaaaaaaaa:1,", "};", "the same name again and again");
+	check_time(P "instance_vars={", "aaaaaaaaaaaaaaaaaaaaaaaaaaa:1,", "};",
+	    "the same name again and again");
 }
 
 static void
@@ -620,7 +640,7 @@ test_folder_types(void)
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"/y*\";")), "2: target is one path, without * and ?" },
 		{ TEXT(IN_FOLDER("path = \"/srv/x*\"; subfolders = true;")),
 		    "2: a path with * or ? can't also say subfolders" },
-		/* a pattern's matches on every host */
+		/* a pattern is refused for each path that it matches on every host */
 		{ TEXT(IN_FOLDER("path = \"/p*\"; target = \"/x\";")), NEVER("/proc") },
 		{ TEXT(IN_FOLDER("path = \"/???\"; target = \"/x\";")), NEVER("/sys") "\n" NEVER("/dev") "\n"
 		    OURS("/etc/gpuhelper")
@@ -644,7 +664,7 @@ test_folder_types(void)
 		bool is_good;
 
 		faults = policy_faults(good[i], strlen(good[i]), &is_good);
-		ok(is_good, "taken: %.90s: %s", good[i], faults);
+		ok(is_good, "accepted: %.90s: %s", good[i], faults);
 	}
 }
 
@@ -676,13 +696,14 @@ test_whole_policy(void)
 
 	check_refused(t, COUNT(t), false);
 	warned = policy_faults(TEXT("identity = \"caller\"; folders = ( { path = \"/srv/x\"; } );"), &good);
-	ok(good, "a policy for every caller");
+	ok(good, "a policy for every caller is accepted");
 	is_str(warned, "0: warning: identity = \"caller\" without callers covers every container of every member of "
 	    "group "
-	    "gpuhelper, and of root", "  is warned of");
+	    "gpuhelper, and of root", "  with a warning");
 	nothing = policy_faults(TEXT("pipeline = \"a/b\";"), &good);
-	ok(good, "a policy that gives nothing");
-	is_str(nothing, "0: warning: this policy gives nothing: neither gpus nor folders", "  too");
+	ok(good, "a policy that gives nothing is accepted");
+	is_str(nothing, "0: warning: this policy gives nothing: neither gpus nor folders",
+	    "  with a warning");
 }
 
 static void
@@ -710,42 +731,49 @@ test_policy_read(void)
 
 	policy_parse("10-ml.conf", TEXT(text), &p, &f);
 	if (!is_str(faults = listed(&f), "1: warning: pipeline \"ml-*/tr/ain\" means one whose name is "
-	    "\"tr/ain\", with a slash in it; jobs and instance_vars are settings of their own", "a policy with everything"))
+	    "\"tr/ain\", with a slash in it; jobs and instance_vars are settings of their own",
+	    "a policy with every key is read"))
 		return;
-	is_str(p.name, "10-ml.conf", "its name");
-	is_str(p.team, "ml-*", "the team, up to the first slash");
-	is_str(p.pipeline, "tr/ain", "the pipeline, all after it");
-	ok(p.has_jobs && p.jobs.n == 2 && strcmp(p.jobs.v[1], "eval-*") == 0, "jobs");
-	ok(p.instance_vars.there && p.instance_vars.name.n == 5, "instance_vars");
-	is_str(instance_var(&p.instance_vars, "branch"), "\"main\"", "  a text");
-	is_str(instance_var(&p.instance_vars, "list"), "[1,2]", "  a list");
-	is_str(instance_var(&p.instance_vars, "mixed"), "[\"a\",{\"b\":false}]", "  of anything");
+	is_str(p.name, "10-ml.conf", "the policy has its file's name");
+	is_str(p.team, "ml-*", "the team is the part before the first slash");
+	is_str(p.pipeline, "tr/ain", "the pipeline is the rest, with its slash");
+	ok(p.has_jobs && p.jobs.n == 2 && strcmp(p.jobs.v[1], "eval-*") == 0, "jobs are read");
+	ok(p.instance_vars.there && p.instance_vars.name.n == 5, "instance_vars are read");
+	is_str(instance_var(&p.instance_vars, "branch"), "\"main\"", "  a string");
+	is_str(instance_var(&p.instance_vars, "list"), "[1,2]", "  a list of numbers");
+	is_str(instance_var(&p.instance_vars, "mixed"), "[\"a\",{\"b\":false}]",
+	    "  a list of mixed values");
 	is_str(instance_var(&p.instance_vars, "n"), "7", "  a number");
-	is_str(instance_var(&p.instance_vars, "yes"), "true", "  yes or no");
-	is_str(identity_name(p.identity), "claim", "identity");
-	ok(p.has_callers && p.callers.n == 2 && strcmp(p.callers.v[0], "concourse") == 0, "callers");
-	if (is_int(p.gpus, 4, "gpus")) {
+	is_str(instance_var(&p.instance_vars, "yes"), "true", "  a boolean");
+	is_str(identity_name(p.identity), "claim", "the identity is read");
+	ok(p.has_callers && p.callers.n == 2 && strcmp(p.callers.v[0], "concourse") == 0,
+	    "callers are read");
+	if (is_int(p.gpus, 4, "four GPU rules are read")) {
 		ok(p.gpu[0].vendor == GPU_NVIDIA && p.gpu[0].devices.n == 3 && p.gpu[0].count == 64 &&
 		    p.gpu[0].sharing == SHARING_SHARED && p.gpu[0].share_limit == 1024 && p.gpu[0].wait == 86400 &&
 		    p.gpu[0].capabilities == (GPU_CAP_VIDEO | GPU_CAP_NGX) && p.gpu[0].line == 4,
-		    "a rule with everything");
+		    "a GPU rule with every key is read");
 		ok(p.gpu[1].vendor == GPU_INTEL && p.gpu[1].count == 1 && p.gpu[1].sharing == SHARING_EXCLUSIVE &&
 		    p.gpu[1].share_limit == 0 && p.gpu[1].wait == 0 &&
 		    p.gpu[1].capabilities == (GPU_CAP_COMPUTE | GPU_CAP_UTILITY),
-		    "the defaults: one GPU, exclusive, to compute");
-		ok(p.gpu[3].vendor == GPU_AMD && p.gpu[3].line == 7, "each with its line");
+		    "the defaults of a GPU rule are one GPU, exclusive, for compute");
+		ok(p.gpu[3].vendor == GPU_AMD && p.gpu[3].line == 7, "each GPU rule has its line");
 		ok(p.gpu[2].nodes == (FURTHER_IMEX | FURTHER_GDRDRV) && p.gpu[2].nodes_line == 7 && p.gpu[3].nodes == 0,
-		    "nodes of other drivers");
+		    "nodes of other drivers are read");
 	}
-	if (is_int(p.folders, 2, "folders")) {
+	if (is_int(p.folders, 2, "two folders are read")) {
 		ok(!p.folder[0].writable && p.folder[0].subfolders && !p.folder[0].submounts &&
-		    p.folder[0].target == NULL && p.folder[0].relabel == RELABEL_NO, "ro");
-		is_int(p.folder[1].relabel, RELABEL_PRIVATE, "relabelled");
+		    p.folder[0].target == NULL && p.folder[0].relabel == RELABEL_NO,
+		    "a read-only folder is read");
+		is_int(p.folder[1].relabel, RELABEL_PRIVATE, "the relabel key of a folder is read");
 		ok(p.folder[1].writable && p.folder[1].submounts && strcmp(p.folder[1].target, "/out") == 0,
-		    "rw, elsewhere");
+		    "a writable folder with a target is read");
 	}
-	ok(strcmp(p.selinux_type, "nvidia_container_t") == 0 && strcmp(p.selinux_level, "auto") == 0, "selinux");
-	ok(p.env.n == 2 && strcmp(p.env.v[0], "A=1=2") == 0 && strcmp(p.env.v[1], "b_9= ") == 0, "env");
+	ok(strcmp(p.selinux_type, "nvidia_container_t") == 0 &&
+	    strcmp(p.selinux_level, "auto") == 0,
+	    "the selinux group is read");
+	ok(p.env.n == 2 && strcmp(p.env.v[0], "A=1=2") == 0 && strcmp(p.env.v[1], "b_9= ") == 0,
+	    "env is read");
 }
 
 static void
@@ -754,13 +782,13 @@ test_policy_defaults(void)
 	autofaults struct faults f = { 0 };
 	autopolicy struct policy p;
 
-	ok(policy_parse("x", TEXT(P), &p, &f), "the least");
+	ok(policy_parse("x", TEXT(P), &p, &f), "the smallest policy is read");
 	ok(p.issuer == NULL && p.identity == IDENTITY_TOKEN && !p.has_jobs && !p.has_callers &&
 	    !p.instance_vars.there && p.gpus == 0 &&
 	    p.selinux_type == NULL && !p.folder[0].writable && !p.folder[0].subfolders,
-	    "asks for a token, gives what it says, read-only");
+	    "the defaults are a token, and read-only access to the named folders");
 	ok(strcmp(identity_name(IDENTITY_TOKEN), "token") == 0 && strcmp(identity_name(IDENTITY_CALLER), "caller") == 0,
-	    "the names of identities");
+	    "the identities have their names");
 }
 
 static void
@@ -861,23 +889,28 @@ test_issuers(void)
 	for (i = 0; i < ISSUERS_MAX; i++)
 		buf_printf(&b, "%s{ url = \"https://%d\"; audience = \"x\"; keys = \"/k\"; }", i ? "," : "", i);
 	buf_puts(&b, ");");
-	ok(settings_parse(b.p, b.len, &s, &f) && s.issuers == ISSUERS_MAX, "%d issuers", ISSUERS_MAX);
+	ok(settings_parse(b.p, b.len, &s, &f) && s.issuers == ISSUERS_MAX,
+	    "%d issuers are accepted", ISSUERS_MAX);
 	settings_free(&s);
 	b.len -= 2;
 	buf_puts(&b, ",{} );");
 	ok(!settings_parse(b.p, b.len, &s, &f) && strcmp(f.v[0].text, "issuers has 33 entries: at most 32 are read") == 0,
-	    "one more is refused");
+	    "one issuer more is refused");
 	settings_free(&s);
 	faults_free(&f);
-	ok(settings_parse(TEXT("issuers = ( );"), &s, &f) && s.issuers == 0, "no issuers");
+	ok(settings_parse(TEXT("issuers = ( );"), &s, &f) && s.issuers == 0,
+	    "an empty list of issuers is accepted");
 	settings_free(&s);
 	ok(settings_parse(TEXT("issuers = ( { " WHOLE " },\n { url = \"https://b\"; audience = \"b\"; keys = \"/b\"; "
-	    "max_age = 60; keys_max_age = 0; token_reuse = \"allow\"; } );"), &s, &f) && s.issuers == 2, "two issuers");
+	    "max_age = 60; keys_max_age = 0; token_reuse = \"allow\"; } );"), &s, &f) &&
+	    s.issuers == 2,
+	    "two issuers are read");
 	ok(strcmp(s.issuer[0].url, "https://ci.example.org") == 0 && strcmp(s.issuer[0].audience, "gpu") == 0 &&
 	    strcmp(s.issuer[0].keys, "/etc/gpuhelper/keys/ci.json") == 0 && s.issuer[0].max_age > 0 &&
-	    s.issuer[0].keys_max_age == 172800 && !s.issuer[0].reuse && s.issuer[0].line == 1, "one with the defaults");
+	    s.issuer[0].keys_max_age == 172800 && !s.issuer[0].reuse && s.issuer[0].line == 1,
+	    "an issuer with defaults is read");
 	ok(s.issuer[1].max_age == 60 && s.issuer[1].keys_max_age == 0 && s.issuer[1].reuse && s.issuer[1].line == 2,
-	    "one with its own");
+	    "an issuer with values of its own is read");
 	settings_free(&s);
 }
 
@@ -891,31 +924,35 @@ test_settings_read(void)
 	autofaults struct faults f = { 0 };
 	struct settings s;
 
-	ok(settings_parse(TEXT(""), &s, &f), "an empty file");
+	ok(settings_parse(TEXT(""), &s, &f), "an empty file is accepted");
 	ok(s.runtime == NULL && s.volumes.n == 5 && strlist_has(&s.volumes, "/worker-state/volumes") &&
 	    s.privileged == PRIVILEGED_HIDE_GPUS && !s.grant_unasked && !s.allow_integrated && !s.unenforced &&
-	    !s.audit_plain && !s.plain_container && s.max_wait == 240, "is the defaults");
+	    !s.audit_plain && !s.plain_container && s.max_wait == 240,
+	    "an empty file gives the defaults");
 	ok(s.placeholder_init.n == 2 && strlist_has(&s.placeholder_init, "/tmp/gdn-init") &&
 	    strlist_has(&s.placeholder_init, "/tmp/garden-init") && s.idle == IDLE_GIVE_BACK && s.first_exec == 30 &&
-	    s.left_behind == 60, "those of containers that pause, too");
+	    s.left_behind == 60, "an empty file gives the defaults for containers that pause");
 	settings_free(&s);
-	ok(settings_parse(TEXT(text), &s, &f) && f.n == 0, "every setting");
+	ok(settings_parse(TEXT(text), &s, &f) && f.n == 0, "a file with every setting is accepted");
 	ok(strcmp(s.runtime, "/usr/sbin/runc") == 0 && s.volumes.n == 2 && strcmp(s.volumes.v[1], "/b/c") == 0 &&
 	    s.privileged == PRIVILEGED_DENY && s.grant_unasked && s.allow_integrated && s.unenforced && s.audit_plain &&
-	    s.plain_container && s.max_wait == 0, "is read, in place of the defaults");
+	    s.plain_container && s.max_wait == 0, "every setting replaces its default");
 	settings_free(&s);
 	ok(settings_parse(TEXT("volumes = [ ];\nprivileged = \"allow\"\nunenforced = \"deny\" # last"), &s, &f) &&
 	    f.n == 0 &&
-	    s.volumes.n == 0 && s.privileged == PRIVILEGED_ALLOW && !s.unenforced, "no volumes but the bundle");
-	ok(s.door == DOOR_AUTO, "the door is found by itself");
+	    s.volumes.n == 0 && s.privileged == PRIVILEGED_ALLOW && !s.unenforced,
+	    "an empty list of volumes leaves the bundle alone as a root");
+	ok(s.door == DOOR_AUTO, "the door is found automatically by default");
 	settings_free(&s);
-	ok(settings_parse(TEXT("door = \"socket\";"), &s, &f) && s.door == DOOR_BY_SOCKET, "or named");
+	ok(settings_parse(TEXT("door = \"socket\";"), &s, &f) && s.door == DOOR_BY_SOCKET,
+	    "the door may be the socket");
 	settings_free(&s);
-	ok(settings_parse(TEXT("door = \"setuid\";"), &s, &f) && s.door == DOOR_BY_SETUID, "either");
+	ok(settings_parse(TEXT("door = \"setuid\";"), &s, &f) && s.door == DOOR_BY_SETUID,
+	    "the door may be the setuid helper");
 	settings_free(&s);
 }
 
-/* What happens to containers that pause. */
+/* The settings for containers that pause. */
 static void
 test_settings_idle(void)
 {
@@ -945,9 +982,9 @@ test_settings_idle(void)
 
 		ok(settings_parse(t[i].text, strlen(t[i].text), &s, &f) && f.n == 0, "%s", t[i].text);
 		ok(s.idle == t[i].idle && s.first_exec == t[i].first_exec && s.left_behind == t[i].left_behind &&
-		    s.placeholder_init.n == t[i].inits, "  is read");
+		    s.placeholder_init.n == t[i].inits, "  the values are read");
 		ok(t[i].inits == 0 || t[i].inits == 2 || strcmp(s.placeholder_init.v[t[i].inits - 1], "/pause") == 0,
-		    "  a list in place of the defaults");
+		    "  a list replaces the default list");
 		settings_free(&s);
 	}
 }
@@ -974,7 +1011,8 @@ test_salvage(void)
 	for (i = 0; i < COUNT(t); i++) {
 		autofree char *path = settings_salvage_runtime(t[i].text);
 
-		is_str(path, t[i].path, "the runtime saved from a broken file: %s", t[i].text);
+		is_str(path, t[i].path,
+		    "the runtime is salvaged from a broken file: %s", t[i].text);
 	}
 }
 
@@ -994,7 +1032,7 @@ test_examples(const char *dir)
 
 		snprintf(path, sizeof(path), "%s/../policy.d/%s", dir, names[i]);
 		if ((f = fopen(path, "r")) == NULL) {
-			ok(false, "%s is there", names[i]);
+			ok(false, "%s exists", names[i]);
 			continue;
 		}
 		len = fread(text, 1, sizeof(text) - 1, f);

@@ -1,6 +1,6 @@
 /*
- * user/console.c: the line reaches the engine's terminal, also while the task writes to it already, and so does all
- * that the task wrote.  The test is the runtime, the task and the engine at once.
+ * user/console.c: the line reaches the engine's terminal even while the task writes to it, and so
+ * does the task's own output. The test plays the runtime, the task and the engine at once.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -76,7 +76,10 @@ receive_terminal(int from)
 	return fd;
 }
 
-/* As crun does: the task writes before anyone has the terminal. It has no session of its own, so nothing is hung up. */
+/*
+ * Does what crun does: the task writes before the engine has the terminal. The terminal is no
+ * session's, so the task's end hangs nothing up.
+ */
 static void
 be_runtime_and_task(const char *path, bool writes_first)
 {
@@ -101,7 +104,9 @@ be_runtime_and_task(const char *path, bool writes_first)
 	_exit(task == -1 || waitpid(task, &i, 0) != task || i != 0);
 }
 
-/* Reads all that the terminal shows, and counts the task's bytes beside the line. */
+/*
+ * Reads all that the terminal shows. Tells whether the line is there, and counts the task's bytes.
+ */
 static bool
 shows(int terminal, bool *line, size_t *task)
 {
@@ -120,7 +125,7 @@ shows(int terminal, bool *line, size_t *task)
 	return strlen(all) == len;
 }
 
-/* One task; true if the line is there, and all of the task's output. */
+/* Runs one task. Returns true if the terminal shows the line and all of the task's output. */
 static bool
 task_is_told(bool writes_first)
 {
@@ -163,10 +168,12 @@ main(void)
 	if (mkdtemp(top) == NULL)
 		return 2;
 	alarm(120);
-	ok(task_is_told(false), "a task that writes nothing has the line");
+	ok(task_is_told(false), "the line reaches the terminal of a task that writes nothing");
 	for (i = 0; i < ROUNDS && task_is_told(true); i++)
 		;
-	ok(i == ROUNDS, "a task that writes meanwhile has the line and all of its own output (%d times)", ROUNDS);
+	ok(i == ROUNDS,
+	    "the line and all output reach the terminal of a task that writes meanwhile (%d times)",
+	    ROUNDS);
 	rmdir(top);
 	return done_testing();
 }

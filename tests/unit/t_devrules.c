@@ -1,6 +1,6 @@
 /*
- * pure/devrules.c: with the resulting rules no GPU node can be opened, and no other device is lost or gained, in the
- * models of devmodel.h.
+ * pure/devrules.c: under the resulting rules no GPU node can be opened, and no other device is lost
+ * or gained. This holds in each model of devmodel.h.
  */
 #include "devmodel.h"
 #include "rnd.h"
@@ -13,7 +13,7 @@ static uint64_t seed = 195;
 
 static const char *const model_names[] = { "runc", "crun on v1", "crun on v2" };
 
-/* The list of a plan, followed by «more». */
+/* The rules of a plan, followed by «more». */
 static size_t
 planned(const struct devplan *p, const struct devrule *old, const struct devrule *more, size_t m, struct devrule *out)
 {
@@ -26,7 +26,7 @@ planned(const struct devplan *p, const struct devrule *old, const struct devrule
 	return p->n + m;
 }
 
-/* The host's /proc/devices in these tests; the second column says which are GPUs. */
+/* The host's /proc/devices in these tests. */
 static struct devmajor known[] = {
 	{ 1, 'c', "mem" }, { 5, 'c', "/dev/tty" }, { 5, 'c', "/dev/console" }, { 10, 'c', "misc" }, { 136, 'c', "pts" },
 	{ 195, 'c', "nvidia" }, { 195, 'c', "nvidiactl" }, { 226, 'c', "drm" }, { 234, 'c', "kfd" },
@@ -34,7 +34,8 @@ static struct devmajor known[] = {
 	{ 511, 'c', "nvidia-caps" }, { 7, 'b', "loop" }, { 8, 'b', "sd" }, { 195, 'b', "not-a-gpu" },
 	{ 510, 'b', "nvidia-not" },
 };
-static const uint32_t gpu_majors[] = { 195, 226, 261, 234, 510, 511 };	/* 261: known only by its number */
+/* 261: known only by its number */
+static const uint32_t gpu_majors[] = { 195, 226, 261, 234, 510, 511 };
 static const struct {
 	char type;
 	uint32_t major;
@@ -43,7 +44,7 @@ static const uint32_t minors[] = { 0, 1, 3, 128, 229, 255 };
 
 static struct devmajors host = { .v = known, .n = COUNT(known) };
 
-/* Whether any GPU's node is open, except those in «granted». */
+/* Whether a GPU's node can be opened that is not in «granted». */
 static bool
 leaks(const struct set *s, const struct devrule *granted, size_t n, bool driver_absent)
 {
@@ -62,7 +63,10 @@ leaks(const struct set *s, const struct devrule *granted, size_t n, bool driver_
 	return false;
 }
 
-/* Whether the second set gives something that the first one did not (reading, writing, making; each by itself). */
+/*
+ * Whether the second set allows something that the first one does not. Reading, writing and making
+ * count separately.
+ */
 static bool
 gained(const struct set *before, const struct set *after)
 {
@@ -86,7 +90,7 @@ gained(const struct set *before, const struct set *after)
 	return false;
 }
 
-/* Whether only some minors of this major are denied. */
+/* Whether a rule denies only some minors of this major. */
 static bool
 has_hole(const struct devrule *rules, size_t n, char type, uint32_t major)
 {
@@ -99,7 +103,7 @@ has_hole(const struct devrule *rules, size_t n, char type, uint32_t major)
 	return false;
 }
 
-/* Whether a device with a driver here that is no GPU was lost. */
+/* Whether a device was lost that is no GPU and has a driver here. */
 static bool
 lost(const struct set *before, const struct set *after, const struct devrule *rules, size_t n)
 {
@@ -107,7 +111,7 @@ lost(const struct set *before, const struct set *after, const struct devrule *ru
 	size_t i, k;
 
 	for (i = 0; i < COUNT(others); i++) {
-		/* everything but some minors is allowed, which an allow-list must spell out */
+		/* the old rules allow all but some minors; an allow-list cannot express this */
 		if (before->default_allow && !after->default_allow && has_hole(rules, n, others[i].type,
 		    others[i].major))
 			continue;
@@ -142,33 +146,36 @@ wrong_plan(const struct devrule *rules, size_t n, const struct devrule *granted,
 	devrules_hide_gpus(rules, n, &host, g > 0, &p);
 	len = planned(&p, rules, granted, g, after);
 	for (m = 0; m < MODELS && wrong == NULL; m++) {
-		/* a list without its start means what runc makes of it */
+		/*
+		 * crun on v1 starts an incomplete list with everything allowed; compare with what
+		 * runc makes of the list
+		 */
 		read_rules(&was, m == CRUN_V1 && !has_default(rules, n) ? RUNC : m, rules, n);
 		read_rules(&is, m, after, len);
 		if (leaks(&is, granted, g, false))
 			wrong = "a GPU can be opened";
 		else if (gained(&was, &is))
-			wrong = "something can be opened that could not be";
+			wrong = "a device can be opened that could not be opened before";
 		else if (is.refused && !was.refused)
-			wrong = "no container, where there was one";
+			wrong = "the new list is refused, and the old one was not";
 		else if (!was.refused && m == RUNC && lost(&was, &is, rules, n))
-			wrong = "something is lost";
+			wrong = "a device can no longer be opened";
 	}
-	/* a second run keeps what was hidden */
+	/* a second run changes nothing */
 	devrules_hide_gpus(after, len, &host, g > 0, &q);
 	len2 = planned(&q, after, granted, g, again);
 	if (wrong == NULL && g == 0 && q.changed)
-		wrong = "not the same the second time";
+		wrong = "a second run reports a change";
 	if (wrong == NULL && (len2 != len || memcmp(again, after, len * sizeof(again[0])) != 0))
-		wrong = "another list the second time";
+		wrong = "a second run gives another list";
 	if (wrong == NULL && !p.changed && (p.n != n || memcmp(after, rules, n * sizeof(rules[0])) != 0))
-		wrong = "changed, and said to be unchanged";
+		wrong = "the plan changed the list and reports no change";
 	devplan_free(&p);
 	devplan_free(&q);
 	return wrong;
 }
 
-/* "A c 1:* rw": A allows, D denies. */
+/* One rule a line: "# allow c 1:* rw". */
 static void
 print_rules(const struct devrule *r, size_t n)
 {
@@ -209,7 +216,8 @@ test_random(void)
 		n = rnd(9);
 		for (k = 0; k < n; k++)
 			random_rule(&rules[k], i % 3 == 0);
-		if (i % 3 == 0 && n > 0)	/* privileged: everything, then exceptions */
+		/* privileged: everything is allowed, with exceptions */
+		if (i % 3 == 0 && n > 0)
 			rules[0] = (struct devrule){ .allow = true, .type = 'a', .major = ANY, .minor = ANY,
 			    .access = "rwm" };
 		g = rnd(2) ? COUNT(grant) : 0;
@@ -222,8 +230,10 @@ test_random(void)
 			print_rules(rules, n);
 		}
 	}
-	is_int(wrong, 0, "30000 random lists, for runc and crun: no GPU opens, nothing else is gained or lost");
-	ok(granted > 10000, "with grants and without");
+	is_int(wrong, 0,
+	    "30000 random lists, for runc and crun: no GPU can be opened, and no other device is "
+	    "gained or lost");
+	ok(granted > 10000, "many of the lists come with a grant");
 }
 
 struct table {
@@ -244,72 +254,92 @@ struct table {
 #define DENY_GPUS D('c', 195, ANY, RWM), D('c', 226, ANY, RWM), D('c', 261, ANY, RWM), D('c', 234, ANY, RWM), \
     D('c', 510, ANY, RWM), D('c', 511, ANY, RWM)
 
-/* Lists of engines, and the resulting rules one by one. */
+/* The lists of engines, and each resulting rule. */
 static void
 test_table(void)
 {
 	static const struct table t[] = {
-		{ "no rules: a denial of all", { { 0 } }, 0, false, { D('a', ANY, ANY, RWM) }, 1 },
-		{ "Concourse's: one too", { A('c', 10, 229, RWM) },
+		{ "an empty list becomes a denial of all", { { 0 } }, 0, false,
+		    { D('a', ANY, ANY, RWM) }, 1 },
+		{ "Concourse's list gets a denial of all", { A('c', 10, 229, RWM) },
 		    1, false, { D('a', ANY, ANY, RWM), A('c', 10, 229, RWM) }, 2 },
-		{ "podman's stays", { D('a', ANY, ANY, RWM), A('c', 1, 3, RWM) }, 2, false,
+		{ "podman's list has a denial of all and stays",
+		    { D('a', ANY, ANY, RWM), A('c', 1, 3, RWM) }, 2, false,
 		    { D('a', ANY, ANY, RWM), A('c', 1, 3, RWM) }, 2 },
-		{ "a GPU's rule goes", { D('a', ANY, ANY, RWM), A('c', 195, 0, "rw"), A('c', 1, 3, RWM), A('c', 226,
+		{ "a rule for a GPU is removed",
+		    { D('a', ANY, ANY, RWM), A('c', 195, 0, "rw"), A('c', 1, 3, RWM), A('c', 226,
 		    ANY, "r") }, 4, false,
 		    { D('a', ANY, ANY, RWM), A('c', 1, 3, RWM) }, 2 },
-		{ "making GPU nodes may stay", { D('a', ANY, ANY, RWM), A('c', 195, ANY, "m"), A('c', ANY, ANY, "m") },
+		{ "a rule that allows only making GPU nodes stays",
+		    { D('a', ANY, ANY, RWM), A('c', 195, ANY, "m"), A('c', ANY, ANY, "m") },
 		    3, false,
 		    { D('a', ANY, ANY, RWM), A('c', 195, ANY, "m"), A('c', ANY, ANY, "m") }, 3 },
-		{ "block devices of a GPU's number may stay", { D('a', ANY, ANY, RWM), A('b', 195, ANY, RWM), A('b',
+		{ "a rule for block devices with a GPU's number stays",
+		    { D('a', ANY, ANY, RWM), A('b', 195, ANY, RWM), A('b',
 		    ANY, ANY, RWM) }, 3, false,
 		    { D('a', ANY, ANY, RWM), A('b', 195, ANY, RWM), A('b', ANY, ANY, RWM) }, 3 },
-		{ "a wildcard becomes the other majors", { D('a', ANY, ANY, RWM), A('c', ANY, ANY, "rw"), A('c', 1, 3,
+		{ "a wildcard becomes rules for the other majors",
+		    { D('a', ANY, ANY, RWM), A('c', ANY, ANY, "rw"), A('c', 1, 3,
 		    RWM) }, 3, false,
 		    { D('a', ANY, ANY, RWM), EVERY_CHAR("rw"), A('c', 1, 3, RWM) }, 6 },
-		{ "one over majors too", { D('a', ANY, ANY, RWM), A('c', ANY, 0, "r") }, 2, false,
+		{ "a wildcard over majors alone becomes rules for the other majors",
+		    { D('a', ANY, ANY, RWM), A('c', ANY, 0, "r") }, 2, false,
 		    { D('a', ANY, ANY, RWM), A('c', 1, 0, "r"), A('c', 5, 0, "r"), A('c', 10, 0, "r"), A('c', 136, 0,
 		    "r") }, 5 },
-		{ "what is taken back of it is not given", { D('a', ANY, ANY, RWM), A('c', ANY, ANY, RWM), D('c', ANY,
+		{ "access that a later rule denies is not given",
+		    { D('a', ANY, ANY, RWM), A('c', ANY, ANY, RWM), D('c', ANY,
 		    ANY, "w") }, 3, false,
 		    { D('a', ANY, ANY, RWM), EVERY_CHAR("rm"), D('c', ANY, ANY, "w") }, 6 },
-		{ "all of it neither", { D('a', ANY, ANY, RWM), A('c', ANY, ANY, "rw"), D('c', ANY, ANY, "rw") },
+		{ "a wildcard that a later rule denies wholly gives no rules",
+		    { D('a', ANY, ANY, RWM), A('c', ANY, ANY, "rw"), D('c', ANY, ANY, "rw") },
 		    3, false,
 		    { D('a', ANY, ANY, RWM), D('c', ANY, ANY, "rw") }, 2 },
-		{ "what is before the last word on everything does not count", { A('c', 195, 0, RWM), A('a', ANY, ANY,
+		{ "rules before the last rule for all devices stay",
+		    { A('c', 195, 0, RWM), A('a', ANY, ANY,
 		    RWM),
 		    D('a', ANY, ANY, RWM) }, 3, false, { A('c', 195, 0, RWM), A('a', ANY, ANY, RWM), D('a', ANY, ANY,
 		    RWM) }, 3 },
-		{ "privileged: denials go last", { A('a', ANY, ANY, RWM), D('c', 1, 3, RWM) }, 2, false,
+		{ "in a privileged list, denials are added at the end",
+		    { A('a', ANY, ANY, RWM), D('c', 1, 3, RWM) }, 2, false,
 		    { A('a', ANY, ANY, RWM), D('c', 1, 3, RWM), DENY_GPUS }, 8 },
 		{ "once", { A('a', ANY, ANY, RWM), D('c', 195, ANY, RWM), D('c', 226, ANY, "rw"), D('c', 261, 0, RWM) },
 		    4, false,
 		    { A('a', ANY, ANY, RWM), D('c', 195, ANY, RWM), D('c', 226, ANY, "rw"), D('c', 261, 0, RWM), D('c',
 		    226, ANY, RWM),
 		    D('c', 261, ANY, RWM), D('c', 234, ANY, RWM), D('c', 510, ANY, RWM), D('c', 511, ANY, RWM) }, 9 },
-		{ "but again where something was allowed since", { A('a', ANY, ANY, RWM), D('c', 195, ANY, RWM), A('c',
+		{ "a GPU is denied again after a later rule that allows it",
+		    { A('a', ANY, ANY, RWM), D('c', 195, ANY, RWM), A('c',
 		    195, 0, RWM) }, 3, false,
 		    { A('a', ANY, ANY, RWM), D('c', 195, ANY, RWM), A('c', 195, 0, RWM), DENY_GPUS }, 9 },
-		{ "a grant turns privileged around", { A('a', ANY, ANY, RWM) }, 1, true,
+		{ "with a grant, a privileged list becomes an allow-list",
+		    { A('a', ANY, ANY, RWM) }, 1, true,
 		    { D('a', ANY, ANY, RWM), EVERY_CHAR(RWM), EVERY_BLOCK }, 9 },
-		{ "what was denied is not given", { A('a', ANY, ANY, RWM), D('b', ANY, ANY, RWM), D('c', 5, ANY, "w"),
+		{ "with a grant, denied access is not given",
+		    { A('a', ANY, ANY, RWM), D('b', ANY, ANY, RWM), D('c', 5, ANY, "w"),
 		    D('c', ANY, ANY, "m") }, 4,
 		    true, { D('a', ANY, ANY, RWM), A('c', 1, ANY, "rw"), A('c', 5, ANY, "r"), A('c', 10, ANY, "rw"),
 		    A('c', 136, ANY, "rw") }, 5 },
-		{ "nor a major with a hole in it", { A('a', ANY, ANY, RWM), D('c', 1, 3, "rw"), D('b', ANY, 0, RWM) },
+		{ "with a grant, a major with a denied minor is not given",
+		    { A('a', ANY, ANY, RWM), D('c', 1, 3, "rw"), D('b', ANY, 0, RWM) },
 		    3, true,
 		    { D('a', ANY, ANY, RWM), A('c', 1, ANY, "m"), A('c', 5, ANY, RWM), A('c', 10, ANY, RWM), A('c', 136,
 		    ANY, RWM) }, 5 },
-		{ "but what was allowed again", { A('a', ANY, ANY, RWM), D('c', 1, 3, "rw"), D('b', ANY, ANY, "w"),
+		{ "with a grant, access that was allowed again is given",
+		    { A('a', ANY, ANY, RWM), D('c', 1, 3, "rw"), D('b', ANY, ANY, "w"),
 		    A('c', 1, 3, "rw"),
 		    A('b', ANY, ANY, RWM) }, 5, true, { D('a', ANY, ANY, RWM), EVERY_CHAR(RWM), EVERY_BLOCK }, 9 },
-		{ "a wildcard with a hole in it: no runtime but crun could punch it, so nothing is given back",
+		{ "a wildcard with a denied minor gives nothing (only crun could express it)",
 		    { D('a', ANY, ANY, RWM), A('c', ANY, ANY, "rw"), D('c', ANY, 5, "rw") }, 3, false,
 		    { D('a', ANY, ANY, RWM), D('c', ANY, 5, "rw") }, 2 },
-		{ "but what the hole leaves", { D('a', ANY, ANY, RWM), A('c', ANY, ANY, RWM), D('c', ANY, 5, "rw") }, 3, false,
+		{ "a wildcard with a denied minor gives the access that is not denied",
+		    { D('a', ANY, ANY, RWM), A('c', ANY, ANY, RWM), D('c', ANY, 5, "rw") }, 3,
+		    false,
 		    { D('a', ANY, ANY, RWM), EVERY_CHAR("m"), D('c', ANY, 5, "rw") }, 6 },
-		{ "and a hole that is filled again before is none", { D('a', ANY, ANY, RWM), D('c', ANY, 5, "rw"), A('c', ANY, ANY,
+		{ "a denial before the wildcard is no exception from it",
+		    { D('a', ANY, ANY, RWM), D('c', ANY, 5, "rw"), A('c', ANY, ANY,
 		    "rw") }, 3, false, { D('a', ANY, ANY, RWM), D('c', ANY, 5, "rw"), EVERY_CHAR("rw") }, 6 },
-		{ "numbers that no device has stay", { D('a', ANY, ANY, RWM), A('c', 4294967294, 1, RWM), A('c',
+		{ "rules with impossible numbers stay",
+		    { D('a', ANY, ANY, RWM), A('c', 4294967294, 1, RWM), A('c',
 		    8589934787, 1, RWM) }, 3,
 		    false, { D('a', ANY, ANY, RWM), A('c', 4294967294, 1, RWM), A('c', 8589934787, 1, RWM) }, 3 },
 	};
@@ -327,12 +357,14 @@ test_table(void)
 		if (!ok(k == n && n == t[i].m, "%s", t[i].what))
 			print_rules(after, n);
 		ok(p.changed == (n != t[i].n || memcmp(after, t[i].rules, n * sizeof(after[0])) != 0) && !p.failed,
-		    "  and says whether it changed");
+		    "  and the plan says whether the list changed");
 		devplan_free(&p);
 	}
 }
 
-/* The driver may be loaded after the container's start: fixed numbers count even without it. */
+/*
+ * The driver may be loaded after the container starts. Fixed numbers count even without the driver.
+ */
 static void
 test_no_driver(void)
 {
@@ -353,9 +385,10 @@ test_no_driver(void)
 		n = planned(&p, lists[i], NULL, 0, after);
 		for (m = 0; m < MODELS; m++) {
 			read_rules(&s, m, after, n);
-			ok(!leaks(&s, NULL, 0, true), "%s, list %zu: no GPU opens, also where no driver is loaded yet",
+			ok(!leaks(&s, NULL, 0, true),
+			    "%s, list %zu: no GPU can be opened even if no driver is loaded yet",
 			    model_names[m], i);
-			ok(lets(&s, 'c', 5, 0, 3), "  and a terminal does");
+			ok(lets(&s, 'c', 5, 0, 3), "  a terminal can be opened");
 		}
 		devplan_free(&p);
 	}
@@ -368,14 +401,16 @@ test_keep(void)
 	struct devplan p;
 
 	devrules_keep(3, &p);
-	ok(p.n == 3 && !p.changed && p.v[0].keep && p.v[2].keep && p.v[2].old == 2, "every rule may stay");
+	ok(p.n == 3 && !p.changed && p.v[0].keep && p.v[2].keep && p.v[2].old == 2,
+	    "devrules_keep() keeps every rule");
 	devplan_add(&p, &grant);
-	ok(p.n == 4 && p.changed && !p.v[3].keep && p.v[3].rule.major == 195, "and one more come");
+	ok(p.n == 4 && p.changed && !p.v[3].keep && p.v[3].rule.major == 195,
+	    "a rule is added to the plan");
 	devplan_free(&p);
-	ok(p.n == 0 && p.v == NULL, "a plan is freed");
+	ok(p.n == 0 && p.v == NULL, "devplan_free() empties the plan");
 }
 
-/* The models themselves: what the sources say about these lists. */
+/* The models themselves: what the sources of the runtimes and the kernel say about these lists. */
 static void
 test_models(void)
 {
@@ -389,25 +424,27 @@ test_models(void)
 	read_rules(&s, RUNC, none, 0);
 	ok(leaks(&s, NULL, 0, false) == false, "runc denies what no rule allows");
 	read_rules(&s, CRUN_V2, none, 0);
-	ok(leaks(&s, NULL, 0, false) == false, "so does crun on v2");
+	ok(leaks(&s, NULL, 0, false) == false, "crun on v2 denies what no rule allows");
 	read_rules(&s, CRUN_V1, none, 0);
-	ok(leaks(&s, NULL, 0, false), "crun on v1 leaves it open");
+	ok(leaks(&s, NULL, 0, false), "crun on v1 allows what no rule denies");
 	read_rules(&s, RUNC, open, 1);
-	ok(leaks(&s, NULL, 0, false) && !s.refused, "everything is allowed");
+	ok(leaks(&s, NULL, 0, false) && !s.refused, "runc allows everything if a rule says so");
 	read_rules(&s, RUNC, hole, 2);
-	ok(s.refused, "runc refuses a hole in a wildcard");
+	ok(s.refused, "runc refuses an exception from a wildcard");
 	read_rules(&s, CRUN_V1, hole, 2);
 	ok(!s.refused && !lets(&s, 'c', 195, 0, 1) && lets(&s, 'c', 195, 0, 4) && lets(&s, 'c', 1, 0, 3),
-	    "the kernel, where all is allowed, takes it for a denial");
+	    "if all is allowed, the kernel takes an exception from a wildcard for a denial");
 	read_rules(&s, CRUN_V1, closed, 3);
-	ok(!s.refused && lets(&s, 'c', 195, 0, 3), "and, where all is denied, overlooks it");
+	ok(!s.refused && lets(&s, 'c', 195, 0, 3),
+	    "if all is denied, the kernel ignores an exception from a wildcard");
 	read_rules(&s, CRUN_V2, hole, 2);
 	ok(!lets(&s, 'c', 195, 0, 3) && lets(&s, 'c', 195, 0, 4) == false && lets(&s, 'c', 1, 0, 3),
-	    "crun on v2 punches it");
+	    "crun on v2 applies an exception from a wildcard");
 	read_rules(&s, RUNC, back, 2);
 	ok(lets(&s, 'c', 195, 0, 1) && !lets(&s, 'c', 195, 0, 2) && !lets(&s, 'c', 195, 0, 3) && lets(&s, 'c', 195, 0,
 	    5) &&
-	    !lets(&s, 'c', 195, 1, 1) && !lets(&s, 'b', 195, 0, 1), "access is taken back letter by letter");
+	    !lets(&s, 'c', 195, 1, 1) && !lets(&s, 'b', 195, 0, 1),
+	    "each letter of an access is denied separately");
 }
 
 int

@@ -1,5 +1,6 @@
 /*
- * pure/doc.c: which texts are JSON documents; unchanged parts keep every byte; and, on random texts, jansson agrees.
+ * pure/doc.c: which texts are JSON documents. Unchanged parts keep every byte. For random texts,
+ * jansson gives the same answers.
  */
 #include <jansson.h>
 #include <time.h>
@@ -41,7 +42,7 @@ test_accepted(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		ok(parses(good[i], strlen(good[i]), &why), "taken: %s %s", good[i], why.text);
+		ok(parses(good[i], strlen(good[i]), &why), "accepted: %s %s", good[i], why.text);
 }
 
 static void
@@ -149,23 +150,25 @@ test_refused(void)
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		ok(!parses(bad[i].text, bad[i].len, &why), "refused: %s", bad[i].text);
-		is_str(why.text, bad[i].why, "  which is said");
+		is_str(why.text, bad[i].why, "  the message says why");
 	}
-	ok(!parses("1", (size_t)INT32_MAX, &why), "what is larger than any config.json is not even looked at");
-	is_str(why.text, "larger than 2 GiB", "  which is said");
-	is_int(why.code, WHY_DATA, "  and is the sender's fault");
+	ok(!parses("1", (size_t)INT32_MAX, &why),
+	    "a text that is larger than any config.json is refused unread");
+	is_str(why.text, "larger than 2 GiB", "  the message says why");
+	is_int(why.code, WHY_DATA, "  the code says that the text is at fault");
 }
 
-/* Keys that differ, although a prefix or a NUL makes them look alike. */
+/* Keys that differ, although one is a prefix of the other or they differ only after a NUL. */
 static void
 test_keys_apart(void)
 {
 	struct why why;
 
-	ok(parses(TEXT("{\"a\":1,\"a\\u0000\":2,\"a\\u0000b\":3,\"aa\":4}"), &why), "keys are compared whole: %s",
+	ok(parses(TEXT("{\"a\":1,\"a\\u0000\":2,\"a\\u0000b\":3,\"aa\":4}"), &why),
+	    "keys are compared as a whole: %s",
 	    why.text);
-	ok(parses(TEXT("[{\"a\":1},{\"a\":1}]"), &why), "each object has its own keys");
-	ok(parses(TEXT("{\"a\":{\"a\":1}}"), &why), "an inner one too");
+	ok(parses(TEXT("[{\"a\":1},{\"a\":1}]"), &why), "two objects may have the same key");
+	ok(parses(TEXT("{\"a\":{\"a\":1}}"), &why), "an inner object may have the same key");
 }
 
 static void
@@ -179,31 +182,32 @@ test_limits(void)
 		buf_puts(&b, "[");
 	for (i = 0; i < DOC_DEPTH; i++)
 		buf_puts(&b, "]");
-	ok(parses(b.p, b.len, &why), "%d lists in one another", DOC_DEPTH);
+	ok(parses(b.p, b.len, &why), "%d nested lists are accepted", DOC_DEPTH);
 	buf_free(&b);
 	for (i = 0; i <= DOC_DEPTH; i++)
 		buf_puts(&b, i % 2 ? "{\"a\":" : "[");
-	ok(!parses(b.p, b.len, &why), "%d are too deep", DOC_DEPTH + 1);
-	is_str(why.text, "line 1 column 193: nested too deep", "  which is said, with the place");
+	ok(!parses(b.p, b.len, &why), "%d nested lists and objects are refused", DOC_DEPTH + 1);
+	is_str(why.text, "line 1 column 193: nested too deep", "  the message says where");
 	buf_free(&b);
 
 	buf_puts(&b, "[0");
 	for (i = 2; i < DOC_NODES; i++)
 		buf_puts(&b, ",0");
 	buf_puts(&b, "]");
-	ok(parses(b.p, b.len, &why), "%d values in all", DOC_NODES);
+	ok(parses(b.p, b.len, &why), "%d values are accepted", DOC_NODES);
 	b.p[b.len - 1] = ',';
 	buf_puts(&b, "0]");
-	ok(!parses(b.p, b.len, &why), "one more is too many");
-	ok(strstr(why.text, "too many values") != NULL, "  which is said: %s", why.text);
+	ok(!parses(b.p, b.len, &why), "one value more is refused");
+	ok(strstr(why.text, "too many values") != NULL, "  the message says why: %s", why.text);
 	buf_free(&b);
 	buf_puts(&b, "{\"k0\":0");
 	for (i = 1; i < DOC_NODES / 2; i++)
 		buf_printf(&b, ",\"k%d\":0", i);
-	ok(!parses(b.p, b.len, &why) && strstr(why.text, "too many values") != NULL, "keys are values too");
+	ok(!parses(b.p, b.len, &why) && strstr(why.text, "too many values") != NULL,
+	    "keys count as values");
 }
 
-/* Many keys, sorted or not, take little time. */
+/* A text with many keys takes little time, whether the keys are sorted or not. */
 static void
 test_time(void)
 {
@@ -216,14 +220,14 @@ test_time(void)
 		buf_printf(&b, "%s\"\\u00%02xk%d\":0", i ? "," : "{", 0x41 + i % 26, i);
 	buf_puts(&b, "}");
 	start = clock();
-	ok(parses(b.p, b.len, &why), "190000 keys: %s", why.text);
-	ok(clock() - start < 2 * CLOCKS_PER_SEC, "take less than two seconds");
+	ok(parses(b.p, b.len, &why), "190000 keys are accepted: %s", why.text);
+	ok(clock() - start < 2 * CLOCKS_PER_SEC, "they take less than two seconds");
 	buf_free(&b);
 	for (i = 0; i < 190000; i++)
 		buf_puts(&b, i ? ",[" : "[[");
 	start = clock();
-	ok(!parses(b.p, b.len, &why), "brackets without end");
-	ok(clock() - start < 2 * CLOCKS_PER_SEC, "neither");
+	ok(!parses(b.p, b.len, &why), "brackets without end are refused");
+	ok(clock() - start < 2 * CLOCKS_PER_SEC, "they take less than two seconds");
 }
 
 static void
@@ -240,39 +244,45 @@ test_strings(void)
 	uint32_t n;
 	char *s;
 
-	ok(!parses(TEXT(text), &why), "an escape in an escape is none");
-	if (!ok(doc_parse(&d, TEXT(good), &why) == 0, "strings"))
+	ok(!parses(TEXT(text), &why), "an escape within an escape is refused");
+	if (!ok(doc_parse(&d, TEXT(good), &why) == 0, "a list of strings is read"))
 		return;
 	n = doc_first(&d, 0);
-	is_str(s = doc_string(&d, n), "plain", "a plain one");
+	is_str(s = doc_string(&d, n), "plain", "a plain string is read");
 	free(s);
 	ok(doc_equals(&d, n, "plain") && !doc_equals(&d, n, "plai") && !doc_equals(&d, n, "plainx") &&
-	    !doc_equals(&d, n, ""), "is equal to itself alone");
+	    !doc_equals(&d, n, ""), "a plain string equals no other string");
 	n = doc_next(&d, n);
-	is_str(s = doc_string(&d, n), "A\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\\/\b\f\r\t", "every escape");
+	is_str(s = doc_string(&d, n), "A\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\\/\b\f\r\t",
+	    "a string with every escape is read");
 	free(s);
-	ok(doc_equals(&d, n, "A\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\\/\b\f\r\t"), "compares as what it stands for");
+	ok(doc_equals(&d, n, "A\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\\/\b\f\r\t"),
+	    "an escaped string is compared by its value");
 	n = doc_next(&d, n);
-	ok(doc_string(&d, n) == NULL, "a string with a NUL is none that C can hold");
-	ok(!doc_equals(&d, n, "a") && !doc_equals(&d, n, "a\\u0000b"), "and is equal to no part of it");
+	ok(doc_string(&d, n) == NULL, "a string with a NUL has no C string");
+	ok(!doc_equals(&d, n, "a") && !doc_equals(&d, n, "a\\u0000b"),
+	    "a string with a NUL equals no part of it");
 	n = doc_next(&d, n);
-	ok(doc_string(&d, n) == NULL && !doc_equals(&d, n, "7"), "a number is no string");
+	ok(doc_string(&d, n) == NULL && !doc_equals(&d, n, "7"), "a number is not a string");
 	n = doc_next(&d, n);
-	ok(doc_equals(&d, n, ""), "an empty one");
+	ok(doc_equals(&d, n, ""), "an empty string equals itself");
 	n = doc_next(&d, n);
-	ok(doc_equals(&d, n, "\x7f"), "capital hex digits");
-	ok(doc_next(&d, n) == DOC_NONE, "then none follows");
+	ok(doc_equals(&d, n, "\x7f"), "capital hex digits are read");
+	ok(doc_next(&d, n) == DOC_NONE, "after the last element comes none");
 	n = doc_next(&d, doc_first(&d, 0));
 	ok(doc_contains(&d, n, "") && doc_contains(&d, n, "A\n\xc3\xa9\xe2\x82\xac") && !doc_contains(&d, n,
 	    "A\n\xc3\xa9\xe2\x82\xad") &&
 	    !doc_contains(&d, n, "A\n\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"\\/\b\f\r\tx") && !doc_contains(&d, 0, ""),
-	    "what a string begins with");
+	    "a string contains its beginning");
 	ok(doc_contains(&d, n, "\n\xc3\xa9") && doc_contains(&d, n, "\r\t") && doc_contains(&d, n, "\t") &&
-	    !doc_contains(&d, n, "\tx") && !doc_contains(&d, n, "\r\r"), "what it has within, and what it ends with");
+	    !doc_contains(&d, n, "\tx") && !doc_contains(&d, n, "\r\r"),
+	    "a string contains its middle and its end");
 	n = doc_next(&d, n);
-	ok(doc_contains(&d, n, "a") && !doc_contains(&d, n, "ab"), "also before a NUL");
-	ok(doc_contains(&d, n, "b"), "and after one");
-	ok(doc_string(&d, DOC_NONE) == NULL && !doc_equals(&d, DOC_NONE, ""), "nothing is no string");
+	ok(doc_contains(&d, n, "a") && !doc_contains(&d, n, "ab"),
+	    "the part before a NUL is found");
+	ok(doc_contains(&d, n, "b"), "the part after a NUL is found");
+	ok(doc_string(&d, DOC_NONE) == NULL && !doc_equals(&d, DOC_NONE, ""),
+	    "a missing value is not a string");
 }
 
 static void
@@ -299,11 +309,11 @@ test_numbers(void)
 
 		v = 4711;
 		ok(doc_parse(&d, t[i].text, strlen(t[i].text), &why) == 0 && doc_i64(&d, 0, &v) == t[i].fits,
-		    "%s %s an int64",
-		    t[i].text, t[i].fits ? "is" : "is not");
-		is_int(v, t[i].fits ? t[i].value : 4711, "  of this value, or left alone");
+		    "%s %s an int64", t[i].text, t[i].fits ? "is" : "is not");
+		is_int(v, t[i].fits ? t[i].value : 4711,
+		    "  the value is the expected one, or untouched");
 	}
-	ok(!doc_i64(&(struct doc){ 0 }, DOC_NONE, &v), "nothing is no number");
+	ok(!doc_i64(&(struct doc){ 0 }, DOC_NONE, &v), "a missing value is not a number");
 }
 
 static void
@@ -315,25 +325,27 @@ test_tree(void)
 	struct why why;
 	uint32_t n;
 
-	if (!ok(doc_parse(&d, TEXT(text), &why) == 0, "a tree"))
+	if (!ok(doc_parse(&d, TEXT(text), &why) == 0, "a nested document is read"))
 		return;
 	n = doc_get(&d, doc_get(&d, 0, "a"), "b");
 	ok(doc_is(&d, n, DOC_ARRAY) && d.node[n].count == 3, "a path of keys leads to a value");
-	ok(doc_is(&d, doc_get(&d, 0, "b"), DOC_TRUE), "a key is found by what it stands for");
+	ok(doc_is(&d, doc_get(&d, 0, "b"), DOC_TRUE), "a key is found by its unescaped name");
 	ok(doc_is(&d, doc_get(&d, 0, "f"), DOC_FALSE) && doc_is(&d, doc_get(&d, 0, "n"), DOC_NULL) &&
 	    doc_is(&d, doc_get(&d, 0, "s"), DOC_STRING) && doc_is(&d, doc_get(&d, 0, "o"), DOC_OBJECT) &&
-	    doc_is(&d, doc_first(&d, n), DOC_NUMBER), "every kind");
-	ok(!doc_is(&d, n, DOC_OBJECT) && !doc_is(&d, DOC_NONE, DOC_NULL), "and no other");
+	    doc_is(&d, doc_first(&d, n), DOC_NUMBER), "each value has its kind");
+	ok(!doc_is(&d, n, DOC_OBJECT) && !doc_is(&d, DOC_NONE, DOC_NULL),
+	    "a value has no other kind");
 	ok(doc_get(&d, 0, "x") == DOC_NONE && doc_get(&d, n, "a") == DOC_NONE && doc_get(&d, DOC_NONE,
 	    "a") == DOC_NONE &&
-	    doc_get(&d, 0, "") == DOC_NONE && doc_get(&d, 0, "aa") == DOC_NONE, "what is not there is not found");
+	    doc_get(&d, 0, "") == DOC_NONE && doc_get(&d, 0, "aa") == DOC_NONE,
+	    "a missing key is not found");
 	ok(doc_first(&d, doc_get(&d, 0, "e")) == DOC_NONE && doc_first(&d, doc_get(&d, 0, "o")) == DOC_NONE &&
 	    doc_first(&d, doc_get(&d, 0, "n")) == DOC_NONE && doc_first(&d, DOC_NONE) == DOC_NONE,
-	    "nothing has no first");
+	    "an empty or missing container has no first element");
 	n = doc_first(&d, 0);
 	ok(doc_equals(&d, n, "a") && doc_is(&d, doc_value(&d, n), DOC_OBJECT),
-	    "keys in their order, with their values");
-	ok(doc_equals(&d, doc_next(&d, n), "e"), "then the next");
+	    "the first key has its value");
+	ok(doc_equals(&d, doc_next(&d, n), "e"), "the next key follows");
 }
 
 /* The text after the edits, which the caller frees. */
@@ -344,7 +356,7 @@ applied(const struct doc *d, struct doc_edits *e)
 	char *s = doc_apply(d, e, &len);
 
 	if (s != NULL && strlen(s) != len)
-		ok(false, "the length that doc_apply() says");
+		ok(false, "doc_apply() returns the length of its text");
 	return s;
 }
 
@@ -359,7 +371,7 @@ test_edits(void)
 	uint32_t n;
 	char *s;
 
-	if (!ok(doc_parse(&d, TEXT(text), &why) == 0, "a document: %s", why.text))
+	if (!ok(doc_parse(&d, TEXT(text), &why) == 0, "a document is read: %s", why.text))
 		return;
 	is_str(s = applied(&d, &e), text, "without edits every byte stays");
 	free(s);
@@ -373,11 +385,11 @@ test_edits(void)
 	is_str(s = applied(&d, &e), "{ \"big\" : \"x\", \"real\":0.10,\"huge\":1e400 , \"zero\":-0,"
 	    "\"s\":\"\\u0041\\/\", "
 	    "\"empty\":{ \"a\":1,\"b\\\"\":2}, \"list\":null ,\"new\":[],\"newer\":{}}\n",
-	    "edits in any order come out in the text's; all else stays");
-	ok(s != NULL && parses(s, strlen(s), &why), "and it is still a document");
+	    "edits in any order are applied in the text's order, and all else stays");
+	ok(s != NULL && parses(s, strlen(s), &why), "the result is still a document");
 	free(s);
 	doc_edits_free(&e);
-	ok(e.n == 0 && e.v == NULL, "edits are freed");
+	ok(e.n == 0 && e.v == NULL, "doc_edits_free() frees the edits");
 }
 
 static void
@@ -388,15 +400,16 @@ test_edits_empty(void)
 	struct why why;
 	char *s;
 
-	ok(doc_parse(&d, TEXT("{}"), &why) == 0, "an empty object");
+	ok(doc_parse(&d, TEXT("{}"), &why) == 0, "an empty object is read");
 	doc_set(&e, &d, 0, "a", "1");
 	doc_set(&e, &d, 0, "b", "2");
 	doc_set(&e, &d, 0, "c", "3");
-	is_str(s = applied(&d, &e), "{\"a\":1,\"b\":2,\"c\":3}", "is filled with commas between, and in order");
+	is_str(s = applied(&d, &e), "{\"a\":1,\"b\":2,\"c\":3}",
+	    "members are added with commas, in order");
 	free(s);
 }
 
-/* Neighbours, the whole document, and edits that must be refused. */
+/* Adjacent edits, an edit of the whole document, and edits that must be refused. */
 static void
 test_edits_order(void)
 {
@@ -407,22 +420,23 @@ test_edits_order(void)
 	uint32_t list, obj;
 	char *s;
 
-	ok(doc_parse(&d, TEXT(text), &why) == 0, "neighbours");
+	ok(doc_parse(&d, TEXT(text), &why) == 0, "a document with adjacent elements is read");
 	list = doc_first(&d, 0);
 	obj = doc_next(&d, list);
 	doc_set(&e, &d, obj, "b", "true");
 	doc_replace(&e, &d, doc_get(&d, obj, "a"), "[0]");
 	doc_replace(&e, &d, doc_first(&d, list), "11");
-	is_str(s = applied(&d, &e), "[[11],{\"a\":[0],\"b\":true}]", "an insertion right after a replacement");
+	is_str(s = applied(&d, &e), "[[11],{\"a\":[0],\"b\":true}]",
+	    "an insertion right after a replacement is applied");
 	free(s);
 	doc_replace(&e, &d, list, "[]");
-	ok(applied(&d, &e) == NULL, "edits that overlap are refused");
+	ok(applied(&d, &e) == NULL, "overlapping edits are refused");
 	doc_edits_free(&e);
 	doc_replace(&e, &d, 0, "{}");
-	is_str(s = applied(&d, &e), "{}", "the document as a whole");
+	is_str(s = applied(&d, &e), "{}", "the whole document is replaced");
 	free(s);
 	e.failed = true;
-	ok(applied(&d, &e) == NULL, "edits that failed are none");
+	ok(applied(&d, &e) == NULL, "edits that ran out of memory are refused");
 	doc_edits_free(&e);
 }
 
@@ -436,23 +450,25 @@ test_lists(void)
 	uint32_t n;
 	char *s;
 
-	ok(doc_parse(&d, TEXT(text), &why) == 0, "lists");
+	ok(doc_parse(&d, TEXT(text), &why) == 0, "a document with lists is read");
 	doc_list_begin(&l, '[');
-	is_str(s = doc_list_end(&l), "[]", "an empty list");
+	is_str(s = doc_list_end(&l), "[]", "an empty list is written");
 	free(s);
 	doc_list_begin(&l, '[');
 	n = doc_first(&d, doc_get(&d, 0, "l"));
 	doc_list_keep(&l, &d, n);
 	doc_list_keep(&l, &d, doc_next(&d, n));
 	doc_list_add(&l, "null");
-	is_str(s = doc_list_end(&l), "[1e400,{\"k\" : [ ] },null]", "elements are kept byte for byte");
+	is_str(s = doc_list_end(&l), "[1e400,{\"k\" : [ ] },null]",
+	    "kept elements keep every byte");
 	free(s);
 	doc_list_begin(&l, '{');
 	n = doc_first(&d, doc_get(&d, 0, "o"));
 	doc_list_add(&l, "\"z\":0");
 	doc_list_keep(&l, &d, n);
 	doc_list_keep(&l, &d, doc_next(&d, n));
-	is_str(s = doc_list_end(&l), "{\"z\":0,\"a\" : 1.50,\"\\u0062\":\"\\/\"}", "and so are members");
+	is_str(s = doc_list_end(&l), "{\"z\":0,\"a\" : 1.50,\"\\u0062\":\"\\/\"}",
+	    "kept members keep every byte");
 	free(s);
 }
 
@@ -473,7 +489,7 @@ same_object(const struct doc *d, uint32_t n, const json_t *j)
 	return members == json_object_size(j) && members == d->node[n].count;
 }
 
-/* Whether our tree equals jansson's. */
+/* Whether our tree is equal to jansson's. */
 static bool
 same_value(const struct doc *d, uint32_t n, const json_t *j)
 {
@@ -511,7 +527,7 @@ same_value(const struct doc *d, uint32_t n, const json_t *j)
 	return false;
 }
 
-/* «taken», «refused», or the point on which we and jansson differ. */
+/* «taken», «refused», or how we differ from jansson. */
 static const char *
 compare(const char *text, size_t len)
 {
@@ -524,19 +540,19 @@ compare(const char *text, size_t len)
 	if (j != NULL) {
 		same = ours && same_value(&d, 0, j);
 		json_decref(j);
-		/* jansson loses a NUL after a number */
+		/* jansson ignores a NUL after a number */
 		if (!ours)
 			return strstr(why.text, "nested too deep") != NULL || memchr(text, '\0', len) != NULL ?
-			    "refused" : "we refuse what jansson takes";
-		return same ? "taken" : "we read something else";
+			    "refused" : "we refuse a text that jansson accepts";
+		return same ? "taken" : "we read another value";
 	}
 	if (!ours)
 		return "refused";
-	/* jansson cannot store this, nor a key with a NUL */
+	/* jansson cannot store such a number, or a key with a NUL */
 	if (json_error_code(&err) == json_error_numeric_overflow ||
 	    json_error_code(&err) == json_error_null_byte_in_key)
 		return "taken";
-	return "we take what jansson refuses";
+	return "we accept a text that jansson refuses";
 }
 
 static size_t
@@ -554,7 +570,7 @@ mutate(char *out, size_t max, const char *from)
 	for (i = rnd(4); i > 0; i--) {
 		at = rnd(len + 1);
 		switch (rnd(5)) {
-		case 0:		/* a bit goes in */
+		case 0:		/* insert a bit */
 			bit = bits[rnd(sizeof(bits) / sizeof(bits[0]))];
 			n = strlen(bit);
 			if (len + n >= max)
@@ -563,21 +579,21 @@ mutate(char *out, size_t max, const char *from)
 			memcpy(out + at, bit, n);
 			len += n;
 			break;
-		case 1:		/* some bytes go */
+		case 1:		/* remove some bytes */
 			n = rnd(4);
 			n = n > len - at ? len - at : n;
 			memmove(out + at, out + at + n, len - at - n);
 			len -= n;
 			break;
-		case 2:		/* a byte changes */
+		case 2:		/* change a byte */
 			if (at < len)
 				out[at] = (char)rnd(256);
 			break;
-		case 3:		/* a NUL */
+		case 3:		/* write a NUL */
 			if (at < len)
 				out[at] = '\0';
 			break;
-		default:	/* a piece stands twice */
+		default:	/* repeat a piece */
 			n = rnd(12);
 			n = n > len - at ? len - at : n;
 			if (len + n >= max)
@@ -589,7 +605,7 @@ mutate(char *out, size_t max, const char *from)
 	return len;
 }
 
-/* A random text that failed, in a form for the table above. */
+/* Shows a random text that failed, in a form for the tables above. */
 static void
 show(int number, const char *what, const char *text, size_t len)
 {
@@ -602,7 +618,7 @@ show(int number, const char *what, const char *text, size_t len)
 }
 
 #if defined(__SANITIZE_ADDRESS__)
-#define TEXTS 100000	/* fewer with a sanitizer, which is slower */
+#define TEXTS 100000	/* fewer with a sanitizer, which is slow */
 #else
 #define TEXTS 400000
 #endif
@@ -632,10 +648,13 @@ test_against_jansson(void)
 		if (strcmp(r, "taken") != 0 && strcmp(r, "refused") != 0 && differ++ < 5)
 			show(i, r, text, len);
 	}
-	is_int(differ, 0, "%d random texts: we and jansson take the same ones, and read the same", TEXTS);
-	ok(taken > TEXTS / 8 && refused > TEXTS / 8, "of both kinds enough (%u taken, %u refused)", taken, refused);
-	is_str(compare(TEXT("[1e400]")), "taken", "a number that jansson can't hold is taken by us");
-	is_str(compare(TEXT("{\"\\u0000\":1}")), "taken", "a key with a NUL, too");
+	is_int(differ, 0,
+	    "%d random texts: we and jansson accept the same texts and read the same values",
+	    TEXTS);
+	ok(taken > TEXTS / 8 && refused > TEXTS / 8,
+	    "enough texts of both kinds come up (%u accepted, %u refused)", taken, refused);
+	is_str(compare(TEXT("[1e400]")), "taken", "a number that jansson cannot store is accepted");
+	is_str(compare(TEXT("{\"\\u0000\":1}")), "taken", "a key with a NUL is accepted");
 }
 
 int

@@ -1,4 +1,4 @@
-/* pure/drained.c: the list of drained GPUs is read back as written, or not at all. */
+/* pure/drained.c: the list of drained GPUs is read back as it was written, or not at all. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +23,15 @@ test_round_trip(void)
 
 	ok(text != NULL && drained_decode(text, strlen(text), &back, &why) == 0 && back.n == 2, "two GPUs are read back");
 	ok(back.n == 2 && held_same(&back.v[0].gpu, &g) && back.v[0].since == 1790000000 &&
-	    strcmp(back.v[0].why, two[0].why) == 0 && strcmp(back.v[1].why, "") == 0 && !back.v[0].sick && back.v[1].sick, "as they were");
+	    strcmp(back.v[0].why, two[0].why) == 0 && strcmp(back.v[1].why, "") == 0 &&
+	    !back.v[0].sick && back.v[1].sick,
+	    "the two GPUs are the same as before");
 	g.exclusive = false;
-	ok(drained_find(&back, &g) == &back.v[0], "a GPU is found");
+	ok(drained_find(&back, &g) == &back.v[0], "a drained GPU is found");
 	snprintf(g.part, sizeof(g.part), "3:0");
-	ok(drained_find(&back, &g) == &back.v[0], "and so is a part of it");
+	ok(drained_find(&back, &g) == &back.v[0], "a part of a drained GPU is found");
 	snprintf(g.pci, sizeof(g.pci), "0000:3c:00.0");
-	ok(drained_find(&back, &g) == NULL, "another one is in service");
+	ok(drained_find(&back, &g) == NULL, "a GPU that is not drained is not found");
 }
 
 static void
@@ -47,8 +49,9 @@ test_bad(void)
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ok(drained_decode(bad[i], strlen(bad[i]), &d, &why) == -1 && why.code == WHY_CONFIG && d.n == 0 && d.v == NULL,
-		    "no list: %zu", i);
-	ok(drained_decode(good, strlen(good), &d, &why) == 0 && d.n == 1, "this is one");
+		    "a malformed list is refused: %zu", i);
+	ok(drained_decode(good, strlen(good), &d, &why) == 0 && d.n == 1,
+	    "a well-formed list is accepted");
 	drained_free(&d);
 }
 
@@ -67,7 +70,7 @@ test_cut(void)
 		taken += drained_decode(text, i, &back, &why) == 0;
 		drained_free(&back);
 	}
-	ok(len > 0 && taken == 0, "no part of a list passes for one");
+	ok(len > 0 && taken == 0, "no truncated list is accepted");
 }
 
 int

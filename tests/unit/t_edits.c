@@ -1,4 +1,7 @@
-/* pure/edits.c: the helper's reply is read back as written, and the wrapper refuses malformed replies. */
+/*
+ * pure/edits.c: the helper's reply is read back as it was written, and the wrapper refuses
+ * malformed replies.
+ */
 #include <jansson.h>
 
 #include "pure/cleanup.h"
@@ -17,12 +20,13 @@ fill(struct reply *r)
 	struct edit_hook *h;
 
 	*r = (struct reply){ .kind = REPLY_GRANT, .policy = "10-a\".conf" };
-	ok(edits_add_node(e, &node0) && edits_add_node(e, &node1) && edits_add_node(e, &node0), "nodes");
-	is_int(e->nodes, 2, "each once");
+	ok(edits_add_node(e, &node0) && edits_add_node(e, &node1) && edits_add_node(e, &node0),
+	    "nodes are added");
+	is_int(e->nodes, 2, "a node is added only once");
 	ok(edits_add_mount(e, "/srv/a/b", "/data/b", options) && edits_add_mount(e, "/srv/z", "/z", options) &&
 	    edits_add_mount(e, "/srv/a", "/data", options) && edits_add_mount(e, "/srv/aa", "/data/a", options),
-	    "mounts");
-	if (ok((h = edits_add_hook(e)) != NULL, "a hook")) {
+	    "mounts are added");
+	if (ok((h = edits_add_hook(e)) != NULL, "a hook is added")) {
 		h->when = strdup("createContainer");
 		h->path = strdup("/usr/bin/nvidia-cdi-hook");
 		strlist_add(&h->args, "nvidia-cdi-hook", SIZE_MAX);
@@ -51,27 +55,31 @@ test_reply_grant(void)
 	edits_sort_mounts(&r.edits);
 	ok(strcmp(r.edits.mount[0].target, "/data") == 0 && strcmp(r.edits.mount[1].target, "/z") == 0 &&
 	    strcmp(r.edits.mount[2].target, "/data/a") == 0 && strcmp(r.edits.mount[3].target, "/data/b") == 0,
-	    "a parent is mounted before its child");
+	    "a parent directory is mounted before its child");
 	text = reply_encode(&r);
-	if (!ok(text != NULL && reply_decode(text, strlen(text), &out, &why) == 0, "a grant, there and back: %s",
+	if (!ok(text != NULL && reply_decode(text, strlen(text), &out, &why) == 0,
+	    "a grant is written and read back: %s",
 	    why.text))
 		return;
-	is_str(again = reply_encode(&out), text, "the same text");
-	ok(out.kind == REPLY_GRANT && strcmp(out.policy, r.policy) == 0, "its policy");
+	is_str(again = reply_encode(&out), text, "written again, the reply is the same text");
+	ok(out.kind == REPLY_GRANT && strcmp(out.policy, r.policy) == 0, "the policy is read back");
 	ok(out.edits.nodes == 2 && strcmp(out.edits.node[1].path, node1.path) == 0 && out.edits.node[1].major == 226 &&
 	    out.edits.node[1].minor == 128 && out.edits.node[1].mode == 0660 && out.edits.node[1].uid == 4294967294 &&
-	    out.edits.node[1].gid == 104, "its nodes");
+	    out.edits.node[1].gid == 104, "the nodes are read back");
 	for (i = 0; i < out.edits.mounts; i++)
 		places += out.edits.mount[i].place != NULL && strcmp(out.edits.mount[i].place, "8:1 /srv/data") == 0;
-	is_int(places, 1, "the place of the one mount that has one");
+	is_int(places, 1, "the place of a mount is read back, for the one mount that has a place");
 	ok(out.edits.mounts == 4 && out.edits.mount[0].options.n == 2 &&
-	    strcmp(out.edits.mount[0].options.v[1], "ro") == 0, "its mounts");
+	    strcmp(out.edits.mount[0].options.v[1], "ro") == 0, "the mounts are read back");
 	ok(out.edits.hooks == 1 && strcmp(out.edits.hook[0].when, "createContainer") == 0 && out.edits.hook[0].args.n == 1 &&
-	    strcmp(out.edits.hook[0].env.v[0], "NVIDIA_CTK_DEBUG=false") == 0 && out.edits.hook[0].timeout == 7, "its hooks");
+	    strcmp(out.edits.hook[0].env.v[0], "NVIDIA_CTK_DEBUG=false") == 0 &&
+	    out.edits.hook[0].timeout == 7,
+	    "the hooks are read back");
 	ok(out.edits.gids == 2 && out.edits.gid[0] == 4294967294 && out.edits.env.n == 1 && out.edits.masked.n == 1,
-	    "the rest");
+	    "groups, variables and masked paths are read back");
 	ok(out.edits.label != NULL && strcmp(out.edits.label, "u:r:t:s0:c1,c2") == 0 && out.edits.mount_label != NULL &&
-	    strcmp(out.edits.mount_label, "u:object_r:f:s0:c1,c2") == 0, "its labels");
+	    strcmp(out.edits.mount_label, "u:object_r:f:s0:c1,c2") == 0,
+	    "the labels are read back");
 }
 
 static void
@@ -91,18 +99,21 @@ test_reply_others(void)
 		autofree char *text = reply_encode(&t[i]);
 		autoreply struct reply out = { 0 };
 
-		ok(text != NULL && reply_decode(text, strlen(text), &out, &why) == 0, "%s: there and back: %s", text,
+		ok(text != NULL && reply_decode(text, strlen(text), &out, &why) == 0,
+		    "%s is written and read back: %s", text,
 		    why.text);
 		ok(out.kind == t[i].kind && out.why.code == t[i].why.code && strcmp(out.why.text, t[i].why.text) == 0 &&
-		    out.wait == t[i].wait, "  is the same");
-		ok(strcmp(out.line, t[i].line) == 0 && out.chores.n == 0, "  with its line");
+		    out.wait == t[i].wait, "  the reason and the wait are the same");
+		ok(strcmp(out.line, t[i].line) == 0 && out.chores.n == 0, "  the line is the same");
 	}
 	edits_sort_mounts(&none);
-	ok(none.mounts == 0, "no mounts to sort");
+	ok(none.mounts == 0, "sorting no mounts does nothing");
 }
 
-/* Chores, in a reply of each kind that may have them. */
-/* Invalid UTF-8 cannot be JSON: no reply at all, rather than one that lacks a folder. */
+/*
+ * JSON cannot have invalid UTF-8. There must be no reply at all, rather than one that lacks a
+ * folder.
+ */
 static void
 test_reply_no_text(void)
 {
@@ -111,13 +122,13 @@ test_reply_no_text(void)
 	char *text;
 
 	ok(edits_add_mount(&r.edits, "/srv/a", "/srv/a", options) && edits_add_mount(&r.edits, "/srv/b", "/srv/b", options),
-	    "two folders");
+	    "two folders are added");
 	text = reply_encode(&r);
-	ok(text != NULL && strstr(text, "/srv/b") != NULL, "make a reply");
+	ok(text != NULL && strstr(text, "/srv/b") != NULL, "the reply is written");
 	free(text);
 	r.edits.mount[0].place = strdup("8:1 /caf\xe9");
 	text = reply_encode(&r);
-	ok(text == NULL, "but not one that lacks the first, whose place is no text");
+	ok(text == NULL, "a reply with a mount whose place is not UTF-8 is not written");
 	free(text);
 	reply_free(&r);
 }
@@ -131,7 +142,7 @@ test_reply_chores(void)
 	struct chore *c;
 	size_t i;
 
-	if (!ok((c = chores_add(&r.chores)) != NULL, "a chore"))
+	if (!ok((c = chores_add(&r.chores)) != NULL, "a chore is added"))
 		return;
 	c->kind = CHORE_CLEAR;
 	memset(c->lease, 'a', 64);
@@ -140,7 +151,7 @@ test_reply_chores(void)
 	c->gate = strdup("devices/x");
 	c->init = (struct process_id){ 5, 6 };
 	ok(chore_add_node(c, 195, 0) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) && chores_add(&r.chores) != NULL,
-	    "and another");
+	    "a second chore is added");
 	c = &r.chores.v[1];
 	c->kind = CHORE_OPEN;
 	c->file = strdup("");
@@ -153,19 +164,21 @@ test_reply_chores(void)
 		r.kind = kinds[i];
 		r.why = kinds[i] == REPLY_BUSY ? (struct why){ WHY_AGAIN, "taken" } : (struct why){ 0 };
 		text = reply_encode(&r);
-		if (!ok(text != NULL && reply_decode(text, strlen(text), &out, &why) == 0, "%s: there and back: %s", text,
+		if (!ok(text != NULL && reply_decode(text, strlen(text), &out, &why) == 0,
+		    "%s is written and read back: %s", text,
 		    why.text))
 			continue;
-		is_str(again = reply_encode(&out), text, "  the same text");
+		is_str(again = reply_encode(&out), text,
+		    "  written again, the reply is the same text");
 		ok(out.chores.n == 2 && out.chores.v[0].kind == CHORE_CLEAR && out.chores.v[1].kind == CHORE_OPEN &&
 		    strcmp(out.chores.v[1].gate, "devices/z") == 0 && out.chores.v[0].nodes == 1 &&
-		    out.chores.v[0].node[0].major == 195, "  and both of them");
+		    out.chores.v[0].node[0].major == 195, "  both chores are read back");
 	}
 	reply_free(&r);
-	ok(r.chores.v == NULL && r.chores.n == 0, "freed, it has none");
+	ok(r.chores.v == NULL && r.chores.n == 0, "reply_free() frees the chores");
 }
 
-/* A message goes to a terminal: one line of limited length. */
+/* A message goes to a terminal, so it is one line of limited length. */
 static void
 test_reply_line(void)
 {
@@ -175,13 +188,15 @@ test_reply_line(void)
 	struct why why = { 0 };
 	int i;
 
-	ok(reply_decode(wild, strlen(wild), &out, &why) == 0, "a line with what is not to be printed");
-	is_str(out.line, "a??[2Jb?", "is told without that");
+	ok(reply_decode(wild, strlen(wild), &out, &why) == 0,
+	    "a line with unprintable characters is read");
+	is_str(out.line, "a??[2Jb?", "unprintable characters are replaced");
 	buf_puts(&b, "{\"reply\":\"noted\",\"line\":\"");
 	for (i = 0; i < 2000; i++)
 		buf_puts(&b, "x");
 	buf_puts(&b, "\"}");
-	ok(reply_decode(b.p, b.len, &other, &why) == 0 && strlen(other.line) == REPLY_LINE_MAX - 1, "a long one is cut");
+	ok(reply_decode(b.p, b.len, &other, &why) == 0 && strlen(other.line) == REPLY_LINE_MAX - 1,
+	    "a long line is cut");
 }
 
 #define GRANT(edits, masked) "{\"reply\":\"grant\",\"policy\":\"p\",\"containerEdits\":" edits "," \
@@ -264,21 +279,26 @@ test_reply_refused(void)
 	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		autoreply struct reply r = { 0 };
 
-		ok(reply_decode(good[i], strlen(good[i]), &r, &why) == 0, "taken: %.150s", good[i]);
+		ok(reply_decode(good[i], strlen(good[i]), &r, &why) == 0,
+		    "accepted: %.150s", good[i]);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		autoreply struct reply r = { 0 };
 
 		why = (struct why){ 0 };
 		is_int(reply_decode(bad[i], strlen(bad[i]), &r, &why), -1, "refused: %.150s", bad[i]);
-		ok(why.code == WHY_DATA && why.text[0] != '\0', "  which is said: %.60s", why.text);
+		ok(why.code == WHY_DATA && why.text[0] != '\0',
+		    "  the message says why: %.60s", why.text);
 	}
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-/* Memory that runs out.  (Not while reading: jansson's own parser calls abort().) */
+/*
+ * What happens when memory runs out while a reply is written. (Reading is not tested: jansson's
+ * parser calls abort().)
+ */
 
-/* A text with everything in the reply, or NULL. */
+/* The two functions return the text of a whole reply, or NULL. */
 static struct reply sample, busy;
 
 static char *
@@ -302,12 +322,12 @@ test_memory(void)
 	starve("a reply is written", encode_reply);
 	reply_free(&sample);
 	busy = (struct reply){ .kind = REPLY_BUSY, .why = { WHY_AGAIN, "taken" } };
-	if (ok((c = chores_add(&busy.chores)) != NULL, "a chore")) {
+	if (ok((c = chores_add(&busy.chores)) != NULL, "a chore is added")) {
 		c->file = strdup("aa-0");
 		c->id = strdup("c1");
 		c->gate = strdup("devices/a-name-that-is-longer-than-a-small-buffer");
 		ok(chore_add_node(c, 195, 0) && chore_add_node(c, 195, 1) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) &&
-		    strlist_add(&c->cgroups, "z", SIZE_MAX), "with nodes and cgroups");
+		    strlist_add(&c->cgroups, "z", SIZE_MAX), "the chore gets nodes and cgroups");
 		starve("a reply with chores is written", encode_busy);
 	}
 	reply_free(&busy);
@@ -316,7 +336,7 @@ test_memory(void)
 static void
 test_memory(void)
 {
-	skip("memory that runs out", "a sanitizer has its own allocator");
+	skip("when memory runs out", "a sanitizer has its own allocator");
 }
 #endif
 

@@ -12,7 +12,7 @@ struct bytes {
 	unsigned reads;
 };
 
-/* On a copy of exactly that size, so that a sanitizer notices reads beyond it. */
+/* Reads a copy of exactly that size, so that a sanitizer notices reads beyond it. */
 static bool
 from_memory(void *ctx, uint64_t at, void *buf, size_t len)
 {
@@ -38,7 +38,7 @@ read_bytes(const unsigned char *p, size_t len, struct elf_library *out, struct w
 	memcpy(copy, p, len);
 	ret = elf_library_read(&src, out, why);
 	free(copy);
-	ok(b.reads < 1200, "reads no more than it must: %u times", b.reads);
+	ok(b.reads < 1200, "the library is read in few reads: %u", b.reads);
 	return ret;
 }
 
@@ -50,13 +50,17 @@ test_good(void)
 	struct why why;
 
 	elfmake64(raw, EM_X86_64, "libcuda.so.1");
-	ok(read_bytes(raw, sizeof(raw), &e, &why) == 0 && e.bits == 64 && e.machine == EM_X86_64, "of 64 bits");
-	is_str(e.soname, "libcuda.so.1", "its SONAME");
+	ok(read_bytes(raw, sizeof(raw), &e, &why) == 0 && e.bits == 64 && e.machine == EM_X86_64,
+	    "a library of 64 bits is read");
+	is_str(e.soname, "libcuda.so.1", "its SONAME is read");
 	elfmake32(raw, EM_386, "libcuda.so.1");
-	ok(read_bytes(raw, sizeof(raw), &e, &why) == 0 && e.bits == 32 && e.machine == EM_386, "of 32 bits");
-	is_str(e.soname, "libcuda.so.1", "its SONAME");
+	ok(read_bytes(raw, sizeof(raw), &e, &why) == 0 && e.bits == 32 && e.machine == EM_386,
+	    "a library of 32 bits is read");
+	is_str(e.soname, "libcuda.so.1", "its SONAME is read");
 	elfmake64(raw, EM_AARCH64, NULL);
-	ok(read_bytes(raw, sizeof(raw), &e, &why) == 0 && e.machine == EM_AARCH64 && e.soname[0] == '\0', "without a SONAME");
+	ok(read_bytes(raw, sizeof(raw), &e, &why) == 0 && e.machine == EM_AARCH64 &&
+	    e.soname[0] == '\0',
+	    "a library without a SONAME is read");
 }
 
 struct change {
@@ -96,14 +100,15 @@ test_bad(void)
 	}
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		elfmake64(raw, EM_X86_64, names[i]);
-		ok(read_bytes(raw, sizeof(raw), &e, &why) == -1 && e.soname[0] == '\0', "no name of a file: %zu", i);
+		ok(read_bytes(raw, sizeof(raw), &e, &why) == -1 && e.soname[0] == '\0',
+		    "a SONAME that cannot be a file's name is refused: %zu", i);
 	}
 	elfmake64(raw, EM_X86_64, "x");
 	memset(raw + 386, 'x', sizeof(raw) - 386);
-	ok(read_bytes(raw, sizeof(raw), &e, &why) == -1, "a SONAME without an end");
+	ok(read_bytes(raw, sizeof(raw), &e, &why) == -1, "a SONAME without an end is refused");
 }
 
-/* Each truncation, and each changed byte: nothing beyond the end is read. */
+/* Truncates at each byte, and changes each byte: nothing beyond the end is read. */
 static void
 test_all(void)
 {
@@ -115,13 +120,16 @@ test_all(void)
 	for (k = 0; k < 2; k++) {
 		for (i = 0; i < 385; i++) {
 			k == 0 ? elfmake64(raw, EM_X86_64, "libcuda.so.1") : elfmake32(raw, EM_386, "libcuda.so.1");
-			ok(read_bytes(raw, i, &e, &why) == -1, "the first %zu bytes", i);
+			ok(read_bytes(raw, i, &e, &why) == -1,
+			    "a library truncated to %zu bytes is refused", i);
 		}
 		for (i = 0; i < sizeof(raw); i++) {
 			k == 0 ? elfmake64(raw, EM_X86_64, "libcuda.so.1") : elfmake32(raw, EM_386, "libcuda.so.1");
 			raw[i] ^= 0xff;
 			why = (struct why){ 0 };
-			ok((read_bytes(raw, sizeof(raw), &e, &why) == -1) == (why.code == WHY_DATA), "byte %zu is another", i);
+			ok((read_bytes(raw, sizeof(raw), &e, &why) == -1) == (why.code == WHY_DATA),
+			    "with byte %zu changed, the library is read or refused with a reason",
+			    i);
 		}
 	}
 }
@@ -132,7 +140,7 @@ from_file(void *ctx, uint64_t at, void *buf, size_t len)
 	return pread(*(int *)ctx, buf, len, (off_t)at) == (ssize_t)len;
 }
 
-/* This program itself, which this machine's linker made. */
+/* Reads this program itself, which this machine's linker made. */
 static void
 test_real(void)
 {
@@ -142,10 +150,10 @@ test_real(void)
 	struct why why;
 
 	if (emulated())
-		skip("this program, which is linked as a library is", "its name is the emulator's");
+		skip("this program is read as a library", "/proc/self/exe is the emulator");
 	else
 		ok(fd != -1 && elf_library_read(&src, &e, &why) == 0 && e.bits == sizeof(void *) * 8 && e.soname[0] == '\0',
-		    "this program, which is linked as a library is");
+		    "this program is read as a library");
 	close(fd);
 }
 

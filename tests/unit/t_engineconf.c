@@ -1,6 +1,6 @@
 /*
- * ctl/toml.c, containerdconf.c and daemonjson.c: reads engines' settings, in all forms that containerd has had, and
- * keeps other people's settings in daemon.json.
+ * ctl/toml.c, containerdconf.c and daemonjson.c: reads engines' settings in all forms that
+ * containerd has had, and keeps other people's settings in daemon.json.
  */
 #include "ctl/containerdconf.h"
 #include "ctl/ctl.h"
@@ -25,27 +25,33 @@ test_toml(void)
 	struct toml t;
 
 	toml_begin(&t, text);
-	ok(toml_next(&t) && toml_is(&t, "", "top"), "a key before the first table");
+	ok(toml_next(&t) && toml_is(&t, "", "top"), "a key before the first table is read");
 	{
 		autofree char *s = toml_string(&t);
 
-		is_str(s, "x", "in single quotes, without the comment");
+		is_str(s, "x", "a string in single quotes is read without the comment after it");
 	}
-	ok(toml_next(&t) && toml_is(&t, "a.b.c.d", "key"), "a table's name without quotes and spaces");
+	ok(toml_next(&t) && toml_is(&t, "a.b.c.d", "key"),
+	    "a table's name is read without quotes and spaces");
 	{
 		autofree char *s = toml_string(&t);
 
-		is_str(s, "v#1", "a # between quotes is none of a comment");
+		is_str(s, "v#1", "a # in a string begins no comment");
 	}
 	ok(toml_next(&t) && toml_is(&t, "a.b.c.d", "quoted") && toml_strings(&t, &l) && l.n == 2 && strcmp(l.v[1], "two") == 0,
-	    "a list over several lines, with a comment in it");
-	ok(toml_next(&t) && toml_is(&t, "a.b.c.d", "number") && toml_string(&t) == NULL, "a number is no string");
-	ok(toml_next(&t) && toml_is(&t, "e", "unended"), "a list without an end ends with the text");
-	ok(!toml_next(&t), "and that is all");
+	    "a list over several lines with a comment in it is read");
+	ok(toml_next(&t) && toml_is(&t, "a.b.c.d", "number") && toml_string(&t) == NULL,
+	    "a number is not a string");
+	ok(toml_next(&t) && toml_is(&t, "e", "unended"),
+	    "a list without an end ends with the text");
+	ok(!toml_next(&t), "after the last key comes none");
 	toml_end(&t);
 }
 
-/* As «containerd config dump» prints it; the table names of CRI and of the socket depend on the version. */
+/*
+ * The text is what «containerd config dump» prints. The names of the tables for CRI and the socket
+ * depend on the version.
+ */
 static void
 test_containerd(const char *version, const char *head, const char *cri)
 {
@@ -63,19 +69,28 @@ test_containerd(const char *version, const char *head, const char *cri)
 	    "        [plugins.'%s'.containerd.runtimes.kata]\n          runtime_type = 'io.containerd.kata.v2'\n"
 	    "  [plugins.'io.containerd.internal.v1.opt']\n    path = '/srv/opt'\n"
 	    "  [plugins.'io.containerd.shim.v1.manager']\n    env = []\n", version, head, cri, cri, cri, cri, cri, cri, cri, cri);
-	ok(containerd_conf_read(&c, b.p) && c.handlers == 3 && !c.opt_off && !c.cri_off, "version %s: three runtimes", version);
-	is_str(c.usual, "nvidia", "version %s: the default one", version);
-	is_str(c.address, "/run/x.sock", "version %s: where it listens", version);
-	is_str(containerd_handler_calls(&c.handler[0], "/w"), "/usr/bin/other", "version %s: a program of its own", version);
-	ok(containerd_handler_calls(&c.handler[0], "/usr/bin/other") == NULL, "version %s: which may be the wrapper", version);
-	ok(containerd_handler_calls(&c.handler[1], "/w") == NULL, "version %s: an empty one is runc", version);
-	is_str(containerd_handler_calls(&c.handler[2], "/w"), "io.containerd.kata.v2", "version %s: another shim", version);
+	ok(containerd_conf_read(&c, b.p) && c.handlers == 3 && !c.opt_off && !c.cri_off,
+	    "version %s: three runtimes are read", version);
+	is_str(c.usual, "nvidia", "version %s: the default runtime is read", version);
+	is_str(c.address, "/run/x.sock", "version %s: the socket's address is read", version);
+	is_str(containerd_handler_calls(&c.handler[0], "/w"), "/usr/bin/other",
+	    "version %s: a runtime may have another program", version);
+	ok(containerd_handler_calls(&c.handler[0], "/usr/bin/other") == NULL,
+	    "version %s: the other program may be the wrapper", version);
+	ok(containerd_handler_calls(&c.handler[1], "/w") == NULL,
+	    "version %s: a runtime with an empty program is runc", version);
+	is_str(containerd_handler_calls(&c.handler[2], "/w"), "io.containerd.kata.v2",
+	    "version %s: a runtime may have another shim", version);
 	path = containerd_path(&c, "/usr/bin");
-	is_str(path, "/srv/opt/bin:/usr/bin", "version %s: where shims look first", version);
-	ok(containerd_conf_read(&c, "[plugins.'io.containerd.shim.v1.manager']\nenv = [ 'A=b', 'PATH=/only' ]"), "more is read");
+	is_str(path, "/srv/opt/bin:/usr/bin",
+	    "version %s: the directory of opt comes first in the shims' PATH", version);
+	ok(containerd_conf_read(&c,
+	    "[plugins.'io.containerd.shim.v1.manager']\nenv = [ 'A=b', 'PATH=/only' ]"),
+	    "a second text is read");
 	free(path);
 	path = containerd_path(&c, "/usr/bin");
-	is_str(path, "/only", "version %s: a PATH of the settings' own", version);
+	is_str(path, "/only",
+	    "version %s: a PATH in the settings replaces the shims' PATH", version);
 }
 
 static void
@@ -88,11 +103,15 @@ test_daemon_json(void)
 	autofree char *told = with != NULL ? daemon_json_without(with, true, &why) : NULL;
 
 	is_str(with, "{\n\t\"big\": 123456789012345678901234567890,\n\t\"runtimes\": { \"x\": { \"path\": \"/x\" }, \"gpuhelper\": "
-	    "{ \"path\": \"" WRAPPER "\" } },\n\t\"default-runtime\": \"gpuhelper\"\n}\n", "ours are added in the form of the others");
-	is_str(back, text, "and taken away to the byte");
-	ok(told != NULL && strstr(told, "\"default-runtime\": \"runc\"") != NULL, "or the default is said first");
-	ok(daemon_json_with("{\"default-runtime\": \"crun\"}", true, &why) == NULL, "another default is not ours to change");
-	ok(daemon_json_with("{\"a\": 1} x", true, &why) == NULL, "no JSON is not changed");
+	    "{ \"path\": \"" WRAPPER "\" } },\n\t\"default-runtime\": \"gpuhelper\"\n}\n",
+	    "our entries are added in the format of the others");
+	is_str(back, text, "our entries are removed, and every other byte is as before");
+	ok(told != NULL && strstr(told, "\"default-runtime\": \"runc\"") != NULL,
+	    "our entries are removed, and the default is set to runc");
+	ok(daemon_json_with("{\"default-runtime\": \"crun\"}", true, &why) == NULL,
+	    "another default runtime is not replaced");
+	ok(daemon_json_with("{\"a\": 1} x", true, &why) == NULL,
+	    "a text that is not JSON is not changed");
 }
 
 int

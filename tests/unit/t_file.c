@@ -1,4 +1,4 @@
-/* host/file.c: no link is followed beneath a directory, with openat2(2) and without it. */
+/* host/file.c: no link beneath a directory is followed, with openat2(2) and without it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -15,7 +15,7 @@
 #include "host/file.h"
 #include "tap.h"
 
-/* What systemd's RestrictSUIDSGID= does to the process. */
+/* Makes openat2() fail, as systemd's RestrictSUIDSGID= does. */
 static bool
 without_openat2(int error)
 {
@@ -37,7 +37,7 @@ opens(int dir, const char *path, int flags)
 
 	if (fd == -1)
 		return errno;
-	ok(fcntl(fd, F_GETFD) & FD_CLOEXEC, "%s: closed on exec", path);
+	ok(fcntl(fd, F_GETFD) & FD_CLOEXEC, "%s is closed on exec", path);
 	close(fd);
 	return 0;
 }
@@ -48,27 +48,37 @@ check_all(int dir, const char *how)
 	char *text;
 	size_t len;
 
-	ok(opens(dir, "file", O_RDONLY) == 0, "%s: a file", how);
-	ok(opens(dir, "a/b/file", O_RDONLY) == 0, "%s: a file further down", how);
-	ok(opens(dir, "a/b", O_RDONLY | O_DIRECTORY) == 0, "%s: a directory", how);
-	ok(opens(dir, "a/b/file", O_PATH) == 0, "%s: O_PATH", how);
+	ok(opens(dir, "file", O_RDONLY) == 0, "%s: a file is opened", how);
+	ok(opens(dir, "a/b/file", O_RDONLY) == 0, "%s: a file in a subdirectory is opened", how);
+	ok(opens(dir, "a/b", O_RDONLY | O_DIRECTORY) == 0, "%s: a directory is opened", how);
+	ok(opens(dir, "a/b/file", O_PATH) == 0, "%s: a file is opened with O_PATH", how);
 	ok(opens(dir, "link", O_RDONLY) == ELOOP, "%s: a link is not followed", how);
-	ok(opens(dir, "link", O_PATH) == ELOOP, "%s: nor opened with O_PATH", how);
-	ok(opens(dir, "dirlink/file", O_RDONLY) != 0, "%s: nor is one on the way", how);
-	ok(opens(dir, "dirlink/file", O_PATH) != 0, "%s: nor with O_PATH", how);
-	ok(opens(dir, "dirlink", O_PATH | O_DIRECTORY) == ELOOP, "%s: a link to a directory is said to be a link", how);
-	ok(opens(dir, "dirlink/file", O_RDONLY) == ELOOP, "%s: on the way, too", how);
-	ok(opens(dir, "file", O_PATH | O_DIRECTORY) == ENOTDIR, "%s: a file is no directory", how);
-	ok(opens(dir, "a/../../etc/passwd", O_RDONLY) != 0, "%s: .. does not lead out", how);
-	ok(opens(dir, "..", O_PATH) != 0, "%s: .. alone neither", how);
-	ok(opens(dir, "/etc/passwd", O_RDONLY) != 0, "%s: an absolute path neither", how);
-	ok(opens(dir, "nothing", O_RDONLY) == ENOENT, "%s: what is not there", how);
-	ok(opens(dir, "file/x", O_RDONLY) == ENOTDIR, "%s: beneath a file", how);
-	ok(opens(dir, "fifo", O_RDONLY) == 0, "%s: a FIFO does not block", how);
-	ok(file_read_at(dir, "fifo", 100, NULL) == NULL && errno == EINVAL, "%s: and is no file to read", how);
-	ok(file_read_at(dir, "a/b/file", 3, NULL) == NULL && errno == EFBIG, "%s: more than is allowed is not read", how);
+	ok(opens(dir, "link", O_PATH) == ELOOP, "%s: a link is not opened with O_PATH", how);
+	ok(opens(dir, "dirlink/file", O_RDONLY) != 0,
+	    "%s: a link in the middle of a path is not followed", how);
+	ok(opens(dir, "dirlink/file", O_PATH) != 0,
+	    "%s: a link in the middle of a path is not followed with O_PATH", how);
+	ok(opens(dir, "dirlink", O_PATH | O_DIRECTORY) == ELOOP,
+	    "%s: a link to a directory gives ELOOP", how);
+	ok(opens(dir, "dirlink/file", O_RDONLY) == ELOOP,
+	    "%s: a link in the middle of a path gives ELOOP", how);
+	ok(opens(dir, "file", O_PATH | O_DIRECTORY) == ENOTDIR,
+	    "%s: a file is not opened as a directory", how);
+	ok(opens(dir, "a/../../etc/passwd", O_RDONLY) != 0,
+	    "%s: .. in a path does not lead out", how);
+	ok(opens(dir, "..", O_PATH) != 0, "%s: .. alone does not lead out", how);
+	ok(opens(dir, "/etc/passwd", O_RDONLY) != 0, "%s: an absolute path does not lead out", how);
+	ok(opens(dir, "nothing", O_RDONLY) == ENOENT, "%s: a missing file gives ENOENT", how);
+	ok(opens(dir, "file/x", O_RDONLY) == ENOTDIR,
+	    "%s: a path beneath a file gives ENOTDIR", how);
+	ok(opens(dir, "fifo", O_RDONLY) == 0, "%s: opening a FIFO does not block", how);
+	ok(file_read_at(dir, "fifo", 100, NULL) == NULL && errno == EINVAL,
+	    "%s: a FIFO is not read as a file", how);
+	ok(file_read_at(dir, "a/b/file", 3, NULL) == NULL && errno == EFBIG,
+	    "%s: a file that is larger than allowed is not read", how);
 	text = file_read_at(dir, "a/b/file", 4, &len);
-	ok(text != NULL && len == 4 && strcmp(text, "text") == 0, "%s: a file is read whole", how);
+	ok(text != NULL && len == 4 && strcmp(text, "text") == 0,
+	    "%s: a file is read as a whole", how);
 	free(text);
 }
 
@@ -97,9 +107,9 @@ main(void)
 	make(dir, "a/b/file");
 	check_all(dir, "openat2");
 	if (!without_openat2(ENOSYS))
-		skip("without openat2", "no seccomp here");
+		skip("without openat2", "this kernel has no seccomp");
 	else
-		check_all(dir, "without it");
+		check_all(dir, "without openat2");
 	unlinkat(dir, "file", 0);
 	unlinkat(dir, "a/b/file", 0);
 	unlinkat(dir, "a/b", AT_REMOVEDIR);

@@ -1,4 +1,7 @@
-/* host/frame.c: messages over a socket, from a peer that is gone, silent or lying, or that sends more than bytes. */
+/*
+ * host/frame.c: messages over a socket, from a peer that is gone, is silent, lies about the length,
+ * or sends descriptors or out-of-band data.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -30,7 +33,7 @@ part(void)
 	close(theirs);
 }
 
-/* Whether the message is read. */
+/* Whether this message is read. */
 static bool
 hears(const char *text)
 {
@@ -43,7 +46,7 @@ hears(const char *text)
 	return same;
 }
 
-/* Nothing is read, with this reason. */
+/* Whether no message is read, for this reason. */
 static bool
 refuses(const char *says)
 {
@@ -73,7 +76,8 @@ send_piece(const char *bytes, size_t n, int descriptor)
 		control.head = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) };
 		memcpy(CMSG_DATA(&control.head), &descriptor, sizeof(int));
 	}
-	ok(sendmsg(theirs, &m, 0) == (ssize_t)n, "%zu bytes are sent%s", n, descriptor != -1 ? ", and a descriptor" : "");
+	ok(sendmsg(theirs, &m, 0) == (ssize_t)n,
+	    "%zu bytes are sent%s", n, descriptor != -1 ? ", and a descriptor" : "");
 }
 
 static void
@@ -83,14 +87,15 @@ test_whole(void)
 
 	connect_both();
 	is_int(frame_write(theirs, "hello", 5, 5, 100, &why), 0, "a message is written");
-	is_int(frame_write(theirs, "", 0, 0, 100, &why), 0, "and an empty one");
-	ok(hears("hello") && hears(""), "and read, one by one");
-	is_int(frame_write(theirs, "last", 4, 9, 100, &why), 0, "one more");
-	is_int(frame_write(theirs, "longer", 6, 5, 100, &why), -1, "but none that is too long");
+	is_int(frame_write(theirs, "", 0, 0, 100, &why), 0, "an empty message is written");
+	ok(hears("hello") && hears(""), "both messages are read, one by one");
+	is_int(frame_write(theirs, "last", 4, 9, 100, &why), 0, "a third message is written");
+	is_int(frame_write(theirs, "longer", 6, 5, 100, &why), -1,
+	    "a message that is too long is not written");
 	close(theirs);
 	theirs = -1;
-	ok(hears("last"), "is read from a peer who is gone");
-	ok(refuses("reset"), "and then nothing");
+	ok(hears("last"), "a message from a peer that is gone is read");
+	ok(refuses("reset"), "after it, the read fails");
 	part();
 }
 
@@ -105,24 +110,25 @@ test_lies(void)
 	wire_header(room, 101);
 	head = room;
 	send_piece((const char *)head, sizeof(room), -1);
-	ok(refuses("101"), "a message that says that it is too long");
+	ok(refuses("101"), "a message whose length is too great is refused");
 	part();
 	connect_both();
 	wire_header(room, 5);
 	send_piece((const char *)head, sizeof(room), -1);
 	send_piece("hel", 3, -1);
 	begin = clock_ms();
-	ok(refuses("broke off"), "one that does not go on");
-	ok(clock_ms() - begin >= 190 && clock_ms() - begin < 5000, "is waited for as long as was said");
+	ok(refuses("broke off"), "a truncated message is refused");
+	ok(clock_ms() - begin >= 190 && clock_ms() - begin < 5000,
+	    "the rest of a message is waited for as long as the timeout says");
 	close(theirs);
 	theirs = -1;
 	part();
 	connect_both();
-	ok(refuses("no message came"), "none at all");
+	ok(refuses("no message came"), "without a message, the read fails");
 	part();
 }
 
-/* Nothing is read after a descriptor; the end of the socket closes the descriptor. */
+/* Nothing is read after a descriptor. The end of the socket closes the descriptor. */
 static void
 test_descriptors(void)
 {
@@ -132,15 +138,17 @@ test_descriptors(void)
 
 	for (at = 0; at < 2; at++) {
 		connect_both();
-		ok(pipe2(pipes, O_NONBLOCK) == 0, "a pipe");
+		ok(pipe2(pipes, O_NONBLOCK) == 0, "a pipe is made");
 		wire_header(head, 5);
 		send_piece((const char *)head, sizeof(head), at == 0 ? pipes[1] : -1);
 		send_piece("hello", 5, at == 1 ? pipes[1] : -1);
 		close(pipes[1]);
-		ok(refuses("descriptors were sent along"), "a descriptor along with %s", at == 0 ? "the head" : "the text");
-		ok(read(pipes[0], &c, 1) == -1 && errno == EAGAIN, "is left in the socket");
+		ok(refuses("descriptors were sent along"),
+		    "a descriptor sent with the %s is refused", at == 0 ? "length" : "text");
+		ok(read(pipes[0], &c, 1) == -1 && errno == EAGAIN,
+		    "the descriptor stays in the socket");
 		part();
-		ok(read(pipes[0], &c, 1) == 0, "which ends it");
+		ok(read(pipes[0], &c, 1) == 0, "the descriptor is closed with the socket");
 		close(pipes[0]);
 	}
 }
@@ -150,11 +158,11 @@ test_out_of_band(void)
 {
 	connect_both();
 	if (send(theirs, "x", 1, MSG_OOB) == -1) {
-		skip("a byte out of band", "this kernel has none at such sockets");
+		skip("an out-of-band byte", "this kernel has no out-of-band data on Unix sockets");
 		part();
 		return;
 	}
-	ok(refuses("out of band"), "a byte out of band is refused as that");
+	ok(refuses("out of band"), "an out-of-band byte is refused");
 	part();
 }
 
@@ -163,13 +171,13 @@ test_byte(void)
 {
 	connect_both();
 	is_int(frame_send_byte(theirs, 'W'), 0, "a byte is sent");
-	is_int(frame_wait_byte(ours, 100), 'W', "and read");
-	is_int(frame_wait_byte(ours, 100), -1, "none comes");
-	is_int(frame_send_byte(theirs, 'X'), 0, "one more");
+	is_int(frame_wait_byte(ours, 100), 'W', "the byte is read");
+	is_int(frame_wait_byte(ours, 100), -1, "without a byte, the wait ends");
+	is_int(frame_send_byte(theirs, 'X'), 0, "a second byte is sent");
 	close(theirs);
 	theirs = -1;
-	is_int(frame_wait_byte(ours, 100), 'X', "is read from a peer who is gone");
-	is_int(frame_wait_byte(ours, 100), -1, "and then none");
+	is_int(frame_wait_byte(ours, 100), 'X', "a byte from a peer that is gone is read");
+	is_int(frame_wait_byte(ours, 100), -1, "after it, the wait fails");
 	part();
 }
 

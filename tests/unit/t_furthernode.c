@@ -1,4 +1,7 @@
-/* pure/furthernode.c: which nodes a CDI device may have beside its GPU's, by what the kernel says of their drivers. */
+/*
+ * pure/furthernode.c: which nodes a CDI device may have besides its GPU's. The kernel's data about
+ * the drivers decides.
+ */
 #include "pure/furthernode.h"
 #include "tap.h"
 
@@ -19,40 +22,74 @@ test_judge(void)
 		enum further_kind kind;
 		unsigned word;
 	} t[] = {
-		{ "the same PCI device's card", GPU_NVIDIA, "", { 226, 1, OWN, "drm/card1" }, FURTHER_OF_GPU, 0 },
-		{ "the same PCI device's node of a driver that nobody knows", GPU_AMD, "", { 240, 7, OWN, "acme/x" }, FURTHER_OF_GPU, 0 },
-		{ "another one's card", GPU_NVIDIA, "", { 226, 0, OTHER, "drm/card0" }, FURTHER_OF_GPUS, 0 },
-		{ "another one's node of a driver that nobody knows", GPU_AMD, "", { 240, 7, OTHER, "acme/x" }, FURTHER_UNKNOWN, 0 },
-		{ "a card of which sysfs says nothing", GPU_NVIDIA, "", { 226, 0, "", "" }, FURTHER_OF_GPUS, 0 },
-		{ "a card for a part of a GPU", GPU_NVIDIA, "1:0", { 226, 1, OWN, "drm/card1" }, FURTHER_OF_GPUS, 0 },
-		{ "whatever else of the PCI device for a part of it", GPU_AMD, "3", { 240, 7, OWN, "acme/x" }, FURTHER_UNKNOWN, 0 },
-		{ "a GPU of NVIDIA's", GPU_NVIDIA, "", { 195, 7, "", "" }, FURTHER_OF_GPUS, 0 },
-		{ "the last of them", GPU_NVIDIA, "", { 195, 247, "", "" }, FURTHER_OF_GPUS, 0 },
+		{
+		    "a card of the GPU's own PCI device", GPU_NVIDIA, "",
+		    { 226, 1, OWN, "drm/card1" }, FURTHER_OF_GPU, 0 },
+		{
+		    "a node of the GPU's own PCI device, with an unknown driver", GPU_AMD, "",
+		    { 240, 7, OWN, "acme/x" }, FURTHER_OF_GPU, 0 },
+		{
+		    "a card of another PCI device", GPU_NVIDIA, "", { 226, 0, OTHER, "drm/card0" },
+		    FURTHER_OF_GPUS, 0 },
+		{
+		    "a node of another PCI device, with an unknown driver", GPU_AMD, "",
+		    { 240, 7, OTHER, "acme/x" }, FURTHER_UNKNOWN, 0 },
+		{
+		    "a card that sysfs does not list", GPU_NVIDIA, "", { 226, 0, "", "" },
+		    FURTHER_OF_GPUS, 0 },
+		{
+		    "a card, for a part of a GPU", GPU_NVIDIA, "1:0", { 226, 1, OWN, "drm/card1" },
+		    FURTHER_OF_GPUS, 0 },
+		{
+		    "another node of the GPU's PCI device, for a part of the GPU", GPU_AMD, "3",
+		    { 240, 7, OWN, "acme/x" }, FURTHER_UNKNOWN, 0 },
+		{ "an NVIDIA GPU's node", GPU_NVIDIA, "", { 195, 7, "", "" }, FURTHER_OF_GPUS, 0 },
+		{
+		    "the last NVIDIA GPU's node", GPU_NVIDIA, "", { 195, 247, "", "" },
+		    FURTHER_OF_GPUS, 0 },
 		{ "nvidiactl", GPU_NVIDIA, "", { 195, 255, "", "" }, FURTHER_OF_GPU, 0 },
 		{ "nvidiactl for an AMD GPU", GPU_AMD, "", { 195, 255, "", "" }, FURTHER_OF_GPUS, 0 },
 		{ "nvidia-modeset", GPU_NVIDIA, "", { 195, 254, "", "" }, FURTHER_DISPLAYS, 0 },
 		{ "nvidia-uvm", GPU_NVIDIA, "1:0", { 510, 0, "", "" }, FURTHER_OF_GPU, 0 },
 		{ "nvidia-uvm for an Intel GPU", GPU_INTEL, "", { 510, 0, "", "" }, FURTHER_UNKNOWN, 0 },
-		{ "what changes MIG instances", GPU_NVIDIA, "", { 235, 1, "", "" }, FURTHER_OF_GPUS, 0 },
-		{ "kfd by another name", GPU_AMD, "", { 236, 0, "", "kfd/kfd" }, FURTHER_OF_GPUS, 0 },
+		{
+		    "the node that configures MIG instances", GPU_NVIDIA, "", { 235, 1, "", "" },
+		    FURTHER_OF_GPUS, 0 },
+		{
+		    "kfd under another name", GPU_AMD, "", { 236, 0, "", "kfd/kfd" },
+		    FURTHER_OF_GPUS, 0 },
 		{ "an accelerator", GPU_INTEL, "", { 261, 3, OTHER, "accel/accel3" }, FURTHER_OF_GPUS, 0 },
 		{ "NVLink", GPU_NVIDIA, "", { 234, 0, "", "" }, FURTHER_UNKNOWN, 0 },
 		{ "NVSwitch", GPU_NVIDIA, "", { 239, 255, "", "" }, FURTHER_UNKNOWN, 0 },
-		{ "a GPU in VFIO's hands", GPU_NVIDIA, "", { 511, 12, "", "vfio/12" }, FURTHER_UNKNOWN, 0 },
-		{ "a number without a driver", GPU_NVIDIA, "", { 400, 0, "", "" }, FURTHER_UNKNOWN, 0 },
+		{
+		    "a GPU that VFIO drives", GPU_NVIDIA, "", { 511, 12, "", "vfio/12" },
+		    FURTHER_UNKNOWN, 0 },
+		{
+		    "a number that no driver has", GPU_NVIDIA, "", { 400, 0, "", "" },
+		    FURTHER_UNKNOWN, 0 },
 		{ "the number of a block driver", GPU_NVIDIA, "", { 8, 0, "", "" }, FURTHER_UNKNOWN, 0 },
 		{ "GDRCopy", GPU_NVIDIA, "", { 237, 0, "", "gdrdrv/gdrdrv" }, FURTHER_BY_WORD, FURTHER_GDRDRV },
 		{ "GPUDirect Storage", GPU_NVIDIA, "", { 238, 3, "", "" }, FURTHER_BY_WORD, FURTHER_NVIDIA_FS },
 		{ "an IMEX channel", GPU_NVIDIA, "", { 233, 9, "", "" }, FURTHER_BY_WORD, FURTHER_IMEX },
 		{ "verbs", GPU_AMD, "", { 231, 192, OTHER, "infiniband_verbs/uverbs0" }, FURTHER_BY_WORD, FURTHER_INFINIBAND },
-		{ "verbs of a major of their own", GPU_AMD, "", { 244, 0, OTHER, "infiniband_verbs/uverbs32" }, FURTHER_BY_WORD,
+		{
+		    "verbs with a major of their own", GPU_AMD, "",
+		    { 244, 0, OTHER, "infiniband_verbs/uverbs32" }, FURTHER_BY_WORD,
 		    FURTHER_INFINIBAND },
 		{ "umad, which manages the fabric", GPU_NVIDIA, "", { 231, 0, OTHER, "infiniband_mad/umad0" }, FURTHER_UNKNOWN, 0 },
-		{ "of the verbs' major, without a place in sysfs", GPU_NVIDIA, "", { 231, 192, "", "" }, FURTHER_UNKNOWN, 0 },
+		{
+		    "a node with the major of verbs that sysfs does not list", GPU_NVIDIA, "",
+		    { 231, 192, "", "" }, FURTHER_UNKNOWN, 0 },
 		{ "rdma_cm", GPU_NVIDIA, "", { 10, 59, "", "misc/rdma_cm" }, FURTHER_BY_WORD, FURTHER_INFINIBAND },
-		{ "another of misc", GPU_NVIDIA, "", { 10, 232, "", "misc/kvm" }, FURTHER_UNKNOWN, 0 },
-		{ "one whose name begins so", GPU_NVIDIA, "", { 10, 60, "", "misc/rdma_cm2" }, FURTHER_UNKNOWN, 0 },
-		{ "a major that GDRCopy shares", GPU_NVIDIA, "", { 242, 0, "", "" }, FURTHER_UNKNOWN, 0 },
+		{
+		    "another misc device", GPU_NVIDIA, "", { 10, 232, "", "misc/kvm" },
+		    FURTHER_UNKNOWN, 0 },
+		{
+		    "a misc device whose name only begins like rdma_cm", GPU_NVIDIA, "",
+		    { 10, 60, "", "misc/rdma_cm2" }, FURTHER_UNKNOWN, 0 },
+		{
+		    "a major that GDRCopy shares with another driver", GPU_NVIDIA, "",
+		    { 242, 0, "", "" }, FURTHER_UNKNOWN, 0 },
 	};
 	size_t i;
 
@@ -61,7 +98,7 @@ test_judge(void)
 		unsigned word = 0;
 
 		is_int(further_judge(&majors, &g, t[i].part, &t[i].n, &word), t[i].kind, "%s", t[i].what);
-		is_int(word, t[i].word, "  by which word");
+		is_int(word, t[i].word, "  the policy word that allows it");
 	}
 }
 
@@ -73,14 +110,16 @@ test_words(void)
 	size_t i;
 
 	for (i = 0; i < COUNT(names); i++)
-		if (ok(further_word_parse(names[i], &bit), "the word %s", names[i])) {
-			is_str(further_word_name(bit), names[i], "  and back");
-			ok((all & bit) == 0, "  by a bit of its own");
+		if (ok(further_word_parse(names[i], &bit), "the word %s is known", names[i])) {
+			is_str(further_word_name(bit), names[i], "  its bit has this name");
+			ok((all & bit) == 0, "  its bit is its own");
 			all |= bit;
 		}
-	ok(!further_word_parse("vfio", &bit) && !further_word_parse("", &bit) && !further_word_parse("GDRDRV", &bit), "no others");
-	is_str(further_driver(&majors, 511), "vfio", "a driver's name");
-	is_str(further_driver(&majors, 8), "", "not that of a block driver");
+	ok(!further_word_parse("vfio", &bit) && !further_word_parse("", &bit) &&
+	    !further_word_parse("GDRDRV", &bit),
+	    "other words are unknown");
+	is_str(further_driver(&majors, 511), "vfio", "a char driver has a name");
+	is_str(further_driver(&majors, 8), "", "a block driver has no name");
 }
 
 static void
@@ -101,9 +140,10 @@ test_paths(void)
 	size_t i;
 
 	for (i = 0; i < COUNT(none); i++)
-		ok(!further_path_known(none[i], &word), "not known by its path: %s", none[i]);
+		ok(!further_path_known(none[i], &word), "unknown by its path: %s", none[i]);
 	for (i = 0; i < COUNT(known); i++)
-		ok(further_path_known(known[i].path, &word) && word == known[i].word, "known by its path: %s", known[i].path);
+		ok(further_path_known(known[i].path, &word) && word == known[i].word,
+		    "known by its path: %s", known[i].path);
 }
 
 int
@@ -115,7 +155,7 @@ main(void)
 	    "511 vfio\n\nBlock devices:\n  8 sd\n";
 	struct why why;
 
-	if (!ok(devmajors_parse(devices, &majors, &why) == 0, "drivers: %s", why.text))
+	if (!ok(devmajors_parse(devices, &majors, &why) == 0, "the drivers are read: %s", why.text))
 		return done_testing();
 	test_judge();
 	test_words();

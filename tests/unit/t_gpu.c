@@ -1,6 +1,6 @@
 /*
- * pure/gpu.c, and host/gpus.c on fixture trees and on small trees made here.  Every expected value is written out;
- * none is computed by the code under test.
+ * pure/gpu.c, and host/gpus.c on fixture trees and on small trees made here. Every expected value
+ * is written out; the code under test computes none of them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 
 static const char *sysroot;
 
-/* Whether the text may go into a log: one line, not empty, with a lower-case start. */
+/* Whether the text may go into a log: one line, not empty, and no capital at the start. */
 static bool
 is_line(const char *s)
 {
@@ -65,11 +65,11 @@ find(const char *tree, unsigned vendors, struct inventory *inv)
 
 	snprintf(path, sizeof(path), "%s/%s", sysroot, tree);
 	r = find_at(path, vendors, inv, &why);
-	is_int(r, 0, "%s: found: %s", tree, why.text);
+	is_int(r, 0, "%s: the GPUs are found: %s", tree, why.text);
 	return r;
 }
 
-/* "path major:minor needed_for[?]" of a node, "" if there are fewer. */
+/* "path major:minor needed_for[?]" of node i, or "" if there are fewer. */
 static const char *
 node(const struct gpu_node *v, size_t n, size_t i)
 {
@@ -84,7 +84,7 @@ node(const struct gpu_node *v, size_t n, size_t i)
 	return out;
 }
 
-/* "rank pci/partition uuid model path" of a GPU. */
+/* "rank pci/partition uuid model path" of GPU i. */
 static const char *
 gpu(const struct inventory *inv, size_t i)
 {
@@ -109,23 +109,32 @@ test_names(void)
 	enum gpu_vendor v = GPU_VENDORS;
 	unsigned bit = 0;
 
-	is_str(gpu_vendor_name(GPU_NVIDIA), "nvidia", "name of a vendor");
-	is_str(gpu_vendor_name(GPU_VENDORS), "unknown", "name of no vendor");
-	ok(gpu_vendor_parse("amd", &v) && v == GPU_AMD, "amd");
-	ok(gpu_vendor_parse("intel", &v) && v == GPU_INTEL, "intel");
+	is_str(gpu_vendor_name(GPU_NVIDIA), "nvidia", "a vendor has a name");
+	is_str(gpu_vendor_name(GPU_VENDORS), "unknown", "an unknown vendor is named so");
+	ok(gpu_vendor_parse("amd", &v) && v == GPU_AMD, "the vendor amd is read");
+	ok(gpu_vendor_parse("intel", &v) && v == GPU_INTEL, "the vendor intel is read");
 	ok(!gpu_vendor_parse("NVIDIA", &v) && !gpu_vendor_parse("", &v) &&
-	    !gpu_vendor_parse("nvidi", &v) && !gpu_vendor_parse("nvidia ", &v), "no vendor");
-	ok(gpu_capability_parse("compute", &bit) && bit == GPU_CAP_COMPUTE, "compute");
-	ok(gpu_capability_parse("utility", &bit) && bit == GPU_CAP_UTILITY, "utility");
-	ok(gpu_capability_parse("graphics", &bit) && bit == GPU_CAP_GRAPHICS, "graphics");
-	ok(gpu_capability_parse("video", &bit) && bit == GPU_CAP_VIDEO, "video");
-	ok(gpu_capability_parse("display", &bit) && bit == GPU_CAP_DISPLAY, "display");
-	ok(gpu_capability_parse("ngx", &bit) && bit == GPU_CAP_NGX, "ngx");
-	ok(gpu_capability_parse("compat32", &bit) && bit == GPU_CAP_COMPAT32, "compat32");
-	ok(gpu_capability_parse("all", &bit) && bit == EVERY_CAPABILITY, "all");
+	    !gpu_vendor_parse("nvidi", &v) && !gpu_vendor_parse("nvidia ", &v),
+	    "another spelling is no vendor");
+	ok(gpu_capability_parse("compute", &bit) && bit == GPU_CAP_COMPUTE,
+	    "the capability compute is read");
+	ok(gpu_capability_parse("utility", &bit) && bit == GPU_CAP_UTILITY,
+	    "the capability utility is read");
+	ok(gpu_capability_parse("graphics", &bit) && bit == GPU_CAP_GRAPHICS,
+	    "the capability graphics is read");
+	ok(gpu_capability_parse("video", &bit) && bit == GPU_CAP_VIDEO,
+	    "the capability video is read");
+	ok(gpu_capability_parse("display", &bit) && bit == GPU_CAP_DISPLAY,
+	    "the capability display is read");
+	ok(gpu_capability_parse("ngx", &bit) && bit == GPU_CAP_NGX, "the capability ngx is read");
+	ok(gpu_capability_parse("compat32", &bit) && bit == GPU_CAP_COMPAT32,
+	    "the capability compat32 is read");
+	ok(gpu_capability_parse("all", &bit) && bit == EVERY_CAPABILITY,
+	    "the capability all is read");
 	bit = 99;
 	ok(!gpu_capability_parse("Compute", &bit) && !gpu_capability_parse("", &bit) &&
-	    !gpu_capability_parse("compute,utility", &bit) && bit == 99, "no capability");
+	    !gpu_capability_parse("compute,utility", &bit) && bit == 99,
+	    "another spelling is no capability");
 }
 
 static void
@@ -152,11 +161,12 @@ test_pci_address(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
-		ok(pci_address_normalise(good[i].in, out), "\"%s\" is an address", good[i].in);
-		is_str(out, good[i].out, "\"%s\" in our form", good[i].in);
+		ok(pci_address_normalise(good[i].in, out),
+		    "\"%s\" is read as an address", good[i].in);
+		is_str(out, good[i].out, "\"%s\" is normalised", good[i].in);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		ok(!pci_address_normalise(bad[i], out), "\"%s\" is no address", bad[i]);
+		ok(!pci_address_normalise(bad[i], out), "\"%s\" is refused as an address", bad[i]);
 }
 
 static void
@@ -168,37 +178,41 @@ test_devmajors(void)
 	struct why why = { 0 };
 	uint32_t major = 7;
 
-	is_int(devmajors_parse(odd, &m, &why), 0, "/proc/devices of nvidia-odd");
+	is_int(devmajors_parse(odd, &m, &why), 0, "/proc/devices of nvidia-odd is read");
 	ok(!devmajors_char(&m, "nvidia", &major) && major == 7,
-	    "a block device is no character device");
-	ok(devmajors_char(&m, "nvidia-frontend", &major) && major == 195, "nvidia-frontend");
+	    "a block device's major is not found as a char device's");
+	ok(devmajors_char(&m, "nvidia-frontend", &major) && major == 195,
+	    "the major of nvidia-frontend is found");
 	ok(devmajors_char(&m, "nvidia-uvm", &major) && major == 511,
-	    "nvidia-uvm, not the block one");
+	    "the major of the char device nvidia-uvm is found, not the block device's");
 	ok(!devmajors_char(&m, "nvidia-", &major) && !devmajors_char(&m, "nvidia-cap", &major) &&
 	    !devmajors_char(&m, "", &major) && !devmajors_char(&m, "not-a-gpu", &major),
-	    "whole names");
+	    "only whole names are found");
 	ok(devmajors_is_gpu(&m, 195) && devmajors_is_gpu(&m, 226) && devmajors_is_gpu(&m, 261) &&
-	    devmajors_is_gpu(&m, 235) && devmajors_is_gpu(&m, 511), "majors of GPUs");
+	    devmajors_is_gpu(&m, 235) && devmajors_is_gpu(&m, 511),
+	    "the majors of GPUs are recognised");
 	ok(!devmajors_is_gpu(&m, 99) && !devmajors_is_gpu(&m, 252) && !devmajors_is_gpu(&m, 1) &&
-	    !devmajors_is_gpu(&m, 8) && !devmajors_is_gpu(&m, 512), "majors of others");
+	    !devmajors_is_gpu(&m, 8) && !devmajors_is_gpu(&m, 512), "other majors are not");
 	devmajors_free(&m);
-	is_int(devmajors_parse(h200, &m, &why), 0, "/proc/devices of nvidia-h200: %s", why.text);
-	is_int(m.n, 38, "all of its lines");
-	ok(!devmajors_char(&m, "infiniband_verbs", &major), "a name with two majors has none");
-	ok(devmajors_char(&m, "cpu/cpuid", &major) && major == 203, "a name with a slash");
+	is_int(devmajors_parse(h200, &m, &why), 0,
+	    "/proc/devices of nvidia-h200 is read: %s", why.text);
+	is_int(m.n, 38, "all of its lines are read");
+	ok(!devmajors_char(&m, "infiniband_verbs", &major), "a name with two majors is not found");
+	ok(devmajors_char(&m, "cpu/cpuid", &major) && major == 203, "a name with a slash is found");
 	ok(devmajors_is_gpu(&m, 239) && devmajors_is_gpu(&m, 242),
-	    "nvswitch and imex are GPUs' too");
+	    "the majors of nvswitch and imex count as GPUs'");
 	devmajors_free(&m);
 	is_int(devmajors_parse("Character devices:\n 29 fb\n236 kfd\n240 gdrdrv\n241 kfd2\n", &m,
-	    &why),
-	    0, "without block devices");
+	    &why), 0, "a list without block devices is read");
 	ok(devmajors_is_gpu(&m, 236) && devmajors_is_gpu(&m, 240) && !devmajors_is_gpu(&m, 241) &&
-	    !devmajors_is_gpu(&m, 29), "kfd and gdrdrv by name");
-	ok(devmajors_is_gpu(&m, 195) && devmajors_is_gpu(&m, 226), "fixed majors without a driver");
+	    !devmajors_is_gpu(&m, 29), "kfd and gdrdrv are recognised by their names");
+	ok(devmajors_is_gpu(&m, 195) && devmajors_is_gpu(&m, 226),
+	    "fixed majors count even without a driver");
 	devmajors_free(&m);
 	is_int(devmajors_parse("Character devices:\n195 nvidia\n195 nvidia\n", &m, &why), 0,
-	    "twice");
-	ok(devmajors_char(&m, "nvidia", &major) && major == 195, "the same line twice");
+	    "a list with a duplicate line is read");
+	ok(devmajors_char(&m, "nvidia", &major) && major == 195,
+	    "the duplicate line gives one major");
 	devmajors_free(&m);
 }
 
@@ -226,10 +240,15 @@ test_devmajors_bad(void)
 	uint32_t major;
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		is_int(devmajors_parse(bad[i], &m, &why), -1, "refused: \"%.60s\"", bad[i]);
-		ok(m.v == NULL && m.n == 0 && is_line(why.text), "leaves nothing, says why");
+		is_int(devmajors_parse(bad[i], &m, &why), -1,
+		    "the list is refused: \"%.60s\"", bad[i]);
+		ok(m.v == NULL && m.n == 0 && is_line(why.text),
+		    "  nothing is kept, and the message says why");
 	}
-	/* a text that is cut off at any byte is refused, or has no number that the whole text lacks */
+	/*
+	 * a list that is truncated at any byte is refused, or has no number that the whole list
+	 * lacks
+	 */
 	for (i = 0; i < len; i++) {
 		autofree char *cut = strndup(whole, i);
 
@@ -240,7 +259,8 @@ test_devmajors_bad(void)
 		wrong += cut[i - 1] != '\n';
 		devmajors_free(&m);
 	}
-	is_int(wrong, 0, "/proc/devices cut at each of %zu bytes", len);
+	is_int(wrong, 0,
+	    "/proc/devices truncated to each of %zu lengths gives no wrong major", len);
 }
 static void
 test_information(void)
@@ -251,25 +271,29 @@ test_information(void)
 	struct gpu g;
 	uint32_t minor = 9;
 
-	is_int(nvidia_information_parse("0000:af:00.0", text, &g, &minor, &why), 0, "read");
-	is_int(minor, 1, "its minor");
-	is_str(g.pci, "0000:af:00.0", "its address");
-	is_str(g.uuid, "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "its UUID");
-	is_str(g.model, "NVIDIA A100-PCIE-40GB", "its model");
-	is_str(g.unusable, "", "usable");
-	is_int(g.vendor, GPU_NVIDIA, "its vendor");
+	is_int(nvidia_information_parse("0000:af:00.0", text, &g, &minor, &why), 0,
+	    "the information file is read");
+	is_int(minor, 1, "the minor is read");
+	is_str(g.pci, "0000:af:00.0", "the address is read");
+	is_str(g.uuid, "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "the UUID is read");
+	is_str(g.model, "NVIDIA A100-PCIE-40GB", "the model is read");
+	is_str(g.unusable, "", "the GPU is usable");
+	is_int(g.vendor, GPU_NVIDIA, "the vendor is set");
 	is_int(nvidia_information_parse("0000:3b:00.0", text, &g, &minor, &why), -1,
-	    "another GPU's directory");
+	    "an information file in another GPU's directory is refused");
 	is_str(why.text, "its information file does not say Bus Location 0000:3b:00.0: see dmesg",
-	    "why");
-	ok(g.unusable[0] != '\0' && strcmp(g.pci, "0000:3b:00.0") == 0, "listed, but of no use");
-	is_int(nvidia_information_parse("../../etc", text, &g, &minor, &why), -1, "no address");
-	is_str(g.pci, "", "has none");
-	is_int(nvidia_information_parse("0000:af:00.0", "", &g, &minor, &why), -1, "empty");
-	is_int(why.code, WHY_ABSENT, "a GPU that does not wake up is absent");
+	    "the message says why");
+	ok(g.unusable[0] != '\0' && strcmp(g.pci, "0000:3b:00.0") == 0,
+	    "the GPU is listed as unusable");
+	is_int(nvidia_information_parse("../../etc", text, &g, &minor, &why), -1,
+	    "a directory whose name is no address is refused");
+	is_str(g.pci, "", "its GPU has no address");
+	is_int(nvidia_information_parse("0000:af:00.0", "", &g, &minor, &why), -1,
+	    "an empty information file is refused");
+	is_int(why.code, WHY_ABSENT, "a GPU that does not wake up counts as absent");
 }
 
-/* The text of nvidia-2gpu's second GPU with one line replaced. */
+/* Reads the information of nvidia-2gpu's second GPU with one line replaced. */
 static int
 with_line(const char *from, const char *to, struct gpu *g, uint32_t *minor)
 {
@@ -315,35 +339,42 @@ test_information_lines(void)
 	uint32_t minor;
 	size_t i;
 
-	is_int(with_line("Device Minor", "Device Minor: \t 247", &g, &minor), 0, "largest minor");
-	is_int(minor, 247, "is 247");
+	is_int(with_line("Device Minor", "Device Minor: \t 247", &g, &minor), 0,
+	    "the greatest minor is accepted");
+	is_int(minor, 247, "the minor is 247");
 	ok(with_line("Model", "Device Minority: 9", &g, &minor) == 0 && minor == 1,
-	    "a key that only begins like it is another");
+	    "a key that only begins with \"Device Minor\" is ignored");
 	for (i = 0; i < sizeof(minors) / sizeof(*minors); i++)
 		ok(with_line("Device Minor", minors[i], &g, &minor) == -1 && minor == 4711,
-		    "no minor: \"%s\"", minors[i]);
+		    "a file without a valid minor is refused: \"%s\"", minors[i]);
 	for (i = 0; i < sizeof(uuids) / sizeof(*uuids); i++) {
-		is_int(with_line("GPU UUID", uuids[i], &g, &minor), 0, "read: \"%s\"", uuids[i]);
-		is_str(g.uuid, "", "UUID unknown: \"%s\"", uuids[i]);
+		is_int(with_line("GPU UUID", uuids[i], &g, &minor), 0,
+		    "a file without a valid UUID is read: \"%s\"", uuids[i]);
+		is_str(g.uuid, "", "  the UUID is unknown: \"%s\"", uuids[i]);
 	}
 	is_int(with_line("GPU UUID", "GPU UUID: GPU-0D5B2D8E-8F0D-4A1E-9B2B-6A1B7F0C1D22", &g,
-	    &minor),
-	    0, "a UUID in upper case");
-	is_str(g.uuid, "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "is kept in lower case");
-	is_int(with_line("GPU Excluded", "GPU Excluded:\t Yes", &g, &minor), 0, "excluded");
-	is_str(g.unusable, "excluded by the driver: see its parameter NVreg_ExcludedGpus", "why");
-	is_int(with_line("GPU Excluded", "Blacklisted:\t Yes", &g, &minor), 0, "blacklisted");
-	is_str(g.unusable, "excluded by the driver: see its parameter NVreg_ExcludedGpus", "why");
-	is_int(with_line("GPU Excluded", "GPU Excluded:\t Maybe", &g, &minor), 0, "unclear");
-	ok(g.unusable[0] != '\0', "is as good as excluded");
+	    &minor), 0, "a UUID in upper case is read");
+	is_str(g.uuid, "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "it is stored in lower case");
+	is_int(with_line("GPU Excluded", "GPU Excluded:\t Yes", &g, &minor), 0,
+	    "the information of an excluded GPU is read");
+	is_str(g.unusable, "excluded by the driver: see its parameter NVreg_ExcludedGpus",
+	    "an excluded GPU is unusable");
+	is_int(with_line("GPU Excluded", "Blacklisted:\t Yes", &g, &minor), 0,
+	    "the information of a blacklisted GPU is read");
+	is_str(g.unusable, "excluded by the driver: see its parameter NVreg_ExcludedGpus",
+	    "a blacklisted GPU is unusable");
+	is_int(with_line("GPU Excluded", "GPU Excluded:\t Maybe", &g, &minor), 0,
+	    "the information of a GPU with an unclear exclusion is read");
+	ok(g.unusable[0] != '\0', "it counts as excluded");
 	is_int(with_line("GPU Excluded", "GPU Excluded: No\nGPU Excluded: Yes", &g, &minor), 0,
-	    "both");
-	ok(g.unusable[0] != '\0', "is as good as excluded");
-	is_int(with_line("GPU Excluded", "IRQ: 1", &g, &minor), 0, "older driver");
-	is_str(g.unusable, "", "does not say, is usable");
+	    "the information of a GPU with two exclusion lines is read");
+	ok(g.unusable[0] != '\0', "it counts as excluded");
+	is_int(with_line("GPU Excluded", "IRQ: 1", &g, &minor), 0,
+	    "the information from a driver without exclusions is read");
+	is_str(g.unusable, "", "the GPU is usable");
 	is_int(with_line("Model", "Model: \t\t evil\x1b[2J\x01model\xff", &g, &minor), 0,
-	    "a model");
-	is_str(g.model, "evil?[2J?model?", "is made harmless");
+	    "a model with control bytes is read");
+	is_str(g.model, "evil?[2J?model?", "its control bytes are replaced");
 }
 
 static void
@@ -353,10 +384,11 @@ test_information_location(void)
 	uint32_t minor;
 
 	is_int(with_line("Bus Location", "Bus Location: \t 0000:af:00.1", &g, &minor), -1,
-	    "location");
-	is_int(with_line("Bus Location", "IRQ: 1", &g, &minor), -1, "no location");
+	    "another GPU's location is refused");
+	is_int(with_line("Bus Location", "IRQ: 1", &g, &minor), -1,
+	    "a missing location is refused");
 	is_int(with_line("Bus Location", "Bus Location: 00000000:AF:00.0", &g, &minor), 0,
-	    "NVML's");
+	    "a location in NVML's format is accepted");
 }
 
 static void
@@ -379,10 +411,11 @@ test_information_hostile(void)
 		} else
 			wrong += !is_line(why.text) || g.unusable[0] == '\0';
 	}
-	is_int(wrong, 0, "cut at each of %zu bytes: never another minor", len);
-	/* the next two lines may be missing: GPU Firmware and GPU Excluded */
+	is_int(wrong, 0,
+	    "truncated to each of %zu lengths, the file never gives another minor", len);
+	/* the last two lines may be missing: GPU Firmware and GPU Excluded */
 	is_int(read, strlen("GPU Firmware: \t 580.95.05\nGPU Excluded:\t No\n") + 1,
-	    "readable as soon as the line with the minor is whole");
+	    "the file is read from the length at which the minor's line is complete");
 	for (i = wrong = 0; i < len; i++)
 		for (b = 0; b < sizeof(bytes) - 1; b++) {
 			autofree char *edited = strdup(whole);
@@ -394,7 +427,9 @@ test_information_hostile(void)
 			else
 				wrong += !is_line(why.text);
 		}
-	is_int(wrong, 0, "each byte replaced by %zu others", sizeof(bytes) - 1);
+	is_int(wrong, 0,
+	    "each byte replaced by each of %zu others never gives invalid values",
+	    sizeof(bytes) - 1);
 }
 
 static void
@@ -404,20 +439,20 @@ test_params(void)
 	struct inventory inv = { 0 };
 
 	nvidia_params_parse("", &inv);
-	ok(inv.nvidia_modify && inv.nvidia_uid == 0 && inv.nvidia_gid == 0, "defaults");
-	is_int(inv.nvidia_mode, 0666, "default mode");
+	ok(inv.nvidia_modify && inv.nvidia_uid == 0 && inv.nvidia_gid == 0,
+	    "missing parameters have their defaults");
+	is_int(inv.nvidia_mode, 0666, "the default mode is 0666");
 	nvidia_params_parse(odd, &inv);
-	ok(!inv.nvidia_modify, "ModifyDeviceFiles: 0");
-	ok(inv.nvidia_uid == 0 && inv.nvidia_gid == 44, "owner");
-	is_int(inv.nvidia_mode, 0660, "mode is printed in decimal");
+	ok(!inv.nvidia_modify, "ModifyDeviceFiles is read");
+	ok(inv.nvidia_uid == 0 && inv.nvidia_gid == 44, "the owner is read");
+	is_int(inv.nvidia_mode, 0660, "the mode is read as a decimal number");
 	nvidia_params_parse("ModifyDeviceFiles: 2\nDeviceFileMode: 4095\nDeviceFileGID: "
 	    "4294967295\n"
 	    "DeviceFileUID: x\n", &inv);
 	ok(!inv.nvidia_modify && inv.nvidia_mode == 0666 && inv.nvidia_gid == 0 &&
-	    inv.nvidia_uid == 0,
-	    "numbers out of range are not taken");
+	    inv.nvidia_uid == 0, "numbers out of range are ignored");
 	nvidia_params_parse("DeviceFileMode: 4", &inv);
-	is_int(inv.nvidia_mode, 0666, "a cut line is none");
+	is_int(inv.nvidia_mode, 0666, "a truncated line is ignored");
 }
 
 static const char gpu_properties[] = "cpu_cores_count 0\nsimd_count 440\nvendor_id 4098\n"
@@ -431,41 +466,43 @@ test_kfd_node(void)
 	struct why why = { 0 };
 	char pci[16], model[64];
 
-	is_int(kfd_node_parse("40001\n", gpu_properties, &k, &why), 0, "a GPU's node: %s",
+	is_int(kfd_node_parse("40001\n", gpu_properties, &k, &why), 0,
+	    "the node of a GPU is read: %s",
 	    why.text);
-	ok(kfd_node_is_gpu(&k) && !kfd_node_integrated(&k), "is a card");
-	ok(kfd_node_address(&k, pci), "has an address");
-	is_str(pci, "0000:43:00.0", "of bus 0x43");
-	is_int(k.drm_render_minor, 128, "its render node");
-	ok(k.unique_id == 17233476384203276013ULL, "its unique_id");
+	ok(kfd_node_is_gpu(&k) && !kfd_node_integrated(&k), "the GPU is a discrete card");
+	ok(kfd_node_address(&k, pci), "the node has an address");
+	is_str(pci, "0000:43:00.0", "the bus is 0x43");
+	is_int(k.drm_render_minor, 128, "the render node's minor is read");
+	ok(k.unique_id == 17233476384203276013ULL, "the unique_id is read");
 	kfd_node_model(&k, model, sizeof(model));
-	is_str(model, "gfx90a", "its model");
+	is_str(model, "gfx90a", "the version gives the model");
 	k.gfx_target_version = 110501;
 	kfd_node_model(&k, model, sizeof(model));
-	is_str(model, "gfx1151", "another model");
-	ok(kfd_node_integrated(&k), "which is an APU, with a unique_id or without");
+	is_str(model, "gfx1151", "another version gives another model");
+	ok(kfd_node_integrated(&k), "an APU's version is integrated even with a unique_id");
 	k.gfx_target_version = UINT64_MAX;
 	kfd_node_model(&k, model, sizeof(model));
-	is_str(model, "AMD GPU", "no model");
+	is_str(model, "AMD GPU", "an impossible version gives no model");
 	k = (struct kfd_node){ .gfx_target_version = 80003 };
-	ok(!kfd_node_integrated(&k), "an old card without unique_id is a card");
+	ok(!kfd_node_integrated(&k), "an old GPU without a unique_id is a discrete card");
 	k = (struct kfd_node){ .gfx_target_version = 130000 };
-	ok(kfd_node_integrated(&k), "a new GPU without unique_id is integrated");
+	ok(kfd_node_integrated(&k), "a new GPU without a unique_id is integrated");
 	k.unique_id = 1;
-	ok(!kfd_node_integrated(&k), "a new GPU with one is a card");
+	ok(!kfd_node_integrated(&k), "a new GPU with a unique_id is a discrete card");
 	k = (struct kfd_node){ .gfx_target_version = 90010, .cpu_cores_count = 4, .unique_id = 1 };
 	ok(kfd_node_integrated(&k), "a node with processor cores is integrated");
 	k = (struct kfd_node){ .location_id = 0x70000500, .domain = 0x10000 };
-	ok(kfd_node_address(&k, pci), "a partition");
-	is_str(pci, "10000:05:00.0", "has its GPU's address");
+	ok(kfd_node_address(&k, pci), "a partition has an address");
+	is_str(pci, "10000:05:00.0", "it is the address of its GPU");
 	k.location_id = 0xc3a7;
-	ok(kfd_node_address(&k, pci) && strcmp(pci, "10000:c3:14.7") == 0, "bus, device, function");
+	ok(kfd_node_address(&k, pci) && strcmp(pci, "10000:c3:14.7") == 0,
+	    "bus, device and function are read");
 	k.location_id = 0x10500;
-	ok(!kfd_node_address(&k, pci), "bits that mean nothing");
+	ok(!kfd_node_address(&k, pci), "an address with unknown bits is refused");
 	k = (struct kfd_node){ .domain = UINT64_MAX };
-	ok(!kfd_node_address(&k, pci), "no such domain");
-	is_int(kfd_node_parse("0\n", gpu_properties, &k, &why), 0, "a node without gpu_id");
-	ok(!kfd_node_is_gpu(&k), "is a processor");
+	ok(!kfd_node_address(&k, pci), "an impossible domain is refused");
+	is_int(kfd_node_parse("0\n", gpu_properties, &k, &why), 0, "a node with gpu_id 0 is read");
+	ok(!kfd_node_is_gpu(&k), "it is a processor");
 }
 
 static void
@@ -498,7 +535,8 @@ test_kfd_node_bad(void)
 	size_t i, wrong = 0;
 
 	for (i = 0; i < sizeof(ids) / sizeof(*ids); i++)
-		is_int(kfd_node_parse(ids[i], gpu_properties, &k, &why), -1, "gpu_id \"%s\"",
+		is_int(kfd_node_parse(ids[i], gpu_properties, &k, &why), -1,
+		    "a malformed gpu_id is refused: \"%s\"",
 		    ids[i]);
 	for (i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
 		autofree char *text = NULL;
@@ -509,12 +547,13 @@ test_kfd_node_bad(void)
 			exit(2);
 		is_int(kfd_node_parse("40001\n", text, &k, &why), lines[i].r, lines[i].to);
 		if (lines[i].r == 0)
-			is_int(kfd_node_is_gpu(&k), lines[i].gpu, "a GPU or not: %s", lines[i].to);
+			is_int(kfd_node_is_gpu(&k), lines[i].gpu,
+			    "whether it is a GPU: %s", lines[i].to);
 	}
 	is_int(kfd_node_parse("1\n",
 	    "cpu_cores_count 0\nsimd_count 4\nvendor_id 4098\nlocation_id 1\n"
 	    "drm_render_minor 128\ndomain 6553", &k, &why), -1,
-	    "the last line is cut: no domain 0");
+	    "a truncated last line is refused, rather than read as domain 0");
 	for (i = 0; i < sizeof(gpu_properties) - 1; i++) {
 		autofree char *cut = strndup(gpu_properties, i);
 
@@ -524,7 +563,7 @@ test_kfd_node_bad(void)
 		else
 			wrong += !is_line(why.text);
 	}
-	is_int(wrong, 0, "properties cut at each byte");
+	is_int(wrong, 0, "properties truncated at each byte give no wrong value");
 }
 
 static void
@@ -538,34 +577,35 @@ test_drm_node(void)
 	struct drm_facts f = good;
 	struct drm_node d;
 
-	ok(drm_node_make(&f, &d), "a render node");
-	ok(d.kind == DRM_RENDER && d.major == 226 && d.minor == 128, "its number");
-	is_str(d.path, "/dev/dri/renderD128", "its path");
-	is_str(d.pci, "0000:03:00.0", "its address");
-	ok(d.vendor == 0x8086 && d.device == 0x56c0 && d.class == 0x038000, "its ids");
-	is_str(d.driver, "xe", "its driver");
+	ok(drm_node_make(&f, &d), "a render node is read");
+	ok(d.kind == DRM_RENDER && d.major == 226 && d.minor == 128, "it has its number");
+	is_str(d.path, "/dev/dri/renderD128", "it has its path");
+	is_str(d.pci, "0000:03:00.0", "it has its address");
+	ok(d.vendor == 0x8086 && d.device == 0x56c0 && d.class == 0x038000, "it has its ids");
+	is_str(d.driver, "xe", "it has its driver");
 #define BAD(field, value, what) \
 	f = good; \
 	f.field = (value); \
 	ok(!drm_node_make(&f, &d), what)
-	BAD(name, NULL, "no name");
-	BAD(name, "renderD129", "another name");
-	BAD(name, "renderD", "half a name");
-	BAD(name, "renderD0128", "a number with a zero in front");
-	BAD(name, "renderD128-DP-1", "a connector");
-	BAD(name, "card128", "a card of that number elsewhere");
-	BAD(name, "renderD18446744073709551744", "a number that overflows");
-	BAD(major, 195, "another major");
-	BAD(minor, 129, "another minor");
-	BAD(devnode, "/dev/dri/renderD129", "another node");
-	BAD(devnode, "/dev/nvidia0", "a node elsewhere");
-	BAD(parent, NULL, "a PCI parent without a name");
-	BAD(parent, "0000:03:00", "a PCI parent without an address");
-	BAD(vendor, NULL, "no vendor");
-	BAD(vendor, "8086", "a vendor that is no hex number");
-	BAD(device, "0x", "an empty device");
-	BAD(class, "0x123456789", "a class too long");
-	BAD(driver, "a-driver-of-thirty-two-characters", "a driver's name too long");
+	BAD(name, NULL, "a node without a name is refused");
+	BAD(name, "renderD129", "a node with another name is refused");
+	BAD(name, "renderD", "a name without a number is refused");
+	BAD(name, "renderD0128", "a number with a leading zero is refused");
+	BAD(name, "renderD128-DP-1", "a connector is refused");
+	BAD(name, "card128", "a card with the render node's number is refused");
+	BAD(name, "renderD18446744073709551744", "a number that overflows is refused");
+	BAD(major, 195, "another major is refused");
+	BAD(minor, 129, "another minor is refused");
+	BAD(devnode, "/dev/dri/renderD129", "another node's path is refused");
+	BAD(devnode, "/dev/nvidia0", "a path outside /dev/dri is refused");
+	BAD(parent, NULL, "a PCI parent without a name is refused");
+	BAD(parent, "0000:03:00", "a PCI parent without an address is refused");
+	BAD(vendor, NULL, "a node without a vendor is refused");
+	BAD(vendor, "8086", "a vendor that is not a hex number is refused");
+	BAD(device, "0x", "an empty device id is refused");
+	BAD(class, "0x123456789", "a class that is too long is refused");
+	BAD(driver, "a-driver-of-thirty-two-characters",
+	    "a driver's name that is too long is refused");
 #undef BAD
 }
 
@@ -578,25 +618,30 @@ test_drm_node_others(void)
 	f = (struct drm_facts){ .name = "renderD129", .major = 226, .minor = 129,
 		.bus = "platform", .parent = "amdgpu_xcp.38" };
 	ok(drm_node_make(&f, &d) && strcmp(d.driver, "amdgpu_xcp") == 0 && d.pci[0] == '\0',
-	    "a partition's");
+	    "the node of a partition is read");
 	f.parent = "amdgpu_xcp_1";
-	ok(drm_node_make(&f, &d) && strcmp(d.driver, "amdgpu_xcp") == 0, "of a newer kernel");
+	ok(drm_node_make(&f, &d) && strcmp(d.driver, "amdgpu_xcp") == 0,
+	    "the node of a partition is read as newer kernels name it");
 	f.parent = "amdgpu_xcpfake";
-	ok(drm_node_make(&f, &d) && d.driver[0] == '\0', "not a partition's");
+	ok(drm_node_make(&f, &d) && d.driver[0] == '\0',
+	    "a similar parent is not taken for a partition");
 	f.parent = "amdgpu_xcp.1";
 	f.bus = "usb";
-	ok(drm_node_make(&f, &d) && d.driver[0] == '\0', "nor on another bus");
+	ok(drm_node_make(&f, &d) && d.driver[0] == '\0',
+	    "a parent on another bus is not taken for a partition");
 	f.driver = "amdgpu_xcp";
-	ok(drm_node_make(&f, &d) && d.driver[0] == '\0', "the driver of another bus says nothing");
+	ok(drm_node_make(&f, &d) && d.driver[0] == '\0',
+	    "a driver of this name on another bus is not taken for a partition");
 	f = (struct drm_facts){ .name = "accel0", .devnode = "/dev/accel/accel0", .major = 261 };
-	ok(drm_node_make(&f, &d) && d.kind == DRM_ACCEL && d.pci[0] == '\0', "an accel node");
+	ok(drm_node_make(&f, &d) && d.kind == DRM_ACCEL && d.pci[0] == '\0',
+	    "an accel node is read");
 	f.name = "accel_controlD0";
-	ok(!drm_node_make(&f, &d), "Gaudi's control node is none");
+	ok(!drm_node_make(&f, &d), "Gaudi's control node is refused");
 	f = (struct drm_facts){ .name = "renderD0", .major = 226 };
-	ok(!drm_node_make(&f, &d), "a render node numbered as a card");
+	ok(!drm_node_make(&f, &d), "a render node with a card's number is refused");
 	f.name = "card0";
 	ok(drm_node_make(&f, &d) && d.kind == DRM_CARD && strcmp(d.path, "/dev/dri/card0") == 0,
-	    "a card");
+	    "a card's node is read");
 }
 
 static void
@@ -618,34 +663,36 @@ test_named(void)
 	};
 	size_t i;
 
-	ok(gpu_is_named(&g, "all", false) && gpu_is_named(&g, "all", true), "all");
+	ok(gpu_is_named(&g, "all", false) && gpu_is_named(&g, "all", true), "\"all\" names a GPU");
 	ok(gpu_is_named(&g, "0", true) && !gpu_is_named(&g, "0", false),
-	    "a rank, where ranks count");
-	ok(gpu_is_named(&g, "GPU-edfee158-11c1-52b8-0517-92f30e7fac88", false), "a UUID");
-	ok(gpu_is_named(&g, "GPU-EDFEE158-11C1-52B8-0517-92F30E7FAC88", false), "in upper case");
+	    "a rank names a GPU only where ranks count");
+	ok(gpu_is_named(&g, "GPU-edfee158-11c1-52b8-0517-92f30e7fac88", false),
+	    "a UUID names a GPU");
+	ok(gpu_is_named(&g, "GPU-EDFEE158-11C1-52B8-0517-92F30E7FAC88", false),
+	    "a UUID in upper case names a GPU");
 	ok(gpu_is_named(&g, "0000:3b:00.0", false) && gpu_is_named(&g, "00000000:3B:00.0", false) &&
-	    gpu_is_named(&g, "3b:00.0", false), "an address");
+	    gpu_is_named(&g, "3b:00.0", false), "an address names a GPU, in each of its forms");
 	for (i = 0; i < sizeof(no) / sizeof(*no); i++)
-		ok(!gpu_is_named(&g, no[i], true), "is not called \"%s\"", no[i]);
+		ok(!gpu_is_named(&g, no[i], true), "\"%s\" does not name the GPU", no[i]);
 	ok(gpu_is_named(&amd, "0xef29c8f1e4a1a4ad", false) &&
-	    gpu_is_named(&amd, "0xEF29C8F1E4A1A4AD", false), "an AMD GPU's unique_id");
+	    gpu_is_named(&amd, "0xEF29C8F1E4A1A4AD", false), "a unique_id names an AMD GPU");
 	ok(!gpu_is_named(&amd, "0Xef29c8f1e4a1a4ad", true) &&
 	    !gpu_is_named(&amd, "ef29c8f1e4a1a4ad", true) && !gpu_is_named(&amd, "0x", true),
-	    "not nearly so");
+	    "similar texts do not name it");
 	ok(gpu_is_named(&amd, "12", true) && !gpu_is_named(&amd, "1", true) &&
-	    !gpu_is_named(&amd, "2", true), "a rank of two digits");
+	    !gpu_is_named(&amd, "2", true), "a rank of two digits names a GPU");
 	amd.uuid[0] = amd.pci[0] = '\0';
 	ok(!gpu_is_named(&amd, "", true) && !gpu_is_named(&amd, "0000:43:00.0", true),
-	    "what is unknown has no name");
+	    "an empty name or the unknown address does not name a GPU");
 	strcpy(g.unusable, "excluded by the driver");
 	g.rank = UINT_MAX;
 	ok(!gpu_is_named(&g, "all", true) && !gpu_is_named(&g, "0", true) &&
 	    !gpu_is_named(&g, "4294967295", true),
-	    "an unusable GPU is not of all, and has no rank");
+	    "an unusable GPU has no rank, and \"all\" does not name it");
 	g.rank = 0;
-	ok(!gpu_is_named(&g, "0", true), "whatever rank it was given");
+	ok(!gpu_is_named(&g, "0", true), "an unusable GPU has no rank even if one is set");
 	ok(gpu_is_named(&g, "3b:00.0", false),
-	    "but is still called what it is, to be refused by name");
+	    "an unusable GPU is named by its address, so that a refusal can name it");
 }
 
 static void
@@ -674,15 +721,15 @@ test_rank(void)
 	for (i = 0; i < inv.gpus; i++) {
 		snprintf(got, sizeof(got), "%u %s/%u", inv.gpu[i].rank, inv.gpu[i].pci,
 		    inv.gpu[i].partition);
-		is_str(got, want[i], "place %zu", i);
+		is_str(got, want[i], "the GPU at place %zu has its rank", i);
 	}
 	inventory_free(&inv);
-	ok(inv.gpu == NULL && inv.gpus == 0, "freed");
+	ok(inv.gpu == NULL && inv.gpus == 0, "inventory_free() frees the GPUs");
 	inventory_rank(&inv);
 	inventory_free(&inv);
 }
 
-/* "PART,PART,…" of all GPUs of the inventory. */
+/* "PART,PART,…": the parts of all GPUs in the inventory. */
 static const char *
 parts(const struct inventory *inv)
 {
@@ -712,11 +759,12 @@ test_part(void)
 	};
 	struct inventory inv = { .gpu = g, .gpus = sizeof(g) / sizeof(*g) };
 
-	is_str(parts(&inv), ",,0,1,4294967295,,", "only AMD's of one address are parts of it");
+	is_str(parts(&inv), ",,0,1,4294967295,,",
+	    "only AMD GPUs with the same address are parts of one GPU");
 	strcpy(g[2].unusable, "it has gone mad");
-	is_str(parts(&inv), ",,0,1,4294967295,,", "usable or not");
+	is_str(parts(&inv), ",,0,1,4294967295,,", "an unusable one counts as a part");
 	inv.gpus = 3;
-	is_str(parts(&inv), ",,", "the one partition of a GPU is the GPU");
+	is_str(parts(&inv), ",,", "the only partition of a GPU is the GPU");
 }
 
 static void
@@ -725,13 +773,13 @@ test_node_check(void)
 	struct gpu_node n = { .path = "/dev/nvidia-uvm", .major = 510 };
 	struct why why = { 0 };
 
-	is_int(gpu_node_check(&n, &why), 0, "a node with a number");
+	is_int(gpu_node_check(&n, &why), 0, "a node with a number is usable");
 	n.major = GPU_NODE_NO_MODULE;
-	is_int(gpu_node_check(&n, &why), -1, "a node without one");
-	is_int(why.code, WHY_ABSENT, "is absent");
+	is_int(gpu_node_check(&n, &why), -1, "a node without a number is refused");
+	is_int(why.code, WHY_ABSENT, "the node counts as absent");
 	is_str(why.text,
 	    "/dev/nvidia-uvm: module nvidia_uvm is not loaded: run modprobe nvidia_uvm",
-	    "says what to do");
+	    "the message says how to load the module");
 }
 
 static void
@@ -740,26 +788,30 @@ test_nvidia_2gpu(void)
 	struct inventory inv;
 
 	if (find("nvidia-2gpu", ALL_VENDORS, &inv) == 0) {
-		is_int(inv.gpus, 2, "two GPUs");
+		is_int(inv.gpus, 2, "two GPUs are found");
 		is_str(gpu(&inv, 0), "0 0000:3b:00.0/0 GPU-edfee158-11c1-52b8-0517-92f30e7fac88 "
-		    "NVIDIA A100-PCIE-40GB /dev/nvidia0 195:0 0", "the first");
+		    "NVIDIA A100-PCIE-40GB /dev/nvidia0 195:0 0", "the first GPU has its values");
 		is_str(gpu(&inv, 1), "1 0000:af:00.0/0 GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22 "
-		    "NVIDIA A100-PCIE-40GB /dev/nvidia1 195:1 0", "the second");
-		is_int(inv.commons[GPU_NVIDIA], 4, "four common nodes");
-		is_str(node(inv.common[GPU_NVIDIA], 4, 0), "/dev/nvidiactl 195:255 0", "always");
-		is_str(node(inv.common[GPU_NVIDIA], 4, 1), "/dev/nvidia-uvm 510:0 0x7d", "uvm");
+		    "NVIDIA A100-PCIE-40GB /dev/nvidia1 195:1 0", "the second GPU has its values");
+		is_int(inv.commons[GPU_NVIDIA], 4, "four common nodes are found");
+		is_str(node(inv.common[GPU_NVIDIA], 4, 0), "/dev/nvidiactl 195:255 0",
+		    "nvidiactl is always needed");
+		is_str(node(inv.common[GPU_NVIDIA], 4, 1), "/dev/nvidia-uvm 510:0 0x7d",
+		    "nvidia-uvm is needed for compute");
 		is_str(node(inv.common[GPU_NVIDIA], 4, 2), "/dev/nvidia-uvm-tools 510:1 0x7d?",
-		    "tools");
+		    "nvidia-uvm-tools is optional");
 		is_str(node(inv.common[GPU_NVIDIA], 4, 3), "/dev/nvidia-modeset 195:254 0x14?",
-		    "modeset, for graphics and display");
+		    "nvidia-modeset is for graphics and display");
 		is_int(inv.common[GPU_NVIDIA][1].needed_for, NOT_UTILITY,
-		    "all but utility needs uvm");
-		is_str(inv.absent[GPU_NVIDIA], "", "NVIDIA GPUs are here");
+		    "nvidia-uvm is needed for all but utility");
+		is_str(inv.absent[GPU_NVIDIA], "", "NVIDIA GPUs are present");
 		is_str(inv.absent[GPU_AMD], "module amdgpu is not loaded: run modprobe amdgpu",
-		    "AMD's");
+		    "AMD GPUs are absent");
 		is_str(inv.absent[GPU_INTEL],
-		    "no GPU of driver i915 or xe and no NPU of intel_vpu on this host", "Intel's");
-		ok(inv.nvidia_modify && inv.nvidia_mode == 0666, "params are read");
+		    "no GPU of driver i915 or xe and no NPU of intel_vpu on this host",
+		    "Intel GPUs are absent");
+		ok(inv.nvidia_modify && inv.nvidia_mode == 0666,
+		    "the driver's parameters are read");
 	}
 	inventory_free(&inv);
 }
@@ -770,20 +822,23 @@ test_nvidia_h200(void)
 	struct inventory inv;
 
 	if (find("nvidia-h200", 1U << GPU_NVIDIA, &inv) == 0) {
-		is_int(inv.gpus, 1, "one GPU");
+		is_int(inv.gpus, 1, "one GPU is found");
 		is_str(gpu(&inv, 0), "0 0000:00:06.0/0 GPU-11111111-2222-3333-4444-555555555555 "
-		    "NVIDIA H200 /dev/nvidia0 195:0 0", "an H200");
-		is_int(inv.commons[GPU_NVIDIA], 3, "three common nodes: there is no modeset");
-		is_str(node(inv.common[GPU_NVIDIA], 3, 0), "/dev/nvidiactl 195:255 0", "always");
-		is_str(node(inv.common[GPU_NVIDIA], 3, 1), "/dev/nvidia-uvm 238:0 0x7d", "uvm");
+		    "NVIDIA H200 /dev/nvidia0 195:0 0", "the H200 has its values");
+		is_int(inv.commons[GPU_NVIDIA], 3,
+		    "three common nodes are found, without nvidia-modeset");
+		is_str(node(inv.common[GPU_NVIDIA], 3, 0), "/dev/nvidiactl 195:255 0",
+		    "nvidiactl is always needed");
+		is_str(node(inv.common[GPU_NVIDIA], 3, 1), "/dev/nvidia-uvm 238:0 0x7d",
+		    "nvidia-uvm is needed for compute");
 		is_str(node(inv.common[GPU_NVIDIA], 3, 2), "/dev/nvidia-uvm-tools 238:1 0x7d?",
-		    "tools");
-		is_str(inv.absent[GPU_AMD], "not looked for", "AMD's were not looked for");
+		    "nvidia-uvm-tools is optional");
+		is_str(inv.absent[GPU_AMD], "not looked for", "AMD GPUs are not looked for");
 	}
 	inventory_free(&inv);
 	if (find("nvidia-mig", 1U << GPU_NVIDIA, &inv) == 0)
 		is_str(gpu(&inv, 0), "0 0000:3b:00.0/0 GPU-edfee158-11c1-52b8-0517-92f30e7fac88 "
-		    "NVIDIA A100-PCIE-40GB /dev/nvidia0 195:0 0", "a GPU with MIG");
+		    "NVIDIA A100-PCIE-40GB /dev/nvidia0 195:0 0", "a GPU with MIG is found");
 	inventory_free(&inv);
 }
 
@@ -793,28 +848,30 @@ test_nvidia_odd(void)
 	struct inventory inv;
 
 	if (find("nvidia-odd", ALL_VENDORS, &inv) == 0) {
-		is_int(inv.gpus, 4, "four GPUs");
+		is_int(inv.gpus, 4, "four GPUs are found");
 		is_str(gpu(&inv, 0),
 		    "0 0000:17:00.0/0 ? NVIDIA A100-PCIE-40GB /dev/nvidia2 195:2 0",
-		    "no UUID, the third minor");
+		    "the GPU without a UUID has the third minor");
 		is_str(gpu(&inv, 1), "1 0000:65:00.0/0 GPU-2f1e0d3c-4b5a-6978-8796-a5b4c3d2e1f0 "
 		    "NVIDIA A100-PCIE-40GB /dev/nvidia0 195:0 0",
-		    "the first minor, second by address");
+		    "the GPU with the first minor is second by its address");
 		is_str(gpu(&inv, 2), "- 0000:ca:00.0: excluded by the driver: see its parameter "
-		    "NVreg_ExcludedGpus", "excluded");
+		    "NVreg_ExcludedGpus", "the excluded GPU is unusable");
 		is_str(gpu(&inv, 3),
 		    "2 0000:e3:00.0/0 ? NVIDIA A100-PCIE-40GB /dev/nvidia3 195:3 0",
-		    "an excluded GPU has no rank");
-		is_int(inv.gpu[0].nodes, 1, "no DRM nodes");
-		is_int(inv.gpu[1].nodes, 3, "DRM nodes");
+		    "the excluded GPU has no rank");
+		is_int(inv.gpu[0].nodes, 1, "the first GPU has no DRM nodes");
+		is_int(inv.gpu[1].nodes, 3, "the second GPU has DRM nodes");
 		ok(strcmp(node(inv.gpu[1].node, 3, 1), "/dev/dri/card1 226:1 0x14?") == 0 ||
-		    strcmp(node(inv.gpu[1].node, 3, 2), "/dev/dri/card1 226:1 0x14?") == 0, "card");
+		    strcmp(node(inv.gpu[1].node, 3, 2), "/dev/dri/card1 226:1 0x14?") == 0,
+		    "it has a card node");
 		ok(strcmp(node(inv.gpu[1].node, 3, 1), "/dev/dri/renderD128 226:128 0x14?") == 0 ||
 		    strcmp(node(inv.gpu[1].node, 3, 2), "/dev/dri/renderD128 226:128 0x14?") == 0,
-		    "render node");
+		    "it has a render node");
 		is_str(node(inv.common[GPU_NVIDIA], inv.commons[GPU_NVIDIA], 1),
-		    "/dev/nvidia-uvm 511:0 0x7d", "uvm");
-		ok(!inv.nvidia_modify && inv.nvidia_mode == 0660 && inv.nvidia_gid == 44, "params");
+		    "/dev/nvidia-uvm 511:0 0x7d", "nvidia-uvm has its number");
+		ok(!inv.nvidia_modify && inv.nvidia_mode == 0660 && inv.nvidia_gid == 44,
+		    "the driver's parameters are read");
 	}
 	inventory_free(&inv);
 }
@@ -827,24 +884,27 @@ test_nvidia_nouvm(void)
 
 	if (find("nvidia-nouvm", 1U << GPU_NVIDIA, &inv) == 0) {
 		is_str(gpu(&inv, 0), "0 0000:3b:00.0/0 GPU-edfee158-11c1-52b8-0517-92f30e7fac88 "
-		    "NVIDIA A100-PCIE-40GB /dev/nvidia0 195:0 0", "a GPU");
-		is_str(inv.absent[GPU_NVIDIA], "", "is of use");
-		is_int(inv.commons[GPU_NVIDIA], 2, "two common nodes");
+		    "NVIDIA A100-PCIE-40GB /dev/nvidia0 195:0 0",
+		    "a GPU is found without nvidia-uvm");
+		is_str(inv.absent[GPU_NVIDIA], "", "NVIDIA GPUs are present");
+		is_int(inv.commons[GPU_NVIDIA], 2, "two common nodes are found");
 		is_str(node(inv.common[GPU_NVIDIA], 2, 0), "/dev/nvidiactl 195:255 0",
-		    "nvidiactl, of nvidia's major");
+		    "nvidiactl has the major of nvidia");
 		is_str(node(inv.common[GPU_NVIDIA], 2, 1), "/dev/nvidia-uvm 4294967295:0 0x7d",
-		    "uvm without a number");
-		is_int(gpu_node_check(&inv.common[GPU_NVIDIA][1], &why), -1, "which is refused");
+		    "nvidia-uvm has no number");
+		is_int(gpu_node_check(&inv.common[GPU_NVIDIA][1], &why), -1,
+		    "nvidia-uvm without a number is refused");
 	}
 	inventory_free(&inv);
 	if (find("empty", ALL_VENDORS, &inv) == 0) {
-		is_int(inv.gpus, 0, "no GPU");
+		is_int(inv.gpus, 0, "no GPU is found");
 		is_str(inv.absent[GPU_NVIDIA], "module nvidia is not loaded: run modprobe nvidia",
-		    "no NVIDIA driver");
+		    "the NVIDIA driver is absent");
 		is_str(inv.absent[GPU_AMD], "module amdgpu is not loaded: run modprobe amdgpu",
-		    "no AMD driver");
-		ok(inv.absent[GPU_INTEL][0] != '\0', "no Intel GPU");
-		is_int(inv.commons[GPU_NVIDIA] + inv.commons[GPU_AMD], 0, "no common nodes");
+		    "the AMD driver is absent");
+		ok(inv.absent[GPU_INTEL][0] != '\0', "Intel GPUs are absent");
+		is_int(inv.commons[GPU_NVIDIA] + inv.commons[GPU_AMD], 0,
+		    "no common nodes are found");
 	}
 	inventory_free(&inv);
 }
@@ -857,32 +917,32 @@ test_amd(void)
 	char want[256];
 
 	if (find("amd-2dgpu-apu", 1U << GPU_AMD, &inv) == 0) {
-		is_int(inv.gpus, 3, "three GPUs");
+		is_int(inv.gpus, 3, "three GPUs are found");
 		is_str(gpu(&inv, 0),
 		    "0 0000:03:00.0/0 0x89ccee8bf76be243 gfx1100 /dev/dri/renderD129 "
-		    "226:129 0", "a card");
+		    "226:129 0", "the first card has its values");
 		is_str(gpu(&inv, 1), "1 0000:12:00.0/0 ? gfx1036 integrated /dev/dri/renderD130 "
-		    "226:130 0", "an integrated one, which has a rank");
+		    "226:130 0", "the integrated GPU has its values and a rank");
 		is_str(gpu(&inv, 2),
 		    "2 0000:43:00.0/0 0xef299b76ed84feed gfx90a /dev/dri/renderD128 "
-		    "226:128 0", "another card");
+		    "226:128 0", "the second card has its values");
 		is_str(node(inv.common[GPU_AMD], inv.commons[GPU_AMD], 0), "/dev/kfd 236:0 0",
-		    "kfd");
-		is_int(inv.commons[GPU_AMD], 1, "alone");
-		is_str(inv.absent[GPU_AMD], "", "AMD GPUs are here");
-		is_str(parts(&inv), ",,", "all of them whole");
+		    "kfd is a common node");
+		is_int(inv.commons[GPU_AMD], 1, "kfd is the only common node");
+		is_str(inv.absent[GPU_AMD], "", "AMD GPUs are present");
+		is_str(parts(&inv), ",,", "each GPU is a whole");
 	}
 	inventory_free(&inv);
 	if (find("amd-mi300x-cpx", ALL_VENDORS, &inv) == 0) {
-		is_int(inv.gpus, 8, "eight partitions");
+		is_int(inv.gpus, 8, "eight partitions are found");
 		for (i = 0; i < 8; i++) {
 			snprintf(want, sizeof(want),
 			    "%zu 0000:05:00.0/%zu 0xa1b2c3d4e5f60718 gfx942 "
 			    "/dev/dri/renderD%zu 226:%zu 0", i, i, 128 + i, 128 + i);
-			is_str(gpu(&inv, i), want, "partition %zu", i);
+			is_str(gpu(&inv, i), want, "partition %zu has its values", i);
 		}
-		is_str(node(inv.common[GPU_AMD], 1, 0), "/dev/kfd 505:0 0", "kfd");
-		is_str(parts(&inv), "0,1,2,3,4,5,6,7", "parts of one");
+		is_str(node(inv.common[GPU_AMD], 1, 0), "/dev/kfd 505:0 0", "kfd has its number");
+		is_str(parts(&inv), "0,1,2,3,4,5,6,7", "the partitions are parts of one GPU");
 	}
 	inventory_free(&inv);
 }
@@ -893,21 +953,21 @@ test_intel(void)
 	struct inventory inv;
 
 	if (find("intel", ALL_VENDORS, &inv) == 0) {
-		is_int(inv.gpus, 3, "three devices");
+		is_int(inv.gpus, 3, "three devices are found");
 		is_str(gpu(&inv, 0), "0 0000:00:02.0/0 ? Intel 8086:7d55 integrated "
-		    "/dev/dri/renderD128 226:128 0", "the processor's");
+		    "/dev/dri/renderD128 226:128 0", "the integrated GPU has its values");
 		is_str(gpu(&inv, 1), "1 0000:00:0b.0/0 ? NPU integrated /dev/accel/accel0 261:0 0",
-		    "NPU");
+		    "the NPU has its values");
 		is_str(gpu(&inv, 2),
 		    "2 0000:03:00.0/0 ? Intel 8086:56c0 /dev/dri/renderD129 226:129 0",
-		    "a card");
-		is_int(inv.commons[GPU_INTEL], 0, "no common nodes");
-		is_str(inv.absent[GPU_INTEL], "", "Intel GPUs are here");
+		    "the card has its values");
+		is_int(inv.commons[GPU_INTEL], 0, "no common nodes are found");
+		is_str(inv.absent[GPU_INTEL], "", "Intel GPUs are present");
 	}
 	inventory_free(&inv);
 }
 
-/* Small trees made here, in a directory that is removed at the end. */
+/* Small trees, made in a directory that is removed at the end. */
 static char scratch[PATH_MAX];
 
 static void
@@ -968,47 +1028,51 @@ test_made_nvidia(void)
 	put("bad", "proc/driver/nvidia/gpus/0000:07:00.0/registry", "");
 	put_gpu("bad", "nonsense", "nonsense", "7");
 	is_int(find_made("bad", 1U << GPU_NVIDIA, &inv, &why), 0,
-	    "a bad GPU does not hide the others");
-	is_int(inv.gpus, 7, "seven");
+	    "an unusable GPU does not hide the others");
+	is_int(inv.gpus, 7, "seven GPUs are listed");
 	is_str(gpu(&inv, 0),
 	    "- 0000:01:00.0: /dev/nvidia0 is claimed by 0000:02:00.0 too: see dmesg",
-	    "a minor that two have");
+	    "a GPU whose minor another one claims is unusable");
 	is_str(gpu(&inv, 1),
 	    "- 0000:02:00.0: /dev/nvidia0 is claimed by 0000:01:00.0 too: see dmesg",
-	    "is neither's");
+	    "the other claimant of the minor is unusable");
 	is_str(gpu(&inv, 2), "- 0000:03:00.0: its information file does not say Bus Location "
-	    "0000:03:00.0: see dmesg", "another's location");
+	    "0000:03:00.0: see dmesg", "a GPU with another one's location is unusable");
 	is_str(gpu(&inv, 3),
 	    "- 0000:05:00.0: its information file has no Device Minor from 0 to 247: "
-	    "see dmesg", "a minor too large");
-	is_str(gpu(&inv, 4), "0 0000:06:00.0/0 ? X /dev/nvidia6 195:6 0", "the good one");
+	    "see dmesg", "a GPU whose minor is too large is unusable");
+	is_str(gpu(&inv, 4), "0 0000:06:00.0/0 ? X /dev/nvidia6 195:6 0",
+	    "the well-formed GPU is usable");
 	is_str(gpu(&inv, 5), "- 0000:07:00.0: can't read its information file: No such file or "
-	    "directory", "no information file");
+	    "directory", "a GPU without an information file is unusable");
 	is_str(gpu(&inv, 6), "- : /proc/driver/nvidia/gpus/nonsense: not the name of a PCI device",
-	    "no address");
-	is_str(inv.absent[GPU_NVIDIA], "", "one is of use");
+	    "a GPU without an address is unusable");
+	is_str(inv.absent[GPU_NVIDIA], "", "NVIDIA GPUs are present if one is usable");
 	inventory_free(&inv);
 
 	put("ctl", "proc/devices", "Character devices:\n195 nvidia\n196 nvidiactl\n");
 	put_gpu("ctl", "0000:01:00.0", "0000:01:00.0", "0");
 	is_int(find_made("ctl", 1U << GPU_NVIDIA, &inv, &why), 0,
-	    "nvidiactl of a major of its own");
-	is_str(node(inv.common[GPU_NVIDIA], 1, 0), "/dev/nvidiactl 196:255 0", "is believed");
+	    "a driver whose nvidiactl has its own major is found");
+	is_str(node(inv.common[GPU_NVIDIA], 1, 0), "/dev/nvidiactl 196:255 0",
+	    "nvidiactl has that major");
 	inventory_free(&inv);
 
 	put("nomajor", "proc/devices", "Character devices:\n1 mem\n\nBlock devices:\n195 nvidia\n");
 	put_gpu("nomajor", "0000:01:00.0", "0000:01:00.0", "0");
-	is_int(find_made("nomajor", 1U << GPU_NVIDIA, &inv, &why), 0, "no major");
+	is_int(find_made("nomajor", 1U << GPU_NVIDIA, &inv, &why), 0,
+	    "a driver without a major is found");
 	is_str(inv.absent[GPU_NVIDIA], "no usable GPU: 0000:01:00.0: no character device nvidia in "
-	    "/proc/devices: see dmesg", "is why");
-	is_int(inv.commons[GPU_NVIDIA], 0, "nor common nodes");
+	    "/proc/devices: see dmesg", "its GPUs are unusable, and the message says why");
+	is_int(inv.commons[GPU_NVIDIA], 0, "there are no common nodes");
 	inventory_free(&inv);
 
 	put("nogpu", "proc/devices", devices);
 	put("nogpu", "proc/driver/nvidia/gpus/", NULL);
-	is_int(find_made("nogpu", 1U << GPU_NVIDIA, &inv, &why), 0, "a driver without GPUs");
+	is_int(find_made("nogpu", 1U << GPU_NVIDIA, &inv, &why), 0,
+	    "a driver without GPUs is found");
 	is_str(inv.absent[GPU_NVIDIA], "module nvidia drives no GPU on this host: see dmesg",
-	    "is why");
+	    "its GPUs are absent, and the message says why");
 	inventory_free(&inv);
 }
 
@@ -1025,9 +1089,10 @@ test_made_links(void)
 	snprintf(to, sizeof(to), "%s/link/proc/driver/nvidia/gpus/0000:01:00.0", scratch);
 	if (symlink(to, from) == -1)
 		exit(2);
-	is_int(find_made("link", 1U << GPU_NVIDIA, &inv, &why), 0, "a link among the GPUs");
+	is_int(find_made("link", 1U << GPU_NVIDIA, &inv, &why), 0,
+	    "a tree with a symbolic link among the GPUs is read");
 	is_str(gpu(&inv, 1), "- 0000:02:00.0: can't read its information file: Too many levels of "
-	    "symbolic links", "is not followed");
+	    "symbolic links", "the link is not followed");
 	inventory_free(&inv);
 
 	put("nul", "proc/devices", "Character devices:\n195 nvidia\n");
@@ -1036,14 +1101,17 @@ test_made_links(void)
 	    scratch);
 	if (truncate(to, 400) == -1)
 		exit(2);
-	is_int(find_made("nul", 1U << GPU_NVIDIA, &inv, &why), 0, "zero bytes in a text");
+	is_int(find_made("nul", 1U << GPU_NVIDIA, &inv, &why), 0,
+	    "a tree with zero bytes in an information file is read");
 	is_str(gpu(&inv, 0), "- 0000:01:00.0: can't read its information file: Bad message",
-	    "zero bytes behind a good text are not ignored");
+	    "zero bytes after a valid text make the GPU unusable");
 	inventory_free(&inv);
 	put("none", "proc/", NULL);
-	is_int(find_made("none", ALL_VENDORS, &inv, &why), -1, "no /proc/devices");
-	is_str(why.text, "/proc/devices: No such file or directory: is /proc mounted?", "why");
-	is_int(why.code, WHY_IO, "is the host's fault");
+	is_int(find_made("none", ALL_VENDORS, &inv, &why), -1,
+	    "a missing /proc/devices is an error");
+	is_str(why.text, "/proc/devices: No such file or directory: is /proc mounted?",
+	    "the message says why");
+	is_int(why.code, WHY_IO, "the code says that the host is at fault");
 	inventory_free(&inv);
 }
 
@@ -1081,7 +1149,7 @@ put_render(const char *tree, unsigned minor, const char *vendor, const char *uev
 	put(tree, path, "0x120000\n");
 }
 
-/* For any place in the inventory. */
+/* Whether the inventory has this GPU, at any place. */
 static void
 has(const struct inventory *inv, const char *want)
 {
@@ -1090,7 +1158,7 @@ has(const struct inventory *inv, const char *want)
 
 	for (i = 0; i < inv->gpus; i++)
 		found |= strcmp(gpu(inv, i), want) == 0;
-	ok(found, "has %s", want);
+	ok(found, "the inventory has %s", want);
 }
 
 /* A GPU whose files this process may not read, as if its cgroup denied the render node. */
@@ -1116,10 +1184,10 @@ test_made_hidden(void)
 	if (root && seteuid(65534) == -1)
 		exit(2);
 	r = gpus_find(&src, 1U << GPU_AMD, &inv, &why);
-	is_int(r, 0, "a GPU that is hidden: %s", why.text);
+	is_int(r, 0, "a tree with a hidden GPU is read: %s", why.text);
 	is_str(inv.absent[GPU_AMD],
 	    "kfd hides 1 GPUs from this process: its cgroup denies their render "
-	    "nodes", "is said to be");
+	    "nodes", "the message says that the GPU is hidden");
 	inventory_free(&inv);
 	if (root && seteuid(0) == -1)
 		exit(2);
@@ -1129,9 +1197,9 @@ test_made_hidden(void)
 	r = gpus_find(&src, 1U << GPU_AMD, &inv, &why);
 	if (root && seteuid(0) == -1)
 		exit(2);
-	is_int(r, 0, "one more, which is not");
-	is_str(inv.absent[GPU_AMD], "", "is there");
-	is_int(inv.gpus, 1, "and the only one");
+	is_int(r, 0, "a tree with a hidden and a visible GPU is read");
+	is_str(inv.absent[GPU_AMD], "", "AMD GPUs are present");
+	is_int(inv.gpus, 1, "only the visible GPU is listed");
 	inventory_free(&inv);
 }
 
@@ -1143,28 +1211,30 @@ test_made_amd(void)
 	struct why why;
 
 	put("amd", "proc/devices", "Character devices:\n226 drm\n240 kfd\n");
-	put_kfd("amd", 1, 0x100, 128);	/* udev agrees */
+	put_kfd("amd", 1, 0x100, 128);	/* sysfs agrees */
 	put_render("amd", 128, "0x1002\n", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:01:00.0\n");
-	put_kfd("amd", 2, 0x200, 129);	/* udev has another address */
+	put_kfd("amd", 2, 0x200, 129);	/* sysfs has another address */
 	put_render("amd", 129, "0x1002\n", "DRIVER=amdgpu\nPCI_SLOT_NAME=0000:03:00.0\n");
-	put_kfd("amd", 3, 0x300, 130);	/* another driver's */
+	put_kfd("amd", 3, 0x300, 130);	/* another driver's node */
 	put_render("amd", 130, "0x8086\n", "DRIVER=i915\nPCI_SLOT_NAME=0000:03:00.0\n");
-	put_kfd("amd", 4, 0x400, 131);	/* two with one render node */
+	put_kfd("amd", 4, 0x400, 131);	/* two GPUs with one render node */
 	put_kfd("amd", 5, 0x500, 131);
-	put_kfd("amd", 6, 0x101, 133);	/* partition 1 of the first GPU,
-	    with its number in the address */
+	/* partition 1 of the first GPU, with its number in the address */
+	put_kfd("amd", 6, 0x101, 133);
 	put_render("amd", 133, "", xcp);
-	put_kfd("amd", 7, 0x20000700, 134);	/* a partition of a GPU that is not there */
+	put_kfd("amd", 7, 0x20000700, 134);	/* a partition of a missing GPU */
 	put_render("amd", 134, "", xcp);
-	put_kfd("amd", 10, 0x30000200, 136);	/* a partition of the second GPU, which is unusable */
+	/* a partition of the second GPU, which is unusable */
+	put_kfd("amd", 10, 0x30000200, 136);
 	put_render("amd", 136, "", xcp);
-	put_kfd("amd", 8, 0x10800, 135);	/* no address */
+	put_kfd("amd", 8, 0x10800, 135);	/* an impossible address */
 	put("amd", "sys/class/kfd/kfd/topology/nodes/9/gpu_id", "9\n");
 	put("amd", "sys/class/kfd/kfd/topology/nodes/9/properties", "simd_count 1\n");
 	put("amd", "sys/class/kfd/kfd/topology/nodes/x/gpu_id", "9\n");
-	is_int(find_made("amd", ALL_VENDORS, &inv, &why), 0, "AMD GPUs, good and bad: %s",
+	is_int(find_made("amd", ALL_VENDORS, &inv, &why), 0,
+	    "a tree with usable and unusable AMD GPUs is read: %s",
 	    why.text);
-	is_int(inv.gpus, 10, "ten");
+	is_int(inv.gpus, 10, "ten GPUs are listed");
 	has(&inv, "0 0000:01:00.0/0 0x0000000000000001 gfx942 /dev/dri/renderD128 226:128 0");
 	has(&inv, "1 0000:01:00.0/1 0x0000000000000006 gfx942 /dev/dri/renderD133 226:133 0");
 	has(&inv, "- 0000:02:00.0: kfd says /dev/dri/renderD129 is of 0000:02:00.0, udev says of "
@@ -1184,14 +1254,15 @@ test_made_amd(void)
 
 	put("nokfd", "proc/devices", "Character devices:\n226 drm\n\nBlock devices:\n240 kfd\n");
 	put_kfd("nokfd", 1, 0x100, 128);
-	is_int(find_made("nokfd", 1U << GPU_AMD, &inv, &why), 0, "a topology without /dev/kfd");
+	is_int(find_made("nokfd", 1U << GPU_AMD, &inv, &why), 0,
+	    "a tree with a topology but without kfd is read");
 	is_str(inv.absent[GPU_AMD], "no character device kfd in /proc/devices: see dmesg",
-	    "is why");
-	is_int(inv.gpus + inv.commons[GPU_AMD], 0, "and gives nothing");
+	    "AMD GPUs are absent, and the message says why");
+	is_int(inv.gpus + inv.commons[GPU_AMD], 0, "no GPUs and no common nodes are listed");
 	inventory_free(&inv);
 }
 
-/* Two functions of one slot: a partition without an exact address has two candidates. */
+/* Two functions of one slot: a partition without an exact address could belong to either GPU. */
 static void
 test_made_slots(void)
 {
@@ -1208,12 +1279,13 @@ test_made_slots(void)
 	put_render("slot", 130, "", xcp);
 	put_kfd("slot", 4, 0x103, 131);
 	put_render("slot", 131, "", xcp);
-	is_int(find_made("slot", 1U << GPU_AMD, &inv, &why), 0, "two GPUs in a slot");
+	is_int(find_made("slot", 1U << GPU_AMD, &inv, &why), 0,
+	    "a tree with two GPUs in one slot is read");
 	is_str(gpu(&inv, 2),
 	    "2 0000:01:00.2/1 0x0000000000000003 gfx942 /dev/dri/renderD130 226:130 0",
-	    "a partition of the second, by its exact address");
+	    "a partition with an exact address belongs to the GPU there");
 	is_str(gpu(&inv, 3), "- 0000:01:00.3: a partition, but not one GPU can be told to be at "
-	    "0000:01:00.3: see dmesg", "a partition of either");
+	    "0000:01:00.3: see dmesg", "a partition that could belong to either GPU is unusable");
 	inventory_free(&inv);
 }
 

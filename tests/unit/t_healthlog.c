@@ -14,10 +14,13 @@ test_record(void)
 	uint64_t n;
 	size_t i;
 
-	ok(kmsg_read("6,339,5140900,-;NVRM: loading", &n, &text) && n == 339 && strcmp(text, "NVRM: loading") == 0, "the kernel's own");
-	ok(kmsg_read("3,7,1,c,caller=T1;a;b", &n, &text) && n == 7 && strcmp(text, "a;b") == 0, "one with more fields");
+	ok(kmsg_read("6,339,5140900,-;NVRM: loading", &n, &text) && n == 339 &&
+	    strcmp(text, "NVRM: loading") == 0,
+	    "a record of the kernel is read");
+	ok(kmsg_read("3,7,1,c,caller=T1;a;b", &n, &text) && n == 7 && strcmp(text, "a;b") == 0,
+	    "a record with more fields is read");
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-		ok(!kmsg_read(none[i], &n, &text), "none: %s", none[i]);
+		ok(!kmsg_read(none[i], &n, &text), "this is no record of the kernel: %s", none[i]);
 }
 
 static void
@@ -64,7 +67,7 @@ test_well(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(well) / sizeof(well[0]); i++)
-		ok(!health_of_text(well[i], pci, why), "nothing: %s", well[i]);
+		ok(!health_of_text(well[i], pci, why), "this line reports no fault: %s", well[i]);
 }
 
 int

@@ -1,6 +1,7 @@
 /*
- * gpuhelper-judge's report on a host (pure/inventorylines.h) is read back as written.  The helper's check
- * (pure/hostcheck.h) accepts everything in the fixtures, and refuses every lie that it can detect.
+ * gpuhelper-judge's report on a host (pure/inventorylines.h) is read back as it was written. The
+ * helper's check (pure/hostcheck.h) accepts everything in the fixtures, and refuses every false
+ * report that it can detect.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -28,7 +29,7 @@ find(const char *tree, struct inventory *inv)
 	snprintf(path, sizeof(path), "%s/%s", sysroot, tree);
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	src = (struct gpu_source){ .root = fd };
-	return ok(gpus_find(&src, GPUS_ALL, inv, &why) == 0, "%s is found", tree);
+	return ok(gpus_find(&src, GPUS_ALL, inv, &why) == 0, "the GPUs of %s are found", tree);
 }
 
 static char *
@@ -88,7 +89,7 @@ same(const struct inventory *a, const struct inventory *b)
 	return a->gpus == b->gpus && a->flusheds == b->flusheds && strcmp(a->nvidia_version, b->nvidia_version) == 0;
 }
 
-/* Moves the majors, which the helper reads by itself, to *to. */
+/* Moves the majors to *to; the helper reads them itself. */
 static void
 give_majors(struct inventory *from, struct inventory *to)
 {
@@ -106,28 +107,35 @@ test_fixture(const char *tree)
 
 	if (!find(tree, &inv))
 		return;
-	ok(inventory_add_flushed(&inv, 226, 128), "  with a node that udev looks after");
+	ok(inventory_add_flushed(&inv, 226, 128), "  a node that udev looks after is added");
 	text = written(&inv, &len);
-	ok(text != NULL && taken(text, len, &back), "  is written, and read");
+	ok(text != NULL && taken(text, len, &back), "  the report is written and read back");
 	inventory_rank(&back);
-	ok(same(&inv, &back) && inventory_flushes(&back, 226, 128) && !inventory_flushes(&back, 226, 129), "  the same");
+	ok(same(&inv, &back) && inventory_flushes(&back, 226, 128) &&
+	    !inventory_flushes(&back, 226, 129),
+	    "  the report is the same");
 	give_majors(&inv, &back);
-	is_int(host_check(&back, &why), 0, "  and is looked over");
+	is_int(host_check(&back, &why), 0, "  the report is checked");
 	for (i = 0; i < GPU_VENDORS; i++)
-		is_str(back.fault[i].text, "", "  and can be");
+		is_str(back.fault[i].text, "", "  the check finds no fault");
 	ok(inventory_copy(&back, 1U << GPU_NVIDIA, &some, &why) == 0 && some.gpus <= back.gpus &&
-	    strcmp(some.absent[GPU_AMD], "not looked for") == 0 && (some.gpus == 0 || some.gpu[0].vendor == GPU_NVIDIA), "  a part of it");
+	    strcmp(some.absent[GPU_AMD], "not looked for") == 0 &&
+	    (some.gpus == 0 || some.gpu[0].vendor == GPU_NVIDIA),
+	    "  a copy of one vendor's part has only its GPUs");
 	inventory_free(&some);
 	inventory_free(&back);
 	for (i = 0; i < len; i++) {
 		cut += taken(text, i, &back);
 		inventory_free(&back);
 	}
-	is_int((long long)cut, 0, "  cut off anywhere it is none");
+	is_int((long long)cut, 0, "  no truncated report is accepted");
 	inventory_free(&inv);
 }
 
-/* Lies.  Each turns a correct inventory of two whole GPUs into an impossible one. */
+/*
+ * False reports. Each function changes a correct inventory of two whole GPUs into an impossible
+ * one.
+ */
 
 static void
 put_path(struct gpu_node *n, const char *path, uint32_t major, uint32_t minor)
@@ -214,9 +222,11 @@ test_lies(void)
 			if (inv.fault[k].code != WHY_NONE)
 				at = &inv.fault[k];
 		if (lies[i].tell == none)
-			ok(ret == 0 && at->code == WHY_NONE, "no lie is taken");
+			ok(ret == 0 && at->code == WHY_NONE, "a correct report is accepted");
 		else
-			ok(ret == 0 && at->code == WHY_BUG && strstr(at->text, "gpuhelper-judge") != NULL, "a lie: %s: %s", lies[i].name,
+			ok(ret == 0 && at->code == WHY_BUG &&
+			    strstr(at->text, "gpuhelper-judge") != NULL,
+			    "a false report is refused: %s: %s", lies[i].name,
 			    at->text);
 		inventory_free(&inv);
 	}
@@ -237,14 +247,17 @@ test_apart(void)
 	g->nodes = 1;
 	refuse(&inv.fault[GPU_AMD], WHY_IO, "kfd does not answer");
 	ok(host_check(&inv, &why) == 0 && inv.fault[GPU_INTEL].code == WHY_BUG && inv.fault[GPU_NVIDIA].code == WHY_NONE &&
-	    inv.fault[GPU_AMD].code == WHY_IO, "a lie of one vendor, and what another one's driver does, are no fault of a third one's");
+	    inv.fault[GPU_AMD].code == WHY_IO,
+	    "neither a false report on one vendor's GPUs nor another vendor's failing driver "
+	    "affects a third vendor");
 	ok(inventory_copy(&inv, 1U << GPU_NVIDIA, &some, &why) == 0 && some.gpus == 2 && some.fault[GPU_INTEL].code == WHY_NONE &&
-	    some.fault[GPU_AMD].code == WHY_NONE, "who asks for that one's alone hears of nothing else");
+	    some.fault[GPU_AMD].code == WHY_NONE,
+	    "a copy of one vendor's part has no fault of the others");
 	inventory_free(&some);
 	inventory_free(&inv);
 }
 
-/* Changed bytes: whatever is accepted has one spelling, and no node but a GPU's. */
+/* Changed bytes: a report that is accepted has only one spelling, and only GPUs' nodes. */
 static void
 test_flipped(void)
 {
@@ -276,8 +289,10 @@ test_flipped(void)
 		give_majors(&back, &inv);
 		inventory_free(&back);
 	}
-	is_int(wrong, 0, "20,000 flipped bytes: one spelling each, and no node but a GPU's (%u could be)", taken_all);
-	ok(taken_all > 0, "some could be");
+	is_int(wrong, 0,
+	    "20,000 flipped bytes: each accepted report has one spelling and only GPUs' nodes (%u "
+	    "accepted)", taken_all);
+	ok(taken_all > 0, "some flipped reports are accepted");
 	inventory_free(&inv);
 }
 

@@ -1,6 +1,7 @@
 /*
- * judge/identify.c: whose a token is.  Nothing of a token is parsed before an issuer's key has verified its signature.
- * explain, which reports each check, comes to the same result.  The vectors are t_token.c's.
+ * judge/identify.c: which issuer signed a token. The judge parses nothing of a token before an
+ * issuer's key has verified its signature. «explain», which reports each check, gives the same
+ * result. The vectors are those of t_token.c.
  */
 #include <stdlib.h>
 
@@ -21,7 +22,7 @@ counting_malloc(size_t size)
 	return malloc(size);
 }
 
-/* The settings, which the questions with them do not change. */
+/* A string of the settings. The functions under test do not change it. */
 static char *
 given(const json_t *j, const char *name)
 {
@@ -54,7 +55,10 @@ no_keys(void)
 	return k;
 }
 
-/* Both modes; the one without a log sets *why, and counts jansson's allocations. */
+/*
+ * Identifies the token with a log and without one. The run without the log sets *why, and counts
+ * jansson's allocations.
+ */
 static int
 identify_twice(struct judge_ask *a, struct token_check_log *log, struct why *told, struct why *why)
 {
@@ -66,7 +70,7 @@ identify_twice(struct judge_ask *a, struct token_check_log *log, struct why *tol
 	json_allocations = 0;
 	rc[1] = token_identify(a, &issuer[1], &without, NULL, why);
 	if (rc[0] != rc[1] || (rc[0] == 0 && (issuer[0] != issuer[1] || strcmp(with.once, without.once) != 0)))
-		ok(false, "explain comes to another end: %d and %d", rc[0], rc[1]);
+		ok(false, "explain gives another result: %d and %d", rc[0], rc[1]);
 	token_claims_free(&with);
 	token_claims_free(&without);
 	return rc[1];
@@ -83,7 +87,7 @@ signature_held(const struct token_check_log *log)
 	return false;
 }
 
-/* The refusals that say only that it is no token. */
+/* Counts the allocations for a text whose refusal says only that it is no token. */
 static unsigned long
 allocations_for_none(struct judge_ask a)
 {
@@ -92,8 +96,10 @@ allocations_for_none(struct judge_ask a)
 	struct why told, why;
 
 	a.text = none;
-	is_int(identify_twice(&a, &log, &told, &why), -1, "three parts that are nothing");
-	ok(why.code == WHY_DENIED && strstr(why.text, UNSIGNED) != NULL, "  are signed by nobody: %s", why.text);
+	is_int(identify_twice(&a, &log, &told, &why), -1,
+	    "a text of three meaningless parts is refused");
+	ok(why.code == WHY_DENIED && strstr(why.text, UNSIGNED) != NULL,
+	    "  because no issuer signed it: %s", why.text);
 	return json_allocations;
 }
 
@@ -121,7 +127,10 @@ test_vectors(void)
 			same += strcmp(told.text, why.text) == 0 && told.code == why.code;
 			continue;
 		}
-		/* signed, but not in a token's form; or signed by a key that the token does not name */
+		/*
+		 * signed, but not in a token's form; or signed with another key than the token
+		 * names
+		 */
 		if (json_allocations != least && why.code != WHY_DATA)
 			parsed++;
 		if (strstr(why.text, UNSIGNED) != NULL) {
@@ -129,8 +138,11 @@ test_vectors(void)
 			silent += json_allocations == least && why.code == WHY_DENIED;
 		}
 	}
-	ok(held > 50 && same == held, "%u signed tokens that do not hold: refused in the same words (%u)", held, same);
-	ok(others > 40 && silent == others, "%u that nobody signed: of none anything is parsed (%u)", others, silent);
+	ok(held > 50 && same == held,
+	    "%u signed tokens that are invalid are refused with the same message as by explain "
+	    "(%u)", held, same);
+	ok(others > 40 && silent == others,
+	    "%u tokens that no issuer signed are refused unparsed (%u)", others, silent);
 	printf("# %u are signed, by another key than they name\n", parsed);
 	free(keys[0].text);
 	free(keys[1].text);
@@ -149,18 +161,22 @@ test_missing_keys(void)
 	struct token_check_log log = { .n = 0 };
 	struct why told, why;
 
-	is_int(identify_twice(&a, &log, &told, &why), 0, "taken, though another issuer has no keys");
+	is_int(identify_twice(&a, &log, &told, &why), 0,
+	    "a token is accepted although another issuer has no keys");
 	forged[strlen(forged) - 20] = forged[strlen(forged) - 20] == 'A' ? 'B' : 'A';
 	a.text = forged;
-	is_int(identify_twice(&a, &log, &told, &why), -1, "one that may be that issuer's");
-	is_int(why.code, WHY_DENIED, "  is refused as any other");
+	is_int(identify_twice(&a, &log, &told, &why), -1,
+	    "a forged token is refused while an issuer has no keys");
+	is_int(why.code, WHY_DENIED, "  the code is that of any forged token");
 	a.issuers = 1;
-	is_int(identify_twice(&a, &log, &told, &why), -1, "where no issuer has keys");
-	is_int(why.code, WHY_CONFIG, "  that is the host's fault");
-	is_str(why.text, "there are no keys yet", "  who is told so");
+	is_int(identify_twice(&a, &log, &told, &why), -1,
+	    "a token is refused if no issuer has keys");
+	is_int(why.code, WHY_CONFIG, "  the code says that the host is at fault");
+	is_str(why.text, "there are no keys yet", "  the message says that the keys are missing");
 	a.issuers = 0;
-	is_int(identify_twice(&a, &log, &told, &why), -1, "no issuers at all");
-	is_int(why.code, WHY_CONFIG, "  is the host's fault, too");
+	is_int(identify_twice(&a, &log, &told, &why), -1,
+	    "a token is refused if there are no issuers");
+	is_int(why.code, WHY_CONFIG, "  the code says that the host is at fault");
 	free(keys[1].text);
 	free(forged);
 }

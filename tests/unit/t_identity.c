@@ -1,4 +1,7 @@
-/* pure/identity.c: which parts of an identity are remembered, and that they are read back as written. */
+/*
+ * pure/identity.c: which parts of an identity are kept, and that they are read back as they were
+ * written.
+ */
 #include <stdlib.h>
 
 #include "judge/instancevar.h"
@@ -15,26 +18,29 @@ test_round_trip(void)
 	struct known back;
 	char *text;
 
-	ok(instance_vars_of(json, &vars), "variables");
+	ok(instance_vars_of(json, &vars), "instance_vars are read from JSON");
 	id.instance_vars = &vars;
 	text = identity_pack(&id);
-	ok(text != NULL && identity_unpack(text, &back), "there and back");
+	ok(text != NULL && identity_unpack(text, &back), "an identity is packed and unpacked");
 	ok(back.id.kind == IDENTITY_TOKEN && strcmp(back.id.team, "ml") == 0 && strcmp(back.id.pipeline, "train \"x\"") == 0 &&
 	    strcmp(back.id.job, "fit") == 0 && strcmp(back.id.issuer, "https://ci") == 0 &&
-	    back.id.instance_vars->name.n == 2, "the same");
-	is_str(instance_var(back.id.instance_vars, "a"), "[1,\"b\\n\"]", "with its variables");
-	is_str(instance_var(back.id.instance_vars, "none"), "{}", "all of them");
+	    back.id.instance_vars->name.n == 2, "the identity is the same");
+	is_str(instance_var(back.id.instance_vars, "a"), "[1,\"b\\n\"]", "a variable is the same");
+	is_str(instance_var(back.id.instance_vars, "none"), "{}", "another variable is the same");
 	known_free(&back);
 	free(text);
 	instance_vars_free(&vars);
 	json_decref(json);
 	ok(!identity_unpack("{}", &back) && !identity_unpack("", &back) &&
 	    !identity_unpack("identity king yes ml yes train no no\nvars no\nend\n", &back) &&
-	    !identity_unpack("identity token yes ml yes train no no\nvars no\n", &back), "what it would not have made is none");
+	    !identity_unpack("identity token yes ml yes train no no\nvars no\n", &back),
+	    "malformed texts are refused");
 	id = (struct identity){ .kind = IDENTITY_CALLER };
 	text = identity_pack(&id);
-	is_str(text, "identity caller no no no no\nvars no\nend\n", "one of nobody's");
-	ok(identity_unpack(text, &back) && back.id.team == NULL && back.id.instance_vars == NULL, "comes back as that");
+	is_str(text, "identity caller no no no no\nvars no\nend\n",
+	    "an identity without a pipeline is packed");
+	ok(identity_unpack(text, &back) && back.id.team == NULL && back.id.instance_vars == NULL,
+	    "it is unpacked without a pipeline");
 	known_free(&back);
 	free(text);
 }
@@ -48,12 +54,14 @@ test_long(void)
 
 	memset(value, 'x', sizeof(value));
 	value[sizeof(value) - 1] = '\0';
-	ok(strlist_add(&vars.name, "a", SIZE_MAX) && strlist_add(&vars.value, value, SIZE_MAX), "variables");
+	ok(strlist_add(&vars.name, "a", SIZE_MAX) && strlist_add(&vars.value, value, SIZE_MAX),
+	    "a long variable is added");
 	id.instance_vars = &vars;
-	ok(identity_pack(&id) == NULL, "that are too long are not remembered");
+	ok(identity_pack(&id) == NULL,
+	    "an identity with variables that are too long is not packed");
 	vars.value.v[0][IDENTITY_VARS_MAX - 1] = '\0';
 	text = identity_pack(&id);
-	ok(text != NULL, "a byte less is not too long");
+	ok(text != NULL, "an identity with variables of the greatest length is packed");
 	free(text);
 	instance_vars_free(&vars);
 }
@@ -67,7 +75,8 @@ add_var(struct instance_vars *v, const char *name, size_t value)
 	text[0] = text[value - 1] = '"';
 	text[value] = '\0';
 	v->there = true;
-	ok(strlist_add(&v->name, name, SIZE_MAX) && strlist_add(&v->value, text, SIZE_MAX), "a variable of %zu bytes", value);
+	ok(strlist_add(&v->name, name, SIZE_MAX) && strlist_add(&v->value, text, SIZE_MAX),
+	    "a variable of %zu bytes is added", value);
 }
 
 static void
@@ -79,30 +88,36 @@ test_shown(void)
 	json_t *back;
 	int i;
 
-	ok(instance_vars_of(json, &vars) && instance_vars_show(&vars, &b) == 0, "variables are shown");
+	ok(instance_vars_of(json, &vars) && instance_vars_show(&vars, &b) == 0,
+	    "variables are shown");
 	back = json_loads(b.p, 0, NULL);
-	ok(back != NULL && json_equal(json, back), "as the JSON object that they were: %s", b.p);
-	ok(strchr(b.p, '\n') == NULL, "on one line");
+	ok(back != NULL && json_equal(json, back),
+	    "they are shown as the JSON object from which they were read: %s", b.p);
+	ok(strchr(b.p, '\n') == NULL, "they are shown on one line");
 	json_decref(back);
 	json_decref(json);
 	instance_vars_free(&vars);
 	b.len = 0;
-	ok(instance_vars_show(&vars, &b) == 0, "none");
-	is_str(b.p, "{}", "are an empty object");
+	ok(instance_vars_show(&vars, &b) == 0, "no variables are shown");
+	is_str(b.p, "{}", "no variables are shown as an empty object");
 
 	b.len = 0;
 	add_var(&vars, "branch", VARS_SHOWN_MAX - 2 - 11);
-	ok(instance_vars_show(&vars, &b) == 0 && b.len <= VARS_SHOWN_MAX, "one that fills the room: %zu", b.len);
+	ok(instance_vars_show(&vars, &b) == 0 && b.len <= VARS_SHOWN_MAX,
+	    "a variable of the greatest length is shown: %zu", b.len);
 	add_var(&vars, "pr", 4);
 	b.len = 0;
-	ok(instance_vars_show(&vars, &b) == 1, "is left out where there is a short one, too");
-	is_str(b.p, "{\"pr\":\"xx\"}", "which is shown, though it comes after");
+	ok(instance_vars_show(&vars, &b) == 1,
+	    "the longest variable is left out if there is a shorter one");
+	is_str(b.p, "{\"pr\":\"xx\"}", "the shorter variable is shown although it comes later");
 	for (i = 0; i < 200; i++)
 		add_var(&vars, "pr", 20);
 	b.len = 0;
-	ok(instance_vars_show(&vars, &b) > 1 && b.len <= VARS_SHOWN_MAX && b.len > VARS_SHOWN_MAX - 30, "very many are cut: %zu", b.len);
+	ok(instance_vars_show(&vars, &b) > 1 && b.len <= VARS_SHOWN_MAX &&
+	    b.len > VARS_SHOWN_MAX - 30,
+	    "many variables are truncated: %zu", b.len);
 	back = json_loads(b.p, 0, NULL);
-	ok(back != NULL, "between two of them");
+	ok(back != NULL, "the result is still valid JSON");
 	json_decref(back);
 	instance_vars_free(&vars);
 }

@@ -1,4 +1,7 @@
-/* pure/jsonout.c: writes what jansson would write and can read; a text is complete, or there is none. */
+/*
+ * pure/jsonout.c: writes what jansson would write and can read. A text is complete, or there is
+ * none.
+ */
 #include <jansson.h>
 
 #include "pure/cleanup.h"
@@ -49,7 +52,7 @@ test_sample(void)
 
 	is_str(text, "{\"text\":\"x\\u000ay \xc3\xa4\",\"least\":-9223372036854775808,\"most\":9223372036854775807,\"yes\":true,"
 	    "\"no\":false,\"null\":null,\"list\":[\"a\",\"b\\\"\\\\\"],\"empty\":[],\"object\":{\"json\":[1]},"
-	    "\"arrays\":[[1,2],{}]}", "members of all kinds");
+	    "\"arrays\":[[1,2],{}]}", "members of all kinds are written");
 }
 
 static void
@@ -60,7 +63,8 @@ test_ascii(void)
 
 	jsonout_text(&j, NULL, "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf \xed\x9f\xbf ~");
 	text = jsonout_take(&j);
-	is_str(text, "\"\\u00e4 \\u20ac \\ud83d\\ude00 \\udbff\\udfff \\ud7ff ~\"", "beyond ASCII, and beyond 16 bits");
+	is_str(text, "\"\\u00e4 \\u20ac \\ud83d\\ude00 \\udbff\\udfff \\ud7ff ~\"",
+	    "characters beyond ASCII are escaped, even beyond 16 bits");
 }
 
 static unsigned
@@ -76,7 +80,7 @@ put_character(char *s, uint32_t cp)
 	return more + 1;
 }
 
-/* Random characters: jansson reads them back, and a text in ASCII stays ASCII. */
+/* Random characters: jansson reads them back, and an escaped text is ASCII. */
 static void
 test_random(void)
 {
@@ -106,7 +110,7 @@ test_random(void)
 			wrong += (unsigned char)text[k] > 0x7e;
 		json_decref(back);
 	}
-	is_int(wrong, 0, "20,000 random texts: jansson reads what they were");
+	is_int(wrong, 0, "20,000 random texts: jansson reads each as it was");
 }
 
 static void
@@ -117,9 +121,9 @@ test_garbled(void)
 	jsonout_begin(&j, NULL, "[");
 	jsonout_text(&j, NULL, "caf\xe9");
 	jsonout_end(&j, "]");
-	ok(j.garbled, "what is not UTF-8 is seen");
-	is_str(j.buf.p, "[\"caf\\ufffd\"]", "and shown");
-	ok(jsonout_take(&j) == NULL && j.buf.p == NULL, "but it is no text");
+	ok(j.garbled, "invalid UTF-8 is noticed");
+	is_str(j.buf.p, "[\"caf\\ufffd\"]", "invalid UTF-8 is replaced");
+	ok(jsonout_take(&j) == NULL && j.buf.p == NULL, "the text is not given out");
 }
 
 int
@@ -130,9 +134,11 @@ main(void)
 	test_random();
 	test_garbled();
 #if !defined(__SANITIZE_ADDRESS__)
-	starve("members of all kinds", write_sample);
+	starve("members of all kinds are written", write_sample);
 #else
-	skip("members of all kinds, without memory", "a sanitizer has its own allocator");
+	skip(
+	    "members of all kinds are written when memory runs out",
+	    "a sanitizer has its own allocator");
 #endif
 	return done_testing();
 }

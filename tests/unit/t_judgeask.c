@@ -1,6 +1,6 @@
 /*
- * gpuhelper-judge's questions and answers are read back as written; what the helper accepts of the answers
- * (pure/judgeask.h).
+ * gpuhelper-judge's questions and answers are read back as they were written; and which answers the
+ * helper accepts (pure/judgeask.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,16 +94,17 @@ test_question(void)
 	ok(ask_taken(text, len, &a) && a.verb == JUDGE_TOKEN && strcmp(a.text, "a.b.c") == 0 && a.now == NOW && a.issuers == 2 &&
 	    strcmp(a.issuer[0].audience, "a b") == 0 && a.issuer[1].keys_max_age == 9 && strcmp(a.keys[0].text, keys[0].text) == 0 &&
 	    a.keys[0].fetched == 5 && a.keys[1].text == NULL && a.keys[1].why.code == WHY_CONFIG &&
-	    strcmp(a.keys[1].why.text, "there are no keys") == 0, "a question");
+	    strcmp(a.keys[1].why.text, "there are no keys") == 0,
+	    "a question is written and read back");
 	judge_ask_free(&a);
 	for (i = 0; i < len; i++) {
 		good += ask_taken(text, i, &a);
 		judge_ask_free(&a);
 	}
-	is_int((long long)good, 0, "a question that is cut off is none");
+	is_int((long long)good, 0, "no truncated question is accepted");
 	other = strdup(text);
 	*strstr(other, GPUHELPER_VERSION) = '9';
-	ok(!ask_taken(other, len, &a), "nor is one of another version");
+	ok(!ask_taken(other, len, &a), "a question of another version is refused");
 	judge_ask_free(&a);
 }
 
@@ -124,13 +125,15 @@ test_many_issuers(void)
 		found[i] = keys[i % 2];
 	}
 	most = ask_text(&a, &len);
-	ok(ask_taken(most, len, &back) && back.issuers == ISSUERS_MAX, "as many issuers as may be");
+	ok(ask_taken(most, len, &back) && back.issuers == ISSUERS_MAX,
+	    "a question with the greatest number of issuers is accepted");
 	judge_ask_free(&back);
 	for (last = most + len; strncmp(last, "\nissuer ", 8) != 0; last--)
 		continue;
 	buf_add(&more, most, (size_t)(strstr(last + 1, "\nend\n") - most));
 	buf_puts(&more, last);
-	ok(!ask_taken(more.p, more.len, &back), "one more is refused: %zu bytes, and %zu", more.len, len);
+	ok(!ask_taken(more.p, more.len, &back),
+	    "one issuer more is refused: %zu bytes, and %zu", more.len, len);
 	judge_ask_free(&back);
 }
 
@@ -146,39 +149,52 @@ test_answer(void)
 	text = answer_text(JUDGE_TOKEN, &a, &len);
 	ok(answer_taken(JUDGE_TOKEN, text, len, &back) && judge_answer_check(&asked, &back, &why) == 0 && back.issuer == 0 &&
 	    strcmp(back.claims.pipeline, "a/b c") == 0 && back.claims.job == NULL && strcmp(back.claims.once, ONCE) == 0 &&
-	    strcmp(instance_var(&back.claims.instance_vars, "pr"), "{\"a\":[1,\"%\"]}") == 0, "an answer %s", why.text);
+	    strcmp(instance_var(&back.claims.instance_vars, "pr"), "{\"a\":[1,\"%\"]}") == 0,
+	    "an answer is written and read back %s", why.text);
 	judge_answer_free(&back);
-	ok(!answer_taken(JUDGE_VARS, text, len, &back), "to another question");
+	ok(!answer_taken(JUDGE_VARS, text, len, &back), "an answer to another question is refused");
 	judge_answer_free(&back);
 	for (i = 0; i < len; i++) {
 		good += answer_taken(JUDGE_TOKEN, text, i, &back);
 		judge_answer_free(&back);
 	}
-	is_int((long long)good, 0, "an answer that is cut off is none");
+	is_int((long long)good, 0, "no truncated answer is accepted");
 	a.vars = a.claims.instance_vars;
 	a.claims.instance_vars = (struct instance_vars){ .there = false };
 	vars = answer_text(JUDGE_VARS, &a, &len);
 	ok(answer_taken(JUDGE_VARS, vars, len, &back) && instance_var(&back.vars, "pr") != NULL && back.claims.team == NULL,
-	    "an answer about variables");
+	    "an answer about variables is read back");
 	judge_answer_free(&back);
 	refuse(&a.why, WHY_DENIED, "the token expired");
 	no = answer_text(JUDGE_TOKEN, &a, &len);
 	ok(answer_taken(JUDGE_TOKEN, no, len, &back) && back.why.code == WHY_DENIED &&
-	    strcmp(back.why.text, "the token expired") == 0 && back.claims.team == NULL, "a refusal, and nothing besides");
+	    strcmp(back.why.text, "the token expired") == 0 && back.claims.team == NULL,
+	    "a refusal is read back, without an identity");
 	judge_answer_free(&back);
 	judge_answer_free(&a);
 }
 
-/* A verdict that contains what no token says is refused. */
+/* A verdict with content that no token can have is refused. */
 static void
 test_lies(void)
 {
 	static const struct { const char *from, *to, *what; } t[] = {
-		{ " 0\nclaims", " 2\nclaims", "an issuer that was not sent" }, { " 0\nclaims", " 1\nclaims", "one whose keys can't be had" }, { " ml ", " - ", "no team" }, { "a/b%20c", "-", "no pipeline" },
-		{ "a/b%20c", "a%FFc", "a pipeline that is no UTF-8" }, { "claims ml", "claims ml x", "a word more" },
-		{ ONCE, "00", "no hash" }, { "eeff00", "eefg00", "a hash that is none" },
-		{ " 1789999995 ", " 1790000061 ", "a token of the future" }, { " 1789999995 ", " 1789996399 ", "one that is too old" },
-		{ " 1790000600 ", " 1789999940 ", "one that has expired" }, { "answer " GPUHELPER_VERSION, "answer 9", "another version" },
+		{ " 0\nclaims", " 2\nclaims",
+		    "an issuer that was not in the question" },
+		{ " 0\nclaims", " 1\nclaims",
+		    "an issuer whose keys are missing" },
+		{ " ml ", " - ", "no team" }, { "a/b%20c", "-", "no pipeline" },
+		{ "a/b%20c", "a%FFc",
+		    "a pipeline that is not UTF-8" },
+		{ "claims ml", "claims ml x", "an extra word" },
+		{ ONCE, "00",
+		    "a hash that is too short" }, { "eeff00", "eefg00", "a hash that is not hex" },
+		{ " 1789999995 ", " 1790000061 ",
+		    "a token issued in the future" },
+		{ " 1789999995 ", " 1789996399 ", "a token that is too old" },
+		{ " 1790000600 ", " 1789999940 ",
+		    "a token that has expired" },
+		{ "answer " GPUHELPER_VERSION, "answer 9", "another version" },
 	};
 	struct judge_answer a, back;
 	autofree char *text = NULL;
@@ -194,7 +210,7 @@ test_lies(void)
 		autobuf struct buf evil = { 0 };
 
 		if (at == NULL) {
-			ok(false, "«%s» is in it: %s", t[i].from, text);
+			ok(false, "«%s» is found in the answer: %s", t[i].from, text);
 			continue;
 		}
 		buf_add(&evil, text, (size_t)(at - text));
@@ -206,7 +222,7 @@ test_lies(void)
 	}
 }
 
-/* Any bytes: a refusal, or an answer that is written back unchanged. */
+/* Changes random bytes: the answer is refused, or is written back unchanged. */
 static void
 test_flipped(void)
 {
@@ -231,7 +247,9 @@ test_flipped(void)
 		}
 		judge_answer_free(&back);
 	}
-	ok(taken > 100 && same == taken, "of 20000 with one byte changed %zu are answers, all in the one spelling", taken);
+	ok(taken > 100 && same == taken,
+	    "of 20000 answers with a changed byte, %zu are accepted, each written back unchanged",
+	    taken);
 }
 
 int

@@ -1,6 +1,6 @@
 /*
- * label/question.c, pure/labelask.c: gpuhelper-label's questions and answers, malformed ones, and those of another
- * version.
+ * label/question.c, pure/labelask.c: gpuhelper-label's questions and answers. Malformed ones are
+ * refused, and so are those of another version.
  */
 #include "label/question.h"
 #include "pure/labelask.h"
@@ -45,57 +45,57 @@ questions(void)
 {
 	label_ask_begin(&ask, LABEL_LOOK);
 	snprintf(ask.path, sizeof(ask.path), "/srv/a");
-	ok(is_ask(sizeof(ask)), "a question");
-	of_another_version(is_ask(sizeof(ask) - 1), "one that is shorter");
+	ok(is_ask(sizeof(ask)), "a question is accepted");
+	of_another_version(is_ask(sizeof(ask) - 1), "a question that is too short is refused");
 	ask.version[0] = '9';
-	of_another_version(is_ask(sizeof(ask)), "one of another version");
+	of_another_version(is_ask(sizeof(ask)), "a question of another version is refused");
 	memset(ask.version, 'x', sizeof(ask.version));
-	of_another_version(is_ask(sizeof(ask)), "one whose version does not end");
+	of_another_version(is_ask(sizeof(ask)), "a question whose version has no end is refused");
 	label_ask_begin(&ask, (enum label_verb)(LABEL_CHANGE + 1));
-	none(is_ask(sizeof(ask)), "a verb that there is not");
+	none(is_ask(sizeof(ask)), "a question with an unknown verb is refused");
 	label_ask_begin(&ask, LABEL_LETS);
 	ask.use = (enum label_use)(LABEL_WRITE_FOLDER + 1);
-	none(is_ask(sizeof(ask)), "a use that there is not");
+	none(is_ask(sizeof(ask)), "a question with an unknown use is refused");
 	label_ask_begin(&ask, LABEL_LOOK);
 	ask.relabel = (enum relabel)(RELABEL_PRIVATE + 1);
-	none(is_ask(sizeof(ask)), "a way to relabel that there is not");
+	none(is_ask(sizeof(ask)), "a question with an unknown relabel mode is refused");
 	label_ask_begin(&ask, LABEL_CHANGE);
 	ask.folder = LABEL_FOLDERS_MAX;
-	none(is_ask(sizeof(ask)), "a folder beyond the last");
+	none(is_ask(sizeof(ask)), "a question about a folder beyond the last is refused");
 	label_ask_begin(&ask, LABEL_LETS);
 	memset(ask.who, 'x', sizeof(ask.who));
-	none(is_ask(sizeof(ask)), "who asks does not end");
+	none(is_ask(sizeof(ask)), "a question whose subject label has no end is refused");
 	label_ask_begin(&ask, LABEL_LETS);
 	memset(ask.object, 'x', sizeof(ask.object));
-	none(is_ask(sizeof(ask)), "a label that does not end");
+	none(is_ask(sizeof(ask)), "a question whose object label has no end is refused");
 	label_ask_begin(&ask, LABEL_LOOK);
 	memset(ask.path, 'x', sizeof(ask.path));
-	none(is_ask(sizeof(ask)), "a path that does not end");
+	none(is_ask(sizeof(ask)), "a question whose path has no end is refused");
 }
 
 static void
 answers(void)
 {
 	label_answer_begin(&answer);
-	ok(is_answer(sizeof(answer)), "an answer");
-	of_another_version(is_answer(sizeof(answer) + 1), "one that is longer");
+	ok(is_answer(sizeof(answer)), "an answer is accepted");
+	of_another_version(is_answer(sizeof(answer) + 1), "an answer that is too long is refused");
 	answer.version[0] = '9';
-	of_another_version(is_answer(sizeof(answer)), "one of another version");
+	of_another_version(is_answer(sizeof(answer)), "an answer of another version is refused");
 	label_answer_begin(&answer);
 	answer.yes = 2;
-	none(is_answer(sizeof(answer)), "neither yes nor no");
+	none(is_answer(sizeof(answer)), "an answer that is neither yes nor no is refused");
 	label_answer_begin(&answer);
 	answer.yes = -1;
-	none(is_answer(sizeof(answer)), "a refusal without a reason");
+	none(is_answer(sizeof(answer)), "a refusal without a reason is refused");
 	answer.why.code = (enum why_code)1;
-	none(is_answer(sizeof(answer)), "a refusal with a status of its own");
+	none(is_answer(sizeof(answer)), "a refusal with an unknown code is refused");
 	refuse(&answer.why, WHY_DENIED, "no");
-	ok(is_answer(sizeof(answer)), "a refusal");
+	ok(is_answer(sizeof(answer)), "a refusal with a reason is accepted");
 	memset(answer.why.text, 'x', sizeof(answer.why.text));
-	none(is_answer(sizeof(answer)), "a reason that does not end");
+	none(is_answer(sizeof(answer)), "a refusal whose reason has no end is refused");
 	label_answer_begin(&answer);
 	memset(answer.label, 'x', sizeof(answer.label));
-	none(is_answer(sizeof(answer)), "a label that does not end, in an answer");
+	none(is_answer(sizeof(answer)), "an answer whose label has no end is refused");
 }
 
 int

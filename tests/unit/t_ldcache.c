@@ -22,7 +22,10 @@ put_u32(char *out, size_t at, uint32_t v)
 #define STRINGS "libcuda.so.1\0/usr/lib64/libcuda.so.1\0libfast.so.2\0/usr/lib64/hwcaps/libfast.so.2\0relative\0"
 enum { NAME1 = 0, PATH1 = 13, NAME2 = 37, PATH2 = 50, RELATIVE = 81 };
 
-/* Entries: an ordinary one, one for certain processors, one of libc 5, one with a relative path. */
+/*
+ * The entries: an ordinary one, one for certain processors, one of libc 5, one with a relative
+ * path, one of another kind.
+ */
 static const struct { uint32_t flags, key, value; uint64_t hwcap; } entries[] = {
 	{ 0x0303, NAME1, PATH1, 0 }, { 0x0303, NAME2, PATH2, 1ULL << 62 }, { 0x0002, NAME1, PATH1, 0 },
 	{ 0x0303, NAME1, RELATIVE, 0 }, { 0x0001, NAME1, PATH1, 0 },
@@ -66,7 +69,7 @@ make_old(char *out)
 	return put(out, at, STRINGS, sizeof(STRINGS));
 }
 
-/* On a copy of exactly that size, so that a sanitizer notices reads beyond it. */
+/* Parses a copy of exactly that size, so that a sanitizer notices reads beyond it. */
 static int
 parse(const char *bytes, size_t len, size_t *n, struct why *why)
 {
@@ -91,26 +94,32 @@ test_formats(void)
 	size_t len, old;
 
 	len = make_new(raw, 2);
-	ok(ldcache_parse(&c, raw, len, &why) == 0, "the newer format");
-	is_int(c.n, 3, "three entries of use");
-	is_str(c.v[0].name, "libcuda.so.1", "a name");
-	is_str(c.v[0].path, "/usr/lib64/libcuda.so.1", "a path");
-	ok(!c.v[0].hwcap && c.v[1].hwcap && strcmp(c.v[1].name, "libfast.so.2") == 0, "one for some processors");
+	ok(ldcache_parse(&c, raw, len, &why) == 0, "a cache in the newer format is read");
+	is_int(c.n, 3, "its three usable entries are found");
+	is_str(c.v[0].name, "libcuda.so.1", "an entry has its name");
+	is_str(c.v[0].path, "/usr/lib64/libcuda.so.1", "an entry has its path");
+	ok(!c.v[0].hwcap && c.v[1].hwcap && strcmp(c.v[1].name, "libfast.so.2") == 0,
+	    "an entry for certain processors is marked");
 	ldcache_free(&c);
 	len = make_new(raw, 0);
-	ok(ldcache_parse(&c, raw, len, &why) == 0 && c.n == 3, "without a byte order");
+	ok(ldcache_parse(&c, raw, len, &why) == 0 && c.n == 3,
+	    "a cache without a byte order is read");
 	ldcache_free(&c);
 	old = make_old(raw);
-	ok(ldcache_parse(&c, raw, old, &why) == 0, "the older format");
-	is_int(c.n, 3, "three entries of use");
-	is_str(c.v[0].path, "/usr/lib64/libcuda.so.1", "a path");
+	ok(ldcache_parse(&c, raw, old, &why) == 0, "a cache in the older format is read");
+	is_int(c.n, 3, "its three usable entries are found");
+	is_str(c.v[0].path, "/usr/lib64/libcuda.so.1", "an entry has its path");
 	ldcache_free(&c);
-	/* both formats in one file, as glibc 2.2 to 2.31 wrote it: the older one uses the newer one's strings */
+	/*
+	 * both formats in one file, as glibc 2.2 to 2.31 wrote them: the older format uses the
+	 * strings of the newer one
+	 */
 	memset(both, 0, sizeof(both));
 	memcpy(both, raw, 16 + ENTRIES * 12);
 	len = (16 + ENTRIES * 12 + 7) / 8 * 8;
 	len += make_new(both + len, 2);
-	ok(ldcache_parse(&c, both, len, &why) == 0 && c.n == 3 && c.v[1].hwcap, "both in one file: the newer one is read");
+	ok(ldcache_parse(&c, both, len, &why) == 0 && c.n == 3 && c.v[1].hwcap,
+	    "of both formats in one file, the newer one is read");
 	ldcache_free(&c);
 }
 
@@ -121,31 +130,36 @@ test_bad(void)
 	struct why why;
 	size_t i, k, n, len, sound = 0;
 
-	ok(parse("", 0, &n, &why) == -1 && why.code == WHY_DATA, "nothing");
-	ok(parse("ld.so-1.8.0\0\0\0\0\0", 16, &n, &why) == -1, "another format");
+	ok(parse("", 0, &n, &why) == -1 && why.code == WHY_DATA, "an empty file is refused");
+	ok(parse("ld.so-1.8.0\0\0\0\0\0", 16, &n, &why) == -1, "another format is refused");
 	len = make_new(raw, 3);
-	ok(parse(raw, len, &n, &why) == -1 && strstr(why.text, "byte order") != NULL, "another byte order");
+	ok(parse(raw, len, &n, &why) == -1 && strstr(why.text, "byte order") != NULL,
+	    "another byte order is refused");
 	len = make_new(raw, 1);
-	ok(parse(raw, len, &n, &why) == -1, "no byte order that is known");
+	ok(parse(raw, len, &n, &why) == -1, "an unknown byte order is refused");
 	len = make_new(raw, 2);
 	put_u32(raw, 20, UINT32_MAX);
-	ok(parse(raw, len, &n, &why) == -1 && strstr(why.text, "cut off") != NULL, "more entries than there is room for");
+	ok(parse(raw, len, &n, &why) == -1 && strstr(why.text, "cut off") != NULL,
+	    "an impossible number of entries is refused");
 	len = make_old(raw);
 	put_u32(raw, 12, UINT32_MAX);
-	ok(parse(raw, len, &n, &why) == -1, "more entries than there is room for, older format");
+	ok(parse(raw, len, &n, &why) == -1,
+	    "an impossible number of entries is refused in the older format");
 	for (k = 0; k < 2; k++) {
 		len = k == 0 ? make_new(raw, 2) : make_old(raw);
 		for (i = 0; i < len - 1; i++)
-			ok(parse(raw, i, &n, &why) == -1, "cut off after %zu bytes", i);
+			ok(parse(raw, i, &n, &why) == -1,
+			    "a cache truncated to %zu bytes is refused", i);
 		for (i = 0; i < len; i++) {
 			len = k == 0 ? make_new(raw, 2) : make_old(raw);
 			raw[i] = (char)(raw[i] ^ 0xff);
 			why = (struct why){ 0 };
-			ok((parse(raw, len, &n, &why) == -1) == (why.code == WHY_DATA), "byte %zu is another", i);
+			ok((parse(raw, len, &n, &why) == -1) == (why.code == WHY_DATA),
+			    "with byte %zu changed, the cache is read or refused with a reason", i);
 			sound += why.code == 0;
 		}
 	}
-	ok(sound > 0, "some bytes can be others");
+	ok(sound > 0, "some changed caches are read");
 }
 
 static void
@@ -162,13 +176,13 @@ test_own(void)
 		close(fd);
 	}
 	if (bytes == NULL) {
-		skip("this machine's cache", "it has none");
+		skip("this machine's cache", "this machine has no cache");
 		return;
 	}
-	ok(ldcache_parse(&c, bytes, len, &why) == 0, "this machine's cache: %s", why.text);
+	ok(ldcache_parse(&c, bytes, len, &why) == 0, "this machine's cache is read: %s", why.text);
 	for (i = 0; i < c.n; i++)
 		libc += strcmp(c.v[i].name, "libc.so.6") == 0;
-	ok(libc > 0, "has a C library among its %zu", c.n);
+	ok(libc > 0, "the C library is among its %zu entries", c.n);
 }
 
 int

@@ -1,5 +1,6 @@
 /*
- * pure/leasefile.c: a lease is read back as written, anything else is refused, and which acts are the same.
+ * pure/leasefile.c: a lease is read back as it was written, and anything else is refused. Also:
+ * which acts are the same.
  */
 #include <stdlib.h>
 
@@ -111,15 +112,18 @@ test_round_trip(void)
 	fill(&a);
 	b = (struct lease){ .key = "kept" };
 	text = lease_encode(&a);
-	ok(text != NULL && strncmp(text, "lease 6\ncontainer c\"1%0A /run/root 4294967294\n", 46) == 0, "a lease is lines");
-	is_int(lease_decode(text, strlen(text), &b, &why), 0, "which is read");
-	ok(same(&a, &b), "and says the same");
-	is_str(b.key, "kept", "the key is no part of it");
+	ok(text != NULL && strncmp(text, "lease 6\ncontainer c\"1%0A /run/root 4294967294\n",
+	    46) == 0,
+	    "a lease is written as lines");
+	is_int(lease_decode(text, strlen(text), &b, &why), 0, "the lines are read");
+	ok(same(&a, &b), "the lease is the same");
+	is_str(b.key, "kept", "the key is not read from the text");
 	free(text);
 	lease_free(&a);
 	lease_free(&b);
-	ok(b.id == NULL && b.acts == 0, "freed, it is empty");
-	ok(b.pausing.gate == NULL && b.pausing.execs == 0 && b.pausing.who == NULL, "and knows of no tasks");
+	ok(b.id == NULL && b.acts == 0, "lease_free() empties the lease");
+	ok(b.pausing.gate == NULL && b.pausing.execs == 0 && b.pausing.who == NULL,
+	    "lease_free() empties the members about tasks");
 }
 
 static void
@@ -141,18 +145,20 @@ test_states(void)
 		b = (struct lease){ 0 };
 		text = lease_encode(&a);
 		ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 && b.state == states[i] &&
-		    lease_is_given_back(&b) == (i == 3), "a lease that is %s, there and back", names[i]);
-		ok(!b.reopened && !b.over, "  what was seen of it is no part of it");
-		ok(lease_holds(&b) == (i != 3) && lease_holds(&a), "  its GPUs are %s", i != 3 ? "its own" :
-		    "anyone's, unless its container has access all the same");
-		is_str(lease_state_name(states[i]), names[i], "  and its name");
+		    lease_is_given_back(&b) == (i == 3),
+		    "a lease that is %s is written and read back", names[i]);
+		ok(!b.reopened && !b.over, "  the marks of a look at it are not written");
+		ok(lease_holds(&b) == (i != 3) && lease_holds(&a),
+		    "  its GPUs are %s", i != 3 ? "taken" :
+		    "free, unless its container still has access");
+		is_str(lease_state_name(states[i]), names[i], "  the state has its name");
 		free(text);
 		lease_free(&a);
 		lease_free(&b);
 	}
 }
 
-/* If the container passed its folders on, only the paths of these folders are left. */
+/* If the container passed its folders on, only the paths of these folders remain. */
 static void
 test_passed_on(void)
 {
@@ -165,16 +171,19 @@ test_passed_on(void)
 	ways = a.ways;
 	lease_keep_ways(&a);
 	text = lease_encode(&a);
-	ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 && b.state == LEASE_PASSED_ON, "passed on, there and back");
+	ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 &&
+	    b.state == LEASE_PASSED_ON,
+	    "a lease that was passed on is written and read back");
 	ok(b.gpus == 0 && b.nodes == 0 && b.users == 0 && b.folders == 0 && b.cgroups.n == 0 && b.label[0] == '\0' && !b.pauses &&
-	    !b.planned && b.mounts == 0, "it holds nothing");
-	ok(b.ways == ways && b.host_root && (ways == 0 || lease_has_way(&b, &a.way[0])), "but its ways");
+	    !b.planned && b.mounts == 0, "  it holds nothing");
+	ok(b.ways == ways && b.host_root && (ways == 0 || lease_has_way(&b, &a.way[0])),
+	    "  it has its folders' paths");
 	free(text);
 	lease_free(&a);
 	lease_free(&b);
 }
 
-/* A container whose process 1 does not pause has none of these members. */
+/* A container whose process 1 does not pause has none of the members about tasks. */
 static void
 test_without_tasks(void)
 {
@@ -185,16 +194,18 @@ test_without_tasks(void)
 	fill(&a);
 	a.pauses = false;
 	text = lease_encode(&a);
-	ok(text != NULL && strstr(text, "\ntasks no\nend\n") != NULL && strstr(text, "pausing") == NULL, "a lease that knows of no tasks says nothing of them");
-	is_int(lease_decode(text, strlen(text), &b, &why), 0, "and is read");
+	ok(text != NULL && strstr(text, "\ntasks no\nend\n") != NULL &&
+	    strstr(text, "pausing") == NULL,
+	    "a lease without tasks is written without the members about them");
+	is_int(lease_decode(text, strlen(text), &b, &why), 0, "  it is read");
 	ok(!b.pauses && b.pausing.gate == NULL && b.pausing.execs == 0 && b.init.pid == 2147483647,
-	    "as that, and still knows its first process");
+	    "  it has no tasks, and has its first process");
 	free(text);
 	lease_free(&a);
 	lease_free(&b);
 }
 
-/* The lease's text with one changed line; NULL removes the line. */
+/* The lease's text with one line replaced (NULL: removed). */
 static char *
 text_with(const char *line, const char *other)
 {
@@ -210,7 +221,7 @@ text_with(const char *line, const char *other)
 		while (from[-1] != '\n')
 			from--;
 	to = from == NULL ? NULL : strchr(from, '\n') + 1;
-	ok(from != NULL, "there is a line of %s", line);
+	ok(from != NULL, "a line %s is found", line);
 	buf_add(&b, text, (size_t)(from - text));
 	if (other != NULL)
 		buf_printf(&b, "%s\n", other);
@@ -273,15 +284,22 @@ test_refused(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
-		is_int(decode_with(needed[i], NULL), -1, "without %s it is none", needed[i]);
+		is_int(decode_with(needed[i], NULL), -1,
+		    "a lease without the line %s is refused", needed[i]);
 	for (i = 0; i < sizeof(any) / sizeof(any[0]); i++)
-		is_int(decode_with(any[i], NULL), 0, "with no more of %s it is one", any[i]);
+		is_int(decode_with(any[i], NULL), 0,
+		    "a lease with one %s less is accepted", any[i]);
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
-		is_int(decode_with(t[i].line, t[i].other), -1, "with «%s» it is none", t[i].other);
-	is_int(decode_with("way ", "way /srv/x no 8:1%20/x"), 0, "another way is read");
+		is_int(decode_with(t[i].line, t[i].other), -1,
+		    "a lease with «%s» is refused", t[i].other);
+	is_int(decode_with("way ", "way /srv/x no 8:1%20/x"), 0,
+	    "a lease with another way is accepted");
 }
 
-/* Whatever is removed, added or changed: the text is refused, or is what would have been written. */
+/*
+ * If something is removed, added or changed, the text is refused, or is exactly what lease_encode()
+ * writes.
+ */
 static void
 test_one_spelling(void)
 {
@@ -298,7 +316,7 @@ test_one_spelling(void)
 	lease_free(&l);
 	for (i = 0; i < n && decode(text, i) == -1; i++)
 		;
-	is_int((long)i, (long)n, "whatever is cut off its end, it is none");
+	is_int((long)i, (long)n, "no truncated lease is accepted");
 	for (i = 0; i < n; i++)
 		for (k = 0; k < sizeof(bytes); k++) {
 			keep = text[i];
@@ -312,7 +330,9 @@ test_one_spelling(void)
 			lease_free(&back);
 			text[i] = keep;
 		}
-	ok(read > n && other == 0, "with one byte another it is none, or is written so (%u were read, %u otherwise)", read, other);
+	ok(read > n && other == 0,
+	    "a lease with a changed byte is refused, or is exactly what is written (%u accepted, "
+	    "%u of them not)", read, other);
 	free(text);
 }
 
@@ -331,7 +351,7 @@ test_folders(void)
 		{ { "8:1", "8:1" }, { "/srv/a", "/srv/ab" }, { "/x", "/y" }, false },
 		{ { "8:1", "8:1" }, { "/srv/a", "/srv/b" }, { "/x", "/y" }, false },
 		{ { "8:1", "8:11" }, { "/", "/" }, { "/x", "/y" }, false },
-		/* one is mounted inside the other */
+		/* one folder is mounted inside the other */
 		{ { "8:1", "8:2" }, { "/srv/a", "/" }, { "/srv/a", "/srv/a/b" }, true },
 		{ { "8:1", "8:2" }, { "/srv/a", "/" }, { "/srv/a", "/srv/ab" }, false },
 	};
@@ -341,12 +361,13 @@ test_folders(void)
 		struct held_folder a = { .path = t[i].path[0], .fs = t[i].fs[0], .place = t[i].place[0] };
 		struct held_folder b = { .path = t[i].path[1], .fs = t[i].fs[1], .place = t[i].place[1] };
 
-		ok(held_folders_meet(&a, &b) == t[i].meet && held_folders_meet(&b, &a) == t[i].meet, "%s %s (%s) and %s %s (%s)",
+		ok(held_folders_meet(&a, &b) == t[i].meet && held_folders_meet(&b, &a) == t[i].meet,
+		    "whether the folders overlap: %s %s (%s) and %s %s (%s)",
 		    t[i].fs[0], t[i].place[0], t[i].path[0], t[i].fs[1], t[i].place[1], t[i].path[1]);
 	}
 }
 
-/* A path is bytes. */
+/* A path is bytes, not text. */
 static void
 test_no_text(void)
 {
@@ -355,10 +376,10 @@ test_no_text(void)
 	struct why why;
 	char *text;
 
-	ok(lease_add_folder(&l, &f), "a folder whose place is no text");
+	ok(lease_add_folder(&l, &f), "a folder whose place is not UTF-8 is added");
 	text = lease_encode(&l);
 	ok(text != NULL && lease_decode(text, strlen(text), &back, &why) == 0 && back.folders == 1 &&
-	    strcmp(back.folder[0].place, "/caf\xe9") == 0, "comes back");
+	    strcmp(back.folder[0].place, "/caf\xe9") == 0, "the place is read back");
 	free(text);
 	lease_free(&l);
 	lease_free(&back);
@@ -377,23 +398,26 @@ test_describe(void)
 	size_t i;
 
 	lease_describe(&l, line);
-	is_str(line, "GPU 0000:3b:00.0 (exclusive)", "one GPU, told of");
+	is_str(line, "GPU 0000:3b:00.0 (exclusive)", "one GPU is described");
 	l.pausing.waited = 38;
 	lease_describe(&l, line);
-	is_str(line, "GPU 0000:3b:00.0 (exclusive), waited 38 s", "one that was waited for");
+	is_str(line, "GPU 0000:3b:00.0 (exclusive), waited 38 s",
+	    "a GPU is described with how long the container waited for it");
 	l.pausing.waited = 0;
 	l.gpus = 2;
 	lease_describe(&l, line);
-	is_str(line, "GPUs 0000:3b:00.0, 0000:3c:00.0 part 3:0 (exclusive)", "two, one of them a part");
+	is_str(line, "GPUs 0000:3b:00.0, 0000:3c:00.0 part 3:0 (exclusive)",
+	    "two GPUs are described, one of them a part");
 	l.gpus = 3;
 	lease_describe(&l, line);
-	is_str(line, "GPUs 0000:3b:00.0, 0000:3c:00.0 part 3:0, 0000:03:00.0 (shared)", "one of them shared: not exclusive");
+	is_str(line, "GPUs 0000:3b:00.0, 0000:3c:00.0 part 3:0, 0000:03:00.0 (shared)",
+	    "GPUs of which one is shared are not described as exclusive");
 	for (i = 3; i < 24; i++)
 		gpus[i] = gpus[0];
 	l.gpus = 24;
 	memset(line, 'x', sizeof(line));
 	lease_describe(&l, line);
-	is_int(strlen(line), LEASE_LINE_MAX - 1, "too many for a line are cut");
+	is_int(strlen(line), LEASE_LINE_MAX - 1, "a description that is too long is truncated");
 }
 
 static void
@@ -404,28 +428,30 @@ test_acts(void)
 	struct act other = user;
 	struct lease l = { 0 };
 
-	ok(act_same(&user, &other), "the same act");
+	ok(act_same(&user, &other), "two equal acts are the same");
 	other.mask = 6;
 	other.inode = 9;
-	ok(act_same(&user, &other), "whatever it found");
+	ok(act_same(&user, &other), "two acts are the same with another mask and inode");
 	other.kind = ACT_ALLOW_GROUP;
-	ok(!act_same(&user, &other) && act_same_node(&user, &other), "a group is no user");
+	ok(!act_same(&user, &other) && act_same_node(&user, &other),
+	    "an act for a group is not the same as one for a user");
 	other = user;
 	other.id = 6;
-	ok(!act_same(&user, &other), "nor another user");
+	ok(!act_same(&user, &other), "an act for another user is not the same");
 	other = user;
 	other.minor = 1;
-	ok(!act_same(&user, &other) && !act_same_node(&user, &other), "nor another device");
+	ok(!act_same(&user, &other) && !act_same_node(&user, &other),
+	    "an act on another device is not the same");
 	other = user;
 	snprintf(other.path, sizeof(other.path), "/dev/nvidia00");
-	ok(!act_same(&user, &other), "nor another path");
+	ok(!act_same(&user, &other), "an act on another path is not the same");
 	other = user;
 	other.kind = ACT_LABEL;
-	ok(!act_same(&user, &other), "nor a label");
-	ok(lease_add_act(&l, &user) && lease_add_act(&l, &user), "twice the same act");
-	is_int(l.acts, 1, "is one");
-	ok(lease_add_act(&l, &other), "and another");
-	is_int(l.acts, 2, "is two");
+	ok(!act_same(&user, &other), "a label is not the same as an access");
+	ok(lease_add_act(&l, &user) && lease_add_act(&l, &user), "an act is added twice");
+	is_int(l.acts, 1, "it is kept once");
+	ok(lease_add_act(&l, &other), "another act is added");
+	is_int(l.acts, 2, "both acts are kept");
 	lease_free(&l);
 }
 
@@ -465,9 +491,9 @@ main(void)
 	test_describe();
 	test_acts();
 #if !defined(__SANITIZE_ADDRESS__)
-	starve("reading and writing a lease", round_trip);
+	starve("a lease is read and written", round_trip);
 #else
-	skip("memory that runs out", "a sanitizer has its own allocator");
+	skip("when memory runs out", "a sanitizer has its own allocator");
 #endif
 	return done_testing();
 }

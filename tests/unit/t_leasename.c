@@ -1,6 +1,6 @@
 /*
- * pure/leasename.c: a lease's name tells everybody whom the lease concerns, so that nobody skips it; and how other
- * forms of names are treated.
+ * pure/leasename.c: a lease's name tells every request whether the lease concerns it, so that no
+ * request skips the lease. Also: how names in other forms are treated.
  */
 #include "pure/leasename.h"
 #include "tap.h"
@@ -67,15 +67,16 @@ test_form(void)
 
 	memcpy(l.key, KEY, sizeof(KEY));
 	lease_name_make(&l, text);
-	is_str(text, KEY "-1000-0-0000000000000000", "a lease of nothing");
+	is_str(text, KEY "-1000-0-0000000000000000", "a lease that holds nothing has no marks");
 	l.uid = UINT32_MAX;
 	l.pauses = true;
 	lease_name_make(&l, text);
-	is_str(text, KEY "-4294967295-0-ffffffffffffffff", "one that may have anything later");
+	is_str(text, KEY "-4294967295-0-ffffffffffffffff",
+	    "a lease that may hold anything later has all marks");
 	ok(lease_name_parse(text, &n) && n.uid == UINT32_MAX && n.signature == UINT64_MAX && n.flags == 0 &&
-	    strcmp(n.key, KEY) == 0, "is read");
+	    strcmp(n.key, KEY) == 0, "this name is read");
 	ok(lease_name_parse(KEY "-0-7-0123456789abcdef", &n) && n.uid == 0 && n.flags == 7 &&
-	    n.signature == 0x0123456789abcdefU, "a name is read");
+	    n.signature == 0x0123456789abcdefU, "another name is read");
 }
 
 static void
@@ -91,7 +92,7 @@ test_others(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-		ok(!lease_name_parse(none[i], &n), "\"%s\" is none", none[i]);
+		ok(!lease_name_parse(none[i], &n), "\"%s\" is refused as a name", none[i]);
 }
 
 static void
@@ -103,17 +104,18 @@ test_gpus(void)
 	unsigned i, met = 0;
 
 	n = name_of(&l);
-	ok(!meets_gpu(&n, &g[0]), "a lease of no GPU meets none");
+	ok(!meets_gpu(&n, &g[0]), "a lease without a GPU meets no GPU");
 	l.gpu = g;
 	l.gpus = 2;
 	n = name_of(&l);
 	other = gpu(GPU_NVIDIA, 0x3b, "1");
-	ok(meets_gpu(&n, &g[0]) && meets_gpu(&n, &g[1]) && meets_gpu(&n, &other), "one of two meets both, and other parts of them");
+	ok(meets_gpu(&n, &g[0]) && meets_gpu(&n, &g[1]) && meets_gpu(&n, &other),
+	    "a lease with two GPUs meets both, and other parts of them");
 	for (i = 0; i < 256; i++) {
 		other = gpu(GPU_NVIDIA, i, "");
 		met += i != 0x3b && meets_gpu(&n, &other);
 	}
-	ok(met <= 2, "and %u of 255 others", met);
+	ok(met <= 2, "it meets only %u of 255 other GPUs", met);
 }
 
 static void
@@ -127,10 +129,10 @@ test_nodes(void)
 	l.act = &a;
 	l.acts = 1;
 	n = name_of(&l);
-	ok(meets_node(&n, 195, 0), "the node that something was done to is met");
+	ok(meets_node(&n, 195, 0), "a lease meets the node of its act");
 	for (i = 1; i < 256; i++)
 		met += meets_node(&n, 195, i);
-	ok(met <= 2, "and %u of 255 others", met);
+	ok(met <= 2, "it meets only %u of 255 other nodes", met);
 }
 
 static void
@@ -145,15 +147,17 @@ test_many(void)
 	l.gpu = &g;
 	l.gpus = 1;
 	n = name_of(&l);
-	ok(!lease_name_meets(&n, &m), "who asks for nothing meets nobody");
+	ok(!lease_name_meets(&n, &m), "a request for nothing meets no lease");
 	for (i = 0; i < 4 * MARKS_MAX; i++)
 		marks_add_node(&m, 500, i);
-	ok(m.any && m.n == MARKS_MAX, "more than there is room for is anything");
-	ok(lease_name_meets(&n, &m) && !lease_name_meets(&none, &m), "and meets everyone who has something");
+	ok(m.any && m.n == MARKS_MAX,
+	    "a request with too many marks becomes a request for anything");
+	ok(lease_name_meets(&n, &m) && !lease_name_meets(&none, &m),
+	    "it meets every lease that holds something");
 	m = (struct marks){ 0 };
 	for (i = 0; i < 4 * MARKS_MAX; i++)
 		marks_add_node(&m, 500, 1);
-	ok(!m.any && m.n == 1, "the same one again takes no room");
+	ok(!m.any && m.n == 1, "a mark that is added again takes no room");
 }
 
 static void
@@ -163,26 +167,30 @@ test_flags(void)
 	struct held_folder f = { 0 };
 	struct lease l = plain();
 
-	is_int((int)name_of(&l).flags, 0, "nothing to say");
+	is_int((int)name_of(&l).flags, 0, "a plain lease has no flags");
 	l.host_root = true;
-	is_int((int)name_of(&l).flags, 0, "the host's root without a folder");
+	is_int((int)name_of(&l).flags, 0,
+	    "a lease of the host's root without a folder has no flags");
 	l.way = w;
 	l.ways = 1;
-	is_int((int)name_of(&l).flags, LEASE_WAYS, "with one for reading");
+	is_int((int)name_of(&l).flags, LEASE_WAYS,
+	    "a lease with a read-only folder has LEASE_WAYS");
 	l.ways = 2;
-	is_int((int)name_of(&l).flags, LEASE_WAYS | LEASE_WRITES, "with one for writing");
+	is_int((int)name_of(&l).flags, LEASE_WAYS | LEASE_WRITES,
+	    "a lease of the host's root with a writable folder has LEASE_WRITES");
 	l.host_root = false;
-	is_int((int)name_of(&l).flags, LEASE_WAYS, "who is not the host's root");
+	is_int((int)name_of(&l).flags, LEASE_WAYS,
+	    "a lease of another user with a writable folder does not have LEASE_WRITES");
 	l.ways = 0;
 	snprintf(l.label, sizeof(l.label), "u:r:t:s0");
-	is_int((int)name_of(&l).flags, LEASE_LABEL, "a label");
+	is_int((int)name_of(&l).flags, LEASE_LABEL, "a lease with a label has LEASE_LABEL");
 	l.label[0] = '\0';
 	l.folder = &f;
 	l.folders = 1;
-	is_int((int)name_of(&l).flags, LEASE_LABEL, "a folder that is held");
+	is_int((int)name_of(&l).flags, LEASE_LABEL, "a lease with a held folder has LEASE_LABEL");
 }
 
-/* A name must cover everything that the lease becomes later. */
+/* A name must cover everything that the lease can become later. */
 static void
 test_covers(void)
 {
@@ -198,41 +206,42 @@ test_covers(void)
 	l.way = &w;
 	l.gpus = l.acts = l.ways = 1;
 	n = name_of(&l);
-	ok(lease_name_covers(&n, &l), "a name says what its lease is");
-	ok(lease_name_covers(&n, &m), "and what is left of it");
+	ok(lease_name_covers(&n, &l), "a name covers its lease");
+	ok(lease_name_covers(&n, &m), "a name covers what is left of its lease");
 	n = name_of(&m);
 	m.gpu = &g;
 	m.gpus = 1;
-	ok(!lease_name_covers(&n, &m), "a GPU more is not in it");
+	ok(!lease_name_covers(&n, &m), "a name does not cover a GPU that was added");
 	m.gpus = 0;
 	m.act = &a;
 	m.acts = 1;
-	ok(!lease_name_covers(&n, &m), "nor an act more");
+	ok(!lease_name_covers(&n, &m), "a name does not cover an act that was added");
 	m.acts = 0;
 	m.way = &w;
 	m.ways = 1;
-	ok(!lease_name_covers(&n, &m), "nor a way");
+	ok(!lease_name_covers(&n, &m), "a name does not cover a folder's path that was added");
 	m.ways = 0;
 	m.pauses = true;
-	ok(!lease_name_covers(&n, &m), "nor that it may have its GPUs again");
+	ok(!lease_name_covers(&n, &m), "a name does not cover a lease that may get its GPUs again");
 	m.pauses = false;
 	m.uid = 1001;
-	ok(!lease_name_covers(&n, &m), "nor is it another user's");
+	ok(!lease_name_covers(&n, &m), "a name does not cover another user's lease");
 	m.uid = 1000;
 	m.id = other;
-	ok(!lease_name_covers(&n, &m), "nor another container's");
+	ok(!lease_name_covers(&n, &m), "a name does not cover another container's lease");
 	m.id = id;
-	ok(lease_name_covers(&n, &m), "the same again is");
+	ok(lease_name_covers(&n, &m), "a name covers the unchanged lease");
 	m.pauses = true;
 	n = name_of(&m);
 	m.act = &a;
 	m.acts = 1;
 	m.gpu = &g;
 	m.gpus = 1;
-	ok(lease_name_covers(&n, &m), "one that may have its GPUs again says all of that before");
+	ok(lease_name_covers(&n, &m),
+	    "the name of a lease that may get its GPUs again covers all of that");
 }
 
-/* Leases outlive an upgrade, so these names must never change. */
+/* Leases survive an upgrade, so these names must never change. */
 static void
 test_for_ever(void)
 {
@@ -244,12 +253,12 @@ test_for_ever(void)
 	l.gpu = &g;
 	l.gpus = 1;
 	lease_name_make(&l, text);
-	is_str(text + 64, "-1000-0-0010000040000800", "the bits of a GPU");
+	is_str(text + 64, "-1000-0-0010000040000800", "a GPU has its bits");
 	l.gpus = 0;
 	l.act = &a;
 	l.acts = 1;
 	lease_name_make(&l, text);
-	is_str(text + 64, "-1000-0-1000000400400000", "the bits of a node");
+	is_str(text + 64, "-1000-0-1000000400400000", "a node has its bits");
 }
 
 int

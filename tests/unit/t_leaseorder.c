@@ -25,14 +25,17 @@ int
 main(void)
 {
 	leases_sort(NULL);
-	sorted("[]", "", "no leases");
+	sorted("[]", "", "an empty list stays empty");
 	sorted("[" L("gone", "over", "2026-11-20T01:00:00Z") "," L("passed", "passed-on", "2026-11-20T00:00:00Z") ","
 	    L("returned", "given-back", "2026-11-20T00:30:00Z") "," L("draining", "draining", "2026-11-20T01:00:00Z") ","
 	    L("idle", "idle", "2026-11-20T02:00:00Z") "," L("begins", "coming-back", "2026-11-20T04:00:00Z") ","
-	    L("runs", "held", "2026-11-20T03:00:00Z") "]", "runs begins idle draining gone returned passed", "by their states");
+	    L("runs", "held", "2026-11-20T03:00:00Z") "]",
+	    "runs begins idle draining gone returned passed",
+	    "leases are sorted by their states");
 	sorted("[" L("third", "held", "2026-11-20T03:00:00Z") "," L("first", "held", "2026-11-19T03:00:00Z") ","
-	    L("second", "held", "2026-11-19T03:00:00Z") "]", "first second third", "of one state, by their age");
+	    L("second", "held", "2026-11-19T03:00:00Z") "]", "first second third",
+	    "leases in one state are sorted by their age");
 	sorted("[" L("gone", "over", "2026-11-20T01:00:00Z") "," L("new", "of-a-later-version", "2026-11-20T01:00:00Z") "]",
-	    "new gone", "an unknown state comes first");
+	    "new gone", "a lease in an unknown state comes first");
 	return done_testing();
 }

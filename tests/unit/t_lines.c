@@ -1,11 +1,14 @@
-/* pure/lines.c: each value is read back as written, has one spelling, and anything else is refused. */
+/*
+ * pure/lines.c: each value is read back as it was written and has one spelling. Anything else is
+ * refused.
+ */
 #include <stdlib.h>
 
 #include "nomem.h"
 #include "pure/lines.h"
 #include "tap.h"
 
-/* One of everything. */
+/* A structure with a value of each kind. */
 struct thing {
 	uint32_t small;
 	uint64_t large;
@@ -85,18 +88,22 @@ test_both_ways(void)
 		.list = { list, 3 }, .item = items, .items = 2 }, back;
 	char *text = written(&t);
 
-	is_str(text, WHOLE, "written");
-	ok(is_read(text, strlen(text), &back), "and read");
-	ok(back.small == 7 && back.large == UINT64_MAX && back.time == 0 && back.yes && back.named == 2, "the numbers");
-	ok(strcmp(back.text, "a b") == 0 && strcmp(back.copy, "-") == 0 && back.maybe == NULL, "the texts");
+	is_str(text, WHOLE, "all values are written");
+	ok(is_read(text, strlen(text), &back), "all values are read");
+	ok(back.small == 7 && back.large == UINT64_MAX && back.time == 0 && back.yes &&
+	    back.named == 2,
+	    "the numbers are the same");
+	ok(strcmp(back.text, "a b") == 0 && strcmp(back.copy, "-") == 0 && back.maybe == NULL,
+	    "the texts are the same");
 	ok(back.list.n == 3 && strcmp(back.list.v[0], "one") == 0 && back.list.v[1][0] == '\0' && strcmp(back.list.v[2], "-") == 0,
-	    "the list");
-	ok(back.items == 2 && back.item[0] == 1 && back.item[1] == UINT32_MAX, "and the lines");
+	    "the list is the same");
+	ok(back.items == 2 && back.item[0] == 1 && back.item[1] == UINT32_MAX,
+	    "the lines are the same");
 	free(text);
 	thing_free(&back);
 }
 
-/* Each byte in each place of a word. */
+/* Each byte at each place of a word. */
 static void
 test_bytes(void)
 {
@@ -117,7 +124,7 @@ test_bytes(void)
 			free(text);
 			thing_free(&back);
 		}
-	ok(all, "every byte comes back, and what is written is ASCII");
+	ok(all, "every byte is read back, and the text is ASCII");
 }
 
 static void
@@ -127,14 +134,16 @@ test_lengths(void)
 	struct thing back;
 
 	snprintf(text, sizeof(text), "thing 0 0 0 no none\ntexts 123456789%%20%s - -\nend\n", fifteen + 10);
-	ok(is_read(text, strlen(text), &back) && strcmp(back.text, fifteen) == 0, "a text that just fits");
+	ok(is_read(text, strlen(text), &back) && strcmp(back.text, fifteen) == 0,
+	    "a text of the greatest length is read");
 	thing_free(&back);
 	snprintf(text, sizeof(text), "thing 0 0 0 no none\ntexts 123456789%%20%s - -\nend\n", sixteen + 10);
-	ok(!is_read(text, strlen(text), &back) && back.text[0] == '\0', "one that does not");
+	ok(!is_read(text, strlen(text), &back) && back.text[0] == '\0',
+	    "a text that is too long is refused");
 	thing_free(&back);
 }
 
-/* The whole text with one changed piece. */
+/* The whole text with one piece changed. */
 static void
 test_refused(void)
 {
@@ -159,7 +168,8 @@ test_refused(void)
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		at = strstr(WHOLE, t[i].piece);
 		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - WHOLE), WHOLE, t[i].other, at + strlen(t[i].piece));
-		ok(!is_read(text, strlen(text), &back), "«%s» for «%s» is refused", t[i].other, t[i].piece);
+		ok(!is_read(text, strlen(text), &back),
+		    "«%s» instead of «%s» is refused", t[i].other, t[i].piece);
 		thing_free(&back);
 	}
 	for (i = 0; i < strlen(WHOLE); i++) {
@@ -168,10 +178,10 @@ test_refused(void)
 			break;
 		thing_free(&back);
 	}
-	is_int((long)i, (long)strlen(WHOLE), "whatever is cut off its end");
+	is_int((long)i, (long)strlen(WHOLE), "no truncated text is accepted");
 }
 
-/* With any one byte changed, the text is refused, or is what would have been written. */
+/* With any byte changed, the text is refused, or is exactly what is written. */
 static void
 test_one_spelling(void)
 {
@@ -194,7 +204,8 @@ test_one_spelling(void)
 			}
 			thing_free(&back);
 		}
-	ok(same && read > strlen(WHOLE), "there is one spelling (of %u that were read)", read);
+	ok(same && read > strlen(WHOLE),
+	    "every accepted text has one spelling (%u were accepted)", read);
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
@@ -218,13 +229,13 @@ test_nomem(void)
 	struct lines s = { .at = WHOLE, .end = WHOLE + strlen(WHOLE) };
 	struct thing t = { 0 };
 
-	starve("reading and writing", round_trip);
+	starve("a text is read and written", round_trip);
 	fail_at = 1;
-	ok(!thing_lines(&s, &t) && s.nomem, "which is told apart");
+	ok(!thing_lines(&s, &t) && s.nomem, "missing memory is told apart from a malformed text");
 	fail_at = -1;
 	thing_free(&t);
 #else
-	skip("memory that runs out", "a sanitizer has its own allocator");
+	skip("when memory runs out", "a sanitizer has its own allocator");
 #endif
 }
 

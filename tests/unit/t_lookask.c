@@ -1,4 +1,7 @@
-/* pure/lookask.c: the helper's questions to its looker are read back as written; other bytes are refused. */
+/*
+ * pure/lookask.c: the helper's questions to its looker are read back as they were written. Other
+ * bytes are refused.
+ */
 #include "pure/lookask.h"
 #include "tap.h"
 
@@ -19,19 +22,26 @@ fill(struct lease *l)
 		.node = node, .nodes = 2, .user = user, .users = 2,
 		.pausing = { .program = { 8, 1, 77 }, .exec = exec, .execs = 2 } };
 	ok(strlist_add(&l->cgroups, "devices/x", SIZE_MAX) && strlist_add(&l->cgroups, "", SIZE_MAX) && lease_add_folder(l, &f) &&
-	    strlist_add(&w.at, "8:1 /a b", SIZE_MAX) && lease_add_way(l, &w) && lease_add_way(l, &bare), "a lease");
+	    strlist_add(&w.at, "8:1 /a b", SIZE_MAX) && lease_add_way(l, &w) &&
+	    lease_add_way(l, &bare),
+	    "a lease is made");
 }
 
 static void
 is_same(const struct lease *l)
 {
-	is_str(l->boot, "b0", "its boot");
-	ok(l->asker.pid == 7 && l->asker.start == 70 && l->init.pid == 8 && l->init.start == 80, "its processes");
-	ok(l->mounts == 9 && l->pids == UINT64_MAX && l->pausing.program.inode == 77, "its namespaces, its program");
-	ok(l->nodes == 2 && memcmp(l->node, node, sizeof(node)) == 0, "its nodes");
-	ok(l->users == 2 && memcmp(l->user, user, sizeof(user)) == 0, "its users");
-	ok(l->pausing.execs == 2 && memcmp(l->pausing.exec, exec, sizeof(exec)) == 0, "its execs");
-	ok(l->cgroups.n == 2 && strcmp(l->cgroups.v[0], "devices/x") == 0 && l->cgroups.v[1][0] == '\0', "its cgroups");
+	is_str(l->boot, "b0", "the boot id is the same");
+	ok(l->asker.pid == 7 && l->asker.start == 70 && l->init.pid == 8 && l->init.start == 80,
+	    "the processes are the same");
+	ok(l->mounts == 9 && l->pids == UINT64_MAX && l->pausing.program.inode == 77,
+	    "the namespaces and the program are the same");
+	ok(l->nodes == 2 && memcmp(l->node, node, sizeof(node)) == 0, "the nodes are the same");
+	ok(l->users == 2 && memcmp(l->user, user, sizeof(user)) == 0, "the users are the same");
+	ok(l->pausing.execs == 2 && memcmp(l->pausing.exec, exec, sizeof(exec)) == 0,
+	    "the execs are the same");
+	ok(l->cgroups.n == 2 && strcmp(l->cgroups.v[0], "devices/x") == 0 &&
+	    l->cgroups.v[1][0] == '\0',
+	    "the cgroups are the same");
 }
 
 static bool
@@ -45,7 +55,10 @@ unpacks(const char *bytes, size_t len)
 	return good;
 }
 
-/* Each truncated text, and each changed byte: refused or a question; nothing beyond the end is read. */
+/*
+ * Truncates at each byte, and changes each byte: the bytes are refused or read, and nothing beyond
+ * the end is read.
+ */
 static void
 spoil(char *bytes, size_t len)
 {
@@ -59,16 +72,17 @@ spoil(char *bytes, size_t len)
 		taken += unpacks(copy, i);
 		free(copy);
 	}
-	is_int(taken, 0, "no part of it is a question");
+	is_int(taken, 0, "no truncated question is accepted");
 	for (i = 0; i < len; i++) {
 		bytes[i] = (char)(bytes[i] ^ 0xff);
 		(void)unpacks(bytes, len);
 		bytes[i] = (char)(bytes[i] ^ 0xff);
 	}
-	ok(unpacks(bytes, len), "with each byte turned over it ends, and is what it was after that");
+	ok(unpacks(bytes, len),
+	    "each inverted byte is survived, and the original is accepted afterwards");
 }
 
-/* What each question contains: a lease may have a thousand of each. */
+/* What each kind of question contains: a lease may have a thousand members of each kind. */
 static void
 test_kinds(const struct lease *l)
 {
@@ -87,12 +101,17 @@ test_kinds(const struct lease *l)
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		bytes = look_ask_pack(&(struct look_ask){ .kind = t[i].kind }, l, &len);
 		ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m) && b.kind == t[i].kind && m.folders == t[i].folders &&
-		    m.ways == t[i].ways && m.cgroups.n == 2, "%zu folders, %zu ways", t[i].folders, t[i].ways);
+		    m.ways == t[i].ways && m.cgroups.n == 2,
+		    "the question has %zu folders and %zu ways", t[i].folders, t[i].ways);
 		if (m.folders > 0)
-			ok(strcmp(m.folder[0].fs, "8:1") == 0 && strcmp(m.folder[0].place, "/a") == 0, "its folder");
+			ok(strcmp(m.folder[0].fs, "8:1") == 0 &&
+			    strcmp(m.folder[0].place, "/a") == 0,
+			    "the folder is the same");
 		if (m.ways > 0) {
-			ok(m.way[0].writable && strcmp(m.way[0].at.v[0], "8:1 /a b") == 0, "a way that it may write in");
-			ok(!m.way[1].writable && m.way[1].at.n == 0, "one of no place, that it may read");
+			ok(m.way[0].writable && strcmp(m.way[0].at.v[0], "8:1 /a b") == 0,
+			    "a writable way is the same");
+			ok(!m.way[1].writable && m.way[1].at.n == 0,
+			    "a read-only way without a place is the same");
 			free(bytes);
 			bytes = look_ask_pack(&(struct look_ask){ .kind = t[i].kind }, l, &len);
 			spoil(bytes, len);
@@ -102,7 +121,8 @@ test_kinds(const struct lease *l)
 	}
 	alone.users = 0;
 	bytes = look_ask_pack(&(struct look_ask){ .kind = LOOK_LIFE }, &alone, &len);
-	ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m) && m.folders == 0, "without users nobody looks for who has folders");
+	ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m) && m.folders == 0,
+	    "a question about a lease without users has no folders");
 	free(bytes);
 	lease_free(&m);
 }
@@ -118,15 +138,19 @@ main(void)
 
 	fill(&l);
 	bytes = look_ask_pack(&a, &l, &len);
-	ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m), "as bytes, and back");
-	ok(b.nonce == 5 && b.kind == LOOK_LIFE && b.anew && b.patience == 300 && b.left == 4 && b.until == -1 && b.dirs == 9, "the question");
+	ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m),
+	    "a question is packed and unpacked");
+	ok(b.nonce == 5 && b.kind == LOOK_LIFE && b.anew && b.patience == 300 && b.left == 4 &&
+	    b.until == -1 && b.dirs == 9,
+	    "its members are the same");
 	is_same(&m);
 	lease_free(&m);
 	spoil(bytes, len);
 	free(bytes);
 	test_kinds(&l);
 	bytes = look_ask_pack(&a, &(struct lease){ .nodes = 0 }, &len);
-	ok(bytes != NULL && unpacks(bytes, len), "a lease of nothing");
+	ok(bytes != NULL && unpacks(bytes, len),
+	    "a question about a lease that holds nothing is accepted");
 	free(bytes);
 	l.node = NULL;
 	l.user = NULL;

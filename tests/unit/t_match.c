@@ -1,6 +1,7 @@
 /*
- * judge/match.c: whom a policy covers and what it allows.  First tables; then random policies and requests, compared
- * with a second, slower implementation that shares no code with the first.
+ * judge/match.c: whom a policy covers and what it allows. The test has tables; then it compares
+ * random policies and requests with a second, slower implementation that shares no code with the
+ * first.
  */
 #include <limits.h>
 
@@ -18,7 +19,10 @@
 
 static uint64_t seed = 7;
 
-/* A host: two NVIDIA GPUs and an excluded one, an AMD GPU and an integrated one, no Intel GPU. */
+/*
+ * A host with two NVIDIA GPUs and an excluded one, an AMD GPU and an integrated one, and no Intel
+ * GPU.
+ */
 static struct gpu gpus[] = {
 	{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .uuid = UUID_A },
 	{ .vendor = GPU_NVIDIA, .pci = "0000:3c:00.0", .uuid = "GPU-22222222-2222-3333-4444-555555555555" },
@@ -38,7 +42,7 @@ load(struct policy *p, const char *text)
 	return ok(false, "the policy parses: %s: %s", text, f.n > 0 ? f.v[0].text : "");
 }
 
-/* The pipeline of the tables: team/pipe, job fit. */
+/* The tables' pipeline is team/pipe, with the job fit. */
 static const struct identity token = { IDENTITY_TOKEN, "team", "pipe", "fit", NULL, "https://ci" };
 static const struct identity claim = { IDENTITY_CLAIM, "team", "pipe", "fit", NULL, NULL };
 static const struct identity silent = { IDENTITY_CALLER, NULL, NULL, NULL, NULL, NULL };
@@ -74,7 +78,7 @@ test_covers(void)
 		    "p: user root is not among its callers" },
 		{ "pipeline = \"team/pipe\"; callers = [ \"x\" ];" F, &nameless, &token,
 		    "p: user (without a name) is not among its callers" },
-		/* by the kind of proof */
+		/* the kind of proof */
 		{ "pipeline = \"team/pipe\";" F, &root, &claim, "p: it asks for a token, and a claim is none" },
 		{ "pipeline = \"team/pipe\"; identity = \"token\";" F, &root, &claim,
 		    "p: it asks for a token, and a claim is none" },
@@ -91,7 +95,7 @@ test_covers(void)
 		{ "identity = \"caller\"; callers = [ \"stranger\" ];" F, &stranger, &silent, NULL },
 		{ "identity = \"caller\"; callers = [ \"worker\" ];" F, &root, &silent,
 		    "p: user root is not among its callers" },
-		/* by the token's issuer */
+		/* the token's issuer */
 		{ "pipeline = \"team/pipe\"; issuer = \"https://ci\";" F, &root, &token, NULL },
 		{ "pipeline = \"team/pipe\"; issuer = \"https://ci/\";" F, &root, &token,
 		    "p: it takes tokens of issuer https://ci/" },
@@ -99,7 +103,7 @@ test_covers(void)
 		    "p: it takes tokens of issuer https://c*" },
 		{ "pipeline = \"team/pipe\"; issuer = \"https://ci\";" F, &root, &claim,
 		    "p: it asks for a token, and a claim is none" },
-		/* by the pipeline */
+		/* the pipeline */
 		{ "pipeline = \"team/pip\";" F, &root, &token, "p: it is for pipeline team/pip" },
 		{ "pipeline = \"team/pipes\";" F, &root, &token, "p: it is for pipeline team/pipes" },
 		{ "pipeline = \"Team/pipe\";" F, &root, &token, "p: it is for pipeline Team/pipe" },
@@ -107,7 +111,7 @@ test_covers(void)
 		{ "pipeline = \"*/*\";" F, &root, &token, NULL },
 		{ "pipeline = \"t?am/p*\";" F, &root, &token, NULL },
 		{ "pipeline = \"*/pip?e\";" F, &root, &token, "p: it is for pipeline */pip?e" },
-		/* by the job */
+		/* the job */
 		{ "pipeline = \"team/pipe\"; jobs = [ \"fit\" ];" F, &root, &token, NULL },
 		{ "pipeline = \"team/pipe\"; jobs = [ \"x\", \"f*\" ];" F, &root, &token, NULL },
 		{ "pipeline = \"team/pipe\"; jobs = [ \"fi\", \"fits\", \"?it?\" ];" F, &root, &token,
@@ -123,13 +127,14 @@ test_covers(void)
 		why = (struct why){ 0 };
 		if (!load(&p, t[i].policy))
 			continue;
-		ok(policy_covers(&p, t[i].who, t[i].id, &why) == (t[i].why == NULL), "%s %s for %s", t[i].policy,
+		ok(policy_covers(&p, t[i].who, t[i].id, &why) == (t[i].why == NULL),
+		    "policy %s %s for %s", t[i].policy,
 		    t[i].why == NULL ? "is" : "is not", t[i].who->user ? t[i].who->user : "nobody");
-		is_str(why.text, t[i].why != NULL ? t[i].why : "", "  which is said");
+		is_str(why.text, t[i].why != NULL ? t[i].why : "", "  the message says why");
 	}
 }
 
-/* Names with slashes, an unknown job, incomplete identities. */
+/* Names with slashes, an unknown job, and incomplete identities. */
 static void
 test_covers_odd(void)
 {
@@ -144,16 +149,18 @@ test_covers_odd(void)
 	    !load(&jobs, "pipeline = \"team/pipe\"; jobs = [ \"*\" ];" F) ||
 	    !load(&issuer, "pipeline = \"team/pipe\"; issuer = \"https://ci\";" F))
 		return;
-	ok(!policy_covers(&all, &root, &slash, &why), "* stops at a slash in a name");
-	ok(policy_covers(&exact, &root, &slash, &why), "which can be spelt out");
-	ok(!policy_covers(&jobs, &root, &no_job, &why), "where jobs are named, no job is none of them");
-	is_str(why.text, "p: job \"(none)\" is not among its jobs", "  which is said");
-	ok(policy_covers(&all, &root, &no_job, &why), "elsewhere it may be unknown");
+	ok(!policy_covers(&all, &root, &slash, &why), "* does not match a slash in a name");
+	ok(policy_covers(&exact, &root, &slash, &why), "a name with a slash is matched literally");
+	ok(!policy_covers(&jobs, &root, &no_job, &why),
+	    "a policy with jobs does not cover an unknown job");
+	is_str(why.text, "p: job \"(none)\" is not among its jobs", "  the message says why");
+	ok(policy_covers(&all, &root, &no_job, &why),
+	    "a policy without jobs covers an unknown job");
 	ok(!policy_covers(&issuer, &root, &no_job, &why),
-	    "a token of no known issuer is none of the one that is named");
-	is_str(why.text, "p: it takes tokens of issuer https://ci", "  which is said");
+	    "a policy with an issuer does not cover a token of an unknown issuer");
+	is_str(why.text, "p: it takes tokens of issuer https://ci", "  the message says why");
 	ok(!policy_covers(&all, &root, &half, &why) && !policy_covers(&all, &root, &other, &why),
-	    "half an identity is none");
+	    "an incomplete identity is not covered");
 }
 
 static void
@@ -197,10 +204,11 @@ test_instance_vars(void)
 		struct instance_vars vars;
 
 		buf_printf(&b, "pipeline = \"team/pipe\"; instance_vars = { %s };" F, t[i].policy);
-		ok(instance_vars_of(json, &vars), "read");
+		ok(instance_vars_of(json, &vars), "instance_vars are read");
 		id.instance_vars = vars.there ? &vars : NULL;
 		if (load(&p, b.p))
-			ok(policy_covers(&p, &root, &id, &why) == t[i].covers, "instance_vars { %s } %s %s",
+			ok(policy_covers(&p, &root, &id, &why) == t[i].covers,
+			    "instance_vars { %s } %s %s",
 			    t[i].policy,
 			    t[i].covers ? "covers" : "does not cover", t[i].vars ? t[i].vars : "none");
 		instance_vars_free(&vars);
@@ -217,11 +225,15 @@ test_vendors(void)
 	    "\"intel\"; } );") ||
 	    !load(&none, "pipeline = \"a/b\";" F))
 		return;
-	is_int(policy_vendors(&p), 1U << GPU_INTEL | 1U << GPU_NVIDIA, "the vendors that a policy speaks of");
-	is_int(policy_vendors(&none), 0, "or none");
+	is_int(policy_vendors(&p), 1U << GPU_INTEL | 1U << GPU_NVIDIA,
+	    "the vendors of a policy's rules are found");
+	is_int(policy_vendors(&none), 0, "a policy without GPU rules has no vendors");
 }
 
-/* "2[3b:00.0 3c:00.0] | /srv/x:ro=/x wait 5": counts with their candidates, folders, seconds. */
+/*
+ * "2[3b:00.0 3c:00.0] | /srv/x:ro=/x wait 5": the counts with their candidates, the folders, the
+ * seconds.
+ */
 static char *
 describe(const struct grant *g)
 {
@@ -245,7 +257,7 @@ describe(const struct grant *g)
 
 struct case_ {
 	const char *policy, *gpus, *folders;
-	const char *grant, *why;	/* one of them */
+	const char *grant, *why;	/* one of the two */
 };
 
 static void
@@ -264,16 +276,18 @@ check_cases(const struct case_ *t, size_t n, const char *head, const struct aske
 
 		why = (struct why){ 0 };
 		buf_printf(&b, "pipeline = \"team/pipe\";\n%s%s", head, t[i].policy);
-		if (!load(&p, b.p) || !ok(ask_parse(t[i].gpus, t[i].folders, &a, &why) == 0, "an ask: %s", why.text))
+		if (!load(&p, b.p) || !ok(ask_parse(t[i].gpus, t[i].folders, &a, &why) == 0,
+		    "the request is read: %s", why.text))
 			continue;
 		v = policy_judge(&p, who, &a, &host, settings, &g, &why);
-		ok(v == (t[i].grant != NULL ? VERDICT_GRANT : VERDICT_LACKS), "%s: GPUs %s, folders %s: %s",
+		ok(v == (t[i].grant != NULL ? VERDICT_GRANT : VERDICT_LACKS),
+		    "policy %s: GPUs %s, folders %s: %s",
 		    t[i].policy,
 		    t[i].gpus ? t[i].gpus : "-", t[i].folders ? t[i].folders : "-", t[i].grant ? "granted" : "refused");
 		if (v == VERDICT_GRANT)
-			is_str(says = describe(&g), t[i].grant, "  exactly this");
+			is_str(says = describe(&g), t[i].grant, "  the grant is exactly this");
 		else
-			is_str(why.text, t[i].why, "  which is said");
+			is_str(why.text, t[i].why, "  the message says why");
 	}
 }
 
@@ -287,7 +301,7 @@ test_gpus(void)
 {
 	static const struct settings settings = { .max_wait = 240 };
 	static const struct case_ t[] = {
-		/* everything */
+		/* a request for everything */
 		{ "gpus = ( { vendor = \"nvidia\"; } );", NULL, NULL, "1[3b:00.0 3c:00.0] |", NULL },
 		{ "gpus = ( { vendor = \"nvidia\"; count = 2; } );", NULL, NULL, "2[3b:00.0 3c:00.0] |", NULL },
 		{ "gpus = ( { vendor = \"nvidia\"; count = 64; } );", NULL, NULL, "2[3b:00.0 3c:00.0] |", NULL },
@@ -309,13 +323,13 @@ test_gpus(void)
 		{ "gpus = ( { vendor = \"intel\"; } );", NULL, NULL, NULL, "p:2: no intel GPU can be granted: no driver" },
 		{ "gpus = ( { vendor = \"nvidia\"; }, { vendor = \"intel\"; } );", NULL, NULL, NULL,
 		    "p:2: no intel GPU can be granted: no driver" },
-		/* all */
+		/* a request for all GPUs */
 		{ "gpus = ( { vendor = \"nvidia\"; } );", "all", NULL, "1[3b:00.0 3c:00.0] |", NULL },
 		{ F, "all", NULL, NULL, "p: it gives no GPUs" },
-		/* none */
+		/* a request for nothing */
 		{ "gpus = ( { vendor = \"nvidia\"; } );", "none", NULL, "|", NULL },
 		{ F, "none", "none", "|", NULL },
-		/* counts, over one rule and several */
+		/* counts, over one rule and over several */
 		{ "gpus = ( { vendor = \"nvidia\"; count = 2; } );", "1", NULL, "1[3b:00.0 3c:00.0] |", NULL },
 		{ "gpus = ( { vendor = \"nvidia\"; count = 2; } );", "2", NULL, "2[3b:00.0 3c:00.0] |", NULL },
 		{ "gpus = ( { vendor = \"nvidia\"; count = 2; } );", "3", NULL, NULL,
@@ -344,7 +358,7 @@ test_gpus(void)
 		    "1[3c:00.0] |", NULL },
 		{ "gpus = ( { vendor = \"intel\"; } );", "1", NULL, NULL, "p:2: no intel GPU can be granted: no driver" },
 		{ F, "1", NULL, NULL, "p: 1 GPU asked for, and it gives a container at most 0" },
-		/* names */
+		/* named GPUs */
 		{ "gpus = ( { vendor = \"nvidia\"; count = 2; } );", "0000:3c:00.0", NULL, "1[3c:00.0] |", NULL },
 		{ "gpus = ( { vendor = \"nvidia\"; count = 2; } );", "3C:00.0," UUID_A, NULL, "1[3c:00.0] 1[3b:00.0] |",
 		    NULL },
@@ -371,7 +385,7 @@ test_gpus(void)
 		    "GPUHELPER_GPUS names GPU 0000:3c:00.0 twice, as \"0000:3c:00.0\" too" },
 		{ "gpus = ( { vendor = \"nvidia\"; count = 4; } );", UUID_A ",3c:00.0,3b:00.0", NULL, NULL,
 		    "GPUHELPER_GPUS names GPU 0000:3b:00.0 twice, as \"3b:00.0\" too" },
-		/* how long to wait */
+		/* the time to wait */
 		{ "gpus = ( { vendor = \"nvidia\"; wait = 30; }, { vendor = \"amd\"; wait = 20; } );", NULL, NULL,
 		    "1[3b:00.0 3c:00.0] 1[03:00.0] | wait 20", NULL },
 		{ "gpus = ( { vendor = \"nvidia\"; wait = 20; }, { vendor = \"amd\"; wait = 30; } );", NULL, NULL,
@@ -401,7 +415,7 @@ test_integrated(void)
 	check_cases(t, COUNT(t), "", &root, &settings);
 }
 
-/* What a host without a device cgroup cannot enforce. */
+/* A host without a device cgroup cannot enforce everything. */
 static void
 test_unenforced(void)
 {
@@ -449,7 +463,7 @@ test_folders(void)
 	static const struct settings settings = { 0 };
 #define NOT_GIVEN(path) "p: it does not give folder " path
 	static const struct case_ t[] = {
-		/* everything */
+		/* a request for everything */
 		{ "folders = ( { path = \"/srv/a\"; } );", NULL, NULL, "| /srv/a:ro=/srv/a", NULL },
 		{ "folders = ( { path = \"/srv/a\"; access = \"rw\"; target = \"/t\"; submounts = true; } );", NULL,
 		    NULL,
@@ -461,7 +475,7 @@ test_folders(void)
 		    "| /srv/a:ro=/srv/a /srv/b:rw=/srv/b", NULL },
 		{ "gpus = ( { vendor = \"nvidia\"; } );", NULL, "all", NULL, "p: it gives no folders" },
 		{ "gpus = ( { vendor = \"nvidia\"; } );", "none", "none", "|", NULL },
-		/* a request, and things that only look like one */
+		/* a request for a folder, and paths that only resemble the folder's */
 		{ "folders = ( { path = \"/srv/a\"; } );", NULL, "/srv/a", "| /srv/a:ro=/srv/a", NULL },
 		{ "folders = ( { path = \"/srv/a\"; } );", NULL, "/srv/a:ro", "| /srv/a:ro=/srv/a", NULL },
 		{ "folders = ( { path = \"/srv/a\"; } );", NULL, "/srv/a:rw", NULL,
@@ -481,7 +495,7 @@ test_folders(void)
 		    NULL },
 		{ "folders = ( { path = \"/srv/a\"; } );", NULL, "/srv/a,/srv/b", NULL, NOT_GIVEN("/srv/b") },
 		{ "gpus = ( { vendor = \"nvidia\"; } );", NULL, "/srv/a", NULL, NOT_GIVEN("/srv/a") },
-		/* beneath the folder, and elsewhere */
+		/* folders beneath the rule's folder, and elsewhere */
 		{ "folders = ( { path = \"/srv/a\"; subfolders = true; } );", NULL, "/srv/a/b/c",
 		    "| /srv/a/b/c:ro=/srv/a/b/c", NULL },
 		{ "folders = ( { path = \"/srv/a\"; subfolders = true; target = \"/t\"; } );", NULL,
@@ -500,7 +514,7 @@ test_folders(void)
 		{ "folders = ( { path = \"/srv/*\"; } );", NULL, "/srv/.ssh", NULL, NOT_GIVEN("/srv/.ssh") },
 		{ "folders = ( { path = \"/srv/.s*\"; } );", NULL, "/srv/.ssh", NULL, NOT_GIVEN("/srv/.ssh") },
 		{ "folders = ( { path = \"/srv/.ssh\"; } );", NULL, "/srv/.ssh", "| /srv/.ssh:ro=/srv/.ssh", NULL },
-		/* the widest of several rules */
+		/* of several rules, the one that gives most is used */
 		{ "folders = ( { path = \"/srv/a\"; }, { path = \"/srv\"; subfolders = true; access = \"rw\"; target = "
 		    "\"/t\"; } );", NULL,
 		    "/srv/a", "| /srv/a:rw=/t/a", NULL },
@@ -515,7 +529,10 @@ test_folders(void)
 	check_cases(t, COUNT(t), "", &root, &settings);
 }
 
-/* Partitions share an address: a name means the first of them, and does not take another container's along. */
+/*
+ * Partitions share an address. A name means the first of them, and does not include one of another
+ * container.
+ */
 static void
 test_partitions(void)
 {
@@ -536,13 +553,13 @@ test_partitions(void)
 	ask_parse("44:00.0", NULL, &a, &why);
 	ok(policy_judge(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpus == 1 &&
 	    g.gpu[0].count == 1 &&
-	    g.gpu[0].n == 1, "a name asks for one partition");
+	    g.gpu[0].n == 1, "a name requests one partition");
 	grant_free(&g);
 	ask_free(&a);
 	ask_parse("2", NULL, &a, &why);
 	ok(policy_judge(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpus == 1 &&
 	    g.gpu[0].count == 2 &&
-	    g.gpu[0].n == 3, "a count for any of them");
+	    g.gpu[0].n == 3, "a count requests any of the partitions");
 }
 
 /* More GPUs than a want has room for. */
@@ -566,13 +583,12 @@ test_many(void)
 		return;
 	ask_parse("64", NULL, &a, &why);
 	ok(policy_judge(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpu[0].n == 64 &&
-	    g.gpu[0].count == 64,
-	    "64 of 100 GPUs");
+	    g.gpu[0].count == 64, "64 of 100 GPUs are granted");
 }
 
 /*
- * The second implementation.  From the parsed policy, the parsed request and the host it says
- * what is wrong with a grant, or NULL.
+ * The second implementation. From the parsed policy, the parsed request and the host it says what
+ * is wrong with a grant, or returns NULL.
  */
 struct reading {
 	const struct policy *p;
@@ -582,7 +598,7 @@ struct reading {
 	const struct grant *g;
 };
 
-/* The names of the host's GPUs in the tables above. */
+/* Whether this name means this GPU, for the names of the host's GPUs in the tables above. */
 static bool
 means(const char *name, size_t gpu)
 {
@@ -625,35 +641,36 @@ wrong_gpus(const struct reading *r)
 
 		rule = (size_t)(w->rule - r->p->gpu);
 		if (rule >= r->p->gpus)
-			return "a want without a rule of the policy";
+			return "a want has no rule of the policy";
 		if (w->count == 0 || w->count > w->n)
-			return "a want for more GPUs than there are";
+			return "a want has a higher count than candidates";
 		for (k = 0; k < w->n; k++)
 			if (!lists(r, w->rule, (size_t)(w->candidate[k] - gpus)))
-				return "a candidate that the rule does not list";
+				return "a candidate is not in the rule";
 		if (!r->who->enforced && !r->s->unenforced && w->rule->sharing == SHARING_EXCLUSIVE)
-			return "exclusive, and nothing enforces it";
+			return "a GPU is exclusive, and nothing enforces this";
 		if (!r->who->enforced && !r->s->unenforced && w->rule->vendor == GPU_AMD && w->count < 2)
-			return "a part of the AMD GPUs, and nothing enforces it";
+			return "only some AMD GPUs are given, and nothing enforces this";
 		per_rule[rule] += w->count;
 		total += w->count;
 		least = w->rule->wait < least ? w->rule->wait : least;
 	}
 	for (i = 0; i < r->p->gpus; i++)
 		if (per_rule[i] > r->p->gpu[i].count)
-			return "more than the rule's count";
+			return "more GPUs are given than the rule's count";
 	if (total > 0 && r->g->wait != (least < r->s->max_wait ? least : r->s->max_wait))
-		return "another wait than the least";
+		return "the wait is not the shortest";
 	if (total == 0 && r->g->wait != 0)
-		return "a wait for nothing";
+		return "there is a wait without GPUs";
 	if (r->a->everything || r->a->all_gpus)
 		return NULL;
 	for (i = 0; i < r->a->counts; i++)
 		asked += r->a->count[i].n;
-	return total != asked + r->a->gpu_ids.n ? "not as many as were asked for" : NULL;
+	return total != asked + r->a->gpu_ids.n ?
+	    "the number of GPUs is not the requested one" : NULL;
 }
 
-/* Each named GPU is a want of its own. */
+/* Each GPU that is requested by name is a want of its own. */
 static const char *
 wrong_names(const struct reading *r)
 {
@@ -665,23 +682,24 @@ wrong_names(const struct reading *r)
 			    (size_t)(r->g->gpu[k].candidate[0] - gpus)))
 				break;
 		if (k == r->g->gpus)
-			return "a GPU that was named is not there";
+			return "a GPU that was requested by name is missing";
 	}
 	for (i = 0; i < r->a->gpu_ids.n; i++)
 		for (k = 0; k < i; k++)
 			if (r->g->gpu[i].candidate[0] == r->g->gpu[k].candidate[0])
-				return "one GPU twice";
+				return "a GPU is given twice";
 	return NULL;
 }
 
-/* Where a rule mounts a folder; false if it does not give the folder. */
+/* Where a rule mounts a folder. Returns false if the rule does not give the folder. */
 static bool
 gives(const struct folder_rule *rule, const char *path, char target[256])
 {
 	const char *last = strrchr(rule->path, '/') + 1, *name = strrchr(path, '/') + 1;
 	size_t n = strlen(rule->path), star = strcspn(last, "*");
 
-	if (last[star] == '*') {		/* only patterns of the form «xyz*» are made here */
+	/* random_policy() makes only patterns of the form «xyz*» */
+	if (last[star] == '*') {
 		if (name - path != last - rule->path || strncmp(path, rule->path,
 		    (size_t)(last - rule->path) + star) != 0 ||
 		    *name == '.')
@@ -697,7 +715,10 @@ gives(const struct folder_rule *rule, const char *path, char target[256])
 	return true;
 }
 
-/* Whether this folder is really beneath the one that it names, and that one is in a rule. */
+/*
+ * Whether this folder is really beneath the folder that it names as its base, and a rule gives that
+ * one.
+ */
 static bool
 beneath_rule(const struct reading *r, const struct folder_want *w)
 {
@@ -709,7 +730,7 @@ beneath_rule(const struct reading *r, const struct folder_want *w)
 	return false;
 }
 
-/* Whether a rule names this very path, literally or by a pattern. */
+/* Whether a rule names exactly this path, literally or with a pattern. */
 static bool
 names_it(const struct reading *r, const char *path)
 {
@@ -737,17 +758,17 @@ wrong_folder(const struct reading *r, const struct folder_want *w, const struct 
 			writable = writable || r->p->folder[i].writable;
 		}
 	if (!given)
-		return "a folder that the policy does not give there";
+		return "the policy does not give this folder at this place";
 	if (w->base != NULL ? !beneath_rule(r, w) : !names_it(r, w->path))
-		return "not the rule's own folder, and does not say whose it is";
+		return "the folder is not the rule's own, and has no base";
 	if (w->writable && !writable)
-		return "writable, and the policy says read-only";
+		return "the folder is writable, and the policy gives it read-only";
 	if (strcmp(w->path, f->path) != 0)
-		return "another folder than was asked for";
+		return "another folder was requested";
 	if (w->writable && f->access == ASK_RO)
-		return "writable, and read-only was asked for";
+		return "the folder is writable, and read-only was requested";
 	if (!w->writable && f->access == ASK_RW)
-		return "read-only, and rw was asked for";
+		return "the folder is read-only, and rw was requested";
 	return NULL;
 }
 
@@ -759,21 +780,21 @@ wrong_folders(const struct reading *r)
 
 	if (r->a->everything || r->a->all_folders) {
 		if (r->g->folders != r->p->folders)
-			return "not every folder of the policy";
+			return "a folder of the policy is missing";
 		for (i = 0; i < r->g->folders; i++)
 			if (strcmp(r->g->folder[i].path, r->p->folder[i].path) != 0 ||
 			    r->g->folder[i].writable != r->p->folder[i].writable)
-				return "not the policy's folder";
+				return "a folder differs from the policy's";
 		return NULL;
 	}
 	if (r->g->folders != r->a->folders)
-		return "not as many folders as were asked for";
+		return "the number of folders is not the requested one";
 	for (i = 0; i < r->g->folders && wrong == NULL; i++)
 		wrong = wrong_folder(r, &r->g->folder[i], &r->a->folder[i]);
 	return wrong;
 }
 
-/* A request gets only part of what the policy gives without one. */
+/* A request gets at most what a request for everything gets. */
 static const char *
 wider_than_everything(const struct reading *r)
 {
@@ -795,11 +816,13 @@ wider_than_everything(const struct reading *r)
 				    n++)
 					;
 				if (n == all.gpu[k].n)
-					return "a GPU that is not given when nothing is asked";
+					return
+					    "a GPU is given that a request for everything does not "
+					    "give";
 			}
 		}
 		if (r->g->gpu[i].count > most)
-			return "more GPUs than when nothing is asked";
+			return "more GPUs are given than to a request for everything";
 	}
 	return NULL;
 }
@@ -814,7 +837,10 @@ wrong_grant(const struct reading *r)
 	return wrong != NULL ? wrong : wider_than_everything(r);
 }
 
-/* Whether this should have been granted.  Only for clear cases: one GPU rule, and a request for counts or nothing. */
+/*
+ * Whether this request should be granted. Answers only clear cases: one GPU rule, and a request for
+ * counts or for everything.
+ */
 static bool
 must_be_granted(const struct reading *r)
 {
@@ -911,7 +937,7 @@ random_ask(struct buf *g, struct buf *f)
 			buf_printf(f, "%s%s%s", f->len ? "," : "", folder[rnd(COUNT(folder))], access[rnd(3)]);
 }
 
-/* One request to one policy: the verdict, and what is wrong with it, or NULL. */
+/* Tries one request with one policy. Returns what is wrong with the verdict, or NULL. */
 static const char *
 try_random(const struct policy *p, const struct asker *who, const struct settings *s, struct buf *what, bool *granted)
 {
@@ -934,7 +960,7 @@ try_random(const struct policy *p, const struct asker *who, const struct setting
 	if (v == VERDICT_GRANT)
 		return wrong_grant(&r);
 	if (v != VERDICT_LACKS || why.text[0] == '\0')
-		return "refused without a reason";
+		return "a request is refused without a reason";
 	return must_be_granted(&r) ? why.text : NULL;
 }
 
@@ -969,8 +995,10 @@ test_random(void)
 				ok(false, "%s:%s: %s", text.p, what.p, bad);
 		}
 	}
-	is_int(wrong, 0, "48000 random asks: what is granted is what the policy lists and was asked for");
-	ok(grants > 8000 && refusals > 8000, "of both enough (%u granted, %u refused)", grants, refusals);
+	is_int(wrong, 0,
+	    "48000 random requests: each grant has what the policy lists and the request asks for");
+	ok(grants > 8000 && refusals > 8000,
+	    "enough verdicts of both kinds come up (%u granted, %u refused)", grants, refusals);
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
@@ -1007,22 +1035,26 @@ decision(void)
 static void
 test_memory(void)
 {
-	starve("a decision", decision);
+	starve("a decision is made", decision);
 }
 #else
 static void
 test_memory(void)
 {
-	skip("memory that runs out", "a sanitizer has its own allocator");
+	skip("when memory runs out", "a sanitizer has its own allocator");
 }
 #endif
 
-/* A long value is cut between two characters, never inside an escape, which would change the text. */
+/*
+ * A long value is truncated between two characters, never inside an escape, which would change its
+ * meaning.
+ */
 static void
 check_described(void)
 {
 	static const struct { const char *unit, *what; } of[] = {
-		{ "x", "letters" }, { "\\u001b", "escapes" }, { "\\\"", "quotes" }, { "\xc3\xa4", "two bytes each" },
+		{ "x", "letters" }, { "\\u001b", "escapes" }, { "\\\"", "quotes" }, { "\xc3\xa4",
+		    "two-byte characters" },
 	};
 	char value[400], out[80], whole[80];
 	size_t i, n;
@@ -1035,10 +1067,11 @@ check_described(void)
 		strcat(value, "\"");
 		instance_var_describe(value, out);
 		snprintf(whole, sizeof(whole), "%.*s\"", (int)(2 + 59 / n * n), value);
-		ok(strcmp(out, whole) == 0, "a long value of %s is cut between two: %s", of[i].what, out);
+		ok(strcmp(out, whole) == 0,
+		    "a long value of %s is truncated between two of them: %s", of[i].what, out);
 	}
 	instance_var_describe("\"dev\"", out);
-	ok(strcmp(out, "\"dev\"") == 0, "a short one is told whole");
+	ok(strcmp(out, "\"dev\"") == 0, "a short value is shown whole");
 }
 
 int

@@ -1,6 +1,6 @@
 /*
- * NVIDIA MIG: pure/mig.c, pure/procmask.c, host/mig.c on a made-up tree (fixtures/sysroot/nvidia-mig), and how
- * judge/match.c treats instances.
+ * NVIDIA MIG: pure/mig.c, pure/procmask.c, host/mig.c on a made-up tree
+ * (fixtures/sysroot/nvidia-mig), and how judge/match.c treats instances.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -31,15 +31,19 @@ test_text(void)
 	uint32_t n = 7;
 	size_t i;
 
-	ok(mig_dir_parse("gi0", "gi", &n) && n == 0, "gi0");
-	ok(mig_dir_parse("ci13", "ci", &n) && n == 13, "ci13");
+	ok(mig_dir_parse("gi0", "gi", &n) && n == 0, "the directory gi0 is parsed");
+	ok(mig_dir_parse("ci13", "ci", &n) && n == 13, "the directory ci13 is parsed");
 	for (i = 0; i < sizeof(bad_dirs) / sizeof(bad_dirs[0]); i++)
-		ok(!mig_dir_parse(bad_dirs[i], "gi", &n), "no instance: \"%s\"", bad_dirs[i]);
+		ok(!mig_dir_parse(bad_dirs[i], "gi", &n),
+		    "this is no instance's directory: \"%s\"", bad_dirs[i]);
 	ok(mig_access_parse("DeviceFileMinor: 12\nDeviceFileMode: 292\nDeviceFileModify: 1\n", &n, &why) == 0 && n == 12,
-	    "the minor of a capability");
-	ok(mig_access_parse("DeviceFileMode: 292\nDeviceFileMinor:\t1048575\n", &n, &why) == 0 && n == 1048575, "wherever it is");
+	    "the minor of a capability is read");
+	ok(mig_access_parse("DeviceFileMode: 292\nDeviceFileMinor:\t1048575\n", &n, &why) == 0 &&
+	    n == 1048575,
+	    "the minor is read from any line");
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(mig_access_parse(bad[i], &n, &why) == -1 && why.code == WHY_IO, "no capability: number %zu", i);
+		ok(mig_access_parse(bad[i], &n, &why) == -1 && why.code == WHY_IO,
+		    "a malformed capability is refused: number %zu", i);
 }
 
 static void
@@ -50,24 +54,26 @@ test_order(void)
 
 	for (i = 0; i < sizeof(sorted) / sizeof(sorted[0]); i++)
 		for (k = 0; k < i; k++)
-			ok(mig_part_order(sorted[k]) < mig_part_order(sorted[i]), "\"%s\" before \"%s\"", sorted[k], sorted[i]);
+			ok(mig_part_order(sorted[k]) < mig_part_order(sorted[i]),
+			    "part \"%s\" comes before part \"%s\"", sorted[k], sorted[i]);
 }
 
-/* The inventory of a tree; ends the test on an error. */
+/* The inventory of a tree. An error ends the test. */
 static void
 find(const char *tree, struct inventory *inv)
 {
 	struct gpu_source src = { .root = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
 	struct why why = { 0 };
 
-	if (!ok(src.root != -1 && gpus_find(&src, 1U << GPU_NVIDIA, inv, &why) == 0, "the GPUs of %s", tree)) {
+	if (!ok(src.root != -1 && gpus_find(&src, 1U << GPU_NVIDIA, inv, &why) == 0,
+	    "the GPUs of %s are found", tree)) {
 		printf("# %s\n", why.text);
 		exit(done_testing());
 	}
 	close(src.root);
 }
 
-/* An entry's nodes, by their minors; «c» marks those of capabilities. */
+/* The minors of an entry's nodes; «c» marks a capability's node, «s» a shared one. */
 static const char *
 nodes_of(const struct gpu *g)
 {
@@ -90,16 +96,17 @@ test_found(void)
 	size_t i;
 
 	find(sysroot, &inv);
-	is_int(inv.gpus, 5, "a GPU, two GPU instances with a compute instance each");
+	is_int(inv.gpus, 5, "one GPU and two GPU instances with a compute instance each are found");
 	for (i = 0; i < inv.gpus && i < 5; i++) {
-		is_str(inv.gpu[i].part, want[i].part, "entry %zu", i);
-		is_str(nodes_of(&inv.gpu[i]), want[i].nodes, "its nodes");
+		is_str(inv.gpu[i].part, want[i].part, "entry %zu is the expected part", i);
+		is_str(nodes_of(&inv.gpu[i]), want[i].nodes, "  it has its nodes");
 		ok(inv.gpu[i].rank == 0 && strcmp(inv.gpu[i].uuid, UUID) == 0 && strcmp(inv.gpu[i].pci, "0000:3b:00.0") == 0,
-		    "rank, UUID and address are the GPU's");
-		ok(inv.gpu[i].has_instances == (i == 0), "the whole has MIG");
+		    "  it has the GPU's rank, UUID and address");
+		ok(inv.gpu[i].has_instances == (i == 0), "  only the whole GPU has instances");
 	}
-	is_str(inv.gpu[1].node[1].path, "/dev/nvidia-caps/nvidia-cap12", "a capability's node");
-	ok(inv.gpu[1].node[1].read_only, "which is for reading");
+	is_str(inv.gpu[1].node[1].path, "/dev/nvidia-caps/nvidia-cap12",
+	    "a capability's node has its path");
+	ok(inv.gpu[1].node[1].read_only, "a capability's node is read-only");
 	inventory_free(&inv);
 }
 
@@ -121,15 +128,16 @@ test_names(void)
 				hits++;
 				at = k;
 			}
-		ok(at == names[i].which && hits <= 1, "\"%s\" is entry %zu (9: none)", names[i].name, names[i].which);
+		ok(at == names[i].which && hits <= 1,
+		    "\"%s\" names entry %zu (9: none)", names[i].name, names[i].which);
 	}
 	for (k = hits = 0; k < inv.gpus; k++)
 		hits += gpu_is_named(&inv.gpu[k], "all", false);
-	is_int(hits, 3, "all: the whole and the compute instances");
+	is_int(hits, 3, "\"all\" names the whole GPU and the compute instances");
 	inventory_free(&inv);
 }
 
-/* The rule's answer to a request on this tree: the candidates' parts, or the refusal. */
+/* What the rule gives a request on this tree: the candidates' parts, or the refusal. */
 static const char *
 given(const struct inventory *inv, const char *rule, const char *asked)
 {
@@ -164,20 +172,29 @@ test_match(void)
 	struct inventory inv;
 
 	find(sysroot, &inv);
-	is_str(given(&inv, "", "1"), "[1:0] [2:0]", "a GPU of a host with MIG is a compute instance");
-	is_str(given(&inv, "devices = [ \"all\" ];", "1"), "[1:0] [2:0]", "all of them are");
-	is_str(given(&inv, "mig = \"instances\";", "1"), "[1:0] [2:0]", "as the default says");
-	is_str(given(&inv, "mig = \"whole\";", "1"), "[]", "the whole where the rule says so");
-	is_str(given(&inv, "devices = [ \"" UUID ":1\" ];", "1"), "[1]", "a GPU instance by name");
-	is_str(given(&inv, "devices = [ \"" UUID ":2:0\" ];", "1"), "[2:0]", "a compute instance by name");
-	is_str(given(&inv, "count = 2;", UUID ":2:0"), "[2:0]", "asked for by name");
+	is_str(given(&inv, "", "1"), "[1:0] [2:0]",
+	    "a request for a GPU gets a compute instance on a host with MIG");
+	is_str(given(&inv, "devices = [ \"all\" ];", "1"), "[1:0] [2:0]",
+	    "a rule for all devices gives compute instances");
+	is_str(given(&inv, "mig = \"instances\";", "1"), "[1:0] [2:0]",
+	    "mig = \"instances\" gives compute instances, as by default");
+	is_str(given(&inv, "mig = \"whole\";", "1"), "[]", "mig = \"whole\" gives the whole GPU");
+	is_str(given(&inv, "devices = [ \"" UUID ":1\" ];", "1"), "[1]",
+	    "a rule that names a GPU instance gives it");
+	is_str(given(&inv, "devices = [ \"" UUID ":2:0\" ];", "1"), "[2:0]",
+	    "a rule that names a compute instance gives it");
+	is_str(given(&inv, "count = 2;", UUID ":2:0"), "[2:0]",
+	    "a request that names a compute instance gets it");
 	ok(strstr(given(&inv, "devices = [ \"" UUID "\" ];", "1"), "has MIG instances: name those") != NULL,
-	    "a GPU with MIG is not given as a whole by its name alone");
-	ok(strstr(given(&inv, "", UUID), "is not given as a whole") != NULL, "nor asked for as a whole");
-	is_str(given(&inv, "devices = [ \"" UUID "\" ]; mig = \"whole\";", UUID), "[]", "but with mig = \"whole\"");
+	    "a rule that names a GPU with MIG does not give the whole GPU");
+	ok(strstr(given(&inv, "", UUID), "is not given as a whole") != NULL,
+	    "a request that names a GPU with MIG does not get the whole GPU");
+	is_str(given(&inv, "devices = [ \"" UUID "\" ]; mig = \"whole\";", UUID), "[]",
+	    "with mig = \"whole\", both get the whole GPU");
 	ok(strstr(given(&inv, "devices = [ \"" UUID ":1:0\" ];", UUID ":2:0"), "does not give GPU") != NULL,
-	    "another instance than the rule names");
-	ok(strstr(given(&inv, "mig = \"half\";", "1"), "mig") != NULL, "a word that mig does not know");
+	    "an instance that the rule does not name is refused");
+	ok(strstr(given(&inv, "mig = \"half\";", "1"), "mig") != NULL,
+	    "an unknown value of mig is refused");
 	inventory_free(&inv);
 }
 
@@ -205,16 +222,23 @@ test_masks(void)
 	autostrlist struct strlist out = { 0 };
 
 	find(sysroot, &inv);
-	is_str(masked(&inv, 0, 0), "capabilities/mig", "the whole: nobody divides it anew");
-	is_str(masked(&inv, 1, 1), "capabilities/mig capabilities/gpu0/mig/gi2 capabilities/gpu0/mig/gi2/ci0", "GPU instance 1");
-	is_str(masked(&inv, 2, 2), "capabilities/mig capabilities/gpu0/mig/gi2 capabilities/gpu0/mig/gi2/ci0", "compute instance 1:0");
-	is_str(masked(&inv, 2, 4), "capabilities/mig", "both");
+	is_str(masked(&inv, 0, 0), "capabilities/mig",
+	    "for the whole GPU, only the configuration of MIG is masked");
+	is_str(masked(&inv, 1, 1),
+	    "capabilities/mig capabilities/gpu0/mig/gi2 capabilities/gpu0/mig/gi2/ci0",
+	    "for GPU instance 1, instance 2 is masked");
+	is_str(masked(&inv, 2, 2),
+	    "capabilities/mig capabilities/gpu0/mig/gi2 capabilities/gpu0/mig/gi2/ci0",
+	    "for compute instance 1:0, instance 2 is masked");
+	is_str(masked(&inv, 2, 4), "capabilities/mig",
+	    "for both compute instances, only the configuration of MIG is masked");
 	ok(procmask_others(&inv, &none, 0, &out) && strlist_has(&out, "/proc/driver/nvidia/gpus/0000:3b:00.0") &&
-	    strlist_has(&out, "/proc/driver/nvidia/capabilities/gpu0"), "none of it");
+	    strlist_has(&out, "/proc/driver/nvidia/capabilities/gpu0"),
+	    "without a grant, the whole GPU is masked");
 	inventory_free(&inv);
 }
 
-/* A tree like the fixture, with one changed file. */
+/* A tree like the fixture, with one file changed. */
 static void
 broken_tree(const char *file, const char *text, const char *what)
 {
@@ -225,7 +249,7 @@ broken_tree(const char *file, const char *text, const char *what)
 	if (mkdtemp(dir) == NULL)
 		return;
 	snprintf(command, sizeof(command), "cp -R %s/proc %s/ && chmod -R u+w %s", sysroot, dir, dir);
-	if (!ok(system(command) == 0, "a copy of the tree"))
+	if (!ok(system(command) == 0, "the tree is copied"))
 		return;
 	snprintf(command, sizeof(command), "%s/%s", dir, file);
 	if (text == NULL)
@@ -235,11 +259,12 @@ broken_tree(const char *file, const char *text, const char *what)
 		fclose(f);
 	}
 	find(dir, &inv);
-	ok(inv.gpus == 1 && strstr(inv.gpu[0].unusable, "its MIG instances can't be known") != NULL, "%s: nothing of it is given",
+	ok(inv.gpus == 1 && strstr(inv.gpu[0].unusable, "its MIG instances can't be known") != NULL,
+	    "%s: the GPU is unusable",
 	    what);
 	inventory_free(&inv);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	ok(system(command) == 0, "the copy is gone");
+	ok(system(command) == 0, "the copy is removed");
 }
 
 int
@@ -252,8 +277,10 @@ main(int argc, char **argv)
 	test_names();
 	test_match();
 	test_masks();
-	broken_tree("proc/driver/nvidia/capabilities/gpu0/mig/gi2/ci0/access", NULL, "a capability that is not there");
-	broken_tree("proc/driver/nvidia/capabilities/gpu0/mig/gi1/access", "DeviceFileMode: 292\n", "one without a minor");
+	broken_tree("proc/driver/nvidia/capabilities/gpu0/mig/gi2/ci0/access", NULL,
+	    "a missing capability");
+	broken_tree("proc/driver/nvidia/capabilities/gpu0/mig/gi1/access", "DeviceFileMode: 292\n",
+	    "a capability without a minor");
 	broken_tree("proc/devices", "Character devices:\n195 nvidia\n195 nvidiactl\n510 nvidia-uvm\n\nBlock devices:\n  8 sd\n",
 	    "no major for capabilities");
 	return done_testing();

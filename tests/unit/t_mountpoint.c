@@ -25,10 +25,10 @@ add(struct edits *e, const char *source, const char *target, const char *access)
 {
 	const char *options[] = { "bind", access, NULL };
 
-	ok(edits_add_mount(e, at(source), target, options), "%s at %s", source, target);
+	ok(edits_add_mount(e, at(source), target, options), "%s is mounted at %s", source, target);
 }
 
-/* A second folder mounted at this place, beside /data with «dir/deep» and «link» in it. */
+/* Mounts a second folder at this place, beside /data, which has «dir/deep» and «link» in it. */
 static int
 put(const char *target, const char *access, struct why *why)
 {
@@ -52,26 +52,31 @@ main(void)
 
 	if (mkdtemp(top) == NULL || mkdir(at("a"), 0755) == -1 || mkdir(at("a/dir"), 0755) == -1 ||
 	    mkdir(at("a/dir/deep"), 0755) == -1 || mkdir(at("b"), 0755) == -1 || symlink("dir", at("a/link")) == -1)
-		skip_all("no directory to try it in");
-	is_int(put("/data/dir", "ro", &why), 0, "in a directory that is there");
-	is_int(put("/data/dir/deep", "ro", &why), 0, "deeper");
-	is_int(put("/data/new", "ro", &why), -1, "in one that is not");
+		skip_all("no temporary directory can be made");
+	is_int(put("/data/dir", "ro", &why), 0, "a mount in an existing directory is accepted");
+	is_int(put("/data/dir/deep", "ro", &why), 0,
+	    "a mount in a deeper existing directory is accepted");
+	is_int(put("/data/new", "ro", &why), -1, "a mount in a missing directory is refused");
 	snprintf(want, sizeof(want), "folder %s/b would be at /data/new in the container, where %s/a is read-only and has no "
 	    "directory new: mkdir -p %s/a/new, or another target in the policy", top, top, top);
-	is_str(why.text, want, "says what to do");
-	is_int(why.code, WHY_CONFIG, "it is the policy's fault");
-	is_int(put("/data/dir/new", "ro", &why), -1, "deeper");
-	is_int(put("/data/link", "ro", &why), -1, "a link is no directory");
-	is_int(put("/data/link/deep", "ro", &why), -1, "nor on the way");
-	is_int(put("/data/new", "rw", &why), 0, "where it is writable the runtime makes it");
-	is_int(put("/datax", "ro", &why), 0, "beside it");
+	is_str(why.text, want, "the message says what to do");
+	is_int(why.code, WHY_CONFIG, "the code says that the policy is at fault");
+	is_int(put("/data/dir/new", "ro", &why), -1,
+	    "a mount in a deeper missing directory is refused");
+	is_int(put("/data/link", "ro", &why), -1, "a mount on a symbolic link is refused");
+	is_int(put("/data/link/deep", "ro", &why), -1,
+	    "a mount beneath a symbolic link is refused");
+	is_int(put("/data/new", "rw", &why), 0,
+	    "a mount in a missing directory of a writable folder is accepted (the runtime makes "
+	    "it)");
+	is_int(put("/datax", "ro", &why), 0, "a mount beside the folder is accepted");
 	add(&e, "a", "/data", "ro");
 	add(&e, "b", "/data/dir", "rw");
 	add(&e, "b", "/data/dir/new", "ro");
 	edits_sort_mounts(&e);
-	is_int(mountpoints_check(&e, &why), 0, "the nearest around it counts");
+	is_int(mountpoints_check(&e, &why), 0, "the nearest folder around a mount decides");
 	edits_free(&e);
 	ok(unlink(at("a/link")) == 0 && rmdir(at("a/dir/deep")) == 0 && rmdir(at("a/dir")) == 0 && rmdir(at("a")) == 0 &&
-	    rmdir(at("b")) == 0 && rmdir(top) == 0, "nothing is left");
+	    rmdir(at("b")) == 0 && rmdir(top) == 0, "the test's directories are removed");
 	return done_testing();
 }

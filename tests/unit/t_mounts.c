@@ -1,4 +1,4 @@
-/* host/mounts.c: parses mountinfo, and finds where a directory is in its file system. */
+/* host/mounts.c: parses mountinfo, and finds a directory's place in its file system. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,17 +21,19 @@ test_lines(void)
 	struct mount m;
 
 	ok(mount_line(a, &m) && m.id == 36 && strcmp(m.fs, "98:0") == 0 && strcmp(m.place, "/mnt1") == 0 &&
-	    strcmp(m.point, "/mnt2") == 0 && m.writable, "the line that proc(5) has");
-	ok(mount_line(b, &m) && strcmp(m.place, "/a b\\c") == 0 && strcmp(m.point, "/x\ty") == 0, "what is escaped");
-	ok(mount_line(e, &m) && !m.writable, "read-only by the mount, whatever the file system is");
+	    strcmp(m.point, "/mnt2") == 0 && m.writable, "the example of proc(5) is parsed");
+	ok(mount_line(b, &m) && strcmp(m.place, "/a b\\c") == 0 && strcmp(m.point, "/x\ty") == 0,
+	    "escaped characters are decoded");
+	ok(mount_line(e, &m) && !m.writable,
+	    "a read-only mount is not writable, even of a writable file system");
 	ok(!mount_has_option(&m, "nodev") && !mount_has_option(&m, "suid") && mount_has_option(&m, "nosuid") && mount_has_option(&m, "ro"),
-	    "its options");
-	is_str(mount_type(&m), "ext4", "its type, without optional fields");
-	ok(mount_line(f, &m), "a line with two of them");
-	is_str(mount_type(&m), "tmpfs", "its type");
-	ok(mount_line(g, &m), "a line that ends early");
-	is_str(mount_type(&m), "", "its type");
-	ok(!mount_line(c, &m) && !mount_line(d, &m), "no line");
+	    "options are found by their whole names");
+	is_str(mount_type(&m), "ext4", "the type is found without optional fields");
+	ok(mount_line(f, &m), "a line with two optional fields is parsed");
+	is_str(mount_type(&m), "tmpfs", "the type is found after optional fields");
+	ok(mount_line(g, &m), "a line without a type is parsed");
+	is_str(mount_type(&m), "", "its type is empty");
+	ok(!mount_line(c, &m) && !mount_line(d, &m), "an incomplete line is refused");
 }
 
 static void
@@ -44,31 +46,36 @@ test_place(void)
 	char first[64];
 	size_t n;
 
-	ok(mkdtemp(dir) != NULL, "a directory");
+	ok(mkdtemp(dir) != NULL, "a directory is made");
 	snprintf(path, sizeof(path), "%s/sub", dir);
 	(void)mkdir(path, 0755);
 	fd = open(dir, O_PATH | O_DIRECTORY);
 	sub = open(path, O_PATH | O_DIRECTORY);
 	if (!ok(mounts_place(mounts, slash, "/", &root_fs, &root) && mounts_place(mounts, fd, dir, &fs, &place) &&
-	    mounts_place(mounts, sub, path, &beneath_fs, &beneath), "places of three directories"))
+	    mounts_place(mounts, sub, path, &beneath_fs, &beneath),
+	    "the places of three directories are found"))
 		return;
-	ok(root[0] == '/', "the root directory's: %s %s", root_fs, root);
+	ok(root[0] == '/', "the root directory has a place: %s %s", root_fs, root);
 	n = strlen(place);
 	ok(strcmp(fs, beneath_fs) == 0 && strncmp(beneath, place, n) == 0 && strcmp(beneath + n, "/sub") == 0,
-	    "one beneath lies beneath: %s", beneath);
+	    "a subdirectory's place is beneath its parent's: %s", beneath);
 	free(fs);
 	free(place);
-	if (ok(mounts_place(mounts, proc, "/proc", &fs, &place), "/proc"))
-		ok(strcmp(fs, root_fs) != 0, "is of another file system: %s", fs);
+	if (ok(mounts_place(mounts, proc, "/proc", &fs, &place), "the place of /proc is found"))
+		ok(strcmp(fs, root_fs) != 0, "/proc is on another file system: %s", fs);
 	free(fs);
 	free(place);
-	ok(!mounts_place(mounts, proc, "/elsewhere", &fs, &place) && fs == NULL && place == NULL, "a path that is not of the descriptor's mount");
-	ok(!mounts_place(NULL, proc, "/proc", &fs, &place), "nor where there is no table");
-	ok(mounts_beneath(mounts, "/", first, sizeof(first)) && first[0] == '/' && first[1] != '\0', "beneath / is something: %s",
+	ok(!mounts_place(mounts, proc, "/elsewhere", &fs, &place) && fs == NULL && place == NULL,
+	    "no place is found for a path outside the descriptor's mount");
+	ok(!mounts_place(NULL, proc, "/proc", &fs, &place), "no place is found without a table");
+	ok(mounts_beneath(mounts, "/", first, sizeof(first)) && first[0] == '/' && first[1] != '\0',
+	    "a mount beneath / is found: %s",
 	    first);
 	ok(!mounts_beneath(mounts, "/proc/1/no-such-directory", first, sizeof(first)) &&
-	    !mounts_beneath(mounts, "/pro", first, sizeof(first)), "beneath what is no directory, or begins like one, is nothing");
-	ok(mounts_beneath(NULL, dir, first, sizeof(first)) && strcmp(first, "?") == 0, "without a table there may be something");
+	    !mounts_beneath(mounts, "/pro", first, sizeof(first)),
+	    "no mount is found beneath a missing directory, or beneath the beginning of a name");
+	ok(mounts_beneath(NULL, dir, first, sizeof(first)) && strcmp(first, "?") == 0,
+	    "without a table, the answer is that there may be a mount");
 	(void)rmdir(path);
 	(void)rmdir(dir);
 }
@@ -77,9 +84,9 @@ int
 main(void)
 {
 	test_lines();
-	/* qemu 7.2 drops the mount id of statx(2) from the result, but not from its mask */
+	/* qemu 7.2 drops the mount id from statx(2)'s result, but not from its mask */
 	if (emulated())
-		skip("places of directories", "qemu-user tells no mounts");
+		skip("the places of directories", "qemu-user shows no mounts");
 	else
 		test_place();
 	return done_testing();

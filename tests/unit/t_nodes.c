@@ -1,6 +1,7 @@
 /*
- * user/nodes.c: which bind mounts would bring GPU nodes into a container.  A "GPU" here has the major of /dev/null (1);
- * /dev/tty (5) is no GPU.  As root, the test makes directories with nodes; the mounts are this machine's own.
+ * user/nodes.c: which bind mounts would bring GPU nodes into a container. A "GPU" here has the
+ * major of /dev/null (1); /dev/tty (5) is no GPU. As root, the test makes directories with nodes.
+ * The mounts are this machine's own.
  */
 #include <fcntl.h>
 #include <ftw.h>
@@ -20,7 +21,7 @@ static char top[] = "/tmp/t_nodes.XXXXXX";
 
 enum brings { NOTHING, TAKEN_OUT, REFUSED };
 
-/* Checks one mount, in a bundle whose root is «top». */
+/* Checks one mount in a bundle whose root is «top». */
 static enum brings
 check(const char *type, const char *source, const char *option, struct why *why)
 {
@@ -104,12 +105,15 @@ test_sources(void)
 		{ "bind", "gpus/a", "", TAKEN_OUT }, { "bind", "gpus/by-path", "", NOTHING }, { "bind", "gpus/by-path/x", "", TAKEN_OUT },
 		{ "bind", "mixed", "", REFUSED }, { "bind", "mixed/tty", "", NOTHING }, { "bind", ".", "", REFUSED },
 		{ "bind", "deep", "", TAKEN_OUT }, { "bind", "many", "", TAKEN_OUT },
-		/* a limit: it does not look further down; more files may be there */
+		/*
+		 * the search is limited: it goes no deeper, and a full directory may have more
+		 * files
+		 */
 		{ "bind", "unseen", "", REFUSED },
 		{ "bind", "deeper", "", NOTHING },
 		{ "tmpfs", "gpus", "", NOTHING }, { "bind", "nowhere", "", NOTHING }, { "bind", "/nowhere", "", NOTHING },
 		{ "bind", "plain/file", "", NOTHING },
-		/* this machine's own directory, which has something else, too */
+		/* this machine's own directories, which have other files, too */
 		{ "bind", "/dev", "", REFUSED }, { "bind", "/dev", "\"rbind\",\"ro\"", REFUSED }, { "none", "/", "\"rbind\"", REFUSED },
 		{ "bind", "/dev/shm", "\"rbind\"", NOTHING }, { "bind", "/usr", "", NOTHING }, { "bind", "/proc", "\"rbind\"", NOTHING },
 	};
@@ -120,11 +124,11 @@ test_sources(void)
 		is_int(check(t[i].type, t[i].source, t[i].option, &why), t[i].brings, "%s %s (%s): %s", t[i].type, t[i].source,
 		    t[i].option, why.text);
 		ok(t[i].brings == REFUSED ? why.code == WHY_DENIED && strstr(why.text, "no device cgroup") != NULL :
-		    why.text[0] == '\0', "  what is said of it");
+		    why.text[0] == '\0', "  the message says why it is refused");
 	}
 }
 
-/* A path that nobody can open brings nothing in. */
+/* A path that cannot be opened brings no node in. */
 static void
 test_long(void)
 {
@@ -133,9 +137,9 @@ test_long(void)
 
 	memset(source, 'a', sizeof(source) - 1);
 	source[sizeof(source) - 1] = '\0';
-	ok(!node_is_gpu(&s, &host, source), "a relative path that is too long");
+	ok(!node_is_gpu(&s, &host, source), "a relative path that is too long brings no node in");
 	source[0] = '/';
-	ok(!node_is_gpu(&s, &host, source), "an absolute one");
+	ok(!node_is_gpu(&s, &host, source), "an absolute path that is too long brings no node in");
 }
 
 static int
@@ -150,7 +154,7 @@ main(void)
 {
 	bool made = make_tree();
 
-	/* relative sources start from the bundle, not from this directory */
+	/* relative sources start from the bundle, not from the working directory */
 	(void)!chdir("/");
 	if (made) {
 		test_sources();
@@ -158,6 +162,6 @@ main(void)
 	}
 	(void)nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	if (!made)
-		skip_all("no nodes can be made here");
+		skip_all("no device nodes can be made here");
 	return done_testing();
 }

@@ -1,4 +1,7 @@
-/* pure/nvhook.c: what the hooks of NVIDIA's tool kit would do; pure/loaderdirs.c; the SONAMEs of pure/nvlibs.c. */
+/*
+ * pure/nvhook.c: what the hooks of NVIDIA's toolkit would do; pure/loaderdirs.c; the SONAMEs of
+ * pure/nvlibs.c.
+ */
 #include "pure/loaderdirs.h"
 #include "pure/nvhook.h"
 #include "pure/nvlibs.h"
@@ -11,7 +14,7 @@ set(struct cdi_hook *h, const char *path, const char *const *args)
 {
 	*h = (struct cdi_hook){ .path = strdup(path) };
 	for (; *args != NULL; args++)
-		ok(strlist_add(&h->args, *args, SIZE_MAX), "memory");
+		ok(strlist_add(&h->args, *args, SIZE_MAX), "an argument is added");
 }
 
 static void
@@ -40,7 +43,7 @@ static const struct {
 };
 
 static const struct {
-	const char *value, *target, *link;	/* target NULL: it is passed over */
+	const char *value, *target, *link;	/* target NULL: the link is skipped */
 } links[] = {
 	{ "libcuda.so.1::" D "/libcuda.so", D "/libcuda.so.1", D "/libcuda.so" },
 	{ "../libnvidia-allocator.so.1::" D "/gbm/nvidia-drm_gbm.so", D "/libnvidia-allocator.so.1", D "/gbm/nvidia-drm_gbm.so" },
@@ -65,12 +68,15 @@ test_links(void)
 		    links[i].value, "--other", "--link", NULL });
 		at = 0;
 		if (links[i].target == NULL)
-			ok(!nvhook_link(&h, &at, target, link), "no link: %s", links[i].value);
+			ok(!nvhook_link(&h, &at, target, link),
+			    "this is no link: %s", links[i].value);
 		else {
 			ok(nvhook_link(&h, &at, target, link) && strcmp(target, links[i].target) == 0 &&
 			    strcmp(link, links[i].link) == 0, "%s: %s", links[i].value, target);
-			ok(nvhook_link(&h, &at, target, link) && strcmp(target, links[i].target) == 0, "in two words, too");
-			ok(!nvhook_link(&h, &at, target, link), "and no more");
+			ok(nvhook_link(&h, &at, target, link) &&
+			    strcmp(target, links[i].target) == 0,
+			    "  the same link in two words is read");
+			ok(!nvhook_link(&h, &at, target, link), "  after it comes no link");
 		}
 		unset(&h);
 	}
@@ -80,9 +86,9 @@ static void
 test_folders(void)
 {
 	ok(loader_looks_in("/usr/lib64") && loader_looks_in("/lib64") && loader_looks_in(D) && loader_looks_in("/lib/x86_64-linux-gnu"),
-	    "where loaders look");
+	    "the loaders' directories are known");
 	ok(!loader_looks_in("/opt/lib") && !loader_looks_in("/usr/lib64/nvidia") && !loader_looks_in("/") && !loader_looks_in(""),
-	    "where they don't");
+	    "other directories are not");
 }
 
 static void
@@ -90,15 +96,20 @@ test_sonames(void)
 {
 	char name[64];
 
-	ok(nvlib_soname("libcuda.so.580.95.05", name), "one of the driver's");
-	is_str(name, "libcuda.so.1", "its SONAME");
-	ok(nvlib_soname("libnvidia-nvvm.so.580.95.05", name) && strcmp(name, "libnvidia-nvvm.so.4") == 0, "a number of its own");
-	ok(nvlib_soname("libEGL_nvidia.so.580.95.05", name) && strcmp(name, "libEGL_nvidia.so.0") == 0, "another one");
+	ok(nvlib_soname("libcuda.so.580.95.05", name), "a library of the driver has a SONAME");
+	is_str(name, "libcuda.so.1", "the usual SONAME ends with 1");
+	ok(nvlib_soname("libnvidia-nvvm.so.580.95.05", name) &&
+	    strcmp(name, "libnvidia-nvvm.so.4") == 0,
+	    "a library may have another number in its SONAME");
+	ok(nvlib_soname("libEGL_nvidia.so.580.95.05", name) &&
+	    strcmp(name, "libEGL_nvidia.so.0") == 0,
+	    "a library may have the number 0 in its SONAME");
 	ok(nvlib_soname("libnvidia-glcore.so.580.95.05", name) && strcmp(name, "libnvidia-glcore.so.580.95.05") == 0,
-	    "the driver's version is a part of some");
+	    "some SONAMEs have the driver's version");
 	ok(nvlib_soname("libnvidia-egl-wayland.so.1.1.19", name) && strcmp(name, "libnvidia-egl-wayland.so.1.1.19") == 0,
-	    "what has a version of its own keeps its name");
-	ok(!nvlib_soname("libc.so.6", name) && !nvlib_soname("libcuda", name), "no library of the driver's");
+	    "a library with a version of its own keeps its name");
+	ok(!nvlib_soname("libc.so.6", name) && !nvlib_soname("libcuda", name),
+	    "other files have no SONAME");
 }
 
 int

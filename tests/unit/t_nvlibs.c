@@ -1,10 +1,13 @@
-/* pure/nvlibs.c: what each file of the NVIDIA driver is for. */
+/* pure/nvlibs.c: the capability to which each file of the NVIDIA driver belongs. */
 #include "pure/nvlibs.h"
 #include "tap.h"
 
 #define SHOW (GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY)
 
-/* libnvidia-container, src/nvc_info.c: each of its lists must come out with at least its own capability. */
+/*
+ * The lists of libnvidia-container, src/nvc_info.c. The libraries of each list must have at least
+ * its capability.
+ */
 static const struct vendors_list {
 	unsigned capability;
 	const char *name[14];
@@ -34,8 +37,10 @@ test_vendors(void)
 				snprintf(name, sizeof(name), "%s%s", vendors[i].name[k], suffix[s]);
 				snprintf(path, sizeof(path), "/usr/lib/x86_64-linux-gnu/%s", name);
 				ok((nvlib_capabilities(name) & vendors[i].capability) == vendors[i].capability &&
-				    nvfile_capabilities(path) == nvlib_capabilities(name), "%s has its capability", name);
-				ok((nvlib_capabilities(name) & GPU_CAP_COMPAT32) == 0, "and %s does not say of how many bits", name);
+				    nvfile_capabilities(path) == nvlib_capabilities(name),
+				    "%s has the capability of its list", name);
+				ok((nvlib_capabilities(name) & GPU_CAP_COMPAT32) == 0,
+				    "the name %s does not imply 32 bits", name);
 			}
 }
 
@@ -62,12 +67,14 @@ test_others(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(not) / sizeof(not[0]); i++)
-		ok(nvlib_capabilities(not[i]) == 0 && nvlib_other_name(not[i]) == NULL, "no library of the driver's: \"%s\"", not[i]);
+		ok(nvlib_capabilities(not[i]) == 0 && nvlib_other_name(not[i]) == NULL,
+		    "this is no library of the driver: \"%s\"", not[i]);
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		is_int(nvfile_capabilities(files[i].path), files[i].capabilities, "\"%s\"", files[i].path);
-	is_str(nvlib_other_name("libcuda.so.1"), "libcuda.so", "another name");
-	is_str(nvlib_other_name("libnvidia-allocator.so.580.95.05"), "gbm/nvidia-drm_gbm.so", "another name, in a directory");
-	is_str(nvlib_other_name("libnvidia-ml.so.1"), NULL, "no other name");
+	is_str(nvlib_other_name("libcuda.so.1"), "libcuda.so", "a library has another name");
+	is_str(nvlib_other_name("libnvidia-allocator.so.580.95.05"), "gbm/nvidia-drm_gbm.so",
+	    "a library's other name may be in a directory");
+	is_str(nvlib_other_name("libnvidia-ml.so.1"), NULL, "a library may have no other name");
 }
 
 static void
@@ -75,12 +82,17 @@ test_kinds(void)
 {
 	unsigned all;
 
-	ok(gpu_capability_parse("all", &all) && all == GPU_CAP_ALL, "all of them");
+	ok(gpu_capability_parse("all", &all) && all == GPU_CAP_ALL,
+	    "the capability \"all\" is all of them");
 	ok(nvfile_is_mps("/usr/bin/nvidia-cuda-mps-server") && nvfile_is_mps("/tmp/nvidia-mps") && nvfile_is_mps("/tmp/nvidia-mps/control"),
-	    "MPS");
-	ok(!nvfile_is_mps("/usr/bin/nvidia-smi") && !nvfile_is_mps("/tmp/nvidia-mpsx"), "no MPS");
-	ok(nvlib_own_version("libnvidia-egl-wayland.so.1.1.19") && nvlib_own_version("libnvidia-api.so.1"), "a version of its own");
-	ok(!nvlib_own_version("libnvidia-nvvm.so.4") && !nvlib_own_version("libcuda.so.1"), "the driver's version");
+	    "files of MPS are recognised");
+	ok(!nvfile_is_mps("/usr/bin/nvidia-smi") && !nvfile_is_mps("/tmp/nvidia-mpsx"),
+	    "other files are not taken for MPS's");
+	ok(nvlib_own_version("libnvidia-egl-wayland.so.1.1.19") &&
+	    nvlib_own_version("libnvidia-api.so.1"),
+	    "a library with a version of its own is recognised");
+	ok(!nvlib_own_version("libnvidia-nvvm.so.4") && !nvlib_own_version("libcuda.so.1"),
+	    "a library with the driver's version is recognised");
 }
 
 static void
@@ -94,10 +106,11 @@ test_32(void)
 		{ .host_path = b, .container_path = rhel }, { .host_path = b, .container_path = arch }, { 0 } };
 	struct cdi_edits e = { .mount = m, .mounts = 5 };
 
-	ok(nvmount_is_32(&e, &m[0]) && nvmount_is_32(&e, &m[1]), "of 32 bits in both layouts");
+	ok(nvmount_is_32(&e, &m[0]) && nvmount_is_32(&e, &m[1]),
+	    "32-bit libraries are recognised in both layouts");
 	ok(!nvmount_is_32(&e, &m[2]) && !nvmount_is_32(&e, &m[3]) && !nvmount_is_32(&e, &m[4]) && !nvmount_is_32(&e, &m[6]),
-	    "not of 32 bits");
-	ok(nvmount_is_32(&e, &m[5]), "of 32 bits by where it goes");
+	    "64-bit libraries are not taken for 32-bit ones");
+	ok(nvmount_is_32(&e, &m[5]), "a 32-bit library is recognised by its container path");
 }
 
 static void
@@ -112,10 +125,12 @@ test_version(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		ok(nvidia_version_parse(good[i], out) && strcmp(out, "580.95.05") == 0, "a version: text %zu", i);
+		ok(nvidia_version_parse(good[i], out) && strcmp(out, "580.95.05") == 0,
+		    "the driver's version is read: text %zu", i);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(!nvidia_version_parse(bad[i], out), "no version: \"%s\"", bad[i]);
-	ok(nvidia_version_parse("390.157", out) && strcmp(out, "390.157") == 0, "of two numbers");
+		ok(!nvidia_version_parse(bad[i], out), "this is no version: \"%s\"", bad[i]);
+	ok(nvidia_version_parse("390.157", out) && strcmp(out, "390.157") == 0,
+	    "a version of two numbers is read");
 }
 
 int

@@ -7,8 +7,8 @@
  *	keys in another case; null for a value; a JSON number or boolean for a string; 1e2 for a
  *	number;
  *	YAML in a .json file; several documents, anchors, tags and merge keys; ambiguous plain scalars;
- *	hostPath and the type of a mount in a version that is too old, if a later device has none (the
- *	library, built for Go before 1.22, looks only at the last device).
+ *	hostPath and the type of a mount in a version that is too old, if a later device has none
+ *	(the library, built for Go before 1.22, looks only at the last device).
  * We accept nothing that the library is known to refuse.
  */
 #include <dirent.h>

@@ -1,4 +1,7 @@
-/* pure/path.c: each path has one spelling, comparisons go by components, and patterns never match a slash. */
+/*
+ * pure/path.c: each path has one spelling, paths are compared by components, and patterns never
+ * match a slash.
+ */
 #include <fnmatch.h>
 #include <time.h>
 
@@ -42,29 +45,30 @@ test_check(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		ok(path_check(good[i], &why) == 0, "taken: %s", good[i]);
+		ok(path_check(good[i], &why) == 0, "the path is accepted: %s", good[i]);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		why = (struct why){ 0 };
-		ok(path_check(bad[i].path, &why) == -1, "refused: %s", bad[i].path);
-		is_str(why.text, bad[i].why, "  which is said");
+		ok(path_check(bad[i].path, &why) == -1, "the path is refused: %s", bad[i].path);
+		is_str(why.text, bad[i].why, "  the message says why");
 	}
 	memset(longpath, 'x', sizeof(longpath));
 	longpath[0] = '/';
 	longpath[256] = '\0';
-	ok(path_check(longpath, &why) == 0, "a component of 255 bytes");
+	ok(path_check(longpath, &why) == 0, "a component of 255 bytes is accepted");
 	longpath[256] = 'x';
 	longpath[257] = '\0';
 	ok(path_check(longpath, &why) == -1 && strstr(why.text, "component longer than 255") != NULL,
-	    "one of 256 is refused");
+	    "a component of 256 bytes is refused");
 	longpath[257] = '/';
 	for (i = 0; i < sizeof(longpath); i += 100)
 		longpath[i] = '/';
 	longpath[257] = 'x';
 	longpath[1023] = '\0';
-	ok(path_check(longpath, &why) == 0, "1023 bytes: %s", why.text);
+	ok(path_check(longpath, &why) == 0, "a path of 1023 bytes is accepted: %s", why.text);
 	longpath[1023] = 'x';
 	longpath[1024] = '\0';
-	ok(path_check(longpath, &why) == -1 && strstr(why.text, "longer than 1023") != NULL, "1024 are refused");
+	ok(path_check(longpath, &why) == -1 && strstr(why.text, "longer than 1023") != NULL,
+	    "a path of 1024 bytes is refused");
 }
 
 static void
@@ -90,13 +94,14 @@ test_beneath(void)
 	}
 	ok(path_related("/a", "/a/b") && path_related("/a/b", "/a") && path_related("/a", "/a") && path_related("/",
 	    "/x") &&
-	    !path_related("/a", "/ab") && !path_related("/a/b", "/a/c"), "related: one is at or beneath the other");
-	is_int(path_depth("/"), 0, "depth of /");
-	is_int(path_depth("/a"), 1, "of /a");
-	is_int(path_depth("/a/b/c"), 3, "of /a/b/c");
-	is_str(path_last("/a/b"), "b", "the last component");
-	is_str(path_last("/a"), "a", "also of one");
-	is_str(path_last("/"), "", "/ has none");
+	    !path_related("/a", "/ab") && !path_related("/a/b", "/a/c"),
+	    "two paths are related if one is at or beneath the other");
+	is_int(path_depth("/"), 0, "the depth of / is 0");
+	is_int(path_depth("/a"), 1, "the depth of /a is 1");
+	is_int(path_depth("/a/b/c"), 3, "the depth of /a/b/c is 3");
+	is_str(path_last("/a/b"), "b", "the last component of /a/b is b");
+	is_str(path_last("/a"), "a", "the last component of /a is a");
+	is_str(path_last("/"), "", "the last component of / is empty");
 }
 
 static void
@@ -129,10 +134,11 @@ test_glob(void)
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
 		ok(glob_match(t[i].pattern, t[i].name) == t[i].match, "%s %s %s", t[i].pattern,
 		    t[i].match ? "matches" : "does not match", t[i].name);
-	ok(glob_is("*") && glob_is("a?") && !glob_is("a") && !glob_is("") && !glob_is("[a]"), "what is a pattern");
+	ok(glob_is("*") && glob_is("a?") && !glob_is("a") && !glob_is("") && !glob_is("[a]"),
+	    "only * and ? make a pattern");
 }
 
-/* The definition, however slow. */
+/* The definition of a match, written without regard to speed. */
 static bool
 slow_match(const char *p, const char *s)
 {
@@ -165,11 +171,11 @@ test_glob_random(void)
 		matches += m;
 		other += m != (fnmatch(p, s, FNM_PATHNAME | FNM_NOESCAPE) == 0);
 		if (m != slow_match(p, s) && wrong++ < 5)
-			ok(false, "glob_match(\"%s\", \"%s\")", p, s);
+			ok(false, "glob_match(\"%s\", \"%s\") is right", p, s);
 	}
 	is_int(wrong, 0, "300000 random patterns match what the definition says");
-	is_int(other, 0, "and what fnmatch(3) says");
-	ok(matches > 10000, "many of them do match (%u)", matches);
+	is_int(other, 0, "300000 random patterns match what fnmatch(3) says");
+	ok(matches > 10000, "many of the random patterns match (%u)", matches);
 }
 
 static void
@@ -183,8 +189,8 @@ test_glob_time(void)
 		memcpy(pattern + i, "*a", 2);
 	memcpy(pattern + sizeof(pattern) - 2, "b", 2);
 	memset(name, 'a', sizeof(name) - 1);
-	ok(!glob_match(pattern, name), "a pattern that is hard for a slow matcher");
-	ok(clock() - start < CLOCKS_PER_SEC / 2, "takes no time worth speaking of");
+	ok(!glob_match(pattern, name), "a pattern that is hard for a slow matcher does not match");
+	ok(clock() - start < CLOCKS_PER_SEC / 2, "the answer takes less than half a second");
 }
 
 int

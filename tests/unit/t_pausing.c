@@ -1,49 +1,66 @@
 /*
- * pure/pausing.c: a lease's record of its container's tasks is read back as written; its decisions one by one; and all
- * decisions together, with those of pure/chore.c and pure/leasefile.c, in model worlds (pausemodel.h) that act like the
- * helper.  No actor may lose a GPU, keep one too long, or get one that another has.
+ * pure/pausing.c: a lease's record of its container's tasks is read back as it was written. The
+ * test checks each decision alone; and all decisions together, with those of pure/chore.c and
+ * pure/leasefile.c, in model worlds (pausemodel.h) that act like the helper. No actor may lose a
+ * GPU, keep one too long, or get one that another actor has.
  *
- *	PAUSING_SEED=N		other worlds
- *	PAUSING_STRICT=1	what the helper does not prevent is a fault (gap() in pausemodel.h)
- *	PAUSING_WORLDS_ONLY=1	without the tables
+ *	PAUSING_SEED=N		runs other worlds
+ *	PAUSING_STRICT=1	counts what the helper does not prevent as a fault (gap() in
+ *				pausemodel.h)
+ *	PAUSING_WORLDS_ONLY=1	skips the tables
  *
- * Mutation tests, with one changed line each in a copy, showed that the worlds can fail.  Of 60 mutants in helper/pure the
- * tables (here, in t_chore.c and t_leasefile.c) found all.  The worlds alone found these 48:
+ * Mutation tests showed that the worlds can fail. Each mutant is a copy with one line changed. The
+ * tables (here, in t_chore.c and in t_leasefile.c) found all 60 mutants in helper/pure. The worlds
+ * alone found these 48:
  *
- *	pausing_judge		without «|| s->execs»; without «!s->pauses ||»; has_node, task or first_exec ignored; «not
- *				alone» counts as idle; never idle; never left
- *	turn_is_stale		always, never; not if the owner is dead; not if the owner is late
- *	turn_of_exec		GIVING_BACK goes on, never waits, always waits, comes back, goes on from a stale one;
- *				COMING_BACK always waits, opens, goes on; GIVEN_BACK opens, goes on, waits; HELD never
- *				opens; DRAINING opens
- *	turn_to_give_back	left processes are cleared at once, never; idleness ignored; anyone takes over at once;
- *				nobody takes over; not from HELD; from every state
- *	turn_to_end		without the state; without the giver; without the idleness; LEFT is enough; never
+ *	pausing_judge		without «|| s->execs»; without «!s->pauses ||»; ignores has_node,
+ *				task or first_exec; takes «not alone» for idle; never idle; never
+ *				left
+ *	turn_is_stale		always; never; not if the owner is dead; not if the owner is late
+ *	turn_of_exec		GIVING_BACK goes on, never waits, always waits, comes back, goes on
+ *				from a stale mark; COMING_BACK always waits, opens, goes on;
+ *				GIVEN_BACK opens, goes on, waits; HELD never opens; DRAINING opens
+ *	turn_to_give_back	clears the processes left behind at once, or never; ignores the
+ *				idleness; anyone takes over at once; nobody takes over; not from
+ *				HELD; from every state
+ *	turn_to_end		without the state; without the giver; without the idleness; LEFT is
+ *				enough; never
  *	process_id_same		compares only the pid
- *	lease_wants		without the state, for all chores, for marks, for what was given back; that never; OPEN never;
- *				the others never; always
+ *	lease_wants		without the state, for all chores, for marks, for leases given back;
+ *				never for these; never OPEN; never the others; always
  *	lease_holds		without «reopened»; only HELD and DRAINING; without COMING_BACK
  *
  * They did not find these 12:
- *	- No difference: «used» ignored after first_exec; HELD opens without having been shut; the start time without the pid (no
- *	  two processes share one); chores of a container that does not pause (the worlds have none).
- *	- No difference either: IDLE_KEEP ignored (such a lease does not pause); left_since unset (never asked for like that);
- *	  LEFT_BEHIND_KEEP taken for its number, 136 years.
- *	- An exec that does not wait for COMING_BACK: back.c, which checks by itself, sends it to ask again.
- *	- An actor that may not go on with its own mark loses the mark, and marks again.
- *	- lease_wants() without the giver: a late giver does under the lock only what the next giver has been told to do anyway.
- *	- OPEN without the list of execs, or without the state: a noted, live exec is in the list, and its lease is HELD or DRAINING.
  *
- * Of 32 mutants in the steps of pausemodel.h the worlds found 28: chores without the lock (all; only OPEN; only that of a GPU
- * given back), with a lock that a stalled process loses, that is released after the look, taken after it, or not waited for;
- * without the look at the lease; an exec that begins although its OPEN failed or was void; a failed chore that is reported;
- * HELD instead of COMING_BACK (with hold() unchanged or adapted); hold() without its mark, without its state, without the
- * exec; undoing another actor's step; repeating a step of an actor that is in time; gates that nobody checks again, or shuts,
- * or that make nobody HELD; a lease that ends without a look at its gate; a mark that does not set «shut»; an own mark that
- * gets new time; stale marks that stay, or fresh ones that go; COMING_BACK that falls back to HELD; and OPEN for late givers.
- * They did not find these 4: a void chore that is reported (it is no longer its reporter's turn); hold() without the giver
- * (an exec has what another exec of the same container took, which is late); own marks kept without chores, and no_chores
- * not said after too many rounds (both are over in 10 s).
+ *	- Seven make no difference: «used» is ignored after first_exec; HELD opens although the
+ *	  gate was never shut; the start time is compared without the pid (no two processes share
+ *	  one); chores are done for a container that does not pause (the worlds have none);
+ *	  IDLE_KEEP is ignored (such a lease does not pause); left_since is unset (it is never read
+ *	  then); LEFT_BEHIND_KEEP is read as a number of seconds, which is 136 years.
+ *	- An exec does not wait for COMING_BACK: back.c checks again and makes the exec ask again.
+ *	- An actor may not go on with its own mark: it loses the mark, and marks again.
+ *	- lease_wants() ignores the giver: under the lock, a late giver does only what the next
+ *	  giver is told to do, too.
+ *	- OPEN ignores the list of execs, or the state: a live exec with a note is in the list, and
+ *	  its lease is HELD or DRAINING.
+ *
+ * Of 32 mutants in the steps of pausemodel.h the worlds found 28:
+ *
+ *	- chores without the lock (all; only OPEN; only the chore of a GPU that was given back);
+ *	  with a lock that a stalled process loses, that is released after the look, that is taken
+ *	  after the look, or that is not waited for; chores without the look at the lease
+ *	- an exec that begins although its OPEN failed or was void; a failed chore that is reported
+ *	- HELD instead of COMING_BACK (with hold() unchanged or adapted); hold() without its mark,
+ *	  without its state, without the exec
+ *	- undoing another actor's step; repeating a step of an actor that is in time
+ *	- gates that nobody checks again, or shuts, or that make no lease HELD; a lease that ends
+ *	  without a look at its gate; a mark that does not set «shut»
+ *	- an actor's own mark that gets new time; stale marks that stay, or fresh ones that go;
+ *	  COMING_BACK that falls back to HELD; OPEN for late givers
+ *
+ * They did not find these 4: a void chore that is reported (its reporter's turn is over); hold()
+ * without the giver (the exec has what another exec of the same container took, and is late); own
+ * marks kept without chores, and no_chores not said after too many rounds (both are over in 10 s).
  */
 
 #include "pure/pausing.h"
@@ -56,7 +73,7 @@
 
 static uint64_t seed = 20261122;
 
-/* Text. */
+/* Reading and writing. */
 
 static void
 fill(struct pausing *p)
@@ -119,11 +136,12 @@ test_round_trip(void)
 
 	fill(&a);
 	text = written(&a);
-	ok(text != NULL && is_read(text, &b), "with all that there may be, there and back");
-	ok(same(&a, &b) && b.execs == 3, "is the same");
+	ok(text != NULL && is_read(text, &b), "a record with all members is written and read");
+	ok(same(&a, &b) && b.execs == 3, "the record is the same");
 	free(text);
 	pausing_free(&b);
-	ok(b.gate == NULL && b.exec == NULL && b.execs == 0 && b.who == NULL, "freed, it is empty");
+	ok(b.gate == NULL && b.exec == NULL && b.execs == 0 && b.who == NULL,
+	    "pausing_free() empties the record");
 	free(a.gate);
 	a.gate = NULL;
 	free(a.who);
@@ -131,20 +149,21 @@ test_round_trip(void)
 	a.execs = 0;
 	text = written(&a);
 	ok(is_read(text, &b) && same(&a, &b) && b.gate == NULL && b.who == NULL && b.execs == 0,
-	    "without a gate or an identity: the same, too");
+	    "a record without a gate or an identity is read back");
 	free(text);
 	pausing_free(&b);
 	pausing_free(&a);
 	for (idle = IDLE_GIVE_BACK; idle <= IDLE_KEEP; idle++) {
 		a = (struct pausing){ .idle = (enum idle_setting)idle };
 		text = written(&a);
-		ok(is_read(text, &b) && same(&a, &b), "empty, with idle %d", idle);
+		ok(is_read(text, &b) && same(&a, &b),
+		    "an empty record with idle %d is read back", idle);
 		free(text);
 		pausing_free(&b);
 	}
 	a = (struct pausing){ .gate = strdup("caf\xe9") };
 	text = written(&a);
-	ok(is_read(text, &b) && same(&a, &b), "a gate that is no text comes back, too");
+	ok(is_read(text, &b) && same(&a, &b), "a gate that is not UTF-8 is read back");
 	free(text);
 	pausing_free(&a);
 	pausing_free(&b);
@@ -160,14 +179,16 @@ test_execs_max(void)
 	for (i = 0; i < EXECS_MAX; i++)
 		if (!pausing_add_exec(&a, (struct process_id){ (pid_t)i + 1, i }))
 			break;
-	is_int(i, EXECS_MAX, "as many runtimes as may be under way");
-	ok(!pausing_add_exec(&a, (struct process_id){ 1, 1 }) && a.execs == EXECS_MAX, "one more is refused");
+	is_int(i, EXECS_MAX, "the greatest number of execs is added");
+	ok(!pausing_add_exec(&a, (struct process_id){ 1, 1 }) && a.execs == EXECS_MAX,
+	    "one exec more is refused");
 	text = written(&a);
-	ok(is_read(text, &b) && same(&a, &b), "all there and back");
+	ok(is_read(text, &b) && same(&a, &b), "all execs are read back");
 	pausing_free(&b);
 	if (asprintf(&more, "%s\nexec 1 1", text) == -1)
 		more = NULL;
-	ok(more != NULL && !is_read(more, &b) && b.exec == NULL, "one more is not read");
+	ok(more != NULL && !is_read(more, &b) && b.exec == NULL,
+	    "a record with one exec more is refused");
 	free(more);
 	free(text);
 	pausing_free(&a);
@@ -177,7 +198,7 @@ static const char *const fields[] = { "pausing", "major", "minor", "inode", "gat
 	"created", "used", "shut", "left_since", "giver", "giver's start", "giving_since", "waited", "uid", "gid", "who" };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 
-/* What is written, with the at-th word another one (NULL: taken out). */
+/* Reads the written record with one word replaced (NULL: removed). */
 static bool
 taken(size_t at, const char *value)
 {
@@ -199,7 +220,9 @@ taken(size_t at, const char *value)
 	buf_puts(&b, value == NULL && *to == ' ' ? to + 1 : to);
 	ret = is_read(b.p, &p);
 	if (!ret)
-		ok(p.gate == NULL && p.exec == NULL && p.execs == 0 && p.who == NULL && p.program.inode == 0, "  and nothing is left");
+		ok(p.gate == NULL && p.exec == NULL && p.execs == 0 && p.who == NULL &&
+		    p.program.inode == 0,
+		    "  nothing is kept of a refused record");
 	free(text);
 	buf_free(&b);
 	pausing_free(&p);
@@ -216,30 +239,38 @@ test_refused(void)
 	size_t i, k;
 
 	for (i = 0; i < FIELDS; i++)
-		ok(!taken(i, NULL) && !taken(i, "a b") && !taken(i, "a\nb"), "without %s it is refused, and with more", fields[i]);
+		ok(!taken(i, NULL) && !taken(i, "a b") && !taken(i, "a\nb"),
+		    "a record without %s is refused, and so is one with an extra word", fields[i]);
 	for (i = 1; i < FIELDS; i++)
 		for (k = 0; k < sizeof(wrong) / sizeof(wrong[0]); k++)
 			if ((i != texts[0] && i != texts[1]) || k < 2)
-				ok(!taken(i, wrong[k]), "and with %s «%s»", fields[i], wrong[k]);
+				ok(!taken(i, wrong[k]),
+				    "a record with %s «%s» is refused", fields[i], wrong[k]);
 	for (i = 0; i < sizeof(u32) / sizeof(u32[0]); i++)
-		ok(taken(u32[i], "4294967295") && taken(u32[i], "0") && !taken(u32[i], "4294967296"), "the largest %s", fields[u32[i]]);
+		ok(taken(u32[i], "4294967295") && taken(u32[i], "0") &&
+		    !taken(u32[i], "4294967296"),
+		    "the greatest %s is accepted, and no greater one", fields[u32[i]]);
 	for (i = 0; i < sizeof(u64) / sizeof(u64[0]); i++)
-		ok(taken(u64[i], "18446744073709551615"), "the largest %s", fields[u64[i]]);
+		ok(taken(u64[i], "18446744073709551615"),
+		    "the greatest %s is accepted", fields[u64[i]]);
 	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		ok(taken(times[i], "0") && taken(times[i], "9223372036854775807") && !taken(times[i], "9223372036854775808"),
-		    "%s is a time", fields[times[i]]);
+		    "%s is accepted as a time up to the greatest one", fields[times[i]]);
 	ok(taken(pids[0], "0") && taken(pids[0], "2147483647") && !taken(pids[0], "2147483648") && !taken(pids[0], "4294967297"),
-	    "who gives back is a process");
-	ok(taken(5, "give-back") && taken(5, "stop") && !taken(5, "stopped") && !taken(5, "0"), "an idle setting is one of three");
+	    "the giver's pid is accepted up to the greatest one");
+	ok(taken(5, "give-back") && taken(5, "stop") && !taken(5, "stopped") && !taken(5, "0"),
+	    "the idle setting is one of three words");
 	for (i = 0; i < sizeof(bools) / sizeof(bools[0]); i++)
-		ok(!taken(9, bools[i]) && !taken(10, bools[i]), "«%s» is neither yes nor no", bools[i]);
+		ok(!taken(9, bools[i]) && !taken(10, bools[i]),
+		    "«%s» is refused as yes or no", bools[i]);
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		ok(taken(texts[i], "-") && taken(texts[i], "x") && taken(texts[i], "{}"), "%s is any text, or none", fields[texts[i]]);
+		ok(taken(texts[i], "-") && taken(texts[i], "x") && taken(texts[i], "{}"),
+		    "%s may be any text, or missing", fields[texts[i]]);
 }
 
-/* Decisions. */
+/* The decisions. */
 
-/* A sight, as bits. */
+/* A sight of a container, as bits. */
 enum { PAUSES = 1, ALONE = 2, TASK = 4, NODE = 8, EXECS = 16 };
 
 static enum idleness
@@ -252,7 +283,10 @@ check_judge(unsigned bits, bool used, int64_t age)
 	enum idleness want = IDLENESS_BUSY, is = pausing_judge(&p, &s, 1000000 + age);
 	char sees[80];
 
-	/* process 1 pauses, nobody is on his way, and it had its task, or its time for one */
+	/*
+	 * process 1 pauses, no exec is under way, and the container had its task, or its time for
+	 * one
+	 */
 	if ((bits & (PAUSES | EXECS)) == PAUSES && (used || age >= 30000)) {
 		if ((bits & (ALONE | NODE)) == ALONE)
 			want = IDLENESS_IDLE;
@@ -276,11 +310,16 @@ test_judge(void)
 			n[check_judge(bits, false, ages[k])]++;
 			n[check_judge(bits, true, ages[k])]++;
 		}
-	/* of 32, alone without a node: 2, whatever «task» says; neither alone nor with a task: 2; 6 times used, 3 times not */
-	ok(n[IDLENESS_IDLE] == 2 * 9 && n[IDLENESS_LEFT] == 2 * 9, "so many are idle, so many left behind");
+	/*
+	 * of 32 sights, 2 are idle (alone and without a node, with any «task») and 2 are left
+	 * (neither alone nor with a task); 6 ages count if the container was used, and 3 if it was
+	 * not
+	 */
+	ok(n[IDLENESS_IDLE] == 2 * 9 && n[IDLENESS_LEFT] == 2 * 9,
+	    "the expected numbers of cases are idle and left");
 }
 
-/* The longest that there may be is not too long for the clock. */
+/* The longest first_exec does not overflow the clock. */
 static void
 test_judge_long(void)
 {
@@ -288,7 +327,7 @@ test_judge_long(void)
 	const struct sight s = { .pauses = true, .alone = true };
 
 	ok(pausing_judge(&p, &s, 4294967295004) == IDLENESS_BUSY && pausing_judge(&p, &s, 4294967295005) == IDLENESS_IDLE,
-	    "the longest time for the first exec");
+	    "the longest first_exec ends at its time");
 }
 
 static void
@@ -296,25 +335,35 @@ test_turn_of_exec(void)
 {
 	static const struct {
 		enum lease_state state;
-		int shut, lives;	/* -1: whether it is so or not */
-		int64_t since;		/* -1: whenever */
+		int shut, lives;	/* -1: either */
+		int64_t since;		/* -1: any time */
 		enum exec_turn turn;
 		const char *what;
 	} t[] = {
-		{ LEASE_HELD, 0, -1, -1, EXEC_GOES_ON, "held, and never shut: goes on" },
-		{ LEASE_HELD, 1, -1, -1, EXEC_OPENS, "held, and shut before: opens" },
-		{ LEASE_DRAINING, -1, -1, -1, EXEC_GOES_ON, "given up: goes on" },
-		{ LEASE_GIVEN_BACK, -1, -1, -1, EXEC_COMES_BACK, "given back: comes back" },
-		{ LEASE_GIVING_BACK, -1, 0, -1, EXEC_OPENS, "its giver is gone: opens" },
-		{ LEASE_GIVING_BACK, -1, 1, 0, EXEC_WAITS, "being given back: waits" },
-		{ LEASE_GIVING_BACK, -1, 1, GIVING_BACK_MS - 1, EXEC_WAITS, "for all its time" },
-		{ LEASE_GIVING_BACK, -1, 1, GIVING_BACK_MS, EXEC_OPENS, "and no longer: opens" },
-		{ LEASE_GIVING_BACK, -1, 1, 86400000, EXEC_OPENS, "much later: opens" },
-		{ LEASE_COMING_BACK, -1, 0, -1, EXEC_COMES_BACK, "who had it come back is gone: comes back" },
-		{ LEASE_COMING_BACK, -1, 1, 0, EXEC_WAITS, "coming back: waits" },
-		{ LEASE_COMING_BACK, -1, 1, GIVING_BACK_MS - 1, EXEC_WAITS, "for all its time, too" },
-		{ LEASE_COMING_BACK, -1, 1, GIVING_BACK_MS, EXEC_COMES_BACK, "and no longer: comes back" },
-		{ LEASE_COMING_BACK, -1, 1, 86400000, EXEC_COMES_BACK, "much later: comes back" },
+		{ LEASE_HELD, 0, -1, -1, EXEC_GOES_ON, "HELD, and never shut: the exec goes on" },
+		{ LEASE_HELD, 1, -1, -1, EXEC_OPENS,
+		    "HELD, and shut before: the exec opens the gate" },
+		{ LEASE_DRAINING, -1, -1, -1, EXEC_GOES_ON, "DRAINING: the exec goes on" },
+		{ LEASE_GIVEN_BACK, -1, -1, -1, EXEC_COMES_BACK,
+		    "GIVEN_BACK: the exec makes the lease come back" },
+		{ LEASE_GIVING_BACK, -1, 0, -1, EXEC_OPENS,
+		    "GIVING_BACK, and the giver is gone: the exec opens the gate" },
+		{ LEASE_GIVING_BACK, -1, 1, 0, EXEC_WAITS, "GIVING_BACK: the exec waits" },
+		{ LEASE_GIVING_BACK, -1, 1, GIVING_BACK_MS - 1, EXEC_WAITS,
+		    "GIVING_BACK, just in time: the exec waits" },
+		{ LEASE_GIVING_BACK, -1, 1, GIVING_BACK_MS, EXEC_OPENS,
+		    "GIVING_BACK, and the time is over: the exec opens the gate" },
+		{ LEASE_GIVING_BACK, -1, 1, 86400000, EXEC_OPENS,
+		    "GIVING_BACK, much later: the exec opens the gate" },
+		{ LEASE_COMING_BACK, -1, 0, -1, EXEC_COMES_BACK,
+		    "COMING_BACK, and the owner is gone: the exec makes the lease come back" },
+		{ LEASE_COMING_BACK, -1, 1, 0, EXEC_WAITS, "COMING_BACK: the exec waits" },
+		{ LEASE_COMING_BACK, -1, 1, GIVING_BACK_MS - 1, EXEC_WAITS,
+		    "COMING_BACK, just in time: the exec waits" },
+		{ LEASE_COMING_BACK, -1, 1, GIVING_BACK_MS, EXEC_COMES_BACK,
+		    "COMING_BACK, and the time is over: the exec makes the lease come back" },
+		{ LEASE_COMING_BACK, -1, 1, 86400000, EXEC_COMES_BACK,
+		    "COMING_BACK, much later: the exec makes the lease come back" },
 	};
 	static const int64_t times[] = { 0, 1, GIVING_BACK_MS - 1, GIVING_BACK_MS, GIVING_BACK_MS + 1, 86400000 };
 	unsigned shut, lives_too, wrong;
@@ -331,7 +380,7 @@ test_turn_of_exec(void)
 						continue;
 					wrong += turn_of_exec(t[i].state, &p, lives_too, 7000 + times[k]) != t[i].turn;
 				}
-		is_int(wrong, 0, "an exec: %s", t[i].what);
+		is_int(wrong, 0, "an exec's turn: %s", t[i].what);
 	}
 }
 
@@ -344,10 +393,11 @@ test_turn_is_stale(void)
 
 	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++)
 		ok(turn_is_stale(&p, false, 7000 + times[i]) && turn_is_stale(&p, true, 7000 + times[i]) == (i >= 3),
-		    "the turn of who lives is over after %d ms: %lld", GIVING_BACK_MS, (long long)times[i]);
+		    "a living owner's turn is over after %d ms: %lld", GIVING_BACK_MS,
+		    (long long)times[i]);
 }
 
-/* What is asked of turn_to_give_back(): times are how long ago something was; left == -1: it was not. */
+/* A case of turn_to_give_back(). Times say how long ago something was; left == -1 means never. */
 struct giving {
 	enum lease_state state;
 	enum idle_setting idle;
@@ -357,21 +407,27 @@ struct giving {
 	uint32_t behind;
 };
 
-/* In words of idle.h and gpuhelper.conf(5), not of the code. */
+/* The rule in the words of idle.h and gpuhelper.conf(5), not in those of the code. */
 static bool
 may_give(const struct giving *g)
 {
 	if (!(g->state == LEASE_HELD || g->state == LEASE_GIVING_BACK) || g->idle == IDLE_KEEP || g->idleness == IDLENESS_BUSY)
 		return false;
-	/* what is left behind may stay for its time, counted from when it was first seen */
+	/*
+	 * processes left behind may stay for their time, which counts from when they were first
+	 * seen
+	 */
 	if (g->idleness == IDLENESS_LEFT &&
 	    (g->behind == LEFT_BEHIND_KEEP || g->left < 0 || g->left < 1000 * (int64_t)g->behind))
 		return false;
-	/* who began it, and lives, has its time for it, too */
+	/* the giver, if it lives, has its time for this */
 	return g->state == LEASE_HELD || g->mine || !g->lives || g->marked >= GIVING_BACK_MS;
 }
 
-/* The same pid at another time is another process, and so is another pid at the same time. */
+/*
+ * The same pid with another start time is another process, and so is another pid with the same
+ * start time.
+ */
 static unsigned
 is_wrong(const struct giving *g)
 {
@@ -414,7 +470,7 @@ test_turn_to_give_back(void)
 		wrong += is_wrong(&g);
 	}
 	ok(yes > 1000 && yes < cases / 2, "GPUs may be given back in %u of %u cases", yes, cases);
-	is_int(wrong, 0, "and in no other");
+	is_int(wrong, 0, "turn_to_give_back() allows exactly these cases");
 }
 
 static void
@@ -432,8 +488,11 @@ test_turn_to_end(void)
 				const struct pausing p = { .giver = givers[g] };
 				const bool want = state == LEASE_GIVING_BACK && i == IDLENESS_IDLE && g == 0;
 
-				ok(turn_to_end((enum lease_state)state, &p, i, &me) == want, "%s lease %s ends: idleness %d, %s giver's",
-				    want ? "a" : "no", lease_state_name((enum lease_state)state), i, g == 0 ? "its" : "another");
+				ok(turn_to_end((enum lease_state)state, &p, i, &me) == want,
+				    "%s lease %s ends: idleness %d, %s giver",
+				    want ? "a" : "no", lease_state_name((enum lease_state)state), i,
+				    g == 0 ?
+				    "its own" : "another");
 			}
 }
 
@@ -444,7 +503,7 @@ test_file_id(void)
 
 	ok(file_id_same(&a, &(struct file_id){ 1, 2, 3 }) && !file_id_same(&a, &(struct file_id){ 2, 2, 3 }) &&
 	    !file_id_same(&a, &(struct file_id){ 1, 3, 3 }) && !file_id_same(&a, &(struct file_id){ 1, 2, 4 }),
-	    "a file is itself");
+	    "two files are the same only if all numbers are");
 }
 
 /* The worlds. */
@@ -454,7 +513,9 @@ tell_world(const struct world *w, unsigned number, unsigned at)
 {
 	size_t i = w->traced > TRACE ? w->traced - TRACE : 0;
 
-	printf("# world %u after %u steps: %s; containers:\n", number, at, w->fault != NULL ? w->fault : "-");
+	printf(
+	    "# world %u after %u steps: %s; containers:\n", number, at,
+	    w->fault != NULL ? w->fault : "-");
 	for (; i < w->traced; i++) {
 		printf("#   %lld ", (long long)w->trace[i % TRACE].now);
 		if (w->trace[i % TRACE].actor < ACTORS)
@@ -469,7 +530,7 @@ tell_world(const struct world *w, unsigned number, unsigned at)
 		    lease_state_name(w->box[i].state), w->box[i].open ? "open" : "shut", tasks_in(w, i));
 }
 
-/* The first world with a fault is told of whole. */
+/* Whether this fault is new. Only the first world with a fault is shown. */
 static bool
 is_new(const char *what)
 {
@@ -512,26 +573,35 @@ add_up(struct figures *all, const struct figures *n)
 static void
 tell_figures(const struct figures *n)
 {
-	printf("# %lu execs began, %lu of them in containers that came back (%lu were undone, %lu too late), %lu of them with\n"
-	    "# an OPEN that was done; %lu gave up\n", n->began, n->came_back, n->undone, n->late, n->got, n->gave_up);
+	printf(
+	    "# %lu execs began, %lu of them in containers that came back (%lu were undone, %lu too "
+	    "late), %lu of them with\n# a finished OPEN; %lu gave up\n",
+	    n->began, n->came_back, n->undone, n->late, n->got, n->gave_up);
 	printf("# %lu leases ended, %lu askers took the GPU; %lu marks were taken over, %lu dropped\n", n->given_back, n->took,
 	    n->takeovers, n->dropped);
-	printf("# %lu chores were void by the time they were looked at, %lu did not get their lock\n", n->skipped, n->unlocked);
-	printf("# engines opened %lu gates of what was given back, %lu were shut again for that\n", n->opened, n->retaken);
-	printf("# not faults: %lu tasks began without the GPU that nobody had; %lu times it was given away while the node was\n"
-	    "# open to who had come through an engine's gate; %lu tasks that had no GPU were ended with what another left\n",
+	printf(
+	    "# %lu chores were void when they were looked at, %lu did not get their lock\n",
+	    n->skipped, n->unlocked);
+	printf(
+	    "# engines opened %lu gates of leases that were given back; %lu were shut again\n",
+	    n->opened, n->retaken);
+	printf(
+	    "# not faults: %lu tasks began without the GPU, which nobody had; %lu times the GPU "
+	    "was given away while an actor\n# that came through an engine's gate had the node "
+	    "open; %lu tasks without a GPU were ended with another task's rest\n",
 	    n->without, n->through, n->ended);
 }
 
-/* Whether all that is to come up does. */
+/* Checks that all events come up. */
 static void
 check_figures(const struct figures *n)
 {
 	ok(n->given_back > WORLDS / 2 && n->came_back > WORLDS / 8 && n->took > WORLDS && n->began > WORLDS &&
-	    n->got > WORLDS / 2, "what is to come up comes up");
-	ok(n->takeovers > 100 && n->dropped > 100 && n->undone > 100 && n->late > 10, "others going on, or not, too");
-	ok(n->skipped > 100 && n->unlocked > 100, "chores that are late, or never done, too");
-	ok(n->opened > 100 && n->retaken > 100, "engines that open gates, too");
+	    n->got > WORLDS / 2, "the main events come up often");
+	ok(n->takeovers > 100 && n->dropped > 100 && n->undone > 100 && n->late > 10,
+	    "takeovers, dropped marks, undone steps and late execs come up");
+	ok(n->skipped > 100 && n->unlocked > 100, "late chores and undone chores come up");
+	ok(n->opened > 100 && n->retaken > 100, "gates opened by engines come up");
 }
 
 static void
@@ -557,7 +627,7 @@ test_worlds(void)
 			n = world_settle(&w);
 			starved += n == CALM_STEPS;
 			if (n == CALM_STEPS)
-				fault(&w, "who waits does not get the GPU");
+				fault(&w, "an actor that waits does not get the GPU");
 			longest = w.fault == NULL && n > longest ? n : longest;
 		}
 		if (w.fault != NULL && faults++ < WORLDS && is_new(w.fault))
@@ -566,14 +636,14 @@ test_worlds(void)
 		world_free(&w);
 	}
 	tell_figures(&all);
-	printf("# at most %u steps until who waits has the GPU\n", longest);
+	printf("# at most %u steps until a waiting actor has the GPU\n", longest);
 	check_figures(&all);
-	is_int(starved, 0, "who waits gets the GPU, in %u steps at most", longest);
-	is_int(faults, 0, "no world of %u has a fault", WORLDS);
+	is_int(starved, 0, "every waiting actor gets the GPU, in %u steps at most", longest);
+	is_int(faults, 0, "none of %u worlds has a fault", WORLDS);
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-/* Each gives a text that says all that is known, or NULL. */
+/* The two functions return the text of a whole record, or NULL. */
 
 static struct pausing sample;
 static char *spelt;
@@ -606,8 +676,8 @@ test_memory(void)
 {
 	fill(&sample);
 	spelt = written(&sample);
-	starve("what is known of tasks is written", write_pausing);
-	starve("and read", read_pausing);
+	starve("a record of tasks is written", write_pausing);
+	starve("a record of tasks is read", read_pausing);
 	free(spelt);
 	pausing_free(&sample);
 }
@@ -615,7 +685,7 @@ test_memory(void)
 static void
 test_memory(void)
 {
-	skip("memory that runs out", "a sanitizer has its own allocator");
+	skip("when memory runs out", "a sanitizer has its own allocator");
 }
 #endif
 

@@ -1,4 +1,6 @@
-/* pure/pick.c: which GPUs a request gets, compared with a model that counts holders one by one. */
+/*
+ * pure/pick.c: which GPUs a request gets, compared with a model that counts the holders one by one.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,7 @@ gpu(unsigned n, bool exclusive, unsigned limit)
 	return g;
 }
 
-/* The rule, written in another way: no exclusive holder beside others, no holder over anybody's limit. */
+/* The rule in another form: an exclusive holder is alone, and no limit of a holder is exceeded. */
 static bool
 state_is_sound(const struct holding *held, size_t n)
 {
@@ -62,7 +64,7 @@ with_room(const struct holding *held, size_t n, const struct pick_want *w)
 	return room;
 }
 
-/* Containers come and go at random; each wants some GPUs. */
+/* Containers come and go at random. Each wants some GPUs. */
 static void
 test_crowd(void)
 {
@@ -96,10 +98,13 @@ test_crowd(void)
 		}
 		bad_state += !state_is_sound(held, HOLDERS);
 	}
-	ok(granted > 1000 && refused > 1000, "both come up: %u grants, %u refusals", granted, refused);
-	is_int(bad_state, 0, "never one too many on a GPU");
-	is_int(bad_grant, 0, "a grant is as many GPUs as were wanted, none of them twice");
-	is_int(bad_refusal, 0, "a refusal is for want of room, and says what could be had");
+	ok(granted > 1000 && refused > 1000,
+	    "both outcomes come up: %u grants, %u refusals", granted, refused);
+	is_int(bad_state, 0, "no GPU ever has one holder too many");
+	is_int(bad_grant, 0, "a grant has the requested number of GPUs, none of them twice");
+	is_int(bad_refusal, 0,
+	    "a request is refused only for lack of room, and the refusal says how many GPUs are "
+	    "available");
 }
 
 static void
@@ -113,18 +118,22 @@ test_order(void)
 	struct pick picks[4];
 	size_t n;
 
-	ok(pick_gpus(NULL, 0, &w, 1, picks, 4, &n) && n == 1 && picks[0].candidate == 0, "all free: the first");
-	ok(pick_gpus(held, 2, &w, 1, picks, 4, &n) && picks[0].candidate == 2, "the least held");
+	ok(pick_gpus(NULL, 0, &w, 1, picks, 4, &n) && n == 1 && picks[0].candidate == 0,
+	    "if all GPUs are free, the first one is picked");
+	ok(pick_gpus(held, 2, &w, 1, picks, 4, &n) && picks[0].candidate == 2,
+	    "the GPU with the fewest holders is picked");
 	w.count = 3;
 	ok(pick_gpus(held, 2, &w, 1, picks, 4, &n) && picks[0].candidate == 2 && picks[1].candidate == 0 &&
-	    picks[2].candidate == 1, "then by how often they are held, then by address");
+	    picks[2].candidate == 1, "GPUs are picked by their number of holders, then by address");
 	ok(pick_gpus(held, 2, both, 2, picks, 4, &n) && n == 3 && picks[0].want == 1 && picks[0].candidate == 0,
 	    "a want without a choice is served first");
 	both[1].count = 2;
-	ok(!pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 3, "more than there are: no, and what could be had");
+	ok(!pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 3,
+	    "a want for more GPUs than exist is refused, with the number available");
 	w.count = 3;
-	ok(!pick_gpus(NULL, 0, &w, 1, picks, 2, &n) && n == 2, "no more than there is room for");
-	ok(pick_gpus(NULL, 0, NULL, 0, picks, 4, &n) && n == 0, "nothing wanted is nothing given");
+	ok(!pick_gpus(NULL, 0, &w, 1, picks, 2, &n) && n == 2,
+	    "no more GPUs are picked than the result has room for");
+	ok(pick_gpus(NULL, 0, NULL, 0, picks, 4, &n) && n == 0, "no want gets no GPU");
 }
 
 static void
@@ -134,17 +143,22 @@ test_rules(void)
 	struct holding by_alone = { &alone, 1 }, by_three[3] = { { &three, 1 }, { &three, 1 }, { &three, 1 } };
 	struct held_gpu other = any;
 
-	ok(!pick_has_room(&by_alone, 1, &any) && !pick_has_room(&by_alone, 1, &alone), "held exclusively: no room");
-	ok(!pick_has_room(by_three, 1, &alone), "not exclusively where someone is");
-	ok(pick_has_room(by_three, 2, &any) && !pick_has_room(by_three, 3, &any), "the holders' limit binds who comes");
-	ok(pick_has_room(by_three, 1, &two) && !pick_has_room(by_three, 2, &two), "and who comes has a limit too");
+	ok(!pick_has_room(&by_alone, 1, &any) && !pick_has_room(&by_alone, 1, &alone),
+	    "a GPU that is held exclusively has no room");
+	ok(!pick_has_room(by_three, 1, &alone),
+	    "a GPU with a holder has no room for an exclusive one");
+	ok(pick_has_room(by_three, 2, &any) && !pick_has_room(by_three, 3, &any),
+	    "the holders' limit applies to a new holder");
+	ok(pick_has_room(by_three, 1, &two) && !pick_has_room(by_three, 2, &two),
+	    "the new holder's own limit applies");
 	other.vendor = GPU_AMD;
-	ok(pick_has_room(&by_alone, 1, &other), "another vendor's at that address is another GPU");
+	ok(pick_has_room(&by_alone, 1, &other),
+	    "a GPU of another vendor at the same address is another GPU");
 }
 
 /*
- * The parts of a GPU as sets of disjoint pieces, so that the model does not depend on the
- * names of parts.
+ * The parts of a GPU as sets of disjoint pieces, so that the model does not depend on the parts'
+ * names.
  */
 static const struct {
 	const char *part;
@@ -155,7 +169,8 @@ static const struct {
 };
 
 #define PARTS (sizeof(parts) / sizeof(*parts))
-#define UNITS (3 * (unsigned)PARTS)	/* two GPUs, and another vendor's with the address of one of them */
+/* two GPUs, and one of another vendor at the address of one of them */
+#define UNITS (3 * (unsigned)PARTS)
 
 static struct held_gpu
 unit(unsigned n, bool exclusive, unsigned limit)
@@ -192,7 +207,7 @@ apart(const struct held_gpu *a, const struct held_gpu *b)
 	return a->vendor != b->vendor || strcmp(a->pci, b->pci) != 0 || (pieces(a) & pieces(b)) == 0;
 }
 
-/* The rule again: all holders of a piece hold the same part, share it, and are within everybody's limit. */
+/* The rule again: all holders of a piece hold the same part, share it, and no limit is exceeded. */
 static bool
 may_hold(const struct holding *held, size_t n, const struct held_gpu *as)
 {
@@ -236,7 +251,8 @@ test_part_overlap(void)
 				printf("# \"%s\" and \"%s\": %u, %u\n", a.part, b.part, i, k);
 			}
 		}
-	is_int(bad, 0, "two overlap if they have a piece in common, and none but itself is the same");
+	is_int(bad, 0,
+	    "two parts overlap if they have a piece in common, and each part equals only itself");
 }
 
 static void
@@ -263,8 +279,11 @@ test_part_rules(void)
 			a = part(pair[i].other, (how & 1) != 0, (how & 1) != 0 ? 0 : 8);
 			b = part(pair[i].one, (how & 2) != 0, (how & 2) != 0 ? 0 : 8);
 			ok(sound && pick_has_room(&held, 1, &b) == pair[i].room,
-			    "\"%s\" %s, \"%s\" %s: %s, either way", pair[i].one, how & 1 ? "alone" : "shared",
-			    pair[i].other, how & 2 ? "alone" : "shared", pair[i].room ? "both can be had" : "no room");
+			    "\"%s\" %s, \"%s\" %s: %s, in either order",
+			    pair[i].one, how & 1 ? "exclusive" : "shared",
+			    pair[i].other,
+			    how & 2 ? "exclusive" :
+			    "shared", pair[i].room ? "both are available" : "no room");
 		}
 }
 
@@ -277,12 +296,14 @@ test_part_limit(void)
 
 	ok(pick_has_room(held, 1, &three) && !pick_has_room(held, 2, &three),
 	    "a part's limit counts the part's holders");
-	ok(pick_has_room(held, 2, &other) && !pick_has_room(held, 3, &other), "and no other part's");
-	ok(!pick_has_room(held, 1, &alone), "a part that is shared is not had alone");
-	ok(!pick_has_room(held + 2, 1, &whole), "below every limit, the whole excludes its parts");
+	ok(pick_has_room(held, 2, &other) && !pick_has_room(held, 3, &other),
+	    "a part's limit does not count another part's holders");
+	ok(!pick_has_room(held, 1, &alone), "a shared part has no room for an exclusive holder");
+	ok(!pick_has_room(held + 2, 1, &whole),
+	    "a held part excludes the whole GPU, whatever the limits");
 }
 
-/* What a container has just picked counts as held, too. */
+/* GPUs that the container has just picked count as held. */
 static void
 test_part_own(void)
 {
@@ -294,17 +315,19 @@ test_part_own(void)
 	size_t n;
 
 	ok(!pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 1 && picks[0].want == 0,
-	    "not the whole and a part of it");
+	    "a container does not get the whole GPU and a part of it");
 	both[0] = (struct pick_want){ some, 1, 1 };
 	both[1] = (struct pick_want){ whole, 1, 1 };
-	ok(!pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 1 && picks[0].want == 0, "nor a part and the whole");
+	ok(!pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 1 && picks[0].want == 0,
+	    "a container does not get a part and then the whole GPU");
 	both[1].candidates = 2;
 	ok(pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 2 && picks[1].candidate == 1,
-	    "but a part and another GPU");
+	    "a container gets a part and another GPU");
 	ok(pick_gpus(NULL, 0, &w, 1, picks, 4, &n) && n == 3 && picks[0].candidate == 0 && picks[1].candidate == 2 &&
-	    picks[2].candidate == 3, "of the parts, those that are not of each other");
+	    picks[2].candidate == 3, "a container gets parts that do not overlap");
 	w.count = 4;
-	ok(!pick_gpus(NULL, 0, &w, 1, picks, 4, &n) && n == 3, "and no more");
+	ok(!pick_gpus(NULL, 0, &w, 1, picks, 4, &n) && n == 3,
+	    "a container does not get more parts than do not overlap");
 }
 
 static void
@@ -325,10 +348,10 @@ test_part_order(void)
 	busy[3] = all[4];
 	ok(pick_gpus(held, 2, &w, 1, picks, 5, &n) && n == 4 && picks[0].candidate == 1 && picks[1].candidate == 2 &&
 	    picks[2].candidate == 4 && picks[3].candidate == 3,
-	    "the part with the fewest holders first, however many its GPU's other parts have");
+	    "the part with the fewest holders is picked, whatever its GPU's other parts have");
 }
 
-/* Any holdings, possible or not. */
+/* Random holdings, even impossible ones. */
 static void
 test_part_model(void)
 {
@@ -348,11 +371,14 @@ test_part_model(void)
 		room += may_hold(held, 3, &as);
 		bad += pick_has_room(held, 3, &as) != may_hold(held, 3, &as);
 	}
-	ok(room > 10000 && room < 90000, "both come up: room in %u of %u", room, round);
-	is_int(bad, 0, "there is room for a part exactly where the rule says so");
+	ok(room > 10000 && room < 90000, "both answers come up: room in %u of %u", room, round);
+	is_int(bad, 0, "a part has room exactly if the rule says so");
 }
 
-/* All picks are possible together; if they are too few, no further one is possible. */
+/*
+ * Counts errors: all picks must be possible together; if they are too few, no other one may be
+ * possible.
+ */
 static unsigned
 badly_picked(const struct holding *held, const struct pick_want *w, const struct pick *picks, size_t n, bool all)
 {
@@ -377,7 +403,7 @@ badly_picked(const struct holding *held, const struct pick_want *w, const struct
 	return bad;
 }
 
-/* Containers come and go as in test_crowd(), and each wants parts. */
+/* Containers come and go as in test_crowd(). Each wants parts. */
 static void
 test_part_crowd(void)
 {
@@ -406,8 +432,9 @@ test_part_crowd(void)
 		if (all)
 			held[who] = (struct holding){ .gpu = kept[who], .gpus = n };
 	}
-	ok(granted > 5000 && refused > 5000, "both come up: %u grants, %u refusals", granted, refused);
-	is_int(bad, 0, "parts are given out by the rule, and refused only where it says no");
+	ok(granted > 5000 && refused > 5000,
+	    "both outcomes come up: %u grants, %u refusals", granted, refused);
+	is_int(bad, 0, "parts are granted by the rule, and refused only if the rule says so");
 }
 
 static char *
@@ -449,18 +476,20 @@ test_written_down(void)
 		strcpy(g.part, part[i]);
 		text = written(&g);
 		ok(is_read(text, &back) && held_same(&g, &back) && strcmp(back.part, part[i]) == 0 &&
-		    back.exclusive == g.exclusive && back.limit == g.limit, "the part \"%s\" comes back as it was written", part[i]);
+		    back.exclusive == g.exclusive && back.limit == g.limit,
+		    "the part \"%s\" is read back as it was written", part[i]);
 		free(text);
 	}
 	for (i = 0; i < GPU_VENDORS; i++) {
 		g.vendor = (enum gpu_vendor)i;
 		text = written(&g);
 		ok(strncmp(text + 4, gpu_vendor_name(g.vendor), strlen(gpu_vendor_name(g.vendor))) == 0 && is_read(text, &back) &&
-		    back.vendor == g.vendor, "and so does %s", gpu_vendor_name(g.vendor));
+		    back.vendor == g.vendor,
+		    "the vendor %s is read back as it was written", gpu_vendor_name(g.vendor));
 		free(text);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		ok(!is_read(bad[i], &back), "«%s» is none", bad[i]);
+		ok(!is_read(bad[i], &back), "«%s» is refused", bad[i]);
 }
 
 static void
@@ -475,11 +504,13 @@ test_written_badly(void)
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		snprintf(g.part, sizeof(g.part), "%s", bad[i]);
 		text = written(&g);
-		ok(!is_read(text, &back), "the part \"%s\" is none", bad[i]);
+		ok(!is_read(text, &back), "the part \"%s\" is refused", bad[i]);
 		free(text);
 	}
-	ok(!is_read("gpu nvidia 0000:07:00.0 1234567890123456 yes 0", &back), "nor is one that is too long");
-	ok(!is_read("gpu nvidia 0000:07:00.0 123456789012:345 yes 0", &back), "nor another");
+	ok(!is_read("gpu nvidia 0000:07:00.0 1234567890123456 yes 0", &back),
+	    "a part whose name is too long is refused");
+	ok(!is_read("gpu nvidia 0000:07:00.0 123456789012:345 yes 0", &back),
+	    "a part of a part whose name is too long is refused");
 }
 
 static void
@@ -495,13 +526,16 @@ test_wants_any(void)
 	candidates[1] = one;
 	held[0] = other;
 	held[1] = part;
-	ok(pick_wants_any(wants, 2, &one, 1), "a candidate of the second want");
-	ok(pick_wants_any(wants, 2, held, 2), "a part of one, after another GPU");
-	ok(!pick_wants_any(wants, 2, &other, 1), "another GPU");
-	ok(!pick_wants_any(wants, 1, held, 2), "one that only the second wants");
-	ok(!pick_wants_any(wants, 2, NULL, 0) && !pick_wants_any(NULL, 0, &one, 1), "none, and by nobody");
+	ok(pick_wants_any(wants, 2, &one, 1), "a candidate of the second want is wanted");
+	ok(pick_wants_any(wants, 2, held, 2),
+	    "a part of a candidate is wanted, although another GPU comes first");
+	ok(!pick_wants_any(wants, 2, &other, 1), "another GPU is not wanted");
+	ok(!pick_wants_any(wants, 1, held, 2),
+	    "a candidate of the second want alone is not wanted by the first");
+	ok(!pick_wants_any(wants, 2, NULL, 0) && !pick_wants_any(NULL, 0, &one, 1),
+	    "no GPU is not wanted, and no want wants a GPU");
 	candidates[1] = part;
-	ok(pick_wants_any(wants, 2, &one, 1), "one of which a part is wanted");
+	ok(pick_wants_any(wants, 2, &one, 1), "a GPU is wanted if a part of it is a candidate");
 }
 
 int

@@ -1,6 +1,6 @@
 /*
- * user/privilege.c and user/exposure.c: which containers are privileged, and why; engines' defaults are not.  The
- * bind mounts are of this machine's own /proc and /sys.
+ * user/privilege.c and user/exposure.c: which containers are privileged, and why. Those with an
+ * engine's defaults are not. The bind mounts are of this machine's own /proc and /sys.
  */
 #include "pure/cleanup.h"
 #include "user/privilege.h"
@@ -31,7 +31,7 @@
 
 static struct why why;
 
-/* Why the container is privileged; "" if it is not; in brackets, why the spec cannot be read. */
+/* Why the container is privileged, or "" if it is not; or why the spec cannot be read. */
 static const char *
 judge(const char *text, bool hosts_root)
 {
@@ -74,12 +74,12 @@ test_capabilities(void)
 	};
 	size_t i;
 
-	/* a user's runtime, whose namespaces need no id maps here */
+	/* a user's runtime, whose namespaces need no id maps */
 	for (i = 0; i < COUNT(t); i++)
 		is_str(judge(t[i].text, false), t[i].what, "%.150s", t[i].text);
 }
 
-/* A profile that pretends success for the calls by which the runtime drops capabilities. */
+/* A profile that fakes success for the calls by which the runtime drops capabilities. */
 static void
 test_seccomp(void)
 {
@@ -158,12 +158,13 @@ test_ids(void)
     NS("user"), "", MAPPED("100000"))
 	static const struct {
 		const char *text;
-		bool root, user;	/* privileged if uid 0 is the host's, and if it is not */
+		/* whether it is privileged if uid 0 is the host's, and if it is not */
+		bool root, user;
 	} t[] = {
 		{ IDS(MAPPED("100000")), false, false }, { IDS(MAPPED("1")), false, false }, { IDS(MAPPED("4294966000")), false, false },
 		{ IDS(MAPPED("0")), true, false },
 		{ IDS(MAP("uid", "100000") MAP("gid", "0")), true, false }, { IDS(MAP("uid", "0") MAP("gid", "100000")), true, false },
-		/* crun then uses its own id */
+		/* without maps, crun uses its own id */
 		{ IDS(""), true, false }, { IDS(MAP("uid", "100000")), true, false }, { IDS(MAP("gid", "100000")), true, false },
 		/* a mount that gives files the host's ids */
 		{ HELD(",\"options\":[\"bind\"]"), false, false }, { HELD(",\"options\":[\"rbind\",\"idmap\"]"), true, false },
@@ -176,7 +177,7 @@ test_ids(void)
 
 	for (i = 0; i < COUNT(t); i++) {
 		ok((*judge(t[i].text, true) != '\0') == t[i].root, "%s %s", t[i].text, why.text);
-		ok((*judge(t[i].text, false) != '\0') == t[i].user, "  of a user %s", why.text);
+		ok((*judge(t[i].text, false) != '\0') == t[i].user, "  for a user: %s", why.text);
 	}
 }
 
@@ -192,7 +193,7 @@ test_mounts(void)
 		{ CGROUP("cgroup2", "\"nosuid\""), SPACES, CGROUPS("/sys/fs/cgroup (cgroup2)") },
 		{ CGROUP("cgroup", "\"ro\",\"rw\""), SPACES, CGROUPS("/sys/fs/cgroup (cgroup)") },
 		{ CGROUP("cgroup", "\"rro\",\"rrw\""), SPACES, CGROUPS("/sys/fs/cgroup (cgroup)") },
-		/* runc knows this option only for bind mounts */
+		/* runc accepts this option only for bind mounts */
 		{ CGROUP("cgroup", "\"rro\""), SPACES, CGROUPS("/sys/fs/cgroup (cgroup)") },
 		{ CGROUP("cgroup", ""), SPACES "," NS("cgroup"), "" },
 		{ CGROUP("cgroup2", "\"rw\""), SPACES "," NS("cgroup"), "" },
@@ -223,13 +224,14 @@ test_mounts(void)
 	for (i = 0; i < COUNT(t); i++) {
 		snprintf(text, sizeof(text), WITH_MOUNT("%s", "%s"), t[i].mount, t[i].spaces);
 		is_str(judge(text, true), t[i].what, "%s", t[i].mount);
-		is_str(judge(text, false), "", "  of a user");
+		is_str(judge(text, false), "", "  a user's container is not privileged");
 		snprintf(text, sizeof(text), SPEC("", "%s", "%s", "", "%s"), t[i].mount, NS("user"), MAPPED("7"));
-		is_str(judge(text, true), "", "  in a user namespace");
+		is_str(judge(text, true), "",
+		    "  a container in a user namespace is not privileged");
 	}
 }
 
-/* Everything in /proc that only a uid protects must be in the list, under its canonical name. */
+/* Each path in /proc that only a uid protects must be in the list, under its canonical name. */
 static void
 test_readonly(void)
 {
@@ -258,10 +260,12 @@ test_readonly(void)
 		snprintf(text, sizeof(text), SPEC("", MOUNTS, SPACES, "%s", "%s"), t[i].readonly, t[i].linux);
 		is_str(judge(text, true), t[i].what, "%s", t[i].readonly);
 	}
-	is_str(judge("{\"process\":{},\"mounts\":[" PROC "],\"linux\":{\"namespaces\":[" SPACES "]}}", true), MAY("/proc/sys"), "no list");
+	is_str(judge("{\"process\":{},\"mounts\":[" PROC "],\"linux\":{\"namespaces\":[" SPACES "]}}", true), MAY("/proc/sys"),
+	    "a config without readonlyPaths");
 	is_str(judge("{\"process\":{},\"mounts\":[" PROC "],\"linux\":{\"readonlyPaths\":{\"/proc\":1},\"namespaces\":[" SPACES "]}}", true),
-	    MAY("/proc/sys"), "what is no list");
-	is_str(judge("{\"process\":{},\"linux\":{\"namespaces\":[" SPACES "]}}", true), "", "no /proc");
+	    MAY("/proc/sys"), "readonlyPaths that is not a list");
+	is_str(judge("{\"process\":{},\"linux\":{\"namespaces\":[" SPACES "]}}", true), "",
+	    "a config without a mount of /proc");
 }
 
 static void
@@ -269,9 +273,11 @@ test_refusal(void)
 {
 	struct why line = { 0 };
 
-	ok(privilege_refuse("has CAP_X: leave that out", &line) == -1 && line.code == WHY_DENIED, "the refusal");
+	ok(privilege_refuse("has CAP_X: leave that out", &line) == -1 && line.code == WHY_DENIED,
+	    "a privileged container is refused");
 	is_str(line.text, "privileged containers are not allowed on this host (privileged = \"deny\" in gpuhelper.conf), and this "
-	    "one is: it has CAP_X: leave that out, or give it a user namespace", "  says what to do");
+	    "one is: it has CAP_X: leave that out, or give it a user namespace",
+	    "  the message says what to do");
 }
 
 int

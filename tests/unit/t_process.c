@@ -1,4 +1,4 @@
-/* host/process.c: which processes are alive, by /proc. */
+/* host/process.c: which processes are alive, according to /proc. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -22,7 +22,7 @@ end_at_once(void)
 	_exit(0);
 }
 
-/* The first thread ends, and its process stays. */
+/* Ends the first thread; its process stays. */
 static void
 leave_a_thread(void)
 {
@@ -33,7 +33,7 @@ leave_a_thread(void)
 	pthread_exit(NULL);
 }
 
-/* A child that becomes a zombie, because nobody waits for it. */
+/* Starts a child that becomes a zombie, because no process waits for it. */
 static struct process_id
 zombie_after(void (*run)(void))
 {
@@ -74,20 +74,20 @@ main(void)
 {
 	struct process_id self = { .pid = getpid() }, p;
 
-	ok(process_start(self.pid, &self.start) && process_id_lives(self), "we live");
+	ok(process_start(self.pid, &self.start) && process_id_lives(self), "this process is alive");
 	self.start++;
-	ok(!process_id_lives(self), "who has our number and began at another time does not");
-	ok(process_parent(getpid()) == getppid(), "our parent");
+	ok(!process_id_lives(self), "a process with this pid and another start time is not");
+	ok(process_parent(getpid()) == getppid(), "the parent is found");
 	p = zombie_after(end_at_once);
-	ok(becomes_zombie(p.pid), "a child is a zombie");
-	ok(!process_id_lives(p), "a zombie has ended");
+	ok(becomes_zombie(p.pid), "a child becomes a zombie");
+	ok(!process_id_lives(p), "a zombie counts as ended");
 	waitpid(p.pid, NULL, 0);
-	ok(!process_id_lives(p), "and is gone when it is buried");
+	ok(!process_id_lives(p), "a zombie that was waited for is gone");
 	p = zombie_after(leave_a_thread);
-	ok(becomes_zombie(p.pid), "another one's first thread is a zombie");
-	ok(process_id_lives(p), "and it lives, for its second thread does");
+	ok(becomes_zombie(p.pid), "another child's first thread becomes a zombie");
+	ok(process_id_lives(p), "the child is alive while its second thread is");
 	kill(p.pid, SIGKILL);
 	waitpid(p.pid, NULL, 0);
-	ok(!process_id_lives(p), "until that has ended, too");
+	ok(!process_id_lives(p), "the child has ended when its second thread has");
 	return done_testing();
 }

@@ -1,4 +1,7 @@
-/* host/record.c: the longest records that end a grant, against what is counted for them in advance (root/rate.c). */
+/*
+ * host/record.c: the longest records that end a grant, compared with the bytes that root/rate.c
+ * reserves for them.
+ */
 #include <string.h>
 
 #include "host/record.h"
@@ -8,7 +11,7 @@
 
 #define LINK_MAX 100	/* bytes that the chain adds to a record */
 
-/* The most that a member can be in a record: each byte pair becomes «\u00fc». */
+/* Fills a string with the bytes that take most room in a record: each pair becomes «\u00fc». */
 static void
 fill(char *s, size_t size)
 {
@@ -62,7 +65,8 @@ main(void)
 	fill(pipeline, sizeof(pipeline));
 	most = RATE_ENDS_OF(length(&grant));
 	ok(2 * length(&end) <= most, "draining and end: %zu of %zu bytes", 2 * length(&end), most);
-	ok(length(&undo) + length(&end) <= most, "undo and end: %zu of %zu bytes", length(&undo) + length(&end), most);
+	ok(length(&undo) + length(&end) <= most,
+	    "undo and end: %zu of %zu bytes", length(&undo) + length(&end), most);
 	memset(why.text, 'w', sizeof(why.text) - 1);
 	undo.draining = false;
 	undo.why = &why;

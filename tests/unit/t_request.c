@@ -1,5 +1,5 @@
 /*
- * pure/request.c: a request is read back as written, and root refuses every malformed one.
+ * pure/request.c: a request is read back as it was written, and root refuses every malformed one.
  */
 #include "pure/cleanup.h"
 #include "pure/request.h"
@@ -16,7 +16,7 @@ enum place { AT_INODE = 0, AT_MAJOR = 8, AT_MINOR = 12, AT_VERB = 16, AT_FLAGS =
 #define AT_TEXT(n) (AT_TEXTS + 4 * (n))
 #define HEAD_SIZE AT_TEXT(16)
 
-/* The texts, in their order in a message. */
+/* The texts, in the order of a message. */
 static const struct {
 	const char *name;
 	size_t at, max;
@@ -64,7 +64,7 @@ decode(const char *bytes, size_t len, struct why *why)
 	return request_decode(bytes, len, &r, why);
 }
 
-/* Whether it is accepted; if not, *why has the reason. */
+/* Whether the encoded request is accepted; if not, *why has the reason. */
 static int
 there(const struct request *r, struct why *why)
 {
@@ -85,19 +85,21 @@ test_minimal(void)
 	unsigned n;
 
 	bytes = request_encode(&in, &len);
-	is_int(len, HEAD_SIZE + 2, "the least that a request is: a head and an id");
-	if (!ok(request_decode(bytes, len, &r, &why) == 0, "it is taken"))
+	is_int(len, HEAD_SIZE + 2, "the smallest request is a head and an id");
+	if (!ok(request_decode(bytes, len, &r, &why) == 0, "the smallest request is accepted"))
 		return;
 	ok(r.verb == VERB_GRANT && strcmp(r.id, "c1") == 0 && r.uids.identity && r.gids.identity && r.uids.n == 0 &&
-	    r.gid_count == 0 && !r.privileged && !r.dac_override && !r.systemd_cgroup, "and read as it stands");
-	ok(r.runtime_root[0] == '\0' && r.cgroups_path[0] == '\0', "an empty text is there");
+	    r.gid_count == 0 && !r.privileged && !r.dac_override && !r.systemd_cgroup,
+	    "its members are read");
+	ok(r.runtime_root[0] == '\0' && r.cgroups_path[0] == '\0',
+	    "an empty text is read as empty");
 	for (n = 3; n < 16; n++)
-		ok(*text_of(&r, n) == NULL, "%s, which is not there, is NULL", texts[n].name);
+		ok(*text_of(&r, n) == NULL, "%s is NULL if it is missing", texts[n].name);
 	ok(r.shut.n == 0 && !r.no_chores && !r.at_once && r.init_file.major == 0 && r.init_file.minor == 0 && r.init_file.inode == 0,
-	    "nor is anything shut, or a file named");
+	    "no lease is shut, and no file is named");
 }
 
-/* A request with everything in it; each text is its own name. */
+/* A request with all members; each text is its own name. */
 static void
 fill(struct request *r)
 {
@@ -130,23 +132,30 @@ test_round_trip(void)
 
 		in.verb = (enum verb)v;
 		bytes = request_encode(&in, &len);
-		if (!ok(request_decode(bytes, len, &out, &why) == 0, "verb %u: there and back: %s", v, why.text))
+		if (!ok(request_decode(bytes, len, &out, &why) == 0,
+		    "verb %u: the request is written and read back: %s", v, why.text))
 			continue;
 		again = request_encode(&out, &more);
-		ok(more == len && memcmp(bytes, again, len) == 0, "  the same bytes");
+		ok(more == len && memcmp(bytes, again, len) == 0,
+		    "  written again, it is the same bytes");
 		ok(out.verb == in.verb && out.uids.n == 2 && !out.uids.identity && out.uids.v[0].outside == 4294967294 &&
 		    out.uids.v[1].inside == 1 && out.uids.v[1].outside == 2 && out.uids.v[1].size == 4294967293 &&
-		    !out.gids.identity && out.gids.n == 0, "  its verb and mappings");
+		    !out.gids.identity && out.gids.n == 0,
+		    "  the verb and the mappings are the same");
 		ok(out.uid == 7 && out.gid == 4294967294 && out.gid_count == 3 && out.gid_list[0] == 1 &&
-		    out.gid_list[2] == 4294967294, "  its numbers");
-		ok(file_id_same(&out.init_file, &in.init_file), "  the file of its first process");
-		ok(out.shut.n == 2 && strcmp(out.shut.v[0], KEY_A) == 0 && strcmp(out.shut.v[1], KEY_B) == 0, "  what was shut");
+		    out.gid_list[2] == 4294967294, "  the numbers are the same");
+		ok(file_id_same(&out.init_file, &in.init_file),
+		    "  the file of the first process is the same");
+		ok(out.shut.n == 2 && strcmp(out.shut.v[0], KEY_A) == 0 &&
+		    strcmp(out.shut.v[1], KEY_B) == 0,
+		    "  the shut leases are the same");
 		for (n = 0; n < 16; n++)
-			is_str(*text_of(&out, n), *text_of(&in, n), "  its %s", texts[n].name);
+			is_str(*text_of(&out, n), *text_of(&in, n),
+			    "  %s is the same", texts[n].name);
 	}
 }
 
-/* One flag at a time: none affects another one. */
+/* One flag at a time. No flag affects another one. */
 static void
 test_flags(void)
 {
@@ -162,9 +171,11 @@ test_flags(void)
 
 		*(bool *)((char *)&in + flags[i]) = true;
 		bytes = request_encode(&in, &len);
-		ok(request_decode(bytes, len, &out, &why) == 0 && bytes[AT_FLAGS] == 1 << i, "flag %zu", i);
+		ok(request_decode(bytes, len, &out, &why) == 0 && bytes[AT_FLAGS] == 1 << i,
+		    "flag %zu is written and read", i);
 		for (j = 0; j < sizeof(flags) / sizeof(flags[0]); j++)
-			is_int(*(bool *)((char *)&out + flags[j]), i == j, "  and flag %zu", j);
+			is_int(*(bool *)((char *)&out + flags[j]), i == j,
+			    "  flag %zu has its value", j);
 	}
 }
 
@@ -211,13 +222,14 @@ test_lies(void)
 		autofree char *bytes = request_encode(&in, &len);
 
 		memcpy(bytes + t[i].at, &t[i].number, sizeof(t[i].number));
-		is_int(decode(bytes, len, &why), -1, "refused: %u at %d", t[i].number, t[i].at);
-		is_str(why.text, t[i].why, "  which is said");
-		is_int(why.code, WHY_DATA, "  and is the sender's fault");
+		is_int(decode(bytes, len, &why), -1,
+		    "%u at offset %d is refused", t[i].number, t[i].at);
+		is_str(why.text, t[i].why, "  the message says why");
+		is_int(why.code, WHY_DATA, "  the code says that the sender is at fault");
 	}
 }
 
-/* Only the complete message is a request: nothing shorter, and nothing longer. */
+/* Only the complete message is a request, nothing shorter and nothing longer. */
 static void
 test_cut(void)
 {
@@ -230,7 +242,7 @@ test_cut(void)
 	fill(&in);
 	bytes = request_encode(&in, &len);
 	for (n = 0; n < len; n++) {
-		/* in its own allocation, so that a sanitizer notices reads beyond it */
+		/* each part has its own allocation, so that a sanitizer notices reads beyond it */
 		autofree char *part = malloc(n + 1);
 
 		memcpy(part, bytes, n);
@@ -238,13 +250,13 @@ test_cut(void)
 		taken += decode(part, n, &why) == 0;
 		silent += why.text[0] == '\0' || why.code != WHY_DATA;
 	}
-	is_int(taken, 0, "none of the first 0 to %zu bytes is a request", len - 1);
-	is_int(silent, 0, "which is said each time");
+	is_int(taken, 0, "no request truncated to 0 to %zu bytes is accepted", len - 1);
+	is_int(silent, 0, "each refusal has a message");
 	bytes = realloc(bytes, len + 1);
 	bytes[len] = 'x';
-	is_int(decode(bytes, len + 1, &why), -1, "nor is it with one byte more");
-	is_str(why.text, "request: is longer than its head says", "  which is said");
-	is_int(decode(bytes, len, &why), 0, "but all of it is");
+	is_int(decode(bytes, len + 1, &why), -1, "a request with an extra byte is refused");
+	is_str(why.text, "request: is longer than its head says", "  the message says why");
+	is_int(decode(bytes, len, &why), 0, "the whole request is accepted");
 	free(bytes);
 }
 
@@ -262,14 +274,15 @@ test_numbers(void)
 		fill(&in);
 		bytes = request_encode(&in, &len);
 		memcpy(bytes + HEAD_SIZE + 4 * i, &none, sizeof(none));
-		is_int(decode(bytes, len, &why), -1, "-1 in an id mapping or for a group is refused (%zu)", i);
+		is_int(decode(bytes, len, &why), -1,
+		    "-1 in an id mapping or as a group is refused (%zu)", i);
 		is_str(why.text, i < 6 ? "request: an id mapping is out of range" : "request: a supplementary group is out of range",
-		    "  which is said");
+		    "  the message says why");
 	}
 	in = minimal();
 	in.init_file.inode = 1;
-	is_int(there(&in, &why), -1, "numbers of a file without its path are refused");
-	is_str(why.text, "request: init_path is missing", "  which is said");
+	is_int(there(&in, &why), -1, "a file's numbers without its path are refused");
+	is_str(why.text, "request: init_path is missing", "  the message says why");
 }
 
 static void
@@ -290,8 +303,9 @@ test_texts(void)
 
 			fill(&in);
 			*text_of(&in, n) = text;
-			is_int(there(&in, &why), -1, "%s that is not UTF-8 is refused (%zu)", texts[n].name, i);
-			is_str(why.text, what, "  which is said");
+			is_int(there(&in, &why), -1,
+			    "%s that is not UTF-8 is refused (%zu)", texts[n].name, i);
+			is_str(why.text, what, "  the message says why");
 		}
 	}
 	for (n = 0; n < 16; n++) {
@@ -301,7 +315,8 @@ test_texts(void)
 		fill(&in);
 		bytes = request_encode(&in, &len);
 		*(char *)memmem(bytes, len, texts[n].name, strlen(texts[n].name)) = '\0';
-		is_int(decode(bytes, len, &why), -1, "%s with a NUL is refused: %s", texts[n].name, why.text);
+		is_int(decode(bytes, len, &why), -1,
+		    "%s with a NUL is refused: %s", texts[n].name, why.text);
 	}
 }
 
@@ -322,7 +337,9 @@ test_long(void)
 			if (n == 1)
 				s[0] = '/';
 			*text_of(&in, n) = s;
-			is_int(there(&in, &why), more == 0 ? 0 : -1, "%s of %zu bytes: %s", texts[n].name, texts[n].max + more, why.text);
+			is_int(there(&in, &why), more == 0 ? 0 : -1,
+			    "%s of %zu bytes is accepted, or refused as too long: %s",
+			    texts[n].name, texts[n].max + more, why.text);
 		}
 }
 
@@ -359,8 +376,10 @@ test_names(void)
 		autofree char *text = strdup(t[i].value);
 
 		*text_of(&in, t[i].text) = text;
-		is_int(there(&in, &why), t[i].why == NULL ? 0 : -1, "%s %zu", texts[t[i].text].name, i);
-		is_str(why.text, t[i].why != NULL ? t[i].why : "", "  as is said");
+		is_int(there(&in, &why), t[i].why == NULL ? 0 : -1,
+		    "%s, value %zu, is accepted or refused", texts[t[i].text].name, i);
+		is_str(why.text, t[i].why != NULL ? t[i].why : "",
+		    "  the message is the expected one");
 	}
 }
 
@@ -378,7 +397,8 @@ test_many(void)
 	for (i = 0; i < REQUEST_SHUT_MAX; i++)
 		strlist_add(&shut, i % 2 == 0 ? KEY_A : KEY_B, SIZE_MAX);
 	in.shut = shut;
-	is_int(there(&in, &why), 0, "as many ranges, groups and shut leases as there may be: %s", why.text);
+	is_int(there(&in, &why), 0,
+	    "the greatest number of ranges, groups and shut leases is accepted: %s", why.text);
 	strlist_add(&shut, KEY_A, SIZE_MAX);
 	in.shut = shut;
 	is_int(there(&in, &why), -1, "one lease more is refused: %s", why.text);
@@ -396,13 +416,17 @@ test_keys(void)
 	in.shut = (struct strlist){ shut, 1 };
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		memcpy(key + 63, bad[i], 1);
-		is_int(there(&in, &why), -1, "a lease's key with a 0x%02x is refused", bad[i][0]);
-		is_str(why.text, "request: what is shut is no lease", "  which is said");
+		is_int(there(&in, &why), -1,
+		    "a lease's key with the byte 0x%02x is refused", bad[i][0]);
+		is_str(why.text, "request: what is shut is no lease", "  the message says why");
 	}
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-/* Memory that runs out: the bytes in hexadecimal, or NULL. */
+/*
+ * The bytes of a request that was written, read and written again, in hexadecimal; NULL if memory
+ * runs out.
+ */
 static char *
 there_and_back(void)
 {
@@ -438,11 +462,11 @@ test_memory(void)
 static void
 test_memory(void)
 {
-	skip("memory that runs out", "a sanitizer has its own allocator");
+	skip("when memory runs out", "a sanitizer has its own allocator");
 }
 #endif
 
-/* What the helper reads before it starts its programs (root/enter.c). */
+/* The verb that the helper reads before it starts its programs (root/enter.c). */
 static void
 test_hint(void)
 {
@@ -455,13 +479,15 @@ test_hint(void)
 	bytes = request_encode(&r, &len);
 	wire_header(message, (uint32_t)len);
 	memcpy(message + WIRE_HEADER, bytes, len < 4096 ? len : 4096);
-	is_int(request_hint(message, REQUEST_HINT_BYTES), VERB_RELEASE, "the verb by the beginning of a message");
+	is_int(request_hint(message, REQUEST_HINT_BYTES), VERB_RELEASE,
+	    "the verb is read from the beginning of a message");
 	for (n = 0; request_hint(message, n) == -1; n++)
 		early = n;
-	is_int(request_hint(message, n), VERB_RELEASE, "and by no less than its first %zu bytes", early + 1);
-	ok(n <= REQUEST_HINT_BYTES, "which the hint's bytes hold");
+	is_int(request_hint(message, n), VERB_RELEASE,
+	    "the verb is read from no less than %zu bytes", early + 1);
+	ok(n <= REQUEST_HINT_BYTES, "these bytes are within the hint's");
 	memset(message, 0xff, sizeof(message));
-	is_int(request_hint(message, sizeof(message)), -1, "a verb that there is not");
+	is_int(request_hint(message, sizeof(message)), -1, "an unknown verb is refused");
 }
 
 int

@@ -1,4 +1,7 @@
-/* pure/secontext.c: splits and joins labels, compares levels, and draws pairs of two different categories. */
+/*
+ * pure/secontext.c: splits and joins labels, compares levels, and draws pairs of two different
+ * categories.
+ */
 #include "pure/secontext.h"
 #include "tap.h"
 
@@ -14,26 +17,29 @@ test_labels(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		ok(secontext_parse(good[i], &c), "%s is a label", good[i]);
-		ok(secontext_format(&c, text) && strcmp(text, good[i]) == 0, "and is the same again");
+		ok(secontext_parse(good[i], &c), "%s is parsed as a label", good[i]);
+		ok(secontext_format(&c, text) && strcmp(text, good[i]) == 0,
+		    "  it is formatted as it was");
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ok(!secontext_parse(bad[i], &c), "«%s» is none", bad[i]);
+		ok(!secontext_parse(bad[i], &c), "«%s» is refused as a label", bad[i]);
 	ok(secontext_parse(good[0], &c) && strcmp(c.user, "system_u") == 0 && strcmp(c.role, "system_r") == 0 &&
-	    strcmp(c.type, "container_t") == 0 && strcmp(c.level, "s0:c1,c2") == 0, "its parts");
+	    strcmp(c.type, "container_t") == 0 && strcmp(c.level, "s0:c1,c2") == 0,
+	    "the parts of a label are read");
 	memset(longest, 'a', sizeof(longest));
 	longest[1] = longest[3] = ':';
 	longest[sizeof(longest) - 1] = '\0';
-	ok(!secontext_parse(longest, &c), "one that is too long is none");
+	ok(!secontext_parse(longest, &c), "a label that is too long is refused");
 	memset(c.user, 'a', sizeof(c.user) - 1);
 	memset(c.role, 'a', sizeof(c.role) - 1);
 	memset(c.type, 'a', sizeof(c.type) - 1);
 	c.user[sizeof(c.user) - 1] = c.role[sizeof(c.role) - 1] = c.type[sizeof(c.type) - 1] = '\0';
 	snprintf(c.level, sizeof(c.level), "s0:c1,c2");
-	ok(!secontext_format(&c, text), "parts that make one that is too long make none");
-	ok(secontext_is_type("nvidia_container_t") && secontext_is_type("a"), "types");
+	ok(!secontext_format(&c, text), "parts that make too long a label are refused");
+	ok(secontext_is_type("nvidia_container_t") && secontext_is_type("a"),
+	    "types are recognised");
 	ok(!secontext_is_type("") && !secontext_is_type("a:b") && !secontext_is_type("1a") && !secontext_is_type("a b") &&
-	    !secontext_is_type("a\n"), "and what are none");
+	    !secontext_is_type("a\n"), "other texts are no types");
 }
 
 static void
@@ -54,10 +60,10 @@ test_levels(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
-		is_int(level_kind(t[i].level), t[i].kind, "level «%s»", t[i].level);
+		is_int(level_kind(t[i].level), t[i].kind, "the kind of level «%s»", t[i].level);
 }
 
-/* A process with all of another one's categories can use that one's files: equality is not the only case. */
+/* A process with all categories of another one can use its files. Equality is not the only case. */
 static void
 test_overlap(void)
 {
@@ -75,12 +81,14 @@ test_overlap(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		is_int(level_overlaps(t[i].a, t[i].b), t[i].overlap, "«%s» and «%s»", t[i].a, t[i].b);
-		is_int(level_overlaps(t[i].b, t[i].a), t[i].overlap, "and the other way round");
+		is_int(level_overlaps(t[i].a, t[i].b), t[i].overlap,
+		    "whether «%s» and «%s» overlap", t[i].a, t[i].b);
+		is_int(level_overlaps(t[i].b, t[i].a), t[i].overlap,
+		    "  it is the same in the other order");
 	}
 	is_int(level_categories("s0"), 0, "s0 has no categories");
-	is_int(level_categories("s0:c5,c5"), 1, "one that is named twice is one");
-	is_int(level_categories("s0:c1.c3,c9"), 4, "a range is what it holds");
+	is_int(level_categories("s0:c5,c5"), 1, "a category that is named twice counts once");
+	is_int(level_categories("s0:c1.c3,c9"), 4, "a range counts all its categories");
 }
 
 static void
@@ -101,12 +109,12 @@ test_pairs(void)
 		least = a < least ? a : least;
 		most = b > most ? b : most;
 	}
-	is_int(wrong, 0, "of a million draws, all are two categories, the lower one first");
-	is_int(least, 0, "from the first");
-	is_int(most, SECONTEXT_CATEGORIES - 1, "to the last");
+	is_int(wrong, 0, "a million draws give two categories each, the lower one first");
+	is_int(least, 0, "the lowest category is drawn");
+	is_int(most, SECONTEXT_CATEGORIES - 1, "the highest category is drawn");
 	for (i = 0; i < SECONTEXT_CATEGORIES && seen[i]; i++)
 		;
-	is_int(i, SECONTEXT_CATEGORIES, "each is drawn");
+	is_int(i, SECONTEXT_CATEGORIES, "each category is drawn");
 	level_pair(UINT32_MAX, level);
 	ok(level_kind(level) == LEVEL_CATEGORIES, "%s", level);
 }

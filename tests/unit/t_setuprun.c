@@ -1,4 +1,7 @@
-/* ctl/setup_run.c: what a program said and how it ended, whatever it does to keep setup waiting. */
+/*
+ * ctl/setup_run.c: tells a program's output and how it ended, even if the program tries to keep
+ * setup waiting.
+ */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +13,7 @@
 
 #define MIB (1024 * 1024)
 
-/* Runs a script; how long that took goes to *took, in milliseconds. */
+/* Runs a script. Stores how long it took in *took, in milliseconds. */
 static struct ran
 run(const char *script, int64_t *took)
 {
@@ -35,17 +38,17 @@ ordinary(void)
 	struct why why;
 	struct ran r = run("echo out; echo one >&2; echo two >&2; exit 3", &took);
 
-	is_int(r.status, 3, "the exit status");
-	is_str(r.out, "out\n", "what it wrote");
-	is_str(r.said, "one two", "and on stderr, as one line");
+	is_int(r.status, 3, "the exit status is returned");
+	is_str(r.out, "out\n", "the standard output is returned");
+	is_str(r.said, "one two", "the standard error is returned as one line");
 	free(r.out);
 	r = run("kill -9 $$", &took);
-	is_int(r.status, -1, "a signal ended it");
+	is_int(r.status, -1, "a program that a signal ended has the status -1");
 	free(r.out);
 	r = run("echo $PATH $HOME $SHELL_SET_BY_THE_TEST", &took);
-	is_str(r.out, SETUP_PATH " /root\n", "its environment is PATH and HOME");
+	is_str(r.out, SETUP_PATH " /root\n", "the program's environment is PATH and HOME");
 	free(r.out);
-	is_int(setup_run(nothing, &r, &why), -1, "a program that is not installed");
+	is_int(setup_run(nothing, &r, &why), -1, "a program that is not installed is an error");
 }
 
 static void
@@ -54,23 +57,23 @@ endless(void)
 	int64_t took;
 	struct ran r = run("exec yes", &took);
 
-	is_int(r.status, -1, "an endless writer is ended");
-	ok(took < 20000, "soon (%lld ms)", (long long)took);
-	ok(strlen(r.out) <= 9 * MIB, "and not all of it is kept");
-	is_str(r.said, "wrote more than 8 MiB", "and setup says why");
+	is_int(r.status, -1, "a program that writes without end is ended");
+	ok(took < 20000, "  soon (%lld ms)", (long long)took);
+	ok(strlen(r.out) <= 9 * MIB, "  not all of its output is kept");
+	is_str(r.said, "wrote more than 8 MiB", "  the message says why");
 	free(r.out);
 	r = run("exec yes >&2", &took);
-	is_int(r.status, -1, "an endless writer on stderr is ended");
-	is_str(r.said, "wrote more than 8 MiB", "and setup says why");
+	is_int(r.status, -1, "a program that writes to stderr without end is ended");
+	is_str(r.said, "wrote more than 8 MiB", "  the message says why");
 	free(r.out);
-	/* the writer is left over; a stream that nobody reads any more ends it */
+	/* the writing child remains; it ends when no process reads the stream any more */
 	r = run("yes & exit 0", &took);
-	is_int(r.status, 0, "a program that has ended, whose child goes on writing, has ended");
-	ok(took < 20000, "soon (%lld ms)", (long long)took);
+	is_int(r.status, 0, "setup returns when a program ends whose child goes on writing");
+	ok(took < 20000, "  soon (%lld ms)", (long long)took);
 	free(r.out);
 	r = run("sleep 30 & echo $!; exit 0", &took);
-	is_int(r.status, 0, "a program that has ended, whose child keeps its streams open, has ended");
-	ok(took < 20000, "soon (%lld ms)", (long long)took);
+	is_int(r.status, 0, "setup returns when a program ends whose child keeps its streams open");
+	ok(took < 20000, "  soon (%lld ms)", (long long)took);
 	(void)kill(atoi(r.out), SIGKILL);
 	free(r.out);
 }

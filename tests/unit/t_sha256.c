@@ -1,6 +1,6 @@
 /*
- * pure/sha256.c: compared with FIPS 180-2's examples, and with nettle on texts of many lengths in pieces of many
- * sizes.
+ * pure/sha256.c: compared with the examples of FIPS 180-2, and with nettle on texts of many lengths
+ * in pieces of many sizes.
  */
 #include <nettle/sha2.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ test_examples(void)
 			sha256_add(&s, t[i].text, strlen(t[i].text));
 		sha256_end(&s, digest);
 		hex(digest, got);
-		is_str(got, t[i].digest, "%u times «%s»", t[i].times, t[i].text);
+		is_str(got, t[i].digest, "the digest of %u times «%s»", t[i].times, t[i].text);
 	}
 }
 
@@ -74,7 +74,7 @@ test_lengths(void)
 		sha256_digest(&ctx, sizeof(theirs), theirs);
 		wrong += memcmp(ours, theirs, sizeof(ours)) != 0;
 	}
-	is_int(wrong, 0, "3,000 texts: the same as nettle's");
+	is_int(wrong, 0, "3,000 texts have the same digest as with nettle");
 }
 
 int

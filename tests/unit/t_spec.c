@@ -1,6 +1,6 @@
 /*
- * user/spec.c: reads a config.json and the container's request from it, and refuses whatever a runtime would read
- * differently.
+ * user/spec.c: reads a config.json, and the container's request in it. It refuses what a runtime
+ * would read in another way.
  */
 #include "pure/cleanup.h"
 #include "user/privilege.h"
@@ -11,7 +11,7 @@
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define TEXT(s) (s), sizeof(s) - 1
 
-/* A spec with additional members in its parts; each begins with a comma, or is empty. */
+/* A spec with additional members in its parts. Each addition begins with a comma, or is empty. */
 #define SPEC(top, process, linux) "{\"ociVersion\":\"1.3.0\",\"process\":{\"cwd\":\"/\"" process "}," \
     "\"root\":{\"path\":\"rootfs\"}," \
     "\"linux\":{\"namespaces\":[{\"type\":\"pid\"},{\"type\":\"mount\"}]" linux "}" top "}"
@@ -41,8 +41,8 @@ check_refused(const struct wrong *t, size_t n)
 		autospec struct spec s;
 
 		ok(!parses(&s, t[i].text, &why), "refused: %.200s", t[i].text);
-		is_str(why.text, t[i].why, "  which is said");
-		is_int(why.code, WHY_DATA, "  and is the bundle's fault");
+		is_str(why.text, t[i].why, "  the message says why");
+		is_int(why.code, WHY_DATA, "  the code says that the bundle is at fault");
 	}
 }
 
@@ -132,7 +132,7 @@ test_devices_refused(void)
 		    "config.json: linux.devices[0].major is not a device number" },
 		{ DEVICES("[{\"path\":\"/dev/a\",\"major\":4294967295}]"),
 		    "config.json: linux.devices[0].major is not a device number" },
-		/* 2^32 + 195: truncated to 32 bits this is an NVIDIA GPU */
+		/* 2^32 + 195: truncated to 32 bits, this is an NVIDIA GPU */
 		{ DEVICES("[{\"path\":\"/dev/a\",\"major\":4294967491}]"),
 		    "config.json: linux.devices[0].major is not a device number" },
 		{ RULES("[null]"), NUMBER " is not an object" },
@@ -148,13 +148,15 @@ test_devices_refused(void)
 		{ RULES("[{\"type\":\"c\",\"major\":1,\"minor\":1.5}]"), NUMBER ".minor is not a device number" },
 		{ RULES("[{\"type\":\"c\",\"major\":-2}]"), NUMBER ".major is not a device number" },
 		{ RULES("[{\"type\":\"c\",\"minor\":-2}]"), NUMBER ".minor is not a device number" },
-		/* cgroup v1's own number for «all»; and one that crun truncates to 195 */
+		/* cgroup v1's own number for «all», and a number that crun truncates to 195 */
 		{ RULES("[{\"type\":\"c\",\"major\":4294967295}]"), NUMBER ".major is not a device number" },
 		{ RULES("[{\"type\":\"c\",\"major\":1,\"minor\":4294967295}]"), NUMBER
 		    ".minor is not a device number" },
 		{ RULES("[{\"type\":\"c\",\"major\":4294967491}]"), NUMBER ".major is not a device number" },
 		{ RULES("[{\"type\":\"c\",\"major\":99999999999999999999}]"), NUMBER ".major is not a device number" },
-		/* crun takes these literally; runc and the kernel take them for «everything» */
+		/*
+		 * crun takes these rules literally; runc and the kernel take them for «everything»
+		 */
 		{ RULES("[{\"allow\":false,\"type\":\"a\",\"major\":1}]"), EVERY },
 		{ RULES("[{\"allow\":false,\"minor\":1}]"), EVERY },
 		{ RULES("[{\"allow\":true,\"type\":\"a\",\"access\":\"rw\"}]"), EVERY },
@@ -163,7 +165,10 @@ test_devices_refused(void)
 	check_refused(t, COUNT(t));
 }
 
-/* runc ignores the case of keys, including the long s and the Kelvin sign; keys that only one of us would read are refused. */
+/*
+ * runc ignores the case of keys, even for the long s and the Kelvin sign. A key that gpuhelper and
+ * a runtime would read in different ways is refused.
+ */
 static void
 test_keys_refused(void)
 {
@@ -214,8 +219,7 @@ test_keys_refused(void)
 
 	check_refused(t, COUNT(t));
 	ok(parses(&s, SPEC(",\"annotations\":{\"Process\":\"x\",\"\xc3\xa4\":\"y\",\"linux\":\"z\"},\"Hostname\":\"h\"",
-	    "", ""), &why),
-	    "annotations are a map and may be called anything: %s", why.text);
+	    "", ""), &why), "annotations may have any keys: %s", why.text);
 }
 
 static void
@@ -242,7 +246,7 @@ test_capabilities_refused(void)
 	check_refused(t, COUNT(t));
 }
 
-/* null means «absent», as in Go. */
+/* null means that the member is missing, as in Go. */
 static void
 test_nulls(void)
 {
@@ -253,26 +257,29 @@ test_nulls(void)
 	    "\"root\":null,\"mounts\":null,"
 	    "\"annotations\":null,\"linux\":{\"devices\":null,\"resources\":null,\"maskedPaths\":null,"
 	    "\"cgroupsPath\":null,"
-	    "\"namespaces\":null}}", &why), "null stands for what is absent: %s", why.text);
+	    "\"namespaces\":null}}", &why),
+	    "null is accepted instead of a missing member: %s", why.text);
 	ok(s.env_text.n == 0 && s.mount_count == 0 && s.device_count == 0 && s.rule_count == 0 && s.root_path == NULL &&
 	    strcmp(s.cgroups_path, "") == 0 && s.major == 0 && !s.user_namespace,
-	    "and is read as such");
+	    "null is read as a missing member");
 	spec_free(&s);
-	ok(parses(&s, "{\"process\":{},\"linux\":{\"resources\":{\"devices\":null}}}", &why), "of the rules, too");
+	ok(parses(&s, "{\"process\":{},\"linux\":{\"resources\":{\"devices\":null}}}", &why),
+	    "null is accepted for the device rules");
 	spec_free(&s);
 	ok(parses(&s, "{\"process\":{},\"linux\":{}}", &why) && s.env == DOC_NONE && s.rules == DOC_NONE,
-	    "and so is nothing");
+	    "missing members are accepted");
 	spec_free(&s);
 	ok(parses(&s, MOUNTS("[{\"destination\":\"/a\",\"source\":null,\"type\":null,\"options\":null}]"), &why) &&
 	    s.mount_count == 1 && s.mount[0].source == NULL && s.mount[0].type == NULL && !s.mount[0].bind,
-	    "in a mount");
+	    "null is accepted in a mount");
 	spec_free(&s);
 	ok(parses(&s, DEVICES("[{\"path\":\"/dev/a\",\"type\":null,\"major\":null}]"), &why) &&
 	    s.device[0].type == 'c' &&
-	    s.device[0].major == -1, "in a device");
+	    s.device[0].major == -1, "null is accepted in a device");
 	spec_free(&s);
 	ok(parses(&s, RULES("[{\"allow\":true,\"type\":null,\"major\":null,\"minor\":null,\"access\":null}]"), &why) &&
-	    s.rule[0].type == 'a' && s.rule[0].major == -1 && strcmp(s.rule[0].access, "rwm") == 0, "in a rule");
+	    s.rule[0].type == 'a' && s.rule[0].major == -1 && strcmp(s.rule[0].access, "rwm") == 0,
+	    "null is accepted in a rule");
 }
 
 static void
@@ -296,28 +303,31 @@ test_read(void)
 	autospec struct spec s;
 	struct why why;
 
-	if (!ok(parses(&s, text, &why), "a spec: %s", why.text))
+	if (!ok(parses(&s, text, &why), "a spec is read: %s", why.text))
 		return;
-	ok(s.major == 1 && strcmp(s.root_path, "rootfs") == 0 && strcmp(s.cgroups_path, "garden/x") == 0, "its head");
-	ok(s.env_text.n == 2 && strcmp(s.env_text.v[0], "A=1") == 0, "its environment");
+	ok(s.major == 1 && strcmp(s.root_path, "rootfs") == 0 &&
+	    strcmp(s.cgroups_path, "garden/x") == 0,
+	    "the version, the root and the cgroup are read");
+	ok(s.env_text.n == 2 && strcmp(s.env_text.v[0], "A=1") == 0, "the environment is read");
 	ok(s.mount_count == 4 && !s.mount[0].bind && s.mount[1].bind && s.mount[2].bind && s.mount[3].bind,
-	    "which of its mounts are binds, by type or by option");
+	    "bind mounts are recognised by their type or an option");
 	ok(strcmp(s.mount[1].source, "/x") == 0 && s.mount[1].options.n == 2 && s.mount[2].source == NULL,
-	    "their sources");
+	    "the mounts' sources are read");
 	ok(s.device_count == 2 && s.device[0].type == 'u' && s.device[0].major == 10 && s.device[1].type == 'b',
-	    "its devices");
-	if (!is_int(s.rule_count, 6, "its device rules"))
+	    "the devices are read");
+	if (!is_int(s.rule_count, 6, "the device rules are read"))
 		return;
 	ok(s.rule[0].type == 'a' && !s.rule[0].allow && s.rule[0].major == -1 && strcmp(s.rule[0].access, "rwm") == 0,
-	    "an empty one is about everything, and denies");
-	ok(s.rule[1].type == 'a' && s.rule[1].allow && strcmp(s.rule[1].access, "rwm") == 0, "as are empty strings");
+	    "an empty rule denies every device");
+	ok(s.rule[1].type == 'a' && s.rule[1].allow && strcmp(s.rule[1].access, "rwm") == 0,
+	    "empty strings have the same meaning as missing ones");
 	ok(s.rule[2].type == 'c' && s.rule[2].major == 195 && s.rule[2].minor == 0 && strcmp(s.rule[2].access,
-	    "rw") == 0,
-	    "u is c, and access has an order");
+	    "rw") == 0, "type u is read as c, and the access letters are sorted");
 	ok(s.rule[3].type == 'b' && s.rule[3].major == -1 && s.rule[3].minor == 4294967294 &&
-	    strcmp(s.rule[3].access, "m") == 0, "-1 is every one");
-	ok(s.rule[4].access[0] == '\0', "access that is none");
-	ok(s.rule[5].type == 'a' && strcmp(s.rule[5].access, "rwm") == 0, "everything, spelt out");
+	    strcmp(s.rule[3].access, "m") == 0, "-1 is read as every number");
+	ok(s.rule[4].access[0] == '\0', "unknown access is read as none");
+	ok(s.rule[5].type == 'a' && strcmp(s.rule[5].access, "rwm") == 0,
+	    "a rule for every device is read");
 }
 
 static void
@@ -337,12 +347,13 @@ test_version(void)
 		autospec struct spec s;
 
 		snprintf(text, sizeof(text), "{\"ociVersion\":\"%s\",\"process\":{},\"linux\":{}}", t[i].version);
-		ok(parses(&s, text, &why) && s.major == t[i].major, "ociVersion \"%s\" is %u", t[i].version,
+		ok(parses(&s, text, &why) && s.major == t[i].major,
+		    "ociVersion \"%s\" has the major version %u", t[i].version,
 		    t[i].major);
 	}
 }
 
-/* "asks token=T gpus=1": the contents of a request; the caller frees. */
+/* "asks token=T gpus=1": the contents of a request. The caller frees the text. */
 static char *
 describe(const struct request *r, bool asks)
 {
@@ -365,7 +376,7 @@ test_request(void)
 {
 #define NOTES(list) SPEC(",\"annotations\":" list, "", "")
 	static const struct {
-		const char *text, *says;	/* says: the result, or the reason of a refusal */
+		const char *text, *says;	/* says: the result, or the reason for a refusal */
 	} t[] = {
 		{ SPEC("", "", ""), "plain" },
 		{ ENV("[\"PATH=/bin\",\"NVIDIA_VISIBLE_DEVICES=all\"]"), "plain" },
@@ -384,7 +395,7 @@ test_request(void)
 		{ ENV("[\"BUILD_TEAM_NAME=t\",\"BUILD_TEAM_NAME=\"]"), "plain" },
 		{ NOTES("{\"BUILD_TEAM_NAME\":\"t\"}"), "plain" },
 		{ NOTES("{\"GPUHELPER_GPUS\":null}"), "plain" },
-		/* given twice, or not at all */
+		/* given twice, or empty */
 		{ ENV("[\"GPUHELPER_GPUS=1\",\"GPUHELPER_GPUS=1\"]"),
 		    "config.json: GPUHELPER_GPUS is given 2 times: give it once" },
 		{ ENV("[\"GPUHELPER_TOKEN=\",\"A=1\",\"GPUHELPER_TOKEN=x\",\"GPUHELPER_TOKEN=y\"]"),
@@ -397,7 +408,7 @@ test_request(void)
 		    "a value" },
 		{ NOTES("{\"GPUHELPER_GPUS\":1}"), "config.json: GPUHELPER_GPUS is not a string" },
 		{ NOTES("{\"GPUHELPER_GPUS\":\"1\\u0000\"}"), "config.json: GPUHELPER_GPUS has a NUL in it" },
-		/* a version with an unknown meaning */
+		/* an unknown version */
 		{ "{\"ociVersion\":\"2.0.0\",\"process\":{\"env\":[\"GPUHELPER_GPUS=1\"]},\"linux\":{}}",
 		    "config.json: ociVersion is not "
 		    "1.x, and the container asks for GPUs or folders: gpuhelper can't read such a config.json" },
@@ -417,13 +428,16 @@ test_request(void)
 		if (!ok(parses(&s, t[i].text, &why), "%.150s: %s", t[i].text, why.text))
 			continue;
 		if (spec_request(&s, &r, &asks, &why) == -1)
-			is_str(why.text, t[i].says, "  is refused");
+			is_str(why.text, t[i].says, "  the request is refused");
 		else
-			is_str(says = describe(&r, asks), t[i].says, "  is read");
+			is_str(says = describe(&r, asks), t[i].says, "  the request is read");
 	}
 }
 
-/* "uids 0>1x2 1>1x3 gids identity uid 0 gid 0 groups 6 dac": the numbers in a request; the caller frees. */
+/*
+ * "uids 0>1x2 1>1x3 gids identity user 0:0 groups 6 dac": the numbers in a request. The caller
+ * frees the text.
+ */
 static char *
 describe_ids(const struct request *r)
 {
@@ -508,9 +522,9 @@ test_ids(void)
 		if (!ok(parses(&s, t[i].text, &why), "%.150s: %s", t[i].text, why.text))
 			continue;
 		if (spec_request(&s, &r, &asks, &why) == -1)
-			is_str(why.text, t[i].says, "  is refused");
+			is_str(why.text, t[i].says, "  the ids are refused");
 		else
-			is_str(says = describe_ids(&r), t[i].says, "  is read");
+			is_str(says = describe_ids(&r), t[i].says, "  the ids are read");
 	}
 }
 
@@ -531,16 +545,21 @@ test_many_ids(void)
 	for (i = 1; i < IDMAP_MAX; i++)
 		buf_puts(&b, "," M1);
 	buf_puts(&b, "]}}");
-	ok(parses(&s, b.p, &why) && spec_request(&s, &r, &asks, &why) == 0 && r.uids.n == IDMAP_MAX, "340 mappings: %s",
+	ok(parses(&s, b.p, &why) && spec_request(&s, &r, &asks, &why) == 0 && r.uids.n == IDMAP_MAX,
+	    "340 mappings are accepted: %s",
 	    why.text);
-	is_int(r.gid_count, REQUEST_GIDS_MAX, "64 groups of more: fewer rights are asked about than there are");
+	is_int(r.gid_count, REQUEST_GIDS_MAX,
+	    "only the first 64 groups are kept, so that the request claims fewer rights than the "
+	    "container has");
 	request_free(&r);
 	spec_free(&s);
 	b.len -= 3;
 	buf_puts(&b, "," M1 "]}}");
 	r = (struct request){ 0 };
-	ok(parses(&s, b.p, &why) && spec_request(&s, &r, &asks, &why) == -1, "one more is refused");
-	is_str(why.text, "config.json: linux.uidMappings has more than 340 entries", "  which is said");
+	ok(parses(&s, b.p, &why) && spec_request(&s, &r, &asks, &why) == -1,
+	    "one mapping more is refused");
+	is_str(why.text, "config.json: linux.uidMappings has more than 340 entries",
+	    "  the message says why");
 	request_free(&r);
 	spec_free(&s);
 }
@@ -583,27 +602,28 @@ test_fixtures(const char *dir)
 		    t[i].name, why.text))
 			continue;
 		ok(!asks && s.major == 1 && privilege_find(&s, &r, true, false, what, &why) == 0 &&
-		    r.privileged == t[i].privileged, "  is what a worker writes");
-		is_str(ids = describe_ids(&r), t[i].ids, "  with its ids");
+		    r.privileged == t[i].privileged, "  the spec of a Concourse worker is read");
+		is_str(ids = describe_ids(&r), t[i].ids, "  its ids are read");
 		if (t[i].says != NULL)
-			is_str(says = describe(&r, asks), t[i].says, "  and no claims");
+			is_str(says = describe(&r, asks), t[i].says, "  it has no claims");
 		else
-			ok(r.team != NULL && r.pipeline != NULL, "  and claims: %s/%s", r.team ? r.team : "-",
+			ok(r.team != NULL && r.pipeline != NULL,
+			    "  its claims are read: %s/%s", r.team ? r.team : "-",
 			    r.pipeline ? r.pipeline : "-");
 		if (t[i].mounts > 0)
-			is_int(s.mount_count, t[i].mounts, "  and its mounts");
+			is_int(s.mount_count, t[i].mounts, "  its mounts are counted");
 	}
 }
 
 static void
 test_env_value(void)
 {
-	is_str(env_value("A=1", "A"), "1", "a variable's value");
-	is_str(env_value("A=", "A"), "", "an empty one");
-	is_str(env_value("A=b=c", "A"), "b=c", "up to the end");
-	is_str(env_value("A", "A"), NULL, "none");
-	is_str(env_value("AB=1", "A"), NULL, "not another's");
-	is_str(env_value("a=1", "A"), NULL, "nor one in small letters");
+	is_str(env_value("A=1", "A"), "1", "a variable has its value");
+	is_str(env_value("A=", "A"), "", "a variable with an empty value has it");
+	is_str(env_value("A=b=c", "A"), "b=c", "a value goes on to the end");
+	is_str(env_value("A", "A"), NULL, "a variable without = has no value");
+	is_str(env_value("AB=1", "A"), NULL, "a longer name is another variable");
+	is_str(env_value("a=1", "A"), NULL, "a name in small letters is another variable");
 }
 
 int

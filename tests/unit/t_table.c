@@ -1,4 +1,7 @@
-/* gpuhelper-read's table is read back as written (pure/table.h); what the helper accepts of it (pure/tablecheck.h). */
+/*
+ * gpuhelper-read's table is read back as it was written (pure/table.h); and what the helper accepts
+ * of it (pure/tablecheck.h).
+ */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +68,7 @@ taken(const char *text, size_t len, struct table *t)
 	return lines_finish(&s);
 }
 
-/* The size of the texts. */
+/* Makes a table from texts. */
 static void
 make(struct table *t, const char *settings, const char *const *policy, size_t n)
 {
@@ -73,9 +76,11 @@ make(struct table *t, const char *settings, const char *const *policy, size_t n)
 	size_t i;
 
 	*t = (struct table){ .policies = { .v = calloc(n + 1, sizeof(*t->policies.v)) } };
-	ok(settings_parse(settings, strlen(settings), &t->settings, &f), "settings");
+	ok(settings_parse(settings, strlen(settings), &t->settings, &f), "settings are parsed");
 	for (i = 0; i < n; i++)
-		ok(policy_entry_parse("10-a.conf", policy[i], strlen(policy[i]), &t->policies.v[t->policies.n++]), "a policy");
+		ok(policy_entry_parse("10-a.conf", policy[i], strlen(policy[i]),
+		    &t->policies.v[t->policies.n++]),
+		    "a policy is parsed");
 }
 
 static void
@@ -91,19 +96,28 @@ test_there_and_back(void)
 	make(&a, SETTINGS, policies, 3);
 	text = written(&a, &len);
 	ok(taken(text, len, &b) && (again = written(&b, &n)) != NULL && n == len && memcmp(text, again, len) == 0,
-	    "what is read back is what was written");
-	is_str(b.settings.issuer[0].audience, "a b", "a text with a blank");
-	is_str(b.policies.v[0].policy.env.v[0], "A=1=2 %", "one with what is escaped");
-	is_str(b.policies.v[0].policy.env.v[2], "C==", "another");
-	ok(b.policies.v[0].policy.folder[1].relabel == RELABEL_PRIVATE && b.policies.v[0].policy.gpu[1].mps, "the last of each");
-	ok(b.policies.v[1].policy.team == NULL && b.policies.v[1].policy.identity == IDENTITY_CALLER, "one without a pipeline");
-	ok(b.policies.v[2].broken != NULL && strcmp(b.policies.v[2].policy.name, "10-a.conf") == 0, "a broken one, with what is wrong");
-	is_int(table_check(&b.settings, &b.policies, &why), 0, "it may be said");
+	    "a table is written and read back, and is the same when written again");
+	is_str(b.settings.issuer[0].audience, "a b", "a text with a space is the same");
+	is_str(b.policies.v[0].policy.env.v[0], "A=1=2 %",
+	    "a text with escaped characters is the same");
+	is_str(b.policies.v[0].policy.env.v[2], "C==", "a text with = is the same");
+	ok(b.policies.v[0].policy.folder[1].relabel == RELABEL_PRIVATE &&
+	    b.policies.v[0].policy.gpu[1].mps,
+	    "the last folder and the last GPU rule are the same");
+	ok(b.policies.v[1].policy.team == NULL &&
+	    b.policies.v[1].policy.identity == IDENTITY_CALLER,
+	    "a policy without a pipeline is the same");
+	ok(b.policies.v[2].broken != NULL && strcmp(b.policies.v[2].policy.name, "10-a.conf") == 0,
+	    "a broken policy is read with its fault");
+	is_int(table_check(&b.settings, &b.policies, &why), 0, "the table is accepted");
 	table_free(&a);
 	table_free(&b);
 }
 
-/* Truncated anywhere, or with any byte changed: another table or a refusal; nothing beyond the end is read. */
+/*
+ * Truncates anywhere, and changes any byte: the result is another table or a refusal, and nothing
+ * beyond the end is read.
+ */
 static void
 test_damaged(void)
 {
@@ -116,14 +130,14 @@ test_damaged(void)
 	text = written(&a, &len);
 	table_free(&a);
 	for (i = 0; i < len; i++) {
-		/* in its own allocation, so that a sanitizer notices reads beyond it */
+		/* each part has its own allocation, so that a sanitizer notices reads beyond it */
 		autofree char *part = malloc(i + 1);
 
 		memcpy(part, text, i);
 		cut += taken(part, i, &b);
 		table_free(&b);
 	}
-	is_int((long long)cut, 0, "nothing that is cut off is read");
+	is_int((long long)cut, 0, "no truncated table is read");
 	for (i = 0; i < 20000; i++) {
 		autofree char *other = malloc(len);
 
@@ -132,10 +146,10 @@ test_damaged(void)
 		(void)taken(other, len, &b);
 		table_free(&b);
 	}
-	ok(true, "nor beyond its end, whatever a byte is");
+	ok(true, "a table with a changed byte is not read beyond its end");
 }
 
-/* Members from a hostile reader, and what is wrong with them. */
+/* Members that a hostile reader could send, and why they are refused. */
 static void
 test_evil(void)
 {
@@ -172,19 +186,19 @@ test_evil(void)
 		const char *at = strstr(text, t[i].from);
 		autobuf struct buf evil = { 0 };
 
-		if (!ok(at != NULL, "«%s» is in it", t[i].from))
+		if (!ok(at != NULL, "«%s» is found in the table", t[i].from))
 			continue;
 		buf_add(&evil, text, (size_t)(at - text));
 		buf_puts(&evil, t[i].to);
 		buf_puts(&evil, at + strlen(t[i].from));
 		why = (struct why){ 0 };
 		ok(taken(evil.p, evil.len, &b) && table_check(&b.settings, &b.policies, &why) == -1 && why.code == WHY_BUG &&
-		    strstr(why.text, t[i].says) != NULL, "«%s» for it: %s", t[i].to, why.text);
+		    strstr(why.text, t[i].says) != NULL, "«%s» is refused: %s", t[i].to, why.text);
 		table_free(&b);
 	}
 }
 
-/* More of anything than a file may have; and counts that do not fit. */
+/* More entries than a file may have, and counts that do not fit. */
 static void
 test_bounds(void)
 {
@@ -218,16 +232,17 @@ test_bounds(void)
 		buf_add(&b, at, (size_t)(end - at));
 	len = b.len;
 	buf_puts(&b, strstr(end, "folder "));
-	ok(taken(b.p, b.len, &back) && back.policies.v[0].policy.gpus == GPU_RULES_MAX, "%d rules", GPU_RULES_MAX);
+	ok(taken(b.p, b.len, &back) && back.policies.v[0].policy.gpus == GPU_RULES_MAX,
+	    "%d GPU rules are accepted", GPU_RULES_MAX);
 	table_free(&back);
 	b.len = len;
 	buf_add(&b, at, (size_t)(end - at));
 	buf_puts(&b, strstr(end, "folder "));
-	ok(!taken(b.p, b.len, &back), "one more");
+	ok(!taken(b.p, b.len, &back), "one GPU rule more is refused");
 	table_free(&back);
 }
 
-/* Through the program's real question and answer. */
+/* The program's real question and answer. */
 static void
 test_question(void)
 {
@@ -243,11 +258,11 @@ test_question(void)
 	question = read_ask_pack(&a, &len);
 	ok(read_ask_unpack(question, len, &heard, &why) && heard.files == 3 && heard.verb == READ_POLICIES &&
 	    strcmp(heard.file[1].name, "10-a.conf") == 0 && heard.file[1].len == strlen(POLICY) && heard.file[2].len == 0,
-	    "a question");
+	    "a question is packed and unpacked");
 	answer = read_answer(&heard, &said);
 	free(heard.file);
 	s = (struct lines){ .at = answer, .end = answer + said };
-	ok(read_answer_begin(&s, wrong, sizeof(wrong), &why), "its answer");
+	ok(read_answer_begin(&s, wrong, sizeof(wrong), &why), "its answer is read");
 	for (i = 0; i < len; i++) {
 		cut = malloc(i + 1);
 		memcpy(cut, question, i);
@@ -255,14 +270,20 @@ test_question(void)
 		free(cut);
 	}
 	cut = NULL;
-	is_int((long long)good, 0, "a question that is cut off is none");
+	is_int((long long)good, 0, "no truncated question is accepted");
 	question[0] ^= 1;
-	ok(!read_ask_unpack(question, len, &heard, &why), "nor is one of another version");
-	is_str(why.text, "gpuhelper and gpuhelper-read differ in version: install both again (make install)", "  which is said");
+	ok(!read_ask_unpack(question, len, &heard, &why),
+	    "a question of another version is refused");
+	is_str(why.text,
+	    "gpuhelper and gpuhelper-read differ in version: install both again (make install)",
+	    "  the message says why");
 	answer[5] ^= 1;
 	s = (struct lines){ .at = answer, .end = answer + said };
-	ok(!read_answer_begin(&s, wrong, sizeof(wrong), &why), "nor an answer");
-	is_str(why.text, "gpuhelper and gpuhelper-read differ in version: install both again (make install)", "  likewise");
+	ok(!read_answer_begin(&s, wrong, sizeof(wrong), &why),
+	    "an answer of another version is refused");
+	is_str(why.text,
+	    "gpuhelper and gpuhelper-read differ in version: install both again (make install)",
+	    "  the message says why");
 }
 
 static void
@@ -278,11 +299,13 @@ test_wrong_settings(void)
 
 	answer = read_answer(&a, &len);
 	s = (struct lines){ .at = answer, .end = answer + len };
-	ok(!read_answer_begin(&s, wrong, sizeof(wrong), &why), "settings that are broken");
-	ok(why.code == WHY_CONFIG && strncmp(why.text, "/etc/gpuhelper/gpuhelper.conf:1: ", 33) == 0, "  which is said: %s", why.text);
+	ok(!read_answer_begin(&s, wrong, sizeof(wrong), &why), "broken settings are refused");
+	ok(why.code == WHY_CONFIG &&
+	    strncmp(why.text, "/etc/gpuhelper/gpuhelper.conf:1: ", 33) == 0,
+	    "  the message says where: %s", why.text);
 }
 
-/* Each spec of the fixtures, from its own parser and through the program. */
+/* Compares a spec of the fixtures from its own parser with the one from the program. */
 static void
 check_spec(const char *name, const char *text, size_t len)
 {
@@ -304,22 +327,26 @@ check_spec(const char *name, const char *text, size_t len)
 	is = cdi_parse(&spec, format, text, len, &faults) && faults.unsafe <= faults.unsafe_hooks;
 	answer = read_answer(&a, &n);
 	s = (struct lines){ .at = answer, .end = answer + n };
-	if (!ok(read_answer_begin(&s, wrong, sizeof(wrong), &why), "%s: an answer", name))
+	if (!ok(read_answer_begin(&s, wrong, sizeof(wrong), &why), "%s: an answer is read", name))
 		return;
 	cdi_file_lines(&s, &usable, &back, &told);
-	if (!ok(lines_finish(&s) && usable == is && told.unsafe == faults.unsafe && told.invalid == faults.invalid, "  is read"))
+	if (!ok(lines_finish(&s) && usable == is && told.unsafe == faults.unsafe &&
+	    told.invalid == faults.invalid,
+	    "  the spec is read, with the same number of faults"))
 		return;
 	if (faults.n > 0)
-		is_str(told.v[0].text, faults.v[0].text, "  with the first fault");
+		is_str(told.v[0].text, faults.v[0].text, "  the first fault is the same");
 	if (!usable)
 		return;
-	is_int(table_check_spec(&back, &why), 0, "  and may be said%s%s", why.code != WHY_NONE ? ": " : "", why.text);
+	is_int(table_check_spec(&back, &why), 0,
+	    "  the spec is accepted%s%s", why.code != WHY_NONE ? ": " : "", why.text);
 	(void)read_answer_begin(&out, (char *)(uintptr_t)"", 0, &why);
 	cdi_file_lines(&out, &usable, &back, &told);
-	ok(lines_finish(&out) && b.len == n && memcmp(b.p, answer, n) == 0, "  all of it");
+	ok(lines_finish(&out) && b.len == n && memcmp(b.p, answer, n) == 0,
+	    "  written again, it is the same bytes");
 }
 
-/* All specs of a directory; returns their number. */
+/* Checks all specs of a directory. Returns their number. */
 static unsigned
 check_specs(const char *dir, const char *name)
 {
@@ -348,7 +375,7 @@ check_specs(const char *dir, const char *name)
 	return n;
 }
 
-/* What a hostile reader could say about a spec. */
+/* Specs that a hostile reader could send. */
 static void
 test_evil_spec(void)
 {
@@ -368,10 +395,11 @@ test_evil_spec(void)
 		m.host_path = (char *)(uintptr_t)t[i].host;
 		m.container_path = (char *)(uintptr_t)t[i].target;
 		n.path = (char *)(uintptr_t)t[i].node;
-		is_int(table_check_spec(&s, &why), t[i].good ? 0 : -1, "%s at %s, %s", t[i].host, t[i].target, t[i].node);
+		is_int(table_check_spec(&s, &why), t[i].good ? 0 : -1,
+		    "%s at %s, %s", t[i].host, t[i].target, t[i].node);
 	}
 	n.path = NULL;
-	is_int(table_check_spec(&s, &why), -1, "no node");
+	is_int(table_check_spec(&s, &why), -1, "a spec with a node without a path is refused");
 }
 
 int
@@ -385,7 +413,9 @@ main(int argc, char **argv)
 	test_bounds();
 	test_question();
 	test_wrong_settings();
-	ok(check_specs(dir, "good") > 10 && check_specs(dir, "unsafe") > 20 && check_specs(dir, "bad") > 20, "specs of the fixtures");
+	ok(check_specs(dir, "good") > 10 && check_specs(dir, "unsafe") > 20 &&
+	    check_specs(dir, "bad") > 20,
+	    "the specs of the fixtures are found");
 	test_evil_spec();
 	return done_testing();
 }

@@ -1,4 +1,7 @@
-/* pure/text.c, pure/why.c and pure/hash.c: turn any bytes into one printable line or one exact number. */
+/*
+ * pure/text.c, pure/why.c and pure/hash.c: turn any bytes into one printable line or one exact
+ * number.
+ */
 #include <jansson.h>
 
 #include "pure/cleanup.h"
@@ -35,8 +38,10 @@ test_utf8(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
-		ok(text_is_utf8(t[i].s, t[i].len) == t[i].good, "UTF-8 case %zu %s", i, t[i].good ? "is" : "is not");
-	ok(text_is_utf8("\xc2\x80", 2) && !text_is_utf8("\xc2\x80", 1), "never reads past the end");
+		ok(text_is_utf8(t[i].s, t[i].len) == t[i].good,
+		    "case %zu %s UTF-8", i, t[i].good ? "is" : "is not");
+	ok(text_is_utf8("\xc2\x80", 2) && !text_is_utf8("\xc2\x80", 1),
+	    "the check does not read beyond the end");
 }
 
 static void
@@ -47,18 +52,19 @@ test_printable(void)
 	} t[] = {
 		{ "plain", "plain", "plain text stays" },
 		{ "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
-		    "and so does other script" },
-		{ "a\nb\tc\x1b[31md\x7f", "a?b?c?[31md?", "control bytes do not" },
-		{ "\xc2\x80\xc2\x9f\xc2\xa0", "??\xc2\xa0", "nor those from U+0080 to U+009F" },
+		    "characters beyond ASCII stay" },
+		{ "a\nb\tc\x1b[31md\x7f", "a?b?c?[31md?", "control bytes are replaced" },
+		{ "\xc2\x80\xc2\x9f\xc2\xa0", "??\xc2\xa0",
+		    "the control characters from U+0080 to U+009F are replaced" },
 		{ "\xe2\x80\xae\xe2\x80\xab\xe2\x81\xa6\xd8\x9c\xe2\x80\x8f", "?????",
-		    "nor what turns the direction around" },
+		    "characters that change the text's direction are replaced" },
 		{ "\xe2\x80\x8b\xe2\x80\xa8\xe2\x80\xa9\xef\xbb\xbf", "????",
-		    "nor what can't be seen, nor other line ends" },
+		    "invisible characters and other line ends are replaced" },
 		{ "\xe2\x80\x8a\xe2\x80\x90\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\x9f\xe2\x81\xb0",
 		    "\xe2\x80\x8a\xe2\x80\x90\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\x9f\xe2\x81\xb0",
-		    "but their neighbours do" },
-		{ "\xff\xfe\xc3", "???", "broken bytes become one each" },
-		{ "\xed\xa0\x80", "???", "a surrogate is broken" },
+		    "the characters next to these stay" },
+		{ "\xff\xfe\xc3", "???", "each invalid byte is replaced by one character" },
+		{ "\xed\xa0\x80", "???", "a surrogate is invalid" },
 	};
 	char out[64];
 	size_t i;
@@ -69,13 +75,13 @@ test_printable(void)
 		is_str(out, t[i].out, "%s", t[i].what);
 	}
 	text_printable(out, 4, "abcdef");
-	is_str(out, "abc", "cut to the size, and terminated");
+	is_str(out, "abc", "a text is truncated to the size, with a terminator");
 	text_printable(out, 4, "ab\xc3\xa4");
-	is_str(out, "ab", "never in the middle of a character");
+	is_str(out, "ab", "a text is not truncated inside a character");
 	text_printable(out, 3, "ab\n");
-	is_str(out, "ab", "nor one byte too late");
+	is_str(out, "ab", "a text that just fits is truncated by a replaced byte");
 	text_printable(out, 1, "abc");
-	is_str(out, "", "down to nothing");
+	is_str(out, "", "a text is truncated to nothing");
 }
 
 static void
@@ -101,7 +107,8 @@ test_u64(void)
 		    "\"%s\" %s a number",
 		    t[i].s, t[i].good ? "is" : "is not");
 	}
-	ok(text_u64("9", 9, &v) && !text_u64("10", 9, &v), "up to the largest");
+	ok(text_u64("9", 9, &v) && !text_u64("10", 9, &v),
+	    "the limit is accepted, and a greater number is refused");
 }
 
 static void
@@ -109,11 +116,13 @@ test_u32(void)
 {
 	uint32_t v = 4711;
 
-	ok(text_u32("4294967295", 0, UINT32_MAX, &v) && v == UINT32_MAX, "32 bits");
+	ok(text_u32("4294967295", 0, UINT32_MAX, &v) && v == UINT32_MAX,
+	    "the greatest number of 32 bits is accepted");
 	v = 4711;
-	ok(!text_u32("4294967296", 0, UINT32_MAX, &v) && v == 4711, "and no more");
+	ok(!text_u32("4294967296", 0, UINT32_MAX, &v) && v == 4711,
+	    "a number of 33 bits is refused");
 	ok(!text_u32("1", 2, 5, &v) && text_u32("2", 2, 5, &v) && text_u32("5", 2, 5, &v) && !text_u32("6", 2, 5, &v),
-	    "from the least to the largest");
+	    "numbers from the least to the greatest are accepted");
 }
 
 static void
@@ -136,7 +145,7 @@ test_time(void)
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		text_time(t[i].t, out);
-		is_str(out, t[i].s, "%lld seconds", (long long)t[i].t);
+		is_str(out, t[i].s, "the time after %lld seconds", (long long)t[i].t);
 	}
 }
 
@@ -158,7 +167,8 @@ test_nearest(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
-		is_str(text_nearest(t[i].word, known), t[i].near, "\"%s\" was meant to be", t[i].word);
+		is_str(text_nearest(t[i].word, known), t[i].near,
+		    "the nearest known word to \"%s\"", t[i].word);
 }
 
 static void
@@ -166,16 +176,15 @@ test_lists(void)
 {
 	autostrlist struct strlist l = { 0 };
 
-	ok(!strlist_has(&l, "a"), "an empty list has nothing");
+	ok(!strlist_has(&l, "a"), "an empty list has no string");
 	ok(strlist_add(&l, "alpha", SIZE_MAX) && strlist_add(&l, "beta", 3) && strlist_add(&l, "", SIZE_MAX) &&
-	    strlist_add(&l, "g", 10), "strings and parts of strings");
+	    strlist_add(&l, "g", 10), "strings and parts of strings are added");
 	ok(l.n == 4 && strlist_has(&l, "alpha") && strlist_has(&l, "bet") && strlist_has(&l, "") && strlist_has(&l,
-	    "g"),
-	    "are there");
-	ok(!strlist_has(&l, "beta") && !strlist_has(&l, "alph"), "whole ones only");
+	    "g"), "the strings are found");
+	ok(!strlist_has(&l, "beta") && !strlist_has(&l, "alph"), "only whole strings are found");
 	ok(text_starts("abc", "") && text_starts("abc", "ab") && text_starts("abc", "abc") && !text_starts("abc",
 	    "abcd") &&
-	    !text_starts("", "a"), "prefixes");
+	    !text_starts("", "a"), "prefixes are recognised");
 }
 
 static void
@@ -184,21 +193,21 @@ test_buffers(void)
 	struct buf b = { 0 };
 	char *s;
 
-	is_str(s = buf_take(&b), "", "an empty buffer is an empty string");
+	is_str(s = buf_take(&b), "", "an empty buffer gives an empty string");
 	free(s);
 	buf_add(&b, "", 0);
 	buf_puts(&b, "a");
 	buf_printf(&b, "%d%s", 12, "x");
-	is_str(s = buf_take(&b), "a12x", "pieces one after the other");
+	is_str(s = buf_take(&b), "a12x", "pieces are joined in order");
 	free(s);
-	ok(b.p == NULL && b.len == 0, "what was taken is gone");
+	ok(b.p == NULL && b.len == 0, "the buffer is empty after buf_take()");
 	buf_puts(&b, "x");
 	buf_add(&b, "y", SIZE_MAX / 2);
-	ok(b.failed, "more than memory can hold fails");
+	ok(b.failed, "an impossible size fails");
 	buf_puts(&b, "z");
-	ok(buf_take(&b) == NULL, "and stays failed");
+	ok(buf_take(&b) == NULL, "the buffer stays failed");
 	buf_puts(&b, "again");
-	is_str(s = buf_take(&b), "again", "until it is taken");
+	is_str(s = buf_take(&b), "again", "after buf_take(), the buffer is usable again");
 	free(s);
 }
 
@@ -220,12 +229,12 @@ test_json(void)
 		json_t *j;
 
 		buf_json(&b, t[i].in);
-		is_str(b.p, t[i].out, "JSON string %zu", i);
+		is_str(b.p, t[i].out, "string %zu is written as JSON", i);
 		j = json_loads(b.p, JSON_DECODE_ANY, NULL);
 		if (text_is_utf8(t[i].in, strlen(t[i].in)))
-			is_str(json_string_value(j), t[i].in, "  reads back as it was");
+			is_str(json_string_value(j), t[i].in, "  it is read back as it was");
 		else
-			ok(json_is_string(j), "  is one");
+			ok(json_is_string(j), "  it is read as a string");
 		json_decref(j);
 	}
 }
@@ -236,24 +245,24 @@ test_why(void)
 	struct why why = { 0 };
 	char longtext[2000];
 
-	is_int(refuse(&why, WHY_DENIED, "no %s\n%d\x1b", "way\r", 7), -1, "a refusal is -1");
-	is_str(why.text, "no way??7?", "and one printable line");
-	is_int(why.code, WHY_DENIED, "with its code");
-	is_int(refuse_within(&why, "place"), -1, "again");
-	is_str(why.text, "place: no way??7?", "with a place before it");
+	is_int(refuse(&why, WHY_DENIED, "no %s\n%d\x1b", "way\r", 7), -1, "refuse() returns -1");
+	is_str(why.text, "no way??7?", "the reason is one printable line");
+	is_int(why.code, WHY_DENIED, "the reason has its code");
+	is_int(refuse_within(&why, "place"), -1, "refuse_within() returns -1");
+	is_str(why.text, "place: no way??7?", "the reason begins with the place");
 	is_int(why.code, WHY_DENIED, "the code stays");
 	memset(longtext, 'x', sizeof(longtext) - 1);
 	longtext[sizeof(longtext) - 1] = '\0';
 	refuse(&why, WHY_DATA, "%s", longtext);
-	is_int(strlen(why.text), sizeof(why.text) - 1, "cut where it is too long");
+	is_int(strlen(why.text), sizeof(why.text) - 1, "a reason that is too long is truncated");
 	refuse_within(&why, longtext);
-	is_int(strlen(why.text), sizeof(why.text) - 1, "even twice");
+	is_int(strlen(why.text), sizeof(why.text) - 1, "a place that is too long is truncated");
 	memset(longtext, 'x', 600);
 	memcpy(longtext + 510, "\xe2\x82\xac", 3);
 	refuse(&why, WHY_DATA, "%s", longtext);
-	ok(text_is_utf8(why.text, strlen(why.text)), "and stays UTF-8");
-	is_int(refuse_nomem(&why), -1, "no memory");
-	is_int(why.code, WHY_BUG, "is nobody's fault");
+	ok(text_is_utf8(why.text, strlen(why.text)), "a truncated reason stays UTF-8");
+	is_int(refuse_nomem(&why), -1, "refuse_nomem() returns -1");
+	is_int(why.code, WHY_BUG, "the code of missing memory is WHY_BUG");
 }
 
 static void
@@ -264,15 +273,18 @@ test_hash(void)
 	char x[65], y[65];
 
 	hash_pieces(none, x);
-	is_str(x, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "nothing");
+	is_str(x, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+	    "the hash of no piece is that of no bytes");
 	hash_pieces(empty, y);
-	is_str(y, x, "one empty piece");
+	is_str(y, x, "the hash of one empty piece is the same");
 	hash_pieces(abc, x);
-	is_str(x, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "abc");
+	is_str(x, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+	    "the hash of one piece is that of its bytes");
 	hash_pieces(two, x);
-	is_str(x, "40bb547d936bbd31318ee37ac8799e7ecbb22eda2651f65e3214bffb8ce97bb4", "a NUL bc");
+	is_str(x, "40bb547d936bbd31318ee37ac8799e7ecbb22eda2651f65e3214bffb8ce97bb4",
+	    "the hash of two pieces is that of their bytes with a NUL between");
 	hash_pieces(other, y);
-	ok(strcmp(x, y) != 0, "where the pieces part counts");
+	ok(strcmp(x, y) != 0, "pieces that are divided at another place have another hash");
 }
 
 int

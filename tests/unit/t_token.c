@@ -1,8 +1,9 @@
 /*
  * Tokens and keys: helper/pure/{token,jwk,base64url}.c.
  *
- * The vectors are in tests/fixtures/jwt: rfc.json from the RFCs, jwks.json and tokens.json as Concourse makes them, and
- * vectors.json from mkvectors.py.  Each bad token there has one fault, and names the check that must find it.
+ * The vectors are in tests/fixtures/jwt: rfc.json from the RFCs, jwks.json and tokens.json as
+ * Concourse makes them, and vectors.json from mkvectors.py. Each bad token in it has one fault, and
+ * names the check that must find the fault.
  */
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@
 #include "jwtvectors.h"
 #include "tap.h"
 
-#define LEAK 16	/* no message may contain so many consecutive characters of a token */
+#define LEAK 16	/* no message may contain this many consecutive characters of a token */
 
 static int args;
 static char **arg;
@@ -33,7 +34,7 @@ keys_of(const json_t *set, int64_t fetched)
 	return s;
 }
 
-/* The issuer and the keys of vectors.json, by name. */
+/* An issuer of vectors.json, by name, and its keys. */
 static struct issuer
 issuer_named(const char *name)
 {
@@ -50,7 +51,7 @@ keys_named(const char *name)
 	    number_of(vectors, "fetched"));
 }
 
-/* Whether LEAK consecutive characters of the token are in the line. */
+/* Whether the line contains LEAK consecutive characters of the token. */
 static bool
 leaks(const char *line, const char *token)
 {
@@ -88,7 +89,7 @@ result_of(const struct token_check_log *log, const char *name)
 	return TOKEN_CHECK_SKIPPED;
 }
 
-/* Whether the result is the one that vectors.json expects; prints the difference. */
+/* Whether the result is the one that vectors.json expects. Prints the difference. */
 static bool
 case_holds(const json_t *c, int rc, const struct token_claims *claims, const struct why *why,
     const struct token_check_log *log)
@@ -115,7 +116,10 @@ case_holds(const json_t *c, int rc, const struct token_claims *claims, const str
 	return good;
 }
 
-/* Each case twice, with the same result: with a log, which continues after a failure, and without. */
+/*
+ * Runs each case twice, with the same result: with a log, which continues after a failure, and
+ * without a log.
+ */
 static void
 run_case(const json_t *c, const struct jwks *keys)
 {
@@ -132,7 +136,7 @@ run_case(const json_t *c, const struct jwks *keys)
 	token_claims_free(&claims);
 	rc2 = token_verify(token, &issuer, keys, now, &claims, NULL, &again);
 	ok(rc == rc2 && why.code == again.code && strcmp(why.text, again.text) == 0,
-	    "%s: the same without a log", text_of(c, "name"));
+	    "%s: the result without a log is the same", text_of(c, "name"));
 	token_claims_free(&claims);
 }
 
@@ -143,10 +147,10 @@ test_vectors(void)
 	struct jwks *keys;
 	size_t i;
 
-	ok(json_array_size(cases) > 250, "there are vectors");
+	ok(json_array_size(cases) > 250, "there are enough vectors");
 	json_array_foreach(cases, i, c) {
 		keys = keys_named(text_of(c, "jwks"));
-		if (ok(keys != NULL, "%s: keys", text_of(c, "name")))
+		if (ok(keys != NULL, "%s: the keys are read", text_of(c, "name")))
 			run_case(c, keys);
 		jwks_free(keys);
 	}
@@ -158,7 +162,7 @@ holds(const struct jwks *keys, const char *text, size_t len, const uint8_t *sig,
 	return jwk_verify(jwks_at(keys, 0), (const uint8_t *)text, len, sig, siglen);
 }
 
-/* The RFCs' own examples: the signature is valid, and is not after a change of the text. */
+/* The examples of the RFCs: a signature is valid for its text, and invalid for a changed text. */
 static void
 test_rfc(void)
 {
@@ -179,13 +183,15 @@ test_rfc(void)
 		set = json_pack("{s:[O]}", "keys", json_object_get(c, "jwk"));
 		keys = keys_of(set, 0);
 		sig = base64url_decode(token + end + 1, strlen(token + end + 1), &len, &why);
-		ok(holds(keys, token, end, sig, len), "%s: the signature holds", name);
-		ok(!holds(keys, token, end - 1, sig, len), "%s: not for a shorter text", name);
-		ok(!holds(keys, token, end, sig, len - 1), "%s: not when shorter itself", name);
+		ok(holds(keys, token, end, sig, len), "%s: the signature is valid", name);
+		ok(!holds(keys, token, end - 1, sig, len),
+		    "%s: the signature is invalid for a shorter text", name);
+		ok(!holds(keys, token, end, sig, len - 1),
+		    "%s: a truncated signature is invalid", name);
 		free(sig);
 		json = strstr(name, "8037") == NULL;
 		ok(token_verify(token, &joe, keys, 1300819000, &claims, &log, &why) == -1,
-		    "%s: is no token of ours", name);
+		    "%s: the token is refused as none of ours", name);
 		is_str(first_failed(&log), json ? "aud" : "form", name);
 		is_int(result_of(&log, "signature"),
 		    json ? TOKEN_CHECK_OK : TOKEN_CHECK_SKIPPED, name);
@@ -195,7 +201,7 @@ test_rfc(void)
 	json_decref(rfc);
 }
 
-/* Tokens and keys from Concourse itself. */
+/* Tokens and keys that Concourse itself made. */
 static void
 test_concourse(void)
 {
@@ -216,7 +222,7 @@ test_concourse(void)
 	size_t i;
 	int rc;
 
-	is_int((long long)jwks_count(keys), 2, "two keys");
+	is_int((long long)jwks_count(keys), 2, "two keys are read");
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		why.code = WHY_NONE;
 		rc = token_verify(text_of(tokens, want[i].name), &ci, keys, 1790007200, &claims,
@@ -224,14 +230,14 @@ test_concourse(void)
 		is_int(rc == 0 ? 0 : (int)why.code, want[i].code, want[i].name);
 		is_str(first_failed(&log), want[i].failed, want[i].name);
 		if (rc == 0) {
-			is_str(claims.team, "ml", "team");
-			is_str(claims.pipeline, "train", "pipeline");
-			is_str(claims.job, "fit", "job");
-			is_int(claims.iat, 1790000000, "iat");
-			is_int(claims.exp, 4102444800, "exp");
+			is_str(claims.team, "ml", "the team is read");
+			is_str(claims.pipeline, "train", "the pipeline is read");
+			is_str(claims.job, "fit", "the job is read");
+			is_int(claims.iat, 1790000000, "iat is read");
+			is_int(claims.exp, 4102444800, "exp is read");
 			is_str(instance_var(&claims.instance_vars, "branch"),
 			    strcmp(want[i].name, "es256-instanced") == 0 ? "\"feature/x\"" : NULL,
-			    "instance_vars.branch");
+			    "instance_vars.branch is read");
 		}
 		token_claims_free(&claims);
 	}
@@ -240,7 +246,7 @@ test_concourse(void)
 	json_decref(tokens);
 }
 
-/* The claims' contents; and both forms of one ES256 signature count as one token. */
+/* The contents of the claims. Both forms of one ES256 signature count as the same token. */
 static void
 test_claims(void)
 {
@@ -260,28 +266,31 @@ test_claims(void)
 		is_int(token_verify(text_of(v, "token"), &issuer, keys, number_of(v, "now"), &c[i],
 		    NULL, &why), 0, names[i]);
 		token_hash(text_of(v, "token"), hash[i]);
-		is_int((long long)strlen(c[i].once), 64, "once is a hash");
+		is_int((long long)strlen(c[i].once), 64, "«once» is a hash");
 	}
-	ok(strcmp(hash[0], hash[1]) != 0, "two forms of one signature: two hashes");
-	is_str(c[0].once, c[1].once, "two forms of one signature: the same «once»");
-	ok(strcmp(c[0].once, c[2].once) != 0, "two tokens: two «once»");
-	is_str(c[0].job, "fit", "job");
-	is_str(c[2].job, NULL, "no job");
-	is_str(c[3].job, NULL, "an empty job is none");
-	is_str(c[4].team, "gr\303\266\303\237e", "team in UTF-8");
-	is_str(c[4].pipeline, "../a/b\342\200\250\342\200\256", "pipeline as it is");
-	ok(!c[0].instance_vars.there, "no instance_vars");
-	is_str(instance_var(&c[5].instance_vars, "pr"), "17", "instance_vars.pr");
+	ok(strcmp(hash[0], hash[1]) != 0,
+	    "the two forms of one signature have different token hashes");
+	is_str(c[0].once, c[1].once, "the two forms of one signature have the same «once»");
+	ok(strcmp(c[0].once, c[2].once) != 0, "two tokens have different «once»");
+	is_str(c[0].job, "fit", "the job is read");
+	is_str(c[2].job, NULL, "a missing job is read as none");
+	is_str(c[3].job, NULL, "an empty job is read as none");
+	is_str(c[4].team, "gr\303\266\303\237e", "a team in UTF-8 is read");
+	is_str(c[4].pipeline, "../a/b\342\200\250\342\200\256",
+	    "a pipeline with unusual characters is read unchanged");
+	ok(!c[0].instance_vars.there, "missing instance_vars are read as none");
+	is_str(instance_var(&c[5].instance_vars, "pr"), "17", "instance_vars.pr is read");
 	for (i = 0; i < 6; i++)
 		token_claims_free(&c[i]);
 	token_claims_free(&c[0]);
-	ok(c[0].team == NULL, "claims are freed twice without harm");
+	ok(c[0].team == NULL, "the claims can be freed twice");
 	token_hash("abc", hex);
-	is_str(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "SHA-256");
+	is_str(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+	    "token_hash() is SHA-256");
 	jwks_free(keys);
 }
 
-/* How many changed tokens are accepted; change() gets the change's number, from 0. */
+/* How many changed tokens are accepted. change() gets the number of the change, from 0. */
 static unsigned
 taken_when(const char *name, bool (*change)(char *token, size_t n), unsigned *tried)
 {
@@ -389,13 +398,13 @@ test_damage(void)
 		is_int(taken_when(names[i], nothing, &tried), 1, names[i]);
 		for (j = 0; j < sizeof(damage) / sizeof(damage[0]); j++) {
 			taken = taken_when(names[i], damage[j].change, &tried);
-			ok(taken == 0 && tried >= damage[j].least, "%s, %s: %u of %u taken",
+			ok(taken == 0 && tried >= damage[j].least, "%s, %s: %u of %u are accepted",
 			    names[i], damage[j].what, taken, tried);
 		}
 	}
 }
 
-/* Unusable keys beside a good one: they stay, with the reason, and do no harm. */
+/* Unusable keys beside a usable one: they stay in the set, with the reason, and do no harm. */
 static void
 test_bad_keys(void)
 {
@@ -408,28 +417,29 @@ test_bad_keys(void)
 	char *text;
 	size_t i;
 
-	ok(json_array_size(bad) > 45, "there are bad keys");
+	ok(json_array_size(bad) > 45, "there are enough unusable keys");
 	json_array_foreach(bad, i, one) {
 		name = json_string_value(json_array_get(one, 0));
 		says = json_string_value(json_array_get(one, 2));
 		set = json_pack("{s:[O,O]}", "keys", json_array_get(one, 1),
 		    json_object_get(vectors, "good_key"));
 		keys = keys_of(set, 0);
-		if (!ok(keys != NULL, "%s: does not spoil the set", name))
+		if (!ok(keys != NULL, "%s: the set is read", name))
 			continue;
 		k = jwks_find(keys, "bad");
 		reason = k != NULL && jwk_unusable(k) != NULL ? jwk_unusable(k) : "taken";
 		ok(strstr(reason, says) != NULL, "%s: %s", name, reason);
-		ok(k != NULL && jwk_alg(k) == NULL && jwk_bits(k) == 0, "%s: has no algorithm",
+		ok(k != NULL && jwk_alg(k) == NULL && jwk_bits(k) == 0,
+		    "%s: the key has no algorithm",
 		    name);
 		ok(k != NULL && !jwk_verify(k, (const uint8_t *)"", 0, (const uint8_t *)"", 0),
-		    "%s: verifies nothing", name);
-		is_str(jwk_alg(jwks_at(keys, 1)), "ES256", "the good one is of use");
+		    "%s: the key verifies nothing", name);
+		is_str(jwk_alg(jwks_at(keys, 1)), "ES256", "the other key is usable");
 		jwks_free(keys);
 		json_array_remove(json_object_get(set, "keys"), 1);
 		text = json_dumps(set, 0);
 		ok(jwks_parse(text, strlen(text), 0, &keys, &why) == -1 && keys == NULL &&
-		    why.code == WHY_CONFIG, "%s: alone it is refused", name);
+		    why.code == WHY_CONFIG, "%s: a set with this key alone is refused", name);
 		free(text);
 		json_decref(set);
 	}
@@ -458,9 +468,9 @@ test_bad_sets(void)
 	memset(big, '[', JWKS_MAX + 1);
 	big[JWKS_MAX + 1] = '\0';
 	ok(jwks_parse(big, JWKS_MAX, 0, &keys, &why) == -1 && strstr(why.text, "deeper") != NULL,
-	    "all brackets: %s", why.text);
+	    "a set of brackets alone is refused: %s", why.text);
 	ok(jwks_parse(big, JWKS_MAX + 1, 0, &keys, &why) == -1 &&
-	    strstr(why.text, "longer") != NULL, "too long: %s", why.text);
+	    strstr(why.text, "longer") != NULL, "a set that is too long is refused: %s", why.text);
 	free(big);
 	jwks_free(NULL);
 }
@@ -470,20 +480,21 @@ test_good_set(void)
 {
 	struct jwks *keys = keys_named("a");
 
-	is_int((long long)jwks_count(keys), 10, "all keys are there");
-	is_int(jwks_fetched(keys), number_of(vectors, "fetched"), "and when they were fetched");
-	is_str(jwk_kid(jwks_at(keys, 0)), "r1", "in order");
-	is_str(jwk_alg(jwks_find(keys, "r1")), "RS256", "RSA");
-	is_int(jwk_bits(jwks_find(keys, "r1")), 2048, "its size");
-	is_str(jwk_alg(jwks_find(keys, "e1")), "ES256", "EC");
-	is_str(jwk_alg(jwks_find(keys, "d1")), "EdDSA", "OKP");
-	ok(jwk_unusable(jwks_find(keys, "d1")) == NULL, "it is of use");
-	ok(jwks_find(keys, "r") == NULL && jwks_find(keys, "") == NULL, "no key by half a name");
-	ok(jwks_at(keys, 10) == NULL, "none past the end");
+	is_int((long long)jwks_count(keys), 10, "all keys are read");
+	is_int(jwks_fetched(keys), number_of(vectors, "fetched"), "the time of the fetch is kept");
+	is_str(jwk_kid(jwks_at(keys, 0)), "r1", "the keys are in order");
+	is_str(jwk_alg(jwks_find(keys, "r1")), "RS256", "an RSA key is read");
+	is_int(jwk_bits(jwks_find(keys, "r1")), 2048, "the size of the key is read");
+	is_str(jwk_alg(jwks_find(keys, "e1")), "ES256", "an EC key is read");
+	is_str(jwk_alg(jwks_find(keys, "d1")), "EdDSA", "an OKP key is read");
+	ok(jwk_unusable(jwks_find(keys, "d1")) == NULL, "the OKP key is usable");
+	ok(jwks_find(keys, "r") == NULL && jwks_find(keys, "") == NULL,
+	    "a part of a name finds no key");
+	ok(jwks_at(keys, 10) == NULL, "there is no key after the last");
 	jwks_free(keys);
 }
 
-/* keys_max_age, and settings without a sensible meaning. */
+/* keys_max_age, and issuers with impossible settings. */
 static void
 test_issuer(void)
 {
@@ -492,12 +503,12 @@ test_issuer(void)
 		int code;
 		const char *name;
 	} age[] = {
-		{ 1790000000, 3600, 3600, 0, "keys at their age's edge" },
-		{ 1790000000, 3600, 3601, 78, "keys too old" },
+		{ 1790000000, 3600, 3600, 0, "keys at their greatest age" },
+		{ 1790000000, 3600, 3601, 78, "keys that are too old" },
 		{ 1790000000, 0, 1000000, 0, "keys of any age" },
-		{ 0, 3600, 0, 78, "keys of unknown age" },
-		{ 0, 3600000000, 0, 78, "keys of unknown age, whatever their limit" },
-		{ 0, 0, 0, 0, "keys of unknown age where it does not matter" },
+		{ 0, 3600, 0, 78, "keys of unknown age, with a limit" },
+		{ 0, 3600000000, 0, 78, "keys of unknown age, with a high limit" },
+		{ 0, 0, 0, 0, "keys of unknown age, without a limit" },
 		{ 1790000100, 3600, 0, 0, "keys fetched in the future" },
 	};
 	json_t *set = fixture(args, arg, "jwks.json"), *tokens = fixture(args, arg, "tokens.json");
@@ -524,7 +535,8 @@ test_issuer(void)
 	keys = keys_of(set, 0);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		rc = token_verify(token, &bad[i], keys, 1790000000, &claims, NULL, &why);
-		ok(rc == -1 && why.code == WHY_CONFIG, "settings out of range: %s", why.text);
+		ok(rc == -1 && why.code == WHY_CONFIG,
+		    "impossible settings are refused: %s", why.text);
 	}
 	jwks_free(keys);
 	json_decref(set);
@@ -541,19 +553,20 @@ test_unverified(void)
 	char *iss;
 	size_t i;
 
-	ok(token_issuer_unverified(forged, &iss, &why) == 0, "a forged token has an issuer too");
-	is_str(iss, "https://ci.example.org", "the one it names");
+	ok(token_issuer_unverified(forged, &iss, &why) == 0,
+	    "the issuer of a forged token is read");
+	is_str(iss, "https://ci.example.org", "it is the issuer that the token names");
 	free(iss);
 	ok(token_issuer_unverified(text_of(vector("good other issuer"), "token"), &iss, &why) == 0,
-	    "the other issuer's token");
-	is_str(iss, "https://ci.example.net", "names the other issuer");
+	    "the issuer of another issuer's token is read");
+	is_str(iss, "https://ci.example.net", "it is the other issuer");
 	free(iss);
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		ok(token_issuer_unverified(text_of(vector(none[i]), "token"), &iss, &why) == -1 &&
 		    iss == NULL && why.code == WHY_DATA, "%s: %s", none[i], why.text);
 }
 
-/* explain reports every check, also after the first failure. */
+/* explain reports every check, even after the first failure. */
 static void
 test_log(void)
 {
@@ -567,22 +580,24 @@ test_log(void)
 
 	(void)token_verify(text_of(v, "token"), &issuer, keys, now + 86400, &claims, &log, &why);
 	is_int((long long)log.n, 16, "every check has a line");
-	is_int(result_of(&log, "signature"), TOKEN_CHECK_OK, "signature holds");
+	is_int(result_of(&log, "signature"), TOKEN_CHECK_OK, "the signature is valid");
 	is_int(result_of(&log, "aud"), TOKEN_CHECK_FAILED, "aud fails");
-	is_int(result_of(&log, "exp"), TOKEN_CHECK_FAILED, "so does exp");
-	is_int(result_of(&log, "max_age"), TOKEN_CHECK_FAILED, "and max_age");
-	is_int(result_of(&log, "team"), TOKEN_CHECK_OK, "team is there");
-	ok(strstr(why.text, "sts.amazonaws.com") != NULL, "the first is the reason: %s", why.text);
+	is_int(result_of(&log, "exp"), TOKEN_CHECK_FAILED, "exp fails, too");
+	is_int(result_of(&log, "max_age"), TOKEN_CHECK_FAILED, "max_age fails, too");
+	is_int(result_of(&log, "team"), TOKEN_CHECK_OK, "team succeeds");
+	ok(strstr(why.text, "sts.amazonaws.com") != NULL,
+	    "the first failure is the reason: %s", why.text);
 	v = vector("kid unknown");
 	(void)token_verify(text_of(v, "token"), &issuer, keys, now, &claims, &log, &why);
 	is_int(result_of(&log, "kid"), TOKEN_CHECK_FAILED, "kid fails");
-	is_int(result_of(&log, "alg"), TOKEN_CHECK_SKIPPED, "alg is not looked at");
-	is_int(result_of(&log, "signature"), TOKEN_CHECK_SKIPPED, "nor is the signature");
-	is_int(result_of(&log, "aud"), TOKEN_CHECK_OK, "aud is");
+	is_int(result_of(&log, "alg"), TOKEN_CHECK_SKIPPED, "alg is skipped");
+	is_int(result_of(&log, "signature"), TOKEN_CHECK_SKIPPED, "the signature is skipped");
+	is_int(result_of(&log, "aud"), TOKEN_CHECK_OK, "aud is checked");
 	v = vector("form: two parts");
 	(void)token_verify(text_of(v, "token"), &issuer, keys, now, &claims, &log, &why);
 	is_int((long long)log.n, 16, "every check has a line");
-	is_int(result_of(&log, "team"), TOKEN_CHECK_SKIPPED, "of no form: no team");
+	is_int(result_of(&log, "team"), TOKEN_CHECK_SKIPPED,
+	    "team is skipped for a malformed token");
 	jwks_free(keys);
 }
 
@@ -605,16 +620,18 @@ test_base64url(void)
 	for (i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
 		got = base64url_decode(c[i].text, strlen(c[i].text), &len, &why);
 		if (c[i].bytes == NULL)
-			ok(got == NULL && why.code == WHY_DATA, "base64url: case %zu refused", i);
+			ok(got == NULL && why.code == WHY_DATA,
+			    "base64url: case %zu is refused", i);
 		else
 			ok(got != NULL && len == strlen(c[i].bytes) && memcmp(got, c[i].bytes,
-			    len + 1) == 0, "base64url: case %zu", i);
+			    len + 1) == 0, "base64url: case %zu is decoded", i);
 		free(got);
 	}
-	ok(base64url_decode("Zm9v", SIZE_MAX / 8, &len, &why) == NULL, "base64url: no such length");
+	ok(base64url_decode("Zm9v", SIZE_MAX / 8, &len, &why) == NULL,
+	    "base64url: an impossible length is refused");
 }
 
-/* The number of jansson's allocations that still succeed. */
+/* How many of jansson's allocations still succeed. */
 static long memory_left;
 
 static void *
@@ -624,7 +641,7 @@ scarce_malloc(size_t size)
 }
 
 /*
- * If jansson has no memory for a character of a string it drops the character and goes on.  So lack
+ * If jansson has no memory for a character of a string, it drops the character and goes on. So lack
  * of memory must end in a refusal that says so, and never in other claims.
  */
 static void
@@ -655,8 +672,9 @@ test_memory(void)
 		if (memory_left >= 0)
 			break;
 	}
-	ok(n > 50 && n < 1000 && refused > 50, "%u of %ld wants of memory refused", refused, n);
-	is_int(wrong, 0, "none of them in another way");
+	ok(n > 50 && n < 1000 && refused > 50,
+	    "%u of %ld failing allocations are refused", refused, n);
+	is_int(wrong, 0, "each of these refusals gives lack of memory as the reason");
 	jwks_free(keys);
 }
 

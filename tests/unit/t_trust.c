@@ -1,7 +1,7 @@
 /*
- * host/trust.c: the result tells a missing file, a refused file and a temporary failure apart, whatever errno was
- * before.  A file that changes while it is read is refused.  The test has its own pread(2), which changes the file at
- * the right moment.
+ * host/trust.c: the result tells a missing file, a refused file and a temporary failure apart,
+ * whatever errno was before. A file that changes during the read is refused. The test has its own
+ * pread(2), which changes the file at the right moment.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,7 +40,9 @@ put(const char *name, const char *text, mode_t mode)
 	close(fd);
 }
 
-/* A copy of this file with an older time, so that a change gets another time even from a coarse clock. */
+/*
+ * Writes the file with an old time, so that a change gives another time even with a coarse clock.
+ */
 static void
 put_old(const char *name, const char *text)
 {
@@ -51,7 +53,7 @@ put_old(const char *name, const char *text)
 		exit(2);
 }
 
-/* With every errno that a caller could mistake for an answer. */
+/* Tries each errno that a caller could mistake for an answer. */
 static void
 finds_dir(const char *path, bool strict, enum trust_found want, const char *what)
 {
@@ -63,7 +65,8 @@ finds_dir(const char *path, bool strict, enum trust_found want, const char *what
 	for (i = 0; i < sizeof(stale) / sizeof(stale[0]); i++) {
 		errno = stale[i];
 		is_int(trust_find_dir(path, strict, &fd, &why), want, "%s, after errno %d", what, stale[i]);
-		ok((fd != -1) == (want == TRUST_FOUND), "%s: a descriptor only where it was found", what);
+		ok((fd != -1) == (want == TRUST_FOUND),
+		    "%s: there is a descriptor only if the directory was found", what);
 		if (fd != -1)
 			close(fd);
 	}
@@ -82,8 +85,9 @@ finds_text(const char *name, bool strict, enum trust_found want, enum why_code c
 		why.code = WHY_NONE;
 		errno = stale[i];
 		is_int(trust_find_text(dir, name, name, 100, strict, &text, &len, &why), want, "%s, after errno %d", what, stale[i]);
-		ok((text != NULL) == (want == TRUST_FOUND), "%s: a text only where it was found", what);
-		is_int(why.code, code, "%s: the code", what);
+		ok((text != NULL) == (want == TRUST_FOUND),
+		    "%s: there is a text only if the file was found", what);
+		is_int(why.code, code, "%s: the code is the expected one", what);
 	}
 }
 
@@ -93,41 +97,44 @@ check_dirs(void)
 	char path[80];
 
 	snprintf(path, sizeof(path), "%s/none", top);
-	finds_dir(path, false, TRUST_ABSENT, "a directory that is not there");
-	finds_dir("/none/at/all", true, TRUST_ABSENT, "none of a path");
+	finds_dir(path, false, TRUST_ABSENT, "a missing directory");
+	finds_dir("/none/at/all", true, TRUST_ABSENT, "a path whose parents are missing");
 	snprintf(path, sizeof(path), "%s/sub", top);
-	finds_dir(path, false, TRUST_FOUND, "one that is");
-	finds_dir(path, true, TRUST_REFUSED, "one that others could change");
+	finds_dir(path, false, TRUST_FOUND, "an existing directory");
+	finds_dir(path, true, TRUST_REFUSED, "a directory that other users could change");
 	snprintf(path, sizeof(path), "%s/file", top);
-	finds_dir(path, false, TRUST_REFUSED, "a file");
+	finds_dir(path, false, TRUST_REFUSED, "a file instead of a directory");
 	snprintf(path, sizeof(path), "%s/link", top);
-	finds_dir(path, false, TRUST_REFUSED, "a link to one");
+	finds_dir(path, false, TRUST_REFUSED, "a link to a directory");
 	finds_dir("relative", false, TRUST_REFUSED, "a relative path");
-	finds_dir("/", true, TRUST_FOUND, "the root");
+	finds_dir("/", true, TRUST_FOUND, "the root directory");
 }
 
 static void
 check_texts(void)
 {
 	finds_text("file", false, TRUST_FOUND, WHY_NONE, "a file");
-	finds_text("none", true, TRUST_ABSENT, WHY_IO, "a file that is not there");
-	finds_text("filelink", false, TRUST_REFUSED, WHY_CONFIG, "a link");
+	finds_text("none", true, TRUST_ABSENT, WHY_IO, "a missing file");
+	finds_text("filelink", false, TRUST_REFUSED, WHY_CONFIG, "a link to a file");
 	finds_text("sub", false, TRUST_REFUSED, WHY_CONFIG, "a directory");
-	finds_text("open", true, TRUST_REFUSED, WHY_CONFIG, "one that others may write");
-	finds_text("open", false, TRUST_FOUND, WHY_NONE, "which is no matter where that is not asked");
-	finds_text("large", false, TRUST_REFUSED, WHY_CONFIG, "one that is too large");
+	finds_text("open", true, TRUST_REFUSED, WHY_CONFIG, "a file that other users may write");
+	finds_text("open", false, TRUST_FOUND, WHY_NONE,
+	    "a file that other users may write, without the strict check");
+	finds_text("large", false, TRUST_REFUSED, WHY_CONFIG, "a file that is too large");
 	if (geteuid() != 0) {
-		skip("a file with two links", "not root");
+		skip("a file with two links", "this test needs root");
 		return;
 	}
-	finds_text("file", true, TRUST_FOUND, WHY_NONE, "a file of root's");
-	finds_text("twice", true, TRUST_REFUSED, WHY_CONFIG, "one with two links");
-	finds_text("twice", false, TRUST_FOUND, WHY_NONE, "which is no matter either");
-	finds_text("program", true, TRUST_REFUSED, WHY_CONFIG, "one that its owner may execute");
-	finds_text("program", false, TRUST_FOUND, WHY_NONE, "nor is that");
+	finds_text("file", true, TRUST_FOUND, WHY_NONE, "a file of root's with one link");
+	finds_text("twice", true, TRUST_REFUSED, WHY_CONFIG, "a file with two links");
+	finds_text("twice", false, TRUST_FOUND, WHY_NONE,
+	    "a file with two links, without the strict check");
+	finds_text("program", true, TRUST_REFUSED, WHY_CONFIG, "a file that its owner may execute");
+	finds_text("program", false, TRUST_FOUND, WHY_NONE,
+	    "a file that its owner may execute, without the strict check");
 }
 
-/* While the file is read. */
+/* Changes during the read. */
 
 static void
 grow(void)
@@ -145,7 +152,7 @@ rewrite(void)
 	put("moving", "other", 0644);
 }
 
-/* The times do not change: the size tells. */
+/* The times stay the same, so only the size differs. */
 static void
 grow_unseen(void)
 {
@@ -176,9 +183,10 @@ reads_meanwhile(void (*what)(void), enum trust_found want, enum why_code code, c
 	put_old("moving", "words");
 	meanwhile = what;
 	is_int(trust_find_text(dir, "moving", "moving", 100, false, &text, &len, &why), want, name);
-	ok(meanwhile == NULL, "%s: it happened", name);
-	ok((text != NULL) == (want == TRUST_FOUND), "%s: no text of two times", name);
-	is_int(why.code, code, "%s: the code", name);
+	ok(meanwhile == NULL, "%s: the change happened", name);
+	ok((text != NULL) == (want == TRUST_FOUND),
+	    "%s: there is no text that mixes two versions", name);
+	is_int(why.code, code, "%s: the code is the expected one", name);
 }
 
 static void
@@ -214,15 +222,18 @@ main(void)
 	    0644);
 	if (linkat(dir, "twice", dir, "second", 0) == -1)
 		return 2;
-	/* /tmp is everybody's, so nothing in it is trusted */
+	/* every user can write in /tmp, so nothing in it is trusted */
 	check_dirs();
 	check_texts();
 	reads_meanwhile(nothing, TRUST_FOUND, WHY_NONE, "a file that stays as it is");
-	reads_meanwhile(grow, TRUST_FAILED, WHY_AGAIN, "one that grows");
-	reads_meanwhile(rewrite, TRUST_FAILED, WHY_AGAIN, "one that is written anew, of the same size");
-	reads_meanwhile(grow_unseen, TRUST_FAILED, WHY_AGAIN, "one of another size and the same time");
-	reads_meanwhile(touch_it, TRUST_FAILED, WHY_AGAIN, "one of another time");
-	reads_meanwhile(take_away, TRUST_FOUND, WHY_NONE, "one that is removed is what it was");
+	reads_meanwhile(grow, TRUST_FAILED, WHY_AGAIN, "a file that grows");
+	reads_meanwhile(rewrite, TRUST_FAILED, WHY_AGAIN,
+	    "a file that is overwritten with the same size");
+	reads_meanwhile(grow_unseen, TRUST_FAILED, WHY_AGAIN,
+	    "a file with another size and the same time");
+	reads_meanwhile(touch_it, TRUST_FAILED, WHY_AGAIN, "a file with another time");
+	reads_meanwhile(take_away, TRUST_FOUND, WHY_NONE,
+	    "a file that is removed is read as it was");
 	tidy();
 	return done_testing();
 }

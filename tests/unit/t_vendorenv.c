@@ -1,4 +1,4 @@
-/* pure/vendorenv.c: a vendor's runtime learns of the granted GPUs and of no others. */
+/* pure/vendorenv.c: a vendor's runtime gets the names of the granted GPUs and of no others. */
 #include "pure/cleanup.h"
 #include "pure/vendorenv.h"
 #include "tap.h"
@@ -15,7 +15,7 @@ static struct gpu gpus[] = {
 };
 static const struct inventory inv = { .gpu = gpus, .gpus = sizeof(gpus) / sizeof(gpus[0]) };
 
-/* The entries for the GPUs at these places, up to -1; or the refusal. */
+/* The entries for the GPUs at these places (the list ends with -1), or the refusal. */
 static const char *
 env(const int *which, unsigned capabilities)
 {
@@ -40,22 +40,36 @@ env(const int *which, unsigned capabilities)
 int
 main(void)
 {
-	is_str(ENV(GPU_CAP_COMPUTE, 0), "NVIDIA_VISIBLE_DEVICES=GPU-1 NVIDIA_DRIVER_CAPABILITIES=compute", "one");
+	is_str(ENV(GPU_CAP_COMPUTE, 0),
+	    "NVIDIA_VISIBLE_DEVICES=GPU-1 NVIDIA_DRIVER_CAPABILITIES=compute",
+	    "one NVIDIA GPU is named");
 	is_str(ENV(GPU_CAP_COMPUTE | GPU_CAP_UTILITY | GPU_CAP_COMPAT32, 0, 1),
-	    "NVIDIA_VISIBLE_DEVICES=GPU-1,GPU-2 NVIDIA_DRIVER_CAPABILITIES=compute,utility,compat32", "two, in their order");
-	is_str(ENV(GPU_CAP_COMPUTE, 2), "AMD_VISIBLE_DEVICES=0x00000000000000ab", "AMD's");
+	    "NVIDIA_VISIBLE_DEVICES=GPU-1,GPU-2 NVIDIA_DRIVER_CAPABILITIES=compute,utility,compat32",
+	    "two NVIDIA GPUs are named in their order");
+	is_str(ENV(GPU_CAP_COMPUTE, 2), "AMD_VISIBLE_DEVICES=0x00000000000000ab",
+	    "an AMD GPU is named");
 	is_str(ENV(GPU_CAP_COMPUTE, 1, 2),
-	    "NVIDIA_VISIBLE_DEVICES=GPU-2 NVIDIA_DRIVER_CAPABILITIES=compute AMD_VISIBLE_DEVICES=0x00000000000000ab", "of both vendors");
-	is_str(ENV(GPU_CAP_COMPUTE, 3), "", "Intel has no such runtime");
-	is_str(ENV(GPU_CAP_COMPUTE, -1), "", "nothing granted, nothing told");
-	ok(strstr(ENV(GPU_CAP_COMPUTE, 4), "has no UUID") != NULL, "without a UUID: refused");
-	ok(strstr(ENV(GPU_CAP_COMPUTE, 5), "part 1:0 can't be named") != NULL, "a MIG instance: refused");
-	ok(strstr(ENV(GPU_CAP_COMPUTE, 6), "part 0 can't be named") != NULL, "a partition, which shares its id: refused");
+	    "NVIDIA_VISIBLE_DEVICES=GPU-2 NVIDIA_DRIVER_CAPABILITIES=compute AMD_VISIBLE_DEVICES=0x00000000000000ab",
+	    "GPUs of both vendors are named");
+	is_str(ENV(GPU_CAP_COMPUTE, 3), "",
+	    "an Intel GPU is not named, because Intel has no such runtime");
+	is_str(ENV(GPU_CAP_COMPUTE, -1), "", "without a grant no GPU is named");
+	ok(strstr(ENV(GPU_CAP_COMPUTE, 4), "has no UUID") != NULL,
+	    "a GPU without a UUID is refused");
+	ok(strstr(ENV(GPU_CAP_COMPUTE, 5), "part 1:0 can't be named") != NULL,
+	    "a MIG instance is refused");
+	ok(strstr(ENV(GPU_CAP_COMPUTE, 6), "part 0 can't be named") != NULL,
+	    "a partition, which shares its GPU's id, is refused");
 	ok(vendor_env_owns("NVIDIA_VISIBLE_DEVICES") && vendor_env_owns("AMD_VISIBLE_DEVICES=all") &&
-	    vendor_env_owns("NVIDIA_DRIVER_CAPABILITIES="), "whose variables these are");
-	ok(!vendor_env_owns("NVIDIA_VISIBLE_DEVICESX=1") && !vendor_env_owns("") && !vendor_env_owns("NVIDIA"), "and no others");
+	    vendor_env_owns("NVIDIA_DRIVER_CAPABILITIES="),
+	    "the variables that gpuhelper sets are recognised");
+	ok(!vendor_env_owns("NVIDIA_VISIBLE_DEVICESX=1") && !vendor_env_owns("") &&
+	    !vendor_env_owns("NVIDIA"),
+	    "other variables are not");
 	ok(vendor_env_asks("AMD_VISIBLE_DEVICES=all") && vendor_env_asks("NVIDIA_MIG_CONFIG_DEVICES=all") &&
-	    vendor_env_asks("NVIDIA_IMEX_CHANNELS") && vendor_env_asks("DOCKER_RESOURCE_GPU=0"), "what such a runtime reads besides");
-	ok(!vendor_env_asks("NVIDIA_CTK_LIBCUDA_DIR=/usr/lib") && !vendor_env_asks("NVIDIA_GDSX=1"), "and what it does not");
+	    vendor_env_asks("NVIDIA_IMEX_CHANNELS") && vendor_env_asks("DOCKER_RESOURCE_GPU=0"),
+	    "the other variables that such a runtime reads are recognised");
+	ok(!vendor_env_asks("NVIDIA_CTK_LIBCUDA_DIR=/usr/lib") && !vendor_env_asks("NVIDIA_GDSX=1"),
+	    "variables that it does not read are not");
 	return done_testing();
 }

@@ -1,4 +1,7 @@
-/* gpuhelper-judge's verdict is read back as written; what the helper accepts of it (pure/verdict.h). */
+/*
+ * gpuhelper-judge's verdict is read back as it was written; and what the helper accepts of it
+ * (pure/verdict.h).
+ */
 #include <stdio.h>
 
 #include "judge/decide.h"
@@ -19,7 +22,7 @@ one_of(unsigned n)
 #define CALLER (&model_ids[1])
 #define CLAIM (&model_ids[2])
 
-/* The judge's answer to a request, as bytes that the caller frees; NULL: it refuses. */
+/* The judge's answer to a request as bytes, or NULL if it refuses. The caller frees the bytes. */
 static char *
 said_of(const char *gpus, const char *folders, const struct identity *id, struct why *why)
 {
@@ -35,7 +38,7 @@ said_of(const char *gpus, const char *folders, const struct identity *id, struct
 	ok(lines_finish(&ask), "the question is written");
 	ask = (struct lines){ .at = question.p, .end = question.p + question.len };
 	grant_ask_lines(&ask, &heard);
-	if (ok(lines_finish(&ask), "  and read") && decide_ask(&heard, &v, why) == 0) {
+	if (ok(lines_finish(&ask), "  the question is read") && decide_ask(&heard, &v, why) == 0) {
 		verdict_lines(&t, &v);
 		said = lines_finish(&t) ? buf_take(&b) : NULL;
 	}
@@ -67,17 +70,23 @@ test_truth(void)
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		autofree char *said = said_of(t[i].gpus, t[i].folders, t[i].id, &why);
 
-		is_str(said != NULL ? said : why.text, t[i].said, "what the judge says of a request");
+		is_str(said != NULL ? said : why.text, t[i].said,
+		    "the judge's verdict on the request is the expected one");
 		if (said == NULL)
 			continue;
-		ok(model_take(said, strlen(said), &policies, t[i].id, &d, &why) && model_may_have(&d, t[i].id), "  and is taken: %s", why.text);
+		ok(model_take(said, strlen(said), &policies, t[i].id, &d, &why) &&
+		    model_may_have(&d, t[i].id),
+		    "  the verdict is accepted: %s", why.text);
 		decision_free(&d);
 	}
-	ok(said_of(NULL, "/srv/late", CALLER, &why) == NULL && strstr(why.text, "is broken") != NULL, "past a broken policy it says nothing");
-	ok(said_of("none", "/srv/nowhere", CALLER, &why) == NULL && why.code == WHY_CONFIG, "nor of what no policy before it gives");
+	ok(said_of(NULL, "/srv/late", CALLER, &why) == NULL &&
+	    strstr(why.text, "is broken") != NULL,
+	    "the judge gives no verdict beyond a broken policy");
+	ok(said_of("none", "/srv/nowhere", CALLER, &why) == NULL && why.code == WHY_CONFIG,
+	    "the judge gives no verdict for a folder that no policy before the broken one gives");
 }
 
-/* A correct verdict, checked against another host and caller. */
+/* Checks a correct verdict with another host or caller. */
 static void
 is_taken(const char *said, const struct verdict_bounds *b, const char *why_not, const char *what)
 {
@@ -90,7 +99,7 @@ is_taken(const char *said, const struct verdict_bounds *b, const char *why_not, 
 	decision_free(&d);
 }
 
-/* What the helper knows by itself, although the judge may say something else. */
+/* Limits that the helper knows itself, whatever the judge says. */
 static void
 test_bounds(void)
 {
@@ -103,87 +112,141 @@ test_bounds(void)
 
 	is_taken(nvidia, &b, NULL, "two GPUs to choose from");
 	b.cuda_visible = "0";
-	is_taken(nvidia, &b, "outside the worker's bound", "of which the worker has one");
-	is_taken("verdict 0\ngpus 0 1 1 0\nend\n", &b, NULL, "that one");
+	is_taken(nvidia, &b, "outside the worker's bound",
+	    "two GPUs to choose from, of which the worker has one");
+	is_taken("verdict 0\ngpus 0 1 1 0\nend\n", &b, NULL, "the GPU that the worker has");
 	b.cuda_visible = "";
-	is_taken("verdict 0\ngpus 0 1 1 0\nend\n", &b, "outside the worker's bound", "a worker that has none");
-	is_taken(amd, &b, NULL, "but of whose AMD GPUs nothing is known");
+	is_taken("verdict 0\ngpus 0 1 1 0\nend\n", &b, "outside the worker's bound",
+	    "a GPU for a worker that has no NVIDIA GPU");
+	is_taken(amd, &b, NULL, "an AMD GPU for a worker whose AMD GPUs are not bound");
 	b.cuda_visible = "?";
-	is_taken(nvidia, &b, "neither a number nor a whole UUID", "a bound that is none");
+	is_taken(nvidia, &b, "neither a number nor a whole UUID", "a malformed bound");
 	b.cuda_visible = NULL;
 	b.vendors = 0;
-	is_taken(nvidia, &b, "GPUs of a vendor that was not looked for", "a host that can't be seen");
-	is_taken("verdict 0\nfolder 0 no -\nend\n", &b, NULL, "its folders can");
+	is_taken(nvidia, &b, "GPUs of a vendor that was not looked for",
+	    "a GPU of a host that was not looked at");
+	is_taken("verdict 0\nfolder 0 no -\nend\n", &b, NULL,
+	    "a folder of a host that was not looked at");
 	b.vendors = 1U << GPU_NVIDIA;
-	is_taken(amd, &b, "GPUs of a vendor that was not looked for", "a vendor that nobody has looked for");
+	is_taken(amd, &b, "GPUs of a vendor that was not looked for",
+	    "a GPU of a vendor that was not looked for");
 	b.vendors = GPUS_ALL;
 	refuse(&faulty.fault[GPU_AMD], WHY_IO, "amdkfd is broken");
 	b.inventory = &faulty;
-	is_taken(amd, &b, "amdkfd is broken", "a vendor with a fault");
+	is_taken(amd, &b, "amdkfd is broken", "a GPU of a vendor with a fault");
 	b.inventory = &model_host;
 	b.who = &rootless;
-	is_taken(nvidia, &b, "without a device cgroup", "a GPU alone, where nothing holds a container to it");
-	is_taken(amd, &b, "gives every AMD GPU or none", "one of AMD's GPUs there");
+	is_taken(nvidia, &b, "without a device cgroup", "an exclusive GPU without a device cgroup");
+	is_taken(amd, &b, "gives every AMD GPU or none",
+	    "one of several AMD GPUs without a device cgroup");
 	b.settings = &lax;
-	is_taken(nvidia, &b, NULL, "where root allows that");
+	is_taken(nvidia, &b, NULL, "an exclusive GPU without a device cgroup, if root allows it");
 	b.policies = &few;
 	is_taken("verdict 4\nend\n", &b, "no such policy", "a policy beyond the last");
 	b.policies = &policies;
 	b.who = &stranger;
-	is_taken(nvidia, &b, "is not among its callers", "another user");
+	is_taken(nvidia, &b, "is not among its callers", "a policy that does not name the user");
 }
 
-/* What a judge that a request has taken over could say; the last one is a control. */
+/* False verdicts from a judge that a request has taken over. The last case is a control. */
 static void
 test_lies(void)
 {
 	static const struct {
 		const char *said, *what;
 		const struct identity *id;
-		const char *why;	/* NULL: it is no verdict */
+		const char *why;	/* NULL: it is not parsed as a verdict */
 	} t[] = {
-		{ "verdict 2\nfolder 0 no -\nend\n", "another user's policy", CALLER, "not among its callers" },
-		{ "verdict 1\nfolder 0 yes -\nend\n", "a policy for a token, without one", CALLER, "the container brought none" },
-		{ "verdict 1\nfolder 0 yes -\nend\n", "a policy for a token, by a claim", CLAIM, "a claim is none" },
-		{ "verdict 3\nfolder 0 no -\nend\n", "a policy of another issuer's tokens", TOKEN, "it takes tokens of issuer" },
+		{ "verdict 2\nfolder 0 no -\nend\n",
+		    "another user's policy", CALLER, "not among its callers" },
+		{ "verdict 1\nfolder 0 yes -\nend\n",
+		    "a policy that requires a token, without a token", CALLER,
+		    "the container brought none" },
+		{ "verdict 1\nfolder 0 yes -\nend\n",
+		    "a policy that requires a token, with a claim", CLAIM, "a claim is none" },
+		{ "verdict 3\nfolder 0 no -\nend\n",
+		    "a policy for another issuer's tokens", TOKEN, "it takes tokens of issuer" },
 		{ "verdict 4\nend\n", "a broken policy", CALLER, "it passes over a broken policy" },
-		{ "verdict 5\nfolder 0 no -\nend\n", "past a broken policy", CALLER, "it passes over a broken policy" },
-		{ "verdict 6\nend\n", "a policy that is none", CALLER, "it passes over a broken policy" },
-		{ "verdict 4294967295\nend\n", "the last number there is", CALLER, "it passes over a broken policy" },
-		{ "verdict 0\ngpus 2 1 1 0\nend\n", "a rule that is none", CALLER, "GPUs by a rule that does not exist" },
-		{ "verdict 0\ngpus 0 1 1 2\nend\n", "a GPU that the rule does not name", CALLER, "a GPU that the rule does not give" },
-		{ "verdict 0\ngpus 0 1 1 3\nend\n", "one that is unusable", CALLER, "a GPU that the rule does not give" },
-		{ "verdict 0\ngpus 0 1 1 4\nend\n", "another vendor's", CALLER, "a GPU that the rule does not give" },
-		{ "verdict 0\ngpus 1 1 1 5\nend\n", "an integrated one", CALLER, "a GPU that the rule does not give" },
-		{ "verdict 0\ngpus 0 1 1 6\nend\n", "one that is none", CALLER, "a GPU that does not exist, or one twice" },
-		{ "verdict 0\ngpus 0 1 1 4294967295\nend\n", "the last number there is", CALLER, "a GPU that does not exist" },
-		{ "verdict 0\ngpus 0 3 2 0 1\nend\n", "more than the rule's count", CALLER, "more or fewer GPUs" },
-		{ "verdict 0\ngpus 0 2 2 0 1\ngpus 0 1 1 0\nend\n", "more, in two parts", CALLER, "more or fewer GPUs" },
-		{ "verdict 0\ngpus 0 4294967295 2 0 1\nend\n", "so many that they overflow", CALLER, "more or fewer GPUs" },
-		{ "verdict 0\ngpus 0 2 2 0 1\ngpus 0 4294967295 1 0\nend\n", "so many that the sum does", CALLER, "more or fewer GPUs" },
-		{ "verdict 0\ngpus 0 2 1 0\nend\n", "more than there are candidates", CALLER, "more or fewer GPUs" },
-		{ "verdict 0\ngpus 0 2 2 0 0\nend\n", "one twice", CALLER, "a GPU that does not exist, or one twice" },
-		{ "verdict 0\ngpus 0 0 1 0\nend\n", "none of one", CALLER, "more or fewer GPUs" },
-		{ "verdict 0\ngpus 0 1 65 0\nend\n", "more candidates than there is room for", CALLER, NULL },
-		{ "verdict 0\nfolder 3 no -\nend\n", "a folder by a rule that does not exist", CALLER, "a folder by a rule that does not exist" },
-		{ "verdict 0\nfolder 0 yes -\nend\n", "rw where the rule says ro", CALLER, "rw for a folder" },
-		{ "verdict 0\nfolder 0 no /srv/data/x\nend\n", "beneath one whose subfolders are not given", CALLER, "a folder that the rule does not give" },
-		{ "verdict 0\nfolder 0 no /srv\nend\n", "what is above it", CALLER, "a folder that the rule does not give" },
-		{ "verdict 0\nfolder 1 yes /srv/out/../other\nend\n", "around it", CALLER, "a folder that the rule does not give" },
-		{ "verdict 0\nfolder 1 yes /srv/out/..\nend\n", "up from it", CALLER, "a folder that the rule does not give" },
-		{ "verdict 0\nfolder 1 yes /srv/out//x\nend\n", "another spelling", CALLER, "a folder that the rule does not give" },
-		{ "verdict 0\nfolder 1 yes /srv/outside\nend\n", "one whose name begins as its name", CALLER, "a folder that the rule does not give" },
-		{ "verdict 0\nfolder 1 yes /srv/out/*\nend\n", "a pattern of the judge's own", CALLER, "a folder that the rule does not give" },
-		{ "verdict 0\nfolder 2 no /srv/sets/*\nend\n", "a wider pattern", CALLER, "a folder that the rule does not give" },
-		{ "verdict 0\nfolder 2 no /srv/sets/a/b\nend\n", "beneath what the pattern names", CALLER, "a folder that the rule does not give" },
-		{ "verdict 0\nfolder 2 no /srv/sets/b\nend\n", "what it does not name", CALLER, "a folder that the rule does not give" },
-		{ "verdict 0\nfolder 1 no relative\nend\n", "a path from nowhere", CALLER, "a folder that the rule does not give" },
-		{ "verdict 0\nfolder 1 no /etc/shadow\nend\n", "another file", CALLER, "a folder that the rule does not give" },
-		{ "verdict 0\n", "without its end", CALLER, NULL },
-		{ "verdict 0\nend\nend\n", "with two", CALLER, NULL },
-		{ "verdict 0\nfolder 1 no -\ngpus 0 1 1 0\nend\n", "in another order", CALLER, NULL },
-		{ "verdict -1\nend\n", "no number", CALLER, NULL },
-		{ "verdict 00\nend\n", "another spelling of one", CALLER, NULL },
+		{ "verdict 5\nfolder 0 no -\nend\n",
+		    "a policy after a broken one", CALLER, "it passes over a broken policy" },
+		{ "verdict 6\nend\n",
+		    "a policy that does not exist", CALLER, "it passes over a broken policy" },
+		{ "verdict 4294967295\nend\n",
+		    "the greatest number as a policy", CALLER, "it passes over a broken policy" },
+		{ "verdict 0\ngpus 2 1 1 0\nend\n",
+		    "a rule that does not exist", CALLER, "GPUs by a rule that does not exist" },
+		{ "verdict 0\ngpus 0 1 1 2\nend\n",
+		    "a GPU that the rule does not name", CALLER,
+		    "a GPU that the rule does not give" },
+		{ "verdict 0\ngpus 0 1 1 3\nend\n",
+		    "an unusable GPU", CALLER, "a GPU that the rule does not give" },
+		{ "verdict 0\ngpus 0 1 1 4\nend\n",
+		    "another vendor's GPU", CALLER, "a GPU that the rule does not give" },
+		{ "verdict 0\ngpus 1 1 1 5\nend\n",
+		    "an integrated GPU", CALLER, "a GPU that the rule does not give" },
+		{ "verdict 0\ngpus 0 1 1 6\nend\n",
+		    "a GPU that does not exist", CALLER,
+		    "a GPU that does not exist, or one twice" },
+		{ "verdict 0\ngpus 0 1 1 4294967295\nend\n",
+		    "the greatest number as a GPU", CALLER, "a GPU that does not exist" },
+		{ "verdict 0\ngpus 0 3 2 0 1\nend\n",
+		    "more GPUs than the rule's count", CALLER, "more or fewer GPUs" },
+		{ "verdict 0\ngpus 0 2 2 0 1\ngpus 0 1 1 0\nend\n",
+		    "more GPUs than the rule's count, in two parts", CALLER, "more or fewer GPUs" },
+		{ "verdict 0\ngpus 0 4294967295 2 0 1\nend\n",
+		    "a count that overflows", CALLER, "more or fewer GPUs" },
+		{ "verdict 0\ngpus 0 2 2 0 1\ngpus 0 4294967295 1 0\nend\n",
+		    "counts whose sum overflows", CALLER, "more or fewer GPUs" },
+		{ "verdict 0\ngpus 0 2 1 0\nend\n",
+		    "a higher count than candidates", CALLER, "more or fewer GPUs" },
+		{ "verdict 0\ngpus 0 2 2 0 0\nend\n",
+		    "a candidate that is named twice", CALLER,
+		    "a GPU that does not exist, or one twice" },
+		{ "verdict 0\ngpus 0 0 1 0\nend\n", "a count of 0", CALLER, "more or fewer GPUs" },
+		{ "verdict 0\ngpus 0 1 65 0\nend\n", "too many candidates", CALLER, NULL },
+		{ "verdict 0\nfolder 3 no -\nend\n",
+		    "a folder rule that does not exist", CALLER,
+		    "a folder by a rule that does not exist" },
+		{ "verdict 0\nfolder 0 yes -\nend\n",
+		    "rw for a folder that the rule gives read-only", CALLER, "rw for a folder" },
+		{ "verdict 0\nfolder 0 no /srv/data/x\nend\n",
+		    "a folder beneath one without subfolders", CALLER,
+		    "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 0 no /srv\nend\n",
+		    "a folder above the rule's", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 yes /srv/out/../other\nend\n",
+		    "a path that leads out of the rule's folder", CALLER,
+		    "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 yes /srv/out/..\nend\n",
+		    "a path that leads up from the rule's folder", CALLER,
+		    "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 yes /srv/out//x\nend\n",
+		    "another spelling of the path", CALLER,
+		    "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 yes /srv/outside\nend\n",
+		    "a folder whose name only begins like the rule's", CALLER,
+		    "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 yes /srv/out/*\nend\n",
+		    "a pattern that the judge made", CALLER,
+		    "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 2 no /srv/sets/*\nend\n",
+		    "a wider pattern than the rule's", CALLER,
+		    "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 2 no /srv/sets/a/b\nend\n",
+		    "a folder beneath one that matches the pattern", CALLER,
+		    "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 2 no /srv/sets/b\nend\n",
+		    "a folder that does not match the pattern", CALLER,
+		    "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 no relative\nend\n",
+		    "a relative path", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\nfolder 1 no /etc/shadow\nend\n",
+		    "another file", CALLER, "a folder that the rule does not give" },
+		{ "verdict 0\n", "no end", CALLER, NULL },
+		{ "verdict 0\nend\nend\n", "two ends", CALLER, NULL },
+		{ "verdict 0\nfolder 1 no -\ngpus 0 1 1 0\nend\n", "another order", CALLER, NULL },
+		{ "verdict -1\nend\n", "a negative number", CALLER, NULL },
+		{ "verdict 00\nend\n", "a number with a leading zero", CALLER, NULL },
 	};
 	struct why why;
 	struct decision d;
@@ -191,14 +254,16 @@ test_lies(void)
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		ok(!model_take(t[i].said, strlen(t[i].said), &policies, t[i].id, &d, &why) && d.verdict != VERDICT_GRANT &&
-		    strstr(why.text, t[i].why != NULL ? t[i].why : "no verdict") != NULL, "a lie: %s: %s", t[i].what, why.text);
+		    strstr(why.text, t[i].why != NULL ? t[i].why : "no verdict") != NULL,
+		    "this verdict is refused: %s: %s", t[i].what, why.text);
 		decision_free(&d);
 	}
-	ok(model_take("verdict 0\nend\n", 14, &policies, CALLER, &d, &why), "control: nothing of a policy is no lie");
+	ok(model_take("verdict 0\nend\n", 14, &policies, CALLER, &d, &why),
+	    "control: a verdict that gives nothing of a policy is accepted");
 	decision_free(&d);
 }
 
-/* A verdict with random changes to numbers and words: whatever is accepted gives no more than the policies. */
+/* Verdicts with random numbers and words: an accepted verdict gives no more than the policies. */
 static void
 test_random(void)
 {
@@ -231,13 +296,14 @@ test_random(void)
 		}
 		decision_free(&d);
 	}
-	ok(taken > 1000 && wrong == 0, "of %u verdicts %zu are taken, and %zu of these give too much", n, taken, wrong);
+	ok(taken > 1000 && wrong == 0,
+	    "of %u verdicts %zu are accepted, and %zu of these give too much", n, taken, wrong);
 }
 
 int
 main(void)
 {
-	if (!ok(model_policies(&policies), "the policies parse"))
+	if (!ok(model_policies(&policies), "the policies are parsed"))
 		return done_testing();
 	test_truth();
 	test_bounds();

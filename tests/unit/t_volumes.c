@@ -1,6 +1,6 @@
 /*
- * user/volumes.c: a volume counts only for a user who, beside root, is the only one to change where it leads. The test
- * makes directories and links of several owners, so it has to be root.
+ * user/volumes.c: a volume counts only for a user who, apart from root, is the only one who can
+ * change where it leads. The test makes directories and links of several owners, so it needs root.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -34,7 +34,10 @@ make_link(const char *name, uid_t owner, const char *target)
 		exit(2);
 }
 
-/* The volume TOP/NAME leads to TOP/WANT for this user; NULL: it does not count. */
+/*
+ * Checks that the volume TOP/NAME leads to TOP/WANT for this user; with NULL, that it does not
+ * count.
+ */
 static void
 leads(const char *name, uid_t caller, const char *want, const char *what)
 {
@@ -44,12 +47,13 @@ leads(const char *name, uid_t caller, const char *want, const char *what)
 
 	snprintf(volume, sizeof(volume), "%s/%s", top, name);
 	if (volume_resolve(volume, caller, &found, &why) == -1) {
-		if (!ok(want == NULL && found == NULL && why.text[0] != '\0', "%s: does not count", what))
+		if (!ok(want == NULL && found == NULL && why.text[0] != '\0',
+		    "%s does not count", what))
 			printf("# %s\n", why.text);
 		return;
 	}
 	snprintf(real, sizeof(real), "%s/%s", top, want != NULL ? want : "(nothing)");
-	is_str(found, real, "%s: counts", what);
+	is_str(found, real, "%s counts", what);
 }
 
 static void
@@ -66,21 +70,23 @@ directories(void)
 	make("anna/store", ANNA, 0700);
 	make("anna/shared", ANNA, 0777);
 	make("anna/roots", ROOT, 0755);
-	leads("roots/store", ROOT, "roots/store", "root's directory, for root");
-	leads("roots/store", ANNA, "roots/store", "root's directory, for a user");
-	leads("roots//./store/", ROOT, "roots/store", "another spelling of it");
-	leads("roots/nothing", ROOT, NULL, "a directory that is not there");
+	leads("roots/store", ROOT, "roots/store", "root's directory, for root,");
+	leads("roots/store", ANNA, "roots/store", "root's directory, for a user,");
+	leads("roots//./store/", ROOT, "roots/store", "root's directory in another spelling");
+	leads("roots/nothing", ROOT, NULL, "a missing directory");
 	leads("group/store", ROOT, NULL, "a directory in one that a group may write");
 	leads("sticky/root", ROOT, "sticky/root", "root's directory in a sticky one");
-	leads("sticky/bert", ROOT, NULL, "a user's directory in a sticky one, for root");
-	leads("sticky/bert", ANNA, NULL, "and for another user");
-	leads("sticky/bert", BERT, "sticky/bert", "and for that user");
-	leads("anna/store", ANNA, "anna/store", "a user's storage, for that user");
-	leads("anna/store", ROOT, NULL, "and for root");
-	leads("anna/store", BERT, NULL, "and for another user");
-	leads("anna/roots", ROOT, NULL, "root's directory in a user's, for root");
-	leads("anna/shared", ANNA, "anna/shared", "a directory that a user let others write, for that user");
-	leads("anna/shared", BERT, NULL, "and for one of the others");
+	leads("sticky/bert", ROOT, NULL, "a user's directory in a sticky one, for root,");
+	leads("sticky/bert", ANNA, NULL, "a user's directory in a sticky one, for another user,");
+	leads("sticky/bert", BERT, "sticky/bert",
+	    "a user's directory in a sticky one, for its owner,");
+	leads("anna/store", ANNA, "anna/store", "a user's storage, for its owner,");
+	leads("anna/store", ROOT, NULL, "a user's storage, for root,");
+	leads("anna/store", BERT, NULL, "a user's storage, for another user,");
+	leads("anna/roots", ROOT, NULL, "root's directory in a user's, for root,");
+	leads("anna/shared", ANNA, "anna/shared",
+	    "a directory that others may write, for its owner,");
+	leads("anna/shared", BERT, NULL, "a directory that others may write, for another user,");
 }
 
 static void
@@ -97,14 +103,18 @@ links(void)
 	make("bert", BERT, 0755);
 	make("bert/own", BERT, 0700);
 	leads("to-roots/store", ROOT, "roots/store", "root's link to root's directory");
-	leads("anna/to-roots", ROOT, NULL, "a user's link to root's directory, for root");
-	leads("anna/to-roots", BERT, NULL, "and for another user");
-	leads("anna/to-roots/store", ANNA, "roots/store", "and for that user");
-	leads("anna/to-bert", BERT, NULL, "a user's link to another user's directory, for the other");
-	leads("anna/to-bert/own", BERT, NULL, "and a directory in there");
-	leads("anna/to-bert", ANNA, NULL, "and for the link's owner");
-	leads("roots-to-anna", ANNA, "anna/store", "root's link to a user's storage, for that user");
-	leads("roots-to-anna", ROOT, NULL, "and for root");
+	leads("anna/to-roots", ROOT, NULL, "a user's link to root's directory, for root,");
+	leads("anna/to-roots", BERT, NULL, "a user's link to root's directory, for another user,");
+	leads("anna/to-roots/store", ANNA, "roots/store",
+	    "a user's link to root's directory, for its owner,");
+	leads("anna/to-bert", BERT, NULL,
+	    "a user's link to another user's directory, for the other,");
+	leads("anna/to-bert/own", BERT, NULL, "a directory beneath such a link, for the other,");
+	leads("anna/to-bert", ANNA, NULL,
+	    "a user's link to another user's directory, for the link's owner,");
+	leads("roots-to-anna", ANNA, "anna/store",
+	    "root's link to a user's storage, for that user,");
+	leads("roots-to-anna", ROOT, NULL, "root's link to a user's storage, for root,");
 	leads("circle", ROOT, NULL, "a link to itself");
 }
 
@@ -117,17 +127,17 @@ settings_of_two(void)
 	snprintf(anna, sizeof(anna), "%s/anna/to-roots", top);
 	snprintf(roots, sizeof(roots), "%s/group", top);
 	snprintf(path, sizeof(path), "%s/roots/store", top);
-	ok(volumes_have(&s, path, ANNA), "of several volumes one that counts is enough");
-	ok(!volumes_have(&s, path, ROOT), "and none counts for root");
+	ok(volumes_have(&s, path, ANNA), "of several volumes, one that counts is enough");
+	ok(!volumes_have(&s, path, ROOT), "for root, none of the volumes counts");
 	snprintf(path, sizeof(path), "%s/roots", top);
-	ok(!volumes_have(&s, path, ANNA), "the volume itself is no root filesystem");
+	ok(!volumes_have(&s, path, ANNA), "the volume itself is not accepted as a root filesystem");
 }
 
 int
 main(void)
 {
 	if (geteuid() != 0)
-		skip_all("needs root: it makes files of several owners");
+		skip_all("this test needs root: it makes files of several owners");
 	if (mkdtemp(top) == NULL || chmod(top, 0755) == -1 || (dir = open(top, O_RDONLY | O_DIRECTORY)) == -1)
 		exit(2);
 	directories();

@@ -1,6 +1,6 @@
 /*
- * host/walk.c: visits each process once, in a different order each time, also processes that start meanwhile; reports
- * waits.
+ * host/walk.c: visits each process once, in another order each time, and also processes that start
+ * during the walk. It reports whether it had to wait.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ count(const pid_t *v, size_t n, pid_t pid)
 	return found;
 }
 
-/* Everything that a walk visits; another child starts when it has visited the first one. */
+/* Returns everything that a walk visits. After the first visit another child starts. */
 static size_t
 walk_all(pid_t *order, pid_t *late)
 {
@@ -59,11 +59,11 @@ walk_all(pid_t *order, pid_t *late)
 		if (n == 1)
 			*late = begin_child();
 	}
-	ok(!w.failed, "/proc can be read");
+	ok(!w.failed, "/proc is read");
 	return n;
 }
 
-/* Only the children, in the order of the visits. */
+/* The children alone, in the order of the visits. */
 static void
 order_of_children(const pid_t *order, size_t n, pid_t out[CHILDREN])
 {
@@ -86,16 +86,17 @@ test_all_are_met(void)
 	n = walk_all(order, &late);
 	for (i = 0; i < CHILDREN; i++)
 		once += count(order, n, child[i]) == 1;
-	is_int(once, CHILDREN, "each process is met once");
-	is_int(count(order, n, getpid()), 1, "who walks is one of them");
-	is_int(count(order, n, late), 1, "one that begins during the walk is met, too");
+	is_int(once, CHILDREN, "each process is visited once");
+	is_int(count(order, n, getpid()), 1, "the walking process itself is visited");
+	is_int(count(order, n, late), 1, "a process that starts during the walk is visited");
 	end_child(late);
 	order_of_children(order, n, first);
 	n = walk_all(order, &late);
 	end_child(late);
 	order_of_children(order, n, second);
-	/* two equal orders of 24 by chance are as good as impossible */
-	ok(memcmp(first, second, sizeof(first)) != 0 && memcmp(first, child, sizeof(first)) != 0, "in another order each time");
+	/* two equal orders of 24 by chance are practically impossible */
+	ok(memcmp(first, second, sizeof(first)) != 0 && memcmp(first, child, sizeof(first)) != 0,
+	    "each walk has another order");
 }
 
 static void
@@ -116,7 +117,7 @@ test_waits_show(void)
 		if (w.kept_waiting == 0)
 			break;
 	}
-	ok(tries < 50, "a walk that nobody keeps waiting says so, at the %u. try", tries + 1);
+	ok(tries < 50, "a walk without waits reports none, at attempt %u", tries + 1);
 	{
 		autowalk struct walk w;
 
@@ -127,7 +128,7 @@ test_waits_show(void)
 				nanosleep(&moment, NULL);
 				slow = met;
 			}
-		ok(slow != 0 && w.kept_waiting != 0, "one that had to wait says so");
+		ok(slow != 0 && w.kept_waiting != 0, "a walk that had to wait reports it");
 	}
 }
 
@@ -139,12 +140,13 @@ test_no_end(void)
 	pid_t more[64];
 	size_t n = 0, i;
 
-	/* as soon as the last one was visited, another one starts */
+	/* each time the last process was visited, another one starts */
 	walk_begin(&w);
 	while (walk_next(&w, pid))
 		if (w.next == w.pids && n < 64)
 			more[n++] = begin_child();
-	ok(n >= 3 && n < 64 && w.kept_waiting != 0, "a walk that new processes would never let end ends, and counts as one that waited: %zu", n);
+	ok(n >= 3 && n < 64 && w.kept_waiting != 0,
+	    "a walk ends although new processes keep starting, and reports a wait: %zu", n);
 	for (i = 0; i < n; i++)
 		end_child(more[i]);
 }

@@ -1,4 +1,4 @@
-/* pure/way.c: whether a path leads through a folder that somebody else may write. */
+/* pure/way.c: whether a path leads through a folder that another container may write. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,19 +23,26 @@ test_passes(void)
 		bool passes;
 		const char *what;
 	} t[] = {
-		{ "/srv/a/b", { "8:1 /srv/a/b", "8:1 /srv/a" }, "/srv/a", "8:1 /srv/a", true, "a folder in it" },
-		{ "/srv/a/b/c", { "8:1 /srv/a/b/c", "8:1 /srv/a/b" }, "/srv/a", "8:1 /srv/a", true, "deep in it" },
+		{ "/srv/a/b", { "8:1 /srv/a/b", "8:1 /srv/a" }, "/srv/a", "8:1 /srv/a", true,
+		    "a folder in it" },
+		{ "/srv/a/b/c", { "8:1 /srv/a/b/c", "8:1 /srv/a/b" }, "/srv/a", "8:1 /srv/a", true,
+		    "a folder deep in it" },
 		{ "/srv/a", { "8:1 /srv/a", "8:1 /srv" }, "/srv/a", "8:1 /srv/a", false, "the folder itself" },
-		{ "/srv", { "8:1 /srv", "8:1 /" }, "/srv/a", "8:1 /srv/a", false, "one above it" },
-		{ "/srv/ab", { "8:1 /srv/ab", "8:1 /srv" }, "/srv/a", "8:1 /srv/a", false, "one whose name begins alike" },
-		{ "/data/b", { "8:1 /srv/a/b", "8:1 /srv/a" }, "/srv/a", "8:1 /srv/a", true, "by a bind mount above it" },
+		{ "/srv", { "8:1 /srv", "8:1 /" }, "/srv/a", "8:1 /srv/a", false,
+		    "a folder above it" },
+		{ "/srv/ab", { "8:1 /srv/ab", "8:1 /srv" }, "/srv/a", "8:1 /srv/a", false,
+		    "a folder whose name only begins like its name" },
+		{ "/data/b", { "8:1 /srv/a/b", "8:1 /srv/a" }, "/srv/a", "8:1 /srv/a", true,
+		    "a folder through a bind mount above it" },
 		{ "/data", { "8:1 /srv/a/b", "8:1 /" }, "/srv/a", "8:1 /srv/a", false,
-		    "a bind mount of a folder in it, which cannot be moved from there" },
+		    "a bind mount of a folder in it, which cannot be moved there" },
 		{ "/srv/a/b/c", { "8:2 /c", "8:2 /", "8:1 /srv/a" }, "/data", "8:1 /srv/a", true,
-		    "on a mount of its own in it, by another path" },
-		{ "/srv/a/b/c", { "8:2 /c", "8:2 /", "8:1 /srv/a" }, "/data", "8:3 /srv/a", false, "another file system" },
-		{ "/srv/a/b", { "8:11 /srv/a/b", "8:11 /srv/a" }, "/data", "8:1 /srv/a", false, "one whose number begins alike" },
-		{ "/x/b", { "0:5 /b", "0:5 /" }, "/", "0:5 /", true, "all of it" },
+		    "a folder on a mount inside it, by another path" },
+		{ "/srv/a/b/c", { "8:2 /c", "8:2 /", "8:1 /srv/a" }, "/data", "8:3 /srv/a", false,
+		    "a folder on another file system" },
+		{ "/srv/a/b", { "8:11 /srv/a/b", "8:11 /srv/a" }, "/data", "8:1 /srv/a", false,
+		    "a file system whose number only begins like its number" },
+		{ "/x/b", { "0:5 /b", "0:5 /" }, "/", "0:5 /", true, "a whole file system" },
 	};
 	size_t i;
 
@@ -43,7 +50,9 @@ test_passes(void)
 		const char *const place[] = { t[i].place, NULL };
 		struct way w = way_of(t[i].path, t[i].at), through = way_of(t[i].through, place);
 
-		ok(way_passes(&w, &through) == t[i].passes, "%s: %s and %s", t[i].what, t[i].path, t[i].through);
+		ok(way_passes(&w, &through) == t[i].passes,
+		    "whether the way leads through: %s: %s and %s", t[i].what, t[i].path,
+		    t[i].through);
 		way_free(&w);
 		way_free(&through);
 	}
@@ -65,8 +74,9 @@ test_lies_in(void)
 		const char *const one[] = { t[i].one, NULL }, *const other[] = { t[i].other, NULL };
 		struct way w = way_of("/x", one), o = way_of("/y", other), none = { 0 };
 
-		ok(way_lies_in(&w, &o) == t[i].lies, "%s in %s", t[i].one, t[i].other);
-		ok(!way_lies_in(&w, &none) && !way_lies_in(&none, &o), "  and nothing in nothing");
+		ok(way_lies_in(&w, &o) == t[i].lies, "whether %s lies in %s", t[i].one, t[i].other);
+		ok(!way_lies_in(&w, &none) && !way_lies_in(&none, &o),
+		    "  a way without places lies in none, and none lies in it");
 		way_free(&w);
 		way_free(&o);
 	}
@@ -83,7 +93,8 @@ test_same(void)
 
 	others[4].writable = false;
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		ok(way_same(&w, &others[i]) == (i == 0) && way_same(&others[i], &w) == (i == 0), "the same or not: %zu", i);
+		ok(way_same(&w, &others[i]) == (i == 0) && way_same(&others[i], &w) == (i == 0),
+		    "whether two ways are the same: %zu", i);
 		way_free(&others[i]);
 	}
 	way_free(&w);
@@ -121,24 +132,24 @@ test_text(void)
 	char *text = written(&w);
 	size_t i;
 
-	is_str(text, "way /srv/x%20y yes 8:1%20/srv/x%20y 8:1%20/srv", "as it is written");
-	ok(is_read(text, &back) && way_same(&w, &back), "there and back");
+	is_str(text, "way /srv/x%20y yes 8:1%20/srv/x%20y 8:1%20/srv", "a way is written");
+	ok(is_read(text, &back) && way_same(&w, &back), "the way is read back");
 	free(text);
 	way_free(&w);
 	way_free(&back);
 	w = way_of("/srv", odd);
 	text = written(&w);
-	ok(is_read(text, &back) && way_same(&w, &back), "and what is no text, too");
+	ok(is_read(text, &back) && way_same(&w, &back), "a way that is not UTF-8 is read back");
 	free(text);
 	way_free(&w);
 	way_free(&back);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		ok(!is_read(bad[i], &back), "«%s» is none", bad[i]);
+		ok(!is_read(bad[i], &back), "«%s» is refused", bad[i]);
 		way_free(&back);
 	}
 }
 
-/* Two places that differ only far behind are different. */
+/* Two places are different even if they differ only far from their beginning. */
 static void
 test_long(void)
 {
@@ -152,8 +163,8 @@ test_long(void)
 	w = way_of("/srv/x", at);
 	o = way_of("/srv/x", beside);
 	text = written(&w);
-	ok(is_read(text, &back) && way_same(&w, &back), "a place of 300 bytes comes back whole");
-	ok(!way_same(&back, &o), "  and is not its neighbour");
+	ok(is_read(text, &back) && way_same(&w, &back), "a place of 300 bytes is read back");
+	ok(!way_same(&back, &o), "  a place that differs at its end is another one");
 	free(text);
 	way_free(&w);
 	way_free(&o);

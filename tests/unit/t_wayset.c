@@ -1,4 +1,4 @@
-/* pure/wayset.c: gives the same answer for many paths at once as way.c does for each pair. */
+/* pure/wayset.c: gives the same answer for many paths at once as way.c gives for each pair. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define WAYS 12
 
-/* Few names, so that many paths meet: «/», «/a», «/a/b», «/ab/a», ... */
+/* Few names, so that many paths overlap: «/», «/a», «/a/b», «/ab/a», ... */
 static void
 draw_path(char out[64])
 {
@@ -42,7 +42,7 @@ draw_way(struct way *w)
 	}
 }
 
-/* Some are neighbours in a directory, for which the set has a shortcut. */
+/* Some of the ways are neighbours in one directory, for which the set has a shortcut. */
 static void
 draw_ways(struct way *v, size_t n)
 {
@@ -103,12 +103,14 @@ test_same_answers(void)
 		for (i = 0; i < m; i++)
 			way_free(&other[i]);
 	}
-	is_int((long)wrong, 0, "the same answers as way.c's, of %lu pairs of leases", rounds);
-	ok(some[0] > rounds && some[1] > rounds / 10 && some[2] > rounds / 4, "and many of each kind: %lu, %lu, %lu", some[0], some[1],
+	is_int((long)wrong, 0,
+	    "the answers for %lu pairs of leases are the same as way.c's", rounds);
+	ok(some[0] > rounds && some[1] > rounds / 10 && some[2] > rounds / 4,
+	    "many answers of each kind come up: %lu, %lu, %lu", some[0], some[1],
 	    some[2]);
 }
 
-/* As a container with a thousand folders of one tree, beside five hundred leases with as many. */
+/* A container with a thousand folders of one tree, beside five hundred leases with as many. */
 static void
 test_time(void)
 {
@@ -136,7 +138,7 @@ test_time(void)
 		(void)strlist_add(&other[i].at, "8:2 /", SIZE_MAX);
 	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
-	ok(wayset_make(&s, own, 1000), "a thousand ways");
+	ok(wayset_make(&s, own, 1000), "a set of a thousand ways is made");
 	for (r = 0; r < 500; r++) {
 		for (i = 0; i < 1000; i++)
 			met += wayset_through(&s, &other[i]) != NULL || wayset_nested(&s, &other[i]) != NULL;
@@ -144,15 +146,17 @@ test_time(void)
 	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
 	ms = (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000;
-	is_int(met, 0, "do not meet five hundred times a thousand others");
+	is_int(met, 0, "the set meets none of five hundred times a thousand other ways");
 #if defined(__SANITIZE_ADDRESS__)
 	printf("# %ld ms\n", ms);
-	skip("the time for that", "a sanitizer takes longer");
+	skip("how long these answers take", "a sanitizer takes longer");
 #else
 	if (emulated())
-		skip("the time for that", "an emulator takes longer");
+		skip("how long these answers take", "an emulator takes longer");
 	else
-		ok(ms < 5000, "which took %ld ms: 10 ms each would be too long under the lock", ms);
+		ok(ms < 5000,
+		    "these answers take %ld ms (10 ms for each lease would be too long under the "
+		    "lock)", ms);
 #endif
 	wayset_free(&s);
 	for (i = 0; i < 1000; i++) {

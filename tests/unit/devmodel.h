@@ -1,11 +1,11 @@
 /*
- * Models of what reads linux.resources.devices.  They judge helper/pure/devrules.c, so they follow the sources of the
- * kernel and the runtimes, and not that file:
+ * Models of how linux.resources.devices is read. They judge helper/pure/devrules.c, so they follow
+ * the sources of the kernel and the runtimes, not that file:
  *
- *	kernel	cgroup v1 (security/device_cgroup.c): exceptions to a default
- *	runc	the same, starting from «deny all», but without a hole in a wildcard (the cgroups library's devices emulator);
- *		on v2 a program made from the result
- *	crun	cgroup v1: the kernel's, starting from what was there: «allow all»;
+ *	kernel	cgroup v1 (security/device_cgroup.c): exceptions from a default
+ *	runc	the same, starting from «deny all», but without exceptions from a wildcard (the
+ *		devices emulator of the cgroups library); on v2, a program made from the result
+ *	crun	cgroup v1: the same as the kernel, starting from the cgroup's «allow all»;
  *		v2: the last matching rule counts (ebpf.c)
  */
 #ifndef GPUHELPER_TESTS_DEVMODEL_H
@@ -25,7 +25,7 @@ struct set {
 	bool default_allow;
 	struct devrule ex[MODEL_RULES];	/* v1: exceptions; v2: all rules */
 	size_t n;
-	bool refused;			/* runc makes no container of this */
+	bool refused;			/* runc makes no container with these rules */
 };
 
 static inline bool
@@ -59,7 +59,7 @@ add_exception(struct set *s, const struct devrule *r)
 	s->ex[s->n++] = *r;
 }
 
-/* Whether the rule would make a hole in one of the existing wildcards. */
+/* Whether the rule is an exception from an existing wildcard. */
 static inline bool
 punches(const struct set *s, const struct devrule *r)
 {

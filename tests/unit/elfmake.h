@@ -1,6 +1,6 @@
 /*
- * Makes shared libraries of a few hundred bytes, for 32 and 64 bits, which this machine's compiler may not be able to
- * make.
+ * Makes shared libraries of a few hundred bytes, for 32 and 64 bits. This machine's compiler may
+ * not be able to make those.
  */
 #ifndef GPUHELPER_TESTS_ELFMAKE_H
 #define GPUHELPER_TESTS_ELFMAKE_H
@@ -10,9 +10,12 @@
 #include <string.h>
 
 #define ELFMAKE_SIZE 512
-#define ELFMAKE_ADDRESS 0x10000	/* the address at which it would be loaded */
+#define ELFMAKE_ADDRESS 0x10000	/* the address at which the library would be loaded */
 
-/* A segment with everything, a dynamic section at 256, strings at 384; soname NULL: none. */
+/*
+ * One segment with everything, a dynamic section at 256, and strings at 384. soname NULL: the
+ * library has none.
+ */
 #define ELFMAKE(bits) \
 static inline size_t \
 elfmake##bits(unsigned char out[ELFMAKE_SIZE], uint16_t machine, const char *soname) \

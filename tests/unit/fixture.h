@@ -1,4 +1,4 @@
-/* Reads tests/fixtures/oci: samples of what a worker's containerd writes. */
+/* Reads tests/fixtures/oci: samples of what a Concourse worker's containerd writes. */
 #ifndef GPUHELPER_TESTS_FIXTURE_H
 #define GPUHELPER_TESTS_FIXTURE_H
 
@@ -6,7 +6,10 @@
 
 #include "tap.h"
 
-/* The sample's text, terminated, valid until the next call; NULL, with a failed check, if the file is missing. */
+/*
+ * The terminated text of a sample, which stays valid until the next call. If the file is missing, a
+ * check fails and the result is NULL.
+ */
 static inline const char *
 oci_fixture(const char *dir, const char *name, size_t *len)
 {
@@ -16,7 +19,7 @@ oci_fixture(const char *dir, const char *name, size_t *len)
 
 	snprintf(path, sizeof(path), "%s/fixtures/oci/%s", dir, name);
 	if ((f = fopen(path, "r")) == NULL) {
-		ok(false, "%s is there", path);
+		ok(false, "%s exists", path);
 		return NULL;
 	}
 	*len = fread(text, 1, sizeof(text) - 1, f);

@@ -10,7 +10,7 @@
 
 static json_t *vectors;		/* vectors.json, once a test has loaded it */
 
-/* A file of that directory.  The tests' directory is the program's argument, or TESTS_DIR. */
+/* Reads a file of that directory. The tests' directory is the program's argument, or TESTS_DIR. */
 static inline json_t *
 fixture(int argc, char **argv, const char *name)
 {

@@ -1,8 +1,10 @@
 /*
- * Makes memory run out: a test program's own malloc(), calloc() and realloc().  From now on the call number fail_at
- * fails; with fail_all, all calls after it fail, too; -1: none.
+ * Makes memory run out, with the test program's own malloc(), calloc() and realloc(). The call with
+ * the number fail_at, counted from now, fails; with fail_all, all calls after it fail, too. With -1
+ * none fails.
  *
- * A sanitizer brings its own allocator.  With one, this file defines nothing, and the test says so with skip().
+ * A sanitizer has its own allocator. With a sanitizer, this file defines nothing, and the test
+ * calls skip().
  */
 #ifndef GPUHELPER_TESTS_NOMEM_H
 #define GPUHELPER_TESTS_NOMEM_H
@@ -53,9 +55,9 @@ realloc(void *p, size_t n)
 }
 
 /*
- * Calls fn over and over: its nth allocation fails, and then, the second time, all
- * after it, until it makes fewer than n.  Each time it gives what it gave with
- * memory enough, or NULL.
+ * Calls fn again and again. The first time, its nth allocation fails, and the second time all after
+ * it fail, too; n grows until fn makes fewer allocations. Each result must be the same as with
+ * enough memory, or NULL.
  */
 static inline void
 starve(const char *what, char *(*fn)(void))
@@ -65,7 +67,7 @@ starve(const char *what, char *(*fn)(void))
 	long n = 0;
 	int all = 0;
 
-	if (!ok(right != NULL, "%s: with memory enough", what))
+	if (!ok(right != NULL, "%s: with enough memory there is a result", what))
 		return;
 	do {
 		n += !all;
@@ -80,7 +82,8 @@ starve(const char *what, char *(*fn)(void))
 	fail_at = -1;
 	free(got);
 	free(right);
-	is_int(wrong, 0, "%s: whichever of %ld allocations fails, it is right or it is none", what, n - 1);
+	is_int(wrong, 0,
+	    "%s: whichever of %ld allocations fails, the result is right or NULL", what, n - 1);
 }
 
 #endif

@@ -1,15 +1,18 @@
 /*
- * A model world: a few containers whose first process pauses, each of which had the one exclusive GPU, and actors
- * that want the GPU.  pure/pausing.c, pure/chore.c and pure/leasefile.c make all decisions.  The model follows the
- * steps of helper/root/idle.c, exec.c, back.c, take.c and look.c, and of helper/user/chores.c and lease.c.
- * Everything done under the leases' lock is one step.  A chore takes a step each for its lock, its look at the lease,
- * its act, and its release of the lock.  Between two steps any actor may be killed or stall, an engine may open a
- * gate of cgroup v1, and time passes.
+ * A model world: some containers whose first process pauses, each of which had the one exclusive
+ * GPU, and actors that want the GPU. pure/pausing.c, pure/chore.c and pure/leasefile.c make all
+ * decisions. The model follows the steps of helper/root/idle.c, exec.c, back.c, take.c and look.c,
+ * and of helper/user/chores.c and lease.c. All that happens under the lock on the leases is one
+ * step. A chore takes one step each for its lock, its look at the lease, its act, and its release
+ * of the lock. Between two steps any actor may be killed or may stall, an engine may open a gate of
+ * cgroup v1, and time passes.
  *
- * A state that must never be is a fault (check_world(), and each call of fault()).  Three states should not be, but
- * are not prevented: they are counted (gap()), and are faults in a strict world.
+ * A state that must never occur is a fault (check_world(), and each call of fault()). Three states
+ * should not occur, but the helper does not prevent them: they are counted (gap()), and are faults
+ * only in a strict world.
  *
- * The model leaves out the queue, shared GPUs, several GPUs, and containers made again under the same name.
+ * The model leaves out the queue, shared GPUs, several GPUs, and containers that are made again
+ * under the same name.
  */
 #ifndef GPUHELPER_TESTS_PAUSEMODEL_H
 #define GPUHELPER_TESTS_PAUSEMODEL_H
@@ -26,28 +29,28 @@
 #define ACTORS 9
 #define TODO_MAX 8
 #define SOON_MS_MAX 15000	/* as in user/lease.c */
-#define ROUNDS_MAX 32		/* likewise */
+#define ROUNDS_MAX 32		/* as in user/lease.c */
 #define LOCK_MS 12000		/* as in user/chores.c */
 #define TRACE 64
 
 enum role {
 	ASKER,		/* wants the GPU for a container of its own */
 	EXEC,		/* starts a task in one of the containers */
-	LOOKER,		/* root's timer, or who only looks */
+	LOOKER,		/* root's timer, or another process that only looks */
 };
 enum phase {
 	ASKS,		/* the next step is a request, under the leases' lock */
-	READS,		/* EXEC: the same request goes on in back.c: it reads the lease, */
-	TAKES,		/* has the GPU marked as coming back, */
-	COMES,		/* and, with the lock let go and got again, holds it */
-	CHORES,		/* it does what the helper had said, then asks again */
-	LAST_CHORES,	/* EXEC: the same, then becomes the runtime */
-	STARTS,		/* EXEC: it is the runtime, and puts the process there */
-	RUNS,		/* EXEC: the process is there */
+	READS,		/* EXEC: the same request goes on in back.c, and reads the lease */
+	TAKES,		/* EXEC: it marks the GPU as coming back */
+	COMES,		/* EXEC: it has let the lock go and got it again, and holds the GPU */
+	CHORES,		/* it does the chores that the helper gave it, then asks again */
+	LAST_CHORES,	/* EXEC: it does its chores, then becomes the runtime */
+	STARTS,		/* EXEC: it is the runtime, and starts the process in the container */
+	RUNS,		/* EXEC: the process runs in the container */
 	HOLDS,		/* ASKER: its container has the GPU */
 };
 
-/* Where one is with a chore. */
+/* How far an actor is with a chore. */
 enum chore_step {
 	LOCKS,
 	LOOKS,
@@ -65,52 +68,60 @@ struct actor {
 	enum role role;
 	enum phase phase;
 	struct process_id id;
-	bool there;			/* the slot is in use */
-	bool lives;			/* its process: asker, wrapper, then runtime */
+	bool there;			/* this slot is in use */
+	/* its process is alive: the asker, the wrapper, then the runtime */
+	bool lives;
 	int64_t stalled_until;
 	bool root;			/* may have chores */
-	bool no_chores, failed_last;	/* it failed at one; at one of LAST_CHORES */
-	bool may_wait, waits;		/* its policy lets it; and it is what it is told now */
-	int64_t soon_since;		/* it was only to be soon, since then; 0: not so */
-	unsigned rounds;		/* of chores */
+	bool no_chores, failed_last;	/* a chore failed; a chore of LAST_CHORES failed */
+	/* its policy allows it to wait; the helper tells it to wait now */
+	bool may_wait, waits;
+	/* since when it was told «soon» and not to wait; 0: it was not */
+	int64_t soon_since;
+	unsigned rounds;		/* rounds of chores */
 	struct todo todo[TODO_MAX];
 	size_t todos, done;
 	enum chore_step at;
-	int64_t lock_since;		/* 0: it does not wait for one */
-	bool shut[BOXES];		/* it will say so when it asks the next time */
+	int64_t lock_since;		/* since when it waits for a lock; 0: it does not */
+	bool shut[BOXES];		/* what it reports as shut in its next request */
 	/* EXEC */
 	size_t box;
 	bool was_used;			/* its copy of the lease */
-	bool granted;			/* it was answered with the GPU, */
-	bool has;			/* and the container's access was not to be opened, or is */
-	bool stranger;			/* the engine put it there without us */
+	bool granted;			/* the helper's answer grants it the GPU */
+	/* it has the GPU: the gate did not need opening, or was opened */
+	bool has;
+	bool stranger;			/* the engine started the process without gpuhelper */
 	bool detaches;			/* the runtime does not wait for the process */
-	bool main, main_node;		/* the process; it has the node open */
-	unsigned daemons, daemon_nodes;	/* what the process left */
+	bool main, main_node;		/* the process runs; it has the node open */
+	/* processes that the first process left; how many of them have the node open */
+	unsigned daemons, daemon_nodes;
 };
 
 struct box {
 	enum lease_state state;
 	struct pausing p;
-	bool init;			/* its first process lives, */
-	bool runs, init_node;		/* does not only pause, has the node open */
-	bool gone;			/* and so is its lease */
+	bool init;			/* its first process is alive */
+	/* the first process does more than pause; it has the node open */
+	bool runs, init_node;
+	bool gone;			/* the container is gone, and its lease, too */
 	bool dying;			/* the engine deletes it */
-	bool open;			/* its gate, */
-	bool by_engine;			/* which an engine opened, */
-	bool through;			/* and somebody opened the node then, with the lease given back */
-	bool reopened;			/* as lease.reopened: seen by who asks at this moment */
-	bool seen_shut;			/* the giver that it has did its CHORE_SHUT */
-	bool recorded;			/* who has it has it by a record in the audit log */
-	int64_t giver_since;		/* since when the giver that it has is at it */
-	struct process_id lock;		/* who has the lock for chores, while that process lives */
+	bool open;			/* its gate is open */
+	bool by_engine;			/* an engine opened the gate */
+	/* a process opened the node through that gate while the lease was given back */
+	bool through;
+	bool reopened;			/* as lease.reopened: what the present request sees */
+	bool seen_shut;			/* the present giver did its CHORE_SHUT */
+	bool recorded;			/* the audit log has a record of who holds it */
+	int64_t giver_since;		/* since when the present giver is at work */
+	/* who has the lock for chores, as long as that process is alive */
+	struct process_id lock;
 };
 
-/* What came up. */
+/* How often each event came up. */
 struct figures {
 	unsigned long given_back, began, got, gave_up, came_back, undone, late, took, takeovers, dropped, skipped,
 	    unlocked, opened, retaken;
-	/* what should not be, and what the helper does not prevent: gap() */
+	/* states that should not occur, and that the helper does not prevent: gap() */
 	unsigned long without, through, ended;
 };
 
@@ -118,13 +129,13 @@ struct world {
 	struct box box[BOXES];
 	size_t boxes;
 	struct actor actor[ACTORS];
-	bool v1;			/* root can see gates */
-	bool calm;			/* nobody is killed or stalls, and nothing begins */
+	bool v1;			/* root can see the gates */
+	bool calm;			/* no actor is killed or stalls, and no new one begins */
 	bool strict;
-	unsigned pace;			/* how much is done in a given time */
+	unsigned pace;			/* how many steps fit into a given time */
 	int64_t now;
 	uint64_t pids;
-	const char *fault;		/* what must not happen, happened */
+	const char *fault;		/* a state that must not occur, if one did */
 	struct figures n;
 	struct {
 		int64_t now;
@@ -152,7 +163,10 @@ fault(struct world *w, const char *what)
 		w->fault = what;
 }
 
-/* What should not be, and what the helper does not prevent; counted where it is no fault. */
+/*
+ * Counts a state that should not occur and that the helper does not prevent; in a strict world it
+ * is a fault.
+ */
 static inline void
 gap(struct world *w, unsigned long *n, const char *what)
 {
@@ -167,14 +181,14 @@ one_in(unsigned n)
 	return rnd(n) == 0;
 }
 
-/* Something that can go wrong does. */
+/* Whether something that can fail fails now. */
 static inline bool
 fails_now(const struct world *w, unsigned n)
 {
 	return !w->calm && one_in(n);
 }
 
-/* What can be seen of processes. */
+/* What can be seen of the processes. */
 
 static inline const struct actor *
 find_process(const struct world *w, struct process_id id)
@@ -223,7 +237,7 @@ is_shut(const struct world *w, size_t box)
 	return !w->v1 || !w->box[box].open;
 }
 
-/* Who is at it lives, and has not had its time. */
+/* Whether the giver is alive and still has time. */
 static inline bool
 is_in_time(const struct world *w, const struct box *b)
 {
@@ -237,7 +251,10 @@ is_mine(const struct box *b, const struct actor *a)
 	return b->p.giver.pid == a->id.pid && b->p.giver.start == a->id.start;
 }
 
-/* A task that has the GPU, until its exec and its process are over. */
+/*
+ * Whether the actor is a task that has the GPU. It is one until both its exec and its process have
+ * ended.
+ */
 static inline bool
 is_task(const struct actor *a)
 {
@@ -254,14 +271,14 @@ tasks_in(const struct world *w, size_t box)
 	return n;
 }
 
-/* As pure/leasefile.c sees it. */
+/* The lease as pure/leasefile.c sees it. */
 static inline struct lease
 lease_of(const struct box *b)
 {
 	return (struct lease){ .state = b->state, .reopened = b->reopened, .pauses = true, .pausing = b->p };
 }
 
-/* root/allot.c: by whom it is held. */
+/* How many hold the GPU, according to root/allot.c. */
 static inline size_t
 holders(const struct world *w)
 {
@@ -288,7 +305,7 @@ has_node(const struct world *w, size_t box)
 	return has;
 }
 
-/* Somebody gets it: nobody else can open it any more, for all that could be seen. */
+/* When an actor gets the GPU, no other one must be able to open it, as far as can be seen. */
 static inline void
 check_free(struct world *w, size_t taker)
 {
@@ -298,9 +315,13 @@ check_free(struct world *w, size_t taker)
 		if (w->box[i].gone || i == taker)
 			continue;
 		if (w->box[i].state == LEASE_GIVEN_BACK && w->box[i].open)
-			fault(w, "somebody gets the GPU while an engine has opened another's gate");
+			fault(w,
+			    "an actor gets the GPU while an engine has opened another container's "
+			    "gate");
 		if (w->box[i].state == LEASE_GIVEN_BACK && has_node(w, i))
-			gap(w, &w->n.through, "somebody gets the GPU while one who came through an engine's gate has it open");
+			gap(w, &w->n.through,
+			    "an actor gets the GPU while a process that came through an engine's "
+			    "gate has it open");
 	}
 }
 
@@ -344,7 +365,7 @@ give_back(struct world *w, struct actor *a, size_t box)
 {
 	struct box *b = &w->box[box];
 
-	/* what was done to the host can't be undone now */
+	/* the changes on the host cannot be undone now */
 	if (fails_now(w, 100))
 		return;
 	b->p.left_since = 0;
@@ -352,7 +373,7 @@ give_back(struct world *w, struct actor *a, size_t box)
 	trace(w, a, "gives back", box);
 }
 
-/* It ends with its task: nothing of that may be left. */
+/* A lease ends only after its task: nothing of the task may be left. */
 static inline void
 check_end(struct world *w, size_t box)
 {
@@ -366,7 +387,7 @@ check_end(struct world *w, size_t box)
 		if (is_in(&w->actor[i], box) && (w->actor[i].main || w->actor[i].daemons > 0))
 			fault(w, "a lease ends while processes are in its container");
 	if (b->runs || b->init_node)
-		fault(w, "a lease ends while its first process does more than to pause");
+		fault(w, "a lease ends while its container's first process does more than pause");
 }
 
 static inline void
@@ -407,7 +428,7 @@ drop_mark(struct world *w, struct actor *a, size_t box)
 	struct box *b = &w->box[box];
 
 	if (!is_mine(b, a) && is_in_time(w, b))
-		fault(w, "who is in time loses the mark");
+		fault(w, "an actor that is in time loses the mark");
 	w->n.dropped++;
 	trace(w, a, "drops the mark of", box);
 	if (b->state == LEASE_GIVING_BACK)
@@ -424,15 +445,15 @@ mark(struct world *w, struct actor *a, size_t box, enum idleness idleness)
 	size_t i;
 
 	if (!mine && is_in_time(w, b))
-		fault(w, "who is in time loses the turn");
+		fault(w, "an actor that is in time loses the turn");
 	if (!b->p.used && w->now - b->p.created < 1000 * (int64_t)b->p.first_exec)
 		fault(w, "a lease is marked before its first exec could come");
 	if (idleness == IDLENESS_LEFT && (b->p.left_behind == LEFT_BEHIND_KEEP || b->p.left_since == 0 ||
 	    w->now - b->p.left_since < 1000 * (int64_t)b->p.left_behind))
-		fault(w, "what a task left is ended before its time");
+		fault(w, "the processes that a task left are ended before their time");
 	for (i = 0; i < ACTORS; i++)
 		if (is_in(&w->actor[i], box) && w->actor[i].granted && w->actor[i].lives)
-			fault(w, "a lease is marked while an exec is on its way");
+			fault(w, "a lease is marked while an exec is under way");
 	w->n.takeovers += b->state == LEASE_GIVING_BACK && !mine;
 	if (!mine) {
 		b->giver_since = w->now;
@@ -480,7 +501,10 @@ begin(struct world *w, struct actor *a)
 	return soon;
 }
 
-/* user/lease.c: it is to ask again, after its chores.  Who does not wait gives up some time. */
+/*
+ * user/lease.c: the actor asks again after its chores. An actor that does not wait gives up after
+ * some time.
+ */
 static inline void
 bear(struct world *w, struct actor *a)
 {
@@ -520,7 +544,10 @@ ask_for_gpu(struct world *w, struct actor *a)
 		return;
 	}
 	soon = begin(w, a);
-	/* who may not wait (any more) and has nothing to hope for is refused: that is sent without the chores, too */
+	/*
+	 * an actor that may not wait (any more) and has nothing to hope for is refused; the refusal
+	 * is sent without the chores, too
+	 */
 	if (a->waits ? fails_now(w, 200) : !soon && a->todos == 0)
 		a->there = false;
 	else
@@ -567,7 +594,7 @@ exec_begins(struct world *w, struct actor *a, bool open)
 	if (b->state != LEASE_HELD && b->state != LEASE_GIVING_BACK)
 		fault(w, "a lease that was given up is held again");
 	if (is_in_time(w, b))
-		fault(w, "an exec does not wait for who is in time");
+		fault(w, "an exec does not wait for an actor that is in time");
 	for (i = 0; i < b->p.execs; i++)
 		if (lives(w, b->p.exec[i]))
 			b->p.exec[n++] = b->p.exec[i];
@@ -593,20 +620,20 @@ ask_for_exec(struct world *w, struct actor *a)
 		else
 			a->phase = LAST_CHORES;
 		if (b->state != LEASE_HELD && b->state != LEASE_DRAINING)
-			fault(w, "an exec goes on without what there is to be had");
+			fault(w, "an exec goes on although the lease is neither held nor given up");
 		break;
 	case EXEC_OPENS:
 		exec_begins(w, a, true);
 		break;
 	case EXEC_WAITS:
 		if (!is_in_time(w, b))
-			fault(w, "an exec waits for who is gone or late");
+			fault(w, "an exec waits for an actor that is gone or late");
 		bear(w, a);
 		break;
 	case EXEC_COMES_BACK:
 		if (b->state != LEASE_GIVEN_BACK && b->state != LEASE_COMING_BACK)
-			fault(w, "an exec is to come back to what was not given back");
-		/* the reply so far is thrown away */
+			fault(w, "an exec makes a lease come back that was not given back");
+		/* the reply so far is discarded */
 		a->todos = 0;
 		a->phase = READS;
 		break;
@@ -622,7 +649,7 @@ may_come_back(const struct world *w, const struct box *b)
 	    (b->state == LEASE_COMING_BACK && turn_is_stale(&b->p, lives(w, b->p.giver), w->now));
 }
 
-/* Without the GPU; in a container in which nothing was started yet it is refused. */
+/* Goes on without the GPU. In a container in which no task was started yet, the exec is refused. */
 static inline void
 do_without(struct world *w, struct actor *a)
 {
@@ -643,7 +670,7 @@ read_lease(struct world *w, struct actor *a)
 	}
 	a->was_used = b->p.used;
 	a->phase = TAKES;
-	/* the policy does not give it any more */
+	/* the policy does not give the GPU any more */
 	if (fails_now(w, 60))
 		do_without(w, a);
 }
@@ -660,7 +687,7 @@ take_again(struct world *w, struct actor *a)
 		return;
 	}
 	if (is_in_time(w, b))
-		fault(w, "an exec does not wait for who is coming back");
+		fault(w, "an exec does not wait for another exec that is coming back");
 	finish(w, a, true);
 	if (holders(w) == 0) {
 		check_free(w, a->box);
@@ -685,11 +712,12 @@ take_again(struct world *w, struct actor *a)
 		return;
 	}
 	if (!others && a->was_used)
-		gap(w, &w->n.without, "a task begins without the GPU that nobody else has");
+		gap(w, &w->n.without,
+		    "a task begins without the GPU although no other container has it");
 	do_without(w, a);
 }
 
-/* What it does meanwhile without the lock may fail. */
+/* The work between the two locks may fail. */
 static inline void
 hold(struct world *w, struct actor *a)
 {
@@ -710,7 +738,7 @@ hold(struct world *w, struct actor *a)
 	}
 	for (i = 0; i < b->p.execs; i++)
 		if (lives(w, b->p.exec[i]))
-			fault(w, "an exec that lives is forgotten");
+			fault(w, "an exec that is alive is forgotten");
 	b->p.execs = 0;
 	b->recorded = true;
 	w->n.came_back++;
@@ -779,7 +807,7 @@ next_chore(struct actor *a)
 static inline void
 lock_chore(struct world *w, struct actor *a, struct box *b)
 {
-	/* with the lease its lock is removed */
+	/* the lock was removed with the lease */
 	if (b->gone) {
 		fail_chore(w, a, "finds no lock of");
 		next_chore(a);
@@ -824,7 +852,7 @@ act(struct world *w, struct actor *a, struct todo *t)
 		do_open(w, a, t->box);
 		return;
 	case CHORE_CLEAR:
-		/* clear, and the shut that follows it, are a step each */
+		/* clearing, and the shutting after it, are one step each */
 		do_kill(w, a, t->box, false);
 		t->kind = CHORE_SHUT;
 		a->at = ACTS;
@@ -874,14 +902,14 @@ go_on(struct world *w, struct actor *a)
 		a->phase = ASKS;
 		break;
 	case LAST_CHORES:
-		/* an exec whose chore failed is none */
+		/* an exec whose chore failed does not start */
 		a->phase = STARTS;
 		if (a->failed_last)
 			a->there = false;
 		break;
 	case STARTS:
 		if (a->granted && !a->has)
-			fault(w, "a task begins without what its exec was answered with");
+			fault(w, "a task begins without the GPU that its exec was granted");
 		a->phase = RUNS;
 		a->main = b->init;
 		a->lives = b->init;
@@ -892,7 +920,7 @@ go_on(struct world *w, struct actor *a)
 	}
 }
 
-/* Whoever is in the container opens the node where he may. */
+/* A process in the container opens the node if the gate is open. */
 static inline bool
 opens_node(struct box *b, unsigned seldom)
 {
@@ -902,7 +930,7 @@ opens_node(struct box *b, unsigned seldom)
 	return true;
 }
 
-/* The task, and the runtime that waits for it or does not. */
+/* The task, and its runtime, which waits for it or does not. */
 static inline void
 run_task(struct world *w, struct actor *a)
 {
@@ -924,13 +952,13 @@ run_task(struct world *w, struct actor *a)
 		a->daemon_nodes -= a->daemon_nodes == a->daemons;
 		a->daemons--;
 	}
-	/* what a task left may open the node as well */
+	/* a process that the task left may open the node, too */
 	if (a->daemons > a->daemon_nodes && opens_node(b, 4))
 		a->daemon_nodes++;
 	a->there = a->lives || a->main || a->daemons > 0;
 }
 
-/* Too many ask: the lock of the leases can't be had. */
+/* Too many requests are made: the request does not get the lock on the leases. */
 static inline void
 turn_away(struct world *w, struct actor *a)
 {
@@ -946,7 +974,7 @@ turn_away(struct world *w, struct actor *a)
 			a->there = false;
 		break;
 	default:
-		/* TAKES, COMES: what it has marked stays so */
+		/* TAKES, COMES: the mark stays */
 		do_without(w, a);
 		break;
 	}
@@ -974,12 +1002,12 @@ request(struct world *w, struct actor *a)
 		look_around(w, a);
 	else
 		ask_for_gpu(w, a);
-	/* what it said is part of the whole request */
+	/* the report of shut gates is part of the whole request */
 	if (a->phase != READS && a->phase != TAKES && a->phase != COMES)
 		memset(a->shut, 0, sizeof(a->shut));
 }
 
-/* root/leaseend.c: leases of containers that are gone end at the next request. */
+/* root/leaseend.c: the lease of a container that is gone ends at the next request. */
 static inline void
 reap(struct world *w)
 {
@@ -999,7 +1027,7 @@ step_actor(struct world *w, struct actor *a)
 	if (!a->there || (a->lives && a->stalled_until > w->now))
 		return;
 	if (a->phase == HOLDS) {
-		/* the container that got the GPU outlives its maker, or does not */
+		/* the container that got the GPU lives longer than its maker, or does not */
 		if (w->calm || one_in(5)) {
 			a->there = false;
 			trace(w, a, "gives up its GPU", BOXES);
@@ -1019,7 +1047,7 @@ step_actor(struct world *w, struct actor *a)
 		go_on(w, a);
 }
 
-/* What comes from outside. */
+/* Events from outside. */
 
 static inline struct actor *
 spawn(struct world *w, enum role role)
@@ -1044,7 +1072,7 @@ spawn(struct world *w, enum role role)
 	return a;
 }
 
-/* A process is killed: with a task's runtime its process is not. */
+/* Kills a process. If it is a task's runtime, the task's own process stays. */
 static inline void
 kill_one(struct world *w)
 {
@@ -1058,7 +1086,7 @@ kill_one(struct world *w)
 		a->there = false;
 }
 
-/* Rather one who has something to do than another. */
+/* Stalls an actor, preferably one that has something to do. */
 static inline void
 stall_one(struct world *w)
 {
@@ -1071,7 +1099,7 @@ stall_one(struct world *w)
 		a->stalled_until = w->now + (int64_t)rnd(one_in(2) ? 40000 : 3000);
 }
 
-/* A process that the engine puts there without us, or what the first one does. */
+/* The engine starts a process without gpuhelper, or the first process does something. */
 static inline void
 let_strangers_in(struct world *w)
 {
@@ -1092,7 +1120,7 @@ let_strangers_in(struct world *w)
 	}
 }
 
-/* VERB_RELEASE, then its processes end. */
+/* First VERB_RELEASE, then the end of the container's processes. */
 static inline void
 delete_one(struct world *w)
 {
@@ -1111,7 +1139,7 @@ delete_one(struct world *w)
 	trace(w, NULL, "is deleted:", (size_t)(b - w->box));
 }
 
-/* It writes its old rules again, as «update» does. */
+/* The engine writes its old rules again, as «update» does. */
 static inline void
 let_engine_open(struct world *w)
 {
@@ -1148,16 +1176,19 @@ check_box(struct world *w, size_t box)
 	if (b->gone)
 		return;
 	if (b->state == LEASE_HELD && !b->recorded)
-		fault(w, "what is held is in no record");
+		fault(w, "a held GPU has no record");
 	if (b->open && !b->by_engine) {
 		if (b->state == LEASE_GIVEN_BACK)
-			fault(w, "the gate of what was given back is open");
+			fault(w, "the gate of a lease that was given back is open");
 		if (b->state == LEASE_GIVING_BACK && b->seen_shut)
-			fault(w, "what its giver has shut is open");
+			fault(w, "the gate is open although its giver shut it");
 	}
-	/* what was opened through an engine's gate stays open when that is shut: nobody looks for it */
+	/*
+	 * a node that was opened through an engine's gate stays open when the gate is shut: the
+	 * helper does not look for it
+	 */
 	if (b->state == LEASE_GIVEN_BACK && !b->through && has_node(w, box))
-		fault(w, "a process has a node open that was given back");
+		fault(w, "a process has the node open although its lease was given back");
 }
 
 static inline void
@@ -1175,10 +1206,10 @@ check_world(struct world *w)
 			check_task(w, &w->actor[i]);
 	}
 	if (n > 1)
-		fault(w, "two have the GPU");
+		fault(w, "two containers have the GPU");
 }
 
-/* Steps are short while somebody has something to do, and long while all only wait. */
+/* Steps are short while an actor has something to do, and long while all only wait. */
 static inline uint64_t
 calm_ms(const struct world *w)
 {
@@ -1221,7 +1252,7 @@ world_init(struct world *w, bool strict)
 
 	*w = (struct world){ .boxes = 2 + (size_t)rnd(2), .v1 = one_in(2), .now = 1000000, .pids = 1,
 		.pace = 1 + (unsigned)rnd(5), .strict = strict };
-	/* each had it once, and the first has it now */
+	/* each container had the GPU once, and the first one has it now */
 	for (i = 0; i < w->boxes; i++) {
 		w->box[i] = (struct box){ .state = i == 0 ? LEASE_HELD : LEASE_GIVEN_BACK, .init = true, .open = i == 0,
 			.recorded = i == 0 };
@@ -1243,8 +1274,8 @@ world_free(struct world *w)
 #define CALM_STEPS 3000
 
 /*
- * Nobody is killed or stalls any more, tasks end, and one asks who may wait and do
- * chores.  The number of steps until it has the GPU; CALM_STEPS: it does not get it.
+ * From now on no actor is killed or stalls, and tasks end. One more actor asks, which may wait and
+ * do chores. Returns the number of steps until it has the GPU, or CALM_STEPS if it does not get it.
  */
 static inline unsigned
 world_settle(struct world *w)
@@ -1262,7 +1293,7 @@ world_settle(struct world *w)
 			w->box[i].init = w->box[i].init_node = false;
 		} else
 			w->box[i].runs = w->box[i].init_node = false;
-	/* it takes the place of another one, if there is none left: who has that place holds nothing */
+	/* it takes another actor's place if none is free; the actor in that place holds nothing */
 	for (i = 0; i < ACTORS - 1 && w->actor[i].there && (w->actor[i].phase == RUNS || w->actor[i].phase == HOLDS); i++)
 		;
 	w->actor[i].there = w->actor[i].lives = false;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Where they begin is the test's to say: «static uint64_t seed = 7;», after this. */
+/* The test sets the beginning: «static uint64_t seed = 7;», after the #include of this file. */
 static uint64_t seed;
 
 /* One of 0 ... below - 1. */

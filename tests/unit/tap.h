@@ -1,14 +1,15 @@
 /*
- * A test program's only tools: it checks, prints TAP, and ends with «return done_testing();», which is not 0 if a check
- * failed or none was made.
+ * All tools of a test program. The program makes checks, which print TAP, and ends with «return
+ * done_testing();», which is not 0 if a check failed or none was made.
  *
- *	ok(n > 0, "%zu GPUs", n);
- *	is_int(n, 2, "two GPUs");
- *	is_str(gpu.pci, "0000:3b:00.0", "its address");
+ *	ok(n > 0, "there are %zu GPUs", n);
+ *	is_int(n, 2, "two GPUs are found");
+ *	is_str(gpu.pci, "0000:3b:00.0", "the GPU has its address");
  *
- * A description without arguments is plain text; with arguments (at most seven) it is a printf format.  Each check
- * returns whether it held.  skip_all() is for a program that cannot run on this machine, skip() for one check.
- * emulated(): qemu-user runs this program, which is another architecture's (tests/arm64.sh).
+ * A description without arguments is plain text; with arguments (at most seven) it is a printf
+ * format. Each check returns whether it held. skip_all() is for a program that cannot run on this
+ * machine, skip() for one check. emulated(): qemu-user runs this program, which was built for
+ * another architecture (tests/arm64.sh).
  */
 #ifndef GPUHELPER_TESTS_TAP_H
 #define GPUHELPER_TESTS_TAP_H
@@ -27,7 +28,7 @@
 #define is_str(got, want, ...) \
 	tap_str(__FILE__, __LINE__, (got), (want), TAP_FORMAT(__VA_ARGS__))
 
-/* x becomes "%s", x: a name from a file is no format */
+/* one argument x becomes "%s", x, because a name from a file is not a format */
 #define TAP_FORMAT(...) \
 	TAP_EIGHTH(__VA_ARGS__, TAP_MANY, TAP_MANY, TAP_MANY, TAP_MANY, TAP_MANY, TAP_MANY, \
 	    TAP_MANY, TAP_ONE, 0)(__VA_ARGS__)
@@ -81,7 +82,7 @@ tap_int(const char *file, int line, intmax_t got, intmax_t want, const char *fmt
 	return held;
 }
 
-/* NULL is a value of its own, equal only to NULL. */
+/* NULL is a value of its own: it equals only NULL. */
 static inline bool __attribute__((format(printf, 5, 6)))
 tap_str(const char *file, int line, const char *got, const char *want, const char *fmt, ...)
 {

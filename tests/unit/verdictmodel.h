@@ -1,6 +1,6 @@
 /*
- * A host, its policies, and what a verdict about them may give user «worker»: written from the promise to
- * administrators, not from the code (pure/verdict.h).
+ * A host, its policies, and what a verdict about them may give user «worker». The model is written
+ * from the promise to administrators, not from the code (pure/verdict.h).
  */
 #ifndef GPUHELPER_TESTS_VERDICTMODEL_H
 #define GPUHELPER_TESTS_VERDICTMODEL_H
@@ -27,7 +27,7 @@ static const struct identity model_ids[IDENTITY_KINDS] = { { IDENTITY_TOKEN, "ml
 	{ IDENTITY_CALLER, NULL, NULL, NULL, NULL, NULL }, { IDENTITY_CLAIM, "ml", "train", NULL, NULL, NULL } };
 static const struct settings model_settings = { .max_wait = 60 };
 
-/* NULL: a broken file. */
+/* NULL stands for a broken file. */
 static const char *const model_files[] = {
 	"identity = \"caller\"; callers = [ \"worker\" ]; gpus = ( { vendor = \"nvidia\"; devices = [ \"0000:3b:00.0\", "
 	    "\"0000:af:00.0\", \"0000:e0:00.0\" ]; count = 2; }, { vendor = \"amd\"; sharing = \"shared\"; } ); folders = ( "
@@ -41,7 +41,7 @@ static const char *const model_files[] = {
 };
 #define MODEL_FILES (sizeof(model_files) / sizeof(model_files[0]))
 
-/* From these files; false if one does not parse. */
+/* Makes the policies from these files. Returns false if one does not parse. */
 static inline bool
 model_policies(struct policy_set *out)
 {
@@ -61,7 +61,7 @@ model_policies(struct policy_set *out)
 	return true;
 }
 
-/* A path that names only its own place. */
+/* Whether a path names only its own place. */
 static inline bool
 model_is_straight(const char *path)
 {
@@ -117,7 +117,7 @@ model_may_have_gpus(const struct policy *p, const struct grant *g)
 	return count[0] <= 2 && count[1] <= 1;
 }
 
-/* Whether this is no more than a policy gives to «worker» with this proof. */
+/* Whether the decision gives no more than a policy gives to «worker» with this proof. */
 static inline bool
 model_may_have(const struct decision *d, const struct identity *id)
 {
@@ -132,7 +132,10 @@ model_may_have(const struct decision *d, const struct identity *id)
 	return true;
 }
 
-/* What the helper would make of these bytes as the judge's verdict.  False: a refusal.  Call decision_free() in either case. */
+/*
+ * What the helper makes of these bytes as the judge's verdict; false: a refusal. Call
+ * decision_free() in either case.
+ */
 static inline bool
 model_take_within(const char *bytes, size_t len, const struct verdict_bounds *bounds, struct decision *out, struct why *why)
 {

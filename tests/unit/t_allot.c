@@ -74,7 +74,7 @@ is_named(const struct lease *of)
 	struct lease l = *of;
 
 	ok(allot_may_name(&l, l.uid, &ml) && !allot_may_name(&l, l.uid + 1, &ml),
-	    "a lease is named to the team that its user's token proves");
+	    "a lease is named to its user with a token of its team, and not to another user");
 	ok(!allot_may_name(&l, l.uid, &m),
 	    "a lease is not named to a team whose name is a prefix of the holder's team");
 	l.pipeline = two;
@@ -188,7 +188,7 @@ test_same_node(void)
 	    a.why.text);
 	gpus[2].node[0].shared = true;
 	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == -1,
-	    "it is not given either if the inventory marks it as shared by the parts of a GPU");
+	    "the node is not given even if the inventory marks it as shared by parts of a GPU");
 	gpus[2].node[0].shared = false;
 	gpus[2].node[0].needed_for = GPU_CAP_GRAPHICS;
 	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
@@ -220,7 +220,7 @@ test_states(void)
 		l.state = s;
 		want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 		is_int(ask_beside(&a, &l, &nobody), s == LEASE_GIVEN_BACK ? 0 : -1,
-		    "a request for the GPU of a lease in state \"%s\" gets its answer",
+		    "a request for the GPU of a lease that is %s is granted or refused",
 		    lease_state_name(s));
 		is_int(a.lease.gpus, s == LEASE_GIVEN_BACK,
 		    "  the GPU is free only if the lease was given back");
@@ -282,8 +282,8 @@ test_waits(void)
 }
 
 /*
- * A request's last try gets a GPU that is partly kept for another waiter, unless that waiter's own
- * user holds the rest.
+ * A request's last try gets a GPU that is partly kept for another waiter, unless the request's own
+ * user (for root: its own pipeline) holds the rest.
  */
 static void
 test_last(void)
@@ -322,7 +322,10 @@ test_last(void)
 	}
 }
 
-/* The GPUs that are kept for a waiter do not overlap with each other. */
+/*
+ * For a waiter that lacks one more GPU, a further candidate is reserved, but none that overlaps
+ * with the GPU that the waiter would get.
+ */
 static void
 test_closed(void)
 {
@@ -333,11 +336,12 @@ test_closed(void)
 	struct asking a;
 
 	want(&a, 2, 3, 1, SHARING_SHARED);
-	ok(ask(&a, &busy, &q) == -1, "a free partition is kept for a waiter that can use it");
+	ok(ask(&a, &busy, &q) == -1,
+	    "a partition is reserved for the waiter even if it could be shared");
 	done(&a);
 	want(&a, 3, 4, 1, SHARING_SHARED);
 	ok(ask(&a, &busy, &q) == 0,
-	    "a partition is kept only in the way in which the waiter would hold it");
+	    "a partition that the waiter would share may be shared");
 	done(&a);
 }
 

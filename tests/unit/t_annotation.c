@@ -27,7 +27,8 @@ main(void)
 		{ "org.systemd.property.Slice", false, false }, { "org.systemd.property.PIDs", false, false },
 		{ "org.systemd.property.DeviceAllow", false, false }, { "org.systemd.property.DevicePolicy", false, false },
 		{ "org.systemd.property.Delegate", false, false }, { "org.systemd.property.", false, false },
-		{ "org.systemd.property.KillSignal", true, true },	/* podman 5 sets this for every container */
+		/* podman 5 sets this for every container */
+		{ "org.systemd.property.KillSignal", true, true },
 		{ "org.systemd.property.TimeoutStopUSec", true, true }, { "org.systemd.property.TimeoutStopSec", true, true },
 		{ "org.systemd.property.CollectMode", true, true }, { "org.systemd.property.After", true, true },
 		{ "org.systemd.property.after", false, false },

@@ -1,7 +1,7 @@
 /*
- * user/argv.c: finds the bundle and the container where runc and crun find them.  The command lines are those that
- * containerd, podman, guardian and people write.  Trials with runc 1.1.5 and crun 1.8.1 gave the meaning of each
- * spelling.
+ * user/argv.c: finds the bundle and the container where runc and crun find them. The command lines
+ * are those that containerd, podman, guardian and people write. Trials with runc 1.1.5 and crun
+ * 1.8.1 gave the meaning of each spelling.
  */
 #include "pure/cleanup.h"
 #include "pure/text.h"

@@ -1,4 +1,7 @@
-/* judge/asked.c: valid values of GPUHELPER_GPUS and GPUHELPER_FOLDERS, and a workload manager's allocation. */
+/*
+ * judge/asked.c: valid values of GPUHELPER_GPUS and GPUHELPER_FOLDERS, and a workload manager's
+ * allocation.
+ */
 #include "judge/asked.h"
 #include "pure/cleanup.h"
 #include "nomem.h"
@@ -238,7 +241,7 @@ test_memory(void)
 static void
 test_memory(void)
 {
-	skip("memory that runs out", "a sanitizer has its own allocator");
+	skip("when memory runs out", "a sanitizer has its own allocator");
 }
 #endif
 

@@ -256,7 +256,7 @@ main(void)
 	commits_at_once(append, "a config.json that grew");
 	commits_at_once(touch_it, "a config.json with another modification time");
 	commits_at_once(replace, "a config.json that another file replaced");
-	reads(nothing, true, "nothing");
+	reads(nothing, true, "nothing happens");
 	reads(append, false, "the file grows");
 	reads(cut, false, "the file is truncated");
 	modes(0644, false, 0644, "without secrets, the new file keeps mode 0644");

@@ -11,7 +11,9 @@
 #define OPTIONAL(p) { .path = p, .major = 226, .optional = true }
 #define SHARED(p) { .path = p, .major = 195, .shared = true }
 
-/* Two NVIDIA GPUs, the second with two MIG instances of one compute instance each, and an AMD GPU. */
+/*
+ * Two NVIDIA GPUs, the second with two MIG instances of one compute instance each, and an AMD GPU.
+ */
 static struct gpu gpus[] = {
 	{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .node = { NODE("/dev/nvidia0"), OPTIONAL("/dev/dri/renderD128") },
 	    .nodes = 2 },

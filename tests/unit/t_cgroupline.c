@@ -26,8 +26,8 @@ test_lines(void)
 	for (i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
 		if (!ok(cgroup_line_next(&rest, &l), "line %zu is found", i))
 			return;
-		is_str(l.controllers, want[i].controllers, "its controllers are read");
-		is_str(l.path, want[i].path, "its path is read");
+		is_str(l.controllers, want[i].controllers, "the line's controllers are read");
+		is_str(l.path, want[i].path, "the line's path is read");
 	}
 	ok(!cgroup_line_next(&rest, &l) && !cgroup_line_next(&rest, &l),
 	    "after the last line, each call returns nothing");

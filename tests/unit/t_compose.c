@@ -117,7 +117,9 @@ test_env(void)
 		    "the value \"all\" becomes \"void\"",
 		    ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\",\"B=2\"]"), ENV("\"env\":["
 		    VOID ",\"B=2\"]") },
-		{ "twice", ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=void\",\"A=1\",\"NVIDIA_VISIBLE_DEVICES=all\"]"),
+		{ "of void and another value, one void stays",
+		    ENV("\"env\":[\"NVIDIA_VISIBLE_DEVICES=void\",\"A=1\","
+		    "\"NVIDIA_VISIBLE_DEVICES=all\"]"),
 		    ENV("\"env\":[" VOID ",\"A=1\"]") },
 		{
 		    "of two values, void after all, one void stays",
@@ -318,7 +320,8 @@ test_rules(void)
 		    R("{\"allow\":false,\"access\":\"rwm\"}") },
 		{
 		    "a rule for a GPU is removed",
-		    R(DENY "," A(",\"major\":195,\"minor\":0,\"access\":\"rw\"") "," A(" ,\"major\":5")),
+		    R(DENY "," A(",\"major\":195,\"minor\":0,\"access\":\"rw\"") "," A(" ,"
+		    "\"major\":5")),
 		    R(DENY "," A(" ,\"major\":5")) },
 		{
 		    "a wildcard rule becomes rules for every other major",
@@ -507,7 +510,8 @@ test_labels(void)
 		    "\"u:object_r:f:s0:c1,c2\",\"resources\":{\"devices\":[" DENY "]}}}" },
 		{
 		    "an engine's labels are replaced",
-		    "{\"process\":{\"selinuxLabel\":\"a:b:c:s0\",\"env\":[" VOID "]},\"linux\":{\"mountLabel\":\"\"}}",
+		    "{\"process\":{\"selinuxLabel\":\"a:b:c:s0\",\"env\":[" VOID "]},\"linux\":"
+		    "{\"mountLabel\":\"\"}}",
 		    "{\"process\":{\"selinuxLabel\":\"u:r:t:s0:c1,c2\",\"env\":[" VOID "]},\"linux\":{\"mountLabel\":"
 		    "\"u:object_r:f:s0:c1,c2\",\"resources\":{\"devices\":[" DENY "]}}}" },
 	};

@@ -33,7 +33,8 @@ static const struct {
 	{ "c *:1 rw\n", false }, { "c 196:* rw\n", false },
 	/* other devices */
 	{ "c 195:1 rw\n", false }, { "c 194:0 rw\n", false }, { "c 1950:0 rw\n", false }, { "c 19:0 rw\n", false },
-	{ "c 195:00 rw\n", true /* the kernel does not write it like this */ }, { "c 195:255 rwm\n", false }, { "c 0:195 rw\n", false },
+	{ "c 195:00 rw\n", true /* the kernel does not write it like this */ },
+	{ "c 195:255 rwm\n", false }, { "c 0:195 rw\n", false },
 	/* a block device is another device even with the same numbers */
 	{ "b 8:0 rwm\n", false }, { "b 195:0 rwm\n", false }, { "b *:* rwm\n", false }, { "b 8:0 rwm", false },
 	/* several lines: one that allows the device is enough */

@@ -52,11 +52,11 @@ test_good(void)
 	elfmake64(raw, EM_X86_64, "libcuda.so.1");
 	ok(read_bytes(raw, sizeof(raw), &e, &why) == 0 && e.bits == 64 && e.machine == EM_X86_64,
 	    "a library of 64 bits is read");
-	is_str(e.soname, "libcuda.so.1", "its SONAME is read");
+	is_str(e.soname, "libcuda.so.1", "the SONAME of 64 bits is read");
 	elfmake32(raw, EM_386, "libcuda.so.1");
 	ok(read_bytes(raw, sizeof(raw), &e, &why) == 0 && e.bits == 32 && e.machine == EM_386,
 	    "a library of 32 bits is read");
-	is_str(e.soname, "libcuda.so.1", "its SONAME is read");
+	is_str(e.soname, "libcuda.so.1", "the SONAME of 32 bits is read");
 	elfmake64(raw, EM_AARCH64, NULL);
 	ok(read_bytes(raw, sizeof(raw), &e, &why) == 0 && e.machine == EM_AARCH64 &&
 	    e.soname[0] == '\0',

@@ -98,7 +98,7 @@ test_judge(void)
 		unsigned word = 0;
 
 		is_int(further_judge(&majors, &g, t[i].part, &t[i].n, &word), t[i].kind, "%s", t[i].what);
-		is_int(word, t[i].word, "  the policy word that allows it");
+		is_int(word, t[i].word, "  the policy word that allows it is the expected one");
 	}
 }
 
@@ -111,8 +111,9 @@ test_words(void)
 
 	for (i = 0; i < COUNT(names); i++)
 		if (ok(further_word_parse(names[i], &bit), "the word %s is known", names[i])) {
-			is_str(further_word_name(bit), names[i], "  its bit has this name");
-			ok((all & bit) == 0, "  its bit is its own");
+			is_str(further_word_name(bit), names[i],
+			    "  the bit has the word as its name");
+			ok((all & bit) == 0, "  no other word has the bit");
 			all |= bit;
 		}
 	ok(!further_word_parse("vfio", &bit) && !further_word_parse("", &bit) &&

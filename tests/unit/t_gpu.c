@@ -287,7 +287,7 @@ test_information(void)
 	    "the GPU is listed as unusable");
 	is_int(nvidia_information_parse("../../etc", text, &g, &minor, &why), -1,
 	    "a directory whose name is no address is refused");
-	is_str(g.pci, "", "its GPU has no address");
+	is_str(g.pci, "", "a GPU of such a directory has no address");
 	is_int(nvidia_information_parse("0000:af:00.0", "", &g, &minor, &why), -1,
 	    "an empty information file is refused");
 	is_int(why.code, WHY_ABSENT, "a GPU that does not wake up counts as absent");
@@ -354,7 +354,8 @@ test_information_lines(void)
 	}
 	is_int(with_line("GPU UUID", "GPU UUID: GPU-0D5B2D8E-8F0D-4A1E-9B2B-6A1B7F0C1D22", &g,
 	    &minor), 0, "a UUID in upper case is read");
-	is_str(g.uuid, "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "it is stored in lower case");
+	is_str(g.uuid, "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22",
+	    "a UUID is stored in lower case");
 	is_int(with_line("GPU Excluded", "GPU Excluded:\t Yes", &g, &minor), 0,
 	    "the information of an excluded GPU is read");
 	is_str(g.unusable, "excluded by the driver: see its parameter NVreg_ExcludedGpus",
@@ -365,16 +366,16 @@ test_information_lines(void)
 	    "a blacklisted GPU is unusable");
 	is_int(with_line("GPU Excluded", "GPU Excluded:\t Maybe", &g, &minor), 0,
 	    "the information of a GPU with an unclear exclusion is read");
-	ok(g.unusable[0] != '\0', "it counts as excluded");
+	ok(g.unusable[0] != '\0', "an unclear exclusion counts as one");
 	is_int(with_line("GPU Excluded", "GPU Excluded: No\nGPU Excluded: Yes", &g, &minor), 0,
 	    "the information of a GPU with two exclusion lines is read");
-	ok(g.unusable[0] != '\0', "it counts as excluded");
+	ok(g.unusable[0] != '\0', "two contradicting exclusions count as one");
 	is_int(with_line("GPU Excluded", "IRQ: 1", &g, &minor), 0,
 	    "the information from a driver without exclusions is read");
 	is_str(g.unusable, "", "the GPU is usable");
 	is_int(with_line("Model", "Model: \t\t evil\x1b[2J\x01model\xff", &g, &minor), 0,
 	    "a model with control bytes is read");
-	is_str(g.model, "evil?[2J?model?", "its control bytes are replaced");
+	is_str(g.model, "evil?[2J?model?", "a model's control bytes are replaced");
 }
 
 static void
@@ -479,7 +480,8 @@ test_kfd_node(void)
 	k.gfx_target_version = 110501;
 	kfd_node_model(&k, model, sizeof(model));
 	is_str(model, "gfx1151", "another version gives another model");
-	ok(kfd_node_integrated(&k), "an APU's version is integrated even with a unique_id");
+	ok(kfd_node_integrated(&k),
+	    "a GPU with an APU's version is integrated even with a unique_id");
 	k.gfx_target_version = UINT64_MAX;
 	kfd_node_model(&k, model, sizeof(model));
 	is_str(model, "AMD GPU", "an impossible version gives no model");
@@ -493,7 +495,7 @@ test_kfd_node(void)
 	ok(kfd_node_integrated(&k), "a node with processor cores is integrated");
 	k = (struct kfd_node){ .location_id = 0x70000500, .domain = 0x10000 };
 	ok(kfd_node_address(&k, pci), "a partition has an address");
-	is_str(pci, "10000:05:00.0", "it is the address of its GPU");
+	is_str(pci, "10000:05:00.0", "a partition's address is that of its GPU");
 	k.location_id = 0xc3a7;
 	ok(kfd_node_address(&k, pci) && strcmp(pci, "10000:c3:14.7") == 0,
 	    "bus, device and function are read");
@@ -502,7 +504,7 @@ test_kfd_node(void)
 	k = (struct kfd_node){ .domain = UINT64_MAX };
 	ok(!kfd_node_address(&k, pci), "an impossible domain is refused");
 	is_int(kfd_node_parse("0\n", gpu_properties, &k, &why), 0, "a node with gpu_id 0 is read");
-	ok(!kfd_node_is_gpu(&k), "it is a processor");
+	ok(!kfd_node_is_gpu(&k), "a node with gpu_id 0 is a processor");
 }
 
 static void
@@ -578,11 +580,13 @@ test_drm_node(void)
 	struct drm_node d;
 
 	ok(drm_node_make(&f, &d), "a render node is read");
-	ok(d.kind == DRM_RENDER && d.major == 226 && d.minor == 128, "it has its number");
-	is_str(d.path, "/dev/dri/renderD128", "it has its path");
-	is_str(d.pci, "0000:03:00.0", "it has its address");
-	ok(d.vendor == 0x8086 && d.device == 0x56c0 && d.class == 0x038000, "it has its ids");
-	is_str(d.driver, "xe", "it has its driver");
+	ok(d.kind == DRM_RENDER && d.major == 226 && d.minor == 128,
+	    "the render node has its number");
+	is_str(d.path, "/dev/dri/renderD128", "the render node has its path");
+	is_str(d.pci, "0000:03:00.0", "the render node has its address");
+	ok(d.vendor == 0x8086 && d.device == 0x56c0 && d.class == 0x038000,
+	    "the render node has its ids");
+	is_str(d.driver, "xe", "the render node has its driver");
 #define BAD(field, value, what) \
 	f = good; \
 	f.field = (value); \
@@ -864,10 +868,10 @@ test_nvidia_odd(void)
 		is_int(inv.gpu[1].nodes, 3, "the second GPU has DRM nodes");
 		ok(strcmp(node(inv.gpu[1].node, 3, 1), "/dev/dri/card1 226:1 0x14?") == 0 ||
 		    strcmp(node(inv.gpu[1].node, 3, 2), "/dev/dri/card1 226:1 0x14?") == 0,
-		    "it has a card node");
+		    "the second GPU has a card node");
 		ok(strcmp(node(inv.gpu[1].node, 3, 1), "/dev/dri/renderD128 226:128 0x14?") == 0 ||
 		    strcmp(node(inv.gpu[1].node, 3, 2), "/dev/dri/renderD128 226:128 0x14?") == 0,
-		    "it has a render node");
+		    "the second GPU has a render node");
 		is_str(node(inv.common[GPU_NVIDIA], inv.commons[GPU_NVIDIA], 1),
 		    "/dev/nvidia-uvm 511:0 0x7d", "nvidia-uvm has its number");
 		ok(!inv.nvidia_modify && inv.nvidia_mode == 0660 && inv.nvidia_gid == 44,
@@ -1063,7 +1067,8 @@ test_made_nvidia(void)
 	is_int(find_made("nomajor", 1U << GPU_NVIDIA, &inv, &why), 0,
 	    "a driver without a major is found");
 	is_str(inv.absent[GPU_NVIDIA], "no usable GPU: 0000:01:00.0: no character device nvidia in "
-	    "/proc/devices: see dmesg", "its GPUs are unusable, and the message says why");
+	    "/proc/devices: see dmesg",
+	    "the GPUs of a driver without a major are unusable, and the message says why");
 	is_int(inv.commons[GPU_NVIDIA], 0, "there are no common nodes");
 	inventory_free(&inv);
 
@@ -1072,7 +1077,7 @@ test_made_nvidia(void)
 	is_int(find_made("nogpu", 1U << GPU_NVIDIA, &inv, &why), 0,
 	    "a driver without GPUs is found");
 	is_str(inv.absent[GPU_NVIDIA], "module nvidia drives no GPU on this host: see dmesg",
-	    "its GPUs are absent, and the message says why");
+	    "GPUs of a driver without GPUs are absent, and the message says why");
 	inventory_free(&inv);
 }
 

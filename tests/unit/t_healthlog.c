@@ -1,4 +1,7 @@
-/* pure/healthlog.c: finds a GPU's faults in the kernel's log, and ignores lines that only look like them. */
+/*
+ * pure/healthlog.c: finds a GPU's faults in the kernel's log, and ignores lines that only look like
+ * them.
+ */
 #include <stdio.h>
 #include <string.h>
 

@@ -40,7 +40,7 @@ test_round_trip(void)
 	is_str(text, "identity caller no no no no\nvars no\nend\n",
 	    "an identity without a pipeline is packed");
 	ok(identity_unpack(text, &back) && back.id.team == NULL && back.id.instance_vars == NULL,
-	    "it is unpacked without a pipeline");
+	    "an identity without a pipeline is unpacked");
 	known_free(&back);
 	free(text);
 }

@@ -96,7 +96,7 @@ test_edges(void)
 	check(0, 10, "of two mappings, the first counts");
 	map.v[map.n] = (struct idrange){ 500, 600, 1 };
 	check(500, UINT32_MAX, "an entry after the last mapping is ignored");
-	check_in(600, UINT32_MAX, "it is ignored on the way back");
+	check_in(600, UINT32_MAX, "an entry after the last mapping is ignored on the way back");
 	map = (struct idmap){ 0 };
 	while (map.n < IDMAP_MAX)
 		add((uint32_t)map.n * 2, (uint32_t)(1000 + map.n), 1);

@@ -24,7 +24,7 @@ enum { NAME1 = 0, PATH1 = 13, NAME2 = 37, PATH2 = 50, RELATIVE = 81 };
 
 /*
  * The entries: an ordinary one, one for certain processors, one of libc 5, one with a relative
- * path, one of another kind.
+ * path, and one that needs no libc.
  */
 static const struct { uint32_t flags, key, value; uint64_t hwcap; } entries[] = {
 	{ 0x0303, NAME1, PATH1, 0 }, { 0x0303, NAME2, PATH2, 1ULL << 62 }, { 0x0002, NAME1, PATH1, 0 },
@@ -95,7 +95,7 @@ test_formats(void)
 
 	len = make_new(raw, 2);
 	ok(ldcache_parse(&c, raw, len, &why) == 0, "a cache in the newer format is read");
-	is_int(c.n, 3, "its three usable entries are found");
+	is_int(c.n, 3, "the three usable entries of the newer format are found");
 	is_str(c.v[0].name, "libcuda.so.1", "an entry has its name");
 	is_str(c.v[0].path, "/usr/lib64/libcuda.so.1", "an entry has its path");
 	ok(!c.v[0].hwcap && c.v[1].hwcap && strcmp(c.v[1].name, "libfast.so.2") == 0,
@@ -107,7 +107,7 @@ test_formats(void)
 	ldcache_free(&c);
 	old = make_old(raw);
 	ok(ldcache_parse(&c, raw, old, &why) == 0, "a cache in the older format is read");
-	is_int(c.n, 3, "its three usable entries are found");
+	is_int(c.n, 3, "the three usable entries of the older format are found");
 	is_str(c.v[0].path, "/usr/lib64/libcuda.so.1", "an entry has its path");
 	ldcache_free(&c);
 	/*

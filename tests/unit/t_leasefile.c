@@ -175,9 +175,9 @@ test_passed_on(void)
 	    b.state == LEASE_PASSED_ON,
 	    "a lease that was passed on is written and read back");
 	ok(b.gpus == 0 && b.nodes == 0 && b.users == 0 && b.folders == 0 && b.cgroups.n == 0 && b.label[0] == '\0' && !b.pauses &&
-	    !b.planned && b.mounts == 0, "  it holds nothing");
+	    !b.planned && b.mounts == 0, "  a lease that was passed on holds nothing");
 	ok(b.ways == ways && b.host_root && (ways == 0 || lease_has_way(&b, &a.way[0])),
-	    "  it has its folders' paths");
+	    "  the lease has its folders' paths");
 	free(text);
 	lease_free(&a);
 	lease_free(&b);
@@ -197,9 +197,9 @@ test_without_tasks(void)
 	ok(text != NULL && strstr(text, "\ntasks no\nend\n") != NULL &&
 	    strstr(text, "pausing") == NULL,
 	    "a lease without tasks is written without the members about them");
-	is_int(lease_decode(text, strlen(text), &b, &why), 0, "  it is read");
+	is_int(lease_decode(text, strlen(text), &b, &why), 0, "  the lease is read");
 	ok(!b.pauses && b.pausing.gate == NULL && b.pausing.execs == 0 && b.init.pid == 2147483647,
-	    "  it has no tasks, and has its first process");
+	    "  the lease has no tasks, and has its first process");
 	free(text);
 	lease_free(&a);
 	lease_free(&b);
@@ -449,7 +449,7 @@ test_acts(void)
 	other.kind = ACT_LABEL;
 	ok(!act_same(&user, &other), "a label is not the same as an access");
 	ok(lease_add_act(&l, &user) && lease_add_act(&l, &user), "an act is added twice");
-	is_int(l.acts, 1, "it is kept once");
+	is_int(l.acts, 1, "the act is kept once");
 	ok(lease_add_act(&l, &other), "another act is added");
 	is_int(l.acts, 2, "both acts are kept");
 	lease_free(&l);

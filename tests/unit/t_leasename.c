@@ -115,7 +115,7 @@ test_gpus(void)
 		other = gpu(GPU_NVIDIA, i, "");
 		met += i != 0x3b && meets_gpu(&n, &other);
 	}
-	ok(met <= 2, "it meets only %u of 255 other GPUs", met);
+	ok(met <= 2, "a lease meets only %u of 255 other GPUs", met);
 }
 
 static void
@@ -132,7 +132,7 @@ test_nodes(void)
 	ok(meets_node(&n, 195, 0), "a lease meets the node of its act");
 	for (i = 1; i < 256; i++)
 		met += meets_node(&n, 195, i);
-	ok(met <= 2, "it meets only %u of 255 other nodes", met);
+	ok(met <= 2, "a lease meets only %u of 255 other nodes", met);
 }
 
 static void
@@ -153,7 +153,7 @@ test_many(void)
 	ok(m.any && m.n == MARKS_MAX,
 	    "a request with too many marks becomes a request for anything");
 	ok(lease_name_meets(&n, &m) && !lease_name_meets(&none, &m),
-	    "it meets every lease that holds something");
+	    "a request for anything meets every lease that holds something");
 	m = (struct marks){ 0 };
 	for (i = 0; i < 4 * MARKS_MAX; i++)
 		marks_add_node(&m, 500, 1);

@@ -142,7 +142,7 @@ main(void)
 	    "a question is packed and unpacked");
 	ok(b.nonce == 5 && b.kind == LOOK_LIFE && b.anew && b.patience == 300 && b.left == 4 &&
 	    b.until == -1 && b.dirs == 9,
-	    "its members are the same");
+	    "the question's members are the same");
 	is_same(&m);
 	lease_free(&m);
 	spoil(bytes, len);

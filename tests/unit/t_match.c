@@ -128,8 +128,8 @@ test_covers(void)
 		if (!load(&p, t[i].policy))
 			continue;
 		ok(policy_covers(&p, t[i].who, t[i].id, &why) == (t[i].why == NULL),
-		    "policy %s %s for %s", t[i].policy,
-		    t[i].why == NULL ? "is" : "is not", t[i].who->user ? t[i].who->user : "nobody");
+		    "policy %s %s %s", t[i].policy, t[i].why == NULL ? "covers" : "does not cover",
+		    t[i].who->user ? t[i].who->user : "a user without a name");
 		is_str(why.text, t[i].why != NULL ? t[i].why : "", "  the message says why");
 	}
 }
@@ -208,9 +208,9 @@ test_instance_vars(void)
 		id.instance_vars = vars.there ? &vars : NULL;
 		if (load(&p, b.p))
 			ok(policy_covers(&p, &root, &id, &why) == t[i].covers,
-			    "instance_vars { %s } %s %s",
-			    t[i].policy,
-			    t[i].covers ? "covers" : "does not cover", t[i].vars ? t[i].vars : "none");
+			    "a policy with instance_vars { %s } %s %s", t[i].policy,
+			    t[i].covers ? "covers" : "does not cover",
+			    t[i].vars ? t[i].vars : "a pipeline without any");
 		instance_vars_free(&vars);
 		json_decref(json);
 	}

@@ -99,9 +99,9 @@ test_found(void)
 	is_int(inv.gpus, 5, "one GPU and two GPU instances with a compute instance each are found");
 	for (i = 0; i < inv.gpus && i < 5; i++) {
 		is_str(inv.gpu[i].part, want[i].part, "entry %zu is the expected part", i);
-		is_str(nodes_of(&inv.gpu[i]), want[i].nodes, "  it has its nodes");
+		is_str(nodes_of(&inv.gpu[i]), want[i].nodes, "  the entry has its nodes");
 		ok(inv.gpu[i].rank == 0 && strcmp(inv.gpu[i].uuid, UUID) == 0 && strcmp(inv.gpu[i].pci, "0000:3b:00.0") == 0,
-		    "  it has the GPU's rank, UUID and address");
+		    "  the entry has the GPU's rank, UUID and address");
 		ok(inv.gpu[i].has_instances == (i == 0), "  only the whole GPU has instances");
 	}
 	is_str(inv.gpu[1].node[1].path, "/dev/nvidia-caps/nvidia-cap12",

@@ -32,7 +32,7 @@ test_lines(void)
 	ok(mount_line(f, &m), "a line with two optional fields is parsed");
 	is_str(mount_type(&m), "tmpfs", "the type is found after optional fields");
 	ok(mount_line(g, &m), "a line without a type is parsed");
-	is_str(mount_type(&m), "", "its type is empty");
+	is_str(mount_type(&m), "", "a line without a type has an empty type");
 	ok(!mount_line(c, &m) && !mount_line(d, &m), "an incomplete line is refused");
 }
 

@@ -124,7 +124,7 @@ test_sources(void)
 		is_int(check(t[i].type, t[i].source, t[i].option, &why), t[i].brings, "%s %s (%s): %s", t[i].type, t[i].source,
 		    t[i].option, why.text);
 		ok(t[i].brings == REFUSED ? why.code == WHY_DENIED && strstr(why.text, "no device cgroup") != NULL :
-		    why.text[0] == '\0', "  the message says why it is refused");
+		    why.text[0] == '\0', "  a refusal has its message, and nothing else has one");
 	}
 }
 

@@ -489,7 +489,7 @@ test_turn_to_end(void)
 				const bool want = state == LEASE_GIVING_BACK && i == IDLENESS_IDLE && g == 0;
 
 				ok(turn_to_end((enum lease_state)state, &p, i, &me) == want,
-				    "%s lease %s ends: idleness %d, %s giver",
+				    "%s lease that is %s ends: idleness %d, %s giver",
 				    want ? "a" : "no", lease_state_name((enum lease_state)state), i,
 				    g == 0 ?
 				    "its own" : "another");

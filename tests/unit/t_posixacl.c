@@ -36,10 +36,10 @@ test_decode(void)
 	for (i = 0; i < a.n; i++)
 		ok(a.v[i].tag == want[i].tag && a.v[i].bits == want[i].bits &&
 		    a.v[i].id == want[i].id,
-		    "its entry %zu is right", i);
+		    "the value's entry %zu is right", i);
 	again = posixacl_encode(&a, &size);
 	ok(again != NULL && size == SIZE && memcmp(again, real, size) == 0,
-	    "it is encoded to the same bytes");
+	    "the value is encoded to the same bytes");
 	ok(posixacl_find(&a, POSIXACL_USER, 1000) == &a.v[2] && posixacl_find(&a, POSIXACL_USER, 7) == NULL &&
 	    posixacl_find(&a, POSIXACL_MASK, 12) == &a.v[5],
 	    "an entry is found by its tag, and a named one also by its id");

@@ -260,7 +260,8 @@ test_readonly(void)
 		snprintf(text, sizeof(text), SPEC("", MOUNTS, SPACES, "%s", "%s"), t[i].readonly, t[i].linux);
 		is_str(judge(text, true), t[i].what, "%s", t[i].readonly);
 	}
-	is_str(judge("{\"process\":{},\"mounts\":[" PROC "],\"linux\":{\"namespaces\":[" SPACES "]}}", true), MAY("/proc/sys"),
+	is_str(judge("{\"process\":{},\"mounts\":[" PROC "],\"linux\":{\"namespaces\":"
+	    "[" SPACES "]}}", true), MAY("/proc/sys"),
 	    "a config without readonlyPaths");
 	is_str(judge("{\"process\":{},\"mounts\":[" PROC "],\"linux\":{\"readonlyPaths\":{\"/proc\":1},\"namespaces\":[" SPACES "]}}", true),
 	    MAY("/proc/sys"), "readonlyPaths that is not a list");

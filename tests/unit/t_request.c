@@ -90,7 +90,7 @@ test_minimal(void)
 		return;
 	ok(r.verb == VERB_GRANT && strcmp(r.id, "c1") == 0 && r.uids.identity && r.gids.identity && r.uids.n == 0 &&
 	    r.gid_count == 0 && !r.privileged && !r.dac_override && !r.systemd_cgroup,
-	    "its members are read");
+	    "the smallest request's members are read");
 	ok(r.runtime_root[0] == '\0' && r.cgroups_path[0] == '\0',
 	    "an empty text is read as empty");
 	for (n = 3; n < 16; n++)

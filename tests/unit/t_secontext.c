@@ -19,7 +19,7 @@ test_labels(void)
 	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		ok(secontext_parse(good[i], &c), "%s is parsed as a label", good[i]);
 		ok(secontext_format(&c, text) && strcmp(text, good[i]) == 0,
-		    "  it is formatted as it was");
+		    "  the label is formatted as it was");
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ok(!secontext_parse(bad[i], &c), "«%s» is refused as a label", bad[i]);
@@ -84,7 +84,7 @@ test_overlap(void)
 		is_int(level_overlaps(t[i].a, t[i].b), t[i].overlap,
 		    "whether «%s» and «%s» overlap", t[i].a, t[i].b);
 		is_int(level_overlaps(t[i].b, t[i].a), t[i].overlap,
-		    "  it is the same in the other order");
+		    "  the answer is the same in the other order");
 	}
 	is_int(level_categories("s0"), 0, "s0 has no categories");
 	is_int(level_categories("s0:c5,c5"), 1, "a category that is named twice counts once");

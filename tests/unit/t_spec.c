@@ -603,15 +603,15 @@ test_fixtures(const char *dir)
 			continue;
 		ok(!asks && s.major == 1 && privilege_find(&s, &r, true, false, what, &why) == 0 &&
 		    r.privileged == t[i].privileged, "  the spec of a Concourse worker is read");
-		is_str(ids = describe_ids(&r), t[i].ids, "  its ids are read");
+		is_str(ids = describe_ids(&r), t[i].ids, "  the ids are read");
 		if (t[i].says != NULL)
-			is_str(says = describe(&r, asks), t[i].says, "  it has no claims");
+			is_str(says = describe(&r, asks), t[i].says, "  the spec has no claims");
 		else
 			ok(r.team != NULL && r.pipeline != NULL,
 			    "  its claims are read: %s/%s", r.team ? r.team : "-",
 			    r.pipeline ? r.pipeline : "-");
 		if (t[i].mounts > 0)
-			is_int(s.mount_count, t[i].mounts, "  its mounts are counted");
+			is_int(s.mount_count, t[i].mounts, "  the mounts are counted");
 	}
 }
 

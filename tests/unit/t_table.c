@@ -262,7 +262,7 @@ test_question(void)
 	answer = read_answer(&heard, &said);
 	free(heard.file);
 	s = (struct lines){ .at = answer, .end = answer + said };
-	ok(read_answer_begin(&s, wrong, sizeof(wrong), &why), "its answer is read");
+	ok(read_answer_begin(&s, wrong, sizeof(wrong), &why), "the answer is read");
 	for (i = 0; i < len; i++) {
 		cut = malloc(i + 1);
 		memcpy(cut, question, i);

@@ -79,7 +79,7 @@ test_printable(void)
 	text_printable(out, 4, "ab\xc3\xa4");
 	is_str(out, "ab", "a text is not truncated inside a character");
 	text_printable(out, 3, "ab\n");
-	is_str(out, "ab", "a text that just fits is truncated by a replaced byte");
+	is_str(out, "ab", "a replaced byte that does not fit is cut off");
 	text_printable(out, 1, "abc");
 	is_str(out, "", "a text is truncated to nothing");
 }
@@ -232,9 +232,10 @@ test_json(void)
 		is_str(b.p, t[i].out, "string %zu is written as JSON", i);
 		j = json_loads(b.p, JSON_DECODE_ANY, NULL);
 		if (text_is_utf8(t[i].in, strlen(t[i].in)))
-			is_str(json_string_value(j), t[i].in, "  it is read back as it was");
+			is_str(json_string_value(j), t[i].in,
+			    "  the string is read back as it was");
 		else
-			ok(json_is_string(j), "  it is read as a string");
+			ok(json_is_string(j), "  the text is read as a string");
 		json_decref(j);
 	}
 }

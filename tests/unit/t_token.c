@@ -555,11 +555,12 @@ test_unverified(void)
 
 	ok(token_issuer_unverified(forged, &iss, &why) == 0,
 	    "the issuer of a forged token is read");
-	is_str(iss, "https://ci.example.org", "it is the issuer that the token names");
+	is_str(iss, "https://ci.example.org",
+	    "the issuer of a forged token is the one that it names");
 	free(iss);
 	ok(token_issuer_unverified(text_of(vector("good other issuer"), "token"), &iss, &why) == 0,
 	    "the issuer of another issuer's token is read");
-	is_str(iss, "https://ci.example.net", "it is the other issuer");
+	is_str(iss, "https://ci.example.net", "the other issuer's token names the other issuer");
 	free(iss);
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		ok(token_issuer_unverified(text_of(vector(none[i]), "token"), &iss, &why) == -1 &&

@@ -125,7 +125,7 @@ check_texts(void)
 		skip("a file with two links", "this test needs root");
 		return;
 	}
-	finds_text("file", true, TRUST_FOUND, WHY_NONE, "a file of root's with one link");
+	finds_text("file", true, TRUST_FOUND, WHY_NONE, "root's file with one link");
 	finds_text("twice", true, TRUST_REFUSED, WHY_CONFIG, "a file with two links");
 	finds_text("twice", false, TRUST_FOUND, WHY_NONE,
 	    "a file with two links, without the strict check");

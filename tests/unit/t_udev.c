@@ -55,35 +55,37 @@ test_list(void)
 	    "six render nodes, three cards and an NPU are listed, and no connector");
 	if (ok((d = by_path(&nodes, "/dev/dri/renderD128")) != NULL, "a render node is listed")) {
 		ok(d->kind == DRM_RENDER && d->major == 226 && d->minor == 128,
-		    "it has its number");
-		is_str(d->pci, "0000:00:02.0", "it has its address");
-		is_str(d->driver, "i915", "it has its driver");
+		    "the render node has its number");
+		is_str(d->pci, "0000:00:02.0", "the render node has its address");
+		is_str(d->driver, "i915", "the render node has its driver");
 		ok(d->vendor == 0x8086 && d->device == 0x7d55 && d->class == 0x030000,
-		    "it has its ids");
+		    "the render node has its ids");
 	}
 	if (ok((d = by_path(&nodes, "/dev/accel/accel0")) != NULL, "an NPU is listed")) {
-		ok(d->kind == DRM_ACCEL && d->major == 261 && d->minor == 0, "it has its number");
-		is_str(d->driver, "intel_vpu", "it has its driver");
+		ok(d->kind == DRM_ACCEL && d->major == 261 && d->minor == 0,
+		    "the NPU has its number");
+		is_str(d->driver, "intel_vpu", "the NPU has its driver");
 	}
 	if (ok((d = by_path(&nodes, "/dev/dri/renderD132")) != NULL,
 	    "the node of a partition is listed")) {
-		is_str(d->driver, "amdgpu_xcp", "it is recognised by its platform device");
-		is_str(d->pci, "", "it has no address");
+		is_str(d->driver, "amdgpu_xcp",
+		    "the partition's node is recognised by its platform device");
+		is_str(d->pci, "", "the partition's node has no address");
 	}
 	if (ok((d = by_path(&nodes, "/dev/dri/card3")) != NULL, "a USB display is listed"))
-		is_str(d->pci, "", "it does not have the address of the USB controller");
+		is_str(d->pci, "", "the USB display does not have the address of its controller");
 	if (ok((d = by_path(&nodes, "/dev/dri/renderD150")) != NULL, "a virtual node is listed"))
 		ok(d->pci[0] == '\0' && d->driver[0] == '\0' && d->vendor == 0,
-		    "it has no address, driver or vendor");
+		    "the virtual node has no address, driver or vendor");
 	ok(by_path(&nodes, "/dev/dri/card12") != NULL,
 	    "a card with a number of two digits is listed");
 	drm_nodes_free(&nodes);
 	is_int(udev_drm_nodes(false, false, &nodes, &why), 0, "render nodes alone are listed");
-	is_int(nodes.n, 6, "there are six");
+	is_int(nodes.n, 6, "six render nodes are listed");
 	drm_nodes_free(&nodes);
 	is_int(udev_drm_nodes(false, true, &nodes, &why), 0,
 	    "render nodes and accel nodes are listed");
-	is_int(nodes.n, 7, "there are seven");
+	is_int(nodes.n, 7, "six render nodes and one accel node are listed");
 	drm_nodes_free(&nodes);
 }
 
@@ -111,8 +113,8 @@ test_amd(void)
 	if (find("amd-2dgpu-apu", 1U << GPU_AMD, &inv) == 0 && is_int(inv.gpus, 3,
 	    "three GPUs are found")) {
 		is_str(inv.gpu[0].pci, "0000:03:00.0", "the first GPU is one that udev knows");
-		is_str(inv.gpu[0].unusable, "", "it is usable");
-		is_int(inv.gpu[0].rank, 0, "it has the first rank");
+		is_str(inv.gpu[0].unusable, "", "the GPU that udev knows is usable");
+		is_int(inv.gpu[0].rank, 0, "the GPU that udev knows has the first rank");
 		is_str(inv.gpu[1].unusable, "libudev does not know its /dev/dri/renderD130: "
 		    "see udevadm info /dev/dri/renderD130",
 		    "a GPU that udev does not know is unusable");
@@ -129,8 +131,9 @@ test_amd(void)
 		    "says of 0000:03:00.0: see dmesg",
 		    "a GPU with different addresses in kfd and udev is unusable");
 		is_str(inv.gpu[1].pci, "0000:44:00.0", "a GPU with partitions has its address");
-		is_str(inv.gpu[1].unusable, "", "it is usable");
-		is_str(inv.gpu[2].pci, "0000:44:00.0", "its second partition has the same address");
+		is_str(inv.gpu[1].unusable, "", "the GPU with partitions is usable");
+		is_str(inv.gpu[2].pci, "0000:44:00.0",
+		    "the GPU's second partition has the same address");
 		is_str(inv.gpu[2].unusable, "", "the second partition is usable");
 		is_int(inv.gpu[2].partition, 1, "the second partition has its number");
 		is_str(inv.gpu[2].node[0].path, "/dev/dri/renderD132",
@@ -148,15 +151,16 @@ test_others(void)
 	if (find("nvidia-2gpu", both, &inv) == 0 && is_int(inv.gpus, 4,
 	    "two NVIDIA and two Intel devices are found")) {
 		is_str(inv.gpu[0].pci, "0000:3b:00.0", "an NVIDIA GPU has its address");
-		is_int(inv.gpu[0].nodes, 3, "it has its DRM nodes");
-		is_str(inv.gpu[0].node[0].path, "/dev/nvidia0", "its own node comes first");
+		is_int(inv.gpu[0].nodes, 3, "the NVIDIA GPU has its DRM nodes");
+		is_str(inv.gpu[0].node[0].path, "/dev/nvidia0",
+		    "the NVIDIA GPU's own node comes first");
 		ok(inv.gpu[0].node[1].needed_for == (GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY) &&
 		    inv.gpu[0].node[2].needed_for == (GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY),
 		    "only graphics and display need the DRM nodes");
 		is_int(inv.gpu[1].nodes, 1, "the other NVIDIA GPU has no DRM nodes");
 		is_str(inv.gpu[2].pci, "0000:00:02.0", "an Intel GPU has its address");
 		ok(inv.gpu[2].integrated && inv.gpu[2].rank == 0,
-		    "it is integrated, and has the first rank");
+		    "the Intel GPU is integrated, and has the first rank");
 		is_str(inv.gpu[3].model, "NPU", "an NPU has its model");
 		is_str(inv.gpu[3].node[0].path, "/dev/accel/accel0", "the NPU has its node");
 	}

@@ -44,12 +44,14 @@ main(void)
 	    "NVIDIA_VISIBLE_DEVICES=GPU-1 NVIDIA_DRIVER_CAPABILITIES=compute",
 	    "one NVIDIA GPU is named");
 	is_str(ENV(GPU_CAP_COMPUTE | GPU_CAP_UTILITY | GPU_CAP_COMPAT32, 0, 1),
-	    "NVIDIA_VISIBLE_DEVICES=GPU-1,GPU-2 NVIDIA_DRIVER_CAPABILITIES=compute,utility,compat32",
+	    "NVIDIA_VISIBLE_DEVICES=GPU-1,GPU-2 "
+	    "NVIDIA_DRIVER_CAPABILITIES=compute,utility,compat32",
 	    "two NVIDIA GPUs are named in their order");
 	is_str(ENV(GPU_CAP_COMPUTE, 2), "AMD_VISIBLE_DEVICES=0x00000000000000ab",
 	    "an AMD GPU is named");
 	is_str(ENV(GPU_CAP_COMPUTE, 1, 2),
-	    "NVIDIA_VISIBLE_DEVICES=GPU-2 NVIDIA_DRIVER_CAPABILITIES=compute AMD_VISIBLE_DEVICES=0x00000000000000ab",
+	    "NVIDIA_VISIBLE_DEVICES=GPU-2 NVIDIA_DRIVER_CAPABILITIES=compute "
+	    "AMD_VISIBLE_DEVICES=0x00000000000000ab",
 	    "GPUs of both vendors are named");
 	is_str(ENV(GPU_CAP_COMPUTE, 3), "",
 	    "an Intel GPU is not named, because Intel has no such runtime");

@@ -8,7 +8,7 @@ trap 'rm -rf "$T"' EXIT
 cd "$here" || exit 1
 find helper tests policy.d selinux udev -type f ! -name '*.o' >"$T/files"
 printf '%s\n' README.md SECURITY.md Makefile >>"$T/files"
-cat helper/*/*.[ch] >"$T/source"
+cat helper/*/*.[ch] tests/unit/*.c >"$T/source"
 
 # Names of source files in a text.  «tablecheck.c» matches in any directory, «pure/tablecheck.c» only in one of that name.
 files_in() { grep -oE '(^|[^A-Za-z0-9_.@/*-])[A-Za-z0-9_@./-]*[A-Za-z0-9_@-]\.(c|h|sh|py|te|fc)\b' "$1" | sed 's/^[^A-Za-z0-9_.@/]*//' | sort -u; }
@@ -22,7 +22,7 @@ missing_files() {
 	done
 }
 
-# missing_functions PAGE: prints each «name()» that no file of helper/ defines
+# missing_functions PAGE: prints each «name()» that no file of helper/ or tests/unit/ defines
 missing_functions() {
 	grep -oE '\b[a-z][a-z0-9_]*_?[a-z0-9]+\(\)' "$1" | tr -d '()' | sort -u | while read -r f; do
 		grep -qE "^$f\(" "$T/source" || echo "$f()"

@@ -243,6 +243,10 @@ pass_on(int sig, siginfo_t *info, void *context)
 		(void)kill((pid_t)child, sig);
 }
 
+/* Signals that are passed on to the child. */
+static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT };
+#define PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
+
 /*
  * Restores the caller's signal handling in the child, and has it die with this process if this process would
  * die with its parent.
@@ -251,12 +255,12 @@ static void
 settle_child(int deathsig, pid_t parent, const sigset_t *mask)
 {
 	struct sigaction a;
-	int sig;
+	size_t i;
 
 	/* ignored signals stay ignored, as over execve(2) */
-	for (sig = 1; sig < NSIG; sig++)
-		if (sigaction(sig, NULL, &a) == 0 && (a.sa_flags & SA_SIGINFO) != 0 && a.sa_sigaction == pass_on)
-			(void)signal(sig, SIG_DFL);
+	for (i = 0; i < PASSED_ON; i++)
+		if (sigaction(passed_on[i], NULL, &a) == 0 && (a.sa_flags & SA_SIGINFO) != 0)
+			(void)signal(passed_on[i], SIG_DFL);
 	(void)sigprocmask(SIG_SETMASK, mask, NULL);
 	if (deathsig != 0 && (prctl(PR_SET_PDEATHSIG, deathsig) == -1 || getppid() != parent))
 		_exit(1);
@@ -265,7 +269,6 @@ settle_child(int deathsig, pid_t parent, const sigset_t *mask)
 int
 runtime_fork(int *status, bool bound, struct why *why)
 {
-	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT };
 	struct sigaction pass = { .sa_sigaction = pass_on, .sa_flags = SA_RESTART | SA_SIGINFO }, old;
 	pid_t self = getpid(), pid;
 	sigset_t all, mask;
@@ -277,9 +280,9 @@ runtime_fork(int *status, bool bound, struct why *why)
 		deathsig = SIGKILL;
 	sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &mask);
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			(void)sigaction(signals[i], &pass, NULL);
+	for (i = 0; i < PASSED_ON; i++)
+		if (sigaction(passed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			(void)sigaction(passed_on[i], &pass, NULL);
 	if ((pid = fork()) == -1)
 		return refuse(why, WHY_AGAIN, "fork: %s", strerror(errno));
 	if (pid == 0) {

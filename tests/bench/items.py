@@ -50,6 +50,9 @@ def plain(stage, found):
         'gpuhelper': create(WRAPPER, t), 'floor': create(BIN + '/floor', t, env=FLOOR),
         'bash + jq': create(SHELL, t, env=SHELL_ENV),
         **beside(found, lambda p, e: create(p, t, env=e))}
+    # Concourse's own choice where the kernel has overlayfs: each volume is a mount
+    t = stage.template(TEAM, edit=lambda s: s['root'].update(path=stage.overlay()))
+    yield 'plain-overlay', '`create`, plain, root.path is an overlay', create(RUNTIME, t), {'gpuhelper': create(WRAPPER, t)}
 
 
 def grants(stage, found):

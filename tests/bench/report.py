@@ -85,7 +85,8 @@ def targets(items):
     for v in 'state', 'start', 'kill':
         times('`%s`, passed through' % v, v, 1.3 * base, target='at most 1.3 of an empty static program: %.2f ms' % (1.3 * base))
     times('plain container, `create`', 'plain', 0.8)
-    row('the same, beside the floor program', at('plain') / at('plain', 'floor'), 2, 'times',
+    times('the same where root.path is an overlay', 'plain-overlay', 0.8)
+    row('plain container, beside the floor program', at('plain') / at('plain', 'floor'), 2, 'times',
         at('plain', how='minima') / at('plain', 'floor', 'minima'))
     times('1 GPU, 2 folders, `caller`', 'gpu-2-folders', 3.0)
     row('the same by token, more', at('token') - at('gpu-2-folders'), 0.5, 'ms',

@@ -56,6 +56,20 @@ class Stage:
             edit(spec)
         return write(name or '%s/config-%d.json' % (W, self.bundles), json.dumps(spec, separators=(',', ':')))
 
+    def overlay(self):
+        """Mounts an overlay of the image's root directory, in the volumes; returns its path."""
+        top, over = W + '/vol/overlay', W + '/over'
+        if not os.path.ismount(top):
+            os.makedirs(top)
+            os.makedirs(over)
+            sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'tmpfs', over)
+            for d in 'upper', 'work':
+                os.makedirs(over + '/' + d)
+            layers = 'lowerdir=%s,upperdir=%s/upper,workdir=%s/work' % (self.host.rootfs, over, over)
+            r = sh('mount', '-t', 'overlay', '-o', layers, 'overlay', top)
+            assert r.returncode == 0, r.stdout
+        return top
+
     def folders(self, n):
         """Makes so many folders, and a mount namespace in which they are mounted at the same paths; returns both."""
         if n not in self.mounted:

@@ -216,8 +216,8 @@ is_cgroup(int fd)
 	return fstatfs(fd, &fs) == 0 && (fs.f_type == CGROUP_SUPER_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC);
 }
 
-static bool
-is_v2(int fd)
+bool
+cgroup_is_v2(int fd)
 {
 	struct statfs fs;
 
@@ -265,7 +265,7 @@ dir_populated(int dir, unsigned depth, unsigned *left, void *unused)
 	 * v2 counts the processes beneath as well; cgroup_device_list() says why v1 is not asked for this
 	 * file
 	 */
-	if (is_v2(dir)) {
+	if (cgroup_is_v2(dir)) {
 		if ((events = file_read_at(dir, "cgroup.events", 4096, NULL)) != NULL)
 			return strstr(events, "populated 0") == NULL;
 		if (!hides_nobody(errno))
@@ -302,7 +302,7 @@ static bool
 each_dir(const struct strlist *dirs, unsigned *left, visit *seen, void *ctx)
 {
 	autoclose int root = cgroup_root();
-	const bool v2 = root != -1 && is_v2(root);
+	const bool v2 = root != -1 && cgroup_is_v2(root);
 	autofree char *lines = v2 ? NULL : cgroup_lines(getpid());
 	bool found = false;
 	size_t i;
@@ -431,7 +431,7 @@ add_own(int root, pid_t pid, const struct cgroup_line *line, struct strlist *out
 static bool
 has_rules(int root, const struct cgroup_line *line)
 {
-	return is_v2(root) ? *line->controllers == '\0' : cgroup_line_has(line->controllers, "devices");
+	return cgroup_is_v2(root) ? *line->controllers == '\0' : cgroup_line_has(line->controllers, "devices");
 }
 
 bool
@@ -510,7 +510,7 @@ cgroup_device_list(const char *dir)
 	 * v2 has no such file. Looking up a missing name waits for whoever lists the directory at that
 	 * moment, so don't.
 	 */
-	if (fd != -1 && is_v2(fd)) {
+	if (fd != -1 && cgroup_is_v2(fd)) {
 		errno = ENOENT;
 		return NULL;
 	}

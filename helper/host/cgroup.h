@@ -10,6 +10,9 @@
 /* Opens /sys/fs/cgroup, to which paths of cgroups are relative, with O_PATH. A descriptor, or -1 with errno. */
 int cgroup_root(void);
 
+/* True if the directory is one of cgroup v2. */
+bool cgroup_is_v2(int fd);
+
 /* The text of /proc/PID/cgroup, which the caller frees; NULL with errno. */
 char *cgroup_lines(int pid);
 

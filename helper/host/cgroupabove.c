@@ -103,6 +103,7 @@ cgroup_is_in_others(const struct strlist *dirs)
 	autostrlist struct strlist above = { 0 };
 	uint64_t ours;
 	size_t i;
+	bool v2;
 
 	if (root == -1)
 		return false;
@@ -111,8 +112,10 @@ cgroup_is_in_others(const struct strlist *dirs)
 	for (i = 0; i < dirs->n; i++)
 		if (!add_directories_above(dirs->v[i], &above))
 			return true;
+	/* on a v2 host the names are those of cgroups, and the top is not among them */
+	v2 = cgroup_is_v2(root);
 	for (i = 0; i < above.n; i++)
-		if (!is_top(root, above.v[i], lines) && has_others(root, above.v[i], ours))
+		if ((v2 || !is_top(root, above.v[i], lines)) && has_others(root, above.v[i], ours))
 			return true;
 	return false;
 }

@@ -6,7 +6,7 @@ usage: where.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 A script in place of the runtime adds an option, to stand in for an option that the wrapper does not see.  The test
 itself does to a container's cgroup what a container with CAP_SYS_ADMIN could do.
 """
-import glob, os, shutil, signal, subprocess, time
+import fcntl, glob, os, shutil, signal, subprocess, time
 from lib import *
 
 host, tag = able_host()
@@ -116,6 +116,19 @@ plain.delete()
 beside = Bundle(host, args=['/bin/true'], edit=lambda s: s['linux'].update(cgroupsPath=os.path.dirname(place) + '/beside-' + b.id))
 r = beside.run()
 ok(r.returncode == 0, tag + 'a cgroup beside it is accepted', r.stdout)
+
+# v2 has no directory for each hierarchy: a cgroup may have the name of one of v1's
+if host.cgroup == 'v2':
+    with open('/tmp/gpuhelper-where.lock', 'w') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        named = Bundle(host, args=['/bin/sleep', '100'], edit=lambda s: s['linux'].update(cgroupsPath='/devices'))
+        named.start()
+        inner = Bundle(host, args=['/bin/true'], edit=lambda s: s['linux'].update(cgroupsPath='/devices/beneath'))
+        r = inner.run()
+        ok(r.returncode != 0 and "is beneath another container's" in r.stdout,
+           tag + "a container is refused beneath another one's cgroup that is named as a hierarchy", r.stdout)
+        inner.delete()
+        named.delete()
 
 # the container moves away by itself
 move(pid, OWN + '/away')

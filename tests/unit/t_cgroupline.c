@@ -15,8 +15,8 @@ test_lines(void)
 	    "1:pids:/../../other\n"
 	    "0::/user.slice/user-1000.slice/x (deleted)";
 	static const struct cgroup_line want[] = {
-		{ "name=systemd", "/user.slice" }, { "cpu,cpuacct", "/a:b" }, { "pids", "/../../other" },
-		{ "", "/user.slice/user-1000.slice/x (deleted)" },
+		{ "name=systemd", "systemd", "/user.slice" }, { "cpu,cpuacct", "cpu,cpuacct", "/a:b" },
+		{ "pids", "pids", "/../../other" }, { "", "", "/user.slice/user-1000.slice/x (deleted)" },
 	};
 	autofree char *copy = strdup(text);
 	struct cgroup_line l;
@@ -27,6 +27,7 @@ test_lines(void)
 		if (!ok(cgroup_line_next(&rest, &l), "line %zu is found", i))
 			return;
 		is_str(l.controllers, want[i].controllers, "the line's controllers are read");
+		is_str(l.name, want[i].name, "the name of the line's hierarchy is read");
 		is_str(l.path, want[i].path, "the line's path is read");
 	}
 	ok(!cgroup_line_next(&rest, &l) && !cgroup_line_next(&rest, &l),

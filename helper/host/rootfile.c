@@ -16,6 +16,7 @@
 #include "listing.h"
 
 #define NAMES_MAX 10000
+#define TRIES 64
 
 /* The path of the descriptor's file, by the host's mounts. False with errno. */
 static bool
@@ -58,12 +59,16 @@ rootfile_open(int root, const char *path, int flags, char **real)
 		.flags = (unsigned)(flags | O_CLOEXEC),
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
+	unsigned tries = TRIES;
 	char top[4096];
 	int fd, error;
 
 	if (!(flags & O_PATH))
 		how.flags |= O_NOCTTY | O_NONBLOCK;
-	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	/* the kernel can't follow «..» while anything on the host is renamed or mounted */
+	do
+		fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	while (fd == -1 && errno == EAGAIN && --tries > 0);
 	/*
 	 * systemd denies openat2(2) to a service with RestrictSUIDSGID=; for the root "/", open(2) does the
 	 * same

@@ -6,16 +6,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../host/file.h"
 #include "../host/mounts.h"
+#include "../host/rootfile.h"
 #include "../host/trust.h"
 #include "../host/writers.h"
 #include "../pure/cleanup.h"
@@ -218,7 +217,6 @@ static int
 resolve_part(int root, const char *rootpath, const char *path, int *fd, char **inside, const char **rest,
     struct why *why)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	autofree char *part = strdup(path);
 	char link[FILE_LINK_MAX], real[4352];
 	size_t len;
@@ -227,8 +225,7 @@ resolve_part(int root, const char *rootpath, const char *path, int *fd, char **i
 	if (part == NULL)
 		return refuse_nomem(why);
 	for (len = strlen(part);; part[len] = '\0') {
-		*fd = (int)syscall(SYS_openat2, root, len > 0 ? part : "/", &how, sizeof(how));
-		if (*fd != -1)
+		if ((*fd = rootfile_open(root, len > 0 ? part : "/", O_PATH, NULL)) != -1)
 			break;
 		if (errno != ENOENT && errno != ENOTDIR)
 			return refuse(why, WHY_DATA, "%s in the container can't be followed: %s", path, strerror(errno));
@@ -298,7 +295,7 @@ behind_link(int fd, const char *inside, const char *rest, char **out, struct why
 
 /*
  * Resolves «path» of the container in its root, with links, as the runtime will. *bare: the directory that the path
- * lies in does not exist.
+ * lies in does not exist, and no link leads to a place that does not exist.
  */
 static int
 resolve_in_root(int root, const char *rootpath, const char *path, char **out, bool *bare, struct why *why)
@@ -319,7 +316,7 @@ resolve_in_root(int root, const char *rootpath, const char *path, char **out, bo
 		if (ret == -1)
 			return -1;
 		if (next == NULL) {
-			*bare = strchr(rest + strspn(rest, "/"), '/') != NULL;
+			*bare = links == 0 && strchr(rest + strspn(rest, "/"), '/') != NULL;
 			return asprintf(out, "%s%s", inside, rest) == -1 ? refuse_nomem(why) : 0;
 		}
 		free(now);

@@ -16,7 +16,6 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../host/file.h"
@@ -155,20 +154,20 @@ is_readable(int fd, int runtime, int ms)
  * EAGAIN, so it is tried again. Returns that end, or -1.
  */
 static int
-write_line(int terminal, const char *line)
+write_line(int terminal, const struct between *b)
 {
 	int other = ioctl(terminal, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-	const struct timespec nap = { .tv_nsec = TRY_MS * 1000000L };
+	struct pollfd runtime = { .fd = b->runtime, .events = POLLIN };
 	char text[600];
 	int n, left = WRITE_MS / TRY_MS;
 
-	n = snprintf(text, sizeof(text), "gpuhelper: %s\n", line);
+	n = snprintf(text, sizeof(text), "gpuhelper: %s\n", b->line);
 	if (other == -1 || n <= 0)
 		return other;
 	if ((size_t)n >= sizeof(text))
 		n = (int)sizeof(text) - 1;
-	while (write(other, text, (size_t)n) == -1 && errno == EAGAIN && left-- > 0)
-		(void)nanosleep(&nap, NULL);
+	while (write(other, text, (size_t)n) == -1 && errno == EAGAIN && left-- > 0 && poll(&runtime, 1, TRY_MS) == 0)
+		;
 	return other;
 }
 
@@ -185,7 +184,7 @@ stand_between(const struct between *b)
 	if (from == -1 || !is_readable(from, b->runtime, WAIT_MS) ||
 	    (n = pass_terminal(from, name, sizeof(name), &terminal)) <= 0)
 		_exit(1);
-	other = write_line(terminal, b->line);
+	other = write_line(terminal, b);
 	(void)pass_terminal(b->engine, name, (size_t)n, &terminal);
 	close(b->engine);
 	close(terminal);

@@ -14,7 +14,7 @@
 
 #define RW 6U	/* as bits of a mode */
 
-/* An ACL in memory, and the file that it is of. */
+/* An ACL in memory, and the file that has it. */
 struct editing {
 	int fd;
 	const char *path;
@@ -54,7 +54,7 @@ find_name(const struct posixacl *acl, struct acl_name who)
 	return posixacl_find(acl, who.group ? POSIXACL_GROUP : POSIXACL_USER, who.id);
 }
 
-/* True for a named entry that is neither ours nor the one in hand. */
+/* True for a named entry that is neither ours nor that of «who». */
 static bool
 is_others(const struct posixacl_entry *e, const struct acl_names *ours, struct acl_name who)
 {
@@ -99,8 +99,9 @@ new_entry(struct editing *e, enum posixacl_tag tag, uint32_t id, unsigned bits)
 }
 
 /*
- * Raises the mask so that our entry takes effect. «again»: there are entries of ours already, so the mask came with
- * them. If a chmod 0600 has lowered it since, that took the owning group's rights too, and they stay taken.
+ * Raises the mask so that our entry takes effect. «again»: the ACL has entries of ours already, so it has its mask
+ * because of them. A chmod 0600 since then lowers that mask, which takes rights from the owning group too. The group
+ * does not get them back.
  */
 static int
 raise_mask(struct editing *e, struct acl_name who, const struct acl_names *ours, bool again)
@@ -178,8 +179,8 @@ node_acl_add(int fd, const char *path, struct acl_name who, const struct acl_nam
 }
 
 /*
- * When our last entry goes, restores the mask. That takes no access from others: the mask still
- * allows what their entries say.
+ * Restores the mask when our last entry goes. Others lose no access: the restored mask still allows what their entries
+ * say.
  */
 static bool
 lower_mask(struct editing *e, struct acl_name who, const struct acl_names *ours, int before)
@@ -193,8 +194,8 @@ lower_mask(struct editing *e, struct acl_name who, const struct acl_names *ours,
 	had = mask->bits;
 	if (before != ACT_NO_MASK) {
 		/*
-		 * A mask that someone changed since is left alone. The old mask hid nobody's rights when we raised it, so an
-		 * entry that it would hide is newer, and keeps its rights.
+		 * Leaves the mask alone if someone has lowered it since. The old mask hid nobody's rights when we
+		 * raised it. An entry that it would hide now is newer, and keeps its rights.
 		 */
 		if ((had & RW) == RW)
 			mask->bits = ((unsigned)before | bits_of_others(&e->acl, ours, who)) & had;
@@ -215,7 +216,7 @@ node_acl_remove(int fd, const char *path, struct acl_name who, const struct acl_
 	struct posixacl_entry *entry;
 	int ret = read_acl(&e);
 
-	/* no entry: perhaps it was only planned, while the mask was raised for another one that is gone */
+	/* no entry: perhaps it was only planned, but the mask was raised for another entry of ours that is gone */
 	if (ret == 0 && ((entry = find_name(&e.acl, who)) == NULL || entry->bits == RW)) {
 		if (entry != NULL)
 			posixacl_remove(&e.acl, entry);

@@ -20,7 +20,7 @@ struct acl_names {
 enum acl_state {
 	ACL_IS_ABSENT,		/* there is no such entry */
 	ACL_IS_EFFECTIVE,	/* it allows reading and writing */
-	ACL_IS_MASKED,		/* it does, but the mask takes that away (often after a chmod of the node) */
+	ACL_IS_MASKED,		/* it says «rw», but the mask does not allow it (often after a chmod of the node) */
 	ACL_IS_OTHER,		/* it allows something else */
 };
 

@@ -70,7 +70,7 @@ acts_of_others(const struct leases *ls, const struct lease *l, const struct act 
 
 /* Nodes. */
 
-/* Reads the leases that have acts on the same nodes: what may be done there depends on them. */
+/* Reads the leases that have acts on the same nodes, because they may share a node or an ACL entry with this one. */
 static int
 read_sharers(struct leases *ls, const struct lease *l, struct why *why)
 {
@@ -109,8 +109,8 @@ share_node(const struct leases *ls, struct lease *l, struct act *a, int dir, con
 }
 
 /*
- * Makes the node under a temporary name first. It has its mode and owner, and the lease has its inode, before anybody
- * finds it under its own name.
+ * Makes the node under a temporary name first. So the node has its mode and owner, and the lease has its inode, before
+ * anybody finds the node under its own name.
  */
 static int
 make_node(const struct leases *ls, struct lease *l, struct act *a, const struct birth *how, struct why *why)

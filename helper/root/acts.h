@@ -9,7 +9,9 @@
 #include "acl.h"
 #include "leaselist.h"
 
-/* The first two need the leases that have acts on the node to have been read (leases_read()). The others read these. */
+/*
+ * Call the first two after leases_read() for the leases with acts on the node. The others read these leases themselves.
+ */
 
 /*
  * Gets the ACL entries that leases other than l have on the node of an act. If there are any, *mask gets the ACL's
@@ -42,7 +44,7 @@ int acts_allow(struct leases *ls, const struct lease *l, struct why *why);
  */
 int acts_undo(struct leases *ls, struct lease *l, struct why *why);
 
-/* Adds a line for everything about l's nodes that is not as it was granted. False: memory is short. */
+/* Adds a line for each difference between l's nodes now and at the grant. False: memory is short. */
 bool acts_trouble(const struct lease *l, struct strlist *out);
 
 #endif

@@ -31,7 +31,7 @@ allot_wants(const struct decision *d, struct waiter *w, struct why *why)
 			*h = (struct held_gpu){ .vendor = from->candidate[k]->vendor,
 				.exclusive = from->rule->sharing == SHARING_EXCLUSIVE, .limit = from->rule->share_limit };
 			snprintf(h->pci, sizeof(h->pci), "%s", from->candidate[k]->pci);
-			/* by the inventory, because the candidates need not be all partitions of a GPU */
+			/* from the inventory, because the candidates may be only some of a GPU's partitions */
 			gpu_part(&d->inventory, from->candidate[k], h->part);
 		}
 	}
@@ -73,8 +73,8 @@ is_kept(const struct held_gpu *kept, size_t n, const struct held_gpu *g)
 }
 
 /*
- * Reserves as many more candidates as the want lacks, even those that others hold now: otherwise later requests could
- * hold them by turns for ever.
+ * Reserves further candidates, as many as the want lacks, even if other containers hold them now. Otherwise later
+ * requests could take turns in holding them for ever.
  */
 static size_t
 close_rest(const struct pick_want *want, unsigned lacks, struct held_gpu *kept, size_t n, size_t max)
@@ -92,9 +92,10 @@ close_rest(const struct pick_want *want, unsigned lacks, struct held_gpu *kept, 
 }
 
 /*
- * Reserves what this waiter would get now. With in_part, also if that is less than it wants, so that smaller requests
- * do not starve it. in_part is false while the request that comes after this waiter asks for the last time, and its
- * user has no such GPU: otherwise a waiter that wants more than it can ever get would starve everyone.
+ * Reserves what this waiter would get now. With in_part, reserves GPUs even if the waiter would get too few, so that
+ * smaller requests do not starve it. in_part is false if the request to be decided asks for the last time and its user
+ * holds no GPU that an earlier request wants (has_one()). Otherwise a waiter that wants more than it can ever get would
+ * starve everyone.
  */
 static int
 keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, struct why *why)
@@ -145,7 +146,9 @@ fill_holdings(const struct allot_state *s, size_t before, bool last, size_t max,
 	return 0;
 }
 
-/* True if "TEAM/PIPELINE" is of the team. A text that could be read in two ways is of none. */
+/*
+ * True if "TEAM/PIPELINE" is of the team. A text with a further slash could be split in two ways, so it is of no team.
+ */
 static bool
 is_of_team(const char *pipeline, const char *team)
 {
@@ -155,7 +158,7 @@ is_of_team(const char *pipeline, const char *team)
 	    strchr(pipeline + n + 1, '/') == NULL;
 }
 
-/* Without a token, the team is only claimed; but then the user is told only of his own containers. */
+/* Without a token only the user counts, because the team is only a claim. */
 bool
 allot_may_name(const struct lease *holder, uint32_t uid, const struct identity *who)
 {

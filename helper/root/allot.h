@@ -28,7 +28,7 @@ struct strays {
 /* Fills w->want with the GPUs that the decision allows. -1 with *why: memory is short. */
 int allot_wants(const struct decision *d, struct waiter *w, struct why *why);
 
-/* Adds those further nodes to the lease's nodes that belong to one GPU. -1 with *why: memory is short. */
+/* Adds to the lease's nodes the further nodes that belong to one GPU. -1 with *why: memory is short. */
 int allot_further(const struct driver_nodes *more, struct lease *l, struct why *why);
 
 /*

@@ -34,7 +34,7 @@ audit_open(struct why *why)
 	}
 	if (fd == -1)
 		return refuse(why, WHY_IO, GPUHELPER_LOGDIR "/audit.jsonl: %s", strerror(errno));
-	/* a pipe can be opened to be read and written, and keeps nothing */
+	/* a pipe can be opened for reading and writing, but keeps nothing */
 	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))
 		refuse(why, WHY_CONFIG, GPUHELPER_LOGDIR "/audit.jsonl is not a regular file: remove it");
 	else if (trust_check(fd, GPUHELPER_LOGDIR "/audit.jsonl", why) == 0)
@@ -43,7 +43,7 @@ audit_open(struct why *why)
 	return -1;
 }
 
-/* For a helper that its caller can still stop: if it held the chain's lock, it would stop all other helpers. */
+/* For a helper that its caller can still stop. If such a helper held the chain's lock, it would stop all others. */
 static int
 append_unlinked(int fd, const struct buf *line, struct why *why)
 {

@@ -28,8 +28,8 @@ int audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, s
 /*
  * The same in two steps, for records that are written under the lock on the leases. The first may wait for other
  * helpers of the same user, so it must be called without that lock, which other users wait for. audit_line_end() in
- * either case: if the line was not written, it records how many records were left out, which the line would have
- * said.
+ * either case. If the line was not written, audit_line_end() records how many records were left out, because the line
+ * would have said so.
  */
 struct audit_line {
 	struct buf text;

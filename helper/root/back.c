@@ -49,7 +49,7 @@ open_with_lease(const struct call *c, struct leases *ls, struct why *why)
 	return leases_open(ls, c->peer->asker.uid, why) == -1 ? -1 : leases_read(ls, &(struct concern){ .key = key }, why);
 }
 
-/* A copy of the lease as it is now.  1: another process is changing it. */
+/* A copy of the lease as it is now. 1: there is no lease, or it can't come back now. */
 static int
 read_this_lease(const struct call *c, struct lease *out, struct why *why)
 {
@@ -170,7 +170,7 @@ take_again(struct plan *p, struct picking *k, const struct lease *old, struct re
 	return 0;
 }
 
-/* 1: another process began to change the lease meanwhile. */
+/* 1: meanwhile the lease ended, or another process began to change it. */
 static int
 lock_and_take(struct plan *p, struct refusal *f)
 {
@@ -187,7 +187,9 @@ lock_and_take(struct plan *p, struct refusal *f)
 
 /* Record and acts. */
 
-/* To be called under the lock. The lease, if this process is still the one that changes it; else NULL. */
+/*
+ * To be called under the lock. Returns the lease if the process that asked is still the one that changes it, else NULL.
+ */
 static struct lease *
 still_ours(const struct call *c, const struct leases *ls)
 {
@@ -238,8 +240,8 @@ hold(struct plan *p, struct leases *ls, struct audit_line *line, bool *recorded,
 
 /*
  * Undoes the acts, and marks the lease as given back again. If the acts can't be undone now, a later request does both.
- * Only the end of a recorded grant is recorded, because that grant was counted: otherwise a user could make the log
- * grow without limit.
+ * Records the end of a recorded grant only, because that grant was counted (rate.h). Otherwise a user could make the
+ * log grow without limit.
  */
 static void
 undo_hold(const struct call *c, struct leases *ls, bool recorded)
@@ -271,7 +273,7 @@ hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why 
 	return -1;
 }
 
-/* 1: the same as from lock_and_take(). */
+/* 1: as lock_and_take(). */
 static int
 have_again(struct ruling *r, struct plan *p, struct refusal *f)
 {

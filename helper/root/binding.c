@@ -50,7 +50,7 @@ forget_and_count(int dir, uint32_t uid, struct why *why)
 		return -1;
 	for (i = 0; i < names.n; i++) {
 		if (fstatat(dir, names.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0) {
-			/* a name with a dot was left by a killed helper, once it is older than a helper can be */
+			/* a killed helper left a file with a dot in its name that is older than any helper can be */
 			if (st.st_mtime + 2 * TOKEN_LEEWAY < now ||
 			    (strchr(names.v[i], '.') != NULL && st.st_ctime + LIFE_OF_ROOTS_S < now)) {
 				(void)unlinkat(dir, names.v[i], 0);

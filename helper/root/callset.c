@@ -50,7 +50,7 @@ same_body(const struct callset *s, const struct call_case *a, const struct call_
 	return a->len == b->len && memcmp(&s->body.v[a->at], &s->body.v[b->at], a->len * sizeof(s->body.v[0])) == 0;
 }
 
-/* Drops the later cases of a number, and makes neighbours with equal instructions one case. */
+/* Drops the later cases of a number, and merges neighbours with equal instructions into one case. */
 static void
 merge_cases(struct callset *s)
 {

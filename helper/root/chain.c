@@ -28,7 +28,7 @@ struct chain {
 	int log;
 	struct audit_head at;
 	bool lost;		/* there was no head: it is taken from the log's last record */
-	bool skipped;		/* some bytes beyond the head were not read: a later record there is believed */
+	bool skipped;		/* some bytes beyond the head were not read: the chain may go on from a later record */
 	bool torn;		/* the log does not end with a newline */
 };
 
@@ -72,7 +72,7 @@ pass(struct chain *c, const char *line, size_t len)
 	char prev[AUDIT_HASH];
 	uint64_t n;
 
-	/* never back: a log that was cut off must not look whole because of what is appended to it */
+	/* never to an earlier record: a log that was cut off must not look whole once something is appended to it */
 	if ((c->lost || c->skipped) && audit_link_read(line, len, &n, prev) && (c->lost || n > c->at.records)) {
 		c->at.records = n - 1;
 		memcpy(c->at.hash, prev, sizeof(prev));
@@ -99,7 +99,7 @@ catch_up(struct chain *c, struct why *why)
 	c->at.inode = st.st_ino;
 	if (from == (uint64_t)st.st_size)
 		return 0;
-	/* as after a time in which the log could be written, but not the head */
+	/* this happens if for a time the log could be written, but the head could not */
 	c->skipped = (uint64_t)st.st_size - from > AHEAD_MAX;
 	if (c->skipped)
 		from = (uint64_t)st.st_size - AHEAD_MAX;

@@ -6,8 +6,8 @@
 
 /*
  * Before the GPUs are picked: reads the container's own lease, those of the GPUs that it could get, and those of the
- * GPUs that earlier waiters could get, because what they get is not available. With «admits», also reads the leases
- * that its folders and its label are compared with. Ends those that are over. -1 with *why.
+ * GPUs that earlier waiters could get, because those GPUs are not available. With «admits», also reads the leases that
+ * its folders and its label are compared with. Ends those that are over. -1 with *why.
  */
 int concern_look(const struct plan *p, struct leases *ls, const struct queue *q, bool admits, struct why *why);
 

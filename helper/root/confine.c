@@ -1,4 +1,7 @@
-/* See confine.h. Names the process: the helper starts it by a descriptor, whose number would be its name. */
+/*
+ * See confine.h. Sets the process's name: the helper executes the program by a descriptor, and the kernel would use
+ * the descriptor's number as the name.
+ */
 #include "confine.h"
 
 #include <errno.h>

@@ -96,7 +96,10 @@ see_newborn(const struct peer *p, const struct request *r, struct newborn *b, st
 	return see_mounts(p, b, why);
 }
 
-/* Notes the container's cgroups. A rootless one may have none of its own; then those in the lease stay. */
+/*
+ * Notes the container's cgroups. A rootless container may have no cgroup of its own. The lease then keeps the cgroups
+ * that it has.
+ */
 static int
 note_cgroups(struct newborn *b, struct lease *l, struct why *why)
 {

@@ -17,7 +17,7 @@
 static int place = -1;
 static unsigned place_number;
 
-/* 1: taken, and left open for good; 0: somebody has it; -1 with errno: it can't be had at all. */
+/* 1: taken until the process ends. 0: another process has it. -1 with errno: its file can't be opened or locked. */
 static int
 take_place(int locks, uid_t uid, unsigned number)
 {
@@ -46,9 +46,9 @@ refuse_uncounted_helpers(uid_t uid, enum why_code code, const char *cause, struc
 }
 
 /*
- * If not even the first place can be had, only root is heard, whatever the request. No lease is lost by
- * that: root's timer ends all leases that a user's request would end, and such a request would wait for a
- * lock in the same directory.
+ * If an error prevents even the first place, the helper answers only root, whatever the request. No lease stays behind
+ * because of that: root's timer ends all leases that a user's request would end. Such a request would need a lock in
+ * the same directory anyway.
  */
 int
 crowd_enter(uid_t uid, struct why *why)

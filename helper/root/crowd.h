@@ -14,7 +14,7 @@
  * - 0: it has one.
  * - 1: all are taken. The helper must end without an answer, as systemd closes excess connections;
  *   gpuhelper-runc asks again.
- * - -1 with *why: no place can be made, so that the user can't be counted, and must not be heard.
+ * - -1 with *why: no place can be made. The user's helpers can't be counted then, so the request must be refused.
  * Other limits do not suffice. systemd counts connections by user only since version 256; before, one user could take
  * all connections. RLIMIT_NPROC counts the caller's processes, and a setuid helper is root's.
  */

@@ -176,7 +176,7 @@ let_in(const struct device_view *v, const struct gpu_node *n, int fd, const stru
 	return plan_entry(v, n, fd, st, inventory_flushes(v->inv, n->major, n->minor), &ours, mask, why);
 }
 
-/* Notes in the lease how the node is, to be compared with it later (acts_trouble()). */
+/* Notes the node's mode and owner in the lease. acts_trouble() compares them later. */
 static void
 note_mode(struct lease *l, const struct gpu_node *n, uint32_t mode, const struct stat *st)
 {

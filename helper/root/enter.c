@@ -214,7 +214,7 @@ check_places(struct why *why)
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		if ((ret = hostview_compare(places[i], WHY_DENIED, why)) == -1)
 			return -1;
-		/* a directory of the helper's that is missing will be made in the one above, so that one must be the host's */
+		/* the helper will make a missing directory in the directory above, which must be the host's */
 		snprintf(above, sizeof(above), "%.*s", (int)(strrchr(places[i], '/') - places[i]), places[i]);
 		if (ret == 1 && hostview_compare(above, WHY_DENIED, why) == -1)
 			return -1;
@@ -365,8 +365,8 @@ find_nodes(struct filter_nodes *out)
 }
 
 /*
- * True if root asks, for a runtime of its own. This can't wait until the request is read: a filter can't be loosened
- * later.
+ * True if root asks. The filter then allows more, so the helper must know this before it reads the request: a filter
+ * can't be loosened later.
  */
 static bool
 is_asked_by_root(enum door door, const struct starter *who)

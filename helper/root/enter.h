@@ -30,8 +30,8 @@ struct starter {
  * Runs the steps of enter.c in their order. Afterwards the process has:
  * - descriptors 0 to 2, the channels to its children (looker.h, spawn.h) and, behind the setuid bit, its place
  *   (crowd.h);
- * - a time of death that nothing can postpone, an empty environment, all ids 0, no core dumps, default signals, only
- *   the capabilities that this program uses, and no way to start another process.
+ * - a timer that will kill it and that nothing can postpone, an empty environment, all ids 0, no core dumps, default
+ *   signals, only the capabilities that this program uses, and no way to start another process.
  * Until then it reads, logs and opens nothing by a name that the caller chose. -1 with *why: also if the process is
  * not what its door requires: setuid, or started by root. 1: the starter has too many helpers already, and this one
  * must end without an answer (crowd.h).

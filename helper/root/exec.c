@@ -157,8 +157,8 @@ tell(int audit, const struct peer *p, const struct lease *l, const struct why *w
 }
 
 /*
- * 0: *reply is filled in, and *held is a copy of the lease. 1: there is no lease, or only that of an ended container
- * of this name, which holds what that one passed on. -1 with reply->why.
+ * 0: *reply is filled in, and *held is a copy of the lease. 1: there is no lease, or only that of an ended container of
+ * the same name, which stays because that container passed on a folder. -1 with reply->why.
  */
 static int
 note_in_lease(const struct peer *p, const struct request *r, struct lease *held, struct reply *reply)

@@ -37,7 +37,10 @@ record_grant(const struct plan *p, struct refusal *f)
 	int ret;
 
 	if ((ret = audit_count(c->audit, &rec, RATE_GRANT, &line, &f->why)) == 0) {
-		/* waits as long as a helper that takes a lease back: if this fails, that is what must follow */
+		/*
+		 * waits as long as a helper that takes a lease back: without the lock, this helper must take the lease
+		 * back
+		 */
 		if (p->lease.gpus > 0 && (ret = leases_open_again(&ls, c->peer->asker.uid, &f->why)) == -1)
 			f->waits = f->why.code == WHY_AGAIN;	/* as in take.c */
 		if (ret == 0 && (p->lease.gpus == 0 || (ret = check_planned(&p->lease, &ls, &f->why)) == 0))

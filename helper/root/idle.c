@@ -138,7 +138,7 @@ chore_for(const struct lease *l, enum idleness idleness)
 	return l->pausing.idle == IDLE_STOP ? CHORE_STOP : idleness == IDLENESS_LEFT ? CHORE_CLEAR : CHORE_SHUT;
 }
 
-/* Notes since when the task has been over with processes left. */
+/* Notes when the task was first seen to have ended and left processes behind; else resets that. */
 static void
 note_left(const struct idle *i, struct lease *l, enum idleness idleness)
 {

@@ -127,7 +127,7 @@ int
 label_of_lease(const struct lease *lease, struct label *out, struct why *why)
 {
 	*out = (struct label){ .state = SELINUX_ABSENT };
-	/* the grant gave it none */
+	/* the grant gave the container no label */
 	if (lease->label[0] == '\0')
 		return 0;
 	if (selinux_state(&out->state, why) == -1)
@@ -137,7 +137,7 @@ label_of_lease(const struct lease *lease, struct label *out, struct why *why)
 	    refuse(why, WHY_BUG, "the lease's label %s is not an SELinux label", lease->label);
 }
 
-/* 1 if it may, or if SELinux does not enforce; 0 if it may not; -1 with *why. */
+/* 1 if the container may use the object so, or if SELinux does not enforce; 0 if it may not; -1 with *why. */
 static int
 may_use(const struct label *l, const char *object, enum label_use use, struct why *why)
 {
@@ -275,7 +275,7 @@ static bool
 is_kin(const struct label *l, const struct lease *mine, const struct lease *other)
 {
 	/*
-	 * random categories are nobody else's; one user's containers (those of a pod do) and one policy's may share theirs
+	 * random categories are one container's; containers of one user (a pod's) or of one policy may share fixed ones
 	 */
 	return !l->drawn && (other->uid == mine->uid || (l->policys && strcmp(other->policy, mine->policy) == 0));
 }

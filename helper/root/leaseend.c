@@ -189,8 +189,8 @@ is_untouched(const struct lease *l)
 }
 
 /*
- * True if nothing was done for the lease, and its helper must have ended without taking it back (it was killed, or
- * did not get the lock). The asking process says nothing: its user can keep it alive for ever.
+ * True if nothing was done for the lease, and its helper must have ended without taking it back (it was killed, or did
+ * not get the lock). Whether the process that asked lives does not count: its user can keep it alive for ever.
  */
 static bool
 is_abandoned(const struct lease *l)
@@ -201,7 +201,7 @@ is_abandoned(const struct lease *l)
 
 /*
  * True if the lease must drain first. A process that keeps opening and closing a node could have it closed during the
- * look, and open it right after. So first what lets the process open the node is undone, and then the helper looks
+ * look, and open it right after. So the helper first undoes the acts that let the process open the node, and then looks
  * who has it open.
  */
 static bool
@@ -313,9 +313,9 @@ leases_look(struct leases *ls, const struct concern *c, int audit, struct why *w
 }
 
 /*
- * Ends a lease as others end: undoes it, records that, and removes it once nobody has its nodes open. If nobody was
- * told of it (tell is NULL), nobody can have anything open, and it is removed at once; 1 if another helper made it
- * drain, so that it ends as draining leases do.
+ * Takes a lease back: undoes its acts, records that, and removes the lease, or returns 1 if a process still has its
+ * nodes open. With tell NULL, nobody was told of the lease, so nobody can have anything open: removes it at once, or
+ * returns 1 if another helper made it drain.
  */
 static int
 take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, struct why *why)

@@ -54,8 +54,8 @@ list(struct leases *ls, struct why *why)
 }
 
 /*
- * Requests that have a lease already wait in a line of their own, named by second. That line is shorter than the line
- * of new requests.
+ * Requests that have a lease already wait in a second line, whose name ends in «second». That line is shorter than the
+ * line of new requests.
  */
 static int
 open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, struct why *why)

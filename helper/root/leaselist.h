@@ -33,8 +33,8 @@ struct leases {
 /* The leases that a request must know. leases_read() may read others, too. */
 struct concern {
 	bool all;
-	bool of_user;		/* all of uid */
-	bool admits;		/* uid is to get another one: if it is near its limit, all of uid */
+	bool of_user;		/* all leases of uid */
+	bool admits;		/* uid is to get another lease: if uid is near its limit, all leases of uid */
 	uint32_t uid;
 	const char *key;	/* that of one container; NULL: none */
 	const struct strlist *keys;	/* those of further containers; NULL: none */

@@ -125,7 +125,7 @@ name_peer(struct peer *p, struct why *why)
 {
 	if (!boot_id(p->boot))
 		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
-	/* a failure to read is not taken for «no such user»: another policy than the right one could follow */
+	/* a read error must not count as «no such user»: the wrong policy could then apply */
 	if ((p->user = user_name(p->asker.uid)) == NULL && errno != 0)
 		return refuse(why, WHY_IO, "/etc/passwd: %s", strerror(errno));
 	p->asker.user = p->user;
@@ -136,7 +136,7 @@ static int
 check_uid(uid_t uid, struct why *why)
 {
 	if (uid == (uid_t)-1 || uid == OVERFLOW_UID)
-		return refuse(why, WHY_DENIED, "uid %u stands for all users that have no uid here, and may not ask", uid);
+		return refuse(why, WHY_DENIED, "uid %u is shown for all users that have no uid here, and may not ask", uid);
 	return 0;
 }
 
@@ -169,10 +169,10 @@ process_has_uid(pid_t pid, uid_t uid)
 }
 
 /*
- * The kernel noted PID and uid when the connection was made. Since then, the connection may have been passed to
- * another process, and another process may have got the PID; the connection's pidfd shows that. If the kernel has no
- * pidfd, the process that has the PID now must be of the same user and older than this helper: it may then ask as
- * well as the first one.
+ * The kernel noted PID and uid when the connection was made. Since then, the connection may have been passed to another
+ * process, and another process may have got the PID; the connection's pidfd shows that. If the kernel has no pidfd, the
+ * process that has the PID now must be of the same user and older than this helper: such a process may ask just as the
+ * first one may.
  */
 static int
 find_connected(struct peer *p, int *pidfd, struct why *why)
@@ -227,10 +227,10 @@ check_space_owner(const struct peer *p, int ns, struct why *why)
 }
 
 /*
- * Checks that the user made each user namespace from the process's own up to ours, since whoever is in one may make
- * another. A worker's namespace, in which its engine runs, is its user's; root made those of root's containers, and
- * not their processes. *seen gets the process's namespace, to be compared before and after the maps are read, since
- * the process can change it.
+ * Checks that the user made each user namespace from the process's own up to ours, because a process in a user
+ * namespace may make another one. A worker's namespace, in which its engine runs, is its user's; root made those of
+ * root's containers, and not their processes. *seen gets the process's namespace, to be compared before and after the
+ * maps are read, since the process can change it.
  */
 static int
 check_namespace(const struct peer *p, struct stat *seen, struct why *why)
@@ -263,7 +263,7 @@ look_at_root(const char *name, struct statx *st)
 	return statx(AT_FDCWD, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, st);
 }
 
-/* A container has a root directory of its own. One in which our socket is mounted is still a container. */
+/* A container has a root directory of its own. A container with a mount of our socket is still a container. */
 static int
 check_root(const struct peer *p, struct why *why)
 {

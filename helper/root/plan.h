@@ -22,7 +22,7 @@ struct plan {
 	struct subject subject;			/* the container's process, in ids of this host */
 	struct label label;			/* its categories are final after label_admit() (label.h) */
 	struct lease lease;
-	size_t folder_ways;			/* the first so many of the lease's ways lead to folders */
+	size_t folder_ways;			/* so many of the lease's ways, the first ones, lead to folders */
 	struct edits edits;
 	struct allotted picks[GPUS_MAX];	/* one for each GPU of the lease, in the same order */
 	struct driver_nodes further;		/* the picks' nodes that only CDI specs name */

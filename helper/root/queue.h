@@ -1,8 +1,8 @@
 /*
  * The queue for GPUs: /run/gpuhelper/queue, with a file for each waiting container, in the order of arrival. A later
- * request does not get a GPU that is reserved for an earlier one. allot.c, keep_for() reserves: also GPUs that do not
- * suffice for the earlier request, except against a later request that asks for the last time and whose user holds no
- * GPU that an earlier request wants.
+ * request does not get a GPU that is reserved for an earlier one. keep_for() in allot.c reserves them, even if they do
+ * not suffice for the earlier request. One later request may still get GPUs that do not suffice: a request that asks
+ * for the last time, and whose user holds no GPU that an earlier request wants.
  */
 #ifndef GPUHELPER_ROOT_QUEUE_H
 #define GPUHELPER_ROOT_QUEUE_H

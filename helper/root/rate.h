@@ -48,8 +48,8 @@ struct rate {
 };
 
 /*
- * Locks and reads a user's count. now: seconds since 1970. -1 with *why: WHY_AGAIN if another helper of the user has
- * it for too long, another code if it can't be had.
+ * Locks and reads a user's count. now: seconds since 1970. -1 with *why: WHY_AGAIN if another helper of the user holds
+ * the lock for too long, another code if the file can't be opened, locked or read.
  */
 int rate_open(uint32_t uid, int64_t now, struct rate *r, struct why *why);
 

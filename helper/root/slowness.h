@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Notes that of a user's leases. If it can't be written, it is forgotten. */
+/* Notes that a look at this user's leases took long. If it can't be written down, does nothing. */
 void slowness_note(uint32_t uid);
 
 /* True for a minute after slowness_note(). */

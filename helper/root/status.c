@@ -68,7 +68,7 @@ add_if_room(struct jsonout *list, struct jsonout *one, size_t *room)
 	jsonout_json(list, NULL, text);
 }
 
-/* *left: since when the task has been over with processes left, in seconds since 1970; 0: that is not so. */
+/* *left: when the task was first seen to have left processes behind, in seconds since 1970; 0: it left none. */
 static const char *
 state_name(const struct lease *l, int64_t *left)
 {

@@ -84,7 +84,8 @@ pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, st
 		&r->known.id };
 
 	/*
-	 * read under the lock: an administrator who drains a GPU, and then asks for the leases, sees all that still got it
+	 * read under the lock, so that an administrator who drains a GPU and then lists the leases sees every lease
+	 * that still got it
 	 */
 	if (d->grant.gpus > 0 && drained_list(&drained, &f->why) == -1)
 		return -1;

@@ -31,15 +31,15 @@ void picking_end(struct picking *k);
 #define autopicking __attribute__((cleanup(picking_end)))
 
 /*
- * Picks GPUs, and fills in the plan's picks, and the lease's GPUs and nodes. strays: GPUs that can't be had, or NULL.
- * -1 with *f. If too few are free, it begins to take GPUs back from idle containers (idle.h), and gives a request that
- * may wait a place in the queue; f->waits: the request may ask again.
+ * Picks GPUs, and fills in the plan's picks, and the lease's GPUs and nodes. strays: GPUs that nobody may get
+ * exclusively, or NULL. -1 with *f. If too few are free, it begins to take GPUs back from idle containers (idle.h), and
+ * gives a request that may wait a place in the queue; f->waits: the request may ask again.
  */
 int pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f);
 
 /*
- * After the lease is written: checks that no container has a GPU open that the lease has exclusively. From then on,
- * no container that held the GPU by a lease can pass it on. Takes time: not under the lock. -1 with *f.
+ * After the lease is written: checks that no container has a GPU open that the lease has exclusively. From then on, no
+ * container that held the GPU by a lease can pass it on. Takes long: must not be called under the lock. -1 with *f.
  */
 int check_alone(const struct plan *p, struct refusal *f);
 

@@ -4,14 +4,14 @@
 
 /*
  * Sends a signal after ms milliseconds, so that a wait in the kernel ends with EINTR; and again every 100 ms, in case
- * one comes before the call that it is to interrupt. 0: no more.
+ * one comes before the call that it is to interrupt. 0: stops that.
  */
 void wake_after(int ms);
 
 /*
- * Ends this process after ms milliseconds; 0: not any more. For system calls on paths where a user may have mounted a
+ * Ends this process after ms milliseconds; 0: cancels that. For system calls on paths where a user may have mounted a
  * file system of his own (fuse(4)): such a call lasts until that file system answers, whatever signals the process
- * handles. What was done for a lease by then is undone after its asker has ended, too.
+ * handles. A later helper undoes what was done for the lease by then, once the process that asked has ended.
  */
 void end_after(int ms);
 

@@ -17,14 +17,14 @@ void verb_created(const struct peer *p, const struct request *r, struct reply *r
 
 /*
  * VERB_EXEC (exec.c): the peer is about to become a runtime that puts a process into the container. Records that, and
- * notes it in the lease of a container that only pauses. REPLY_BACK if that container's GPUs are not there, or are
- * about to go. Needs none of the helper's children.
+ * notes it in the lease of a container that only pauses. REPLY_BACK if that container has given its GPUs back, is about
+ * to, or has had its access to them taken away: VERB_BACK must follow. Needs none of the helper's children.
  */
 void verb_exec(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
  * VERB_BACK (exec.c): the same; a container that gave its GPUs back gets them again, if it may. The reply's line tells
- * the user which.
+ * the user whether it did.
  */
 void verb_back(const struct peer *p, const struct request *r, struct reply *reply);
 

@@ -22,7 +22,7 @@
 /* The mount table, and the directory that the last folder was in: the next folder is often in the same one. */
 struct look {
 	const struct mount_table *mounts;
-	char *dir;		/* NULL: none was noted, and the rest does not count */
+	char *dir;		/* NULL: no directory was noted; the other members then mean nothing */
 	int fd;			/* of dir, or -1 */
 	struct strlist above;	/* the places of dir and of the directories above it */
 };

@@ -1,7 +1,7 @@
 /*
- * Ways: the paths to granted folders and to the driver's files. A container whose root is the host's root can
- * redirect every path through a folder that it may write to, between the helper's check and the runtime's mount. So
- * no such path is granted, and no such folder while a path through it is being mounted.
+ * Ways: the paths to granted folders and to the driver's files. A container whose root is the host's root can redirect
+ * every path through a folder that it may write to, between the helper's check and the runtime's mount. So the helper
+ * grants no such path, and it grants no such folder while a path through that folder is being mounted.
  */
 #ifndef GPUHELPER_ROOT_WAYS_H
 #define GPUHELPER_ROOT_WAYS_H

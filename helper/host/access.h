@@ -46,8 +46,8 @@ bool acl_name_among(const struct acl_name *v, size_t n, struct acl_name who);
 bool access_ignoring(int fd, const struct subject *s, int want, const struct acl_name *entry, size_t entries);
 
 /*
- * What the inode's owning group may do (R_OK, W_OK, X_OK), or -1 if that can't be read. The mode alone does
- * not say: where the inode has an ACL, the mode's group bits are the ACL's mask.
+ * What the inode's owning group may do (R_OK, W_OK, X_OK), or -1 if that can't be read. The mode alone does not show
+ * that: if the inode has an ACL, the mode's group bits are the ACL's mask.
  */
 int access_of_group(int fd);
 

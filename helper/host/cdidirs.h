@@ -43,8 +43,8 @@ struct cdi_registry {
 };
 
 /*
- * Parses the files that have a text. Sets their spec and faults, and «usable» for those that are CDI. Returns
- * 0, or -1 with *why if that could not be found out.
+ * Parses the files that have a text. Sets their spec and faults, and «usable» for those that are CDI. Returns 0, or -1
+ * with *why if the parser itself failed.
  */
 typedef int cdi_parser(struct cdi_registry *r, struct why *why);
 

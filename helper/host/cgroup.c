@@ -368,7 +368,8 @@ cgroup_pids(const struct strlist *dirs, unsigned *left, struct pids *out)
 }
 
 /*
- * True if «pid» is «from» or a descendant of it. A process that is gone counts as one: it is in nobody's way.
+ * True if «pid» is «from» or a descendant of it. A process that is gone counts as a descendant, because it no longer
+ * matters.
  */
 static bool
 is_or_descends(pid_t pid, pid_t from)

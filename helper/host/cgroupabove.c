@@ -56,7 +56,7 @@ read_procs(int root, const char *name)
 	return file_read_at(root, file, 1 << 20, NULL);
 }
 
-/* True if the directory itself has such a process. */
+/* True if the directory itself has a process of another PID namespace, and does not have ours. */
 static bool
 has_others(int root, const char *name, uint64_t ours)
 {
@@ -72,9 +72,9 @@ has_others(int root, const char *name, uint64_t ours)
 	found = !cgroup_parse_pids(procs, &in);
 	for (i = 0; i < in.n; i++)
 		own = own || in.v[i] == self;
-	/* a worker's own cgroup may hold hundreds of processes: don't look at them in vain */
+	/* our own cgroup does not count, and may hold hundreds of processes: look at none of them */
 	for (i = 0; i < in.n && !own && !found; i++)
-		/* 0 stands for a process outside our PID namespace */
+		/* 0 is a process outside our PID namespace */
 		found = in.v[i] > 0 && space_of(in.v[i], "pid", &its) && its != ours;
 	free(in.v);
 	return found && !own;

@@ -19,7 +19,7 @@
 #include "process.h"
 
 #define CHILDREN_MAX 64
-#define DIRS_MAX 256		/* of a container's own, beneath its cgroup */
+#define DIRS_MAX 256		/* directories that a container may have made beneath its cgroup */
 
 /*
  * Of /proc/PID/status: whether the process is a zombie, and how many PID namespaces it is in with its number
@@ -107,7 +107,7 @@ container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *o
 	return process_start(init, &out->start) && process_parent(init) == parent;
 }
 
-/* True if process 1 runs the very program that pauses, and only root can have written that. */
+/* True if process 1 runs the very program that pauses, and only root can have written that program. */
 static bool
 runs_placeholder(const struct lease *l)
 {

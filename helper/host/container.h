@@ -5,11 +5,10 @@
 #include "../pure/leasefile.h"
 
 /*
- * Finds the first process of a container that a runtime has just created. «parent» started that runtime, and
- * is a subreaper (prctl(2)), so the container's process becomes its child when the runtime ends. «besides» is
- * another child of «parent», the one that asks; it does not count. Among several children, it is the one that
- * is process 1 of its own PID namespace; *own_pids tells whether it is. False if it can't be told from the
- * others.
+ * Finds the first process of a container that a runtime has just created. «parent» started that runtime, and is a
+ * subreaper (prctl(2)), so the container's process becomes its child when the runtime ends. «besides» is another child
+ * of «parent», the process that asks, and does not count. The container's process is the child that is process 1 of a
+ * PID namespace of its own (*own_pids is then true), or else the only child. False if no child or several can be it.
  */
 bool container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *own_pids);
 

@@ -79,8 +79,8 @@ show_mount(void *ctx, struct mount *m)
 }
 
 /*
- * Gets the thread's view. False if it can't be read, or before Linux 5.8, which does not tell the mount: then
- * each thread is looked at.
+ * Gets the thread's view. False if it can't be read. Kernels before Linux 5.8 do not tell the mount, so that the view
+ * can't be read there, and each thread is looked at.
  */
 static bool
 find_view(const struct search *s, const char *task, uint64_t space, struct view *out)

@@ -40,7 +40,7 @@ no_spec(const struct driver_question *q, const struct driver_want *w, struct why
 {
 	const char *vendor = gpu_vendor_name(w->gpu->vendor);
 
-	/* a spec that can't be read may be the one */
+	/* a spec that can't be used may be the one that has this GPU */
 	if (q->inventory->cdi_problem[0] != '\0')
 		return refuse(why, WHY_CONFIG, "no CDI spec has the nodes of %s GPU %s, and one can't be used: %s", vendor,
 		    w->gpu->pci, q->inventory->cdi_problem);

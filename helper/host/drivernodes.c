@@ -1,7 +1,7 @@
 /*
- * See drivernodes.h. Assumes specs that only root can have written. A mistake in a spec, or one that was
- * right only before the host's last start, must never grant another GPU or another device of the host. Opens
- * nothing: lstat(2) and readlink(2).
+ * See drivernodes.h. Assumes specs that only root can have written. A spec may have a mistake, or may have been right
+ * only before the host's last boot: it must never grant another GPU or another device of the host. Opens nothing:
+ * lstat(2) and readlink(2).
  */
 #include "drivernodes.h"
 
@@ -125,9 +125,7 @@ check_number(const struct driver_question *q, const struct driver_want *w, const
 	return check_driver(q, w, f, n, own, why);
 }
 
-/*
- * Takes the node's numbers from the host. root/device.c then holds the node that it opens to these numbers.
- */
+/* Takes the node's numbers from the host. root/device.c compares the node that it pins with these numbers. */
 static int
 number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_node *out, struct why *why)
 {

@@ -18,8 +18,7 @@ drivers_read(struct inventory *inv, struct why *why)
 	if (root == -1)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));
 	/*
-	 * has the mode of new nodes: if it can't be read, a node might be made with a wider mode than the
-	 * driver allows
+	 * the file has the mode of new nodes: without it, a node might be made with a wider mode than the driver allows
 	 */
 	if ((params = file_read_at(root, "proc/driver/nvidia/params", 65536, NULL)) == NULL && errno != ENOENT)
 		return refuse(why, WHY_IO, "/proc/driver/nvidia/params: %s", strerror(errno));

@@ -24,7 +24,7 @@ open_part(int dir, const char *part, int how)
 	int saved = strcmp(part, "..") != 0 ? errno : EXDEV;
 	struct stat st;
 
-	/* for a link in the way the kernel says ENOTDIR, too; callers report links as such */
+	/* the kernel says ENOTDIR for a link, too; callers report a link by ELOOP */
 	if (fd == -1 && saved == ENOTDIR && fstatat(dir, part, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
 		saved = ELOOP;
 	/* with O_PATH and O_NOFOLLOW, open(2) opens the link itself */
@@ -155,7 +155,7 @@ file_read_stated(int fd, const struct stat *st, size_t max, size_t *len)
 			errno = EFBIG;
 			return NULL;
 		}
-		/* as long as it said, and the read could have given more: this is the end */
+		/* as many bytes as st_size says, although there was room for more: this is the end */
 		if (have == (size_t)st->st_size)
 			break;
 	}

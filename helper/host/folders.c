@@ -129,7 +129,7 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
 {
 	struct dirent *e;
 	int dir_is, ret = 0;
-	/* not a duplicate, whose place in the listing would be that of another pattern's */
+	/* opened anew: a duplicate would share its place in the listing with that of another pattern */
 	DIR *d = file_list(openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 
 	if (d == NULL)
@@ -159,8 +159,9 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
 }
 
 /*
- * Refuses a folder beneath the policy's own if a directory between them does not let the container through.
- * With the policy's folder the container could not reach it, so a subfolder must not be a way around that.
+ * Refuses a folder beneath the policy's own if a directory between them does not let the container through. If the
+ * container got the policy's folder, it could not reach such a subfolder. So it must not reach it by asking for the
+ * subfolder itself.
  */
 static int
 check_way(const struct folder_want *w, const struct subject *s, struct why *why)

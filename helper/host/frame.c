@@ -48,7 +48,7 @@ peek_frame(int fd, void *p, size_t len)
 	struct pollfd urgent = { .fd = fd, .events = POLLPRI };
 	ssize_t n;
 
-	/* some kernels show one byte with MSG_PEEK and take another one next if one was sent out of band */
+	/* if a byte was sent out of band, some kernels show one byte with MSG_PEEK and then take another */
 	if (poll(&urgent, 1, 0) == 1 && (urgent.revents & POLLPRI) != 0) {
 		errno = EBADMSG;
 		return -1;
@@ -136,8 +136,8 @@ refuse_unread(const char *what, struct why *why)
 }
 
 /*
- * The beginning of a message: its header, and what has come of its body by then and has room.  Takes nothing beyond the
- * message.  How many bytes; -1 with *why.
+ * Receives the beginning of a message: its header, and as much of its body as has come by then and fits. Takes nothing
+ * beyond the message. Returns the number of bytes, or -1 with *why.
  */
 static ssize_t
 read_beginning(int fd, unsigned char *p, size_t size, uint32_t max, uint32_t *body, int64_t deadline, struct why *why)

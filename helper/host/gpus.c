@@ -187,8 +187,7 @@ nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct
 	int r;
 
 	/*
-	 * has the mode of new nodes: if it can't be read, a node might be made with a wider mode than the
-	 * driver allows
+	 * the file has the mode of new nodes: without it, a node might be made with a wider mode than the driver allows
 	 */
 	if (params == NULL && error != ENOENT)
 		return refuse(why, WHY_IO, "/proc/driver/nvidia/params: %s", strerror(error));

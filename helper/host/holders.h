@@ -1,6 +1,6 @@
 /*
- * Which processes of containers use a device node. Any container may: one that received a descriptor from
- * another container uses a GPU that no lease knows of.
+ * Which processes of containers use a device node. Any container may use one: a container that received a descriptor
+ * from another container uses a GPU that it has no lease for.
  */
 #ifndef GPUHELPER_HOST_HOLDERS_H
 #define GPUHELPER_HOST_HOLDERS_H

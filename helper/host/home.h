@@ -14,7 +14,7 @@ struct home {
 	bool all_seen;			/* we are in the initial user namespace, so no process is hidden from us */
 };
 
-/* Gets this process's own, from the descriptor «proc» of /proc. False with errno. */
+/* Gets what this process has, from the descriptor «proc» of /proc. False with errno. */
 bool home_find(int proc, struct home *out);
 
 /*

@@ -8,7 +8,7 @@
 #include "../pure/why.h"
 
 /*
- * Returns 0 for the same file, 1 if there is no file here nor on the host, -1 with *why, whose code is
+ * Returns 0 for the same file, 1 if there is no such file either here or on the host, -1 with *why, whose code is
  * «code».
  */
 int hostview_compare(const char *path, enum why_code code, struct why *why);

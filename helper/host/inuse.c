@@ -231,7 +231,7 @@ process_uses(struct search *s, const char *pid)
 	    process_has_mapped(s->proc, pid, s->lease->node, s->lease->nodes, s->looks);
 }
 
-/* True if a process of the lease's users does, or if its user can't be seen. */
+/* True if one of the lease's users runs the process and it uses what the lease gave, or if its user can't be seen. */
 static bool
 users_process_uses(struct search *s, const char *pid)
 {

@@ -40,9 +40,9 @@ has_pids_inhabited(struct life_sight *s, const struct lease *l)
 }
 
 /*
- * True if this process can't see whether anyone is in the lease's container. The lease's process numbers may
- * be of another PID namespace. From above, all of that namespace is visible; the initial one is above all.
- * From anywhere else its processes are invisible, and so is that there are none.
+ * True if this process can't see whether anyone is in the lease's container. The lease's process numbers may be of
+ * another PID namespace. From a namespace above that one, all of its processes are visible, and the initial namespace
+ * is above all others. From anywhere else they are invisible, so that this process can't see that there are none.
  */
 static bool
 is_invisible(struct life_sight *s, const struct lease *l)

@@ -76,8 +76,8 @@ check_nested_place(const struct policy *p, const struct folder_rule *r, int root
 		return refuse(why, WHY_IO, "folder %s: its file system can't be seen in /proc/self/mountinfo", dir);
 	for (i = 0; i < e->mounts; i++)
 		if (e->mount[i].place != NULL && lies_in(e->mount[i].place, fs, place, r))
-			return refuse(why, WHY_DENIED, "folder %s lies in %s by another path, which %s gives for writing, and «run» "
-			    "starts the task before it can be seen that nobody has led the path elsewhere: use create and start",
+			return refuse(why, WHY_DENIED, "folder %s lies in %s by another path, which %s gives for writing: «run» "
+			    "starts the task before gpuhelper can check that nobody has redirected the path; use create and start",
 			    e->mount[i].source, r->path, p->name);
 	return 0;
 }

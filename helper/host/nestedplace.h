@@ -9,8 +9,8 @@
 #include "../pure/policyset.h"
 
 /*
- * The same as nested_refuse() (pure/nested.h), by the places of the edits' folders (way.h) instead of their
- * paths. Returns 0, or -1 with *why, which also says if that can't be seen.
+ * The same as nested_refuse() (pure/nested.h), by the places of the edits' folders (way.h) instead of their paths.
+ * Returns 0, or -1 with *why: also if a place can't be seen.
  */
 int nested_refuse_places(const struct policy_set *policies, const struct edits *e, struct why *why);
 

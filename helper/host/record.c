@@ -80,8 +80,8 @@ put_granted(struct jsonout *j, const struct edits *e)
 }
 
 /*
- * As one text, whatever is in it: no key of a record comes from a task's author.  They are a token's that holds, or, as
- * «identity» then says, a claim's.
+ * Writes the variables as one text, so that no key of a record comes from a task's author. They come from a valid
+ * token, or from a claim: «identity» says which.
  */
 static void
 put_vars(struct jsonout *j, const struct instance_vars *v)
@@ -113,7 +113,7 @@ put_identity(struct jsonout *j, const struct known *k)
 		jsonout_int(j, "token_exp", k->claims.exp);
 }
 
-/* Of a claim that nobody has parsed, or that is no JSON: as it is, cut. */
+/* For a claim that nobody has parsed, or that is no JSON: writes its text as it is, cut to fit. */
 static void
 put_claimed_vars(struct jsonout *j, const char *json)
 {

@@ -20,7 +20,7 @@ enum trust_found {
 	TRUST_ABSENT,		/* it does not exist */
 	TRUST_REPLACED,		/* it was removed or replaced while it was read (WHY_AGAIN) */
 	TRUST_SHUT,		/* this process may not look at it */
-	TRUST_REFUSED,		/* others than root can change it, or it is of the wrong kind: so it is for everyone */
+	TRUST_REFUSED,		/* others than root can change it, or it is of the wrong kind: for every caller */
 	TRUST_FAILED,		/* it could not be looked at just now */
 };
 

@@ -134,7 +134,7 @@ walk_next(struct walk *w, char pid[16])
 {
 	note_wait(w);
 	while (!w->failed && w->next == w->pids) {
-		/* after some rounds, so many processes start that as much time passes as in a wait */
+		/* if processes still start after so many rounds, the walk took as long as one that was kept waiting */
 		if (++w->round == ROUNDS_MAX) {
 			w->crowded = w->kept_waiting == 0;
 			w->kept_waiting = w->crowded ? w->pid[w->pids - 1] : w->kept_waiting;

@@ -89,7 +89,7 @@ need_signature(const struct judge_ask *a, const struct keyring *ring, struct why
 		return -1;
 	}
 	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN: no key of gpuhelper.conf's issuers has signed it: it was changed, "
-	    "it is another issuer's, or their keys are missing, new or unusable (gpuhelperctl keys show, keys fetch)");
+	    "it is another issuer's, or the keys here are missing, outdated or unusable (gpuhelperctl keys show, keys fetch)");
 }
 
 static int

@@ -86,7 +86,7 @@ is_candidate(const struct trial *t, const struct gpu_rule *r, const struct gpu *
 
 /* Which of a rule's candidates a request names. A NULL pointer in place of a narrowing: all of them. */
 struct narrowing {
-	const struct gpu *only;		/* this GPU; the caller has checked that it is a candidate. NULL: not one alone */
+	const struct gpu *only;		/* this GPU; the caller has checked that it is a candidate. NULL: several GPUs */
 	bool has_vendor;
 	enum gpu_vendor vendor;		/* if has_vendor: the GPUs of this vendor */
 };

@@ -1,9 +1,9 @@
 /*
- * See token.h. The author of a pull request may have written any part of the token; the issuer and its keys
- * are root's. Must never let the token choose how it is verified: its «alg» is compared with the key's, and
- * its «jwk», «jku» and «x5c» are ignored. Does not read «sub», whose form the pipeline's author chooses
- * (subject_scope): the claims team, pipeline, job and instance_vars name the pipeline. Must never fill *out
- * unless every check has held, and never put the token into a message.
+ * See token.h. The author of a pull request may have written any part of the token; the issuer and its keys are root's.
+ * Must never let the token choose how it is verified: its «alg» is compared with the key's, and its «jwk», «jku» and
+ * «x5c» are ignored. Does not read «sub», whose form the pipeline's author chooses (subject_scope): the claims team,
+ * pipeline, job and instance_vars name the pipeline. Must never fill *out unless every check has passed, and never put
+ * the token into a message.
  */
 #include "token.h"
 
@@ -34,7 +34,7 @@ struct ctx {
 	size_t siglen;
 	json_t *header, *payload;
 	const struct jwk *key;	/* the key that the token names; NULL until check_kid() */
-	char note[192];		/* the line of a check that held */
+	char note[192];		/* the line of a check that passed */
 };
 
 static void
@@ -337,7 +337,7 @@ check_exp(struct ctx *c, struct why *why)
 
 	if (need_date(c, "exp", &exp, why) != 0)
 		return -1;
-	/* a token ends at exp itself (RFC 7519, 4.1.4), so with the leeway at exp + 60 */
+	/* a token has expired from exp on (RFC 7519, 4.1.4), so with the leeway from exp + 60 on */
 	if (minus(c->now, exp) >= TOKEN_LEEWAY)
 		return refuse(why, WHY_DENIED, "the token expired %s ago: each step needs a new "
 		    "one", show_duration(minus(c->now, exp)).s);
@@ -459,7 +459,7 @@ _Static_assert(CHECKS <= TOKEN_CHECKS_MAX, "the log has room for every check");
 static const struct {
 	const char *name;
 	int (*run)(struct ctx *c, struct why *why);
-	unsigned needs;		/* the checks that must have held before this one is made */
+	unsigned needs;		/* the checks that must pass before this one is made */
 } checks[CHECKS] = {
 	[FORM] = { "form", check_form, 0 },
 	[CRIT] = { "crit", check_crit, NEEDS(FORM) },
@@ -491,7 +491,7 @@ log_add(struct token_check_log *log, const char *name, enum token_check_result r
 	log->n++;
 }
 
-/* True only if every check has held. *why has the first one that did not. */
+/* True only if every check has passed. Otherwise *why says why the first one failed. */
 static bool
 all_hold(struct ctx *c, struct token_check_log *log, struct why *why)
 {

@@ -28,8 +28,8 @@ enum token_check_result { TOKEN_CHECK_OK, TOKEN_CHECK_FAILED, TOKEN_CHECK_SKIPPE
 #define TOKEN_CHECKS_MAX 20
 
 /*
- * The checks of one token in their order, for «explain». If the signature does not hold, later lines show
- * claims that anyone may have written.
+ * The checks of one token in their order, for «explain». If the signature is not valid, later lines show claims that
+ * anyone may have written.
  */
 struct token_check_log {
 	struct {
@@ -58,11 +58,11 @@ int token_issuer_unverified(const char *token, char **iss, struct why *why);
 /*
  * Verifies a token of this issuer at the time «now». The token ends with a NUL and has no white space around
  * it: the caller removes a file's last newline.
- * Returns 0 with *out filled if it holds. Otherwise returns -1, *out is all zero, and *why has the first
- * failure: WHY_DATA if the token is malformed (wrong form, encoding or type, a claim missing), WHY_DENIED if
- * it is well-formed and does not hold (no such key, another algorithm, signature, issuer, audience or time),
- * WHY_CONFIG if the fault is the host's or the issuer's (keys too old, an unusable key named, settings out of
- * range), WHY_BUG if memory is short.
+ * Returns 0 with *out filled if the token is valid. Otherwise returns -1, *out is all zero, and *why has the first
+ * failure: WHY_DATA if the token is malformed (wrong form, encoding or type, a claim missing), WHY_DENIED if it is
+ * well-formed and not valid (no such key, another algorithm, signature, issuer, audience or time), WHY_CONFIG if the
+ * fault is the host's or the issuer's (keys too old, an unusable key named, settings out of range), WHY_BUG if memory
+ * is short.
  * With a log, makes the checks after a failed one as well, as far as possible. That never changes the
  * outcome. «log» may be NULL.
  */

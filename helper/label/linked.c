@@ -1,5 +1,5 @@
 /*
- * See linked.h. Uses a tree by device and inode (tsearch(3)), because a folder can have very many. Only
+ * See linked.h. Uses a tree by device and inode (tsearch(3)), because a folder can have very many such files. Only
  * computes: the caller has opened the files.
  */
 #include "linked.h"

@@ -221,7 +221,7 @@ t "all errors of all files, by line" exactly 78 <<-E
 	$d/policy.d/20-syntax.conf:2: syntax error
 	$d/policy.d/30-comment.conf:2: this comment has no end
 	$d/policy.d/40-caller.conf: identity = "caller" knows no pipeline: leave pipeline, jobs and instance_vars out, or ask for a token
-	$d/policy.d/40-caller.conf:2: "/" can't be given out or covered
+	$d/policy.d/40-caller.conf:2: "/" can't be a folder or a target
 	$d/policy.d/50-empty.conf: no pipeline: say pipeline = "TEAM/PIPELINE", or identity = "caller"
 	$d/policy.d/50-empty.conf: warning: this policy gives nothing: neither gpus nor folders
 E
@@ -408,7 +408,7 @@ t "check: what is allowed, and not meant" exactly 0 <<-E
 	$d/policy.d/11-b.conf:2: warning: pipeline "ml/train " has a space at an end of a name, which counts
 	$d/policy.d/11-b.conf:4: warning: count = 3, but the rule names only 2 GPUs: a container gets no more
 	$d/policy.d/11-b.conf:5: warning: wait = 101 is more than max_wait in gpuhelper.conf: containers wait at most 100 s
-	$d/policy.d/11-b.conf:6: warning: capabilities is empty: a container gets the GPU's nodes and next to nothing of the driver's files; leave it out for compute and utility
+	$d/policy.d/11-b.conf:6: warning: capabilities is empty: a container gets the GPU's nodes and hardly any of the driver's files; leave it out for compute and utility
 	$d/policy.d/9-c.conf: warning: comes after 10-a.conf, as names are compared byte by byte: give all numbers the same number of digits
 	$d/policy.d/9-c.conf:1: warning: pipeline " ml/c" has a space at an end of a name, which counts
 E
@@ -609,7 +609,7 @@ explain --pipeline web/site --user root
 t "no policy is for it" exits 77 "refused: no policy covers pipeline web/site (by token) for user root"
 t "and does not send who asks to explain there again" hasnt "gpuhelperctl explain"
 explain --pipeline ml/train --user root --identity claim --folders /var/tmp
-t "a claim is no token" exits 77 "30-all.conf: does not cover the container: it asks for a token, and a claim is none"
+t "a claim is no token" exits 77 "30-all.conf: does not cover the container: it requires a token, and a claim is not one"
 explain --pipeline ml/train --user nobody
 t "who is not in the group" exits 77 "30-all.conf: does not cover the container: the caller is not in group gpuhelper"
 explain --pipeline ml/train --user 65534
@@ -726,7 +726,7 @@ t "the only issuer is meant" exits 0 "granted by 10-a.conf:"
 t "and the note says no more than it has to" says "note: this assumes a token that proves the pipeline"
 explain --pipeline ml/train --user root --issuer https://b.example
 t "another issuer" exits 0 "granted by 20-b.conf:"
-t "is not the first policy's" says "10-a.conf: does not cover the container: it takes tokens of issuer https://a.example"
+t "is not the first policy's" says "10-a.conf: does not cover the container: it accepts only tokens of issuer https://a.example"
 rm "$d/keys.json" "$d/policy.d/20-b.conf"
 check
 t "check: keys that are not there" exactly 0 <<-E

@@ -18,7 +18,7 @@ static const struct order systemd[] = {
 
 static const struct order crun[] = {
 	{ "mount_context_type", false }, { "seccomp_fail_unknown_syscall", false },
-	/* by root, the container would keep root's groups */
+	/* if root runs crun, the container would keep root's groups */
 	{ "keep_original_groups", true }, { NULL, false },
 };
 
@@ -46,7 +46,9 @@ annotation_is_allowed(const char *key, bool by_root)
 {
 	size_t i, len;
 
-	/* runc's exec reads the config.json named there; of a key with «=», runc would use another key */
+	/*
+	 * «runc exec» reads config.json in the directory that «bundle» names; runc takes a key with «=» for another key
+	 */
 	if (strcmp(key, "bundle") == 0 || strchr(key, '=') != NULL)
 		return false;
 	for (i = 0; i < sizeof(families) / sizeof(families[0]); i++) {

@@ -2,9 +2,9 @@
  * CDI specs: Container Device Interface, cdiVersion 0.3.0 to 1.1.0
  * (github.com/cncf-tags/container-device-interface, SPEC.md and specs-go 1.1.0).
  *
- * Stricter than the reference library (pkg/cdi) where that is lax: keys are
- * case-exact, a null is no value, a number no string, one document and nothing
- * after it, and what a version lacks is looked for in every device.
+ * Stricter than the reference library (pkg/cdi) where the library is lax: the case of a key counts, null is not a
+ * value, a number is not a string, nothing may follow the document, and no device may use a feature that the version
+ * lacks.
  */
 #ifndef GPUHELPER_PURE_CDI_H
 #define GPUHELPER_PURE_CDI_H
@@ -99,13 +99,13 @@ void cdi_free(struct cdi_spec *s);
  * node's real numbers: cdi_parse() sees only what the text says.
  */
 const char *cdi_host_control(const char *path);
-const char *cdi_host_own(const char *path);	/* must only not be writable */
+const char *cdi_host_own(const char *path);	/* may be mounted, but not writable */
 const char *cdi_host_node(const char *path);
 const char *cdi_host_device(char type, int64_t major, int64_t minor);
 
 /* True for the few mount options that drivers need. Others may be orders to some engine or runtime. */
 bool cdi_option_known(const char *option);
-/* True for the types «bind» and «none». Mounts of other types contain no file of the host. */
+/* True for a bind mount, by type («bind», «none» or no type) or by option. Other mounts contain no file of the host. */
 bool cdi_mount_is_bind(const struct cdi_mount *m);
 /* What is wrong with the mount's path in the container, or NULL. */
 const char *cdi_target_wrong(const struct cdi_mount *m);

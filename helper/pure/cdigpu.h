@@ -12,9 +12,9 @@
 const char *cdi_node_source(const struct cdi_devnode *n);
 
 /*
- * The GPU or MIG instance that the device is: the device has every node that it needs, and no node of another
- * GPU. If a GPU instance consists of one compute instance, the device is the instance. NULL if there is none,
- * or more than one.
+ * The GPU or MIG instance that the device is: the device has every node that the GPU needs, and no node of another GPU.
+ * If a GPU instance consists of one compute instance, the device is the instance. NULL if there is none, or more than
+ * one.
  */
 struct gpu *cdi_gpu_of(const struct cdi_device *d, const struct inventory *inv);
 
@@ -25,8 +25,8 @@ struct gpu *cdi_gpu_of(const struct cdi_device *d, const struct inventory *inv);
 const char *cdi_name_of(const struct gpu *g, const char *kind);
 
 /*
- * The entry of the inventory that has the same nodes and has CDI names: a GPU instance with one compute
- * instance is known by the latter's names. g itself if it has names, or if there is no such entry.
+ * The entry of the inventory that has the same nodes and has CDI names: a GPU instance with one compute instance has
+ * the names of that compute instance. g itself if it has names, or if there is no such entry.
  */
 const struct gpu *cdi_same_gpu(const struct inventory *inv, const struct gpu *g);
 

@@ -4,7 +4,10 @@
 #include "cdi.h"
 #include "text.h"
 
-/* The same by name, for a spec that leaves the numbers to the host; of a directory of such nodes, too. */
+/*
+ * As cdi_host_device(), but by the node's name, for a spec that leaves the numbers to the host. Works for a
+ * directory of such nodes, too.
+ */
 const char *
 cdi_host_node(const char *path)
 {
@@ -29,7 +32,7 @@ cdi_host_node(const char *path)
 	return NULL;
 }
 
-/* Runtimes take the last word. */
+/* The last «rw» or «ro» counts, as for runtimes. */
 bool
 cdi_mount_writable(const struct cdi_mount *m)
 {

@@ -130,9 +130,9 @@ cdi_host_device(char type, int64_t major, int64_t minor)
 	static const struct { int16_t major, first, last; const char *what; } chars[] = {
 		{ 1, 1, 2, "the host's memory" }, { 1, 4, 4, "the host's I/O ports" }, { 1, 11, 12, "the kernel's log or dump" },
 		{ 4, 0, 63, "a console" }, { 5, 1, 1, "the console" }, { 7, 0, 255, "a console's memory" },
-		{ 10, 223, 223, "uinput, by which one types for others" },
+		{ 10, 223, 223, "uinput, which types for other users" },
 		{ 10, 144, 144, "the NVRAM" }, { 10, 224, 224, "the TPM" }, { 10, 231, 231, "the hibernation image" },
-		{ 13, 0, 255, "an input device, what is typed" },
+		{ 13, 0, 255, "an input device, which shows what is typed" },
 		{ 10, 234, 237, "control of file systems and disks" }, { 21, 0, 255, "a disk" }, { 90, 0, 255, "flash memory" },
 		{ 162, 0, 255, "a disk" }, { 202, 0, 255, "the processor's registers" },
 	};

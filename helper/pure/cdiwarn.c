@@ -83,11 +83,11 @@ warn_mount(const struct warning *w, size_t i, const struct cdi_mount *m)
 			cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s is of no GPU driver that gpuhelper knows: an "
 			    "engine that mounts it may open it, too", m->host_path);
 	} else if (cdi_mount_writable(m) && !nvfile_is_mps(m->host_path))
-		cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s is mounted to be written: whoever has the device "
-		    "changes it for all", m->host_path);
+		cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s is mounted writable: any container with the device "
+		    "can change it for all", m->host_path);
 	else if (!strlist_has(&m->options, "ro") && !is_of_services(m->host_path))
-		cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s is not said to be \"ro\": engines mount it to be "
-		    "written, a grant does not", m->host_path);
+		cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s has no option \"ro\": engines mount it "
+		    "writable, a grant does not", m->host_path);
 }
 
 /*

@@ -39,7 +39,7 @@ struct chore {
 	struct devnum *node;
 	size_t nodes;
 	struct process_id init;		/* the container's first process */
-	struct process_id by;		/* the process that is to do it; the lease names it until it is done */
+	struct process_id by;		/* the process that does the chore; until it has, the lease names it */
 };
 
 struct chores {

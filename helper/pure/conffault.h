@@ -9,7 +9,7 @@
 
 #define CONF_MAX (256 * 1024)	/* bytes in one file */
 
-/* What is wrong with a file, all of it, in the order of lines as found. */
+/* All that is wrong with a file, in the order in which it was found. */
 struct fault {
 	unsigned line;		/* 0: the whole file */
 	bool warning;

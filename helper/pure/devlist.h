@@ -14,8 +14,8 @@
 bool devlist_allows(const char *list, uint32_t major, uint32_t minor);
 
 /*
- * True if a line allows reading or writing GPU nodes of every minor number: the list then keeps nobody from
- * GPUs that others hold. A line that is not understood counts as such.
+ * True if a line allows reading or writing GPU nodes of every minor number: the list then keeps nobody from GPUs that
+ * others hold. A line that is not understood counts as such a line.
  */
 bool devlist_is_wide(const char *list, const struct devmajors *majors);
 

@@ -71,11 +71,11 @@ takes_back(const struct devrule *later, const struct devrule *r)
 {
 	if (later->allow == r->allow || later->type != r->type || later->major != r->major)
 		return false;
-	/* only crun can make an exception from all devices, so the whole allowance goes */
+	/* only crun can make an exception from a rule for all devices: count all of that rule as undone */
 	return later->minor == r->minor || (r->allow && r->major == DEVRULE_ANY && r->minor == DEVRULE_ANY);
 }
 
-/* What the rules after number k leave of it. */
+/* What the rules after rule k leave of rule k. */
 static struct devrule
 left_at_end(const struct devrule *rules, size_t n, size_t k)
 {
@@ -172,8 +172,8 @@ deny_majors(const struct devrule *rules, size_t n, size_t from, const struct dev
 }
 
 /*
- * Turns a default-allow set into an allow-list of the same devices without GPUs. A major of which some are
- * denied is left out.
+ * Turns a default-allow set into an allow-list of the same devices without GPUs. Leaves out a major of which some
+ * devices are denied.
  */
 static void
 turn_around(const struct devrule *rules, size_t n, size_t from, const struct devmajors *m, struct devplan *out)

@@ -233,7 +233,7 @@ no_duplicates(struct scan *s, uint32_t obj)
 		for (i = 1; i < n && ret == 0; i++)
 			if (key_order(&keys[i - 1], &keys[i]) == 0) {
 				d->refused_at = keys[i].start > keys[i - 1].start ? keys[i].start : keys[i - 1].start;
-				ret = refuse(s->why, WHY_DATA, "the key \"%.60s\" stands twice in one object", keys[i].name);
+				ret = refuse(s->why, WHY_DATA, "the key \"%.60s\" appears twice in one object", keys[i].name);
 			}
 	}
 	for (i = 0; i < n; i++)
@@ -414,7 +414,7 @@ utf8_put(char *out, uint32_t cp)
 	return 4;
 }
 
-/* Decodes the next byte or escape of a scanned string into at most 4 bytes, never more than it took. */
+/* Decodes the next byte or escape of a scanned string into at most 4 bytes, never more than it read. */
 static size_t
 next_bytes(const char **p, const char *end, char out[4])
 {

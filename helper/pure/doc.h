@@ -78,7 +78,7 @@ struct doc_edits {
 
 /* Replaces the value n by «text», which is JSON and is copied. */
 void doc_replace(struct doc_edits *e, const struct doc *d, uint32_t n, const char *text);
-/* Member key of obj becomes «text»; appended to the object where it was not there. */
+/* Sets the member «key» of obj to «text», and appends the member if obj lacks it. */
 void doc_set(struct doc_edits *e, const struct doc *d, uint32_t obj, const char *key, const char *text);
 /* Makes the edits, which must not overlap. The caller frees the text; NULL if memory is short. */
 char *doc_apply(const struct doc *d, struct doc_edits *e, size_t *len);

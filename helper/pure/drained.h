@@ -1,6 +1,6 @@
 /*
- * The list of GPUs that are out of service until somebody ends that. «gpuhelperctl drain» writes it to the
- * helper's state, as lines (lines.h). Computes only.
+ * The list of GPUs that are out of service until somebody puts them back into service. «gpuhelperctl drain» writes it
+ * to the helper's state, as lines (lines.h). Computes only.
  */
 #ifndef GPUHELPER_PURE_DRAINED_H
 #define GPUHELPER_PURE_DRAINED_H

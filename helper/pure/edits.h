@@ -53,7 +53,7 @@ struct edits {
 
 enum reply_kind {
 	REPLY_GRANT,	/* merge the edits, answer with WIRE_DONE or WIRE_STAY, go on */
-	REPLY_PLAIN,	/* nothing was asked for, nothing is granted: create the container without */
+	REPLY_PLAIN,	/* nothing was asked for, nothing is granted: create the container unchanged */
 	REPLY_NOTED,	/* done: a look, or a record */
 	REPLY_REFUSED,	/* create no container */
 	REPLY_BUSY,	/* all GPUs are held: ask again for up to «wait» seconds */

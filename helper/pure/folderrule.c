@@ -21,7 +21,7 @@ could_reach(const char *path, const char *place)
 	return path_related(path, place);
 }
 
-/* Reports folders that must never be granted, and targets that must never be covered in a container. */
+/* Reports folders that must never be granted, and targets that must never be mounted over in a container. */
 static void
 check_never_granted(const struct folder_rule *r, struct faults *f)
 {
@@ -36,13 +36,13 @@ check_never_granted(const struct folder_rule *r, struct faults *f)
 		return;
 	}
 	if (strcmp(target, "/") == 0 || strcmp(r->path, "/") == 0) {
-		fault_add(f, r->line, false, "\"/\" can't be given out or covered");
+		fault_add(f, r->line, false, "\"/\" can't be a folder or a target");
 		return;
 	}
 	for (i = 0; never_given[i] != NULL; i++)
 		if (path_at_or_beneath(r->path, never_given[i]) || glob_match(r->path, never_given[i]) ||
 		    path_at_or_beneath(target, never_given[i]))
-			fault_add(f, r->line, false, "nothing at or beneath %s can be given out or covered", never_given[i]);
+			fault_add(f, r->line, false, "nothing at or beneath %s can be a folder or a target", never_given[i]);
 	for (i = 0; ours[i] != NULL; i++)
 		if (could_reach(r->path, ours[i]))
 			fault_add(f, r->line, false, "%s and what is above and beneath it can't be given out", ours[i]);
@@ -71,7 +71,7 @@ check_relabel(const struct folder_rule *r, struct faults *f)
 		return;
 	for (i = 0; whole[i] != NULL; i++)
 		if (path_at_or_beneath(r->path, whole[i]) || glob_match(r->path, whole[i]))
-			fault_add(f, r->line, false, "relabel is not for what is the system's: %s and what is beneath it", whole[i]);
+			fault_add(f, r->line, false, "relabel is not allowed at or beneath %s, which is the system's", whole[i]);
 	for (i = 0; itself[i] != NULL; i++)
 		if (glob_match(r->path, itself[i]))
 			fault_add(f, r->line, false, "relabel is not for %s itself: name a folder in it", itself[i]);

@@ -15,7 +15,7 @@ struct folder_rule {
 	enum relabel relabel;		/* SELinux */
 };
 
-/* Adds to *f why the rule's folder must never be granted, or its target never covered in a container. */
+/* Adds to *f why the rule's folder must never be granted, or its target never be mounted over in a container. */
 void folder_rule_check(const struct folder_rule *r, struct faults *f);
 void folder_rule_free(struct folder_rule *r);
 

@@ -1,6 +1,6 @@
 /*
- * Nodes that a CDI device has beside those of its GPU. A spec may name any node of the host, such as another
- * GPU's in VFIO's hands or a disk. So this is an allow list: an unknown node is granted to nobody.
+ * Nodes that a CDI device has beside those of its GPU. A spec may name any node of the host, such as a disk, or that of
+ * another GPU that VFIO drives. So this is an allow list: an unknown node is granted to nobody.
  */
 #ifndef GPUHELPER_PURE_FURTHERNODE_H
 #define GPUHELPER_PURE_FURTHERNODE_H
@@ -29,7 +29,7 @@ struct further_node {
 enum further_kind {
 	FURTHER_OF_GPU,		/* the GPU's own: of its PCI device, or its driver's for all GPUs */
 	FURTHER_DISPLAYS,	/* the same, but only for displays: nvidia-modeset */
-	FURTHER_BY_WORD,	/* *word says by which */
+	FURTHER_BY_WORD,	/* granted only by a policy with the word *word */
 	FURTHER_OF_GPUS,	/* uses GPUs or makes parts of them, and is not this GPU's */
 	FURTHER_UNKNOWN,	/* another driver's */
 };

@@ -165,7 +165,7 @@ struct gpu *inventory_add(struct inventory *inv, enum gpu_vendor vendor);
 /* Adds a node. One that does not fit is a bug, and is dropped rather than written past the end. */
 void gpu_node_add(struct gpu_node v[GPU_NODES_MAX], size_t *n, struct gpu_node node);
 /*
- * Gets which part of its physical GPU an entry is, as pick.h writes parts. An AMD partition's number if the
+ * Gets the part of its physical GPU that an entry is, as pick.h writes parts. An AMD partition's number if the
  * inventory has several entries with its PCI address, usable or not; otherwise "", the whole.
  */
 void gpu_part(const struct inventory *inv, const struct gpu *g, char out[16]);

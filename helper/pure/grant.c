@@ -47,16 +47,16 @@ policy_takes(const struct policy *p, const struct identity *id, struct why *why)
 	if (p->identity == IDENTITY_CALLER)
 		return true;
 	if (id->kind == IDENTITY_CALLER || id->team == NULL || id->pipeline == NULL) {
-		refuse(why, WHY_DENIED, "%s: it asks for identity \"%s\", and the container brought none", p->name,
+		refuse(why, WHY_DENIED, "%s: it requires identity \"%s\", and the container has none", p->name,
 		    identity_name(p->identity));
 		return false;
 	}
 	if (p->identity == IDENTITY_TOKEN && id->kind != IDENTITY_TOKEN) {
-		refuse(why, WHY_DENIED, "%s: it asks for a token, and a claim is none", p->name);
+		refuse(why, WHY_DENIED, "%s: it requires a token, and a claim is not one", p->name);
 		return false;
 	}
 	if (p->issuer != NULL && (id->issuer == NULL || strcmp(p->issuer, id->issuer) != 0)) {
-		refuse(why, WHY_DENIED, "%s: it takes tokens of issuer %s", p->name, p->issuer);
+		refuse(why, WHY_DENIED, "%s: it accepts only tokens of issuer %s", p->name, p->issuer);
 		return false;
 	}
 	return true;

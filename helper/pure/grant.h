@@ -36,7 +36,7 @@ struct gpu_want {
 /* A folder by one rule; host/folders.c resolves it. */
 struct folder_want {
 	const struct folder_rule *rule;
-	char *path;		/* may contain * and ? in its last component (if none was asked for) */
+	char *path;		/* may contain * and ? in its last component (if the request names no folder) */
 	char *target;		/* of the folder or, for a pattern, of its parent */
 	char *base;		/* for a folder beneath the rule's (subfolders = true): the rule's folder; else NULL */
 	bool writable;
@@ -73,8 +73,8 @@ void decision_free(struct decision *d);
 #define autodecision __attribute__((cleanup(decision_free)))
 
 /*
- * The most that a policy can give to anyone. gpuhelper-judge decides what a container gets; the helper adds
- * up that decision with these functions, so that it can't be more.
+ * The most that a policy can give to anyone. gpuhelper-judge decides what a container gets; the helper makes the grant
+ * from that decision with these functions, so that it can't exceed the policy.
  */
 
 /* True if the policy is for this caller. Otherwise *why says why not. */

@@ -13,7 +13,7 @@ struct grant_ask {
 	struct known known;		/* only the identity is used */
 	const char *gpus, *folders;	/* as requested; NULL: not requested */
 	const char *cuda_visible, *rocr_visible;	/* the bounds of the GPUs (gpubound.h); NULL: none */
-	struct settings settings;	/* those about which GPUs may be granted */
+	struct settings settings;	/* only those that decide which GPUs may be granted */
 	struct policy_set policies;	/* for this caller, and broken ones; without their variables */
 	uint32_t files;			/* number of policy files */
 	struct why blind;		/* why the host's GPUs are unknown; WHY_NONE: they are in «inventory» */

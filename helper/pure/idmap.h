@@ -21,8 +21,8 @@ bool idmap_out(const struct idmap *m, uint32_t inside, uint32_t *outside);
 bool idmap_in(const struct idmap *m, uint32_t outside, uint32_t *inside);
 
 /*
- * The map of a namespace within another: «inner» maps its ids to the outer one's, «outer» maps those on. Ids
- * that «outer» does not map are dropped. False if the result has more than IDMAP_MAX ranges.
+ * The map of a namespace within another: «inner» maps the inner ids to ids between the two, and «outer» maps these to
+ * outer ids. Ids that «outer» does not map are dropped. False if the result has more than IDMAP_MAX ranges.
  */
 bool idmap_compose(const struct idmap *outer, const struct idmap *inner, struct idmap *out);
 

@@ -34,7 +34,7 @@ instance_vars_show(const struct instance_vars *v, struct buf *out)
 	size_t i, n, left_out = 0, left[2] = { VARS_SHOWN_MAX - 2, VARS_SHOWN_MAX - 2 }, *mine;
 	const char *before = "{";
 
-	/* [1] is what the short ones leave to the others */
+	/* left[1]: the bytes that the short variables leave to the long ones */
 	for (i = 0; i < v->name.n; i++)
 		if ((n = shown_size(v, i)) <= VARS_SHORT && n <= left[1])
 			left[1] -= n;

@@ -160,6 +160,6 @@ judge_answer_check(const struct judge_ask *asked, const struct judge_answer *a, 
 		return refuse(why, WHY_BUG, PROGRAM " reports claims that no valid token has");
 	if (c->iat > asked->now + TOKEN_LEEWAY || asked->now - c->iat > asked->issuer[a->issuer].max_age ||
 	    c->exp <= asked->now - TOKEN_LEEWAY)
-		return refuse(why, WHY_BUG, PROGRAM " takes a token whose time is over, or has not come");
+		return refuse(why, WHY_BUG, PROGRAM " accepts a token that is expired or not valid yet");
 	return 0;
 }

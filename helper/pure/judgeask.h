@@ -61,9 +61,9 @@ void judge_answer_free(struct judge_answer *a);
 #define autojudgeanswer __attribute__((cleanup(judge_answer_free)))
 
 /*
- * Checks that it can be an answer to that question, about a token or JSON; whether it is right only the judge
- * knows. 0, or -1 with *why: an unknown issuer, no name, or a date that no token of the issuer can have now.
- * For a host see hostcheck.h, for a grant verdict.h.
+ * Checks that the answer can be one to that question, about a token or JSON. Only the judge knows whether it is right.
+ * 0, or -1 with *why: an unknown issuer, no name, or a date that no token of the issuer can have now. For a host see
+ * hostcheck.h, for a grant verdict.h.
  */
 int judge_answer_check(const struct judge_ask *asked, const struct judge_answer *a, struct why *why);
 

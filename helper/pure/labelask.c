@@ -25,7 +25,7 @@ label_answer_read(const char *bytes, size_t len, struct label_answer *out, struc
 	    label_text_ends(out->why.text, sizeof(out->why.text)) &&
 	    (out->yes != -1 || (out->why.code >= WHY_USAGE && out->why.code <= WHY_CONFIG)))
 		return true;
-	refuse(why, WHY_BUG, "an answer of gpuhelper-label that is none");
+	refuse(why, WHY_BUG, "gpuhelper-label sent a malformed answer");
 	return false;
 }
 

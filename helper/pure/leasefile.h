@@ -45,7 +45,7 @@ struct act {
 	char label[SECONTEXT_MAX], was[SECONTEXT_MAX];	/* the new label, the old one; "" except for ACT_LABEL */
 };
 
-/* True for the same change, of any lease: the last one of them undoes it. */
+/* True for the same change, even of another lease. The last lease with that change undoes it. */
 bool act_same(const struct act *a, const struct act *b);
 /* True for changes to the same node. */
 bool act_same_node(const struct act *a, const struct act *b);
@@ -61,7 +61,7 @@ struct lease {
 	struct process_id asker;	/* the process that asked */
 	struct process_id init;	/* the container's first process, once it exists */
 	bool own_pids;		/* init is process 1 of a PID namespace: its end ends all processes of the container */
-	uint64_t mounts;	/* if not, the container's own mount namespace (inode); 0: none */
+	uint64_t mounts;	/* if own_pids is false, the container's own mount namespace (inode); 0: none */
 	uint64_t pids;		/* the PID namespace (inode) of all process numbers here; 0: unknown */
 	char boot[40];
 	int64_t since;		/* seconds since 1970 */

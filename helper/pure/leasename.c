@@ -34,7 +34,7 @@ mark_of(const char *text)
 	return 1ULL << (h & 63) | 1ULL << (h >> 6 & 63) | 1ULL << (h >> 12 & 63);
 }
 
-/* All parts of a GPU have one mark, because a holder of the whole has them. */
+/* All parts of a GPU have one mark, because a lease of the whole GPU holds all parts. */
 static uint64_t
 mark_of_gpu(enum gpu_vendor vendor, const char *pci)
 {

@@ -9,7 +9,7 @@ lease_wants(const struct lease *l, const struct chore *c)
 	if (!l->pauses)
 		return false;
 	if (c->kind != CHORE_OPEN)
-		/* one that nobody has marked takes back what nobody is to have */
+		/* a chore without c->by shuts out a container that has given its GPUs back */
 		return l->state == (c->by.pid != 0 ? LEASE_GIVING_BACK : LEASE_GIVEN_BACK) &&
 		    (c->by.pid == 0 || process_id_same(&l->pausing.giver, &c->by));
 	for (i = 0; i < l->pausing.execs; i++)

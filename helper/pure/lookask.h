@@ -1,6 +1,6 @@
 /*
- * Questions of the helper to its looker (root/looker.h), as bytes. Both are the same program, so members are
- * sent as they are in memory. Of a lease only those parts are sent that say where to look and for what.
+ * Questions of the helper to its looker (root/looker.h), as bytes. Both are the same program, so members are sent as
+ * they are in memory. Only those parts of a lease are sent that say where and what to look for.
  */
 #ifndef GPUHELPER_PURE_LOOKASK_H
 #define GPUHELPER_PURE_LOOKASK_H
@@ -33,7 +33,7 @@ struct look_answer {
 	bool yes;		/* LOOK_LIFE: somebody keeps it */
 	bool of_another_boot;
 	uint32_t blocked;	/* milliseconds in which the looker waited for another process, not for a processor */
-	uint32_t left, dirs;	/* what is left of the question's */
+	uint32_t left, dirs;	/* what remains of the question's left and dirs */
 	int64_t until;
 	struct sight sight;	/* LOOK_TASK */
 	struct why why;		/* LOOK_HOLDERS: why not all could be seen; else WHY_NONE */

@@ -9,8 +9,8 @@ check_policy_folders(const struct policy *p, const struct edits *e, struct why *
 	for (i = 0; i < e->mounts; i++)
 		for (k = 0; k < p->folders; k++)
 			if (folder_rule_holds(&p->folder[k], e->mount[i].source))
-				return refuse(why, WHY_DENIED, "folder %s lies in %s, which %s gives for writing, and «run» starts the task "
-				    "before it can be seen that nobody has led the path elsewhere: use create and start", e->mount[i].source,
+				return refuse(why, WHY_DENIED, "folder %s lies in %s, which %s gives for writing: «run» starts the task "
+				    "before gpuhelper can check that nobody has redirected the path; use create and start", e->mount[i].source,
 				    p->folder[k].path, p->name);
 	return 0;
 }
@@ -19,8 +19,8 @@ static int
 check_entry(const struct policy_entry *entry, const struct edits *e, struct why *why)
 {
 	return entry->broken == NULL ? check_policy_folders(&entry->policy, e, why) :
-	    refuse(why, WHY_CONFIG, "%s is broken: whether it gives a folder for writing in which one of these lies can't be "
-	    "told, and «run» starts the task before that can be seen: mend it, or use create and start", entry->policy.name);
+	    refuse(why, WHY_CONFIG, "%s is broken, so it may give one of these folders, or one above, for writing: «run» "
+	    "starts the task before gpuhelper can check the paths; mend it, or use create and start", entry->policy.name);
 }
 
 int

@@ -58,7 +58,7 @@ struct pausing {
 	size_t execs;
 	int64_t left_since;		/* clock_ms() when its task was first seen to be over with processes left; 0: never */
 	struct process_id giver;	/* LEASE_GIVING_BACK, LEASE_COMING_BACK: the process that does it */
-	int64_t giving_since;		/* clock_ms() since when */
+	int64_t giving_since;		/* clock_ms() when the giver began */
 	uint32_t waited;		/* seconds that it waited for its GPUs */
 	uint32_t uid, gid;		/* of the process that the container was made for; ids inside */
 	char *who;			/* identity (identity_pack()) for taking GPUs again; NULL: not allowed */

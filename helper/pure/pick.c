@@ -166,8 +166,8 @@ best_of(const struct holding *held, size_t n, const struct pick_want *want, cons
 		if (is_picked(want, picks, picked, &w->candidate[i]) || !pick_has_room(held, n, &w->candidate[i]))
 			continue;
 		/*
-		 * it has room, so these are holders of exactly the same: a part is chosen by its own holders,
-		 * not by its GPU's
+		 * the candidate has room, so these hold exactly the candidate: for a part, its own holders count, not
+		 * those of its GPU
 		 */
 		count = holders(held, n, &w->candidate[i], &exclusive, &limit);
 		if (best == w->candidates || count < least) {

@@ -1,6 +1,6 @@
 /*
- * Picks the GPUs that a container gets from those that its policy allows, by what is held. Knows of no queue: what
- * is reserved for earlier requests comes as held (helper/root/allot.c, keep_for()). Computes only:
+ * Picks the GPUs that a container gets from those that its policy allows, by what is held. Knows no queue: the caller
+ * passes GPUs that are reserved for earlier requests as held (helper/root/allot.c, keep_for()). Computes only:
  * helper/root/leaselist.c has the lock, the files and the clock.
  */
 #ifndef GPUHELPER_PURE_PICK_H

@@ -156,7 +156,7 @@ take_shut(struct bytes *rest, uint32_t n, struct request *r, struct why *why)
 			return refuse_short(why);
 		key[KEY_LENGTH] = '\0';
 		if (strspn(key, "0123456789abcdef") != KEY_LENGTH)
-			return refuse(why, WHY_DATA, "request: what is shut is no lease");
+			return refuse(why, WHY_DATA, "request: the key of a shut lease is malformed");
 		if (!strlist_add(&r->shut, key, SIZE_MAX))
 			return refuse_nomem(why);
 	}
@@ -185,7 +185,7 @@ static int
 take_head(struct bytes *rest, struct head *h, struct request *r, struct why *why)
 {
 	if (!bytes_take(rest, h, sizeof(*h)))
-		return refuse(why, WHY_DATA, "request: is too short for one");
+		return refuse(why, WHY_DATA, "request: is shorter than its head");
 	if (h->verb >= VERBS)
 		return refuse(why, WHY_DATA, "request: unknown verb %u", h->verb);
 	if ((h->flags & ~(uint32_t)FLAGS) != 0)
@@ -240,7 +240,7 @@ check_paths(const char *root, const char *cgroup, struct why *why)
 	return 0;
 }
 
-/* Without a file's name there must be no file's numbers. */
+/* Without init_path, the request must not identify that file. */
 static int
 check_init(const struct request *r, struct why *why)
 {

@@ -21,7 +21,7 @@ enum verb {
 	VERB_RELEASE,	/* the runtime deleted this container */
 	VERB_REAPPLY,	/* restore what something undid on the nodes, for all leases */
 	VERB_CREATED,	/* the runtime made the container: see where it is */
-	VERB_EXEC,	/* the asking process is about to put another one into the container */
+	VERB_EXEC,	/* the asking process is about to start a process in the container */
 	VERB_BACK,	/* the same for a container that gave its GPUs back, or is about to (after REPLY_BACK) */
 	VERBS
 };

@@ -3,8 +3,8 @@
 #include "settings.h"
 
 /*
- * Where the usual engines keep root filesystems, and nothing else.  An administrator whose engine has another place
- * names that.  containerd's are in the bundle.
+ * Where the usual engines keep root filesystems, and nothing else. An administrator whose engine uses another directory
+ * names it in «volumes». containerd's root filesystems are in the bundle.
  */
 static const char *const engines[] = {
 	"/worker-state/volumes",		/* Concourse's official image */

@@ -15,8 +15,8 @@ void settings_lines(struct lines *t, struct settings *s);
 void policy_set_lines(struct lines *t, struct policy_set *s);
 
 /*
- * The result of parsing a CDI spec. A usable spec has what a helper needs: no annotations, network devices or
- * Intel RDT classes. Of the faults, their numbers and the first one.
+ * The result of parsing a CDI spec. A usable spec has what a helper needs: no annotations, network devices or Intel RDT
+ * classes. Of the faults, only the counts and the first fault are sent.
  */
 void cdi_file_lines(struct lines *t, bool *usable, struct cdi_spec *s, struct cdi_faults *f);
 

@@ -1,6 +1,6 @@
 /*
- * Checks values that no file may have. The helper believes gpuhelper-read (root/reader.h) what an
- * administrator wrote, but checks that an administrator may have written it.
+ * Checks values that no file may have. The helper can't check that an administrator wrote what gpuhelper-read
+ * (root/reader.h) reports, but it checks that an administrator may write it.
  */
 #ifndef GPUHELPER_PURE_TABLECHECK_H
 #define GPUHELPER_PURE_TABLECHECK_H

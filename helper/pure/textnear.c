@@ -12,7 +12,7 @@ same_letter(char a, char b)
 
 /*
  * Edits (insert, delete, replace, swap of neighbours) between a and b, whatever their case; words longer than 31 bytes
- * count as far.
+ * count as far apart.
  */
 static unsigned
 distance(const char *a, const char *b)

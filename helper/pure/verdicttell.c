@@ -4,7 +4,7 @@
 
 #include "verdict.h"
 
-/* Whose rule it is, by the place that it has. */
+/* The index of the policy in the set. */
 static size_t
 place_of(const struct policy *p, const struct policy_set *s)
 {

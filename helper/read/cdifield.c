@@ -107,7 +107,7 @@ cdi_read_fields(struct cdi_reading *r, uint32_t n, const struct cdi_field *field
 		}
 		before = cdi_enter(r, "%s%s", r->len > 0 ? "." : "", fields[i].name);
 		if (seen[i])
-			cdi_invalid(r, k, "stands twice in one object");
+			cdi_invalid(r, k, "appears twice in one object");
 		else
 			fields[i].read(r, v[k].child, (char *)base + fields[i].offset);
 		seen[i] = true;

@@ -29,8 +29,8 @@ move_to(struct copying *c, size_t at)
 }
 
 /*
- * Copies the text of a scalar or a key. If doc_string() fails, the reason is a NUL in the text or short
- * memory, which it does not say.
+ * Copies the text of a scalar or a key. If doc_string() fails, the text has a NUL or memory is short: it does not say
+ * which.
  */
 static bool
 copy_text(struct copying *c, uint32_t from, uint32_t to)

@@ -271,9 +271,9 @@ check_netdevs(struct cdi_reading *r, uint32_t n, const struct cdi_edits *e)
 		for (k = 0; k < i; k++) {
 			b = &e->netdev[k];
 			if (a[i].host != NULL && b->host != NULL && strcmp(a[i].host, b->host) == 0)
-				cdi_invalid(r, n, "hostInterfaceName \"%.40s\" stands twice", b->host);
+				cdi_invalid(r, n, "hostInterfaceName \"%.40s\" appears twice", b->host);
 			if (a[i].name != NULL && b->name != NULL && strcmp(a[i].name, b->name) == 0)
-				cdi_invalid(r, n, "name \"%.40s\" stands twice", b->name);
+				cdi_invalid(r, n, "name \"%.40s\" appears twice", b->name);
 		}
 }
 
@@ -376,7 +376,7 @@ check_annotation_keys(struct cdi_reading *r, uint32_t n, const struct cdi_annota
 	for (i = 0; i < a->key.n; i++)
 		names[i] = a->key.v[i];
 	if ((twice = repeated(names, a->key.n)) != NULL)
-		cdi_invalid(r, n, "the key \"%.60s\" stands twice in one object", twice);
+		cdi_invalid(r, n, "the key \"%.60s\" appears twice in one object", twice);
 	free(names);
 }
 

@@ -215,7 +215,7 @@ cdi_judge_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_
 
 static const char *const anyones[] = { "/tmp", "/var/tmp", "/usr/tmp", "/dev", "/proc", "/home", "/run/user", NULL };
 
-/* True for a directory where others than root can write, or whose name does not say which one it is. */
+/* True for a directory where others than root can write, and for a relative or too long path, which may be one. */
 static bool
 is_anyones(const char *dir, size_t len)
 {
@@ -247,7 +247,7 @@ judge_hook_env(struct cdi_reading *r, uint32_t n, const char *entry)
 			for (dir = entry + strlen(places[i]);; dir = end + 1) {
 				end = strchrnul(dir, i == 0 ? ':' : '\0');
 				if (is_anyones(dir, (size_t)(end - dir)))
-					cdi_unsafe(r, n, "env", "%.60s is not only root's to change", entry);
+					cdi_unsafe(r, n, "env", "%.60s can be changed by others than root", entry);
 				if (*end == '\0')
 					break;
 			}
@@ -270,7 +270,7 @@ cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
 			cdi_unsafe(r, n, "path", "%.40s runs whatever its arguments say", name);
 		for (i = 0; anyones[i] != NULL; i++)
 			if (path_at_or_beneath(h->path, anyones[i]))
-				cdi_unsafe(r, n, "path", "a program beneath %s is not only root's to change", anyones[i]);
+				cdi_unsafe(r, n, "path", "a program beneath %s can be changed by others than root", anyones[i]);
 	}
 	for (i = 0; i < h->env.n; i++)
 		judge_hook_env(r, n, h->env.v[i]);

@@ -65,13 +65,13 @@ take_scalar(struct building *b, const yaml_event_t *e)
 	uint32_t n;
 
 	if (e->data.scalar.anchor != NULL)
-		return refuse_at(b, &e->start_mark, "an anchor: anchors and aliases are not taken");
+		return refuse_at(b, &e->start_mark, "an anchor: anchors and aliases are not accepted");
 	if (e->data.scalar.tag != NULL)
-		return refuse_at(b, &e->start_mark, "a tag: tags are not taken");
+		return refuse_at(b, &e->start_mark, "a tag: tags are not accepted");
 	if (strlen(text) != e->data.scalar.length)
 		return refuse_at(b, &e->start_mark, "a NUL in a string");
 	if (plain && strcmp(text, "<<") == 0)
-		return refuse_at(b, &e->start_mark, "a merge key: merge keys are not taken");
+		return refuse_at(b, &e->start_mark, "a merge key: merge keys are not accepted");
 	n = cdit_new(b->t, plain ? cdit_plain(text) : CDIT_STRING, (uint32_t)e->start_mark.line + 1,
 	    (uint32_t)e->start_mark.column + 1, b->f);
 	if (n == CDIT_NONE)
@@ -90,9 +90,9 @@ take_start(struct building *b, const yaml_event_t *e)
 	uint32_t n;
 
 	if ((object ? e->data.mapping_start.anchor : e->data.sequence_start.anchor) != NULL)
-		return refuse_at(b, &e->start_mark, "an anchor: anchors and aliases are not taken");
+		return refuse_at(b, &e->start_mark, "an anchor: anchors and aliases are not accepted");
 	if ((object ? e->data.mapping_start.tag : e->data.sequence_start.tag) != NULL)
-		return refuse_at(b, &e->start_mark, "a tag: tags are not taken");
+		return refuse_at(b, &e->start_mark, "a tag: tags are not accepted");
 	if (b->depth == CDIT_DEPTH) {
 		cdi_fault(b->f, CDI_INVALID, (uint32_t)e->start_mark.line + 1, (uint32_t)e->start_mark.column + 1, "",
 		    "nested deeper than %d", CDIT_DEPTH);
@@ -116,10 +116,10 @@ take_event(struct building *b, const yaml_event_t *e)
 		b->begun = true;
 		if (e->data.document_start.version_directive != NULL ||
 		    e->data.document_start.tag_directives.start != e->data.document_start.tag_directives.end)
-			return refuse_at(b, &e->start_mark, "a directive: directives are not taken");
+			return refuse_at(b, &e->start_mark, "a directive: directives are not accepted");
 		return true;
 	case YAML_ALIAS_EVENT:
-		return refuse_at(b, &e->start_mark, "an alias: anchors and aliases are not taken");
+		return refuse_at(b, &e->start_mark, "an alias: anchors and aliases are not accepted");
 	case YAML_SCALAR_EVENT:
 		return take_scalar(b, e);
 	case YAML_SEQUENCE_START_EVENT:

@@ -213,7 +213,7 @@ look_mark(struct look *l)
 		look_setting(l);
 		break;
 	case '@':
-		LOOK_FAULT(l, "@include is not allowed: every file stands for itself");
+		LOOK_FAULT(l, "@include is not allowed: each file must be complete");
 		break;
 	case ';': case ',':
 		break;

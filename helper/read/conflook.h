@@ -1,6 +1,6 @@
 /*
- * Checks the text of a libconfig file before libconfig parses it. Anything that libconfig's versions read
- * differently, or in a way that was hardly meant, is a fault. Must only read the text.
+ * Checks the text of a libconfig file before libconfig parses it. Anything that libconfig's versions read differently,
+ * or that the author can hardly have meant, is a fault. Must only read the text.
  */
 #ifndef GPUHELPER_READ_CONFLOOK_H
 #define GPUHELPER_READ_CONFLOOK_H

@@ -254,7 +254,7 @@ read_capabilities(config_setting_t *s, void *out, struct faults *f)
 			    "display, ngx, compat32 or all", names.v[i]);
 	}
 	if (config_setting_is_aggregate(s) && config_setting_length(s) == 0)
-		fault_add(f, conf_line(s), true, "capabilities is empty: a container gets the GPU's nodes and next to nothing of the "
+		fault_add(f, conf_line(s), true, "capabilities is empty: a container gets the GPU's nodes and hardly any of the "
 		    "driver's files; leave it out for compute and utility");
 	strlist_free(&names);
 }
@@ -316,8 +316,8 @@ check_gpu_rule(const struct gpu_rule *r, uint32_t there, struct faults *f)
 	if (r->mps && !nvidia)
 		fault_add(f, r->line, false, "mps goes with vendor = \"nvidia\"");
 	if (r->nodes_line != 0 && r->kind == NULL)
-		fault_add(f, r->nodes_line, false, "nodes goes with a CDI kind as the vendor (\"nvidia.com/gpu\"): it is by a CDI "
-		    "spec that they come");
+		fault_add(f, r->nodes_line, false, "nodes goes with a CDI kind as the vendor (\"nvidia.com/gpu\"): a CDI "
+		    "spec lists these nodes");
 }
 
 static void

@@ -269,7 +269,7 @@ check_issuer(const struct settings *c, const struct issuer_setting *i, uint32_t 
 		return;
 	for (other = c->issuer; other < i; other++)
 		if (other->url != NULL && strcmp(other->url, i->url) == 0)
-			fault_add(f, i->line, false, "issuer %s stands here twice", i->url);
+			fault_add(f, i->line, false, "issuer %s appears twice", i->url);
 }
 
 static void

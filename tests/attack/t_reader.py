@@ -389,7 +389,7 @@ def q15_lies(asked):
             refused(once("victim", exchange, **asked), code, "gpuhelper-judge")
         assert leases() == [] and rights() == before, how
     # a policy without its proof; a policy behind a broken one
-    for policy, words in (1, "the container brought none"), (3, "it passes over a broken policy"):
+    for policy, words in (1, "the container has none"), (3, "it passes over a broken policy"):
         with evil("rest", "verdict", "verdict~%d^folder~0~no~-^end^" % policy, answer=VERDICT, program_of=JUDGE):
             refused(once("victim", exchange, **asked), 70, words)
     # the promise allows this: the caller's own policy gives it, although the caller did not ask for it

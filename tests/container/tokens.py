@@ -211,7 +211,7 @@ direct = sh(host.runtime, '--root', W + '/root', 'exec', '--process', '/nonexist
 ok(r.returncode == direct.returncode and not [l for l in r.stdout.splitlines() if l.startswith('gpuhelper') and 'gpuhelper: GPU ' not in l], tag + 'a missing process.json: the runtime reports it', r.stdout)
 write(path, was.replace('"args"', '"env":[],"args"'))
 r = b.call('exec', '--process', path, b.id)
-ok(r.returncode == 1 and 'stands twice' in r.stdout, tag + 'a process.json with duplicate keys is refused', r.stdout)
+ok(r.returncode == 1 and 'appears twice' in r.stdout, tag + 'a process.json with duplicate keys is refused', r.stdout)
 gone = '\n'.join(open('/proc/%s/environ' % p, errors='replace').read() for p in os.listdir('/proc') if p.isdigit() and p != str(os.getpid()) and os.path.exists('/proc/%s/environ' % p))
 ok(not traces(gone, tok), tag + "no process's environment holds the token")
 held = []

@@ -146,7 +146,7 @@ test_apply(void)
 		{ "[]", "\"env\":[\"A=1\"]", "- config.json: is not an object",
 		    "a config that is not an object is refused" },
 		{ "{\"a\":1,\"a\":1}", "\"env\":[\"A=1\"]",
-		    "- config.json: the key \"a\" stands twice in one object",
+		    "- config.json: the key \"a\" appears twice in one object",
 		    "a duplicate key is refused" },
 		{ O ",\"process\":{\"env\":{}}}", "\"env\":[\"A=1\"]",
 		    "- config.json: env is not a list",

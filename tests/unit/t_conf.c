@@ -106,11 +106,11 @@ test_text_refused(void)
 		{ TEXT(P "/*/\n"), "2: this comment has no end" },
 		{ TEXT(P "/* *"), "2: this comment has no end" },
 		{ TEXT(P "/*"), "2: this comment has no end" },
-		{ TEXT(P "@include \"x.conf\"\n"), "2: @include is not allowed: every file stands for itself" },
-		{ TEXT(P "  \t@include \"x.conf\"\n"), "2: @include is not allowed: every file stands for itself" },
-		{ TEXT(P "identity = @include \"x\";\n"), "2: @include is not allowed: every file stands for itself" },
+		{ TEXT(P "@include \"x.conf\"\n"), "2: @include is not allowed: each file must be complete" },
+		{ TEXT(P "  \t@include \"x.conf\"\n"), "2: @include is not allowed: each file must be complete" },
+		{ TEXT(P "identity = @include \"x\";\n"), "2: @include is not allowed: each file must be complete" },
 		{ TEXT(P "/* \"*/ @include \"x.conf\" // \"\n"),
-		    "2: @include is not allowed: every file stands for itself" },
+		    "2: @include is not allowed: each file must be complete" },
 		{ TEXT(P "jobs = [ \"a\0\" ];"), "2: not text: this line has a NUL byte" },
 		{ TEXT(P "\n\0"), "3: not text: this line has a NUL byte" },
 		{ TEXT(P "jobs = [ \"\xff\" ];"), "2: not UTF-8 text: save the file as UTF-8" },
@@ -192,7 +192,7 @@ test_one_a_cause(void)
 		    "1: identity = \"caler\" is unknown; did you mean \"caller\"?\n2: unknown key \"calers\"; did you mean \"callers\"?\n"
 		    "3: gpus must be a list of groups: ( { ... }, { ... } )" },
 		{ TEXT(IN_FOLDER("paht = \"/srv/x\";")), "2: unknown key \"paht\"; did you mean \"path\"?" },
-		{ TEXT(IN_FOLDER("path = \"/\";")), "2: \"/\" can't be given out or covered" },
+		{ TEXT(IN_FOLDER("path = \"/\";")), "2: \"/\" can't be a folder or a target" },
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; access = \"readonly\";")), "2: access = \"readonly\" is unknown; did you mean \"ro\"?" },
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; access = \"Read-Write\";")),
 		    "2: access = \"Read-Write\" is unknown; did you mean \"rw\"?" },
@@ -571,7 +571,7 @@ test_gpu_types(void)
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"amd\"; mps = true; } );"),
 		    "2: mps goes with vendor = \"nvidia\"" },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia\";\n nodes = [ \"gdrdrv\" ]; } );"),
-		    "3: nodes goes with a CDI kind as the vendor (\"nvidia.com/gpu\"): it is by a CDI spec that they come" },
+		    "3: nodes goes with a CDI kind as the vendor (\"nvidia.com/gpu\"): a CDI spec lists these nodes" },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu\"; nodes = [ \"vfio\", \"imex\" ]; } );"),
 		    "2: unknown nodes \"vfio\": gdrdrv, nvidia-fs, imex or infiniband" },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu\"; nodes = [ ]; } );"),
@@ -586,7 +586,7 @@ test_gpu_types(void)
 	check_refused(t, COUNT(t), false);
 }
 
-#define NEVER(dir) "2: nothing at or beneath " dir " can be given out or covered"
+#define NEVER(dir) "2: nothing at or beneath " dir " can be a folder or a target"
 #define OURS(dir) "2: " dir " and what is above and beneath it can't be given out"
 
 static void
@@ -605,9 +605,9 @@ test_folder_types(void)
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; relabel = \"share\";")),
 		    "2: relabel = \"share\" is unknown; did you mean \"shared\"?" },
 		{ TEXT(IN_FOLDER("path = \"/etc/ssl\"; relabel = \"shared\";")),
-		    "2: relabel is not for what is the system's: /etc and what is beneath it" },
+		    "2: relabel is not allowed at or beneath /etc, which is the system's" },
 		{ TEXT(IN_FOLDER("path = \"/us?\"; relabel = \"shared\";")),
-		    "2: relabel is not for what is the system's: /usr and what is beneath it" },
+		    "2: relabel is not allowed at or beneath /usr, which is the system's" },
 		{ TEXT(IN_FOLDER("path = \"/srv\"; relabel = \"private\";")),
 		    "2: relabel is not for /srv itself: name a folder in it" },
 		{ TEXT(IN_FOLDER("path = \"/var/ca*\"; relabel = \"private\";")),
@@ -622,7 +622,7 @@ test_folder_types(void)
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"x\";")), "2: path \"x\" is not absolute" },
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"/a/./b\";")),
 		    "2: path \"/a/./b\" has a \".\" or \"..\" in it" },
-		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"/\";")), "2: \"/\" can't be given out or covered" },
+		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"/\";")), "2: \"/\" can't be a folder or a target" },
 		{ TEXT(IN_FOLDER("path = \"/proc\";")), NEVER("/proc") },
 		{ TEXT(IN_FOLDER("path = \"/proc/driver/nvidia\";")), NEVER("/proc") },
 		{ TEXT(IN_FOLDER("path = \"/sys\";")), NEVER("/sys") },
@@ -634,7 +634,7 @@ test_folder_types(void)
 		{ TEXT(IN_FOLDER("path = \"/etc/gpuhelper/keys\"; target = \"/x\";")), OURS("/etc/gpuhelper") },
 		{ TEXT(IN_FOLDER("path = \"/run\";")), OURS("/run/gpuhelper") },
 		{ TEXT(IN_FOLDER("path = \"/run/gpuhelper\";")), OURS("/run/gpuhelper") },
-		{ TEXT(IN_FOLDER("path = \"/\";")), "2: \"/\" can't be given out or covered" },
+		{ TEXT(IN_FOLDER("path = \"/\";")), "2: \"/\" can't be a folder or a target" },
 		{ TEXT(IN_FOLDER("path = \"/srv/*/x\";")), "2: * and ? are for the last component of a path" },
 		{ TEXT(IN_FOLDER("path = \"/sr?/x*\";")), "2: * and ? are for the last component of a path" },
 		{ TEXT(IN_FOLDER("path = \"/srv/x\"; target = \"/y*\";")), "2: target is one path, without * and ?" },
@@ -842,7 +842,7 @@ test_settings_types(void)
 		    "\"volumes\"?\n"
 		    "3: unknown key \"max_wiat\"; did you mean \"max_wait\"?" },
 		{ TEXT("pipeline = \"a/b\";"), "1: unknown key \"pipeline\"" },
-		{ TEXT("@include \"/etc/passwd\"\n"), "1: @include is not allowed: every file stands for itself" },
+		{ TEXT("@include \"/etc/passwd\"\n"), "1: @include is not allowed: each file must be complete" },
 		{ TEXT("max_wait = 1;\nmax_wait = 2;"), "2: \"max_wait\" is set twice: line 1 has it, too" },
 	};
 
@@ -877,7 +877,7 @@ test_issuers(void)
 		{ TEXT(ISSUER(WHOLE "keys_max_age = true;")), "2: keys_max_age must be a number from 0 to 31622400" },
 		{ TEXT(ISSUER(WHOLE "token_reuse = true;")), "2: token_reuse must be one of \"deny\", \"allow\"" },
 		{ TEXT("issuers = ( { " WHOLE " },\n{ " WHOLE " } );"),
-		    "2: issuer https://ci.example.org stands here twice" },
+		    "2: issuer https://ci.example.org appears twice" },
 	};
 	autofaults struct faults f = { 0 };
 	autobuf struct buf b = { 0 };

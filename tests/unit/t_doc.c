@@ -137,13 +137,13 @@ test_refused(void)
 		{ TEXT("\xc2\xa0{}"), "line 1 column 1: not a JSON value" },
 		{ TEXT("\v{}"), "line 1 column 1: not a JSON value" },
 		{ TEXT("\f{}"), "line 1 column 1: not a JSON value" },
-		{ TEXT("{\"a\":1,\"a\":1}"), "the key \"a\" stands twice in one object" },
-		{ TEXT("{\"b\":1,\"a\":1,\"c\":1,\"\\u0061\":2}"), "the key \"a\" stands twice in one object" },
-		{ TEXT("[{\"x\":{\"k/\":1,\"k\\/\":1}}]"), "the key \"k/\" stands twice in one object" },
-		{ TEXT("{\"\":1,\"\":1}"), "the key \"\" stands twice in one object" },
-		{ TEXT("{\"\\u0000\":1,\"\\u0000\":1}"), "the key \"\" stands twice in one object" },
+		{ TEXT("{\"a\":1,\"a\":1}"), "the key \"a\" appears twice in one object" },
+		{ TEXT("{\"b\":1,\"a\":1,\"c\":1,\"\\u0061\":2}"), "the key \"a\" appears twice in one object" },
+		{ TEXT("[{\"x\":{\"k/\":1,\"k\\/\":1}}]"), "the key \"k/\" appears twice in one object" },
+		{ TEXT("{\"\":1,\"\":1}"), "the key \"\" appears twice in one object" },
+		{ TEXT("{\"\\u0000\":1,\"\\u0000\":1}"), "the key \"\" appears twice in one object" },
 		{ TEXT("{\"\\ud83d\\ude00\":1,\"\xf0\x9f\x98\x80\":1}"),
-		    "the key \"\xf0\x9f\x98\x80\" stands twice in one object" },
+		    "the key \"\xf0\x9f\x98\x80\" appears twice in one object" },
 	};
 	struct why why;
 	size_t i;

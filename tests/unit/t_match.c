@@ -79,15 +79,15 @@ test_covers(void)
 		{ "pipeline = \"team/pipe\"; callers = [ \"x\" ];" F, &nameless, &token,
 		    "p: user (without a name) is not among its callers" },
 		/* the kind of proof */
-		{ "pipeline = \"team/pipe\";" F, &root, &claim, "p: it asks for a token, and a claim is none" },
+		{ "pipeline = \"team/pipe\";" F, &root, &claim, "p: it requires a token, and a claim is not one" },
 		{ "pipeline = \"team/pipe\"; identity = \"token\";" F, &root, &claim,
-		    "p: it asks for a token, and a claim is none" },
+		    "p: it requires a token, and a claim is not one" },
 		{ "pipeline = \"team/pipe\";" F, &root, &silent,
-		    "p: it asks for identity \"token\", and the container brought none" },
+		    "p: it requires identity \"token\", and the container has none" },
 		{ "pipeline = \"team/pipe\"; identity = \"claim\";" F, &root, &claim, NULL },
 		{ "pipeline = \"team/pipe\"; identity = \"claim\";" F, &root, &token, NULL },
 		{ "pipeline = \"team/pipe\"; identity = \"claim\";" F, &root, &silent,
-		    "p: it asks for identity \"claim\", and the container brought none" },
+		    "p: it requires identity \"claim\", and the container has none" },
 		{ "identity = \"caller\";" F, &worker, &silent, NULL },
 		{ "identity = \"caller\";" F, &worker, &claim, NULL },
 		{ "identity = \"caller\";" F, &worker, &token, NULL },
@@ -98,11 +98,11 @@ test_covers(void)
 		/* the token's issuer */
 		{ "pipeline = \"team/pipe\"; issuer = \"https://ci\";" F, &root, &token, NULL },
 		{ "pipeline = \"team/pipe\"; issuer = \"https://ci/\";" F, &root, &token,
-		    "p: it takes tokens of issuer https://ci/" },
+		    "p: it accepts only tokens of issuer https://ci/" },
 		{ "pipeline = \"team/pipe\"; issuer = \"https://c*\";" F, &root, &token,
-		    "p: it takes tokens of issuer https://c*" },
+		    "p: it accepts only tokens of issuer https://c*" },
 		{ "pipeline = \"team/pipe\"; issuer = \"https://ci\";" F, &root, &claim,
-		    "p: it asks for a token, and a claim is none" },
+		    "p: it requires a token, and a claim is not one" },
 		/* the pipeline */
 		{ "pipeline = \"team/pip\";" F, &root, &token, "p: it is for pipeline team/pip" },
 		{ "pipeline = \"team/pipes\";" F, &root, &token, "p: it is for pipeline team/pipes" },
@@ -158,7 +158,7 @@ test_covers_odd(void)
 	    "a policy without jobs covers an unknown job");
 	ok(!policy_covers(&issuer, &root, &no_job, &why),
 	    "a policy with an issuer does not cover a token of an unknown issuer");
-	is_str(why.text, "p: it takes tokens of issuer https://ci", "  the message says why");
+	is_str(why.text, "p: it accepts only tokens of issuer https://ci", "  the message says why");
 	ok(!policy_covers(&all, &root, &half, &why) && !policy_covers(&all, &root, &other, &why),
 	    "an incomplete identity is not covered");
 }

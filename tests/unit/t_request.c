@@ -201,7 +201,7 @@ test_lies(void)
 		{ AT_GIDS, UINT32_MAX, "request: more than 64 supplementary groups" },
 		{ AT_SHUT, REQUEST_SHUT_MAX + 1, "request: more than 64 leases that are shut" },
 		{ AT_SHUT, 1, "request: is longer than its head says" },
-		{ AT_SHUT, 3, "request: what is shut is no lease" },
+		{ AT_SHUT, 3, "request: the key of a shut lease is malformed" },
 		{ AT_TEXT(0), UINT32_MAX, "request: id is missing" },
 		{ AT_TEXT(1), UINT32_MAX, "request: runtime_root is missing" },
 		{ AT_TEXT(2), UINT32_MAX, "request: cgroups_path is missing" },
@@ -418,7 +418,7 @@ test_keys(void)
 		memcpy(key + 63, bad[i], 1);
 		is_int(there(&in, &why), -1,
 		    "a lease's key with the byte 0x%02x is refused", bad[i][0]);
-		is_str(why.text, "request: what is shut is no lease", "  the message says why");
+		is_str(why.text, "request: the key of a shut lease is malformed", "  the message says why");
 	}
 }
 

@@ -51,7 +51,7 @@ test_parts_refused(void)
 {
 	static const struct wrong t[] = {
 		{ "", "config.json: line 1 column 1: not a JSON value" },
-		{ "{\"process\":{},\"process\":{}}", "config.json: the key \"process\" stands twice in one object" },
+		{ "{\"process\":{},\"process\":{}}", "config.json: the key \"process\" appears twice in one object" },
 		{ "[]", "config.json: it is not an object" },
 		{ "null", "config.json: it is not an object" },
 		{ "{}", "config.json: it has no \"process\"" },

@@ -206,7 +206,7 @@ t "a file system mounted with one label for all files" refused b 'folder /srv/co
 umount /srv/context
 rm /etc/gpuhelper/policy.d/20-context.conf
 gives 20-etc /etc/ssl 'relabel = "shared";'
-t "a policy that would relabel the system's own files is invalid" sh -c 'gpuhelperctl check 2>&1 | grep -q "20-etc.conf:2: relabel is not for what is the system.s: /etc"'
+t "a policy that would relabel the system's own files is invalid" sh -c 'gpuhelperctl check 2>&1 | grep -q "20-etc.conf:2: relabel is not allowed at or beneath /etc"'
 rm /etc/gpuhelper/policy.d/20-etc.conf
 
 echo "# private"

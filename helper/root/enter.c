@@ -451,7 +451,10 @@ enter(enum door door, struct starter *who, struct why *why)
 	reset_signals();
 	if (leave_session(who, why) == -1)
 		return -1;
-	/* limits while the process has CAP_SYS_RESOURCE; the rest of its surroundings once nobody can interfere */
+	/*
+	 * resets the limits while the process has CAP_SYS_RESOURCE, and all else that it inherits once nobody can
+	 * interfere
+	 */
 	if (reset_limits(why) == -1 || become_roots_group(why) == -1 || check_etc(why) == -1)
 		return -1;
 	if (door == DOOR_SETUID && (check_places(why) == -1 || check_own(who->uid, why) == -1))

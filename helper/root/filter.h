@@ -11,9 +11,7 @@
 #define FILTER_MAJORS_MAX 16
 #define FILTER_CHILDREN_MAX 4
 
-/*
- * The values that the helper's own filter allows in arguments.
- */
+/* The values that the helper's own filter allows in arguments. */
 struct filter_nodes {
 	uint32_t major[FILTER_MAJORS_MAX];	/* of nodes that may be made: the driver's */
 	size_t majors;

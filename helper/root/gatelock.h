@@ -4,7 +4,7 @@
 
 #include "../pure/leasefile.h"
 
-/* Makes the lock. Whoever changes what the lease's container may open holds it. -1 with *why. */
+/* Makes the lock. A process holds it while it changes what the lease's container may open. -1 with *why. */
 int gate_lock_make(const struct lease *l, struct why *why);
 /* Removes the lock, if it exists. -1 with *why. */
 int gate_lock_remove(const struct lease *l, struct why *why);

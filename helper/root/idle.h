@@ -18,8 +18,8 @@ struct idle {
 };
 
 /*
- * Frees the GPUs of containers that the peer says it has shut out, if that is so and nobody came back meanwhile. Also
- * sees whether the containers that gave back GPUs which are wanted now (NULL: any GPUs) are still shut out
+ * Frees the GPUs of containers that the peer says it has shut out, if that is so and nobody came back meanwhile. For
+ * containers that gave GPUs back, if these GPUs are wanted now (NULL: all), also checks that they are still shut out
  * (lease.reopened). -1 with *why: memory is short.
  */
 int idle_finish(const struct idle *i, const struct waiter *wants, struct why *why);

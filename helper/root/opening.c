@@ -6,7 +6,7 @@
 #include "leasewrite.h"
 #include "plangpus.h"
 
-/* Makes missing nodes first: what else they need can be seen only then, and becomes part of the lease. */
+/* Makes missing nodes first. Only then can the helper see what else they need, and add that to the lease. */
 static int
 make_missing_nodes(struct plan *p, struct leases *ls, struct why *why)
 {

@@ -135,8 +135,8 @@ fill_users(const struct asker *who, struct lease *l, struct why *why)
 
 /*
  * A container that only pauses is recognised by the file that its first process will run; created.c checks that it
- * does. It must also be possible to end the container's access: systemd may rewrite the device rules of its scopes,
- * and a privileged container can change its own.
+ * does. gpuhelper must also be able to end the container's access. It can't if systemd may rewrite the device rules of
+ * a scope, or if a privileged container can change its own.
  */
 static void
 fill_pausing(struct plan *p)

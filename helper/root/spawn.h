@@ -13,8 +13,8 @@
 #include "filter.h"
 
 /*
- * The descriptors of such a process, beside /dev/null as 0 to 2: the channel, a stream socket to the helper; and the
- * helper's place (crowd.h), so that a child that can't be ended still counts against its user, or /dev/null if the
+ * The descriptors of such a process, after 0 to 2, which are /dev/null. The channel is a stream socket to the helper.
+ * The helper's place (crowd.h) makes a child that can't be ended still count against its user; it is /dev/null if the
  * helper has no place.
  */
 enum { SPAWN_CHANNEL = 3, SPAWN_PLACE, SPAWN_PROGRAM };

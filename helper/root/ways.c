@@ -176,8 +176,8 @@ has_directory(const struct lease *l, size_t from, const char *file, size_t len)
 }
 
 /*
- * The first place of a way is its target's own. For a file, nobody can write in that, and add_places() put the file's
- * directory there. Adds the directory once more, as one that the way goes through.
+ * The first place of a way is the target's own, which the way does not go through. For a file, add_places() has put the
+ * file's directory there. Adds the directory once more, because the way goes through it.
  */
 static bool
 repeat_first(struct way *w)

@@ -1,4 +1,4 @@
-/* Frees what cdidirs.h describes.  The helper ends without freeing its specs, so this is no part of it. */
+/* Frees what cdidirs.h describes. The helper does not link this file, because it ends without freeing its specs. */
 #include <stdlib.h>
 
 #include "cdidirs.h"

@@ -29,7 +29,7 @@ cgroup_root(void)
 	return open("/sys/fs/cgroup", O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* What cgroup_candidates() makes the candidates from. */
+/* The values from which cgroup_candidates() makes the candidates. */
 struct candidates {
 	const char *path, *id;		/* the caller's linux.cgroupsPath and container id */
 	bool elsewhere;			/* the caller is in another cgroup namespace, whose root its paths start from */
@@ -63,8 +63,8 @@ add_candidate(const struct candidates *s, const char *hierarchy, const char *bas
 }
 
 /*
- * The cgroup of the user's own systemd («user@1000.service») in which the cgroup «own» lies; NULL if there is
- * none. That systemd makes its scopes beneath it.
+ * The cgroup of the user's own systemd («user@1000.service») in which the cgroup «own» lies; NULL if there is none. The
+ * user's systemd makes its scopes beneath that cgroup.
  */
 static char *
 users_systemd(const char *own)
@@ -277,9 +277,9 @@ dir_populated(int dir, unsigned depth, unsigned *left, void *unused)
 }
 
 /*
- * True if the directory may exist. One that can't exist is not looked up, for the reason in
- * cgroup_device_list(). On a v2 host v2 is the only hierarchy; on others v2 is at «unified», and the kernel
- * names v1's hierarchies in /proc/PID/cgroup.
+ * True if the directory may exist. Looks up no directory that can't exist, for the reason in cgroup_device_list(). On a
+ * v2 host v2 is the only hierarchy; on others v2 is at «unified», and the kernel names v1's hierarchies in
+ * /proc/PID/cgroup.
  */
 static bool
 may_be_there(const char *dir, bool v2, const char *lines)

@@ -1,8 +1,8 @@
 /*
- * The driver files of a granted GPU: the libraries and programs that the GPU's CDI spec lists beside its
- * device nodes, as changes to a container.
- * By writing a spec, root decides which files of the host go into containers, but decides only once. So every
- * grant checks anew whether the files exist and only root can change them.
+ * The driver files of a granted GPU: the libraries and programs that the GPU's CDI spec lists in addition to its device
+ * nodes, as changes to a container.
+ * By writing a spec, root decides which files of the host go into containers, but decides only once. So every grant
+ * checks anew whether the files exist and only root can change them.
  */
 #ifndef GPUHELPER_HOST_DRIVERFILES_H
 #define GPUHELPER_HOST_DRIVERFILES_H

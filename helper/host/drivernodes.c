@@ -177,7 +177,7 @@ add_further_nodes(const struct driver_question *q, const struct driver_want *w, 
 		if (ret == 1)
 			continue;
 		if (out->n == GPU_NODES_MAX)
-			return refuse(why, WHY_CONFIG, "CDI spec %s: more than %d nodes beside those of the GPU", f->path,
+			return refuse(why, WHY_CONFIG, "CDI spec %s: more than %d nodes other than the GPU's own", f->path,
 			    GPU_NODES_MAX);
 		out->own[out->n] = own ? w->gpu : NULL;
 		out->v[out->n++] = node;

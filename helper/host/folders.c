@@ -199,7 +199,9 @@ close_parent(struct look *l)
 	l->dir = NULL;
 }
 
-/* Opens the trusted directory that the folder lies in. It stays open: the next folder mostly lies beside this one. */
+/*
+ * Opens the trusted directory that the folder lies in. It stays open: the next folder is mostly in the same directory.
+ */
 static int
 open_parent(const struct folder_want *w, struct look *l, struct why *why)
 {

@@ -113,7 +113,7 @@ nvidia_version(int root, struct inventory *inv)
 		(void)nvidia_version_parse(proc, inv->nvidia_version);
 }
 
-/* Adds the nodes that every NVIDIA GPU needs beside its own. «major» is that of /dev/nvidia0. */
+/* Adds the nodes that every NVIDIA GPU needs in addition to its own. «major» is that of /dev/nvidia0. */
 static void
 nvidia_common(struct inventory *inv, uint32_t major)
 {

@@ -1,6 +1,6 @@
 /*
- * Finds gpuhelper's other programs, which are beside the helper and only root can have written, and the users
- * they run as.
+ * Finds gpuhelper's other programs and the users that they run as. The programs are in the helper's directory, and only
+ * root can have written them.
  */
 #ifndef GPUHELPER_HOST_OWNPROGRAM_H
 #define GPUHELPER_HOST_OWNPROGRAM_H

@@ -1,7 +1,7 @@
 /*
- * Whether a process has something that a container passed to it before that container ended. A descriptor
- * sent through a socket still gives access to its sender's mount. That mount may be writable, and detached
- * long since. The same holds for a mount that the sender made.
+ * Whether a process has something that a container passed to it before that container ended. A descriptor sent through
+ * a socket still gives access to its sender's mount. That mount may be writable, and may have been detached long ago.
+ * The same is true of a mount that the sender made.
  */
 #ifndef GPUHELPER_HOST_PASSED_H
 #define GPUHELPER_HOST_PASSED_H

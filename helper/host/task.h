@@ -27,9 +27,9 @@ bool task_link_is_kept(int dir, const char *link, int error);
 struct again {
 	unsigned looks, still;
 	/*
-	 * Fewer descriptors were listed than exist. Mostly, a waiting open(2) (of a FIFO, for one) has
-	 * reserved a number; such a number does not count at the end. It may also be a descriptor that always
-	 * moves out of the way, which many looks find.
+	 * Fewer descriptors were listed than exist. Mostly, a waiting open(2) (of a FIFO, for example) has reserved a
+	 * number; such a number does not count at the end. But a process may also keep moving a descriptor out of the
+	 * way, which many looks find.
 	 */
 	bool fewer;
 	bool never;		/* it never held still, and what was missed each time may be what is searched for */
@@ -39,8 +39,8 @@ struct again {
 bool again_look(struct again *a, bool *missed);
 
 /*
- * True if the thread (PID or PID/task/TID), after a look at it, is not ending: then it still had all it has
- * during the look.
+ * To be called after a look at the thread (PID or PID/task/TID). True if the thread is not ending: it then still had
+ * everything during the look.
  */
 bool task_stays(int proc, const char *task);
 

@@ -35,8 +35,8 @@ struct linked_kept {
 int linked_count(struct linked_files *f, struct linked_kept *kept, const struct statx *st, const char *path);
 
 /*
- * True if all names of the file of *st were met, and it has got no further one since. True for a file of one
- * name.
+ * True if all names of the file of *st were met, and the file has got no further name since. Also true for a file with
+ * only one name.
  */
 bool linked_is_within(const struct linked_files *f, const struct statx *st);
 

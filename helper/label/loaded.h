@@ -14,10 +14,9 @@
 int loaded_has(char label[SECONTEXT_MAX]);
 
 /*
- * Returns 1 if a process with label «who» has all the permissions on an object of class «class» with label
- * «object», 0 if it has not, or -1 with errno if that can't be known. «wanted» has the names of the
- * permissions, and NULL at the end. Permissions that the policy does not know are ignored. A process of a
- * permissive type has all.
+ * Returns 1 if a process with label «who» has all the permissions on an object of class «class» with label «object», 0
+ * if it lacks one, or -1 with errno if that can't be known. «wanted» has the names of the permissions, and NULL at the
+ * end. Permissions that the policy does not know are ignored. A process of a permissive type has all.
  */
 int loaded_lets(const char *who, const char *object, const char *class, const char *const *wanted);
 

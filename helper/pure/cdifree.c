@@ -1,4 +1,4 @@
-/* Frees what cdi.h describes.  The helper ends without freeing its specs, so this is no part of it. */
+/* Frees what cdi.h describes. The helper does not link this file, because it ends without freeing its specs. */
 #include <stdlib.h>
 
 #include "cdi.h"

@@ -1,8 +1,8 @@
 /*
- * Warnings about a valid spec, which an administrator should look at before a host uses it: nodes of no known
- * GPU driver, writable mounts, and hooks that are no known vendor's. Goes by lists of what is known to be
- * good, because bad things have too many names. The helper accepts the spec nevertheless: it judges nodes by
- * their numbers (furthernode.h), and runs hooks only if gpuhelper.conf allows it.
+ * Warnings about a valid spec, which an administrator should look at before a host uses it: nodes of no known GPU
+ * driver, writable mounts, and hooks that are no known vendor's. Compares with lists of what is known to be good,
+ * because bad things have too many names. The helper accepts the spec nevertheless: it judges nodes by their numbers
+ * (furthernode.h), and runs hooks only if gpuhelper.conf allows it.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * The helper's reply: a decision and, for a grant, the vetted changes to config.json. Root makes it, the
- * wrapper merges it. Members of «containerEdits» have the names of the CDI specification 1.1.0; what CDI
- * lacks is beside it.
+ * The helper's reply: a decision and, for a grant, the vetted changes to config.json. Root makes it, the wrapper merges
+ * it. Members of «containerEdits» have the names of the CDI specification 1.1.0; members that CDI lacks are outside of
+ * it.
  */
 #ifndef GPUHELPER_PURE_EDITS_H
 #define GPUHELPER_PURE_EDITS_H

@@ -1,13 +1,13 @@
 /*
- * Nodes that a CDI device has beside those of its GPU. A spec may name any node of the host, such as a disk, or that of
- * another GPU that VFIO drives. So this is an allow list: an unknown node is granted to nobody.
+ * Nodes that a CDI device has in addition to those of its GPU. A spec may name any node of the host, such as a disk, or
+ * that of another GPU that VFIO drives. So this is an allow list: an unknown node is granted to nobody.
  */
 #ifndef GPUHELPER_PURE_FURTHERNODE_H
 #define GPUHELPER_PURE_FURTHERNODE_H
 
 #include "gpu.h"
 
-/* Words of a policy's «nodes»: nodes of other drivers that a job may need beside a GPU. */
+/* Words of a policy's «nodes»: nodes of other drivers that a job may need in addition to a GPU. */
 enum further_word {
 	FURTHER_GDRDRV = 1 << 0,	/* GDRCopy */
 	FURTHER_NVIDIA_FS = 1 << 1,	/* GPUDirect Storage */

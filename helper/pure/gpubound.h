@@ -13,9 +13,9 @@ struct gpu_bound {
 };
 
 /*
- * Parses CUDA_VISIBLE_DEVICES (NVIDIA: ranks by PCI address, "GPU-UUID", "MIG-UUID") or ROCR_VISIBLE_DEVICES
- * (AMD: ranks, "GPU-" and 16 hex digits). "", "-1" and "NoDevFiles" mean no GPU; a NULL text means no bound.
- * Returns 0, or -1 with *why for anything else, because half of a list is no bound to rely on.
+ * Parses CUDA_VISIBLE_DEVICES (NVIDIA: ranks by PCI address, "GPU-UUID", "MIG-UUID") or ROCR_VISIBLE_DEVICES (AMD:
+ * ranks, "GPU-" and 16 hex digits). "", "-1" and "NoDevFiles" mean no GPU; a NULL text means no bound. Returns 0, or -1
+ * with *why for anything else, because a list that is understood only in part limits nothing reliably.
  * gpu_bounds_free() in any case.
  */
 int gpu_bound_parse(enum gpu_vendor vendor, const char *text, struct gpu_bound *out, struct why *why);

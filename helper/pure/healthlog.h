@@ -1,6 +1,6 @@
 /*
- * Finds in the kernel's log that a GPU should be granted to nobody. Goes by how a record begins, which the
- * kernel wrote: a process can choose what a later part contains (its name).
+ * Finds in the kernel's log that a GPU should be granted to nobody. Looks at the beginning of a record, which the
+ * kernel wrote: a later part may contain a name that a process chose.
  */
 #ifndef GPUHELPER_PURE_HEALTHLOG_H
 #define GPUHELPER_PURE_HEALTHLOG_H

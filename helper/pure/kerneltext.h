@@ -1,6 +1,5 @@
 /*
- * Lines of procfs and sysfs, and numbers in them. A line without a newline at its end was cut off, and is
- * none.
+ * Lines of procfs and sysfs, and numbers in them. A line without a newline at its end was cut off, and does not count.
  */
 #ifndef GPUHELPER_PURE_KERNELTEXT_H
 #define GPUHELPER_PURE_KERNELTEXT_H

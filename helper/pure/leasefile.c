@@ -341,7 +341,7 @@ lease_lines(struct lines *s, struct lease *l)
 char *
 lease_encode(const struct lease *l)
 {
-	struct lease same = *l;		/* nothing of it changes: lines.h */
+	struct lease same = *l;		/* writing changes nothing in it: lines.h */
 	struct buf text = { 0 };
 
 	if (lease_lines(&(struct lines){ .out = &text }, &same))

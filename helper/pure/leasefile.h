@@ -1,6 +1,6 @@
 /*
- * A lease's file in /run/gpuhelper/leases, of lines (lines.h). Computes only; helper/root/leaselist.c opens
- * and locks. A malformed file is an error, because it may stand for a held GPU.
+ * A lease's file in /run/gpuhelper/leases, of lines (lines.h). Computes only; helper/root/leaselist.c opens and locks.
+ * A malformed file is an error, because its lease may hold a GPU.
  */
 #ifndef GPUHELPER_PURE_LEASEFILE_H
 #define GPUHELPER_PURE_LEASEFILE_H
@@ -27,8 +27,8 @@ struct idspan {
 #define LEASE_MODE_UNKNOWN UINT32_MAX
 
 /*
- * A change to the host for a lease, to be undone with it. It is written down before it is made, so it may not
- * have been made yet.
+ * A change to the host for a lease, which is undone when the lease ends. The lease's file has the change before it is
+ * made, so it may not have been made yet.
  */
 struct act {
 	enum act_kind {

@@ -1,6 +1,6 @@
 /*
- * The name of a lease's file. It says whom the lease may concern, so that nobody must read other leases to
- * find one:
+ * The name of a lease's file. It says whom the lease may concern, so that a helper finds a lease without reading
+ * others:
  *
  * KEY-UID-FLAGS-SIGNATURE
  *

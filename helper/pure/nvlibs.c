@@ -1,6 +1,6 @@
 /*
- * See nvlibs.h. The lists are those of libnvidia-container (src/nvc_info.c, and nvc_mount.c for sockets), and
- * what nvidia-container-toolkit mounts beside (pkg/nvcdi, internal/discover). The driver's README, «Installed
+ * See nvlibs.h. The lists are those of libnvidia-container (src/nvc_info.c, and nvc_mount.c for sockets), and what
+ * nvidia-container-toolkit mounts in addition (pkg/nvcdi, internal/discover). The driver's README, «Installed
  * Components», says which program loads what.
  */
 #include "nvlibs.h"

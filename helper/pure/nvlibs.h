@@ -51,8 +51,8 @@ bool nvlib_own_version(const char *basename);
 bool nvidia_version_parse(const char *text, char out[32]);
 
 /*
- * Another name by which programs load the library, beside its SONAME and its file name, relative to its
- * directory: "libcuda.so", "gbm/nvidia-drm_gbm.so". NULL if there is none.
+ * Another name by which programs load the library, other than its SONAME and its file name, relative to its directory:
+ * "libcuda.so", "gbm/nvidia-drm_gbm.so". NULL if there is none.
  */
 const char *nvlib_other_name(const char *basename);
 

@@ -1,7 +1,7 @@
 /*
- * Containers whose process 1 only pauses (Concourse's gdn-init). Each task is an exec into one, and the
- * container outlives its task; its lease ends with the task. Computes decisions only: root/idle.c looks at
- * processes, the clock and files.
+ * Containers whose process 1 only pauses (Concourse's gdn-init). Each task is an exec into such a container. The
+ * container outlives its task, but gives its GPUs back when the task is over. Computes decisions only: root/idle.c
+ * looks at processes, the clock and files.
  */
 #ifndef GPUHELPER_PURE_PAUSING_H
 #define GPUHELPER_PURE_PAUSING_H

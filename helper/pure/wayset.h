@@ -1,6 +1,6 @@
 /*
- * The ways of one lease, sorted, so that under the lock other ways can be compared with them in less than the
- * product of both numbers. The answers are those of way_passes() and way_lies_in() (way.h) for any two.
+ * The ways of one lease, sorted, so that under the lock other ways can be compared with them in less than the product
+ * of both numbers. The answers are those of way_passes() and way_lies_in() (way.h) for any two ways.
  */
 #ifndef GPUHELPER_PURE_WAYSET_H
 #define GPUHELPER_PURE_WAYSET_H

@@ -428,7 +428,7 @@ read_env(config_setting_t *s, void *out, struct faults *f)
 		e = config_setting_get_elem(s, (unsigned)i);
 		if (!is_variable(config_setting_name(e)) || text_starts(config_setting_name(e), "GPUHELPER_"))
 			fault_add(f, conf_line(e), false, "\"%s\" can't be set", config_setting_name(e));
-		/* a runtime below would take it for a grant, beside the leased ones */
+		/* a runtime below would take it for a grant, in addition to the leased GPUs */
 		if (vendor_env_owns(config_setting_name(e)))
 			fault_add(f, conf_line(e), false, "\"%s\" can't be set: with driver_files = \"vendor-runtime\" in "
 			    "gpuhelper.conf it tells what was granted", config_setting_name(e));

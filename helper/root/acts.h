@@ -10,7 +10,8 @@
 #include "leaselist.h"
 
 /*
- * Call the first two after leases_read() for the leases with acts on the node. The others read these leases themselves.
+ * Call the first two after leases_read() for the leases with acts on the node. acts_make_nodes(), acts_allow() and
+ * acts_undo() read these leases themselves.
  */
 
 /*

@@ -85,7 +85,7 @@ group() {
 	tell_group "$1"
 }
 
-# beside NAME COMMAND...: runs beside another one; each of these has its own sandbox, and mostly waits
+# beside NAME COMMAND...: runs beside another one; each of these has its own sandbox or files, and uses one processor at most
 beside() {
 	wanted "$1" || return 0
 	case $running in *" "*) end_one ;; esac
@@ -163,24 +163,24 @@ sandboxed() { # sandboxed GPU CGROUP COMMAND...
 }
 
 group build build_all
-group install sandboxed none keep sh "$here/tests/install.sh"
 group packages sh tests/packages.sh
 group unit units build
 group unit-sanitized units build/san
-group rooms sh tests/rooms.sh
 group tcb sandboxed nvidia-2gpu keep sh "$here/tests/tcb.sh"
 group bench-instructions sh tests/bench/bench.sh instructions
 group analysis static_analysis
 group arm64 sh tests/arm64.sh
-group manuals manuals
-group docs sh tests/docs.sh
-group gpuhelperctl sh tests/ctl.sh
-group report python3 tests/report.py
-group cdi sh tests/cdi.sh
-group cdi-generate sandboxed nvidia-2gpu keep sh "$here/tests/cdi_generate.sh"
-group keys sh tests/keys.sh
-group sandbox sh tests/sandbox.sh
-group attack-cases python3 tests/attack/cases.py
+beside cdi-generate sandboxed nvidia-2gpu keep sh "$here/tests/cdi_generate.sh"
+beside gpuhelperctl sh tests/ctl.sh
+beside install sandboxed none keep sh "$here/tests/install.sh"
+beside keys sh tests/keys.sh
+beside report python3 tests/report.py
+beside sandbox sh tests/sandbox.sh
+beside rooms sh tests/rooms.sh
+beside cdi sh tests/cdi.sh
+beside manuals manuals
+beside docs sh tests/docs.sh
+beside attack-cases python3 tests/attack/cases.py
 group door sh tests/attack/socket.sh
 group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py"
 # the longest group first: the next ones run beside it

@@ -15,7 +15,7 @@
 
 #define OPENS 3000
 
-/* Moves a file to and fro between two directories, until the test ends. */
+/* Moves a file back and forth between two directories, until the test ends. */
 static void
 rename_for_ever(void)
 {

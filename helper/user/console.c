@@ -1,6 +1,6 @@
 /*
  * See console.h. Runs with the caller's rights. A task must never wait for this: every wait here has a limit,
- * and ends when the runtime ends.
+ * and ends when the runtime ends. Only write_line() goes on, because a detached runtime ends at once.
  */
 #include "console.h"
 
@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../host/file.h"
@@ -154,20 +155,20 @@ is_readable(int fd, int runtime, int ms)
  * EAGAIN, so it is tried again. Returns that end, or -1.
  */
 static int
-write_line(int terminal, const struct between *b)
+write_line(int terminal, const char *line)
 {
 	int other = ioctl(terminal, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-	struct pollfd runtime = { .fd = b->runtime, .events = POLLIN };
+	const struct timespec nap = { .tv_nsec = TRY_MS * 1000000L };
 	char text[600];
 	int n, left = WRITE_MS / TRY_MS;
 
-	n = snprintf(text, sizeof(text), "gpuhelper: %s\n", b->line);
+	n = snprintf(text, sizeof(text), "gpuhelper: %s\n", line);
 	if (other == -1 || n <= 0)
 		return other;
 	if ((size_t)n >= sizeof(text))
 		n = (int)sizeof(text) - 1;
-	while (write(other, text, (size_t)n) == -1 && errno == EAGAIN && left-- > 0 && poll(&runtime, 1, TRY_MS) == 0)
-		;
+	while (write(other, text, (size_t)n) == -1 && errno == EAGAIN && left-- > 0)
+		(void)nanosleep(&nap, NULL);
 	return other;
 }
 
@@ -184,7 +185,7 @@ stand_between(const struct between *b)
 	if (from == -1 || !is_readable(from, b->runtime, WAIT_MS) ||
 	    (n = pass_terminal(from, name, sizeof(name), &terminal)) <= 0)
 		_exit(1);
-	other = write_line(terminal, b);
+	other = write_line(terminal, b->line);
 	(void)pass_terminal(b->engine, name, (size_t)n, &terminal);
 	close(b->engine);
 	close(terminal);

@@ -76,7 +76,7 @@ match_lease(struct search *s, int dir, const char *file)
 static int
 find_lease(struct search *s, struct why *why)
 {
-	DIR *d = opendir(LEASES);
+	DIR *d = file_list(open(LEASES, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct dirent *e;
 
 	if (d == NULL && errno != ENOENT)

@@ -29,7 +29,7 @@ read_id_map(pid_t pid, const char *kind)
 }
 
 static bool
-find_own(void)
+maps_not_all(void)
 {
 	autofree char *map = read_id_map(getpid(), "uid_map");
 	unsigned inside, outside, count;
@@ -43,7 +43,7 @@ namespace_is_own(void)
 {
 	/* a uid_map can be written only once */
 	if (!begun)
-		own = find_own();
+		own = maps_not_all();
 	begun = true;
 	return own;
 }

@@ -69,6 +69,16 @@ refuse_way(const struct way_to *w, int error, struct why *why)
 	return refuse(why, error == ENOMEM ? WHY_AGAIN : WHY_IO, "%s: %s", w->volume, strerror(error));
 }
 
+/* Begins the way at «/». False with errno. */
+static bool
+begin_at_top(struct way_to *w)
+{
+	const int root = file_root();
+
+	w->fd = root != -1 ? fcntl(root, F_DUPFD_CLOEXEC, 0) : -1;
+	return w->fd != -1;
+}
+
 /* What the link says, and then what was left. */
 static int
 follow_volume_link(struct way_to *w, int link, struct why *why)
@@ -88,7 +98,7 @@ follow_volume_link(struct way_to *w, int link, struct why *why)
 	(void)close(w->fd);
 	w->real.len = 0;
 	buf_puts(&w->real, "");
-	return (w->fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)) != -1 ? 0 : refuse_way(w, errno, why);
+	return begin_at_top(w) ? 0 : refuse_way(w, errno, why);
 }
 
 /* Takes over «next», the directory of that name. */
@@ -165,8 +175,7 @@ check_end_of_way(const struct way_to *w, struct why *why)
 int
 volume_resolve(const char *volume, uid_t caller, char **real, struct why *why)
 {
-	struct way_to w = { .volume = volume, .caller = caller, .fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC),
-		.rest = strdup(volume) };
+	struct way_to w = { .volume = volume, .caller = caller, .fd = -1, .rest = strdup(volume) };
 	struct stat st;
 	int ret;
 
@@ -174,7 +183,7 @@ volume_resolve(const char *volume, uid_t caller, char **real, struct why *why)
 	buf_puts(&w.real, "");
 	if (w.rest == NULL || w.real.failed)
 		ret = refuse_nomem(why);
-	else if (w.fd == -1 || fstat(w.fd, &st) == -1)
+	else if (!begin_at_top(&w) || fstat(w.fd, &st) == -1)
 		ret = refuse_way(&w, errno, why);
 	else
 		ret = check_directory(&w, "", &st, why) == -1 || go(&w, why) == -1 || check_end_of_way(&w, why) == -1 ? -1 : 0;

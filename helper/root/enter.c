@@ -148,7 +148,7 @@ take_starter(struct starter *who, struct why *why)
 		return refuse(why, WHY_BUG, "getresuid: %s", strerror(errno));
 	who->parent = getppid();
 	if (euid != 0)
-		return refuse(why, WHY_DENIED, "not running as root: the setuid bit of this program gives nothing here "
+		return refuse(why, WHY_DENIED, "not running as root: the setuid bit of this program has no effect here "
 		    "(not installed 4750 root:gpuhelper, on a nosuid mount, under no_new_privs, or in a user namespace)");
 	if ((n = getgroups(0, NULL)) < 0 || n > ENTER_GROUPS_MAX)
 		return refuse(why, WHY_BUG, "getgroups: %s", strerror(errno));

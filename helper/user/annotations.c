@@ -16,7 +16,7 @@ annotations_check(const struct spec *s, bool by_root, struct why *why)
 			return refuse(why, WHY_DATA, "config.json: annotations: a key is not a valid string");
 		if (!annotation_is_allowed(key, by_root))
 			return refuse(why, WHY_DENIED, "annotation %.100s tells the runtime where to put the container, or what to write, "
-			    "load or run, which is the engine's to say and not the container's: remove it", key);
+			    "load or run. Only the engine may tell it that: remove the annotation", key);
 	}
 	return 0;
 }

@@ -30,7 +30,7 @@
 #define EARLY_MAX 65536		/* bytes that a socket holds, whatever its limits (unix(7)) */
 #define REPLY_MS 35000		/* longer than a user's helper lives (root/timer.h): its end closes the connection */
 #define SEEN_MS 5000		/* for a helper that stayed to see the container, which takes milliseconds */
-#define CROWD_MS 5000		/* to ask again while other requests of this user take all its places (root/crowd.h) */
+#define CROWD_MS 5000		/* for asking again while the user's other requests hold all places (root/crowd.h) */
 #define CROWD_BRIEF_MS 1000	/* likewise, for ask_briefly() */
 #define CROWD_NAP_MS 20
 
@@ -45,7 +45,7 @@ start_helper(int peer, pid_t *pid, struct why *why)
 	posix_spawn_file_actions_adddup2(&actions, peer, 0);
 	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	/* what the runtime is to inherit (memfile.h) is not for the helper */
+	/* the helper must not inherit the files that are meant for the runtime (memfile.h) */
 	posix_spawn_file_actions_addclosefrom_np(&actions, 3);
 	err = posix_spawn(pid, DOOR_HELPER, &actions, NULL, argv, envp);
 	posix_spawn_file_actions_destroy(&actions);
@@ -101,7 +101,10 @@ ask_by_setuid(const struct bytes *message, struct asking *a, struct reply *reply
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1)
 		return refuse(why, WHY_AGAIN, "socketpair: %s", strerror(errno));
-	/* what is there by then tells the helper which of its programs it needs; more than the socket holds would wait */
+	/*
+	 * a helper that finds the request at its start knows which of its programs it needs. A longer request than
+	 * the socket holds would block
+	 */
 	early = message->n <= EARLY_MAX;
 	if (early)
 		send_request(fds[0], message);
@@ -257,7 +260,7 @@ ask_again(const struct request *r, struct asking *a, struct reply *reply, struct
 	send_request(a->fd, &message);
 	if (hear_reply(a, SEEN_MS, reply, why) == 0)
 		return 0;
-	/* root can end a helper that stands still; another user's ends by itself (root/timer.h) */
+	/* only root may kill a helper that hangs; another user's helper ends by its own timer (root/timer.h) */
 	if (a->pid != -1)
 		(void)kill(a->pid, SIGKILL);
 	return -1;
@@ -266,7 +269,7 @@ ask_again(const struct request *r, struct asking *a, struct reply *reply, struct
 void
 ask_end(struct asking *a)
 {
-	/* behind the socket, the connection ends when the helper does */
+	/* a helper behind the socket is no child of ours: wait until it closes the connection */
 	if (a->fd != -1 && a->pid == -1 && shutdown(a->fd, SHUT_WR) == 0)
 		(void)frame_wait_byte(a->fd, REPLY_MS);
 	if (a->fd != -1)

@@ -1,6 +1,6 @@
 /*
- * See bundle.h. Works with the caller's rights in the caller's directory. A link or a pipe there could
- * deceive only the caller, and is refused so that it can't.
+ * See bundle.h. Works with the caller's rights in the caller's directory. A link or a pipe there could deceive only
+ * the caller, but it is refused all the same.
  */
 #include "bundle.h"
 
@@ -90,8 +90,8 @@ bundle_stage(struct bundle *b, const char *text, size_t len, bool secret, char s
 		return refuse(why, WHY_IO, "%s: can't write a new config.json there: %s", b->path, strerror(errno));
 	/*
 	 * Keep owner, group and mode. If owner and group can't be kept, the mode's group bits would apply to
-	 * another group. And with «secret» the text has something that config.json did not have, which group
-	 * and others may not read.
+	 * another group. With «secret», the text has variables that config.json did not have. Group and others must
+	 * not read these.
 	 */
 	kept = fchown(fd, b->st.st_uid, b->st.st_gid) == 0;
 	if ((!kept && errno != EPERM) || write_whole(fd, text, len) == -1 ||

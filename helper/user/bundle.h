@@ -25,11 +25,11 @@ struct bundle {
 int bundle_open(const char *path, struct bundle *b, struct why *why);
 
 /*
- * bundle_stage() writes the new text durably beside config.json, to a file whose name *staged gets. The file
- * has the owner, group and mode of config.json. Only its owner can read it if «secret» is true, or if owner
- * and group can't be kept. bundle_commit() renames the file to config.json if that one is unchanged since it
- * was read, and otherwise removes the file. bundle_discard() removes it, for a caller that does not commit.
- * The first two return 0, or -1 with *why.
+ * bundle_stage() writes the new text to a file beside config.json and that file's name to *staged. The file has the
+ * owner, group and mode of config.json. Only its owner can read it if «secret» is true, or if owner and group can't
+ * be kept. bundle_commit() renames the file to config.json if config.json is unchanged since it was read. Otherwise
+ * it removes the file. bundle_discard() removes it, for a caller that does not commit. The first two return 0, or
+ * -1 with *why.
  */
 int bundle_stage(struct bundle *b, const char *text, size_t len, bool secret, char staged[64], struct why *why);
 int bundle_commit(struct bundle *b, const char *staged, struct why *why);

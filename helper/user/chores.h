@@ -6,8 +6,8 @@
 #include "../pure/request.h"
 
 /*
- * Does all chores and writes to *next what the helper must know of them when it is asked again (shut,
- * no_chores). Returns 0, or -1 with *why of the first one that failed; the others are done nevertheless.
+ * Does all chores. Writes their outcome to *next (shut, no_chores), for the next request to the helper. Returns 0,
+ * or -1 with *why of the first chore that failed; the others are done nevertheless.
  */
 int chores_do(const struct chores *c, struct request *next, struct why *why);
 

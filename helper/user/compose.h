@@ -10,9 +10,9 @@
 #include "spec.h"
 
 /*
- * Returns the text of the new config.json, which the caller frees, or NULL with *why. «grant» holds the changes: for a
- * plain container an SELinux label at most; NULL stands for none. «hide» is false for a privileged container that may
- * keep its devices.
+ * Returns the text of the new config.json, which the caller frees, or NULL with *why. «grant» holds the changes:
+ * for a plain container an SELinux label at most; NULL means none. «hide» is false for a privileged container that
+ * may keep its devices.
  */
 char *compose(const struct spec *s, const struct devmajors *majors, const struct edits *grant, bool hide, size_t *len,
     struct why *why);

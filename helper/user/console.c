@@ -26,7 +26,7 @@
 #define WRITE_MS 1000		/* for the line, while the task writes */
 #define TRY_MS 1
 #define SEND_S 5		/* for the engine to receive the terminal */
-#define NAME_MAX_SENT 4096	/* bytes; the message with the terminal holds its name */
+#define NAME_MAX_SENT 4096	/* bytes; the runtime sends the terminal's name in the same message */
 
 #ifndef TIOCGPTPEER
 #define TIOCGPTPEER _IO('T', 0x41)
@@ -189,7 +189,10 @@ stand_between(const struct between *b)
 	(void)pass_terminal(b->engine, name, (size_t)n, &terminal);
 	close(b->engine);
 	close(terminal);
-	/* a reader of a terminal that nobody has open sees its end, so hold it until the task has opened it */
+	/*
+	 * while nobody has the terminal open, the engine would read its end: keep it open until the task has opened
+	 * it
+	 */
 	if (other != -1)
 		(void)poll(&runtime, 1, HOLD_MS);
 	_exit(0);

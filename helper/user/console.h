@@ -1,7 +1,7 @@
 /*
- * Writes a line to a task's terminal before the task's own output. The runtime makes the terminal and sends
- * it to the engine over a socket (docs/terminals.md of runc, «--console-socket»). A user does not see what is
- * written anywhere else.
+ * Writes a line to a task's terminal before the task's own output. The runtime makes the terminal and sends it to
+ * the engine over a socket (docs/terminals.md of runc, «--console-socket»). A user sees nothing that is written
+ * elsewhere.
  */
 #ifndef GPUHELPER_USER_CONSOLE_H
 #define GPUHELPER_USER_CONSOLE_H

@@ -57,18 +57,18 @@ check_device_rules(const struct creation *c, pid_t init, struct why *why)
 
 	if (!cgroup_own(init, &own, &gate))
 		return refuse(why, WHY_IO, "container %s: its cgroups can't be read", c->command->id);
-	/* that the container has a device cgroup is for the helper to check */
+	/* SIZE_MAX means no device cgroup: the helper checks that there is one */
 	return gate == SIZE_MAX ? 0 : gate_is_ruled(own.v[gate], why);
 }
 
 /*
- * Checks the capabilities of the first process, which waits to be started. runc and crun have dropped all
- * others by then, or were deceived.
+ * Checks the capabilities of the first process, which waits to be started. runc and crun have dropped all others by
+ * then. If one is left, they were deceived.
  */
 static int
 check_powers(const struct creation *c, pid_t init, struct why *why)
 {
-	/* a program's name, which stands before these lines, has its newlines escaped */
+	/* the line with the program's name comes first, but the kernel escapes the newlines in it */
 	static const char *const sets[] = { "\nCapBnd:", "\nCapPrm:", "\nCapEff:", "\nCapInh:", "\nCapAmb:", NULL };
 	const int root = file_root();
 	autofree char *text = NULL;
@@ -134,7 +134,7 @@ create_container(const struct creation *c, struct why *why)
 	ask_end(c->asking);
 	if (!failed)
 		exit(status);
-	/* a container that no lease follows would keep its GPU, or use it while another one gets it */
+	/* no lease follows this container: its GPU would stay taken, or go to another container as well */
 	runtime_delete(c->runtime, c->argv, c->command->verb_at, c->command->id);
 	return -1;
 }

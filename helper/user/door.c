@@ -76,7 +76,7 @@ connect_in(int fd, int dir, const char *name, struct why *why)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	char link[FILE_LINK_MAX];
 
-	/* through the directory that was checked, whatever its path leads to by now */
+	/* by the descriptor of the checked directory: its path may lead elsewhere by now */
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", file_link(dir, link), name);
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
@@ -123,7 +123,7 @@ door_check_setuid(struct why *why)
 	if (stat(DOOR_HELPER, &st) == -1)
 		return refuse(why, WHY_ABSENT, "%s: %s: is gpuhelper installed?", DOOR_HELPER, strerror(errno));
 	if (namespace_has_false_root())
-		return refuse(why, WHY_DENIED, "the setuid bit of %s gives nothing in a user namespace without the host's root",
+		return refuse(why, WHY_DENIED, "the setuid bit of %s has no effect in a user namespace without the host's root",
 		    DOOR_HELPER);
 	/* root starts the helper as root, with or without the bit */
 	if (geteuid() == 0)
@@ -131,10 +131,10 @@ door_check_setuid(struct why *why)
 	if ((st.st_mode & S_ISUID) == 0)
 		return refuse(why, WHY_DENIED, "%s has no setuid bit", DOOR_HELPER);
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
-		return refuse(why, WHY_DENIED, "the setuid bit of %s gives nothing under no_new_privs (a service's "
+		return refuse(why, WHY_DENIED, "the setuid bit of %s has no effect under no_new_privs (a service's "
 		    "NoNewPrivileges=)", DOOR_HELPER);
 	if (statvfs(DOOR_HELPER, &fs) == 0 && (fs.f_flag & ST_NOSUID) != 0)
-		return refuse(why, WHY_DENIED, "the setuid bit of %s gives nothing on a file system that is mounted nosuid",
+		return refuse(why, WHY_DENIED, "the setuid bit of %s has no effect on a file system that is mounted nosuid",
 		    DOOR_HELPER);
 	return 0;
 }

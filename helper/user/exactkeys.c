@@ -17,7 +17,7 @@ known_as(const char *name)
 		"defaultErrnoRet", "syscalls", "names", "action", "errnoRet", NULL };
 	size_t i;
 
-	/* most differ in their first letter, by more than its case */
+	/* the first letter decides most comparisons without strcasecmp() */
 	for (i = 0; known[i] != NULL && (((known[i][0] ^ name[0]) & ~0x20) != 0 || strcasecmp(known[i], name) != 0); i++)
 		;
 	return known[i];

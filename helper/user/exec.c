@@ -34,8 +34,8 @@ struct record {
 	size_t gids;
 	char *label;		/* SELinux label, or NULL */
 	char *line;		/* a line for the user, or NULL */
-	bool found;		/* the container was granted something: the audit log tells of the exec */
-	bool asks;		/* the helper must be told of each exec, which can't begin otherwise */
+	bool found;		/* the container was granted something: the audit log records the exec */
+	bool asks;		/* the helper must be told of each exec before it can begin */
 };
 
 static int
@@ -142,7 +142,7 @@ replace_process(const char *file, const struct record *r, char path[FILE_LINK_MA
 	int ret = 0;
 
 	path[0] = '\0';
-	/* leave it to the runtime to complain of a file that can't be read */
+	/* the runtime itself complains of a file that can't be read */
 	if (fd == -1 || fstat(fd, &st) == -1 || S_ISDIR(st.st_mode))
 		return 0;
 	if ((text = memfile_read(fd, PROCESS_MAX, &len)) == NULL)
@@ -321,7 +321,7 @@ rewrite(int argc, char *const *argv, const struct command *c, const struct plan 
 	for (i = 0; i < argc; i++) {
 		if (i == end && !p->has_process)
 			add_granted_options(to, r, env_form(argv, c), runtime);
-		/* of several letters in one word, the last one has the value */
+		/* if several letters share a word, only the last one can have a value */
 		while (k < c->line.words && (c->line.word[k].at < i || (k + 1 < c->line.words && c->line.word[k].at == i &&
 		    c->line.word[k + 1].at == i)))
 			k++;
@@ -377,9 +377,9 @@ record_free(struct record *r)
 }
 
 /*
- * Tells the helper of the process, after everything that could refuse it. If the lease need not know of the process,
- * the GPU is the container's whatever the helper says, and a helper that is missing stops nobody: health checks are
- * execs, too.
+ * Tells the helper of the process, after all checks that could refuse it. The helper's answer decides only if
+ * r->asks. Otherwise the container keeps its GPU in any case, so an exec goes on even without a helper: a health
+ * check is an exec, too.
  */
 static int
 record_exec(const struct command *c, const struct record *r, enum door_setting door, char line[REPLY_LINE_MAX],

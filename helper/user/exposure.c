@@ -70,8 +70,8 @@ kernel_fs_by_type(const char *type)
 }
 
 /*
- * Runtimes use the last of two contrary options, and each a different one of them, so an option that says
- * «write» counts. «rro» is for bind mounts: runc ignores it elsewhere.
+ * Runtimes differ in which of two contrary options wins. So the mount counts as writable if any option says so.
+ * «rro» is for bind mounts: runc ignores it elsewhere.
  */
 static bool
 is_readonly(const struct spec_mount *m)
@@ -195,7 +195,7 @@ kernel_fs_of_file(int fd, const struct statfs *fs)
 	return kind.fs;
 }
 
-/* Finds a mount that a recursive bind includes. Only «rro» makes those read-only. */
+/* Finds a kernel file system among the mounts that a recursive bind includes. Only «rro» makes these read-only. */
 static bool
 is_brought(void *ctx, struct mount *m)
 {
@@ -206,8 +206,8 @@ is_brought(void *ctx, struct mount *m)
 	if (!path_is_beneath(m->point, l->source) || (fs = kernel_fs_by_type(mount_type(m))) == NULL ||
 	    (strcmp(fs->type, "proc") != 0 && (kept || !m->writable)))
 		return false;
-	return found(l, "has the host's %s with the mount of %.60s at %.60s, by %.60s: leave that mount out, or its «rbind»",
-	    fs->type, l->source, l->mount->target, m->point) == 1;
+	return found(l, "gets the host's %s at %.60s by the recursive bind of %.60s at %.60s: leave that mount out, or use "
+	    "«bind»", fs->type, m->point, l->source, l->mount->target) == 1;
 }
 
 static int
@@ -231,11 +231,11 @@ find_in_bind(struct looking *l, const char *target)
 	if (mounts_own(is_brought, l) == 1)
 		return 1;
 	/*
-	 * beneath root.path, by then, is the container's new /proc, and linux.readonlyPaths does not apply
-	 * yet
+	 * when the runtime makes this mount, the container's new /proc is beneath root.path, and
+	 * linux.readonlyPaths does not apply yet
 	 */
-	return l->root != NULL && path_at_or_beneath(l->root, real) ? found(l, "has its own root.path with the mount of %.60s "
-	    "at %.60s: leave that mount out, or its «rbind»", real, target) : 0;
+	return l->root != NULL && path_at_or_beneath(l->root, real) ? found(l, "gets its own root.path by the recursive bind "
+	    "of %.60s at %.60s: leave that mount out, or use «bind»", real, target) : 0;
 }
 
 int
@@ -254,7 +254,7 @@ exposure_find(const struct spec *s, bool cgroup_namespace, char *what, size_t si
 		if (target == NULL)
 			ret = -1;
 		else if (strlist_has(&l.mount->options, "remount") && !is_readonly(l.mount))
-			ret = found(&l, "may have what is mounted at %.120s changed by «remount»: leave that mount out", target);
+			ret = found(&l, "may change the mount at %.120s by «remount»: leave that mount out", target);
 		else
 			ret = l.mount->bind ? find_in_bind(&l, target) : find_in_type(&l, target);
 	}

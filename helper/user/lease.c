@@ -12,13 +12,13 @@
 #include "chores.h"
 #include "report.h"
 
-#define CROWD_MS 10000		/* to ask again while others keep the helper busy */
+#define CROWD_MS 10000		/* for asking again while others keep the helper busy */
 #define CROWD_NAP_MS 50
 #define POLL_MS 250		/* between two requests while all GPUs are taken */
 #define POLL_MS_MAX 1000	/* a request not renewed within 2 s loses its place in the queue */
 #define SOON_MS 20		/* while a GPU changes hands */
 #define SOON_MS_MAX 15000
-#define RECORD_MS 3000		/* to have an exec recorded while others keep the helper busy */
+#define RECORD_MS 3000		/* for having an exec recorded while others keep the helper busy */
 #define ROUNDS_MAX 32		/* of chores, before they count as failed */
 
 static const char *
@@ -152,7 +152,10 @@ lease_ask(const struct command *c, struct request *r, enum door_setting door, st
 	}
 }
 
-/* Asks as lease_ask() does. The helper that could have the GPUs given back again needs longer to start. */
+/*
+ * Asks as lease_ask() does. Asks by VERB_EXEC first. Only a container that gave its GPUs back needs VERB_BACK,
+ * whose helper takes longer to start.
+ */
 static int
 ask_for_exec(const struct command *c, struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
     struct why *why)
@@ -239,7 +242,7 @@ lease_refused(const struct command *c, enum door_setting door, const struct why 
 	request_free(&r);
 }
 
-/* True if the helper that stayed has seen the container. Otherwise another one may have more time. */
+/* True if the helper that stayed has seen the container. If not, the caller asks another one. */
 static bool
 helper_saw_container(const struct request *r, struct asking *a)
 {
@@ -259,7 +262,10 @@ lease_show(const struct command *c, enum door_setting door, struct asking *a, st
 	int ret;
 
 	if ((ret = lease_request(c, VERB_CREATED, &r, why)) == 0 && !helper_saw_container(&r, a)) {
-		/* its place may be needed; and it is a child of this process, as the container's first process is */
+		/*
+		 * free the helper's place among this user's requests, and reap it: it is a child of this process,
+		 * like the container's first one
+		 */
 		ask_end(a);
 		ret = ask_in_crowd(&r, door, &reply, why);
 	}

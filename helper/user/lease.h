@@ -27,14 +27,15 @@ int lease_ask(const struct command *c, struct request *r, enum door_setting door
 
 /*
  * Tells the lease that this process is about to become the runtime that starts a task in the container. The
- * container has its GPUs then, even if it had given them back. *line gets a line for the user, or "". Returns
- * 0, or -1 with *why: the task would start without what was granted; -2 likewise, and the helper has recorded that.
+ * container has its GPUs then, even if it had given them back. *line gets a line for the user, or "". Returns 0, or
+ * -1 with *why if the exec must not begin. Returns -2 likewise if the helper itself refused, and so recorded it.
  */
 int lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX], struct why *why);
 
 /*
- * Has the helper record that this process is about to start another one in a container that keeps its GPUs. *line gets
- * a line for the user, or "". Asks for three seconds while the helper is busy: the exec goes on in any case.
+ * Has the helper record that this process is about to start another one in a container that keeps its GPUs. *line
+ * gets a line for the user, or "". Gives up after three seconds if the helper stays busy: the exec goes on in any
+ * case.
  */
 void lease_tell_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX]);
 

@@ -14,7 +14,7 @@
 #include "../pure/idmap.h"
 #include "../pure/text.h"
 
-#define OVERFLOW_UID 65534	/* no known host sets another one in /proc/sys/kernel/overflowuid */
+#define OVERFLOW_UID 65534	/* the default of /proc/sys/kernel/overflowuid; no known host changes it */
 
 static bool false_root, begun, own;
 
@@ -41,7 +41,7 @@ maps_not_all(void)
 bool
 namespace_is_own(void)
 {
-	/* a uid_map can be written only once */
+	/* the result stays valid, because a uid_map can be written only once */
 	if (!begun)
 		own = maps_not_all();
 	begun = true;

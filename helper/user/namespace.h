@@ -21,9 +21,9 @@ bool namespace_has_device_cgroup(void);
 bool namespace_has_our_root(pid_t pid);
 
 /*
- * Must be called first. In a namespace that does not map the host's root, root's files show as owned by
- * nobody (65534), and uid 0 is the caller. Tells host/trust.h of this. Detects it by the file of this
- * program: it is root's, and its owner then shows as 65534.
+ * Must be called first. In a namespace that does not map the host's root, root's files show as owned by nobody
+ * (65534), and uid 0 is the caller. Tells host/trust.h of this. Detects such a namespace by this program's own
+ * file: root owns it, so its owner shows as 65534.
  */
 void namespace_begin(void);
 

@@ -1,6 +1,6 @@
 /*
- * See nodes.h. Runs with the caller's rights, and only reads. A directory that the caller can't read, the
- * container can't read either: its ids are the caller's, or have no more rights.
+ * See nodes.h. Runs with the caller's rights, and only reads. The container's ids have no more rights than the
+ * caller. So the container can't read a directory that the caller can't read.
  */
 #include "nodes.h"
 
@@ -180,7 +180,7 @@ search_bind(struct seen *seen, const struct spec *s, const struct spec_mount *m,
 	autoclose int fd = spec_host_path(s, m->source, path) ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct statvfs fs;
 
-	/* not a directory, or nothing that could be mounted */
+	/* not a directory, or the mount will fail */
 	if (fd == -1 || fstatvfs(fd, &fs) == -1 || realpath(path, real) == NULL)
 		return 0;
 	seen->source = real;
@@ -209,7 +209,7 @@ nodes_check_mounts(struct spec *s, const struct devmajors *majors, struct why *w
 			return -1;
 		if (seen.gpu[0] != '\0' && seen.other)
 			return refuse(why, WHY_DENIED, "the mount of %.150s at %.100s would bring GPUs (%.150s) into the container, "
-			    "which has no device cgroup to deny them: mount only what it needs of it", m->source, m->target,
+			    "which has no device cgroup to deny them: mount only the files that it needs", m->source, m->target,
 			    seen.gpu);
 		m->taken_out = seen.gpu[0] != '\0';
 	}

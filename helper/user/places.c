@@ -1,4 +1,4 @@
-/* See places.h.  Reads the kernel's table of the container's mounts, which names nothing by a path on the host. */
+/* See places.h. Reads the container's mount table, in which no entry is a path on the host. */
 #include "places.h"
 
 #include <errno.h>
@@ -13,21 +13,23 @@
 #include "../host/rootfile.h"
 #include "../pure/cleanup.h"
 
-/* What is mounted at a target. */
+/* A target, and whether the wanted folder is mounted there. */
 struct met {
 	const char *wanted;	/* "FILE-SYSTEM PLACE" */
 	const char *point;	/* the target, where no link leads there */
 	bool any, is;
 };
 
-/* All of them, for one look through the table: there may be a thousand, beside as many mounts. */
+/*
+ * All targets, so that one pass over the mount table is enough: there may be a thousand targets and as many mounts.
+ */
 struct meeting {
 	struct met *met;	/* in the order of the grant */
 	struct met **by_point;	/* in the order of their targets */
 	size_t n;
 };
 
-/* One target, to which a link of the image leads, by its mount's id. */
+/* A target that lies behind a link of the image, and the id of the mount there. */
 struct led {
 	struct met *met;
 	uint64_t id;
@@ -53,8 +55,8 @@ places_of(const struct edits *e, struct granted_places *out, struct why *why)
 }
 
 /*
- * Of every mount of NFS the kernel says that the top is mounted (fs/nfs/super.c, nfs_show_path()).  *type is the
- * mount's, which can be asked for once; NULL: not yet.
+ * For NFS, the kernel shows "/" as the place of every mount (fs/nfs/super.c, nfs_show_path()), so only the file
+ * system is compared. *type caches the mount's type, because mount_type() works only once; NULL: not read yet.
  */
 static bool
 is_wanted(const char *wanted, struct mount *m, const char **type)
@@ -70,7 +72,10 @@ is_wanted(const char *wanted, struct mount *m, const char **type)
 	return text_starts(*type, "nfs");
 }
 
-/* Of mounts one over the other each has to be the wanted one: the table's order tells nothing. */
+/*
+ * If several mounts are stacked at the target, each must be the wanted one: the table's order does not say which is
+ * on top.
+ */
 static void
 meet(struct met *met, bool is)
 {
@@ -86,7 +91,7 @@ by_point(const void *a, const void *b)
 	return strcmp((*x)->point, (*y)->point);
 }
 
-/* The first that is not before it. */
+/* The index of the first target that is not before «point». */
 static size_t
 lower_bound(const struct meeting *g, const char *point)
 {
@@ -126,8 +131,8 @@ meet_by_id(void *ctx, struct mount *m)
 }
 
 /*
- * Which mount the target leads to through links of the image.  Of a runtime that an unprivileged user
- * started the kernel shows the root directory to root alone (ptrace(2): its program is not dumpable).
+ * Finds the mount to which the target leads through links of the image. If an unprivileged user started the
+ * runtime, only root may follow /proc/PID/root (ptrace(2): the runtime's program is not dumpable).
  */
 static int
 find_target_mount(int proc, const char *pid, const char *target, uint64_t *id, struct why *why)

@@ -150,7 +150,7 @@ look_at_seccomp(const struct spec *s, char what[PRIVILEGE_MAX], struct why *why)
 	int ret = seccomp_find(s, call, sizeof(call), why);
 
 	if (ret == 1)
-		snprintf(what, PRIVILEGE_MAX, "has a seccomp profile that answers for the kernel to %s: allow that call, or let it "
+		snprintf(what, PRIVILEGE_MAX, "has a seccomp profile that fakes the result of %s: allow that call, or let it "
 		    "fail with EPERM", call);
 	return ret;
 }

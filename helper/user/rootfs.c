@@ -99,7 +99,7 @@ rootfs_may_lie_in(const char *dir, const struct settings *settings, uid_t caller
 {
 	autofree char *real = realpath(dir, NULL), *inside = NULL;
 
-	/* any name in the directory will do, even one that does not exist */
+	/* the name need not exist */
 	return real != NULL && asprintf(&inside, "%s/x", strcmp(real, "/") != 0 ? real : "") != -1 &&
 	    volumes_have(settings, inside, caller);
 }
@@ -294,8 +294,8 @@ behind_link(int fd, const char *inside, const char *rest, char **out, struct why
 }
 
 /*
- * Resolves «path» of the container in its root, with links, as the runtime will. *bare: the directory that the path
- * lies in does not exist, and no link leads to a place that does not exist.
+ * Resolves «path» of the container in its root, with links, as the runtime will. Sets *bare if the path's directory
+ * does not exist, and no link on the way leads to a place that does not exist.
  */
 static int
 resolve_in_root(int root, const char *rootpath, const char *path, char **out, bool *bare, struct why *why)
@@ -347,7 +347,10 @@ places_free(struct places *l)
 	free(l->v);
 }
 
-/* True if both paths, which have no «..», lie in the same directory, which does not exist: it can have no links. */
+/*
+ * True if both paths lie in the same directory and it does not exist. No link can be in it, so the two resolve
+ * alike. Neither path has «..».
+ */
 static bool
 is_beside_bare(const struct place *p, const char *path)
 {
@@ -404,7 +407,7 @@ is_standard(const struct spec_mount *m)
 	return false;
 }
 
-/* Resolves all of the granted places, once each: a driver has a hundred files. */
+/* Resolves each granted place once, for all mounts: a driver has a hundred files. */
 static int
 fill_ours(const struct edits *e, int fd, const char *path, struct places *out, struct why *why)
 {
@@ -422,8 +425,8 @@ fill_ours(const struct edits *e, int fd, const char *path, struct places *out, s
 }
 
 /*
- * Refuses an image whose links lead one granted place into another one, which is the host's: the runtime
- * would create the first one's mount point there.
+ * Refuses an image whose links lead one granted place into another one. The other one is a folder or file of the
+ * host, and the runtime would create a mount point in it.
  */
 static int
 check_granted_links(const struct places *ours, struct why *why)
@@ -438,7 +441,7 @@ check_granted_links(const struct places *ours, struct why *why)
 			in = &ours->v[i];
 			p = &ours->v[k];
 			if (path_is_beneath(p->real, *in->real ? in->real : "/") && !path_is_beneath(p->path, in->path))
-				return refuse(why, WHY_DENIED, "links in the image lead %s to %s, which is in what is granted at %s: use an "
+				return refuse(why, WHY_DENIED, "links in the image lead the granted %s to %s, inside the granted %s: use an "
 				    "image without them", p->path, p->real, in->path);
 		}
 	return 0;

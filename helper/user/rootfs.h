@@ -7,7 +7,8 @@
 #include "spec.h"
 
 /*
- * True if the path leads to one of the volumes or beneath, whoever these count for (volumes.h), or can't be resolved.
+ * True if the path leads to a volume or beneath one, or can't be resolved. Counts each volume, for whichever user
+ * it counts (volumes.h).
  */
 bool rootfs_is_in_volumes(const char *path, const struct settings *settings);
 
@@ -19,9 +20,9 @@ bool rootfs_may_lie_in(const char *dir, const struct settings *settings, uid_t c
 
 /*
  * Opens root.path. Resolved, it must be beneath the bundle or one of the volumes that count for the user «caller»
- * (volumes.h), or be a mount of a directory there: otherwise a task's «rootfs_uri: raw:///» would be the host. *fd gets
- * the root (O_PATH), *path its path without links; the function's caller closes and frees them in any case. Returns 0,
- * or -1 with *why.
+ * (volumes.h), or be a mount of a directory there. Otherwise a task with «rootfs_uri: raw:///» would get the host's
+ * root directory. *fd gets the root (O_PATH), *path its path without links; the function's caller closes and frees
+ * them in any case. Returns 0, or -1 with *why.
  */
 int rootfs_open(const struct spec *s, const char *bundle, const struct settings *settings, uid_t caller, int *fd,
     char **path, struct why *why);
@@ -33,9 +34,9 @@ int rootfs_open(const struct spec *s, const char *bundle, const struct settings 
 bool rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path);
 
 /*
- * True if a container has the directory above root.path mounted writable: as the host's root, it could
- * redirect root.path. False outside of the volumes, and for a mount on the volumes' own file system, which is
- * how engines store images.
+ * True if a container has the directory above root.path mounted writable: as the host's root, it could redirect
+ * root.path. False outside of the volumes. A mount on the volumes' own file system does not count: engines store
+ * images that way.
  */
 bool rootfs_is_written_above(const char *path, const struct settings *settings);
 

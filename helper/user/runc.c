@@ -300,14 +300,17 @@ label_plain(struct making *m)
 	return m->plain.label != NULL && m->plain.mount_label != NULL ? 0 : refuse_nomem(&m->why);
 }
 
-/* Variables of a policy may be secret. They come in one list with the driver's. */
+/* Variables of a policy may be secret. The reply lists them together with the driver's. */
 static bool
 has_secrets(const struct making *m)
 {
 	return m->granted && m->reply.edits.env.n > 0;
 }
 
-/* The helper sees only containers that the runtime leaves behind: otherwise this process becomes the runtime. */
+/*
+ * The helper stays to see the container only if the runtime ends before the container does. Otherwise this process
+ * becomes the runtime and can't ask again.
+ */
 static int
 make_final(struct making *m)
 {
@@ -422,7 +425,10 @@ may_end_lease(const struct command *c)
 	return command_makes_container(c) && !command_leaves_container(c);
 }
 
-/* Loads the settings and finds the runtime, as far as it can be known even if the settings are broken. */
+/*
+ * Loads the settings and finds the runtime. From broken settings, it takes the runtime's path if that can still be
+ * read.
+ */
 static char *
 load_settings_and_runtime(struct settings *settings, int *settings_ok, struct why *why)
 {
@@ -467,7 +473,7 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 		return -1;
 	if (command_makes_container(c) && make_container(c, &settings, runtime, &made, why) == -1)
 		return -1;
-	/* where the runtime lives as long as the container, the process that asked becomes the runtime */
+	/* without --detach, the process that asked for the grant becomes the runtime itself, below */
 	if (command_leaves_container(c) && (made.granted || made.unguarded ||
 	    (made.weak && strcmp(c->verb, "create") == 0))) {
 		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.ruled, made.weak,

@@ -88,7 +88,7 @@ identify_program(const char *path)
 
 	if (access(path, X_OK) == -1)
 		return PROGRAM_NONE;
-	if (fd == -1)	/* not readable: the best that can be said is whether it is this very file */
+	if (fd == -1)	/* an unreadable file can only be compared with this program's own file */
 		return stat(path, &st) == 0 && stat("/proc/self/exe", &self) == 0 && st.st_dev == self.st_dev &&
 		    st.st_ino == self.st_ino ? PROGRAM_WRAPPER : PROGRAM_OTHER;
 	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode))

@@ -19,7 +19,7 @@ void runtime_begin(void);
  */
 char *runtime_find(const char *configured, struct why *why);
 
-/* The same for «configured» NULL, with this PATH, which may be another process's. */
+/* The same without «configured», and with this PATH instead of the process's own. */
 char *runtime_find_in(const char *path, struct why *why);
 
 /*

@@ -1,8 +1,8 @@
 /*
- * See seccomp.h. A runtime loads the profile before it drops capabilities, unless the process has
- * noNewPrivileges; an exec may lack that even if the container has it. A call that the profile answers with 0
- * seems done, and runc and crun take EINVAL for a capability that the kernel does not know. With EPERM and
- * ENOSYS they give up, and a killed runtime starts nothing.
+ * See seccomp.h. A runtime loads the profile before it drops capabilities, unless the process has noNewPrivileges.
+ * An exec may lack noNewPrivileges even if the container has it. If the profile answers a call with 0, the runtime
+ * believes that the kernel did it. From EINVAL, runc and crun conclude that the kernel does not know the
+ * capability. They give up only at EPERM and ENOSYS. A killed runtime starts nothing.
  */
 #include "seccomp.h"
 
@@ -47,7 +47,10 @@ is_relied_on(const char *name)
 	return false;
 }
 
-/* A call that was not done never returns 0, and a runtime relies on more calls than those above. */
+/*
+ * No failed call returns 0, so a rule with 0 is a false answer for any call: a runtime relies on more calls than
+ * those above.
+ */
 static bool
 is_zero(const struct doc *d, uint32_t number)
 {

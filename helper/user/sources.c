@@ -1,7 +1,7 @@
 /*
- * See sources.h. Runs with the caller's rights, and only reads. Follows a source name by name, as the kernel
- * does. Checking the end alone is not enough: on the way, the source may pass a place that will be another
- * one for the runtime.
+ * See sources.h. Runs with the caller's rights, and only reads. Follows a source name by name, as the kernel does.
+ * Checking where a source ends is not enough: it may pass /proc/PID or root.path, which lead elsewhere when the
+ * runtime mounts.
  */
 #include "sources.h"
 
@@ -247,7 +247,7 @@ is_own_place(const struct ours *o, const char *path)
 	return has_id(o, &id);
 }
 
-/* True if is_own_place() is true of a source or of the place to which it led. Mostly both have one name. */
+/* True if is_own_place() is true of a source or of the place to which it led. Mostly the two are the same path. */
 static bool
 brings_ours(const struct ours *o, const char *source, const char *led)
 {

@@ -122,7 +122,7 @@ get_device_number(const struct doc *d, uint32_t obj, const char *key, const char
 	*out = -1;
 	if (n == DOC_NONE || doc_is(d, n, DOC_NULL))
 		return 0;
-	/* UINT32_MAX is «every» in cgroup v1, and some runtimes cut larger numbers to 32 bits */
+	/* UINT32_MAX means every number in cgroup v1, and some runtimes cut larger numbers to 32 bits */
 	if (doc_i64(d, n, out) && *out >= -1 && *out < UINT32_MAX)
 		return 0;
 	return refuse_spec(why, "%s.%s is not a device number", place, key);
@@ -213,8 +213,8 @@ read_rules(struct spec *s, struct why *why)
 }
 
 /*
- * crun takes «cap_sys_admin» and «21» for CAP_SYS_ADMIN. Allowing one spelling only makes capabilities easy
- * to find.
+ * crun takes «cap_sys_admin» and «21» for CAP_SYS_ADMIN. With one spelling allowed, a search can't miss a
+ * capability.
  */
 static int
 check_capabilities(const struct spec *s, struct why *why)

@@ -13,7 +13,7 @@
 #include "runtime.h"
 
 /*
- * Recursive read-only mounts need support by the runtime and the kernel. Without, submounts would stay
+ * Recursive read-only mounts need a runtime and a kernel that support them. Otherwise, submounts would stay
  * writable.
  */
 static int
@@ -43,9 +43,9 @@ is_crun(const char *runtime)
 }
 
 /*
- * crun 1.8 takes the recursion of «rprivate» for the bind mount's own, and so includes the mounts beneath,
- * writable. It also ignores nosuid and nodev of a writable bind mount. «private» and the recursive forms
- * work, and mean the same if nothing is mounted beneath.
+ * crun 1.8 reads «rprivate» as if the bind mount itself were recursive. So it includes the mounts beneath,
+ * writable. It also ignores nosuid and nodev of a writable bind mount. «private» and the recursive forms work, and
+ * mean the same if nothing is mounted beneath.
  */
 static int
 suit_crun(struct edits *e, struct why *why)
@@ -96,7 +96,10 @@ suit_runtime(const char *runtime, const struct spec *s, struct edits *e, struct 
 
 	if (check_submounts(runtime, e, why) == -1 || (crun && suit_crun(e, why) == -1))
 		return -1;
-	/* in a user namespace, crun 1.8 binds nodes that it made elsewhere, whose label lets nobody in */
+	/*
+	 * in a user namespace, crun 1.8 binds nodes that it made elsewhere, and their label denies the container
+	 * access
+	 */
 	if (namespace_has_device_cgroup() && !(crun && e->label != NULL && s->user_namespace))
 		return 0;
 	return bind_nodes(e, why);

@@ -74,9 +74,8 @@ extern const struct runtime_verb verbs_all[];
 bool option_is_last(const struct option *o);
 
 /*
- * Writes the table as text, one line each: «VERB OPTION[,LETTER] TAKES RUNTIMES FATE: what it decides». «-»
- * stands for no verb or no option; FATE is passed, read, judged, changed or refused. Returns false if it
- * can't be written.
+ * Writes the table as text, one line each: «VERB OPTION[,LETTER] TAKES RUNTIMES FATE: what it decides». «-» means
+ * no verb or no option; FATE is passed, read, judged, changed or refused. Returns false if it can't be written.
  */
 bool verbs_show(int fd);
 

@@ -18,7 +18,7 @@
 
 #define LINKS_MAX 40	/* as many as the kernel follows */
 
-/* The way to a volume: the directory that it has come to, and what is left of the path. */
+/* The state of resolving a volume: the directory reached so far, and the rest of the path. */
 struct way_to {
 	const char *volume;
 	uid_t caller;
@@ -28,14 +28,17 @@ struct way_to {
 	unsigned links;
 };
 
-/* The caller is a user whom the host's root is not: only that user's own containers go by what the user changes. */
+/*
+ * True if the file is the caller's and the caller is not the host's root. A user who redirects a path affects only
+ * containers of that user.
+ */
 static bool
 is_callers_own(const struct way_to *w, const struct stat *st)
 {
 	return st->st_uid == w->caller && (w->caller != 0 || namespace_has_false_root());
 }
 
-/* «name» lies in the directory that the way has come to; NULL: it is that directory. */
+/* «name» is an entry of the directory reached so far; NULL means that directory itself. */
 static int
 refuse_part(const struct way_to *w, const char *name, const struct stat *st, struct why *why)
 {
@@ -49,7 +52,7 @@ check_directory(const struct way_to *w, const char *name, const struct stat *st,
 {
 	if (is_callers_own(w, st))
 		return 0;
-	/* in a sticky directory nobody can rename what belongs to root or to the caller */
+	/* in a sticky directory, nobody else can rename files of root or of the caller */
 	if (!trust_is_root(st->st_uid) || ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0 && (st->st_mode & S_ISVTX) == 0))
 		return refuse_part(w, name, st, why);
 	return 0;
@@ -79,7 +82,7 @@ begin_at_top(struct way_to *w)
 	return w->fd != -1;
 }
 
-/* What the link says, and then what was left. */
+/* Puts the link's target in front of the rest of the path. */
 static int
 follow_volume_link(struct way_to *w, int link, struct why *why)
 {
@@ -101,7 +104,7 @@ follow_volume_link(struct way_to *w, int link, struct why *why)
 	return begin_at_top(w) ? 0 : refuse_way(w, errno, why);
 }
 
-/* Takes over «next», the directory of that name. */
+/* Makes «next», the entry «name», the directory reached so far. */
 static int
 enter(struct way_to *w, int next, const char *name, struct why *why)
 {
@@ -140,7 +143,7 @@ go_on(struct way_to *w, const char *name, struct why *why)
 	return enter(w, dir, name, why);
 }
 
-/* One component after the other, until nothing is left. */
+/* Follows the rest of the path, one component after the other. */
 static int
 go(struct way_to *w, struct why *why)
 {
@@ -159,7 +162,10 @@ go(struct way_to *w, struct why *why)
 	}
 }
 
-/* The directory at the end: in such a namespace another user's looks like root's. */
+/*
+ * Checks who owns the volume itself. In a namespace without the host's root, another user's directory looks like
+ * root's.
+ */
 static int
 check_end_of_way(const struct way_to *w, struct why *why)
 {

@@ -8,10 +8,10 @@
 #include "../pure/settings.h"
 
 /*
- * Finds where a volume leads for containers of the user «caller». It counts for them only if nobody but root and that
- * user can change where the path leads: each directory and link on the way belongs to one of the two, and a directory
- * of root's is writable by root alone, or is sticky. Otherwise a user could aim the path at a directory of the host,
- * and a container of somebody else's could get that directory as its root.
+ * Finds where a volume leads for containers of the user «caller». It counts for them only if nobody but root and
+ * that user can change where the path leads: each directory and link on the way belongs to one of the two, and a
+ * directory of root's is writable by root alone, or is sticky. Otherwise a user could redirect the path to a
+ * directory of the host, and another user's container could get that directory as its root.
  *
  * In a namespace that does not map the host's root, files of root and of other users look alike. There the volume
  * itself must belong to the caller, and so must each link that does not lie in "/".

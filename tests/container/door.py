@@ -77,12 +77,12 @@ def space(user='worker'):
 # without the socket
 door()
 is_granted(ask(), 'auto, no socket: by the setuid bit')
-is_refused(ask('--no-new-privs'), 'no_new_privs', 'gives nothing under no_new_privs',
+is_refused(ask('--no-new-privs'), 'no_new_privs', 'has no effect under no_new_privs',
            'there is no %s: systemctl enable --now gpuhelper.socket' % SOCK)
 is_refused(ask(user='outsider'), 'not in the group', 'may not be executed by uid %d: add' % pwd.getpwnam('outsider').pw_uid,
            'group gpuhelper', 'systemctl enable')
 inside = space()
-is_refused(ask(*inside), 'root of a user namespace', 'gives nothing in a user namespace', 'systemctl enable')
+is_refused(ask(*inside), 'root of a user namespace', 'has no effect in a user namespace', 'systemctl enable')
 sh('mount', '--bind', '/usr/libexec/gpuhelper', '/usr/libexec/gpuhelper')
 sh('mount', '-o', 'remount,bind,nosuid', '/usr/libexec/gpuhelper')
 is_refused(ask(), 'a nosuid mount', 'mounted nosuid', 'systemctl enable')
@@ -117,7 +117,7 @@ for words in ((), ('--no-new-privs',), tuple(inside)):
 bit(True)
 door('setuid')
 is_granted(ask(), 'door = "setuid" beside a socket')
-is_refused(ask('--no-new-privs'), 'door = "setuid" under no_new_privs, beside a socket', 'gives nothing under no_new_privs')
+is_refused(ask('--no-new-privs'), 'door = "setuid" under no_new_privs, beside a socket', 'has no effect under no_new_privs')
 service.kill()
 service.wait()
 door()

@@ -137,10 +137,10 @@ def profile(names, number, default='SCMP_ACT_ALLOW', held=False, **more):
 
 
 DROP = {'args': [{'index': 0, 'value': 24, 'op': 'SCMP_CMP_EQ'}]}
-refused('capset and prctl return 0', profile(['capset', 'prctl'], 0), 'seccomp profile that answers for the kernel to capset', 'allow that call')
-refused('PR_CAPBSET_DROP returns EINVAL', profile(['prctl'], 22, **DROP), 'answers for the kernel to prctl', 'EPERM')
-refused('the same with noNewPrivileges, which an exec may lack', profile(['prctl'], 22, held=True, **DROP), 'answers for the kernel to prctl', 'EPERM')
-refused('the container stays root', profile(['setuid', 'setresuid'], 0), 'answers for the kernel to setuid', 'EPERM')
+refused('capset and prctl return 0', profile(['capset', 'prctl'], 0), 'seccomp profile that fakes the result of capset', 'allow that call')
+refused('PR_CAPBSET_DROP returns EINVAL', profile(['prctl'], 22, **DROP), 'fakes the result of prctl', 'EPERM')
+refused('the same with noNewPrivileges, which an exec may lack', profile(['prctl'], 22, held=True, **DROP), 'fakes the result of prctl', 'EPERM')
+refused('the container stays root', profile(['setuid', 'setresuid'], 0), 'fakes the result of setuid', 'EPERM')
 runs('a profile that refuses calls', profile(['mount', 'ptrace'], 1))
 runs('one that says ENOSYS', profile(['bpf'], 38))
 if os.path.exists('/usr/share/containers/seccomp.json'):
@@ -263,7 +263,7 @@ for path in '/proc', '/m/p', '':
     refused_at_all('root.path%s, bound once more' % path, lambda s, p=path: (bind(s, W + '/vol/data/v', '/m', 'bind'), bind(s, s['root']['path'] + p, '/h', 'rbind', 'nosuid')),
                    'may not lead through root.path', 'from elsewhere')
 refused('a link into root.path, bound', lambda s: bind(s, W + '/vol/way/p', '/h', 'bind'), 'may not lead through root.path', 'from elsewhere', cause='gpuhelper: ')
-refused('what root.path lies in, recursive', lambda s: bind(s, W + '/vol', '/h', 'rbind'), 'has its own root.path with the mount of', 'leave')
+refused('what root.path lies in, recursive', lambda s: bind(s, W + '/vol', '/h', 'rbind'), 'gets its own root.path by the recursive bind of', 'leave')
 refused_at_all('a source that is not there', lambda s: bind(s, W + '/vol/none', '/h', 'bind'), "its source can't be followed: No such file or directory", 'make it')
 refused_at_all('a device whose path is another place', lambda s: s['linux'].setdefault('devices', []).append({'path': '/proc/self/cwd/x', 'type': 'c', 'major': 1, 'minor': 3}),
                'linux.devices: the path /proc/self/cwd/x', 'process')

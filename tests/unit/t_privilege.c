@@ -87,7 +87,7 @@ test_seccomp(void)
 #define RULE(calls, action) PROFILE("\"defaultAction\":\"SCMP_ACT_ALLOW\",\"syscalls\":[{\"names\":[" calls "]," \
     "\"action\":\"SCMP_ACT_" action "}]")
 #define ERRNO(n) "ERRNO\",\"errnoRet\":" n
-#define FAKES(call) "has a seccomp profile that answers for the kernel to " call ": allow that call, or let it fail with EPERM"
+#define FAKES(call) "has a seccomp profile that fakes the result of " call ": allow that call, or let it fail with EPERM"
 	static const struct {
 		const char *text, *what;
 	} t[] = {
@@ -204,7 +204,7 @@ test_mounts(void)
 		    "list it there" },
 		{ "{\"destination\":\"/d\",\"type\":\"proc\",\"options\":[\"ro\"]}", SPACES, "" },
 		{ "{\"destination\":\"/sys\",\"type\":\"none\",\"options\":[\"remount\",\"rw\"]}", SPACES,
-		    "may have what is mounted at /sys changed by «remount»: leave that mount out" },
+		    "may change the mount at /sys by «remount»: leave that mount out" },
 		{ "{\"destination\":\"/tmp\",\"type\":\"tmpfs\",\"options\":[\"remount\",\"ro\"]}", SPACES, "" },
 		/* bind mounts of this machine's files */
 		{ BIND("/proc", ",\"ro\""), SPACES, "has the host's proc at /b: leave that mount out" },

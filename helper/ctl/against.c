@@ -1,6 +1,6 @@
 /*
- * See against.h.  Evaluates each GPU rule against each host with the code that the helper runs.  Leases do not count:
- * every GPU is taken as free.  Of this host, only the policies are read.
+ * See against.h. Evaluates each GPU rule against each host with the code that the helper runs. Ignores leases, and
+ * so takes every GPU as free. Reads nothing of this host but the policies.
  */
 #include "against.h"
 

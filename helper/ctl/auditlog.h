@@ -43,8 +43,8 @@ ssize_t log_line(struct log_reader *r, const char **line);
 bool log_close(struct log_reader *r);
 
 /*
- * True if the last record of the chain in the file's first «size» bytes has a higher number; false also if no record is
- * near their end.  A reader that stopped at «number» so detects that these bytes are not the ones that it read.
+ * True if the last record of the chain in the file's first «size» bytes has a higher number; false also if no
+ * record is near their end. This tells a reader that stopped at «number» that the file is not the one that it read.
  */
 bool log_is_past(int fd, off_t size, uint64_t number);
 

@@ -38,7 +38,10 @@ parse(struct doc *d, const char *text, struct why *why)
 	return 0;
 }
 
-/* True for the wrapper without arguments: somebody else wrote any other entry of our name. */
+/*
+ * True for the wrapper without arguments. Setup writes nothing else, so any other entry of our name is somebody
+ * else's.
+ */
 static bool
 is_ours(const struct doc *d, uint32_t entry)
 {

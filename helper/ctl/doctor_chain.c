@@ -111,7 +111,7 @@ look_at_others_door(struct doctor *d)
 		    d->settings.door == DOOR_BY_SOCKET ? "socket" : "setuid");
 }
 
-/* A program that the helper starts as a user of its own. */
+/* Checks a program that the helper starts under a system user of its own. */
 static void
 look_at_child(struct doctor *d, const char *name, const char *without)
 {

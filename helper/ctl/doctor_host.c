@@ -103,7 +103,10 @@ edits_of_other_driver(const struct cdi_edits *e, const char *loaded, char versio
 	return false;
 }
 
-/* True if the spec names a library of another driver version than the loaded one; version is that one. */
+/*
+ * True if the spec names a library of another driver version than the loaded one. «version» gets the library's
+ * version.
+ */
 static bool
 is_of_other_driver(const struct cdi_spec *s, const char *loaded, char version[32])
 {

@@ -79,7 +79,7 @@ look_at_handlers(struct doctor *d)
 	for (i = 0; !conf.cri_off && i < conf.handlers; i++)
 		if ((calls = containerd_handler_calls(&conf.handler[i], WRAPPER)) != NULL)
 			doctor_say(d, FINDING_WARN, "engine", NULL, "containerd's CRI runtime «%s» calls %s: gpuhelper does not judge pods "
-			    "that name it or have it by default", conf.handler[i].name, calls);
+			    "that name it or get it by default", conf.handler[i].name, calls);
 }
 
 /* A user whose home directory is looked for. */
@@ -158,7 +158,10 @@ doctor_engine(struct doctor *d)
 	struct stat st;
 
 	told = look_at_docker(d) || told;
-	/* if another engine is set up, a shim or a containerd that nobody set up tells little */
+	/*
+	 * if podman or docker is set up, a containerd or shim that does not call gpuhelper may be meant so: report
+	 * no fault
+	 */
 	if (d->worker.engine != 0 && (!told || d->worker.concourse != 0 || called_first(d))) {
 		look_at_called(d);
 		look_at_handlers(d);
@@ -205,7 +208,10 @@ doctor_runtime(struct doctor *d)
 		doctor_say(d, FINDING_FAIL, "runtime", NULL, "%s", d->why.text);
 }
 
-/* Why a volume that gpuhelper.conf names does not count for the worker's containers.  False if it is not named. */
+/*
+ * True if gpuhelper.conf names the worker's volume, but the volume does not count for the worker's user. *why says
+ * why.
+ */
 static bool
 is_named_in_vain(const struct doctor *d, struct why *why)
 {

@@ -13,8 +13,8 @@ json_t *token_json(const struct token_check_log *log);
 void put_owner(json_t *object, const struct identity *id);
 
 /*
- * Checks whether this host would refuse the container for reasons beside the policies.  If so, turns an outcome that is
- * granted or plain into a refusal with q->why.  In explain_host.c.
+ * Checks whether this host would refuse the container for other reasons than the policies. If so, turns an outcome
+ * that is granted or plain into a refusal with q->why. In explain_host.c.
  */
 void look_at_host(struct inquiry *q);
 

@@ -17,7 +17,10 @@
 
 #define WANTS_MAX 64
 
-/* Root in a container without a user namespace has more rights on the host, so may have folders that others can't. */
+/*
+ * In a container without a user namespace, root is the host's root, and may have folders that are refused to
+ * others.
+ */
 static void
 note_without_namespace(struct inquiry *q)
 {

@@ -115,7 +115,7 @@ gpu_holders(const struct gpu_view *v, const struct gpu *g)
 	return out;
 }
 
-/* The state of a GPU with several leases is that of the lease which will hold it longest. */
+/* If a GPU has several leases, its state is that of the lease which will hold it longest. */
 static enum gpu_state
 state_of_leases(const json_t *leases)
 {

@@ -115,7 +115,8 @@ add_waiter_metrics(struct page *p, const json_t *waiters)
 			longest = now - since;
 	metric_begin(&p->text, "gpuhelper_waiters", "gauge", "Containers that wait for a GPU.");
 	metric_add(&p->text, "gpuhelper_waiters", (int64_t)json_array_size(waiters), NULL);
-	metric_begin(&p->text, "gpuhelper_longest_wait_seconds", "gauge", "The longest time that one of them has waited.");
+	metric_begin(&p->text, "gpuhelper_longest_wait_seconds", "gauge",
+	    "The longest time that a waiting container has waited.");
 	metric_add(&p->text, "gpuhelper_longest_wait_seconds", longest, NULL);
 }
 

@@ -130,7 +130,7 @@ report_section_waits(struct buf *b, const struct report *r)
 	buf_puts(b, waits == 1 ? " grant waited for a GPU for a second or longer, " :
 	    " grants waited for a GPU for a second or longer, ");
 	html_duration(b, r->waited / (int64_t)waits);
-	buf_puts(b, " on average. A container that waited in vain counts among the denials, as busy. The pipeline with the "
+	buf_puts(b, " on average. A container that got no GPU in time is a denial (busy). The pipeline with the "
 	    "longest total wait comes first.</p>\n");
 	add_count_bars(b, &chart, name, r->waits, WAITS);
 	add_wait_table(b, r);
@@ -257,7 +257,7 @@ add_users(struct buf *b, const struct report *r)
 	size_t i;
 
 	buf_puts(b, "<h3>Users with the most denials</h3>\n<p class=\"soft\">The users of this host who run the containers. A "
-	    "worker's user stands for all of the worker's pipelines.</p>\n");
+	    "worker's user is counted for all of the worker's pipelines.</p>\n");
 	html_table(b, "Users of the host by denials", columns);
 	for (i = 0; i < shown; i++) {
 		u = r->users.v[i];

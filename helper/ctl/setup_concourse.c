@@ -166,7 +166,7 @@ undo(struct setup *s, bool dry, struct why *why)
 	return (s->link = strdup(CONTAINERD_RUNC)) != NULL ? setup_link_undo(s, dry, why) : refuse_nomem(why);
 }
 
-/* A link with which only containerd was set up is not concourse's. */
+/* False for a link that only «setup containerd» made. */
 static bool
 in_place(const char *gone)
 {

@@ -24,7 +24,7 @@
 #define SOCKET "unix:///var/run/docker.sock"
 #define RELOAD_TRIES 50		/* of a tenth of a second */
 
-/* To replace a link by a file would part daemon.json from whoever keeps the file that the link leads to. */
+/* Refuses a link: setup would replace it by a file, and later changes to the link's target would have no effect. */
 static int
 check_no_link(struct why *why)
 {
@@ -236,9 +236,9 @@ has_other_default(const char *text)
 }
 
 /*
- * Has a running dockerd take runc as its default runtime before daemon.json, which is «now», no longer names the
- * wrapper: dockerd keeps a default that the file does not name, also if it then lacks that runtime.  True if dockerd
- * may read the file again afterwards.
+ * Has a running dockerd take runc as its default runtime, while daemon.json («now») still names the wrapper. When
+ * the file no longer names a default, dockerd keeps the old one, even if that runtime is gone. True if dockerd may
+ * read the file again afterwards.
  */
 static bool
 leave_default(const struct setup *s, const char *now)
@@ -254,7 +254,7 @@ leave_default(const struct setup *s, const char *now)
 	return false;
 }
 
-/* Gives daemon.json, which is «now», the text «to», and has dockerd read it. */
+/* Replaces the text «now» of daemon.json by «to», and has dockerd read the file. */
 static int
 go_back(const struct setup *s, const char *now, const char *to, struct why *why)
 {
@@ -281,7 +281,7 @@ restore(const struct setup *s)
 	return -1;
 }
 
-/* As one runtime among others: only the trial uses it. */
+/* Adds the wrapper as a runtime beside the default one, so that only the trial uses it. */
 static int
 try_with(struct setup *s, const char *text, struct why *why)
 {
@@ -381,7 +381,7 @@ undo(struct setup *s, bool dry, struct why *why)
 	/* a dockerd that has the keys on its command line did not take them from the file */
 	if (!dry && find_daemon(s, &e, &ignored) == -1)
 		s->daemon = 0;
-	/* setup made a file that holds nothing else */
+	/* if nothing else is left, setup made the file: remove it */
 	if (!dry && go_back(s, text, without[strspn(without, "{} \t\r\n")] == '\0' ? "" : without, why) == -1)
 		return -1;
 	say("docker: %s gpuhelper-runc from " DOCKER_CONF, dry ? "would remove" : "removed");

@@ -98,7 +98,7 @@ setup_link_recorded(const char *engine)
 	return NULL;
 }
 
-/* Records the engine's link in the place of the one it had; NULL: it has none. */
+/* Replaces the engine's link in the record; NULL removes the engine from it. */
 static int
 record(const char *engine, const char *link, struct why *why)
 {
@@ -215,7 +215,7 @@ setup_link(const struct setup *s, bool dry, struct why *why)
 		say(there ? "link: %s is there" : "link: would make %s -> " WRAPPER, s->link);
 		return 0;
 	}
-	/* recorded first: a link that nobody needs by the record could be removed with another engine's */
+	/* record it first: --undo of another engine removes a link that no engine needs by the record */
 	if (record(s->engine->name, s->link, why) == -1)
 		return -1;
 	if (make_link(s->link, there, &s->worker, why) == -1) {
@@ -230,7 +230,7 @@ setup_link(const struct setup *s, bool dry, struct why *why)
 	return 0;
 }
 
-/* Names a running engine that looked there too, although setup did not set it up. */
+/* Names each running engine that found the removed link too, although setup did not set it up. */
 static void
 say_who_looked(const struct setup *s)
 {

@@ -1,7 +1,7 @@
 /*
- * See setup.h: runs programs of the host.  They get a PATH of root's directories and a HOME, and nothing else of the
- * environment, because whoever runs setup may have set CONTAINERS_CONF or DOCKER_HOST.  Neither a program that never
- * ends nor one that never stops writing keeps setup from going on.
+ * See setup.h: runs programs of the host. They get a PATH of root's directories and a HOME, and nothing else of the
+ * environment, because whoever runs setup may have set CONTAINERS_CONF or DOCKER_HOST. Setup goes on even if a
+ * program never ends or never stops writing.
  */
 #include "setup.h"
 
@@ -69,8 +69,8 @@ take_output(struct stream *s)
 enum end { END_BY_ITSELF, END_LATE, END_TALKATIVE };
 
 /*
- * Reads both streams until the program has ended.  What it started, a container's monitor say, may keep the streams
- * open for longer.
+ * Reads both streams until the program has ended, not until they are closed: a container's monitor, say, may
+ * inherit them and keep them open for longer.
  */
 static enum end
 hear_output(pid_t pid, struct stream from[2], int *status)
@@ -84,7 +84,7 @@ hear_output(pid_t pid, struct stream from[2], int *status)
 		if (clock_ms() >= until)
 			return END_LATE;
 		(void)poll(p, 2, p[0].fd == -1 && p[1].fd == -1 ? 20 : 100);
-		/* before the streams are read: what the program wrote is all there when it has ended */
+		/* wait before reading: after the program has ended, one read gets everything that it wrote */
 		ended = waitpid(pid, status, WNOHANG) == pid;
 		fits = take_output(&from[0]) && take_output(&from[1]);
 	}

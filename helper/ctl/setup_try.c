@@ -41,7 +41,7 @@ setup_try(struct why *why)
 	snprintf(state, sizeof(state), "%s/state", name);
 	if ((ret = setup_bundle(dir, why)) == 0)
 		ret = run_one(argv, "", why);
-	/* the container may outlive a wrapper that setup ended */
+	/* setup may have ended the wrapper, but not the container */
 	if (ret == -1)
 		(void)run_one(end, "", &ignored);
 	setup_bundle_remove(dir);

@@ -173,7 +173,7 @@ show_once(const struct options *o, struct why *why)
 	json_t *status = helper_status(why);
 	int ret;
 
-	/* first, because the holders of a GPU keep the order of the leases */
+	/* sort first: the holders of each GPU are listed in the order of the leases */
 	leases_sort(json_object_get(status, "leases"));
 	ret = status == NULL ? -1 : add_gpu_states(o, status, why);
 	if (ret == 0 && o->json)

@@ -138,8 +138,8 @@ warn_driver_folders(struct checked *c, const struct cdi_registry *specs)
 		r = &c->policy.folder[i];
 		if (r->writable && (f = spec_with_files_in(specs, r->path)) != NULL)
 			fault_add(&c->faults, r->line, true, "folder %.120s has driver files of %.120s: a container that writes there "
-			    "changes the driver of others; while one without a user namespace has the folder, others get no driver "
-			    "files", r->path, f->path);
+			    "changes the driver of others; while a container without a user namespace has the folder, no other one "
+			    "gets driver files", r->path, f->path);
 	}
 }
 

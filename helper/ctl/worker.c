@@ -138,8 +138,8 @@ program_of(const struct look *l, const char *pid)
 }
 
 /*
- * A path of the process's command line: one that is relative leads from the directory that the process works in.  It
- * stays relative if that directory can't be seen.  The caller frees; NULL for NULL.
+ * Makes a path from the process's command line absolute, by the process's working directory. The path stays
+ * relative if that directory can't be seen. The caller frees; NULL for NULL.
  */
 static char *
 path_in_process(const struct look *l, const char *pid, const char *path)
@@ -155,7 +155,10 @@ path_in_process(const struct look *l, const char *pid, const char *path)
 	return asprintf(&whole, "%.*s/%s", (int)n, dir, path) != -1 ? whole : NULL;
 }
 
-/* The PATH in which the process looks for runc.  Concourse searches its own directory too, containerd that of «opt». */
+/*
+ * The PATH in which the process looks for runc. Concourse also searches its program's directory, and containerd
+ * that of its plugin «opt».
+ */
 static char *
 path_of(enum engine_kind kind, const struct worker *w, const char *path)
 {
@@ -211,9 +214,9 @@ note_concourse(struct worker *out, pid_t pid, const struct strlist *words, const
 }
 
 /*
- * True if that path is this file, in a directory that only root can change, like all above it.  Elsewhere a user may
- * have made a hard link of any setuid program, by any name (fs.protected_hardlinks=0).  A program that was replaced
- * since its start has no path any more: then its directory decides.
+ * True if the path is this file, and only root can change its directory and those above. In any other directory, a
+ * user may have made a hard link to a setuid program, by any name (fs.protected_hardlinks=0). If the program's file
+ * was replaced since its start, only the directories are checked.
  */
 static bool
 lies_at(const char *path, const struct stat *program)
@@ -352,7 +355,7 @@ engines_next(const struct engines *e, enum engine_kind kind, const struct engine
 	return NULL;
 }
 
-/* Takes this process as the engine, if its kind says more about the runc that is called than that of *best. */
+/* Takes this process as the engine if its kind says more than *best about which runc is called. */
 static void
 take_engine(struct worker *out, const struct engine_process *p, enum engine_kind *best)
 {

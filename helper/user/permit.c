@@ -12,5 +12,5 @@ permit_check(const struct command *c, const struct settings *settings, bool by_r
 	if (!c->without_cgroup || !by_root)
 		return 0;
 	return refuse(why, WHY_DENIED, "%s with --cgroup-manager=disabled or --rootless=true makes a container that may open "
-	    "every device: leave the option out, or run as a user", c->verb);
+	    "every device: leave the option out, or run it without root", c->verb);
 }

@@ -1,4 +1,5 @@
-# gpuhelper: no configure step.  make; make check; make bench; make users; make install DESTDIR=… PREFIX=/usr SYSCONFDIR=/etc; make uninstall; make dist; make deb; make rpm
+# gpuhelper has no configure step.  Targets: all, check, bench, users, install, uninstall, dist, deb, rpm, selinux,
+# install-selinux.  Variables for install: DESTDIR=… PREFIX=/usr SYSCONFDIR=/etc and those below.
 PREFIX     ?= /usr
 SYSCONFDIR ?= /etc
 RUNSTATE   ?= /run
@@ -9,7 +10,7 @@ SBINDIR    ?= $(PREFIX)/sbin
 MANDIR     ?= $(PREFIX)/share/man
 LIBDIR     ?= $(PREFIX)/lib
 B          ?= build
-# no: the helper without its setuid bit, behind gpuhelper.socket alone
+# no: install the helper without its setuid bit; it then works only behind gpuhelper.socket
 SETUID     ?= yes
 VERSION    := 0.1.0
 
@@ -20,13 +21,13 @@ WERROR     ?=
 WARN = -Wall -Wextra -Wformat=2 -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
        -Wvla -Wundef -Wcast-qual -Wpointer-arith -Wwrite-strings -Werror=implicit-function-declaration \
        -Werror=return-type $(WERROR)
-# what a compiler does not know is left out: gcc 12 has no -fhardened, clang 14 no -fzero-call-used-regs on some targets
+# leaves out flags that the compiler lacks: gcc 12 has no -fhardened, clang 14 no -fzero-call-used-regs on some targets
 try  = $(shell $(CC) -Werror $(1) -x c -c /dev/null -o /dev/null 2>/dev/null && echo '$(1)')
 HARDEN := -fstack-protector-strong -fno-delete-null-pointer-checks -fno-strict-overflow -fno-common \
        $(call try,-fstack-clash-protection) $(call try,-fcf-protection=full) \
        $(call try,-ftrivial-auto-var-init=zero) $(call try,-fzero-call-used-regs=used-gpr) \
        $(call try,-fstrict-flex-arrays=3)
-# the linker leaves out of the helper what nothing in it calls
+# lets the linker drop functions that the helper does not call
 SECTIONS = -ffunction-sections -fdata-sections
 FORTIFY ?= -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 DEFS = -D_GNU_SOURCE -DGPUHELPER_VERSION='"$(VERSION)"' -DGPUHELPER_CONFDIR='"$(SYSCONFDIR)/gpuhelper"' \
@@ -45,7 +46,7 @@ SANLINK := -fsanitize=$(SAN)
 endif
 
 LINKHARDEN = -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code,--as-needed
-# by both names of a target: a build with B=/whole/path is one of the same files
+# names each target by its relative and its absolute path, because B may be either
 CPPDEPS = -MMD -MP -MT $(patsubst $(CURDIR)/%,%,$@) -MT $(abspath $@)
 ALLCFLAGS = -std=c11 $(CFLAGS) $(WARN) $(HARDEN) $(SECTIONS) $(FORTIFY) $(DEFS) $(PKG_CFLAGS) -fPIE $(CPPDEPS)
 PKGS := libconfig jansson libudev libselinux libsystemd nettle hogweed yaml-0.1
@@ -54,7 +55,7 @@ PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS))
 lib  = $(shell $(PKG_CONFIG) --libs $(1))
 slib = $(shell $(PKG_CONFIG) --static --libs $(1))
 
-# a room of helper/ is an archive; programs are their main and what they use of the rooms
+# each room of helper/ becomes an archive; a program is its main file, linked with the archives that it needs
 rooms := pure host root read judge label user ctl
 mains := helper/root/main.c helper/read/main.c helper/judge/main.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
 $(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
@@ -63,7 +64,7 @@ programs := $(B)/gpuhelper $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelp
 .PHONY: all check check-vm bench bench-growth unit users install uninstall selinux install-selinux clean dist deb rpm
 all: $(programs)
 
-# gpuhelperctl keys fetch alone speaks to the network
+# only «gpuhelperctl keys fetch» speaks to the network
 $(B)/helper/ctl/%.o: PKG_CFLAGS += $(shell $(PKG_CONFIG) --cflags libcurl)
 
 $(B)/%.o: %.c Makefile
@@ -73,8 +74,8 @@ $(B)/%.o: %.c Makefile
 
 $(foreach r,$(rooms),$(eval $(B)/lib$(r).a: $$($(r)_objs); @rm -f $$@ && $$(AR) rcsD $$@ $$^))
 
-# static: no loader, no library, no NSS.  The helper, for what runs as root; the wrapper and gpuhelper-read, for they are on the
-# path of each container, and of each grant
+# static: no loader, no shared library, no NSS.  The helper is static because it runs as root; the wrapper and
+# gpuhelper-read, because a static program starts faster, and each container or grant starts one
 STATIC := $(if $(SAN),-pie,-static-pie)
 $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
@@ -94,7 +95,7 @@ $(B)/gpuhelper-read: $(B)/helper/read/main.o $(B)/libread.a $(B)/libroot.a $(B)/
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(READ_LIBS)
 
-# libudev is there as a shared library alone; what else it needs is in it
+# distributions have libudev only as a shared library; all other libraries are linked statically
 JUDGE_LIBS := $(if $(SAN),,-Wl,-Bstatic) $(call lib,jansson hogweed nettle) -lgmp $(if $(SAN),,-Wl,-Bdynamic) $(call lib,libudev)
 $(B)/gpuhelper-judge: $(B)/helper/judge/main.o $(B)/libjudge.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
@@ -117,28 +118,29 @@ check:
 	sh tests/check.sh
 check-vm:
 	sh tests/check.sh vm
-# what it costs, into tests/bench/RESULTS.md; as root, on a machine that does nothing else
+# measures what gpuhelper costs, and writes tests/bench/RESULTS.md; as root, on a machine that does nothing else
 bench: all
 	sh tests/bench/bench.sh quick
 	sh tests/bench/bench.sh phases
 bench-growth: all
 	sh tests/bench/bench.sh growth
 
-# a sanitizer build is not installed: it would let the caller of a setuid program write where he likes (ASAN_OPTIONS=log_path)
+# install.sh refuses a sanitizer build: by ASAN_OPTIONS=log_path, the caller of a setuid program could write any file
 places = B='$(B)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' SYSCONFDIR='$(SYSCONFDIR)' RUNSTATE='$(RUNSTATE)' \
     LOCALSTATE='$(LOCALSTATE)' LIBEXECDIR='$(LIBEXECDIR)' BINDIR='$(BINDIR)' SBINDIR='$(SBINDIR)' MANDIR='$(MANDIR)' \
     LIBDIR='$(LIBDIR)' SETUID='$(SETUID)' SAN='$(SAN)' SEMODULE='$(SEMODULE)' FORCE='$(FORCE)'
-# the group and the users that are to be there before that
+# creates the group and the users that «make install» needs
 users:
 	$(Q)sh helper/users.sh
 install: all
 	$(Q)$(places) sh helper/install.sh install
-# the link in the worker's way, then everything but what is the administrator's; FORCE=yes: while containers hold GPUs, too
+# removes the links to the wrapper first, then everything but the administrator's files; with FORCE=yes even while
+# containers hold GPUs
 FORCE ?= no
 uninstall:
 	$(Q)$(places) sh helper/install.sh uninstall
 
-# all that is needed to build, install and test, and nothing that was built; the same bytes for the same files
+# packs all that is needed to build, install and test, and nothing that was built; the same files give the same bytes
 dist_dir := gpuhelper-$(VERSION)
 changed = $(shell sed -n 's/^ -- .*>  //p' helper/packaging/debian/changelog | head -n 1)
 dist:
@@ -147,12 +149,12 @@ dist:
 	    --mtime='$(changed)' --mode=u+rw,go=rX --format=gnu --transform 's|^|$(dist_dir)/|S' LICENSE Makefile README.md SECURITY.md .gitignore helper policy.d selinux tests udev
 	$(Q)gzip -nf $(B)/$(dist_dir).tar
 	@echo $(B)/$(dist_dir).tar.gz
-# packages of what «make dist» packs
+# make packages from the tarball of «make dist»
 deb rpm: dist
 	$(Q)sh helper/packaging/build.sh $@ $(VERSION) $(B)
 
-# Policy modules, for the policy that this machine has: selinux-policy-devel's Makefile (Debian: selinux-policy-dev).
-# Its m4 loops where a name is both a tunable and an interface, hence the limit.
+# Builds the policy modules with the Makefile of selinux-policy-devel (Debian: selinux-policy-dev), for this machine's
+# policy.  Its m4 never ends if a name is both a tunable and an interface, hence the limit.
 SELINUX_DEVEL ?= /usr/share/selinux/devel/Makefile
 SEMODULE ?= semodule
 selinux_modules := gpuhelper nvidia-container
@@ -162,14 +164,14 @@ $(B)/selinux/%.pp: selinux/%.te selinux/%.fc selinux/%.if
 	    "(Debian: selinux-policy-dev)" >&2; exit 1; }
 	$(if $(V),,@echo '  PP  $@')
 	@rm -rf $(B)/selinux/$* && mkdir -p $(B)/selinux/$*
-	@# RHEL 9 and before take /run for another name of /var/run in file contexts
+	@# in file contexts, RHEL 9 and earlier want /var/run instead of /run: SELINUX_RUN=/var/run
 	$(Q)cp selinux/*.if selinux/$*.te $(B)/selinux/$*/ && \
 	    sed 's|^/run/|$(SELINUX_RUN)/|' selinux/$*.fc >$(B)/selinux/$*/$*.fc
 	$(Q)ulimit -v 4000000; $(MAKE) -s -C $(B)/selinux/$* -f $(SELINUX_DEVEL) $*.pp >$(B)/selinux/$*/log 2>&1 && \
 	    mv $(B)/selinux/$*/$*.pp $@ || { cat $(B)/selinux/$*/log >&2; exit 1; }
 SELINUX_RUN ?= /run
 
-# and loads them; SEMODULE= (empty): puts them there alone
+# installs the modules and loads them; with SEMODULE= (empty) it does not load them
 install-selinux: selinux
 	$(Q)$(places) sh helper/install.sh install-selinux
 

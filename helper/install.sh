@@ -44,7 +44,7 @@ files() {
 	echo "0644 helper/completion/gpuhelperctl.bash $PREFIX/share/bash-completion/completions/gpuhelperctl"
 	echo "0644 helper/completion/gpuhelperctl.zsh ${ZSHDIR:-$PREFIX/share/zsh/vendor-completions}/_gpuhelperctl"
 	for f in helper/man/*.[1578]; do echo "0644 $f $MANDIR/man${f##*.}/${f##*/}"; done
-	# not readable for others, so that other processes of its user cannot look into it (proc(5), dumpable)
+	# others can't read these programs, so no process of the same user can look into their processes (proc(5))
 	echo "0711 $B/gpuhelper-read $LIBEXECDIR/gpuhelper/gpuhelper-read"
 	echo "0711 $B/gpuhelper-judge $LIBEXECDIR/gpuhelper/gpuhelper-judge"
 	echo "0711 $B/gpuhelper-label $LIBEXECDIR/gpuhelper/gpuhelper-label"

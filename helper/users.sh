@@ -6,7 +6,7 @@
 set -eu
 file=$(dirname "$0")/systemd/gpuhelper.sysusers
 
-# in the files where gpuhelper looks
+# looks in /etc/passwd and /etc/group, as gpuhelper does
 is_there() { grep -q "^$2:" "/etc/$1"; }
 
 missing() {

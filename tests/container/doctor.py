@@ -92,35 +92,35 @@ def changed(path, text=None, mode=None, owner=None):
         os.rename(path + '.away', path)
 
 
-checks = {c['check'] for c in is_well('a host that is well, as the worker: nothing but ok, exit status 0')['checks']}
+checks = {c['check'] for c in is_well('a healthy host, as the worker: each check says ok, exit status 0')['checks']}
 ok(checks == {'wrapper', 'engine', 'runtime', 'volumes', 'group', 'door', 'helper', 'settings', 'policies', 'keys', 'gpus', 'nodes', 'links', 'cdi',
               'driver', 'udev', 'units', 'selinux', 'audit', 'state', 'cgroups'}, 'each check has a line', checks)
-is_well('as root', 'root')
-is_well('as root, of the worker', 'root', ['--user', 'worker'])
+is_well('a healthy host, as root', 'root')
+is_well('a healthy host, as root with --user worker', 'root', ['--user', 'worker'])
 status, text = doctor(json_=False)
 ok(status == 0 and all(l.startswith('ok   ') for l in text.splitlines()) and len(text.splitlines()) >= 16, 'each check has one line', text)
 before = snapshot('/etc/gpuhelper')
 doctor()
 ok(snapshot('/etc/gpuhelper') == before, 'doctor changes nothing')
 status, text = doctor('root', ['--user', 'nobody-at-all'], json_=False)
-ok(status == 64, 'an unknown user: 64', (status, text))
+ok(status == 64, 'an unknown user: exit status 64', (status, text))
 
 with changed(WRAPPER):
-    says('no wrapper', 'fail', 'wrapper', ['No such file'], 'make install')
+    says('the wrapper is missing', 'fail', 'wrapper', ['No such file'], 'make install')
 with changed(WRAPPER, mode=0o775):
     says('a wrapper that a group may write', 'fail', 'wrapper', ['0775'], 'chmod 0755')
 with changed('/opt/containerd/bin/runc'):
-    says('containerd not told', 'warn', 'engine', ['/opt/containerd/bin/runc'], 'ln -s')
+    says('no link for containerd', 'warn', 'engine', ['/opt/containerd/bin/runc'], 'ln -s')
 with changed('/opt/containerd/bin/runc', 'x'):
-    says('containerd has another', 'warn', 'engine', ['is not gpuhelper-runc'], 'ln -sf')
+    says('another runc in place of the link for containerd', 'warn', 'engine', ['is not gpuhelper-runc'], 'ln -sf')
 with changed('/etc/gpuhelper/gpuhelper.conf', 'runtime = "/nowhere/runc";\nunenforced = "allow";\n'):
-    says('no runtime', 'fail', 'runtime', ['/nowhere/runc'])
-says('not in the group, as himself', 'fail', 'group', ['outsider'], 'usermod -aG gpuhelper outsider', 'root', ['--user', 'outsider'])
+    says('a configured runtime that does not exist', 'fail', 'runtime', ['/nowhere/runc'])
+says('a user outside the group, checked by root', 'fail', 'group', ['outsider'], 'usermod -aG gpuhelper outsider', 'root', ['--user', 'outsider'])
 status, j = doctor('outsider')
 ok(status == 78 and {c['check'] for c in found(j, 'fail')} == {'group', 'door'}, 'a user outside the group: neither door works', found(j, 'fail'))
 with changed(HELPER, mode=0o755):
-    says('no bit and no socket', 'fail', 'door', ['has no setuid bit', 'there is no ' + SOCK], 'systemctl enable --now gpuhelper.socket')
-    says('no bit and no socket, of the worker as root', 'fail', 'door', ['neither a socket nor a setuid bit'], 'gpuhelper.socket', 'root', ['--user', 'worker'])
+    says('neither setuid bit nor socket', 'fail', 'door', ['has no setuid bit', 'there is no ' + SOCK], 'systemctl enable --now gpuhelper.socket')
+    says('neither setuid bit nor socket, checked by root for the worker', 'fail', 'door', ['neither a socket nor a setuid bit'], 'gpuhelper.socket', 'root', ['--user', 'worker'])
 with changed('/etc/gpuhelper/policy.d/10-all.conf'):
     says('no policy', 'warn', 'policies', ['nothing is granted'])
 with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caler";\n'):
@@ -129,8 +129,8 @@ with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caler";\n'):
        {c['check'] for c in found(j, 'fail')}, 'a policy that does not parse', found(j, 'fail'))
 with changed('/etc/gpuhelper/policy.d/10-all.conf', mode=0o600):
     j = is_well('policies that only root may read')
-    ok(any(c['check'] == 'policies' and 'only root can read them' in c['text'] for c in j['checks']), 'the copy is named', j)
-    is_well('the same, as root', 'root')
+    ok(any(c['check'] == 'policies' and 'only root can read them' in c['text'] for c in j['checks']), 'doctor says that only root can read the policies', j)
+    is_well('policies that only root may read, as root', 'root')
 with changed('/etc/gpuhelper/policy.d', mode=0o700):
     is_well('a policy.d that only root may look into')
 for mode, path in (0o600, '/etc/gpuhelper/gpuhelper.conf'), (0o700, '/etc/gpuhelper'):
@@ -139,20 +139,20 @@ for mode, path in (0o600, '/etc/gpuhelper/gpuhelper.conf'), (0o700, '/etc/gpuhel
             status, j = doctor(user, options)
             ok(status == 78 and any(c['check'] == 'settings' and "can't be read by worker" in c['text'] and 'no container can be created' in c['text'] and
                'chmod 0644 /etc/gpuhelper/gpuhelper.conf' in c['mend'] for c in found(j, 'fail')), '%s that is %04o, as %s' % (path, mode, user), j)
-        is_well('which root can read', 'root')
+        is_well('%s that is %04o, as root for root\'s worker' % (path, mode), 'root')
 with changed('/etc/gpuhelper/gpuhelper.conf', mode=0o640):
     os.chown('/etc/gpuhelper/gpuhelper.conf', 0, pwd.getpwnam('worker').pw_gid)
-    is_well('settings for the group of the worker')
-    is_well('the same, as root', 'root', ['--user', 'worker'])
+    is_well('settings that the worker\'s group may read')
+    is_well('settings that the worker\'s group may read, as root', 'root', ['--user', 'worker'])
     os.chown('/etc/gpuhelper/gpuhelper.conf', 0, 0)
 with changed('/etc/gpuhelper/policy.d/10-all.conf', mode=0o666):
     says('a policy that anyone may write', 'fail', 'policies', ['10-all.conf', '0666'], 'gpuhelperctl check')
 with changed('/etc/gpuhelper/policy.d/10-all.conf', 'pipeline = "a/b";\ngpus = ( { vendor = "nvidia"; } );\n'):
-    says('a policy that asks for a token, and no issuer', 'fail', 'policies', ['no issuers'])
+    says('a policy that requires a token, without any issuer', 'fail', 'policies', ['no issuers'])
 with changed('/etc/gpuhelper/gpuhelper.conf', 'privilegd = "deny";\n'):
     says('settings that do not parse', 'fail', 'settings', ['privilegd'], 'gpuhelperctl check')
 
-# the last valid settings are kept, and named
+# check keeps a copy of the last valid settings, and names it
 GOOD = '/var/lib/gpuhelper/gpuhelper.conf.good'
 sh('gpuhelperctl', 'check')
 kept = open(GOOD).read()
@@ -160,9 +160,9 @@ ok(kept == well['/etc/gpuhelper/gpuhelper.conf'], 'check keeps a copy of valid s
 with changed('/etc/gpuhelper/gpuhelper.conf', 'privilegd = "deny";\n'):
     r = sh('gpuhelperctl', 'check')
     ok(r.returncode == 78 and re.search('gpuhelper.conf: .*the last version without errors, from 20\\S+ or earlier, is in ' + GOOD, r.stdout) and
-       open(GOOD).read() == kept, 'with broken settings doctor names the copy, and does not change it', r.stdout)
+       open(GOOD).read() == kept, 'with broken settings check names the copy, and does not change it', r.stdout)
     r = sh('setpriv', '--reuid', 'worker', '--regid', 'worker', '--init-groups', 'gpuhelperctl', 'check')
-    ok(r.returncode == 78 and GOOD not in r.stdout, 'a user is not told of the copy', r.stdout)
+    ok(r.returncode == 78 and GOOD not in r.stdout, 'check does not tell another user of the copy', r.stdout)
 
 KEYS = '/etc/gpuhelper/keys/ci.json'
 with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] +
@@ -171,15 +171,15 @@ with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.con
     says('an issuer without keys', 'fail', 'keys', ['ci.example.com', 'No such file'], 'gpuhelperctl keys fetch')
     shutil.copy(TESTS + '/fixtures/jwt/jwks.json', KEYS)
     os.chmod(KEYS, 0o644)
-    is_well('with keys')
+    is_well('an issuer with keys')
     os.chmod(KEYS, 0o600)
-    is_well('with keys that only root may read')
+    is_well('an issuer with keys that only root may read')
     os.chmod(KEYS, 0o644)
     for age, state, words, mend in ((7200, 'warn', ['120 min old'], 'gpuhelper-keys.timer'), (49 * 3600, 'fail', ['49 h old'], 'keys fetch')):
         os.utime(KEYS, (time.time() - age, time.time() - age))
         says('keys that are %d h old' % (age // 3600), state, 'keys', words, mend)
     write(KEYS, '{}')
-    says('keys that are none', 'fail', 'keys', [KEYS], 'gpuhelperctl keys fetch')
+    says('a key file without keys', 'fail', 'keys', [KEYS], 'gpuhelperctl keys fetch')
     shutil.copy(TESTS + '/fixtures/jwt/jwks.json', KEYS)
     os.unlink('/etc/systemd/system/timers.target.wants/gpuhelper-keys.timer')
     says('the keys\' timer is off', 'warn', 'units', ['gpuhelper-keys.timer is not enabled'], 'systemctl enable --now gpuhelper-keys.timer')
@@ -187,22 +187,22 @@ with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.con
 
 write(PARAMS, params, 0o444)
 says('nodes that are open to everyone, for a rootless worker', 'warn', 'nodes', ['open to everyone', 'no device cgroup'], 'NVreg_DeviceFileMode=0660')
-is_well('and for root', 'root')
+is_well('nodes that are open to everyone, for root', 'root')
 write(PARAMS, closed.replace('ModifyDeviceFiles: 0', 'ModifyDeviceFiles: 1').replace('DeviceFileMode: 432', 'DeviceFileMode: 384'), 0o444)
-says('a driver that sets nodes back', 'warn', 'nodes', ['0600'], 'NVreg_ModifyDeviceFiles=0')
+says('a driver that resets the nodes\' mode', 'warn', 'nodes', ['0600'], 'NVreg_ModifyDeviceFiles=0')
 write(PARAMS, closed, 0o444)
 # systemd finds a device by its number through /dev/char; systemd does not run here, so the test makes the directory that shows it runs
 os.makedirs('/run/systemd/system')
-for missing in 'all', 'one', 'one is another device':
+for missing in 'all', 'one', 'one (a link to another device)':
     with contextlib.ExitStack() as stack:
         if missing != 'all':
             os.mkdir('/dev/char')
             stack.callback(shutil.rmtree, '/dev/char')
             for node in ['nvidia0', 'nvidia1', 'nvidiactl', 'nvidia-uvm', 'nvidia-uvm-tools', 'nvidia-modeset']:
-                if os.path.exists('/dev/' + node) and (missing == 'one is another device' or node != 'nvidia1'):
+                if os.path.exists('/dev/' + node) and (missing == 'one (a link to another device)' or node != 'nvidia1'):
                     rdev = os.stat('/dev/' + node).st_rdev
                     os.symlink('../' + node, '/dev/char/%d:%d' % (os.major(rdev), os.minor(rdev)))
-        if missing == 'one is another device':
+        if missing == 'one (a link to another device)':
             is_well('links of /dev/char to all nodes', 'root')
             os.unlink('/dev/char/195:1')
             os.symlink('../null', '/dev/char/195:1')
@@ -215,7 +215,7 @@ for missing in 'all', 'one', 'one is another device':
         if missing == 'one':
             status, j = doctor('root')
             sh('sh', '-c', found(j, 'warn')[0]['mend'])
-            is_well('the command that it says mends it', 'root')
+            is_well('the command that doctor names mends it', 'root')
 os.rmdir('/run/systemd/system')
 os.rmdir('/run/systemd')
 with changed('/etc/cdi/gpu.json', spec('111.22.33')):
@@ -223,19 +223,19 @@ with changed('/etc/cdi/gpu.json', spec('111.22.33')):
     ok(status == 78 and [c['check'] for c in found(j, 'fail')] == ['cdi', 'driver', 'driver'] and all(
         '111.22.33' in c['text'] and version in c['text'] and 'is loaded' in c['text'] for c in found(j, 'fail')), 'a CDI spec of another driver', j)
 with changed('/etc/cdi/gpu.json'):
-    says('no file of the driver', 'warn', 'driver', ['no driver files come with nvidia GPU'], 'cdi generate --vendor nvidia --output')
+    says('no driver files', 'warn', 'driver', ['no driver files come with nvidia GPU'], 'cdi generate --vendor nvidia --output')
 with changed('/etc/cdi/gpu.json'), changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] + 'driver_files = "cdi";\n'):
-    says('none, and gpuhelper.conf wants a spec', 'fail', 'driver', ['driver_files = "cdi"'], 'cdi generate')
+    says('no driver files, and driver_files = "cdi"', 'fail', 'driver', ['driver_files = "cdi"'], 'cdi generate')
 with changed('/etc/cdi/gpu.json'), changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] + 'driver_files = "none";\n'):
-    is_well('none, and gpuhelper.conf wants none')
+    is_well('no driver files, and driver_files = "none"')
 with changed(LIBRARY + version):
-    says('a file of the driver that is gone', 'fail', 'driver', [LIBRARY + version, 'is not there'])
+    says('a CDI spec that names a missing file', 'fail', 'driver', [LIBRARY + version, 'is not there'])
 with changed('/etc/cdi/other.json', '{'):
     says('a CDI spec that does not parse', 'warn', 'cdi', ['/etc/cdi/other.json is not used'], 'cdi validate')
 with changed('/usr/lib/udev/rules.d/60-gpuhelper.rules'):
     says('no udev rule', 'warn', 'udev', ['60-gpuhelper.rules'], 'make install')
 with changed('/etc/systemd/system/timers.target.wants/gpuhelper-reap.timer'):
-    says('the timer is off', 'warn', 'units', ['gpuhelper-reap.timer is not enabled'], 'systemctl enable --now gpuhelper-reap.timer')
+    says('gpuhelper-reap.timer is off', 'warn', 'units', ['gpuhelper-reap.timer is not enabled'], 'systemctl enable --now gpuhelper-reap.timer')
 with changed('/var/log/gpuhelper'):
     status, j = doctor()
     ok(status == 78 and 'audit' in {c['check'] for c in found(j, 'fail')}, 'no directory for the audit log', found(j, 'fail'))
@@ -246,12 +246,12 @@ LOG = '/var/log/gpuhelper/audit.jsonl'
 worker = pwd.getpwnam('worker').pw_uid
 with changed(LOG, ''):
     os.chmod(LOG, 0o640)
-    is_well('a log of root\'s', 'root')
+    is_well('an audit log that root owns', 'root')
     os.chown(LOG, worker, -1)
-    says('a log of another\'s', 'fail', 'audit', [LOG, 'uid %d' % worker], 'chown root:gpuhelper ' + LOG, 'root')
+    says('an audit log that another user owns', 'fail', 'audit', [LOG, 'uid %d' % worker], 'chown root:gpuhelper ' + LOG, 'root')
     os.chown(LOG, 0, -1)
     os.chmod(LOG, 0o660)
-    says('a log that a group may write', 'fail', 'audit', [LOG, '0660'], 'chmod 0640 ' + LOG, 'root')
+    says('an audit log that a group may write', 'fail', 'audit', [LOG, '0660'], 'chmod 0640 ' + LOG, 'root')
 for d in '/run/gpuhelper', '/var/lib/gpuhelper':
     for how in {'owner': worker}, {'mode': 0o777}:
         with changed(d, **how):
@@ -270,10 +270,10 @@ for d, check in ('/var/log/gpuhelper', 'audit'), ('/run/gpuhelper', 'state'), ('
         sh('umount', d)
 with changed('/etc/gpuhelper/gpuhelper.conf', CONF):
     says('no device cgroup for the worker', 'warn', 'cgroups', ['get no exclusive GPUs'], 'unenforced = "allow"')
-    is_well('and one for root', 'root')
+    is_well('a device cgroup for root', 'root')
 write('/proc/driver/nvidia/gpus/0000:3b:00.0/information', '', 0o444)
 status, j = doctor()
-ok(found(j, 'fail') == [] and [c['check'] for c in found(j, 'warn')][:1] == ['gpus'], 'a GPU that cannot be given', j)
+ok(found(j, 'fail') == [] and [c['check'] for c in found(j, 'warn')][:1] == ['gpus'], 'a GPU that can\'t be granted: only a warning', j)
 
 # running engines: a real containerd, and a Python with the name and command line of Concourse's worker
 NO_RUNTIME = well['/etc/gpuhelper/gpuhelper.conf'].replace('runtime = "%s";\n' % host.runtime, '')
@@ -326,8 +326,8 @@ with changed('/etc/gpuhelper/gpuhelper.conf', NO_RUNTIME):
                 state, text, mend = of(doctor('root')[1], 'engine')
                 ok(state == 'warn' and 'finds /srv/bin/runc first, which is not gpuhelper-runc' in text and '/opt/containerd/bin/runc' in mend,
                    'a containerd that does not call the wrapper', (state, text, mend))
-        for name, conf, engine in (('by its settings', TOML % '' + OPT, ('ok', 'as /srv/opt/bin/runc')),
-                                   ('not by its settings', TOML % ', "io.containerd.internal.v1.opt"', ('warn', '/srv/bin/runc first'))):
+        for name, conf, engine in (('by the directory that its settings name', TOML % '' + OPT, ('ok', 'as /srv/opt/bin/runc')),
+                                   ('only in a directory that its settings disable', TOML % ', "io.containerd.internal.v1.opt"', ('warn', '/srv/bin/runc first'))):
             write('/srv/c/config.toml', conf)
             with running(CONTAINERD, 'containerd', '--config', '/srv/c/config.toml', env=ENV):
                 state, text, _ = of(doctor('root')[1], 'engine')
@@ -344,23 +344,23 @@ with changed('/etc/gpuhelper/gpuhelper.conf', NO_RUNTIME):
             status, j = doctor('root')
             state, text, mend = of(j, 'volumes')
             ok(status == 78 and state == 'fail' and 'has them in /srv/other/volumes, which is in none' in text and 'volumes = [ "/srv/other/volumes" ]' in mend,
-               'elsewhere, by ' + name, (state, text, mend))
+               'volumes in another directory, by ' + name, (state, text, mend))
     shutil.chown('/srv/worker', 'worker')
     with running('/srv/concourse', *SLEEP, '--work-dir', '/srv/worker', env=ENV) as pid:
         status, j = doctor('root')
         state, text, _ = of(j, 'volumes')
         ok(status == 78 and state == 'fail' and '/srv/worker/volumes does not count for containers of uid 0' in text and '/srv/worker belongs to uid' in text,
-           "volumes in a directory of a user's, for root's worker", (state, text))
+           "volumes in another user's directory, for root's worker", (state, text))
     shutil.chown('/srv/worker', 'root')
 with changed('/etc/gpuhelper/gpuhelper.conf', NO_RUNTIME.replace(VOLUMES, '/srv/nowhere')):
     state, text, _ = of(doctor('root')[1], 'volumes')
-    ok(state == 'warn' and 'exists: gpuhelper refuses a container' in text, 'no volumes', text)
+    ok(state == 'warn' and 'exists: gpuhelper refuses a container' in text, 'no directory of volumes exists', text)
 
 open_door()
 status, j = doctor()
-ok(found(j, 'fail') == [] and any(c['check'] == 'door' and c['text'] == 'the socket, ' + SOCK for c in j['checks']), 'the socket', j)
+ok(found(j, 'fail') == [] and any(c['check'] == 'door' and c['text'] == 'the socket, ' + SOCK for c in j['checks']), 'doctor finds the socket', j)
 status, j = doctor('root', ['--user', 'worker'])
-ok(found(j, 'fail') == [] and any(c['check'] == 'door' and '0660' in c['text'] for c in j['checks']), 'the socket, for a worker as root', j)
+ok(found(j, 'fail') == [] and any(c['check'] == 'door' and '0660' in c['text'] for c in j['checks']), 'doctor finds the socket, as root for the worker', j)
 os.chmod('/run/gpuhelper', 0o775)
 status, j = doctor()
 ok(status == 78 and 'door' in {c['check'] for c in found(j, 'fail')}, 'an untrusted socket, and no setuid bit', found(j, 'fail'))

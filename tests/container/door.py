@@ -79,7 +79,7 @@ door()
 is_granted(ask(), 'auto, no socket: by the setuid bit')
 is_refused(ask('--no-new-privs'), 'no_new_privs', 'has no effect under no_new_privs',
            'there is no %s: systemctl enable --now gpuhelper.socket' % SOCK)
-is_refused(ask(user='outsider'), 'not in the group', 'may not be executed by uid %d: add' % pwd.getpwnam('outsider').pw_uid,
+is_refused(ask(user='outsider'), 'a user outside the group', 'may not be executed by uid %d: add' % pwd.getpwnam('outsider').pw_uid,
            'group gpuhelper', 'systemctl enable')
 inside = space()
 is_refused(ask(*inside), 'root of a user namespace', 'has no effect in a user namespace', 'systemctl enable')
@@ -88,28 +88,28 @@ sh('mount', '-o', 'remount,bind,nosuid', '/usr/libexec/gpuhelper')
 is_refused(ask(), 'a nosuid mount', 'mounted nosuid', 'systemctl enable')
 sh('umount', '/usr/libexec/gpuhelper')
 bit(False)
-is_refused(ask(), 'no bit', 'has no setuid bit', 'systemctl enable')
+is_refused(ask(), 'no setuid bit', 'has no setuid bit', 'systemctl enable')
 os.rename(HELPER, HELPER + '.away')
-is_refused(ask(), 'not installed', 'is gpuhelper installed?')
+is_refused(ask(), 'the helper is not installed', 'is gpuhelper installed?')
 os.rename(HELPER + '.away', HELPER)
 door('setuid')
-is_refused(ask(), 'door = "setuid" says nothing of a socket', 'has no setuid bit')
+is_refused(ask(), 'door = "setuid": the refusal does not mention a socket', 'has no setuid bit')
 door('socket')
 is_refused(ask(), 'door = "socket"', 'there is no %s' % SOCK)
 bit(True)
-is_refused(ask(), 'door = "socket" does not take the setuid bit instead', 'there is no %s' % SOCK)
+is_refused(ask(), 'door = "socket": the setuid bit is not used instead', 'there is no %s' % SOCK)
 door('door')
 answer = ask()
-ok(answer[0] == 1 and 'door' in answer[1] and 'auto' in answer[1], 'another word is an error of gpuhelper.conf', answer)
+ok(answer[0] == 1 and 'door' in answer[1] and 'auto' in answer[1], 'an unknown value of door is an error in gpuhelper.conf', answer)
 
 # with the socket
 service = open_door()
 for d in '', 'auto', 'socket':
     door(d)
     is_granted(ask(), 'door "%s", a socket and no setuid bit' % d)
-is_granted(ask('--no-new-privs'), 'under no_new_privs')
-is_granted(ask(*inside), 'from a user namespace')
-is_refused(ask(user='outsider'), 'not in the group', 'may not connect to %s' % SOCK, 'group gpuhelper')
+is_granted(ask('--no-new-privs'), 'by the socket, under no_new_privs')
+is_granted(ask(*inside), 'by the socket, from a user namespace')
+is_refused(ask(user='outsider'), 'by the socket, a user outside the group', 'may not connect to %s' % SOCK, 'group gpuhelper')
 for words in ((), ('--no-new-privs',), tuple(inside)):
     for verb in 'status', 'reap', 'reapply':
         r = sh('setpriv', '--reuid', 'worker', '--regid', 'worker', '--init-groups', *words, '--', '/usr/sbin/gpuhelperctl', verb)
@@ -181,9 +181,9 @@ for text, spoil, mend in (
 for text, make in (('a link', lambda: os.symlink('/run/elsewhere', SOCK)), ('a file', lambda: write(SOCK, 'x'))):
     make()
     door('socket')
-    is_refused(ask(), '%s in its place' % text, SOCK)
+    is_refused(ask(), '%s in place of the socket' % text, SOCK)
     door()
-    is_granted(ask(), '%s in its place, auto: by the setuid bit' % text)
+    is_granted(ask(), '%s in place of the socket, auto: by the setuid bit' % text)
     os.unlink(SOCK)
 
 # a crowd: the wrapper asks again after a dropped connection
@@ -212,7 +212,7 @@ def crowded(refusals, late=0):
 door('socket')
 pid = crowded(20)
 began = time.monotonic()
-is_granted(ask(), 'closed unanswered 20 times: asks again until it is heard')
+is_granted(ask(), 'the connection is closed unanswered 20 times: the wrapper asks again until it gets an answer')
 print('# after %.2f s' % (time.monotonic() - began))
 os.kill(pid, signal.SIGKILL)
 os.unlink(SOCK)
@@ -223,7 +223,7 @@ os.kill(pid, signal.SIGKILL)
 os.unlink(SOCK)
 pid = crowded(1 << 30)
 began = time.monotonic()
-is_refused(ask(), 'always closed: gives up', 'gave no answer')
+is_refused(ask(), 'the connection is always closed unanswered: the wrapper gives up', 'gave no answer')
 took = time.monotonic() - began
 ok(9 < took < 14, 'the refusal comes after about 10 s (%.1f)' % took)
 os.kill(pid, signal.SIGKILL)
@@ -249,11 +249,11 @@ door('setuid')
 with no_place() as leave:
     threading.Timer(1.5, leave).start()
     began = time.monotonic()
-    is_granted(ask(), 'by the setuid bit, ended without a word: asks again until it is heard')
-    ok(time.monotonic() - began > 1.4, 'not before that')
+    is_granted(ask(), 'the setuid helper ends without an answer: the wrapper asks again until it gets one')
+    ok(time.monotonic() - began > 1.4, 'the answer comes only after a place is free')
 with no_place():
     began = time.monotonic()
-    is_refused(ask(), 'always ended without a word: gives up', 'gave no answer', 'too many requests of uid %d' % UID)
+    is_refused(ask(), 'the setuid helper always ends without an answer: the wrapper gives up', 'gave no answer', 'too many requests of uid %d' % UID)
     took = time.monotonic() - began
     ok(4 < took < 14, 'the refusal comes after some seconds (%.1f)' % took)
 door('socket')
@@ -296,7 +296,7 @@ def stub(reply, after):
 
 GRANT = {'reply': 'grant', 'policy': 'p', 'maskedPaths': [],
          'containerEdits': {'deviceNodes': [], 'mounts': [], 'hooks': [], 'env': [], 'additionalGids': []}}
-for text, after in (('ends without its word', lambda c: None), ('reads the byte and ends', lambda c: c.recv(1)),
+for text, after in (('ends without a confirmation', lambda c: None), ('reads the byte and ends', lambda c: c.recv(1)),
                     ('says something else', lambda c: c.sendall(b'X'))):
     pid = stub(GRANT, after)
     answer = ask()

@@ -221,7 +221,7 @@ a = container()
 ok(state(a) == 'held', tag + 'a new container keeps its GPU before its first task', state(a))
 begin = time.time()
 b = asks()
-ok(served(b, 5) and 0.5 < time.time() - begin < 2.5, tag + 'but not for ever: after first_exec the next container gets it (%.2f s)' % (time.time() - begin), b.errors())
+ok(served(b, 5) and 0.5 < time.time() - begin < 2.5, tag + 'after first_exec the next container gets the GPU of a container without a task (%.2f s)' % (time.time() - begin), b.errors())
 t = task(b, 'sleep 2')
 begin = time.time()
 got = show(a)
@@ -236,12 +236,12 @@ b3 = asks()
 assert served(b3, 5)
 task(b3, 'sleep 1000')
 got = show(a)
-ok(got[2] != 7 and got[2] != 0 and 'its GPU was given to others' in a.errors()[-1], tag + 'or fails: a task never starts without its grant',
+ok(got[2] != 7 and got[2] != 0 and 'its GPU was given to others' in a.errors()[-1], tag + 'a late first task without a free GPU fails: no task starts without its grant',
    (got, a.errors()))
 clean(a, b3)
 host.settings()
 
-# processes that a task left behind
+# processes that a task leaves behind
 for words, ended in (('left_behind = 1;', True), ('left_behind = "keep";', False)):
     host.settings(words)
     host.policies(t10=POLICY % 4)
@@ -454,7 +454,7 @@ def life(b, rounds, seed):
         elif 'gpuhelper: no GPU' in text:
             without += 1
             if HAS in text:
-                wrong.append(('has what it was not given', b.id, text))
+                wrong.append(('has a GPU that it was not granted', b.id, text))
         elif p.returncode >= 0 and p.returncode != 137:
             wrong.append(('says nothing', b.id, p.returncode, text, b.errors()[-1:]))
         time.sleep(rnd.random() * 0.1)
@@ -490,7 +490,7 @@ def askers(rounds, seed):
         try:
             b.p.wait(90)
         except subprocess.TimeoutExpired:
-            wrong.append(('waits for ever', b.id, b.errors()))
+            wrong.append(('waits forever', b.id, b.errors()))
             b.p.kill()
         if b.p.returncode == 0 and rnd.random() < 0.5:
             b.begin()

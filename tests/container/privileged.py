@@ -69,7 +69,7 @@ def refused(name, edit, what, remedy, before=rootful, cause='privileged = "deny"
 
 
 def refused_at_all(name, edit, what, remedy):
-    """The same with a user namespace."""
+    """Refused without and with a user namespace."""
     refused(name, edit, what, remedy, cause='gpuhelper: ')
     refused(name + ', in a user namespace', edit, what, remedy, before=nothing, cause='gpuhelper: ')
 
@@ -93,15 +93,15 @@ pause, other = pods.start(), others.start()
 for sample in 'task', 'get', 'put', 'check':
     runs('a %s of Concourse' % sample, nothing, sample, before=nothing)
 runs('a container of docker\'s, with a cgroup namespace', nothing)
-runs('one without, whose cgroups are read-only', lambda s: namespaces(s, cgroup=None))
-runs('one of a pod, which has the network, IPC and host name of its pause container', lambda s: namespaces(s, network=of('network', 'net'), ipc=of('ipc'), uts=of('uts')))
-runs('one that shares the host\'s network', lambda s: (namespaces(s, network=None), bind(s, '/etc/hosts', '/etc/hosts', 'bind', 'ro')))
-runs('a systemd in it: cgroups to write in, in a cgroup namespace', lambda s: writable(s, '/sys/fs/cgroup'))
+runs('a container without a cgroup namespace, whose cgroups are read-only', lambda s: namespaces(s, cgroup=None))
+runs('a pod\'s container, which shares network, IPC and host name with the pause container', lambda s: namespaces(s, network=of('network', 'net'), ipc=of('ipc'), uts=of('uts')))
+runs('a container that shares the host\'s network', lambda s: (namespaces(s, network=None), bind(s, '/etc/hosts', '/etc/hosts', 'bind', 'ro')))
+runs('writable cgroups in a cgroup namespace, as for systemd', lambda s: writable(s, '/sys/fs/cgroup'))
 runs('a /proc that is read-only as a whole', lambda s: (s['linux'].update(readonlyPaths=[]), mount_at(s, '/proc')['options'].append('ro')))
 os.makedirs(W + '/vol/data')
 os.symlink(W + '/vol/data', W + '/link')
-runs('a folder of the host\'s, recursive', lambda s: bind(s, W + '/link', '/vol', 'rbind', 'rw'))
-runs('the volumes, not recursive', lambda s: bind(s, W + '/vol', '/vol', 'bind', 'rw'))
+runs('a recursive bind of a folder of the host', lambda s: bind(s, W + '/link', '/vol', 'rbind', 'rw'))
+runs('a bind of the volumes that is not recursive', lambda s: bind(s, W + '/vol', '/vol', 'bind', 'rw'))
 runs('the host\'s sysfs, read-only', lambda s: bind(s, '/sys/class', '/host/class', 'bind', 'ro'))
 os.makedirs(W + '/spec')
 sh(host.runtime, 'spec', cwd=W + '/spec')
@@ -209,50 +209,50 @@ for extra in {'options': ['bind', 'idmap']}, {'options': ['rbind', 'ridmap']}, {
 refused('a user namespace without ids', lambda s: (namespaces(s, user={'type': 'user'}), s['linux'].update(readonlyPaths=[])), '/proc/sys', 'linux.readonlyPaths')
 
 # cgroups
-refused('cgroups to write in, without a cgroup namespace', lambda s: (namespaces(s, cgroup=None), writable(s, '/sys/fs/cgroup')), 'may write in /sys/fs/cgroup (cgroup', 'read-only')
+refused('writable cgroups without a cgroup namespace', lambda s: (namespaces(s, cgroup=None), writable(s, '/sys/fs/cgroup')), 'may write in /sys/fs/cgroup (cgroup', 'read-only')
 refused('«rw» after «ro»', lambda s: (namespaces(s, cgroup=None), mount_at(s, '/sys/fs/cgroup')['options'].append('rw')), '/sys/fs/cgroup', 'read-only')
-refused('a second mount of them elsewhere', lambda s: (namespaces(s, cgroup=None), bind(s, 'cgroup', '/cg', 'nosuid', kind='cgroup')), 'may write in /cg', 'read-only')
-refused('the host\'s cgroups, bound', lambda s: bind(s, '/sys/fs/cgroup' + ('' if host.cgroup == 'v2' else '/pids'), '/cg', 'bind', 'rw'), 'may write in /cg', 'read-only')
-refused('the host\'s cgroups beneath a directory that is bound', lambda s: bind(s, '/sys/fs', '/fs', 'rbind', 'ro'), '/sys/fs/cgroup', 'leave')
-refused('a mount made writable by another', lambda s: (namespaces(s, cgroup=None), bind(s, 'cgroup', '/sys/fs/cgroup', 'remount', 'rw', kind='cgroup')), 'remount', 'leave')
+refused('a second cgroup mount elsewhere', lambda s: (namespaces(s, cgroup=None), bind(s, 'cgroup', '/cg', 'nosuid', kind='cgroup')), 'may write in /cg', 'read-only')
+refused('a bind of the host\'s cgroups', lambda s: bind(s, '/sys/fs/cgroup' + ('' if host.cgroup == 'v2' else '/pids'), '/cg', 'bind', 'rw'), 'may write in /cg', 'read-only')
+refused('a recursive bind of the directory above the host\'s cgroups', lambda s: bind(s, '/sys/fs', '/fs', 'rbind', 'ro'), '/sys/fs/cgroup', 'leave')
+refused('a mount that a later remount makes writable', lambda s: (namespaces(s, cgroup=None), bind(s, 'cgroup', '/sys/fs/cgroup', 'remount', 'rw', kind='cgroup')), 'remount', 'leave')
 
 # /proc and /sys
 for path in '/proc/sys', '/proc/sysrq-trigger', '/proc/bus':
-    refused('%s to write in' % path, lambda s, p=path: s['linux']['readonlyPaths'].remove(p), 'may write %s' % path, 'linux.readonlyPaths')
+    refused('a writable %s' % path, lambda s, p=path: s['linux']['readonlyPaths'].remove(p), 'may write %s' % path, 'linux.readonlyPaths')
 refused('no readonlyPaths', lambda s: s['linux'].pop('readonlyPaths'), 'may write /proc/sys', 'linux.readonlyPaths')
-refused('readonlyPaths beside it', lambda s: s['linux'].update(readonlyPaths=['/proc/sysx', '/proc/sys/net', '/', '/proc/bus', '/proc/sysrq-trigger']), 'may write /proc/sys', 'linux.readonlyPaths')
+refused('readonlyPaths that do not contain /proc/sys', lambda s: s['linux'].update(readonlyPaths=['/proc/sysx', '/proc/sys/net', '/', '/proc/bus', '/proc/sysrq-trigger']), 'may write /proc/sys', 'linux.readonlyPaths')
 refused('a second /proc', lambda s: bind(s, 'proc', '/tmp/../proc2/', kind='proc'), 'may write /proc2/sys', 'linux.readonlyPaths')
 refused('the host\'s /proc', lambda s: bind(s, '/proc', '/host/proc', 'rbind', 'ro'), "the host's proc", 'leave')
-refused('a part of it to write in', lambda s: bind(s, '/proc/sys/kernel', '/k', 'bind'), "the host's proc", 'leave')
-refused('a sysfs to write in', lambda s: writable(s, '/sys'), 'may write in /sys (sysfs)', 'read-only')
-refused('the host\'s sysfs, bound', lambda s: bind(s, '/sys/kernel', '/k', 'bind'), 'may write in /k (sysfs)', 'read-only')
-# lists and options that mean something else to the runtime
+refused('a writable part of the host\'s /proc', lambda s: bind(s, '/proc/sys/kernel', '/k', 'bind'), "the host's proc", 'leave')
+refused('a writable sysfs', lambda s: writable(s, '/sys'), 'may write in /sys (sysfs)', 'read-only')
+refused('a bind of the host\'s sysfs', lambda s: bind(s, '/sys/kernel', '/k', 'bind'), 'may write in /k (sysfs)', 'read-only')
+# lists and options that the runtime understands differently
 SETTINGS = 'sys', 'sysrq-trigger', 'bus'
 for key in 'maskedPaths', 'readonlyPaths':
     refused('%s with ".." behind a link of the image' % key, lambda s: s['linux'].update({'readonlyPaths': [], key: ['/l/../proc/' + n for n in SETTINGS]}),
             'may write /proc/sys', 'linux.readonlyPaths')
-refused('a /proc with ".." in its place', lambda s: bind(s, 'proc', '/l/../proc', kind='proc'), 'may write /proc/sys', 'linux.readonlyPaths')
-refused('a /proc where a link may lie on the way', lambda s: (bind(s, 'proc', '/a/p', kind='proc'), s['linux']['readonlyPaths'].extend('/a/p/' + n for n in SETTINGS)),
+refused('a /proc whose destination contains ".."', lambda s: bind(s, 'proc', '/l/../proc', kind='proc'), 'may write /proc/sys', 'linux.readonlyPaths')
+refused('a /proc whose destination may lie behind a link', lambda s: (bind(s, 'proc', '/a/p', kind='proc'), s['linux']['readonlyPaths'].extend('/a/p/' + n for n in SETTINGS)),
         'may write /a/p/sys', 'linux.readonlyPaths')
 refused('a /proc that is «rro»', lambda s: (s['linux'].update(readonlyPaths=[]), mount_at(s, '/proc')['options'].append('rro')), 'may write /proc/sys', 'linux.readonlyPaths')
 refused('a sysfs that is «rro»', lambda s: mount_at(s, '/sys').update(options=['nosuid', 'rro']), 'may write in /sys (sysfs)', 'read-only')
 refused('a devtmpfs', lambda s: bind(s, 'devtmpfs', '/d', kind='devtmpfs'), 'may write in /d (devtmpfs)', 'read-only')
 for kind in 'ext4', 'sysfs.x', 'hugetlbfs', '':
-    refused('the type «%s»' % kind, lambda s, k=kind: bind(s, 'x', '/d', 'ro', kind=k), 'mounts a file system of the type «%s» at /d' % kind, 'leave')
+    refused('a mount of the type «%s»' % kind, lambda s, k=kind: bind(s, 'x', '/d', 'ro', kind=k), 'mounts a file system of the type «%s» at /d' % kind, 'leave')
 os.makedirs(W + '/devtmpfs')
 if sh('mount', '-t', 'devtmpfs', 'x', W + '/devtmpfs').returncode == 0:
-    refused('the host\'s devtmpfs, bound', lambda s: bind(s, W + '/devtmpfs', '/d', 'bind'), 'may write in /d (devtmpfs)', 'read-only')
-    runs('one node of it', lambda s: bind(s, W + '/devtmpfs/null', '/node', 'bind'))
+    refused('a bind of the host\'s devtmpfs', lambda s: bind(s, W + '/devtmpfs', '/d', 'bind'), 'may write in /d (devtmpfs)', 'read-only')
+    runs('a bind of a single node of a devtmpfs', lambda s: bind(s, W + '/devtmpfs/null', '/node', 'bind'))
     sh('umount', W + '/devtmpfs')
 else:
-    skip(tag + 'refused: the host\'s devtmpfs, bound', 'it can not be mounted here')
+    skip(tag + 'refused: a bind of the host\'s devtmpfs', 'it can\'t be mounted here')
 refused('a file of /proc, read-only', lambda s: bind(s, '/proc/kmsg', '/k', 'bind', 'ro'), "the host's proc", 'leave')
 
 # sources that the runtime resolves to another place
 os.symlink('/proc', host.priv_rootfs + '/evil')
 for path in '/proc/%d/environ' % other, '/proc/self/cwd/evil', '/proc/thread-self', '/dev/fd/3', W + '/to-fd', '/proc/mounts':
     os.path.lexists(W + '/to-fd') or os.symlink('../../proc/self/fd/5', W + '/to-fd')
-    refused_at_all('%s, bound' % path, lambda s, p=path: bind(s, p, '/h', 'bind', 'ro'), 'a source may not lead through a process', 'name the place')
+    refused_at_all('a bind of %s' % path, lambda s, p=path: bind(s, p, '/h', 'bind', 'ro'), 'a source may not lead through a process', 'name the place')
 refused_at_all('/proc/self/cwd beneath an overlay', lambda s: bind(s, 'overlay', '/h', 'lowerdir=/usr:/proc/self/cwd/evil', kind='overlay'), 'a process', 'name the place')
 os.makedirs(W + '/vol/data/v')
 os.symlink('/proc', W + '/vol/data/v/p')
@@ -260,14 +260,14 @@ os.symlink('priv-rootfs/m', W + '/vol/way')
 for rootfs in host.priv_rootfs, host.rootfs:
     os.makedirs(rootfs + '/m/p')
 for path in '/proc', '/m/p', '':
-    refused_at_all('root.path%s, bound once more' % path, lambda s, p=path: (bind(s, W + '/vol/data/v', '/m', 'bind'), bind(s, s['root']['path'] + p, '/h', 'rbind', 'nosuid')),
+    refused_at_all('a second bind of root.path%s' % path, lambda s, p=path: (bind(s, W + '/vol/data/v', '/m', 'bind'), bind(s, s['root']['path'] + p, '/h', 'rbind', 'nosuid')),
                    'may not lead through root.path', 'from elsewhere')
-refused('a link into root.path, bound', lambda s: bind(s, W + '/vol/way/p', '/h', 'bind'), 'may not lead through root.path', 'from elsewhere', cause='gpuhelper: ')
-refused('what root.path lies in, recursive', lambda s: bind(s, W + '/vol', '/h', 'rbind'), 'gets its own root.path by the recursive bind of', 'leave')
+refused('a bind of a link into root.path', lambda s: bind(s, W + '/vol/way/p', '/h', 'bind'), 'may not lead through root.path', 'from elsewhere', cause='gpuhelper: ')
+refused('a recursive bind of the directory above root.path', lambda s: bind(s, W + '/vol', '/h', 'rbind'), 'gets its own root.path by the recursive bind of', 'leave')
 refused_at_all('a source that is not there', lambda s: bind(s, W + '/vol/none', '/h', 'bind'), "its source can't be followed: No such file or directory", 'make it')
-refused_at_all('a device whose path is another place', lambda s: s['linux'].setdefault('devices', []).append({'path': '/proc/self/cwd/x', 'type': 'c', 'major': 1, 'minor': 3}),
+refused_at_all('a device whose path leads through /proc/self', lambda s: s['linux'].setdefault('devices', []).append({'path': '/proc/self/cwd/x', 'type': 'c', 'major': 1, 'minor': 3}),
                'linux.devices: the path /proc/self/cwd/x', 'process')
-runs('a user namespace of its own holds all of these', lambda s: (s['linux'].pop('readonlyPaths', None), writable(s, '/sys')), before=nothing)
+runs('in a user namespace of its own, a container without readonlyPaths and with a writable /sys', lambda s: (s['linux'].pop('readonlyPaths', None), writable(s, '/sys')), before=nothing)
 
 # the control: what a container could do if it were not refused
 host.settings()
@@ -288,15 +288,15 @@ def able(edit, script):
 
 ok(able(nothing, MAY_WRITE) == '', tag + 'control: an ordinary container cannot write core_pattern')
 ok(able(lambda s: (s['linux'].pop('readonlyPaths'), s['process'].update(capabilities={})), MAY_WRITE) == 'able',
-   tag + 'control: without readonlyPaths it can, without any capability')
+   tag + 'control: without readonlyPaths, a container without capabilities can')
 os.symlink('/x/y', host.priv_rootfs + '/l')
 os.makedirs(host.priv_rootfs + '/x/y')
 ok(able(lambda s: s['linux'].update(readonlyPaths=[], maskedPaths=['/l/../proc/' + n for n in SETTINGS]), MAY_WRITE) == 'able',
-   tag + 'control: with a link in the image, something else than /proc/sys is masked')
+   tag + 'control: with a link in the image, maskedPaths do not mask /proc/sys')
 ok(able(lambda s: bind(s, W + '/vol', '/vol', 'rbind'), MAY_WRITE.replace('/proc', '/vol/priv-rootfs/proc')) == 'able',
    tag + 'control: the directory above root.path brings a new, writable /proc')
 r = able(lambda s: namespaces(s, pid=None), 'ls /proc/%d/root/dev' % pid)
-ok('nvidia0' in r, tag + 'control: without a PID namespace it has another container\'s /dev', r)
+ok('nvidia0' in r, tag + 'control: without a PID namespace, a container sees another container\'s /dev', r)
 granted.delete()
 pods.delete()
 others.delete()

@@ -89,7 +89,7 @@ if not shutil.which('containerd'):
 write(CONF, ADMINS)
 
 unchanged('no worker runs', 78, 'no running Concourse worker', '--worker-dir')
-unchanged('a work directory that is none', 64, 'must begin with /', args=['--worker-dir', 'x'])
+unchanged('a work directory that is no absolute path', 64, 'must begin with /', args=['--worker-dir', 'x'])
 r = sh('setpriv', '--reuid', 'nobody', '--clear-groups', '--', CTL, 'setup', 'concourse')
 ok(r.returncode == 77 and 'as root' in r.stdout, 'refused to everybody but root', r.stdout)
 SLEEPS = 'import time; time.sleep(600)'
@@ -98,14 +98,14 @@ with worker('--work-dir', WORK, starts=SLEEPS, user='nobody'):
 os.symlink(os.path.realpath(sys.executable), '/srv/concourse/concourse')
 with worker('--work-dir', '/home', starts=SLEEPS, program='/srv/concourse/concourse'):
     unchanged("a program of root's that somebody started under a worker's name", 78, 'no running Concourse worker of root')
-# what a user can make of a setuid program where fs.protected_hardlinks is 0: a link of root's file in a directory of the user's
+# if fs.protected_hardlinks is 0, a user can make a hard link to a setuid program of root in the user's own directory
 os.makedirs('/srv/nobodys')
 shutil.copy('/srv/concourse/bin/concourse', '/srv/nobodys/concourse')
 shutil.chown('/srv/nobodys', 'nobody')
 with worker('--work-dir', '/home', starts=SLEEPS, program='/srv/nobodys/concourse'):
-    unchanged("a program of root's in a directory of a user's", 78, 'no running Concourse worker of root')
+    unchanged("a program that root owns, in a user's directory", 78, 'no running Concourse worker of root')
     os.unlink('/srv/nobodys/concourse')
-    unchanged('and one that the user has removed since', 78, 'no running Concourse worker of root')
+    unchanged('such a program that the user has removed since', 78, 'no running Concourse worker of root')
 os.chmod('/srv/concourse/bin/concourse', 0o777)
 with worker(*WORKER, starts=SLEEPS):
     unchanged('a worker whose program others may write', 78, 'no running Concourse worker of root')
@@ -124,14 +124,14 @@ with worker(*WORKER) as p:
     ok(open(CONF).read().rstrip() == ADMINS and not leases(), 'setup takes its lines back', open(CONF).read())
     write(CONF, ADMINS)
     write(CONF, ADMINS + '\nvolumes = [ "/srv" ];\n')
-    unchanged("the administrator's own volumes, which are others", 78, CONF, '"volumes"')
+    unchanged("volumes of the administrator that lack the worker's", 78, CONF, '"volumes"')
     write(CONF, ADMINS)
     write(LINK, '#!/bin/sh\nexit 1\n', 0o755)
     unchanged("somebody's runc where the link would be", 78, LINK + ' is there, and is not gpuhelper-runc')
     os.unlink(LINK)
     os.chmod('/opt/containerd/bin', 0o777)
     code, text = setup()
-    ok(code == 77 and 'is not root\'s alone' in text and not os.path.lexists(LINK), 'refused for a directory where anybody could put a program', text)
+    ok(code == 77 and 'is not root\'s alone' in text and not os.path.lexists(LINK), 'the link\'s directory is writable by others: refused', text)
     ok(open(CONF).read().rstrip() == ADMINS, 'setup leaves nothing', open(CONF).read())
     write(CONF, ADMINS)
     shutil.rmtree('/opt/containerd')
@@ -143,7 +143,7 @@ with worker(*WORKER) as p:
     os.rename(RUNC + '-real', RUNC)
     write(CONF, ADMINS)
 
-    # doctor must not suggest «ln -s»: with that the worker's containers would be refused for their volumes
+    # doctor must not suggest «ln -s»: with the link alone, gpuhelper would refuse the worker's containers for their volumes
     r = sh(CTL, 'doctor')
     mend = ': gpuhelperctl setup concourse'
     ok(any(l.startswith('warn engine: ') and l.endswith(mend) for l in r.stdout.splitlines()) and
@@ -182,7 +182,7 @@ with worker(*WORKER) as p:
     r = sh(CTL, 'doctor')
     ok('warn engine: ' in r.stdout and 'which is not gpuhelper-runc' in r.stdout, 'a runc in place of the link: doctor reports it', r.stdout)
     code, text = setup('--undo', '--dry-run')
-    ok(code == 0 and "there is none of gpuhelper's" in text and os.path.exists(LINK), '--undo does not remove it', text)
+    ok(code == 0 and "there is none of gpuhelper's" in text and os.path.exists(LINK), '--undo does not remove a runc that is not gpuhelper\'s', text)
     os.unlink(LINK)
     ok(setup()[0] == 0, 'setup works again')
 
@@ -218,7 +218,7 @@ with worker(*WORKER) as p:
     ok(code == 0 and not os.path.lexists(LINK) and not os.path.exists(DROP_IN) and open(CONF).read() == ADMINS + '\n', 'undo', (text, open(CONF).read()))
     steps = [l.split(':')[0] for l in text.splitlines()]
     ok([s for s in steps if s in ('tags', 'link', 'settings')] == sorted({'tags', 'link', 'settings'} & set(steps), key=['tags', 'link', 'settings'].index) and
-       steps.index('settings') < steps.index('    runtime = "%s";' % RUNC), 'undo says what it does in its order, and the lines after what becomes of them', text)
+       steps.index('settings') < steps.index('    runtime = "%s";' % RUNC), 'undo prints its steps in order, and after the step «settings» the lines that it removes', text)
     code, text = build(['GPUHELPER_GPUS=2'])
     ok(code == 0 and 'nvidia0' not in text.split(), 'afterwards gpuhelper does not decide any more', text)
     ok(setup('--undo')[0] == 0, 'a second --undo is no error')
@@ -243,7 +243,7 @@ write(CONF, ADMINS)
 # two workers, and a containerd with another name
 with worker('--work-dir', WORK) as p, worker('--work-dir', '/srv/second', starts=SLEEPS) as second:
     unchanged('another worker, whose containers would be refused', 78, 'the worker with PID ', 'to gpuhelper.conf first')
-    unchanged('one of them is named: the other would still be', 78, 'the worker with PID %d' % second.pid, '/srv/second/volumes', args=['--worker-dir', WORK])
+    unchanged('--worker-dir names one of two workers: the containers of the other would be refused', 78, 'the worker with PID %d' % second.pid, '/srv/second/volumes', args=['--worker-dir', WORK])
     os.makedirs('/srv/second/volumes')
     write(CONF, ADMINS + '\nvolumes = [ "/srv/second/volumes", "%s/volumes" ];\n' % WORK)
     code, text = setup()
@@ -258,7 +258,7 @@ with worker(*WORKER, starts='import subprocess; subprocess.Popen(["engine", "--c
 os.makedirs('/usr/local/concourse/bin', exist_ok=True)
 shutil.copy(RUNC, '/usr/local/concourse/bin/runc')
 code, text = setup('--worker-dir', WORK)
-ok(code == 0 and 'runtime: /usr/local/concourse/bin/runc' in text and os.path.lexists(LINK), 'before the worker\'s first start', text)
+ok(code == 0 and 'runtime: /usr/local/concourse/bin/runc' in text and os.path.lexists(LINK), 'setup with --worker-dir before the worker\'s first start', text)
 setup('--undo')
 
 r = sh(CTL, 'tags')

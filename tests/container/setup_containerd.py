@@ -83,7 +83,7 @@ with containerd() as p:
     unchanged("somebody's runc where the link would be", 78, LINK + ' is there, and is not gpuhelper-runc')
     os.unlink(LINK)
     os.chmod(OPT + '/bin', 0o777)
-    unchanged('a directory that anybody could put his own into', 77, "is not root's alone")
+    unchanged('the link\'s directory is writable by others: refused', 77, "is not root's alone")
     os.chmod(OPT + '/bin', 0o711)
     fresh = state()
     code, text = setup('--dry-run')
@@ -133,10 +133,10 @@ with containerd(text=DEBIANS + HANDLER % 'runc'):
     ok(code == 0 and 'runtime «nvidia» calls /usr/bin/nvidia-container-runtime: gpuhelper will not judge pods that name it' in text,
        'a CRI runtime with its own program: setup reports it', text)
     r = sh(CTL, 'doctor')
-    ok("warn engine: containerd's CRI runtime «nvidia» calls /usr/bin/nvidia-container-runtime" in r.stdout, 'so does doctor', r.stdout)
+    ok("warn engine: containerd's CRI runtime «nvidia» calls /usr/bin/nvidia-container-runtime" in r.stdout, 'doctor reports it, too', r.stdout)
     setup('--undo')
 with containerd(text=DEBIANS + HANDLER % 'nvidia'):
-    unchanged('where it is the default, pods would not be judged: refused', 78, "CRI's default runtime, «nvidia»", 'BinaryName = "%s"' % WRAPPER)
+    unchanged('CRI\'s default runtime has its own program: refused', 78, "CRI's default runtime, «nvidia»", 'BinaryName = "%s"' % WRAPPER)
 with containerd(text='imports = ["/etc/containerd/conf.d/*.toml"]\n' + DEBIANS):
     pass
 write('/etc/containerd/conf.d/10-opt.toml', 'version = 2\n[plugins."io.containerd.internal.v1.opt"]\n path = "/srv/elsewhere"\n')
@@ -153,12 +153,12 @@ os.unlink('/etc/containerd/conf.d/10-opt.toml')
 write('/srv/conf/relative.toml', DEBIANS.replace(OPT, '/srv/relative'))
 with containerd('--config', 'srv/conf/relative.toml') as p:
     code, text = setup('--dry-run', cwd='/usr')
-    ok(code == 0 and 'would make /srv/relative/bin/runc' in text, "a relative --config leads from the process's directory", text)
+    ok(code == 0 and 'would make /srv/relative/bin/runc' in text, "a relative --config is resolved in containerd's working directory", text)
     os.rename('/srv/conf', '/srv/conf.away')
     code, text = setup('--dry-run')
-    ok(code == 78 and 'srv/conf/relative.toml' in text, 'one that is gone is named', text)
+    ok(code == 78 and 'srv/conf/relative.toml' in text, 'a --config file that is gone: the refusal names it', text)
 with containerd(text='disabled_plugins = ["io.containerd.internal.v1.opt"]\n' + DEBIANS):
-    unchanged('the plugin that looks there is disabled: refused', 78, 'plugin «opt» disabled')
+    unchanged('the plugin «opt» is disabled: refused', 78, 'plugin «opt» disabled')
 # a link that two engines were set up with
 SHARED, RECORD = '/opt/containerd/bin/runc', '/var/lib/gpuhelper/setup-links'
 concourse = Setup('concourse', state)
@@ -171,19 +171,19 @@ for first, second in ('concourse', 'containerd'), ('containerd', 'concourse'):
         ok(code == 0 and 'link: %s is there' % SHARED in text, 'containerd and a worker share a link', text)
         before = state()
         code, text = undo[first]('--dry-run')
-        ok(code == 0 and 'link: %s stays, because «setup %s» needs it' % (SHARED, second) in text and state() == before, '%s --undo --dry-run says that it stays' % first, text)
+        ok(code == 0 and 'link: %s stays, because «setup %s» needs it' % (SHARED, second) in text and state() == before, '%s --undo --dry-run says that the link stays' % first, text)
         code, text = undo[first]()
         ok(code == 0 and 'link: %s stays, because «setup %s» needs it' % (SHARED, second) in text and os.readlink(SHARED) == WRAPPER and
            'setup\'s lines stay in gpuhelper.conf, because «setup %s» needs them' % second in text and 'runtime = ' in open(CONF).read(),
            '%s --undo: the link stays, and so do the lines' % first, (text, open(CONF).read()))
         code, text = build(env=['GPUHELPER_GPUS=2'])
-        ok(code != 0 and '2 GPUs asked for' in text, 'and containers are judged', text)
+        ok(code != 0 and '2 GPUs asked for' in text, 'gpuhelper still decides about the other engine\'s containers', text)
         code, text = undo[second]()
-        ok(code == 0 and not os.path.lexists(SHARED) and open(CONF).read() == ADMINS and not os.path.exists(RECORD), '%s --undo then: all is as it was' % second, text)
+        ok(code == 0 and not os.path.lexists(SHARED) and open(CONF).read() == ADMINS and not os.path.exists(RECORD), '%s --undo then removes the link and the lines' % second, text)
 code, text = concourse('--worker-dir', W + '/worker')
 with containerd(text='version = 2\n') as p:
     code, text = concourse('--undo')
-    ok(code == 0 and not os.path.lexists(SHARED) and 'containerd (PID %d) looks there too' % p.pid in text, 'an engine that looked there without a setup of its own is named', text)
+    ok(code == 0 and not os.path.lexists(SHARED) and 'containerd (PID %d) looks there too' % p.pid in text, '--undo names an engine that used the link without its own setup', text)
 
 shutil.copy(shutil.which('containerd'), '/usr/local/bin/containerd-2.1')
 with containerd(program='/usr/local/bin/containerd-2.1'):
@@ -192,12 +192,12 @@ with containerd(program='/usr/local/bin/containerd-2.1'):
 shutil.copy('/usr/local/bin/containerd-2.1', '/usr/local/bin/containerd.new')
 with containerd(program='/usr/local/bin/containerd-2.1'):
     os.rename('/usr/local/bin/containerd.new', '/usr/local/bin/containerd-2.1')
-    unchanged('one whose program was replaced since: to be restarted first', 78, 'was upgraded since it was started')
+    unchanged('a containerd whose program was replaced since its start: refused until it is restarted', 78, 'was upgraded since it was started')
 with containerd() as p:
     write(W + '/second.toml', 'version = 2\nroot = "%s/r"\nstate = "%s/s"\n[grpc]\n address = "%s/second.sock"\n' % (W, W, W))
     second = subprocess.Popen(['containerd', '--config', W + '/second.toml'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(1)
-    unchanged('two of them: refused', 78, 'several containerd run')
+    unchanged('two containerd: refused', 78, 'several containerd run')
     second.terminate()
     second.wait(20)
 done()

@@ -34,7 +34,7 @@ setup = Setup('docker', state)
 unchanged = setup.unchanged
 unchanged('there is no docker: refused, and nothing is changed', 78, 'there is no docker on this host')
 
-# without a running docker, only the file; setup accepts any file in dockerd's place
+# without a running docker, setup changes only daemon.json; any program named dockerd counts as an installed docker
 write('/usr/local/sbin/dockerd', '#!/bin/sh\nexit 1\n', 0o755)
 for text, why in ('{ "debug": true, }', 'daemon.json'), ('[]', 'is no JSON object'), ('{"a": 1, "a": 2}', 'daemon.json'), ('// mine\n{}', 'daemon.json'), \
         ('{"runtimes": []}', '"runtimes" is no object'), ('{"default-runtime": "nvidia"}', '"default-runtime" is "nvidia"'), \
@@ -62,7 +62,7 @@ for text in None, '{}', '{}\n', '{\n    "debug": true,\n    "data-root": "/srv/d
     same = back == text if text not in ('{}', '{}\n', '{"runtimes": {}}') and 'runc' not in str(text) else \
         {k: v for k, v in before.items() if k not in ('default-runtime', 'runtimes')} == json.loads(back or '{}')
     ok(code == 0 and same and read(CONF) == ADMINS, '%s: --undo restores it' % name, (said, back))
-    unchanged('%s: twice is no error' % name, 0, args=['--undo'])
+    unchanged('%s: a second --undo is no error' % name, 0, args=['--undo'])
 r = sh(CTL, 'setup', 'docker')
 ok('volumes' not in read(CONF), "docker's usual storage is among the defaults", read(CONF))
 setup('--undo')
@@ -80,15 +80,15 @@ write('/srv/shared/daemon.json', '{"debug": true}')
 os.unlink(JSON)
 os.symlink('/srv/shared/daemon.json', JSON)
 unchanged('daemon.json is a link: refused', 78, JSON + ' is a symbolic link')
-ok(os.path.islink(JSON), 'and it is still one')
+ok(os.path.islink(JSON), 'daemon.json is still a link')
 write('/srv/shared/daemon.json', json.dumps({'runtimes': {'gpuhelper': OURS}, 'default-runtime': 'gpuhelper'}))
-unchanged('--undo of what somebody wrote behind a link: refused', 78, JSON + ' is a symbolic link', args=['--undo'])
+unchanged('daemon.json is a link: --undo is refused', 78, JSON + ' is a symbolic link', args=['--undo'])
 r = sh(CTL, 'doctor')
-ok('ok   engine: docker calls it, by ' + JSON in r.stdout, 'doctor reads it', r.stdout)
+ok('ok   engine: docker calls it, by ' + JSON in r.stdout, 'doctor reads a daemon.json that is a link', r.stdout)
 os.unlink(JSON)
 shutil.rmtree('/etc/docker')
 os.symlink('/srv/shared', '/etc/docker')
-unchanged('a link above it: refused', 78, JSON + ' is a symbolic link, or lies behind one')
+unchanged('a link in the path of daemon.json: refused', 78, JSON + ' is a symbolic link, or lies behind one')
 os.unlink('/etc/docker')
 os.unlink('/usr/local/sbin/dockerd')
 write(CONF, ADMINS)
@@ -154,16 +154,16 @@ with dockerd() as p:
     fresh = state()
     write(JSON, OTHERS)
     p.send_signal(signal.SIGHUP)
-    # a client that lies stands in for a dockerd that does not make it its default in time
+    # a client with false answers stands in for a dockerd that does not take the default runtime in time
     with client(CLIENT, """%s "$@" | sed 's/"DefaultRuntime":"gpuhelper"/"DefaultRuntime":"other"/'"""):
         unchanged('a dockerd that does not take the default runtime', 78, 'did not make "gpuhelper" its default runtime')
     time.sleep(1)
     code, text = docker('info', '--format', '{{.DefaultRuntime}}')
-    ok(code == 0 and text.strip() == 'runc' and read(JSON) == OTHERS, 'it has runc as its default again', (text, read(JSON)))
+    ok(code == 0 and text.strip() == 'runc' and read(JSON) == OTHERS, 'dockerd has runc as its default again', (text, read(JSON)))
     code, text = docker('info', '--format', '{{json .Runtimes}}')
-    ok(code == 0 and 'gpuhelper' not in text, 'and the wrapper is none of its runtimes', text)
+    ok(code == 0 and 'gpuhelper' not in text, 'dockerd no longer has the wrapper as a runtime', text)
     code, text = run('echo ran')
-    ok(code == 0 and 'ran' in text, 'and it runs containers', text)
+    ok(code == 0 and 'ran' in text, 'dockerd still runs containers', text)
     with client(CLIENT, LEAVES_CONTAINER):
         code, text = setup()
     ok(code == 78 and 'could not be run by docker' in text and docker('ps', '-a', '-q') == (0, ''), 'the container of a client that failed is removed', (text, docker('ps', '-a')))
@@ -192,7 +192,7 @@ exit $s""".replace('JSON', JSON)):
     ok(code == 0 and 'nvidia0' not in text.split(), 'a container without a request gets no GPU', text)
     code, text = run('ls /dev', '-e', 'GPUHELPER_GPUS=2')
     ok(code != 0 and '2 GPUs asked for' in text, 'a request for more is refused', text)
-    unchanged('a second time it changes nothing', 0)
+    unchanged('a second run changes nothing', 0)
 with dockerd() as p:
     code, text = run('ls /dev', '-e', 'GPUHELPER_GPUS=2')
     ok(code != 0 and '2 GPUs asked for' in text, 'dockerd starts with that file, and gpuhelper still decides', (text, open(W + '/dockerd.log').read()[-500:]))

@@ -299,7 +299,7 @@ def a6b():
         refused(once("victim", exchange, gpus=GPU1, **mapped(uid("attacker"))), 77, "does not let")
 
 
-@case("N6c", "The same if only the nodes that all GPUs share have the entry; no lease keeps the entry too long")
+@case("N6c", "Nor does an ACL entry on the nodes that all GPUs share, and no lease keeps such an entry too long")
 def a6c():
     with Closed():
         os.chmod("/dev/nvidia1", 0o666)

@@ -261,21 +261,21 @@ def x11():
         assert membership(a.call(hold_final)) == membership(a.pid)
 
 
-@case("X12", "In each window with the lock, the owner of the helper's v2 cgroup freezes it")
+@case("X12", "The owner of the helper's v2 cgroup freezes that cgroup while the helper has the lock: nobody else waits")
 def x12():
     owned = Owned("")
     waits = at_each_window(owned, owned.freeze, **FOLDER)
     tell_points("frozen, v2", waits)
 
 
-@case("X12b", "The same with v1's freezer")
+@case("X12b", "The owner of the helper's cgroup freezes it by v1's freezer while the helper has the lock: nobody else waits")
 def x12b():
     owned = Owned("freezer")
     waits = at_each_window(owned, owned.freeze, **FOLDER)
     tell_points("frozen, v1", waits)
 
 
-@case("X12c", "The same while the helper looks for ended leases, and while it reports the status")
+@case("X12c", "The helper's cgroup is frozen while the helper looks for ended leases or reports the status: nobody else waits")
 def x12c():
     for verb in "look", "status":
         owned = Owned(*[c for c in ("", "freezer") if c in tops()])
@@ -283,7 +283,7 @@ def x12c():
         tell_points("frozen, verb " + verb, waits)
 
 
-@case("X13", "Freezing and SIGSTOP at any point of the helper's life")
+@case("X13", "A helper is frozen and stopped at any point of its life: nobody else waits")
 def x13():
     owned = Owned(*[c for c in ("", "freezer") if c in tops()])
     waits, stopped = at_delays(owned, stop_and_freeze)
@@ -299,7 +299,7 @@ def x14():
     tell_points("cgroup.kill", waits)
 
 
-@case("X14b", "SIGKILL and cgroup.kill at any point of the helper's life")
+@case("X14b", "A helper is killed by SIGKILL and cgroup.kill at any point of its life: nobody else waits")
 def x14b():
     owned = Owned("")
     waits, killed = at_delays(owned, kill_both_ways)
@@ -340,7 +340,7 @@ def starve(owned, patience=0.05):
     return not select.select([h.sock], [], [], patience)[0]
 
 
-@case("X15", "Less and less memory in v1's cgroup, whose processes wait for memory instead of being killed")
+@case("X15", "A helper must wait for memory of its v1 cgroup, which gets less and less: nobody else waits")
 def x15():
     owned = Owned("memory")
     waits, hung = [], 0
@@ -374,7 +374,7 @@ def throttle(pid, owned):
     owned.set(cpu__cfs_period_us="1000000", cpu__cfs_quota_us="1000")
 
 
-@case("X15b", "Almost no CPU time in v1's cpu cgroup, from any point of the helper's life on")
+@case("X15b", "A helper gets almost no CPU time in its v1 cgroup, from any point of its life on: nobody else waits")
 def x15b():
     with many_leases():
         waits, _ = at_delays(Owned("cpu"), throttle)
@@ -440,7 +440,7 @@ def x16():
             granted(a.grant(**FOLDER))
 
 
-@case("X16b", "The same if somebody else owns or may write a parent cgroup, or one file of it", 40)
+@case("X16b", "Callers are also refused if somebody else owns or may write a parent of their cgroup, or one of its files", 40)
 def x16b():
     def spoil(path, mode=None, user=None, back=(0o644, 0)):
         with Owned(c) as o, asker("attacker") as a:
@@ -468,7 +468,7 @@ def x16b():
     spoil("/cgroup.kill", mode=0o664)
 
 
-@case("X16c", "The same for a single file at the top of a cgroup namespace, which has the control files that a real top lacks", 40)
+@case("X16c", "Callers are also refused for a file at the top of a cgroup namespace, which has files that a real top lacks", 40)
 def x16c():
     for controller, name in ("", "cgroup.freeze"), ("", "cgroup.kill"), ("freezer", "freezer.state"), ("memory", "memory.limit_in_bytes"), \
             ("cpu", "cpu.cfs_quota_us"):
@@ -597,7 +597,7 @@ def of_rules():
     return cgroup2() if cgroup2() == "/sys/fs/cgroup" else top("devices")
 
 
-@case("X19b", "Such a directory does not pass for the cgroup of root's asker")
+@case("X19b", "A directory with such plain files does not pass for the cgroup of root's asker")
 def x19b():
     with Cgroup(CGROUP, of_rules()) as cgroup, asker("root") as a:
         write_raw(cgroup.dirs[0] + "/cgroup.procs", str(a.pid))
@@ -607,7 +607,7 @@ def x19b():
             refused(a.grant(**fields), 74, "names a cgroup that /sys/fs/cgroup does not have")
 
 
-@case("X19c", "Nor for the container's own cgroup: the lease keeps the cgroups that it had")
+@case("X19c", "A directory with such plain files does not pass for the container's cgroup: the lease keeps its cgroups")
 def x19c():
     for c in tops():
         with Cgroup(CGROUP, top(c)) as cgroup, asker("attacker") as a:

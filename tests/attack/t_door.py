@@ -258,7 +258,7 @@ def w6():
     refused(from_jail("/run/jail"), 77, "another root directory")
 
 
-@case("W6b", "The same with a root directory in the same file system")
+@case("W6b", "A process whose other root directory lies in the same file system is refused")
 def w6b():
     # if «/» is the machine's own, another run may make such a directory at the same time
     refused(from_jail("/jail-" + os.urandom(4).hex()), 77, "another root directory")
@@ -277,7 +277,7 @@ def jail_numbered(number, base):
     return path if there == number else None
 
 
-@case("W6c", "The same with a root directory that has the same inode number in another file system")
+@case("W6c", "A process whose other root directory has the same inode number in another file system is refused")
 def w6c():
     host, base = os.stat("/proc/1/root/"), tempfile.mkdtemp(dir="/run")
     try:
@@ -466,7 +466,7 @@ def reborn(a, helper):
         yield
 
 
-@case("W10b", "On such a kernel, a process that took over the PID, and is younger than its helper, is refused", 20)
+@case("W10b", "Without SO_PEERPIDFD, a process that took over the peer's PID, and is younger than its helper, is refused", 20)
 def w10b():
     strace = "-e", "trace=getsockopt", "-e", NO_PIDFD + ":signal=SIGSTOP"
     refused(answer_after(reborn, *strace), 77, "gone, or has become")
@@ -477,7 +477,7 @@ def w10b():
 FIRST_LOOK, SECOND_LOOK = ("inject=ioctl:signal=SIGSTOP:when=%d" % n for n in (2, 4))
 
 
-@case("W10c", "On such a kernel, a process that takes over the PID after the id maps were read is refused", 20)
+@case("W10c", "Without SO_PEERPIDFD, a process that takes over the peer's PID after the id maps were read is refused", 20)
 def w10c():
     strace = "-e", "trace=getsockopt,ioctl", "-e", NO_PIDFD, "-e", SECOND_LOOK
     refused(answer_after(reborn, *strace, inside=True), 77, "gone")
@@ -562,7 +562,7 @@ def x3():
         assert crowd("1000 connections, limited as by gpuhelper.socket")[0] < 1.0
 
 
-@case("X9", "The same without systemd's limits: the helper's own limits suffice", 40)
+@case("X9", "1000 connections at once without systemd's limits: the helper's own limits suffice", 40)
 def x9():
     assert crowd("1000 connections, unlimited but by the helper")[0] < 10
 

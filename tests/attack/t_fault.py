@@ -381,7 +381,7 @@ def k2():
             t.sweep(g.act, kind, error, lasting=True)
 
 
-@case("K3", "A grant that its asker abandons: it is killed, or a call fails, from the reply on", SLOW)
+@case("K3", "The asker abandons a grant, and from the reply on the helper is killed, or one of its calls fails", SLOW)
 def k3():
     with grants("K3", 100, "attacker", "hangup") as (t, g):
         for kind, error in [("any", KILL)] + FAILS:

@@ -725,7 +725,7 @@ def fill_ways(held):
     assert 30000 < len(lease.write(held)) < 32768, len(lease.write(held))
 
 
-@case("L23b", "The cost of related leases is bounded: the fullest ones of four users; 764 that opened the same GPU's node", 90)
+@case("L23b", "The cost of related leases is bounded: of four users' fullest ones, and of 764 that opened the same GPU's node", 90)
 def l23b():
     from t_acl import Closed	# here, because t_acl imports from this file
     copies, times = [], {}
@@ -826,7 +826,7 @@ def l27():
             copies.remove()
 
 
-@case("L27d", "Nor over the size that a reader accepts, which would stop everybody whom the lease concerns", 20)
+@case("L27d", "A container's long cgroup name does not make a lease too long to read, which would stop everybody it concerns", 20)
 def l27d():
     with asker("attacker") as a:
         granted(a.grant(id="one", gpus=GPU0))

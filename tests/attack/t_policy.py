@@ -461,7 +461,7 @@ def v22b():
         client.look()
 
 
-@case("V23", "The same by bind mounts: of the folder above, and of a directory on the path")
+@case("V23", "A bind mount of the folder above, or of a directory on the path, counts like the folder itself")
 def v23():
     os.mkdir("/srv/bound")
     subprocess.run(["mount", "--bind", "/srv/tree/dir", "/srv/bound"], check=True)
@@ -528,7 +528,7 @@ def make_container(name):
     return exchange(verb="created", id=name, gpus=None)[0], p.pid, place
 
 
-@case("V25", "The host's root gets no folder above one that another container writes: it could move that one away")
+@case("V25", "The host's root gets no folder above another container's writable folder: it could move that folder away")
 def v25():
     with asker("root") as a:
         granted(a.grant(id="a", folders="/srv/tree/dir:rw", **HOST_ROOT))
@@ -728,7 +728,7 @@ def v33():
     passed_on(IN_FLIGHT)
 
 
-@case("V34", "The same for a descriptor in io_uring")
+@case("V34", "A descriptor in io_uring keeps the folders in use, but not the GPUs")
 def v34():
     # the kernel may lack io_uring (ENOSYS), or forbid it (kernel.io_uring_disabled)
     ring = ctypes.CDLL(None, use_errno=True).syscall(425, 4, (ctypes.c_char * 120)())
@@ -738,7 +738,7 @@ def v34():
     passed_on(IN_RING)
 
 
-@case("V35", "The same for a mount that the container made in its own user namespace, while the mount exists")
+@case("V35", "A mount that the container made in its own user namespace keeps the folders in use while the mount exists")
 def v35():
     passed_on(IN_MOUNTS)
     passed_on(LEFT_EMPTY)
@@ -763,7 +763,7 @@ assert libc.mount(b"none", b"/media", b"tmpfs", 0, None) == 0, ctypes.get_errno(
 os.chroot("/media")
 os.chdir("/")
 print(""")
-# the ring itself is registered and its descriptor closed: only its memory is left
+# the ring is registered with itself, and its descriptor is closed: only the mapped memory is left
 HIDDEN_RING = IN_RING.replace("os.close(fd)\n", """os.close(fd)
 libc.mmap.restype = ctypes.c_void_p
 assert libc.mmap(None, ctypes.c_size_t(4096), 3, 1, ring, ctypes.c_long(0)) != 2 ** 64 - 1
@@ -818,7 +818,7 @@ def v41():
             stack.callback(p.wait)
             stack.callback(p.stdin.close)
             assert p.stdout.readline() == "ready\n"
-        # status ends no lease, so the first one is still there when the second one is judged
+        # status ends no lease, so the first lease is still there when the helper judges the second one
         told = once("root", exchange, verb="status", gpus=None)[1]["status"]["leases"]
         assert sorted(l["state"] for l in told) == ["held", "over"], told
         client.look()

@@ -62,7 +62,7 @@ def e1():
     plain("-e", "LD_PRELOAD=" + library, "-e", "LD_AUDIT=" + library)
     assert not os.path.exists(mark), "the library was loaded into the helper"
     subprocess.run(["/bin/true"], env={"LD_PRELOAD": library}, check=True)
-    assert os.path.exists(mark), "the library is no good: it leaves no mark at all"
+    assert os.path.exists(mark), "the test's library does not work: it leaves no mark even in a program that loads it"
     os.unlink(mark)
 
 
@@ -147,7 +147,7 @@ def e9():
 
 # Arguments
 
-@case("A1", "An empty argument vector")
+@case("A1", "An empty argument vector: granted, or a clean refusal")
 def a1():
     status, answer = once("attacker", exchange, launch("-Z"))
     assert (status, answer.get("reply")) in ((0, "grant"), (64, None)), (status, answer)
@@ -182,7 +182,7 @@ def a3():
     usage("-a", "--config", "-a", "/tmp/x")
 
 
-@case("A4", "200000 arguments: usage, at once")
+@case("A4", "200000 arguments: the usage message, at once")
 def a4():
     began = time.monotonic()
     usage("-n", "200000")
@@ -499,12 +499,12 @@ def raw_exchange(data, command=None, **how):
     return Helper(command, **how).send(data).result()
 
 
-@case("R4", "1 to 96 MiB of address space")
+@case("R4", "1 to 96 MiB of address space: granted, or a clean refusal")
 def r4():
     assert sweep("AS", [n << 20 for n in range(1, 96, 5)], (75, 70, 74, *LOADER))["ended"] > 0
 
 
-@case("R5", "0 and 1 seconds of CPU time")
+@case("R5", "0 and 1 seconds of CPU time: granted, or a clean refusal")
 def r5():
     sweep("CPU", [0, 1], (75, *LOADER))
 
@@ -538,7 +538,7 @@ def r8():
 
 # Signals
 
-@case("S2", "A running interval timer")
+@case("S2", "A running interval timer does not end the helper")
 def s2():
     with asker("attacker") as a:
         pid = a.call(hold, launch("-t", "30"))
@@ -547,7 +547,7 @@ def s2():
         granted(a.call(hold_ask))
 
 
-@case("S3", "Every signal blocked and ignored, SIGCHLD included; umask 777")
+@case("S3", "Every signal blocked and ignored, SIGCHLD included, and umask 777: granted as usual")
 def s3():
     plain("-b", "-i", "-u")
 
@@ -823,7 +823,7 @@ def leave_dead(count):
     return count
 
 
-@case("S12b", "Nor do more become zombies than the user may have processes, if their parent does not wait for them", 40)
+@case("S12b", "If a parent does not wait for its helpers, no more of them become zombies than the user may have processes", 40)
 def s12b():
     with asker("attacker") as a:
         made = a.call(leave_dead, 120)
@@ -1110,7 +1110,7 @@ def s20():
     granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("S20c", "The asker itself does so, with a lease: other requests that meet the lease do not wait", 30)
+@case("S20c", "An asker with a lease blocks everybody who looks at it: other requests that meet the lease do not wait", 30)
 def s20c():
     # this ends last: nothing can end it before its file system's daemon ends
     with asker("attacker") as a, silent_files("attacker", lambda opcode, pid: opcode == FUSE_FLUSH) as path:
@@ -1126,7 +1126,7 @@ def s20c():
     granted(once("victim", exchange, gpus=GPU0))
 
 
-@case("S20b", "A container's process does so: an exclusive request is told which process; others are served meanwhile", 60)
+@case("S20b", "A container's process blocks whoever looks at it: an exclusive request names it; others are served meanwhile", 60)
 def s20b():
     with unseeable(CLONE_NEWUSER) as pid:
         with asker("victim") as v:
@@ -1153,7 +1153,7 @@ def ask_until(end, **fields):
         time.sleep(0.1)
 
 
-@case("S21", "One such process and four helpers that look at its user's 200 leases, or wait for a GPU: others are served soon", 90)
+@case("S21", "A process blocks four helpers that look at its user's 200 leases, or wait for a GPU: others are served soon", 90)
 def s21():
     waits, lost = [], []
     with contextlib.ExitStack() as stack:
@@ -1322,7 +1322,7 @@ def y1_mapped(d):
     assert not wrong, wrong
 
 
-@case("Y2", "It makes no program, process, trace, mount, module, namespace or socket, reaches no other memory, and lives no longer", 60)
+@case("Y2", "Code in the helper makes no program, process, trace, mount, module, namespace or socket, reaches no other memory, and lives no longer", 60)
 def y2():
     me, own = str(os.getpid()), client.pwd.getpwnam("attacker").pw_uid
     tries = [("execve", "=/bin/true", 0, 0), ("execveat", AT, "=/bin/true", 0, 0, 0), ("clone", 17, 0, 0, 0, 0), ("fork",), ("vfork",),
@@ -1362,7 +1362,7 @@ def y2():
     assert not wrong, wrong
 
 
-@case("Y4", "Nor does it make system calls by the numbers of another architecture of the machine", 20)
+@case("Y4", "Code in the helper makes no system calls by the numbers of another architecture of the machine", 20)
 def y4():
     if os.uname().machine != "x86_64":
         raise Skip("one table here")

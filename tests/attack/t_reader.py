@@ -49,7 +49,7 @@ def q1():
         assert leases() == [], lie
 
 
-@case("Q2", "gpuhelper-read answers half, too much, nothing or garbage: the same", 60)
+@case("Q2", "gpuhelper-read answers half, too much, nothing or garbage: nothing is granted, and nothing is left", 60)
 def q2():
     for how, code in ("half", 75), ("huge", 75), ("more", 70), ("none", 75), ("garbage", 78):
         with evil(how):
@@ -276,8 +276,8 @@ def running(path, shut=False):
 @contextlib.contextmanager
 def waiting(path, silent, answer=HOST):
     """
-    In here a helper of the attacker's has this program, which waits for a question, and the other one is silent.  Or the
-    program that is silent has this one do its work: then it is between the two.
+    Inside, a helper of the attacker's runs this program, which waits for a question, and the other program is silent.  Or
+    the silent program has this one do the work, and stands between it and the helper.
     """
     with evil("silent", answer=answer, program_of=silent), asker("attacker") as a:
         a.tell(exchange)
@@ -321,7 +321,7 @@ def reach(path):
     return [name for name, how in (("read", os.R_OK), ("write", os.W_OK)) if os.access(path, how)]
 
 
-@case("Q13", "Those users have no access to the helper, its state and memory, or to the memory of another judge", 60)
+@case("Q13", "The two programs' users have no access to the helper, its state and memory, or to another judge's memory", 60)
 def q13():
     ours = client.HELPER, LOG, RUN + "/leases", RUN + "/locks", TOKENS, "/etc/shadow"
     granted(once("victim", exchange))
@@ -339,7 +339,7 @@ def q13():
                 assert not {"ptrace", "mem", "pidfd_getfd"} & set(a.call(poke, judge)), name
 
 
-@case("Q14", "Without one of those users, or if it is root: nothing is granted, and the refusal names the command that helps", 60)
+@case("Q14", "One of the two programs' users is missing, or is root: nothing is granted, and the refusal names the remedy", 60)
 def q14():
     passwd = read("/etc/passwd")
     try:

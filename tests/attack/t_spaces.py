@@ -115,7 +115,7 @@ def w38b():
             assert [l["id"] for l in leases()] == ["b"], leases()
 
 
-@case("L36", "Nor do short-lived threads keep an ended lease of a container without its own PID namespace")
+@case("L36", "Short-lived threads do not keep an ended lease of a container without its own PID namespace")
 def l36():
     build("churn", CHURN, "-pthread")
     with asker("root") as a:

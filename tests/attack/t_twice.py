@@ -100,7 +100,7 @@ def w3():
         assert nodes(answer) == ["/dev/nvidia5"], nodes(answer)
 
 
-@case("W4", "The same if the node is only mapped, or the process has its own root directory or user namespace")
+@case("W4", "A process that has the node only mapped, or has its own root directory or user namespace, counts, too")
 def w4():
     with Openable(5):
         with holder(MAP, "/dev/nvidia5", *CONTAINER) as p:
@@ -338,7 +338,7 @@ def w10():
     os.rmdir(where)
 
 
-@case("W19", "The same if the user's root directory is there, or an open file there has become unreadable", 30)
+@case("W19", "A user's root directory is in such a file system, or an open file there is unreadable: no grant is delayed", 30)
 def w19():
     for how in "root", "bad":
         where = tempfile.mkdtemp(dir=TEMP)
@@ -857,7 +857,7 @@ int main(int c, char **v)
 '''
 
 
-@case("V51", "The same for a directory in an io_uring that is never idle")
+@case("V51", "A directory kept by an io_uring that is never idle keeps the folders in use")
 def v51():
     ring = ctypes.CDLL(None, use_errno=True).syscall(425, 4, (ctypes.c_char * 120)())
     if ring < 0:
@@ -878,7 +878,7 @@ ck(libc.unshare(0x10020000))
 """
 
 
-@case("V52", "The same for a mount namespace whose only process is chrooted, even to an unmounted tree")
+@case("V52", "A mount namespace whose only process is chrooted, even to an unmounted tree, keeps the folders in use")
 def v52():
     keeps(ALONE + """
 os.chdir("/")
@@ -917,7 +917,7 @@ ready()
 """
 
 
-@case("V53", "The same for a directory of another file system, from a mount namespace that is gone or from an unmounted tree")
+@case("V53", "A directory from a mount namespace that is gone, or from an unmounted tree, keeps the folders in use")
 def v53():
     keeps(FROM_ELSEWHERE % 'fd = os.open("/", os.O_RDONLY)')
     # open_tree(2)
@@ -973,7 +973,7 @@ def w34():
                 pass_on_while_looked_at(user, tell, flag)
 
 
-@case("W35", "The same for a user whose lease is over except for that process", 60)
+@case("W35", "Such a process is also noticed if its user's lease is over except for that process", 60)
 def w35():
     for n in range(3):
         flag = "%s/flag-%d" % (TEMP, n)

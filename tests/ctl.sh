@@ -61,32 +61,32 @@ t "version" exits 0 "gpuhelperctl $(sed -n 's/^VERSION *:= *//p' "$here/Makefile
 run help
 cp out before
 run --help
-t "help says what --help says" cmp -s before out
+t "«help» prints the same as --help" cmp -s before out
 run help keys import
 cp out before
 run keys import --help
-t "a subcommand's --help is its own" sh -c '[ $1 = 0 ] && cmp -s before out && grep -q "^usage: gpuhelperctl keys import .*--issuer URL FILE|-$" out && ! grep -q "keys fetch" out' - "$st"
+t "--help of a subcommand shows only that subcommand" sh -c '[ $1 = 0 ] && cmp -s before out && grep -q "^usage: gpuhelperctl keys import .*--issuer URL FILE|-$" out && ! grep -q "keys fetch" out' - "$st"
 run keys --help
-t "a group's is that of each of its subcommands" [ "$(grep -o '^usage: gpuhelperctl keys [a-z]*' out | wc -l)" = 4 ]
+t "--help of a group shows each of its subcommands" [ "$(grep -o '^usage: gpuhelperctl keys [a-z]*' out | wc -l)" = 4 ]
 run help frobnicate
-t "help for what there is not" complains 64 'unknown command "frobnicate" (see gpuhelperctl --help)'
+t "help for an unknown command" complains 64 'unknown command "frobnicate" (see gpuhelperctl --help)'
 run help keys frob
-t "nor in a group" complains 64 "keys needs fetch, show, import or place (see gpuhelperctl help keys)"
+t "help for an unknown command of a group" complains 64 "keys needs fetch, show, import or place (see gpuhelperctl help keys)"
 # completion: from the program itself, and through the shells' own scripts
 completes() { want=$1; shift; "$ctl" complete -- "$@" | tr '\n' ' ' >out; [ "$(cat out)" = "$want" ]; }
-t "complete: a group once" completes "keys " ke
-t "complete: its words" completes "fetch show import place " keys ""
-t "complete: one of them" completes "show " keys s
+t "complete: a group is offered once" completes "keys " ke
+t "complete: the words of a group" completes "fetch show import place " keys ""
+t "complete: a word of a group that is begun" completes "show " keys s
 t "complete: options of the subcommand" completes "--json --host --help " cdi validate -
-t "complete: one that is begun" completes "--undo " setup concourse --u
+t "complete: an option that is begun" completes "--undo " setup concourse --u
 t "complete: the engines" completes "concourse containerd podman docker " setup ""
-t "complete: an option of one engine alone" completes "--rootless " setup podman --r
-t "complete: which others do not have" completes "" setup docker --r
-t "complete: a value" completes "token claim caller " explain --identity ""
+t "complete: an option that only one engine has" completes "--rootless " setup podman --r
+t "complete: no option of another engine" completes "" setup docker --r
+t "complete: the values of an option" completes "token claim caller " explain --identity ""
 t "complete: the next word after a value" completes "--instance-vars --identity --issuer " explain --identity token --i
-t "complete: a file is the shell's to know" completes "" explain --bundle ""
-t "complete: what help is about" completes "keys " help ke
-t "complete: within a group" completes "fetch " help keys f
+t "complete: nothing for a file name, which the shell completes" completes "" explain --bundle ""
+t "complete: the commands after «help»" completes "keys " help ke
+t "complete: a group's words after «help»" completes "fetch " help keys f
 "$ctl" complete -- "" | sort >words
 "$ctl" help --json | python3 -c 'import json, sys; print(*sorted({c["name"].split()[0] for c in json.load(sys.stdin)["commands"]}), sep="\n")' >known
 t "complete: all subcommands" cmp -s words known
@@ -106,7 +106,7 @@ else
 fi
 cp "$here/helper/man/gpuhelperctl.8" man.8
 run help --json
-t "help names what the manual names" python3 -c 'import json, re, sys
+t "help and the manual name the same options" python3 -c 'import json, re, sys
 man = open("man.8").read()
 synopsis, text = man.split(".Sh DESCRIPTION")
 for c in json.load(open("out"))["commands"]:
@@ -122,7 +122,7 @@ for c in status reap reapply doctor "cdi list"; do
 	t "--config-dir for $c, which does not read it" complains 64 "$c has no option --config-dir (see gpuhelperctl help $c)"
 done
 run check --config-dir / /etc
-t "--config-dir beside what is judged in its place" complains 64 "check: name files or give --config-dir, not both"
+t "--config-dir together with a file argument" complains 64 "check: name files or give --config-dir, not both"
 # the output is one JSON document, whatever is wrong
 for c in "--json" "chek --json" "check --json --frob" "check --jsn --json" "explain --bundle --json" "devices x --json" "keys --json" \
 	"explain --json" "explain --json --at 1" "explain --json --bundle b --gpus 1" "status --json" "reap --json" "reap -n --json" \
@@ -136,16 +136,16 @@ done
 run devices -v
 t "an option of another command" complains 64 "devices has no option --verbose (see gpuhelperctl help devices)"
 run devices nvidia
-t "a word too many" complains 64 'devices takes no "nvidia" (see gpuhelperctl help devices)'
+t "an argument that the command does not take" complains 64 'devices takes no "nvidia" (see gpuhelperctl help devices)'
 tree order
 run --config-dir "$d" check -v
 cp out before
 run check -v --config-dir "$d"
 t "options before and after the command" cmp -s before out
 POSIXLY_CORRECT=1 "$ctl" check --config-dir "$d" -v >out 2>err; st=$?
-t "options after it under POSIXLY_CORRECT" cmp -s before out
+t "options after the command under POSIXLY_CORRECT" cmp -s before out
 "$ctl" --help >/dev/full 2>err; st=$?
-t "a stdout that takes nothing" is 74
+t "stdout can't be written" is 74
 if [ "$(id -u)" = 0 ]; then
 	cp "$ctl" "$T/suid" && chmod 4755 "$T/suid"
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$T/suid" --version >out 2>err; st=$?
@@ -162,12 +162,12 @@ fi
 echo "# check: errors"
 tree empty
 check
-t "nothing there is fine" silent
+t "an empty configuration has no errors" silent
 rm -r "$d/policy.d"
 check
-t "no policy.d is fine" silent
+t "a configuration without policy.d has no errors" silent
 run check --config-dir "$T/nowhere"
-t "no such directory" exits 78 "$T/nowhere: No such file or directory"
+t "a missing --config-dir" exits 78 "$T/nowhere: No such file or directory"
 tree errors
 cat >"$d/gpuhelper.conf" <<-'E'
 	# settings
@@ -227,30 +227,30 @@ t "all errors of all files, by line" exactly 78 <<-E
 E
 cp out whole
 run check "$d"
-t "the same for a directory that is named" cmp -s whole out
+t "the same errors for the directory as an argument" cmp -s whole out
 run check "$d/policy.d/"
 grep -v gpuhelper.conf: whole >part
-t "a policy.d" cmp -s part out
+t "policy.d as an argument" cmp -s part out
 run check "$d/policy.d/20-syntax.conf"
-t "one policy" exactly 78 <<-E
+t "one policy as an argument" exactly 78 <<-E
 	$d/policy.d/20-syntax.conf:2: syntax error
 E
 run check "$d/gpuhelper.conf"
-t "one gpuhelper.conf" sh -c '[ $1 = 78 ] && [ $(wc -l <out) = 5 ]' - "$st"
+t "gpuhelper.conf as an argument" sh -c '[ $1 = 78 ] && [ $(wc -l <out) = 5 ]' - "$st"
 (cd "$d/policy.d" && "$ctl" check 20-syntax.conf) >out 2>err; st=$?
-t "a file without a directory" exactly 78 <<-'E'
+t "a file name without a directory" exactly 78 <<-'E'
 	20-syntax.conf:2: syntax error
 E
 run check "$d/policy.d/60-none.conf"
-t "a file that is not there" exactly 78 <<-E
+t "a missing file" exactly 78 <<-E
 	$d/policy.d/60-none.conf: No such file or directory
 E
 run check "$T/nowhere/x.conf"
-t "a file in no directory" exactly 78 <<-E
+t "a file in a missing directory" exactly 78 <<-E
 	$T/nowhere/x.conf: No such file or directory
 E
 check --json
-t "the same as JSON" json "not j['ok'] and j['errors'] == 22 and j['warnings'] == 1 and len(j['findings']) == 23"
+t "the same errors as JSON" json "not j['ok'] and j['errors'] == 22 and j['warnings'] == 1 and len(j['findings']) == 23"
 t "JSON has file, line, severity and message" json "j['findings'][0] == {'file': '$d/gpuhelper.conf', 'line': 2, 'severity': 'error', 'message': 'privileged = \"denny\" is unknown; did you mean \"deny\"?'}"
 t "JSON has no line for a whole file" json "[f for f in j['findings'] if f['file'].endswith('50-empty.conf')][0].get('line') is None"
 tree links
@@ -260,7 +260,7 @@ mkdir "$d/policy.d/20-dir.conf"
 head -c 270000 /dev/zero | tr '\0' '#' >"$d/policy.d/30-large.conf"
 printf '# \303\244\npipeline = "a/\377";' >"$d/policy.d/40-bytes.conf"
 check
-t "what is no plain text file" exactly 78 <<-E
+t "a link, a directory, a large file and a file that is not UTF-8" exactly 78 <<-E
 	$d/policy.d/10-link.conf: is a symbolic link
 	$d/policy.d/20-dir.conf: is not a regular file
 	$d/policy.d/30-large.conf: is too large: it has 270000 bytes, and at most 262144 are read
@@ -273,11 +273,11 @@ policy 10-a.conf <<-'E'
 E
 chmod -R go+w "$d"
 check
-t "a tree elsewhere may be anyone's" is 0
+t "outside /etc/gpuhelper, owner and mode do not matter" is 0
 esc=$(printf '\033')
 mv "$d/policy.d/10-a.conf" "$d/policy.d/10-${esc}[31m.conf"
 check
-t "a name can't play with the terminal" sh -c '[ $1 = 0 ] && grep -q "10-?\[31m.conf:1: warning" out && ! grep -q "$2" out' - "$st" "$esc"
+t "a file name can't send control codes to the terminal" sh -c '[ $1 = 0 ] && grep -q "10-?\[31m.conf:1: warning" out && ! grep -q "$2" out' - "$st" "$esc"
 
 echo "# check: warnings"
 tree claim
@@ -287,13 +287,13 @@ policy 10-a.conf <<-'E'
 	folders = ( { path = "/usr"; } );
 E
 check
-t "a claim" exactly 0 <<-E
+t "identity claim" exactly 0 <<-E
 	$d/policy.d/10-a.conf:2: warning: identity = "claim" needs no proof: any task on this worker, a pull request's too, can claim to be ml/train and get what this policy gives
 E
 check --json
 t "a warning as JSON" json "j['ok'] and j['warnings'] == 1 and j['findings'][0]['severity'] == 'warning' and j['read'] == ['$d/policy.d/10-a.conf']"
 check -v
-t "-v says what was read" exactly 0 <<-E
+t "-v names the files that were read" exactly 0 <<-E
 	$d/gpuhelper.conf: does not exist: the defaults apply
 	$d/policy.d/10-a.conf: read: ml/train, identity claim; GPU rules: 0, folder rules: 1
 	$d/policy.d/10-a.conf:2: warning: identity = "claim" needs no proof: any task on this worker, a pull request's too, can claim to be ml/train and get what this policy gives
@@ -309,7 +309,7 @@ t "a policy on standard input" exactly 0 <<-E
 	standard input:2: warning: identity = "claim" needs no proof: any task on this worker, a pull request's too, can claim to be ml/train and get what this policy gives
 E
 printf 'pipeline = "a/b;\njobs = [ "x" ];\n' | "$ctl" check - >out 2>err; st=$?
-t "a broken one there" exactly 78 <<-'E'
+t "a broken policy on standard input" exactly 78 <<-'E'
 	standard input:1: a double quote (") is missing on this line: a string begins and ends on one line
 E
 tree caller
@@ -319,12 +319,12 @@ policy 10-a.conf <<-'E'
 	folders = ( { path = "/usr"; } );
 E
 check
-t "a caller" exactly 0 <<-E
+t "identity caller" exactly 0 <<-E
 	$d/policy.d/10-a.conf:2: warning: identity = "caller" covers every container of user root: a pull request's task also gets what this policy gives
 E
 echo 'grant_unasked = true;' >"$d/gpuhelper.conf"
 check
-t "a caller, unasked" exactly 0 <<-E
+t "identity caller with grant_unasked" exactly 0 <<-E
 	$d/policy.d/10-a.conf:2: warning: identity = "caller" covers every container of user root: a pull request's task also gets what this policy gives, even without a request
 E
 policy 10-a.conf <<-'E'
@@ -333,7 +333,7 @@ policy 10-a.conf <<-'E'
 E
 rm "$d/gpuhelper.conf"
 check
-t "every caller" exactly 0 <<-E
+t "identity caller without callers" exactly 0 <<-E
 	$d/policy.d/10-a.conf: warning: identity = "caller" without callers covers every container of every member of group gpuhelper, and of root
 	$d/policy.d/10-a.conf:1: warning: identity = "caller" covers every container of root and of every member of group gpuhelper: a pull request's task also gets what this policy gives
 E
@@ -344,7 +344,7 @@ policy 10-a.conf <<-'E'
 	folders = ( { path = "/usr"; } );
 E
 run check "$d/policy.d"
-t "a caller that nobody is" exactly 0 <<-E
+t "a caller who is no user" exactly 0 <<-E
 	$d/policy.d/10-a.conf:2: warning: caller "no-such-user" is not in /etc/passwd of this host
 E
 policy 10-a.conf <<-'E'
@@ -352,15 +352,15 @@ policy 10-a.conf <<-'E'
 	folders = ( { path = "/usr"; } );
 E
 run check "$d/policy.d/10-a.conf"
-t "a policy by itself is silent" silent
+t "a single policy without issuers gives no warning" silent
 check
-t "tokens, and no issuers" exactly 0 <<-E
+t "identity token without issuers" exactly 0 <<-E
 	$d/gpuhelper.conf: warning: no issuers are configured, so no token is accepted: policies with identity = "token" grant nothing (1, 10-a.conf first)
 E
 printf '\n\nprivileged = "allow";\n' >"$d/gpuhelper.conf"
 rm "$d/policy.d/10-a.conf"
 check
-t "privileged containers that keep GPUs" exactly 0 <<-E
+t "privileged = \"allow\"" exactly 0 <<-E
 	$d/gpuhelper.conf:3: warning: privileged = "allow" lets a privileged container keep every GPU that its engine gives it, whatever the policies say
 E
 tree leftovers
@@ -403,7 +403,7 @@ E
 check
 grep -v -e "needs no proof" -e "a request of" -e "this host has no" out >part
 mv part out
-t "check: what is allowed, and not meant" exactly 0 <<-E
+t "check: rules that are allowed, but may be mistakes" exactly 0 <<-E
 	$d/policy.d/10-a.conf:1: warning: pipeline "ml/train/fit" means one whose name is "train/fit", with a slash in it; jobs and instance_vars are settings of their own
 	$d/policy.d/11-b.conf:2: warning: pipeline "ml/train " has a space at an end of a name, which counts
 	$d/policy.d/11-b.conf:4: warning: count = 3, but the rule names only 2 GPUs: a container gets no more
@@ -417,13 +417,13 @@ mkdir "$T/bin"
 cp /bin/true "$T/bin/runc"
 printf 'runtime = "/nowhere/runc";\nvolumes = [ "/nowhere/a" ];\n' >"$d/gpuhelper.conf"
 check
-t "check: no such runtime, no volumes" exactly 0 <<-E
+t "check: a missing runtime, and no existing volume" exactly 0 <<-E
 	$d/gpuhelper.conf:1: warning: no container can be created: runtime /nowhere/runc: No such file or directory
 	$d/gpuhelper.conf:2: warning: none of the volumes exists on this host: containers whose root filesystem is not in their bundle are refused
 E
 printf 'runtime = "%s";\nvolumes = [ "/nowhere/a", "%s" ];\n' "$T/bin/runc" "$T" >"$d/gpuhelper.conf"
 check
-t "check: a runtime that others may change, one volume" exactly 0 <<-E
+t "check: a runtime that others may change, and one existing volume" exactly 0 <<-E
 	$d/gpuhelper.conf:1: warning: no container can be created: runtime: /tmp may be written by others than root (mode 1777): use another place
 E
 
@@ -437,13 +437,13 @@ nest() {
 	grep -q "20-b.conf:1: warning: folder /.* is inside /.*, to which 10-a.conf gives write access: it is refused while a container without a user namespace has the outer folder" out && warned=yes
 	t "nesting: $1: $2" [ "$warned" = "$2" ]
 }
-nest "a folder in one for writing" yes 'path = "/usr"; access = "rw";' 'path = "/usr/share"; access = "ro";'
-nest "in one to be read" no 'path = "/usr"; access = "ro";' 'path = "/usr/share"; access = "rw";'
-nest "the same" no 'path = "/usr"; access = "rw";' 'path = "/usr"; access = "ro";'
-nest "beside it" no 'path = "/usr/lib"; access = "rw";' 'path = "/usr/libexec"; access = "ro";'
-nest "in one that a pattern names" yes 'path = "/usr/s*"; access = "rw";' 'path = "/usr/share/doc"; access = "ro";'
-nest "in one that it does not name" no 'path = "/usr/s*"; access = "rw";' 'path = "/usr/lib/x"; access = "ro";'
-nest "what a pattern names itself" no 'path = "/usr/s*"; access = "rw";' 'path = "/usr/share"; access = "ro";'
+nest "a folder inside a writable folder" yes 'path = "/usr"; access = "rw";' 'path = "/usr/share"; access = "ro";'
+nest "a folder inside a read-only folder" no 'path = "/usr"; access = "ro";' 'path = "/usr/share"; access = "rw";'
+nest "twice the same folder" no 'path = "/usr"; access = "rw";' 'path = "/usr"; access = "ro";'
+nest "a folder with a similar name" no 'path = "/usr/lib"; access = "rw";' 'path = "/usr/libexec"; access = "ro";'
+nest "a folder inside a folder that a pattern matches" yes 'path = "/usr/s*"; access = "rw";' 'path = "/usr/share/doc"; access = "ro";'
+nest "a folder inside no folder that the pattern matches" no 'path = "/usr/s*"; access = "rw";' 'path = "/usr/lib/x"; access = "ro";'
+nest "a folder that the pattern itself matches" no 'path = "/usr/s*"; access = "rw";' 'path = "/usr/share"; access = "ro";'
 
 # overlap NAME yes|no EARLIER LATER: whether check warns of the later policy.  The earlier one gives /usr read-only.
 overlap() {
@@ -463,60 +463,60 @@ overlap "other pipelines" no 'pipeline = "ml/train"' "pipeline = \"ml/pr\"; $mor
 overlap "other teams" no 'pipeline = "ml/train"' "pipeline = \"web/train\"; $more"
 overlap "a wider pattern" yes 'pipeline = "ml/pr"' "pipeline = \"ml/*\"; $more"
 overlap "a wider team" yes 'pipeline = "ml/pr"' "pipeline = \"*/p?\"; $more"
-overlap "a pattern beside it" no 'pipeline = "ml/pr"' "pipeline = \"ml/p??*\"; $more"
-overlap "patterns that cross" yes 'pipeline = "ml/pr-*"' "pipeline = \"ml/*-eu\"; $more"
-overlap "patterns that can't" no 'pipeline = "ml/pr-*"' "pipeline = \"ml/build-*\"; $more"
-overlap "a ? that needs a byte" no 'pipeline = "ml/a?"' "pipeline = \"ml/a\"; $more"
+overlap "a pattern that does not match" no 'pipeline = "ml/pr"' "pipeline = \"ml/p??*\"; $more"
+overlap "patterns that match a common name" yes 'pipeline = "ml/pr-*"' "pipeline = \"ml/*-eu\"; $more"
+overlap "patterns without a common name" no 'pipeline = "ml/pr-*"' "pipeline = \"ml/build-*\"; $more"
+overlap "a ? does not match nothing" no 'pipeline = "ml/a?"' "pipeline = \"ml/a\"; $more"
 overlap "a ? against a *" yes 'pipeline = "ml/a?c"' "pipeline = \"ml/ab*\"; $more"
-overlap "a narrower one after it" no 'pipeline = "ml/*"' "pipeline = \"ml/train\"; $more"
-overlap "a narrower one by its jobs" no 'pipeline = "ml/train"' "pipeline = \"ml/train\"; jobs = [ \"fit\" ]; $more"
-overlap "a wider one by its jobs" yes 'pipeline = "ml/train"; jobs = [ "fit" ]' "pipeline = \"ml/train\"; $more"
+overlap "a later policy with a narrower pattern" no 'pipeline = "ml/*"' "pipeline = \"ml/train\"; $more"
+overlap "a later policy that is narrower by its jobs" no 'pipeline = "ml/train"' "pipeline = \"ml/train\"; jobs = [ \"fit\" ]; $more"
+overlap "a later policy that is wider by its jobs" yes 'pipeline = "ml/train"; jobs = [ "fit" ]' "pipeline = \"ml/train\"; $more"
 overlap "other jobs" no 'pipeline = "ml/train"; jobs = [ "fit" ]' "pipeline = \"ml/train\"; jobs = [ \"eval-*\" ]; $more"
 overlap "jobs in common" yes 'pipeline = "ml/train"; jobs = [ "fit", "eval-a" ]' "pipeline = \"ml/train\"; jobs = [ \"eval-*\" ]; $more"
 overlap "other callers" no 'pipeline = "ml/train"; callers = [ "root" ]' "pipeline = \"ml/train\"; callers = [ \"nobody\" ]; $more"
 overlap "callers in common" yes 'pipeline = "ml/train"; callers = [ "root" ]' "pipeline = \"ml/train\"; callers = [ \"root\", \"nobody\" ]; $more"
-overlap "no callers named" yes 'pipeline = "ml/train"; callers = [ "root" ]' "pipeline = \"ml/train\"; $more"
+overlap "a later policy without callers" yes 'pipeline = "ml/train"; callers = [ "root" ]' "pipeline = \"ml/train\"; $more"
 overlap "other instances" no 'pipeline = "ml/train"; instance_vars = { pr = 1; }' "pipeline = \"ml/train\"; instance_vars = { pr = 2; }; $more"
-overlap "every instance" yes 'pipeline = "ml/train"; instance_vars = { pr = 1; }' "pipeline = \"ml/train\"; $more"
+overlap "a later policy for every instance" yes 'pipeline = "ml/train"; instance_vars = { pr = 1; }' "pipeline = \"ml/train\"; $more"
 overlap "instances by other variables" yes 'pipeline = "ml/train"; instance_vars = { pr = 1; }' "pipeline = \"ml/train\"; instance_vars = { branch = \"main\"; }; $more"
 overlap "tokens of other issuers" no 'pipeline = "ml/train"; issuer = "https://a.example"' "pipeline = \"ml/train\"; issuer = \"https://b.example\"; $more"
-overlap "tokens of every issuer" yes 'pipeline = "ml/train"; issuer = "https://a.example"' "pipeline = \"ml/train\"; $more"
-overlap "tokens of one issuer after all" no 'pipeline = "ml/train"' "pipeline = \"ml/train\"; issuer = \"https://b.example\"; $more"
+overlap "a later policy for every issuer" yes 'pipeline = "ml/train"; issuer = "https://a.example"' "pipeline = \"ml/train\"; $more"
+overlap "a later policy for one issuer, after one for every issuer" no 'pipeline = "ml/train"' "pipeline = \"ml/train\"; issuer = \"https://b.example\"; $more"
 overlap "a claim after a token" yes 'pipeline = "ml/train"' "pipeline = \"ml/train\"; identity = \"claim\"; $more"
 overlap "a token after a claim" no 'pipeline = "ml/train"; identity = "claim"' "pipeline = \"ml/train\"; $more"
 overlap "a caller after a pipeline" yes 'pipeline = "ml/train"' "identity = \"caller\"; callers = [ \"root\" ]; $more"
 overlap "a pipeline after its caller" no 'identity = "caller"; callers = [ "root" ]' "pipeline = \"ml/train\"; callers = [ \"root\" ]; $more"
-overlap "nothing that the earlier has not" no 'pipeline = "ml/train"' 'pipeline = "ml/*"; folders = ( { path = "/usr"; } );'
+overlap "a later policy that gives nothing more" no 'pipeline = "ml/train"' 'pipeline = "ml/*"; folders = ( { path = "/usr"; } );'
 overlap "the same GPU" no 'pipeline = "ml/train"; gpus = ( { vendor = "amd"; } )' 'pipeline = "ml/*"; gpus = ( { vendor = "amd"; } );'
 overlap "one GPU more" yes 'pipeline = "ml/train"; gpus = ( { vendor = "amd"; } )' 'pipeline = "ml/*"; gpus = ( { vendor = "amd"; count = 2; } );'
 overlap "the same entry twice" yes 'pipeline = "ml/train"; gpus = ( { vendor = "amd"; } )' 'pipeline = "ml/*"; gpus = ( { vendor = "amd"; }, { vendor = "amd"; } );'
 overlap "another vendor" yes 'pipeline = "ml/train"; gpus = ( { vendor = "amd"; } )' 'pipeline = "ml/*"; gpus = ( { vendor = "intel"; } );'
-overlap "a broken one before it" no 'pipeline = "ml/train"; x = 1' "pipeline = \"ml/train\"; $more" 78
+overlap "a broken earlier policy" no 'pipeline = "ml/train"; x = 1' "pipeline = \"ml/train\"; $more" 78
 tree many
 for i in 1 2 3 4 5; do echo 'pipeline = "ml/train"; folders = ( { path = "/usr"; } );' | policy "1$i.conf"; done
 echo "pipeline = \"ml/*\"; $more" | policy 20.conf
 run check "$d/policy.d"
-t "overlap: many" exactly 0 <<-E
+t "overlap: with many earlier policies" exactly 0 <<-E
 	$d/policy.d/20.conf:1: warning: overlaps 11.conf, 12.conf, 13.conf and 2 more: for a container that both cover, this policy may grant what the other refuses
 E
 mkdir "$T/loose"
 cp "$d/policy.d/20.conf" "$T/loose/30-z.conf"
 run check "$T/loose/30-z.conf" "$d/policy.d/11.conf"
-t "files that are named are judged together, in the order of their names" exactly 0 <<-E
+t "files as arguments are checked as one set, in the order of their names" exactly 0 <<-E
 	$T/loose/30-z.conf:1: warning: overlaps 11.conf: for a container that both cover, this policy may grant what the other refuses
 E
 tree crowd
 { echo 'pipeline = "ml/train"; folders = ('; for i in $(seq 1100); do echo "{ path = \"$T/no/$i\"; },"; done; echo '{ path = "/usr"; } );'; } | policy 10-a.conf
 { cat "$d/policy.d/10-a.conf"; echo 'env = { A = "1"; };'; } | sed 's/no/neither/' | policy 20-b.conf
 run check --json "$d/policy.d"
-t "a thousand folders that are not there hide no other warning" json "$st == 0 and [f for f in j['findings'] if 'overlaps 10-a.conf' in f['message']] and j['warnings'] == 2203"
+t "a thousand missing folders hide no other warning" json "$st == 0 and [f for f in j['findings'] if 'overlaps 10-a.conf' in f['message']] and j['warnings'] == 2203"
 shot "$d" >before
 check -v; check --json
 shot "$d" >after
 t "check leaves no trace" cmp -s before after
 tree quiet
 check --strict
-t "--strict: nothing is nothing" silent
+t "--strict without a warning succeeds" silent
 for f in "$here"/policy.d/*.conf.example; do
 	tree example
 	cp "$f" "$d/policy.d/$(basename "$f" .example)"
@@ -529,7 +529,7 @@ check
 t "example: gpuhelper.conf" silent
 sed 's/^#\([a-z_]* *=\)/\1/; s/^#\( .*"\/var\/lib\/docker\)/\1/' "$here/policy.d/gpuhelper.conf" >"$d/gpuhelper.conf"
 check
-t "example: gpuhelper.conf, its lines taken in" sh -c '[ $1 = 0 ] && grep -q "^max_wait = 240" $2/gpuhelper.conf && ! grep -v -e "no keys of" -e "none of the volumes" out' - "$st" "$d"
+t "example: gpuhelper.conf with its commented lines active" sh -c '[ $1 = 0 ] && grep -q "^max_wait = 240" $2/gpuhelper.conf && ! grep -v -e "no keys of" -e "none of the volumes" out' - "$st" "$d"
 
 echo "# explain"
 tree explain
@@ -554,7 +554,7 @@ nodes="not considered: access (whether the container's user may open the GPUs' n
 not considered: SELinux (whether its policy lets the container use them)"
 shot "$d" >before
 explain --pipeline ml/train --job fit --user root
-t "the first that gives all decides" exactly 0 <<-E
+t "the first policy that allows the whole request decides" exactly 0 <<-E
 	container: user root (uid 0), pipeline ml/train, job fit, by token
 	requests: everything that the policy lists
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
@@ -568,7 +568,7 @@ t "the first that gives all decides" exactly 0 <<-E
 	$nodes
 E
 explain --pipeline ml/train --job fit --user root --folders /var/tmp:rw,/usr/share
-t "one that lacks something is passed over" exactly 0 <<-E
+t "a policy that does not allow the whole request is passed over" exactly 0 <<-E
 	container: user root (uid 0), pipeline ml/train, job fit, by token
 	requests: gpus none; folders /var/tmp:rw,/usr/share
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
@@ -583,9 +583,9 @@ t "one that lacks something is passed over" exactly 0 <<-E
 	$leases
 	$nodes
 E
-t "no value of a variable is shown" hasnt its-value
+t "explain prints no value of a variable" hasnt its-value
 explain --pipeline ml/train --job fit --user root --folders /home
-t "refused" exactly 77 <<-E
+t "explain: a refused request" exactly 77 <<-E
 	container: user root (uid 0), pipeline ml/train, job fit, by token
 	requests: gpus none; folders /home
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
@@ -597,21 +597,21 @@ t "refused" exactly 77 <<-E
 	$nodes
 E
 explain --pipeline ml/train --job fit --user root --folders /home --json
-t "refused, as JSON" json "j['outcome'] == 'refused' and j['code'] == 77 and [p['verdict'] for p in j['policies']] == ['other', 'lacks', 'lacks'] and 'gives' not in j"
+t "explain: a refused request, as JSON" json "j['outcome'] == 'refused' and j['code'] == 77 and [p['verdict'] for p in j['policies']] == ['other', 'lacks', 'lacks'] and 'gives' not in j"
 explain --pipeline ml/train --user root --folders all
-t "a job that is not known is none of the policy's" exits 0 '20-train.conf: does not cover the container: job "(none)" is not among its jobs'
+t "an unknown job is not among a policy's jobs" exits 0 '20-train.conf: does not cover the container: job "(none)" is not among its jobs'
 t "a pattern of folders" says "  folder /usr/* ro in /usr"
 explain --pipeline ml/train --job eval-x --user root --json
-t "granted, as JSON" json "j['outcome'] == 'granted' and j['policy'] == '20-train.conf' and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked'] and j['gives']['folders'] == [{'path': '/var/tmp', 'target': '/var/tmp', 'access': 'ro', 'submounts': False, 'relabel': 'no'}] and len(j['not_looked_at']) == 3"
+t "explain: a granted request, as JSON" json "j['outcome'] == 'granted' and j['policy'] == '20-train.conf' and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked'] and j['gives']['folders'] == [{'path': '/var/tmp', 'target': '/var/tmp', 'access': 'ro', 'submounts': False, 'relabel': 'no'}] and len(j['not_looked_at']) == 3"
 explain --pipeline ml/pr --user root --json --folders /var/tmp:rw
-t "names of variables in JSON" json "j['gives']['env'] == ['A_NAME', 'OTHER'] and j['gives']['folders'][0]['target'] == '/there'"
+t "JSON has the names of variables only" json "j['gives']['env'] == ['A_NAME', 'OTHER'] and j['gives']['folders'][0]['target'] == '/there'"
 explain --pipeline web/site --user root
-t "no policy is for it" exits 77 "refused: no policy covers pipeline web/site (by token) for user root"
-t "and does not send who asks to explain there again" hasnt "gpuhelperctl explain"
+t "no policy covers the pipeline" exits 77 "refused: no policy covers pipeline web/site (by token) for user root"
+t "the refusal does not advise to run explain" hasnt "gpuhelperctl explain"
 explain --pipeline ml/train --user root --identity claim --folders /var/tmp
-t "a claim is no token" exits 77 "30-all.conf: does not cover the container: it requires a token, and a claim is not one"
+t "a policy with identity token does not cover a claim" exits 77 "30-all.conf: does not cover the container: it requires a token, and a claim is not one"
 explain --pipeline ml/train --user nobody
-t "who is not in the group" exits 77 "30-all.conf: does not cover the container: the caller is not in group gpuhelper"
+t "a user outside the group gpuhelper" exits 77 "30-all.conf: does not cover the container: the caller is not in group gpuhelper"
 explain --pipeline ml/train --user 65534
 t "a user by number" says "container: user nobody (uid 65534), pipeline ml/train, job (none), by token"
 explain --pipeline ml/train --user 65533
@@ -619,7 +619,7 @@ t "a user without a name" says "container: user (without a name) (uid 65533), pi
 explain --pipeline ml/train --user no-such-user
 t "an unknown user" complains 65 'user "no-such-user" is not in /etc/passwd'
 explain --pipeline ml/train
-t "the user who asks is the default" says "container: user $(id -un) (uid $(id -u)), pipeline ml/train, job (none), by token"
+t "--user defaults to the user who runs explain" says "container: user $(id -un) (uid $(id -u)), pipeline ml/train, job (none), by token"
 shot "$d" >after
 t "explain leaves no trace" cmp -s before after
 
@@ -628,10 +628,10 @@ policy 25-broken.conf <<-'E'
 	jbos = [ "fit" ];
 E
 explain --pipeline ml/train --job fit --user root
-t "what stands before a broken file is granted" exits 0 "25-broken.conf: not asked: an earlier file grants"
+t "a policy before a broken file still grants" exits 0 "25-broken.conf: not asked: an earlier file grants"
 explain --pipeline ml/train --user root
 t "a broken file ends the search" exits 78 '25-broken.conf: broken, so the search ends here: 25-broken.conf:2: unknown key "jbos"; did you mean "jobs"?'
-t "and no file after it is asked" says "30-all.conf: not asked: an earlier file is broken"
+t "no file after a broken one is asked" says "30-all.conf: not asked: an earlier file is broken"
 explain --pipeline ml/train --user root --json
 t "a broken file in JSON" json "j['outcome'] == 'refused' and j['code'] == 78 and [p['verdict'] for p in j['policies']] == ['other', 'other', 'broken', 'not asked'] and j['policies'][2]['reason'].startswith('25-broken.conf:2: ')"
 rm "$d/policy.d/25-broken.conf"
@@ -654,13 +654,13 @@ t "a pipeline without a team" complains 64 'explain: --pipeline must be TEAM/PIP
 explain --pipeline ml/train --identity tokn
 t "an unknown identity" complains 64 'explain: --identity must be token, claim or caller, not "tokn"'
 explain
-t "no question" complains 64 "explain: give --bundle DIR, --pipeline TEAM/PIPELINE, --token-file FILE or --identity caller"
+t "explain without a container" complains 64 "explain: give --bundle DIR, --pipeline TEAM/PIPELINE, --token-file FILE or --identity caller"
 explain --bundle "$T" --gpus 1
-t "a bundle and a wish" complains 64 "explain: the bundle says everything but the user: with --bundle, give only --user"
+t "--bundle together with --gpus" complains 64 "explain: the bundle says everything but the user: with --bundle, give only --user"
 
 echo 'runtime = "/nowhere/runc";' >"$d/gpuhelper.conf"
 explain --pipeline ml/train --job fit --user root
-t "no runtime below" exits 77 "refused: runtime /nowhere/runc: No such file or directory"
+t "explain: a missing runtime" exits 77 "refused: runtime /nowhere/runc: No such file or directory"
 tree kinds
 policy 10-vars.conf <<-'E'
 	pipeline = "ml/train"; instance_vars = { branch = "main"; pr = 7; };
@@ -675,35 +675,35 @@ policy 30-caller.conf <<-'E'
 	folders = ( { path = "/usr"; } );
 E
 explain --pipeline ml/train --user root --instance-vars '{"branch":"main","pr":7,"more":1}'
-t "instance variables" exits 0 "10-vars.conf: decides: covers the container, and allows the whole request"
+t "the policy's instance variables match" exits 0 "10-vars.conf: decides: covers the container, and allows the whole request"
 explain --pipeline ml/train --user root --instance-vars '{"branch":"main","pr":"7"}'
-t "instance variables that differ" says '10-vars.conf: does not cover the container: instance variable "pr" is "7", and the policy is for 7'
-t "callers that differ" says "20-claim.conf: does not cover the container: user root is not among its callers"
+t "an instance variable with another value" says '10-vars.conf: does not cover the container: instance variable "pr" is "7", and the policy is for 7'
+t "a user who is not among a policy's callers" says "20-claim.conf: does not cover the container: user root is not among its callers"
 mv "$d/policy.d/30-caller.conf" "$T/30-caller.conf"
 explain --pipeline ml/train --user root --instance-vars '{"branch":["main"]}'
-t "one of another kind" says '10-vars.conf: does not cover the container: instance variable "branch" is a list, and the policy is for "main"'
-t "the refusal says that it is these" exits 77 "refused: no policy covers these instance variables of pipeline ml/train (by token) for user root"
+t "an instance variable of another type" says '10-vars.conf: does not cover the container: instance variable "branch" is a list, and the policy is for "main"'
+t "the refusal says that the instance variables did not match" exits 77 "refused: no policy covers these instance variables of pipeline ml/train (by token) for user root"
 explain --pipeline ml/train --user root --instance-vars '{"branch":"main"}'
-t "one that is not there" says '10-vars.conf: does not cover the container: instance variable "pr" is not there, and the policy is for 7'
+t "an instance variable that is missing" says '10-vars.conf: does not cover the container: instance variable "pr" is not there, and the policy is for 7'
 mv "$T/30-caller.conf" "$d/policy.d/30-caller.conf"
 explain --identity caller --user nobody --folders all
-t "explain of a caller that none covers" exits 77 "refused: no policy covers a container of user nobody that proves no pipeline: pass GPUHELPER_TOKEN"
+t "a container without a pipeline that no policy covers" exits 77 "refused: no policy covers a container of user nobody that proves no pipeline: pass GPUHELPER_TOKEN"
 explain --pipeline ml/train --user nobody --identity claim --folders all
-t "a claim that is believed" exits 0 "20-claim.conf: decides: covers the container, and allows the whole request"
+t "a policy with identity claim covers a claim" exits 0 "20-claim.conf: decides: covers the container, and allows the whole request"
 explain --identity caller --user root --folders all
-t "a caller" exits 0 "30-caller.conf: decides: covers the container, and allows the whole request"
-t "of whose pipeline nothing is known" says "container: user root (uid 0); pipeline unknown"
+t "a policy with identity caller covers the user's container" exits 0 "30-caller.conf: decides: covers the container, and allows the whole request"
+t "--identity caller: the pipeline is unknown" says "container: user root (uid 0); pipeline unknown"
 explain --identity caller --pipeline ml/train --user root --folders all
-t "not even what --pipeline says" exits 0 "note: with --identity caller the pipeline is unknown: --pipeline is ignored"
+t "--identity caller: --pipeline is ignored" exits 0 "note: with --identity caller the pipeline is unknown: --pipeline is ignored"
 explain --identity caller --user root
-t "who asks for nothing gets nothing" exits 77 "plain (created without a grant): the container requests nothing: it has no GPUHELPER_TOKEN, GPUHELPER_GPUS or GPUHELPER_FOLDERS"
+t "a container without a request gets nothing" exits 77 "plain (created without a grant): the container requests nothing: it has no GPUHELPER_TOKEN, GPUHELPER_GPUS or GPUHELPER_FOLDERS"
 explain --identity caller --user root --json
-t "plain, as JSON" json "j['outcome'] == 'plain' and j['question']['identity'] == 'caller'"
+t "explain: a plain container, as JSON" json "j['outcome'] == 'plain' and j['question']['identity'] == 'caller'"
 echo 'grant_unasked = true;' >"$d/gpuhelper.conf"
 explain --identity caller --user root
-t "unless the host gives unasked" exits 0 "granted by 30-caller.conf:"
+t "grant_unasked: a container without a request gets what the policy lists" exits 0 "granted by 30-caller.conf:"
 explain --identity caller --user nobody
-t "and then only to whom a policy covers" sh -c '[ $1 = 77 ] && grep -q "^plain (created without a grant): no policy covers" out' - "$st"
+t "grant_unasked: not if no policy covers the container" sh -c '[ $1 = 77 ] && grep -q "^plain (created without a grant): no policy covers" out' - "$st"
 
 tree issuers
 policy 10-a.conf <<-'E'
@@ -722,14 +722,14 @@ t "check: a policy of an unknown issuer" exactly 0 <<-E
 	$d/policy.d/20-b.conf:2: warning: gpuhelper.conf has no issuer https://b.example: the policy grants nothing
 E
 explain --pipeline ml/train --user root
-t "the only issuer is meant" exits 0 "granted by 10-a.conf:"
-t "and the note says no more than it has to" says "note: this assumes a token that proves the pipeline"
+t "--issuer defaults to the only issuer" exits 0 "granted by 10-a.conf:"
+t "the note does not mention issuers if there is one" says "note: this assumes a token that proves the pipeline"
 explain --pipeline ml/train --user root --issuer https://b.example
-t "another issuer" exits 0 "granted by 20-b.conf:"
-t "is not the first policy's" says "10-a.conf: does not cover the container: it accepts only tokens of issuer https://a.example"
+t "--issuer names another issuer" exits 0 "granted by 20-b.conf:"
+t "a policy with another issuer does not cover the container" says "10-a.conf: does not cover the container: it accepts only tokens of issuer https://a.example"
 rm "$d/keys.json" "$d/policy.d/20-b.conf"
 check
-t "check: keys that are not there" exactly 0 <<-E
+t "check: missing keys" exactly 0 <<-E
 	$d/gpuhelper.conf:1: warning: issuer https://a.example: its tokens are refused: there are no keys of issuer https://a.example in $d/keys.json yet: gpuhelperctl keys fetch
 E
 # keys WHAT LINE: check prints LINE about the keys
@@ -760,7 +760,7 @@ rm "$d/gpuhelper.conf"
 bundle "$claims,\"GPUHELPER_FOLDERS=all\",\"BUILD_JOB_NAME=fit\""
 shot "$T/b" >before
 explain --bundle "$T/b" --user nobody
-t "the container's claims and wishes" exactly 0 <<-E
+t "a bundle: its claims and its request" exactly 0 <<-E
 	container: user nobody (uid 65534), pipeline ml/train, job fit, by claim
 	requests: gpus none; folders all
 	10-vars.conf: does not cover the container: the caller is not in group gpuhelper
@@ -774,21 +774,21 @@ E
 (cd "$T/b" && "$ctl" explain --config-dir "$d" -b . --user nobody --json) >out 2>err; st=$?
 t "a bundle by a relative path, as JSON" json "j['policy'] == '20-claim.conf' and j['question']['job'] == 'fit' and j['question']['folders'] == 'all' and j['notes'] == []"
 shot "$T/b" >after
-t "the bundle stays as it was" cmp -s before after
+t "explain does not change the bundle" cmp -s before after
 bundle "$claims"
 explain --bundle "$T/b" --user nobody
-t "a bundle that asks for nothing" exits 77 "requests: nothing"
-t "is decided before any policy" says "20-claim.conf: not asked: the request is decided before any policy"
+t "a bundle without a request" exits 77 "requests: nothing"
+t "a bundle without a request asks no policy" says "20-claim.conf: not asked: the request is decided before any policy"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\",\"GPUHELPER_FOLDERS=/opt\""
 explain --bundle "$T/b" --user nobody
-t "a bundle that asks twice" complains 65 "config.json: GPUHELPER_FOLDERS is given 2 times: give it once"
+t "a bundle with a variable twice" complains 65 "config.json: GPUHELPER_FOLDERS is given 2 times: give it once"
 bundle "$claims,\"BUILD_PIPELINE_INSTANCE_VARS=7\",\"GPUHELPER_FOLDERS=/usr\""
 explain --bundle "$T/b" --user nobody
 t "a bundle with bad instance variables" is 65
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\",\"GPUHELPER_TOKEN=x.y.z\""
 explain --bundle "$T/b" --user nobody
-t "a token, and no issuers" complains 78 "GPUHELPER_TOKEN: gpuhelper.conf lists no token issuers: add one to issuers"
-t "is not shown" hasnt x.y.z
+t "a bundle with a token, without issuers" complains 78 "GPUHELPER_TOKEN: gpuhelper.conf lists no token issuers: add one to issuers"
+t "the refusal does not contain the token" hasnt x.y.z
 # makes a key, and tokens of it: ES256 by RFC 7515 and FIPS 186-4, with only Python's own integers
 cat >sign.py <<-'E'
 	import base64, hashlib, json, secrets, sys
@@ -832,69 +832,69 @@ echo "issuers = ( { url = \"https://ci.example\"; audience = \"gpuhelper\"; keys
 tok=$(token 10 gpuhelper)
 bundle "\"BUILD_TEAM_NAME=web\",\"GPUHELPER_TOKEN=$tok\""
 explain --bundle "$T/b" --user root
-t "a token that holds" exits 0 "10-vars.conf: decides: covers the container, and allows the whole request"
-t "and says who it is" says "container: user root (uid 0), pipeline ml/train, job fit, by token"
-t "and asks for everything" says "requests: everything that the policy lists"
-t "its checks" sh -c '[ "$(grep -c "^token, [a-z_]*: ok" out)" -ge 15 ]'
-t "what is not looked at" says "note: not checked: whether another container has used the token already"
-t "it is not shown" hasnt "$(echo "$tok" | cut -d. -f3)"
+t "a bundle with a valid token" exits 0 "10-vars.conf: decides: covers the container, and allows the whole request"
+t "the token names the pipeline" says "container: user root (uid 0), pipeline ml/train, job fit, by token"
+t "a token without a request requests everything" says "requests: everything that the policy lists"
+t "explain prints each check of the token" sh -c '[ "$(grep -c "^token, [a-z_]*: ok" out)" -ge 15 ]'
+t "a note says that the token's reuse was not checked" says "note: not checked: whether another container has used the token already"
+t "explain does not print the token" hasnt "$(echo "$tok" | cut -d. -f3)"
 explain --bundle "$T/b" --user root --json
-t "its checks in JSON" json "all(c['result'] == 'ok' for c in j['token']) and 'signature' in [c['check'] for c in j['token']] and j['question']['issuer'] == 'https://ci.example'"
+t "JSON has each check of the token" json "all(c['result'] == 'ok' for c in j['token']) and 'signature' in [c['check'] for c in j['token']] and j['question']['issuer'] == 'https://ci.example'"
 bundle "\"GPUHELPER_TOKEN=$(token 7200 other)\""
 explain --bundle "$T/b" --user root
-t "a token that does not hold" sh -c '[ $1 = 77 ] && grep -q "^token, signature: ok" out && grep -q "^token, aud: fails: " out && grep -q "^token, max_age: fails: " out && grep -q "^refused: GPUHELPER_TOKEN: " out' - "$st"
-t "is decided before any policy" says "20-claim.conf: not asked: the request is decided before any policy"
+t "a bundle with an invalid token" sh -c '[ $1 = 77 ] && grep -q "^token, signature: ok" out && grep -q "^token, aud: fails: " out && grep -q "^token, max_age: fails: " out && grep -q "^refused: GPUHELPER_TOKEN: " out' - "$st"
+t "an invalid token asks no policy" says "20-claim.conf: not asked: the request is decided before any policy"
 bundle "\"GPUHELPER_TOKEN=$(token 10 gpuhelper | sed 's/.....$/AAAAA/')\""
 explain --bundle "$T/b" --user root
-t "a token whose signature is another's" sh -c '[ $1 = 77 ] && grep -q "^token, signature: fails: " out' - "$st"
+t "a bundle with a token with a wrong signature" sh -c '[ $1 = 77 ] && grep -q "^token, signature: fails: " out' - "$st"
 rm "$T/keys.json"
 explain --bundle "$T/b" --user root
-t "no keys" sh -c '[ $1 = 78 ] && grep -q "no keys of issuer https://ci.example" err' - "$st"
+t "explain: the issuer's keys are missing" sh -c '[ $1 = 78 ] && grep -q "no keys of issuer https://ci.example" err' - "$st"
 echo '{"keys":[]}' >keys.json
 explain --bundle "$T/b" --user root
-t "keys that can't be used" is 78
+t "explain: a key file without keys" is 78
 run keys show --config-dir "$d"
-t "nor shown" is 78
+t "keys show: a key file without keys" is 78
 run keys show --config-dir "$d" --json
-t "nor as JSON" json "$st == 78 and j['issuers'][0]['code'] == 78 and j['issuers'][0]['file'] == '$T/keys.json'"
+t "keys show: a key file without keys, as JSON" json "$st == 78 and j['issuers'][0]['code'] == 78 and j['issuers'][0]['file'] == '$T/keys.json'"
 run keys import --config-dir "$d" --issuer https://ci.example keys.json
-t "nor taken" is 65
+t "keys import: a file without keys" is 65
 rm "$T/keys.json"
 run keys show --config-dir "$d"
-t "and that there are none is the same" is 78
+t "keys show: missing keys" is 78
 rm "$d/gpuhelper.conf"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\"" '{"destination":"/usr/lib","type":"bind","source":"/opt","options":["bind"]}'
 explain --bundle "$T/b" --user nobody
 t "a mount that would cover a grant" exits 77 "refused: the container mounts /usr/lib, which would cover or lie in /usr that is granted to it: move that input, output or cache elsewhere"
-t "the policy's word is told all the same" says "20-claim.conf: decides: covers the container, and allows the whole request"
+t "the policy's decision is still printed" says "20-claim.conf: decides: covers the container, and allows the whole request"
 explain --bundle "$T/b" --user nobody --json
 t "refused by the host, as JSON" json "j['outcome'] == 'refused' and j['code'] == 77 and 'gives' not in j and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked']"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\""
 sed -i 's,"rootfs","/usr",' "$T/b/config.json"
 explain --bundle "$T/b" --user nobody
-t "a root that is the host's" sh -c '[ $1 = 77 ] && grep -q "^refused: root.path /usr is not beneath" out' - "$st"
+t "a root filesystem outside of bundle and volumes" sh -c '[ $1 = 77 ] && grep -q "^refused: root.path /usr is not beneath" out' - "$st"
 sed -i 's,"GPUHELPER_FOLDERS=/usr","X=1",' "$T/b/config.json"
 explain --bundle "$T/b" --user nobody
-t "one that asks for nothing would not be made either" sh -c '[ $1 = 77 ] && grep -q "^refused: root.path /usr is not beneath" out' - "$st"
+t "a bundle without a request is refused for its root filesystem, too" sh -c '[ $1 = 77 ] && grep -q "^refused: root.path /usr is not beneath" out' - "$st"
 bundle "$claims,\"GPUHELPER_FOLDERS=/home\""
 sed -i 's,"rootfs","/usr",' "$T/b/config.json"
 explain --bundle "$T/b" --user nobody
-t "and one that its policy refuses" sh -c '[ $1 = 77 ] && grep -q "^note: gpuhelper-runc would refuse the container: root.path /usr" out && grep -q "^refused: 20-claim.conf: it does not give folder /home" out' - "$st"
+t "a bundle that its policy refuses has a note about its root filesystem" sh -c '[ $1 = 77 ] && grep -q "^note: gpuhelper-runc would refuse the container: root.path /usr" out && grep -q "^refused: 20-claim.conf: it does not give folder /home" out' - "$st"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\""
 sed -i 's/"mounts"/"annotations":{"run.oci.hooks.stdout":"x"},"mounts"/' "$T/b/config.json"
 explain --bundle "$T/b" --user nobody
-t "an annotation that is an order" sh -c '[ $1 = 77 ] && grep -q "^refused: annotation run.oci.hooks.stdout tells the runtime" out' - "$st"
+t "an annotation that a runtime takes for an order" sh -c '[ $1 = 77 ] && grep -q "^refused: annotation run.oci.hooks.stdout tells the runtime" out' - "$st"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\"" "" ',"capabilities":{"bounding":["CAP_SYS_ADMIN"]}'
 echo 'privileged = "deny";' >"$d/gpuhelper.conf"
 explain --bundle "$T/b" --user nobody
-t "a privileged one is refused where they are denied" exits 77 'refused: privileged containers are not allowed on this host (privileged = "deny" in gpuhelper.conf), and this one is: it has CAP_SYS_ADMIN: leave that out, or give it a user namespace'
+t "privileged = \"deny\": a privileged container" exits 77 'refused: privileged containers are not allowed on this host (privileged = "deny" in gpuhelper.conf), and this one is: it has CAP_SYS_ADMIN: leave that out, or give it a user namespace'
 rm "$d/gpuhelper.conf"
 esc=$(printf '\\u001b[31m')
 bundle "\"BUILD_TEAM_NAME=ml\",\"BUILD_PIPELINE_NAME=$esc\",\"GPUHELPER_FOLDERS=/usr\""
 explain --bundle "$T/b" --user nobody
-t "a pipeline can't play with the terminal" sh -c '[ $1 = 77 ] && grep -q "pipeline ml/?\[31m, job" out && ! grep -q "$(printf "\033")" out' - "$st"
+t "a pipeline's name can't send control codes to the terminal" sh -c '[ $1 = 77 ] && grep -q "pipeline ml/?\[31m, job" out && ! grep -q "$(printf "\033")" out' - "$st"
 explain --bundle "$T/b" --user nobody --json
-t "nor with JSON" json "j['question']['pipeline'] == '?[31m'"
+t "JSON has no control codes of a pipeline's name" json "j['question']['pipeline'] == '?[31m'"
 echo '{' >"$T/b/config.json"
 explain --bundle "$T/b"
 t "a bundle that is no JSON" is 65
@@ -915,10 +915,10 @@ policy 20-b.conf <<-'E'
 E
 run show-config --config-dir "$d"
 t "show-config: a default" says 'gpuhelper.conf idle "give-back"'
-t "show-config: what a policy says" sh -c '[ $1 = 0 ] && grep -qxF "10-a.conf gpus[0].share_limit 3" out && grep -qxF "10-a.conf folders[0].access \"rw\"" out &&
+t "show-config: the values of a policy" sh -c '[ $1 = 0 ] && grep -qxF "10-a.conf gpus[0].share_limit 3" out && grep -qxF "10-a.conf folders[0].access \"rw\"" out &&
     grep -qxF "10-a.conf instance_vars.pr.n 17" out && grep -qxF "10-a.conf gpus[1].nodes[0] \"gdrdrv\"" out' - "$st"
 t "show-config: variables without their values" sh -c 'grep -qxF "10-a.conf env[0] \"SECRET\"" out && ! grep -q s3cret out'
-t "show-config: a broken policy is said to be" grep -q '^20-b.conf broken "20-b.conf:1: ' out
+t "show-config: a broken policy is named with its error" grep -q '^20-b.conf broken "20-b.conf:1: ' out
 run show-config --config-dir "$d" --json
 # its members are the keys in gpuhelper.conf(5) and gpuhelper-policy(5)
 t "show-config as JSON" python3 -c 'import json; j = json.load(open("out"))
@@ -926,13 +926,13 @@ assert j["settings"]["max_wait"] == 240 and j["policies"][0]["gpus"][0]["devices
 # every possible key of settings and policies is shown
 sed -n '/^static const struct conf_key keys/,/NULL, NULL/s/.*{ "\([a-z_]*\)".*/\1/p' "$here/helper/read/settingsread.c" | sort >keys
 python3 -c 'import json; print(*sorted(json.load(open("out"))["settings"]), "runtime", sep="\n")' | sort >has
-t "show-config: each setting there is" diff keys has
+t "show-config: every setting has a line" diff keys has
 sed -n '/^static const struct conf_key policy_keys/,/NULL, NULL/s/.*{ "\([a-z_]*\)".*/\1/p' "$here/helper/read/policyread.c" | grep -vx 'issuer\|callers' | sort >keys
 python3 -c 'import json; print(*sorted(set(json.load(open("out"))["policies"][0]) - {"file"}), sep="\n")' >has
-t "show-config: each key of a policy" diff keys has
+t "show-config: every key of a policy has a line" diff keys has
 echo 'privileged = "?";' >"$d/gpuhelper.conf"
 run show-config --config-dir "$d"
-t "show-config: settings that are broken" complains 78 "$d/gpuhelper.conf:1: privileged must be one of \"deny\", \"hide-gpus\", \"allow\""
+t "show-config: broken settings" complains 78 "$d/gpuhelper.conf:1: privileged must be one of \"deny\", \"hide-gpus\", \"allow\""
 
 echo "# test"
 tree tested
@@ -948,11 +948,11 @@ print(json.dumps({"gpus": [gpu(0), gpu(1)], "common": {"nvidia": [dict(node, pat
 E
 tested() { run test --config-dir "$d" --devices gpus.json "$@"; }
 tested "$here/policy.d/policies.test.example"
-t "test: the examples hold of each other" exactly 0 <<-'E'
+t "test: the example tests pass with the example policies" exactly 0 <<-'E'
 	6 passed, 0 failed
 E
 tested -v "$here/policy.d/policies.test.example"
-t "test -v names those that pass" says "$here/policy.d/policies.test.example:5: training gets a GPU and its folders: ok"
+t "test -v names the tests that pass" says "$here/policy.d/policies.test.example:5: training gets a GPU and its folders: ok"
 cat >a.test <<-'E'
 	tests = (
 	{ name = "one"; pipeline = "ml/train"; job = "fit"; gpus = "1"; expect = "refused"; },
@@ -966,7 +966,7 @@ cat >a.test <<-'E'
 	);
 E
 run test --config-dir "$d" --devices gpus.json a.test
-t "test: what fails says how" exactly 77 <<-'E'
+t "test: each failure says what differs" exactly 77 <<-'E'
 	a.test:2: one: expected refused, got granted by 10-train.conf
 	a.test:3: two: expected granted, got refused: 10-train.conf: 2 GPUs asked for, and it gives a container at most 1
 	a.test:4: three: expected a grant by 20-x.conf, got one by 10-train.conf
@@ -982,18 +982,18 @@ run test --config-dir "$d" --devices gpus.json a.test --json
 t "test as JSON" json "not j['ok'] and j['passed'] == 1 and j['tests'][0] == {'name': 'one', 'line': 2, 'passed': False, 'message': 'expected refused, got granted by 10-train.conf'} and len(j['untested']) == 2"
 echo 'tests = ();' >b.test
 tested b.test
-t "test: none at all is no pass" complains 78 "b.test: has no tests; the form is tests = ( { name = ...; }, ... );"
+t "test: a file without tests fails" complains 78 "b.test: has no tests; the form is tests = ( { name = ...; }, ... );"
 printf 'tests = ( { name = "x"; expect = "granted"; },\n{ name = "y"; pipeline = "a/b"; expect = "grant"; } );\n' >b.test
 tested b.test
-t "test: a request that lacks its pipeline" complains 78 'b.test:1: a test needs a pipeline, or identity = "caller"'
+t "test: a request without a pipeline" complains 78 'b.test:1: a test needs a pipeline, or identity = "caller"'
 echo 'tests = ( { name = "x"; pipeline = "a/b"; expect = "refused"; given = { gpus = 1; }; } );' >b.test
 tested b.test
-t "test: given without a grant" complains 78 'b.test:1: policy and given need expect = "granted"'
+t "test: given without expect = \\\"granted\\\"" complains 78 'b.test:1: policy and given need expect = "granted"'
 for j in '[]' '{}' '{"gpus": [{}]}' '{"gpus": [{"vendor": "nvidia", "pci": "x", "rank": 0}]}' '{"gpus": [{"vendor": "nvidia", "pci": "0000:01:00.0"}]}' \
     '{"gpus": [{"vendor": "nvidia", "rank": 0, "nodes": [{"path": "x"}]}]}' "{\"gpus\": [{\"vendor\": \"amd\", \"rank\": 0, \"model\": \"$(printf %099d 0)\"}]}"; do
 	echo "$j" >bad.json
 	run test --config-dir "$d" --devices bad.json a.test
-	t "test: GPUs that are none: $(echo "$j" | cut -c -60)" sh -c '[ $1 = 65 ] && [ ! -s out ] && grep -q "^gpuhelperctl: bad.json: " err' - "$st"
+	t "test: invalid GPUs: $(echo "$j" | cut -c -60)" sh -c '[ $1 = 65 ] && [ ! -s out ] && grep -q "^gpuhelperctl: bad.json: " err' - "$st"
 done
 
 echo "# check --against"
@@ -1021,7 +1021,7 @@ policy 20-b.conf <<-'E'
 	         { vendor = "intel"; } );
 E
 against
-t "check --against: what no host gives, and what no policy does" exactly 0 <<-'E'
+t "check --against: rules that no host can serve, and GPUs that no policy grants" exactly 0 <<-'E'
 	20-b.conf:2: warning: count = 4: no host has that many GPUs for this rule; w1 has the most: 2
 	20-b.conf:3: warning: this rule grants no GPU of any host: w1: no amd GPU can be granted: no GPU
 	20-b.conf:4: warning: this rule grants no GPU of any host: w1: this host has 0 of the intel GPUs that this rule names (gpuhelperctl devices lists them)
@@ -1033,15 +1033,15 @@ against --json
 t "check --against as JSON" json "j['ok'] and j['warnings'] == 4 and j['hosts'] == 3 and j['findings'][3]['host'] == 'w2' and j['findings'][0]['line'] == 2"
 echo 'allow_integrated = true;' >"$d/gpuhelper.conf"
 against -v
-t "check --against: settings count" sh -c 'grep -qx "hosts: 3, policies: 2, warnings: 3" out && ! grep -q "20-b.conf:4" out'
+t "check --against: the settings apply" sh -c 'grep -qx "hosts: 3, policies: 2, warnings: 3" out && ! grep -q "20-b.conf:4" out'
 echo '{}' >none.json
 run check --config-dir "$d" --against none.json
 t "check --against: no hosts" complains 65 'none.json: names no host; the form is {"HOST": output of «devices --json», ...}'
 echo '{"w1": {"gpus": [{"vendor": "nvidia"}]}}' >none.json
 run check --config-dir "$d" --against none.json
-t "check --against: GPUs that are none" sh -c '[ $1 = 65 ] && grep -q "^gpuhelperctl: none.json: host w1: " err' - "$st"
+t "check --against: invalid GPUs" sh -c '[ $1 = 65 ] && grep -q "^gpuhelperctl: none.json: host w1: " err' - "$st"
 run check --against hosts.json "$d"
-t "check --against: and files" complains 64 "check: --against takes the policies from --config-dir: name no files"
+t "check --against: together with a file argument" complains 64 "check: --against takes the policies from --config-dir: name no files"
 echo '?' >"$d/policy.d/30-c.conf"
 against
 t "check --against: a broken policy" sh -c '[ $1 = 78 ] && grep -q "30-c.conf:1: " err' - "$st"
@@ -1064,32 +1064,32 @@ nothing_left() { ! ls -d "$T"/gpuhelper-edit.* >/dev/null 2>&1; }
 before=$(shot "$d")
 edit : 10-train.conf
 t "edit: nothing changed" exits 0 "$d/policy.d/10-train.conf: unchanged"
-t "edit: the copy is nobody else's, and has the file's name" sh -c '[ "$(cat mode)" = 700 ] && grep -q "/10-train.conf$" name'
+t "edit: only the user can read the copy, which has the file's name" sh -c '[ "$(cat mode)" = 700 ] && grep -q "/10-train.conf$" name'
 edit 'echo "bogus = 1;" >>"$1"' 10-train.conf
-t "edit: what is broken does not get there" is 78
-t "edit: the line is named" says "$d/policy.d/10-train.conf:$(($(wc -l <"$d/policy.d/10-train.conf") + 1)): unknown key \"bogus\""
-t "edit: the file is as it was" [ "$before" = "$(shot "$d")" ]
+t "edit: a copy with errors is not installed" is 78
+t "edit: the error names its line" says "$d/policy.d/10-train.conf:$(($(wc -l <"$d/policy.d/10-train.conf") + 1)): unknown key \"bogus\""
+t "edit: the file is unchanged after an error" [ "$before" = "$(shot "$d")" ]
 edit 'exit 1' 10-train.conf
 t "edit: an editor that fails" complains 74 'the editor ($VISUAL, else $EDITOR, else vi) failed: nothing has changed'
 edit 'echo "# more" >>"$1"' policy.d/10-train.conf
 t "edit: a change" exits 0 "$d/policy.d/10-train.conf: changed"
-t "edit: it is there, and has the mode it had" sh -c 'tail -1 "$1" | grep -qx "# more" && [ "$(stat -c %a "$1")" = 640 ]' - "$d/policy.d/10-train.conf"
+t "edit: the change is installed, and the mode stays" sh -c 'tail -1 "$1" | grep -qx "# more" && [ "$(stat -c %a "$1")" = 640 ]' - "$d/policy.d/10-train.conf"
 edit 'echo "pipeline = \"a/b\";" >"$1"' "$d/policy.d/30-new.conf"
 t "edit: a new file" exits 0 "$d/policy.d/30-new.conf: created"
 edit : 40-new.conf
-t "edit: one that the editor did not write" exits 0 "$d/policy.d/40-new.conf: not created"
+t "edit: a new file that the editor did not write" exits 0 "$d/policy.d/40-new.conf: not created"
 edit 'echo "privileged = 1;" >"$1"' gpuhelper.conf
 t "edit: broken settings" is 78
 edit 'echo "max_wait = 5;" >"$1"' gpuhelper.conf
 t "edit: settings" sh -c '[ $1 = 0 ] && grep -qx "max_wait = 5;" "$2"' - "$st" "$d/gpuhelper.conf"
 echo '?' >"$d/policy.d/50-broken.conf"
 edit 'echo "# again" >>"$1"' 10-train.conf
-t "edit: an error elsewhere does not keep out what is right" exits 0 "$d/policy.d/10-train.conf: changed"
+t "edit: an error in another file does not prevent a change" exits 0 "$d/policy.d/10-train.conf: changed"
 edit 'echo "pipeline = \"a/b\";" >"$1"' 50-broken.conf
-t "edit: a broken one is mended" exits 0 "$d/policy.d/50-broken.conf: changed"
+t "edit: a broken file can be repaired" exits 0 "$d/policy.d/50-broken.conf: changed"
 edit "echo '# theirs' >>'$d/policy.d/10-train.conf'; echo '# ours' >>\"\$1\"" 10-train.conf
-t "edit: changed by another meanwhile" sh -c '[ $1 = 75 ] && grep -qxF "$2" err' - "$st" "gpuhelperctl: $d/policy.d/10-train.conf was changed by somebody else in the meantime: your text is in $(cat name)"
-t "edit: nothing of either is lost" sh -c 'tail -1 "$1" | grep -qx "# theirs" && tail -1 "$2" | grep -qx "# ours"' - "$d/policy.d/10-train.conf" "$(cat name)"
+t "edit: the file was changed by somebody else meanwhile" sh -c '[ $1 = 75 ] && grep -qxF "$2" err' - "$st" "gpuhelperctl: $d/policy.d/10-train.conf was changed by somebody else in the meantime: your text is in $(cat name)"
+t "edit: both versions still exist" sh -c 'tail -1 "$1" | grep -qx "# theirs" && tail -1 "$2" | grep -qx "# ours"' - "$d/policy.d/10-train.conf" "$(cat name)"
 rm -rf "$T"/gpuhelper-edit.*
 ln -s 10-train.conf "$d/policy.d/60-link.conf"
 edit : 60-link.conf
@@ -1099,7 +1099,7 @@ for f in ../passwd .x.conf a/b.conf x .conf /etc/passwd; do
 	edit : "$f"
 	t "edit: no file of the configuration: $f" complains 64 "edit: \"$f\" is neither gpuhelper.conf nor the name of a policy, like 10-train.conf"
 done
-t "edit: nothing of it is left" nothing_left
+t "edit: no temporary file is left" nothing_left
 # at a terminal the tool asks: the file is broken, «e» edits it again, then it is valid
 cat >ed <<-'E'
 	#!/bin/sh
@@ -1107,9 +1107,9 @@ cat >ed <<-'E'
 E
 if command -v script >/dev/null; then
 	(sleep 1; echo e; sleep 1) | EDITOR=$T/ed script -qec "$ctl edit --config-dir $d 10-train.conf" /dev/null >out 2>&1
-	t "edit: at a terminal it may be edited again" sh -c 'grep -q "10-train.conf has errors" out && tail -1 "$1" | grep -qx "# mended"' - "$d/policy.d/10-train.conf"
+	t "edit: at a terminal, a broken copy can be edited again" sh -c 'grep -q "10-train.conf has errors" out && tail -1 "$1" | grep -qx "# mended"' - "$d/policy.d/10-train.conf"
 	(sleep 1; echo x) | EDITOR=$T/ed script -qec "$ctl edit --config-dir $d 10-train.conf" /dev/null >out 2>&1
-	t "edit: or left as it was" sh -c 'grep -q "is unchanged: the edited text has errors" out && tail -1 "$1" | grep -qx "# mended"' - "$d/policy.d/10-train.conf"
+	t "edit: at a terminal, the file can be left unchanged" sh -c 'grep -q "is unchanged: the edited text has errors" out && tail -1 "$1" | grep -qx "# mended"' - "$d/policy.d/10-train.conf"
 else
 	skip "edit at a terminal" "no script(1)"
 fi
@@ -1138,18 +1138,18 @@ damaged() {
 }
 cat log.1 log.2 >log
 verify log
-t "verify: a log that is whole" sh -c '[ $1 = 0 ] && grep -q "^records 1 to 100, 2026-11-24T05:00:01Z to 2026-11-24T05:01:40Z, in 1 file: intact (0\.[0-9] s)$" out && grep -qx "head $(cat h100)" out' - "$st"
+t "verify: an intact log" sh -c '[ $1 = 0 ] && grep -q "^records 1 to 100, 2026-11-24T05:00:01Z to 2026-11-24T05:01:40Z, in 1 file: intact (0\.[0-9] s)$" out && grep -qx "head $(cat h100)" out' - "$st"
 gzip -k log.1
 verify log.2 log.1.gz
-t "verify: a rotated set, in any order" sh -c '[ $1 = 0 ] && grep -q "^records 1 to 100, .* in 2 files: intact" out' - "$st"
+t "verify: rotated files in any order" sh -c '[ $1 = 0 ] && grep -q "^records 1 to 100, .* in 2 files: intact" out' - "$st"
 verify log.2
-t "verify: the oldest file is not here" sh -c '[ $1 = 0 ] && grep -qx "note: records 1 to 50 are in files that were not read" out' - "$st"
+t "verify: without the oldest file" sh -c '[ $1 = 0 ] && grep -qx "note: records 1 to 50 are in files that were not read" out' - "$st"
 verify --head "$(cat h50)" log
 t "verify --head: the record is found" sh -c '[ $1 = 0 ] && grep -q "^--head is the hash of record 50:" out' - "$st"
 verify --head "$(tr 0-8 1-9 <h50)" log
 t "verify --head: no record has it" is 65
 verify --head xyz log
-t "verify --head: no hash" complains 64 "audit verify: --head must be a hash that this command printed: 64 hexadecimal digits"
+t "verify --head: not a hash" complains 64 "audit verify: --head must be a hash that this command printed: 64 hexadecimal digits"
 sed '20s/$/\x00more/' log.1 >log
 damaged "a NUL and more behind a record" "log:21: record 20 is missing before this one"
 sed '20s/"uid":0/"uid":1/' log.1 >log
@@ -1157,23 +1157,23 @@ damaged "one byte changed" "log:21: record 21 does not match record 20 before it
 sed '20d' log.1 >log
 damaged "one record removed" "log:20: record 20 is missing before this one"
 sed '20,29d' log.1 >log
-damaged "ten removed" "log:20: records 20 to 29 are missing before this one"
+damaged "ten records removed" "log:20: records 20 to 29 are missing before this one"
 sed '20{h;d};21G' log.1 >log
-damaged "two swapped" "log:21: record 20 comes after record 21: moved, or written twice"
+damaged "two records swapped" "log:21: record 20 comes after record 21: moved, or written twice"
 sed '20p' log.1 >log
-damaged "one twice" "log:21: record 20 comes after record 20: moved, or written twice"
+damaged "one record twice" "log:21: record 20 comes after record 20: moved, or written twice"
 sed '20a{"time":"2026-11-24T05:00:00Z","event":"grant","uid":0}' log.1 >log
-damaged "one that is not in the chain" "log:21: this record is not in the chain, and the helper writes no such record outside it"
+damaged "a grant outside the chain" "log:21: this record is not in the chain, and the helper writes no such record outside it"
 sed '1s/"prev":"0/"prev":"1/' log.1 >log
-damaged "a first record that is none" "log:1: record 1 names a previous record, but is the first"
+damaged "a first record that names a previous one" "log:1: record 1 names a previous record, but is the first"
 sed '20s/$/\x00{"time":"x"}/' log.1 >log
-damaged "a NUL, and what it would hide" "log:21: record 21 does not match record 20 before it: one of the two was changed"
+damaged "a NUL and text that it would hide" "log:21: record 21 does not match record 20 before it: one of the two was changed"
 { printf '{"n":0,"prev":"%064d","time":"x","event":"grant","uid":0}\n' 0; cat log.1; } >log
 verify log
-t "verify: a number that no record has is none of the chain" sh -c '[ $1 = 0 ] && grep -q "^note: 1 records are older than the chain" out && grep -q "^records 1 to 50" out' - "$st"
+t "verify: a record with number 0 is not in the chain" sh -c '[ $1 = 0 ] && grep -q "^note: 1 records are older than the chain" out && grep -q "^records 1 to 50" out' - "$st"
 { sed '$d' log.1; sed -n '$p' log.1 | tr -d '\n'; } >log
 verify --head "$(cat h50)" log
-t "verify: a last line without an end is no record yet" sh -c '[ $1 = 65 ] && grep -q "^note: 1 lines are no records" out' - "$st"
+t "verify: a last line without a newline is no record" sh -c '[ $1 = 65 ] && grep -q "^note: 1 lines are no records" out' - "$st"
 cat >bytes.py <<-'E'
 	# bytes.py CTL FILE LINE: verify detects each changed, removed or added byte of that line
 	import subprocess, sys
@@ -1190,29 +1190,29 @@ cat >bytes.py <<-'E'
 	sys.exit(set(unseen) != {(0, b"\n" + line), (len(line) - 1, line[:-1] + b"\n\n")})
 E
 sed 5q log.1 >few
-t "verify: each byte of a record counts" python3 bytes.py "$ctl" few 1
+t "verify: a change of any byte of a record is detected" python3 bytes.py "$ctl" few 1
 # without its last records a log looks complete; only the head tells otherwise
 head -40 log.1 >log
 verify --head "$(cat h50)" log
 t "verify --head: the log's end was cut off" sh -c '[ $1 = 65 ] && grep -q "^no record here has the hash of --head" out' - "$st"
 gzip -c log.1 | head -c 300 >log.gz
 verify log.gz
-t "verify: a file that is cut off" sh -c '[ $1 = 65 ] && grep -q "can.t read the file to its end: it is cut off or damaged$" out' - "$st"
+t "verify: a truncated compressed file" sh -c '[ $1 = 65 ] && grep -q "can.t read the file to its end: it is cut off or damaged$" out' - "$st"
 { echo '{"time":"x","event":"grant","uid":0}'; sed 5q log.1; echo '{"time":"x","event":"refuse","uid":7}'; echo '{"time":"x","event":"quota","uid":7}'; echo '{"tim'; sed -n '6,$p' log.1; } >log
 verify log
-t "verify: records from before, refusals outside, a torn line" sh -c '[ $1 = 0 ] && grep -qx "note: 1 records are older than the chain, and not verified" out &&
+t "verify: records older than the chain, records outside it, and a torn line" sh -c '[ $1 = 0 ] && grep -qx "note: 1 records are older than the chain, and not verified" out &&
     grep -q "^note: 2 records are outside the chain" out && grep -q "^note: 1 lines are no records" out' - "$st"
 verify --json log
 t "verify as JSON" json "j['ok'] and j['count'] == 50 and j['before'] == 1 and j['outside'] == 2 and j['torn'] == 1 and j['findings'] == []"
 verify --json nowhere
-t "verify: no file" is 74
+t "verify: a missing file" is 74
 : >log
 verify log
 t "verify: an empty log" exits 0 "no record of the chain in 1 file"
 # there are 30 faults; verify reports 20
 awk 'NR % 2' log.1 >log
 verify log
-t "verify: not more faults than anyone reads" sh -c '[ "$(grep -c "is missing" out)" = 20 ] && grep -qx "and 4 more" out'
+t "verify: prints 20 faults, and counts the others" sh -c '[ "$(grep -c "is missing" out)" = 20 ] && grep -qx "and 4 more" out'
 if [ -n "${LONG:-}" ]; then
 	python3 chain.py 1 1000000 >log 2>h
 	verify log
@@ -1235,18 +1235,18 @@ t "audit show" exactly 0 <<-'E'
 	! 1 line is no valid record: cut off by a full disk, or changed later
 E
 run audit show --denied log
-t "what was refused" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 1 ] && grep -q "no policy$" out' - "$st"
+t "audit show --denied" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 1 ] && grep -q "no policy$" out' - "$st"
 run audit show --pipeline ml/train log
-t "of one pipeline" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 1 ] && grep -q "  grant" out' - "$st"
+t "audit show --pipeline" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 1 ] && grep -q "  grant" out' - "$st"
 run audit show --since 2026-11-22T20:00:00Z log
-t "since then" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 2 ] && ! grep -q "  grant" out' - "$st"
+t "audit show --since with a date" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 2 ] && ! grep -q "  grant" out' - "$st"
 printf '{"time":"%s","event":"plain","uid":0}\n{"time":"%s","event":"end","uid":0}\n' "$(date -u -d '-50 hours' +%FT%TZ)" "$(date -u -d '-46 hours' +%FT%TZ)" >log2
 run audit show --since 2d log2
-t "two days" sh -c '[ $1 = 0 ] && [ "$(wc -l <out)" = 1 ] && grep -q "  end" out' - "$st"
+t "audit show --since 2d" sh -c '[ $1 = 0 ] && [ "$(wc -l <out)" = 1 ] && grep -q "  end" out' - "$st"
 run audit show --since 2d log2 --json
-t "as JSON" json "[r['event'] for r in j['records']] == ['end'] and j['torn'] == 0"
+t "audit show --since 2d, as JSON" json "[r['event'] for r in j['records']] == ['end'] and j['torn'] == 0"
 run audit show --json log log2
-t "two files" json "len(j['records']) == 5 and j['torn'] == 1"
+t "audit show: two files" json "len(j['records']) == 5 and j['torn'] == 1"
 cat >log3 <<-'E'
 	{"time":"2026-11-24T20:00:00Z","event":"refuse","uid":0,"user":"root","container":"p17","asked_gpus":"2","identity":"token","team":"ml","pipeline":"pr","job":"test","instance_vars":"{\"branch\":\"a\\\"b; gpu x\\n\",\"pr\":17,\"deep\":{\"b\":[1],\"a\":null}}","code":77,"reason":"no policy"}
 	{"time":"2026-11-24T20:01:00Z","event":"refuse","uid":0,"user":"root","container":"p18","identity":"token","team":"ml","pipeline":"pr","instance_vars":"{\"pr\":18}","code":77,"reason":"no policy"}
@@ -1261,30 +1261,30 @@ shown() { # shown CONTAINER...: the output has lines of exactly these containers
 	[ "$st" = 0 ] && [ "$(sed -n 's/.*; container \([a-z0-9]*\);.*/\1/p' out | tr '\n' ' ')" = "$* " ]
 }
 run audit show --denied --pipeline ml/pr --instance-var pr=17 log3
-t "what did pull request 17 ask for" shown p17 p19
-t "with its variables, as they are" sh -c 'grep -qF "  ml/pr {\"branch\":\"a\\\"b; gpu x\\n\",\"pr\":17,\"deep\":{\"b\":[1],\"a\":null}} job test by token; asked for gpus 2;" out &&
+t "audit show --instance-var: the refusals of one pull request" shown p17 p19
+t "audit show prints the instance variables unchanged" sh -c 'grep -qF "  ml/pr {\"branch\":\"a\\\"b; gpu x\\n\",\"pr\":17,\"deep\":{\"b\":[1],\"a\":null}} job test by token; asked for gpus 2;" out &&
     grep -qF " ml/pr {\"pr\":\"17\"}, instance variables left out: 1 by token;" out'
 run audit show --denied --pipeline ml/pr log3
-t "of all pull requests" shown p17 p18 p19 p20
-t "a claim that is no JSON is quoted" grep -qF ' ml/pr "{\"pr\":17} job test by token; gpu nvidia" by claim;' out
+t "audit show --pipeline: the refusals of all pull requests" shown p17 p18 p19 p20
+t "audit show quotes a claim that is no JSON" grep -qF ' ml/pr "{\"pr\":17} job test by token; gpu nvidia" by claim;' out
 run audit show --instance-var branch=main log3
-t "what a branch got, and whose branch had no room in its record" shown p19 t1
+t "--instance-var also matches a record that lacks the variable for want of room" shown p19 t1
 run audit show --instance-var 'deep={"a":null,"b":[1]}' log3
-t "a value that is no text, and one that may have been left out" shown p17 p19
+t "--instance-var with a JSON value" shown p17 p19
 run audit show --instance-var pr=17 --instance-var branch=main log3
-t "two variables" shown p19
+t "two --instance-var must both match" shown p19
 run audit show --denied --instance-var pr=18 --json log3
-t "as JSON" json "[(r['container'], r['instance_vars']) for r in j['records']] == [('p18', '{\"pr\":18}')]"
+t "audit show --instance-var, as JSON" json "[(r['container'], r['instance_vars']) for r in j['records']] == [('p18', '{\"pr\":18}')]"
 run audit show --denied log3
-t "an exec that was denied its GPU is among what was refused" shown p17 p18 p19 p20 t1
+t "audit show --denied includes an exec without its GPU" shown p17 p18 p19 p20 t1
 run audit show --instance-var pr log3
-t "no value" complains 64 'audit show: --instance-var must be NAME=VALUE, not "pr"'
+t "--instance-var without a value" complains 64 'audit show: --instance-var must be NAME=VALUE, not "pr"'
 run report --output - --instance-var =1 log3
-t "no name" complains 64 'report: --instance-var must be NAME=VALUE, not "=1"'
+t "--instance-var without a name" complains 64 'report: --instance-var must be NAME=VALUE, not "=1"'
 run audit show --since yesterday log
-t "no time" complains 64 'audit show: --since must be like 30m, 12h, 7d, 2026-11-20T23:06:00Z or seconds since 1970, not "yesterday"'
+t "--since with an invalid time" complains 64 'audit show: --since must be like 30m, 12h, 7d, 2026-11-20T23:06:00Z or seconds since 1970, not "yesterday"'
 run audit show log "$T/nowhere"
-t "a file that is not there" complains 74 "$T/nowhere: No such file or directory: nothing has been recorded yet, or the log is elsewhere"
+t "a missing file" complains 74 "$T/nowhere: No such file or directory: nothing has been recorded yet, or the log is elsewhere"
 
 echo "# devices"
 run devices
@@ -1450,12 +1450,12 @@ sandboxed devices "the GPUs, their nodes, what is absent" exactly 0 <<-'E'
 	no usable amd GPU: module amdgpu is not loaded: run modprobe amdgpu
 	no usable intel GPU: no GPU of driver i915 or xe and no NPU of intel_vpu on this host
 E
-sandboxed devices.json "the same as JSON" json "[g['uuid'][:7] for g in j['gpus']] == ['GPU-edf', 'GPU-0d5'] and j['gpus'][1]['nodes'][0] == {'path': '/dev/nvidia1', 'major': 195, 'minor': 1, 'optional': False, 'state': 'ok', 'text': 'ok, mode 0666, owner 0:0'} and len(j['common']['nvidia']) == 4 and set(j['absent']) == {'amd', 'intel'}" </dev/null
+sandboxed devices.json "the GPUs as JSON" json "[g['uuid'][:7] for g in j['gpus']] == ['GPU-edf', 'GPU-0d5'] and j['gpus'][1]['nodes'][0] == {'path': '/dev/nvidia1', 'major': 195, 'minor': 1, 'optional': False, 'state': 'ok', 'text': 'ok, mode 0666, owner 0:0'} and len(j['common']['nvidia']) == 4 and set(j['absent']) == {'amd', 'intel'}" </dev/null
 sandboxed odd "a node of another driver" says "    /dev/nvidia0 195:0: has the wrong number 1:0: remove it, and the driver creates the right node" </dev/null
 sandboxed odd "a node of another GPU" says "    /dev/nvidia1 195:1: has the wrong number 195:3: remove it, and the driver creates the right node" </dev/null
-sandboxed odd "a node that is not there" says "    /dev/nvidia-uvm 510:0 (for compute, graphics, video, display, ngx, compat32): does not exist (gpuhelper creates it when it grants the GPU)" </dev/null
-sandboxed odd "one that may be absent" says "    /dev/nvidia-uvm-tools 510:1 (for compute, graphics, video, display, ngx, compat32): does not exist (optional: containers go without)" </dev/null
-sandboxed named "check: a GPU that is named and there is fine, one that is not is told" exactly 0 <<-E
+sandboxed odd "a node that does not exist" says "    /dev/nvidia-uvm 510:0 (for compute, graphics, video, display, ngx, compat32): does not exist (gpuhelper creates it when it grants the GPU)" </dev/null
+sandboxed odd "an optional node that does not exist" says "    /dev/nvidia-uvm-tools 510:1 (for compute, graphics, video, display, ngx, compat32): does not exist (optional: containers go without)" </dev/null
+sandboxed named "check: a rule with an existing GPU gives no warning, one with a missing GPU does" exactly 0 <<-E
 	$T/sb/policy.d/20-b.conf:2: warning: a request of user nobody for one would be refused: without a device cgroup (rootless) nothing holds a GPU to one container: say sharing = "shared" there, or unenforced = "allow" in gpuhelper.conf
 	$T/sb/policy.d/20-b.conf:3: warning: this host has no nvidia GPU "2" (gpuhelperctl devices lists them)
 	$T/sb/policy.d/30-c.conf:2: warning: a request of user root for one would be refused: no amd GPU can be granted: module amdgpu is not loaded: run modprobe amdgpu
@@ -1476,9 +1476,9 @@ sandboxed gpu "explain: the candidates" exactly 0 <<-E
 	$nodes
 E
 sandboxed gpu.json "explain: the candidates as JSON" json "j['gives']['gpus'][0]['count'] == 1 and [c['pci'] for c in j['gives']['gpus'][0]['candidates']] == ['0000:af:00.0'] and j['gives']['wait'] == 240 and j['gives']['gpus'][0]['share_limit'] == 3" </dev/null
-sandboxed many "explain: more than it gives" sh -c '[ $(cat sb-many.st) = 77 ] && grep -q "^refused: 10-a.conf: .*3.* at most 2" out' </dev/null
+sandboxed many "explain: more GPUs than the policy gives" sh -c '[ $(cat sb-many.st) = 77 ] && grep -q "^refused: 10-a.conf: .*3.* at most 2" out' </dev/null
 sandboxed rootless "explain: without a device cgroup" sh -c '[ $(cat sb-rootless.st) = 77 ] && grep -q "^20-b.conf: covers the container, but does not allow the whole request: 20-b.conf:2: without a device cgroup" out' </dev/null
-sandboxed amd "explain: a GPU that the host has not is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU can be granted: module amdgpu is not loaded: run modprobe amdgpu" </dev/null
+sandboxed amd "explain: a GPU that the host lacks is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU can be granted: module amdgpu is not loaded: run modprobe amdgpu" </dev/null
 sandboxed folders "check: folders and GPUs that would be refused" exactly 0 <<-E
 	$T/checked/policy.d/10-a.conf:2: warning: a request of user root for 3 would be refused: this host has 2 of the nvidia GPUs that this rule names (gpuhelperctl devices lists them)
 	$T/checked/policy.d/10-a.conf:2: warning: a request of user nobody for 3 would be refused: this host has 2 of the nvidia GPUs that this rule names (gpuhelperctl devices lists them)
@@ -1494,16 +1494,16 @@ sandboxed folders "check: folders and GPUs that would be refused" exactly 0 <<-E
 	$T/checked/policy.d/20-b.conf:3: warning: a request would be refused: folders /srv/one and /srv/real would both be at /there in the container
 	$T/checked/policy.d/30-c.conf:3: warning: a request would be refused: folder /srv/real would be at /srv/data/new in the container, where /srv/data is read-only and has no directory new: mkdir -p /srv/data/new, or another target in the policy
 E
-sandboxed unseen "check: what its user may not look at gives no warning" exactly 0 <<-E
+sandboxed unseen "check: folders that the user may not look at give no warning" exactly 0 <<-E
 	$T/checked/shut.conf:1: warning: a request would be refused: folder /srv/none: No such file or directory
 E
-sandboxed wrapper "check: of /etc/gpuhelper, no runtime is an error" exactly 78 <<-'E'
+sandboxed wrapper "check: an unusable runtime in /etc/gpuhelper is an error" exactly 78 <<-'E'
 	/etc/gpuhelper/gpuhelper.conf:1: no container can be created: runtime /usr/bin/gpuhelper-runc in gpuhelper.conf is gpuhelper-runc itself: name the runtime below it
 E
 sandboxed readers "check: settings that the worker's user can't read" sh -c '
 	[ $(cat sb-readers.st) = 0 ] && [ $(grep -c "can.t read the file" out) = 2 ] && for u in worker member; do
 	grep -q "^/etc/gpuhelper/gpuhelper.conf: warning: user $u can.t read the file, so gpuhelper-runc refuses that user.s containers: .* && chmod 0644 /etc/gpuhelper/gpuhelper.conf$" out || exit 1; done' </dev/null
-sandboxed absent "explain: a folder of a bundle that is not there" exits 77 "refused: folder /srv/none: No such file or directory" </dev/null
+sandboxed absent "explain: a bundle requests a missing folder" exits 77 "refused: folder /srv/none: No such file or directory" </dev/null
 # told NAME TEXT: explain refuses the request with this text
 told() { sandboxed "ex-$1" "explain: refused: $1" exits "${3:-77}" "refused: $2" </dev/null; }
 told missing "folder /srv/none: No such file or directory"
@@ -1511,19 +1511,19 @@ told link "folder /srv/link: is a symbolic link"
 told file "folder /srv/file: is not a directory"
 told shut "folder /srv/shut: its mode and ACL give the container's user (uid 4294967294 here) no read access: setfacl -m u:4294967294:rx /srv/shut"
 told unwritable "folder /srv/data: its mode and ACL give the container's user (uid 4294967294 here) no write access: setfacl -m u:4294967294:rwx /srv/data"
-sandboxed ex-unwritable "explain: whom it would not be refused is told" says "note: a container without a user namespace could have the folders: its root is the host's root" </dev/null
+sandboxed ex-unwritable "explain: a note says which container could have the folder" says "note: a container without a user namespace could have the folders: its root is the host's root" </dev/null
 told open "folder /srv/open/in: /srv/open may be written by others than root (mode 0777): chmod go-w it"
 told linked "folder /srv/link/in: /srv/link: is a symbolic link"
 told twice "folders /srv/one and /srv/two would both be at /there in the container" 78
 told inside "folder /srv/one would be at /srv/data/new in the container, where /srv/data is read-only and has no directory new: mkdir -p /srv/data/new, or another target in the policy" 78
 told spec "CDI spec /etc/cdi/x.json is of NVIDIA driver 111.22.33, and 580.95.05 is loaded: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/x.json" 78
-sandboxed ex-inner "explain: a target in another one's, in a directory that is there" exits 0 "granted by 30-c.conf:" </dev/null
+sandboxed ex-inner "explain: a target in an existing directory of another folder" exits 0 "granted by 30-c.conf:" </dev/null
 sandboxed ex-acl "explain: an ACL lets the container's user write" exits 0 "granted by 10-a.conf:" </dev/null
-sandboxed ex-missing "explain: and not where nobody could have them" hasnt "could have the folders" </dev/null
-sandboxed ex-nobody "explain: of another user's containers" exits 77 "refused: folder /srv/data: its mode and ACL give the container's user (uid 65534 here) no write access: setfacl -m u:65534:rwx /srv/data" </dev/null
-sandboxed ex-unseen "explain: what its user may not look at is told" exits 0 "note: this user has no right to check everything, so the host may still refuse the container: folder /srv/shut/in: /srv/shut: Permission denied" </dev/null
-sandboxed good "check: /etc/gpuhelper that is root's" silent </dev/null
-sandboxed trust "check: /etc/gpuhelper that is others' too, and its other errors" exactly 78 <<-'E'
+sandboxed ex-missing "explain: no such note if nobody could have the folder" hasnt "could have the folders" </dev/null
+sandboxed ex-nobody "explain: a folder that another user's containers may not write" exits 77 "refused: folder /srv/data: its mode and ACL give the container's user (uid 65534 here) no write access: setfacl -m u:65534:rwx /srv/data" </dev/null
+sandboxed ex-unseen "explain: a note names the folder that the user may not look at" exits 0 "note: this user has no right to check everything, so the host may still refuse the container: folder /srv/shut/in: /srv/shut: Permission denied" </dev/null
+sandboxed good "check: an /etc/gpuhelper that only root can change" silent </dev/null
+sandboxed trust "check: an /etc/gpuhelper that others can change, and its other errors" exactly 78 <<-'E'
 	/etc/gpuhelper/policy.d: belongs to uid 12345 and not to root: chown root it
 	/etc/gpuhelper/gpuhelper.conf: has 2 links: it must have one
 	/etc/gpuhelper/policy.d/10-a.conf: may be written by others than root (mode 0666): chmod go-w it
@@ -1537,18 +1537,18 @@ sandboxed trust.dir "check /etc/gpuhelper/policy.d" exactly 78 <<-'E'
 	/etc/gpuhelper/policy.d/10-a.conf:5: unknown key "jbos"; did you mean "jobs"?
 E
 [ $sandbox = no ] || cp sb-trust.dir trust 2>/dev/null
-sandboxed trust.file "check of a file in it" cmp -s trust out </dev/null
+sandboxed trust.file "check of a file in /etc/gpuhelper says the same" cmp -s trust out </dev/null
 sandboxed trust.explain "explain: a configuration that is not to be trusted" complains 78 "/etc/gpuhelper/gpuhelper.conf has 2 links: it must have one" </dev/null
 sandboxed link "check: /etc/gpuhelper that is a link" exactly 78 <<-'E'
 	/etc/gpuhelper: is a symbolic link
 E
 if [ $sandbox != no ]; then
-	t "nothing was written by all of that" sh -c '[ -e sb-traces ] && [ ! -s sb-traces ]'
+	t "check and explain write nothing" sh -c '[ -e sb-traces ] && [ ! -s sb-traces ]'
 	cmp sb-trust sb-nobody >out 2>err
-	t "check says the same to a user without rights" cmp -s sb-trust sb-nobody
+	t "check prints the same for an unprivileged user" cmp -s sb-trust sb-nobody
 else
-	skip "nothing was written by all of that" "not root"
-	skip "check says the same to a user without rights" "not root"
+	skip "check and explain write nothing" "not root"
+	skip "check prints the same for an unprivileged user" "not root"
 fi
 
 echo "1..$n"

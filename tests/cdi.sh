@@ -19,9 +19,9 @@ spec() { printf '{"cdiVersion":"0.6.0","kind":"v.com/c","devices":[{"name":"%s",
 
 echo "# the command line"
 run cdi
-t "no word" complains 64 "cdi needs validate, list, inject or generate (see gpuhelperctl help cdi)"
+t "cdi without a subcommand" complains 64 "cdi needs validate, list, inject or generate (see gpuhelperctl help cdi)"
 run cdi validat x
-t "a slip" complains 64 'unknown command "cdi validat"; did you mean "cdi validate"?'
+t "a misspelt subcommand" complains 64 'unknown command "cdi validat"; did you mean "cdi validate"?'
 run cdi validate
 t "validate without a file" complains 64 "cdi validate needs FILE|- ... (see gpuhelperctl help cdi validate)"
 run cdi inject x.json
@@ -29,11 +29,11 @@ t "inject without a device" complains 64 "cdi inject needs --device NAME (see gp
 run cdi inject --device v.com/c=d
 t "inject without a file" complains 64 "cdi inject needs CONFIG.json|- (see gpuhelperctl help cdi inject)"
 run cdi list --device v.com/c=d
-t "list of a device" complains 64 "cdi list has no option --device (see gpuhelperctl help cdi list)"
+t "list does not take --device" complains 64 "cdi list has no option --device (see gpuhelperctl help cdi list)"
 run cdi list x
-t "list of a word" complains 64 'cdi list takes no "x" (see gpuhelperctl help cdi list)'
+t "list takes no argument" complains 64 'cdi list takes no "x" (see gpuhelperctl help cdi list)'
 run check --spec-dirs x
-t "--spec-dirs elsewhere" complains 64 "check has no option --spec-dirs (see gpuhelperctl help check)"
+t "another command does not take --spec-dirs" complains 64 "check has no option --spec-dirs (see gpuhelperctl help check)"
 
 tells() { grep -qF -e "$1" "$T/out"; }
 # warned N: the spec is accepted, with N warnings and no other output
@@ -47,7 +47,7 @@ for f in "$fix"/good/*; do
 	run cdi validate "$f"
 	t "good/${f##*/} is accepted, with $w warnings" warned $w && good=$((good + 1))
 done
-t "15 good ones" [ "$good" = 15 ]
+t "all 15 specs in good are accepted" [ "$good" = 15 ]
 # refused FILE KIND: refused with a line that names the file, the place (unless the file is no text) and the reason
 refused() { is 65 && [ ! -s "$T/err" ] && case $1 in *not-utf8*) says "$1: is not UTF-8 text" ;;
     *) ! grep -vE "^$1:[0-9]+:[0-9]+: [^ ].*[^ ]" "$T/out" >"$T/odd" ;; esac }
@@ -55,74 +55,74 @@ for f in "$fix"/bad/*; do
 	run cdi validate "$f"
 	t "bad/${f##*/} is refused" refused "$f" && n_bad=$((n_bad + 1))
 done
-t "44 bad ones" [ "$n_bad" = 44 ]
+t "all 44 specs in bad are refused" [ "$n_bad" = 44 ]
 for f in "$fix"/unsafe/*; do
 	run cdi validate "$f"
 	t "unsafe/${f##*/} is refused" refused "$f" && n_unsafe=$((n_unsafe + 1))
 done
-t "31 unsafe ones" [ "$n_unsafe" = 31 ]
+t "all 31 specs in unsafe are refused" [ "$n_unsafe" = 31 ]
 # The library accepts these, although CDI does not allow them; gpuhelper refuses them.
 ours=0
 for f in "$fix"/unsafe/*; do
 	run cdi validate "$f"
 	grep -q ': unsafe: ' out && ours=$((ours + 1))
 done
-t "27 of them are CDI, and told to be unsafe" [ "$ours" = 27 ]
+t "27 of the specs in unsafe are valid CDI, and marked as unsafe" [ "$ours" = 27 ]
 run cdi validate "$fix/unsafe/devnode-mem.json"
-t "what is unsafe is told apart, with its place" exactly 65 <<-E
+t "an unsafe value is marked, with its line and path" exactly 65 <<-E
 	$fix/unsafe/devnode-mem.json:11:25: unsafe: devices[0].containerEdits.deviceNodes[0].hostPath: is the host's memory, log or console
 	$fix/unsafe/devnode-mem.json:13:22: unsafe: devices[0].containerEdits.deviceNodes[0].major: 1:1 is the host's memory
 E
 run cdi validate "$fix/unsafe/mount-rshared.json"
-t "a mount option" exactly 65 <<-E
+t "an unsafe mount option" exactly 65 <<-E
 	$fix/unsafe/mount-rshared.json:17:15: unsafe: devices[0].containerEdits.mounts[0].options[4]: option "rshared" is not one that a driver needs: bind, ro, rw, nosuid, nodev, noexec, rprivate
 E
 run cdi validate "$fix/unsafe/yaml-norway.yaml"
-t "YAML's traps" exactly 65 <<-E
+t "YAML that readers understand differently" exactly 65 <<-E
 	$fix/unsafe/yaml-norway.yaml:4:11: devices[0].name: must be a string: write "0" in quotes
 	$fix/unsafe/yaml-norway.yaml:7:67: devices[0].containerEdits.deviceNodes[0].fileMode: "0660" without quotes is not the same to every YAML reader: write text in quotes, a number in plain decimal, and true or false
 E
 run cdi validate --json "$fix/bad/dup-key.json" "$fix/good/minimal.json" "$fix/unsafe/netdev-eth0.json"
-t "as JSON" json "not j['ok'] and [(f['kind'], f['line'], f['column']) for f in j['findings']] == [('invalid', 1, 50), ('unsafe', 10, 34), ('unsafe', 11, 21)]"
+t "validate, as JSON" json "not j['ok'] and [(f['kind'], f['line'], f['column']) for f in j['findings']] == [('invalid', 1, 50), ('unsafe', 10, 34), ('unsafe', 11, 21)]"
 t "JSON has file, path and message" json "j['findings'][1]['file'].endswith('netdev-eth0.json') and j['findings'][1]['path'] == 'devices[0].containerEdits.netDevices[0].hostInterfaceName' and j['findings'][1]['message'] == 'eth0 is the host\'s own link, which it would lose' and 'path' not in j['findings'][0]"
 run cdi validate "$fix/good/full-1.1.0.yaml"
-t "a hook of nobody's" tells "warning: devices[0].containerEdits.hooks[0]: /usr/libexec/vendor-hook x is no hook of NVIDIA's or AMD's tools: engines run it as root, so see what it does"
+t "a hook of no known tool gives a warning" tells "warning: devices[0].containerEdits.hooks[0]: /usr/libexec/vendor-hook x is no hook of NVIDIA's or AMD's tools: engines run it as root, so see what it does"
 run cdi validate "$fix/good/intel-gaudi.yaml"
-t "a node that a policy has to name" tells '/dev/infiniband/uverbs0 is given only by a policy that says nodes = [ "infiniband" ]'
+t "a node that only a policy's nodes grants gives a warning" tells '/dev/infiniband/uverbs0 is given only by a policy that says nodes = [ "infiniband" ]'
 run cdi validate --json "$fix/good/missing-node.yaml"
-t "a warning as JSON is no fault" json "j['ok'] and [f['kind'] for f in j['findings']] == ['warning'] and '/dev/gpuhelper-no-such-node is of no GPU driver' in j['findings'][0]['message']"
+t "JSON with a warning alone is ok" json "j['ok'] and [f['kind'] for f in j['findings']] == ['warning'] and '/dev/gpuhelper-no-such-node is of no GPU driver' in j['findings'][0]['message']"
 # by their names alone: the files need not exist
 for node in st0 sr0 kvm tpm9 ipmi0 i2c-0 char/195:0 fd/3 vfio/12 nvidia-nvlink nvidia-nvswitchctl ng0n1 hidraw0 uhid infiniband/umad0; do
 	spec one.json "\"deviceNodes\":[{\"path\":\"/dev/$node\"}]"
 	run cdi validate one.json
-	t "/dev/$node is warned of" sh -c '[ "$1" = 0 ] && [ "$(wc -l <out)" = 1 ] && grep -qF ": warning: devices[0].containerEdits.deviceNodes[0]: /dev/$2 is of no GPU driver" out' - "$st" "$node"
+	t "/dev/$node gives a warning" sh -c '[ "$1" = 0 ] && [ "$(wc -l <out)" = 1 ] && grep -qF ": warning: devices[0].containerEdits.deviceNodes[0]: /dev/$2 is of no GPU driver" out' - "$st" "$node"
 done
 spec one.json '"deviceNodes":[{"path":"/dev/kvm","permissions":"none"}]'
 run cdi validate one.json
-t "not where nothing may be done with it" silent
+t "a node without permissions gives no warning" silent
 spec one.json '"mounts":[{"hostPath":"/dev/vfio/12","containerPath":"/dev/vfio/12"}]'
 run cdi validate one.json
-t "a node as a mount" tells "warning: devices[0].containerEdits.mounts[0]: /dev/vfio/12 is of no GPU driver"
+t "a mount of such a node gives a warning" tells "warning: devices[0].containerEdits.mounts[0]: /dev/vfio/12 is of no GPU driver"
 # mount_of PATH OPTIONS: validates a spec with that mount
 mount_of() { spec one.json "\"mounts\":[{\"hostPath\":\"$1\",\"containerPath\":\"/x\",\"options\":[$2]}]"; run cdi validate one.json; }
 mount_of /opt/x '"bind","rw"'
-t "a mount to write in" tells 'warning: devices[0].containerEdits.mounts[0]: /opt/x is mounted writable: any container with the device can change it for all'
+t "a writable mount gives a warning" tells 'warning: devices[0].containerEdits.mounts[0]: /opt/x is mounted writable: any container with the device can change it for all'
 mount_of /opt/x '"bind"'
-t "one that engines would write in, for it does not say otherwise" tells 'warning: devices[0].containerEdits.mounts[0]: /opt/x has no option "ro"'
+t "a mount without «ro», which engines make writable, gives a warning" tells 'warning: devices[0].containerEdits.mounts[0]: /opt/x has no option "ro"'
 mount_of /opt/x '"bind","ro"'
-t "not one to read" silent
+t "a read-only mount gives no warning" silent
 mount_of /etc/cron.d '"bind","rw"'
-t "the host's own to write in" tells "unsafe: devices[0].containerEdits.mounts[0].hostPath: /etc is the host's own: nothing above and beneath it can be given out to write"
+t "a writable mount of the host's configuration is unsafe" tells "unsafe: devices[0].containerEdits.mounts[0].hostPath: /etc is the host's own: nothing above and beneath it can be given out to write"
 mount_of /etc/sudoers.d '"bind","ro"'
-t "copies of passwords and the like, to read" tells "unsafe: devices[0].containerEdits.mounts[0].hostPath: /etc/sudoers can't be given out"
+t "a read-only mount of /etc/sudoers.d is unsafe" tells "unsafe: devices[0].containerEdits.mounts[0].hostPath: /etc/sudoers can't be given out"
 for number in 189:1 10:239 4:64 226:128; do
 	spec one.json "\"deviceNodes\":[{\"path\":\"/dev/nvidia0\",\"type\":\"c\",\"major\":${number%:*},\"minor\":${number#*:}}]"
 	run cdi validate one.json
-	t "/dev/nvidia0 as $number" sh -c '[ "$1" = 65 ] && grep -q ": unsafe: devices" out' - "$st"
+	t "/dev/nvidia0 with the number $number is unsafe" sh -c '[ "$1" = 65 ] && grep -q ": unsafe: devices" out' - "$st"
 done
 spec one.json '"deviceNodes":[{"path":"/dev/kfd","type":"c","major":10,"minor":232}]'
 run cdi validate one.json
-t "a number that no driver of its kind is given" tells 'warning: devices[0].containerEdits.deviceNodes[0]: /dev/kfd has a major number, 10, that the kernel gives to none of its kind'
+t "a major number that no such driver has gives a warning" tells 'warning: devices[0].containerEdits.deviceNodes[0]: /dev/kfd has a major number, 10, that the kernel gives to none of its kind'
 # hook PATH [ARG...]: validates a spec with that hook
 hook() { p=$1; shift; a="\"${p##*/}\""; for x; do a="$a,\"$x\""; done
     spec one.json "\"hooks\":[{\"hookName\":\"createContainer\",\"path\":\"$p\",\"args\":[$a],\"env\":[\"A=1\"]}]"; run cdi validate one.json; }
@@ -130,12 +130,12 @@ for known in 'nvidia-cdi-hook create-symlinks --link a::b' 'nvidia-cdi-hook upda
     'nvidia-cdi-hook update-ldcache --ldconfig-path=@/sbin/ldconfig' 'nvidia-cdi-hook update-ldcache -ldconfig-path @/sbin/ldconfig' 'nvidia-ctk hook chmod --mode 755' 'amd-ctk gpu-tracker release 1'; do
 	# shellcheck disable=SC2086
 	hook /usr/bin/$known
-	t "a vendor's hook: $known" silent
+	t "a known hook gives no warning: $known" silent
 done
 for other in 'mawk x' 'gawk x' 'timeout 1 x' 'setpriv x' 'busybox sh' 'env x' 'nsenter -t 1' 'unshare x' 'ld-linux-x86-64.so.2 x' 'python3.11 -c x'; do
 	# shellcheck disable=SC2086
 	hook /usr/bin/$other
-	t "a program that runs others: $other" sh -c '[ "$1" = 65 ] && [ "$(wc -l <out)" = 1 ] && grep -q ": unsafe: .*hooks\[0\].path: .* runs whatever its arguments say$" out' - "$st"
+	t "a hook that runs other programs is unsafe: $other" sh -c '[ "$1" = 65 ] && [ "$(wc -l <out)" = 1 ] && grep -q ": unsafe: .*hooks\[0\].path: .* runs whatever its arguments say$" out' - "$st"
 done
 for other in 'git x' 'sed -n 1e' 'nvidia-cdi-hook' 'nvidia-cdi-hook something' 'nvidia-ctk runtime configure' 'nvidia-cdi-hook update-ldcache --ldconfig-path /x/ldconfig' \
     'nvidia-cdi-hook update-ldcache --ldconfig-path=@/srv/ldconfig' 'amd-ctk runtime configure' 'nvidia-cdi-hook update-ldcache -ldconfig-path /x/ldconfig' \
@@ -143,16 +143,16 @@ for other in 'git x' 'sed -n 1e' 'nvidia-cdi-hook' 'nvidia-cdi-hook something' '
     'nvidia-cdi-hook chmod -container-spec=/x.json'; do
 	# shellcheck disable=SC2086
 	hook /usr/bin/$other
-	t "no vendor's hook: $other" sh -c '[ "$1" = 0 ] && [ "$(wc -l <out)" = 1 ] && grep -q ": warning: .*hooks\[0\]: /usr/bin/" out' - "$st"
+	t "a hook of no vendor gives a warning: $other" sh -c '[ "$1" = 0 ] && [ "$(wc -l <out)" = 1 ] && grep -q ": warning: .*hooks\[0\]: /usr/bin/" out' - "$st"
 done
 hook /usr/tmp/nvidia-cdi-hook create-symlinks
-t "nor one in a folder of everybody's" tells "unsafe: devices[0].containerEdits.hooks[0].path: a program beneath /usr/tmp can be changed by others than root"
+t "a known hook in a directory that anyone may write is unsafe" tells "unsafe: devices[0].containerEdits.hooks[0].path: a program beneath /usr/tmp can be changed by others than root"
 hook /opt/x/nvidia-cdi-hook create-symlinks
-t "nor one of that name elsewhere" tells ": warning: devices[0].containerEdits.hooks[0]: /opt/x/nvidia-cdi-hook "
+t "a known hook's name outside /usr gives a warning" tells ": warning: devices[0].containerEdits.hooks[0]: /opt/x/nvidia-cdi-hook "
 run cdi validate --json "$fix/good/minimal.json"
-t "JSON of a good one" json "j == {'ok': True, 'findings': []}"
+t "JSON of a valid spec" json "j == {'ok': True, 'findings': []}"
 run cdi validate none.json
-t "a file that is not there" exactly 65 <<-'E'
+t "a missing file" exactly 65 <<-'E'
 	none.json: No such file or directory
 E
 "$ctl" cdi validate - <"$fix/good/minimal.json" >out 2>err; st=$?
@@ -161,31 +161,31 @@ t "JSON on standard input" silent
 t "YAML on standard input" silent
 head -c 1100000 /dev/zero | tr '\0' ' ' >large.json
 run cdi validate large.json
-t "too large" exactly 65 <<-'E'
+t "a file that is too large" exactly 65 <<-'E'
 	large.json: larger than 1048576 bytes
 E
 esc=$(printf '\033')
 printf '{"cdiVersion":"0.6.0","k%s[31m":1}' '\u001b' >esc.json
 run cdi validate esc.json
-t "a key can't play with the terminal" sh -c '[ $1 = 65 ] && grep -qF "unknown key \"k?[31m\"" out && ! grep -q "$2" out' - "$st" "$esc"
+t "a key can't send control codes to the terminal" sh -c '[ $1 = 65 ] && grep -qF "unknown key \"k?[31m\"" out && ! grep -q "$2" out' - "$st" "$esc"
 
 echo "# validate --host"
 spec null.json '"deviceNodes":[{"path":"/dev/null","type":"c","major":1,"minor":3},{"path":"/dev/null"}]'
 run cdi validate --host null.json
-t "a node as it is here" warned 2
+t "a node with the number that it has on this host" warned 2
 spec other.json '"deviceNodes":[{"path":"/dev/null","type":"c","major":1,"minor":5},{"path":"/dev/null","type":"p"}]'
 run cdi validate --host other.json
-t "another node" exactly 65 <<-'E'
+t "a node with another number or type than on this host" exactly 65 <<-'E'
 	other.json:1:96: unsafe: devices[0].containerEdits.deviceNodes[0].path: /dev/null is 1:3 here, and the spec says 1:5
 	other.json:1:148: unsafe: devices[0].containerEdits.deviceNodes[1].path: /dev/null is of type c here, and the spec says p
 E
 run cdi validate other.json
-t "which nobody looks at without --host" warned 2
+t "without --host, the node's number is not compared" warned 2
 ln -s /dev/null link; : >file; mkdir dir; ln -s dir dirlink; : >dir/file
 spec links.json "\"deviceNodes\":[{\"path\":\"/dev/x\",\"hostPath\":\"$T/link\"},{\"path\":\"/dev/x\",\"hostPath\":\"$T/file\"},{\"path\":\"/dev/x\",\"hostPath\":\"$T/none\"}]"
 run cdi validate --host links.json
 sed -i 's/^links.json:1:[0-9]*: //' out
-t "a link, a file, nothing" exactly 65 <<-E
+t "a node path that is a link, a file, or missing" exactly 65 <<-E
 	unsafe: devices[0].containerEdits.deviceNodes[0].hostPath: $T/link is a symbolic link
 	unsafe: devices[0].containerEdits.deviceNodes[1].hostPath: $T/file is not a device
 	unsafe: devices[0].containerEdits.deviceNodes[2].hostPath: $T/none is not there
@@ -194,17 +194,17 @@ if mknod mem c 1 1 && mknod disk b 8 0 && mknod tty c 5 0; then
 	spec inside.json "\"deviceNodes\":[{\"path\":\"/dev/gpu-a\",\"hostPath\":\"$T/mem\"},{\"path\":\"/dev/gpu-b\",\"hostPath\":\"$T/disk\"},{\"path\":\"/dev/gpu-c\",\"hostPath\":\"$T/disk\",\"permissions\":\"none\"},{\"path\":\"/dev/gpu-d\",\"hostPath\":\"$T/tty\"}]"
 	run cdi validate --host inside.json
 	sed -i 's/^inside.json:1:[0-9]*: //; /^warning: /d' out
-	t "the host's memory and a disk by names that say nothing of it" exactly 65 <<-E
+	t "the host's memory and a disk under other names" exactly 65 <<-E
 		unsafe: devices[0].containerEdits.deviceNodes[0].hostPath: $T/mem is 1:1 here, which is the host's memory
 		unsafe: devices[0].containerEdits.deviceNodes[1].hostPath: $T/disk is a block device here: access to a disk is access to all files on it
 	E
 else
-	skip "the host's memory and a disk by other names" "no node can be made here"
+	skip "the host's memory and a disk under other names" "no node can be made here"
 fi
 ro='"options":["ro"]'
 spec mounts.json "\"mounts\":[{\"hostPath\":\"$T/link\",\"containerPath\":\"/x\",$ro},{\"hostPath\":\"$T/file\",\"containerPath\":\"/y\",$ro},{\"hostPath\":\"$T/dirlink/file\",\"containerPath\":\"/z\",$ro}]"
 run cdi validate --host mounts.json
-t "a mount of a link, and through one that anyone may make" sh -c '[ $1 = 65 ] && [ $(wc -l <out) = 2 ] &&
+t "a mount source that is a link, or behind a link that anyone may change" sh -c '[ $1 = 65 ] && [ $(wc -l <out) = 2 ] &&
     grep -q "mounts\[0\].hostPath: .*/link is a symbolic link$" out && grep -q "mounts\[2\].hostPath: .*the link .*/dirlink is in /tmp, which others than root can change$" out' - "$st"
 if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 	# lead COMMAND...: runs it with links to directories of root's, and with device nodes under plain names
@@ -214,7 +214,7 @@ if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 	spec lead.json "\"mounts\":[$(at /mnt/e/passwd a ro),$(at /mnt/e/passwd b rw),$(at /mnt/u/bin c rw),$(at /mnt/u/bin d ro),$(at /mnt/d/disk e ro),$(at /mnt/d/mem f ro),$(at /mnt/all/root g ro),$(at /mnt/all/home h ro),$(at /mnt/all/opt i ro)]"
 	lead "$ctl" cdi validate --host lead.json
 	sed -i 's/^lead.json:1:[0-9]*: unsafe: devices.0..containerEdits.mounts//' out
-	t "what a mount's path really leads to" exactly 65 <<-'E'
+	t "mount sources behind links to the host's own directories" exactly 65 <<-'E'
 		[1].hostPath: /mnt/e/passwd is /etc/passwd here: /etc is the host's own: nothing above and beneath it can be given out to write
 		[2].hostPath: /mnt/u/bin is /usr/bin here: /usr is the host's own: nothing above and beneath it can be given out to write
 		[4].hostPath: /mnt/d/disk is /mnt/d/disk here: a block device: access to a disk is access to all files on it
@@ -224,32 +224,32 @@ if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 	E
 	spec lead.json "\"mounts\":[$(at /mnt/e/shadow a ro)]"
 	lead "$ctl" cdi validate --host lead.json
-	t "passwords by a link" tells "/mnt/e/shadow is /etc/shadow here: /etc/shadow can't be given out"
+	t "a mount of /etc/shadow behind a link" tells "/mnt/e/shadow is /etc/shadow here: /etc/shadow can't be given out"
 else
-	skip "where a mount's path really leads" "not root, or no mount namespaces"
+	skip "mount sources behind links to the host's own directories" "not root, or no mount namespaces"
 fi
 spec hooks.json "\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/etc/passwd\",\"env\":[\"A=1\"]},{\"hookName\":\"poststop\",\"path\":\"/usr/none\",\"env\":[\"A=1\"]},{\"hookName\":\"poststop\",\"path\":\"/usr/bin/true\",\"env\":[\"A=1\"]}]"
 run cdi validate --host hooks.json
-t "a hook that is no program, or not there" sh -c '[ $1 = 65 ] && [ $(grep -vc ": warning: " out) = 2 ] && grep -q "hooks\[0\].path: /etc/passwd is no program" out && grep -q "hooks\[1\].path: .*none is not there" out' - "$st"
+t "a hook that is no program, or is missing" sh -c '[ $1 = 65 ] && [ $(grep -vc ": warning: " out) = 2 ] && grep -q "hooks\[0\].path: /etc/passwd is no program" out && grep -q "hooks\[1\].path: .*none is not there" out' - "$st"
 printf '#!/bin/sh\n' >hook && chmod 755 hook
 sed "s|/etc/passwd|/srvhook|; s|/usr/none|$T/hook|" hooks.json | sed 's|/srvhook|/usr/bin/true|' >hook.json
 run cdi validate --host hook.json
 case $T in
-/tmp/*) t "a hook that others can change, told by its text and by what is there" sh -c '[ $1 = 65 ] && [ $(grep -vc ": warning: " out) = 2 ] &&
+/tmp/*) t "a hook that others can change, by its path alone and as found on this host" sh -c '[ $1 = 65 ] && [ $(grep -vc ": warning: " out) = 2 ] &&
     grep -q "hooks\[1\].path: a program beneath /tmp can be changed" out && grep -q "hooks\[1\].path: /tmp can be changed by others than root" out' - "$st" ;;
 *) skip "a hook that others can change" "TMPDIR is not /tmp" ;;
 esac
 run cdi validate --host "$fix/good/missing-node.yaml"
-t "a node that is missing" is 65
+t "validate --host: a missing node" is 65
 
 echo "# groups, of this host"
 gids() { printf '{"cdiVersion":"0.7.0","kind":"v.com/c","devices":[{"name":"g","containerEdits":{"additionalGids":[%s]}}]}\n' "$1" >gids.json; }
 gids 44,60000
 run cdi validate gids.json
-t "groups that are only groups" silent
+t "ordinary groups" silent
 gids 44,0
 run cdi validate gids.json
-t "root's" exactly 65 <<-'E'
+t "group 0" exactly 65 <<-'E'
 	gids.json:1:102: unsafe: devices[0].containerEdits.additionalGids[1]: 0 is root's own group
 E
 n6=6000; : >group
@@ -264,7 +264,7 @@ grouped() { unshare -m sh -c 'mount --make-rprivate / && mount --bind group /etc
 if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 	gids 6001,6002,6003,6004,6005,6006,6007
 	grouped "$ctl" cdi validate gids.json
-	t "root's equals by their names" exactly 65 <<-'E'
+	t "groups with the names of powerful groups" exactly 65 <<-'E'
 		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[0]: 6001 is this host's group disk, which is as good as root
 		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[1]: 6002 is this host's group kmem, which is as good as root
 		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[2]: 6003 is this host's group docker, which is as good as root
@@ -274,7 +274,7 @@ if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 	E
 	gids 7001,7002,7003,7004
 	grouped "$ctl" cdi validate gids.json
-	t "whoever owns the disks and the memory" exactly 65 <<-'E'
+	t "groups that own disks or memory" exactly 65 <<-'E'
 		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[0]: 7001 owns this host's /dev/sdz, and is as good as root
 		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[1]: 7002 owns this host's /dev/nvme0n1, and is as good as root
 		gids.json:1:98: unsafe: devices[0].containerEdits.additionalGids[2]: 7003 owns this host's /dev/mem, and is as good as root
@@ -283,10 +283,10 @@ if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 	printf 'docker:x:6101:\ndocker:x:6102:\nuinput:x:6103:\ninput:x:6104:\nadm:x:6105:\nmicrok8s:x:6106:\nlibvirt-qemu:x:6107:\n' >group
 	gids 6101,6102,6103,6104,6105,6106,6107
 	grouped "$ctl" cdi validate gids.json
-	t "each line of a name, and further names" sh -c '[ "$1" = 65 ] && [ "$(grep -c "which is as good as root$" out)" = 7 ]' - "$st"
+	t "each line of a duplicate name, and further powerful groups" sh -c '[ "$1" = 65 ] && [ "$(grep -c "which is as good as root$" out)" = 7 ]' - "$st"
 	mkdir gids; gids 6102; cp gids.json gids/
 	grouped "$ctl" cdi list --spec-dirs gids
-	t "list judges groups, too" sh -c '[ "$1" = 65 ] && grep -q "^v.com/c=g  .*/gids/gids.json  (unsafe)$" out && grep -q "6102 is this host.s group docker" err' - "$st"
+	t "list marks powerful groups as unsafe, too" sh -c '[ "$1" = 65 ] && grep -q "^v.com/c=g  .*/gids/gids.json  (unsafe)$" out && grep -q "6102 is this host.s group docker" err' - "$st"
 	# others COMMAND...: runs it with owners of other disks, input devices, an engine's socket, the password files; and an ACL
 	cat >others.sh <<-'E'
 		set -e
@@ -311,7 +311,7 @@ if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 		gids 7101,7102,7103,7104,7105,7106,7107,7108,7109,7110
 		others "$ctl" cdi validate gids.json
 		sed -i 's/^gids.json:1:98: unsafe: devices.0..containerEdits.additionalGids.[0-9].: //' out
-		t "who owns disks of other kinds, what is typed, an engine's socket, the passwords" exactly 65 <<-'E'
+		t "groups that own other disks, input devices, an engine's socket or the passwords" exactly 65 <<-'E'
 			7101 owns this host's /dev/mapper/vg-lv, and is as good as root
 			7102 owns this host's /dev/pmem0, and is as good as root
 			7103 owns this host's /dev/nvme0, and is as good as root
@@ -323,7 +323,7 @@ if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 			7109 owns this host's /etc/shadow, and can have its passwords guessed
 		E
 	else
-		skip "who owns disks of other kinds" "no /etc/shadow, or no setfacl"
+		skip "groups that own other disks, input devices, an engine's socket or the passwords" "no /etc/shadow, or no setfacl"
 	fi
 else
 	skip "groups of this host" "not root, or no mount namespaces"
@@ -331,48 +331,48 @@ fi
 
 echo "# list"
 run cdi list --spec-dirs "$fix/dirs/override/etc:$fix/dirs/override/run"
-t "the later directory wins for each device" exactly 0 <<-E
+t "for each device, the later directory counts" exactly 0 <<-E
 	vendor1.com/device=dev1  $fix/dirs/override/run/vendor1.yaml
 	vendor1.com/device=dev2  $fix/dirs/override/etc/vendor1.yaml
 E
 run cdi list --spec-dirs "$fix/dirs/override/run:$fix/dirs/override/etc"
-t "and the other way around" says "vendor1.com/device=dev1  $fix/dirs/override/etc/vendor1.yaml"
+t "with the directories swapped, the other one counts" says "vendor1.com/device=dev1  $fix/dirs/override/etc/vendor1.yaml"
 run cdi list --spec-dirs "$fix/dirs/conflict/etc:$fix/dirs/conflict/run"
-t "a device in two files of one directory is none" exactly 65 <<-E
+t "a device in two files of one directory is unusable" exactly 65 <<-E
 	vendor1.com/device=dev2  $fix/dirs/conflict/run/a.yaml
 E
-t "and both files are told" sh -c '[ "$(cat err)" = "$1" ]' - "gpuhelperctl: $fix/dirs/conflict/run/a.yaml: device vendor1.com/device=dev1 is in $fix/dirs/conflict/run/b.yaml, too: none of them is used
+t "the message names both files" sh -c '[ "$(cat err)" = "$1" ]' - "gpuhelperctl: $fix/dirs/conflict/run/a.yaml: device vendor1.com/device=dev1 is in $fix/dirs/conflict/run/b.yaml, too: none of them is used
 gpuhelperctl: $fix/dirs/conflict/run/b.yaml: device vendor1.com/device=dev1 is in $fix/dirs/conflict/run/a.yaml, too: none of them is used"
 run cdi list --spec-dirs "$fix/dirs/conflict-below/etc:$fix/dirs/conflict-below/run"
-t "not from a later directory, either" sh -c '[ $1 = 65 ] && [ ! -s out ]' - "$st"
+t "a device in two files of a later directory is unusable everywhere" sh -c '[ $1 = 65 ] && [ ! -s out ]' - "$st"
 run cdi list --spec-dirs "$fix/dirs/one-bad/etc"
-t "a bad file stops no other" exactly 65 <<-E
+t "a file with an error does not affect other files" exactly 65 <<-E
 	vendor2.com/device=dev1  $fix/dirs/one-bad/etc/good.yaml
 E
-t "and is told" warns "$fix/dirs/one-bad/etc/bad.yaml:5:5: devices[0]: has no containerEdits"
+t "the error is reported" warns "$fix/dirs/one-bad/etc/bad.yaml:5:5: devices[0]: has no containerEdits"
 run cdi list --spec-dirs "$fix/dirs/ext/etc"
-t "names end in .json or .yaml exactly; hidden ones count, directories not" exactly 0 <<-E
+t "only files whose names end in .json or .yaml count, hidden ones included" exactly 0 <<-E
 	vendor1.com/device=dev5  $fix/dirs/ext/etc/.hidden.yaml
 	vendor1.com/device=dev6  $fix/dirs/ext/etc/e.yaml
 E
 run cdi list --spec-dirs "$fix/dirs/same-kind-merge/etc:$fix/dirs/no-such"
-t "files of one kind are one" sh -c '[ $1 = 0 ] && [ $(wc -l <out) = 2 ]' - "$st"
+t "files of the same kind are merged" sh -c '[ $1 = 0 ] && [ $(wc -l <out) = 2 ]' - "$st"
 run cdi list --spec-dirs "$T/nowhere"
-t "no directory" silent
+t "a missing directory is no error" silent
 run cdi list --spec-dirs "$T/file"
-t "no directory, but a file" is 65
+t "a file in place of a directory" is 65
 mkdir specs; spec specs/a.json '"deviceNodes":[{"path":"/dev/sda","type":"b","major":8}]' a; ln -s ../null.json specs/b.json
 mkdir specs/c.json; mkfifo specs/d.json
 run cdi list --spec-dirs specs
-t "what is unsafe is told so" exactly 65 <<-E
+t "list marks unsafe devices" exactly 65 <<-E
 	v.com/c=a  $T/specs/a.json  (unsafe)
 E
-t "a link is not read" warns "$T/specs/b.json: is a symbolic link"
-t "nor a pipe" warns "$T/specs/d.json: is not a regular file"
+t "list does not read a link" warns "$T/specs/b.json: is a symbolic link"
+t "list does not read a pipe" warns "$T/specs/d.json: is not a regular file"
 run cdi list --spec-dirs specs --json
-t "as JSON" json "[(d['name'], d['unsafe'], d['conflict']) for d in j['devices']] == [('v.com/c=a', True, False)] and [(f['file'][-6:], f['usable'], len(f['faults']), len(f['problems'])) for f in j['files']] == [('a.json', True, 2, 0), ('b.json', False, 0, 1), ('d.json', False, 0, 1)] and j['problems'] == []"
+t "list, as JSON" json "[(d['name'], d['unsafe'], d['conflict']) for d in j['devices']] == [('v.com/c=a', True, False)] and [(f['file'][-6:], f['usable'], len(f['faults']), len(f['problems'])) for f in j['files']] == [('a.json', True, 2, 0), ('b.json', False, 0, 1), ('d.json', False, 0, 1)] and j['problems'] == []"
 run cdi list --spec-dirs "$fix/good" --json
-t "devices of the good ones" json "len(j['files']) == 15 and all(f['usable'] and not f['faults'] for f in j['files'])"
+t "list accepts all specs in good" json "len(j['files']) == 15 and all(f['usable'] and not f['faults'] for f in j['files'])"
 
 echo "# list and validate, where specs are used from"
 # live CHANGE COMMAND...: runs it with an own /etc/cdi and /run/cdi, which contain null.json and fine.json
@@ -383,23 +383,23 @@ live() { unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs -o mode=755
 if [ "$(id -u)" = 0 ] && unshare -m mount --make-rprivate / 2>/dev/null; then
 	spec fine.json '"env":["A=1"]' e
 	live : "$ctl" cdi list
-	t "root's alone" exactly 0 <<-'E'
+	t "specs that only root can change are listed" exactly 0 <<-'E'
 		v.com/c=d  /etc/cdi/null.json
 		v.com/c=e  /run/cdi/fine.json
 	E
 	live 'cp other.json /run/cdi/' "$ctl" cdi list
-	t "the later one wins" says "v.com/c=d  /run/cdi/other.json"
+	t "the later directory's device counts" says "v.com/c=d  /run/cdi/other.json"
 	live "cp $fix/unsafe/devnode-mem.json /run/cdi/" "$ctl" cdi list
-	t "what is unsafe is not used" sh -c '[ $1 = 65 ] && [ $(wc -l <out) = 2 ] && grep -q "^gpuhelperctl: /run/cdi/devnode-mem.json:11:25: unsafe: " err' - "$st"
+	t "an unsafe spec is not used" sh -c '[ $1 = 65 ] && [ $(wc -l <out) = 2 ] && grep -q "^gpuhelperctl: /run/cdi/devnode-mem.json:11:25: unsafe: " err' - "$st"
 	live 'chmod 664 /etc/cdi/null.json' "$ctl" cdi list
 	t "a file that a group can change is not read" sh -c '[ $1 = 65 ] && [ "$(cat out)" = "v.com/c=e  /run/cdi/fine.json" ] && grep -q "/etc/cdi/null.json: may be written by others than root" err' - "$st"
 	live 'chmod 700 /etc/cdi/null.json' "$ctl" cdi list
-	t "nor one that is executable: a hook's output, by crun's option, is so" sh -c '[ $1 = 65 ] && [ "$(cat out)" = "v.com/c=e  /run/cdi/fine.json" ] && grep -q "/etc/cdi/null.json: is executable" err' - "$st"
+	t "an executable file is not read: crun can write a hook's output so" sh -c '[ $1 = 65 ] && [ "$(cat out)" = "v.com/c=e  /run/cdi/fine.json" ] && grep -q "/etc/cdi/null.json: is executable" err' - "$st"
 	live 'chown 1000 /run/cdi' "$ctl" cdi list
-	t "nor a directory of somebody else's" sh -c '[ $1 = 65 ] && [ "$(cat out)" = "v.com/c=d  /etc/cdi/null.json" ] && grep -q "/run/cdi belongs to uid 1000" err' - "$st"
+	t "a directory that another user owns is not read" sh -c '[ $1 = 65 ] && [ "$(cat out)" = "v.com/c=d  /etc/cdi/null.json" ] && grep -q "/run/cdi belongs to uid 1000" err' - "$st"
 	live 'cp other.json /etc/cdi/z.json; chmod 666 /etc/cdi/z.json' "$ctl" cdi validate /etc/cdi/null.json /etc/cdi/z.json
 	sed -i '/: warning: /d' out
-	t "a file there is compared with the host, and must be root's" exactly 65 <<-'E'
+	t "a file in /etc/cdi is compared with this host, and must be root's" exactly 65 <<-'E'
 		/etc/cdi/z.json: unsafe: z.json may be written by others than root (mode 0666): chmod go-w it
 		/etc/cdi/z.json:1:96: unsafe: devices[0].containerEdits.deviceNodes[0].path: /dev/null is 1:3 here, and the spec says 1:5
 		/etc/cdi/z.json:1:148: unsafe: devices[0].containerEdits.deviceNodes[1].path: /dev/null is of type c here, and the spec says p
@@ -415,7 +415,7 @@ if [ "$(id -u)" = 0 ] && unshare -m sh "$fix/devnodes.sh" true 2>/dev/null; then
 	while read -r name rest; do
 		case $rest in ok) pass "golden $name" ;; *) echo "# $rest"; : >out; : >err; fail "golden $name" ;; esac
 	done <golden
-	t "28 golden cases" [ "$(grep -c ' ok$' golden)" = 28 ]
+	t "all 28 golden cases" [ "$(grep -c ' ok$' golden)" = 28 ]
 else
 	skip "golden cases" "not root, or no mount namespaces"
 fi
@@ -423,25 +423,25 @@ printf '{"ociVersion":"1.0.2","n":18446744073709551615,"r":1.50,"mounts":[{"dest
 mkdir one; spec one/a.json '"env":["A=1"],"mounts":[{"hostPath":"/opt","containerPath":"/b"}]'
 run cdi inject --spec-dirs one --device v.com/c=d odd.json
 cp out whole
-t "what is not edited stays byte by byte" exactly 0 <<-'E'
+t "the parts that are not edited keep their bytes" exactly 0 <<-'E'
 	{"ociVersion":"1.0.2","n":18446744073709551615,"r":1.50,"mounts":[{"destination":"/a","x":1e400},{"destination":"/b","source":"/opt"}],"process":{"env":["A=1"],"cwd":"","user":{"uid":0,"gid":0}}}
 E
 "$ctl" cdi inject --spec-dirs one --device v.com/c=d - <odd.json >out 2>err; st=$?
-t "from standard input" cmp -s whole out
+t "inject reads standard input" cmp -s whole out
 echo '{"process":[]}' >wrong.json
 run cdi inject --spec-dirs one --device v.com/c=d wrong.json
 t "a config.json of another shape" complains 65 "config.json: process is not an object"
 echo '{' >wrong.json
 run cdi inject --spec-dirs one --device v.com/c=d wrong.json
-t "no config.json" complains 65 "config.json: line 2 column 1: expected a key"
+t "a config.json that is no JSON" complains 65 "config.json: line 2 column 1: expected a key"
 run cdi inject --spec-dirs one --device v.com/c=e --device d odd.json
 t "no such devices" complains 69 "no such CDI devices: v.com/c=e, d (not vendor/class=name)"
 spec one/b.json '"deviceNodes":[{"path":"/dev/none"}]' n
 run cdi inject --spec-dirs one --device v.com/c=n odd.json
-t "a node that is not there" complains 69 "device node /dev/none: No such file or directory"
+t "inject: a missing node" complains 69 "device node /dev/none: No such file or directory"
 spec one/b.json '"deviceNodes":[{"path":"/dev/x","hostPath":"/dev/null","type":"b"}]' n
 run cdi inject --spec-dirs one --device v.com/c=n odd.json
-t "a node of another type" complains 65 "device node /dev/null: is of type c, and the spec says b"
+t "inject: a node of another type" complains 65 "device node /dev/null: is of type c, and the spec says b"
 
 echo "1..$n"
 [ "$bad" = 0 ]

@@ -51,15 +51,15 @@ gen() { run cdi generate --root "$T/$1" ${2+"$2"} ${3+"$3"} ${4+"$4"}; }
 
 echo "# the command line"
 run cdi generate x
-t "a word" complains 64 'cdi generate takes no "x" (see gpuhelperctl help cdi generate)'
+t "generate takes no argument" complains 64 'cdi generate takes no "x" (see gpuhelperctl help cdi generate)'
 run cdi generate --vendor nvida
-t "no such vendor" complains 64 '--vendor must be nvidia, amd or intel, not "nvida"'
+t "an unknown vendor" complains 64 '--vendor must be nvidia, amd or intel, not "nvida"'
 run cdi list --vendor nvidia
-t "an option of another word" complains 64 "cdi list has no option --vendor (see gpuhelperctl help cdi list)"
+t "list does not take --vendor" complains 64 "cdi list has no option --vendor (see gpuhelperctl help cdi list)"
 run cdi generate --spec-dirs x
-t "another word's option" complains 64 "cdi generate has no option --spec-dirs (see gpuhelperctl help cdi generate)"
+t "generate does not take --spec-dirs" complains 64 "cdi generate has no option --spec-dirs (see gpuhelperctl help cdi generate)"
 run cdi generate --root "$T/nowhere"
-t "no such host" complains 74 "$T/nowhere: No such file or directory"
+t "a missing --root" complains 74 "$T/nowhere: No such file or directory"
 host empty empty
 gen empty
 t "a host without a GPU" sh -c '[ $1 = 69 ] && [ ! -s out ] && grep -qx "gpuhelperctl: no GPU to make a spec for" err' - "$st"
@@ -83,44 +83,44 @@ node deb /dev/nvidia0 195 0 666 0; node deb /dev/nvidia1 195 1 660 44; node deb 
 node deb /dev/nvidia-uvm 510 0 666 0; node deb /dev/nvidia-uvm-tools 510 1 666 0; node deb /dev/nvidia-modeset 195 254 666 0
 gen deb
 cp out deb.json
-t "is generated" is 0
-t "and valid" valid
-t "of a library that is new, that" warns "$a/libnvidia-new.so.$VERSION: unknown capability: gpuhelper grants it with every capability"
-t "and nothing else" [ "$(wc -l <err)" = 1 ]
-t "the lowest version that has groups" py 's["cdiVersion"] == "0.7.0" and s["kind"] == "nvidia.com/gpu"'
-t "devices by rank, by UUID, and all" py 'names == ["0", "1", "GPU-edfee158-11c1-52b8-0517-92f30e7fac88", "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "all"]'
-t "each with its node, all with both" py 'of["0"] == of[names[2]] == ["/dev/nvidia0"] and of["1"] == of[names[3]] == ["/dev/nvidia1"] and of["all"] == ["/dev/nvidia0", "/dev/nvidia1"]'
-t "what all need" py 'nodes(e) == ["/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset"]'
-t "with their numbers" py '[(n["type"], n["major"], n["minor"], n["permissions"]) for n in e["deviceNodes"]] == [("c", 195, 255, "rw"), ("c", 510, 0, "rw"), ("c", 510, 1, "rw"), ("c", 195, 254, "rw")]'
-t "the group of a node that is not everyone's" py '[(d["containerEdits"]["deviceNodes"][0].get("gid"), d["containerEdits"].get("additionalGids")) for d in s["devices"][:2]] == [(None, None), (44, [44])]'
-t "no other choice of a runtime below" py 'e["env"] == ["NVIDIA_VISIBLE_DEVICES=void"]'
-t "no hook" py '"hooks" not in json.dumps(s)'
-t "each library by its SONAME where Debian's loader looks, and where RHEL's does" py "all(where[d + n] == '$a/' + f + '.so.$VERSION' for d in ('$a/', '$b/') for n, f in (('libcuda.so.1', 'libcuda'), ('libnvidia-ml.so.1', 'libnvidia-ml'), ('libnvidia-ptxjitcompiler.so.1', 'libnvidia-ptxjitcompiler'), ('libnvidia-nvvm.so.4', 'libnvidia-nvvm'), ('libnvidia-encode.so.1', 'libnvidia-encode'), ('libGLX_nvidia.so.0', 'libGLX_nvidia'), ('libnvidia-new.so.1', 'libnvidia-new'), ('libnvidia-glcore.so.$VERSION', 'libnvidia-glcore')))"
-t "and by its file's name" py "all(where[d + f + '.so.$VERSION'] == '$a/' + f + '.so.$VERSION' for d in ('$a/', '$b/') for f in ('libcuda', 'libnvidia-ml', 'libnvidia-ptxjitcompiler'))"
-t "and by other names that programs load" py "all(where[d + n] == '$a/' + f + '.so.$VERSION' for d in ('$a/', '$b/') for n, f in (('libcuda.so', 'libcuda'), ('libnvidia-opticalflow.so', 'libnvidia-opticalflow'), ('libGLX_indirect.so.0', 'libGLX_nvidia'), ('gbm/nvidia-drm_gbm.so', 'libnvidia-allocator')))"
-t "VDPAU's in its directory" py "where['$a/vdpau/libvdpau_nvidia.so.1'] == where['$b/vdpau/libvdpau_nvidia.so.1'] == '$a/vdpau/libvdpau_nvidia.so.$VERSION'"
-t "one with a version of its own" py "where['$b/libnvidia-egl-wayland.so.1'] == '$a/libnvidia-egl-wayland.so.1.1.19'"
-t "none that is not the driver's" py 'not any("libc.so" in p or "libGL.so" in p for p in where)'
-t "all of them read-only" py 'all(m["options"] == ["bind", "ro", "nosuid", "nodev", "rprivate"] for m in e["mounts"] if m["hostPath"] != "/run/nvidia-persistenced/socket")'
-t "but for a socket" py '[m["options"] for m in e["mounts"] if "socket" in m["hostPath"]] == [["bind", "nosuid", "nodev", "noexec", "rprivate"]]'
-t "programs" py "sorted(p for p in where if p.startswith('/usr/bin/')) == ['/usr/bin/nvidia-debugdump', '/usr/bin/nvidia-persistenced', '/usr/bin/nvidia-smi']"
-t "firmware" py "sorted(p for p in where if 'firmware' in p) == ['/lib/firmware/nvidia/$VERSION/gsp_ga10x.bin', '/lib/firmware/nvidia/$VERSION/gsp_tu10x.bin'] and where['/lib/firmware/nvidia/$VERSION/gsp_ga10x.bin'] == '/usr/lib/firmware/nvidia/$VERSION/gsp_ga10x.bin'"
-t "settings, where containers look for them" py "where['/usr/share/glvnd/egl_vendor.d/10_nvidia.json'] and where['/etc/vulkan/icd.d/nvidia_icd.json'] == '/usr/share/vulkan/icd.d/nvidia_icd.json' and where['/etc/OpenCL/vendors/nvidia.icd']"
+t "a spec is generated" is 0
+t "the spec is valid" valid
+t "an unknown library gives a note" warns "$a/libnvidia-new.so.$VERSION: unknown capability: gpuhelper grants it with every capability"
+t "there is no other note" [ "$(wc -l <err)" = 1 ]
+t "the spec has the lowest CDI version with groups" py 's["cdiVersion"] == "0.7.0" and s["kind"] == "nvidia.com/gpu"'
+t "devices are named by rank, by UUID, and «all»" py 'names == ["0", "1", "GPU-edfee158-11c1-52b8-0517-92f30e7fac88", "GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22", "all"]'
+t "each device has its node, and «all» has both" py 'of["0"] == of[names[2]] == ["/dev/nvidia0"] and of["1"] == of[names[3]] == ["/dev/nvidia1"] and of["all"] == ["/dev/nvidia0", "/dev/nvidia1"]'
+t "the edits for all devices have the common nodes" py 'nodes(e) == ["/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset"]'
+t "the common nodes have their numbers" py '[(n["type"], n["major"], n["minor"], n["permissions"]) for n in e["deviceNodes"]] == [("c", 195, 255, "rw"), ("c", 510, 0, "rw"), ("c", 510, 1, "rw"), ("c", 195, 254, "rw")]'
+t "a node that is not open to everyone brings its group" py '[(d["containerEdits"]["deviceNodes"][0].get("gid"), d["containerEdits"].get("additionalGids")) for d in s["devices"][:2]] == [(None, None), (44, [44])]'
+t "the spec sets NVIDIA_VISIBLE_DEVICES=void for a runtime below" py 'e["env"] == ["NVIDIA_VISIBLE_DEVICES=void"]'
+t "the spec has no hook" py '"hooks" not in json.dumps(s)'
+t "each library under its SONAME in the directories of Debian's loader and of RHEL's" py "all(where[d + n] == '$a/' + f + '.so.$VERSION' for d in ('$a/', '$b/') for n, f in (('libcuda.so.1', 'libcuda'), ('libnvidia-ml.so.1', 'libnvidia-ml'), ('libnvidia-ptxjitcompiler.so.1', 'libnvidia-ptxjitcompiler'), ('libnvidia-nvvm.so.4', 'libnvidia-nvvm'), ('libnvidia-encode.so.1', 'libnvidia-encode'), ('libGLX_nvidia.so.0', 'libGLX_nvidia'), ('libnvidia-new.so.1', 'libnvidia-new'), ('libnvidia-glcore.so.$VERSION', 'libnvidia-glcore')))"
+t "each library under its file name" py "all(where[d + f + '.so.$VERSION'] == '$a/' + f + '.so.$VERSION' for d in ('$a/', '$b/') for f in ('libcuda', 'libnvidia-ml', 'libnvidia-ptxjitcompiler'))"
+t "each library under the other names that programs load" py "all(where[d + n] == '$a/' + f + '.so.$VERSION' for d in ('$a/', '$b/') for n, f in (('libcuda.so', 'libcuda'), ('libnvidia-opticalflow.so', 'libnvidia-opticalflow'), ('libGLX_indirect.so.0', 'libGLX_nvidia'), ('gbm/nvidia-drm_gbm.so', 'libnvidia-allocator')))"
+t "VDPAU's library in its subdirectory" py "where['$a/vdpau/libvdpau_nvidia.so.1'] == where['$b/vdpau/libvdpau_nvidia.so.1'] == '$a/vdpau/libvdpau_nvidia.so.$VERSION'"
+t "a library with a version of its own" py "where['$b/libnvidia-egl-wayland.so.1'] == '$a/libnvidia-egl-wayland.so.1.1.19'"
+t "no library of another package" py 'not any("libc.so" in p or "libGL.so" in p for p in where)'
+t "all files are mounted read-only" py 'all(m["options"] == ["bind", "ro", "nosuid", "nodev", "rprivate"] for m in e["mounts"] if m["hostPath"] != "/run/nvidia-persistenced/socket")'
+t "the socket is mounted without «ro»" py '[m["options"] for m in e["mounts"] if "socket" in m["hostPath"]] == [["bind", "nosuid", "nodev", "noexec", "rprivate"]]'
+t "the driver's programs" py "sorted(p for p in where if p.startswith('/usr/bin/')) == ['/usr/bin/nvidia-debugdump', '/usr/bin/nvidia-persistenced', '/usr/bin/nvidia-smi']"
+t "the driver's firmware" py "sorted(p for p in where if 'firmware' in p) == ['/lib/firmware/nvidia/$VERSION/gsp_ga10x.bin', '/lib/firmware/nvidia/$VERSION/gsp_tu10x.bin'] and where['/lib/firmware/nvidia/$VERSION/gsp_ga10x.bin'] == '/usr/lib/firmware/nvidia/$VERSION/gsp_ga10x.bin'"
+t "the driver's settings, where containers look for them" py "where['/usr/share/glvnd/egl_vendor.d/10_nvidia.json'] and where['/etc/vulkan/icd.d/nvidia_icd.json'] == '/usr/share/vulkan/icd.d/nvidia_icd.json' and where['/etc/OpenCL/vendors/nvidia.icd']"
 gen deb
-t "the same host, the same text" cmp -s out deb.json
+t "the same host gives the same text" cmp -s out deb.json
 for f in compat old; do
 	ldconfig -c $f -r "$T/deb" && gen deb
-	t "the same from ldconfig's format $f" cmp -s out deb.json
+	t "ldconfig's format $f gives the same text" cmp -s out deb.json
 done
 gen deb --mps
-t "MPS only where it is asked for" py "sorted(set(where) - {m['containerPath'] for m in json.load(open('$T/deb.json'))['containerEdits']['mounts']}) == ['/usr/bin/nvidia-cuda-mps-control', '/usr/bin/nvidia-cuda-mps-server']"
-t "and the server's directory where it is there" warns "/tmp/nvidia-mps is not a directory of root: start nvidia-cuda-mps-control -d as root first"
+t "--mps adds MPS's programs" py "sorted(set(where) - {m['containerPath'] for m in json.load(open('$T/deb.json'))['containerEdits']['mounts']}) == ['/usr/bin/nvidia-cuda-mps-control', '/usr/bin/nvidia-cuda-mps-server']"
+t "--mps reports a missing directory of the server" warns "/tmp/nvidia-mps is not a directory of root: start nvidia-cuda-mps-control -d as root first"
 mkdir -p "$T/deb/tmp/nvidia-mps"
 gen deb --mps
-t "the server's directory, to write to" py '[m["options"] for m in e["mounts"] if m["containerPath"] == "/tmp/nvidia-mps"] == [["bind", "rw", "nosuid", "nodev", "noexec", "rprivate"]]'
-t "is valid" valid
+t "--mps mounts the server's directory writable" py '[m["options"] for m in e["mounts"] if m["containerPath"] == "/tmp/nvidia-mps"] == [["bind", "rw", "nosuid", "nodev", "noexec", "rprivate"]]'
+t "the spec with MPS is valid" valid
 gen deb --vendor amd
-t "another vendor than is here" sh -c '[ $1 = 69 ] && grep -q "no amd GPU: module amdgpu is not loaded" err' - "$st"
+t "a vendor without a GPU here" sh -c '[ $1 = 69 ] && grep -q "no amd GPU: module amdgpu is not loaded" err' - "$st"
 
 echo "# NVIDIA, other hosts"
 host rhel nvidia-2gpu
@@ -128,15 +128,15 @@ driver "$T/rhel$b" $VERSION
 driver "$T/rhel/usr/lib" $VERSION 32
 cache rhel $b /usr/lib
 gen rhel
-t "a host like RHEL, with libraries of 32 bits" is 0
-t "is valid" valid
-t "those of 64 bits" py "where['$a/libcuda.so.1'] == where['$b/libcuda.so.1'] == '$b/libcuda.so.$VERSION'"
-t "those of 32" py "where['/usr/lib/i386-linux-gnu/libcuda.so.1'] == where['/usr/lib/libcuda.so.1'] == '/usr/lib/libcuda.so.$VERSION'"
-t "come first: an image's /usr/lib64 may be its /usr/lib" py "list(where).index('/usr/lib/libcuda.so.1') < list(where).index('$b/libcuda.so.1')"
-t "VDPAU's of 32 bits" py "where['/usr/lib/vdpau/libvdpau_nvidia.so.1'] == '/usr/lib/vdpau/libvdpau_nvidia.so.$VERSION'"
-t "nvidia-smi is missed" warns "nvidia-smi is not in /usr/bin: containers will lack it"
-t "a node is missed, once" [ "$(grep -c 'nvidia0 does not exist yet' err)" = 1 ]
-t "and in the spec nevertheless" py 'of["0"] == ["/dev/nvidia0"] and s["cdiVersion"] == "0.5.0"'
+t "a host like RHEL, with 32-bit libraries" is 0
+t "the spec of a host like RHEL is valid" valid
+t "RHEL: the 64-bit libraries" py "where['$a/libcuda.so.1'] == where['$b/libcuda.so.1'] == '$b/libcuda.so.$VERSION'"
+t "RHEL: the 32-bit libraries" py "where['/usr/lib/i386-linux-gnu/libcuda.so.1'] == where['/usr/lib/libcuda.so.1'] == '/usr/lib/libcuda.so.$VERSION'"
+t "RHEL: the 32-bit libraries come first, as an image's /usr/lib64 may be its /usr/lib" py "list(where).index('/usr/lib/libcuda.so.1') < list(where).index('$b/libcuda.so.1')"
+t "RHEL: VDPAU's 32-bit library" py "where['/usr/lib/vdpau/libvdpau_nvidia.so.1'] == '/usr/lib/vdpau/libvdpau_nvidia.so.$VERSION'"
+t "a missing nvidia-smi is reported" warns "nvidia-smi is not in /usr/bin: containers will lack it"
+t "a missing node is reported once" [ "$(grep -c 'nvidia0 does not exist yet' err)" = 1 ]
+t "a missing node is in the spec nevertheless" py 'of["0"] == ["/dev/nvidia0"] and s["cdiVersion"] == "0.5.0"'
 
 # Debian's packages: links to /etc/alternatives, and from there into a directory of the driver's version
 host alt nvidia-2gpu
@@ -150,8 +150,8 @@ echo smi >"$T/alt/usr/lib/nvidia/current/nvidia-smi"
 ln -s /usr/lib/nvidia/current/nvidia-smi "$T/alt/etc/alternatives/nvidia-smi"; ln -s /etc/alternatives/nvidia-smi "$T/alt/usr/bin/nvidia-smi"
 cache alt $a
 gen alt
-t "alternatives: files are named without a link" py "where['$b/libcuda.so.1'] == '$a/nvidia/current/libcuda.so.$VERSION' and where['/usr/bin/nvidia-smi'] == '/usr/lib/nvidia/current/nvidia-smi' and where['$b/vdpau/libvdpau_nvidia.so.1'] == '$a/nvidia/current/vdpau/libvdpau_nvidia.so.$VERSION'"
-t "and is valid" valid
+t "Debian's alternatives: the spec names files without links" py "where['$b/libcuda.so.1'] == '$a/nvidia/current/libcuda.so.$VERSION' and where['/usr/bin/nvidia-smi'] == '/usr/lib/nvidia/current/nvidia-smi' and where['$b/vdpau/libvdpau_nvidia.so.1'] == '$a/nvidia/current/vdpau/libvdpau_nvidia.so.$VERSION'"
+t "Debian's alternatives: the spec is valid" valid
 
 # a library for another architecture, which this compiler cannot make: only an ELF header
 cat >"$T/elf.py" <<'P'
@@ -184,39 +184,39 @@ open(sys.argv[1], 'wb').write(out + strings)
 P
 python3 "$T/cache.py" "$T/arm/etc/ld.so.cache" $(cd "$T/arm" && find usr/lib/aarch64-linux-gnu -name '*.so.*' | sort | sed 's|^|/|')
 gen arm
-t "aarch64" py "where['/usr/lib/aarch64-linux-gnu/libcuda.so.1'] == where['$b/libcuda.so.1'] == '/usr/lib/aarch64-linux-gnu/libcuda.so.$VERSION' and '$a/libcuda.so.1' not in where"
-t "a machine that is none of a driver's" warns "/usr/lib/aarch64-linux-gnu/libnvidia-nvvm.so.$VERSION is for an unknown machine (ELF 243, 64 bits): left out"
+t "aarch64: the libraries' directory" py "where['/usr/lib/aarch64-linux-gnu/libcuda.so.1'] == where['$b/libcuda.so.1'] == '/usr/lib/aarch64-linux-gnu/libcuda.so.$VERSION' and '$a/libcuda.so.1' not in where"
+t "a library for an unknown machine is left out" warns "/usr/lib/aarch64-linux-gnu/libnvidia-nvvm.so.$VERSION is for an unknown machine (ELF 243, 64 bits): left out"
 
 echo "# NVIDIA, what is missing or wrong"
 host old nvidia-2gpu
 driver "$T/old$a" 570.10
 cache old $a
 gen old
-t "libraries of another version only" complains_last 69 "/etc/ld.so.cache has no libraries of driver $VERSION, but of 570.10: install them and run ldconfig, or load the installed module (reboot)"
+t "only libraries of another driver version" complains_last 69 "/etc/ld.so.cache has no libraries of driver $VERSION, but of 570.10: install them and run ldconfig, or load the installed module (reboot)"
 driver "$T/old$a" $VERSION
 ldconfig -r "$T/old"; rm "$T/old$a/libnvidia-ptxjitcompiler.so.1" "$T/old$a/libnvidia-ptxjitcompiler.so.$VERSION"
 gen old
-t "libraries of both versions: those of the module" py "where['$b/libcuda.so.1'] == '$a/libcuda.so.$VERSION' and not any('570.10' in p for p in where.values())"
-t "a library that is in the cache and gone" warns "/etc/ld.so.cache has no libnvidia-ptxjitcompiler.so.$VERSION: containers will lack the compiler of CUDA's PTX code"
+t "libraries of two versions: only those of the loaded module" py "where['$b/libcuda.so.1'] == '$a/libcuda.so.$VERSION' and not any('570.10' in p for p in where.values())"
+t "a library that is in the cache, but missing" warns "/etc/ld.so.cache has no libnvidia-ptxjitcompiler.so.$VERSION: containers will lack the compiler of CUDA's PTX code"
 echo 590.1 >"$T/old/sys/module/nvidia/version"
 gen old
-t "the driver is another one now" complains_last 69 "/etc/ld.so.cache has no libraries of driver 590.1, but of $VERSION: install them and run ldconfig, or load the installed module (reboot)"
+t "another driver version is loaded" complains_last 69 "/etc/ld.so.cache has no libraries of driver 590.1, but of $VERSION: install them and run ldconfig, or load the installed module (reboot)"
 driver "$T/old$a" 590.1; ldconfig -r "$T/old"
 gen old
-t "and its libraries: a new spec" py "where['$b/libcuda.so.1'] == '$a/libcuda.so.590.1' and '$b/libcuda.so.$VERSION' not in where"
+t "another driver with its libraries gives a new spec" py "where['$b/libcuda.so.1'] == '$a/libcuda.so.590.1' and '$b/libcuda.so.$VERSION' not in where"
 rm "$T/old/sys/module/nvidia/version"
 sed -i "s/$VERSION/590.1/" "$T/old/proc/driver/nvidia/version"
 gen old
-t "the version from /proc" py "where['$b/libcuda.so.1'] == '$a/libcuda.so.590.1'"
+t "the driver's version from /proc" py "where['$b/libcuda.so.1'] == '$a/libcuda.so.590.1'"
 rm "$T/old/proc/driver/nvidia/version"
 gen old
-t "no version" complains_last 69 "the driver's version is neither in /sys/module/nvidia/version nor in /proc/driver/nvidia/version: run modprobe nvidia"
+t "the driver's version is unknown" complains_last 69 "the driver's version is neither in /sys/module/nvidia/version nor in /proc/driver/nvidia/version: run modprobe nvidia"
 host bad nvidia-2gpu
 gen bad
-t "no cache" complains_last 74 "/etc/ld.so.cache: No such file or directory: run ldconfig"
+t "no ld.so.cache" complains_last 74 "/etc/ld.so.cache: No such file or directory: run ldconfig"
 echo nonsense >"$T/bad/etc/ld.so.cache"
 gen bad
-t "no cache, but something else" complains_last 65 "/etc/ld.so.cache: is no cache of glibc's ldconfig"
+t "an invalid ld.so.cache" complains_last 65 "/etc/ld.so.cache: is no cache of glibc's ldconfig"
 driver "$T/bad$a" $VERSION
 cache bad $a
 chmod 666 "$T/bad$a/libnvidia-ngx.so.$VERSION"; chown 1000 "$T/bad$a/libnvidia-encode.so.$VERSION"
@@ -224,56 +224,56 @@ echo text >"$T/bad$a/libnvidia-nvvm.so.$VERSION"; head -c 200 "$T/deb$a/libcuda.
 ln -sf /etc/shadow "$T/bad$a/libnvidia-opticalflow.so.1"
 rm "$T/bad$a/libGLX_nvidia.so.$VERSION"; mkdir "$T/bad$a/libGLX_nvidia.so.$VERSION"
 gen bad
-t "is generated" is 0
-t "not what others can change" warns "$a/libnvidia-ngx.so.$VERSION may be written by others than root (mode 0666): chmod go-w it: left out"
-t "nor what is somebody's" warns "$a/libnvidia-encode.so.$VERSION belongs to uid 1000 and not to root: chown root it: left out"
-t "nor what is no library" warns "$a/libnvidia-nvvm.so.$VERSION is no ELF file: left out"
-t "nor half of one" warns "$a/libnvidia-gpucomp.so.$VERSION is cut off: left out"
-t "nor a directory" warns "$a/libGLX_nvidia.so.$VERSION is not a regular file: left out"
-t "none of them" py 'not any(n in p for p in where for n in ("ngx", "encode", "nvvm", "gpucomp", "opticalflow", "GLX", "shadow"))'
+t "a spec is generated although files are unsuitable" is 0
+t "a library that others can change is left out" warns "$a/libnvidia-ngx.so.$VERSION may be written by others than root (mode 0666): chmod go-w it: left out"
+t "a library that another user owns is left out" warns "$a/libnvidia-encode.so.$VERSION belongs to uid 1000 and not to root: chown root it: left out"
+t "a file that is no library is left out" warns "$a/libnvidia-nvvm.so.$VERSION is no ELF file: left out"
+t "a truncated library is left out" warns "$a/libnvidia-gpucomp.so.$VERSION is cut off: left out"
+t "a directory in place of a library is left out" warns "$a/libGLX_nvidia.so.$VERSION is not a regular file: left out"
+t "the spec has none of these libraries" py 'not any(n in p for p in where for n in ("ngx", "encode", "nvvm", "gpucomp", "opticalflow", "GLX", "shadow"))'
 node bad /dev/nvidia0 1 3 666 0
 gen bad
-t "another device in a node's place" warns "/dev/nvidia0 is not the character device 195:0: remove it, and the driver creates the right node"
+t "another device in place of a node" warns "/dev/nvidia0 is not the character device 195:0: remove it, and the driver creates the right node"
 
 echo "# NVIDIA, MIG"
 host mig nvidia-mig
 mkdir -p "$T/mig/sys/module/nvidia"; echo $VERSION >"$T/mig/sys/module/nvidia/version"
 driver "$T/mig$a" $VERSION; cache mig $a
 gen mig
-t "instances by rank" py 'names[:2] == ["0:1:0", "0:2:0"] and not any(n in ("0", "0:1", "0:2") for n in names)'
-t "and by UUID; by that alone what is all of several" py '[n.replace("GPU-edfee158-11c1-52b8-0517-92f30e7fac88", "U") for n in names[2:]] == ["U", "U:1", "U:1:0", "U:2", "U:2:0", "all"]'
-t "each with its own capabilities" py 'of["0:1:0"] == ["/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap12", "/dev/nvidia-caps/nvidia-cap13"] and of["0:2:0"] == ["/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap21", "/dev/nvidia-caps/nvidia-cap22"]'
-t "to be read" py '[n["permissions"] for n in s["devices"][0]["containerEdits"]["deviceNodes"]] == ["rw", "r", "r"]'
-t "all of them" py 'of["all"] == ["/dev/nvidia0"] + ["/dev/nvidia-caps/nvidia-cap%d" % n for n in (12, 13, 21, 22)]'
-t "the whole GPU" py 'of[names[2]] == of["all"] and of[names[3]] == of["0:1:0"]'
-t "and is valid" valid
+t "MIG: instances by rank" py 'names[:2] == ["0:1:0", "0:2:0"] and not any(n in ("0", "0:1", "0:2") for n in names)'
+t "MIG: instances by UUID; a device with several instances only by UUID" py '[n.replace("GPU-edfee158-11c1-52b8-0517-92f30e7fac88", "U") for n in names[2:]] == ["U", "U:1", "U:1:0", "U:2", "U:2:0", "all"]'
+t "MIG: each instance has its own capability nodes" py 'of["0:1:0"] == ["/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap12", "/dev/nvidia-caps/nvidia-cap13"] and of["0:2:0"] == ["/dev/nvidia0", "/dev/nvidia-caps/nvidia-cap21", "/dev/nvidia-caps/nvidia-cap22"]'
+t "MIG: the capability nodes are read-only" py '[n["permissions"] for n in s["devices"][0]["containerEdits"]["deviceNodes"]] == ["rw", "r", "r"]'
+t "MIG: «all» has every instance" py 'of["all"] == ["/dev/nvidia0"] + ["/dev/nvidia-caps/nvidia-cap%d" % n for n in (12, 13, 21, 22)]'
+t "MIG: the GPU's UUID means the whole GPU" py 'of[names[2]] == of["all"] and of[names[3]] == of["0:1:0"]'
+t "MIG: the spec is valid" valid
 
 echo "# AMD and Intel"
 host amd udev-amd
 node amd /dev/kfd 505 0 660 105; node amd /dev/dri/renderD129 226 129 660 105
 gen amd
-t "AMD" py 's["kind"] == "amd.com/gpu" and nodes(e) == ["/dev/kfd"] and of["0"] == ["/dev/dri/renderD129"] and "mounts" not in e and e["additionalGids"] == [105]'
-t "is valid" valid
-t "by UUID where it is one GPU's" py '[n for n in names if n.startswith("0x")] and all(of[n] == of[k] for n in names if n.startswith("0x") for k in names if k in "0123" and of[k] == of[n])'
+t "AMD: nodes and groups, no libraries" py 's["kind"] == "amd.com/gpu" and nodes(e) == ["/dev/kfd"] and of["0"] == ["/dev/dri/renderD129"] and "mounts" not in e and e["additionalGids"] == [105]'
+t "AMD: the spec is valid" valid
+t "AMD: a device by UUID if only one GPU has it" py '[n for n in names if n.startswith("0x")] and all(of[n] == of[k] for n in names if n.startswith("0x") for k in names if k in "0123" and of[k] == of[n])'
 host cpx amd-mi300x-cpx
 node cpx /dev/dri/card1 226 1 660 44
 gen cpx
-t "partitions by rank only, a card with the first" py 'names == [str(n) for n in range(8)] + ["all"] and of["0"] == ["/dev/dri/card1", "/dev/dri/renderD128"] and of["7"] == ["/dev/dri/renderD135"]'
+t "AMD: partitions by rank only, and a card with the first" py 'names == [str(n) for n in range(8)] + ["all"] and of["0"] == ["/dev/dri/card1", "/dev/dri/renderD128"] and of["7"] == ["/dev/dri/renderD135"]'
 gen amd --rocm-libs
-t "no ROCm" complains_last 69 "no library in /opt/rocm/lib: install ROCm, or omit --rocm-libs"
+t "AMD: --rocm-libs without ROCm" complains_last 69 "no library in /opt/rocm/lib: install ROCm, or omit --rocm-libs"
 r=/opt/rocm-6.4.0/lib
 lib "$T/amd$r/libamdhip64.so.6.4.60400" libamdhip64.so.6; ln -s libamdhip64.so.6.4.60400 "$T/amd$r/libamdhip64.so.6"
 ln -s libamdhip64.so.6 "$T/amd$r/libamdhip64.so"; lib "$T/amd$r/libhsa-runtime64.so.1.15.60400" libhsa-runtime64.so.1
 echo x >"$T/amd$r/libstatic.a"; mkdir "$T/amd$r/rocblas"; ln -s rocm-6.4.0 "$T/amd/opt/rocm"
 gen amd --rocm-libs
-t "ROCm's libraries by SONAME" py "where == {d + '/' + n: '$r/' + f for n, f in (('libamdhip64.so.6', 'libamdhip64.so.6.4.60400'), ('libhsa-runtime64.so.1', 'libhsa-runtime64.so.1.15.60400')) for d in ('$a', '$b')}"
-t "are valid" valid
+t "AMD: --rocm-libs adds ROCm's libraries under their SONAMEs" py "where == {d + '/' + n: '$r/' + f for n, f in (('libamdhip64.so.6', 'libamdhip64.so.6.4.60400'), ('libhsa-runtime64.so.1', 'libhsa-runtime64.so.1.15.60400')) for d in ('$a', '$b')}"
+t "AMD: the spec with ROCm is valid" valid
 host intel intel
 node intel /dev/dri/renderD128 226 128 660 105; node intel /dev/dri/renderD129 226 129 666 105; node intel /dev/accel/accel0 261 0 600 0
 gen intel
 t "Intel: nodes and the render group, no libraries" py 's["kind"] == "intel.com/gpu" and s["cdiVersion"] == "0.7.0" and "containerEdits" not in s and [d["containerEdits"].get("additionalGids") for d in s["devices"]][:3] == [[105], None, None]'
-t "by rank and by PCI address" py 'of["0"] == of["0000:00:02.0"] == ["/dev/dri/renderD128"] and of["2"] == of["0000:03:00.0"] == ["/dev/dri/renderD129"]'
-t "is valid" valid
+t "Intel: devices by rank and by PCI address" py 'of["0"] == of["0000:00:02.0"] == ["/dev/dri/renderD128"] and of["2"] == of["0000:03:00.0"] == ["/dev/dri/renderD129"]'
+t "Intel: the spec is valid" valid
 
 echo "# several vendors, and files"
 host both udev-amd
@@ -281,41 +281,41 @@ cp -R "$sysroot/nvidia-2gpu/proc/driver" "$T/both/proc/"; cp -R "$sysroot/nvidia
 sed -i '/^Character/a 195 nvidia\n510 nvidia-uvm' "$T/both/proc/devices"
 driver "$T/both$a" $VERSION; cache both $a
 gen both
-t "two vendors, one spec" complains 64 "this host has GPUs of several vendors, but a spec is for one: give --vendor, or --output DIRECTORY/"
+t "two vendors without --vendor" complains 64 "this host has GPUs of several vendors, but a spec is for one: give --vendor, or --output DIRECTORY/"
 gen both --vendor amd
-t "one of them" py 's["kind"] == "amd.com/gpu"'
+t "two vendors with --vendor" py 's["kind"] == "amd.com/gpu"'
 gen both --output "$T/specs/"
-t "a directory: a file for each" sh -c '[ $1 = 0 ] && [ "$(ls specs)" = "$(printf "gpuhelper-amd.json\ngpuhelper-nvidia.json")" ]' - "$st"
-t "which is told" grep -qx "$T/specs/gpuhelper-nvidia.json: nvidia.com/gpu, 5 devices, .* mounts" out
-t "mode 0644, and nothing else left" [ "$(stat -c %a specs specs/* | tr '\n' ' ')$(find specs -name '.*' -type f)" = "755 644 644 " ]
-t "they are CDI's" sh -c '"$1" cdi list --spec-dirs specs >listed && [ $(wc -l <listed) = 12 ]' - "$ctl"
+t "--output DIR/: a file for each vendor" sh -c '[ $1 = 0 ] && [ "$(ls specs)" = "$(printf "gpuhelper-amd.json\ngpuhelper-nvidia.json")" ]' - "$st"
+t "--output DIR/: each file is reported" grep -qx "$T/specs/gpuhelper-nvidia.json: nvidia.com/gpu, 5 devices, .* mounts" out
+t "--output DIR/: mode 0644, and no temporary file" [ "$(stat -c %a specs specs/* | tr '\n' ' ')$(find specs -name '.*' -type f)" = "755 644 644 " ]
+t "--output DIR/: «cdi list» accepts the files" sh -c '"$1" cdi list --spec-dirs specs >listed && [ $(wc -l <listed) = 12 ]' - "$ctl"
 i=$(stat -c %i specs/gpuhelper-amd.json)
 gen both --output "$T/specs"
-t "nothing has changed: nothing is written" sh -c '[ $1 = 0 ] && grep -qx "$2/specs/gpuhelper-amd.json: amd.com/gpu, unchanged" out && [ $(stat -c %i specs/gpuhelper-amd.json) = $3 ]' - "$st" "$T" "$i"
+t "an unchanged spec is not written again" sh -c '[ $1 = 0 ] && grep -qx "$2/specs/gpuhelper-amd.json: amd.com/gpu, unchanged" out && [ $(stat -c %i specs/gpuhelper-amd.json) = $3 ]' - "$st" "$T" "$i"
 chmod 600 specs/gpuhelper-amd.json
 gen both --output "$T/specs"
-t "but for a mode that is another" [ "$(stat -c %a specs/gpuhelper-amd.json)" = 644 ]
+t "a wrong mode of an unchanged spec is corrected" [ "$(stat -c %a specs/gpuhelper-amd.json)" = 644 ]
 echo 590.1 >"$T/both/sys/module/nvidia/version"
 gen both --output "$T/specs"
-t "one vendor's failing stops no other, and is the status" sh -c '[ $1 = 69 ] && grep -q amd.com out && ! grep -q nvidia.com out' - "$st"
-t "and leaves what was there" grep -q $VERSION specs/gpuhelper-nvidia.json
+t "one vendor's failure does not stop the others, and is the exit status" sh -c '[ $1 = 69 ] && grep -q amd.com out && ! grep -q nvidia.com out' - "$st"
+t "a failure leaves the old file" grep -q $VERSION specs/gpuhelper-nvidia.json
 gen deb --output "$T/specs/mine.json"
-t "beside a file that has the same devices: that is told" warns "$T/specs/gpuhelper-nvidia.json also has nvidia.com/gpu=0: an engine that reads both files uses neither device"
+t "another file with the same devices is reported" warns "$T/specs/gpuhelper-nvidia.json also has nvidia.com/gpu=0: an engine that reads both files uses neither device"
 gen deb --output "$T/one.json"
-t "a file" cmp -s one.json deb.json
+t "--output FILE" cmp -s one.json deb.json
 ln -sf /etc/passwd "$T/one.json"
 gen deb --output "$T/one.json"
-t "in place of a link, not through it" sh -c '[ ! -L one.json ] && cmp -s one.json deb.json'
+t "--output FILE replaces a link instead of following it" sh -c '[ ! -L one.json ] && cmp -s one.json deb.json'
 gen deb --output "$T/one.yaml"
-t "JSON under another name" complains_last 64 "$T/one.yaml: the name of a CDI spec in JSON must end in .json"
+t "--output with a name that does not end in .json" complains_last 64 "$T/one.yaml: the name of a CDI spec in JSON must end in .json"
 mkdir open && chmod 777 open
 gen deb --output "$T/open/a.json"
-t "a directory that others may write" sh -c '[ $1 = 78 ] && [ -z "$(ls open)" ] && grep -q "open is writable by others (mode 0777): chmod go-w it" err' - "$st"
+t "--output in a directory that others may write" sh -c '[ $1 = 78 ] && [ -z "$(ls open)" ] && grep -q "open is writable by others (mode 0777): chmod go-w it" err' - "$st"
 chmod 755 open && chown 1000 open
 gen deb --output "$T/open/a.json"
-t "somebody's directory" sh -c '[ $1 = 78 ] && [ -z "$(ls open)" ] && grep -q "open belongs to uid 1000" err' - "$st"
+t "--output in another user's directory" sh -c '[ $1 = 78 ] && [ -z "$(ls open)" ] && grep -q "open belongs to uid 1000" err' - "$st"
 gen deb --output "$T/none/such/a.json"
-t "no directory, and none above it" is 74
+t "--output in a missing directory" is 74
 gen deb --output - 
 t "standard output" cmp -s out deb.json
 
@@ -351,35 +351,35 @@ int main(int argc, char **argv)
 P
 gcc -o /usr/bin/nvidia-smi probe.c -ldl && chown root /usr/bin/nvidia-smi || exit 2
 live --output /run/cdi/
-t "is written to /run/cdi, which was not there" sh -c '[ $1 = 0 ] && grep -q "^/run/cdi/gpuhelper-nvidia.json: nvidia.com/gpu, 5 devices, " out' - "$st"
+t "--output /run/cdi/ makes the directory" sh -c '[ $1 = 0 ] && grep -q "^/run/cdi/gpuhelper-nvidia.json: nvidia.com/gpu, 5 devices, " out' - "$st"
 run cdi validate /run/cdi/gpuhelper-nvidia.json
-t "and valid where it is used, held against this host" silent
+t "the spec in /run/cdi is valid on this host" silent
 run cdi list
-t "its devices are this host's" sh -c '[ $1 = 0 ] && [ $(grep -c "^nvidia.com/gpu=.*  /run/cdi/gpuhelper-nvidia.json$" out) = 5 ]' - "$st"
+t "«cdi list» has this host's devices" sh -c '[ $1 = 0 ] && [ $(grep -c "^nvidia.com/gpu=.*  /run/cdi/gpuhelper-nvidia.json$" out) = 5 ]' - "$st"
 live --output /run/cdi
-t "again: nothing has changed" says "/run/cdi/gpuhelper-nvidia.json: nvidia.com/gpu, unchanged"
+t "a second run changes nothing" says "/run/cdi/gpuhelper-nvidia.json: nvidia.com/gpu, unchanged"
 live --output /var/run/cdi/
-t "by another name of that directory" says "/run/cdi/gpuhelper-nvidia.json: nvidia.com/gpu, unchanged"
+t "/var/run/cdi is the same directory" says "/run/cdi/gpuhelper-nvidia.json: nvidia.com/gpu, unchanged"
 cp "$here/tests/fixtures/cdi/good/nvidia-2gpu.yaml" /run/cdi/nvidia.yaml
 rm /run/cdi/gpuhelper-nvidia.json
 live --output /run/cdi/
-t "not beside nvidia-ctk's" sh -c '[ $1 = 78 ] && [ ! -e /run/cdi/gpuhelper-nvidia.json ] && grep -q "^gpuhelperctl: /run/cdi/nvidia.yaml also has nvidia.com/gpu=0, and with both files no engine would use that device: use that file, or remove it" err' - "$st"
+t "no spec is written beside nvidia-ctk's in the same directory" sh -c '[ $1 = 78 ] && [ ! -e /run/cdi/gpuhelper-nvidia.json ] && grep -q "^gpuhelperctl: /run/cdi/nvidia.yaml also has nvidia.com/gpu=0, and with both files no engine would use that device: use that file, or remove it" err' - "$st"
 mkdir -p /etc/cdi && mv /run/cdi/nvidia.yaml /etc/cdi/
 live --output /run/cdi/
-t "above nvidia-ctk's: that is told" warns "/etc/cdi/nvidia.yaml also has nvidia.com/gpu=0: engines use the spec in /run/cdi"
+t "nvidia-ctk's spec in /etc/cdi is reported" warns "/etc/cdi/nvidia.yaml also has nvidia.com/gpu=0: engines use the spec in /run/cdi"
 rm /etc/cdi/nvidia.yaml
 chmod 775 /run/cdi
 live --output /run/cdi/
-t "a directory that a group may write" is 78
+t "/run/cdi that a group may write" is 78
 chmod 755 /run/cdi
 cp /run/cdi/gpuhelper-nvidia.json "$T/mine.json"
 setpriv --reuid 1000 --regid 1000 --clear-groups "$ctl" cdi generate --vendor nvidia >out 2>err; st=$?
-t "anyone may have it made, the same" sh -c '[ $1 = 0 ] && cmp -s out mine.json' - "$st"
+t "an unprivileged user gets the same text" sh -c '[ $1 = 0 ] && cmp -s out mine.json' - "$st"
 setpriv --reuid 1000 --regid 1000 --clear-groups "$ctl" cdi generate --vendor nvidia --output /run/cdi/ >out 2>err; st=$?
-t "and write it where he may" sh -c '[ $1 = 0 ] && says=$(cat out) && [ -z "${says##*, unchanged}" ]' - "$st"
+t "an unprivileged user sees that the file is unchanged" sh -c '[ $1 = 0 ] && says=$(cat out) && [ -z "${says##*, unchanged}" ]' - "$st"
 chmod 777 $a/vdpau
 live
-t "a directory that others may write: its library is left out" sh -c '! grep -q x86_64-linux-gnu/vdpau out && [ $(grep -c "vdpau may be written by others than root .*/vdpau/libvdpau_nvidia.so.* left out" err) = 1 ]'
+t "a library in a directory that others may write is left out" sh -c '! grep -q x86_64-linux-gnu/vdpau out && [ $(grep -c "vdpau may be written by others than root .*/vdpau/libvdpau_nvidia.so.* left out" err) = 1 ]'
 chmod 755 $a/vdpau
 
 # image NAME: makes a root filesystem with a C library in that layout, without driver files
@@ -430,19 +430,19 @@ for i in debian split rhel rhel6 arch; do
 	for ro in rw ro; do
 		image $i
 		container $i $ro /usr/bin/probe $names
-		t "$what, $ro: its loader finds the libraries of 64 bits" loaded
+		t "$what, $ro: its loader finds the 64-bit libraries" loaded
 	done
 	container $i rw nvidia-smi libnvidia-ml.so.1
-	t "and nvidia-smi runs in it" sh -c '[ $1 = 42 ] && grep -qx "libnvidia-ml.so.1 loaded 64" out' - "$st"
+	t "$what: nvidia-smi runs in it" sh -c '[ $1 = 42 ] && grep -qx "libnvidia-ml.so.1 loaded 64" out' - "$st"
 done
 image debian
 container debian rw /usr/bin/probe libcuda.so.1
 "$ctl" cdi inject --spec-dirs "$T/nowhere" --device nvidia.com/gpu=0 bundle/plain.json >out 2>err; st=$?
-t "without the spec, no device" is 69
+t "without the spec there is no device" is 69
 cp bundle/plain.json bundle/config.json
 image debian
 runc --root "$T/runc" run --bundle bundle "gen$SANDBOX_ID" >out 2>err </dev/null; st=$?
-t "and no library: it is the spec that brings them" sh -c '[ $1 = 0 ] && grep -q "^libcuda.so.1 .*cannot open shared object file.* -1$" out' - "$st"
+t "without the spec the container has no driver library" sh -c '[ $1 = 0 ] && grep -q "^libcuda.so.1 .*cannot open shared object file.* -1$" out' - "$st"
 
 echo "# gpuhelper's grants from it"
 # granted CAPABILITIES IMAGE COMMAND...: runs it in a container that the installed gpuhelper grants a GPU
@@ -467,14 +467,14 @@ granted() {
 chmod 755 "$T" "$T/img"
 printf 'runtime = "%s";\nvolumes = [ "%s/img" ];\ndriver_files = "cdi";\n' "$(command -v runc)" "$T" >/etc/gpuhelper/gpuhelper.conf
 granted '"compute", "utility"' debian /usr/bin/probe libcuda.so.1 libnvidia-ml.so.1 libnvidia-encode.so.1
-t "compute and utility" sh -c '[ $1 = 0 ] && grep -qx "libcuda.so.1 loaded 64" out && grep -qx "libnvidia-ml.so.1 loaded 64" out && grep -q "libnvidia-encode.so.1.* -1$" out' - "$st"
+t "a grant with compute and utility" sh -c '[ $1 = 0 ] && grep -qx "libcuda.so.1 loaded 64" out && grep -qx "libnvidia-ml.so.1 loaded 64" out && grep -q "libnvidia-encode.so.1.* -1$" out' - "$st"
 granted '"utility"' debian nvidia-smi libcuda.so.1 libnvidia-ml.so.1
-t "utility alone, and nvidia-smi" sh -c '[ $1 = 42 ] && grep -q "libcuda.so.1.* -1$" out && grep -qx "libnvidia-ml.so.1 loaded 64" out' - "$st"
+t "a grant with utility alone runs nvidia-smi" sh -c '[ $1 = 42 ] && grep -q "libcuda.so.1.* -1$" out && grep -qx "libnvidia-ml.so.1 loaded 64" out' - "$st"
 granted '"all"' debian /usr/bin/probe $names
-t "all of them, with those of 32 bits" loaded
-t "which lie where they belong" [ -e "$T/img/debian/usr/lib/i386-linux-gnu/libcuda.so.1" ]
+t "a grant with all capabilities has all libraries" loaded
+t "a grant with all capabilities has the 32-bit libraries" [ -e "$T/img/debian/usr/lib/i386-linux-gnu/libcuda.so.1" ]
 granted '"compute"' debian /usr/bin/probe libcuda.so.1
-t "and without compat32 do not" [ ! -e "$T/img/debian/usr/lib/i386-linux-gnu" ]
+t "a grant without compat32 has no 32-bit libraries" [ ! -e "$T/img/debian/usr/lib/i386-linux-gnu" ]
 if [ -e $cross/ld-linux-x86-64.so.2 ]; then
 	granted '"compute"' rhel /usr/bin/probe libcuda.so.1
 	t "an image like RHEL" sh -c '[ $1 = 0 ] && grep -qx "libcuda.so.1 loaded 64" out' - "$st"
@@ -483,11 +483,11 @@ else
 fi
 sed -i "s/$VERSION/590.1/g" /proc/driver/nvidia/version
 granted '"compute"' debian /usr/bin/probe libcuda.so.1
-t "of another driver than is loaded: the refusal says how to renew it" sh -c '[ $1 != 0 ] && grep -q "is of NVIDIA driver $2, and 590.1 is loaded: gpuhelperctl cdi generate --vendor nvidia --output /run/cdi/gpuhelper-nvidia.json" err' - "$st" $VERSION
+t "a spec of another driver than the loaded one: the refusal names the command that renews it" sh -c '[ $1 != 0 ] && grep -q "is of NVIDIA driver $2, and 590.1 is loaded: gpuhelperctl cdi generate --vendor nvidia --output /run/cdi/gpuhelper-nvidia.json" err' - "$st" $VERSION
 driver $a 590.1; ldconfig
 gpuhelperctl cdi generate --vendor nvidia --output /run/cdi/gpuhelper-nvidia.json >out 2>err
 granted '"compute"' debian /usr/bin/probe libcuda.so.590.1
-t "which renews it" sh -c '[ $1 = 0 ] && grep -qx "libcuda.so.590.1 loaded 64" out' - "$st"
+t "that command renews the spec" sh -c '[ $1 = 0 ] && grep -qx "libcuda.so.590.1 loaded 64" out' - "$st"
 
 echo "1..$n"
 [ "$bad" = 0 ]

@@ -208,28 +208,28 @@ conf a b
 jwks old new rsa | serve a
 jwks new | serve b
 fetch
-t "all issuers" exits 0 "$base/a: 3 keys in $d/keys/a.json"
-t "and the second" says "$base/b: 1 key in $d/keys/b.json"
-t "byte for byte" sh -c 'cmp -s www/a/.well-known/jwks.json conf/keys/a.json && cmp -s www/b/.well-known/jwks.json conf/keys/b.json'
-t "mode 0644 and nothing beside" [ "$(find "$d/keys" -type f -printf '%f %m\n' | sort | tr '\n' ' ')" = "a.json 644 b.json 644 " ]
+t "fetch: all issuers" exits 0 "$base/a: 3 keys in $d/keys/a.json"
+t "fetch: the second issuer's keys" says "$base/b: 1 key in $d/keys/b.json"
+t "fetch: the files have the issuers' bytes" sh -c 'cmp -s www/a/.well-known/jwks.json conf/keys/a.json && cmp -s www/b/.well-known/jwks.json conf/keys/b.json'
+t "fetch: mode 0644, and no other file" [ "$(find "$d/keys" -type f -printf '%f %m\n' | sort | tr '\n' ' ')" = "a.json 644 b.json 644 " ]
 rm "$d"/keys/*
 (umask 077; fetch "$base/b"; echo $st >st); st=$(cat st)
-t "one issuer" exits 0 "$base/b: 1 key in $d/keys/b.json"
-t "and no other, 0644 under any umask" [ "$(find "$d/keys" -type f -printf '%f %m\n')" = "b.json 644" ]
+t "fetch of one issuer" exits 0 "$base/b: 1 key in $d/keys/b.json"
+t "fetch of one issuer writes no other file, with mode 0644 whatever the umask" [ "$(find "$d/keys" -type f -printf '%f %m\n')" = "b.json 644" ]
 touch -d '3 hours ago' "$d/keys/b.json"
 inode=$(stat -c %i "$d/keys/b.json")
 fetch "$base/b"
-t "the same keys again: a new file" [ "$(stat -c %i "$d/keys/b.json")" != "$inode" ]
-t "which says when they were fetched" [ $(($(date +%s) - $(stat -c %Y "$d/keys/b.json"))) -lt 60 ]
+t "equal keys replace the file" [ "$(stat -c %i "$d/keys/b.json")" != "$inode" ]
+t "the file's time is when the keys were fetched" [ $(($(date +%s) - $(stat -c %Y "$d/keys/b.json"))) -lt 60 ]
 fetch "$base/c"
 t "an issuer that is not configured" complains 65 "gpuhelper.conf has no issuer $base/c"
 serve a </dev/null
 fetch
-t "one that fails keeps no other from it" exits 74 "$base/b: 1 key in $d/keys/b.json"
-t "and is told" grep -q "^gpuhelperctl: $base/a: " err
+t "an issuer that fails does not stop the others" exits 74 "$base/b: 1 key in $d/keys/b.json"
+t "the failure is reported" grep -q "^gpuhelperctl: $base/a: " err
 jwks new | serve a
 https_proxy=http://127.0.0.1:9 ALL_PROXY=http://127.0.0.1:9 "$ctl" keys fetch --config-dir "$d" --cacert ca.pem >out 2>err; st=$?
-t "no proxy, whatever the environment says" is 0
+t "fetch uses no proxy, whatever the environment says" is 0
 conf slash
 sed -i "s,/slash\";,/slash/\";," "$d/gpuhelper.conf"
 serve slash "$base/slash/" <good.json
@@ -238,7 +238,7 @@ t "a url with a slash at its end" exits 0 "$base/slash/: 1 key in $d/keys/slash.
 conf
 echo 'max_wait = 5;' >"$d/gpuhelper.conf"
 fetch
-t "no issuers" exits 0 "gpuhelper.conf has no issuers: nothing to fetch"
+t "fetch without issuers" exits 0 "gpuhelper.conf has no issuers: nothing to fetch"
 echo 'max_wait = "5";' >"$d/gpuhelper.conf"
 fetch
 t "a broken gpuhelper.conf" complains 78 "max_wait"
@@ -248,13 +248,13 @@ cat >"$d/gpuhelper.conf" <<-E
 	    { url = "$base/b"; audience = "g"; keys = "$d/more/same.json"; } );
 E
 fetch
-t "two issuers whose files have one name" complains 78 "both keep their keys in a file named same.json: use different names"
+t "two issuers whose files have the same name" complains 78 "both keep their keys in a file named same.json: use different names"
 
 echo "# fetch: what is refused, and leaves the file as it was"
 serve badissuer "$base/other" <good.json
 refuses badissuer "a discovery document of another issuer" "names another issuer, \"$base/other\""
 serve badissuer "$base/badissuer/" <good.json
-refuses badissuer "or but for a slash" "names another issuer"
+refuses badissuer "a discovery document of an issuer that differs by a slash" "names another issuer"
 serve plain "" "http://localhost:$plain/plain/.well-known/jwks.json" <good.json
 refuses plain "a jwks_uri by http" "is not an https URL"
 serve host "" "https://127.0.0.1:$port/host/.well-known/jwks.json" <good.json
@@ -266,13 +266,13 @@ refuses user "a jwks_uri with a user's name" "the URL must not contain a user na
 serve file "" "file://$T/good.json" <good.json
 refuses file "a jwks_uri that is a file" "is not an https URL"
 serve nouri <good.json; printf '{"issuer":"%s"}' "$base/nouri" >www/nouri/.well-known/openid-configuration
-refuses nouri "no jwks_uri" 'has no "jwks_uri"'
+refuses nouri "a discovery document without jwks_uri" 'has no "jwks_uri"'
 serve dup <good.json; sed -i 's/^{/{"issuer":"x",/' www/dup/.well-known/openid-configuration
 refuses dup "a discovery document with a name twice" "openid-configuration: "
 serve html <good.json; echo '<html>' >www/html/.well-known/openid-configuration
 refuses html "a discovery document that is no JSON" "openid-configuration: "
 serve gone <good.json; rm www/gone/.well-known/openid-configuration
-refuses gone "no discovery document" "HTTP status 404"
+refuses gone "a missing discovery document" "HTTP status 404"
 serve e500 <good.json; echo 500 >www/e500/.well-known/jwks.json.status
 refuses e500 "keys with status 500" "HTTP status 500"
 for i in "host https://127.0.0.1:$port" "port https://localhost:$other" "plain http://localhost:$plain"; do
@@ -283,26 +283,26 @@ for i in "host https://127.0.0.1:$port" "port https://localhost:$other" "plain h
 		refuses "r${i%% *}" "a redirection of $f to another ${i%% *}" "redirected: "
 	done
 done
-t "none of these was asked" sh -c '! grep -v "^'"$port localhost:$port"' " hits'
-t "and the right one was" grep -q "^$port localhost:$port /rplain/.well-known/jwks.json" hits
+t "no other host or port was asked" sh -c '! grep -v "^'"$port localhost:$port"' " hits'
+t "the issuer itself was asked" grep -q "^$port localhost:$port /rplain/.well-known/jwks.json" hits
 serve loop <good.json; echo "$base/loop/.well-known/jwks.json" >www/loop/.well-known/jwks.json.redirect
 refuses loop "a redirection without end" "redirected more than 3 times"
 serve rsame <good.json; mv www/rsame/.well-known/jwks.json www/rsame/keys
 echo /rsame/keys >www/rsame/.well-known/jwks.json.redirect
 conf rsame; fetch
-t "(a redirection on the same host is followed)" exits 0 "$base/rsame: 1 key in $d/keys/rsame.json"
+t "a redirection on the same host is followed" exits 0 "$base/rsame: 1 key in $d/keys/rsame.json"
 echo 'keys' | serve garbage
 refuses garbage "keys that are no JSON" "jwks.json: "
 echo '{"keys":[{"kty":"oct","k":"AAAA","kid":"x"}]}' | serve nouse
-refuses nouse "no key that can be used" "jwks.json: "
+refuses nouse "keys of which none can be used" "jwks.json: "
 head -c $((256 * 1024 - $(wc -c <good.json))) /dev/zero | tr '\0' ' ' | cat good.json - >full
 serve full <full
 conf full; fetch
-t "(256 KiB are taken)" exits 0 "$base/full: 1 key in $d/keys/full.json"
+t "keys of 256 KiB are accepted" exits 0 "$base/full: 1 key in $d/keys/full.json"
 { cat full; echo; } | serve big
-refuses big "one byte more is not" "has more than 256 KiB"
+refuses big "keys of more than 256 KiB" "has more than 256 KiB"
 serve bigd <good.json; cat full >>www/bigd/.well-known/openid-configuration
-refuses bigd "nor in a discovery document" "has more than 256 KiB"
+refuses bigd "a discovery document of more than 256 KiB" "has more than 256 KiB"
 jwks new | serve tls
 conf tls; cp good.json "$d/keys/tls.json"; shot >before
 run keys fetch --config-dir "$d" --cacert stranger.pem; shot >after
@@ -310,11 +310,11 @@ t "a certificate of another CA" sh -c '[ "$1" = 74 ] && cmp -s before after && g
 run keys fetch --config-dir "$d"; shot >after
 t "a CA that the system does not know" sh -c '[ "$1" = 74 ] && cmp -s before after && grep -q "\-\-cacert FILE" err' - "$st"
 run keys fetch --config-dir "$d" --cacert nowhere.pem
-t "a CA file that is not there" complains 74 "nowhere.pem"
+t "a missing CA file" complains 74 "nowhere.pem"
 serve tls "https://localhost:$wrong/tls" "https://localhost:$wrong/tls/.well-known/jwks.json" <good.json
 sed -i "s,localhost:$port,localhost:$wrong," "$d/gpuhelper.conf"
 fetch; shot >after
-t "a certificate of another name" sh -c '[ "$1" = 74 ] && cmp -s before after && grep -q "localhost" err && ! grep -q "^$2 " hits' - "$st" "$wrong"
+t "a certificate for another host" sh -c '[ "$1" = 74 ] && cmp -s before after && grep -q "localhost" err && ! grep -q "^$2 " hits' - "$st" "$wrong"
 
 echo "# rotation"
 conf drill
@@ -327,68 +327,68 @@ unknown() {
 	has 77 "^token, kid: fails: the token's key \"$2\" is not among those of $base/drill, fetched [0-9]* s ago: if they have changed since, fetch them again\$"
 }
 run explain --config-dir "$d" --token-file told
-t "before the first fetch" sh -c '[ "$1" = 78 ] && grep -q "^refused: .*gpuhelperctl keys fetch" out' - "$st"
+t "rotation: before the first fetch" sh -c '[ "$1" = 78 ] && grep -q "^refused: .*gpuhelperctl keys fetch" out' - "$st"
 fetch
-t "a token of the old key holds" holds told
-t "one of the new key does not: the keys may have changed" unknown tnew new
+t "rotation: a token of the listed key is valid" holds told
+t "rotation: a token of the new key is refused, as the keys may have changed" unknown tnew new
 jwks old new | serve drill
-t "nor when the issuer has rotated" unknown tnew new
+t "rotation: that token is still refused before the next fetch" unknown tnew new
 fetch
-t "after the next fetch it holds" holds tnew
-t "and the old one still does, while it is listed" holds told
+t "rotation: after the next fetch the token is valid" holds tnew
+t "rotation: the old key counts while it is listed" holds told
 jwks new | serve drill
 fetch
-t "the new one holds when the old one is listed no more" holds tnew
-t "and the old one does not" unknown told old
+t "rotation: the new key counts when the old key is no longer listed" holds tnew
+t "rotation: a token of the removed key is refused" unknown told old
 jwks old | serve drill; mv www/drill www/gone2
 fetch
-t "an issuer that is away" is 74
-t "keeps its keys" holds tnew
+t "rotation: the issuer can't be reached" is 74
+t "rotation: the keys of an unreachable issuer stay" holds tnew
 
 echo "# explain --token-file"
 ex() { run explain --config-dir "$d" "$@"; }
 ex --token-file tnew
-t "every check" [ "$(grep -c '^token, [a-z_]*: ok' out)" -ge 15 ]
-t "and what the audit log calls it" says "note: in the audit log, the token is token_sha256 $(tr -d '\n' <tnew | sha256sum | cut -d' ' -f1)"
-t "no policies" sh -c '! grep -q "^policies\|^container" out'
+t "explain --token-file prints each check" [ "$(grep -c '^token, [a-z_]*: ok' out)" -ge 15 ]
+t "explain --token-file prints the token's hash in the audit log" says "note: in the audit log, the token is token_sha256 $(tr -d '\n' <tnew | sha256sum | cut -d' ' -f1)"
+t "explain --token-file alone asks no policy" sh -c '! grep -q "^policies\|^container" out'
 part=$(cut -d. -f2 tnew | cut -c1-40) sig=$(cut -d. -f3 tnew | cut -c1-40)
 ex --token-file tnew --json
-t "as JSON" json "j['outcome'] == 'holds' and j['claims']['team'] == 'ml' and j['claims']['exp'] - j['claims']['iat'] == 3010 and all(c['result'] == 'ok' for c in j['token'])"
-t "the token is in none of it" sh -c '! grep -qF -e "$1" -e "$2" out err' - "$part" "$sig"
+t "explain --token-file, as JSON" json "j['outcome'] == 'holds' and j['claims']['team'] == 'ml' and j['claims']['exp'] - j['claims']['iat'] == 3010 and all(c['result'] == 'ok' for c in j['token'])"
+t "the token is not in the output" sh -c '! grep -qF -e "$1" -e "$2" out err' - "$part" "$sig"
 "$ctl" explain --config-dir "$d" --token-file - <tnew >out 2>err; st=$?
-t "from standard input" has 0 "^holds: "
+t "explain --token-file reads standard input" has 0 "^holds: "
 { cat tnew; echo; } >two; ex --token-file two
-t "a newline too many" has 65 "^token, form: fails: "
-t "is no reason to print it" sh -c '! grep -qF -e "$1" -e "$2" out err' - "$part" "$sig"
+t "a token with a second newline" has 65 "^token, form: fails: "
+t "a malformed token is not printed" sh -c '! grep -qF -e "$1" -e "$2" out err' - "$part" "$sig"
 printf 'a\0b' >nul; ex --token-file nul
-t "a NUL" complains 65 "nul is not a token: it has a NUL byte"
+t "a token with a NUL byte" complains 65 "nul is not a token: it has a NUL byte"
 echo x.y >xy; ex --token-file xy
-t "no token" has 65 "^token, form: fails: the token is not three parts"
+t "a file without a token" has 65 "^token, form: fails: the token is not three parts"
 ex --token-file xy --json
-t "as JSON" json "j['outcome'] == 'refused' and j['code'] == 65 and j['token'][0]['result'] == 'fails'"
+t "a file without a token, as JSON" json "j['outcome'] == 'refused' and j['code'] == 65 and j['token'][0]['result'] == 'fails'"
 ex --token-file nowhere
-t "no file" complains 74 "nowhere: No such file"
+t "a missing token file" complains 74 "nowhere: No such file"
 python3 lab.py token new https://evil.example >tevil; ex --token-file tevil
-t "another issuer's" has 77 "^token, iss: fails: its issuer https://evil.example is not one of gpuhelper.conf"
+t "a token of an unknown issuer" has 77 "^token, iss: fails: its issuer https://evil.example is not one of gpuhelper.conf"
 python3 lab.py token new "$base/drill" 'aud="other"' "exp=$(($(date +%s) - 500))" >tbad; ex --token-file tbad
-t "each check that fails" sh -c '[ "$1" = 77 ] && grep -q "^token, aud: fails: " out && grep -q "^token, exp: fails: " out && grep -q "^token, signature: ok" out' - "$st"
+t "explain --token-file prints each failed check" sh -c '[ "$1" = 77 ] && grep -q "^token, aud: fails: " out && grep -q "^token, exp: fails: " out && grep -q "^token, signature: ok" out' - "$st"
 python3 -c 't = open("tnew").read().strip(); h, p, s = t.split("."); print(f"{h}.{p}.{s[:9]}{chr(65 + (s[9] == chr(65)))}{s[10:]}")' >tforged
 ex --token-file tforged
-t "a forged one" has 77 "^token, signature: fails: "
+t "a token with a forged signature" has 77 "^token, signature: fails: "
 iat=$(python3 -c 'import base64, json; p = open("tnew").read().split(".")[1]; print(json.loads(base64.urlsafe_b64decode(p + "=" * (-len(p) % 4)))["iat"])')
 rfc() { date -u -d "@$1" +"$2"; }
 ex --token-file tnew --at $((iat + 3069))
-t "--at: the last second of its hour and a leeway" has 0 "^note: the token is checked as of $(rfc $((iat + 3069)) %Y-%m-%dT%H:%M:%SZ)\$"
+t "--at: the last second of the token's life and of the leeway" has 0 "^note: the token is checked as of $(rfc $((iat + 3069)) %Y-%m-%dT%H:%M:%SZ)\$"
 ex --token-file tnew --at $((iat + 3070))
-t "--at: the next one" has 77 "^token, exp: fails: "
+t "--at: one second later" has 77 "^token, exp: fails: "
 ex --token-file tnew --at "$(rfc $((iat + 3070)) %Y-%m-%dT%H:%M:%SZ)"
-t "--at: the same in words" has 77 "^token, exp: fails: "
+t "--at: the same time as a date" has 77 "^token, exp: fails: "
 ex --token-file tnew --at "$(rfc $((iat + 3069 + 7200)) '%Y-%m-%dt%H:%M:%S.987+02:00')"
 t "--at: in another zone, with a fraction" has 0 "^note: the token is checked as of $(rfc $((iat + 3069)) %Y-%m-%dT%H:%M:%SZ)\$"
 ex --token-file tnew --at $((iat - 3600))
-t "--at: before it was issued" has 77 "^token, iat: fails: "
+t "--at: before the token was issued" has 77 "^token, iat: fails: "
 ex --token-file tnew --at $((iat + 3 * 86400))
-t "--at: when its keys would be too old" has 78 "^token, keys: fails: "
+t "--at: when the keys are too old" has 78 "^token, keys: fails: "
 for i in yesterday 2026-02-30T00:00:00Z 2026-11-20T24:00:00Z 2026-11-20T23:06:00 2026-11-20 -1 2026-11-20T23:06:00+2:00 2026-11-20T23:06:00Zx ''; do
 	ex --token-file tnew --at "$i"
 	t "--at \"$i\"" complains 64 "explain: --at must be seconds since 1970 or like 2026-11-20T23:06:00Z"
@@ -396,24 +396,24 @@ done
 ex --at 1
 t "--at alone" complains 64 "--at needs --token-file"
 ex --token-file tnew --bundle "$T"
-t "with --bundle" is 64
+t "--token-file with --bundle" is 64
 ex --token-file tnew --identity claim
-t "with --identity claim" complains 64 "with --token-file, --identity must be token"
+t "--token-file with --identity claim" complains 64 "with --token-file, --identity must be token"
 echo 'pipeline = "ml/train"; callers = [ "root", "nobody" ]; folders = ( { path = "/usr"; } );' >"$d/policy.d/10-a.conf"
 ex --token-file tnew --folders /usr --user root
-t "and the policies" has 0 "^granted by 10-a.conf:"
-t "after its checks" has 0 "^token, signature: ok"
+t "--token-file with --folders asks the policies" has 0 "^granted by 10-a.conf:"
+t "--token-file with --folders prints the token's checks first" has 0 "^token, signature: ok"
 ex --token-file tnew --folders /usr:rw --user root
-t "which may refuse" has 77 "^10-a.conf: covers the container, but does not allow the whole request"
+t "--token-file with --folders: the policies refuse" has 77 "^10-a.conf: covers the container, but does not allow the whole request"
 ex --token-file told --folders /usr --user root
-t "a token that does not hold is refused before them" has 77 "^10-a.conf: not asked: the request is decided before any policy"
+t "--token-file with --folders: an invalid token asks no policy" has 77 "^10-a.conf: not asked: the request is decided before any policy"
 ex --token-file tnew --pipeline web/site --issuer https://other.example --user root --json
 t "the token says whose it is, as JSON" json "j['question']['issuer'] == '$base/drill' and j['question']['pipeline'] == 'train'"
 ex --token-file tnew --pipeline web/site --user root
 t "the token says whose it is" has 0 "^container: user root (uid 0), pipeline ml/train, job fit, by token\$"
-t "and not the options" grep -q "^note: the token names its pipeline" out
+t "a note says that the options are ignored" grep -q "^note: the token names its pipeline" out
 ex --token-file tnew --user nobody --json
-t "as JSON" json "j['outcome'] == 'granted' and j['policy'] == '10-a.conf' and j['question']['issuer'] == '$base/drill' and len(j['token']) > 10"
+t "--token-file with a policy's grant, as JSON" json "j['outcome'] == 'granted' and j['policy'] == '10-a.conf' and j['question']['issuer'] == '$base/drill' and len(j['token']) > 10"
 
 echo "# show"
 conf a b
@@ -424,54 +424,54 @@ j["keys"].append({"kty": "oct", "kid": "secret", "k": "AAAA"})
 json.dump(j, open(sys.argv[2], "w"))' "$(jwks old rsa)" "$d/keys/a.json"
 touch -d '90 minutes ago' "$d/keys/a.json"
 run keys show --config-dir "$d"
-t "keys that are not there" is 78
-t "say how to get them" grep -qxF "gpuhelperctl: $base/b: $d/keys/b.json does not exist yet: run gpuhelperctl keys fetch" err
-t "the others' age" has 78 "^$base/a: $d/keys/a.json, fetched 90 min ago ("
-t "a key" says "  old: ES256, 256 bits"
-t "another" says "  rsa: RS256, 2048 bits"
-t "one of no use" grep -q "^  secret: unusable: " out
+t "show: missing keys" is 78
+t "show: missing keys, with the command that fetches them" grep -qxF "gpuhelperctl: $base/b: $d/keys/b.json does not exist yet: run gpuhelperctl keys fetch" err
+t "show: the age of the other issuer's keys" has 78 "^$base/a: $d/keys/a.json, fetched 90 min ago ("
+t "show: an ES256 key" says "  old: ES256, 256 bits"
+t "show: an RS256 key" says "  rsa: RS256, 2048 bits"
+t "show: an unusable key" grep -q "^  secret: unusable: " out
 cp good.json "$d/keys/b.json"
 run keys show --config-dir "$d"
-t "all is well" is 0
+t "show: all keys are usable" is 0
 touch -d '2 hours ago' "$d/keys/b.json"
 run keys show --config-dir "$d"
-t "keys that are too old" exits 78 "  warning: the keys are older than keys_max_age (60 min): tokens of this issuer are refused until they are fetched again"
+t "show: keys that are too old" exits 78 "  warning: the keys are older than keys_max_age (60 min): tokens of this issuer are refused until they are fetched again"
 run keys show --config-dir "$d" --json
-t "as JSON" json "[i['stale'] for i in j['issuers']] == [False, True] and [(k.get('alg'), k.get('bits'), k['usable']) for k in j['issuers'][0]['keys']] == [('ES256', 256, True), ('RS256', 2048, True), (None, None, False)] and j['issuers'][0]['keys'][2]['reason'] and 5390 < j['issuers'][0]['age'] < 5500"
+t "show, as JSON" json "[i['stale'] for i in j['issuers']] == [False, True] and [(k.get('alg'), k.get('bits'), k['usable']) for k in j['issuers'][0]['keys']] == [('ES256', 256, True), ('RS256', 2048, True), (None, None, False)] and j['issuers'][0]['keys'][2]['reason'] and 5390 < j['issuers'][0]['age'] < 5500"
 echo '{' >"$d/keys/b.json"
 run keys show --config-dir "$d"
-t "a broken file" sh -c '[ "$1" = 78 ] && grep -q "^gpuhelperctl: .*keys/b.json: " err' - "$st"
+t "show: a broken file" sh -c '[ "$1" = 78 ] && grep -q "^gpuhelperctl: .*keys/b.json: " err' - "$st"
 rm "$d/keys/b.json"; ln -s a.json "$d/keys/b.json"
 run keys show --config-dir "$d"
-t "a link" sh -c '[ "$1" = 78 ] && grep -q "is a symbolic link" err' - "$st"
+t "show: a link" sh -c '[ "$1" = 78 ] && grep -q "is a symbolic link" err' - "$st"
 
 echo "# import"
 conf a
 imp() { run keys import --config-dir "$d" --issuer "$@"; }
 imp "$base/a" good.json
-t "a file" exits 0 "$base/a: 1 key in $d/keys/a.json"
-t "byte for byte" cmp -s good.json "$d/keys/a.json"
+t "import: a file" exits 0 "$base/a: 1 key in $d/keys/a.json"
+t "import: the file has the same bytes" cmp -s good.json "$d/keys/a.json"
 jwks new old | "$ctl" keys import --config-dir "$d" --issuer "$base/a" - >out 2>err; st=$?
-t "standard input" exits 0 "$base/a: 2 keys in $d/keys/a.json"
+t "import: standard input" exits 0 "$base/a: 2 keys in $d/keys/a.json"
 shot >before
 imp "$base/b" good.json
-t "of an unknown issuer" complains 65 "gpuhelper.conf has no issuer"
+t "import: an unknown issuer" complains 65 "gpuhelper.conf has no issuer"
 echo '{"keys":[]}' >empty.json; imp "$base/a" empty.json
-t "no keys" complains 65 "empty.json: "
+t "import: a file without keys" complains 65 "empty.json: "
 { cat full; echo; } >over; imp "$base/a" over
-t "more than 256 KiB" complains 65 "over: larger than 262144 bytes"
+t "import: a file of more than 256 KiB" complains 65 "over: larger than 262144 bytes"
 imp "$base/a" nowhere
-t "no file" complains 74 "nowhere: No such file"
+t "import: a missing file" complains 74 "nowhere: No such file"
 shot >after
-t "leave the keys as they were" cmp -s before after
+t "import: a failure leaves the keys as they were" cmp -s before after
 rm "$d/keys/a.json"; cp good.json elsewhere; cp elsewhere before; ln -s "$T/elsewhere" "$d/keys/a.json"
 jwks new >new.json; imp "$base/a" new.json
-t "a link in its place is replaced, not followed" sh -c '[ "$1" = 0 ] && cmp -s elsewhere before && [ ! -L conf/keys/a.json ]' - "$st"
+t "import: a link at the file's place is replaced, not followed" sh -c '[ "$1" = 0 ] && cmp -s elsewhere before && [ ! -L conf/keys/a.json ]' - "$st"
 rm "$d/keys/a.json"; mkdir "$d/keys/a.json"; imp "$base/a" new.json
-t "a directory in its place" complains 74 "can't write $d/keys/a.json: Is a directory"
-t "leaves nothing behind" [ "$(ls -A "$d/keys")" = a.json ]
+t "import: a directory at the file's place" complains 74 "can't write $d/keys/a.json: Is a directory"
+t "import: a failure leaves no temporary file" [ "$(ls -A "$d/keys")" = a.json ]
 rmdir "$d/keys/a.json" "$d/keys"; imp "$base/a" new.json
-t "no directory" complains 74 "$d/keys: No such file"
+t "import: a missing directory" complains 74 "$d/keys: No such file"
 conf a
 cat >reader.py <<'E'
 import os, sys
@@ -496,28 +496,28 @@ while [ $i -lt 60 ]; do
 	i=$((i + 1))
 done
 : >stop
-if wait $reader; then pass "who reads meanwhile sees the old keys or the new ones"; else fail "who reads meanwhile sees the old keys or the new ones"; fi
-t "two writers at once are not in each other's way" [ "$lost $(ls -A "$d/keys")" = "0 a.json" ]
+if wait $reader; then pass "a concurrent reader sees the old keys or the new ones"; else fail "a concurrent reader sees the old keys or the new ones"; fi
+t "two concurrent imports do not disturb each other" [ "$lost $(ls -A "$d/keys")" = "0 a.json" ]
 if strace -V >/dev/null 2>&1 && strace -o trace true 2>/dev/null; then
 	ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e trace=fsync,rename,renameat,renameat2 "$ctl" keys import --config-dir "$d" --issuer "$base/a" new.json >out 2>err
-	t "on the disk before and after it is in its place" [ "$(sed -n 's/^[0-9 ]*\(fsync\|rename\)[a-z0-9]*(.* = 0$/\1/p' trace | tr '\n' ' ')" = "fsync rename fsync " ]
+	t "import: the file is on the disk before the rename, and the directory after it" [ "$(sed -n 's/^[0-9 ]*\(fsync\|rename\)[a-z0-9]*(.* = 0$/\1/p' trace | tr '\n' ' ')" = "fsync rename fsync " ]
 else
-	skip "on the disk before and after it is in its place" "no strace"
+	skip "import: the file is on the disk before the rename, and the directory after it" "no strace"
 fi
 
 echo "# the command line"
 run keys
-t "no verb" complains 64 "keys needs fetch, show, import or place (see gpuhelperctl help keys)"
+t "keys without a subcommand" complains 64 "keys needs fetch, show, import or place (see gpuhelperctl help keys)"
 run keys frob
-t "an unknown one" complains 64 "keys needs fetch, show, import or place (see gpuhelperctl help keys)"
+t "keys with an unknown subcommand" complains 64 "keys needs fetch, show, import or place (see gpuhelperctl help keys)"
 run keys show x
-t "a word too many" complains 64 'keys show takes no "x" (see gpuhelperctl help keys show)'
+t "an argument that show does not take" complains 64 'keys show takes no "x" (see gpuhelperctl help keys show)'
 run keys import good.json
 t "import without --issuer" complains 64 "keys import needs --issuer URL (see gpuhelperctl help keys import)"
 run keys place
 t "place without --from" complains 64 "keys place needs --from DIR (see gpuhelperctl help keys place)"
 run check --cacert x
-t "an option of keys" complains 64 "check has no option --cacert"
+t "another command does not take --cacert" complains 64 "check has no option --cacert"
 
 echo "# in two steps: the download, and the placing"
 conf a b
@@ -527,32 +527,32 @@ mkdir dropped && chmod 777 dropped
 place() { run keys place --config-dir "$d" --from "$T/dropped"; }
 if [ "$(id -u)" = 0 ]; then
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" keys fetch --config-dir "$d" --cacert ca.pem >out 2>err; st=$?
-	t "another user can't place keys" sh -c '[ "$1" = 74 ] && grep -q "can.t write .*keys/a.json: Permission denied" err && [ -z "$(ls -A conf/keys)" ]' - "$st"
+	t "an unprivileged user can't write key files" sh -c '[ "$1" = 74 ] && grep -q "can.t write .*keys/a.json: Permission denied" err && [ -z "$(ls -A conf/keys)" ]' - "$st"
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" keys fetch --config-dir "$d" --cacert ca.pem --output-dir "$T/dropped" >out 2>err; st=$?
-	t "but can download them" exits 0 "$base/a: 2 keys in $T/dropped/a.json"
+	t "an unprivileged user can download keys with --output-dir" exits 0 "$base/a: 2 keys in $T/dropped/a.json"
 else
-	skip "another user can't place keys" "not root"
+	skip "an unprivileged user can't write key files" "not root"
 	fetch --output-dir "$T/dropped"
-	t "they are downloaded" exits 0 "$base/a: 2 keys in $T/dropped/a.json"
+	t "keys are downloaded with --output-dir" exits 0 "$base/a: 2 keys in $T/dropped/a.json"
 fi
 if strace -o trace -e inject=openat2:error=ENOSYS true 2>/dev/null; then
 	ASAN_OPTIONS=detect_leaks=0 strace -f -o trace -e inject=openat2:error=ENOSYS "$ctl" keys fetch --config-dir "$d" --cacert ca.pem --output-dir "$T/dropped" >out 2>err; st=$?
-	t "without openat2(2) too, as systemd's DynamicUser= has it" exits 0 "$base/a: 2 keys in $T/dropped/a.json"
+	t "the download works without openat2(2), as under systemd's DynamicUser=" exits 0 "$base/a: 2 keys in $T/dropped/a.json"
 else
-	skip "without openat2(2) too, as systemd's DynamicUser= has it" "no strace"
+	skip "the download works without openat2(2), as under systemd's DynamicUser=" "no strace"
 fi
-t "and none is placed" [ -z "$(ls -A "$d/keys")" ]
+t "the download places no keys" [ -z "$(ls -A "$d/keys")" ]
 touch -d '2 hours ago' dropped/b.json
 place
-t "the second step places them" exits 0 "$base/a: 2 keys in $d/keys/a.json"
-t "as they are" cmp -s dropped/a.json "$d/keys/a.json"
+t "place: the keys are placed" exits 0 "$base/a: 2 keys in $d/keys/a.json"
+t "place: the file has the same bytes" cmp -s dropped/a.json "$d/keys/a.json"
 run keys place --config-dir "$d" --from "$T/dropped" --json
-t "and says so as JSON" json "$st == 0 and j['issuers'][0]['issuer'] == '$base/a' and j['issuers'][0]['file'] == '$d/keys/a.json' and len(j['issuers'][0]['keys']) == 2"
-t "as old as they are" [ "$(stat -c %Y dropped/b.json)" = "$(stat -c %Y "$d/keys/b.json")" ]
+t "place, as JSON" json "$st == 0 and j['issuers'][0]['issuer'] == '$base/a' and j['issuers'][0]['file'] == '$d/keys/a.json' and len(j['issuers'][0]['keys']) == 2"
+t "place: the keys keep their time" [ "$(stat -c %Y dropped/b.json)" = "$(stat -c %Y "$d/keys/b.json")" ]
 touch -d 'tomorrow' dropped/b.json; place
-t "never younger" [ "$(stat -c %Y "$d/keys/b.json")" -le "$(date +%s)" ]
+t "place: a time in the future becomes the present" [ "$(stat -c %Y "$d/keys/b.json")" -le "$(date +%s)" ]
 rm dropped/b.json; shot | grep '^b.json' >before; place; shot | grep '^b.json' >after
-t "what is not there stays as it was" sh -c '[ "$1" = 0 ] && cmp -s before after' - "$st"
+t "place: an issuer without downloaded keys keeps the old ones" sh -c '[ "$1" = 0 ] && cmp -s before after' - "$st"
 # hostile TEXT PATTERN: dropped/b.json is refused, a.json is installed, and b.json stays
 hostile() {
 	shot | grep '^b.json' >before; place; shot | grep '^b.json' >after
@@ -564,12 +564,12 @@ rm dropped/b.json; mkdir dropped/b.json; hostile "a directory" "is not a regular
 rmdir dropped/b.json; { cat full; echo; } >dropped/b.json; hostile "more than 256 KiB" "is too large"
 echo x >dropped/b.json; hostile "no JWKS" "dropped/b.json: "
 run keys place --config-dir "$d" --from "$T/dropped" --json
-t "one that fails beside one that does not, as JSON" json "$st == 74 and 'keys' in j['issuers'][0] and j['issuers'][1]['code'] == 74 and 'dropped/b.json' in j['issuers'][1]['error'] and j['issuers'][1]['issuer'] == '$base/b'"
+t "place: a failure beside a success, as JSON" json "$st == 74 and 'keys' in j['issuers'][0] and j['issuers'][1]['code'] == 74 and 'dropped/b.json' in j['issuers'][1]['error'] and j['issuers'][1]['issuer'] == '$base/b'"
 rm -r dropped/b.json; ln -s dropped linked
 run keys place --config-dir "$d" --from "$T/linked"
-t "a directory that is a link" is 74
+t "place: --from is a link" is 74
 cp good.json dropped/c.json; cp good.json dropped/.hidden; place
-t "a file that is no issuer's is left alone" [ "$(ls -A "$d/keys" | tr '\n' ' ')" = "a.json b.json " ]
+t "place: a file of no issuer is ignored" [ "$(ls -A "$d/keys" | tr '\n' ' ')" = "a.json b.json " ]
 
 # in_etc COMMAND: runs it with an /etc of the test's own, because /etc/gpuhelper must be root's
 in_etc() {
@@ -581,20 +581,20 @@ export ctl
 imp='"$ctl" keys import --issuer https://ci.example.org'
 if [ "$(id -u)" = 0 ] && unshare -m mount -t tmpfs none /etc 2>/dev/null; then
 	in_etc "umask 077; $imp good.json && stat -c '%u %a' /etc/gpuhelper/keys/ci.json"
-	t "/etc/gpuhelper" exits 0 "0 644"
+	t "import into /etc/gpuhelper" exits 0 "0 644"
 	in_etc "chmod 775 /etc/gpuhelper/keys; $imp good.json"
-	t "keys that others could replace are not placed" complains 78 "/etc/gpuhelper/keys may be written by others than root"
+	t "/etc/gpuhelper: import refuses a directory that others can change" complains 78 "/etc/gpuhelper/keys may be written by others than root"
 	in_etc "mv /etc/gpuhelper/keys /etc/keys && ln -s ../keys /etc/gpuhelper/keys; $imp good.json"
-	t "nor through a link" complains 78 "/etc/gpuhelper/keys: is a symbolic link"
+	t "/etc/gpuhelper: import refuses a directory that is a link" complains 78 "/etc/gpuhelper/keys: is a symbolic link"
 	in_etc "chown 65534 /etc/gpuhelper/gpuhelper.conf; $imp good.json"
-	t "nor by settings that are not root's" complains 78 "belongs to uid 65534"
+	t "/etc/gpuhelper: import refuses settings that are not root's" complains 78 "belongs to uid 65534"
 	in_etc "mount -t tmpfs -o size=16k,mode=755 none /etc/gpuhelper/keys && $imp good.json >/dev/null && { $imp full.json
 	    echo \$?; ls -A /etc/gpuhelper/keys; cmp good.json /etc/gpuhelper/keys/ci.json; }"
-	t "a full disk leaves the old keys, and nothing else" [ "$st $(cat out | tr '\n' ' ')$(cat err)" = "0 74 ci.json gpuhelperctl: can't write /etc/gpuhelper/keys/ci.json: No space left on device" ]
+	t "a full disk leaves the old keys, and no temporary file" [ "$st $(cat out | tr '\n' ' ')$(cat err)" = "0 74 ci.json gpuhelperctl: can't write /etc/gpuhelper/keys/ci.json: No space left on device" ]
 	in_etc "$imp good.json >/dev/null && chmod 666 /etc/gpuhelper/keys/ci.json && \"\$ctl\" keys show"
-	t "show: keys that others could have changed" complains 78 "may be written by others than root"
+	t "show: a key file that others can change" complains 78 "may be written by others than root"
 	in_etc "$imp good.json >/dev/null && chmod 744 /etc/gpuhelper/keys/ci.json && \"\$ctl\" keys show"
-	t "show: keys that a hook's output may be" complains 78 "/etc/gpuhelper/keys/ci.json is executable"
+	t "show: an executable key file, which may be a hook's output" complains 78 "/etc/gpuhelper/keys/ci.json is executable"
 else
 	for i in "/etc/gpuhelper" "others' directory" link settings "full disk" show executable; do skip "$i" "not root"; done
 fi
@@ -612,9 +612,9 @@ if systemd-analyze --version >/dev/null 2>&1; then
 	mkdir units
 	for u in service timer; do sed "s,/usr/sbin/,$T/," "$here/helper/systemd/gpuhelper-keys.$u" >units/gpuhelper-keys.$u; done
 	systemd-analyze verify --man=no "$T/units/gpuhelper-keys.service" "$T/units/gpuhelper-keys.timer" >out 2>&1; st=$?
-	t "systemd takes the units" sh -c '[ "$1" = 0 ] && ! grep -q gpuhelper-keys out' - "$st"
+	t "systemd accepts the units" sh -c '[ "$1" = 0 ] && ! grep -q gpuhelper-keys out' - "$st"
 else
-	skip "systemd takes the units" "no systemd-analyze"
+	skip "systemd accepts the units" "no systemd-analyze"
 fi
 
 echo "1..$n"

@@ -15,7 +15,7 @@ mkdir "$T/gnu" && : >"$T/gnu/stubs-32.h"
 gcc -std=c11 -D_GNU_SOURCE -I"$T" -fsyntax-only $unknown helper/root/filter.c >"$T/out" 2>"$T/err"
 st=$?
 t "an architecture without a filter of system calls is refused" [ $st != 0 ]
-t "and the compiler says why" grep -q 'error.*needs a filter of system calls, and has none' "$T/err"
+t "the compiler's message names the missing filter" grep -q 'error.*needs a filter of system calls, and has none' "$T/err"
 
 for p in qemu-aarch64-static aarch64-linux-gnu-gcc; do
 	command -v $p >/dev/null || { skip "arm64" "there is no $p: sh tests/deps.sh check"; echo "1..$n"; [ $bad = 0 ]; exit; }
@@ -36,8 +36,8 @@ PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/usr/lib/aarch64-linux-gnu/p
     make -s -j"$(nproc)" CC="aarch64-linux-gnu-gcc --sysroot=$root" AR=aarch64-linux-gnu-ar B=build/arm64 WERROR=-Werror all unit \
     >"$T/out" 2>"$T/err"
 st=$?
-t "it is compiled, warnings are errors" [ $st = 0 ]
-t "for arm64" sh -c "file build/arm64/gpuhelper build/arm64/gpuhelper-runc | grep -c 'ARM aarch64' | grep -qx 2"
+t "the tree compiles with warnings as errors" [ $st = 0 ]
+t "the programs are arm64's" sh -c "file build/arm64/gpuhelper build/arm64/gpuhelper-runc | grep -c 'ARM aarch64' | grep -qx 2"
 cat >"$T/unit" <<END
 TESTS_DIR=tests TESTS_EMULATED=1 $emulator "\$1" >"$T/\${1##*/}.tap" 2>&1
 echo \$? >"$T/\${1##*/}.status"

@@ -81,7 +81,7 @@ tops = []
 
 
 def run():
-    # the main path: what is there, what comes, over a restart and a rotation
+    # the main path: existing and new records, a restart, and a rotation
     top, log = fresh()
     sent = log.add(3)
     f = Follower(top, log)
@@ -94,14 +94,14 @@ def run():
         g.write(text[:20])
         g.flush()
         time.sleep(0.3)
-        ok(f.lines() == sent, 'half a line is no record yet', f.lines())
+        ok(f.lines() == sent, 'a line without its newline is not sent', f.lines())
         g.write(text[20:] + '\n')
     sent.append(text)
-    ok(f.wait(5) == sent, 'with its newline it is sent', f.lines())
-    ok(f.stop() == 0, 'SIGTERM ends it with status 0')
+    ok(f.wait(5) == sent, 'the line is sent when it has its newline', f.lines())
+    ok(f.stop() == 0, 'SIGTERM ends the follower with status 0')
     sent += log.add(2)
     f = Follower(top, log)
-    ok(f.wait(7) == sent, 'records written while it was down are sent later, and none twice', f.lines())
+    ok(f.wait(7) == sent, 'records that were written while no follower ran are sent later, and none twice', f.lines())
     sent += log.add(2)
     log.rotate(1)
     sent += log.add(2)
@@ -111,7 +111,7 @@ def run():
     log.rotate(2)
     sent += log.add(2)
     f = Follower(top, log)
-    ok(f.wait(15) == sent, 'nor does a rotation while it is down', f.lines())
+    ok(f.wait(15) == sent, 'a rotation while no follower runs loses nothing', f.lines())
     f.stop()
     sent += log.add(2)
     log.rotate(3, compress=True)
@@ -119,14 +119,14 @@ def run():
     log.rotate(4)
     sent += log.add(2)
     f = Follower(top, log)
-    ok(f.wait(21) == sent, 'nor do two rotations, one of them with compression', f.lines())
+    ok(f.wait(21) == sent, 'two rotations, one of them with compression, lose nothing', f.lines())
     f.stop()
     # behind the last record of a rotated file, and no new log yet
     log.rotate(5)
     f = Follower(top, log)
     time.sleep(0.3)
     sent += log.add(1)
-    ok(f.wait(22) == sent and not faults(f.lines()), 'it waits for a missing log', f.lines())
+    ok(f.wait(22) == sent and not faults(f.lines()), 'the follower waits for a missing log', f.lines())
     f.stop()
 
     # gzip has not finished
@@ -145,7 +145,7 @@ def run():
     ok(f.wait(9) == sent and not faults(f.lines()), 'a rotated file is read only once during its compression', f.lines())
     f.stop()
 
-    # killed at any time: none lost, and what comes twice comes whole
+    # killed at any time: no record is lost, and one that is sent twice is complete
     top, log = fresh()
     sent = []
     for _ in range(8):
@@ -158,7 +158,7 @@ def run():
         time.sleep(0.05)
     f.stop()
     got = f.lines()
-    ok(set(got) >= set(sent) and not faults(got), 'killed eight times: none of %d records is lost (%d are sent twice)' % (len(sent), len(got) - len(set(got))))
+    ok(set(got) >= set(sent) and not faults(got), 'the follower is killed eight times: none of %d records is lost (%d are sent twice)' % (len(sent), len(got) - len(set(got))))
 
     # a log that was changed
     top, log = fresh()
@@ -173,11 +173,11 @@ def run():
     log.hash = 'f' * 64
     log.add(2)
     got = f.wait(7)
-    ok(len(got) == 7 and len(faults(got)) == 2 and 'record 5 does not match record 4' in faults(got)[1], 'so is a record that breaks the chain, once', got)
+    ok(len(got) == 7 and len(faults(got)) == 2 and 'record 5 does not match record 4' in faults(got)[1], 'a record that breaks the chain is reported once', got)
     with open(log.path, 'r+') as g:
         g.truncate(100)
     got = f.wait(8)
-    ok(len(faults(got)) == 3 and 'was cut off' in faults(got)[2], 'so is a log that was cut short', got)
+    ok(len(faults(got)) == 3 and 'was cut off' in faults(got)[2], 'a log that was cut short is reported', got)
     with open(log.path, 'w') as g:
         pass
     before = len(f.wait(9, 2))
@@ -240,7 +240,7 @@ def run():
     with open(log.path, 'a') as g:
         g.write(long + '\n')
     f = Follower(top, log)
-    ok(f.wait(7)[-1] == long, 'a long line, too', len(f.lines()))
+    ok(f.wait(7)[-1] == long, 'a long line is sent, too', len(f.lines()))
     f.stop()
 
     # a position that can't be read or written
@@ -248,7 +248,7 @@ def run():
     write.write('nonsense')
     write.close()
     r = subprocess.run([CTL, 'audit', 'follow', '--to', 'stdout', '--state', top + '/position', log.path], capture_output=True, text=True, timeout=20)
-    ok(r.returncode == 65 and 'remove the file to begin' in r.stderr and r.stdout == '', 'with an invalid position it does not start from the beginning by itself', r.stderr)
+    ok(r.returncode == 65 and 'remove the file to begin' in r.stderr and r.stdout == '', 'an invalid position is an error: the follower does not start from the beginning', r.stderr)
     r = subprocess.run([CTL, 'audit', 'follow', '--to', 'stdout', '--state', top + '/no/position', log.path], capture_output=True, text=True, timeout=20)
     ok(r.returncode == 74 and r.stdout == '', 'a missing directory', r.stderr)
     r = subprocess.run([CTL, 'audit', 'follow', '--to', 'stdout', '/dev/null'], capture_output=True, text=True, timeout=20)
@@ -256,18 +256,18 @@ def run():
     r = subprocess.run([CTL, 'audit', 'follow', '--to', 'nowhere'], capture_output=True, text=True, timeout=20)
     ok(r.returncode == 64, 'an invalid destination', r.stderr)
     r = subprocess.run('"%s" audit follow --to stdout "%s" | head -c 10' % (CTL, log.path), shell=True, capture_output=True, text=True, timeout=20)
-    ok(r.stdout == '2026-01-01', 'it ends if its reader ends', r.stderr + r.stdout)
+    ok(r.stdout == '2026-01-01', 'the follower ends if the reader of its output ends', r.stderr + r.stdout)
 
-    # stopped in the midst of much: soon, and where it was
+    # SIGTERM while many records are unsent: the follower ends soon, and the next one continues there
     top, log = fresh()
     sent = log.add(200000)
     p = subprocess.Popen([CTL, 'audit', 'follow', '--to', 'stdout', '--json', '--state', top + '/position', log.path], stdout=subprocess.PIPE)
     first = p.stdout.readline()
     p.terminate()
     rest = p.stdout.read().decode().splitlines()
-    ok(p.wait() == 0 and len(rest) < 150000, 'SIGTERM ends it in the middle of many records', len(rest))
+    ok(p.wait() == 0 and len(rest) < 150000, 'SIGTERM ends the follower in the middle of many records', len(rest))
     f = Follower(top, log)
-    ok(f.wait(200000 - 1 - len(rest), 60) == sent[1 + len(rest):], 'the next start goes on there', len(f.lines()))
+    ok(f.wait(200000 - 1 - len(rest), 60) == sent[1 + len(rest):], 'the next follower continues after the last record that was sent', len(f.lines()))
     other = subprocess.run(['timeout', '5', CTL, 'audit', 'follow', '--to', 'stdout', '--state', top + '/position', log.path],
                            capture_output=True, text=True)
     ok(other.returncode == 75 and 'another «audit follow»' in other.stderr and other.stdout == '', 'two followers do not share a position', other.stderr)
@@ -284,16 +284,16 @@ def run():
         sent += log.add(3)
         f.wait(n)
     time.sleep(0.2)
-    ok(f.lines() == sent and f.p.poll() is None, 'a position that cannot be written stops nothing', f.lines())
+    ok(f.lines() == sent and f.p.poll() is None, 'records are sent even if the position can\'t be written', f.lines())
     os.mkdir(top + '/state')
     sent += log.add(1)
     f.wait(10)
     f.stop()
     err = f.p.stderr.read()
-    ok(err.count('\n') == 1 and 'No such file' in err, 'it is reported once', err)
+    ok(err.count('\n') == 1 and 'No such file' in err, 'a position that can\'t be written is reported once', err)
     f = Follower(top, log, state='/state/position')
     time.sleep(0.4)
-    ok(f.lines() == sent, 'until it can be written', f.lines()[10:])
+    ok(f.lines() == sent, 'no record is sent twice once the position can be written again', f.lines()[10:])
     f.stop()
 
     # cut off, and longer than before when it is looked at again
@@ -306,12 +306,12 @@ def run():
     sent = log.add(30)
     f = Follower(top, log)
     got = f.wait(34)
-    ok(got[-30:] == sent and len(got) == 34 and len(faults(got)) == 1 and 'was cut off' in faults(got)[0], 'a log that was cut short, and has grown since',
+    ok(got[-30:] == sent and len(got) == 34 and len(faults(got)) == 1 and 'was cut off' in faults(got)[0], 'a log that was cut short and has grown since is reported',
        got[3:6])
     os.truncate(log.path, 0)
     sent = log.add(60, time='t', event='grant', container='x' * 50)
     got = f.wait(95)
-    ok(got[-60:] == sent and len(got) == 95 and len(faults(got)) == 2, 'the same while it runs', got[34:36])
+    ok(got[-60:] == sent and len(got) == 95 and len(faults(got)) == 2, 'such a log is also reported while the follower runs', got[34:36])
     f.stop()
 
     # what the helper never writes
@@ -326,7 +326,7 @@ def run():
        'a record outside the chain is reported, unless it is of a kind that the helper writes there', got)
     f.stop()
 
-    # words: nothing of a task's plays with a terminal
+    # text: nothing of a task controls the terminal
     top, log = fresh()
     log.add(time='2026-01-01T00:00:00Z', event='refuse', team='a\nb\033[2J', pipeline='p', reason='x; record 7 ' + 'a' * 64, code=77)
     p = subprocess.Popen([CTL, 'audit', 'follow', '--to', 'stdout', log.path], stdout=subprocess.PIPE, text=True)
@@ -436,7 +436,7 @@ def journal():
     if r.returncode:
         return ok(False, "records reach the journal", r.stdout[-300:] + r.stderr[:600] + r.stderr[-300:])
     j = json.loads(r.stdout)
-    ok(j['early'] is None and 'does not take records' in j['stderr'] and j['status'] == 0, 'it waits for a missing journal', j['stderr'])
+    ok(j['early'] is None and 'does not take records' in j['stderr'] and j['status'] == 0, 'the follower waits for a missing journal', j['stderr'])
     one, two, three = [dict(e) for e in j['entries']]
     ok(one['MESSAGE_ID'] == 'b6b1f1d5e1a64b6f9b0b6c0a2f0d7c11' and one['PRIORITY'] == '6' and one['GPUHELPER_PIPELINE'] == 'train' and
        one['GPUHELPER_RECORD'] == a[0] and one['GPUHELPER_N'] == '1' and one['SYSLOG_IDENTIFIER'] == 'gpuhelper', 'a grant', one)

@@ -51,8 +51,8 @@ run_make install
 shot /etc/gpuhelper /var/log/gpuhelper /etc/logrotate.d >"$T/after"
 t "a changed logrotate file stays, and the message says so" says '/etc/logrotate.d/gpuhelper was changed'
 t "an upgrade does not change settings, policies, keys, the logrotate file or the audit log" cmp -s "$T/before" "$T/after"
-t "nor the mode of the policies' directory" [ "$(stat -c %a /etc/gpuhelper/policy.d)" = 700 ]
-t "nor the mode of the audit log" [ "$(stat -c '%a %G' /var/log/gpuhelper)" = "700 root" ]
+t "an upgrade does not change the mode of the policies' directory" [ "$(stat -c %a /etc/gpuhelper/policy.d)" = 700 ]
+t "an upgrade does not change the mode of the audit log" [ "$(stat -c '%a %G' /var/log/gpuhelper)" = "700 root" ]
 
 echo "# where it can't be"
 groupdel gpuhelper
@@ -62,7 +62,7 @@ t "the message names the group" says 'missing: group gpuhelper: run «make users
 t "nothing was copied" [ ! -e /opt/other ]
 userdel gpuhelper-judge
 run_make install PREFIX=/opt/other SYSCONFDIR=/opt/other/etc
-t "without a program's user it fails, too" says 'missing: group gpuhelper, user gpuhelper-judge: run «make users» first'
+t "without a program's user make install fails" says 'missing: group gpuhelper, user gpuhelper-judge: run «make users» first'
 t "nothing was copied" [ ! -e /opt/other ]
 getent passwd gpuhelper-read >"$T/before"
 run_make users
@@ -78,7 +78,7 @@ if command -v systemd-sysusers >/dev/null; then
 else
 	skip "systemd-sysusers makes the same" "systemd-sysusers is not installed"
 fi
-t "nor root's ids" [ "$(id -u gpuhelper-judge)" -gt 0 -a "$(id -g gpuhelper-judge)" -gt 0 ]
+t "such a user does not have root's ids" [ "$(id -u gpuhelper-judge)" -gt 0 -a "$(id -g gpuhelper-judge)" -gt 0 ]
 mkdir "$T/small"
 # has room for one version, but not for two
 size=1000000
@@ -90,7 +90,7 @@ shot "$T/small" >"$T/before"
 run_make install DESTDIR="$T/small"
 t "an upgrade there fails" [ "$st" != 0 ]
 shot "$T/small" >"$T/after"
-t "it changes nothing" cmp -s "$T/before" "$T/after"
+t "a failed upgrade changes nothing" cmp -s "$T/before" "$T/after"
 run_make install DESTDIR="$T/tree" SETUID=no
 t "SETUID=no: the mode is 0755" [ "$(stat -c %a "$T/tree$H")" = 755 ]
 run_make install DESTDIR="$T/other" PREFIX=/opt/g SYSCONFDIR=/opt/g/etc RUNSTATE=/var/r LOCALSTATE=/srv/v
@@ -129,9 +129,9 @@ run_make uninstall
 t "make uninstall fails while a container holds a lease" [ "$st" != 0 ]
 t "the message says so" says 'leases that have not ended: 1 (gpuhelperctl status)'
 t "the links were removed before" [ ! -L /opt/containerd/bin/runc -a ! -L /usr/local/sbin/runc ]
-t "so were the engines' settings: podman" [ ! -e /etc/containers/containers.conf.d/90-gpuhelper.conf ]
-t "docker" [ "$(cat /etc/docker/daemon.json)" = '{ "debug": false }' ]
-t "a worker's unit" [ ! -e /etc/systemd/system/worker.service.d ]
+t "podman's setting was removed before" [ ! -e /etc/containers/containers.conf.d/90-gpuhelper.conf ]
+t "docker's setting was removed before" [ "$(cat /etc/docker/daemon.json)" = '{ "debug": false }' ]
+t "the drop-in of a worker's unit was removed before" [ ! -e /etc/systemd/system/worker.service.d ]
 t "the message says so" says 'removed /etc/containers/containers.conf.d/90-gpuhelper.conf'
 t "the helper was not removed" [ -u $H ]
 t "somebody else's link stays" [ -L /usr/local/bin/crun ]

@@ -35,13 +35,13 @@ built() {
 	cp "$T/one.log" "$T/out"
 	t "make deb, make rpm" [ $one = 0 ]
 	cp "$T/two.log" "$T/out"
-	t "elsewhere, too, from what make dist packs" [ $two = 0 ]
+	t "make deb and make rpm in another place, from the tarball of make dist" [ $two = 0 ]
 	: >"$T/out"
 	(cd "$T/one" && find . -name '*.deb' -o -name '*.rpm') | sort >"$T/names"
 	t "there are gpuhelper, its debugging symbols and gpuhelper-selinux, and two .rpm" [ "$(wc -l <"$T/names")" = 5 ]
 	while read -r f; do t "the same bytes: ${f##*/}" cmp "$T/one/$f" "$T/two/$f"; done <"$T/names"
 	cmp "$T/one/gpuhelper-$version.tar.gz" "$T/two/gpuhelper-$version.tar.gz" >"$T/out" 2>&1
-	t "and of make dist" [ $? = 0 ]
+	t "the same bytes: the tarball of make dist" [ $? = 0 ]
 }
 
 # tree DIRECTORY: mode, owner and name of everything in it except directories
@@ -66,13 +66,13 @@ looked_into() {
 	besides='doc/gpuhelper/(copyright|changelog.Debian.gz|(README|SECURITY).md.gz)|lintian/.*'
 	tree "$T/deb" | grep -vE " /usr/share/($besides)\$" >"$T/deb.list"
 	diff -u "$T/made.list" "$T/deb.list" >"$T/out"
-	t "the .deb has what make install puts, with its modes, and documents besides" [ $? = 0 ]
+	t "the .deb has the files of make install, with their modes, and documents" [ $? = 0 ]
 	diff -r "$T/made/etc" "$T/deb/etc" >"$T/out" && diff -r "$T/made/usr/lib" "$T/deb/usr/lib" >>"$T/out"
-	t "and of the same content" [ $? = 0 ]
+	t "the .deb's files have the content of make install's" [ $? = 0 ]
 	dpkg-deb --ctrl-tarfile "$deb" | tar -xO ./conffiles | sort >"$T/conffiles"
 	sed -n 's|.* /etc/|/etc/|p' "$T/made.list" | sort | diff - "$T/conffiles" >"$T/out"
-	t "what is in /etc is a conffile" [ $? = 0 ]
-	t "none of them is a policy that counts" sh -c "! grep 'policy.d/.*[.]conf\$' '$T/conffiles'"
+	t "all files in /etc are conffiles" [ $? = 0 ]
+	t "no conffile is an active policy" sh -c "! grep 'policy.d/.*[.]conf\$' '$T/conffiles'"
 	sed -e 's|vendor-completions|site-functions|' \
 	    -e 's|^0755 root:root \(/usr/libexec/gpuhelper/gpuhelper\)$|4750 root:gpuhelper \1|' "$T/made.list" | sort >"$T/made.rpm"
 	format='[%{FILEFLAGS:fflags}| %{FILEMODES:octal} %{FILEUSERNAME}:%{FILEGROUPNAME} %{FILENAMES}\n]'
@@ -80,9 +80,9 @@ looked_into() {
 	# files without their type; without ghosts and rpm's own additions
 	sed -nE '/^[^|]*g|\.build-id|licenses\/|\/(README|SECURITY)\.md$/d; s/^[^|]*\| 10([0-7]{4} .*)/\1/p' "$T/rpm.all" |
 	    sed 's/\(man.*\)\.gz$/\1/' | sort | diff -u "$T/made.rpm" - >"$T/out"
-	t "the .rpm has it, too, and the helper its bit and its group" [ $? = 0 ]
+	t "the .rpm has the same files, and the helper its setuid bit and group" [ $? = 0 ]
 	sed -n 's/^cn| .* //p' "$T/rpm.all" | sort | diff "$T/conffiles" - >"$T/out"
-	t "and the same files that are the administrator's once they are there" [ $? = 0 ]
+	t "the .rpm has the same configuration files" [ $? = 0 ]
 	# where they can be enabled
 	(cd "$here/helper/systemd" && grep -l '^\[Install\]' ./*) | sed 's|^./||' | sort >"$T/units"
 	sed -n 's/^%global \(services\|timers\) //p' "$here/helper/packaging/gpuhelper.spec" | tr ' ' '\n' | sort |
@@ -90,7 +90,7 @@ looked_into() {
 	t "the spec names all units" [ $? = 0 ]
 	if command -v lintian >/dev/null; then
 		lintian --fail-on error,warning "$deb" "$T"/one/deb/gpuhelper-selinux_*.deb >"$T/out" 2>"$T/err"
-		t "lintian finds nothing but what overrides tell of" [ $? = 0 ]
+		t "lintian finds nothing that the overrides do not name" [ $? = 0 ]
 	else
 		skip "lintian finds nothing but what overrides tell of" "lintian is not installed"
 	fi
@@ -162,8 +162,8 @@ t "the directories that gpuhelper writes exist" [ "$(directories)" = "711:root:r
 t "no unit is enabled" [ -z "$(find /etc/systemd -name '*gpuhelper*')" ]
 t "gpuhelperctl has this version" [ "$(gpuhelperctl --version)" = "gpuhelperctl $VERSION" ]
 DEMO_STAGE=inside DEMO_GPU=nvidia-2gpu sh "$here/tests/demo.sh" --no-deps --tap >"$T/out" 2>"$T/err"
-t "containers run by it: granted, refused and plain (demo.sh)" [ $? = 0 ]
-t "each of demo.sh's checks" [ "$(grep -c '^ok' "$T/out")" = "$(sed -n 's/^1\.\.//p' "$T/out")" ]
+t "the installed package runs granted, refused and plain containers (demo.sh)" [ $? = 0 ]
+t "each of demo.sh's checks passes" [ "$(grep -c '^ok' "$T/out")" = "$(sed -n 's/^1\.\.//p' "$T/out")" ]
 gpuhelperctl check >"$T/out" 2>"$T/err"
 t "gpuhelperctl check" [ $? = 0 ]
 gpuhelperctl doctor >"$T/out" 2>"$T/err"

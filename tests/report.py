@@ -331,7 +331,7 @@ denied = {p: [r[1] for r in refused if r[0] == p] for p in {r[0] for r in refuse
 top = sorted(denied, key=lambda p: (-len(denied[p]), p))
 ok([(n, v) for n, v in table.items() if not n.endswith(' more')] ==
    [(p, [str(len(denied[p]))] + [str(denied[p].count(c)) for c in head]) for p in top[:25]], 'denials by pipeline and reason', table)
-ok(table['%d more' % (len(top) - 25)][0] == str(sum(len(denied[p]) for p in top[25:])), 'cut at 25, with the sum of the rest', table)
+ok(table['%d more' % (len(top) - 25)][0] == str(sum(len(denied[p]) for p in top[25:])), 'denials by pipeline are cut at 25, with the sum of the rest', table)
 ok(sum(int(v[0]) for v in page.table('Users of the host by denials').values()) == len(refused), 'denials by user', page.tables)
 table = page.table('Waits by pipeline, the longest total first')
 by = {p: [w for q, w in waits if q == p] for p, _ in waits}
@@ -346,7 +346,7 @@ ok(len(bars) == 10 and all(abs(b - 100 * by_pipeline[p] / by_pipeline[order[0]])
 tall = [sum(float(r.get('height')) + (float(r.get('y')) % 1 > 2) for r in g.findall(SVG + 'rect') if r.get('class')) for g in pictures['by-day'].findall(SVG + 'g')]
 wish = [by_day.get(iso(T0 + DAY * i)[:10], 0) for i in range(5, 41)]
 scale = max(tall) / max(wish)
-ok(len(tall) == 36 and all(abs(t - w * scale) < 11 for t, w in zip(tall, wish)), 'so have the columns of the days', list(zip(tall, wish)))
+ok(len(tall) == 36 and all(abs(t - w * scale) < 11 for t, w in zip(tall, wish)), 'the columns of the days have the heights of their values', list(zip(tall, wish)))
 
 print('# files')
 cut = len(lines) // 3
@@ -422,7 +422,7 @@ for filters, hours_, grants_, denials_, undone in ((['--pipeline', 'ml/pr'], '6.
     got = [page.tiles[k] if k in page.tiles else page.tiles[k[:-1]] for k in ('GPU hours', 'Grants', 'Denials')]
     ok(status == 0 and got == [hours_, grants_, denials_] and ('Only <bdi>' in text) and ('was undone' in text) == undone and 'no record of' not in text,
        'only %s' % ' '.join(filters), (got, err))
-ok('Only <bdi>' not in report(logs)[0], 'without a filter there is no such section')
+ok('Only <bdi>' not in report(logs)[0], 'without a filter the page names none')
 
 print('# hostile names')
 EVIL = ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "' onload='alert(1)", '&lt;b&gt; &amp;', '</title></svg><script>x</script>',
@@ -512,7 +512,7 @@ else:
     text, status, err = own_log('true')
     ok(status == 74 and text == '' and 'nothing has been recorded yet' in err, 'without a log', (status, err))
     text, status, err = own_log(put + ' && chmod 711 /var/log/gpuhelper && setpriv --reuid 65534 --clear-groups "$0" report --output - >/dev/null; exit $?')
-    ok(status == 74 and 'group gpuhelper' in err, 'it runs with its caller\'s rights', (status, err))
+    ok(status == 74 and 'group gpuhelper' in err, 'report reads the log with its caller\'s rights', (status, err))
 
 print('# in a browser')
 
@@ -572,7 +572,7 @@ class Browser:
         self.ask('Page.navigate', {'url': 'file://' + path})
         while not any(m.get('method') == 'Page.loadEventFired' for m in self.events):
             self.events.append(self.read())
-        self.value('0')     # what it has to say comes before the answer
+        self.value('0')     # the browser sends events before the answer
 
     def picture(self, path):
         data = self.ask('Page.captureScreenshot', {'captureBeyondViewport': True, 'clip': {'x': 0, 'y': 0, 'scale': 1, 'width':
@@ -642,7 +642,7 @@ else:
         shots = {'sums': report('--since', iso(SINCE), '--until', str(UNTIL), path)[0], 'hostile': hostile, 'empty': none, 'years': long}
         for name, text in shots.items():
             look(browser, name, write(name + '.html', text))
-        # the tests themselves: what must not be is seen
+        # the tests themselves: they detect what they forbid
         broken = shots['sums'].replace('<h2>', '<p><img src="http://127.0.0.1:9/x.png"><script>document.title = "ran"</script></p>'
                                        '<div class="wide">' + 'w' * 400 + '</div><h2>', 1)
         browser.show(write('broken.html', broken), 390, False)

@@ -33,7 +33,7 @@ start b
 t "two sandboxes at a time" soon sh -c '[ -s "$1/a" ] && [ -s "$1/b" ]' - "$T"
 read -r a uid_a <"$T/a"
 read -r b uid_b <"$T/b"
-t "they have different names" test "$a" != "$b"
+t "two sandboxes have different names" test "$a" != "$b"
 # their names outside of the sandboxes
 a=$(find "$top" -type d -name "gpuhelper-attack-$a")
 b=$(find "$top" -type d -name "gpuhelper-attack-$b")
@@ -43,8 +43,8 @@ kill -KILL "$pid_a"
 wait "$pid_a" 2>/dev/null
 t "a killed sandbox leaves its cgroups" test -d "$a/deep" -a -d "$b/deep"
 t "the next one starts" sh "$here/lib/sandbox.sh" -- true
-t "it has removed them" test ! -e "$a"
-t "it did not remove a live sandbox's cgroups" test -d "$b/deep"
+t "the next sandbox has removed a killed sandbox's cgroups" test ! -e "$a"
+t "the next sandbox did not remove a live sandbox's cgroups" test -d "$b/deep"
 # shellcheck disable=SC2154
 kill -KILL "$pid_b"
 wait "$pid_b" 2>/dev/null

@@ -58,7 +58,7 @@ ok(os.stat('/var/lib/gpuhelper').st_mode & 0o777 == 0o700, 'only root can read t
 s = gpus()
 ok([g['state'] for g in s] == ['held', 'held'] and s[0]['drained']['why'] == 'fan is loud' and 'drained' not in s[1], 'status shows the drained GPU', s)
 text = sh(CTL, 'status').stdout
-ok(re.search(r'^nvidia 0 .*: held by %s .*; drained since 20\S+: fan is loud$' % held.id, text, re.M), 'so does its text output', text)
+ok(re.search(r'^nvidia 0 .*: held by %s .*; drained since 20\S+: fan is loud$' % held.id, text, re.M), 'status shows the drained GPU as text, too', text)
 b = sh(*AS, CTL, 'status').stdout
 ok('drained' not in b and b.count(': unknown') == 2, 'a user does not see the reason', b)
 
@@ -83,7 +83,7 @@ ok([g['state'] for g in gpus()] == ['out-of-service', 'free'], 'afterwards the d
 one, two = run('GPUHELPER_GPUS=1', hold=True), None
 ok(one.r.returncode == 0, 'the free GPU is given', one.said)
 g = [g for a in audit() if a.get('container') == one.id and a['event'] == 'grant' for g in a['gpus']]
-ok(len(g) == 1 and B in g[0], 'it is the GPU that is not drained', g)
+ok(len(g) == 1 and B in g[0], 'the container got the GPU that is not drained', g)
 for n in range(3):
     refused = run('GPUHELPER_GPUS=1')
     ok(refused.r.returncode != 0 and 'free' in refused.said, 'the drained GPU is refused', refused.said)

@@ -235,9 +235,9 @@ def exec_while_locked(seconds):
     return said, len([e for e in audit()[before:] if e.get('container') == b.id and e['event'] == 'exec'])
 
 
-ok(exec_while_locked(2) == ('goes on\n', 1), tag + 'it waits for a lock of 2 s to be recorded')
+ok(exec_while_locked(2) == ('goes on\n', 1), tag + 'an exec waits up to 2 s for the lock, and is recorded')
 said, records = exec_while_locked(7)
-ok('goes on' in said and 'not in the audit log' in said and records == 0, tag + 'after some seconds it goes on, and says so', (said, records))
+ok('goes on' in said and 'not in the audit log' in said and records == 0, tag + 'after some seconds the exec goes on, and says that it is not recorded', (said, records))
 os.rename('/usr/libexec/gpuhelper/gpuhelper', '/usr/libexec/gpuhelper/away')
 r = b.exec('echo goes on')
 os.rename('/usr/libexec/gpuhelper/away', '/usr/libexec/gpuhelper/gpuhelper')
@@ -288,12 +288,12 @@ b2 = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
 r = b2.run()
 ok(r.returncode == 1 and 'taken by' in r.stdout, tag + 'nobody else gets its GPU', r.stdout)
 r = b2.call('--root', W + '/root2', 'delete', '--force', b.id)
-ok(len(leases()) == 1, tag + 'nor after a delete with another --root', r.stdout)
+ok(len(leases()) == 1, tag + 'a delete with another --root does not end the lease', r.stdout)
 os.kill(pid, 9)
 time.sleep(0.2)
 b2 = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
 r = b2.run()
-ok(r.returncode == 0 and leases() == [], tag + 'until the container is gone', r.stdout)
+ok(r.returncode == 0 and leases() == [], tag + 'the lease ends when the container is gone', r.stdout)
 
 # closed nodes are opened to the container's root, in addition to its device cgroup
 for n in '/dev/nvidia0', '/dev/nvidia1', '/dev/nvidiactl':

@@ -134,7 +134,7 @@ ok(state(a) == 'given-back' and state(b) == 'held', tag + 'status shows that the
 # getting the GPU back
 waiter = asks()
 time.sleep(0.7)
-ok(waiter.p.poll() is None and show(a)[0] == 'not', tag + 'the same while another container waits')
+ok(waiter.p.poll() is None and show(a)[0] == 'not', tag + 'a later exec into the first container runs without the GPU while another container waits')
 os.kill(t, 9)
 begin = time.time()
 ok(served(waiter, 5) and time.time() - begin < 1, tag + 'after a kill the waiter is served within a second (%.2f s)' % (time.time() - begin))
@@ -180,7 +180,7 @@ for name, script, prepare in (
        (b.errors(), state(a)))
     sh('pkill', '-9', '-f', '^sleep 1000')
     b2, got = asks_till_served()
-    ok(got, tag + 'until the task ends', (b2.errors(), state(a)))
+    ok(got, tag + 'another container gets the GPU when that task ends', (b2.errors(), state(a)))
     clean(a, b, b2)
 a = container()
 p = task(a, 'sleep 1000')
@@ -211,7 +211,7 @@ ok('noted' in line and not served(b, 8) and state(a) == 'held', tag + 'a runtime
 p.kill()
 p.wait()
 b2 = asks()
-ok(served(b2, 5), tag + 'until the runtime has ended')
+ok(served(b2, 5), tag + 'another container gets the GPU when that runtime has ended')
 clean(a, b, b2)
 
 # no exec has run yet

@@ -154,10 +154,10 @@ j = json.loads(r.stdout)
 ok(r.returncode == 0 and [(l['container'], l['state'], len(l['gpus']), l['pipeline']) for l in j['leases']] == [(held.id, 'held', 4, 'ml/train')] and
    [(w['container'], w['gpus'], w['ahead']) for w in j['waiters']] == [(queued.id, 2, 0)], 'status shows holders and waiting requests', r.stdout)
 text = sh(CTL, 'status').stdout
-ok('\nheld: %s, pipeline ml/train' % held.id in text and 'waits: %s' % queued.id in text, 'so does its text output', text)
+ok('\nheld: %s, pipeline ml/train' % held.id in text and 'waits: %s' % queued.id in text, 'status shows holders and waiting requests as text, too', text)
 ok([(g['rank'], g['state'], [h['container'] for h in g['holders']]) for g in j['gpus']] == [(n, 'held', [held.id]) for n in range(4)],
    'status shows the holder at each GPU', r.stdout)
-ok(re.match('nvidia 0  [0-9a-f:.]+  GPU-[0-9a-f-]+: held by %s \\(ml/train\\) since 20' % held.id, text), 'so does the text output', text)
+ok(re.match('nvidia 0  [0-9a-f:.]+  GPU-[0-9a-f-]+: held by %s \\(ml/train\\) since 20' % held.id, text), 'status shows the holder at each GPU as text, too', text)
 r = sh('setpriv', '--reuid', 'worker', '--init-groups', '--regid', 'worker', CTL, 'status', '--json')
 j = json.loads(r.stdout)
 ok(r.returncode == 0 and j['leases'] == j['waiters'] == [] and {(g['state'], len(g['holders'])) for g in j['gpus']} == {('unknown', 0)}, 'another user sees only its own leases: none', r.stdout)
@@ -172,7 +172,7 @@ ok(r.returncode == 124 and r.stdout.count('nvidia 0 ') == 2 and '\033' not in r.
 r = sh('timeout', '3', 'script', '-qec', CTL + ' status --watch', '/dev/null')
 ok(r.stdout.count('\033[H\033[2J') == 2, 'status --watch clears a terminal each time', repr(r.stdout))
 r = sh(CTL, 'status', '--watch', '--json')
-ok(r.returncode == 64 and 'not both' in r.stdout, 'but not with --json', r.stdout)
+ok(r.returncode == 64 and 'not both' in r.stdout, 'status --watch refuses --json', r.stdout)
 b = start(['GPUHELPER_GPUS=1'], 60000)
 # The lease is written before the grant's reply; a container that dies earlier leaves no lease.
 while b.p.poll() is None and not any(os.readlink('/proc/%s/exe' % c) == host.runtime

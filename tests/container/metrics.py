@@ -64,7 +64,7 @@ write('/etc/gpuhelper/policy.d/90-broken.conf', 'pipelin = "x";\n')
 m, status, err = metrics()
 ok(at(m, 'gpuhelper_gpus', vendor='nvidia', state='free') == 1 and
    at(m, 'gpuhelper_gpus', vendor='nvidia', state='held') == 1, 'one GPU is held', m)
-ok(sum(v for k, v in m.items() if k[0] == 'gpuhelper_gpu_leases') == 1, 'it has one lease')
+ok(sum(v for k, v in m.items() if k[0] == 'gpuhelper_gpu_leases') == 1, 'the GPU has one lease')
 ok(at(m, 'gpuhelper_leases', state='held') == 1, 'the lease is in state «held»', m)
 ok(at(m, 'gpuhelper_waiters') == 0 and at(m, 'gpuhelper_longest_wait_seconds') == 0, 'nobody waits')
 records = audit()
@@ -74,7 +74,7 @@ refused = [r for r in records if r['event'] == 'refuse']
 ok(at(m, 'gpuhelper_audit_records_total', event='refuse') == 3 == len(refused), 'three refusals', refused)
 ok(at(m, 'gpuhelper_refusals_total', reason='busy') == 2 == sum(r['code'] == 75 for r in refused), 'two of them because the GPU was busy', refused)
 ok(at(m, 'gpuhelper_refusals_total', reason='usage') == 0, 'a task cannot set a record\'s code')
-ok(at(m, 'gpuhelper_audit_left_out_total') == 0, 'nor its count')
+ok(at(m, 'gpuhelper_audit_left_out_total') == 0, 'a task cannot set a record\'s count')
 ok(at(m, 'gpuhelper_policies') == 2 and at(m, 'gpuhelper_policies_broken') == 1, 'one of two policies is broken')
 ok(at(m, 'gpuhelper_keys_fetched_timestamp_seconds', issuer=ISSUER) == 1700000000, 'the time of the keys')
 

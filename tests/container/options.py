@@ -94,7 +94,7 @@ for words in (['--no-pivot'],) + ((['--no-pivot=true'],) if host.name == 'runc' 
     ok(r.returncode == 1 and 'is made with --no-pivot' in r.stdout, tag + 'privileged = "deny": %s is refused' % words[0], r.stdout)
 b = Bundle(host, args=['/bin/true'])
 r = b.run('--no-pivot')
-ok('is made with --no-pivot' not in r.stdout, tag + 'but not with a user namespace', r.stdout)
+ok('is made with --no-pivot' not in r.stdout, tag + '--no-pivot is accepted with a user namespace', r.stdout)
 
 # an image's own rights for its processes
 b = fresh()
@@ -154,7 +154,7 @@ for text in ('{"unified":{"cgroup.procs":"%d"}}', '{"unified":{"memory.max":"1",
     b = fresh(args=('/bin/sleep', '60'))
     b.start()
     r = b.call('update', '--resources', write(b.dir + '/r.json', text % pid), b.id)
-    ok(r.returncode == 1 and ('is not a limit' in last(b) or 'must be spelt "unified"' in last(b)), tag + 'so is update --resources ' + text, (r.stdout, b.errors()))
+    ok(r.returncode == 1 and ('is not a limit' in last(b) or 'must be spelt "unified"' in last(b)), tag + 'refused: update --resources ' + text, (r.stdout, b.errors()))
     end(b)
 ok(open('/proc/%d/cgroup' % pid).read() == before, tag + 'the other container is still in its cgroup', before)
 victim.delete()

@@ -97,13 +97,13 @@ ok(r.returncode != 0 and '/run/gpuhelper' in r.stdout, tag + "the socket's direc
 if rootless:
     sh('setfacl', '-m', 'u:%d:rwx' % (USERS[who] + 6), '/srv/data')
     r = run(*ASK, '--user', '7:7', script='%s; echo y > /srv/data/seven; cat /srv/data/seven' % READ)
-    ok(r.stdout.split() == ['4', 'y'], tag + 'another user of the container has both, too', r.stdout)
-    ok(os.stat('/srv/data/seven').st_uid == USERS[who] + 6, tag + 'with an id of /etc/subuid')
+    ok(r.stdout.split() == ['4', 'y'], tag + 'another user of the container has the GPU and the folder, too', r.stdout)
+    ok(os.stat('/srv/data/seven').st_uid == USERS[who] + 6, tag + 'the file belongs to that user\'s id in /etc/subuid')
 else:
     os.chown('/srv/data', USERS[who], USERS[who])
     r = run(*ASK, '--uidmap', '0:500000:65536', script='%s; echo y > /srv/data/mapped; cat /srv/data/mapped' % READ)
-    ok(r.stdout.split() == ['4', 'y'], tag + 'the root of a user namespace has both, too', r.stdout)
-    ok(os.path.exists('/srv/data/mapped') and os.stat('/srv/data/mapped').st_uid == USERS[who], tag + 'with an id of /etc/subuid')
+    ok(r.stdout.split() == ['4', 'y'], tag + 'root of a user namespace has the GPU and the folder, too', r.stdout)
+    ok(os.path.exists('/srv/data/mapped') and os.stat('/srv/data/mapped').st_uid == USERS[who], tag + 'the file belongs to that root\'s id in /etc/subuid')
 nothing_left('when it is over')
 
 # if privileged containers are refused, podman's ordinary ones still run
@@ -111,9 +111,9 @@ write('/etc/gpuhelper/gpuhelper.conf', text + 'privileged = "deny";\n')
 HOSTS_NET = ['--network', 'host']
 r = podman('pod', 'create', '--name', 'pod', '--network', 'none', '--infra-image', 'image', '--infra-command', '/bin/sleep 1000')
 pod = ['--pod', 'pod'] if r.returncode == 0 else None
-for options, name in ((), 'a container'), (['--cgroupns', 'host'], 'one in the host\'s cgroup namespace'), (['--read-only'], 'one whose root is read-only'), (HOSTS_NET, 'one in the host\'s network'), (['--init'], 'one with an init'), (pod, 'one in a pod'):
+for options, name in ((), 'a container'), (['--cgroupns', 'host'], 'a container in the host\'s cgroup namespace'), (['--read-only'], 'a container with a read-only root'), (HOSTS_NET, 'a container in the host\'s network'), (['--init'], 'a container with an init'), (pod, 'a container in a pod'):
     if options is None:
-        skip(tag + 'privileged = "deny": one in a pod', 'podman says: ' + r.stdout.strip().replace('\n', ' '))
+        skip(tag + 'privileged = "deny": a container in a pod', 'podman says: ' + r.stdout.strip().replace('\n', ' '))
         continue
     if options == ['--init'] and not (shutil.which('catatonit') or os.path.exists('/usr/libexec/podman/catatonit')):
         continue
@@ -126,7 +126,7 @@ if not rootless:
              (['-v', '/sys/kernel:/x'], 'may write in /x (sysfs)')]
 for options, what in made:
     r = run(*options, script='echo ran')
-    ok('ran' not in r.stdout and 'privileged = "deny"' in r.stdout and what in r.stdout, tag + 'it refuses podman run %s' % ' '.join(options), r.stdout)
+    ok('ran' not in r.stdout and 'privileged = "deny"' in r.stdout and what in r.stdout, tag + 'privileged = "deny" refuses podman run %s' % ' '.join(options), r.stdout)
 podman('pod', 'rm', '--force', 'pod')
 write('/etc/gpuhelper/gpuhelper.conf', text)
 for source in ['/dev', '/dev/nvidia9'] if rootless else []:
@@ -149,9 +149,9 @@ if rootless:
     r = run(user='stranger', script='echo ran; ls %s /srv' % NODE)
     ok('ran' in r.stdout and 'No such file' in r.stdout and 'data' not in r.stdout, tag + "another user's container has neither node nor folder", r.stdout)
     r = podman('run', '--rm', '--network', 'none', '--device', NODE, 'image', '/bin/sh', '-c', 'head -c 4 %s' % NODE, user='stranger')
-    ok(r.returncode != 0, tag + 'nor with --device', r.stdout)
+    ok(r.returncode != 0, tag + 'another user\'s container has no node with --device, either', r.stdout)
     r = run(*ASK, user='stranger')
-    ok(r.returncode != 0 and 'gpuhelper' in r.stdout, tag + 'its requests are refused', r.stdout)
+    ok(r.returncode != 0 and 'gpuhelper' in r.stdout, tag + 'another user\'s requests are refused', r.stdout)
 else:
     r = run(script='ls %s; mknod /n c 1 9; head -c 4 /n' % NODE)
     ok('No such file' in r.stdout, tag + 'another container has no node', r.stdout)

@@ -139,10 +139,10 @@ def profile(names, number, default='SCMP_ACT_ALLOW', held=False, **more):
 DROP = {'args': [{'index': 0, 'value': 24, 'op': 'SCMP_CMP_EQ'}]}
 refused('capset and prctl return 0', profile(['capset', 'prctl'], 0), 'seccomp profile that fakes the result of capset', 'allow that call')
 refused('PR_CAPBSET_DROP returns EINVAL', profile(['prctl'], 22, **DROP), 'fakes the result of prctl', 'EPERM')
-refused('the same with noNewPrivileges, which an exec may lack', profile(['prctl'], 22, held=True, **DROP), 'fakes the result of prctl', 'EPERM')
+refused('PR_CAPBSET_DROP returns EINVAL, with noNewPrivileges, which an exec may lack', profile(['prctl'], 22, held=True, **DROP), 'fakes the result of prctl', 'EPERM')
 refused('the container stays root', profile(['setuid', 'setresuid'], 0), 'fakes the result of setuid', 'EPERM')
 runs('a profile that refuses calls', profile(['mount', 'ptrace'], 1))
-runs('one that says ENOSYS', profile(['bpf'], 38))
+runs('a profile that answers ENOSYS', profile(['bpf'], 38))
 if os.path.exists('/usr/share/containers/seccomp.json'):
     default = json.load(open('/usr/share/containers/seccomp.json'))
     default = {'defaultAction': default['defaultAction'], 'defaultErrnoRet': default['defaultErrnoRet'], 'syscalls': [

@@ -101,8 +101,8 @@ for name, env, want in (
         ('a folder that is a file', ['GPUHELPER_FOLDERS=/srv/file'], 'not a directory'),
         ('a folder that is not there', ['GPUHELPER_FOLDERS=/srv/gone'], 'No such file'),
         ('a folder beneath one that others may write', ['GPUHELPER_FOLDERS=/srv/open/inner'], 'may be written by others'),
-        ('a writable folder that gives the ids no write', ['GPUHELPER_FOLDERS=/srv/locked'], 'setfacl -m u:%d:rwx /srv/locked' % MAXID),
-        ('two folders at one place', ['GPUHELPER_FOLDERS=/srv/one,/srv/two'], 'would both be at /data in the container'),
+        ('a writable folder whose mode denies the container\'s user', ['GPUHELPER_FOLDERS=/srv/locked'], 'setfacl -m u:%d:rwx /srv/locked' % MAXID),
+        ('two folders with the same target', ['GPUHELPER_FOLDERS=/srv/one,/srv/two'], 'would both be at /data in the container'),
         ('a folder in another one that is read-only', ['GPUHELPER_FOLDERS=/srv/datasets,/srv/inner'],
          'folder /srv/inner would be at /srv/datasets/new in the container, where /srv/datasets is read-only and has no directory new'),
         ('a GPU that does not exist', ['GPUHELPER_GPUS=GPU-99999999-0000-0000-0000-000000000000'], 'no GPU "GPU-99999999'),
@@ -113,7 +113,7 @@ for name, env, want in (
         ('a negative count', ['GPUHELPER_GPUS=-1'], 'is not a count'),
         ('an empty request', ['GPUHELPER_GPUS='], 'GPUHELPER_GPUS is empty'),
         ('a variable given twice', ['GPUHELPER_GPUS=1', 'GPUHELPER_GPUS=all'], 'GPUHELPER_GPUS is given 2 times'),
-        ('a token that can not hold', ['GPUHELPER_TOKEN=e30.e30.AAAA', 'GPUHELPER_GPUS=1'], 'GPUHELPER_TOKEN')):
+        ('an invalid token', ['GPUHELPER_TOKEN=e30.e30.AAAA', 'GPUHELPER_GPUS=1'], 'GPUHELPER_TOKEN')):
     refused(name, want, bundle(env=TRAIN + env))
 refused('another pipeline', 'no policy covers pipeline ml/other', bundle(env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=other', 'GPUHELPER_GPUS=1']))
 refused('no pipeline at all', 'proves no pipeline', bundle(env=['GPUHELPER_GPUS=1']))
@@ -131,12 +131,12 @@ linked = busybox_rootfs(W + '/vol/linked', MAXID)
 os.rmdir(linked + '/srv')
 os.symlink('/data', linked + '/srv')
 os.makedirs(linked + '/data')
-refused("a mount that the image's own link brings to a granted folder", 'would cover or lie in', bundle(
+refused("a mount that a link of the image leads to a granted folder", 'would cover or lie in', bundle(
         env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], edit=lambda s: (s['root'].update(path=linked),
         s['mounts'].append({'destination': '/data/datasets', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']}))))
 os.rmdir(linked + '/data')
 os.symlink('/vol/x/../y', linked + '/data')
-refused("a mount that a link to what is not there yet brings above a granted folder", 'would cover or lie in', bundle(
+refused("a mount that a dangling link of the image leads above a granted folder", 'would cover or lie in', bundle(
         env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], edit=lambda s: (s['root'].update(path=linked),
         s['mounts'].append({'destination': '/vol', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']}))))
 for other in 'datasets', 'rw':
@@ -167,7 +167,7 @@ refused('a mount with .. in it, next to a grant', '".."', bundle(env=TRAIN + ['G
         edit=lambda s: s['mounts'].append({'destination': '/x/../srv/datasets', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']})))
 
 # checks on every container, plain ones included
-for name, path in (('the host', '/'), ("the host's /etc", '/etc'), ('a folder that is given out', '/srv/datasets')):
+for name, path in (('the host', '/'), ("the host's /etc", '/etc'), ('a folder that policies grant', '/srv/datasets')):
     refused('root.path is ' + name, 'is not beneath the bundle or one of the volumes', bundle(env=[], edit=lambda s, p=path: s['root'].update(path=p)))
 os.symlink('/', W + '/vol/escape')
 refused('root.path is a link out of the volumes', 'is not beneath', bundle(env=[], edit=lambda s: s['root'].update(path=W + '/vol/escape')))
@@ -212,9 +212,9 @@ ok(r.returncode == 0, tag + 'run, if nobody may write above root.path', r.stdout
 HIDES = {
     'plain': 'echo ready && read x',
     # a chrooted process does not see its mount namespace's mounts
-    'behind one that is chrooted': 'mkdir -p /run/jail/bin && cp /bin/busybox /run/jail/bin/ && { sleep 60 & } && echo ready && exec chroot /run/jail /bin/busybox sleep 60',
+    'behind a chrooted process': 'mkdir -p /run/jail/bin && cp /bin/busybox /run/jail/bin/ && { sleep 60 & } && echo ready && exec chroot /run/jail /bin/busybox sleep 60',
     # nor does one with an unmounted root directory; and its mounts are not the first process's
-    'behind one that is chrooted to what is mounted nowhere': 'exec unshare -m --propagation private sh -c "mount --bind %s /mnt && mkdir -p /run/jail && '
+    'behind a process that is chrooted to an unmounted tree': 'exec unshare -m --propagation private sh -c "mount --bind %s /mnt && mkdir -p /run/jail && '
     'mount -t tmpfs jail /run/jail && mkdir /run/jail/bin && cp /bin/busybox /run/jail/bin/ && exec chroot /run/jail /bin/busybox sh -c '
     '\'/bin/busybox umount -l / && echo ready && exec /bin/busybox sleep 60\'"' % above,
 }
@@ -224,10 +224,10 @@ for how, script in HIDES.items():
     writer = subprocess.Popen(['unshare', '-mp', '--fork', 'sh', '-c', script if 'unshare' in script else 'mount --bind %s /mnt && %s' % (above, script)],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     ok(writer.stdout.readline() == b'ready\n', tag + 'control: a container can write the volume, ' + how)
-    refused('run, where a container has the volume to write in, ' + how, 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
+    refused('run, where a container has the volume writable, ' + how, 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
     # a mount on a directory of the volume can be moved along with that directory
     sh('mount', '--bind', inner, inner)
-    refused('the same, where root.path is a mount, ' + how, 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
+    refused('run, where root.path is a mount in such a volume, ' + how, 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
     sh('umount', inner)
     sh('pkill', '-9', '-P', str(writer.pid))
     writer.wait()
@@ -252,7 +252,7 @@ for env, text, owner in (([], 'plain', MAXID), (TRAIN + ['GPUHELPER_FOLDERS=/srv
     b = Bundle(host, env=env, edit=lambda s: s['root'].update(path=inner))
     r = b.create()
     # runc refuses a path with a link, crun accepts it
-    ok(r.returncode == 1 and ('led elsewhere' if host.name == 'crun' else 'invalid rootfs') in b.errors()[-1], tag + 'a task swaps it for a link, %s: no container' % text, b.errors())
+    ok(r.returncode == 1 and ('led elsewhere' if host.name == 'crun' else 'invalid rootfs') in b.errors()[-1], tag + 'a task swaps root.path for a link, %s: no container' % text, b.errors())
     host.runtime = real
     host.settings()
     sh('/usr/sbin/gpuhelperctl', 'reap')
@@ -266,7 +266,7 @@ subprocess.call(['rm', '-rf', above, W + '/secret'])
 for key, value in (('run.oci.hooks.stdout', '/etc/gpuhelper/policy.d/00-mine.conf'), ('run.oci.hooks.stderr', W + '/hook'), ('run.oci.systemd.subgroup', '../../other'),
                    ('run.oci.seccomp.plugins', W + '/plugin.so'), ('run.oci.unknown', '1'), ('org.systemd.property.Slice', "'user.slice'"),
                    ('org.systemd.property.PIDs', '[@au [1]]'), ('org.criu.config', W + '/criu.conf'), ('run.oci.hooks.stdout\0', W + '/hook')):
-    for env, text in (([], 'a plain container'), (TRAIN, 'one that asks')):
+    for env, text in (([], 'a plain container'), (TRAIN, 'a container with a request')):
         refused('annotation %r of %s' % (key, text), 'annotation', bundle(env=env, edit=lambda s, k=key, v=value: s.update(annotations={'user': 'root', k: v})))
 ok(not os.path.exists('/etc/gpuhelper/policy.d/00-mine.conf') and not os.path.exists(W + '/hook'), tag + 'none of those files was written')
 for key, value in (('org.systemd.property.TimeoutStopUSec', 'uint64 1000'), ('run.oci.mount_context_type', 'rootcontext'), ('io.podman.annotations.init', 'FALSE')):
@@ -280,7 +280,7 @@ for source in ('/', '/etc', '/etc/gpuhelper', '/etc/gpuhelper/policy.d', '/run',
             edit=lambda s, p=source: s['mounts'].append({'destination': '/mnt', 'type': 'bind', 'source': p, 'options': ['rbind']})))
 os.makedirs(W + '/alias', exist_ok=True)
 sh('mount', '--bind', '/etc/gpuhelper', W + '/alias')
-refused('a mount of /etc/gpuhelper by another name', 'into the container', bundle(env=[],
+refused('a mount of a bind mount of /etc/gpuhelper', 'into the container', bundle(env=[],
         edit=lambda s: s['mounts'].append({'destination': '/mnt', 'type': 'none', 'source': W + '/alias', 'options': ['bind']})))
 sh('umount', W + '/alias')
 
@@ -299,7 +299,7 @@ r = bundle().run()
 ok(r.returncode == 1 and 'is executable' in r.stdout, tag + 'refused: settings that are executable', r.stdout)
 os.chmod('/etc/gpuhelper/gpuhelper.conf', 0o644)
 os.chown(d + '/t10.conf', 1000, 0)
-refused("a policy file that is not root's", 'belongs to uid 1000', bundle())
+refused("a policy file that another user owns", 'belongs to uid 1000', bundle())
 os.chown(d + '/t10.conf', 0, 0)
 os.symlink('/etc/passwd', d + '/05-link.conf')
 refused('a policy file that is a link', 'symbolic link', bundle())

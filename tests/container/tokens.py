@@ -91,7 +91,7 @@ for name, t, want in bad:
     line = r.stdout.strip()
     ok(r.returncode == 1 and len(line.splitlines()) == 1 and want in line and [a['event'] for a in rec] == ['refuse'] and leases() == [],
        tag + 'refused: a token ' + name, (line, rec))
-    ok(len(t) < 50 or not traces(line + json.dumps(rec) + str(b.errors()), t), tag + 'no part of it is shown')
+    ok(len(t) < 50 or not traces(line + json.dumps(rec) + str(b.errors()), t), tag + 'no part of the token is shown')
 host.policies(t10=POLICY)
 b = Bundle(host, env=FORGED, args=['/bin/sh', '-c', SEE])
 r = b.run()

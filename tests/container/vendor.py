@@ -33,12 +33,12 @@ def told(env=(), text='driver_files = "vendor-runtime";'):
 
 host.policies(t10=POLICY % '')
 r = told(TRAIN + ['GPUHELPER_GPUS=' + GPU0])
-ok(sorted(r) == ['NVIDIA_DRIVER_CAPABILITIES=compute,utility', 'NVIDIA_VISIBLE_DEVICES=' + GPU0], 'it is told of the granted GPU, and of no other', r)
+ok(sorted(r) == ['NVIDIA_DRIVER_CAPABILITIES=compute,utility', 'NVIDIA_VISIBLE_DEVICES=' + GPU0], 'the runtime below is told of the granted GPU, and of no other', r)
 r = told(TRAIN + ['GPUHELPER_GPUS=2'])
-ok(sorted(r)[1:] == ['NVIDIA_VISIBLE_DEVICES=%s,%s' % (GPU0, GPU1)], 'it is told of both granted GPUs', r)
+ok(sorted(r)[1:] == ['NVIDIA_VISIBLE_DEVICES=%s,%s' % (GPU0, GPU1)], 'the runtime below is told of both granted GPUs', r)
 host.policies(t10=POLICY % 'capabilities = [ "utility", "video" ];')
 r = told(TRAIN + ['GPUHELPER_GPUS=1'])
-ok('NVIDIA_DRIVER_CAPABILITIES=utility,video' in r, "it is told of the policy's capabilities", r)
+ok('NVIDIA_DRIVER_CAPABILITIES=utility,video' in r, "the runtime below is told of the policy's capabilities", r)
 r = told()
 ok('NVIDIA_VISIBLE_DEVICES=void' in r and not [e for e in r if e.startswith('AMD') or e.endswith('VISIBLE_DEVICES=all')],
    'a plain container: it is told of no GPU, whatever the image says', r)

@@ -111,7 +111,7 @@ ok('No such device' in r.stdout, tag + 'that container keeps its GPU', r.stdout)
 
 plain = Bundle(host, args=['/bin/true'], edit=lambda s: s['linux'].update(cgroupsPath=place + '/beneath/it'))
 r = plain.run()
-ok(r.returncode != 0 and "is beneath another container's" in r.stdout, tag + 'nor beneath that cgroup, where it would prolong the lease', r.stdout)
+ok(r.returncode != 0 and "is beneath another container's" in r.stdout, tag + 'a plain container is refused beneath that cgroup, where it would prolong the lease', r.stdout)
 plain.delete()
 beside = Bundle(host, args=['/bin/true'], edit=lambda s: s['linux'].update(cgroupsPath=os.path.dirname(place) + '/beside-' + b.id))
 r = beside.run()

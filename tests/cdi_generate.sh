@@ -335,7 +335,7 @@ cat >probe.c <<'P'
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
-/* loads each library it is told of, as CUDA programs do: by its name alone */
+/* loads each library of its arguments as CUDA programs do: by its name alone */
 int main(int argc, char **argv)
 {
 	int (*id)(void);

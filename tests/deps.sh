@@ -63,7 +63,7 @@ runtime() {
 	v=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
 	[ -z "$v" ] || dpkg-query -W -f '${db:Status-Status}\n' "libclang-rt-$v-dev" 2>/dev/null | grep -qx installed ||
 	    get install -y -qq --no-install-recommends "libclang-rt-$v-dev" >/dev/null ||
-	    echo "deps.sh: libclang-rt-$v-dev can't be had: fuzzers will be skipped" >&2
+	    echo "deps.sh: libclang-rt-$v-dev can't be installed: fuzzers will be skipped" >&2
 }
 # dockerd for tests/container/setup_docker.py, unpacked outside of PATH.  An installed dockerd would start, and change the
 # host's network.
@@ -75,7 +75,7 @@ docker() {
 	(cd "$part" && apt-get -qq -o APT::Sandbox::User=root download docker.io docker-cli 2>"$err" ||
 	    apt-get -qq -o APT::Sandbox::User=root download docker.io 2>"$err") &&
 	    for p in "$part"/*.deb; do dpkg-deb -x "$p" "$part" || break; done && rm -f "$part"/*.deb && mv "$part" "$at" ||
-	    echo "deps.sh: docker.io can't be had: its test will be skipped" >&2
+	    echo "deps.sh: docker.io can't be downloaded: its test will be skipped" >&2
 	rm -rf "$part"
 }
 if [ -n "$missing" ]; then

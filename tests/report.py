@@ -481,7 +481,7 @@ def own_log(prepare, *args):
 
 
 if os.getuid() or subprocess.run(['unshare', '-m', 'mount', '-t', 'tmpfs', 'none', '/var/log'], stderr=subprocess.DEVNULL).returncode:
-    skip('the log of this host', 'no mount namespace to be had')
+    skip('the log of this host', 'no mount namespace can be made here')
 else:
     now = int(time.time())
     boot = int(re.search(r'^btime (\d+)', open('/proc/stat').read(), re.M).group(1))

@@ -11,7 +11,7 @@
 
 enum { GOT_HELP = 'h', GOT_VERSION = 'V', GOT_WORD = 1, GOT_FIRST = 256 };
 
-/* What the command line has, besides the values in struct options. */
+/* What the command line contains in addition to the values in struct options. */
 struct given {
 	uint64_t options;	/* a bit for each enum opt */
 	bool help, version;

@@ -27,7 +27,7 @@ settings_good(struct doctor *d)
 
 	if ((!read && access(SETTINGS, R_OK) == -1 && errno == EACCES) || !readable_by(d->uid, d->user, SETTINGS))
 		doctor_say(d, FINDING_FAIL, "settings", "chmod 0755 " GPUHELPER_CONFDIR " && chmod 0644 " SETTINGS,
-		    "%s can't be read by %s, as whom gpuhelper-runc runs: no container can be created", SETTINGS,
+		    "%s can't be read by %s, the user of gpuhelper-runc: no container can be created", SETTINGS,
 		    d->user != NULL ? d->user : "the worker's user");
 	else if (!read)
 		doctor_say(d, FINDING_FAIL, "settings", "gpuhelperctl check", "%s", d->why.text);

@@ -55,7 +55,7 @@ void gen_libraries_free(struct host_libraries *l);
  */
 int gen_file(struct generating *g, const char *const *paths, const char *container, struct why *why);
 
-/* Add what a vendor's GPUs need besides their nodes.  -1 with *why. */
+/* Add what a vendor's GPUs need in addition to their nodes.  -1 with *why. */
 int gen_nvidia(struct generating *g, struct why *why);
 int gen_rocm(struct generating *g, struct why *why);
 

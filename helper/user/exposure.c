@@ -206,8 +206,8 @@ is_brought(void *ctx, struct mount *m)
 	if (!path_is_beneath(m->point, l->source) || (fs = kernel_fs_by_type(mount_type(m))) == NULL ||
 	    (strcmp(fs->type, "proc") != 0 && (kept || !m->writable)))
 		return false;
-	return found(l, "gets the host's %s at %.60s by the recursive bind of %.60s at %.60s: leave that mount out, or use "
-	    "«bind»", fs->type, m->point, l->source, l->mount->target) == 1;
+	return found(l, "gets the host's %s by the recursive bind of %.60s at %.60s, which includes %.60s: leave that mount "
+	    "out, or use «bind»", fs->type, l->source, l->mount->target, m->point) == 1;
 }
 
 static int

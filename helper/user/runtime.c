@@ -29,7 +29,7 @@ extern char **environ;
 
 /*
  * Marks each copy of the wrapper, so that it recognizes another copy at any path: two copies that find each
- * other in PATH would call each other for ever.
+ * other in PATH would call each other forever.
  */
 static const struct {
 	Elf64_Nhdr head;

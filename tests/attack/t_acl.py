@@ -451,7 +451,7 @@ def shoot_lookers(seconds):
     return met, hit
 
 
-@case("N8c", "A user can neither kill, stop nor slow down the looker of his helper, and no GPU is given twice", 60)
+@case("N8c", "A user can neither kill, stop nor slow down the looker of the user's helper, and no GPU is given twice", 60)
 def a8c():
     with Openable(), asker("attacker") as holder, asker("attacker") as shooter:
         with asker("attacker") as a:

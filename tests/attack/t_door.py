@@ -421,7 +421,7 @@ def serve(fd):
 def answer_after(meanwhile, *strace, inside=False):
     """The reply to the attacker if meanwhile(asker, helper) runs while the helper is stopped.
 
-    «inside»: in a user namespace of his own.
+    «inside»: in a user namespace of the attacker's own.
     """
     ours, theirs = socket.socketpair()
     with ours, theirs, asker("attacker") as a:

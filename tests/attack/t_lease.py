@@ -153,7 +153,7 @@ def i5():
     assert ask_as(65534, [gid]) == 77, "nobody"
     with etc():
         write(POLICIES + "/10-all.conf", 'identity = "caller"; callers = [ "nobody" ]; gpus = ( { vendor = "nvidia"; } );')
-        assert ask_as(65534, [gid]) == 77, "nobody is whoever has no uid of his own"
+        assert ask_as(65534, [gid]) == 77, "uid 65534 may be any user without a uid in the namespace"
         write(POLICIES + "/10-all.conf", 'identity = "caller"; gpus = ( { vendor = "nvidia"; } );')
         assert ask_as(40000, [gid]) == 0, "a member by the kernel's word"
     client.look()
@@ -471,7 +471,7 @@ def l12a():
     assert not os.path.exists(path)
 
 
-@case("L13", "5000 ended leases do not lock everyone out for ever")
+@case("L13", "5000 ended leases do not lock everyone out forever")
 def l13():
     for n in range(5000):
         planted("p%d" % n, "attacker")
@@ -573,7 +573,7 @@ def l15b():
                 c.__exit__()
 
 
-@case("L16", "A cgroup with other processes in it is refused: it would keep the GPU for ever")
+@case("L16", "A cgroup with other processes in it is refused: it would keep the GPU forever")
 def l16():
     with Cgroup(CGROUP):
         for path, ident in ("/" + CGROUP, "a"), ("", CGROUP):
@@ -957,7 +957,7 @@ def l30():
         tracer.wait()
 
 
-@case("L25", "A lease whose name omits whom it concerns, or an unreadable one, blocks the grants that it may concern, and stays")
+@case("L25", "An unreadable lease, or one whose name omits a user or GPU, blocks the grants that it may concern, and stays")
 def l25():
     uid = pwd.getpwnam("attacker").pw_uid
     with asker("attacker") as a:
@@ -1744,7 +1744,7 @@ def x6b():
 
 
 def fuse_stall(path):
-    """A file system whose daemon never answers, so that stat(2) of an open file there waits for ever."""
+    """A file system whose daemon never answers, so that stat(2) of an open file there waits forever."""
     fd = os.open("/dev/fuse", os.O_RDWR)
     uid = client.pwd.getpwnam("attacker").pw_uid
     os.mkdir(path)

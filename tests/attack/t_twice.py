@@ -1017,7 +1017,7 @@ def w36():
             fd = a.call(watch_looks, pid)
             with open("/proc/%d/maps" % pid) as f:
                 f.read()
-            assert a.call(looks_seen, fd) > 0, "the control: nothing is told of a look"
+            assert a.call(looks_seen, fd) > 0, "the control: inotify reports no look"
             granted(once("victim", exchange, gpus=GPU0))
             told = a.call(looks_seen, fd)
             assert told == 0, "%d bytes" % told

@@ -41,7 +41,7 @@ r = told(TRAIN + ['GPUHELPER_GPUS=1'])
 ok('NVIDIA_DRIVER_CAPABILITIES=utility,video' in r, "the runtime below is told of the policy's capabilities", r)
 r = told()
 ok('NVIDIA_VISIBLE_DEVICES=void' in r and not [e for e in r if e.startswith('AMD') or e.endswith('VISIBLE_DEVICES=all')],
-   'a plain container: it is told of no GPU, whatever the image says', r)
+   'a plain container: the runtime below is told of no GPU, whatever the image says', r)
 r = told(TRAIN + ['GPUHELPER_GPUS=1'], '')
 ok('NVIDIA_VISIBLE_DEVICES=void' in r, 'driver_files = "none": not of a granted GPU either', r)
 NULL = {'type': 'bind', 'source': '/dev/null', 'options': ['bind']}
@@ -65,7 +65,7 @@ def requests():
 
 host.settings('driver_files = "vendor-runtime";')
 r = Bundle(host, args=['/bin/true'], edit=ask).run()
-ok(r.returncode == 0 and requests() == ([], True), 'a plain container that asks by mounts and annotations: it is told of no GPU', (r.stdout, requests()))
+ok(r.returncode == 0 and requests() == ([], True), 'a plain container that asks by mounts and annotations: the runtime below is told of no GPU', (r.stdout, requests()))
 host.policies(t10=(POLICY % '') + 'env = { NVIDIA_VISIBLE_DEVICES = "all"; };')
 r = told(TRAIN + ['GPUHELPER_GPUS=1'])
 ok('driver_files' in r, 'a policy that sets the variable itself is invalid', r)

@@ -16,9 +16,10 @@ bool audit_filter_check(const struct options *o, const char **wrong);
 void audit_filter_describe(const struct options *o, struct buf *out);
 
 /*
- * True if the options select a record.  «pipeline» is its TEAM/PIPELINE and «vars» its instance_vars, each "" if the
- * record has none.  A variable matches if it is the wanted string, or if its compact JSON is.  left_out: the record had
- * no room for all its variables; one that it lacks then counts as a match, so that no record is hidden wrongly.
+ * True if the options select a record. «pipeline» is its TEAM/PIPELINE and «vars» its instance_vars, each "" if the
+ * record has none. A variable matches if its string or its compact JSON is the wanted value. left_out: the record
+ * had no room for all its variables; a variable that the record lacks then counts as a match, so that no record is
+ * hidden wrongly.
  */
 bool audit_filter_takes(const struct options *o, const char *pipeline, const char *vars, bool left_out);
 

@@ -181,7 +181,7 @@ containerd_conf_load(struct containerd_conf *c, const char *file)
 	bool good;
 	size_t i;
 
-	/* only the process to which a relative path was given knows where that leads */
+	/* a relative path leads from the working directory of the containerd process, which is unknown here */
 	if (file != NULL && *file != '/')
 		return true;
 	good = strlist_add(&files, file != NULL ? file : CONTAINERD_CONF, SIZE_MAX);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #define CONTAINERD_CONF "/etc/containerd/config.toml"
-#define CONTAINERD_OPT "/opt/containerd/bin"	/* the directory that it searches first, by default (its plugin «opt») */
+#define CONTAINERD_OPT "/opt/containerd/bin"	/* containerd searches it first, by default (its plugin «opt») */
 #define CONTAINERD_RUNC CONTAINERD_OPT "/runc"
 
 /* A runtime of CRI, which Kubernetes' pods name. */

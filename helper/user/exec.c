@@ -163,7 +163,7 @@ struct plan {
 	bool strong;		/* the new process is to have strong capabilities (capability.h) */
 };
 
-/* Reads everything that the options say of the process, before anything is done for it. */
+/* Reads all options about the process, before the helper is told of it. */
 static int
 make_plan(const struct command *c, const struct record *r, struct plan *p, struct why *why)
 {

@@ -186,9 +186,9 @@ is_hosts_root(void)
 }
 
 /*
- * In a cgroup that already has processes, the runtime would replace their device rules: a container there
- * that has a GPU would lose it, but keep the lease. In a cgroup beneath another container's, this container
- * would keep the other one's lease after that one has ended.
+ * In a cgroup that already has processes, the runtime would replace their device rules: a container there that has
+ * a GPU would lose it, but keep the lease. In a cgroup beneath another container's, this container would prolong
+ * the other container's lease.
  */
 static int
 check_cgroup_is_free(const struct making *m, struct why *why)
@@ -269,7 +269,7 @@ ask_for_grant(struct making *m)
 	return suit_runtime(m->runtime, &m->spec, &m->reply.edits, &m->why);
 }
 
-/* A container with such capabilities is meant to do what container_t may not. */
+/* A container with strong capabilities needs more rights than container_t has. */
 static bool
 keeps_its_domain(const struct spec *s)
 {

@@ -5,10 +5,9 @@
 #include "spec.h"
 
 /*
- * Refuses a mount whose source brings gpuhelper's own state or settings into the container, leads through a
- * process's directory in /proc or through root.path (which will be another place for the runtime), or does not
- * exist. Refuses a device whose path leads through /proc/PID or root.path. A source that the caller may not see
- * passes. Returns 0, or -1 with *why.
+ * Refuses a mount whose source brings gpuhelper's own state or settings into the container, leads through /proc/PID
+ * or root.path (which lead elsewhere when the runtime mounts), or does not exist. Refuses a device whose path leads
+ * through /proc/PID or root.path. A source that the caller may not see passes. Returns 0, or -1 with *why.
  */
 int sources_check(const struct spec *s, struct why *why);
 

@@ -22,7 +22,7 @@ enum takes {
 /* What the wrapper does with an option. argv.c, exec.c or update.c does it. */
 enum role {
 	ROLE_PASSED, ROLE_REFUSED, ROLE_HELP,
-	/* read: what is made, or asked for, depends on it */
+	/* read: the container, or the request to the helper, depends on it */
 	ROLE_ROOT, ROLE_LOG, ROLE_LOG_FORMAT, ROLE_SYSTEMD_CGROUP, ROLE_BUNDLE, ROLE_DETACH,
 	/* judged: passed as it is, or refused by its value or by the settings */
 	ROLE_CGROUP_MANAGER, ROLE_ROOTLESS, ROLE_NO_PIVOT, ROLE_EXEC_CGROUP, ROLE_CAP,

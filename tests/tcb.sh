@@ -6,7 +6,7 @@
 #   tcb.sh lines FILE...	counts the lines that have something beside comments
 #
 # The ceilings only go down: a change that removes lines lowers them, and no change exceeds them.  The goal: root/ 6500
-# lines, base/ 1100, no file above 500 lines, no library (reached).  All four programs exist.
+# lines, no file above 500 lines (reached), no library (reached).
 #
 # If code moves between host/ and pure/, the sum counts.  Features that added lines, with the reason for each place:
 #   libudev, jansson and nettle replaced	host/ -639, pure/ +411: checks of gpuhelper-judge's answers, JSON output, SHA-256

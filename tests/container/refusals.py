@@ -146,7 +146,7 @@ for other in 'datasets', 'rw':
 # a link to what is not there says nothing of what lies beside it
 beside = busybox_rootfs(W + '/vol/beside', MAXID)
 os.symlink('/nope/nope/a', beside + '/srv/datasets')
-for to, want in (('/srv/datasets/deep', 'links in the image lead /srv/rw'), ('/input/x', 'would cover or lie in /srv/rw')):
+for to, want in (('/srv/datasets/deep', 'links in the image lead the granted /srv/rw'), ('/input/x', 'would cover or lie in /srv/rw')):
     os.symlink(to, beside + '/srv/rw')
     refused('a folder that a link leads to %s, beside a folder with a dangling link' % to, want,
             bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets,/srv/rw'], edit=lambda s: (s['root'].update(path=beside),

@@ -45,6 +45,8 @@ main(void)
 	int root, fd, i, failed = 0, error = 0, status;
 	pid_t other;
 
+	if (emulated())
+		skip_all("qemu-user has no openat2(2)");
 	if (mkdtemp(dir) == NULL || chdir(dir) == -1 || !make_tree() || (root = open("root", O_PATH | O_DIRECTORY)) == -1)
 		return 1;
 	if ((other = fork()) == 0)

@@ -1602,11 +1602,11 @@ def x4():
 
     def lie(**head):
         return frame(encode(request(gpus="2", uids=[[0, 0, 1]], groups=[1], shut=[key]), **head))
-    for data, word in ((header(0), "too short"), (header(0, magic=b"HTTP"), "no message"), (header(0, version=255), "versions"),
+    for data, word in ((header(0), "shorter than its head"), (header(0, magic=b"HTTP"), "no message"), (header(0, version=255), "versions"),
                        (header(0, version=0), "versions"), (header(0, version=2), "versions"),
                        (header(272 * 1024 + 1), "too long"), (header(0xffffffff), "too long"), (header(0x80000000), "too long"),
-                       (frame(json.dumps(request()).encode()), ""), (frame(b"\xff\xfe"), "too short"),
-                       (frame(whole[:64]), "too short"), (frame(whole[:-1]), "shorter"), (frame(whole + b"x"), "longer"),
+                       (frame(json.dumps(request()).encode()), ""), (frame(b"\xff\xfe"), "shorter than its head"),
+                       (frame(whole[:64]), "shorter than its head"), (frame(whole[:-1]), "shorter"), (frame(whole + b"x"), "longer"),
                        (lie(verb=10), "verb 10"), (lie(verb=NONE), "verb"), (lie(flags=32), "flags"), (lie(flags=NONE), "flags"),
                        (lie(uid=NONE), "uid"), (lie(gid=NONE), "uid or gid"), (lie(uid_ranges=0), ""),
                        (lie(uid_ranges=341), "ranges"), (lie(gid_ranges=0x80000000), "ranges"), (lie(gids=65), "groups"),
@@ -1615,7 +1615,7 @@ def x4():
                        (lie(len_folders=0xfffffffe), "folders is longer"), (lie(len_folders=131072), "shorter"),
                        (frame(request(id="a\0b")), "id is not UTF-8"), (frame(request(id=b"a\xff")), "id is not UTF-8"),
                        (frame(request(id="x" * 256)), "id is longer"), (frame(request(uids=many)), "ranges"),
-                       (frame(request(shut=["x" * 64])), "no lease"), (frame(request(init_file="0:0:1")), "init_path"),
+                       (frame(request(shut=["x" * 64])), "shut lease is malformed"), (frame(request(init_file="0:0:1")), "init_path"),
                        (b"GET / HTTP/1.1\r\n\r\n", "no message"), (good[:12] + b"\0" * (len(good) - 12), ""),
                        (frame(b" " * (272 * 1024)), ""), (frame(b"[" * (272 * 1024 + 1)), "too long")):
         refused(once("attacker", raw_exchange, data), 65, word)

@@ -85,7 +85,7 @@ group() {
 	tell_group "$1"
 }
 
-# beside NAME COMMAND...: runs beside another one; each of these has its own sandbox or files, and uses one processor at most
+# beside NAME COMMAND...: runs beside another group; each has its own sandbox or files, and uses one processor at most
 beside() {
 	wanted "$1" || return 0
 	case $running in *" "*) end_one ;; esac

@@ -144,14 +144,13 @@ for other in 'datasets', 'rw':
             bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets,/srv/rw'], edit=lambda s: (s['root'].update(path=linked),
             s['mounts'].append({'destination': '/vol/y/' + other, 'type': 'bind', 'source': W + '/vol', 'options': ['bind']}))))
 # a link to what is not there says nothing of what lies beside it
-beside = busybox_rootfs(W + '/vol/beside', MAXID)
-os.symlink('/nope/nope/a', beside + '/srv/datasets')
-for to, want in (('/srv/datasets/deep', 'links in the image lead the granted /srv/rw'), ('/input/x', 'would cover or lie in /srv/rw')):
+for n, (to, want) in enumerate((('/srv/datasets/deep', 'links in the image lead the granted /srv/rw'), ('/input/x', 'would cover or lie in /srv/rw'))):
+    beside = busybox_rootfs('%s/vol/beside-%d' % (W, n), MAXID)
+    os.symlink('/nope/nope/a', beside + '/srv/datasets')
     os.symlink(to, beside + '/srv/rw')
     refused('a folder that a link leads to %s, beside a folder with a dangling link' % to, want,
             bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets,/srv/rw'], edit=lambda s: (s['root'].update(path=beside),
             s['mounts'].append({'destination': '/input', 'type': 'bind', 'source': W + '/vol', 'options': ['bind']}))))
-    os.unlink(beside + '/srv/rw')
 os.unlink(linked + '/data')
 os.symlink('data2', linked + '/data')
 os.symlink('data', linked + '/data2')

@@ -67,11 +67,12 @@ nvidia_drm_nodes(struct gpu *g, const struct drm_nodes *drm)
 	}
 }
 
+/* «driver» is /proc/driver/nvidia. */
 static int
-nvidia_add(int root, const char *dir, const char *name, const uint32_t *major,
-    const struct drm_nodes *drm, struct inventory *inv, struct why *why)
+nvidia_add(int driver, const char *name, const uint32_t *major, const struct drm_nodes *drm, struct inventory *inv,
+    struct why *why)
 {
-	autofree char *text = gpus_read(root, "%s/%s/information", dir, name);
+	autofree char *text = gpus_read(driver, "gpus/%s/information", name);
 	int error = errno;
 	struct gpu *g = inventory_add(inv, GPU_NVIDIA);
 	struct gpu_node node = { 0 };
@@ -99,15 +100,15 @@ nvidia_add(int root, const char *dir, const char *name, const uint32_t *major,
 	snprintf(node.path, sizeof(node.path), "/dev/nvidia%u", minor);
 	gpu_node_add(g->node, &g->nodes, node);
 	nvidia_drm_nodes(g, drm);
-	return mig_find(root, inv, inv->gpus - 1, minor, why);
+	return mig_find(driver, inv, inv->gpus - 1, minor, why);
 }
 
 /* The version of the loaded module. Only libraries of that version work with it. */
 static void
-nvidia_version(int root, struct inventory *inv)
+nvidia_version(int root, int driver, struct inventory *inv)
 {
 	autofree char *module = gpus_read(root, "sys/module/nvidia/version");
-	autofree char *proc = gpus_read(root, "proc/driver/nvidia/version");
+	autofree char *proc = gpus_read(driver, "version");
 
 	if ((module == NULL || !nvidia_version_parse(module, inv->nvidia_version)) && proc != NULL)
 		(void)nvidia_version_parse(proc, inv->nvidia_version);
@@ -177,8 +178,8 @@ refuse_parts(struct inventory *inv)
 static int
 nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct why *why)
 {
-	static const char dir[] = "proc/driver/nvidia/gpus";
-	autofree char *params = gpus_read(root, "proc/driver/nvidia/params");
+	autoclose int driver = file_open_beneath(root, "proc/driver/nvidia", O_PATH | O_DIRECTORY);
+	autofree char *params = driver != -1 ? gpus_read(driver, "params") : NULL;
 	const int error = errno;
 	autostrlist struct strlist names = { 0 };
 	uint32_t major;
@@ -192,8 +193,8 @@ nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct
 	if (params == NULL && error != ENOENT)
 		return refuse(why, WHY_IO, "/proc/driver/nvidia/params: %s", strerror(error));
 	nvidia_params_parse(params == NULL ? "" : params, inv);
-	nvidia_version(root, inv);
-	if ((r = gpus_list(root, dir, &names, why)) == -1)
+	nvidia_version(root, driver, inv);
+	if ((r = gpus_list(root, "proc/driver/nvidia/gpus", &names, why)) == -1)
 		return -1;
 	if (r == 1) {
 		absent(inv, GPU_NVIDIA, "module nvidia is not loaded: run modprobe nvidia");
@@ -204,7 +205,7 @@ nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct
 	if (driven)
 		nvidia_common(inv, major);
 	for (i = 0; i < names.n; i++)
-		if (nvidia_add(root, dir, names.v[i], driven ? &major : NULL, drm, inv, why) == -1)
+		if (nvidia_add(driver, names.v[i], driven ? &major : NULL, drm, inv, why) == -1)
 			return -1;
 	refuse_same_node(inv, GPU_NVIDIA);
 	refuse_parts(inv);
@@ -246,15 +247,14 @@ amd_check(struct gpu *g, const struct drm_node *d, bool udev)
 		    d->pci[0] == '\0' ? "no PCI device" : d->pci);
 }
 
-/* Reads a topology node. 0: *k is filled; 1: it can't be read, with errno; -1 with *why. */
+/* Reads a node of the topology's directory. 0: *k is filled; 1: it can't be read, with errno; -1 with *why. */
 static int
-amd_read(int root, const char *dir, const char *name, struct kfd_node *k, struct why *why)
+amd_read(int nodes, const char *name, struct kfd_node *k, struct why *why)
 {
-	autofree char *id = gpus_read(root, "%s/%s/gpu_id", dir, name);
+	autofree char *id = gpus_read(nodes, "%s/gpu_id", name);
 	autofree char *properties = NULL;
 
-	if (id == NULL ||
-	    (properties = gpus_read(root, "%s/%s/properties", dir, name)) == NULL)
+	if (id == NULL || (properties = gpus_read(nodes, "%s/properties", name)) == NULL)
 		return 1;
 	return kfd_node_parse(id, properties, k, why);
 }
@@ -283,6 +283,7 @@ static int
 amd_add(const struct gpu_source *src, const char *dir, const struct strlist *names,
     const struct drm_nodes *drm, struct inventory *inv, unsigned *hidden, struct why *why)
 {
+	autoclose int nodes = file_open_beneath(src->root, dir, O_PATH | O_DIRECTORY);
 	struct kfd_node k;
 	struct gpu *g;
 	struct why bad;
@@ -293,7 +294,7 @@ amd_add(const struct gpu_source *src, const char *dir, const struct strlist *nam
 	for (i = 0; i < names->n; i++) {
 		if (!text_u32(names->v[i], 0, UINT32_MAX, &number))
 			continue;
-		r = amd_read(src->root, dir, names->v[i], &k, &bad);
+		r = amd_read(nodes, names->v[i], &k, &bad);
 		if (r == 1 && (errno == EPERM || errno == EACCES)) {
 			++*hidden;
 			continue;

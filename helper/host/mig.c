@@ -9,11 +9,11 @@
 #include "../pure/mig.h"
 #include "gputext.h"
 
-#define DIR_FORMAT "proc/driver/nvidia/capabilities/gpu%u/mig"
+#define DIR_FORMAT "capabilities/gpu%u/mig"
 
 /* The search for one GPU's instances. */
 struct mig_search {
-	int root;
+	int driver;		/* /proc/driver/nvidia */
 	char dir[64];
 	struct inventory *inv;
 	size_t at;		/* index of the whole GPU; adding a part may move the array */
@@ -35,7 +35,7 @@ make_unusable(struct mig_search *s, const char *path, const char *what)
 static int
 read_cap(struct mig_search *s, const char *below, struct gpu_node *node)
 {
-	autofree char *text = gpus_read(s->root, "%s/%s/access", s->dir, below);
+	autofree char *text = gpus_read(s->driver, "%s/%s/access", s->dir, below);
 	struct why bad;
 
 	if (text == NULL)
@@ -106,7 +106,7 @@ add_instance(struct mig_search *s, const char *name)
 	if ((ret = read_cap(s, part, &cap)) != 0)
 		return ret;
 	snprintf(path, sizeof(path), "%s/gi%u", s->dir, gi);
-	if ((ret = gpus_list(s->root, path, &below, s->why)) != 0)
+	if ((ret = gpus_list(s->driver, path, &below, s->why)) != 0)
 		return ret == -1 ? make_unusable(s, part, s->why->text) : 0;
 	snprintf(part, sizeof(part), "%u", gi);
 	if (add_part(s, part) == NULL)
@@ -121,15 +121,15 @@ add_instance(struct mig_search *s, const char *name)
 }
 
 int
-mig_find(int root, struct inventory *inv, size_t at, uint32_t minor, struct why *why)
+mig_find(int driver, struct inventory *inv, size_t at, uint32_t minor, struct why *why)
 {
-	struct mig_search s = { .root = root, .inv = inv, .at = at, .why = why };
+	struct mig_search s = { .driver = driver, .inv = inv, .at = at, .why = why };
 	autostrlist struct strlist names = { 0 };
 	size_t i;
 	int ret;
 
 	snprintf(s.dir, sizeof(s.dir), DIR_FORMAT, minor);
-	if (inv->gpu[at].unusable[0] != '\0' || (ret = gpus_list(root, s.dir, &names, why)) == 1 || names.n == 0)
+	if (inv->gpu[at].unusable[0] != '\0' || (ret = gpus_list(driver, s.dir, &names, why)) == 1 || names.n == 0)
 		return 0;
 	if (ret == -1)
 		ret = make_unusable(&s, "mig", why->text);

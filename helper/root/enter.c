@@ -418,19 +418,23 @@ start_children(bool of_root)
 	char first[REQUEST_HINT_BYTES];
 	const ssize_t n = recv(STDIN_FILENO, first, sizeof(first), MSG_PEEK | MSG_DONTWAIT);
 	const int verb = request_hint(first, n > 0 ? (size_t)n : 0);
+	const bool known = verb != -1, decides = needs_decision(verb);
 
+	/* first the judge, for which the others will wait */
+	if (decides)
+		judge_start();
+	if (decides && known)
+		judge_wake();
 	if (needs_looks(verb)) {
 		looker_start(of_root);
 		labeller_start();
 	}
-	if (!needs_decision(verb))
-		return;
-	reader_start();
-	judge_start();
-	if (verb == -1)
-		return;
-	reader_wake();
-	judge_wake();
+	if (decides)
+		reader_start();
+	if (known)
+		reader_wake();
+	if (known && !decides)
+		looker_wake();
 }
 
 int

@@ -46,6 +46,7 @@ static struct {
 	pid_t pid;
 	uint64_t nonce;
 	bool of_root;
+	bool awake;
 	bool stalled;
 	int64_t left_ms;	/* for looks while others wait */
 } looker = { .fd = -1 };
@@ -69,6 +70,13 @@ looker_start(bool of_root)
 		close(pair[0]);
 	} else
 		looker.fd = pair[0];
+}
+
+void
+looker_wake(void)
+{
+	if (looker.fd != -1 && !looker.awake)
+		looker.awake = frame_send_byte(looker.fd, 0) == 0;
 }
 
 pid_t
@@ -129,6 +137,7 @@ ask_looker(struct look_ask *a, const struct lease *l, struct look_answer *out, p
 
 	if (looker.fd == -1)
 		return false;
+	looker_wake();
 	if (++looker.nonce == 0)
 		looker.nonce++;
 	a->nonce = looker.nonce;

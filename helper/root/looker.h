@@ -11,11 +11,12 @@
 #include "../pure/leasefile.h"
 
 /*
- * Starts the looker. To be called once, while this process has all capabilities, all its ids are root's and it holds
- * no lock. of_root: root asks, so a look may take longer. If no process can be started, every question below is
- * answered as if the looker could see nothing.
+ * Forks the looker, which sets itself up when it is woken or gets its first question. To be called once, while this
+ * process has all capabilities, all its ids are root's and it holds no lock. of_root: root asks, so a look may take
+ * longer. If no process can be started, every question below is answered as if the looker could see nothing.
  */
 void looker_start(bool of_root);
+void looker_wake(void);		/* has it set itself up now, because it will get a question soon */
 
 /* The looker's first process, which starts those that look. 0: there is none. */
 pid_t looker_pid(void);

@@ -56,15 +56,26 @@ static struct progress *progress;
 /* To see open and mapped nodes, as in enter.c. */
 static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
 
+/* Waits until the looker is woken. Until then it uses no processor, which another process needs more. */
 static void
-settle(int fd, pid_t helper)
+await_wake(int fd, pid_t helper)
+{
+	char c;
+
+	spawn_end_with(helper);
+	if (!spawn_settle(fd, NULL))
+		_exit(WHY_BUG);
+	if (recv(SPAWN_CHANNEL, &c, 1, 0) != 1)
+		_exit(0);
+}
+
+static void
+confine(pid_t helper)
 {
 	const struct rlimit no_limit = { RLIM_INFINITY, RLIM_INFINITY };
 	struct why ignored;
 	int proc;
 
-	if (!spawn_settle(fd, NULL))
-		_exit(WHY_BUG);
 	(void)setrlimit(RLIMIT_NPROC, &no_limit);
 	if ((proc = own_proc()) != -1)
 		procdir_use(proc);
@@ -72,6 +83,7 @@ settle(int fd, pid_t helper)
 	if (progress == MAP_FAILED || capabilities_keep(kept, sizeof(kept) / sizeof(kept[0]), &ignored) == -1 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
 		_exit(WHY_BUG);
+	/* the kernel resets PR_SET_PDEATHSIG when the capabilities change */
 	spawn_end_with(helper);
 	if (filter_install_for(FILTER_LOOKER, &ignored) == -1)
 		_exit(WHY_BUG);
@@ -283,16 +295,17 @@ looker_live(int fd, pid_t helper)
 	enum end end;
 	pid_t pid;
 
-	settle(fd, helper);
+	await_wake(fd, helper);
+	confine(helper);
 	sigemptyset(&child_ends);
 	sigaddset(&child_ends, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &child_ends, NULL);
-	while (await_question()) {
+	do {
 		if ((pid = fork()) == 0)
 			answer_all(us);
 		if (pid == -1 || (end = await_end(pid, &child_ends, &blocked)) == END_ITS_OWN ||
 		    !say_unseen(end == END_LATE, blocked))
 			break;
-	}
+	} while (await_question());
 	_exit(0);
 }

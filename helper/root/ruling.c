@@ -9,6 +9,7 @@
 
 #include "host.h"
 #include "judge.h"
+#include "looker.h"
 #include "owncgroup.h"
 #include "reader.h"
 
@@ -55,6 +56,8 @@ gather(struct ruling *r, struct why *why)
 	/* amdkfd shows the GPUs that the device rules of the reader's cgroup allow: the caller must not choose these */
 	if (leave_cgroup(peer->starter, why) == -1)
 		return -1;
+	/* meanwhile the looker sets itself up */
+	looker_wake();
 	/* the judge reports the host's GPUs before it parses anything that a stranger wrote */
 	host_look(may_want_gpus(asked) ? policies_vendors(&r->policies, &peer->asker) : 0);
 	if (find_identity(r, why) == -1)

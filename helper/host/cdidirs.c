@@ -237,22 +237,34 @@ finish_file(struct cdi_file *f, bool trusted)
 }
 
 int
-cdi_registry_load(const char *dirs, bool trusted, cdi_parser *parse, struct cdi_registry *r, struct why *why)
+cdi_registry_read(const char *dirs, bool trusted, struct cdi_registry *r, struct why *why)
 {
 	struct why stopped = { 0 };
 	struct loading l = { .r = r, .trusted = trusted, .why = &stopped };
-	size_t i;
 
 	*r = (struct cdi_registry){ 0 };
-	if (load_dirs(&l, dirs) == -1) {
-		*why = stopped;
-		return stopped.code != WHY_NONE ? -1 : refuse_nomem(why);
-	}
+	if (load_dirs(&l, dirs) == 0)
+		return 0;
+	*why = stopped;
+	return stopped.code != WHY_NONE ? -1 : refuse_nomem(why);
+}
+
+int
+cdi_registry_parse(struct cdi_registry *r, bool trusted, cdi_parser *parse, struct why *why)
+{
+	size_t i;
+
 	if (r->files > 0 && parse(r, why) == -1)
 		return -1;
 	for (i = 0; i < r->files; i++)
 		finish_file(&r->file[i], trusted);
 	return add_entries(r) == -1 || drop_overridden(r) == -1 ? refuse_nomem(why) : 0;
+}
+
+int
+cdi_registry_load(const char *dirs, bool trusted, cdi_parser *parse, struct cdi_registry *r, struct why *why)
+{
+	return cdi_registry_read(dirs, trusted, r, why) == -1 ? -1 : cdi_registry_parse(r, trusted, parse, why);
 }
 
 const struct cdi_entry *

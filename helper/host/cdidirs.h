@@ -60,6 +60,9 @@ typedef int cdi_parser(struct cdi_registry *r, struct why *why);
  * CDI_BYTES_MAX together. The caller calls cdi_registry_free() in any case.
  */
 int cdi_registry_load(const char *dirs, bool trusted, cdi_parser *parse, struct cdi_registry *r, struct why *why);
+/* The same in two steps: reads the texts, and parses them. */
+int cdi_registry_read(const char *dirs, bool trusted, struct cdi_registry *r, struct why *why);
+int cdi_registry_parse(struct cdi_registry *r, bool trusted, cdi_parser *parse, struct why *why);
 void cdi_registry_free(struct cdi_registry *r);
 #define autocdiregistry __attribute__((cleanup(cdi_registry_free)))
 

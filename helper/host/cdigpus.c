@@ -40,9 +40,3 @@ cdigpus_name(const struct cdi_registry *r, struct inventory *inv, struct why *wh
 	}
 	return 0;
 }
-
-int
-cdigpus_load(cdi_parser *parse, struct cdi_registry *r, struct inventory *inv, struct why *why)
-{
-	return cdi_registry_load(CDI_DIRS, true, parse, r, why) == -1 ? -1 : cdigpus_name(r, inv, why);
-}

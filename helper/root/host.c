@@ -19,7 +19,7 @@ find_gpus(unsigned vendors, struct inventory *inv, struct why *why)
 	if (drivers_read(inv, why) == -1 || host_check(inv, why) == -1)
 		return -1;
 	inventory_rank(inv);
-	return cdigpus_load(reader_parses_specs, &host.specs, inv, why);
+	return reader_reads_specs(&host.specs, why) == -1 ? -1 : cdigpus_name(&host.specs, inv, why);
 }
 
 void

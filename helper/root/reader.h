@@ -9,18 +9,22 @@
 #include "../pure/policyset.h"
 #include "../pure/settings.h"
 
-/* Starts the program. To be called before filter_install(). If this fails, every question fails with the reason. */
+/*
+ * Reads the files, and finds the answers that are kept of them (kept.h). Starts the program only if one is missing. To
+ * be called before filter_install(). If the program can't be started, every question without an answer fails with the
+ * reason.
+ */
 void reader_start(void);
 void reader_wake(void);		/* has the program start now, because it will get a question soon */
 void reader_end(void);
 
 /*
  * Gets the settings and the policies of this host. -1 with *why: a file can't be read, others than root may write it,
- * or the settings have an error. settings_free() and policy_set_free() in either case.
+ * or the settings have an error. settings_free() and policy_set_free() in either case. To be called once.
  */
 int reader_reads(struct settings *s, struct policy_set *p, struct why *why);
 
-/* A cdi_parser (host/cdidirs.h). */
-int reader_parses_specs(struct cdi_registry *r, struct why *why);
+/* Gets the CDI specs of this host, as cdi_registry_load(). To be called once. */
+int reader_reads_specs(struct cdi_registry *r, struct why *why);
 
 #endif

@@ -562,6 +562,8 @@ class Children(Grants):
     """The fault happens in a child of the helper's; the helper still answers."""
 
     def act(self, kind, n, error, lasting=False):
+        if kind == "reader":
+            forget_answers()
         o = self.f.ask(kind, n, error, lasting)
         # n counts the child's calls and o.log the helper's, so they cannot be compared
         self.check(o, kind, -2, lasting)

@@ -94,6 +94,7 @@ def e4():
 
 @case("E5", "PATH, IFS, ENV, BASH_ENV: no other program is executed")
 def e5():
+    forget_answers()
     lines = traced("execveat,clone,clone3,fork,vfork", "-e", "PATH=" + TEMP, "-e", "IFS=/", "-e",
                    "ENV=%s/evil" % TEMP, "-e", "BASH_ENV=%s/evil" % TEMP)
     assert [l for l in lines if "exec" in l] == lines[:1], lines
@@ -221,7 +222,8 @@ def ours(fds):
     names = [n for n, path in fds.items() if re.fullmatch("/proc/[0-9]+/(fd|fdinfo|mountinfo)", path)]
     programs = [n for n, path in fds.items() if path == "/usr/libexec/gpuhelper"]
     once = [n for n, path in fds.items() if path in ("/", "/proc", RUN)]
-    assert len(places) == 1 and len(asked) == 3 and len(names) == 3 and len(programs) == 1, fds
+    # no socket of gpuhelper-read if its answers are kept
+    assert len(places) == 1 and len(asked) in (2, 3) and len(names) == 3 and len(programs) == 1, fds
     assert len({fds[n] for n in once}) == len(once), fds
     return set(fds) - set(places + asked + names + programs + once)
 
@@ -1228,18 +1230,22 @@ def looker_of(pid):
     """The helper's child that inspects other processes, once it waits for a question."""
     for _ in range(400):
         for looker in read("/proc/%d/task/%d/children" % (pid, pid)).split():
-            if "\nSeccomp:\t2\n" in read("/proc/%s/status" % looker):
+            if os.readlink("/proc/%s/exe" % looker) == client.HELPER and "\nSeccomp:\t2\n" in read("/proc/%s/status" % looker):
                 return int(looker)
         time.sleep(0.005)
     raise AssertionError("the helper has no looker")
 
 
-def payload(*calls, of=lambda helper: helper):
-    """Makes a helper that waits for its request do these calls; returns their results, ending with «killed» if it died."""
+def payload(*calls, of=None):
+    """Makes a helper that waits for its request do these calls; returns their results, ending with «killed» if it died.
+
+    of: gets another process of the helper's, which then waits for the last byte, because the looker confines itself
+    only during a request.
+    """
     with asker("attacker") as a:
-        pid = a.call(hold)
+        pid = a.call(hold_final if of else hold)
         inside(pid)
-        pid = of(pid)
+        pid = of(pid) if of else pid
         for _ in range(200):
             if "\nSeccomp:\t2\n" in read("/proc/%d/status" % pid):
                 break

@@ -1,0 +1,34 @@
+/*
+ * Answers of gpuhelper-read (reader.h), kept in /run/gpuhelper/read, so that a question that was asked before needs no
+ * program. An answer depends only on the program and on the question, which contains all bytes of the files. So an
+ * answer can't be out of date.
+ */
+#ifndef GPUHELPER_ROOT_KEPT_H
+#define GPUHELPER_ROOT_KEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+/* A question, and the answer to it. */
+struct exchange {
+	char *question, *answer;
+	size_t asked, len;		/* their lengths, in bytes */
+};
+
+/*
+ * Finds the answer that this program gave to x->question before. NAME is the file; «program» is from fstat(2). False if
+ * none is kept. The answer must be checked like one that the program gives now.
+ */
+bool kept_find(const char *name, const struct stat *program, struct exchange *x);
+
+/* Keeps a checked answer instead of the one before it. Does nothing if it is too large, or can't be written. */
+void kept_write(const char *name, const struct stat *program, const struct exchange *x);
+
+/* Removes an answer that is wrong. */
+void kept_remove(const char *name);
+
+void exchange_free(struct exchange *x);
+#define autoexchange __attribute__((cleanup(exchange_free)))
+
+#endif

@@ -28,6 +28,7 @@
 #   a folder opened as a directory	host/ -1
 #   kept answers of gpuhelper-read	root/ 165, host/ 5: a grant starts one program less (kept.c, reader.c)
 #   a looker that waits until it is needed	root/ 23: the judge starts first
+#   eight bytes of ASCII at once	pure/ 8
 # Functions of host/ and pure/ that only other programs call are in files of their own, which the helper does not
 # link: 37 functions, 60 lines of host/ and 435 of pure/.
 set -u
@@ -75,7 +76,7 @@ room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 
 at_most "lines of helper/root/" "$(room root)" 9329
 at_most "lines of helper/host/ that are linked" "$(room host)" 6079
-at_most "lines of helper/pure/ that are linked" "$(room pure)" 8348
+at_most "lines of helper/pure/ that are linked" "$(room pure)" 8356
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 406
 # Functions of ours that nothing in the helper calls.  The linker leaves them out (--gc-sections), and its map names them;
 # it also names functions that the compiler put into their callers, which the debugging information tells apart.

@@ -114,6 +114,17 @@ unicode_escape(const char *p, size_t left, uint32_t *cp)
 	return 11;
 }
 
+/* Skips bytes of a string that stand for themselves. */
+static void
+skip_plain(struct scan *s)
+{
+	const char *p = s->d->text + s->at, *const end = s->d->text + s->d->len;
+
+	while (p < end && (unsigned char)*p >= 0x20 && *p != '"' && *p != '\\')
+		p++;
+	s->at = (size_t)(p - s->d->text);
+}
+
 /* Scans a string from its opening quote. The whole document is known to be UTF-8. */
 static int
 scan_string(struct scan *s, uint32_t n)
@@ -123,13 +134,11 @@ scan_string(struct scan *s, uint32_t n)
 	size_t used;
 	int c;
 
-	for (s->at++; (c = peek(s)) != '"'; s->at++) {
+	for (s->at++; skip_plain(s), (c = peek(s)) != '"'; s->at++) {
 		if (c == -1)
 			return bad(s, "a string that does not end");
 		if (c < 0x20)
 			return bad(s, "a control byte in a string");
-		if (c != '\\')
-			continue;
 		s->at++;
 		c = peek(s);
 		if (c == 'u') {
@@ -192,12 +201,23 @@ scan_word(struct scan *s, uint32_t n, const char *word)
 }
 
 struct key {
-	char *name;
+	const char *name;
+	char *copy;		/* what must be freed of it */
 	size_t len;
 	uint32_t start;
 };
 
 static char *unescape(const struct doc *d, uint32_t n, size_t *len);
+
+/* The bytes of a string between its quotes. NULL if some of them are escaped. */
+static const char *
+plain_bytes(const struct doc *d, uint32_t n, size_t *len)
+{
+	const char *p = d->text + d->node[n].start + 1;
+
+	*len = d->node[n].end - d->node[n].start - 2;
+	return memchr(p, '\\', *len) == NULL ? p : NULL;
+}
 
 static int
 key_order(const void *a, const void *b)
@@ -225,7 +245,8 @@ no_duplicates(struct scan *s, uint32_t obj)
 		return refuse_nomem(s->why);
 	for (k = d->node[obj].child; k != DOC_NONE; k = d->node[k].next, i++) {
 		keys[i].start = d->node[k].start;
-		if ((keys[i].name = unescape(d, k, &keys[i].len)) == NULL)
+		if ((keys[i].name = plain_bytes(d, k, &keys[i].len)) == NULL &&
+		    (keys[i].name = keys[i].copy = unescape(d, k, &keys[i].len)) == NULL)
 			ret = refuse_nomem(s->why);
 	}
 	if (ret == 0) {
@@ -233,11 +254,12 @@ no_duplicates(struct scan *s, uint32_t obj)
 		for (i = 1; i < n && ret == 0; i++)
 			if (key_order(&keys[i - 1], &keys[i]) == 0) {
 				d->refused_at = keys[i].start > keys[i - 1].start ? keys[i].start : keys[i - 1].start;
-				ret = refuse(s->why, WHY_DATA, "the key \"%.60s\" appears twice in one object", keys[i].name);
+				ret = refuse(s->why, WHY_DATA, "the key \"%.*s\" appears twice in one object",
+				    (int)(keys[i].len < 60 ? keys[i].len : 60), keys[i].name);
 			}
 	}
 	for (i = 0; i < n; i++)
-		free(keys[i].name);
+		free(keys[i].copy);
 	return ret;
 }
 
@@ -438,17 +460,18 @@ next_bytes(const char **p, const char *end, char out[4])
 static char *
 unescape(const struct doc *d, uint32_t n, size_t *len)
 {
-	const char *p = d->text + d->node[n].start + 1, *end = d->text + d->node[n].end - 1;
+	const char *p = d->text + d->node[n].start + 1, *end = d->text + d->node[n].end - 1, *escape;
 	char *out = malloc((size_t)(end - p) + 1), bytes[4];
 	size_t o = 0, k;
 
 	if (out == NULL)
 		return NULL;
 	while (p < end) {
-		if (*p != '\\') {
-			out[o++] = *p++;
-			continue;
-		}
+		k = (size_t)(((escape = memchr(p, '\\', (size_t)(end - p))) != NULL ? escape : end) - p);
+		memcpy(out + o, p, k);
+		o += k;
+		if ((p += k) == end)
+			break;
 		k = next_bytes(&p, end, bytes);
 		memcpy(out + o, bytes, k);
 		o += k;
@@ -491,7 +514,14 @@ begins(const char *p, const char *end, const char *s, bool whole)
 bool
 doc_equals(const struct doc *d, uint32_t n, const char *s)
 {
-	return doc_is(d, n, DOC_STRING) && begins(d->text + d->node[n].start + 1, d->text + d->node[n].end - 1, s, true);
+	const char *p;
+	size_t len;
+
+	if (!doc_is(d, n, DOC_STRING))
+		return false;
+	if ((p = plain_bytes(d, n, &len)) != NULL)
+		return strlen(s) == len && memcmp(p, s, len) == 0;
+	return begins(d->text + d->node[n].start + 1, d->text + d->node[n].end - 1, s, true);
 }
 
 bool

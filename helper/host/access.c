@@ -5,7 +5,6 @@
 #include "access.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "inodeacl.h"
@@ -122,23 +121,29 @@ access_of_group(int fd)
 	return (int)group->bits & mask_of(&acl);
 }
 
+/*
+ * The kernel honours these capabilities only where the namespace maps owner and group
+ * (privileged_wrt_inode_uidgid()).
+ */
+bool
+access_overrides(const struct stat *st, const struct subject *s)
+{
+	uint32_t inside;
+
+	return s->mapped && s->dac_override && idmap_in(s->uidmap, st->st_uid, &inside) &&
+	    idmap_in(s->gidmap, st->st_gid, &inside);
+}
+
 bool
 access_ignoring(int fd, const struct subject *s, int want, const struct acl_name *entry, size_t entries)
 {
 	const struct ignoring ignoring = { entry, entries };
 	autoposixacl struct posixacl acl = { .v = NULL };
-	uint32_t inside;
 	struct stat st;
 
 	if (!s->mapped || fstat(fd, &st) == -1)
 		return false;
-	/*
-	 * the kernel honours these capabilities only where the namespace maps owner and group
-	 * (privileged_wrt_inode_uidgid())
-	 */
-	if (s->dac_override && idmap_in(s->uidmap, st.st_uid, &inside) && idmap_in(s->gidmap, st.st_gid, &inside))
-		return true;
-	return acl_of(fd, &st, &acl) && acl_allows(&acl, &st, s, want, &ignoring);
+	return access_overrides(&st, s) || (acl_of(fd, &st, &acl) && acl_allows(&acl, &st, s, want, &ignoring));
 }
 
 bool

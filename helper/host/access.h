@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "../pure/idmap.h"
 #include "../pure/request.h"
@@ -32,6 +33,9 @@ void subject_of(const struct request *r, const struct idmap *uidmap, const struc
  * descriptor (O_PATH is enough). False as well if they can't be read.
  */
 bool access_allowed(int fd, const struct subject *s, int want);
+
+/* True if the subject's capabilities allow it anything on an inode with this owner and group. */
+bool access_overrides(const struct stat *st, const struct subject *s);
 
 /* A named entry of an ACL. */
 struct acl_name {

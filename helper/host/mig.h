@@ -5,7 +5,7 @@
 #include "../pure/gpu.h"
 
 /*
- * Adds the MIG instances of inv->gpu[at], whose node is /dev/nvidiaMINOR. «driver» is the directory /proc/driver/nvidia.
+ * Adds the MIG instances of inv->gpu[at], whose node is /dev/nvidiaMINOR. «driver» is /proc/driver/nvidia.
  * Each instance gets the nodes of its own capabilities only. The GPU itself is marked (mig), and gets the nodes of all.
  * If something can't be read, the GPU becomes unusable. Returns 0, or -1 with *why if memory is short.
  */

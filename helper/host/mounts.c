@@ -232,6 +232,18 @@ mount_of(int fd, uint64_t *id)
 }
 
 bool
+mount_of_dir(int dir, const char *name, uint64_t *id)
+{
+	struct statx st;
+
+	if (statx(dir, name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, 0, &st) == -1 || (st.stx_mask & STATX_MNT_ID) == 0 ||
+	    (st.stx_mask & STATX_TYPE) == 0 || !S_ISDIR(st.stx_mode))
+		return false;
+	*id = st.stx_mnt_id;
+	return true;
+}
+
+bool
 mounts_place_on(const struct mount_table *t, uint64_t mount, const char *path, char **fs, char **place)
 {
 	const struct mount is = { .id = mount };

@@ -69,6 +69,8 @@ bool mounts_beneath(const struct mount_table *t, const char *dir, char *first, s
  * file system that a user mounted (fuse(4)) may refuse even root, or never answer. False if it can't be read.
  */
 bool mount_of(int fd, uint64_t *id);
+/* The same for a directory «name» in «dir», by one call. False also if that is no directory, or takes more calls. */
+bool mount_of_dir(int dir, const char *name, uint64_t *id);
 
 /*
  * True if, by the table alone, the path is on the file system whose "major:minor" are the first n bytes of

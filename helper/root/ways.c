@@ -75,6 +75,20 @@ pin(int from, const char *path, const char *whole, uint64_t *mount, struct why *
 	return -1;
 }
 
+/* Gets the mount of a directory in «from». -1 with *why. */
+static int
+find_mount(int from, const char *name, const char *whole, uint64_t *mount, struct why *why)
+{
+	int fd;
+
+	if (mount_of_dir(from, name, mount))
+		return 0;
+	if ((fd = pin(from, name, whole, mount, why)) == -1)
+		return -1;
+	close(fd);
+	return 0;
+}
+
 /* Removes the last part of the path. False for "/", which has no directory above it. */
 static bool
 go_up(char *path)
@@ -122,21 +136,16 @@ add_places(struct way *w, const char *dir, struct look *l, struct why *why)
 	autofree char *above = strdup(dir);
 	uint64_t mount;
 	size_t i;
-	int fd;
 
 	if (above == NULL)
 		return refuse_nomem(why);
-	if (!go_up(above)) {
-		if ((fd = pin(file_root(), ".", w->path, &mount, why)) == -1)
-			return -1;
-		close(fd);
-		return add_place(&w->at, l, mount, dir, w->path, why);
-	}
+	if (!go_up(above))
+		return find_mount(file_root(), ".", w->path, &mount, why) == -1 ? -1 :
+		    add_place(&w->at, l, mount, dir, w->path, why);
 	if ((l->dir == NULL || strcmp(l->dir, above) != 0) && look_above(l, above, w->path, why) == -1)
 		return -1;
-	if ((fd = pin(l->fd, path_last(dir), w->path, &mount, why)) == -1)
+	if (find_mount(l->fd, path_last(dir), w->path, &mount, why) == -1)
 		return -1;
-	close(fd);
 	if (add_place(&w->at, l, mount, dir, w->path, why) == -1)
 		return -1;
 	for (i = 0; i < l->above.n; i++)

@@ -129,7 +129,8 @@ mig_find(int driver, struct inventory *inv, size_t at, uint32_t minor, struct wh
 	int ret;
 
 	snprintf(s.dir, sizeof(s.dir), DIR_FORMAT, minor);
-	if (inv->gpu[at].unusable[0] != '\0' || (ret = gpus_list(driver, s.dir, &names, why)) == 1 || names.n == 0)
+	if (inv->gpu[at].unusable[0] != '\0' || (ret = gpus_list(driver, s.dir, &names, why)) == 1 ||
+	    (ret == 0 && names.n == 0))
 		return 0;
 	if (ret == -1)
 		ret = make_unusable(&s, "mig", why->text);

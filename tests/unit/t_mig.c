@@ -251,10 +251,11 @@ broken_tree(const char *file, const char *text, const char *what)
 	snprintf(command, sizeof(command), "cp -R %s/proc %s/ && chmod -R u+w %s", sysroot, dir, dir);
 	if (!ok(system(command) == 0, "the tree is copied"))
 		return;
+	snprintf(command, sizeof(command), "rm -r %s/%s", dir, file);
+	if (!ok(system(command) == 0, "its %s is removed", file))
+		return;
 	snprintf(command, sizeof(command), "%s/%s", dir, file);
-	if (text == NULL)
-		(void)unlink(command);
-	else if ((f = fopen(command, "w")) != NULL) {
+	if (text != NULL && (f = fopen(command, "w")) != NULL) {
 		fputs(text, f);
 		fclose(f);
 	}
@@ -281,6 +282,7 @@ main(int argc, char **argv)
 	    "a missing capability");
 	broken_tree("proc/driver/nvidia/capabilities/gpu0/mig/gi1/access", "DeviceFileMode: 292\n",
 	    "a capability without a minor");
+	broken_tree("proc/driver/nvidia/capabilities/gpu0/mig", "no directory", "a directory that can't be listed");
 	broken_tree("proc/devices", "Character devices:\n195 nvidia\n195 nvidiactl\n510 nvidia-uvm\n\nBlock devices:\n  8 sd\n",
 	    "no major for capabilities");
 	return done_testing();

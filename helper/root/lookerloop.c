@@ -300,12 +300,13 @@ looker_live(int fd, pid_t helper)
 	sigemptyset(&child_ends);
 	sigaddset(&child_ends, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &child_ends, NULL);
-	do {
+	/* not before a question: the helper moves only this process out of its caller's cgroup (owncgroup.c) */
+	while (await_question()) {
 		if ((pid = fork()) == 0)
 			answer_all(us);
 		if (pid == -1 || (end = await_end(pid, &child_ends, &blocked)) == END_ITS_OWN ||
 		    !say_unseen(end == END_LATE, blocked))
 			break;
-	} while (await_question());
+	}
 	_exit(0);
 }

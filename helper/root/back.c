@@ -75,6 +75,7 @@ rule_again(struct ruling *r, const struct lease *l, struct why *why)
 		return refuse_nomem(why);
 	if (reader_reads(&r->settings, &r->policies, why) == -1)
 		return -1;
+	reader_keep();
 	host_look(policies_vendors(&r->policies, &r->call->peer->asker));
 	return ruling_decide(r, &(struct request){ .gpus = gpus.p }, why);
 }

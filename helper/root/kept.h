@@ -1,7 +1,7 @@
 /*
  * Answers of gpuhelper-read (reader.h), kept in /run/gpuhelper/read, so that a question that was asked before needs no
- * program. An answer depends only on the program and on the question, which contains all bytes of the files. So an
- * answer can't be out of date.
+ * program. An answer depends only on the program, on its memory being enough, and on the question, which contains all
+ * bytes of the files. So an answer can't be out of date.
  */
 #ifndef GPUHELPER_ROOT_KEPT_H
 #define GPUHELPER_ROOT_KEPT_H

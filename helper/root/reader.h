@@ -20,11 +20,18 @@ void reader_end(void);
 
 /*
  * Gets the settings and the policies of this host. -1 with *why: a file can't be read, others than root may write it,
- * or the settings have an error. settings_free() and policy_set_free() in either case. To be called once.
+ * the settings have an error, or (WHY_AGAIN) a file has just changed. settings_free() and policy_set_free() in either
+ * case.
  */
 int reader_reads(struct settings *s, struct policy_set *p, struct why *why);
 
-/* Gets the CDI specs of this host, as cdi_registry_load(). To be called once. */
+/*
+ * Keeps the program's answer to reader_reads() for later requests. To be called once this process has left its caller's
+ * cgroup, which would otherwise be charged for the file.
+ */
+void reader_keep(void);
+
+/* Gets the CDI specs of this host, as cdi_registry_load(). To be called once, in a cgroup of root's. */
 int reader_reads_specs(struct cdi_registry *r, struct why *why);
 
 #endif

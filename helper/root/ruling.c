@@ -56,6 +56,7 @@ gather(struct ruling *r, struct why *why)
 	/* amdkfd shows the GPUs that the device rules of the reader's cgroup allow: the caller must not choose these */
 	if (leave_cgroup(peer->starter, why) == -1)
 		return -1;
+	reader_keep();
 	/* meanwhile the looker sets itself up */
 	looker_wake();
 	/* the judge reports the host's GPUs before it parses anything that a stranger wrote */

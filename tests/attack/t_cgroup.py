@@ -672,7 +672,8 @@ def x20():
     with Owned("freezer") as owned:
         with asker("attacker") as a:
             assert not has_place(uid)
-            helper = a.call(hold)
+            # a helper that waits for the last byte has a looker at work
+            helper = a.call(hold_final)
             looker = looker_of(helper)
             owned.put(looker, "/helper")
             owned.freeze()
@@ -686,3 +687,60 @@ def x20():
                 return
             time.sleep(0.005)
         raise AssertionError("nobody is there, and the place is taken")
+
+
+halves = []
+
+
+def begin(owned, verb):
+    """In the asker: sends only as much of a request as names the verb."""
+    h = Helper(start=owned.join)
+    data = client.frame(client.request(verb=verb, gpus=None))
+    halves.append((h, data[40:]))
+    h.send(data[:40])
+    return h.p.pid
+
+
+def finish():
+    """In the asker: sends the rest."""
+    h, rest = halves.pop()
+    h.send(rest)
+    return h.reply().get("reply")
+
+
+def children(pid):
+    return [int(c) for c in read("/proc/%d/task/%d/children" % (pid, pid)).split()]
+
+
+@case("X35", "No process that looks is in its caller's cgroup, where the caller could stop the look", 20)
+def x35():
+    controller = "freezer" if "freezer" in tops() else ""
+    with Owned(controller) as owned, asker("attacker") as a:
+        for verb in "look", "status":
+            pid = a.call(begin, owned, verb)
+            looker = looker_of(pid)
+            time.sleep(0.3)
+            assert membership(looker)[controller].endswith("/helper"), "the looker has left its caller's cgroup before the request"
+            # the helper moves the looker itself, and not its children
+            assert children(looker) == [], (verb, children(looker))
+            assert a.call(finish) in ("noted", "status"), verb
+
+
+def take(owned):
+    """In the asker: gets a grant of folders, and gives it back."""
+    h = Helper(start=owned.join).ask(id="kept", gpus=None, folders="/srv/ro")
+    reply = h.kind()
+    h.close()
+    h.wait()
+    return reply
+
+
+@case("X36", "What the helper keeps for everybody is not charged to its caller's cgroup", 20)
+def x36():
+    forget_answers()
+    with etc(), Owned("memory") as owned, asker("attacker") as a:
+        write(POLICIES + "/60-long.conf", 'identity = "caller"; callers = [ "root" ]; gpus = ( { vendor = "nvidia"; } ); /* %s */' % ("x" * 250000))
+        assert a.call(take, owned) == "grant"
+        assert os.stat(RUN + "/read/policies").st_size > 250000
+        charged = {k: int(v) for k, v in (line.split() for line in read(owned.dirs[0] + "/memory.stat").splitlines())}
+        assert charged["shmem"] < 100000, charged

@@ -13,6 +13,7 @@ import time
 import client
 from client import exchange, once
 from harness import *
+from t_process import hold, hold_ask
 
 OWN = POLICIES + "/50-attacker.conf"
 
@@ -151,6 +152,17 @@ def p14():
     with etc():
         write(OWN, read(OWN).replace('"attacker"', '"nosuchuser"'))
         denied(77)
+
+
+@case("P14b", "A policy that is removed while a helper waits for its request grants nothing")
+def p14b():
+    with etc(), asker("attacker") as a:
+        granted(once("attacker", exchange, gpus=None, folders="/srv/ro"))
+        a.call(hold)
+        time.sleep(0.3)
+        os.unlink(OWN)
+        refused(a.call(hold_ask, gpus=None, folders="/srv/ro"), 75, "changed", "try again")
+        denied(77, gpus=None, folders="/srv/ro")
 
 
 @case("P15", "5000 files are refused, without delay")

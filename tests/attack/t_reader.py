@@ -279,6 +279,7 @@ def waiting(path, silent, answer=HOST):
     Inside, a helper of the attacker's runs this program, which waits for a question, and the other program is silent.  Or
     the silent program has this one do the work, and stands between it and the helper.
     """
+    forget_answers()
     with evil("silent", answer=answer, program_of=silent), asker("attacker") as a:
         a.tell(exchange)
         if path == silent:

@@ -71,14 +71,13 @@ host.settings('max_wait = 100;')
 granted('a request after the settings changed', 1, True)
 granted('the next one', 1, False)
 
-# a policy with an error stops the search in every request, and one that others than root can write is not read at all
+# a policy with an error stops the search; such an answer is not kept, because memory may have been short when it was made
 write('/etc/gpuhelper/policy.d/t05.conf', 'identity = ;')
-for started in True, False:
+for again in '', ' again':
     r, read = ask()
-    ok(r.returncode != 0 and 't05.conf' in r.stdout and read == started, tag + 'a policy with an error refuses the request' +
-       (' again' if not started else ''), r.stdout)
+    ok(r.returncode != 0 and 't05.conf' in r.stdout and read, tag + 'a policy with an error refuses the request' + again, r.stdout)
 os.unlink('/etc/gpuhelper/policy.d/t05.conf')
-granted('a request after it was removed', 1, True)
+granted('a request after it was removed', 1, False)
 os.chmod(path, 0o666)
 r, read = ask()
 ok(r.returncode != 0 and path in r.stdout, tag + 'a policy that others may write is refused in spite of the kept answer', r.stdout)

@@ -434,7 +434,7 @@ start_children(bool of_root)
 	if (known)
 		reader_wake();
 	if (known && !decides)
-		looker_wake();
+		looker_wake(false);
 }
 
 int

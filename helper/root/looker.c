@@ -73,10 +73,10 @@ looker_start(bool of_root)
 }
 
 void
-looker_wake(void)
+looker_wake(bool moved)
 {
 	if (looker.fd != -1 && !looker.awake)
-		looker.awake = frame_send_byte(looker.fd, 0) == 0;
+		looker.awake = frame_send_byte(looker.fd, moved ? LOOKER_EAGER : 0) == 0;
 }
 
 pid_t
@@ -137,7 +137,7 @@ ask_looker(struct look_ask *a, const struct lease *l, struct look_answer *out, p
 
 	if (looker.fd == -1)
 		return false;
-	looker_wake();
+	looker_wake(false);
 	if (++looker.nonce == 0)
 		looker.nonce++;
 	a->nonce = looker.nonce;

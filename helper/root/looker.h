@@ -16,7 +16,11 @@
  * longer. If no process can be started, every question below is answered as if the looker could see nothing.
  */
 void looker_start(bool of_root);
-void looker_wake(void);		/* has it set itself up now, because it will get a question soon */
+/*
+ * Has it set itself up now, because it will get a question soon. moved: the looker has left its caller's cgroup
+ * (owncgroup.h), so that it may already start the process that looks.
+ */
+void looker_wake(bool moved);
 
 /* The looker's first process, which starts those that look. 0: there is none. */
 pid_t looker_pid(void);

@@ -56,8 +56,11 @@ static struct progress *progress;
 /* To see open and mapped nodes, as in enter.c. */
 static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
 
-/* Waits until the looker is woken. Until then it uses no processor, which another process needs more. */
-static void
+/*
+ * Waits until the looker is woken. Until then it uses no processor, which another process needs more. True if it is to
+ * start the process that looks.
+ */
+static bool
 await_wake(int fd, pid_t helper)
 {
 	char c;
@@ -67,6 +70,7 @@ await_wake(int fd, pid_t helper)
 		_exit(WHY_BUG);
 	if (recv(SPAWN_CHANNEL, &c, 1, 0) != 1)
 		_exit(0);
+	return c == LOOKER_EAGER;
 }
 
 static void
@@ -293,15 +297,16 @@ looker_live(int fd, pid_t helper)
 	sigset_t child_ends;
 	uint32_t blocked;
 	enum end end;
+	bool eager;
 	pid_t pid;
 
-	await_wake(fd, helper);
+	eager = await_wake(fd, helper);
 	confine(helper);
 	sigemptyset(&child_ends);
 	sigaddset(&child_ends, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &child_ends, NULL);
-	/* not before a question: the helper moves only this process out of its caller's cgroup (owncgroup.c) */
-	while (await_question()) {
+	/* if not eager, only for a question: the helper moves only this process out of its caller's cgroup (owncgroup.c) */
+	for (; eager || await_question(); eager = false) {
 		if ((pid = fork()) == 0)
 			answer_all(us);
 		if (pid == -1 || (end = await_end(pid, &child_ends, &blocked)) == END_ITS_OWN ||

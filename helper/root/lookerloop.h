@@ -6,6 +6,7 @@
 
 #define LOOKER_ASK_MAX (1U << 20)
 #define LOOKER_ANSWER_MAX (64U << 10)
+#define LOOKER_EAGER 1		/* the byte that wakes the looker and has it start the process that looks; otherwise 0 */
 
 /*
  * Answers the questions on this descriptor until its other end is closed, or until our parent, the process «helper»,

@@ -58,7 +58,7 @@ gather(struct ruling *r, struct why *why)
 		return -1;
 	reader_keep();
 	/* meanwhile the looker sets itself up */
-	looker_wake();
+	looker_wake(true);
 	/* the judge reports the host's GPUs before it parses anything that a stranger wrote */
 	host_look(may_want_gpus(asked) ? policies_vendors(&r->policies, &peer->asker) : 0);
 	if (find_identity(r, why) == -1)

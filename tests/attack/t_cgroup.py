@@ -695,7 +695,7 @@ halves = []
 def begin(owned, verb):
     """In the asker: sends only as much of a request as names the verb."""
     h = Helper(start=owned.join)
-    data = client.frame(client.request(verb=verb, gpus=None))
+    data = client.frame(client.request(verb=verb, gpus=None, folders="/srv/ro"))
     halves.append((h, data[40:]))
     h.send(data[:40])
     return h.p.pid
@@ -724,6 +724,10 @@ def x35():
             # the helper moves the looker itself, and not its children
             assert children(looker) == [], (verb, children(looker))
             assert a.call(finish) in ("noted", "status"), verb
+        pid = a.call(begin, owned, "grant")
+        assert a.call(finish) == "grant"
+        looker = looker_of(pid)
+        assert children(looker) != [] and not [p for p in (looker, *children(looker)) if membership(p)[controller].endswith("/helper")]
 
 
 def take(owned):

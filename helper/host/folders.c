@@ -49,13 +49,14 @@ add_folder_mount(const struct folder_want *w, const char *path, const char *targ
 	static const char *const deep_ro[] = { "rbind", "rprivate", "ro", "nosuid", "nodev", "rro", "rnosuid", "rnodev",
 		NULL };
 	static const char *const deep_rw[] = { "rbind", "rprivate", "rw", "nosuid", "nodev", "rnosuid", "rnodev", NULL };
+	const uint32_t sum = target_sum(target);
 	size_t i;
 
 	for (i = 0; i < out->mounts; i++) {
 		if (out->mount[i].relabel != w->rule->relabel && path_related(out->mount[i].source, path))
 			return refuse(why, WHY_CONFIG, "folders %s and %s are the same, or one is in the other: they can't have "
 			    "different labels (relabel)", out->mount[i].source, path);
-		if (strcmp(out->mount[i].target, target) != 0)
+		if (out->mount[i].sum != sum || strcmp(out->mount[i].target, target) != 0)
 			continue;
 		if (strcmp(out->mount[i].source, path) != 0)
 			return refuse(why, WHY_CONFIG, "folders %s and %s would both be at %s in the container",

@@ -24,6 +24,17 @@ edits_add_node(struct edits *e, const struct edit_node *n)
 	return true;
 }
 
+/* FNV-1a (Fowler, Noll, Vo). */
+uint32_t
+target_sum(const char *target)
+{
+	uint32_t sum = 2166136261U;
+
+	for (; *target != '\0'; target++)
+		sum = (sum ^ (unsigned char)*target) * 16777619U;
+	return sum;
+}
+
 bool
 edits_add_mount(struct edits *e, const char *source, const char *target, const char *const *options)
 {
@@ -33,7 +44,7 @@ edits_add_mount(struct edits *e, const char *source, const char *target, const c
 		return false;
 	e->mount = v;
 	m = &e->mount[e->mounts++];
-	*m = (struct edit_mount){ .source = strdup(source), .target = strdup(target) };
+	*m = (struct edit_mount){ .source = strdup(source), .target = strdup(target), .sum = target_sum(target) };
 	if (m->source == NULL || m->target == NULL)
 		return false;
 	for (; *options != NULL; options++)

@@ -22,6 +22,7 @@ struct edit_node {
 
 struct edit_mount {
 	char *source, *target;
+	uint32_t sum;			/* target_sum(target), if edits_add_mount() added it */
 	char *place;			/* of a granted folder: its place (way.h) as root saw it; else NULL */
 	struct strlist options;
 	bool driver;			/* a driver file (not in the reply's text) */
@@ -83,6 +84,8 @@ void reply_free(struct reply *r);
 #define autoreply __attribute__((cleanup(reply_free)))
 
 bool edits_add_node(struct edits *e, const struct edit_node *n);
+/* A sum of the target's bytes: two targets with different sums differ, which is seen faster. */
+uint32_t target_sum(const char *target);
 /* Adds a copy; a NULL ends «options». False if memory is short. */
 bool edits_add_mount(struct edits *e, const char *source, const char *target, const char *const *options);
 /* Adds "NAME=value" unless the name exists. False if memory is short. */

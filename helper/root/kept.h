@@ -29,6 +29,5 @@ void kept_write(const char *name, const struct stat *program, const struct excha
 void kept_remove(const char *name);
 
 void exchange_free(struct exchange *x);
-#define autoexchange __attribute__((cleanup(exchange_free)))
 
 #endif

@@ -28,6 +28,21 @@ move_to(struct copying *c, size_t at)
 	}
 }
 
+/* True if a string has the escape of a NUL. */
+static bool
+has_nul(const char *raw, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (raw[i] == '\\') {
+			if (len - i >= 6 && memcmp(raw + i, "\\u0000", 6) == 0)
+				return true;
+			i++;	/* a backslash may be escaped, too */
+		}
+	return false;
+}
+
 /*
  * Copies the text of a scalar or a key. If doc_string() fails, the text has a NUL or memory is short: it does not say
  * which.
@@ -41,7 +56,7 @@ copy_text(struct copying *c, uint32_t from, uint32_t to)
 
 	if (n->kind != DOC_STRING) {
 		*text = strndup(raw, n->end - n->start);
-	} else if ((*text = doc_string(c->d, from)) == NULL && memmem(raw, n->end - n->start, "\\u0000", 6) != NULL) {
+	} else if ((*text = doc_string(c->d, from)) == NULL && has_nul(raw, n->end - n->start)) {
 		cdi_fault(c->f, CDI_INVALID, c->line, c->column, "", "a NUL in a string");
 		return false;
 	}

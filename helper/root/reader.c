@@ -132,9 +132,9 @@ read_policies(struct why *why)
 	struct read_file settings = { .name = GPUHELPER_CONFDIR "/" SETTINGS_FILE, .text = "" };
 	autopolicyfiles struct policy_files files = { 0 };
 	struct exchange now = { .question = NULL };
+	const int64_t begun = clock_ms();
 	autofree char *text = NULL;
 
-	policies.read_at = clock_ms();
 	if (settings_text(GPUHELPER_CONFDIR, true, &text, &settings.len, why) == -1 ||
 	    policy_files_load(GPUHELPER_CONFDIR, true, &files, why) == -1)
 		return -1;
@@ -143,6 +143,7 @@ read_policies(struct why *why)
 	if (pack_policies(&files, &settings, &now, why) == -1)
 		return -1;
 	renew(&policies, &now);
+	policies.read_at = begun;
 	return 0;
 }
 

@@ -242,8 +242,7 @@ ctl_devices(const struct options *o)
 	gpu_view_drained(&drained);
 	if (devices_settings(o, &settings, &why) == -1)
 		return give_up(o, &why);
-	ret = gpus_of_host(GPUS_ALL, &inv, &why) == -1 || cdi_registry_load(CDI_DIRS, true, specs_parse, &specs, &why) == -1 ?
-	    -1 : cdigpus_name(&specs, &inv, &why);
+	ret = gpus_of_host(GPUS_ALL, &inv, &why) == -1 ? -1 : cdigpus_load(specs_parse, &specs, &inv, &why);
 	if (ret == 0 && o->json)
 		print_devices_json(&inv, &settings, &drained);
 	else if (ret == 0)

@@ -182,8 +182,7 @@ look_for_gpus(struct inquiry *q, struct why *why)
 	if (host_see(vendors, host, why) == -1 || drivers_read(host, why) == -1 || host_check(host, why) == -1)
 		return -1;
 	inventory_rank(host);
-	return cdi_registry_load(CDI_DIRS, true, specs_parse, &q->specs, why) == -1 ? -1 :
-	    cdigpus_name(&q->specs, host, why);
+	return cdigpus_load(specs_parse, &q->specs, host, why);
 }
 
 static int

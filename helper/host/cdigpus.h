@@ -11,4 +11,10 @@
  */
 int cdigpus_name(const struct cdi_registry *r, struct inventory *inv, struct why *why);
 
+/*
+ * Loads the specs of CDI_DIRS, for root, into *r, and does the same by them. Returns 0, or -1 with *why. The
+ * caller calls cdi_registry_free() in any case.
+ */
+int cdigpus_load(cdi_parser *parse, struct cdi_registry *r, struct inventory *inv, struct why *why);
+
 #endif

@@ -101,7 +101,7 @@ check_access(int parent, const struct folder_want *w, const char *path, const st
 	autoclose int fd = -1;
 	struct stat st;
 
-	/* mostly one call is enough: a container has thousands of folders */
+	/* mostly this call is enough, and a container can have 1,000 folders */
 	if (fstatat(parent, path_last(path), &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
 	    access_overrides(&st, s))
 		return 0;
@@ -117,9 +117,7 @@ static int
 resolve_one(int parent, const struct folder_want *w, const char *path, const char *target, const struct look *l,
     struct edits *out, struct why *why)
 {
-	if (check_access(parent, w, path, l->subject, why) == -1)
-		return -1;
-	if (check_beneath(w, path, l, why) == -1)
+	if (check_access(parent, w, path, l->subject, why) == -1 || check_beneath(w, path, l, why) == -1)
 		return -1;
 	return add_folder_mount(w, path, target, out, why);
 }

@@ -67,7 +67,7 @@ nvidia_drm_nodes(struct gpu *g, const struct drm_nodes *drm)
 	}
 }
 
-/* «driver» is /proc/driver/nvidia. */
+/* Adds the GPU of /proc/driver/nvidia/gpus/NAME. «driver» is /proc/driver/nvidia. */
 static int
 nvidia_add(int driver, const char *name, const uint32_t *major, const struct drm_nodes *drm, struct inventory *inv,
     struct why *why)
@@ -103,7 +103,10 @@ nvidia_add(int driver, const char *name, const uint32_t *major, const struct drm
 	return mig_find(driver, inv, inv->gpus - 1, minor, why);
 }
 
-/* The version of the loaded module. Only libraries of that version work with it. */
+/*
+ * The version of the loaded module. Only libraries of that version work with it. «driver» is /proc/driver/nvidia, or -1
+ * if that is missing.
+ */
 static void
 nvidia_version(int root, int driver, struct inventory *inv)
 {

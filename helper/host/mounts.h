@@ -69,7 +69,10 @@ bool mounts_beneath(const struct mount_table *t, const char *dir, char *first, s
  * file system that a user mounted (fuse(4)) may refuse even root, or never answer. False if it can't be read.
  */
 bool mount_of(int fd, uint64_t *id);
-/* The same for a directory «name» in «dir», by one call. False also if that is no directory, or takes more calls. */
+/*
+ * The same for the directory «name» in «dir», by one call. False also if «name» is no directory, or if that call does
+ * not tell the mount: then open the directory and use mount_of().
+ */
 bool mount_of_dir(int dir, const char *name, uint64_t *id);
 
 /*

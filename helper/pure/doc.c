@@ -202,7 +202,7 @@ scan_word(struct scan *s, uint32_t n, const char *word)
 
 struct key {
 	const char *name;
-	char *copy;		/* what must be freed of it */
+	char *copy;		/* the name, to be freed, if it had to be unescaped; else NULL */
 	size_t len;
 	uint32_t start;
 };

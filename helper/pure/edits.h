@@ -84,7 +84,7 @@ void reply_free(struct reply *r);
 #define autoreply __attribute__((cleanup(reply_free)))
 
 bool edits_add_node(struct edits *e, const struct edit_node *n);
-/* A sum of the target's bytes: two targets with different sums differ, which is seen faster. */
+/* A sum of the target's bytes. Targets with different sums differ: sums are compared faster than texts. */
 uint32_t target_sum(const char *target);
 /* Adds a copy; a NULL ends «options». False if memory is short. */
 bool edits_add_mount(struct edits *e, const char *source, const char *target, const char *const *options);

@@ -51,14 +51,13 @@ text_is_utf8(const char *s, size_t len)
 
 	for (i = 0; i < len; i += n) {
 		/* most texts are ASCII: eight bytes at once */
-		for (; len - i >= sizeof(eight); i += sizeof(eight)) {
-			memcpy(&eight, s + i, sizeof(eight));
-			if ((eight & 0x8080808080808080U) != 0)
-				break;
+		if (len - i >= (n = sizeof(eight))) {
+			memcpy(&eight, s + i, n);
+			if ((eight & 0x8080808080808080U) == 0)
+				continue;
 		}
-		n = i == len ? 0 : (unsigned char)s[i] < 0x80 ? 1 : utf8_at((const unsigned char *)s + i, len - i, &cp);
-		if (n == 0)
-			return i == len;
+		if ((n = (unsigned char)s[i] < 0x80 ? 1 : utf8_at((const unsigned char *)s + i, len - i, &cp)) == 0)
+			return false;
 	}
 	return true;
 }

@@ -420,7 +420,7 @@ start_children(bool of_root)
 	const int verb = request_hint(first, n > 0 ? (size_t)n : 0);
 	const bool known = verb != -1, decides = needs_decision(verb);
 
-	/* first the judge, for which the others will wait */
+	/* the judge first: the request waits longest for its answer */
 	if (decides)
 		judge_start();
 	if (decides && known)

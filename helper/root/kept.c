@@ -4,15 +4,12 @@
  */
 #include "kept.h"
 
-#include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "../host/file.h"
+#include "../pure/bytes.h"
 #include "../pure/cleanup.h"
 #include "state.h"
 
@@ -45,31 +42,30 @@ kept_find(const char *name, const struct stat *program, struct exchange *x)
 		return false;
 	x->len = size - sizeof(h) - x->asked;
 	h = head_of(program, x);
-	if (memcmp(file, &h, sizeof(h)) != 0 || memcmp(file + sizeof(h), x->question, x->asked) != 0 ||
-	    (x->answer = malloc(x->len + 1)) == NULL)
+	if (memcmp(file, &h, sizeof(h)) != 0 || memcmp(file + sizeof(h), x->question, x->asked) != 0)
 		return false;
-	memcpy(x->answer, file + sizeof(h) + x->asked, x->len);
-	x->answer[x->len] = '\0';
+	/* with its NUL */
+	memmove(file, file + sizeof(h) + x->asked, x->len + 1);
+	x->answer = file;
+	file = NULL;
 	return true;
 }
 
 void
 kept_write(const char *name, const struct stat *program, const struct exchange *x)
 {
-	struct head h = head_of(program, x);
-	const struct iovec v[] = { { &h, sizeof(h) }, { x->question, x->asked }, { x->answer, x->len } };
+	const struct head h = head_of(program, x);
 	struct why ignored;
-	autoclose int dir = state_dir("read", &ignored), fd = -1;
-	char temp[32];
+	autoclose int dir = -1;
+	autobuf struct buf b = { 0 };
 
-	if (dir == -1 || x->asked > KEPT_MAX || x->len > KEPT_MAX || sizeof(h) + x->asked + x->len > KEPT_MAX)
+	if (x->asked > KEPT_MAX || x->len > KEPT_MAX || sizeof(h) + x->asked + x->len > KEPT_MAX)
 		return;
-	snprintf(temp, sizeof(temp), "%s.new", name);
-	(void)unlinkat(dir, temp, 0);
-	if ((fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1)
-		return;
-	if (writev(fd, v, 3) != (ssize_t)(sizeof(h) + x->asked + x->len) || renameat(dir, temp, dir, name) == -1)
-		(void)unlinkat(dir, temp, 0);
+	bytes_put(&b, &h, sizeof(h));
+	bytes_put(&b, x->question, x->asked);
+	bytes_put(&b, x->answer, x->len);
+	if (!b.failed && (dir = state_dir("read", &ignored)) != -1)
+		(void)state_write_bytes(dir, name, b.p, b.len, 0600, &ignored);
 }
 
 void

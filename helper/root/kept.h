@@ -1,6 +1,6 @@
 /*
  * Answers of gpuhelper-read (reader.h), kept in /run/gpuhelper/read, so that a question that was asked before needs no
- * program. An answer depends only on the program, on its memory being enough, and on the question, which contains all
+ * program. An answer depends only on the program, on whether memory was short, and on the question, which contains all
  * bytes of the files. So an answer can't be out of date.
  */
 #ifndef GPUHELPER_ROOT_KEPT_H
@@ -17,8 +17,8 @@ struct exchange {
 };
 
 /*
- * Finds the answer that this program gave to x->question before. NAME is the file; «program» is from fstat(2). False if
- * none is kept. The answer must be checked like one that the program gives now.
+ * Finds the answer that this program gave to x->question before. «name» is the answer's file; «program» is from
+ * fstat(2). False if none is kept. The answer must be checked like one that the program gives now.
  */
 bool kept_find(const char *name, const struct stat *program, struct exchange *x);
 

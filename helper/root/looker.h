@@ -17,7 +17,7 @@
  */
 void looker_start(bool of_root);
 /*
- * Has it set itself up now, because it will get a question soon. moved: the looker has left its caller's cgroup
+ * Has the looker set itself up now, because it will get a question soon. moved: the looker has left its caller's cgroup
  * (owncgroup.h), so that it may already start the process that looks.
  */
 void looker_wake(bool moved);

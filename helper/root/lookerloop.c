@@ -57,8 +57,8 @@ static struct progress *progress;
 static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
 
 /*
- * Waits until the looker is woken. Until then it uses no processor, which another process needs more. True if it is to
- * start the process that looks.
+ * Waits until the looker is woken. Until then the looker leaves the processors to the judge, for which the request
+ * waits. True if the looker is to start the process that looks at once.
  */
 static bool
 await_wake(int fd, pid_t helper)

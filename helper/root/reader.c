@@ -31,8 +31,9 @@ struct known {
 	const char *name;	/* of the kept answer */
 	struct exchange x;	/* its answer is NULL if there is none yet */
 	int64_t read_at;	/* clock_ms() */
-	bool kept;		/* nothing is to be kept of it, or it is kept */
-	bool malformed;		/* the answer, as its last reader saw */
+	bool kept;		/* the answer is on disk */
+	bool unfit;		/* the answer must not be kept */
+	bool malformed;		/* the answer could not be parsed */
 };
 
 static struct known policies = { .name = "policies" }, specs = { .name = "specs" };
@@ -54,7 +55,7 @@ renew(struct known *k, const struct exchange *now)
 	if (k->x.question == NULL || k->x.asked != now->asked || memcmp(k->x.question, now->question, now->asked) != 0) {
 		old = k->x;
 		k->x = *now;
-		k->kept = false;
+		k->kept = k->unfit = false;
 	}
 	exchange_free(&old);
 }
@@ -104,9 +105,9 @@ settle(struct known *k, int result, struct why *why)
 static void
 keep(struct known *k)
 {
-	if (!k->kept && k->x.answer != NULL)
+	if (!k->kept && !k->unfit)
 		kept_write(k->name, &program, &k->x);
-	k->kept = true;
+	k->kept = !k->unfit;
 }
 
 /* Policies. */
@@ -161,7 +162,7 @@ parse_policies(struct settings *s, struct policy_set *p, struct why *why)
 		return -1;
 	/* a policy may also be broken because memory was short */
 	for (i = 0; i < p->n; i++)
-		policies.kept = policies.kept || p->v[i].broken;
+		policies.unfit = policies.unfit || p->v[i].broken != NULL;
 	return 0;
 }
 
@@ -277,8 +278,7 @@ find_specs(void)
 void
 reader_start(void)
 {
-	started = !find_program() || !find_policies() || !find_specs();
-	if (started)
+	if ((started = !find_program() || !find_policies() || !find_specs()))
 		spawned_start(&reader);
 }
 

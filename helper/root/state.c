@@ -109,7 +109,12 @@ unfinished(const char *name, char out[128])
 int
 state_write(int dir, const char *name, const char *text, mode_t mode, struct why *why)
 {
-	size_t len = strlen(text);
+	return state_write_bytes(dir, name, text, strlen(text), mode, why);
+}
+
+int
+state_write_bytes(int dir, const char *name, const void *bytes, size_t len, mode_t mode, struct why *why)
+{
 	autoclose int fd = -1;
 	char temp[128];
 	ssize_t n;
@@ -119,7 +124,7 @@ state_write(int dir, const char *name, const char *text, mode_t mode, struct why
 	fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
 		return refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, temp, strerror(errno));
-	n = write(fd, text, len);
+	n = write(fd, bytes, len);
 	if (n != (ssize_t)len || fchown(fd, 0, 0) == -1 || fchmod(fd, mode) == -1 ||
 	    renameat(dir, temp, dir, name) == -1) {
 		refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, name,

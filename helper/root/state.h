@@ -24,6 +24,8 @@ int state_list(int dir, const char *shown, size_t max, struct strlist *out, stru
  * this mode. -1 with *why.
  */
 int state_write(int dir, const char *name, const char *text, mode_t mode, struct why *why);
+/* The same for bytes. */
+int state_write_bytes(int dir, const char *name, const void *bytes, size_t len, mode_t mode, struct why *why);
 /* Removes the file, and NAME.new if a killed writer left it. No file is no error. -1 with errno. */
 int state_remove(int dir, const char *name);
 

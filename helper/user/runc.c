@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../host/cgroup.h"
@@ -160,19 +161,39 @@ read_majors(struct making *m)
 }
 
 /*
+ * True if a container has the directory above root.path mounted writable, and keeps it. A service or a container that
+ * is starting has the host's root mounted so for a moment, before it leaves that root.
+ */
+static bool
+stays_written_above(const struct making *m)
+{
+	const struct timespec nap = { .tv_nsec = 50 * 1000000 };
+	unsigned looks;
+
+	for (looks = 0; rootfs_is_written_above(m->rootpath, m->settings); looks++) {
+		if (looks == 20)
+			return true;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
+/*
  * If another user can write on the way to the root directory, the directory must be checked again after the
  * runtime has used it.
  */
 static int
 check_way_to_root(const struct making *m, struct made *made, struct why *why)
 {
+	const bool creates = strcmp(m->command->verb, "create") == 0;
+
 	made->unguarded = !rootfs_is_guarded(&m->spec, m->bundle.path, m->rootpath) ||
-	    rootfs_is_written_above(m->rootpath, m->settings);
+	    (creates ? rootfs_is_written_above(m->rootpath, m->settings) : stays_written_above(m));
 	if (!made->unguarded)
 		return 0;
 	if (fstat(m->rootfd, &made->root) == -1)
 		return refuse(why, WHY_IO, "root.path %s: %s", m->rootpath, strerror(errno));
-	if (strcmp(m->command->verb, "create") == 0)
+	if (creates)
 		return 0;
 	return refuse(why, WHY_DENIED, "root.path %s: others than root may write above it, and «%s» starts the container "
 	    "before its root directory can be checked: use create, or keep the image where only root may write", m->rootpath,

@@ -230,6 +230,12 @@ for how, script in HIDES.items():
     sh('umount', inner)
     sh('pkill', '-9', '-P', str(writer.pid))
     writer.wait()
+# a service or a container that is starting has the host's root writable for a moment
+writer = subprocess.Popen(['unshare', '-mp', '--fork', 'sh', '-c', 'mount --bind %s /mnt && echo ready && sleep 0.4' % above], stdout=subprocess.PIPE)
+writer.stdout.readline()
+r = Bundle(host, env=[], edit=lambda s: (s['root'].update(path=inner), s['process'].update(args=['/bin/true']))).run()
+ok(r.returncode == 0, tag + 'run, where a starting container has the volume writable for a moment', r.stdout)
+writer.wait()
 sh('umount', above)
 writer = subprocess.Popen(['unshare', '-mp', '--fork', 'sh', '-c', 'mount --bind %s /mnt && echo ready && read x' % above],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE)

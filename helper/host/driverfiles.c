@@ -124,8 +124,8 @@ is_left_out(const struct part *p, const struct cdi_edits *e, const struct cdi_mo
 {
 	unsigned for_what = nvfile_capabilities(m->container_path);
 
-	/* links to nodes: the nodes are granted by themselves */
-	if (path_is_beneath(m->container_path, "/dev"))
+	/* links to nodes: the nodes are granted by themselves. Marks for NVIDIA's runtime: the wrapper makes its own */
+	if (path_is_beneath(m->container_path, "/dev") || vendor_mount_asks(m->container_path))
 		return true;
 	if (p->vendor != GPU_NVIDIA)
 		return false;

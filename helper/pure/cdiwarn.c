@@ -10,9 +10,11 @@
 #include "cdi.h"
 #include "cdigpu.h"
 #include "furthernode.h"
+#include "nvhook.h"
 #include "nvlibs.h"
 #include "path.h"
 #include "text.h"
+#include "vendorenv.h"
 
 struct warning {
 	struct cdi_faults *f;
@@ -76,7 +78,7 @@ warn_mount(const struct warning *w, size_t i, const struct cdi_mount *m)
 	unsigned word;
 
 	snprintf(path, sizeof(path), "%s.mounts[%zu]", w->at, i);
-	if (!cdi_mount_is_bind(m) || is_told(w->f, path))
+	if (!cdi_mount_is_bind(m) || is_told(w->f, path) || vendor_mount_asks(m->container_path))
 		return;
 	if (path_is_beneath(m->host_path, "/dev")) {
 		if (!path_is_beneath(m->host_path, "/dev/dri/by-path") && !further_path_known(m->host_path, &word))
@@ -123,18 +125,13 @@ names_another(const struct cdi_hook *h)
 static bool
 is_known_hook(const struct cdi_hook *h)
 {
-	static const char *const nvidia[] = { "create-symlinks", "update-ldcache", "enable-cuda-compat", "chmod",
-		"disable-device-node-modification", "update-application-profile", NULL };
-	const char *name = path_last(h->path);
-	const char *one = h->args.n > 1 ? h->args.v[1] : "", *two = h->args.n > 2 ? h->args.v[2] : "";
+	const enum nvhook nvidias = nvhook_of(h);
 
 	if (!path_is_beneath(h->path, "/usr") || names_another(h))
 		return false;
-	if (strcmp(name, "nvidia-cdi-hook") == 0)
-		return text_among(one, nvidia);
-	if (strcmp(name, "nvidia-ctk") == 0)
-		return strcmp(one, "hook") == 0 && text_among(two, nvidia);
-	return strcmp(name, "amd-ctk") == 0 && strcmp(one, "gpu-tracker") == 0;
+	if (nvidias != NVHOOK_NONE)
+		return nvidias != NVHOOK_UNKNOWN;
+	return strcmp(path_last(h->path), "amd-ctk") == 0 && h->args.n > 1 && strcmp(h->args.v[1], "gpu-tracker") == 0;
 }
 
 static void

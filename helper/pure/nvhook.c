@@ -25,7 +25,7 @@ enum nvhook
 nvhook_of(const struct cdi_hook *h)
 {
 	static const char *const needless[] = { "enable-cuda-compat", "disable-device-node-modification", "chmod",
-		"update-application-profile" };
+		"update-application-profile", "apply-cuda-memory-limits" };
 	size_t options, i;
 	const char *verb = verb_of(h, &options);
 

@@ -16,7 +16,7 @@ enum nvhook {
 	NVHOOK_NONE,		/* not of the tool kit */
 	NVHOOK_LINKS,		/* create-symlinks */
 	NVHOOK_CACHE,		/* update-ldcache */
-	NVHOOK_NEEDLESS,	/* not needed: compatibility libraries, settings for graphics, chmod(1) */
+	NVHOOK_NEEDLESS,	/* not needed: compatibility libraries, settings for graphics, chmod(1), limits of GPU memory */
 	NVHOOK_UNKNOWN,		/* newer than this list */
 };
 enum nvhook nvhook_of(const struct cdi_hook *h);

@@ -37,6 +37,12 @@ vendor_env_asks(const char *entry)
 	return text_starts(entry, "DOCKER_RESOURCE_") || text_starts(entry, "NVIDIA_MIG_") || is_among(entry, names);
 }
 
+bool
+vendor_mount_asks(const char *target)
+{
+	return text_starts(target, "/run/nvidia-container-devices") || text_starts(target, "/var/run/nvidia-container-devices");
+}
+
 static int
 add_device_name(const struct inventory *inv, const struct gpu *g, struct buf *b, struct why *why)
 {

@@ -1,6 +1,6 @@
 /*
- * The variables by which a vendor's runtime below the wrapper (nvidia-container-runtime, NVIDIA's prestart
- * hook, amd-container-runtime) learns the granted GPUs, and no others.
+ * The variables and mounts by which a vendor's runtime below the wrapper (nvidia-container-runtime, NVIDIA's
+ * prestart hook, amd-container-runtime) learns the granted GPUs, and no others.
  */
 #ifndef GPUHELPER_PURE_VENDORENV_H
 #define GPUHELPER_PURE_VENDORENV_H
@@ -29,5 +29,12 @@ bool vendor_env_owns(const char *entry);
  * only AMD's.
  */
 bool vendor_env_asks(const char *entry);
+
+/*
+ * True for a mount at this place in the container that NVIDIA's runtime takes for a request, or, with the name «void»,
+ * for one that is satisfied already (nvidia-container-toolkit 1.20.2 puts that into each CDI spec). The path must be
+ * absolute and clean. The runtime compares the start of the text, so «...devicesall» is such a place as well.
+ */
+bool vendor_mount_asks(const char *target);
 
 #endif

@@ -11,6 +11,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/docbuild.h"
 #include "../pure/path.h"
+#include "../pure/vendorenv.h"
 #include "nodes.h"
 #include "process.h"
 
@@ -67,8 +68,7 @@ drop_annotations(struct composing *c)
 
 /*
  * True for a mount of a GPU's host node or of a directory with nothing but such nodes, and for a mount that an NVIDIA
- * runtime would read as a request. The runtime compares the start of the text, so «...devicesall» is such a mount as
- * well.
+ * runtime would read as a request.
  */
 static bool
 is_leak(struct composing *c, const struct spec_mount *m)
@@ -79,8 +79,7 @@ is_leak(struct composing *c, const struct spec_mount *m)
 		c->edits.failed = true;
 		return true;
 	}
-	return text_starts(target, "/run/nvidia-container-devices") ||
-	    text_starts(target, "/var/run/nvidia-container-devices") ||
+	return vendor_mount_asks(target) ||
 	    (c->hide && m->bind && m->source != NULL && (m->taken_out || node_is_gpu(c->s, c->majors, m->source)));
 }
 

@@ -40,10 +40,14 @@ def ctk_edits(where, form):
              hook('update-ldcache', '--folder', where)]
     if form != '1.14':
         hooks += [hook('enable-cuda-compat', '--host-driver-version=' + VERSION)]
-    if form == '1.20':
+    if form in ('1.20', '1.20.2'):
         hooks += [hook('disable-device-node-modification'), hook('update-application-profile')]
+    if form == '1.20.2':
+        hooks += [hook('apply-cuda-memory-limits', '--driver-root', '', '--gpu-id', GPU0)]
     edits = {'env': ['NVIDIA_VISIBLE_DEVICES=void'], 'deviceNodes': [{'path': '/dev/nvidiactl'}, {'path': '/dev/nvidia-uvm'}],
              'mounts': [{'hostPath': f, 'containerPath': f, 'options': OPTIONS} for f in files]}
+    if form == '1.20.2':    # tells NVIDIA's runtime that the devices are there already
+        edits['mounts'].append({'hostPath': '/dev/null', 'containerPath': '/var/run/nvidia-container-devices/void', 'options': OPTIONS})
     return edits if form == 'disable-hook=all' else dict(edits, hooks=hooks)
 
 
@@ -78,13 +82,15 @@ for stem, number in LIBRARIES.items():
     make_library(stem, number, '/opt/driver/lib/%s.so.%s' % (stem, VERSION))
 glibc_image(W + '/vol/glibc')
 glibc_image(W + '/vol/glibc-rhel', rhel=True)
-for form in '1.14', '1.17', '1.20', 'disable-hook=all':
+for form in '1.14', '1.17', '1.20', '1.20.2', 'disable-hook=all':
     for yaml in False, True:
         spec(ctk_edits(DEBIAN, form), yaml)
         for image in None, W + '/vol/glibc-rhel':
             missing, said = lacks(image)
             ok(missing == [], tag + "a spec of %s in %s: an image like %s's loads %d names" %
                (form, 'YAML' if yaml else 'JSON', 'RHEL' if image else 'Debian', len(NAMES)), said)
+        r = sh('/usr/sbin/gpuhelperctl', 'cdi', 'validate', '--host', '/etc/cdi/nvidia.' + ('yaml' if yaml else 'json'))
+        ok(not re.search('is no hook|is of no GPU driver', r.stdout), tag + '  validate knows its hooks and mounts', r.stdout)
 spec(ctk_edits(DEBIAN, '1.17'), True, bom=True)
 missing, said = lacks(None)
 ok(missing == [], tag + 'YAML with a byte order mark is read', said)

@@ -35,6 +35,7 @@ static const struct {
 	{ "/usr/bin/nvidia-cdi-hook", { "nvidia-cdi-hook", "enable-cuda-compat" }, NVHOOK_NEEDLESS },
 	{ "/usr/bin/nvidia-cdi-hook", { "nvidia-cdi-hook", "disable-device-node-modification" }, NVHOOK_NEEDLESS },
 	{ "/usr/bin/nvidia-ctk", { "nvidia-ctk", "hook", "chmod" }, NVHOOK_NEEDLESS },
+	{ "/usr/bin/nvidia-cdi-hook", { "nvidia-cdi-hook", "apply-cuda-memory-limits" }, NVHOOK_NEEDLESS },
 	{ "/usr/bin/nvidia-cdi-hook", { "nvidia-cdi-hook", "what-is-new" }, NVHOOK_UNKNOWN },
 	{ "/usr/bin/nvidia-ctk", { "nvidia-ctk", "create-symlinks" }, NVHOOK_NONE },
 	{ "/usr/bin/nvidia-ctk", { "nvidia-ctk", "hook" }, NVHOOK_NONE },

@@ -73,5 +73,9 @@ main(void)
 	    "the other variables that such a runtime reads are recognised");
 	ok(!vendor_env_asks("NVIDIA_CTK_LIBCUDA_DIR=/usr/lib") && !vendor_env_asks("NVIDIA_GDSX=1"),
 	    "variables that it does not read are not");
+	ok(vendor_mount_asks("/var/run/nvidia-container-devices/void") && vendor_mount_asks("/run/nvidia-container-devicesall"),
+	    "mounts that such a runtime reads are recognised");
+	ok(!vendor_mount_asks("/var/run/nvidia-persistenced/socket") && !vendor_mount_asks("/srv/run/nvidia-container-devices"),
+	    "other mounts are not");
 	return done_testing();
 }

@@ -52,6 +52,7 @@ void doctor_selinux(struct doctor *d);
 void doctor_audit(struct doctor *d);
 void doctor_state(struct doctor *d);
 void doctor_cgroups(struct doctor *d);
+void doctor_reach(struct doctor *d);
 /* Part of doctor_gpus() on hosts with NVIDIA GPUs: checks that systemd can find their nodes by number. */
 void doctor_links(struct doctor *d, const struct inventory *inv);
 

@@ -20,6 +20,7 @@
 #include "gate.h"
 #include "lease.h"
 #include "places.h"
+#include "report.h"
 #include "runtime.h"
 
 /* The container's root directory must be the one that was checked as root.path. */
@@ -58,7 +59,8 @@ check_device_rules(const struct creation *c, pid_t init, struct why *why)
 	if (!cgroup_own(init, &own, &gate))
 		return refuse(why, WHY_IO, "container %s: its cgroups can't be read", c->command->id);
 	/* SIZE_MAX means no device cgroup: the helper checks that there is one */
-	return gate == SIZE_MAX ? 0 : gate_is_ruled(own.v[gate], why);
+	return gate == SIZE_MAX ? 0 : gate_is_ruled(own.v[gate], why) == -1 ? -1 :
+	    reach_check_inside(c->reach, own.v[gate], why);
 }
 
 /*
@@ -96,10 +98,11 @@ check_first_process(const struct creation *c, struct why *why)
 {
 	const bool waits = strcmp(c->command->verb, "create") == 0;
 	const bool root = c->root != NULL, places = waits && c->places->place.n > 0, powers = waits && c->weak;
+	const bool barred = c->reach->denials > 0;
 	struct process_id init;
 	bool own_pids;
 
-	if (!root && !places && !powers && !c->ruled)
+	if (!root && !places && !powers && !barred && !c->ruled)
 		return 0;
 	if (!container_find_init(getpid(), c->asking->pid, &init, &own_pids))
 		return refuse(why, WHY_IO, "container %s: its first process can't be found, so the container can't be checked",
@@ -107,6 +110,7 @@ check_first_process(const struct creation *c, struct why *why)
 	return (root && check_root_dir(c, init.pid, why) == -1) ||
 	    (places && check_granted_folders(c, init.pid, why) == -1) ||
 	    (powers && check_powers(c, init.pid, why) == -1) ||
+	    (barred && reach_check_beneath(c->reach, init.pid, why) == -1) ||
 	    (c->ruled && check_device_rules(c, init.pid, why) == -1) ? -1 : 0;
 }
 
@@ -116,6 +120,20 @@ check_created(const struct creation *c, struct why *why)
 	if (check_first_process(c, why) == -1)
 		return -1;
 	return c->leased ? lease_show(c->command, c->door, c->asking, why) : 0;
+}
+
+/*
+ * Adds the cause to the runtime's error if the runtime could not write the device rules of cgroup v1. Engines show the
+ * last error only, so it must not be a guess.
+ */
+static void
+explain_failure(const struct creation *c)
+{
+	struct why why;
+
+	if (c->reach->nodes > 0 && report_log_may_have(c->command, "devices.allow") &&
+	    reach_explain(c->reach, c->cgroups_path, c->command->id, &why))
+		report_error(c->command, &why);
 }
 
 int
@@ -131,6 +149,8 @@ create_container(const struct creation *c, struct why *why)
 		return -1;
 	}
 	failed = status == 0 && check_created(c, why) == -1;
+	if (status != 0)
+		explain_failure(c);
 	ask_end(c->asking);
 	if (!failed)
 		exit(status);

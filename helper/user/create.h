@@ -9,6 +9,7 @@
 #include "argv.h"
 #include "ask.h"
 #include "places.h"
+#include "reach.h"
 
 struct creation {
 	const struct command *command;
@@ -20,6 +21,8 @@ struct creation {
 	bool weak;			/* it must have no strong capability (capability.h) */
 	const struct stat *root;	/* its root directory; NULL if nobody could redirect root.path */
 	const struct granted_places *places;
+	struct reach *reach;		/* the granted nodes */
+	const char *cgroups_path;	/* the container's linux.cgroupsPath, or "" */
 	struct asking *asking;		/* where the grant came from */
 };
 

@@ -18,7 +18,6 @@
 #include "../host/file.h"
 
 #define NODES_MAX 256
-#define PROGRAMS_MAX 64		/* the kernel's limit for a cgroup */
 #define PROGRAM_NAME "gpuhelper_shut"
 
 static int
@@ -119,16 +118,17 @@ open_ours(uint32_t id)
 	return -1;
 }
 
-static int
-query_programs(int dir, uint32_t ids[PROGRAMS_MAX], uint32_t *n)
+int
+gate_programs(int dir, bool effective, uint32_t ids[GATE_PROGRAMS_MAX], uint32_t *n)
 {
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.query.target_fd = (uint32_t)dir;
 	attr.query.attach_type = BPF_CGROUP_DEVICE;
+	attr.query.query_flags = effective ? BPF_F_QUERY_EFFECTIVE : 0;
 	attr.query.prog_ids = (uint64_t)(uintptr_t)ids;
-	attr.query.prog_cnt = PROGRAMS_MAX;
+	attr.query.prog_cnt = GATE_PROGRAMS_MAX;
 	if (bpf(BPF_PROG_QUERY, &attr) == -1)
 		return -1;
 	*n = attr.query.prog_cnt;
@@ -138,10 +138,10 @@ query_programs(int dir, uint32_t ids[PROGRAMS_MAX], uint32_t *n)
 static bool
 has_ours(int dir)
 {
-	uint32_t id[PROGRAMS_MAX], n, i;
+	uint32_t id[GATE_PROGRAMS_MAX], n, i;
 	int fd;
 
-	if (query_programs(dir, id, &n) == -1)
+	if (gate_programs(dir, false, id, &n) == -1)
 		return false;
 	for (i = 0; i < n; i++)
 		if ((fd = open_ours(id[i])) != -1) {
@@ -174,10 +174,10 @@ attach_ours(int dir, const char *cgroup, const struct devnum *node, size_t nodes
 static int
 detach_ours(int dir, const char *cgroup, struct why *why)
 {
-	uint32_t id[PROGRAMS_MAX], n, i;
+	uint32_t id[GATE_PROGRAMS_MAX], n, i;
 	union bpf_attr attr;
 
-	if (query_programs(dir, id, &n) == -1)
+	if (gate_programs(dir, false, id, &n) == -1)
 		return refuse_bpf("BPF_PROG_QUERY", cgroup, why);
 	for (i = 0; i < n; i++) {
 		autoclose int program = open_ours(id[i]);
@@ -233,13 +233,13 @@ int
 gate_is_ruled(const char *cgroup, struct why *why)
 {
 	autoclose int dir = open_cgroup(cgroup, why);
-	uint32_t id[PROGRAMS_MAX], n;
+	uint32_t id[GATE_PROGRAMS_MAX], n;
 
 	if (dir == -1)
 		return -1;
 	if (!is_cgroup2(dir))
 		return 0;
-	if (query_programs(dir, id, &n) == -1)
+	if (gate_programs(dir, false, id, &n) == -1)
 		return refuse_bpf("BPF_PROG_QUERY", cgroup, why);
 	return n > 0 ? 0 : refuse(why, WHY_DENIED, "/sys/fs/cgroup/%s has no device rules: its processes could open every "
 	    "GPU", cgroup);

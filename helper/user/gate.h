@@ -6,6 +6,8 @@
 #ifndef GPUHELPER_USER_GATE_H
 #define GPUHELPER_USER_GATE_H
 
+#include <stdbool.h>
+
 #include "../pure/chore.h"
 #include "../pure/why.h"
 
@@ -23,5 +25,14 @@ int gate_open(const char *cgroup, const struct devnum *node, size_t nodes, struc
  * 0, for version 1 as well, or -1 with *why.
  */
 int gate_is_ruled(const char *cgroup, struct why *why);
+
+#define GATE_PROGRAMS_MAX 64	/* the kernel's limit for a cgroup */
+
+/*
+ * Gets the ids of the programs with device rules of an open cgroup of version 2: those that are attached to the
+ * cgroup, or, with «effective», also those of the cgroups above, which apply in it as well. Returns 0, or -1 with
+ * errno: ENOSPC if there are more than GATE_PROGRAMS_MAX.
+ */
+int gate_programs(int dir, bool effective, uint32_t ids[GATE_PROGRAMS_MAX], uint32_t *n);
 
 #endif

@@ -10,7 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../host/file.h"
 #include "../pure/text.h"
+
+#define LOG_END 16384	/* bytes of the log that report_log_may_have() reads */
 
 static void
 write_log_entry(const struct command *c, const char *level, const char *text)
@@ -50,4 +53,21 @@ report_notice(const struct command *c, const char *text)
 	snprintf(line, sizeof(line), "gpuhelper: %s", text);
 	write_log_entry(c, "info", line);
 	dprintf(STDERR_FILENO, "%s\n", line);
+}
+
+bool
+report_log_may_have(const struct command *c, const char *text)
+{
+	autoclose int fd = -1;
+	char end[LOG_END + 1];
+	ssize_t n;
+	off_t size;
+
+	if (c->log == NULL || *c->log == '\0')
+		return true;
+	if ((fd = open(c->log, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) == -1 || (size = lseek(fd, 0, SEEK_END)) == -1 ||
+	    (n = pread(fd, end, LOG_END, size > LOG_END ? size - LOG_END : 0)) == -1)
+		return false;
+	end[n] = '\0';
+	return strstr(end, text) != NULL;
 }

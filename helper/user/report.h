@@ -2,6 +2,8 @@
 #ifndef GPUHELPER_USER_REPORT_H
 #define GPUHELPER_USER_REPORT_H
 
+#include <stdbool.h>
+
 #include "../pure/why.h"
 #include "argv.h"
 
@@ -13,5 +15,10 @@
 void report_error(const struct command *c, const struct why *why);
 /* The same for a notice: its level is «info», so that no engine shows it as the failure. */
 void report_notice(const struct command *c, const char *text);
+/*
+ * True if the end of the engine's log has this text. True as well without a log: the runtime's error then went to
+ * stderr, where the reader sees it together with ours.
+ */
+bool report_log_may_have(const struct command *c, const char *text);
 
 #endif

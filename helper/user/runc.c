@@ -39,6 +39,7 @@
 #include "permit.h"
 #include "places.h"
 #include "privilege.h"
+#include "reach.h"
 #include "report.h"
 #include "resources.h"
 #include "rootfs.h"
@@ -58,6 +59,7 @@ struct making {
 	struct request request;
 	struct devmajors majors;
 	struct asking *asking;
+	struct reach *reach;
 	struct reply reply;
 	struct edits plain;		/* for a container without a grant: a label, at most */
 	int rootfd;
@@ -78,6 +80,8 @@ struct made {
 	bool unguarded;			/* its root directory must be checked again */
 	struct stat root;
 	struct granted_places places;
+	struct reach reach;		/* the granted nodes */
+	char *cgroups_path;		/* the container's; NULL or "" without one */
 };
 
 static void
@@ -269,6 +273,26 @@ check_bundle(struct making *m, bool *asks)
 	return hides_gpus(m) && !namespace_has_device_cgroup() ? nodes_check_mounts(&m->spec, &m->majors, &m->why) : 0;
 }
 
+/*
+ * Refuses a container that can't open its nodes, whatever its cgroup will be, while the grant can still be undone. If
+ * that is not certain, create.c checks the container. After «run» nothing can be checked, so its user is told now.
+ */
+static int
+check_reach(struct making *m)
+{
+	struct why why;
+
+	if (reach_of(&m->reply.edits, m->reach, &m->why) == -1)
+		return -1;
+	if (reach_is_lost(m->reach, m->request.cgroups_path, m->request.id))
+		return reach_refuse(m->reach, &m->why);
+	if (m->reach->denials > 0 && !command_leaves_container(m->command)) {
+		reach_refuse(m->reach, &why);
+		report_notice(m->command, why.text);
+	}
+	return 0;
+}
+
 static int
 ask_for_grant(struct making *m)
 {
@@ -285,7 +309,8 @@ ask_for_grant(struct making *m)
 		return -1;
 	}
 	m->granted = true;
-	if (rootfs_check_conflicts(&m->spec, m->rootfd, m->rootpath, &m->reply.edits, &m->why) == -1)
+	if (rootfs_check_conflicts(&m->spec, m->rootfd, m->rootpath, &m->reply.edits, &m->why) == -1 ||
+	    check_reach(m) == -1)
 		return -1;
 	return suit_runtime(m->runtime, &m->spec, &m->reply.edits, &m->why);
 }
@@ -420,7 +445,7 @@ make_container(const struct command *c, const struct settings *settings, const c
     struct why *why)
 {
 	struct making m = { .command = c, .settings = settings, .runtime = runtime, .rootfd = -1,
-		.bundle = { .dir = -1 }, .asking = &made->asking };
+		.bundle = { .dir = -1 }, .asking = &made->asking, .reach = &made->reach };
 	int ret = prepare_bundle(&m, made);
 
 	*why = m.why;
@@ -429,8 +454,13 @@ make_container(const struct command *c, const struct settings *settings, const c
 		ret = places_of(&m.reply.edits, &made->places, why);
 	made->ruled = m.granted && hides_gpus(&m) && is_hosts_root();
 	made->weak = settings->privileged == PRIVILEGED_DENY && is_hosts_root() && !m.spec.user_namespace;
-	if (ret == -1)
+	if (ret == -1) {
 		made->asking.stays = false;
+		reach_free(&made->reach);
+	} else {
+		made->cgroups_path = m.request.cgroups_path;
+		m.request.cgroups_path = NULL;
+	}
 	making_free(&m);
 	return ret;
 }
@@ -498,12 +528,15 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 	if (command_leaves_container(c) && (made.granted || made.unguarded ||
 	    (made.weak && strcmp(c->verb, "create") == 0))) {
 		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.ruled, made.weak,
-			made.unguarded ? &made.root : NULL, &made.places, &made.asking };
+			made.unguarded ? &made.root : NULL, &made.places, &made.reach, made.cgroups_path,
+			&made.asking };
 
 		if (create_container(&creation, why) == -1)
 			return -1;
 	}
 	granted_places_free(&made.places);
+	reach_free(&made.reach);
+	free(made.cgroups_path);
 	return runtime_exec(runtime, argv, why);
 }
 

@@ -345,6 +345,16 @@ with changed('/etc/gpuhelper/gpuhelper.conf', NO_RUNTIME):
             state, text, mend = of(j, 'volumes')
             ok(status == 78 and state == 'fail' and 'has them in /srv/other/volumes, which is in none' in text and 'volumes = [ "/srv/other/volumes" ]' in mend,
                'volumes in another directory, by ' + name, (state, text, mend))
+    for name, state in ('worker', 'fail'), ('worker.service', 'warn'):
+        place = device_cgroup('%s-%s' % (UNIQUE, name))
+        with running('/srv/concourse', *SLEEP, '--work-dir', '/srv/worker', env=ENV) as pid:
+            write(place + '/cgroup.procs', str(pid))
+            status, j = doctor('root')
+            found_state, text, mend = [(c['state'], c['text'], c.get('mend')) for c in j['checks'] if c['check'] == 'cgroups'][-1]
+        os.rmdir(place)
+        ok(found_state == state and "the cgroup of Concourse's worker (PID %d) deny /dev/nvidia1 and 4 other nodes" % pid in text and
+           "--device-cgroup-rule='c 195:* rwm' --device-cgroup-rule='c 510:* rwm'" in mend,
+           'the device rules of the worker itself, in a cgroup %s: %s' % (name, state), (found_state, text, mend))
     shutil.chown('/srv/worker', 'worker')
     with running('/srv/concourse', *SLEEP, '--work-dir', '/srv/worker', env=ENV) as pid:
         status, j = doctor('root')

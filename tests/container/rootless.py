@@ -100,10 +100,10 @@ class Rootless:
     def call(self, *words):
         return self.as_user(WRAPPER, '--root', self.home + '/root', *words, cwd=self.dir)
 
-    def start(self):
+    def start(self, **kw):
         with open(self.dir + '/out', 'w') as out:
             r = subprocess.run(as_user(self.user) + [WRAPPER, '--root', self.home + '/root', 'run', '--detach', '--pid-file',
-                                self.dir + '/pid', '--bundle', self.dir, self.id], cwd=self.dir, stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=60)
+                                self.dir + '/pid', '--bundle', self.dir, self.id], cwd=self.dir, stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=60, **kw)
         return r.returncode, open(self.dir + '/out').read()
 
     def run(self):
@@ -254,4 +254,18 @@ n.delete()
 look_till_over()
 state = open('/proc/%d/stat' % pid).read().rsplit(')', 1)[1].split()[0] if os.path.exists('/proc/%d' % pid) else 'gone'
 ok(state == 'Z' and entries() == [] and leases() == [], 'deleted while its first process is a zombie: nothing is left either', (state, out, entries(), leases()))
+
+# the worker itself is in a cgroup that denies the GPU, as in a container of Docker
+place = device_cgroup('nest' + UNIQUE)
+for rule in 'c 1:3 rwm', 'c 1:5 rwm', 'c 1:7 rwm', 'c 1:8 rwm', 'c 5:* rwm', 'c 136:* rwm':
+    write(place + '/devices.allow', rule)
+n = Rootless()
+status, out = n.start(preexec_fn=lambda: write(place + '/cgroup.procs', '0'))
+listed = n.call('list', '--quiet').stdout
+n.delete()
+look_till_over()
+ok(status != 0 and "gpuhelper: the device rules of this worker's cgroup deny %s and 3 other nodes to all containers beneath it" % NODE in out and
+   n.id not in listed.split(), 'a worker whose own cgroup denies the GPU: the container is deleted', (status, out, listed))
+ok(entries() == [] and leases() == [], 'a worker whose own cgroup denies the GPU: no entry and no lease is left', (entries(), leases()))
+os.rmdir(place)
 done()

@@ -60,15 +60,25 @@ def make_nest():
 
 
 class Nested(Bundle):
-    """A bundle whose container's cgroup is at this path, and whose wrapper runs in the cgroup of a worker."""
-    def __init__(self, path, place=WORKER, **kw):
+    """A bundle whose container's cgroup is at this path, and whose wrapper runs in the cgroup of a worker.
+
+    With «top», that cgroup is the top of the worker's cgroup namespace, as in a container of Docker on a v2 host.
+    """
+    def __init__(self, path, place=WORKER, top=False, **kw):
         super().__init__(host, edit=lambda s: s['linux'].update(cgroupsPath=path), **kw)
-        self.place = place
+        self.place, self.top = place, top
 
     def enter(self):
         if self.place:
             with open('%s/%s/cgroup.procs' % (TOP, self.place), 'w') as f:
                 f.write('0')
+        if self.top:
+            libc, top = ctypes.CDLL(None, use_errno=True), TOP.encode()
+            kind = (b'cgroup', b'devices') if V1 else (b'cgroup2', None)
+            if (libc.unshare(0x02020000) or                             # CLONE_NEWCGROUP, CLONE_NEWNS
+                    libc.mount(b'', b'/', None, 0x44000, None) or       # MS_PRIVATE, MS_REC
+                    libc.umount(top) or libc.mount(b'top', top, kind[0], 0, kind[1])):
+                raise OSError(ctypes.get_errno(), 'no cgroup namespace')
 
     def call(self, *words, **kw):
         return super().call(*words, preexec_fn=self.enter, **kw)
@@ -81,7 +91,6 @@ class Nested(Bundle):
                            timeout=60, preexec_fn=self.enter)
         self.created = r.returncode == 0
         self.held = len(leases())
-        self.grants = [e for e in audit() if e.get('id') == self.id or e.get('container') == self.id]
         if self.created:
             self.begin()
             for _ in range(100):
@@ -93,8 +102,14 @@ class Nested(Bundle):
         return out.read()
 
 
-def name(bundle_path):
-    return bundle_path.replace(NEST, 'NEST').replace(UNIQUE, 'ID')
+def nothing_held():
+    """Whether no lease is left.  On a busy machine, a container's end may not be complete when the runtime returns."""
+    for _ in range(50):
+        if leases() == []:
+            return True
+        sh('/usr/sbin/gpuhelperctl', 'reap')
+        time.sleep(0.1)
+    return False
 
 
 def refused(text, b, last=DENIED, before=True):
@@ -102,12 +117,12 @@ def refused(text, b, last=DENIED, before=True):
     seen = b.make()
     ok(not b.created and b.errors() and b.errors()[-1].startswith(last) and last in seen and (not before or len(b.errors()) == 1),
        tag + text, (seen, b.errors()))
-    ok(leases() == [] and (not before or b.held == 0), tag + text + ': nothing stays granted', (b.held, leases()))
+    ok(nothing_held() and (not before or b.held == 0), tag + text + ': nothing stays granted', (b.held, leases()))
 
 
 def given(text, b):
     seen = b.make()
-    ok(b.created and OPEN in seen and 'gpuhelper' not in ' '.join(b.errors()) and leases() == [], tag + text, (seen, b.errors()))
+    ok(b.created and OPEN in seen and 'gpuhelper' not in ' '.join(b.errors()) and nothing_held(), tag + text, (seen, b.errors()))
 
 
 make_nest()
@@ -118,7 +133,7 @@ ok('ran' in b.make(), tag + 'a container without a GPU runs in such a worker', b
 refused('no cgroup that the runtime could make allows the GPU: refused while the grant is not final', Nested(beneath(), env=ASKS, args=LOOK))
 b = Nested(beneath(), env=ASKS, args=LOOK)
 r = b.run()
-ok(r.returncode != 0 and r.stdout.startswith(DENIED) and len(r.stdout.splitlines()) == 1 and leases() == [],
+ok(r.returncode != 0 and r.stdout.startswith(DENIED) and len(r.stdout.splitlines()) == 1 and nothing_held(),
    tag + 'run is refused the same way', r.stdout)
 
 # runc takes a relative path from its own cgroup (v1) or the one above (v2), crun from the top
@@ -130,6 +145,12 @@ elif V1:
 else:
     refused('a relative cgroupsPath: the created container is deleted before its task starts', relative, before=False,
             last=DENIED.replace('this worker\'s cgroup', 'a cgroup above the container\'s'))
+refused('a relative cgroupsPath, in a worker that sees its own cgroup as the top',
+        Nested('garden/r%d%s' % (next(unique), UNIQUE), top=True, env=ASKS, args=LOOK))
+b = Nested('/far%s-%d' % (UNIQUE, next(unique)), env=ASKS, args=['/no/such/program'])
+b.make()
+ok(not b.created and b.errors() and 'gpuhelper' not in b.errors()[-1], tag + 'a runtime that fails for another reason: its own error is the last one',
+   b.errors())
 given('a container whose cgroup is elsewhere gets its GPU in spite of the worker\'s own rules',
       Nested('/far%s-%d' % (UNIQUE, next(unique)), env=ASKS, args=LOOK))
 given('a worker without such rules', Nested('/far%s-%d' % (UNIQUE, next(unique)), env=ASKS, args=LOOK, place=None))

@@ -40,7 +40,8 @@ vendor_env_asks(const char *entry)
 bool
 vendor_mount_asks(const char *target)
 {
-	return text_starts(target, "/run/nvidia-container-devices") || text_starts(target, "/var/run/nvidia-container-devices");
+	return text_starts(target, "/run/nvidia-container-devices") ||
+	    text_starts(target, "/var/run/nvidia-container-devices");
 }
 
 static int

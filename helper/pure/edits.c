@@ -1,6 +1,8 @@
 /* See edits.h. Root encodes replies; replyread.c decodes them with the caller's rights. */
 #include "edits.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +67,19 @@ edits_add_env(struct edits *e, const char *entry)
 	return strlist_add(&e->env, entry, SIZE_MAX);
 }
 
+bool
+edits_add_note(struct edits *e, const char *fmt, ...)
+{
+	char text[NOTE_MAX], note[NOTE_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	text_printable(note, sizeof(note), text);
+	return e->notes.n >= NOTES_MAX || strlist_has(&e->notes, note) || strlist_add(&e->notes, note, SIZE_MAX);
+}
+
 struct edit_hook *
 edits_add_hook(struct edits *e)
 {
@@ -115,6 +130,7 @@ edits_free(struct edits *e)
 	free(e->node);
 	strlist_free(&e->env);
 	strlist_free(&e->masked);
+	strlist_free(&e->notes);
 	free(e->label);
 	free(e->mount_label);
 	*e = (struct edits){ 0 };
@@ -206,6 +222,8 @@ write_grant(struct jsonout *j, const struct reply *r)
 	jsonout_text(j, "policy", r->policy);
 	write_edits(j, &r->edits);
 	jsonout_list(j, "maskedPaths", &r->edits.masked);
+	if (r->edits.notes.n > 0)
+		jsonout_list(j, "notes", &r->edits.notes);
 	if (r->edits.label != NULL)
 		jsonout_text(j, "selinuxLabel", r->edits.label);
 	if (r->edits.mount_label != NULL)

@@ -49,8 +49,12 @@ struct edits {
 	uint32_t gid[64];		/* supplementary groups, as ids in the container */
 	size_t gids;
 	struct strlist masked;		/* paths of the container's /proc to hide */
+	struct strlist notes;		/* warnings for the user, a line each: edits_add_note() */
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: unchanged */
 };
+
+#define NOTES_MAX 4			/* of one grant */
+#define NOTE_MAX 400			/* bytes of one, with its terminating 0 */
 
 enum reply_kind {
 	REPLY_GRANT,	/* merge the edits, answer with WIRE_DONE or WIRE_STAY, go on */
@@ -90,6 +94,11 @@ uint32_t target_sum(const char *target);
 bool edits_add_mount(struct edits *e, const char *source, const char *target, const char *const *options);
 /* Adds "NAME=value" unless the name exists. False if memory is short. */
 bool edits_add_env(struct edits *e, const char *entry);
+/*
+ * Adds a warning, made printable and cut to NOTE_MAX, unless it is there already or NOTES_MAX others are. False if
+ * memory is short.
+ */
+bool edits_add_note(struct edits *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Adds a hook to fill in, valid until the next call. NULL if memory is short. */
 struct edit_hook *edits_add_hook(struct edits *e);
 /* Sorts mounts by the depth of their targets, so that a mount never hides one beneath it. */

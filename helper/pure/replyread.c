@@ -93,6 +93,22 @@ unpack_hook(const json_t *j, struct edits *e)
 	    unpack_strings(json_object_get(j, "env"), &h->env);
 }
 
+/* Gets the notes, which may be missing. Root bounds them, so a longer list or note is none of root's. */
+static int
+unpack_notes(const json_t *j, struct edits *e)
+{
+	const json_t *note;
+	size_t i;
+
+	if (j != NULL && (!json_is_array(j) || json_array_size(j) > NOTES_MAX))
+		return -1;
+	json_array_foreach(j, i, note)
+		if (json_string_length(note) == 0 || json_string_length(note) >= NOTE_MAX ||
+		    !edits_add_note(e, "%s", json_string_value(note)))
+			return -1;
+	return 0;
+}
+
 static int
 unpack_edits(const json_t *j, struct edits *e)
 {
@@ -119,7 +135,8 @@ unpack_edits(const json_t *j, struct edits *e)
 		e->gids++;
 	}
 	if (unpack_strings(json_object_get(c, "env"), &e->env) == -1 ||
-	    unpack_text(j, "selinuxLabel", &e->label) == -1 || unpack_text(j, "mountLabel", &e->mount_label) == -1)
+	    unpack_text(j, "selinuxLabel", &e->label) == -1 || unpack_text(j, "mountLabel", &e->mount_label) == -1 ||
+	    unpack_notes(json_object_get(j, "notes"), e) == -1)
 		return -1;
 	return unpack_strings(json_object_get(j, "maskedPaths"), &e->masked);
 }

@@ -1,6 +1,6 @@
 /*
  * See console.h. Runs with the caller's rights. A task must never wait for this: every wait here has a limit,
- * and ends when the runtime ends. Only write_line() goes on, because a detached runtime ends at once.
+ * and ends when the runtime ends. Only write_lines() goes on, because a detached runtime ends at once.
  */
 #include "console.h"
 
@@ -23,7 +23,7 @@
 
 #define WAIT_MS 30000		/* for the runtime to make its terminal */
 #define HOLD_MS 10000		/* for the task's first process to open the terminal */
-#define WRITE_MS 1000		/* for the line, while the task writes */
+#define WRITE_MS 1000		/* for the lines, while the task writes */
 #define TRY_MS 1
 #define SEND_S 5		/* for the engine to receive the terminal */
 #define NAME_MAX_SENT 4096	/* bytes; the runtime sends the terminal's name in the same message */
@@ -36,7 +36,7 @@
 struct between {
 	int listener, engine, runtime;	/* runtime: a pidfd */
 	char path[CONSOLE_PATH_MAX];
-	const char *line;
+	const char *lines;
 };
 
 static bool
@@ -155,20 +155,20 @@ is_readable(int fd, int runtime, int ms)
  * EAGAIN, so it is tried again. Returns that end, or -1.
  */
 static int
-write_line(int terminal, const char *line)
+write_lines(int terminal, const char *lines)
 {
 	int other = ioctl(terminal, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
 	const struct timespec nap = { .tv_nsec = TRY_MS * 1000000L };
-	char text[600];
-	int n, left = WRITE_MS / TRY_MS;
+	int left = WRITE_MS / TRY_MS;
+	ssize_t n;
 
-	n = snprintf(text, sizeof(text), "gpuhelper: %s\n", line);
-	if (other == -1 || n <= 0)
-		return other;
-	if ((size_t)n >= sizeof(text))
-		n = (int)sizeof(text) - 1;
-	while (write(other, text, (size_t)n) == -1 && errno == EAGAIN && left-- > 0)
-		(void)nanosleep(&nap, NULL);
+	while (other != -1 && *lines != '\0')
+		if ((n = write(other, lines, strlen(lines))) > 0)
+			lines += n;
+		else if (errno == EAGAIN && left-- > 0)
+			(void)nanosleep(&nap, NULL);
+		else
+			break;
 	return other;
 }
 
@@ -185,7 +185,7 @@ stand_between(const struct between *b)
 	if (from == -1 || !is_readable(from, b->runtime, WAIT_MS) ||
 	    (n = pass_terminal(from, name, sizeof(name), &terminal)) <= 0)
 		_exit(1);
-	other = write_line(terminal, b->line);
+	other = write_lines(terminal, b->lines);
 	(void)pass_terminal(b->engine, name, (size_t)n, &terminal);
 	close(b->engine);
 	close(terminal);
@@ -220,11 +220,11 @@ keep_only_ours(struct between *b)
 }
 
 bool
-console_tell(const char *engine, const char *line, char path[CONSOLE_PATH_MAX])
+console_tell(const char *engine, const char *lines, char path[CONSOLE_PATH_MAX])
 {
 	autoclose int to = connect_to(engine), listener = to != -1 ? listen_beside(engine, path) : -1;
 	autoclose int self = listener != -1 ? (int)syscall(SYS_pidfd_open, getpid(), 0) : -1;
-	struct between b = { .listener = listener, .engine = to, .runtime = self, .line = line };
+	struct between b = { .listener = listener, .engine = to, .runtime = self, .lines = lines };
 	pid_t pid;
 
 	if (self == -1) {

@@ -34,9 +34,24 @@ struct record {
 	size_t gids;
 	char *label;		/* SELinux label, or NULL */
 	char *line;		/* a line for the user, or NULL */
+	struct strlist notes;	/* warnings, lines after that one */
 	bool found;		/* the container was granted something: the audit log records the exec */
 	bool asks;		/* the helper must be told of each exec before it can begin */
 };
+
+static int
+parse_strings(const struct doc *d, const char *key, struct strlist *out, struct why *why)
+{
+	uint32_t n;
+
+	for (n = doc_first(d, doc_get(d, 0, key)); n != DOC_NONE; n = doc_next(d, n)) {
+		autofree char *text = doc_string(d, n);
+
+		if (text == NULL || !strlist_add(out, text, SIZE_MAX))
+			return refuse_nomem(why);
+	}
+	return 0;
+}
 
 static int
 parse_record(const char *text, size_t len, struct record *r, struct why *why)
@@ -45,14 +60,9 @@ parse_record(const char *text, size_t len, struct record *r, struct why *why)
 	uint32_t n;
 	int64_t gid;
 
-	if (doc_parse(&d, text, len, why) == -1)
+	if (doc_parse(&d, text, len, why) == -1 || parse_strings(&d, "env", &r->env, why) == -1 ||
+	    parse_strings(&d, "notes", &r->notes, why) == -1)
 		return -1;
-	for (n = doc_first(&d, doc_get(&d, 0, "env")); n != DOC_NONE; n = doc_next(&d, n)) {
-		autofree char *entry = doc_string(&d, n);
-
-		if (entry == NULL || !strlist_add(&r->env, entry, SIZE_MAX))
-			return refuse_nomem(why);
-	}
 	n = doc_get(&d, 0, "label");
 	if (doc_is(&d, n, DOC_STRING) && (r->label = doc_string(&d, n)) == NULL)
 		return refuse_nomem(why);
@@ -332,19 +342,28 @@ rewrite(int argc, char *const *argv, const struct command *c, const struct plan 
 	}
 }
 
-/* Writes the line before the task's own output. If that is not possible, the task begins without it. */
+/*
+ * Writes the line and the record's notes before the task's own output. If that is not possible, the task begins
+ * without them.
+ */
 static void
-tell_user(const struct command *c, const char *line, char console[CONSOLE_PATH_MAX])
+tell_user(const struct command *c, const char *line, const struct record *r, char console[CONSOLE_PATH_MAX])
 {
+	autobuf struct buf b = { 0 };
 	const struct word *w;
 	int from = 0;
+	size_t i;
 
 	console[0] = '\0';
-	if (*line == '\0')
+	if (*line != '\0')
+		buf_printf(&b, "gpuhelper: %s\n", line);
+	for (i = 0; i < r->notes.n; i++)
+		buf_printf(&b, "gpuhelper: warning: %s\n", r->notes.v[i]);
+	if (b.failed || b.len == 0)
 		return;
 	if ((w = command_next(c, ROLE_CONSOLE, &from)) == NULL)
-		dprintf(STDERR_FILENO, "gpuhelper: %s\n", line);
-	else if (!console_tell(w->value, line, console))
+		dprintf(STDERR_FILENO, "%s", b.p);
+	else if (!console_tell(w->value, b.p, console))
 		console[0] = '\0';
 }
 
@@ -374,6 +393,7 @@ record_free(struct record *r)
 	strlist_free(&r->env);
 	free(r->label);
 	free(r->line);
+	strlist_free(&r->notes);
 }
 
 /*
@@ -409,7 +429,7 @@ begin_exec(int argc, char *const *argv, const struct command *c, const struct pl
 
 	if (record_exec(c, r, door, line, why) == -1)
 		return NULL;
-	tell_user(c, line, console);
+	tell_user(c, line, r, console);
 	w.v = calloc((size_t)argc + 2 * (r->env.n + r->gids) + 2 * (size_t)c->line.words + 2, sizeof(*w.v));
 	if (w.v != NULL)
 		rewrite(argc, argv, c, p, r, runtime, console, &w);

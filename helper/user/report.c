@@ -45,14 +45,26 @@ report_error(const struct command *c, const struct why *why)
 	dprintf(STDERR_FILENO, "%s\n", line);
 }
 
-void
-report_notice(const struct command *c, const char *text)
+static void
+report_line(const struct command *c, const char *level, const char *before, const char *text)
 {
 	char line[640];
 
-	snprintf(line, sizeof(line), "gpuhelper: %s", text);
-	write_log_entry(c, "info", line);
+	snprintf(line, sizeof(line), "gpuhelper: %s%s", before, text);
+	write_log_entry(c, level, line);
 	dprintf(STDERR_FILENO, "%s\n", line);
+}
+
+void
+report_notice(const struct command *c, const char *text)
+{
+	report_line(c, "info", "", text);
+}
+
+void
+report_warning(const struct command *c, const char *text)
+{
+	report_line(c, "warning", "warning: ", text);
 }
 
 bool

@@ -15,6 +15,8 @@
 void report_error(const struct command *c, const struct why *why);
 /* The same for a notice: its level is «info», so that no engine shows it as the failure. */
 void report_notice(const struct command *c, const char *text);
+/* The same for a warning about a container that is made nevertheless: its level is «warning». */
+void report_warning(const struct command *c, const char *text);
 /*
  * True if the end of the engine's log has this text. True as well without a log: the runtime's error then went to
  * stderr, where the reader sees it together with ours.

@@ -447,7 +447,10 @@ make_container(const struct command *c, const struct settings *settings, const c
 	struct making m = { .command = c, .settings = settings, .runtime = runtime, .rootfd = -1,
 		.bundle = { .dir = -1 }, .asking = &made->asking, .reach = &made->reach };
 	int ret = prepare_bundle(&m, made);
+	size_t i;
 
+	for (i = 0; ret == 0 && i < m.reply.edits.notes.n; i++)
+		report_warning(c, m.reply.edits.notes.v[i]);
 	*why = m.why;
 	made->granted = m.granted;
 	if (ret == 0 && m.granted)

@@ -110,7 +110,7 @@ be_runtime_and_task(const char *path, bool writes_first)
 static bool
 shows(int terminal, bool *line, size_t *task)
 {
-	static const char want[] = "gpuhelper: GPU 0\n";
+	static const char want[] = "gpuhelper: GPU 0\ngpuhelper: warning: one\n";
 	static char all[TASK_LINES * 4 + 4096];
 	size_t len = 0;
 	ssize_t n;
@@ -140,7 +140,7 @@ task_is_told(bool writes_first)
 	listener = listen_at(engine);
 	/* the process in between watches the one that becomes the runtime */
 	if ((pid = fork()) == 0) {
-		if (!console_tell(engine, "GPU 0", path))
+		if (!console_tell(engine, "gpuhelper: GPU 0\ngpuhelper: warning: one\n", path))
 			_exit(2);
 		be_runtime_and_task(path, writes_first);
 	}

@@ -35,6 +35,9 @@ fill(struct reply *r)
 	}
 	strlist_add(&e->env, "A=\"1\"", SIZE_MAX);
 	strlist_add(&e->masked, "/proc/driver/nvidia/gpus/0000:3b:00.0", SIZE_MAX);
+	ok(edits_add_note(e, "%s is missing", "libcuda.so.1") && edits_add_note(e, "two \xc3\xa4") &&
+	    edits_add_note(e, "libcuda.so.1 is missing"), "notes are added");
+	is_int(e->notes.n, 2, "a note is added only once");
 	e->mount[0].place = strdup("8:1 /srv/data");
 	e->label = strdup("u:r:t:s0:c1,c2");
 	e->mount_label = strdup("u:object_r:f:s0:c1,c2");
@@ -77,6 +80,8 @@ test_reply_grant(void)
 	    "the hooks are read back");
 	ok(out.edits.gids == 2 && out.edits.gid[0] == 4294967294 && out.edits.env.n == 1 && out.edits.masked.n == 1,
 	    "groups, variables and masked paths are read back");
+	ok(out.edits.notes.n == 2 && strcmp(out.edits.notes.v[0], "libcuda.so.1 is missing") == 0 &&
+	    strcmp(out.edits.notes.v[1], "two \xc3\xa4") == 0, "the notes are read back");
 	ok(out.edits.label != NULL && strcmp(out.edits.label, "u:r:t:s0:c1,c2") == 0 && out.edits.mount_label != NULL &&
 	    strcmp(out.edits.mount_label, "u:object_r:f:s0:c1,c2") == 0,
 	    "the labels are read back");
@@ -199,6 +204,33 @@ test_reply_line(void)
 	    "a long line is cut");
 }
 
+/* Notes go to a terminal, and may have text of a spec in them. */
+static void
+test_notes(void)
+{
+	static const char wild[] = "{\"reply\":\"grant\",\"policy\":\"p\",\"containerEdits\":{\"deviceNodes\":[],\"mounts\":[],"
+	    "\"hooks\":[],\"env\":[],\"additionalGids\":[]},\"maskedPaths\":[],\"notes\":[\"a\\n\\u001b[2Jb\\u202e\"]}";
+	autoreply struct reply out = { 0 };
+	struct edits e = { 0 };
+	char large[2 * NOTE_MAX];
+	struct why why = { 0 };
+	int i;
+
+	memset(large, 'x', sizeof(large) - 1);
+	large[sizeof(large) - 1] = '\0';
+	ok(edits_add_note(&e, "a\nb\033[2J%s", "\xff"), "a note with unprintable bytes is added");
+	is_str(e.notes.v[0], "a?b?[2J?", "unprintable bytes are replaced");
+	ok(edits_add_note(&e, "%s", large) && strlen(e.notes.v[1]) == NOTE_MAX - 1, "a long note is cut");
+	for (i = 0; i < NOTES_MAX; i++)
+		ok(edits_add_note(&e, "note %d", i), "a further note is no error");
+	is_int(e.notes.n, NOTES_MAX, "the number of notes is limited");
+	edits_free(&e);
+	ok(e.notes.v == NULL && e.notes.n == 0, "edits_free() frees the notes");
+	if (ok(reply_decode(wild, strlen(wild), &out, &why) == 0 && out.edits.notes.n == 1,
+	    "a note with unprintable characters is read: %s", why.text))
+		is_str(out.edits.notes.v[0], "a??[2Jb?", "its unprintable characters are replaced");
+}
+
 #define GRANT(edits, masked) "{\"reply\":\"grant\",\"policy\":\"p\",\"containerEdits\":" edits "," \
     "\"maskedPaths\":" masked "}"
 #define NODE(members) GRANT("{\"deviceNodes\":[{" members "}],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]")
@@ -208,6 +240,9 @@ test_reply_line(void)
 #define NOTED(chores) "{\"reply\":\"noted\",\"chores\":" chores "}"
 #define CHORE(what, node) "{\"do\":\"" what "\",\"lease\":\"\",\"file\":\"\",\"id\":\"c\",\"gate\":\"g\",\"cgroups\":[]," \
     "\"nodes\":[" node "],\"init\":[0,\"0\"],\"by\":[0,\"0\"]}"
+#define NOTES(list) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]," \
+    "\"notes\":" list)
+#define X100 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 #define GIDS(list) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":" list "}", "[]")
 
 static void
@@ -247,6 +282,8 @@ test_reply_refused(void)
 		GIDS("[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
 		    "0,0,0,0,0,0,0,"
 		    "0,0,0,0,0,0,0,0,0,0]"),
+		NOTES("{}"), NOTES("\"x\""), NOTES("[1]"), NOTES("[null]"), NOTES("[\"\"]"), NOTES("[[\"x\"]]"),
+		NOTES("[\"1\",\"2\",\"3\",\"4\",\"5\"]"), NOTES("[\"" X100 X100 X100 X100 "\"]"),
 		"{\"reply\":\"refused\"}", WHY("refused", "\"code\":77,\"wait\":0,\"ahead\":0"),
 		WHY("refused", "\"text\":\"x\",\"wait\":0,\"ahead\":0"), WHY("refused",
 		    "\"text\":1,\"code\":77,\"wait\":0,\"ahead\":0"),
@@ -266,6 +303,7 @@ test_reply_refused(void)
 		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":0,\"ahead\":0,\"chores\":[[]]"),
 	};
 	static const char *const good[] = {
+		NOTES("[]"), NOTES("[\"1\",\"2\",\"3\",\"4\"]"),
 		NOTED("[]"), NOTED("[" CHORE("shut", "[195,0]") "]"), NOTED("[" CHORE("stop", "") "]"),
 		WHY("refused", "\"text\":\"x\",\"code\":64,\"wait\":0,\"ahead\":0"),
 		WHY("busy", "\"text\":\"\",\"code\":78,\"wait\":4294967295,\"ahead\":7"), GIDS("[0,4294967294]"),
@@ -348,6 +386,7 @@ main(void)
 	test_reply_no_text();
 	test_reply_chores();
 	test_reply_line();
+	test_notes();
 	test_reply_refused();
 	test_memory();
 	return done_testing();

@@ -170,6 +170,8 @@ run cdi validate esc.json
 t "a key can't send control codes to the terminal" sh -c '[ $1 = 65 ] && grep -qF "unknown key \"k?[31m\"" out && ! grep -q "$2" out' - "$st" "$esc"
 
 echo "# validate --host"
+# says_once TEXT: one line is a warning with this text, and no other one is about libraries that are missing
+says_once() { tells "warning: $1" && [ "$(grep -c "without which" "$T/out")" = 1 ]; }
 spec null.json '"deviceNodes":[{"path":"/dev/null","type":"c","major":1,"minor":3},{"path":"/dev/null"}]'
 run cdi validate --host null.json
 t "a node with the number that it has on this host" warned 2
@@ -239,6 +241,24 @@ case $T in
     grep -q "hooks\[1\].path: a program beneath /tmp can be changed" out && grep -q "hooks\[1\].path: /tmp can be changed by others than root" out' - "$st" ;;
 *) skip "a hook that others can change" "TMPDIR is not /tmp" ;;
 esac
+# libraries COMMON DEVICE: validates a spec with two NVIDIA GPUs and these libraries for all devices, or for each
+libraries() {
+	for l in $1; do echo "{\"hostPath\":\"$T/$l\",\"containerPath\":\"/usr/lib64/$l\"}"; done | paste -sd, >common
+	for l in $2; do echo "{\"hostPath\":\"$T/$l\",\"containerPath\":\"/opt/$l\"}"; done | paste -sd, >each
+	for i in 0 1; do
+		echo "{\"name\":\"$i\",\"containerEdits\":{\"deviceNodes\":[{\"path\":\"/dev/nvidia$i\"}],\"mounts\":[$(cat each)]}}"
+	done | paste -sd, >devices
+	echo "{\"cdiVersion\":\"0.6.0\",\"kind\":\"v.com/c\",\"devices\":[$(cat devices)],\"containerEdits\":{\"mounts\":[$(cat common)]}}" >libs.json
+	run cdi validate --host libs.json
+}
+libraries "" ""
+t "validate --host: a GPU without any library" says_once "devices[0]: a container gets no libcuda.so.1 or libnvidia-ml.so.1, without which programs can't use the GPU"
+libraries "libcuda.so.580.95.05 libnvidia-nvvm70.so.4" ""
+t "validate --host: a GPU without libnvidia-ml" says_once "devices[0]: a container gets no libnvidia-ml.so.1, without"
+libraries "libcuda.so.580.95.05" "libnvidia-ml.so.580.95.05"
+t "validate --host: each device has the other library" sh -c '! grep -q "without which" out'
+run cdi validate libs.json
+t "without --host, libraries do not matter" sh -c '! grep -q "without which" out'
 run cdi validate --host "$fix/good/missing-node.yaml"
 t "validate --host: a missing node" is 65
 

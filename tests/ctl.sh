@@ -1472,10 +1472,11 @@ sandboxed gpu "explain: the candidates" exactly 0 <<-E
 	    1  0000:af:00.0  GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22  NVIDIA A100-PCIE-40GB
 	  if they are busy, the container waits up to 240 s
 	$note
+	note: warning: no CDI spec has the nodes of nvidia GPU 0000:3b:00.0, so the container has no libcuda.so.1 or libnvidia-ml.so.1 but its image's own: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/gpuhelper-nvidia.json
 	$leases
 	$nodes
 E
-sandboxed gpu.json "explain: the candidates as JSON" json "j['gives']['gpus'][0]['count'] == 1 and [c['pci'] for c in j['gives']['gpus'][0]['candidates']] == ['0000:af:00.0'] and j['gives']['wait'] == 240 and j['gives']['gpus'][0]['share_limit'] == 3" </dev/null
+sandboxed gpu.json "explain: the candidates as JSON" json "j['gives']['libraries'] == {} and j['gives']['gpus'][0]['count'] == 1 and [c['pci'] for c in j['gives']['gpus'][0]['candidates']] == ['0000:af:00.0'] and j['gives']['wait'] == 240 and j['gives']['gpus'][0]['share_limit'] == 3" </dev/null
 sandboxed many "explain: more GPUs than the policy gives" sh -c '[ $(cat sb-many.st) = 77 ] && grep -q "^refused: 10-a.conf: .*3.* at most 2" out' </dev/null
 sandboxed rootless "explain: without a device cgroup" sh -c '[ $(cat sb-rootless.st) = 77 ] && grep -q "^20-b.conf: covers the container, but does not allow the whole request: 20-b.conf:2: without a device cgroup" out' </dev/null
 sandboxed amd "explain: a GPU that the host lacks is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU can be granted: module amdgpu is not loaded: run modprobe amdgpu" </dev/null

@@ -183,8 +183,8 @@ gives_json(const struct inquiry *q)
 		json_array_append_new(gpus, want_json(&q->decision.inventory, &g->gpu[i]));
 	for (i = 0; i < g->folders; i++)
 		json_array_append_new(folders, folder_json(&g->folder[i]));
-	return json_pack("{s:o, s:o, s:o, s:I}", "gpus", gpus, "folders", folders, "env", env_names(q->decision.policy),
-	    "wait", (json_int_t)g->wait);
+	return json_pack("{s:o, s:o, s:o, s:o, s:I}", "gpus", gpus, "libraries", libraries_json(q), "folders", folders, "env",
+	    env_names(q->decision.policy), "wait", (json_int_t)g->wait);
 }
 
 json_t *
@@ -313,6 +313,20 @@ say_gpus(const struct gpu_want *w)
 }
 
 static void
+say_libraries(const struct inquiry *q)
+{
+	json_t *all = libraries_json(q), *list;
+	const char *capability;
+	char joined[2048];
+
+	json_object_foreach(all, capability, list) {
+		join(list, joined, sizeof(joined));
+		say("  libraries for %s: %s", capability, joined);
+	}
+	json_decref(all);
+}
+
+static void
 say_grant(const struct inquiry *q)
 {
 	const struct grant *g = &q->decision.grant;
@@ -324,6 +338,7 @@ say_grant(const struct inquiry *q)
 	say("granted by %s:", q->decision.policy->name);
 	for (i = 0; i < g->gpus; i++)
 		say_gpus(&g->gpu[i]);
+	say_libraries(q);
 	if (g->gpus > 0 && g->wait > 0)
 		say("  if they are busy, the container waits up to %u s", g->wait);
 	for (i = 0; i < g->folders; i++) {

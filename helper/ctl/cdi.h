@@ -16,6 +16,12 @@ json_t *cdi_fault_json(const char *file, const struct cdi_fault *v);
  */
 char *cdi_spec_dirs(const char *given, struct why *why);
 
+/*
+ * Adds to *f, as CDI_WARNING, that containers with an NVIDIA GPU of the spec get no library that each program needs,
+ * under any name by which a grant would mount it.
+ */
+void cdi_check_libraries(const struct cdi_spec *s, struct cdi_faults *f);
+
 /* Prints all problems on stderr, those of unsafe specs only if «unsafe».  Returns whether there was one. */
 bool cdi_say_problems(const struct cdi_registry *r, bool unsafe);
 

@@ -15,7 +15,20 @@ struct driver_look {
 	const struct cdi_registry *specs;
 	size_t given;		/* GPUs that come with driver files */
 	bool bad;		/* there was a finding */
+	struct strlist told;	/* notes that were printed */
 };
+
+/* Prints the notes of a grant, each once: mostly those of all GPUs are the same.  True if there was one. */
+static bool
+tell_notes(struct driver_look *l, const struct edits *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->notes.n; i++)
+		if (!strlist_has(&l->told, e->notes.v[i]) && strlist_add(&l->told, e->notes.v[i], SIZE_MAX))
+			doctor_say(l->d, FINDING_WARN, "driver", NULL, "%s", e->notes.v[i]);
+	return e->notes.n > 0;
+}
 
 /*
  * NVIDIA's files must match the loaded driver, so they must come from this host.  Images usually bring AMD's and
@@ -43,7 +56,8 @@ look_at_gpu(struct driver_look *l, const struct gpu *g)
 		doctor_say(l->d, FINDING_WARN, "driver", mend, "no driver files come with %s GPU %s: only images with the "
 		    "libraries of the loaded driver can use it", vendor, g->pci);
 		l->bad = true;
-	}
+	} else
+		l->bad = tell_notes(l, &edits) || l->bad;
 	l->given += edits.mounts > 0;
 	edits_free(&edits);
 }
@@ -80,5 +94,6 @@ doctor_driver(struct doctor *d)
 		doctor_say(d, FINDING_FAIL, "driver", NULL, "%s", d->why.text);
 	else
 		check_driver_files(&l);
+	strlist_free(&l.told);
 	inventory_free(&inv);
 }

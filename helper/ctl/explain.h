@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_CTL_EXPLAIN_H
 #define GPUHELPER_CTL_EXPLAIN_H
 
+#include "../pure/edits.h"
 #include "inquiry.h"
 
 /* Prints the answer, as text or JSON. */
@@ -17,6 +18,12 @@ void put_owner(json_t *object, const struct identity *id);
  * that is granted or plain into a refusal with q->why. In explain_host.c.
  */
 void look_at_host(struct inquiry *q);
+
+/* Which libraries the container will find under their SONAMEs, in explain_libraries.c. */
+/* Sets q->libraries by the changes to the container.  False: memory is short. */
+bool explain_find_libraries(struct inquiry *q, const struct edits *e);
+/* The libraries of each capability that is granted and has some, as lists by the capability's name. */
+json_t *libraries_json(const struct inquiry *q);
 
 /* --token-file and --at, in explain_token.c. */
 /* Checks the options.  0, or the exit status after a complaint. */

@@ -87,6 +87,10 @@ look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
 		return -1;
 	for (i = 0; i < used.n; i++)
 		note(q, "the driver files come from CDI spec %s (%zu mounts)", used.v[i], edits->mounts - before);
+	for (i = 0; i < edits->notes.n; i++)
+		note(q, "warning: %s", edits->notes.v[i]);
+	if (!explain_find_libraries(q, edits))
+		return refuse_nomem(why);
 	for (i = 0; i < nodes.n; i++)
 		note(q, "the CDI spec adds a node besides the GPU's own: %s", nodes.v[i].path);
 	return 0;

@@ -44,6 +44,7 @@ struct inquiry {
 	struct decision decision;
 	struct said *said;		/* the answers of the first «heard» files */
 	size_t heard;
+	struct strlist libraries;	/* if granted: SONAMEs that the container will find */
 	enum outcome outcome;
 	struct why why;			/* unless granted */
 	struct strlist notes;

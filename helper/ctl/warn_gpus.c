@@ -110,6 +110,9 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 	else if (want.gpu != NULL && want.gpu->vendor == GPU_NVIDIA && (unnamed = driver_unnamed(&edits)) != NULL)
 		fault_add(&c->faults, r->line, true, "containers will not find %s: no loader looks in its directory, and the spec's "
 		    "hooks do not run: gpuhelperctl cdi generate --vendor nvidia", unnamed);
+	/* a host without a spec may well mean its images to bring the driver's files */
+	for (i = 0; used.n > 0 && i < edits.notes.n; i++)
+		fault_add(&c->faults, r->line, true, "%s", edits.notes.v[i]);
 	edits_free(&edits);
 }
 

@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "../pure/nvlibs.h"
 #include "../pure/path.h"
 #include "cdisource.h"
 
@@ -154,6 +155,21 @@ why_unsafe(const struct cdi_mount *m, const char *real, const struct stat *st, c
 	return what;
 }
 
+/* A grant leaves out the socket of a service of the driver that does not run, and refuses any other missing file. */
+static void
+add_missing_source(struct looking *l, const struct cdi_mount *m, size_t i, const struct why *why)
+{
+	const char *service = why->code == WHY_ABSENT ? nvfile_service(m->host_path) : NULL;
+	char path[sizeof(l->path) + 64];
+
+	snprintf(path, sizeof(path), "%s.mounts[%zu].hostPath", l->path, i);
+	if (service == NULL)
+		add_fault(l, m->line, m->column, "mounts", i, "hostPath", "%.80s %.150s", m->host_path, why->text);
+	else
+		cdi_fault(l->f, CDI_WARNING, m->line, m->column, path, "%.80s %.60s, so containers do without that socket: systemctl "
+		    "status %s", m->host_path, why->text, service);
+}
+
 static void
 check_host_mount(struct looking *l, size_t i, const struct cdi_mount *m)
 {
@@ -167,7 +183,7 @@ check_host_mount(struct looking *l, size_t i, const struct cdi_mount *m)
 	if (!cdi_mount_is_bind(m) || path_check(m->host_path, &why) == -1)
 		return;
 	if (cdi_walk(&w, m->host_path, &st, &why) == -1) {
-		add_fault(l, m->line, m->column, "mounts", i, "hostPath", "%.80s %.150s", m->host_path, why.text);
+		add_missing_source(l, m, i, &why);
 		return;
 	}
 	if (S_ISLNK(st.st_mode)) {

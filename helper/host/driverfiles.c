@@ -19,6 +19,7 @@
 #include "../pure/path.h"
 #include "../pure/vendorenv.h"
 #include "cdisource.h"
+#include "driverfound.h"
 #include "drivernames.h"
 #include "mounts.h"
 
@@ -169,11 +170,15 @@ find_source(const struct part *p, const struct cdi_mount *m, char *real, struct 
 {
 	automounts struct mount_table *mounts = NULL;
 	char beneath[1100], renewal[200];
-	const char *control;
+	const char *control, *service;
 	struct why why;
 	bool roots;
 
 	if (cdi_find_source(m->host_path, real, st, &roots, &why) == -1) {
+		/* a service that has stopped has removed its socket: programs do without it, only a little slower */
+		if (why.code == WHY_ABSENT && (service = nvfile_service(m->host_path)) != NULL)
+			return edits_add_note(p->out, "%s, so the container does without that socket: systemctl status %s",
+			    why.text, service) ? 1 : refuse_nomem(p->why);
 		say_renewal(p, renewal, sizeof(renewal));
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s: was the driver changed since? %s", p->file->path, why.text,
 		    renewal);
@@ -318,7 +323,6 @@ static int
 add_driver_edits(const struct part *p, const struct cdi_edits *e)
 {
 	const bool hooks = p->q->settings->cdi_hooks && !(p->again && e == &p->file->spec.edits);
-	const size_t first = p->out->mounts;
 	size_t i;
 
 	if (p->vendor == GPU_NVIDIA && check_version(p, e) == -1)
@@ -326,9 +330,6 @@ add_driver_edits(const struct part *p, const struct cdi_edits *e)
 	for (i = 0; i < e->mounts; i++)
 		if (add_driver_mount(p, e, &e->mount[i]) == -1)
 			return -1;
-	/* allowed hooks make these names themselves */
-	if (p->vendor == GPU_NVIDIA && !p->q->settings->cdi_hooks && !driver_names_add(e, first, p->out))
-		return refuse_nomem(p->why);
 	for (i = 0; i < e->env.n; i++)
 		if (!is_request(e->env.v[i]) && !edits_add_env(p->out, e->env.v[i]))
 			return refuse_nomem(p->why);
@@ -336,6 +337,60 @@ add_driver_edits(const struct part *p, const struct cdi_edits *e)
 		if (add_driver_hook(p, &e->hook[i]) == -1)
 			return -1;
 	return 0;
+}
+
+/* When all mounts and hooks are there: a place may be that of another GPU's mount, or a hook may make the name. */
+static int
+add_names(const struct driver_question *q, struct edits *out, struct why *why)
+{
+	const struct cdi_entry *e;
+	size_t i;
+
+	for (i = 0; i < q->wants; i++) {
+		if (q->want[i].gpu->vendor != GPU_NVIDIA)
+			continue;
+		if (driver_entry(q, &q->want[i], &e, why) == -1)
+			return -1;
+		if (e != NULL &&
+		    !driver_names_add((const struct cdi_edits *const[2]){ &e->file->spec.edits, &e->device->edits }, out))
+			return refuse_nomem(why);
+	}
+	return 0;
+}
+
+/* Without these libraries a job fails much later, and its log blames CUDA. */
+static int
+note_missing(const struct driver_question *q, struct edits *out, struct why *why)
+{
+	struct part p = { .vendor = GPU_NVIDIA };
+	char missing[DRIVER_MISSING_MAX], renewal[200];
+	const struct driver_want *first = NULL;
+	const struct cdi_entry *e;
+	unsigned capabilities = 0;
+	size_t i;
+	bool ok;
+
+	for (i = q->wants; i-- > 0;)
+		if (q->want[i].gpu->vendor == GPU_NVIDIA) {
+			first = &q->want[i];
+			capabilities |= first->rule->capabilities;
+		}
+	driver_missing(out, capabilities, missing);
+	if (missing[0] == '\0')
+		return 0;
+	if (driver_entry(q, first, &e, why) == -1)
+		return -1;
+	if (e == NULL) {
+		ok = edits_add_note(out, "no CDI spec has the nodes of nvidia GPU %s, so the container has no %s but its image's "
+		    "own: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/gpuhelper-nvidia.json", first->gpu->pci,
+		    missing);
+	} else {
+		p.file = e->file;
+		say_renewal(&p, renewal, sizeof(renewal));
+		ok = edits_add_note(out, "CDI spec %.120s gives the container no %s, without which programs can't use the GPU: "
+		    "%s", e->file->path, missing, renewal);
+	}
+	return ok ? 0 : refuse_nomem(why);
 }
 
 int
@@ -364,5 +419,5 @@ driver_files(const struct driver_question *q, struct edits *out, struct strlist 
 		if (!p.again && !strlist_add(used, e->file->path, SIZE_MAX))
 			return refuse_nomem(why);
 	}
-	return 0;
+	return add_names(q, out, why) == -1 ? -1 : note_missing(q, out, why);
 }

@@ -6,6 +6,7 @@
 #include "../pure/nvhook.h"
 #include "../pure/nvlibs.h"
 #include "../pure/path.h"
+#include "driverfound.h"
 #include "drivernames.h"
 
 static bool
@@ -21,6 +22,8 @@ driver_unnamed(const struct edits *e)
 	const char *target, *file;
 	size_t i;
 
+	if (driver_hook_runs(e, NVHOOK_CACHE))
+		return NULL;
 	for (i = 0; i < e->mounts; i++) {
 		target = e->mount[i].target;
 		file = path_last(target);

@@ -166,9 +166,24 @@ nvlib_soname(const char *basename, char out[64])
 
 	if (l == NULL)
 		return false;
-	n = l->number != NULL && !nvlib_own_version(basename) ? snprintf(out, 64, "%s.so.%s", l->stem, l->number) :
+	n = l->number != NULL ? snprintf(out, 64, "%s.so.%s", l->stem, l->number) :
 	    snprintf(out, 64, "%s", basename);
 	return n > 0 && n < 64;
+}
+
+const char *
+nvlib_beneath(const char *basename)
+{
+	return text_starts(basename, "libvdpau_") ? "vdpau/" : "";
+}
+
+const char *
+nvfile_service(const char *path)
+{
+	if (strcmp(last_part(path), "socket") != 0)
+		return NULL;
+	return strstr(path, "/nvidia-persistenced/") != NULL ? "nvidia-persistenced" :
+	    strstr(path, "/nvidia-fabricmanager/") != NULL ? "nvidia-fabricmanager" : NULL;
 }
 
 /* …/nvidia/VERSION/gsp_ga10x.bin */
@@ -192,9 +207,8 @@ nvfile_capabilities(const char *path)
 	if (is_firmware(path, name))
 		return GPU_CAP_ALL;
 	/* nvc_mount.c: only programs that manage a GPU use these */
-	if (strcmp(name, "socket") == 0)
-		return strstr(path, "/nvidia-persistenced/") != NULL || strstr(path, "/nvidia-fabricmanager/") != NULL ?
-		    UTILITY : 0;
+	if (nvfile_service(path) != NULL)
+		return UTILITY;
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (strcmp(files[i].name, name) == 0)
 			return files[i].capabilities;

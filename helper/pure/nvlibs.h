@@ -28,6 +28,12 @@ unsigned nvlib_capabilities(const char *basename);
 unsigned nvfile_capabilities(const char *path);
 
 /*
+ * The systemd unit of the driver's service that makes this socket, by the socket's path: "nvidia-persistenced". NULL
+ * for any other file.
+ */
+const char *nvfile_service(const char *path);
+
+/*
  * True for files of MPS, which lets containers share a GPU's contexts. A container gets them only if its
  * policy says so.
  */
@@ -57,9 +63,12 @@ bool nvidia_version_parse(const char *text, char out[32]);
 const char *nvlib_other_name(const char *basename);
 
 /*
- * Gets the SONAME of a 64-bit library of the driver, as in releases 390 to 580: "libcuda.so.1" for
+ * Gets the SONAME of a 64-bit library of the driver, as in releases 390 to 615: "libcuda.so.1" for
  * "libcuda.so.580.95.05". False if it is unknown.
  */
 bool nvlib_soname(const char *basename, char out[64]);
+
+/* The directory beneath a loader's where programs look for the library: "vdpau/" for VDPAU's drivers, mostly "". */
+const char *nvlib_beneath(const char *basename);
 
 #endif

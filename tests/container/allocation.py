@@ -19,7 +19,7 @@ def told(asked='all', conf='respect_allocation = true;', env=(), **worker):
                args=['/bin/sh', '-c', 'echo $(cd /dev; ls -d nvidia[0-9]*) "CUDA=$CUDA_VISIBLE_DEVICES"'])
     r = sh(WRAPPER, '--root', W + '/root', 'run', '--bundle', b.dir, b.id, cwd=b.dir, env=dict(os.environ, **worker))
     b.delete()
-    return r.stdout.strip()
+    return without_warning(r.stdout).strip()
 
 
 r = told()

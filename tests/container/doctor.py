@@ -17,17 +17,20 @@ VOLUMES = '/srv/worker/volumes'
 os.makedirs(VOLUMES)
 CONF += 'volumes = [ "%s" ];\n' % VOLUMES
 version = re.search(r'Kernel Module\D*(\d+\.\d+(\.\d+)?)', open('/proc/driver/nvidia/version').read()).group(1)
-LIBRARY = '/usr/lib/x86_64-linux-gnu/libcuda.so.'
+LIBRARY, LIBRARY_ML = '/usr/lib/x86_64-linux-gnu/libcuda.so.', '/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.'
+SOCKET = '/run/nvidia-persistenced/socket'
 
 
-def spec(version):
-    """A CDI spec of the fixture's two GPUs, with a library of that driver."""
+def spec(version, libraries=(LIBRARY, LIBRARY_ML), more=()):
+    """A CDI spec of the fixture's two GPUs, with these libraries of that driver and more files."""
+    files = [l + version for l in libraries] + list(more)
     return json.dumps({'cdiVersion': '0.6.0', 'kind': 'nvidia.com/gpu', 'devices': [
         {'name': str(i), 'containerEdits': {'deviceNodes': [{'path': '/dev/nvidia%d' % i}]}} for i in (0, 1)],
-        'containerEdits': {'mounts': [{'hostPath': LIBRARY + version, 'containerPath': LIBRARY + version, 'options': ['ro', 'nosuid', 'nodev', 'bind']}]}})
+        'containerEdits': {'mounts': [{'hostPath': f, 'containerPath': f, 'options': ['ro', 'nosuid', 'nodev', 'bind']} for f in files]}})
 
 
 write(LIBRARY + version, '')
+write(LIBRARY_ML + version, '')
 well = {'/etc/gpuhelper/gpuhelper.conf': CONF + 'unenforced = "allow";\n', '/etc/gpuhelper/policy.d/10-all.conf':
         'identity = "caller";\ngpus = ( { vendor = "nvidia"; } );\n', '/etc/cdi/gpu.json': spec(version)}
 for p, t in well.items():
@@ -228,6 +231,13 @@ with changed('/etc/cdi/gpu.json'), changed('/etc/gpuhelper/gpuhelper.conf', well
     says('no driver files, and driver_files = "cdi"', 'fail', 'driver', ['driver_files = "cdi"'], 'cdi generate')
 with changed('/etc/cdi/gpu.json'), changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] + 'driver_files = "none";\n'):
     is_well('no driver files, and driver_files = "none"')
+for lacks, libraries in ('libcuda.so.1', [LIBRARY_ML]), ('libnvidia-ml.so.1', [LIBRARY]):
+    with changed('/etc/cdi/gpu.json', spec(version, libraries)):
+        says('a CDI spec without ' + lacks, 'warn', 'driver', ['CDI spec /etc/cdi/gpu.json gives the container no %s,' % lacks], 'cdi generate --vendor nvidia')
+        warned = found(doctor()[1], 'warn')
+        ok(len(warned) == 1, '  one warning for both GPUs', warned)
+with changed('/etc/cdi/gpu.json', spec(version, more=[SOCKET])):
+    says('nvidia-persistenced does not run', 'warn', 'driver', [SOCKET + ' is not there'], 'systemctl status nvidia-persistenced')
 with changed(LIBRARY + version):
     says('a CDI spec that names a missing file', 'fail', 'driver', [LIBRARY + version, 'is not there'])
 with changed('/etc/cdi/other.json', '{'):

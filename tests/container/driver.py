@@ -265,7 +265,7 @@ policy('vendor = "acme.com/card"; devices = [ "x" ];')
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', '/dev/dri/card0')], edits={'env': ['A=1']})
 b = Fresh(host, env=TRAIN, args=['/bin/ls', '/dev/dri'], edit=without_sysfs)
 r = b.run()
-ok(r.returncode == 0 and r.stdout.split() == ['card0'], tag + "the GPU's own card is a further node", r.stdout)
+ok(r.returncode == 0 and without_warning(r.stdout).split() == ['card0'], tag + "the GPU's own card is a further node", r.stdout)
 for node, what in (('/dev/dri/card1', "another GPU's card"), ('/dev/dri/card2', 'the card of a device that is no GPU'), ('/dev/dri/card3', 'a card of an unknown device'),
                    ('/dev/nvidia7', 'a GPU that the driver does not list'), ('/dev/nvidia-caps/nvidia-cap1', 'the node that changes MIG instances')):
     for where in 'device', 'spec':
@@ -437,17 +437,84 @@ for owner in 0, 1000:
     ok(r.endswith('there\n') == (owner == 0), tag + ("a root socket is mounted" if owner == 0 else 'a socket in a service user\'s directory is left out'), r)
     b.delete()
 
+# A service that does not run has no socket: the container does without.  A socket that is there again is mounted.
+os.chown('/run/nvidia-persistenced', 0, 0)
+FABRIC = dict(PERSISTENCED, hostPath='/run/nvidia-fabricmanager/socket', containerPath='/run/nvidia-fabricmanager/socket')
+CORE = mounts(cuda, 'libcuda.so.1') + mounts(ml, 'libnvidia-ml.so.1')
+
+
+def warnings(text):
+    return [l for l in text.splitlines() if l.startswith('gpuhelper: warning: ')]
+
+
+for dead in 'its directory is gone', 'only the socket is gone':
+    if dead == 'its directory is gone':
+        os.rename('/run/nvidia-persistenced', '/run/not-persistenced')
+    else:
+        os.rename('/run/not-persistenced', '/run/nvidia-persistenced')
+        os.rename('/run/nvidia-persistenced/socket', '/run/not-the-socket')
+    spec(edits={'mounts': CORE + [PERSISTENCED, FABRIC]})
+    b = Fresh(host, env=TRAIN, args=['/bin/prog', 'libcuda.so.1', 'libnvidia-ml.so.1'])
+    r = b.run()
+    w = warnings(r.stdout)
+    ok(r.returncode == 0 and 'cuda ' + VERSION in r.stdout and len(w) == 2 and '/run/nvidia-persistenced/socket is not there' in w[0] and
+       'systemctl status nvidia-persistenced' in w[0] and 'systemctl status nvidia-fabricmanager' in w[1],
+       tag + 'dead services (%s): the container is made, and a warning names each service' % dead, r.stdout)
+    v, x = sh(CTL, 'cdi', 'validate', '--host', '/etc/cdi/nvidia.json'), sh(*EXPLAIN)
+    ok(v.returncode == 0 and 'warning: containerEdits.mounts[4].hostPath: /run/nvidia-persistenced/socket is not there' in v.stdout and
+       'status nvidia-fabricmanager' in v.stdout, tag + '  cdi validate --host warns, and accepts the spec', v.stdout)
+    ok(x.returncode == 0 and 'note: warning: /run/nvidia-persistenced/socket is not there' in x.stdout, tag + '  explain warns', x.stdout)
+os.rename('/run/not-the-socket', '/run/nvidia-persistenced/socket')
+spec(edits={'mounts': CORE + [PERSISTENCED]})
+b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', 'test -S /run/nvidia-persistenced/socket && echo there'])
+r = b.run()
+ok(r.stdout == 'there\n', tag + '  with the service, the socket is mounted, and nothing warns', r.stdout)
+spec(edits={'mounts': CORE + [dict(PERSISTENCED, hostPath='/run/some-service/socket')]})
+refused("the missing socket of a service that is not the driver's", '/run/some-service/socket is not there')
+
+# A grant without the libraries that every program needs is made, and one line says so.
+for name, edits, caps, want in (
+        ('neither library', {'env': ['A=1']}, '', 'no libcuda.so.1 or libnvidia-ml.so.1'),
+        ('no libcuda', {'mounts': mounts(ml, 'libnvidia-ml.so.1')}, '', 'no libcuda.so.1,'),
+        ('no libnvidia-ml', {'mounts': mounts(cuda, 'libcuda.so.1')}, '', 'no libnvidia-ml.so.1,'),
+        ('no libnvidia-ml, for compute', {'mounts': mounts(cuda, 'libcuda.so.1')}, '"compute"', None),
+        ('neither library, for video', {'mounts': mounts(encode, 'libnvidia-encode.so.1')}, '"video"', None),
+        ('both libraries', {'mounts': CORE}, '', None),
+        ('both libraries under their files\' names', {'mounts': [dict(m, containerPath=m['hostPath']) for m in CORE[::2]]}, '', None)):
+    spec(edits=edits)
+    policy('vendor = "nvidia"; %s' % ('capabilities = [ %s ];' % caps if caps else ''))
+    r = Fresh(host, env=TRAIN, args=['/bin/true']).run()
+    w = warnings(r.stdout)
+    ok(r.returncode == 0 and (len(w) == 1 and want in w[0] and 'CDI spec /etc/cdi/nvidia.json' in w[0] and
+       'gpuhelperctl cdi generate --vendor nvidia' in w[0] if want else w == []), tag + 'a spec with %s: %s' % (name, 'one warning' if want else 'no warning'), r.stdout)
+    x, c = sh(*EXPLAIN), sh(CTL, 'check')
+    ok(x.returncode == 0 and all((want in t if want else 'without which' not in t) for t in (x.stdout, c.stdout)), tag + '  explain and check say the same', x.stdout + c.stdout)
+    v = sh(CTL, 'cdi', 'validate', '--host', '/etc/cdi/nvidia.json')
+    ok(v.returncode == 0 and ((want in v.stdout and v.stdout.count('without which') == 1) if want else caps or v.stdout == ''),
+       tag + '  cdi validate --host says the same of compute and utility', v.stdout)
+policy()
+spec(edits={'mounts': mounts(ml, 'libnvidia-ml.so.1') + [{'hostPath': DRIVER, 'containerPath': '/usr/local/nvidia', 'options': OPTIONS}]})
+shutil.copy(cuda, DRIVER + '/libcuda.so.1')
+w = warnings(Fresh(host, env=TRAIN, args=['/bin/true']).run().stdout)
+os.unlink(DRIVER + '/libcuda.so.1')
+ok(w == [], tag + 'a whole directory with the library, which the image knows: no warning', w)
+
 # settings that need a spec
 spec(kind='acme.com/none', devices=[device('x', '/dev/gpu-extra')], edits={'env': ['A=1']})
 b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', 'ls /lib/x86_64-linux-gnu /usr/lib/x86_64-linux-gnu /dev; true'])
 r = b.run()
-ok(r.returncode == 0 and 'nvidia0' in r.stdout and 'cuda' not in r.stdout, tag + 'driver_files = "auto" without a spec for the GPU: the files are the image\'s', r.stdout)
+told = warnings(r.stdout)
+ok(r.returncode == 0 and 'nvidia0' in r.stdout and 'cuda' not in r.stdout.replace(told[0] if told else '', ''),
+   tag + 'driver_files = "auto" without a spec for the GPU: the files are the image\'s', r.stdout)
+ok(len(told) == 1 and 'no CDI spec has the nodes of nvidia GPU 0000:3b:00.0' in told[0] and 'no libcuda.so.1 or libnvidia-ml.so.1' in told[0] and
+   'gpuhelperctl cdi generate --vendor nvidia' in told[0], tag + '  one line warns of that', r.stdout)
 host.settings('driver_files = "cdi";')
 refused('driver_files = "cdi": refused then', 'no CDI spec', 'gpuhelperctl cdi generate --vendor nvidia')
 spec()
 host.settings('driver_files = "none";')
 b = Fresh(host, env=TRAIN, args=['/bin/ls', '/usr/lib64'])
-ok('libcuda' not in b.run().stdout, tag + 'driver_files = "none": no driver files, whatever the specs')
+r = b.run().stdout
+ok('libcuda' not in r and 'warning' not in r, tag + 'driver_files = "none": no driver files, whatever the specs, and no warning', r)
 host.settings()
 
 # other things at those places

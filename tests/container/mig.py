@@ -28,7 +28,7 @@ ls /proc/driver/nvidia/gpus
 
 def see(b):
     r = b.exec(SEE.replace('find', '/bin/busybox find').replace('| sort', '| /bin/busybox sort'))
-    return [l for l in r.stdout.split('\n') if not l.startswith('gpuhelper: GPU ')]
+    return [l for l in without_warning(r.stdout).split('\n') if not l.startswith('gpuhelper: GPU ')]
 
 
 def container(asked, **kw):

@@ -58,7 +58,9 @@ def podman(*words, user=who, bare=False):
 
 
 def run(*options, user=who, script='true'):
-    return podman('run', '--rm', '--network', 'none', *options, 'image', '/bin/sh', '-c', script, user=user)
+    r = podman('run', '--rm', '--network', 'none', *options, 'image', '/bin/sh', '-c', script, user=user)
+    r.stdout = without_warning(r.stdout)
+    return r
 
 
 ASK = ['-e', 'GPUHELPER_GPUS=1', '-e', 'GPUHELPER_FOLDERS=all']

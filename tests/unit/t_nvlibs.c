@@ -88,6 +88,10 @@ test_kinds(void)
 	    "files of MPS are recognised");
 	ok(!nvfile_is_mps("/usr/bin/nvidia-smi") && !nvfile_is_mps("/tmp/nvidia-mpsx"),
 	    "other files are not taken for MPS's");
+	is_str(nvfile_service("/run/nvidia-persistenced/socket"), "nvidia-persistenced", "a service is known by its socket");
+	is_str(nvfile_service("/var/run/nvidia-fabricmanager/socket"), "nvidia-fabricmanager", "  the other one, too");
+	ok(nvfile_service("/run/nvidia-persistenced/pid") == NULL && nvfile_service("/run/docker/socket") == NULL,
+	    "  other files are no socket of these");
 	ok(nvlib_own_version("libnvidia-egl-wayland.so.1.1.19") &&
 	    nvlib_own_version("libnvidia-api.so.1"),
 	    "a library with a version of its own is recognised");

@@ -97,6 +97,11 @@ for node in st0 sr0 kvm tpm9 ipmi0 i2c-0 char/195:0 fd/3 vfio/12 nvidia-nvlink n
 	run cdi validate one.json
 	t "/dev/$node gives a warning" sh -c '[ "$1" = 0 ] && [ "$(wc -l <out)" = 1 ] && grep -qF ": warning: devices[0].containerEdits.deviceNodes[0]: /dev/$2 is of no GPU driver" out' - "$st" "$node"
 done
+for node in dxg:WSL2 nvhost-ctrl-gpu:Tegra nvmap:Tegra nvgpu/igpu0/ctrl:Tegra; do
+	spec one.json "\"deviceNodes\":[{\"path\":\"/dev/${node%:*}\"}]"
+	run cdi validate one.json
+	t "/dev/${node%:*} is said to be of a GPU that can't be given" tells "/dev/${node%:*} is of a GPU of ${node#*:}, which gpuhelper can't give: no node stands for this GPU alone"
+done
 spec one.json '"deviceNodes":[{"path":"/dev/kvm","permissions":"none"}]'
 run cdi validate one.json
 t "a node without permissions gives no warning" silent

@@ -64,6 +64,17 @@ host empty empty
 gen empty
 t "a host without a GPU" sh -c '[ $1 = 69 ] && [ ! -s out ] && grep -qx "gpuhelperctl: no GPU to make a spec for" err' - "$st"
 
+echo "# hosts whose NVIDIA GPU can't be given"
+host wsl empty
+node wsl /dev/dxg 10 125 666 0
+gen wsl
+t "WSL2 is said to be WSL2" warns "no nvidia GPU: this host is WSL2, where /dev/dxg stands for all GPUs at once: gpuhelper can't give one"
+t "WSL2: no spec, and the status of a host without GPUs" sh -c '[ $1 = 69 ] && [ ! -s out ]' - "$st"
+host tegra empty
+node tegra /dev/nvhost-gpu 506 2 666 0
+gen tegra
+t "a Tegra is said to be a Tegra" warns "no nvidia GPU: this host is a Tegra, whose own GPU has no node for it alone: gpuhelper can't give it"
+
 echo "# NVIDIA, a host like Debian"
 host deb nvidia-2gpu
 a=/usr/lib/x86_64-linux-gnu b=/usr/lib64

@@ -15,6 +15,7 @@
 #include "../pure/cdigpu.h"
 #include "../pure/furthernode.h"
 #include "../pure/path.h"
+#include "../pure/unsupported.h"
 #include "cdisource.h"
 
 static bool
@@ -119,9 +120,13 @@ check_number(const struct driver_question *q, const struct driver_want *w, const
     const struct gpu_node *n, bool *own, struct why *why)
 {
 	const char *what = cdi_host_device('c', n->major, n->minor);
+	const char *unsupported = node_unsupported(n->path);
 
 	if (what != NULL)
 		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is %s", f->path, n->path, n->major, n->minor, what);
+	if (unsupported != NULL)
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is of a GPU of %s, which gpuhelper can't give", f->path, n->path,
+		    unsupported);
 	return check_driver(q, w, f, n, own, why);
 }
 

@@ -1,7 +1,7 @@
 /*
  * See gpus.h. Reads procfs and sysfs beneath one directory, never through a symbolic link, and asks libudev
- * (udev.c). pure/gpu.c parses what it can parse. Must open no device node and load no module. Where there are
- * two sources, both must agree: kfd and udev on the address of an AMD GPU.
+ * (udev.c). unsupported.c looks for nodes in its dev/. pure/gpu.c parses what it can parse. Must open no device
+ * node and load no module. Where there are two sources, both must agree: kfd and udev on the address of an AMD GPU.
  * Without src->udev, DRM devices are read from plain directories in sys/class/drm. A running host has
  * symbolic links there, so this works only on a copy of a sysfs tree, such as a fixture.
  */
@@ -22,6 +22,7 @@
 #include "majors.h"
 #include "mig.h"
 #include "udev.h"
+#include "unsupported.h"
 
 #define VENDOR_AMD 0x1002
 #define VENDOR_NVIDIA 0x10de
@@ -185,6 +186,7 @@ nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct
 	autofree char *params = driver != -1 ? gpus_read(driver, "params") : NULL;
 	const int error = errno;
 	autostrlist struct strlist names = { 0 };
+	const char *unsupported;
 	uint32_t major;
 	bool driven;
 	size_t i;
@@ -199,6 +201,10 @@ nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct
 	nvidia_version(root, driver, inv);
 	if ((r = gpus_list(root, "proc/driver/nvidia/gpus", &names, why)) == -1)
 		return -1;
+	if (names.n == 0 && (unsupported = host_unsupported(root)) != NULL) {
+		absent(inv, GPU_NVIDIA, "%s", unsupported);
+		return 0;
+	}
 	if (r == 1) {
 		absent(inv, GPU_NVIDIA, "module nvidia is not loaded: run modprobe nvidia");
 		return 0;

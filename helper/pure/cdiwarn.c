@@ -14,6 +14,7 @@
 #include "nvlibs.h"
 #include "path.h"
 #include "text.h"
+#include "unsupported.h"
 #include "vendorenv.h"
 
 struct warning {
@@ -38,6 +39,7 @@ is_told(const struct cdi_faults *f, const char *path)
 static void
 warn_node(const struct warning *w, size_t i, const struct cdi_devnode *n)
 {
+	const char *unsupported = node_unsupported(cdi_node_source(n));
 	char path[128];
 	unsigned word;
 
@@ -45,7 +47,10 @@ warn_node(const struct warning *w, size_t i, const struct cdi_devnode *n)
 	/* a node without any permission gives access to nothing */
 	if ((n->permissions != NULL && strcmp(n->permissions, "none") == 0) || is_told(w->f, path))
 		return;
-	if (!further_path_known(cdi_node_source(n), &word))
+	if (unsupported != NULL)
+		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s is of a GPU of %s, which gpuhelper can't give: no node "
+		    "stands for this GPU alone", cdi_node_source(n), unsupported);
+	else if (!further_path_known(cdi_node_source(n), &word))
 		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s is of no GPU driver that gpuhelper knows: see what "
 		    "it opens; a grant refuses it where it is not the GPU's own PCI device", cdi_node_source(n));
 	else if (n->type != 'p' && n->major.set && n->major.v != 0 &&

@@ -975,7 +975,7 @@ test_intel(void)
 static char scratch[PATH_MAX];
 
 static void
-put(const char *tree, const char *path, const char *text)
+put_bytes(const char *tree, const char *path, const char *bytes, size_t len)
 {
 	char full[PATH_MAX + 512], *slash;
 	FILE *f;
@@ -986,14 +986,20 @@ put(const char *tree, const char *path, const char *text)
 		(void)mkdir(full, 0755);
 		*slash = '/';
 	}
-	if (text == NULL) {
+	if (bytes == NULL) {
 		(void)mkdir(full, 0755);
 		return;
 	}
-	if ((f = fopen(full, "we")) == NULL || fputs(text, f) == EOF || fclose(f) == EOF) {
+	if ((f = fopen(full, "we")) == NULL || fwrite(bytes, 1, len, f) != len || fclose(f) == EOF) {
 		perror(full);
 		exit(2);
 	}
+}
+
+static void
+put(const char *tree, const char *path, const char *text)
+{
+	put_bytes(tree, path, text, text != NULL ? strlen(text) : 0);
 }
 
 static int
@@ -1208,6 +1214,52 @@ test_made_hidden(void)
 	inventory_free(&inv);
 }
 
+/* A tree without an NVIDIA GPU of the driver's own: why there is none. */
+static void
+is_absent(const char *tree, const char *text, const char *what)
+{
+	struct inventory inv;
+	struct why why;
+
+	put(tree, "proc/devices", "Character devices:\n10 misc\n");
+	if (find_made(tree, 1U << GPU_NVIDIA, &inv, &why) == 0)
+		is_str(inv.absent[GPU_NVIDIA], text, "%s", what);
+	else
+		ok(false, "%s: %s", what, why.text);
+	inventory_free(&inv);
+}
+
+static void
+test_unsupported(void)
+{
+	static const char wsl[] = "this host is WSL2, where /dev/dxg stands for all GPUs at once: gpuhelper can't give one";
+	static const char tegra[] = "this host is a Tegra, whose own GPU has no node for it alone: gpuhelper can't give it";
+	static const char orin[] = "nvidia,p3737-0000+p3701-0000\0nvidia,tegra234", arm[] = "raspberrypi,5-model-b\0brcm,bcm2712";
+	struct inventory inv;
+	struct why why;
+
+	put("dxg", "dev/dxg", "");
+	is_absent("dxg", wsl, "/dev/dxg is WSL2's");
+	put("wsl", "proc/sys/kernel/osrelease", "5.15.167.4-microsoft-standard-WSL2\n");
+	is_absent("wsl", wsl, "WSL2 is known by its kernel");
+	put_bytes("orin", "sys/firmware/devicetree/base/compatible", orin, sizeof(orin));
+	is_absent("orin", tegra, "a Tegra is known by its device tree");
+	put("nvgpu", "dev/nvgpu/igpu0/ctrl", "");
+	is_absent("nvgpu", tegra, "a Tegra is known by the nodes of nvgpu");
+	/* its display has NVIDIA's usual driver, which lists no GPU */
+	put("display", "dev/nvhost-gpu", "");
+	put("display", "proc/driver/nvidia/gpus", NULL);
+	is_absent("display", tegra, "a Tegra whose display has NVIDIA's usual driver");
+	put_bytes("arm", "sys/firmware/devicetree/base/compatible", arm, sizeof(arm));
+	is_absent("arm", "module nvidia is not loaded: run modprobe nvidia", "another host with a device tree");
+	put("igx", "dev/nvhost-gpu", "");
+	put("igx", "proc/devices", "Character devices:\n195 nvidia\n");
+	put_gpu("igx", "0005:09:00.0", "0005:09:00.0", "0");
+	if (find_made("igx", 1U << GPU_NVIDIA, &inv, &why) == 0)
+		is_str(inv.absent[GPU_NVIDIA], "", "a Tegra with a PCI GPU can give that one");
+	inventory_free(&inv);
+}
+
 static void
 test_made_amd(void)
 {
@@ -1340,6 +1392,7 @@ main(int argc, char **argv)
 	test_made_nvidia();
 	test_made_links();
 	test_made_hidden();
+	test_unsupported();
 	test_made_amd();
 	test_made_slots();
 	(void)nftw(scratch, remove_one, 16, FTW_DEPTH | FTW_PHYS);

@@ -237,6 +237,7 @@ beside vendor-runtime sandboxed nvidia-2gpu keep python3 "$here/tests/container/
 for c in runc:keep:v1 crun:v1:v1; do
 	r=${c%%:*} m=${c#*:}
 	beside "ctkspec-$r" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/ctkspec.py" "$r" v1
+	beside "driverroot-$r" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/driverroot.py" "$r" v1
 done
 beside driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driver.py" runc v1
 beside driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1

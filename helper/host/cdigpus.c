@@ -1,9 +1,15 @@
-/* See cdigpus.h. A name that is in conflict belongs to no GPU. */
+/* See cdigpus.h. A name that is in conflict belongs to no GPU. Opens nothing. */
 #include "cdigpus.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "../pure/cdigpu.h"
+#include "cdisource.h"
 
 /* Records the file's first problem, as «/etc/cdi/nvidia.yaml: line 3: ...». */
 static void
@@ -20,8 +26,73 @@ say_problem(const struct cdi_file *f, struct inventory *inv)
 		snprintf(inv->cdi_problem, sizeof(inv->cdi_problem), "%.200s: can't be used", f->path);
 }
 
+/* The node with this path if all GPUs of a vendor share it, or NULL. */
+static const struct gpu_node *
+common_of_path(const struct inventory *inv, const char *path)
+{
+	return gpu_of_node(inv, path) == NULL ? cdi_node_of_path(inv, path) : NULL;
+}
+
+/*
+ * The inventory's node that the spec's node is by its number, or NULL. A further name of a node of all GPUs
+ * (/dev/uvm) is no node of the inventory, because the container gets it by that name, too (drivernodes.h). Where
+ * hostPath leads nowhere, a node that all GPUs share is the host's own: it tells no GPU.
+ */
+static const struct gpu_node *
+find_by_number(const struct inventory *inv, const struct cdi_devnode *n)
+{
+	const char *source = cdi_node_source(n);
+	const bool moved = strcmp(source, n->path) != 0;
+	const struct gpu_node *own;
+	char real[PATH_MAX];
+	struct why why;
+	struct stat st;
+	bool roots;
+
+	if (cdi_node_is_numbered(n)) {
+		own = cdi_node_of_number(inv, n->major.v, n->minor.v);
+		return own != NULL && (moved || gpu_of_node(inv, own->path) != NULL) ? own : NULL;
+	}
+	if (!moved || n->major.v != 0)
+		return NULL;
+	if (cdi_find_source(source, real, &st, &roots, &why) == -1)
+		return why.code == WHY_ABSENT ? common_of_path(inv, n->path) : NULL;
+	return roots && S_ISCHR(st.st_mode) ? cdi_node_of_number(inv, major(st.st_rdev), minor(st.st_rdev)) : NULL;
+}
+
+/* Gives the nodes of the inventory the inventory's paths. False if memory is short. */
+static bool
+settle_paths(const struct inventory *inv, struct cdi_edits *e)
+{
+	const struct gpu_node *own;
+	char *path;
+	size_t i;
+
+	for (i = 0; i < e->nodes; i++) {
+		if (cdi_node_of_path(inv, cdi_node_source(&e->node[i])) != NULL ||
+		    (own = find_by_number(inv, &e->node[i])) == NULL)
+			continue;
+		if ((path = strdup(own->path)) == NULL)
+			return false;
+		free(e->node[i].host_path);
+		e->node[i].host_path = path;
+	}
+	return true;
+}
+
+static bool
+settle_spec(const struct inventory *inv, struct cdi_spec *s)
+{
+	bool whole = settle_paths(inv, &s->edits);
+	size_t i;
+
+	for (i = 0; i < s->devices; i++)
+		whole = whole && settle_paths(inv, &s->device[i].edits);
+	return whole;
+}
+
 int
-cdigpus_name(const struct cdi_registry *r, struct inventory *inv, struct why *why)
+cdigpus_name(struct cdi_registry *r, struct inventory *inv, struct why *why)
 {
 	struct gpu *g;
 	size_t i;
@@ -32,6 +103,9 @@ cdigpus_name(const struct cdi_registry *r, struct inventory *inv, struct why *wh
 			say_problem(&r->file[i], inv);
 	if (inv->cdi_problem[0] == '\0' && r->problems.n > 0)
 		snprintf(inv->cdi_problem, sizeof(inv->cdi_problem), "%.250s", r->problems.v[0]);
+	for (i = 0; i < r->files; i++)
+		if (r->file[i].usable && !settle_spec(inv, &r->file[i].spec))
+			return refuse_nomem(why);
 	for (i = 0; i < r->entries; i++) {
 		if (r->entry[i].conflict || (g = cdi_gpu_of(r->entry[i].device, inv)) == NULL)
 			continue;

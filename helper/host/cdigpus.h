@@ -7,9 +7,14 @@
 
 /*
  * Sets «cdi» of the inventory's GPUs to their names in the specs, and «cdi_problem» to the first problem of a
- * spec. Returns 0, or -1 with *why if memory is short.
+ * spec. A spec may have a GPU's node at another path (hostPath: /run/nvidia/driver/dev/nvidia0): the node is known by
+ * the number that the spec says or, without one, by that of the node at hostPath, if only root can change the
+ * directories on the way. A node that all GPUs of a vendor share may be missing there. The node in *r then gets the
+ * inventory's path as its hostPath. So everything that compares nodes of *r with the inventory afterwards needs only
+ * their paths, and what a grant opens is the host's own node.
+ * Looks by lstat(2) and readlink(2). Returns 0, or -1 with *why if memory is short.
  */
-int cdigpus_name(const struct cdi_registry *r, struct inventory *inv, struct why *why);
+int cdigpus_name(struct cdi_registry *r, struct inventory *inv, struct why *why);
 
 /*
  * Loads the specs of CDI_DIRS, for root, into *r, and does the same by them. Returns 0, or -1 with *why. The

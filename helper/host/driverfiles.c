@@ -21,6 +21,7 @@
 #include "cdisource.h"
 #include "driverfound.h"
 #include "drivernames.h"
+#include "driverunmatched.h"
 #include "mounts.h"
 
 #define DRIVER_MOUNTS_MAX 1024
@@ -41,6 +42,8 @@ no_spec(const struct driver_question *q, const struct driver_want *w, struct why
 {
 	const char *vendor = gpu_vendor_name(w->gpu->vendor);
 
+	if (driver_check_unmatched(q->specs, q->inventory, w->gpu, why) == -1)
+		return -1;
 	/* a spec that can't be used may be the one that has this GPU */
 	if (q->inventory->cdi_problem[0] != '\0')
 		return refuse(why, WHY_CONFIG, "no CDI spec has the nodes of %s GPU %s, and one can't be used: %s", vendor,

@@ -130,6 +130,24 @@ check_number(const struct driver_question *q, const struct driver_want *w, const
 	return check_driver(q, w, f, n, own, why);
 }
 
+/*
+ * True if the spec takes the container's node from the host's node of the same path, or from another node of that
+ * device: a driver's own root directory (/run/nvidia/driver/dev) has the host's nodes once more.
+ */
+static bool
+is_taken_from_own(const struct cdi_devnode *n)
+{
+	const char *source = cdi_node_source(n);
+	struct stat own, other;
+	char real[PATH_MAX];
+	struct why ignored;
+	bool roots;
+
+	return strcmp(source, n->path) == 0 || (cdi_find_source(n->path, real, &own, &roots, &ignored) == 0 &&
+	    cdi_find_source(source, real, &other, &roots, &ignored) == 0 && S_ISCHR(other.st_mode) &&
+	    other.st_rdev == own.st_rdev);
+}
+
 /* Takes the node's numbers from the host. root/device.c compares the node that it pins with these numbers. */
 static int
 number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_node *out, struct why *why)
@@ -140,7 +158,7 @@ number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_no
 	struct why inner;
 	bool roots;
 
-	if (strcmp(cdi_node_source(n), path) != 0)
+	if (!is_taken_from_own(n))
 		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is to be %s in the container, and a runtime uses one name for "
 		    "both: remove hostPath from the spec", f->path, cdi_node_source(n), path);
 	if (!is_plain_access(n) || strlen(path) >= sizeof(out->path))

@@ -1,7 +1,13 @@
-/* See cdigpu.h. Compares paths, because both sides name the host's /dev. root/device.c checks the numbers. */
+/*
+ * See cdigpu.h. Compares paths: both sides name the host's /dev, because host/cdigpus.c replaced other paths of the
+ * same nodes. root/device.c checks the numbers.
+ */
 #include "cdigpu.h"
 
 #include <string.h>
+
+static const char *const own_kind[GPU_VENDORS] = { [GPU_NVIDIA] = "nvidia.com/gpu", [GPU_AMD] = "amd.com/gpu",
+	[GPU_INTEL] = "intel.com/gpu" };
 
 const char *
 cdi_node_source(const struct cdi_devnode *n)
@@ -9,15 +15,66 @@ cdi_node_source(const struct cdi_devnode *n)
 	return n->host_path != NULL && n->host_path[0] != '\0' ? n->host_path : n->path;
 }
 
+static bool
+has_path(const struct gpu_node *n, const void *path)
+{
+	return strcmp(n->path, path) == 0;
+}
+
+static bool
+has_number(const struct gpu_node *n, const void *number)
+{
+	const int64_t *want = number;
+
+	return n->major != GPU_NODE_NO_MODULE && n->major == want[0] && n->minor == want[1];
+}
+
 static const struct gpu_node *
-find_node(const struct gpu_node *v, size_t n, const char *path)
+find_among(const struct gpu_node *v, size_t n, bool (*fits)(const struct gpu_node *, const void *), const void *what)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (strcmp(v[i].path, path) == 0)
+		if (fits(&v[i], what))
 			return &v[i];
 	return NULL;
+}
+
+static const struct gpu_node *
+find_anywhere(const struct inventory *inv, bool (*fits)(const struct gpu_node *, const void *), const void *what)
+{
+	const struct gpu_node *n = NULL;
+	size_t i;
+
+	for (i = 0; i < inv->gpus && n == NULL; i++)
+		n = find_among(inv->gpu[i].node, inv->gpu[i].nodes, fits, what);
+	for (i = 0; i < GPU_VENDORS && n == NULL; i++)
+		n = find_among(inv->common[i], inv->commons[i], fits, what);
+	return n;
+}
+
+const struct gpu_node *
+cdi_node_of_path(const struct inventory *inv, const char *path)
+{
+	return find_anywhere(inv, has_path, path);
+}
+
+const struct gpu_node *
+cdi_node_of_number(const struct inventory *inv, int64_t major, int64_t minor)
+{
+	return find_anywhere(inv, has_number, (const int64_t[]){ major, minor });
+}
+
+bool
+cdi_node_is_numbered(const struct cdi_devnode *n)
+{
+	return (n->type == 0 || n->type == 'c' || n->type == 'u') && n->major.set && n->major.v != 0;
+}
+
+static const struct gpu_node *
+find_node(const struct gpu_node *v, size_t n, const char *path)
+{
+	return find_among(v, n, has_path, path);
 }
 
 static bool
@@ -100,6 +157,12 @@ cdi_same_gpu(const struct inventory *inv, const struct gpu *g)
 }
 
 bool
+cdi_kind_is_own(const char *kind, enum gpu_vendor vendor)
+{
+	return strcmp(kind, own_kind[vendor]) == 0;
+}
+
+bool
 cdi_name_is_of(const char *name, const char *kind)
 {
 	size_t n = strlen(kind);
@@ -110,9 +173,7 @@ cdi_name_is_of(const char *name, const char *kind)
 const char *
 cdi_name_of(const struct gpu *g, const char *kind)
 {
-	static const char *const own[GPU_VENDORS] = { [GPU_NVIDIA] = "nvidia.com/gpu", [GPU_AMD] = "amd.com/gpu",
-		[GPU_INTEL] = "intel.com/gpu" };
-	const char *want = kind != NULL ? kind : own[g->vendor];
+	const char *want = kind != NULL ? kind : own_kind[g->vendor];
 	size_t i;
 
 	for (i = 0; i < g->cdi.n; i++)

@@ -8,8 +8,21 @@
 #include "cdi.h"
 #include "gpu.h"
 
-/* The node's path on the host. */
+/*
+ * The node's path on the host. After cdigpus_name() (host/cdigpus.h) it is the inventory's path for each node of the
+ * inventory, wherever the spec has it.
+ */
 const char *cdi_node_source(const struct cdi_devnode *n);
+
+/*
+ * The node with this path, or with this number, among those of the inventory's GPUs and those that all GPUs of a vendor
+ * share. NULL if there is none.
+ */
+const struct gpu_node *cdi_node_of_path(const struct inventory *inv, const char *path);
+const struct gpu_node *cdi_node_of_number(const struct inventory *inv, int64_t major, int64_t minor);
+
+/* True if the spec itself says the number of the node, a character device. */
+bool cdi_node_is_numbered(const struct cdi_devnode *n);
 
 /*
  * The GPU or MIG instance that the device is: the device has every node that the GPU needs, and no node of another GPU.
@@ -23,6 +36,9 @@ struct gpu *cdi_gpu_of(const struct cdi_device *d, const struct inventory *inv);
  * ("nvidia.com/gpu") or else the first one. NULL if there is none.
  */
 const char *cdi_name_of(const struct gpu *g, const char *kind);
+
+/* True for the kind of the vendor's own specs. */
+bool cdi_kind_is_own(const char *kind, enum gpu_vendor vendor);
 
 /*
  * The entry of the inventory that has the same nodes and has CDI names: a GPU instance with one compute instance has

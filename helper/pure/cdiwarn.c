@@ -36,10 +36,22 @@ is_told(const struct cdi_faults *f, const char *path)
 	return false;
 }
 
+/*
+ * The path by which the host's file is known. A root directory of the driver's own (/run/nvidia/driver) has the host's
+ * nodes and sockets once more: then it is the path beneath that root, which is the path in the container, too.
+ */
+static const char *
+known_by(const char *host, const char *container)
+{
+	const size_t len = strlen(host), part = container != NULL ? strlen(container) : 0;
+
+	return part > 0 && len > part && strcmp(host + len - part, container) == 0 ? container : host;
+}
+
 static void
 warn_node(const struct warning *w, size_t i, const struct cdi_devnode *n)
 {
-	const char *unsupported = node_unsupported(cdi_node_source(n));
+	const char *source = cdi_node_source(n), *name = known_by(source, n->path), *unsupported = node_unsupported(name);
 	char path[128];
 	unsigned word;
 
@@ -49,17 +61,17 @@ warn_node(const struct warning *w, size_t i, const struct cdi_devnode *n)
 		return;
 	if (unsupported != NULL)
 		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s is of a GPU of %s, which gpuhelper can't give: no node "
-		    "stands for this GPU alone", cdi_node_source(n), unsupported);
-	else if (!further_path_known(cdi_node_source(n), &word))
+		    "stands for this GPU alone", source, unsupported);
+	else if (!further_path_known(name, &word))
 		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s is of no GPU driver that gpuhelper knows: see what "
-		    "it opens; a grant refuses it where it is not the GPU's own PCI device", cdi_node_source(n));
+		    "it opens; a grant refuses it where it is not the GPU's own PCI device", source);
 	else if (n->type != 'p' && n->major.set && n->major.v != 0 &&
-	    further_path_number(cdi_node_source(n), n->major.v, n->minor.v) != FURTHER_NUMBER_FITS)
+	    further_path_number(name, n->major.v, n->minor.v) != FURTHER_NUMBER_FITS)
 		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s has a major number, %lld, that the kernel gives to "
-		    "none of its kind: see which device that is", cdi_node_source(n), (long long)n->major.v);
+		    "none of its kind: see which device that is", source, (long long)n->major.v);
 	else if (word != 0)
 		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s is given only by a policy that says nodes = "
-		    "[ \"%s\" ]", cdi_node_source(n), further_word_name(word));
+		    "[ \"%s\" ]", source, further_word_name(word));
 }
 
 /* Sockets of the driver's own services, which need no mount option to be written to. */
@@ -92,7 +104,7 @@ warn_mount(const struct warning *w, size_t i, const struct cdi_mount *m)
 	} else if (cdi_mount_writable(m) && !nvfile_is_mps(m->host_path))
 		cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s is mounted writable: any container with the device "
 		    "can change it for all", m->host_path);
-	else if (!strlist_has(&m->options, "ro") && !is_of_services(m->host_path))
+	else if (!strlist_has(&m->options, "ro") && !is_of_services(known_by(m->host_path, m->container_path)))
 		cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s has no option \"ro\": engines mount it "
 		    "writable, a grant does not", m->host_path);
 }

@@ -10,7 +10,8 @@
 const char *
 node_unsupported(const char *path)
 {
-	static const char *const tegra[] = { "/dev/nvhost-", "/dev/nvmap", "/dev/nvgpu", "/dev/nvsciipc", "/dev/host1x-fence" };
+	static const char *const tegra[] = { "/dev/nvhost-", "/dev/nvmap", "/dev/nvgpu", "/dev/nvsciipc",
+		"/dev/host1x-fence" };
 	size_t i;
 
 	if (strcmp(path, "/dev/dxg") == 0)

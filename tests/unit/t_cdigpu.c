@@ -105,10 +105,39 @@ test_which_gpu(void)
 		is_int(g == NULL ? -1 : g - gpus, t[i].gpu, t[i].what);
 	}
 	ok(cdi_gpu_of(&d, &host) == &gpus[0], "the GPU is found by the node's host path");
+	ok(cdi_node_of_path(&host, "/dev/kfd") == &host.common[GPU_AMD][0] && cdi_node_of_path(&host, "/dev/dri/renderD128") ==
+	    &gpus[0].node[1] && cdi_node_of_path(&host, "/run/nvidia/driver/dev/nvidia0") == NULL,
+	    "a node of the host is found by its path");
 	ok(gpu_has_node(&host, &gpus[0], "/dev/nvidiactl") && !gpu_has_node(&host, &gpus[5], "/dev/nvidiactl"),
 	    "a common node belongs to the GPUs of its vendor");
 	ok(gpu_of_node(&host, "/dev/kfd") == NULL && gpu_of_node(&host, "/dev/nvidia0") == &gpus[0],
 	    "a common node does not tell the GPU, and a GPU's own node does");
+}
+
+static void
+test_numbers(void)
+{
+	struct gpu numbered = { .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .nodes = 1,
+	    .node = { { .path = "/dev/nvidia1", .major = 195, .minor = 1 } } };
+	struct inventory inv = { .gpu = &numbered, .gpus = 1, .commons = { [GPU_NVIDIA] = 2 }, .common = { [GPU_NVIDIA] = {
+	    { .path = "/dev/nvidia-uvm-tools", .major = 510, .minor = 1 },
+	    { .path = "/dev/nvidia-uvm", .major = GPU_NODE_NO_MODULE } } } };
+	struct cdi_devnode n = { .path = (char[]){ "/dev/x" } };
+
+	ok(cdi_node_of_number(&inv, 195, 1) == &numbered.node[0], "a GPU's own node is found by its number");
+	ok(cdi_node_of_number(&inv, 510, 1) == &inv.common[GPU_NVIDIA][0], "a node of all GPUs is found by its number");
+	ok(cdi_node_of_number(&inv, 195, 0) == NULL && cdi_node_of_number(&inv, 510, 195) == NULL &&
+	    cdi_node_of_number(&inv, -1, 0) == NULL && cdi_node_of_number(&inv, 195 + (INT64_C(1) << 32), 1) == NULL,
+	    "no other number is a node's");
+	ok(cdi_node_of_number(&inv, GPU_NODE_NO_MODULE, 0) == NULL, "a node of a missing module has no number");
+	ok(!cdi_node_is_numbered(&n), "a node without numbers");
+	n.major = (struct cdi_i64){ true, 195 };
+	ok(cdi_node_is_numbered(&n), "a node with a number and no type is a character device");
+	n.type = 'b';
+	ok(!cdi_node_is_numbered(&n), "a block device has no number of a GPU");
+	n.type = 'u';
+	n.major.v = 0;
+	ok(!cdi_node_is_numbered(&n), "the major number 0 is none");
 }
 
 static void
@@ -162,6 +191,7 @@ int
 main(void)
 {
 	test_which_gpu();
+	test_numbers();
 	test_names();
 	return done_testing();
 }

@@ -18,6 +18,19 @@ cdi_walk_look(struct cdi_walk *w, const char *path, const struct stat *st)
 }
 
 /*
+ * True if the sticky bit keeps a group from replacing this directory of root's, although the group can make files
+ * beside it: so is the store of NixOS (/nix/store, mode 1775). A file system that somebody mounted there may show any
+ * owner (FUSE), and a link or a file may have been moved or linked there. /tmp and the like, where everybody may
+ * write, are cleaned.
+ */
+static bool
+is_kept_in(const struct stat *dir, const struct stat *st)
+{
+	return dir->st_uid == 0 && (dir->st_mode & (S_ISVTX | S_IWOTH)) == S_ISVTX && S_ISDIR(st->st_mode) &&
+	    st->st_uid == 0 && st->st_dev == dir->st_dev;
+}
+
+/*
  * Replaces a link by its target. An absolute target starts again at the root, a relative one where the link
  * is.
  */
@@ -54,6 +67,7 @@ cdi_walk(struct cdi_walk *w, const char *path, struct stat *st, struct why *why)
 {
 	char part[NAME_MAX + 1], next[PATH_MAX], *slash;
 	unsigned links = 0;
+	struct stat dir;
 	size_t n;
 
 	w->done[0] = '\0';
@@ -65,7 +79,7 @@ cdi_walk(struct cdi_walk *w, const char *path, struct stat *st, struct why *why)
 		memmove(w->rest, w->rest + strspn(w->rest, "/"), strlen(w->rest + strspn(w->rest, "/")) + 1);
 		if ((n = strcspn(w->rest, "/")) == 0)
 			return 0;
-		cdi_walk_look(w, w->done[0] != '\0' ? w->done : "/", st);
+		dir = *st;
 		if (n >= sizeof(part))
 			return refuse(why, WHY_DATA, "%s", strerror(ENAMETOOLONG));
 		memcpy(part, w->rest, n);
@@ -74,6 +88,7 @@ cdi_walk(struct cdi_walk *w, const char *path, struct stat *st, struct why *why)
 		if (strcmp(part, ".") == 0)
 			continue;
 		if (strcmp(part, "..") == 0) {
+			cdi_walk_look(w, w->done[0] != '\0' ? w->done : "/", &dir);
 			if ((slash = strrchr(w->done, '/')) != NULL)
 				*slash = '\0';
 			if (look_back(w, st, why) == -1)
@@ -84,6 +99,8 @@ cdi_walk(struct cdi_walk *w, const char *path, struct stat *st, struct why *why)
 			return refuse(why, WHY_DATA, "%s", strerror(ENAMETOOLONG));
 		if (lstat(next, st) == -1)
 			return refuse(why, WHY_ABSENT, "%s", errno == ENOENT ? "is not there" : strerror(errno));
+		if (!is_kept_in(&dir, st))
+			cdi_walk_look(w, w->done[0] != '\0' ? w->done : "/", &dir);
 		if (!S_ISLNK(st->st_mode)) {
 			memcpy(w->done, next, sizeof(next));
 			continue;

@@ -19,7 +19,7 @@ int cdi_find_source(const char *path, char *real, struct stat *st, bool *roots, 
 /* A walk along a path: «done» was seen and contains no link, «rest» is still to be seen. */
 struct cdi_walk {
 	char done[PATH_MAX], rest[PATH_MAX];
-	bool loose;		/* others than root can change a directory of «done» */
+	bool loose;		/* others than root can change «done», or what a directory of it leads to */
 	char who[PATH_MAX];	/* the first directory that they can change */
 };
 

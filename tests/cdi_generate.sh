@@ -36,18 +36,22 @@ lib() {
 }
 # driver DIR VERSION [BITS]: makes the files that every driver has, and some for graphics, video and NGX
 driver() {
-	for l in libcuda:1 libnvidia-ml:1 libnvidia-ptxjitcompiler:1 libnvidia-nvvm:4 libnvidia-encode:1 libnvidia-opticalflow:1 \
-	    libnvidia-glcore:$2 libnvidia-gpucomp:$2 libGLX_nvidia:0 libnvidia-allocator:1 libnvidia-ngx:1; do
-		lib "$1/${l%:*}.so.$2" "${l%:*}.so.${l#*:}" 64 "${3:-64}"
-	done
-	lib "$1/vdpau/libvdpau_nvidia.so.$2" libvdpau_nvidia.so.1 64 "${3:-64}"
+	made=$T/made/$2-${3:-64}
+	[ -d "$made" ] || {
+		for l in libcuda:1 libnvidia-ml:1 libnvidia-ptxjitcompiler:1 libnvidia-nvvm:4 libnvidia-encode:1 libnvidia-opticalflow:1 \
+		    libnvidia-glcore:$2 libnvidia-gpucomp:$2 libGLX_nvidia:0 libnvidia-allocator:1 libnvidia-ngx:1; do
+			lib "$made/${l%:*}.so.$2" "${l%:*}.so.${l#*:}" 64 "${3:-64}"
+		done
+		lib "$made/vdpau/libvdpau_nvidia.so.$2" libvdpau_nvidia.so.1 64 "${3:-64}"
+	}
+	mkdir -p "$1" && cp -R "$made/." "$1/"
 }
 # host NAME FIXTURE: makes a host beneath $T/NAME; «cache NAME DIR...» then makes its cache
 host() { rm -rf "${T:?}/$1" && cp -a "$sysroot/$2/." "$T/$1/" && mkdir -p "$T/$1/etc" "$T/$1/usr/bin" "$T/$1/usr/lib" && ln -s usr/lib "$T/$1/lib"; }
 cache() { h=$1; shift; for d; do echo "$d"; done >"$T/$h/etc/ld.so.conf"; ldconfig -r "$T/$h"; }
 # node HOST PATH MAJOR MINOR MODE GID: makes a device node
 node() { mkdir -p "$(dirname "$T/$1$2")" && mknod "$T/$1$2" c "$3" "$4" && chmod "$5" "$T/$1$2" && chown "0:$6" "$T/$1$2"; }
-gen() { run cdi generate --root "$T/$1" ${2+"$2"} ${3+"$3"} ${4+"$4"}; }
+gen() { h=$1; shift; run cdi generate --root "$T/$h" "$@"; }
 
 echo "# the command line"
 run cdi generate x
@@ -164,6 +168,105 @@ gen alt
 t "Debian's alternatives: the spec names files without links" py "where['$b/libcuda.so.1'] == '$a/nvidia/current/libcuda.so.$VERSION' and where['/usr/bin/nvidia-smi'] == '/usr/lib/nvidia/current/nvidia-smi' and where['$b/vdpau/libvdpau_nvidia.so.1'] == '$a/nvidia/current/vdpau/libvdpau_nvidia.so.$VERSION'"
 t "Debian's alternatives: the spec is valid" valid
 
+echo "# NVIDIA, a driver that the host's ldconfig does not know"
+# cache.py FILE LIBRARY...: writes a cache, of libraries that this machine's ldconfig would not put into it
+cat >"$T/cache.py" <<'P'
+import os, struct, sys
+paths = sys.argv[2:]
+strings, where = b'', []
+for p in paths:
+    name = os.path.basename(p).split('.so')[0] + '.so.1'
+    where.append((len(strings), len(strings) + len(name) + 1))
+    strings += name.encode() + b'\0' + p.encode() + b'\0'
+start = 48 + 24 * len(paths)
+out = struct.pack('<20sIIBxxxIxxxxxxxxxxxx', b'glibc-ld.so.cache1.1', len(paths), len(strings), 2, 0)
+out += b''.join(struct.pack('<IIIIQ', 0x0a03, start + k, start + v, 0, 0) for k, v in where)
+open(sys.argv[1], 'wb').write(out + strings)
+P
+# from DIR: the spec of the last run has the driver's libraries of that directory, at the places of both loaders
+from() { is 0 && valid && ! grep -q ldconfig err && py "all(where[d + n] == '$1/' + f + '.so.$VERSION' for d in ('$a/', '$b/') for n, f in (('libcuda.so.1', 'libcuda'), ('libcuda.so', 'libcuda'), ('libnvidia-ml.so.1', 'libnvidia-ml'), ('libnvidia-nvvm.so.4', 'libnvidia-nvvm'), ('vdpau/libvdpau_nvidia.so.1', 'vdpau/libvdpau_nvidia')))"; }
+# the links by which ldconfig(8) names the driver's libraries, in another directory
+links() { mkdir -p "$2" && (cd "$1" && for l in *.so.*; do ln -s "${3-$1}/$l" "$2/$(readelf -d "$l" | sed -n 's/.*SONAME.*\[\(.*\)\]/\1/p')"; done); }
+for i in "COS:/var/lib/nvidia/lib64" "COS in GKE:/home/kubernetes/bin/nvidia/lib64" "Bottlerocket:/usr/lib/nvidia/tesla" "Talos:/usr/local/glibc/usr/lib" \
+    "Debian:$a" "Debian's own package:$a/nvidia/current" "RHEL:$b" "Arch:/usr/lib"; do
+	dir=${i#*:}
+	host bare nvidia-2gpu
+	driver "$T/bare$dir" $VERSION
+	gen bare
+	t "${i%:*}, no ld.so.cache: the libraries of $dir" from "$dir"
+	python3 "$T/cache.py" "$T/bare/etc/ld.so.cache" /usr/lib/libz.so.1
+	gen bare
+	t "  a cache without the driver" from "$dir"
+done
+host cos nvidia-2gpu
+driver "$T/cos/var/lib/nvidia/lib64" $VERSION
+mkdir -p "$T/cos/var/lib/nvidia/bin"; echo smi >"$T/cos/var/lib/nvidia/bin/nvidia-smi"
+rm "$T/cos/var/lib/nvidia/lib64/libnvidia-ptxjitcompiler.so.$VERSION"
+gen cos
+t "COS: nvidia-smi" py "where['/usr/bin/nvidia-smi'] == '/var/lib/nvidia/bin/nvidia-smi'"
+t "a missing library of such a driver" warns "the driver has no libnvidia-ptxjitcompiler.so.$VERSION: containers will lack the compiler of CUDA's PTX code"
+host nixos nvidia-2gpu
+store=/nix/store/0123-nvidia-x11-$VERSION/lib
+driver "$T/nixos$store" $VERSION
+links "$T/nixos$store" "$T/nixos/nix/store/4567-graphics-drivers/lib" $store
+mkdir -p "$T/nixos/run"; ln -s /nix/store/4567-graphics-drivers "$T/nixos/run/opengl-driver"
+gen nixos
+t "NixOS: the libraries by their paths in the store" from $store
+host named nvidia-2gpu
+driver "$T/named/opt/one" $VERSION; driver "$T/named/opt/two" $VERSION
+rm "$T/named/opt/one/libnvidia-ml.so.$VERSION"
+gen named
+t "a driver in a directory of its own is not found" is 69
+gen named --library-path /opt/one --library-path=/opt/two
+t "--library-path, twice: the first directory counts" py "where['$b/libcuda.so.1'] == '/opt/one/libcuda.so.$VERSION' and where['$b/libnvidia-ml.so.1'] == '/opt/two/libnvidia-ml.so.$VERSION'"
+gen named --library-path /opt/two --library-path=/opt/three
+t "--library-path: a directory that is missing is reported" warns "/opt/three: No such file or directory"
+t "--library-path: the others count" from /opt/two
+driver "$T/named$a" $VERSION; cache named $a
+gen named --library-path /opt/two
+t "--library-path comes before the cache" from /opt/two
+
+# a driver in a container, whose root directory is beneath the host's
+host inside nvidia-2gpu
+root=/run/nvidia/driver
+driver "$T/inside$root$a" $VERSION
+mkdir -p "$T/inside$root/etc/OpenCL/vendors" "$T/inside$root/usr/bin" "$T/inside$root/lib/firmware/nvidia/$VERSION" "$T/inside/sys/module/firmware_class/parameters"
+echo libnvidia-opencl.so.1 >"$T/inside$root/etc/OpenCL/vendors/nvidia.icd"; echo smi >"$T/inside$root/usr/bin/nvidia-smi-1"
+ln -s /usr/bin/nvidia-smi-1 "$T/inside$root/usr/bin/nvidia-smi"
+echo x >"$T/inside$root/lib/firmware/nvidia/$VERSION/gsp_ga10x.bin"; echo $root/lib/firmware >"$T/inside/sys/module/firmware_class/parameters/path"
+gen inside
+t "a driver in a container is found" from $root$a
+t "  where it is, is reported" warns "the driver's files are those of a container: $root"
+cache inside$root $a; cache inside /usr/lib
+gen inside
+t "  by its own ld.so.cache, too" from $root$a
+t "  its programs, settings and firmware, at the places where containers look for them" py "where['/usr/bin/nvidia-smi'] == '$root/usr/bin/nvidia-smi-1' and where['/etc/OpenCL/vendors/nvidia.icd'] == '$root/etc/OpenCL/vendors/nvidia.icd' and where['/lib/firmware/nvidia/$VERSION/gsp_ga10x.bin'] == '$root/lib/firmware/nvidia/$VERSION/gsp_ga10x.bin'"
+mkdir -p "$T/inside$root/run/nvidia-persistenced" "$T/inside/run/nvidia-persistenced"
+bind_at() { python3 -c 'import os, socket, sys; os.chdir(sys.argv[1]); socket.socket(socket.AF_UNIX).bind("socket")' "$1"; }
+bind_at "$T/inside/run/nvidia-persistenced"; gen inside
+t "  the socket of nvidia-persistenced on the host" py "where['/run/nvidia-persistenced/socket'] == '/run/nvidia-persistenced/socket'"
+bind_at "$T/inside$root/run/nvidia-persistenced"; gen inside
+t "  and in the container" py "where['/run/nvidia-persistenced/socket'] == '$root/run/nvidia-persistenced/socket'"
+t "  no path in a container begins with that root" py "not any(p.startswith('$root') for p in where)"
+t "  the nodes are the host's" py 'all(set(n) == {"path", "type", "major", "minor", "permissions"} for n in e["deviceNodes"]) and of["0"] == ["/dev/nvidia0"]'
+cp out inside.json
+gen inside --driver-root $root
+t "--driver-root names it" sh -c '[ $1 = 0 ] && cmp -s out inside.json' - "$st"
+t "  no note is needed then" sh -c '! grep -q container: err'
+gen inside --driver-root $root --library-path $root$a
+t "--library-path may name a directory of the host beneath that root" sh -c '[ $1 = 0 ] && cmp -s out inside.json' - "$st"
+mkdir "$T/inside/opt"; mv "$T/inside$root" "$T/inside/opt/driver"; ln -s ../../opt/driver "$T/inside$root"
+gen inside --driver-root $root
+t "--driver-root: paths of the host have no links" from /opt/driver$a
+gen inside --driver-root /opt/none
+t "a missing --driver-root" complains_last 74 "/opt/none: No such file or directory"
+gen inside --driver-root /usr
+t "a --driver-root without the driver" complains_last 69 "/usr has no libraries of driver $VERSION: name that driver's root directory, or with --library-path the directory of its libraries"
+driver "$T/inside$a" $VERSION; ldconfig -r "$T/inside"
+echo $a >"$T/inside/etc/ld.so.conf"; ldconfig -r "$T/inside"
+gen inside
+t "a driver of the host comes before one in a container" from $a
+
 # a library for another architecture, which this compiler cannot make: only an ELF header
 cat >"$T/elf.py" <<'P'
 import struct, sys
@@ -179,31 +282,18 @@ for l in libcuda libnvidia-ml libnvidia-ptxjitcompiler; do
 	python3 "$T/elf.py" "$T/arm/usr/lib/aarch64-linux-gnu/$l.so.$VERSION" $l.so.1 183
 done
 python3 "$T/elf.py" "$T/arm/usr/lib/aarch64-linux-gnu/libnvidia-nvvm.so.$VERSION" libnvidia-nvvm.so.4 243
-# the cache is written here as well, because this machine's ldconfig accepts only libraries of its own architecture
-cat >"$T/cache.py" <<'P'
-import os, struct, sys
-paths = sys.argv[2:]
-strings, where = b'', []
-for p in paths:
-    name = os.path.basename(p).split('.so')[0] + '.so.1'
-    where.append((len(strings), len(strings) + len(name) + 1))
-    strings += name.encode() + b'\0' + p.encode() + b'\0'
-start = 48 + 24 * len(paths)
-out = struct.pack('<20sIIBxxxIxxxxxxxxxxxx', b'glibc-ld.so.cache1.1', len(paths), len(strings), 2, 0)
-out += b''.join(struct.pack('<IIIIQ', 0x0a03, start + k, start + v, 0, 0) for k, v in where)
-open(sys.argv[1], 'wb').write(out + strings)
-P
 python3 "$T/cache.py" "$T/arm/etc/ld.so.cache" $(cd "$T/arm" && find usr/lib/aarch64-linux-gnu -name '*.so.*' | sort | sed 's|^|/|')
 gen arm
 t "aarch64: the libraries' directory" py "where['/usr/lib/aarch64-linux-gnu/libcuda.so.1'] == where['$b/libcuda.so.1'] == '/usr/lib/aarch64-linux-gnu/libcuda.so.$VERSION' and '$a/libcuda.so.1' not in where"
 t "a library for an unknown machine is left out" warns "/usr/lib/aarch64-linux-gnu/libnvidia-nvvm.so.$VERSION is for an unknown machine (ELF 243, 64 bits): left out"
 
 echo "# NVIDIA, what is missing or wrong"
+mend="install them and run ldconfig, load the installed module (reboot), or name their directory with --library-path"
 host old nvidia-2gpu
 driver "$T/old$a" 570.10
 cache old $a
 gen old
-t "only libraries of another driver version" complains_last 69 "/etc/ld.so.cache has no libraries of driver $VERSION, but of 570.10: install them and run ldconfig, or load the installed module (reboot)"
+t "only libraries of another driver version" complains_last 69 "/etc/ld.so.cache has no libraries of driver $VERSION, but of 570.10: $mend"
 driver "$T/old$a" $VERSION
 ldconfig -r "$T/old"; rm "$T/old$a/libnvidia-ptxjitcompiler.so.1" "$T/old$a/libnvidia-ptxjitcompiler.so.$VERSION"
 gen old
@@ -211,7 +301,7 @@ t "libraries of two versions: only those of the loaded module" py "where['$b/lib
 t "a library that is in the cache, but missing" warns "/etc/ld.so.cache has no libnvidia-ptxjitcompiler.so.$VERSION: containers will lack the compiler of CUDA's PTX code"
 echo 590.1 >"$T/old/sys/module/nvidia/version"
 gen old
-t "another driver version is loaded" complains_last 69 "/etc/ld.so.cache has no libraries of driver 590.1, but of $VERSION: install them and run ldconfig, or load the installed module (reboot)"
+t "another driver version is loaded" complains_last 69 "/etc/ld.so.cache has no libraries of driver 590.1, but of $VERSION: $mend"
 driver "$T/old$a" 590.1; ldconfig -r "$T/old"
 gen old
 t "another driver with its libraries gives a new spec" py "where['$b/libcuda.so.1'] == '$a/libcuda.so.590.1' and '$b/libcuda.so.$VERSION' not in where"
@@ -224,7 +314,7 @@ gen old
 t "the driver's version is unknown" complains_last 69 "the driver's version is neither in /sys/module/nvidia/version nor in /proc/driver/nvidia/version: run modprobe nvidia"
 host bad nvidia-2gpu
 gen bad
-t "no ld.so.cache" complains_last 74 "/etc/ld.so.cache: No such file or directory: run ldconfig"
+t "no ld.so.cache, and no driver" complains_last 69 "no directory where drivers usually are has libraries of driver $VERSION: name theirs with --library-path, or with --driver-root the root directory of a driver in a container"
 echo nonsense >"$T/bad/etc/ld.so.cache"
 gen bad
 t "an invalid ld.so.cache" complains_last 65 "/etc/ld.so.cache: is no cache of glibc's ldconfig"
@@ -390,7 +480,7 @@ setpriv --reuid 1000 --regid 1000 --clear-groups "$ctl" cdi generate --vendor nv
 t "an unprivileged user sees that the file is unchanged" sh -c '[ $1 = 0 ] && says=$(cat out) && [ -z "${says##*, unchanged}" ]' - "$st"
 chmod 777 $a/vdpau
 live
-t "a library in a directory that others may write is left out" sh -c '! grep -q x86_64-linux-gnu/vdpau out && [ $(grep -c "vdpau may be written by others than root .*/vdpau/libvdpau_nvidia.so.* left out" err) = 1 ]'
+t "a library in a directory that others may write is left out" sh -c '! grep -q x86_64-linux-gnu/vdpau out && [ $(grep -c "vdpau can be changed by others than root (see ls -ld): .*/vdpau/libvdpau_nvidia.so.* left out" err) = 1 ]'
 chmod 755 $a/vdpau
 
 # image NAME: makes a root filesystem with a C library in that layout, without driver files
@@ -499,6 +589,48 @@ driver $a 590.1; ldconfig
 gpuhelperctl cdi generate --vendor nvidia --output /run/cdi/gpuhelper-nvidia.json >out 2>err
 granted '"compute"' debian /usr/bin/probe libcuda.so.590.1
 t "that command renews the spec" sh -c '[ $1 = 0 ] && grep -qx "libcuda.so.590.1 loaded 64" out' - "$st"
+
+echo "# drivers elsewhere, on this host and in its containers"
+# elsewhere WHAT DIR [CACHE]: the driver is only in DIR
+elsewhere() {
+	gpuhelperctl cdi generate --vendor nvidia --output /run/cdi/gpuhelper-nvidia.json >out 2>err; st=$?
+	t "$1: the spec is made, without a word of ldconfig" sh -c '[ $1 = 0 ] && ! grep -q ldconfig err && grep -q "\"$2/libcuda.so.590.1\"" /run/cdi/gpuhelper-nvidia.json' - "$st" "$2"
+	run cdi validate --host /run/cdi/gpuhelper-nvidia.json
+	t "$1: the spec is valid on this host" silent
+	granted '"compute", "utility"' debian /usr/bin/probe libcuda.so.1 libnvidia-ml.so.1 libnvidia-nvvm.so.4
+	t "$1: a granted container finds the libraries" [ "$st-$(grep -c ' loaded 64$' out)" = 0-3 ]
+}
+for v in $VERSION 590.1; do rm -f $a/*.so.$v $a/vdpau/*.so.$v /usr/lib/i386-linux-gnu/*.so.$v /usr/lib/i386-linux-gnu/vdpau/*.so.$v; done
+ldconfig
+driver /run/nvidia/driver$a 590.1
+elsewhere "a driver in a container" /run/nvidia/driver$a
+driver /var/lib/nvidia/lib64 590.1
+elsewhere COS /var/lib/nvidia/lib64
+rm -r /var/lib/nvidia /run/nvidia; rm -f /etc/ld.so.cache
+driver /usr/local/glibc/usr/lib 590.1
+elsewhere Talos /usr/local/glibc/usr/lib
+rm -r /usr/local/glibc
+# the builders of NixOS may make files in the store, whose sticky bit keeps them from replacing root's
+store=/nix/store/0123-nvidia-x11-590.1/lib
+driver $store 590.1
+links $store /nix/store/4567-graphics-drivers/lib
+ln -s /nix/store/4567-graphics-drivers /run/opengl-driver
+chown 0:30000 /nix/store; chmod 1775 /nix/store
+elsewhere NixOS $store
+chmod 775 /nix/store
+gpuhelperctl cdi generate --vendor nvidia >out 2>err; st=$?
+t "NixOS: without the sticky bit the store is not trusted" sh -c '[ $1 = 69 ] && grep -q "/nix/store can be changed by others than root" err' - "$st"
+granted '"compute"' debian /usr/bin/probe libcuda.so.1
+t "NixOS: nor does a grant trust it" sh -c '[ $1 != 0 ] && grep -q "can be changed by others than root" err' - "$st"
+chmod 1775 /nix/store; chown 30001 /nix/store/0123-nvidia-x11-590.1
+granted '"compute"' debian /usr/bin/probe libcuda.so.1
+t "NixOS: a builder's own directory in the store is not trusted" sh -c '[ $1 != 0 ] && grep -q "can be changed by others than root" err' - "$st"
+chown 0 /nix/store/0123-nvidia-x11-590.1
+mv /nix/store/0123-nvidia-x11-590.1 /nix/moved; mkdir /nix/store/0123-nvidia-x11-590.1
+mount -t tmpfs -o mode=755 other /nix/store/0123-nvidia-x11-590.1 && cp -a /nix/moved/. /nix/store/0123-nvidia-x11-590.1/
+granted '"compute"' debian /usr/bin/probe libcuda.so.1
+t "NixOS: a file system that is mounted in the store is not trusted, as it may show any owner" sh -c '[ $1 != 0 ] && grep -q "can be changed by others than root" err' - "$st"
+umount /nix/store/0123-nvidia-x11-590.1
 
 echo "1..$n"
 [ "$bad" = 0 ]

@@ -50,6 +50,8 @@ take_option(struct options *o, const struct option_kind *k, const char *value)
 		o->device[o->devices++] = value;
 	else if (k == &option_kinds[OPT_INSTANCE_VAR])
 		o->instance_var[o->instance_var_count++] = value;
+	else if (k == &option_kinds[OPT_LIBRARY_PATH])
+		o->library_path[o->library_paths++] = value;
 	else if (k->value != NULL)
 		memcpy(place, &value, sizeof(value));
 	else

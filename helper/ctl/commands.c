@@ -35,6 +35,8 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_VENDOR] = { "vendor", 0, "nvidia|amd|intel", AT(vendor) },
 	[OPT_OUTPUT] = { "output", 0, "FILE|DIR/", AT(output) },
 	[OPT_ROOT] = { "root", 0, "DIR", AT(root) },
+	[OPT_DRIVER_ROOT] = { "driver-root", 0, "DIR", AT(driver_root) },
+	[OPT_LIBRARY_PATH] = { "library-path", 0, "DIR", AT(library_path) },
 	[OPT_ROCM_LIBS] = { "rocm-libs", 0, NULL, AT(rocm_libs) },
 	[OPT_MPS] = { "mps", 0, NULL, AT(mps) },
 	[OPT_WORKER_DIR] = { "worker-dir", 0, "DIR", AT(worker_dir) },
@@ -114,6 +116,8 @@ static const struct takes takes_generate[] = { JSON,
 	{ OPT_OUTPUT, false, "write the spec there instead of to stdout" },
 	{ OPT_ROCM_LIBS, false, "AMD: add the libraries of /opt/rocm/lib" },
 	{ OPT_MPS, false, "NVIDIA: add the Multi-Process Service" },
+	{ OPT_DRIVER_ROOT, false, "NVIDIA: the root directory of a driver in a container" },
+	{ OPT_LIBRARY_PATH, false, "NVIDIA: also look for libraries there; may be repeated" },
 	{ OPT_ROOT, false, "describe the host with this root directory" },
 	END };
 

@@ -22,7 +22,9 @@ struct options {
 	const char *token_file, *at;
 	const char *output_dir, *cacert, *from;
 	const char *spec_dirs;
-	const char *vendor, *output, *root;
+	const char *vendor, *output, *root, *driver_root;
+	const char **library_path;	/* each --library-path */
+	size_t library_paths;
 	bool host, rocm_libs, mps;
 	const char *worker_dir;
 	bool undo, tags, image, rootless, watch, all, yes, mark;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "../host/file.h"
 #include "../host/rootfile.h"
@@ -281,7 +282,8 @@ static int
 generate(const struct options *o, const struct gpu_source *host, const struct inventory *inv, enum gpu_vendor vendor,
     const struct drm_nodes *drm, json_t *files, struct why *why)
 {
-	struct generating g = { .o = o, .files = files, .host = *host, .live = o->root == NULL, .inv = inv, .vendor = vendor };
+	struct generating g = { .o = o, .files = files, .host = *host, .live = o->root == NULL, .inv = inv, .vendor = vendor,
+		.driver = host->root };
 	autofree char *text = NULL;
 	char kind[32];
 	int ret = -1;
@@ -296,6 +298,8 @@ generate(const struct options *o, const struct gpu_source *host, const struct in
 		else if (validate_spec(text, why) == 0)
 			ret = gen_output(&g, text, why);
 	}
+	if (g.driver != host->root)
+		close(g.driver);
 	cdi_free(&g.spec);
 	strlist_free(&g.told);
 	return ret;

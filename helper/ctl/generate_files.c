@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../host/cdisource.h"
 #include "../host/file.h"
 #include "../host/rootfile.h"
 #include "../host/trust.h"
@@ -25,26 +26,51 @@
 
 static const char *const file_options[] = { "bind", "ro", "nosuid", "nodev", "rprivate", NULL };
 
+int
+gen_open(const struct generating *g, const char *path, int flags, char **real)
+{
+	autofree char *beneath = NULL;
+	const int fd = rootfile_open(g->driver, path, flags, &beneath);
+
+	if (fd != -1 && asprintf(real, "%s%s", g->driver_root, beneath) == -1) {
+		*real = NULL;
+		close(fd);
+		errno = ENOMEM;
+		return -1;
+	}
+	return fd;
+}
+
+const char *
+gen_in_root(const struct generating *g, const char *path)
+{
+	const size_t n = strlen(g->driver_root);
+
+	return strncmp(path, g->driver_root, n) == 0 && path[n] == '/' ? path + n : NULL;
+}
+
+/* As a grant checks it (host/driverfiles.c). */
 static bool
 only_root_can_change(const struct generating *g, int fd, const char *real)
 {
-	autofree char *dir = strdup(real);
-	autoclose int above = -1;
+	static struct cdi_walk w;
 	struct why why;
-	char *slash;
+	struct stat st;
 
 	if (trust_check(fd, real, &why) == -1) {
 		complain(WHY_NONE, "%s: left out", why.text);
 		return false;
 	}
-	if (!g->live || dir == NULL || (slash = strrchr(dir, '/')) == dir)
-		return dir != NULL;
-	*slash = '\0';
-	if ((above = trust_open_dir(dir, true, &why)) == -1) {
-		complain(WHY_NONE, "%s: %s left out", why.text, real);
-		return false;
-	}
-	return true;
+	if (!g->live)
+		return true;
+	w.loose = false;
+	if (cdi_walk(&w, real, &st, &why) == -1)
+		complain(WHY_NONE, "%s %s: left out", real, why.text);
+	else if (w.loose)
+		complain(WHY_NONE, "%s can be changed by others than root (see ls -ld): %s left out", w.who, real);
+	else
+		return true;
+	return false;
 }
 
 /*
@@ -57,7 +83,7 @@ open_root_file(const struct generating *g, const char *path, char **real)
 	struct stat st;
 	int fd;
 
-	if ((fd = rootfile_open(g->host.root, path, O_RDONLY, real)) == -1) {
+	if ((fd = gen_open(g, path, O_RDONLY, real)) == -1) {
 		if (errno == ENOENT || errno == ENOTDIR)
 			errno = ENOENT;
 		else

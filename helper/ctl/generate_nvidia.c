@@ -1,8 +1,9 @@
 /*
- * See generate.h: adds the NVIDIA driver's files that match the loaded module.  Looks for the same files in the same
- * places as nvidia-container-toolkit (pkg/nvcdi, internal/discover), with three exceptions.  It leaves out files for X
- * servers, and the fabric manager's socket, which is for administration.  It adds MPS only with --mps: containers that
- * use the same MPS server share more than a GPU.
+ * See generate.h: adds the NVIDIA driver's files that match the loaded module.  generate_libraries.c finds its
+ * libraries first, and thereby the root directory in which the other files are looked for.  Looks for the same files in
+ * the same places as nvidia-container-toolkit (pkg/nvcdi, internal/discover), with three exceptions.  It leaves out
+ * files for X servers, and the fabric manager's socket, which is for administration.  It adds MPS only with --mps:
+ * containers that use the same MPS server share more than a GPU.
  */
 #include "generate.h"
 
@@ -18,162 +19,34 @@
 #include "../host/gputext.h"
 #include "../host/rootfile.h"
 #include "../pure/cleanup.h"
-#include "../pure/ldcache.h"
 #include "../pure/nvlibs.h"
 #include "../pure/path.h"
+
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 
 struct nvidia {
 	struct generating *g;
 	const char *version;		/* of the loaded module */
-	char other[32];			/* another version of which there are libraries, or "" */
-	struct host_libraries libs;
 	struct why *why;
 };
-
-/* True if the file is libX.so.VERSION of the loaded driver.  Remembers another driver's version in n->other. */
-static bool
-of_version(struct nvidia *n, const char *file)
-{
-	const char *so = strstr(file, ".so."), *version = so != NULL ? so + 4 : "";
-	char found[32];
-
-	if (strcmp(version, n->version) == 0)
-		return true;
-	/* every driver has these two libraries, and nothing else has them */
-	if ((text_starts(file, "libcuda.so.") || text_starts(file, "libnvidia-ml.so.")) &&
-	    nvidia_version_parse(version, found))
-		memcpy(n->other, found, sizeof(found));
-	return false;
-}
-
-/* Adds the library of a cache entry if it belongs to the driver. */
-static int
-take_entry(struct nvidia *n, const struct ldcache_entry *e)
-{
-	autofree char *real = NULL;
-	autoclose int fd = -1;
-	const char *file;
-
-	if (e->hwcap || strlen(e->path) >= 1024)
-		return 0;
-	/* skip by name what can't belong to the driver: most of the cache */
-	if (nvlib_capabilities(path_last(e->path)) == 0 && strstr(e->path, "nvidia") == NULL)
-		return 0;
-	if ((fd = rootfile_open(n->g->host.root, e->path, O_PATH, &real)) == -1) {
-		complain(WHY_NONE, "/etc/ld.so.cache names %s: %s: run ldconfig", e->path, strerror(errno));
-		return 0;
-	}
-	file = path_last(real);
-	if (!of_version(n, file) && !nvlib_own_version(file))
-		return 0;
-	if (nvlib_capabilities(file) == 0)
-		complain(WHY_NONE, "%s: unknown capability: gpuhelper grants it with every capability", real);
-	return gen_library(n->g, &n->libs, e->path, "", n->why) == -1 ? -1 : 0;
-}
-
-static int
-find_cached(struct nvidia *n)
-{
-	autofree char *bytes = NULL;
-	autoldcache struct ldcache cache = { 0 };
-	size_t i, len;
-
-	if ((bytes = file_read_at(n->g->host.root, "etc/ld.so.cache", LDCACHE_MAX, &len)) == NULL)
-		return refuse(n->why, WHY_IO, "/etc/ld.so.cache: %s%s", strerror(errno), errno == ENOENT ? ": run ldconfig" : "");
-	if (ldcache_parse(&cache, bytes, len, n->why) == -1)
-		return refuse_within(n->why, "/etc/ld.so.cache");
-	for (i = 0; i < cache.n; i++)
-		if (take_entry(n, &cache.v[i]) == -1)
-			return -1;
-	return 0;
-}
-
-/* True if no library before index «at» is in the same directory, whose path has «len» bytes. */
-static bool
-is_first_of(const struct host_libraries *l, size_t at, size_t len)
-{
-	size_t i;
-
-	for (i = 0; i < at; i++)
-		if ((size_t)(path_last(l->v[i].real) - l->v[i].real) == len && strncmp(l->v[i].real, l->v[at].real, len) == 0)
-			return false;
-	return true;
-}
-
-/* VDPAU loads its drivers from a subdirectory that ldconfig does not index, so the cache does not name them. */
-static int
-find_vdpau(struct nvidia *n)
-{
-	const size_t known = n->libs.n;
-	size_t i, len;
-
-	for (i = 0; i < known; i++) {
-		const char *real = n->libs.v[i].real;
-		autobuf struct buf path = { 0 };
-
-		len = (size_t)(path_last(real) - real);
-		if (!is_first_of(&n->libs, i, len))
-			continue;
-		buf_add(&path, real, len);
-		buf_printf(&path, "vdpau/libvdpau_nvidia.so.%s", n->version);
-		if (path.failed)
-			return refuse_nomem(n->why);
-		if (gen_library(n->g, &n->libs, path.p, "vdpau/", n->why) == -1)
-			return -1;
-	}
-	return 0;
-}
-
-static bool
-has_library(const struct nvidia *n, const char *stem)
-{
-	size_t i;
-
-	for (i = 0; i < n->libs.n; i++)
-		if (n->libs.v[i].bits == 64 && text_starts(n->libs.v[i].soname, stem))
-			return true;
-	return false;
-}
-
-/* Reports what containers will lack.  -1 with *n->why if there are no libraries of the loaded driver at all. */
-static int
-tell_missing(struct nvidia *n)
-{
-	static const struct { const char *stem, *what; } wanted[] = {
-		{ "libcuda.so.", "CUDA" }, { "libnvidia-ptxjitcompiler.so.", "the compiler of CUDA's PTX code" },
-		{ "libnvidia-ml.so.", "nvidia-smi and NVML" },
-	};
-	size_t i, missing = 0;
-
-	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		missing += !has_library(n, wanted[i].stem);
-	if (missing == sizeof(wanted) / sizeof(wanted[0]))
-		return refuse(n->why, WHY_ABSENT, "/etc/ld.so.cache has no libraries of driver %s%s%s: install them and run "
-		    "ldconfig, or load the installed module (reboot)", n->version, n->other[0] != '\0' ? ", but of " : "", n->other);
-	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
-		if (!has_library(n, wanted[i].stem))
-			complain(WHY_NONE, "/etc/ld.so.cache has no %s%s: containers will lack %s", wanted[i].stem, n->version,
-			    wanted[i].what);
-	if (n->other[0] != '\0')
-		complain(WHY_NONE, "libraries of driver %s left out: the loaded module is of %s", n->other, n->version);
-	return 0;
-}
 
 static int
 add_programs(struct nvidia *n)
 {
 	static const char *const names[] = { "nvidia-smi", "nvidia-debugdump", "nvidia-persistenced",
 		"nvidia-cuda-mps-control", "nvidia-cuda-mps-server", NULL };
-	static const char *const dirs[] = { "/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin", "/usr/local/sbin" };
-	char path[6][64], to[64];
-	const char *paths[7];
+	/* the last two are Container-Optimized OS's, by itself and in GKE */
+	static const char *const dirs[] = { "/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin", "/usr/local/sbin",
+		"/var/lib/nvidia/bin", "/home/kubernetes/bin/nvidia/bin" };
+	char path[COUNT(dirs)][64], to[64];
+	const char *paths[COUNT(dirs) + 1];
 	size_t i, k;
 	int ret;
 
 	for (i = 0; names[i] != NULL; i++) {
 		if (nvfile_is_mps(names[i]) && !n->g->o->mps)
 			continue;
-		for (k = 0; k < 6; k++) {
+		for (k = 0; k < COUNT(dirs); k++) {
 			snprintf(path[k], sizeof(path[k]), "%s/%s", dirs[k], names[i]);
 			paths[k] = path[k];
 		}
@@ -209,7 +82,7 @@ add_settings(struct nvidia *n)
 	const char *const paths[] = { etc, share, NULL };
 	size_t i;
 
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+	for (i = 0; i < COUNT(files); i++) {
 		snprintf(etc, sizeof(etc), "/etc/%s", files[i].name);
 		snprintf(share, sizeof(share), "/usr/share/%s", files[i].name);
 		snprintf(to, sizeof(to), "%s/%s", files[i].container, files[i].name);
@@ -229,7 +102,7 @@ add_firmware_of(struct nvidia *n, const char *top, bool *found)
 	size_t i;
 
 	snprintf(dir, sizeof(dir), "%s/nvidia/%s", top, n->version);
-	if (rootfile_list(n->g->host.root, dir, &names, n->why) == -1)
+	if (rootfile_list(n->g->driver, dir, &names, n->why) == -1)
 		return -1;
 	for (i = 0; i < names.n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", dir, names.v[i]);
@@ -251,7 +124,7 @@ add_firmware(struct nvidia *n)
 {
 	autofree char *own = gpus_read(n->g->host.root, "sys/module/firmware_class/parameters/path");
 	char updates[160], release[160];
-	const char *dirs[] = { own, updates, "/lib/firmware/updates", release, "/lib/firmware" };
+	const char *dirs[] = { NULL, updates, "/lib/firmware/updates", release, "/lib/firmware" };
 	bool found = false;
 	struct utsname u;
 	size_t i;
@@ -260,9 +133,12 @@ add_firmware(struct nvidia *n)
 		return refuse(n->why, WHY_IO, "uname: %s", strerror(errno));
 	snprintf(updates, sizeof(updates), "/lib/firmware/updates/%s", u.release);
 	snprintf(release, sizeof(release), "/lib/firmware/%s", u.release);
-	if (own != NULL)
+	if (own != NULL) {
 		own[strcspn(own, "\n")] = '\0';
-	for (i = 0; !found && i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		/* the kernel knows it as a path of the host */
+		dirs[0] = gen_in_root(n->g, own);
+	}
+	for (i = 0; !found && i < COUNT(dirs); i++)
 		if (dirs[i] != NULL && dirs[i][0] == '/' && strlen(dirs[i]) < 256 && add_firmware_of(n, dirs[i], &found) == -1)
 			return -1;
 	return 0;
@@ -294,9 +170,12 @@ add_socket(struct nvidia *n)
 	static const char *const options[] = { "bind", "nosuid", "nodev", "noexec", "rprivate", NULL };
 	static const char path[] = "/run/nvidia-persistenced/socket";
 	autofree char *real = NULL;
-	autoclose int fd = rootfile_open(n->g->host.root, path, O_PATH | O_NOFOLLOW, &real);
+	autoclose int fd = gen_open(n->g, path, O_PATH | O_NOFOLLOW, &real);
 	struct stat st;
 
+	/* the daemon of a driver in a container may run on the host */
+	if (fd == -1)
+		fd = rootfile_open(n->g->host.root, path, O_PATH | O_NOFOLLOW, &real);
 	if (fd == -1 || fstat(fd, &st) == -1 || !S_ISSOCK(st.st_mode))
 		return 0;
 	return cdi_make_mount(&n->g->spec.edits, real, path, options) ? 0 : refuse_nomem(n->why);
@@ -306,7 +185,6 @@ int
 gen_nvidia(struct generating *g, struct why *why)
 {
 	struct nvidia n = { .g = g, .version = g->inv->nvidia_version, .why = why };
-	int ret = -1;
 
 	/* else a vendor's runtime below us would add GPUs of its own choice */
 	if (!cdi_make_env(&g->spec.edits, "NVIDIA_VISIBLE_DEVICES=void"))
@@ -314,10 +192,8 @@ gen_nvidia(struct generating *g, struct why *why)
 	if (n.version[0] == '\0')
 		return refuse(why, WHY_ABSENT, "the driver's version is neither in /sys/module/nvidia/version nor in "
 		    "/proc/driver/nvidia/version: run modprobe nvidia");
-	if (find_cached(&n) == 0 && find_vdpau(&n) == 0 && tell_missing(&n) == 0)
-		ret = gen_mount_libraries(g, &n.libs, true, why);
-	gen_libraries_free(&n.libs);
-	if (ret == -1 || add_programs(&n) == -1 || add_settings(&n) == -1 || add_firmware(&n) == -1 || add_socket(&n) == -1)
+	if (gen_nvidia_libraries(g, why) == -1 || add_programs(&n) == -1 || add_settings(&n) == -1 || add_firmware(&n) == -1 ||
+	    add_socket(&n) == -1)
 		return -1;
 	return g->o->mps ? add_mps(&n) : 0;
 }

@@ -15,7 +15,8 @@ int
 main(int argc, char **argv)
 {
 	struct options o = { .config_dir = GPUHELPER_CONFDIR };
-	const char **devices, **vars;
+	const size_t most = (size_t)argc + 1;
+	const char **lists;
 	char **words;
 	int status;
 
@@ -23,17 +24,18 @@ main(int argc, char **argv)
 		return complain(WHY_DENIED, "must not be setuid or setgid, nor have file capabilities: chmod 0755 gpuhelperctl "
 		    "and setcap -r it");
 	namespace_begin();
-	words = calloc((size_t)argc + 1, sizeof(*words));
-	devices = calloc((size_t)argc + 1, sizeof(*devices));
-	vars = calloc((size_t)argc + 1, sizeof(*vars));
-	o.arg = words;
-	o.device = devices;
-	o.instance_var = vars;
-	status = words != NULL && devices != NULL && vars != NULL ? cmdline_run(argc, argv, &o) :
-	    complain(WHY_BUG, "out of memory");
+	words = calloc(most, sizeof(*words));
+	lists = calloc(3 * most, sizeof(*lists));
+	if (words != NULL && lists != NULL) {
+		o.arg = words;
+		o.device = lists;
+		o.instance_var = lists + most;
+		o.library_path = lists + 2 * most;
+		status = cmdline_run(argc, argv, &o);
+	} else
+		status = complain(WHY_BUG, "out of memory");
 	free(words);
-	free(devices);
-	free(vars);
+	free(lists);
 	/* a program must not take truncated output for complete */
 	if (fflush(stdout) == EOF || ferror(stdout))
 		return complain(WHY_IO, "can't write to stdout");

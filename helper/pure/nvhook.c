@@ -11,7 +11,7 @@
 static const char *
 verb_of(const struct cdi_hook *h, size_t *options)
 {
-	const char *name = h->path != NULL ? path_last(h->path) : "";
+	const char *name = h->path != NULL && h->path[0] == '/' ? path_last(h->path) : "";
 	const bool ctk = strcmp(name, "nvidia-ctk") == 0;
 	const size_t at = ctk ? 2 : 1;
 

@@ -41,6 +41,8 @@ static const struct {
 	{ "/usr/bin/nvidia-ctk", { "nvidia-ctk", "hook" }, NVHOOK_NONE },
 	{ "/usr/bin/nvidia-cdi-hook", { "nvidia-cdi-hook" }, NVHOOK_NONE },
 	{ "/usr/bin/amd-ctk", { "amd-ctk", "create-symlinks" }, NVHOOK_NONE },
+	/* where hooks do not run, a spec may have a path that no hook can have */
+	{ "nvidia-cdi-hook", { "nvidia-cdi-hook", "create-symlinks" }, NVHOOK_NONE },
 };
 
 static const struct {

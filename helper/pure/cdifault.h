@@ -14,14 +14,15 @@
 #include "why.h"
 
 #define CDI_FAULTS_MAX 200	/* kept for one file; further ones are only counted */
+#define CDI_PATH_MAX 400	/* room for a path with the longest key of an annotation */
 
 enum cdi_layer { CDI_INVALID, CDI_UNSAFE, CDI_WARNING };
 
 struct cdi_fault {
 	enum cdi_layer layer;
 	uint32_t line, column;	/* from 1; line 0: the whole file */
-	char path[128];		/* "devices[0].containerEdits.env[1]"; "": the whole spec */
-	char text[256];
+	char path[CDI_PATH_MAX];	/* "devices[0].containerEdits.env[1]"; "": the whole spec */
+	char text[400];
 };
 
 struct cdi_faults {

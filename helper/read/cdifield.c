@@ -53,7 +53,7 @@ cdi_is(struct cdi_reading *r, uint32_t n, enum cdit_kind kind)
 		[CDIT_STRING] = "a string", [CDIT_NUMBER] = "a whole number", [CDIT_BOOL] = "true or false" };
 	const struct cdit_node *v = &r->t->node[n];
 
-	if (v->kind == kind)
+	if (v->kind == kind || (kind == CDIT_STRING && v->same_text))
 		return true;
 	if (v->kind == CDIT_UNCLEAR)
 		cdi_invalid(r, n, "\"%.40s\" without quotes is not the same to every YAML reader: write text in quotes, a number in "

@@ -393,7 +393,7 @@ read_annotations(struct cdi_reading *r, uint32_t n, void *out)
 	if (v[n].count > 0)
 		needs(r, n, V060, "annotations");
 	for (k = v[n].child; k != CDIT_NONE; k = v[k].next) {
-		before = cdi_enter(r, ".\"%.40s\"", v[k].text);
+		before = cdi_enter(r, ".\"%.320s\"", v[k].text);
 		if (cdi_is(r, k, CDIT_STRING) && cdi_is(r, v[k].child, CDIT_STRING) &&
 		    (!strlist_add(&a->key, v[k].text, SIZE_MAX) || !strlist_add(&a->value, v[v[k].child].text, SIZE_MAX)))
 			r->f->starved = true;
@@ -492,7 +492,7 @@ find_version(struct cdi_reading *r)
 	const char *s;
 
 	r->version = CDI_VERSIONS;
-	if (n == CDIT_NONE || r->t->node[n].kind != CDIT_STRING)
+	if (n == CDIT_NONE || (r->t->node[n].kind != CDIT_STRING && !r->t->node[n].same_text))
 		return;
 	s = r->t->node[n].text;
 	for (r->version = 0; r->version < CDI_VERSIONS; r->version++)

@@ -12,7 +12,7 @@ struct cdi_reading {
 	const struct cdit *t;
 	struct cdi_faults *f;
 	unsigned version;	/* index of a known version; CDI_VERSIONS if the version is unknown */
-	char path[128];		/* of the value at hand, cut to this size */
+	char path[CDI_PATH_MAX];	/* of the value at hand, cut to this size */
 	size_t len;
 };
 

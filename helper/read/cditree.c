@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../pure/text.h"
+
 uint32_t
 cdit_new(struct cdit *t, enum cdit_kind kind, uint32_t line, uint32_t column, struct cdi_faults *f)
 {
@@ -56,14 +58,16 @@ cdit_get(const struct cdit *t, uint32_t object, const char *key)
 static bool
 number_like(const char *s)
 {
-	const char *digits;
+	const char *digits, *base;
 
-	s += *s == '+' || *s == '-';
+	if (*s == '+' || *s == '-')
+		s += 1 + strspn(s + 1, "_");	/* go-yaml ignores every «_» of a number */
 	if (strcmp(s, ".inf") == 0 || strcmp(s, ".Inf") == 0 || strcmp(s, ".INF") == 0 || strcmp(s, ".nan") == 0 ||
 	    strcmp(s, ".NaN") == 0 || strcmp(s, ".NAN") == 0)
 		return true;
-	if (s[0] == '0' && strchr("xXoObB", s[1]) != NULL && s[1] != '\0')
-		return s[2] != '\0' && s[2 + strspn(s + 2, "0123456789abcdefABCDEF_")] == '\0';
+	base = *s == '0' ? s + 1 + strspn(s + 1, "_") : "";
+	if (*base != '\0' && strchr("xXoObB", *base) != NULL)
+		return base[1] != '\0' && base[1 + strspn(base + 1, "0123456789abcdefABCDEF_")] == '\0';
 	if (*s != '.' && !(*s >= '0' && *s <= '9'))
 		return false;
 	digits = s;
@@ -75,9 +79,9 @@ number_like(const char *s)
 	if (*s == 'e' || *s == 'E') {
 		s++;
 		s += *s == '+' || *s == '-';
-		if (!(*s >= '0' && *s <= '9'))
+		if (!(*s >= '0' && *s <= '9') && *s != '_')
 			return false;
-		s += strspn(s, "0123456789");
+		s += strspn(s, "0123456789_");
 	}
 	return *s == '\0';
 }
@@ -114,4 +118,50 @@ cdit_plain(const char *s)
 	if (strcmp(s, "0") == 0 || (*p >= '1' && *p <= '9' && p[strspn(p, "0123456789")] == '\0'))
 		return CDIT_NUMBER;
 	return number_like(s) || date_like(s) ? CDIT_UNCLEAR : CDIT_STRING;
+}
+
+/* A whole number in plain decimal that fits into 63 bits: Go prints it as it is written. */
+static bool
+is_plain_number(const char *s)
+{
+	uint64_t n;
+
+	s += *s == '-' && s[1] != '0';
+	return text_u64(s, INT64_MAX, &n);
+}
+
+/*
+ * A number with a point, which Go reads as a float and prints with as few digits as tell it from other floats of 32
+ * bits: the same digits, if there are at most six, none at the end is 0, and the number is not below 0.0001.
+ */
+static bool
+is_plain_fraction(const char *s)
+{
+	const char *point, *first, *last;
+	size_t before, after;
+
+	s += *s == '-';
+	before = strspn(s, "0123456789");
+	point = s + before;
+	if (before == 0 || (*s == '0' && before > 1) || *point != '.')
+		return false;
+	after = strspn(point + 1, "0123456789");
+	last = point + after;
+	if (after == 0 || last[1] != '\0' || *last == '0')
+		return false;
+	if (*s != '0')
+		return before + after <= 6;
+	first = point + 1 + strspn(point + 1, "0");
+	return first - point <= 4 && last - first < 6;
+}
+
+bool
+cdit_same_text(const char *text)
+{
+	if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0 || strcmp(text, "=") == 0)
+		return true;
+	/* numbers of base 60, and dates: only other readers than Go's take them for anything else than text */
+	if (number_like(text) && strchr(text, ':') != NULL)
+		return true;
+	return date_like(text) || is_plain_number(text) || is_plain_fraction(text);
 }

@@ -23,6 +23,7 @@ struct cdit_node {
 	uint32_t child;		/* as in doc.h: an object's first key, a list's first element, a key's value */
 	uint32_t next;		/* the next key or element */
 	uint32_t count;
+	bool same_text;		/* a string, too, for whoever expects one: a YAML scalar (cdit_same_text()) */
 	char *text;		/* of a scalar or a key; numbers as written */
 };
 
@@ -39,6 +40,12 @@ uint32_t cdit_get(const struct cdit *t, uint32_t object, const char *key);
 
 /* The kind of a plain YAML scalar with this text. */
 enum cdit_kind cdit_plain(const char *text);
+/*
+ * True if CDI's reference library (by sigs.k8s.io/yaml 1.4) takes a plain YAML scalar with this text, which is not of
+ * the kind CDIT_STRING, as the same text where it expects a string: 0, true, 1.5, 0:1, 2026-01-02. It takes others as
+ * another text: 010 as "8", yes as "true", 1.0 as "1", null as "".
+ */
+bool cdit_same_text(const char *text);
 
 /*
  * A new node, not linked to another yet. CDIT_NONE, with the fault, if there are too many or memory is short.

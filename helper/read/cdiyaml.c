@@ -76,6 +76,7 @@ take_scalar(struct building *b, const yaml_event_t *e)
 	    (uint32_t)e->start_mark.column + 1, b->f);
 	if (n == CDIT_NONE)
 		return false;
+	b->t->node[n].same_text = plain && cdit_same_text(text);
 	if ((b->t->node[n].text = strdup(text)) == NULL) {
 		b->f->starved = true;
 		return false;

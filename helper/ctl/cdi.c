@@ -27,15 +27,29 @@ struct validating {
 	const struct options *o;
 	json_t *findings;
 	size_t faults;
+	bool hooks;			/* gpuhelper runs hooks here */
 	struct cdi_group *group;	/* groups of this host that no container should have */
 	size_t groups;
 };
+
+/* Hooks that do not run make no spec unsafe. */
+static void
+excuse_hooks(const struct validating *v, struct cdi_faults *f)
+{
+	if (v->hooks || f->unsafe_hooks == 0)
+		return;
+	cdi_faults_excuse_hooks(f);
+	if (f->invalid + f->unsafe == 0)
+		cdi_fault(f, CDI_WARNING, 0, 0, "", "a hook of it is unsafe, but gpuhelper runs none here (gpuhelper.conf does not "
+		    "say cdi_hooks = \"allow\"): an engine that runs hooks should not use the spec");
+}
 
 static void
 put_faults(struct validating *v, const char *file, struct cdi_faults *f)
 {
 	size_t i;
 
+	excuse_hooks(v, f);
 	v->faults += f->invalid + f->unsafe;
 	cdi_faults_sort(f);
 	for (i = 0; i < f->n; i++) {
@@ -126,7 +140,7 @@ validate_file(struct validating *v, const char *file, struct why *why)
 int
 ctl_cdi_validate(const struct options *o)
 {
-	struct validating v = { .o = o };
+	struct validating v = { .o = o, .hooks = cdi_hooks_run(o) };
 	struct why why;
 	size_t i;
 	int ret;

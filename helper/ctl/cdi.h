@@ -22,6 +22,13 @@ char *cdi_spec_dirs(const char *given, struct why *why);
  */
 void cdi_check_libraries(const struct cdi_spec *s, struct cdi_faults *f);
 
+/*
+ * True if the settings let gpuhelper run the hooks of specs (cdi_hooks = "allow"): only then do unsafe hooks make a
+ * spec unsafe.  False without a configuration directory, which stands for the defaults.  True if the settings can't be
+ * read, to be safe.
+ */
+bool cdi_hooks_run(const struct options *o);
+
 /* Prints all problems on stderr, those of unsafe specs only if «unsafe».  Returns whether there was one. */
 bool cdi_say_problems(const struct cdi_registry *r, bool unsafe);
 

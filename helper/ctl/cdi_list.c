@@ -74,9 +74,12 @@ print_registry_json(const struct cdi_registry *r)
 	put_out(json_pack("{s:o, s:o, s:o}", "devices", devices, "files", files, "problems", printable_json(&r->problems)));
 }
 
-/* A grant never takes a group from a spec, but other engines do: so warn about groups that give too much. */
+/*
+ * A grant never takes a group from a spec, but other engines do: so warn about groups that give too much.
+ * hooks: gpuhelper runs hooks here. If not, these make no spec unsafe.
+ */
 static int
-judge_groups(struct cdi_registry *r, struct why *why)
+judge(struct cdi_registry *r, bool hooks, struct why *why)
 {
 	autofree struct cdi_group *group = NULL;
 	size_t groups, i;
@@ -88,6 +91,8 @@ judge_groups(struct cdi_registry *r, struct why *why)
 			cdi_judge_groups(&r->file[i].spec, group, groups, &r->file[i].faults);
 		if (r->file[i].faults.starved)
 			return refuse_nomem(why);
+		if (!hooks)
+			cdi_faults_excuse_hooks(&r->file[i].faults);
 	}
 	return 0;
 }
@@ -103,7 +108,7 @@ ctl_cdi_list(const struct options *o)
 
 	if ((o->spec_dirs != NULL && (dirs = cdi_spec_dirs(o->spec_dirs, &why)) == NULL) ||
 	    cdi_registry_load(dirs != NULL ? dirs : CDI_DIRS, dirs == NULL, specs_parse, &r, &why) == -1 ||
-	    judge_groups(&r, &why) == -1)
+	    judge(&r, cdi_hooks_run(o), &why) == -1)
 		return give_up(o, &why);
 	if (o->json)
 		print_registry_json(&r);

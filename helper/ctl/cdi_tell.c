@@ -1,12 +1,14 @@
-/* See cdi.h: prints faults of CDI specs as text and JSON, and resolves spec directories. */
+/* See cdi.h: prints faults of CDI specs as text and JSON, and finds out what they are judged by. */
 #include "cdi.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../pure/cleanup.h"
+#include "../read/load.h"
 
 void
 cdi_say_fault(FILE *out, const char *file, const struct cdi_fault *v)
@@ -60,6 +62,21 @@ cdi_spec_dirs(const char *given, struct why *why)
 }
 
 bool
+cdi_hooks_run(const struct options *o)
+{
+	autosettings struct settings s = { 0 };
+	autofree char *dir = NULL;
+	struct why ignored;
+	bool strict;
+
+	/* a machine that is not set up: the defaults */
+	if (!o->elsewhere && access(o->config_dir, F_OK) == -1 && errno == ENOENT)
+		return false;
+	return ctl_config_dir(o->config_dir, &dir, &strict, &ignored) == -1 ||
+	    settings_load(dir, strict, &s, NULL, NULL, &ignored) == -1 || s.cdi_hooks;
+}
+
+bool
 cdi_say_problems(const struct cdi_registry *r, bool unsafe)
 {
 	const struct cdi_file *f;
@@ -74,7 +91,7 @@ cdi_say_problems(const struct cdi_registry *r, bool unsafe)
 			complain(WHY_DATA, "%s: %s", f->path, f->problems.v[k]);
 		any = any || f->problems.n > 0 || f->faults.invalid > 0 || (unsafe && f->faults.unsafe > 0);
 		for (k = 0; k < f->faults.n; k++)
-			if (unsafe || f->faults.v[k].layer == CDI_INVALID) {
+			if (f->faults.v[k].layer == CDI_INVALID || (unsafe && f->faults.v[k].layer != CDI_WARNING)) {
 				fputs("gpuhelperctl: ", stderr);
 				cdi_say_fault(stderr, f->path, &f->faults.v[k]);
 			}

@@ -76,25 +76,27 @@ cdi_fill_nodes(struct cdi_merged *m, struct why *why)
 
 struct looking {
 	struct cdi_faults *f;
-	char path[64];		/* of the edits: "devices[0].containerEdits" */
+	enum cdi_layer layer;	/* of what is found */
+	char at[64];		/* the edits: "devices[0].containerEdits" */
 };
 
-static void __attribute__((format(printf, 7, 8)))
-add_fault(struct looking *l, uint32_t line, uint32_t column, const char *list, size_t i, const char *key,
-    const char *fmt, ...)
+/* Adds a fault of the host's file «path», which is the member «key» of the element i of a list. */
+static void __attribute__((format(printf, 8, 9)))
+add_fault(const struct looking *l, uint32_t line, uint32_t column, const char *list, size_t i, const char *key,
+    const char *path, const char *fmt, ...)
 {
-	char text[sizeof(l->f->v->text)], path[sizeof(l->path) + 64];
+	char text[sizeof(l->f->v->text)], at[sizeof(l->at) + 64], shown[PATH_SHOWN];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	snprintf(path, sizeof(path), "%s.%s[%zu].%s", l->path, list, i, key);
-	cdi_fault(l->f, CDI_UNSAFE, line, column, path, "%s", text);
+	snprintf(at, sizeof(at), "%s.%s[%zu].%s", l->at, list, i, key);
+	cdi_fault(l->f, l->layer, line, column, at, "%s %s", path_short(path, shown, sizeof(shown)), text);
 }
 
 static void
-check_host_node(struct looking *l, size_t i, const struct cdi_devnode *n)
+check_host_node(const struct looking *l, size_t i, const struct cdi_devnode *n)
 {
 	const char *path = node_host_path(n), *key = path == n->path ? "path" : "hostPath", *list = "deviceNodes";
 	const char want = n->type == 'u' ? 'c' : n->type;
@@ -108,22 +110,23 @@ check_host_node(struct looking *l, size_t i, const struct cdi_devnode *n)
 	if (path_check(path, &why) == -1)
 		return;		/* a check of the text reports this */
 	if (cdi_walk(&w, path, &st, &why) == -1)
-		add_fault(l, n->line, n->column, list, i, key, "%.80s %.150s", path, why.text);
+		add_fault(l, n->line, n->column, list, i, key, path, "%s", why.text);
 	else if (S_ISLNK(st.st_mode))
-		add_fault(l, n->line, n->column, list, i, key, "%.200s is a symbolic link", path);
+		add_fault(l, n->line, n->column, list, i, key, path, "is a symbolic link");
 	else if ((type = type_of(&st)) == 0)
-		add_fault(l, n->line, n->column, list, i, key, "%.200s is not a device", path);
+		add_fault(l, n->line, n->column, list, i, key, path, "is not a device");
 	else if (want != 0 && want != type)
-		add_fault(l, n->line, n->column, list, i, key, "%.150s is of type %c here, and the spec says %c", path, type, want);
+		add_fault(l, n->line, n->column, list, i, key, path, "is of type %c here, and the spec says %c", type,
+		    want);
 	else if (type != 'p' && n->major.set && n->major.v != 0 &&
 	    (n->major.v != (int64_t)major(st.st_rdev) || n->minor.v != (int64_t)minor(st.st_rdev)))
-		add_fault(l, n->line, n->column, list, i, key, "%.150s is %u:%u here, and the spec says %lld:%lld", path,
+		add_fault(l, n->line, n->column, list, i, key, path, "is %u:%u here, and the spec says %lld:%lld",
 		    major(st.st_rdev), minor(st.st_rdev), (long long)n->major.v, (long long)n->minor.v);
 	else if (type == 'b' && (n->permissions == NULL || strcmp(n->permissions, "none") != 0))
-		add_fault(l, n->line, n->column, list, i, key, "%.150s is a block device here: access to a disk is access to all "
-		    "files on it", path);
+		add_fault(l, n->line, n->column, list, i, key, path, "is a block device here: access to a disk is access to all files "
+		    "on it");
 	else if (type == 'c' && (what = cdi_host_device(type, major(st.st_rdev), minor(st.st_rdev))) != NULL)
-		add_fault(l, n->line, n->column, list, i, key, "%.150s is %u:%u here, which is %s", path, major(st.st_rdev),
+		add_fault(l, n->line, n->column, list, i, key, path, "is %u:%u here, which is %s", major(st.st_rdev),
 		    minor(st.st_rdev), what);
 }
 
@@ -157,23 +160,24 @@ why_unsafe(const struct cdi_mount *m, const char *real, const struct stat *st, c
 
 /* A grant leaves out the socket of a service of the driver that does not run, and refuses any other missing file. */
 static void
-add_missing_source(struct looking *l, const struct cdi_mount *m, size_t i, const struct why *why)
+add_missing_source(const struct looking *l, const struct cdi_mount *m, size_t i, const struct why *why)
 {
 	const char *service = why->code == WHY_ABSENT ? nvfile_service(m->host_path) : NULL;
-	char path[sizeof(l->path) + 64];
+	char at[sizeof(l->at) + 64], shown[PATH_SHOWN / 2];
 
-	snprintf(path, sizeof(path), "%s.mounts[%zu].hostPath", l->path, i);
+	snprintf(at, sizeof(at), "%s.mounts[%zu].hostPath", l->at, i);
 	if (service == NULL)
-		add_fault(l, m->line, m->column, "mounts", i, "hostPath", "%.80s %.150s", m->host_path, why->text);
+		add_fault(l, m->line, m->column, "mounts", i, "hostPath", m->host_path, "%s", why->text);
 	else
-		cdi_fault(l->f, CDI_WARNING, m->line, m->column, path, "%.80s %.60s, so containers do without that socket: systemctl "
-		    "status %s", m->host_path, why->text, service);
+		cdi_fault(l->f, CDI_WARNING, m->line, m->column, at, "%s %.60s, so containers do without that socket: systemctl "
+		    "status %s", path_short(m->host_path, shown, sizeof(shown)), why->text, service);
 }
 
 static void
-check_host_mount(struct looking *l, size_t i, const struct cdi_mount *m)
+check_host_mount(const struct looking *l, size_t i, const struct cdi_mount *m)
 {
 	static char text[PATH_MAX];
+	char shown[PATH_SHOWN / 2];
 	const char *real, *what;
 	static struct cdi_walk w;
 	struct stat st;
@@ -187,17 +191,18 @@ check_host_mount(struct looking *l, size_t i, const struct cdi_mount *m)
 		return;
 	}
 	if (S_ISLNK(st.st_mode)) {
-		add_fault(l, m->line, m->column, "mounts", i, "hostPath", "%.200s is a symbolic link", m->host_path);
+		add_fault(l, m->line, m->column, "mounts", i, "hostPath", m->host_path, "is a symbolic link");
 		return;
 	}
 	real = w.done[0] != '\0' ? w.done : "/";
 	if ((what = why_unsafe(m, real, &st, text)) != NULL)
-		add_fault(l, m->line, m->column, "mounts", i, "hostPath", "%.60s is %.60s here: %s", m->host_path, real, what);
+		add_fault(l, m->line, m->column, "mounts", i, "hostPath", m->host_path, "is %s here: %s",
+		    path_short(real, shown, sizeof(shown)), what);
 }
 
 /* Root will run the hook's program, so nobody else may be able to change it. */
 static void
-check_host_hook(struct looking *l, size_t i, const struct cdi_hook *h)
+check_host_hook(const struct looking *l, size_t i, const struct cdi_hook *h)
 {
 	static struct cdi_walk w;
 	struct stat st;
@@ -207,13 +212,13 @@ check_host_hook(struct looking *l, size_t i, const struct cdi_hook *h)
 	if (path_check(h->path, &why) == -1)
 		return;
 	if (cdi_walk(&w, h->path, &st, &why) == -1)
-		add_fault(l, h->line, h->column, "hooks", i, "path", "%.80s %.150s", h->path, why.text);
+		add_fault(l, h->line, h->column, "hooks", i, "path", h->path, "%s", why.text);
 	else if (S_ISLNK(st.st_mode))
-		add_fault(l, h->line, h->column, "hooks", i, "path", "%.200s is a symbolic link", h->path);
+		add_fault(l, h->line, h->column, "hooks", i, "path", h->path, "is a symbolic link");
 	else if (!S_ISREG(st.st_mode) || (st.st_mode & 0111) == 0)
-		add_fault(l, h->line, h->column, "hooks", i, "path", "%.200s is no program", h->path);
+		add_fault(l, h->line, h->column, "hooks", i, "path", h->path, "is no program");
 	else if (cdi_walk_look(&w, h->path, &st), w.loose)
-		add_fault(l, h->line, h->column, "hooks", i, "path", "%.200s can be changed by others than root", w.who);
+		add_fault(l, h->line, h->column, "hooks", i, "path", w.who, "can be changed by others than root");
 }
 
 static void
@@ -221,10 +226,12 @@ check_host_edits(struct looking *l, const struct cdi_edits *e)
 {
 	size_t i;
 
+	l->layer = CDI_UNSAFE;
 	for (i = 0; i < e->nodes; i++)
 		check_host_node(l, i, &e->node[i]);
 	for (i = 0; i < e->mounts; i++)
 		check_host_mount(l, i, &e->mount[i]);
+	l->layer = CDI_UNSAFE_HOOK;
 	for (i = 0; i < e->hooks; i++)
 		check_host_hook(l, i, &e->hook[i]);
 }
@@ -236,9 +243,9 @@ cdi_check_host(const struct cdi_spec *s, struct cdi_faults *f)
 	size_t i;
 
 	for (i = 0; i < s->devices; i++) {
-		snprintf(l.path, sizeof(l.path), "devices[%zu].containerEdits", i);
+		snprintf(l.at, sizeof(l.at), "devices[%zu].containerEdits", i);
 		check_host_edits(&l, &s->device[i].edits);
 	}
-	snprintf(l.path, sizeof(l.path), "containerEdits");
+	snprintf(l.at, sizeof(l.at), "containerEdits");
 	check_host_edits(&l, &s->edits);
 }

@@ -17,7 +17,7 @@
 int cdi_fill_nodes(struct cdi_merged *m, struct why *why);
 
 /*
- * Adds to *f, as CDI_UNSAFE, each device node, bind mount and hook of the spec that
+ * Adds to *f, as CDI_UNSAFE (hooks as CDI_UNSAFE_HOOK), each device node, bind mount and hook of the spec that
  * - does not exist, is a symbolic link, is no device, or is another device than the spec says;
  * - others than root could change (for hooks), or is reached by a link that others than root could change; or
  * - has a real path that no mount may have.

@@ -120,13 +120,14 @@ int
 cdi_find_source(const char *path, char *real, struct stat *st, bool *roots, struct why *why)
 {
 	static struct cdi_walk w;
+	char shown[PATH_SHOWN];
 	struct why inner;
 
 	w.loose = false;
 	if (path_check(path, why) == -1)
 		return -1;
 	if (cdi_walk(&w, path, st, &inner) == -1)
-		return refuse(why, inner.code, "%.200s %s", path, inner.text);
+		return refuse(why, inner.code, "%s %s", path_short(path, shown, sizeof(shown)), inner.text);
 	if (S_ISLNK(st->st_mode))
 		return refuse(why, WHY_DATA, "%s is a symbolic link", path);
 	cdi_walk_look(&w, path, st);

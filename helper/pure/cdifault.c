@@ -16,7 +16,8 @@ cdi_fault(struct cdi_faults *f, enum cdi_layer layer, uint32_t line, uint32_t co
 	va_list ap;
 
 	f->invalid += layer == CDI_INVALID;
-	f->unsafe += layer == CDI_UNSAFE;
+	f->unsafe += layer == CDI_UNSAFE || layer == CDI_UNSAFE_HOOK;
+	f->unsafe_hooks += layer == CDI_UNSAFE_HOOK;
 	f->warnings += layer == CDI_WARNING;
 	if (f->n >= CDI_FAULTS_MAX)
 		return;
@@ -32,4 +33,15 @@ cdi_fault(struct cdi_faults *f, enum cdi_layer layer, uint32_t line, uint32_t co
 	va_end(ap);
 	text_printable(v->text, sizeof(v->text), text);
 	text_printable(v->path, sizeof(v->path), path);
+}
+
+const struct cdi_fault *
+cdi_first_fault(const struct cdi_faults *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->n; i++)
+		if (f->v[i].layer == CDI_INVALID || f->v[i].layer == CDI_UNSAFE)
+			return &f->v[i];
+	return f->n > 0 ? &f->v[0] : NULL;
 }

@@ -1,8 +1,8 @@
 /*
  * The faults of a CDI spec, each with its place in the text.
  * CDI_INVALID: no reader of CDI should accept it. CDI_UNSAFE: specification and reference library accept it,
- * but a program with more rights than the container's user must not act on it. CDI_WARNING: acceptable, but
- * an administrator should look at it first.
+ * but a program with more rights than the container's user must not act on it. CDI_UNSAFE_HOOK: the same of a hook,
+ * which does not matter where hooks do not run. CDI_WARNING: acceptable, but an administrator should look at it first.
  */
 #ifndef GPUHELPER_PURE_CDIFAULT_H
 #define GPUHELPER_PURE_CDIFAULT_H
@@ -16,7 +16,7 @@
 #define CDI_FAULTS_MAX 200	/* kept for one file; further ones are only counted */
 #define CDI_PATH_MAX 400	/* room for a path with the longest key of an annotation */
 
-enum cdi_layer { CDI_INVALID, CDI_UNSAFE, CDI_WARNING };
+enum cdi_layer { CDI_INVALID, CDI_UNSAFE, CDI_UNSAFE_HOOK, CDI_WARNING };
 
 struct cdi_fault {
 	enum cdi_layer layer;
@@ -29,12 +29,16 @@ struct cdi_faults {
 	struct cdi_fault *v;
 	size_t n;			/* kept in v */
 	size_t invalid, unsafe, warnings;	/* all, kept or not */
-	size_t unsafe_hooks;		/* those of «unsafe» about hooks, which do not matter where hooks do not run */
+	size_t unsafe_hooks;		/* those of «unsafe» that are CDI_UNSAFE_HOOK */
 	bool starved;			/* memory ran short, so that the result can't be trusted */
 };
 
 void cdi_fault(struct cdi_faults *f, enum cdi_layer layer, uint32_t line, uint32_t column, const char *path,
     const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+/* The first fault that keeps the spec from being used where hooks do not run; else the first one, or NULL. */
+const struct cdi_fault *cdi_first_fault(const struct cdi_faults *f);
+/* Makes warnings of all CDI_UNSAFE_HOOK: for a host where hooks do not run. */
+void cdi_faults_excuse_hooks(struct cdi_faults *f);
 /* Sorts by place; faults of one place stay in the order in which they were found. */
 void cdi_faults_sort(struct cdi_faults *f);
 /* "invalid", "unsafe", "warning" */

@@ -1,4 +1,4 @@
-/* See cdifault.h: faults as they are shown.  The helper only looks at the first one. */
+/* See cdifault.h: faults as they are shown.  The helper does not link this file. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,10 +24,24 @@ cdi_faults_sort(struct cdi_faults *f)
 	}
 }
 
+void
+cdi_faults_excuse_hooks(struct cdi_faults *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->n; i++)
+		if (f->v[i].layer == CDI_UNSAFE_HOOK)
+			f->v[i].layer = CDI_WARNING;
+	f->unsafe -= f->unsafe_hooks;
+	f->warnings += f->unsafe_hooks;
+	f->unsafe_hooks = 0;
+}
+
 const char *
 cdi_layer_name(enum cdi_layer layer)
 {
-	static const char *const names[] = { [CDI_INVALID] = "invalid", [CDI_UNSAFE] = "unsafe", [CDI_WARNING] = "warning" };
+	static const char *const names[] = { [CDI_INVALID] = "invalid", [CDI_UNSAFE] = "unsafe",
+		[CDI_UNSAFE_HOOK] = "unsafe", [CDI_WARNING] = "warning" };
 
 	return names[layer];
 }

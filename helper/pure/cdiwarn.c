@@ -51,8 +51,9 @@ known_by(const char *host, const char *container)
 static void
 warn_node(const struct warning *w, size_t i, const struct cdi_devnode *n)
 {
-	const char *source = cdi_node_source(n), *name = known_by(source, n->path), *unsupported = node_unsupported(name);
-	char path[128];
+	char path[128], shown[PATH_SHOWN];
+	const char *source = path_short(cdi_node_source(n), shown, sizeof(shown));
+	const char *name = known_by(cdi_node_source(n), n->path), *unsupported = node_unsupported(name);
 	unsigned word;
 
 	snprintf(path, sizeof(path), "%s.deviceNodes[%zu]", w->at, i);
@@ -60,17 +61,17 @@ warn_node(const struct warning *w, size_t i, const struct cdi_devnode *n)
 	if ((n->permissions != NULL && strcmp(n->permissions, "none") == 0) || is_told(w->f, path))
 		return;
 	if (unsupported != NULL)
-		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s is of a GPU of %s, which gpuhelper can't give: no node "
+		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%s is of a GPU of %s, which gpuhelper can't give: no node "
 		    "stands for this GPU alone", source, unsupported);
 	else if (!further_path_known(name, &word))
-		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s is of no GPU driver that gpuhelper knows: see what "
+		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%s is of no GPU driver that gpuhelper knows: see what "
 		    "it opens; a grant refuses it where it is not the GPU's own PCI device", source);
 	else if (n->type != 'p' && n->major.set && n->major.v != 0 &&
 	    further_path_number(name, n->major.v, n->minor.v) != FURTHER_NUMBER_FITS)
-		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s has a major number, %lld, that the kernel gives to "
+		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%s has a major number, %lld, that the kernel gives to "
 		    "none of its kind: see which device that is", source, (long long)n->major.v);
 	else if (word != 0)
-		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%.80s is given only by a policy that says nodes = "
+		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%s is given only by a policy that says nodes = "
 		    "[ \"%s\" ]", source, further_word_name(word));
 }
 
@@ -91,22 +92,23 @@ is_of_services(const char *path)
 static void
 warn_mount(const struct warning *w, size_t i, const struct cdi_mount *m)
 {
-	char path[128];
+	char path[128], shown[PATH_SHOWN];
 	unsigned word;
 
 	snprintf(path, sizeof(path), "%s.mounts[%zu]", w->at, i);
 	if (!cdi_mount_is_bind(m) || is_told(w->f, path) || vendor_mount_asks(m->container_path))
 		return;
+	path_short(m->host_path, shown, sizeof(shown));
 	if (path_is_beneath(m->host_path, "/dev")) {
 		if (!path_is_beneath(m->host_path, "/dev/dri/by-path") && !further_path_known(m->host_path, &word))
-			cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s is of no GPU driver that gpuhelper knows: an "
-			    "engine that mounts it may open it, too", m->host_path);
+			cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%s is of no GPU driver that gpuhelper knows: an "
+			    "engine that mounts it may open it, too", shown);
 	} else if (cdi_mount_writable(m) && !nvfile_is_mps(m->host_path))
-		cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s is mounted writable: any container with the device "
-		    "can change it for all", m->host_path);
+		cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%s is mounted writable: any container with the device "
+		    "can change it for all", shown);
 	else if (!strlist_has(&m->options, "ro") && !is_of_services(known_by(m->host_path, m->container_path)))
-		cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%.80s has no option \"ro\": engines mount it "
-		    "writable, a grant does not", m->host_path);
+		cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%s has no option \"ro\": engines mount it "
+		    "writable, a grant does not", shown);
 }
 
 /*
@@ -154,12 +156,12 @@ is_known_hook(const struct cdi_hook *h)
 static void
 warn_hook(const struct warning *w, size_t i, const struct cdi_hook *h)
 {
-	char path[128];
+	char path[128], shown[PATH_SHOWN];
 
 	snprintf(path, sizeof(path), "%s.hooks[%zu]", w->at, i);
 	if (!is_known_hook(h) && !is_told(w->f, path))
-		cdi_fault(w->f, CDI_WARNING, h->line, h->column, path, "%.80s%s%.40s is no hook of NVIDIA's or AMD's tools: engines "
-		    "run it as root, so see what it does", h->path, h->args.n > 1 ? " " : "", h->args.n > 1 ? h->args.v[1] : "");
+		cdi_fault(w->f, CDI_WARNING, h->line, h->column, path, "%s%s%.40s is no hook of NVIDIA's or AMD's tools: engines "
+		    "run it as root, so see what it does", path_short(h->path, shown, sizeof(shown)), h->args.n > 1 ? " " : "", h->args.n > 1 ? h->args.v[1] : "");
 }
 
 static void

@@ -6,6 +6,7 @@
 #define GPUHELPER_PURE_PATH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "why.h"
 
@@ -32,6 +33,13 @@ unsigned path_depth(const char *path);
 
 /* The last component of a checked path (points into it). */
 const char *path_last(const char *path);
+
+/*
+ * Copies a path for a message, and returns «out», which has «size» bytes (at least 16). A path that does not fit is cut
+ * in its middle, because its end tells most: «/nix/store/0123...-driver/lib/libcuda.so.1».
+ */
+const char *path_short(const char *path, char *out, size_t size);
+#define PATH_SHOWN 160		/* a good size */
 
 /*
  * True if «name» matches «pattern»: '*' matches any bytes but '/', '?' one byte but '/', everything else

@@ -89,7 +89,7 @@ faults_lines(struct lines *t, struct cdi_faults *f)
 	bool any = f->n > 0;
 
 	if (any && t->out != NULL)
-		first = f->v[0];
+		first = *cdi_first_fault(f);
 	lines_begin(t, "faults");
 	word_u64(t, &counts[0]);
 	word_u64(t, &counts[1]);

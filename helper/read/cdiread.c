@@ -161,14 +161,14 @@ read_hook(struct cdi_reading *r, uint32_t n, void *out)
 		{ "timeout", cdi_read_i64, offsetof(struct cdi_hook, timeout), false },
 		{ NULL, NULL, 0, false },
 	};
-	const size_t unsafe = r->f->unsafe;
 	struct cdi_hook *v = out;
 
 	v->line = r->t->node[n].line;
 	v->column = r->t->node[n].column;
+	r->in_hook = true;
 	if (cdi_read_fields(r, n, fields, v))
 		cdi_judge_hook(r, n, v);
-	r->f->unsafe_hooks += r->f->unsafe - unsafe;
+	r->in_hook = false;
 }
 
 static void

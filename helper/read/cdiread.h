@@ -14,6 +14,7 @@ struct cdi_reading {
 	unsigned version;	/* index of a known version; CDI_VERSIONS if the version is unknown */
 	char path[CDI_PATH_MAX];	/* of the value at hand, cut to this size */
 	size_t len;
+	bool in_hook;		/* the value is of a hook */
 };
 
 /* Adds a fault of the value n, or of its member if that is present. */
@@ -58,7 +59,7 @@ void *cdi_read_objects(struct cdi_reading *r, uint32_t n, size_t size, size_t *c
     uint32_t, void *));
 
 /*
- * These functions add a CDI_UNSAFE fault for each thing that CDI allows and a privileged user of the spec
+ * These functions add a CDI_UNSAFE fault (in a hook CDI_UNSAFE_HOOK) for each thing that CDI allows and a privileged user of the spec
  * must not do. «n» is the value's node. Members may be NULL if they were invalid.
  */
 /* True if further checks of the path make sense. */

@@ -609,6 +609,28 @@ test_memory(const char *dir)
 }
 #endif
 
+/* Faults of hooks come first in this spec, and matter only where hooks run. */
+static void
+test_hook_faults(void)
+{
+	static const char text[] = J("{\"hooks\":[{\"hookName\":\"poststop\",\"path\":\"/bin/sh\"}],\"env\":[\"LD_PRELOAD=x\"]}");
+	struct cdi_faults f = { 0 };
+	struct cdi_spec s;
+
+	ok(cdi_parse(&s, CDI_JSON, TEXT(text), &f) && f.n == 3 && f.unsafe == 3 && f.unsafe_hooks == 2,
+	    "unsafe hooks are counted among what is unsafe");
+	ok(f.v[0].layer == CDI_UNSAFE_HOOK && cdi_first_fault(&f) == &f.v[2],
+	    "the first fault that counts everywhere is not that of a hook");
+	cdi_faults_excuse_hooks(&f);
+	ok(f.unsafe == 1 && f.unsafe_hooks == 0 && f.warnings == 2 && f.v[0].layer == CDI_WARNING && f.v[2].layer == CDI_UNSAFE,
+	    "where hooks do not run, their faults are warnings");
+	f.n = 2;
+	ok(cdi_first_fault(&f) == &f.v[0], "if no other fault was kept, the first one is told");
+	cdi_free(&s);
+	cdi_faults_free(&f);
+	ok(cdi_first_fault(&f) == NULL, "a spec without faults has no first one");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -620,6 +642,7 @@ main(int argc, char **argv)
 	test_invalid();
 	test_yaml();
 	test_plain();
+	test_hook_faults();
 	test_versions();
 	test_names();
 	test_unsafe();

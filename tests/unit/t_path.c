@@ -193,6 +193,17 @@ test_glob_time(void)
 	ok(clock() - start < CLOCKS_PER_SEC / 2, "the answer takes less than half a second");
 }
 
+static void
+test_short(void)
+{
+	char out[24];
+
+	is_str(path_short("/usr/lib/libcuda.so.1", out, 22), "/usr/lib/libcuda.so.1", "a path that fits stays");
+	is_str(path_short("/usr/lib64/libcuda.so.1", out, 22), "/usr/l...libcuda.so.1", "one that does not fit lacks its middle");
+	is_str(path_short("/\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4/x", out, 16),
+	    "/\xc3\xa4...\xc3\xa4\xc3\xa4\xc3\xa4/x", "no character of UTF-8 is cut in two");
+}
+
 int
 main(void)
 {
@@ -201,5 +212,6 @@ main(void)
 	test_glob();
 	test_glob_random();
 	test_glob_time();
+	test_short();
 	return done_testing();
 }

@@ -240,6 +240,7 @@ for c in runc:keep:v1 crun:v1:v1; do
 	beside "driverroot-$r" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/driverroot.py" "$r" v1
 done
 beside driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driver.py" runc v1
+beside foreignspecs sandboxed nvidia-2gpu keep python3 "$here/tests/container/foreignspecs.py" runc v1
 beside driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1
 beside allocation sandboxed nvidia-2gpu keep python3 "$here/tests/container/allocation.py"
 beside folders sandboxed nvidia-2gpu keep python3 "$here/tests/container/folders.py" runc v1

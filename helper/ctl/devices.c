@@ -129,7 +129,7 @@ print_devices_json(const struct inventory *inv, const struct settings *settings,
 			put_text(absent, gpu_vendor_name((enum gpu_vendor)v), inv->absent[v]);
 	}
 	put_out(json_pack("{s:o, s:o, s:o, s:s}", "gpus", gpus, "common", common, "absent", absent, "cdi_problem",
-	    inv->cdi_problem));
+	    inv->cdi_problem.n > 0 ? inv->cdi_problem.v[0] : ""));
 }
 
 static void
@@ -211,8 +211,8 @@ print_words(const struct inventory *inv, const struct settings *settings, const 
 	for (v = 0; v < GPU_VENDORS; v++)
 		if (inv->absent[v][0] != '\0')
 			say("no usable %s GPU: %s", gpu_vendor_name(v), inv->absent[v]);
-	if (inv->cdi_problem[0] != '\0')
-		say("a CDI spec is not used: %s", inv->cdi_problem);
+	for (i = 0; i < inv->cdi_problem.n; i++)
+		say("a CDI spec is not used: %s", inv->cdi_problem.v[i]);
 }
 
 int

@@ -88,6 +88,7 @@ ctl_doctor(const struct options *o)
 	}
 	worker_free(&d.worker);
 	settings_free(&d.settings);
+	strlist_free(&d.kinds);
 	free(d.user);
 	if (ret == -1) {
 		json_decref(d.checks);

@@ -18,6 +18,7 @@ struct doctor {
 	struct settings settings;	/* the defaults if they can't be read */
 	struct worker worker;		/* the user's worker, as far as this process may see it */
 	unsigned vendors;		/* mask of the vendors that the policies name */
+	struct strlist kinds;		/* the CDI kinds that the policies name */
 	bool gives_gpus;		/* a readable policy grants GPUs */
 	struct why why;			/* scratch of the current step */
 	json_t *checks;

@@ -44,6 +44,8 @@ note_gpus(struct doctor *d, const struct policy *p)
 	for (i = 0; i < p->gpus; i++)
 		if (p->gpu[i].kind == NULL)
 			d->vendors |= gpu_rule_vendors(&p->gpu[i]);
+		else
+			strlist_add(&d->kinds, p->gpu[i].kind, SIZE_MAX);
 	d->gives_gpus = d->gives_gpus || p->gpus > 0;
 }
 

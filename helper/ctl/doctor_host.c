@@ -14,6 +14,7 @@
 #include "../host/driverfiles.h"
 #include "../host/file.h"
 #include "../host/gpus.h"
+#include "../pure/cdiproblem.h"
 #include "../pure/cleanup.h"
 #include "../read/parse.h"
 #include "../user/namespace.h"
@@ -120,17 +121,49 @@ is_of_other_driver(const struct cdi_spec *s, const char *loaded, char version[32
 	return false;
 }
 
-static void
-look_at_spec(struct doctor *d, const struct cdi_file *f, const char *loaded)
+/* True if a spec of this kind (NULL: unknown) may have a GPU of this host, or a policy names the kind. */
+static bool
+may_matter(const struct doctor *d, const struct inventory *inv, const char *kind)
 {
+	size_t i;
+
+	for (i = 0; i < inv->gpus && kind != NULL; i++)
+		if (cdi_kind_may_have(kind, inv->gpu[i].vendor))
+			return true;
+	return kind == NULL || strlist_has(&d->kinds, kind);
+}
+
+static void
+say_unused(struct doctor *d, const struct cdi_file *f, const struct inventory *inv, const char *mend)
+{
+	const char *kind = f->spec.kind != NULL && cdi_kind_ok(f->spec.kind) ? f->spec.kind : NULL;
+	const struct cdi_fault *first = cdi_first_fault(&f->faults);
+	char reason[1024] = "";
+
+	if (f->problems.n > 0)
+		snprintf(reason, sizeof(reason), ": %.1000s", f->problems.v[0]);
+	else if (first != NULL)
+		snprintf(reason, sizeof(reason), ": %s%s%s", first->path, first->path[0] != '\0' ? ": " : "", first->text);
+	if (f->spec.empty && f->problems.n == 0)
+		doctor_say(d, FINDING_OK, "cdi", NULL, "%s has no devices", f->path);
+	else if (may_matter(d, inv, kind))
+		doctor_say(d, FINDING_WARN, "cdi", mend, "%s is not used%s", f->path, reason);
+	else
+		doctor_say(d, FINDING_OK, "cdi", mend, "%s is not used, and no GPU of this host needs a spec of the kind %s%s",
+		    f->path, kind, reason);
+}
+
+static void
+look_at_spec(struct doctor *d, const struct cdi_file *f, const struct inventory *inv)
+{
+	const char *loaded = inv->nvidia_version;
 	autofree char *mend = NULL;
 	char version[32];
 
 	if (asprintf(&mend, "gpuhelperctl cdi validate --host %s", f->path) == -1)
 		mend = NULL;
 	if (!f->usable || f->problems.n > 0)
-		doctor_say(d, FINDING_WARN, "cdi", mend, "%s is not used%s%.200s", f->path, f->problems.n > 0 ? ": " : "",
-		    f->problems.n > 0 ? f->problems.v[0] : "");
+		say_unused(d, f, inv, mend);
 	else if (loaded[0] != '\0' && is_of_other_driver(&f->spec, loaded, version))
 		doctor_say(d, FINDING_FAIL, "cdi", "gpuhelperctl cdi generate, or nvidia-ctk cdi generate",
 		    "%s is for NVIDIA driver %s, but %s is loaded", f->path, version, loaded);
@@ -151,7 +184,7 @@ doctor_cdi(struct doctor *d)
 	for (i = 0; i < r.problems.n; i++)
 		doctor_say(d, FINDING_WARN, "cdi", NULL, "%s", r.problems.v[i]);
 	for (i = 0; i < r.files; i++)
-		look_at_spec(d, &r.file[i], inv.nvidia_version);
+		look_at_spec(d, &r.file[i], &inv);
 	if (r.files == 0 && r.problems.n == 0)
 		doctor_say(d, FINDING_OK, "cdi", NULL, "no specs in " CDI_DIRS);
 	inventory_free(&inv);

@@ -8,6 +8,7 @@
 #include "../host/drivernames.h"
 #include "../host/drivernodes.h"
 #include "../host/gpus.h"
+#include "../pure/cdiproblem.h"
 #include "../pure/furthernode.h"
 #include "../pure/path.h"
 #include "../read/parse.h"
@@ -95,7 +96,7 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 	autostrlist struct strlist used = { 0 };
 	struct driver_nodes nodes = { 0 };
 	struct edits edits = { 0 };
-	const char *unnamed;
+	const char *unnamed, *problem;
 	struct why why;
 	size_t i;
 
@@ -104,9 +105,11 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 			want.gpu = &inv->gpu[i];
 	if (want.gpu != NULL && (driver_files(&q, &edits, &used, &why) == -1 || driver_nodes(&q, &nodes, &why) == -1))
 		fault_add(&c->faults, r->line, true, "a request would be refused: %s", why.text);
-	else if (want.gpu == NULL && r->kind != NULL)
+	else if (want.gpu == NULL && r->kind != NULL) {
+		problem = cdi_problem_of_kind(inv, r->kind);
 		fault_add(&c->faults, r->line, true, "no CDI spec in /etc/cdi or /run/cdi has a GPU of this host that this rule "
-		    "names%s%.200s", inv->cdi_problem[0] != '\0' ? ", and a spec can't be used: " : "", inv->cdi_problem);
+		    "names%s%s", problem != NULL ? ", and a spec can't be used: " : "", problem != NULL ? problem : "");
+	}
 	else if (want.gpu != NULL && want.gpu->vendor == GPU_NVIDIA && (unnamed = driver_unnamed(&edits)) != NULL)
 		fault_add(&c->faults, r->line, true, "containers will not find %s: no loader looks in its directory, and the spec's "
 		    "hooks do not run: gpuhelperctl cdi generate --vendor nvidia", unnamed);

@@ -9,21 +9,45 @@
 #include <sys/sysmacros.h>
 
 #include "../pure/cdigpu.h"
+#include "../pure/cdiproblem.h"
+#include "../pure/path.h"
 #include "cdisource.h"
 
-/* Records the file's first problem, as «/etc/cdi/nvidia.yaml: line 3: ...». */
-static void
-say_problem(const struct cdi_file *f, struct inventory *inv)
+/* Notes the file's first problem, as «/etc/cdi/nvidia.yaml:3:1: ...». */
+static bool
+note_problem(const struct cdi_file *f, struct inventory *inv)
 {
-	const struct cdi_fault *first = f->faults.n > 0 ? &f->faults.v[0] : NULL;
+	const char *kind = f->spec.kind != NULL && cdi_kind_ok(f->spec.kind) ? f->spec.kind : "";
+	const struct cdi_fault *first = cdi_first_fault(&f->faults);
+	char text[768], file[PATH_SHOWN], place[32] = "", at[128];
 
+	path_short(f->path, file, sizeof(file));
+	if (first != NULL && first->line != 0)
+		snprintf(place, sizeof(place), "%u:%u:", first->line, first->column);
 	if (f->problems.n > 0)
-		snprintf(inv->cdi_problem, sizeof(inv->cdi_problem), "%.120s: %.120s", f->path, f->problems.v[0]);
+		snprintf(text, sizeof(text), "%s: %s", file, f->problems.v[0]);
 	else if (first != NULL)
-		snprintf(inv->cdi_problem, sizeof(inv->cdi_problem), "%.80s:%u:%u: %.60s%s%.90s", f->path, first->line,
-		    first->column, first->path, first->path[0] != '\0' ? ": " : "", first->text);
+		snprintf(text, sizeof(text), "%s:%s %s%s%s", file, place, path_short(first->path, at, sizeof(at)),
+		    first->path[0] != '\0' ? ": " : "", first->text);
 	else
-		snprintf(inv->cdi_problem, sizeof(inv->cdi_problem), "%.200s: can't be used", f->path);
+		snprintf(text, sizeof(text), "%s: can't be used", file);
+	return cdi_problem_add(inv, kind, text);
+}
+
+static bool
+note_problems(const struct cdi_registry *r, struct inventory *inv)
+{
+	const struct cdi_file *f;
+	bool whole = true;
+	size_t i;
+
+	for (f = r->file; f < r->file + r->files && whole; f++)
+		/* no GPU can be missing for a spec without devices */
+		if (f->problems.n > 0 || (!f->usable && !f->spec.empty))
+			whole = note_problem(f, inv);
+	for (i = 0; i < r->problems.n && whole; i++)
+		whole = cdi_problem_add(inv, "", r->problems.v[i]);
+	return whole;
 }
 
 /* The node with this path if all GPUs of a vendor share it, or NULL. */
@@ -97,12 +121,8 @@ cdigpus_name(struct cdi_registry *r, struct inventory *inv, struct why *why)
 	struct gpu *g;
 	size_t i;
 
-	inv->cdi_problem[0] = '\0';
-	for (i = 0; i < r->files && inv->cdi_problem[0] == '\0'; i++)
-		if (!r->file[i].usable || r->file[i].problems.n > 0)
-			say_problem(&r->file[i], inv);
-	if (inv->cdi_problem[0] == '\0' && r->problems.n > 0)
-		snprintf(inv->cdi_problem, sizeof(inv->cdi_problem), "%.250s", r->problems.v[0]);
+	if (!note_problems(r, inv))
+		return refuse_nomem(why);
 	for (i = 0; i < r->files; i++)
 		if (r->file[i].usable && !settle_spec(inv, &r->file[i].spec))
 			return refuse_nomem(why);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "../pure/cdigpu.h"
+#include "../pure/cdiproblem.h"
 #include "../pure/nvlibs.h"
 #include "../pure/path.h"
 #include "../pure/vendorenv.h"
@@ -40,14 +41,14 @@ struct part {
 static int
 no_spec(const struct driver_question *q, const struct driver_want *w, struct why *why)
 {
-	const char *vendor = gpu_vendor_name(w->gpu->vendor);
+	const char *vendor = gpu_vendor_name(w->gpu->vendor), *problem = cdi_problem_of_gpus(q->inventory, w->gpu->vendor);
 
 	if (driver_check_unmatched(q->specs, q->inventory, w->gpu, why) == -1)
 		return -1;
 	/* a spec that can't be used may be the one that has this GPU */
-	if (q->inventory->cdi_problem[0] != '\0')
-		return refuse(why, WHY_CONFIG, "no CDI spec has the nodes of %s GPU %s, and one can't be used: %s", vendor,
-		    w->gpu->pci, q->inventory->cdi_problem);
+	if (problem != NULL)
+		return refuse(why, WHY_CONFIG, "no CDI spec has the nodes of %s GPU %s, and one can't be used (mend it, or move it "
+		    "to another directory): %s", vendor, w->gpu->pci, problem);
 	if (q->settings->driver_files != DRIVER_FILES_CDI)
 		return 0;
 	return refuse(why, WHY_ABSENT, "no CDI spec in /etc/cdi or /run/cdi has the nodes of %s GPU %s, and gpuhelper.conf "

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../pure/cdiproblem.h"
 #include "../pure/path.h"
 #include "instancevar.h"
 
@@ -127,9 +128,11 @@ add_want(const struct trial *t, const struct gpu_rule *r, unsigned count, const 
 static int
 refuse_no_cdi_device(const struct trial *t, const struct gpu_rule *r, size_t have)
 {
-	if (t->give.inv->cdi_problem[0] != '\0')
-		return refuse(t->give.why, WHY_CONFIG, "%s:%u: no %s device to give, and a CDI spec can't be used: %s",
-		    t->give.policy->name, r->line, r->kind, t->give.inv->cdi_problem);
+	const char *problem = cdi_problem_of_kind(t->give.inv, r->kind);
+
+	if (problem != NULL)
+		return refuse(t->give.why, WHY_CONFIG, "%s:%u: no %s device to give, and a CDI spec can't be used (mend it, or move "
+		    "it to another directory): %s", t->give.policy->name, r->line, r->kind, problem);
 	return refuse(t->give.why, WHY_ABSENT, "%s:%u: of the %s devices that this rule names, %zu are in the CDI specs "
 	    "and a GPU of this host (see gpuhelperctl cdi list, gpuhelperctl devices)", t->give.policy->name, r->line,
 	    r->kind, have);

@@ -38,6 +38,15 @@ cdi_vendor_or_class_ok(const char *s, size_t len)
 }
 
 bool
+cdi_kind_ok(const char *kind)
+{
+	const char *slash = strchr(kind, '/');
+
+	return slash != NULL && cdi_vendor_or_class_ok(kind, (size_t)(slash - kind)) &&
+	    cdi_vendor_or_class_ok(slash + 1, strlen(slash + 1));
+}
+
+bool
 cdi_device_name_ok(const char *s)
 {
 	return part_ok(s, strlen(s), "_.-:");

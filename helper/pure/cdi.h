@@ -89,6 +89,7 @@ struct cdi_spec {
 	struct cdi_device *device;
 	size_t devices;
 	struct cdi_edits edits;		/* for each container that gets any of the devices */
+	bool empty;			/* its list of devices is empty. CDI calls that invalid */
 };
 
 void cdi_free(struct cdi_spec *s);
@@ -137,6 +138,7 @@ bool cdi_name_is_qualified(const char *name);
  * digit last.
  */
 bool cdi_vendor_or_class_ok(const char *s, size_t len);
+bool cdi_kind_ok(const char *kind);	/* "vendor.com/class" */
 bool cdi_device_name_ok(const char *s);
 
 #endif

@@ -106,11 +106,8 @@ struct inventory {
 	struct devnum *flushed;
 	size_t flusheds;
 	char nvidia_version[32];	/* of the loaded driver: "580.95.05"; "" if unknown */
-	/*
-	 * the first CDI spec that can't be used, with the reason; "": none, or not looked for
-	 * (host/cdigpus.h)
-	 */
-	char cdi_problem[256];
+	/* CDI specs that can't be used, and the kind of each (cdiproblem.h; host/cdigpus.h looks for them) */
+	struct strlist cdi_problem, cdi_problem_kind;
 };
 
 const char *gpu_vendor_name(enum gpu_vendor v);			/* "nvidia" */

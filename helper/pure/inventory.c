@@ -62,6 +62,7 @@ inventory_copy(const struct inventory *from, unsigned vendors, struct inventory 
 		if ((vendors & 1U << v) != 0 && from->fault[v].code != WHY_NONE)
 			return refuse(why, from->fault[v].code, "%s", from->fault[v].text);
 	*out = *from;
+	out->cdi_problem = out->cdi_problem_kind = (struct strlist){ 0 };
 	out->gpu = copy_of(from->gpu, from->gpus, sizeof(*out->gpu));
 	out->flushed = copy_of(from->flushed, from->flusheds, sizeof(*out->flushed));
 	out->majors.v = copy_of(from->majors.v, from->majors.n, sizeof(*out->majors.v));
@@ -75,7 +76,8 @@ inventory_copy(const struct inventory *from, unsigned vendors, struct inventory 
 			whole = copy_names(&from->gpu[i].cdi, &out->gpu[n++].cdi) && whole;
 		}
 	out->gpus = n;
-	if (!whole)
+	if (!whole || !copy_names(&from->cdi_problem, &out->cdi_problem) ||
+	    !copy_names(&from->cdi_problem_kind, &out->cdi_problem_kind))
 		return refuse_nomem(why);
 	for (v = 0; v < GPU_VENDORS; v++)
 		if ((vendors & 1U << v) == 0) {
@@ -96,5 +98,7 @@ inventory_free(struct inventory *inv)
 	free(inv->gpu);
 	free(inv->flushed);
 	devmajors_free(&inv->majors);
+	strlist_free(&inv->cdi_problem);
+	strlist_free(&inv->cdi_problem_kind);
 	*inv = (struct inventory){ 0 };
 }

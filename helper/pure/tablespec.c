@@ -115,6 +115,10 @@ cdi_file_lines(struct lines *t, bool *usable, struct cdi_spec *s, struct cdi_fau
 {
 	lines_begin(t, "file");
 	word_bool(t, usable);
+	if (!*usable) {
+		word_copy_if_any(t, &s->kind);
+		word_bool(t, &s->empty);
+	}
 	faults_lines(t, f);
 	if (*usable && !t->failed)
 		spec_lines(t, s);

@@ -441,7 +441,8 @@ read_cdi_devices(struct cdi_reading *r, uint32_t n, void *out)
 
 	s->device = cdi_read_objects(r, n, sizeof(*s->device), &s->devices, read_cdi_device);
 	if (s->devices == 0) {
-		if (r->t->node[n].kind == CDIT_ARRAY && r->t->node[n].count == 0)
+		s->empty = r->t->node[n].kind == CDIT_ARRAY && r->t->node[n].count == 0;
+		if (s->empty)
 			cdi_invalid(r, n, "there are no devices");
 		return;
 	}
@@ -461,16 +462,14 @@ static void
 read_kind(struct cdi_reading *r, uint32_t n, void *out)
 {
 	char **kind = out;
-	const char *slash;
 
 	if (!cdi_copy_string(r, n, kind))
 		return;
-	if ((slash = strchr(*kind, '/')) == NULL || !cdi_vendor_or_class_ok(*kind, (size_t)(slash - *kind)) ||
-	    !cdi_vendor_or_class_ok(slash + 1, strlen(slash + 1))) {
+	if (!cdi_kind_ok(*kind)) {
 		cdi_invalid(r, n, "\"%.80s\" is not vendor/class: each a letter, then letters, digits and inside of it _ . -", *kind);
 		return;
 	}
-	if (strchr(slash, '.') != NULL)
+	if (strchr(strchr(*kind, '/'), '.') != NULL)
 		needs(r, n, V060, "a \".\" in the class");
 	cdi_judge_kind(r, n, *kind);
 }
@@ -516,6 +515,17 @@ parse_tree(struct cdit *t, enum cdi_format format, const char *text, size_t len,
 	return format == CDI_JSON ? cdit_json(t, text, len, f) : cdit_yaml(t, text, len, f);
 }
 
+/* Takes the kind of a text that can't be read to its end, if it comes before the fault. */
+static void
+take_kind(const struct cdit *t, struct cdi_spec *s, struct cdi_faults *f)
+{
+	const uint32_t n = t->nodes > 0 ? cdit_get(t, 0, "kind") : CDIT_NONE;
+
+	if (n != CDIT_NONE && t->node[n].kind == CDIT_STRING && cdi_kind_ok(t->node[n].text) &&
+	    (s->kind = strdup(t->node[n].text)) == NULL)
+		f->starved = true;
+}
+
 bool
 cdi_parse(struct cdi_spec *s, enum cdi_format format, const char *text, size_t len, struct cdi_faults *f)
 {
@@ -531,8 +541,10 @@ cdi_parse(struct cdi_spec *s, enum cdi_format format, const char *text, size_t l
 	struct cdi_reading r = { .t = &t, .f = f };
 
 	*s = (struct cdi_spec){ 0 };
-	if (!parse_tree(&t, format, text, len, f) || f->starved)
+	if (!parse_tree(&t, format, text, len, f) || f->starved) {
+		take_kind(&t, s, f);
 		return false;
+	}
 	find_version(&r);
 	cdi_read_fields(&r, 0, fields, s);
 	return f->invalid == 0 && !f->starved;

@@ -47,6 +47,25 @@ cdi_judge_text(struct cdi_reading *r, uint32_t n, const char *s)
 		cdi_unsafe(r, n, NULL, "has a control byte in it");
 }
 
+/*
+ * Reports a variable that a spec may not set. For a container, a policy may: root writes it for known pipelines, and a
+ * spec's variables come to everybody who gets the device.
+ */
+static void
+refuse_env(struct cdi_reading *r, uint32_t n, const char *s, const char *what)
+{
+	const int len = (int)strcspn(s, "="), shown = len > 60 ? 60 : len;
+	const char *value = s[len] == '=' ? s + len + 1 : "";
+
+	if (strlen(value) > 120 || strpbrk(value, "\"\\") != NULL)
+		value = "...";
+	if (r->in_hook)
+		cdi_unsafe(r, n, NULL, "%.*s %s", shown, s, what);
+	else
+		cdi_unsafe(r, n, NULL, "%.*s %s: take it out of the spec, and set it in the policy: env = { %.*s = \"%s\"; }", shown,
+		    s, what, shown, s, value);
+}
+
 /* Finds variables, of the container or of a hook, that make a loader or an interpreter run other code. */
 void
 cdi_judge_env(struct cdi_reading *r, uint32_t n, const char *s)
@@ -58,14 +77,14 @@ cdi_judge_env(struct cdi_reading *r, uint32_t n, const char *s)
 	size_t i;
 
 	if (text_starts(s, "LD_"))
-		cdi_unsafe(r, n, NULL, "%.*s steers the dynamic loader", (int)(len > 60 ? 60 : len), s);
+		refuse_env(r, n, s, "steers the dynamic loader");
 	else if (text_starts(s, "BASH_FUNC_"))
 		cdi_unsafe(r, n, NULL, "%.*s is a shell function", (int)(len > 60 ? 60 : len), s);
 	else if (text_starts(s, "GPUHELPER_"))
 		cdi_unsafe(r, n, NULL, "GPUHELPER_ variables are a container's own request");
 	for (i = 0; loader[i] != NULL; i++)
 		if (strlen(loader[i]) == len && strncmp(s, loader[i], len) == 0)
-			cdi_unsafe(r, n, NULL, "%s decides which programs run", loader[i]);
+			refuse_env(r, n, s, "decides which programs run");
 	if (strcspn(s, " \t") < len)
 		cdi_unsafe(r, n, NULL, "the name has a space in it");
 }

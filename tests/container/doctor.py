@@ -242,6 +242,22 @@ with changed(LIBRARY + version):
     says('a CDI spec that names a missing file', 'fail', 'driver', [LIBRARY + version, 'is not there'])
 with changed('/etc/cdi/other.json', '{'):
     says('a CDI spec that does not parse', 'warn', 'cdi', ['/etc/cdi/other.json is not used'], 'cdi validate')
+unused = spec(version).replace('"devices"', '"devicez"')
+with changed('/etc/cdi/other.json', unused):
+    says('a CDI spec of the GPUs\' vendor that is invalid', 'warn', 'cdi', ['/etc/cdi/other.json is not used: ', 'did you mean "devices"?'], 'cdi validate')
+for kind in 'nvidia.com/gds', 'huawei.com/Ascend910':
+    with changed('/etc/cdi/other.json', unused.replace('nvidia.com/gpu', kind)):
+        status, j = doctor()
+        skipped = [c for c in j['checks'] if '/etc/cdi/other.json' in c['text']]
+        ok(status == 0 and not found(j, 'warn') and len(skipped) == 1 and skipped[0]['state'] == 'ok' and
+           'is not used, and no GPU of this host needs a spec of the kind %s: ' % kind in skipped[0]['text'],
+           'a CDI spec of the kind %s that is invalid is only mentioned' % kind, j)
+        with changed('/etc/gpuhelper/policy.d/20-other.conf', 'pipeline = "x/y";\nidentity = "claim";\ngpus = ( { vendor = "%s"; } );\n' % kind):
+            says('the same, and a policy names the kind', 'warn', 'cdi', ['/etc/cdi/other.json is not used: '], 'cdi validate')
+with changed('/etc/cdi/other.json', '{"cdiVersion":"0.5.0","kind":"nvidia.com/gpu","devices":[]}'):
+    status, j = doctor()
+    ok(status == 0 and not found(j, 'warn') and '/etc/cdi/other.json has no devices' in [c['text'] for c in j['checks']],
+       'a CDI spec without devices is only mentioned', j)
 with changed('/usr/lib/udev/rules.d/60-gpuhelper.rules'):
     says('no udev rule', 'warn', 'udev', ['60-gpuhelper.rules'], 'make install')
 with changed('/etc/systemd/system/timers.target.wants/gpuhelper-reap.timer'):

@@ -375,6 +375,9 @@ gen intel
 t "Intel: nodes and the render group, no libraries" py 's["kind"] == "intel.com/gpu" and s["cdiVersion"] == "0.7.0" and "containerEdits" not in s and [d["containerEdits"].get("additionalGids") for d in s["devices"]][:3] == [[105], None, None]'
 t "Intel: devices by rank and by PCI address" py 'of["0"] == of["0000:00:02.0"] == ["/dev/dri/renderD128"] and of["2"] == of["0000:03:00.0"] == ["/dev/dri/renderD129"]'
 t "Intel: the spec is valid" valid
+mkdir -m 755 beside; echo '{"cdiVersion":"0.6.0","kind":"intel.com/gpu","devices":[{"containerEdits":{"env":["A=1"]}}]}' >beside/invalid.json
+gen intel --output "$T/beside/"
+t "a spec with a device without a name, which nobody uses, is in no conflict" sh -c '[ $1 = 0 ] && [ -f beside/gpuhelper-intel.json ]' - "$st"
 
 echo "# several vendors, and files"
 host both udev-amd

@@ -1517,7 +1517,7 @@ told open "folder /srv/open/in: /srv/open may be written by others than root (mo
 told linked "folder /srv/link/in: /srv/link: is a symbolic link"
 told twice "folders /srv/one and /srv/two would both be at /there in the container" 78
 told inside "folder /srv/one would be at /srv/data/new in the container, where /srv/data is read-only and has no directory new: mkdir -p /srv/data/new, or another target in the policy" 78
-told spec "CDI spec /etc/cdi/x.json is of NVIDIA driver 111.22.33, and 580.95.05 is loaded: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/x.json" 78
+told spec "CDI spec /etc/cdi/x.json is of NVIDIA driver 111.22.33, and 580.95.05 is loaded: mend it, or move it to another directory and write a spec anew: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/gpuhelper-nvidia.json" 78
 sandboxed ex-inner "explain: a target in an existing directory of another folder" exits 0 "granted by 30-c.conf:" </dev/null
 sandboxed ex-acl "explain: an ACL lets the container's user write" exits 0 "granted by 10-a.conf:" </dev/null
 sandboxed ex-missing "explain: no such note if nobody could have the folder" hasnt "could have the folders" </dev/null

@@ -15,6 +15,7 @@
 #include "../host/file.h"
 #include "../host/gpus.h"
 #include "../pure/cdiproblem.h"
+#include "../pure/cdirenewal.h"
 #include "../pure/cleanup.h"
 #include "../read/parse.h"
 #include "../user/namespace.h"
@@ -158,14 +159,14 @@ look_at_spec(struct doctor *d, const struct cdi_file *f, const struct inventory 
 {
 	const char *loaded = inv->nvidia_version;
 	autofree char *mend = NULL;
-	char version[32];
+	char version[32], renewal[CDI_RENEWAL_MAX];
 
 	if (asprintf(&mend, "gpuhelperctl cdi validate --host %s", f->path) == -1)
 		mend = NULL;
 	if (!f->usable || f->problems.n > 0)
 		say_unused(d, f, inv, mend);
 	else if (loaded[0] != '\0' && is_of_other_driver(&f->spec, loaded, version))
-		doctor_say(d, FINDING_FAIL, "cdi", "gpuhelperctl cdi generate, or nvidia-ctk cdi generate",
+		doctor_say(d, FINDING_FAIL, "cdi", cdi_renewal(f->path, &f->spec, GPU_NVIDIA, renewal),
 		    "%s is for NVIDIA driver %s, but %s is loaded", f->path, version, loaded);
 	else
 		doctor_say(d, FINDING_OK, "cdi", NULL, "%s, %s", f->path, f->spec.kind);

@@ -101,7 +101,7 @@ common_device(const struct cdi_spec *ours, const struct cdi_spec *other)
 {
 	size_t i;
 
-	if (other->kind == NULL || strcmp(ours->kind, other->kind) != 0)
+	if (strcmp(ours->kind, other->kind) != 0)
 		return NULL;
 	for (i = 0; i < ours->devices; i++)
 		if (has_device(other, ours->device[i].name))
@@ -116,6 +116,7 @@ static int
 check_conflicts(const struct generating *g, const char *dir, bool used, const char *own, struct why *why)
 {
 	autocdiregistry struct cdi_registry r = { 0 };
+	char shown[PATH_SHOWN];
 	const char *device;
 	size_t i, len;
 
@@ -124,16 +125,17 @@ check_conflicts(const struct generating *g, const char *dir, bool used, const ch
 	for (i = 0; i < r.files; i++) {
 		const char *path = r.file[i].path;
 
-		if (strcmp(path, own) == 0 || (device = common_device(&g->spec, &r.file[i].spec)) == NULL)
+		/* no engine uses an invalid spec, and its devices may lack their names */
+		if (!r.file[i].usable || strcmp(path, own) == 0 || (device = common_device(&g->spec, &r.file[i].spec)) == NULL)
 			continue;
 		len = (size_t)(path_last(path) - path) - 1;
 		if (!used)
 			complain(WHY_NONE, "%s also has %s=%s: an engine that reads both files uses neither device", path,
 			    g->spec.kind, device);
 		else if (strlen(dir) == len && strncmp(dir, path, len) == 0)
-			return refuse(why, WHY_CONFIG, "%.150s also has %s=%s, and with both files no engine would use that device: "
+			return refuse(why, WHY_CONFIG, "%s also has %s=%s, and with both files no engine would use that device: "
 			    "use that file, or remove it and the units that make it (systemctl disable nvidia-cdi-refresh.path "
-			    "nvidia-cdi-refresh.service)", path, g->spec.kind, device);
+			    "nvidia-cdi-refresh.service)", path_short(path, shown, sizeof(shown)), g->spec.kind, device);
 		else
 			complain(WHY_NONE, "%s also has %s=%s: engines use the spec in /run/cdi", path, g->spec.kind, device);
 	}

@@ -8,6 +8,7 @@
 /*
  * Adds to «cdi» of the inventory's GPUs their names in the specs, and to «cdi_problem» the specs that can't be used. A
  * spec may have a GPU's node at another path (hostPath: /run/nvidia/driver/dev/nvidia0): the node is known by
+ * the number that the spec says or, without one, by that of the node at hostPath, if only root can change the
  * directories on the way. A node that all GPUs of a vendor share may be missing there. The node in *r then gets the
  * inventory's path as its hostPath. So everything that compares nodes of *r with the inventory afterwards needs only
  * their paths, and what a grant opens is the host's own node.

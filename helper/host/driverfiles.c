@@ -16,6 +16,7 @@
 
 #include "../pure/cdigpu.h"
 #include "../pure/cdiproblem.h"
+#include "../pure/cdirenewal.h"
 #include "../pure/nvlibs.h"
 #include "../pure/path.h"
 #include "../pure/vendorenv.h"
@@ -70,18 +71,6 @@ driver_entry(const struct driver_question *q, const struct driver_want *w, const
 	return 0;
 }
 
-/* The command that renews the spec, for a message. */
-static void
-say_renewal(const struct part *p, char *out, size_t size)
-{
-	const char *path = p->file->path, *dot = strrchr(path, '.');
-
-	if (p->vendor == GPU_NVIDIA && dot != NULL && strcmp(dot, ".yaml") == 0)
-		snprintf(out, size, "nvidia-ctk cdi generate --output=%.120s", path);
-	else
-		snprintf(out, size, "gpuhelperctl cdi generate --vendor %s --output %.120s", gpu_vendor_name(p->vendor), path);
-}
-
 /*
  * Versions of drivers begin with three digits. Others, such as that of libglvnd's libGL.so.1.7.0, are a
  * library's own.
@@ -106,7 +95,7 @@ static int
 check_version(const struct part *p, const struct cdi_edits *e)
 {
 	const char *loaded = p->q->inventory->nvidia_version;
-	char renewal[200], version[32];
+	char renewal[CDI_RENEWAL_MAX], version[32];
 	size_t i;
 
 	for (i = 0; i < e->mounts; i++) {
@@ -116,9 +105,8 @@ check_version(const struct part *p, const struct cdi_edits *e)
 		if (loaded[0] == '\0')
 			return refuse(p->why, WHY_IO, "the loaded NVIDIA driver's version can't be read: neither "
 			    "/sys/module/nvidia/version nor /proc/driver/nvidia/version has one");
-		say_renewal(p, renewal, sizeof(renewal));
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s is of NVIDIA driver %s, and %s is loaded: %s", p->file->path,
-		    version, loaded, renewal);
+		    version, loaded, cdi_renewal(p->file->path, &p->file->spec, p->vendor, renewal));
 	}
 	return 0;
 }
@@ -173,7 +161,7 @@ static int
 find_source(const struct part *p, const struct cdi_mount *m, char *real, struct stat *st)
 {
 	automounts struct mount_table *mounts = NULL;
-	char beneath[1100], renewal[200];
+	char beneath[1100], renewal[CDI_RENEWAL_MAX];
 	const char *control, *service;
 	struct why why;
 	bool roots;
@@ -183,9 +171,8 @@ find_source(const struct part *p, const struct cdi_mount *m, char *real, struct 
 		if (why.code == WHY_ABSENT && (service = nvfile_service(m->host_path)) != NULL)
 			return edits_add_note(p->out, "%s, so the container does without that socket: systemctl status %s",
 			    why.text, service) ? 1 : refuse_nomem(p->why);
-		say_renewal(p, renewal, sizeof(renewal));
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s: was the driver changed since? %s", p->file->path, why.text,
-		    renewal);
+		    cdi_renewal(p->file->path, &p->file->spec, p->vendor, renewal));
 	}
 	/* a link to a directory may lead to one of these */
 	if ((control = cdi_host_control(real)) != NULL)
@@ -366,8 +353,7 @@ add_names(const struct driver_question *q, struct edits *out, struct why *why)
 static int
 note_missing(const struct driver_question *q, struct edits *out, struct why *why)
 {
-	struct part p = { .vendor = GPU_NVIDIA };
-	char missing[DRIVER_MISSING_MAX], renewal[200];
+	char missing[DRIVER_MISSING_MAX], renewal[CDI_RENEWAL_MAX];
 	const struct driver_want *first = NULL;
 	const struct cdi_entry *e;
 	unsigned capabilities = 0;
@@ -384,16 +370,13 @@ note_missing(const struct driver_question *q, struct edits *out, struct why *why
 		return 0;
 	if (driver_entry(q, first, &e, why) == -1)
 		return -1;
-	if (e == NULL) {
+	if (e == NULL)
 		ok = edits_add_note(out, "no CDI spec has the nodes of nvidia GPU %s, so the container has no %s but its image's "
 		    "own: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/gpuhelper-nvidia.json", first->gpu->pci,
 		    missing);
-	} else {
-		p.file = e->file;
-		say_renewal(&p, renewal, sizeof(renewal));
+	else
 		ok = edits_add_note(out, "CDI spec %.120s gives the container no %s, without which programs can't use the GPU: "
-		    "%s", e->file->path, missing, renewal);
-	}
+		    "%s", e->file->path, missing, cdi_renewal(e->file->path, &e->file->spec, GPU_NVIDIA, renewal));
 	return ok ? 0 : refuse_nomem(why);
 }
 

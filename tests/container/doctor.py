@@ -225,6 +225,8 @@ with changed('/etc/cdi/gpu.json', spec('111.22.33')):
     status, j = doctor()
     ok(status == 78 and [c['check'] for c in found(j, 'fail')] == ['cdi', 'driver', 'driver'] and all(
         '111.22.33' in c['text'] and version in c['text'] and 'is loaded' in c['text'] for c in found(j, 'fail')), 'a CDI spec of another driver', j)
+    ok(found(j, 'fail')[0]['mend'].endswith('write a spec anew: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/gpuhelper-nvidia.json'),
+       'no command overwrites it', j)
 with changed('/etc/cdi/gpu.json'):
     says('no driver files', 'warn', 'driver', ['no driver files come with nvidia GPU'], 'cdi generate --vendor nvidia --output')
 with changed('/etc/cdi/gpu.json'), changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] + 'driver_files = "cdi";\n'):

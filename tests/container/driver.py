@@ -369,10 +369,18 @@ spec(edits={'mounts': [{'hostPath': '/srv/by-another-name/some.d', 'containerPat
 ok(Fresh(host, env=TRAIN, args=['/bin/ls', '-d', '/x']).run().returncode == 0, tag + 'a read-only mount in /etc behind a link is allowed')
 write('/etc/cdi/nvidia.json', '{ "cdiVersion": "0.6.0", ')
 refused('a spec that does not parse', '/etc/cdi/nvidia.json:1')
-spec(file='/etc/cdi/nvidia.yaml', edits={'mounts': mounts(library('libcuda', '570.1.1', 'old'), 'libcuda.so.1')})
-refused('a spec of another driver than the loaded one', 'NVIDIA driver 570.1.1, and %s is loaded' % VERSION, 'nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml')
+old = {'mounts': mounts(library('libcuda', '570.1.1', 'old'), 'libcuda.so.1')}
+by_ctk = dict(old, env=['NVIDIA_VISIBLE_DEVICES=void'], hooks=[{'hookName': 'createContainer', 'path': '/usr/bin/nvidia-cdi-hook',
+                                                                'args': ['nvidia-cdi-hook', 'update-ldcache'], 'env': ['A=1']}])
+ANEW = 'mend it, or move it to another directory and write a spec anew: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/gpuhelper-nvidia.json'
+spec(file='/etc/cdi/nvidia.yaml', edits=by_ctk)
+refused('a spec of another driver than the loaded one', 'NVIDIA driver 570.1.1, and %s is loaded' % VERSION, ': nvidia-ctk cdi generate --output=/etc/cdi/nvidia.yaml')
+spec(file='/etc/cdi/nvidia.yaml', edits=old)
+refused('the same, written by hand: no command overwrites it', 'NVIDIA driver 570.1.1, and %s is loaded: %s' % (VERSION, ANEW))
 spec(edits={'mounts': mounts(DRIVER + '/gone.so.1', 'gone.so.1')})
-refused('a spec with a missing file', 'gone.so.1 is not there', 'gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/nvidia.json')
+refused('a spec with a missing file', 'gone.so.1 is not there', 'was the driver changed since? ' + ANEW)
+spec(file='/etc/cdi/gpuhelper-nvidia.json', edits={'mounts': mounts(DRIVER + '/gone.so.1', 'gone.so.1')})
+refused('a spec of gpuhelperctl with a missing file', 'changed since? gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/gpuhelper-nvidia.json')
 os.symlink(cuda, DRIVER + '/link.so')
 spec(edits={'mounts': mounts(DRIVER + '/link.so', 'link.so')})
 refused('a spec with a file that is a link', 'link.so is a symbolic link')

@@ -77,7 +77,7 @@ completes() { want=$1; shift; "$ctl" complete -- "$@" | tr '\n' ' ' >out; [ "$(c
 t "complete: a group is offered once" completes "keys " ke
 t "complete: the words of a group" completes "fetch show import place " keys ""
 t "complete: a word of a group that is begun" completes "show " keys s
-t "complete: options of the subcommand" completes "--json --host --help " cdi validate -
+t "complete: options of the subcommand" completes "--config-dir --json --host --help " cdi validate -
 t "complete: an option that is begun" completes "--undo " setup concourse --u
 t "complete: the engines" completes "concourse containerd podman docker " setup ""
 t "complete: an option that only one engine has" completes "--rootless " setup podman --r

@@ -104,7 +104,7 @@ static const struct takes takes_reap[] = { JSON, { OPT_DRY_RUN, false, "only nam
 static const struct takes takes_validate[] = { CONFIG_DIR, JSON,
 	{ OPT_HOST, false, "also compare the specs with this host" },
 	END };
-static const struct takes takes_list[] = { CONFIG_DIR, JSON,
+static const struct takes takes_list[] = { JSON,
 	{ OPT_SPEC_DIRS, false, "read these directories instead of /etc/cdi:/run/cdi" },
 	END };
 static const struct takes takes_inject[] = { JSON,

@@ -123,8 +123,8 @@ check_host_node(const struct looking *l, size_t i, const struct cdi_devnode *n)
 		add_fault(l, n->line, n->column, list, i, key, path, "is %u:%u here, and the spec says %lld:%lld",
 		    major(st.st_rdev), minor(st.st_rdev), (long long)n->major.v, (long long)n->minor.v);
 	else if (type == 'b' && (n->permissions == NULL || strcmp(n->permissions, "none") != 0))
-		add_fault(l, n->line, n->column, list, i, key, path, "is a block device here: access to a disk is access to all files "
-		    "on it");
+		add_fault(l, n->line, n->column, list, i, key, path, "is a block device here: access to a disk is access to all "
+		    "files on it");
 	else if (type == 'c' && (what = cdi_host_device(type, major(st.st_rdev), minor(st.st_rdev))) != NULL)
 		add_fault(l, n->line, n->column, list, i, key, path, "is %u:%u here, which is %s", major(st.st_rdev),
 		    minor(st.st_rdev), what);

@@ -8,8 +8,8 @@
 #include "path.h"
 
 /*
- * True for what nvidia-container-toolkit 1.14 to 1.20 writes for all devices: a variable, and hooks of its own or (without
- * hooks) another variable. Specs written by hand have copied one or the other.
+ * True for what nvidia-container-toolkit 1.14 to 1.20 writes for all devices: a variable, and hooks of its own or
+ * (without hooks) another variable. Specs written by hand have copied one or the other.
  */
 static bool
 is_of_ctk(const struct cdi_edits *e)
@@ -31,15 +31,12 @@ const char *
 cdi_renewal(const char *path, const struct cdi_spec *s, enum gpu_vendor v, char out[CDI_RENEWAL_MAX])
 {
 	const char *vendor = gpu_vendor_name(v);
-	enum cdi_format format = CDI_YAML;
 	char shown[PATH_SHOWN], own[64];
 
 	path_short(path, shown, sizeof(shown));
-	cdi_format_of(path, &format);
 	snprintf(own, sizeof(own), "gpuhelper-%s.json", vendor);
 	if (v == GPU_NVIDIA && is_of_ctk(&s->edits))
-		snprintf(out, CDI_RENEWAL_MAX, "nvidia-ctk cdi generate %s--output=%s", format == CDI_JSON ? "--format=json " : "",
-		    shown);
+		snprintf(out, CDI_RENEWAL_MAX, "nvidia-ctk cdi generate --output=%s", shown);
 	else if (strcmp(path_last(path), own) == 0)
 		snprintf(out, CDI_RENEWAL_MAX, "gpuhelperctl cdi generate --vendor %s --output %s", vendor, shown);
 	else

@@ -161,7 +161,8 @@ warn_hook(const struct warning *w, size_t i, const struct cdi_hook *h)
 	snprintf(path, sizeof(path), "%s.hooks[%zu]", w->at, i);
 	if (!is_known_hook(h) && !is_told(w->f, path))
 		cdi_fault(w->f, CDI_WARNING, h->line, h->column, path, "%s%s%.40s is no hook of NVIDIA's or AMD's tools: engines "
-		    "run it as root, so see what it does", path_short(h->path, shown, sizeof(shown)), h->args.n > 1 ? " " : "", h->args.n > 1 ? h->args.v[1] : "");
+		    "run it as root, so see what it does", path_short(h->path, shown, sizeof(shown)),
+		    h->args.n > 1 ? " " : "", h->args.n > 1 ? h->args.v[1] : "");
 }
 
 static void

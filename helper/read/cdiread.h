@@ -59,8 +59,8 @@ void *cdi_read_objects(struct cdi_reading *r, uint32_t n, size_t size, size_t *c
     uint32_t, void *));
 
 /*
- * These functions add a CDI_UNSAFE fault (in a hook CDI_UNSAFE_HOOK) for each thing that CDI allows and a privileged user of the spec
- * must not do. «n» is the value's node. Members may be NULL if they were invalid.
+ * These functions add a CDI_UNSAFE fault (in a hook CDI_UNSAFE_HOOK) for each thing that CDI allows and a privileged
+ * user of the spec must not do. «n» is the value's node. Members may be NULL if they were invalid.
  */
 /* True if further checks of the path make sense. */
 bool cdi_path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *path);

@@ -27,7 +27,8 @@ cdi_unsafe(struct cdi_reading *r, uint32_t n, const char *member, const char *fm
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	snprintf(path, sizeof(path), "%s%s%s", r->path, at != n && r->len > 0 ? "." : "", at != n ? member : "");
-	cdi_fault(r->f, r->in_hook ? CDI_UNSAFE_HOOK : CDI_UNSAFE, r->t->node[at].line, r->t->node[at].column, path, "%s", text);
+	cdi_fault(r->f, r->in_hook ? CDI_UNSAFE_HOOK : CDI_UNSAFE, r->t->node[at].line, r->t->node[at].column, path, "%s",
+	    text);
 }
 
 static bool

@@ -39,7 +39,7 @@ main(void)
 		{ "of 1.14", "/run/cdi/x.yaml", GPU_NVIDIA, { void_ }, "/usr/bin/nvidia-ctk", { "nvidia-ctk", "hook", "chmod" },
 		    "nvidia-ctk cdi generate --output=/run/cdi/x.yaml" },
 		{ "in JSON", "/etc/cdi/x.json", GPU_NVIDIA, { void_ }, "/usr/bin/nvidia-cdi-hook",
-		    { "nvidia-cdi-hook", "update-ldcache" }, "nvidia-ctk cdi generate --format=json --output=/etc/cdi/x.json" },
+		    { "nvidia-cdi-hook", "update-ldcache" }, "nvidia-ctk cdi generate --output=/etc/cdi/x.json" },
 		{ "without hooks", "/etc/cdi/x.yaml", GPU_NVIDIA, { "NVIDIA_CTK_LIBCUDA_DIR=/usr/lib64", void_ }, NULL, { NULL },
 		    "nvidia-ctk cdi generate --output=/etc/cdi/x.yaml" },
 		{ "our spec", "/run/cdi/gpuhelper-nvidia.json", GPU_NVIDIA, { void_ }, NULL, { NULL },

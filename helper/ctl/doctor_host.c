@@ -122,22 +122,22 @@ is_of_other_driver(const struct cdi_spec *s, const char *loaded, char version[32
 	return false;
 }
 
-/* True if a spec of this kind (NULL: unknown) may have a GPU of this host, or a policy names the kind. */
+/* True if a spec of this kind ("": unknown) may have a GPU of this host, or a policy names the kind. */
 static bool
 may_matter(const struct doctor *d, const struct inventory *inv, const char *kind)
 {
 	size_t i;
 
-	for (i = 0; i < inv->gpus && kind != NULL; i++)
+	for (i = 0; i < inv->gpus; i++)
 		if (cdi_kind_may_have(kind, inv->gpu[i].vendor))
 			return true;
-	return kind == NULL || strlist_has(&d->kinds, kind);
+	return kind[0] == '\0' || strlist_has(&d->kinds, kind);
 }
 
 static void
 say_unused(struct doctor *d, const struct cdi_file *f, const struct inventory *inv, const char *mend)
 {
-	const char *kind = f->spec.kind != NULL && cdi_kind_ok(f->spec.kind) ? f->spec.kind : NULL;
+	const char *kind = cdi_kind_of(&f->spec);
 	const struct cdi_fault *first = cdi_first_fault(&f->faults);
 	char reason[1024] = "";
 

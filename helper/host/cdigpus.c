@@ -17,7 +17,6 @@
 static bool
 note_problem(const struct cdi_file *f, struct inventory *inv)
 {
-	const char *kind = f->spec.kind != NULL && cdi_kind_ok(f->spec.kind) ? f->spec.kind : "";
 	const struct cdi_fault *first = cdi_first_fault(&f->faults);
 	char text[768], file[PATH_SHOWN], place[32] = "", at[128];
 
@@ -31,7 +30,7 @@ note_problem(const struct cdi_file *f, struct inventory *inv)
 		    first->path[0] != '\0' ? ": " : "", first->text);
 	else
 		snprintf(text, sizeof(text), "%s: can't be used", file);
-	return cdi_problem_add(inv, kind, text);
+	return cdi_problem_add(inv, cdi_kind_of(&f->spec), text);
 }
 
 static bool

@@ -129,7 +129,7 @@ cdi_find_source(const char *path, char *real, struct stat *st, bool *roots, stru
 	if (cdi_walk(&w, path, st, &inner) == -1)
 		return refuse(why, inner.code, "%s %s", path_short(path, shown, sizeof(shown)), inner.text);
 	if (S_ISLNK(st->st_mode))
-		return refuse(why, WHY_DATA, "%s is a symbolic link", path);
+		return refuse(why, WHY_DATA, "%s is a symbolic link", path_short(path, shown, sizeof(shown)));
 	cdi_walk_look(&w, path, st);
 	*roots = !w.loose;
 	memcpy(real, w.done[0] != '\0' ? w.done : "/", w.done[0] != '\0' ? strlen(w.done) + 1 : 2);

@@ -46,6 +46,12 @@ cdi_kind_ok(const char *kind)
 	    cdi_vendor_or_class_ok(slash + 1, strlen(slash + 1));
 }
 
+const char *
+cdi_kind_of(const struct cdi_spec *s)
+{
+	return s->kind != NULL && cdi_kind_ok(s->kind) ? s->kind : "";
+}
+
 bool
 cdi_device_name_ok(const char *s)
 {

@@ -3,8 +3,8 @@
  * (github.com/cncf-tags/container-device-interface, SPEC.md and specs-go 1.1.0).
  *
  * Stricter than the reference library (pkg/cdi) where the library is lax: the case of a key counts, null is not a
- * value, a number is not a string, nothing may follow the document, and no device may use a feature that the version
- * lacks.
+ * value, a number in JSON is not a string, nothing may follow the document, and no device may use a feature that the
+ * version lacks.
  */
 #ifndef GPUHELPER_PURE_CDI_H
 #define GPUHELPER_PURE_CDI_H
@@ -139,6 +139,8 @@ bool cdi_name_is_qualified(const char *name);
  */
 bool cdi_vendor_or_class_ok(const char *s, size_t len);
 bool cdi_kind_ok(const char *kind);	/* "vendor.com/class" */
+/* The kind of a spec, which may be invalid; "" if it is not known. */
+const char *cdi_kind_of(const struct cdi_spec *s);
 bool cdi_device_name_ok(const char *s);
 
 #endif

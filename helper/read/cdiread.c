@@ -491,7 +491,7 @@ find_version(struct cdi_reading *r)
 	const char *s;
 
 	r->version = CDI_VERSIONS;
-	if (n == CDIT_NONE || (r->t->node[n].kind != CDIT_STRING && !r->t->node[n].same_text))
+	if (n == CDIT_NONE || r->t->node[n].kind != CDIT_STRING)
 		return;
 	s = r->t->node[n].text;
 	for (r->version = 0; r->version < CDI_VERSIONS; r->version++)

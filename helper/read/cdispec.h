@@ -6,7 +6,7 @@
 
 /*
  * Reads one spec. Returns false if it is invalid, with all faults in *f, or if memory was short (f->starved). Of an
- * invalid spec, only s->empty and, if cdi_kind_ok() accepts it, s->kind may be used. NULL: the kind is not known.
+ * invalid spec, only s->empty and cdi_kind_of() may be used.
  * Returns true with f->unsafe greater than 0 for a valid spec that is unsafe for a helper that runs as root.
  * The caller calls cdi_free() in any case.
  */

@@ -335,7 +335,9 @@ check_spec(const char *name, const char *text, size_t len)
 	    "  the spec is read, with the same number of faults"))
 		return;
 	if (faults.n > 0)
-		is_str(told.v[0].text, faults.v[0].text, "  the first fault is the same");
+		is_str(told.v[0].text, cdi_first_fault(&faults)->text, "  the first fault is the same");
+	is_str(cdi_kind_of(&back), cdi_kind_of(&spec), "  the kind is the same");
+	ok(back.empty == spec.empty, "  and so is whether it has no devices");
 	if (!usable)
 		return;
 	is_int(table_check_spec(&back, &why), 0,

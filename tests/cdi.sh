@@ -104,7 +104,7 @@ t "a node that only a policy's nodes grants gives a warning" tells '/dev/infinib
 run cdi validate --json "$fix/good/missing-node.yaml"
 t "JSON with a warning alone is ok" json "j['ok'] and [f['kind'] for f in j['findings']] == ['warning'] and '/dev/gpuhelper-no-such-node is of no GPU driver' in j['findings'][0]['message']"
 # by their names alone: the files need not exist
-for node in st0 sr0 kvm tpm9 ipmi0 i2c-0 char/195:0 fd/3 vfio/12 nvidia-nvlink nvidia-nvswitchctl ng0n1 hidraw0 uhid infiniband/umad0; do
+for node in st0 sr0 kvm tpm9 ipmi0 i2c-0 char/195:0 fd/3 vfio/12 nvidia-nvlink ng0n1 hidraw0 uhid infiniband/umad0; do
 	spec one.json "\"deviceNodes\":[{\"path\":\"/dev/$node\"}]"
 	run cdi validate one.json
 	t "/dev/$node gives a warning" sh -c '[ "$1" = 0 ] && [ "$(wc -l <out)" = 1 ] && grep -qF ": warning: devices[0].containerEdits.deviceNodes[0]: /dev/$2 is of no GPU driver" out' - "$st" "$node"
@@ -113,6 +113,11 @@ for node in dxg:WSL2 nvhost-ctrl-gpu:Tegra nvmap:Tegra nvgpu/igpu0/ctrl:Tegra; d
 	spec one.json "\"deviceNodes\":[{\"path\":\"/dev/${node%:*}\"}]"
 	run cdi validate one.json
 	t "/dev/${node%:*} is said to be of a GPU that can't be given" tells "/dev/${node%:*} is of a GPU of ${node#*:}, which gpuhelper can't give: no node stands for this GPU alone"
+done
+for node in nvidia-nvswitchctl:nvswitch nvidia-nvswitch7:nvswitch nvidia-caps-imex-channels/channel2047:imex; do
+	spec one.json "\"deviceNodes\":[{\"path\":\"/dev/${node%:*}\"}]"
+	run cdi validate one.json
+	t "/dev/${node%:*} gives a warning that names the policy's word" tells "/dev/${node%:*} is given only by a policy that says nodes = [ \"${node#*:}\" ]"
 done
 spec one.json '"deviceNodes":[{"path":"/dev/kvm","permissions":"none"}]'
 run cdi validate one.json

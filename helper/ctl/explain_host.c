@@ -13,6 +13,7 @@
 #include "../user/rootfs.h"
 #include "../user/runtime.h"
 #include "../user/sources.h"
+#include "furtherwords.h"
 #include "taskuser.h"
 
 #define WANTS_MAX 64
@@ -62,6 +63,12 @@ look_at_folders(struct inquiry *q, struct edits *edits, struct why *why)
 	return -1;
 }
 
+static void
+note_word(void *inquiry, const char *line)
+{
+	note(inquiry, "%s", line);
+}
+
 /* Checks the driver files of the first candidates: which GPUs are free is unknown here. */
 static int
 look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
@@ -74,6 +81,7 @@ look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
 	autostrlist struct strlist used = { 0 };
 	struct driver_nodes nodes = { 0 };
 	const size_t before = edits->mounts;
+	unsigned words = 0;
 	size_t i, k;
 
 	for (i = 0; i < g->gpus; i++)
@@ -92,7 +100,10 @@ look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
 	if (!explain_find_libraries(q, edits))
 		return refuse_nomem(why);
 	for (i = 0; i < nodes.n; i++)
-		note(q, "the CDI spec adds a node besides the GPU's own: %s", nodes.v[i].path);
+		note(q, "a node besides the GPU's own: %s", nodes.v[i].path);
+	for (i = 0; i < g->gpus; i++)
+		words |= g->gpu[i].rule->nodes;
+	further_words_tell(&q->specs, words & ~nodes.words, note_word, q);
 	return 0;
 }
 

@@ -81,13 +81,15 @@ settings_json(const struct settings *s)
 }
 
 static json_t *
-further_names(unsigned mask)
+further_names(const struct gpu_rule *r)
 {
 	json_t *list = json_array();
 	unsigned bit;
 
-	for (bit = 1; bit != 0 && bit <= mask; bit <<= 1)
-		if ((mask & bit) != 0)
+	for (bit = 1; bit != 0 && bit <= r->nodes; bit <<= 1)
+		if (bit == FURTHER_IMEX && r->one_channel)
+			json_array_append_new(list, json_sprintf("imex=%u", r->channel));
+		else if ((r->nodes & bit) != 0)
 			json_array_append_new(list, json_string(further_word_name(bit)));
 	return list;
 }
@@ -111,7 +113,7 @@ gpu_rule_json(const struct gpu_rule *r)
 	json_object_set_new(j, "capabilities", capability_names(r->capabilities));
 	put_text(j, "mig", r->whole_mig ? "whole" : "instances");
 	put_bool(j, "mps", r->mps);
-	json_object_set_new(j, "nodes", further_names(r->nodes));
+	json_object_set_new(j, "nodes", further_names(r));
 	return j;
 }
 

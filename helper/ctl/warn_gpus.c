@@ -9,9 +9,9 @@
 #include "../host/drivernodes.h"
 #include "../host/gpus.h"
 #include "../pure/cdiproblem.h"
-#include "../pure/furthernode.h"
 #include "../pure/path.h"
 #include "../read/parse.h"
+#include "furtherwords.h"
 #include "warn.h"
 
 void
@@ -86,12 +86,37 @@ warn_driver(struct checked *c, const struct gpu_rule *r, const struct inventory 
 		    inv->nvidia_mode);
 }
 
+/* The first usable GPU that the rule names, or NULL. */
+static const struct gpu *
+rule_gpu(const struct gpu_rule *r, const struct inventory *inv)
+{
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++)
+		if (inv->gpu[i].unusable[0] == '\0' && gpu_rule_names(r, &inv->gpu[i]))
+			return &inv->gpu[i];
+	return NULL;
+}
+
+struct word_warning {
+	struct checked *c;
+	unsigned line;
+};
+
+static void
+warn_word(void *ctx, const char *line)
+{
+	const struct word_warning *w = ctx;
+
+	fault_add(&w->c->faults, w->line, true, "%s", line);
+}
+
 /* Checks the driver files of the rule's first GPU; mostly all of its GPUs have the same ones. */
 static void
 warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct host_gpus *v)
 {
 	const struct inventory *inv = &v->inventory;
-	struct driver_want want = { .rule = r };
+	struct driver_want want = { rule_gpu(r, inv), r };
 	const struct driver_question q = { &v->specs, inv, &s->settings, &want, 1 };
 	autostrlist struct strlist used = { 0 };
 	struct driver_nodes nodes = { 0 };
@@ -100,19 +125,17 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 	struct why why;
 	size_t i;
 
-	for (i = 0; i < inv->gpus && want.gpu == NULL; i++)
-		if (inv->gpu[i].unusable[0] == '\0' && gpu_rule_names(r, &inv->gpu[i]))
-			want.gpu = &inv->gpu[i];
 	if (want.gpu != NULL && (driver_files(&q, &edits, &used, &why) == -1 || driver_nodes(&q, &nodes, &why) == -1))
 		fault_add(&c->faults, r->line, true, "a request would be refused: %s", why.text);
 	else if (want.gpu == NULL && r->kind != NULL) {
 		problem = cdi_problem_of_kind(inv, r->kind);
 		fault_add(&c->faults, r->line, true, "no CDI spec in /etc/cdi or /run/cdi has a GPU of this host that this rule "
 		    "names%s%s", problem != NULL ? ", and a spec can't be used: " : "", problem != NULL ? problem : "");
-	}
-	else if (want.gpu != NULL && want.gpu->vendor == GPU_NVIDIA && (unnamed = driver_unnamed(&edits)) != NULL)
+	} else if (want.gpu != NULL && want.gpu->vendor == GPU_NVIDIA && (unnamed = driver_unnamed(&edits)) != NULL)
 		fault_add(&c->faults, r->line, true, "containers will not find %s: no loader looks in its directory, and the spec's "
 		    "hooks do not run: gpuhelperctl cdi generate --vendor nvidia", unnamed);
+	else if (want.gpu != NULL)
+		further_words_tell(&v->specs, r->nodes & ~nodes.words, warn_word, &(struct word_warning){ c, r->nodes_line });
 	/* a host without a spec may well mean its images to bring the driver's files */
 	for (i = 0; used.n > 0 && i < edits.notes.n; i++)
 		fault_add(&c->faults, r->line, true, "%s", edits.notes.v[i]);
@@ -149,13 +172,16 @@ warn_driver_folders(struct checked *c, const struct cdi_registry *specs)
 	}
 }
 
-/* Warns about nodes that give access to other hosts. */
+/* Warns about nodes that give more than a GPU: access to other hosts, or the links between all GPUs. */
 static void
 warn_nodes(struct checked *c, const struct gpu_rule *r)
 {
 	if ((r->nodes & (FURTHER_INFINIBAND | FURTHER_IMEX)) != 0)
 		fault_add(&c->faults, r->nodes_line, true, "nodes: these containers can reach other hosts by InfiniBand or IMEX as "
 		    "far as the fabric lets this host; no policy limits that");
+	if ((r->nodes & FURTHER_NVSWITCH) != 0)
+		fault_add(&c->faults, r->nodes_line, true, "nodes: \"nvswitch\" lets these containers manage the links between all "
+		    "GPUs of this host; CUDA does not need it");
 }
 
 /* True if the rule's count is larger than the number of GPUs that it names. */

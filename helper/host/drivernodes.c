@@ -84,7 +84,7 @@ is_own(const struct gpu *g, const char *part, const struct further_node *n)
 /* Returns 0, 1 if the node is to be left out, or -1 with *why. */
 static int
 check_driver(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
-    const struct gpu_node *n, bool *own, struct why *why)
+    const struct gpu_node *n, struct driver_nodes *out, bool *own, struct why *why)
 {
 	const struct devmajors *m = &q->inventory->majors;
 	const struct further_node node = look_at_number(n);
@@ -100,24 +100,32 @@ check_driver(const struct driver_question *q, const struct driver_want *w, const
 	case FURTHER_DISPLAYS:
 		return (w->rule->capabilities & (GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY)) != 0 ? 0 : 1;
 	case FURTHER_BY_WORD:
-		return (w->rule->nodes & word) != 0 ? 0 :
-		    refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of driver %s: a policy's gpus entry gives it "
-		    "where it says nodes = [ \"%s\" ]", f->path, n->path, n->major, n->minor, driver, further_word_name(word));
+		if ((w->rule->nodes & word) == 0)
+			return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of driver %s: a policy's gpus entry gives it "
+			    "where it says nodes = [ \"%s\" ]", f->path, n->path, n->major, n->minor, driver, further_word_name(word));
+		if (word == FURTHER_IMEX && w->rule->one_channel && n->minor != w->rule->channel)
+			return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is IMEX channel %u, and the policy gives only channel "
+			    "%u: remove it from the GPU's device", f->path, n->path, n->major, n->minor, n->minor, w->rule->channel);
+		out->words |= word;
+		return 0;
 	case FURTHER_OF_GPUS:
 		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of another GPU, or changes GPUs, and not of GPU "
 		    "%s: renew the spec", f->path, n->path, n->major, n->minor, w->gpu->pci);
 	case FURTHER_UNKNOWN:
 		break;
 	}
-	return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of %s%s and none of GPU %s's: no policy can grant "
-	    "it, remove it from the spec", f->path, n->path, n->major, n->minor,
-	    driver[0] != '\0' ? "driver " : "no driver that is loaded", driver, w->gpu->pci);
+	if (driver[0] == '\0')
+		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of no driver that is loaded (/proc/devices has no "
+		    "major %u): load its driver, make the node again, or remove it from the spec", f->path, n->path, n->major,
+		    n->minor, n->major);
+	return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of driver %s and none of GPU %s's: no policy can "
+	    "grant it, remove it from the spec", f->path, n->path, n->major, n->minor, driver, w->gpu->pci);
 }
 
 /* Refuses the host's memory or console with that reason, whichever driver the number belongs to. */
 static int
 check_number(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
-    const struct gpu_node *n, bool *own, struct why *why)
+    const struct gpu_node *n, struct driver_nodes *out, bool *own, struct why *why)
 {
 	const char *what = cdi_host_device('c', n->major, n->minor);
 	const char *unsupported = node_unsupported(n->path);
@@ -127,7 +135,7 @@ check_number(const struct driver_question *q, const struct driver_want *w, const
 	if (unsupported != NULL)
 		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s is of a GPU of %s, which gpuhelper can't give", f->path, n->path,
 		    unsupported);
-	return check_driver(q, w, f, n, own, why);
+	return check_driver(q, w, f, n, out, own, why);
 }
 
 /*
@@ -178,6 +186,16 @@ number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_no
 }
 
 static int
+add_node(const struct gpu_node *n, const struct gpu *own, struct driver_nodes *out, struct why *why)
+{
+	if (out->n == GPU_NODES_MAX)
+		return refuse(why, WHY_CONFIG, "%s: more than %d nodes other than the GPU's own", n->path, GPU_NODES_MAX);
+	out->own[out->n] = own;
+	out->v[out->n++] = *n;
+	return 0;
+}
+
+static int
 add_further_nodes(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
     const struct cdi_edits *e, struct driver_nodes *out, struct why *why)
 {
@@ -195,15 +213,62 @@ add_further_nodes(const struct driver_question *q, const struct driver_want *w, 
 		if (gpu_of_node(q->inventory, path) != NULL)
 			return refuse(why, WHY_CONFIG, "CDI spec %s: it has node %s of GPU %s for every container: move it to that "
 			    "GPU's device", f->path, path, gpu_of_node(q->inventory, path)->pci);
-		if (number_node(f, &e->node[i], &node, why) == -1 || (ret = check_number(q, w, f, &node, &own, why)) == -1)
+		if (number_node(f, &e->node[i], &node, why) == -1 || (ret = check_number(q, w, f, &node, out, &own, why)) == -1)
 			return -1;
-		if (ret == 1)
-			continue;
-		if (out->n == GPU_NODES_MAX)
-			return refuse(why, WHY_CONFIG, "CDI spec %s: more than %d nodes other than the GPU's own", f->path,
-			    GPU_NODES_MAX);
-		out->own[out->n] = own ? w->gpu : NULL;
-		out->v[out->n++] = node;
+		if (ret == 0 && add_node(&node, own ? w->gpu : NULL, out, why) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+add_entry_nodes(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry *e,
+    struct driver_nodes *out, struct why *why)
+{
+	return add_further_nodes(q, w, e->file, &e->file->spec.edits, out, why) == -1 ||
+	    add_further_nodes(q, w, e->file, &e->device->edits, out, why) == -1 ? -1 : 0;
+}
+
+/*
+ * The policy's channel, or the one that all users of a host have unless an administrator makes more. Its node is what
+ * NVIDIA's tool would write into a spec.
+ */
+static int
+add_channel(const struct driver_question *q, const struct driver_want *w, struct driver_nodes *out, struct why *why)
+{
+	struct gpu_node n = { .minor = w->rule->one_channel ? w->rule->channel : 0 };
+	struct stat st;
+
+	snprintf(n.path, sizeof(n.path), IMEX_CHANNEL "%u", n.minor);
+	if (is_added(out, n.path))
+		return 0;
+	if (!devmajors_char(&q->inventory->majors, IMEX_DRIVER, &n.major))
+		return refuse(why, WHY_ABSENT, "the policy gives %s, and the loaded NVIDIA driver has no IMEX channels "
+		    "(/proc/devices has no " IMEX_DRIVER ")", n.path);
+	if (lstat(n.path, &st) == -1)
+		return refuse(why, WHY_ABSENT, "the policy gives %s, which is not there: nvidia-modprobe -i %u:1", n.path, n.minor);
+	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(n.major, n.minor))
+		return refuse(why, WHY_CONFIG, "the policy gives %s, which is not the character device %u:%u of driver " IMEX_DRIVER
+		    ": remove it, then nvidia-modprobe -i %u:1", n.path, n.major, n.minor, n.minor);
+	out->words |= FURTHER_IMEX;
+	return add_node(&n, NULL, out, why);
+}
+
+/* Adds what the policy's words give, where the GPU's own CDI device has no such node. */
+static int
+add_by_words(const struct driver_question *q, const struct driver_want *w, struct driver_nodes *out, struct why *why)
+{
+	const unsigned missing = w->rule->nodes & ~out->words, by_spec = missing & ~(unsigned)FURTHER_IMEX;
+	const struct cdi_entry *e;
+	size_t i;
+
+	if (((missing & FURTHER_IMEX) != 0 || w->rule->one_channel) && add_channel(q, w, out, why) == -1)
+		return -1;
+	for (i = 0; by_spec != 0 && i < q->specs->entries; i++) {
+		e = &q->specs->entry[i];
+		if (!e->conflict && (further_kind_word(e->file->spec.kind) & by_spec) != 0 &&
+		    add_entry_nodes(q, w, e, out, why) == -1)
+			return -1;
 	}
 	return 0;
 }
@@ -221,8 +286,7 @@ driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct w
 			continue;
 		if (driver_entry(q, w, &e, why) == -1)
 			return -1;
-		if (e != NULL && (add_further_nodes(q, w, e->file, &e->file->spec.edits, out, why) == -1 ||
-		    add_further_nodes(q, w, e->file, &e->device->edits, out, why) == -1))
+		if ((e != NULL && add_entry_nodes(q, w, e, out, why) == -1) || add_by_words(q, w, out, why) == -1)
 			return -1;
 	}
 	return 0;

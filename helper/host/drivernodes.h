@@ -1,6 +1,8 @@
 /*
- * Device nodes of a CDI device beyond those in gpu.h's tables, for rules with a CDI kind: which of them a
- * container gets (pure/furthernode.h).
+ * Device nodes beyond those in gpu.h's tables, for rules with a CDI kind: which of them a container gets
+ * (pure/furthernode.h). They come from the GPU's own CDI device. For each word of the rule's «nodes» of which the
+ * GPU's device has no node, they come from the CDI devices of that word's kind. An IMEX channel needs no spec: its
+ * number is enough.
  */
 #ifndef GPUHELPER_HOST_DRIVERNODES_H
 #define GPUHELPER_HOST_DRIVERNODES_H
@@ -15,12 +17,13 @@ struct driver_nodes {
 	 */
 	const struct gpu *own[GPU_NODES_MAX];
 	size_t n;
+	unsigned words;		/* of enum further_word: those that a node is granted by */
 };
 
 /*
  * Adds these nodes to *out. The spec does not decide who may use a node (fileMode, uid and additionalGids are
  * ignored): root/device.c does, for all nodes alike. Looks at nodes, opens none. Returns 0, or -1 with *why
- * if a node is not what the spec says, or this rule can't grant it.
+ * if a node is not what the spec says, this rule can't grant it, or the host lacks the IMEX channel.
  */
 int driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct why *why);
 

@@ -8,16 +8,21 @@
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 
-static const struct { const char *name; unsigned bit; } words[] = {
-	{ "gdrdrv", FURTHER_GDRDRV }, { "nvidia-fs", FURTHER_NVIDIA_FS }, { "imex", FURTHER_IMEX },
-	{ "infiniband", FURTHER_INFINIBAND },
+static const struct { const char *name; unsigned bit; const char *kind; } words[] = {
+	{ "gdrdrv", FURTHER_GDRDRV, "nvidia.com/gdrcopy" }, { "nvidia-fs", FURTHER_NVIDIA_FS, "nvidia.com/gds" },
+	{ "imex", FURTHER_IMEX, "nvidia.com/imex-channel" }, { "infiniband", FURTHER_INFINIBAND, "nvidia.com/mofed" },
+	{ "nvswitch", FURTHER_NVSWITCH, "nvidia.com/nvswitch" },
 };
 
 bool
-further_word_parse(const char *name, unsigned *bit)
+further_word_parse(const char *name, unsigned *bit, uint32_t *channel)
 {
 	size_t i;
 
+	if (text_starts(name, "imex=") && text_u32(name + strlen("imex="), 0, IMEX_CHANNEL_MAX, channel)) {
+		*bit = FURTHER_IMEX;
+		return true;
+	}
 	for (i = 0; i < COUNT(words); i++)
 		if (strcmp(words[i].name, name) == 0) {
 			*bit = words[i].bit;
@@ -35,6 +40,28 @@ further_word_name(unsigned bit)
 		if (words[i].bit == bit)
 			return words[i].name;
 	return "";
+}
+
+const char *
+further_word_kind(unsigned bit)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(words); i++)
+		if (words[i].bit == bit)
+			return words[i].kind;
+	return "";
+}
+
+unsigned
+further_kind_word(const char *kind)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(words); i++)
+		if (strcmp(words[i].kind, kind) == 0)
+			return words[i].bit;
+	return 0;
 }
 
 const char *
@@ -112,8 +139,10 @@ word_for(const struct devmajors *m, const struct further_node *n)
 		return FURTHER_GDRDRV;
 	if (is_major_of(m, n->major, "nvidia-fs"))
 		return FURTHER_NVIDIA_FS;
-	if (is_major_of(m, n->major, "nvidia-caps-imex-channels"))
+	if (is_major_of(m, n->major, IMEX_DRIVER))
 		return FURTHER_IMEX;
+	if (is_major_of(m, n->major, "nvidia-nvswitch"))
+		return FURTHER_NVSWITCH;
 	/* uverbs shares its major with umad, and rdma_cm is one of many drivers of «misc» */
 	if (text_starts(n->place, "infiniband_verbs/uverbs") || strcmp(n->place, "misc/rdma_cm") == 0)
 		return FURTHER_INFINIBAND;
@@ -156,7 +185,8 @@ static const struct known {
 	{ "/dev/kfd", false, 0, 0, ANY }, { "/dev/dri/card", true, 0, DRM_MAJOR, ANY },
 	{ "/dev/dri/renderD", true, 0, DRM_MAJOR, ANY }, { "/dev/accel/accel", true, 0, ACCEL_MAJOR, ANY },
 	{ "/dev/gdrdrv", false, FURTHER_GDRDRV, 0, ANY }, { "/dev/nvidia-fs", true, FURTHER_NVIDIA_FS, 0, ANY },
-	{ "/dev/nvidia-caps-imex-channels/channel", true, FURTHER_IMEX, 0, ANY },
+	{ IMEX_CHANNEL, true, FURTHER_IMEX, 0, ANY }, { "/dev/nvidia-nvswitch", true, FURTHER_NVSWITCH, 0, ANY },
+	{ "/dev/nvidia-nvswitchctl", false, FURTHER_NVSWITCH, 0, ANY },
 	{ "/dev/infiniband/uverbs", true, FURTHER_INFINIBAND, ANY, ANY },
 	{ "/dev/infiniband/rdma_cm", false, FURTHER_INFINIBAND, ANY, ANY },
 };

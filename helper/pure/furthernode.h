@@ -13,11 +13,22 @@ enum further_word {
 	FURTHER_NVIDIA_FS = 1 << 1,	/* GPUDirect Storage */
 	FURTHER_IMEX = 1 << 2,		/* memory of other hosts' GPUs (NVLink between hosts) */
 	FURTHER_INFINIBAND = 1 << 3,	/* RDMA: uverbs and rdma_cm, never umad and issm, which manage a fabric */
+	FURTHER_NVSWITCH = 1 << 4,	/* NVLink's switches, which the fabric manager controls */
 };
 
-bool further_word_parse(const char *name, unsigned *bit);
+/* An IMEX channel is a minor number of this driver. */
+#define IMEX_DRIVER "nvidia-caps-imex-channels"
+#define IMEX_CHANNEL "/dev/nvidia-caps-imex-channels/channel"
+#define IMEX_CHANNEL_MAX ((1U << 20) - 1)
+
+/* Parses "gdrdrv" and the like. Sets *channel for "imex=N" only, and then to N. */
+bool further_word_parse(const char *name, unsigned *bit, uint32_t *channel);
 /* The word of one bit: "gdrdrv". */
 const char *further_word_name(unsigned bit);
+/* The CDI kind for which NVIDIA's tool writes the word's nodes into a spec of their own: "nvidia.com/gdrcopy". */
+const char *further_word_kind(unsigned bit);
+/* The word of such a CDI kind; 0: it is none. */
+unsigned further_kind_word(const char *kind);
 
 /* A character device, as the kernel shows it. */
 struct further_node {

@@ -32,6 +32,8 @@ struct gpu_rule {
 	bool whole_mig;			/* GPUs with MIG instances are given whole, not by instance */
 	unsigned nodes;			/* of enum further_word: nodes of other drivers in a CDI device */
 	unsigned nodes_line;
+	bool one_channel;		/* of IMEX channels, only «channel» */
+	uint32_t channel;
 	bool mps;			/* with the control socket of CUDA's Multi-Process Service */
 };
 

@@ -62,6 +62,8 @@ gpu_rule_words(struct lines *t, void *member)
 	word_bool(t, &r->whole_mig);
 	word_u32(t, &r->nodes);
 	word_u32(t, &r->nodes_line);
+	word_bool(t, &r->one_channel);
+	word_u32(t, &r->channel);
 	word_bool(t, &r->mps);
 	words_list(t, &r->devices);
 }

@@ -221,6 +221,7 @@ read_nodes(config_setting_t *s, void *out, struct faults *f)
 {
 	autostrlist struct strlist names = { 0 };
 	struct gpu_rule *r = out;
+	uint32_t channel;
 	unsigned bit;
 	size_t i;
 
@@ -229,10 +230,20 @@ read_nodes(config_setting_t *s, void *out, struct faults *f)
 	if (names.n == 0)
 		fault_add(f, conf_line(s), false, "nodes is empty: leave it out for none");
 	for (i = 0; i < names.n; i++) {
-		if (further_word_parse(names.v[i], &bit))
-			r->nodes |= bit;
-		else
-			fault_add(f, conf_line(s), false, "unknown nodes \"%s\": gdrdrv, nvidia-fs, imex or infiniband", names.v[i]);
+		channel = UINT32_MAX;
+		if (!further_word_parse(names.v[i], &bit, &channel)) {
+			fault_add(f, conf_line(s), false, "unknown nodes \"%s\": gdrdrv, nvidia-fs, imex, imex=CHANNEL, infiniband or "
+			    "nvswitch", names.v[i]);
+			continue;
+		}
+		r->nodes |= bit;
+		if (channel == UINT32_MAX)
+			continue;
+		if (r->one_channel)
+			fault_add(f, conf_line(s), false, "nodes has two IMEX channels, %u and %u: a container gets one", r->channel,
+			    channel);
+		r->one_channel = true;
+		r->channel = channel;
 	}
 }
 

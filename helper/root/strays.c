@@ -97,7 +97,7 @@ find_further(const struct decision *d, const struct settings *settings, const st
 	const struct driver_question q = { &host_seen()->specs, &d->inventory, settings, &want, 1 };
 	struct why ignored;
 
-	more->n = 0;
+	*more = (struct driver_nodes){ .n = 0 };
 	(void)driver_nodes(&q, more, &ignored);
 }
 

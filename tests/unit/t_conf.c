@@ -573,7 +573,11 @@ test_gpu_types(void)
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia\";\n nodes = [ \"gdrdrv\" ]; } );"),
 		    "3: nodes goes with a CDI kind as the vendor (\"nvidia.com/gpu\"): a CDI spec lists these nodes" },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu\"; nodes = [ \"vfio\", \"imex\" ]; } );"),
-		    "2: unknown nodes \"vfio\": gdrdrv, nvidia-fs, imex or infiniband" },
+		    "2: unknown nodes \"vfio\": gdrdrv, nvidia-fs, imex, imex=CHANNEL, infiniband or nvswitch" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu\"; nodes = [ \"imex=1048576\" ]; } );"),
+		    "2: unknown nodes \"imex=1048576\": gdrdrv, nvidia-fs, imex, imex=CHANNEL, infiniband or nvswitch" },
+		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu\"; nodes = [ \"imex=3\", \"imex=4\" ]; } );"),
+		    "2: nodes has two IMEX channels, 3 and 4: a container gets one" },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ vendor = \"nvidia.com/gpu\"; nodes = [ ]; } );"),
 		    "2: nodes is empty: leave it out for none" },
 		{ TEXT("pipeline = \"a/b\"; gpus = (\n{ devices = [ \"MIG-0d5b2d8e\" ]; vendor = \"nvidia\"; } );"),
@@ -719,7 +723,7 @@ test_policy_read(void)
 	    " count = 64; sharing = \"shared\"; share_limit = 1024; wait = 86400; capabilities = [ \"video\", \"ngx\" "
 	    "]; },\n"
 	    " { vendor = \"intel\"; devices = ( \"all\" ); },\n"
-	    " { vendor = \"a.b/c\"; nodes = [ \"imex\", \"gdrdrv\" ]; }, { vendor = \"amd\"; sharing = \"exclusive\"; devices = [ \"0xA\", \"0x1111222233334444\" ]; wait = 0; "
+	    " { vendor = \"a.b/c\"; nodes = [ \"imex\", \"gdrdrv\" ]; }, { vendor = \"a.b/d\"; nodes = [ \"imex\", \"imex=9\" ]; }, { vendor = \"amd\"; sharing = \"exclusive\"; devices = [ \"0xA\", \"0x1111222233334444\" ]; wait = 0; "
 	    "} );\n"
 	    "folders = ( { path = \"/srv/in\"; access = \"ro\"; subfolders = true; },\n"
 	    " { path = \"/srv/o?t*\"; access = \"rw\"; target = \"/out\"; submounts = true;\n"
@@ -748,7 +752,7 @@ test_policy_read(void)
 	is_str(identity_name(p.identity), "claim", "the identity is read");
 	ok(p.has_callers && p.callers.n == 2 && strcmp(p.callers.v[0], "concourse") == 0,
 	    "callers are read");
-	if (is_int(p.gpus, 4, "four GPU rules are read")) {
+	if (is_int(p.gpus, 5, "five GPU rules are read")) {
 		ok(p.gpu[0].vendor == GPU_NVIDIA && p.gpu[0].devices.n == 3 && p.gpu[0].count == 64 &&
 		    p.gpu[0].sharing == SHARING_SHARED && p.gpu[0].share_limit == 1024 && p.gpu[0].wait == 86400 &&
 		    p.gpu[0].capabilities == (GPU_CAP_VIDEO | GPU_CAP_NGX) && p.gpu[0].line == 4,
@@ -757,9 +761,11 @@ test_policy_read(void)
 		    p.gpu[1].share_limit == 0 && p.gpu[1].wait == 0 &&
 		    p.gpu[1].capabilities == (GPU_CAP_COMPUTE | GPU_CAP_UTILITY),
 		    "the defaults of a GPU rule are one GPU, exclusive, for compute");
-		ok(p.gpu[3].vendor == GPU_AMD && p.gpu[3].line == 7, "each GPU rule has its line");
-		ok(p.gpu[2].nodes == (FURTHER_IMEX | FURTHER_GDRDRV) && p.gpu[2].nodes_line == 7 && p.gpu[3].nodes == 0,
+		ok(p.gpu[4].vendor == GPU_AMD && p.gpu[4].line == 7, "each GPU rule has its line");
+		ok(p.gpu[2].nodes == (FURTHER_IMEX | FURTHER_GDRDRV) && p.gpu[2].nodes_line == 7 && p.gpu[4].nodes == 0,
 		    "nodes of other drivers are read");
+		ok(!p.gpu[2].one_channel && p.gpu[3].nodes == FURTHER_IMEX && p.gpu[3].one_channel && p.gpu[3].channel == 9,
+		    "an IMEX channel is read, and counts beside the word without one");
 	}
 	if (is_int(p.folders, 2, "two folders are read")) {
 		ok(!p.folder[0].writable && p.folder[0].subfolders && !p.folder[0].submounts &&

@@ -60,7 +60,8 @@ test_judge(void)
 		    FURTHER_OF_GPUS, 0 },
 		{ "an accelerator", GPU_INTEL, "", { 261, 3, OTHER, "accel/accel3" }, FURTHER_OF_GPUS, 0 },
 		{ "NVLink", GPU_NVIDIA, "", { 234, 0, "", "" }, FURTHER_UNKNOWN, 0 },
-		{ "NVSwitch", GPU_NVIDIA, "", { 239, 255, "", "" }, FURTHER_UNKNOWN, 0 },
+		{ "NVSwitch's control node", GPU_NVIDIA, "", { 239, 255, "", "" }, FURTHER_BY_WORD, FURTHER_NVSWITCH },
+		{ "an NVSwitch", GPU_AMD, "", { 239, 0, "", "" }, FURTHER_BY_WORD, FURTHER_NVSWITCH },
 		{
 		    "a GPU that VFIO drives", GPU_NVIDIA, "", { 511, 12, "", "vfio/12" },
 		    FURTHER_UNKNOWN, 0 },
@@ -105,20 +106,31 @@ test_judge(void)
 static void
 test_words(void)
 {
-	static const char *const names[] = { "gdrdrv", "nvidia-fs", "imex", "infiniband" };
+	static const char *const names[] = { "gdrdrv", "nvidia-fs", "imex", "infiniband", "nvswitch" };
+	static const char *const kinds[] = { "nvidia.com/gdrcopy", "nvidia.com/gds", "nvidia.com/imex-channel", "nvidia.com/mofed",
+		"nvidia.com/nvswitch" };
+	static const char *const wrong[] = { "vfio", "", "GDRDRV", "imex=", "imex=-1", "imex=01", "imex=1 ", "imex=1048576", "imex=all",
+		"imex5", "gdrdrv=1", "nvswitch=0" };
+	uint32_t channel = 77;
 	unsigned bit, all = 0;
 	size_t i;
 
 	for (i = 0; i < COUNT(names); i++)
-		if (ok(further_word_parse(names[i], &bit), "the word %s is known", names[i])) {
+		if (ok(further_word_parse(names[i], &bit, &channel) && channel == 77, "the word %s is known, and has no channel", names[i])) {
 			is_str(further_word_name(bit), names[i],
 			    "  the bit has the word as its name");
 			ok((all & bit) == 0, "  no other word has the bit");
+			is_str(further_word_kind(bit), kinds[i], "  the bit has the CDI kind of its nodes");
+			is_int(further_kind_word(kinds[i]), bit, "  and the kind has the bit");
 			all |= bit;
 		}
-	ok(!further_word_parse("vfio", &bit) && !further_word_parse("", &bit) &&
-	    !further_word_parse("GDRDRV", &bit),
-	    "other words are unknown");
+	for (i = 0; i < COUNT(wrong); i++)
+		ok(!further_word_parse(wrong[i], &bit, &channel) && channel == 77, "\"%s\" is no word", wrong[i]);
+	ok(further_word_parse("imex=0", &bit, &channel) && bit == FURTHER_IMEX && channel == 0, "an IMEX channel is named by its number");
+	ok(further_word_parse("imex=1048575", &bit, &channel) && bit == FURTHER_IMEX && channel == IMEX_CHANNEL_MAX,
+	    "  up to the last one");
+	ok(further_kind_word("nvidia.com/gpu") == 0 && further_kind_word("nvidia.com/imex") == 0 &&
+	    further_kind_word("nvidia.com/imex-channel=0") == 0, "other kinds have no word");
 	is_str(further_driver(&majors, 511), "vfio", "a char driver has a name");
 	is_str(further_driver(&majors, 8), "", "a block driver has no name");
 }
@@ -126,7 +138,8 @@ test_words(void)
 static void
 test_paths(void)
 {
-	static const char *const none[] = { "/dev/nvidia", "/dev/nvidia0x", "/dev/nvidia00", "/dev/nvidia-nvlink", "/dev/nvidia-nvswitchctl",
+	static const char *const none[] = { "/dev/nvidia", "/dev/nvidia0x", "/dev/nvidia00", "/dev/nvidia-nvlink", "/dev/nvidia-nvswitch",
+		"/dev/nvidia-nvswitchctl0",
 		"/dev/vfio/12", "/dev/st0", "/dev/sr0", "/dev/pmem0", "/dev/dax0.0", "/dev/kvm", "/dev/tpm0", "/dev/ipmi0", "/dev/i2c-0",
 		"/dev/char/195:0", "/dev/fd/3", "/dev/infiniband/umad0", "/dev/infiniband/issm0", "/dev/dri", "/dev/dri/by-path/x",
 		"/dev/dri/card", "/dev/accel/accel_controlD0", "/vendor/dev/nvidia0", "nvidia0", "" };
@@ -136,6 +149,7 @@ test_paths(void)
 		{ "/dev/dri/card0", 0 }, { "/dev/dri/renderD128", 0 }, { "/dev/accel/accel0", 0 }, { "/dev/gdrdrv", FURTHER_GDRDRV },
 		{ "/dev/nvidia-fs15", FURTHER_NVIDIA_FS }, { "/dev/nvidia-caps-imex-channels/channel0", FURTHER_IMEX },
 		{ "/dev/infiniband/uverbs0", FURTHER_INFINIBAND }, { "/dev/infiniband/rdma_cm", FURTHER_INFINIBAND },
+		{ "/dev/nvidia-nvswitch0", FURTHER_NVSWITCH }, { "/dev/nvidia-nvswitchctl", FURTHER_NVSWITCH },
 	};
 	unsigned word;
 	size_t i;

@@ -26,7 +26,7 @@
 #define POLICY "pipeline = \"ml/tr*\"; jobs = [ \"fit\" ]; callers = [ \"concourse\" ]; issuer = \"https://ci\";\n" \
 	"instance_vars = { branch = \"main\"; n = 7; };\n" \
 	"gpus = ( { vendor = \"nvidia\"; devices = [ \"0\", \"3b:00.0\" ]; count = 2; sharing = \"shared\"; share_limit = 3; wait = 9; },\n" \
-	"  { vendor = \"a.b/c\"; nodes = [ \"imex\" ]; mps = true; mig = \"whole\"; capabilities = [ \"video\" ]; } );\n" \
+	"  { vendor = \"a.b/c\"; nodes = [ \"imex=9\" ]; mps = true; mig = \"whole\"; capabilities = [ \"video\" ]; } );\n" \
 	"folders = ( { path = \"/srv/in\"; access = \"ro\"; subfolders = true; },\n" \
 	"  { path = \"/srv/o?t\"; access = \"rw\"; target = \"/out\"; submounts = true; relabel = \"private\"; } );\n" \
 	"selinux = { type = \"nvidia_container_t\"; level = \"s0:c1,c2\"; };\nenv = { A = \"1=2 %\"; B = \"-\"; C = \"=\"; };\n"
@@ -102,7 +102,8 @@ test_there_and_back(void)
 	    "a text with escaped characters is the same");
 	is_str(b.policies.v[0].policy.env.v[2], "C==", "a text with = is the same");
 	ok(b.policies.v[0].policy.folder[1].relabel == RELABEL_PRIVATE &&
-	    b.policies.v[0].policy.gpu[1].mps,
+	    b.policies.v[0].policy.gpu[1].mps && b.policies.v[0].policy.gpu[1].one_channel &&
+	    b.policies.v[0].policy.gpu[1].channel == 9,
 	    "the last folder and the last GPU rule are the same");
 	ok(b.policies.v[1].policy.team == NULL &&
 	    b.policies.v[1].policy.identity == IDENTITY_CALLER,
@@ -172,6 +173,7 @@ test_evil(void)
 		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 2 0 3 9", "an invalid gpus entry" },
 		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 no 0 - 3 2 1 3 9", "an invalid gpus entry" },
 		{ "gpu 3 yes 0 - 3 2 1 3 9 3 ", "gpu 3 yes 0 - 3 2 1 3 9 999 ", "an invalid gpus entry" },
+		{ " 4 4 yes 9 yes", " 4 4 yes 1048576 yes", "an invalid gpus entry" }, { " 4 4 yes 9 yes", " 1 4 yes 9 yes", "an invalid gpus entry" },
 	};
 	static const char *const policies[] = { POLICY };
 	autofree char *text = NULL;

@@ -242,6 +242,7 @@ done
 beside driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driver.py" runc v1
 beside foreignspecs sandboxed nvidia-2gpu keep python3 "$here/tests/container/foreignspecs.py" runc v1
 beside driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1
+beside furtherkinds sandboxed nvidia-2gpu keep python3 "$here/tests/container/furtherkinds.py" runc v1
 beside allocation sandboxed nvidia-2gpu keep python3 "$here/tests/container/allocation.py"
 beside folders sandboxed nvidia-2gpu keep python3 "$here/tests/container/folders.py" runc v1
 for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do

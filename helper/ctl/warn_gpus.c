@@ -8,7 +8,6 @@
 #include "../host/drivernames.h"
 #include "../host/drivernodes.h"
 #include "../host/gpus.h"
-#include "../pure/cdiproblem.h"
 #include "../pure/path.h"
 #include "../read/parse.h"
 #include "furtherwords.h"
@@ -121,17 +120,13 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 	autostrlist struct strlist used = { 0 };
 	struct driver_nodes nodes = { 0 };
 	struct edits edits = { 0 };
-	const char *unnamed, *problem;
+	const char *unnamed;
 	struct why why;
 	size_t i;
 
 	if (want.gpu != NULL && (driver_files(&q, &edits, &used, &why) == -1 || driver_nodes(&q, &nodes, &why) == -1))
 		fault_add(&c->faults, r->line, true, "a request would be refused: %s", why.text);
-	else if (want.gpu == NULL && r->kind != NULL) {
-		problem = cdi_problem_of_kind(inv, r->kind);
-		fault_add(&c->faults, r->line, true, "no CDI spec in /etc/cdi or /run/cdi has a GPU of this host that this rule "
-		    "names%s%s", problem != NULL ? ", and a spec can't be used: " : "", problem != NULL ? problem : "");
-	} else if (want.gpu != NULL && want.gpu->vendor == GPU_NVIDIA && (unnamed = driver_unnamed(&edits)) != NULL)
+	else if (want.gpu != NULL && want.gpu->vendor == GPU_NVIDIA && (unnamed = driver_unnamed(&edits)) != NULL)
 		fault_add(&c->faults, r->line, true, "containers will not find %s: no loader looks in its directory, and the spec's "
 		    "hooks do not run: gpuhelperctl cdi generate --vendor nvidia", unnamed);
 	else if (want.gpu != NULL)
@@ -192,29 +187,57 @@ is_count_beyond_names(const struct gpu_rule *r)
 }
 
 /*
- * Warns if a request for all of the rule's GPUs would be refused.  Asks the rule alone, as the policy may have others.
+ * True, with the reason, if a request for that many of the rule's GPUs would be refused.  Asks the rule alone, as the
+ * policy may have others.
  */
-static void
-warn_request(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct inventory *inv,
-    const struct asker *who)
+static bool
+is_refused(const struct checked *c, const struct gpu_rule *r, unsigned n, const struct check_set *s,
+    const struct inventory *inv, const struct asker *who, struct why *why)
 {
 	struct policy one = c->policy;
 	struct gpu_rule rule = *r;
 	autogrant struct grant grant = { 0 };
 	autoask struct ask ask = { 0 };
 	char count[16], line[320];
-	struct why why;
-	size_t n;
+	size_t len;
 
 	one.gpu = &rule;
 	one.gpus = 1;
+	snprintf(count, sizeof(count), "%u", n);
+	if (ask_parse(count, "none", &ask, why) == -1 ||
+	    policy_judge(&one, who, &ask, inv, &s->settings, &grant, why) == VERDICT_GRANT)
+		return false;
+	len = (size_t)snprintf(line, sizeof(line), "%s:%u: ", one.name, r->line);
+	if (text_starts(why->text, line))
+		memmove(why->text, why->text + len, strlen(why->text + len) + 1);
+	return true;
+}
+
+static void
+warn_request(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct inventory *inv,
+    const struct asker *who)
+{
+	char count[16];
+	struct why why;
+
 	snprintf(count, sizeof(count), "%u", r->count);
-	if (ask_parse(count, "none", &ask, &why) == -1 ||
-	    policy_judge(&one, who, &ask, inv, &s->settings, &grant, &why) == VERDICT_GRANT)
-		return;
-	n = (size_t)snprintf(line, sizeof(line), "%s:%u: ", one.name, r->line);
-	warn_once(c, r->line, "a request of user %.32s for %s would be refused: %s", who->user, r->count == 1 ? "one" : count,
-	    why.text + (text_starts(why.text, line) ? n : 0));
+	if (is_refused(c, r, r->count, s, inv, who, &why))
+		warn_once(c, r->line, "a request of user %.32s for %s would be refused: %s", who->user, r->count == 1 ? "one" : count,
+		    why.text);
+}
+
+/* Warns about a rule of a CDI kind that names no GPU of this host.  True if it is one. */
+static bool
+warn_no_device(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct inventory *inv)
+{
+	static const struct asker root = { .user = "root", .member = true, .enforced = true };
+	struct why why;
+
+	if (r->kind == NULL || rule_gpu(r, inv) != NULL)
+		return false;
+	if (is_refused(c, r, 1, s, inv, &root, &why))
+		fault_add(&c->faults, r->line, true, "every request would be refused: %s", why.text);
+	return true;
 }
 
 /* Checks the names first: a wrong name also explains why a request would be refused. */
@@ -231,7 +254,7 @@ warn_rule(struct checked *c, const struct gpu_rule *r, const struct check_set *s
 	if (s->settings_at != SIZE_MAX && r->wait > s->settings.max_wait)
 		fault_add(&c->faults, r->line, true, "wait = %u is more than max_wait in gpuhelper.conf: containers wait at most "
 		    "%u s", r->wait, s->settings.max_wait);
-	if (!v->seen)
+	if (!v->seen || warn_no_device(c, r, s, &v->inventory))
 		return;
 	warn_driver(c, r, &v->inventory);
 	warn_driver_files(c, r, s, v);

@@ -126,9 +126,10 @@ cdigpus_name(struct cdi_registry *r, struct inventory *inv, struct why *why)
 		if (r->file[i].usable && !settle_spec(inv, &r->file[i].spec))
 			return refuse_nomem(why);
 	for (i = 0; i < r->entries; i++) {
-		if (r->entry[i].conflict || (g = cdi_gpu_of(r->entry[i].device, inv)) == NULL)
+		if (r->entry[i].conflict)
 			continue;
-		if (!strlist_add(&g->cdi, r->entry[i].name, SIZE_MAX))
+		g = cdi_gpu_of(r->entry[i].device, inv);
+		if (g != NULL ? !strlist_add(&g->cdi, r->entry[i].name, SIZE_MAX) : !cdigpus_note_other(&r->entry[i], inv))
 			return refuse_nomem(why);
 	}
 	return 0;

@@ -22,4 +22,7 @@ int cdigpus_name(struct cdi_registry *r, struct inventory *inv, struct why *why)
  */
 int cdigpus_load(cdi_parser *parse, struct cdi_registry *r, struct inventory *inv, struct why *why);
 
+/* Notes in «cdi_others» the first device of its kind that is no GPU, with the reason. False if memory is short. */
+bool cdigpus_note_other(const struct cdi_entry *e, struct inventory *inv);
+
 #endif

@@ -1,9 +1,12 @@
 /* See match.h. Must make no system calls, so that gpuhelperctl explain and the fuzzers run the same code. */
 #include "match.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "../pure/cdigpu.h"
 #include "../pure/cdiproblem.h"
+#include "../pure/furthernode.h"
 #include "../pure/path.h"
 #include "instancevar.h"
 
@@ -124,18 +127,143 @@ add_want(const struct trial *t, const struct gpu_rule *r, unsigned count, const 
 	return give_gpus(&t->give, r, count, candidate, n);
 }
 
+/* The first GPU, or part that is to be whole, that the rule names and does not give; NULL if there is none. */
+static const struct gpu *
+find_kept_back(const struct trial *t, const struct gpu_rule *r)
+{
+	const struct gpu *g = t->give.inv->gpu;
+	size_t i;
+
+	for (i = 0; i < t->give.inv->gpus; i++)
+		if (gpu_rule_names(r, &g[i]) && !gpu_rule_gives(r, &g[i], t->give.settings) &&
+		    (g[i].part[0] == '\0' || r->whole_mig))
+			return &g[i];
+	return NULL;
+}
+
+static int
+refuse_instances(const struct trial *t, const struct gpu_rule *r, const struct gpu *g)
+{
+	return refuse(t->give.why, WHY_ABSENT, "%s:%u: GPU %s has MIG instances: name those (gpuhelperctl devices lists "
+	    "them), or say mig = \"whole\"", t->give.policy->name, r->line, g->pci);
+}
+
+static int
+refuse_kept_back(const struct trial *t, const struct gpu_rule *r, const struct gpu *g)
+{
+	const char *policy = t->give.policy->name;
+
+	if (g->unusable[0] != '\0')
+		return refuse(t->give.why, WHY_ABSENT, "%s:%u: GPU %s can't be given: %s", policy, r->line, g->pci, g->unusable);
+	if (g->integrated && !t->give.settings->allow_integrated)
+		return refuse(t->give.why, WHY_ABSENT, "%s:%u: GPU %s is integrated: to grant it, set allow_integrated = true in "
+		    "gpuhelper.conf", policy, r->line, g->pci);
+	if (g->has_instances)
+		return refuse_instances(t, r, g);
+	return refuse(t->give.why, WHY_ABSENT, "%s:%u: the rule says mig = \"whole\", and names only parts of GPU %s: name "
+	    "the GPU", policy, r->line, g->pci);
+}
+
+/* Why no device of the kind is a GPU: «NAME has nodes of several GPUs». NULL: no reason is known for those named. */
+static const char *
+find_other(const struct inventory *inv, const struct gpu_rule *r)
+{
+	const struct strlist *l = &inv->cdi_others;
+	const char *name;
+	size_t i, k, n;
+
+	for (i = 0; i < l->n; i++) {
+		if (!cdi_name_is_of(l->v[i], r->kind))
+			continue;
+		if (r->devices.n == 0 || strlist_has(&r->devices, "all"))
+			return l->v[i];
+		name = strchr(l->v[i], '=') + 1;
+		n = strcspn(name, " ");
+		for (k = 0; k < r->devices.n; k++)
+			if (strlen(r->devices.v[k]) == n && strncmp(r->devices.v[k], name, n) == 0)
+				return l->v[i];
+	}
+	return NULL;
+}
+
+/* Why this host has no GPU of the kind's vendor ("module nvidia is not loaded"). "": it has one, or that is unknown. */
+static const char *
+kind_absent(const struct inventory *inv, const char *kind)
+{
+	char own[32];
+	unsigned v;
+
+	for (v = 0; v < GPU_VENDORS; v++) {
+		snprintf(own, sizeof(own), "%s.com/", gpu_vendor_name((enum gpu_vendor)v));
+		if (strstr(kind, own) != NULL)
+			return inv->absent[v];
+	}
+	return "";
+}
+
+/* True if some GPU of this host, or another device in the specs, is of the kind. */
+static bool
+has_kind(const struct inventory *inv, const char *kind)
+{
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++)
+		if (cdi_name_of(&inv->gpu[i], kind) != NULL)
+			return true;
+	for (i = 0; i < inv->cdi_others.n; i++)
+		if (cdi_name_is_of(inv->cdi_others.v[i], kind))
+			return true;
+	return false;
+}
+
+/* Writes "; this host can give kind nvidia.com/gpu" if some GPU has a name of another kind than this one, else "". */
+static void
+say_given_kind(const struct inventory *inv, const char *kind, char *out, size_t size)
+{
+	const char *name;
+	size_t i;
+
+	out[0] = '\0';
+	for (i = 0; i < inv->gpus && out[0] == '\0'; i++) {
+		name = cdi_name_of(&inv->gpu[i], NULL);
+		if (name != NULL && !cdi_name_is_of(name, kind))
+			snprintf(out, size, "; this host can give kind %.*s", (int)strcspn(name, "="), name);
+	}
+}
+
 /* A rule of a CDI kind has only the names in CDI specs to go by. */
 static int
 refuse_no_cdi_device(const struct trial *t, const struct gpu_rule *r, size_t have)
 {
-	const char *problem = cdi_problem_of_kind(t->give.inv, r->kind);
+	const struct inventory *inv = t->give.inv;
+	const char *policy = t->give.policy->name, *absent = kind_absent(inv, r->kind), *other = find_other(inv, r);
+	const char *colon = absent[0] != '\0' ? ": " : "";
+	const char *problem = cdi_problem_of_kind(inv, r->kind);
+	const struct gpu *kept = find_kept_back(t, r);
+	const unsigned word = further_kind_word(r->kind);
+	char given[160];
 
+	say_given_kind(inv, r->kind, given, sizeof(given));
+	if (word != 0)
+		return refuse(t->give.why, WHY_CONFIG, "%s:%u: %s devices are no GPUs: nodes = [ \"%s\" ] in a rule of the GPU's "
+		    "kind (vendor = \"nvidia.com/gpu\") gives their nodes with the GPU", policy, r->line, r->kind,
+		    further_word_name(word));
+	if (kept != NULL && have == 0)
+		return refuse_kept_back(t, r, kept);
 	if (problem != NULL)
 		return refuse(t->give.why, WHY_CONFIG, "%s:%u: no %s device to give, and a CDI spec can't be used (mend it, or move "
-		    "it to another directory): %s", t->give.policy->name, r->line, r->kind, problem);
-	return refuse(t->give.why, WHY_ABSENT, "%s:%u: of the %s devices that this rule names, %zu are in the CDI specs "
-	    "and a GPU of this host (see gpuhelperctl cdi list, gpuhelperctl devices)", t->give.policy->name, r->line,
-	    r->kind, have);
+		    "it to another directory): %s", policy, r->line, r->kind, problem);
+	if (have > 0)
+		return refuse(t->give.why, WHY_ABSENT, "%s:%u: %zu of the %s devices that this rule names can be given "
+		    "(gpuhelperctl cdi list, gpuhelperctl devices)", policy, r->line, have, r->kind);
+	if (other != NULL)
+		return refuse(t->give.why, WHY_ABSENT, "%s:%u: no GPU of this host is a device of kind %s: %.200s%s%s%s", policy,
+		    r->line, r->kind, other, colon, absent, given);
+	if (has_kind(inv, r->kind))
+		return refuse(t->give.why, WHY_ABSENT, "%s:%u: no GPU of this host is one of the %s devices that this rule names "
+		    "(gpuhelperctl cdi list)%s%s", policy, r->line, r->kind, colon, absent);
+	return refuse(t->give.why, WHY_ABSENT, "%s:%u: no CDI spec has a device of kind %s (gpuhelperctl cdi list)%s%s%s",
+	    policy, r->line, r->kind, colon, absent, given);
 }
 
 static int
@@ -156,8 +284,7 @@ refuse_no_gpu(const struct trial *t, const struct gpu_rule *r, size_t have)
 		    gpu_rule_vendor(r), absent);
 	for (i = 0; i < t->give.inv->gpus && !r->whole_mig; i++)
 		if (t->give.inv->gpu[i].has_instances && gpu_rule_names(r, &t->give.inv->gpu[i]))
-			return refuse(t->give.why, WHY_ABSENT, "%s:%u: GPU %s has MIG instances: name those (gpuhelperctl devices "
-			    "lists them), or say mig = \"whole\"", t->give.policy->name, r->line, t->give.inv->gpu[i].pci);
+			return refuse_instances(t, r, &t->give.inv->gpu[i]);
 	return refuse(t->give.why, WHY_ABSENT, "%s:%u: this host has %zu of the %s GPUs that this rule names (gpuhelperctl "
 	    "devices lists them)", t->give.policy->name, r->line, have, gpu_rule_vendor(r));
 }

@@ -32,6 +32,11 @@ bool cdi_node_is_numbered(const struct cdi_devnode *n);
 struct gpu *cdi_gpu_of(const struct cdi_device *d, const struct inventory *inv);
 
 /*
+ * For a device that is no GPU of this host: the reason, as a text that follows its name ("has no node").
+ */
+const char *cdi_no_gpu(const struct cdi_device *d, const struct inventory *inv);
+
+/*
  * The GPU's name of this kind ("vendor.com/class"). With kind NULL, a name of the vendor's own kind
  * ("nvidia.com/gpu") or else the first one. NULL if there is none.
  */

@@ -105,6 +105,11 @@ struct inventory {
 	 */
 	struct devnum *flushed;
 	size_t flusheds;
+	/*
+	 * for each kind of CDI spec, the first device that is no GPU of this host, with the reason:
+	 * "nvidia.com/gpu=all has nodes of several GPUs"
+	 */
+	struct strlist cdi_others;
 	char nvidia_version[32];	/* of the loaded driver: "580.95.05"; "" if unknown */
 	/* CDI specs that can't be used, and the kind of each (cdiproblem.h; host/cdigpus.h looks for them) */
 	struct strlist cdi_problem, cdi_problem_kind;

@@ -61,6 +61,8 @@ host_lines(struct lines *t, struct grant_ask *a)
 		word_u32(t, &a->inventory.gpu[i].rank);
 		words_list(t, &a->inventory.gpu[i].cdi);
 	}
+	lines_begin(t, "others");
+	words_list(t, &a->inventory.cdi_others);
 }
 
 void

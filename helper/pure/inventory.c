@@ -54,8 +54,8 @@ int
 inventory_copy(const struct inventory *from, unsigned vendors, struct inventory *out, struct why *why)
 {
 	size_t i, n = 0;
-	bool whole = true;
 	unsigned v;
+	bool whole;
 
 	*out = (struct inventory){ 0 };
 	for (v = 0; v < GPU_VENDORS; v++)
@@ -66,7 +66,9 @@ inventory_copy(const struct inventory *from, unsigned vendors, struct inventory 
 	out->gpu = copy_of(from->gpu, from->gpus, sizeof(*out->gpu));
 	out->flushed = copy_of(from->flushed, from->flusheds, sizeof(*out->flushed));
 	out->majors.v = copy_of(from->majors.v, from->majors.n, sizeof(*out->majors.v));
+	out->cdi_others = (struct strlist){ 0 };
 	out->gpus = 0;
+	whole = copy_names(&from->cdi_others, &out->cdi_others);
 	if (out->gpu == NULL || out->flushed == NULL || out->majors.v == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < from->gpus; i++)
@@ -95,6 +97,7 @@ inventory_free(struct inventory *inv)
 
 	for (i = 0; i < inv->gpus; i++)
 		strlist_free(&inv->gpu[i].cdi);
+	strlist_free(&inv->cdi_others);
 	free(inv->gpu);
 	free(inv->flushed);
 	devmajors_free(&inv->majors);

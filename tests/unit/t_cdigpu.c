@@ -141,6 +141,33 @@ test_numbers(void)
 }
 
 static void
+test_no_gpu(void)
+{
+	static const struct { const char *path[4], *host_path, *why; } t[] = {
+		{ { NULL }, NULL, "has no device node" },
+		{ { "/dev/nvidia0", "/dev/nvidia1", "/dev/nvidiactl" }, NULL, "has nodes of several GPUs" },
+		{ { "/dev/nvidia0", "/dev/dri/renderD129" }, NULL, "has nodes of several GPUs" },
+		{ { "/dev/nvidia-caps/nvidia-cap12", "/dev/nvidia-caps/nvidia-cap21" }, NULL, "lacks a node of its GPU" },
+		{ { "/dev/nvidia1", "/dev/nvidia-caps/nvidia-cap12" }, NULL, "lacks a node of its GPU" },
+		{ { "/dev/nvidia2", "/dev/nvidiactl" }, NULL, "has no node of a GPU of this host" },
+		{ { "/dev/dxg" }, NULL, "has no node of a GPU of this host" },
+		{ { "/dev/nvidia0" }, "/run/nvidia/driver/dev/nvidia0", "has a node outside of /dev" },
+	};
+	struct cdi_devnode node[4];
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++) {
+		struct cdi_device d = { .edits.node = node };
+
+		for (; t[i].path[d.edits.nodes] != NULL; d.edits.nodes++)
+			node[d.edits.nodes] = (struct cdi_devnode){ .path = (char *)(uintptr_t)t[i].path[d.edits.nodes],
+				.host_path = (char *)(uintptr_t)t[i].host_path };
+		if (ok(cdi_gpu_of(&d, &host) == NULL, "a device with %zu nodes is no GPU", d.edits.nodes))
+			is_str(cdi_no_gpu(&d, &host), t[i].why, "  this is the reason");
+	}
+}
+
+static void
 test_names(void)
 {
 	struct gpu *g = &gpus[0];
@@ -192,6 +219,7 @@ main(void)
 {
 	test_which_gpu();
 	test_numbers();
+	test_no_gpu();
 	test_names();
 	return done_testing();
 }

@@ -562,6 +562,77 @@ test_partitions(void)
 	    g.gpu[0].n == 3, "a count requests any of the partitions");
 }
 
+#define GIVES "; this host can give kind nvidia.com/gpu"
+
+/* Why a rule of a CDI kind gives no GPU. */
+static void
+test_kinds(void)
+{
+	static const char *const names[] = { "nvidia.com/gpu=0", "nvidia.com/gpu=1", "nvidia.com/gpu=mig", "nvidia.com/gpu=part", "amd.com/gpu=0" };
+	static const char *const others[] = { "management.nvidia.com/gpu=all has nodes of several GPUs",
+		"nvidia.com/gpu=all has nodes of several GPUs", "intel.com/gpu=x has no node of a GPU of this host" };
+	struct gpu some[] = {
+		{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0" },
+		{ .vendor = GPU_NVIDIA, .pci = "0000:3c:00.0", .unusable = "excluded by the driver" },
+		{ .vendor = GPU_NVIDIA, .pci = "0000:3d:00.0", .has_instances = true },
+		{ .vendor = GPU_NVIDIA, .pci = "0000:3d:00.0", .part = "1:0" },
+		{ .vendor = GPU_AMD, .pci = "0000:04:00.0", .integrated = true },
+	};
+	struct inventory inv = { .gpu = some, .gpus = COUNT(some) };
+	static const struct { const char *rule, *gpus, *why; } t[] = {
+		{ "vendor = \"nvidia.com/imex-channel\"; devices = [ \"0\" ];", "1", "nvidia.com/imex-channel devices are no GPUs: nodes = "
+		    "[ \"imex\" ] in a rule of the GPU's kind (vendor = \"nvidia.com/gpu\") gives their nodes with the GPU" },
+		{ "vendor = \"nvidia.com/gds\";", "1", "nvidia.com/gds devices are no GPUs: nodes = [ \"nvidia-fs\" ] in a rule of the "
+		    "GPU's kind (vendor = \"nvidia.com/gpu\") gives their nodes with the GPU" },
+		{ "vendor = \"management.nvidia.com/gpu\";", "1", "no GPU of this host is a device of kind management.nvidia.com/gpu: "
+		    "management.nvidia.com/gpu=all has nodes of several GPUs" GIVES },
+		{ "vendor = \"management.nvidia.com/gpu\"; devices = [ \"all\" ];", "1", "no GPU of this host is a "
+		    "device of kind management.nvidia.com/gpu: management.nvidia.com/gpu=all has nodes of several GPUs" GIVES },
+		{ "vendor = \"management.nvidia.com/gpu\"; devices = [ \"0\" ];", "1", "no GPU of this host is one of the "
+		    "management.nvidia.com/gpu devices that this rule names (gpuhelperctl cdi list)" },
+		{ "vendor = \"nvidia.com/gpu\"; devices = [ \"7\" ];", "1", "no GPU of this host is one of the nvidia.com/gpu devices that "
+		    "this rule names (gpuhelperctl cdi list)" },
+		{ "vendor = \"nvidia.com/gpu\"; devices = [ \"1\" ];", "1", "GPU 0000:3c:00.0 can't be given: excluded by the driver" },
+		{ "vendor = \"nvidia.com/gpu\"; devices = [ \"mig\" ];", "1", "GPU 0000:3d:00.0 has MIG instances: name those "
+		    "(gpuhelperctl devices lists them), or say mig = \"whole\"" },
+		{ "vendor = \"amd.com/gpu\";", "1", "GPU 0000:04:00.0 is integrated: to grant it, set allow_integrated = true in "
+		    "gpuhelper.conf" },
+		{ "vendor = \"nvidia.com/gpu\"; devices = [ \"part\" ]; mig = \"whole\";", "1", "the rule says mig = \"whole\", and "
+		    "names only parts of GPU 0000:3d:00.0: name the GPU" },
+		{ "vendor = \"nvidia.com/gpu\"; count = 3;", "3", "2 of the nvidia.com/gpu devices that this rule names can be given "
+		    "(gpuhelperctl cdi list, gpuhelperctl devices)" },
+		{ "vendor = \"intel.com/gpu\";", "1", "no GPU of this host is a device of kind intel.com/gpu: intel.com/gpu=x has no node of a GPU of "
+		    "this host: no driver" GIVES },
+		{ "vendor = \"intel.com/npu\";", "1", "no CDI spec has a device of kind intel.com/npu (gpuhelperctl cdi list): no driver" GIVES },
+		{ "vendor = \"acme.com/gpu\";", "1", "no CDI spec has a device of kind acme.com/gpu (gpuhelperctl cdi list)" GIVES },
+	};
+	static const struct settings settings = { 0 };
+	struct why why;
+	size_t i;
+
+	snprintf(inv.absent[GPU_INTEL], sizeof(inv.absent[GPU_INTEL]), "no driver");
+	for (i = 0; i < COUNT(some); i++)
+		strlist_add(&some[i].cdi, names[i], SIZE_MAX);
+	for (i = 0; i < COUNT(others); i++)
+		strlist_add(&inv.cdi_others, others[i], SIZE_MAX);
+	for (i = 0; i < COUNT(t); i++) {
+		autobuf struct buf text = { 0 }, says = { 0 };
+		autopolicy struct policy p = { 0 };
+		autogrant struct grant g = { 0 };
+		autoask struct ask a = { 0 };
+
+		buf_printf(&text, "pipeline = \"team/pipe\";\ngpus = ( { %s } );", t[i].rule);
+		buf_printf(&says, "p:2: %s", t[i].why);
+		if (!load(&p, text.p) || !ok(ask_parse(t[i].gpus, NULL, &a, &why) == 0, "the request is read"))
+			continue;
+		if (ok(policy_judge(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_LACKS, "refused: %s", t[i].rule))
+			is_str(why.text, says.p, "  the message says why");
+	}
+	for (i = 0; i < COUNT(some); i++)
+		strlist_free(&some[i].cdi);
+	strlist_free(&inv.cdi_others);
+}
+
 /* More GPUs than a want has room for. */
 static void
 test_many(void)
@@ -1089,6 +1160,7 @@ main(void)
 	test_unenforced();
 	test_folders();
 	test_partitions();
+	test_kinds();
 	test_many();
 	test_random();
 	test_memory();

@@ -86,6 +86,32 @@ test_truth(void)
 	    "the judge gives no verdict for a folder that no policy before the broken one gives");
 }
 
+/* Devices in CDI specs that are no GPUs: the judge only passes them on to the user. */
+static void
+test_others(void)
+{
+	static const char other[] = "nvidia.com/gpu=all has nodes of several GPUs";
+	struct grant_ask a = { .who = model_worker, .known = { .id = *CALLER }, .inventory = model_host }, heard = { .gpus = NULL };
+	autobuf struct buf b = { 0 };
+	struct lines t = { .out = &b };
+	struct inventory copy = { 0 };
+	struct why why;
+
+	if (!ok(strlist_add(&a.inventory.cdi_others, other, SIZE_MAX), "a device that is no GPU is noted"))
+		return;
+	grant_ask_lines(&t, &a);
+	ok(lines_finish(&t), "  the question with it is written");
+	t = (struct lines){ .at = b.p, .end = b.p + b.len };
+	grant_ask_lines(&t, &heard);
+	ok(lines_finish(&t) && heard.inventory.cdi_others.n == 1 && strcmp(heard.inventory.cdi_others.v[0], other) == 0,
+	    "  and read");
+	ok(inventory_copy(&heard.inventory, GPUS_ALL, &copy, &why) == 0 && copy.cdi_others.n == 1 &&
+	    copy.cdi_others.v[0] != heard.inventory.cdi_others.v[0], "  a copy of the inventory has its own");
+	inventory_free(&copy);
+	grant_ask_free(&heard);
+	strlist_free(&a.inventory.cdi_others);
+}
+
 /* Checks a correct verdict with another host or caller. */
 static void
 is_taken(const char *said, const struct verdict_bounds *b, const char *why_not, const char *what)
@@ -306,6 +332,7 @@ main(void)
 	if (!ok(model_policies(&policies), "the policies are parsed"))
 		return done_testing();
 	test_truth();
+	test_others();
 	test_bounds();
 	test_lies();
 	test_random();

@@ -30,8 +30,8 @@ tell_word(const struct cdi_registry *specs, unsigned bit, further_teller *tell, 
 		snprintf(line, sizeof(line), "nodes: \"%s\" adds nothing: CDI spec %.100s of kind %s can't be used "
 		    "(gpuhelperctl cdi validate %.100s)", word, f->path, kind, f->path);
 	else
-		snprintf(line, sizeof(line), "nodes: \"%s\" adds nothing: neither the GPU's CDI device nor a spec of kind %s has such "
-		    "a node", word, kind);
+		snprintf(line, sizeof(line), "nodes: \"%s\" adds nothing: neither the GPU's CDI device nor a spec of kind %s has "
+		    "such a node", word, kind);
 	tell(ctx, line);
 }
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../pure/furthernode.h"
 #include "../pure/vendorenv.h"
 #include "concern.h"
 #include "device.h"
@@ -32,6 +33,23 @@ plan_further_nodes(struct plan *p, struct why *why)
 	return driver_nodes(&q, &p->further, why) == -1 ? -1 : allot_further(&p->further, &p->lease, why);
 }
 
+/* A policy may list words for hosts of several kinds: one that finds no node here is told, but not refused. */
+static bool
+note_idle_words(struct plan *p)
+{
+	unsigned idle = 0, bit;
+	bool whole = true;
+	size_t i;
+
+	for (i = 0; i < p->lease.gpus; i++)
+		idle |= p->picks[i].rule->nodes & ~p->further.words;
+	for (bit = 1; bit <= idle && whole; bit <<= 1)
+		if ((idle & bit) != 0)
+			whole = edits_add_note(&p->edits, "the policy says nodes = [ \"%s\" ], and no CDI spec here has such a node",
+			    further_word_name(bit));
+	return whole;
+}
+
 static int
 add_driver_files(struct plan *p, struct why *why)
 {
@@ -40,6 +58,8 @@ add_driver_files(struct plan *p, struct why *why)
 
 	if (driver_files(&q, &p->edits, &p->specs, why) == -1 || plan_further_nodes(p, why) == -1)
 		return -1;
+	if (!note_idle_words(p))
+		return refuse_nomem(why);
 	edits_sort_mounts(&p->edits);
 	return 0;
 }

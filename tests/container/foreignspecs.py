@@ -113,9 +113,10 @@ ok(r.returncode != 0 and '/etc/cdi/gpu.yaml: may be written by others than root'
    tag + 'a GPU does not come where its spec can be written by others than root', r.stdout)
 
 # rules for a CDI kind: only a spec of this kind, or of an unknown one, may be the one that is meant
-policy('nvidia.com/gds')
-refused('a rule for a kind names the spec of this kind that can\'t be used', 'no nvidia.com/gds device', NEEDED, '/etc/cdi/gds.yaml:', gds_yaml=GDS, npu_yaml=ASCEND)
-refused('or the one of an unknown kind', 'no nvidia.com/gds device', NEEDED, '/etc/cdi/x.json:', x_json='{')
+policy('example.org/gpu')
+refused('a rule for a kind names the spec of this kind that can\'t be used', 'no example.org/gpu device', NEEDED, '/etc/cdi/own.yaml:',
+        own_yaml=GDS.replace('nvidia.com/gds', 'example.org/gpu'), npu_yaml=ASCEND)
+refused('or the one of an unknown kind', 'no example.org/gpu device', NEEDED, '/etc/cdi/x.json:', x_json='{')
 policy('nvidia.com/gpu')
 r = refused('a rule for a kind has no device in a spec without devices', 'nvidia.com/gpu', npu_yaml=ASCEND, none_yaml='cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices: []\n')
 ok('/etc/cdi' not in r, tag + 'and the specs of other kinds are not blamed', r)

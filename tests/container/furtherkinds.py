@@ -129,6 +129,9 @@ for word, (kind, nodes) in KINDS.items():
     gpus()
     policy('vendor = "nvidia.com/gpu"; nodes = [ "%s" ];' % word)
     granted(word + ': without a spec of its own, nothing', ['/dev/nvidia0'], nodes)
+    r = Bundle(host, env=TRAIN, args=['/bin/true']).run()
+    ok(r.returncode == 0 and 'gpuhelper: warning: the policy says nodes = [ "%s" ], and no CDI spec here has such a node' % word in r.stdout,
+       tag + "  the build's log tells it", r.stdout)
     c, e = sh(CTL, 'check'), sh(*EXPLAIN)
     ok(('manage the links between all GPUs' in c.stdout) == (word == 'nvswitch'), tag + "  check warns only of what NVSwitch gives", c.stdout)
     ok(all('"%s" adds nothing' % word in t and 'a spec of kind ' + kind in t for t in (c.stdout, e.stdout)),

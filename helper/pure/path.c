@@ -73,7 +73,9 @@ path_depth(const char *path)
 const char *
 path_last(const char *path)
 {
-	return strrchr(path, '/') + 1;
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
 }
 
 bool

@@ -31,7 +31,7 @@ char *path_cleaned(const char *path);
 /* Number of components: "/" 0, "/srv" 1. */
 unsigned path_depth(const char *path);
 
-/* The last component of a checked path (points into it). */
+/* The last component of any path (points into it). CDI specs also have «tmpfs» and relative paths of hooks. */
 const char *path_last(const char *path);
 
 /*

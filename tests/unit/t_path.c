@@ -194,6 +194,14 @@ test_glob_time(void)
 }
 
 static void
+test_last(void)
+{
+	is_str(path_last("/usr/lib/a"), "a", "the last component of a path");
+	is_str(path_last("/"), "", "of the root");
+	is_str(path_last("tmpfs"), "tmpfs", "of a source that is no path");
+}
+
+static void
 test_short(void)
 {
 	char out[24];
@@ -212,6 +220,7 @@ main(void)
 	test_glob();
 	test_glob_random();
 	test_glob_time();
+	test_last();
 	test_short();
 	return done_testing();
 }

@@ -239,6 +239,10 @@ for c in runc:keep:v1 crun:v1:v1; do
 	beside "ctkspec-$r" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/ctkspec.py" "$r" v1
 	beside "driverroot-$r" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/driverroot.py" "$r" v1
 done
+for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
+	r=${c%%:*} v=${c##*:} m=${c#*:}
+	beside "hooks-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/hooks.py" "$r" "$v"
+done
 beside driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driver.py" runc v1
 beside foreignspecs sandboxed nvidia-2gpu keep python3 "$here/tests/container/foreignspecs.py" runc v1
 beside driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1

@@ -221,6 +221,7 @@ write_grant(struct jsonout *j, const struct reply *r)
 {
 	jsonout_text(j, "policy", r->policy);
 	write_edits(j, &r->edits);
+	jsonout_bool(j, "envSecret", r->edits.env_secret);
 	jsonout_list(j, "maskedPaths", &r->edits.masked);
 	if (r->edits.notes.n > 0)
 		jsonout_list(j, "notes", &r->edits.notes);

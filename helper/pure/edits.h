@@ -46,6 +46,7 @@ struct edits {
 	struct edit_hook *hook;
 	size_t hooks;
 	struct strlist env;		/* "NAME=value" */
+	bool env_secret;		/* some of them are a policy's, which may be secret */
 	uint32_t gid[64];		/* supplementary groups, as ids in the container */
 	size_t gids;
 	struct strlist masked;		/* paths of the container's /proc to hide */

@@ -240,6 +240,7 @@ add_policy_env(struct plan *p, struct why *why)
 	for (i = 0; i < env->n; i++)
 		if (!strlist_add(&p->edits.env, env->v[i], SIZE_MAX))
 			return refuse_nomem(why);
+	p->edits.env_secret = env->n > 0;
 	return 0;
 }
 

@@ -70,38 +70,80 @@ write_whole(int fd, const char *text, size_t len)
 	return 0;
 }
 
-static int
-refuse_staged(struct bundle *b, const char *staged, int error, struct why *why)
+/* True if the hook's user could read the file that was read. */
+static bool
+could_read(const struct bundle *b, const struct bundle_readers *r)
 {
-	bundle_discard(b, staged);
+	return (b->st.st_mode & 0004) != 0 || ((b->st.st_mode & 0040) != 0 && r->mapped && b->st.st_gid == r->gid);
+}
+
+/*
+ * Lets the hook's user read a secret text, which group and others can't read. The user becomes the group and not the
+ * owner, because an owner could also change the file. -1 with *why.
+ */
+static int
+let_hook_read(const struct bundle *b, int fd, const struct bundle_readers *r, mode_t *mode, struct why *why)
+{
+	struct stat st;
+
+	if (!r->secret || !r->hook || !could_read(b, r))
+		return 0;
+	if (fstat(fd, &st) == -1)
+		return refuse_config(b, WHY_IO, strerror(errno), why);
+	if (r->mapped && st.st_uid == r->uid)
+		return 0;
+	if (r->mapped && fchown(fd, (uid_t)-1, r->gid) == 0) {
+		*mode |= 0040;
+		return 0;
+	}
+	return refuse(why, WHY_DENIED, "%s/config.json has variables of the policy, so a hook of the CDI spec can't read it "
+	    "as the container's root (%s): remove env from the policy, or set cdi_hooks = \"deny\" in gpuhelper.conf", b->path,
+	    r->mapped ? strerror(errno) : "linux.uidMappings and gidMappings do not say which user that is");
+}
+
+static int
+refuse_staged(const struct bundle *b, int error, struct why *why)
+{
 	return refuse(why, WHY_IO, "%s: can't write a new config.json there: %s", b->path, strerror(error));
 }
 
-int
-bundle_stage(struct bundle *b, const char *text, size_t len, bool secret, char staged[64], struct why *why)
+static int
+fill_staged(const struct bundle *b, int fd, const char *text, size_t len, const struct bundle_readers *readers,
+    struct why *why)
 {
-	int fd, saved;
-	bool kept;
+	/*
+	 * Keep owner, group and mode. If owner and group can't be kept, the mode's group bits would apply to
+	 * another group. A secret text has variables that config.json did not have. Group and others must not read
+	 * these.
+	 */
+	const bool kept = fchown(fd, b->st.st_uid, b->st.st_gid) == 0;
+	mode_t mode = b->st.st_mode & (kept && !readers->secret ? 0777 : 0700);
+
+	if (!kept && errno != EPERM)
+		return refuse_staged(b, errno, why);
+	if (let_hook_read(b, fd, readers, &mode, why) == -1)
+		return -1;
+	return write_whole(fd, text, len) == 0 && fchmod(fd, mode) == 0 ? 0 : refuse_staged(b, errno, why);
+}
+
+int
+bundle_stage(struct bundle *b, const char *text, size_t len, const struct bundle_readers *readers, char staged[64],
+    struct why *why)
+{
+	int fd, ret;
 
 	snprintf(staged, 64, ".config.json.gpuhelper.%d", getpid());
 	(void)unlinkat(b->dir, staged, 0);
 	fd = openat(b->dir, staged, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd == -1)
-		return refuse(why, WHY_IO, "%s: can't write a new config.json there: %s", b->path, strerror(errno));
-	/*
-	 * Keep owner, group and mode. If owner and group can't be kept, the mode's group bits would apply to
-	 * another group. With «secret», the text has variables that config.json did not have. Group and others must
-	 * not read these.
-	 */
-	kept = fchown(fd, b->st.st_uid, b->st.st_gid) == 0;
-	if ((!kept && errno != EPERM) || write_whole(fd, text, len) == -1 ||
-	    fchmod(fd, b->st.st_mode & (kept && !secret ? 0777 : 0700)) == -1) {
-		saved = errno;
-		close(fd);
-		return refuse_staged(b, staged, saved, why);
-	}
+		return refuse_staged(b, errno, why);
+	ret = fill_staged(b, fd, text, len, readers, why);
 	/* no fsync(2): it waits for the disk, and no container outlives a crash of the host */
-	return close(fd) == 0 ? 0 : refuse_staged(b, staged, errno, why);
+	if (close(fd) == -1 && ret == 0)
+		ret = refuse_staged(b, errno, why);
+	if (ret == -1)
+		bundle_discard(b, staged);
+	return ret;
 }
 
 int

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 #include "../pure/why.h"
@@ -24,14 +25,24 @@ struct bundle {
  */
 int bundle_open(const char *path, struct bundle *b, struct why *why);
 
+/* The users who may read the new config.json. */
+struct bundle_readers {
+	bool secret;		/* the text has variables that group and others must not read */
+	bool hook;		/* except a hook, which reads the file as root of the container's user namespace */
+	bool mapped;		/* that root's ids are known: the next two, as the caller sees them */
+	uint32_t uid, gid;
+};
+
 /*
  * bundle_stage() writes the new text to a file beside config.json and that file's name to *staged. The file has the
- * owner, group and mode of config.json. Only its owner can read it if «secret» is true, or if owner and group can't
- * be kept. bundle_commit() renames the file to config.json if config.json is unchanged since it was read. Otherwise
- * it removes the file. bundle_discard() removes it, for a caller that does not commit. The first two return 0, or
- * -1 with *why.
+ * owner, group and mode of config.json. Only its owner can read it if the text is secret, or if owner and group can't
+ * be kept. A hook's user that could read config.json can still read a secret text, by its group if it is not the owner.
+ * If that is not possible, the text is refused. bundle_commit() renames the file to config.json if config.json is
+ * unchanged since it was read. Otherwise it removes the file. bundle_discard() removes it, for a caller that does not
+ * commit. The first two return 0, or -1 with *why.
  */
-int bundle_stage(struct bundle *b, const char *text, size_t len, bool secret, char staged[64], struct why *why);
+int bundle_stage(struct bundle *b, const char *text, size_t len, const struct bundle_readers *readers, char staged[64],
+    struct why *why);
 int bundle_commit(struct bundle *b, const char *staged, struct why *why);
 void bundle_discard(struct bundle *b, const char *staged);
 void bundle_close(struct bundle *b);

@@ -346,11 +346,25 @@ label_plain(struct making *m)
 	return m->plain.label != NULL && m->plain.mount_label != NULL ? 0 : refuse_nomem(&m->why);
 }
 
-/* Variables of a policy may be secret. The reply lists them together with the driver's. */
+/* Runtimes run these hooks as root of the container's user namespace, and others as the caller. */
 static bool
-has_secrets(const struct making *m)
+has_container_hook(const struct edits *e)
 {
-	return m->granted && m->reply.edits.env.n > 0;
+	size_t i;
+
+	for (i = 0; i < e->hooks && strcmp(e->hook[i].when, "createContainer") != 0; i++)
+		;
+	return i < e->hooks;
+}
+
+static struct bundle_readers
+readers_of_config(const struct making *m)
+{
+	struct bundle_readers r = { .secret = m->granted && m->reply.edits.env_secret,
+		.hook = m->granted && m->spec.user_namespace && has_container_hook(&m->reply.edits) };
+
+	r.mapped = idmap_out(&m->request.uids, 0, &r.uid) && idmap_out(&m->request.gids, 0, &r.gid);
+	return r;
 }
 
 /*
@@ -366,6 +380,8 @@ make_final(struct making *m)
 static int
 write_config(struct making *m)
 {
+	const struct bundle_readers readers = readers_of_config(m);
+
 	if (label_plain(m) == -1)
 		return -1;
 	m->text = compose(&m->spec, &m->majors, m->granted ? &m->reply.edits : &m->plain, hides_gpus(m), &m->len, &m->why);
@@ -373,7 +389,7 @@ write_config(struct making *m)
 		return -1;
 	if (m->len == m->bundle.len && memcmp(m->text, m->bundle.text, m->len) == 0)
 		return make_final(m);
-	if (bundle_stage(&m->bundle, m->text, m->len, has_secrets(m), m->staged, &m->why) == -1 ||
+	if (bundle_stage(&m->bundle, m->text, m->len, &readers, m->staged, &m->why) == -1 ||
 	    make_final(m) == -1 || bundle_commit(&m->bundle, m->staged, &m->why) == -1)
 		return -1;
 	m->staged[0] = '\0';

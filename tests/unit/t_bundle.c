@@ -19,6 +19,7 @@
 static char top[] = "/tmp/t_bundle.XXXXXX";
 static int dir;
 static void (*meanwhile)(void);
+static const struct bundle_readers everybody;
 
 ssize_t
 pread(int fd, void *buf, size_t len, off_t at)
@@ -131,7 +132,7 @@ commits(void (*change)(void), bool good, const char *after, const char *name)
 	char staged[64];
 
 	put("config.json", "{1}");
-	if (bundle_open(top, &b, &why) == -1 || bundle_stage(&b, "{new}", 5, false, staged, &why) == -1) {
+	if (bundle_open(top, &b, &why) == -1 || bundle_stage(&b, "{new}", 5, &everybody, staged, &why) == -1) {
 		ok(false, "%s: %s", name, why.text);
 		return;
 	}
@@ -167,7 +168,7 @@ commits_at_once(void (*change)(void), const char *name)
 		change();
 		if (fstatat(dir, "config.json", &now, 0) == 0 &&
 		    memcmp(&now.st_ctim, &b.st.st_ctim, sizeof(now.st_ctim)) == 0) {
-			ret = bundle_stage(&b, "{new}", 5, false, staged, &why) == -1 ? -2 : bundle_commit(&b, staged, &why);
+			ret = bundle_stage(&b, "{new}", 5, &everybody, staged, &why) == -1 ? -2 : bundle_commit(&b, staged, &why);
 			is_int(ret, -1, "%s is refused within one tick of the clock", name);
 			bundle_close(&b);
 			return;
@@ -194,28 +195,90 @@ reads(void (*change)(void), bool good, const char *name)
 
 /* Modes. */
 
+static const struct bundle_readers closed = { .secret = true };
+static const struct bundle_readers callers_hook = { .secret = true, .hook = true, .mapped = true, .uid = 1234, .gid = 5 };
+static const struct bundle_readers others_hook = { .secret = true, .hook = true, .mapped = true, .uid = 5, .gid = 5 };
+
+/* Fills *st from the new config.json. */
 static int
-mode_after(bool secret)
+change_config(const struct bundle_readers *readers, struct stat *st, struct why *why)
 {
-	struct why why = { 0 };
-	struct stat st = { 0 };
 	struct bundle b;
 	char staged[64];
+	int ret = -1;
 
-	if (bundle_open(top, &b, &why) == -1 || bundle_stage(&b, "{new}", 5, secret, staged, &why) == -1 ||
-	    bundle_commit(&b, staged, &why) == -1 || fstatat(dir, "config.json", &st, 0) == -1)
-		return -1;
+	if (bundle_open(top, &b, why) == 0 && bundle_stage(&b, "{new}", 5, readers, staged, why) == 0 &&
+	    bundle_commit(&b, staged, why) == 0)
+		ret = fstatat(dir, "config.json", st, 0);
 	bundle_close(&b);
-	return (int)(st.st_mode & 07777);
+	return ret;
+}
+
+static int
+mode_after(const struct bundle_readers *readers)
+{
+	struct why why;
+	struct stat st;
+
+	return change_config(readers, &st, &why) == 0 ? (int)(st.st_mode & 07777) : -1;
 }
 
 static void
-modes(mode_t mode, bool secret, int after, const char *name)
+put_config(mode_t mode, uid_t owner, gid_t group)
 {
 	put("config.json", "{1}");
-	if (fchmodat(dir, "config.json", mode, 0) == -1)
+	if (fchownat(dir, "config.json", owner, group, 0) == -1 || fchmodat(dir, "config.json", mode, 0) == -1)
 		exit(2);
-	is_int(mode_after(secret), after, "%s", name);
+}
+
+static void
+modes(mode_t mode, const struct bundle_readers *readers, int after, const char *name)
+{
+	put_config(mode, geteuid(), getegid());
+	is_int(mode_after(readers), after, "%s", name);
+}
+
+/* A hook's user must read what it could read before, and no other user what is secret. */
+static void
+hooks(void)
+{
+	static const struct {
+		const char *name;
+		uid_t owner;		/* of the old file */
+		gid_t group;
+		mode_t mode;
+		struct bundle_readers readers;
+		gid_t new_group;
+		mode_t new_mode;
+	} t[] = {
+		{ "the new file is not secret", 0, 0, 0644, { .hook = true, .mapped = true, .uid = 7, .gid = 8 }, 0, 0644 },
+		{ "the hook's user becomes the group", 0, 0, 0644, { true, true, true, 7, 8 }, 8, 0640 },
+		{ "  whatever the old group", 0, 5, 0664, { true, true, true, 7, 8 }, 8, 0640 },
+		{ "the owner gets no more rights than before", 0, 0, 0444, { true, true, true, 7, 8 }, 8, 0440 },
+		{ "the hook's user owns the file", 7, 0, 0644, { true, true, true, 7, 8 }, 0, 0600 },
+		{ "its group has the file already", 0, 8, 0640, { true, true, true, 7, 8 }, 8, 0640 },
+		{ "the hook's user could not read the old file", 0, 0, 0640, { true, true, true, 7, 8 }, 0, 0600 },
+		{ "no hook reads the file", 0, 0, 0644, { true, false, true, 7, 8 }, 0, 0600 },
+	};
+	static const struct bundle_readers unknown = { .secret = true, .hook = true };
+	struct why why = { 0 };
+	struct stat st = { 0 };
+	size_t i;
+	bool good;
+
+	if (geteuid() != 0) {
+		skip("files of hooks", "needs root");
+		return;
+	}
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		put_config(t[i].mode, t[i].owner, t[i].group);
+		good = change_config(&t[i].readers, &st, &why) == 0 && st.st_uid == t[i].owner && st.st_gid == t[i].new_group &&
+		    (st.st_mode & 07777) == t[i].new_mode;
+		ok(good, "a hook: %s: mode %o, group %u %s", t[i].name, st.st_mode & 07777, st.st_gid, why.text);
+	}
+	put_config(0644, 0, 0);
+	ok(change_config(&unknown, &st, &why) == -1 && strstr(why.text, "gidMappings") != NULL && holds("config.json", "{1}"),
+	    "a hook whose user is unknown is refused: %s", why.text);
 }
 
 /*
@@ -223,7 +286,7 @@ modes(mode_t mode, bool secret, int after, const char *name)
  * and group.
  */
 static void
-others_file(void)
+others_file(const struct bundle_readers *readers, int after, const char *name)
 {
 	int status = 0;
 	pid_t pid;
@@ -232,13 +295,12 @@ others_file(void)
 		skip("another user's file", "needs root");
 		return;
 	}
-	put("config.json", "{1}");
-	if (fchmodat(dir, "config.json", 0644, 0) == -1 || chmod(top, 0777) == -1)
+	put_config(0644, 0, 0);
+	if (chmod(top, 0777) == -1)
 		exit(2);
 	if ((pid = fork()) == 0)
-		_exit(setresgid(1234, 1234, 1234) == 0 && setresuid(1234, 1234, 1234) == 0 && mode_after(false) == 0600 ? 0 : 1);
-	ok(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0,
-	    "a new file whose owner and group cannot be kept is readable only to the caller");
+		_exit(setresgid(1234, 1234, 1234) != 0 || setresuid(1234, 1234, 1234) != 0 || mode_after(readers) != after);
+	ok(pid > 0 && waitpid(pid, &status, 0) == pid && status == 0, "%s", name);
 }
 
 int
@@ -259,11 +321,14 @@ main(void)
 	reads(nothing, true, "nothing happens");
 	reads(append, false, "the file grows");
 	reads(cut, false, "the file is truncated");
-	modes(0644, false, 0644, "without secrets, the new file keeps mode 0644");
-	modes(0640, false, 0640, "without secrets, the new file keeps mode 0640");
-	modes(0644, true, 0600, "with secrets, neither the group nor others can read the new file");
-	modes(0464, true, 0400, "with secrets, the owner gets no more rights than before");
-	others_file();
+	modes(0644, &everybody, 0644, "without secrets, the new file keeps mode 0644");
+	modes(0640, &everybody, 0640, "without secrets, the new file keeps mode 0640");
+	modes(0644, &closed, 0600, "with secrets, neither the group nor others can read the new file");
+	modes(0464, &closed, 0400, "with secrets, the owner gets no more rights than before");
+	hooks();
+	others_file(&everybody, 0600, "a new file whose owner and group cannot be kept is readable only to the caller");
+	others_file(&callers_hook, 0600, "  that is enough for a hook of the caller's");
+	others_file(&others_hook, -1, "  a hook of another user cannot read it, and is refused");
 	unlinkat(dir, "config.json", 0);
 	close(dir);
 	rmdir(top);

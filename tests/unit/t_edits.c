@@ -13,7 +13,7 @@ static const struct edit_node node0 = { "/dev/nvidia0", 195, 0, 0666, 0, 0 };
 static const struct edit_node node1 = { "/dev/dri/renderD128", 226, 128, 0660, 4294967294, 104 };
 
 static void
-fill(struct reply *r)
+fill(struct reply *r, bool secret)
 {
 	static const char *const options[] = { "bind", "ro", NULL };
 	struct edits *e = &r->edits;
@@ -34,6 +34,7 @@ fill(struct reply *r)
 		h->timeout = 7;
 	}
 	strlist_add(&e->env, "A=\"1\"", SIZE_MAX);
+	e->env_secret = secret;
 	strlist_add(&e->masked, "/proc/driver/nvidia/gpus/0000:3b:00.0", SIZE_MAX);
 	ok(edits_add_note(e, "%s is missing", "libcuda.so.1") && edits_add_note(e, "two \xc3\xa4") &&
 	    edits_add_note(e, "libcuda.so.1 is missing"), "notes are added");
@@ -46,7 +47,7 @@ fill(struct reply *r)
 }
 
 static void
-test_reply_grant(void)
+test_reply_grant(bool secret)
 {
 	autofree char *text = NULL, *again = NULL;
 	autoreply struct reply r = { 0 }, out = { 0 };
@@ -54,7 +55,7 @@ test_reply_grant(void)
 	int places = 0;
 	size_t i;
 
-	fill(&r);
+	fill(&r, secret);
 	edits_sort_mounts(&r.edits);
 	ok(strcmp(r.edits.mount[0].target, "/data") == 0 && strcmp(r.edits.mount[1].target, "/z") == 0 &&
 	    strcmp(r.edits.mount[2].target, "/data/a") == 0 && strcmp(r.edits.mount[3].target, "/data/b") == 0,
@@ -82,6 +83,7 @@ test_reply_grant(void)
 	    "groups, variables and masked paths are read back");
 	ok(out.edits.notes.n == 2 && strcmp(out.edits.notes.v[0], "libcuda.so.1 is missing") == 0 &&
 	    strcmp(out.edits.notes.v[1], "two \xc3\xa4") == 0, "the notes are read back");
+	is_int(out.edits.env_secret, secret, "the secrecy of the variables is read back");
 	ok(out.edits.label != NULL && strcmp(out.edits.label, "u:r:t:s0:c1,c2") == 0 && out.edits.mount_label != NULL &&
 	    strcmp(out.edits.mount_label, "u:object_r:f:s0:c1,c2") == 0,
 	    "the labels are read back");
@@ -319,6 +321,7 @@ test_reply_refused(void)
 
 		ok(reply_decode(good[i], strlen(good[i]), &r, &why) == 0,
 		    "accepted: %.150s", good[i]);
+		ok(r.kind != REPLY_GRANT || r.edits.env_secret, "  variables are secret where the reply does not say");
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		autoreply struct reply r = { 0 };
@@ -356,7 +359,7 @@ test_memory(void)
 {
 	struct chore *c;
 
-	fill(&sample);
+	fill(&sample, true);
 	starve("a reply is written", encode_reply);
 	reply_free(&sample);
 	busy = (struct reply){ .kind = REPLY_BUSY, .why = { WHY_AGAIN, "taken" } };
@@ -381,7 +384,8 @@ test_memory(void)
 int
 main(void)
 {
-	test_reply_grant();
+	test_reply_grant(true);
+	test_reply_grant(false);
 	test_reply_others();
 	test_reply_no_text();
 	test_reply_chores();

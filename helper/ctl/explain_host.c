@@ -10,6 +10,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/vendorenv.h"
 #include "../user/annotations.h"
+#include "../user/injected.h"
 #include "../user/rootfs.h"
 #include "../user/runtime.h"
 #include "../user/sources.h"
@@ -133,7 +134,8 @@ look_at_grant(struct inquiry *q, int rootfd, const char *rootpath, struct why *w
 	int ret = look_at_folders(q, &edits, why) == -1 || look_at_driver(q, &edits, why) == -1 ? -1 : 0;
 
 	if (ret == 0 && rootfd != -1)
-		ret = rootfs_check_conflicts(&q->spec, rootfd, rootpath, &edits, why);
+		ret = injected_merge(&q->spec, &edits, why) == -1 ||
+		    rootfs_check_conflicts(&q->spec, rootfd, rootpath, &edits, why) == -1 ? -1 : 0;
 	edits_free(&edits);
 	return ret;
 }

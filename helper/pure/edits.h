@@ -25,8 +25,9 @@ struct edit_mount {
 	uint32_t sum;			/* target_sum(target), if edits_add_mount() added it */
 	char *place;			/* of a granted folder: its place (way.h) as root saw it; else NULL */
 	struct strlist options;
-	bool driver;			/* a driver file (not in the reply's text) */
-	enum relabel relabel;		/* how root is to relabel it (likewise) */
+	bool driver;			/* a driver file (in the reply: a mount without a place) */
+	bool linked;			/* used by the wrapper: left out, because a hook makes a link there (not in the reply) */
+	enum relabel relabel;		/* how root is to relabel it (not in the reply's text) */
 };
 
 /* A program that the runtime runs for the container (OCI's config.md, «POSIX-platform Hooks»). */

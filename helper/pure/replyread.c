@@ -69,14 +69,18 @@ unpack_text(const json_t *j, const char *key, char **out)
 static int
 unpack_mount(const json_t *j, struct edits *e)
 {
+	struct edit_mount *m;
 	const char *source = json_string_value(json_object_get(j, "hostPath"));
 	const char *target = json_string_value(json_object_get(j, "containerPath"));
 	static const char *const none[] = { NULL };
 
 	if (source == NULL || target == NULL || !edits_add_mount(e, source, target, none))
 		return -1;
-	return unpack_text(j, "place", &e->mount[e->mounts - 1].place) == -1 ? -1 :
-	    unpack_strings(json_object_get(j, "options"), &e->mount[e->mounts - 1].options);
+	m = &e->mount[e->mounts - 1];
+	if (unpack_text(j, "place", &m->place) == -1)
+		return -1;
+	m->driver = m->place == NULL;
+	return unpack_strings(json_object_get(j, "options"), &m->options);
 }
 
 static int

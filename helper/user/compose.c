@@ -67,11 +67,11 @@ drop_annotations(struct composing *c)
 }
 
 /*
- * True for a mount of a GPU's host node or of a directory with nothing but such nodes, and for a mount that an NVIDIA
- * runtime would read as a request.
+ * True for a mount of a GPU's host node or of a directory with nothing but such nodes, for one that the grant repeats,
+ * and for a mount that an NVIDIA runtime would read as a request.
  */
 static bool
-is_leak(struct composing *c, const struct spec_mount *m)
+is_dropped_mount(struct composing *c, const struct spec_mount *m)
 {
 	autofree char *target = path_cleaned(m->target);
 
@@ -79,7 +79,7 @@ is_leak(struct composing *c, const struct spec_mount *m)
 		c->edits.failed = true;
 		return true;
 	}
-	return vendor_mount_asks(target) ||
+	return vendor_mount_asks(target) || m->granted ||
 	    (c->hide && m->bind && m->source != NULL && (m->taken_out || node_is_gpu(c->s, c->majors, m->source)));
 }
 
@@ -144,7 +144,7 @@ compose_mounts(struct composing *c)
 
 	doc_list_begin(&l, '[');
 	for (i = 0; i < c->s->mount_count; i++) {
-		if (is_leak(c, &c->s->mount[i])) {
+		if (is_dropped_mount(c, &c->s->mount[i])) {
 			changed = true;
 		} else if (must_be_unlabelled(c, &c->s->mount[i])) {
 			add_as_cgroup(&l, &c->s->doc, c->s->mount[i].node);
@@ -153,7 +153,8 @@ compose_mounts(struct composing *c)
 			doc_list_keep(&l, &c->s->doc, c->s->mount[i].node);
 	}
 	for (i = 0; i < c->grant->mounts; i++)
-		compose_mount(&l, &c->grant->mount[i]);
+		if (!c->grant->mount[i].linked)
+			compose_mount(&l, &c->grant->mount[i]);
 	if (changed)
 		replace_list(c, 0, "mounts", &l);
 	else

@@ -330,6 +330,7 @@ struct place {
 	const char *path;
 	char *real;
 	bool bare;		/* its directory does not exist */
+	bool gpu;		/* a node, or a file of the driver */
 };
 
 struct places {
@@ -386,11 +387,12 @@ is_straight(const struct place *p)
 static int
 check_pair(const struct place *ours, const struct place *theirs, struct why *why)
 {
-	if (path_related(ours->path, theirs->path) ||
-	    path_related(*ours->real ? ours->real : "/", *theirs->real ? theirs->real : "/"))
-		return refuse(why, WHY_DENIED, "the container mounts %s, which would cover or lie in %s that is granted to it: "
-		    "move that input, output or cache elsewhere", theirs->path, ours->path);
-	return 0;
+	if (!path_related(ours->path, theirs->path) &&
+	    !path_related(*ours->real ? ours->real : "/", *theirs->real ? theirs->real : "/"))
+		return 0;
+	return refuse(why, WHY_DENIED, "the container mounts %s, which would cover or lie in %s that is granted to it: %s"
+	    "move that input, output or cache elsewhere", theirs->path, ours->path, ours->gpu ? "remove the engine's option "
+	    "--device for the GPU, because the grant brings the GPU's files, or " : "");
 }
 
 /* True for a file system that every container has. Granted nodes are always beneath one, /dev. */
@@ -415,12 +417,16 @@ fill_ours(const struct edits *e, int fd, const char *path, struct places *out, s
 
 	if ((out->v = calloc(e->mounts + e->nodes + 1, sizeof(*out->v))) == NULL)
 		return refuse_nomem(why);
-	for (i = 0; i < e->mounts; i++)
+	for (i = 0; i < e->mounts; i++) {
 		if (resolve_place(out, e->mount[i].target, fd, path, why) == -1)
 			return -1;
-	for (i = 0; i < e->nodes; i++)
+		out->v[i].gpu = e->mount[i].driver;
+	}
+	for (i = 0; i < e->nodes; i++) {
 		if (resolve_place(out, e->node[i].path, fd, path, why) == -1)
 			return -1;
+		out->v[e->mounts + i].gpu = true;
+	}
 	return 0;
 }
 
@@ -475,7 +481,7 @@ rootfs_check_conflicts(const struct spec *s, int fd, const char *path, const str
 
 	ret = fill_ours(e, fd, path, &ours, why) == -1 ? -1 : check_granted_links(&ours, why);
 	for (i = 0; ret == 0 && ours.n > 0 && i < s->mount_count; i++)
-		if (!is_standard(&s->mount[i]))
+		if (!is_standard(&s->mount[i]) && !s->mount[i].granted)
 			ret = check_mount_conflicts(&s->mount[i], fd, path, &ours, why);
 	places_free(&ours);
 	return ret;

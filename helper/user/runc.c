@@ -33,6 +33,7 @@
 #include "compose.h"
 #include "create.h"
 #include "exec.h"
+#include "injected.h"
 #include "lease.h"
 #include "namespace.h"
 #include "nodes.h"
@@ -309,7 +310,8 @@ ask_for_grant(struct making *m)
 		return -1;
 	}
 	m->granted = true;
-	if (rootfs_check_conflicts(&m->spec, m->rootfd, m->rootpath, &m->reply.edits, &m->why) == -1 ||
+	if (injected_merge(&m->spec, &m->reply.edits, &m->why) == -1 ||
+	    rootfs_check_conflicts(&m->spec, m->rootfd, m->rootpath, &m->reply.edits, &m->why) == -1 ||
 	    check_reach(m) == -1)
 		return -1;
 	return suit_runtime(m->runtime, &m->spec, &m->reply.edits, &m->why);

@@ -17,6 +17,7 @@ struct spec_mount {
 	struct strlist options;
 	bool bind;
 	bool taken_out;			/* has nothing but GPUs' nodes (nodes.h) */
+	bool granted;			/* brings the same as a mount or node of the grant (injected.h) */
 };
 
 struct spec_device {

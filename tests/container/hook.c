@@ -63,7 +63,8 @@ make_link(const char *root, const char *word)
 		if (mkdir(path, 0755) == -1 && errno != EEXIST)
 			fail(path);
 	}
-	if (symlink(target, path) == -1 && errno != EEXIST)
+	/* like the real one, which can't replace a mount point */
+	if ((unlink(path) == -1 && errno != ENOENT) || symlink(target, path) == -1)
 		fail(path);
 }
 

@@ -7,7 +7,7 @@ Rootless podman is root of its own user namespace, where a setuid bit has no eff
 behind the socket (systemd-socket-activate stands in for systemd).  The GPU is /dev/nvidia9, which has /dev/urandom's
 numbers and is closed to everybody but root.
 """
-import os, pwd, shutil, subprocess, sys, time
+import json, os, pwd, re, shutil, subprocess, sys, time
 from lib import *
 
 rootless = sys.argv[1] == 'rootless'
@@ -107,6 +107,59 @@ else:
     ok(r.stdout.split() == ['4', 'y'], tag + 'root of a user namespace has the GPU and the folder, too', r.stdout)
     ok(os.path.exists('/srv/data/mapped') and os.stat('/srv/data/mapped').st_uid == USERS[who], tag + 'the file belongs to that root\'s id in /etc/subuid')
 nothing_left('when it is over')
+
+# podman injects the granted GPU itself, by the same CDI spec
+VERSION = re.search(r'(\d{3}\.\d+\.\d+)', open('/proc/driver/nvidia/version').read()).group(1)
+D, HOOK = '/usr/lib/x86_64-linux-gnu', '/usr/bin/nvidia-cdi-hook'
+CUDA, PROFILE = '%s/libcuda.so.%s' % (D, VERSION), '/usr/share/nvidia-test'
+write(CUDA, 'driver', 0o755)
+write(PROFILE + '/profile', 'profile')
+write('/srv/other', 'other')
+r = sh('cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-o', HOOK, TESTS + '/container/hook.c')
+assert r.returncode == 0, r.stdout
+OPTIONS = ['ro', 'nosuid', 'nodev', 'rbind', 'rprivate']
+
+
+def cdi(options=OPTIONS, more=(), source='/lib' + CUDA[len('/usr/lib'):]):
+    """A spec of both GPUs in nvidia-ctk's form; the library's directory has a link in its path."""
+    links = ['--link', 'libcuda.so.1::%s/libcuda.so' % D]
+    write('/etc/cdi/nvidia.json', json.dumps({
+        'cdiVersion': '0.5.0', 'kind': 'nvidia.com/gpu',
+        'containerEdits': {'env': ['NVIDIA_VISIBLE_DEVICES=void'], 'deviceNodes': [{'path': '/dev/nvidiactl'}],
+                           'hooks': [{'hookName': 'createContainer', 'path': HOOK, 'args': ['nvidia-cdi-hook', 'create-symlinks'] + links,
+                                      'env': ['NVIDIA_CTK_DEBUG=false']}],
+                           'mounts': [{'hostPath': source, 'containerPath': CUDA, 'options': options},
+                                      {'hostPath': PROFILE, 'containerPath': PROFILE, 'options': OPTIONS}] + list(more)},
+        'devices': [{'name': 'mine', 'containerEdits': {'deviceNodes': [{'path': NODE}]}},
+                    {'name': 'other', 'containerEdits': {'deviceNodes': [{'path': '/dev/nvidia1'}]}}]}))
+
+
+LOOK = '%s; ls /dev/nvidia*; cat %s/libcuda.so.1 %s/libcuda.so %s/profile; cat /proc/self/mountinfo' % (READ, D, D, PROFILE)
+cdi()
+r = podman('--runtime', host.runtime, 'run', '--rm', '--network', 'none', '--device', 'nvidia.com/gpu=mine', 'image', '/bin/cat', CUDA, bare=True)
+if r.stdout != 'driver':
+    skip(tag + '--device with a CDI name', 'podman %s by itself says: %s' % (version, r.stdout.strip().replace('\n', ' ')))
+else:
+    for gpus in ['mine'], ['mine', 'other']:
+        r = run(*ASK[:2], *[w for g in gpus for w in ('--device', 'nvidia.com/gpu=' + g)], script=LOOK)
+        seen = [l.split()[4] for l in r.stdout.splitlines() if ' - ' in l]
+        ok(r.stdout.startswith('4\n') and 'driverdriverprofile' in r.stdout, tag + '--device %s and a request: the container has the GPU and its files' % gpus, r.stdout)
+        ok(seen.count(CUDA) == seen.count(PROFILE) == 1, tag + '  it has each of them once', seen)
+        ok(D + '/libcuda.so' not in seen and D + '/libcuda.so.1' in seen, tag + "  a hook of podman's makes a link in place of the granted name", seen)
+        ok('/dev/nvidia1' not in r.stdout, tag + '  it has no other GPU', r.stdout)
+    cdi(options=OPTIONS[1:])
+    r = run(*ASK[:2], '--device', 'nvidia.com/gpu=mine', script='cat %s; echo >%s' % (CUDA, CUDA))
+    ok('driver' in r.stdout and 'Read-only' in r.stdout, tag + '--device with a mount that may be written: the granted one is read-only', r.stdout)
+    cdi()
+    for why, options in (('another file', ['-v', '/srv/other:%s:ro' % CUDA]), ('the directory above', ['-v', '/srv:%s:ro' % D]),
+                         ('the same file, but noexec', ['-v', '%s:%s:ro,noexec' % (CUDA, CUDA)]), ('the same directory, but writable', ['-v', '%s:%s' % (PROFILE, PROFILE)]),
+                         ("another GPU's node", ['-v', '/dev/nvidia1:' + NODE])):
+        r = run(*ASK[:2], *options, script='echo ran')
+        ok(not r.stdout.startswith('ran') and 'gpuhelper: ' in r.stdout and '--device' in r.stdout, tag + 'at a granted place, %s is refused, and the refusal names --device' % why, r.stdout)
+    r = run('--device', 'nvidia.com/gpu=mine', script='ls ' + NODE)
+    ok('No such file' in r.stdout, tag + '--device without a request gives no GPU', r.stdout)
+nothing_left('when it is over')
+shutil.rmtree('/etc/cdi')
 
 # if privileged containers are refused, podman's ordinary ones still run
 write('/etc/gpuhelper/gpuhelper.conf', text + 'privileged = "deny";\n')

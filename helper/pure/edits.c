@@ -129,6 +129,7 @@ edits_free(struct edits *e)
 	free(e->hook);
 	free(e->node);
 	strlist_free(&e->env);
+	strlist_free(&e->gpus);
 	strlist_free(&e->masked);
 	strlist_free(&e->notes);
 	free(e->label);
@@ -222,6 +223,7 @@ write_grant(struct jsonout *j, const struct reply *r)
 	jsonout_text(j, "policy", r->policy);
 	write_edits(j, &r->edits);
 	jsonout_bool(j, "envSecret", r->edits.env_secret);
+	jsonout_list(j, "gpus", &r->edits.gpus);
 	jsonout_list(j, "maskedPaths", &r->edits.masked);
 	if (r->edits.notes.n > 0)
 		jsonout_list(j, "notes", &r->edits.notes);

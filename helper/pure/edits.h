@@ -50,6 +50,7 @@ struct edits {
 	bool env_secret;		/* some of them are a policy's, which may be secret */
 	uint32_t gid[64];		/* supplementary groups, as ids in the container */
 	size_t gids;
+	struct strlist gpus;		/* the GPUs, as in the audit log: "nvidia 0000:3b:00.0 GPU-... part 0" */
 	struct strlist masked;		/* paths of the container's /proc to hide */
 	struct strlist notes;		/* warnings for the user, a line each: edits_add_note() */
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: unchanged */

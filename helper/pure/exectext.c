@@ -20,6 +20,7 @@ exec_text(const struct lease *l, const struct edits *e, bool line)
 		lease_describe(l, told);
 		jsonout_text(&j, "line", told);
 		jsonout_list(&j, "notes", &e->notes);
+		jsonout_list(&j, "gpus", &e->gpus);
 	}
 	jsonout_end(&j, "}");
 	return jsonout_take(&j);

@@ -140,7 +140,8 @@ unpack_edits(const json_t *j, struct edits *e)
 	}
 	if (unpack_strings(json_object_get(c, "env"), &e->env) == -1 ||
 	    unpack_text(j, "selinuxLabel", &e->label) == -1 || unpack_text(j, "mountLabel", &e->mount_label) == -1 ||
-	    unpack_notes(json_object_get(j, "notes"), e) == -1)
+	    unpack_notes(json_object_get(j, "notes"), e) == -1 ||
+	    (json_object_get(j, "gpus") != NULL && unpack_strings(json_object_get(j, "gpus"), &e->gpus) == -1))
 		return -1;
 	e->env_secret = !json_is_false(json_object_get(j, "envSecret"));
 	return unpack_strings(json_object_get(j, "maskedPaths"), &e->masked);

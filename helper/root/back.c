@@ -207,7 +207,7 @@ count_record(struct plan *p, struct audit_line *line, struct why *why)
 	const struct ruling *r = p->ruling;
 	const struct call *c = r->call;
 	const struct record rec = { .event = "grant", ASKED_BY(c->peer), .request = c->request, .known = &r->known,
-		.policy = r->decision.policy->name, .gpus = &p->gpu_names, .edits = &p->edits, .again = true };
+		.policy = r->decision.policy->name, .gpus = &p->edits.gpus, .edits = &p->edits, .again = true };
 
 	return plan_name_gpus(p, why) == -1 ? -1 : audit_count(c->audit, &rec, RATE_GRANT, line, why);
 }

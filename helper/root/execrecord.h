@@ -11,7 +11,7 @@
 
 /*
  * Writes the lease's record. With «line», it also has a line for the user who starts a task in the
- * container, and the edits' notes. -1 with *why.
+ * container, the edits' notes and the GPUs. -1 with *why.
  */
 int exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool line, struct why *why);
 

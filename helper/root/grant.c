@@ -30,7 +30,7 @@ record_grant(const struct plan *p, struct refusal *f)
 	const struct ruling *r = p->ruling;
 	const struct call *c = r->call;
 	const struct record rec = { .event = "grant", ASKED_BY(c->peer), .request = c->request, .known = &r->known,
-		.policy = r->decision.policy->name, .gpus = &p->gpu_names, .specs = &p->specs,
+		.policy = r->decision.policy->name, .gpus = &p->edits.gpus, .specs = &p->specs,
 		.waited = p->lease.pausing.waited, .edits = &p->edits };
 	autoleases struct leases ls = LEASES_CLOSED;
 	struct audit_line line;

@@ -267,7 +267,7 @@ plan_name_gpus(struct plan *p, struct why *why)
 		gpu_part(&p->ruling->decision.inventory, g, part);
 		buf_printf(&name, "%s %s%s%s%s%s", gpu_vendor_name(g->vendor), g->pci, g->uuid[0] ? " " : "", g->uuid,
 		    part[0] ? " part " : "", part);
-		if (name.failed || !strlist_add(&p->gpu_names, name.p, SIZE_MAX))
+		if (name.failed || !strlist_add(&p->edits.gpus, name.p, SIZE_MAX))
 			return refuse_nomem(why);
 	}
 	return 0;
@@ -306,6 +306,5 @@ plan_free(struct plan *p)
 {
 	edits_free(&p->edits);
 	lease_free(&p->lease);
-	strlist_free(&p->gpu_names);
 	strlist_free(&p->specs);
 }

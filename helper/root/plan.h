@@ -26,7 +26,7 @@ struct plan {
 	struct edits edits;
 	struct allotted picks[GPUS_MAX];	/* one for each GPU of the lease, in the same order */
 	struct driver_nodes further;		/* the picks' nodes that only CDI specs name */
-	struct strlist gpu_names, specs;	/* for the audit log: the picks, and the CDI specs of the driver's files */
+	struct strlist specs;			/* for the audit log: the CDI specs of the driver's files */
 };
 
 /*
@@ -48,7 +48,7 @@ int plan_check_folders(const struct plan *p, struct why *why);
  */
 int plan_complete(struct plan *p, struct why *why);
 
-/* Fills in gpu_names. -1 with *why: memory is short. */
+/* Fills in edits.gpus. -1 with *why: memory is short. */
 int plan_name_gpus(struct plan *p, struct why *why);
 
 /* True if the container's first process is a program that only pauses, by «placeholder_init» in gpuhelper.conf. */

@@ -23,6 +23,7 @@
 #include "namespace.h"
 #include "process.h"
 #include "runtime.h"
+#include "visible.h"
 
 #define PROCESS_MAX (4 * 1024 * 1024)
 #define RECORD_MAX (1024 * 1024)
@@ -35,6 +36,7 @@ struct record {
 	char *label;		/* SELinux label, or NULL */
 	char *line;		/* a line for the user, or NULL */
 	struct strlist notes;	/* warnings, lines after that one */
+	struct strlist gpus;	/* the granted GPUs (pure/edits.h), in a record with a line */
 	bool found;		/* the container was granted something: the audit log records the exec */
 	bool asks;		/* the helper must be told of each exec before it can begin */
 };
@@ -61,7 +63,7 @@ parse_record(const char *text, size_t len, struct record *r, struct why *why)
 	int64_t gid;
 
 	if (doc_parse(&d, text, len, why) == -1 || parse_strings(&d, "env", &r->env, why) == -1 ||
-	    parse_strings(&d, "notes", &r->notes, why) == -1)
+	    parse_strings(&d, "notes", &r->notes, why) == -1 || parse_strings(&d, "gpus", &r->gpus, why) == -1)
 		return -1;
 	n = doc_get(&d, 0, "label");
 	if (doc_is(&d, n, DOC_STRING) && (r->label = doc_string(&d, n)) == NULL)
@@ -99,15 +101,21 @@ load_record(const struct command *c, struct record *r, struct why *why)
 	return parse_record(text, len, r, why) == -1 ? refuse_within(why, path) : 0;
 }
 
-/*
- * Returns the new process.json, which the caller frees, or NULL with *why. Sets *strong if the process has
- * strong capabilities.
- */
+/* The changes to the options: paths[i] is the new process.json of the i-th, or "" if that one stays. */
+struct plan {
+	char (*paths)[FILE_LINK_MAX];
+	bool has_process;
+	bool strong;		/* the new process is to have strong capabilities (capability.h) */
+	char warning[NOTE_MAX];	/* of its variables; "": none */
+};
+
+/* Returns the new process.json, which the caller frees, or NULL with *why. Notes in *p what the process has. */
 static char *
-compose_process(const char *text, size_t len, const struct record *r, size_t *newlen, bool *strong, struct why *why)
+compose_process(const char *text, size_t len, const struct record *r, size_t *newlen, struct plan *p, struct why *why)
 {
 	autoedits struct doc_edits e = { 0 };
 	autodoc struct doc d = { 0 };
+	autostrlist struct strlist variables = { 0 };
 	uint32_t env, n;
 	char *new;
 
@@ -131,8 +139,13 @@ compose_process(const char *text, size_t len, const struct record *r, size_t *ne
 			refuse(why, WHY_DATA, "process.json: env has an entry that is not a string");
 			return NULL;
 		}
+		if (!strlist_add(&variables, entry, SIZE_MAX)) {
+			refuse_nomem(why);
+			return NULL;
+		}
 	}
-	*strong = *strong || capabilities_are_strong(&d, 0);
+	(void)visible_warns(&variables, &r->env, &r->gpus, p->warning);
+	p->strong = p->strong || capabilities_are_strong(&d, 0);
 	process_env(&d, 0, &r->env, false, &e);
 	process_groups(&d, 0, r->gid, r->gids, &e);
 	process_label(&d, 0, "selinuxLabel", r->label, &e);
@@ -143,7 +156,7 @@ compose_process(const char *text, size_t len, const struct record *r, size_t *ne
 
 /* Replaces the file that --process names. *path gets the path of the new file, or "" if the file may stay. */
 static int
-replace_process(const char *file, const struct record *r, char path[FILE_LINK_MAX], bool *strong, struct why *why)
+replace_process(const char *file, const struct record *r, char path[FILE_LINK_MAX], struct plan *p, struct why *why)
 {
 	autofree char *text = NULL, *new = NULL;
 	autoclose int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -157,7 +170,7 @@ replace_process(const char *file, const struct record *r, char path[FILE_LINK_MA
 		return 0;
 	if ((text = memfile_read(fd, PROCESS_MAX, &len)) == NULL)
 		return refuse(why, WHY_DATA, "process.json: %s", errno == EFBIG ? "is larger than 4 MiB" : strerror(errno));
-	new = compose_process(text, len, r, &newlen, strong, why);
+	new = compose_process(text, len, r, &newlen, p, why);
 	if (new == NULL)
 		ret = -1;
 	else if (!S_ISREG(st.st_mode) || newlen != len || memcmp(new, text, len) != 0)
@@ -165,13 +178,6 @@ replace_process(const char *file, const struct record *r, char path[FILE_LINK_MA
 	explicit_bzero(text, len);
 	return ret;
 }
-
-/* The changes to the options: paths[i] is the new process.json of the i-th, or "" if that one stays. */
-struct plan {
-	char (*paths)[FILE_LINK_MAX];
-	bool has_process;
-	bool strong;		/* the new process is to have strong capabilities (capability.h) */
-};
 
 /* Reads all options about the process, before the helper is told of it. */
 static int
@@ -189,7 +195,7 @@ make_plan(const struct command *c, const struct record *r, struct plan *p, struc
 		if (w->option->role != ROLE_PROCESS)
 			continue;
 		p->has_process = true;
-		if (replace_process(w->value, r, p->paths[i], &p->strong, why) == -1)
+		if (replace_process(w->value, r, p->paths[i], p, why) == -1)
 			return -1;
 	}
 	return 0;
@@ -343,11 +349,12 @@ rewrite(int argc, char *const *argv, const struct command *c, const struct plan 
 }
 
 /*
- * Writes the line and the record's notes before the task's own output. If that is not possible, the task begins
- * without them.
+ * Writes the line and all warnings before the task's own output. If that is not possible, the task begins without
+ * them.
  */
 static void
-tell_user(const struct command *c, const char *line, const struct record *r, char console[CONSOLE_PATH_MAX])
+tell_user(const struct command *c, const char *line, const struct record *r, const struct plan *p,
+    char console[CONSOLE_PATH_MAX])
 {
 	autobuf struct buf b = { 0 };
 	const struct word *w;
@@ -359,6 +366,8 @@ tell_user(const struct command *c, const char *line, const struct record *r, cha
 		buf_printf(&b, "gpuhelper: %s\n", line);
 	for (i = 0; i < r->notes.n; i++)
 		buf_printf(&b, "gpuhelper: warning: %s\n", r->notes.v[i]);
+	if (p->warning[0] != '\0')
+		buf_printf(&b, "gpuhelper: warning: %s\n", p->warning);
 	if (b.failed || b.len == 0)
 		return;
 	if ((w = command_next(c, ROLE_CONSOLE, &from)) == NULL)
@@ -394,6 +403,7 @@ record_free(struct record *r)
 	free(r->label);
 	free(r->line);
 	strlist_free(&r->notes);
+	strlist_free(&r->gpus);
 }
 
 /*
@@ -429,7 +439,7 @@ begin_exec(int argc, char *const *argv, const struct command *c, const struct pl
 
 	if (record_exec(c, r, door, line, why) == -1)
 		return NULL;
-	tell_user(c, line, r, console);
+	tell_user(c, line, r, p, console);
 	w.v = calloc((size_t)argc + 2 * (r->env.n + r->gids) + 2 * (size_t)c->line.words + 2, sizeof(*w.v));
 	if (w.v != NULL)
 		rewrite(argc, argv, c, p, r, runtime, console, &w);

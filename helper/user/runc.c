@@ -49,6 +49,7 @@
 #include "spec.h"
 #include "suit.h"
 #include "update.h"
+#include "visible.h"
 
 /* A container that is about to be made. */
 struct making {
@@ -295,6 +296,16 @@ check_reach(struct making *m)
 }
 
 static int
+warn_of_variables(struct making *m)
+{
+	struct edits *e = &m->reply.edits;
+	char note[NOTE_MAX];
+
+	return !visible_warns(&m->spec.env_text, &e->env, &e->gpus, note) || edits_add_note(e, "%s", note) ? 0 :
+	    refuse_nomem(&m->why);
+}
+
+static int
 ask_for_grant(struct making *m)
 {
 	if (lease_ask(m->command, &m->request, m->settings->door, m->asking, &m->reply, &m->why) == -1)
@@ -314,7 +325,7 @@ ask_for_grant(struct making *m)
 	    rootfs_check_conflicts(&m->spec, m->rootfd, m->rootpath, &m->reply.edits, &m->why) == -1 ||
 	    check_reach(m) == -1)
 		return -1;
-	return suit_runtime(m->runtime, &m->spec, &m->reply.edits, &m->why);
+	return suit_runtime(m->runtime, &m->spec, &m->reply.edits, &m->why) == -1 ? -1 : warn_of_variables(m);
 }
 
 /* A container with strong capabilities needs more rights than container_t has. */

@@ -44,5 +44,16 @@ r = told(ROCR_VISIBLE_DEVICES='')
 ok(r == 'nvidia0 nvidia1 CUDA=', "AMD's variable does not limit NVIDIA's GPUs", r)
 r = told(conf='', CUDA_VISIBLE_DEVICES='1')
 ok(r == 'nvidia0 nvidia1 CUDA=', 'without respect_allocation the variable is ignored', r)
+
+# what the task sets itself, without a workload manager: a number or UUID that its container does not have
+WARNING = 'gpuhelper: warning: CUDA_VISIBLE_DEVICES=%s names %s, which this container does not have, so CUDA will not use it: the container has 1 GPU, numbered from 0: remove the variable'
+for value, absent in ('1', '1'), ('0,1', '1'), (GPU1, GPU1):
+    r = told(asked='1', conf='', env=['CUDA_VISIBLE_DEVICES=' + value])
+    ok(r.splitlines() == [WARNING % (value, absent), 'nvidia0 CUDA=' + value], 'a container with one GPU and CUDA_VISIBLE_DEVICES=%s: one warning' % value, r)
+for value in '0', '', '-1', 'NoDevFiles', GPU0:
+    r = told(asked='1', conf='', env=['CUDA_VISIBLE_DEVICES=' + value])
+    ok(r == 'nvidia0 CUDA=' + value, 'CUDA_VISIBLE_DEVICES=%s: no warning' % value, r)
+r = told(asked='all', conf='', env=['CUDA_VISIBLE_DEVICES=1'])
+ok(r == 'nvidia0 nvidia1 CUDA=1', 'a container with two GPUs and CUDA_VISIBLE_DEVICES=1: no warning', r)
 ok(leases() == [], 'no lease is left')
 done()

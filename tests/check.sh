@@ -232,6 +232,7 @@ beside rootless-crun-userns sandboxed nvidia-2gpu v1 python3 "$here/tests/contai
 for m in rootless rootful; do
 	beside podman-$m sandboxed nvidia-2gpu keep python3 "$here/tests/container/podman.py" $m
 done
+beside buildah sandboxed nvidia-2gpu keep python3 "$here/tests/container/buildah.py"
 beside mig sandboxed nvidia-mig keep python3 "$here/tests/container/mig.py" runc v1
 beside vendor-runtime sandboxed nvidia-2gpu keep python3 "$here/tests/container/vendor.py"
 for c in runc:keep:v1 crun:v1:v1; do

@@ -93,7 +93,7 @@ stop_units() {
 	now=
 	[ ! -d /run/systemd/system ] || now=--now
 	set --
-	for u in audit.service health.timer reap.timer metrics.timer keys.timer cdi.service cdi.path; do
+	for u in audit.service health.timer reap.timer metrics.timer keys.timer keys.socket cdi.service cdi.path; do
 		set -- "$@" "gpuhelper-$u"
 	done
 	# shellcheck disable=SC2086

@@ -610,8 +610,8 @@ done
 
 if systemd-analyze --version >/dev/null 2>&1; then
 	mkdir units
-	for u in service timer; do sed "s,/usr/sbin/,$T/," "$here/helper/systemd/gpuhelper-keys.$u" >units/gpuhelper-keys.$u; done
-	systemd-analyze verify --man=no "$T/units/gpuhelper-keys.service" "$T/units/gpuhelper-keys.timer" >out 2>&1; st=$?
+	for u in "$here"/helper/systemd/gpuhelper-keys*; do sed "s,/usr/sbin/,$T/," "$u" >"units/${u##*/}"; done
+	systemd-analyze verify --man=no "$T"/units/* >out 2>&1; st=$?
 	t "systemd accepts the units" sh -c '[ "$1" = 0 ] && ! grep -q gpuhelper-keys out' - "$st"
 else
 	skip "systemd accepts the units" "no systemd-analyze"

@@ -265,7 +265,7 @@ log.grant(share, 'folders', 'share/folders', [])
 log.add(share + 60, 'end', 'folders')
 grants += 8
 ALL = GPUS + [SHARED, 'amd 0000:0b:00.0', 'amd 0000:0c:00.0', 'amd 0000:0d:00.0']
-NAMES = {64: 'usage', 65: 'bad-request', 69: 'absent', 70: 'internal', 74: 'host', 75: 'busy', 77: 'policy', 78: 'configuration', 1: 'other'}
+NAMES = {64: 'usage', 65: 'bad-request', 67: 'unsigned', 69: 'absent', 70: 'internal', 74: 'host', 75: 'busy', 77: 'policy', 78: 'configuration', 1: 'other'}
 for k in range(400):
     t, p, code = T0 + 60 * random.randrange(60 * 24 * 45), random.choice(PIPELINES), random.choice(list(NAMES) + [77] * 9)
     log.refuse(t, p, code, user=random.choice(('concourse', 'alice', 'bob')), **({'suppressed': 3} if k % 50 == 0 else {}))

@@ -4,6 +4,7 @@
 const struct audit_reason audit_reasons[AUDIT_REASONS] = {
 	{ WHY_USAGE, "usage", "wrong command line of the helper" },
 	{ WHY_DATA, "bad-request", "bad request, bundle or token" },
+	{ WHY_UNSIGNED, "unsigned", "no key of this host has signed the token" },
 	{ WHY_ABSENT, "absent", "no such GPU, module or runtime" },
 	{ WHY_BUG, "internal", "out of memory, or a bug in gpuhelper" },
 	{ WHY_IO, "host", "the helper could not read or write something on the host" },

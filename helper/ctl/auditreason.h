@@ -6,7 +6,7 @@
 
 #include "../pure/why.h"
 
-#define AUDIT_REASONS 9
+#define AUDIT_REASONS 10
 
 struct audit_reason {
 	enum why_code code;

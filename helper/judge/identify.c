@@ -88,7 +88,7 @@ need_signature(const struct judge_ask *a, const struct keyring *ring, struct why
 		*why = ring->lacks[0];
 		return -1;
 	}
-	return refuse(why, WHY_DENIED, "GPUHELPER_TOKEN: no key of gpuhelper.conf's issuers has signed it: it was changed, "
+	return refuse(why, WHY_UNSIGNED, "GPUHELPER_TOKEN: no key of gpuhelper.conf's issuers has signed it: it was changed, "
 	    "it is another issuer's, or the keys here are missing, outdated or unusable (gpuhelperctl keys show, keys fetch)");
 }
 

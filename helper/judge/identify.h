@@ -10,7 +10,7 @@
  * claims, which the caller frees with token_claims_free(). Returns 0, or -1 with *why if the token is not valid or its
  * issuer's keys are missing.
  * With a log, makes and logs each check, as explain needs it. Without a log, the token may be a stranger's: parses no
- * part of it unless a key of these issuers has signed it, so the refusal can't say which check failed.
+ * part of it unless a key of these issuers has signed it, so the refusal (WHY_UNSIGNED) can't say which check failed.
  */
 int token_identify(const struct judge_ask *a, uint32_t *issuer, struct token_claims *out, struct token_check_log *log,
     struct why *why);

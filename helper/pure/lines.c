@@ -357,8 +357,8 @@ lines_members(struct lines *s, const char *name, void **array, size_t *n, size_t
 void
 why_words(struct lines *t, struct why *why)
 {
-	static const enum why_code codes[] = { WHY_NONE, WHY_DATA, WHY_ABSENT, WHY_BUG, WHY_IO, WHY_AGAIN, WHY_DENIED,
-		WHY_CONFIG };
+	static const enum why_code codes[] = { WHY_NONE, WHY_DATA, WHY_UNSIGNED, WHY_ABSENT, WHY_BUG, WHY_IO, WHY_AGAIN,
+		WHY_DENIED, WHY_CONFIG };
 	unsigned i, at = 0;
 
 	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)

@@ -54,7 +54,8 @@ enum flag {
 	FLAG_PRIVILEGED = 4,
 	FLAG_NO_CHORES = 8,
 	FLAG_AT_ONCE = 16,
-	FLAGS = 31,
+	FLAG_AWAIT_KEYS = 32,
+	FLAGS = 63,
 };
 
 struct head {
@@ -80,7 +81,7 @@ request_encode(const struct request *r, size_t *len)
 		.verb = r->verb, .uid = r->uid, .gid = r->gid,
 		.flags = (r->systemd_cgroup ? FLAG_SYSTEMD_CGROUP : 0U) | (r->dac_override ? FLAG_DAC_OVERRIDE : 0U) |
 		    (r->privileged ? FLAG_PRIVILEGED : 0U) | (r->no_chores ? FLAG_NO_CHORES : 0U) |
-		    (r->at_once ? FLAG_AT_ONCE : 0U),
+		    (r->at_once ? FLAG_AT_ONCE : 0U) | (r->await_keys ? FLAG_AWAIT_KEYS : 0U),
 		.uid_ranges = r->uids.identity ? NONE : (uint32_t)r->uids.n,
 		.gid_ranges = r->gids.identity ? NONE : (uint32_t)r->gids.n,
 		.gids = (uint32_t)r->gid_count, .shut = (uint32_t)r->shut.n };
@@ -198,6 +199,7 @@ take_head(struct bytes *rest, struct head *h, struct request *r, struct why *why
 	r->privileged = (h->flags & FLAG_PRIVILEGED) != 0;
 	r->no_chores = (h->flags & FLAG_NO_CHORES) != 0;
 	r->at_once = (h->flags & FLAG_AT_ONCE) != 0;
+	r->await_keys = (h->flags & FLAG_AWAIT_KEYS) != 0;
 	r->uid = h->uid;
 	r->gid = h->gid;
 	r->init_file = (struct file_id){ h->init_major, h->init_minor, h->init_inode };

@@ -53,6 +53,7 @@ struct request {
 	struct file_id init_file;
 	struct strlist shut;		/* leases (keys) whose containers' access was taken away by chores of the helper */
 	bool no_chores;			/* a chore failed: give no more */
+	bool await_keys;		/* keys are being fetched: a token that none here has signed is not refused yet */
 	char *reason;			/* VERB_REFUSED: the line for the user */
 };
 

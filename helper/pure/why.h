@@ -15,6 +15,7 @@ enum why_code {
 	WHY_NONE = 0,
 	WHY_USAGE = 64,		/* wrong command line */
 	WHY_DATA = 65,		/* bad request, bundle, token or spec file */
+	WHY_UNSIGNED = 67,	/* no key of this host has signed the token: newer keys may have */
 	WHY_ABSENT = 69,	/* no such device, module or runtime */
 	WHY_BUG = 70,		/* memory is short, or a state that should be impossible */
 	WHY_IO = 74,		/* the host did not allow a read or write */

@@ -105,8 +105,8 @@ answer_refusal(const struct ruling *r, struct refusal *f, struct reply *reply)
 	struct why why;
 
 	reply->why = f->why;
-	/* a waiting request is not decided yet, so it is not recorded */
-	if (f->waits) {
+	/* a request that waits for a GPU or for keys is not decided yet, so it is not recorded */
+	if (f->waits || (f->why.code == WHY_UNSIGNED && r->call->request->await_keys)) {
 		refusal_answer_busy(f, r->decision.grant.wait, reply);
 		return;
 	}

@@ -10,6 +10,7 @@
 
 #include "../host/clock.h"
 #include "chores.h"
+#include "door.h"
 #include "report.h"
 
 #define CROWD_MS 10000		/* for asking again while others keep the helper busy */
@@ -18,6 +19,8 @@
 #define POLL_MS_MAX 1000	/* a request not renewed within 2 s loses its place in the queue */
 #define SOON_MS 20		/* while a GPU changes hands */
 #define SOON_MS_MAX 15000
+#define KEYS_MS 10000		/* for asking again while the issuers' keys are fetched */
+#define KEYS_NAP_MS 500
 #define RECORD_MS 3000		/* for having an exec recorded while others keep the helper busy */
 #define ROUNDS_MAX 32		/* of chores, before they count as failed */
 
@@ -95,8 +98,27 @@ nap_in_queue(const struct reply *reply)
 struct patience {
 	unsigned rounds;	/* of chores */
 	int64_t since;		/* clock_ms() at the first «busy, but soon» in a row; 0 if the last reply was another */
+	int64_t keys_until;	/* clock_ms() when no new keys are expected any more; 0: none were asked for yet */
 	bool told;
 };
+
+/*
+ * Has newer keys fetched for a token that no key here has signed. Asks for them before each request, because systemd
+ * drops the connections that came while an earlier one had keys fetched. The last request awaits no keys: the helper
+ * then refuses the token, and records that. Returns 1, as bear_busy() does.
+ */
+static int
+bear_unsigned(struct request *r, struct patience *p)
+{
+	struct why ignored;
+
+	if (p->keys_until == 0)
+		p->keys_until = clock_ms() + KEYS_MS;
+	r->await_keys = clock_ms() < p->keys_until && door_ask_for_keys(&ignored) == 0;
+	if (r->await_keys)
+		sleep_ms(KEYS_NAP_MS);
+	return 1;
+}
 
 /*
  * Handles a busy reply. Returns 1 to ask again at once, 0 to ask again after a while, or -1 with *why to give
@@ -107,6 +129,8 @@ bear_busy(const struct command *c, struct request *r, const struct reply *reply,
 {
 	struct why ignored;
 
+	if (reply->why.code == WHY_UNSIGNED)
+		return bear_unsigned(r, p);
 	if (reply->chores.n > 0 && p->rounds++ < ROUNDS_MAX) {
 		if (chores_do(&reply->chores, r, &ignored) == 0)
 			return 1;
@@ -138,6 +162,7 @@ lease_ask(const struct command *c, struct request *r, enum door_setting door, st
 	struct patience p = { 0 };
 	int ret;
 
+	r->await_keys = r->token != NULL && door_leads_to_keys();
 	for (;;) {
 		if (ask(r, door, a, reply, why) == -1)
 			return -1;

@@ -26,7 +26,7 @@ fork = multiprocessing.get_context("fork")
 
 VERSION = 4
 VERBS = ("grant", "look", "refused", "plain", "status", "release", "reapply", "created", "exec", "back")
-FLAGS = ("systemd_cgroup", "dac_override", "privileged", "no_chores", "at_once")
+FLAGS = ("systemd_cgroup", "dac_override", "privileged", "no_chores", "at_once", "await_keys")
 TEXTS = ("id", "runtime_root", "cgroups_path", "label", "mount_label", "init_path", "token", "team", "pipeline", "job",
          "instance_vars", "gpus", "folders", "cuda_visible", "rocr_visible", "reason")
 NONE = 0xffffffff

@@ -92,12 +92,12 @@ def t4():
                 token(iss="https://evil"), token(pipeline="other"), token(team="ml/train", pipeline="x"), token(pipeline="train\n"):
             began = time.monotonic()
             status, answer = ask(t, "x", team="ml", pipeline="train")
-            assert status in (65, 77) and answer["reply"] == "refused", (t[:20], status, answer)
+            assert status in (65, 67, 77) and answer["reply"] == "refused", (t[:20], status, answer)
             assert time.monotonic() - began < 1 and t not in answer["text"], t[:20]
         # an unsigned token is not parsed, or the refusal would mention its JSON
         header, payload, signature = good.split(".")
         for t in ".".join((header[:-4], payload, signature)), ".".join((header, "e3t7", signature)), ".".join(("e3t7", "e3t7", "AAAA")):
-            refused(ask(t, "x"), 77, "has signed it")
+            refused(ask(t, "x"), 67, "has signed it")
         status, answer = ask("A" * 16385, "x")
         assert status == 65, answer
         assert good not in read(LOG) and good.split(".")[2][:20] not in read(LOG)
@@ -280,3 +280,22 @@ def t13():
         before = len(records())
         assert once("attacker", exchange, instance_vars=text, **claim)[0] == 65, text[:20]
         assert told_since(before) == [], text[:20]
+
+
+@case("T14", "A request that awaits keys keeps no helper waiting and gets nothing; only the refusal of a forged token has no record")
+def t14():
+    with issuer() as token:
+        before, good, forged = len(records()), token(job="a"), token(token.other)
+        for n in range(20):
+            began = time.monotonic()
+            status, answer = ask(forged, "x", await_keys=True, team="ml", pipeline="train")
+            assert (status, answer["reply"], answer["code"], answer["wait"]) == (67, "busy", 67, 0) and time.monotonic() - began < 1, (status, answer)
+        assert told_since(before) == [] and not leases() and not (os.path.isdir(TOKENS) and os.listdir(TOKENS))
+        for t, code in (token(exp=1000, iat=500), 77), (token(aud=["other"]), 77), (token(pipeline="other"), 77), ("x", 65), ("a.b.c", 65):
+            before = len(records())
+            refused(ask(t, "x", await_keys=True), code)
+            assert [r["event"] for r in told_since(before)] == ["refuse"], t[:20]
+        before = len(records())
+        refused(ask(forged, "x"), 67, "has signed it")
+        assert [(r["event"], r["code"]) for r in told_since(before)] == [("refuse", 67)]
+        granted(ask(good, "a", await_keys=True))

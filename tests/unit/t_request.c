@@ -95,7 +95,7 @@ test_minimal(void)
 	    "an empty text is read as empty");
 	for (n = 3; n < 16; n++)
 		ok(*text_of(&r, n) == NULL, "%s is NULL if it is missing", texts[n].name);
-	ok(r.shut.n == 0 && !r.no_chores && !r.at_once && r.init_file.major == 0 && r.init_file.minor == 0 && r.init_file.inode == 0,
+	ok(r.shut.n == 0 && !r.no_chores && !r.at_once && !r.await_keys && r.init_file.major == 0 && r.init_file.minor == 0 && r.init_file.inode == 0,
 	    "no lease is shut, and no file is named");
 }
 
@@ -107,7 +107,7 @@ fill(struct request *r)
 	unsigned n;
 
 	*r = (struct request){ .systemd_cgroup = true, .dac_override = true, .privileged = true, .no_chores = true, .at_once = true,
-		.uid = 7, .gid = 4294967294, .gid_list = { 1, 0, 4294967294 }, .gid_count = 3,
+		.await_keys = true, .uid = 7, .gid = 4294967294, .gid_list = { 1, 0, 4294967294 }, .gid_count = 3,
 		.init_file = { 4294967295, 4294967294, UINT64_MAX }, .shut = { shut, 2 } };
 	r->uids.v[r->uids.n++] = (struct idrange){ 0, 4294967294, 1 };
 	r->uids.v[r->uids.n++] = (struct idrange){ 1, 2, 4294967293 };
@@ -160,7 +160,8 @@ static void
 test_flags(void)
 {
 	static const size_t flags[] = { offsetof(struct request, systemd_cgroup), offsetof(struct request, dac_override),
-		offsetof(struct request, privileged), offsetof(struct request, no_chores), offsetof(struct request, at_once) };
+		offsetof(struct request, privileged), offsetof(struct request, no_chores), offsetof(struct request, at_once),
+		offsetof(struct request, await_keys) };
 	struct why why;
 	size_t i, j, len;
 
@@ -189,7 +190,7 @@ test_lies(void)
 	} t[] = {
 		{ AT_VERB, VERBS, "request: unknown verb 10" },
 		{ AT_VERB, UINT32_MAX, "request: unknown verb 4294967295" },
-		{ AT_FLAGS, 32, "request: unknown flags 0x20" },
+		{ AT_FLAGS, 64, "request: unknown flags 0x40" },
 		{ AT_FLAGS, 0x80000000, "request: unknown flags 0x80000000" },
 		{ AT_UID, UINT32_MAX, "request: the process's uid or gid is out of range" },
 		{ AT_GID, UINT32_MAX, "request: the process's uid or gid is out of range" },

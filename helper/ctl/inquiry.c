@@ -217,7 +217,7 @@ int
 inquiry_judge(struct inquiry *q, bool proven)
 {
 	if (q->request.privileged && q->config->settings.privileged == PRIVILEGED_DENY)
-		return privilege_refuse(q->privilege, &q->why);
+		return privilege_refuse(&q->spec, &q->config->settings, q->privilege, &q->why);
 	if (!q->asks && !q->config->settings.grant_unasked) {
 		q->outcome = OUTCOME_PLAIN;
 		return refuse(&q->why, WHY_DENIED, "the container requests nothing: it has no GPUHELPER_TOKEN, "

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <string.h>
 
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
@@ -190,9 +191,43 @@ privilege_find(const struct spec *s, struct request *r, bool hosts_root, bool no
 	return ret == -1 ? -1 : 0;
 }
 
+/*
+ * True for the container of Concourse's step «task»: its working directory is named by a hash of the step's name. Those
+ * of «get» and «put» have fixed names, and the container of a check has none.
+ */
+static bool
+is_task_step(const struct spec *s)
+{
+	static const char above[] = "/tmp/build/";
+	const char *target;
+	size_t i;
+
+	for (i = 0; i < s->mount_count; i++) {
+		target = s->mount[i].target;
+		if (text_starts(target, above) && strlen(target) == strlen(above) + 8 &&
+		    strspn(target + strlen(above), "0123456789abcdef") == 8)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Says what makes a container privileged in Concourse, whose container shows by its program. "" for another engine's.
+ * The author of a task can make this text wrong, and nothing else.
+ */
+static const char *
+concourse_remedy(const struct spec *s, const struct settings *settings)
+{
+	if (s->first_arg == NULL || !strlist_has(&settings->placeholder_init, s->first_arg) ||
+	    spec_bind_at(s, s->first_arg) == NULL)
+		return "";
+	return is_task_step(s) ? " (in Concourse: remove «privileged: true» from the task's step)" :
+	    " (in Concourse: remove «privileged: true» from the resource type)";
+}
+
 int
-privilege_refuse(const char *what, struct why *why)
+privilege_refuse(const struct spec *s, const struct settings *settings, const char *what, struct why *why)
 {
 	return refuse(why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" in "
-	    "gpuhelper.conf), and this one is: it %s, or give it a user namespace", what);
+	    "gpuhelper.conf), and this one is: it %s, or give it a user namespace%s", what, concourse_remedy(s, settings));
 }

@@ -5,6 +5,7 @@
 #ifndef GPUHELPER_USER_PRIVILEGE_H
 #define GPUHELPER_USER_PRIVILEGE_H
 
+#include "../pure/settings.h"
 #include "spec.h"
 
 #define PRIVILEGE_MAX 384
@@ -18,7 +19,7 @@
 int privilege_find(const struct spec *s, struct request *r, bool hosts_root, bool no_pivot, char what[PRIVILEGE_MAX],
     struct why *why);
 
-/* Refuses the container because of privileged = "deny". Returns -1. */
-int privilege_refuse(const char *what, struct why *why);
+/* Refuses the container because of privileged = "deny", for the reason in «what». Returns -1. */
+int privilege_refuse(const struct spec *s, const struct settings *settings, const char *what, struct why *why);
 
 #endif

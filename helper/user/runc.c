@@ -251,7 +251,7 @@ check_privilege(struct making *m)
 		return -1;
 	if (!m->request.privileged || m->settings->privileged != PRIVILEGED_DENY)
 		return 0;
-	return privilege_refuse(what, &m->why);
+	return privilege_refuse(&m->spec, m->settings, what, &m->why);
 }
 
 /* Checks everything that applies to every container, whatever it asks for. */

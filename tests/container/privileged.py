@@ -92,6 +92,11 @@ pause, other = pods.start(), others.start()
 # what engines make by default
 for sample in 'task', 'get', 'put', 'check':
     runs('a %s of Concourse' % sample, nothing, sample, before=nothing)
+# Concourse's own privileged ones: whoever wrote the pipeline is told where to remove it
+for step, place in (lambda s: None, "the task's step"), (lambda s: s.update(mounts=[m for m in s['mounts'] if not m['destination'].startswith('/tmp/build/')]), 'the resource type'):
+    b = Bundle(host, 'task-privileged', edit=step)
+    r = b.run()
+    ok(r.returncode == 1 and 'in Concourse: remove «privileged: true» from ' + place in r.stdout, tag + 'refused: a privileged container of Concourse, by ' + place, r.stdout)
 runs('a container of docker\'s, with a cgroup namespace', nothing)
 runs('a container without a cgroup namespace, whose cgroups are read-only', lambda s: namespaces(s, cgroup=None))
 runs('a pod\'s container, which shares network, IPC and host name with the pause container', lambda s: namespaces(s, network=of('network', 'net'), ipc=of('ipc'), uts=of('uts')))

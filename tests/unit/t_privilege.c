@@ -14,6 +14,7 @@
     "\"options\":[" options "]}"
 #define BIND(source, options) "{\"destination\":\"/x/../b/\",\"type\":\"bind\",\"source\":\"" source "\"," \
     "\"options\":[\"bind\"" options "]}"
+#define PLACE(target) "{\"destination\":\"" target "\",\"type\":\"bind\",\"source\":\"/opt/x\",\"options\":[\"bind\"]}"
 #define MOUNTS PROC "," SYS("\"nosuid\",\"ro\"") "," CGROUP("cgroup", "\"ro\"")
 #define NS(kind) "{\"type\":\"" kind "\"}"
 #define JOIN(kind) "{\"type\":\"" kind "\",\"path\":\"/proc/7/ns/x\"}"
@@ -272,13 +273,45 @@ test_readonly(void)
 static void
 test_refusal(void)
 {
-	struct why line = { 0 };
+	static const char line[] = "privileged containers are not allowed on this host (privileged = \"deny\" in "
+	    "gpuhelper.conf), and this one is: it has CAP_X: leave that out, or give it a user namespace";
+	static const char type[] = " (in Concourse: remove «privileged: true» from the resource type)";
+	static const char step[] = " (in Concourse: remove «privileged: true» from the task's step)";
+	static const struct {
+		const char *program, *mounts, *more, *what;
+	} t[] = {
+		{ "/bin/sh", PLACE("/tmp/gdn-init"), "", "a container of another engine" },
+		{ "/sbin/init", PLACE("/sbin/init"), "", "another engine's program from the host" },
+		{ "/tmp/gdn-init", PLACE("/x"), "", "an image's own program of that name" },
+		{ "/tmp/gdn-init", PLACE("/tmp/gdn-init"), type, "a check of Concourse's" },
+		{ "/tmp/garden-init", PLACE("/tmp/garden-init"), type, "a check of an older Concourse's" },
+		{ "/tmp/gdn-init", PLACE("/tmp/gdn-init") "," PLACE("/tmp/build/get"), type, "a step «get»" },
+		{ "/tmp/gdn-init", PLACE("/tmp/gdn-init") "," PLACE("/tmp/build/put"), type, "a step «put»" },
+		{ "/tmp/gdn-init", PLACE("/tmp/gdn-init") "," PLACE("/tmp/build/e55deab7"), step, "a step «task»" },
+		{ "/tmp/gdn-init", PLACE("/tmp/gdn-init") "," PLACE("/tmp/build/get") "," PLACE("/tmp/build/e55deab7"), step,
+		    "a task with an input at get's place" },
+		{ "/tmp/gdn-init", PLACE("/tmp/gdn-init") "," PLACE("/tmp/build/e55deab"), type, "a name that is too short" },
+		{ "/tmp/gdn-init", PLACE("/tmp/gdn-init") "," PLACE("/tmp/build/e55deab70"), type, "a name that is too long" },
+		{ "/tmp/gdn-init", PLACE("/tmp/gdn-init") "," PLACE("/tmp/build/E55DEAB7"), type, "a name that is no hash" },
+		{ "/tmp/gdn-init", PLACE("/tmp/gdn-init") "," PLACE("/tmp"), type, "a place above" },
+	};
+	autosettings struct settings settings = { 0 };
+	size_t i;
 
-	ok(privilege_refuse("has CAP_X: leave that out", &line) == -1 && line.code == WHY_DENIED,
-	    "a privileged container is refused");
-	is_str(line.text, "privileged containers are not allowed on this host (privileged = \"deny\" in gpuhelper.conf), and this "
-	    "one is: it has CAP_X: leave that out, or give it a user namespace",
-	    "  the message says what to do");
+	ok(settings_default(&settings), "settings");
+	for (i = 0; i < COUNT(t); i++) {
+		autofree char *text = NULL, *expected = NULL;
+		autospec struct spec s;
+		struct why refused = { 0 };
+
+		if (asprintf(&text, "{\"process\":{\"args\":[\"%s\"]},\"linux\":{},\"mounts\":[%s]}", t[i].program, t[i].mounts) == -1 ||
+		    asprintf(&expected, "%s%s", line, t[i].more) == -1)
+			exit(1);
+		ok(spec_parse(&s, text, strlen(text), &refused) == 0 &&
+		    privilege_refuse(&s, &settings, "has CAP_X: leave that out", &refused) == -1 && refused.code == WHY_DENIED,
+		    "%s is refused", t[i].what);
+		is_str(refused.text, expected, "  the message says what to do");
+	}
 }
 
 int

@@ -205,6 +205,17 @@ look_at_timer(struct doctor *d, const char *name, const char *what)
 		doctor_say(d, FINDING_WARN, "units", mend, "%s is not enabled: %s", name, what);
 }
 
+static void
+look_at_keys_socket(struct doctor *d)
+{
+	if (door_leads_to_keys())
+		doctor_say(d, FINDING_OK, "units", NULL, "gpuhelper-keys.socket listens");
+	else
+		doctor_say(d, FINDING_WARN, "units", "systemctl enable --now gpuhelper-keys.socket", "there is no socket "
+		    DOOR_KEYS_PATH ": when an issuer signs with a new key, its tokens are refused until the timer has fetched "
+		    "the key");
+}
+
 void
 doctor_units(struct doctor *d)
 {
@@ -220,8 +231,10 @@ doctor_units(struct doctor *d)
 		doctor_say(d, FINDING_WARN, "udev", "make install",
 		    "there is no %s: when udev resets a node, the container that holds it loses access", rule);
 	look_at_timer(d, "gpuhelper-reap.timer", "the lease of a container that is gone ends only with the next request");
-	if (d->settings.issuers > 0)
+	if (d->settings.issuers > 0) {
 		look_at_timer(d, "gpuhelper-keys.timer", "new keys of the issuers are not fetched");
+		look_at_keys_socket(d);
+	}
 }
 
 /* Checks gpuhelper-label, which the helper starts to set SELinux labels. */

@@ -19,8 +19,8 @@ int lease_show(const struct command *c, enum door_setting door, struct asking *a
 
 /*
  * Sends the request, and sends it again while the helper is busy, after doing the chores that came with the
- * reply (chores.h), or while keys are fetched for a token that none here has signed. Returns 0 with another reply than busy, or -1 with *why. After 0 the caller calls
- * ask_end() and reply_free().
+ * reply (chores.h), and while new keys are fetched for a token that no key here has signed. Returns 0 with another
+ * reply than busy, or -1 with *why. After 0 the caller calls ask_end() and reply_free().
  */
 int lease_ask(const struct command *c, struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
     struct why *why);

@@ -3,7 +3,7 @@
 
 usage: doctor.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 """
-import contextlib, json, os, pwd, re, shutil, subprocess, sys, time
+import contextlib, json, os, pwd, re, shutil, socket, subprocess, sys, time
 from lib import *
 
 CTL, SOCK, HELPER = '/usr/sbin/gpuhelperctl', '/run/gpuhelper/gpuhelper.sock', '/usr/libexec/gpuhelper/gpuhelper'
@@ -167,10 +167,11 @@ with changed('/etc/gpuhelper/gpuhelper.conf', 'privilegd = "deny";\n'):
     r = sh('setpriv', '--reuid', 'worker', '--regid', 'worker', '--init-groups', 'gpuhelperctl', 'check')
     ok(r.returncode == 78 and GOOD not in r.stdout, 'check does not tell another user of the copy', r.stdout)
 
-KEYS = '/etc/gpuhelper/keys/ci.json'
+KEYS, KEYS_SOCK = '/etc/gpuhelper/keys/ci.json', '/run/gpuhelper/keys.sock'
 with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] +
              'issuers = ( { url = "https://ci.example.com"; audience = "gpuhelper"; keys = "%s"; } );\n' % KEYS):
     os.symlink('/usr/lib/systemd/system/gpuhelper-keys.timer', '/etc/systemd/system/timers.target.wants/gpuhelper-keys.timer')
+    socket.socket(socket.AF_UNIX).bind(KEYS_SOCK)
     says('an issuer without keys', 'fail', 'keys', ['ci.example.com', 'No such file'], 'gpuhelperctl keys fetch')
     shutil.copy(TESTS + '/fixtures/jwt/jwks.json', KEYS)
     os.chmod(KEYS, 0o644)
@@ -184,9 +185,13 @@ with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.con
     write(KEYS, '{}')
     says('a key file without keys', 'fail', 'keys', [KEYS], 'gpuhelperctl keys fetch')
     shutil.copy(TESTS + '/fixtures/jwt/jwks.json', KEYS)
+    os.unlink(KEYS_SOCK)
+    says('the socket to have keys fetched is off', 'warn', 'units', ['there is no socket ' + KEYS_SOCK], 'systemctl enable --now gpuhelper-keys.socket')
+    socket.socket(socket.AF_UNIX).bind(KEYS_SOCK)
     os.unlink('/etc/systemd/system/timers.target.wants/gpuhelper-keys.timer')
     says('the keys\' timer is off', 'warn', 'units', ['gpuhelper-keys.timer is not enabled'], 'systemctl enable --now gpuhelper-keys.timer')
     os.unlink(KEYS)
+    os.unlink(KEYS_SOCK)
 
 write(PARAMS, params, 0o444)
 says('nodes that are open to everyone, for a rootless worker', 'warn', 'nodes', ['open to everyone', 'no device cgroup'], 'NVreg_DeviceFileMode=0660')

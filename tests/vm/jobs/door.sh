@@ -1,10 +1,11 @@
 #!/bin/sh
 # The socket door as real systemd opens it: gpuhelper.socket and gpuhelper@.service as they are installed, no setuid bit.
-# files: fixtures/sysroot/nvidia-2gpu vm/guest/reload.sh
+# files: fixtures/sysroot/nvidia-2gpu fixtures/jwt vm/guest/reload.sh
 # programs: vm/crowd.c
 #
 # NVIDIA's GPUs are simulated, as in tests/lib/sandbox.sh, by mounts over /proc.  Some lines of the unit give the service a /proc
-# of its own, without these mounts; so a drop-in takes those lines back for requests for a GPU.
+# of its own, without these mounts; so a drop-in takes those lines back for requests for a GPU.  There is no network, so
+# another drop-in gets an issuer's keys from a file.
 set -u
 . /job/job.sh
 helper=/usr/libexec/gpuhelper/gpuhelper sock=/run/gpuhelper/gpuhelper.sock
@@ -15,7 +16,7 @@ as() { u=$1; shift; setpriv --reuid "$u" --regid "$u" --init-groups -- "$@"; }
 now() { cut -d ' ' -f 1 /proc/uptime; }
 since() { awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'; }
 
-for u in gpuhelper.socket gpuhelper@.service; do
+for u in gpuhelper.socket gpuhelper@.service gpuhelper-keys.socket gpuhelper-keys-asked.service; do
 	t "systemd-analyze verify $u" quiet systemd-analyze verify --man=no "/usr/lib/systemd/system/$u"
 done
 exposure() { systemd-analyze security --no-pager --threshold=24 gpuhelper@.service >"$T/out" 2>&1; }
@@ -151,6 +152,53 @@ t "nothing of the crowd is left" soon ended
 t "no unit of this machine has failed" none_failed
 complaints() { journalctl --sync; ! journalctl --boot --no-pager -p warning _PID=1 | grep -i gpuhelper >"$T/out"; }
 t "systemd has no complaint" complaints
+
+echo "# an issuer signs with a new key"
+keys=/run/gpuhelper/keys.sock
+mkdir -p /etc/gpuhelper/keys /run/issuer /etc/systemd/system/gpuhelper-keys.service.d
+sed 's/"EC"/"none"/' /job/jwt/jwks.json >/etc/gpuhelper/keys/ci.json
+cp /job/jwt/jwks.json /run/issuer/keys.json
+chmod 644 /etc/gpuhelper/keys/ci.json /run/issuer/keys.json
+echo 'issuers = ( { url = "https://ci.example.org"; audience = "gpuhelper"; keys = "/etc/gpuhelper/keys/ci.json"; } );' >>/etc/gpuhelper/gpuhelper.conf
+printf '%s\n' 'pipeline = "ml/train";' 'folders = ( { path = "/srv/data"; access = "ro"; } );' >/etc/gpuhelper/policy.d/20-train.conf
+printf '%s\n' '[Service]' ExecStart= 'ExecStart=/bin/cp /run/issuer/keys.json %t/gpuhelper-keys/ci.json' \
+    >/etc/systemd/system/gpuhelper-keys.service.d/test.conf
+systemctl daemon-reload
+token=$(tr , '\n' </job/jwt/tokens.json | sed -n 's/.*"es256-valid": *"\([^"]*\)".*/\1/p')
+date -s @1790000060 >/dev/null	# a minute after the token was made
+t "gpuhelper-keys.timer can be enabled" quiet systemctl --quiet enable --now gpuhelper-keys.timer
+t "the timer enables gpuhelper-keys.socket, too" systemctl --quiet is-enabled gpuhelper-keys.socket
+t "and starts it" systemctl --quiet is-active gpuhelper-keys.socket
+t "the socket for keys is 0660 root:gpuhelper" sh -c "[ \"\$(stat -c '%a %U:%G %F' $keys)\" = '660 root:gpuhelper socket' ]"
+systemctl stop gpuhelper-keys.timer
+inactive() { [ "$(systemctl show --property=ActiveState --value "$1")" = inactive ]; }
+soon inactive gpuhelper-keys.service
+sed 's/"EC"/"none"/' /job/jwt/jwks.json >/etc/gpuhelper/keys/ci.json
+fetches() { journalctl --sync; journalctl --boot --no-pager -o cat -u gpuhelper-keys.service | grep -c '^Starting '; }
+before=$(fetches)
+new_key() { bundle worker "GPUHELPER_TOKEN=$token"; create worker setpriv --no-new-privs && has_folder; }
+# an emulated machine may need longer for the fetch than the wrapper waits; the next build then gets the key
+soon_new_key() { new_key || { echo "# the first build was refused after $(since "$begin") s"; new_key; }; }
+begin=$(now)
+t "a token of the new key: the key is fetched, and the build goes on" soon_new_key
+echo "# after $(since "$begin") s, emulated"
+is_fetched() { is "$(($(fetches) - before))" "$1"; }
+t "by one fetch" is_fetched 1
+forged() { begin=$(now); bundle worker GPUHELPER_TOKEN=a.a.AAAA; ! create worker env && grep -q "has signed it" "$T/err" && [ "$(since "$begin" | cut -d . -f 1)" -ge 10 ]; }
+t "a forged token is refused after ten seconds" forged
+t "one user's tokens cause no second fetch within the minute" is_fetched 1
+# the end of the minute
+systemctl stop gpuhelper-keys-asked.service
+listens() { [ "$(systemctl show --property=SubState --value gpuhelper-keys.socket)" = listening ]; }
+t "after the minute the socket listens again" soon listens
+t "what was asked for meanwhile is dropped" is_fetched 1
+t "a forged token of the next minute is refused, too" forged
+t "there is one fetch in each minute" is_fetched 2
+t "no unit has failed by that" none_failed
+t "systemd has no complaint about that" complaints
+t "timer and socket for keys can be disabled" quiet systemctl --quiet disable --now gpuhelper-keys.timer gpuhelper-keys.socket
+t "the socket for keys is removed" [ ! -e "$keys" ]
+systemctl stop gpuhelper-keys-asked.service
 
 t "the socket can be disabled" quiet systemctl --quiet disable --now gpuhelper.socket
 t "the socket is removed" [ ! -e "$sock" ]

@@ -582,6 +582,24 @@ t "the node has its own label again" sh -c 'gpuhelperctl reap; [ "$(stat -c %C /
 systemctl stop gpuhelper.socket
 chmod u+s $HELPER
 
+echo "# the socket by which new keys are fetched, for an engine that is a service"
+mkdir -p /etc/gpuhelper/keys
+cp /job/jwt/jwks.json /etc/gpuhelper/keys/ci.json
+cp /etc/gpuhelper/gpuhelper.conf "$T/conf"
+cat >>/etc/gpuhelper/gpuhelper.conf <<END
+issuers = ( { url = "https://ci.example.org"; audience = "gpuhelper"; keys = "/etc/gpuhelper/keys/ci.json"; } );
+END
+config a 0 '"GPUHELPER_TOKEN=a.a.AAAA"' '' '' '' "$PROBE"
+t "gpuhelper-keys.socket starts" systemctl start gpuhelper-keys.socket
+t "the socket has the label of gpuhelper's state" is "$(label /run/gpuhelper/keys.sock | cut -d : -f 3)" gpuhelper_runtime_t
+prepare a
+systemctl start engine.service
+t "an engine's token that no key here signed has keys fetched" soon systemctl --quiet is-active gpuhelper-keys-asked.service
+systemctl stop gpuhelper-keys.socket gpuhelper-keys-asked.service
+systemctl reset-failed gpuhelper-keys.service engine.service 2>/dev/null
+cp "$T/conf" /etc/gpuhelper/gpuhelper.conf
+rm -r /etc/gpuhelper/keys
+
 echo "# permissive"
 policy 10-gpu <<END
 $GPU

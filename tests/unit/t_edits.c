@@ -84,6 +84,8 @@ test_reply_grant(bool secret)
 	    "groups, variables and masked paths are read back");
 	ok(out.edits.gpus.n == 1 && strcmp(out.edits.gpus.v[0], r.edits.gpus.v[0]) == 0, "the GPUs are read back");
 	is_int(out.edits.env_secret, secret, "the secrecy of the variables is read back");
+	ok(out.edits.notes.n == 2 && strcmp(out.edits.notes.v[0], "libcuda.so.1 is missing") == 0 &&
+	    strcmp(out.edits.notes.v[1], "two \xc3\xa4") == 0, "the notes are read back");
 	ok(out.edits.label != NULL && strcmp(out.edits.label, "u:r:t:s0:c1,c2") == 0 && out.edits.mount_label != NULL &&
 	    strcmp(out.edits.mount_label, "u:object_r:f:s0:c1,c2") == 0,
 	    "the labels are read back");

@@ -246,6 +246,8 @@ for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
 	r=${c%%:*} v=${c##*:} m=${c#*:}
 	beside "hooks-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/hooks.py" "$r" "$v"
 done
+beside ctk-matrix sandboxed nvidia-2gpu keep python3 "$here/tests/container/ctkmatrix.py" runc v1
+beside handspec sandboxed nvidia-2gpu keep python3 "$here/tests/container/handspec.py" runc v1
 beside driver-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/driver.py" runc v1
 beside foreignspecs sandboxed nvidia-2gpu keep python3 "$here/tests/container/foreignspecs.py" runc v1
 beside driver-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/driver.py" crun v1

@@ -237,6 +237,8 @@ int main(int n, char **v) {
 		void *l = dlopen(*v, RTLD_NOW);
 		const char *(*f)(void) = l != NULL ? (const char *(*)(void))dlsym(l, "driver_says") : NULL;
 		printf("%s: %s\n", *v, f != NULL ? f() : dlerror());
+		if (l != NULL)		/* the loader would not look for its SONAME again */
+			dlclose(l);
 	}
 }''')
     subprocess.check_call(['cc', '-o', path + '/bin/prog', c])

@@ -120,7 +120,8 @@ follow_links(struct naming *n, const struct cdi_hook *h)
 		if (path_is_beneath(link, "/dev"))
 			continue;
 		for (i = 0; i < n->out->mounts; i++)
-			if (n->out->mount[i].driver && strcmp(n->out->mount[i].target, target) == 0)
+			if (n->out->mount[i].driver &&
+			    strcmp(driver_path_merged(n->out->mount[i].target), driver_path_merged(target)) == 0)
 				break;
 		if (i < n->out->mounts && is_free(n, link) && !mount_driver_as(n, i, link))
 			return false;

@@ -215,7 +215,8 @@ test_two_of_one_soname(void)
 static void
 test_links(void)
 {
-	struct fake f = { 0 };
+	struct fake f = { 0 }, g = { 0 };
+	char link[256];
 
 	same(&f, RHEL, "libmakers-own.so.3.1");
 	same(&f, RHEL, "libnvidia-nvvm70.so.4");
@@ -223,6 +224,14 @@ test_links(void)
 	name_all(&f);
 	ok(at(&f, RHEL, "libmakers-own.so.3") != NULL, "a link of the hook becomes a mount, though one library has its SONAME");
 	drop(&f);
+
+	/* as nvidia-ctk lists a driver that the host's cache has in /lib64; the SONAME is then mounted in /usr/lib64 */
+	same(&g, RHEL + strlen("/usr"), "libnvidia-ml.so." V);
+	snprintf(link, sizeof(link), "libnvidia-ml.so.1::%s/libnvidia-ml.so", RHEL + strlen("/usr"));
+	hook(&g, "create-symlinks", link);
+	name_all(&g);
+	ok(at(&g, RHEL + strlen("/usr"), "libnvidia-ml.so") != NULL, "a link to a name that is mounted in the merged directory, too");
+	drop(&g);
 }
 
 /* Hooks that run make some of the names. */

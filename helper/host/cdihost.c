@@ -190,7 +190,7 @@ check_host_mount(const struct looking *l, size_t i, const struct cdi_mount *m)
 		add_missing_source(l, m, i, &why);
 		return;
 	}
-	if (S_ISLNK(st.st_mode)) {
+	if (S_ISLNK(st.st_mode) && !cdi_walk_into(&w, m->host_path, &st)) {
 		add_fault(l, m->line, m->column, "mounts", i, "hostPath", m->host_path, "is a symbolic link");
 		return;
 	}

@@ -116,6 +116,16 @@ cdi_walk(struct cdi_walk *w, const char *path, struct stat *st, struct why *why)
 	}
 }
 
+bool
+cdi_walk_into(struct cdi_walk *w, const char *path, struct stat *st)
+{
+	char in[PATH_MAX];
+	struct why why;
+
+	return (size_t)snprintf(in, sizeof(in), "%s/.", path) < sizeof(in) && cdi_walk(w, in, st, &why) == 0 &&
+	    S_ISDIR(st->st_mode);
+}
+
 int
 cdi_find_source(const char *path, char *real, struct stat *st, bool *roots, struct why *why)
 {
@@ -128,7 +138,7 @@ cdi_find_source(const char *path, char *real, struct stat *st, bool *roots, stru
 		return -1;
 	if (cdi_walk(&w, path, st, &inner) == -1)
 		return refuse(why, inner.code, "%s %s", path_short(path, shown, sizeof(shown)), inner.text);
-	if (S_ISLNK(st->st_mode))
+	if (S_ISLNK(st->st_mode) && !cdi_walk_into(&w, path, st))
 		return refuse(why, WHY_DATA, "%s is a symbolic link", path_short(path, shown, sizeof(shown)));
 	cdi_walk_look(&w, path, st);
 	*roots = !w.loose;

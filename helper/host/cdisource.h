@@ -12,7 +12,7 @@
  * Finds the source of a mount or hook, which someone will mount or run by its path. *real (PATH_MAX bytes)
  * gets the path with links to directories resolved, *st the file there, which is no link. *roots is true if
  * only root can change the file and every directory on the way: it then stays what it is now. Returns 0, or
- * -1 with *why if the file does not exist or is a link.
+ * -1 with *why if the file does not exist or is a link to anything but a directory.
  */
 int cdi_find_source(const char *path, char *real, struct stat *st, bool *roots, struct why *why);
 
@@ -28,6 +28,12 @@ struct cdi_walk {
  * be a link. The caller sets w->loose to false first. Returns 0, or -1 with *why.
  */
 int cdi_walk(struct cdi_walk *w, const char *path, struct stat *st, struct why *why);
+
+/*
+ * Walks on where cdi_walk() found a link at the path's end. Returns true if the link leads to a directory: *w and *st
+ * are then of that directory. Links to files are not for this: they hide which file, and which version, is meant.
+ */
+bool cdi_walk_into(struct cdi_walk *w, const char *path, struct stat *st);
 
 /* Records in *w whether others than root can change the file that *st describes. */
 void cdi_walk_look(struct cdi_walk *w, const char *path, const struct stat *st);

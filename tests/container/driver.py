@@ -238,7 +238,8 @@ ok(sh('getfacl', '-cnp', '/dev/gpu-closed').stdout.split() == ['user::rw-', 'gro
 spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0')], edits={'deviceNodes': [{'path': '/dev/nvidia1'}]})
 refused("another GPU's node for all", '/dev/nvidia1', '0000:')
 for bad, words in (({'path': '/dev/a', 'hostPath': '/dev/gpu-extra'}, 'hostPath'), ({'path': '/dev/none'}, 'is not there'),
-                   ({'path': '/dev/gpu-extra', 'type': 'c', 'major': 240, 'minor': 9}, '240:9'), ({'path': '/dev/fd'}, 'symbolic link'),
+                   ({'path': '/dev/gpu-extra', 'type': 'c', 'major': 240, 'minor': 9}, '240:9'), ({'path': '/dev/stdin'}, 'symbolic link'),
+                   ({'path': '/dev/fd'}, 'not a character device'),
                    ({'path': '/dev/shm'}, 'not a character device'), ({'path': '/dev/gpu-extra', 'permissions': 'r'}, 'permissions')):
     spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0')], edits={'deviceNodes': [bad]})
     refused('a further node: ' + json.dumps(bad), words)
@@ -388,6 +389,15 @@ ok(Fresh(host, env=TRAIN, args=['/bin/true']).run().returncode == 0, tag + 'a ho
 os.symlink(cuda, DRIVER + '/link.so')
 spec(edits={'mounts': mounts(DRIVER + '/link.so', 'link.so')})
 refused('a spec with a file that is a link', 'link.so is a symbolic link')
+os.symlink(DRIVER, '/srv/driver-link')      # as NixOS's /run/opengl-driver
+path = spec(edits={'mounts': [{'hostPath': '/srv/driver-link', 'containerPath': '/opt/driver', 'options': OPTIONS}]})
+r, v = Fresh(host, env=TRAIN, args=['/bin/ls', '/opt/driver']).run(), sh(CTL, 'cdi', 'validate', '--host', path)
+ok(os.path.basename(cuda) in r.stdout and v.returncode == 0, tag + 'a directory that is a link is followed', r.stdout + v.stdout)
+os.makedirs('/srv/anyone')
+os.symlink(DRIVER, '/srv/anyone/driver-link')
+os.chmod('/srv/anyone', 0o777)
+spec(edits={'mounts': [{'hostPath': '/srv/anyone/driver-link', 'containerPath': '/opt/driver', 'options': OPTIONS}]})
+refused('a spec with such a link where others can replace it', '/srv/anyone/driver-link is a symbolic link')
 os.makedirs('/srv/loose')
 write('/srv/loose/lib.so', 'x')
 os.chmod('/srv/loose', 0o777)

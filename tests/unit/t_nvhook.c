@@ -38,7 +38,6 @@ static const struct {
 	{ "/usr/bin/nvidia-cdi-hook", { "nvidia-cdi-hook", "apply-cuda-memory-limits" }, NVHOOK_NEEDLESS },
 	{ "/usr/bin/nvidia-cdi-hook", { "nvidia-cdi-hook", "what-is-new" }, NVHOOK_UNKNOWN },
 	{ "/usr/bin/nvidia-ctk", { "nvidia-ctk", "create-symlinks" }, NVHOOK_NONE },
-	{ "nvidia-cdi-hook", { "nvidia-cdi-hook", "create-symlinks" }, NVHOOK_LINKS },
 	{ "/usr/bin/nvidia-ctk", { "nvidia-ctk", "hook" }, NVHOOK_NONE },
 	{ "/usr/bin/nvidia-cdi-hook", { "nvidia-cdi-hook" }, NVHOOK_NONE },
 	{ "/usr/bin/amd-ctk", { "amd-ctk", "create-symlinks" }, NVHOOK_NONE },

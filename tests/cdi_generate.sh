@@ -262,6 +262,10 @@ gen inside --driver-root /opt/none
 t "a missing --driver-root" complains_last 74 "/opt/none: No such file or directory"
 gen inside --driver-root /usr
 t "a --driver-root without the driver" complains_last 69 "/usr has no libraries of driver $VERSION: name that driver's root directory, or with --library-path the directory of its libraries"
+host stale nvidia-2gpu
+driver "$T/stale$root$a" 570.10; cache stale$root $a
+gen stale
+t "a driver in a container that is not the loaded one: not a word of ldconfig, as the host has no cache" complains_last 69 "no directory where drivers usually are has libraries of driver $VERSION, but of 570.10: name theirs with --library-path, or with --driver-root the root directory of a driver in a container"
 driver "$T/inside$a" $VERSION; ldconfig -r "$T/inside"
 echo $a >"$T/inside/etc/ld.so.conf"; ldconfig -r "$T/inside"
 gen inside

@@ -212,6 +212,7 @@ find_libraries(struct search *s)
 {
 	static const char container[] = "/run/nvidia/driver";
 	const char *given = s->g->o->driver_root;
+	bool cached;
 
 	if (given != NULL)
 		return open_driver_root(s->g, given) == -1 ? refuse(s->why, WHY_IO, "%s: %s", given, strerror(errno)) :
@@ -220,6 +221,7 @@ find_libraries(struct search *s)
 		return -1;
 	if (has_any_wanted(s) || open_driver_root(s->g, container) == -1)
 		return 0;
+	cached = s->cached;
 	if (find_in_root(s) == -1)
 		return -1;
 	if (has_any_wanted(s)) {
@@ -229,6 +231,7 @@ find_libraries(struct search *s)
 	close(s->g->driver);
 	s->g->driver = s->g->host.root;
 	s->g->driver_root[0] = '\0';
+	s->cached = cached;
 	return 0;
 }
 

@@ -33,7 +33,7 @@ def spec(when='createContainer'):
 
 
 def policy(secret):
-    host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; } );\n' +
+    host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; capabilities = [ "compute" ]; } );\n' +
                   ('env = { KEY = "secret"; };\n' if secret else ''))
 
 
@@ -116,7 +116,7 @@ me = pwd.getpwnam(WORKER)
 
 
 def rootless(root, secret):
-    host.policies(t10='identity = "caller"; callers = [ "%s" ];\ngpus = ( { vendor = "nvidia"; } );\n%s' %
+    host.policies(t10='identity = "caller"; callers = [ "%s" ];\ngpus = ( { vendor = "nvidia"; capabilities = [ "compute" ]; } );\n%s' %
                   (WORKER, 'env = { KEY = "secret"; };\n' if secret else ''))
     rootless.count += 1
     home, b = W + '/home', 'r%d' % rootless.count

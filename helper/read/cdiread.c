@@ -469,7 +469,7 @@ read_kind(struct cdi_reading *r, uint32_t n, void *out)
 		cdi_invalid(r, n, "\"%.80s\" is not vendor/class: each a letter, then letters, digits and inside of it _ . -", *kind);
 		return;
 	}
-	if (strchr(strchr(*kind, '/'), '.') != NULL)
+	if (strchr(*kind + strcspn(*kind, "/"), '.') != NULL)
 		needs(r, n, V060, "a \".\" in the class");
 	cdi_judge_kind(r, n, *kind);
 }

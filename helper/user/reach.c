@@ -52,8 +52,10 @@ reach_of(const struct edits *e, struct reach *out, struct why *why)
 {
 	*out = (struct reach){ .node = calloc(e->nodes + 1, sizeof(*out->node)),
 		.denied = calloc(e->nodes + 1, sizeof(*out->denied)) };
-	if (out->node == NULL || out->denied == NULL)
-		return refuse_nomem(why);
+	if (out->node == NULL || out->denied == NULL) {
+		refuse_nomem(why);
+		return -1;
+	}
 	if (e->nodes > 0)
 		memcpy(out->node, e->node, e->nodes * sizeof(*e->node));
 	out->nodes = e->nodes;

@@ -252,6 +252,7 @@ ask_inside(struct reach *r, int cgroup)
 	pid_t pid;
 
 	memset(r->denied, 0, (size_t)size);
+	r->denials = 0;
 	if (procs == -1 || pipe2(answers, O_CLOEXEC) == -1)
 		return;
 	if ((pid = fork()) == 0)

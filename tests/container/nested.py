@@ -64,14 +64,18 @@ class Nested(Bundle):
 
     With «top», that cgroup is the top of the worker's cgroup namespace, as in a container of Docker on a v2 host.
     """
-    def __init__(self, path, place=WORKER, top=False, **kw):
+    def __init__(self, path, place=WORKER, top=False, own_mounts=False, **kw):
         super().__init__(host, edit=lambda s: s['linux'].update(cgroupsPath=path), **kw)
-        self.place, self.top = place, top
+        self.place, self.top, self.own_mounts = place, top, own_mounts
 
     def enter(self):
         if self.place:
             with open('%s/%s/cgroup.procs' % (TOP, self.place), 'w') as f:
                 f.write('0')
+        if self.own_mounts:
+            libc = ctypes.CDLL(None, use_errno=True)
+            if libc.unshare(0x00020000) or libc.mount(b'', b'/', None, 0x44000, None):      # CLONE_NEWNS; MS_PRIVATE, MS_REC
+                raise OSError(ctypes.get_errno(), 'no mounts of its own')
         if self.top:
             libc, top = ctypes.CDLL(None, use_errno=True), TOP.encode()
             kind = (b'cgroup', b'devices') if V1 else (b'cgroup2', None)
@@ -157,6 +161,19 @@ given('a worker without such rules', Nested('/far%s-%d' % (UNIQUE, next(unique))
 b = Nested(beneath(), env=ASKS, args=LOOK, place=None)
 refused('a container beneath such rules, of a worker that is not', b, before=False,
         last=DENIED.replace('this worker\'s cgroup', 'a cgroup above the container\'s'))
+
+if not V1:
+    # a manager makes the cgroup, and the worker itself may not write in the hierarchy: nobody can ask from inside
+    other = '%s/other%s' % (TOP, UNIQUE)
+    os.mkdir(other)
+    deny_by_program(other, 4095)
+    write(W + '/ro/' + host.name, '#!/bin/sh\n%s "$@"; r=$?\n'
+          'case " $* " in *" create "*) mount -o remount,bind,ro /sys/fs/cgroup ;; esac; exit $r\n' % host.runtime, 0o755)
+    write('/etc/gpuhelper/gpuhelper.conf', open('/etc/gpuhelper/gpuhelper.conf').read().replace(host.runtime, W + '/ro/' + host.name))
+    given('a container elsewhere whose rules can\'t be asked counts as one that may open its GPU',
+          Nested('/other%s/c%d' % (UNIQUE, next(unique)), own_mounts=True, env=ASKS, args=LOOK))
+    host.settings()
+    os.rmdir(other)
 
 
 def doctor(place):

@@ -10,6 +10,7 @@
 #include "vendorenv.h"
 
 #define SECONDS_MAX 86400
+#define FURTHER_WORDS ((FURTHER_NVSWITCH << 1) - 1)
 #define CAPABILITIES_ALL ((GPU_CAP_COMPAT32 << 1) - 1)
 
 static int
@@ -57,8 +58,8 @@ is_rule(const struct gpu_rule *r)
 {
 	return r->has_vendor && r->count >= 1 && r->count <= 64 && r->wait <= SECONDS_MAX && r->share_limit <= 1024 &&
 	    (r->share_limit == 0 || r->sharing == SHARING_SHARED) && (r->capabilities & ~(unsigned)CAPABILITIES_ALL) == 0 &&
-	    (r->nodes == 0 || r->kind != NULL) && r->channel <= IMEX_CHANNEL_MAX &&
-	    (!r->one_channel || (r->nodes & FURTHER_IMEX) != 0);
+	    (r->nodes == 0 || r->kind != NULL) && (r->nodes & ~(unsigned)FURTHER_WORDS) == 0 &&
+	    r->channel <= IMEX_CHANNEL_MAX && (!r->one_channel || (r->nodes & FURTHER_IMEX) != 0);
 }
 
 static bool

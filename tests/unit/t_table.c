@@ -174,6 +174,8 @@ test_evil(void)
 		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 no 0 - 3 2 1 3 9", "an invalid gpus entry" },
 		{ "gpu 3 yes 0 - 3 2 1 3 9 3 ", "gpu 3 yes 0 - 3 2 1 3 9 999 ", "an invalid gpus entry" },
 		{ " 4 4 yes 9 yes", " 4 4 yes 1048576 yes", "an invalid gpus entry" }, { " 4 4 yes 9 yes", " 1 4 yes 9 yes", "an invalid gpus entry" },
+		{ " 4 4 yes 9 yes", " 36 4 yes 9 yes", "an invalid gpus entry" },
+		{ " 4 4 yes 9 yes", " 4294967295 4 yes 9 yes", "an invalid gpus entry" },
 	};
 	static const char *const policies[] = { POLICY };
 	autofree char *text = NULL;

@@ -188,8 +188,8 @@ number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_no
 static int
 add_node(const struct gpu_node *n, const struct gpu *own, struct driver_nodes *out, struct why *why)
 {
-	if (out->n == GPU_NODES_MAX)
-		return refuse(why, WHY_CONFIG, "%s: more than %d nodes other than the GPU's own", n->path, GPU_NODES_MAX);
+	if (out->n == DRIVER_NODES_MAX)
+		return refuse(why, WHY_CONFIG, "%s: more than %d nodes other than the GPU's own", n->path, DRIVER_NODES_MAX);
 	out->own[out->n] = own;
 	out->v[out->n++] = *n;
 	return 0;

@@ -153,6 +153,15 @@ for word, (kind, nodes) in KINDS.items():
     gpus()
     spec(kind, {'all': nodes})
     refused('  a rule of that kind alone', kind, 'are no GPUs', 'nodes = [ "%s" ]' % word)
+# nvidia-fs always makes 16 nodes, and a DGX A100 has 6 switches
+many = {'nvswitch': (239, ['/dev/nvidia-nvswitch%d' % n for n in range(6)]), 'nvidia-fs': (241, ['/dev/nvidia-fs%d' % n for n in range(16)])}
+gpus()
+for word, (major, nodes) in many.items():
+    for n, path in enumerate(nodes):
+        node(path, major, n)
+    spec(KINDS[word][0], {'all': nodes})
+policy('vendor = "nvidia.com/gpu"; nodes = [ "nvidia-fs", "nvswitch" ];')
+granted('two words with 22 nodes', ['/dev/nvidia0', *many['nvswitch'][1], *many['nvidia-fs'][1]])
 policy('vendor = "nvidia.com/imex-channel"; devices = [ "0" ];')
 gpus()
 spec('nvidia.com/imex-channel', {'0': [CHANNEL + '0']})

@@ -96,8 +96,9 @@ let_hook_read(const struct bundle *b, int fd, const struct bundle_readers *r, mo
 		*mode |= 0040;
 		return 0;
 	}
-	return refuse(why, WHY_DENIED, "%s/config.json has variables of the policy, so a hook of the CDI spec can't read it "
-	    "as the container's root (%s): remove env from the policy, or set cdi_hooks = \"deny\" in gpuhelper.conf", b->path,
+	return refuse(why, WHY_DENIED, "%s/config.json has variables of the policy, so a hook can't read it as the "
+	    "container's root (%s): remove env from the policy, or the hook (cdi_hooks = \"deny\" in gpuhelper.conf; an "
+	    "engine's --device)", b->path,
 	    r->mapped ? strerror(errno) : "linux.uidMappings and gidMappings do not say which user that is");
 }
 

@@ -359,22 +359,25 @@ label_plain(struct making *m)
 	return m->plain.label != NULL && m->plain.mount_label != NULL ? 0 : refuse_nomem(&m->why);
 }
 
-/* Runtimes run these hooks as root of the container's user namespace, and others as the caller. */
+/*
+ * Runtimes run these hooks as root of the container's user namespace, and others as the caller. An engine that injects
+ * a CDI device puts them into config.json.
+ */
 static bool
-has_container_hook(const struct edits *e)
+has_container_hook(const struct spec *s, const struct edits *e)
 {
 	size_t i;
 
 	for (i = 0; i < e->hooks && strcmp(e->hook[i].when, "createContainer") != 0; i++)
 		;
-	return i < e->hooks;
+	return i < e->hooks || doc_first(&s->doc, doc_get(&s->doc, s->hooks, "createContainer")) != DOC_NONE;
 }
 
 static struct bundle_readers
 readers_of_config(const struct making *m)
 {
 	struct bundle_readers r = { .secret = m->granted && m->reply.edits.env_secret,
-		.hook = m->granted && m->spec.user_namespace && has_container_hook(&m->reply.edits) };
+		.hook = m->granted && m->spec.user_namespace && has_container_hook(&m->spec, &m->reply.edits) };
 
 	r.mapped = idmap_out(&m->request.uids, 0, &r.uid) && idmap_out(&m->request.gids, 0, &r.gid);
 	return r;

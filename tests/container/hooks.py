@@ -107,6 +107,20 @@ if host.name == 'runc':     # crun 1.8 tells such a hook that its bundle is Â«/Â
     works("with a policy's env and a hook that runs as the caller", make(mapped), (0o600, 0, 0))
     spec()
 
+# an engine that injects the device puts such a hook into config.json, whatever gpuhelper.conf says
+def hooked(s):
+    mapped(s)
+    s['hooks'] = {'createContainer': [json.load(open('/etc/cdi/nvidia.json'))['containerEdits']['hooks'][0]]}
+    hook = s['hooks']['createContainer'][0]
+    hook.pop('hookName')
+
+
+host.settings()
+b = make(hooked)
+r = b.run()
+ok(r.returncode == 0 and access(b) == (0o640, 0, ROOT), tag + "with a policy's env, a hook of the engine's can read it, too", (r.stdout, access(b)))
+host.settings('cdi_hooks = "allow";')
+
 # rootless: the caller can give its file to no other user
 WORKER, FIRST = 'worker', 300000
 host.settings('cdi_hooks = "allow"; unenforced = "allow";')

@@ -56,7 +56,7 @@ struct edits {
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: unchanged */
 };
 
-#define NOTES_MAX 4			/* of one grant */
+#define NOTES_MAX 12			/* of one grant: four words without a node, libraries, a few sockets, a variable */
 #define NOTE_MAX 400			/* bytes of one, with its terminating 0 */
 
 enum reply_kind {

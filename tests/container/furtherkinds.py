@@ -153,6 +153,11 @@ for word, (kind, nodes) in KINDS.items():
     gpus()
     spec(kind, {'all': nodes})
     refused('  a rule of that kind alone', kind, 'are no GPUs', 'nodes = [ "%s" ]' % word)
+gpus()
+policy('vendor = "nvidia.com/gpu"; nodes = [ "nvswitch", "nvidia-fs", "gdrdrv", "infiniband" ];')
+r = Bundle(host, env=TRAIN + ['CUDA_VISIBLE_DEVICES=7'], args=['/bin/true']).run()
+ok(r.returncode == 0 and all('nodes = [ "%s" ]' % w in r.stdout for w in (*KINDS, 'infiniband')) and 'names 7' in r.stdout,
+   tag + 'each of four words without a node is told, and what follows, too', r.stdout)
 # nvidia-fs always makes 16 nodes, and a DGX A100 has 6 switches
 many = {'nvswitch': (239, ['/dev/nvidia-nvswitch%d' % n for n in range(6)]), 'nvidia-fs': (241, ['/dev/nvidia-fs%d' % n for n in range(16)])}
 gpus()

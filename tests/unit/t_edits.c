@@ -287,7 +287,8 @@ test_reply_refused(void)
 		    "0,0,0,0,0,0,0,"
 		    "0,0,0,0,0,0,0,0,0,0]"),
 		NOTES("{}"), NOTES("\"x\""), NOTES("[1]"), NOTES("[null]"), NOTES("[\"\"]"), NOTES("[[\"x\"]]"),
-		NOTES("[\"1\",\"2\",\"3\",\"4\",\"5\"]"), NOTES("[\"" X100 X100 X100 X100 "\"]"),
+		NOTES("[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"10\",\"11\",\"12\",\"13\"]"),
+		NOTES("[\"" X100 X100 X100 X100 "\"]"),
 		"{\"reply\":\"refused\"}", WHY("refused", "\"code\":77,\"wait\":0,\"ahead\":0"),
 		WHY("refused", "\"text\":\"x\",\"wait\":0,\"ahead\":0"), WHY("refused",
 		    "\"text\":1,\"code\":77,\"wait\":0,\"ahead\":0"),
@@ -307,7 +308,7 @@ test_reply_refused(void)
 		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":0,\"ahead\":0,\"chores\":[[]]"),
 	};
 	static const char *const good[] = {
-		NOTES("[]"), NOTES("[\"1\",\"2\",\"3\",\"4\"]"),
+		NOTES("[]"), NOTES("[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"10\",\"11\",\"12\"]"),
 		NOTED("[]"), NOTED("[" CHORE("shut", "[195,0]") "]"), NOTED("[" CHORE("stop", "") "]"),
 		WHY("refused", "\"text\":\"x\",\"code\":64,\"wait\":0,\"ahead\":0"),
 		WHY("busy", "\"text\":\"\",\"code\":78,\"wait\":4294967295,\"ahead\":7"), GIDS("[0,4294967294]"),

@@ -250,7 +250,6 @@ add_channel(const struct driver_question *q, const struct driver_want *w, struct
 	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(n.major, n.minor))
 		return refuse(why, WHY_CONFIG, "the policy gives %s, which is not the character device %u:%u of driver " IMEX_DRIVER
 		    ": remove it, then nvidia-modprobe -i %u:1", n.path, n.major, n.minor, n.minor);
-	out->words |= FURTHER_IMEX;
 	return add_node(&n, NULL, out, why);
 }
 
@@ -277,6 +276,7 @@ int
 driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct why *why)
 {
 	const struct cdi_entry *e;
+	unsigned channels = 0;
 	size_t i;
 
 	for (i = 0; i < q->wants; i++) {
@@ -288,6 +288,9 @@ driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct w
 			return -1;
 		if ((e != NULL && add_entry_nodes(q, w, e, out, why) == -1) || add_by_words(q, w, out, why) == -1)
 			return -1;
+		channels |= w->rule->nodes & FURTHER_IMEX;
 	}
+	/* only now: a channel that one rule gives by its number is not the one that another rule's word gives */
+	out->words |= channels;
 	return 0;
 }

@@ -95,6 +95,14 @@ for major in 236, 508:
     policy('vendor = "nvidia.com/gpu"; nodes = [ "imex=0" ];')
     refused('  not with the number of another one' + of, CHANNEL + '5', 'channel 5', 'only channel 0')
 
+for rules in ('"imex"', '"imex=5"'), ('"imex=5"', '"imex"'):
+    gpus()
+    host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( %s );\n' %
+                  ', '.join('{ vendor = "nvidia.com/gpu"; devices = [ "%d" ]; nodes = [ %s ]; }' % r for r in enumerate(rules)))
+    env, TRAIN[-1] = TRAIN[-1], 'GPUHELPER_GPUS=all'
+    granted('two rules, %s and %s: both channels' % rules, ['/dev/nvidia0', '/dev/nvidia1', CHANNEL + '0', CHANNEL + '5'])
+    TRAIN[-1] = env
+policy('vendor = "nvidia.com/gpu"; nodes = [ "imex" ];')
 gpus()
 r = sh(*EXPLAIN)
 ok(r.returncode == 0 and CHANNEL + '0' in r.stdout, tag + 'explain names the channel', r.stdout)

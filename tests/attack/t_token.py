@@ -57,7 +57,7 @@ def t1():
         # another spelling of the same bytes does not make another token
         for spelling in t + "=", t + "==", t + "\n", " " + t, t + "A", t.replace(".", ". ", 1):
             answer = ask(spelling, "c")
-            assert answer[0] in (65, 77), (spelling[-5:], answer)
+            assert answer[0] in (65, 67, 77), (spelling[-5:], answer)
         granted(ask(t, "a"))
         # once the grant is logged the token stays with this container, whatever becomes of the grant
         t = token(job="other")

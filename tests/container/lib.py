@@ -56,7 +56,7 @@ def write(path, text, mode=0o644):
 
 def without_warning(text):
     """The output without the line that warns of missing driver files: the GPUs of most tests come without any."""
-    return re.sub(r'(?m)^gpuhelper: warning: .* no libcuda\.so\.1 or libnvidia-ml\.so\.1.*\r?\n', '', text, count=1)
+    return re.sub(r'(?m)^gpuhelper: warning: .* no (?:libcuda\.so\.1|libnvidia-ml\.so\.1).*\r?\n', '', text, count=1)
 
 
 def busybox_rootfs(path, owner):

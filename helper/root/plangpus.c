@@ -45,8 +45,8 @@ note_idle_words(struct plan *p)
 		idle |= p->picks[i].rule->nodes & ~p->further.words;
 	for (bit = 1; bit <= idle && whole; bit <<= 1)
 		if ((idle & bit) != 0)
-			whole = edits_add_note(&p->edits, "the policy says nodes = [ \"%s\" ], and no CDI spec here has such a node",
-			    further_word_name(bit));
+			whole = edits_add_note(&p->edits, "the policy says nodes = [ \"%s\" ], and no usable CDI spec here has "
+			    "such a node", further_word_name(bit));
 	return whole;
 }
 

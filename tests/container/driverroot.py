@@ -50,7 +50,7 @@ def make_node(path, major=None, minor=None):
 
 def gives(name, gpu=0):
     """The container finds the driver, and has that GPU's node, the host's own."""
-    b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', '/bin/prog %s; ls -l /dev; (: < /dev/nvidia%d)' % (' '.join(NAMES), gpu)])
+    b = Fresh(host, env=TRAIN, args=['/bin/sh', '-c', 'exec 2>&1; /bin/prog %s; ls -l /dev; (: < /dev/nvidia%d)' % (' '.join(NAMES), gpu)])
     r = b.run()
     found = dict(re.findall(r'(?m)^(lib\S+): (.*)', r.stdout))
     ok(all(found.get(n) == n.split('.so')[0] for n in NAMES), tag + name + ': the driver is found', r.stdout)

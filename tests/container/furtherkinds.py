@@ -138,7 +138,7 @@ for word, (kind, nodes) in KINDS.items():
     policy('vendor = "nvidia.com/gpu"; nodes = [ "%s" ];' % word)
     granted(word + ': without a spec of its own, nothing', ['/dev/nvidia0'], nodes)
     r = Bundle(host, env=TRAIN, args=['/bin/true']).run()
-    ok(r.returncode == 0 and 'gpuhelper: warning: the policy says nodes = [ "%s" ], and no CDI spec here has such a node' % word in r.stdout,
+    ok(r.returncode == 0 and 'gpuhelper: warning: the policy says nodes = [ "%s" ], and no usable CDI spec here has such a node' % word in r.stdout,
        tag + "  the build's log tells it", r.stdout)
     c, e = sh(CTL, 'check'), sh(*EXPLAIN)
     ok(('manage the links between all GPUs' in c.stdout) == (word == 'nvswitch'), tag + "  check warns only of what NVSwitch gives", c.stdout)

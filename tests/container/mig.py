@@ -98,7 +98,8 @@ for rule, asked in ('vendor = "nvidia"; devices = [ "%s" ];' % MIG, '1'), ('vend
 for name in '0', 'half', 'both':
     host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia.com/gpu"; devices = [ "%s" ]; mig = "whole"; } );\n' % name)
     r = container('1', args=['/bin/true']).run()
-    ok(r.returncode == 1 and 'nvidia.com/gpu devices' in r.stdout and leases() == [], tag + 'a device that is neither an instance nor the whole GPU ("%s"): refused' % name, r.stdout)
+    why = 'nvidia.com/gpu=0 lacks a node of its GPU' if name == '0' else 'nvidia.com/gpu devices'
+    ok(r.returncode == 1 and why in r.stdout and leases() == [], tag + 'a device that is neither an instance nor the whole GPU ("%s"): refused' % name, r.stdout)
 os.unlink('/etc/cdi/nvidia.json')
 host.policies(t10=POLICY % ('devices = [ "%s:2:0" ];' % UUID))
 # a fault of this GPU alone: the GPU is unusable, and the message says why

@@ -224,8 +224,10 @@ END
 echo driver >/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05
 cp /job/busybox /usr/bin/nvidia-smi
 restorecon -F /usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05 /usr/bin/nvidia-smi
-mkdir -p /etc/cdi /run/cdi $r/usr/lib64 $r/usr/bin
-touch $r/usr/lib64/libcuda.so.1 $r/usr/bin/nvidia-smi
+mkdir -p /etc/cdi /run/cdi $r/usr/lib64 $r/usr/lib/x86_64-linux-gnu $r/usr/bin
+touch $r/usr/bin/nvidia-smi
+# the runtime makes the mount points of the library's names as the container's root, whose image this is with an engine
+chown 100000:100000 $r/usr/lib64 $r/usr/lib/x86_64-linux-gnu
 cat >/etc/cdi/nvidia.json <<END
 {"cdiVersion":"0.5.0","kind":"nvidia.com/gpu","devices":[
 {"name":"0","containerEdits":{"deviceNodes":[{"path":"/dev/nvidia0"}]}}],

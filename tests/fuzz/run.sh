@@ -33,8 +33,9 @@ fi
 set -- $names
 echo "1..$#"
 sanitizers=address,undefined
+jobs=$(getconf _NPROCESSORS_ONLN)
 version=$(sed -n 's/^VERSION *:= *//p' "$top/Makefile")
-if ! make -s -C "$top" B="$dir" CC="$cc" SAN=fuzzer-no-link,$sanitizers CFLAGS='-O1 -g' \
+if ! make -s -j"$jobs" -C "$top" B="$dir" CC="$cc" SAN=fuzzer-no-link,$sanitizers CFLAGS='-O1 -g' \
     "$dir/libuser.a" "$dir/libread.a" "$dir/libjudge.a" "$dir/libhost.a" "$dir/libpure.a" >"$dir/make.log" 2>&1; then
 	sed 's/^/# /' "$dir/make.log"
 	echo "Bail out! the rooms do not compile: see $dir/make.log"
@@ -63,7 +64,6 @@ fuzz() { # fuzz N NAME: prints its result as TAP
 }
 
 # one on each processor
-jobs=$(getconf _NPROCESSORS_ONLN)
 n=0 failed=0
 for name; do
 	n=$((n + 1))

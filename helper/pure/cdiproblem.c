@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "furthernode.h"
+
 bool
 cdi_problem_add(struct inventory *inv, const char *kind, const char *text)
 {
@@ -13,8 +15,6 @@ cdi_problem_add(struct inventory *inv, const char *kind, const char *text)
 bool
 cdi_kind_may_have(const char *kind, enum gpu_vendor v)
 {
-	/* nvidia-container-toolkit, pkg/nvcdi: the classes of its modes without GPUs */
-	static const char *const others[] = { "gds", "mofed", "gdrcopy", "nvswitch", "imex-channel", NULL };
 	const char *vendor = gpu_vendor_name(v), *slash = strchr(kind, '/'), *domain;
 	const size_t len = strlen(vendor);
 
@@ -24,7 +24,7 @@ cdi_kind_may_have(const char *kind, enum gpu_vendor v)
 		return false;
 	domain = slash - strlen(".com") - len;
 	return strncmp(domain, vendor, len) == 0 && strncmp(domain + len, ".com", strlen(".com")) == 0 &&
-	    (domain == kind || domain[-1] == '.') && !text_among(slash + 1, others);
+	    (domain == kind || domain[-1] == '.') && further_kind_word(kind) == 0;
 }
 
 const char *

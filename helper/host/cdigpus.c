@@ -10,6 +10,7 @@
 
 #include "../pure/cdigpu.h"
 #include "../pure/cdiproblem.h"
+#include "../pure/furthernode.h"
 #include "../pure/path.h"
 #include "cdisource.h"
 
@@ -114,6 +115,24 @@ settle_spec(const struct inventory *inv, struct cdi_spec *s)
 	return whole;
 }
 
+/* Notes the device, which is no GPU, with the reason, if it is the first one of its kind. False if memory is short. */
+static bool
+note_other(const struct cdi_entry *e, struct inventory *inv)
+{
+	struct strlist *l = &inv->cdi_others;
+	const char *kind = e->file->spec.kind;
+	char line[256];
+
+	/* no device of such a kind is a GPU, which a rule's vendor says without its devices */
+	if (further_kind_word(kind) != 0)
+		return true;
+	/* devices of a kind follow one another */
+	if (l->n > 0 && cdi_name_is_of(l->v[l->n - 1], kind))
+		return true;
+	snprintf(line, sizeof(line), "%.200s %s", e->name, cdi_no_gpu(e->device, inv));
+	return strlist_add(l, line, SIZE_MAX);
+}
+
 int
 cdigpus_name(struct cdi_registry *r, struct inventory *inv, struct why *why)
 {
@@ -129,7 +148,7 @@ cdigpus_name(struct cdi_registry *r, struct inventory *inv, struct why *why)
 		if (r->entry[i].conflict)
 			continue;
 		g = cdi_gpu_of(r->entry[i].device, inv);
-		if (g != NULL ? !strlist_add(&g->cdi, r->entry[i].name, SIZE_MAX) : !cdigpus_note_other(&r->entry[i], inv))
+		if (g != NULL ? !strlist_add(&g->cdi, r->entry[i].name, SIZE_MAX) : !note_other(&r->entry[i], inv))
 			return refuse_nomem(why);
 	}
 	return 0;

@@ -11,7 +11,8 @@
  * the number that the spec says or, without one, by that of the node at hostPath, if only root can change the
  * directories on the way. A node that all GPUs of a vendor share may be missing there. The node in *r then gets the
  * inventory's path as its hostPath. So everything that compares nodes of *r with the inventory afterwards needs only
- * their paths, and what a grant opens is the host's own node.
+ * their paths, and what a grant opens is the host's own node. «cdi_others» gets the first device of each kind that is
+ * no GPU, with the reason.
  * Looks by lstat(2) and readlink(2). Returns 0, or -1 with *why if memory is short.
  */
 int cdigpus_name(struct cdi_registry *r, struct inventory *inv, struct why *why);
@@ -21,8 +22,5 @@ int cdigpus_name(struct cdi_registry *r, struct inventory *inv, struct why *why)
  * caller calls cdi_registry_free() in any case.
  */
 int cdigpus_load(cdi_parser *parse, struct cdi_registry *r, struct inventory *inv, struct why *why);
-
-/* Notes in «cdi_others» the first device of its kind that is no GPU, with the reason. False if memory is short. */
-bool cdigpus_note_other(const struct cdi_entry *e, struct inventory *inv);
 
 #endif

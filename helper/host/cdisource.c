@@ -19,9 +19,9 @@ cdi_walk_look(struct cdi_walk *w, const char *path, const struct stat *st)
 
 /*
  * True if the sticky bit keeps a group from replacing this directory of root's, although the group can make files
- * beside it: so is the store of NixOS (/nix/store, mode 1775). A file system that somebody mounted there may show any
- * owner (FUSE), and a link or a file may have been moved or linked there. /tmp and the like, where everybody may
- * write, are cleaned.
+ * beside the directory. NixOS has such a place for its packages: /nix/store, mode 1775. Not true for another file
+ * system, because a user's may show any owner (FUSE); for a link or a file, because a user may have moved or linked
+ * one of root's to there; and where everybody may write, because such places are cleaned (/tmp).
  */
 static bool
 is_kept_in(const struct stat *dir, const struct stat *st)

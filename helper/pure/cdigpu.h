@@ -32,7 +32,7 @@ bool cdi_node_is_numbered(const struct cdi_devnode *n);
 struct gpu *cdi_gpu_of(const struct cdi_device *d, const struct inventory *inv);
 
 /*
- * For a device that is no GPU of this host: the reason, as a text that follows its name ("has no node").
+ * For a device that is no GPU of this host: the reason, as a text that follows its name ("has no device node").
  */
 const char *cdi_no_gpu(const struct cdi_device *d, const struct inventory *inv);
 

@@ -59,7 +59,7 @@ slib = $(shell $(PKG_CONFIG) --static --libs $(1))
 rooms := pure host root read judge label user ctl
 mains := helper/root/main.c helper/read/main.c helper/judge/main.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
 $(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
-programs := $(B)/gpuhelper $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelperctl
+programs := $(B)/gpuhelper $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelper-wait $(B)/gpuhelperctl
 
 .PHONY: all check check-vm bench bench-growth unit users install uninstall selinux install-selinux clean dist deb rpm
 all: $(programs)
@@ -89,6 +89,15 @@ WRAPPER_LIBS := $(call $(if $(SAN),lib,slib),libconfig jansson)
 $(B)/gpuhelper-runc: $(B)/helper/user/runc.o $(B)/libuser.a $(B)/libread.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(WRAPPER_LIBS)
+
+# the waiter runs inside containers of any kind: no C library, and only the compiler's headers and the kernel's
+WAITFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -ffreestanding -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none \
+    -fno-builtin -fno-pie
+$(B)/gpuhelper-wait: helper/wait/main.c helper/wait/system.h helper/pure/waiting.h helper/pure/text.h Makefile
+	@mkdir -p $(@D)
+	$(if $(V),,@echo '  LD  $@')
+	$(Q)$(CC) $(WAITFLAGS) -static -nostdlib -Wl,--build-id=none -Wl,-z,noexecstack -Wl,-z,relro -Wl,--gc-sections \
+	    -s -o $@ helper/wait/main.c
 
 READ_LIBS := $(call $(if $(SAN),lib,slib),libconfig jansson yaml-0.1)
 $(B)/gpuhelper-read: $(B)/helper/read/main.o $(B)/libread.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a

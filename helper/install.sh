@@ -48,6 +48,7 @@ files() {
 	echo "0711 $B/gpuhelper-read $LIBEXECDIR/gpuhelper/gpuhelper-read"
 	echo "0711 $B/gpuhelper-judge $LIBEXECDIR/gpuhelper/gpuhelper-judge"
 	echo "0711 $B/gpuhelper-label $LIBEXECDIR/gpuhelper/gpuhelper-label"
+	echo "0755 $B/gpuhelper-wait $LIBEXECDIR/gpuhelper/gpuhelper-wait"
 	echo "0755 $B/gpuhelper $helper"
 	echo "0755 $B/gpuhelper-runc $wrapper"
 }

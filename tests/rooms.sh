@@ -19,7 +19,7 @@ ok() { # ok NAME STATUS [FILE with why]
 	fi
 }
 
-for f in libpure.a libhost.a libread.a libjudge.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelperctl; do
+for f in libpure.a libhost.a libread.a libjudge.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelper-wait gpuhelperctl; do
 	[ -e "$build/$f" ] || { echo "Bail out! $build/$f is not there: run make"; exit 1; }
 done
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gpuhelper-rooms.XXXXXX") || exit 1
@@ -233,6 +233,11 @@ for p in gpuhelper gpuhelper-runc gpuhelper-read; do
 	[ ! -s "$tmp/found" ]
 	ok "$p is static: no loader, no library" $? "$tmp/found"
 done
+
+{ readelf -lW "$build/gpuhelper-wait" | grep -E 'INTERP|GNU_STACK.* RWE| RWE '; needed "$build/gpuhelper-wait"; nm -u "$build/gpuhelper-wait" 2>&1 | grep -v 'no symbols'
+grep -nE '^#include "' "$here"/helper/wait/*.[ch] | grep -vE '"(\.\./pure/waiting\.h|system\.h)"$'; } >"$tmp/found"
+[ ! -s "$tmp/found" ] && [ "$(stat -c %s "$build/gpuhelper-wait")" -le 16384 ]
+ok "gpuhelper-wait has no library, no part of ours but pure/waiting.h, and at most 16 KiB" $? "$tmp/found"
 
 # The source
 for f in $(cd "$here" && find helper -name '*.[ch]'); do

@@ -287,7 +287,9 @@ rounds=500
 [ $long = no ] || rounds=4000
 for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
 	r=${c%%:*} v=${c##*:} m=${c#*:}
-	beside "idle-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/idle.py" "$r" "$v" $rounds
+	beside "task-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/task.py" "$r" "$v"
+	beside "task-ends-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/taskends.py" "$r" "$v"
+	beside "task-rounds-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/taskrounds.py" "$r" "$v" $rounds
 done
 beside containerd-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/containerd.py" v1
 beside containerd-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/containerd.py" v2

@@ -529,7 +529,7 @@ check
 t "example: gpuhelper.conf" silent
 sed 's/^#\([a-z_]* *=\)/\1/; s/^#\( .*"\/var\/lib\/docker\)/\1/' "$here/policy.d/gpuhelper.conf" >"$d/gpuhelper.conf"
 check
-t "example: gpuhelper.conf with its commented lines active" sh -c '[ $1 = 0 ] && grep -q "^max_wait = 240" $2/gpuhelper.conf && ! grep -v -e "no keys of" -e "none of the volumes" out' - "$st" "$d"
+t "example: gpuhelper.conf with its commented lines active" sh -c '[ $1 = 0 ] && grep -q "^max_wait = 43200" $2/gpuhelper.conf && ! grep -v -e "no keys of" -e "none of the volumes" out' - "$st" "$d"
 
 echo "# explain"
 tree explain
@@ -549,6 +549,7 @@ policy 30-all.conf <<-'E'
 E
 note='note: this assumes a token that proves the pipeline, but gpuhelper.conf has no issuers, so no token is accepted'
 judged='note: folders are checked for root in a container with a user namespace, uid 4294967294 of the host (--bundle for others)'
+takes="a Concourse task takes its GPU itself, and waits for it in the build's log; other containers wait when they are created, as do those of systemd's cgroup driver"
 leases='not considered: leases (whether the GPUs are free or busy)'
 nodes="not considered: access (whether the container's user may open the GPUs' nodes)
 not considered: SELinux (whether its policy lets the container use them)"
@@ -923,9 +924,9 @@ t "show-config: a broken policy is named with its error" grep -q '^20-b.conf bro
 run show-config --config-dir "$d" --json
 # its members are the keys in gpuhelper.conf(5) and gpuhelper-policy(5)
 t "show-config as JSON" python3 -c 'import json; j = json.load(open("out"))
-assert j["settings"]["max_wait"] == 240 and j["policies"][0]["gpus"][0]["devices"] == ["0"] and j["policies"][1]["file"] == "20-b.conf"'
+assert j["settings"]["max_wait"] == 43200 and j["policies"][0]["gpus"][0]["devices"] == ["0"] and j["policies"][1]["file"] == "20-b.conf"'
 # every possible key of settings and policies is shown
-sed -n '/^static const struct conf_key keys/,/NULL, NULL/s/.*{ "\([a-z_]*\)".*/\1/p' "$here/helper/read/settingsread.c" | sort >keys
+sed -n '/^static const struct conf_key keys/,/NULL, NULL/s/.*{ "\([a-z_]*\)".*/\1/p' "$here/helper/read/settingsread.c" | grep -vx first_exec | sort >keys
 python3 -c 'import json; print(*sorted(json.load(open("out"))["settings"]), "runtime", sep="\n")' | sort >has
 t "show-config: every setting has a line" diff keys has
 sed -n '/^static const struct conf_key policy_keys/,/NULL, NULL/s/.*{ "\([a-z_]*\)".*/\1/p' "$here/helper/read/policyread.c" | grep -vx 'issuer\|callers' | sort >keys
@@ -1471,13 +1472,14 @@ sandboxed gpu "explain: the candidates" exactly 0 <<-E
 	  1 of these nvidia GPUs, shared by at most 3, for compute, utility:
 	    0  0000:3b:00.0  GPU-edfee158-11c1-52b8-0517-92f30e7fac88  NVIDIA A100-PCIE-40GB
 	    1  0000:af:00.0  GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22  NVIDIA A100-PCIE-40GB
-	  if they are busy, the container waits up to 240 s
+	  if they are busy, the container waits up to 500 s
+	  $takes
 	$note
 	note: warning: no CDI spec has the nodes of nvidia GPU 0000:3b:00.0, so the container has no libcuda.so.1 or libnvidia-ml.so.1 but its image's own: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/gpuhelper-nvidia.json
 	$leases
 	$nodes
 E
-sandboxed gpu.json "explain: the candidates as JSON" json "j['gives']['libraries'] == {} and j['gives']['gpus'][0]['count'] == 1 and [c['pci'] for c in j['gives']['gpus'][0]['candidates']] == ['0000:af:00.0'] and j['gives']['wait'] == 240 and j['gives']['gpus'][0]['share_limit'] == 3" </dev/null
+sandboxed gpu.json "explain: the candidates as JSON" json "j['gives']['libraries'] == {} and j['gives']['gpus'][0]['count'] == 1 and [c['pci'] for c in j['gives']['gpus'][0]['candidates']] == ['0000:af:00.0'] and j['gives']['wait'] == 500 and j['gives']['tasks'].startswith('a Concourse task takes') and j['gives']['gpus'][0]['share_limit'] == 3" </dev/null
 sandboxed many "explain: more GPUs than the policy gives" sh -c '[ $(cat sb-many.st) = 77 ] && grep -q "^refused: 10-a.conf: .*3.* at most 2" out' </dev/null
 sandboxed rootless "explain: without a device cgroup" sh -c '[ $(cat sb-rootless.st) = 77 ] && grep -q "^20-b.conf: covers the container, but does not allow the whole request: 20-b.conf:2: without a device cgroup" out' </dev/null
 sandboxed amd "explain: a GPU that the host lacks is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU can be granted: module amdgpu is not loaded: run modprobe amdgpu" </dev/null

@@ -8,6 +8,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/gpu.h"
 #include "../pure/varsjson.h"
+#include "tasktakes.h"
 
 /* What no answer considers. */
 static const char *const unseen[] = {
@@ -177,14 +178,17 @@ gives_json(const struct inquiry *q)
 {
 	const struct grant *g = &q->decision.grant;
 	json_t *gpus = json_array(), *folders = json_array();
+	char takes[320] = "";
 	size_t i;
 
 	for (i = 0; i < g->gpus; i++)
 		json_array_append_new(gpus, want_json(&q->decision.inventory, &g->gpu[i]));
 	for (i = 0; i < g->folders; i++)
 		json_array_append_new(folders, folder_json(&g->folder[i]));
-	return json_pack("{s:o, s:o, s:o, s:o, s:I}", "gpus", gpus, "libraries", libraries_json(q), "folders", folders, "env",
-	    env_names(q->decision.policy), "wait", (json_int_t)g->wait);
+	if (g->gpus > 0)
+		(void)task_takes(q->asker.enforced, &q->config->settings, takes, sizeof(takes));
+	return json_pack("{s:o, s:o, s:o, s:o, s:I, s:s*}", "gpus", gpus, "libraries", libraries_json(q), "folders", folders,
+	    "env", env_names(q->decision.policy), "wait", (json_int_t)g->wait, "tasks", g->gpus > 0 ? takes : NULL);
 }
 
 json_t *
@@ -341,6 +345,10 @@ say_grant(const struct inquiry *q)
 	say_libraries(q);
 	if (g->gpus > 0 && g->wait > 0)
 		say("  if they are busy, the container waits up to %u s", g->wait);
+	if (g->gpus > 0) {
+		(void)task_takes(q->asker.enforced, &q->config->settings, joined, sizeof(joined));
+		say("  %s", joined);
+	}
 	for (i = 0; i < g->folders; i++) {
 		f = &g->folder[i];
 		say("  folder %s %s %s %s%s%s", f->path, f->writable ? "rw" : "ro", strpbrk(f->path, "*?") ? "in" : "at",

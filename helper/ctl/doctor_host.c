@@ -20,6 +20,7 @@
 #include "../read/parse.h"
 #include "../user/namespace.h"
 #include "doctor.h"
+#include "tasktakes.h"
 
 #define UNITS "/etc/systemd/system/"
 #define LABELLER GPUHELPER_LIBEXEC "/gpuhelper-label"
@@ -297,10 +298,12 @@ enforced_for(uint32_t uid, const struct settings *settings, char *text, size_t s
 void
 doctor_cgroups(struct doctor *d)
 {
-	char text[256];
+	char text[320];
 	bool enforced = enforced_for(d->uid, &d->settings, text, sizeof(text));
 
 	doctor_say(d, enforced || d->settings.unenforced ? FINDING_OK : FINDING_WARN, "cgroups",
 	    enforced || d->settings.unenforced ? NULL : "sharing = \"shared\" in the policies, or unenforced = \"allow\" in "
 	    "gpuhelper.conf (SECURITY.md)", "%s", text);
+	(void)task_takes(enforced, &d->settings, text, sizeof(text));
+	doctor_say(d, FINDING_OK, "tasks", NULL, "%s", text);
 }

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,12 +116,35 @@ check_container(const struct lease *l, struct why *why)
 	return 0;
 }
 
+/* The process in the container that waits for its GPUs, by the helper's status; 0: none waits. */
+static pid_t
+find_waiting_task(const struct lease *l)
+{
+	struct why ignored;
+	json_t *status = helper_status(&ignored);
+	const json_t *w;
+	json_int_t pid = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(status, "waiters"), i, w)
+		if (strcmp(get_text(w, "container"), l->id) == 0)
+			pid = json_integer_value(json_object_get(w, "task"));
+	json_decref(status);
+	return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
 static void
-say_fate(const struct lease *l)
+say_fate(const struct lease *l, pid_t waits)
 {
 	char since[32], gpus[LEASE_LINE_MAX];
 
 	text_time(l->since, since);
+	if (waits != 0) {
+		say("container %s (%s), since %s, by %s: its task waits for a GPU, as process %d", l->id,
+		    l->pipeline[0] != '\0' ? l->pipeline : "no pipeline", since, l->policy, waits);
+		say("    that process is killed: its build fails, and the next one moves up");
+		return;
+	}
 	lease_describe(l, gpus);
 	say("container %s (%s), since %s, by %s: %s", l->id, l->pipeline[0] != '\0' ? l->pipeline : "no pipeline", since,
 	    l->policy, gpus);
@@ -158,6 +182,23 @@ kill_container(const struct lease *l, struct why *why)
 	return end_first(l->id, l->init, why);
 }
 
+/* Ends the task that waits, and waits until it has left the queue. The container stays. */
+static int
+end_waiting(const struct lease *l, pid_t waits, struct why *why)
+{
+	const struct timespec nap = { .tv_nsec = 50 * 1000000 };
+	const int64_t deadline = clock_ms() + GONE_MS;
+
+	end_one(&l->cgroups, waits);
+	while (clock_ms() < deadline) {
+		if (find_waiting_task(l) != waits)
+			return 0;
+		nanosleep(&nap, NULL);
+	}
+	return refuse(why, WHY_AGAIN, "process %d of container %s was killed, but has not left the queue after %d s: see "
+	    "gpuhelperctl status", waits, l->id, GONE_MS / 1000);
+}
+
 /* Has the helper end the lease, and waits until it has. */
 static int
 wait_until_over(const struct search *s, struct why *why)
@@ -183,9 +224,15 @@ wait_until_over(const struct search *s, struct why *why)
 static int
 end_it(const struct options *o, struct search *s, struct why *why)
 {
+	pid_t waits;
+
 	if (find_lease(s, why) == -1 || check_container(&s->lease, why) == -1)
 		return -1;
-	say_fate(&s->lease);
+	waits = s->lease.pauses ? find_waiting_task(&s->lease) : 0;
+	if (lease_only_promises(&s->lease) && waits == 0)
+		return refuse(why, WHY_ABSENT, "container %s holds no GPU now, and no task of it waits for one: end it with its "
+		    "engine", s->lease.id);
+	say_fate(&s->lease, waits);
 	if (o->dry_run)
 		return 0;
 	if (!o->yes && !isatty(STDIN_FILENO))
@@ -193,7 +240,8 @@ end_it(const struct options *o, struct search *s, struct why *why)
 	if (!o->yes && !is_agreed())
 		return refuse(why, WHY_DENIED, "container %s keeps running", s->lease.id);
 	note_in_syslog(&s->lease);
-	if (kill_container(&s->lease, why) == -1 || wait_until_over(s, why) == -1)
+	if (waits != 0 ? end_waiting(&s->lease, waits, why) == -1 :
+	    kill_container(&s->lease, why) == -1 || wait_until_over(s, why) == -1)
 		return -1;
 	say("    ended");
 	return 0;

@@ -129,7 +129,8 @@ send_line(struct follow *f, const char *line, size_t len, const struct audit_hea
 	json_t *record = strictjson_object(line, len, &ignored);
 	const char *event = record != NULL ? get_text(record, "event") : "torn";
 	bool mild = strcmp(event, "grant") == 0 || strcmp(event, "end") == 0 || strcmp(event, "gave-back") == 0 ||
-	    strcmp(event, "plain") == 0 || strcmp(event, "draining") == 0 || strcmp(event, "undo") == 0;
+	    strcmp(event, "plain") == 0 || strcmp(event, "draining") == 0 || strcmp(event, "undo") == 0 ||
+	    strcmp(event, "promise") == 0 || strcmp(event, "abandon") == 0;
 	bool sent;
 
 	mild = mild || (strcmp(event, "exec") == 0 && !audit_is_denial(record));

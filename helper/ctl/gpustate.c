@@ -43,7 +43,7 @@ is_past(const json_t *lease)
 {
 	const char *state = get_text(lease, "state");
 
-	return strcmp(state, "given-back") == 0 || strcmp(state, "passed-on") == 0;
+	return strcmp(state, "promised") == 0 || strcmp(state, "passed-on") == 0;
 }
 
 static bool

@@ -15,7 +15,7 @@ struct place {
 static size_t
 rank_of(const json_t *lease)
 {
-	static const char *const last[] = { "idle", "giving-back", "draining", "over", "given-back", "passed-on" };
+	static const char *const last[] = { "idle", "giving-back", "draining", "over", "promised", "passed-on" };
 	const char *state = get_text(lease, "state");
 	size_t i;
 

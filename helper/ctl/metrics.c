@@ -86,7 +86,7 @@ gpus_part(struct page *p, const json_t *leases)
 static void
 add_leases(struct page *p, const json_t *leases)
 {
-	static const char *const states[] = { "held", "idle", "draining", "over", "giving-back", "given-back", "coming-back",
+	static const char *const states[] = { "held", "idle", "draining", "over", "giving-back", "promised", "taking",
 		"passed-on" };
 	const size_t n = sizeof(states) / sizeof(states[0]);
 	const json_t *lease;

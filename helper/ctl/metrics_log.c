@@ -14,7 +14,7 @@
 #include "auditreason.h"
 
 static const char *const events[] = { "grant", "exec", "refuse", "undo", "plain", "end", "draining", "gave-back",
-	"quota", "left-out", "other" };
+	"promise", "abandon", "quota", "left-out", "other" };
 #define EVENTS (sizeof(events) / sizeof(events[0]))
 
 /* The buckets of the histogram of waits, in seconds. */

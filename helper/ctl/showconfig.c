@@ -67,7 +67,7 @@ settings_json(const struct settings *s)
 	put_number(j, "max_wait", s->max_wait);
 	put_list(j, "placeholder_init", &s->placeholder_init);
 	put_text(j, "idle", idle[s->idle]);
-	put_number(j, "first_exec", s->first_exec);
+	put_list(j, "task_execs", &s->task_execs);
 	if (s->left_behind == LEFT_BEHIND_KEEP)
 		put_text(j, "left_behind", "keep");
 	else

@@ -79,6 +79,17 @@ ctl_helper_answers(struct why *why)
 }
 
 static void
+say_gpus(const json_t *gpus, const char *before)
+{
+	const json_t *g;
+	size_t i;
+
+	json_array_foreach(gpus, i, g)
+		say("    %s%s %s%s%s%s", before, get_text(g, "vendor"), get_text(g, "pci"), *get_text(g, "part") ? " part " : "",
+		    get_text(g, "part"), json_is_true(json_object_get(g, "exclusive")) ? "" : " (shared)");
+}
+
+static void
 say_lease(const json_t *l)
 {
 	const json_t *g;
@@ -89,9 +100,9 @@ say_lease(const json_t *l)
 	    (long long)json_integer_value(json_object_get(l, "uid")), get_text(l, "since"));
 	if (*get_text(l, "left_behind_since"))
 		say("    its task is over, but has left processes behind since %s", get_text(l, "left_behind_since"));
-	json_array_foreach(json_object_get(l, "gpus"), i, g)
-		say("    %s %s%s%s%s", get_text(g, "vendor"), get_text(g, "pci"), *get_text(g, "part") ? " part " : "",
-		    get_text(g, "part"), json_is_true(json_object_get(g, "exclusive")) ? "" : " (shared)");
+	say_gpus(json_object_get(l, "gpus"), "");
+	if (strcmp(get_text(l, "state"), "promised") == 0)
+		say_gpus(json_object_get(l, "promised"), "may take ");
 	json_array_foreach(json_object_get(l, "trouble"), i, g)
 		say("    ! %s", json_string_value(g));
 }
@@ -99,7 +110,8 @@ say_lease(const json_t *l)
 static void
 say_waiter(const json_t *w)
 {
-	say("waits: %s, pipeline %s, uid %lld, for %lld GPU%s, %lld ahead, since %s", get_text(w, "container"),
+	say("%s: %s, pipeline %s, uid %lld, for %lld GPU%s, %lld ahead, since %s",
+	    json_object_get(w, "task") != NULL ? "task waits" : "waits", get_text(w, "container"),
 	    *get_text(w, "pipeline") ? get_text(w, "pipeline") : "(none)",
 	    (long long)json_integer_value(json_object_get(w, "uid")),
 	    (long long)json_integer_value(json_object_get(w, "gpus")),

@@ -131,6 +131,9 @@ warn_settings(struct check_set *s)
 	if (s->settings.privileged == PRIVILEGED_ALLOW)
 		fault_add(&c->faults, key_line(c, "privileged"), true, "privileged = \"allow\" lets a privileged container keep "
 		    "every GPU that its engine gives it, whatever the policies say");
+	if (key_line(c, "first_exec") != 0)
+		fault_add(&c->faults, key_line(c, "first_exec"), true, "first_exec has no effect any more: a task takes its GPUs by "
+		    "itself. Remove the line");
 	if (s->settings.issuers == 0)
 		warn_no_issuers(s, c);
 	if (s->installed)

@@ -162,11 +162,8 @@ container_see(const struct lease *l, struct sight *out)
 {
 	unsigned dirs = DIRS_MAX;
 	struct pids all;
-	size_t i;
 
 	*out = (struct sight){ .task = true, .has_node = true };
-	for (i = 0; i < l->pausing.execs; i++)
-		out->execs = out->execs || process_id_lives(l->pausing.exec[i]);
 	if (!(out->pauses = runs_placeholder(l)))
 		return;
 	if (cgroup_pids(&l->cgroups, &dirs, &all)) {
@@ -178,6 +175,46 @@ container_see(const struct lease *l, struct sight *out)
 		}
 	}
 	free(all.v);
+	/* wherever its task went, the task keeps its GPUs */
+	out->task = out->task || (l->pausing.task.pid != 0 && process_id_lives(l->pausing.task));
+}
+
+/* True if the process has this number in one of its PID namespaces. */
+static bool
+has_number(pid_t pid, pid_t number)
+{
+	autofree char *text = NULL;
+	char name[40], *p, *end;
+	long n;
+
+	snprintf(name, sizeof(name), "%d/status", pid);
+	if ((text = procdir_read(name, 1 << 20)) == NULL || (p = strstr(text, "\nNSpid:")) == NULL)
+		return pid == number;
+	for (p += 7; (n = strtol(p, &end, 10)) > 0 && end != p; p = end)
+		if (n == number)
+			return true;
+	return false;
+}
+
+bool
+container_find_process(const struct lease *l, struct process_id asked, struct process_id *out)
+{
+	unsigned dirs = DIRS_MAX, found = 0;
+	struct process_id one;
+	struct pids all;
+	size_t i;
+
+	if (cgroup_pids(&l->cgroups, &dirs, &all))
+		for (i = 0; i < all.n; i++) {
+			one.pid = all.v[i];
+			if (one.pid == l->init.pid || !process_start(one.pid, &one.start) || one.start != asked.start ||
+			    !has_number(one.pid, asked.pid) || (found > 0 && out->pid == one.pid))
+				continue;
+			*out = one;
+			found++;
+		}
+	free(all.v);
+	return found == 1;
 }
 
 bool
@@ -188,18 +225,34 @@ container_is_ruled(const char *gate, const struct devmajors *majors)
 	return list != NULL ? !devlist_is_wide(list, majors) : errno == ENOENT;
 }
 
-bool
-container_is_shut(const struct lease *l)
+/* True if the rules deny the container each promised node, except for those that are open, if «held». */
+static bool
+denies_rest(const struct lease *l, bool held)
 {
 	autofree char *list = NULL;
+	const struct promised_node *n;
 	size_t i;
 
 	if (l->pausing.gate == NULL)
 		return false;
 	if ((list = cgroup_device_list(l->pausing.gate)) == NULL)
 		return errno == ENOENT;
-	for (i = 0; i < l->nodes; i++)
-		if (devlist_allows(list, l->node[i].major, l->node[i].minor))
+	for (i = 0; i < l->pausing.nodes; i++) {
+		n = &l->pausing.node[i];
+		if (!(held && n->open) && devlist_allows(list, n->major, n->minor))
 			return false;
+	}
 	return true;
+}
+
+bool
+container_is_shut(const struct lease *l)
+{
+	return denies_rest(l, false);
+}
+
+bool
+container_has_no_more(const struct lease *l)
+{
+	return denies_rest(l, true);
 }

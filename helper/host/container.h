@@ -26,8 +26,16 @@ void container_see(const struct lease *l, struct sight *out);
 bool container_is_ruled(const char *gate, const struct devmajors *majors);
 
 /*
- * True if the device rules deny the container each node of the lease, or if they can't be seen (cgroup v2).
+ * Finds the process of a lease's container that the peer knows by this number, of any PID namespace, and start time.
+ * False if there is none, or several. Can be kept waiting by that process: must not be called under a lock.
+ */
+bool container_find_process(const struct lease *l, struct process_id asked, struct process_id *out);
+
+/*
+ * True if the device rules deny the container each promised node (pausing.h), or if they can't be seen (cgroup v2).
  */
 bool container_is_shut(const struct lease *l);
+/* The same for a container that holds GPUs: its open nodes don't count. */
+bool container_has_no_more(const struct lease *l);
 
 #endif

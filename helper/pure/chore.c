@@ -19,14 +19,14 @@ chores_add(struct chores *c)
 }
 
 bool
-chore_add_node(struct chore *c, uint32_t major, uint32_t minor)
+chore_add_node(struct chore *c, const struct promised_node *n)
 {
-	struct devnum *v = reallocarray(c->node, c->nodes + 1, sizeof(*v));
+	struct promised_node *v = reallocarray(c->node, c->nodes + 1, sizeof(*v));
 
 	if (v == NULL)
 		return false;
 	c->node = v;
-	v[c->nodes++] = (struct devnum){ major, minor };
+	v[c->nodes++] = *n;
 	return true;
 }
 
@@ -76,6 +76,7 @@ write_one(struct jsonout *j, const struct chore *c)
 		jsonout_begin(j, NULL, "[");
 		jsonout_int(j, NULL, c->node[i].major);
 		jsonout_int(j, NULL, c->node[i].minor);
+		jsonout_bool(j, NULL, c->node[i].open);
 		jsonout_end(j, "]");
 	}
 	jsonout_end(j, "]");

@@ -13,16 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "devnum.h"
 #include "jsonout.h"
-#include "processid.h"
+#include "pausing.h"
 #include "text.h"
 
 #define CHORE_LOCK "gate-"	/* followed by the lease's key: a file in /run/gpuhelper/locks */
 
 enum chore_kind {
-	CHORE_SHUT,	/* take the container's access to these nodes away */
-	CHORE_OPEN,	/* give it back */
+	CHORE_SHUT,	/* take the container's access to all these nodes away */
+	CHORE_OPEN,	/* give it access to those that are «open», and to no others */
 	CHORE_CLEAR,	/* end all processes in its cgroups except its first one; then CHORE_SHUT */
 	CHORE_STOP,	/* end its first process */
 };
@@ -36,10 +35,10 @@ struct chore {
 	char *id;			/* container id, for messages */
 	char *gate;			/* the cgroup that holds its device rules, relative to /sys/fs/cgroup */
 	struct strlist cgroups;		/* the container's own cgroups, likewise */
-	struct devnum *node;
+	struct promised_node *node;	/* all that were promised */
 	size_t nodes;
 	struct process_id init;		/* the container's first process */
-	struct process_id by;		/* the process that does the chore; until it has, the lease names it */
+	struct process_id by;		/* the process that gives the GPUs back; pid 0: the lease is not about to change */
 };
 
 struct chores {
@@ -49,7 +48,7 @@ struct chores {
 
 /* Adds a chore to fill in, valid until the next call. NULL if memory is short. */
 struct chore *chores_add(struct chores *c);
-bool chore_add_node(struct chore *c, uint32_t major, uint32_t minor);
+bool chore_add_node(struct chore *c, const struct promised_node *n);
 void chores_free(struct chores *c);
 #define autochores __attribute__((cleanup(chores_free)))
 

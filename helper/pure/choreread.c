@@ -38,16 +38,19 @@ static bool
 read_lists(const json_t *j, struct chore *c)
 {
 	const json_t *cgroups = json_object_get(j, "cgroups"), *nodes = json_object_get(j, "nodes"), *item;
-	uint32_t major, minor;
+	struct promised_node n;
 	size_t i;
 
 	json_array_foreach(cgroups, i, item)
 		if (!json_is_string(item) || !strlist_add(&c->cgroups, json_string_value(item), SIZE_MAX))
 			return false;
-	json_array_foreach(nodes, i, item)
-		if (json_array_size(item) != 2 || !read_pid(json_array_get(item, 0), &major) ||
-		    !read_pid(json_array_get(item, 1), &minor) || !chore_add_node(c, major, minor))
+	json_array_foreach(nodes, i, item) {
+		n.open = json_is_true(json_array_get(item, 2));
+		if (json_array_size(item) != 3 || !json_is_boolean(json_array_get(item, 2)) ||
+		    !read_pid(json_array_get(item, 0), &n.major) || !read_pid(json_array_get(item, 1), &n.minor) ||
+		    !chore_add_node(c, &n))
 			return false;
+	}
 	return json_is_array(cgroups) && json_is_array(nodes);
 }
 

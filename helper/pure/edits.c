@@ -8,7 +8,7 @@
 
 #include "path.h"
 
-const char *const reply_kinds[REPLY_KINDS] = { "grant", "plain", "noted", "refused", "busy", "back" };
+const char *const reply_kinds[REPLY_KINDS] = { "grant", "plain", "noted", "refused", "busy" };
 
 bool
 edits_add_node(struct edits *e, const struct edit_node *n)
@@ -223,6 +223,7 @@ write_grant(struct jsonout *j, const struct reply *r)
 	jsonout_text(j, "policy", r->policy);
 	write_edits(j, &r->edits);
 	jsonout_bool(j, "envSecret", r->edits.env_secret);
+	jsonout_bool(j, "promise", r->edits.promise);
 	jsonout_list(j, "gpus", &r->edits.gpus);
 	jsonout_list(j, "maskedPaths", &r->edits.masked);
 	if (r->edits.notes.n > 0)
@@ -251,6 +252,10 @@ reply_encode(const struct reply *r)
 		jsonout_json(&j, "status", r->status);
 	if (r->line[0] != '\0')
 		jsonout_text(&j, "line", r->line);
+	if (r->env.n > 0)
+		jsonout_list(&j, "env", &r->env);
+	if (r->again > 0)
+		jsonout_int(&j, "again", r->again);
 	if (r->chores.n > 0)
 		chores_write(&j, "chores", &r->chores);
 	jsonout_end(&j, "}");
@@ -262,6 +267,7 @@ void
 reply_free(struct reply *r)
 {
 	edits_free(&r->edits);
+	strlist_free(&r->env);
 	chores_free(&r->chores);
 	free(r->status);
 	*r = (struct reply){ 0 };

@@ -53,6 +53,7 @@ struct edits {
 	struct strlist gpus;		/* the GPUs, as in the audit log: "nvidia 0000:3b:00.0 GPU-... part 0" */
 	struct strlist masked;		/* paths of the container's /proc to hide */
 	struct strlist notes;		/* warnings for the user, a line each: edits_add_note() */
+	bool promise;			/* the nodes must be closed until a task takes some of them (pausing.h) */
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: unchanged */
 };
 
@@ -65,7 +66,6 @@ enum reply_kind {
 	REPLY_NOTED,	/* done: a look, or a record */
 	REPLY_REFUSED,	/* create no container */
 	REPLY_BUSY,	/* all GPUs are held: ask again for up to «wait» seconds */
-	REPLY_BACK,	/* to VERB_EXEC: ask by VERB_BACK */
 	REPLY_KINDS
 };
 extern const char *const reply_kinds[REPLY_KINDS];	/* as the reply has them */
@@ -79,8 +79,10 @@ struct reply {
 	char policy[256];		/* REPLY_GRANT: file name of the policy */
 	struct edits edits;		/* REPLY_GRANT */
 	char *status;			/* REPLY_NOTED, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
-	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_BACK: a line for the user; "": none */
-	struct chores chores;		/* REPLY_NOTED, REPLY_BUSY: to do before asking again, or before the exec */
+	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_TASK: a line for the user; "": none */
+	struct strlist env;		/* REPLY_NOTED to VERB_TASK: variables of the task, "NAME=value" */
+	unsigned again;			/* REPLY_NOTED to VERB_OVER: milliseconds until the next VERB_OVER; 0: none is needed */
+	struct chores chores;		/* REPLY_NOTED, REPLY_BUSY: to do before asking again, or before the task goes on */
 };
 
 /* The reply as JSON, which the caller frees. NULL if memory is short or a text is not UTF-8. */

@@ -16,9 +16,11 @@ exec_text(const struct lease *l, const struct edits *e, bool line)
 	jsonout_bool(&j, "asks", l->pauses);
 	if (l->label[0] != '\0')
 		jsonout_text(&j, "label", l->label);
-	if (line) {
+	if (line && !l->pauses) {
 		lease_describe(l, told);
 		jsonout_text(&j, "line", told);
+	}
+	if (line) {
 		jsonout_list(&j, "notes", &e->notes);
 		jsonout_list(&j, "gpus", &e->gpus);
 	}

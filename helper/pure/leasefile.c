@@ -52,15 +52,25 @@ lease_describe(const struct lease *l, char out[LEASE_LINE_MAX])
 }
 
 bool
-lease_is_given_back(const struct lease *l)
+lease_only_promises(const struct lease *l)
 {
-	return l->state == LEASE_GIVEN_BACK;
+	return l->state == LEASE_PROMISED;
 }
 
-bool
-lease_holds(const struct lease *l)
+struct holding
+lease_holding(const struct lease *l)
 {
-	return !lease_is_given_back(l) || l->reopened;
+	return l->reopened ? (struct holding){ l->pausing.may, l->pausing.mays } : (struct holding){ l->gpu, l->gpus };
+}
+
+void
+lease_forget_gpus(struct lease *l)
+{
+	free(l->gpu);
+	free(l->node);
+	l->gpu = NULL;
+	l->node = NULL;
+	l->gpus = l->nodes = 0;
 }
 
 bool
@@ -377,49 +387,30 @@ lease_copy(const struct lease *from, struct lease *to, struct why *why)
 }
 
 bool
-lease_words(const struct lease *l, struct buf *words)
-{
-	const struct held_gpu *g;
-	size_t i, parts = 0;
-
-	for (i = 0; i < l->gpus; i++) {
-		g = &l->gpu[i];
-		if (g->vendor == GPU_AMD && g->part[0] != '\0')
-			parts++;
-		else
-			buf_printf(words, "%s%s%s%s", words->len > 0 ? "," : "", g->pci, g->part[0] != '\0' ? ":" : "", g->part);
-	}
-	if (parts > 0)
-		buf_printf(words, "%samd:%zu", words->len > 0 ? "," : "", parts);
-	return !words->failed;
-}
-
-bool
-lease_same_nodes(const struct lease *a, const struct lease *b)
-{
-	size_t i, k;
-
-	for (i = 0; i < b->nodes; i++) {
-		for (k = 0; k < a->nodes; k++)
-			if (strcmp(a->node[k].path, b->node[i].path) == 0 && a->node[k].major == b->node[i].major &&
-			    a->node[k].minor == b->node[i].minor)
-				break;
-		if (k == a->nodes)
-			return false;
-	}
-	return a->nodes == b->nodes;
-}
-
-bool
-lease_has_gpu(const struct lease *l, const struct inventory *inv, const struct gpu *g)
+lease_promises(const struct lease *l, const struct inventory *inv, const struct gpu *g)
 {
 	struct held_gpu is = { .vendor = g->vendor };
 	size_t i;
 
 	snprintf(is.pci, sizeof(is.pci), "%s", g->pci);
 	gpu_part(inv, g, is.part);
-	for (i = 0; i < l->gpus; i++)
-		if (held_same(&l->gpu[i], &is))
+	for (i = 0; i < l->pausing.mays; i++)
+		if (held_same(&l->pausing.may[i], &is))
 			return true;
 	return false;
+}
+
+bool
+lease_has_promised_nodes(const struct lease *l)
+{
+	size_t i, k;
+
+	for (i = 0; i < l->nodes; i++) {
+		for (k = 0; k < l->pausing.nodes; k++)
+			if (l->node[i].major == l->pausing.node[k].major && l->node[i].minor == l->pausing.node[k].minor)
+				break;
+		if (k == l->pausing.nodes)
+			return false;
+	}
+	return true;
 }

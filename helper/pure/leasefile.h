@@ -20,7 +20,7 @@ struct idspan {
 	uint32_t first, size;
 };
 
-#define LEASE_VERSION 6		/* of the files; an upgrade is refused while another version is there (install.sh) */
+#define LEASE_VERSION 7		/* of the files; an upgrade is refused while another version is there (install.sh) */
 #define LEASE_FILE_MAX (1 << 20)	/* bytes: a longer one could not be read, and would stop every grant */
 #define LEASES_MAX 4096		/* that live at a time */
 #define ACT_NO_MASK (-1)
@@ -90,7 +90,7 @@ struct lease {
 	bool judged;		/* whether it is over is known (leaseend.h); not in the file */
 	bool drained;		/* drained just now, to be looked at again (leaseend.h); likewise */
 	bool over;		/* it is over, and left alone; likewise */
-	bool reopened;		/* given back, but its container was seen to have access; likewise */
+	bool reopened;		/* only promised, but its container was seen to have access; likewise */
 };
 
 /* The file's text, which the caller frees; NULL: no memory. */
@@ -117,20 +117,20 @@ void lease_free(struct lease *l);
 /* Describes the GPUs for their user: «GPU 0000:3b:00.0 (exclusive), waited 38 s». */
 void lease_describe(const struct lease *l, char out[LEASE_LINE_MAX]);
 
-/* True if its GPUs were given back. */
-bool lease_is_given_back(const struct lease *l);
-/* True if others can't have its GPUs. */
-bool lease_holds(const struct lease *l);
-
+/* True if its container is only promised GPUs now. */
+bool lease_only_promises(const struct lease *l);
 /*
- * Appends its GPUs in the words of a task's request. Parts of AMD GPUs have no names, so their number is
- * given. False if memory is short.
+ * The GPUs that others can't have: the lease's own, or all that were promised, if its container was seen to have access
+ * to more than the lease says.
  */
-bool lease_words(const struct lease *l, struct buf *words);
-/* True if the lease has this GPU, or exactly this part of a GPU. */
-bool lease_has_gpu(const struct lease *l, const struct inventory *inv, const struct gpu *g);
-/* True if both have the same nodes. */
-bool lease_same_nodes(const struct lease *a, const struct lease *b);
+struct holding lease_holding(const struct lease *l);
+
+/* True if the lease promises this GPU, or exactly this part of a GPU. */
+bool lease_promises(const struct lease *l, const struct inventory *inv, const struct gpu *g);
+/* True if all nodes of the lease were promised, so that its container has them. */
+bool lease_has_promised_nodes(const struct lease *l);
+/* Takes the GPUs and their nodes out. */
+void lease_forget_gpus(struct lease *l);
 /* True if its container may write to a folder as the host's root. */
 bool lease_writes_as_root(const struct lease *l);
 /* True if it has the same way. */

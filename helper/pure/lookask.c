@@ -16,7 +16,8 @@ struct fixed {
 	struct process_id asker, init;
 	uint64_t mounts, pids;
 	struct file_id program;
-	uint64_t users, nodes, execs, cgroups, folders, ways;
+	struct process_id task;
+	uint64_t users, nodes, cgroups, folders, ways;
 };
 
 static void
@@ -42,7 +43,7 @@ char *
 look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 {
 	struct fixed f = { .asker = l->asker, .init = l->init, .mounts = l->mounts, .pids = l->pids,
-		.program = l->pausing.program, .users = l->users, .nodes = l->nodes, .execs = l->pausing.execs,
+		.program = l->pausing.program, .task = l->pausing.task, .users = l->users, .nodes = l->nodes,
 		.cgroups = l->cgroups.n, .folders = needs_folders(a, l) ? l->folders : 0,
 		.ways = a->kind == LOOK_PASSED ? l->ways : 0 };
 	autobuf struct buf b = { 0 };
@@ -53,7 +54,6 @@ look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 	bytes_put(&b, &f, sizeof(f));
 	bytes_put(&b, l->user, l->users * sizeof(*l->user));
 	bytes_put(&b, l->node, l->nodes * sizeof(*l->node));
-	bytes_put(&b, l->pausing.exec, l->pausing.execs * sizeof(*l->pausing.exec));
 	for (i = 0; i < l->cgroups.n; i++)
 		put_text(&b, l->cgroups.v[i]);
 	for (i = 0; i < f.folders; i++) {
@@ -136,20 +136,19 @@ take_fixed(struct bytes *rest, struct fixed *f, struct lease *l)
 	l->mounts = f->mounts;
 	l->pids = f->pids;
 	l->pausing.program = f->program;
+	l->pausing.task = f->task;
 	return true;
 }
 
 static bool
 take_arrays(struct bytes *rest, const struct fixed *f, struct lease *l)
 {
-	void *user = NULL, *node = NULL, *exec = NULL;
+	void *user = NULL, *node = NULL;
 	const bool good = bytes_take_array(rest, f->users, sizeof(*l->user), &user, &l->users) &&
-	    bytes_take_array(rest, f->nodes, sizeof(*l->node), &node, &l->nodes) &&
-	    bytes_take_array(rest, f->execs, sizeof(*l->pausing.exec), &exec, &l->pausing.execs);
+	    bytes_take_array(rest, f->nodes, sizeof(*l->node), &node, &l->nodes);
 
 	l->user = user;
 	l->node = node;
-	l->pausing.exec = exec;
 	return good;
 }
 

@@ -5,7 +5,7 @@
 
 #include "text.h"
 
-static const char *const states[] = { "held", "draining", "giving-back", "given-back", "coming-back", "passed-on" };
+static const char *const states[] = { "held", "draining", "giving-back", "promised", "taking", "passed-on" };
 
 const char *
 lease_state_name(enum lease_state s)
@@ -29,21 +29,21 @@ void
 pausing_free(struct pausing *p)
 {
 	free(p->gate);
-	free(p->exec);
+	free(p->asked);
+	free(p->may);
+	free(p->node);
 	free(p->who);
 	*p = (struct pausing){ 0 };
 }
 
-bool
-pausing_add_exec(struct pausing *p, struct process_id runtime)
+void
+pausing_open(struct pausing *p, const struct devnum *v, size_t n)
 {
-	struct process_id *v;
+	size_t i, k;
 
-	if (p->execs >= EXECS_MAX || (v = reallocarray(p->exec, p->execs + 1, sizeof(*v))) == NULL)
-		return false;
-	p->exec = v;
-	v[p->execs++] = runtime;
-	return true;
+	for (i = 0; i < p->nodes; i++)
+		for (p->node[i].open = false, k = 0; k < n && !p->node[i].open; k++)
+			p->node[i].open = p->node[i].major == v[k].major && p->node[i].minor == v[k].minor;
 }
 
 void
@@ -59,16 +59,19 @@ process_id_words(struct lines *s, struct process_id *p)
 }
 
 static void
-exec_lines(struct lines *s, struct pausing *p)
+promised_gpu_words(struct lines *s, void *member)
 {
-	struct process_id *exec;
-	size_t i;
+	held_gpu_words(s, member);
+}
 
-	for (i = 0; lines_more(s, "exec", i < p->execs); i++) {
-		if (i == EXECS_MAX || (exec = lines_member(s, (void **)&p->exec, &p->execs, i, sizeof(*p->exec))) == NULL)
-			return;
-		process_id_words(s, exec);
-	}
+static void
+promised_node_words(struct lines *s, void *member)
+{
+	struct promised_node *n = member;
+
+	word_u32(s, &n->major);
+	word_u32(s, &n->minor);
+	word_bool(s, &n->open);
 }
 
 void
@@ -82,11 +85,9 @@ pausing_lines(struct lines *s, struct pausing *p)
 	word_u64(s, &p->program.inode);
 	word_copy_if_any(s, &p->gate);
 	p->idle = (enum idle_setting)word_name(s, idles, sizeof(idles) / sizeof(idles[0]), p->idle);
-	word_u32(s, &p->first_exec);
 	word_u32(s, &p->left_behind);
-	word_i64(s, &p->created);
-	word_bool(s, &p->used);
-	word_bool(s, &p->shut);
+	word_copy_if_any(s, &p->asked);
+	process_id_words(s, &p->task);
 	word_i64(s, &p->left_since);
 	process_id_words(s, &p->giver);
 	word_i64(s, &p->giving_since);
@@ -94,22 +95,20 @@ pausing_lines(struct lines *s, struct pausing *p)
 	word_u32(s, &p->uid);
 	word_u32(s, &p->gid);
 	word_copy_if_any(s, &p->who);
-	exec_lines(s, p);
+	lines_members(s, "may", (void **)&p->may, &p->mays, PROMISED_GPUS_MAX, sizeof(*p->may), promised_gpu_words);
+	lines_members(s, "promised", (void **)&p->node, &p->nodes, PROMISED_NODES_MAX, sizeof(*p->node), promised_node_words);
 }
 
 /* Decisions. */
 
 enum idleness
-pausing_judge(const struct pausing *p, const struct sight *s, int64_t now)
+pausing_judge(const struct sight *s)
 {
-	if (!s->pauses || s->execs)
+	if (!s->pauses || s->task)
 		return IDLENESS_BUSY;
-	/* before its first exec it has no task that could be over */
-	if (!p->used && now - p->created < (int64_t)p->first_exec * 1000)
-		return IDLENESS_BUSY;
-	if (s->alone)
-		return s->has_node ? IDLENESS_BUSY : IDLENESS_IDLE;
-	return s->task ? IDLENESS_BUSY : IDLENESS_LEFT;
+	if (!s->alone)
+		return IDLENESS_LEFT;
+	return s->has_node ? IDLENESS_BUSY : IDLENESS_IDLE;
 }
 
 bool
@@ -118,39 +117,40 @@ turn_is_stale(const struct pausing *p, bool giver_lives, int64_t now)
 	return !giver_lives || now - p->giving_since >= GIVING_BACK_MS;
 }
 
-enum exec_turn
-turn_of_exec(enum lease_state s, const struct pausing *p, bool giver_lives, int64_t now)
+enum task_turn
+turn_of_task(enum lease_state s, const struct pausing *p, bool giver_lives, int64_t now)
 {
-	const bool stale = turn_is_stale(p, giver_lives, now);
-
 	switch (s) {
+	case LEASE_PROMISED:
+		return TASK_TAKES;
+	case LEASE_TAKING:
+		return turn_is_stale(p, giver_lives, now) ? TASK_TAKES : TASK_WAITS;
 	case LEASE_GIVING_BACK:
-		return stale ? EXEC_OPENS : EXEC_WAITS;
-	case LEASE_COMING_BACK:
-		return stale ? EXEC_COMES_BACK : EXEC_WAITS;
-	case LEASE_GIVEN_BACK:
-		return EXEC_COMES_BACK;
+		return TASK_WAITS;
 	case LEASE_HELD:
-		return p->shut ? EXEC_OPENS : EXEC_GOES_ON;
+		return TASK_JOINS;
 	case LEASE_DRAINING:
 	case LEASE_PASSED_ON:
 		break;
 	}
-	return EXEC_GOES_ON;
+	return TASK_FAILS;
 }
 
-static bool
-may_be_cleared(const struct pausing *p, int64_t now)
+int64_t
+left_remains(const struct pausing *p, int64_t now)
 {
-	return p->left_behind != LEFT_BEHIND_KEEP && p->left_since != 0 &&
-	    now - p->left_since >= (int64_t)p->left_behind * 1000;
+	const int64_t ms = p->left_since + (int64_t)p->left_behind * 1000 - now;
+
+	return p->left_behind == LEFT_BEHIND_KEEP ? -1 : p->left_since == 0 ? (int64_t)p->left_behind * 1000 : ms > 0 ? ms : 0;
 }
 
 bool
 turn_to_give_back(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me,
     bool giver_lives, int64_t now)
 {
-	if (p->idle == IDLE_KEEP || !(i == IDLENESS_IDLE || (i == IDLENESS_LEFT && may_be_cleared(p, now))))
+	const bool cleared = i == IDLENESS_LEFT && p->left_since != 0 && left_remains(p, now) == 0;
+
+	if (p->idle == IDLE_KEEP || !(i == IDLENESS_IDLE || cleared))
 		return false;
 	if (s == LEASE_GIVING_BACK)
 		return process_id_same(&p->giver, me) || turn_is_stale(p, giver_lives, now);

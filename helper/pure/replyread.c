@@ -144,6 +144,7 @@ unpack_edits(const json_t *j, struct edits *e)
 	    (json_object_get(j, "gpus") != NULL && unpack_strings(json_object_get(j, "gpus"), &e->gpus) == -1))
 		return -1;
 	e->env_secret = !json_is_false(json_object_get(j, "envSecret"));
+	e->promise = json_is_true(json_object_get(j, "promise"));
 	return unpack_strings(json_object_get(j, "maskedPaths"), &e->masked);
 }
 
@@ -191,6 +192,9 @@ reply_decode(const char *text, size_t len, struct reply *r, struct why *why)
 		text_printable(r->line, sizeof(r->line), s);
 	if (json_object_get(j, "chores") != NULL && !chores_unpack(json_object_get(j, "chores"), &r->chores))
 		ret = refuse(why, WHY_DATA, "the helper's chores are malformed");
+	if ((json_object_get(j, "env") != NULL && unpack_strings(json_object_get(j, "env"), &r->env) == -1) ||
+	    (json_object_get(j, "again") != NULL && unpack_number(j, "again", &r->again) == -1))
+		ret = refuse(why, WHY_DATA, "the helper's reply is malformed");
 	if (json_object_get(j, "status") != NULL &&
 	    (r->status = json_dumps(json_object_get(j, "status"), JSON_COMPACT | JSON_ENCODE_ANY)) == NULL)
 		ret = refuse_nomem(why);

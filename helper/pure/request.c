@@ -55,7 +55,8 @@ enum flag {
 	FLAG_NO_CHORES = 8,
 	FLAG_AT_ONCE = 16,
 	FLAG_AWAIT_KEYS = 32,
-	FLAGS = 63,
+	FLAG_PROMISES = 64,
+	FLAGS = 127,
 };
 
 struct head {
@@ -63,9 +64,11 @@ struct head {
 	uint32_t init_major, init_minor;
 	uint32_t verb, flags, uid, gid;
 	uint32_t uid_ranges, gid_ranges, gids, shut;
+	uint64_t waiter_start;
+	uint32_t waiter, unused;
 	uint32_t text[TEXTS];	/* lengths in bytes, as texts[] has them */
 };
-_Static_assert(sizeof(struct head) == 48 + 4 * TEXTS, "a head has no holes");
+_Static_assert(sizeof(struct head) == 64 + 4 * TEXTS, "a head has no holes");
 
 static char **
 text_of(struct request *r, size_t i)
@@ -78,10 +81,12 @@ request_encode(const struct request *r, size_t *len)
 {
 	struct request copy = *r;
 	struct head h = { .init_inode = r->init_file.inode, .init_major = r->init_file.major, .init_minor = r->init_file.minor,
-		.verb = r->verb, .uid = r->uid, .gid = r->gid,
+		.verb = r->verb, .uid = r->uid, .gid = r->gid, .waiter = (uint32_t)r->waiter.pid,
+		.waiter_start = r->waiter.start,
 		.flags = (r->systemd_cgroup ? FLAG_SYSTEMD_CGROUP : 0U) | (r->dac_override ? FLAG_DAC_OVERRIDE : 0U) |
 		    (r->privileged ? FLAG_PRIVILEGED : 0U) | (r->no_chores ? FLAG_NO_CHORES : 0U) |
-		    (r->at_once ? FLAG_AT_ONCE : 0U) | (r->await_keys ? FLAG_AWAIT_KEYS : 0U),
+		    (r->at_once ? FLAG_AT_ONCE : 0U) | (r->await_keys ? FLAG_AWAIT_KEYS : 0U) |
+		    (r->promises ? FLAG_PROMISES : 0U),
 		.uid_ranges = r->uids.identity ? NONE : (uint32_t)r->uids.n,
 		.gid_ranges = r->gids.identity ? NONE : (uint32_t)r->gids.n,
 		.gids = (uint32_t)r->gid_count, .shut = (uint32_t)r->shut.n };
@@ -191,6 +196,8 @@ take_head(struct bytes *rest, struct head *h, struct request *r, struct why *why
 		return refuse(why, WHY_DATA, "request: unknown verb %u", h->verb);
 	if ((h->flags & ~(uint32_t)FLAGS) != 0)
 		return refuse(why, WHY_DATA, "request: unknown flags 0x%x", h->flags);
+	if (h->waiter > INT32_MAX || h->unused != 0)
+		return refuse(why, WHY_DATA, "request: the waiter's process is out of range");
 	if (h->uid == UINT32_MAX || h->gid == UINT32_MAX)
 		return refuse(why, WHY_DATA, "request: the process's uid or gid is out of range");
 	r->verb = (enum verb)h->verb;
@@ -200,6 +207,8 @@ take_head(struct bytes *rest, struct head *h, struct request *r, struct why *why
 	r->no_chores = (h->flags & FLAG_NO_CHORES) != 0;
 	r->at_once = (h->flags & FLAG_AT_ONCE) != 0;
 	r->await_keys = (h->flags & FLAG_AWAIT_KEYS) != 0;
+	r->promises = (h->flags & FLAG_PROMISES) != 0;
+	r->waiter = (struct process_id){ (pid_t)h->waiter, h->waiter_start };
 	r->uid = h->uid;
 	r->gid = h->gid;
 	r->init_file = (struct file_id){ h->init_major, h->init_minor, h->init_inode };

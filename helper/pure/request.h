@@ -21,8 +21,9 @@ enum verb {
 	VERB_RELEASE,	/* the runtime deleted this container */
 	VERB_REAPPLY,	/* restore what something undid on the nodes, for all leases */
 	VERB_CREATED,	/* the runtime made the container: see where it is */
-	VERB_EXEC,	/* the asking process is about to start a process in the container */
-	VERB_BACK,	/* the same for a container that gave its GPUs back, or is about to (after REPLY_BACK) */
+	VERB_EXEC,	/* the asking process is about to start a process in the container: record it */
+	VERB_TASK,	/* the process «waiter» in the container waits for the GPUs that were promised: take them for it */
+	VERB_OVER,	/* the process «waiter» has ended: give its place or its GPUs back */
 	VERBS
 };
 
@@ -41,6 +42,7 @@ struct request {
 	uint32_t gid_list[REQUEST_GIDS_MAX];
 	size_t gid_count;
 	bool at_once;			/* «run»: the task starts before anyone can see where its folders came from */
+	bool promises;			/* VERB_GRANT: the wrapper can put its waiter in front of the tasks (pausing.h) */
 	bool dac_override;		/* the process has CAP_DAC_OVERRIDE in its namespace */
 	bool privileged;
 	char *token;			/* NULL: none */
@@ -51,6 +53,7 @@ struct request {
 	/* process.args[0], and the file that the spec bind-mounts there from outside «volumes»; NULL: none */
 	char *init_path;
 	struct file_id init_file;
+	struct process_id waiter;	/* VERB_TASK, VERB_OVER: as the asking process sees it; else pid 0 */
 	struct strlist shut;		/* leases (keys) whose containers' access was taken away by chores of the helper */
 	bool no_chores;			/* a chore failed: give no more */
 	bool await_keys;		/* keys are being fetched: a token that none here has signed is not refused yet */

@@ -17,5 +17,6 @@ settings_free(struct settings *s)
 	free(s->runtime);
 	strlist_free(&s->volumes);
 	strlist_free(&s->placeholder_init);
+	strlist_free(&s->task_execs);
 	*s = (struct settings){ 0 };
 }

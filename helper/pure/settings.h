@@ -50,7 +50,7 @@ struct settings {
 	unsigned max_wait;		/* seconds; limits every policy's wait */
 	struct strlist placeholder_init;	/* programs that only pause as a container's process 1 (pausing.h) */
 	enum idle_setting idle;
-	unsigned first_exec;		/* seconds */
+	struct strlist task_execs;	/* ids of the execs that are tasks: they take the promised GPUs (pausing.h) */
 	unsigned left_behind;		/* seconds, or LEFT_BEHIND_KEEP */
 	struct issuer_setting *issuer;
 	size_t issuers;

@@ -22,12 +22,12 @@ settings_default(struct settings *s)
 {
 	size_t i;
 
-	*s = (struct settings){ .privileged = PRIVILEGED_HIDE_GPUS, .max_wait = 240, .first_exec = 30, .left_behind = 60 };
+	*s = (struct settings){ .privileged = PRIVILEGED_HIDE_GPUS, .max_wait = 43200, .left_behind = 60 };
 	for (i = 0; i < sizeof(placeholders) / sizeof(placeholders[0]); i++)
 		if (!strlist_add(&s->placeholder_init, placeholders[i], SIZE_MAX))
 			return false;
 	for (i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
 		if (!strlist_add(&s->volumes, engines[i], SIZE_MAX))
 			return false;
-	return true;
+	return strlist_add(&s->task_execs, "task", SIZE_MAX);	/* Concourse's */
 }

@@ -41,7 +41,7 @@ check_table_settings(const struct settings *s, struct why *why)
 	if (!are_paths(&s->volumes) || strlist_has(&s->volumes, "/") || !are_paths(&s->placeholder_init) ||
 	    (s->runtime != NULL && path_check(s->runtime, &ignored) == -1))
 		return refuse_table("gpuhelper.conf", "an invalid path", why);
-	if (s->max_wait > SECONDS_MAX || s->first_exec > SECONDS_MAX ||
+	if (s->max_wait > SECONDS_MAX ||
 	    (s->left_behind > SECONDS_MAX && s->left_behind != LEFT_BEHIND_KEEP))
 		return refuse_table("gpuhelper.conf", "a time of more than a day", why);
 	for (i = 0; i < s->issuers; i++) {

@@ -24,6 +24,8 @@ settings_lines(struct lines *t, struct settings *s)
 	words_list(t, &s->volumes);
 	lines_begin(t, "placeholders");
 	words_list(t, &s->placeholder_init);
+	lines_begin(t, "tasks");
+	words_list(t, &s->task_execs);
 	lines_begin(t, "choices");
 	s->privileged = (enum privileged)word_index(t, s->privileged, PRIVILEGED_ALLOW + 1);
 	s->driver_files = (enum driver_files)word_index(t, s->driver_files, DRIVER_FILES_VENDOR_RUNTIME + 1);
@@ -39,7 +41,6 @@ settings_lines(struct lines *t, struct settings *s)
 	word_bool(t, &s->plain_container);
 	lines_begin(t, "seconds");
 	word_u32(t, &s->max_wait);
-	word_u32(t, &s->first_exec);
 	word_u32(t, &s->left_behind);
 	lines_members(t, "issuer", (void **)&s->issuer, &s->issuers, ISSUERS_MAX, sizeof(*s->issuer), issuer_words);
 }

@@ -146,10 +146,23 @@ read_idle(config_setting_t *s, void *out, struct faults *f)
 	((struct settings *)out)->idle = values[i];
 }
 
+/* Was the time for a container's first exec. A task takes its GPUs by itself now, so nothing needs that time. */
 static void
 read_first_exec(config_setting_t *s, void *out, struct faults *f)
 {
-	conf_number(s, 1, 86400, &((struct settings *)out)->first_exec, f);
+	unsigned unused;
+
+	(void)out;
+	conf_number(s, 1, 86400, &unused, f);
+}
+
+static void
+read_task_execs(config_setting_t *s, void *out, struct faults *f)
+{
+	struct settings *c = out;
+
+	strlist_free(&c->task_execs);
+	conf_strings(s, &c->task_execs, f);
 }
 
 /* Reads "keep" or a number of seconds. */
@@ -310,6 +323,7 @@ static const struct conf_key keys[] = {
 	{ "placeholder_init", read_placeholder_init },
 	{ "idle", read_idle },
 	{ "first_exec", read_first_exec },
+	{ "task_execs", read_task_execs },
 	{ "left_behind", read_left_behind },
 	{ "audit", read_audit },
 	{ "selinux", read_selinux_settings },

@@ -271,8 +271,8 @@ undo_act(const struct leases *ls, const struct lease *l, const struct act *a, st
 	}
 }
 
-int
-acts_undo(struct leases *ls, struct lease *l, struct why *why)
+static int
+undo_acts_but(struct leases *ls, struct lease *l, bool keep_nodes, struct why *why)
 {
 	size_t i = l->acts, left;
 	int ret = 0;
@@ -283,6 +283,8 @@ acts_undo(struct leases *ls, struct lease *l, struct why *why)
 	while (i-- > 0) {
 		const struct act *a = &l->act[i];
 
+		if (keep_nodes && a->kind == ACT_MAKE_NODE)
+			continue;
 		if (acts_shared(ls, l, a) == NULL && undo_act(ls, l, a, why) == -1) {
 			ret = -1;
 			continue;
@@ -292,6 +294,18 @@ acts_undo(struct leases *ls, struct lease *l, struct why *why)
 		l->acts--;
 	}
 	return ret;
+}
+
+int
+acts_undo(struct leases *ls, struct lease *l, struct why *why)
+{
+	return undo_acts_but(ls, l, false, why);
+}
+
+int
+acts_undo_access(struct leases *ls, struct lease *l, struct why *why)
+{
+	return undo_acts_but(ls, l, true, why);
 }
 
 /* Trouble. */

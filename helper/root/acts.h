@@ -45,6 +45,9 @@ int acts_allow(struct leases *ls, const struct lease *l, struct why *why);
  */
 int acts_undo(struct leases *ls, struct lease *l, struct why *why);
 
+/* The same, but leaves the nodes that were made: a promise keeps them for later tasks. */
+int acts_undo_access(struct leases *ls, struct lease *l, struct why *why);
+
 /* Adds a line for each difference between l's nodes now and at the grant. False: memory is short. */
 bool acts_trouble(const struct lease *l, struct strlist *out);
 

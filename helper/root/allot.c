@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../pure/cleanup.h"
+#include "busy.h"
 
 int
 allot_wants(const struct decision *d, struct waiter *w, struct why *why)
@@ -134,8 +135,7 @@ fill_holdings(const struct allot_state *s, size_t before, bool last, size_t max,
 	if (h->v == NULL || h->kept == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < ls->n; i++)
-		if (lease_holds(ls->v[i]))
-			h->v[h->n++] = (struct holding){ .gpu = ls->v[i]->gpu, .gpus = ls->v[i]->gpus };
+		h->v[h->n++] = lease_holding(ls->v[i]);
 	for (i = 0; i < s->strays->n; i++)
 		h->v[h->n++] = (struct holding){ .gpu = &s->strays->v[i].gpu, .gpus = 1 };
 	for (i = 0; i < s->drained->n; i++)
@@ -144,72 +144,6 @@ fill_holdings(const struct allot_state *s, size_t before, bool last, size_t max,
 		if (keep_for(&s->queue->v[i], !last, h, max, why) == -1)
 			return -1;
 	return 0;
-}
-
-/*
- * True if "TEAM/PIPELINE" is of the team. A text with a further slash could be split in two ways, so it is of no team.
- */
-static bool
-is_of_team(const char *pipeline, const char *team)
-{
-	const size_t n = strlen(team);
-
-	return strncmp(pipeline, team, n) == 0 && pipeline[n] == '/' && strchr(team, '/') == NULL &&
-	    strchr(pipeline + n + 1, '/') == NULL;
-}
-
-/* Without a token only the user counts, because the team is only a claim. */
-bool
-allot_may_name(const struct lease *holder, uint32_t uid, const struct identity *who)
-{
-	return holder->uid == uid && (who->kind != IDENTITY_TOKEN ||
-	    (who->team != NULL && is_of_team(holder->pipeline, who->team)));
-}
-
-/* Names a wanted GPU that is open without a lease, and the process that has it open. */
-static bool
-tell_stray(const struct strays *strays, const struct waiter *w, struct buf *b)
-{
-	size_t i;
-
-	for (i = 0; i < strays->n; i++)
-		if (pick_wants_any(w->want, w->wants, &strays->v[i].gpu, 1)) {
-			buf_printf(b, "%s is open in process %d, of a container that has no lease of it", strays->v[i].gpu.pci,
-			    strays->v[i].pid);
-			return true;
-		}
-	return false;
-}
-
-/* Names each lease that holds a candidate: "ml/train since 2026-11-20T23:06:00Z". */
-static int
-refuse_busy(const struct allot_state *s, const struct waiter *w, uint32_t uid, size_t before, struct why *why)
-{
-	autobuf struct buf b = { 0 };
-	unsigned told = 0;
-	const struct lease *l;
-	char since[32];
-	bool named;
-	size_t i;
-
-	for (i = 0; i < s->leases->n && told < 4; i++) {
-		l = s->leases->v[i];
-		if (!lease_holds(l) || !pick_wants_any(w->want, w->wants, l->gpu, l->gpus))
-			continue;
-		named = allot_may_name(l, uid, s->who);
-		buf_printf(&b, "%s%s", told++ ? ", " : "taken by ",
-		    !named ? "a container" : l->pipeline[0] != '\0' ? l->pipeline : l->id);
-		text_time(l->since, since);
-		if (named)
-			buf_printf(&b, " since %s", since);
-	}
-	/* a holder has its GPU open anyway, so processes are named only if there is no holder */
-	if (told == 0 && tell_stray(s->strays, w, &b))
-		told++;
-	if (before > 0)
-		buf_printf(&b, "%s%zu waiting before this one", told ? "; " : "", before);
-	return refuse(why, WHY_AGAIN, "too few of the GPUs that this policy allows are free (%s)",
-	    b.p != NULL ? b.p : "others hold them");
 }
 
 static int
@@ -256,6 +190,22 @@ give_gpu(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct 
 	return give_nodes(l, g->node, g->nodes, why);
 }
 
+int
+allot_all(const struct decision *d, const struct waiter *w, struct pausing *p, struct allotted *out, size_t *n)
+{
+	size_t i, k;
+
+	if ((p->may = calloc(*n, sizeof(*p->may))) == NULL)
+		return -1;
+	for (i = 0; i < w->wants; i++)
+		for (k = 0; k < w->want[i].candidates; k++) {
+			out[p->mays] = (struct allotted){ d->grant.gpu[i].candidate[k], d->grant.gpu[i].rule };
+			p->may[p->mays++] = w->want[i].candidate[k];
+		}
+	*n = p->mays;
+	return 0;
+}
+
 /* 1: too few are free. */
 static int
 pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, const struct waiter *w,
@@ -282,10 +232,11 @@ pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, 
 static bool
 is_wanted_before(const struct queue *q, size_t before, const struct lease *l)
 {
+	const struct holding h = lease_holding(l);
 	size_t i;
 
 	for (i = 0; i < before; i++)
-		if (pick_wants_any(q->v[i].want, q->v[i].wants, l->gpu, l->gpus))
+		if (pick_wants_any(q->v[i].want, q->v[i].wants, h.gpu, h.gpus))
 			return true;
 	return false;
 }
@@ -302,7 +253,7 @@ has_one(const struct allot_state *s, size_t before, const struct lease *of)
 
 	for (i = 0; i < s->leases->n; i++) {
 		l = s->leases->v[i];
-		if (l->uid == of->uid && (l->uid != 0 || strcmp(l->pipeline, of->pipeline) == 0) && lease_holds(l) &&
+		if (l->uid == of->uid && (l->uid != 0 || strcmp(l->pipeline, of->pipeline) == 0) &&
 		    is_wanted_before(s->queue, before, l))
 			return true;
 	}
@@ -360,7 +311,7 @@ allot(const struct allot_state *s, struct lease *l, const struct waiter *w, stru
 		return -1;
 	if ((ret = fill_holdings(s, before, last, max, &h, why)) == 0 &&
 	    (ret = pick_and_take(&h, g, l, w, out, max, why)) == 1)
-		ret = refuse_busy(s, w, l->uid, before, why);
+		ret = busy_refuse(s, w, l->uid, why);
 	holdings_free(&h);
 	return ret;
 }
@@ -400,7 +351,7 @@ allot_check_nodes(const struct leases *ls, const struct lease *l, const struct a
 
 	for (i = 0; i < ls->n; i++) {
 		o = ls->v[i];
-		if (!lease_holds(o) || strcmp(o->key, l->key) == 0)
+		if (lease_only_promises(o) || strcmp(o->key, l->key) == 0)
 			continue;
 		for (k = 0; k < l->gpus; k++)
 			/* a lease that shares the GPU may hold its nodes */

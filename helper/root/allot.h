@@ -3,26 +3,12 @@
 #define GPUHELPER_ROOT_ALLOT_H
 
 #include "../host/drivernodes.h"
-#include "../pure/drained.h"
-#include "../pure/identity.h"
-#include "leaselist.h"
-#include "queue.h"
+#include "allotstate.h"
 
 /* A GPU that a request gets, and the policy's rule that allows it. */
 struct allotted {
 	const struct gpu *gpu;
 	const struct gpu_rule *rule;
-};
-
-/* A GPU that a process has open without a lease (strays.h). Nobody gets it exclusively. */
-struct stray {
-	struct held_gpu gpu;
-	pid_t pid;		/* the process */
-};
-
-struct strays {
-	struct stray *v;
-	size_t n;
 };
 
 /* Fills w->want with the GPUs that the decision allows. -1 with *why: memory is short. */
@@ -38,20 +24,10 @@ int allot_further(const struct driver_nodes *more, struct lease *l, struct why *
 int allot_check_nodes(const struct leases *ls, const struct lease *l, const struct allotted *picks, struct why *why);
 
 /*
- * True if a request of this user and identity may be told which container holds a GPU: only one of the same user,
- * and, if a token proves the request's team, only one of that team.
+ * Fills p->may and out[] with all candidates, in the same order, for a promise. *n: room in out[], at least as many as
+ * there are candidates; then their number. -1: memory is short.
  */
-bool allot_may_name(const struct lease *holder, uint32_t uid, const struct identity *who);
-
-/* The state by which allot() picks GPUs. */
-struct allot_state {
-	const struct leases *leases;
-	const struct queue *queue;
-	const struct strays *strays;
-	const struct drained *drained;	/* GPUs that are out of service */
-	const struct decision *decision;
-	const struct identity *who;	/* who asks */
-};
+int allot_all(const struct decision *d, const struct waiter *w, struct pausing *p, struct allotted *out, size_t *n);
 
 /*
  * Picks GPUs for what w wants, except strays and drained ones, and writes them into *l (gpu, node) and out[] (at

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "../host/cgroup.h"
-#include "../host/clock.h"
 #include "../host/container.h"
 #include "../host/file.h"
 #include "../host/majors.h"
@@ -36,7 +35,7 @@ check_gate(const struct lease *l, const char *gate, bool ruled, struct why *why)
 }
 
 /*
- * Notes the cgroup with the container's device rules, by which root's wrapper can shut out a container that pauses.
+ * Notes the cgroup with the container's device rules, by which root's wrapper opens nodes to a promise's tasks.
  * *ruled: these rules deny the container other GPUs.
  */
 static int
@@ -109,7 +108,10 @@ note_cgroups(struct newborn *b, struct lease *l, struct why *why)
 
 	if ((at != NULL && note_gate(l, at, &ruled, why) == -1) || (enforced && check_gate(l, at, ruled, why) == -1))
 		return -1;
-	l->pauses = l->pauses && ruled;
+	/* root's wrapper closes the nodes before it reports the container; cgroup v2 shows its rules to nobody */
+	if (l->pauses && !container_is_shut(l))
+		return refuse(why, WHY_DENIED, "container %s: /sys/fs/cgroup/%s/devices.list lets it open GPUs that it was only "
+		    "promised", l->id, at != NULL ? at : "");
 	if (b->cgroups.n == 0)
 		return 0;
 	strlist_free(&l->cgroups);
@@ -128,7 +130,6 @@ adopt(const struct leases *ls, struct newborn *b, struct lease *l, struct why *w
 	if (b->mounts != 0)
 		l->mounts = b->mounts;
 	ways_settle(l);
-	l->pausing.created = clock_ms();
 	/* the lease may be longer now, with the names of the cgroups */
 	return leases_write_more(ls, l, why);
 }

@@ -405,7 +405,7 @@ needs_looks(int verb)
 static bool
 needs_decision(int verb)
 {
-	return verb == VERB_GRANT || verb == VERB_BACK || verb == -1;
+	return verb == VERB_GRANT || verb == VERB_TASK || verb == -1;
 }
 
 /*

@@ -29,8 +29,8 @@ record_grant(const struct plan *p, struct refusal *f)
 {
 	const struct ruling *r = p->ruling;
 	const struct call *c = r->call;
-	const struct record rec = { .event = "grant", ASKED_BY(c->peer), .request = c->request, .known = &r->known,
-		.policy = r->decision.policy->name, .gpus = &p->edits.gpus, .specs = &p->specs,
+	const struct record rec = { .event = plan_promises(p) ? "promise" : "grant", ASKED_BY(c->peer), .request = c->request,
+		.known = &r->known, .policy = r->decision.policy->name, .gpus = &p->edits.gpus, .specs = &p->specs,
 		.waited = p->lease.pausing.waited, .edits = &p->edits };
 	autoleases struct leases ls = LEASES_CLOSED;
 	struct audit_line line;
@@ -41,9 +41,9 @@ record_grant(const struct plan *p, struct refusal *f)
 		 * waits as long as a helper that takes a lease back: without the lock, this helper must take the lease
 		 * back
 		 */
-		if (p->lease.gpus > 0 && (ret = leases_open_again(&ls, c->peer->asker.uid, &f->why)) == -1)
+		if (p->picked > 0 && (ret = leases_open_again(&ls, c->peer->asker.uid, &f->why)) == -1)
 			f->waits = f->why.code == WHY_AGAIN;	/* as in take.c */
-		if (ret == 0 && (p->lease.gpus == 0 || (ret = check_planned(&p->lease, &ls, &f->why)) == 0))
+		if (ret == 0 && (p->picked == 0 || (ret = check_planned(&p->lease, &ls, &f->why)) == 0))
 			ret = audit_append(c->audit, &line, &f->why);
 		leases_close(&ls);
 	}

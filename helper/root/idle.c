@@ -28,7 +28,7 @@ idle_judge(const struct lease *l)
 	struct sight s;
 
 	looker_sees_task(l, &s);
-	return pausing_judge(&l->pausing, &s, clock_ms());
+	return pausing_judge(&s);
 }
 
 bool
@@ -49,17 +49,17 @@ idle_add_chore(struct chores *all, enum chore_kind kind, const struct lease *l, 
 	for (i = 0; i < l->cgroups.n; i++)
 		if (!strlist_add(&c->cgroups, l->cgroups.v[i], SIZE_MAX))
 			return false;
-	for (i = 0; i < l->nodes; i++)
-		if (!chore_add_node(c, l->node[i].major, l->node[i].minor))
+	for (i = 0; i < l->pausing.nodes; i++)
+		if (!chore_add_node(c, &l->pausing.node[i]))
 			return false;
 	return true;
 }
 
-/* True if the lease has one of the GPUs that are wanted, or had it before it gave them back. */
+/* True if the lease promises one of the GPUs that are wanted. */
 static bool
 has_wanted(const struct lease *l, const struct waiter *wants)
 {
-	return wants == NULL || pick_wants_any(wants->want, wants->wants, l->gpu, l->gpus);
+	return wants == NULL || pick_wants_any(wants->want, wants->wants, l->pausing.may, l->pausing.mays);
 }
 
 static int
@@ -69,23 +69,23 @@ set_state(const struct idle *i, struct lease *l, enum lease_state state, struct 
 	return leases_write(i->leases, l, why);
 }
 
-/*
- * Frees the lease's GPUs. The container stays, and so does the lease's file: for the container's folders, and for the
- * GPUs that it may get again.
- */
-static void
-end_pausing(const struct idle *i, struct lease *l)
+int
+idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why)
 {
-	struct why ignored;
-
 	/* the next look tries again to undo the rest */
-	if (acts_undo(i->leases, l, &ignored) == -1) {
-		(void)leases_write(i->leases, l, &ignored);
-		return;
+	if (acts_undo_access(ls, l, why) == -1) {
+		(void)leases_write(ls, l, &(struct why){ 0 });
+		return -1;
 	}
-	(void)audit_lease(i->call->audit, "gave-back", l);
+	if (audit != -1)
+		(void)audit_lease(audit, "gave-back", l);
+	lease_forget_gpus(l);
+	pausing_open(&l->pausing, NULL, 0);
+	l->pausing.task = l->pausing.giver = (struct process_id){ 0 };
 	l->pausing.left_since = 0;
-	(void)set_state(i, l, LEASE_GIVEN_BACK, &ignored);
+	l->planned = false;
+	l->state = LEASE_PROMISED;
+	return leases_write(ls, l, why);
 }
 
 static bool
@@ -100,33 +100,39 @@ says_shut(const struct request *r, const struct lease *l)
 }
 
 /*
- * An engine may have written a container's old device rules again, which only cgroup v1 shows. Until that is repaired
- * nobody gets the GPU, and the container must not have it either, whatever runs in it.
+ * An engine may have written a container's first device rules again, which only cgroup v1 shows. Until that is repaired
+ * nobody else gets a GPU that the container could use, and the container must not have it either, whatever runs in it.
  */
 static int
-check_still_shut(const struct idle *i, struct lease *l, struct why *why)
+check_rules(const struct idle *i, struct lease *l, struct why *why)
 {
-	l->reopened = !container_is_shut(l);
-	if (!l->reopened || !may_have_chores(i->call))
+	const bool promises = lease_only_promises(l);
+
+	l->reopened = promises ? !container_is_shut(l) : !container_has_no_more(l);
+	if (!l->reopened || !may_have_chores(i->call) || !(promises || l->state == LEASE_HELD))
 		return 0;
-	return idle_add_chore(i->chores, CHORE_SHUT, l, (struct process_id){ 0 }) ? 0 : refuse_nomem(why);
+	if (gate_lock_make(l, why) == -1)
+		return -1;
+	return idle_add_chore(i->chores, promises ? CHORE_SHUT : CHORE_OPEN, l, (struct process_id){ 0 }) ? 0 :
+	    refuse_nomem(why);
 }
 
 int
 idle_finish(const struct idle *i, const struct waiter *wants, struct why *why)
 {
 	const struct process_id self = call_process(i->call);
+	struct why ignored;
 	struct lease *l;
 	size_t k;
 
 	for (k = 0; k < i->leases->n; k++) {
 		l = i->leases->v[k];
-		if (!l->pauses || l->over || !l->judged)
+		if (!l->pauses || l->over || !l->judged || l->init.pid == 0 || l->state == LEASE_DRAINING)
 			continue;
 		if (may_have_chores(i->call) && says_shut(i->call->request, l) &&
 		    turn_to_end(l->state, &l->pausing, idle_judge(l), &self) && container_is_shut(l))
-			end_pausing(i, l);
-		if (lease_is_given_back(l) && has_wanted(l, wants) && check_still_shut(i, l, why) == -1)
+			(void)idle_promise(i->leases, l, i->call->audit, &ignored);
+		if (has_wanted(l, wants) && check_rules(i, l, why) == -1)
 			return -1;
 	}
 	return 0;
@@ -152,16 +158,17 @@ note_left(const struct idle *i, struct lease *l, enum idleness idleness)
 }
 
 /*
- * Takes back a mark that nobody acts on. LEASE_GIVING_BACK: the container keeps its GPUs; if its nodes are shut by
- * now, the next exec opens them. LEASE_COMING_BACK: the container stays without GPUs.
+ * Takes back a mark that nobody acts on. LEASE_GIVING_BACK: the container keeps its GPUs, even if its nodes are shut by
+ * now: its task is over. LEASE_TAKING: the task got none yet.
  */
 static int
 drop_mark(const struct idle *i, struct lease *l, struct why *why)
 {
+	struct why ignored;
+
 	if (l->state == LEASE_GIVING_BACK)
 		return set_state(i, l, LEASE_HELD, why);
-	if (l->state == LEASE_COMING_BACK)
-		end_pausing(i, l);
+	(void)idle_promise(i->leases, l, -1, &ignored);
 	return 0;
 }
 
@@ -174,7 +181,6 @@ mark_giving(const struct idle *i, struct lease *l, enum idleness idleness, struc
 	if (l->state != LEASE_GIVING_BACK || !process_id_same(&l->pausing.giver, &self))
 		l->pausing.giving_since = clock_ms();
 	l->pausing.giver = self;
-	l->pausing.shut = true;
 	if (gate_lock_make(l, why) == -1 || set_state(i, l, LEASE_GIVING_BACK, why) == -1)
 		return -1;
 	return idle_add_chore(i->chores, chore_for(l, idleness), l, self) ? 0 : refuse_nomem(why);
@@ -187,7 +193,7 @@ begin_one(const struct idle *i, struct lease *l, bool *soon, struct why *why)
 	const struct process_id self = call_process(i->call);
 	const int64_t now = clock_ms();
 	const bool lives = process_id_lives(l->pausing.giver), mine = process_id_same(&l->pausing.giver, &self);
-	const bool marked = l->state == LEASE_GIVING_BACK || l->state == LEASE_COMING_BACK;
+	const bool marked = l->state == LEASE_GIVING_BACK || l->state == LEASE_TAKING;
 
 	note_left(i, l, idleness);
 	if (may_have_chores(i->call) && turn_to_give_back(l->state, &l->pausing, idleness, &self, lives, now)) {
@@ -209,7 +215,7 @@ idle_begin(const struct idle *i, const struct waiter *wants, bool *soon, struct 
 	*soon = false;
 	for (k = 0; k < i->leases->n && i->chores->n < REQUEST_SHUT_MAX; k++) {
 		l = i->leases->v[k];
-		if (l->pauses && l->judged && !l->over && !lease_is_given_back(l) && l->state != LEASE_DRAINING &&
+		if (l->pauses && l->judged && !l->over && !lease_only_promises(l) && l->state != LEASE_DRAINING &&
 		    has_wanted(l, wants) && begin_one(i, l, soon, why) == -1)
 			return -1;
 	}

@@ -1,5 +1,5 @@
 /*
- * Takes GPUs back from containers whose task is over but which stay (pausing.h). That takes two requests, because
+ * Takes GPUs back from containers whose task is over (pausing.h). That takes two requests, because
  * ending a container's access to its nodes needs rights that the helper does not keep. The first request marks the
  * lease, and tells root's wrapper what to do (chore.h). The second sees whether that was done, and frees the GPUs.
  * All this happens under the lock on the leases, without anything that a user could delay.
@@ -18,9 +18,9 @@ struct idle {
 };
 
 /*
- * Frees the GPUs of containers that the peer says it has shut out, if that is so and nobody came back meanwhile. For
- * containers that gave GPUs back, if these GPUs are wanted now (NULL: all), also checks that they are still shut out
- * (lease.reopened). -1 with *why: memory is short.
+ * Frees the GPUs of containers that the peer says it has shut out, if that is so and no process came meanwhile. Of
+ * containers that were promised GPUs which are wanted now (NULL: all), also checks that they can open no more than
+ * their leases say (lease.reopened). -1 with *why: memory is short.
  */
 int idle_finish(const struct idle *i, const struct waiter *wants, struct why *why);
 
@@ -29,6 +29,12 @@ int idle_finish(const struct idle *i, const struct waiter *wants, struct why *wh
  * back already, for this request or another. -1 with *why: a mark could not be written.
  */
 int idle_begin(const struct idle *i, const struct waiter *wants, bool *soon, struct why *why);
+
+/*
+ * Frees the lease's GPUs: undoes the acts that give access, and leaves the promise. With an audit log, records that;
+ * -1: the grant was never recorded. -1 with *why: the lease stays as it is.
+ */
+int idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why);
 
 /* Adds a chore for this lease's container, for the process «by» to do (chore.h). False: memory is short. */
 bool idle_add_chore(struct chores *c, enum chore_kind kind, const struct lease *l, struct process_id by);

@@ -185,7 +185,7 @@ end_one(struct leases *ls, struct lease *l, int audit)
 static bool
 is_untouched(const struct lease *l)
 {
-	return l->planned && l->state == LEASE_HELD;
+	return l->planned && (l->state == LEASE_HELD || l->state == LEASE_PROMISED);
 }
 
 /*
@@ -323,7 +323,7 @@ take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, st
 	bool used = false;
 
 	if (tell == NULL)
-		return l->state == LEASE_HELD ? leases_remove(ls, l, why) : 1;
+		return l->state == LEASE_HELD || l->state == LEASE_PROMISED ? leases_remove(ls, l, why) : 1;
 	if (l->users == 0 || l->nodes == 0) {
 		if (undo_acts(ls, l, why) == -1)
 			return -1;

@@ -50,10 +50,15 @@ static int
 take_back_idle(const struct call *c, struct leases *ls, struct reply *reply)
 {
 	const struct idle idle = { c, ls, &reply->chores };
+	autoqueue struct queue q = { .dir = -1 };
+	struct why ignored;
 	bool soon;
 
-	if (c->peer->asker.uid == 0)
+	if (c->peer->asker.uid == 0) {
 		audit_left_out(c->audit);
+		/* records those who no longer wait */
+		(void)queue_open(&q, c->audit, &ignored);
+	}
 	return idle_finish(&idle, NULL, &reply->why) == -1 ? -1 : idle_begin(&idle, NULL, &soon, &reply->why);
 }
 
@@ -62,7 +67,7 @@ drain_released(const struct call *c, struct leases *ls, struct reply *reply)
 {
 	struct lease *l = leases_find(ls, c->peer->asker.uid, c->request->runtime_root, c->request->id);
 
-	if (l == NULL || l->state == LEASE_DRAINING || l->state == LEASE_PASSED_ON || lease_is_given_back(l))
+	if (l == NULL || l->state == LEASE_DRAINING || l->state == LEASE_PASSED_ON || lease_only_promises(l))
 		return 0;
 	if (leases_drain(ls, l, &reply->why) == -1)
 		return -1;

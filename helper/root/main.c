@@ -209,8 +209,11 @@ serve(const struct peer *p)
 	case VERB_EXEC:
 		verb_exec(p, &r, &reply);
 		break;
-	case VERB_BACK:
-		verb_back(p, &r, &reply);
+	case VERB_TASK:
+		verb_task(p, &r, &reply);
+		break;
+	case VERB_OVER:
+		verb_over(p, &r, &reply);
 		break;
 	case VERB_RELEASE:
 		verb_release(p, &r, &reply);

@@ -36,7 +36,7 @@ static int
 record_for_execs(const struct plan *p, struct why *why)
 {
 	const struct lease *l = &p->lease;
-	const bool tells = l->gpus > 0 && plan_has_placeholder(p);
+	const bool tells = p->picked > 0 && plan_has_placeholder(p);
 
 	if (exec_record_write(p->ruling->call->peer, l, &p->edits, tells, why) == -1)
 		return -1;
@@ -57,7 +57,7 @@ check_planned(const struct lease *planned, struct leases *ls, struct why *why)
 			(void)exec_record_remove(planned->uid, planned->root, planned->id, &(struct why){ 0 });
 		return -1;
 	}
-	return l->planned == planned->planned && l->state == LEASE_HELD ? 0 :
+	return l->planned == planned->planned && l->state == planned->state ? 0 :
 	    refuse(why, WHY_AGAIN, "container %s: its lease is ending already", planned->id);
 }
 

@@ -133,25 +133,44 @@ fill_users(const struct asker *who, struct lease *l, struct why *why)
 	return 0;
 }
 
+static size_t
+count_candidates(const struct grant *g)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < g->gpus; i++)
+		n += g->gpu[i].n;
+	return n;
+}
+
 /*
  * A container that only pauses is recognised by the file that its first process will run; created.c checks that it
  * does. gpuhelper must also be able to end the container's access. It can't if systemd may rewrite the device rules of
- * a scope, or if a privileged container can change its own.
+ * a scope, or if a privileged container can change its own. A vendor's runtime below would give all that was promised.
  */
-static void
-fill_pausing(struct plan *p)
+static int
+fill_pausing(struct plan *p, struct why *why)
 {
 	const struct ruling *r = p->ruling;
 	const struct request *asked = r->call->request;
 	const struct settings *s = &r->settings;
+	const size_t candidates = count_candidates(&r->decision.grant);
 	struct lease *l = &p->lease;
 
-	l->pauses = s->idle != IDLE_KEEP && plan_has_placeholder(p) && r->call->peer->asker.enforced &&
-	    !asked->systemd_cgroup && !asked->privileged && r->decision.grant.gpus > 0;
+	l->pauses = asked->promises && s->idle != IDLE_KEEP && plan_has_placeholder(p) && r->call->peer->asker.enforced &&
+	    l->uid == 0 && !asked->systemd_cgroup && !asked->privileged && candidates > 0 && candidates <= PROMISED_GPUS_MAX &&
+	    s->driver_files != DRIVER_FILES_VENDOR_RUNTIME;
 	if (!l->pauses)
-		return;
-	l->pausing = (struct pausing){ .program = asked->init_file, .idle = s->idle, .first_exec = s->first_exec,
-		.left_behind = s->left_behind, .uid = asked->uid, .gid = asked->gid, .who = identity_pack(&r->known.id) };
+		return 0;
+	l->pausing = (struct pausing){ .program = asked->init_file, .idle = s->idle, .left_behind = s->left_behind,
+		.uid = asked->uid, .gid = asked->gid, .who = identity_pack(&r->known.id) };
+	if (asked->gpus != NULL && (l->pausing.asked = strdup(asked->gpus)) == NULL)
+		return refuse_nomem(why);
+	/* names that are too long to be kept: no task could be judged later */
+	l->pauses = l->pausing.who != NULL;
+	if (l->pauses)
+		l->state = LEASE_PROMISED;
+	return 0;
 }
 
 /*
@@ -220,8 +239,7 @@ fill_lease(struct plan *p, struct why *why)
 	l->asker = call_process(c);
 	snprintf(l->boot, sizeof(l->boot), "%s", c->peer->boot);
 	l->since = time(NULL);
-	fill_pausing(p);
-	if (fill_users(&c->peer->asker, l, why) == -1)
+	if (fill_pausing(p, why) == -1 || fill_users(&c->peer->asker, l, why) == -1)
 		return -1;
 	l->privileged = c->request->privileged;
 	if (!space_of(getpid(), "pid", &l->pids))
@@ -244,6 +262,18 @@ add_policy_env(struct plan *p, struct why *why)
 	return 0;
 }
 
+const struct held_gpu *
+plan_held(const struct plan *p, size_t pick)
+{
+	return plan_promises(p) ? &p->lease.pausing.may[pick] : &p->lease.gpu[pick];
+}
+
+bool
+plan_promises(const struct plan *p)
+{
+	return lease_only_promises(&p->lease);
+}
+
 int
 plan_make(struct plan *p, struct why *why)
 {
@@ -261,7 +291,7 @@ plan_name_gpus(struct plan *p, struct why *why)
 	char part[16];
 	size_t i;
 
-	for (i = 0; i < p->lease.gpus; i++) {
+	for (i = 0; i < p->picked; i++) {
 		g = p->picks[i].gpu;
 		name.len = 0;
 		gpu_part(&p->ruling->decision.inventory, g, part);
@@ -280,9 +310,9 @@ mask_others(struct plan *p, struct why *why)
 	const struct gpu *granted[GPUS_MAX];
 	size_t i;
 
-	for (i = 0; i < p->lease.gpus; i++)
+	for (i = 0; i < p->picked; i++)
 		granted[i] = p->picks[i].gpu;
-	return procmask_others(&p->ruling->decision.inventory, granted, p->lease.gpus, &p->edits.masked) ? 0 :
+	return procmask_others(&p->ruling->decision.inventory, granted, p->picked, &p->edits.masked) ? 0 :
 	    refuse_nomem(why);
 }
 

@@ -24,7 +24,8 @@ struct plan {
 	struct lease lease;
 	size_t folder_ways;			/* so many of the lease's ways, the first ones, lead to folders */
 	struct edits edits;
-	struct allotted picks[GPUS_MAX];	/* one for each GPU of the lease, in the same order */
+	struct allotted picks[GPUS_MAX];	/* one for each GPU of the lease, or that it promises, in the same order */
+	size_t picked;
 	struct driver_nodes further;		/* the picks' nodes that only CDI specs name */
 	struct strlist specs;			/* for the audit log: the CDI specs of the driver's files */
 };
@@ -50,6 +51,12 @@ int plan_complete(struct plan *p, struct why *why);
 
 /* Fills in edits.gpus. -1 with *why: memory is short. */
 int plan_name_gpus(struct plan *p, struct why *why);
+
+/* The GPU of a pick as it is held, or is to be. */
+const struct held_gpu *plan_held(const struct plan *p, size_t pick);
+
+/* True if the container is to be promised its GPUs (pausing.h), and gets none now. */
+bool plan_promises(const struct plan *p);
 
 /* True if the container's first process is a program that only pauses, by «placeholder_init» in gpuhelper.conf. */
 bool plan_has_placeholder(const struct plan *p);

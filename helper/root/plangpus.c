@@ -1,8 +1,10 @@
 /* See plangpus.h. Opens no GPU: looks at nodes by device.c, and at CDI specs that are loaded already. */
 #include "plangpus.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "../pure/cleanup.h"
 #include "../pure/furthernode.h"
 #include "../pure/vendorenv.h"
 #include "concern.h"
@@ -19,9 +21,9 @@ driver_question(const struct plan *p, struct driver_want want[GPUS_MAX])
 	const struct ruling *r = p->ruling;
 	size_t i;
 
-	for (i = 0; i < p->lease.gpus; i++)
+	for (i = 0; i < p->picked; i++)
 		want[i] = (struct driver_want){ p->picks[i].gpu, p->picks[i].rule };
-	return (struct driver_question){ &host_seen()->specs, &r->decision.inventory, &r->settings, want, p->lease.gpus };
+	return (struct driver_question){ &host_seen()->specs, &r->decision.inventory, &r->settings, want, p->picked };
 }
 
 int
@@ -41,7 +43,7 @@ note_idle_words(struct plan *p)
 	bool whole = true;
 	size_t i;
 
-	for (i = 0; i < p->lease.gpus; i++)
+	for (i = 0; i < p->picked; i++)
 		idle |= p->picks[i].rule->nodes & ~p->further.words;
 	for (bit = 1; bit <= idle && whole; bit <<= 1)
 		if ((idle & bit) != 0)
@@ -71,10 +73,10 @@ add_vendor_env(struct plan *p, struct why *why)
 	struct vendor_grant granted[GPUS_MAX];
 	size_t i;
 
-	for (i = 0; i < p->lease.gpus; i++)
+	for (i = 0; i < p->picked; i++)
 		granted[i] = (struct vendor_grant){ p->picks[i].gpu, p->picks[i].rule->capabilities };
 	return p->ruling->settings.driver_files != DRIVER_FILES_VENDOR_RUNTIME ? 0 :
-	    vendor_env(&p->ruling->decision.inventory, granted, p->lease.gpus, &p->edits.env, why);
+	    vendor_env(&p->ruling->decision.inventory, granted, p->picked, &p->edits.env, why);
 }
 
 /*
@@ -82,7 +84,8 @@ add_vendor_env(struct plan *p, struct why *why)
  * must name all of these: 0, 1, and so on.
  */
 static int
-renumber(struct plan *p, enum gpu_vendor vendor, const char *bound, const char *variable, struct why *why)
+renumber(const struct plan *p, enum gpu_vendor vendor, const char *bound, const char *variable, struct strlist *env,
+    struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	unsigned n = 0;
@@ -91,12 +94,38 @@ renumber(struct plan *p, enum gpu_vendor vendor, const char *bound, const char *
 	if (bound == NULL || !p->ruling->settings.respect_allocation)
 		return 0;
 	buf_printf(&b, "%s=", variable);
-	for (i = 0; i < p->lease.gpus; i++)
+	for (i = 0; i < p->picked; i++)
 		if (p->picks[i].gpu->vendor == vendor) {
 			buf_printf(&b, n > 0 ? ",%u" : "%u", n);
 			n++;
 		}
-	return b.failed || !edits_add_env(&p->edits, b.p) ? refuse_nomem(why) : 0;
+	return b.failed || !strlist_add(env, b.p, SIZE_MAX) ? refuse_nomem(why) : 0;
+}
+
+int
+plan_task_env(const struct plan *p, struct strlist *env, struct why *why)
+{
+	const struct request *r = p->ruling->call->request;
+
+	return renumber(p, GPU_NVIDIA, r->cuda_visible, "CUDA_VISIBLE_DEVICES", env, why) == -1 ||
+	    renumber(p, GPU_AMD, r->rocr_visible, "ROCR_VISIBLE_DEVICES", env, why) == -1 ? -1 : 0;
+}
+
+/* The variables that depend on which GPUs were picked. A promise's task gets them when it takes its GPUs. */
+static int
+add_picks_env(struct plan *p, struct why *why)
+{
+	autostrlist struct strlist env = { 0 };
+	size_t i;
+
+	if (plan_promises(p))
+		return 0;
+	if (plan_task_env(p, &env, why) == -1)
+		return -1;
+	for (i = 0; i < env.n; i++)
+		if (!edits_add_env(&p->edits, env.v[i]))
+			return refuse_nomem(why);
+	return 0;
 }
 
 /* Nodes. */
@@ -108,8 +137,8 @@ each_node(struct plan *p, const struct device_view *all, device_do *step, struct
 	struct device_view view = *all;
 	size_t i;
 
-	for (i = 0; i < p->lease.gpus; i++) {
-		view.alone = p->lease.gpu[i].exclusive && p->lease.gpu[i].part[0] == '\0';
+	for (i = 0; i < p->picked; i++) {
+		view.alone = plan_held(p, i)->exclusive && plan_held(p, i)->part[0] == '\0';
 		if (device_each(&view, p->picks[i].gpu, p->picks[i].rule->capabilities, step, &p->edits, why) == -1)
 			return -1;
 	}
@@ -139,16 +168,75 @@ view_for(struct plan *p, const struct leases *ls)
 		.peer = p->ruling->call->peer, .others = ls, .lease = &p->lease, .label = &p->label };
 }
 
+/*
+ * Notes all nodes as promised, and none as open. The container gets nothing yet, so of the acts only those remain that
+ * make missing nodes.
+ */
+static int
+promise_nodes(struct plan *p, struct why *why)
+{
+	const struct edits *e = &p->edits;
+	struct lease *l = &p->lease;
+	struct promised_node *v;
+	size_t i, acts = 0;
+
+	if (e->nodes > PROMISED_NODES_MAX)
+		return refuse(why, WHY_CONFIG, "the GPUs that this policy allows have %zu nodes, at most %d can be promised: list "
+		    "fewer GPUs in its rules", e->nodes, PROMISED_NODES_MAX);
+	if ((v = reallocarray(l->pausing.node, e->nodes + 1, sizeof(*v))) == NULL)
+		return refuse_nomem(why);
+	l->pausing.node = v;
+	for (i = 0; i < e->nodes; i++)
+		v[i] = (struct promised_node){ e->node[i].major, e->node[i].minor, false };
+	l->pausing.nodes = e->nodes;
+	for (i = 0; i < l->acts; i++)
+		if (l->act[i].kind == ACT_MAKE_NODE)
+			l->act[acts++] = l->act[i];
+	l->acts = acts;
+	l->nodes = 0;
+	p->edits.promise = true;
+	return 0;
+}
+
+/* The nodes of the edits are those that the container's device rules are to allow. */
+static int
+open_in_lease(struct plan *p, struct why *why)
+{
+	const struct edits *e = &p->edits;
+	autofree struct devnum *v = calloc(e->nodes + 1, sizeof(*v));
+	size_t i;
+
+	if (v == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < e->nodes; i++)
+		v[i] = (struct devnum){ e->node[i].major, e->node[i].minor };
+	pausing_open(&p->lease.pausing, v, e->nodes);
+	return 0;
+}
+
+/* Writes the lease, after the edits have got its nodes. */
+static int
+write_nodes(struct plan *p, struct leases *ls, struct why *why)
+{
+	struct lease *l = &p->lease;
+
+	if (l->pauses && (plan_promises(p) ? promise_nodes(p, why) : open_in_lease(p, why)) == -1)
+		return -1;
+	return leases_write_more(ls, l, why);
+}
+
 int
 plan_nodes(struct plan *p, struct leases *ls, struct why *why)
 {
 	const struct device_view view = view_for(p, ls);
+	struct lease *l = &p->lease;
+	const size_t had = l->acts;
 
-	if (concern_read_nodes(p, ls, why) == -1 || allot_check_nodes(ls, &p->lease, p->picks, why) == -1 ||
+	if (concern_read_nodes(p, ls, why) == -1 || allot_check_nodes(ls, l, p->picks, why) == -1 ||
 	    each_node(p, &view, device_plan, why) == -1 || each_node(p, &view, add_if_there, why) == -1)
 		return -1;
-	p->lease.planned = p->lease.acts > 0;
-	return leases_write_more(ls, &p->lease, why);
+	l->planned = l->acts > had;
+	return write_nodes(p, ls, why);
 }
 
 int
@@ -159,18 +247,15 @@ plan_made_nodes(struct plan *p, struct leases *ls, struct why *why)
 	if (concern_read_nodes(p, ls, why) == -1)
 		return -1;
 	p->edits.nodes = p->edits.gids = 0;
-	return each_node(p, &view, device_add, why) == -1 ? -1 : leases_write_more(ls, &p->lease, why);
+	return each_node(p, &view, device_add, why) == -1 ? -1 : write_nodes(p, ls, why);
 }
 
 int
 plan_gpus(struct plan *p, struct leases *ls, struct why *why)
 {
-	const struct request *r = p->ruling->call->request;
 	struct lease *l = &p->lease;
 
 	return add_driver_files(p, why) == -1 || ways_note_driver(&p->edits, l, why) == -1 ||
-	    ways_check_claim(l, l->uid, why) == -1 || ways_admit(ls, l, why) == -1 ||
-	    renumber(p, GPU_NVIDIA, r->cuda_visible, "CUDA_VISIBLE_DEVICES", why) == -1 ||
-	    renumber(p, GPU_AMD, r->rocr_visible, "ROCR_VISIBLE_DEVICES", why) == -1 ||
+	    ways_check_claim(l, l->uid, why) == -1 || ways_admit(ls, l, why) == -1 || add_picks_env(p, why) == -1 ||
 	    plan_nodes(p, ls, why) == -1 ? -1 : add_vendor_env(p, why);
 }

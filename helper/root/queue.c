@@ -14,14 +14,17 @@
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../host/process.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/lines.h"
 #include "../pure/pausing.h"
+#include "audit.h"
 #include "state.h"
 
-#define VERSION 3		/* of the files; a file of another version is dropped, since its waiter will ask again */
+#define VERSION 4		/* of the files; a file of another version is dropped, since its waiter will ask again */
 #define SILENCE_MS 2000		/* a waiter that is silent for longer loses its place */
+#define TASK_SILENCE_MS 45000	/* the same for a task, whose wrapper is woken and else asks every 15 s */
 #define WAITERS_MAX 1024
 #define WAITERS_PER_USER 256
 
@@ -64,7 +67,6 @@ want_lines(struct lines *s, struct pick_want *w)
 static bool
 waiter_lines(struct lines *s, struct waiter *w)
 {
-	struct process_id asker = { w->pid, w->start };
 	uint32_t version = VERSION;
 	struct pick_want *want;
 	size_t i;
@@ -76,9 +78,8 @@ waiter_lines(struct lines *s, struct waiter *w)
 	word_copy(s, &w->id);
 	word_copy(s, &w->pipeline);
 	word_u32(s, &w->uid);
-	process_id_words(s, &asker);
-	w->pid = asker.pid;
-	w->start = asker.start;
+	process_id_words(s, &w->asker);
+	process_id_words(s, &w->task);
 	word_u64(s, &w->turn);
 	word_i64(s, &w->since);
 	word_u32(s, &w->wait);
@@ -122,16 +123,44 @@ load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
 	return ret;
 }
 
-/* True if the waiter keeps its place. After its full wait it asks once more, and is told that the wait is over. */
+/*
+ * True if the waiter keeps its place. After its full wait it asks once more, and is told that the wait is over. Checks
+ * only that the numbers of processes are in use: a look at a process could block. A task's asker is root's wrapper,
+ * which takes the place away when the task ends.
+ */
 static bool
 still_waits(const struct waiter *w)
 {
-	uint64_t now = since_boot_ns() / 1000000;
+	const uint64_t now = since_boot_ns() / 1000000, silence = w->task.pid != 0 ? TASK_SILENCE_MS : SILENCE_MS;
 
-	if (now > w->turn / 1000000 + (uint64_t)w->wait * 1000 + SILENCE_MS)
+	if (now > w->turn / 1000000 + (uint64_t)w->wait * 1000 + silence)
 		return false;
-	/* checks only that the PID is in use: a look at the process could block, and for 2 s this is enough */
-	return w->renewed <= now && now - w->renewed <= SILENCE_MS && process_is_there(w->pid);
+	return w->renewed <= now && now - w->renewed <= silence && process_is_there(w->asker.pid) &&
+	    (w->task.pid == 0 || (process_is_there(w->task.pid) && process_id_lives(w->asker)));
+}
+
+/* Records a wait that ended without a GPU or a refusal. Only root's: others could fill the log. */
+static void
+record_abandoned(int audit, const struct queue *q, const struct waiter *w)
+{
+	const struct request about = { .id = w->id };
+	const struct record rec = { .event = "abandon", .uid = w->uid, .pid = w->task.pid, .request = &about,
+		.of_lease = w->pipeline, .waited = queue_waited(q, w->key) };
+	struct why ignored;
+
+	if (w->uid == 0)
+		(void)audit_write(audit, &rec, &ignored);
+}
+
+void
+queue_abandon(struct queue *q, const char *key, int audit)
+{
+	const size_t place = queue_place(q, key);
+
+	if (place == q->n)
+		return;
+	record_abandoned(audit, q, &q->v[place]);
+	queue_leave(q, key);
 }
 
 static int
@@ -142,11 +171,46 @@ by_turn(const void *a, const void *b)
 	return x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn) : strcmp(x->key, y->key);
 }
 
+/* Adds the waiter to the list. -1 with *why: memory is short; *w is then freed. */
+static int
+add_waiter(struct queue *q, struct waiter *w, struct why *why)
+{
+	struct waiter *v = reallocarray(q->v, q->n + 1, sizeof(*v));
+
+	if (v == NULL) {
+		waiter_free(w);
+		return refuse_nomem(why);
+	}
+	q->v = v;
+	q->v[q->n++] = *w;
+	return 0;
+}
+
+/* Removes those of the list that no longer wait. */
+static void
+drop_gone(struct queue *q, int audit)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < q->n; i++) {
+		if (still_waits(&q->v[i])) {
+			q->v[n++] = q->v[i];
+			continue;
+		}
+		if (audit != -1) {
+			record_abandoned(audit, q, &q->v[i]);
+			queue_leave(q, q->v[i].key);
+		}
+		waiter_free(&q->v[i]);
+	}
+	q->n = n;
+}
+
 int
-queue_open(struct queue *q, struct why *why)
+queue_open(struct queue *q, int audit, struct why *why)
 {
 	autostrlist struct strlist names = { 0 };
-	struct waiter w, *v;
+	struct waiter w;
 	size_t i;
 	int ret;
 
@@ -155,18 +219,16 @@ queue_open(struct queue *q, struct why *why)
 	    state_list(q->dir, GPUHELPER_RUNDIR "/queue", 4 * WAITERS_MAX, &names, why) == -1)
 		return -1;
 	for (i = 0; i < names.n; i++) {
-		if ((ret = load_waiter(q->dir, names.v[i], &w, why)) == 1 || (ret == 0 && !still_waits(&w))) {
+		if ((ret = load_waiter(q->dir, names.v[i], &w, why)) == 0)
+			ret = add_waiter(q, &w, why);
+		else
 			waiter_free(&w);
+		if (ret == -1)
+			return -1;
+		if (ret == 1)
 			(void)unlinkat(q->dir, names.v[i], 0);
-			continue;
-		}
-		if (ret == -1 || (v = reallocarray(q->v, q->n + 1, sizeof(*v))) == NULL) {
-			waiter_free(&w);
-			return ret == -1 ? -1 : refuse_nomem(why);
-		}
-		q->v = v;
-		q->v[q->n++] = w;
 	}
+	drop_gone(q, audit);
 	if (q->n > 1)
 		qsort(q->v, q->n, sizeof(*q->v), by_turn);
 	return 0;
@@ -215,6 +277,15 @@ touch(int dir, const char *key)
 	(void)utimensat(dir, key, times, AT_SYMLINK_NOFOLLOW);
 }
 
+/* True if the waiter's file has this text. A file that is written wakes all tasks that wait. */
+static bool
+is_written(const struct queue *q, size_t place, const struct buf *text)
+{
+	autobuf struct buf old = { 0 };
+
+	return place < q->n && waiter_lines(&(struct lines){ .out = &old }, &q->v[place]) && strcmp(old.p, text->p) == 0;
+}
+
 int
 queue_stay(struct queue *q, struct waiter *w, struct why *why)
 {
@@ -229,7 +300,7 @@ queue_stay(struct queue *q, struct waiter *w, struct why *why)
 	w->since = place < q->n ? q->v[place].since : time(NULL);
 	if (!waiter_lines(&(struct lines){ .out = &text }, w))
 		return refuse_nomem(why);
-	if (state_write(q->dir, w->key, text.p, 0600, why) == -1)
+	if (!is_written(q, place, &text) && state_write(q->dir, w->key, text.p, 0600, why) == -1)
 		return -1;
 	touch(q->dir, w->key);
 	return 0;

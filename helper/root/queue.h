@@ -16,8 +16,8 @@ struct waiter {
 	char key[65];
 	char *id, *pipeline;
 	uint32_t uid;
-	pid_t pid;		/* the process that asks repeatedly */
-	uint64_t start;
+	struct process_id asker;	/* the process that asks repeatedly */
+	struct process_id task;		/* the process in the container that waits; pid 0: the container's create waits */
 	uint64_t turn;		/* its place in the queue: nanoseconds since boot when it came */
 	uint64_t renewed;	/* milliseconds since boot when it last asked */
 	int64_t since;		/* seconds since 1970, for people */
@@ -33,10 +33,11 @@ struct queue {
 };
 
 /*
- * Reads the queue, under the lock on the leases. Removes waiters that have not asked for 2 s, that have waited longer
- * than they may, or whose process is gone. -1 with *why. queue_close() in either case.
+ * Reads the queue, under the lock on the leases. Removes waiters whose processes are gone, that have not asked for 2 s
+ * (for a task, which is woken: 45 s), or that have waited longer than they may; of root's, the log «audit» gets a
+ * record. -1: leaves their files in place. -1 with *why. queue_close() in either case.
  */
-int queue_open(struct queue *q, struct why *why);
+int queue_open(struct queue *q, int audit, struct why *why);
 void queue_close(struct queue *q);
 #define autoqueue __attribute__((cleanup(queue_close)))
 
@@ -57,6 +58,9 @@ int queue_stay(struct queue *q, struct waiter *w, struct why *why);
  * the lock. No place is no error.
  */
 void queue_renew(const char *key);
+
+/* The same for one whose waiting task has ended, with a record in the log «audit». No place is no error. */
+void queue_abandon(struct queue *q, const char *key, int audit);
 
 /* Gives up the place. No place is no error. */
 void queue_leave(const struct queue *q, const char *key);

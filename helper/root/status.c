@@ -73,9 +73,9 @@ static const char *
 state_name(const struct lease *l, int64_t *left)
 {
 	enum idleness idleness = l->pauses && !l->over && l->state == LEASE_HELD ? idle_judge(l) : IDLENESS_BUSY;
-	int64_t ms = l->pausing.left_since != 0 ? clock_ms() - l->pausing.left_since : 0;
+	const bool left_some = idleness == IDLENESS_LEFT && l->pausing.left_since != 0;
 
-	*left = idleness == IDLENESS_LEFT ? time(NULL) - ms / 1000 : 0;
+	*left = left_some ? time(NULL) - (clock_ms() - l->pausing.left_since) / 1000 : 0;
 	return l->over ? "over" : idleness == IDLENESS_IDLE ? "idle" : lease_state_name(l->state);
 }
 
@@ -101,6 +101,10 @@ tell_lease(struct jsonout *list, const struct lease *l, size_t *room)
 	if (left != 0)
 		jsonout_text(&j, "left_behind_since", left_since);
 	held_gpus_write(&j, "gpus", l->gpu, l->gpus);
+	if (l->pauses)
+		held_gpus_write(&j, "promised", l->pausing.may, l->pausing.mays);
+	if (l->pausing.task.pid != 0)
+		jsonout_int(&j, "task", l->pausing.task.pid);
 	put_trouble(&j, l);
 	jsonout_end(&j, "}");
 	add_if_room(list, &j, room);
@@ -124,6 +128,8 @@ tell_waiter(struct jsonout *list, const struct waiter *w, size_t ahead, size_t *
 	jsonout_text(&j, "since", since);
 	jsonout_int(&j, "gpus", count);
 	jsonout_int(&j, "ahead", (int64_t)ahead);
+	if (w->task.pid != 0)
+		jsonout_int(&j, "task", w->task.pid);
 	jsonout_end(&j, "}");
 	add_if_room(list, &j, room);
 }
@@ -160,7 +166,7 @@ verb_status(const struct peer *p, const struct request *r, struct reply *reply)
 
 	(void)r;
 	if (leave_cgroup(p->starter, why) == 0 && rate_look(p->asker.uid, time(NULL), false, why) == 0 &&
-	    leases_open(&ls, p->asker.uid, why) == 0 && leases_look(&ls, &c, -1, why) == 0 && queue_open(&q, why) == 0 &&
+	    leases_open(&ls, p->asker.uid, why) == 0 && leases_look(&ls, &c, -1, why) == 0 && queue_open(&q, -1, why) == 0 &&
 	    (reply->status = tell_all(p, &ls, &q)) == NULL)
 		refuse_nomem(why);
 	reply->kind = reply->status != NULL ? REPLY_NOTED : REPLY_REFUSED;

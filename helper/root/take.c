@@ -14,6 +14,19 @@
 #include "strays.h"
 #include "ways.h"
 
+/* The refusal's text for now, with what the request is told about its wait. */
+static int
+tell_wait(const struct plan *p, bool over, unsigned wait, struct why *why)
+{
+	const bool task = p->ruling->call->request->verb == VERB_TASK;
+	const struct why was = *why;
+
+	if (over)
+		return refuse(why, WHY_AGAIN, task ? "waited %u s for a GPU: %s" : "waited %u s: %s", wait, was.text);
+	return task ? refuse(why, WHY_AGAIN, "waiting for a GPU: %s", was.text) :
+	    refuse(why, WHY_AGAIN, "waiting up to %u s: %s", wait, was.text);
+}
+
 /*
  * Gives the request a place in the queue or keeps its place, so that its next try comes before later requests.
  * Always -1 with *f.
@@ -22,7 +35,6 @@ static int
 refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
 {
 	const unsigned wait = p->ruling->decision.grant.wait;
-	const struct process_id asker = call_process(p->ruling->call);
 	const struct lease *l = &p->lease;
 	struct waiter *me = &k->me;
 	struct why why;
@@ -31,20 +43,20 @@ refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
 	if (wait == 0 || queue_waited(&k->queue, me->key) >= wait) {
 		if (wait > 0) {
 			queue_leave(&k->queue, me->key);
-			refuse(&why, WHY_AGAIN, "waited %u s: %s", wait, f->why.text);
-			f->why = why;
-		}
+			tell_wait(p, true, wait, &f->why);
+		} else if (p->ruling->call->request->verb == VERB_TASK)
+			refuse_within(&f->why, "no GPU is free, and the policy allows no wait");
 		return -1;
 	}
 	me->uid = l->uid;
-	me->pid = asker.pid;
-	me->start = asker.start;
+	me->asker = call_process(p->ruling->call);
+	me->task = l->pausing.task;
 	me->wait = wait;
 	if ((me->id = strdup(l->id)) == NULL || (me->pipeline = strdup(l->pipeline)) == NULL)
 		return refuse_nomem(&f->why);
 	if (queue_stay(&k->queue, me, &why) == 0) {
 		f->waits = true;
-		refuse(&why, WHY_AGAIN, "waiting up to %u s: %s", wait, f->why.text);
+		return tell_wait(p, false, wait, &f->why);
 	}
 	f->why = why;
 	return -1;
@@ -81,7 +93,7 @@ pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, st
 	const struct strays none = { 0 };
 	autodrained struct drained drained = { 0 };
 	const struct allot_state s = { &k->leases, &k->queue, strays != NULL ? strays : &none, &drained, d,
-		&r->known.id };
+		&r->known.id, r->call->request->verb == VERB_TASK };
 
 	/*
 	 * read under the lock, so that an administrator who drains a GPU and then lists the leases sees every lease
@@ -95,14 +107,27 @@ pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, st
 		return -1;
 	if (allot(&s, &p->lease, &k->me, p->picks, GPUS_MAX, &f->why) == -1)
 		return refuse_or_queue(p, k, &idle, f);
+	p->picked = p->lease.gpus;
 	return 0;
+}
+
+/* For a promise: picks all candidates, whoever holds them. */
+static int
+promise_all(struct plan *p, struct picking *k, struct refusal *f)
+{
+	const struct decision *d = &p->ruling->decision;
+
+	_Static_assert(PROMISED_GPUS_MAX <= GPUS_MAX, "a plan has room for all promised GPUs");
+	p->picked = GPUS_MAX;
+	return allot_wants(d, &k->me, &f->why) == 0 &&
+	    allot_all(d, &k->me, &p->lease.pausing, p->picks, &p->picked) == 0 ? 0 : refuse_nomem(&f->why);
 }
 
 int
 picking_read(struct picking *k, const struct plan *p, bool admits, struct why *why)
 {
 	/* a request for folders alone waits for nobody, and needs no queue */
-	if (p->ruling->decision.grant.gpus > 0 && queue_open(&k->queue, why) == -1)
+	if (p->ruling->decision.grant.gpus > 0 && queue_open(&k->queue, p->ruling->call->audit, why) == -1)
 		return -1;
 	return concern_look(p, &k->leases, &k->queue, admits, why);
 }
@@ -125,7 +150,8 @@ pick_and_plan(struct plan *p, struct picking *k, const struct strays *strays, st
 	struct lease *l = &p->lease;
 	struct why ignored;
 
-	if (picking_read(k, p, true, &f->why) == -1 || pick_or_queue(p, k, strays, f) == -1 ||
+	if (picking_read(k, p, true, &f->why) == -1 ||
+	    (plan_promises(p) ? promise_all(p, k, f) : pick_or_queue(p, k, strays, f)) == -1 ||
 	    leases_admit(ls, l, &f->why) == -1 || ways_admit(ls, l, &f->why) == -1 ||
 	    label_admit(&p->label, ls, l, &f->why) == -1)
 		return -1;
@@ -155,11 +181,7 @@ take_under_lock(struct plan *p, const struct strays *strays, struct refusal *f)
 	return ret;
 }
 
-/*
- * The helper could not see in time who has a GPU open. On a busy machine the next look may succeed, for
- * a request that may wait.
- */
-static int
+int
 refuse_look(const struct plan *p, struct refusal *f)
 {
 	f->waits = f->soon = f->why.code == WHY_AGAIN && p->ruling->decision.grant.wait > 0;
@@ -192,7 +214,7 @@ take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct ref
 		return refuse_look(p, f);
 	if (take_under_lock(p, &strays, f) == -1)
 		return -1;
-	if (check_alone(p, f) == -1) {
+	if (!plan_promises(p) && check_alone(p, f) == -1) {
 		(void)leases_drop(r->call->peer, r->call->request->runtime_root, r->call->request->id, "", NULL, &ignored);
 		return -1;
 	}

@@ -38,6 +38,12 @@ void picking_end(struct picking *k);
 int pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f);
 
 /*
+ * For a request whose GPUs could not be looked at in time (f->why): on a busy machine the next look may succeed, for
+ * a request that may wait. Always -1.
+ */
+int refuse_look(const struct plan *p, struct refusal *f);
+
+/*
  * After the lease is written: checks that no container has a GPU open that the lease has exclusively. From then on, no
  * container that held the GPU by a lease can pass it on. Takes long: must not be called under the lock. -1 with *f.
  */

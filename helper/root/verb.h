@@ -16,20 +16,26 @@
 void verb_created(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_EXEC (exec.c): the peer is about to become a runtime that puts a process into the container. Records that, and
- * notes it in the lease of a container that only pauses. REPLY_BACK if that container has given its GPUs back, is about
- * to, or has had its access to them taken away: VERB_BACK must follow. Needs none of the helper's children.
+ * VERB_EXEC (exec.c): the peer is about to become a runtime that puts a process into the container. Records that. The
+ * reply's line tells what the process has of GPUs that were promised. Needs none of the helper's children.
  */
 void verb_exec(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_BACK (exec.c): the same; a container that gave its GPUs back gets them again, if it may. The reply's line tells
- * the user whether it did.
+ * VERB_TASK (task.c): a process in the container waits for the GPUs that were promised. Takes them for it, or gives it
+ * a place in the queue (REPLY_BUSY). The peer then opens the container's access to them (chore.h).
  */
-void verb_back(const struct peer *p, const struct request *r, struct reply *reply);
+void verb_task(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_LOOK (look.c): ends the leases that are over. For root, also takes GPUs back from containers whose task is over.
+ * VERB_OVER (over.c): that process has ended. Gives its place in the queue up, or begins to take its GPUs back. The
+ * reply says when to ask that again.
+ */
+void verb_over(const struct peer *p, const struct request *r, struct reply *reply);
+
+/*
+ * VERB_LOOK (look.c): ends the leases that are over. For root, also takes GPUs back from containers whose task is
+ * over.
  */
 void verb_look(const struct peer *p, const struct request *r, struct reply *reply);
 

@@ -73,7 +73,8 @@ do_chore(const struct chore *c, struct why *why)
 {
 	switch (c->kind) {
 	case CHORE_OPEN:
-		return gate_open(c->gate, c->node, c->nodes, why);
+		return gate_set(c->gate, c->node, c->nodes, false, why) == -1 ? -1 :
+		    gate_check(c->gate, c->node, c->nodes, false, why);
 	case CHORE_STOP:
 		return end_first(c->id, c->init, why);
 	case CHORE_CLEAR:
@@ -83,7 +84,7 @@ do_chore(const struct chore *c, struct why *why)
 	case CHORE_SHUT:
 		break;
 	}
-	return gate_shut(c->gate, c->node, c->nodes, why);
+	return gate_set(c->gate, c->node, c->nodes, true, why);
 }
 
 /* Does one chore. Returns 0, 1 if the lease no longer asks for the chore, or -1 with *why. */

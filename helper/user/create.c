@@ -114,10 +114,44 @@ check_first_process(const struct creation *c, struct why *why)
 	    (c->ruled && check_device_rules(c, init.pid, why) == -1) ? -1 : 0;
 }
 
+/* Closes the promised nodes: the first process waits to be started, and no task can be there yet. */
+static int
+close_promised(const struct creation *c, struct why *why)
+{
+	autofree struct promised_node *v = calloc(c->reach->nodes + 1, sizeof(*v));
+	autostrlist struct strlist own = { 0 };
+	struct process_id init;
+	bool own_pids;
+	size_t gate, i;
+
+	if (v == NULL)
+		return refuse_nomem(why);
+	if (!container_find_init(getpid(), c->asking->pid, &init, &own_pids) || !cgroup_own(init.pid, &own, &gate) ||
+	    gate == SIZE_MAX)
+		return refuse(why, WHY_IO, "container %s: its first process or its device cgroup can't be found", c->command->id);
+	for (i = 0; i < c->reach->nodes; i++)
+		v[i] = (struct promised_node){ c->reach->node[i].major, c->reach->node[i].minor, false };
+	return gate_set(own.v[gate], v, c->reach->nodes, true, why);
+}
+
+int
+create_check_start(const struct command *c, struct why *why)
+{
+	struct lease l = { .id = NULL };
+	int ret;
+
+	if ((ret = lease_read(c, &l, why)) == 1)
+		return 0;
+	if (ret == 0 && l.pauses && l.state == LEASE_PROMISED && l.pausing.gate != NULL)
+		ret = gate_check(l.pausing.gate, l.pausing.node, l.pausing.nodes, true, why);
+	lease_free(&l);
+	return ret;
+}
+
 static int
 check_created(const struct creation *c, struct why *why)
 {
-	if (check_first_process(c, why) == -1)
+	if (check_first_process(c, why) == -1 || (c->promised && close_promised(c, why) == -1))
 		return -1;
 	return c->leased ? lease_show(c->command, c->door, c->asking, why) : 0;
 }

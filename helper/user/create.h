@@ -17,6 +17,7 @@ struct creation {
 	const char *runtime;
 	char *const *argv;
 	bool leased;			/* something was granted: the helper has to see the container */
+	bool promised;			/* the granted nodes must be closed, until a task takes some of them */
 	bool ruled;			/* the container's device rules must be enforced */
 	bool weak;			/* it must have no strong capability (capability.h) */
 	const struct stat *root;	/* its root directory; NULL if nobody could redirect root.path */
@@ -32,5 +33,11 @@ struct creation {
  * with the runtime's status, or returns -1 with *why: then there is no container.
  */
 int create_container(const struct creation *c, struct why *why);
+
+/*
+ * Checks, before the runtime starts a container of the host's root that was promised GPUs, that it still can't open
+ * them. Returns 0, for any other container as well, or -1 with *why.
+ */
+int create_check_start(const struct command *c, struct why *why);
 
 #endif

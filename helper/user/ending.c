@@ -37,8 +37,8 @@ is_in_cgroups(const struct strlist *cgroups, pid_t pid)
 }
 
 /* Kills by descriptor: while a pidfd is open, its number can't refer to another process than the one seen. */
-static void
-kill_one(const struct strlist *cgroups, pid_t pid)
+void
+end_one(const struct strlist *cgroups, pid_t pid)
 {
 	autoclose int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
@@ -57,7 +57,7 @@ kill_others(const struct strlist *cgroups, pid_t first, size_t *n)
 
 	for (*n = 0, i = 0; seen && i < all.n; i++)
 		if (all.v[i] != first) {
-			kill_one(cgroups, all.v[i]);
+			end_one(cgroups, all.v[i]);
 			++*n;
 		}
 	free(all.v);

@@ -13,6 +13,9 @@
  */
 int end_others(const char *id, const struct strlist *cgroups, struct process_id first, struct why *why);
 
+/* Kills one process of the container, if it is still in these cgroups. */
+void end_one(const struct strlist *cgroups, pid_t pid);
+
 /* Kills the container's first process. Returns 0, even if that process is gone, or -1 with *why. */
 int end_first(const char *id, struct process_id first, struct why *why);
 

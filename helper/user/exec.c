@@ -15,9 +15,11 @@
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
+#include "../pure/path.h"
+#include "agent.h"
 #include "capability.h"
-#include "console.h"
 #include "exactkeys.h"
+#include "front.h"
 #include "lease.h"
 #include "memfile.h"
 #include "namespace.h"
@@ -38,7 +40,7 @@ struct record {
 	struct strlist notes;	/* warnings, lines after that one */
 	struct strlist gpus;	/* the granted GPUs (pure/edits.h), in a record with a line */
 	bool found;		/* the container was granted something: the audit log records the exec */
-	bool asks;		/* the helper must be told of each exec before it can begin */
+	bool promised;		/* GPUs: a task takes them before it begins (pure/pausing.h) */
 };
 
 static int
@@ -71,7 +73,7 @@ parse_record(const char *text, size_t len, struct record *r, struct why *why)
 	n = doc_get(&d, 0, "line");
 	if (doc_is(&d, n, DOC_STRING) && (r->line = doc_string(&d, n)) == NULL)
 		return refuse_nomem(why);
-	r->asks = doc_is(&d, doc_get(&d, 0, "asks"), DOC_TRUE);
+	r->promised = doc_is(&d, doc_get(&d, 0, "asks"), DOC_TRUE);
 	for (n = doc_first(&d, doc_get(&d, 0, "groups")); n != DOC_NONE && r->gids < 64; n = doc_next(&d, n))
 		if (doc_i64(&d, n, &gid) && gid >= 0 && gid < UINT32_MAX)
 			r->gid[r->gids++] = (uint32_t)gid;
@@ -106,12 +108,48 @@ struct plan {
 	char (*paths)[FILE_LINK_MAX];
 	bool has_process;
 	bool strong;		/* the new process is to have strong capabilities (capability.h) */
+	bool task;		/* it takes the container's promised GPUs */
+	struct front front;	/* the waiter in front of it */
 	char warning[NOTE_MAX];	/* of its variables; "": none */
 };
 
+/* True for «env GPUHELPER_GPUS=again COMMAND», which a user can type where he can set no variable (fly hijack). */
+static bool
+is_again(const char *program, const char *argument)
+{
+	return program != NULL && argument != NULL && strcmp(path_last(program), "env") == 0 &&
+	    strcmp(argument, GPUHELPER_AGAIN) == 0;
+}
+
+static bool
+begins_again(const struct doc *d)
+{
+	const uint32_t first = doc_first(d, doc_get(d, 0, "args")), second = first != DOC_NONE ? doc_next(d, first) : DOC_NONE;
+	autofree char *program = first != DOC_NONE ? doc_string(d, first) : NULL;
+	autofree char *argument = second != DOC_NONE ? doc_string(d, second) : NULL;
+
+	return is_again(program, argument);
+}
+
+/*
+ * Makes the waiter for a process that takes the promised GPUs, or that has a terminal, where only a process in the
+ * container can print a line for its user. It is in the container's /proc: a promise was made only for such a
+ * container.
+ */
+static int
+put_front(const struct command *c, const struct record *r, struct plan *p, struct why *why)
+{
+	int from = 0;
+
+	if (!r->promised || p->front.used || !(p->task || command_next(c, ROLE_CONSOLE, &from) != NULL))
+		return 0;
+	return front_make(c, r->label, &p->front, why);
+}
+
 /* Returns the new process.json, which the caller frees, or NULL with *why. Notes in *p what the process has. */
 static char *
-compose_process(const char *text, size_t len, const struct record *r, size_t *newlen, struct plan *p, struct why *why)
+compose_process(const struct command *c, const char *text, size_t len, const struct record *r, size_t *newlen,
+    struct plan *p, struct why *why)
 {
 	autoedits struct doc_edits e = { 0 };
 	autodoc struct doc d = { 0 };
@@ -145,6 +183,11 @@ compose_process(const char *text, size_t len, const struct record *r, size_t *ne
 		}
 	}
 	(void)visible_warns(&variables, &r->env, &r->gpus, p->warning);
+	p->task = p->task || strlist_has(&variables, GPUHELPER_AGAIN) || begins_again(&d);
+	if (put_front(c, r, p, why) == -1)
+		return NULL;
+	if (p->front.used)
+		front_edit_args(&p->front, &d, &e);
 	p->strong = p->strong || capabilities_are_strong(&d, 0);
 	process_env(&d, 0, &r->env, false, &e);
 	process_groups(&d, 0, r->gid, r->gids, &e);
@@ -156,7 +199,8 @@ compose_process(const char *text, size_t len, const struct record *r, size_t *ne
 
 /* Replaces the file that --process names. *path gets the path of the new file, or "" if the file may stay. */
 static int
-replace_process(const char *file, const struct record *r, char path[FILE_LINK_MAX], struct plan *p, struct why *why)
+replace_process(const struct command *c, const char *file, const struct record *r, char path[FILE_LINK_MAX],
+    struct plan *p, struct why *why)
 {
 	autofree char *text = NULL, *new = NULL;
 	autoclose int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -170,7 +214,7 @@ replace_process(const char *file, const struct record *r, char path[FILE_LINK_MA
 		return 0;
 	if ((text = memfile_read(fd, PROCESS_MAX, &len)) == NULL)
 		return refuse(why, WHY_DATA, "process.json: %s", errno == EFBIG ? "is larger than 4 MiB" : strerror(errno));
-	new = compose_process(text, len, r, &newlen, p, why);
+	new = compose_process(c, text, len, r, &newlen, p, why);
 	if (new == NULL)
 		ret = -1;
 	else if (!S_ISREG(st.st_mode) || newlen != len || memcmp(new, text, len) != 0)
@@ -179,26 +223,64 @@ replace_process(const char *file, const struct record *r, char path[FILE_LINK_MA
 	return ret;
 }
 
-/* Reads all options about the process, before the helper is told of it. */
-static int
-make_plan(const struct command *c, const struct record *r, struct plan *p, struct why *why)
+/* True if the engine calls this process by a name that is a task's: containerd gives the pid file that name. */
+static bool
+is_named_task(const struct command *c, const struct settings *s)
 {
 	const struct word *w;
+	int from = 0;
+	size_t n, i;
+
+	while ((w = command_next(c, ROLE_PID_FILE, &from)) != NULL) {
+		const char *name = w->value != NULL ? path_last(w->value) : "";
+
+		n = strlen(name);
+		n -= n > 4 && strcmp(name + n - 4, ".pid") == 0 ? 4 : 0;
+		for (i = 0; i < s->task_execs.n; i++)
+			if (strlen(s->task_execs.v[i]) == n && strncmp(s->task_execs.v[i], name, n) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* Reads one option. */
+static int
+plan_word(const struct command *c, const struct word *w, const struct record *r, char path[FILE_LINK_MAX],
+    struct plan *p, struct why *why)
+{
+	switch (w->option->role) {
+	case ROLE_CAP:
+		p->strong = p->strong || capability_is_strong(w->value);
+		return 0;
+	case ROLE_ENV:
+		p->task = p->task || (w->value != NULL && strcmp(w->value, GPUHELPER_AGAIN) == 0);
+		return 0;
+	case ROLE_PROCESS:
+		p->has_process = true;
+		return replace_process(c, w->value, r, path, p, why);
+	default:
+		return 0;
+	}
+}
+
+/* Reads all options about the process, before the helper is told of it. */
+static int
+make_plan(int argc, char *const *argv, const struct command *c, const struct record *r, const struct settings *s,
+    struct plan *p, struct why *why)
+{
 	int i;
 
+	p->front = (struct front)FRONT_NONE;
 	if ((p->paths = calloc((size_t)c->line.words + 1, sizeof(*p->paths))) == NULL)
 		return refuse_nomem(why);
-	for (i = 0; i < c->line.words; i++) {
-		w = &c->line.word[i];
-		if (w->option->role == ROLE_CAP)
-			p->strong = p->strong || capability_is_strong(w->value);
-		if (w->option->role != ROLE_PROCESS)
-			continue;
-		p->has_process = true;
-		if (replace_process(w->value, r, p->paths[i], p, why) == -1)
+	p->task = r->promised && is_named_task(c, s);
+	for (i = 0; i < c->line.words; i++)
+		if (plan_word(c, &c->line.word[i], r, p->paths[i], p, why) == -1)
 			return -1;
-	}
-	return 0;
+	if (p->has_process)
+		return 0;
+	p->task = p->task || (c->id_at + 2 < argc && is_again(argv[c->id_at + 1], argv[c->id_at + 2]));
+	return c->id_at + 1 < argc ? put_front(c, r, p, why) : 0;
 }
 
 /* The words of the new command line. */
@@ -276,13 +358,13 @@ keep_letters(struct words *to, const char *word, char last)
 
 /* The new value of an option: "" removes the option, NULL keeps its value. */
 static const char *
-new_value(const struct word *w, const char *path, const struct record *r, const char *console)
+new_value(const struct word *w, const char *path, const struct record *r, const struct front *f)
 {
 	switch (w->option->role) {
 	case ROLE_PROCESS:
 		return *path != '\0' ? path : NULL;
-	case ROLE_CONSOLE:
-		return *console != '\0' ? console : NULL;
+	case ROLE_FDS:
+		return f->used ? f->count : NULL;
 	case ROLE_LABEL:
 		return r->label;
 	case ROLE_ENV:
@@ -328,15 +410,33 @@ options_end(char *const *argv, const struct command *c)
 	return before > last && before > c->verb_at && strcmp(argv[before], "--") == 0 ? before : c->id_at;
 }
 
+/* Adds the options for the waiter, unless the command line has them already, with new values. */
+static void
+add_front_options(struct words *to, const struct command *c, const struct front *f)
+{
+	int from = 0;
+
+	if (!f->used || command_next(c, ROLE_FDS, &from) != NULL)
+		return;
+	add_word(to, "--preserve-fds");
+	add_word(to, f->count);
+}
+
 static void
 rewrite(int argc, char *const *argv, const struct command *c, const struct plan *p, const struct record *r,
-    const char *runtime, const char *console, struct words *to)
+    const char *runtime, struct words *to)
 {
 	int i, k = c->line.globals, end = options_end(argv, c);
 
 	for (i = 0; i < argc; i++) {
+		if (i == end)
+			add_front_options(to, c, &p->front);
 		if (i == end && !p->has_process)
 			add_granted_options(to, r, env_form(argv, c), runtime);
+		if (i == c->id_at + 1 && p->front.used && !p->has_process) {
+			add_word(to, p->front.program);
+			add_word(to, p->front.numbers);
+		}
 		/* if several letters share a word, only the last one can have a value */
 		while (k < c->line.words && (c->line.word[k].at < i || (k + 1 < c->line.words && c->line.word[k].at == i &&
 		    c->line.word[k + 1].at == i)))
@@ -344,36 +444,41 @@ rewrite(int argc, char *const *argv, const struct command *c, const struct plan 
 		if (k == c->line.words || c->line.word[k].at != i)
 			add_word(to, argv[i]);
 		else
-			i = rewrite_word(argv, &c->line.word[k], new_value(&c->line.word[k], p->paths[k], r, console), to);
+			i = rewrite_word(argv, &c->line.word[k], new_value(&c->line.word[k], p->paths[k], r, &p->front), to);
 	}
 }
 
-/*
- * Writes the line and all warnings before the task's own output. If that is not possible, the task begins without
- * them.
- */
-static void
-tell_user(const struct command *c, const char *line, const struct record *r, const struct plan *p,
-    char console[CONSOLE_PATH_MAX])
+/* The line and all warnings, for the user. */
+static int
+lines_for_user(const char *line, const struct record *r, const struct plan *p, struct strlist *out, struct why *why)
 {
-	autobuf struct buf b = { 0 };
-	const struct word *w;
-	int from = 0;
+	char text[NOTE_MAX + 16];
 	size_t i;
 
-	console[0] = '\0';
-	if (*line != '\0')
-		buf_printf(&b, "gpuhelper: %s\n", line);
-	for (i = 0; i < r->notes.n; i++)
-		buf_printf(&b, "gpuhelper: warning: %s\n", r->notes.v[i]);
-	if (p->warning[0] != '\0')
-		buf_printf(&b, "gpuhelper: warning: %s\n", p->warning);
-	if (b.failed || b.len == 0)
-		return;
-	if ((w = command_next(c, ROLE_CONSOLE, &from)) == NULL)
-		dprintf(STDERR_FILENO, "%s", b.p);
-	else if (!console_tell(w->value, b.p, console))
-		console[0] = '\0';
+	if (*line != '\0' && !strlist_add(out, line, SIZE_MAX))
+		return refuse_nomem(why);
+	for (i = 0; i <= r->notes.n; i++) {
+		snprintf(text, sizeof(text), "warning: %s", i < r->notes.n ? r->notes.v[i] : p->warning);
+		if ((i < r->notes.n || p->warning[0] != '\0') && !strlist_add(out, text, SIZE_MAX))
+			return refuse_nomem(why);
+	}
+	return 0;
+}
+
+/* Has all lines written before the task's own output. If that is not possible, the task begins without them. */
+static int
+tell_user(const struct command *c, const struct settings *s, const struct strlist *lines, struct plan *p,
+    struct why *why)
+{
+	size_t i;
+
+	if (p->task && p->front.used)
+		return agent_start(c, s, &p->front, lines, why);
+	if (p->front.used)
+		front_let_go(&p->front, lines);
+	for (i = 0; !p->front.used && i < lines->n; i++)
+		dprintf(STDERR_FILENO, "gpuhelper: %s\n", lines->v[i]);
+	return 0;
 }
 
 /*
@@ -407,48 +512,53 @@ record_free(struct record *r)
 }
 
 /*
- * Tells the helper of the process, after all checks that could refuse it. The helper's answer decides only if
- * r->asks. Otherwise the container keeps its GPU in any case, so an exec goes on even without a helper: a health
- * check is an exec, too.
+ * Tells the helper of the process, after all checks that could refuse it, except of a task: that asks for its GPUs by
+ * itself. The process begins even without a helper: a health check is an exec, too.
  */
-static int
-record_exec(const struct command *c, const struct record *r, enum door_setting door, char line[REPLY_LINE_MAX],
-    struct why *why)
+static void
+record_exec(const struct command *c, const struct record *r, const struct plan *p, enum door_setting door,
+    char line[REPLY_LINE_MAX])
 {
-	int ret;
-
-	if (r->asks) {
-		if ((ret = lease_exec(c, door, line, why)) == -1)
-			lease_refused(c, door, why);
-		return ret == 0 ? 0 : -1;
-	}
-	if (r->found)
+	if (r->found && !p->task)
 		lease_tell_exec(c, door, line);
 	if (line[0] == '\0' && r->line != NULL)
 		snprintf(line, REPLY_LINE_MAX, "%s", r->line);
-	return 0;
 }
 
-/* Tells the helper, then makes the new command line. */
+/* Makes the new command line. NULL: memory is short. */
 static char **
-begin_exec(int argc, char *const *argv, const struct command *c, const struct plan *p, const struct record *r,
-    const char *runtime, enum door_setting door, struct why *why)
+new_words(int argc, char *const *argv, const struct command *c, const struct plan *p, const struct record *r,
+    const char *runtime)
 {
-	char line[REPLY_LINE_MAX] = "", console[CONSOLE_PATH_MAX];
 	struct words w = { 0 };
 
-	if (record_exec(c, r, door, line, why) == -1)
-		return NULL;
-	tell_user(c, line, r, p, console);
-	w.v = calloc((size_t)argc + 2 * (r->env.n + r->gids) + 2 * (size_t)c->line.words + 2, sizeof(*w.v));
+	w.v = calloc((size_t)argc + 2 * (r->env.n + r->gids) + 2 * (size_t)c->line.words + 6, sizeof(*w.v));
 	if (w.v != NULL)
-		rewrite(argc, argv, c, p, r, runtime, console, &w);
-	if (w.v == NULL || w.failed) {
+		rewrite(argc, argv, c, p, r, runtime, &w);
+	if (!w.failed)
+		return w.v;
+	free(w.v);
+	return NULL;
+}
+
+/* Tells the helper and the user, and makes the new command line. */
+static char **
+begin_exec(int argc, char *const *argv, const struct command *c, struct plan *p, const struct record *r,
+    const char *runtime, const struct settings *s, struct why *why)
+{
+	char **words = new_words(argc, argv, c, p, r, runtime), line[REPLY_LINE_MAX] = "";
+	autostrlist struct strlist lines = { 0 };
+
+	if (words == NULL) {
 		refuse_nomem(why);
-		free(w.v);
 		return NULL;
 	}
-	return w.v;
+	record_exec(c, r, p, s->door, line);
+	if (lines_for_user(line, r, p, &lines, why) == 0 && tell_user(c, s, &lines, p, why) == 0 &&
+	    front_place(&p->front, why) == 0)
+		return words;
+	free(words);
+	return NULL;
 }
 
 char **
@@ -459,9 +569,9 @@ exec_prepare(int argc, char *const *argv, const struct command *c, const char *r
 	struct plan p = { 0 };
 	char **words = NULL;
 
-	if (load_record(c, &r, why) == 0 && make_plan(c, &r, &p, why) == 0 &&
+	if (load_record(c, &r, why) == 0 && make_plan(argc, argv, c, &r, settings, &p, why) == 0 &&
 	    (!p.strong || settings->privileged != PRIVILEGED_DENY || check_strong_exec(argv, c, runtime, why) == 0))
-		words = begin_exec(argc, argv, c, &p, &r, runtime, settings->door, why);
+		words = begin_exec(argc, argv, c, &p, &r, runtime, settings, why);
 	else
 		lease_refused(c, settings->door, why);
 	record_free(&r);

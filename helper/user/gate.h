@@ -12,13 +12,14 @@
 #include "../pure/why.h"
 
 /*
- * Closes the nodes to all processes in the cgroup (relative to /sys/fs/cgroup) and beneath: they can't open
- * the nodes any more. Returns 0, or -1 with *why.
+ * Lets the processes in the cgroup (relative to /sys/fs/cgroup), and beneath, open the nodes that are «open», as far
+ * as other device rules allow it, and none of the others; with «shut», none at all. What they have open stays open.
+ * Returns 0, or -1 with *why: they can then open fewer nodes, but not more.
  */
-int gate_shut(const char *cgroup, const struct devnum *node, size_t nodes, struct why *why);
+int gate_set(const char *cgroup, const struct promised_node *node, size_t nodes, bool shut, struct why *why);
 
-/* Undoes gate_shut(). Other device rules still apply. Returns 0, or -1 with *why. */
-int gate_open(const char *cgroup, const struct devnum *node, size_t nodes, struct why *why);
+/* Checks that this is still so. Returns 0, or -1 with *why. */
+int gate_check(const char *cgroup, const struct promised_node *node, size_t nodes, bool shut, struct why *why);
 
 /*
  * Checks that a cgroup of version 2 has device rules: those are programs, which only root may list. Returns

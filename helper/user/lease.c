@@ -4,13 +4,22 @@
  */
 #include "lease.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../host/clock.h"
+#include "../host/file.h"
+#include "../pure/cleanup.h"
+#include "../pure/leasename.h"
 #include "chores.h"
 #include "door.h"
+#include "namespace.h"
 #include "report.h"
 
 #define CROWD_MS 10000		/* for asking again while others keep the helper busy */
@@ -36,7 +45,7 @@ lease_is_recorded(const struct command *c)
 	return c->id != NULL && ask_is_leased(root_of(c), c->id);
 }
 
-static int
+int
 lease_request(const struct command *c, enum verb verb, struct request *r, struct why *why)
 {
 	*r = (struct request){ .verb = verb };
@@ -44,6 +53,42 @@ lease_request(const struct command *c, enum verb verb, struct request *r, struct
 	r->runtime_root = strdup(root_of(c));
 	r->cgroups_path = strdup("");
 	return r->id != NULL && r->runtime_root != NULL && r->cgroups_path != NULL ? 0 : refuse_nomem(why);
+}
+
+int
+lease_note_allocation(const struct settings *s, struct request *r, struct why *why)
+{
+	const char *cuda = getenv("CUDA_VISIBLE_DEVICES"), *rocr = getenv("ROCR_VISIBLE_DEVICES");
+
+	if (!s->respect_allocation)
+		return 0;
+	if ((cuda != NULL && (r->cuda_visible = strdup(cuda)) == NULL) ||
+	    (rocr != NULL && (r->rocr_visible = strdup(rocr)) == NULL))
+		return refuse_nomem(why);
+	return 0;
+}
+
+int
+lease_read(const struct command *c, struct lease *l, struct why *why)
+{
+	autoclose int dir = open(GPUHELPER_RUNDIR "/leases", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autofree char *text = NULL;
+	char key[LEASE_KEY_SIZE];
+	struct dirent *e;
+	size_t len;
+	DIR *d;
+
+	lease_key(namespace_outer_uid(), root_of(c), c->id, key);
+	if ((d = file_list(dir)) == NULL)
+		return refuse(why, WHY_IO, GPUHELPER_RUNDIR "/leases: %s", strerror(errno));
+	dir = -1;
+	while (text == NULL && (e = readdir(d)) != NULL)
+		if (strncmp(e->d_name, key, LEASE_KEY_SIZE - 1) == 0)
+			text = file_read_at(dirfd(d), e->d_name, LEASE_FILE_MAX, &len);
+	closedir(d);
+	if (text == NULL)
+		return 1;
+	return lease_decode(text, len, l, why) == -1 ? refuse_within(why, "the container's lease") : 0;
 }
 
 /* Asks once. */
@@ -177,24 +222,6 @@ lease_ask(const struct command *c, struct request *r, enum door_setting door, st
 	}
 }
 
-/*
- * Asks as lease_ask() does. Asks by VERB_EXEC first. Only a container that gave its GPUs back needs VERB_BACK,
- * whose helper takes longer to start.
- */
-static int
-ask_for_exec(const struct command *c, struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
-    struct why *why)
-{
-	int ret = lease_ask(c, r, door, a, reply, why);
-
-	if (ret == -1 || reply->kind != REPLY_BACK)
-		return ret;
-	ask_end(a);
-	reply_free(reply);
-	r->verb = VERB_BACK;
-	return lease_ask(c, r, door, a, reply, why);
-}
-
 static void
 ask_for_record(const struct request *r, enum door_setting door, struct reply *reply, struct why *why)
 {
@@ -227,29 +254,6 @@ lease_tell_exec(const struct command *c, enum door_setting door, char line[REPLY
 		memcpy(line, reply.line, sizeof(reply.line));
 	reply_free(&reply);
 	request_free(&r);
-}
-
-int
-lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX], struct why *why)
-{
-	struct reply reply = { 0 };
-	struct asking a;
-	struct request r;
-	int ret;
-
-	line[0] = '\0';
-	if ((ret = lease_request(c, VERB_EXEC, &r, why)) == 0 && (ret = ask_for_exec(c, &r, door, &a, &reply, why)) == 0) {
-		ask_end(&a);
-		memcpy(line, reply.line, sizeof(reply.line));
-		if (reply.kind != REPLY_NOTED) {
-			*why = reply.why;
-			ret = reply.kind == REPLY_REFUSED ? -2 : -1;
-		} else
-			ret = chores_do(&reply.chores, &r, why);
-	}
-	reply_free(&reply);
-	request_free(&r);
-	return ret;
 }
 
 void

@@ -3,9 +3,22 @@
 #define GPUHELPER_USER_LEASE_H
 
 #include "../pure/edits.h"
+#include "../pure/leasefile.h"
 #include "../pure/settings.h"
 #include "argv.h"
 #include "ask.h"
+
+/* Begins a request about the command's container. Returns 0, or -1 with *why; request_free() in any case. */
+int lease_request(const struct command *c, enum verb verb, struct request *r, struct why *why);
+
+/* Adds what a workload manager (SLURM, say) has allocated to this worker's job. Returns 0, or -1 with *why. */
+int lease_note_allocation(const struct settings *s, struct request *r, struct why *why);
+
+/*
+ * Reads the container's lease, as only root can. Returns 0, 1 if there is none, or -1 with *why. The caller calls
+ * lease_free() in any case; *l must be empty before.
+ */
+int lease_read(const struct command *c, struct lease *l, struct why *why);
 
 /* True if root has a record of this container for the caller: then the container has or had a lease. */
 bool lease_is_recorded(const struct command *c);
@@ -26,15 +39,8 @@ int lease_ask(const struct command *c, struct request *r, enum door_setting door
     struct why *why);
 
 /*
- * Tells the lease that this process is about to become the runtime that starts a task in the container. The
- * container has its GPUs then, even if it had given them back. *line gets a line for the user, or "". Returns 0, or
- * -1 with *why if the exec must not begin. Returns -2 likewise if the helper itself refused, and so recorded it.
- */
-int lease_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX], struct why *why);
-
-/*
- * Has the helper record that this process is about to start another one in a container that keeps its GPUs. *line
- * gets a line for the user, or "". Gives up after three seconds if the helper stays busy: the exec goes on in any
+ * Has the helper record that this process is about to start another one in the container. *line gets a line for the
+ * user, or "". Gives up after three seconds if the helper stays busy: the exec goes on in any
  * case.
  */
 void lease_tell_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX]);

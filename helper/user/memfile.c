@@ -2,6 +2,7 @@
 #include "memfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -34,8 +35,11 @@ memfile_read(int fd, size_t max, size_t *len)
 int
 memfile_make(const char *name, const char *text, size_t len, char path[FILE_LINK_MAX], struct why *why)
 {
-	int fd = memfd_create(name, 0);
+	const int low = memfd_create(name, 0), fd = low != -1 ? fcntl(low, F_DUPFD, MEMFILE_ABOVE) : -1;
 	ssize_t n;
+
+	if (low != -1)
+		close(low);
 
 	if (fd == -1)
 		return refuse(why, WHY_AGAIN, "memfd_create: %s", strerror(errno));

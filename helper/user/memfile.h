@@ -7,6 +7,8 @@
 #include "../host/file.h"
 #include "../pure/why.h"
 
+#define MEMFILE_ABOVE 100	/* the least number of such a file: fixed ones are below (front.h) */
+
 /*
  * Reads a descriptor to its end, at most «max» bytes. The caller frees the text. NULL with errno; EFBIG if it
  * is longer.

@@ -50,6 +50,7 @@
 #include "suit.h"
 #include "update.h"
 #include "visible.h"
+#include "waiterfile.h"
 
 /* A container that is about to be made. */
 struct making {
@@ -76,6 +77,7 @@ struct making {
 /* What create.c must know after the runtime has made the container. */
 struct made {
 	bool granted;
+	bool promised;			/* the granted nodes must be closed until a task takes some (pure/pausing.h) */
 	struct asking asking;		/* the helper may stay there until it has seen the container */
 	bool ruled;			/* root's container, whose device rules must be enforced */
 	bool weak;			/* root's container without a user namespace, which must not be privileged */
@@ -122,19 +124,21 @@ fill_request(struct making *m, enum verb verb)
 	return r->id != NULL && r->runtime_root != NULL && r->cgroups_path != NULL ? 0 : refuse_nomem(&m->why);
 }
 
-/* Passes on what a workload manager (SLURM, say) has allocated to this worker's job. */
-static int
-note_allocation(struct making *m)
+static bool
+is_hosts_root(void)
 {
-	const char *cuda = getenv("CUDA_VISIBLE_DEVICES"), *rocr = getenv("ROCR_VISIBLE_DEVICES");
-	struct request *r = &m->request;
+	return geteuid() == 0 && !namespace_has_false_root();
+}
 
-	if (!m->settings->respect_allocation)
-		return 0;
-	if ((cuda != NULL && (r->cuda_visible = strdup(cuda)) == NULL) ||
-	    (rocr != NULL && (r->rocr_visible = strdup(rocr)) == NULL))
-		return refuse_nomem(&m->why);
-	return 0;
+/* True if the wrapper can put its waiter in front of the container's tasks, and can close its nodes until then. */
+static bool
+can_promise(const struct making *m)
+{
+	const struct spec_mount *proc = spec_mount_at(&m->spec, "/proc");
+
+	return strcmp(m->command->verb, "create") == 0 && is_hosts_root() && !m->command->systemd_cgroup &&
+	    !m->command->without_cgroup && waiter_is_usable() && proc != NULL && proc->type != NULL &&
+	    strcmp(proc->type, "proc") == 0;
 }
 
 /*
@@ -153,6 +157,7 @@ find_placeholder(struct making *m)
 	    stat(from->source, &st) == -1 || !S_ISREG(st.st_mode) || st.st_uid != 0 || (st.st_mode & 022) != 0)
 		return 0;
 	m->request.init_file = (struct file_id){ major(st.st_dev), minor(st.st_dev), st.st_ino };
+	m->request.promises = can_promise(m);
 	return (m->request.init_path = strdup(path)) != NULL ? 0 : refuse_nomem(&m->why);
 }
 
@@ -204,12 +209,6 @@ check_way_to_root(const struct making *m, struct made *made, struct why *why)
 	return refuse(why, WHY_DENIED, "root.path %s: others than root may write above it, and «%s» starts the container "
 	    "before its root directory can be checked: use create, or keep the image where only root may write", m->rootpath,
 	    m->command->verb);
-}
-
-static bool
-is_hosts_root(void)
-{
-	return geteuid() == 0 && !namespace_has_false_root();
 }
 
 /*
@@ -264,7 +263,7 @@ check_bundle(struct making *m, bool *asks)
 	if (spec_request(&m->spec, &m->request, asks, &m->why) == -1 || fill_request(m, VERB_GRANT) == -1)
 		return -1;
 	m->spec.bundle = m->bundle.path;
-	if (find_placeholder(m) == -1 || note_allocation(m) == -1 ||
+	if (find_placeholder(m) == -1 || lease_note_allocation(m->settings, &m->request, &m->why) == -1 ||
 	    permit_check(m->command, m->settings, is_hosts_root(), &m->why) == -1 ||
 	    rootfs_open(&m->spec, m->bundle.path, m->settings, geteuid(), &m->rootfd, &m->rootpath, &m->why) == -1 ||
 	    sources_check(&m->spec, &m->why) == -1 || check_privilege(m) == -1 ||
@@ -485,6 +484,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 		report_warning(c, m.reply.edits.notes.v[i]);
 	*why = m.why;
 	made->granted = m.granted;
+	made->promised = m.granted && m.reply.edits.promise;
 	if (ret == 0 && m.granted)
 		ret = places_of(&m.reply.edits, &made->places, why);
 	made->ruled = m.granted && hides_gpus(&m) && is_hosts_root();
@@ -555,6 +555,9 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 	if (c->kind == KIND_EXEC && c->id != NULL &&
 	    (argv = exec_prepare(argc, argv, c, runtime, &settings, why)) == NULL)
 		return -1;
+	if (c->verb != NULL && strcmp(c->verb, "start") == 0 && c->id != NULL && is_hosts_root() &&
+	    lease_is_recorded(c) && create_check_start(c, why) == -1)
+		return -1;
 	if (c->kind == KIND_LIMITS && update_prepare(argc, &argv, c, why) == -1)
 		return -1;
 	if (command_makes_container(c) && make_container(c, &settings, runtime, &made, why) == -1)
@@ -562,7 +565,8 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 	/* without --detach, the process that asked for the grant becomes the runtime itself, below */
 	if (command_leaves_container(c) && (made.granted || made.unguarded ||
 	    (made.weak && strcmp(c->verb, "create") == 0))) {
-		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.ruled, made.weak,
+		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.promised, made.ruled,
+			made.weak,
 			made.unguarded ? &made.root : NULL, &made.places, &made.reach, made.cgroups_path,
 			&made.asking };
 

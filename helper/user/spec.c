@@ -396,6 +396,17 @@ spec_bind_at(const struct spec *s, const char *target)
 	return found;
 }
 
+const struct spec_mount *
+spec_mount_at(const struct spec *s, const char *target)
+{
+	size_t i;
+
+	for (i = s->mount_count; i > 0; i--)
+		if (strcmp(s->mount[i - 1].target, target) == 0)
+			return &s->mount[i - 1];
+	return NULL;
+}
+
 const char *
 env_value(const char *entry, const char *name)
 {

@@ -71,6 +71,9 @@ bool spec_host_path(const struct spec *s, const char *path, char out[PATH_MAX]);
 /* The only bind mount with exactly this destination; NULL if there is none or there are several. */
 const struct spec_mount *spec_bind_at(const struct spec *s, const char *target);
 
+/* The mount that a process sees at this path, if its target is spelled so; NULL: none. */
+const struct spec_mount *spec_mount_at(const struct spec *s, const char *target);
+
 /* The value of «NAME=value» if the entry has this name, else NULL. */
 const char *env_value(const char *entry, const char *name);
 

@@ -92,6 +92,8 @@ static const struct option checkpoint[] = {
 };
 
 static const struct option exec[] = {
+	{ "pid-file", 0, TAKES_VALUE, BOTH, ROLE_PID_FILE, "a file of the caller; its name is the process's (task_execs)" },
+	{ "preserve-fds", 0, TAKES_VALUE, BOTH, ROLE_FDS, "the open files that the process inherits, and the waiter's" },
 	{ "process", 'p', TAKES_VALUE, BOTH, ROLE_PROCESS, "everything about the process" },
 	{ "env", 'e', TAKES_VALUE, BOTH, ROLE_ENV, "the environment" },
 	{ "console-socket", 0, TAKES_VALUE, BOTH, ROLE_CONSOLE, "the receiver of the terminal" },
@@ -107,7 +109,7 @@ static const struct option exec[] = {
 	{ "detach", 'd', TAKES_NONE, BOTH, ROLE_PASSED, "whether the runtime stays" },
 	{ "no-new-privs", 0, TAKES_NONE, BOTH, ROLE_PASSED, "whether setuid programs give rights in the container" },
 	{ "ignore-paused", 0, TAKES_NONE, RUNC, ROLE_PASSED, "whether the process may wait in a paused container" },
-	PID_FILE, PIDFD, FDS, ALWAYS, END,
+	PIDFD, ALWAYS, END,
 };
 
 #define LIMIT(name) { name, 0, TAKES_VALUE, BOTH, ROLE_PASSED, "a limit" }

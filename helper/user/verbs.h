@@ -23,11 +23,11 @@ enum takes {
 enum role {
 	ROLE_PASSED, ROLE_REFUSED, ROLE_HELP,
 	/* read: the container, or the request to the helper, depends on it */
-	ROLE_ROOT, ROLE_LOG, ROLE_LOG_FORMAT, ROLE_SYSTEMD_CGROUP, ROLE_BUNDLE, ROLE_DETACH,
+	ROLE_ROOT, ROLE_LOG, ROLE_LOG_FORMAT, ROLE_SYSTEMD_CGROUP, ROLE_BUNDLE, ROLE_DETACH, ROLE_PID_FILE, ROLE_CONSOLE,
 	/* judged: passed as it is, or refused by its value or by the settings */
 	ROLE_CGROUP_MANAGER, ROLE_ROOTLESS, ROLE_NO_PIVOT, ROLE_EXEC_CGROUP, ROLE_CAP,
 	/* changed: the runtime gets another value */
-	ROLE_PROCESS, ROLE_ENV, ROLE_CONSOLE, ROLE_LABEL, ROLE_RESOURCES,
+	ROLE_PROCESS, ROLE_ENV, ROLE_FDS, ROLE_LABEL, ROLE_RESOURCES,
 };
 
 struct option {

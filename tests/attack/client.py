@@ -24,9 +24,9 @@ SOCKET = "/run/gpuhelper/gpuhelper.sock"
 fork = multiprocessing.get_context("fork")
 
 
-VERSION = 4
-VERBS = ("grant", "look", "refused", "plain", "status", "release", "reapply", "created", "exec", "back")
-FLAGS = ("systemd_cgroup", "dac_override", "privileged", "no_chores", "at_once", "await_keys")
+VERSION = 5
+VERBS = ("grant", "look", "refused", "plain", "status", "release", "reapply", "created", "exec", "task", "over")
+FLAGS = ("systemd_cgroup", "dac_override", "privileged", "no_chores", "at_once", "await_keys", "promises")
 TEXTS = ("id", "runtime_root", "cgroups_path", "label", "mount_label", "init_path", "token", "team", "pipeline", "job",
          "instance_vars", "gpus", "folders", "cuda_visible", "rocr_visible", "reason")
 NONE = 0xffffffff
@@ -38,21 +38,22 @@ def header(length, magic=b"GPUH", version=VERSION):
 
 def encode(r, **head):
     """Encodes a request (helper/pure/request.c); head: overrides numbers of its header."""
-    unknown = set(r) - {"verb", "uid", "gid", "uids", "gids", "groups", "shut", "init_file", *FLAGS, *TEXTS}
+    unknown = set(r) - {"verb", "uid", "gid", "uids", "gids", "groups", "shut", "init_file", "waiter", *FLAGS, *TEXTS}
     assert not unknown, unknown
     texts = [None if r.get(t) is None else r[t] if isinstance(r[t], bytes) else r[t].encode("utf-8", "surrogateescape")
              for t in TEXTS]
     ranges = [r["uids"], r["gids"]]
     major, minor, inode = (int(n) for n in r.get("init_file", "0:0:0").split(":"))
     verb = VERBS.index(r["verb"]) if r["verb"] in VERBS else r["verb"]
+    waiter, waiter_start = r.get("waiter", (0, 0))
     numbers = {"init_inode": inode, "init_major": major, "init_minor": minor, "verb": verb,
                "flags": sum(1 << i for i, flag in enumerate(FLAGS) if r.get(flag)), "uid": r["uid"], "gid": r["gid"],
                "uid_ranges": NONE if ranges[0] is None else len(ranges[0]),
-               "gid_ranges": NONE if ranges[1] is None else len(ranges[1]), "gids": len(r["groups"]), "shut": len(r["shut"]),
+               "gid_ranges": NONE if ranges[1] is None else len(ranges[1]), "gids": len(r["groups"]), "shut": len(r["shut"]), "waiter_start": waiter_start, "waiter": waiter, "unused": 0,
                **{"len_" + t: NONE if text is None else len(text) for t, text in zip(TEXTS, texts)}}
     assert set(head) <= set(numbers), head
     numbers.update(head)
-    return (struct.pack("=Q%dI" % (len(numbers) - 1), *numbers.values()) +
+    return (struct.pack("=Q10IQ%dI" % (len(numbers) - 12), *numbers.values()) +
             b"".join(struct.pack("=III", *range) for m in ranges if m is not None for range in m) +
             b"".join(struct.pack("=I", gid) for gid in r["groups"]) +
             b"".join(key.encode() for key in r["shut"]) + b"".join(text for text in texts if text is not None))

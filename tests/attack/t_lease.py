@@ -32,7 +32,7 @@ def i1():
     good = encode(request(gpus="1"))
     for more in b"\0\0\0\0", b"peer", struct.pack("=I", 0):
         refused(once("attacker", raw_exchange, frame(good + more)), 65, "longer")
-    for flag in range(6, 32):
+    for flag in range(7, 32):
         refused(once("attacker", raw_exchange, frame(encode(request(), flags=1 << flag))), 65, "flags")
     granted(once("attacker", exchange, uid=0, gid=0, uids=None, gids=None))
     r = records()[-1]
@@ -201,7 +201,7 @@ def l4():
         for who, fields in (a, {"id": "x"}), (a, {"id": "unknown"}), (v, {"id": "x", "runtime_root": "/r"}):
             assert who.grant(verb="release", gpus=None, **fields) == (0, {"reply": "noted"})
         assert leases()[0]["state"] == "held"
-        for verb in 10, 11, 255, 0x10000, NONE:
+        for verb in 11, 12, 255, 0x10000, NONE:
             refused(a.grant(verb=verb, id="x"), 65, "verb")
         assert len(leases()) == 1
 
@@ -211,7 +211,7 @@ def l6():
     name, key = RUN + "/leases/" + lease.name(lease.NOTHING), lease.key(lease.NOTHING)
     whole = lease.write(lease.NOTHING)
     for text in "", "{", "end\n", '{"version":3}', "\0" * 100, "x" * (2 << 20), whole[:-1], whole + "\n", "\n" + whole, \
-            whole.replace("lease 6", "lease 7"), whole.replace("\n", "\r\n"), whole.replace("boot -", "boot  -"):
+            whole.replace("lease 7", "lease 8"), whole.replace("\n", "\r\n"), whole.replace("boot -", "boot  -"):
         write(name, text, 0o600)
         status, answer = once("victim", exchange)
         assert answer["reply"] == "refused" and status in (65, 78) and key in answer["text"], (text[:20], answer)
@@ -1100,7 +1100,7 @@ class Queue:
         for _ in range(count):
             path = "%s/queue/%064x" % (RUN, len(self.planted))
             turn = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-            self.planted[path] = "waiter 3 p - %d %d %s %d 0 600\nend\n" % (uid, pid, start, turn)
+            self.planted[path] = "waiter 4 p - %d %d %s 0 0 %d 0 600\nend\n" % (uid, pid, start, turn)
 
     def ask(self, who, ident):
         for _ in range(5):
@@ -1212,6 +1212,28 @@ def g3c():
         refused(once("attacker", exchange), 74, LOG)
         refused(once("attacker", exchange, verb="refused", reason="x", gpus=None), 74, LOG)
         assert read(other) == "root's\n", read(other)
+
+
+@case("L35", "A user who says that tasks can take GPUs gets an ordinary grant: only root's engine is promised any")
+def l35():
+    with asker("attacker") as a:
+        granted(a.grant(id="x", promises=True))
+        assert [(l["state"], len(l["gpus"]), "pausing" in l) for l in leases()] == [("held", 1, False)], leases()
+        refused(a.grant(verb="task", id="x", gpus=None, waiter=[a.pid, 1]), 77, "was promised no GPU")
+
+
+@case("L38", "Requests for a task's turn or its end, of strangers or for strangers: nothing is taken, and nothing given back")
+def l38():
+    with asker("root") as holder, asker("attacker") as a:
+        granted(holder.grant(id="h", promises=True))
+        before, log = leases(), len(records())
+        for who in a, holder:
+            for waiter in [a.pid, 1], [holder.pid, 1], [1, 0], [0, 0], [2**31 - 1, 2**64 - 1]:
+                for ident in "h", "unknown":
+                    refused(who.grant(verb="task", id=ident, gpus=None, waiter=waiter), 77, "was promised no GPU")
+                    assert who.grant(verb="over", id=ident, gpus=None, waiter=waiter)[1] == {"reply": "noted"}
+        assert leases() == before and os.listdir(RUN + "/queue") == [], leases()
+        assert {r["event"] for r in records()[log:]} <= {"refuse"}, records()[log:]
 
 
 @case("L34", "A state directory that is not root's: nothing is granted, and the helper does not make it root's")
@@ -1385,10 +1407,13 @@ def g20c():
         write(POLICIES + "/10-any.conf", 'identity = "claim"; pipeline = "*/*"; gpus = ( { vendor = "nvidia"; count = 2; } );')
         with asker("attacker") as a:
             granted(a.grant(id="x", team="ml", pipeline="train"))
-            for verb in "exec", "back":
-                lines = exec_of(verb)
-                assert [(l["event"], l["team"], l["pipeline"]) for l in lines] == [("exec", "ml", "train")], lines
-                assert "identity" not in lines[0], lines
+            lines = exec_of("exec")
+            assert [(l["event"], l["team"], l["pipeline"]) for l in lines] == [("exec", "ml", "train")], lines
+            assert "identity" not in lines[0], lines
+            # only what was promised can be taken, and only root's engine is promised anything
+            for verb in "task", "over":
+                answer = once("attacker", exchange, verb=verb, id="x", gpus=None, waiter=[os.getpid(), 1])[1]
+                assert answer["reply"] == ("refused" if verb == "task" else "noted"), answer
 
 
 @case("G6", "A grant that could not be recorded is refused; the size counted for a grant covers its end record", 40)
@@ -1607,7 +1632,8 @@ def x4():
                        (header(272 * 1024 + 1), "too long"), (header(0xffffffff), "too long"), (header(0x80000000), "too long"),
                        (frame(json.dumps(request()).encode()), ""), (frame(b"\xff\xfe"), "shorter than its head"),
                        (frame(whole[:64]), "shorter than its head"), (frame(whole[:-1]), "shorter"), (frame(whole + b"x"), "longer"),
-                       (lie(verb=10), "verb 10"), (lie(verb=NONE), "verb"), (lie(flags=64), "flags"), (lie(flags=NONE), "flags"),
+                       (lie(verb=11), "verb 11"), (lie(verb=NONE), "verb"), (lie(flags=128), "flags"),
+                       (lie(waiter=0x80000000), "waiter"), (lie(unused=1), "waiter"), (lie(flags=NONE), "flags"),
                        (lie(uid=NONE), "uid"), (lie(gid=NONE), "uid or gid"), (lie(uid_ranges=0), ""),
                        (lie(uid_ranges=341), "ranges"), (lie(gid_ranges=0x80000000), "ranges"), (lie(gids=65), "groups"),
                        (lie(gids=NONE), "groups"), (lie(shut=65), "leases"), (lie(shut=0), ""), (lie(len_gpus=2), "shorter"),

@@ -93,6 +93,8 @@ b2, r = run('task', TRAIN + ['GPUHELPER_GPUS=1'])
 ok('node=/dev/nvidia0' in r.stdout, tag + 'shim and container killed: the GPU is free at the next request', r.stdout[-600:])
 
 # tasks like Concourse's: process 1 pauses, and execs run with and without a terminal
+host.promises = True
+host.settings()
 r = sh('cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-o', W + '/init', TESTS + '/container/placeholder.c')
 assert r.returncode == 0, r.stdout
 host.policies(t10='''
@@ -105,13 +107,13 @@ for i in range(2):
     b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'])
     r = ctr('run', '--detach', '--config', b.dir + '/config.json', b.id)
     pausing.append(b)
-    r = ctr('task', 'exec', '--exec-id', 'e1', b.id, '/bin/sh', '-c', PROBE + '; exit 3')
-    ok('No such device or address' in r.stdout and 'gpuhelper: GPU 0000:3b:00.0 (exclusive)' in r.stdout and
+    r = ctr('task', 'exec', '--exec-id', 'task', b.id, '/bin/sh', '-c', PROBE + '; exit 3')
+    ok('No such device or address' in r.stdout and 'gpuhelper: GPU 0000:3b:00.0 (NVIDIA A100-PCIE-40GB), exclusive' in r.stdout and
        r.stdout.count('gpuhelper: warning: ') == 1 and 'no libcuda.so.1 or libnvidia-ml.so.1' in r.stdout and r.returncode == 3,
        tag + 'container %d of 2 with one GPU: its task has the GPU, is told so, and keeps its exit status' % (i + 1), r.stdout)
 pid, terminal = pty.fork()
 if pid == 0:
-    os.execvp('ctr', ['ctr', '-a', C + '/sock', '-n', 'concourse', 'task', 'exec', '--tty', '--exec-id', 'e2', pausing[0].id,
+    os.execvp('ctr', ['ctr', '-a', C + '/sock', '-n', 'concourse', 'task', 'exec', '--tty', '--exec-id', 'task', pausing[0].id,
                       '/bin/sh', '-c', 'echo begins; (: < /dev/nvidia0); sleep 1; exit 4'])    # ctr sets the terminal's size only after the start
 out = b''
 try:
@@ -121,9 +123,9 @@ except OSError:
     pass
 status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 lines = [l.strip() for l in out.decode().splitlines() if l.strip()]
-ok(status == 4 and lines[0] == 'gpuhelper: GPU 0000:3b:00.0 (exclusive)' and
-   lines[1].startswith('gpuhelper: warning: no CDI spec has the nodes of nvidia GPU 0000:3b:00.0') and lines[2] == 'begins' and
-   'No such device or address' in lines[3], tag + 'a terminal shows the lines first; a later exec has the GPU again', (status, lines))
+ok(status == 4 and lines[0].startswith('gpuhelper: warning: no CDI spec has the nodes of nvidia GPU 0000:3b:00.0') and
+   lines[1] == 'gpuhelper: GPU 0000:3b:00.0 (NVIDIA A100-PCIE-40GB), exclusive' and lines[2] == 'begins' and
+   'No such device or address' in lines[3], tag + 'a terminal shows the lines first; a later task has the GPU again', (status, lines))
 for b in pausing:
     ctr('task', 'kill', '--signal', 'KILL', b.id)
     time.sleep(0.3)

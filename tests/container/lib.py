@@ -75,6 +75,8 @@ def busybox_rootfs(path, owner):
 
 
 class Host:
+    promises = False        # whether containers whose process 1 is gdn-init are promised their GPUs (tasks.py)
+
     def __init__(self, runtime='runc', cgroup='v1'):
         self.runtime = shutil.which(runtime)
         self.name = runtime
@@ -99,6 +101,8 @@ class Host:
         return None if r.returncode == 0 else '%s by itself says: %s' % (self.name, r.stdout.strip().replace('\n', ' '))
 
     def settings(self, text=''):
+        if not self.promises and 'placeholder_init' not in text:
+            text += '\nplaceholder_init = [ ];'
         write('/etc/gpuhelper/gpuhelper.conf', 'runtime = "%s";\nvolumes = [ "%s/vol" ];\n%s\n' % (self.runtime, W, text))
 
     def policies(self, **files):

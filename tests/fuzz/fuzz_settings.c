@@ -17,7 +17,7 @@ check_settings(const struct settings *s)
 
 	must(s->runtime == NULL || path_check(s->runtime, &why) == 0);
 	must(s->max_wait <= 86400);
-	must(s->idle <= IDLE_KEEP && s->first_exec >= 1 && s->first_exec <= 86400);
+	must(s->idle <= IDLE_KEEP);
 	must(s->left_behind <= 86400 || s->left_behind == LEFT_BEHIND_KEEP);
 	for (i = 0; i < s->placeholder_init.n; i++)
 		must(path_check(s->placeholder_init.v[i], &why) == 0);

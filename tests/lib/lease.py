@@ -54,11 +54,15 @@ MANY = {
     "folder": ("folders", [("path", unspell), ("fs", unspell), ("place", unspell), ("relabel", unspell)]),
     "way": ("ways", [("path", unspell), ("writable", yes), ("at", None)]),
 }
-PAUSING = [("major", int), ("minor", int), ("inode", int), ("gate", unspell), ("idle", unspell), ("first_exec", int),
-           ("left_behind", int), ("created", int), ("used", yes), ("shut", yes), ("left_since", int), ("giver", int),
+PAUSING = [("major", int), ("minor", int), ("inode", int), ("gate", unspell), ("idle", unspell), ("left_behind", int),
+           ("asked", unspell), ("task", int), ("task_start", int), ("left_since", int), ("giver", int),
            ("giver_start", int), ("giving_since", int), ("waited", int), ("uid", int), ("gid", int), ("who", unspell)]
+PROMISED = {
+    "may": ("may", [("vendor", unspell), ("pci", unspell), ("part", unspell), ("exclusive", yes), ("limit", int)]),
+    "promised": ("nodes", [("major", int), ("minor", int), ("open", yes)]),
+}
 # a lease that holds nothing
-NOTHING = {"version": 6, "id": "p", "root": "", "uid": 0, "policy": "p", "pipeline": "", "since": 0, "state": "held",
+NOTHING = {"version": 7, "id": "p", "root": "", "uid": 0, "policy": "p", "pipeline": "", "since": 0, "state": "held",
            "planned": False, "boot": "", "pid": 1, "start": 0, "init": 0, "init_start": 0, "pids": 0, "own_pids": False,
            "mounts": 0, "privileged": False, "hooked": False, "host_root": False, "label": "",
            **{key: [] for key, _ in MANY.values()}}
@@ -81,9 +85,10 @@ def read(text):
             one = members(form, words)
             lease[key].append(one["cgroup"] if name == "cgroup" else one)
         elif name == "pausing":
-            lease["pausing"] = dict(members(PAUSING, words), execs=[])
-        elif name == "exec":
-            lease["pausing"]["execs"].append([int(w) for w in words])
+            lease["pausing"] = dict(members(PAUSING, words), may=[], nodes=[])
+        elif name in PROMISED:
+            key, form = PROMISED[name]
+            lease["pausing"][key].append(members(form, words))
         else:
             assert name == "tasks", line
     return lease
@@ -104,7 +109,8 @@ def write(lease):
     out.append("tasks %s\n" % spell("pausing" in lease))
     if "pausing" in lease:
         out.append(line("pausing", PAUSING, lease["pausing"]))
-        out += ["exec %d %d\n" % tuple(one) for one in lease["pausing"]["execs"]]
+        for name, (key, form) in PROMISED.items():
+            out += [line(name, form, one) for one in lease["pausing"][key]]
     return "".join(out) + "end\n"
 
 

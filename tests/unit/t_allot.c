@@ -6,6 +6,7 @@
 
 #include "pure/cleanup.h"
 #include "root/allot.h"
+#include "root/busy.h"
 #include "root/strays.h"
 #include "tap.h"
 
@@ -56,7 +57,7 @@ static int
 ask_beside(struct asking *a, struct lease *l, const struct queue *q)
 {
 	const struct leases ls = { .v = &l, .n = l->gpu != NULL };
-	const struct allot_state state = { &ls, q, &a->strays, &a->drained, &a->decision, &somebody };
+	const struct allot_state state = { &ls, q, &a->strays, &a->drained, &a->decision, &somebody, false };
 
 	return allot_wants(&a->decision, &a->waiter, &a->why) == -1 ? -1 :
 	    allot(&state, &a->lease, &a->waiter, a->out, MAX, &a->why);
@@ -73,15 +74,15 @@ is_named(const struct lease *of)
 	const struct identity mla = { .kind = IDENTITY_TOKEN, .team = "ml/a" };
 	struct lease l = *of;
 
-	ok(allot_may_name(&l, l.uid, &ml) && !allot_may_name(&l, l.uid + 1, &ml),
+	ok(busy_may_name(l.pipeline, l.uid, l.uid, &ml) && !busy_may_name(l.pipeline, l.uid, l.uid + 1, &ml),
 	    "a lease is named to its user with a token of its team, and not to another user");
-	ok(!allot_may_name(&l, l.uid, &m),
+	ok(!busy_may_name(l.pipeline, l.uid, l.uid, &m),
 	    "a lease is not named to a team whose name is a prefix of the holder's team");
 	l.pipeline = two;
-	ok(!allot_may_name(&l, l.uid, &ml) && !allot_may_name(&l, l.uid, &mla),
+	ok(!busy_may_name(l.pipeline, l.uid, l.uid, &ml) && !busy_may_name(l.pipeline, l.uid, l.uid, &mla),
 	    "a lease whose pipeline name could belong to two teams is named to neither");
 	l.pipeline = none;
-	ok(!allot_may_name(&l, l.uid, &ml) && allot_may_name(&l, l.uid, &somebody),
+	ok(!busy_may_name(l.pipeline, l.uid, l.uid, &ml) && busy_may_name(l.pipeline, l.uid, l.uid, &somebody),
 	    "the lease of a container without a team is named only to a caller without a token");
 }
 
@@ -194,9 +195,9 @@ test_same_node(void)
 	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
 	    "a node that the container does not get is no conflict");
 	gpus[2].node[0].needed_for = 0;
-	l.state = LEASE_GIVEN_BACK;
+	l.state = LEASE_PROMISED;
 	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
-	    "a node of a lease that was given back is no conflict");
+	    "a node of a lease that only promises is no conflict");
 	l.state = LEASE_HELD;
 	memcpy(h.pci, gpus[2].pci, sizeof(h.pci));
 	memcpy(h.part, "1", 2);
@@ -205,7 +206,7 @@ test_same_node(void)
 	done(&a);
 }
 
-/* A lease holds its GPU until it is given back, and is named only to its own user. */
+/* A lease holds its GPU in every state; a promise has none, and is named only to its own user. */
 static void
 test_states(void)
 {
@@ -216,23 +217,28 @@ test_states(void)
 	enum lease_state s;
 	struct asking a;
 
-	for (s = LEASE_HELD; s <= LEASE_COMING_BACK; s++) {
+	for (s = LEASE_HELD; s <= LEASE_TAKING; s++) {
 		l.state = s;
+		l.gpus = s != LEASE_PROMISED;
 		want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
-		is_int(ask_beside(&a, &l, &nobody), s == LEASE_GIVEN_BACK ? 0 : -1,
+		is_int(ask_beside(&a, &l, &nobody), s == LEASE_PROMISED ? 0 : -1,
 		    "a request for the GPU of a lease that is %s is granted or refused",
 		    lease_state_name(s));
-		is_int(a.lease.gpus, s == LEASE_GIVEN_BACK,
-		    "  the GPU is free only if the lease was given back");
+		is_int(a.lease.gpus, s == LEASE_PROMISED,
+		    "  the GPU is free only if it was only promised");
 		done(&a);
 	}
-	l.state = LEASE_GIVEN_BACK;
+	l.state = LEASE_PROMISED;
+	l.gpus = 0;
+	l.pausing.may = &h;
+	l.pausing.mays = 1;
 	l.reopened = true;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && a.lease.gpus == 0 && strstr(a.why.text, "taken by ml/train since ") != NULL,
-	    "a GPU is not free if its lease was given back but a process opened it again: \"%s\"",
+	    "a GPU is not free if it was only promised but the container can open it: \"%s\"",
 	    a.why.text);
 	done(&a);
+	l.gpus = 1;
 	l.reopened = false;
 	l.state = LEASE_GIVING_BACK;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);

@@ -933,11 +933,11 @@ test_settings_read(void)
 	ok(settings_parse(TEXT(""), &s, &f), "an empty file is accepted");
 	ok(s.runtime == NULL && s.volumes.n == 5 && strlist_has(&s.volumes, "/worker-state/volumes") &&
 	    s.privileged == PRIVILEGED_HIDE_GPUS && !s.grant_unasked && !s.allow_integrated && !s.unenforced &&
-	    !s.audit_plain && !s.plain_container && s.max_wait == 240,
+	    !s.audit_plain && !s.plain_container && s.max_wait == 43200,
 	    "an empty file gives the defaults");
 	ok(s.placeholder_init.n == 2 && strlist_has(&s.placeholder_init, "/tmp/gdn-init") &&
-	    strlist_has(&s.placeholder_init, "/tmp/garden-init") && s.idle == IDLE_GIVE_BACK && s.first_exec == 30 &&
-	    s.left_behind == 60, "an empty file gives the defaults for containers that pause");
+	    strlist_has(&s.placeholder_init, "/tmp/garden-init") && s.idle == IDLE_GIVE_BACK &&
+	    s.left_behind == 60 && s.task_execs.n == 1 && strlist_has(&s.task_execs, "task"), "an empty file gives the defaults for containers that pause");
 	settings_free(&s);
 	ok(settings_parse(TEXT(text), &s, &f) && f.n == 0, "a file with every setting is accepted");
 	ok(strcmp(s.runtime, "/usr/sbin/runc") == 0 && s.volumes.n == 2 && strcmp(s.volumes.v[1], "/b/c") == 0 &&
@@ -965,20 +965,22 @@ test_settings_idle(void)
 	static const struct {
 		const char *text;
 		enum idle_setting idle;
-		unsigned first_exec, left_behind;
-		size_t inits;
+		unsigned left_behind;
+		size_t inits, tasks;
 	} t[] = {
-		{ "idle = \"give-back\";", IDLE_GIVE_BACK, 30, 60, 2 },
-		{ "idle = \"stop\";", IDLE_STOP, 30, 60, 2 },
-		{ "idle = \"keep\";", IDLE_KEEP, 30, 60, 2 },
-		{ "first_exec = 1;", IDLE_GIVE_BACK, 1, 60, 2 },
-		{ "first_exec = 86400;", IDLE_GIVE_BACK, 86400, 60, 2 },
-		{ "left_behind = 0;", IDLE_GIVE_BACK, 30, 0, 2 },
-		{ "left_behind = 86400;", IDLE_GIVE_BACK, 30, 86400, 2 },
-		{ "left_behind = \"keep\";", IDLE_GIVE_BACK, 30, LEFT_BEHIND_KEEP, 2 },
-		{ "placeholder_init = [ ];", IDLE_GIVE_BACK, 30, 60, 0 },
-		{ "placeholder_init = [ \"/a\", \"/b/c\", \"/pause\" ];", IDLE_GIVE_BACK, 30, 60, 3 },
-		{ "placeholder_init = [ \"/pause\" ]; idle = \"stop\"; first_exec = 7; left_behind = 8;", IDLE_STOP, 7, 8, 1 },
+		{ "idle = \"give-back\";", IDLE_GIVE_BACK, 60, 2, 1 },
+		{ "idle = \"stop\";", IDLE_STOP, 60, 2, 1 },
+		{ "idle = \"keep\";", IDLE_KEEP, 60, 2, 1 },
+		{ "first_exec = 1;", IDLE_GIVE_BACK, 60, 2, 1 },
+		{ "first_exec = 86400;", IDLE_GIVE_BACK, 60, 2, 1 },
+		{ "left_behind = 0;", IDLE_GIVE_BACK, 0, 2, 1 },
+		{ "left_behind = 86400;", IDLE_GIVE_BACK, 86400, 2, 1 },
+		{ "left_behind = \"keep\";", IDLE_GIVE_BACK, LEFT_BEHIND_KEEP, 2, 1 },
+		{ "placeholder_init = [ ];", IDLE_GIVE_BACK, 60, 0, 1 },
+		{ "placeholder_init = [ \"/a\", \"/b/c\", \"/pause\" ];", IDLE_GIVE_BACK, 60, 3, 1 },
+		{ "placeholder_init = [ \"/pause\" ]; idle = \"stop\"; left_behind = 8;", IDLE_STOP, 8, 1, 1 },
+		{ "task_execs = [ ];", IDLE_GIVE_BACK, 60, 2, 0 },
+		{ "task_execs = [ \"task\", \"build\" ];", IDLE_GIVE_BACK, 60, 2, 2 },
 	};
 	struct settings s;
 	size_t i;
@@ -987,8 +989,8 @@ test_settings_idle(void)
 		autofaults struct faults f = { 0 };
 
 		ok(settings_parse(t[i].text, strlen(t[i].text), &s, &f) && f.n == 0, "%s", t[i].text);
-		ok(s.idle == t[i].idle && s.first_exec == t[i].first_exec && s.left_behind == t[i].left_behind &&
-		    s.placeholder_init.n == t[i].inits, "  the values are read");
+		ok(s.idle == t[i].idle && s.left_behind == t[i].left_behind &&
+		    s.placeholder_init.n == t[i].inits && s.task_execs.n == t[i].tasks, "  the values are read");
 		ok(t[i].inits == 0 || t[i].inits == 2 || strcmp(s.placeholder_init.v[t[i].inits - 1], "/pause") == 0,
 		    "  a list replaces the default list");
 		settings_free(&s);

@@ -159,7 +159,7 @@ test_reply_chores(void)
 	c->id = strdup("c1");
 	c->gate = strdup("devices/x");
 	c->init = (struct process_id){ 5, 6 };
-	ok(chore_add_node(c, 195, 0) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) && chores_add(&r.chores) != NULL,
+	ok(chore_add_node(c, &(struct promised_node){ 195, 0, true }) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) && chores_add(&r.chores) != NULL,
 	    "a second chore is added");
 	c = &r.chores.v[1];
 	c->kind = CHORE_OPEN;
@@ -303,13 +303,13 @@ test_reply_refused(void)
 		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":4294967296,\"ahead\":0"),
 		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":0,\"ahead\":null"),
 		NOTED("null"), NOTED("{}"), NOTED("\"\""), NOTED("[{}]"), NOTED("[1]"),
-		NOTED("[" CHORE("shut", "\"195:0\"") "]"), NOTED("[" CHORE("shat", "[195,0]") "]"),
-		NOTED("[" CHORE("shut", "[195,0]") ",null]"),
+		NOTED("[" CHORE("shut", "\"195:0\"") "]"), NOTED("[" CHORE("shat", "[195,0,true]") "]"),
+		NOTED("[" CHORE("shut", "[195,0,true]") ",null]"),
 		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":0,\"ahead\":0,\"chores\":[[]]"),
 	};
 	static const char *const good[] = {
 		NOTES("[]"), NOTES("[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"10\",\"11\",\"12\"]"),
-		NOTED("[]"), NOTED("[" CHORE("shut", "[195,0]") "]"), NOTED("[" CHORE("stop", "") "]"),
+		NOTED("[]"), NOTED("[" CHORE("shut", "[195,0,true]") "]"), NOTED("[" CHORE("stop", "") "]"),
 		WHY("refused", "\"text\":\"x\",\"code\":64,\"wait\":0,\"ahead\":0"),
 		WHY("busy", "\"text\":\"\",\"code\":78,\"wait\":4294967295,\"ahead\":7"), GIDS("[0,4294967294]"),
 		NODE("\"path\":\"/dev/01234567890123456789012345678901234567890123456789012345\\u0036\\u0037\","
@@ -370,7 +370,7 @@ test_memory(void)
 		c->file = strdup("aa-0");
 		c->id = strdup("c1");
 		c->gate = strdup("devices/a-name-that-is-longer-than-a-small-buffer");
-		ok(chore_add_node(c, 195, 0) && chore_add_node(c, 195, 1) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) &&
+		ok(chore_add_node(c, &(struct promised_node){ 195, 0, true }) && chore_add_node(c, &(struct promised_node){ 195, 1, false }) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) &&
 		    strlist_add(&c->cgroups, "z", SIZE_MAX), "the chore gets nodes and cgroups");
 		starve("a reply with chores is written", encode_busy);
 	}

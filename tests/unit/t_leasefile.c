@@ -47,21 +47,25 @@ fill(struct lease *l)
 	(void)lease_add_way(l, &(struct way){ .path = strdup("/srv/x"), .writable = true });
 	(void)strlist_add(&l->way[0].at, "8:1 /@/srv/x", SIZE_MAX);
 	l->pausing = (struct pausing){ .program = { 8, 1, UINT64_MAX }, .gate = strdup("devices/garden/x"), .idle = IDLE_STOP,
-		.first_exec = 30, .left_behind = LEFT_BEHIND_KEEP, .created = 1234, .used = true, .shut = true, .left_since = 99,
+		.left_behind = LEFT_BEHIND_KEEP, .asked = strdup("nvidia:2"), .task = { 9, UINT64_MAX }, .left_since = 99,
 		.giver = { 77, 88 }, .giving_since = 5678, .waited = 38, .uid = 1000, .gid = 6,
-		.who = strdup("{\"kind\":\"claim\"}") };
-	(void)pausing_add_exec(&l->pausing, (struct process_id){ 9, UINT64_MAX });
+		.who = strdup("{\"kind\":\"claim\"}"), .may = calloc(1, sizeof(struct held_gpu)), .mays = 1,
+		.node = calloc(2, sizeof(struct promised_node)), .nodes = 2 };
+	l->pausing.may[0] = l->gpu[1];
+	l->pausing.node[0] = (struct promised_node){ 195, UINT32_MAX, false };
+	l->pausing.node[1] = (struct promised_node){ 195, 1, true };
 }
 
 static bool
 same_pausing(const struct pausing *a, const struct pausing *b)
 {
 	return file_id_same(&a->program, &b->program) && strcmp(a->gate, b->gate) == 0 && a->idle == b->idle &&
-	    a->first_exec == b->first_exec && a->left_behind == b->left_behind && a->created == b->created &&
-	    a->used == b->used && a->shut == b->shut && a->left_since == b->left_since &&
+	    a->left_behind == b->left_behind && strcmp(a->asked, b->asked) == 0 && process_id_same(&a->task, &b->task) &&
+	    a->left_since == b->left_since &&
 	    process_id_same(&a->giver, &b->giver) && a->giving_since == b->giving_since && a->waited == b->waited &&
-	    a->uid == b->uid && a->gid == b->gid && strcmp(a->who, b->who) == 0 && a->execs == 1 && b->execs == 1 &&
-	    process_id_same(&a->exec[0], &b->exec[0]);
+	    a->uid == b->uid && a->gid == b->gid && strcmp(a->who, b->who) == 0 && a->mays == 1 && b->mays == 1 &&
+	    held_same(&a->may[0], &b->may[0]) && a->nodes == 2 && b->nodes == 2 && a->node[0].major == b->node[0].major &&
+	    a->node[0].minor == b->node[0].minor && !b->node[0].open && b->node[1].open;
 }
 
 static bool
@@ -112,7 +116,7 @@ test_round_trip(void)
 	fill(&a);
 	b = (struct lease){ .key = "kept" };
 	text = lease_encode(&a);
-	ok(text != NULL && strncmp(text, "lease 6\ncontainer c\"1%0A /run/root 4294967294\n",
+	ok(text != NULL && strncmp(text, "lease 7\ncontainer c\"1%0A /run/root 4294967294\n",
 	    46) == 0,
 	    "a lease is written as lines");
 	is_int(lease_decode(text, strlen(text), &b, &why), 0, "the lines are read");
@@ -122,16 +126,16 @@ test_round_trip(void)
 	lease_free(&a);
 	lease_free(&b);
 	ok(b.id == NULL && b.acts == 0, "lease_free() empties the lease");
-	ok(b.pausing.gate == NULL && b.pausing.execs == 0 && b.pausing.who == NULL,
+	ok(b.pausing.gate == NULL && b.pausing.mays == 0 && b.pausing.who == NULL,
 	    "lease_free() empties the members about tasks");
 }
 
 static void
 test_states(void)
 {
-	static const enum lease_state states[] = { LEASE_HELD, LEASE_DRAINING, LEASE_GIVING_BACK, LEASE_GIVEN_BACK,
-		LEASE_COMING_BACK, LEASE_PASSED_ON };
-	static const char *const names[] = { "held", "draining", "giving-back", "given-back", "coming-back",
+	static const enum lease_state states[] = { LEASE_HELD, LEASE_DRAINING, LEASE_GIVING_BACK, LEASE_PROMISED,
+		LEASE_TAKING, LEASE_PASSED_ON };
+	static const char *const names[] = { "held", "draining", "giving-back", "promised", "taking",
 		"passed-on" };
 	struct lease a, b;
 	struct why why;
@@ -145,12 +149,11 @@ test_states(void)
 		b = (struct lease){ 0 };
 		text = lease_encode(&a);
 		ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 && b.state == states[i] &&
-		    lease_is_given_back(&b) == (i == 3),
+		    lease_only_promises(&b) == (i == 3),
 		    "a lease that is %s is written and read back", names[i]);
 		ok(!b.reopened && !b.over, "  the marks of a look at it are not written");
-		ok(lease_holds(&b) == (i != 3) && lease_holds(&a),
-		    "  its GPUs are %s", i != 3 ? "taken" :
-		    "free, unless its container still has access");
+		ok(lease_holding(&b).gpu == b.gpu && lease_holding(&b).gpus == 2 && lease_holding(&a).gpu == a.pausing.may &&
+		    lease_holding(&a).gpus == 1, "  others can't have its GPUs; nor the promised ones, if its container has access");
 		is_str(lease_state_name(states[i]), names[i], "  the state has its name");
 		free(text);
 		lease_free(&a);
@@ -198,7 +201,7 @@ test_without_tasks(void)
 	    strstr(text, "pausing") == NULL,
 	    "a lease without tasks is written without the members about them");
 	is_int(lease_decode(text, strlen(text), &b, &why), 0, "  the lease is read");
-	ok(!b.pauses && b.pausing.gate == NULL && b.pausing.execs == 0 && b.init.pid == 2147483647,
+	ok(!b.pauses && b.pausing.gate == NULL && b.pausing.nodes == 0 && b.init.pid == 2147483647,
 	    "  the lease has no tasks, and has its first process");
 	free(text);
 	lease_free(&a);
@@ -258,12 +261,12 @@ test_refused(void)
 {
 	static const char *const needed[] = { "lease ", "container ", "granted ", "state ", "boot ", "asker ", "init ", "namespaces ",
 		"rights ", "label ", "tasks ", "pausing ", "end\n" };
-	static const char *const any[] = { "cgroup ", "gpu ", "node ", "user ", "act ", "folder ", "way ", "exec " };
+	static const char *const any[] = { "cgroup ", "gpu ", "node ", "user ", "act ", "folder ", "way ", "may ", "promised " };
 	static const struct {
 		const char *line, *other;
 	} t[] = {
-		{ "lease ", "lease 5" }, { "lease ", "lease 7" }, { "lease ", "lease 06" }, { "lease ", "lease 4294967302" }, { "lease ", "lease" },
-		{ "lease ", "{\"version\":3}" }, { "lease ", "lease 6\nlease 6" },
+		{ "lease ", "lease 6" }, { "lease ", "lease 8" }, { "lease ", "lease 07" }, { "lease ", "lease 4294967303" }, { "lease ", "lease" },
+		{ "lease ", "{\"version\":3}" }, { "lease ", "lease 7\nlease 7" },
 		{ "container ", "container c /r" }, { "container ", "container c /r -1" }, { "container ", "container c /r 4294967296" },
 		{ "granted ", "granted p t/p -1" }, { "granted ", "granted p t/p 9223372036854775808" }, { "granted ", "granted p 1" },
 		{ "state ", "state Held no" }, { "state ", "state - no" }, { "state ", "state 0 no" }, { "state ", "state held" },
@@ -279,7 +282,7 @@ test_refused(void)
 		{ "act ", "act allow-user /dev/x 1 1 1 8 0 - -" }, { "act ", "act allow-user /dev/x 1 1 1 -1 0 - -" },
 		{ "act ", "act allow-user /dev/x 1 1 1 6 -1 - -" }, { "act ", "act allow-user /dev/x 1 1 1 6 0 -" },
 		{ "folder ", "folder /srv 8:1 /srv mine" }, { "folder ", "folder /srv 8:1 srv no" }, { "folder ", "folder /srv 8:1 /srv" },
-		{ "way ", "way /srv yes 8:1" }, { "way ", "way srv yes 8:1%20/" }, { "exec ", "exec 1" }, { "end\n", "end\nend" }, { "end\n", "END" },
+		{ "way ", "way /srv yes 8:1" }, { "way ", "way srv yes 8:1%20/" }, { "may ", "may nvidia" }, { "promised ", "promised 1 2" }, { "end\n", "end\nend" }, { "end\n", "END" },
 	};
 	size_t i;
 

@@ -27,8 +27,8 @@ main(void)
 	leases_sort(NULL);
 	sorted("[]", "", "an empty list stays empty");
 	sorted("[" L("gone", "over", "2026-11-20T01:00:00Z") "," L("passed", "passed-on", "2026-11-20T00:00:00Z") ","
-	    L("returned", "given-back", "2026-11-20T00:30:00Z") "," L("draining", "draining", "2026-11-20T01:00:00Z") ","
-	    L("idle", "idle", "2026-11-20T02:00:00Z") "," L("begins", "coming-back", "2026-11-20T04:00:00Z") ","
+	    L("returned", "promised", "2026-11-20T00:30:00Z") "," L("draining", "draining", "2026-11-20T01:00:00Z") ","
+	    L("idle", "idle", "2026-11-20T02:00:00Z") "," L("begins", "taking", "2026-11-20T04:00:00Z") ","
 	    L("runs", "held", "2026-11-20T03:00:00Z") "]",
 	    "runs begins idle draining gone returned passed",
 	    "leases are sorted by their states");

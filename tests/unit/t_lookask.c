@@ -10,7 +10,6 @@ static struct edit_node node[] = {
 	{ .path = "/dev/nvidia1", .major = 195, .minor = 1, .mode = 0666 },
 };
 static struct idspan user[] = { { 1000, 1 }, { 100000, 65536 } };
-static struct process_id exec[] = { { 41, 410 }, { 42, 420 } };
 
 static void
 fill(struct lease *l)
@@ -20,7 +19,7 @@ fill(struct lease *l)
 
 	*l = (struct lease){ .boot = "b0", .asker = { 7, 70 }, .init = { 8, 80 }, .mounts = 9, .pids = UINT64_MAX,
 		.node = node, .nodes = 2, .user = user, .users = 2,
-		.pausing = { .program = { 8, 1, 77 }, .exec = exec, .execs = 2 } };
+		.pausing = { .program = { 8, 1, 77 }, .task = { 9, 90 } } };
 	ok(strlist_add(&l->cgroups, "devices/x", SIZE_MAX) && strlist_add(&l->cgroups, "", SIZE_MAX) && lease_add_folder(l, &f) &&
 	    strlist_add(&w.at, "8:1 /a b", SIZE_MAX) && lease_add_way(l, &w) &&
 	    lease_add_way(l, &bare),
@@ -37,8 +36,7 @@ is_same(const struct lease *l)
 	    "the namespaces and the program are the same");
 	ok(l->nodes == 2 && memcmp(l->node, node, sizeof(node)) == 0, "the nodes are the same");
 	ok(l->users == 2 && memcmp(l->user, user, sizeof(user)) == 0, "the users are the same");
-	ok(l->pausing.execs == 2 && memcmp(l->pausing.exec, exec, sizeof(exec)) == 0,
-	    "the execs are the same");
+	ok(l->pausing.task.pid == 9 && l->pausing.task.start == 90, "the task is the same");
 	ok(l->cgroups.n == 2 && strcmp(l->cgroups.v[0], "devices/x") == 0 &&
 	    l->cgroups.v[1][0] == '\0',
 	    "the cgroups are the same");
@@ -154,8 +152,6 @@ main(void)
 	free(bytes);
 	l.node = NULL;
 	l.user = NULL;
-	l.pausing.exec = NULL;
-	l.pausing.execs = 0;
 	lease_free(&l);
 	return done_testing();
 }

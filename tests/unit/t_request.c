@@ -12,7 +12,8 @@
 
 /* The offsets in a message's head; every number has four bytes. */
 enum place { AT_INODE = 0, AT_MAJOR = 8, AT_MINOR = 12, AT_VERB = 16, AT_FLAGS = 20, AT_UID = 24, AT_GID = 28,
-	AT_UID_RANGES = 32, AT_GID_RANGES = 36, AT_GIDS = 40, AT_SHUT = 44, AT_TEXTS = 48 };
+	AT_UID_RANGES = 32, AT_GID_RANGES = 36, AT_GIDS = 40, AT_SHUT = 44, AT_WAITER = 56,
+	AT_TEXTS = 64 };
 #define AT_TEXT(n) (AT_TEXTS + 4 * (n))
 #define HEAD_SIZE AT_TEXT(16)
 
@@ -107,7 +108,7 @@ fill(struct request *r)
 	unsigned n;
 
 	*r = (struct request){ .systemd_cgroup = true, .dac_override = true, .privileged = true, .no_chores = true, .at_once = true,
-		.await_keys = true, .uid = 7, .gid = 4294967294, .gid_list = { 1, 0, 4294967294 }, .gid_count = 3,
+		.await_keys = true, .promises = true, .waiter = { INT32_MAX, UINT64_MAX - 1 }, .uid = 7, .gid = 4294967294, .gid_list = { 1, 0, 4294967294 }, .gid_count = 3,
 		.init_file = { 4294967295, 4294967294, UINT64_MAX }, .shut = { shut, 2 } };
 	r->uids.v[r->uids.n++] = (struct idrange){ 0, 4294967294, 1 };
 	r->uids.v[r->uids.n++] = (struct idrange){ 1, 2, 4294967293 };
@@ -144,6 +145,7 @@ test_round_trip(void)
 		    "  the verb and the mappings are the same");
 		ok(out.uid == 7 && out.gid == 4294967294 && out.gid_count == 3 && out.gid_list[0] == 1 &&
 		    out.gid_list[2] == 4294967294, "  the numbers are the same");
+		ok(process_id_same(&out.waiter, &in.waiter), "  the waiter is the same");
 		ok(file_id_same(&out.init_file, &in.init_file),
 		    "  the file of the first process is the same");
 		ok(out.shut.n == 2 && strcmp(out.shut.v[0], KEY_A) == 0 &&
@@ -161,7 +163,7 @@ test_flags(void)
 {
 	static const size_t flags[] = { offsetof(struct request, systemd_cgroup), offsetof(struct request, dac_override),
 		offsetof(struct request, privileged), offsetof(struct request, no_chores), offsetof(struct request, at_once),
-		offsetof(struct request, await_keys) };
+		offsetof(struct request, await_keys), offsetof(struct request, promises) };
 	struct why why;
 	size_t i, j, len;
 
@@ -172,7 +174,7 @@ test_flags(void)
 
 		*(bool *)((char *)&in + flags[i]) = true;
 		bytes = request_encode(&in, &len);
-		ok(request_decode(bytes, len, &out, &why) == 0 && bytes[AT_FLAGS] == 1 << i,
+		ok(request_decode(bytes, len, &out, &why) == 0 && (uint8_t)bytes[AT_FLAGS] == 1U << i,
 		    "flag %zu is written and read", i);
 		for (j = 0; j < sizeof(flags) / sizeof(flags[0]); j++)
 			is_int(*(bool *)((char *)&out + flags[j]), i == j,
@@ -188,9 +190,9 @@ test_lies(void)
 		uint32_t number;
 		const char *why;
 	} t[] = {
-		{ AT_VERB, VERBS, "request: unknown verb 10" },
+		{ AT_VERB, VERBS, "request: unknown verb 11" },
 		{ AT_VERB, UINT32_MAX, "request: unknown verb 4294967295" },
-		{ AT_FLAGS, 64, "request: unknown flags 0x40" },
+		{ AT_FLAGS, 128, "request: unknown flags 0x80" },
 		{ AT_FLAGS, 0x80000000, "request: unknown flags 0x80000000" },
 		{ AT_UID, UINT32_MAX, "request: the process's uid or gid is out of range" },
 		{ AT_GID, UINT32_MAX, "request: the process's uid or gid is out of range" },
@@ -203,6 +205,8 @@ test_lies(void)
 		{ AT_SHUT, REQUEST_SHUT_MAX + 1, "request: more than 64 leases that are shut" },
 		{ AT_SHUT, 1, "request: is longer than its head says" },
 		{ AT_SHUT, 3, "request: the key of a shut lease is malformed" },
+		{ AT_WAITER, (uint32_t)INT32_MAX + 1, "request: the waiter's process is out of range" },
+		{ AT_WAITER + 4, 1, "request: the waiter's process is out of range" },
 		{ AT_TEXT(0), UINT32_MAX, "request: id is missing" },
 		{ AT_TEXT(1), UINT32_MAX, "request: runtime_root is missing" },
 		{ AT_TEXT(2), UINT32_MAX, "request: cgroups_path is missing" },

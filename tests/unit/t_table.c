@@ -166,7 +166,7 @@ test_evil(void)
 		{ "A=1=2%20%25", "A", "an invalid label or variable" },
 		{ "/srv/volumes", "/", "an invalid path" }, { "/usr/sbin/crun", "crun", "an invalid path" },
 		{ "https://ci", "http://ci", "an invalid issuer" }, { "/etc/gpuhelper/keys/ci", "ci", "an invalid issuer" },
-		{ "seconds 240", "seconds 999999", "a time of more than a day" },
+		{ "seconds 43200", "seconds 999999", "a time of more than a day" },
 		{ "for 0 ml", "for 1 ml", "an invalid identity" }, { "ml tr* ", "- tr* ", "an invalid identity" },
 		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 65 1 3 9", "an invalid gpus entry" },
 		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 0 1 3 9", "an invalid gpus entry" },

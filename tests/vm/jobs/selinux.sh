@@ -342,7 +342,7 @@ pausing() { # pausing ID: created and started as an engine does
 }
 task() { # task ID SCRIPT: an exec
 	rm -f "$OUT/$1"
-	gpuhelper-runc --root /run/ct exec "$1" /bin/sh -c "exec >>/out/$1 2>&1; $2" </dev/null >"$T/told" 2>&1
+	gpuhelper-runc --root /run/ct exec --pid-file "$T/task.pid" "$1" /bin/sh -c "exec >>/out/$1 2>&1; $2" </dev/null >"$T/told" 2>&1
 }
 chmod 666 /dev/nvidia0 /dev/nvidia1
 cp /job/placeholder /usr/local/sbin/gdn-init
@@ -351,21 +351,25 @@ chcon system_u:object_r:container_file_t:s0 /var/lib/containers/vol/rootfs/tmp/g
 # a container's first program must be labelled for containers
 chcon system_u:object_r:container_file_t:s0 /usr/local/sbin/gdn-init
 t "a container whose first process pauses starts" pausing p
-t "a task runs in it" task p "$PROBE"
-t "the task has label and GPU, and is told so" sh -c "grep -q 'gpuhelper: GPU 0000:3b:00.0 (exclusive)' '$T/told' && grep -qx 'label=$NVIDIA' '$OUT/p' && grep -qx nvidia0=may '$OUT/p'"
+t "before its task the host's node has its own label" is "$(label /dev/nvidia0)" system_u:object_r:xserver_misc_device_t:s0
+state_of() { gpuhelperctl status | sed -n "s/^\([a-z-]*\): $1, .*/\1/p"; }
+task p "$PROBE; sleep 20" &
+t "a task runs in it, and holds the GPU" soon sh -c "grep -q '^nvidia0=' '$OUT/p'"
+t "the task has label and GPU, and is told so" sh -c "grep -q 'gpuhelper: GPU 0000:3b:00.0 (NVIDIA.*), exclusive' '$T/told' && grep -qx 'label=$NVIDIA' '$OUT/p' && grep -qx nvidia0=may '$OUT/p'"
 P=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/p")
 t "the host's node has its categories" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$P"
-t "after its task the next container gets the GPU" pausing q
-t "a task there has the GPU" task q "$PROBE"
+t "another container is created meanwhile" pausing q
+t "after the first task, one there has the GPU" task q "$PROBE; sleep 1"
+wait
 t "it has a label of its own" sh -c "grep -qx nvidia0=may '$OUT/q' && ! grep -q ':$P\$' '$OUT/q'"
-Q=$(sed -n 's/^label=.*:s0:/s0:/p' "$OUT/q")
-t "the host's node has the next one's categories" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$Q"
+t "it was told that it waited" grep -q 'gpuhelper: waiting for a GPU: taken by' "$T/told"
 gpuhelper-runc --root /run/ct kill q KILL; sleep 1; gpuhelper-runc --root /run/ct delete --force q
 t "a later task in the first container runs" task p "$PROBE"
 t "it has the GPU again, and its old label" sh -c "grep -qx nvidia0=may '$OUT/p' && grep -q ':$P\$' '$OUT/p'"
-t "the host's node has that label, too" is "$(label /dev/nvidia0)" "system_u:object_r:gpuhelper_device_t:$P"
-t "root's timer takes it back" quiet gpuhelperctl reap
+t "after it the GPU is given back" soon sh -c "gpuhelperctl status | grep -q '^promised: p,'"
 t "the node has its own label again" is "$(label /dev/nvidia0)" system_u:object_r:xserver_misc_device_t:s0
+systemctl daemon-reload
+t "systemd's daemon-reload leaves the container's rules alone: a hijack has no GPU" sh -c "gpuhelper-runc --root /run/ct exec p /bin/sh -c '(: </dev/nvidia0) 2>&1' </dev/null 2>&1 | grep -q 'not permitted'"
 gpuhelper-runc --root /run/ct kill p KILL; sleep 1; gpuhelper-runc --root /run/ct delete --force p
 t "no denial of the helper" clean
 chmod 600 /dev/nvidia0 /dev/nvidia1

@@ -52,6 +52,7 @@ struct health {
 	struct seen seen;
 	struct finding *found;	/* for each GPU of the inventory */
 	bool log;		/* the kernel's log could be read */
+	uint64_t lost;		/* records of it that were overwritten since the last run with --mark */
 };
 
 static void
@@ -197,20 +198,38 @@ read_kmsg(void)
 	return b.failed ? NULL : buf_take(&b);
 }
 
+/* The number of the first record that the last run with --mark did not see; 0: there was none since boot. */
+static uint64_t
+next_of_last_run(void)
+{
+	autoclose int dir = open(GPUHELPER_STATEDIR, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct seen v = { .next = 0 };
+
+	seen_read(dir, &v);
+	free(v.errors);
+	return v.next;
+}
+
 static void
 look_at_log(struct health *h)
 {
 	autofree char *all = read_kmsg();
 	const uint64_t first = h->seen.next;
+	uint64_t number, expected = next_of_last_run();
 	char *line, *rest = all;
 	const char *text;
-	uint64_t number;
 
 	h->log = all != NULL;
 	while ((line = strsep(&rest, "\n")) != NULL)
-		if (kmsg_read(line, &number, &text) && number >= first) {
-			take_kernel_message(h, text);
+		if (kmsg_read(line, &number, &text)) {
+			/* before the first run since boot, nobody knows what was lost */
+			h->lost += expected != 0 && number > expected ? number - expected : 0;
+			expected = number >= expected ? number + 1 : expected;
+			if (number < first)
+				continue;
 			h->seen.next = number + 1;
+			if (text != NULL)
+				take_kernel_message(h, text);
 		}
 }
 
@@ -324,7 +343,9 @@ print_health(const struct options *o, const struct health *h)
 			say("%s: %s", name, h->found[i].why[0] != '\0' ? h->found[i].why : "no fault found");
 	}
 	if (o->json)
-		put_out(json_pack("{s:O, s:b}", "gpus", list, "kernel_log", h->log));
+		put_out(json_pack("{s:O, s:b, s:I}", "gpus", list, "kernel_log", h->log, "lost", (json_int_t)h->lost));
+	else if (h->lost > 0)
+		say("%llu kernel messages were lost since the last run: faults may have been missed", (unsigned long long)h->lost);
 	else if (!h->log)
 		say("the kernel's log was not checked: run this as root");
 	json_decref(list);

@@ -46,14 +46,19 @@ bool
 kmsg_read(const char *line, uint64_t *number, const char **text)
 {
 	const char *at = line;
-	uint64_t prefix;
+	uint64_t prefix, time;
+	bool whole;
 
-	/* the facility is above three bits of priority; 0 is the kernel, for which no process can write */
-	if (!take_number(&at, &prefix) || prefix >= 8 || *at++ != ',' || !take_number(&at, number) || *at != ',')
+	if (!take_number(&at, &prefix) || *at++ != ',' || !take_number(&at, number) || *at++ != ',' ||
+	    !take_number(&at, &time) || *at++ != ',')
 		return false;
-	at = strchr(at, ';');
-	*text = at != NULL ? at + 1 : NULL;
-	return at != NULL;
+	/* «c» begins a line in parts, «+» goes on with it */
+	whole = at[0] == '-' && (at[1] == ';' || at[1] == ',');
+	if ((at = strchr(at, ';')) == NULL)
+		return false;
+	/* the facility is above three bits of priority; 0 is the kernel, for which no process can write */
+	*text = whole && prefix < 8 ? at + 1 : NULL;
+	return true;
 }
 
 /* Reads an address of n characters; in NVIDIA's spelling it has no function. */

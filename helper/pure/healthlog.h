@@ -12,7 +12,9 @@
 
 /*
  * Reads a record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg): its number since boot, and its text up to
- * the end of the line. False if it is not the kernel's, or continues another record.
+ * the end of the line. *text is NULL for a record that a process may have written, or that is a part of a longer line:
+ * such a part may begin with a name that a process chose (a cgroup's, for example). False if the line is no record's
+ * first.
  */
 bool kmsg_read(const char *line, uint64_t *number, const char **text);
 

@@ -69,6 +69,15 @@ log('NVRM: Xid (PCI:%s): 31, pid=7, name=NVRM: Xid (PCI:%s): 79,' % (xid(A), xid
 log('NVRM: Xid (PCI:%s): 79, pid=1, of a process' % xid(A), prefix='12')
 ok('further' not in mark() and states() == ['free'] * 2, 'ignored: an application\'s Xid, another GPU\'s Xid, a process\'s log line')
 
+for flag in 'c', '+':     # a part of a line, which may begin with a name that a user chose: a cgroup's in an OOM line
+    number += 1
+    open(LOG, 'a').write('4,%d,%d,%s;NVRM: Xid (PCI:%s): 79, of a user\n' % (number, number * 100, flag, xid(A)))
+ok('further' not in mark() and states() == ['free'] * 2, 'ignored: parts of a line, whose text a local user can choose')
+number += 82400
+log('ordinary')
+ok('82400 kernel messages were lost since the last run: faults may have been missed' in mark(), 'records that were overwritten before they were read are counted')
+ok('lost' not in mark() and json.loads(sh(CTL, 'health', '--json').stdout)['lost'] == 0, 'once')
+
 # the log
 log('NVRM: Xid (PCI:%s): 79, pid=\'<unknown>\', GPU has fallen off the bus.' % xid(A))
 r = sh(CTL, 'health')

@@ -11,8 +11,11 @@
 static void
 test_record(void)
 {
-	static const char *const none[] = { "", "6", "6,1", "6,1,2,-", ";", "x,1,2,-;t", "6,;t", "6,1;t", "14,1,2,-;t", "8,1,2,-;t",
+	static const char *const none[] = { "", "6", "6,1", "6,1,2,-", ";", "x,1,2,-;t", "6,;t", "6,1;t", "6,1,2;t", "6,1,x,-;t",
 		" SUBSYSTEM=pci", " DEVICE=+pci:0000:03:00.0", "-1,1,2,-;t" };
+	/* a process's, and parts of a line */
+	static const char *const others[] = { "14,9,2,-;t", "8,9,2,-;t", "6,9,2,c;t", "6,9,2,+;t", "6,9,2,c,caller=T1;t", "6,9,2,;t",
+		"6,9,2,-c;t" };
 	const char *text;
 	uint64_t n;
 	size_t i;
@@ -20,8 +23,11 @@ test_record(void)
 	ok(kmsg_read("6,339,5140900,-;NVRM: loading", &n, &text) && n == 339 &&
 	    strcmp(text, "NVRM: loading") == 0,
 	    "a record of the kernel is read");
-	ok(kmsg_read("3,7,1,c,caller=T1;a;b", &n, &text) && n == 7 && strcmp(text, "a;b") == 0,
+	ok(kmsg_read("3,7,1,-,caller=T1;a;b", &n, &text) && n == 7 && strcmp(text, "a;b") == 0,
 	    "a record with more fields is read");
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		ok(kmsg_read(others[i], &n, &text) && n == 9 && text == NULL,
+		    "a record that a user may have chosen the beginning of has no text: %s", others[i]);
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
 		ok(!kmsg_read(none[i], &n, &text), "this is no record of the kernel: %s", none[i]);
 }

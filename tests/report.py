@@ -424,6 +424,55 @@ for filters, hours_, grants_, denials_, undone in ((['--pipeline', 'ml/pr'], '6.
        'only %s' % ' '.join(filters), (got, err))
 ok('Only <bdi>' not in report(logs)[0], 'without a filter the page names none')
 
+print('# promises')
+log = Log()
+GPU = ['nvidia 0000:3b:00.0']
+
+
+def promise(t, container, pipeline, **more):
+    log.grant(t, container, pipeline, GPU + ['nvidia 0000:af:00.0'], **more)
+    log.records[-1][2]['event'] = 'promise'
+
+
+def abandon(t, container, pipeline, **more):
+    team, name = pipeline.split('/')
+    log.add(t, 'abandon', container, team=team, pipeline=name, **more)
+
+
+promise(T0, 'two-tasks', 'ml/train')
+log.grant(T0 + 200, 'two-tasks', 'ml/train', GPU, waited=100)
+log.add(T0 + 3800, 'gave-back', 'two-tasks')
+log.grant(T0 + 7200, 'two-tasks', 'ml/train', GPU)
+log.add(T0 + 10800, 'gave-back', 'two-tasks')
+log.add(T0 + 20000, 'end', 'two-tasks')
+promise(T0 + 10, 'in-vain', 'ml/train')
+abandon(T0 + 400, 'in-vain', 'ml/train', waited=300)
+abandon(T0 + 500, 'in-vain', 'ml/train')
+log.add(T0 + 600, 'end', 'in-vain')
+promise(T0 + 20, 'not-made', 'ml/train')
+log.add(T0 + 30, 'undo', 'not-made')
+promise(T0 + 40, 'pr', 'ml/pr', instance_vars='{"pr":17}')
+abandon(T0 + 90, 'pr', 'ml/pr', waited=40)
+log.add(T0 + 100, 'end', 'pr')
+abandon(T0 + 120, 'promised-in-a-log-that-is-gone', 'web/site', waited=20)
+logs = write('promises', log.text())
+text = report(logs)[0]
+page = is_sound(text, 'promises')
+ok([page.tiles[k] for k in ('GPU hours', 'Grants', 'Longest wait')] == ['2.0', '2', '1 min 40 s'], 'a promise is no grant, and holds no GPU', page.tiles)
+ok('was undone' not in text and 'no record of' not in text and 'regained' not in text, 'the end of a promise is nothing odd', page.words[-900:])
+ok('4 waits were abandoned: their tasks ended before their turn, after 1 min 30 s on average.' in page.words and '4 abandoned waits' in page.words,
+   'abandoned waits are counted', page.words)
+ok(page.table('Waits by pipeline, the longest total first') == {'ml/train': ['1', '1 min 40 s', '1 min 40 s', '1 min 40 s', '2'], 'ml/pr': ['0', '0 s', '0 s', '0 s', '1'],
+                                                               'web/site': ['0', '0 s', '0 s', '0 s', '1']}, 'by pipeline, too', page.tables)
+for filters, told, by in ((['--pipeline', 'ml/train'], '2 abandoned waits', ['ml/train']), (['--instance-var', 'pr=17'], '1 abandoned wait', ['ml/pr']),
+                           (['--instance-var', 'pr=18'], '', [])):
+    text = report(*filters, logs)[0]
+    page = is_sound(text, 'filtered promises')
+    ok((told or 'No grant in this period waited') in page.words and 'no record of' not in text and
+       list(page.table('Waits by pipeline, the longest total first') if by else {}) == by, 'only %s' % ' '.join(filters), page.words)
+page = Page(report('--since', iso(T0 + 450), logs)[0])
+ok('1 abandoned wait ' in page.words + ' ', 'only those in the period count', page.words)
+
 print('# hostile names')
 EVIL = ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "' onload='alert(1)", '&lt;b&gt; &amp;', '</title></svg><script>x</script>',
         ']]>--><!--', '\u202egnp.exe\u2066', '\x00\x07\x1b[31m\x7f\r\n', 'é' * 300, 'W' * 240, '\ufffe\uffff\ufdd0', '漢字' * 60, 'שלום/עולם',
@@ -491,8 +540,10 @@ else:
         own.grant(begin + begins, 'o%d' % i, 'own/%d' % i, ['amd 0000:0%d:00.0' % i])
         if ends:
             own.add(begin + begins + ends, 'end', 'o%d' % i)
-    # an end that a helper told of after the restart
+    # ends that a helper told of after the restart
     own.add(begin + 10 * DAY + 600, 'end', 'o0')
+    own.add(begin + 5 * DAY, 'promise', 'promised', team='own', pipeline='none')
+    own.add(begin + 10 * DAY + 600, 'end', 'promised')
     write('own', own.text())
     write('wtmp', b''.join(struct.pack('<h2xi32s4s32s256shhiii4i20s', kind, 0, b'~', b'~~', b'reboot', b'6.1', 0, 0, 0, t, 0, 0, 0, 0, 0, b'')
                            for kind, t in ((2, begin + 10 * DAY), (7, begin + 11 * DAY), (2, boot + 3))))

@@ -17,7 +17,8 @@
 #define NAME_SIZE 256	/* of a pipeline */
 
 /* The parts of a record that the report uses. */
-enum report_event { EVENT_GRANT, EVENT_REFUSE, EVENT_UNDO, EVENT_END, EVENT_GAVE_BACK, EVENT_OTHER };
+enum report_event { EVENT_GRANT, EVENT_PROMISE, EVENT_ABANDON, EVENT_REFUSE, EVENT_UNDO, EVENT_END, EVENT_GAVE_BACK,
+	EVENT_OTHER };
 struct report_entry {
 	enum report_event event;
 	int64_t time;			/* seconds since 1970 */
@@ -67,8 +68,8 @@ struct report_pipeline {
 	int64_t *day;		/* GPU seconds of each day */
 	size_t days;
 	size_t denied[AUDIT_REASONS], denials;
-	size_t waits;
-	int64_t waited, longest;
+	size_t waits, abandoned;	/* waits before a grant, and others */
+	int64_t waited, longest;	/* before grants only */
 };
 
 /* An instance of a pipeline; its name is "TEAM/PIPELINE {VARIABLES}". */
@@ -110,7 +111,8 @@ struct report {
 	struct report_lease *oldest, *newest;
 	size_t leases;
 	size_t grants, again, undone, without_gpus, denials, denied[AUDIT_REASONS], waits[WAITS];
-	int64_t seconds, waited, longest, left_out;
+	size_t abandoned;		/* waits that ended without a grant or a denial */
+	int64_t seconds, waited, longest, waited_in_vain, left_out;
 	size_t held;			/* leases at the end of the period */
 	size_t orphans;			/* ends without a grant */
 	size_t replaced;		/* grants without an end */

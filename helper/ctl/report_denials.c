@@ -65,13 +65,16 @@ by_waited(const void *a, const void *b)
 
 	if (x->waited != y->waited)
 		return x->waited < y->waited ? 1 : -1;
+	if (x->abandoned != y->abandoned)
+		return x->abandoned < y->abandoned ? 1 : -1;
 	return strcmp(x->name, y->name);
 }
 
 static void
 add_waiting_pipelines(struct buf *b, const struct report_pipeline *const *p, size_t n)
 {
-	static const char *const columns[] = { "Pipeline", "Grants that waited", "Mean wait", "Longest wait", "Total", NULL };
+	static const char *const columns[] = { "Pipeline", "Grants that waited", "Mean wait", "Longest wait", "Total",
+		"Abandoned waits", NULL };
 	const size_t shown = n < ROWS ? n : ROWS;
 	size_t i;
 
@@ -79,14 +82,15 @@ add_waiting_pipelines(struct buf *b, const struct report_pipeline *const *p, siz
 	for (i = 0; i < shown; i++) {
 		add_name(b, p[i]->name);
 		add_count(b, p[i]->waits);
-		add_duration(b, p[i]->waited / (int64_t)p[i]->waits);
+		add_duration(b, p[i]->waits > 0 ? p[i]->waited / (int64_t)p[i]->waits : 0);
 		add_duration(b, p[i]->longest);
 		add_duration(b, p[i]->waited);
+		add_count(b, p[i]->abandoned);
 		buf_puts(b, "</tr>\n");
 	}
 	if (shown < n) {
 		html_more(b, n - shown);
-		buf_puts(b, "<td></td><td></td><td></td><td></td></tr>\n");
+		buf_puts(b, "<td></td><td></td><td></td><td></td><td></td></tr>\n");
 	}
 	html_table_end(b);
 }
@@ -102,10 +106,42 @@ add_wait_table(struct buf *b, const struct report *r)
 		return;
 	}
 	for (i = 0; i < r->pipelines.n; i++)
-		if (((const struct report_pipeline *)r->pipelines.v[i])->waits > 0)
+		if (((const struct report_pipeline *)r->pipelines.v[i])->waits > 0 ||
+		    ((const struct report_pipeline *)r->pipelines.v[i])->abandoned > 0)
 			p[n++] = r->pipelines.v[i];
+	if (n == 0)
+		return;
 	qsort(p, n, sizeof(struct report_pipeline *), by_waited);
 	add_waiting_pipelines(b, p, n);
+}
+
+static void
+add_granted_waits(struct buf *b, const struct report *r, size_t waits)
+{
+	if (waits == 0) {
+		buf_puts(b, "<p class=\"soft\">No grant in this period waited for a GPU.</p>\n");
+		return;
+	}
+	buf_puts(b, "<p class=\"soft\">");
+	html_count(b, (int64_t)waits);
+	buf_puts(b, waits == 1 ? " grant waited for a GPU for a second or longer, " :
+	    " grants waited for a GPU for a second or longer, ");
+	html_duration(b, r->waited / (int64_t)waits);
+	buf_puts(b, " on average. A container or task that got no GPU in time is a denial (busy). The pipeline with the "
+	    "longest total wait comes first.</p>\n");
+}
+
+static void
+add_abandoned_waits(struct buf *b, const struct report *r)
+{
+	if (r->abandoned == 0)
+		return;
+	buf_puts(b, "<p class=\"soft\">");
+	html_count(b, (int64_t)r->abandoned);
+	buf_puts(b, r->abandoned == 1 ? " wait was abandoned: its task ended before its turn, after " :
+	    " waits were abandoned: their tasks ended before their turn, after ");
+	html_duration(b, r->waited_in_vain / (int64_t)r->abandoned);
+	buf_puts(b, r->abandoned == 1 ? ".</p>\n" : " on average.</p>\n");
 }
 
 void
@@ -121,18 +157,10 @@ report_section_waits(struct buf *b, const struct report *r)
 		waits += r->waits[i];
 	}
 	buf_puts(b, "<section><h2>Waits</h2>\n");
-	if (waits == 0) {
-		buf_puts(b, "<p class=\"soft\">No grant in this period waited for a GPU.</p></section>\n");
-		return;
-	}
-	buf_puts(b, "<p class=\"soft\">");
-	html_count(b, (int64_t)waits);
-	buf_puts(b, waits == 1 ? " grant waited for a GPU for a second or longer, " :
-	    " grants waited for a GPU for a second or longer, ");
-	html_duration(b, r->waited / (int64_t)waits);
-	buf_puts(b, " on average. A container that got no GPU in time is a denial (busy). The pipeline with the "
-	    "longest total wait comes first.</p>\n");
-	add_count_bars(b, &chart, name, r->waits, WAITS);
+	add_granted_waits(b, r, waits);
+	add_abandoned_waits(b, r);
+	if (waits > 0)
+		add_count_bars(b, &chart, name, r->waits, WAITS);
 	add_wait_table(b, r);
 	buf_puts(b, "</section>\n");
 }

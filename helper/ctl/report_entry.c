@@ -17,8 +17,8 @@
 #define YEAR_2200 INT64_C(7258118400)
 
 static const char *const events[] = {
-	[EVENT_GRANT] = "grant", [EVENT_REFUSE] = "refuse", [EVENT_UNDO] = "undo", [EVENT_END] = "end",
-	[EVENT_GAVE_BACK] = "gave-back",
+	[EVENT_GRANT] = "grant", [EVENT_PROMISE] = "promise", [EVENT_ABANDON] = "abandon", [EVENT_REFUSE] = "refuse",
+	[EVENT_UNDO] = "undo", [EVENT_END] = "end", [EVENT_GAVE_BACK] = "gave-back",
 };
 
 /* Gets a string member; "" if there is none. */
@@ -118,11 +118,11 @@ report_entry_read(const char *line, size_t len, struct report_entry *e)
 	e->left_out = get_number(&d, "suppressed");
 	e->again = doc_is(&d, doc_get(&d, 0, "again"), DOC_TRUE);
 	e->draining = doc_is(&d, doc_get(&d, 0, "draining"), DOC_TRUE);
+	e->waited = get_number(&d, "waited");
 	take_owner(&d, e);
-	if (e->event == EVENT_GRANT) {
-		e->waited = get_number(&d, "waited");
+	if (e->event == EVENT_GRANT)
 		take_gpu_names(&d, e);
-	} else if (e->event == EVENT_REFUSE) {
+	else if (e->event == EVENT_REFUSE) {
 		e->denial = audit_reason_of((long)get_number(&d, "code"));
 		get_member(&d, "reason", e->reason, sizeof(e->reason));
 	}

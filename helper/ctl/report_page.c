@@ -114,7 +114,7 @@ add_busy(struct buf *b, const struct report *r)
 static void
 add_summary(struct buf *b, const struct report *r)
 {
-	autobuf struct buf more = { 0 };
+	autobuf struct buf more = { 0 }, vain = { 0 };
 	const struct report_pipeline *p;
 	size_t i, granted = 0, denied = 0;
 
@@ -134,7 +134,9 @@ add_summary(struct buf *b, const struct report *r)
 	add_tile(b, granted == 1 ? "Pipeline" : "Pipelines", granted, denied > 0 && !more.failed ? more.p : "");
 	begin_tile(b, "Longest wait");
 	html_duration(b, r->longest);
-	end_tile(b, "");
+	html_count(&vain, (int64_t)r->abandoned);
+	buf_puts(&vain, r->abandoned == 1 ? " abandoned wait" : " abandoned waits");
+	end_tile(b, r->abandoned > 0 && !vain.failed ? vain.p : "");
 	buf_puts(b, "</dl>\n</header>\n");
 }
 

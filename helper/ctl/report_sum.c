@@ -18,7 +18,7 @@ const struct report_wait report_waits[WAITS] = {
 	{ INT64_MAX, "1 h and longer" },
 };
 
-/* An open lease: from its grant to its end. */
+/* An open lease: from its grant or promise to its end. */
 struct report_lease {
 	char *name;
 	struct report_lease *older, *newer;
@@ -27,7 +27,8 @@ struct report_lease {
 	struct report_gpu **gpu;
 	size_t gpus;
 	int64_t since;
-	bool holds;		/* false after it gave its GPUs back */
+	bool holds;		/* false while its GPUs are only promised, or given back */
+	bool booted;		/* the host has booted since it began */
 };
 
 /* Names */
@@ -241,7 +242,10 @@ take_gpus(struct report *r, struct report_lease *l, const struct report_entry *e
 	return true;
 }
 
-/* Begins a lease.  If the same container still has one, the record of its end is missing: that lease ends now. */
+/*
+ * Begins a lease, which holds GPUs unless the record is a promise.  If the same container still holds some, the record
+ * of that lease's end is missing: it ends now.
+ */
 static void
 begin_lease(struct report *r, const struct report_entry *e, struct report_pipeline *p, struct report_instance *instance)
 {
@@ -256,7 +260,8 @@ begin_lease(struct report *r, const struct report_entry *e, struct report_pipeli
 	l->pipeline = p;
 	l->instance = instance;
 	l->since = e->time;
-	l->holds = true;
+	l->holds = e->event == EVENT_GRANT;
+	l->booted = false;
 	if (!take_gpus(r, l, e))
 		r->nomem = true;
 }
@@ -291,11 +296,12 @@ boot_up_to(struct report *r, int64_t t)
 		at = r->boot[r->next_boot++];
 		for (l = r->oldest; l != NULL; l = newer) {
 			newer = l->newer;
-			if (!l->holds)
+			if (l->booted)
 				remove_lease(r, l);
 			else if (l->since <= at) {
-				r->cut_by_boot += l->gpus > 0 && at >= r->since;
+				r->cut_by_boot += l->holds && l->gpus > 0 && at >= r->since;
 				let_go(r, l, at);
+				l->booted = true;
 			}
 		}
 	}
@@ -357,6 +363,33 @@ take_grant(struct report *r, const struct report_entry *e, bool counts)
 }
 
 static void
+take_promise(struct report *r, const struct report_entry *e)
+{
+	struct report_pipeline *p = e->wanted ? get_named(r, &r->pipelines, e->pipeline, sizeof(*p)) : &r->unwanted;
+
+	if (p == NULL)
+		return;
+	p->named = e->named;
+	begin_lease(r, e, p, e->wanted ? instance_of(r, e) : NULL);
+}
+
+/* The record lacks the instance variables, so the promise's record says whether it is wanted. */
+static void
+take_abandoned(struct report *r, const struct report_entry *e)
+{
+	const struct report_lease *l = find_named(&r->tree, e->lease);
+	struct report_pipeline *p = l != NULL ? l->pipeline : e->wanted ?
+	    get_named(r, &r->pipelines, e->pipeline, sizeof(*p)) : &r->unwanted;
+
+	if (p == NULL || p == &r->unwanted)
+		return;
+	p->named = l != NULL ? p->named : e->named;
+	p->abandoned++;
+	r->abandoned++;
+	r->waited_in_vain += e->waited;
+}
+
+static void
 take_denial(struct report *r, const struct report_entry *e)
 {
 	struct report_pipeline *p = get_named(r, &r->pipelines, e->pipeline, sizeof(*p));
@@ -379,13 +412,16 @@ take_denial(struct report *r, const struct report_entry *e)
 	memcpy(u->reason, e->reason, sizeof(u->reason));
 }
 
-/* True if the filter selects the undone grant.  Must run before end_lease(), which forgets the lease. */
+/*
+ * True if the record undoes a grant, not a promise, and the filter selects it.  Must run before end_lease(), which
+ * forgets the lease.
+ */
 static bool
 undoes_wanted(struct report *r, const struct report_entry *e)
 {
 	const struct report_lease *l = find_named(&r->tree, e->lease);
 
-	return r->filter == NULL || (l != NULL && l->pipeline != &r->unwanted);
+	return l == NULL ? r->filter == NULL : l->holds && l->pipeline != &r->unwanted;
 }
 
 void
@@ -406,6 +442,10 @@ report_take(struct report *r, const struct report_entry *e)
 	r->undone += e->event == EVENT_UNDO && counts && undoes_wanted(r, e);
 	if (e->event == EVENT_GRANT)
 		take_grant(r, e, counts);
+	else if (e->event == EVENT_PROMISE)
+		take_promise(r, e);
+	else if (e->event == EVENT_ABANDON && counts)
+		take_abandoned(r, e);
 	else if (e->event == EVENT_REFUSE && counts && e->wanted)
 		take_denial(r, e);
 	else if (e->event == EVENT_END || e->event == EVENT_GAVE_BACK || (e->event == EVENT_UNDO && !e->draining))

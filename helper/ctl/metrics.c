@@ -106,15 +106,19 @@ static void
 add_waiter_metrics(struct page *p, const json_t *waiters)
 {
 	const int64_t now = time(NULL);
-	int64_t since, longest = 0;
+	int64_t since, longest = 0, tasks = 0;
 	const json_t *w;
 	size_t i;
 
-	json_array_foreach(waiters, i, w)
+	json_array_foreach(waiters, i, w) {
+		tasks += json_object_get(w, "task") != NULL;
 		if (when_read(get_text(w, "since"), &since) && now - since > longest)
 			longest = now - since;
-	metric_begin(&p->text, "gpuhelper_waiters", "gauge", "Containers that wait for a GPU.");
+	}
+	metric_begin(&p->text, "gpuhelper_waiters", "gauge", "Containers that wait for a GPU, or whose tasks do.");
 	metric_add(&p->text, "gpuhelper_waiters", (int64_t)json_array_size(waiters), NULL);
+	metric_begin(&p->text, "gpuhelper_waiting_tasks", "gauge", "Those whose tasks wait.");
+	metric_add(&p->text, "gpuhelper_waiting_tasks", tasks, NULL);
 	metric_begin(&p->text, "gpuhelper_longest_wait_seconds", "gauge",
 	    "The longest time that a waiting container has waited.");
 	metric_add(&p->text, "gpuhelper_longest_wait_seconds", longest, NULL);

@@ -28,7 +28,8 @@ static const struct {
 struct counted {
 	int64_t event[EVENTS], refused[AUDIT_REASONS], left_out;
 	int64_t waited[WAITS];		/* grants after at most this wait */
-	int64_t wait_seconds;		/* the sum of all waits */
+	int64_t wait_seconds;		/* the sum of all these waits */
+	int64_t abandoned, abandoned_seconds;	/* waits without a grant, and their sum */
 };
 
 /* The text after «"NAME":» in the line; NULL if there is no such member. */
@@ -61,12 +62,19 @@ reason_of(const char *line)
 	return audit_reason_of(code != NULL ? strtol(code, NULL, 10) : 0);
 }
 
-/* A grant without a wait has no member «waited». */
+/* A record without a wait has no member «waited». */
+static int64_t
+waited_of(const char *line)
+{
+	const char *waited = member(line, "\"waited\":");
+
+	return waited != NULL ? strtol(waited, NULL, 10) : 0;
+}
+
 static void
 count_wait_buckets(const char *line, struct counted *c)
 {
-	const char *waited = member(line, "\"waited\":");
-	const int64_t seconds = waited != NULL ? strtol(waited, NULL, 10) : 0;
+	const int64_t seconds = waited_of(line);
 	size_t i;
 
 	for (i = 0; i < WAITS; i++)
@@ -85,6 +93,12 @@ add_waits(const struct counted *c, struct buf *b)
 		metric_add(b, "gpuhelper_wait_seconds_bucket", c->waited[i], (const char *[]){ "le", waits[i].name, NULL });
 	metric_add(b, "gpuhelper_wait_seconds_sum", c->wait_seconds, NULL);
 	metric_add(b, "gpuhelper_wait_seconds_count", c->waited[WAITS - 1], NULL);
+	metric_begin(b, "gpuhelper_abandoned_waits_total", "counter",
+	    "Waits of tasks that ended before their turn, since the log was last rotated.");
+	metric_add(b, "gpuhelper_abandoned_waits_total", c->abandoned, NULL);
+	metric_begin(b, "gpuhelper_abandoned_wait_seconds_total", "counter",
+	    "How long these had waited, since the log was last rotated.");
+	metric_add(b, "gpuhelper_abandoned_wait_seconds_total", c->abandoned_seconds, NULL);
 }
 
 static void
@@ -97,6 +111,10 @@ count_line(const char *line, struct counted *c)
 	c->event[event_of(event)]++;
 	if (strncmp(event, "grant\"", 6) == 0)
 		count_wait_buckets(line, c);
+	if (strncmp(event, "abandon\"", 8) == 0) {
+		c->abandoned++;
+		c->abandoned_seconds += waited_of(line);
+	}
 	if (strncmp(event, "refuse\"", 7) == 0)
 		c->refused[reason_of(line)]++;
 	if (left_out != NULL)

@@ -66,7 +66,7 @@ ok(at(m, 'gpuhelper_gpus', vendor='nvidia', state='free') == 1 and
    at(m, 'gpuhelper_gpus', vendor='nvidia', state='held') == 1, 'one GPU is held', m)
 ok(sum(v for k, v in m.items() if k[0] == 'gpuhelper_gpu_leases') == 1, 'the GPU has one lease')
 ok(at(m, 'gpuhelper_leases', state='held') == 1, 'the lease is in state «held»', m)
-ok(at(m, 'gpuhelper_waiters') == 0 and at(m, 'gpuhelper_longest_wait_seconds') == 0, 'nobody waits')
+ok(at(m, 'gpuhelper_waiters') == 0 and at(m, 'gpuhelper_waiting_tasks') == 0 and at(m, 'gpuhelper_longest_wait_seconds') == 0, 'nobody waits')
 records = audit()
 ok(at(m, 'gpuhelper_audit_records_total', event='grant') == 1 == sum(r['event'] == 'grant' for r in records),
    'one grant; a task\'s own text is not counted', records)
@@ -96,7 +96,9 @@ held.delete()
 
 # waits, and specs
 with open('/var/log/gpuhelper/audit.jsonl', 'a') as f:
-    f.write('{"event":"grant","reason":"\\"waited\\":7000","waited":90}\n{"event":"grant","waited":4000}\n{"event":"refuse","waited":5}\n')
+    f.write('{"event":"grant","reason":"\\"waited\\":7000","waited":90}\n{"event":"grant","waited":4000}\n{"event":"refuse","waited":5}\n'
+            '{"event":"promise","waited":3}\n{"event":"abandon","container":"\\"waited\\":7000","waited":38}\n{"event":"abandon"}\n'
+            '{"event":"refuse","reason":"\\"event\\":\\"abandon\\""}\n')
 os.makedirs('/etc/cdi', exist_ok=True)
 write('/etc/cdi/x.yaml', 'cdiVersion: 0.5.0\n')
 os.utime('/etc/cdi/x.yaml', (1700000000, 1700000000))
@@ -104,6 +106,8 @@ m, _, _ = metrics()
 b = [at(m, 'gpuhelper_wait_seconds_bucket', le=le) for le in ('0', '10', '60', '300', '1800', '3600', '+Inf')]
 ok(b == [1, 1, 1, 2, 2, 2, 3] and at(m, 'gpuhelper_wait_seconds_sum') == 4090 and at(m, 'gpuhelper_wait_seconds_count') == 3,
    'waits; a task\'s own text is not counted', [b, m])
+ok(at(m, 'gpuhelper_abandoned_waits_total') == 2 == at(m, 'gpuhelper_audit_records_total', event='abandon') and
+   at(m, 'gpuhelper_abandoned_wait_seconds_total') == 38 and at(m, 'gpuhelper_audit_records_total', event='promise') == 1, 'abandoned waits', m)
 ok(at(m, 'gpuhelper_cdi_spec_timestamp_seconds', file='/etc/cdi/x.yaml') == 1700000000, 'the time of a CDI spec', m)
 os.unlink('/etc/cdi/x.yaml')
 

@@ -1236,6 +1236,23 @@ t "audit show" exactly 0 <<-'E'
 	2026-11-23T20:00:00Z  end       -; policy 10-train.conf; records left out before: 3; container abc; user concourse
 	! 1 line is no valid record: cut off by a full disk, or changed later
 E
+cat >log4 <<-'E'
+	{"time":"2026-11-24T20:00:00Z","event":"promise","uid":0,"user":"root","container":"t1","asked_gpus":"1","identity":"token","team":"ml","pipeline":"train","job":"fit","policy":"10-train.conf","gpus":["nvidia 0000:3b:00.0","nvidia 0000:5e:00.0"]}
+	{"time":"2026-11-24T20:00:01Z","event":"exec","uid":0,"user":"root","container":"t1","team":"ml","pipeline":"train","policy":"10-train.conf"}
+	{"time":"2026-11-24T20:00:40Z","event":"abandon","uid":0,"pid":7,"container":"t1","team":"ml","pipeline":"train","waited":38}
+	{"time":"2026-11-24T20:01:00Z","event":"grant","uid":0,"user":"root","container":"t1","identity":"token","team":"ml","pipeline":"train","job":"fit","policy":"10-train.conf","gpus":["nvidia 0000:3b:00.0"],"waited":12}
+	{"time":"2026-11-24T20:02:00Z","event":"gave-back","uid":0,"container":"t1","team":"ml","pipeline":"train","policy":"10-train.conf"}
+E
+run audit show log4
+t "audit show: a promise and its task" exactly 0 <<-'E'
+	2026-11-24T20:00:00Z  promise   ml/train job fit by token; gpu nvidia 0000:3b:00.0, nvidia 0000:5e:00.0; asked for gpus 1; policy 10-train.conf; container t1; user root
+	2026-11-24T20:00:01Z  exec      ml/train; policy 10-train.conf; container t1; user root
+	2026-11-24T20:00:40Z  abandon   ml/train; seconds waited: 38; container t1; uid 0
+	2026-11-24T20:01:00Z  grant     ml/train job fit by token; gpu nvidia 0000:3b:00.0; policy 10-train.conf; seconds waited: 12; container t1; user root
+	2026-11-24T20:02:00Z  gave-back  ml/train; policy 10-train.conf; container t1; uid 0
+E
+run audit show --denied log4
+t "audit show --denied: an abandoned wait is no denial" is 0
 run audit show --denied log
 t "audit show --denied" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 1 ] && grep -q "no policy$" out' - "$st"
 run audit show --pipeline ml/train log

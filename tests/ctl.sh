@@ -1346,6 +1346,32 @@ if [ "$(id -u)" = 0 ]; then
 		echo 'identity = "caller"; callers = [ "root" ]; folders = ( { path = "/srv/none"; } ); gpus = ( { vendor = "nvidia"; } );' >"$d/policy.d/40-d.conf"
 		sed -i 's/GPUHELPER_GPUS=1"/GPUHELPER_GPUS=1","GPUHELPER_FOLDERS=all"/' "$T/b2/config.json"
 		run absent explain --config-dir "$d" --bundle "$T/b2"
+		# who takes the GPUs, by the container
+		t=$T/takes
+		mkdir -p "$t/policy.d" "$T/b3/rootfs"
+		echo 'identity = "caller"; callers = [ "root", "nobody" ]; gpus = ( { vendor = "nvidia"; sharing = "shared"; } );' >"$t/policy.d/10-a.conf"
+		install -m 755 /bin/true /srv/gdn-init
+		pausing() { # pausing ARGS MORE-OF-PROCESS
+			cat >"$T/b3/config.json" <<-J
+				{"ociVersion":"1.0.2","process":{"user":{"uid":0,"gid":0},"args":[$1],"env":["GPUHELPER_GPUS=1"]$2},"root":{"path":"rootfs"},
+				"mounts":[{"destination":"/proc","type":"proc","source":"proc"},
+				  {"destination":"/tmp/gdn-init","type":"bind","source":"/srv/gdn-init","options":["bind"]}],"linux":{"namespaces":[{"type":"mount"},{"type":"pid"},{"type":"ipc"},{"type":"uts"},{"type":"network"},{"type":"cgroup"}],
+				"maskedPaths":["/proc/kcore","/proc/keys","/proc/timer_list","/sys/firmware"],"readonlyPaths":["/proc/bus","/proc/fs","/proc/irq","/proc/sys","/proc/sysrq-trigger"]}}
+			J
+		}
+		pausing '"/tmp/gdn-init"'
+		run takes explain --config-dir "$t" --bundle "$T/b3"
+		run takes.json explain --config-dir "$t" --bundle "$T/b3" --json
+		run takes.user explain --config-dir "$t" --user nobody --identity caller --gpus 1
+		echo 'idle = "keep";' >"$t/gpuhelper.conf"
+		run takes.keep explain --config-dir "$t" --bundle "$T/b3"
+		rm "$t/gpuhelper.conf"
+		pausing '"/bin/sh"'
+		run takes.task explain --config-dir "$t" --bundle "$T/b3"
+		run takes.task.json explain --config-dir "$t" --bundle "$T/b3" --json
+		echo 'privileged = "allow";' >"$t/gpuhelper.conf"
+		pausing '"/tmp/gdn-init"' ',"capabilities":{"bounding":["CAP_SYS_ADMIN","CAP_MKNOD"],"effective":["CAP_SYS_ADMIN","CAP_MKNOD"],"permitted":["CAP_SYS_ADMIN","CAP_MKNOD"]}'
+		run takes.privileged explain --config-dir "$t" --bundle "$T/b3"
 		e=$T/host
 		mkdir -p "$e/policy.d" /srv/shut/in /srv/open/in /srv/real/in /srv/one /srv/two /srv/data/dir /etc/cdi
 		chmod 700 /srv/shut; chmod 777 /srv/open; ln -s real /srv/link; : >/srv/file
@@ -1497,6 +1523,14 @@ sandboxed gpu "explain: the candidates" exactly 0 <<-E
 	$nodes
 E
 sandboxed gpu.json "explain: the candidates as JSON" json "j['gives']['libraries'] == {} and j['gives']['gpus'][0]['count'] == 1 and [c['pci'] for c in j['gives']['gpus'][0]['candidates']] == ['0000:af:00.0'] and j['gives']['wait'] == 500 and j['gives']['tasks'].startswith('a Concourse task takes') and j['gives']['gpus'][0]['share_limit'] == 3" </dev/null
+sandboxed takes "explain: the task of a container that pauses takes the GPU" exits 0 "  the task takes the GPU itself, and waits for it in the build's log, unless the engine uses systemd's cgroup driver" </dev/null
+sandboxed takes.json "explain: the same as JSON" json "j['gives']['taken_by'] == 'task' and j['gives']['tasks'].startswith('the task takes the GPU itself')" </dev/null
+at_create="  the container takes the GPU when it is created, and waits for it then:"
+sandboxed takes.keep "explain: with idle = \"keep\" the container takes it" exits 0 "$at_create gpuhelper.conf sets idle = \"keep\"" </dev/null
+sandboxed takes.task "explain: a container whose first process is the task takes it" exits 0 "$at_create its first process is the task, not one of placeholder_init" </dev/null
+sandboxed takes.task.json "explain: the same as JSON" json "j['gives']['taken_by'] == 'create' and 'first process' in j['gives']['tasks']" </dev/null
+sandboxed takes.privileged "explain: a privileged container takes it" exits 0 "$at_create it is privileged: it has CAP_SYS_ADMIN: leave that out" </dev/null
+sandboxed takes.user "explain: where no device cgroup enforces, every container takes its GPU" exits 0 "  every container takes its GPU when it is created, and waits then, unseen in a Concourse build's log: no device cgroup limits this user's containers" </dev/null
 sandboxed many "explain: more GPUs than the policy gives" sh -c '[ $(cat sb-many.st) = 77 ] && grep -q "^refused: 10-a.conf: .*3.* at most 2" out' </dev/null
 sandboxed rootless "explain: without a device cgroup" sh -c '[ $(cat sb-rootless.st) = 77 ] && grep -q "^20-b.conf: covers the container, but does not allow the whole request: 20-b.conf:2: without a device cgroup" out' </dev/null
 sandboxed amd "explain: a GPU that the host lacks is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU can be granted: module amdgpu is not loaded: run modprobe amdgpu" </dev/null

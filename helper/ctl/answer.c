@@ -173,22 +173,42 @@ env_names(const struct policy *p)
 	return list;
 }
 
+/* Says whether the container takes the GPUs, or its task does: then true. */
+static bool
+who_takes(const struct inquiry *q, char *text, size_t size)
+{
+	const struct grant *g = &q->decision.grant;
+	struct takes t = { .enforced = q->asker.enforced, .settings = &q->config->settings,
+		.spec = q->options->bundle != NULL ? &q->spec : NULL, .privilege = q->privilege };
+	size_t i;
+
+	for (i = 0; i < g->gpus; i++)
+		t.candidates += g->gpu[i].n;
+	return task_takes(&t, text, size, NULL);
+}
+
 static json_t *
 gives_json(const struct inquiry *q)
 {
 	const struct grant *g = &q->decision.grant;
 	json_t *gpus = json_array(), *folders = json_array();
-	char takes[320] = "";
+	json_t *j;
+	char takes[600];
+	bool task;
 	size_t i;
 
 	for (i = 0; i < g->gpus; i++)
 		json_array_append_new(gpus, want_json(&q->decision.inventory, &g->gpu[i]));
 	for (i = 0; i < g->folders; i++)
 		json_array_append_new(folders, folder_json(&g->folder[i]));
-	if (g->gpus > 0)
-		(void)task_takes(q->asker.enforced, &q->config->settings, takes, sizeof(takes));
-	return json_pack("{s:o, s:o, s:o, s:o, s:I, s:s*}", "gpus", gpus, "libraries", libraries_json(q), "folders", folders,
-	    "env", env_names(q->decision.policy), "wait", (json_int_t)g->wait, "tasks", g->gpus > 0 ? takes : NULL);
+	j = json_pack("{s:o, s:o, s:o, s:o, s:I}", "gpus", gpus, "libraries", libraries_json(q), "folders", folders, "env",
+	    env_names(q->decision.policy), "wait", (json_int_t)g->wait);
+	if (g->gpus > 0) {
+		task = who_takes(q, takes, sizeof(takes));
+		put_text(j, "taken_by", task ? "task" : "create");
+		put_text(j, "tasks", takes);
+	}
+	return j;
 }
 
 json_t *
@@ -346,7 +366,7 @@ say_grant(const struct inquiry *q)
 	if (g->gpus > 0 && g->wait > 0)
 		say("  if they are busy, the container waits up to %u s", g->wait);
 	if (g->gpus > 0) {
-		(void)task_takes(q->asker.enforced, &q->config->settings, joined, sizeof(joined));
+		(void)who_takes(q, joined, sizeof(joined));
 		say("  %s", joined);
 	}
 	for (i = 0; i < g->folders; i++) {

@@ -299,11 +299,12 @@ void
 doctor_cgroups(struct doctor *d)
 {
 	char text[320];
+	const char *mend;
 	bool enforced = enforced_for(d->uid, &d->settings, text, sizeof(text));
 
 	doctor_say(d, enforced || d->settings.unenforced ? FINDING_OK : FINDING_WARN, "cgroups",
 	    enforced || d->settings.unenforced ? NULL : "sharing = \"shared\" in the policies, or unenforced = \"allow\" in "
 	    "gpuhelper.conf (SECURITY.md)", "%s", text);
-	(void)task_takes(enforced, &d->settings, text, sizeof(text));
-	doctor_say(d, FINDING_OK, "tasks", NULL, "%s", text);
+	(void)task_takes(&(struct takes){ .enforced = enforced, .settings = &d->settings }, text, sizeof(text), &mend);
+	doctor_say(d, mend != NULL ? FINDING_WARN : FINDING_OK, "tasks", mend, "%s", text);
 }

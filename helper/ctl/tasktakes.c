@@ -1,15 +1,24 @@
-/* See tasktakes.h. Looks at the settings and the waiter; the rest is known only when a container is created. */
+/*
+ * See tasktakes.h.  The helper decides when a container is created (root/plan.c, fill_pausing()): only then it sees the
+ * engine's cgroup driver, and the file of the first process.
+ */
 #include "tasktakes.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
+#include "../pure/pausing.h"
 #include "../user/waiterfile.h"
 
-/* NULL: nothing is in the way. */
+static const char privileged[] = "it is privileged: it ";	/* t->privilege follows */
+
+/* What is in the way on this worker; NULL: nothing. */
 static const char *
-reason_against(bool enforced, const struct settings *s)
+worker_against(const struct takes *t, const char **mend)
 {
-	if (!enforced)
+	const struct settings *s = t->settings;
+
+	if (!t->enforced)
 		return "no device cgroup limits this user's containers";
 	if (s->placeholder_init.n == 0)
 		return "gpuhelper.conf sets placeholder_init = [ ]";
@@ -17,21 +26,49 @@ reason_against(bool enforced, const struct settings *s)
 		return "gpuhelper.conf sets idle = \"keep\"";
 	if (s->driver_files == DRIVER_FILES_VENDOR_RUNTIME)
 		return "gpuhelper.conf sets driver_files = \"vendor-runtime\"";
-	if (!waiter_is_usable())
-		return WAITER_PROGRAM " can't be executed from memory (is it installed? is vm.memfd_noexec 2?)";
+	if (waiter_is_usable())
+		return NULL;
+	*mend = access(WAITER_PROGRAM, X_OK) == -1 ? "make install" : "sysctl vm.memfd_noexec=1";
+	return access(WAITER_PROGRAM, X_OK) == -1 ? WAITER_PROGRAM " is missing" :
+	    "vm.memfd_noexec = 2 lets no memory file be executed";
+}
+
+/* The same for this container. */
+static const char *
+container_against(const struct takes *t)
+{
+	const char *first = t->spec != NULL ? t->spec->first_arg : NULL;
+
+	if (t->candidates > PROMISED_GPUS_MAX)
+		return "the policy allows too many GPUs";
+	if (t->spec != NULL && t->privilege[0] != '\0')
+		return privileged;
+	if (t->spec != NULL && (first == NULL || !strlist_has(&t->settings->placeholder_init, first) ||
+	    spec_bind_at(t->spec, first) == NULL))
+		return "its first process is the task, not one of placeholder_init";
 	return NULL;
 }
 
 bool
-task_takes(bool enforced, const struct settings *s, char *text, size_t size)
+task_takes(const struct takes *t, char *text, size_t size, const char **mend)
 {
-	const char *against = reason_against(enforced, s);
+	const char *ignored, **to = mend != NULL ? mend : &ignored;
+	const char *against;
 
-	if (against == NULL)
-		snprintf(text, size, "a Concourse task takes its GPU itself, and waits for it in the build's log; other containers "
-		    "wait when they are created, as do those of systemd's cgroup driver");
-	else
+	*to = NULL;
+	if ((against = worker_against(t, to)) == NULL)
+		against = container_against(t);
+	if (against != NULL && t->spec != NULL)
+		snprintf(text, size, "the container takes the GPU when it is created, and waits for it then: %s%s", against,
+		    against == privileged ? t->privilege : "");
+	else if (against != NULL)
 		snprintf(text, size, "every container takes its GPU when it is created, and waits then, unseen in a Concourse "
 		    "build's log: %s", against);
+	else if (t->spec != NULL)
+		snprintf(text, size, "the task takes the GPU itself, and waits for it in the build's log, unless the engine uses "
+		    "systemd's cgroup driver");
+	else
+		snprintf(text, size, "a Concourse task takes its GPU itself, and waits for it in the build's log; other containers "
+		    "wait when they are created, as do those of systemd's cgroup driver");
 	return against == NULL;
 }

@@ -6,8 +6,21 @@
 #include <stddef.h>
 
 #include "../pure/settings.h"
+#include "../user/spec.h"
 
-/* Says which of the two, and why. True: the tasks do, for containers that this host's settings recognise. */
-bool task_takes(bool enforced, const struct settings *s, char *text, size_t size);
+/* What is known of the worker and its container. */
+struct takes {
+	bool enforced;			/* a device cgroup limits the user's containers */
+	const struct settings *settings;
+	const struct spec *spec;	/* of the container; NULL: any container */
+	const char *privilege;		/* what makes that container privileged, or "" */
+	size_t candidates;		/* GPUs that it may get; 0: not known */
+};
+
+/*
+ * Says which of the two, and why.  True: the tasks do, for containers that this host's settings recognise.  *mend: the
+ * command that makes it so, if only a fault of the host is in the way; else NULL.  It may be NULL.
+ */
+bool task_takes(const struct takes *t, char *text, size_t size, const char **mend);
 
 #endif

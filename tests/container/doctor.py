@@ -97,7 +97,7 @@ def changed(path, text=None, mode=None, owner=None):
 
 checks = {c['check'] for c in is_well('a healthy host, as the worker: each check says ok, exit status 0')['checks']}
 ok(checks == {'wrapper', 'engine', 'runtime', 'volumes', 'group', 'door', 'helper', 'settings', 'policies', 'keys', 'gpus', 'nodes', 'links', 'cdi',
-              'driver', 'udev', 'units', 'selinux', 'audit', 'state', 'cgroups'}, 'each check has a line', checks)
+              'driver', 'udev', 'units', 'selinux', 'audit', 'state', 'cgroups', 'tasks'}, 'each check has a line', checks)
 is_well('a healthy host, as root', 'root')
 is_well('a healthy host, as root with --user worker', 'root', ['--user', 'worker'])
 status, text = doctor(json_=False)
@@ -304,6 +304,30 @@ for d, check in ('/var/log/gpuhelper', 'audit'), ('/run/gpuhelper', 'state'), ('
 with changed('/etc/gpuhelper/gpuhelper.conf', CONF):
     says('no device cgroup for the worker', 'warn', 'cgroups', ['get no exclusive GPUs'], 'unenforced = "allow"')
     is_well('a device cgroup for root', 'root')
+
+
+def tasks(text, words, user='root'):
+    """What doctor says of tasks, if nothing is wrong."""
+    said = [c['text'] for c in is_well(text, user)['checks'] if c['check'] == 'tasks']
+    ok(len(said) == 1 and words in said[0], '%s: %s' % (text, words), said)
+
+
+tasks('a worker of root', 'a Concourse task takes its GPU itself, and waits for it in the build\'s log')
+tasks('a worker of a user', 'every container takes its GPU when it is created, and waits then, unseen in a Concourse build\'s log: no device cgroup', 'worker')
+for setting, words in (('idle = "keep";', 'sets idle = "keep"'), ('placeholder_init = [ ];', 'sets placeholder_init = [ ]'),
+                       ('driver_files = "vendor-runtime";', 'sets driver_files = "vendor-runtime"')):
+    with changed('/etc/gpuhelper/gpuhelper.conf', CONF + 'unenforced = "allow";\n' + setting + '\n'):
+        tasks(setting, words)
+WAITER = '/usr/libexec/gpuhelper/gpuhelper-wait'
+with changed(WAITER):
+    says('without the waiter', 'warn', 'tasks', ['every container takes its GPU when it is created', WAITER + ' is missing'], 'make install', 'root')
+write(W + '/noexec', '2\n')
+r = sh('mount', '--bind', W + '/noexec', '/proc/sys/vm/memfd_noexec')
+if r.returncode:
+    print('# this kernel has no vm.memfd_noexec: ' + r.stdout.strip())
+else:
+    says('no memory file may be executed', 'warn', 'tasks', ['vm.memfd_noexec = 2'], 'sysctl vm.memfd_noexec=1', 'root')
+    sh('umount', '/proc/sys/vm/memfd_noexec')
 write('/proc/driver/nvidia/gpus/0000:3b:00.0/information', '', 0o444)
 status, j = doctor()
 ok(found(j, 'fail') == [] and [c['check'] for c in found(j, 'warn')][:1] == ['gpus'], 'a GPU that can\'t be granted: only a warning', j)

@@ -288,6 +288,7 @@ rounds=500
 for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
 	r=${c%%:*} v=${c##*:} m=${c#*:}
 	beside "task-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/task.py" "$r" "$v"
+	beside "end-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/end.py" "$r" "$v"
 	beside "task-ends-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/taskends.py" "$r" "$v"
 	beside "task-rounds-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/taskrounds.py" "$r" "$v" $rounds
 done

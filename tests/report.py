@@ -460,7 +460,7 @@ text = report(logs)[0]
 page = is_sound(text, 'promises')
 ok([page.tiles[k] for k in ('GPU hours', 'Grants', 'Longest wait')] == ['2.0', '2', '1 min 40 s'], 'a promise is no grant, and holds no GPU', page.tiles)
 ok('was undone' not in text and 'no record of' not in text and 'regained' not in text, 'the end of a promise is nothing odd', page.words[-900:])
-ok('4 waits were abandoned: their tasks ended before their turn, after 1 min 30 s on average.' in page.words and '4 abandoned waits' in page.words,
+ok('4 waits were abandoned before their turn, after 1 min 30 s on average.' in page.words and '4 abandoned waits' in page.words,
    'abandoned waits are counted', page.words)
 ok(page.table('Waits by pipeline, the longest total first') == {'ml/train': ['1', '1 min 40 s', '1 min 40 s', '1 min 40 s', '2'], 'ml/pr': ['0', '0 s', '0 s', '0 s', '1'],
                                                                'web/site': ['0', '0 s', '0 s', '0 s', '1']}, 'by pipeline, too', page.tables)

@@ -1,6 +1,7 @@
 /*
- * gpuhelperctl end: kills the processes of a container that holds GPUs; its engine sees the container exit.  Runs as
- * root.  Reads the leases but changes none: the helper ends the lease when it sees that the container is gone.
+ * gpuhelperctl end: kills the processes of a container that holds GPUs, so that its engine sees it exit; or the task in
+ * a container that waits for them.  Runs as root.  Reads the leases but changes none: the helper ends the lease when it
+ * sees that the container is gone.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -74,6 +75,22 @@ match_lease(struct search *s, int dir, const char *file)
 	lease_free(&l);
 }
 
+/* A container that waits while it is created has no lease yet, and the process that waits is its engine's. */
+static int
+refuse_unknown(const struct search *s, struct why *why)
+{
+	struct why ignored;
+	json_t *status = helper_status(&ignored), *w;
+	bool waits = false;
+	size_t i;
+
+	json_array_foreach(json_object_get(status, "waiters"), i, w)
+		waits = waits || text_starts(get_text(w, "container"), s->name);
+	json_decref(status);
+	return refuse(why, WHY_ABSENT, waits ? "container \"%.80s\" is still being created, and waits for a GPU: end it with "
+	    "its engine" : "no container \"%.80s\" holds a lease: see gpuhelperctl status", s->name);
+}
+
 static int
 find_lease(struct search *s, struct why *why)
 {
@@ -87,7 +104,7 @@ find_lease(struct search *s, struct why *why)
 	if (d != NULL)
 		closedir(d);
 	if (s->found == 0)
-		return refuse(why, WHY_ABSENT, "no container \"%.80s\" holds a lease: see gpuhelperctl status", s->name);
+		return refuse_unknown(s, why);
 	if (s->found > 1)
 		return refuse(why, WHY_USAGE, "%zu containers \"%.80s%s\" hold leases: %s", s->found, s->name,
 		    s->exactly ? "" : "…", s->exactly ? "end one with its engine" : "give the whole name (gpuhelperctl status)");
@@ -116,38 +133,56 @@ check_container(const struct lease *l, struct why *why)
 	return 0;
 }
 
-/* The process in the container that waits for its GPUs, by the helper's status; 0: none waits. */
-static pid_t
+/* The waiter of the lease's container with its process («task»), by the helper's status; NULL: none waits. */
+static json_t *
 find_waiting_task(const struct lease *l)
 {
 	struct why ignored;
-	json_t *status = helper_status(&ignored);
-	const json_t *w;
-	json_int_t pid = 0;
+	json_t *status = helper_status(&ignored), *w, *found = NULL;
+	json_int_t pid;
 	size_t i;
 
-	json_array_foreach(json_object_get(status, "waiters"), i, w)
-		if (strcmp(get_text(w, "container"), l->id) == 0)
-			pid = json_integer_value(json_object_get(w, "task"));
+	json_array_foreach(json_object_get(status, "waiters"), i, w) {
+		pid = json_integer_value(json_object_get(w, "task"));
+		if (found == NULL && pid > 0 && pid <= INT_MAX && strcmp(get_text(w, "container"), l->id) == 0 &&
+		    json_integer_value(json_object_get(w, "uid")) == l->uid)
+			found = json_incref(w);
+	}
 	json_decref(status);
-	return pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
+	return found;
+}
+
+static pid_t
+task_of(const json_t *waiter)
+{
+	return (pid_t)json_integer_value(json_object_get(waiter, "task"));
+}
+
+static const char *
+pipeline_of(const struct lease *l)
+{
+	return l->pipeline[0] != '\0' ? l->pipeline : "no pipeline";
 }
 
 static void
-say_fate(const struct lease *l, pid_t waits)
+say_waiters_fate(const struct lease *l, const json_t *waiter)
+{
+	const long long gpus = json_integer_value(json_object_get(waiter, "gpus"));
+
+	say("container %s (%s), by %s: its task (process %d) waits for %lld GPU%s, %lld ahead, since %s", l->id,
+	    pipeline_of(l), l->policy, task_of(waiter), gpus, gpus == 1 ? "" : "s",
+	    (long long)json_integer_value(json_object_get(waiter, "ahead")), get_text(waiter, "since"));
+	say("    only that process is killed: its build fails, and those behind it move up");
+}
+
+static void
+say_fate(const struct lease *l)
 {
 	char since[32], gpus[LEASE_LINE_MAX];
 
 	text_time(l->since, since);
-	if (waits != 0) {
-		say("container %s (%s), since %s, by %s: its task waits for a GPU, as process %d", l->id,
-		    l->pipeline[0] != '\0' ? l->pipeline : "no pipeline", since, l->policy, waits);
-		say("    that process is killed: its build fails, and the next one moves up");
-		return;
-	}
 	lease_describe(l, gpus);
-	say("container %s (%s), since %s, by %s: %s", l->id, l->pipeline[0] != '\0' ? l->pipeline : "no pipeline", since,
-	    l->policy, gpus);
+	say("container %s (%s), since %s, by %s: %s", l->id, pipeline_of(l), since, l->policy, gpus);
 	say("    its processes are killed: its build fails and loses unsaved data; then its GPUs are free");
 }
 
@@ -163,13 +198,13 @@ is_agreed(void)
 
 /* The audit record says only that the lease ended.  Syslog says who ended the container. */
 static void
-note_in_syslog(const struct lease *l)
+note_in_syslog(const struct lease *l, const json_t *waiter)
 {
 	const char *who = getenv("SUDO_USER");
 
 	openlog("gpuhelperctl", LOG_PID, LOG_AUTHPRIV);
-	syslog(LOG_NOTICE, "ends container %.100s of pipeline %.200s%s%.40s", l->id, l->pipeline,
-	    who != NULL ? " for " : "", who != NULL ? who : "");
+	syslog(LOG_NOTICE, "ends %scontainer %.100s of pipeline %.200s%s%.40s", waiter != NULL ? "the waiting task of " : "",
+	    l->id, l->pipeline, who != NULL ? " for " : "", who != NULL ? who : "");
 	closelog();
 }
 
@@ -182,21 +217,32 @@ kill_container(const struct lease *l, struct why *why)
 	return end_first(l->id, l->init, why);
 }
 
-/* Ends the task that waits, and waits until it has left the queue. The container stays. */
+static bool
+still_waits(const struct lease *l, pid_t task)
+{
+	json_t *waiter = find_waiting_task(l);
+	const bool same = waiter != NULL && task_of(waiter) == task;
+
+	json_decref(waiter);
+	return same;
+}
+
+/* Ends the task that waits, and waits until it has left the queue.  The container stays. */
 static int
-end_waiting(const struct lease *l, pid_t waits, struct why *why)
+end_waiting(const struct lease *l, const json_t *waiter, struct why *why)
 {
 	const struct timespec nap = { .tv_nsec = 50 * 1000000 };
 	const int64_t deadline = clock_ms() + GONE_MS;
+	const pid_t task = task_of(waiter);
 
-	end_one(&l->cgroups, waits);
+	end_one(&l->cgroups, task);
 	while (clock_ms() < deadline) {
-		if (find_waiting_task(l) != waits)
+		if (!still_waits(l, task))
 			return 0;
 		nanosleep(&nap, NULL);
 	}
 	return refuse(why, WHY_AGAIN, "process %d of container %s was killed, but has not left the queue after %d s: see "
-	    "gpuhelperctl status", waits, l->id, GONE_MS / 1000);
+	    "gpuhelperctl status", task, l->id, GONE_MS / 1000);
 }
 
 /* Has the helper end the lease, and waits until it has. */
@@ -221,30 +267,51 @@ wait_until_over(const struct search *s, struct why *why)
 	    "status", s->lease.id, GONE_MS / 1000);
 }
 
+/* 0 if it may be ended now. */
 static int
-end_it(const struct options *o, struct search *s, struct why *why)
+ask_first(const struct options *o, const struct lease *l, struct why *why)
 {
-	pid_t waits;
+	if (!o->yes && !isatty(STDIN_FILENO))
+		return refuse(why, WHY_USAGE, "no terminal to ask on: give --yes to end container %s", l->id);
+	return o->yes || is_agreed() ? 0 : refuse(why, WHY_DENIED, "container %s keeps running", l->id);
+}
 
-	if (find_lease(s, why) == -1 || check_container(&s->lease, why) == -1)
-		return -1;
-	waits = s->lease.pauses ? find_waiting_task(&s->lease) : 0;
-	if (lease_only_promises(&s->lease) && waits == 0)
+/* waiter: of the container's task; NULL: none waits. */
+static int
+end_this(const struct options *o, struct search *s, const json_t *waiter, struct why *why)
+{
+	const struct lease *l = &s->lease;
+
+	if (lease_only_promises(l) && waiter == NULL)
 		return refuse(why, WHY_ABSENT, "container %s holds no GPU now, and no task of it waits for one: end it with its "
-		    "engine", s->lease.id);
-	say_fate(&s->lease, waits);
+		    "engine", l->id);
+	if (waiter != NULL)
+		say_waiters_fate(l, waiter);
+	else
+		say_fate(l);
 	if (o->dry_run)
 		return 0;
-	if (!o->yes && !isatty(STDIN_FILENO))
-		return refuse(why, WHY_USAGE, "no terminal to ask on: give --yes to end container %s", s->lease.id);
-	if (!o->yes && !is_agreed())
-		return refuse(why, WHY_DENIED, "container %s keeps running", s->lease.id);
-	note_in_syslog(&s->lease);
-	if (waits != 0 ? end_waiting(&s->lease, waits, why) == -1 :
-	    kill_container(&s->lease, why) == -1 || wait_until_over(s, why) == -1)
+	if (ask_first(o, l, why) == -1)
+		return -1;
+	note_in_syslog(l, waiter);
+	if (waiter != NULL ? end_waiting(l, waiter, why) == -1 : kill_container(l, why) == -1 || wait_until_over(s, why) == -1)
 		return -1;
 	say("    ended");
 	return 0;
+}
+
+static int
+end_it(const struct options *o, struct search *s, struct why *why)
+{
+	json_t *waiter;
+	int ret;
+
+	if (find_lease(s, why) == -1 || check_container(&s->lease, why) == -1)
+		return -1;
+	waiter = s->lease.pauses ? find_waiting_task(&s->lease) : NULL;
+	ret = end_this(o, s, waiter, why);
+	json_decref(waiter);
+	return ret;
 }
 
 int

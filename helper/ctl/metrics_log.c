@@ -94,7 +94,7 @@ add_waits(const struct counted *c, struct buf *b)
 	metric_add(b, "gpuhelper_wait_seconds_sum", c->wait_seconds, NULL);
 	metric_add(b, "gpuhelper_wait_seconds_count", c->waited[WAITS - 1], NULL);
 	metric_begin(b, "gpuhelper_abandoned_waits_total", "counter",
-	    "Waits of tasks that ended before their turn, since the log was last rotated.");
+	    "Waits that ended before their turn, since the log was last rotated.");
 	metric_add(b, "gpuhelper_abandoned_waits_total", c->abandoned, NULL);
 	metric_begin(b, "gpuhelper_abandoned_wait_seconds_total", "counter",
 	    "How long these had waited, since the log was last rotated.");

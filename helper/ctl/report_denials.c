@@ -138,8 +138,8 @@ add_abandoned_waits(struct buf *b, const struct report *r)
 		return;
 	buf_puts(b, "<p class=\"soft\">");
 	html_count(b, (int64_t)r->abandoned);
-	buf_puts(b, r->abandoned == 1 ? " wait was abandoned: its task ended before its turn, after " :
-	    " waits were abandoned: their tasks ended before their turn, after ");
+	buf_puts(b, r->abandoned == 1 ? " wait was abandoned before its turn, after " :
+	    " waits were abandoned before their turn, after ");
 	html_duration(b, r->waited_in_vain / (int64_t)r->abandoned);
 	buf_puts(b, r->abandoned == 1 ? ".</p>\n" : " on average.</p>\n");
 }

@@ -5,6 +5,7 @@
 #include "idle.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "../host/clock.h"
 #include "../host/container.h"
@@ -85,6 +86,7 @@ idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why)
 	l->pausing.left_since = 0;
 	l->planned = false;
 	l->state = LEASE_PROMISED;
+	l->since = time(NULL);
 	return leases_write(ls, l, why);
 }
 

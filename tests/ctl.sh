@@ -412,6 +412,41 @@ t "check: rules that are allowed, but may be mistakes" exactly 0 <<-E
 	$d/policy.d/9-c.conf: warning: comes after 10-a.conf, as names are compared byte by byte: give all numbers the same number of digits
 	$d/policy.d/9-c.conf:1: warning: pipeline " ml/c" has a space at an end of a name, which counts
 E
+tree tasks
+policy 10-a.conf <<-'E'
+	identity = "claim"; pipeline = "ml/train";
+	gpus = ( { vendor = "nvidia"; wait = 3600; }, { vendor = "nvidia"; wait = 240; } );
+E
+policy 20-b.conf <<-'E'
+	identity = "caller"; callers = [ "root" ];
+	gpus = ( { vendor = "nvidia"; wait = 3600; } );
+E
+warned_of_tasks() { # SETTING: what check says of tasks
+	printf '%s\n' "$1" >"$d/gpuhelper.conf"
+	check
+	grep -e "wait = " -e exec out >part
+	mv part out
+}
+warned_of_tasks 'left_behind = 60;'
+t "check: a task may wait for hours" silent
+for s in 'idle = "keep"' 'driver_files = "vendor-runtime"' 'placeholder_init = [ ]'; do
+	warned_of_tasks "$s;"
+	t "check: a container may not wait for hours when it is created: $s" exactly 0 <<-E
+		$d/policy.d/10-a.conf:2: warning: wait = 3600, but gpuhelper.conf sets $s, so a container waits when it is created, and Concourse gives up after 5 minutes: say at most 240
+	E
+done
+warned_of_tasks 'idle = "keep"; max_wait = 200;'
+t "check: max_wait already sees to that" sh -c '[ "$(grep -c "more than max_wait" out)" = 3 ] && ! grep "when it is created" out'
+warned_of_tasks 'first_exec = 30;'
+t "check: first_exec has no effect any more" exactly 0 <<-E
+	$d/gpuhelper.conf:1: warning: first_exec has no effect any more: a task takes its GPUs by itself. Remove the line
+E
+warned_of_tasks 'task_execs = [ ];'
+t "check: no exec is a task" exactly 0 <<-E
+	$d/gpuhelper.conf:1: warning: no exec is a task, so none takes the GPUs that its container was promised, unless it has GPUHELPER_GPUS=again: leave the line out
+E
+warned_of_tasks 'task_execs = [ ]; idle = "keep";'
+t "check: no exec needs to be a task if containers take the GPUs" hasnt "no exec"
 tree runtimes
 mkdir "$T/bin"
 cp /bin/true "$T/bin/runc"

@@ -431,22 +431,26 @@ def journal():
     evil = 'x\nMESSAGE_ID=b6b1f1d5e1a64b6f9b0b6c0a2f0d7c11\nPRIORITY=0\n'
     b = log.add(time='2026-01-01T00:00:01Z', event='refuse', team=evil, pipeline='p', reason=evil, code=77)
     c = log.add(time='2026-01-01T00:00:02Z', event='refuse', reason='y' * 400000, code=65)
+    third = log.hash
+    mild = [(e, log.add(event=e, container='t1', waited=38)[0]) for e in ('promise', 'abandon', 'gave-back')]
     r = subprocess.run(['unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /run && exec "$@"', '-', sys.executable, os.path.abspath(__file__), CTL,
-                        '--receive', log.path, '3'], capture_output=True, text=True, timeout=60)
+                        '--receive', log.path, '6'], capture_output=True, text=True, timeout=60)
     if r.returncode:
         return ok(False, "records reach the journal", r.stdout[-300:] + r.stderr[:600] + r.stderr[-300:])
     j = json.loads(r.stdout)
     ok(j['early'] is None and 'does not take records' in j['stderr'] and j['status'] == 0, 'the follower waits for a missing journal', j['stderr'])
-    one, two, three = [dict(e) for e in j['entries']]
+    one, two, three, *more = [dict(e) for e in j['entries']]
     ok(one['MESSAGE_ID'] == 'b6b1f1d5e1a64b6f9b0b6c0a2f0d7c11' and one['PRIORITY'] == '6' and one['GPUHELPER_PIPELINE'] == 'train' and
        one['GPUHELPER_RECORD'] == a[0] and one['GPUHELPER_N'] == '1' and one['SYSLOG_IDENTIFIER'] == 'gpuhelper', 'a grant', one)
     ok([v for k, v in j['entries'][0] if k == 'GPUHELPER_GPU'] == ['nvidia 0000:3b:00.0 GPU-a', 'nvidia 0000:86:00.0 GPU-b'], 'each GPU has a field')
     ok([k for k, v in j['entries'][1]].count('MESSAGE_ID') == 1 and two['MESSAGE_ID'] == '0f6c2a4f9a0a4b0c8f4e5d1c7b3a9e22' and
        two['PRIORITY'] == '4' and two['GPUHELPER_TEAM'] == evil and '\n' not in two['MESSAGE'] and two['GPUHELPER_RECORD'] == b[0],
        'no text forges a field', j['entries'][1])
-    ok(three['GPUHELPER_RECORD'] == c[0] and three['GPUHELPER_HASH'] == log.hash, 'a long record is complete')
+    ok(three['GPUHELPER_RECORD'] == c[0] and three['GPUHELPER_HASH'] == third, 'a long record is complete')
     known = {f for f in open(os.path.dirname(os.path.abspath(__file__)) + '/../helper/man/gpuhelperctl.8').read().split()}
-    ok({one['MESSAGE_ID'], two['MESSAGE_ID']} <= known, 'the manual names the kinds of records')
+    ok([(m['GPUHELPER_EVENT'], m['GPUHELPER_RECORD'], m['PRIORITY']) for m in more] == [(e, line, '6') for e, line in mild] and
+       len({m['MESSAGE_ID'] for m in more}) == 3, 'a promise, an abandoned wait and a returned GPU are no warnings, and have ids of their own', more)
+    ok({m['MESSAGE_ID'] for m in (one, two, *more)} <= known, 'the manual names the kinds of records')
 
 
 if sys.argv[2:3] == ['--receive-lines']:

@@ -178,7 +178,7 @@ static bool
 who_takes(const struct inquiry *q, char *text, size_t size)
 {
 	const struct grant *g = &q->decision.grant;
-	struct takes t = { .enforced = q->asker.enforced, .settings = &q->config->settings,
+	struct task_question t = { .enforced = q->asker.enforced, .settings = &q->config->settings,
 		.spec = q->options->bundle != NULL ? &q->spec : NULL, .privilege = q->privilege };
 	size_t i;
 

@@ -305,6 +305,6 @@ doctor_cgroups(struct doctor *d)
 	doctor_say(d, enforced || d->settings.unenforced ? FINDING_OK : FINDING_WARN, "cgroups",
 	    enforced || d->settings.unenforced ? NULL : "sharing = \"shared\" in the policies, or unenforced = \"allow\" in "
 	    "gpuhelper.conf (SECURITY.md)", "%s", text);
-	(void)task_takes(&(struct takes){ .enforced = enforced, .settings = &d->settings }, text, sizeof(text), &mend);
+	(void)task_takes(&(struct task_question){ .enforced = enforced, .settings = &d->settings }, text, sizeof(text), &mend);
 	doctor_say(d, mend != NULL ? FINDING_WARN : FINDING_OK, "tasks", mend, "%s", text);
 }

@@ -9,7 +9,7 @@
 #include "../user/spec.h"
 
 /* What is known of the worker and its container. */
-struct takes {
+struct task_question {
 	bool enforced;			/* a device cgroup limits the user's containers */
 	const struct settings *settings;
 	const struct spec *spec;	/* of the container; NULL: any container */
@@ -18,9 +18,12 @@ struct takes {
 };
 
 /*
- * Says which of the two, and why.  True: the tasks do, for containers that this host's settings recognise.  *mend: the
- * command that makes it so, if only a fault of the host is in the way; else NULL.  It may be NULL.
+ * Says which of the two, and why.  True: the tasks do, for containers that this host's settings recognise.  *mend (mend
+ * may be NULL): the command that makes it so, if only a fault of the host is in the way; else NULL.
  */
-bool task_takes(const struct takes *t, char *text, size_t size, const char **mend);
+bool task_takes(const struct task_question *q, char *text, size_t size, const char **mend);
+
+/* The setting that keeps each task from taking GPUs itself, as «gpuhelper.conf sets …»; NULL: none does. */
+const char *settings_against_tasks(const struct settings *s);
 
 #endif

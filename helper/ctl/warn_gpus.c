@@ -11,7 +11,10 @@
 #include "../pure/path.h"
 #include "../read/parse.h"
 #include "furtherwords.h"
+#include "tasktakes.h"
 #include "warn.h"
+
+#define CREATE_WAIT_MAX 240U	/* seconds: Concourse gives a container 5 minutes to be created */
 
 void
 host_gpus_find(const struct check_set *s, struct host_gpus *v)
@@ -240,6 +243,18 @@ warn_no_device(struct checked *c, const struct gpu_rule *r, const struct check_s
 	return true;
 }
 
+/* Warns about a wait that Concourse cuts off.  A policy of identity «caller» is for other engines. */
+static void
+warn_wait_at_create(struct checked *c, const struct gpu_rule *r, const struct check_set *s)
+{
+	const char *setting = s->settings_at != SIZE_MAX ? settings_against_tasks(&s->settings) : NULL;
+
+	if (setting != NULL && r->wait > CREATE_WAIT_MAX && s->settings.max_wait > CREATE_WAIT_MAX &&
+	    c->policy.identity != IDENTITY_CALLER)
+		fault_add(&c->faults, r->line, true, "wait = %u, but %s, so a container waits when it is created, and Concourse "
+		    "gives up after 5 minutes: say at most %u", r->wait, setting, CREATE_WAIT_MAX);
+}
+
 /* Checks the names first: a wrong name also explains why a request would be refused. */
 static void
 warn_rule(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct host_gpus *v,
@@ -254,6 +269,7 @@ warn_rule(struct checked *c, const struct gpu_rule *r, const struct check_set *s
 	if (s->settings_at != SIZE_MAX && r->wait > s->settings.max_wait)
 		fault_add(&c->faults, r->line, true, "wait = %u is more than max_wait in gpuhelper.conf: containers wait at most "
 		    "%u s", r->wait, s->settings.max_wait);
+	warn_wait_at_create(c, r, s);
 	if (!v->seen || warn_no_device(c, r, s, &v->inventory))
 		return;
 	warn_driver(c, r, &v->inventory);

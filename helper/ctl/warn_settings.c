@@ -16,6 +16,7 @@
 #include "../pure/cleanup.h"
 #include "../user/runtime.h"
 #include "readable.h"
+#include "tasktakes.h"
 #include "warn.h"
 
 /* Warns about policies that require a token if no issuer is configured. */
@@ -134,6 +135,9 @@ warn_settings(struct check_set *s)
 	if (key_line(c, "first_exec") != 0)
 		fault_add(&c->faults, key_line(c, "first_exec"), true, "first_exec has no effect any more: a task takes its GPUs by "
 		    "itself. Remove the line");
+	if (s->settings.task_execs.n == 0 && settings_against_tasks(&s->settings) == NULL)
+		fault_add(&c->faults, key_line(c, "task_execs"), true, "no exec is a task, so none takes the GPUs that its container "
+		    "was promised, unless it has GPUHELPER_GPUS=again: leave the line out");
 	if (s->settings.issuers == 0)
 		warn_no_issuers(s, c);
 	if (s->installed)

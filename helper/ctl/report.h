@@ -34,7 +34,8 @@ struct report_entry {
 	struct strlist gpus;
 	size_t denial;			/* index into audit_reasons */
 	int64_t waited, left_out;	/* seconds; records */
-	bool again, draining;
+	bool again;			/* in logs of versions that gave a container the GPUs which it had before */
+	bool draining;
 };
 
 /*

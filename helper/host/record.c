@@ -171,8 +171,6 @@ put_outcome(struct jsonout *j, const struct record *r)
 	put_texts(j, "cdi_specs", r->specs);
 	if (r->edits != NULL)
 		put_granted(j, r->edits);
-	if (r->again)
-		jsonout_bool(j, "again", true);
 	if (r->draining)
 		jsonout_bool(j, "draining", true);
 	if (r->waited > 0)

@@ -22,7 +22,6 @@ struct record {
 	const struct strlist *gpus;	/* as "nvidia 0000:3b:00.0 GPU-…" */
 	const struct edits *edits;	/* its mounts are the folders, except those of driver files */
 	const struct why *why;
-	bool again;			/* the container has its former GPUs again */
 	bool draining;			/* what was taken back is still in use, so the lease stays */
 	uint32_t suppressed, waited;	/* records of this user that were left out before (rate.h); seconds in the queue */
 };

@@ -136,7 +136,10 @@ wait_in_queue(const struct turn *t, int watch, const struct reply *reply, struct
 
 /* Asks. */
 
-/* Sends a request about this turn. What keeps the helper from answering may pass: it was killed, or is being replaced. */
+/*
+ * Sends a request about this turn. What keeps the helper from answering may pass: the helper was killed, or is being
+ * replaced.
+ */
 static void
 ask_about(const struct turn *t, struct request *r, struct reply *reply)
 {

@@ -8,6 +8,7 @@ import json, os, shutil
 from lib import *
 
 host, tag = able_host()
+host.promises = True    # what Concourse's containers run is known by its name
 ASK = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
 host.policies(t10='pipeline = "ml/train";\nidentity = "claim";\n'
                   'gpus = ( { vendor = "nvidia"; count = 1; sharing = "shared"; share_limit = 9; } );\n')

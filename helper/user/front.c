@@ -49,12 +49,38 @@ move_up(int *fd, struct why *why)
 	return 0;
 }
 
+/* Says which SELinux label new sockets of this process get (setsockcreatecon(3)); "\n": its own. False if it may not. */
+static bool
+label_new_sockets(const char *label)
+{
+	autoclose int fd = open("/proc/thread-self/attr/sockcreate", O_WRONLY | O_CLOEXEC);
+
+	return fd != -1 && write(fd, label, strlen(label)) == (ssize_t)strlen(label);
+}
+
+/*
+ * The label is the container's: many policies let a container use no socket of a process with other categories. Where
+ * the caller may not make a socket with that label, it gets the caller's.
+ */
 static int
-make_pair(int pair[2], struct why *why)
+make_sockets(const char *label, int pair[2])
+{
+	const int type = SOCK_SEQPACKET | SOCK_CLOEXEC;
+	int made = -1;
+
+	if (label != NULL && label_new_sockets(label)) {
+		made = socketpair(AF_UNIX, type, 0, pair);
+		(void)label_new_sockets("\n");
+	}
+	return made == 0 ? 0 : socketpair(AF_UNIX, type, 0, pair);
+}
+
+static int
+make_pair(const char *label, int pair[2], struct why *why)
 {
 	const int on = 1;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == -1)
+	if (make_sockets(label, pair) == -1)
 		return refuse(why, WHY_AGAIN, "socketpair: %s", strerror(errno));
 	/* before the waiter can send anything: the kernel adds its process to what it sends */
 	if (setsockopt(pair[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) == -1)
@@ -71,7 +97,7 @@ front_make(const struct command *c, const char *label, struct front *f, struct w
 	if (!count_passed(c, &passed) || passed.kept + passed.listening > PASSED_MAX)
 		return refuse(why, WHY_USAGE, "--preserve-fds or LISTEN_FDS is no number up to %d", PASSED_MAX);
 	first = (int)(FIRST + passed.kept + passed.listening);
-	if (make_pair(pair, why) == 0 && (file = waiter_file(label, why)) != -1 && move_up(&pair[0], why) == 0 &&
+	if (make_pair(label, pair, why) == 0 && (file = waiter_file(label, why)) != -1 && move_up(&pair[0], why) == 0 &&
 	    move_up(&pair[1], why) == 0 && move_up(&file, why) == 0) {
 		*f = (struct front){ .used = true, .ours = pair[0], .theirs = pair[1], .file = file, .first = first };
 		snprintf(f->count, sizeof(f->count), "%u", passed.kept + 2);

@@ -340,11 +340,12 @@ pausing() { # pausing ID: created and started as an engine does
 	sed -i 's|"args":\[[^]]*\]|"args":["/tmp/gdn-init"]|' "/var/lib/containers/ct/$1/config.json"
 	(cd "/var/lib/containers/ct/$1" && gpuhelper-runc --root /run/ct create --bundle . "$1" && gpuhelper-runc --root /run/ct start "$1") </dev/null >/dev/null 2>"$T/err"
 }
-task() { # task ID SCRIPT: an exec
+task() { # task ID SCRIPT: an exec, by an engine with a service's level; its pipe is the task's output, as Concourse's is
 	rm -f "$OUT/$1"
-	gpuhelper-runc --root /run/ct exec --pid-file "$T/task.pid" "$1" /bin/sh -c "exec >>/out/$1 2>&1; $2" </dev/null >"$T/told" 2>&1
+	runcon -l s0 gpuhelper-runc --root /run/ct exec --pid-file "$T/task.pid" "$1" /bin/sh -c "echo out; exec >>/out/$1 2>&1; $2" </dev/null 2>&1 | cat >"$T/told"
 }
 chmod 666 /dev/nvidia0 /dev/nvidia1
+mkdir -p /usr/local/sbin
 cp /job/placeholder /usr/local/sbin/gdn-init
 : >/var/lib/containers/vol/rootfs/tmp/gdn-init
 chcon system_u:object_r:container_file_t:s0 /var/lib/containers/vol/rootfs/tmp/gdn-init
@@ -366,10 +367,14 @@ t "it was told that it waited" grep -q 'gpuhelper: waiting for a GPU: taken by' 
 gpuhelper-runc --root /run/ct kill q KILL; sleep 1; gpuhelper-runc --root /run/ct delete --force q
 t "a later task in the first container runs" task p "$PROBE"
 t "it has the GPU again, and its old label" sh -c "grep -qx nvidia0=may '$OUT/p' && grep -q ':$P\$' '$OUT/p'"
+t "its output reaches the engine's pipe" grep -qx out "$T/told"
+t "from a shell, whose pipes a container can't use, a task has the GPU, too" \
+    gpuhelper-runc --root /run/ct exec --pid-file "$T/task.pid" p /bin/sh -c "(: </dev/nvidia0) 2>&1 | grep -q 'such device' && echo yes >/out/shell" </dev/null
+t "it says so in a folder of its own" grep -qx yes "$OUT/shell"
 t "after it the GPU is given back" soon sh -c "gpuhelperctl status | grep -q '^promised: p,'"
 t "the node has its own label again" is "$(label /dev/nvidia0)" system_u:object_r:xserver_misc_device_t:s0
 systemctl daemon-reload
-t "systemd's daemon-reload leaves the container's rules alone: a hijack has no GPU" sh -c "gpuhelper-runc --root /run/ct exec p /bin/sh -c '(: </dev/nvidia0) 2>&1' </dev/null 2>&1 | grep -q 'not permitted'"
+t "systemd's daemon-reload leaves the container's rules alone: a hijack has no GPU" sh -c "runcon -l s0 gpuhelper-runc --root /run/ct exec p /bin/sh -c '(: </dev/nvidia0) 2>&1' </dev/null 2>&1 | grep -q 'not permitted'"
 gpuhelper-runc --root /run/ct kill p KILL; sleep 1; gpuhelper-runc --root /run/ct delete --force p
 t "no denial of the helper" clean
 chmod 600 /dev/nvidia0 /dev/nvidia1

@@ -757,6 +757,26 @@ check
 t "check: a policy of an unknown issuer" exactly 0 <<-E
 	$d/policy.d/20-b.conf:2: warning: gpuhelper.conf has no issuer https://b.example: the policy grants nothing
 E
+cp "$d/gpuhelper.conf" "$d/one"
+sed 's|} );|}, { url = "https://b.example"; audience = "g"; keys = "/k/b.json"; } );|' "$d/one" >"$d/gpuhelper.conf"
+policy 30-open.conf <<-'E'
+	pipeline = "ml/eval";
+	identity = "token";
+	folders = ( { path = "/usr"; } );
+E
+policy 40-claim.conf <<-'E'
+	pipeline = "ml/claim";
+	identity = "claim";
+	folders = ( { path = "/usr"; } );
+E
+check
+t "check: two issuers, and a policy that takes tokens of any" exits 78 "$d/policy.d/30-open.conf:2: gpuhelper.conf has several issuers, so the policy grants nothing until it says whose tokens it accepts: issuer = \"https://a.example\""
+explain --pipeline ml/eval --user root --issuer https://a.example
+t "explain says that it grants nothing, and what to add" says '30-open.conf: does not cover the container: gpuhelper.conf has several issuers, and the policy does not say whose tokens it accepts: add issuer = "URL" there'
+explain --pipeline ml/train --user root --issuer https://b.example
+t "a policy that names its issuer grants" exits 0 "granted by 20-b.conf:"
+mv "$d/one" "$d/gpuhelper.conf"
+rm "$d/policy.d/30-open.conf" "$d/policy.d/40-claim.conf"
 explain --pipeline ml/train --user root
 t "--issuer defaults to the only issuer" exits 0 "granted by 10-a.conf:"
 t "the note does not mention issuers if there is one" says "note: this assumes a token that proves the pipeline"

@@ -106,13 +106,16 @@ warn_nesting(struct check_set *s, struct checked *c)
 	}
 }
 
-/* Warns if the policy's issuer is not in gpuhelper.conf. */
+/* Warns if the policy's issuer is not in gpuhelper.conf. One that could be any of several is an error (grant.c). */
 static void
 warn_issuer(struct checked *c, const struct settings *settings)
 {
 	const char *issuer = c->policy.issuer;
 	size_t i;
 
+	if (issuer == NULL && c->policy.identity == IDENTITY_TOKEN && settings->several_issuers)
+		fault_add(&c->faults, key_line(c, "identity"), false, "gpuhelper.conf has several issuers, so the policy grants "
+		    "nothing until it says whose tokens it accepts: issuer = \"%.100s\"", settings->issuer[0].url);
 	if (issuer == NULL || settings->issuers == 0)
 		return;
 	for (i = 0; i < settings->issuers; i++)

@@ -36,9 +36,9 @@ try_policy(struct search *s, const struct policy *p, struct why *why)
 	struct decision *d = s->out;
 	bool gives = p->gpus > 0 && ask_wants_gpus(q->ask);
 
-	if (!policy_covers(p, q->who, q->id, why)) {
+	if (!policy_covers(p, q->who, q->id, q->settings, why)) {
 		if (s->misses == NULL)
-			s->misses = policy_misses(p, q->who, q->id);
+			s->misses = policy_misses(p, q->who, q->id, q->settings);
 		return VERDICT_OTHER;
 	}
 	grant_free(&d->grant);

@@ -47,9 +47,10 @@ covers_instance(const struct policy *p, const struct identity *id, struct why *w
 
 /* Compares everything but the job and the instance variables. */
 static bool
-covers_pipeline(const struct policy *p, const struct asker *who, const struct identity *id, struct why *why)
+covers_pipeline(const struct policy *p, const struct asker *who, const struct identity *id, const struct settings *s,
+    struct why *why)
 {
-	if (!policy_lists(p, who, why) || !policy_takes(p, id, why))
+	if (!policy_lists(p, who, why) || !policy_takes(p, id, s, why))
 		return false;
 	if (p->identity == IDENTITY_CALLER || (glob_match(p->team, id->team) && glob_match(p->pipeline, id->pipeline)))
 		return true;
@@ -58,18 +59,19 @@ covers_pipeline(const struct policy *p, const struct asker *who, const struct id
 }
 
 bool
-policy_covers(const struct policy *p, const struct asker *who, const struct identity *id, struct why *why)
+policy_covers(const struct policy *p, const struct asker *who, const struct identity *id, const struct settings *s,
+    struct why *why)
 {
-	return covers_pipeline(p, who, id, why) && (p->identity == IDENTITY_CALLER ||
+	return covers_pipeline(p, who, id, s, why) && (p->identity == IDENTITY_CALLER ||
 	    (covers_job(p, id, why) && covers_instance(p, id, why)));
 }
 
 const char *
-policy_misses(const struct policy *p, const struct asker *who, const struct identity *id)
+policy_misses(const struct policy *p, const struct asker *who, const struct identity *id, const struct settings *s)
 {
 	struct why ignored;
 
-	if (p->identity == IDENTITY_CALLER || !covers_pipeline(p, who, id, &ignored))
+	if (p->identity == IDENTITY_CALLER || !covers_pipeline(p, who, id, s, &ignored))
 		return NULL;
 	if (!covers_job(p, id, &ignored))
 		return "this job";

@@ -6,13 +6,15 @@
 #include "asked.h"
 
 /* True if the policy is for this caller and this pipeline; otherwise false, and *why says what differs. */
-bool policy_covers(const struct policy *p, const struct asker *who, const struct identity *id, struct why *why);
+bool policy_covers(const struct policy *p, const struct asker *who, const struct identity *id, const struct settings *s,
+    struct why *why);
 
 /*
  * For a policy that is for this caller and this pipeline, but does not cover the container, names the part
  * that the policy is not for ("this job"). Otherwise returns NULL.
  */
-const char *policy_misses(const struct policy *p, const struct asker *who, const struct identity *id);
+const char *policy_misses(const struct policy *p, const struct asker *who, const struct identity *id,
+    const struct settings *s);
 
 /*
  * Judges a request by a policy that covers the container (policy_covers()). Returns VERDICT_GRANT with *out filled, or

@@ -42,7 +42,7 @@ policy_lists(const struct policy *p, const struct asker *who, struct why *why)
 }
 
 bool
-policy_takes(const struct policy *p, const struct identity *id, struct why *why)
+policy_takes(const struct policy *p, const struct identity *id, const struct settings *s, struct why *why)
 {
 	if (p->identity == IDENTITY_CALLER)
 		return true;
@@ -53,6 +53,12 @@ policy_takes(const struct policy *p, const struct identity *id, struct why *why)
 	}
 	if (p->identity == IDENTITY_TOKEN && id->kind != IDENTITY_TOKEN) {
 		refuse(why, WHY_DENIED, "%s: it requires a token, and a claim is not one", p->name);
+		return false;
+	}
+	/* or each issuer could name the pipelines of all others */
+	if (p->identity == IDENTITY_TOKEN && p->issuer == NULL && s->several_issuers) {
+		refuse(why, WHY_DENIED, "%s: gpuhelper.conf has several issuers, and the policy does not say whose tokens it "
+		    "accepts: add issuer = \"URL\" there", p->name);
 		return false;
 	}
 	if (p->issuer != NULL && (id->issuer == NULL || strcmp(p->issuer, id->issuer) != 0)) {

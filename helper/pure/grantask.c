@@ -37,6 +37,7 @@ settings_words(struct lines *t, struct settings *s)
 	lines_begin(t, "settings");
 	word_bool(t, &s->allow_integrated);
 	word_bool(t, &s->unenforced);
+	word_bool(t, &s->several_issuers);
 	word_u32(t, &s->max_wait);
 }
 

@@ -54,6 +54,7 @@ struct settings {
 	unsigned left_behind;		/* seconds, or LEFT_BEHIND_KEEP */
 	struct issuer_setting *issuer;
 	size_t issuers;
+	bool several_issuers;		/* two or more: a policy that requires a token must say whose */
 };
 
 /* Sets the defaults of all settings. False if memory is short. */

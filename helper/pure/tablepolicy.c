@@ -43,6 +43,7 @@ settings_lines(struct lines *t, struct settings *s)
 	word_u32(t, &s->max_wait);
 	word_u32(t, &s->left_behind);
 	lines_members(t, "issuer", (void **)&s->issuer, &s->issuers, ISSUERS_MAX, sizeof(*s->issuer), issuer_words);
+	s->several_issuers = s->issuers > 1;
 }
 
 static void

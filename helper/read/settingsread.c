@@ -306,6 +306,7 @@ read_issuers(config_setting_t *s, void *out, struct faults *f)
 			.keys_max_age = KEYS_MAX_AGE };
 		check_issuer(c, i, conf_group(e, issuer_keys, i, f), f);
 	}
+	c->several_issuers = c->issuers > 1;
 }
 
 static const struct conf_key keys[] = {

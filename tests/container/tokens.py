@@ -168,6 +168,21 @@ os.rename(KEYS, KEYS + '.away')
 b, r = task(token())
 ok(r.returncode == 1 and 'gpuhelperctl keys fetch' in r.stdout, tag + 'no keys yet: the refusal names the command', r.stdout)
 os.rename(KEYS + '.away', KEYS)
+# a second issuer signs for the first one's pipeline
+SECOND = 'https://other.example.org'
+write('/etc/gpuhelper/keys/other.json', json.dumps({'keys': [other.jwk]}))
+host.settings('issuers = ( { url = "%s"; audience = "gpuhelper"; keys = "%s"; }, { url = "%s"; audience = "gpuhelper"; '
+              'keys = "/etc/gpuhelper/keys/other.json"; } );' % (URL, KEYS, SECOND))
+for who, iss, key in ('second', SECOND, other), ('first', URL, es):
+    b, r = task(token(key, iss=iss))
+    ok(r.returncode == 1 and 'no policy covers pipeline ml/train' in r.stdout,
+       tag + 'two issuers, and a policy that names none: a token of the %s gives nothing' % who, r.stdout)
+host.policies(t10=POLICY + 'issuer = "%s";\n' % URL)
+b, r = task(token(other, iss=SECOND))
+ok(r.returncode == 1 and 'no policy covers' in r.stdout, tag + 'a policy of the first issuer: a token of the second gives nothing', r.stdout)
+b, r = task(token())
+ok(r.returncode == 0 and 'nvidia0' in r.stdout, tag + 'a token of the first gives the GPU', r.stdout[-300:])
+host.policies(t10=POLICY)
 host.settings()
 b, r = task(token())
 ok(r.returncode == 1 and 'lists no token issuers' in r.stdout, tag + 'no issuers: refused', r.stdout)

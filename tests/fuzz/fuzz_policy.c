@@ -61,7 +61,7 @@ check_policy(const struct policy *p)
 	for (i = 0; i < p->env.n; i++)
 		must(strchr(p->env.v[i], '=') != NULL && strncmp(p->env.v[i], "GPUHELPER_", 10) != 0);
 	check_folders(p);
-	(void)policy_covers(p, &root, &id, &why);
+	(void)policy_covers(p, &root, &id, &settings, &why);
 	if (policy_judge(p, &root, &everything, &inv, &settings, &g, &why) == VERDICT_GRANT) {
 		must(g.wait <= 60 && g.folders == p->folders);
 		for (i = 0; i < g.gpus; i++)

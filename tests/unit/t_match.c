@@ -51,6 +51,8 @@ static const struct asker worker = { 1000, "worker", true, true };
 static const struct asker stranger = { 1001, "stranger", false, true };
 static const struct asker nameless = { 1002, NULL, false, true };
 
+static const struct settings sole = { .max_wait = 60 }, several = { .max_wait = 60, .several_issuers = true };
+
 #define F " folders = ( { path = \"/srv/x\"; } );"
 
 static void
@@ -127,11 +129,34 @@ test_covers(void)
 		why = (struct why){ 0 };
 		if (!load(&p, t[i].policy))
 			continue;
-		ok(policy_covers(&p, t[i].who, t[i].id, &why) == (t[i].why == NULL),
+		ok(policy_covers(&p, t[i].who, t[i].id, &sole, &why) == (t[i].why == NULL),
 		    "policy %s %s %s", t[i].policy, t[i].why == NULL ? "covers" : "does not cover",
 		    t[i].who->user ? t[i].who->user : "a user without a name");
 		is_str(why.text, t[i].why != NULL ? t[i].why : "", "  the message says why");
 	}
+}
+
+/* An issuer may name any pipeline, so one of several must be named by the policy that believes it. */
+static void
+test_covers_one_issuer(void)
+{
+	autopolicy struct policy open = { 0 }, named = { 0 }, claimed = { 0 }, anyone = { 0 };
+	struct why why = { 0 };
+
+	if (!load(&open, "pipeline = \"team/pipe\"; identity = \"token\";" F) ||
+	    !load(&named, "pipeline = \"team/pipe\"; issuer = \"https://ci\";" F) ||
+	    !load(&claimed, "pipeline = \"team/pipe\"; identity = \"claim\";" F) ||
+	    !load(&anyone, "identity = \"caller\";" F))
+		return;
+	ok(policy_covers(&open, &root, &token, &sole, &why), "of one issuer, a policy needs not name it");
+	ok(!policy_covers(&open, &root, &token, &several, &why), "of several issuers, it must");
+	is_str(why.text, "p: gpuhelper.conf has several issuers, and the policy does not say whose tokens it accepts: add "
+	    "issuer = \"URL\" there", "  the message says why");
+	ok(policy_covers(&named, &root, &token, &several, &why), "one that names it covers its tokens");
+	ok(policy_covers(&claimed, &root, &token, &several, &why) && policy_covers(&claimed, &root, &claim, &several, &why),
+	    "one that takes a claim takes a token of any issuer");
+	ok(policy_covers(&anyone, &root, &token, &several, &why), "one for every container is not concerned");
+	ok(policy_misses(&open, &root, &token, &several) == NULL, "no part of the question is said to be what is missing");
 }
 
 /* Names with slashes, an unknown job, and incomplete identities. */
@@ -149,17 +174,17 @@ test_covers_odd(void)
 	    !load(&jobs, "pipeline = \"team/pipe\"; jobs = [ \"*\" ];" F) ||
 	    !load(&issuer, "pipeline = \"team/pipe\"; issuer = \"https://ci\";" F))
 		return;
-	ok(!policy_covers(&all, &root, &slash, &why), "* does not match a slash in a name");
-	ok(policy_covers(&exact, &root, &slash, &why), "a name with a slash is matched literally");
-	ok(!policy_covers(&jobs, &root, &no_job, &why),
+	ok(!policy_covers(&all, &root, &slash, &sole, &why), "* does not match a slash in a name");
+	ok(policy_covers(&exact, &root, &slash, &sole, &why), "a name with a slash is matched literally");
+	ok(!policy_covers(&jobs, &root, &no_job, &sole, &why),
 	    "a policy with jobs does not cover an unknown job");
 	is_str(why.text, "p: job \"(none)\" is not among its jobs", "  the message says why");
-	ok(policy_covers(&all, &root, &no_job, &why),
+	ok(policy_covers(&all, &root, &no_job, &sole, &why),
 	    "a policy without jobs covers an unknown job");
-	ok(!policy_covers(&issuer, &root, &no_job, &why),
+	ok(!policy_covers(&issuer, &root, &no_job, &sole, &why),
 	    "a policy with an issuer does not cover a token of an unknown issuer");
 	is_str(why.text, "p: it accepts only tokens of issuer https://ci", "  the message says why");
-	ok(!policy_covers(&all, &root, &half, &why) && !policy_covers(&all, &root, &other, &why),
+	ok(!policy_covers(&all, &root, &half, &sole, &why) && !policy_covers(&all, &root, &other, &sole, &why),
 	    "an incomplete identity is not covered");
 }
 
@@ -207,7 +232,7 @@ test_instance_vars(void)
 		ok(instance_vars_of(json, &vars), "instance_vars are read");
 		id.instance_vars = vars.there ? &vars : NULL;
 		if (load(&p, b.p))
-			ok(policy_covers(&p, &root, &id, &why) == t[i].covers,
+			ok(policy_covers(&p, &root, &id, &sole, &why) == t[i].covers,
 			    "a policy with instance_vars { %s } %s %s", t[i].policy,
 			    t[i].covers ? "covers" : "does not cover",
 			    t[i].vars ? t[i].vars : "a pipeline without any");
@@ -1153,6 +1178,7 @@ main(void)
 	snprintf(host.absent[GPU_INTEL], sizeof(host.absent[GPU_INTEL]), "no driver");
 	test_covers();
 	test_covers_odd();
+	test_covers_one_issuer();
 	test_instance_vars();
 	test_vendors();
 	test_gpus();

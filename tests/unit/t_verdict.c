@@ -131,7 +131,7 @@ test_bounds(void)
 {
 	static const char nvidia[] = "verdict 0\ngpus 0 1 2 0 1\nend\n", amd[] = "verdict 0\ngpus 1 1 1 4\nend\n";
 	const struct asker rootless = { 1000, "worker", true, false }, stranger = { 1001, "stranger", true, true };
-	const struct settings lax = { .max_wait = 60, .unenforced = true };
+	const struct settings lax = { .max_wait = 60, .unenforced = true }, several = { .several_issuers = true };
 	struct verdict_bounds b = { &model_worker, CALLER, &model_settings, &policies, &model_host, GPUS_ALL, NULL, NULL };
 	const struct policy_set few = { policies.v, 4 };
 	struct inventory faulty = model_host;
@@ -165,6 +165,11 @@ test_bounds(void)
 	is_taken(nvidia, &b, "without a device cgroup", "an exclusive GPU without a device cgroup");
 	is_taken(amd, &b, "gives every AMD GPU or none",
 	    "one of several AMD GPUs without a device cgroup");
+	b.id = TOKEN;
+	is_taken("verdict 1\nfolder 0 yes -\nend\n", &b, NULL, "a policy that names no issuer, of the only one");
+	b.settings = &several;
+	is_taken("verdict 1\nfolder 0 yes -\nend\n", &b, "several issuers", "a policy that names no issuer, of several");
+	b.id = CALLER;
 	b.settings = &lax;
 	is_taken(nvidia, &b, NULL, "an exclusive GPU without a device cgroup, if root allows it");
 	b.policies = &few;

@@ -278,6 +278,7 @@ beside allocation sandboxed nvidia-2gpu keep python3 "$here/tests/container/allo
 beside folders sandboxed nvidia-2gpu keep python3 "$here/tests/container/folders.py" runc v1
 for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
 	r=${c%%:*} v=${c##*:} m=${c#*:}
+	beside "in-mounts-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/inmounts.py" "$r" "$v"
 	beside "nested-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/nested.py" "$r" "$v"
 	beside "where-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/where.py" "$r" "$v"
 	beside "passed-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/passed.py" "$r" "$v"

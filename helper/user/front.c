@@ -49,7 +49,7 @@ move_up(int *fd, struct why *why)
 	return 0;
 }
 
-/* Says which SELinux label new sockets of this process get (setsockcreatecon(3)); "\n": its own. False if it may not. */
+/* Says which SELinux label new sockets of this process get (setsockcreatecon(3)); "\n": its own. False if it can't. */
 static bool
 label_new_sockets(const char *label)
 {

@@ -453,23 +453,64 @@ check_granted_links(const struct places *ours, struct why *why)
 	return 0;
 }
 
+/*
+ * Refuses an image whose links lead a granted place to what every container has, or that to a granted place. The
+ * runtime would make devices in a folder of the host, and links, and remove what is in their way. Where no link leads
+ * elsewhere, a policy or a driver's own file may have such a place.
+ */
 static int
-check_mount_conflicts(const struct spec_mount *m, int fd, const char *path, const struct places *ours, struct why *why)
+check_standard(const struct place *ours, const struct place *theirs, struct why *why)
+{
+	if ((is_straight(ours) && is_straight(theirs)) || !path_related(*ours->real ? ours->real : "/",
+	    *theirs->real ? theirs->real : "/"))
+		return 0;
+	/* a node's place has no link of its own: it follows the directory that is mounted at /dev */
+	if (ours->gpu && path_is_beneath(ours->path, theirs->path) && path_is_beneath(ours->real, theirs->real))
+		return 0;
+	return refuse(why, WHY_DENIED, "links in the image lead the granted %s to %s, and %s to %s: use an image without "
+	    "them", ours->path, *ours->real ? ours->real : "/", theirs->path, *theirs->real ? theirs->real : "/");
+}
+
+typedef int pair_check(const struct place *ours, const struct place *theirs, struct why *why);
+
+static int
+check_target(const char *target, int fd, const char *path, const struct places *ours, pair_check *check,
+    struct why *why)
 {
 	struct place theirs;
 	struct places one = { .v = &theirs };
-	struct why inner;
 	size_t i;
 	int ret = 0;
 
-	if (path_check(m->target, &inner) == -1)
-		return refuse(why, WHY_DATA, "a mount of the container: %s", inner.text);
-	if (resolve_place(&one, m->target, fd, path, why) == -1)
+	if (resolve_place(&one, target, fd, path, why) == -1)
 		return -1;
 	for (i = 0; ret == 0 && i < ours->n; i++)
-		ret = check_pair(&ours->v[i], &theirs, why);
+		ret = check(&ours->v[i], &theirs, why);
 	free(theirs.real);
 	return ret;
+}
+
+static int
+check_mount_conflicts(const struct spec_mount *m, int fd, const char *path, const struct places *ours, struct why *why)
+{
+	struct why inner;
+
+	if (path_check(m->target, &inner) == -1)
+		return refuse(why, WHY_DATA, "a mount of the container: %s", inner.text);
+	return check_target(m->target, fd, path, ours, is_standard(m) ? check_standard : check_pair, why);
+}
+
+/* Runtimes use these directories even if nothing is mounted there. */
+static int
+check_standard_places(int fd, const char *path, const struct places *ours, struct why *why)
+{
+	static const char *const place[] = { "/dev", "/proc", "/sys" };
+	size_t i;
+
+	for (i = 0; i < sizeof(place) / sizeof(place[0]); i++)
+		if (check_target(place[i], fd, path, ours, check_standard, why) == -1)
+			return -1;
+	return 0;
 }
 
 int
@@ -480,8 +521,10 @@ rootfs_check_conflicts(const struct spec *s, int fd, const char *path, const str
 	int ret;
 
 	ret = fill_ours(e, fd, path, &ours, why) == -1 ? -1 : check_granted_links(&ours, why);
+	if (ret == 0 && ours.n > 0)
+		ret = check_standard_places(fd, path, &ours, why);
 	for (i = 0; ret == 0 && ours.n > 0 && i < s->mount_count; i++)
-		if (!is_standard(&s->mount[i]) && !s->mount[i].granted)
+		if (!s->mount[i].granted)
 			ret = check_mount_conflicts(&s->mount[i], fd, path, &ours, why);
 	places_free(&ours);
 	return ret;

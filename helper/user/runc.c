@@ -34,6 +34,7 @@
 #include "create.h"
 #include "exec.h"
 #include "injected.h"
+#include "landing.h"
 #include "lease.h"
 #include "namespace.h"
 #include "nodes.h"
@@ -322,7 +323,7 @@ ask_for_grant(struct making *m)
 	m->granted = true;
 	if (injected_merge(&m->spec, &m->reply.edits, &m->why) == -1 ||
 	    rootfs_check_conflicts(&m->spec, m->rootfd, m->rootpath, &m->reply.edits, &m->why) == -1 ||
-	    check_reach(m) == -1)
+	    landing_check(&m->spec, m->rootfd, &m->reply.edits, &m->why) == -1 || check_reach(m) == -1)
 		return -1;
 	return suit_runtime(m->runtime, &m->spec, &m->reply.edits, &m->why) == -1 ? -1 : warn_of_variables(m);
 }

@@ -38,11 +38,14 @@ look_for_nodes(struct search *s, const char *pid)
 		return false;
 	}
 	memset(s->nodes.held, 0, s->nodes.nodes * sizeof(*s->nodes.held));
+	s->nodes.in_flight = false;
 	if (!process_marks(&s->nodes, pid))
 		return false;
 	for (i = 0; i < s->nodes.nodes; i++)
 		if (s->nodes.held[i])
 			s->holder[i] = *s->at;
+		else if (s->nodes.in_flight && s->holder[i] == 0)
+			s->holder[i] = -*s->at;
 	return true;
 }
 

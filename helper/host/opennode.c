@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "fdinfo.h"
 #include "file.h"
 #include "procdir.h"
 #include "process.h"
@@ -21,6 +23,7 @@
 #include "task.h"
 
 #define LINES_A_LOOK 64
+#define READINGS 12		/* looks at a socket's queue: what is received meanwhile does not count */
 
 /*
  * What is searched for. With «held», the search marks every node that it finds; without, the first one ends
@@ -30,6 +33,7 @@ struct wanted {
 	const struct edit_node *node;
 	size_t nodes;
 	bool *held;
+	bool *in_flight;	/* NULL: descriptors in flight do not matter */
 	struct looks *looks;
 	struct plain *plain;
 	bool missed;		/* something vanished before it could be looked at */
@@ -80,6 +84,20 @@ link_is_node(int dir, const char *name, struct wanted *w, struct statx *st)
 	return false;
 }
 
+/* Programs receive at once what is passed to them. A descriptor that stays in the queue can be found nowhere else. */
+static void
+look_into_socket(int proc, const char *task, const char *fd, struct wanted *w)
+{
+	unsigned i = READINGS;
+	long n;
+
+	while ((n = fdinfo_in_flight(proc, task, fd)) > 0 && --i > 0)
+		sched_yield();
+	if (n > 0)
+		*w->in_flight = true;
+	w->missed = w->missed || n == FDINFO_GONE;
+}
+
 static bool
 task_has_once(int proc, const char *task, struct wanted *w)
 {
@@ -96,6 +114,8 @@ task_has_once(int proc, const char *task, struct wanted *w)
 	while (!has && (errno = 0, e = readdir(d)) != NULL)
 		if (e->d_name[0] != '.') {
 			has = !looks_take(w->looks) || link_is_node(dirfd(d), e->d_name, w, &st);
+			if (!has && w->in_flight != NULL && S_ISSOCK(st.stx_mode))
+				look_into_socket(proc, task, e->d_name, w);
 			listed++;
 		}
 	has = has || (errno != 0 && !process_is_gone(errno));
@@ -336,7 +356,8 @@ process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct look
 bool
 process_marks(struct node_search *s, const char *pid)
 {
-	struct wanted w = { .node = s->node, .nodes = s->nodes, .held = s->held, .looks = &s->looks, .plain = &s->plain };
+	struct wanted w = { .node = s->node, .nodes = s->nodes, .held = s->held, .in_flight = &s->in_flight,
+		.looks = &s->looks, .plain = &s->plain };
 
 	return !threads_have_open(s->proc, pid, &w) && !maps_node(s->proc, pid, &w);
 }

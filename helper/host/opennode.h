@@ -59,13 +59,14 @@ struct node_search {
 	const struct edit_node *node;
 	size_t nodes;
 	bool *held;		/* one for each node */
+	bool in_flight;		/* the process keeps descriptors in a socket's queue: what they lead to can't be seen */
 	struct looks looks;
 	struct plain plain;
 };
 
 /*
- * Sets s->held[i] for each node that the process has open or mapped, and leaves the other entries. False if
- * that can't be seen, or if s->looks does not suffice.
+ * Sets s->held[i] for each node that the process has open or mapped, and s->in_flight if it may have any; leaves the
+ * other entries. False if that can't be seen, or if s->looks does not suffice.
  */
 bool process_marks(struct node_search *s, const char *pid);
 

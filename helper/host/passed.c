@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
 #include "containers.h"
+#include "fdinfo.h"
 #include "file.h"
 #include "home.h"
 #include "mounts.h"
@@ -136,30 +136,6 @@ is_other_namespace(const struct search *s, const char *name)
 	return sscanf(name, "mnt:[%llu]", &inode) == 1 && inode != s->mounts;
 }
 
-/* A number in the descriptor's fdinfo: -1 if fdinfo lacks it, -2 if the descriptor is gone. */
-static long
-number_of(const struct search *s, const char *task, const char *fd, const char *word)
-{
-	autofree char *text = NULL;
-	char name[80], *at;
-
-	snprintf(name, sizeof(name), "%.50s/fdinfo/%.12s", task, fd);
-	if ((text = file_read_at(s->proc, name, 1 << 20, NULL)) == NULL)
-		return process_is_gone(errno) ? -2 : -1;
-	return (at = strstr(text, word)) != NULL ? strtol(at + strlen(word), NULL, 10) : -1;
-}
-
-/* From Linux 5.6 on, fdinfo of every Unix socket has scm_fds, and fdinfo of other sockets never does. */
-static bool
-tells_of_sockets(void)
-{
-	unsigned major, minor;
-	struct utsname u;
-
-	return uname(&u) == 0 && sscanf(u.release, "%u.%u", &major, &minor) == 2 &&
-	    (major > 5 || (major == 5 && minor >= 6));
-}
-
 /*
  * True for a descriptor that keeps others which /proc does not show: a Unix socket keeps those in flight to
  * it (scm_fds), an io_uring those registered with it (UserFiles). The kernel tells UserFiles only while
@@ -169,20 +145,20 @@ static bool
 keeps_others(struct search *s, const char *task, const char *fd, const char *leads_to)
 {
 	unsigned i;
-	long n = -1;
+	long n = FDINFO_LACKS;
 
 	if (text_starts(leads_to, "socket:")) {
-		n = number_of(s, task, fd, "scm_fds:");
-		s->missed = s->missed || n == -2;
-		return n > 0 || (n == -1 && !tells_of_sockets());
+		n = fdinfo_in_flight(s->proc, task, fd);
+		s->missed = s->missed || n == FDINFO_GONE;
+		return n > 0 || n == FDINFO_LACKS;
 	}
 	if (strcmp(leads_to, RING) != 0)
 		return false;
 	s->has_ring = true;
-	for (i = 0; i < READINGS && (n = number_of(s, task, fd, "UserFiles:")) == -1; i++)
+	for (i = 0; i < READINGS && (n = fdinfo_number(s->proc, task, fd, "UserFiles:")) == FDINFO_LACKS; i++)
 		sched_yield();
-	s->missed = s->missed || n == -2;
-	return n > 0 || n == -1;
+	s->missed = s->missed || n == FDINFO_GONE;
+	return n > 0 || n == FDINFO_LACKS;
 }
 
 /* True if the file that this link of procfs leads to was passed on. «dir» is the directory of the link. */

@@ -59,16 +59,27 @@ tell_holders(const struct allot_state *s, const struct waiter *w, uint32_t uid, 
 	return told;
 }
 
+void
+busy_tell_stray(const struct stray *s, char out[STRAY_TEXT])
+{
+	if (s->pid > 0)
+		snprintf(out, STRAY_TEXT, "%s is open in process %d, of a container that has no lease of it", s->gpu.pci, s->pid);
+	else
+		snprintf(out, STRAY_TEXT, "%s may be open in process %d, of a container: that keeps a file in flight through a "
+		    "socket", s->gpu.pci, -s->pid);
+}
+
 /* Names a wanted GPU that is open without a lease, and the process that has it open. */
 static unsigned
 tell_stray(const struct strays *strays, const struct waiter *w, struct buf *b)
 {
+	char text[STRAY_TEXT];
 	size_t i;
 
 	for (i = 0; i < strays->n; i++)
 		if (pick_wants_any(w->want, w->wants, &strays->v[i].gpu, 1)) {
-			buf_printf(b, "%s is open in process %d, of a container that has no lease of it", strays->v[i].gpu.pci,
-			    strays->v[i].pid);
+			busy_tell_stray(&strays->v[i], text);
+			buf_puts(b, text);
 			return 1;
 		}
 	return 0;

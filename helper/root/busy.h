@@ -10,6 +10,10 @@
  */
 int busy_refuse(const struct allot_state *s, const struct waiter *w, uint32_t uid, struct why *why);
 
+/* Says which GPU is a stray, and why. */
+#define STRAY_TEXT 160
+void busy_tell_stray(const struct stray *s, char out[STRAY_TEXT]);
+
 /*
  * True if a request of this user and identity may be told that a container of the user «of», with this pipeline, holds
  * a GPU or waits for one.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../host/drainedlist.h"
+#include "busy.h"
 #include "concern.h"
 #include "leaseend.h"
 #include "leasewrite.h"
@@ -192,6 +193,7 @@ int
 check_alone(const struct plan *p, struct refusal *f)
 {
 	autostrays struct strays strays = { 0 };
+	char text[STRAY_TEXT];
 
 	if (strays_of_picks(&p->lease, p->picks, &p->further, &strays, &f->why) == -1)
 		return refuse_look(p, f);
@@ -199,8 +201,8 @@ check_alone(const struct plan *p, struct refusal *f)
 		return 0;
 	f->met_stray = true;
 	f->waits = p->ruling->decision.grant.wait > 0;
-	return refuse(&f->why, WHY_AGAIN, "GPU %s is open in process %d, of a container that has no lease of it",
-	    strays.v[0].gpu.pci, strays.v[0].pid);
+	busy_tell_stray(&strays.v[0], text);
+	return refuse(&f->why, WHY_AGAIN, "GPU %s", text);
 }
 
 int

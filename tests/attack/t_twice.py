@@ -744,6 +744,56 @@ def w32():
     assert got.count(0) >= 18, got
 
 
+# The node is open only in the queue of a socket: sent, and not received
+IN_FLIGHT = r'''
+import array, os, socket, sys, time
+def send(by, fd):
+    by.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))])
+    os.close(fd)
+how, node = sys.argv[1:]
+fd = os.open(node, os.O_RDWR | os.O_NONBLOCK) if how != "chat" else os.open("/dev/null", os.O_RDWR)
+kind = {"datagram": socket.SOCK_DGRAM, "packet": socket.SOCK_SEQPACKET}.get(how, socket.SOCK_STREAM)
+a, b = socket.socketpair(socket.AF_UNIX, kind)
+if how == "waiting":        # a connection that nobody has accepted
+    lis = socket.socket(socket.AF_UNIX)
+    lis.bind("\0" + str(os.getpid()))
+    lis.listen()
+    a = socket.socket(socket.AF_UNIX)
+    a.connect(lis.getsockname())
+    b.close()
+send(a, fd)
+if how == "nested":         # the socket with the node is itself in flight
+    c, d = socket.socketpair()
+    send(c, b.detach())
+    a.close()
+if how == "closed":         # the sender is gone
+    a.close()
+print("ready", flush=True)
+while how == "chat":        # as programs do: what is sent is received at once
+    (m, anc, *_), = [b.recvmsg(1, 64)]
+    fd = array.array("i", anc[0][2])[0]
+    time.sleep(0.0002)
+    send(a, fd)
+time.sleep(60)
+'''
+
+
+@case("W40", "A node that is open only in a socket's queue, sent and not received, is noticed", 60)
+def w40():
+    for how in "stream", "datagram", "packet", "waiting", "nested", "closed":
+        with Openable():
+            with background(*CONTAINER, "python3", "-c", IN_FLIGHT, how, "/dev/nvidia9") as p:
+                assert p.stdout.readline() == b"ready\n", how
+                refused(once("victim", exchange, gpus=GPU0), 75, "may be open in process", "keeps a file in flight through a socket")
+            granted(once("victim", exchange, id="after", gpus=GPU0))
+            client.look()
+    with Openable(), background(*CONTAINER, "python3", "-c", IN_FLIGHT, "chat", "/dev/null") as p:
+        assert p.stdout.readline() == b"ready\n"
+        got = [once("victim", exchange, id="w%d" % n, gpus=GPU0)[0] for n in range(20)]
+        print("# %d of 20 grants beside a process that passes descriptors all the time" % got.count(0))
+        assert got.count(0) >= 18, got
+
+
 # What a container passes on
 
 # like docker's: an own root directory, on another file system than the folder; the program is $0

@@ -58,7 +58,7 @@ container_against(const struct task_question *q)
 bool
 task_takes(const struct task_question *q, char *text, size_t size, const char **mend)
 {
-	const char *ignored, **to = mend != NULL ? mend : &ignored;
+	const char *ignored = NULL, **to = mend != NULL ? mend : &ignored;
 	const char *against;
 
 	*to = NULL;

@@ -29,7 +29,7 @@ def issuer():
         write(ETC + "/keys/ci.json", json.dumps({"keys": [key.jwk]}))
         write(ETC + "/gpuhelper.conf", read(ETC + "/gpuhelper.conf") +
               'issuers = ( { url = "%s"; audience = "gpuhelper"; keys = "%s/keys/ci.json"; } );\n' % (URL, ETC))
-        write(POLICIES + "/10-token.conf", 'pipeline = "ml/train"; gpus = ( { vendor = "nvidia"; count = 2; } );')
+        write(POLICIES + "/10-token.conf", 'pipeline = "ml/train"; issuer = "%s"; gpus = ( { vendor = "nvidia"; count = 2; } );' % URL)
 
         def token(signer=key, **more):
             now = int(time.time())

@@ -177,7 +177,11 @@ class Bundle:
         write(self.dir + '/config.json', self.text)
 
     def call(self, *words, globals=(), **kw):
-        return sh(WRAPPER, '--root', W + '/root', '--log', self.log, '--log-format', 'json', *globals, *words, cwd=self.dir, **kw)
+        for _ in range(20):
+            r = sh(WRAPPER, '--root', W + '/root', '--log', self.log, '--log-format', 'json', *globals, *words, cwd=self.dir, **kw)
+            if words[0] != 'exec' or r.returncode == 0 or not CRUN_FAILS.search(r.stdout):
+                break
+        return r
 
     def run(self, *opts):
         return self.call('run', *opts, '--bundle', self.dir, self.id)
@@ -206,11 +210,7 @@ class Bundle:
 
     def exec(self, script):
         # one pipe, because runc copies stdout and stderr separately, in any order
-        for _ in range(20):
-            r = self.call('exec', self.id, '/bin/sh', '-c', 'exec 2>&1; ' + script)
-            if r.returncode == 0 or not CRUN_FAILS.search(r.stdout):
-                break
-        return r
+        return self.call('exec', self.id, '/bin/sh', '-c', 'exec 2>&1; ' + script)
 
     def delete(self):
         return self.call('delete', '--force', self.id)

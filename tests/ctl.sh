@@ -948,7 +948,7 @@ rm "$d/gpuhelper.conf"
 esc=$(printf '\\u001b[31m')
 bundle "\"BUILD_TEAM_NAME=ml\",\"BUILD_PIPELINE_NAME=$esc\",\"GPUHELPER_FOLDERS=/usr\""
 explain --bundle "$T/b" --user nobody
-t "a pipeline's name can't send control codes to the terminal" sh -c '[ $1 = 77 ] && grep -q "pipeline ml/?\[31m, job" out && ! grep -q "$(printf "\033")" out' - "$st"
+t "a pipeline's name can't send control codes to the terminal" sh -c '[ $1 = 77 ] && grep -q "pipeline ml/\"?\[31m\", job" out && ! grep -q "$(printf "\033")" out' - "$st"
 explain --bundle "$T/b" --user nobody --json
 t "JSON has no control codes of a pipeline's name" json "j['question']['pipeline'] == '?[31m'"
 echo '{' >"$T/b/config.json"
@@ -1287,7 +1287,7 @@ E
 run audit show log
 t "audit show" exactly 0 <<-'E'
 	2026-11-21T20:00:00Z  grant     ml/train job fit by token; gpu nvidia 0000:3b:00.0 GPU-1, nvidia 0000:5e:00.0; folder /x ro; asked for gpus 1; policy 10-train.conf; container abc; user concourse
-	2026-11-22T20:00:00Z  refuse    -; asked for gpus all; privileged; container d?[31m?2026; uid 7: no policy
+	2026-11-22T20:00:00Z  refuse    -; asked for gpus all; privileged; container "d?[31m?2026"; uid 7: no policy
 	2026-11-23T20:00:00Z  end       -; policy 10-train.conf; records left out before: 3; container abc; user concourse
 	! 1 line is no valid record: cut off by a full disk, or changed later
 E
@@ -1306,6 +1306,19 @@ t "audit show: a promise and its task" exactly 0 <<-'E'
 	2026-11-24T20:01:00Z  grant     ml/train job fit by token; gpu nvidia 0000:3b:00.0; policy 10-train.conf; seconds waited: 12; container t1; user root
 	2026-11-24T20:02:00Z  gave-back  ml/train; policy 10-train.conf; container t1; uid 0
 E
+# texts that a stranger chose look like nothing of ours
+cat >log5 <<-'E'
+	{"time":"2026-11-25T20:00:00Z","event":"refuse","uid":0,"user":"root","container":"x; user root: granted","asked_gpus":"1; policy 10-train.conf","asked_folders":"/srv/a b","identity":"claim","team":"ml","pipeline":"train {\"pr\":\"17\"} job fit by token","job":"x by token","code":77,"reason":"no"}
+	{"time":"2026-11-25T20:00:01Z","event":"grant","uid":0,"user":"root","container":"c","identity":"claim","team":"ml","pipeline":"train\u2003job\u2003fit","instance_vars":"{} job fit by token","policy":"p.conf","folders":[{"path":"/srv/x","target":"/x rw; policy q.conf","access":"ro"}]}
+E
+run audit show log5
+t "audit show: a stranger's texts are quoted" exactly 0 <<-'E'
+	2026-11-25T20:00:00Z  refuse    "ml/train {\"pr\":\"17\"} job fit by token" job "x by token" by claim; asked for gpus "1; policy 10-train.conf"; asked for folders "/srv/a b"; container "x; user root: granted"; user root: no
+	2026-11-25T20:00:01Z  grant     "ml/train job fit" "{} job fit by token" by claim; folder "/x rw; policy q.conf" ro; policy p.conf; container c; user root
+E
+run audit show --pipeline 'ml/train {"pr":"17"} job fit by token' log5
+t "audit show --pipeline takes the name as it is" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 1 ]' - "$st"
+rm log5
 run audit show --denied log4
 t "audit show --denied: an abandoned wait is no denial" is 0
 run audit show --denied log

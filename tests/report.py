@@ -492,7 +492,7 @@ p = is_sound(hostile, 'hostile')
 ok('alert(1)' in p.words and '<script' not in hostile and '<img' not in hostile and hostile.count('<style') == 1, 'names are escaped as text', None)
 ok(not re.search('[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]', hostile), 'no control character, no direction mark',
    re.findall('.{20}[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufffe\uffff]', hostile))
-ok(EVIL[0] + '/' + EVIL[0] in p.table('GPU time by pipeline'), 'names are complete', list(p.tables))
+ok('"%s"' % (EVIL[0] + '/' + EVIL[0]).replace('\\', '\\\\').replace('"', '\\"') in p.table('GPU time by pipeline'), 'names are complete, and quoted', list(p.tables))
 
 print('# little and much')
 none, status, err = report(write('empty', ''))

@@ -7,6 +7,7 @@
 
 #include "../pure/cleanup.h"
 #include "../pure/gpu.h"
+#include "../pure/strange.h"
 #include "../pure/varsjson.h"
 #include "tasktakes.h"
 
@@ -265,13 +266,14 @@ say_question(const struct inquiry *q)
 	if (id->kind == IDENTITY_CALLER)
 		say("container: user %s (uid %u); pipeline unknown", user, q->asker.uid);
 	else
-		say("container: user %s (uid %u), pipeline %s/%s, job %s, by %s", user, q->asker.uid, id->team,
-		    id->pipeline, id->job != NULL ? id->job : "(none)", identity_name(id->kind));
+		say("container: user %s (uid %u), pipeline %s/%s, job %s, by %s", user, q->asker.uid,
+		    strange(id->team), strange(id->pipeline), id->job != NULL ? strange(id->job) : "(none)",
+		    identity_name(id->kind));
 	if (r->gpus == NULL && r->folders == NULL)
 		say("requests: %s", q->asks ? "everything that the policy lists" : "nothing");
 	else
-		say("requests: gpus %s; folders %s", r->gpus != NULL ? r->gpus : "none",
-		    r->folders != NULL ? r->folders : "none");
+		say("requests: gpus %s; folders %s", r->gpus != NULL ? strange(r->gpus) : "none",
+		    r->folders != NULL ? strange(r->folders) : "none");
 }
 
 void

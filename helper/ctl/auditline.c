@@ -1,4 +1,7 @@
-/* See auditline.h.  Text from a task is not escaped here. */
+/*
+ * See auditline.h.  Text from a task is quoted where it could be read as ours (strange.h), and not escaped.  A reason
+ * contains such text, too, and comes last.
+ */
 #include "auditline.h"
 
 #include <stdio.h>
@@ -6,6 +9,7 @@
 #include <string.h>
 
 #include "../pure/cleanup.h"
+#include "../pure/strange.h"
 #include "../pure/strictjson.h"
 #include "ctl.h"
 
@@ -31,7 +35,8 @@ add_list(struct buf *b, const char *before, const json_t *list)
 		if (json_is_string(item))
 			buf_printf(b, "%s%s", i == 0 ? before : ", ", json_string_value(item));
 		else
-			buf_printf(b, "%s%s %s", i == 0 ? before : ", ", get_text(item, "target"), get_text(item, "access"));
+			buf_printf(b, "%s%s %s", i == 0 ? before : ", ", strange(get_text(item, "target")),
+			    get_text(item, "access"));
 }
 
 static void
@@ -46,6 +51,13 @@ add_text(struct buf *b, const char *before, const char *text)
 {
 	if (*text != '\0')
 		buf_printf(b, "%s%s", before, text);
+}
+
+static void
+add_strange(struct buf *b, const char *before, const char *text)
+{
+	if (*text != '\0')
+		buf_printf(b, "%s%s", before, strange(text));
 }
 
 /* A claim that is not a JSON object is quoted: unquoted, it could imitate the fields that follow in the line. */
@@ -73,15 +85,15 @@ audit_line(const json_t *record, struct buf *b)
 
 	audit_pipeline(record, pipeline);
 	buf_printf(b, "%s  %-8s", get_text(record, "time"), get_text(record, "event"));
-	add_text(b, "  ", *pipeline != '\0' ? pipeline : "-");
+	add_text(b, "  ", *pipeline != '\0' ? strange(pipeline) : "-");
 	add_vars(b, record);
 	add_number(b, ", instance variables left out: ", json_object_get(record, "instance_vars_left_out"));
-	add_text(b, " job ", get_text(record, "job"));
+	add_strange(b, " job ", get_text(record, "job"));
 	add_text(b, " by ", get_text(record, "identity"));
 	add_list(b, "; gpu ", json_object_get(record, "gpus"));
 	add_list(b, "; folder ", json_object_get(record, "folders"));
-	add_text(b, "; asked for gpus ", get_text(record, "asked_gpus"));
-	add_text(b, "; asked for folders ", get_text(record, "asked_folders"));
+	add_strange(b, "; asked for gpus ", get_text(record, "asked_gpus"));
+	add_strange(b, "; asked for folders ", get_text(record, "asked_folders"));
 	add_text(b, "; policy ", get_text(record, "policy"));
 	if (json_is_true(json_object_get(record, "privileged")))
 		buf_puts(b, "; privileged");
@@ -91,7 +103,7 @@ audit_line(const json_t *record, struct buf *b)
 		buf_puts(b, "; still in use");
 	add_number(b, "; seconds waited: ", json_object_get(record, "waited"));
 	add_number(b, "; records left out before: ", json_object_get(record, "suppressed"));
-	add_text(b, "; container ", get_text(record, "container"));
+	add_strange(b, "; container ", get_text(record, "container"));
 	add_text(b, "; user ", get_text(record, "user"));
 	if (*get_text(record, "user") == '\0')
 		add_number(b, "; uid ", json_object_get(record, "uid"));

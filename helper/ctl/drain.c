@@ -8,6 +8,7 @@
 
 #include "../host/gpus.h"
 #include "../pure/cleanup.h"
+#include "../pure/strange.h"
 #include "ctl.h"
 #include "drainlist.h"
 #include "gpustate.h"
@@ -66,9 +67,10 @@ say_holders(const struct draining *d, const struct held_gpu *g)
 		json_t *holders = held_overlaps(&h, g) ? gpu_holders(&v, &d->inv.gpu[i]) : json_array(), *l;
 
 		json_array_foreach(holders, k, l)
-			say("    held by %s (%s) since %s, until its container ends: gpuhelperctl end %s", get_text(l, "container"),
-			    *get_text(l, "pipeline") != '\0' ? get_text(l, "pipeline") : "no pipeline", get_text(l, "since"),
-			    get_text(l, "container"));
+			say("    held by %s (%s) since %s, until its container ends: gpuhelperctl end %s",
+			    strange(get_text(l, "container")), *get_text(l, "pipeline") != '\0' ?
+			    strange(get_text(l, "pipeline")) : "no pipeline", get_text(l, "since"),
+			    strange(get_text(l, "container")));
 		json_decref(holders);
 	}
 	json_decref(status);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../pure/cleanup.h"
+#include "../pure/strange.h"
 #include "../pure/text.h"
 #include "when.h"
 
@@ -137,8 +138,8 @@ token_answer(struct inquiry *q)
 	}
 	say_token(&q->token);
 	if (holds)
-		say("holds: pipeline %s/%s, job %s, by %s", id->team, id->pipeline,
-		    id->job != NULL ? id->job : "(none)", id->issuer);
+		say("holds: pipeline %s/%s, job %s, by %s", strange(id->team), strange(id->pipeline),
+		    id->job != NULL ? strange(id->job) : "(none)", id->issuer);
 	else
 		say("refused: %s", q->why.text);
 	for (i = 0; i < q->notes.n; i++)

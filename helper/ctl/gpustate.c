@@ -7,6 +7,7 @@
 
 #include "../host/drainedlist.h"
 #include "../pure/cleanup.h"
+#include "../pure/strange.h"
 #include "../pure/text.h"
 #include "ctl.h"
 
@@ -230,8 +231,8 @@ say_state(const json_t *g)
 		buf_puts(&b, *part != '\0' ? part : "-");
 	buf_printf(&b, "  %s  %s: %s", get_text(g, "pci"), *uuid != '\0' ? uuid : "(no UUID)", get_text(g, "state"));
 	json_array_foreach(json_object_get(g, "holders"), i, holder)
-		buf_printf(&b, "%s %s (%s) since %s", i == 0 ? " by" : " and", get_text(holder, "container"),
-		    *get_text(holder, "pipeline") != '\0' ? get_text(holder, "pipeline") : "no pipeline",
+		buf_printf(&b, "%s %s (%s) since %s", i == 0 ? " by" : " and", strange(get_text(holder, "container")),
+		    *get_text(holder, "pipeline") != '\0' ? strange(get_text(holder, "pipeline")) : "no pipeline",
 		    get_text(holder, "since"));
 	add_drained(&b, g, "drained");
 	add_drained(&b, g, "sick");

@@ -16,6 +16,7 @@
 
 #include "../host/file.h"
 #include "../pure/cleanup.h"
+#include "../pure/strictjson.h"
 #include "auditfilter.h"
 #include "auditlog.h"
 #include "ctl.h"
@@ -76,10 +77,26 @@ find_boots(struct boots *b)
 	b->n = n;
 }
 
+/* What a stranger chose can't be read as ours on the page: «(user root)», «x (a claim)». */
+static void
+quote_names(struct report_entry *e)
+{
+	struct why ignored;
+	json_t *vars = e->vars[0] != '\0' ? strictjson_object(e->vars, strlen(e->vars), &ignored) : NULL;
+	char name[STRANGE_MAX];
+
+	if (e->named)
+		snprintf(e->pipeline, sizeof(e->pipeline), "%s", strange_text(e->pipeline, name));
+	if (e->vars[0] != '\0' && vars == NULL)
+		snprintf(e->vars, sizeof(e->vars), "%s", strange_text(e->vars, name));
+	json_decref(vars);
+}
+
 static void
 count_entry(struct report *r, const struct options *o, struct report_entry *e)
 {
 	e->wanted = audit_filter_takes(o, e->named ? e->pipeline : "", e->vars, e->vars_left_out);
+	quote_names(e);
 	report_take(r, e);
 }
 

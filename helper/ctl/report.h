@@ -9,12 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../pure/strange.h"
 #include "../pure/text.h"
 #include "../pure/why.h"
 #include "auditreason.h"
 
 #define DAY_S 86400
-#define NAME_SIZE 256	/* of a pipeline */
+#define NAME_SIZE 256	/* of a pipeline, as in a record */
 
 /* The parts of a record that the report uses. */
 enum report_event { EVENT_GRANT, EVENT_PROMISE, EVENT_ABANDON, EVENT_REFUSE, EVENT_UNDO, EVENT_END, EVENT_GAVE_BACK,
@@ -22,7 +23,7 @@ enum report_event { EVENT_GRANT, EVENT_PROMISE, EVENT_ABANDON, EVENT_REFUSE, EVE
 struct report_entry {
 	enum report_event event;
 	int64_t time;			/* seconds since 1970 */
-	char pipeline[NAME_SIZE];	/* TEAM/PIPELINE; without one, text like "(user NAME)" */
+	char pipeline[STRANGE_MAX];	/* TEAM/PIPELINE; without one, text like "(user NAME)" */
 	bool named;			/* pipeline is TEAM/PIPELINE */
 	char vars[1100];		/* its instance variables as in the record, or "" */
 	bool vars_left_out;		/* the record lacks some of them */

@@ -330,7 +330,7 @@ count_wait(struct report *r, struct report_pipeline *p, int64_t waited)
 static struct report_instance *
 instance_of(struct report *r, const struct report_entry *e)
 {
-	char name[NAME_SIZE + sizeof(e->vars) + 16];
+	char name[sizeof(e->pipeline) + sizeof(e->vars) + 16];
 
 	if (e->vars[0] == '\0')
 		return NULL;

@@ -9,6 +9,7 @@
 
 #include "../host/gpus.h"
 #include "../pure/cleanup.h"
+#include "../pure/strange.h"
 #include "../pure/strictjson.h"
 #include "../read/load.h"
 #include "../user/ask.h"
@@ -95,8 +96,8 @@ say_lease(const json_t *l)
 	const json_t *g;
 	size_t i;
 
-	say("%s: %s, pipeline %s, by %s, uid %lld, since %s", get_text(l, "state"), get_text(l, "container"),
-	    *get_text(l, "pipeline") ? get_text(l, "pipeline") : "(none)", get_text(l, "policy"),
+	say("%s: %s, pipeline %s, by %s, uid %lld, since %s", get_text(l, "state"), strange(get_text(l, "container")),
+	    *get_text(l, "pipeline") ? strange(get_text(l, "pipeline")) : "(none)", get_text(l, "policy"),
 	    (long long)json_integer_value(json_object_get(l, "uid")), get_text(l, "since"));
 	if (*get_text(l, "left_behind_since"))
 		say("    its task is over, but has left processes behind since %s", get_text(l, "left_behind_since"));
@@ -111,8 +112,8 @@ static void
 say_waiter(const json_t *w)
 {
 	say("%s: %s, pipeline %s, uid %lld, for %lld GPU%s, %lld ahead, since %s",
-	    json_object_get(w, "task") != NULL ? "task waits" : "waits", get_text(w, "container"),
-	    *get_text(w, "pipeline") ? get_text(w, "pipeline") : "(none)",
+	    json_object_get(w, "task") != NULL ? "task waits" : "waits", strange(get_text(w, "container")),
+	    *get_text(w, "pipeline") ? strange(get_text(w, "pipeline")) : "(none)",
 	    (long long)json_integer_value(json_object_get(w, "uid")),
 	    (long long)json_integer_value(json_object_get(w, "gpus")),
 	    json_integer_value(json_object_get(w, "gpus")) == 1 ? "" : "s",

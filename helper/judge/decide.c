@@ -1,6 +1,8 @@
 /* See decide.h. Must look at the host's GPUs only for a policy that covers the question and gives GPUs. */
 #include "decide.h"
 
+#include "../pure/strange.h"
+
 struct search {
 	const struct question *q;
 	struct decision *out;
@@ -97,7 +99,8 @@ say_nothing_covers(const struct search *s, struct why *why)
 		    "GPUHELPER_TOKEN%s", user, s->trace == NULL ? ", or see gpuhelperctl explain" : "");
 	else
 		refuse(why, WHY_DENIED, "no policy covers %s%spipeline %s/%s (by %s) for user %s%s",
-		    s->misses != NULL ? s->misses : "", s->misses != NULL ? " of " : "", q->id->team, q->id->pipeline,
+		    s->misses != NULL ? s->misses : "", s->misses != NULL ? " of " : "", strange(q->id->team),
+		    strange(q->id->pipeline),
 		    identity_name(q->id->kind), user, s->trace == NULL ? ": see gpuhelperctl explain" : "");
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../pure/strange.h"
+
 #define TOLD_MAX 4	/* of each kind, so that the line stays short */
 
 /*
@@ -32,7 +34,7 @@ tell_one(struct buf *b, bool named, const char *pipeline, const char *id, int64_
 	char when[32];
 
 	text_time(since, when);
-	buf_puts(b, !named ? "a container" : pipeline[0] != '\0' ? pipeline : id);
+	buf_puts(b, !named ? "a container" : strange(pipeline[0] != '\0' ? pipeline : id));
 	if (named && brief)
 		buf_printf(b, " since %.5s UTC", when + 11);
 	else if (named)

@@ -24,7 +24,7 @@
 
 #define VERSION 4		/* of the files; a file of another version is dropped, since its waiter will ask again */
 #define SILENCE_MS 2000		/* a waiter that is silent for longer loses its place */
-#define TASK_SILENCE_MS 45000	/* the same for a task, whose wrapper is woken and else asks every 15 s */
+#define TASK_SILENCE_MS 60000	/* the same for a task, whose wrapper is woken and else asks every 25 s */
 #define WAITERS_MAX 1024
 #define WAITERS_PER_USER 256
 

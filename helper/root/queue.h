@@ -34,7 +34,7 @@ struct queue {
 
 /*
  * Reads the queue, under the lock on the leases. Removes waiters whose processes are gone, that have not asked for 2 s
- * (for a task, which is woken: 45 s), or that have waited longer than they may; of root's, the log «audit» gets a
+ * (for a task, which is woken: 60 s), or that have waited longer than they may; of root's, the log «audit» gets a
  * record. -1: leaves their files in place. -1 with *why. queue_close() in either case.
  */
 int queue_open(struct queue *q, int audit, struct why *why);

@@ -27,7 +27,7 @@
 #define CALM_MS 30		/* after a change: others may follow at once */
 #define AHEAD_MS 20		/* more for each waiter ahead, so that the first one asks first, and alone */
 #define AHEAD_MS_MAX 1000
-#define ASK_MS 15000		/* at least so often; root keeps a place for three times as long (root/queue.c) */
+#define ASK_MS 25000		/* at least so often; root keeps a place for more than twice as long (root/queue.c) */
 #define TELL_MS 60000		/* a line that stays the same is told again: what a web node missed is lost */
 
 enum event { EVENT_TIME, EVENT_CHANGE, EVENT_END };

@@ -168,14 +168,14 @@ resolve(const struct spec *s, const char *root, const char *path, struct way *w)
 }
 
 /* gpuhelper's directories on the host and all directories above them, by inode, so that a bind mount hides none. */
-#define OURS_MAX 16
+#define OURS_MAX 24
 
 struct ours {
 	struct file_id at[OURS_MAX];
 	size_t n;
 };
 
-static const char *const our_places[] = { GPUHELPER_RUNDIR, GPUHELPER_CONFDIR, GPUHELPER_STATEDIR };
+static const char *const our_places[] = { GPUHELPER_RUNDIR, GPUHELPER_CONFDIR, GPUHELPER_STATEDIR, GPUHELPER_LOGDIR };
 #define OUR_PLACES (sizeof(our_places) / sizeof(our_places[0]))
 
 static struct file_id
@@ -292,8 +292,9 @@ check_source(const struct checking *c, const char *source, const char *target, b
 		return refuse(why, WHY_DENIED, "the mount of %.200s at %.200s: a source may not lead through root.path, where this "
 		    "container's other mounts will be: take it from elsewhere", source, target);
 	if (brings_ours(&c->ours, source, p == HERE ? w.at : NULL))
-		return refuse(why, WHY_DENIED, "the mount of %s at %s would bring gpuhelper's settings or state ("
-		    GPUHELPER_CONFDIR ", " GPUHELPER_RUNDIR ", " GPUHELPER_STATEDIR ") into the container", source, target);
+		return refuse(why, WHY_DENIED, "the mount of %s at %s would bring gpuhelper's settings, state or log ("
+		    GPUHELPER_CONFDIR ", " GPUHELPER_RUNDIR ", " GPUHELPER_STATEDIR ", " GPUHELPER_LOGDIR ") into the container",
+		    source, target);
 	/* a source that can't be checked now may exist when the runtime mounts it; without root, EACCES is normal */
 	if (p == GONE && needed && (error != EACCES || geteuid() == 0))
 		return refuse(why, WHY_DATA, "the mount of %.200s at %.200s: its source can't be followed: %s: make it, or leave "

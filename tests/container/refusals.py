@@ -277,7 +277,8 @@ ok(not os.path.exists('/etc/gpuhelper/policy.d/00-mine.conf') and not os.path.ex
 for key, value in (('org.systemd.property.TimeoutStopUSec', 'uint64 1000'), ('run.oci.mount_context_type', 'rootcontext'), ('io.podman.annotations.init', 'FALSE')):
     r = Bundle(host, env=[], edit=lambda s, k=key, v=value: (s.update(annotations={k: v}), s['process'].update(args=['/bin/true']))).run()
     ok(r.returncode == 0, tag + 'annotation %s is passed to the runtime' % key, r.stdout)
-for source in ('/', '/etc', '/etc/gpuhelper', '/etc/gpuhelper/policy.d', '/run', '/run/gpuhelper', '/var/run/gpuhelper', '/var/lib/gpuhelper', '/var/lib', W + '/../gpuhelper'):
+for source in ('/', '/etc', '/etc/gpuhelper', '/etc/gpuhelper/policy.d', '/run', '/run/gpuhelper', '/var/run/gpuhelper', '/var/lib/gpuhelper', '/var/lib', '/var/log/gpuhelper',
+               '/var/log', W + '/../gpuhelper'):
     os.makedirs('/run/gpuhelper', exist_ok=True)
     if source.startswith('/var/run') and not os.path.exists('/var/run/gpuhelper'):
         continue

@@ -187,7 +187,7 @@ for source, how, link, text in (('/dev', 'bind', None, '/dev'), ('/dev', 'rbind'
     r = plain(source, how, 'head -c 4 /x/nvidia9 /x/dev/nvidia9 | /bin/busybox wc -c', link)
     ok(r.returncode == 1 and 'no device cgroup' in r.stdout and 'gpuhelper: the mount of %s at /x' % source in r.stdout, 'plain, %s of %s: refused' % (how, text), r.stdout)
 r = plain('link', 'bind', 'ls /x', '/run/gpuhelper')
-ok(r.returncode == 1 and '/run/gpuhelper' in r.stdout and "gpuhelper's settings or state" in r.stdout, "plain, a link in the bundle to gpuhelper's own state: refused", r.stdout)
+ok(r.returncode == 1 and '/run/gpuhelper' in r.stdout and "gpuhelper's settings, state or log" in r.stdout, "plain, a link in the bundle to gpuhelper's own state: refused", r.stdout)
 for source, how, text in (('/dev/tty', 'bind', 'another node'), ('/usr', 'rbind', "the host's /usr"),
                           ('/dev/shm', 'rbind', '/dev/shm')):
     r = plain(source, how, 'test -e /x && echo ran')

@@ -305,4 +305,5 @@ if [ $long = yes ]; then group fuzz sh tests/fuzz/run.sh 600; else group fuzz sh
 while [ -n "$running" ]; do end_one; done
 printf '\n%s\n' "$summary"
 if [ $skipped = 0 ]; then echo "$passed passed, $failed failed"; else echo "$passed passed, $failed failed, $skipped skipped"; fi
-[ $failed = 0 ] && [ $passed -gt 0 ]
+# a machine that lacks what a group needs is no failure; a name of no group is one
+[ $failed = 0 ] && [ $((passed + skipped)) -gt 0 ]

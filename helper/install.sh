@@ -118,7 +118,11 @@ may_install() {
 
 make_directories() {
 	{ directories; files | while read -r mode from to; do echo "${to%/*}"; done; } | sort -u |
-	while read -r d; do [ -d "$D$d" ] || install -d -m 0755 "$D$d"; done
+	while read -r d; do
+		# who may list a directory can keep root's programs waiting for it (SECURITY.md, «Stalling»)
+		case $d in "$config/policy.d" | "$config/keys") mode=0711 ;; *) mode=0755 ;; esac
+		[ -d "$D$d" ] || install -d -m $mode "$D$d"
+	done
 	if [ -z "$D" ] && [ "$(id -u)" = 0 ]; then own_directories; fi
 }
 

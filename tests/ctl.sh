@@ -1519,6 +1519,9 @@ if [ "$(id -u)" = 0 ]; then
 		run trust.file check /etc/gpuhelper/policy.d/10-a.conf
 		run trust.explain explain --pipeline ml/train
 		find /run/gpuhelper /var/log/gpuhelper -type f >"$T/sb-traces" 2>/dev/null
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" check >"$T/sb-shut" 2>"$T/sb-shut.err"
+		echo $? >"$T/sb-shut.st"
+		chmod 755 /etc/gpuhelper/policy.d
 		setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" check >"$T/sb-nobody" 2>&1
 		printf 'runtime = "/usr/bin/gpuhelper-runc";\n' >/etc/gpuhelper/gpuhelper.conf2
 		mv /etc/gpuhelper/gpuhelper.conf2 /etc/gpuhelper/gpuhelper.conf
@@ -1665,6 +1668,7 @@ sandboxed trust.explain "explain: a configuration that is not to be trusted" com
 sandboxed link "check: /etc/gpuhelper that is a link" exactly 78 <<-'E'
 	/etc/gpuhelper: is a symbolic link
 E
+sandboxed shut "check, where only root may list the policies" exits 78 "/etc/gpuhelper/policy.d: only root may list it: run this as root" </dev/null
 if [ $sandbox != no ]; then
 	t "check and explain write nothing" sh -c '[ -e sb-traces ] && [ ! -s sb-traces ]'
 	cmp sb-trust sb-nobody >out 2>err

@@ -32,6 +32,7 @@ t "the watcher saw the new version" [ "$files" -ge 2 -a "$looks" -ge 100 ]
 cp "$T/seen" "$T/out"
 t "meanwhile the wrapper is never missing or incomplete, and no file has the setuid bit without its owner and content" [ ! -s "$T/seen" ]
 t "no temporary file is left" [ -z "$(find /usr /etc -name '*.new~')" ]
+t "nobody but root may list the policies and the keys" [ "$(stat -c '%a %U %G' /etc/gpuhelper/policy.d /etc/gpuhelper/keys | sort -u)" = "711 root root" ]
 t "the helper is 4750 root:gpuhelper" [ "$(stat -c '%a %U %G' $H)" = "4750 root gpuhelper" ]
 shot /etc/gpuhelper >"$T/after"
 t "an upgrade of the same version changes nothing" cmp -s "$T/before" "$T/after"

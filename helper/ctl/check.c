@@ -240,14 +240,17 @@ check_parents(struct check_set *s, const char *path)
 static int
 open_config_dir(struct check_set *s, const char *path, const char *shown, bool strict, bool optional)
 {
+	enum trust_found found;
 	struct checked *c;
 	struct why why;
 	bool absent;
 	int fd;
 
-	if (strict)
-		absent = trust_find_dir(path, false, &fd, &why) == TRUST_ABSENT;
-	else if ((fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+	if (strict) {
+		if ((found = trust_find_dir(path, false, &fd, &why)) == TRUST_SHUT)
+			refuse(&why, WHY_CONFIG, "only root may list it: run this as root");
+		absent = found == TRUST_ABSENT;
+	} else if ((fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
 		absent = errno == ENOENT;
 		refuse(&why, WHY_CONFIG, "%s", strerror(errno));
 	} else

@@ -85,11 +85,32 @@ is_good_state(struct doctor *d, const char *dir, mode_t mode)
 	return false;
 }
 
+/* A user who may list a directory can hold its lock for ever (SECURITY.md, «Stalling»). */
+static bool
+is_unlisted(struct doctor *d, const char *dir)
+{
+	autofree char *mend = NULL;
+	struct stat st;
+
+	if (stat(dir, &st) == -1 || (st.st_mode & S_IROTH) == 0)
+		return true;
+	if (asprintf(&mend, "chmod o-r %s", dir) == -1)
+		mend = NULL;
+	doctor_say(d, FINDING_WARN, "state", mend, "every user may list %s (mode %04o), and one who does so can make grants, "
+	    "or «keys import», wait for ever", dir, st.st_mode & 07777U);
+	return false;
+}
+
 void
 doctor_state(struct doctor *d)
 {
+	static const char *const read[] = { GPUHELPER_CONFDIR "/policy.d", GPUHELPER_CONFDIR "/keys", "/run/cdi" };
 	const bool run = is_good_state(d, GPUHELPER_RUNDIR, 0711), tokens = is_good_state(d, GPUHELPER_STATEDIR, 0700);
+	bool unlisted = true;
+	size_t i;
 
-	if (run && tokens)
+	for (i = 0; i < sizeof(read) / sizeof(read[0]); i++)
+		unlisted = is_unlisted(d, read[i]) && unlisted;
+	if (run && tokens && unlisted)
 		doctor_say(d, FINDING_OK, "state", NULL, "%s, %s", GPUHELPER_RUNDIR, GPUHELPER_STATEDIR);
 }

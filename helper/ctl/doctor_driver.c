@@ -88,6 +88,9 @@ doctor_driver(struct doctor *d)
 	else if (d->settings.driver_files == DRIVER_FILES_VENDOR_RUNTIME)
 		doctor_say(d, FINDING_OK, "driver", NULL, "a vendor's runtime adds the driver files (driver_files = "
 		    "\"vendor-runtime\")");
+	else if (doctor_shut_specs() != NULL)
+		doctor_say(d, FINDING_OK, "driver", NULL, "only root can see which files come with the GPUs: run gpuhelperctl "
+		    "doctor as root");
 	else if (gpus_of_host(GPUS_ALL, &inv, &d->why) == -1 ||
 	    cdi_registry_load(CDI_DIRS, true, specs_parse, &specs, &d->why) == -1 ||
 	    cdigpus_name(&specs, &inv, &d->why) == -1)

@@ -173,9 +173,22 @@ look_at_spec(struct doctor *d, const struct cdi_file *f, const struct inventory 
 		doctor_say(d, FINDING_OK, "cdi", NULL, "%s, %s", f->path, f->spec.kind);
 }
 
+const char *
+doctor_shut_specs(void)
+{
+	static const char *const dir[] = { "/etc/cdi", "/run/cdi" };
+	size_t i;
+
+	for (i = 0; geteuid() != 0 && i < sizeof(dir) / sizeof(dir[0]); i++)
+		if (access(dir[i], R_OK) == -1 && errno == EACCES)
+			return dir[i];
+	return NULL;
+}
+
 void
 doctor_cdi(struct doctor *d)
 {
+	const char *shut = doctor_shut_specs();
 	autocdiregistry struct cdi_registry r = { 0 };
 	struct inventory inv = { 0 };
 	struct why why;
@@ -183,11 +196,15 @@ doctor_cdi(struct doctor *d)
 
 	if (cdi_registry_load(CDI_DIRS, true, specs_parse, &r, &why) == -1 || gpus_of_host(GPUS_ALL, &inv, &why) == -1)
 		doctor_say(d, FINDING_FAIL, "cdi", NULL, "%s", why.text);
+	if (shut != NULL)
+		doctor_say(d, FINDING_OK, "cdi", NULL, "%s: only root can read it, which is enough; to check the specs there, run "
+		    "gpuhelperctl doctor as root", shut);
 	for (i = 0; i < r.problems.n; i++)
-		doctor_say(d, FINDING_WARN, "cdi", NULL, "%s", r.problems.v[i]);
+		if (shut == NULL || !text_starts(r.problems.v[i], shut))
+			doctor_say(d, FINDING_WARN, "cdi", NULL, "%s", r.problems.v[i]);
 	for (i = 0; i < r.files; i++)
 		look_at_spec(d, &r.file[i], &inv);
-	if (r.files == 0 && r.problems.n == 0)
+	if (r.files == 0 && r.problems.n == 0 && shut == NULL)
 		doctor_say(d, FINDING_OK, "cdi", NULL, "no specs in " CDI_DIRS);
 	inventory_free(&inv);
 }

@@ -39,6 +39,7 @@ split_output(const struct generating *g, char **dir, char **name, struct why *wh
 	const char *output = g->o->output, *slash = strrchr(output, '/');
 	autofree char *given = NULL;
 	autobuf struct buf file = { 0 };
+	mode_t mode;
 
 	if (gen_many(g->o)) {
 		given = strdup(output);
@@ -51,8 +52,9 @@ split_output(const struct generating *g, char **dir, char **name, struct why *wh
 		return refuse_nomem(why);
 	if (file.len < 6 || strcmp(file.p + file.len - 5, ".json") != 0 || file.len > 200)
 		return refuse(why, WHY_USAGE, "%.200s: the name of a CDI spec in JSON must end in .json", output);
-	/* /run/cdi may not exist yet; chmod, because engines must be able to read the directory whatever the umask is */
-	if (mkdir(given, 0755) == 0 ? chmod(given, 0755) == -1 : errno != EEXIST)
+	/* /run/cdi may not exist yet, and gets its mode of gpuhelper.tmpfiles; chmod, whatever the umask is */
+	mode = strcmp(given, "/run/cdi") == 0 ? 0711 : 0755;
+	if (mkdir(given, mode) == 0 ? chmod(given, mode) == -1 : errno != EEXIST)
 		return refuse(why, WHY_IO, "%.200s: %s", given, strerror(errno));
 	if ((*dir = realpath(given, NULL)) == NULL)
 		return refuse(why, WHY_IO, "%.200s: %s", given, strerror(errno));

@@ -88,6 +88,8 @@ policy_files_load(const char *dir, bool strict, struct policy_files *out, struct
 		return refuse(why, WHY_USAGE, "%.40s...: too long a path", dir);
 	found = trust_find_dir(path, strict, &fd, why);
 	out->shut = found == TRUST_SHUT;
+	if (out->shut)
+		return refuse(why, WHY_IO, "%s: only root may list it: run this as root", path);
 	if (found != TRUST_FOUND)
 		return found == TRUST_ABSENT ? 0 : -1;
 	if (list_policies(fd, path, &names, out, why) == -1)

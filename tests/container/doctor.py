@@ -125,9 +125,9 @@ with changed(HELPER, mode=0o755):
     says('neither setuid bit nor socket', 'fail', 'door', ['has no setuid bit', 'there is no ' + SOCK], 'systemctl enable --now gpuhelper.socket')
     says('neither setuid bit nor socket, checked by root for the worker', 'fail', 'door', ['neither a socket nor a setuid bit'], 'gpuhelper.socket', 'root', ['--user', 'worker'])
 with changed('/etc/gpuhelper/policy.d/10-all.conf'):
-    says('no policy', 'warn', 'policies', ['nothing is granted'])
+    says('no policy', 'warn', 'policies', ['nothing is granted'], user='root')
 with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caler";\n'):
-    status, j = doctor()
+    status, j = doctor('root')
     ok(status == 78 and {c['check'] for c in found(j, 'fail')} <= {'policies', 'helper'} and 'policies' in
        {c['check'] for c in found(j, 'fail')}, 'a policy that does not parse', found(j, 'fail'))
 with changed('/etc/gpuhelper/policy.d/10-all.conf', mode=0o600):
@@ -149,9 +149,9 @@ with changed('/etc/gpuhelper/gpuhelper.conf', mode=0o640):
     is_well('settings that the worker\'s group may read, as root', 'root', ['--user', 'worker'])
     os.chown('/etc/gpuhelper/gpuhelper.conf', 0, 0)
 with changed('/etc/gpuhelper/policy.d/10-all.conf', mode=0o666):
-    says('a policy that anyone may write', 'fail', 'policies', ['10-all.conf', '0666'], 'gpuhelperctl check')
+    says('a policy that anyone may write', 'fail', 'policies', ['10-all.conf', '0666'], 'gpuhelperctl check', user='root')
 with changed('/etc/gpuhelper/policy.d/10-all.conf', 'pipeline = "a/b";\ngpus = ( { vendor = "nvidia"; } );\n'):
-    says('a policy that requires a token, without any issuer', 'fail', 'policies', ['no issuers'])
+    says('a policy that requires a token, without any issuer', 'fail', 'policies', ['no issuers'], user='root')
 with changed('/etc/gpuhelper/gpuhelper.conf', 'privilegd = "deny";\n'):
     says('settings that do not parse', 'fail', 'settings', ['privilegd'], 'gpuhelperctl check')
 
@@ -172,7 +172,7 @@ with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.con
              'issuers = ( { url = "https://ci.example.com"; audience = "gpuhelper"; keys = "%s"; } );\n' % KEYS):
     os.symlink('/usr/lib/systemd/system/gpuhelper-keys.timer', '/etc/systemd/system/timers.target.wants/gpuhelper-keys.timer')
     socket.socket(socket.AF_UNIX).bind(KEYS_SOCK)
-    says('an issuer without keys', 'fail', 'keys', ['ci.example.com', 'No such file'], 'gpuhelperctl keys fetch')
+    says('an issuer without keys', 'fail', 'keys', ['ci.example.com', 'No such file'], 'gpuhelperctl keys fetch', user='root')
     shutil.copy(TESTS + '/fixtures/jwt/jwks.json', KEYS)
     os.chmod(KEYS, 0o644)
     is_well('an issuer with keys')
@@ -181,9 +181,9 @@ with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.con
     os.chmod(KEYS, 0o644)
     for age, state, words, mend in ((7200, 'warn', ['120 min old'], 'gpuhelper-keys.timer'), (49 * 3600, 'fail', ['49 h old'], 'keys fetch')):
         os.utime(KEYS, (time.time() - age, time.time() - age))
-        says('keys that are %d h old' % (age // 3600), state, 'keys', words, mend)
+        says('keys that are %d h old' % (age // 3600), state, 'keys', words, mend, user='root')
     write(KEYS, '{}')
-    says('a key file without keys', 'fail', 'keys', [KEYS], 'gpuhelperctl keys fetch')
+    says('a key file without keys', 'fail', 'keys', [KEYS], 'gpuhelperctl keys fetch', user='root')
     shutil.copy(TESTS + '/fixtures/jwt/jwks.json', KEYS)
     os.unlink(KEYS_SOCK)
     says('the socket to have keys fetched is off', 'warn', 'units', ['there is no socket ' + KEYS_SOCK], 'systemctl enable --now gpuhelper-keys.socket')
@@ -260,7 +260,7 @@ for kind in 'nvidia.com/gds', 'huawei.com/Ascend910':
            'is not used, and no GPU of this host needs a spec of the kind %s: ' % kind in skipped[0]['text'],
            'a CDI spec of the kind %s that is invalid is only mentioned' % kind, j)
         with changed('/etc/gpuhelper/policy.d/20-other.conf', 'pipeline = "x/y";\nidentity = "claim";\ngpus = ( { vendor = "%s"; } );\n' % kind):
-            says('the same, and a policy names the kind', 'warn', 'cdi', ['/etc/cdi/other.json is not used: '], 'cdi validate')
+            says('the same, and a policy names the kind', 'warn', 'cdi', ['/etc/cdi/other.json is not used: '], 'cdi validate', user='root')
 with changed('/etc/cdi/other.json', '{"cdiVersion":"0.5.0","kind":"nvidia.com/gpu","devices":[]}'):
     status, j = doctor()
     ok(status == 0 and not found(j, 'warn') and '/etc/cdi/other.json has no devices' in [c['text'] for c in j['checks']],
@@ -285,6 +285,15 @@ with changed(LOG, ''):
     os.chown(LOG, 0, -1)
     os.chmod(LOG, 0o660)
     says('an audit log that a group may write', 'fail', 'audit', [LOG, '0660'], 'chmod 0640 ' + LOG, 'root')
+os.makedirs('/run/cdi', exist_ok=True)
+os.chmod('/run/cdi', 0o711)
+for d in '/etc/gpuhelper/policy.d', '/etc/gpuhelper/keys', '/run/cdi':
+    with changed(d, mode=0o755):
+        says('every user may list ' + d, 'warn', 'state', [d, '0755', 'wait for ever'], 'chmod o-r ' + d, 'root')
+j = is_well('specs that only root may list')
+ok([c['check'] for c in j['checks'] if 'doctor as root' in c['text']] == ['cdi', 'driver'], 'doctor says what only root can see', j)
+is_well('the same, as root', 'root')
+os.rmdir('/run/cdi')
 for d in '/run/gpuhelper', '/var/lib/gpuhelper':
     for how in {'owner': worker}, {'mode': 0o777}:
         with changed(d, **how):
@@ -437,7 +446,7 @@ NONE = '/proc/driver/nvidia/gpus'
 gone = [NONE + '/' + n for n in os.listdir(NONE)]
 for n in gone:
     shutil.rmtree(n)
-status, j = doctor()
+status, j = doctor('root')
 ok(status == 78 and not j['ok'] and any(c['check'] == 'gpus' and 'none usable, but policies grant GPUs' in c['text'] for c in found(j, 'fail')) and
    not any(c['check'] in ('gpus', 'driver') for c in found(j, 'ok')), 'no GPU on the host, although a policy gives one', j)
 with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caller";\nfolders = ( { path = "/srv"; } );\n'):

@@ -185,7 +185,8 @@ elif [ -z "$kit" ]; then
 	make -s -C "$here" B="$build" install >/dev/null
 else
 	mkdir -p /usr/libexec/gpuhelper /etc/gpuhelper/policy.d /etc/gpuhelper/keys /run/gpuhelper /var/log/gpuhelper /usr/lib/gpuhelper-kit
-	chmod 755 /usr/libexec/gpuhelper /etc/gpuhelper /etc/gpuhelper/policy.d /etc/gpuhelper/keys /usr/lib/gpuhelper-kit
+	chmod 755 /usr/libexec/gpuhelper /etc/gpuhelper /usr/lib/gpuhelper-kit
+	chmod 711 /etc/gpuhelper/policy.d /etc/gpuhelper/keys
 	chmod 750 /var/log/gpuhelper
 	install -m 755 "$kit/gpuhelper-runc" /usr/bin/gpuhelper-runc
 	install -m 755 "$kit/gpuhelperctl" /usr/sbin/gpuhelperctl

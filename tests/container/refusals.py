@@ -290,6 +290,17 @@ refused('a mount of a bind mount of /etc/gpuhelper', 'into the container', bundl
         edit=lambda s: s['mounts'].append({'destination': '/mnt', 'type': 'none', 'source': W + '/alias', 'options': ['bind']})))
 sh('umount', W + '/alias')
 
+# programs of the helper's that others may change
+for program in 'gpuhelper-read', 'gpuhelper-judge':
+    path = '/usr/libexec/gpuhelper/' + program
+    for mode in 0o775, 0o757:
+        os.chmod(path, mode)
+        refused('%s of mode %o' % (program, mode), 'may be written by others', bundle())
+    os.chmod(path, 0o711)
+    os.chown(path, 1000, 0)
+    refused(program + ' of another owner', 'belongs to uid 1000', bundle())
+    os.chown(path, 0, 0)
+
 # policies that cannot be trusted
 d = '/etc/gpuhelper/policy.d'
 os.chmod(d, 0o777)

@@ -279,6 +279,24 @@ if script:
 else:
     skip(tag + 'a container outside of all cgroups is refused', 'runc has no option to make one')
 
+# a runtime that lets the container have every device, after it has set the rules
+if host.cgroup == 'v1':
+    old = host.runtime
+    host.runtime = write('/opt/odd/lax', '''#!/bin/sh
+%s "$@" || exit
+case " $* " in *" create "*) ;; *) exit 0 ;; esac
+while [ $# -gt 1 ] && [ "$1" != --pid-file ]; do shift; done
+for d in /sys/fs/cgroup/devices/garden/*; do ! grep -qx "$(cat "$2")" "$d/cgroup.procs" || echo a >"$d/devices.allow"; done
+''' % old, 0o755)
+    host.settings()
+    b = Bundle(host, env=TRAIN, args=['/bin/sleep', '100'])
+    r = b.create()
+    ok(r.returncode != 0 and 'devices.list lets it open GPUs that it was not granted' in str(b.errors()), tag +
+       'a container whose runtime allows every device is refused', b.errors())
+    ok(wait_for(lambda: (look(), leases() == [])[1]), tag + 'it leaves no lease', leases())
+    host.runtime = old
+    host.settings()
+
 # scopes of systemd's that runtimes name differently
 for path in 'system.slice::x', ':x', 'system.slice:x', 'a.slice:b:c:d', 'system.slice:b:', 'system.slice:b:c.slice', '/garden/x':
     def scope(spec, path=path):

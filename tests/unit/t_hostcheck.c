@@ -164,6 +164,7 @@ static void both_shared_once(struct inventory *v) { both(v); v->gpu[1].node[0].s
 static void both_shared(struct inventory *v) { both_shared_once(v); v->gpu[0].node[0].shared = true; }
 static void twice(struct inventory *v) { memcpy(v->gpu[1].pci, v->gpu[0].pci, sizeof(v->gpu[1].pci)); }
 static void part_of_two(struct inventory *v) { twice(v); strcpy(v->gpu[0].part, "1"); strcpy(v->gpu[1].part, "2"); both_shared_once(v); }
+static void parts_of_two_gpus(struct inventory *v) { strcpy(v->gpu[0].part, "1"); strcpy(v->gpu[1].part, "2"); both_shared(v); }
 static void to_be_read(struct inventory *v) { v->gpu[0].node[0].read_only = true; }
 static void needed(struct inventory *v) { v->gpu[0].node[0].needed_for = 1U << 20; }
 static void pci(struct inventory *v) { strcpy(v->gpu[0].pci, "3b:00.0"); }
@@ -202,7 +203,7 @@ test_lies(void)
 		void (*tell)(struct inventory *v);
 	} lies[] = { LIE(mem), LIE(mem_by_number), LIE(other_minor), LIE(above), LIE(way), LIE(zeros), LIE(ctl_as_own), LIE(kvm),
 		LIE(no_render), LIE(no_module), LIE(kfd), LIE(own_for_all), LIE(of_intel), LIE(of_amd), LIE(both), LIE(both_shared_once),
-		LIE(both_shared), LIE(twice), LIE(part_of_two), LIE(to_be_read), LIE(needed), LIE(pci), LIE(no_pci), LIE(part),
+		LIE(both_shared), LIE(twice), LIE(part_of_two), LIE(parts_of_two_gpus), LIE(to_be_read), LIE(needed), LIE(pci), LIE(no_pci), LIE(part),
 		LIE(half_part), LIE(whole_and_part), LIE(cap_of_whole),
 		LIE(cap_of_config), LIE(cap_of_imex), LIE(whole_shared), LIE(common_shared), LIE(many_parts), LIE(uuid_all),
 		LIE(uuid_short), LIE(uuid_long), LIE(uuid_amd), LIE(uuid), LIE(model), LIE(version), LIE(nothing), LIE(none) };

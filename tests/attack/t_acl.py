@@ -640,6 +640,22 @@ def n14():
                     os.chown(p, 0, 0)
 
 
+@case("N14b", "A group that may only read the node, or nothing, is given to no container")
+def n14b():
+    plain = {"uids": None, "gids": None, "uid": 1000, "gid": 1000, "cgroups_path": "/" + CGROUP}
+    group = pwd.getpwnam("attacker").pw_gid
+    for mode in 0o640, 0o620, 0o600:
+        with Closed(mode):
+            for p in ALL:
+                os.chown(p, 0, group)
+            try:
+                refused(once("root", exchange, gpus=GPU0, **plain), 77, "does not let")
+            finally:
+                client.look()
+                for p in ALL:
+                    os.chown(p, 0, 0)
+
+
 @case("N15", "Links in /dev/char: only for root's containers under systemd, in root's directory, and without replacing files")
 def n15():
     def ask(user="root", systemd=True):

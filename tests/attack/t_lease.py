@@ -875,6 +875,21 @@ def l27b():
         assert answer == (0, {"reply": "noted"}) and leases() != before, (answer, leases())
 
 
+@case("L27e", "A process with the PID of the one that asked, and begun at another time, can't name it either")
+def l27e():
+    with asker("attacker") as a:
+        granted(a.grant(id="x", gpus=None, folders="/srv/ro"))
+        path, = [p for p in glob.glob("/run/gpuhelper/leases/*") if os.path.isfile(p) and "." not in os.path.basename(p)]
+        text = read(path)
+        asked = re.search(r"^asker (\d+) (\d+)$", text, re.M)
+        write(path, text.replace(asked.group(), "asker %s %d" % (asked.group(1), int(asked.group(2)) - 1)))
+        before = read(path)
+        refused(a.call(show_child, "x"), 77, "has no lease that this process requested")
+        assert read(path) == before
+        write(path, text)
+        assert a.call(show_child, "x") == (0, {"reply": "noted"})
+
+
 def have_number(pid):
     """Starts a process that gets this PID, which must be free."""
     for _ in range(20):

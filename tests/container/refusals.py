@@ -208,6 +208,14 @@ for d in above, above + '/image':
     os.chown(d, 0, 0)
 r = Bundle(host, env=[], edit=lambda s: (s['root'].update(path=inner), s['process'].update(args=['/bin/true']))).run()
 ok(r.returncode == 0, tag + 'run, if nobody may write above root.path', r.stdout)
+for d, mode in (above, 0o777), (above + '/image', 0o775), (above, 0o757):
+    os.chmod(d, mode)
+    refused('run, where a directory above root.path has mode %o' % mode, 'may write above it', bundle(env=[], edit=lambda s: s['root'].update(path=inner)))
+    os.chmod(d, 0o755)
+os.chmod(above, 0o1777)
+r = Bundle(host, env=[], edit=lambda s: (s['root'].update(path=inner), s['process'].update(args=['/bin/true']))).run()
+ok(r.returncode == 0, tag + 'run, where it has mode 1777, as /tmp has', r.stdout)
+os.chmod(above, 0o755)
 HIDES = {
     'plain': 'echo ready && read x',
     # a chrooted process does not see its mount namespace's mounts

@@ -150,8 +150,11 @@ step_to(struct walk *w, const char *name, char *path, struct why *why)
 	struct stat st;
 	int ret;
 
-	if (fd == -1 && w->fd != -1 && errno != ENOENT && errno != ENOTDIR)
-		return refuse(why, WHY_DATA, "%s in the container can't be followed: %s", path, strerror(errno));
+	if (fd == -1 && w->fd != -1 && errno != ENOENT && errno != ENOTDIR) {
+		ret = refuse(why, WHY_DATA, "%s in the container can't be followed: %s", path, strerror(errno));
+		free(path);
+		return ret;
+	}
 	w->blind = w->blind || (w->in != NULL && w->in->unknown);
 	if (fd != -1 && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
 		ret = follow(w, fd, why);
@@ -293,12 +296,17 @@ check_device(const struct view *v, const char *path, struct why *why)
 	return dir != NULL ? check_dir(v, dir, "the device", path, true, why) : refuse_nomem(why);
 }
 
-/* The default devices are made in /dev, and so are most others: one look is enough for all of them. */
+/* True for a device directly in /dev, where the default devices are made, too: one look is enough for all of them. */
+static bool
+is_in_dev(const struct spec_device *d)
+{
+	return text_starts(d->path, "/dev/") && strchr(d->path + strlen("/dev/"), '/') == NULL;
+}
+
 static int
-check_made(const struct view *v, struct why *why)
+check_made(const struct view *v, const char *cwd, struct why *why)
 {
 	const struct spec *s = v->s;
-	autofree char *cwd = doc_string(&s->doc, doc_get(&s->doc, s->process, "cwd"));
 	size_t i;
 
 	if (cwd != NULL && check_cwd(v, cwd, why) == -1)
@@ -306,22 +314,34 @@ check_made(const struct view *v, struct why *why)
 	if (check_device(v, "/dev/null", why) == -1)
 		return -1;
 	for (i = 0; i < s->device_count; i++)
-		if ((strncmp(s->device[i].path, "/dev/", 5) != 0 || strchr(s->device[i].path + 5, '/') != NULL) &&
-		    check_device(v, s->device[i].path, why) == -1)
+		if (!is_in_dev(&s->device[i]) && check_device(v, s->device[i].path, why) == -1)
 			return -1;
 	return 0;
+}
+
+/* False for Concourse's containers, say. rootfs_check_conflicts() has looked at what is made in /dev itself. */
+static bool
+makes_anything(const struct spec *s, const char *cwd)
+{
+	size_t i;
+
+	for (i = 0; i < s->device_count; i++)
+		if (!is_in_dev(&s->device[i]))
+			return true;
+	return cwd != NULL && strcmp(cwd, "/") != 0;
 }
 
 int
 landing_check(const struct spec *s, int root, const struct edits *e, struct why *why)
 {
+	autofree char *cwd = doc_string(&s->doc, doc_get(&s->doc, s->process, "cwd"));
 	struct view v = { .s = s, .root = root };
 	size_t i;
 	int ret;
 
-	if (e->mounts == 0)
+	if (e->mounts == 0 || !makes_anything(s, cwd))
 		return 0;
-	ret = fill_view(&v, e, why) == -1 ? -1 : check_made(&v, why);
+	ret = fill_view(&v, e, why) == -1 ? -1 : check_made(&v, cwd, why);
 	for (i = 0; i < v.n; i++)
 		free(v.spot[i].at);
 	free(v.spot);

@@ -234,6 +234,22 @@ r = sh(CTL, 'reap')
 ok(r.returncode == 0 and state(a) == 'promised', tag + "root's timer alone takes the GPU back", r.stdout + str(state(a)))
 clean(a, b, c)
 
+# a program that others may have changed is no placeholder any more: its container keeps the GPU
+for how, change in (('mode 0757', lambda: os.chmod(W + '/init', 0o757)), ('mode 0775', lambda: os.chmod(W + '/init', 0o775)),
+                    ('another owner', lambda: os.chown(W + '/init', 1000, 0))):
+    a = container(host)
+    t = Task(a, 'echo began; sleep 1000')
+    t.until('began')
+    change()
+    t.kill()
+    sh(CTL, 'reap')
+    ok(not soon(lambda: state(a) == 'promised', 1), tag + 'its program has %s: the GPU is not given back' % how, state(a))
+    os.chown(W + '/init', 0, 0)
+    os.chmod(W + '/init', 0o755)
+    sh(CTL, 'reap')
+    ok(soon(lambda: (sh(CTL, 'reap'), state(a) == 'promised')[1]), tag + '  when it is only root\'s again, the GPU is', state(a))
+    clean(a)
+
 # variables
 host.policies(t10=(POLICY % 1) + 'env = { KEY = "v"; };\n')
 a = container(host)

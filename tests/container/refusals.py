@@ -309,6 +309,13 @@ for program in 'gpuhelper-read', 'gpuhelper-judge':
     refused(program + ' of another owner', 'belongs to uid 1000', bundle())
     os.chown(path, 0, 0)
 
+# root of a system container with a part of the host's ids is not the host's root: its runtime enforces no device rules
+space = system_container(65536)
+b = bundle()
+r = sh('nsenter', '-t', str(space), '-U', '-m', '-p', '--preserve-credentials', WRAPPER, '--root', W + '/root', 'create', '--bundle', b.dir, b.id, cwd=b.dir)
+ok(r.returncode == 1 and 'unenforced = "allow"' in r.stdout and leases() == [], tag + 'refused: an exclusive GPU for root of a part of the host\'s ids', r.stdout)
+os.kill(space, 9)
+
 # policies that cannot be trusted
 d = '/etc/gpuhelper/policy.d'
 os.chmod(d, 0o777)

@@ -1005,6 +1005,20 @@ def l25():
             copies.remove()
 
 
+@case("L39", "A user who names another's container as shut out has its lease neither read nor ended")
+def l39():
+    with asker("victim") as v:
+        granted(v.grant(id="v", gpus=None, folders="/srv/ro"))
+        name, = [n for n in os.listdir("/run/gpuhelper/leases") if re.match("[0-9a-f]{64}-", n) and "." not in n]
+    # its container is gone: whoever reads the lease ends it
+    shut = {"shut": [name[:64]], "gpus": GPU0}
+    granted(once("attacker", exchange, id="x", **shut))
+    assert os.path.exists("/run/gpuhelper/leases/" + name), "a user's request has ended it"
+    granted(once("root", exchange, id="y", uids=None, gids=None, uid=0, gid=0, cgroups_path="/x", **{**shut, "gpus": None, "folders": "/srv/ro"}))
+    assert not os.path.exists("/run/gpuhelper/leases/" + name), "the control: root's request has not ended it"
+    client.look()
+
+
 @case("L26", "GPUs are kept for waiting requests even if no lease of the requested GPU is left")
 def l26():
     with etc(), asker("root") as first, asker("root") as second, asker("attacker") as a, asker("victim") as v:

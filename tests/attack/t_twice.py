@@ -510,6 +510,28 @@ def w20():
             assert not glob.glob(RUN + "/exec/%d/*" % uid("attacker"))
 
 
+@case("W41", "A lease that changed after it was planned: its helper opens no node")
+def w41():
+    for was, now in ("state held yes", "state draining yes"), ("state held yes", "state passed-on yes"), ("state held yes", "state held no"):
+        with Closed(), Between("attacker") as line, asker("attacker") as a:
+            a.call(leave_socket, id="first", gpus=GPU0)
+            line.stop()
+            for _ in range(100):
+                if glob.glob(RUN + "/exec/%d/*" % uid("attacker")):
+                    break
+                time.sleep(0.002)
+            path, = [p for p in glob.glob(RUN + "/leases/*") if os.path.isfile(p) and "." not in os.path.basename(p)]
+            text = read(path)
+            assert was in text, text
+            write(path, text.replace(was, now))
+            line.go_on()
+            time.sleep(0.3)
+            assert entry("attacker") == [], (now, acl())
+            a.end()
+            client.look()
+            assert entry("attacker") == [] and leases() == [], (now, acl(), leases())
+
+
 PEEK = r"""
 /* peek NODE OPEN SHUT: has the node open for OPEN ns, and shut for SHUT ns, until it is closed to it while it has it open */
 #include <errno.h>

@@ -373,6 +373,8 @@ resolve_place(struct places *l, const char *path, int root, const char *rootpath
 			return refuse_nomem(why);
 	} else if (resolve_in_root(root, rootpath, path, &p->real, &p->bare, why) == -1)
 		return -1;
+	if (p->real == NULL)
+		return refuse_nomem(why);
 	l->n++;
 	return 0;
 }

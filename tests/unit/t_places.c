@@ -2,6 +2,7 @@
  * user/places.c: what the runtime mounted at a granted target, seen from outside of the container's mount namespace.
  * Needs root, for a mount namespace.
  */
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "host/mounts.h"
 #include "tap.h"
 #include "user/places.h"
 
@@ -32,6 +34,19 @@ prepare(void)
 	snprintf(link_to, sizeof(link_to), "%s/link", top);
 	snprintf(place, sizeof(place), "%u:%u /a", major(st.st_dev), minor(st.st_dev));
 	return mkdir(a, 0755) == 0 && mkdir(b, 0755) == 0 && mkdir(target, 0755) == 0 && symlink(target, link_to) == 0;
+}
+
+/* An emulator of another processor says the same mount of every descriptor. */
+static bool
+tells_mounts(void)
+{
+	const int fd[] = { open("/", O_PATH | O_CLOEXEC), open(top, O_PATH | O_CLOEXEC) };
+	uint64_t id[] = { 0, 0 };
+	const bool tells = mount_of(fd[0], &id[0]) && mount_of(fd[1], &id[1]) && id[0] != id[1];
+
+	close(fd[0]);
+	close(fd[1]);
+	return tells;
 }
 
 /* Binds these, the last one on top, and checks the target in a child's namespace. */
@@ -71,7 +86,10 @@ main(void)
 		return 0;
 	}
 	is_int(check(a, NULL, target, &why), 0, "the granted folder");
-	is_int(check(a, NULL, link_to, &why), 0, "behind a link of the image");
+	if (tells_mounts())
+		is_int(check(a, NULL, link_to, &why), 0, "behind a link of the image: %s", why.text);
+	else
+		ok(true, "behind a link of the image # SKIP the kernel does not tell a descriptor's mount");
 	is_int(check(a, a, target, &why), 0, "the granted folder twice");
 	is_int(check(b, NULL, target, &why), -1, "another folder");
 	ok(strstr(why.text, "is not what the runtime mounted at") != NULL, "  the message says so: %s", why.text);

@@ -709,12 +709,16 @@ def released(ask):
     assert "passed-on" not in states(), states()
 
 
-def passed_on(program):
-    """The passed object keeps the folders, but not the GPUs, and nothing once it is gone."""
+def passed_on(program, may_be_a_gpu=False):
+    """The passed object keeps the folders, and nothing once it is gone.  The lease keeps no GPU; what a socket hides may be one."""
     with passing(program):
         refused(beneath("v"), 75, "/srv/tree/dir lies in /srv/tree")
         assert states() == ["passed-on"], states()
-        granted(once("victim", exchange, id="g", gpus="2"))
+        answer = once("victim", exchange, id="g", gpus="2")
+        if may_be_a_gpu:
+            refused(answer, 75, "may be open in process", "in flight through a socket")
+        else:
+            granted(answer)
     released(beneath)
 
 
@@ -735,9 +739,9 @@ sys.stdin.read()
 """
 
 
-@case("V33", "A descriptor in flight through a socket keeps the folders in use, but not the GPUs")
+@case("V33", "A descriptor in flight through a socket keeps the folders in use, and, as it may be a GPU's, exclusive GPUs")
 def v33():
-    passed_on(IN_FLIGHT)
+    passed_on(IN_FLIGHT, may_be_a_gpu=True)
 
 
 @case("V34", "A descriptor in io_uring keeps the folders in use, but not the GPUs")

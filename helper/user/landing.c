@@ -94,13 +94,14 @@ is_above_a_spot(const struct view *v, const char *path)
 	return false;
 }
 
-/* Enters a mount. A source that can't be opened has been or will be refused elsewhere, or the runtime fails. */
+/* Enters a mount. Refuses a source that can't be opened: the runtime could not mount it either. */
 static int
 enter(struct walk *w, const struct spot *spot, struct why *why)
 {
 	char source[PATH_MAX];
 	int fd = -1;
 
+	errno = ENAMETOOLONG;
 	if (spot->source != NULL && (!spec_host_path(w->v->s, spot->source, source) ||
 	    (fd = open(source, O_PATH | O_CLOEXEC)) == -1))
 		return refuse(why, WHY_DATA, "the mount of %s at %s: %s", spot->source, spot->at, strerror(errno));
@@ -210,7 +211,20 @@ walk_path(const struct view *v, const char *path, struct walk *w, struct why *wh
 	return ret;
 }
 
-/* Adds a mount to the view, unless it shows what was there before it (runc's and crun's tmpcopyup). */
+/* Forgets the mounts that one at this path hides. */
+static void
+drop_hidden(struct view *v, const char *path)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < v->n; i++)
+		if (path_is_beneath(v->spot[i].at, path))
+			free(v->spot[i].at);
+		else
+			v->spot[kept++] = v->spot[i];
+	v->n = kept;
+}
+
 static int
 add_spot(struct view *v, const char *target, struct spot spot, struct why *why)
 {
@@ -218,6 +232,7 @@ add_spot(struct view *v, const char *target, struct spot spot, struct why *why)
 	int ret;
 
 	if ((ret = walk_path(v, target, &w, why)) == 0) {
+		drop_hidden(v, w.at);
 		spot.at = w.at;
 		w.at = NULL;
 		v->spot[v->n++] = spot;
@@ -226,12 +241,12 @@ add_spot(struct view *v, const char *target, struct spot spot, struct why *why)
 	return ret;
 }
 
+/* Adds a mount, unless it shows what was there before it (runc's and crun's tmpcopyup). */
 static int
 add_mount_of(struct view *v, const struct spec_mount *m, struct why *why)
 {
-	static const char *const fresh[] = { "proc", "tmpfs", "devpts", "mqueue", "sysfs", "cgroup", "cgroup2", NULL };
 	struct spot spot = { .source = m->bind ? m->source : NULL, .granted = m->granted,
-		.unknown = !m->bind && (m->type == NULL || !text_among(m->type, fresh)) };
+		.unknown = !m->bind && !spec_mount_is_new(m) };
 
 	return m->taken_out || strlist_has(&m->options, "tmpcopyup") ? 0 : add_spot(v, m->target, spot, why);
 }
@@ -253,7 +268,10 @@ fill_view(struct view *v, const struct edits *e, struct why *why)
 	return 0;
 }
 
-/* Refuses «what», for which the runtime would make the directory, or make something in it. */
+/*
+ * Refuses a container if the runtime would make this directory in a granted folder, or with «in_it», if it would make
+ * anything there. The message calls what it would make «what» «name».
+ */
 static int
 check_dir(const struct view *v, const char *dir, const char *what, const char *name, bool in_it, struct why *why)
 {
@@ -304,12 +322,12 @@ is_in_dev(const struct spec_device *d)
 }
 
 static int
-check_made(const struct view *v, const char *cwd, struct why *why)
+check_made(const struct view *v, struct why *why)
 {
 	const struct spec *s = v->s;
 	size_t i;
 
-	if (cwd != NULL && check_cwd(v, cwd, why) == -1)
+	if (s->cwd != NULL && check_cwd(v, s->cwd, why) == -1)
 		return -1;
 	if (check_device(v, "/dev/null", why) == -1)
 		return -1;
@@ -319,29 +337,37 @@ check_made(const struct view *v, const char *cwd, struct why *why)
 	return 0;
 }
 
-/* False for Concourse's containers, say. rootfs_check_conflicts() has looked at what is made in /dev itself. */
+/* True if a link of the image, or one behind that in a volume, can lead what is made in /dev elsewhere. */
 static bool
-makes_anything(const struct spec *s, const char *cwd)
+dev_is_link(int root)
+{
+	struct stat st;
+
+	return fstatat(root, "dev", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+}
+
+/* False for Concourse's ordinary containers, whose mounts need not be followed. */
+static bool
+makes_elsewhere(const struct spec *s, int root)
 {
 	size_t i;
 
 	for (i = 0; i < s->device_count; i++)
 		if (!is_in_dev(&s->device[i]))
 			return true;
-	return cwd != NULL && strcmp(cwd, "/") != 0;
+	return (s->cwd != NULL && strcmp(s->cwd, "/") != 0) || dev_is_link(root);
 }
 
 int
 landing_check(const struct spec *s, int root, const struct edits *e, struct why *why)
 {
-	autofree char *cwd = doc_string(&s->doc, doc_get(&s->doc, s->process, "cwd"));
 	struct view v = { .s = s, .root = root };
 	size_t i;
 	int ret;
 
-	if (e->mounts == 0 || !makes_anything(s, cwd))
+	if (e->mounts == 0 || !makes_elsewhere(s, root))
 		return 0;
-	ret = fill_view(&v, e, why) == -1 ? -1 : check_made(&v, cwd, why);
+	ret = fill_view(&v, e, why) == -1 ? -1 : check_made(&v, why);
 	for (i = 0; i < v.n; i++)
 		free(v.spot[i].at);
 	free(v.spot);

@@ -12,7 +12,7 @@
  * Refuses a container for which the runtime would make anything in a granted folder: a missing process.cwd, a device,
  * the default devices. crun does so before it makes a read-only folder read-only. Follows the links of the image and
  * of the container's own volumes. «root» is the image (rootfs_open()); the grant is merged after the mounts of «s».
- * Returns 0, or -1 with *why. May assume nothing about what other containers change in shared volumes meanwhile.
+ * Returns 0, or -1 with *why. Does not see what another container changes in a shared volume afterwards.
  */
 int landing_check(const struct spec *s, int root, const struct edits *e, struct why *why);
 

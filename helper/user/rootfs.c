@@ -401,14 +401,8 @@ check_pair(const struct place *ours, const struct place *theirs, struct why *why
 static bool
 is_standard(const struct spec_mount *m)
 {
-	static const char *const types[] = { "proc", "tmpfs", "devpts", "mqueue", "sysfs", "cgroup", "cgroup2", NULL };
-	size_t i;
-
-	for (i = 0; !m->bind && m->type != NULL && types[i] != NULL; i++)
-		if (strcmp(m->type, types[i]) == 0)
-			return path_at_or_beneath(m->target, "/dev") || path_at_or_beneath(m->target, "/proc") ||
-			    path_at_or_beneath(m->target, "/sys");
-	return false;
+	return spec_mount_is_new(m) && (path_at_or_beneath(m->target, "/dev") || path_at_or_beneath(m->target, "/proc") ||
+	    path_at_or_beneath(m->target, "/sys"));
 }
 
 /* Resolves each granted place once, for all mounts: a driver has a hundred files. */

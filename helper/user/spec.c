@@ -317,6 +317,7 @@ find_parts(struct spec *s, struct why *why)
 	if (!doc_is(d, s->process, DOC_OBJECT) || !doc_is(d, s->linux, DOC_OBJECT))
 		return refuse_spec(why, "it has no \"%s\"", doc_is(d, s->process, DOC_OBJECT) ? "linux" : "process");
 	if (get_string(d, rootfs, "path", "root.path", &s->root_path, why) == -1 ||
+	    get_string(d, s->process, "cwd", "process.cwd", &s->cwd, why) == -1 ||
 	    get_part(d, s->process, "env", DOC_ARRAY, "process.env", &s->env, why) == -1 ||
 	    get_part(d, s->process, "user", DOC_OBJECT, "process.user", &s->user, why) == -1 ||
 	    get_part(d, s->user, "additionalGids", DOC_ARRAY, "process.user.additionalGids", &s->gids, why) == -1 ||
@@ -364,6 +365,7 @@ spec_free(struct spec *s)
 	free(s->rule);
 	free(s->root_path);
 	free(s->first_arg);
+	free(s->cwd);
 	free(s->cgroups_path);
 	free(s->label);
 	free(s->mount_label);
@@ -378,6 +380,14 @@ spec_host_path(const struct spec *s, const char *path, char out[PATH_MAX])
 	bool from_bundle = path[0] != '/' && s->bundle != NULL;
 
 	return snprintf(out, PATH_MAX, "%s%s%s", from_bundle ? s->bundle : "", from_bundle ? "/" : "", path) < PATH_MAX;
+}
+
+bool
+spec_mount_is_new(const struct spec_mount *m)
+{
+	static const char *const types[] = { "proc", "tmpfs", "devpts", "mqueue", "sysfs", "cgroup", "cgroup2", NULL };
+
+	return !m->bind && m->type != NULL && text_among(m->type, types);
 }
 
 const struct spec_mount *

@@ -41,6 +41,7 @@ struct spec {
 	size_t rule_count;
 	char *root_path;		/* NULL if absent */
 	char *first_arg;		/* process.args[0]; NULL if absent */
+	char *cwd;			/* process.cwd; NULL if absent */
 	char *cgroups_path;		/* "" if absent */
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL if absent or "" */
 	bool user_namespace;		/* has a user namespace of its own */
@@ -67,6 +68,9 @@ int spec_request(const struct spec *s, struct request *r, bool *asks, struct why
  * long to be opened.
  */
 bool spec_host_path(const struct spec *s, const char *path, char out[PATH_MAX]);
+
+/* True for a mount of a new file system, of a kind that containers have: proc, a tmpfs. */
+bool spec_mount_is_new(const struct spec_mount *m);
 
 /* The only bind mount with exactly this destination; NULL if there is none or there are several. */
 const struct spec_mount *spec_bind_at(const struct spec *s, const char *target);

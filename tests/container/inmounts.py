@@ -169,11 +169,15 @@ for owner, whose in (0, 'root'), (MAXID, 'userns'):
     refused(w + 'WORKDIR in a folder given for reading', MAKE, owner, RO, edit=cwd(RO + '/made/by/pr'))
     refused(w + 'WORKDIR in an existing directory of the folder', MAKE, owner, RO, edit=cwd(RO + '/there/made'))
     refused(w + 'WORKDIR through a link in the folder', MAKE, owner, RO, edit=cwd(RO + '/link/made'))
-    refused(w + 'WORKDIR through a link in the image', MAKE, owner, RO, edit=cwd('/work/pr'), links={'/work': RO + '/made'})
+    refused(w + 'WORKDIR through a link in the image', MAKE, owner, RO, edit=cwd('/w/pr'), links={'/w': RO + '/made'})
     refused(w + 'WORKDIR through a link to a link', MAKE, owner, RO, edit=cwd('/a/pr'), links={'/a': 'b/../b/./c', '/b/c': '../srv/datasets'})
     refused(w + 'WORKDIR through a link in a volume', MAKE, owner, RO, edit=both(cwd('/in/x/made'), binds('/in', {'x': RO})))
     refused(w + 'WORKDIR through a link in the image to one in a volume', MAKE, owner, RO,
             edit=both(cwd('/w/made'), binds('/in', {'x': '../srv/datasets'})), links={'/w': '/in/x', '/in/x': '/tmp'})
+    # what a later mount hides is not there
+    refused(w + 'WORKDIR through a link in a volume that hides an earlier mount', MAKE, owner, RO, edit=both(cwd('/in/x/made'), lambda s:
+            s['mounts'].append({'destination': '/in/x', 'type': 'tmpfs', 'source': 'tmpfs', 'options': ['mode=1777']}), binds('/in', {'x': RO})))
+    refused(w + 'WORKDIR that ends for a runtime in C before it ends for us', 'process.cwd', owner, RO, edit=cwd(RO + '/made\0/x'))
     refused(w + 'WORKDIR that leaves the folder again', MAKE, owner, RO, edit=cwd(RO + '/made/../../../tmp'))
     refused(w + 'WORKDIR in a folder given for writing', MAKE, owner, RW + ':rw', edit=cwd(RW + '/made'))
     runs(w + 'WORKDIR is an existing directory', owner, RO, RO + '/there/deep', edit=cwd(RO + '/there/deep'))
@@ -192,6 +196,9 @@ for owner, whose in (0, 'root'), (MAXID, 'userns'):
     for place in '/dev', '/proc', '/sys':
         refused(w + '%s is a link to the folder' % place, '', owner, RO, links={place: RO})
     refused(w + '/dev is a link to the folder, and nothing is mounted there', LEADS, owner, RO, links={'/dev': '..' + RO}, edit=without_dev)
+    for wants in RO, RW + ':rw':
+        refused(w + '%s, and /dev is a link to one in a volume' % wants, MAKE, owner, wants, links={'/dev': '/in/x'},
+                edit=binds('/in', {'x': wants.partition(':')[0]}))
     refused(w + '/dev is a link into the folder for writing', LEADS, owner, RW + ':rw', links={'/dev': RW + '/there'}, edit=without_dev)
     # devices
     refused(w + 'a device in the folder', MAKE, owner, RO, edit=device(RO + '/null'))

@@ -19,6 +19,8 @@
 #include "../read/cdispec.h"
 #include "../read/parse.h"
 
+const char *const cdi_live_dirs[] = { "/etc/cdi", "/run/cdi", NULL };
+
 #define CONFIG_MAX (16 * 1024 * 1024)
 
 /* validate */
@@ -67,17 +69,16 @@ put_faults(struct validating *v, const char *file, struct cdi_faults *f)
 static char *
 live_dir(const char *file)
 {
-	static const char *const dirs[] = { "/etc/cdi", "/run/cdi" };
 	const char *slash = strrchr(file, '/');
 	autofree char *parent = slash == NULL ? strdup(".") : strndup(file, (size_t)(slash - file) + (slash == file));
 	autofree char *real = parent != NULL ? realpath(parent, NULL) : NULL;
 	size_t i;
 
-	for (i = 0; real != NULL && i < sizeof(dirs) / sizeof(dirs[0]); i++) {
-		autofree char *dir = realpath(dirs[i], NULL);
+	for (i = 0; real != NULL && cdi_live_dirs[i] != NULL; i++) {
+		autofree char *dir = realpath(cdi_live_dirs[i], NULL);
 
 		if (dir != NULL && strcmp(dir, real) == 0)
-			return strdup(dirs[i]);
+			return strdup(cdi_live_dirs[i]);
 	}
 	return NULL;
 }

@@ -7,6 +7,9 @@
 #include "../host/cdidirs.h"
 #include "ctl.h"
 
+/* The directories of CDI_DIRS, from which engines load specs. Ends with NULL. */
+extern const char *const cdi_live_dirs[];
+
 /* Prints a fault as «file:line:column: ...». */
 void cdi_say_fault(FILE *out, const char *file, const struct cdi_fault *v);
 json_t *cdi_fault_json(const char *file, const struct cdi_fault *v);

@@ -29,8 +29,8 @@ struct doctor {
 void doctor_say(struct doctor *d, enum finding f, const char *topic, const char *mend, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* A directory of CDI specs that this process, which is not root, can't read. NULL: none. */
-const char *doctor_shut_specs(void);
+/* True if this process, which is not root, can't list one of the directories of CDI specs (cdi.h). */
+bool doctor_specs_are_shut(void);
 
 /* The chain from the engine to the runtime. */
 void doctor_wrapper(struct doctor *d);

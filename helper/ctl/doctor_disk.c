@@ -104,13 +104,13 @@ is_unlisted(struct doctor *d, const char *dir)
 void
 doctor_state(struct doctor *d)
 {
-	static const char *const read[] = { GPUHELPER_CONFDIR "/policy.d", GPUHELPER_CONFDIR "/keys", "/run/cdi" };
+	static const char *const listed[] = { GPUHELPER_CONFDIR "/policy.d", GPUHELPER_CONFDIR "/keys", "/run/cdi" };
 	const bool run = is_good_state(d, GPUHELPER_RUNDIR, 0711), tokens = is_good_state(d, GPUHELPER_STATEDIR, 0700);
 	bool unlisted = true;
 	size_t i;
 
-	for (i = 0; i < sizeof(read) / sizeof(read[0]); i++)
-		unlisted = is_unlisted(d, read[i]) && unlisted;
+	for (i = 0; i < sizeof(listed) / sizeof(listed[0]); i++)
+		unlisted = is_unlisted(d, listed[i]) && unlisted;
 	if (run && tokens && unlisted)
 		doctor_say(d, FINDING_OK, "state", NULL, "%s, %s", GPUHELPER_RUNDIR, GPUHELPER_STATEDIR);
 }

@@ -19,6 +19,7 @@
 #include "../pure/cleanup.h"
 #include "../read/parse.h"
 #include "../user/namespace.h"
+#include "cdi.h"
 #include "doctor.h"
 #include "tasktakes.h"
 
@@ -173,38 +174,70 @@ look_at_spec(struct doctor *d, const struct cdi_file *f, const struct inventory 
 		doctor_say(d, FINDING_OK, "cdi", NULL, "%s, %s", f->path, f->spec.kind);
 }
 
-const char *
-doctor_shut_specs(void)
+static bool
+is_shut(const char *dir)
 {
-	static const char *const dir[] = { "/etc/cdi", "/run/cdi" };
+	return geteuid() != 0 && access(dir, R_OK) == -1 && errno == EACCES;
+}
+
+bool
+doctor_specs_are_shut(void)
+{
 	size_t i;
 
-	for (i = 0; geteuid() != 0 && i < sizeof(dir) / sizeof(dir[0]); i++)
-		if (access(dir[i], R_OK) == -1 && errno == EACCES)
-			return dir[i];
-	return NULL;
+	for (i = 0; cdi_live_dirs[i] != NULL; i++)
+		if (is_shut(cdi_live_dirs[i]))
+			return true;
+	return false;
+}
+
+/* Says of each directory of specs that only root can list it. Returns whether there is one. */
+static bool
+tell_shut(struct doctor *d)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; cdi_live_dirs[i] != NULL; i++)
+		if (is_shut(cdi_live_dirs[i])) {
+			doctor_say(d, FINDING_OK, "cdi", NULL, "%s: only root can list it, which is enough; to check the specs there, "
+			    "run gpuhelperctl doctor as root", cdi_live_dirs[i]);
+			any = true;
+		}
+	return any;
+}
+
+/* True for the problem that such a directory is: tell_shut() has told of it. */
+static bool
+is_of_shut_dir(const char *problem)
+{
+	size_t i;
+
+	for (i = 0; cdi_live_dirs[i] != NULL; i++)
+		if (text_starts(problem, cdi_live_dirs[i]) && problem[strlen(cdi_live_dirs[i])] == ':' &&
+		    is_shut(cdi_live_dirs[i]))
+			return true;
+	return false;
 }
 
 void
 doctor_cdi(struct doctor *d)
 {
-	const char *shut = doctor_shut_specs();
 	autocdiregistry struct cdi_registry r = { 0 };
 	struct inventory inv = { 0 };
 	struct why why;
+	bool shut;
 	size_t i;
 
 	if (cdi_registry_load(CDI_DIRS, true, specs_parse, &r, &why) == -1 || gpus_of_host(GPUS_ALL, &inv, &why) == -1)
 		doctor_say(d, FINDING_FAIL, "cdi", NULL, "%s", why.text);
-	if (shut != NULL)
-		doctor_say(d, FINDING_OK, "cdi", NULL, "%s: only root can read it, which is enough; to check the specs there, run "
-		    "gpuhelperctl doctor as root", shut);
+	shut = tell_shut(d);
 	for (i = 0; i < r.problems.n; i++)
-		if (shut == NULL || !text_starts(r.problems.v[i], shut))
+		if (!is_of_shut_dir(r.problems.v[i]))
 			doctor_say(d, FINDING_WARN, "cdi", NULL, "%s", r.problems.v[i]);
 	for (i = 0; i < r.files; i++)
 		look_at_spec(d, &r.file[i], &inv);
-	if (r.files == 0 && r.problems.n == 0 && shut == NULL)
+	if (r.files == 0 && r.problems.n == 0 && !shut)
 		doctor_say(d, FINDING_OK, "cdi", NULL, "no specs in " CDI_DIRS);
 	inventory_free(&inv);
 }

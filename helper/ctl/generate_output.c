@@ -52,7 +52,7 @@ split_output(const struct generating *g, char **dir, char **name, struct why *wh
 		return refuse_nomem(why);
 	if (file.len < 6 || strcmp(file.p + file.len - 5, ".json") != 0 || file.len > 200)
 		return refuse(why, WHY_USAGE, "%.200s: the name of a CDI spec in JSON must end in .json", output);
-	/* /run/cdi may not exist yet, and gets its mode of gpuhelper.tmpfiles; chmod, whatever the umask is */
+	/* /run/cdi may not exist yet; its mode is that of gpuhelper.tmpfiles. chmod, because the umask may take bits away */
 	mode = strcmp(given, "/run/cdi") == 0 ? 0711 : 0755;
 	if (mkdir(given, mode) == 0 ? chmod(given, mode) == -1 : errno != EEXIST)
 		return refuse(why, WHY_IO, "%.200s: %s", given, strerror(errno));
@@ -193,7 +193,7 @@ gen_output(const struct generating *g, const char *text, struct why *why)
 	buf_printf(&path, "%s%s%s", dir, strcmp(dir, "/") == 0 ? "" : "/", name);
 	if (path.failed)
 		return refuse_nomem(why);
-	used = strcmp(dir, "/etc/cdi") == 0 || strcmp(dir, "/run/cdi") == 0;
+	used = text_among(dir, cdi_live_dirs);
 	if ((fd = open_output_dir(dir, used, why)) == -1 || check_conflicts(g, dir, used, path.p, why) == -1)
 		return -1;
 	if (has_same_text(fd, name, text)) {

@@ -293,6 +293,9 @@ for d in '/etc/gpuhelper/policy.d', '/etc/gpuhelper/keys', '/run/cdi':
 j = is_well('specs that only root may list')
 ok([c['check'] for c in j['checks'] if 'doctor as root' in c['text']] == ['cdi', 'driver'], 'doctor says what only root can see', j)
 is_well('the same, as root', 'root')
+with changed('/etc/cdi', mode=0o711):
+    j = is_well('two directories of specs that only root may list')
+    ok([c['text'].split(':')[0] for c in j['checks'] if c['check'] == 'cdi'] == ['/etc/cdi', '/run/cdi'], 'doctor names both', j)
 os.rmdir('/run/cdi')
 for d in '/run/gpuhelper', '/var/lib/gpuhelper':
     for how in {'owner': worker}, {'mode': 0o777}:

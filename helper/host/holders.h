@@ -17,7 +17,8 @@
  * holder[i] gets the pid of a container's process that has node[i] open or mapped, or 0. A process is a
  * container's if its PID namespace, user namespace or root directory differs from this process's own, so the
  * host's daemons (nvidia-persistenced, DCGM) do not count. holder[i] gets -pid if such a process keeps descriptors in
- * the queue of a socket: they could be of any node. What an io_uring(7) keeps is not seen.
+ * the queue of a socket: they could be of any node. Not seen: what an io_uring(7) keeps, and before Linux 5.6 what a
+ * socket keeps.
  * *at is the process being looked at, so that the caller knows which one if the look never ends. Returns 0,
  * or -1 with *why if a process can't be seen or HOLDERS_MS do not suffice.
  */

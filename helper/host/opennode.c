@@ -114,7 +114,7 @@ task_has_once(int proc, const char *task, struct wanted *w)
 	while (!has && (errno = 0, e = readdir(d)) != NULL)
 		if (e->d_name[0] != '.') {
 			has = !looks_take(w->looks) || link_is_node(dirfd(d), e->d_name, w, &st);
-			if (!has && w->in_flight != NULL && S_ISSOCK(st.stx_mode))
+			if (!has && w->in_flight != NULL && !*w->in_flight && S_ISSOCK(st.stx_mode))
 				look_into_socket(proc, task, e->d_name, w);
 			listed++;
 		}

@@ -67,7 +67,7 @@ busy_tell_stray(const struct stray *s, char out[STRAY_TEXT])
 	if (s->pid > 0)
 		snprintf(out, STRAY_TEXT, "%s is open in process %d, of a container that has no lease of it", s->gpu.pci, s->pid);
 	else
-		snprintf(out, STRAY_TEXT, "%s may be open in process %d, of a container: that keeps a file in flight through a "
+		snprintf(out, STRAY_TEXT, "%s may be open in process %d of a container, which keeps a file in flight through a "
 		    "socket", s->gpu.pci, -s->pid);
 }
 

@@ -67,6 +67,8 @@ looked_into() {
 	tree "$T/deb" | grep -vE " /usr/share/($besides)\$" >"$T/deb.list"
 	diff -u "$T/made.list" "$T/deb.list" >"$T/out"
 	t "the .deb has the files of make install, with their modes, and documents" [ $? = 0 ]
+	dpkg-deb -c "$deb" | awk '$6 ~ "/etc/gpuhelper/(policy.d|keys)/$" { print $1, $2 }' >"$T/out"
+	t "only root may list the .deb's directories of policies and keys" [ "$(sort "$T/out" | uniq -c | xargs)" = "2 drwx--x--x root/root" ]
 	diff -r "$T/made/etc" "$T/deb/etc" >"$T/out" && diff -r "$T/made/usr/lib" "$T/deb/usr/lib" >>"$T/out"
 	t "the .deb's files have the content of make install's" [ $? = 0 ]
 	dpkg-deb --ctrl-tarfile "$deb" | tar -xO ./conffiles | sort >"$T/conffiles"
@@ -77,6 +79,8 @@ looked_into() {
 	    -e 's|^0755 root:root \(/usr/libexec/gpuhelper/gpuhelper\)$|4750 root:gpuhelper \1|' "$T/made.list" | sort >"$T/made.rpm"
 	format='[%{FILEFLAGS:fflags}| %{FILEMODES:octal} %{FILEUSERNAME}:%{FILEGROUPNAME} %{FILENAMES}\n]'
 	rpm -qp --qf "$format" "$rpm" >"$T/rpm.all" 2>"$T/err"
+	sed -nE 's,^[^|]*\| (.*) /etc/gpuhelper/(policy\.d|keys)$,\1,p' "$T/rpm.all" >"$T/out"
+	t "only root may list the .rpm's" [ "$(sort "$T/out" | uniq -c | xargs)" = "2 40711 root:root" ]
 	# files without their type; without ghosts and rpm's own additions
 	sed -nE '/^[^|]*g|\.build-id|licenses\/|\/(README|SECURITY)\.md$/d; s/^[^|]*\| 10([0-7]{4} .*)/\1/p' "$T/rpm.all" |
 	    sed 's/\(man.*\)\.gz$/\1/' | sort | diff -u "$T/made.rpm" - >"$T/out"

@@ -342,7 +342,11 @@ pausing() { # pausing ID: created and started as an engine does
 }
 task() { # task ID SCRIPT: an exec, by an engine with a service's level; its pipe is the task's output, as Concourse's is
 	rm -f "$OUT/$1"
-	runcon -l s0 gpuhelper-runc --root /run/ct exec --pid-file "$T/task.pid" "$1" /bin/sh -c "echo out; exec >>/out/$1 2>&1; $2" </dev/null 2>&1 | cat >"$T/told"
+	{
+		runcon -l s0 gpuhelper-runc --root /run/ct exec --pid-file "$T/task.pid" "$1" /bin/sh -c "echo out; exec >>/out/$1 2>&1; $2" </dev/null 2>&1
+		echo $? >"$T/status.$1"
+	} | cat >"$T/told"
+	return "$(cat "$T/status.$1")"
 }
 chmod 666 /dev/nvidia0 /dev/nvidia1
 mkdir -p /usr/local/sbin

@@ -386,11 +386,18 @@ is_straight(const struct place *p)
 	return strcmp(p->path, p->real) == 0;
 }
 
+/* Where the path leads; the root's own path is empty. */
+static const char *
+end_of(const struct place *p)
+{
+	return *p->real != '\0' ? p->real : "/";
+}
+
 static int
 check_pair(const struct place *ours, const struct place *theirs, struct why *why)
 {
 	if (!path_related(ours->path, theirs->path) &&
-	    !path_related(*ours->real ? ours->real : "/", *theirs->real ? theirs->real : "/"))
+	    !path_related(end_of(ours), end_of(theirs)))
 		return 0;
 	return refuse(why, WHY_DENIED, "the container mounts %s, which would cover or lie in %s that is granted to it: %s"
 	    "move that input, output or cache elsewhere", theirs->path, ours->path, ours->gpu ? "remove the engine's option "
@@ -442,7 +449,7 @@ check_granted_links(const struct places *ours, struct why *why)
 		for (k = 0; k < ours->n; k++) {
 			in = &ours->v[i];
 			p = &ours->v[k];
-			if (path_is_beneath(p->real, *in->real ? in->real : "/") && !path_is_beneath(p->path, in->path))
+			if (path_is_beneath(p->real, end_of(in)) && !path_is_beneath(p->path, in->path))
 				return refuse(why, WHY_DENIED, "links in the image lead the granted %s to %s, inside the granted %s: use an "
 				    "image without them", p->path, p->real, in->path);
 		}
@@ -450,21 +457,20 @@ check_granted_links(const struct places *ours, struct why *why)
 }
 
 /*
- * Refuses an image whose links lead a granted place to what every container has, or that to a granted place. The
- * runtime would make devices in a folder of the host, and links, and remove what is in their way. Where no link leads
- * elsewhere, a policy or a driver's own file may have such a place.
+ * Refuses an image whose links lead a granted place to a file system that every container has, or lead such a file
+ * system to a granted place. The runtime would make devices and links in a folder of the host, and remove what is in
+ * their way. Where no link leads elsewhere, a policy or a file of the driver may have a place there.
  */
 static int
 check_standard(const struct place *ours, const struct place *theirs, struct why *why)
 {
-	if ((is_straight(ours) && is_straight(theirs)) || !path_related(*ours->real ? ours->real : "/",
-	    *theirs->real ? theirs->real : "/"))
+	if ((is_straight(ours) && is_straight(theirs)) || !path_related(end_of(ours), end_of(theirs)))
 		return 0;
 	/* a node's place has no link of its own: it follows the directory that is mounted at /dev */
 	if (ours->gpu && path_is_beneath(ours->path, theirs->path) && path_is_beneath(ours->real, theirs->real))
 		return 0;
 	return refuse(why, WHY_DENIED, "links in the image lead the granted %s to %s, and %s to %s: use an image without "
-	    "them", ours->path, *ours->real ? ours->real : "/", theirs->path, *theirs->real ? theirs->real : "/");
+	    "them", ours->path, end_of(ours), theirs->path, end_of(theirs));
 }
 
 typedef int pair_check(const struct place *ours, const struct place *theirs, struct why *why);

@@ -106,7 +106,10 @@ warn_nesting(struct check_set *s, struct checked *c)
 	}
 }
 
-/* Warns if the policy's issuer is not in gpuhelper.conf. One that could be any of several is an error (grant.c). */
+/*
+ * Warns if the policy's issuer is not in gpuhelper.conf. A policy that takes tokens and does not say which of several
+ * issuers it means is an error (policy_takes()).
+ */
 static void
 warn_issuer(struct checked *c, const struct settings *settings)
 {

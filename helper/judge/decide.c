@@ -100,8 +100,7 @@ say_nothing_covers(const struct search *s, struct why *why)
 	else
 		refuse(why, WHY_DENIED, "no policy covers %s%spipeline %s/%s (by %s) for user %s%s",
 		    s->misses != NULL ? s->misses : "", s->misses != NULL ? " of " : "", strange(q->id->team),
-		    strange(q->id->pipeline),
-		    identity_name(q->id->kind), user, s->trace == NULL ? ": see gpuhelperctl explain" : "");
+		    strange(q->id->pipeline), identity_name(q->id->kind), user, s->trace == NULL ? ": see gpuhelperctl explain" : "");
 }
 
 void

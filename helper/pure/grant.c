@@ -55,7 +55,7 @@ policy_takes(const struct policy *p, const struct identity *id, const struct set
 		refuse(why, WHY_DENIED, "%s: it requires a token, and a claim is not one", p->name);
 		return false;
 	}
-	/* or each issuer could name the pipelines of all others */
+	/* each issuer can sign the name of any pipeline, another issuer's too */
 	if (p->identity == IDENTITY_TOKEN && p->issuer == NULL && s->several_issuers) {
 		refuse(why, WHY_DENIED, "%s: gpuhelper.conf has several issuers, and the policy does not say whose tokens it "
 		    "accepts: add issuer = \"URL\" there", p->name);

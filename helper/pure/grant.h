@@ -80,8 +80,8 @@ void decision_free(struct decision *d);
 /* True if the policy is for this caller. Otherwise *why says why not. */
 bool policy_lists(const struct policy *p, const struct asker *who, struct why *why);
 /*
- * True if the identity has the proof that the policy requires. Otherwise *why says what lacks. Does not compare the
- * pipeline.
+ * True if the identity has the proof that the policy requires. Otherwise *why says which proof is missing. Does not
+ * compare the pipeline.
  */
 bool policy_takes(const struct policy *p, const struct identity *id, const struct settings *s, struct why *why);
 

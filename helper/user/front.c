@@ -49,7 +49,10 @@ move_up(int *fd, struct why *why)
 	return 0;
 }
 
-/* Says which SELinux label new sockets of this process get (setsockcreatecon(3)); "\n": its own. False if it can't. */
+/*
+ * Sets the SELinux label of sockets that this thread makes from now on (setsockcreatecon(3)); "\n" goes back to the
+ * thread's own label. False if the kernel refuses.
+ */
 static bool
 label_new_sockets(const char *label)
 {
@@ -59,8 +62,8 @@ label_new_sockets(const char *label)
 }
 
 /*
- * The label is the container's: many policies let a container use no socket of a process with other categories. Where
- * the caller may not make a socket with that label, it gets the caller's.
+ * The sockets get the container's label, because many SELinux policies let a container use no socket of a process with
+ * other categories. Where the caller may not make sockets with that label, they get the caller's.
  */
 static int
 make_sockets(const char *label, int pair[2])

@@ -358,6 +358,22 @@ t "identity token without issuers" exactly 0 <<-E
 	$d/gpuhelper.conf: warning: no issuers are configured, so no token is accepted: policies with identity = "token" grant nothing (1, 10-a.conf first)
 E
 printf '\n\nprivileged = "allow";\n' >"$d/gpuhelper.conf"
+policy 10-a.conf <<-'E'
+	pipeline = "ml/images";
+	privileged = true;
+E
+run check "$d/policy.d/10-a.conf"
+t "a policy that allows privileged containers is named each time" exactly 0 <<-E
+	$d/policy.d/10-a.conf:2: warning: privileged = true makes containers of ml/images the host's root: what runs there can open every GPU and folder, whatever the other policies say. No pull request may write what that pipeline runs
+E
+run check "$d"
+t "  and where every container may be privileged, as without effect" says "$d/policy.d/10-a.conf:2: warning: privileged = true has no effect: gpuhelper.conf lets every container be privileged. Say privileged = \"deny\" there"
+policy 10-a.conf <<-'E'
+	pipeline = "ml/images"; identity = "claim";
+	privileged = true;
+E
+run check "$d/policy.d/10-a.conf"
+t "privileged = true without a proof is an error" exits 78 "$d/policy.d/10-a.conf: privileged goes with identity = \"token\": without a proof, any task could be privileged"
 rm "$d/policy.d/10-a.conf"
 check
 t "privileged = \"allow\"" exactly 0 <<-E
@@ -812,7 +828,7 @@ bundle() { # ENV-JSON [MOUNTS] [MORE-OF-PROCESS] [NAMESPACES]
 	E
 }
 claims='"BUILD_TEAM_NAME=ml","BUILD_PIPELINE_NAME=train"'
-rm "$d/gpuhelper.conf"
+echo 'privileged = "hide-gpus";' >"$d/gpuhelper.conf"
 bundle "$claims,\"GPUHELPER_FOLDERS=all\",\"BUILD_JOB_NAME=fit\""
 shot "$T/b" >before
 explain --bundle "$T/b" --user nobody
@@ -884,7 +900,7 @@ token() { # SECONDS-AGO AUDIENCE
 	python3 "$T/sign.py" "{\"iss\":\"https://ci.example\",\"aud\":[\"$2\"],\"sub\":\"ml/train\",\"iat\":$((now - $1)),\"exp\":$((now + 1000)),\"team\":\"ml\",\"pipeline\":\"train\",\"job\":\"fit\",\"instance_vars\":{\"branch\":\"main\",\"pr\":7}}"
 }
 python3 sign.py keys >keys.json
-echo "issuers = ( { url = \"https://ci.example\"; audience = \"gpuhelper\"; keys = \"$T/keys.json\"; } );" >"$d/gpuhelper.conf"
+echo "privileged = \"hide-gpus\"; issuers = ( { url = \"https://ci.example\"; audience = \"gpuhelper\"; keys = \"$T/keys.json\"; } );" >"$d/gpuhelper.conf"
 tok=$(token 10 gpuhelper)
 bundle "\"BUILD_TEAM_NAME=web\",\"GPUHELPER_TOKEN=$tok\""
 explain --bundle "$T/b" --user root
@@ -918,7 +934,7 @@ t "keys import: a file without keys" is 65
 rm "$T/keys.json"
 run keys show --config-dir "$d"
 t "keys show: missing keys" is 78
-rm "$d/gpuhelper.conf"
+echo 'privileged = "hide-gpus";' >"$d/gpuhelper.conf"
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\"" '{"destination":"/usr/lib","type":"bind","source":"/opt","options":["bind"]}'
 explain --bundle "$T/b" --user nobody
 t "a mount that would cover a grant" exits 77 "refused: the container mounts /usr/lib, which would cover or lie in /usr that is granted to it: move that input, output or cache elsewhere"
@@ -944,7 +960,7 @@ bundle "$claims,\"GPUHELPER_FOLDERS=/usr\"" "" ',"capabilities":{"bounding":["CA
 echo 'privileged = "deny";' >"$d/gpuhelper.conf"
 explain --bundle "$T/b" --user nobody
 t "privileged = \"deny\": a privileged container" exits 77 'refused: privileged containers are not allowed on this host (privileged = "deny" in gpuhelper.conf), and this one is: it has CAP_SYS_ADMIN: leave that out, or give it a user namespace'
-rm "$d/gpuhelper.conf"
+echo 'privileged = "hide-gpus";' >"$d/gpuhelper.conf"
 esc=$(printf '\\u001b[31m')
 bundle "\"BUILD_TEAM_NAME=ml\",\"BUILD_PIPELINE_NAME=$esc\",\"GPUHELPER_FOLDERS=/usr\""
 explain --bundle "$T/b" --user nobody
@@ -1008,6 +1024,25 @@ tested "$here/policy.d/policies.test.example"
 t "test: the example tests pass with the example policies" exactly 0 <<-'E'
 	6 passed, 0 failed
 E
+cat >p.test <<-'E'
+	tests = (
+	{ name = "builds"; pipeline = "ml/images"; privileged = true; expect = "granted"; policy = "30-images.conf"; },
+	{ name = "a pull request"; pipeline = "ml/pull-requests"; privileged = true; expect = "refused"; reason = "privileged = true"; },
+	{ name = "a claim"; pipeline = "ml/images"; identity = "claim"; gpus = "none"; privileged = true; expect = "refused"; reason = "privileged containers are not allowed"; }
+	);
+E
+cp "$here/policy.d/30-images.conf.example" "$d/policy.d/30-images.conf"
+tested p.test
+t "test: privileged containers" exactly 0 <<-'E'
+	note: no passed test has a grant by 10-train.conf
+	note: no passed test has a grant by 20-pull-requests.conf
+	3 passed, 0 failed
+E
+run explain --config-dir "$d" --pipeline ml/images
+t "explain says what privileged = true means" says "  it may be privileged, and is the host's root then"
+run explain --config-dir "$d" --pipeline ml/images --json
+t "  as JSON, too" json "j['gives']['privileged'] is True"
+rm "$d/policy.d/30-images.conf"
 tested -v "$here/policy.d/policies.test.example"
 t "test -v names the tests that pass" says "$here/policy.d/policies.test.example:5: training gets a GPU and its folders: ok"
 cat >a.test <<-'E'
@@ -1413,7 +1448,9 @@ if [ "$(id -u)" = 0 ]; then
 		sed 's/"env":\[.*\]},"root"/"env":["GPUHELPER_GPUS=1"]},"root"/' "$T/bundle2.json" >"$T/b2/config.json"
 		echo 'identity = "caller"; callers = [ "root" ]; folders = ( { path = "/srv/none"; } ); gpus = ( { vendor = "nvidia"; } );' >"$d/policy.d/40-d.conf"
 		sed -i 's/GPUHELPER_GPUS=1"/GPUHELPER_GPUS=1","GPUHELPER_FOLDERS=all"/' "$T/b2/config.json"
+		echo 'privileged = "hide-gpus";' >"$d/gpuhelper.conf"
 		run absent explain --config-dir "$d" --bundle "$T/b2"
+		rm "$d/gpuhelper.conf"
 		# who takes the GPUs, by the container
 		t=$T/takes
 		mkdir -p "$t/policy.d" "$T/b3/rootfs"
@@ -1523,7 +1560,7 @@ if [ "$(id -u)" = 0 ]; then
 		echo $? >"$T/sb-shut.st"
 		chmod 755 /etc/gpuhelper/policy.d
 		setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" check >"$T/sb-nobody" 2>&1
-		printf 'runtime = "/usr/bin/gpuhelper-runc";\n' >/etc/gpuhelper/gpuhelper.conf2
+		printf 'runtime = "/usr/bin/gpuhelper-runc"; privileged = "deny";\n' >/etc/gpuhelper/gpuhelper.conf2
 		mv /etc/gpuhelper/gpuhelper.conf2 /etc/gpuhelper/gpuhelper.conf
 		run wrapper check /etc/gpuhelper/gpuhelper.conf
 		chmod 600 /etc/gpuhelper/gpuhelper.conf
@@ -1531,7 +1568,7 @@ if [ "$(id -u)" = 0 ]; then
 		chown 0 /etc/gpuhelper/policy.d
 		echo 'pipeline = "ml/x"; identity = "claim"; callers = [ "worker", "root" ]; folders = ( { path = "/srv/data"; } );' >/etc/gpuhelper/policy.d/10-a.conf
 		chmod 644 /etc/gpuhelper/policy.d/10-a.conf
-		echo 'runtime = "/bin/true";' >/etc/gpuhelper/gpuhelper.conf
+		echo 'runtime = "/bin/true"; privileged = "hide-gpus";' >/etc/gpuhelper/gpuhelper.conf
 		run readers check
 		mv /etc/gpuhelper /etc/gpuhelper.real
 		ln -s gpuhelper.real /etc/gpuhelper

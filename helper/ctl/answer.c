@@ -174,6 +174,13 @@ env_names(const struct policy *p)
 	return list;
 }
 
+/* True if the policy lets the container be privileged, and others may not be. */
+static bool
+may_be_privileged(const struct inquiry *q)
+{
+	return q->config->settings.privileged == PRIVILEGED_DENY && q->decision.policy->privileged;
+}
+
 /* Says whether the container takes the GPUs, or its task does: then true. */
 static bool
 who_takes(const struct inquiry *q, char *text, size_t size)
@@ -202,8 +209,8 @@ gives_json(const struct inquiry *q)
 		json_array_append_new(gpus, want_json(&q->decision.inventory, &g->gpu[i]));
 	for (i = 0; i < g->folders; i++)
 		json_array_append_new(folders, folder_json(&g->folder[i]));
-	j = json_pack("{s:o, s:o, s:o, s:o, s:I}", "gpus", gpus, "libraries", libraries_json(q), "folders", folders, "env",
-	    env_names(q->decision.policy), "wait", (json_int_t)g->wait);
+	j = json_pack("{s:o, s:o, s:o, s:o, s:b, s:I}", "gpus", gpus, "libraries", libraries_json(q), "folders", folders,
+	    "env", env_names(q->decision.policy), "privileged", may_be_privileged(q), "wait", (json_int_t)g->wait);
 	if (g->gpus > 0) {
 		task = who_takes(q, takes, sizeof(takes));
 		put_text(j, "taken_by", task ? "task" : "create");
@@ -381,7 +388,9 @@ say_grant(const struct inquiry *q)
 		join(names, joined, sizeof(joined));
 		say("  variables %s", joined);
 	}
-	if (g->gpus == 0 && g->folders == 0)
+	if (may_be_privileged(q))
+		say("  it may be privileged, and is the host's root then");
+	else if (g->gpus == 0 && g->folders == 0)
 		say("  nothing");
 	json_decref(names);
 }

@@ -20,6 +20,7 @@ struct doctor {
 	unsigned vendors;		/* mask of the vendors that the policies name */
 	struct strlist kinds;		/* the CDI kinds that the policies name */
 	bool gives_gpus;		/* a readable policy grants GPUs */
+	struct strlist privileged;	/* the readable policies that let containers be privileged */
 	struct why why;			/* scratch of the current step */
 	json_t *checks;
 	size_t warnings, failures;
@@ -46,6 +47,7 @@ void doctor_door(struct doctor *d);
 bool doctor_program(struct doctor *d, const char *topic, const char *path, enum finding bad, const char *without);
 /* The configuration. */
 void doctor_policies(struct doctor *d);
+void doctor_privileged(struct doctor *d);
 void doctor_keys(struct doctor *d);
 /* The host. */
 void doctor_gpus(struct doctor *d);

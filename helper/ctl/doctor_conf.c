@@ -14,6 +14,7 @@
 #include "../read/parse.h"
 #include "doctor.h"
 #include "keys.h"
+#include "privilegedrunning.h"
 #include "readable.h"
 
 #define SETTINGS GPUHELPER_CONFDIR "/gpuhelper.conf"
@@ -65,6 +66,8 @@ count_tokens(struct doctor *d, const struct policy_set *policies)
 		}
 		tokens += e->policy.identity == IDENTITY_TOKEN;
 		note_gpus(d, &e->policy);
+		if (e->policy.privileged)
+			strlist_add(&d->privileged, e->policy.name, SIZE_MAX);
 	}
 	return tokens;
 }
@@ -98,6 +101,29 @@ doctor_policies(struct doctor *d)
 	else if (tokens >= 0)
 		doctor_say(d, FINDING_OK, "policies", NULL, "%zu, of which %d require a token (gpuhelperctl check warns about "
 		    "doubtful rules)", files.n, tokens);
+}
+
+/* A container without a grant gets no GPU only where it can't be privileged. */
+void
+doctor_privileged(struct doctor *d)
+{
+	autostrlist struct strlist now = { 0 };
+	char running[400];
+
+	(void)privileged_running(&now);
+	privileged_running_text(&now, running, sizeof(running));
+	if (d->settings.privileged != PRIVILEGED_DENY)
+		doctor_say(d, FINDING_WARN, "privileged", "say privileged = \"deny\" in gpuhelper.conf", "gpuhelper.conf "
+		    "lets every container be privileged: such a container can open every GPU%s%s",
+		    now.n > 0 ? ", as now " : "", running);
+	else if (d->privileged.n > 0)
+		doctor_say(d, FINDING_OK, "privileged", NULL, "refused, except by %s%s: those containers are the host's root%s%s",
+		    d->privileged.v[0], d->privileged.n > 1 ? " and others" : "", now.n > 0 ? "; now " : "", running);
+	else if (now.n > 0)
+		doctor_say(d, FINDING_WARN, "privileged", NULL, "refused, but now there is %s, which can open every GPU: end it, "
+		    "unless it is the host's own", running);
+	else
+		doctor_say(d, FINDING_OK, "privileged", NULL, "refused");
 }
 
 static void

@@ -201,6 +201,7 @@ ask_policies(struct inquiry *q)
 	if (q->decision.verdict == VERDICT_GRANT)
 		return 0;
 	q->why = q->decision.why;
+	privilege_explain(&q->spec, &q->config->settings, q->privilege, &q->why);
 	return -1;
 }
 
@@ -216,7 +217,9 @@ bound_ask(struct inquiry *q)
 int
 inquiry_judge(struct inquiry *q, bool proven)
 {
-	if (q->request.privileged && q->config->settings.privileged == PRIVILEGED_DENY)
+	const bool forbidden = q->request.privileged && q->config->settings.privileged == PRIVILEGED_DENY;
+
+	if (forbidden && q->request.token == NULL && !proven)
 		return privilege_refuse(&q->spec, &q->config->settings, q->privilege, &q->why);
 	if (!q->asks && !q->config->settings.grant_unasked) {
 		q->outcome = OUTCOME_PLAIN;
@@ -226,6 +229,7 @@ inquiry_judge(struct inquiry *q, bool proven)
 	if (ask_parse(q->request.gpus, q->request.folders, &q->ask, &q->why) == -1 || bound_ask(q) == -1 ||
 	    inquiry_identify(q, proven) == -1)
 		return -1;
+	q->ask.privileged = forbidden;
 	if (ask_policies(q) == 0) {
 		q->outcome = OUTCOME_GRANTED;
 		return 0;

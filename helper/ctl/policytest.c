@@ -86,6 +86,12 @@ read_test_user(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
+read_test_privileged(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_bool(s, &((struct policy_test *)out)->privileged, f);
+}
+
+static void
 read_expect(config_setting_t *s, void *out, struct faults *f)
 {
 	static const char *const words[] = {
@@ -147,6 +153,7 @@ static const struct conf_key test_keys[] = {
 	{ "instance_vars", read_test_instance_vars },
 	{ "identity", read_test_identity },
 	{ "issuer", read_test_issuer },
+	{ "privileged", read_test_privileged },
 	{ "gpus", read_requested_gpus },
 	{ "folders", read_requested_folders },
 	{ "user", read_test_user },

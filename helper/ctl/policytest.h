@@ -11,6 +11,7 @@ struct policy_test {
 	char *name;
 	char *pipeline, *job, *instance_vars, *identity, *issuer;	/* as the options of «explain» */
 	char *gpus, *folders, *user;
+	bool privileged;		/* the container is */
 	unsigned expect;		/* an enum outcome (inquiry.h) */
 	char *policy;			/* the name of the policy that must grant */
 	char *reason;			/* text that the refusal must contain */

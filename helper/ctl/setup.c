@@ -16,6 +16,7 @@
 #include "../pure/path.h"
 #include "../read/load.h"
 #include "../user/runtime.h"
+#include "privilegedrunning.h"
 
 static const struct engine *const engines[] = { &engine_concourse, &engine_containerd, &engine_podman, &engine_docker };
 #define ENGINES (sizeof(engines) / sizeof(engines[0]))
@@ -60,6 +61,20 @@ check_policies(struct why *why)
 	    "then gpuhelper is not switched on");
 }
 
+/* Says which running containers are of a kind that gpuhelper is going to refuse. */
+static void
+say_privileged(const struct settings *settings)
+{
+	autostrlist struct strlist now = { 0 };
+	char running[400];
+
+	if (settings->privileged != PRIVILEGED_DENY || !privileged_running(&now) || now.n == 0)
+		return;
+	privileged_running_text(&now, running, sizeof(running));
+	say("privileged: %s. gpuhelper refuses such containers from now on, unless a policy says privileged = true "
+	    "(gpuhelper-policy(5)); it does not end those that run", running);
+}
+
 static int
 find_all(struct setup *s, struct why *why)
 {
@@ -68,6 +83,8 @@ find_all(struct setup *s, struct why *why)
 	if (settings_load(GPUHELPER_CONFDIR, true, &s->settings, NULL, NULL, why) == -1 || s->engine->find(s, why) == -1)
 		return -1;
 	say("runtime: %s%s", s->runtime, s->settings.runtime != NULL ? ", by gpuhelper.conf" : "");
+	if (!s->options->image)
+		say_privileged(&s->settings);
 	return s->link != NULL ? setup_link_free(s->link, why) : 0;
 }
 

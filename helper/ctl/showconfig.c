@@ -153,6 +153,7 @@ put_covered(json_t *j, const struct policy *p)
 	json_object_set_new(j, "instance_vars", vars);
 	if (p->has_callers)
 		put_list(j, "callers", &p->callers);
+	put_bool(j, "privileged", p->privileged);
 }
 
 /* Adds the keys that say what the policy gives.  Of env only the names: the values are for the container only. */

@@ -53,6 +53,23 @@ warn_identity(struct checked *c, const struct settings *settings)
 		    settings->grant_unasked ? ", even without a request" : "");
 }
 
+/* Warns each time: nothing else in a policy gives as much. */
+static void
+warn_privileged(struct checked *c, const struct settings *settings)
+{
+	const struct policy *p = &c->policy;
+
+	if (!p->privileged)
+		return;
+	if (settings->privileged == PRIVILEGED_DENY)
+		fault_add(&c->faults, key_line(c, "privileged"), true, "privileged = true makes containers of %.80s/%.80s the host's "
+		    "root: what runs there can open every GPU and folder, whatever the other policies say. No pull request may "
+		    "write what that pipeline runs", p->team, p->pipeline);
+	else
+		fault_add(&c->faults, key_line(c, "privileged"), true, "privileged = true has no effect: gpuhelper.conf lets every "
+		    "container be privileged. Say privileged = \"deny\" there");
+}
+
 static void
 warn_callers(struct checked *c)
 {
@@ -226,6 +243,7 @@ warn_about(struct check_set *s)
 			continue;
 		warn_order(s, i);
 		warn_identity(c, &s->settings);
+		warn_privileged(c, &s->settings);
 		warn_callers(c);
 		warn_issuer(c, &s->settings);
 		warn_overlap(s, i);

@@ -29,11 +29,13 @@ struct ask {
 	struct ask_folder *folder;
 	size_t folders;
 	struct gpu_bound bound[GPU_VENDORS];
+	bool privileged;		/* the container is, and only a policy can allow that */
 };
 
 /*
  * Reads GPUHELPER_GPUS ("2", "amd:1", "all", "none", UUIDs and PCI addresses, separated by commas) and
- * GPUHELPER_FOLDERS ("/srv/a:ro,/srv/b:rw", "all", "none"). Either may be NULL. Does not fill out->bound.
+ * GPUHELPER_FOLDERS ("/srv/a:ro,/srv/b:rw", "all", "none"). Either may be NULL. Does not fill out->bound and
+ * out->privileged.
  * Returns 0, or -1 with *why. The caller calls ask_free() in any case.
  */
 int ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *why);

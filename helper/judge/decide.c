@@ -133,6 +133,7 @@ decide_ask(const struct grant_ask *a, struct verdict *out, struct why *why)
 
 	if (parse_ask(a, &ask, why) == -1)
 		return -1;
+	ask.privileged = a->privileged;
 	decide(&q, &d, NULL, NULL);
 	if (d.verdict == VERDICT_GRANT)
 		return verdict_tell(&d, &a->policies, out, why);

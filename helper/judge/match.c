@@ -458,6 +458,8 @@ policy_judge(const struct policy *p, const struct asker *who, const struct ask *
 	const struct trial t = { { p, who, inv, settings, out, why }, ask };
 
 	*out = (struct grant){ 0 };
+	if (ask->privileged && !policy_lets_privileged(p, why))
+		return VERDICT_LACKS;
 	/* keep this order: the refusal names what the policy forbids before what the host lacks */
 	if (want_folders(&t) == -1 || want_gpus(&t) == -1)
 		return VERDICT_LACKS;

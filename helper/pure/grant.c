@@ -68,6 +68,15 @@ policy_takes(const struct policy *p, const struct identity *id, const struct set
 	return true;
 }
 
+bool
+policy_lets_privileged(const struct policy *p, struct why *why)
+{
+	if (p->privileged)
+		return true;
+	refuse(why, WHY_DENIED, "%s: it does not say privileged = true, and " PRIVILEGED_DENIED, p->name);
+	return false;
+}
+
 unsigned
 policy_vendors(const struct policy *p)
 {

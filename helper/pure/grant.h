@@ -84,6 +84,8 @@ bool policy_lists(const struct policy *p, const struct asker *who, struct why *w
  * compare the pipeline.
  */
 bool policy_takes(const struct policy *p, const struct identity *id, const struct settings *s, struct why *why);
+/* True if the policy allows a privileged container, where gpuhelper.conf allows none. Otherwise *why says so. */
+bool policy_lets_privileged(const struct policy *p, struct why *why);
 
 /*
  * The vendors that a grant by the policy concerns, as a mask (1 << enum gpu_vendor): those with rules, and

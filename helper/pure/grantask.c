@@ -29,6 +29,7 @@ ask_words(struct lines *t, struct grant_ask *a)
 	word_if_there(t, &a->folders);
 	word_if_there(t, &a->cuda_visible);
 	word_if_there(t, &a->rocr_visible);
+	word_bool(t, &a->privileged);
 }
 
 static void

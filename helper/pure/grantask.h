@@ -12,6 +12,7 @@ struct grant_ask {
 	struct asker who;
 	struct known known;		/* only the identity is used */
 	const char *gpus, *folders;	/* as requested; NULL: not requested */
+	bool privileged;		/* the container is, and only a policy can allow that */
 	const char *cuda_visible, *rocr_visible;	/* the bounds of the GPUs (gpubound.h); NULL: none */
 	struct settings settings;	/* only those that decide which GPUs may be granted */
 	struct policy_set policies;	/* for this caller, and broken ones; without their variables */

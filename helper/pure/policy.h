@@ -50,6 +50,7 @@ struct policy {
 	struct instance_vars instance_vars;	/* all must be equal; none: any match */
 	enum identity_kind identity;
 	char *issuer;			/* issuer of tokens; NULL: any of gpuhelper.conf's */
+	bool privileged;		/* its containers may be privileged where privileged = "deny"; for tokens only */
 	bool has_callers;
 	struct strlist callers;
 	struct gpu_rule *gpu;

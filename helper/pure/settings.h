@@ -14,6 +14,8 @@ enum driver_files {
 };
 
 enum privileged { PRIVILEGED_DENY, PRIVILEGED_HIDE_GPUS, PRIVILEGED_ALLOW };
+/* The refusal under PRIVILEGED_DENY. */
+#define PRIVILEGED_DENIED "privileged containers are not allowed on this host (privileged = \"deny\" in gpuhelper.conf)"
 
 /* How the wrapper reaches the helper. */
 enum door_setting {

@@ -22,7 +22,7 @@ settings_default(struct settings *s)
 {
 	size_t i;
 
-	*s = (struct settings){ .privileged = PRIVILEGED_HIDE_GPUS, .max_wait = 43200, .left_behind = 60 };
+	*s = (struct settings){ .privileged = PRIVILEGED_DENY, .max_wait = 43200, .left_behind = 60 };
 	for (i = 0; i < sizeof(placeholders) / sizeof(placeholders[0]); i++)
 		if (!strlist_add(&s->placeholder_init, placeholders[i], SIZE_MAX))
 			return false;

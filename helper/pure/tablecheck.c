@@ -99,7 +99,8 @@ check_table_policy(const struct policy *p, struct why *why)
 	size_t i;
 
 	if ((p->team != NULL) != for_pipeline || (p->pipeline != NULL) != for_pipeline ||
-	    (!for_pipeline && (p->has_jobs || p->instance_vars.there)) || (p->issuer != NULL && p->identity != IDENTITY_TOKEN))
+	    (!for_pipeline && (p->has_jobs || p->instance_vars.there)) ||
+	    ((p->issuer != NULL || p->privileged) && p->identity != IDENTITY_TOKEN))
 		return refuse_table(p->name, "an invalid identity", why);
 	for (i = 0; i < p->gpus; i++)
 		if (!is_rule(&p->gpu[i]))

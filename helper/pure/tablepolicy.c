@@ -92,6 +92,7 @@ policy_lines(struct lines *t, struct policy *p)
 	word_copy_if_any(t, &p->team);
 	word_copy_if_any(t, &p->pipeline);
 	word_copy_if_any(t, &p->issuer);
+	word_bool(t, &p->privileged);
 	lines_begin(t, "jobs");
 	word_bool(t, &p->has_jobs);
 	words_list(t, &p->jobs);

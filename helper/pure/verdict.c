@@ -81,7 +81,8 @@ take_policy(uint32_t at, const struct verdict_bounds *b, struct why *why)
 		return NULL;
 	}
 	p = &b->policies->v[at].policy;
-	if (policy_lists(p, b->who, &differs) && policy_takes(p, b->id, b->settings, &differs))
+	if (policy_lists(p, b->who, &differs) && policy_takes(p, b->id, b->settings, &differs) &&
+	    (!b->privileged || policy_lets_privileged(p, &differs)))
 		return p;
 	(void)refuse_verdict(why, differs.text);
 	return NULL;

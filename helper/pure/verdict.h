@@ -47,6 +47,7 @@ struct verdict_bounds {
 	const struct inventory *inventory;
 	unsigned vendors;		/* of the question */
 	const char *cuda_visible, *rocr_visible;	/* the worker's bounds (gpubound.h); NULL: none */
+	bool privileged;		/* only a policy can allow this container */
 };
 
 /*

@@ -116,6 +116,12 @@ read_callers(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
+read_privileged(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_bool(s, &((struct policy *)out)->privileged, f);
+}
+
+static void
 read_vendor(config_setting_t *s, void *out, struct faults *f)
 {
 	static const char *const words[] = { "nvidia", "amd", "intel", NULL };
@@ -457,6 +463,7 @@ static const struct conf_key policy_keys[] = {
 	{ "identity", read_identity },
 	{ "issuer", read_issuer },
 	{ "callers", read_callers },
+	{ "privileged", read_privileged },
 	{ "gpus", read_gpus },
 	{ "folders", read_folders },
 	{ "selinux", read_selinux },
@@ -482,10 +489,12 @@ check_whole_policy(const struct policy *p, uint32_t there, struct faults *f)
 		fault_add(f, 0, false, "no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"");
 	if (p->issuer != NULL && p->identity != IDENTITY_TOKEN)
 		fault_add(f, 0, false, "issuer goes with identity = \"token\"");
+	if (p->privileged && p->identity != IDENTITY_TOKEN && !unsure)
+		fault_add(f, 0, false, "privileged goes with identity = \"token\": without a proof, any task could be privileged");
 	if (p->folders > CONTAINER_FOLDERS_MAX)
 		fault_add(f, 0, true, "this policy lists %zu folders, and one container gets at most %d: it must ask for those that "
 		    "it needs (GPUHELPER_FOLDERS)", p->folders, CONTAINER_FOLDERS_MAX);
-	if (p->gpus == 0 && p->folders == 0 && !(f->errors > 0 && gives))
+	if (p->gpus == 0 && p->folders == 0 && !p->privileged && !(f->errors > 0 && gives))
 		fault_add(f, 0, true, "this policy gives nothing: neither gpus nor folders");
 }
 

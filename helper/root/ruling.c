@@ -47,9 +47,9 @@ gather(struct ruling *r, struct why *why)
 	judge_wake();
 	if (reader_reads(&r->settings, &r->policies, why) == -1)
 		return -1;
-	if (asked->privileged && r->settings.privileged == PRIVILEGED_DENY)
-		return refuse(why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" "
-		    "in gpuhelper.conf)");
+	/* a policy may allow it, but only to a pipeline that a token proves */
+	if (asked->privileged && r->settings.privileged == PRIVILEGED_DENY && asked->token == NULL)
+		return refuse(why, WHY_DENIED, PRIVILEGED_DENIED);
 	r->unasked = asked->token == NULL && asked->gpus == NULL && asked->folders == NULL;
 	if (r->unasked && !r->settings.grant_unasked)
 		return refuse(why, WHY_DENIED, "the container asks for nothing");
@@ -74,11 +74,13 @@ ruling_decide(struct ruling *r, const struct request *asked, struct why *why)
 	const struct host *host = host_seen();
 	/* a worker that a workload manager restricts says so itself, and can only lose GPUs by that */
 	const bool bound = r->settings.respect_allocation;
+	const bool privileged = asked->privileged && r->settings.privileged == PRIVILEGED_DENY;
 	struct grant_ask a = { .who = *who, .known = { .id = r->known.id }, .gpus = asked->gpus, .folders = asked->folders,
-		.cuda_visible = bound ? asked->cuda_visible : NULL, .rocr_visible = bound ? asked->rocr_visible : NULL,
+		.privileged = privileged, .cuda_visible = bound ? asked->cuda_visible : NULL,
+		.rocr_visible = bound ? asked->rocr_visible : NULL,
 		.settings = r->settings, .files = (uint32_t)r->policies.n, .blind = host->why, .inventory = host->inventory };
 	const struct verdict_bounds bounds = { who, &r->known.id, &r->settings, &a.policies, &host->inventory, host->vendors,
-		a.cuda_visible, a.rocr_visible };
+		a.cuda_visible, a.rocr_visible, privileged };
 	struct decision *d = &r->decision;
 	struct verdict v = { .policy = 0 };
 	int ret = policies_of(&r->policies, who, &a.policies) ? judge_decides(&a, &v, why) : refuse_nomem(why);

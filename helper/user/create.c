@@ -86,8 +86,7 @@ check_powers(const struct creation *c, pid_t init, struct why *why)
 			return refuse(why, WHY_IO, "/%s: it has no line %.6s", file, sets[i] + 1);
 		if ((name = capability_strong_in(strtoull(at + strlen(sets[i]), NULL, 16))) != NULL)
 			return refuse(why, WHY_DENIED, "container %s: the runtime left it %s (%.6s), which config.json does not list, and "
-			    "privileged containers are not allowed on this host (privileged = \"deny\" in gpuhelper.conf)",
-			    c->command->id, name, sets[i] + 1);
+			    PRIVILEGED_DENIED, c->command->id, name, sets[i] + 1);
 	}
 	return 0;
 }

@@ -40,6 +40,7 @@ struct record {
 	struct strlist notes;	/* warnings, lines after that one */
 	struct strlist gpus;	/* the granted GPUs (pure/edits.h), in a record with a line */
 	bool found;		/* the container was granted something: the audit log records the exec */
+	bool privileged;	/* it was allowed to be privileged */
 	bool promised;		/* GPUs: a task takes them before it begins (pure/pausing.h) */
 };
 
@@ -73,6 +74,7 @@ parse_record(const char *text, size_t len, struct record *r, struct why *why)
 	n = doc_get(&d, 0, "line");
 	if (doc_is(&d, n, DOC_STRING) && (r->line = doc_string(&d, n)) == NULL)
 		return refuse_nomem(why);
+	r->privileged = doc_is(&d, doc_get(&d, 0, "privileged"), DOC_TRUE);
 	r->promised = doc_is(&d, doc_get(&d, 0, "asks"), DOC_TRUE);
 	for (n = doc_first(&d, doc_get(&d, 0, "groups")); n != DOC_NONE && r->gids < 64; n = doc_next(&d, n))
 		if (doc_i64(&d, n, &gid) && gid >= 0 && gid < UINT32_MAX)
@@ -570,7 +572,8 @@ exec_prepare(int argc, char *const *argv, const struct command *c, const char *r
 	char **words = NULL;
 
 	if (load_record(c, &r, why) == 0 && make_plan(argc, argv, c, &r, settings, &p, why) == 0 &&
-	    (!p.strong || settings->privileged != PRIVILEGED_DENY || check_strong_exec(argv, c, runtime, why) == 0))
+	    (!p.strong || r.privileged || settings->privileged != PRIVILEGED_DENY ||
+	    check_strong_exec(argv, c, runtime, why) == 0))
 		words = begin_exec(argc, argv, c, &p, &r, runtime, settings, why);
 	else
 		lease_refused(c, settings->door, why);

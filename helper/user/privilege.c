@@ -224,9 +224,20 @@ concourse_remedy(const struct spec *s, const struct settings *settings)
 	    " (in Concourse: remove «privileged: true» from the resource type)";
 }
 
+void
+privilege_explain(const struct spec *s, const struct settings *settings, const char *what, struct why *why)
+{
+	const struct why had = *why;
+
+	if (*what != '\0' && strstr(had.text, PRIVILEGED_DENIED) != NULL)
+		refuse(why, had.code, "%s, and this one is: it %s, or give it a user namespace%s", had.text, what,
+		    concourse_remedy(s, settings));
+}
+
 int
 privilege_refuse(const struct spec *s, const struct settings *settings, const char *what, struct why *why)
 {
-	return refuse(why, WHY_DENIED, "privileged containers are not allowed on this host (privileged = \"deny\" in "
-	    "gpuhelper.conf), and this one is: it %s, or give it a user namespace%s", what, concourse_remedy(s, settings));
+	refuse(why, WHY_DENIED, PRIVILEGED_DENIED);
+	privilege_explain(s, settings, what, why);
+	return -1;
 }

@@ -19,6 +19,8 @@
 int privilege_find(const struct spec *s, struct request *r, bool hosts_root, bool no_pivot, char what[PRIVILEGE_MAX],
     struct why *why);
 
+/* If *why is a refusal because of privileged = "deny", adds the reason in «what», and what to do. */
+void privilege_explain(const struct spec *s, const struct settings *settings, const char *what, struct why *why);
 /* Refuses the container because of privileged = "deny", for the reason in «what». Returns -1. */
 int privilege_refuse(const struct spec *s, const struct settings *settings, const char *what, struct why *why);
 

@@ -66,6 +66,7 @@ struct making {
 	struct reach *reach;
 	struct reply reply;
 	struct edits plain;		/* for a container without a grant: a label, at most */
+	char privilege[PRIVILEGE_MAX];	/* why only a policy can allow the container: it is privileged; "": it is not */
 	int rootfd;
 	char *rootpath;
 	char *text;			/* the new config.json */
@@ -245,13 +246,14 @@ hides_gpus(const struct making *m)
 static int
 check_privilege(struct making *m)
 {
-	char what[PRIVILEGE_MAX];
-
-	if (privilege_find(&m->spec, &m->request, is_hosts_root(), m->command->no_pivot, what, &m->why) == -1)
+	if (privilege_find(&m->spec, &m->request, is_hosts_root(), m->command->no_pivot, m->privilege, &m->why) == -1)
 		return -1;
 	if (!m->request.privileged || m->settings->privileged != PRIVILEGED_DENY)
+		m->privilege[0] = '\0';
+	/* the helper decides whether the policy of a pipeline that a token proves allows it */
+	if (m->privilege[0] == '\0' || m->request.token != NULL)
 		return 0;
-	return privilege_refuse(&m->spec, m->settings, what, &m->why);
+	return privilege_refuse(&m->spec, m->settings, m->privilege, &m->why);
 }
 
 /* Checks everything that applies to every container, whatever it asks for. */
@@ -318,6 +320,7 @@ ask_for_grant(struct making *m)
 		return 0;
 	default:
 		m->why = m->reply.why;
+		privilege_explain(&m->spec, m->settings, m->privilege, &m->why);
 		return -1;
 	}
 	m->granted = true;
@@ -467,6 +470,8 @@ prepare_bundle(struct making *m, struct made *made)
 			return -1;
 		}
 	}
+	if (!m->granted && m->privilege[0] != '\0')
+		return privilege_refuse(&m->spec, m->settings, m->privilege, &m->why);
 	if (!m->granted && m->settings->audit_plain && record_ungranted(m, VERB_PLAIN) == -1)
 		return -1;
 	return write_config(m);
@@ -489,7 +494,8 @@ make_container(const struct command *c, const struct settings *settings, const c
 	if (ret == 0 && m.granted)
 		ret = places_of(&m.reply.edits, &made->places, why);
 	made->ruled = m.granted && hides_gpus(&m) && is_hosts_root();
-	made->weak = settings->privileged == PRIVILEGED_DENY && is_hosts_root() && !m.spec.user_namespace;
+	made->weak = settings->privileged == PRIVILEGED_DENY && is_hosts_root() && !m.spec.user_namespace &&
+	    m.privilege[0] == '\0';
 	if (ret == -1) {
 		made->asking.stays = false;
 		reach_free(&made->reach);

@@ -47,7 +47,8 @@ def build(tool, text, *options, runtime=WRAPPER):
     return r, json.loads(known)
 
 
-def settings(text=''):
+# with cgroup v1, a RUN's container counts as privileged (below)
+def settings(text='privileged = "hide-gpus";\n'):
     write('/etc/gpuhelper/gpuhelper.conf', CONF + text)
 
 

@@ -97,7 +97,7 @@ def changed(path, text=None, mode=None, owner=None):
 
 checks = {c['check'] for c in is_well('a healthy host, as the worker: each check says ok, exit status 0')['checks']}
 ok(checks == {'wrapper', 'engine', 'runtime', 'volumes', 'group', 'door', 'helper', 'settings', 'policies', 'keys', 'gpus', 'nodes', 'links', 'cdi',
-              'driver', 'udev', 'units', 'selinux', 'audit', 'state', 'cgroups', 'tasks'}, 'each check has a line', checks)
+              'driver', 'udev', 'units', 'privileged', 'selinux', 'audit', 'state', 'cgroups', 'tasks'}, 'each check has a line', checks)
 is_well('a healthy host, as root', 'root')
 is_well('a healthy host, as root with --user worker', 'root', ['--user', 'worker'])
 status, text = doctor(json_=False)
@@ -136,6 +136,33 @@ with changed('/etc/gpuhelper/policy.d/10-all.conf', mode=0o600):
     is_well('policies that only root may read, as root', 'root')
 with changed('/etc/gpuhelper/policy.d', mode=0o700):
     is_well('a policy.d that only root may look into')
+# privileged containers
+with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] + 'privileged = "hide-gpus";\n'):
+    says('every container may be privileged', 'warn', 'privileged', ['can open every GPU'], 'privileged = "deny"')
+BUILDS = '/etc/gpuhelper/policy.d/20-builds.conf'
+with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] + 'issuers = ( { url = "https://ci"; audience = "g"; keys = "/etc/gpuhelper/keys/ci.json"; } );\n'):
+    write(BUILDS, 'pipeline = "ml/images";\nprivileged = true;\n')
+    status, j = doctor('root')
+    ok(any(c['check'] == 'privileged' and c['state'] == 'ok' and 'except by 20-builds.conf: those containers are the host\'s root' in c['text'] for c in j['checks']),
+       'doctor names the policy that lets containers be privileged', j)
+    os.unlink(BUILDS)
+
+
+def bare_create(b):
+    """Creates it without gpuhelper."""
+    subprocess.run([host.runtime, '--root', W + '/root', 'create', '--bundle', b.dir, b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, timeout=60)
+
+
+b = Bundle(host, 'task-privileged', args=['/bin/sleep', '1000'])
+bare_create(b)
+says('a privileged container runs, which was made without gpuhelper', 'warn', 'privileged', [b.id, 'PID', 'CAP_', 'which can open every GPU'], user='root')
+sh(host.runtime, '--root', W + '/root', 'delete', '--force', b.id)
+quiet = Bundle(host, args=['/bin/sleep', '1000'])
+bare_create(quiet)
+is_well('a container with a user namespace of its own is none', 'root')
+sh(host.runtime, '--root', W + '/root', 'delete', '--force', quiet.id)
+
 for mode, path in (0o600, '/etc/gpuhelper/gpuhelper.conf'), (0o700, '/etc/gpuhelper'):
     with changed(path, mode=mode):
         for user, options in ('worker', ()), ('root', ('--user', 'worker')):

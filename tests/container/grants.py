@@ -135,6 +135,7 @@ ok(r.returncode == 1 and 'would cover' in r.stdout and leases() == [], tag + 'a 
 
 # privileged
 os.environ.pop('X', None)
+host.settings('privileged = "hide-gpus";')
 b = Bundle(host, 'task-privileged', args=probe)
 r = b.run()
 ok(r.returncode == 0 and values(r, 'node') == [] and values(r, 'made') == ['EPERM'],
@@ -212,7 +213,7 @@ host.settings('privileged = "allow";')
 b = Bundle(host, 'task-privileged', args=probe, edit=everything)
 r = b.run()
 ok(r.returncode == 0 and values(r, 'made') == ['ENXIO'], tag + 'privileged = "allow" keeps a container\'s own devices', r.stdout[:300] + str(b.errors()))
-host.settings()
+host.settings('privileged = "hide-gpus";')
 
 # an exec into a container that does not pause needs the helper only for its record
 b = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/sleep', '1000'])

@@ -10,6 +10,7 @@ import itertools, json, os, pwd
 from lib import *
 
 host, tag = able_host()
+host.settings('privileged = "hide-gpus";')         # some containers have no user namespace and a whole /proc
 TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1']
 HOOK, LIBRARY = '/usr/libexec/gpu-hook', '/usr/lib/gpu-driver/libcuda.so.580.95.05'
 LINK = '/usr/lib/gpu-driver/libcuda.so.1'
@@ -74,7 +75,7 @@ def works(name, b, expected):
     return r
 
 
-host.settings('cdi_hooks = "allow";')
+host.settings('cdi_hooks = "allow"; privileged = "hide-gpus";')
 SPACES = {'without a user namespace': ('task-privileged', lambda s: None), 'in a user namespace': ('task', lambda s: None),
           'in a user namespace with other ids': ('task', mapped)}
 spec()
@@ -115,15 +116,15 @@ def hooked(s):
     hook.pop('hookName')
 
 
-host.settings()
+host.settings('privileged = "hide-gpus";')
 b = make(hooked)
 r = b.run()
 ok(r.returncode == 0 and access(b) == (0o640, 0, ROOT), tag + "with a policy's env, a hook of the engine's can read it, too", (r.stdout, access(b)))
-host.settings('cdi_hooks = "allow";')
+host.settings('cdi_hooks = "allow"; privileged = "hide-gpus";')
 
 # rootless: the caller can give its file to no other user
 WORKER, FIRST = 'worker', 300000
-host.settings('cdi_hooks = "allow"; unenforced = "allow";')
+host.settings('cdi_hooks = "allow"; privileged = "hide-gpus"; unenforced = "allow";')
 sh('useradd', '--create-home', '-G', 'gpuhelper', WORKER)
 subordinate(WORKER, FIRST, 1000)
 me = pwd.getpwnam(WORKER)

@@ -150,8 +150,15 @@ with worker(*WORKER) as p:
        any(l.startswith('warn volumes: ') and 'would be refused' in l and l.endswith(mend) for l in r.stdout.splitlines()),
        'doctor names the command that switches gpuhelper on', r.stdout)
 
+    old = Bundle(host, 'task-privileged', args=['/bin/sleep', '1000'])
+    subprocess.run([RUNC, '--root', W + '/root', 'create', '--bundle', old.dir, old.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, timeout=60)
     fresh = state()
     code, text = setup('--dry-run')
+    ok('privileged: %s (PID ' % old.id in text and 'refuses such containers from now on' in text, '--dry-run names the privileged containers that run', text)
+    sh(RUNC, '--root', W + '/root', 'delete', '--force', old.id)
+    code, text = setup('--dry-run')
+    ok('privileged: ' not in text, '  and says nothing of them where none runs', text)
     ok(code == 0 and 'would add' in text and '    runtime = "%s";' % RUNC in text and ', "%s" ];' % VOLUMES in text and '"/var/lib/docker/overlay2", ' in text and
        'would make ' + LINK in text and state() == fresh, '--dry-run reports everything, and changes nothing', text)
     began = time.monotonic()

@@ -96,6 +96,7 @@ for words, want in ((['--process-label', 'u:r:spc_t:s0', 'x', 'sh', '-c', '--pro
     ok(got == want, 'exec ' + ' '.join(words), (p.stdout, got))
 os.unlink(record)
 b = Bundle(host)
+host.settings('privileged = "hide-gpus";')
 p, got = call([WRAPPER, 'restore', '--bundle', b.dir, '--image-path', '/tmp', b.id])
 ok(p.returncode == 0 and 'NVIDIA_VISIBLE_DEVICES=void' in b.config(), 'restore makes a container too', p.stdout)
 b = Bundle(host)

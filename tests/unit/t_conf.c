@@ -932,7 +932,7 @@ test_settings_read(void)
 
 	ok(settings_parse(TEXT(""), &s, &f), "an empty file is accepted");
 	ok(s.runtime == NULL && s.volumes.n == 5 && strlist_has(&s.volumes, "/worker-state/volumes") &&
-	    s.privileged == PRIVILEGED_HIDE_GPUS && !s.grant_unasked && !s.allow_integrated && !s.unenforced &&
+	    s.privileged == PRIVILEGED_DENY && !s.grant_unasked && !s.allow_integrated && !s.unenforced &&
 	    !s.audit_plain && !s.plain_container && s.max_wait == 43200,
 	    "an empty file gives the defaults");
 	ok(s.placeholder_init.n == 2 && strlist_has(&s.placeholder_init, "/tmp/gdn-init") &&

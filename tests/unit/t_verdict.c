@@ -132,7 +132,8 @@ test_bounds(void)
 	static const char nvidia[] = "verdict 0\ngpus 0 1 2 0 1\nend\n", amd[] = "verdict 0\ngpus 1 1 1 4\nend\n";
 	const struct asker rootless = { 1000, "worker", true, false }, stranger = { 1001, "stranger", true, true };
 	const struct settings lax = { .max_wait = 60, .unenforced = true }, several = { .several_issuers = true };
-	struct verdict_bounds b = { &model_worker, CALLER, &model_settings, &policies, &model_host, GPUS_ALL, NULL, NULL };
+	struct verdict_bounds b = { &model_worker, CALLER, &model_settings, &policies, &model_host, GPUS_ALL, NULL, NULL,
+		false };
 	const struct policy_set few = { policies.v, 4 };
 	struct inventory faulty = model_host;
 
@@ -167,6 +168,10 @@ test_bounds(void)
 	    "one of several AMD GPUs without a device cgroup");
 	b.id = TOKEN;
 	is_taken("verdict 1\nfolder 0 yes -\nend\n", &b, NULL, "a policy that names no issuer, of the only one");
+	b.privileged = true;
+	is_taken("verdict 1\nfolder 0 yes -\nend\n", &b, NULL, "a privileged container, by a policy that allows it");
+	is_taken("verdict 0\nfolder 0 no -\nend\n", &b, "it does not say privileged = true", "one by a policy that does not");
+	b.privileged = false;
 	b.settings = &several;
 	is_taken("verdict 1\nfolder 0 yes -\nend\n", &b, "several issuers", "a policy that names no issuer, of several");
 	b.id = CALLER;

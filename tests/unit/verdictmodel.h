@@ -33,7 +33,7 @@ static const char *const model_files[] = {
 	    "\"0000:af:00.0\", \"0000:e0:00.0\" ]; count = 2; }, { vendor = \"amd\"; sharing = \"shared\"; } ); folders = ( "
 	    "{ path = \"/srv/data\"; }, { path = \"/srv/out\"; access = \"rw\"; subfolders = true; target = \"/out\"; }, "
 	    "{ path = \"/srv/sets/a*\"; } );",
-	"pipeline = \"ml/train\"; callers = [ \"worker\" ]; folders = ( { path = \"/srv/proven\"; access = \"rw\"; } );",
+	"pipeline = \"ml/train\"; privileged = true; callers = [ \"worker\" ]; folders = ( { path = \"/srv/proven\"; access = \"rw\"; } );",
 	"identity = \"caller\"; callers = [ \"other\" ]; folders = ( { path = \"/srv/other\"; } );",
 	"pipeline = \"ml/train\"; issuer = \"https://else\"; folders = ( { path = \"/srv/else\"; } );",
 	NULL,
@@ -155,7 +155,8 @@ static inline bool
 model_take(const char *bytes, size_t len, const struct policy_set *policies, const struct identity *id, struct decision *out,
     struct why *why)
 {
-	const struct verdict_bounds b = { &model_worker, id, &model_settings, policies, &model_host, GPUS_ALL, NULL, NULL };
+	const struct verdict_bounds b = { &model_worker, id, &model_settings, policies, &model_host, GPUS_ALL, NULL, NULL,
+		false };
 
 	return model_take_within(bytes, len, &b, out, why);
 }

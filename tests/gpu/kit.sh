@@ -3,7 +3,9 @@
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1/lib" "$1/image"
-cp "$here/build/gpuhelper" "$here/build/gpuhelper-read" "$here/build/gpuhelper-judge" "$here/build/gpuhelper-label" "$here/build/gpuhelper-runc" "$here/build/gpuhelperctl" "$1/"
+for p in gpuhelper gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelper-wait gpuhelperctl; do
+	cp "$here/build/$p" "$1/"
+done
 cp "$(command -v runc)" /bin/busybox "$1/"
 ${CC:-cc} -O1 -o "$1/vectoradd" "$here/tests/gpu/vectoradd.c"
 for p in "$1/gpuhelper" "$1/gpuhelper-read" "$1/gpuhelper-judge" "$1/gpuhelper-label" "$1/gpuhelperctl" "$1/runc"; do

@@ -65,7 +65,7 @@ make_image $top/vol/rhel /lib64
 ok "the images have no file of NVIDIA's" sh -c "! find $top/vol | grep -i -e nvidia -e libcuda"
 mkdir -p /srv/datasets
 echo "a data set" > /srv/datasets/README
-echo "volumes = [ \"$top/vol\" ];" > /etc/gpuhelper/gpuhelper.conf
+echo "volumes = [ \"$top/vol\" ]; privileged = \"hide-gpus\";" > /etc/gpuhelper/gpuhelper.conf
 policy() { # policy RULE
 	cat > /etc/gpuhelper/policy.d/10-train.conf <<-EOF
 	pipeline = "ml/train";

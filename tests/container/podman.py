@@ -108,6 +108,43 @@ else:
     ok(os.path.exists('/srv/data/mapped') and os.stat('/srv/data/mapped').st_uid == USERS[who], tag + 'the file belongs to that root\'s id in /etc/subuid')
 nothing_left('when it is over')
 
+# an image's author chooses its WORKDIR and its links: neither may make the runtime write into a folder given for reading
+os.makedirs('/srv/ro/there')
+os.chown('/srv/ro', UID, UID)       # the caller may write there, and so may its runtime before the mount is read-only
+POLICY = open('/etc/gpuhelper/policy.d/t10.conf').read()
+host.policies(t10=POLICY, t20='identity = "caller"; callers = [ "%s" ];\nfolders = ( { path = "/srv/ro"; access = "ro"; } );\n' % who)
+before = sorted(os.listdir('/srv/ro'))
+
+
+def image_with(change=(), links=()):
+    """An image with these instructions, and links in its root."""
+    r = sh('cp', '-a', rootfs, W + '/changed')
+    for place, to in links:
+        os.makedirs(os.path.dirname(W + '/changed' + place), exist_ok=True)
+        if os.path.isdir(W + '/changed' + place):
+            os.rmdir(W + '/changed' + place)
+        os.symlink(to, W + '/changed' + place)
+    r = sh('tar', '-C', W + '/changed', '-cf', W + '/changed.tar', '.')
+    os.chmod(W + '/changed.tar', 0o644)
+    shutil.rmtree(W + '/changed')
+    r = podman('import', *[w for c in change for w in ('--change', c)], W + '/changed.tar', 'changed')
+    assert r.returncode == 0, r.stdout
+
+
+for name, change, links in (('a WORKDIR in the folder', ['WORKDIR /srv/ro/made/by/pr'], ()),
+                            ('a WORKDIR through a link of the image', ['WORKDIR /w/pr'], [('/w', '/srv/ro/made')]),
+                            ('a link from the folder to /dev', [], [('/srv/ro', '/dev')]),
+                            ('a link from the folder to /proc', [], [('/srv/ro', '../proc')])):
+    image_with(change, links)
+    r = podman('run', '--rm', '--network', 'none', '-e', 'GPUHELPER_FOLDERS=/srv/ro', 'changed', '/bin/sh', '-c', 'echo ran')
+    ok('ran' not in r.stdout.split() and 'gpuhelper: ' in r.stdout and sorted(os.listdir('/srv/ro')) == before and os.listdir('/srv/ro/there') == [],
+       tag + '%s is refused, and the folder is as it was' % name, (r.stdout, sh('find', '/srv/ro').stdout))
+image_with(['WORKDIR /srv/ro/there'])
+r = podman('run', '--rm', '--network', 'none', '-e', 'GPUHELPER_FOLDERS=/srv/ro', 'changed', '/bin/sh', '-c', 'pwd; echo ran')
+ok('ran' in r.stdout and sorted(os.listdir('/srv/ro')) == before, tag + 'a WORKDIR that is there is allowed', r.stdout)
+host.policies(t10=POLICY)
+nothing_left('after such images')
+
 # podman injects the granted GPU itself, by the same CDI spec
 VERSION = re.search(r'(\d{3}\.\d+\.\d+)', open('/proc/driver/nvidia/version').read()).group(1)
 D, HOOK = '/usr/lib/x86_64-linux-gnu', '/usr/bin/nvidia-cdi-hook'

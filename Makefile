@@ -1,5 +1,5 @@
-# gpuhelper has no configure step.  Targets: all, check, bench, users, install, uninstall, dist, deb, rpm, selinux,
-# install-selinux.  Variables for install: DESTDIR=… PREFIX=/usr SYSCONFDIR=/etc and those below.
+# gpuhelper has no configure step.  «make help» lists the targets.  Variables for install: DESTDIR=… PREFIX=/usr
+# SYSCONFDIR=/etc and those below.
 PREFIX     ?= /usr
 SYSCONFDIR ?= /etc
 RUNSTATE   ?= /run
@@ -61,7 +61,7 @@ mains := helper/root/main.c helper/read/main.c helper/judge/main.c helper/label/
 $(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
 programs := $(B)/gpuhelper $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelper-wait $(B)/gpuhelperctl
 
-.PHONY: all check check-vm bench bench-growth unit users install uninstall selinux install-selinux clean dist deb rpm
+.PHONY: all help check check-vm bench bench-growth unit users install uninstall selinux install-selinux clean dist deb rpm
 all: $(programs)
 
 # only «gpuhelperctl keys fetch» speaks to the network
@@ -122,6 +122,19 @@ $(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/libctl.a $(B)/liblab
 	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/libctl.a $(B)/liblabel.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a \
 	    $(call lib,libconfig jansson libudev libselinux hogweed nettle yaml-0.1) -lgmp
 unit: $(unit)
+
+help:
+	@sed -n 's/^#: //p' Makefile
+#: make                  builds the programs (sh tests/deps.sh build installs what that needs)
+#: make users            makes the group gpuhelper and the system users of its programs; as root
+#: make install          installs; changes no engine.  DESTDIR=DIR PREFIX=/usr SYSCONFDIR=/etc SETUID=no
+#: make uninstall        takes the engines' links away, then the files; FORCE=yes even while containers hold GPUs
+#: make selinux          builds the SELinux modules;  make install-selinux  installs and loads them
+#: make deb, make rpm    build packages (sh tests/deps.sh deb);  make dist  packs the sources
+#: make unit             builds the unit tests;  make check  runs all tests;  make check-vm  those in a virtual machine
+#: make bench            measures what gpuhelper costs;  make bench-growth  how that grows
+#: make clean            removes build/
+#: V=1 shows the commands.  Users begin with README.md, and «sh tests/demo.sh».
 
 check:
 	sh tests/check.sh

@@ -137,6 +137,9 @@ install_all() {
 	files | while read -r mode from to; do echo "$D$(new_name "$to")"; done | xargs sync
 	files | while read -r mode from to; do put "$to"; done
 	say_old_leases
+	say "installed $(files | wc -l) files: $D$wrapper, $D$SBINDIR/gpuhelperctl, the helper, units, man pages"
+	[ -n "$D" ] || say "no engine calls $wrapper yet: write $config/gpuhelper.conf and a policy (the examples there), then" \
+	    "run gpuhelperctl check, gpuhelperctl setup ENGINE and gpuhelperctl doctor"
 }
 
 remove_modules() {

@@ -28,6 +28,10 @@ add() {
 
 case ${1:-} in
 missing) missing ;;
-"") missing | while read -r kind name; do add "$kind" "$name"; done ;;
+"")	if [ -z "$(missing)" ]; then echo "make users: the group and the users are there already"; fi
+	missing | while read -r kind name; do
+		add "$kind" "$name"
+		echo "make users: made the system $kind $name"
+	done ;;
 *) echo "usage: users.sh [missing]" >&2; exit 2 ;;
 esac

@@ -120,5 +120,8 @@ say "/var/log/gpuhelper/audit.jsonl:"
 while IFS= read -r l; do say "    $l"; done < /var/log/gpuhelper/audit.jsonl
 check "grant, end and refusal are in the audit log" sh -c "[ \"\$(sed 's/.*\"event\":\"\([a-z]*\)\".*/\1/' /var/log/gpuhelper/audit.jsonl | tr '\n' ' ')\" = 'grant end refuse ' ]"
 check "no lease is left" sh -c '[ -z "$(ls /run/gpuhelper/leases)" ]'
+say ""
+say "Everything above happened in a private copy of this host, which is gone now. Next: README.md, «Install it on a Concourse"
+say "worker» and «A first policy»; policies are explained in gpuhelper-policy(5) (man helper/man/gpuhelper-policy.5)."
 [ $tap = no ] || echo "1..$n"
 exit $bad

@@ -24,6 +24,11 @@ while [ ! -e "$T/seen.ready" ]; do sleep 0.05; done
 for i in 1 2; do run_make install; [ "$st" = 0 ] || break; done
 $slow make -s -C "$here" B="$build" install >"$T/out" 2>"$T/err" || st=1
 t "make install" [ "$st" = 0 ]
+run_make install
+t "make install says what it installed, and what comes next" sh -c 'grep -q "^make install: installed [0-9]* files: /usr/bin/gpuhelper-runc, /usr/sbin/gpuhelperctl, " "$1" &&
+    grep -q "^make install: no engine calls /usr/bin/gpuhelper-runc yet: .*gpuhelperctl setup ENGINE" "$1"' - "$T/out"
+run_make help
+t "make help lists every target that a user needs" sh -c 'for t in make "make users" "make install" "make uninstall" "make selinux" "make deb" "make check" "make clean"; do grep -q "^$t\\>\\|[,;] *$t\\>" "$1" || exit 1; done' - "$T/out"
 kill $watcher
 wait $watcher
 read -r looks files <"$T/seen.looks"
@@ -67,9 +72,13 @@ t "without a program's user make install fails" says 'missing: group gpuhelper, 
 t "nothing was copied" [ ! -e /opt/other ]
 getent passwd gpuhelper-read >"$T/before"
 run_make users
+t "make users says what it made" sh -c '[ "$(cat "$1")" = "make users: made the system group gpuhelper
+make users: made the system user gpuhelper-judge" ]' - "$T/out"
 t "make users makes group and users" [ "$st" = 0 -a -z "$(sh "$here/helper/users.sh" missing)" ]
 getent passwd gpuhelper-read >"$T/after"
 t "make users does not change existing users" cmp -s "$T/before" "$T/after"
+run_make users
+t "make users says that all is there" [ "$(cat "$T/out")" = "make users: the group and the users are there already" ]
 t "such a user has no shell, no home and no groups" [ "$(getent passwd gpuhelper-judge | cut -d : -f 6,7) $(id -Gn gpuhelper-judge)" = \
     "/:/usr/sbin/nologin gpuhelper-judge" ]
 if command -v systemd-sysusers >/dev/null; then

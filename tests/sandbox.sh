@@ -28,6 +28,15 @@ if ! mkdir "$top/gpuhelper-sandbox-$$" 2>/dev/null; then
 fi
 rmdir "$top/gpuhelper-sandbox-$$"
 
+# a chroot whose / is a directory of the machine's mount
+mkdir "$T/chroot" "$T/chroot/proc" "$T/chroot/checkout"
+for d in bin sbin lib lib64 usr etc dev sys tmp; do
+	if [ -L "/$d" ]; then cp -P "/$d" "$T/chroot/"; elif [ -d "/$d" ]; then mkdir "$T/chroot/$d"; fi
+done
+unshare --mount --propagation private sh -c 'mount --rbind /usr "$1/chroot/usr" && mount -t proc proc "$1/chroot/proc" && mount --bind "$2" "$1/chroot/checkout" &&
+    chroot "$1/chroot" sh /checkout/tests/lib/sandbox.sh -- true' - "$T" "$(cd "$here/.." && pwd)" >"$T/said" 2>&1
+t "in a chroot whose / is no mount point, one line says why it can't run, and what to do" sh -c '[ "$(wc -l <"$1")" = 1 ] && grep -q "^sandbox.sh: / is no mount point.*mount --bind DIR DIR" "$1"' - "$T/said"
+
 start a
 start b
 t "two sandboxes at a time" soon sh -c '[ -s "$1/a" ] && [ -s "$1/b" ]' - "$T"

@@ -31,6 +31,12 @@ while [ $# -gt 0 ]; do
 	esac
 done
 [ "$(id -u)" = 0 ] || { echo "sandbox.sh: must run as root" >&2; exit 2; }
+# in a chroot, / may be a directory of another mount; the kernel then lets nobody make its mounts private
+if [ -z "${SANDBOX_STAGE:-}" ] && ! awk '$5 == "/" { found = 1 } END { exit !found }' /proc/self/mountinfo 2>/dev/null; then
+	echo "sandbox.sh: / is no mount point, or /proc is not mounted (a chroot?): mount --bind DIR DIR, mount -t proc proc DIR/proc," \
+	    "and chroot DIR again" >&2
+	exit 2
+fi
 # files mounted over /proc need the label of the files beneath
 context=
 [ ! -e /sys/fs/selinux/enforce ] || context=,context=system_u:object_r:proc_t:s0
@@ -178,7 +184,7 @@ first=${SANDBOX_ID#ghtest}
 first=$((20000 + ${first%x*} * 16 % 38992))
 [ ! -e /etc/login.defs ] || sed -i "s/^\([UG]ID_MIN\).*/\1 $first/" /etc/login.defs
 
-[ -n "$bare" ] || sh "$here/helper/users.sh"
+[ -n "$bare" ] || sh "$here/helper/users.sh" >/dev/null
 if [ -n "$bare" ]; then
 	:
 elif [ -z "$kit" ]; then

@@ -112,7 +112,7 @@ $(B)/gpuhelper-judge: $(B)/helper/judge/main.o $(B)/libjudge.a $(B)/libroot.a $(
 
 $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/liblabel.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libselinux libsystemd hogweed nettle libcurl yaml-0.1 zlib) -lgmp
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(call lib,libconfig jansson libudev libselinux libsystemd hogweed nettle yaml-0.1 zlib) -lgmp
 
 # tests/unit/t_*.c: one TAP program each
 unit := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/t_*.c))

@@ -212,6 +212,16 @@ t "fetch: all issuers" exits 0 "$base/a: 3 keys in $d/keys/a.json"
 t "fetch: the second issuer's keys" says "$base/b: 1 key in $d/keys/b.json"
 t "fetch: the files have the issuers' bytes" sh -c 'cmp -s www/a/.well-known/jwks.json conf/keys/a.json && cmp -s www/b/.well-known/jwks.json conf/keys/b.json'
 t "fetch: mode 0644, and no other file" [ "$(find "$d/keys" -type f -printf '%f %m\n' | sort | tr '\n' ' ')" = "a.json 644 b.json 644 " ]
+if [ "$(id -u)" = 0 ]; then
+	ldconfig -p | sed -n 's/.*libcurl[-a-z]*\.so\.4 .*=> //p' >libs
+	hidden() { unshare --mount --propagation private sh -c 'while read -r l; do mount --bind /dev/null "$l" || exit; done <libs; exec "$@"' - "$ctl" "$@" >out 2>err; st=$?; }
+	hidden keys fetch --config-dir "$d" --cacert "$T/ca.pem"
+	t "fetch without libcurl says what to install" complains 69 "libcurl is not installed, and fetching keys needs it: apt install libcurl4 ca-certificates"
+	hidden keys show --config-dir "$d"
+	t "  and nothing else needs libcurl" is 0
+else
+	skip "fetch without libcurl says what to install" "not root"
+fi
 rm "$d"/keys/*
 (umask 077; fetch "$base/b"; echo $st >st); st=$(cat st)
 t "fetch of one issuer" exits 0 "$base/b: 1 key in $d/keys/b.json"

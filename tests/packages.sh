@@ -57,6 +57,26 @@ depended() {
 	t "«deps.sh deb» installs all that dpkg-buildpackage asks for" [ $? = 0 ]
 }
 
+# would_install PACKAGE...: what apt would install where nothing is installed
+would_install() {
+	: >"$T/nothing"
+	apt-get install -s -q -o Dir::State::status="$T/nothing" '?essential' '?priority(required)' apt "$@" 2>"$T/err" |
+	    awk '$1 == "Inst" { print $2 }' | sort
+}
+
+# With apt's defaults, as README has it, on a minimal system (debootstrap's minbase) without systemd.
+small() {
+	would_install >"$T/base"
+	if [ ! -s "$T/base" ]; then
+		skip "the package brings few others" "apt knows no packages here: $(head -n 1 "$T/err")"
+		return
+	fi
+	would_install "$deb" >"$T/all"
+	comm -13 "$T/base" "$T/all" >"$T/out"
+	t "on a minimal system gpuhelper brings at most 12 packages with it ($(($(wc -l <"$T/out") - 1)))" [ "$(wc -l <"$T/out")" -ge 2 -a "$(wc -l <"$T/out")" -le 13 ]
+	t "  no mail server, compiler or init system among them" sh -c '! grep -E "^(exim4|gcc|systemd$|cron|python3)" "$1"' - "$T/out"
+}
+
 looked_into() {
 	make -s -C "$here" DESTDIR="$T/made" SETUID=no install >"$T/out" 2>&1
 	tree "$T/made" >"$T/made.list"
@@ -112,6 +132,7 @@ if [ "${PACKAGES_STAGE:-}" != inside ]; then
 	built
 	[ "$bad" = 0 ] || { echo "1..$n"; exit 1; }
 	looked_into
+	small
 	next_version
 	case $here/ in
 	/usr/* | /etc/* | /var/*)

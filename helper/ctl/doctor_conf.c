@@ -13,6 +13,7 @@
 #include "../read/load.h"
 #include "../read/parse.h"
 #include "doctor.h"
+#include "http.h"
 #include "keys.h"
 #include "privilegedrunning.h"
 #include "readable.h"
@@ -168,7 +169,11 @@ look_at_keys(struct doctor *d, const struct issuer_setting *i)
 void
 doctor_keys(struct doctor *d)
 {
+	struct why why;
 	size_t i;
+
+	if (d->settings.issuers > 0 && http_library(&why) == -1)
+		doctor_say(d, FINDING_WARN, "keys", NULL, "%s", why.text);
 
 	if (d->settings.issuers == 0)
 		doctor_say(d, FINDING_OK, "keys", NULL, "gpuhelper.conf has no issuers: no token is accepted");

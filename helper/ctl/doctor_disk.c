@@ -9,6 +9,7 @@
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "doctor.h"
+#include "setup.h"
 
 #define LOG GPUHELPER_LOGDIR "/audit.jsonl"
 
@@ -46,6 +47,14 @@ only_root_writes(struct doctor *d, const char *topic, const char *path, const st
 	return false;
 }
 
+static bool
+is_rotated(void)
+{
+	autofree char *program = setup_program("logrotate");
+
+	return program != NULL;
+}
+
 void
 doctor_audit(struct doctor *d)
 {
@@ -64,6 +73,8 @@ doctor_audit(struct doctor *d)
 	if ((no_room = find_no_room(GPUHELPER_LOGDIR)) != NULL)
 		doctor_say(d, FINDING_FAIL, "audit", NULL, "%s: its file system %s: nothing is granted without a record",
 		    GPUHELPER_LOGDIR, no_room);
+	else if (!is_rotated())
+		doctor_say(d, FINDING_WARN, "audit", "apt install logrotate", LOG " grows for ever: there is no logrotate");
 	else
 		doctor_say(d, FINDING_OK, "audit", NULL, "%s", LOG);
 }

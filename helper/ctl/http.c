@@ -8,7 +8,6 @@
  */
 #include "http.h"
 
-#include <curl/curl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,13 +17,16 @@
 #include "../host/clock.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
+#include "libcurl.h"
 
 #define REDIRECTIONS 3
+
+static const struct libcurl *curl;	/* set by http_library() */
 
 static void
 cleanup_curl_free(char **s)
 {
-	curl_free(*s);
+	curl->release(*s);
 }
 #define autocurl __attribute__((cleanup(cleanup_curl_free)))
 
@@ -49,7 +51,7 @@ part(CURLU *u, CURLUPart what)
 {
 	char *s = NULL;
 
-	return curl_url_get(u, what, &s, what == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0) == CURLUE_OK ? s : NULL;
+	return curl->url_get(u, what, &s, what == CURLUPART_PORT ? CURLU_DEFAULT_PORT : 0) == CURLUE_OK ? s : NULL;
 }
 
 /* Parses the URL.  NULL with *why unless it is https, without a user name and password. */
@@ -57,7 +59,7 @@ static CURLU *
 take_apart(const char *url, struct why *why)
 {
 	autocurl char *scheme = NULL, *user = NULL, *password = NULL, *host = NULL;
-	CURLU *u = curl_url();
+	CURLU *u = curl->url();
 
 	if (u == NULL) {
 		refuse_nomem(why);
@@ -65,7 +67,7 @@ take_apart(const char *url, struct why *why)
 	}
 	/* libcurl would accept «https:/host» as well */
 	if (strncasecmp(url, "https://", strlen("https://")) != 0 ||
-	    curl_url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK ||
+	    curl->url_set(u, CURLUPART_URL, url, 0) != CURLUE_OK ||
 	    (scheme = part(u, CURLUPART_SCHEME)) == NULL || strcasecmp(scheme, "https") != 0 ||
 	    (host = part(u, CURLUPART_HOST)) == NULL)
 		refuse(why, WHY_DATA, "\"%.200s\" is not an https URL", url);
@@ -73,7 +75,7 @@ take_apart(const char *url, struct why *why)
 		refuse(why, WHY_DATA, "%.200s: the URL must not contain a user name or password", host);
 	else
 		return u;
-	curl_url_cleanup(u);
+	curl->url_cleanup(u);
 	return NULL;
 }
 
@@ -97,11 +99,17 @@ take_apart_there(const struct http *h, const char *url, struct why *why)
 		return NULL;
 	if ((u = take_apart(url, why)) != NULL && !same_origin(u, origin)) {
 		refuse(why, WHY_DATA, "\"%.200s\" is not on the host and port of %.120s", url, h->origin);
-		curl_url_cleanup(u);
+		curl->url_cleanup(u);
 		u = NULL;
 	}
-	curl_url_cleanup(origin);
+	curl->url_cleanup(origin);
 	return u;
+}
+
+int
+http_library(struct why *why)
+{
+	return (curl = libcurl_load(why)) != NULL ? 0 : -1;
 }
 
 int
@@ -112,7 +120,7 @@ http_begin(struct http *h, const char *origin, const char *cacert, struct why *w
 	*h = (struct http){ .origin = origin, .cacert = cacert, .deadline = clock_ms() + HTTP_SECONDS * 1000 };
 	if ((u = take_apart(origin, why)) == NULL)
 		return -1;
-	curl_url_cleanup(u);
+	curl->url_cleanup(u);
 	return 0;
 }
 
@@ -133,34 +141,34 @@ take_bytes(char *bytes, size_t size, size_t n, void *out)
 static bool
 set_up(CURL *c, const struct http *h, CURLU *url, long timeout, struct answer *a)
 {
-	bool good = curl_easy_setopt(c, CURLOPT_CURLU, url) == CURLE_OK;
+	bool good = curl->easy_setopt(c, CURLOPT_CURLU, url) == CURLE_OK;
 
 #if LIBCURL_VERSION_NUM >= 0x075500	/* 7.85 */
-	good &= curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "https") == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_PROTOCOLS_STR, "https") == CURLE_OK;
 #else
-	good &= curl_easy_setopt(c, CURLOPT_PROTOCOLS, (long)CURLPROTO_HTTPS) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_PROTOCOLS, (long)CURLPROTO_HTTPS) == CURLE_OK;
 #endif
 	/* libcurl's defaults, set explicitly because we depend on them */
-	good &= curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK;
-	good &= curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK;
-	good &= curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK;
-	good &= curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) == CURLE_OK;
-	good &= curl_easy_setopt(c, CURLOPT_HTTP09_ALLOWED, 0L) == CURLE_OK;
-	good &= curl_easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK;
-	good &= curl_easy_setopt(c, CURLOPT_PROXY, "") == CURLE_OK;
-	good &= curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_HTTP09_ALLOWED, 0L) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_PROXY, "") == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
 #if LIBCURL_VERSION_NUM >= 0x075700	/* 7.87: do not wait for a resolver that hangs */
-	good &= curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
 #endif
-	good &= curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, timeout) == CURLE_OK;
-	good &= curl_easy_setopt(c, CURLOPT_USERAGENT, "gpuhelperctl/" GPUHELPER_VERSION) == CURLE_OK;
-	good &= curl_easy_setopt(c, CURLOPT_ERRORBUFFER, a->error) == CURLE_OK;
-	good &= curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take_bytes) == CURLE_OK;
-	good &= curl_easy_setopt(c, CURLOPT_WRITEDATA, &a->body) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_TIMEOUT_MS, timeout) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_USERAGENT, "gpuhelperctl/" GPUHELPER_VERSION) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_ERRORBUFFER, a->error) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_WRITEFUNCTION, take_bytes) == CURLE_OK;
+	good &= curl->easy_setopt(c, CURLOPT_WRITEDATA, &a->body) == CURLE_OK;
 	/* the file's CAs replace the system's, which may come from a directory as well as a file */
 	if (h->cacert != NULL)
-		good &= curl_easy_setopt(c, CURLOPT_CAINFO, h->cacert) == CURLE_OK &&
-		    curl_easy_setopt(c, CURLOPT_CAPATH, NULL) == CURLE_OK;
+		good &= curl->easy_setopt(c, CURLOPT_CAINFO, h->cacert) == CURLE_OK &&
+		    curl->easy_setopt(c, CURLOPT_CAPATH, NULL) == CURLE_OK;
 	return good;
 }
 
@@ -174,7 +182,7 @@ say_failed(const struct http *h, CURLcode rc, const struct answer *a, const char
 		return refuse_nomem(why);
 	if (rc == CURLE_OPERATION_TIMEDOUT)
 		return refuse(why, WHY_IO, "%.200s: no complete response within %d s", shown, HTTP_SECONDS);
-	return refuse(why, WHY_IO, "%.200s: %.160s%s", shown, a->error[0] != '\0' ? a->error : curl_easy_strerror(rc),
+	return refuse(why, WHY_IO, "%.200s: %.160s%s", shown, a->error[0] != '\0' ? a->error : curl->easy_strerror(rc),
 	    rc == CURLE_PEER_FAILED_VERIFICATION && h->cacert == NULL ? " (for a private CA, give --cacert FILE)" : "");
 }
 
@@ -190,18 +198,18 @@ request_url(const struct http *h, CURLU *url, const char *shown, struct answer *
 
 	if (left <= 0)
 		return refuse(why, WHY_IO, "%.200s: no complete response within %d s", shown, HTTP_SECONDS);
-	if ((c = curl_easy_init()) == NULL)
+	if ((c = curl->easy_init()) == NULL)
 		return refuse_nomem(why);
 	if (!set_up(c, h, url, (long)left, a))
-		ret = refuse(why, WHY_BUG, "this libcurl lacks a feature that gpuhelperctl needs: %.80s", curl_version());
-	else if ((rc = curl_easy_perform(c)) != CURLE_OK)
+		ret = refuse(why, WHY_BUG, "this libcurl lacks a feature that gpuhelperctl needs: %.80s", curl->version());
+	else if ((rc = curl->easy_perform(c)) != CURLE_OK)
 		ret = say_failed(h, rc, a, shown, why);
-	else if (curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &a->status) != CURLE_OK ||
-	    curl_easy_getinfo(c, CURLINFO_REDIRECT_URL, &location) != CURLE_OK)
+	else if (curl->easy_getinfo(c, CURLINFO_RESPONSE_CODE, &a->status) != CURLE_OK ||
+	    curl->easy_getinfo(c, CURLINFO_REDIRECT_URL, &location) != CURLE_OK)
 		ret = refuse(why, WHY_BUG, "%.200s: libcurl reports no status", shown);
 	else if (location != NULL && (a->location = strdup(location)) == NULL)
 		ret = refuse_nomem(why);
-	curl_easy_cleanup(c);
+	curl->easy_cleanup(c);
 	return ret;
 }
 
@@ -212,7 +220,7 @@ request_same_origin(const struct http *h, const char *url, struct answer *a, str
 	CURLU *u = take_apart_there(h, url, why);
 	int rc = u != NULL ? request_url(h, u, url, a, why) : -1;
 
-	curl_url_cleanup(u);
+	curl->url_cleanup(u);
 	return rc;
 }
 

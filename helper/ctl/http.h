@@ -16,6 +16,9 @@ struct http {
 	int64_t deadline;	/* milliseconds, CLOCK_MONOTONIC */
 };
 
+/* Loads libcurl, which all functions below need.  -1 with *why, which says what to install. */
+int http_library(struct why *why);
+
 /* Borrows the strings.  -1 with *why if origin is not https://HOST[:PORT][/PATH]. */
 int http_begin(struct http *h, const char *origin, const char *cacert, struct why *why);
 

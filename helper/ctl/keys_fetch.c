@@ -5,7 +5,6 @@
  */
 #include "keys.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -131,13 +130,10 @@ int
 keys_fetch(const struct options *o, const struct keys_conf *c, struct why *why)
 {
 	autoclose int out = -1;
-	int status;
 
 	if (o->output_dir != NULL && (out = open(o->output_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_IO, "%s: %s", o->output_dir, strerror(errno));
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return refuse(why, WHY_BUG, "libcurl does not start: %.80s", curl_version());
-	status = fetch(&(struct fetch){ .options = o, .conf = c, .out = out }, why);
-	curl_global_cleanup();
-	return status;
+	if (http_library(why) == -1)
+		return -1;
+	return fetch(&(struct fetch){ .options = o, .conf = c, .out = out }, why);
 }

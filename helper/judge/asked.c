@@ -13,16 +13,24 @@
 
 #define GPUS_ASKED_MAX 256
 
-/* True for a PCI address, or for that of a MIG instance, which ends with ":GI" or ":GI:CI". */
+/* True for a PCI address, or a rank as "#0". */
+static bool
+is_place(const char *word)
+{
+	char pci[16];
+	uint32_t rank;
+
+	return pci_address_normalise(word, pci) || (*word == '#' && text_u32(word + 1, 0, 4095, &rank));
+}
+
+/* True as well for that of a MIG instance, which ends with ":GI" or ":GI:CI". */
 static bool
 is_address(const char *word)
 {
-	char base[64], pci[16];
+	char base[64];
 
-	if (pci_address_normalise(word, pci))
-		return true;
-	return (size_t)snprintf(base, sizeof(base), "%s", word) < sizeof(base) && mig_name_shorten(base) &&
-	    (pci_address_normalise(base, pci) || (mig_name_shorten(base) && pci_address_normalise(base, pci)));
+	return is_place(word) || ((size_t)snprintf(base, sizeof(base), "%s", word) < sizeof(base) && mig_name_shorten(base) &&
+	    (is_place(base) || (mig_name_shorten(base) && is_place(base))));
 }
 
 /* Reads one word of GPUHELPER_GPUS. */
@@ -60,7 +68,7 @@ ask_gpu(const char *word, struct ask *a, struct why *why)
 		return strlist_add(&a->gpu_ids, word, SIZE_MAX) ? 0 : refuse_nomem(why);
 	}
 	return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"%s\" is not a count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID, "
-	    "PCI address or CDI device", word);
+	    "PCI address, rank (\"#0\") or CDI device", word);
 }
 
 /* Reads one word of GPUHELPER_FOLDERS. */
@@ -126,11 +134,25 @@ each_word(const char *text, const char *name, unsigned most, int (*fn)(const cha
 	}
 }
 
+/* Several bare numbers are most likely meant as ranks. */
+static int
+check_counts(const struct ask *a, const char *gpus, struct why *why)
+{
+	size_t i, bare = 0;
+
+	for (i = 0; i < a->counts; i++)
+		bare += !a->count[i].has_vendor;
+	return bare < 2 ? 0 : refuse(why, WHY_DATA, "GPUHELPER_GPUS=%.120s: a bare number is a count; name GPUs by UUID, PCI "
+	    "address, or rank as #0,#2", gpus);
+}
+
 int
 ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *why)
 {
 	*out = (struct ask){ .everything = gpus == NULL && folders == NULL };
 	if (gpus != NULL && each_word(gpus, "GPUHELPER_GPUS", GPUS_ASKED_MAX, ask_gpu, out, why) == -1)
+		return -1;
+	if (gpus != NULL && check_counts(out, gpus, why) == -1)
 		return -1;
 	if (out->all_gpus && (out->counts > 0 || out->gpu_ids.n > 0))
 		return refuse(why, WHY_DATA, "GPUHELPER_GPUS: \"all\" must stand alone");

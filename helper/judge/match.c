@@ -308,19 +308,35 @@ want_all_gpus(const struct trial *t)
 	return 0;
 }
 
+/*
+ * The GPU with this name; NULL if this host has none. Each vendor's GPUs have ranks of their own, so a rank may be that
+ * of several GPUs: one of a vendor that the policy gives comes first.
+ */
+static const struct gpu *
+find_named(const struct trial *t, const char *id)
+{
+	const struct gpu *first = NULL, *g;
+	size_t i, k;
+
+	for (i = 0; i < t->give.inv->gpus; i++) {
+		if (!gpu_is_named(g = &t->give.inv->gpu[i], id, false))
+			continue;
+		for (k = 0; k < t->give.policy->gpus; k++)
+			if (is_candidate(t, &t->give.policy->gpu[k], g))
+				return g;
+		first = first != NULL ? first : g;
+	}
+	return first;
+}
+
 static int
 want_id(const struct trial *t, const char *id)
 {
-	struct narrowing one = { 0 };
+	const struct narrowing one = { .only = find_named(t, id) };
+	const struct gpu *g = one.only;
 	const struct gpu_rule *r;
-	const struct gpu *g = NULL;
 	size_t i;
 
-	for (i = 0; i < t->give.inv->gpus; i++)
-		if (gpu_is_named(&t->give.inv->gpu[i], id, false)) {
-			one.only = g = &t->give.inv->gpu[i];
-			break;
-		}
 	if (g == NULL)
 		return refuse(t->give.why, WHY_ABSENT, "%s: this host has no GPU \"%s\" of a vendor that this policy gives "
 		    "(gpuhelperctl devices lists them)", t->give.policy->name, id);

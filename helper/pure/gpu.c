@@ -308,5 +308,5 @@ gpu_is_named(const struct gpu *g, const char *name, bool by_rank)
 		return true;
 	if (g->pci[0] != '\0' && pci_address_normalise(name, pci))
 		return strcmp(pci, g->pci) == 0;
-	return by_rank && usable && text_u32(name, 0, UINT_MAX - 1, &rank) && rank == g->rank;
+	return (by_rank || *name == '#') && usable && text_u32(name + (*name == '#'), 0, UINT_MAX - 1, &rank) && rank == g->rank;
 }

@@ -185,7 +185,7 @@ void inventory_free(struct inventory *inv);
 
 /*
  * True if «name», from a policy's «devices» or a request, means this GPU. Names are "all" (every usable GPU),
- * a UUID, a PCI address in any spelling and, with by_rank only, a decimal rank. Prefixes do not match, and
+ * a UUID, a PCI address in any spelling, a rank as "#0" and, with by_rank only, as "0". Prefixes do not match, and
  * only hex digits match in either case. All partitions of a GPU have its PCI address, and may have its UUID.
  * A MIG instance is named by its GPU's name with ":GI:CI", or ":GI" for a whole GPU instance; "all" matches
  * every instance "GI:CI", and the whole GPU, too. Names in CDI specs count: "vendor.com/class=name" in full,

@@ -143,7 +143,7 @@ read_vendor(config_setting_t *s, void *out, struct faults *f)
 	r->vendor = values[i];
 }
 
-/* True for a name that a GPU may have: all, a rank, a PCI address, a UUID of NVIDIA or AMD. */
+/* True for a name that a GPU may have: all, a rank (0 or #0), a PCI address, a UUID of NVIDIA or AMD. */
 static bool
 is_gpu_name(const char *name)
 {
@@ -151,7 +151,7 @@ is_gpu_name(const char *name)
 	uint32_t rank;
 	size_t n;
 
-	if (strcmp(name, "all") == 0 || text_u32(name, 0, 4095, &rank) || pci_address_normalise(name, pci))
+	if (strcmp(name, "all") == 0 || text_u32(name + (*name == '#'), 0, 4095, &rank) || pci_address_normalise(name, pci))
 		return true;
 	if (text_starts(name, "GPU-"))
 		return strlen(name) == 40 && strspn(name + 4, "0123456789abcdefABCDEF-") == 36;

@@ -58,7 +58,9 @@ test_ask(void)
 		{ NULL, "/srv/a:x", "| /srv/a:x=any", false },
 		{ NULL, "/srv/a:ro:rw", "| /srv/a:ro=rw", false },
 		{ NULL, "all", "| all", false },
-		{ "1,1,1,1,1,1,1", NULL, "1 1 1 1 1 1 1 |", true },
+		{ "amd:1,amd:1,amd:1,amd:1,amd:1,amd:1,amd:1", NULL, "amd:1 amd:1 amd:1 amd:1 amd:1 amd:1 amd:1 |", true },
+		{ "#0", NULL, "id=#0 |", true },
+		{ "#0,#12,#1:0:0,#2:7", NULL, "id=#0 id=#12 id=#1:0:0 id=#2:7 |", true },
 	};
 	struct why why;
 	size_t i;
@@ -125,7 +127,9 @@ test_bound(void)
 	}
 }
 
-#define GPUS_WHY " is not a count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID, PCI address or CDI device"
+#define GPUS_WHY " is not a count (1 to 64), VENDOR:COUNT, \"all\", \"none\", UUID, PCI address, rank (\"#0\") or CDI device"
+
+#define BARE "a bare number is a count; name GPUs by UUID, PCI address, or rank as #0,#2"
 
 static void
 test_ask_refused(void)
@@ -161,7 +165,16 @@ test_ask_refused(void)
 		{ "1,all", NULL, "GPUHELPER_GPUS: \"all\" must stand alone" },
 		{ "all,GPU-1", NULL, "GPUHELPER_GPUS: \"all\" must stand alone" },
 		{ "GPU-1,GPU-1", NULL, "GPUHELPER_GPUS names \"GPU-1\" twice" },
-		{ "1,1,1,1,1,1,1,1", NULL, "GPUHELPER_GPUS has too many counts" },
+		{ "amd:1,amd:1,amd:1,amd:1,amd:1,amd:1,amd:1,amd:1", NULL, "GPUHELPER_GPUS has too many counts" },
+		{ "1,2", NULL, "GPUHELPER_GPUS=1,2: " BARE },
+		{ "1,1", NULL, "GPUHELPER_GPUS=1,1: " BARE },
+		{ "2,amd:1,3", NULL, "GPUHELPER_GPUS=2,amd:1,3: " BARE },
+		{ "#", NULL, "GPUHELPER_GPUS: \"#\"" GPUS_WHY },
+		{ "#-1", NULL, "GPUHELPER_GPUS: \"#-1\"" GPUS_WHY },
+		{ "#00", NULL, "GPUHELPER_GPUS: \"#00\"" GPUS_WHY },
+		{ "##0", NULL, "GPUHELPER_GPUS: \"##0\"" GPUS_WHY },
+		{ "#4096", NULL, "GPUHELPER_GPUS: \"#4096\"" GPUS_WHY },
+		{ "amd:#0", NULL, "GPUHELPER_GPUS: \"amd:#0\"" GPUS_WHY },
 		{ NULL, "", "GPUHELPER_FOLDERS is empty or has an empty entry: give \"none\" for none" },
 		{ NULL, "/srv/a,", "GPUHELPER_FOLDERS is empty or has an empty entry: give \"none\" for none" },
 		{ NULL, "srv", "GPUHELPER_FOLDERS: path \"srv\" is not absolute" },

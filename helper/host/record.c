@@ -178,7 +178,8 @@ put_outcome(struct jsonout *j, const struct record *r)
 	if (r->suppressed > 0)
 		jsonout_int(j, "suppressed", r->suppressed);
 	if (r->why != NULL) {
-		jsonout_int(j, "code", r->why->code);
+		if (r->why->code != WHY_NONE)
+			jsonout_int(j, "code", r->why->code);
 		jsonout_text(j, "reason", r->why->text);
 	}
 }

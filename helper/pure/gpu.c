@@ -284,7 +284,7 @@ gpu_is_named(const struct gpu *g, const char *name, bool by_rank)
 {
 	bool usable = g->unusable[0] == '\0';
 	char pci[16], base[64];
-	uint32_t rank;
+	uint32_t n;
 	size_t i;
 
 	if (strchr(name, '=') != NULL)
@@ -308,5 +308,5 @@ gpu_is_named(const struct gpu *g, const char *name, bool by_rank)
 		return true;
 	if (g->pci[0] != '\0' && pci_address_normalise(name, pci))
 		return strcmp(pci, g->pci) == 0;
-	return (by_rank || *name == '#') && usable && text_u32(name + (*name == '#'), 0, UINT_MAX - 1, &rank) && rank == g->rank;
+	return (by_rank || *name == '#') && usable && text_u32(name + (*name == '#'), 0, UINT_MAX - 1, &n) && n == g->rank;
 }

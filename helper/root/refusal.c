@@ -25,7 +25,7 @@ refusal_record(const struct ruling *r, const char *event, const struct why *told
 
 	/* if this fails, the refusal stands, but its record is not linked into the log's chain */
 	(void)leave_cgroup(c->peer->starter, &ignored);
-	return audit_count_and_write(c->audit, &rec, told == NULL ? RATE_PLAIN : RATE_REFUSAL, why);
+	return audit_count_and_write(c->audit, &rec, told == NULL || told->code == WHY_NONE ? RATE_PLAIN : RATE_REFUSAL, why);
 }
 
 void

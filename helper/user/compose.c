@@ -10,16 +10,14 @@
 
 #include "../pure/cleanup.h"
 #include "../pure/docbuild.h"
-#include "../pure/path.h"
-#include "../pure/vendorenv.h"
-#include "nodes.h"
+#include "dropped.h"
 #include "process.h"
 
 struct composing {
+	const struct dropping *dropping;
 	const struct spec *s;
 	const struct devmajors *majors;
-	const struct edits *grant;	/* for a plain container: an SELinux label at most */
-	bool hide;
+	const struct edits *grant;
 	struct doc_edits edits;
 };
 
@@ -64,23 +62,6 @@ drop_annotations(struct composing *c)
 		replace_list(c, 0, "annotations", &l);
 	else
 		drop_list(&l);
-}
-
-/*
- * True for a mount of a GPU's host node or of a directory with nothing but such nodes, for one that the grant repeats,
- * and for a mount that an NVIDIA runtime would read as a request.
- */
-static bool
-is_dropped_mount(struct composing *c, const struct spec_mount *m)
-{
-	autofree char *target = path_cleaned(m->target);
-
-	if (target == NULL) {
-		c->edits.failed = true;
-		return true;
-	}
-	return vendor_mount_asks(target) || m->granted ||
-	    (c->hide && m->bind && m->source != NULL && (m->taken_out || node_is_gpu(c->s, c->majors, m->source)));
 }
 
 static void
@@ -144,7 +125,7 @@ compose_mounts(struct composing *c)
 
 	doc_list_begin(&l, '[');
 	for (i = 0; i < c->s->mount_count; i++) {
-		if (is_dropped_mount(c, &c->s->mount[i])) {
+		if (dropped_mount(c->dropping, &c->s->mount[i], &c->edits.failed)) {
 			changed = true;
 		} else if (must_be_unlabelled(c, &c->s->mount[i])) {
 			add_as_cgroup(&l, &c->s->doc, c->s->mount[i].node);
@@ -159,24 +140,6 @@ compose_mounts(struct composing *c)
 		replace_list(c, 0, "mounts", &l);
 	else
 		drop_list(&l);
-}
-
-static bool
-is_dropped_device(const struct composing *c, const struct spec_device *v)
-{
-	size_t i;
-
-	for (i = 0; i < c->grant->nodes; i++)
-		if (strcmp(c->grant->node[i].path, v->path) == 0)
-			return true;
-	if (!c->hide)
-		return false;
-	/*
-	 * Drop a GPU's number under every type but «b» and «p»: crun makes a character device of a type that it does not
-	 * know. Drop a GPU's path with any number: in a user namespace, a runtime binds the host's node at this path.
-	 */
-	return (v->type != 'b' && v->type != 'p' && v->major >= 0 && devmajors_is_gpu(c->majors, (uint32_t)v->major)) ||
-	    node_is_gpu(c->s, c->majors, v->path);
 }
 
 static void
@@ -202,7 +165,7 @@ compose_devices(struct composing *c)
 
 	doc_list_begin(&l, '[');
 	for (i = 0; i < c->s->device_count; i++) {
-		if (is_dropped_device(c, &c->s->device[i]))
+		if (dropped_device(c->dropping, &c->s->device[i]))
 			changed = true;
 		else
 			doc_list_keep(&l, &c->s->doc, c->s->device[i].node);
@@ -236,7 +199,7 @@ plan_rules(struct composing *c, struct devplan *p)
 	const struct spec *s = c->s;
 	size_t i;
 
-	if (c->hide)
+	if (c->dropping->hide)
 		devrules_hide_gpus(s->rule, s->rule_count, c->majors, c->grant->nodes > 0, p);
 	else
 		devrules_keep(s->rule_count, p);
@@ -372,7 +335,8 @@ compose(const struct spec *s, const struct devmajors *majors, const struct edits
     struct why *why)
 {
 	static const struct edits nothing;
-	struct composing c = { .s = s, .majors = majors, .grant = grant != NULL ? grant : &nothing, .hide = hide };
+	const struct dropping dropping = { s, majors, grant != NULL ? grant : &nothing, hide };
+	struct composing c = { .dropping = &dropping, .s = s, .majors = majors, .grant = dropping.grant };
 	char *text;
 
 	process_env(&s->doc, s->process, &c.grant->env, true, &c.edits);

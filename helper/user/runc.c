@@ -32,6 +32,7 @@
 #include "capability.h"
 #include "compose.h"
 #include "create.h"
+#include "dropped.h"
 #include "exec.h"
 #include "injected.h"
 #include "landing.h"
@@ -65,6 +66,7 @@ struct making {
 	struct asking *asking;
 	struct reach *reach;
 	struct reply reply;
+	char dropped[NOTE_MAX];		/* a warning of what the container does not get; "": none */
 	struct edits plain;		/* for a container without a grant: a label, at most */
 	char privilege[PRIVILEGE_MAX];	/* why only a policy can allow the container: it is privileged; "": it is not */
 	int rootfd;
@@ -434,7 +436,8 @@ record_ungranted(struct making *m, enum verb verb)
 		m->request.token = NULL;
 		free(m->request.reason);
 		m->request.reason = strdup(m->why.text);
-	}
+	} else if (m->dropped[0] != '\0')
+		m->request.reason = strdup(m->dropped);
 	ret = ask(&m->request, m->settings->door, &a, &reply, &why);
 	if (ret == 0 && reply.kind == REPLY_REFUSED) {
 		why = reply.why;
@@ -472,9 +475,24 @@ prepare_bundle(struct making *m, struct made *made)
 	}
 	if (!m->granted && m->privilege[0] != '\0')
 		return privilege_refuse(&m->spec, m->settings, m->privilege, &m->why);
+	dropped_tell(&(struct dropping){ &m->spec, &m->majors, m->granted ? &m->reply.edits : &m->plain, hides_gpus(m) },
+	    m->granted, m->dropped);
 	if (!m->granted && m->settings->audit_plain && record_ungranted(m, VERB_PLAIN) == -1)
 		return -1;
 	return write_config(m);
+}
+
+/* Says what the container asks for in a way that gpuhelper does not hear. */
+static void
+warn_of_mistakes(const struct making *m)
+{
+	char misspelt[NOTE_MAX];
+
+	if (m->dropped[0] != '\0')
+		report_warning(m->command, m->dropped);
+	misspelt_tell(&m->spec, misspelt);
+	if (misspelt[0] != '\0')
+		report_warning(m->command, misspelt);
 }
 
 static int
@@ -488,6 +506,8 @@ make_container(const struct command *c, const struct settings *settings, const c
 
 	for (i = 0; ret == 0 && i < m.reply.edits.notes.n; i++)
 		report_warning(c, m.reply.edits.notes.v[i]);
+	if (ret == 0)
+		warn_of_mistakes(&m);
 	*why = m.why;
 	made->granted = m.granted;
 	made->promised = m.granted && m.reply.edits.promise;

@@ -342,6 +342,44 @@ host.settings('audit = { plain = true; };')
 b = Bundle(host, args=['/bin/true'])
 r = b.run()
 ok(r.returncode == 0 and [a['event'] for a in audit() if a.get('container') == b.id] == ['plain'], tag + 'audit.plain records plain containers', r.stdout)
+
+
+# what an engine's options bring is taken away, but not in silence
+def with_nodes(*names, mount=None, hook=None):
+    def edit(spec):
+        spec['linux'].setdefault('devices', []).extend({'path': '/dev/' + n, 'type': 'c', 'major': os.major(os.stat('/dev/' + n).st_rdev),
+                                                        'minor': os.minor(os.stat('/dev/' + n).st_rdev)} for n in names)
+        if mount:
+            spec['mounts'].append({'destination': mount, 'type': 'bind', 'source': mount, 'options': ['bind']})
+        if hook:
+            spec['hooks'] = {'prestart': [{'path': hook, 'args': ['x', 'prestart']}]}
+    return edit
+
+
+hook = write('/usr/bin/nvidia-container-runtime-hook', '#!/bin/sh\nexit 0\n', 0o755)
+NONE = ': this container has no grant'
+for name, edit, env, says in (
+        ('--device /dev/nvidia0', with_nodes('nvidia0'), [], ['removed /dev/nvidia0' + NONE]),
+        ('--device nvidia.com/gpu=0', with_nodes('nvidia0', 'nvidiactl', 'nvidia-uvm', 'nvidia-uvm-tools'), [], ['removed /dev/nvidia0, /dev/nvidiactl, /dev/nvidia-uvm and 1 more' + NONE]),
+        ('-v /dev/nvidia1:/dev/nvidia1', with_nodes(mount='/dev/nvidia1'), [], ['removed /dev/nvidia1' + NONE]),
+        ("docker's --gpus all", with_nodes(hook=hook), [], ['removed nvidia-container-runtime-hook' + NONE]),
+        ('a node that a grant does not have', with_nodes('nvidia0', 'nvidia1'), TRAIN + ['GPUHELPER_GPUS=1'], ['removed /dev/nvidia1: the grant of this container does not have that']),
+        ('nothing', None, [], []),
+        ('a granted node', with_nodes('nvidia0'), TRAIN + ['GPUHELPER_GPUS=1'], []),
+        ('GPUHELPER_GPU', None, ['GPUHELPER_GPU=1'], ['GPUHELPER_GPU has no effect: did you mean GPUHELPER_GPUS?']),
+        ('GPUHELPER_GPUs', None, ['GPUHELPER_GPUs=1'], ['GPUHELPER_GPUs has no effect: did you mean GPUHELPER_GPUS?']),
+        ('GPUHELPER_FOLDER', None, ['GPUHELPER_FOLDER=/srv'], ['GPUHELPER_FOLDER has no effect: did you mean GPUHELPER_FOLDERS?']),
+        ('an annotation', lambda s: s.setdefault('annotations', {}).update(GPUHELPER_TOKENS='x'), [], ['GPUHELPER_TOKENS has no effect: did you mean GPUHELPER_TOKEN?']),
+        ('a variable that is far from ours', None, ['GPUHELPER_REQUEST=1', 'NVIDIA_VISIBLE_DEVICES=all'], [])):
+    b = Bundle(host, env=env, args=['/bin/true'], edit=edit)
+    seen, r = len(audit()), b.run()
+    told = [l[len('gpuhelper: warning: '):] for l in r.stdout.splitlines() if l.startswith('gpuhelper: warning: ') and 'image' not in l]
+    logged = [json.loads(l)['msg'] for l in open(b.log)] if os.path.exists(b.log) else []
+    why = [a.get('reason') for a in audit()[seen:] if a['event'] == 'plain']
+    ok(r.returncode == 0 and told == says and all(any(s in l for l in logged) for s in says) and
+       (why == (['gpuhelper-runc: ' + says[0]] if says and 'removed' in says[0] else [None]) if not env or TRAIN[0] not in env else why == []),
+       tag + '%s: %s' % (name, says[0] if says else 'no warning'), (r.returncode, r.stdout, logged, why))
+os.unlink(hook)
 os.chmod('/var/log/gpuhelper', 0o777)
 b = Bundle(host, args=['/bin/true'])
 r = b.run()

@@ -226,6 +226,13 @@ for source in ['/dev', '/dev/nvidia9'] if rootless else []:
     ok(('no device cgroup' in r.stdout and 'ran' not in r.stdout) if source == '/dev' else ('No such file' in r.stdout and 'ran' in r.stdout),
        tag + '-v %s is %s' % (source, 'refused' if source == '/dev' else 'left out'), r.stdout)
 
+# podman shows the runtime's warnings only at times, so the record says so, too
+write('/etc/gpuhelper/gpuhelper.conf', text + 'audit = { plain = true; };\n')
+seen = len(audit())
+r = podman('run', '--rm', '--network', 'none', '-v', NODE + ':/x', 'image', '/bin/sh', '-c', 'ls /x; echo ran')
+ok('ran' in r.stdout.split() and [a.get('reason') for a in audit()[seen:] if a['event'] == 'plain'] == ['gpuhelper-runc: removed /x: this container has no grant'],
+   tag + 'the log says what was taken away', (r.stdout, audit()[seen:]))
+write('/etc/gpuhelper/gpuhelper.conf', text)
 r = podman('run', '--detach', '--name', 'long', '--network', 'none', *ASK, 'image', '/bin/sleep', '1000')
 ok(r.returncode == 0 and len(leases()) == 1 and held_leases()[0]['uid'] == UID,
    tag + "a detached container holds its lease, in its user's name", r.stdout)

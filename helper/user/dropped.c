@@ -1,0 +1,150 @@
+/* See dropped.h. Names paths of config.json, which a task's author may have chosen, and decides nothing by them. */
+#include "dropped.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../pure/cleanup.h"
+#include "../pure/path.h"
+#include "../pure/strange.h"
+#include "../pure/vendorenv.h"
+#include "nodes.h"
+
+#define NAMES_SHOWN 3
+
+bool
+dropped_device(const struct dropping *d, const struct spec_device *v)
+{
+	size_t i;
+
+	for (i = 0; i < d->grant->nodes; i++)
+		if (strcmp(d->grant->node[i].path, v->path) == 0)
+			return true;
+	if (!d->hide)
+		return false;
+	/*
+	 * Drop a GPU's number under every type but «b» and «p»: crun makes a character device of a type that it does not
+	 * know. Drop a GPU's path with any number: in a user namespace, a runtime binds the host's node at this path.
+	 */
+	return (v->type != 'b' && v->type != 'p' && v->major >= 0 && devmajors_is_gpu(d->majors, (uint32_t)v->major)) ||
+	    node_is_gpu(d->s, d->majors, v->path);
+}
+
+bool
+dropped_mount(const struct dropping *d, const struct spec_mount *m, bool *failed)
+{
+	autofree char *target = path_cleaned(m->target);
+
+	if (target == NULL) {
+		*failed = true;
+		return true;
+	}
+	return vendor_mount_asks(target) || m->granted ||
+	    (d->hide && m->bind && m->source != NULL && (m->taken_out || node_is_gpu(d->s, d->majors, m->source)));
+}
+
+static bool
+is_granted(const struct dropping *d, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < d->grant->nodes && strcmp(d->grant->node[i].path, path) != 0; i++)
+		;
+	return i < d->grant->nodes;
+}
+
+/* docker's --gpus: NVIDIA's hook would add the GPUs, but NVIDIA_VISIBLE_DEVICES=void tells it to add none. */
+static const char *
+find_vendor_hook(const struct spec *s)
+{
+	static const char name[] = "nvidia-container-runtime-hook";
+	const struct doc *d = &s->doc;
+	uint32_t n;
+
+	for (n = doc_first(d, doc_get(d, s->hooks, "prestart")); n != DOC_NONE; n = doc_next(d, n)) {
+		autofree char *path = doc_string(d, doc_get(d, n, "path"));
+
+		if (path != NULL && strcmp(path_last(path), name) == 0)
+			return name;
+	}
+	return NULL;
+}
+
+static void
+add_name(struct buf *b, size_t *n, const char *name)
+{
+	if ((*n)++ < NAMES_SHOWN)
+		buf_printf(b, "%s%.60s", *n > 1 ? ", " : "", strange(name));
+}
+
+void
+dropped_tell(const struct dropping *d, bool granted, char out[NOTE_MAX])
+{
+	const char *hook = d->hide ? find_vendor_hook(d->s) : NULL;
+	autobuf struct buf b = { 0 };
+	bool failed = false;
+	size_t n = 0, i;
+
+	out[0] = '\0';
+	for (i = 0; i < d->s->device_count; i++)
+		if (dropped_device(d, &d->s->device[i]) && !is_granted(d, d->s->device[i].path))
+			add_name(&b, &n, d->s->device[i].path);
+	for (i = 0; i < d->s->mount_count; i++)
+		if (!d->s->mount[i].granted && dropped_mount(d, &d->s->mount[i], &failed))
+			add_name(&b, &n, d->s->mount[i].target);
+	if (hook != NULL)
+		add_name(&b, &n, hook);
+	if (n > NAMES_SHOWN)
+		buf_printf(&b, " and %zu more", n - NAMES_SHOWN);
+	if (n > 0 && !b.failed)
+		snprintf(out, NOTE_MAX, "removed %s: %s", b.p, granted ? "the grant of this container does not have that" :
+		    "this container has no grant");
+}
+
+/* One of our names that this one nearly is; NULL if it is one of ours, or far from all. */
+static const char *
+meant_by(const char *name)
+{
+	static const char *const ours[] = { "GPUHELPER_TOKEN", "GPUHELPER_GPUS", "GPUHELPER_FOLDERS", NULL };
+	size_t i;
+
+	for (i = 0; ours[i] != NULL; i++)
+		if (strcmp(name, ours[i]) == 0)
+			return NULL;
+	return text_nearest(name, ours);
+}
+
+static bool
+tell_if_misspelt(const char *name, char out[NOTE_MAX])
+{
+	const char *meant = meant_by(name);
+
+	if (meant != NULL)
+		snprintf(out, NOTE_MAX, "%.60s has no effect: did you mean %s?", strange(name), meant);
+	return meant != NULL;
+}
+
+void
+misspelt_tell(const struct spec *s, char out[NOTE_MAX])
+{
+	char name[32];
+	size_t i, len;
+	uint32_t k;
+
+	out[0] = '\0';
+	for (i = 0; i < s->env_text.n; i++) {
+		len = strcspn(s->env_text.v[i], "=");
+		if (len >= sizeof(name))
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)len, s->env_text.v[i]);
+		if (tell_if_misspelt(name, out))
+			return;
+	}
+	for (k = doc_first(&s->doc, s->annotations); k != DOC_NONE; k = doc_next(&s->doc, k)) {
+		autofree char *key = doc_string(&s->doc, k);
+
+		if (key != NULL && strlen(key) < sizeof(name) && tell_if_misspelt(key, out))
+			return;
+	}
+}

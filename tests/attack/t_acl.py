@@ -368,6 +368,20 @@ def a7b():
         os.chmod(NODE, 0o660)
 
 
+@case("N7c", "An administrator's ACL entry that allows less, made during a lease, is neither widened by reapply nor doubled")
+def a7c():
+    with Closed(), asker("attacker") as a:
+        granted(a.grant(id="held", gpus=GPU0))
+        setfacl("-m", "u:attacker:r", NODE)
+        done = once("root", exchange, verb="reapply", gpus=None)
+        refused(done, 77, "someone set it on purpose")
+        assert entry("attacker") == ["user:%d:r--" % uid("attacker")], acl()
+        a.end()
+        client.look()
+        assert entry("attacker") == ["user:%d:r--" % uid("attacker")], acl()
+        setfacl("-b", NODE)
+
+
 def hold_open():
     global held_fd
     held_fd = os.open("/dev/nvidia9", os.O_RDONLY)

@@ -6,7 +6,7 @@ usage: task.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 All containers share one exclusive GPU.  placeholder.c is process 1, as Concourse's gdn-init is; tasks are execs with the
 pid file «task.pid», as containerd makes them.
 """
-import signal, threading, time
+import re, signal, threading, time
 from lib import *
 from tasks import *
 
@@ -82,6 +82,26 @@ for args, status_, words in ((['nosuchprog'], 127, 'exec: "nosuchprog": executab
     ok(t.wait() == status_ and words in t.text() and 'GPU 0000' not in t.text(), tag + 'no program %s: status %d, and no GPU is taken' % (args[0], status_), (t.status, t.text()))
 t = Task(a, 'kill -TERM $$')
 ok(t.wait() == 128 + 15, tag + 'a task that ends by a signal', (t.status, t.text()))
+
+# the driver was loaded again meanwhile, and its nodes have other numbers: the container has the old ones
+def renumber(before, after):
+    text = open('/proc/devices').read()
+    with open('/proc/devices', 'w') as f:
+        f.write(re.sub(r'(?m)^%d (nvidia\S*)$' % before, r'%d \1' % after, text))
+    for n in '/dev/nvidia0', '/dev/nvidia1', '/dev/nvidiactl':
+        old = os.stat(n)
+        os.unlink(n)
+        os.mknod(n, old.st_mode, os.makedev(after, os.minor(old.st_rdev)))
+        os.chmod(n, old.st_mode & 0o777)
+
+
+renumber(195, 196)
+t = Task(a, SHOW)
+ok(t.wait() == 69 and 'the numbers of its device nodes have changed: create the container again' in t.text() and HAS not in t.text() and state(a) == 'promised',
+   tag + 'a task takes no GPU whose nodes have other numbers than its container was promised', (t.status, t.text(), state(a)))
+renumber(196, 195)
+t = Task(a, SHOW)
+ok(t.wait() == 7, tag + '  with the old numbers it does', t.text())
 
 # policies of today
 host.policies(t10=POLICY.replace('ml/train', 'ml/other') % 20)

@@ -63,24 +63,27 @@ send_request(int fd, const struct bytes *message)
 	(void)frame_write(fd, message->p, message->n, WIRE_REPLY_MAX, SEND_MS, &ignored);
 }
 
+/* A reply as it came; the asker frees the text. */
+struct heard {
+	char *text;
+	size_t len;
+};
+
 /*
  * Reads the reply. Returns 0, -1 with *why, or 1 with *why if the helper closed the connection without a
  * reply.
  */
 static int
-hear_reply(struct asking *a, int ms, struct reply *reply, struct why *why)
+hear(struct asking *a, int ms, struct heard *heard, struct why *why)
 {
-	autofree char *answer = NULL;
 	bool closed;
-	size_t len;
 
 	errno = 0;
-	if ((answer = frame_read(a->fd, WIRE_REPLY_MAX, ms, &len, why)) == NULL) {
-		closed = errno == ECONNRESET || errno == EPIPE;
-		refuse_within(why, "gpuhelper gave no answer");
-		return closed ? 1 : -1;
-	}
-	return reply_decode(answer, len, reply, why);
+	if ((heard->text = frame_read(a->fd, WIRE_REPLY_MAX, ms, &heard->len, why)) != NULL)
+		return 0;
+	closed = errno == ECONNRESET || errno == EPIPE;
+	refuse_within(why, "gpuhelper gave no answer");
+	return closed ? 1 : -1;
 }
 
 /* Waits a different time in each process, so that the waiting ones do not all ask at the same moment. */
@@ -92,9 +95,9 @@ nap_in_crowd(void)
 	nanosleep(&nap, NULL);
 }
 
-/* Returns what hear_reply() returns. */
+/* Returns what hear() returns. */
 static int
-ask_by_setuid(const struct bytes *message, struct asking *a, struct reply *reply, struct why *why)
+ask_by_setuid(const struct bytes *message, struct asking *a, struct heard *heard, struct why *why)
 {
 	int fds[2], ret;
 	bool early;
@@ -115,7 +118,7 @@ ask_by_setuid(const struct bytes *message, struct asking *a, struct reply *reply
 		return -1;
 	if (!early)
 		send_request(a->fd, message);
-	return hear_reply(a, REPLY_MS, reply, why);
+	return hear(a, REPLY_MS, heard, why);
 }
 
 /*
@@ -137,12 +140,12 @@ ended_in_crowd(struct asking *a)
 
 /* Starts a new helper as long as helpers end without a reply because of a crowd. */
 static int
-ask_by_helpers(const struct bytes *message, int crowd_ms, struct asking *a, struct reply *reply, struct why *why)
+ask_by_helpers(const struct bytes *message, int crowd_ms, struct asking *a, struct heard *heard, struct why *why)
 {
 	const int64_t deadline = clock_ms() + crowd_ms;
 	int ret;
 
-	while ((ret = ask_by_setuid(message, a, reply, why)) != 0) {
+	while ((ret = ask_by_setuid(message, a, heard, why)) != 0) {
 		if (ret == -1 || !ended_in_crowd(a))
 			return -1;
 		if (clock_ms() > deadline)
@@ -158,14 +161,14 @@ ask_by_helpers(const struct bytes *message, int crowd_ms, struct asking *a, stru
  * crowd.
  */
 static int
-ask_by_socket(const struct bytes *message, int crowd_ms, struct asking *a, struct reply *reply, struct why *why)
+ask_by_socket(const struct bytes *message, int crowd_ms, struct asking *a, struct heard *heard, struct why *why)
 {
 	const int64_t deadline = clock_ms() + crowd_ms;
 	int ret;
 
 	for (;;) {
 		send_request(a->fd, message);
-		if ((ret = hear_reply(a, REPLY_MS, reply, why)) == 0)
+		if ((ret = hear(a, REPLY_MS, heard, why)) == 0)
 			return 0;
 		if (ret == -1 || clock_ms() > deadline)
 			return refuse_within(why, DOOR_SOCKET_PATH);
@@ -177,27 +180,28 @@ ask_by_socket(const struct bytes *message, int crowd_ms, struct asking *a, struc
 }
 
 static int
-ask_somehow(const struct bytes *message, enum door_setting door, int crowd_ms, struct asking *a, struct reply *reply,
+ask_somehow(const struct bytes *message, enum door_setting door, int crowd_ms, struct asking *a, struct heard *heard,
     struct why *why)
 {
 	struct why by_socket, by_setuid;
 
 	if (door != DOOR_BY_SETUID && (a->fd = door_connect(&by_socket)) != -1)
-		return ask_by_socket(message, crowd_ms, a, reply, why);
+		return ask_by_socket(message, crowd_ms, a, heard, why);
 	if (door == DOOR_BY_SOCKET) {
 		*why = by_socket;
 		return -1;
 	}
 	if (door_check_setuid(&by_setuid) == 0)
-		return ask_by_helpers(message, crowd_ms, a, reply, why);
+		return ask_by_helpers(message, crowd_ms, a, heard, why);
 	if (door == DOOR_AUTO)
 		return door_refuse_both(&by_setuid, &by_socket, why);
 	*why = by_setuid;
 	return -1;
 }
 
+/* Sends the request. The reply, unread, is in *heard. */
 static int
-ask_in_time(const struct request *r, enum door_setting door, int crowd_ms, struct asking *a, struct reply *reply,
+ask_and_hear(const struct request *r, enum door_setting door, int crowd_ms, struct asking *a, struct heard *heard,
     struct why *why)
 {
 	struct bytes message;
@@ -205,18 +209,45 @@ ask_in_time(const struct request *r, enum door_setting door, int crowd_ms, struc
 	int ret;
 
 	*a = (struct asking)ASKING_NONE;
-	*reply = (struct reply){ 0 };
 	if (text == NULL)
 		return refuse_nomem(why);
 	if (message.n > WIRE_REQUEST_MAX)
 		return refuse(why, WHY_DATA, "the request has %zu bytes, and at most %d can be asked: make GPUHELPER_FOLDERS, the "
 		    "instance vars or the token shorter", message.n, WIRE_REQUEST_MAX);
 	message.p = text;
-	ret = ask_somehow(&message, door, crowd_ms, a, reply, why);
+	ret = ask_somehow(&message, door, crowd_ms, a, heard, why);
 	explicit_bzero(text, message.n);
 	if (ret == -1)
 		ask_end(a);
 	return ret;
+}
+
+static int
+ask_in_time(const struct request *r, enum door_setting door, int crowd_ms, struct asking *a, struct reply *reply,
+    struct why *why)
+{
+	struct heard heard = { 0 };
+	int ret;
+
+	*reply = (struct reply){ 0 };
+	ret = ask_and_hear(r, door, crowd_ms, a, &heard, why);
+	if (ret == 0 && (ret = reply_decode(heard.text, heard.len, reply, why)) == -1)
+		ask_end(a);
+	free(heard.text);
+	return ret;
+}
+
+char *
+ask_unread(const struct request *r, size_t *len, struct why *why)
+{
+	struct heard heard = { 0 };
+	struct asking a;
+
+	if (ask_and_hear(r, DOOR_AUTO, CROWD_MS, &a, &heard, why) == -1)
+		return NULL;
+	ask_end(&a);
+	*len = heard.len;
+	return heard.text;
 }
 
 int
@@ -249,8 +280,10 @@ ask_final(struct asking *a, bool stay, struct why *why)
 int
 ask_again(const struct request *r, struct asking *a, struct reply *reply, struct why *why)
 {
+	struct heard heard = { 0 };
 	struct bytes message;
 	autofree char *text = request_encode(r, &message.n);
+	int ret;
 
 	*reply = (struct reply){ 0 };
 	a->stays = false;
@@ -258,7 +291,9 @@ ask_again(const struct request *r, struct asking *a, struct reply *reply, struct
 		return refuse_nomem(why);
 	message.p = text;
 	send_request(a->fd, &message);
-	if (hear_reply(a, SEEN_MS, reply, why) == 0)
+	ret = hear(a, SEEN_MS, &heard, why) == 0 ? reply_decode(heard.text, heard.len, reply, why) : -1;
+	free(heard.text);
+	if (ret == 0)
 		return 0;
 	/* only root may kill a helper that hangs; another user's helper ends by its own timer (root/timer.h) */
 	if (a->pid != -1)

@@ -27,6 +27,11 @@ int ask(const struct request *r, enum door_setting door, struct asking *a, struc
 int ask_briefly(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
     struct why *why);
 /*
+ * The same for a request that changes nothing, by whichever door there is, without looking into the reply: root uses
+ * this, and reply_decode() of the text is another user's. The caller frees the *len bytes; NULL with *why.
+ */
+char *ask_unread(const struct request *r, size_t *len, struct why *why);
+/*
  * Makes a grant final, after its changes are written. With «stay», asks the helper to stay for ask_again(); a->stays
  * says whether it does. Returns 0, or -1 with *why if the helper has undone the grant.
  */

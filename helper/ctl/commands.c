@@ -171,7 +171,15 @@ static const struct takes takes_end[] = {
 	{ OPT_YES, false, "do not ask" },
 	END };
 static const struct takes takes_metrics[] = { CONFIG_DIR,
+	{ OPT_FROM, false, "read what «metrics gather» has written to this directory, instead of the helper and its files" },
 	{ OPT_OUTPUT, false, "write to this file instead of stdout" },
+	END };
+static const struct takes takes_metrics_gather[] = { CONFIG_DIR,
+	{ OPT_OUTPUT_DIR, true, "write to this directory, for its owner" },
+	END };
+static const struct takes takes_metrics_place[] = {
+	{ OPT_FROM, true, "the directory that has the file gpuhelper.prom" },
+	{ OPT_OUTPUT, true, "copy it to this file" },
 	END };
 
 static const struct takes takes_none[] = { END };
@@ -200,6 +208,10 @@ const struct command commands[] = {
 	{ "end", "CONTAINER", 1, 1, "end a container that holds GPUs", takes_end, ctl_end },
 	{ "metrics", "", 0, 0, "print leases, waits, refusals and GPUs as numbers for Prometheus",
 	  takes_metrics, ctl_metrics },
+	{ "metrics gather", "", 0, 0, "for a service: collect, as root, what another user makes numbers of",
+	  takes_metrics_gather, ctl_metrics_gather },
+	{ "metrics place", "", 0, 0, "for a service: copy, as root, the numbers that another user has made",
+	  takes_metrics_place, ctl_metrics_place },
 	{ "reap", "", 0, 0, "end the leases that are over", takes_reap, ctl_reap },
 	{ "reapply", "", 0, 0, "restore the permissions of leased nodes that something has reset", takes_json, ctl_reapply },
 	{ "cdi validate", "FILE|- ...", 1, SIZE_MAX, "check that CDI specs are valid, and safe for a helper that runs as root",
@@ -288,14 +300,17 @@ const struct command *
 command_find(char *const *word, size_t words, size_t *used, struct why *why)
 {
 	const bool group = command_is_group(word[0]);
+	bool alone = false;	/* the group's name is a command, too */
 	char name[80];
 	size_t i;
 
 	*used = group && words > 1 ? 2 : 1;
 	snprintf(name, sizeof(name), "%.39s%s%.39s", word[0], *used == 2 ? " " : "", *used == 2 ? word[1] : "");
-	for (i = 0; i < commands_n; i++)
+	for (i = 0; i < commands_n; i++) {
 		if (strcmp(commands[i].name, name) == 0)
 			return &commands[i];
-	(void)refuse_words(name, group ? word[0] : NULL, why);
+		alone = alone || strcmp(commands[i].name, word[0]) == 0;
+	}
+	(void)refuse_words(name, group && !alone ? word[0] : NULL, why);
 	return NULL;
 }

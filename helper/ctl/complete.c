@@ -99,7 +99,8 @@ offer_commands(const char *group, const char *begun)
 	for (i = 0; i < commands_n; i++) {
 		name = commands[i].name;
 		n = strcspn(name, " ");
-		known = i > 0 && name[n] == ' ' && strncmp(commands[i - 1].name, name, n + 1) == 0;
+		known = i > 0 && name[n] == ' ' && strncmp(commands[i - 1].name, name, n) == 0 &&
+		    (commands[i - 1].name[n] == ' ' || commands[i - 1].name[n] == '\0');
 		if (group == NULL && !known)
 			offer(name, n, begun);
 		else if (group != NULL && name[n] == ' ' && command_is_of(&commands[i], group))

@@ -58,6 +58,8 @@ int ctl_undrain(const struct options *o);
 int ctl_health(const struct options *o);
 int ctl_end(const struct options *o);
 int ctl_metrics(const struct options *o);
+int ctl_metrics_gather(const struct options *o);
+int ctl_metrics_place(const struct options *o);
 int ctl_reap(const struct options *o);
 int ctl_reapply(const struct options *o);
 int ctl_cdi_validate(const struct options *o);
@@ -81,6 +83,10 @@ int ctl_helper_answers(struct why *why);
 
 /* The output of «status --json» (a new reference); NULL with *why. */
 json_t *helper_status(struct why *why);
+/* The same in two steps.  Root's looks into no text.  The caller frees the *len bytes; NULL with *why. */
+char *helper_status_unread(size_t *len, struct why *why);
+/* The other reads what it returned (a new reference); NULL with *why, also if the helper had refused. */
+json_t *helper_status_read(const char *text, size_t len, struct why *why);
 /* The leases that this user may see, in the form of «status --json» (a new reference); NULL if there are none. */
 json_t *leases_now(void);
 
@@ -103,6 +109,16 @@ int ctl_change_file(int dir, const char *name, const char *shown, const char *te
  * *why, also if the name is taken by a directory, a device or a symbolic link.
  */
 int ctl_write_output(const char *path, bool closed, const char *text, size_t len, struct why *why);
+/*
+ * Likewise, mode 0644, for root where another user may change the directory: follows no symbolic link on the way there.
+ * The path is absolute.
+ */
+int ctl_place_output(const char *path, const char *text, size_t len, struct why *why);
+/*
+ * Makes or replaces the file «name» in the directory of another user, who gets it: mode 0400.  -1 with *why; then
+ * nothing has changed.
+ */
+int ctl_hand_over(int dir, const char *name, const char *shown, const char *text, size_t len, struct why *why);
 
 /*
  * Resolves a configuration directory to *path, in the form that etc.h takes; the caller frees.  *strict is true if it

@@ -57,7 +57,7 @@ say_holders(const struct draining *d, const struct held_gpu *g)
 {
 	struct why why;
 	json_t *status = helper_status(&why);
-	const struct gpu_view v = { json_object_get(status, "leases"), NULL, &d->inv, NULL };
+	const struct gpu_view v = { json_object_get(status, "leases"), NULL, &d->inv, NULL, true };
 	size_t i, k;
 
 	if (status == NULL)

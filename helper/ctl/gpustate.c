@@ -145,7 +145,7 @@ state_unheld(const struct gpu_view *v, const struct gpu *g)
 	if (d != NULL)
 		return d->sick ? GPU_SICK : GPU_OUT_OF_SERVICE;
 	return gpu_never_given(g, v->settings) != NULL ? GPU_OUT_OF_SERVICE : g->has_instances ? GPU_MIG :
-	    geteuid() != 0 ? GPU_UNKNOWN : GPU_FREE;
+	    !v->all ? GPU_UNKNOWN : GPU_FREE;
 }
 
 enum gpu_state

@@ -31,6 +31,7 @@ struct gpu_view {
 	const struct drained *drained;
 	const struct inventory *inv;
 	const struct settings *settings;
+	bool all;		/* the leases are those of all users: root asked for them */
 };
 
 /* Why no container may get this GPU, whatever the policies say; NULL if containers may. */

@@ -1,6 +1,6 @@
 /*
- * See metrics.h.  Root's timer runs this once a minute, so no parser reads the log, which has text from tasks; members
- * are found by string search in the lines that host/record.c writes.  That code escapes a quote within a string.  So a
+ * See metrics.h.  A timer runs this once a minute, and the log may be long, so no parser reads it, either; members are
+ * found by string search in the lines that host/record.c writes.  That code escapes a quote within a string.  So a
  * match of a member's name with its quotes is always the record's own member.
  */
 #include "metrics.h"

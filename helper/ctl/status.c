@@ -120,16 +120,45 @@ say_waiter(const json_t *w)
 	    (long long)json_integer_value(json_object_get(w, "ahead")), get_text(w, "since"));
 }
 
+static json_t *
+status_of(const struct reply *reply, struct why *why)
+{
+	const char *text = reply->status != NULL ? reply->status : "";
+
+	return strictjson_object(text, strlen(text), why);
+}
+
 json_t *
 helper_status(struct why *why)
 {
 	struct reply reply = { 0 };
+	json_t *status = ask_helper(VERB_STATUS, &reply, why) == 0 ? status_of(&reply, why) : NULL;
+
+	reply_free(&reply);
+	return status;
+}
+
+char *
+helper_status_unread(size_t *len, struct why *why)
+{
+	struct request r;
+	char *text = name_request(VERB_STATUS, &r, why) == -1 ? NULL : ask_unread(&r, len, why);
+
+	request_free(&r);
+	return text;
+}
+
+json_t *
+helper_status_read(const char *text, size_t len, struct why *why)
+{
+	struct reply reply = { 0 };
 	json_t *status = NULL;
 
-	if (ask_helper(VERB_STATUS, &reply, why) == 0) {
-		const char *text = reply.status != NULL ? reply.status : "";
-
-		status = strictjson_object(text, strlen(text), why);
+	if (reply_decode(text, len, &reply, why) == 0) {
+		if (reply.kind == REPLY_NOTED)
+			status = status_of(&reply, why);
+		else
+			*why = reply.why;
 	}
 	reply_free(&reply);
 	return status;
@@ -156,7 +185,7 @@ add_gpu_states(const struct options *o, json_t *status, struct why *why)
 	autodrained struct drained drained = { 0 };
 	autosettings struct settings settings = { 0 };
 	struct inventory inv = { 0 };
-	const struct gpu_view v = { json_object_get(status, "leases"), &drained, &inv, &settings };
+	const struct gpu_view v = { json_object_get(status, "leases"), &drained, &inv, &settings, geteuid() == 0 };
 	int ret;
 
 	gpu_view_drained(&drained);

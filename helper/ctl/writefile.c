@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../host/trust.h"
 #include "../pure/cleanup.h"
 
 static int
@@ -56,6 +57,16 @@ set_mode_0640(int fd, int dir, const char *name)
 {
 	(void)dir, (void)name;
 	return fchmod(fd, 0640);
+}
+
+/* Gives the file to the owner of the directory. */
+static int
+give_to_owner(int fd, int dir, const char *name)
+{
+	struct stat st;
+
+	(void)name;
+	return fstat(dir, &st) == -1 || fchown(fd, st.st_uid, (gid_t)-1) == -1 ? -1 : fchmod(fd, 0400);
 }
 
 static int
@@ -111,20 +122,50 @@ check_replaced(int dir, const char *name, const char *shown, struct why *why)
 	    "a symbolic link" : S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
 }
 
+/* Splits the path.  *folder is "." or the path without its last component, and the caller frees it. */
+static int
+split_output(const char *path, const char **name, char **folder, struct why *why)
+{
+	const char *slash = strrchr(path, '/');
+
+	*name = slash != NULL ? slash + 1 : path;
+	*folder = *name == path ? strdup(".") : strndup(path, *name - path > 1 ? (size_t)(*name - path) - 1 : 1);
+	if (*folder == NULL)
+		return refuse_nomem(why);
+	return **name != '\0' ? 0 : refuse(why, WHY_USAGE, "--output %s is a directory: name a file in it", path);
+}
+
 int
 ctl_write_output(const char *path, bool closed, const char *text, size_t len, struct why *why)
 {
-	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-	autofree char *folder = name == path ? strdup(".") : strndup(path, name - path > 1 ? (size_t)(name - path) - 1 : 1);
+	autofree char *folder = NULL;
 	autoclose int dir = -1;
+	const char *name;
 
-	if (folder == NULL)
-		return refuse_nomem(why);
-	if (*name == '\0')
-		return refuse(why, WHY_USAGE, "--output %s is a directory: name a file in it", path);
+	if (split_output(path, &name, &folder, why) == -1)
+		return -1;
 	if ((dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_IO, "%s: %s", folder, strerror(errno));
 	if (check_replaced(dir, name, path, why) == -1)
 		return -1;
 	return replace_file(dir, name, path, text, len, NULL, closed ? set_mode_0640 : set_mode_0644, why);
+}
+
+int
+ctl_place_output(const char *path, const char *text, size_t len, struct why *why)
+{
+	autofree char *folder = NULL;
+	autoclose int dir = -1;
+	const char *name;
+
+	if (split_output(path, &name, &folder, why) == -1 || trust_find_dir(folder, false, &dir, why) != TRUST_FOUND ||
+	    check_replaced(dir, name, path, why) == -1)
+		return -1;
+	return replace_file(dir, name, path, text, len, NULL, set_mode_0644, why);
+}
+
+int
+ctl_hand_over(int dir, const char *name, const char *shown, const char *text, size_t len, struct why *why)
+{
+	return replace_file(dir, name, shown, text, len, NULL, give_to_owner, why);
 }

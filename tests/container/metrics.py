@@ -5,6 +5,8 @@ usage: metrics.py    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
 The GPUs are SIMULATED.
 """
+import fcntl, grp, signal, socket
+
 from lib import *
 
 FILE = W + '/metrics/gpuhelper.prom'
@@ -84,6 +86,171 @@ ok(r.returncode == 0 and r.stdout == '' and os.listdir(os.path.dirname(FILE)) ==
 ok(os.stat(FILE).st_mode & 0o7777 == 0o644 and 'gpuhelper_gpus{' in open(FILE).read(), 'the exporter can read the file')
 r = sh('gpuhelperctl', 'metrics', '--output', W + '/none/x.prom')
 ok(r.returncode == 74 and W + '/none: No such file' in r.stdout, 'a missing directory is named', r.stdout)
+
+# the three steps of gpuhelper-metrics.service: a user without rights makes the page of what root gathers.  (vm/jobs/udev.sh
+# has the real unit.)
+STEPS = W + '/steps'
+NOBODY = 65534
+LOGS = grp.getgrnam('gpuhelper').gr_gid
+
+
+def step_dir():
+    shutil.rmtree(STEPS, ignore_errors=True)
+    os.mkdir(STEPS, 0o700)
+    os.chown(STEPS, NOBODY, NOBODY)
+
+
+def as_nobody(*argv):
+    return subprocess.run(['setpriv', '--reuid', str(NOBODY), '--regid', str(NOBODY), '--groups', str(LOGS), '--bounding-set', '-all',
+                           '--no-new-privs', *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+
+
+def gather(**kw):
+    step_dir()
+    return sh('gpuhelperctl', 'metrics', 'gather', '--output-dir', STEPS, **kw)
+
+
+def without_time(page):
+    return re.sub(r'(?m)^gpuhelper_metrics_timestamp_seconds .*$', '', page)
+
+
+os.chmod('/etc/gpuhelper/policy.d', 0o711)
+r = gather()
+st = os.stat(STEPS + '/gathered')
+ok(r.returncode == 0 and r.stdout == '' and (st.st_uid, st.st_mode & 0o7777) == (NOBODY, 0o400) and os.listdir(STEPS) == ['gathered'],
+   'what root gathers is for the directory\'s owner alone', r.stdout)
+sh('gpuhelperctl', 'drain', '1')
+drained = sh('gpuhelperctl', 'metrics').stdout
+gather()
+p = as_nobody('gpuhelperctl', 'metrics', '--from', STEPS, '--output', STEPS + '/gpuhelper.prom')
+page = open(STEPS + '/gpuhelper.prom').read()
+ok(p.returncode == 0 and p.stderr == '' and without_time(page) == without_time(drained) and 'state="out-of-service"} 1' in page and
+   'gpuhelper_policies 2\n' in page, 'a user without rights makes the page that root would make', p.stderr + page)
+sh('gpuhelperctl', 'undrain', '--all')
+p = as_nobody('gpuhelperctl', 'metrics')
+ok('gpuhelper_up{part="helper"} 0' in p.stdout and 'gpuhelper_up{part="configuration"} 0' in p.stdout, 'which that user can\'t make alone', p.stdout)
+ok(as_nobody('gpuhelperctl', 'metrics', 'gather', '--output-dir', STEPS).returncode == 64, 'only root can gather')
+write('/etc/gpuhelper/gpuhelper.conf', 'issuers = (\n')
+gather()
+p = as_nobody('gpuhelperctl', 'metrics', '--from', STEPS)
+ok(p.returncode == 78 and '/etc/gpuhelper/gpuhelper.conf:' in p.stderr and 'gpuhelper_up{part="configuration"} 0' in p.stdout and
+   'gpuhelper_up{part="gpus"} 1' in p.stdout, 'root gathers a file that it does not understand; the user reports its fault', p.stderr)
+host.settings('')
+step_dir()
+p = as_nobody('gpuhelperctl', 'metrics', '--from', STEPS)
+ok(p.returncode == 74 and 'gpuhelper_up{part="helper"} 0' in p.stdout and 'gpuhelper_up{part="audit-log"} 1' in p.stdout,
+   'without what root gathers, the page has the rest', p.stderr)
+for text in (b'', b'x' * 100000, b'0.1.0'.ljust(16, b'\0') + b'\0\0\0\0\xff\xff\xff\xff'):
+    with open(STEPS + '/gathered', 'wb') as f:
+        f.write(text)
+    p = as_nobody('gpuhelperctl', 'metrics', '--from', STEPS)
+    ok(STEPS + '/gathered is damaged' in p.stderr and 'gpuhelper_up{part="helper"} 0' in p.stdout, 'a damaged file is reported (%d bytes)' % len(text), p.stderr)
+
+# a program that calls a parser of a library ends with status 99 here
+PRELOAD = W + '/noparser.so'
+sh('cc', '-shared', '-fPIC', '-o', PRELOAD, TESTS + '/container/noparser.c', check=True)
+watched = dict(os.environ, LD_PRELOAD=PRELOAD)
+r = sh('gpuhelperctl', 'metrics', env=watched)
+ok(r.returncode == 99 and 'parser: ' in r.stdout, 'control: the step of the user without rights parses', r.stdout)
+r = gather(env=watched)
+ok(r.returncode == 0 and r.stdout == '' and os.listdir(STEPS) == ['gathered'], 'root gathers without a parser', r.stdout)
+write(STEPS + '/gpuhelper.prom', '{\n')
+os.chown(STEPS + '/gpuhelper.prom', NOBODY, NOBODY)
+r = sh('gpuhelperctl', 'metrics', 'place', '--from', STEPS, '--output', W + '/metrics/gpuhelper.prom', env=watched)
+ok(r.returncode == 0 and r.stdout == '', 'root copies without a parser', r.stdout)
+
+# root's last step: what stands there may be anything.  SECRET is a file of root's in a place where the user can make links.
+OUT = W + '/metrics/gpuhelper.prom'
+SECRET = W + '/secret'
+write(SECRET, 'root only\n', 0o600)
+write(OUT, 'old\n')
+
+
+def place(to=OUT):
+    began = time.time()
+    r = sh('timeout', '20', 'gpuhelperctl', 'metrics', 'place', '--from', STEPS, '--output', to)
+    return r, time.time() - began
+
+
+def refused(name, *words):
+    r, took = place()
+    ok(r.returncode not in (0, 124) and took < 10 and open(OUT).read() == 'old\n' and os.listdir(os.path.dirname(OUT)) == ['gpuhelper.prom'] and
+       all(w in r.stdout for w in words), name + ' is not copied', [r.returncode, took, r.stdout])
+
+
+PAGE = STEPS + '/gpuhelper.prom'
+step_dir()
+refused('no page', PAGE, 'No such file')
+for name, target in (('a link to a file of root\'s', SECRET), ('a link to a public file', '/etc/passwd'), ('a link to nothing', '/none')):
+    step_dir()
+    os.symlink(target, PAGE)
+    refused(name, PAGE)
+step_dir()
+os.link(SECRET, PAGE)
+refused('another name of a file of root\'s', PAGE, 'uid 0')
+write(SECRET + '2', 'another user\'s\n', 0o600)
+os.chown(SECRET + '2', 1234, 1234)
+step_dir()
+os.rename(SECRET + '2', PAGE)
+refused('a file of another user\'s', PAGE, 'uid 1234')
+step_dir()
+write(PAGE, 'own\n')
+os.chown(PAGE, NOBODY, NOBODY)
+os.link(PAGE, STEPS + '/second')
+refused('a file with two names', PAGE, '2 links')
+step_dir()
+os.mkfifo(PAGE)
+os.chown(PAGE, NOBODY, NOBODY)
+refused('a pipe', PAGE, 'not a regular file')
+step_dir()
+os.mkdir(PAGE)
+refused('a directory', PAGE, 'not a regular file')
+step_dir()
+s = socket.socket(socket.AF_UNIX)
+s.bind(PAGE)
+refused('a socket', PAGE)
+s.close()
+step_dir()
+os.mknod(PAGE, 0o666 | stat.S_IFCHR, os.makedev(1, 5))
+refused('a device', PAGE, 'not a regular file')
+for size, what in ((1 << 20) + 1, 'a byte too large'), (1 << 40, 'a terabyte'):
+    step_dir()
+    with open(PAGE, 'w') as f:
+        f.truncate(size)
+    os.chown(PAGE, NOBODY, NOBODY)
+    refused(what, PAGE, '1048576')
+# a lease on a file makes open(2) wait for its holder, unless it must not wait
+step_dir()
+write(PAGE, 'own\n')
+os.chown(PAGE, NOBODY, NOBODY)
+fd = os.open(PAGE, os.O_RDWR)
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+refused('a file that makes its reader wait', PAGE)
+os.close(fd)
+# the directory itself
+shutil.rmtree(STEPS)
+os.mkdir(W + '/elsewhere')
+write(W + '/elsewhere/gpuhelper.prom', 'own\n')
+os.symlink('elsewhere', STEPS)
+refused('a page in a directory behind a link', STEPS)
+r = sh('gpuhelperctl', 'metrics', 'gather', '--output-dir', STEPS)
+ok(r.returncode == 74 and os.listdir(W + '/elsewhere') == ['gpuhelper.prom'], 'nor does root write there', r.stdout)
+os.unlink(STEPS)
+# the exporter's directory is the exporter's
+step_dir()
+write(PAGE, 'own\n')
+os.chown(PAGE, NOBODY, NOBODY)
+os.makedirs(W + '/theirs/real')
+for path, how in ((W + '/theirs/link', lambda p: os.symlink(W + '/metrics', p)), (W + '/theirs/real/gpuhelper.prom', lambda p: os.symlink(SECRET, p))):
+    how(path)
+    r, _ = place(path if path.endswith('.prom') else path + '/gpuhelper.prom')
+    ok(r.returncode in (74, 78) and path in r.stdout and open(OUT).read() == 'old\n' and open(SECRET).read() == 'root only\n',
+       'root follows no link to its target either', r.stdout)
+r, _ = place()
+st = os.stat(OUT)
+ok(r.returncode == 0 and r.stdout == '' and open(OUT).read() == 'own\n' and (st.st_mode & 0o7777, st.st_uid, st.st_gid) == (0o644, 0, 0) and
+   os.listdir(os.path.dirname(OUT)) == ['gpuhelper.prom'], 'a page of the user\'s own is copied, and is root\'s', r.stdout)
 
 os.rename('/etc/gpuhelper/policy.d', '/etc/gpuhelper/policy.away')
 os.symlink('policy.away', '/etc/gpuhelper/policy.d')

@@ -180,6 +180,7 @@ t "the service has opened the node again" open_to user
 
 # numbers for Prometheus, written within what the unit allows; the directory is the exporter's, as its package makes it
 page=/var/lib/prometheus/node-exporter/gpuhelper.prom
+log=/var/log/gpuhelper/audit.jsonl
 t "without an exporter gpuhelper-metrics.service is skipped" systemctl start gpuhelper-metrics.service
 mkdir -p "${page%/*}"
 chown worker "${page%/*}"
@@ -194,15 +195,111 @@ all_up() { [ "$(grep -c '^gpuhelper_up{.*} 1$' "$T/page")" = 4 ] && ! grep -q '^
 t "every part has numbers: GPUs, helper, configuration, log" all_up
 t "the lease of the worker's container is among them" grep -qx 'gpuhelper_leases{state="held"} 1' "$T/page"
 t "so is the lease's GPU" grep -q '^gpuhelper_gpu_leases{vendor="nvidia",pci="0000:3b:00.0".*} 1$' "$T/page"
-t "whoever can read the directory can read the file" [ "$(stat -c %a:%U "$page")" = 644:root ]
+one_held() { grep -qx 'gpuhelper_gpus{vendor="nvidia",state="held"} 1' "$T/page" && grep -qx 'gpuhelper_gpus{vendor="nvidia",state="free"} 1' "$T/page"; }
+t "the other GPU is free" one_held
+t "a policy that only root can list is counted" grep -qx 'gpuhelper_policies 1' "$T/page"
+whose() { echo "$(stat -c %a:%U:%G "$page")" "$(ls -A "${page%/*}")" >"$T/out"; [ "$(cat "$T/out")" = "644:root:root gpuhelper.prom" ]; }
+t "whoever can read the directory can read the file, which is root's, and nothing else is left there" whose
 rm -r /etc/systemd/system/gpuhelper-metrics.service.d "$page"
 systemctl daemon-reload
+gpuhelperctl drain 1 >"$T/out" 2>&1
 t "the service runs with all its restrictions, too" numbers
 t "the numbers have the lease then, too" grep -qx 'gpuhelper_leases{state="held"} 1' "$T/page"
+gpuhelperctl undrain --all >"$T/out" 2>&1
 quiet_metrics() { journalctl --sync; ! journalctl --boot --no-pager -o cat -u gpuhelper-metrics.service | grep '^gpuhelperctl:' >"$T/out"; }
 t "without a complaint" quiet_metrics
+nothing_left() { [ ! -e /run/gpuhelper-metrics ]; }
+t "what was handed over is gone" nothing_left
+
+# The log is a pipe that ends when this test wants: so the service can be seen while it parses.
+mv "$log" "$T/log"
+mkfifo -m 640 "$log"
+chgrp gpuhelper "$log"
+exec 8<>"$log"
+systemctl start --no-block gpuhelper-metrics.service
+parses() {
+	pid=$(systemctl show --value -p MainPID gpuhelper-metrics.service)
+	[ "$pid" -gt 1 ] && ls -l "/proc/$pid/fd" 2>"$T/err" | grep -q " $log\$"
+}
+t "the service parses the log" soon parses
+unprivileged() {
+	cat "/proc/$pid/status" >"$T/out"
+	[ "$(grep -c '^Cap\(Inh\|Prm\|Eff\|Bnd\|Amb\):.0*$' "$T/out")" = 5 ] && grep -q '^NoNewPrivs:.1$' "$T/out" && grep -q '^Seccomp:.2$' "$T/out" &&
+	    awk '$1 == "Uid:" || $1 == "Gid:" { for (i = 2; i <= 5; i++) if ($i < 61184 || $i > 65519) exit 1; n++ } END { exit n != 2 }' "$T/out"
+}
+t "meanwhile it is a user of its own, and has no capability" unprivileged
+none_is_root() {
+	group=$(systemctl show --value -p ControlGroup gpuhelper-metrics.service)
+	for p in $(cat "/sys/fs/cgroup$group/cgroup.procs"); do stat -c '%u %n' "/proc/$p"; done >"$T/out"
+	[ -s "$T/out" ] && ! grep -q '^0 ' "$T/out"
+}
+t "no process of the service is root's" none_is_root
+away_from_helper() { [ -z "$(nsenter -t "$pid" -m ls -A /run/gpuhelper /usr/libexec/gpuhelper | grep -v '^/\|^$')" ]; }
+t "it cannot reach the helper" away_from_helper
+printf '{"event":"grant","waited":7}\n{"event":"refuse","code":75}\n{"event":"refuse","code":77}\n' >&8
+exec 8>&-
+over() { [ "$(systemctl show --value -p ActiveState gpuhelper-metrics.service)" = inactive ]; }
+t "it ends after the log" soon over
+rm "$log"
+mv "$T/log" "$log"
+counted() {
+	grep -qx 'gpuhelper_audit_records_total{event="refuse"} 2' "$page" && grep -qx 'gpuhelper_wait_seconds_sum 7' "$page" &&
+	    grep -qx 'gpuhelper_up{part="audit-log"} 1' "$page"
+}
+t "it has counted these records" counted
+t "the file is still root's" whose
+
+# What if someone takes over the step that parses?  This unit is the same but for that step: root's steps come before and after.
+unit=/run/systemd/system/evil.service
+sed -e 's|^Description=.*|Description=evil|' -e 's|^ExecStart=.*|ExecStart=/bin/sh /job/evil|' \
+    /usr/lib/systemd/system/gpuhelper-metrics.service >"$unit"
+mkdir -p /run/secrets
+chmod 700 /run/secrets
+echo 'secret 1' >/run/secrets/file
+chmod 600 /run/secrets/file
+cp "$page" "$T/page"
+as_before() { [ "$(cat "$page")" = "$(cat "$T/page")" ]; }
+evil() { # evil COMMAND: the step does that with its own output; the service must fail within seconds, and change nothing
+	printf 'cd "$RUNTIME_DIRECTORY" || exit\n%s\n' "$1" >/job/evil
+	systemctl daemon-reload
+	timeout 25 systemctl start evil.service 2>"$T/err"
+	status=$?
+	journalctl --sync
+	journalctl -n 5 --no-pager -o cat -u evil.service >"$T/out"
+	[ $status != 0 ] && [ $status != 124 ] && as_before && whose
+}
+while IFS='	' read -r what command; do
+	t "evil step: $what" evil "$command"
+done <<'END'
+a link to a file of root's	ln -s /run/secrets/file gpuhelper.prom
+a link to a file that everybody can read	ln -s /etc/passwd gpuhelper.prom
+a pipe	mkfifo gpuhelper.prom
+a directory	mkdir gpuhelper.prom
+a file without an end	truncate -s 1T gpuhelper.prom
+a file that is too large	head -c 8388608 /dev/zero >gpuhelper.prom
+nothing	:
+END
+# a step that goes on while root looks: what comes out is a page of its own, whole, or the old one
+race='(while :; do ln -s /run/secrets/file a; mv -T a gpuhelper.prom; echo "own 1" >b; mv -T b gpuhelper.prom; done) 2>/dev/null &'
+raced() {
+	cp "$T/page" "$page"
+	evil "$race"
+	[ $status != 124 ] && { as_before || [ "$(cat "$page")" = "own 1" ]; } && whose
+}
+for i in 1 2 3; do t "evil step: it changes its output while root looks ($i)" raced; done
+grows='(while :; do echo "own 1"; done >>gpuhelper.prom) &'
+grown() {
+	cp "$T/page" "$page"
+	evil "$grows"
+	[ $status != 124 ] && [ "$(stat -c %s "$page")" -le 1048576 ] && whose
+}
+t "evil step: its output grows while root reads it" grown
+systemctl reset-failed evil.service
+rm -r "$unit" /run/secrets "$page"
+systemctl daemon-reload
+
 exposure() { systemd-analyze security --no-pager --threshold="$2" "$1" >"$T/out" 2>&1; r=$?; tail -1 "$T/out" | sed 's/^/# /'; return $r; }
-t "systemd-analyze security gpuhelper-metrics.service: 1.6 or less" exposure gpuhelper-metrics.service 16
+t "systemd-analyze security gpuhelper-metrics.service: 0.4 or less" exposure gpuhelper-metrics.service 4
 
 t "the timer can be enabled" quiet systemctl --quiet enable --now gpuhelper-reap.timer
 t "the timer is enabled" systemctl --quiet is-enabled gpuhelper-reap.timer

@@ -696,7 +696,7 @@ rm "$d/gpuhelper.conf"
 run explain --config-dir "$T/nowhere" --pipeline ml/train
 t "no configuration" complains 78 "$T/nowhere: No such file or directory"
 explain --pipeline ml/train --gpus 0
-t "a bad number of GPUs" complains 65 'GPUHELPER_GPUS: "0" is not a count (1 to 64), VENDOR:COUNT, "all", "none", UUID, PCI address or CDI device'
+t "a bad number of GPUs" complains 65 'GPUHELPER_GPUS: "0" is not a count (1 to 64), VENDOR:COUNT, "all", "none", UUID, PCI address, rank ("#0") or CDI device'
 explain --pipeline ml/train --folders usr
 t "a bad folder" complains 65 'GPUHELPER_FOLDERS: path "usr" is not absolute'
 explain --pipeline ml/train --instance-vars '[1]'
@@ -1403,8 +1403,10 @@ run audit show --instance-var pr log3
 t "--instance-var without a value" complains 64 'audit show: --instance-var must be NAME=VALUE, not "pr"'
 run report --output - --instance-var =1 log3
 t "--instance-var without a name" complains 64 'report: --instance-var must be NAME=VALUE, not "=1"'
-run audit show --since yesterday log
-t "--since with an invalid time" complains 64 'audit show: --since must be like 30m, 12h, 7d, 2026-11-20T23:06:00Z or seconds since 1970, not "yesterday"'
+for t in 7 30 99999999 "7 dogs"; do
+	run audit show --since "$t" log
+	t "--since with an invalid time: $t" complains 64 'audit show: --since must be like 30m, 1h30m, 7d, "7 days", today, yesterday, 2026-11-25 or 2026-11-20T23:06:00Z, not "'"$t"'"'
+done
 run audit show log "$T/nowhere"
 t "a missing file" complains 74 "$T/nowhere: No such file or directory: nothing has been recorded yet, or the log is elsewhere"
 

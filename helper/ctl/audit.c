@@ -142,8 +142,7 @@ ctl_audit_show(const struct options *o)
 	if (!audit_filter_check(o, &wrong))
 		return misuse(o, "audit show: --instance-var must be NAME=VALUE, not \"%s\"", wrong);
 	if (o->since != NULL && !when_read_ago(o->since, time(NULL), &r.since))
-		return misuse(o, "audit show: --since must be like 30m, 12h, 7d, 2026-11-20T23:06:00Z or seconds since 1970, "
-		    "not \"%s\"", o->since);
+		return misuse(o, "audit show: --since must be like " WHEN_FORMS ", not \"%s\"", o->since);
 	if (check_openable(path, n, &why) == -1)
 		return give_up(o, &why);
 	if (o->json)

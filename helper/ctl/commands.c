@@ -122,7 +122,7 @@ static const struct takes takes_generate[] = { JSON,
 	END };
 
 static const struct takes takes_audit[] = { JSON,
-	{ OPT_SINCE, false, "only records since 30m, 12h or 7d ago, or 2026-11-20T23:06:00Z" },
+	{ OPT_SINCE, false, "only records since 30m, 12h or 7d ago, yesterday, or 2026-11-25" },
 	{ OPT_PIPELINE, false, "only records of this pipeline" },
 	{ OPT_INSTANCE_VAR, false, "only records with this instance variable; may be repeated" },
 	{ OPT_DENIED, false, "only refusals" },

@@ -166,11 +166,9 @@ parse_period(const struct options *o, struct report *r)
 	r->since = INT64_MIN;
 	r->until = o->args == 0 ? now : INT64_MAX;
 	if (o->since != NULL && !when_read_ago(o->since, now, &r->since))
-		return misuse(o, "report: --since must be like 30d, 12h, 2026-11-20T23:06:00Z or seconds since 1970, not \"%s\"",
-		    o->since);
+		return misuse(o, "report: --since must be like " WHEN_FORMS ", not \"%s\"", o->since);
 	if (o->until != NULL && !when_read_ago(o->until, now, &r->until))
-		return misuse(o, "report: --until must be like 30d, 12h, 2026-11-20T23:06:00Z or seconds since 1970, not \"%s\"",
-		    o->until);
+		return misuse(o, "report: --until must be like " WHEN_FORMS ", not \"%s\"", o->until);
 	return r->since < r->until ? 0 : misuse(o, "report: --since must be before --until");
 }
 

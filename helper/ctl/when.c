@@ -6,6 +6,8 @@
 
 #include "../pure/text.h"
 
+#define SECONDS_LEAST 100000000		/* in 1973: what is less was not meant as seconds since 1970 */
+
 /* Parses two digits; -1 if they are not a number within the range. */
 static int
 two(const char *s, int min, int max)
@@ -66,27 +68,119 @@ when_read(const char *s, int64_t *out)
 	return true;
 }
 
+#define SPAN_MAX 253402300799	/* as long as the years have four digits */
+
+/* The seconds of a unit of time, as systemd.time(7) names it; 0: unknown. */
+static int64_t
+unit_seconds(const char *name, size_t len)
+{
+	static const struct {
+		const char *names;	/* with a space after each */
+		int64_t seconds;
+	} units[] = {
+		{ "s sec second seconds ", 1 },
+		{ "m min minute minutes ", 60 },
+		{ "h hr hour hours ", 3600 },
+		{ "d day days ", 86400 },
+		{ "w week weeks ", 7 * 86400 },
+		{ "M month months ", 2629800 },		/* a twelfth of a year */
+		{ "y year years ", 31557600 },
+	};
+	const char *at;
+	size_t i, n;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		for (at = units[i].names; (n = strcspn(at, " ")) > 0; at += n + 1)
+			if (n == len && strncmp(at, name, n) == 0)
+				return units[i].seconds;
+	return 0;
+}
+
+/* Parses "90s", "1h30m", "7 days" or "2h 5min", with or without «ago» after it. */
+static bool
+read_span(const char *s, int64_t *out)
+{
+	int64_t unit, count;
+	size_t n;
+
+	for (*out = 0; *s != '\0'; s += strspn(s, " ")) {
+		if (*out > 0 && strcmp(s, "ago") == 0)
+			return true;
+		for (count = 0, n = 0; s[n] >= '0' && s[n] <= '9' && n < 10; n++)
+			count = count * 10 + (s[n] - '0');
+		if (n == 0)
+			return false;
+		s += n;
+		s += strspn(s, " ");
+		n = strspn(s, "abcdefghijklmnopqrstuvwxyzM");
+		if ((unit = unit_seconds(s, n)) == 0)
+			return false;
+		*out += count * unit;
+		s += n;
+		if (*out > SPAN_MAX)
+			return false;
+	}
+	return *out > 0;
+}
+
+/* The local midnight before or at «at», and so many days earlier. */
+static bool
+midnight(int64_t at, int days, int64_t *out)
+{
+	const time_t t = (time_t)at;
+	struct tm tm;
+
+	if (localtime_r(&t, &tm) == NULL)
+		return false;
+	tm.tm_mday -= days;
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	tm.tm_isdst = -1;
+	*out = (int64_t)mktime(&tm);
+	return *out != -1;
+}
+
+/* Parses "2026-11-25", "2026-11-25 08:30" or "2026-11-25 08:30:00", in local time. */
+static bool
+read_local(const char *s, int64_t *out)
+{
+	static const char *const forms[] = { "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S" };
+	struct tm tm, back;
+	const char *end;
+	size_t i;
+
+	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		tm = (struct tm){ .tm_isdst = -1 };
+		if ((end = strptime(s, forms[i], &tm)) == NULL || *end != '\0')
+			continue;
+		back = tm;
+		*out = (int64_t)mktime(&back);
+		/* refuse the 31st of April, which mktime() turns into the 1st of May */
+		return *out != -1 && back.tm_mday == tm.tm_mday;
+	}
+	return false;
+}
+
 bool
 when_read_ago(const char *s, int64_t now, int64_t *out)
 {
-	static const struct {
-		char letter;
-		int64_t seconds;
-	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
-	const size_t n = strlen(s);
-	char number[16];
-	uint32_t count;
-	size_t i;
+	uint64_t plain;
+	int64_t span;
 
-	for (i = 0; n > 1 && n < sizeof(number) && i < sizeof(units) / sizeof(units[0]); i++) {
-		if (s[n - 1] != units[i].letter)
-			continue;
-		memcpy(number, s, n - 1);
-		number[n - 1] = '\0';
-		if (!text_u32(number, 0, 1000000000, &count))
-			return false;
-		*out = now - (int64_t)count * units[i].seconds;
+	if (strcmp(s, "now") == 0) {
+		*out = now;
 		return true;
 	}
-	return when_read(s, out);
+	if (strcmp(s, "today") == 0)
+		return midnight(now, 0, out);
+	if (strcmp(s, "yesterday") == 0)
+		return midnight(now, 1, out);
+	/* a small number is most likely meant as days */
+	if (text_u64(s, UINT64_MAX, &plain) && plain < SECONDS_LEAST)
+		return false;
+	if (when_read(s, out) || read_local(s, out))
+		return true;
+	if (!read_span(s + (*s == '-'), &span))
+		return false;
+	*out = now - span;
+	return true;
 }

@@ -8,7 +8,12 @@
 /* Parses seconds since 1970, or RFC 3339 ("2026-11-20T23:06:00Z"); ignores fractions of a second.  False: neither. */
 bool when_read(const char *s, int64_t *out);
 
-/* Likewise, or parses a time before «now» (seconds since 1970): "90s", "30m", "12h", "7d". */
+/*
+ * Likewise, or as journalctl(1) reads --since: "now", "today", "yesterday", a local date and time ("2026-11-25",
+ * "2026-11-25 08:30"), or a time before «now» (seconds since 1970): "90s", "1h30m", "7d", "2 weeks ago". False also for
+ * a bare number that can't have been meant as seconds since 1970.
+ */
+#define WHEN_FORMS "30m, 1h30m, 7d, \"7 days\", today, yesterday, 2026-11-25 or 2026-11-20T23:06:00Z"
 bool when_read_ago(const char *s, int64_t now, int64_t *out);
 
 #endif

@@ -40,6 +40,7 @@ chmod 755 /usr/local/bin/runtime
 cat >/etc/gpuhelper/gpuhelper.conf <<END
 runtime = "/usr/local/bin/runtime";
 unenforced = "allow";
+privileged = "hide-gpus";
 END
 cat >/etc/gpuhelper/policy.d/10-all.conf <<END
 identity = "caller";

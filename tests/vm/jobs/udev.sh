@@ -147,6 +147,7 @@ mknod -m 600 /dev/nvidia-uvm-tools c 510 1
 cat >/etc/gpuhelper/gpuhelper.conf <<END
 runtime = "/job/hold";
 unenforced = "allow";
+privileged = "hide-gpus";
 END
 cat >/etc/gpuhelper/policy.d/10-worker.conf <<END
 identity = "caller";

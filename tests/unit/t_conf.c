@@ -514,6 +514,10 @@ test_policy_types(void)
 		{ TEXT(P "env = { A-B = \"1\"; };"), "2: \"A-B\" can't be set" },
 		{ TEXT(P "env = { GPUHELPER_GPUS = \"1\"; };"), "2: \"GPUHELPER_GPUS\" can't be set" },
 		{ TEXT(P "env = { * = \"1\"; };"), "2: \"*\" can't be set" },
+		{ TEXT(P "env = { NVIDIA_VISIBLE_DEVICES = \"all\"; };"), "2: \"NVIDIA_VISIBLE_DEVICES\" can't be set: with driver_files = "
+		    "\"vendor-runtime\" in gpuhelper.conf it tells what was granted" },
+		{ TEXT(P "env = { AMD_VISIBLE_DEVICES = \"0\"; };"), "2: \"AMD_VISIBLE_DEVICES\" can't be set: with driver_files = "
+		    "\"vendor-runtime\" in gpuhelper.conf it tells what was granted" },
 	};
 
 	check_refused(t, COUNT(t), false);

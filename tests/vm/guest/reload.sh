@@ -6,7 +6,7 @@
 mkdir -p "$T/rootfs/bin" "$T/rootfs/dev" "$T/rootfs/proc"
 cp /job/busybox "$T/rootfs/bin/sh"
 cp /etc/gpuhelper/gpuhelper.conf "$T/conf"
-printf '%s\n' "runtime = \"$(command -v runc)\";" "volumes = [ \"$T\" ];" >/etc/gpuhelper/gpuhelper.conf
+printf '%s\n' "runtime = \"$(command -v runc)\";" "volumes = [ \"$T\" ];" 'privileged = "hide-gpus";' >/etc/gpuhelper/gpuhelper.conf
 
 start() { # start ID: in a cgroup of systemd's
 	mkdir -p "$T/$1"

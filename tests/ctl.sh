@@ -161,11 +161,21 @@ fi
 
 echo "# check: errors"
 tree empty
+nothing="$d: warning: has neither gpuhelper.conf nor a policy (policy.d/*.conf): nothing is granted"
 check
-t "an empty configuration has no errors" silent
+t "an empty configuration has no errors, but a warning" exactly 0 <<-E
+	$nothing
+E
 rm -r "$d/policy.d"
 check
-t "a configuration without policy.d has no errors" silent
+t "a configuration without policy.d has no errors, but a warning" exactly 0 <<-E
+	$nothing
+E
+check --strict
+t "  which --strict refuses" is 78
+: >"$d/gpuhelper.conf"
+check
+t "an empty gpuhelper.conf is enough" silent
 run check --config-dir "$T/nowhere"
 t "a missing --config-dir" exits 78 "$T/nowhere: No such file or directory"
 tree errors
@@ -566,6 +576,7 @@ check -v; check --json
 shot "$d" >after
 t "check leaves no trace" cmp -s before after
 tree quiet
+: >"$d/gpuhelper.conf"
 check --strict
 t "--strict without a warning succeeds" silent
 for f in "$here"/policy.d/*.conf.example; do
@@ -1359,6 +1370,17 @@ t "audit show --denied: an abandoned wait is no denial" is 0
 run audit show --denied log
 t "audit show --denied" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 1 ] && grep -q "no policy$" out' - "$st"
 run audit show --pipeline ml/train log
+run audit show --pipeline ml/trian log
+t "audit show --pipeline: no record has that name" sh -c '[ $1 = 69 ] && ! grep -q ^2026 out && grep -q "audit show: no record is of pipeline ml/trian" err' - "$st"
+for t in train ml/ /train; do
+	run audit show --pipeline $t log
+	t "audit show --pipeline: no TEAM/PIPELINE: $t" complains 64 "audit show: --pipeline must be TEAM/PIPELINE, not \"$t\""
+done
+run report --pipeline train --output - log
+t "report --pipeline: no TEAM/PIPELINE" complains 64 "report: --pipeline must be TEAM/PIPELINE, not \"train\""
+run audit show --pipeline ml/train --since 2039-01-01T00:00:00Z log
+t "audit show --pipeline: none since then" sh -c '[ $1 = 0 ] && ! grep -q ^2026 out && [ ! -s err ]' - "$st"
+run audit show --pipeline ml/train log
 t "audit show --pipeline" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 1 ] && grep -q "  grant" out' - "$st"
 run audit show --since 2026-11-22T20:00:00Z log
 t "audit show --since with a date" sh -c '[ $1 = 0 ] && [ "$(grep -c "^2026" out)" = 2 ] && ! grep -q "  grant" out' - "$st"
@@ -1687,7 +1709,9 @@ sandboxed ex-acl "explain: an ACL lets the container's user write" exits 0 "gran
 sandboxed ex-missing "explain: no such note if nobody could have the folder" hasnt "could have the folders" </dev/null
 sandboxed ex-nobody "explain: a folder that another user's containers may not write" exits 77 "refused: folder /srv/data: its mode and ACL give the container's user (uid 65534 here) no write access: setfacl -m u:65534:rwx /srv/data" </dev/null
 sandboxed ex-unseen "explain: a note names the folder that the user may not look at" exits 0 "note: this user has no right to check everything, so the host may still refuse the container: folder /srv/shut/in: /srv/shut: Permission denied" </dev/null
-sandboxed good "check: an /etc/gpuhelper that only root can change" silent </dev/null
+sandboxed good "check: an /etc/gpuhelper that only root can change" exactly 0 <<-'E'
+	/etc/gpuhelper: warning: has neither gpuhelper.conf nor a policy (policy.d/*.conf): nothing is granted
+E
 sandboxed trust "check: an /etc/gpuhelper that others can change, and its other errors" exactly 78 <<-'E'
 	/etc/gpuhelper/policy.d: belongs to uid 12345 and not to root: chown root it
 	/etc/gpuhelper/gpuhelper.conf: has 2 links: it must have one

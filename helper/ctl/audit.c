@@ -23,16 +23,18 @@ struct reading {
 	const struct options *options;
 	int64_t since;		/* seconds since 1970; INT64_MIN: from the first record */
 	size_t shown, torn;	/* records; lines that are no records */
+	bool met;		/* some record is of --pipeline */
 };
 
 static bool
-is_shown(const struct reading *r, const json_t *record)
+is_shown(struct reading *r, const json_t *record)
 {
 	const struct options *o = r->options;
 	char pipeline[256];
 	int64_t at;
 
 	audit_pipeline(record, pipeline);
+	r->met = r->met || (o->pipeline != NULL && strcmp(pipeline, o->pipeline) == 0);
 	if (!audit_filter_takes(o, pipeline, get_text(record, "instance_vars"),
 	    json_object_get(record, "instance_vars_left_out") != NULL))
 		return false;
@@ -137,8 +139,11 @@ ctl_audit_show(const struct options *o)
 	struct reading r = { .options = o, .since = INT64_MIN };
 	const char *wrong;
 	struct why why;
+	int status;
 	size_t i;
 
+	if (!audit_filter_pipeline(o, "audit show", &status))
+		return status;
 	if (!audit_filter_check(o, &wrong))
 		return misuse(o, "audit show: --instance-var must be NAME=VALUE, not \"%s\"", wrong);
 	if (o->since != NULL && !when_read_ago(o->since, time(NULL), &r.since))
@@ -155,5 +160,7 @@ ctl_audit_show(const struct options *o)
 	else if (r.torn > 0)
 		say("! %zu line%s no valid record%s: cut off by a full disk, or changed later", r.torn,
 		    r.torn == 1 ? " is" : "s are", r.torn == 1 ? "" : "s");
-	return 0;
+	if (o->pipeline != NULL && !r.met && !o->json)
+		(void)complain(WHY_ABSENT, "audit show: no record is of pipeline %s", o->pipeline);
+	return o->pipeline != NULL && !r.met ? WHY_ABSENT : 0;
 }

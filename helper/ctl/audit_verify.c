@@ -223,6 +223,9 @@ check_end(struct verify *v)
 		read_head(v);
 		v->compares = false;
 	}
+	/* files on the command line are what somebody chose; the host's log must be whole */
+	if (v->options->args == 0 && v->first > 1 && !v->options->partial)
+		fault(v, "records 1 to %" PRIu64 " are missing: if they were rotated away, give --partial", v->first - 1);
 	if (v->spoilt && v->first != 0)
 		fault(v, HEAD " is missing or was changed: records may be missing from the log's end");
 	if (v->compares && v->head.records > v->at.records)
@@ -262,7 +265,7 @@ say_result(const struct verify *v, size_t files, double seconds)
 {
 	if (v->faults > FAULTS_MAX)
 		say("and %zu more", v->faults - FAULTS_MAX);
-	if (v->first > 1)
+	if (v->first > 1 && (v->options->args > 0 || v->options->partial))
 		say("note: records 1 to %" PRIu64 " are in files that were not read", v->first - 1);
 	say_number(v->before, "records are older than the chain, and not verified");
 	say_number(v->outside, "records are outside the chain, of callers that could stop gpuhelper (gpuhelper(8))");

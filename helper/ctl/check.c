@@ -262,6 +262,20 @@ open_config_dir(struct check_set *s, const char *path, const char *shown, bool s
 	return fd;
 }
 
+/* A directory without settings and policies is most likely the wrong one, or a host where nothing was written yet. */
+static void
+warn_nothing(struct check_set *s, const char *shown)
+{
+	struct checked *c;
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		if (s->v[i].kind == CHECKED_POLICY || s->v[i].text != NULL || s->v[i].faults.n > 0)
+			return;
+	if ((c = check_add(s, CHECKED_PLACE, shown)) != NULL)
+		fault_add(&c->faults, 0, true, "has neither gpuhelper.conf nor a policy (policy.d/*.conf): nothing is granted");
+}
+
 static void
 check_config_dir(struct check_set *s, const char *path, const char *shown, bool strict)
 {
@@ -283,6 +297,7 @@ check_config_dir(struct check_set *s, const char *path, const char *shown, bool 
 		s->settings_at = s->n - 1;	/* no file: the defaults apply */
 	if ((policies = open_config_dir(s, sub, subshown, strict, true)) != -1)
 		check_policy_dir(s, policies, subshown, strict);
+	warn_nothing(s, shown);
 }
 
 static bool

@@ -57,6 +57,7 @@ const struct option_kind option_kinds[OPTS] = {
 	[OPT_ALL] = { "all", 0, NULL, AT(all) },
 	[OPT_YES] = { "yes", 'y', NULL, AT(yes) },
 	[OPT_HEAD] = { "head", 0, "HASH", AT(head) },
+	[OPT_PARTIAL] = { "partial", 0, NULL, AT(partial) },
 };
 
 #define CONFIG_DIR { OPT_CONFIG_DIR, false, "read this directory instead of " GPUHELPER_CONFDIR }
@@ -129,6 +130,7 @@ static const struct takes takes_audit[] = { JSON,
 	END };
 static const struct takes takes_verify[] = { JSON,
 	{ OPT_HEAD, false, "verify that the log still contains the record with this hash, which this command printed" },
+	{ OPT_PARTIAL, false, "the oldest records may be missing: they were rotated away" },
 	END };
 static const struct takes takes_follow[] = {
 	{ OPT_TO, true, "the destination" },

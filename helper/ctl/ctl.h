@@ -30,7 +30,7 @@ struct options {
 	bool undo, tags, image, rootless, watch, all, yes, mark;
 	const char *reason, *to, *state;
 	const char *since, *until;
-	bool denied;
+	bool denied, partial;
 	const char *devices_file, *head, *against;
 	const char **device;		/* each --device */
 	size_t devices;

@@ -351,19 +351,61 @@ print_health(const struct options *o, const struct health *h)
 	json_decref(list);
 }
 
+/* What is marked counts as sick, even if the kernel's log has forgotten why. */
+static void
+add_marks(struct health *h)
+{
+	autodrained struct drained marked = { 0 };
+	struct finding *f;
+	size_t i, k;
+
+	gpu_view_drained(&marked);
+	for (i = 0; i < h->inv.gpus; i++)
+		for (f = &h->found[i], k = 0; k < marked.n && f->why[0] == '\0'; k++)
+			if (marked.v[k].sick && strcmp(marked.v[k].gpu.pci, f->gpu.pci) == 0)
+				snprintf(f->why, sizeof(f->why), "%.*s", (int)sizeof(f->why) - 1, marked.v[k].why);
+}
+
+static bool
+any_is_sick(const struct health *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->inv.gpus && h->found[i].why[0] == '\0'; i++)
+		;
+	return i < h->inv.gpus;
+}
+
+/* Without --mark: a fault that was marked once, and that an administrator has dismissed since (undrain), is no news. */
+static int
+look_only(struct health *h, struct why *why)
+{
+	autoclose int dir = open(GPUHELPER_STATEDIR, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	seen_read(dir, &h->seen);
+	if (look_for_faults(h, why) == -1)
+		return -1;
+	add_marks(h);
+	return 0;
+}
+
 int
 ctl_health(const struct options *o)
 {
 	struct health h = { .log = false };
+	bool sick = false;
 	struct why why;
 	int ret;
 
 	if (o->mark && o->json)
 		return misuse(o, "health: give --mark or --json, not both");
-	if ((ret = o->mark ? mark(&h, &why) : look_for_faults(&h, &why)) == 0)
+	if ((ret = o->mark ? mark(&h, &why) : look_only(&h, &why)) == 0) {
+		/* the timer's run has done its work once the GPU is marked */
+		sick = !o->mark && any_is_sick(&h);
 		print_health(o, &h);
+	}
 	inventory_free(&h.inv);
 	free(h.seen.errors);
 	free(h.found);
-	return ret == -1 ? give_up(o, &why) : 0;
+	return ret == -1 ? give_up(o, &why) : sick ? WHY_ABSENT : 0;
 }

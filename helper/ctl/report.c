@@ -183,6 +183,8 @@ ctl_report(const struct options *o)
 	struct why why;
 	int status;
 
+	if (!audit_filter_pipeline(o, "report", &status))
+		return status;
 	if (!audit_filter_check(o, &wrong))
 		return misuse(o, "report: --instance-var must be NAME=VALUE, not \"%s\"", wrong);
 	if ((status = parse_period(o, &r)) != 0)

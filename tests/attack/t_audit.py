@@ -26,6 +26,10 @@ def verify(*words):
     return json.loads(r.stdout)
 
 
+def status(*words):
+    return subprocess.run([CTL, "audit", "verify", *words], stdout=subprocess.DEVNULL).returncode
+
+
 def whole():
     v = verify()
     assert v["ok"] and v["compared"] and v["count"] > 0, v
@@ -168,6 +172,24 @@ def h5():
             assert not verify()["ok"], name
         write(LOG, text, 0o600)
         assert verify("--head", head)["asked"] == len(lines)
+
+
+@case("H5b", "A log whose first records are gone is not intact, unless the administrator says that they were rotated away")
+def h5b():
+    with fresh_log():
+        for _ in range(4):
+            a_grant()
+        lines = open(LOG).read().splitlines(True)
+        with open(LOG, "w") as f:
+            f.write("".join(lines[len(lines) // 2:]))
+        v = verify()
+        assert not v["ok"] and v["findings"][0]["message"].startswith("records 1 to "), v
+        assert status() == 65 and verify("--partial")["ok"] and status("--partial") == 0 and status(LOG) == 0, v
+        # the whole log was removed; the next record goes on where the chain ended
+        os.unlink(LOG)
+        assert status() != 0 and status("--partial") != 0, (status(), status("--partial"))
+        a_grant()
+        assert status() == 65 and status("--partial") == 0
 
 
 @case("H6", "Only root can open the head, which is the chain's lock; if the head is not root's, nothing is granted")

@@ -23,9 +23,13 @@
 #include "../pure/strange.h"
 #include "../user/ending.h"
 #include "ctl.h"
+#include "firstprocess.h"
+#include "setup.h"
 
 #define LEASES GPUHELPER_RUNDIR "/leases"
 #define GONE_MS 10000		/* how long to wait for the helper to end the lease */
+
+#define ENGINE_ID 65		/* bytes of podman's and docker's ids, with a terminating 0 */
 
 /* A search for a lease. */
 struct search {
@@ -34,6 +38,7 @@ struct search {
 	char *file;		/* the name of its file; NULL: no match, or out of memory */
 	size_t found;		/* number of matches */
 	bool exactly;		/* the matches have exactly this name */
+	char id[ENGINE_ID];	/* the container's id, if its engine knows it by the name */
 };
 
 static void
@@ -93,7 +98,7 @@ refuse_unknown(const struct search *s, struct why *why)
 }
 
 static int
-find_lease(struct search *s, struct why *why)
+search_leases(struct search *s, struct why *why)
 {
 	DIR *d = file_list(open(LEASES, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct dirent *e;
@@ -104,6 +109,42 @@ find_lease(struct search *s, struct why *why)
 		match_lease(s, dirfd(d), e->d_name);
 	if (d != NULL)
 		closedir(d);
+	return 0;
+}
+
+/* Asks root's podman and docker for the id of a container with this name.  False if neither knows it. */
+static bool
+ask_engines(const char *name, char id[ENGINE_ID])
+{
+	static const char *const engines[] = { "podman", "docker" };
+	struct why ignored;
+	bool found = false;
+	size_t i;
+
+	for (i = 0; !found && *name != '-' && i < sizeof(engines) / sizeof(engines[0]); i++) {
+		const char *const words[] = { engines[i], "container", "inspect", "--format", "{{.Id}}", name, NULL };
+		autofree char *program = setup_program(engines[i]);
+		struct ran r = { .out = NULL };
+
+		found = program != NULL && setup_run(words, &r, &ignored) == 0 && r.status == 0 &&
+		    strspn(r.out, "0123456789abcdef") == ENGINE_ID - 1;
+		if (found)
+			snprintf(id, ENGINE_ID, "%.*s", ENGINE_ID - 1, r.out);
+		free(r.out);
+	}
+	return found;
+}
+
+static int
+find_lease(struct search *s, struct why *why)
+{
+	if (search_leases(s, why) == -1)
+		return -1;
+	if (s->found == 0 && ask_engines(s->name, s->id)) {
+		s->name = s->id;
+		if (search_leases(s, why) == -1)
+			return -1;
+	}
 	if (s->found == 0)
 		return refuse_unknown(s, why);
 	if (s->found > 1)
@@ -121,11 +162,27 @@ has_our_numbers(const struct lease *l)
 	return l->pids == 0 || (stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == l->pids);
 }
 
+/*
+ * The helper has not seen the container of «run»: the runtime starts its process, and stays the parent until the end.
+ * A container without a PID namespace of its own looks like any other child, and is left alone.
+ */
+static void
+find_init_of_run(struct lease *l)
+{
+	struct process_id init;
+
+	if (l->init.pid != 0 || !process_id_lives(l->asker) || !first_process_of(l->asker.pid, &init))
+		return;
+	l->init = init;
+	l->own_pids = true;
+}
+
 static int
-check_container(const struct lease *l, struct why *why)
+check_container(struct lease *l, struct why *why)
 {
 	if (!has_our_numbers(l))
 		return refuse(why, WHY_DENIED, "container %s is in another PID namespace: end it there", l->id);
+	find_init_of_run(l);
 	if (l->init.pid == 0)
 		return refuse(why, WHY_AGAIN, "container %s is still being created: try again, or end it with its engine", l->id);
 	if (!process_id_lives(l->init))

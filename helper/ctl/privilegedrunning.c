@@ -14,31 +14,9 @@
 #include "../pure/path.h"
 #include "../pure/strange.h"
 #include "../user/capability.h"
+#include "firstprocess.h"
 
 #define SHOWN 3
-
-/* What follows a key of status, as "\nCapBnd:"; NULL without it. */
-static const char *
-after_key(const char *status, const char *key)
-{
-	const char *at = strstr(status, key);
-
-	return at != NULL ? at + strlen(key) : NULL;
-}
-
-/* True for the first process of a PID namespace beneath ours: the last of its numbers is 1, and it has others. */
-static bool
-is_first(const char *status)
-{
-	const char *at = after_key(status, "\nNSpid:");
-	unsigned long number = 0;
-	unsigned numbers = 0;
-	char *end;
-
-	for (; at != NULL && *at == '\t'; at = end, numbers++)
-		number = strtoul(at + 1, &end, 10);
-	return numbers > 1 && number == 1;
-}
 
 /* The container's name: the last part of the first cgroup that is not the root. */
 static void
@@ -69,8 +47,8 @@ look_at(int proc, const char *pid, uint64_t users, struct strlist *out)
 	uint64_t its;
 
 	snprintf(file, sizeof(file), "%.15s/status", pid);
-	if ((status = file_read_at(proc, file, 65536, NULL)) == NULL || !is_first(status) ||
-	    !space_find(proc, pid, "user", &its) || its != users || (set = after_key(status, "\nCapBnd:")) == NULL ||
+	if ((status = file_read_at(proc, file, 65536, NULL)) == NULL || !status_is_first(status) ||
+	    !space_find(proc, pid, "user", &its) || its != users || (set = status_after(status, "\nCapBnd:")) == NULL ||
 	    (capability = capability_strong_in(strtoull(set, NULL, 16))) == NULL)
 		return true;
 	name_of(proc, pid, name, sizeof(name));

@@ -160,4 +160,17 @@ b = run('GPUHELPER_GPUS=2')
 ok(b.r.returncode == 0 and leases() == [], 'both GPUs are given again', b.said)
 b.delete()
 ok(snapshot('/run/gpuhelper') == before or leases() == [], 'no file is left')
+# a container of «run», whose first process the helper never saw
+b = Bundle(host, env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train', 'GPUHELPER_GPUS=1'], args=['/bin/sleep', '1000'])
+p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, 'run', '--bundle', b.dir, b.id], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                     stderr=subprocess.STDOUT, text=True)
+for _ in range(200):
+    if '"running"' in sh(host.runtime, '--root', W + '/root', 'state', b.id).stdout:
+        break
+    time.sleep(0.05)
+r = sh(CTL, 'end', b.id, '--dry-run')
+ok(r.returncode == 0 and p.poll() is None and 'its processes are killed' in r.stdout, 'end --dry-run of a container of «run»', r.stdout)
+r = sh(CTL, 'end', b.id, '--yes')
+ok(r.returncode == 0 and r.stdout.endswith('ended\n') and p.wait(10) == 137 and leases() == [], 'end ends a container of «run»', (r.stdout, p.returncode, leases()))
+
 done()

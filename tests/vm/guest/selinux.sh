@@ -29,7 +29,7 @@ label() { stat -c %C "$1"; }
 settings() {
 	runtime=${1:-runc}
 	cat >/etc/gpuhelper/gpuhelper.conf <<-END
-		privileged = "hide-gpus";
+	privileged = "hide-gpus";
 	runtime = "$(command -v "$runtime")";
 	volumes = [ "/var/lib/containers/vol" ];
 	unenforced = "allow";

@@ -228,7 +228,7 @@ t "all errors of all files, by line" exactly 78 <<-E
 	$d/policy.d/10-keys.conf:7: unknown key "acces"; did you mean "access"?
 	$d/policy.d/10-keys.conf:7: * and ? are for the last component of a path
 	$d/policy.d/10-keys.conf:8: a folders entry needs a path
-	$d/policy.d/20-syntax.conf:2: syntax error
+	$d/policy.d/20-syntax.conf:2: ";" stands before the "]" of jobs, whose "[" is in line 2
 	$d/policy.d/30-comment.conf:2: this comment has no end
 	$d/policy.d/40-caller.conf: identity = "caller" knows no pipeline: leave pipeline, jobs and instance_vars out, or ask for a token
 	$d/policy.d/40-caller.conf:2: "/" can't be a folder or a target
@@ -243,13 +243,13 @@ grep -v gpuhelper.conf: whole >part
 t "policy.d as an argument" cmp -s part out
 run check "$d/policy.d/20-syntax.conf"
 t "one policy as an argument" exactly 78 <<-E
-	$d/policy.d/20-syntax.conf:2: syntax error
+	$d/policy.d/20-syntax.conf:2: ";" stands before the "]" of jobs, whose "[" is in line 2
 E
 run check "$d/gpuhelper.conf"
 t "gpuhelper.conf as an argument" sh -c '[ $1 = 78 ] && [ $(wc -l <out) = 5 ]' - "$st"
 (cd "$d/policy.d" && "$ctl" check 20-syntax.conf) >out 2>err; st=$?
 t "a file name without a directory" exactly 78 <<-'E'
-	20-syntax.conf:2: syntax error
+	20-syntax.conf:2: ";" stands before the "]" of jobs, whose "[" is in line 2
 E
 run check "$d/policy.d/60-none.conf"
 t "a missing file" exactly 78 <<-E

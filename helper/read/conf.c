@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "confhint.h"
 #include "conflook.h"
 
 bool
@@ -28,7 +29,8 @@ conf_parse(config_t *cfg, const char *text, size_t len, struct faults *f)
 		return false;
 	}
 	if (config_read_string(cfg, whole.p) != CONFIG_TRUE) {
-		fault_add(f, (unsigned)config_error_line(cfg), false, "%s", config_error_text(cfg));
+		if (!conf_hint(text, len, f))
+			fault_add(f, (unsigned)config_error_line(cfg), false, "%s", config_error_text(cfg));
 		return false;
 	}
 	return true;

@@ -150,11 +150,24 @@ test_text_refused(void)
 		{ TEXT(P "a = 1e; b = -;\n\nc = 0x;"), "2: \"1e\" is not a plain number of at most nine digits\n"
 		    "4: \"0x\" is not a plain number of at most nine digits" },
 		{ TEXT(P "a = -;\n"), "2: \"-\" is not a plain number of at most nine digits" },
-		{ TEXT(P "jobs = [ \"a\" \n;"), "3: syntax error" },
-		{ TEXT(P "jobs = [ \"a\" ]; }\n"), "2: syntax error" },
+		{ TEXT(P "jobs = [ \"a\" \n;"), "3: \";\" stands before the \"]\" of jobs, whose \"[\" is in line 2" },
+		{ TEXT(P "jobs = [ \"a\" ]; }\n"), "2: \"}\" closes nothing: take it out, or open its bracket" },
 		{ TEXT(P "jobs = [ \"a\", ];\n"), "2: a list ends without a comma: take the one before \"]\" out" },
 		{ TEXT(P "jobs = ( \"a\", /* \"b\" */ # c\n );\n"), "3: a list ends without a comma: take the one before \")\" out" },
-		{ TEXT(P "jobs\n"), "3: syntax error" },
+		{ TEXT(P "jobs\n"), "2: a = is missing after jobs" },
+		{ TEXT(P "jobs [ \"a\" ];\n"), "2: a = is missing after jobs" },
+		{ TEXT(P "\n\ngpus = [ { vendor = \"nvidia\"; } ];\n"), "4: square brackets hold plain values alone: groups and lists stand in "
+		    "gpus = ( ... )" },
+		{ TEXT(P "gpus = ( { vendor = \"nvidia\"; }\n;\n"), "3: \";\" stands before the \")\" of gpus, whose \"(\" is in line 2" },
+		{ TEXT(P "gpus = ( { vendor = \"nvidia\"; }\n"), "2: the \"(\" of this line, of gpus has no \")\"" },
+		{ TEXT(P "gpus = ( { vendor = \"nvidia\";\n);\n"), "3: \")\" stands before the \"}\" whose \"{\" is in line 2" },
+		{ TEXT(P "gpus = ( { vendor = \"nvidia\"; } { vendor = \"amd\"; } );\n"), "2: a comma is missing before \"{\"" },
+		{ TEXT(P "selinux = ( type = \"x_t\" );\n"), "2: type is a setting, and stands in a list: settings stand in braces, "
+		    "{ NAME = VALUE; }" },
+		{ TEXT(P "identity = token;\n"), "2: token stands without quotes: a string is written \"token\"" },
+		{ TEXT(P "identity = ;\n"), "2: identity has no value" },
+		{ TEXT(P "[gpus]\n"), "2: \"[\" stands where a setting should begin: NAME = VALUE;" },
+		{ TEXT(P "a = (((((((( x"), "2: x stands without quotes: a string is written \"x\"" },
 		{ TEXT(P "jobs = [ \"a\" ];\njobs = [ \"b\" ];\n"), "3: \"jobs\" is set twice: line 2 has it, too" },
 		{ TEXT(P "jobs = [ \"a\", 1 ];\n"), "2: mismatched element type in array" },
 	};

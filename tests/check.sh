@@ -1,7 +1,7 @@
 #!/bin/sh
 # All tests.  sudo sh tests/check.sh [GROUP...]; the last line is «N passed, N failed, N skipped».
 #   --no-deps   does not install what the tests need
-#   --long      also runs what takes longer than a CI run (long fuzzing, more faults)
+#   --long      also runs what takes longer than a CI run (long fuzzing, more faults, mutants)
 # Each group is a program that prints TAP; its whole output is in build/logs/GROUP.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -211,8 +211,8 @@ aside rotation-socket sandboxed nvidia-2gpu keep python3 "$here/tests/container/
 beside attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh" '!t_fault'
 beside attack-faults sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh" t_fault
 # packages and engines of Debian 13
-beside debian-13 sh tests/other.sh trixie unit grants-runc-v1 grants-crun-v1 refusals-runc-v1 podman-rootful \
-    podman-rootless containerd-v1
+beside debian-13 sh tests/other.sh trixie unit in-mounts-runc-v1 in-mounts-crun-v1 builds-runc-v1 grants-runc-v1 \
+    grants-crun-v1 refusals-runc-v1 podman-rootful podman-rootless containerd-v1
 beside doctor sandboxed nvidia-2gpu keep python3 "$here/tests/container/doctor.py"
 beside setup sandboxed nvidia-2gpu keep python3 "$here/tests/container/setup.py"
 for e in containerd podman docker; do
@@ -302,6 +302,7 @@ beside containerd-userns sandboxed nvidia-2gpu keep python3 "$here/tests/contain
 group vm sh tests/vm/all.sh
 if [ $long = yes ]; then group bench-growth bench_growth; fi
 if [ $long = yes ]; then group vm-suite sh tests/vm/vm.sh suite; fi
+if [ $long = yes ]; then group mutants python3 -B tests/mutants.py; fi
 group demo sh tests/demo.sh --no-deps --tap
 if [ $long = yes ]; then group fuzz sh tests/fuzz/run.sh 600; else group fuzz sh tests/fuzz/run.sh 8; fi
 

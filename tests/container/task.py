@@ -6,8 +6,10 @@ usage: task.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 All containers share one exclusive GPU.  placeholder.c is process 1, as Concourse's gdn-init is; tasks are execs with the
 pid file «task.pid», as containerd makes them.
 """
-import re, signal, threading, time
+import re, signal, sys, threading, time
 from lib import *
+sys.path.insert(0, TESTS + '/attack')
+import client
 from tasks import *
 
 host, tag = able_host()
@@ -44,6 +46,10 @@ ok(w2.until('gpuhelper: waiting for a GPU: 1 ahead (ml/train since '), tag + 'a 
 j = status()
 ok([(x['container'], x['ahead']) for x in j['waiters']] == [(b.id, 0), (c.id, 1)] and all(x['task'] for x in j['waiters']), tag + 'status lists both', j)
 ok(show(b, 'hijack')[0] == 'not', tag + 'a hijack into a waiting container begins at once, without the GPU')
+# what an agent asks when its task has ended: only the kernel's word counts
+answer = client.exchange(verb='over', id=b.id, runtime_root=W + '/root', gpus=None)
+ok(answer[1]['reply'] == 'noted' and [x['container'] for x in status()['waiters']] == [b.id, c.id], tag + 'who says that a waiting task is over takes its place from no living one',
+   (answer, status()))
 time.sleep(1)
 begin = time.time()
 holder.kill()

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Takes single lines of defence out of a copy of the tree, one at a time, and runs the tests nearest to each.
+
+usage: mutants.py [NUMBER...]    (as root; «check.sh --long» runs it.  TAP)
+
+A line that no test misses is a failure: either the line is not needed, or a test is.  A mutant is a refusal whose
+condition never holds, or a check that always passes.  Each test is a word: unit/t_NAME, attack/t_NAME (tests/attack),
+socket (tests/attack/socket.sh), or the name of a group of check.sh.  The tests run in the order of the table until one
+fails.
+"""
+import os, re, shutil, subprocess, sys, tempfile
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def never(snippet, nth=1):
+    """The condition of the refusal with this text never holds."""
+    def edit(text):
+        at = -1
+        for _ in range(nth):
+            at = text.index(snippet, at + 1)
+        begin = max(text.rfind('if (', 0, at), 0)
+        opening, depth, k = begin + 3, 0, begin + 3
+        while True:
+            depth += {'(': 1, ')': -1}.get(text[k], 0)
+            if depth == 0:
+                break
+            k += 1
+        return text[:opening] + '(false && ' + text[opening:k + 1] + text[k:k + 1] + text[k + 1:]
+    return edit
+
+
+def swap(old, new):
+    def edit(text):
+        assert text.count(old) == 1, (old, text.count(old))
+        return text.replace(old, new)
+    return edit
+
+
+# file of helper/, what is taken out, how, the tests
+MUTANTS = (
+    ('root/peer.c', 'the overflow uid may ask', swap('uid == (uid_t)-1 || uid == OVERFLOW_UID', 'uid == (uid_t)-1'), 'attack/t_lease'),
+    ('root/peer.c', 'a caller in another root directory may ask', never('asks from another root directory'), 'socket attack/t_spaces'),
+    ('root/peer.c', "a caller in somebody else's user namespace may ask", never('asks from a user namespace that uid'), 'socket attack/t_spaces'),
+    ('root/peer.c', 'the number of a process that is gone is taken for the caller', swap('p->start > own ||\n\t    !process_has_uid(p->pid, p->asker.uid))', 'p->start > own)'), 'socket attack/t_process'),
+    ('root/enter.c', 'the leader of a process group may start the helper', swap('setsid() == -1 && who->uid != 0', 'setsid() == -1 && false'), 'attack/t_process attack/t_stall attack/t_door'),
+    ('root/enter.c', 'a subordinate uid may ask', never('is a subordinate uid'), 'attack/t_door attack/t_process attack/t_spaces'),
+    ('root/owncgroup.c', 'a cgroup that others may write is one of root\'s alone', swap('st.st_uid == 0 && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0', 'st.st_uid == 0'), 'attack/t_cgroup'),
+    ('root/binding.c', 'a user may use up everybody\'s tokens', never('tokens that have not expired, at most'), 'attack/t_token tokens-runc-v1'),
+    ('root/binding.c', 'a token may be used for a second container', swap('strcmp(bound, lease_key) == 0', 'true'), 'attack/t_token tokens-runc-v1'),
+    ('root/queue.c', 'a user may fill the queue', swap('(q->n >= WAITERS_MAX || own >= WAITERS_PER_USER)', 'q->n >= WAITERS_MAX'), 'attack/t_stall attack/t_lease leases'),
+    ('root/acl.c', 'an entry that someone set on purpose is overwritten', never('someone set it on purpose'), 'attack/t_acl'),
+    ('root/node.c', 'a node with other numbers is opened', never('is device %u:%u and should be'), 'attack/t_acl attack/t_policy grants-runc-v1'),
+    ('root/rate.c', 'a user may fill the log', never('records of %s by uid %u in a minute'), 'attack/t_lease'),
+    ('root/over.c', 'anybody may take the place of a task that waits', swap('!process_id_lives(q.v[place].task)', 'true'), 'task-runc-v1 attack/t_lease'),
+    ('root/task.c', 'a task takes GPUs whose nodes have other numbers now', never('the numbers of its device nodes have changed'), 'task-runc-v1 task-ends-runc-v1'),
+    ('host/trust.c', "another user's file is read", never('belongs to uid %u and not to root'), 'unit/t_trust attack/t_policy'),
+    ('host/trust.c', 'a file with a second link is read', never('links: it must have one'), 'unit/t_trust attack/t_policy'),
+    ('host/trust.c', 'an executable file is read', never('is executable, and no file that gpuhelper reads is'), 'unit/t_trust attack/t_policy'),
+    ('host/trust.c', 'a file that changed while it was read is used', never('changed while it was read: try again'), 'unit/t_trust attack/t_policy attack/t_reader'),
+    ('host/ownprogram.c', 'a program\'s user may be root', never('has the uid or the group of root'), 'unit/t_users attack/t_reader attack/t_policy attack/t_process'),
+    ('host/folders.c', 'two folders at one place in the container', never('would both be at %s in the container'), 'gpuhelperctl'),
+    ('host/folders.c', 'a folder with mounts beneath it, in a user namespace', swap('w->rule->submounts || l->subject', 'true || l->subject'), 'folders grants-runc-v1 refusals-runc-v1'),
+    ('host/driverfiles.c', 'a driver file that others may change', never('can be changed by others than root: see ls -ld'), 'handspec driver-runc ctk-matrix'),
+    ('host/driverfiles.c', 'a spec of another driver version', swap("version[0] == '\\0' || strcmp(version, loaded) == 0", 'true'), 'handspec driver-runc'),
+    ('host/selinux.c', 'SELinux enforces and can\'t be asked', never('it can\'t be asked from here'), 'unit/t_secontext attack/t_policy vm-selinux'),
+    ('user/rootfs.c', 'the root directory may be anywhere', swap('path_is_beneath(*path, bundle) ||', 'true ||'), 'refusals-runc-v1'),
+    ('user/rootfs.c', 'a path of the container may lead out of its root', never('in the container leads out of its root'), 'refusals-runc-v1 in-mounts-runc-v1'),
+    ('user/sources.c', 'a mount\'s source may lead through /proc/PID', never("a process's own"), 'privileged-runc-v1 refusals-runc-v1'),
+    ('user/sources.c', 'gpuhelper\'s own directories may be mounted', never('would bring gpuhelper'), 'refusals-runc-v1'),
+    ('user/argv.c', 'exec may name a cgroup elsewhere', never("leads out of the container's own cgroup"), 'unit/t_argv options-runc-v1'),
+    ('user/annotations.c', 'annotations may give the runtime orders', never('tells the runtime where to put the container'), 'refusals-runc-v1 unit/t_annotation'),
+    ('user/resources.c', 'unified may move processes', never('is not a limit: it moves, stops or ends'), 'refusals-runc-v2 options-runc-v1 refusals-runc-v1'),
+    ('user/exactkeys.c', 'a key may be spelt as only Go reads it', never('must be spelt'), 'refusals-runc-v1 unit/t_spec'),
+    ('user/gate.c', 'a rule that someone else changed is taken for ours', never('was changed by someone'), 'task-runc-v1 task-ends-runc-v1 task-rounds-runc-v1'),
+    ('user/bundle.c', 'config.json may be kept from a hook that needs it', swap('if (r->mapped && fchown(fd, (uid_t)-1, r->gid) == 0) {', 'if (true) {'), 'hooks-runc-v1 unit/t_bundle'),
+    ('judge/jwk.c', 'a key file with a private key is used', never('holds a secret'), 'unit/t_token keys'),
+    ('judge/jwk.c', 'a short RSA key', never('at least %d are needed'), 'unit/t_token keys'),
+    ('judge/token.c', 'a token with an extension that must be understood', never('has \\"crit\\"'), 'unit/t_token'),
+    ('judge/token.c', 'a token whose alg is another one than its key\'s', never('but %s of %s is'), 'unit/t_token'),
+    ('judge/token.c', 'a token that is not valid yet', never('is not valid before'), 'unit/t_token'),
+    ('judge/token.c', 'a token that names no team', never('is empty: it names no'), 'unit/t_token'),
+    ('judge/decide.c', 'a broken file does not end the search', swap('\tif (e->broken != NULL) {', '\tif (false) {'), 'unit/t_verdict unit/t_decide refusals-runc-v1'),
+    ('read/conflook.c', 'a policy may include other files', swap("\tcase '@':\n\t\tLOOK_FAULT", "\tcase '\\1':\n\t\tLOOK_FAULT"), 'unit/t_conf'),
+    ('read/policyread.c', 'a policy\'s variable may grant GPUs to a runtime below', never('it tells what was granted'), 'unit/t_conf'),
+    ('read/policyread.c', 'a policy may list callers by number', never('callers are names of users'), 'unit/t_conf'),
+    ('read/settingsread.c', 'the host\'s root may be a volume', never('would let a task take'), 'unit/t_conf gpuhelperctl'),
+)
+
+
+def run(*argv, **kw):
+    return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors='replace', **kw)
+
+
+def misses(tree, word):
+    """Runs one test. The first check that fails; None if none does."""
+    kind, _, name = word.rpartition('/')
+    if kind == 'unit':
+        r = run('make', '-s', 'build/unit/' + name, cwd=tree)
+        out = run('build/unit/' + name, cwd=tree).stdout if r.returncode == 0 else r.stdout
+        status = r.returncode
+    elif kind == 'attack' or word == 'socket':
+        r = run('sh', 'tests/attack/' + ('setuid.sh' if kind else 'socket.sh'), *([name] if kind else []), cwd=tree)
+        out, status = r.stdout, r.returncode
+    else:
+        r = run('sh', 'tests/check.sh', '--no-deps', word, cwd=tree)
+        log = tree + '/build/logs/' + word
+        out, status = open(log).read() if os.path.exists(log) else r.stdout, r.returncode
+    failed = re.findall(r'^not ok.*', out, re.M)
+    if failed:
+        return '%s: %s' % (word, failed[0])
+    assert re.search(r'^ok', out, re.M), '%s: no check ran (status %d): %s' % (word, status, out.strip()[-200:])
+    return None
+
+
+def main():
+    chosen = [int(a) for a in sys.argv[1:]] or range(1, len(MUTANTS) + 1)
+    top = tempfile.mkdtemp()
+    tree = top + '/tree'
+    try:
+        r = run('git', 'clone', '-q', HERE, tree) if os.path.exists(HERE + '/.git') else run('cp', '-a', HERE, tree)
+        assert r.returncode == 0, r.stdout
+        # what is not committed yet
+        if os.path.exists(HERE + '/.git'):
+            run('sh', '-c', 'cd "$1" && git diff HEAD | git -C "$2" apply', '-', HERE, tree)
+        r = run('make', '-s', '-j%d' % os.cpu_count(), 'all', 'unit', cwd=tree)
+        assert r.returncode == 0, r.stdout[-2000:]
+        bad = 0
+        for n in chosen:
+            file, what, edit, words = MUTANTS[n - 1]
+            path = '%s/helper/%s' % (tree, file)
+            text = open(path).read()
+            with open(path, 'w') as f:
+                f.write(edit(text))
+            r = run('make', '-s', '-j%d' % os.cpu_count(), 'all', cwd=tree)
+            assert r.returncode == 0, (file, what, r.stdout[-2000:])
+            by = next((m for m in (misses(tree, w) for w in words.split()) if m), None)
+            with open(path, 'w') as f:
+                f.write(text)
+            bad += not by
+            print('%s %d - %s: %s%s' % ('ok' if by else 'not ok', n, file, what, '\n#   ' + by[:200] if by else ''), flush=True)
+        print('1..%d' % len(MUTANTS))
+        return bad > 0
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -256,6 +256,9 @@ beside rootless-crun-userns sandboxed nvidia-2gpu v1 python3 "$here/tests/contai
 for m in rootless rootful; do
 	beside podman-$m sandboxed nvidia-2gpu keep python3 "$here/tests/container/podman.py" $m
 done
+beside again-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/again.py" runc v1
+beside again-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/again.py" runc v2
+beside again-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/again.py" crun v1
 beside builds-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/builds.py" runc v1
 beside builds-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/builds.py" runc v2
 beside builds-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/builds.py" crun v1

@@ -36,6 +36,7 @@ inquiry_free(struct inquiry *q)
 	request_free(&q->request);
 	spec_free(&q->spec);
 	bundle_close(&q->bundle);
+	free(q->before);
 	strlist_free(&q->libraries);
 	strlist_free(&q->notes);
 }

@@ -28,6 +28,7 @@ struct inquiry {
 	const struct config *config;
 	const struct inventory *seen;	/* the GPUs to use; NULL: those of this host */
 	struct bundle bundle;		/* empty without --bundle */
+	char *before;			/* its config.json without what an earlier grant added; NULL: nothing was */
 	struct spec spec;
 	struct request request;
 	char privilege[PRIVILEGE_MAX];	/* what makes the container privileged, or "" */

@@ -25,6 +25,7 @@
 #include "../pure/secontext.h"
 #include "../read/load.h"
 #include "../read/settingsread.h"
+#include "added.h"
 #include "annotations.h"
 #include "argv.h"
 #include "ask.h"
@@ -66,6 +67,9 @@ struct making {
 	struct asking *asking;
 	struct reach *reach;
 	struct reply reply;
+	char *before;			/* config.json without what an earlier grant added; NULL: nothing was added */
+	size_t before_len;
+	bool stale;			/* it has a mark of such a grant that does not fit */
 	char dropped[NOTE_MAX];		/* a warning of what the container does not get; "": none */
 	struct edits plain;		/* for a container without a grant: a label, at most */
 	char privilege[PRIVILEGE_MAX];	/* why only a policy can allow the container: it is privileged; "": it is not */
@@ -106,6 +110,7 @@ making_free(struct making *m)
 	if (m->rootfd != -1)
 		close(m->rootfd);
 	free(m->rootpath);
+	free(m->before);
 	free(m->text);
 	bundle_close(&m->bundle);
 }
@@ -262,8 +267,12 @@ check_privilege(struct making *m)
 static int
 check_bundle(struct making *m, bool *asks)
 {
+	const struct bundle *b = &m->bundle;
+
 	if (bundle_open(m->command->bundle, &m->bundle, &m->why) == -1 ||
-	    spec_parse(&m->spec, m->bundle.text, m->bundle.len, &m->why) == -1)
+	    added_take_out(b->path, b->text, b->len, &m->before, &m->before_len, &m->stale, &m->why) == -1 ||
+	    spec_parse(&m->spec, m->before != NULL ? m->before : b->text, m->before != NULL ? m->before_len : b->len,
+	    &m->why) == -1)
 		return -1;
 	if (spec_request(&m->spec, &m->request, asks, &m->why) == -1 || fill_request(m, VERB_GRANT) == -1)
 		return -1;
@@ -399,6 +408,18 @@ make_final(struct making *m)
 }
 
 static int
+mark_added(struct making *m)
+{
+	char *marked = added_mark(&m->spec, &m->reply.edits, m->bundle.path, m->text, &m->len, &m->why);
+
+	if (marked == NULL)
+		return -1;
+	free(m->text);
+	m->text = marked;
+	return 0;
+}
+
+static int
 write_config(struct making *m)
 {
 	const struct bundle_readers readers = readers_of_config(m);
@@ -406,7 +427,7 @@ write_config(struct making *m)
 	if (label_plain(m) == -1)
 		return -1;
 	m->text = compose(&m->spec, &m->majors, m->granted ? &m->reply.edits : &m->plain, hides_gpus(m), &m->len, &m->why);
-	if (m->text == NULL)
+	if (m->text == NULL || (m->granted && mark_added(m) == -1))
 		return -1;
 	if (m->len == m->bundle.len && memcmp(m->text, m->bundle.text, m->len) == 0)
 		return make_final(m);
@@ -488,6 +509,9 @@ warn_of_mistakes(const struct making *m)
 {
 	char misspelt[NOTE_MAX];
 
+	if (m->stale)
+		report_warning(m->command, "config.json does not fit its mark (" ADDED_KEY ") of what gpuhelper added earlier, so "
+		    "that stays in: take it out by hand, with the mark");
 	if (m->dropped[0] != '\0')
 		report_warning(m->command, m->dropped);
 	misspelt_tell(&m->spec, misspelt);

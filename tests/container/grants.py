@@ -80,7 +80,7 @@ ok(values(r, 'NVIDIA_VISIBLE_DEVICES') == ['void'], tag + 'NVIDIA_VISIBLE_DEVICE
 
 # only the expected parts of config.json changed
 after = b.config()
-allowed = {'.process.env', '.mounts', '.linux.devices', '.linux.resources.devices', '.linux.maskedPaths'}
+allowed = {'.process.env', '.mounts', '.linux.devices', '.linux.resources.devices', '.linux.maskedPaths', '.annotations.gpuhelper.added'}
 SELINUX = os.path.exists('/sys/fs/selinux/enforce')
 if SELINUX:
     allowed |= {'.process.selinuxLabel', '.linux.mountLabel'}
@@ -89,7 +89,7 @@ BOUND = SELINUX and host.name == 'crun'
 if BOUND:
     allowed -= {'.linux.devices'}
 diff = set(differences(exact(before), exact(after)))
-ok(diff == allowed, tag + 'only env, mounts, devices, rules and maskedPaths changed', diff)
+ok(diff == allowed, tag + 'only env, mounts, devices, rules, maskedPaths and our mark changed', diff)
 ok(after.count('18446744073709551615') == 2, tag + 'numbers above 2^63 are kept')
 old, new = json.loads(before), json.loads(after)
 for m in old['mounts']:

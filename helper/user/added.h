@@ -1,0 +1,30 @@
+/*
+ * Marks what a grant added to a config.json, and takes it out again when the same bundle is used once more: what one
+ * run added must neither stand in the way of the next nor outlive the request. An engine writes a new config.json each
+ * time; a person may use one bundle many times.
+ */
+#ifndef GPUHELPER_USER_ADDED_H
+#define GPUHELPER_USER_ADDED_H
+
+#include "../pure/edits.h"
+#include "spec.h"
+
+#define ADDED_KEY "gpuhelper.added"
+
+/*
+ * Adds the annotation to a composed config.json: the names of the mounts, devices, rules, variables, groups, masked
+ * paths and hooks that the grant added to «before». «bundle» is the bundle's path. Returns the new text, which the
+ * caller frees, or NULL with *why.
+ */
+char *added_mark(const struct spec *before, const struct edits *grant, const char *bundle, const char *text,
+    size_t *len, struct why *why);
+
+/*
+ * Takes out what an earlier grant added. *out gets the text without it, which the caller frees; NULL: there is nothing
+ * to take out. *stale is true if there is a mark that does not fit: the bundle or what was added has changed since, or
+ * somebody else made the mark. 0, or -1 with *why.
+ */
+int added_take_out(const char *bundle, const char *text, size_t len, char **out, size_t *out_len, bool *stale,
+    struct why *why);
+
+#endif

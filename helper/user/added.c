@@ -438,8 +438,8 @@ added_take_out(const char *bundle, const char *text, size_t len, char **out, siz
 
 	*out = NULL;
 	*stale = false;
-	/* a text that is no JSON is for spec_parse() to refuse */
-	if (doc_parse(&d, text, len, &ignored) == -1 ||
+	/* most have no mark, and are not parsed here; a text that is no JSON is for spec_parse() to refuse */
+	if (memmem(text, len, ADDED_KEY, strlen(ADDED_KEY)) == NULL || doc_parse(&d, text, len, &ignored) == -1 ||
 	    (says = doc_string(&d, doc_get(&d, doc_get(&d, 0, "annotations"), ADDED_KEY))) == NULL)
 		return 0;
 	*stale = !read_mark(says, &m) || !make_nodes(&m) || !find_all(&d, &m) || !make_seal(&d, &m, bundle, seal) ||

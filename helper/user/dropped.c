@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
@@ -31,16 +32,23 @@ dropped_device(const struct dropping *d, const struct spec_device *v)
 	    node_is_gpu(d->s, d->majors, v->path);
 }
 
+/* A mount that an NVIDIA runtime would read as a request. The word is one component, so it stands in any spelling. */
+static bool
+asks_vendor(const struct spec_mount *m, bool *failed)
+{
+	autofree char *target = NULL;
+
+	if (strstr(m->target, "nvidia-container-devices") == NULL)
+		return false;
+	if ((target = path_cleaned(m->target)) == NULL)
+		*failed = true;
+	return target == NULL || vendor_mount_asks(target);
+}
+
 bool
 dropped_mount(const struct dropping *d, const struct spec_mount *m, bool *failed)
 {
-	autofree char *target = path_cleaned(m->target);
-
-	if (target == NULL) {
-		*failed = true;
-		return true;
-	}
-	return vendor_mount_asks(target) || m->granted ||
+	return asks_vendor(m, failed) || m->granted ||
 	    (d->hide && m->bind && m->source != NULL && (m->taken_out || node_is_gpu(d->s, d->majors, m->source)));
 }
 
@@ -109,6 +117,9 @@ meant_by(const char *name)
 	static const char *const ours[] = { "GPUHELPER_TOKEN", "GPUHELPER_GPUS", "GPUHELPER_FOLDERS", NULL };
 	size_t i;
 
+	/* most names are far from ours, and are compared no further */
+	if (strncasecmp(name, ours[0], 4) != 0)
+		return NULL;
 	for (i = 0; ours[i] != NULL; i++)
 		if (strcmp(name, ours[i]) == 0)
 			return NULL;

@@ -23,7 +23,7 @@ struct spot {
 	char *at;		/* "/srv/data" */
 	const char *source;	/* on the host; NULL: a new file system */
 	bool granted;
-	bool unknown;		/* an overlay, say: what is in it can't be seen from here */
+	bool unknown;		/* an overlay or /proc, say: what is in it can't be seen from here */
 };
 
 struct view {
@@ -156,7 +156,8 @@ step_to(struct walk *w, const char *name, char *path, struct why *why)
 		free(path);
 		return ret;
 	}
-	w->blind = w->blind || (w->in != NULL && w->in->unknown);
+	/* a runtime makes /dev/fd, a link into /proc, before it makes anything else that is checked here */
+	w->blind = w->blind || (w->in != NULL && w->in->unknown) || strcmp(path, "/dev/fd") == 0;
 	if (fd != -1 && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
 		ret = follow(w, fd, why);
 		close(fd);
@@ -241,12 +242,19 @@ add_spot(struct view *v, const char *target, struct spot spot, struct why *why)
 	return ret;
 }
 
+/* In /proc, links such as /proc/self/root lead back to the container's mounts. */
+static bool
+is_seen(const struct spec_mount *m)
+{
+	return m->bind || (spec_mount_is_new(m) && strcmp(m->type, "proc") != 0);
+}
+
 /* Adds a mount, unless it shows what was there before it (runc's and crun's tmpcopyup). */
 static int
 add_mount_of(struct view *v, const struct spec_mount *m, struct why *why)
 {
 	struct spot spot = { .source = m->bind ? m->source : NULL, .granted = m->granted,
-		.unknown = !m->bind && !spec_mount_is_new(m) };
+		.unknown = !is_seen(m) };
 
 	return m->taken_out || strlist_has(&m->options, "tmpcopyup") ? 0 : add_spot(v, m->target, spot, why);
 }
@@ -282,7 +290,7 @@ check_dir(const struct view *v, const char *dir, const char *what, const char *n
 		ret = refuse(why, WHY_DENIED, "%s %s of the container: the runtime would make it in the granted %s, on the host: "
 		    "choose another place%s", what, name, w.in->at, in_it ? "" : ", or a directory that exists there");
 	else if (ret == 0 && w.blind)
-		ret = refuse(why, WHY_DENIED, "%s %s of the container: links in %s, where that mount is of an unknown kind, could "
+		ret = refuse(why, WHY_DENIED, "%s %s of the container: links in %s, which can't be seen before it runs, could "
 		    "lead it to a granted folder: choose another place", what, name, w.in != NULL ? w.in->at : "it");
 	walk_end(&w);
 	return ret;
@@ -306,12 +314,15 @@ check_cwd(const struct view *v, const char *cwd, struct why *why)
 	return ret == 0 ? check_dir(v, part, "the working directory", cwd, false, why) : -1;
 }
 
+/* In a user namespace crun makes a file at the device's path, and follows a link there. */
 static int
 check_device(const struct view *v, const char *path, struct why *why)
 {
 	autofree char *dir = strndup(path, (size_t)(path_last(path) - path));
 
-	return dir != NULL ? check_dir(v, dir, "the device", path, true, why) : refuse_nomem(why);
+	if (dir == NULL)
+		return refuse_nomem(why);
+	return check_dir(v, dir, "the device", path, true, why) == -1 ? -1 : check_dir(v, path, "the device", path, true, why);
 }
 
 /* True for a device directly in /dev, where the default devices are made, too: one look is enough for all of them. */

@@ -161,7 +161,7 @@ def without_dev(s):
     s['mounts'] = [m for m in s['mounts'] if not m['destination'].startswith('/dev')]
 
 
-MAKE, NOT_THERE, LEADS, MOVE = 'the runtime would make', 'is not there', 'links in the image lead', 'move that input'
+MAKE, BLIND, NOT_THERE, LEADS, MOVE = 'the runtime would make', "can't be seen before it runs", 'is not there', 'links in the image lead', 'move that input'
 for owner, whose in (0, 'root'), (MAXID, 'userns'):
     folders(owner)
     w = whose + ': '
@@ -180,6 +180,13 @@ for owner, whose in (0, 'root'), (MAXID, 'userns'):
     refused(w + 'WORKDIR that ends for a runtime in C before it ends for us', 'process.cwd', owner, RO, edit=cwd(RO + '/made\0/x'))
     refused(w + 'WORKDIR that leaves the folder again', MAKE, owner, RO, edit=cwd(RO + '/made/../../../tmp'))
     refused(w + 'WORKDIR in a folder given for writing', MAKE, owner, RW + ':rw', edit=cwd(RW + '/made'))
+    # /proc and the runtime's own links into it, which lead back to the container's mounts
+    for place in '/proc/self/root', '/proc/thread-self/cwd', '/proc/1/root', '/proc/self/task/../root', '/dev/fd/../root':
+        refused(w + 'WORKDIR in a folder for writing through %s' % place, BLIND, owner, RW + ':rw', edit=cwd(place + RW + '/made'))
+    refused(w + 'WORKDIR through a link in the image to /proc', BLIND, owner, RW + ':rw', edit=cwd('/w/made'), links={'/w': '/proc/self/root' + RW})
+    refused(w + 'WORKDIR through a link in a volume to /proc', BLIND, owner, RW + ':rw',
+            edit=both(cwd('/in/x/made'), binds('/in', {'x': '/proc/self/root' + RW})))
+    runs(w + 'WORKDIR is /proc', owner, RO, '/proc', edit=cwd('/proc'))
     runs(w + 'WORKDIR is an existing directory', owner, RO, RO + '/there/deep', edit=cwd(RO + '/there/deep'))
     runs(w + 'WORKDIR exists behind a link in the folder', owner, RO, RO + '/there/deep', edit=cwd(RO + '/link/deep'))
     runs(w + 'WORKDIR is the folder', owner, RO, RO, edit=cwd(RO))
@@ -205,6 +212,13 @@ for owner, whose in (0, 'root'), (MAXID, 'userns'):
     refused(w + 'a device deep in the folder', MAKE, owner, RO, edit=device(RO + '/made/null'))
     refused(w + 'a device behind a link in the image', MAKE, owner, RO, edit=device('/d/null'), links={'/d': RO})
     refused(w + 'a device behind a link in a volume', MAKE, owner, RO, edit=both(device('/in/x/null'), binds('/in', {'x': RO})))
+    # the device's own name as a link: crun makes a file behind it in a user namespace
+    refused(w + 'a device whose name is a link in the image', MAKE, owner, RO, edit=device('/opt/null'), links={'/opt/null': RO + '/made'})
+    refused(w + 'a device whose name is a link in a volume', MAKE, owner, RO, edit=both(device('/in/null'), binds('/in', {'null': RO + '/made'})))
+    refused(w + 'a device whose name is a link to a link', MAKE, owner, RO,
+            edit=both(device('/opt/null'), binds('/in', {'x': '../srv/datasets'})), links={'/opt/null': '/in/x/made'})
+    if owner == 0 or host.name == 'crun':       # runc 1.1 can't make such a device in a user namespace
+        runs(w + 'a device whose name is a link elsewhere', owner, RO, '/', edit=device('/opt/null'), links={'/opt/null': '/tmp/made'})
     refused(w + 'a device in the folder for writing', MAKE, owner, RW + ':rw', edit=device(RW + '/null'))
     # other mounts
     refused(w + 'a mount point in the folder', MOVE, owner, RO, edit=binds(RO + '/made', {}))

@@ -9,6 +9,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/strange.h"
 #include "../pure/text.h"
+#include "columns.h"
 #include "ctl.h"
 
 const char *
@@ -185,6 +186,8 @@ state_json(const struct gpu_view *v, const struct gpu *g)
 	put_text(j, "part", part);
 	if (g->uuid[0] != '\0')
 		put_text(j, "uuid", g->uuid);
+	if (g->model[0] != '\0')
+		put_text(j, "model", g->model);
 	put_text(j, "state", gpu_state_name(gpu_state_now(v, g)));
 	put_text(j, "unusable", gpu_never_given(g, v->settings));
 	gpu_put_drained(j, v->drained, v->inv, g);
@@ -207,46 +210,67 @@ gpu_states_json(const struct gpu_view *v)
 }
 
 static void
-add_drained(struct buf *b, const json_t *g, const char *kind)
+note_drained(struct columns *c, const json_t *g, const char *kind)
 {
 	const json_t *d = json_object_get(g, kind);
 
 	if (d != NULL)
-		buf_printf(b, "; %s since %s%s%s", kind, get_text(d, "since"), *get_text(d, "why") != '\0' ? ": " : "",
+		columns_note(c, "%s since %s%s%s", kind, get_text(d, "since"), *get_text(d, "why") != '\0' ? ": " : "",
 		    get_text(d, "why"));
 }
 
+/* The row's last cells: the container that holds the GPU, and for how long. */
 static void
-say_state(const json_t *g)
+add_holder(struct columns *c, const char *const first[4], const json_t *holder)
 {
-	const char *part = get_text(g, "part"), *uuid = get_text(g, "uuid");
-	const json_t *rank = json_object_get(g, "rank"), *holder;
-	autobuf struct buf b = { 0 };
+	const char *pipeline = get_text(holder, "pipeline");
+	autofree char *by = NULL;
+	char age[16];
+
+	columns_age(get_text(holder, "since"), age);
+	if (asprintf(&by, "%s (%s)", strange(get_text(holder, "container")), *pipeline != '\0' ? strange(pipeline) :
+	    "no pipeline") == -1)
+		by = NULL;
+	columns_add(c, (const char *const []){ first[0], first[1], first[2], first[3], age, by != NULL ? by : "?" });
+}
+
+static void
+add_state(struct columns *c, const json_t *g)
+{
+	static const char *const again[4] = { "", "", "", "" };
+	const json_t *rank = json_object_get(g, "rank"), *holders = json_object_get(g, "holders"), *holder;
+	const char *part = get_text(g, "part"), *model = get_text(g, "model");
+	char name[64], number[24] = "-";
+	const char *const first[4] = { name, get_text(g, "pci"), *model != '\0' ? model : "-", get_text(g, "state") };
 	size_t i;
 
-	buf_printf(&b, "%s ", get_text(g, "vendor"));
-	if (rank != NULL && *part == '\0')
-		buf_printf(&b, "%lld", (long long)json_integer_value(rank));
-	else
-		buf_puts(&b, *part != '\0' ? part : "-");
-	buf_printf(&b, "  %s  %s: %s", get_text(g, "pci"), *uuid != '\0' ? uuid : "(no UUID)", get_text(g, "state"));
-	json_array_foreach(json_object_get(g, "holders"), i, holder)
-		buf_printf(&b, "%s %s (%s) since %s", i == 0 ? " by" : " and", strange(get_text(holder, "container")),
-		    *get_text(holder, "pipeline") != '\0' ? strange(get_text(holder, "pipeline")) : "no pipeline",
-		    get_text(holder, "since"));
-	add_drained(&b, g, "drained");
-	add_drained(&b, g, "sick");
+	if (rank != NULL)
+		snprintf(number, sizeof(number), "%lld", (long long)json_integer_value(rank));
+	snprintf(name, sizeof(name), "%s %s", get_text(g, "vendor"), *part != '\0' ? part : number);
+	json_array_foreach(holders, i, holder)
+		add_holder(c, i == 0 ? first : again, holder);
+	if (json_array_size(holders) == 0)
+		columns_add(c, (const char *const []){ first[0], first[1], first[2], first[3], "", "" });
+	note_drained(c, g, "drained");
+	note_drained(c, g, "sick");
 	if (*get_text(g, "unusable") != '\0')
-		buf_printf(&b, ": %s", get_text(g, "unusable"));
-	say("%s", b.failed ? "out of memory" : b.p);
+		columns_note(c, "%s", get_text(g, "unusable"));
 }
 
 void
 gpu_states_say(const json_t *states)
 {
+	autocolumns struct columns c = { .head = { "GPU", "PCI", "MODEL", "STATE", "AGE", "HELD BY" }, .n = 6, .state = 3,
+		.shrinks = 2 };
+	bool unknown = false;
 	const json_t *g;
 	size_t i;
 
-	json_array_foreach(states, i, g)
-		say_state(g);
+	json_array_foreach(states, i, g) {
+		add_state(&c, g);
+		unknown = unknown || strcmp(get_text(g, "state"), gpu_state_name(GPU_UNKNOWN)) == 0;
+	}
+	columns_say(&c);
+	if (unknown)
+		say("unknown: only root sees whether a container of another user has the GPU: run this as root");
 }

@@ -54,7 +54,7 @@ enum gpu_state gpu_state_now(const struct gpu_view *v, const struct gpu *g);
 
 /* All GPUs in the form of «status --json»; a new reference. */
 json_t *gpu_states_json(const struct gpu_view *v);
-/* Prints a line for each of these. */
+/* Prints these as a table, and what «unknown» means. */
 void gpu_states_say(const json_t *states);
 
 #endif

@@ -15,6 +15,7 @@
 #include "../user/ask.h"
 #include "../user/chores.h"
 #include "../user/namespace.h"
+#include "columns.h"
 #include "ctl.h"
 #include "devices.h"
 #include "gpustate.h"
@@ -80,44 +81,80 @@ ctl_helper_answers(struct why *why)
 }
 
 static void
-say_gpus(const json_t *gpus, const char *before)
+note_gpus(struct columns *c, const json_t *gpus, const char *before)
 {
 	const json_t *g;
 	size_t i;
 
 	json_array_foreach(gpus, i, g)
-		say("    %s%s %s%s%s%s", before, get_text(g, "vendor"), get_text(g, "pci"), *get_text(g, "part") ? " part " : "",
-		    get_text(g, "part"), json_is_true(json_object_get(g, "exclusive")) ? "" : " (shared)");
+		columns_note(c, "%s%s %s%s%s%s", before, get_text(g, "vendor"), get_text(g, "pci"),
+		    *get_text(g, "part") ? " part " : "", get_text(g, "part"), json_is_true(json_object_get(g, "exclusive")) ? "" :
+		    " (shared)");
+}
+
+static const char *
+pipeline_of(const json_t *l, char out[STRANGE_MAX])
+{
+	return *get_text(l, "pipeline") != '\0' ? strange_text(get_text(l, "pipeline"), out) : "-";
 }
 
 static void
-say_lease(const json_t *l)
+add_lease(struct columns *c, const json_t *l)
 {
+	char age[16], pipeline[STRANGE_MAX];
 	const json_t *g;
 	size_t i;
 
-	say("%s: %s, pipeline %s, by %s, uid %lld, since %s", get_text(l, "state"), strange(get_text(l, "container")),
-	    *get_text(l, "pipeline") ? strange(get_text(l, "pipeline")) : "(none)", get_text(l, "policy"),
+	columns_age(get_text(l, "since"), age);
+	columns_add(c, (const char *const []){ strange(get_text(l, "container")), get_text(l, "state"), age,
+	    pipeline_of(l, pipeline) });
+	columns_note(c, "by %s, uid %lld, since %s", get_text(l, "policy"),
 	    (long long)json_integer_value(json_object_get(l, "uid")), get_text(l, "since"));
 	if (*get_text(l, "left_behind_since"))
-		say("    its task is over, but has left processes behind since %s", get_text(l, "left_behind_since"));
-	say_gpus(json_object_get(l, "gpus"), "");
+		columns_note(c, "its task is over, but has left processes behind since %s", get_text(l, "left_behind_since"));
+	note_gpus(c, json_object_get(l, "gpus"), "");
 	if (strcmp(get_text(l, "state"), "promised") == 0)
-		say_gpus(json_object_get(l, "promised"), "may take ");
+		note_gpus(c, json_object_get(l, "promised"), "may take ");
 	json_array_foreach(json_object_get(l, "trouble"), i, g)
-		say("    ! %s", json_string_value(g));
+		columns_note(c, "! %s", json_string_value(g));
 }
 
 static void
-say_waiter(const json_t *w)
+say_leases(const json_t *leases)
 {
-	say("%s: %s, pipeline %s, uid %lld, for %lld GPU%s, %lld ahead, since %s",
-	    json_object_get(w, "task") != NULL ? "task waits" : "waits", strange(get_text(w, "container")),
-	    *get_text(w, "pipeline") ? strange(get_text(w, "pipeline")) : "(none)",
-	    (long long)json_integer_value(json_object_get(w, "uid")),
-	    (long long)json_integer_value(json_object_get(w, "gpus")),
-	    json_integer_value(json_object_get(w, "gpus")) == 1 ? "" : "s",
-	    (long long)json_integer_value(json_object_get(w, "ahead")), get_text(w, "since"));
+	autocolumns struct columns c = { .head = { "CONTAINER", "STATE", "AGE", "PIPELINE" }, .n = 4, .state = 1 };
+	const json_t *l;
+	size_t i;
+
+	json_array_foreach(leases, i, l)
+		add_lease(&c, l);
+	columns_say(&c);
+}
+
+static void
+add_waiter(struct columns *c, const json_t *w)
+{
+	const long long gpus = json_integer_value(json_object_get(w, "gpus"));
+	char age[16], count[32], ahead[24], pipeline[STRANGE_MAX];
+
+	columns_age(get_text(w, "since"), age);
+	snprintf(count, sizeof(count), "%lld GPU%s", gpus, gpus == 1 ? "" : "s");
+	snprintf(ahead, sizeof(ahead), "%lld", (long long)json_integer_value(json_object_get(w, "ahead")));
+	columns_add(c, (const char *const []){ strange(get_text(w, "container")),
+	    json_object_get(w, "task") != NULL ? "task waits" : "waits", age, count, ahead, pipeline_of(w, pipeline) });
+}
+
+static void
+say_waiters(const json_t *waiters)
+{
+	autocolumns struct columns c = { .head = { "CONTAINER", "STATE", "AGE", "FOR", "AHEAD", "PIPELINE" }, .n = 6,
+		.state = 1 };
+	const json_t *w;
+	size_t i;
+
+	json_array_foreach(waiters, i, w)
+		add_waiter(&c, w);
+	columns_say(&c);
 }
 
 static json_t *
@@ -196,17 +233,28 @@ add_gpu_states(const struct options *o, json_t *status, struct why *why)
 	return ret;
 }
 
+/* A blank line between two tables. */
+static void
+say_part(const json_t *list, void (*say_list)(const json_t *), bool *any)
+{
+	if (json_array_size(list) == 0)
+		return;
+	if (*any)
+		putchar('\n');
+	*any = true;
+	say_list(list);
+}
+
 static void
 say_status(const json_t *status)
 {
-	const json_t *item;
-	size_t i;
+	bool any = false;
 
-	gpu_states_say(json_object_get(status, "gpus"));
-	json_array_foreach(json_object_get(status, "leases"), i, item)
-		say_lease(item);
-	json_array_foreach(json_object_get(status, "waiters"), i, item)
-		say_waiter(item);
+	say_part(json_object_get(status, "gpus"), gpu_states_say, &any);
+	if (!any)
+		say("no GPU is found (gpuhelperctl doctor says why)");
+	say_part(json_object_get(status, "leases"), say_leases, &any);
+	say_part(json_object_get(status, "waiters"), say_waiters, &any);
 }
 
 static int
@@ -308,11 +356,10 @@ ctl_reap(const struct options *o)
 {
 	/* only these print the leases */
 	const bool names = o->dry_run || o->json;
-	json_t *over = NULL, *l;
+	json_t *over = NULL;
 	struct why why = { 0 };
 	struct request r;
 	int ret = 0;
-	size_t i;
 
 	if (names && (over = leases_over(&why)) == NULL)
 		return give_up(o, &why);
@@ -323,8 +370,7 @@ ctl_reap(const struct options *o)
 	if (ret == 0 && o->json)
 		put_out(json_pack("{s:b, s:O}", "dry_run", o->dry_run, "over", over));
 	else if (ret == 0)
-		json_array_foreach(over, i, l)
-			say_lease(l);
+		say_leases(over);
 	json_decref(over);
 	return ret == -1 ? give_up(o, &why) : 0;
 }

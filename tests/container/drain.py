@@ -58,9 +58,9 @@ ok(os.stat('/var/lib/gpuhelper').st_mode & 0o777 == 0o700, 'only root can read t
 s = gpus()
 ok([g['state'] for g in s] == ['held', 'held'] and s[0]['drained']['why'] == 'fan is loud' and 'drained' not in s[1], 'status shows the drained GPU', s)
 text = sh(CTL, 'status').stdout
-ok(re.search(r'^nvidia 0 .*: held by %s .*; drained since 20\S+: fan is loud$' % held.id, text, re.M), 'status shows the drained GPU as text, too', text)
+ok(re.search(r'^nvidia 0 .*  held +\d+[sm] +%s .*\n    drained since 20\S+: fan is loud$' % held.id, text, re.M), 'status shows the drained GPU as text, too', text)
 b = sh(*AS, CTL, 'status').stdout
-ok('drained' not in b and b.count(': unknown') == 2, 'a user does not see the reason', b)
+ok('drained' not in b and len(re.findall('^nvidia .* unknown', b, re.M)) == 2, 'a user does not see the reason', b)
 
 # end
 r = sh(CTL, 'end', held.id, '--dry-run')

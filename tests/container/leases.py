@@ -154,19 +154,29 @@ j = json.loads(r.stdout)
 ok(r.returncode == 0 and [(l['container'], l['state'], len(l['gpus']), l['pipeline']) for l in j['leases']] == [(held.id, 'held', 4, 'ml/train')] and
    [(w['container'], w['gpus'], w['ahead']) for w in j['waiters']] == [(queued.id, 2, 0)], 'status shows holders and waiting requests', r.stdout)
 text = sh(CTL, 'status').stdout
-ok('\nheld: %s, pipeline ml/train' % held.id in text and 'waits: %s' % queued.id in text, 'status shows holders and waiting requests as text, too', text)
+ok(re.search('^CONTAINER +STATE +AGE +PIPELINE$', text, re.M) and re.search(r'^%s +held +\d+[sm] +ml/train\n    by t10.conf, uid 0, since 20\S+\n    nvidia ' % held.id, text, re.M) and
+   re.search(r'^%s +waits +\d+[sm] +2 GPUs +0 +ml/train$' % queued.id, text, re.M), 'status shows holders and waiting requests as text, too', text)
 ok([(g['rank'], g['state'], [h['container'] for h in g['holders']]) for g in j['gpus']] == [(n, 'held', [held.id]) for n in range(4)],
    'status shows the holder at each GPU', r.stdout)
-ok(re.match('nvidia 0  [0-9a-f:.]+  GPU-[0-9a-f-]+: held by %s \\(ml/train\\) since 20' % held.id, text), 'status shows the holder at each GPU as text, too', text)
+ok(re.match('GPU +PCI +MODEL +STATE +AGE +HELD BY\nnvidia 0  [0-9a-f:.]+  [A-Z].*  held +[0-9]+[sm] +%s \\(ml/train\\)\n' % held.id, text), 'status shows the holder at each GPU as text, too', text)
 r = sh('setpriv', '--reuid', 'worker', '--init-groups', '--regid', 'worker', CTL, 'status', '--json')
 j = json.loads(r.stdout)
 ok(r.returncode == 0 and j['leases'] == j['waiters'] == [] and {(g['state'], len(g['holders'])) for g in j['gpus']} == {('unknown', 0)}, 'another user sees only its own leases: none', r.stdout)
+r = sh('setpriv', '--reuid', 'worker', '--init-groups', '--regid', 'worker', CTL, 'status')
+ok(r.stdout.count('unknown  ') + r.stdout.count('unknown\n') >= 4 and 'unknown: only root sees' in r.stdout and 'run this as root' in r.stdout, 'status says why a state is unknown', r.stdout)
+BUSY = {}
+for name, env in (('with colours', {}), ('with NO_COLOR', {'NO_COLOR': '1'}), ('on a dumb terminal', {'TERM': 'dumb'})):
+    r = sh('env', '-u', 'NO_COLOR', 'TERM=xterm', *['%s=%s' % e for e in env.items()], 'script', '-qec', 'stty cols 80; ' + CTL + ' status', '/dev/null')
+    BUSY[name] = r.stdout
+    bare = [l for l in re.sub('\033\\[[0-9]*m', '', r.stdout).replace('\r', '').splitlines() if not l.startswith('    ')]
+    ok(r.returncode == 0 and max(map(len, bare)) <= 80 and len(bare) >= 9, 'status fits a terminal of 80 columns, ' + name, r.stdout)
+ok('\033[36mheld\033[0m' in BUSY['with colours'] and '\033' not in BUSY['with NO_COLOR'] + BUSY['on a dumb terminal'], 'colours only where they are wanted', repr(BUSY))
 r = sh('setpriv', '--reuid', 'nobody', '--clear-groups', '--regid', 'nogroup', CTL, 'status')
 ok(r.returncode == 77 and 'group gpuhelper' in r.stdout, 'a user who may not run the helper is told so', r.stdout)
 queued.p.wait(60)
 held.p.wait(60)
 r = sh(CTL, 'status')
-ok(r.stdout.count(': free\n') == 4, 'afterwards all GPUs are free', r.stdout)
+ok(len(re.findall('^nvidia .* free$', r.stdout, re.M)) == 4, 'afterwards all GPUs are free', r.stdout)
 r = sh('timeout', '3', CTL, 'status', '--watch')
 ok(r.returncode == 124 and r.stdout.count('nvidia 0 ') == 2 and '\033' not in r.stdout, 'status --watch repeats its output, without control codes if there is no terminal', r.stdout)
 r = sh('timeout', '3', 'script', '-qec', CTL + ' status --watch', '/dev/null')

@@ -357,7 +357,7 @@ chcon system_u:object_r:container_file_t:s0 /var/lib/containers/vol/rootfs/tmp/g
 chcon system_u:object_r:container_file_t:s0 /usr/local/sbin/gdn-init
 t "a container whose first process pauses starts" pausing p
 t "before its task the host's node has its own label" is "$(label /dev/nvidia0)" system_u:object_r:xserver_misc_device_t:s0
-state_of() { gpuhelperctl status | sed -n "s/^\([a-z-]*\): $1, .*/\1/p"; }
+state_of() { gpuhelperctl status | sed -n "s/^$1  *\([a-z][a-z-]*\)  .*/\1/p"; }
 task p "$PROBE; sleep 20" &
 t "a task runs in it, and holds the GPU" soon sh -c "grep -q '^nvidia0=' '$OUT/p'"
 t "the task has label and GPU, and is told so" sh -c "grep -q 'gpuhelper: GPU 0000:3b:00.0 (NVIDIA.*), exclusive' '$T/told' && grep -qx 'label=$NVIDIA' '$OUT/p' && grep -qx nvidia0=may '$OUT/p'"
@@ -375,7 +375,7 @@ t "its output reaches the engine's pipe" grep -qx out "$T/told"
 t "from a shell, whose pipes a container can't use, a task has the GPU, too" \
     gpuhelper-runc --root /run/ct exec --pid-file "$T/task.pid" p /bin/sh -c "(: </dev/nvidia0) 2>&1 | grep -q 'such device' && echo yes >/out/shell" </dev/null
 t "it says so in a folder of its own" grep -qx yes "$OUT/shell"
-t "after it the GPU is given back" soon sh -c "gpuhelperctl status | grep -q '^promised: p,'"
+t "after it the GPU is given back" soon sh -c "gpuhelperctl status | grep -q '^p  *promised  '"
 t "the node has its own label again" is "$(label /dev/nvidia0)" system_u:object_r:xserver_misc_device_t:s0
 systemctl daemon-reload
 t "systemd's daemon-reload leaves the container's rules alone: a hijack has no GPU" sh -c "runcon -l s0 gpuhelper-runc --root /run/ct exec p /bin/sh -c '(: </dev/nvidia0) 2>&1' </dev/null 2>&1 | grep -q 'not permitted'"

@@ -165,6 +165,7 @@ manuals() {
 	for m in helper/man/*.[1578]; do
 		tap "mandoc -Tlint: ${m##*/}" sh -c "! mandoc -Tlint -W warning '$m' | grep ."
 	done
+	python3 tests/lib/manlook.py helper/man/*.[1578]
 	tap "spelling of documents and comments" sh tests/lib/spelling.sh
 	python3 tests/lib/manexamples.py build/gpuhelperctl || echo "not ok - examples and keys of the manuals"
 	for f in policy.d/*.conf.example; do

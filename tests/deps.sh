@@ -11,7 +11,7 @@ deb="$build build-essential dpkg-dev debhelper selinux-policy-dev"
 rpm="$build rpm selinux-policy-dev"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
 other="$demo systemd crun podman containerd acl uidmap strace procps binutils file openssl iproute2 dbus"
-check="$demo crun podman buildah containerd acl uidmap strace clang llvm umockdev logrotate mandoc codespell cppcheck procps binutils file
+check="$demo crun podman buildah containerd acl uidmap strace clang llvm umockdev logrotate mandoc groff-base codespell cppcheck procps binutils file
 openssl systemd qemu-system-x86 python3-prometheus-client mmdebstrap e2fsprogs kmod cpio zstd zsh
 selinux-policy-dev selinux-policy-src policycoreutils semodule-utils chromium
 build-essential dpkg-dev debhelper rpm lintian valgrind jq"
@@ -35,7 +35,7 @@ if ! command -v apt-get >/dev/null; then
 	deps.sh: no apt-get here.  On Fedora:
 	  dnf install gcc make pkgconf-pkg-config libconfig-devel libconfig-static jansson-devel jansson-static \
 	    systemd-devel libselinux-devel nettle-devel nettle-static gmp-devel gmp-static \
-	    glibc-static libcurl-devel libyaml-devel zlib-devel runc crun containerd busybox python3 acl strace clang umockdev mandoc \
+	    glibc-static libcurl-devel libyaml-devel zlib-devel runc crun containerd busybox python3 acl strace clang umockdev mandoc groff-base \
 	    codespell cppcheck procps-ng openssl
 	EOF
 	exit 2

@@ -74,10 +74,11 @@ int setup_conf_undo(bool dry, struct why *why);
 int setup_runtime(struct setup *s, const char *found, struct why *why);
 
 /* A program that has ended.  The caller frees out. */
+#define SETUP_SAID 300
 struct ran {
 	int status;		/* its exit status; -1 if a signal ended it, which may be setup's */
 	char *out;		/* its standard output */
-	char said[400];		/* its standard error, as one line; or why setup ended it */
+	char said[SETUP_SAID];	/* the end of its standard error, without warnings, as one line; or why setup ended it */
 };
 /*
  * Runs argv[0], which is looked for in SETUP_PATH unless it is a path, with SETUP_PATH and a HOME as its whole

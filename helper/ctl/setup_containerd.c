@@ -56,7 +56,7 @@ read_settings(const struct setup *s, struct containerd_conf *conf, struct why *w
 		return refuse(why, WHY_CONFIG, "containerd (PID %d) was started with --config %.200s, and its working directory "
 		    "can't be seen: start it with an absolute path", w->engine, w->config);
 	if ((ret = setup_run(argv, &r, why)) == 0 && r.status != 0)
-		ret = refuse(why, WHY_CONFIG, "%s config dump: %.300s", argv[0], r.said);
+		ret = refuse(why, WHY_CONFIG, "%s config dump: %s", argv[0], r.said);
 	if (ret == 0 && !containerd_conf_read(conf, r.out))
 		ret = refuse_nomem(why);
 	free(r.out);

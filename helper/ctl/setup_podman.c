@@ -35,7 +35,7 @@ podman_info(struct why *why)
 	if (setup_run(argv, &r, why) == -1)
 		return NULL;
 	if (r.status != 0)
-		refuse(why, WHY_CONFIG, "podman info: %.300s", r.said);
+		refuse(why, WHY_CONFIG, "podman info: %s", r.said);
 	else if ((j = json_loads(r.out, 0, NULL)) == NULL)
 		refuse(why, WHY_CONFIG, "podman info printed no JSON");
 	free(r.out);

@@ -119,16 +119,42 @@ start(const char *path, const char *const *argv, int out, int err, pid_t *pid)
 	return error;
 }
 
-/* The text as one line. */
-static void
-one_line(const char *text, char said[400])
+/* True for a line that engines write whether the command fails or not. */
+static bool
+is_warning(const char *line)
 {
-	char *c;
+	return strstr(line, "level=warning") != NULL || strstr(line, "level=info") != NULL || text_starts(line, "WARN");
+}
 
-	snprintf(said, 400, "%s", text != NULL ? text : "");
-	for (c = said; *c != '\0'; c++)
-		if (*c == '\n')
-			*c = c[1] != '\0' ? ' ' : '\0';
+/* Appends the lines of the text, with or without warnings, as one line. */
+static void
+add_lines(struct buf *b, const char *text, bool warnings)
+{
+	autofree char *copy = strdup(text);
+	char *line, *rest = copy;
+
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (*line != '\0' && (warnings || !is_warning(line)))
+			buf_printf(b, "%s%s", b->len > 0 ? " " : "", line);
+}
+
+/* The text as one line.  A failed command's error comes last: warnings, and what does not fit of the beginning, go. */
+static void
+one_line(const char *text, char said[SETUP_SAID])
+{
+	autobuf struct buf b = { 0 };
+	size_t over;
+
+	*said = '\0';
+	if (text == NULL)
+		return;
+	add_lines(&b, text, false);
+	if (b.len == 0)
+		add_lines(&b, text, true);
+	if (b.failed || b.len == 0)
+		return;
+	over = b.len >= SETUP_SAID ? b.len - SETUP_SAID + 1 + strlen("...") : 0;
+	snprintf(said, SETUP_SAID, "%s%s", over > 0 ? "..." : "", b.p + over);
 }
 
 /* Waits for the program, and fills in *r from what it wrote. */

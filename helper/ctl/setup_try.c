@@ -21,7 +21,7 @@ run_one(const char *const *argv, const char *how, struct why *why)
 	int ret = setup_run(argv, &r, why);
 
 	if (ret == 0 && r.status != 0)
-		ret = refuse(why, WHY_CONFIG, "the trial container could not be run%s (gpuhelperctl doctor): %.300s", how, r.said);
+		ret = refuse(why, WHY_CONFIG, "the trial container could not be run%s (gpuhelperctl doctor): %s", how, r.said);
 	free(r.out);
 	return ret;
 }

@@ -193,7 +193,7 @@ os.killpg(b.p.pid, signal.SIGKILL)
 b.p.wait()
 time.sleep(0.1)
 r = sh(CTL, 'reap', '--dry-run')
-ok(r.returncode == 0 and r.stdout.startswith('over: ' + b.id) and len(leases()) == 1, 'reap --dry-run names an ended lease, and keeps it', r.stdout)
+ok(r.returncode == 0 and re.search('^%s +over ' % b.id, r.stdout, re.M) and len(leases()) == 1, 'reap --dry-run names an ended lease, and keeps it', r.stdout)
 r = sh(CTL, 'reap')
 ok(r.returncode == 0 and leases() == [] and audit()[-1]['event'] == 'end', 'reap removes the lease', r.stdout)
 

@@ -56,9 +56,25 @@ look_at_nvidia(struct doctor *d, const struct inventory *inv, bool enforced)
 		    inv->nvidia_mode);
 }
 
+/* «here»: the vendors that this host has; of the others, nothing is said. */
+static void
+say_none_usable(struct doctor *d, const struct inventory *inv, unsigned here)
+{
+	autobuf struct buf why = { 0 };
+	size_t i;
+
+	for (i = 0; i < GPU_VENDORS; i++)
+		if ((here & 1U << i) != 0)
+			buf_printf(&why, "%s%s: %s", why.len > 0 ? "; " : "", gpu_vendor_name((enum gpu_vendor)i),
+			    inv->absent[i]);
+	doctor_say(d, d->gives_gpus ? FINDING_FAIL : FINDING_WARN, "gpus", NULL, "none usable%s: %s", d->gives_gpus ?
+	    ", but policies grant GPUs" : "", why.len > 0 && !why.failed ? why.p : "this host has no GPU that gpuhelper knows");
+}
+
 void
 doctor_gpus(struct doctor *d)
 {
+	const unsigned here = doctor_vendors();
 	struct inventory inv;
 	size_t i, usable = 0;
 	bool nvidia = false;
@@ -80,11 +96,9 @@ doctor_gpus(struct doctor *d)
 	if (usable > 0)
 		doctor_say(d, FINDING_OK, "gpus", NULL, "%zu usable (gpuhelperctl devices lists them)", usable);
 	else
-		doctor_say(d, d->gives_gpus ? FINDING_FAIL : FINDING_WARN, "gpus", NULL, "none usable%s: nvidia: %s; amd: %s; "
-		    "intel: %s", d->gives_gpus ? ", but policies grant GPUs" : "", inv.absent[GPU_NVIDIA], inv.absent[GPU_AMD],
-		    inv.absent[GPU_INTEL]);
+		say_none_usable(d, &inv, here);
 	for (i = 0; usable > 0 && i < GPU_VENDORS; i++)
-		if ((d->vendors & 1U << i) != 0 && inv.absent[i][0] != '\0')
+		if ((d->vendors & here & 1U << i) != 0 && inv.absent[i][0] != '\0')
 			doctor_say(d, FINDING_WARN, "gpus", NULL, "policies grant %s GPUs, but none is usable: %s",
 			    gpu_vendor_name((enum gpu_vendor)i), inv.absent[i]);
 	if (nvidia) {

@@ -17,6 +17,7 @@
 #include "containersconf.h"
 #include "daemonjson.h"
 #include "doctor.h"
+#include "setup.h"
 
 /* True if the first runc in the engine's PATH is the wrapper. */
 static bool
@@ -29,6 +30,45 @@ called_first(const struct doctor *d)
 }
 
 #define SETUP "gpuhelperctl setup concourse"
+
+/* Adds the engines that this host has, as «setup» names them. docker brings a containerd of its own. */
+static void
+engines_here(const struct doctor *d, struct strlist *out)
+{
+	static const struct {
+		const char *engine, *program;
+	} engines[] = { { "podman", "podman" }, { "docker", "dockerd" }, { "containerd", "containerd" } };
+	autofree char *program = NULL;
+	size_t i;
+
+	if (d->worker.concourse != 0)
+		(void)strlist_add(out, "concourse", SIZE_MAX);
+	for (i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		free(program);
+		program = setup_program(engines[i].program);
+		if (program != NULL && (strcmp(engines[i].engine, "containerd") != 0 || !strlist_has(out, "docker")))
+			(void)strlist_add(out, engines[i].engine, SIZE_MAX);
+	}
+}
+
+/* No engine calls the wrapper: reports only the engines that this host has. */
+static void
+say_set_up_none(struct doctor *d)
+{
+	autostrlist struct strlist here = { 0 };
+	autobuf struct buf mend = { 0 };
+	size_t i;
+
+	engines_here(d, &here);
+	for (i = 0; i < here.n; i++)
+		buf_printf(&mend, "%sgpuhelperctl setup %s", i > 0 ? ", or " : "", here.v[i]);
+	if (here.n == 0)
+		doctor_say(d, FINDING_WARN, "engine", "install one, then run gpuhelperctl setup ENGINE", "no container engine is "
+		    "found that could call gpuhelper-runc");
+	else
+		doctor_say(d, FINDING_WARN, "engine", mend.failed ? NULL : mend.p, "nothing on this host calls gpuhelper-runc: "
+		    "no engine is set up");
+}
 
 /*
  * True if «setup concourse» would set the worker up, and nobody has yet.  A link that is made by hand is not enough:
@@ -46,6 +86,17 @@ is_for_setup(const struct doctor *d, uint32_t uid)
 	return !called_first(d);
 }
 
+/* True if «setup containerd» would set the engine up. */
+static bool
+is_hosts_containerd(const struct doctor *d)
+{
+	const struct worker *w = &d->worker;
+	struct stat st;
+
+	return d->uid == 0 && w->concourse == 0 && !w->own_containerd && strcmp(w->name, "containerd") == 0 &&
+	    lstat(CONTAINERD_RUNC, &st) == -1;
+}
+
 /* Reports what a running engine calls: the first runc in its PATH. */
 static void
 look_at_called(struct doctor *d)
@@ -61,7 +112,8 @@ look_at_called(struct doctor *d)
 	if (wrapper)
 		doctor_say(d, FINDING_OK, "engine", NULL, "%s (PID %d) finds it first, as %s", w->name, w->engine, first);
 	else
-		doctor_say(d, FINDING_WARN, "engine", is_for_setup(d, d->uid) ? SETUP : mend,
+		doctor_say(d, FINDING_WARN, "engine", is_for_setup(d, d->uid) ? SETUP : is_hosts_containerd(d) ?
+		    "gpuhelperctl setup containerd" : mend,
 		    "%s (PID %d) finds %s first, which is not gpuhelper-runc", w->name, w->engine, first != NULL ? first : "no runc");
 }
 
@@ -171,9 +223,7 @@ doctor_engine(struct doctor *d)
 		doctor_say(d, FINDING_WARN, "engine", "ln -sf " WRAPPER " " CONTAINERD_RUNC,
 		    "%s, which containerd takes before any other, is not gpuhelper-runc", CONTAINERD_RUNC);
 	else if (!told)
-		doctor_say(d, FINDING_WARN, "engine", "mkdir -p " CONTAINERD_OPT " && ln -s " WRAPPER " " CONTAINERD_RUNC,
-		    "there is no %s, so containerd finds runc by itself, and neither podman nor docker is set up "
-		    "(gpuhelperctl setup)", CONTAINERD_RUNC);
+		say_set_up_none(d);
 }
 
 /* Reports the runtime if gpuhelper.conf names none: then the worker's PATH decides, and not the PATH of doctor. */

@@ -113,7 +113,13 @@ with changed(WRAPPER):
 with changed(WRAPPER, mode=0o775):
     says('a wrapper that a group may write', 'fail', 'wrapper', ['0775'], 'chmod 0755')
 with changed('/opt/containerd/bin/runc'):
-    says('no link for containerd', 'warn', 'engine', ['/opt/containerd/bin/runc'], 'ln -s')
+    here = [e for e, p in (('podman', 'podman'), ('docker', 'dockerd'), ('containerd', 'containerd')) if shutil.which(p, path='/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin')]
+    here = [e for e in here if e != 'containerd' or 'docker' not in here]
+    says('no engine is set up', 'warn', 'engine', ['no engine is set up' if here else 'no container engine is found'],
+         ', or '.join('gpuhelperctl setup ' + e for e in here) or 'gpuhelperctl setup ENGINE')
+    status, j = doctor()
+    ok(not any(e in c.get('mend', '') + c['text'] for c in j['checks'] if c['check'] == 'engine' for e in ('podman', 'docker', 'containerd', 'concourse') if e not in here),
+       'and nothing is said of engines that are not here', j)
 with changed('/opt/containerd/bin/runc', 'x'):
     says('another runc in place of the link for containerd', 'warn', 'engine', ['is not gpuhelper-runc'], 'ln -sf')
 with changed('/etc/gpuhelper/gpuhelper.conf', 'runtime = "/nowhere/runc";\nunenforced = "allow";\n'):
@@ -420,7 +426,7 @@ with changed('/etc/gpuhelper/gpuhelper.conf', NO_RUNTIME):
             ok('guess' in of(doctor()[1], 'runtime')[1], 'another user\'s containerd does not count', of(doctor()[1], 'runtime'))
             with changed('/opt/containerd/bin/runc'):
                 state, text, mend = of(doctor('root')[1], 'engine')
-                ok(state == 'warn' and 'finds /srv/bin/runc first, which is not gpuhelper-runc' in text and '/opt/containerd/bin/runc' in mend,
+                ok(state == 'warn' and 'finds /srv/bin/runc first, which is not gpuhelper-runc' in text and mend == 'gpuhelperctl setup containerd',
                    'a containerd that does not call the wrapper', (state, text, mend))
         for name, conf, engine in (('by the directory that its settings name', TOML % '' + OPT, ('ok', 'as /srv/opt/bin/runc')),
                                    ('only in a directory that its settings disable', TOML % ', "io.containerd.internal.v1.opt"', ('warn', '/srv/bin/runc first'))):
@@ -482,4 +488,16 @@ ok(status == 78 and not j['ok'] and any(c['check'] == 'gpus' and 'none usable, b
 with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caller";\nfolders = ( { path = "/srv"; } );\n'):
     status, j = doctor()
     ok(status == 0 and any(c['check'] == 'gpus' and 'none usable: ' in c['text'] for c in found(j, 'warn')), 'no policy gives a GPU: only a warning', j)
+    BUS = W + '/bus'
+    for card, class_, vendor in ('0000:01:00.0', '0x030000', '0x1002'), ('0000:02:00.0', '0x020000', '0x8086'):
+        os.makedirs(BUS + '/' + card)
+        write(BUS + '/%s/class' % card, class_ + '\n')
+        write(BUS + '/%s/vendor' % card, vendor + '\n')
+    if sh('mount', '--bind', BUS, '/sys/bus/pci/devices').returncode:
+        skip('doctor names only vendors that the host has', 'nothing can be mounted over /sys/bus/pci/devices here')
+    else:
+        text = [c['text'] for c in doctor()[1]['checks'] if c['check'] == 'gpus'][0]
+        others = [v for v, m in (('intel', 'i915'), ('intel', 'xe')) if os.path.exists('/sys/module/' + m)]
+        ok('amd: ' in text and ('intel: ' in text) == bool(others), 'doctor names only vendors that the host has: a network card of Intel\'s is no GPU', text)
+        sh('umount', '/sys/bus/pci/devices')
 done()

@@ -67,8 +67,9 @@ say_none_usable(struct doctor *d, const struct inventory *inv, unsigned here)
 		if ((here & 1U << i) != 0)
 			buf_printf(&why, "%s%s: %s", why.len > 0 ? "; " : "", gpu_vendor_name((enum gpu_vendor)i),
 			    inv->absent[i]);
-	doctor_say(d, d->gives_gpus ? FINDING_FAIL : FINDING_WARN, "gpus", NULL, "none usable%s: %s", d->gives_gpus ?
-	    ", but policies grant GPUs" : "", why.len > 0 && !why.failed ? why.p : "this host has no GPU that gpuhelper knows");
+	doctor_say(d, d->gives_gpus ? FINDING_FAIL : FINDING_WARN, "gpus", NULL, "none usable%s: %s",
+	    d->gives_gpus ? ", but policies grant GPUs" : "",
+	    why.len > 0 && !why.failed ? why.p : "this host has no GPU that gpuhelper knows");
 }
 
 void

@@ -331,7 +331,7 @@ compose_hooks(struct composing *c)
 }
 
 char *
-compose(const struct spec *s, const struct devmajors *majors, const struct edits *grant, bool hide, size_t *len,
+compose(struct spec *s, const struct devmajors *majors, const struct edits *grant, bool hide, size_t *len,
     struct why *why)
 {
 	static const struct edits nothing;

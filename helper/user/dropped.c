@@ -14,22 +14,28 @@
 
 #define NAMES_SHOWN 3
 
-bool
-dropped_device(const struct dropping *d, const struct spec_device *v)
+static bool
+is_granted(const struct edits *grant, const char *path)
 {
 	size_t i;
 
-	for (i = 0; i < d->grant->nodes; i++)
-		if (strcmp(d->grant->node[i].path, v->path) == 0)
-			return true;
-	if (!d->hide)
-		return false;
+	for (i = 0; i < grant->nodes && strcmp(grant->node[i].path, path) != 0; i++)
+		;
+	return i < grant->nodes;
+}
+
+bool
+dropped_device(const struct dropping *d, struct spec_device *v)
+{
+	if (is_granted(d->grant, v->path))
+		return true;
 	/*
 	 * Drop a GPU's number under every type but «b» and «p»: crun makes a character device of a type that it does not
 	 * know. Drop a GPU's path with any number: in a user namespace, a runtime binds the host's node at this path.
 	 */
-	return (v->type != 'b' && v->type != 'p' && v->major >= 0 && devmajors_is_gpu(d->majors, (uint32_t)v->major)) ||
-	    node_is_gpu(d->s, d->majors, v->path);
+	v->lost = d->hide && ((v->type != 'b' && v->type != 'p' && v->major >= 0 &&
+	    devmajors_is_gpu(d->majors, (uint32_t)v->major)) || node_is_gpu(d->s, d->majors, v->path));
+	return v->lost;
 }
 
 /* A mount that an NVIDIA runtime would read as a request. The word is one component, so it stands in any spelling. */
@@ -46,20 +52,13 @@ asks_vendor(const struct spec_mount *m, bool *failed)
 }
 
 bool
-dropped_mount(const struct dropping *d, const struct spec_mount *m, bool *failed)
+dropped_mount(const struct dropping *d, struct spec_mount *m, bool *failed)
 {
-	return asks_vendor(m, failed) || m->granted ||
+	if (m->granted)
+		return true;
+	m->lost = asks_vendor(m, failed) ||
 	    (d->hide && m->bind && m->source != NULL && (m->taken_out || node_is_gpu(d->s, d->majors, m->source)));
-}
-
-static bool
-is_granted(const struct dropping *d, const char *path)
-{
-	size_t i;
-
-	for (i = 0; i < d->grant->nodes && strcmp(d->grant->node[i].path, path) != 0; i++)
-		;
-	return i < d->grant->nodes;
+	return m->lost;
 }
 
 /* docker's --gpus: NVIDIA's hook would add the GPUs, but NVIDIA_VISIBLE_DEVICES=void tells it to add none. */
@@ -87,20 +86,19 @@ add_name(struct buf *b, size_t *n, const char *name)
 }
 
 void
-dropped_tell(const struct dropping *d, bool granted, char out[NOTE_MAX])
+dropped_tell(const struct spec *s, bool hide, bool granted, char out[NOTE_MAX])
 {
-	const char *hook = d->hide ? find_vendor_hook(d->s) : NULL;
+	const char *hook = hide ? find_vendor_hook(s) : NULL;
 	autobuf struct buf b = { 0 };
-	bool failed = false;
 	size_t n = 0, i;
 
 	out[0] = '\0';
-	for (i = 0; i < d->s->device_count; i++)
-		if (dropped_device(d, &d->s->device[i]) && !is_granted(d, d->s->device[i].path))
-			add_name(&b, &n, d->s->device[i].path);
-	for (i = 0; i < d->s->mount_count; i++)
-		if (!d->s->mount[i].granted && dropped_mount(d, &d->s->mount[i], &failed))
-			add_name(&b, &n, d->s->mount[i].target);
+	for (i = 0; i < s->device_count; i++)
+		if (s->device[i].lost)
+			add_name(&b, &n, s->device[i].path);
+	for (i = 0; i < s->mount_count; i++)
+		if (s->mount[i].lost)
+			add_name(&b, &n, s->mount[i].target);
 	if (hook != NULL)
 		add_name(&b, &n, hook);
 	if (n > NAMES_SHOWN)
@@ -115,47 +113,40 @@ static const char *
 meant_by(const char *name)
 {
 	static const char *const ours[] = { "GPUHELPER_TOKEN", "GPUHELPER_GPUS", "GPUHELPER_FOLDERS", NULL };
-	size_t i;
 
-	/* most names are far from ours, and are compared no further */
-	if (strncasecmp(name, ours[0], 4) != 0)
-		return NULL;
-	for (i = 0; ours[i] != NULL; i++)
-		if (strcmp(name, ours[i]) == 0)
-			return NULL;
-	return text_nearest(name, ours);
+	return text_among(name, ours) ? NULL : text_nearest(name, ours);
 }
 
+/* «name» has len bytes. */
 static bool
-tell_if_misspelt(const char *name, char out[NOTE_MAX])
+tell_if_misspelt(const char *name, size_t len, char out[NOTE_MAX])
 {
-	const char *meant = meant_by(name);
+	char copy[32];
+	const char *meant;
 
-	if (meant != NULL)
-		snprintf(out, NOTE_MAX, "%.60s has no effect: did you mean %s?", strange(name), meant);
+	/* most names are far from ours, and are compared no further */
+	if (len >= sizeof(copy) || strncasecmp(name, "GPUH", 4) != 0)
+		return false;
+	snprintf(copy, sizeof(copy), "%.*s", (int)len, name);
+	if ((meant = meant_by(copy)) != NULL)
+		snprintf(out, NOTE_MAX, "%.60s has no effect: did you mean %s?", strange(copy), meant);
 	return meant != NULL;
 }
 
 void
 misspelt_tell(const struct spec *s, char out[NOTE_MAX])
 {
-	char name[32];
-	size_t i, len;
+	size_t i;
 	uint32_t k;
 
 	out[0] = '\0';
-	for (i = 0; i < s->env_text.n; i++) {
-		len = strcspn(s->env_text.v[i], "=");
-		if (len >= sizeof(name))
-			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)len, s->env_text.v[i]);
-		if (tell_if_misspelt(name, out))
+	for (i = 0; i < s->env_text.n; i++)
+		if (tell_if_misspelt(s->env_text.v[i], strcspn(s->env_text.v[i], "="), out))
 			return;
-	}
 	for (k = doc_first(&s->doc, s->annotations); k != DOC_NONE; k = doc_next(&s->doc, k)) {
 		autofree char *key = doc_string(&s->doc, k);
 
-		if (key != NULL && strlen(key) < sizeof(name) && tell_if_misspelt(key, out))
+		if (key != NULL && tell_if_misspelt(key, strlen(key), out))
 			return;
 	}
 }

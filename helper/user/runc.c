@@ -420,15 +420,24 @@ mark_added(struct making *m)
 }
 
 static int
+compose_config(struct making *m)
+{
+	const bool hide = hides_gpus(m);
+
+	if (label_plain(m) == -1)
+		return -1;
+	m->text = compose(&m->spec, &m->majors, m->granted ? &m->reply.edits : &m->plain, hide, &m->len, &m->why);
+	if (m->text == NULL || (m->granted && mark_added(m) == -1))
+		return -1;
+	dropped_tell(&m->spec, hide, m->granted, m->dropped);
+	return 0;
+}
+
+static int
 write_config(struct making *m)
 {
 	const struct bundle_readers readers = readers_of_config(m);
 
-	if (label_plain(m) == -1)
-		return -1;
-	m->text = compose(&m->spec, &m->majors, m->granted ? &m->reply.edits : &m->plain, hides_gpus(m), &m->len, &m->why);
-	if (m->text == NULL || (m->granted && mark_added(m) == -1))
-		return -1;
 	if (m->len == m->bundle.len && memcmp(m->text, m->bundle.text, m->len) == 0)
 		return make_final(m);
 	if (bundle_stage(&m->bundle, m->text, m->len, &readers, m->staged, &m->why) == -1 ||
@@ -496,9 +505,7 @@ prepare_bundle(struct making *m, struct made *made)
 	}
 	if (!m->granted && m->privilege[0] != '\0')
 		return privilege_refuse(&m->spec, m->settings, m->privilege, &m->why);
-	dropped_tell(&(struct dropping){ &m->spec, &m->majors, m->granted ? &m->reply.edits : &m->plain, hides_gpus(m) },
-	    m->granted, m->dropped);
-	if (!m->granted && m->settings->audit_plain && record_ungranted(m, VERB_PLAIN) == -1)
+	if (compose_config(m) == -1 || (!m->granted && m->settings->audit_plain && record_ungranted(m, VERB_PLAIN) == -1))
 		return -1;
 	return write_config(m);
 }

@@ -18,6 +18,7 @@ struct spec_mount {
 	bool bind;
 	bool taken_out;			/* has nothing but GPUs' nodes (nodes.h) */
 	bool granted;			/* brings the same as a mount or node of the grant (injected.h) */
+	bool lost;			/* the container does not get it, nor the same by a grant (dropped.h) */
 };
 
 struct spec_device {
@@ -25,6 +26,7 @@ struct spec_device {
 	char *path;
 	char type;
 	int64_t major;			/* -1 if absent */
+	bool lost;			/* as of a mount */
 };
 
 struct spec {

@@ -12,13 +12,10 @@
 static int
 inquiry_from_bundle(struct inquiry *q)
 {
-	const struct bundle *b = &q->bundle;
-	size_t len = 0;
 	bool stale;
 
 	if (bundle_open(q->options->bundle, &q->bundle, &q->why) == -1 ||
-	    added_take_out(b->path, b->text, b->len, &q->before, &len, &stale, &q->why) == -1 ||
-	    spec_parse(&q->spec, q->before != NULL ? q->before : b->text, q->before != NULL ? len : b->len, &q->why) == -1)
+	    added_parse(&q->spec, &q->bundle, &q->before, &stale, &q->why) == -1)
 		return -1;
 	q->spec.bundle = q->bundle.path;
 	if (spec_request(&q->spec, &q->request, &q->asks, &q->why) == -1)

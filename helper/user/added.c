@@ -12,6 +12,7 @@
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
 #include "../pure/jsonout.h"
+#include "process.h"
 
 /* The lists to which a grant adds: where each is, and which member of an element is its name («» for the element). */
 static const struct {
@@ -197,31 +198,6 @@ make_seal(const struct doc *d, const struct mark *m, const char *bundle, char se
 /* Marking */
 
 static bool
-had_group(const struct spec *before, uint32_t gid)
-{
-	const struct doc *d = &before->doc;
-	int64_t have;
-	uint32_t n;
-
-	for (n = doc_first(d, list_of(d, GROUPS)); n != DOC_NONE; n = doc_next(d, n))
-		if (doc_i64(d, n, &have) && have == gid)
-			return true;
-	return false;
-}
-
-static bool
-had_masked(const struct spec *before, const char *path)
-{
-	const struct doc *d = &before->doc;
-	uint32_t n;
-
-	for (n = doc_first(d, before->masked); n != DOC_NONE; n = doc_next(d, n))
-		if (doc_equals(d, n, path))
-			return true;
-	return false;
-}
-
-static bool
 name_nodes(const struct edits *grant, struct mark *m)
 {
 	char text[64];
@@ -263,10 +239,11 @@ name_added(const struct spec *before, const struct edits *grant, struct mark *m)
 		good = strlist_add(&m->names[VARIABLES], grant->env.v[i], strcspn(grant->env.v[i], "="));
 	for (i = 0; good && i < grant->gids; i++) {
 		snprintf(number, sizeof(number), "%u", grant->gid[i]);
-		good = had_group(before, grant->gid[i]) || strlist_add(&m->names[GROUPS], number, SIZE_MAX);
+		good = process_has_group(&before->doc, before->process, grant->gid[i]) ||
+		    strlist_add(&m->names[GROUPS], number, SIZE_MAX);
 	}
 	for (i = 0; good && i < grant->masked.n; i++)
-		good = had_masked(before, grant->masked.v[i]) || strlist_add(&m->names[MASKED], grant->masked.v[i], SIZE_MAX);
+		good = spec_masks(before, grant->masked.v[i]) || strlist_add(&m->names[MASKED], grant->masked.v[i], SIZE_MAX);
 	if (good && grant->label != NULL)
 		good = (m->was[0] = strdup(before->label != NULL ? before->label : "")) != NULL;
 	if (good && grant->mount_label != NULL)
@@ -426,9 +403,9 @@ without(const struct doc *d, const struct mark *m, size_t *len)
 	return doc_apply(d, &e, len);
 }
 
-int
-added_take_out(const char *bundle, const char *text, size_t len, char **out, size_t *out_len, bool *stale,
-    struct why *why)
+/* 0, with the text in *out unless there is nothing to take out, or -1 with *why. */
+static int
+take_out(const struct bundle *b, char **out, size_t *out_len, bool *stale, struct why *why)
 {
 	automark struct mark m = { .seal = "" };
 	autofree char *says = NULL;
@@ -439,12 +416,24 @@ added_take_out(const char *bundle, const char *text, size_t len, char **out, siz
 	*out = NULL;
 	*stale = false;
 	/* most have no mark, and are not parsed here; a text that is no JSON is for spec_parse() to refuse */
-	if (memmem(text, len, ADDED_KEY, strlen(ADDED_KEY)) == NULL || doc_parse(&d, text, len, &ignored) == -1 ||
+	if (memmem(b->text, b->len, ADDED_KEY, strlen(ADDED_KEY)) == NULL ||
+	    doc_parse(&d, b->text, b->len, &ignored) == -1 ||
 	    (says = doc_string(&d, doc_get(&d, doc_get(&d, 0, "annotations"), ADDED_KEY))) == NULL)
 		return 0;
-	*stale = !read_mark(says, &m) || !make_nodes(&m) || !find_all(&d, &m) || !make_seal(&d, &m, bundle, seal) ||
+	*stale = !read_mark(says, &m) || !make_nodes(&m) || !find_all(&d, &m) || !make_seal(&d, &m, b->path, seal) ||
 	    strcmp(seal, m.seal) != 0;
 	if (*stale)
 		return 0;
 	return (*out = without(&d, &m, out_len)) != NULL ? 0 : refuse_nomem(why);
+}
+
+int
+added_parse(struct spec *s, const struct bundle *b, char **before, bool *stale, struct why *why)
+{
+	size_t len = 0;
+
+	*s = (struct spec){ 0 };
+	if (take_out(b, before, &len, stale, why) == -1)
+		return -1;
+	return *before != NULL ? spec_parse(s, *before, len, why) : spec_parse(s, b->text, b->len, why);
 }

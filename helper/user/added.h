@@ -7,6 +7,7 @@
 #define GPUHELPER_USER_ADDED_H
 
 #include "../pure/edits.h"
+#include "bundle.h"
 #include "spec.h"
 
 #define ADDED_KEY "gpuhelper.added"
@@ -20,11 +21,11 @@ char *added_mark(const struct spec *before, const struct edits *grant, const cha
     size_t *len, struct why *why);
 
 /*
- * Takes out what an earlier grant added. *out gets the text without it, which the caller frees; NULL: there is nothing
- * to take out. *stale is true if there is a mark that does not fit: the bundle or what was added has changed since, or
- * somebody else made the mark. 0, or -1 with *why.
+ * Parses the bundle's config.json like spec_parse(), without what an earlier grant added. *before gets the text without
+ * that, which must live as long as *s, and which the caller frees; NULL: nothing was taken out, and *s refers to the
+ * bundle's text. *stale is true if there is a mark that does not fit: the bundle or what was added has changed since,
+ * or somebody else made the mark. 0, or -1 with *why. The caller calls spec_free() in any case.
  */
-int added_take_out(const char *bundle, const char *text, size_t len, char **out, size_t *out_len, bool *stale,
-    struct why *why);
+int added_parse(struct spec *s, const struct bundle *b, char **before, bool *stale, struct why *why);
 
 #endif

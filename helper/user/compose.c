@@ -249,7 +249,7 @@ static void
 compose_masked(struct composing *c)
 {
 	const struct doc *d = &c->s->doc;
-	bool changed = false, there;
+	bool changed = false;
 	struct doc_list l;
 	uint32_t n;
 	size_t i;
@@ -258,10 +258,7 @@ compose_masked(struct composing *c)
 	for (n = doc_first(d, c->s->masked); n != DOC_NONE; n = doc_next(d, n))
 		doc_list_keep(&l, d, n);
 	for (i = 0; i < c->grant->masked.n; i++) {
-		there = false;
-		for (n = doc_first(d, c->s->masked); n != DOC_NONE; n = doc_next(d, n))
-			there = there || doc_equals(d, n, c->grant->masked.v[i]);
-		if (there)
+		if (spec_masks(c->s, c->grant->masked.v[i]))
 			continue;
 		doc_list_add_string(&l, c->grant->masked.v[i]);
 		changed = true;

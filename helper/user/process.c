@@ -101,24 +101,32 @@ process_label(const struct doc *d, uint32_t obj, const char *key, const char *la
 		doc_set(e, d, obj, key, b.p);
 }
 
+bool
+process_has_group(const struct doc *d, uint32_t process, uint32_t gid)
+{
+	int64_t have;
+	uint32_t g;
+
+	for (g = doc_first(d, doc_get(d, doc_get(d, process, "user"), "additionalGids")); g != DOC_NONE; g = doc_next(d, g))
+		if (doc_i64(d, g, &have) && have == gid)
+			return true;
+	return false;
+}
+
 void
 process_groups(const struct doc *d, uint32_t process, const uint32_t *gids, size_t n, struct doc_edits *e)
 {
-	uint32_t user = doc_get(d, process, "user"), old = doc_get(d, user, "additionalGids"), g;
-	bool changed = false, there;
+	uint32_t user = doc_get(d, process, "user"), g;
+	bool changed = false;
 	struct doc_list l;
 	char number[16];
-	int64_t have;
 	size_t i;
 
 	doc_list_begin(&l, '[');
-	for (g = doc_first(d, old); g != DOC_NONE; g = doc_next(d, g))
+	for (g = doc_first(d, doc_get(d, user, "additionalGids")); g != DOC_NONE; g = doc_next(d, g))
 		doc_list_keep(&l, d, g);
 	for (i = 0; i < n; i++) {
-		there = false;
-		for (g = doc_first(d, old); g != DOC_NONE; g = doc_next(d, g))
-			there = there || (doc_i64(d, g, &have) && have == gids[i]);
-		if (there)
+		if (process_has_group(d, process, gids[i]))
 			continue;
 		snprintf(number, sizeof(number), "%u", gids[i]);
 		doc_list_add(&l, number);

@@ -14,6 +14,9 @@
  */
 void process_env(const struct doc *d, uint32_t process, const struct strlist *set, bool voided, struct doc_edits *e);
 
+/* True if the process has this supplementary group. */
+bool process_has_group(const struct doc *d, uint32_t process, uint32_t gid);
+
 /* Adds the supplementary groups that are not in the list yet. */
 void process_groups(const struct doc *d, uint32_t process, const uint32_t *gids, size_t n, struct doc_edits *e);
 

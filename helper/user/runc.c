@@ -68,7 +68,6 @@ struct making {
 	struct reach *reach;
 	struct reply reply;
 	char *before;			/* config.json without what an earlier grant added; NULL: nothing was added */
-	size_t before_len;
 	bool stale;			/* it has a mark of such a grant that does not fit */
 	char dropped[NOTE_MAX];		/* a warning of what the container does not get; "": none */
 	struct edits plain;		/* for a container without a grant: a label, at most */
@@ -267,12 +266,8 @@ check_privilege(struct making *m)
 static int
 check_bundle(struct making *m, bool *asks)
 {
-	const struct bundle *b = &m->bundle;
-
 	if (bundle_open(m->command->bundle, &m->bundle, &m->why) == -1 ||
-	    added_take_out(b->path, b->text, b->len, &m->before, &m->before_len, &m->stale, &m->why) == -1 ||
-	    spec_parse(&m->spec, m->before != NULL ? m->before : b->text, m->before != NULL ? m->before_len : b->len,
-	    &m->why) == -1)
+	    added_parse(&m->spec, &m->bundle, &m->before, &m->stale, &m->why) == -1)
 		return -1;
 	if (spec_request(&m->spec, &m->request, asks, &m->why) == -1 || fill_request(m, VERB_GRANT) == -1)
 		return -1;

@@ -406,6 +406,17 @@ spec_bind_at(const struct spec *s, const char *target)
 	return found;
 }
 
+bool
+spec_masks(const struct spec *s, const char *path)
+{
+	uint32_t n;
+
+	for (n = doc_first(&s->doc, s->masked); n != DOC_NONE; n = doc_next(&s->doc, n))
+		if (doc_equals(&s->doc, n, path))
+			return true;
+	return false;
+}
+
 const struct spec_mount *
 spec_mount_at(const struct spec *s, const char *target)
 {

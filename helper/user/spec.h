@@ -80,6 +80,9 @@ const struct spec_mount *spec_bind_at(const struct spec *s, const char *target);
 /* The mount that a process sees at this path, if its target is spelled so; NULL: none. */
 const struct spec_mount *spec_mount_at(const struct spec *s, const char *target);
 
+/* True if the path is in linux.maskedPaths, in this spelling. */
+bool spec_masks(const struct spec *s, const char *path);
+
 /* The value of «NAME=value» if the entry has this name, else NULL. */
 const char *env_value(const char *entry, const char *name);
 

@@ -198,24 +198,12 @@ read_kmsg(void)
 	return b.failed ? NULL : buf_take(&b);
 }
 
-/* The number of the first record that the last run with --mark did not see; 0: there was none since boot. */
-static uint64_t
-next_of_last_run(void)
-{
-	autoclose int dir = open(GPUHELPER_STATEDIR, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct seen v = { .next = 0 };
-
-	seen_read(dir, &v);
-	free(v.errors);
-	return v.next;
-}
-
 static void
 look_at_log(struct health *h)
 {
 	autofree char *all = read_kmsg();
 	const uint64_t first = h->seen.next;
-	uint64_t number, expected = next_of_last_run();
+	uint64_t number, expected = first;
 	char *line, *rest = all;
 	const char *text;
 

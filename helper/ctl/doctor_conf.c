@@ -169,14 +169,12 @@ look_at_keys(struct doctor *d, const struct issuer_setting *i)
 void
 doctor_keys(struct doctor *d)
 {
-	struct why why;
 	size_t i;
-
-	if (d->settings.issuers > 0 && http_library(&why) == -1)
-		doctor_say(d, FINDING_WARN, "keys", NULL, "%s", why.text);
 
 	if (d->settings.issuers == 0)
 		doctor_say(d, FINDING_OK, "keys", NULL, "gpuhelper.conf has no issuers: no token is accepted");
+	else if (http_library(&d->why) == -1)
+		doctor_say(d, FINDING_WARN, "keys", NULL, "%s", d->why.text);
 	for (i = 0; i < d->settings.issuers; i++)
 		look_at_keys(d, &d->settings.issuer[i]);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "../host/file.h"
+#include "../host/gpus.h"
 #include "../host/listing.h"
 #include "../pure/cleanup.h"
 #include "doctor.h"
@@ -25,37 +26,55 @@ number_of(int all, const char *device, const char *file)
 	return text != NULL ? strtoul(text, NULL, 16) : 0;
 }
 
+/* The mask of the vendors whose drivers are loaded: not every GPU is on the PCI bus. */
+static unsigned
+vendors_of_drivers(void)
+{
+	static const struct {
+		const char *path;
+		enum gpu_vendor vendor;
+	} drivers[] = {
+		{ "/sys/module/nvidia", GPU_NVIDIA }, { "/sys/module/nvgpu", GPU_NVIDIA },
+		{ "/proc/driver/nvidia", GPU_NVIDIA }, { "/dev/dxg", GPU_NVIDIA }, { "/sys/module/amdgpu", GPU_AMD },
+		{ "/sys/module/i915", GPU_INTEL }, { "/sys/module/xe", GPU_INTEL },
+	};
+	unsigned found = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
+		if (access(drivers[i].path, F_OK) == 0)
+			found |= 1U << drivers[i].vendor;
+	return found;
+}
+
+/* The mask of the vendor of a PCI device; 0: it is no GPU, or of another vendor. */
+static unsigned
+vendor_of_device(int all, const char *device)
+{
+	const unsigned long class = number_of(all, device, "class") >> 16;
+
+	if (class != CLASS_DISPLAY && class != CLASS_ACCELERATOR)
+		return 0;
+	switch (number_of(all, device, "vendor")) {
+	case VENDOR_NVIDIA: return 1U << GPU_NVIDIA;
+	case VENDOR_AMD: return 1U << GPU_AMD;
+	case VENDOR_INTEL: return 1U << GPU_INTEL;
+	default: return 0;
+	}
+}
+
 unsigned
 doctor_vendors(void)
 {
-	static const struct {
-		unsigned long id;
-		enum gpu_vendor vendor;
-		const char *module;	/* a loaded driver counts, too: not every GPU is on the PCI bus */
-	} vendors[] = {
-		{ 0x10de, GPU_NVIDIA, "/sys/module/nvidia" }, { 0x10de, GPU_NVIDIA, "/sys/module/nvgpu" },
-		{ 0x10de, GPU_NVIDIA, "/proc/driver/nvidia" }, { 0x10de, GPU_NVIDIA, "/dev/dxg" },
-		{ 0x1002, GPU_AMD, "/sys/module/amdgpu" }, { 0x8086, GPU_INTEL, "/sys/module/i915" },
-		{ 0x8086, GPU_INTEL, "/sys/module/xe" },
-	};
 	autoclose int all = open(DEVICES, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autostrlist struct strlist names = { 0 };
-	unsigned long class;
-	unsigned found = 0;
-	size_t i, k;
+	unsigned found = vendors_of_drivers();
+	size_t i;
 
 	/* where nobody can tell, each vendor may be there */
 	if (all == -1 || listing_names(open(DEVICES, O_RDONLY | O_DIRECTORY | O_CLOEXEC), 65536, &names) == -1)
 		return ~0U;
-	for (k = 0; k < sizeof(vendors) / sizeof(vendors[0]); k++) {
-		if (access(vendors[k].module, F_OK) == 0)
-			found |= 1U << vendors[k].vendor;
-		for (i = 0; i < names.n && (found & 1U << vendors[k].vendor) == 0; i++) {
-			class = number_of(all, names.v[i], "class") >> 16;
-			if ((class == CLASS_DISPLAY || class == CLASS_ACCELERATOR) &&
-			    number_of(all, names.v[i], "vendor") == vendors[k].id)
-				found |= 1U << vendors[k].vendor;
-		}
-	}
+	for (i = 0; i < names.n; i++)
+		found |= vendor_of_device(all, names.v[i]);
 	return found;
 }

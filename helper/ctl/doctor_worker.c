@@ -38,14 +38,13 @@ engines_here(const struct doctor *d, struct strlist *out)
 	static const struct {
 		const char *engine, *program;
 	} engines[] = { { "podman", "podman" }, { "docker", "dockerd" }, { "containerd", "containerd" } };
-	autofree char *program = NULL;
 	size_t i;
 
 	if (d->worker.concourse != 0)
 		(void)strlist_add(out, "concourse", SIZE_MAX);
 	for (i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
-		free(program);
-		program = setup_program(engines[i].program);
+		autofree char *program = setup_program(engines[i].program);
+
 		if (program != NULL && (strcmp(engines[i].engine, "containerd") != 0 || !strlist_has(out, "docker")))
 			(void)strlist_add(out, engines[i].engine, SIZE_MAX);
 	}

@@ -24,9 +24,6 @@
 #include "udev.h"
 #include "unsupported.h"
 
-#define VENDOR_AMD 0x1002
-#define VENDOR_NVIDIA 0x10de
-#define VENDOR_INTEL 0x8086
 #define DRAWS ((unsigned)(GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY))
 /* whatever uses the GPU's memory; nvidia-smi and other management tools do without nvidia-uvm */
 #define COMPUTES ((unsigned)(GPU_CAP_COMPUTE | GPU_CAP_GRAPHICS | GPU_CAP_VIDEO | \

@@ -5,6 +5,11 @@
 #include "../pure/gpu.h"
 #include "udev.h"
 
+/* PCI's numbers of the vendors (pci.ids). */
+#define VENDOR_AMD 0x1002
+#define VENDOR_NVIDIA 0x10de
+#define VENDOR_INTEL 0x8086
+
 /* Where to look. For the running host, use { root = fd of "/", udev = true }. */
 struct gpu_source {
 	int root;	/* directory whose proc/ and sys/ are read */

@@ -39,8 +39,7 @@ warn(struct against *a, const char *file, unsigned line, const char *host, const
 	json_t *j;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) == -1)
-		text = NULL;
+	text = format_text(fmt, ap);
 	va_end(ap);
 	a->warnings++;
 	if (text == NULL)

@@ -17,6 +17,7 @@
 #include "auditfilter.h"
 #include "auditline.h"
 #include "auditlog.h"
+#include "pipelinename.h"
 #include "when.h"
 
 struct reading {
@@ -142,7 +143,7 @@ ctl_audit_show(const struct options *o)
 	int status;
 	size_t i;
 
-	if (!audit_filter_pipeline(o, "audit show", &status))
+	if ((status = pipeline_option_check(o, "audit show")) != 0)
 		return status;
 	if (!audit_filter_check(o, &wrong))
 		return misuse(o, "audit show: --instance-var must be NAME=VALUE, not \"%s\"", wrong);

@@ -51,8 +51,7 @@ fault(struct verify *v, const char *fmt, ...)
 	json_t *j;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) == -1)
-		text = NULL;
+	text = format_text(fmt, ap);
 	va_end(ap);
 	if (v->faults++ >= FAULTS_MAX || text == NULL)
 		return;

@@ -21,17 +21,6 @@ audit_filter_check(const struct options *o, const char **wrong)
 	return true;
 }
 
-bool
-audit_filter_pipeline(const struct options *o, const char *command, int *status)
-{
-	const char *slash = o->pipeline != NULL ? strchr(o->pipeline, '/') : NULL;
-
-	if (o->pipeline == NULL || (slash != NULL && slash != o->pipeline && slash[1] != '\0'))
-		return true;
-	*status = misuse(o, "%s: --pipeline must be TEAM/PIPELINE, not \"%s\"", command, o->pipeline);
-	return false;
-}
-
 void
 audit_filter_describe(const struct options *o, struct buf *out)
 {

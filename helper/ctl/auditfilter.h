@@ -12,12 +12,6 @@ struct options;
 /* Checks each --instance-var.  False if one is not NAME=VALUE; *wrong is that one. */
 bool audit_filter_check(const struct options *o, const char **wrong);
 
-/*
- * Checks that --pipeline, if it was given, is TEAM/PIPELINE, as records name it.  False, after a complaint, if not;
- * *status is the exit status then.
- */
-bool audit_filter_pipeline(const struct options *o, const char *command, int *status);
-
 /* Appends --pipeline and --instance-var in words; appends nothing if neither was given. */
 void audit_filter_describe(const struct options *o, struct buf *out);
 

@@ -59,8 +59,7 @@ columns_note(struct columns *c, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) == -1)
-		text = NULL;
+	text = format_text(fmt, ap);
 	va_end(ap);
 	if (row == NULL)
 		return;

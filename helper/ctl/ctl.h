@@ -3,6 +3,7 @@
 #define GPUHELPER_CTL_CTL_H
 
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
@@ -83,9 +84,12 @@ int ctl_helper_answers(struct why *why);
 
 /* The output of «status --json» (a new reference); NULL with *why. */
 json_t *helper_status(struct why *why);
-/* The same in two steps.  Root's looks into no text.  The caller frees the *len bytes; NULL with *why. */
+/*
+ * The same in two steps, of which root may take the first: it gets the helper's reply as *len bytes and does not look
+ * into them.  The caller frees them; NULL with *why.
+ */
 char *helper_status_unread(size_t *len, struct why *why);
-/* The other reads what it returned (a new reference); NULL with *why, also if the helper had refused. */
+/* The second step: reads that reply (a new reference); NULL with *why, also if the helper had refused. */
 json_t *helper_status_read(const char *text, size_t len, struct why *why);
 /* The leases that this user may see, in the form of «status --json» (a new reference); NULL if there are none. */
 json_t *leases_now(void);
@@ -126,6 +130,8 @@ int ctl_hand_over(int dir, const char *name, const char *shown, const char *text
  */
 int ctl_config_dir(const char *given, char **path, bool *strict, struct why *why);
 
+/* The text that fmt makes, as printf(3) does, which the caller frees; NULL: memory is short. */
+char *format_text(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 /* Prints one line on stdout.  Replaces bytes that could control a terminal by '?'. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints «gpuhelperctl: ...» on stderr; returns the code. */

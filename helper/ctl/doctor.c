@@ -25,8 +25,7 @@ doctor_say(struct doctor *d, enum finding f, const char *topic, const char *mend
 	json_t *j;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) == -1)
-		text = NULL;
+	text = format_text(fmt, ap);
 	va_end(ap);
 	d->warnings += f == FINDING_WARN;
 	d->failures += f == FINDING_FAIL;

@@ -63,15 +63,12 @@ static int __attribute__((format(printf, 2, 3)))
 make(char **out, const char *fmt, ...)
 {
 	va_list ap;
-	int n;
 
 	free(*out);
 	va_start(ap, fmt);
-	n = vasprintf(out, fmt, ap);
+	*out = format_text(fmt, ap);
 	va_end(ap);
-	if (n == -1)
-		*out = NULL;
-	return n == -1 ? -1 : 0;
+	return *out != NULL ? 0 : -1;
 }
 
 static bool

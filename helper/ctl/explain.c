@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "../user/added.h"
+#include "pipelinename.h"
 
 static int
 inquiry_from_bundle(struct inquiry *q)
@@ -27,8 +28,6 @@ inquiry_from_bundle(struct inquiry *q)
 static int
 check_usage(const struct options *o, enum identity_kind *kind)
 {
-	const char *slash = o->pipeline != NULL ? strchr(o->pipeline, '/') : NULL;
-
 	if (o->bundle != NULL && (o->pipeline != NULL || o->job != NULL || o->identity != NULL || o->issuer != NULL ||
 	    o->gpus != NULL || o->folders != NULL || o->instance_vars != NULL))
 		return misuse(o, "explain: the bundle says everything but the user: with --bundle, give only --user");
@@ -41,9 +40,7 @@ check_usage(const struct options *o, enum identity_kind *kind)
 	if (o->pipeline == NULL && *kind != IDENTITY_CALLER)
 		return misuse(o, "explain: give --bundle DIR, --pipeline TEAM/PIPELINE, --token-file FILE or "
 		    "--identity caller");
-	if (o->pipeline != NULL && (slash == NULL || slash == o->pipeline || slash[1] == '\0'))
-		return misuse(o, "explain: --pipeline must be TEAM/PIPELINE, not \"%s\"", o->pipeline);
-	return 0;
+	return pipeline_option_check(o, "explain");
 }
 
 /* Notes what the answer assumes and a real container would have to prove. */

@@ -38,11 +38,11 @@ is_first_of(const char *pid, pid_t parent)
 {
 	char file[40];
 	autofree char *status = NULL;
-	const char *its;
 
+	if (process_parent((pid_t)strtol(pid, NULL, 10)) != parent)
+		return false;
 	snprintf(file, sizeof(file), "%.15s/status", pid);
-	return (status = procdir_read(file, 65536)) != NULL && status_is_first(status) &&
-	    (its = status_after(status, "\nPPid:\t")) != NULL && strtol(its, NULL, 10) == parent;
+	return (status = procdir_read(file, 65536)) != NULL && status_is_first(status);
 }
 
 /* Asks every process: a runtime with threads has children of each thread, which no one file lists. */

@@ -48,8 +48,7 @@ note(struct inquiry *q, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) == -1)
-		text = NULL;
+	text = format_text(fmt, ap);
 	va_end(ap);
 	if (text != NULL)
 		(void)strlist_add(&q->notes, text, SIZE_MAX);

@@ -41,12 +41,11 @@ static void
 add_text(struct gathering *g, char *text, size_t len, const char *fmt, ...)
 {
 	struct read_file *more = reallocarray(g->v, g->n + 1, sizeof(*more));
-	char *name = NULL;
+	char *name;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&name, fmt, ap) == -1)
-		name = NULL;
+	name = format_text(fmt, ap);
 	va_end(ap);
 	if (more != NULL)
 		g->v = more;

@@ -15,16 +15,23 @@
 #include "../pure/gpu.h"
 #include "../pure/text.h"
 
+char *
+format_text(const char *fmt, va_list ap)
+{
+	char *text;
+
+	/* a failed vasprintf(3) leaves the pointer undefined */
+	return vasprintf(&text, fmt, ap) != -1 ? text : NULL;
+}
+
 static void __attribute__((format(printf, 3, 0)))
 print_line(FILE *f, const char *before, const char *fmt, va_list ap)
 {
-	autofree char *line = NULL, *safe = NULL;
+	autofree char *line = format_text(fmt, ap), *safe = NULL;
 	size_t size;
 
-	if (vasprintf(&line, fmt, ap) == -1) {
-		line = NULL;
+	if (line == NULL)
 		return;
-	}
 	size = strlen(line) + 1;
 	if ((safe = malloc(size)) == NULL)
 		return;

@@ -8,6 +8,7 @@
 #include "../read/conf.h"
 #include "../read/confjson.h"
 #include "inquiry.h"
+#include "pipelinename.h"
 
 #define TESTS_MAX 2048
 
@@ -21,10 +22,9 @@ static void
 read_test_pipeline(config_setting_t *s, void *out, struct faults *f)
 {
 	struct policy_test *t = out;
-	const char *slash;
 
 	conf_string(s, &t->pipeline, f);
-	if (t->pipeline != NULL && ((slash = strchr(t->pipeline, '/')) == NULL || slash == t->pipeline || slash[1] == '\0'))
+	if (t->pipeline != NULL && !pipeline_name_is_whole(t->pipeline))
 		fault_add(f, conf_line(s), false, "pipeline must be \"TEAM/PIPELINE\", not \"%s\"", t->pipeline);
 }
 

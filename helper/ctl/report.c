@@ -21,6 +21,7 @@
 #include "auditlog.h"
 #include "ctl.h"
 #include "logset.h"
+#include "pipelinename.h"
 #include "when.h"
 
 #define SAME_BOOT_S 120		/* the two sources may differ by this much about one boot */
@@ -183,7 +184,7 @@ ctl_report(const struct options *o)
 	struct why why;
 	int status;
 
-	if (!audit_filter_pipeline(o, "report", &status))
+	if ((status = pipeline_option_check(o, "report")) != 0)
 		return status;
 	if (!audit_filter_check(o, &wrong))
 		return misuse(o, "report: --instance-var must be NAME=VALUE, not \"%s\"", wrong);

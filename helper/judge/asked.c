@@ -23,7 +23,7 @@ is_place(const char *word)
 	return pci_address_normalise(word, pci) || (*word == '#' && text_u32(word + 1, 0, 4095, &rank));
 }
 
-/* True as well for that of a MIG instance, which ends with ":GI" or ":GI:CI". */
+/* True for these, and for a MIG instance, whose name has ":GI" or ":GI:CI" behind one of these. */
 static bool
 is_address(const char *word)
 {

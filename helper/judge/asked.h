@@ -33,11 +33,9 @@ struct ask {
 };
 
 /*
- * Reads GPUHELPER_GPUS ("2", "amd:1", "all", "none", UUIDs, PCI addresses and ranks as
- * "#0", separated by commas) and
+ * Reads GPUHELPER_GPUS ("2", "amd:1", "all", "none", UUIDs, PCI addresses and ranks as "#0", separated by commas) and
  * GPUHELPER_FOLDERS ("/srv/a:ro,/srv/b:rw", "all", "none"). Either may be NULL. Does not fill out->bound and
- * out->privileged.
- * Returns 0, or -1 with *why. The caller calls ask_free() in any case.
+ * out->privileged. Returns 0, or -1 with *why. The caller calls ask_free() in any case.
  */
 int ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *why);
 /* True if GPUs are asked for. */

@@ -38,12 +38,6 @@ struct hint {
 	struct faults *f;
 };
 
-static bool
-is_word_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-_*.+", c) != NULL;
-}
-
 static void
 skip_blanks(struct hint *h)
 {
@@ -75,9 +69,9 @@ next_token(struct hint *h)
 		for (h->p++; h->p < h->end && *h->p != '"'; h->p++)
 			h->p += *h->p == '\\' && h->end - h->p > 1;
 		h->p += h->p < h->end;
-	} else if (is_word_char(*h->p)) {
+	} else if (conf_is_word_char(*h->p)) {
 		h->t.kind = strchr("0123456789-+.", *h->p) != NULL ? NUMBER : NAME;
-		while (h->p < h->end && is_word_char(*h->p))
+		while (h->p < h->end && conf_is_word_char(*h->p))
 			h->p++;
 	} else {
 		h->t.kind = MARK;
@@ -148,6 +142,7 @@ static bool
 take_value(struct hint *h, const struct token *name)
 {
 	const struct open *around = &h->open[h->depth];
+	const bool string = h->t.kind == STRING;
 
 	if (h->t.kind == MARK && strchr("{[(", h->t.mark) != NULL) {
 		if (around->bracket != '[')
@@ -169,11 +164,9 @@ take_value(struct hint *h, const struct token *name)
 		return false;
 	}
 	/* libconfig joins strings that follow each other */
-	if (h->t.kind == STRING)
-		while (h->t.kind == STRING)
-			next_token(h);
-	else
+	do
 		next_token(h);
+	while (string && h->t.kind == STRING);
 	return true;
 }
 

@@ -47,11 +47,17 @@ struct look {
 		(l)->faulty = (l)->line; \
 	} while (0)
 
-static bool
-is_name_char(char c)
+bool
+conf_is_name_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
 	    c == '*';
+}
+
+bool
+conf_is_word_char(char c)
+{
+	return conf_is_name_char(c) || c == '.' || c == '+';
 }
 
 static void
@@ -123,7 +129,7 @@ look_number(struct look *l)
 	const int shown = 40;
 	bool plain = true;
 
-	while (l->p < l->end && (is_name_char(*l->p) || *l->p == '.' || *l->p == '+'))
+	while (l->p < l->end && conf_is_word_char(*l->p))
 		l->p++;
 	for (const char *p = digits; p < l->p; p++)
 		plain = plain && *p >= '0' && *p <= '9';
@@ -139,7 +145,7 @@ static void
 look_name(struct look *l)
 {
 	l->name = (struct key){ .name = l->p, .line = l->line };
-	while (l->p < l->end && is_name_char(*l->p))
+	while (l->p < l->end && conf_is_name_char(*l->p))
 		l->p++;
 	l->name.len = (size_t)(l->p - l->name.name);
 }
@@ -326,7 +332,7 @@ look_token(struct look *l)
 		look_comment(l);
 	} else if ((unsigned char)c >= 0x80) {
 		look_odd(l);
-	} else if (c == '"' || number || is_name_char(c)) {
+	} else if (c == '"' || number || conf_is_name_char(c)) {
 		l->comma = false;
 		l->name.name = NULL;
 		if (c == '"')

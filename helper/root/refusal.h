@@ -18,9 +18,9 @@ struct refusal {
 void refusal_answer_busy(struct refusal *f, unsigned wait, struct reply *reply);
 
 /*
- * Writes the record of a container that gets nothing: "refuse", with the reason that the user is told, or "plain"
- * (told is NULL). 1 with *why: the user has used up what may be recorded, and the record is left out. -1 with *why: it
- * is not in the log.
+ * Writes the record of a container that gets nothing: "refuse", with the reason that the user is told, or "plain": told
+ * is NULL, or says what was taken away (code WHY_NONE). 1 with *why: the user has used up what may be recorded, and the
+ * record is left out. -1 with *why: it is not in the log.
  */
 int refusal_record(const struct ruling *r, const char *event, const struct why *told, struct why *why);
 

@@ -511,9 +511,6 @@ warn_of_mistakes(const struct making *m)
 {
 	char misspelt[NOTE_MAX];
 
-	if (m->stale)
-		report_warning(m->command, "config.json does not fit its mark (" ADDED_KEY ") of what gpuhelper added earlier, so "
-		    "that stays in: take it out by hand, with the mark");
 	if (m->dropped[0] != '\0')
 		report_warning(m->command, m->dropped);
 	misspelt_tell(&m->spec, misspelt);
@@ -530,6 +527,10 @@ make_container(const struct command *c, const struct settings *settings, const c
 	int ret = prepare_bundle(&m, made);
 	size_t i;
 
+	/* a refusal too: what stays in may be the reason */
+	if (m.stale)
+		report_warning(c, "config.json does not fit its mark (" ADDED_KEY ") of what gpuhelper added earlier, so that "
+		    "stays in: take it out by hand, with the mark");
 	for (i = 0; ret == 0 && i < m.reply.edits.notes.n; i++)
 		report_warning(c, m.reply.edits.notes.v[i]);
 	if (ret == 0)

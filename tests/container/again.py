@@ -92,13 +92,15 @@ run(b)
 other = Bundle(host, args=SEE)
 shutil.copy(b.dir + '/config.json', other.dir + '/config.json')
 r = other.run()
-ok(r.returncode == 1 and 'does not fit its mark' not in b.config() and leases() == [], tag + 'a copy of a used bundle elsewhere is judged as it is', (r.stdout, other.errors()))
+UNFIT = 'warning: config.json does not fit its mark (gpuhelper.added)'
+ok(r.returncode == 1 and 'would cover' in r.stdout and leases() == [], tag + 'a copy of a used bundle elsewhere is judged as it is', (r.stdout, other.errors()))
+ok(UNFIT in r.stdout, tag + '  and a warning says so, although the container is refused', (r.stdout, other.errors()))
 # and one of which an element was changed
 b = Bundle(host, env=CLAIM + ASK, args=SEE)
 run(b)
 change(b, lambda s: [m.update(options=['bind', 'rw']) for m in s['mounts'] if m['destination'] == '/srv/datasets'])
 r = b.run()
-ok(r.returncode == 1 and 'would cover' in r.stdout, tag + 'what somebody changed is no longer ours', r.stdout)
+ok(r.returncode == 1 and 'would cover' in r.stdout and UNFIT in r.stdout, tag + 'what somebody changed is no longer ours', r.stdout)
 # a mark that is no mark
 for value in '', '[]', '{', '{"mounts":7,"seal":""}', '{"mounts":["' + 'x' * 5000 + '"],"seal":"%s"}' % ('0' * 64):
     b = Bundle(host, args=['/bin/true'], edit=lambda s: s.setdefault('annotations', {}).update({KEY: value}))

@@ -15,7 +15,7 @@
 #include "when.h"
 
 #define GAP 2
-#define SHRUNK 14	/* columns that a cell keeps at least */
+#define SHRUNK 14	/* the width of a column that gives way */
 
 static char *
 printable(const char *text)
@@ -119,7 +119,7 @@ measure(const struct columns *c, size_t width[COLUMNS_MAX])
 		sum += width[i] + (i > 0 ? GAP : 0);
 	}
 	over = most != 0 && sum > most ? sum - most : 0;
-	/* the last column first, as far as its head stays, then the one that shrinks, then the last again */
+	/* the last column gives way first, then the one that shrinks; if both are narrow, the last gives way altogether */
 	for (r = 0; over > 0 && r < 3; r++) {
 		const size_t at = r == 1 ? c->shrinks : c->n - 1, keep = r == 2 ? 1 : SHRUNK;
 		const size_t less = width[at] <= keep ? 0 : width[at] - keep < over ? width[at] - keep : over;

@@ -17,7 +17,7 @@ struct columns {
 	const char *head[COLUMNS_MAX];
 	size_t n;		/* columns */
 	size_t state;		/* the column with a word to colour */
-	size_t shrinks;		/* the column that gives way first on a narrow terminal; the last is cut, too */
+	size_t shrinks;		/* the column that gives way on a narrow terminal, after the last one */
 	struct columns_row *row;
 	size_t rows;
 	bool failed;		/* no memory: nothing is printed but that */

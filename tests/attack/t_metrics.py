@@ -199,7 +199,7 @@ def _():
             os.rename(theirs + "/real", theirs + "/to")
             os.rename(theirs + "/link", theirs + "/aside")
             time.sleep(0.0002)
-            os.rename(theirs + "/aside", theirs + "/to/../real")
+            os.rename(theirs + "/aside", theirs + "/real")
             time.sleep(0.001)
             os.rename(theirs + "/real", theirs + "/link")
             os.rename(theirs + "/to", theirs + "/real")

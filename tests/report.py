@@ -95,7 +95,7 @@ def report(*args):
 
 
 VOID = {'meta', 'br', 'hr', 'img', 'input', 'link', 'base', 'source', 'col'}
-MAY = set('html head meta style title body main header h1 h2 h3 p time dl div dt dd section figure svg desc g rect line text table '
+MAY = set('html head meta style title body main header nav a h1 h2 h3 p time dl div dt dd section figure svg desc g rect line text table '
           'caption thead tbody tr th td bdi small details summary ul li footer'.split())
 
 
@@ -104,7 +104,7 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.open, self.faults, self.tables, self.tiles, self.texts = [], [], {}, {}, []
+        self.open, self.faults, self.tables, self.tiles, self.texts, self.links = [], [], {}, {}, [], []
         self.row = self.cell = self.caption = None
         self.feed(text)
         self.close()
@@ -116,7 +116,9 @@ class Page(html.parser.HTMLParser):
         if tag not in MAY:
             self.faults.append(('tag', tag))
         for k, v in attrs:
-            if k.startswith('on') or k in ('src', 'href', 'style', 'srcdoc', 'action', 'xlink:href') or len([a for a, _ in attrs if a == k]) > 1:
+            if tag == 'a' and k == 'href' and v and v[0] == '#':
+                self.links.append(v[1:])
+            elif k.startswith('on') or k in ('src', 'href', 'style', 'srcdoc', 'action', 'xlink:href') or len([a for a, _ in attrs if a == k]) > 1:
                 self.faults.append(('attribute', tag, k, v))
             if v and 'url(' in v:
                 self.faults.append(('url', tag, k, v))
@@ -187,6 +189,8 @@ def is_sound(text, name):
            s.get('aria-labelledby').split() == [s[0].get('id'), s[1].get('id')] for s in charts) and
        all(s.get('role') == 'img' or s.get('aria-hidden') == 'true' for s in pictures) and len(ids) == len(set(ids)),
        '%s: each of %d charts is XML with a title and a description' % (name, len(charts)), ids)
+    sections = re.findall(r'<section id="([^"]+)"', text)
+    ok(p.links == sections and len(sections) >= 4, '%s: the contents list each of the %d sections' % (name, len(sections)), (p.links, sections))
     style = re.search(r'<style>(.*?)</style>', text, re.S).group(1)
     digest = base64.b64encode(__import__('hashlib').sha256(style.encode()).digest()).decode()
     csp = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
@@ -265,12 +269,40 @@ log.grant(share, 'folders', 'share/folders', [])
 log.add(share + 60, 'end', 'folders')
 grants += 8
 ALL = GPUS + [SHARED, 'amd 0000:0b:00.0', 'amd 0000:0c:00.0', 'amd 0000:0d:00.0']
-NAMES = {64: 'usage', 65: 'bad-request', 67: 'unsigned', 69: 'absent', 70: 'internal', 74: 'host', 75: 'busy', 77: 'policy', 78: 'configuration', 1: 'other'}
+# code, reason, kind; the part between « and » must be in a source file of helper/, so that a changed text is noticed here
+REASONS = [
+    (64, 'create: wrong option', 'request'), (67, "«GPUHELPER_TOKEN: no key of gpuhelper.conf's issuers has signed it»", 'token'),
+    (65, '«GPUHELPER_TOKEN: »«the token is longer than »8192 bytes', 'token'), (65, '«the token has no string »"sub"', 'token'),
+    (77, '«GPUHELPER_TOKEN was used by another container before»', 'token'), (77, '«GPUHELPER_TOKEN: its issuer »x', 'token'),
+    (77, '«no policy covers a container of user »root that proves no pipeline', 'token'),
+    (77, '10-x.conf: «it requires identity »"token", and the container has none', 'token'), (77, '10-x.conf: «it requires a token, and a claim is not one»', 'token'),
+    (77, '10-x.conf: «it accepts only tokens of issuer »https://ci.example', 'token'),
+    (77, '«no policy covers »pipeline a/b (by token) for user root', 'policy'), (77, '10-x.conf: «it does not give folder »/srv', 'policy'),
+    (77, '10-x.conf:7: «it gives folder »/srv read-only', 'policy'), (77, '«too few of the GPUs that this policy allows are in service»', 'policy'),
+    (77, '«more than »3 GPUs for one container', 'policy'), (75, 'no GPU is free', 'busy'),
+    (65, '«GPUHELPER_GPUS=»1,2: a bare number is a count', 'request'), (65, 'gpuhelper-runc: «config.json: »root.path is missing', 'request'),
+    (65, 'gpuhelper-runc: the container mounts /x, «which would cover or lie in »/srv', 'request'), (77, '«the process that asked is gone»', 'request'),
+    (77, "«folder »/srv: its mode and ACL give the container's user", 'folder'), (69, '«folder »/srv: No such file or directory', 'folder'),
+    (65, 'gpuhelper-runc: «a granted folder »(/srv, by file system and path) is not what the runtime mounted', 'folder'),
+    (65, 'gpuhelper-runc: «links in the image lead the granted »/srv to /x', 'folder'), (78, '«folders »/a and /b would both be at /c', 'folder'),
+    (69, '10-x.conf:3: «no CDI spec has a device of kind »x', 'driver'), (69, 'nvidia: module x «is not loaded: run modprobe »nvidia', 'driver'),
+    (78, '«CDI spec »/etc/cdi/x.yaml: was the driver changed since?', 'driver'), (78, '«no CDI spec has the nodes of »nvidia GPU x', 'driver'),
+    (77, '/dev/nvidia0 «has an ACL entry for »user 7 that is not «rw»', 'driver'), (74, '/etc/gpuhelper/x: Input/output error', 'host'),
+    (78, '10-x.conf:3: syntax error', 'configuration'), (70, '«out of memory»', 'internal'), (1, 'no', 'other'),
+]
+SOURCE = ''.join(open(os.path.join(d, f)).read() for d, _, fs in os.walk(HERE + '/helper') for f in fs if f.endswith('.c') and '/ctl' not in d)
+SOURCE = re.sub(r'"\s+"', '', SOURCE)
+gone = [f for _, text, _ in REASONS for f in re.findall('«([^«»]{4,})»', text.replace('«rw»', '')) if f.replace('"', '\\"') not in SOURCE]
+ok(gone == [], 'the reasons that the report tells apart are those of the source', gone)
+REASONS = [(code, re.sub('[«»]', '', text), kind) for code, text, kind in REASONS]
 for k in range(400):
-    t, p, code = T0 + 60 * random.randrange(60 * 24 * 45), random.choice(PIPELINES), random.choice(list(NAMES) + [77] * 9)
-    log.refuse(t, p, code, user=random.choice(('concourse', 'alice', 'bob')), **({'suppressed': 3} if k % 50 == 0 else {}))
+    t, p, (code, reason, kind) = T0 + 60 * random.randrange(60 * 24 * 45), random.choice(PIPELINES), random.choice(REASONS + REASONS[10:12] * 9)
+    log.refuse(t, p, code, reason=reason, user=random.choice(('concourse', 'alice', 'bob')), **({'suppressed': 3} if k % 50 == 0 else {}))
     if SINCE <= t <= UNTIL:
-        refused.append((p, NAMES[code], 3 * (k % 50 == 0)))
+        refused.append((p, kind, 3 * (k % 50 == 0), t, reason))
+for code, reason, kind in REASONS:
+    log.refuse(SINCE + 60, 'each/one', code, reason=reason, user='alice')
+    refused.append(('each/one', kind, 0, SINCE + 60, reason))
 log.add(T0 + 10 * DAY, 'left-out', suppressed=4)
 lines = log.lines()
 path = write('sums.jsonl', log.text())
@@ -310,8 +342,11 @@ ok({d: v[0] for d, v in rows.items()} == {iso(T0 + DAY * i)[:10]: hours(by_day.g
 ok(len(page.tables['GPU hours by day and pipeline'][0]) == 11 and page.tables['GPU hours by day and pipeline'][0][-1] == 'others',
    'eight pipelines, and the rest together', page.tables['GPU hours by day and pipeline'][0])
 table = page.table('GPUs')
-ok({n: v[:3] for n, v in table.items()} == {ALL[g]: [percent(by_gpu[g], minutes), hours(by_gpu[g]), hours(leased[g])] for g in range(8)},
+short = [re.sub(' GPU-[-0-9a-f]+', '', g) for g in ALL]
+ok({n: v[:3] for n, v in table.items()} == {short[g]: [percent(by_gpu[g], minutes), hours(by_gpu[g]), hours(leased[g])] for g in range(8)},
    'how busy each GPU was; a shared one counts once for that', table)
+ok({r[0] for r in page.tables['GPUs'][1:]} == {short[g] + ''.join('|' + u for u in re.findall('GPU-[-0-9a-f]+', ALL[g])) for g in range(8)},
+   'each UUID stands below its GPU', page.tables['GPUs'])
 ok('|1 held at the end' in [r for r in page.tables['GPU time by pipeline'] if r[0].startswith('share/lost')][0][0], 'a lease that is still held is marked', page.tables)
 notes = page.words
 ok('%d containers held GPUs at the end of the period' % sum(b <= UNTIL < e for b, e, _, _, _ in leases) in notes and '1 grant was of folders only' in notes and
@@ -320,17 +355,20 @@ ok('%d containers held GPUs at the end of the period' % sum(b <= UNTIL < e for b
 left_out = 4 + sum(r[2] for r in refused)
 ok('%d records were left out' % left_out in notes, 'the notes count the records that were left out: %d' % left_out, notes[-1200:])
 names = {}
-for p, code, _ in refused:
-    names.setdefault(code, []).append(p)
+for p, kind, _, _, _ in refused:
+    names.setdefault(kind, []).append(p)
 table = page.table('Denials by reason')
 ok({n: v[0] for n, v in table.items()} == {c: str(len(v)) for c, v in names.items()} and
    [int(v[0]) for v in table.values()] == sorted((len(v) for v in names.values()), reverse=True), 'denials by reason', table)
-head = page.tables['Denials by pipeline and reason'][0][2:]
 table = page.table('Denials by pipeline and reason')
 denied = {p: [r[1] for r in refused if r[0] == p] for p in {r[0] for r in refused}}
 top = sorted(denied, key=lambda p: (-len(denied[p]), p))
-ok([(n, v) for n, v in table.items() if not n.endswith(' more')] ==
-   [(p, [str(len(denied[p]))] + [str(denied[p].count(c)) for c in head]) for p in top[:25]], 'denials by pipeline and reason', table)
+counted = {n: {w.split()[0]: int(w.split()[1]) for w in v[1].split(', ')} for n, v in table.items()}
+ok([(n, v[0], counted[n]) for n, v in table.items() if not n.endswith(' more')] ==
+   [(p, str(len(denied[p])), {c: denied[p].count(c) for c in set(denied[p])}) for p in top[:25]], 'denials by pipeline and reason', table)
+ok(all(list(c.values()) == sorted(c.values(), reverse=True) for c in counted.values()), 'the most frequent reason comes first', counted)
+latest = {p: max(r[3] for r in refused if r[0] == p) for p in denied}
+ok(all(table[p][2] in [r[4] for r in refused if r[0] == p and r[3] == latest[p]] for p in top[:25]), 'with the last one in full', table)
 ok(table['%d more' % (len(top) - 25)][0] == str(sum(len(denied[p]) for p in top[25:])), 'denials by pipeline are cut at 25, with the sum of the rest', table)
 ok(sum(int(v[0]) for v in page.table('Users of the host by denials').values()) == len(refused), 'denials by user', page.tables)
 table = page.table('Waits by pipeline, the longest total first')
@@ -338,7 +376,7 @@ by = {p: [w for q, w in waits if q == p] for p, _ in waits}
 ok(all(int(table[p][0]) == len(by[p]) for p in table if p in by) and list(table)[0] == min(by, key=lambda p: (-sum(by[p]), p)) and
    page.tiles['Longest wait'] == '2 h 0 min', 'waits by pipeline', table)
 pictures = {s.get('aria-labelledby').split('-title')[0]: s for s in svgs(text) if s.get('role') == 'img'}
-values = [g.findall(SVG + 'text')[0].text for g in pictures['waits'].iter(SVG + 'g')]
+values = [g.findall(SVG + 'text')[0].text for g in pictures['waits-chart'].iter(SVG + 'g')]
 bands = [sum(a <= w < b for _, w in waits) for a, b in ((1, 10), (10, 60), (60, 600), (600, 3600), (3600, 10 ** 9))]
 ok(values == [str(b) for b in bands], 'waits by duration: %s' % bands, values)
 bars = [(float(r.get('width')[:-1])) for r in pictures['by-pipeline'].iter(SVG + 'rect') if r.get('class') == 'bar']
@@ -347,6 +385,13 @@ tall = [sum(float(r.get('height')) + (float(r.get('y')) % 1 > 2) for r in g.find
 wish = [by_day.get(iso(T0 + DAY * i)[:10], 0) for i in range(5, 41)]
 scale = max(tall) / max(wish)
 ok(len(tall) == 36 and all(abs(t - w * scale) < 11 for t, w in zip(tall, wish)), 'the columns of the days have the heights of their values', list(zip(tall, wish)))
+
+line = [float(l.get('y1')) for l in pictures['by-day'].findall(SVG + 'line') if l.get('class') == 'cap']
+could = [8 * (min(T0 + DAY * (i + 1), UNTIL) - max(T0 + DAY * i, SINCE)) // 60 for i in range(5, 41)]
+top = [min(float(r.get('y')) for r in g.findall(SVG + 'rect') if r.get('class')) for g in pictures['by-day'].findall(SVG + 'g')]
+scale = max((212 - y) / w for y, w in zip(top, wish))
+ok(len(line) == 36 and all(abs((212 - y) / scale - c) < c / 50 for y, c in zip(line, could)) and 'capacity of the 8 GPUs below' in page.words,
+   'a line shows what the GPUs could have given, less on the first and the last day', [((212 - y) / scale, c) for y, c in zip(line, could)])
 
 print('# files')
 cut = len(lines) // 3
@@ -501,7 +546,7 @@ ok(status == 0 and 'No records' in empty.words and 'No GPU was held' in empty.wo
    empty.tiles['GPU hours'] == '0.0' and not re.search('nan|inf', none), 'an empty log', (status, err, empty.words))
 year = Log()
 for d in range(3 * 365):
-    year.grant(T0 + d * DAY, 'y%d' % d, 'a/b', ['amd 0000:0a:00.0'])
+    year.grant(T0 + d * DAY, 'y%d' % d, 'a/b', ['amd 0000:0a:00.0'], waited=3540 + d % 60)
     year.add(T0 + d * DAY + 36000, 'end', 'y%d' % d)
 long, status, err = report(write('years', year.text()))
 rows = Page(long).table('GPU hours by day and pipeline')
@@ -659,6 +704,10 @@ return worst; })()"""
 # what sticks out to the right, but for what is in a box that scrolls
 WIDE = r"""[...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll > *') && !e.closest('svg svg, g, caption') &&
 	e.getBoundingClientRect().right > innerWidth + 0.5).map(e => e.tagName + '.' + (e.getAttribute('class') || '') + ' ' + e.textContent.slice(0, 30))"""
+# what a box of the summary or a table does not show without scrolling
+HIDDEN = r"""[...document.querySelectorAll('dl.sum div, .scroll')].filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1).map(e => e.textContent.slice(0, 40))"""
+# a row's name in more than three lines
+LONG = r"""[...document.querySelectorAll('tbody th bdi')].filter(e => e.textContent.length < 60 && e.getClientRects().length > 3).map(e => e.textContent)"""
 # texts of a chart that lie upon each other
 CLASH = r"""[...document.querySelectorAll('svg[role=img]')].flatMap(s => {
 	const t = [...s.querySelectorAll('text')].map(e => { const r = e.getBoundingClientRect(), v = e.closest('svg'),
@@ -679,6 +728,8 @@ def look(b, name, path):
             what = '%s, %d px, %s' % (name, width, 'dark' if dark else 'light')
             ok(said == [] and asked == ['file://' + path], what + ': nothing is loaded, and there is no complaint', (said, asked))
             ok(wide <= width and b.value(WIDE) == [], what + ': nothing is wider than the window', (wide, b.value(WIDE)))
+            ok(b.value(HIDDEN) == [] and b.value(LONG) == [], what + ': boxes and tables show their whole text, names in at most three lines',
+               (b.value(HIDDEN), b.value(LONG)))
             ok(b.value(CLASH) == [], what + ': no text of a chart covers another', b.value(CLASH))
             ok(least >= 4.5, what + ': the contrast of text is at least %.1f' % least, (least, where))
             b.picture('%s/%s-%d-%s.png' % (PICTURES, name, width, 'dark' if dark else 'light'))

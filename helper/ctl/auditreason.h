@@ -1,4 +1,7 @@
-/* The reasons for refusals in the audit log, by the record's code. */
+/*
+ * The kinds of refusals in the audit log, by the record's code and the beginning of its reason.  A reason begins with
+ * gpuhelper's own words; what a task wrote stands further on, so no task can choose the kind.
+ */
 #ifndef GPUHELPER_CTL_AUDITREASON_H
 #define GPUHELPER_CTL_AUDITREASON_H
 
@@ -6,16 +9,19 @@
 
 #include "../pure/why.h"
 
-#define AUDIT_REASONS 10
+enum audit_kind { KIND_TOKEN, KIND_POLICY, KIND_BUSY, KIND_REQUEST, KIND_FOLDER, KIND_DRIVER, KIND_HOST,
+	KIND_CONFIGURATION, KIND_INTERNAL, KIND_OTHER };
+#define AUDIT_KINDS (KIND_OTHER + 1)
 
-struct audit_reason {
-	enum why_code code;
+extern const struct audit_kind_text {
 	const char *name;	/* a word, for programs */
 	const char *meaning;	/* for people */
-};
-extern const struct audit_reason audit_reasons[AUDIT_REASONS];
+} audit_kinds[AUDIT_KINDS];
 
-/* The index of the reason with this code; the last index if the code is unknown. */
-size_t audit_reason_of(long code);
+/*
+ * Takes a record's members «code» (0: none) and «reason», as text or as it stands in JSON; it need not end where the
+ * reason ends.  KIND_OTHER if the code is none of ours.
+ */
+enum audit_kind audit_kind_of(long code, const char *reason);
 
 #endif

@@ -26,7 +26,7 @@ static const struct {
 #define WAITS (sizeof(waits) / sizeof(waits[0]))
 
 struct counted {
-	int64_t event[EVENTS], refused[AUDIT_REASONS], left_out;
+	int64_t event[EVENTS], refused[AUDIT_KINDS], left_out;
 	int64_t waited[WAITS];		/* grants after at most this wait */
 	int64_t wait_seconds;		/* the sum of all these waits */
 	int64_t abandoned, abandoned_seconds;	/* waits without a grant, and their sum */
@@ -54,12 +54,12 @@ event_of(const char *text)
 	return i;
 }
 
-static size_t
-reason_of(const char *line)
+static enum audit_kind
+kind_of(const char *line)
 {
-	const char *code = member(line, "\"code\":");
+	const char *code = member(line, "\"code\":"), *reason = member(line, "\"reason\":\"");
 
-	return audit_reason_of(code != NULL ? strtol(code, NULL, 10) : 0);
+	return audit_kind_of(code != NULL ? strtol(code, NULL, 10) : 0, reason != NULL ? reason : "");
 }
 
 /* A record without a wait has no member «waited». */
@@ -116,7 +116,7 @@ count_line(const char *line, struct counted *c)
 		c->abandoned_seconds += waited_of(line);
 	}
 	if (strncmp(event, "refuse\"", 7) == 0)
-		c->refused[reason_of(line)]++;
+		c->refused[kind_of(line)]++;
 	if (left_out != NULL)
 		c->left_out += strtol(left_out, NULL, 10);
 }
@@ -131,8 +131,8 @@ add_counted(const struct counted *c, struct buf *b)
 	for (i = 0; i < EVENTS; i++)
 		metric_add(b, "gpuhelper_audit_records_total", c->event[i], (const char *[]){ "event", events[i], NULL });
 	metric_begin(b, "gpuhelper_refusals_total", "counter", "Refused requests by reason, since the log was last rotated.");
-	for (i = 0; i < AUDIT_REASONS; i++)
-		metric_add(b, "gpuhelper_refusals_total", c->refused[i], (const char *[]){ "reason", audit_reasons[i].name, NULL });
+	for (i = 0; i < AUDIT_KINDS; i++)
+		metric_add(b, "gpuhelper_refusals_total", c->refused[i], (const char *[]){ "reason", audit_kinds[i].name, NULL });
 	metric_begin(b, "gpuhelper_audit_left_out_total", "counter",
 	    "Refusals that a user's quota left out of the audit log, since the log was last rotated.");
 	metric_add(b, "gpuhelper_audit_left_out_total", c->left_out, NULL);

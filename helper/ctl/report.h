@@ -16,6 +16,7 @@
 
 #define DAY_S 86400
 #define NAME_SIZE 256	/* of a pipeline, as in a record */
+#define REASON_SIZE 300
 
 /* The parts of a record that the report uses. */
 enum report_event { EVENT_GRANT, EVENT_PROMISE, EVENT_ABANDON, EVENT_REFUSE, EVENT_UNDO, EVENT_END, EVENT_GAVE_BACK,
@@ -31,9 +32,9 @@ struct report_entry {
 	bool wanted;			/* the filter selects the record (auditfilter.h); the caller sets this */
 	char user[80];			/* the user who asked, or whom the lease belongs to */
 	char lease[340];		/* identifies the lease: UID/CONTAINER */
-	char reason[300];
+	char reason[REASON_SIZE];
 	struct strlist gpus;
-	size_t denial;			/* index into audit_reasons */
+	enum audit_kind denial;
 	int64_t waited, left_out;	/* seconds; records */
 	bool again;			/* in logs of versions that gave a container the GPUs which it had before */
 	bool draining;
@@ -69,7 +70,8 @@ struct report_pipeline {
 	int64_t first_day;	/* days since 1970 */
 	int64_t *day;		/* GPU seconds of each day */
 	size_t days;
-	size_t denied[AUDIT_REASONS], denials;
+	size_t denied[AUDIT_KINDS], denials;
+	char reason[REASON_SIZE];	/* of the last denial */
 	size_t waits, abandoned;	/* waits before a grant, and others */
 	int64_t waited, longest;	/* before grants only */
 };
@@ -79,7 +81,7 @@ struct report_instance {
 	char *name;
 	size_t grants, denials;
 	int64_t seconds;
-	char reason[300];	/* of the last denial */
+	char reason[REASON_SIZE];	/* of the last denial */
 };
 
 struct report_gpu {
@@ -94,7 +96,7 @@ struct report_user {
 	char *name;
 	size_t denials;
 	int64_t last;
-	char reason[300];	/* of the last denial */
+	char reason[REASON_SIZE];	/* of the last denial */
 };
 
 struct report_lease;
@@ -112,7 +114,7 @@ struct report {
 	void *tree;			/* open leases by name */
 	struct report_lease *oldest, *newest;
 	size_t leases;
-	size_t grants, again, undone, without_gpus, denials, denied[AUDIT_REASONS], waits[WAITS];
+	size_t grants, again, undone, without_gpus, denials, denied[AUDIT_KINDS], waits[WAITS];
 	size_t abandoned;		/* waits that ended without a grant or a denial */
 	int64_t seconds, waited, longest, waited_in_vain, left_out;
 	size_t held;			/* leases at the end of the period */
@@ -159,12 +161,15 @@ struct chart_bar {
 };
 /* Adds a bar chart. */
 void chart_bars(struct buf *b, const struct chart *c, const struct chart_bar *bar, size_t n);
+/* Adds a bar chart of at most CHART_COUNTS counts.  The largest gets the full width. */
+#define CHART_COUNTS 10
+void chart_counts(struct buf *b, const struct chart *c, const char *const *name, const size_t *count, size_t n);
 
-/* The GPU hours of a column: of each series, and of all. */
+/* The GPU hours of a column: of each series, of all, and those that the GPUs had. */
 #define CHART_SERIES 9
 struct chart_column {
 	int64_t day;		/* the column's first day, since 1970 */
-	double hours[CHART_SERIES], all;
+	double hours[CHART_SERIES], all, capacity;
 };
 struct chart_columns {
 	struct chart_column *v;
@@ -172,6 +177,7 @@ struct chart_columns {
 	int64_t days;		/* days in a column */
 	const char *series[CHART_SERIES];
 	size_t series_n;
+	const char *capacity;	/* names the line of the capacity; NULL: the chart has none */
 };
 /* Adds a column chart. */
 void chart_columns(struct buf *b, const struct chart *c, const struct chart_columns *columns);
@@ -180,21 +186,39 @@ void chart_columns(struct buf *b, const struct chart *c, const struct chart_colu
 bool report_columns(const struct report *r, struct chart_columns *out);
 
 /*
- * Begin and end a table.  «columns» are the column names, ended by NULL.  The first column has names and the others
- * numbers, except that a column whose name begins with HTML_WORDS has text.
+ * A table.  «columns» are the columns' names, ended by NULL, and must outlive the table.  The first column has names
+ * and the others numbers, except that a column whose name begins with TABLE_WORDS has text.  After table_row() and
+ * table_more(), each call adds the row's next cell; cells that are not added stay empty.
  */
-#define HTML_WORDS "\t"
-void html_table(struct buf *b, const char *caption, const char *const *columns);
-void html_table_end(struct buf *b);
+#define TABLE_WORDS "\t"
+struct table {
+	struct buf *b;
+	const char *const *columns;
+	size_t at;		/* the next cell's column; 0: no row has begun */
+};
+void table_begin(struct table *t, struct buf *b, const char *caption, const char *const *columns);
+/* Begins a row; below: text in small type below the name, or NULL. */
+void table_row(struct table *t, const char *name, const char *below);
 /* Begins the last row of a shortened table: «12 more». */
-void html_more(struct buf *b, size_t n);
+void table_more(struct table *t, size_t n);
+void table_count(struct table *t, size_t n);
+void table_hours(struct table *t, int64_t seconds);
+void table_share(struct table *t, int64_t part, int64_t whole);
+void table_duration(struct table *t, int64_t seconds);
+void table_time(struct table *t, int64_t seconds);
+void table_text(struct table *t, const char *text);
+void table_end(struct table *t);
 
-/* The sections of the page. */
-void report_section_time(struct buf *b, const struct report *r);
-void report_section_gpus(struct buf *b, const struct report *r);
-void report_section_waits(struct buf *b, const struct report *r);
-void report_section_denials(struct buf *b, struct report *r);
-void report_section_instances(struct buf *b, const struct report *r);
+/* Add the contents of the page's sections.  Where report_has_X() is false, the page has no such section. */
+void report_pipelines(struct buf *b, struct report *r);
+bool report_has_days(const struct report *r);
+void report_days(struct buf *b, struct report *r);
+bool report_has_gpus(const struct report *r);
+void report_gpus(struct buf *b, struct report *r);
+void report_waiting(struct buf *b, struct report *r);
+void report_denials(struct buf *b, struct report *r);
+bool report_has_instances(const struct report *r);
+void report_instances(struct buf *b, struct report *r);
 
 /* Adds the style sheet, and a policy that lets a browser load nothing else. */
 void report_style(struct buf *b);

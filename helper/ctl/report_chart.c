@@ -59,6 +59,26 @@ chart_bars(struct buf *b, const struct chart *c, const struct chart_bar *bar, si
 	buf_puts(b, "</svg></figure>\n");
 }
 
+void
+chart_counts(struct buf *b, const struct chart *c, const char *const *name, const size_t *count, size_t n)
+{
+	struct chart_bar bar[CHART_COUNTS] = { 0 };
+	struct buf value[CHART_COUNTS] = { 0 };
+	size_t i, most = 1;
+
+	for (i = 0; i < n; i++)
+		most = count[i] > most ? count[i] : most;
+	for (i = 0; i < n; i++) {
+		html_count(&value[i], (int64_t)count[i]);
+		b->failed |= value[i].failed;
+		bar[i] = (struct chart_bar){ name[i], value[i].p, (double)count[i] / (double)most };
+	}
+	if (!b->failed)
+		chart_bars(b, c, bar, n);
+	for (i = 0; i < n; i++)
+		buf_free(&value[i]);
+}
+
 /*
  * The distance between grid lines: 1, 2 or 5 times a power of ten, so that about four lines reach the highest column.
  */
@@ -115,6 +135,8 @@ add_tooltip(struct buf *b, const struct chart_columns *columns, const struct cha
 	buf_puts(b, "<title>");
 	html_day(b, c->day * DAY_S);
 	buf_printf(b, ": %.1f h", c->all);
+	if (columns->capacity != NULL)
+		buf_printf(b, " of %.1f h", c->capacity);
 	for (i = 0; i < columns->series_n; i++)
 		if (c->hours[i] > 0) {
 			buf_puts(b, "\n");
@@ -147,6 +169,22 @@ add_column(struct buf *b, const struct chart_columns *columns, size_t i, double 
 	/* the tooltip reacts to the full height, so that it also shows over a low column */
 	buf_printf(b, "<rect x=\"%.3f%%\" y=\"%d\" width=\"%.3f%%\" height=\"%d\" fill-opacity=\"0\"/></g>\n",
 	    wide * (double)i, PLOT_TOP, wide, PLOT_HEIGHT);
+}
+
+/* Adds the line of the capacity, a piece over each column: the first and the last one may be shorter than a day. */
+static void
+add_capacity(struct buf *b, const struct chart_columns *columns, double top)
+{
+	const double wide = 100.0 / (double)columns->n;
+	double y;
+	size_t i;
+
+	for (i = 0; i < columns->n; i++) {
+		y = PLOT_TOP + PLOT_HEIGHT - height_of(columns->v[i].capacity, top);
+		buf_printf(b, "<line class=\"cap\" x1=\"%.3f%%\" x2=\"%.3f%%\" y1=\"%.2f\" y2=\"%.2f\"/>", wide * (double)i,
+		    wide * (double)(i + 1), y, y);
+	}
+	buf_puts(b, "\n");
 }
 
 /* Adds a date as 24 Nov, or as Nov 2026 if the chart spans years. */
@@ -193,7 +231,19 @@ add_key(struct buf *b, const struct chart_columns *columns)
 		html_text_short(b, columns->series[i], BAR_NAME);
 		buf_puts(b, "</bdi></li>");
 	}
+	if (columns->capacity != NULL) {
+		buf_puts(b, "<li><svg xmlns=\"http://www.w3.org/2000/svg\" width=\"16\" height=\"10\" aria-hidden=\"true\">"
+		    "<line class=\"cap\" x2=\"16\" y1=\"5\" y2=\"5\"/></svg>");
+		html_text(b, columns->capacity);
+		buf_puts(b, "</li>");
+	}
 	buf_puts(b, "</ul>");
+}
+
+static double
+max_of(double a, double b)
+{
+	return a > b ? a : b;
 }
 
 void
@@ -203,7 +253,7 @@ chart_columns(struct buf *b, const struct chart *c, const struct chart_columns *
 	size_t i;
 
 	for (i = 0; i < columns->n; i++)
-		highest = columns->v[i].all > highest ? columns->v[i].all : highest;
+		highest = max_of(max_of(highest, columns->v[i].all), columns->capacity != NULL ? columns->v[i].capacity : 0);
 	step = line_step(highest);
 	for (top = step; top < highest; top += step)
 		;
@@ -213,6 +263,8 @@ chart_columns(struct buf *b, const struct chart *c, const struct chart_columns *
 	add_grid(b, step, top);
 	for (i = 0; i < columns->n; i++)
 		add_column(b, columns, i, top);
+	if (columns->capacity != NULL)
+		add_capacity(b, columns, top);
 	add_days(b, columns);
 	buf_puts(b, "</svg></div>");
 	add_key(b, columns);

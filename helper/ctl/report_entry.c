@@ -123,8 +123,8 @@ report_entry_read(const char *line, size_t len, struct report_entry *e)
 	if (e->event == EVENT_GRANT)
 		take_gpu_names(&d, e);
 	else if (e->event == EVENT_REFUSE) {
-		e->denial = audit_reason_of((long)get_number(&d, "code"));
 		get_member(&d, "reason", e->reason, sizeof(e->reason));
+		e->denial = audit_kind_of((long)get_number(&d, "code"), e->reason);
 	}
 	return true;
 }

@@ -137,7 +137,7 @@ add_summary(struct buf *b, const struct report *r)
 	html_count(&vain, (int64_t)r->abandoned);
 	buf_puts(&vain, r->abandoned == 1 ? " abandoned wait" : " abandoned waits");
 	end_tile(b, r->abandoned > 0 && !vain.failed ? vain.p : "");
-	buf_puts(b, "</dl>\n</header>\n");
+	buf_puts(b, "</dl>\n");
 }
 
 /* Adds «N one» or «N many»; adds nothing if n is 0. */
@@ -152,9 +152,9 @@ add_note(struct buf *b, int64_t n, const char *one, const char *many)
 }
 
 static void
-add_notes(struct buf *b, const struct report *r)
+add_notes(struct buf *b, struct report *r)
 {
-	buf_puts(b, "<section><h2>How it is counted</h2>\n<ul class=\"notes\">\n<li>A container holds its GPUs from the "
+	buf_puts(b, "<ul class=\"notes\">\n<li>A container holds its GPUs from the "
 	    "record of the grant to the record of its end, of its undoing, or of giving them back. Only time within the "
 	    "period counts.</li>\n");
 	add_note(b, (int64_t)r->held, "container held GPUs at the end of the period: it counts until then.",
@@ -178,7 +178,48 @@ add_notes(struct buf *b, const struct report *r)
 	add_note(b, (int64_t)r->torn, "line of the log is no valid record: cut off by a full disk, or changed later.",
 	    "lines of the log are no valid records: cut off by a full disk, or changed later.");
 	add_note(b, (int64_t)r->damaged, "file can't be read to its end.", "files can't be read to their end.");
-	buf_puts(b, "</ul>\n</section>\n");
+	buf_puts(b, "</ul>\n");
+}
+
+static const struct section {
+	const char *id, *title;
+	bool (*has)(const struct report *r);	/* NULL: always */
+	void (*add)(struct buf *b, struct report *r);
+} sections[] = {
+	{ "pipelines", "GPU time by pipeline", NULL, report_pipelines },
+	{ "days", "GPU time by day", report_has_days, report_days },
+	{ "gpus", "How busy each GPU was", report_has_gpus, report_gpus },
+	{ "waits", "Waits", NULL, report_waiting },
+	{ "denials", "Denials", NULL, report_denials },
+	{ "instances", "Instances of pipelines", report_has_instances, report_instances },
+	{ "notes", "How it is counted", NULL, add_notes },
+};
+#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+
+static void
+add_contents(struct buf *b, const struct report *r)
+{
+	const struct section *s;
+
+	buf_puts(b, "<nav aria-label=\"Contents\"><ul>\n");
+	for (s = sections; s < sections + SECTIONS; s++)
+		if (s->has == NULL || s->has(r))
+			buf_printf(b, "<li><a href=\"#%s\">%s</a></li>\n", s->id, s->title);
+	buf_puts(b, "</ul></nav>\n");
+}
+
+static void
+add_sections(struct buf *b, struct report *r)
+{
+	const struct section *s;
+
+	for (s = sections; s < sections + SECTIONS; s++) {
+		if (s->has != NULL && !s->has(r))
+			continue;
+		buf_printf(b, "<section id=\"%s\"><h2>%s</h2>\n", s->id, s->title);
+		s->add(b, r);
+		buf_puts(b, "</section>\n");
+	}
 }
 
 void
@@ -187,12 +228,9 @@ report_page(struct buf *b, struct report *r, const char *host, bool own)
 	add_head(b, r, host, own);
 	add_origin(b, r, host, own);
 	add_summary(b, r);
-	report_section_time(b, r);
-	report_section_gpus(b, r);
-	report_section_waits(b, r);
-	report_section_denials(b, r);
-	report_section_instances(b, r);
-	add_notes(b, r);
+	add_contents(b, r);
+	buf_puts(b, "</header>\n");
+	add_sections(b, r);
 	buf_puts(b, "<footer>gpuhelper " GPUHELPER_VERSION ". To verify the log: gpuhelperctl audit verify.</footer>\n"
 	    "</main>\n</body>\n</html>\n");
 }

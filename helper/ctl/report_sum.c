@@ -405,6 +405,7 @@ take_denial(struct report *r, const struct report_entry *e)
 	p->named = e->named;
 	p->denied[e->denial]++;
 	p->denials++;
+	memcpy(p->reason, e->reason, sizeof(p->reason));
 	r->denied[e->denial]++;
 	r->denials++;
 	u->denials++;

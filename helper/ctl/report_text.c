@@ -159,33 +159,3 @@ html_day(struct buf *b, int64_t seconds)
 	text_time(seconds, text);
 	buf_add(b, text, strlen("2026-11-20"));
 }
-
-void
-html_table(struct buf *b, const char *caption, const char *const *columns)
-{
-	const char *name;
-
-	buf_printf(b, "<div class=\"scroll\" role=\"region\" aria-label=\"%s\" tabindex=\"0\"><table><caption>%s</caption>"
-	    "<thead><tr>", caption, caption);
-	for (; *columns != NULL; columns++) {
-		name = **columns == HTML_WORDS[0] ? *columns + 1 : *columns;
-		buf_printf(b, "<th scope=\"col\"%s><bdi>", name != *columns ? " class=\"t\"" : "");
-		html_text_short(b, name, 24);
-		buf_puts(b, "</bdi></th>");
-	}
-	buf_puts(b, "</tr></thead><tbody>\n");
-}
-
-void
-html_table_end(struct buf *b)
-{
-	buf_puts(b, "</tbody></table></div>\n");
-}
-
-void
-html_more(struct buf *b, size_t n)
-{
-	buf_puts(b, "<tr class=\"more\"><th scope=\"row\">");
-	html_count(b, (int64_t)n);
-	buf_puts(b, " more</th>");
-}

@@ -1,14 +1,12 @@
-/* See report.h: the sections about GPU time by pipeline, by day and by GPU. */
+/* See report.h: the sections about GPU time by pipeline and by day. */
 #include "report.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
-
 #define BARS 10
 #define ROWS 25
-#define GPUS 64
 #define TOP (CHART_SERIES - 1)
 #define COLUMNS_MAX 92
 
@@ -50,22 +48,11 @@ add_bars(struct buf *b, const struct report *r, size_t n)
 }
 
 static void
-add_numbers(struct buf *b, const struct report *r, int64_t seconds, size_t grants)
+add_numbers(struct table *t, const struct report *r, int64_t seconds, size_t grants)
 {
-	buf_puts(b, "<td>");
-	html_hours(b, seconds);
-	buf_puts(b, "</td><td>");
-	html_share(b, seconds, r->seconds);
-	buf_puts(b, "</td><td>");
-	html_count(b, (int64_t)grants);
-	buf_puts(b, "</td>");
-}
-
-static void
-add_held(struct buf *b, size_t held)
-{
-	if (held > 0)
-		buf_printf(b, "<small>%zu held at the end</small>", held);
+	table_hours(t, seconds);
+	table_share(t, seconds, r->seconds);
+	table_count(t, grants);
 }
 
 static void
@@ -74,19 +61,17 @@ add_pipelines(struct buf *b, const struct report *r, size_t n)
 	static const char *const columns[] = { "Pipeline", "GPU hours", "Share", "Grants", NULL };
 	const size_t shown = n < ROWS ? n : ROWS;
 	const struct report_pipeline *p;
+	struct table t;
+	char held[48];
 	size_t i, grants = 0;
 	int64_t seconds = 0;
 
-	html_table(b, "GPU time by pipeline", columns);
+	table_begin(&t, b, "GPU time by pipeline", columns);
 	for (i = 0; i < shown; i++) {
 		p = r->pipelines.v[i];
-		buf_puts(b, "<tr><th scope=\"row\"><bdi>");
-		html_text(b, p->name);
-		buf_puts(b, "</bdi>");
-		add_held(b, p->held);
-		buf_puts(b, "</th>");
-		add_numbers(b, r, p->seconds, p->grants);
-		buf_puts(b, "</tr>\n");
+		snprintf(held, sizeof(held), "%zu held at the end", p->held);
+		table_row(&t, p->name, p->held > 0 ? held : NULL);
+		add_numbers(&t, r, p->seconds, p->grants);
 	}
 	for (; i < n; i++) {
 		p = r->pipelines.v[i];
@@ -94,32 +79,51 @@ add_pipelines(struct buf *b, const struct report *r, size_t n)
 		grants += p->grants;
 	}
 	if (shown < n) {
-		html_more(b, n - shown);
-		add_numbers(b, r, seconds, grants);
-		buf_puts(b, "</tr>\n");
+		table_more(&t, n - shown);
+		add_numbers(&t, r, seconds, grants);
 	}
-	html_table_end(b);
+	table_end(&t);
+}
+
+void
+report_pipelines(struct buf *b, struct report *r)
+{
+	const size_t n = with_time(r);
+
+	if (n == 0) {
+		buf_puts(b, "<p class=\"soft\">No GPU was held in this period.</p>\n");
+		return;
+	}
+	buf_puts(b, "<p class=\"soft\">One GPU, or one part of a GPU (MIG), held for one hour is one GPU hour. A GPU that "
+	    "several containers share counts for each of them.</p>\n");
+	add_bars(b, r, n);
+	add_pipelines(b, r, n);
 }
 
 /* By day */
 
-bool
-report_columns(const struct report *r, struct chart_columns *out)
+static int64_t
+to_seconds(double hours)
 {
-	static const int64_t units[] = { 1, 7, 28, 91, 364 };
-	const int64_t first = r->from / DAY_S, days = (r->to > r->from ? (r->to - 1) / DAY_S : first) - first + 1;
+	return (int64_t)(hours * 3600 + 0.5);
+}
+
+/* The seconds of the period that are in this column. */
+static int64_t
+seconds_of(const struct report *r, const struct chart_columns *columns, size_t i)
+{
+	const int64_t begin = columns->v[i].day * DAY_S, end = begin + columns->days * DAY_S;
+
+	return (end < r->to ? end : r->to) - (begin > r->from ? begin : r->from);
+}
+
+static void
+fill_columns(const struct report *r, int64_t first, struct chart_columns *out)
+{
 	const struct report_pipeline *p;
 	struct chart_column *c;
 	size_t i, k, d;
 
-	for (i = 0; i < sizeof(units) / sizeof(units[0]) - 1 && (days + units[i] - 1) / units[i] > COLUMNS_MAX; i++)
-		;
-	out->days = units[i];
-	out->n = (size_t)((days + out->days - 1) / out->days);
-	if ((out->v = calloc(out->n, sizeof(*out->v))) == NULL)
-		return false;
-	for (i = 0; i < out->n; i++)
-		out->v[i].day = first + (int64_t)i * out->days;
 	for (i = 0; i < r->pipelines.n; i++) {
 		p = r->pipelines.v[i];
 		k = i < TOP ? i : TOP;
@@ -133,159 +137,87 @@ report_columns(const struct report *r, struct chart_columns *out)
 			c->all += (double)p->day[d] / 3600;
 		}
 	}
-	return true;
 }
 
-static void
-add_hours_cell(struct buf *b, double hours)
+bool
+report_columns(const struct report *r, struct chart_columns *out)
 {
-	buf_puts(b, "<td>");
-	html_hours(b, (int64_t)(hours * 3600 + 0.5));
-	buf_puts(b, "</td>");
+	static const int64_t units[] = { 1, 7, 28, 91, 364 };
+	const int64_t first = r->from / DAY_S, days = (r->to > r->from ? (r->to - 1) / DAY_S : first) - first + 1;
+	size_t i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]) - 1 && (days + units[i] - 1) / units[i] > COLUMNS_MAX; i++)
+		;
+	out->days = units[i];
+	out->n = (size_t)((days + out->days - 1) / out->days);
+	if ((out->v = calloc(out->n, sizeof(*out->v))) == NULL)
+		return false;
+	for (i = 0; i < out->n; i++) {
+		out->v[i].day = first + (int64_t)i * out->days;
+		out->v[i].capacity = (double)seconds_of(r, out, i) * (double)r->gpus.n / 3600;
+	}
+	fill_columns(r, first, out);
+	return true;
 }
 
 static void
 add_days_table(struct buf *b, const struct chart_columns *c)
 {
 	const char *columns[CHART_SERIES + 3] = { c->days == 1 ? "Day" : "From", "All" };
+	struct buf day = { 0 };
+	struct table t;
 	size_t i, k;
 
 	buf_puts(b, "<details><summary>The same numbers as a table, in GPU hours</summary>");
 	memcpy(columns + 2, c->series, c->series_n * sizeof(*columns));
-	html_table(b, "GPU hours by day and pipeline", columns);
+	table_begin(&t, b, "GPU hours by day and pipeline", columns);
 	for (i = 0; i < c->n; i++) {
-		buf_puts(b, "<tr><th scope=\"row\">");
-		html_day(b, c->v[i].day * DAY_S);
-		buf_puts(b, "</th>");
-		add_hours_cell(b, c->v[i].all);
+		day.len = 0;
+		html_day(&day, c->v[i].day * DAY_S);
+		table_row(&t, day.failed ? "" : day.p, NULL);
+		table_hours(&t, to_seconds(c->v[i].all));
 		for (k = 0; k < c->series_n; k++)
-			add_hours_cell(b, c->v[i].hours[k]);
-		buf_puts(b, "</tr>\n");
+			table_hours(&t, to_seconds(c->v[i].hours[k]));
 	}
-	html_table_end(b);
+	table_end(&t);
 	buf_puts(b, "</details>\n");
+	b->failed |= day.failed;
+	buf_free(&day);
 }
 
-static void
-add_by_day(struct buf *b, const struct report *r)
+bool
+report_has_days(const struct report *r)
+{
+	return with_time(r) > 0;
+}
+
+void
+report_days(struct buf *b, struct report *r)
 {
 	static const struct chart chart = { "by-day", "GPU time by day",
-		"A column of GPU hours for each day or group of days, stacked by pipeline. The table below has the same numbers." };
+		"A column of GPU hours for each day or group of days, stacked by pipeline, and a line for the hours that the GPUs "
+		"had. The table below has the same numbers." };
 	struct chart_columns c = { 0 };
+	char capacity[96];
 
 	if (!report_columns(r, &c)) {
 		b->failed = true;
 		return;
 	}
-	buf_puts(b, "<section><h2>GPU time by day</h2>\n<p class=\"soft\">");
+	buf_puts(b, "<p class=\"soft\">");
 	if (c.days == 1)
 		buf_puts(b, "Days are in UTC.");
 	else
 		buf_printf(b, "Each column is %d days, beginning with the day below it. Days are in UTC.", (int)c.days);
 	if (c.series_n == CHART_SERIES)
 		buf_printf(b, " The %d pipelines with the most GPU time have their own colours.", TOP);
+	/* with a filter, the other pipelines' GPUs are not counted */
+	if (r->filter == NULL) {
+		snprintf(capacity, sizeof(capacity), "capacity of the %zu GPU%s below", r->gpus.n, r->gpus.n == 1 ? "" : "s");
+		c.capacity = capacity;
+	}
 	buf_puts(b, "</p>\n");
 	chart_columns(b, &chart, &c);
 	add_days_table(b, &c);
-	buf_puts(b, "</section>\n");
 	free(c.v);
-}
-
-void
-report_section_time(struct buf *b, const struct report *r)
-{
-	const size_t n = with_time(r);
-
-	buf_puts(b, "<section><h2>GPU time by pipeline</h2>\n");
-	if (n == 0) {
-		buf_puts(b, "<p class=\"soft\">No GPU was held in this period.</p></section>\n");
-		return;
-	}
-	buf_puts(b, "<p class=\"soft\">One GPU, or one part of a GPU (MIG), held for one hour is one GPU hour. A GPU that "
-	    "several containers share counts for each of them.</p>\n");
-	add_bars(b, r, n);
-	add_pipelines(b, r, n);
-	buf_puts(b, "</section>\n");
-	add_by_day(b, r);
-}
-
-/* By GPU */
-
-/* Adds a name like "nvidia 0000:3b:00.0 GPU-... part 1" without the UUID. */
-static void
-add_short_gpu(struct buf *b, const char *name)
-{
-	const char *uuid = strstr(name, " GPU-"), *part = strstr(name, " part ");
-
-	if (uuid == NULL)
-		buf_puts(b, name);
-	else {
-		buf_add(b, name, (size_t)(uuid - name));
-		buf_puts(b, part != NULL ? part : "");
-	}
-}
-
-static void
-add_gpu_bars(struct buf *b, const struct report *r, size_t n)
-{
-	static const struct chart chart = { "by-gpu", "How busy each GPU was",
-		"A bar for each GPU: the share of the period in which a container held it. The table below has the same numbers." };
-	autofree struct chart_bar *bar = calloc(n, sizeof(*bar));
-	autofree struct buf *text = calloc(2 * n, sizeof(*text));
-	const struct report_gpu *g;
-	size_t i;
-
-	for (i = 0; bar != NULL && text != NULL && i < n; i++) {
-		g = r->gpus.v[i];
-		add_short_gpu(&text[2 * i], g->name);
-		html_share(&text[2 * i + 1], g->busy, r->to - r->from);
-		b->failed |= text[2 * i].failed || text[2 * i + 1].failed;
-		bar[i] = (struct chart_bar){ text[2 * i].p, text[2 * i + 1].p, r->to > r->from ? (double)g->busy /
-		    (double)(r->to - r->from) : 0 };
-	}
-	if (bar == NULL || text == NULL)
-		b->failed = true;
-	else if (!b->failed)
-		chart_bars(b, &chart, bar, n);
-	for (i = 0; text != NULL && i < 2 * n; i++)
-		buf_free(&text[i]);
-}
-
-static void
-add_gpu_row(struct buf *b, const struct report *r, const struct report_gpu *g)
-{
-	buf_puts(b, "<tr><th scope=\"row\"><bdi>");
-	html_text(b, g->name);
-	buf_puts(b, "</bdi></th><td>");
-	html_share(b, g->busy, r->to - r->from);
-	buf_puts(b, "</td><td>");
-	html_hours(b, g->busy);
-	buf_puts(b, "</td><td>");
-	html_hours(b, g->seconds);
-	buf_puts(b, "</td><td>");
-	html_count(b, (int64_t)g->grants);
-	buf_puts(b, "</td></tr>\n");
-}
-
-void
-report_section_gpus(struct buf *b, const struct report *r)
-{
-	static const char *const columns[] = { "GPU", "Held", "Hours held", "GPU hours", "Times granted", NULL };
-	const size_t shown = r->gpus.n < GPUS ? r->gpus.n : GPUS;
-	size_t i;
-
-	if (r->gpus.n == 0)
-		return;
-	buf_puts(b, "<section><h2>How busy each GPU was</h2>\n<p class=\"soft\">The share of the period in which a container "
-	    "held it. GPUs and parts that no record names are not listed.</p>\n");
-	add_gpu_bars(b, r, shown);
-	html_table(b, "GPUs", columns);
-	for (i = 0; i < shown; i++)
-		add_gpu_row(b, r, r->gpus.v[i]);
-	if (shown < r->gpus.n) {
-		html_more(b, r->gpus.n - shown);
-		buf_puts(b, "<td></td><td></td><td></td><td></td></tr>\n");
-	}
-	html_table_end(b);
-	buf_puts(b, "</section>\n");
 }

@@ -259,7 +259,9 @@ reset_limits(struct why *why)
 	    need_limit(RLIMIT_STACK, 8 << 20, 1 << 20, "stack", why) == -1 ||
 	    need_limit(RLIMIT_AS, RLIM_INFINITY, 64 << 20, "address space", why) == -1 ||
 	    need_limit(RLIMIT_DATA, RLIM_INFINITY, 32 << 20, "data", why) == -1 ||
-	    need_limit(RLIMIT_CPU, RLIM_INFINITY, 5, "CPU time", why) == -1)
+	    need_limit(RLIMIT_CPU, RLIM_INFINITY, 5, "CPU time", why) == -1 ||
+	    /* would count all processes of gpuhelper-read's and gpuhelper-judge's users */
+	    need_limit(RLIMIT_NPROC, RLIM_INFINITY, 0, "processes", why) == -1)
 		return -1;
 	(void)setrlimit(RLIMIT_CORE, &none);
 	return 0;

@@ -13,7 +13,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -69,13 +68,9 @@ spawn_end_with(pid_t parent)
 		_exit(WHY_BUG);
 }
 
-/* Lifts RLIMIT_NPROC, which the caller set and which would count the processes of gpuhelper's own user. */
 static bool
 become_user(const struct spawned *p)
 {
-	const struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
-
-	(void)setrlimit(RLIMIT_NPROC, &all);
 	return setgroups(0, NULL) == 0 && setresgid(p->gid, p->gid, p->gid) == 0 && setresuid(p->uid, p->uid, p->uid) == 0;
 }
 

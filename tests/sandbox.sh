@@ -37,6 +37,15 @@ unshare --mount --propagation private sh -c 'mount --rbind /usr "$1/chroot/usr" 
     chroot "$1/chroot" sh /checkout/tests/lib/sandbox.sh -- true' - "$T" "$(cd "$here/.." && pwd)" >"$T/said" 2>&1
 t "in a chroot whose / is no mount point, one line says why it can't run, and what to do" sh -c '[ "$(wc -l <"$1")" = 1 ] && grep -q "^sandbox.sh: / is no mount point.*mount --bind DIR DIR" "$1"' - "$T/said"
 
+# a checkout that only root can reach; /home is an overlay in the sandbox, and /mnt is not
+for at in home mnt; do
+	unshare --mount --propagation private sh -c 'mount -t tmpfs -o mode=700 closed "/$1" && mkdir -m 700 "/$1/deep" "/$1/deep/project" &&
+	    mount --bind "$2" "/$1/deep/project" && cd "/$1/deep/project" &&
+	    sh "/$1/deep/project/tests/lib/sandbox.sh" --bare -- sh -c "setpriv --reuid 65534 --regid 65534 --clear-groups cat /$1/deep/project/tests/sandbox.sh"
+	    ' - "$at" "$(cd "$here/.." && pwd)" >"$T/said" 2>&1
+	t "the tests' users read a project in a directory of mode 0700 in /$at" cmp -s "$T/said" "$here/sandbox.sh"
+done
+
 start a
 start b
 t "two sandboxes at a time" soon sh -c '[ -s "$1/a" ] && [ -s "$1/b" ]' - "$T"

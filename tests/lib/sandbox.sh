@@ -91,10 +91,10 @@ mount --make-rprivate /
 work=/tmp/.gpuhelper-sandbox.$$
 mkdir -p "$work"
 mount -t tmpfs -o mode=755 sandbox "$work"
+mkdir "$work/project"
+mount --bind "$here" "$work/project"
 for d in etc usr var opt srv home root; do
 	[ -d "/$d" ] || continue
-	# if the project is there, the sandbox must show the machine's directory
-	case $here/ in /$d/*) continue ;; esac
 	mkdir -p "$work/up/$d" "$work/wk/$d"
 	chown --reference="/$d" "$work/up/$d"
 	chmod --reference="/$d" "$work/up/$d"
@@ -107,6 +107,22 @@ for d in etc usr var opt srv home root; do
 		[ ! -e "/$d/$m" ] || mount --bind "$work/orig/$d/$m" "/$d/$m"
 	done
 done
+# The project is the machine's own, and the tests' users reach it, whatever the directories above it let them do.
+closed=
+d=$(dirname "$here")
+while [ "$d" != / ]; do
+	case $(stat -c %a "$d"):$d/ in
+	*[1357]:*) ;;
+	*:/etc/* | *:/usr/* | *:/var/* | *:/opt/* | *:/srv/* | *:/home/* | *:/root/*) chmod o+x "$d" ;;
+	*) closed=$d ;;
+	esac
+	d=$(dirname "$d")
+done
+if [ -n "$closed" ]; then
+	mount -t tmpfs -o mode=755 closed "$closed"
+	mkdir -p "$here"
+fi
+mount --bind "$work/project" "$here"
 mount -t tmpfs -o mode=755 run /run
 mkdir -p /run/lock
 

@@ -35,7 +35,7 @@ struct search {
 	mount_test *test;
 	void *ctx;
 	struct view *seen;
-	size_t seens;
+	size_t seen_n;
 	struct mount_spaces *spaces;
 	bool at_root;		/* the thread at hand has a mount at its root directory */
 };
@@ -100,7 +100,7 @@ is_seen_view(const struct search *s, const struct view *v)
 {
 	size_t i;
 
-	for (i = 0; i < s->seens; i++)
+	for (i = 0; i < s->seen_n; i++)
 		if (s->seen[i].space == v->space && s->seen[i].mount == v->mount && s->seen[i].inode == v->inode &&
 		    s->seen[i].major == v->major && s->seen[i].minor == v->minor)
 			return true;
@@ -143,8 +143,8 @@ thread_has_mount(void *ctx, const char *task, bool own_files)
 		return true;
 	if (space->top[0] == '\0' && is_at_top(s, task))
 		snprintf(space->top, sizeof(space->top), "%.39s", task);
-	if (known && s->seens < NAMESPACES_MAX)
-		s->seen[s->seens++] = view;
+	if (known && s->seen_n < NAMESPACES_MAX)
+		s->seen[s->seen_n++] = view;
 	return false;
 }
 

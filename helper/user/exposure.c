@@ -40,7 +40,7 @@ struct looking {
 	const struct spec *s;
 	bool cgroup_namespace;
 	const struct spec_mount *mount;
-	const char *source;		/* absolute, without links, while the mounts beneath are looked at */
+	char source[PATH_MAX];		/* absolute, without links, while the mounts beneath are looked at */
 	const char *root;		/* root.path, absolute and without links; NULL if it can't be resolved */
 	bool failed;			/* a list of paths could not be read */
 	char *what;
@@ -213,7 +213,7 @@ is_brought(void *ctx, struct mount *m)
 static int
 find_in_bind(struct looking *l, const char *target)
 {
-	char source[PATH_MAX], real[PATH_MAX];
+	char source[PATH_MAX];
 	autoclose int fd = l->mount->source != NULL && spec_host_path(l->s, l->mount->source, source) ?
 	    open(source, O_PATH | O_CLOEXEC) : -1;
 	const struct kernel_fs *kind;
@@ -225,17 +225,16 @@ find_in_bind(struct looking *l, const char *target)
 		return 0;
 	if ((kind = kernel_fs_of_file(fd, &fs)) != NULL && find_in_host_fs(l, target, kind->type, S_ISDIR(st.st_mode)) == 1)
 		return 1;
-	if (!strlist_has(&l->mount->options, "rbind") || realpath(source, real) == NULL)
+	if (!strlist_has(&l->mount->options, "rbind") || realpath(source, l->source) == NULL)
 		return 0;
-	l->source = real;
 	if (mounts_own(is_brought, l) == 1)
 		return 1;
 	/*
 	 * when the runtime makes this mount, the container's new /proc is beneath root.path, and
 	 * linux.readonlyPaths does not apply yet
 	 */
-	return l->root != NULL && path_at_or_beneath(l->root, real) ? found(l, "gets its own root.path by the recursive bind "
-	    "of %.60s at %.60s: leave that mount out, or use «bind»", real, target) : 0;
+	return l->root != NULL && path_at_or_beneath(l->root, l->source) ? found(l, "gets its own root.path by the recursive bind "
+	    "of %.60s at %.60s: leave that mount out, or use «bind»", l->source, target) : 0;
 }
 
 int

@@ -38,7 +38,7 @@ node_is_gpu(const struct spec *s, const struct devmajors *majors, const char *pa
 /* What was found in one bound directory and in the mounts beneath. */
 struct seen {
 	const struct devmajors *majors;
-	const char *source;
+	char source[PATH_MAX];
 	char gpu[256];		/* the first node of a GPU, or "" */
 	bool other;		/* something else, or an entry that was not looked at */
 	bool failed;		/* no memory */
@@ -176,18 +176,17 @@ look_at_mount(void *ctx, struct mount *m)
 static int
 search_bind(struct seen *seen, const struct spec *s, const struct spec_mount *m, struct why *why)
 {
-	char path[PATH_MAX], real[PATH_MAX];
+	char path[PATH_MAX];
 	autoclose int fd = spec_host_path(s, m->source, path) ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct statvfs fs;
 
 	/* not a directory, or the mount will fail */
-	if (fd == -1 || fstatvfs(fd, &fs) == -1 || realpath(path, real) == NULL)
+	if (fd == -1 || fstatvfs(fd, &fs) == -1 || realpath(path, seen->source) == NULL)
 		return 0;
-	seen->source = real;
 	if ((fs.f_flag & ST_NODEV) != 0)
 		seen->other = true;
 	else
-		search_tree(seen, fd, real);
+		search_tree(seen, fd, seen->source);
 	if (strlist_has(&m->options, "rbind"))
 		(void)mounts_own(look_at_mount, seen);
 	return seen->failed ? refuse_nomem(why) : 0;

@@ -299,6 +299,17 @@ runtime_fork(int *status, bool bound, struct why *why)
 	return 0;
 }
 
+/* Executes the runtime, in a child. Its input, its messages and, if out is -1, its output are /dev/null. */
+static _Noreturn void
+become_quiet_runtime(const char *path, char *const *argv, int out)
+{
+	const int null = open("/dev/null", O_RDWR);
+
+	if (null != -1 && dup2(null, 0) != -1 && dup2(out != -1 ? out : null, 1) != -1 && dup2(null, 2) != -1)
+		execve(path, argv, environ);
+	_exit(127);
+}
+
 void
 runtime_delete(const char *path, char *const *argv, int verb_at, const char *id)
 {
@@ -317,15 +328,8 @@ runtime_delete(const char *path, char *const *argv, int verb_at, const char *id)
 	words[i++] = verb;
 	words[i++] = force;
 	words[i] = name;
-	if ((pid = fork()) == 0) {
-		int null = open("/dev/null", O_RDWR);
-
-		(void)dup2(null, 0);
-		(void)dup2(null, 1);
-		(void)dup2(null, 2);
-		execve(path, words, environ);
-		_exit(127);
-	}
+	if ((pid = fork()) == 0)
+		become_quiet_runtime(path, words, -1);
 	while (pid != -1 && waitpid(pid, NULL, 0) == -1 && errno == EINTR)
 		;
 	free(words);
@@ -343,15 +347,8 @@ read_runtime_output(const char *path, char *const *argv, char *out, size_t size)
 
 	if (pipe2(fds, O_CLOEXEC) == -1)
 		return false;
-	if ((pid = fork()) == 0) {
-		int null = open("/dev/null", O_RDWR);
-
-		(void)dup2(null, 0);
-		(void)dup2(fds[1], 1);
-		(void)dup2(null, 2);
-		execve(path, argv, environ);
-		_exit(127);
-	}
+	if ((pid = fork()) == 0)
+		become_quiet_runtime(path, argv, fds[1]);
 	close(fds[1]);
 	p = (struct pollfd){ .fd = fds[0], .events = POLLIN };
 	while (pid != -1 && have < size - 1 && poll(&p, 1, 5000) > 0 &&

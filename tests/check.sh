@@ -154,11 +154,14 @@ units() { # units DIR: runs the unit tests, one on each processor, and prints th
 }
 
 static_analysis() {
-	# gcc 12 reports memory as leaked that is stored in a structure, and cppcheck does not understand
-	# __attribute__((cleanup)); the sanitizers find leaks
-	tap "gcc -fanalyzer finds nothing" sh -c "make -j$jobs B=build/analyzer CFLAGS='-O1 -fanalyzer -Wno-analyzer-malloc-leak' HARDEN= FORTIFY= build/analyzer/gpuhelper build/analyzer/gpuhelper-read build/analyzer/gpuhelper-judge build/analyzer/gpuhelper-runc >build/logs/analyzer 2>&1 && ! grep -n 'Wanalyzer' build/logs/analyzer"
+	# gcc 12 reports memory as leaked that is stored in a structure; gcc 14 loses a descriptor in dup2(2) and in a loop;
+	# cppcheck does not understand __attribute__((cleanup)), nor a variable that names its register.  The sanitizers find
+	# leaks.
+	lost="-Wno-analyzer-malloc-leak -Wno-analyzer-fd-leak -Wno-analyzer-fd-double-close"
+	tap "gcc -fanalyzer finds nothing" sh -c "make -j$jobs B=build/analyzer CFLAGS='-O1 -fanalyzer $lost' HARDEN= FORTIFY= build/analyzer/gpuhelper build/analyzer/gpuhelper-read build/analyzer/gpuhelper-judge build/analyzer/gpuhelper-runc >build/logs/analyzer 2>&1 && ! grep -n 'Wanalyzer' build/logs/analyzer"
 	tap "cppcheck finds nothing" cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability \
-	    --inline-suppr --suppress=missingIncludeSystem --suppress=memleak --suppress=resourceLeak --suppress=unknownMacro -D_GNU_SOURCE -D__x86_64__ helper
+	    --inline-suppr --suppress=missingIncludeSystem --suppress=memleak --suppress=resourceLeak --suppress=unknownMacro --suppress=normalCheckLevelMaxBranches \
+	    -D_GNU_SOURCE -D__x86_64__ '-D__asm__(x)=' helper
 }
 
 manuals() {

@@ -38,7 +38,11 @@ built() {
 	t "make deb and make rpm in another place, from the tarball of make dist" [ $two = 0 ]
 	: >"$T/out"
 	(cd "$T/one" && find . -name '*.deb' -o -name '*.rpm') | sort >"$T/names"
-	t "there are gpuhelper, its debugging symbols and gpuhelper-selinux, and two .rpm" [ "$(wc -l <"$T/names")" = 5 ]
+	# rpm 4.20 also makes a package of the debugging symbols
+	grep -v '/gpuhelper-debug[a-z]*-[0-9][^/]*[.]rpm$' "$T/names" | sed 's|.*/||; s/[-_][0-9].*[.]/ /' | sort | tr '\n' ',' >"$T/kinds"
+	cp "$T/names" "$T/out"
+	t "there are gpuhelper and gpuhelper-selinux as .deb and .rpm, and the debugging symbols" \
+	    [ "$(cat "$T/kinds")" = "gpuhelper deb,gpuhelper rpm,gpuhelper-dbgsym deb,gpuhelper-selinux deb,gpuhelper-selinux rpm," ]
 	while read -r f; do t "the same bytes: ${f##*/}" cmp "$T/one/$f" "$T/two/$f"; done <"$T/names"
 	cmp "$T/one/gpuhelper-$version.tar.gz" "$T/two/gpuhelper-$version.tar.gz" >"$T/out" 2>&1
 	t "the same bytes: the tarball of make dist" [ $? = 0 ]

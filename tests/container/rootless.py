@@ -113,7 +113,8 @@ class Rootless:
         return int(open(self.dir + '/pid').read())
 
     def exec(self, script):
-        return self.call('exec', '--user', str(self.inside), self.id, '/bin/sh', '-c', 'exec 2>&1; ' + script)
+        # crun 1.21 takes a user without a group for root
+        return self.call('exec', '--user', '%d:%d' % (self.inside, self.inside), self.id, '/bin/sh', '-c', 'exec 2>&1; ' + script)
 
     def delete(self):
         return self.call('delete', '--force', self.id)

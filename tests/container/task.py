@@ -101,13 +101,14 @@ def renumber(before, after):
         os.chmod(n, old.st_mode & 0o777)
 
 
+ok(soon(lambda: state(a) == 'promised'), tag + '  then the GPU is given back')
 renumber(195, 196)
 t = Task(a, SHOW)
 ok(t.wait() == 69 and 'the numbers of its device nodes have changed: create the container again' in t.text() and HAS not in t.text() and state(a) == 'promised',
    tag + 'a task takes no GPU whose nodes have other numbers than its container was promised', (t.status, t.text(), state(a)))
 renumber(196, 195)
 t = Task(a, SHOW)
-ok(t.wait() == 7, tag + '  with the old numbers it does', t.text())
+ok(t.wait() == 7 and soon(lambda: state(a) == 'promised'), tag + '  with the old numbers it does, and gives it back', t.text())
 
 # policies of today
 host.policies(t10=POLICY.replace('ml/train', 'ml/other') % 20)

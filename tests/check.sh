@@ -1,28 +1,36 @@
 #!/bin/sh
 # All tests.  sudo sh tests/check.sh [GROUP...]; the last line is «N passed, N failed, N skipped».
 #   --no-deps   does not install what the tests need
+#   --yes       installs it without asking on a machine in use
 #   --long      also runs what takes longer than a CI run (long fuzzing, more faults, mutants)
 # Each group is a program that prints TAP; its whole output is in build/logs/GROUP.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 cd "$here" || exit 2
-deps=yes long=no
+deps=yes ask=--ask long=no
 while [ $# -gt 0 ]; do
 	case $1 in
 	--no-deps) deps=no; shift ;;
+	--yes) ask=; shift ;;
 	--long) long=yes; shift ;;
-	-*) echo "usage: check.sh [--no-deps] [--long] [GROUP...]" >&2; exit 2 ;;
+	-*) echo "usage: check.sh [--no-deps|--yes] [--long] [GROUP...]" >&2; exit 2 ;;
 	*) break ;;
 	esac
 done
 only=" $* "
 [ "$(id -u)" = 0 ] || { echo "check.sh: must run as root (containers, a setuid bit, users)" >&2; exit 2; }
-if [ $deps = yes ]; then sh tests/deps.sh check || exit 2; fi
+# the tests' users read what root makes here
+umask 022
+if [ $((0$(stat -c %a tests/check.sh) & 4)) = 0 ]; then
+	echo "check.sh: the tests' users can't read this checkout (umask 077?): chmod -R go+rX $here" >&2
+	exit 2
+fi
+if [ $deps = yes ]; then sh tests/deps.sh $ask check || exit 2; fi
 if [ $long = yes ]; then export ATTACK_LONG=1; fi
 jobs=$(nproc)
 logs=$here/build/logs
 mkdir -p "$logs"
-passed=0 failed=0 skipped=0 summary=
+passed=0 failed=0 skipped=0 summary= skips=
 
 wanted() { # wanted NAME: whether to run this group
 	case $only in *[!\ ]*) case $only in *" $1 "*) ;; *) return 1 ;; esac ;; esac
@@ -50,6 +58,8 @@ tell_group() {
 	fi
 	grep -A 12 '^not ok' "$logs/$name" | grep -v '^ok' | head -n 80
 	grep '^ok.*# SKIP' "$logs/$name"
+	skips=$skips$(sed -n "s/^ok[ 0-9]*- *\(.*\)# SKIP/    $name: \1/p" "$logs/$name" | cut -c 1-200)"
+"
 	grep -E '^# (.* points, .* leaks|.* another user.s grants? .*|.* at once: the last .*)$' "$logs/$name"
 	passed=$((passed + good)) failed=$((failed + bad)) skipped=$((skipped + skip))
 	line=$(printf '%-28s %5d passed %3d failed %3d skipped %5d s' "$name" "$good" "$bad" "$skip" "$seconds")
@@ -315,6 +325,7 @@ if [ $long = yes ]; then group fuzz sh tests/fuzz/run.sh 600; else group fuzz sh
 
 while [ -n "$running" ]; do end_one; done
 printf '\n%s\n' "$summary"
+if [ $skipped != 0 ]; then echo "Skipped, and why:"; echo "$skips" | grep .; echo; fi
 if [ $skipped = 0 ]; then echo "$passed passed, $failed failed"; else echo "$passed passed, $failed failed, $skipped skipped"; fi
 # a machine that lacks what a group needs is no failure; a name of no group is one
 [ $failed = 0 ] && [ $((passed + skipped)) -gt 0 ]

@@ -3,6 +3,7 @@
 #
 #   deps.sh build|deb|rpm|demo|other|check      (as root; Debian and Ubuntu.  Elsewhere it prints what is needed and fails.)
 #   deps.sh --print SET			prints the packages and installs nothing
+#   deps.sh --ask SET			asks before it installs, if this is a machine in use (systemd runs)
 # The set «other» is what tests/other.sh needs in another release's root directory.
 set -eu
 build="gcc make pkg-config libc6-dev libconfig-dev libjansson-dev libudev-dev libsystemd-dev libselinux1-dev nettle-dev
@@ -12,13 +13,14 @@ rpm="$build rpm selinux-policy-dev"
 demo="$build runc busybox-static python3-minimal python3 util-linux passwd mount"
 other="$demo systemd crun podman containerd acl uidmap strace procps binutils file openssl iproute2 dbus"
 check="$demo crun podman buildah containerd acl uidmap strace clang llvm umockdev logrotate mandoc groff-base codespell cppcheck procps binutils file
-openssl systemd qemu-system-x86 python3-prometheus-client mmdebstrap e2fsprogs kmod cpio zstd zsh
+openssl systemd qemu-system-x86 python3-prometheus-client mmdebstrap e2fsprogs kmod cpio xz-utils zstd zsh
 selinux-policy-dev selinux-policy-src policycoreutils semodule-utils chromium
 build-essential dpkg-dev debhelper rpm lintian valgrind jq"
 # a C library whose loader searches RHEL's directories, for tests/cdi_generate.sh; arm64's, for tests/arm64.sh
 [ "$(uname -m)" != x86_64 ] || check="$check libc6-amd64-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static"
-print=no
+print=no ask=no
 [ "${1:-}" != --print ] || { print=yes; shift; }
+[ "${1:-}" != --ask ] || { ask=yes; shift; }
 case ${1:-check} in
 build) want=$build ;;
 deb) want=$deb ;;
@@ -26,7 +28,7 @@ rpm) want=$rpm ;;
 demo) want=$demo ;;
 other) want=$other ;;
 check) want=$check ;;
-*) echo "usage: deps.sh [--print] build|deb|rpm|demo|other|check" >&2; exit 2 ;;
+*) echo "usage: deps.sh [--print|--ask] build|deb|rpm|demo|other|check" >&2; exit 2 ;;
 esac
 [ $print = no ] || { echo $want; exit 0; }
 
@@ -78,10 +80,22 @@ docker() {
 	    echo "deps.sh: docker.io can't be downloaded: its test will be skipped" >&2
 	rm -rf "$part"
 }
+# Says what would be installed, and asks on the terminal.  False: no, or there is no terminal.
+may_install() {
+	plan=$(LC_ALL=C apt-get install --assume-no --no-install-recommends $missing 2>&1 || :)
+	n=$(echo "$plan" | sed -n 's/.* \([0-9]*\) newly installed.*/\1/p')
+	size=$(echo "$plan" | sed -n 's/^After this operation, \(.*\) of additional disk space.*/, \1/p')
+	echo "This installs ${n:-some} packages$size, which stay, and starts the services among them (containerd):$missing" >&2
+	[ -t 0 ] || { echo "deps.sh: this machine is in use, and there is no terminal to ask: say --yes, or use a fresh machine" >&2; return 1; }
+	printf 'Install them? [y/N] ' >&2
+	read -r answer || return 1
+	[ "$answer" = y ] || [ "$answer" = yes ]
+}
 if [ -n "$missing" ]; then
 	[ "$(id -u)" = 0 ] || { echo "deps.sh: needs root to install:$missing" >&2; exit 2; }
-	echo "installing:$missing" >&2
 	get update -qq
+	if [ $ask = yes ] && [ -d /run/systemd/system ]; then may_install || exit 2; fi
+	echo "installing:$missing" >&2
 	get install -y -qq --no-install-recommends $missing >/dev/null
 fi
 runtime "${1:-check}"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Two runs of lib/sandbox.sh at a time share no name.  What a killed sandbox left in the cgroups, a frozen process
-# included, the next sandbox removes.  TAP.  As root.
+# included, the next sandbox removes.  On a machine in use, deps.sh asks before it installs.  TAP.  As root.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 T=$(mktemp -d)
@@ -27,6 +27,43 @@ if ! mkdir "$top/gpuhelper-sandbox-$$" 2>/dev/null; then
 	exit 0
 fi
 rmdir "$top/gpuhelper-sandbox-$$"
+
+# a stand-in for apt-get, which installs nothing; /run/systemd/system says that systemd runs
+mkdir "$T/bin"
+cat >"$T/bin/apt-get" <<'END'
+#!/bin/sh
+case "$*" in
+*--assume-no*)
+	echo "0 upgraded, 633 newly installed, 0 to remove and 0 not upgraded."
+	echo "After this operation, 2,011 MB of additional disk space will be used."
+	exit 1 ;;
+*" install "*) touch "$INSTALLED" ;;
+esac
+END
+printf '#!/bin/sh\n' >"$T/bin/dpkg-query"
+chmod +x "$T/bin/apt-get" "$T/bin/dpkg-query"
+# deps BOOTED OPTION...: runs deps.sh on a machine that lacks all packages, with or without systemd
+deps() {
+	booted=$1; shift
+	rm -f "$T/installed"
+	unshare --mount --propagation private sh -c 'mount -t tmpfs none /run && if [ "$1" = yes ]; then mkdir -p /run/systemd/system; fi
+	    shift && PATH=$0/bin:$PATH INSTALLED=$0/installed GPUHELPER_DOCKER=/ && export PATH INSTALLED GPUHELPER_DOCKER && exec "$@"' \
+	    "$T" "$booted" "$@" >"$T/said" 2>&1 </dev/null
+}
+said() { grep -q "^This installs 633 packages, 2,011 MB, which stay.* runc" "$T/said"; }
+terminal() { deps yes sh -c 'printf "%s\n" "$1" | script -qec "sh $2/deps.sh --ask check" /dev/null' - "$1" "$here"; }
+deps yes sh "$here/deps.sh" --ask check
+t "on a machine in use, without a terminal, nothing is installed, and one line says what to do" \
+    sh -c '[ ! -e "$1/installed" ] && grep -q "^deps.sh: this machine is in use.*say --yes" "$1/said"' - "$T"
+t "  after it said what it would install" said
+terminal n
+t "with a terminal it asks: no" sh -c '[ ! -e "$1/installed" ] && grep -q "Install them?" "$1/said"' - "$T"
+terminal y
+t "with a terminal it asks: yes" test -e "$T/installed"
+deps yes sh "$here/deps.sh" check
+t "check.sh --yes does not ask" test -e "$T/installed"
+deps no sh "$here/deps.sh" --ask check
+t "on a machine where systemd does not run, as in a container, it does not ask" test -e "$T/installed"
 
 # a chroot whose / is a directory of the machine's mount
 mkdir "$T/chroot" "$T/chroot/proc" "$T/chroot/checkout"

@@ -35,12 +35,24 @@ write_log_entry(const struct command *c, const char *level, const char *text)
 	close(fd);
 }
 
+/* podman's conmon; podman puts the runtime's name, which «setup podman» makes «gpuhelper», before the message. */
+static bool
+caller_names_us(void)
+{
+	char path[40], name[16] = "";
+	autoclose int fd = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)getppid());
+	return (fd = open(path, O_RDONLY | O_CLOEXEC)) != -1 && read(fd, name, sizeof(name) - 1) > 0 &&
+	    strcmp(name, "conmon\n") == 0;
+}
+
 void
 report_error(const struct command *c, const struct why *why)
 {
 	char line[sizeof(why->text) + 32];
 
-	snprintf(line, sizeof(line), "gpuhelper: %s", why->text);
+	snprintf(line, sizeof(line), "%s%s", caller_names_us() ? "" : "gpuhelper: ", why->text);
 	write_log_entry(c, "error", line);
 	dprintf(STDERR_FILENO, "%s\n", line);
 }

@@ -10,7 +10,7 @@
 /*
  * Writes one line to stderr and, if the engine gave --log, a record of level «error» to that file, in the
  * form of runc's records: JSON with --log-format json, otherwise text as logrus writes it. containerd, podman
- * and guardian show the last such record.
+ * and guardian show the last such record. The line begins with «gpuhelper: », unless podman will put that before it.
  */
 void report_error(const struct command *c, const struct why *why);
 /* The same for a notice: its level is «info», so that no engine shows it as the failure. */

@@ -137,7 +137,7 @@ for name, change, links in (('a WORKDIR in the folder', ['WORKDIR /srv/ro/made/b
                             ('a link from the folder to /proc', [], [('/srv/ro', '../proc')])):
     image_with(change, links)
     r = podman('run', '--rm', '--network', 'none', '-e', 'GPUHELPER_FOLDERS=/srv/ro', 'changed', '/bin/sh', '-c', 'echo ran')
-    ok('ran' not in r.stdout.split() and 'gpuhelper: ' in r.stdout and sorted(os.listdir('/srv/ro')) == before and os.listdir('/srv/ro/there') == [],
+    ok('ran' not in r.stdout.split() and 'gpuhelper-runc: ' in r.stdout and sorted(os.listdir('/srv/ro')) == before and os.listdir('/srv/ro/there') == [],
        tag + '%s is refused, and the folder is as it was' % name, (r.stdout, sh('find', '/srv/ro').stdout))
 image_with(['WORKDIR /srv/ro/there'])
 r = podman('run', '--rm', '--network', 'none', '-e', 'GPUHELPER_FOLDERS=/srv/ro', 'changed', '/bin/sh', '-c', 'pwd; echo ran')
@@ -192,7 +192,7 @@ else:
                          ('the same file, but noexec', ['-v', '%s:%s:ro,noexec' % (CUDA, CUDA)]), ('the same directory, but writable', ['-v', '%s:%s' % (PROFILE, PROFILE)]),
                          ("another GPU's node", ['-v', '/dev/nvidia1:' + NODE])):
         r = run(*ASK[:2], *options, script='echo ran')
-        ok(not r.stdout.startswith('ran') and 'gpuhelper: ' in r.stdout and '--device' in r.stdout, tag + 'at a granted place, %s is refused, and the refusal names --device' % why, r.stdout)
+        ok(not r.stdout.startswith('ran') and 'gpuhelper-runc: ' in r.stdout and '--device' in r.stdout, tag + 'at a granted place, %s is refused, and the refusal names --device' % why, r.stdout)
     r = run('--device', 'nvidia.com/gpu=mine', script='ls ' + NODE)
     ok('No such file' in r.stdout, tag + '--device without a request gives no GPU', r.stdout)
 nothing_left('when it is over')

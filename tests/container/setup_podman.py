@@ -150,6 +150,7 @@ code, text = run('echo ran', user='worker')
 ok(code == 0 and 'ran' in text, "the user's containers run", text)
 code, text = run('echo ran', *ASK, user='worker')
 ok(code != 0 and 'gpuhelper' in text, 'gpuhelper decides on the user\'s containers', text)
+ok(text.count('gpuhelper: ') == 1, '  and podman says so once: its name of the runtime is gpuhelper', text)
 code, text = setup()
 ok(code == 0, 'a second run does not need --rootless', text)
 for d in '.local', '.local/share':

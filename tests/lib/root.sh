@@ -42,12 +42,13 @@ trap 'rm -rf "$new" "$new.list"' EXIT
 trap 'exit 129' HUP INT TERM
 echo "$sources" >"$new.list"
 case $how in
-unpack) mode=chrootless variant=extract ;;
-install) mode=root variant=essential ;;
+unpack) mode=chrootless variant=extract merge=--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr ;;
+install) mode=root variant=essential merge= ;;
 *) echo "usage: root.sh unpack|install ARCHITECTURE SUITE PACKAGE..." >&2; exit 2 ;;
 esac
 packages=$(echo "$@" | tr ' ' ,)
-set --
+# shellcheck disable=SC2086
+set -- $merge
 for d in doc man locale info; do set -- "$@" --dpkgopt="path-exclude=/usr/share/$d/*"; done
 mmdebstrap --skip=check/chrootless --mode=$mode --variant=$variant --architectures="$arch" --aptopt='APT::Install-Recommends "false"' \
     --aptopt='Acquire::Check-Valid-Until "false"' "$@" \

@@ -24,7 +24,7 @@ cache=${GPUHELPER_VM_CACHE:-${XDG_CACHE_HOME:-/var/cache}/gpuhelper-vm}
 
 cant() { echo "$*" >&2; exit 3; }
 
-for tool in mmdebstrap mke2fs debugfs cpio depmod modprobe busybox objdump semodule zstd; do
+for tool in mmdebstrap mke2fs debugfs cpio depmod modprobe busybox objdump semodule xz zstd; do
 	command -v $tool >/dev/null || cant "$tool is missing: sh tests/deps.sh check"
 done
 . /etc/os-release
@@ -68,8 +68,8 @@ echo "$sources" >"$new/sources.list"
 
 # only the kernel modules that a job may want: unpacking the thousands of others would take most of the time
 set -- --dpkgopt='path-exclude=/lib/modules/*/kernel/*'
-for m in 'lib/*' 'crypto/*' 'arch/*' 'block/*' 'fs/ext4/*' 'fs/jbd2/*' 'fs/mbcache.ko' 'fs/fuse/*' 'fs/overlayfs/*' \
-    'fs/autofs/*' 'drivers/nvme/*' 'drivers/virtio/*' 'drivers/gpu/drm/*.ko' 'drivers/gpu/drm/vgem/*' 'drivers/gpu/drm/virtio/*' \
+for m in 'lib/*' 'crypto/*' 'arch/*' 'block/*' 'fs/ext4/*' 'fs/jbd2/*' 'fs/mbcache.ko*' 'fs/fuse/*' 'fs/overlayfs/*' \
+    'fs/autofs/*' 'drivers/nvme/*' 'drivers/virtio/*' 'drivers/gpu/drm/*.ko*' 'drivers/gpu/drm/vgem/*' 'drivers/gpu/drm/virtio/*' \
     'drivers/i2c/*' 'drivers/dma-buf/*' 'drivers/video/*'; do
 	set -- "$@" --dpkgopt="path-include=/lib/modules/*/kernel/$m"
 done
@@ -118,7 +118,11 @@ for m in crc32c_generic ext4 nvme; do
 	modprobe -d "$r" -S "$kernel" --show-depends $m | awk '$1 == "insmod" { print $2 }'
 done | grep -v -e -intel -e pclmul | awk '!seen[$0]++' | while read -r f; do
 	n=$((n + 1))
-	cp "$f" "$i/modules/$n-${f##*/}"
+	# Debian 13 compresses them
+	case $f in
+	*.xz) xz -dc "$f" >"$i/modules/$n-$(basename "$f" .xz)" ;;
+	*) cp "$f" "$i/modules/$n-${f##*/}" ;;
+	esac
 done
 (cd "$i" && find . | cpio --quiet -o -H newc -R 0:0) >"$new/initrd"
 cp "$r/boot/vmlinuz-$kernel" "$new/vmlinuz"

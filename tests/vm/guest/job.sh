@@ -33,3 +33,17 @@ lease_head() {
 }
 # a lease's file, with the name of one that may concern everyone (helper/pure/leasename.h)
 lease_path() { echo "/run/gpuhelper/leases/$(printf '1000\000/run/runc\000vm' | sha256sum | cut -c 1-64)-1000-7-ffffffffffffffff"; }
+# systemd 257 makes a program of device rules that the kernel refuses where none of the devices exists (DevicePolicy=closed).
+# True if it says so of a service that is not ours.
+systemd_blunders() {
+	systemd-run --quiet --wait -p PrivateDevices=yes -p DevicePolicy=closed --unit=not-ours /bin/true >/dev/null 2>&1
+	journalctl --sync
+	journalctl --boot --no-pager -o cat -p warning _PID=1 | grep -q "Attaching device control BPF program to cgroup .*/not-ours.service failed"
+}
+# systemd's warnings about our units since boot, without that one
+warnings() {
+	blunder=.^
+	! systemd_blunders || blunder='No devices matched by device filter|Attaching device control BPF program|configures device ACL'
+	journalctl --sync
+	journalctl --boot --no-pager -p warning _PID=1 | grep -i gpuhelper | grep -vE "$blunder"
+}

@@ -45,7 +45,11 @@ mount -t tmpfs -o ro char /dev/char
 t "control: a grant where no links can be made" start control
 t "control: its nodes open" may control
 t "control: systemctl daemon-reload" systemctl daemon-reload
-t "control: its nodes no longer open" may_not control
+if systemd_blunders; then
+	skip "control: its nodes no longer open" "this systemd keeps the old device rules if the kernel refuses the new ones"
+else
+	t "control: its nodes no longer open" may_not control
+fi
 t "control: the container ends" stop control
 umount /dev/char
 

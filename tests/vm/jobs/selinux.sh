@@ -311,10 +311,20 @@ printf '#!/bin/sh\ncd /var/lib/containers/ct/a && exec gpuhelper-runc --root /ru
 chmod 755 /usr/local/sbin/engine
 restorecon -F /usr/local/sbin/engine
 printf '%s\n' '[Service]' Type=oneshot ExecStart=/usr/local/sbin/engine >/run/systemd/system/engine.service
+# Debian 13's policy has a domain for runc in a service, and lets it mount less
+sed 's/gpuhelper-runc/runc/' /usr/local/sbin/engine >/usr/local/sbin/bare-engine
+chmod 755 /usr/local/sbin/bare-engine
+restorecon -F /usr/local/sbin/bare-engine
+sed 's|sbin/engine|sbin/bare-engine|' /run/systemd/system/engine.service >/run/systemd/system/bare-engine.service
 systemctl daemon-reload
 prepare a
-t "a container of an engine that is a service starts" systemctl start engine.service
-t "it has the label and the GPU" says a "label=$NVIDIA" nvidia0=may
+if systemctl start bare-engine.service 2>/dev/null; then
+	rm -f "$OUT/a"
+	t "a container of an engine that is a service starts" systemctl start engine.service
+	t "it has the label and the GPU" says a "label=$NVIDIA" nvidia0=may
+else
+	skip "a container of an engine that is a service" "this machine's policy denies it to runc alone, too"
+fi
 ran a
 mkdir -p /home/worker/c/rootfs
 cp -a /var/lib/containers/vol/rootfs/. /home/worker/c/rootfs/

@@ -42,7 +42,8 @@ trap 'rm -rf "$new" "$new.list"' EXIT
 trap 'exit 129' HUP INT TERM
 echo "$sources" >"$new.list"
 case $how in
-unpack) mode=chrootless variant=extract merge=--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr ;;
+# /lib is a link: the hook makes it, and from Debian 13 on base-files
+unpack) mode=chrootless variant=extract merge=--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr; set -- base-files "$@" ;;
 install) mode=root variant=essential merge= ;;
 *) echo "usage: root.sh unpack|install ARCHITECTURE SUITE PACKAGE..." >&2; exit 2 ;;
 esac

@@ -41,7 +41,7 @@ systemd_blunders() {
 	journalctl --boot --no-pager -o cat -p warning _PID=1 | grep -q "Attaching device control BPF program to cgroup .*/not-ours.service failed"
 }
 # systemd's warnings about our units since boot, without that one
-warnings() {
+unit_warnings() {
 	blunder=.^
 	! systemd_blunders || blunder='No devices matched by device filter|Attaching device control BPF program|configures device ACL'
 	journalctl --sync

@@ -151,7 +151,7 @@ t "the socket still listens" systemctl --quiet is-active gpuhelper.socket
 t "a connection is answered again" folder worker env
 t "nothing of the crowd is left" soon ended
 t "no unit of this machine has failed" none_failed
-uncomplaining() { ! warnings >"$T/out"; }
+uncomplaining() { ! unit_warnings >"$T/out"; }
 t "systemd has no complaint" uncomplaining
 
 echo "# an issuer signs with a new key"

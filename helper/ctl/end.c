@@ -20,7 +20,9 @@
 #include "../host/process.h"
 #include "../pure/cleanup.h"
 #include "../pure/leasefile.h"
+#include "../pure/leasename.h"
 #include "../pure/strange.h"
+#include "../user/birth.h"
 #include "../user/ending.h"
 #include "ctl.h"
 #include "firstprocess.h"
@@ -180,8 +182,13 @@ find_init_of_run(struct lease *l)
 static int
 check_container(struct lease *l, struct why *why)
 {
+	char key[LEASE_KEY_SIZE];
+
 	if (!has_our_numbers(l))
 		return refuse(why, WHY_DENIED, "container %s is in another PID namespace: end it there", l->id);
+	lease_key(l->uid, l->root, l->id, key);
+	if (l->uid == 0 && l->init.pid != 0 && birth_check(key, l->id, l->init, &l->cgroups, why) == -1)
+		return -1;
 	find_init_of_run(l);
 	if (l->init.pid == 0)
 		return refuse(why, WHY_AGAIN, "container %s is still being created: try again, or end it with its engine", l->id);

@@ -13,6 +13,7 @@
 #include "../pure/strictjson.h"
 #include "../read/load.h"
 #include "../user/ask.h"
+#include "../user/birth.h"
 #include "../user/chores.h"
 #include "../user/namespace.h"
 #include "columns.h"
@@ -366,6 +367,7 @@ ctl_reap(const struct options *o)
 	if (!o->dry_run) {
 		ret = name_request(VERB_LOOK, &r, &why) == -1 ? -1 : reap(&r, &why);
 		request_free(&r);
+		births_clean();
 	}
 	if (ret == 0 && o->json)
 		put_out(json_pack("{s:b, s:O}", "dry_run", o->dry_run, "over", over));

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../host/file.h"
+#include "../host/procdir.h"
 #include "../host/process.h"
 #include "../pure/waiting.h"
 #include "turn.h"
@@ -82,6 +84,8 @@ let_go_of_files(struct turn *t)
 	if (t->socket != 3)
 		good = good && dup2(t->socket, 3) == 3;
 	t->socket = 3;
+	file_forget_root();
+	procdir_forget();
 	return good && syscall(SYS_close_range, 4U, ~0U, 0U) == 0 && fcntl(3, F_SETFD, FD_CLOEXEC) == 0;
 }
 

@@ -1,6 +1,6 @@
 /*
  * See chores.h. Works with the caller's rights on the container that root's lease names. Must do no chore
- * that the lease no longer asks for.
+ * that the lease no longer asks for, and none for a container that root's wrapper did not see itself.
  */
 #include "chores.h"
 
@@ -17,6 +17,7 @@
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/leasefile.h"
+#include "birth.h"
 #include "ending.h"
 #include "gate.h"
 
@@ -36,7 +37,7 @@ lock_lease(const struct chore *c, struct why *why)
 	int fd;
 
 	snprintf(name, sizeof(name), "%s/locks/" CHORE_LOCK "%s", GPUHELPER_RUNDIR, c->lease);
-	if ((fd = open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)) == -1)
+	if ((fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_IO, "%s: %s", name, strerror(errno));
 	while (flock(fd, LOCK_EX | LOCK_NB) == -1) {
 		if (errno != EWOULDBLOCK || clock_ms() > deadline) {
@@ -96,7 +97,7 @@ do_one(const struct chore *c, struct why *why)
 	if (held == -1)
 		return -1;
 	if (is_still_wanted(c))
-		return do_chore(c, why);
+		return birth_check_chore(c, why) == -1 ? -1 : do_chore(c, why);
 	if (c->kind != CHORE_OPEN)
 		return 1;
 	return refuse(why, WHY_AGAIN, "the lease of container %s has changed meanwhile: try again", c->id);

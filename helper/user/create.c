@@ -16,9 +16,11 @@
 #include "../host/container.h"
 #include "../host/file.h"
 #include "../pure/cleanup.h"
+#include "birth.h"
 #include "capability.h"
 #include "gate.h"
 #include "lease.h"
+#include "namespace.h"
 #include "places.h"
 #include "report.h"
 #include "runtime.h"
@@ -115,22 +117,48 @@ check_first_process(const struct creation *c, struct why *why)
 
 /* Closes the promised nodes: the first process waits to be started, and no task can be there yet. */
 static int
-close_promised(const struct creation *c, struct why *why)
+close_promised(const struct creation *c, const struct birth *b, struct why *why)
 {
 	autofree struct promised_node *v = calloc(c->reach->nodes + 1, sizeof(*v));
-	autostrlist struct strlist own = { 0 };
-	struct process_id init;
-	bool own_pids;
-	size_t gate, i;
+	size_t i;
 
 	if (v == NULL)
 		return refuse_nomem(why);
-	if (!container_find_init(getpid(), c->asking->pid, &init, &own_pids) || !cgroup_own(init.pid, &own, &gate) ||
-	    gate == SIZE_MAX)
-		return refuse(why, WHY_IO, "container %s: its first process or its device cgroup can't be found", c->command->id);
+	if (b->gate == NULL)
+		return refuse(why, WHY_IO, "container %s: its device cgroup can't be found", c->command->id);
 	for (i = 0; i < c->reach->nodes; i++)
 		v[i] = (struct promised_node){ c->reach->node[i].major, c->reach->node[i].minor, false };
-	return gate_set(own.v[gate], v, c->reach->nodes, true, why);
+	return gate_set(b->gate, v, c->reach->nodes, true, why);
+}
+
+static int
+record_birth(const struct creation *c, const struct birth *b, struct why *why)
+{
+	char key[LEASE_KEY_SIZE];
+
+	lease_key_of(c->command, key);
+	return birth_record(key, b, why);
+}
+
+/* Root's wrapper notes which container it has made, for what root will do to it later (birth.h). */
+static int
+note_birth(const struct creation *c, struct why *why)
+{
+	const bool roots = namespace_outer_uid() == 0;
+	struct birth b = { .gate = NULL };
+	struct process_id init;
+	bool own_pids;
+	int ret;
+
+	if (!roots && !c->promised)
+		return 0;
+	if (!container_find_init(getpid(), c->asking->pid, &init, &own_pids))
+		/* after «run», its task may have ended already */
+		return c->promised ? refuse(why, WHY_IO, "container %s: its first process can't be found", c->command->id) : 0;
+	ret = birth_see(init, &b, why) == -1 || (roots && record_birth(c, &b, why) == -1) ||
+	    (c->promised && close_promised(c, &b, why) == -1) ? -1 : 0;
+	birth_free(&b);
+	return ret;
 }
 
 int
@@ -150,7 +178,7 @@ create_check_start(const struct command *c, struct why *why)
 static int
 check_created(const struct creation *c, struct why *why)
 {
-	if (check_first_process(c, why) == -1 || (c->promised && close_promised(c, why) == -1))
+	if (check_first_process(c, why) == -1 || (c->leased && note_birth(c, why) == -1))
 		return -1;
 	return c->leased ? lease_show(c->command, c->door, c->asking, why) : 0;
 }

@@ -233,8 +233,8 @@ find_in_bind(struct looking *l, const char *target)
 	 * when the runtime makes this mount, the container's new /proc is beneath root.path, and
 	 * linux.readonlyPaths does not apply yet
 	 */
-	return l->root != NULL && path_at_or_beneath(l->root, l->source) ? found(l, "gets its own root.path by the recursive bind "
-	    "of %.60s at %.60s: leave that mount out, or use «bind»", l->source, target) : 0;
+	return l->root != NULL && path_at_or_beneath(l->root, l->source) ? found(l, "gets its own root.path by the recursive "
+	    "bind of %.60s at %.60s: leave that mount out, or use «bind»", l->source, target) : 0;
 }
 
 int

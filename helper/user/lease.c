@@ -17,6 +17,7 @@
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/leasename.h"
+#include "birth.h"
 #include "chores.h"
 #include "door.h"
 #include "namespace.h"
@@ -68,6 +69,12 @@ lease_note_allocation(const struct settings *s, struct request *r, struct why *w
 	return 0;
 }
 
+void
+lease_key_of(const struct command *c, char key[LEASE_KEY_SIZE])
+{
+	lease_key(namespace_outer_uid(), root_of(c), c->id, key);
+}
+
 int
 lease_read(const struct command *c, struct lease *l, struct why *why)
 {
@@ -78,7 +85,7 @@ lease_read(const struct command *c, struct lease *l, struct why *why)
 	size_t len;
 	DIR *d;
 
-	lease_key(namespace_outer_uid(), root_of(c), c->id, key);
+	lease_key_of(c, key);
 	if ((d = file_list(dir)) == NULL)
 		return refuse(why, WHY_IO, GPUHELPER_RUNDIR "/leases: %s", strerror(errno));
 	dir = -1;
@@ -308,9 +315,14 @@ lease_look(const struct command *c, enum door_setting door, int status)
 {
 	enum verb verb = status == 0 && strcmp(c->verb, "delete") == 0 ? VERB_RELEASE : VERB_LOOK;
 	struct reply reply = { 0 };
+	char key[LEASE_KEY_SIZE];
 	struct why ignored;
 	struct request r;
 
+	if (verb == VERB_RELEASE && c->id != NULL) {
+		lease_key_of(c, key);
+		birth_forget(key);
+	}
 	if (lease_request(c, verb, &r, &ignored) == 0) {
 		/* leave the chores for other containers to the next request */
 		r.no_chores = true;

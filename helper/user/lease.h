@@ -14,6 +14,9 @@ int lease_request(const struct command *c, enum verb verb, struct request *r, st
 /* Adds what a workload manager (SLURM, say) has allocated to this worker's job. Returns 0, or -1 with *why. */
 int lease_note_allocation(const struct settings *s, struct request *r, struct why *why);
 
+/* The key (leasename.h) of the lease of the command's container. */
+void lease_key_of(const struct command *c, char key[LEASE_KEY_SIZE]);
+
 /*
  * Reads the container's lease, as only root can. Returns 0, 1 if there is none, or -1 with *why. The caller calls
  * lease_free() in any case; *l must be empty before.

@@ -67,7 +67,7 @@ r = end(b, '--yes')
 ok(r.returncode == 0 and r.stdout.endswith('ended\n') and waiting() == [(c.id, 0)], tag + 'the waiting task has left the queue (%.2f s), and the next one moved up' %
    (time.time() - begin), r.stdout)
 ok(w.wait() == 137 and HAS not in w.text(), tag + 'it was killed, and never had the GPU', (w.status, w.text()))
-ok(abandoned() == [(b.id, 'ml', 'train', pid)], tag + 'with one record', abandoned())
+ok(soon(lambda: abandoned() == [(b.id, 'ml', 'train', pid)]), tag + 'with one record', abandoned())
 ok(lives(b) and state(b) == 'promised' and state(a) == 'held' and lives(a), tag + 'its container stays, and so does the holder', status())
 m = sh(CTL, 'metrics').stdout
 ok('gpuhelper_abandoned_waits_total 1\n' in m and 'gpuhelper_waiting_tasks 1\n' in m, tag + 'the metrics count it', m)

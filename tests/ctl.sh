@@ -1624,7 +1624,7 @@ sandboxed devices "the GPUs, their nodes, what is absent" exactly 0 <<-'E'
 	    /dev/nvidia-uvm 510:0 (for compute, graphics, video, display, ngx, compat32): ok, mode 0666, owner 0:0
 	    /dev/nvidia-uvm-tools 510:1 (for compute, graphics, video, display, ngx, compat32): ok, mode 0666, owner 0:0
 	    /dev/nvidia-modeset 195:254 (for graphics, display): ok, mode 0666, owner 0:0
-	no usable amd GPU: module amdgpu is not loaded: run modprobe amdgpu
+	no usable amd GPU: module amdgpu is not loaded: if this host has such a GPU, run modprobe amdgpu
 	no usable intel GPU: no GPU of driver i915 or xe and no NPU of intel_vpu on this host
 E
 sandboxed devices.json "the GPUs as JSON" json "[g['uuid'][:7] for g in j['gpus']] == ['GPU-edf', 'GPU-0d5'] and j['gpus'][1]['nodes'][0] == {'path': '/dev/nvidia1', 'major': 195, 'minor': 1, 'optional': False, 'state': 'ok', 'text': 'ok, mode 0666, owner 0:0'} and len(j['common']['nvidia']) == 4 and set(j['absent']) == {'amd', 'intel'}" </dev/null
@@ -1633,9 +1633,9 @@ sandboxed odd "a node of another GPU" says "    /dev/nvidia1 195:1: has the wron
 sandboxed odd "a node that does not exist" says "    /dev/nvidia-uvm 510:0 (for compute, graphics, video, display, ngx, compat32): does not exist (gpuhelper creates it when it grants the GPU)" </dev/null
 sandboxed odd "an optional node that does not exist" says "    /dev/nvidia-uvm-tools 510:1 (for compute, graphics, video, display, ngx, compat32): does not exist (optional: containers go without)" </dev/null
 sandboxed named "check: a rule with an existing GPU gives no warning, one with a missing GPU does" exactly 0 <<-E
-	$T/sb/policy.d/20-b.conf:2: warning: a request of user nobody for one would be refused: without a device cgroup (rootless) nothing holds a GPU to one container: say sharing = "shared" there, or unenforced = "allow" in gpuhelper.conf
+	$T/sb/policy.d/20-b.conf:2: warning: a request of user nobody for 1 GPU would be refused: without a device cgroup (rootless) nothing holds a GPU to one container: say sharing = "shared" there, or unenforced = "allow" in gpuhelper.conf
 	$T/sb/policy.d/20-b.conf:3: warning: this host has no nvidia GPU "2" (gpuhelperctl devices lists them)
-	$T/sb/policy.d/30-c.conf:2: warning: a request of user root for one would be refused: no amd GPU can be granted: module amdgpu is not loaded: run modprobe amdgpu
+	$T/sb/policy.d/30-c.conf:2: warning: a request of user root for 1 GPU would be refused: no amd GPU can be granted: module amdgpu is not loaded: if this host has such a GPU, run modprobe amdgpu
 E
 sandboxed gpu "explain: the candidates" exactly 0 <<-E
 	container: user root (uid 0), pipeline ml/train, job (none), by token
@@ -1665,10 +1665,10 @@ sandboxed takes.privileged "explain: a privileged container takes it" exits 0 "$
 sandboxed takes.user "explain: where no device cgroup enforces, every container takes its GPU" exits 0 "  every container takes its GPU when it is created, and waits then, unseen in a Concourse build's log: no device cgroup limits this user's containers" </dev/null
 sandboxed many "explain: more GPUs than the policy gives" sh -c '[ $(cat sb-many.st) = 77 ] && grep -q "^refused: 10-a.conf: .*3.* at most 2" out' </dev/null
 sandboxed rootless "explain: without a device cgroup" sh -c '[ $(cat sb-rootless.st) = 77 ] && grep -q "^20-b.conf: covers the container, but does not allow the whole request: 20-b.conf:2: without a device cgroup" out' </dev/null
-sandboxed amd "explain: a GPU that the host lacks is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU can be granted: module amdgpu is not loaded: run modprobe amdgpu" </dev/null
+sandboxed amd "explain: a GPU that the host lacks is a refusal" exits 77 "refused: 30-c.conf:2: no amd GPU can be granted: module amdgpu is not loaded: if this host has such a GPU, run modprobe amdgpu" </dev/null
 sandboxed folders "check: folders and GPUs that would be refused" exactly 0 <<-E
-	$T/checked/policy.d/10-a.conf:2: warning: a request of user root for 3 would be refused: this host has 2 of the nvidia GPUs that this rule names (gpuhelperctl devices lists them)
-	$T/checked/policy.d/10-a.conf:2: warning: a request of user nobody for 3 would be refused: this host has 2 of the nvidia GPUs that this rule names (gpuhelperctl devices lists them)
+	$T/checked/policy.d/10-a.conf:2: warning: a request of user root for 3 GPUs would be refused: this host has 2 of the nvidia GPUs that this rule names (gpuhelperctl devices lists them)
+	$T/checked/policy.d/10-a.conf:2: warning: a request of user nobody for 3 GPUs would be refused: this host has 2 of the nvidia GPUs that this rule names (gpuhelperctl devices lists them)
 	$T/checked/policy.d/10-a.conf:3: warning: a request would be refused: folder /srv/none: No such file or directory
 	$T/checked/policy.d/10-a.conf:4: warning: a request would be refused: folder /srv/none/*: /srv/none: No such file or directory
 	$T/checked/policy.d/10-a.conf:5: warning: a request would be refused: folder /srv/link: is a symbolic link

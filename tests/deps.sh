@@ -21,7 +21,7 @@ build-essential dpkg-dev debhelper rpm lintian valgrind jq"
 print=no ask=no
 [ "${1:-}" != --print ] || { print=yes; shift; }
 [ "${1:-}" != --ask ] || { ask=yes; shift; }
-case ${1:-check} in
+case ${1:-none} in
 build) want=$build ;;
 deb) want=$deb ;;
 rpm) want=$rpm ;;
@@ -61,7 +61,7 @@ err=$(mktemp)
 trap 'rm -f "$err"' EXIT
 # clang's sanitizer and fuzzer runtimes are a separate package, named after clang's version
 runtime() {
-	[ "${1:-check}" = check ] || return 0
+	[ "$1" = check ] || return 0
 	v=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
 	[ -z "$v" ] || dpkg-query -W -f '${db:Status-Status}\n' "libclang-rt-$v-dev" 2>/dev/null | grep -qx installed ||
 	    get install -y -qq --no-install-recommends "libclang-rt-$v-dev" >/dev/null ||
@@ -71,7 +71,7 @@ runtime() {
 # host's network.
 docker() {
 	at=${GPUHELPER_DOCKER:-/var/cache/gpuhelper-docker}
-	[ "${1:-check}" = check ] && [ ! -e "$at" ] && [ "$(id -u)" = 0 ] || return 0
+	[ "$1" = check ] && [ ! -e "$at" ] && [ "$(id -u)" = 0 ] || return 0
 	part=$at.$$
 	mkdir -p "$part"
 	(cd "$part" && apt-get -qq -o APT::Sandbox::User=root download docker.io docker-cli 2>"$err" ||
@@ -98,5 +98,5 @@ if [ -n "$missing" ]; then
 	echo "installing:$missing" >&2
 	get install -y -qq --no-install-recommends $missing >/dev/null
 fi
-runtime "${1:-check}"
-docker "${1:-check}"
+runtime "$1"
+docker "$1"

@@ -172,7 +172,7 @@ doctor_keys(struct doctor *d)
 	size_t i;
 
 	if (d->settings.issuers == 0)
-		doctor_say(d, FINDING_OK, "keys", NULL, "gpuhelper.conf has no issuers: no token is accepted");
+		doctor_say(d, FINDING_OK, "keys", NULL, "none are needed: gpuhelper.conf has no issuers, so no token is accepted");
 	else if (http_library(&d->why) == -1)
 		doctor_say(d, FINDING_WARN, "keys", NULL, "%s", d->why.text);
 	for (i = 0; i < d->settings.issuers; i++)

@@ -330,6 +330,8 @@ print_health(const struct options *o, const struct health *h)
 		if (!o->json && (!o->mark || h->found[i].why[0] == '\0'))
 			say("%s: %s", name, h->found[i].why[0] != '\0' ? h->found[i].why : "no fault found");
 	}
+	if (h->inv.gpus == 0 && !o->json && !o->mark)
+		say("no GPU is found, so none was examined (gpuhelperctl doctor says why)");
 	if (o->json)
 		put_out(json_pack("{s:O, s:b, s:I}", "gpus", list, "kernel_log", h->log, "lost", (json_int_t)h->lost));
 	else if (h->lost > 0)

@@ -220,13 +220,11 @@ static void
 warn_request(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct inventory *inv,
     const struct asker *who)
 {
-	char count[16];
 	struct why why;
 
-	snprintf(count, sizeof(count), "%u", r->count);
 	if (is_refused(c, r, r->count, s, inv, who, &why))
-		warn_once(c, r->line, "a request of user %.32s for %s would be refused: %s", who->user, r->count == 1 ? "one" : count,
-		    why.text);
+		warn_once(c, r->line, "a request of user %.32s for %u GPU%s would be refused: %s", who->user, r->count,
+		    r->count == 1 ? "" : "s", why.text);
 }
 
 /* Warns about a rule of a CDI kind that names no GPU of this host.  True if it is one. */

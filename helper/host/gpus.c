@@ -203,7 +203,7 @@ nvidia_find(int root, const struct drm_nodes *drm, struct inventory *inv, struct
 		return 0;
 	}
 	if (r == 1) {
-		absent(inv, GPU_NVIDIA, "module nvidia is not loaded: run modprobe nvidia");
+		absent(inv, GPU_NVIDIA, "module nvidia is not loaded: if this host has such a GPU, run modprobe nvidia");
 		return 0;
 	}
 	driven = devmajors_char(&inv->majors, "nvidia", &major) ||
@@ -403,7 +403,7 @@ amd_find(const struct gpu_source *src, const struct drm_nodes *drm, struct inven
 		return -1;
 	if (r == 1 || !devmajors_char(&inv->majors, "kfd", &kfd.major)) {
 		absent(inv, GPU_AMD, "%s", r == 1 ?
-		    "module amdgpu is not loaded: run modprobe amdgpu" :
+		    "module amdgpu is not loaded: if this host has such a GPU, run modprobe amdgpu" :
 		    "no character device kfd in /proc/devices: see dmesg");
 		return 0;
 	}

@@ -529,8 +529,8 @@ make_container(const struct command *c, const struct settings *settings, const c
 
 	/* a refusal too: what stays in may be the reason */
 	if (m.stale)
-		report_warning(c, "config.json does not fit its mark (" ADDED_KEY ") of what gpuhelper added earlier, so that "
-		    "stays in: take it out by hand, with the mark");
+		report_warning(c, "config.json does not fit its mark (" ADDED_KEY "): it was changed or moved since gpuhelper added "
+		    "to it, so what it added stays in: remove that and the annotation, or make the bundle anew");
 	for (i = 0; ret == 0 && i < m.reply.edits.notes.n; i++)
 		report_warning(c, m.reply.edits.notes.v[i]);
 	if (ret == 0)

@@ -5,7 +5,7 @@
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$here" || exit 2
-command -v codespell >/dev/null || { echo "spelling.sh: codespell is missing: sh tests/deps.sh" >&2; exit 2; }
+command -v codespell >/dev/null || { echo "spelling.sh: codespell is missing: sh tests/deps.sh check" >&2; exit 2; }
 ignore=tests/lib/spelling.ignore
 T=$(mktemp -d) || exit 2
 trap 'rm -rf "$T"' EXIT

@@ -809,7 +809,7 @@ test_nvidia_2gpu(void)
 		is_int(inv.common[GPU_NVIDIA][1].needed_for, NOT_UTILITY,
 		    "nvidia-uvm is needed for all but utility");
 		is_str(inv.absent[GPU_NVIDIA], "", "NVIDIA GPUs are present");
-		is_str(inv.absent[GPU_AMD], "module amdgpu is not loaded: run modprobe amdgpu",
+		is_str(inv.absent[GPU_AMD], "module amdgpu is not loaded: if this host has such a GPU, run modprobe amdgpu",
 		    "AMD GPUs are absent");
 		is_str(inv.absent[GPU_INTEL],
 		    "no GPU of driver i915 or xe and no NPU of intel_vpu on this host",
@@ -902,9 +902,9 @@ test_nvidia_nouvm(void)
 	inventory_free(&inv);
 	if (find("empty", ALL_VENDORS, &inv) == 0) {
 		is_int(inv.gpus, 0, "no GPU is found");
-		is_str(inv.absent[GPU_NVIDIA], "module nvidia is not loaded: run modprobe nvidia",
+		is_str(inv.absent[GPU_NVIDIA], "module nvidia is not loaded: if this host has such a GPU, run modprobe nvidia",
 		    "the NVIDIA driver is absent");
-		is_str(inv.absent[GPU_AMD], "module amdgpu is not loaded: run modprobe amdgpu",
+		is_str(inv.absent[GPU_AMD], "module amdgpu is not loaded: if this host has such a GPU, run modprobe amdgpu",
 		    "the AMD driver is absent");
 		ok(inv.absent[GPU_INTEL][0] != '\0', "Intel GPUs are absent");
 		is_int(inv.commons[GPU_NVIDIA] + inv.commons[GPU_AMD], 0,
@@ -1251,7 +1251,7 @@ test_unsupported(void)
 	put("display", "proc/driver/nvidia/gpus", NULL);
 	is_absent("display", tegra, "a Tegra whose display has NVIDIA's usual driver");
 	put_bytes("arm", "sys/firmware/devicetree/base/compatible", arm, sizeof(arm));
-	is_absent("arm", "module nvidia is not loaded: run modprobe nvidia", "another host with a device tree");
+	is_absent("arm", "module nvidia is not loaded: if this host has such a GPU, run modprobe nvidia", "another host with a device tree");
 	put("igx", "dev/nvhost-gpu", "");
 	put("igx", "proc/devices", "Character devices:\n195 nvidia\n");
 	put_gpu("igx", "0005:09:00.0", "0005:09:00.0", "0");

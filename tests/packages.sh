@@ -155,7 +155,11 @@ n=$N bad=$BAD
 W=/usr/bin/gpuhelper-runc H=/usr/libexec/gpuhelper/gpuhelper
 export DEBIAN_FRONTEND=noninteractive
 dpkg_() { dpkg --no-triggers "$@" >"$T/out" 2>"$T/err" </dev/null; st=$?; }
-rpm_() { rpm --force-debian --dbpath "$T/rpmdb" "$@" >"$T/out" 2>"$T/err"; st=$?; }
+# Debian's rpm before 4.20 refuses to install without this option, and later ones do not know it
+force=
+! rpm --help 2>/dev/null | grep -q -e --force-debian || force=--force-debian
+# shellcheck disable=SC2086
+rpm_() { rpm $force --dbpath "$T/rpmdb" "$@" >"$T/out" 2>"$T/err"; st=$?; }
 says() { grep -q -e "$1" "$T/out" "$T/err"; }
 package() { dpkg-query -W -f '${db:Status-Status} ${Version}' gpuhelper 2>/dev/null; }
 directories() { stat -c '%a:%U:%G' /run/gpuhelper /var/log/gpuhelper /var/lib/gpuhelper | xargs; }

@@ -17,6 +17,8 @@
 # sandbox has its own cgroups beneath one of that name, and sees them as the tops of the hierarchies
 # (cgroup_namespaces(7)).  A sandbox that was killed leaves its cgroups behind; the next sandbox removes them.
 set -eu
+# the tests' users read what this makes
+umask 022
 here=$(cd "$(dirname "$0")/../.." && pwd)
 gpu=none cgroup=keep build=$here/build kit= bare=
 while [ $# -gt 0 ]; do

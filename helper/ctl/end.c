@@ -179,15 +179,30 @@ find_init_of_run(struct lease *l)
 	l->own_pids = true;
 }
 
+/* A container of root's that gpuhelper-runc made must be the one that it saw then (birth.h). */
+static int
+check_birth(const struct lease *l, struct why *why)
+{
+	struct birth b;
+	char key[LEASE_KEY_SIZE];
+	int ret;
+
+	if (l->uid != 0 || (l->init.pid == 0 && !l->pauses))
+		return 0;
+	lease_key(l->uid, l->root, l->id, key);
+	ret = birth_check(key, l->id, l->init, &l->cgroups, &b, why);
+	if (ret == 0 && !birth_has_our_numbers(&b))
+		ret = refuse(why, WHY_DENIED, "container %s is in another PID namespace: end it there", l->id);
+	birth_free(&b);
+	return ret;
+}
+
 static int
 check_container(struct lease *l, struct why *why)
 {
-	char key[LEASE_KEY_SIZE];
-
 	if (!has_our_numbers(l))
 		return refuse(why, WHY_DENIED, "container %s is in another PID namespace: end it there", l->id);
-	lease_key(l->uid, l->root, l->id, key);
-	if (l->uid == 0 && l->init.pid != 0 && birth_check(key, l->id, l->init, &l->cgroups, why) == -1)
+	if (check_birth(l, why) == -1)
 		return -1;
 	find_init_of_run(l);
 	if (l->init.pid == 0)
@@ -301,6 +316,10 @@ end_waiting(const struct lease *l, const json_t *waiter, struct why *why)
 	const int64_t deadline = clock_ms() + GONE_MS;
 	const pid_t task = task_of(waiter);
 
+	/* its first process is the container */
+	if (task == l->init.pid)
+		return refuse(why, WHY_DENIED, "process %d of container %s does not wait: it is the container's first one", task,
+		    l->id);
 	end_one(&l->cgroups, task);
 	while (clock_ms() < deadline) {
 		if (!still_waits(l, task))

@@ -219,23 +219,6 @@ process_lines(struct lines *s, struct lease *l)
 }
 
 static void
-cgroup_lines(struct lines *s, struct lease *l)
-{
-	char *dir;
-	size_t i;
-
-	for (i = 0; lines_more(s, "cgroup", i < l->cgroups.n); i++) {
-		dir = i < l->cgroups.n ? l->cgroups.v[i] : NULL;
-		word_copy(s, &dir);
-		if (i < l->cgroups.n)
-			continue;
-		if (dir != NULL && !strlist_add(&l->cgroups, dir, SIZE_MAX))
-			lines_starve(s);
-		free(dir);
-	}
-}
-
-static void
 lease_gpu_lines(struct lines *s, struct lease *l)
 {
 	struct held_gpu *g;
@@ -334,7 +317,7 @@ lease_lines(struct lines *s, struct lease *l)
 {
 	lease_head_lines(s, l);
 	process_lines(s, l);
-	cgroup_lines(s, l);
+	lines_texts(s, "cgroup", &l->cgroups);
 	lease_gpu_lines(s, l);
 	node_lines(s, l);
 	user_lines(s, l);

@@ -1,6 +1,8 @@
 /* See leasefile.h: only the wrapper asks this. */
 #include "leasefile.h"
 
+#include <string.h>
+
 static bool
 same_rules(const struct pausing *p, const struct chore *c)
 {
@@ -16,10 +18,15 @@ same_rules(const struct pausing *p, const struct chore *c)
 bool
 lease_wants(const struct lease *l, const struct chore *c)
 {
-	if (!l->pauses)
+	if (!l->pauses || !process_id_same(&l->init, &c->init) || l->pausing.gate == NULL || c->gate == NULL ||
+	    strcmp(l->pausing.gate, c->gate) != 0)
 		return false;
 	if (c->kind == CHORE_OPEN)
 		return l->state == LEASE_HELD && same_rules(&l->pausing, c);
+	if (c->kind == CHORE_STOP && l->pausing.idle != IDLE_STOP)
+		return false;
+	if (c->by.pid == 0 && c->kind != CHORE_SHUT)
+		return false;
 	/* a chore without c->by shuts out a container that has no GPUs */
 	return l->state == (c->by.pid != 0 ? LEASE_GIVING_BACK : LEASE_PROMISED) &&
 	    (c->by.pid == 0 || process_id_same(&l->pausing.giver, &c->by));

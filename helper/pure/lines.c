@@ -355,6 +355,21 @@ lines_members(struct lines *s, const char *name, void **array, size_t *n, size_t
 }
 
 void
+lines_texts(struct lines *s, const char *name, struct strlist *l)
+{
+	char *text;
+	size_t i;
+
+	for (i = 0; lines_more(s, name, i < l->n); i++) {
+		text = NULL;
+		word_copy(s, i < l->n ? &l->v[i] : &text);
+		if (text != NULL && !strlist_add(l, text, SIZE_MAX))
+			lines_starve(s);
+		free(text);
+	}
+}
+
+void
 why_words(struct lines *t, struct why *why)
 {
 	static const enum why_code codes[] = { WHY_NONE, WHY_DATA, WHY_UNSIGNED, WHY_ABSENT, WHY_BUG, WHY_IO, WHY_AGAIN,

@@ -59,6 +59,9 @@ void why_words(struct lines *s, struct why *why);
 /* Another word, if the line has one (writing: if the list has one). */
 void words_list(struct lines *s, struct strlist *l);
 
+/* Lines of this name, one for each text of the list. */
+void lines_texts(struct lines *s, const char *name, struct strlist *l);
+
 /* Notes that memory is short. */
 void lines_starve(struct lines *s);
 

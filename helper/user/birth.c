@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,13 +28,22 @@
 #define BIRTHS GPUHELPER_RUNDIR "/births"
 #define BIRTH_VERSION 1
 #define BIRTH_MAX 65536		/* bytes of a record */
+#define NODES_MAX 4096
+#define NEW ".new"		/* while it is written, under the lock */
 
 void
 birth_free(struct birth *b)
 {
 	free(b->gate);
+	free(b->node);
 	strlist_free(&b->cgroups);
 	*b = (struct birth){ .gate = NULL };
+}
+
+bool
+birth_is_ours(void)
+{
+	return geteuid() == 0 && !namespace_is_own();
 }
 
 int
@@ -51,20 +61,12 @@ birth_see(struct process_id init, struct birth *b, struct why *why)
 }
 
 static void
-cgroup_words(struct lines *s, struct strlist *cgroups)
+node_words(struct lines *s, void *member)
 {
-	char *dir;
-	size_t i;
+	struct devnum *n = member;
 
-	for (i = 0; lines_more(s, "cgroup", i < cgroups->n); i++) {
-		dir = i < cgroups->n ? cgroups->v[i] : NULL;
-		word_copy(s, &dir);
-		if (i < cgroups->n)
-			continue;
-		if (dir != NULL && !strlist_add(cgroups, dir, SIZE_MAX))
-			lines_starve(s);
-		free(dir);
-	}
+	word_u32(s, &n->major);
+	word_u32(s, &n->minor);
 }
 
 /* Writes or reads a record. */
@@ -80,40 +82,48 @@ birth_lines(struct lines *s, struct birth *b)
 	process_id_words(s, &b->init);
 	word_u64(s, &b->pids);
 	lines_begin(s, "gate");
+	word_bool(s, &b->promised);
 	word_copy_if_any(s, &b->gate);
-	cgroup_words(s, &b->cgroups);
+	lines_texts(s, "cgroup", &b->cgroups);
+	lines_members(s, "node", (void **)&b->node, &b->nodes, NODES_MAX, sizeof(*b->node), node_words);
 	return lines_finish(s);
 }
 
-/* Opens the directory of the records; with «make», makes it if it is missing. */
+/*
+ * Opens the directory of the records, and locks it for a change, until it is closed: else one process could remove the
+ * record that another has just written for a container of the same name.
+ */
 static int
-open_births(bool make, struct why *why)
+open_for_change(struct why *why)
 {
-	if (make && mkdir(BIRTHS, 0700) == -1 && errno != EEXIST)
-		return refuse(why, WHY_IO, BIRTHS ": %s: its containers' GPUs could not be given back", strerror(errno));
-	return trust_open_dir(BIRTHS, true, why);
+	int dir;
+
+	if (mkdir(BIRTHS, 0700) == -1 && errno != EEXIST)
+		return refuse(why, WHY_IO, BIRTHS ": %s: GPUs of its containers could not be given back", strerror(errno));
+	if ((dir = trust_open_dir(BIRTHS, true, why)) == -1 || flock(dir, LOCK_EX) == 0)
+		return dir;
+	close(dir);
+	return refuse(why, WHY_IO, BIRTHS ": can't be locked: %s", strerror(errno));
 }
 
 static int
 write_record(int dir, const char *key, const struct buf *text, struct why *why)
 {
-	char temporary[LEASE_KEY_SIZE + 24];
 	autoclose int fd = -1;
 
-	snprintf(temporary, sizeof(temporary), ".%s.%d", key, (int)getpid());
-	(void)unlinkat(dir, temporary, 0);
-	if ((fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)) != -1 &&
-	    write(fd, text->p, text->len) == (ssize_t)text->len && renameat(dir, temporary, dir, key) == 0)
+	(void)unlinkat(dir, NEW, 0);
+	if ((fd = openat(dir, NEW, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)) != -1 &&
+	    write(fd, text->p, text->len) == (ssize_t)text->len && renameat(dir, NEW, dir, key) == 0)
 		return 0;
 	refuse(why, WHY_IO, BIRTHS "/%s: %s", key, strerror(errno));
-	(void)unlinkat(dir, temporary, 0);
+	(void)unlinkat(dir, NEW, 0);
 	return -1;
 }
 
 int
 birth_record(const char *key, const struct birth *b, struct why *why)
 {
-	autoclose int dir = open_births(true, why);
+	autoclose int dir = open_for_change(why);
 	autobuf struct buf text = { 0 };
 	struct lines s = { .out = &text };
 	struct birth copy = *b;
@@ -141,16 +151,6 @@ read_record(int dir, const char *key, struct birth *b, struct why *why)
 }
 
 static bool
-is_same_process(const struct birth *b, struct process_id init)
-{
-	uint64_t pids;
-
-	/* in another PID namespace the container's process has another number, but the same start time */
-	return b->init.start == init.start &&
-	    (b->init.pid == init.pid || !space_of(getpid(), "pid", &pids) || pids != b->pids);
-}
-
-static bool
 has_cgroups(const struct birth *b, const struct strlist *cgroups)
 {
 	size_t i;
@@ -162,61 +162,88 @@ has_cgroups(const struct birth *b, const struct strlist *cgroups)
 }
 
 static int
-compare(const struct birth *b, const char *id, struct process_id init, const struct strlist *cgroups, const char *gate,
-    struct why *why)
+refuse_other(const char *id, const char *what, struct why *why)
 {
-	const char *what = !is_same_process(b, init) ? "first process" : !has_cgroups(b, cgroups) ? "cgroup" :
-	    gate != NULL && (b->gate == NULL || strcmp(b->gate, gate) != 0) ? "device cgroup" : NULL;
-
-	return what == NULL ? 0 : refuse(why, WHY_DENIED, "container %s: its %s is not what gpuhelper-runc saw when the "
-	    "container was made: nothing is done to it", id, what);
-}
-
-static int
-check_record(const char *key, const char *id, struct process_id init, const struct strlist *cgroups, const char *gate,
-    struct why *why)
-{
-	autoclose int dir = -1;
-	struct birth b = { .gate = NULL };
-	struct why unread;
-	int ret;
-
-	if ((dir = open_births(false, &unread)) == -1 || read_record(dir, key, &b, &unread) == -1)
-		ret = refuse(why, WHY_DENIED, "container %s: gpuhelper-runc has no record of having made it (%.200s): nothing is "
-		    "done to it", id, unread.text);
-	else
-		ret = compare(&b, id, init, cgroups, gate, why);
-	birth_free(&b);
-	return ret;
+	return refuse(why, WHY_DENIED, "container %s: its %s is not what gpuhelper-runc saw when the container was made: "
+	    "nothing is done to it", id, what);
 }
 
 int
-birth_check(const char *key, const char *id, struct process_id init, const struct strlist *cgroups, struct why *why)
+birth_check(const char *key, const char *id, struct process_id init, const struct strlist *cgroups, struct birth *b,
+    struct why *why)
 {
-	return check_record(key, id, init, cgroups, NULL, why);
+	struct why unread;
+	autoclose int dir = trust_open_dir(BIRTHS, true, &unread);
+
+	*b = (struct birth){ .gate = NULL };
+	if (dir == -1 || read_record(dir, key, b, &unread) == -1)
+		return refuse(why, WHY_DENIED, "container %s: gpuhelper-runc has no record of having made it (%.200s): nothing is "
+		    "done to it", id, unread.text);
+	if (!process_id_same(&b->init, &init))
+		return refuse_other(id, "first process", why);
+	return has_cgroups(b, cgroups) ? 0 : refuse_other(id, "cgroup", why);
+}
+
+/* A chore that opens must name just the recorded devices, in any order; for others they are not asked. */
+static bool
+has_nodes(const struct birth *b, const struct chore *c)
+{
+	size_t i, k;
+
+	for (i = 0; i < c->nodes; i++) {
+		for (k = 0; k < b->nodes && (b->node[k].major != c->node[i].major || b->node[k].minor != c->node[i].minor); k++)
+			;
+		if (k == b->nodes)
+			return false;
+	}
+	return true;
 }
 
 static int
-check_nodes(const struct chore *c, struct why *why)
+check_nodes(const struct birth *b, const char *id, struct why *why)
 {
 	const int root = file_root();
 	struct devmajors majors = { 0 };
 	int ret = root == -1 ? refuse(why, WHY_IO, "/: %s", strerror(errno)) : majors_read(root, &majors, why);
 	size_t i;
 
-	for (i = 0; ret == 0 && i < c->nodes; i++)
-		if (!devmajors_is_gpu(&majors, c->node[i].major))
-			ret = refuse(why, WHY_DENIED, "container %s: device %u:%u is no GPU's: nothing is done to it", c->id,
-			    c->node[i].major, c->node[i].minor);
+	for (i = 0; ret == 0 && i < b->nodes; i++)
+		if (!devmajors_is_gpu(&majors, b->node[i].major))
+			ret = refuse(why, WHY_DENIED, "container %s: device %u:%u is no GPU's: nothing is done to it", id,
+			    b->node[i].major, b->node[i].minor);
 	devmajors_free(&majors);
 	return ret;
 }
 
 int
-birth_check_chore(const struct chore *c, struct why *why)
+birth_check_chore(const struct chore *c, struct birth *b, struct why *why)
 {
-	return check_record(c->lease, c->id, c->init, &c->cgroups, c->gate != NULL ? c->gate : "", why) == -1 ? -1 :
-	    check_nodes(c, why);
+	if (birth_check(c->lease, c->id, c->init, &c->cgroups, b, why) == -1)
+		return -1;
+	if (!b->promised)
+		return refuse(why, WHY_DENIED, "container %s was not promised GPUs: nothing is done to it", c->id);
+	if (b->gate == NULL || c->gate == NULL || strcmp(b->gate, c->gate) != 0)
+		return refuse_other(c->id, "device cgroup", why);
+	return has_nodes(b, c) ? check_nodes(b, c->id, why) : refuse_other(c->id, "list of devices", why);
+}
+
+bool
+birth_has_our_numbers(const struct birth *b)
+{
+	uint64_t pids;
+
+	return space_of(getpid(), "pid", &pids) && pids == b->pids;
+}
+
+static void
+remove_if_over(int dir, const char *key)
+{
+	struct birth b;
+	struct why ignored;
+
+	if (read_record(dir, key, &b, &ignored) == 0 && birth_has_our_numbers(&b) && !process_id_lives(b.init))
+		(void)unlinkat(dir, key, 0);
+	birth_free(&b);
 }
 
 void
@@ -225,28 +252,23 @@ birth_forget(const char *key)
 	autoclose int dir = -1;
 	struct why ignored;
 
-	if (namespace_outer_uid() == 0 && (dir = open_births(false, &ignored)) != -1)
-		(void)unlinkat(dir, key, 0);
+	if (birth_is_ours() && access(BIRTHS, F_OK) == 0 && (dir = open_for_change(&ignored)) != -1)
+		remove_if_over(dir, key);
 }
 
 void
 births_clean(void)
 {
-	struct birth b;
+	autoclose int dir = -1;
 	struct why ignored;
 	struct dirent *e;
-	uint64_t pids;
-	int dir;
 	DIR *d;
 
-	if (namespace_outer_uid() != 0 || (dir = open_births(false, &ignored)) == -1 || (d = file_list(dir)) == NULL)
+	if (!birth_is_ours() || access(BIRTHS, F_OK) == -1 || (dir = open_for_change(&ignored)) == -1 ||
+	    (d = file_list(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))) == NULL)
 		return;
-	while (space_of(getpid(), "pid", &pids) && (e = readdir(d)) != NULL) {
-		if (e->d_name[0] == '.')
-			continue;
-		if (read_record(dirfd(d), e->d_name, &b, &ignored) == 0 && b.pids == pids && !process_id_lives(b.init))
-			(void)unlinkat(dirfd(d), e->d_name, 0);
-		birth_free(&b);
-	}
+	while ((e = readdir(d)) != NULL)
+		if (e->d_name[0] != '.')
+			remove_if_over(dir, e->d_name);
 	closedir(d);
 }

@@ -15,6 +15,7 @@
 
 #include "../host/clock.h"
 #include "../host/file.h"
+#include "../host/process.h"
 #include "../pure/cleanup.h"
 #include "../pure/leasefile.h"
 #include "birth.h"
@@ -61,6 +62,9 @@ is_still_wanted(const struct chore *c)
 	bool yes;
 	size_t len;
 
+	/* the file of this lease, and of no other */
+	if (strncmp(c->file, c->lease, LEASE_KEY_SIZE - 1) != 0 || c->file[LEASE_KEY_SIZE - 1] != '-')
+		return false;
 	if (dir == -1 || (text = file_read_at(dir, c->file, LEASE_FILE_MAX, &len)) == NULL ||
 	    lease_decode(text, len, &l, &ignored) == -1)
 		return false;
@@ -69,23 +73,68 @@ is_still_wanted(const struct chore *c)
 	return yes;
 }
 
-static int
-do_chore(const struct chore *c, struct why *why)
+static bool
+is_opened_by(const struct chore *c, const struct devnum *n)
 {
+	size_t i;
+
+	for (i = 0; i < c->nodes; i++)
+		if (c->node[i].major == n->major && c->node[i].minor == n->minor)
+			return c->node[i].open;
+	return false;
+}
+
+/* The recorded devices, of which CHORE_OPEN opens some. The caller frees them; NULL if memory is short. */
+static struct promised_node *
+devices_of(const struct chore *c, const struct birth *b)
+{
+	struct promised_node *v = calloc(b->nodes + 1, sizeof(*v));
+	size_t i;
+
+	for (i = 0; v != NULL && i < b->nodes; i++)
+		v[i] = (struct promised_node){ b->node[i].major, b->node[i].minor, c->kind == CHORE_OPEN &&
+		    is_opened_by(c, &b->node[i]) };
+	return v;
+}
+
+/* Of the chore it takes only the kind, and which devices are to be open. */
+static int
+do_chore(const struct chore *c, const struct birth *b, struct why *why)
+{
+	autofree struct promised_node *v = devices_of(c, b);
+
+	if (v == NULL)
+		return refuse_nomem(why);
 	switch (c->kind) {
 	case CHORE_OPEN:
-		return gate_set(c->gate, c->node, c->nodes, false, why) == -1 ? -1 :
-		    gate_check(c->gate, c->node, c->nodes, false, why);
+		return gate_set(b->gate, v, b->nodes, false, why) == -1 ? -1 : gate_check(b->gate, v, b->nodes, false, why);
 	case CHORE_STOP:
-		return end_first(c->id, c->init, why);
+		return end_first(c->id, b->init, why);
 	case CHORE_CLEAR:
-		if (end_others(c->id, &c->cgroups, c->init, why) == -1)
+		if (end_others(c->id, &b->cgroups, b->init, why) == -1)
 			return -1;
 		/* FALLTHROUGH */
 	case CHORE_SHUT:
 		break;
 	}
-	return gate_set(c->gate, c->node, c->nodes, true, why);
+	return gate_set(b->gate, v, b->nodes, true, why);
+}
+
+/*
+ * Does a chore for the container of the record. Another container may have the cgroups of one that has ended, so there
+ * is nothing left to do then. Process numbers of another PID namespace name other processes here.
+ */
+static int
+do_for(const struct chore *c, const struct birth *b, struct why *why)
+{
+	const bool ours = birth_has_our_numbers(b);
+
+	if (!ours && (c->kind == CHORE_STOP || c->kind == CHORE_CLEAR))
+		return refuse(why, WHY_DENIED, "container %s is in another PID namespace: its processes can be ended only there",
+		    c->id);
+	if (!ours || process_id_lives(b->init))
+		return do_chore(c, b, why);
+	return c->kind != CHORE_OPEN ? 0 : refuse(why, WHY_AGAIN, "container %s has ended", c->id);
 }
 
 /* Does one chore. Returns 0, 1 if the lease no longer asks for the chore, or -1 with *why. */
@@ -93,11 +142,16 @@ static int
 do_one(const struct chore *c, struct why *why)
 {
 	autoclose int held = lock_lease(c, why);
+	struct birth b = { .gate = NULL };
+	int ret;
 
 	if (held == -1)
 		return -1;
-	if (is_still_wanted(c))
-		return birth_check_chore(c, why) == -1 ? -1 : do_chore(c, why);
+	if (is_still_wanted(c)) {
+		ret = birth_check_chore(c, &b, why) == -1 ? -1 : do_for(c, &b, why);
+		birth_free(&b);
+		return ret;
+	}
 	if (c->kind != CHORE_OPEN)
 		return 1;
 	return refuse(why, WHY_AGAIN, "the lease of container %s has changed meanwhile: try again", c->id);

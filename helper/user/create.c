@@ -20,7 +20,6 @@
 #include "capability.h"
 #include "gate.h"
 #include "lease.h"
-#include "namespace.h"
 #include "places.h"
 #include "report.h"
 #include "runtime.h"
@@ -140,11 +139,22 @@ record_birth(const struct creation *c, const struct birth *b, struct why *why)
 	return birth_record(key, b, why);
 }
 
+/* The granted nodes, as the record's. False: memory is short. */
+static bool
+add_nodes(const struct reach *r, struct birth *b)
+{
+	if ((b->node = calloc(r->nodes + 1, sizeof(*b->node))) == NULL)
+		return false;
+	for (; b->nodes < r->nodes; b->nodes++)
+		b->node[b->nodes] = (struct devnum){ r->node[b->nodes].major, r->node[b->nodes].minor };
+	return true;
+}
+
 /* Root's wrapper notes which container it has made, for what root will do to it later (birth.h). */
 static int
 note_birth(const struct creation *c, struct why *why)
 {
-	const bool roots = namespace_outer_uid() == 0;
+	const bool roots = birth_is_ours();
 	struct birth b = { .gate = NULL };
 	struct process_id init;
 	bool own_pids;
@@ -154,9 +164,14 @@ note_birth(const struct creation *c, struct why *why)
 		return 0;
 	if (!container_find_init(getpid(), c->asking->pid, &init, &own_pids))
 		/* after «run», its task may have ended already */
-		return c->promised ? refuse(why, WHY_IO, "container %s: its first process can't be found", c->command->id) : 0;
-	ret = birth_see(init, &b, why) == -1 || (roots && record_birth(c, &b, why) == -1) ||
-	    (c->promised && close_promised(c, &b, why) == -1) ? -1 : 0;
+		return strcmp(c->command->verb, "create") != 0 && !c->promised ? 0 : refuse(why, WHY_IO, "container %s: its first "
+		    "process can't be found", c->command->id);
+	ret = birth_see(init, &b, why);
+	b.promised = c->promised;
+	if (ret == 0 && !add_nodes(c->reach, &b))
+		ret = refuse_nomem(why);
+	if (ret == 0 && ((roots && record_birth(c, &b, why) == -1) || (c->promised && close_promised(c, &b, why) == -1)))
+		ret = -1;
 	birth_free(&b);
 	return ret;
 }
@@ -200,6 +215,7 @@ explain_failure(const struct creation *c)
 int
 create_container(const struct creation *c, struct why *why)
 {
+	char key[LEASE_KEY_SIZE];
 	int status, failed;
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -217,5 +233,7 @@ create_container(const struct creation *c, struct why *why)
 		exit(status);
 	/* no lease follows this container: its GPU would stay taken, or go to another container as well */
 	runtime_delete(c->runtime, c->argv, c->command->verb_at, c->command->id);
+	lease_key_of(c->command, key);
+	birth_forget(key);
 	return -1;
 }

@@ -78,8 +78,8 @@ def answered(reply, *command):
             f.write(frame(r))
     os.rename(HELPER, HELPER + '.real')
     try:
-        write(HELPER, '#!%s\nimport os\nos.read(0, 65536)\nn = "%s/reply1"\nn = n if os.path.exists(n) else "%s/reply2"\n'
-              'os.write(0, open(n, "rb").read())\nos.unlink(n)\n' % (sys.executable, W, W), 0o755)
+        write(HELPER, '#!%s\nimport os, struct\nd = b""\nwhile len(d) < 12 or len(d) < 12 + struct.unpack(">I", d[8:12])[0]:\n\td += os.read(0, 65536)\nn = "%s/reply1"\nn = n if os.path.exists(n) else "%s/reply2"\n'
+              'os.write(0, open(n, "rb").read())\nn.endswith("1") and os.unlink(n)\n' % (sys.executable, W, W), 0o755)
         return sh(*command)
     finally:
         os.rename(HELPER + '.real', HELPER)
@@ -97,11 +97,13 @@ def opened(*numbers):
 # the directories that the first grant makes
 a = container(host)
 show(a, 'task')
+# until then its agent asks, too, and could get the forged reply
+assert soon(lambda: state(a) == 'promised' and agents() == [])
 victim = Service('victim')
 before = victim.rules()
 
 # a reply about a container that is none
-file, key = plant('x1', pausing=dict(gate=victim.gate))
+file, key = plant('x1', init=victim.p.pid, init_start=victim.start, pausing=dict(gate=victim.gate))
 r = answered({'reply': 'noted', 'chores': [chore('stop', key, file, 'x1', victim, (victim.p.pid, victim.start))]}, CTL, 'reap')
 ok(victim.lives() and 'no record of having made it' in r.stdout, tag + 'a forged reply and lease: root\'s timer kills no process of the host', r.stdout)
 file, key = plant('x2', state='held', pausing=dict(gate=victim.gate, nodes=opened((1, 1), (21, 0))))
@@ -116,10 +118,11 @@ held = next(l for l in held_leases() if l['id'] == a.id)
 name = [n for n in os.listdir(RUN + 'leases') if n.startswith(lease.key(held))][0]
 real = dict(do='stop', lease=lease.key(held), file=name, id=a.id, gate=held['pausing']['gate'], cgroups=[], nodes=[], init=[held['init'], str(held['init_start'])], by=[1, '7'])
 text = open(RUN + 'leases/' + name).read()
-for what, change, leased in (('first process', dict(init=[victim.p.pid, str(victim.start)]), {}), ('device cgroup', dict(gate=victim.gate), dict(gate=victim.gate)),
+for what, change, leased in (('first process', dict(init=[victim.p.pid, str(victim.start)]), dict(init=victim.p.pid, init_start=victim.start)), ('device cgroup', dict(gate=victim.gate), dict(gate=victim.gate)),
                              ('cgroup', dict(do='clear', cgroups=victim.cgroups[1:2]), {})):
     forged = {**real, **change}
-    wants = {**held, 'state': 'giving-back', 'pausing': {**held['pausing'], 'idle': 'stop' if forged['do'] == 'stop' else held['pausing']['idle'], 'giver': 1,
+    claimed = {k: leased.pop(k) for k in ('init', 'init_start') if k in leased}
+    wants = {**held, **claimed, 'state': 'giving-back', 'pausing': {**held['pausing'], 'idle': 'stop' if forged['do'] == 'stop' else held['pausing']['idle'], 'giver': 1,
                                                          'giver_start': 7, **leased}}
     write(RUN + 'leases/' + name, lease.write(wants), 0o600)
     r = answered({'reply': 'noted', 'chores': [forged]}, CTL, 'reap')
@@ -129,7 +132,29 @@ write(RUN + 'leases/' + name, lease.write({**held, 'state': 'held', 'pausing': {
 r = answered({'reply': 'noted', 'chores': [{**real, 'do': 'open', 'by': [0, '0'], 'nodes': [[1, 1, True]]}]}, CTL, 'reap')
 write(RUN + 'leases/' + name, text, 0o600)
 ok('1:1' not in open('/sys/fs/cgroup/%s/devices.list' % held['pausing']['gate']).read(), tag + 'a real container gets no device that is no GPU\'s', r.stdout)
-ok('device 1:1 is no GPU\'s' in r.stdout, tag + '  and the message says so', r.stdout)
+ok('its list of devices is not what gpuhelper-runc saw' in r.stdout, tag + '  and the message says so', r.stdout)
+write(RUN + 'leases/' + name, lease.write({**held, 'state': 'held', 'pausing': {**held['pausing'], 'nodes': opened((195, 1))}}), 0o600)
+r = answered({'reply': 'noted', 'chores': [{**real, 'do': 'open', 'by': [0, '0'], 'nodes': [[195, 1, True]]}]}, CTL, 'reap')
+write(RUN + 'leases/' + name, text, 0o600)
+ok('195:1 ' not in open('/sys/fs/cgroup/%s/devices.list' % held['pausing']['gate']).read() and 'its list of devices is not' in r.stdout,
+   tag + 'nor the node of a GPU that it was never promised', r.stdout)
+
+# the reply is about one container, and the lease that would justify it is another's
+b = container(host)
+other = next(n for n in os.listdir(RUN + 'leases') if n.startswith(lease.key(next(l for l in held_leases() if l['id'] == b.id))))
+write(RUN + 'locks/gate-' + real['lease'], '', 0o600)
+r = answered({'reply': 'noted', 'chores': [{**real, 'file': other, 'by': [0, '0']}]}, CTL, 'reap')
+ok(state(a) is not None and os.path.exists('/proc/%d' % held['init']), tag + "another container's lease justifies nothing", r.stdout)
+b.delete()
+# a container whose GPUs are its own, not promised
+c = Bundle(host, env=TRAIN, args=['/bin/sleep', '1000'])
+c.start()
+own = next(l for l in held_leases() if l['id'] == c.id)
+gate = next(g for g in own['cgroups'] if g.startswith('devices/'))
+file, key = plant(c.id, root=own['root'], init=own['init'], init_start=own['init_start'], pausing=dict(gate=gate))
+r = answered({'reply': 'noted', 'chores': [{**real, 'lease': key, 'file': file, 'id': c.id, 'gate': gate, 'init': [own['init'], str(own['init_start'])]}]}, CTL, 'reap')
+ok(os.path.exists('/proc/%d/ns' % own['init']) and 'was not promised GPUs' in r.stdout, tag + 'nothing is done to a container that was not promised GPUs', r.stdout)
+os.unlink(RUN + 'leases/' + file)
 
 # a lease that someone else wrote, and the real helper
 exe = os.stat('/proc/%d/exe' % victim.p.pid)
@@ -151,19 +176,20 @@ victim.end()
 # records
 births = RUN + 'births'
 st = os.stat(births)
-ok(stat.S_IMODE(st.st_mode) == 0o700 and st.st_uid == 0 and lease.key(held) in os.listdir(births), tag + 'the records are root\'s alone', oct(st.st_mode))
-record = births + '/' + lease.key(held)
+ok(stat.S_IMODE(st.st_mode) == 0o700 and st.st_uid == 0 and lease.key(own) in os.listdir(births), tag + 'the records are root\'s alone', oct(st.st_mode))
+record = births + '/' + lease.key(own)
 good = open(record).read()
 for what, spoil in (('missing', lambda: os.unlink(record)), ('a link', lambda: (os.rename(record, W + '/record'), os.symlink(W + '/record', record))),
                     ('writable', lambda: os.chmod(record, 0o666)), ('another user\'s', lambda: os.chown(record, 1000, 0)),
                     ('cut off', lambda: write(record, good[:-5], 0o600)), ('a FIFO', lambda: (os.unlink(record), os.mkfifo(record, 0o600)))):
     spoil()
-    r = sh(CTL, 'end', '--yes', a.id)
-    ok(r.returncode == 77 and 'gpuhelper-runc has no record of having made it' in r.stdout and state(a) is not None, tag + 'a record that is %s counts for nothing' % what, r.stdout)
+    r = sh(CTL, 'end', '--yes', c.id)
+    ok(r.returncode == 77 and 'gpuhelper-runc has no record of having made it' in r.stdout and state(c) == 'held', tag + 'a record that is %s counts for nothing' % what, r.stdout)
     os.path.lexists(record) and os.unlink(record)
     write(record, good, 0o600)
-r = sh(CTL, 'end', '--yes', a.id)
+r = sh(CTL, 'end', '--yes', c.id)
 ok(r.returncode == 0, tag + 'with its record the container can be ended', r.stdout)
+c.delete()
 a.delete()
 ok(not os.path.exists(record), tag + 'the record goes with the container')
 b = container(host)
@@ -171,6 +197,23 @@ record = births + '/' + lease.key(next(l for l in held_leases() if l['id'] == b.
 there = os.path.exists(record)
 os.kill(b.pid(), signal.SIGKILL) if hasattr(b, 'pid') else sh(host.runtime, '--root', W + '/root', 'kill', b.id, 'KILL')
 ok(there and soon(lambda: sh(CTL, 'reap').returncode == 0 and not os.path.exists(record)), tag + 'the record of a container that nobody deleted goes with root\'s timer', (there, record))
+b.delete()
+# a container that has ended, whose cgroup another process has now
+b = container(host)
+held = next(l for l in held_leases() if l['id'] == b.id)
+name = next(n for n in os.listdir(RUN + 'leases') if n.startswith(lease.key(held)))
+gate = '/sys/fs/cgroup/' + held['pausing']['gate']
+os.kill(held['init'], signal.SIGKILL)
+ok(soon(lambda: open(gate + '/cgroup.procs').read() == ''), tag + 'a container is killed')
+write(RUN + 'locks/gate-' + lease.key(held), '', 0o600)
+heir = subprocess.Popen(['sleep', '1000'])
+write(gate + '/cgroup.procs', str(heir.pid))
+write(RUN + 'leases/' + name, lease.write({**held, 'state': 'held', 'pausing': {**held['pausing'], 'nodes': opened(*((n['major'], n['minor']) for n in held['pausing']['nodes']))}}), 0o600)
+r = answered({'reply': 'noted', 'chores': [{**real, 'do': 'open', 'by': [0, '0'], 'lease': lease.key(held), 'file': name, 'id': b.id, 'gate': held['pausing']['gate'],
+              'init': [held['init'], str(held['init_start'])], 'nodes': [[n['major'], n['minor'], True] for n in held['pausing']['nodes']]}]}, CTL, 'reap')
+ok('195:0' not in open(gate + '/devices.list').read() and 'has ended' in r.stdout, tag + 'another process in the cgroup of one that has ended gets no device', r.stdout)
+heir.kill()
+heir.wait()
 b.delete()
 clean()
 done()

@@ -336,7 +336,8 @@ step_chore(struct world *w, struct agent *a)
 	const size_t b = a->todo[a->done].box;
 	struct box *x = &w->box[b];
 	struct promised_node node = { 195, 0, a->todo[a->done].open };
-	const struct chore c = { .kind = a->todo[a->done].kind, .node = &node, .nodes = 1,
+	static char gate[] = "devices/c";
+	const struct chore c = { .kind = a->todo[a->done].kind, .node = &node, .nodes = 1, .gate = gate, .init = x->l.init,
 		.by = a->todo[a->done].by ? a->id : (struct process_id){ 0 } };
 
 	switch (a->at++) {
@@ -348,7 +349,9 @@ step_chore(struct world *w, struct agent *a)
 		x->lock = a->id;
 		return;
 	case 1:
+		x->l.pausing.gate = gate;
 		a->wanted = lease_wants(&x->l, &c);
+		x->l.pausing.gate = NULL;
 		return;
 	case 2:
 		if (a->wanted)

@@ -31,7 +31,9 @@ in_scope() { in_ct "$1" "while read l; do echo \$l; done </proc/self/cgroup"; gr
 links() { is "$(for l in /dev/char/195:* /dev/char/510:*; do echo "${l##*/} $(readlink "$l")"; done 2>&1 | tr '\n' ,)" "$1"; }
 
 t "at first there are no links to NVIDIA's nodes" links "195:* ,510:* ,"
-t "a container with a grant, in systemd's cgroups" start reload
+# a service of systemd 257 that is starting has the host's root mounted for over a second on this emulated machine, and
+# «run» refuses meanwhile
+t "a container with a grant, in systemd's cgroups" soon start reload
 t "its cgroup is a scope of systemd's" in_scope reload
 t "the grant has made the links of its nodes, and no others" links "195:0 ../nvidia0,195:255 ../nvidiactl,510:0 ../nvidia-uvm,"
 t "its nodes open" may reload

@@ -43,6 +43,7 @@ say_old_leases() {
 # is left alone.
 own_directories() {
 	install -d -m 0711 "$RUNSTATE/gpuhelper"
+	install -d -m 0700 "$RUNSTATE/gpuhelper/births"
 	[ -d "$LOCALSTATE/log/gpuhelper" ] || install -d -m 0750 -g gpuhelper "$LOCALSTATE/log/gpuhelper"
 	install -d -m 0700 "$LOCALSTATE/lib/gpuhelper"
 }

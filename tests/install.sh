@@ -58,6 +58,8 @@ shot /etc/gpuhelper /var/log/gpuhelper /etc/logrotate.d >"$T/after"
 t "a changed logrotate file stays, and the message says so" says '/etc/logrotate.d/gpuhelper was changed'
 t "an upgrade does not change settings, policies, keys, the logrotate file or the audit log" cmp -s "$T/before" "$T/after"
 t "an upgrade does not change the mode of the policies' directory" [ "$(stat -c %a /etc/gpuhelper/policy.d)" = 700 ]
+t "make install makes the directory of birth records, which is root's alone" \
+    [ "$(stat -c '%a %U %G' /run/gpuhelper/births)" = "700 root root" ]
 t "an upgrade does not change the mode of the audit log" [ "$(stat -c '%a %G' /var/log/gpuhelper)" = "700 root" ]
 
 echo "# where it can't be"

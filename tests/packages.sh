@@ -162,7 +162,7 @@ force=
 rpm_() { rpm $force --dbpath "$T/rpmdb" "$@" >"$T/out" 2>"$T/err"; st=$?; }
 says() { grep -q -e "$1" "$T/out" "$T/err"; }
 package() { dpkg-query -W -f '${db:Status-Status} ${Version}' gpuhelper 2>/dev/null; }
-directories() { stat -c '%a:%U:%G' /run/gpuhelper /var/log/gpuhelper /var/lib/gpuhelper | xargs; }
+directories() { stat -c '%a:%U:%G' /run/gpuhelper /run/gpuhelper/births /var/log/gpuhelper /var/lib/gpuhelper | xargs; }
 helper() { stat -c '%a %U %G' $H; }
 inodes() { stat -c %i $H $W; }
 lease() { mkdir -p /run/gpuhelper/leases; printf '%s\n' "$1" >/run/gpuhelper/leases/one; }
@@ -191,7 +191,7 @@ dpkg_ -i "$DEB"
 t "dpkg -i" [ "$st" = 0 -a "$(package)" = "installed $VERSION-1" ]
 t "the helper is 4750 root:gpuhelper" [ "$(helper)" = "4750 root gpuhelper" ]
 t "the users exist" [ -z "$(sh "$here/helper/users.sh" missing)" ]
-t "the directories that gpuhelper writes exist" [ "$(directories)" = "711:root:root 750:root:gpuhelper 700:root:root" ]
+t "the directories that gpuhelper writes exist" [ "$(directories)" = "711:root:root 700:root:root 750:root:gpuhelper 700:root:root" ]
 t "no unit is enabled" [ -z "$(find /etc/systemd -name '*gpuhelper*')" ]
 t "gpuhelperctl has this version" [ "$(gpuhelperctl --version)" = "gpuhelperctl $VERSION" ]
 DEMO_STAGE=inside DEMO_GPU=nvidia-2gpu sh "$here/tests/demo.sh" --no-deps --tap >"$T/out" 2>"$T/err"
@@ -312,7 +312,7 @@ rpm_ -i --nodeps "$RPM"
 t "rpm -i" [ "$st" = 0 ]
 t "the helper is 4750 root:gpuhelper" [ "$(helper)" = "4750 root gpuhelper" ]
 t "the users exist" [ -z "$(sh "$here/helper/users.sh" missing)" ]
-t "the directories that gpuhelper writes exist" [ "$(directories)" = "711:root:root 750:root:gpuhelper 700:root:root" ]
+t "the directories that gpuhelper writes exist" [ "$(directories)" = "711:root:root 700:root:root 750:root:gpuhelper 700:root:root" ]
 rpm_ -V --nodeps gpuhelper
 t "rpm -V finds nothing" [ "$st" = 0 ]
 put_links

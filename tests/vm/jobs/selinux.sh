@@ -15,7 +15,7 @@ set -u
 t "SELinux enforces" is "$(getenforce)" Enforcing
 t "SELinux enforces since the boot" grep -q 'security=selinux selinux=1 enforcing=1' /proc/cmdline
 for f in /usr/libexec/gpuhelper/gpuhelper=gpuhelper_exec_t /usr/libexec/gpuhelper/gpuhelper-label=gpuhelper_label_exec_t /usr/libexec/gpuhelper/gpuhelper-read=gpuhelper_read_exec_t /usr/libexec/gpuhelper/gpuhelper-judge=gpuhelper_judge_exec_t /etc/gpuhelper=gpuhelper_conf_t \
-    /etc/gpuhelper/policy.d=gpuhelper_conf_t /run/gpuhelper=gpuhelper_runtime_t /var/log/gpuhelper=gpuhelper_log_t \
+    /etc/gpuhelper/policy.d=gpuhelper_conf_t /run/gpuhelper=gpuhelper_runtime_t /run/gpuhelper/births=gpuhelper_birth_t /var/log/gpuhelper=gpuhelper_log_t \
     /var/lib/gpuhelper=gpuhelper_var_lib_t /usr/bin/gpuhelper-runc=bin_t; do
 	t "${f%=*} is ${f#*=}" is "$(label "${f%=*}" | cut -d : -f 3)" "${f#*=}"
 done

@@ -92,26 +92,41 @@ check_powers(const struct creation *c, pid_t init, struct why *why)
 	return 0;
 }
 
+/* The container's first process, once it was searched for. */
+struct first {
+	bool sought, found;
+	struct process_id process;
+};
+
+static bool
+find_first(const struct creation *c, struct first *f)
+{
+	bool own_pids;
+
+	if (!f->sought)
+		f->found = container_find_init(getpid(), c->asking->pid, &f->process, &own_pids);
+	f->sought = true;
+	return f->found;
+}
+
 /* Checks the first process before anyone can start it. After «run», its task may have ended already. */
 static int
-check_first_process(const struct creation *c, struct why *why)
+check_first_process(const struct creation *c, struct first *f, struct why *why)
 {
 	const bool waits = strcmp(c->command->verb, "create") == 0;
 	const bool root = c->root != NULL, places = waits && c->places->place.n > 0, powers = waits && c->weak;
 	const bool barred = c->reach->denials > 0;
-	struct process_id init;
-	bool own_pids;
 
 	if (!root && !places && !powers && !barred && !c->ruled)
 		return 0;
-	if (!container_find_init(getpid(), c->asking->pid, &init, &own_pids))
+	if (!find_first(c, f))
 		return refuse(why, WHY_IO, "container %s: its first process can't be found, so the container can't be checked",
 		    c->command->id);
-	return (root && check_root_dir(c, init.pid, why) == -1) ||
-	    (places && check_granted_folders(c, init.pid, why) == -1) ||
-	    (powers && check_powers(c, init.pid, why) == -1) ||
-	    (barred && reach_check_beneath(c->reach, init.pid, why) == -1) ||
-	    (c->ruled && check_device_rules(c, init.pid, why) == -1) ? -1 : 0;
+	return (root && check_root_dir(c, f->process.pid, why) == -1) ||
+	    (places && check_granted_folders(c, f->process.pid, why) == -1) ||
+	    (powers && check_powers(c, f->process.pid, why) == -1) ||
+	    (barred && reach_check_beneath(c->reach, f->process.pid, why) == -1) ||
+	    (c->ruled && check_device_rules(c, f->process.pid, why) == -1) ? -1 : 0;
 }
 
 /* Closes the promised nodes: the first process waits to be started, and no task can be there yet. */
@@ -152,21 +167,19 @@ add_nodes(const struct reach *r, struct birth *b)
 
 /* Root's wrapper notes which container it has made, for what root will do to it later (birth.h). */
 static int
-note_birth(const struct creation *c, struct why *why)
+note_birth(const struct creation *c, struct first *f, struct why *why)
 {
 	const bool roots = birth_is_ours();
 	struct birth b = { .gate = NULL };
-	struct process_id init;
-	bool own_pids;
 	int ret;
 
 	if (!roots && !c->promised)
 		return 0;
-	if (!container_find_init(getpid(), c->asking->pid, &init, &own_pids))
+	if (!find_first(c, f))
 		/* after «run», its task may have ended already */
 		return strcmp(c->command->verb, "create") != 0 && !c->promised ? 0 : refuse(why, WHY_IO, "container %s: its first "
 		    "process can't be found", c->command->id);
-	ret = birth_see(init, &b, why);
+	ret = birth_see(f->process, &b, why);
 	b.promised = c->promised;
 	if (ret == 0 && !add_nodes(c->reach, &b))
 		ret = refuse_nomem(why);
@@ -193,7 +206,9 @@ create_check_start(const struct command *c, struct why *why)
 static int
 check_created(const struct creation *c, struct why *why)
 {
-	if (check_first_process(c, why) == -1 || (c->leased && note_birth(c, why) == -1))
+	struct first first = { .sought = false };
+
+	if (check_first_process(c, &first, why) == -1 || (c->leased && note_birth(c, &first, why) == -1))
 		return -1;
 	return c->leased ? lease_show(c->command, c->door, c->asking, why) : 0;
 }

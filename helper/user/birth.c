@@ -21,13 +21,14 @@
 #include "../host/spaces.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
+#include "../pure/leasefile.h"
 #include "../pure/leasename.h"
 #include "../pure/lines.h"
 #include "namespace.h"
 
 #define BIRTHS GPUHELPER_RUNDIR "/births"
 #define BIRTH_VERSION 1
-#define BIRTH_MAX 65536		/* bytes of a record */
+#define BIRTH_MAX LEASE_FILE_MAX	/* bytes of a record, whose names are those of the lease */
 #define NODES_MAX 4096
 #define NEW ".new"		/* while it is written, under the lock */
 
@@ -184,7 +185,7 @@ birth_check(const char *key, const char *id, struct process_id init, const struc
 	return has_cgroups(b, cgroups) ? 0 : refuse_other(id, "cgroup", why);
 }
 
-/* A chore that opens must name just the recorded devices, in any order; for others they are not asked. */
+/* True if the chore names no device but the recorded ones. */
 static bool
 has_nodes(const struct birth *b, const struct chore *c)
 {

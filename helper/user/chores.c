@@ -62,7 +62,7 @@ is_still_wanted(const struct chore *c)
 	bool yes;
 	size_t len;
 
-	/* the file of this lease, and of no other */
+	/* the file of the lease whose lock is held, and of no other */
 	if (strncmp(c->file, c->lease, LEASE_KEY_SIZE - 1) != 0 || c->file[LEASE_KEY_SIZE - 1] != '-')
 		return false;
 	if (dir == -1 || (text = file_read_at(dir, c->file, LEASE_FILE_MAX, &len)) == NULL ||

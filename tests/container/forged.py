@@ -139,6 +139,17 @@ write(RUN + 'leases/' + name, text, 0o600)
 ok('195:1 ' not in open('/sys/fs/cgroup/%s/devices.list' % held['pausing']['gate']).read() and 'its list of devices is not' in r.stdout,
    tag + 'nor the node of a GPU that it was never promised', r.stdout)
 
+# the devices were wrong from the beginning
+record = RUN + 'births/' + lease.key(held)
+good = open(record).read()
+write(record, good.replace('end\n', 'node 1 1\nend\n'), 0o600)
+write(RUN + 'leases/' + name, lease.write({**held, 'state': 'held', 'pausing': {**held['pausing'], 'nodes': opened((1, 1))}}), 0o600)
+r = answered({'reply': 'noted', 'chores': [{**real, 'do': 'open', 'by': [0, '0'], 'nodes': [[1, 1, True]]}]}, CTL, 'reap')
+write(RUN + 'leases/' + name, text, 0o600)
+write(record, good, 0o600)
+ok('1:1' not in open('/sys/fs/cgroup/%s/devices.list' % held['pausing']['gate']).read() and "device 1:1 is no GPU's" in r.stdout,
+   tag + 'nor does a record that lists such a device give it', r.stdout)
+
 # the reply is about one container, and the lease that would justify it is another's
 b = container(host)
 other = next(n for n in os.listdir(RUN + 'leases') if n.startswith(lease.key(next(l for l in held_leases() if l['id'] == b.id))))

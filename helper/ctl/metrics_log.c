@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "../pure/cleanup.h"
-#include "auditreason.h"
+#include "auditkind.h"
 
 static const char *const events[] = { "grant", "exec", "refuse", "undo", "plain", "end", "draining", "gave-back",
 	"promise", "abandon", "quota", "left-out", "other" };

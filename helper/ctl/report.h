@@ -12,7 +12,7 @@
 #include "../pure/strange.h"
 #include "../pure/text.h"
 #include "../pure/why.h"
-#include "auditreason.h"
+#include "auditkind.h"
 
 #define DAY_S 86400
 #define NAME_SIZE 256	/* of a pipeline, as in a record */

@@ -8,25 +8,27 @@
 
 #define GPUS 64
 
-/*
- * Splits a name like "nvidia 0000:3b:00.0 GPU-... part 1g.5gb": out has it without the UUID, and uuid has that, or
- * nothing.
- */
-static void
-split_name(const char *name, struct buf *out, struct buf *uuid)
+/* The UUID in a name like "nvidia 0000:3b:00.0 GPU-... part 1g.5gb"; NULL: it has none. */
+static const char *
+find_uuid(const char *name)
 {
-	const char *at = strstr(name, " GPU-"), *part = strstr(name, " part ");
-	size_t len;
+	const char *at = strstr(name, " GPU-");
 
-	if (at == NULL) {
-		buf_puts(out, name);
-		buf_puts(uuid, "");
-		return;
+	return at != NULL ? at + 1 : NULL;
+}
+
+/* Adds such a name without the UUID. */
+static void
+add_short_name(struct buf *b, const char *name)
+{
+	const char *uuid = find_uuid(name), *part = strstr(name, " part ");
+
+	if (uuid == NULL)
+		buf_puts(b, name);
+	else {
+		buf_add(b, name, (size_t)(uuid - 1 - name));
+		buf_puts(b, part != NULL ? part : "");
 	}
-	len = strcspn(at + 1, " ");
-	buf_add(out, name, (size_t)(at - name));
-	buf_puts(out, part != NULL ? part : "");
-	buf_add(uuid, at + 1, len);
 }
 
 static void
@@ -35,7 +37,7 @@ add_bars(struct buf *b, const struct report *r, size_t n)
 	static const struct chart chart = { "by-gpu", "How busy each GPU was",
 		"A bar for each GPU: the share of the period in which a container held it. The table below has the same numbers." };
 	autofree struct chart_bar *bar = calloc(n, sizeof(*bar));
-	autofree struct buf *text = calloc(3 * n, sizeof(*text));
+	autofree struct buf *text = calloc(2 * n, sizeof(*text));
 	const int64_t period = r->to - r->from;
 	const struct report_gpu *g;
 	struct buf *name, *share;
@@ -43,9 +45,9 @@ add_bars(struct buf *b, const struct report *r, size_t n)
 
 	for (i = 0; bar != NULL && text != NULL && i < n; i++) {
 		g = r->gpus.v[i];
-		name = &text[3 * i];
-		share = &text[3 * i + 1];
-		split_name(g->name, name, &text[3 * i + 2]);
+		name = &text[2 * i];
+		share = &text[2 * i + 1];
+		add_short_name(name, g->name);
 		html_share(share, g->busy, period);
 		b->failed |= name->failed || share->failed;
 		bar[i] = (struct chart_bar){ name->p, share->p, period > 0 ? (double)g->busy / (double)period : 0 };
@@ -54,7 +56,7 @@ add_bars(struct buf *b, const struct report *r, size_t n)
 		b->failed = true;
 	else if (!b->failed)
 		chart_bars(b, &chart, bar, n);
-	for (i = 0; text != NULL && i < 3 * n; i++)
+	for (i = 0; text != NULL && i < 2 * n; i++)
 		buf_free(&text[i]);
 }
 
@@ -62,8 +64,11 @@ static void
 add_row(struct table *t, const struct report *r, const struct report_gpu *g)
 {
 	autobuf struct buf name = { 0 }, uuid = { 0 };
+	const char *at = find_uuid(g->name);
 
-	split_name(g->name, &name, &uuid);
+	add_short_name(&name, g->name);
+	if (at != NULL)
+		buf_add(&uuid, at, strcspn(at, " "));
 	if (name.failed || uuid.failed) {
 		t->b->failed = true;
 		return;

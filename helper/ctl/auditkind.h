@@ -2,8 +2,8 @@
  * The kinds of refusals in the audit log, by the record's code and the beginning of its reason.  A reason begins with
  * gpuhelper's own words; what a task wrote stands further on, so no task can choose the kind.
  */
-#ifndef GPUHELPER_CTL_AUDITREASON_H
-#define GPUHELPER_CTL_AUDITREASON_H
+#ifndef GPUHELPER_CTL_AUDITKIND_H
+#define GPUHELPER_CTL_AUDITKIND_H
 
 #include <stddef.h>
 

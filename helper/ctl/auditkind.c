@@ -1,5 +1,5 @@
-/* See auditreason.h.  tests/report.py compares the beginnings below with the texts in the source. */
-#include "auditreason.h"
+/* See auditkind.h.  tests/report.py compares the beginnings below with the texts in the source. */
+#include "auditkind.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -6,20 +6,9 @@
 #ifndef GPUHELPER_ROOT_KEPT_H
 #define GPUHELPER_ROOT_KEPT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/stat.h>
+#include "../host/exchange.h"
 
-/* A question, and the answer to it. */
-struct exchange {
-	char *question, *answer;
-	size_t asked, len;		/* their lengths, in bytes */
-};
-
-/*
- * Finds the answer that this program gave to x->question before. «name» is the answer's file; «program» is from
- * fstat(2). False if none is kept. The answer must be checked like one that the program gives now.
- */
+/* Does exchange_find() (host/exchange.h) in that directory. */
 bool kept_find(const char *name, const struct stat *program, struct exchange *x);
 
 /* Keeps a checked answer instead of the one before it. Does nothing if it is too large, or can't be written. */
@@ -27,7 +16,5 @@ void kept_write(const char *name, const struct stat *program, const struct excha
 
 /* Removes an answer that is wrong. */
 void kept_remove(const char *name);
-
-void exchange_free(struct exchange *x);
 
 #endif

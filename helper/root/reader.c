@@ -8,13 +8,10 @@
 #include <string.h>
 
 #include "../host/clock.h"
-#include "../host/etc.h"
 #include "../host/file.h"
 #include "../host/ownprogram.h"
 #include "../pure/cleanup.h"
 #include "../pure/readask.h"
-#include "../pure/table.h"
-#include "../pure/tablecheck.h"
 #include "kept.h"
 #include "spawn.h"
 
@@ -36,7 +33,7 @@ struct known {
 	bool malformed;		/* the answer could not be parsed */
 };
 
-static struct known policies = { .name = "policies" }, specs = { .name = "specs" };
+static struct known policies = { .name = EXCHANGE_POLICIES }, specs = { .name = EXCHANGE_SPECS };
 static struct cdi_registry early;	/* the specs that reader_start() has read */
 static bool has_early;
 
@@ -72,26 +69,6 @@ answer(struct known *k, struct why *why)
 	return k->x.answer != NULL ? 0 : -1;
 }
 
-/* Begins to read the answer: *t is what follows its first line. -1 with *why. */
-static int
-begin(struct known *k, struct lines *t, struct why *why)
-{
-	char wrong[sizeof(why->text)] = "";
-
-	*t = (struct lines){ .at = k->x.answer, .end = k->x.answer + k->x.len };
-	k->malformed = !read_answer_begin(t, wrong, sizeof(wrong), why) && wrong[0] == '\0';
-	return k->malformed || wrong[0] != '\0' ? -1 : 0;
-}
-
-static int
-finish(struct known *k, struct lines *t, struct why *why)
-{
-	k->malformed = !lines_finish(t) && !t->nomem;
-	if (k->malformed)
-		return refuse(why, WHY_BUG, PROGRAM " sent a malformed answer");
-	return t->nomem ? refuse_nomem(why) : 0;
-}
-
 /* Removes a kept answer that turned out to be malformed. Returns the result of reading it. */
 static int
 settle(struct known *k, int result, struct why *why)
@@ -113,35 +90,12 @@ keep(struct known *k)
 /* Policies. */
 
 static int
-pack_policies(const struct policy_files *files, const struct read_file *settings, struct exchange *x, struct why *why)
-{
-	struct read_ask a = { .verb = READ_POLICIES, .files = files->n + 1 };
-	autofree struct read_file *file = calloc(a.files, sizeof(*file));
-	size_t i;
-
-	if ((a.file = file) == NULL)
-		return refuse_nomem(why);
-	file[0] = *settings;
-	for (i = 0; i < files->n; i++)
-		file[i + 1] = (struct read_file){ files->v[i].name, files->v[i].text, files->v[i].len };
-	return (x->question = read_ask_pack(&a, &x->asked)) != NULL ? 0 : refuse_nomem(why);
-}
-
-static int
 read_policies(struct why *why)
 {
-	struct read_file settings = { .name = GPUHELPER_CONFDIR "/" SETTINGS_FILE, .text = "" };
-	autopolicyfiles struct policy_files files = { 0 };
-	struct exchange now = { .question = NULL };
 	const int64_t begun = clock_ms();
-	autofree char *text = NULL;
+	struct exchange now;
 
-	if (settings_text(GPUHELPER_CONFDIR, true, &text, &settings.len, why) == -1 ||
-	    policy_files_load(GPUHELPER_CONFDIR, true, &files, why) == -1)
-		return -1;
-	if (text != NULL)
-		settings.text = text;
-	if (pack_policies(&files, &settings, &now, why) == -1)
+	if (exchange_ask_policies(&now, why) == -1)
 		return -1;
 	renew(&policies, &now);
 	policies.read_at = begun;
@@ -151,14 +105,9 @@ read_policies(struct why *why)
 static int
 parse_policies(struct settings *s, struct policy_set *p, struct why *why)
 {
-	struct lines t;
 	size_t i;
 
-	if (begin(&policies, &t, why) == -1)
-		return -1;
-	settings_lines(&t, s);
-	policy_set_lines(&t, p);
-	if (finish(&policies, &t, why) == -1 || table_check(s, p, why) == -1)
+	if (exchange_read_policies(&policies.x, s, p, &policies.malformed, why) == -1)
 		return -1;
 	/* a policy may also be broken because memory was short */
 	for (i = 0; i < p->n; i++)
@@ -188,38 +137,11 @@ reader_keep(void)
 static int
 pack_specs(const struct cdi_registry *r, struct why *why)
 {
-	autofree struct read_file *file = calloc(r->files + 1, sizeof(*file));
-	struct read_ask a = { .verb = READ_SPECS, .file = file };
-	struct exchange now = { .question = NULL };
-	size_t i;
+	struct exchange now;
 
-	if (file == NULL)
-		return refuse_nomem(why);
-	for (i = 0; i < r->files; i++)
-		if (r->file[i].text != NULL)
-			file[a.files++] = (struct read_file){ r->file[i].path, r->file[i].text, r->file[i].len };
-	if ((now.question = read_ask_pack(&a, &now.asked)) == NULL)
-		return refuse_nomem(why);
+	if (exchange_ask_specs(r, &now, why) == -1)
+		return -1;
 	renew(&specs, &now);
-	return 0;
-}
-
-static int
-parse_answer(struct cdi_registry *r, struct why *why)
-{
-	struct lines t;
-	size_t i;
-
-	if (begin(&specs, &t, why) == -1)
-		return -1;
-	for (i = 0; i < r->files && !t.failed; i++)
-		if (r->file[i].text != NULL)
-			cdi_file_lines(&t, &r->file[i].usable, &r->file[i].spec, &r->file[i].faults);
-	if (finish(&specs, &t, why) == -1)
-		return -1;
-	for (i = 0; i < r->files; i++)
-		if (r->file[i].usable && table_check_spec(&r->file[i].spec, why) == -1)
-			return -1;
 	return 0;
 }
 
@@ -227,7 +149,8 @@ parse_answer(struct cdi_registry *r, struct why *why)
 static int
 parse_specs(struct cdi_registry *r, struct why *why)
 {
-	if (pack_specs(r, why) == -1 || answer(&specs, why) == -1 || settle(&specs, parse_answer(r, why), why) == -1)
+	if (pack_specs(r, why) == -1 || answer(&specs, why) == -1 ||
+	    settle(&specs, exchange_read_specs(&specs.x, r, &specs.malformed, why), why) == -1)
 		return -1;
 	keep(&specs);
 	return 0;

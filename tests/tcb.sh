@@ -40,7 +40,8 @@
 #   IMEX channels and NVIDIA's other kinds	root/ 17, host/ 74, pure/ 71: root alone has specs and GPUs together
 #   a directory through a link		host/ 11: NixOS (cdisource.c)
 #   secret variables by name, await_keys	pure/ 10: a spec's variables are no secret; a token that waits for new keys
-#   root's wrapper checks replies		root/ -110, host/ 154: the question to gpuhelper-read and the kept answers are for both
+#   root's wrapper checks replies		root/ -110, host/ 155, pure/ 30: the question to gpuhelper-read and the kept answers are
+#					for both; so is what a folder's mount and a known node look like
 #   a task that takes its promised GPUs	root/ 305, host/ 46, pure/ 22: a grant of its own for each task (task.c, over.c), its
 #					place and its line in the build log (busy.c, queue.c), its process (container.c)
 # Functions of host/ and pure/ that only other programs call are in files of their own, which the helper does not
@@ -89,8 +90,8 @@ done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 
 at_most "lines of helper/root/" "$(room root)" 9621
-at_most "lines of helper/host/ that are linked" "$(room host)" 6766
-at_most "lines of helper/pure/ that are linked" "$(room pure)" 8795
+at_most "lines of helper/host/ that are linked" "$(room host)" 6767
+at_most "lines of helper/pure/ that are linked" "$(room pure)" 8825
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 398
 # Functions of ours that nothing in the helper calls.  The linker leaves them out (--gc-sections), and its map names them;
 # it also names functions that the compiler put into their callers, which the debugging information tells apart.
@@ -101,7 +102,7 @@ readelf --debug-dump=info "$build/gpuhelper" | awk '/DW_TAG_/ { name = "" } /DW_
     /DW_AT_inline/ && name != "" { print name }' | sort -u >"$T/inlined"
 # each of these shares a table or a static function with code that the helper calls
 shared='mounts_own trust_in_namespace cdi_vendor_or_class_ok cdi_name_is_qualified further_word_parse further_word_kind further_path_number
-    request_encode way_lies_in users_each'
+    request_encode way_lies_in users_each host_node_vendors'
 printf '%s\n' $shared | cat - "$T/inlined" >"$T/known"
 awk 'NR == FNR { known[$1] = 1; next } !($2 in known)' "$T/known" "$T/discarded" >"$T/uncalled"
 sed 's/^/# /' "$T/uncalled"

@@ -133,13 +133,8 @@ is_left_out(const struct part *p, const struct cdi_edits *e, const struct cdi_mo
 	return nvmount_is_32(e, m);
 }
 
-/*
- * True for the directory of the MPS server, directly in /tmp, where the sticky bit keeps all but root from
- * replacing it. It must be on /tmp's own file system: a user may have mounted a FUSE file system there, which
- * reports any owner it likes.
- */
-static bool
-is_mps_dir(const char *real, const struct stat *st)
+bool
+driver_is_mps_dir(const char *real, const struct stat *st)
 {
 	char parent[PATH_MAX];
 	struct stat up;
@@ -186,7 +181,7 @@ find_source(const struct part *p, const struct cdi_mount *m, char *real, struct 
 	if (!S_ISREG(st->st_mode) && !S_ISDIR(st->st_mode))
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s is neither a file, a directory nor a socket", p->file->path,
 		    m->host_path);
-	if (!roots && !is_mps_dir(real, st))
+	if (!roots && !driver_is_mps_dir(real, st))
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: %s can be changed by others than root: see ls -ld of it and of "
 		    "each directory above it", p->file->path, m->host_path);
 	mounts = S_ISDIR(st->st_mode) ? mounts_read() : NULL;
@@ -300,16 +295,6 @@ add_driver_hook(const struct part *p, const struct cdi_hook *h)
 	return 0;
 }
 
-/*
- * True for a variable that a vendor's runtime would take for a request. NVIDIA's own specs have one that says
- * the opposite (void).
- */
-static bool
-is_request(const char *entry)
-{
-	return (vendor_env_owns(entry) || vendor_env_asks(entry)) && strcmp(entry, "NVIDIA_VISIBLE_DEVICES=void") != 0;
-}
-
 static int
 add_driver_edits(const struct part *p, const struct cdi_edits *e)
 {
@@ -322,7 +307,7 @@ add_driver_edits(const struct part *p, const struct cdi_edits *e)
 		if (add_driver_mount(p, e, &e->mount[i]) == -1)
 			return -1;
 	for (i = 0; i < e->env.n; i++)
-		if (!is_request(e->env.v[i]) && !edits_add_env(p->out, e->env.v[i]))
+		if (!vendor_env_requests(e->env.v[i]) && !edits_add_env(p->out, e->env.v[i]))
 			return refuse_nomem(p->why);
 	for (i = 0; hooks && i < e->hooks; i++)
 		if (add_driver_hook(p, &e->hook[i]) == -1)

@@ -43,6 +43,14 @@ int driver_files(const struct driver_question *q, struct edits *out, struct strl
 int driver_entry(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry **e,
     struct why *why);
 
+struct stat;
+/*
+ * True for the directory of the MPS server, directly in /tmp, where the sticky bit keeps all but root from replacing
+ * it. It must be on /tmp's own file system: a user may have mounted a FUSE file system there, which reports any owner
+ * that the user likes. «real» and *st are of cdi_find_source().
+ */
+bool driver_is_mps_dir(const char *real, const struct stat *st);
+
 /*
  * Gets the version of the NVIDIA driver ("580.95.05") from the file name of one of its libraries; "" for any
  * other file, and for a library with a version of its own.

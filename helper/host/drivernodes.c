@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "../pure/cdigpu.h"
 #include "../pure/furthernode.h"
 #include "../pure/path.h"
 #include "../pure/unsupported.h"
 #include "cdisource.h"
+#include "furtherlook.h"
 
 static bool
 is_added(const struct driver_nodes *l, const char *path)
@@ -39,39 +39,6 @@ is_plain_access(const struct cdi_devnode *n)
 	return n->permissions == NULL || n->permissions[0] == '\0' || strpbrk(n->permissions, "w") != NULL;
 }
 
-/* Gets the last «parts» components of a sysfs link's target; "" if there is no link or it does not fit. */
-static void
-read_place(const char *link, unsigned parts, char *out, size_t size)
-{
-	char target[PATH_MAX], *p;
-	ssize_t len = readlink(link, target, sizeof(target) - 1);
-
-	out[0] = '\0';
-	if (len <= 0)
-		return;
-	target[len] = '\0';
-	for (p = target + len; p > target && parts > 0; p--)
-		parts -= p[-1] == '/';
-	/* without a slash before them, these are not the last components of a longer path */
-	if (parts == 0 && strlen(p + 1) < size)
-		memcpy(out, p + 1, strlen(p + 1) + 1);
-}
-
-static struct further_node
-look_at_number(const struct gpu_node *n)
-{
-	struct further_node f = { .major = n->major, .minor = n->minor };
-	char link[64], parent[32];
-
-	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u", n->major, n->minor);
-	read_place(link, 2, f.place, sizeof(f.place));
-	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device", n->major, n->minor);
-	read_place(link, 1, parent, sizeof(parent));
-	if (!pci_address_normalise(parent, f.pci))
-		f.pci[0] = '\0';
-	return f;
-}
-
 /*
  * True if the node is the GPU's own. A part of a GPU owns none, because its nodes are those of the whole GPU.
  */
@@ -87,7 +54,7 @@ check_driver(const struct driver_question *q, const struct driver_want *w, const
     const struct gpu_node *n, struct driver_nodes *out, bool *own, struct why *why)
 {
 	const struct devmajors *m = &q->inventory->majors;
-	const struct further_node node = look_at_number(n);
+	const struct further_node node = further_look(n->major, n->minor);
 	const char *driver = further_driver(m, n->major);
 	char part[16];
 	unsigned word;

@@ -43,12 +43,6 @@ refuse_access(const char *path, const struct subject *s, bool writable, struct w
 static int
 add_folder_mount(const struct folder_want *w, const char *path, const char *target, struct edits *out, struct why *why)
 {
-	static const char *const plain_ro[] = { "bind", "rprivate", "ro", "nosuid", "nodev", NULL };
-	static const char *const plain_rw[] = { "bind", "rprivate", "rw", "nosuid", "nodev", NULL };
-	/* recursive forms, for the mounts beneath: with "ro" alone these would stay writable */
-	static const char *const deep_ro[] = { "rbind", "rprivate", "ro", "nosuid", "nodev", "rro", "rnosuid", "rnodev",
-		NULL };
-	static const char *const deep_rw[] = { "rbind", "rprivate", "rw", "nosuid", "nodev", "rnosuid", "rnodev", NULL };
 	const uint32_t sum = target_sum(target);
 	size_t i;
 
@@ -72,8 +66,7 @@ add_folder_mount(const struct folder_want *w, const char *path, const char *targ
 	if (out->mounts >= CONTAINER_FOLDERS_MAX)
 		return refuse(why, WHY_CONFIG, "more than %d folders for one container: name those that it needs in "
 		    "GPUHELPER_FOLDERS", CONTAINER_FOLDERS_MAX);
-	if (!edits_add_mount(out, path, target, w->rule->submounts ? (w->writable ? deep_rw : deep_ro) :
-	    (w->writable ? plain_rw : plain_ro)))
+	if (!edits_add_mount(out, path, target, folder_rule_options(w->rule->submounts, w->writable)))
 		return refuse_nomem(why);
 	out->mount[out->mounts - 1].relabel = w->rule->relabel;
 	return 0;

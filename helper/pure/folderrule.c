@@ -108,3 +108,18 @@ folder_rule_holds(const struct folder_rule *r, const char *path)
 	first = strndup(path + dir, (size_t)(rest - path) - dir);
 	return first == NULL || glob_match(name, first);
 }
+
+const char *const *
+folder_rule_options(bool submounts, bool writable)
+{
+	static const char *const plain_ro[] = { "bind", "rprivate", "ro", "nosuid", "nodev", NULL };
+	static const char *const plain_rw[] = { "bind", "rprivate", "rw", "nosuid", "nodev", NULL };
+	/* recursive forms, for the mounts beneath: with "ro" alone these would stay writable */
+	static const char *const deep_ro[] = { "rbind", "rprivate", "ro", "nosuid", "nodev", "rro", "rnosuid", "rnodev",
+		NULL };
+	static const char *const deep_rw[] = { "rbind", "rprivate", "rw", "nosuid", "nodev", "rnosuid", "rnodev", NULL };
+
+	if (submounts)
+		return writable ? deep_rw : deep_ro;
+	return writable ? plain_rw : plain_ro;
+}

@@ -60,7 +60,7 @@ has_path(const struct known_node *k, const struct gpu_node *n)
 }
 
 static bool
-node_has_major(const struct known_node *k, const struct inventory *inv, const struct gpu_node *n)
+node_has_major(const struct known_node *k, const struct devmajors *m, const struct gpu_node *n)
 {
 	uint32_t major;
 	size_t i;
@@ -68,10 +68,22 @@ node_has_major(const struct known_node *k, const struct inventory *inv, const st
 	if (k->major != 0)
 		return n->major == k->major;
 	for (i = 0; i < DRIVERS && k->driver[i] != NULL; i++)
-		if (devmajors_char(&inv->majors, k->driver[i], &major) && n->major == major)
+		if (devmajors_char(m, k->driver[i], &major) && n->major == major)
 			return true;
 	/* a container that needs this node is refused */
 	return n->major == GPU_NODE_NO_MODULE && strcmp(n->path, "/dev/nvidia-uvm") == 0;
+}
+
+unsigned
+host_node_vendors(const struct devmajors *m, const struct gpu_node *n)
+{
+	const struct known_node *k;
+	unsigned vendors = 0;
+
+	for (k = known_nodes; k < known_nodes + sizeof(known_nodes) / sizeof(known_nodes[0]); k++)
+		if (has_path(k, n) && node_has_major(k, m, n))
+			vendors |= k->vendor == GPU_VENDORS ? GPUS_ALL : 1U << k->vendor;
+	return vendors;
 }
 
 /* g: the GPU that has the node; NULL: all of the vendor's have it. */
@@ -82,7 +94,7 @@ is_known(const struct inventory *inv, const struct gpu *g, const struct gpu_node
 
 	for (k = known_nodes; k < known_nodes + sizeof(known_nodes) / sizeof(known_nodes[0]); k++)
 		if (k->common == (g == NULL) && (k->vendor == vendor || k->vendor == GPU_VENDORS) && has_path(k, n) &&
-		    node_has_major(k, inv, n))
+		    node_has_major(k, &inv->majors, n))
 			return true;
 	return false;
 }

@@ -38,6 +38,12 @@ vendor_env_asks(const char *entry)
 }
 
 bool
+vendor_env_requests(const char *entry)
+{
+	return (vendor_env_owns(entry) || vendor_env_asks(entry)) && strcmp(entry, "NVIDIA_VISIBLE_DEVICES=void") != 0;
+}
+
+bool
 vendor_mount_asks(const char *target)
 {
 	return text_starts(target, "/run/nvidia-container-devices") ||

@@ -29,6 +29,8 @@ bool vendor_env_owns(const char *entry);
  * only AMD's.
  */
 bool vendor_env_asks(const char *entry);
+/* True for either, except what NVIDIA's own specs have, which says the opposite (void). */
+bool vendor_env_requests(const char *entry);
 
 /*
  * True for a mount at this place in the container that NVIDIA's runtime takes for a request, or, with the name «void»,

@@ -35,6 +35,9 @@ struct read_ask {
 	size_t files;
 };
 
+/* The descriptor over which gpuhelper-read is asked: a stream socket. */
+#define READ_CHANNEL 3
+
 #define READ_ASK_MAX (1U << 30)
 #define READ_ANSWER_MAX (256U << 20)
 

@@ -1,9 +1,9 @@
 /*
  * gpuhelper-read: parses gpuhelper.conf, policies and CDI specs, so that no process with other rights has to.
- * The helper starts it for each grant (root/reader.h), sends the files' bytes over one channel, gets the
- * answer there, and ends it with the channel.
- * May assume that its parent is gpuhelper, or else that it has no more rights than its caller. Must never
- * open anything.
+ * The helper starts it for a grant (root/reader.h), and root's wrapper does (user/answers.h): sends the files' bytes
+ * over one channel, gets the answer there, and ends it with the channel.
+ * May assume that its parent is gpuhelper or root's wrapper, or else that it has no more rights than its caller. Must
+ * never open anything.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 #include "question.h"
 
 #define CHANNEL SPAWN_CHANNEL
+_Static_assert(SPAWN_CHANNEL == READ_CHANNEL, "root's wrapper starts this program, too (user/answers.h)");
 #define IDLE_MS 600000		/* longer than a helper lives (root/timer.h) */
 #define ANSWER_MS 5000		/* to send an answer */
 

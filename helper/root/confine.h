@@ -14,7 +14,7 @@ struct confinement {
 	const int *kept;	/* capabilities(7) that it keeps */
 	size_t n;
 	enum filter_child filter;
-	bool as_root;		/* it may be root; else it ends if it is, because that means a wrong start */
+	bool as_root;		/* it stays root; else it becomes the user of its name, if the helper has not done that */
 };
 
 /*

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
@@ -26,6 +25,7 @@
 #include "../host/procdir.h"
 #include "../pure/cleanup.h"
 #include "crowd.h"
+#include "ids.h"
 #include "state.h"
 
 #define END_MS 200
@@ -68,12 +68,6 @@ spawn_end_with(pid_t parent)
 		_exit(WHY_BUG);
 }
 
-static bool
-become_user(const struct spawned *p)
-{
-	return setgroups(0, NULL) == 0 && setresgid(p->gid, p->gid, p->gid) == 0 && setresuid(p->uid, p->uid, p->uid) == 0;
-}
-
 static _Noreturn void
 become(const struct spawned *p, int program, int channel, pid_t parent)
 {
@@ -84,7 +78,7 @@ become(const struct spawned *p, int program, int channel, pid_t parent)
 	if (!spawn_settle(channel, &program) || recv(SPAWN_CHANNEL, &first, 1, 0) != 1)
 		_exit(WHY_BUG);
 	if (p->own_user) {
-		if (!become_user(p))
+		if (!ids_become(p->uid, p->gid))
 			_exit(WHY_BUG);
 		/* the kernel resets PR_SET_PDEATHSIG when the ids change */
 		spawn_end_with(parent);

@@ -1,0 +1,18 @@
+/* The parts of vet_edits() (vet.h). Each returns 0, or -1 with *why. */
+#ifndef GPUHELPER_PURE_VETPARTS_H
+#define GPUHELPER_PURE_VETPARTS_H
+
+#include "vet.h"
+
+int vet_mounts(const struct vet *v, struct why *why);
+int vet_hooks(const struct vet *v, struct why *why);
+int vet_env(const struct vet *v, struct why *why);
+int vet_labels(const struct vet *v, struct why *why);
+
+/* True if gpuhelper.conf has the wrapper give the files of CDI specs. */
+bool vet_gives_driver_files(const struct vet *v);
+
+/* Refuses a change: «what» is its kind, "folder". */
+int vet_refuse(const char *what, const char *name, struct why *why);
+
+#endif

@@ -1,0 +1,241 @@
+/* What root's wrapper lets pass of the helper's changes (pure/vet.h): compared with an oracle, and some by hand. */
+#include "rnd.h"
+#include "tap.h"
+#include "vetmodel.h"
+
+#define ROUNDS 200000
+
+static uint64_t seed = 41;
+
+/* Random changes: as many as pass must be those that the oracle lists. */
+static void
+test_oracle(void)
+{
+	unsigned long passed[8] = { 0 }, refused = 0, wrong = 0, round;
+	uint8_t bytes[48];
+	size_t i, len;
+
+	for (round = 0; round < ROUNDS; round++) {
+		struct edits e = { .nodes = 0 };
+		struct why why = { .code = WHY_NONE };
+		bool given;
+
+		len = 4 + rnd(round % 3 == 0 ? 8 : sizeof(bytes) - 3);
+		for (i = 0; i < len; i++)
+			/* small numbers leave most texts as they are */
+			bytes[i] = (uint8_t)rnd(rnd(3) == 0 ? 256 : 24);
+		model_edits(bytes, len, &e);
+		given = model_vet(&e, &why) == 0;
+		if (given != model_gives(&e) && wrong++ == 0)
+			printf("# round %lu: %s: %s\n", round, given ? "passed" : "refused", why.text);
+		refused += !given;
+		if (given) {
+			passed[0] += e.nodes > 0;
+			passed[1] += e.mounts > 0 && !e.mount[0].driver;
+			passed[2] += e.mounts > 0 && e.mount[0].driver;
+			passed[3] += e.hooks > 0;
+			passed[4] += e.env.n > 0;
+			passed[5] += e.gids > 0;
+			passed[6] += e.masked.n > 0;
+			passed[7] += e.label != NULL;
+		}
+		edits_free(&e);
+	}
+	is_int((intmax_t)wrong, 0, "%d random replies: those pass that the oracle lists", ROUNDS);
+	ok(refused > ROUNDS / 4, "  %lu of them were refused", refused);
+	for (i = 0; i < 8; i++)
+		ok(passed[i] > 100, "  enough of kind %zu passed: %lu", i, passed[i]);
+}
+
+/* Words of «A,B» as a list. */
+static void
+words(struct strlist *l, const char *text)
+{
+	char *copy = strdup(text), *rest = copy, *word;
+
+	while ((word = strsep(&rest, ",")) != NULL)
+		strlist_add(l, word, SIZE_MAX);
+	free(copy);
+}
+
+/* Each change of the oracle's lists passes alone, too; second names need the first one. */
+static void
+test_each(void)
+{
+	const char *const *lists[] = { model_mounts_given, model_files_given };
+	static const char *const none[] = { NULL };
+	size_t k, i;
+
+	for (k = 0; k < 2; k++)
+		for (i = 0; lists[k][i] != NULL; i++) {
+			struct edits e = { .nodes = 0 };
+			char source[256], target[256], options[128];
+			struct why why = { .code = WHY_NONE };
+
+			ok(sscanf(lists[k][i], "%255[^|]|%255[^|]|%127s", source, target, options) == 3 && edits_add_mount(&e, source, target, none),
+			    "%s", lists[k][i]);
+			words(&e.mount[0].options, options);
+			e.mount[0].driver = k == 1;
+			ok(model_vet(&e, &why) == 0, "  passes: %s", why.text);
+			e.mount[0].driver = k == 0;
+			ok(model_vet(&e, &why) == -1, "  is refused as the other kind of mount");
+			edits_free(&e);
+		}
+}
+
+struct asked {
+	struct vet v;
+	struct edits e;
+	struct request r;
+	struct settings s;
+	struct policy p;
+};
+
+static void
+begin(struct asked *a)
+{
+	*a = (struct asked){ .s = { .driver_files = DRIVER_FILES_AUTO }, .p = model_policy };
+	a->r.gids.identity = a->r.uids.identity = true;
+	a->v = (struct vet){ .edits = &a->e, .request = &a->r, .settings = &a->s, .policy = &a->p, .source = &model_source, .sources = 1,
+		.majors = &model_majors, .look = { model_see_node, model_see_file, model_see_folder, NULL } };
+}
+
+static bool
+passes(struct asked *a)
+{
+	struct why why;
+
+	return vet_edits(&a->v, &why) == 0;
+}
+
+static void
+test_labels(void)
+{
+	static const struct {
+		const char *engines, *engines_mount, *type, *level, *label, *mount;
+		bool passes;
+	} t[] = {
+		/* drawn */
+		{ NULL, NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s0:c1,c2", "system_u:object_r:container_file_t:s0:c1,c2", true },
+		{ NULL, NULL, NULL, "auto", "system_u:system_r:nvidia_container_t:s0:c1,c2", "system_u:object_r:container_file_t:s0:c1,c2", true },
+		{ NULL, NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s0:c1,c2,c3", "system_u:object_r:container_file_t:s0:c1,c2,c3", false },
+		{ NULL, NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s0:c1", "system_u:object_r:container_file_t:s0:c1", false },
+		{ NULL, NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s0:c0.c1023", "system_u:object_r:container_file_t:s0:c0.c1023", false },
+		{ NULL, NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s0", "system_u:object_r:container_file_t:s0", false },
+		{ NULL, NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s15:c1,c2", "system_u:object_r:container_file_t:s15:c1,c2", false },
+		/* the engine's */
+		{ "system_u:system_r:container_t:s0:c5,c6", "system_u:object_r:container_file_t:s0:c5,c6", NULL, NULL,
+		    "system_u:system_r:nvidia_container_t:s0:c5,c6", NULL, true },
+		{ "system_u:system_r:container_t:s0:c5,c6", NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s0:c5,c6", NULL, false },
+		{ "system_u:system_r:container_t:s0:c5,c6", NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s0:c5,c6",
+		    "system_u:object_r:container_file_t:s0:c5,c6", true },
+		{ "system_u:system_r:container_t:s0:c5,c6", NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s0:c5,c7",
+		    "system_u:object_r:container_file_t:s0:c5,c7", false },
+		{ "u_u:r_r:container_t:s0:c5,c6", NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s0:c5,c6",
+		    "system_u:object_r:container_file_t:s0:c5,c6", false },
+		{ "u_u:r_r:container_t:s0:c5,c6", NULL, NULL, NULL, "u_u:r_r:nvidia_container_t:s0:c5,c6", "u_u:object_r:container_file_t:s0:c5,c6", true },
+		/* the policy's */
+		{ NULL, NULL, "my_t", "s0:c9,c8", "system_u:system_r:my_t:s0:c8,c9", "system_u:object_r:container_file_t:s0:c8,c9", true },
+		/* the fuzzer's: a range is another form */
+		{ NULL, NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s0:c1,c2", "system_u:object_r:container_file_t:s0:c1.c2", false },
+		{ NULL, NULL, "my_t", "s0:c9,c8", "system_u:system_r:my_t:s0:c8,c10", "system_u:object_r:container_file_t:s0:c8,c10", false },
+		{ NULL, NULL, "my_t", "s0", "system_u:system_r:my_t:s0", "system_u:object_r:container_file_t:s0", true },
+		{ NULL, NULL, "my_t", "s0", "system_u:system_r:nvidia_container_t:s0", "system_u:object_r:container_file_t:s0", false },
+		{ NULL, NULL, "my_t", "s0", "system_u:system_r:my_t:s0", "system_u:object_r:etc_t:s0", false },
+		{ NULL, NULL, "my_t", "s0", "system_u:system_r:my_t:s0", "system_u:system_r:container_file_t:s0", false },
+		{ NULL, NULL, NULL, NULL, "", NULL, false }, { NULL, NULL, NULL, NULL, NULL, "system_u:object_r:container_file_t:s0", false },
+	};
+	struct asked a;
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++) {
+		begin(&a);
+		a.r.label = TEXT(t[i].engines);
+		a.r.mount_label = TEXT(t[i].engines_mount);
+		a.p.selinux_type = TEXT(t[i].type);
+		a.p.selinux_level = TEXT(t[i].level);
+		a.e.label = TEXT(t[i].label);
+		a.e.mount_label = TEXT(t[i].mount);
+		a.v.enforcing = true;
+		ok(passes(&a) == t[i].passes, "label %s, %s (engine's %s, policy's %s) %s", t[i].label ? t[i].label : "none", t[i].mount ? t[i].mount : "none",
+		    t[i].engines ? t[i].engines : "none", t[i].level ? t[i].level : "none", t[i].passes ? "passes" : "is refused");
+	}
+	begin(&a);
+	ok(passes(&a), "no label passes where SELinux does not enforce");
+	a.v.enforcing = true;
+	ok(!passes(&a), "no label is refused where SELinux enforces");
+}
+
+static void
+test_env(void)
+{
+	static const struct {
+		const char *entry;
+		enum driver_files files;
+		bool allocation, passes;
+	} t[] = {
+		{ "NVIDIA_VISIBLE_DEVICES=GPU-1,GPU-2", DRIVER_FILES_VENDOR_RUNTIME, false, true },
+		{ "NVIDIA_VISIBLE_DEVICES=GPU-1", DRIVER_FILES_AUTO, false, false },
+		{ "NVIDIA_VISIBLE_DEVICES=/dev/x", DRIVER_FILES_VENDOR_RUNTIME, false, false },
+		{ "NVIDIA_DRIVER_CAPABILITIES=compute,utility", DRIVER_FILES_VENDOR_RUNTIME, false, true },
+		{ "AMD_VISIBLE_DEVICES=0x0123", DRIVER_FILES_VENDOR_RUNTIME, false, true },
+		{ "CUDA_VISIBLE_DEVICES=0,1", DRIVER_FILES_AUTO, true, true }, { "CUDA_VISIBLE_DEVICES=0", DRIVER_FILES_AUTO, false, false },
+		{ "CUDA_VISIBLE_DEVICES=x", DRIVER_FILES_AUTO, true, false }, { "ROCR_VISIBLE_DEVICES=", DRIVER_FILES_AUTO, true, true },
+		{ "CUDA_VISIBLE_DEVICES", DRIVER_FILES_AUTO, true, false }, { "CUDA_VISIBLE_DEVICES2=1", DRIVER_FILES_AUTO, true, false },
+		{ "FROM_SPEC=1", DRIVER_FILES_AUTO, false, true }, { "FROM_SPEC=1", DRIVER_FILES_NONE, false, false },
+		{ "FROM_POLICY=1", DRIVER_FILES_NONE, false, true }, { "FROM_POLICY=12", DRIVER_FILES_NONE, false, false },
+	};
+	struct asked a;
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++) {
+		char *v[] = { TEXT(t[i].entry) };
+
+		begin(&a);
+		a.e.env = (struct strlist){ v, 1 };
+		a.s.driver_files = t[i].files;
+		a.s.respect_allocation = t[i].allocation;
+		ok(passes(&a) == t[i].passes, "%s, driver_files %d, allocation %d: %s", t[i].entry, (int)t[i].files, t[i].allocation,
+		    t[i].passes ? "passes" : "is refused");
+	}
+}
+
+/* What gpuhelper.conf or the spec switches off. */
+static void
+test_settings(void)
+{
+	struct edit_node node = { .path = "/dev/nvidia0", .major = 195, .mode = 0666 };
+	struct vet_source unsafe = { &model_spec, false };
+	struct asked a;
+	uint8_t hook[] = { 3 };
+
+	begin(&a);
+	model_edits(hook, sizeof(hook), &a.e);
+	ok(!passes(&a), "a spec's hook is refused without cdi_hooks");
+	a.s.cdi_hooks = true;
+	ok(passes(&a), "  and passes with it");
+	a.v.source = &unsafe;
+	ok(!passes(&a), "  and is refused if the spec has unsafe hooks");
+	a.v.source = &model_source;
+	a.s.driver_files = DRIVER_FILES_NONE;
+	ok(!passes(&a), "  and without driver_files");
+	edits_free(&a.e);
+
+	begin(&a);
+	a.e.node = &node;
+	a.e.nodes = 1;
+	ok(passes(&a), "a GPU's node passes");
+	a.p.gpus = 0;
+	ok(!passes(&a), "  and is refused by a policy without GPUs");
+}
+
+int
+main(void)
+{
+	test_oracle();
+	test_each();
+	test_labels();
+	test_env();
+	test_settings();
+	return done_testing();
+}

@@ -52,6 +52,7 @@
 #include "spec.h"
 #include "suit.h"
 #include "update.h"
+#include "vetting.h"
 #include "visible.h"
 #include "waiterfile.h"
 
@@ -330,6 +331,8 @@ ask_for_grant(struct making *m)
 		return -1;
 	}
 	m->granted = true;
+	if (is_hosts_root() && vetting_check(&m->reply, &m->request, m->settings, &m->majors, &m->why) == -1)
+		return -1;
 	if (injected_merge(&m->spec, &m->reply.edits, &m->why) == -1 ||
 	    rootfs_check_conflicts(&m->spec, m->rootfd, m->rootpath, &m->reply.edits, &m->why) == -1 ||
 	    landing_check(&m->spec, m->rootfd, &m->reply.edits, &m->why) == -1 || check_reach(m) == -1)

@@ -1,0 +1,123 @@
+/*
+ * See answers.h. Runs as the host's root. Only reads, and starts gpuhelper-read, which gives root's ids up and shuts
+ * itself in before it reads anything.
+ */
+#include "answers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../host/exchange.h"
+#include "../host/file.h"
+#include "../host/frame.h"
+#include "../host/ownprogram.h"
+#include "../host/trust.h"
+#include "../pure/cleanup.h"
+#include "../pure/readask.h"
+
+#define PROGRAM "gpuhelper-read"
+#define KEPT GPUHELPER_RUNDIR "/read"
+#define ASK_MS 2000
+#define ANSWER_MS 8000	/* an answer takes milliseconds, unless the machine is busy */
+
+static _Noreturn void
+become_program(int program, int channel)
+{
+	char *const argv[] = { (char *)(uintptr_t)PROGRAM, NULL }, *const envp[] = { NULL };
+	const int null = open("/dev/null", O_RDWR), file = fcntl(program, F_DUPFD_CLOEXEC, READ_CHANNEL + 1);
+	int i;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (i = 0; i < READ_CHANNEL; i++)
+		if (null == -1 || dup2(null, i) == -1)
+			_exit(WHY_BUG);
+	if (file == -1 || dup2(channel, READ_CHANNEL) == -1)
+		_exit(WHY_BUG);
+	if (file > READ_CHANNEL + 1 && syscall(SYS_close_range, READ_CHANNEL + 1U, (unsigned)file - 1U, 0U) == -1)
+		_exit(WHY_BUG);
+	if (syscall(SYS_close_range, (unsigned)file + 1U, ~0U, 0U) == -1)
+		_exit(WHY_BUG);
+	(void)fexecve(file, argv, envp);
+	_exit(WHY_BUG);
+}
+
+/* Has the program answer x->question. */
+static int
+ask_program(int program, struct exchange *x, struct why *why)
+{
+	int pair[2], status;
+	struct why inner;
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
+		return refuse(why, WHY_AGAIN, "socketpair: %s", strerror(errno));
+	if ((pid = fork()) == 0)
+		become_program(program, pair[1]);
+	close(pair[1]);
+	if (pid == -1) {
+		close(pair[0]);
+		return refuse(why, WHY_AGAIN, "can't start " PROGRAM ": %s", strerror(errno));
+	}
+	if (frame_write(pair[0], x->question, x->asked, READ_ASK_MAX, ASK_MS, &inner) == 0)
+		x->answer = frame_read(pair[0], READ_ANSWER_MAX, ANSWER_MS, &x->len, &inner);
+	close(pair[0]);
+	(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
+		;
+	return x->answer != NULL ? 0 : refuse(why, WHY_BUG, PROGRAM " did not answer: %s", inner.text);
+}
+
+/* Gets the answer to x->question. */
+static int
+find_answer(const char *name, struct exchange *x, struct why *why)
+{
+	autoclose int program = -1, dir = -1;
+	struct why ignored;
+	struct stat st;
+
+	if (own_program_find(PROGRAM, &program, why) == -1)
+		return -1;
+	if (fstat(program, &st) == 0 && (dir = trust_open_dir(KEPT, true, &ignored)) != -1 &&
+	    exchange_find(dir, name, &st, x))
+		return 0;
+	return ask_program(program, x, why);
+}
+
+int
+answers_policies(struct policy_set *p, struct why *why)
+{
+	autoexchange struct exchange x = { .question = NULL };
+	autosettings struct settings unused = { .runtime = NULL };
+	bool malformed;
+
+	*p = (struct policy_set){ .n = 0 };
+	if (exchange_ask_policies(&x, why) == -1 || find_answer(EXCHANGE_POLICIES, &x, why) == -1)
+		return -1;
+	return exchange_read_policies(&x, &unused, p, &malformed, why);
+}
+
+/* A cdi_parser. */
+static int
+parse_specs(struct cdi_registry *r, struct why *why)
+{
+	autoexchange struct exchange x = { .question = NULL };
+	bool malformed;
+
+	if (exchange_ask_specs(r, &x, why) == -1 || find_answer(EXCHANGE_SPECS, &x, why) == -1)
+		return -1;
+	return exchange_read_specs(&x, r, &malformed, why);
+}
+
+int
+answers_specs(struct cdi_registry *r, struct why *why)
+{
+	return cdi_registry_load(CDI_DIRS, true, parse_specs, r, why);
+}

@@ -1,0 +1,17 @@
+/* Compares what the helper grants with what root's files say, before root's wrapper acts on it (pure/vet.h). */
+#ifndef GPUHELPER_USER_VETTING_H
+#define GPUHELPER_USER_VETTING_H
+
+#include "../pure/edits.h"
+#include "../pure/gpu.h"
+#include "../pure/request.h"
+#include "../pure/settings.h"
+
+/*
+ * Checks the reply's changes to the container of request *r. To be called by the host's root. Returns 0, or -1 with
+ * *why: WHY_AGAIN if the reply's policy is gone, WHY_BUG if it gives more than root's files do.
+ */
+int vetting_check(const struct reply *reply, const struct request *r, const struct settings *s,
+    const struct devmajors *majors, struct why *why);
+
+#endif

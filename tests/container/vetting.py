@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Forged grants: root's wrapper writes nothing into config.json that no file of root's gives (pure/vet.h).
+
+usage: vetting.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu; cgroup v1)
+
+A script in the helper's place forges the first reply, as a helper that was taken over could: it changes one thing in a
+reply that the real helper gave to the same request. Later requests go to the real helper, which records the refusal.
+"""
+import copy, json, re, struct, sys
+from lib import *
+
+host, tag = able_host()
+HELPER = '/usr/libexec/gpuhelper/gpuhelper'
+WIRE = int(re.search(r'WIRE_VERSION (\d+)', open(TESTS + '/../helper/pure/wire.h').read()).group(1))
+ENV = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
+
+# files of root's, of a driver, and of nobody
+for path, mode in ('/opt/driver/lib/libcuda.so.580.95.05', 0o755), ('/opt/driver/bin/hook', 0o755), ('/opt/driver/lib/other.so', 0o755), ('/opt/driver/share/rw', 0o644):
+    write(path, '#!/bin/sh\nexit 0\n', mode)
+write('/opt/loose/file', '', 0o666)
+os.chmod('/opt/loose', 0o777)
+for d in '/srv/datasets/a', '/srv/out/x', '/srv/shared/1', '/srv/shared/2', '/srv/secret', '/srv/loose/in', '/srv/deep':
+    os.makedirs(d, exist_ok=True)
+    os.chmod(d, 0o777)
+os.chmod('/srv/datasets', 0o755), os.chmod('/srv/shared', 0o755), os.chmod('/srv/out', 0o777)
+os.chmod('/srv/loose', 0o777)
+host.settings('cdi_hooks = "allow";')
+SPEC = {'cdiVersion': '0.6.0', 'kind': 'nvidia.com/gpu', 'containerEdits': {
+    'env': ['FROM_SPEC=1', 'NVIDIA_VISIBLE_DEVICES=void'],
+    'mounts': [{'hostPath': '/opt/driver/lib/libcuda.so.580.95.05', 'containerPath': '/usr/lib/x86_64-linux-gnu/libcuda.so.580.95.05', 'options': ['ro', 'bind']},
+               {'hostPath': '/opt/driver/share/rw', 'containerPath': '/usr/share/nvidia/rw', 'options': ['rw', 'bind']},
+               {'hostPath': '/opt/loose/file', 'containerPath': '/usr/share/nvidia/loose', 'options': ['ro', 'bind']}],
+    'hooks': [{'hookName': 'createContainer', 'path': '/opt/driver/bin/hook', 'args': ['hook', 'a'], 'env': ['A=1'], 'timeout': 5}]},
+    'devices': [{'name': '0', 'containerEdits': {'deviceNodes': [{'path': '/dev/nvidia0'}]}}, {'name': '1', 'containerEdits': {'deviceNodes': [{'path': '/dev/nvidia1'}]}}]}
+good_spec = copy.deepcopy(SPEC)
+good_spec['containerEdits']['mounts'].pop()
+POLICY = '''pipeline = "ml/train"; identity = "claim"; gpus = ( { vendor = "nvidia"; count = 1; } );
+folders = ( { path = "/srv/datasets"; access = "ro"; subfolders = true; }, { path = "/srv/out"; access = "rw"; target = "/out"; }, { path = "/srv/shared/*"; access = "ro"; target = "/shared"; },
+            { path = "/srv/deep"; access = "ro"; submounts = true; } );
+env = { FROM_POLICY = "1"; };'''
+host.policies(t10=POLICY, t20='pipeline = "ml/other"; identity = "claim"; callers = [ "nobody" ]; folders = ( { path = "/srv/secret"; access = "rw"; } );')
+write('/etc/cdi/nvidia.json', json.dumps(good_spec))
+
+
+def bundle(folders='/srv/datasets:ro,/srv/out:rw', **kw):
+    return Bundle(host, env=ENV + ['GPUHELPER_GPUS=1', 'GPUHELPER_FOLDERS=' + folders], args=['/bin/true'], **kw)
+
+
+# This script stands between the wrapper and the real helper. The real helper takes it for the process that asked, so the
+# grant passes, and the created container, which is the wrapper's, does not.
+MIDDLE = '''#!%s
+import os, socket, struct, subprocess, sys
+def frame(read):
+    d = b''
+    while len(d) < 12 or len(d) < 12 + struct.unpack('>I', d[8:12])[0]:
+        b = read(65536)
+        if not b:
+            break
+        d += b
+    return d
+n = '%s'
+first = os.path.exists(n + '/forge')
+here, there = socket.socketpair()
+p = subprocess.Popen([%r, *sys.argv[1:]], executable=%r, stdin=there)
+there.close()
+here.sendall(frame(lambda k: os.read(0, k)))
+answer = frame(here.recv)
+if first:
+    os.unlink(n + '/forge')
+    open(n + '/reply', 'wb').write(answer)
+    if os.path.exists(n + '/forged'):
+        answer = open(n + '/forged', 'rb').read()
+os.write(0, answer)
+while True:
+    b = os.read(0, 65536)
+    if not b:
+        break
+    here.sendall(b)
+    back = here.recv(65536)
+    if not back:
+        break
+    os.write(0, back)
+here.close()
+p.wait()
+''' % (sys.executable, W, HELPER, HELPER + '.real')
+os.rename(HELPER, HELPER + '.real')
+write(HELPER, MIDDLE, 0o755)
+
+
+def ask(b, forged=None):
+    """Creates the bundle's container; the reply to the first request is forged. Returns the result, and the real reply."""
+    write(W + '/forge', '')
+    if os.path.exists(W + '/forged'):
+        os.unlink(W + '/forged')
+    if forged is not None:
+        text = json.dumps(forged).encode()
+        with open(W + '/forged', 'wb') as f:
+            f.write(b'GPUH' + struct.pack('>II', WIRE, len(text)) + text)
+    r = b.create()
+    real = open(W + '/reply', 'rb').read()
+    return r, json.loads(real[12:])
+
+
+def went_through(b, config):
+    """Whether the wrapper wrote config.json, and the runtime made the container."""
+    return b.config() != config and ' '.join(b.errors()) == 'gpuhelper: container %s has no lease that this process requested' % b.id
+
+
+b = bundle()
+config = b.config()
+r, REAL = ask(b)
+ok(REAL['reply'] == 'grant' and went_through(b, config), tag + 'the real reply passes', (b.errors(), REAL))
+b.delete()
+E = REAL['containerEdits']
+ok(len(E['deviceNodes']) >= 2 and len(E['mounts']) >= 4 and len(E['hooks']) == 1 and len(E['env']) >= 2 and REAL['maskedPaths'],
+   tag + 'it has a change of each kind that this host can have', json.dumps(REAL))
+names = [m['containerPath'] for m in E['mounts']]
+ok('/usr/lib/x86_64-linux-gnu/libcuda.so.1' in names and '/usr/lib64/libcuda.so.1' in names, tag + '  a library under its second name', names)
+
+
+def forge(change):
+    reply = copy.deepcopy(REAL)
+    change(reply, reply['containerEdits'])
+    return reply
+
+
+def refused(name, what, change, **kw):
+    b = bundle(**kw)
+    config = b.config()
+    n = len(audit())
+    r, _ = ask(b, forge(change))
+    text = ' '.join(b.errors())
+    ok(r.returncode != 0 and "gpuhelper's reply has the " + what in text and b.config() == config and not any(b.id in l for l in leases()),
+       tag + 'refused: ' + name, (r.returncode, text))
+    told = [x for x in audit()[n:] if "gpuhelper's reply has the " + what in x.get('reason', '')]
+    ok(len(told) == 1, tag + '  and recorded', audit()[n:])
+    b.delete()
+
+
+def passes(name, **kw):
+    b = bundle(**kw)
+    config = b.config()
+    ask(b)
+    ok(went_through(b, config), tag + 'passes: ' + name, b.errors())
+    b.delete()
+
+
+def node(at, **kw):
+    st = os.lstat(at)
+    return {'path': at, 'type': 'c', 'major': os.major(st.st_rdev), 'minor': os.minor(st.st_rdev), 'fileMode': st.st_mode & 0o666, 'uid': st.st_uid, 'gid': st.st_gid, **kw}
+
+
+def folder(source, target=None, options=('bind', 'rprivate', 'ro', 'nosuid', 'nodev'), place='8:1 /srv'):
+    return {'hostPath': source, 'containerPath': target or source, 'options': list(options), 'place': place}
+
+
+def file(source, target, *more, access='ro'):
+    return {'hostPath': source, 'containerPath': target, 'options': ['bind', 'rprivate', access, 'nosuid', 'nodev', *more]}
+
+
+def add(key, value):
+    return lambda r, e: e[key].append(value)
+
+
+# nodes
+os.mknod('/dev/disk-like', 0o20666, os.makedev(8, 0))
+os.chmod('/dev/disk-like', 0o666)
+for path in '/dev/mem', '/dev/kmsg', '/dev/fuse', '/dev/disk-like', '/dev/null':
+    if os.path.exists(path):
+        refused('the node ' + path, 'device ' + path, add('deviceNodes', node(path)))
+refused("a GPU's path with another number", 'device /dev/nvidia1', add('deviceNodes', node('/dev/nvidia1', major=1, minor=1)))
+refused("a GPU's number at another path", 'device /dev/x', add('deviceNodes', node('/dev/nvidia1', path='/dev/x')))
+os.symlink('nvidia1', '/dev/nvidia7')
+refused("a link to a GPU's node", 'device /dev/nvidia7', add('deviceNodes', node('/dev/nvidia1', path='/dev/nvidia7')))
+os.unlink('/dev/nvidia7')
+os.chmod('/dev/nvidia1', 0o600)
+refused('a wider mode than the node has', 'device /dev/nvidia1', add('deviceNodes', node('/dev/nvidia1', fileMode=0o666)))
+os.chmod('/dev/nvidia1', 0o666)
+refused('another owner than the node has', 'device /dev/nvidia1', add('deviceNodes', node('/dev/nvidia1', uid=1000)))
+refused('setuid bits of a node', 'device /dev/nvidia1', add('deviceNodes', node('/dev/nvidia1', fileMode=0o6666)))
+refused('a node of a vendor that no rule gives', 'device /dev/dri/renderD128', lambda r, e: (os.makedirs('/dev/dri', exist_ok=True), os.path.exists('/dev/dri/renderD128') or
+        os.mknod('/dev/dri/renderD128', 0o20666, os.makedev(226, 129)), e['deviceNodes'].append(node('/dev/dri/renderD128'))))
+
+# folders
+refused('a folder of no policy', 'folder /etc', add('mounts', folder('/etc')))
+refused('the folder of a policy that does not list root', 'folder /srv/secret', add('mounts', folder('/srv/secret')))
+refused('what is above a folder', 'folder /srv', add('mounts', folder('/srv')))
+refused('a folder that only begins like one', 'folder /srv/datasets2', add('mounts', folder('/srv/datasets2')))
+refused('a folder that is left with «..»', 'folder /srv/datasets/../secret', add('mounts', folder('/srv/datasets/../secret')))
+refused('a folder beneath one without subfolders', 'folder /srv/out/x', add('mounts', folder('/srv/out/x', '/out/x')))
+refused('a folder at another place in the container', 'folder /srv/datasets', add('mounts', folder('/srv/datasets', '/etc')))
+refused('a folder beside its target', 'folder /srv/out', add('mounts', folder('/srv/out', '/outside')))
+refused('a hidden folder of a pattern', 'folder /srv/shared/.x', add('mounts', folder('/srv/shared/.x', '/shared/.x')))
+refused('rw where the policy says ro', 'folder /srv/datasets', lambda r, e: [m.update(options=['bind', 'rprivate', 'rw', 'nosuid', 'nodev']) for m in e['mounts'] if m['hostPath'] == '/srv/datasets'])
+for options in (['bind', 'rprivate', 'ro', 'suid', 'dev'], ['bind', 'rprivate', 'ro'], ['rbind', 'rprivate', 'ro', 'nosuid', 'nodev'], ['bind', 'rprivate', 'ro', 'nosuid', 'nodev', 'rw'],
+                ['bind', 'rshared', 'ro', 'nosuid', 'nodev'], [], ['bind', 'rprivate', 'ro', 'nosuid', 'nodev', 'idmap'], ['nodev', 'nosuid', 'ro', 'rprivate', 'bind']):
+    refused('a folder with the options %s' % ','.join(options), 'folder /srv/datasets', lambda r, e: [m.update(options=options) for m in e['mounts'] if m['hostPath'] == '/srv/datasets'])
+refused('a folder with submounts left out of its options', 'folder /srv/deep', add('mounts', folder('/srv/deep')))
+refused('a folder that is no directory', 'folder /srv/datasets/file', lambda r, e: (write('/srv/datasets/file', ''), e['mounts'].append(folder('/srv/datasets/file'))))
+os.symlink('/root', '/srv/datasets/link')
+refused('a folder that is a link', 'folder /srv/datasets/link', add('mounts', folder('/srv/datasets/link')))
+os.chmod('/srv/datasets', 0o777)
+refused('a folder that others can replace', 'folder /srv/datasets/a', add('mounts', folder('/srv/datasets/a')))
+os.chmod('/srv/datasets', 0o755)
+for asked in '/srv/shared/1:ro', '/srv/datasets/a:ro', '/srv/out:ro', '/srv/deep:ro':
+    passes('the real reply with the folder ' + asked, folders=asked)
+
+# the driver's files
+refused('a file of no spec', "driver's file /etc/shadow", add('mounts', file('/etc/shadow', '/tmp/s')))
+refused("a driver's directory beside the spec", "driver's file /opt/driver", add('mounts', file('/opt/driver', '/opt/driver')))
+refused("a driver's file at another place", "driver's file /opt/driver/lib/libcuda", add('mounts', file('/opt/driver/lib/libcuda.so.580.95.05', '/bin/sh')))
+refused('another file at the place of a spec', "driver's file /opt/driver/lib/other.so", add('mounts', file('/opt/driver/lib/other.so', '/usr/share/nvidia/rw')))
+refused('a second name that is none of its library', "driver's file /opt/driver/lib/libcuda", add('mounts', file('/opt/driver/lib/libcuda.so.580.95.05', '/usr/lib/x86_64-linux-gnu/libc.so.6')))
+refused('rw where the spec says ro', "driver's file /opt/driver/lib/libcuda", lambda r, e: [m['options'].__setitem__(2, 'rw') for m in e['mounts'] if m['containerPath'].endswith('libcuda.so.580.95.05')])
+refused("a driver's file that setuid programs may be in", "driver's file /opt/driver/lib/libcuda", lambda r, e: [m['options'].__setitem__(3, 'suid') for m in e['mounts'] if m['containerPath'].endswith('libcuda.so.580.95.05')])
+write('/etc/cdi/nvidia.json', json.dumps(SPEC))
+refused('a file of a spec that others can change', "driver's file /opt/loose/file", add('mounts', file('/opt/loose/file', '/usr/share/nvidia/loose')))
+write('/etc/cdi/nvidia.json', json.dumps(good_spec))
+
+# hooks
+HOOK = E['hooks'][0]
+for name, change in (('another program', dict(path='/bin/sh')), ('other arguments', dict(args=['hook', 'b'])), ('one argument more', dict(args=HOOK['args'] + ['c'])), ('another environment', dict(env=['A=1', 'LD_PRELOAD=/srv/pre.so'])),
+                     ('no environment', dict(env=[])), ('another time limit', dict(timeout=0)), ('another moment', dict(hookName='createRuntime'))):
+    refused('a hook with ' + name, 'hook /', lambda r, e: e['hooks'][0].update(change))
+    refused('a second hook with ' + name, 'hook /', lambda r, e: e['hooks'].append({**HOOK, **change}))
+host.settings()
+refused('a hook where gpuhelper.conf allows none', 'hook /', lambda r, e: None)
+host.settings('cdi_hooks = "allow";')
+
+# groups, variables, masked paths, labels
+refused("the host's group 0", 'group ', add('additionalGids', 0))
+refused('a group of no granted node', 'group 1234', add('additionalGids', 1234))
+for entry in 'LD_PRELOAD=/srv/pre.so', 'FROM_POLICY=2', 'FROM_SPEC=2', 'FROM_SPEC', 'NVIDIA_VISIBLE_DEVICES=all', 'CUDA_VISIBLE_DEVICES=0', 'PATH=/srv', 'GPUHELPER_TOKEN=x':
+    refused('the variable ' + entry, 'variable ' + entry.split('=')[0], add('env', entry))
+for path in '/proc/kcore', '/proc/driver/nvidia', '/proc/driver/nvidia/../../sys', '/etc/passwd', 'proc/driver/nvidia/x':
+    refused('the masked path ' + path, 'masked path ' + path, lambda r, e: r['maskedPaths'].append(path))
+refused('an SELinux label', 'SELinux label', lambda r, e: r.update(selinuxLabel='system_u:system_r:unconfined_t:s0'))
+refused('a label of files alone', 'SELinux label', lambda r, e: r.update(mountLabel='system_u:object_r:container_file_t:s0:c1,c2'))
+
+# policies
+for name, policy in ('a policy that does not list root', 't20.conf'), ('a policy that is not there', 'x.conf'), ('no policy', ''):
+    b = bundle()
+    config = b.config()
+    ask(b, forge(lambda r, e: r.update(policy=policy)))
+    ok(b.config() == config and re.search('gone or broken now|is not among its callers', ' '.join(b.errors())), tag + 'refused: a grant by ' + name, b.errors())
+    b.delete()
+
+# without a kept answer, gpuhelper-read answers; a broken policy keeps the helper from keeping one
+for f in os.listdir('/run/gpuhelper/read'):
+    os.unlink('/run/gpuhelper/read/' + f)
+os.chmod('/run/gpuhelper/read', 0o777)
+passes('the real reply without a kept answer')
+os.path.exists('/run/gpuhelper/read') and os.chmod('/run/gpuhelper/read', 0o700)
+host.policies(t10=POLICY, t90='pipeline = ')
+passes('the real reply beside a broken policy')
+refused('a forged one there', 'folder /etc', add('mounts', folder('/etc')))
+os.rename(HELPER + '.real', HELPER)
+done()

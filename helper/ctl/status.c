@@ -13,7 +13,7 @@
 #include "../pure/strictjson.h"
 #include "../read/load.h"
 #include "../user/ask.h"
-#include "../user/birth.h"
+#include "../user/birthsclean.h"
 #include "../user/chores.h"
 #include "../user/namespace.h"
 #include "columns.h"

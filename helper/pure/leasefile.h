@@ -20,7 +20,7 @@ struct idspan {
 	uint32_t first, size;
 };
 
-#define LEASE_VERSION 8		/* of the files; an upgrade is refused while another version is there (install.sh) */
+#define LEASE_VERSION 9		/* of the files; an upgrade is refused while another version is there (install.sh) */
 #define LEASE_FILE_MAX (1 << 20)	/* bytes: a longer one could not be read, and would stop every grant */
 #define LEASES_MAX 4096		/* that live at a time */
 #define ACT_NO_MASK (-1)

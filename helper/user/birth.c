@@ -4,14 +4,9 @@
  */
 #include "birth.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../host/cgroup.h"
@@ -24,13 +19,11 @@
 #include "../pure/leasefile.h"
 #include "../pure/leasename.h"
 #include "../pure/lines.h"
-#include "namespace.h"
+#include "births.h"
 
-#define BIRTHS GPUHELPER_RUNDIR "/births"
 #define BIRTH_VERSION 1
 #define BIRTH_MAX LEASE_FILE_MAX	/* bytes of a record, whose names are those of the lease */
 #define NODES_MAX 4096
-#define NEW ".new"		/* while it is written, under the lock */
 
 void
 birth_free(struct birth *b)
@@ -39,12 +32,6 @@ birth_free(struct birth *b)
 	free(b->node);
 	strlist_free(&b->cgroups);
 	*b = (struct birth){ .gate = NULL };
-}
-
-bool
-birth_is_ours(void)
-{
-	return geteuid() == 0 && !namespace_is_own();
 }
 
 int
@@ -90,50 +77,16 @@ birth_lines(struct lines *s, struct birth *b)
 	return lines_finish(s);
 }
 
-/*
- * Opens the directory of the records, and locks it for a change, until it is closed: else one process could remove the
- * record that another has just written for a container of the same name.
- */
-static int
-open_for_change(struct why *why)
-{
-	int dir;
-
-	if (mkdir(BIRTHS, 0700) == -1 && errno != EEXIST)
-		return refuse(why, WHY_IO, BIRTHS ": %s: GPUs of its containers could not be given back", strerror(errno));
-	if ((dir = trust_open_dir(BIRTHS, true, why)) == -1 || flock(dir, LOCK_EX) == 0)
-		return dir;
-	close(dir);
-	return refuse(why, WHY_IO, BIRTHS ": can't be locked: %s", strerror(errno));
-}
-
-static int
-write_record(int dir, const char *key, const struct buf *text, struct why *why)
-{
-	autoclose int fd = -1;
-
-	(void)unlinkat(dir, NEW, 0);
-	if ((fd = openat(dir, NEW, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600)) != -1 &&
-	    write(fd, text->p, text->len) == (ssize_t)text->len && renameat(dir, NEW, dir, key) == 0)
-		return 0;
-	refuse(why, WHY_IO, BIRTHS "/%s: %s", key, strerror(errno));
-	(void)unlinkat(dir, NEW, 0);
-	return -1;
-}
-
 int
 birth_record(const char *key, const struct birth *b, struct why *why)
 {
-	autoclose int dir = open_for_change(why);
 	autobuf struct buf text = { 0 };
 	struct lines s = { .out = &text };
 	struct birth copy = *b;
 
-	if (dir == -1)
-		return -1;
 	if (!birth_lines(&s, &copy) || text.failed)
 		return refuse_nomem(why);
-	return write_record(dir, key, &text, why);
+	return births_write(key, &text, why);
 }
 
 static int
@@ -236,8 +189,8 @@ birth_has_our_numbers(const struct birth *b)
 	return space_of(getpid(), "pid", &pids) && pids == b->pids;
 }
 
-static void
-remove_if_over(int dir, const char *key)
+void
+birth_clean(int dir, const char *key)
 {
 	struct birth b;
 	struct why ignored;
@@ -245,31 +198,4 @@ remove_if_over(int dir, const char *key)
 	if (read_record(dir, key, &b, &ignored) == 0 && birth_has_our_numbers(&b) && !process_id_lives(b.init))
 		(void)unlinkat(dir, key, 0);
 	birth_free(&b);
-}
-
-void
-birth_forget(const char *key)
-{
-	autoclose int dir = -1;
-	struct why ignored;
-
-	if (birth_is_ours() && access(BIRTHS, F_OK) == 0 && (dir = open_for_change(&ignored)) != -1)
-		remove_if_over(dir, key);
-}
-
-void
-births_clean(void)
-{
-	autoclose int dir = -1;
-	struct why ignored;
-	struct dirent *e;
-	DIR *d;
-
-	if (!birth_is_ours() || access(BIRTHS, F_OK) == -1 || (dir = open_for_change(&ignored)) == -1 ||
-	    (d = file_list(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))) == NULL)
-		return;
-	while ((e = readdir(d)) != NULL)
-		if (e->d_name[0] != '.')
-			remove_if_over(dir, e->d_name);
-	closedir(d);
 }

@@ -4,7 +4,7 @@
  * a container that it saw itself, with the process, the cgroups and the devices of the record: of a reply it takes only
  * what to do, and which of the recorded devices are to be open.
  *
- * A record is a file of root's in GPUHELPER_RUNDIR/births, named by the lease's key (lease_key()).
+ * A record is a file in a directory of root's (births.h), named by the lease's key (lease_key()).
  */
 #ifndef GPUHELPER_USER_BIRTH_H
 #define GPUHELPER_USER_BIRTH_H
@@ -25,9 +25,6 @@ struct birth {
 	size_t nodes;
 };
 void birth_free(struct birth *b);
-
-/* True if this process is the host's root, who alone writes records. */
-bool birth_is_ours(void);
 
 /* Looks at the first process of a container. Returns 0; or -1 with *why. birth_free() in any case. */
 int birth_see(struct process_id init, struct birth *b, struct why *why);
@@ -52,9 +49,7 @@ int birth_check_chore(const struct chore *c, struct birth *b, struct why *why);
 /* True if the record's process numbers are of this process's PID namespace. */
 bool birth_has_our_numbers(const struct birth *b);
 
-/* Removes a record, unless its container lives. */
-void birth_forget(const char *key);
-/* Removes the records of all containers that have ended. */
-void births_clean(void);
+/* Removes the record in the directory (births.h), unless its container lives. */
+void birth_clean(int dir, const char *key);
 
 #endif

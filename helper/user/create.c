@@ -17,6 +17,8 @@
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "birth.h"
+#include "births.h"
+#include "birthsclean.h"
 #include "capability.h"
 #include "gate.h"
 #include "lease.h"
@@ -169,7 +171,7 @@ add_nodes(const struct reach *r, struct birth *b)
 static int
 note_birth(const struct creation *c, struct first *f, struct why *why)
 {
-	const bool roots = birth_is_ours();
+	const bool roots = births_are_ours();
 	struct birth b = { .gate = NULL };
 	int ret;
 
@@ -230,7 +232,6 @@ explain_failure(const struct creation *c)
 int
 create_container(const struct creation *c, struct why *why)
 {
-	char key[LEASE_KEY_SIZE];
 	int status, failed;
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -248,7 +249,6 @@ create_container(const struct creation *c, struct why *why)
 		exit(status);
 	/* no lease follows this container: its GPU would stay taken, or go to another container as well */
 	runtime_delete(c->runtime, c->argv, c->command->verb_at, c->command->id);
-	lease_key_of(c->command, key);
-	birth_forget(key);
+	births_forget(c->command);
 	return -1;
 }

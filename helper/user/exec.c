@@ -17,6 +17,7 @@
 #include "../pure/hash.h"
 #include "../pure/path.h"
 #include "agent.h"
+#include "births.h"
 #include "capability.h"
 #include "exactkeys.h"
 #include "front.h"
@@ -25,6 +26,7 @@
 #include "namespace.h"
 #include "process.h"
 #include "runtime.h"
+#include "vetted.h"
 #include "visible.h"
 
 #define PROCESS_MAX (4 * 1024 * 1024)
@@ -103,6 +105,15 @@ load_record(const struct command *c, struct record *r, struct why *why)
 		return refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
 	r->found = true;
 	return parse_record(text, len, r, why) == -1 ? refuse_within(why, path) : 0;
+}
+
+/* Root's wrapper believes no record that says more than was checked at the container's creation. */
+static int
+check_record(const struct command *c, const struct record *r, struct why *why)
+{
+	const struct vetted v = { &r->env, r->gid, r->gids, r->label, r->privileged, r->promised };
+
+	return r->found && births_are_ours() ? vetted_check(c, &v, why) : 0;
 }
 
 /* The changes to the options: paths[i] is the new process.json of the i-th, or "" if that one stays. */
@@ -571,7 +582,8 @@ exec_prepare(int argc, char *const *argv, const struct command *c, const char *r
 	struct plan p = { 0 };
 	char **words = NULL;
 
-	if (load_record(c, &r, why) == 0 && make_plan(argc, argv, c, &r, settings, &p, why) == 0 &&
+	if (load_record(c, &r, why) == 0 && check_record(c, &r, why) == 0 &&
+	    make_plan(argc, argv, c, &r, settings, &p, why) == 0 &&
 	    (!p.strong || r.privileged || settings->privileged != PRIVILEGED_DENY ||
 	    check_strong_exec(argv, c, runtime, why) == 0))
 		words = begin_exec(argc, argv, c, &p, &r, runtime, settings, why);

@@ -17,7 +17,6 @@
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/leasename.h"
-#include "birth.h"
 #include "chores.h"
 #include "door.h"
 #include "namespace.h"
@@ -315,14 +314,9 @@ lease_look(const struct command *c, enum door_setting door, int status)
 {
 	enum verb verb = status == 0 && strcmp(c->verb, "delete") == 0 ? VERB_RELEASE : VERB_LOOK;
 	struct reply reply = { 0 };
-	char key[LEASE_KEY_SIZE];
 	struct why ignored;
 	struct request r;
 
-	if (verb == VERB_RELEASE && c->id != NULL) {
-		lease_key_of(c, key);
-		birth_forget(key);
-	}
 	if (lease_request(c, verb, &r, &ignored) == 0) {
 		/* leave the chores for other containers to the next request */
 		r.no_chores = true;

@@ -29,6 +29,8 @@
 #include "annotations.h"
 #include "argv.h"
 #include "ask.h"
+#include "births.h"
+#include "birthsclean.h"
 #include "bundle.h"
 #include "capability.h"
 #include "compose.h"
@@ -52,6 +54,7 @@
 #include "spec.h"
 #include "suit.h"
 #include "update.h"
+#include "vetted.h"
 #include "vetting.h"
 #include "visible.h"
 #include "waiterfile.h"
@@ -395,6 +398,16 @@ readers_of_config(const struct making *m)
 	return r;
 }
 
+/* What execs into the container will get (exec.c). */
+static int
+note_vetted(struct making *m)
+{
+	const struct edits *e = &m->reply.edits;
+	const struct vetted v = { &e->env, e->gid, e->gids, e->label, m->request.privileged, e->promise };
+
+	return vetted_note(m->command, &v, &m->why);
+}
+
 /*
  * The helper stays to see the container only if the runtime ends before the container does. Otherwise this process
  * becomes the runtime and can't ask again.
@@ -402,6 +415,8 @@ readers_of_config(const struct making *m)
 static int
 make_final(struct making *m)
 {
+	if (m->granted && births_are_ours() && note_vetted(m) == -1)
+		return -1;
 	return m->granted ? ask_final(m->asking, command_leaves_container(m->command), &m->why) : 0;
 }
 
@@ -605,6 +620,8 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 		case 0:
 			if (lease_is_recorded(c))
 				lease_look(c, settings.door, status);
+			if (c->id != NULL)
+				births_forget(c);
 			exit(status);
 		case -1:
 			return -1;

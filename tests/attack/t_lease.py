@@ -211,7 +211,7 @@ def l6():
     name, key = RUN + "/leases/" + lease.name(lease.NOTHING), lease.key(lease.NOTHING)
     whole = lease.write(lease.NOTHING)
     for text in "", "{", "end\n", '{"version":3}', "\0" * 100, "x" * (2 << 20), whole[:-1], whole + "\n", "\n" + whole, \
-            whole.replace("lease 8", "lease 9"), whole.replace("\n", "\r\n"), whole.replace("boot -", "boot  -"):
+            whole.replace("lease 9", "lease 10"), whole.replace("\n", "\r\n"), whole.replace("boot -", "boot  -"):
         write(name, text, 0o600)
         status, answer = once("victim", exchange)
         assert answer["reply"] == "refused" and status in (65, 78) and key in answer["text"], (text[:20], answer)

@@ -10,7 +10,7 @@ import copy, json, re, struct, sys
 from lib import *
 
 host, tag = able_host()
-HELPER = '/usr/libexec/gpuhelper/gpuhelper'
+HELPER, CTL = '/usr/libexec/gpuhelper/gpuhelper', '/usr/sbin/gpuhelperctl'
 WIRE = int(re.search(r'WIRE_VERSION (\d+)', open(TESTS + '/../helper/pure/wire.h').read()).group(1))
 ENV = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
 
@@ -255,4 +255,48 @@ host.policies(t10=POLICY, t90='pipeline = ')
 passes('the real reply beside a broken policy')
 refused('a forged one there', 'folder /etc', add('mounts', folder('/etc')))
 os.rename(HELPER + '.real', HELPER)
+
+# exec records: what the helper wrote for later execs must be what was checked
+host.policies(t10=POLICY)
+b = bundle()
+b.text = json.dumps({**json.loads(b.text), 'process': {**json.loads(b.text)['process'], 'args': ['/bin/sleep', '1000']}})
+write(b.dir + '/config.json', b.text)
+b.start()
+record = '/run/gpuhelper/exec/0/' + os.listdir('/run/gpuhelper/exec/0')[0]
+note = '/run/gpuhelper/births/exec-' + os.path.basename(record)
+text = open(record).read()
+process = {'terminal': False, 'user': {'uid': 1000, 'gid': 1000}, 'args': ['/bin/sh', '-c', 'id -G; echo env=$FROM_POLICY'], 'cwd': '/', 'env': []}
+
+
+def both():
+    '''An exec with words, and one with --process.'''
+    write(b.dir + '/p.json', json.dumps(process))
+    return b.exec('id -G; echo env=$FROM_POLICY'), b.call('exec', '--process', b.dir + '/p.json', b.id)
+
+
+ok(all(r.returncode == 0 and 'env=1' in r.stdout for r in both()), tag + 'the real exec record is used', [r.stdout for r in both()])
+st = os.stat(note)
+ok(stat.S_IMODE(st.st_mode) == 0o600 and 'FROM_POLICY' not in open(note).read(), tag + '  and the note about it is root\'s, and holds no secret', oct(st.st_mode))
+for name, change in (('another variable', {'env': ['LD_PRELOAD=/tmp/evil.so']}), ('a variable more', {'env': json.loads(text)['env'] + ['PATH=/srv']}), ('a variable less', {'env': json.loads(text)['env'][:-1]}),
+                     ('other groups', {'groups': [6, 42]}), ('group 0', {'groups': [0]}), ('a label', {'label': 'system_u:system_r:unconfined_t:s0'}), ('privileged', {'privileged': True}), ('a promise', {'asks': True})):
+    write(record, json.dumps({**json.loads(text), **change}))
+    n = len(audit())
+    ok(all(r.returncode != 0 and 'its exec record is not what gpuhelper-runc checked' in r.stdout for r in both()), tag + 'refused: an exec record with ' + name, [r.stdout for r in both()])
+    ok(any('its exec record is not' in x.get('reason', '') for x in audit()[n:]), tag + '  and recorded', audit()[n:])
+write(record, text)
+for name, spoil in (('missing', lambda: os.unlink(note)), ('a link', lambda: (os.rename(note, W + '/note'), os.symlink(W + '/note', note))), ('writable', lambda: os.chmod(note, 0o666)),
+                    ("another user's", lambda: os.chown(note, 1000, 0)), ('cut off', lambda: write(note, hashed[:-5], 0o600)), ('a FIFO', lambda: (os.unlink(note), os.mkfifo(note, 0o600)))):
+    hashed = open(note).read()
+    spoil()
+    ok(all(r.returncode != 0 and 'nothing is executed there' in r.stdout for r in both()), tag + 'refused: a note that is ' + name, [r.stdout for r in both()])
+    os.path.lexists(note) and os.unlink(note)
+    write(note, hashed, 0o600)
+ok(all(r.returncode == 0 for r in both()), tag + 'the real record and note work again')
+b.delete()
+ok(not os.path.exists(note) and not os.path.exists(record), tag + 'the note goes with the container')
+r = bundle().run()
+ok(r.returncode == 0 and not [f for f in os.listdir('/run/gpuhelper/births') if f.startswith('exec-')], tag + 'and with a container that «run» made', (r.stdout, os.listdir('/run/gpuhelper/births')))
+write('/run/gpuhelper/births/exec-' + 64 * '0', 'x', 0o600)
+sh(CTL, 'reap')
+ok(not os.path.exists('/run/gpuhelper/births/exec-' + 64 * '0'), tag + "root's timer removes a note that is left")
 done()

@@ -62,7 +62,7 @@ PROMISED = {
     "promised": ("nodes", [("major", int), ("minor", int), ("open", yes)]),
 }
 # a lease that holds nothing
-NOTHING = {"version": 8, "id": "p", "root": "", "uid": 0, "policy": "p", "pipeline": "", "since": 0, "state": "held",
+NOTHING = {"version": 9, "id": "p", "root": "", "uid": 0, "policy": "p", "pipeline": "", "since": 0, "state": "held",
            "planned": False, "boot": "", "pid": 1, "start": 0, "init": 0, "init_start": 0, "pids": 0, "own_pids": False,
            "mounts": 0, "privileged": False, "hooked": False, "host_root": False, "label": "",
            **{key: [] for key, _ in MANY.values()}}

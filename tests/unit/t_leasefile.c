@@ -116,7 +116,7 @@ test_round_trip(void)
 	fill(&a);
 	b = (struct lease){ .key = "kept" };
 	text = lease_encode(&a);
-	ok(text != NULL && strncmp(text, "lease 8\ncontainer c\"1%0A /run/root 4294967294\n",
+	ok(text != NULL && strncmp(text, "lease 9\ncontainer c\"1%0A /run/root 4294967294\n",
 	    46) == 0,
 	    "a lease is written as lines");
 	is_int(lease_decode(text, strlen(text), &b, &why), 0, "the lines are read");
@@ -265,8 +265,8 @@ test_refused(void)
 	static const struct {
 		const char *line, *other;
 	} t[] = {
-		{ "lease ", "lease 7" }, { "lease ", "lease 9" }, { "lease ", "lease 08" }, { "lease ", "lease 4294967303" }, { "lease ", "lease" },
-		{ "lease ", "{\"version\":3}" }, { "lease ", "lease 8\nlease 8" },
+		{ "lease ", "lease 7" }, { "lease ", "lease 8" }, { "lease ", "lease 08" }, { "lease ", "lease 4294967303" }, { "lease ", "lease" },
+		{ "lease ", "{\"version\":3}" }, { "lease ", "lease 9\nlease 9" },
 		{ "container ", "container c /r" }, { "container ", "container c /r -1" }, { "container ", "container c /r 4294967296" },
 		{ "granted ", "granted p t/p -1" }, { "granted ", "granted p t/p 9223372036854775808" }, { "granted ", "granted p 1" },
 		{ "state ", "state Held no" }, { "state ", "state - no" }, { "state ", "state 0 no" }, { "state ", "state held" },

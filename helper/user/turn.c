@@ -16,6 +16,7 @@
 
 #include "../host/clock.h"
 #include "../host/file.h"
+#include "../pure/vet.h"
 #include "../pure/waiting.h"
 #include "ask.h"
 #include "chores.h"
@@ -195,7 +196,13 @@ let_go(const struct turn *t, const struct reply *reply, struct request *r)
 {
 	autobuf struct buf b = { 0 };
 	struct why why;
+	size_t i;
 
+	for (i = 0; i < reply->env.n; i++)
+		if (!vet_names_gpus(t->settings, reply->env.v[i])) {
+			refuse_waiter(t, &(struct why){ WHY_BUG, "gpuhelper's reply has a variable that names no GPU" });
+			return false;
+		}
 	if (chores_do(&reply->chores, r, &why) == -1) {
 		r->no_chores = false;
 		if (why.code == WHY_AGAIN)

@@ -71,7 +71,7 @@ def frame(reply):
 
 
 def answered(reply, *command):
-    """Runs a command whose helper gives this reply, and then that nothing is left to do."""
+    """Runs a command, or calls a function, whose helper gives this reply, and then that nothing is left to do."""
     write(W + '/reply1', ''), write(W + '/reply2', '')
     for n, r in (1, reply), (2, {'reply': 'noted'}):
         with open('%s/reply%d' % (W, n), 'wb') as f:
@@ -80,7 +80,7 @@ def answered(reply, *command):
     try:
         write(HELPER, '#!%s\nimport os, struct\nd = b""\nwhile len(d) < 12 or len(d) < 12 + struct.unpack(">I", d[8:12])[0]:\n\td += os.read(0, 65536)\nn = "%s/reply1"\nn = n if os.path.exists(n) else "%s/reply2"\n'
               'os.write(0, open(n, "rb").read())\nn.endswith("1") and os.unlink(n)\n' % (sys.executable, W, W), 0o755)
-        return sh(*command)
+        return command[0]() if callable(command[0]) else sh(*command)
     finally:
         os.rename(HELPER + '.real', HELPER)
 
@@ -99,6 +99,10 @@ a = container(host)
 show(a, 'task')
 # until then its agent asks, too, and could get the forged reply
 assert soon(lambda: state(a) == 'promised' and agents() == [])
+# a task that takes its GPUs
+for entry in 'LD_PRELOAD=/tmp/evil.so', 'CUDA_VISIBLE_DEVICES=/tmp/evil.so', 'LD_PRELOAD':
+    t = answered({'reply': 'noted', 'env': [entry]}, lambda: [x := Task(a, 'echo env=$LD_PRELOAD$CUDA_VISIBLE_DEVICES'), x.wait(), soon(lambda: agents() == [])][0])
+    ok(t.status != 0 and 'env=' not in t.text() and 'has a variable that names no GPU' in t.text(), tag + 'a forged reply gives a task no variable: ' + entry, (t.status, t.text()))
 victim = Service('victim')
 before = victim.rules()
 

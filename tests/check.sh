@@ -243,6 +243,7 @@ beside door-choice sandboxed nvidia-2gpu keep python3 "$here/tests/container/doo
 beside wrapper sandboxed nvidia-2gpu keep python3 "$here/tests/container/wrapper.py"
 beside verbs sandboxed nvidia-2gpu keep python3 "$here/tests/container/verbs.py"
 beside forged sandboxed nvidia-2gpu keep python3 "$here/tests/container/forged.py" runc v1
+beside quotas sandboxed nvidia-4gpu keep python3 "$here/tests/container/quotas.py"
 beside vetting sandboxed nvidia-2gpu keep python3 "$here/tests/container/vetting.py" runc v1
 beside kept sandboxed nvidia-2gpu keep python3 "$here/tests/container/kept.py" runc v1
 beside grants-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/grants.py" runc v1

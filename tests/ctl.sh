@@ -990,6 +990,7 @@ policy 10-a.conf <<-'E'
 	pipeline = "ml/train"; jobs = [ "fit" ]; instance_vars = { pr = { n = 17; }; };
 	gpus = ( { vendor = "nvidia"; devices = [ "0" ]; sharing = "shared"; share_limit = 3; },
 	         { vendor = "nvidia.com/gpu"; nodes = [ "imex=9", "gdrdrv" ]; } );
+	max_gpus = 4; max_waiting = 9; priority = 7;
 	folders = ( { path = "/srv/x"; access = "rw"; target = "/x"; } );
 	env = { SECRET = "s3cret"; };
 E
@@ -1000,7 +1001,7 @@ run show-config --config-dir "$d"
 t "show-config: a default" says 'gpuhelper.conf idle "give-back"'
 t "show-config: the values of a policy" sh -c '[ $1 = 0 ] && grep -qxF "10-a.conf gpus[0].share_limit 3" out && grep -qxF "10-a.conf folders[0].access \"rw\"" out &&
     grep -qxF "10-a.conf instance_vars.pr.n 17" out && grep -qxF "10-a.conf gpus[1].nodes[0] \"gdrdrv\"" out &&
-    grep -qxF "10-a.conf gpus[1].nodes[1] \"imex=9\"" out' - "$st"
+    grep -qxF "10-a.conf gpus[1].nodes[1] \"imex=9\"" out && grep -qxF "10-a.conf priority 7" out' - "$st"
 t "show-config: variables without their values" sh -c 'grep -qxF "10-a.conf env[0] \"SECRET\"" out && ! grep -q s3cret out'
 t "show-config: a broken policy is named with its error" grep -q '^20-b.conf broken "20-b.conf:1: ' out
 run show-config --config-dir "$d" --json

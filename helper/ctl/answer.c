@@ -195,6 +195,13 @@ who_takes(const struct inquiry *q, char *text, size_t size)
 	return task_takes(&t, text, size, NULL);
 }
 
+static void
+put_quota(json_t *j, const char *key, unsigned n)
+{
+	if (n != 0)
+		json_object_set_new(j, key, json_integer(n));
+}
+
 static json_t *
 gives_json(const struct inquiry *q)
 {
@@ -212,6 +219,9 @@ gives_json(const struct inquiry *q)
 	j = json_pack("{s:o, s:o, s:o, s:o, s:b, s:I}", "gpus", gpus, "libraries", libraries_json(q), "folders", folders,
 	    "env", env_names(q->decision.policy), "privileged", may_be_privileged(q), "wait", (json_int_t)g->wait);
 	if (g->gpus > 0) {
+		put_quota(j, "max_gpus", q->decision.policy->max_gpus);
+		put_quota(j, "max_waiting", q->decision.policy->max_waiting);
+		json_object_set_new(j, "priority", json_integer(q->decision.policy->priority));
 		task = who_takes(q, takes, sizeof(takes));
 		put_text(j, "taken_by", task ? "task" : "create");
 		put_text(j, "tasks", takes);
@@ -374,6 +384,12 @@ say_grant(const struct inquiry *q)
 	say_libraries(q);
 	if (g->gpus > 0 && g->wait > 0)
 		say("  if they are busy, the container waits up to %u s", g->wait);
+	if (g->gpus > 0 && g->wait > 0 && q->decision.policy->priority != PRIORITY_DEFAULT)
+		say("  of those that wait, it has priority %u (the default is %d)", q->decision.policy->priority, PRIORITY_DEFAULT);
+	if (g->gpus > 0 && q->decision.policy->max_gpus != 0)
+		say("  all containers of this policy hold at most %u GPUs at once", q->decision.policy->max_gpus);
+	if (g->gpus > 0 && q->decision.policy->max_waiting != 0)
+		say("  at most %u of them wait", q->decision.policy->max_waiting);
 	if (g->gpus > 0) {
 		(void)who_takes(q, joined, sizeof(joined));
 		say("  %s", joined);

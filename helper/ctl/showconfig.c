@@ -156,6 +156,17 @@ put_covered(json_t *j, const struct policy *p)
 	put_bool(j, "privileged", p->privileged);
 }
 
+static void
+put_quotas(json_t *j, const struct policy *p)
+{
+	if (p->max_gpus != 0)
+		put_number(j, "max_gpus", p->max_gpus);
+	if (p->max_waiting != 0)
+		put_number(j, "max_waiting", p->max_waiting);
+	if (p->gpus > 0)
+		put_number(j, "priority", p->priority);
+}
+
 /* Adds the keys that say what the policy gives.  Of env only the names: the values are for the container only. */
 static void
 put_given(json_t *j, const struct policy *p)
@@ -163,6 +174,7 @@ put_given(json_t *j, const struct policy *p)
 	json_t *gpus = json_array(), *folders = json_array(), *env = json_array();
 	size_t i;
 
+	put_quotas(j, p);
 	for (i = 0; i < p->gpus; i++)
 		json_array_append_new(gpus, gpu_rule_json(&p->gpu[i]));
 	for (i = 0; i < p->folders; i++)

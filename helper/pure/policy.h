@@ -38,6 +38,9 @@ struct gpu_rule {
 };
 
 #define GPU_RULES_MAX 64
+#define QUOTA_MAX 4096
+#define PRIORITY_MAX 9
+#define PRIORITY_DEFAULT 5
 #define FOLDER_RULES_MAX 4096
 /* Folders of one container: a limit, because each is recorded and looked at. */
 #define CONTAINER_FOLDERS_MAX 1024
@@ -55,6 +58,9 @@ struct policy {
 	struct strlist callers;
 	struct gpu_rule *gpu;
 	size_t gpus;
+	unsigned max_gpus;		/* that all containers of the policy hold at once; 0: any number */
+	unsigned max_waiting;		/* of its containers and tasks that wait for a GPU; 0: any number */
+	unsigned priority;		/* among those that wait: the higher goes first */
 	struct folder_rule *folder;
 	size_t folders;
 	char *selinux_type, *selinux_level;

@@ -63,6 +63,12 @@ is_rule(const struct gpu_rule *r)
 }
 
 static bool
+has_quotas(const struct policy *p)
+{
+	return p->max_gpus <= QUOTA_MAX && p->max_waiting <= QUOTA_MAX && p->priority <= PRIORITY_MAX;
+}
+
+static bool
 is_label(const struct policy *p)
 {
 	const enum level_kind kind = p->selinux_level != NULL ? level_kind(p->selinux_level) : LEVEL_PLAIN;
@@ -105,6 +111,8 @@ check_table_policy(const struct policy *p, struct why *why)
 	for (i = 0; i < p->gpus; i++)
 		if (!is_rule(&p->gpu[i]))
 			return refuse_table(p->name, "an invalid gpus entry", why);
+	if (!has_quotas(p))
+		return refuse_table(p->name, "an invalid max_gpus, max_waiting or priority", why);
 	for (i = 0; i < p->folders; i++)
 		if (!is_folder(&p->folder[i]))
 			return refuse_table(p->name, "an invalid folder", why);

@@ -100,6 +100,10 @@ policy_lines(struct lines *t, struct policy *p)
 	lines_begin(t, "callers");
 	word_bool(t, &p->has_callers);
 	words_list(t, &p->callers);
+	lines_begin(t, "quota");
+	word_u32(t, &p->max_gpus);
+	word_u32(t, &p->max_waiting);
+	word_u32(t, &p->priority);
 	lines_members(t, "gpu", (void **)&p->gpu, &p->gpus, GPU_RULES_MAX, sizeof(*p->gpu), gpu_rule_words);
 	lines_members(t, "folder", (void **)&p->folder, &p->folders, FOLDER_RULES_MAX, sizeof(*p->folder), folder_rule_words);
 	lines_begin(t, "selinux");

@@ -361,6 +361,24 @@ read_gpus(config_setting_t *s, void *out, struct faults *f)
 }
 
 static void
+read_max_gpus(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_number(s, 1, QUOTA_MAX, &((struct policy *)out)->max_gpus, f);
+}
+
+static void
+read_max_waiting(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_number(s, 1, QUOTA_MAX, &((struct policy *)out)->max_waiting, f);
+}
+
+static void
+read_priority(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_number(s, 0, PRIORITY_MAX, &((struct policy *)out)->priority, f);
+}
+
+static void
 read_folders(config_setting_t *s, void *out, struct faults *f)
 {
 	struct policy *p = out;
@@ -465,11 +483,34 @@ static const struct conf_key policy_keys[] = {
 	{ "callers", read_callers },
 	{ "privileged", read_privileged },
 	{ "gpus", read_gpus },
+	{ "max_gpus", read_max_gpus },
+	{ "max_waiting", read_max_waiting },
+	{ "priority", read_priority },
 	{ "folders", read_folders },
 	{ "selinux", read_selinux },
 	{ "env", read_env },
 	{ NULL, NULL },
 };
+
+/* Checks what the policy says of the queue for GPUs. */
+static void
+check_quotas(const struct policy *p, uint32_t there, struct faults *f)
+{
+	static const char *const queue[] = { "max_waiting", "priority", NULL };
+	bool waits = p->gpus == 0;
+	size_t i;
+
+	for (i = 0; i < p->gpus; i++) {
+		waits = waits || p->gpu[i].wait > 0;
+		if (p->max_gpus != 0 && p->gpu[i].count > p->max_gpus)
+			fault_add(f, p->gpu[i].line, false, "count = %u is more than max_gpus = %u", p->gpu[i].count, p->max_gpus);
+	}
+	if (p->max_gpus != 0 && !conf_there(policy_keys, there, "gpus"))
+		fault_add(f, 0, false, "max_gpus goes with gpus");
+	for (i = 0; queue[i] != NULL && f->errors == 0; i++)
+		if (conf_there(policy_keys, there, queue[i]) && (!waits || !conf_there(policy_keys, there, "gpus")))
+			fault_add(f, 0, true, "%s is about containers that wait, and no gpus entry here says wait", queue[i]);
+}
 
 /* Checks what needs the whole file. */
 static void
@@ -491,6 +532,7 @@ check_whole_policy(const struct policy *p, uint32_t there, struct faults *f)
 		fault_add(f, 0, false, "issuer goes with identity = \"token\"");
 	if (p->privileged && p->identity != IDENTITY_TOKEN && !unsure)
 		fault_add(f, 0, false, "privileged goes with identity = \"token\": without a proof, any task could be privileged");
+	check_quotas(p, there, f);
 	if (p->folders > CONTAINER_FOLDERS_MAX)
 		fault_add(f, 0, true, "this policy lists %zu folders, and one container gets at most %d: it must ask for those that "
 		    "it needs (GPUHELPER_FOLDERS)", p->folders, CONTAINER_FOLDERS_MAX);
@@ -504,7 +546,7 @@ policy_parse(const char *name, const char *text, size_t len, struct policy *p, s
 	uint32_t there;
 	config_t cfg;
 
-	*p = (struct policy){ .identity = IDENTITY_TOKEN };
+	*p = (struct policy){ .identity = IDENTITY_TOKEN, .priority = PRIORITY_DEFAULT };
 	if ((p->name = strdup(name)) == NULL) {
 		fault_add(f, 0, false, "out of memory");
 		return false;

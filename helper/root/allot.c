@@ -124,6 +124,48 @@ keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, s
 	return 0;
 }
 
+/* How many GPUs the policy's containers hold, except this waiter's. */
+static unsigned
+quota_used(const struct leases *ls, const struct waiter *w)
+{
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 0; i < ls->n; i++)
+		if (strcmp(ls->v[i]->policy, w->policy) == 0 && strcmp(ls->v[i]->key, w->key) != 0)
+			n += lease_only_promises(ls->v[i]) ? 0 : (unsigned)ls->v[i]->gpus;
+	return n;
+}
+
+static unsigned
+wanted(const struct waiter *w)
+{
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 0; i < w->wants; i++)
+		n += w->want[i].count;
+	return n;
+}
+
+bool
+allot_in_quota(const struct leases *ls, const struct waiter *w)
+{
+	return w->max_gpus == 0 || quota_used(ls, w) + wanted(w) <= w->max_gpus;
+}
+
+static int
+check_quota(const struct leases *ls, const struct waiter *w, struct why *why)
+{
+	if (w->max_gpus != 0 && wanted(w) > w->max_gpus)
+		return refuse(why, WHY_DENIED, "%s: its containers hold at most %u GPUs at once (max_gpus), and this one asks for "
+		    "%u", w->policy, w->max_gpus, wanted(w));
+	if (allot_in_quota(ls, w))
+		return 0;
+	return refuse(why, WHY_AGAIN, "%s: its containers hold at most %u GPUs at once (max_gpus), and hold %u now", w->policy,
+	    w->max_gpus, quota_used(ls, w));
+}
+
 static int
 fill_holdings(const struct allot_state *s, size_t before, bool last, size_t max, struct holdings *h, struct why *why)
 {
@@ -141,7 +183,8 @@ fill_holdings(const struct allot_state *s, size_t before, bool last, size_t max,
 	for (i = 0; i < s->drained->n; i++)
 		h->v[h->n++] = (struct holding){ .gpu = &s->drained->v[i].gpu, .gpus = 1 };
 	for (i = 0; i < before; i++)
-		if (keep_for(&s->queue->v[i], !last, h, max, why) == -1)
+		/* what its policy's other containers hold keeps it waiting, not a GPU */
+		if (allot_in_quota(ls, &s->queue->v[i]) && keep_for(&s->queue->v[i], !last, h, max, why) == -1)
 			return -1;
 	return 0;
 }
@@ -302,12 +345,12 @@ allot(const struct allot_state *s, struct lease *l, const struct waiter *w, stru
     struct why *why)
 {
 	const struct grant *g = &s->decision->grant;
-	const size_t before = queue_place(s->queue, w->key);
+	const size_t before = queue_before(s->queue, w);
 	const bool last = g->wait > 0 && queue_waited(s->queue, w->key) >= g->wait && !has_one(s, before, l);
 	struct holdings h = { 0 };
 	int ret;
 
-	if (check_in_service(s->drained, w, max, why) == -1)
+	if (check_in_service(s->drained, w, max, why) == -1 || check_quota(s->leases, w, why) == -1)
 		return -1;
 	if ((ret = fill_holdings(s, before, last, max, &h, why)) == 0 &&
 	    (ret = pick_and_take(&h, g, l, w, out, max, why)) == 1)

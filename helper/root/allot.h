@@ -29,6 +29,9 @@ int allot_check_nodes(const struct leases *ls, const struct lease *l, const stru
  */
 int allot_all(const struct decision *d, const struct waiter *w, struct pausing *p, struct allotted *out, size_t *n);
 
+/* True if max_gpus of the waiter's policy allows what it wants beside what the policy's containers hold by *ls. */
+bool allot_in_quota(const struct leases *ls, const struct waiter *w);
+
 /*
  * Picks GPUs for what w wants, except strays and drained ones, and writes them into *l (gpu, node) and out[] (at
  * most max, in the same order). -1 with *why: WHY_AGAIN if too few are free, naming the holders that s->who may know

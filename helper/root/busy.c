@@ -103,7 +103,7 @@ wants_same(const struct waiter *a, const struct waiter *b)
 static void
 tell_ahead(const struct allot_state *s, const struct waiter *w, uint32_t uid, struct buf *b)
 {
-	const size_t before = queue_place(s->queue, w->key);
+	const size_t before = queue_before(s->queue, w);
 	autobuf struct buf names = { 0 };
 	const struct waiter *o;
 	size_t i, ahead = 0;
@@ -138,7 +138,7 @@ refuse_task(const struct allot_state *s, const struct waiter *w, uint32_t uid, s
 int
 busy_refuse(const struct allot_state *s, const struct waiter *w, uint32_t uid, struct why *why)
 {
-	const size_t before = queue_place(s->queue, w->key);
+	const size_t before = queue_before(s->queue, w);
 	autobuf struct buf b = { 0 };
 	unsigned told;
 

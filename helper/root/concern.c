@@ -39,6 +39,18 @@ mark_waiters(struct concern *c, const struct queue *q, size_t before)
 				marks_add_gpu(&c->marks, want->candidate[k].vendor, want->candidate[k].pci);
 }
 
+/* True if it matters how many GPUs all containers of a policy hold: these can be any GPUs. */
+static bool
+counts_policies(const struct policy *p, const struct queue *q, size_t before)
+{
+	size_t i;
+
+	for (i = 0; i < before; i++)
+		if (q->v[i].max_gpus != 0)
+			return true;
+	return p->max_gpus != 0;
+}
+
 /* The flags of the leases that ways_admit() and label_admit() compare the new one with. */
 static unsigned
 flags_for(const struct plan *p)
@@ -52,16 +64,19 @@ flags_for(const struct plan *p)
 }
 
 int
-concern_look(const struct plan *p, struct leases *ls, const struct queue *q, bool admits, struct why *why)
+concern_look(const struct plan *p, struct leases *ls, const struct queue *q, const struct waiter *me, bool admits,
+    struct why *why)
 {
 	const struct call *call = p->ruling->call;
 	const uint32_t uid = call->peer->asker.uid;
 	struct concern c = { .admits = admits, .uid = uid, .key = p->lease.key, .flags = admits ? flags_for(p) : 0 };
+	const size_t before = queue_before(q, me);
 
 	/* the containers that root's wrapper says it has shut out; nobody else may say so */
 	c.keys = uid == 0 ? &call->request->shut : NULL;
 	mark_candidates(&c, &p->ruling->decision.grant);
-	mark_waiters(&c, q, queue_place(q, p->lease.key));
+	mark_waiters(&c, q, before);
+	c.all = counts_policies(p->ruling->decision.policy, q, before);
 	return leases_look(ls, &c, call->audit, why);
 }
 

@@ -217,8 +217,11 @@ idle_begin(const struct idle *i, const struct waiter *wants, bool *soon, struct 
 	*soon = false;
 	for (k = 0; k < i->leases->n && i->chores->n < REQUEST_SHUT_MAX; k++) {
 		l = i->leases->v[k];
-		if (l->pauses && l->judged && !l->over && !lease_only_promises(l) && l->state != LEASE_DRAINING &&
-		    has_wanted(l, wants) && begin_one(i, l, soon, why) == -1)
+		if (!l->pauses || !l->judged || l->over || lease_only_promises(l) || l->state == LEASE_DRAINING)
+			continue;
+		if (i->policy != NULL && strcmp(l->policy, i->policy) != 0)
+			continue;
+		if (has_wanted(l, wants) && begin_one(i, l, soon, why) == -1)
 			return -1;
 	}
 	return 0;

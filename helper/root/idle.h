@@ -15,6 +15,7 @@ struct idle {
 	const struct call *call;
 	struct leases *leases;
 	struct chores *chores;		/* gets the chores for the peer */
+	const char *policy;		/* take GPUs from its containers only; NULL: from all */
 };
 
 /*

@@ -49,7 +49,7 @@ look_around(after_look *after, bool uncounted, const struct peer *p, const struc
 static int
 take_back_idle(const struct call *c, struct leases *ls, struct reply *reply)
 {
-	const struct idle idle = { c, ls, &reply->chores };
+	const struct idle idle = { c, ls, &reply->chores, NULL };
 	autoqueue struct queue q = { .dir = -1 };
 	struct why ignored;
 	bool soon;

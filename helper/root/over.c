@@ -51,7 +51,7 @@ static int
 look_again(const struct call *c, struct leases *ls, struct reply *reply)
 {
 	const struct peer *p = c->peer;
-	const struct idle idle = { c, ls, &reply->chores };
+	const struct idle idle = { c, ls, &reply->chores, NULL };
 	struct lease *l;
 	bool soon;
 

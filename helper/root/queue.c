@@ -22,7 +22,7 @@
 #include "audit.h"
 #include "state.h"
 
-#define VERSION 4		/* of the files; a file of another version is dropped, since its waiter will ask again */
+#define VERSION 5		/* of the files; a file of another version is dropped, since its waiter will ask again */
 #define SILENCE_MS 2000		/* a waiter that is silent for longer loses its place */
 #define TASK_SILENCE_MS 60000	/* the same for a task, whose wrapper is woken and else asks every 25 s */
 #define WAITERS_MAX 1024
@@ -47,6 +47,7 @@ waiter_free(struct waiter *w)
 	free(w->want);
 	free(w->id);
 	free(w->pipeline);
+	free(w->policy);
 	*w = (struct waiter){ 0 };
 }
 
@@ -83,6 +84,11 @@ waiter_lines(struct lines *s, struct waiter *w)
 	word_u64(s, &w->turn);
 	word_i64(s, &w->since);
 	word_u32(s, &w->wait);
+	lines_begin(s, "by");
+	word_copy(s, &w->policy);
+	word_u32(s, &w->max_gpus);
+	word_u32(s, &w->priority);
+	word_u32(s, &w->patience);
 	for (i = 0; lines_more(s, "want", i < w->wants); i++) {
 		if ((want = lines_member(s, (void **)&w->want, &w->wants, i, sizeof(*want))) == NULL)
 			return false;
@@ -139,6 +145,14 @@ still_waits(const struct waiter *w)
 	    (w->task.pid == 0 || (process_is_there(w->task.pid) && process_id_lives(w->asker)));
 }
 
+static unsigned
+waited(const struct waiter *w)
+{
+	const uint64_t now = since_boot_ns();
+
+	return now < w->turn ? 0 : (unsigned)((now - w->turn) / 1000000000);
+}
+
 /* Records a wait that ended without a GPU or a refusal. Only root's: others could fill the log. */
 static void
 record_abandoned(int audit, const struct queue *q, const struct waiter *w)
@@ -164,10 +178,14 @@ queue_abandon(struct queue *q, const char *key, int audit)
 }
 
 static int
-by_turn(const void *a, const void *b)
+by_order(const void *a, const void *b)
 {
 	const struct waiter *x = a, *y = b;
 
+	if (x->urgent != y->urgent)
+		return y->urgent - x->urgent;
+	if (!x->urgent && x->priority != y->priority)
+		return x->priority > y->priority ? -1 : 1;
 	return x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn) : strcmp(x->key, y->key);
 }
 
@@ -229,8 +247,10 @@ queue_open(struct queue *q, int audit, struct why *why)
 			(void)unlinkat(q->dir, names.v[i], 0);
 	}
 	drop_gone(q, audit);
+	for (i = 0; i < q->n; i++)
+		q->v[i].urgent = waited(&q->v[i]) >= q->v[i].patience;
 	if (q->n > 1)
-		qsort(q->v, q->n, sizeof(*q->v), by_turn);
+		qsort(q->v, q->n, sizeof(*q->v), by_order);
 	return 0;
 }
 
@@ -260,10 +280,30 @@ queue_place(const struct queue *q, const char *key)
 unsigned
 queue_waited(const struct queue *q, const char *key)
 {
-	size_t place = queue_place(q, key);
-	uint64_t now = since_boot_ns();
+	const size_t place = queue_place(q, key);
 
-	return place == q->n || now < q->v[place].turn ? 0 : (unsigned)((now - q->v[place].turn) / 1000000000);
+	return place == q->n ? 0 : waited(&q->v[place]);
+}
+
+size_t
+queue_before(const struct queue *q, const struct waiter *w)
+{
+	size_t place = queue_place(q, w->key);
+
+	if (place == q->n)
+		for (place = 0; place < q->n && (q->v[place].urgent || q->v[place].priority >= w->priority); place++)
+			;
+	return place;
+}
+
+size_t
+queue_count(const struct queue *q, const char *policy)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < q->n; i++)
+		n += strcmp(q->v[i].policy, policy) == 0;
+	return n;
 }
 
 /* Sets a file's modification time to now, counted from boot: when its waiter last asked. */

@@ -1,8 +1,9 @@
 /*
- * The queue for GPUs: /run/gpuhelper/queue, with a file for each waiting container, in the order of arrival. A later
- * request does not get a GPU that is reserved for an earlier one. keep_for() in allot.c reserves them, even if they do
- * not suffice for the earlier request. One later request may still get GPUs that do not suffice: a request that asks
- * for the last time, and whose user holds no GPU that an earlier request wants.
+ * The queue for GPUs: /run/gpuhelper/queue, with a file for each waiting container. Those that have waited for half of
+ * max_wait go first, then those of a higher priority, then those that came earlier. A request gets no GPU that is
+ * reserved for one before it. keep_for() in allot.c reserves them, even if they do not suffice for that request. One
+ * later request may still get GPUs that do not suffice: a request that asks for the last time, and whose user holds no
+ * GPU that a request before it wants.
  */
 #ifndef GPUHELPER_ROOT_QUEUE_H
 #define GPUHELPER_ROOT_QUEUE_H
@@ -15,10 +16,15 @@
 struct waiter {
 	char key[65];
 	char *id, *pipeline;
+	char *policy;			/* that gives it the GPU */
+	unsigned max_gpus;		/* that all containers of the policy hold at once; 0: any number */
+	unsigned priority;		/* the higher goes first */
+	unsigned patience;		/* seconds after which it goes before all priorities */
+	bool urgent;			/* it has waited so long (not in the file) */
 	uint32_t uid;
 	struct process_id asker;	/* the process that asks repeatedly */
 	struct process_id task;		/* the process in the container that waits; pid 0: the container's create waits */
-	uint64_t turn;		/* its place in the queue: nanoseconds since boot when it came */
+	uint64_t turn;		/* nanoseconds since boot when it came */
 	uint64_t renewed;	/* milliseconds since boot when it last asked */
 	int64_t since;		/* seconds since 1970, for people */
 	unsigned wait;		/* seconds that it may wait */
@@ -28,7 +34,7 @@ struct waiter {
 
 struct queue {
 	int dir;
-	struct waiter *v;	/* in order of arrival */
+	struct waiter *v;	/* in order: the urgent first, then by priority; equal ones in order of arrival */
 	size_t n;
 };
 
@@ -43,6 +49,11 @@ void queue_close(struct queue *q);
 
 /* The number of waiters before the one with this key; the number of all waiters if it is not in the queue. */
 size_t queue_place(const struct queue *q, const char *key);
+/* The same for a request with w->key and w->priority; if it is not in the queue, for the place that it would get. */
+size_t queue_before(const struct queue *q, const struct waiter *w);
+
+/* The number of waiters by this policy. */
+size_t queue_count(const struct queue *q, const char *policy);
 
 /* Seconds that the waiter with this key has waited; 0 if it is not in the queue. */
 unsigned queue_waited(const struct queue *q, const char *key);

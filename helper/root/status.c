@@ -128,6 +128,10 @@ tell_waiter(struct jsonout *list, const struct waiter *w, size_t ahead, size_t *
 	jsonout_text(&j, "since", since);
 	jsonout_int(&j, "gpus", count);
 	jsonout_int(&j, "ahead", (int64_t)ahead);
+	jsonout_text(&j, "policy", w->policy);
+	jsonout_int(&j, "priority", w->priority);
+	if (w->urgent)
+		jsonout_bool(&j, "urgent", true);
 	if (w->task.pid != 0)
 		jsonout_int(&j, "task", w->task.pid);
 	jsonout_end(&j, "}");

@@ -35,6 +35,7 @@ tell_wait(const struct plan *p, bool over, unsigned wait, struct why *why)
 static int
 refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
 {
+	const struct policy *policy = p->ruling->decision.policy;
 	const unsigned wait = p->ruling->decision.grant.wait;
 	const struct lease *l = &p->lease;
 	struct waiter *me = &k->me;
@@ -49,6 +50,10 @@ refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
 			refuse_within(&f->why, "no GPU is free, and the policy allows no wait");
 		return -1;
 	}
+	if (policy->max_waiting != 0 && queue_place(&k->queue, me->key) == k->queue.n &&
+	    queue_count(&k->queue, policy->name) >= policy->max_waiting)
+		return refuse(&f->why, WHY_AGAIN, "%s: as many of its containers wait already as may (max_waiting = %u)",
+		    policy->name, policy->max_waiting);
 	me->uid = l->uid;
 	me->asker = call_process(p->ruling->call);
 	me->task = l->pausing.task;
@@ -68,13 +73,15 @@ refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
  * a wait. Always -1 with *f.
  */
 static int
-refuse_or_queue(const struct plan *p, struct picking *k, const struct idle *idle, struct refusal *f)
+refuse_or_queue(const struct plan *p, struct picking *k, struct idle *idle, struct refusal *f)
 {
 	struct why why;
 	bool soon;
 
 	if (f->why.code != WHY_AGAIN)
 		return -1;
+	/* GPUs of other policies would not help */
+	idle->policy = allot_in_quota(&k->leases, &k->me) ? NULL : k->me.policy;
 	if (idle_begin(idle, &k->me, &soon, &why) == -1) {
 		f->why = why;
 		return -1;
@@ -90,7 +97,7 @@ pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, st
 {
 	const struct ruling *r = p->ruling;
 	const struct decision *d = &r->decision;
-	const struct idle idle = { .call = r->call, .leases = &k->leases, .chores = &f->chores };
+	struct idle idle = { .call = r->call, .leases = &k->leases, .chores = &f->chores };
 	const struct strays none = { 0 };
 	autodrained struct drained drained = { 0 };
 	const struct allot_state s = { &k->leases, &k->queue, strays != NULL ? strays : &none, &drained, d,
@@ -102,7 +109,7 @@ pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, st
 	 */
 	if (d->grant.gpus > 0 && drained_list(&drained, &f->why) == -1)
 		return -1;
-	f->ahead = queue_place(&k->queue, k->me.key);
+	f->ahead = queue_before(&k->queue, &k->me);
 	p->lease.pausing.waited = queue_waited(&k->queue, k->me.key);
 	if (allot_wants(d, &k->me, &f->why) == -1 || idle_finish(&idle, &k->me, &f->why) == -1)
 		return -1;
@@ -124,13 +131,28 @@ promise_all(struct plan *p, struct picking *k, struct refusal *f)
 	    allot_all(d, &k->me, &p->lease.pausing, p->picks, &p->picked) == 0 ? 0 : refuse_nomem(&f->why);
 }
 
+/* What the policy says of the request's place in the queue. */
+static int
+fill_standing(struct waiter *me, const struct ruling *r)
+{
+	const struct policy *policy = r->decision.policy;
+
+	me->max_gpus = policy->max_gpus;
+	me->priority = policy->priority;
+	/* half of what anyone may wait at most: then no priority makes a request starve */
+	me->patience = r->settings.max_wait / 2;
+	return (me->policy = strdup(policy->name)) != NULL ? 0 : -1;
+}
+
 int
 picking_read(struct picking *k, const struct plan *p, bool admits, struct why *why)
 {
+	if (fill_standing(&k->me, p->ruling) == -1)
+		return refuse_nomem(why);
 	/* a request for folders alone waits for nobody, and needs no queue */
 	if (p->ruling->decision.grant.gpus > 0 && queue_open(&k->queue, p->ruling->call->audit, why) == -1)
 		return -1;
-	return concern_look(p, &k->leases, &k->queue, admits, why);
+	return concern_look(p, &k->leases, &k->queue, &k->me, admits, why);
 }
 
 void

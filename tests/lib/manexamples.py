@@ -42,6 +42,8 @@ def as_policy(setting):
     if key in FOLDER:
         path = '' if key == 'path' else 'path = "/srv/x";'
         return 'pipeline = "a/b"; folders = ( { %s %s } );' % (path, setting)
+    if key in ('max_gpus', 'max_waiting', 'priority'):
+        return 'pipeline = "a/b"; gpus = ( { vendor = "nvidia"; wait = 9; } ); ' + setting
     return setting if key == 'pipeline' else 'pipeline = "a/b"; ' + setting
 
 

@@ -555,6 +555,12 @@ test_gpu_types(void)
 		{ TEXT(IN_GPU("sharing = \"shared\"; share_limit = [ ];")),
 		    "2: share_limit must be a number from 1 to 1024" },
 		{ TEXT(IN_GPU("share_limit = 4;")), "2: share_limit goes with sharing = \"shared\"" },
+		{ TEXT(P "max_gpus = 0;"), "2: max_gpus must be a number from 1 to 4096" },
+		{ TEXT(P "max_waiting = 4097;"), "2: max_waiting must be a number from 1 to 4096" },
+		{ TEXT(P "priority = 10;"), "2: priority must be a number from 0 to 9" },
+		{ TEXT(P "priority = \"high\";"), "2: priority must be a number from 0 to 9" },
+		{ TEXT(P "max_gpus = 2;"), "0: max_gpus goes with gpus" },
+		{ TEXT(P "max_gpus = 2;\ngpus = ( { vendor = \"nvidia\"; count = 3; } );"), "3: count = 3 is more than max_gpus = 2" },
 		{ TEXT(IN_GPU("wait = 86401;")), "2: wait must be a number from 0 to 86400" },
 		{ TEXT(IN_GPU("wait = \"1m\";")), "2: wait must be a number from 0 to 86400" },
 		{ TEXT(IN_GPU("capabilities = \"compute\";")), "2: capabilities must be a list of strings: [ \"compute\" ]" },
@@ -712,7 +718,7 @@ test_whole_policy(void)
 		{ TEXT("identity = \"claim\"; folders = ( { path = \"/srv/x\"; } );"),
 		    "0: no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"" },
 	};
-	autofree char *warned = NULL, *nothing = NULL;
+	autofree char *warned = NULL, *nothing = NULL, *queue = NULL;
 	bool good;
 
 	check_refused(t, COUNT(t), false);
@@ -723,6 +729,10 @@ test_whole_policy(void)
 	    "gpuhelper, and of root", "  with a warning");
 	nothing = policy_faults(TEXT("pipeline = \"a/b\";"), &good);
 	ok(good, "a policy that gives nothing is accepted");
+	queue = policy_faults(TEXT("pipeline = \"a/b\"; gpus = ( { vendor = \"nvidia\"; } ); priority = 9; max_waiting = 1;"), &good);
+	ok(good, "a policy with a priority and without a wait is accepted");
+	is_str(queue, "0: warning: max_waiting is about containers that wait, and no gpus entry here says wait\n"
+	    "0: warning: priority is about containers that wait, and no gpus entry here says wait", "  with a warning for each key");
 	is_str(nothing, "0: warning: this policy gives nothing: neither gpus nor folders",
 	    "  with a warning");
 }

@@ -27,6 +27,7 @@
 	"instance_vars = { branch = \"main\"; n = 7; };\n" \
 	"gpus = ( { vendor = \"nvidia\"; devices = [ \"0\", \"3b:00.0\" ]; count = 2; sharing = \"shared\"; share_limit = 3; wait = 9; },\n" \
 	"  { vendor = \"a.b/c\"; nodes = [ \"imex=9\" ]; mps = true; mig = \"whole\"; capabilities = [ \"video\" ]; } );\n" \
+	"max_gpus = 12; max_waiting = 20; priority = 7;\n" \
 	"folders = ( { path = \"/srv/in\"; access = \"ro\"; subfolders = true; },\n" \
 	"  { path = \"/srv/o?t\"; access = \"rw\"; target = \"/out\"; submounts = true; relabel = \"private\"; } );\n" \
 	"selinux = { type = \"nvidia_container_t\"; level = \"s0:c1,c2\"; };\nenv = { A = \"1=2 %\"; B = \"-\"; C = \"=\"; };\n"
@@ -105,6 +106,8 @@ test_there_and_back(void)
 	    b.policies.v[0].policy.gpu[1].mps && b.policies.v[0].policy.gpu[1].one_channel &&
 	    b.policies.v[0].policy.gpu[1].channel == 9,
 	    "the last folder and the last GPU rule are the same");
+	ok(b.policies.v[0].policy.max_gpus == 12 && b.policies.v[0].policy.max_waiting == 20 &&
+	    b.policies.v[0].policy.priority == 7 && b.policies.v[1].policy.priority == PRIORITY_DEFAULT, "quotas are the same");
 	ok(b.policies.v[1].policy.team == NULL &&
 	    b.policies.v[1].policy.identity == IDENTITY_CALLER,
 	    "a policy without a pipeline is the same");

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Quotas of a policy: how many GPUs its containers hold at once, how many wait, and who of the waiting goes first.
+
+usage: quotas.py    (in tests/lib/sandbox.sh --gpu nvidia-4gpu)
+
+The runtime below the wrapper is hold.c, as in leases.py; all else is real.
+"""
+import json, os, subprocess, time
+from lib import *
+
+CTL = '/usr/sbin/gpuhelperctl'
+host = Host('runc', 'v1')
+os.makedirs(W + '/bin')
+r = sh('cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-o', W + '/bin/runc', TESTS + '/container/hold.c')
+assert r.returncode == 0, r.stdout
+host.runtime = W + '/bin/runc'
+host.settings()
+GPUS = 'pipeline = "ml/%s"; identity = "claim"; gpus = ( { vendor = "nvidia"; count = 4; wait = %d; } ); %s'
+
+
+def start(pipeline, ms, gpus=1):
+    b = Bundle(host, env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=' + pipeline, 'GPUHELPER_GPUS=%d' % gpus])
+    b.p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'run', '--bundle', b.dir, b.id],
+                           env={'PATH': '/usr/bin', 'HOLD_MS': str(ms)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, start_new_session=True)
+    return b
+
+
+def status():
+    return json.loads(sh(CTL, 'status', '--json').stdout)
+
+
+def soon(test, seconds=15):
+    until = time.time() + seconds
+    while not test() and time.time() < until:
+        time.sleep(0.05)
+    return test()
+
+
+def holds(*bundles):
+    held = {l['container'] for l in status()['leases']}
+    return all(b.id in held for b in bundles)
+
+
+def waits(*bundles):
+    waiting = [w['container'] for w in status()['waiters']]
+    return all(b.id in waiting for b in bundles)
+
+
+def end(*bundles):
+    for b in bundles:
+        os.killpg(b.p.pid, 9)
+        b.p.wait()
+    assert soon(lambda: (sh(CTL, 'reap'), status())[1]['leases'] == [] and status()['waiters'] == []), status()
+
+
+def order(since):
+    return [a['container'] for a in audit()[since:] if a['event'] == 'grant']
+
+
+# max_gpus
+host.policies(t10=(GPUS % ('pr', 60, 'max_gpus = 2;')).replace('count = 4', 'count = 2'), t20=GPUS % ('train', 0, ''))
+first, second = start('pr', 60000), start('pr', 60000)
+assert soon(lambda: holds(first, second)), status()
+third = start('pr', 50)
+ok(soon(lambda: waits(third)) and not holds(third), 'max_gpus = 2: a third container waits, although two GPUs are free', status())
+ok(any('waiting up to 60 s: t10.conf: its containers hold at most 2 GPUs at once (max_gpus), and hold 2 now' in e for e in
+       [json.loads(l)['msg'] for l in open(third.log)]), '  and is told why', open(third.log).read())
+other = start('train', 60000, 2)
+ok(soon(lambda: holds(other)), 'the free GPUs are not kept for it: another policy gets them', (status(), other.errors()))
+os.killpg(first.p.pid, 9)
+ok(third.p.wait(20) == 0, 'it gets a GPU when one of its policy is given back', third.errors())
+end(second, other)
+host.policies(t10=(GPUS % ('two', 0, 'max_gpus = 2;')).replace(
+    'gpus = ( { vendor = "nvidia"; count = 4; wait = 0; } )', 'gpus = ( { vendor = "nvidia"; count = 2; devices = [ "0", "1" ]; }, { vendor = "nvidia"; count = 2; devices = [ "2", "3" ]; } )'))
+b = start('two', 50, 3)
+ok(b.p.wait(20) == 1 and 'hold at most 2 GPUs at once (max_gpus), and this one asks for 3' in ' '.join(b.errors()), 'a container that asks for more than max_gpus is refused at once', b.errors())
+first = start('two', 60000, 2)
+assert soon(lambda: holds(first))
+b = start('two', 50)
+ok(b.p.wait(20) == 1 and 'and hold 2 now' in ' '.join(b.errors()), 'without a wait, one beyond max_gpus is refused', b.errors())
+end(first)
+
+# max_waiting
+host.policies(t10=GPUS % ('pr', 60, 'max_waiting = 2;'), t20=GPUS % ('train', 60, ''))
+holder = start('train', 60000, 4)
+assert soon(lambda: holds(holder))
+w = [start('pr', 50) for _ in range(2)]
+assert soon(lambda: waits(*w))
+b, x = start('pr', 50), start('train', 50)
+ok(b.p.wait(20) == 1 and 't10.conf: as many of its containers wait already as may (max_waiting = 2)' in ' '.join(b.errors()), 'max_waiting = 2: a third is refused at once', b.errors())
+ok(soon(lambda: waits(x)), '  and one of another policy waits')
+os.killpg(holder.p.pid, 9)
+ok([b.p.wait(20) for b in w + [x]] == [0, 0, 0], '  and those that wait get their GPUs')
+
+# priority
+host.policies(t10=GPUS % ('low', 60, 'priority = 1;'), t20=GPUS % ('train', 60, ''), t30=GPUS % ('high', 60, 'priority = 9;'))
+holder = start('train', 60000, 4)
+assert soon(lambda: holds(holder))
+queue = []
+for name in 'low', 'train', 'high', 'low', 'high':
+    queue.append(start(name, 20, 4))
+    assert soon(lambda: waits(queue[-1])), status()
+shown = status()['waiters']
+want = [queue[i].id for i in (2, 4, 1, 0, 3)]
+ok([w['container'] for w in shown] == want and [w['ahead'] for w in shown] == [0, 1, 2, 3, 4] and [w['priority'] for w in shown] == [9, 9, 5, 1, 1], 'status shows who waits in the order of priority', shown)
+since = len(audit())
+os.killpg(holder.p.pid, 9)
+[b.p.wait(30) for b in queue]
+ok(order(since) == want, 'they get their GPUs in that order', (order(since), want))
+
+# half of max_wait
+host.settings('max_wait = 8;')
+holder = start('train', 60000, 4)
+assert soon(lambda: holds(holder))
+since = len(audit())
+low = start('low', 20, 4)
+assert soon(lambda: waits(low))
+time.sleep(4.5)
+high = start('high', 20, 4)
+assert soon(lambda: waits(high))
+shown = status()['waiters']
+ok([w['container'] for w in shown] == [low.id, high.id] and shown[0].get('urgent') and not shown[1].get('urgent'), 'one that has waited for half of max_wait goes first', shown)
+os.killpg(holder.p.pid, 9)
+ok([low.p.wait(20), high.p.wait(20)] == [0, 0] and order(since) == [low.id, high.id], '  and gets its GPUs first', order(since))
+host.settings()
+
+# a request of high priority does not wait behind one that waits for a GPU that both could have
+host.policies(t10=(GPUS % ('low', 60, 'priority = 1;')), t30=GPUS % ('high', 0, 'priority = 9;'))
+holder = start('low', 60000, 3)
+assert soon(lambda: holds(holder))
+low = start('low', 50, 2)
+assert soon(lambda: waits(low))
+high = start('high', 50)
+ok(high.p.wait(20) == 0, 'the GPU that is kept for a low priority goes to a high one at its first request', high.errors())
+end(holder, low)
+done()

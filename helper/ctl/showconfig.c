@@ -45,6 +45,20 @@ issuer_json(const struct issuer_setting *i)
 
 /* The words are those of gpuhelper.conf(5). */
 static json_t *
+shares_json(const struct strlist *shares)
+{
+	json_t *j = json_object();
+	const char *is;
+	size_t i;
+
+	for (i = 0; i < shares->n; i++) {
+		is = strrchr(shares->v[i], '=');
+		json_object_setn_new(j, shares->v[i], (size_t)(is - shares->v[i]), json_integer(atoi(is + 1)));
+	}
+	return j;
+}
+
+static json_t *
 settings_json(const struct settings *s)
 {
 	static const char *const privileged[] = { "deny", "hide-gpus", "allow" };
@@ -77,6 +91,7 @@ settings_json(const struct settings *s)
 	for (i = 0; i < s->issuers; i++)
 		json_array_append_new(issuers, issuer_json(&s->issuer[i]));
 	json_object_set_new(j, "issuers", issuers);
+	json_object_set_new(j, "team_shares", shares_json(&s->team_shares));
 	return j;
 }
 

@@ -18,5 +18,6 @@ settings_free(struct settings *s)
 	strlist_free(&s->volumes);
 	strlist_free(&s->placeholder_init);
 	strlist_free(&s->task_execs);
+	strlist_free(&s->team_shares);
 	*s = (struct settings){ 0 };
 }

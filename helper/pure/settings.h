@@ -35,6 +35,8 @@ struct issuer_setting {
 };
 
 #define ISSUERS_MAX 32
+#define TEAM_SHARES_MAX 256
+#define TEAM_SHARE_MAX 1000
 
 struct settings {
 	char *runtime;			/* absolute path of the OCI runtime below; NULL: the first "runc" in PATH */
@@ -56,6 +58,7 @@ struct settings {
 	unsigned left_behind;		/* seconds, or LEFT_BEHIND_KEEP */
 	struct issuer_setting *issuer;
 	size_t issuers;
+	struct strlist team_shares;	/* "TEAM=PARTS" (usage.h); empty: of waiting teams, the order of arrival decides */
 	bool several_issuers;		/* two or more: a policy that requires a token must say whose */
 };
 

@@ -7,6 +7,7 @@
 #include "furthernode.h"
 #include "path.h"
 #include "secontext.h"
+#include "usage.h"
 #include "vendorenv.h"
 
 #define SECONDS_MAX 86400
@@ -41,6 +42,9 @@ check_table_settings(const struct settings *s, struct why *why)
 	if (!are_paths(&s->volumes) || strlist_has(&s->volumes, "/") || !are_paths(&s->placeholder_init) ||
 	    (s->runtime != NULL && path_check(s->runtime, &ignored) == -1))
 		return refuse_table("gpuhelper.conf", "an invalid path", why);
+	for (i = 0; i < s->team_shares.n; i++)
+		if (!usage_is_share(s->team_shares.v[i]))
+			return refuse_table("gpuhelper.conf", "an invalid share", why);
 	if (s->max_wait > SECONDS_MAX ||
 	    (s->left_behind > SECONDS_MAX && s->left_behind != LEFT_BEHIND_KEEP))
 		return refuse_table("gpuhelper.conf", "a time of more than a day", why);

@@ -26,6 +26,8 @@ settings_lines(struct lines *t, struct settings *s)
 	words_list(t, &s->placeholder_init);
 	lines_begin(t, "tasks");
 	words_list(t, &s->task_execs);
+	lines_begin(t, "shares");
+	words_list(t, &s->team_shares);
 	lines_begin(t, "choices");
 	s->privileged = (enum privileged)word_index(t, s->privileged, PRIVILEGED_ALLOW + 1);
 	s->driver_files = (enum driver_files)word_index(t, s->driver_files, DRIVER_FILES_VENDOR_RUNTIME + 1);

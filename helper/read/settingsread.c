@@ -309,6 +309,30 @@ read_issuers(config_setting_t *s, void *out, struct faults *f)
 	c->several_issuers = c->issuers > 1;
 }
 
+static void
+read_team_shares(config_setting_t *s, void *out, struct faults *f)
+{
+	struct settings *c = out;
+	int i, n = config_setting_length(s);
+
+	if (config_setting_type(s) != CONFIG_TYPE_GROUP || n > TEAM_SHARES_MAX) {
+		fault_add(f, conf_line(s), false, "team_shares must be a group of at most %d: { TEAM = PARTS; ... }",
+		    TEAM_SHARES_MAX);
+		return;
+	}
+	strlist_free(&c->team_shares);
+	for (i = 0; i < n; i++) {
+		config_setting_t *e = config_setting_get_elem(s, (unsigned)i);
+		autobuf struct buf b = { 0 };
+		unsigned parts = 1;
+
+		conf_number(e, 1, TEAM_SHARE_MAX, &parts, f);
+		buf_printf(&b, "%s=%u", config_setting_name(e), parts);
+		if (b.failed || !strlist_add(&c->team_shares, b.p, SIZE_MAX))
+			fault_add(f, conf_line(e), false, "out of memory");
+	}
+}
+
 static const struct conf_key keys[] = {
 	{ "runtime", read_runtime },
 	{ "volumes", read_volumes },
@@ -329,6 +353,7 @@ static const struct conf_key keys[] = {
 	{ "audit", read_audit },
 	{ "selinux", read_selinux_settings },
 	{ "issuers", read_issuers },
+	{ "team_shares", read_team_shares },
 	{ NULL, NULL },
 };
 

@@ -39,7 +39,7 @@ mark_waiters(struct concern *c, const struct queue *q, size_t before)
 				marks_add_gpu(&c->marks, want->candidate[k].vendor, want->candidate[k].pci);
 }
 
-/* True if it matters how many GPUs all containers of a policy hold: these can be any GPUs. */
+/* True if it matters how many GPUs all containers of a policy hold: any GPUs. */
 static bool
 counts_policies(const struct policy *p, const struct queue *q, size_t before)
 {
@@ -76,7 +76,8 @@ concern_look(const struct plan *p, struct leases *ls, const struct queue *q, con
 	c.keys = uid == 0 ? &call->request->shut : NULL;
 	mark_candidates(&c, &p->ruling->decision.grant);
 	mark_waiters(&c, q, before);
-	c.all = counts_policies(p->ruling->decision.policy, q, before);
+	c.all = counts_policies(p->ruling->decision.policy, q, before) ||
+	    (q->n > 0 && p->ruling->settings.team_shares.n > 0);
 	return leases_look(ls, &c, call->audit, why);
 }
 

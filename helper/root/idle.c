@@ -15,6 +15,7 @@
 #include "gatelock.h"
 #include "leasewrite.h"
 #include "looker.h"
+#include "shares.h"
 
 /* Only the host's root can do chores, and a wrapper that has just failed at one gets no other. */
 static bool
@@ -80,6 +81,7 @@ idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why)
 	}
 	if (audit != -1)
 		(void)audit_lease(audit, "gave-back", l);
+	shares_note(l);
 	lease_forget_gpus(l);
 	pausing_open(&l->pausing, NULL, 0);
 	l->pausing.task = l->pausing.giver = (struct process_id){ 0 };

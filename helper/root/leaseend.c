@@ -20,6 +20,7 @@
 #include "gatelock.h"
 #include "leasewrite.h"
 #include "looker.h"
+#include "shares.h"
 #include "timer.h"
 
 #define LATE_S 5	/* for a clock of whole seconds, and a helper that is slow to start */
@@ -165,6 +166,7 @@ keep_ways(struct leases *ls, struct lease *l, int audit)
 	if (!audit_lease(audit, "end", l) || exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 ||
 	    gate_lock_remove(l, &stuck) == -1)
 		return;
+	shares_note(l);
 	lease_keep_ways(l);
 	(void)leases_write(ls, l, &stuck);
 }
@@ -178,7 +180,10 @@ end_one(struct leases *ls, struct lease *l, int audit)
 	if (undo_acts(ls, l, &stuck) == -1)
 		return false;
 	/* recorded before it is removed: two records are better than none */
-	return (l->state == LEASE_PASSED_ON || audit_lease(audit, "end", l)) && remove_files(ls, l, &stuck) == 0;
+	if (!(l->state == LEASE_PASSED_ON || audit_lease(audit, "end", l)) || remove_files(ls, l, &stuck) == -1)
+		return false;
+	shares_note(l);
+	return true;
 }
 
 /* True if the lease is only planned: nothing was done for it, so nobody can have a node open because of it. */

@@ -186,6 +186,8 @@ by_order(const void *a, const void *b)
 		return y->urgent - x->urgent;
 	if (!x->urgent && x->priority != y->priority)
 		return x->priority > y->priority ? -1 : 1;
+	if (x->burden != y->burden)
+		return x->burden < y->burden ? -1 : 1;
 	return x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn) : strcmp(x->key, y->key);
 }
 
@@ -224,6 +226,13 @@ drop_gone(struct queue *q, int audit)
 	q->n = n;
 }
 
+void
+queue_sort(struct queue *q)
+{
+	if (q->n > 1)
+		qsort(q->v, q->n, sizeof(*q->v), by_order);
+}
+
 int
 queue_open(struct queue *q, int audit, struct why *why)
 {
@@ -249,8 +258,7 @@ queue_open(struct queue *q, int audit, struct why *why)
 	drop_gone(q, audit);
 	for (i = 0; i < q->n; i++)
 		q->v[i].urgent = waited(&q->v[i]) >= q->v[i].patience;
-	if (q->n > 1)
-		qsort(q->v, q->n, sizeof(*q->v), by_order);
+	queue_sort(q);
 	return 0;
 }
 
@@ -285,13 +293,20 @@ queue_waited(const struct queue *q, const char *key)
 	return place == q->n ? 0 : waited(&q->v[place]);
 }
 
+/* True if the waiter goes before a request that is not in the queue yet. */
+static bool
+goes_before(const struct waiter *v, const struct waiter *w)
+{
+	return v->urgent || v->priority > w->priority || (v->priority == w->priority && v->burden <= w->burden);
+}
+
 size_t
 queue_before(const struct queue *q, const struct waiter *w)
 {
 	size_t place = queue_place(q, w->key);
 
 	if (place == q->n)
-		for (place = 0; place < q->n && (q->v[place].urgent || q->v[place].priority >= w->priority); place++)
+		for (place = 0; place < q->n && goes_before(&q->v[place], w); place++)
 			;
 	return place;
 }

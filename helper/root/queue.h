@@ -1,9 +1,9 @@
 /*
  * The queue for GPUs: /run/gpuhelper/queue, with a file for each waiting container. Those that have waited for half of
- * max_wait go first, then those of a higher priority, then those that came earlier. A request gets no GPU that is
- * reserved for one before it. keep_for() in allot.c reserves them, even if they do not suffice for that request. One
- * later request may still get GPUs that do not suffice: a request that asks for the last time, and whose user holds no
- * GPU that a request before it wants.
+ * max_wait go first, then those of a higher priority, then those whose team has used least for its share (shares.h),
+ * then those that came earlier. A request gets no GPU that is reserved for one before it. keep_for() in allot.c
+ * reserves them, even if they do not suffice for that request. One later request may still get GPUs that do not
+ * suffice: a request that asks for the last time, and whose user holds no GPU that a request before it wants.
  */
 #ifndef GPUHELPER_ROOT_QUEUE_H
 #define GPUHELPER_ROOT_QUEUE_H
@@ -20,6 +20,7 @@ struct waiter {
 	unsigned max_gpus;		/* that all containers of the policy hold at once; 0: any number */
 	unsigned priority;		/* the higher goes first */
 	unsigned patience;		/* seconds after which it goes before all priorities */
+	uint64_t burden;		/* what its team has used for its share (usage.h; not in the file) */
 	bool urgent;			/* it has waited so long (not in the file) */
 	uint32_t uid;
 	struct process_id asker;	/* the process that asks repeatedly */
@@ -34,7 +35,7 @@ struct waiter {
 
 struct queue {
 	int dir;
-	struct waiter *v;	/* in order: the urgent first, then by priority; equal ones in order of arrival */
+	struct waiter *v;	/* in order: the urgent first, then by priority, by burden, and by arrival */
 	size_t n;
 };
 
@@ -51,6 +52,9 @@ void queue_close(struct queue *q);
 size_t queue_place(const struct queue *q, const char *key);
 /* The same for a request with w->key and w->priority; if it is not in the queue, for the place that it would get. */
 size_t queue_before(const struct queue *q, const struct waiter *w);
+
+/* Sorts the waiters again, after their burdens have changed. */
+void queue_sort(struct queue *q);
 
 /* The number of waiters by this policy. */
 size_t queue_count(const struct queue *q, const char *policy);

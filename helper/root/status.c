@@ -12,6 +12,7 @@
 #include "owncgroup.h"
 #include "queue.h"
 #include "rate.h"
+#include "shares.h"
 #include "verb.h"
 
 #define LEASES_SHOWN (800 * 1024)	/* bytes: keeps the reply below its limit, whatever the leases are like */
@@ -160,18 +161,30 @@ tell_all(const struct peer *p, const struct leases *ls, const struct queue *q)
 	return jsonout_take(&j);
 }
 
+/* Reads what may be told. -1 with *why. */
+static int
+read_all(const struct peer *p, struct leases *ls, struct queue *q, struct why *why)
+{
+	const struct concern c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
+
+	if (leases_open(ls, p->asker.uid, why) == -1 || leases_look(ls, &c, -1, why) == -1 || queue_open(q, -1, why) == -1)
+		return -1;
+	/* the order depends on all leases, and only root sees these */
+	if (c.all)
+		shares_rank(q, NULL, ls, NULL);
+	return 0;
+}
+
 void
 verb_status(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	const struct concern c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
 	autoleases struct leases ls = LEASES_CLOSED;
 	autoqueue struct queue q = { .dir = -1 };
 	struct why *why = &reply->why;
 
 	(void)r;
 	if (leave_cgroup(p->starter, why) == 0 && rate_look(p->asker.uid, time(NULL), false, why) == 0 &&
-	    leases_open(&ls, p->asker.uid, why) == 0 && leases_look(&ls, &c, -1, why) == 0 && queue_open(&q, -1, why) == 0 &&
-	    (reply->status = tell_all(p, &ls, &q)) == NULL)
+	    read_all(p, &ls, &q, why) == 0 && (reply->status = tell_all(p, &ls, &q)) == NULL)
 		refuse_nomem(why);
 	reply->kind = reply->status != NULL ? REPLY_NOTED : REPLY_REFUSED;
 }

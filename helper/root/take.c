@@ -12,6 +12,7 @@
 #include "leaseend.h"
 #include "leasewrite.h"
 #include "plangpus.h"
+#include "shares.h"
 #include "strays.h"
 #include "ways.h"
 
@@ -58,7 +59,7 @@ refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
 	me->asker = call_process(p->ruling->call);
 	me->task = l->pausing.task;
 	me->wait = wait;
-	if ((me->id = strdup(l->id)) == NULL || (me->pipeline = strdup(l->pipeline)) == NULL)
+	if ((me->id = strdup(l->id)) == NULL)
 		return refuse_nomem(&f->why);
 	if (queue_stay(&k->queue, me, &why) == 0) {
 		f->waits = true;
@@ -133,7 +134,7 @@ promise_all(struct plan *p, struct picking *k, struct refusal *f)
 
 /* What the policy says of the request's place in the queue. */
 static int
-fill_standing(struct waiter *me, const struct ruling *r)
+fill_standing(struct waiter *me, const struct ruling *r, const struct lease *l)
 {
 	const struct policy *policy = r->decision.policy;
 
@@ -141,18 +142,24 @@ fill_standing(struct waiter *me, const struct ruling *r)
 	me->priority = policy->priority;
 	/* half of what anyone may wait at most: then no priority makes a request starve */
 	me->patience = r->settings.max_wait / 2;
-	return (me->policy = strdup(policy->name)) != NULL ? 0 : -1;
+	me->policy = strdup(policy->name);
+	me->pipeline = strdup(l->pipeline);
+	return me->policy != NULL && me->pipeline != NULL ? 0 : -1;
 }
 
 int
 picking_read(struct picking *k, const struct plan *p, bool admits, struct why *why)
 {
-	if (fill_standing(&k->me, p->ruling) == -1)
+	if (fill_standing(&k->me, p->ruling, &p->lease) == -1)
 		return refuse_nomem(why);
 	/* a request for folders alone waits for nobody, and needs no queue */
 	if (p->ruling->decision.grant.gpus > 0 && queue_open(&k->queue, p->ruling->call->audit, why) == -1)
 		return -1;
-	return concern_look(p, &k->leases, &k->queue, &k->me, admits, why);
+	if (concern_look(p, &k->leases, &k->queue, &k->me, admits, why) == -1)
+		return -1;
+	if (p->ruling->decision.grant.gpus > 0)
+		shares_rank(&k->queue, &k->me, &k->leases, &p->ruling->settings);
+	return 0;
 }
 
 void

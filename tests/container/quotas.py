@@ -18,8 +18,8 @@ host.settings()
 GPUS = 'pipeline = "ml/%s"; identity = "claim"; gpus = ( { vendor = "nvidia"; count = 4; wait = %d; } ); %s'
 
 
-def start(pipeline, ms, gpus=1):
-    b = Bundle(host, env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=' + pipeline, 'GPUHELPER_GPUS=%d' % gpus])
+def start(pipeline, ms, gpus=1, team='ml'):
+    b = Bundle(host, env=['BUILD_TEAM_NAME=' + team, 'BUILD_PIPELINE_NAME=' + pipeline, 'GPUHELPER_GPUS=%d' % gpus])
     b.p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'run', '--bundle', b.dir, b.id],
                            env={'PATH': '/usr/bin', 'HOLD_MS': str(ms)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL, start_new_session=True)
@@ -124,6 +124,41 @@ ok([w['container'] for w in shown] == [low.id, high.id] and shown[0].get('urgent
 os.killpg(holder.p.pid, 9)
 ok([low.p.wait(20), high.p.wait(20)] == [0, 0] and order(since) == [low.id, high.id], '  and gets its GPUs first', order(since))
 host.settings()
+
+# fair shares: the team that has used least for its share goes first
+host.settings('team_shares = { ml = 3; web = 1; };')
+host.policies(t10=GPUS % ('train', 100, ''), t20=(GPUS % ('x', 100, '')).replace('ml/', 'web/'), t30=(GPUS % ('x', 100, '')).replace('ml/', 'ops/'))
+holder = start('x', 60000, 4, team='ops')
+assert soon(lambda: holds(holder))
+queue = [start('x', 2000, team='web') for _ in range(10)]
+assert soon(lambda: waits(*queue), 30), status()
+queue += [start('train', 2000) for _ in range(10)]
+assert soon(lambda: waits(*queue), 30), status()
+since = len(audit())
+os.killpg(holder.p.pid, 9)
+[b.p.wait(60) for b in queue]
+got = order(since)
+teams = ['web' if id in [b.id for b in queue[:10]] else 'ml' for id in got]
+ok(len(got) == 20 and all(b.p.returncode == 0 for b in queue), '20 containers of two teams get their GPUs', [b.errors() for b in queue if b.errors()])
+ok(7 <= teams[:12].count('ml') <= 10, 'shares of 3 and 1: of the first 12 about 9 are of the team with 3, although the others came first', teams)
+st = os.stat('/run/gpuhelper/shares/usage')
+ok(stat.S_IMODE(st.st_mode) == 0o600 and 'team web ' in open('/run/gpuhelper/shares/usage').read(), 'what the teams have used is noted, for root alone', oct(st.st_mode))
+holder = start('train', 60000, 4)
+assert soon(lambda: holds(holder))
+a, b = start('train', 50), start('x', 50, team='ops')
+assert soon(lambda: waits(a, b))
+ok([w['container'] for w in status()['waiters']] == [b.id, a.id], 'status shows the order', status()['waiters'])
+os.killpg(holder.p.pid, 9)
+[x.p.wait(20) for x in (a, b)]
+write('/run/gpuhelper/shares/usage', 'usage 1\nshares\nteam x', 0o600)
+ok(start('train', 50).p.wait(20) == 0, 'a file that is cut off counts as empty')
+host.settings()
+holder = start('train', 60000, 4)
+assert soon(lambda: holds(holder))
+a, b = start('train', 50), start('train', 50)
+assert soon(lambda: waits(a, b))
+ok(not os.path.exists('/run/gpuhelper/shares/usage'), 'without team_shares the file goes')
+end(holder, a, b)
 
 # a request of high priority does not wait behind one that waits for a GPU that both could have
 host.policies(t10=(GPUS % ('low', 60, 'priority = 1;')), t30=GPUS % ('high', 0, 'priority = 9;'))

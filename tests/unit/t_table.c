@@ -22,7 +22,7 @@
 #define SETTINGS "runtime = \"/usr/sbin/crun\";\nvolumes = [ \"/srv/volumes\" ];\nprivileged = \"deny\";\ndoor = \"setuid\";\n" \
 	"idle = \"keep\";\nleft_behind = \"keep\";\ncdi_hooks = \"allow\";\nunenforced = \"allow\";\naudit = { plain = true; };\n" \
 	"driver_files = \"vendor-runtime\";\nissuers = ( { url = \"https://ci\"; audience = \"a b\"; keys = \"/etc/gpuhelper/keys/ci\"; " \
-	"max_age = 7; token_reuse = \"allow\"; } );\n"
+	"max_age = 7; token_reuse = \"allow\"; } );\nteam_shares = { ml = 3; web = 1; };\n"
 #define POLICY "pipeline = \"ml/tr*\"; jobs = [ \"fit\" ]; callers = [ \"concourse\" ]; issuer = \"https://ci\";\n" \
 	"instance_vars = { branch = \"main\"; n = 7; };\n" \
 	"gpus = ( { vendor = \"nvidia\"; devices = [ \"0\", \"3b:00.0\" ]; count = 2; sharing = \"shared\"; share_limit = 3; wait = 9; },\n" \
@@ -106,6 +106,7 @@ test_there_and_back(void)
 	    b.policies.v[0].policy.gpu[1].mps && b.policies.v[0].policy.gpu[1].one_channel &&
 	    b.policies.v[0].policy.gpu[1].channel == 9,
 	    "the last folder and the last GPU rule are the same");
+	ok(b.settings.team_shares.n == 2 && strcmp(b.settings.team_shares.v[0], "ml=3") == 0, "shares are the same");
 	ok(b.policies.v[0].policy.max_gpus == 12 && b.policies.v[0].policy.max_waiting == 20 &&
 	    b.policies.v[0].policy.priority == 7 && b.policies.v[1].policy.priority == PRIORITY_DEFAULT, "quotas are the same");
 	ok(b.policies.v[1].policy.team == NULL &&

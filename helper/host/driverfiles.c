@@ -17,6 +17,7 @@
 #include "../pure/cdigpu.h"
 #include "../pure/cdiproblem.h"
 #include "../pure/cdirenewal.h"
+#include "../pure/drivermount.h"
 #include "../pure/nvlibs.h"
 #include "../pure/path.h"
 #include "../pure/vendorenv.h"
@@ -109,28 +110,6 @@ check_version(const struct part *p, const struct cdi_edits *e)
 		    version, loaded, cdi_renewal(p->file->path, &p->file->spec, p->vendor, renewal));
 	}
 	return 0;
-}
-
-/* True if the rule's capabilities do not include this file. */
-static bool
-is_left_out(const struct part *p, const struct cdi_edits *e, const struct cdi_mount *m)
-{
-	unsigned for_what = nvfile_capabilities(m->container_path);
-
-	/* links to nodes: the nodes are granted by themselves. Marks for NVIDIA's runtime: the wrapper makes its own */
-	if (path_is_beneath(m->container_path, "/dev") || vendor_mount_asks(m->container_path))
-		return true;
-	if (p->vendor != GPU_NVIDIA)
-		return false;
-	if (nvfile_is_mps(m->host_path) || nvfile_is_mps(m->container_path))
-		return !p->rule->mps;
-	if (for_what == 0)
-		for_what = nvfile_capabilities(m->host_path);
-	if (for_what != 0 && (for_what & p->rule->capabilities) == 0)
-		return true;
-	if ((p->rule->capabilities & GPU_CAP_COMPAT32) != 0)
-		return false;
-	return nvmount_is_32(e, m);
 }
 
 bool
@@ -244,7 +223,7 @@ add_driver_mount(const struct part *p, const struct cdi_edits *e, const struct c
 	struct stat st;
 	int ret;
 
-	if (is_left_out(p, e, m))
+	if (driver_mount_left_out(p->rule, p->vendor, e, m))
 		return 0;
 	if (choose_options(p, m, options) == -1)
 		return -1;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivermount.h"
 #include "grant.h"
 #include "loaderdirs.h"
 #include "nvhook.h"
@@ -82,6 +83,20 @@ rules_give_mps(const struct policy *p)
 	return false;
 }
 
+/* True unless every rule leaves the mount out, whichever vendor's its GPUs are. */
+static bool
+rules_want(const struct policy *p, const struct cdi_edits *e, const struct cdi_mount *s)
+{
+	enum gpu_vendor vendor;
+	size_t i;
+
+	for (i = 0; i < p->gpus; i++)
+		for (vendor = GPU_NVIDIA; vendor < GPU_VENDORS; vendor++)
+			if ((gpu_rule_vendors(&p->gpu[i]) & (1U << vendor)) != 0 && !driver_mount_left_out(&p->gpu[i], vendor, e, s))
+				return true;
+	return false;
+}
+
 static bool
 has_driver_options(const struct edit_mount *m, bool writable, bool noexec)
 {
@@ -91,15 +106,29 @@ has_driver_options(const struct edit_mount *m, bool writable, bool noexec)
 	return same_list(&m->options, words);
 }
 
+/* True for a bind mount whose options are all known: the helper refuses others (host/driverfiles.c). */
+static bool
+is_plain_mount(const struct cdi_mount *m)
+{
+	size_t i;
+
+	if (m->type != NULL && m->type[0] != '\0' && strcmp(m->type, "bind") != 0 && strcmp(m->type, "none") != 0)
+		return false;
+	for (i = 0; i < m->options.n; i++)
+		if (!cdi_option_known(m->options.v[i]))
+			return false;
+	return true;
+}
+
 /* True if the spec's mount puts this file there, and with these options. */
 static bool
-spec_gives(const struct vet *v, const struct cdi_mount *s, const struct edit_mount *m)
+spec_gives(const struct vet *v, const struct cdi_edits *e, const struct cdi_mount *s, const struct edit_mount *m)
 {
 	const bool mps = nvfile_is_mps(s->host_path), writable = strlist_has(&m->options, "rw");
 	struct vet_file f;
 
-	if (strcmp(s->container_path, m->target) != 0 || cdi_target_wrong(s) != NULL ||
-	    !has_driver_options(m, writable, strlist_has(&s->options, "noexec")) ||
+	if (strcmp(s->container_path, m->target) != 0 || cdi_target_wrong(s) != NULL || !is_plain_mount(s) ||
+	    !rules_want(v->policy, e, s) || !has_driver_options(m, writable, strlist_has(&s->options, "noexec")) ||
 	    !v->look.file(v->look.host, s->host_path, &f) || strcmp(f.real, m->source) != 0)
 		return false;
 	if (cdi_host_control(f.real) != NULL)
@@ -118,9 +147,9 @@ specs_give(const struct vet *v, const struct edit_mount *m)
 	const struct cdi_edits *e;
 	size_t i, k;
 
-	for (i = 0; i < v->sources; i++)
-		for (e = v->source[i].edits, k = 0; k < e->mounts; k++)
-			if (spec_gives(v, &e->mount[k], m))
+	for (i = 0; i < 2 * v->sources; i++)
+		for (e = vet_source_edits(v, i), k = 0; e != NULL && k < e->mounts; k++)
+			if (spec_gives(v, e, &e->mount[k], m))
 				return true;
 	return false;
 }
@@ -145,18 +174,27 @@ names_library(const char *file, const char *target)
 	return false;
 }
 
-/* True if a hook of a spec would make a link there. */
+/* Since the usrmerge /lib is a link to /usr/lib. */
 static bool
-specs_link(const struct vet *v, const char *link)
+same_place(const char *a, const char *b)
+{
+	a += text_starts(a, "/usr/lib") ? strlen("/usr") : 0;
+	b += text_starts(b, "/usr/lib") ? strlen("/usr") : 0;
+	return strcmp(a, b) == 0;
+}
+
+/* True if a hook of a spec would make a link to the file there. */
+static bool
+specs_link(const struct vet *v, const char *link, const char *file)
 {
 	char to[NVHOOK_PATH_MAX], at_link[NVHOOK_PATH_MAX];
 	const struct cdi_edits *e;
 	size_t i, k, at;
 
-	for (i = 0; i < v->sources; i++)
-		for (e = v->source[i].edits, k = 0; k < e->hooks; k++)
+	for (i = 0; i < 2 * v->sources; i++)
+		for (e = vet_source_edits(v, i), k = 0; e != NULL && k < e->hooks; k++)
 			for (at = 0; nvhook_of(&e->hook[k]) == NVHOOK_LINKS && nvhook_link(&e->hook[k], &at, to, at_link);)
-				if (strcmp(at_link, link) == 0)
+				if (strcmp(at_link, link) == 0 && same_place(to, file))
 					return true;
 	return false;
 }
@@ -173,9 +211,25 @@ is_second_name(const struct vet *v, const struct edit_mount *m)
 		return false;
 	for (i = 0; i < e->mounts; i++)
 		if (&e->mount[i] != m && e->mount[i].driver && strcmp(e->mount[i].source, m->source) == 0 &&
-		    (names_library(path_last(e->mount[i].target), m->target) || specs_link(v, m->target)) &&
+		    (names_library(path_last(e->mount[i].target), m->target) || specs_link(v, m->target, e->mount[i].target)) &&
 		    specs_give(v, &e->mount[i]))
 			return true;
+	return false;
+}
+
+/* True if another mount is at this place, or, of a folder and a driver's file, one lies in the other. */
+static bool
+meets_another(const struct edits *e, size_t at)
+{
+	const struct edit_mount *m = &e->mount[at], *o;
+	size_t i;
+
+	for (i = 0; i < at; i++) {
+		o = &e->mount[i];
+		if (o->driver == m->driver ? o->sum == m->sum && strcmp(o->target, m->target) == 0 :
+		    path_related(o->target, m->target))
+			return true;
+	}
 	return false;
 }
 
@@ -187,6 +241,8 @@ vet_mounts(const struct vet *v, struct why *why)
 
 	for (i = 0; i < v->edits->mounts; i++) {
 		m = &v->edits->mount[i];
+		if (meets_another(v->edits, i))
+			return vet_refuse("mount in another one", m->target, why);
 		if (!m->driver && !is_given_folder(v, m))
 			return vet_refuse("folder", m->source, why);
 		if (m->driver && !(vet_gives_driver_files(v) && (specs_give(v, m) || is_second_name(v, m))))
@@ -207,17 +263,36 @@ is_hook(const struct vet *v, const struct cdi_hook *s, const struct edit_hook *h
 	    v->look.file(v->look.host, s->path, &f) && f.program && f.roots && strcmp(f.real, h->path) == 0;
 }
 
-static bool
-is_given_hook(const struct vet *v, const struct edit_hook *h)
+/* In how many places the specs have the hook. */
+static size_t
+count_hook(const struct vet *v, const struct edit_hook *h)
 {
 	const struct cdi_edits *e;
-	size_t i, k;
+	size_t i, k, n = 0;
 
-	for (i = 0; i < v->sources; i++)
-		for (e = v->source[i].edits, k = 0; v->source[i].safe_hooks && k < e->hooks; k++)
-			if (is_hook(v, &e->hook[k], h))
-				return true;
-	return false;
+	for (i = 0; i < 2 * v->sources; i++)
+		for (e = vet_source_edits(v, i), k = 0; e != NULL && v->source[i / 2].safe_hooks && k < e->hooks; k++)
+			n += is_hook(v, &e->hook[k], h);
+	return n;
+}
+
+static bool
+same_hook(const struct edit_hook *a, const struct edit_hook *b)
+{
+	return strcmp(a->when, b->when) == 0 && strcmp(a->path, b->path) == 0 && same_lists(&a->args, &b->args) &&
+	    same_lists(&a->env, &b->env) && a->timeout == b->timeout;
+}
+
+/* True if the specs have the hook at least as often as it is among the first «at» and here. */
+static bool
+is_given_hook(const struct vet *v, size_t at)
+{
+	const struct edit_hook *h = v->edits->hook;
+	size_t i, n = 1;
+
+	for (i = 0; i < at; i++)
+		n += same_hook(&h[i], &h[at]);
+	return n <= count_hook(v, &h[at]);
 }
 
 int
@@ -226,7 +301,7 @@ vet_hooks(const struct vet *v, struct why *why)
 	size_t i;
 
 	for (i = 0; i < v->edits->hooks; i++)
-		if (!v->settings->cdi_hooks || !vet_gives_driver_files(v) || !is_given_hook(v, &v->edits->hook[i]))
+		if (!v->settings->cdi_hooks || !vet_gives_driver_files(v) || !is_given_hook(v, i))
 			return vet_refuse("hook", v->edits->hook[i].path, why);
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* See vetparts.h: variables and SELinux labels. */
 #include <string.h>
 
+#include "kerneltext.h"
 #include "secontext.h"
 #include "vendorenv.h"
 #include "vetparts.h"
@@ -10,12 +11,13 @@
 static bool
 specs_set(const struct vet *v, const char *entry)
 {
+	const struct cdi_edits *e;
 	size_t i;
 
 	if (vendor_env_requests(entry))
 		return false;
-	for (i = 0; i < v->sources; i++)
-		if (strlist_has(&v->source[i].edits->env, entry))
+	for (i = 0; i < 2 * v->sources; i++)
+		if ((e = vet_source_edits(v, i)) != NULL && strlist_has(&e->env, entry))
 			return true;
 	return false;
 }
@@ -30,7 +32,44 @@ has_value_of(const char *entry, const char *name, const char *characters)
 }
 
 #define NUMBERS "0123456789,"
-#define NAMES NUMBERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-:."
+
+/* True if each word between commas has the form. */
+static bool
+each_has_form(const char *words, const char *form)
+{
+	autostrlist struct strlist l = { 0 };
+	const char *end;
+	size_t i;
+
+	for (;; words = end + 1) {
+		end = words + strcspn(words, ",");
+		if (!strlist_add(&l, words, (size_t)(end - words)))
+			return false;
+		if (*end == '\0')
+			break;
+	}
+	for (i = 0; i < l.n; i++)
+		if (!has_hex_form(l.v[i], form))
+			return false;
+	return true;
+}
+
+/*
+ * True for GPUs by their UUIDs, and for capabilities but «all». A runtime would take other words for GPUs that were not
+ * granted.
+ */
+static bool
+tells_vendor(const char *entry)
+{
+	static const char nvidia[] = "NVIDIA_VISIBLE_DEVICES=", amd[] = "AMD_VISIBLE_DEVICES=";
+
+	if (text_starts(entry, nvidia))
+		return each_has_form(entry + strlen(nvidia), NVIDIA_UUID_FORM);
+	if (text_starts(entry, amd))
+		return each_has_form(entry + strlen(amd), "0xhhhhhhhhhhhhhhhh");
+	return has_value_of(entry, "NVIDIA_DRIVER_CAPABILITIES", "abcdefghijklmnopqrstuvwxyz0123456789,") &&
+	    strstr(entry, "all") == NULL;
+}
 
 bool
 vet_names_gpus(const struct settings *s, const char *entry)
@@ -38,10 +77,7 @@ vet_names_gpus(const struct settings *s, const char *entry)
 	if (s->respect_allocation && (has_value_of(entry, "CUDA_VISIBLE_DEVICES", NUMBERS) ||
 	    has_value_of(entry, "ROCR_VISIBLE_DEVICES", NUMBERS)))
 		return true;
-	if (s->driver_files != DRIVER_FILES_VENDOR_RUNTIME)
-		return false;
-	return has_value_of(entry, "NVIDIA_VISIBLE_DEVICES", NAMES) || has_value_of(entry, "AMD_VISIBLE_DEVICES", NAMES) ||
-	    has_value_of(entry, "NVIDIA_DRIVER_CAPABILITIES", NAMES);
+	return s->driver_files == DRIVER_FILES_VENDOR_RUNTIME && tells_vendor(entry);
 }
 
 int
@@ -52,7 +88,8 @@ vet_env(const struct vet *v, struct why *why)
 	size_t i, n;
 
 	for (i = 0; i < env->n; i++) {
-		if (strlist_has(&v->policy->env, env->v[i]) || vet_names_gpus(v->settings, env->v[i]) ||
+		if (strlist_has(&v->policy->env, env->v[i]) ||
+		    (v->policy->gpus > 0 && vet_names_gpus(v->settings, env->v[i])) ||
 		    (vet_gives_driver_files(v) && specs_set(v, env->v[i])))
 			continue;
 		/* the value may be a secret */
@@ -67,7 +104,7 @@ vet_env(const struct vet *v, struct why *why)
 
 /* Labels. */
 
-/* True for the same categories in any order. */
+/* True for one level with the same categories, however they are spelled: the kernel writes c1,c2,c3 as c1.c3. */
 static bool
 same_level(const char *a, const char *b)
 {
@@ -75,7 +112,7 @@ same_level(const char *a, const char *b)
 
 	if (strcmp(a, b) == 0)
 		return true;
-	return level_kind(a) == LEVEL_CATEGORIES && level_kind(b) == LEVEL_CATEGORIES && strncmp(a, b, n) == 0 &&
+	return strchr(a, '-') == NULL && strchr(b, '-') == NULL && strncmp(a, b, n) == 0 && level_categories(a) > 0 &&
 	    level_categories(a) == level_categories(b) && level_overlaps(a, b);
 }
 

@@ -65,6 +65,7 @@ int
 open_nodes(struct plan *p, struct why *why)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
+	const size_t groups = p->edits.gids;
 	struct lease *l = &p->lease;
 
 	if (record_for_execs(p, why) == -1)
@@ -75,5 +76,11 @@ open_nodes(struct plan *p, struct why *why)
 	if (leases_open_again(&ls, l->uid, why) == -1 || check_planned(l, &ls, why) == -1)
 		return -1;
 	l->planned = false;
-	return leases_write(&ls, l, why) == -1 ? -1 : open_planned(p, &ls, why);
+	if (leases_write(&ls, l, why) == -1 || open_planned(p, &ls, why) == -1)
+		return -1;
+	/* of a node that was missing, the group is known only now */
+	if (p->edits.gids == groups)
+		return 0;
+	leases_close(&ls);
+	return record_for_execs(p, why);
 }

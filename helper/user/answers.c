@@ -18,7 +18,6 @@
 #include "../host/exchange.h"
 #include "../host/file.h"
 #include "../host/frame.h"
-#include "../host/ownprogram.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/readask.h"
@@ -29,13 +28,14 @@
 #define ANSWER_MS 8000	/* an answer takes milliseconds, unless the machine is busy */
 
 static _Noreturn void
-become_program(int program, int channel)
+become_program(int program, int channel, pid_t parent)
 {
 	char *const argv[] = { (char *)(uintptr_t)PROGRAM, NULL }, *const envp[] = { NULL };
 	const int null = open("/dev/null", O_RDWR), file = fcntl(program, F_DUPFD_CLOEXEC, READ_CHANNEL + 1);
 	int i;
 
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
+		_exit(WHY_BUG);
 	for (i = 0; i < READ_CHANNEL; i++)
 		if (null == -1 || dup2(null, i) == -1)
 			_exit(WHY_BUG);
@@ -53,6 +53,7 @@ become_program(int program, int channel)
 static int
 ask_program(int program, struct exchange *x, struct why *why)
 {
+	const pid_t parent = getpid();
 	int pair[2], status;
 	struct why inner;
 	pid_t pid;
@@ -60,7 +61,7 @@ ask_program(int program, struct exchange *x, struct why *why)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
 		return refuse(why, WHY_AGAIN, "socketpair: %s", strerror(errno));
 	if ((pid = fork()) == 0)
-		become_program(program, pair[1]);
+		become_program(program, pair[1], parent);
 	close(pair[1]);
 	if (pid == -1) {
 		close(pair[0]);
@@ -75,6 +76,23 @@ ask_program(int program, struct exchange *x, struct why *why)
 	return x->answer != NULL ? 0 : refuse(why, WHY_BUG, PROGRAM " did not answer: %s", inner.text);
 }
 
+/* The program is good for root if only root can have put it there, as own_program_find() does in the helper. */
+static int
+find_program(struct stat *st, struct why *why)
+{
+	autoclose int dir = -1;
+	int fd;
+
+	if (trust_find_place(GPUHELPER_LIBEXEC, true, &dir, why) != TRUST_FOUND)
+		return -1;
+	if ((fd = openat(dir, PROGRAM, O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1)
+		return refuse(why, WHY_CONFIG, GPUHELPER_LIBEXEC "/" PROGRAM ": %s: install it (make install)", strerror(errno));
+	if (trust_check(fd, GPUHELPER_LIBEXEC "/" PROGRAM, why) == 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode))
+		return fd;
+	close(fd);
+	return refuse(why, WHY_CONFIG, GPUHELPER_LIBEXEC "/" PROGRAM " is not root's alone: install it again (make install)");
+}
+
 /* Gets the answer to x->question. */
 static int
 find_answer(const char *name, struct exchange *x, struct why *why)
@@ -83,9 +101,9 @@ find_answer(const char *name, struct exchange *x, struct why *why)
 	struct why ignored;
 	struct stat st;
 
-	if (own_program_find(PROGRAM, &program, why) == -1)
+	if ((program = find_program(&st, why)) == -1)
 		return -1;
-	if (fstat(program, &st) == 0 && (dir = trust_open_dir(KEPT, true, &ignored)) != -1 &&
+	if ( (dir = trust_open_dir(KEPT, true, &ignored)) != -1 &&
 	    exchange_find(dir, name, &st, x))
 		return 0;
 	return ask_program(program, x, why);

@@ -32,14 +32,13 @@ void
 births_forget(const struct command *c)
 {
 	autoclose int dir = open_if_there();
-	char key[LEASE_KEY_SIZE], name[VETTED_NAME_SIZE];
+	char key[LEASE_KEY_SIZE];
 
 	if (dir == -1)
 		return;
 	lease_key_of(c, key);
 	clean(dir, key);
-	vetted_name(c, name);
-	clean(dir, name);
+	vetted_forget(c);
 }
 
 void

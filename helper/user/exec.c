@@ -465,13 +465,14 @@ rewrite(int argc, char *const *argv, const struct command *c, const struct plan 
 static int
 lines_for_user(const char *line, const struct record *r, const struct plan *p, struct strlist *out, struct why *why)
 {
-	char text[NOTE_MAX + 16];
+	char text[NOTE_MAX + 16], note[NOTE_MAX];
 	size_t i;
 
 	if (*line != '\0' && !strlist_add(out, line, SIZE_MAX))
 		return refuse_nomem(why);
 	for (i = 0; i <= r->notes.n; i++) {
-		snprintf(text, sizeof(text), "warning: %s", i < r->notes.n ? r->notes.v[i] : p->warning);
+		text_printable(note, sizeof(note), i < r->notes.n ? r->notes.v[i] : p->warning);
+		snprintf(text, sizeof(text), "warning: %s", note);
 		if ((i < r->notes.n || p->warning[0] != '\0') && !strlist_add(out, text, SIZE_MAX))
 			return refuse_nomem(why);
 	}
@@ -535,7 +536,7 @@ record_exec(const struct command *c, const struct record *r, const struct plan *
 	if (r->found && !p->task)
 		lease_tell_exec(c, door, line);
 	if (line[0] == '\0' && r->line != NULL)
-		snprintf(line, REPLY_LINE_MAX, "%s", r->line);
+		text_printable(line, REPLY_LINE_MAX, r->line);
 }
 
 /* Makes the new command line. NULL: memory is short. */

@@ -437,6 +437,9 @@ compose_config(struct making *m)
 {
 	const bool hide = hides_gpus(m);
 
+	/* one of the same name may have been granted something */
+	if (!m->granted && births_are_ours() && m->command->id != NULL)
+		vetted_forget(m->command);
 	if (label_plain(m) == -1)
 		return -1;
 	m->text = compose(&m->spec, &m->majors, m->granted ? &m->reply.edits : &m->plain, hide, &m->len, &m->why);
@@ -620,7 +623,7 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 		case 0:
 			if (lease_is_recorded(c))
 				lease_look(c, settings.door, status);
-			if (c->id != NULL)
+			if (c->id != NULL && (status == 0 || strcmp(c->verb, "delete") != 0))
 				births_forget(c);
 			exit(status);
 		case -1:

@@ -89,3 +89,13 @@ vetted_clean(int dir, const char *name)
 	if (access(record, F_OK) == -1 && errno == ENOENT)
 		(void)unlinkat(dir, name, 0);
 }
+
+void
+vetted_forget(const struct command *c)
+{
+	char name[VETTED_NAME_SIZE], path[sizeof(BIRTHS) + VETTED_NAME_SIZE];
+
+	vetted_name(c, name);
+	snprintf(path, sizeof(path), BIRTHS "/%s", name);
+	(void)unlink(path);
+}

@@ -36,6 +36,8 @@ int vetted_check(const struct command *c, const struct vetted *v, struct why *wh
 #define VETTED_NAME_SIZE (sizeof(VETTED_PREFIX) + 64)
 void vetted_name(const struct command *c, char out[VETTED_NAME_SIZE]);
 
+/* Removes the note of the command's container: it has ended, or it is a new one that was granted nothing. */
+void vetted_forget(const struct command *c);
 /* Removes the note of this name in the directory, unless its exec record is there. */
 void vetted_clean(int dir, const char *name);
 

@@ -1,6 +1,7 @@
 /* See vetting.h. Runs as the host's root. Looks at the host without opening a device, a file or a folder for use. */
 #include "vetting.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +14,12 @@
 #include "../host/driverfiles.h"
 #include "../host/file.h"
 #include "../host/furtherlook.h"
+#include "../host/mountpoint.h"
 #include "../host/selinux.h"
 #include "../host/trust.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
+#include "../pure/gpufacts.h"
 #include "../pure/grant.h"
 #include "../pure/path.h"
 #include "../pure/vet.h"
@@ -24,6 +27,36 @@
 #include "memfile.h"
 
 /* How the table looks at the host. */
+
+static char *
+read_line(const char *path)
+{
+	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t len;
+
+	return fd != -1 ? memfile_read(fd, 4096, &len) : NULL;
+}
+
+/* The vendor of a PCI device, as a mask. NVIDIA's driver lists its GPUs; the others are known by PCI's numbers. */
+static unsigned
+vendor_of(const char *pci)
+{
+	static const char *const numbers[GPU_VENDORS] = { [GPU_NVIDIA] = "0x10de", [GPU_AMD] = "0x1002",
+		[GPU_INTEL] = "0x8086" };
+	autofree char *text = NULL;
+	char file[64];
+	unsigned i;
+
+	snprintf(file, sizeof(file), "/proc/driver/nvidia/gpus/%s", pci);
+	if (access(file, F_OK) == 0)
+		return 1U << GPU_NVIDIA;
+	snprintf(file, sizeof(file), "/sys/bus/pci/devices/%s/vendor", pci);
+	if ((text = read_line(file)) == NULL)
+		return 0;
+	for (i = 0; i < GPU_VENDORS && !text_starts(text, numbers[i]); i++)
+		;
+	return i < GPU_VENDORS ? 1U << i : 0;
+}
 
 /*
  * True for a GPU or another accelerator: NVIDIA's driver lists it, or its class says so (PCI Code and ID Assignment
@@ -33,38 +66,94 @@ static bool
 is_accelerator(const char *pci)
 {
 	autofree char *class = NULL;
-	autoclose int fd = -1;
 	char file[64];
-	size_t len;
 
 	snprintf(file, sizeof(file), "/proc/driver/nvidia/gpus/%s", pci);
 	if (access(file, F_OK) == 0)
 		return true;
 	snprintf(file, sizeof(file), "/sys/bus/pci/devices/%s/class", pci);
-	if ((fd = open(file, O_RDONLY | O_CLOEXEC)) == -1 || (class = memfile_read(fd, 64, &len)) == NULL)
+	if ((class = read_line(file)) == NULL)
 		return false;
 	return text_starts(class, "0x03") || text_starts(class, "0x12");
 }
 
+/* True for a partition of an AMD GPU, which has a device of its own (kernel: amdgpu_xcp_drv.c). */
 static bool
-see_node(void *host, const char *path, struct edit_node *node, struct further_node *what)
+is_partition(uint32_t major, uint32_t minor)
 {
+	char link[64], target[PATH_MAX];
+	ssize_t len;
+
+	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device", major, minor);
+	if ((len = readlink(link, target, sizeof(target) - 1)) <= 0)
+		return false;
+	target[len] = '\0';
+	return text_starts(path_last(target), "amdgpu_xcp");
+}
+
+/* Finds NVIDIA's GPU with this minor number: its address and UUID. */
+static void
+find_nvidia(uint32_t minor, struct vet_node *n)
+{
+	DIR *d = file_list(open("/proc/driver/nvidia/gpus", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	struct why ignored;
+	struct dirent *e;
+	uint32_t its;
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		autofree char *text = NULL;
+		struct gpu g = { .pci = "" };
+		char file[320];
+
+		snprintf(file, sizeof(file), "/proc/driver/nvidia/gpus/%s/information", e->d_name);
+		if (e->d_name[0] == '.' || (text = read_line(file)) == NULL ||
+		    nvidia_information_parse(e->d_name, text, &g, &its, &ignored) == -1 || its != minor)
+			continue;
+		memcpy(n->pci, g.pci, sizeof(n->pci));
+		memcpy(n->uuid, g.uuid, sizeof(n->uuid));
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+/*
+ * Looks at the node here. For an engine with a /dev of its own, looks on the host: the runtime makes nodes by their
+ * numbers.
+ */
+static bool
+stat_node(const char *path, struct stat *st)
+{
+	autoclose int host = -1, fd = -1;
 	char real[PATH_MAX];
 	struct why ignored;
-	struct stat st;
 	bool roots;
 
+	if (cdi_find_source(path, real, st, &roots, &ignored) == 0)
+		return strcmp(real, path) == 0;
+	host = open("/proc/1/root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return host != -1 && *path == '/' && (fd = file_open_beneath(host, path + 1, O_PATH)) != -1 && fstat(fd, st) == 0;
+}
+
+static bool
+see_node(void *host, const char *path, struct vet_node *n)
+{
+	struct stat st;
+
 	(void)host;
-	if (cdi_find_source(path, real, &st, &roots, &ignored) == -1 || strcmp(real, path) != 0 || !S_ISCHR(st.st_mode))
+	if (!stat_node(path, &st) || !S_ISCHR(st.st_mode))
 		return false;
-	node->major = major(st.st_rdev);
-	node->minor = minor(st.st_rdev);
-	node->mode = st.st_mode & 0666U;
-	node->uid = st.st_uid;
-	node->gid = st.st_gid;
-	*what = further_look(node->major, node->minor);
-	if (what->pci[0] != '\0' && !is_accelerator(what->pci))
-		what->pci[0] = '\0';
+	n->node = (struct edit_node){ .major = major(st.st_rdev), .minor = minor(st.st_rdev), .mode = st.st_mode & 0666U,
+		.uid = st.st_uid, .gid = st.st_gid };
+	n->what = further_look(n->node.major, n->node.minor);
+	if (n->what.pci[0] != '\0' && !is_accelerator(n->what.pci))
+		n->what.pci[0] = '\0';
+	if (n->what.pci[0] != '\0')
+		n->vendors = vendor_of(n->what.pci);
+	else if (is_partition(n->node.major, n->node.minor))
+		n->vendors = 1U << GPU_AMD;
+	memcpy(n->pci, n->what.pci, sizeof(n->pci));
+	if (n->node.major == NVIDIA_MAJOR && n->node.minor <= NVIDIA_MINOR_MAX)
+		find_nvidia(n->node.minor, n);
 	return true;
 }
 
@@ -118,27 +207,20 @@ find_policy(const struct policy_set *all, const char *name, struct why *why)
 	return NULL;
 }
 
-/* The usable specs' parts, in an array that the caller frees. NULL if memory is short. */
+/* The devices that names of usable specs mean, in an array that the caller frees. NULL if memory is short. */
 static struct vet_source *
 sources_of(const struct cdi_registry *r, size_t *n)
 {
-	struct vet_source *v;
-	size_t i, k, most = 0;
+	struct vet_source *v = calloc(r->entries + 1, sizeof(*v));
+	const struct cdi_entry *e;
+	size_t i;
 
-	for (i = 0; i < r->files; i++)
-		most += r->file[i].usable ? 1 + r->file[i].spec.devices : 0;
-	if ((v = calloc(most + 1, sizeof(*v))) == NULL)
-		return NULL;
 	*n = 0;
-	for (i = 0; i < r->files; i++) {
-		const bool safe = r->file[i].faults.unsafe_hooks == 0;
-		const struct cdi_spec *s = &r->file[i].spec;
-
-		if (!r->file[i].usable)
-			continue;
-		v[(*n)++] = (struct vet_source){ &s->edits, safe };
-		for (k = 0; k < s->devices; k++)
-			v[(*n)++] = (struct vet_source){ &s->device[k].edits, safe };
+	for (i = 0; v != NULL && i < r->entries; i++) {
+		e = &r->entry[i];
+		if (!e->conflict)
+			v[(*n)++] = (struct vet_source){ { &e->file->spec.edits, &e->device->edits }, e->file->spec.kind,
+				e->file->faults.unsafe_hooks == 0, false };
 	}
 	return v;
 }
@@ -156,7 +238,7 @@ needs_specs(const struct edits *e)
 }
 
 int
-vetting_check(const struct reply *reply, const struct request *r, const struct settings *s,
+vetting_check(struct reply *reply, const struct request *r, const struct settings *s,
     const struct devmajors *majors, struct why *why)
 {
 	struct vet v = { .edits = &reply->edits, .request = r, .settings = s, .majors = majors,
@@ -175,5 +257,9 @@ vetting_check(const struct reply *reply, const struct request *r, const struct s
 	if (selinux_state(&selinux, why) == -1)
 		return -1;
 	v.enforcing = selinux == SELINUX_ENFORCING;
-	return vet_edits(&v, why);
+	edits_sort_mounts(&reply->edits);
+	if (vet_edits(&v, why) == -1 || mountpoints_check(&reply->edits, why) == -1)
+		return -1;
+	reply->edits.env_secret = reply->edits.env_secret || vet_sets_secret(&reply->edits, v.policy);
+	return 0;
 }

@@ -8,10 +8,11 @@
 #include "../pure/settings.h"
 
 /*
- * Checks the reply's changes to the container of request *r. To be called by the host's root. Returns 0, or -1 with
- * *why: WHY_AGAIN if the reply's policy is gone, WHY_BUG if it gives more than root's files do.
+ * Checks the reply's changes to the container of request *r, and sets env_secret if a variable is the policy's. To be
+ * called by the host's root. Returns 0, or -1 with *why: WHY_AGAIN if the reply's policy is gone, WHY_BUG if it gives
+ * more than root's files do.
  */
-int vetting_check(const struct reply *reply, const struct request *r, const struct settings *s,
+int vetting_check(struct reply *reply, const struct request *r, const struct settings *s,
     const struct devmajors *majors, struct why *why);
 
 #endif

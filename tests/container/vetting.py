@@ -168,7 +168,7 @@ os.chmod('/dev/disk-like', 0o666)
 for path in '/dev/mem', '/dev/kmsg', '/dev/fuse', '/dev/disk-like', '/dev/null':
     if os.path.exists(path):
         refused('the node ' + path, 'device ' + path, add('deviceNodes', node(path)))
-refused("a GPU's path with another number", 'device /dev/nvidia1', add('deviceNodes', node('/dev/nvidia1', major=1, minor=1)))
+refused("a GPU's path with another number", 'device /dev/nvidia1', lambda r, e: e['deviceNodes'].__setitem__(0, node('/dev/nvidia1', major=1, minor=1)))
 refused("a GPU's number at another path", 'device /dev/x', add('deviceNodes', node('/dev/nvidia1', path='/dev/x')))
 os.symlink('nvidia1', '/dev/nvidia7')
 refused("a link to a GPU's node", 'device /dev/nvidia7', add('deviceNodes', node('/dev/nvidia1', path='/dev/nvidia7')))
@@ -178,8 +178,16 @@ refused('a wider mode than the node has', 'device /dev/nvidia1', add('deviceNode
 os.chmod('/dev/nvidia1', 0o666)
 refused('another owner than the node has', 'device /dev/nvidia1', add('deviceNodes', node('/dev/nvidia1', uid=1000)))
 refused('setuid bits of a node', 'device /dev/nvidia1', add('deviceNodes', node('/dev/nvidia1', fileMode=0o6666)))
-refused('a node of a vendor that no rule gives', 'device /dev/dri/renderD128', lambda r, e: (os.makedirs('/dev/dri', exist_ok=True), os.path.exists('/dev/dri/renderD128') or
-        os.mknod('/dev/dri/renderD128', 0o20666, os.makedev(226, 129)), e['deviceNodes'].append(node('/dev/dri/renderD128'))))
+os.makedirs('/dev/dri', exist_ok=True)
+for name, minor in ('renderD128', 128), ('card0', 0):
+    os.path.exists('/dev/dri/' + name) or os.mknod('/dev/dri/' + name, 0o20666, os.makedev(226, minor))
+    refused('a node of DRM that is of no GPU of the rules: ' + name, 'device /dev/dri/' + name, add('deviceNodes', node('/dev/dri/' + name)))
+refused('modeset, for a rule without displays', 'device /dev/nvidia-modeset', lambda r, e: (os.path.exists('/dev/nvidia-modeset') or os.mknod('/dev/nvidia-modeset', 0o20666, os.makedev(195, 254)),
+        os.chmod('/dev/nvidia-modeset', 0o666), e['deviceNodes'].append(node('/dev/nvidia-modeset'))))
+refused('a second GPU, for a rule with count = 1', 'GPU 0000:', add('deviceNodes', node('/dev/nvidia1')))
+host.policies(t10=POLICY.replace('count = 1;', 'count = 2; devices = [ "0000:3b:00.0" ];'))
+refused('a GPU that no rule names', 'device /dev/nvidia1', add('deviceNodes', node('/dev/nvidia1')))
+host.policies(t10=POLICY)
 
 # folders
 refused('a folder of no policy', 'folder /etc', add('mounts', folder('/etc')))
@@ -209,7 +217,7 @@ for asked in '/srv/shared/1:ro', '/srv/datasets/a:ro', '/srv/out:ro', '/srv/deep
 refused('a file of no spec', "driver's file /etc/shadow", add('mounts', file('/etc/shadow', '/tmp/s')))
 refused("a driver's directory beside the spec", "driver's file /opt/driver", add('mounts', file('/opt/driver', '/opt/driver')))
 refused("a driver's file at another place", "driver's file /opt/driver/lib/libcuda", add('mounts', file('/opt/driver/lib/libcuda.so.580.95.05', '/bin/sh')))
-refused('another file at the place of a spec', "driver's file /opt/driver/lib/other.so", add('mounts', file('/opt/driver/lib/other.so', '/usr/share/nvidia/rw')))
+refused('another file at the place of a spec', "driver's file /opt/driver/lib/other.so", lambda r, e: [m.update(hostPath='/opt/driver/lib/other.so') for m in e['mounts'] if m['containerPath'] == '/usr/share/nvidia/rw'])
 refused('a second name that is none of its library', "driver's file /opt/driver/lib/libcuda", add('mounts', file('/opt/driver/lib/libcuda.so.580.95.05', '/usr/lib/x86_64-linux-gnu/libc.so.6')))
 refused('rw where the spec says ro', "driver's file /opt/driver/lib/libcuda", lambda r, e: [m['options'].__setitem__(2, 'rw') for m in e['mounts'] if m['containerPath'].endswith('libcuda.so.580.95.05')])
 refused("a driver's file that setuid programs may be in", "driver's file /opt/driver/lib/libcuda", lambda r, e: [m['options'].__setitem__(3, 'suid') for m in e['mounts'] if m['containerPath'].endswith('libcuda.so.580.95.05')])
@@ -223,6 +231,7 @@ for name, change in (('another program', dict(path='/bin/sh')), ('other argument
                      ('no environment', dict(env=[])), ('another time limit', dict(timeout=0)), ('another moment', dict(hookName='createRuntime'))):
     refused('a hook with ' + name, 'hook /', lambda r, e: e['hooks'][0].update(change))
     refused('a second hook with ' + name, 'hook /', lambda r, e: e['hooks'].append({**HOOK, **change}))
+refused('50 copies of a hook', 'hook /', lambda r, e: e['hooks'].extend([HOOK] * 49))
 host.settings()
 refused('a hook where gpuhelper.conf allows none', 'hook /', lambda r, e: None)
 host.settings('cdi_hooks = "allow";')
@@ -236,6 +245,52 @@ for path in '/proc/kcore', '/proc/driver/nvidia', '/proc/driver/nvidia/../../sys
     refused('the masked path ' + path, 'masked path ' + path, lambda r, e: r['maskedPaths'].append(path))
 refused('an SELinux label', 'SELinux label', lambda r, e: r.update(selinuxLabel='system_u:system_r:unconfined_t:s0'))
 refused('a label of files alone', 'SELinux label', lambda r, e: r.update(mountLabel='system_u:object_r:container_file_t:s0:c1,c2'))
+
+host.settings('driver_files = "vendor-runtime";')
+for entry in 'NVIDIA_VISIBLE_DEVICES=all', 'AMD_VISIBLE_DEVICES=all', 'NVIDIA_DRIVER_CAPABILITIES=all':
+    refused('for a vendor\'s runtime, ' + entry, 'variable ' + entry.split('=')[0], lambda r, e: (e['mounts'].__setitem__(slice(None), [m for m in e['mounts'] if 'place' in m]), e['hooks'].clear(),
+            e['env'].__setitem__(slice(None), [entry])))
+host.settings('cdi_hooks = "allow";')
+
+# specs of other devices, and files that a rule leaves out
+FPGA = {'cdiVersion': '0.6.0', 'kind': 'vendor.com/fpga', 'containerEdits': {'env': ['FPGA_KEY=secret'], 'mounts': [{'hostPath': '/opt/driver/lib/other.so', 'containerPath': '/usr/lib/other.so', 'options': ['ro', 'bind']}],
+        'hooks': [{'hookName': 'createRuntime', 'path': '/opt/driver/bin/hook', 'args': ['hook'], 'env': ['A=1']}]}, 'devices': [{'name': 'x', 'containerEdits': {'deviceNodes': [{'path': '/dev/fuse'}]}}]}
+write('/etc/cdi/fpga.json', json.dumps(FPGA))
+refused('a file of a spec whose device is not granted', "driver's file /opt/driver/lib/other.so", add('mounts', file('/opt/driver/lib/other.so', '/usr/lib/other.so')))
+refused('a hook of such a spec', 'hook /', lambda r, e: e['hooks'].append({'hookName': 'createRuntime', 'path': '/opt/driver/bin/hook', 'args': ['hook'], 'env': ['A=1'], 'timeout': 0}))
+refused('a variable of such a spec', 'variable FPGA_KEY', add('env', 'FPGA_KEY=secret'))
+refused('its device', 'device /dev/fuse', add('deviceNodes', node('/dev/fuse')))
+os.unlink('/etc/cdi/fpga.json')
+refused('files, hooks and variables of a spec without its GPU', "driver's file", lambda r, e: e['deviceNodes'].clear())
+over = copy.deepcopy(good_spec)
+over['containerEdits']['mounts'] = []
+write('/run/cdi/nvidia.json', json.dumps(over))
+refused('a file of a spec that another one overrides', "driver's file", lambda r, e: None)
+os.unlink('/run/cdi/nvidia.json')
+left = copy.deepcopy(good_spec)
+left['containerEdits']['mounts'] += [{'hostPath': '/dev/dri', 'containerPath': '/dev/dri', 'options': ['ro', 'bind']},
+    {'hostPath': '/opt/driver/lib/other.so', 'containerPath': '/usr/lib/x86_64-linux-gnu/libnvidia-encode.so.580.95.05', 'options': ['ro', 'bind']}]
+left['containerEdits']['mounts'] += [{'hostPath': '/opt/driver/share', 'containerPath': '/tmp/nvidia-mps', 'options': ['rw', 'bind']}]
+write('/etc/cdi/nvidia.json', json.dumps(left))
+refused('a directory in /dev', "driver's file /dev/dri", add('mounts', file('/dev/dri', '/dev/dri')))
+refused('a file for video, for a rule without it', "driver's file /opt/driver/lib/other.so", add('mounts', file('/opt/driver/lib/other.so', '/usr/lib/x86_64-linux-gnu/libnvidia-encode.so.580.95.05')))
+refused('the directory of MPS, for a rule without it', "driver's file /opt/driver/share", add('mounts', file('/opt/driver/share', '/tmp/nvidia-mps', access='rw')))
+write('/etc/cdi/nvidia.json', json.dumps(good_spec))
+host.policies(t10=POLICY.replace('target = "/out"', 'target = "/usr/share/nvidia"'))
+refused("a driver's file in a folder for writing", 'mount in another one /usr/share/nvidia/rw', lambda r, e: [m.update(containerPath='/usr/share/nvidia') for m in e['mounts'] if m['hostPath'] == '/srv/out'])
+host.policies(t10=POLICY)
+refused('one target twice', 'mount in another one /srv/datasets', add('mounts', folder('/srv/datasets')))
+
+# a privileged container, and a policy's variable in config.json
+b = Bundle(host, 'task-privileged', env=ENV + ['GPUHELPER_TOKEN=x.y.z'], args=['/bin/true'])
+config = b.config()
+ask(b, {'reply': 'grant', 'policy': 't10.conf', 'containerEdits': {'deviceNodes': [], 'mounts': [], 'additionalGids': [], 'hooks': [], 'env': []}, 'maskedPaths': []})
+ok(b.config() == config and 'it does not say privileged = true' in ' '.join(b.errors()), tag + 'refused: a privileged container by a policy that does not allow it', b.errors())
+b.delete()
+b = bundle()
+ask(b, forge(lambda r, e: r.update(envSecret=False)))
+ok('FROM_POLICY' in b.config() and stat.S_IMODE(os.stat(b.dir + '/config.json').st_mode) & 0o007 == 0, tag + "a policy's variable is a secret, whatever the reply says", oct(os.stat(b.dir + '/config.json').st_mode))
+b.delete()
 
 # policies
 for name, policy in ('a policy that does not list root', 't20.conf'), ('a policy that is not there', 'x.conf'), ('no policy', ''):
@@ -284,6 +339,10 @@ for name, change in (('another variable', {'env': ['LD_PRELOAD=/tmp/evil.so']}),
     ok(all(r.returncode != 0 and 'its exec record is not what gpuhelper-runc checked' in r.stdout for r in both()), tag + 'refused: an exec record with ' + name, [r.stdout for r in both()])
     ok(any('its exec record is not' in x.get('reason', '') for x in audit()[n:]), tag + '  and recorded', audit()[n:])
 write(record, text)
+write(record, json.dumps({**json.loads(text), 'line': 'x\x1b[2J\nroot: all is well', 'notes': ['n\x1b]0;t\x07']}))
+r = b.exec('true')
+ok(r.returncode == 0 and '\x1b' not in r.stdout and '\nroot: all' not in r.stdout, tag + 'lines of a record are printed without control characters', r.stdout)
+write(record, text)
 for name, spoil in (('missing', lambda: os.unlink(note)), ('a link', lambda: (os.rename(note, W + '/note'), os.symlink(W + '/note', note))), ('writable', lambda: os.chmod(note, 0o666)),
                     ("another user's", lambda: os.chown(note, 1000, 0)), ('cut off', lambda: write(note, hashed[:-5], 0o600)), ('a FIFO', lambda: (os.unlink(note), os.mkfifo(note, 0o600)))):
     hashed = open(note).read()
@@ -294,9 +353,55 @@ for name, spoil in (('missing', lambda: os.unlink(note)), ('a link', lambda: (os
 ok(all(r.returncode == 0 for r in both()), tag + 'the real record and note work again')
 b.delete()
 ok(not os.path.exists(note) and not os.path.exists(record), tag + 'the note goes with the container')
+write(note, hashed, 0o600), write(record, text, 0o600)
+plain = Bundle(host, args=['/bin/sleep', '1000'])
+plain.id = b.id
+plain.text = json.dumps({**json.loads(plain.text), 'linux': {**json.loads(plain.text)['linux'], 'cgroupsPath': 'garden/' + b.id}})
+write(plain.dir + '/config.json', plain.text)
+plain.start()
+r = plain.exec('echo env=$FROM_POLICY')
+ok(r.returncode != 0 and not os.path.exists(note), tag + 'a record and a note of an earlier container give nothing to one of the same name', r.stdout)
+os.unlink(record)
+plain.delete()
 r = bundle().run()
 ok(r.returncode == 0 and not [f for f in os.listdir('/run/gpuhelper/births') if f.startswith('exec-')], tag + 'and with a container that «run» made', (r.stdout, os.listdir('/run/gpuhelper/births')))
 write('/run/gpuhelper/births/exec-' + 64 * '0', 'x', 0o600)
 sh(CTL, 'reap')
 ok(not os.path.exists('/run/gpuhelper/births/exec-' + 64 * '0'), tag + "root's timer removes a note that is left")
+
+# nodes that the helper makes have their group only then
+params = open('/proc/driver/nvidia/params').read()
+write('/proc/driver/nvidia/params', re.sub(r'DeviceFileGID: \d+', 'DeviceFileGID: 44', re.sub(r'DeviceFileMode: \d+', 'DeviceFileMode: 432', params)), 0o444)
+for n in [n for n in os.listdir('/dev') if re.fullmatch(r'nvidia\d|nvidiactl|nvidia-uvm', n)]:
+    os.unlink('/dev/' + n)
+b = Bundle(host, env=ENV + ['GPUHELPER_GPUS=1'], args=['/bin/sleep', '1000'], edit=lambda s: s['process']['user'].update(uid=1000, gid=1000))
+b.start()
+r = b.exec('id -G')
+ok(r.returncode == 0 and '44' in r.stdout.split(), tag + "an exec has the group of nodes that the helper made", r.stdout)
+b.delete()
+write('/proc/driver/nvidia/params', params, 0o444)
+
+# engines behind the socket that see less than the host has
+host.policies(t10=POLICY)
+door = open_door()
+
+
+def engine(name, *before):
+    b = Bundle(host, 'task-privileged', edit=lambda s: ordinary(s, ['CAP_CHOWN', 'CAP_SETUID']), env=ENV + ['GPUHELPER_GPUS=1'], args=['/bin/true'])
+    p = subprocess.run([*before, WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'create', '--bundle', b.dir, '--pid-file', b.dir + '/pid', b.id], stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=60)
+    ok(p.returncode == 0, tag + 'passes: an engine ' + name, b.errors())
+    b.delete()
+
+
+write(W + '/dev.sh', """mount -t tmpfs x /mnt; for n in null zero full random urandom tty; do cp -a /dev/$n /mnt/; done; mkdir /mnt/pts /mnt/shm /mnt/mqueue
+ln -s pts/ptmx /mnt/ptmx; ln -s /proc/self/fd /mnt/fd; mount --move /mnt /dev; exec "$0" "$@"
+""")
+engine('with a /dev of its own, without GPUs', 'unshare', '-m', 'sh', '-c', open(W + '/dev.sh').read())
+if shutil.which('capsh'):
+    engine('without CAP_SYS_PTRACE', 'capsh', '--drop=cap_sys_ptrace', '--', '-c', 'exec "$0" "$@"')
+else:
+    skip(tag + 'an engine without CAP_SYS_PTRACE', 'capsh is not installed')
+door.kill()
+door.wait()
 done()

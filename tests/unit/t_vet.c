@@ -3,7 +3,7 @@
 #include "tap.h"
 #include "vetmodel.h"
 
-#define ROUNDS 200000
+#define ROUNDS 500000
 
 static uint64_t seed = 41;
 
@@ -76,9 +76,14 @@ test_each(void)
 			    "%s", lists[k][i]);
 			words(&e.mount[0].options, options);
 			e.mount[0].driver = k == 1;
+			if (k == 1)
+				edits_add_node(&e, &model_gpu);
 			ok(model_vet(&e, &why) == 0, "  passes: %s", why.text);
 			e.mount[0].driver = k == 0;
 			ok(model_vet(&e, &why) == -1, "  is refused as the other kind of mount");
+			e.mount[0].driver = k == 1;
+			e.nodes = 0;
+			is_int(model_vet(&e, &why), k == 1 ? -1 : 0, "  a driver's file is refused without its GPU");
 			edits_free(&e);
 		}
 }
@@ -89,6 +94,7 @@ struct asked {
 	struct request r;
 	struct settings s;
 	struct policy p;
+	struct vet_source source[COUNT(model_sources)];
 };
 
 static void
@@ -96,7 +102,8 @@ begin(struct asked *a)
 {
 	*a = (struct asked){ .s = { .driver_files = DRIVER_FILES_AUTO }, .p = model_policy };
 	a->r.gids.identity = a->r.uids.identity = true;
-	a->v = (struct vet){ .edits = &a->e, .request = &a->r, .settings = &a->s, .policy = &a->p, .source = &model_source, .sources = 1,
+	memcpy(a->source, model_sources, sizeof(a->source));
+	a->v = (struct vet){ .edits = &a->e, .request = &a->r, .settings = &a->s, .policy = &a->p, .source = a->source, .sources = COUNT(a->source),
 		.majors = &model_majors, .look = { model_see_node, model_see_file, model_see_folder, NULL } };
 }
 
@@ -136,8 +143,11 @@ test_labels(void)
 		{ "u_u:r_r:container_t:s0:c5,c6", NULL, NULL, NULL, "u_u:r_r:nvidia_container_t:s0:c5,c6", "u_u:object_r:container_file_t:s0:c5,c6", true },
 		/* the policy's */
 		{ NULL, NULL, "my_t", "s0:c9,c8", "system_u:system_r:my_t:s0:c8,c9", "system_u:object_r:container_file_t:s0:c8,c9", true },
-		/* the fuzzer's: a range is another form */
-		{ NULL, NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s0:c1,c2", "system_u:object_r:container_file_t:s0:c1.c2", false },
+		/* the kernel's spelling */
+		{ NULL, NULL, "my_t", "s0:c1,c2,c3", "system_u:system_r:my_t:s0:c1.c3", "system_u:object_r:container_file_t:s0:c1.c3", true },
+		{ "system_u:system_r:container_t:s0:c5,c6,c7", NULL, NULL, NULL, "system_u:system_r:nvidia_container_t:s0:c5.c7", "system_u:object_r:container_file_t:s0:c5,c6,c7", true },
+		{ NULL, NULL, "my_t", "s0:c1,c2,c3", "system_u:system_r:my_t:s0:c1.c4", "system_u:object_r:container_file_t:s0:c1.c4", false },
+		{ NULL, NULL, "my_t", "s0:c1,c2", "system_u:system_r:my_t:s0-s0:c1,c2", "system_u:object_r:container_file_t:s0-s0:c1,c2", false },
 		{ NULL, NULL, "my_t", "s0:c9,c8", "system_u:system_r:my_t:s0:c8,c10", "system_u:object_r:container_file_t:s0:c8,c10", false },
 		{ NULL, NULL, "my_t", "s0", "system_u:system_r:my_t:s0", "system_u:object_r:container_file_t:s0", true },
 		{ NULL, NULL, "my_t", "s0", "system_u:system_r:nvidia_container_t:s0", "system_u:object_r:container_file_t:s0", false },
@@ -166,6 +176,8 @@ test_labels(void)
 	ok(!passes(&a), "no label is refused where SELinux enforces");
 }
 
+#define UUID "GPU-11111111-2222-3333-4444-555555555555"
+
 static void
 test_env(void)
 {
@@ -174,17 +186,23 @@ test_env(void)
 		enum driver_files files;
 		bool allocation, passes;
 	} t[] = {
-		{ "NVIDIA_VISIBLE_DEVICES=GPU-1,GPU-2", DRIVER_FILES_VENDOR_RUNTIME, false, true },
-		{ "NVIDIA_VISIBLE_DEVICES=GPU-1", DRIVER_FILES_AUTO, false, false },
+		{ "NVIDIA_VISIBLE_DEVICES=" UUID "," UUID, DRIVER_FILES_VENDOR_RUNTIME, false, true },
+		{ "NVIDIA_VISIBLE_DEVICES=" UUID, DRIVER_FILES_AUTO, false, false },
+		{ "NVIDIA_VISIBLE_DEVICES=" UUID ",all", DRIVER_FILES_VENDOR_RUNTIME, false, false },
+		{ "NVIDIA_VISIBLE_DEVICES=all", DRIVER_FILES_VENDOR_RUNTIME, false, false },
+		{ "NVIDIA_VISIBLE_DEVICES=", DRIVER_FILES_VENDOR_RUNTIME, false, false },
+		{ "AMD_VISIBLE_DEVICES=all", DRIVER_FILES_VENDOR_RUNTIME, false, false },
+		{ "NVIDIA_DRIVER_CAPABILITIES=all", DRIVER_FILES_VENDOR_RUNTIME, false, false },
 		{ "NVIDIA_VISIBLE_DEVICES=/dev/x", DRIVER_FILES_VENDOR_RUNTIME, false, false },
 		{ "NVIDIA_DRIVER_CAPABILITIES=compute,utility", DRIVER_FILES_VENDOR_RUNTIME, false, true },
-		{ "AMD_VISIBLE_DEVICES=0x0123", DRIVER_FILES_VENDOR_RUNTIME, false, true },
+		{ "AMD_VISIBLE_DEVICES=0x0123456789abcdef", DRIVER_FILES_VENDOR_RUNTIME, false, true },
 		{ "CUDA_VISIBLE_DEVICES=0,1", DRIVER_FILES_AUTO, true, true }, { "CUDA_VISIBLE_DEVICES=0", DRIVER_FILES_AUTO, false, false },
 		{ "CUDA_VISIBLE_DEVICES=x", DRIVER_FILES_AUTO, true, false }, { "ROCR_VISIBLE_DEVICES=", DRIVER_FILES_AUTO, true, true },
 		{ "CUDA_VISIBLE_DEVICES", DRIVER_FILES_AUTO, true, false }, { "CUDA_VISIBLE_DEVICES2=1", DRIVER_FILES_AUTO, true, false },
 		{ "FROM_SPEC=1", DRIVER_FILES_AUTO, false, true }, { "FROM_SPEC=1", DRIVER_FILES_NONE, false, false },
 		{ "FROM_POLICY=1", DRIVER_FILES_NONE, false, true }, { "FROM_POLICY=12", DRIVER_FILES_NONE, false, false },
 	};
+	struct edit_node gpu = model_gpu;
 	struct asked a;
 	size_t i;
 
@@ -193,6 +211,8 @@ test_env(void)
 
 		begin(&a);
 		a.e.env = (struct strlist){ v, 1 };
+		a.e.node = &gpu;
+		a.e.nodes = 1;
 		a.s.driver_files = t[i].files;
 		a.s.respect_allocation = t[i].allocation;
 		ok(passes(&a) == t[i].passes, "%s, driver_files %d, allocation %d: %s", t[i].entry, (int)t[i].files, t[i].allocation,
@@ -204,19 +224,18 @@ test_env(void)
 static void
 test_settings(void)
 {
-	struct edit_node node = { .path = "/dev/nvidia0", .major = 195, .mode = 0666 };
-	struct vet_source unsafe = { &model_spec, false };
+	struct edit_node node = model_gpu;
 	struct asked a;
-	uint8_t hook[] = { 3 };
+	uint8_t hook[] = { 0, 3 };
 
 	begin(&a);
 	model_edits(hook, sizeof(hook), &a.e);
 	ok(!passes(&a), "a spec's hook is refused without cdi_hooks");
 	a.s.cdi_hooks = true;
 	ok(passes(&a), "  and passes with it");
-	a.v.source = &unsafe;
+	a.source[0].safe_hooks = false;
 	ok(!passes(&a), "  and is refused if the spec has unsafe hooks");
-	a.v.source = &model_source;
+	a.source[0].safe_hooks = true;
 	a.s.driver_files = DRIVER_FILES_NONE;
 	ok(!passes(&a), "  and without driver_files");
 	edits_free(&a.e);
@@ -229,6 +248,57 @@ test_settings(void)
 	ok(!passes(&a), "  and is refused by a policy without GPUs");
 }
 
+/* What the rules say of GPUs: which, how many, and for what. */
+static void
+test_rules(void)
+{
+	static char *const names[] = { TEXT("3b:00.0"), TEXT("0000:3B:00.0"), TEXT("all"), TEXT("0"), TEXT("#0"), TEXT("nvidia.com/gpu=0"), TEXT("3b:00.0:1:0"), TEXT("0000:3b:00.0:1"),
+		TEXT("MIG-x") }, *const others[] = { TEXT("af:00.0"), TEXT("0000:3b:00.1"), TEXT("GPU-11111111-2222-3333-4444-555555555555"), TEXT("af:00.0:1:0"), TEXT("3b:00.0:x") };
+	struct edit_node two[] = { model_gpu, { .path = "/dev/nvidia1", .major = 195, .minor = 1, .mode = 0600, .uid = 7, .gid = 44 } };
+	struct edit_node set = { .path = "/dev/nvidia-modeset", .major = 195, .minor = 254, .mode = 0666 };
+	struct devmajor more[] = { { 195, 'c', "nvidia" }, { 195, 'c', "nvidia-modeset" }, { 250, 'c', IMEX_DRIVER } };
+	struct gpu_rule rule = model_rule;
+	struct devmajors majors = { more, 3 };
+	struct asked a;
+	size_t i;
+	char *name;
+
+	for (i = 0; i < COUNT(names) + COUNT(others); i++) {
+		begin(&a);
+		name = i < COUNT(names) ? names[i] : others[i - COUNT(names)];
+		rule.devices = (struct strlist){ &name, 1 };
+		a.p.gpu = &rule;
+		a.e.node = two;
+		a.e.nodes = 1;
+		ok(passes(&a) == (i < COUNT(names)), "devices = [ \"%s\" ]: the GPU %s", name, i < COUNT(names) ? "passes" : "is refused");
+	}
+	rule.devices.n = 0;
+	rule.count = 1;
+	begin(&a);
+	a.p.gpu = &rule;
+	a.e.node = two;
+	a.e.nodes = 2;
+	ok(!passes(&a), "count = 1: two GPUs are refused");
+	a.e.promise = true;
+	ok(passes(&a), "  unless they are only promised");
+	a.e.promise = false;
+	a.v.majors = &majors;
+	a.e.node = &set;
+	a.e.nodes = 1;
+	ok(!passes(&a), "modeset is refused without graphics or display");
+	rule.capabilities = GPU_CAP_DISPLAY;
+	ok(passes(&a), "  and passes with it");
+	begin(&a);
+	a.r.privileged = true;
+	a.s.privileged = PRIVILEGED_DENY;
+	ok(!passes(&a), "a privileged container is refused by a policy that does not allow it");
+	a.p.privileged = true;
+	ok(passes(&a), "  and passes with one that does");
+	a.p.privileged = false;
+	a.s.privileged = PRIVILEGED_ALLOW;
+	ok(passes(&a), "  and where all may be privileged");
+}
+
 int
 main(void)
 {
@@ -237,5 +307,6 @@ main(void)
 	test_labels();
 	test_env();
 	test_settings();
+	test_rules();
 	return done_testing();
 }

@@ -21,32 +21,42 @@
 static const struct model_node {
 	const char *path;
 	struct edit_node n;
-	const char *pci;
-	bool given;
+	const char *gpu;		/* the GPU that alone has it */
+	unsigned vendors;
+	bool given, after;		/* it may pass; only if the spec's own GPU passes, too */
 } model_nodes[] = {
-	{ "/dev/nvidia0", { .major = 195, .minor = 0, .mode = 0666 }, "", true },
-	{ "/dev/nvidia1", { .major = 195, .minor = 1, .mode = 0600, .uid = 7, .gid = 44 }, "", true },
-	{ "/dev/nvidiactl", { .major = 195, .minor = 255, .mode = 0666 }, "", true },
-	{ "/dev/gdrdrv", { .major = 240, .minor = 0, .mode = 0660, .gid = 45 }, "", true },
-	{ "/dev/nvidia-fs0", { .major = 241, .minor = 0, .mode = 0666 }, "", false },	/* the policy lacks the word */
-	{ "/dev/extra", { .major = 242, .minor = 3, .mode = 0666, .gid = 46 }, "0000:3b:00.0", true },
-	{ "/dev/unlisted", { .major = 242, .minor = 4, .mode = 0666 }, "0000:3b:00.0", false },	/* no spec has it */
-	{ "/dev/kfd", { .major = 243, .minor = 0, .mode = 0666 }, "", false },		/* of another vendor */
-	{ "/dev/mem", { .major = 1, .minor = 1, .mode = 0640, .gid = 9 }, "", false },
-	{ "/dev/nvidia-caps/nvidia-cap1", { .major = 244, .minor = 1, .mode = 0400 }, "", false },	/* makes MIG instances */
+	{ "/dev/nvidia0", { .major = 195, .minor = 0, .mode = 0666 }, "0000:3b:00.0", 1, true, false },
+	{ "/dev/nvidia1", { .major = 195, .minor = 1, .mode = 0600, .uid = 7, .gid = 44 }, "0000:af:00.0", 1, true, false },
+	{ "/dev/nvidia2", { .major = 195, .minor = 2, .mode = 0666 }, "0000:d8:00.0", 1, false, false },	/* no rule names it */
+	{ "/dev/nvidiactl", { .major = 195, .minor = 255, .mode = 0666 }, "", 0, true, false },
+	{ "/dev/nvidia-modeset", { .major = 195, .minor = 254, .mode = 0666 }, "", 0, false, false },	/* for displays */
+	{ "/dev/dri/renderD128", { .major = 226, .minor = 128, .mode = 0666 }, "0000:3b:00.0", 1, true, false },
+	{ "/dev/dri/renderD129", { .major = 226, .minor = 129, .mode = 0666 }, "0000:04:00.0", 2, false, false },	/* another vendor's */
+	{ "/dev/dri/renderD130", { .major = 226, .minor = 130, .mode = 0666 }, "", 0, false, false },	/* of no GPU */
+	{ "/dev/gdrdrv", { .major = 240, .minor = 0, .mode = 0660, .gid = 45 }, "", 0, true, true },
+	{ "/dev/nvidia-fs0", { .major = 241, .minor = 0, .mode = 0666 }, "", 0, false, false },	/* the policy lacks the word */
+	{ "/dev/extra", { .major = 242, .minor = 3, .mode = 0666, .gid = 46 }, "0000:3b:00.0", 1, true, true },
+	{ "/dev/unlisted", { .major = 242, .minor = 4, .mode = 0666 }, "0000:3b:00.0", 1, false, false },	/* no spec has it */
+	{ "/dev/closed", { .major = 242, .minor = 5, .mode = 0666 }, "0000:3b:00.0", 1, false, false },	/* the spec does not open it */
+	{ "/dev/kfd", { .major = 243, .minor = 0, .mode = 0666 }, "", 0, false, false },	/* of another vendor */
+	{ "/dev/mem", { .major = 1, .minor = 1, .mode = 0640, .gid = 9 }, "", 0, false, false },
+	{ "/dev/nvidia-caps/nvidia-cap1", { .major = 244, .minor = 1, .mode = 0400 }, "", 0, false, false },	/* makes MIG instances */
 };
 
 static bool
-model_see_node(void *host, const char *path, struct edit_node *node, struct further_node *what)
+model_see_node(void *host, const char *path, struct vet_node *n)
 {
 	size_t i;
 
 	(void)host;
 	for (i = 0; i < COUNT(model_nodes); i++)
 		if (strcmp(model_nodes[i].path, path) == 0) {
-			*node = model_nodes[i].n;
-			*what = (struct further_node){ .major = node->major, .minor = node->minor };
-			snprintf(what->pci, sizeof(what->pci), "%s", model_nodes[i].pci);
+			n->node = model_nodes[i].n;
+			n->what = (struct further_node){ .major = n->node.major, .minor = n->node.minor };
+			n->vendors = model_nodes[i].vendors;
+			snprintf(n->pci, sizeof(n->pci), "%s", model_nodes[i].gpu);
+			if (n->node.major != 195)
+				snprintf(n->what.pci, sizeof(n->what.pci), "%s", model_nodes[i].gpu);
 			return true;
 		}
 	return false;
@@ -94,7 +104,9 @@ model_see_folder(void *host, const char *path)
 /* Root's files. */
 
 static char *model_env[] = { TEXT("FROM_POLICY=1") }, *model_spec_env[] = { TEXT("FROM_SPEC=1"), TEXT("NVIDIA_GDS=enabled") };
-static struct gpu_rule model_rule = { .has_vendor = true, .vendor = GPU_NVIDIA, .count = 1, .nodes = FURTHER_GDRDRV };
+static char *model_devices[] = { TEXT("0000:3b:00.0"), TEXT("af:00.0") };
+static struct gpu_rule model_rule = { .has_vendor = true, .vendor = GPU_NVIDIA, .devices = { model_devices, 2 }, .count = 2,
+	.capabilities = GPU_CAP_COMPUTE | GPU_CAP_UTILITY, .nodes = FURTHER_GDRDRV };
 static struct folder_rule model_rules[] = {
 	{ .path = TEXT("/srv/a") },
 	{ .path = TEXT("/srv/b"), .writable = true, .target = TEXT("/b"), .subfolders = true },
@@ -104,7 +116,7 @@ static struct folder_rule model_rules[] = {
 static struct policy model_policy = { .name = TEXT("t.conf"), .gpu = &model_rule, .gpus = 1, .folder = model_rules,
 	.folders = COUNT(model_rules), .env = { model_env, 1 } };
 
-static char *model_ro[] = { TEXT("ro") }, *model_rw[] = { TEXT("rw"), TEXT("noexec") }, *model_args[] = { TEXT("hook"), TEXT("a") },
+static char *model_ro[] = { TEXT("ro") }, *model_rw[] = { TEXT("rw"), TEXT("noexec") }, *model_odd[] = { TEXT("exec") }, *model_args[] = { TEXT("hook"), TEXT("a") },
     *model_hook_env[] = { TEXT("A=1") };
 static struct cdi_mount model_mounts[] = {
 	{ TEXT(LIB), TEXT("/usr/lib/driver/libcuda.so.580.95.05"), NULL, { model_ro, 1 }, 0, 0 },
@@ -113,13 +125,21 @@ static struct cdi_mount model_mounts[] = {
 	{ TEXT("/etc/rw"), TEXT("/usr/share/etc"), NULL, { model_rw, 1 }, 0, 0 },
 	{ TEXT("/run/gpuhelper/x"), TEXT("/usr/share/x"), NULL, { model_ro, 1 }, 0, 0 },
 	{ TEXT("/opt/gone"), TEXT("/usr/share/gone"), NULL, { model_ro, 1 }, 0, 0 },
+	{ TEXT(LIB), TEXT("/dev/dri"), NULL, { model_ro, 1 }, 0, 0 },
+	{ TEXT(LIB), TEXT("/usr/lib/odd"), NULL, { model_odd, 1 }, 0, 0 },
 };
-static struct cdi_devnode model_devnodes[] = { { .path = TEXT("/dev/gdrdrv") }, { .path = TEXT("/dev/extra") }, { .path = TEXT("/dev/mem") },
-	{ .path = TEXT("/dev/nvidia-fs0") }, { .path = TEXT("/dev/nvidia-caps/nvidia-cap1") } };
+static struct cdi_devnode model_devnodes[] = { { .path = TEXT("/dev/nvidia0") }, { .path = TEXT("/dev/gdrdrv") }, { .path = TEXT("/dev/extra") },
+	{ .path = TEXT("/dev/closed"), .permissions = TEXT("r") }, { .path = TEXT("/dev/mem") }, { .path = TEXT("/dev/nvidia-fs0") }, { .path = TEXT("/dev/nvidia-caps/nvidia-cap1") } };
 static struct cdi_hook model_hook = { CDI_CREATE_CONTAINER, TEXT("/opt/hook"), { model_args, 2 }, { model_hook_env, 1 }, { true, 5 }, 0, 0 };
 static const struct cdi_edits model_spec = { .env = { model_spec_env, 2 }, .node = model_devnodes, .nodes = COUNT(model_devnodes),
 	.mount = model_mounts, .mounts = COUNT(model_mounts), .hook = &model_hook, .hooks = 1 };
-static const struct vet_source model_source = { &model_spec, true };
+/* A spec of something else, whose device is not granted. */
+static struct cdi_mount model_other_mount = { TEXT(LIB), TEXT("/usr/share/other"), NULL, { model_ro, 1 }, 0, 0 };
+static struct cdi_devnode model_other_node = { .path = TEXT("/dev/fpga0") };
+static char *model_other_env[] = { TEXT("FROM_OTHER=1") };
+static const struct cdi_edits model_other = { .env = { model_other_env, 1 }, .node = &model_other_node, .nodes = 1, .mount = &model_other_mount, .mounts = 1 },
+    model_nothing;
+static struct vet_source model_sources[] = { { { &model_nothing, &model_spec }, "nvidia.com/gpu", true, false }, { { &model_nothing, &model_other }, "vendor.com/fpga", true, false } };
 static struct devmajor model_majors_v[] = { { 195, 'c', "nvidia" }, { 240, 'c', "gdrdrv" }, { 241, 'c', "nvidia-fs" }, { 242, 'c', "acme" },
 	{ 243, 'c', "kfd" }, { 244, 'c', "nvidia-caps" }, { 1, 'c', "mem" } };
 static const struct devmajors model_majors = { model_majors_v, COUNT(model_majors_v) };
@@ -176,14 +196,26 @@ model_gives_second_name(const struct edits *e, const char *line)
 	return false;
 }
 
+/* True if the spec's GPU is granted, and with it all that the spec has. */
 static bool
-model_gives_node(const struct edit_node *n)
+model_has_gpu(const struct edits *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->nodes; i++)
+		if (strcmp(e->node[i].path, "/dev/nvidia0") == 0)
+			return true;
+	return false;
+}
+
+static bool
+model_gives_node(const struct edits *e, const struct edit_node *n)
 {
 	const struct model_node *m;
 
 	for (m = model_nodes; m < model_nodes + COUNT(model_nodes); m++)
 		if (strcmp(m->path, n->path) == 0)
-			return m->given && m->n.major == n->major && m->n.minor == n->minor && (n->mode | m->n.mode) == m->n.mode &&
+			return m->given && (!m->after || model_has_gpu(e)) && m->n.major == n->major && m->n.minor == n->minor && (n->mode | m->n.mode) == m->n.mode &&
 			    m->n.uid == n->uid && m->n.gid == n->gid;
 	return false;
 }
@@ -226,6 +258,7 @@ model_gives_hook(const struct edit_hook *h)
 	    strcmp(h->args.v[0], "hook") == 0 && strcmp(h->args.v[1], "a") == 0 && h->env.n == 1 && strcmp(h->env.v[0], "A=1") == 0;
 }
 
+/* The levels of both labels have the same two categories; the mount's may be a range of two. */
 static bool
 model_gives_labels(const struct edits *e)
 {
@@ -235,35 +268,57 @@ model_gives_labels(const struct edits *e)
 	if (e->label == NULL)
 		return e->mount_label == NULL;
 	if (e->mount_label == NULL || sscanf(e->label, "system_u:system_r:nvidia_container_t:s0:c%u,c%u", &a, &b) != 2 ||
-	    sscanf(e->mount_label, "system_u:object_r:container_file_t:s0:c%u,c%u", &c, &d) != 2 || a == b || a > 1023 || b > 1023)
+	    (sscanf(e->mount_label, "system_u:object_r:container_file_t:s0:c%u,c%u", &c, &d) != 2 &&
+	    (sscanf(e->mount_label, "system_u:object_r:container_file_t:s0:c%u.c%u", &c, &d) != 2 || d != c + 1)) || a == b || a > 1023 || b > 1023)
 		return false;
 	snprintf(again, sizeof(again), "system_u:system_r:nvidia_container_t:s0:c%u,c%u", a, b);
 	if (strcmp(again, e->label) != 0)
 		return false;
-	snprintf(again, sizeof(again), "system_u:object_r:container_file_t:s0:c%u,c%u", c, d);
+	snprintf(again, sizeof(again), "system_u:object_r:container_file_t:s0:c%u%cc%u", c, strchr(strstr(e->mount_label, "s0"), '.') ? '.' : ',', d);
 	return strcmp(again, e->mount_label) == 0 && ((a == c && b == d) || (a == d && b == c));
+}
+
+static bool
+model_within(const char *a, const char *b)
+{
+	return strncmp(a, b, strlen(b)) == 0 && (a[strlen(b)] == '\0' || a[strlen(b)] == '/');
+}
+
+/* True if one of two mounts is in the way of the other. */
+static bool
+model_meets(const struct edit_mount *a, const struct edit_mount *b)
+{
+	return a->driver == b->driver ? strcmp(a->target, b->target) == 0 : model_within(a->target, b->target) ||
+	    model_within(b->target, a->target);
 }
 
 static bool
 model_gives(const struct edits *e)
 {
+	const bool gpu = model_has_gpu(e);
 	char line[4096];
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < e->nodes; i++)
-		if (!model_gives_node(&e->node[i]))
-			return false;
+		for (k = 0; k <= i; k++)
+			if (k == i ? !model_gives_node(e, &e->node[i]) : strcmp(e->node[k].path, e->node[i].path) == 0)
+				return false;
 	for (i = 0; i < e->mounts; i++) {
+		for (k = 0; k < i; k++)
+			if (model_meets(&e->mount[i], &e->mount[k]))
+				return false;
+		if (e->mount[i].driver && !gpu)
+			return false;
 		model_line(&e->mount[i], line, sizeof(line));
 		if (!text_among(line, e->mount[i].driver ? model_files_given : model_mounts_given) &&
 		    !(e->mount[i].driver && model_gives_second_name(e, line)))
 			return false;
 	}
 	for (i = 0; i < e->hooks; i++)
-		if (!model_gives_hook(&e->hook[i]))
+		if (i > 0 || !gpu || !model_gives_hook(&e->hook[i]))
 			return false;
 	for (i = 0; i < e->env.n; i++)
-		if (!text_among(e->env.v[i], model_env_given))
+		if (!text_among(e->env.v[i], model_env_given) || (!gpu && strcmp(e->env.v[i], "FROM_SPEC=1") == 0))
 			return false;
 	for (i = 0; i < e->gids; i++)
 		if (!model_gives_group(e, e->gid[i]))
@@ -333,7 +388,7 @@ model_add_mount(struct model_bytes *b, struct edits *e)
 		"/etc/rw", "/opt/loose", "/opt/link/rw", "/srv/secret", "/srv/a/x", "/srv/p-1/x", "/srv/.p-3", "/etc", "/run/gpuhelper/x", "/opt/d/hook" };
 	static const char *const targets[] = { "/srv/a", "/b", "/b/x", "/b/x/y", "/p/p-1", "/p/p-2", "/srv/deep", "/usr/lib/driver/libcuda.so.580.95.05",
 		"/usr/share/rw", "/usr/share/etc", "/usr/share/loose", "/usr/share/rw", "/srv/secret", "/srv/a/x", "/p/p-1/x", "/p/.p-3", "/etc", "/usr/share/x",
-		"/usr/lib/x86_64-linux-gnu/libcuda.so.1", "/usr/lib64/libcuda.so", "/lib64/libcuda.so.580.95.05", "/usr/share/gone" };
+		"/usr/lib/x86_64-linux-gnu/libcuda.so.1", "/usr/lib64/libcuda.so", "/lib64/libcuda.so.580.95.05", "/usr/share/gone", "/dev/dri", "/usr/lib/odd", "/usr/share/other" };
 	static const char *const options[] = { RO, RW, "rbind,rprivate,ro,nosuid,nodev,rro,rnosuid,rnodev", "rbind,rprivate,rw,nosuid,nodev,rnosuid,rnodev",
 		RO ",noexec", RW ",noexec", "bind,rprivate,ro", "" };
 	static const char *const none[] = { NULL };
@@ -410,17 +465,22 @@ model_add_labels(struct model_bytes *b, struct edits *e)
 	e->mount_label = model_byte(b) == 1 ? NULL : model_text(b, mounts, COUNT(mounts));
 }
 
+static const struct edit_node model_gpu = { .path = "/dev/nvidia0", .major = 195, .mode = 0666 };
+
 /* Makes the changes; each kind has its number. */
 static void
 model_edits(const uint8_t *p, size_t len, struct edits *e)
 {
 	static const char *const env[] = { "FROM_POLICY=1", "FROM_SPEC=1", "FROM_POLICY=2", "LD_PRELOAD=/srv/x.so", "NVIDIA_GDS=enabled",
-		"NVIDIA_VISIBLE_DEVICES=all", "CUDA_VISIBLE_DEVICES=0" };
+		"NVIDIA_VISIBLE_DEVICES=all", "CUDA_VISIBLE_DEVICES=0", "FROM_OTHER=1" };
 	static const char *const masked[] = { "/proc/driver/nvidia/gpus/0000:3b:00.0", "/proc/driver/nvidia/capabilities/mig", "/proc/driver/nvidia", "/proc/kcore" };
 	static const uint32_t gids[] = { 44, 45, 46, 0, 9, 1 };
 	struct model_bytes b = { p, p + len };
 	unsigned n;
 
+	/* mostly with the GPU of the spec */
+	if (model_byte(&b) % 4 != 3 && !edits_add_node(e, &model_gpu))
+		abort();
 	for (n = 0; b.p < b.end && n < 12; n++)
 		switch (model_byte(&b) % 8) {
 		case 0: case 1: model_add_mount(&b, e); break;
@@ -438,9 +498,11 @@ model_vet(const struct edits *e, struct why *why)
 {
 	static const struct request request = { .uids = { .identity = true }, .gids = { .identity = true } };
 	static const struct settings settings = { .driver_files = DRIVER_FILES_AUTO, .cdi_hooks = true };
-	const struct vet v = { .edits = e, .request = &request, .settings = &settings, .policy = &model_policy, .source = &model_source,
-		.sources = 1, .majors = &model_majors, .look = { model_see_node, model_see_file, model_see_folder, NULL } };
+	struct vet_source sources[COUNT(model_sources)];
+	struct vet v = { .edits = e, .request = &request, .settings = &settings, .policy = &model_policy, .source = sources,
+		.sources = COUNT(sources), .majors = &model_majors, .look = { model_see_node, model_see_file, model_see_folder, NULL } };
 
+	memcpy(sources, model_sources, sizeof(sources));
 	return vet_edits(&v, why);
 }
 

@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_PURE_SETTINGS_H
 #define GPUHELPER_PURE_SETTINGS_H
 
+#include "claimset.h"
 #include "pausing.h"
 #include "text.h"
 
@@ -24,6 +25,15 @@ enum door_setting {
 	DOOR_BY_SETUID,
 };
 
+/* Which claims of an issuer's tokens say what. NULL: as in Concourse's tokens. */
+struct issuer_claims {
+	char *team, *pipeline, *job;	/* names of claims; a pipeline without a team: its claim has both (judge/token.h) */
+	struct claim_set require;	/* every token must have these */
+	char *reuse_by;			/* tokens with one value of this claim may serve several containers, one at a time */
+	unsigned bytes;			/* the longest token; 0: TOKEN_BYTES (claims.h) */
+	struct strlist wanted;		/* what the policies ask about: names of claims (read/wanted.h) */
+};
+
 /* An issuer of tokens (judge/token.h). */
 struct issuer_setting {
 	unsigned line;
@@ -32,7 +42,10 @@ struct issuer_setting {
 	unsigned max_age;		/* seconds after signing that a token is accepted */
 	unsigned keys_max_age;		/* seconds after fetching that the keys are used; 0: for ever */
 	bool reuse;			/* a token may be used for several containers */
+	char *variable;			/* the environment variable that has the token; NULL: GPUHELPER_TOKEN */
+	struct issuer_claims claims;
 };
+void issuer_setting_free(struct issuer_setting *i);
 
 #define ISSUERS_MAX 32
 

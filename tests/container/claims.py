@@ -9,6 +9,7 @@ import json, os, sys, tempfile, threading, time
 from lib import *
 sys.path.insert(0, TESTS + '/fixtures/jwt')
 import citokens
+import tasks
 import mkvectors as jwt
 
 host, tag = able_host()
@@ -161,5 +162,30 @@ for rnd in range(3):
     for b in made:
         b.delete()
 ok(leases() == [], tag + 'no lease is left')
+
+# a container that is promised its GPUs: its task is judged by the claims that the lease has
+tasks.prepare(host)
+host.settings('issuers = ( %s );' % ',\n'.join(entries))
+POLICY = G.policy.replace('runner_id = 1;', '') + '\nissuer = "%s";\ngpus = ( { vendor = "nvidia"; devices = [ "0" ]; wait = 5; } );\n' % G.url
+host.policies(t0=POLICY)
+b = Bundle(host, env=['GPUHELPER_TOKEN=' + tok])
+b.start()
+ok(tasks.state(b) == 'promised' and 'turn ' in open('/run/gpuhelper/leases/' + leases()[0]).read(), tag + 'a container that only pauses is promised GPUs, and has the turn',
+   tasks.status())
+ok(tasks.show(b, 'task')[0] == 'has', tag + 'its task takes them')
+c = Bundle(host, env=['GPUHELPER_TOKEN=' + tok])
+ok(c.create().returncode == 1 and ONE in str(c.errors()), tag + 'another container of the job gets no promise', c.errors())
+for name, change, says in (('asks for another value', ('ref_protected = "true"', 'ref_protected = "false"'), 'claim "ref_protected" is "true", and the policy is for "false"'),
+                           ('asks for a claim that it did not when the token came', ('ref_protected = "true"', 'ref_protected = "true"; sha = "x"'), 'claim "sha" is not known')):
+    host.policies(t0=POLICY.replace(*change))
+    has, said, status = tasks.show(b, 'task')
+    ok(has != 'has' and says in said, tag + 'the policy now %s: the next task gets none' % name, (has, said, status))
+host.policies(t0='pipeline = "my-group/sub/my-project"; issuer = "%s"; claims = ( { claim = "tag"; absent = true; } );\n'
+              'gpus = ( { vendor = "nvidia"; devices = [ "0" ]; } );\n' % G.url)
+has, said, status = tasks.show(b, 'task')
+ok(has != 'has' and 'claim "tag" is not known' in said, tag + 'nor where it must not be there', (has, said, status))
+host.policies(t0=POLICY)
+ok(tasks.show(b, 'task')[0] == 'has', tag + 'with the first policy it does again')
+tasks.clean(b)
 
 done()

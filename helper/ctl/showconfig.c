@@ -40,6 +40,7 @@ issuer_json(const struct issuer_setting *i)
 	put_text(j, "url", i->url);
 	put_text(j, "audience", i->audience);
 	put_text(j, "keys", i->keys);
+	put_text(j, "keys_host", i->keys_host);
 	put_number(j, "max_age", i->max_age);
 	put_number(j, "keys_max_age", i->keys_max_age);
 	put_text(j, "token_reuse", i->reuse ? "allow" : "deny");

@@ -6,8 +6,8 @@
 void
 issuer_setting_free(struct issuer_setting *i)
 {
-	char *const own[] = { i->url, i->audience, i->keys, i->variable, i->claims.team, i->claims.pipeline, i->claims.job,
-		i->claims.reuse_by };
+	char *const own[] = { i->url, i->audience, i->keys, i->keys_host, i->variable, i->claims.team, i->claims.pipeline,
+		i->claims.job, i->claims.reuse_by };
 	size_t k;
 
 	for (k = 0; k < sizeof(own) / sizeof(own[0]); k++)

@@ -39,6 +39,7 @@ struct issuer_setting {
 	unsigned line;
 	char *url, *audience;
 	char *keys;			/* path of its JWKS, which only root can write */
+	char *keys_host;		/* HOST or HOST:PORT of its jwks_uri, for gpuhelperctl alone; NULL: as in url */
 	unsigned max_age;		/* seconds after signing that a token is accepted */
 	unsigned keys_max_age;		/* seconds after fetching that the keys are used; 0: for ever */
 	bool reuse;			/* a token may be used for several containers */

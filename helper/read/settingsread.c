@@ -240,6 +240,18 @@ read_issuer_keys(config_setting_t *s, void *out, struct faults *f)
 		absolute(s, i->keys, f);
 }
 
+/* The characters of a host's name, an IPv6 address in brackets, and a port: nothing that could begin another part. */
+static void
+read_keys_host(config_setting_t *s, void *out, struct faults *f)
+{
+	struct issuer_setting *i = out;
+
+	conf_string(s, &i->keys_host, f);
+	if (i->keys_host != NULL && i->keys_host[strspn(i->keys_host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789.-:[]")] != '\0')
+		fault_add(f, conf_line(s), false, "keys_host must be \"HOST\" or \"HOST:PORT\"; \"%.80s\" is not", i->keys_host);
+}
+
 static void
 read_max_age(config_setting_t *s, void *out, struct faults *f)
 {
@@ -313,6 +325,7 @@ static const struct conf_key issuer_keys[] = {
 	{ "url", read_url },
 	{ "audience", read_issuer_audience },
 	{ "keys", read_issuer_keys },
+	{ "keys_host", read_keys_host },
 	{ "max_age", read_max_age },
 	{ "keys_max_age", read_keys_max_age },
 	{ "token_reuse", read_token_reuse },

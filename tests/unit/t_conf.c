@@ -974,6 +974,8 @@ test_issuers(void)
 		{ TEXT(ISSUER(WHOLE "max_age = 86401;")), "2: max_age must be a number from 1 to 86400" },
 		{ TEXT(ISSUER(WHOLE "keys_max_age = true;")), "2: keys_max_age must be a number from 0 to 31622400" },
 		{ TEXT(ISSUER(WHOLE "token_reuse = true;")), "2: token_reuse must be one of \"deny\", \"allow\"" },
+		{ TEXT(ISSUER(WHOLE "keys_host = \"a.example/x\";")), "2: keys_host must be \"HOST\" or \"HOST:PORT\"; \"a.example/x\" is not" },
+		{ TEXT(ISSUER(WHOLE "keys_host = \"u@a.example\";")), "2: keys_host must be \"HOST\" or \"HOST:PORT\"; \"u@a.example\" is not" },
 		{ TEXT(ISSUER(WHOLE "pipeline = \"sub\";")), "2: " NO_SUB },
 		{ TEXT(ISSUER(WHOLE "team = \"\";")), "2: team is empty" },
 		{ TEXT(ISSUER(WHOLE "job = 1;")), "2: job must be a string in double quotes" },

@@ -31,7 +31,7 @@ claim_value_text(const json_t *value)
 void
 claim_value_describe(const char *text, char out[80])
 {
-	char shown[72];
+	char shown[72], *p;
 
 	if (text == NULL)
 		snprintf(out, 80, "not known");
@@ -39,6 +39,9 @@ claim_value_describe(const char *text, char out[80])
 		snprintf(out, 80, "not there");
 	else if (*text == '"') {
 		text_printable(shown, sizeof(shown), text + 1);
+		/* or the value could end the quotation, and go on in words of ours */
+		for (p = shown; (p = strchr(p, '"')) != NULL; p++)
+			*p = '\'';
 		snprintf(out, 80, "\"%s\"%s", shown, strlen(text + 1) >= sizeof(shown) ? "..." : "");
 	} else if (strcmp(text, "list") == 0 || strcmp(text, "group") == 0 || strcmp(text, "fraction") == 0)
 		snprintf(out, 80, "a %s", text);

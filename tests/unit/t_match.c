@@ -183,6 +183,8 @@ test_covers_claims(void)
 		{ CI "{ id = 7; };" F, "id", "\"7", "p: claim \"id\" is \"7\", and the policy is for 7" },
 		{ CI "{ id = 7; };" F, "id", "fraction", "p: claim \"id\" is a fraction, and the policy is for 7" },
 		{ CI "{ id = 7; };" F, "id", "77", "p: claim \"id\" is 77, and the policy is for 7" },
+		{ CI "{ ref = \"main\"; };" F, "ref", "\"x\", and the policy is for \"y",
+		    "p: claim \"ref\" is \"x', and the policy is for 'y\", and the policy is for \"main\"" },
 		/* a list is alternatives */
 		{ CI "{ ref = [ \"main\", \"next\" ]; };" F, "ref", "\"next", NULL },
 		{ CI "{ ref = [ \"main\", \"next\" ]; };" F, "ref", "\"mainnext",

@@ -263,6 +263,12 @@ beside options-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/o
 beside options-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/options.py" crun v1
 beside options-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/options.py" crun v2
 beside tokens-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/tokens.py" runc v1
+beside claims python3 "$here/tests/claims.py" build/gpuhelperctl
+beside claims-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/claims.py" runc v1
+for e in docker podman; do
+	beside "ci-$e" sandboxed nvidia-2gpu keep python3 "$here/tests/container/ci.py" $e
+done
+beside claims-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/claims.py" crun v1
 beside tokens-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/tokens.py" crun v1
 beside rootless-runc sandboxed nvidia-2gpu keep python3 "$here/tests/container/rootless.py" runc
 beside rootless-crun sandboxed nvidia-2gpu v1 python3 "$here/tests/container/rootless.py" crun

@@ -13,7 +13,7 @@ cat >schema.py <<'E'
 import json, re, sys
 text = open(sys.argv[1]).read().split('\n.Sh JSON\n')[1].split('\n.Sh ')[0]
 known = set(re.findall(r'"([a-zA-Z_]+)"', text.replace('\\(dq', '"')))
-free = 'common', 'absent', 'annotations', 'instance_vars'   # their members have names of their own
+free = 'common', 'absent', 'annotations', 'instance_vars', 'further_claims'   # their members have names of their own
 def look(j):
     if isinstance(j, dict):
         for k in j:
@@ -543,6 +543,14 @@ overlap "instances by other variables" yes 'pipeline = "ml/train"; instance_vars
 overlap "tokens of other issuers" no 'pipeline = "ml/train"; issuer = "https://a.example"' "pipeline = \"ml/train\"; issuer = \"https://b.example\"; $more"
 overlap "a later policy for every issuer" yes 'pipeline = "ml/train"; issuer = "https://a.example"' "pipeline = \"ml/train\"; $more"
 overlap "a later policy for one issuer, after one for every issuer" no 'pipeline = "ml/train"' "pipeline = \"ml/train\"; issuer = \"https://b.example\"; $more"
+claims='pipeline = "ml/train"; issuer = "https://a.example"; claims ='
+overlap "other claims" no "$claims { ref = \"main\"; }" "$claims { ref = \"next\"; }; $more"
+overlap "claims in common" yes "$claims { ref = [ \"main\", \"next\" ]; }" "$claims { ref = [ \"next\", \"last\" ]; }; $more"
+overlap "a claim of another type" no "$claims { ok = true; }" "$claims { ok = \"true\"; }; $more"
+overlap "a later policy that is narrower by its claims" no "$claims { ref = \"v*\"; }" "$claims { ref = \"v1\"; event = \"push\"; }; $more"
+overlap "a later policy that is wider by its claims" yes "$claims { ref = \"v1\"; }" "$claims { ref = \"v*\"; }; $more"
+overlap "a later policy without claims" yes "$claims { ref = \"v1\"; }" "pipeline = \"ml/train\"; issuer = \"https://a.example\"; $more"
+overlap "claims of other names" yes "$claims { ref = \"v1\"; }" "$claims { event = \"push\"; }; $more"
 overlap "a claim after a token" yes 'pipeline = "ml/train"' "pipeline = \"ml/train\"; identity = \"claim\"; $more"
 overlap "a token after a claim" no 'pipeline = "ml/train"; identity = "claim"' "pipeline = \"ml/train\"; $more"
 overlap "a caller after a pipeline" yes 'pipeline = "ml/train"' "identity = \"caller\"; callers = [ \"root\" ]; $more"
@@ -810,7 +818,121 @@ t "the note does not mention issuers if there is one" says "note: this assumes a
 explain --pipeline ml/train --user root --issuer https://b.example
 t "--issuer names another issuer" exits 0 "granted by 20-b.conf:"
 t "a policy with another issuer does not cover the container" says "10-a.conf: does not cover the container: it accepts only tokens of issuer https://a.example"
-rm "$d/keys.json" "$d/policy.d/20-b.conf"
+
+# What the tokens of each CI do not say by themselves.
+issuer() { # URL SETTINGS
+	echo "issuers = ( { url = \"$1\"; audience = \"g\"; keys = \"$d/keys.json\"; $2 } );" >"$d/gpuhelper.conf"
+}
+# warned_of WHAT URL SETTINGS POLICY, and the texts on standard input, one a line: check warns of exactly these
+warned_of() {
+	issuer "$2" "$3"
+	policy 10-a.conf <<-E
+		issuer = "$2"; $4
+		folders = ( { path = "/usr"; } );
+	E
+	check
+	sed -n "s|^$d/[a-z./0-9-]*:[0-9]*: warning: ||p" out | cut -d: -f1 | cut -c1-60 >part
+	mv part out
+	cut -c1-60 >want
+	t "check: $1" sh -c '[ $1 = 0 ] && cmp -s want out' - "$st"
+}
+rm "$d/policy.d/20-b.conf"
+GITHUB=https://token.actions.githubusercontent.com
+none() { warned_of "$@" </dev/null; }
+warned_of "GitHub: a policy by its repository alone" $GITHUB 'pipeline = "repository";' 'pipeline = "octo/repo";' <<-'E'
+	without event_name it covers pull requests
+	without ref it covers every branch and tag, so whoever may pu
+	without repository_id or repository_owner_id it covers whoeve
+E
+none "GitHub: a policy by event, ref and id" $GITHUB 'pipeline = "repository";' \
+	'pipeline = "octo/repo"; claims = { event_name = "push"; ref = "refs/heads/main"; repository_id = "74"; };'
+none "GitHub: the owner's id for all of the issuer's tokens" $GITHUB 'pipeline = "repository"; require = { repository_owner_id = "65"; };' \
+	'pipeline = "octo/*"; claims = { event_name = "push"; ref = "refs/heads/main"; job_workflow_ref = "a/b/.github/workflows/c.yml@refs/heads/main"; };'
+warned_of "GitHub: claims that take any text" $GITHUB 'pipeline = "repository";' \
+	'pipeline = "octo/repo"; claims = { event_name = "*"; ref = [ "refs/heads/main", "*" ]; repository_id = "74"; };' <<-'E'
+	without event_name it covers pull requests
+	without ref it covers every branch and tag, so whoever may pu
+	event_name takes pull_request_target
+E
+warned_of "GitHub: job_workflow_ref without an id" $GITHUB 'pipeline = "repository";' \
+	'pipeline = "octo/repo"; claims = { event_name = "push"; ref = "refs/heads/main"; job_workflow_ref = "a/b/.github/workflows/c.yml@refs/heads/main"; };' <<-'E'
+	without repository_id or repository_owner_id it covers whoeve
+	job_workflow_ref names the workflow that is called, not who c
+E
+warned_of "GitHub: pull_request_target" $GITHUB 'pipeline = "repository";' \
+	'pipeline = "octo/repo"; claims = { event_name = [ "push", "pull_request_*" ]; ref = "refs/heads/main"; repository_id = "74"; };' <<-'E'
+	event_name takes pull_request_target
+E
+warned_of "GitHub Enterprise Server is known, too" https://ghe.example/_services/token 'pipeline = "repository"; require = { repository_owner_id = "65"; };' \
+	'pipeline = "octo/repo"; claims = { ref = "refs/heads/main"; };' <<-'E'
+	without event_name it covers pull requests
+E
+warned_of "Forgejo: a policy by its repository alone" https://forgejo.example/api/actions 'pipeline = "repository"; reuse_by = "sha";' 'pipeline = "octo/repo";' <<-'E'
+	reuse_by = "sha"
+	without event_name it covers pull requests
+	without ref it covers every branch and tag, so whoever may pu
+	without repository_id or repository_owner_id it covers whoeve
+E
+warned_of "GitLab: a policy by its project alone" https://gitlab.example 'pipeline = "project_path";' 'pipeline = "group/sub/project";' <<-'E'
+	without ref_protected it covers every branch and merge reques
+	without job_project_id (from GitLab 18.3) it does not say whe
+	without project_id it covers whoever registers the name of th
+E
+none "GitLab: a policy by protected refs and the job's project" https://gitlab.example 'pipeline = "project_path"; reuse_by = "job_id";' \
+	'pipeline = "group/sub/project"; claims = { ref_protected = "true"; job_project_id = "20"; };'
+warned_of "Buildkite: a policy for every organization" https://agent.buildkite.com 'team = "organization_slug"; pipeline = "pipeline_slug";' \
+	'pipeline = "*/app"; claims = { build_branch = "main"; };' <<-'E'
+	without organization_id it covers every organization
+	without organization_id or pipeline_id it covers whoever regi
+	build_branch is also the name of a tag
+E
+none "Buildkite: a policy by id, branch and no tag" https://agent.buildkite.com 'team = "organization_slug"; pipeline = "pipeline_slug"; require = { organization_id = "1"; };' \
+	'pipeline = "acme/app"; claims = ( { claim = "build_branch"; value = "main"; }, { claim = "build_tag"; absent = true; } );'
+warned_of "CircleCI: a policy by its project alone" https://oidc.circleci.com/org/1 'team = "aud2"; pipeline = "oidc.circleci.com/project-id";' 'pipeline = "a/b";' <<-'E'
+	without oidc.circleci.com/vcs-origin it covers pull requests
+E
+warned_of "CircleCI: a policy by its repository alone" https://oidc.circleci.com/org/1 'pipeline = "oidc.circleci.com/vcs-origin";' 'pipeline = "github.com/a/b";' <<-'E'
+	without oidc.circleci.com/project-id it covers whoever regist
+E
+warned_of "Bitbucket: a policy by its repository alone" https://api.bitbucket.org/2.0/x 'team = "workspaceUuid"; pipeline = "repositoryUuid"; reuse_by = "repositoryUuid";' 'pipeline = "{1}/{2}";' <<-'E'
+	reuse_by = "repositoryUuid"
+	without branchName or deploymentEnvironmentUuid it covers eve
+E
+none "Concourse: nothing" https://ci.example '' 'pipeline = "ml/train";'
+none "another CI: nothing, and a name with groups is one" https://jenkins.example/oidc 'pipeline = "job_name";' 'pipeline = "ml/train/main";'
+issuer https://gitlab.example 'pipeline = "project_path";'
+policy 10-a.conf <<-'E'
+	pipeline = "group/sub/project"; issuer = "https://gitlab.example";
+	claims = { ref_protected = "true"; ref = [ "main", "v*" ]; job_project_id = "20"; };
+	folders = ( { path = "/usr"; } );
+E
+explain --pipeline group/sub/project --user root --claims '{"ref_protected":"true","ref":"v2","job_project_id":"20"}'
+t "explain --claims: these claims are covered" exits 0 "granted by 10-a.conf:"
+explain --pipeline group/sub/project --user root --claims '{"ref_protected":true,"ref":"v2","job_project_id":"20"}'
+t "explain --claims: a value of another type is not" exits 77 '10-a.conf: does not cover the container: claim "ref_protected" is true, and the policy is for "true"'
+t "the refusal names the claim" says 'refused: no policy covers these claims of pipeline group/sub/project (by token) for user root: 10-a.conf: claim "ref_protected" is true, and the policy is for "true"'
+explain --pipeline group/sub/project --user root
+t "without --claims the token has none" exits 77 '10-a.conf: does not cover the container: claim "ref_protected" is not there, and the policy is for "true"'
+explain --pipeline group/sub/project --user root --claims '{"ref_protected":"true","ref":"x","job_project_id":"20"}' --json
+t "explain --claims --json has them" json "j['question']['further_claims'] == {'ref_protected': 'true', 'ref': 'x', 'job_project_id': '20'}"
+explain --pipeline group/sub/project --user root --claims '[]'
+t "--claims must be an object" complains 65 "claims: is JSON, but no object"
+run show-config --config-dir "$d"
+t "show-config has an issuer's claims, and a policy's" sh -c 'grep -qx "gpuhelper.conf issuers\[0\].pipeline \"project_path\"" out && grep -qx "gpuhelper.conf issuers\[0\].token_bytes 8192" out &&
+	! grep -q "issuers\[0\].team" out && grep -qx "10-a.conf claims.ref\[1\] \"v\*\"" out && grep -qx "10-a.conf claims.job_project_id \"20\"" out'
+cat >tests.test <<-'E'
+	tests = (
+	  { name = "main"; pipeline = "group/sub/project"; claims = { ref_protected = "true"; ref = "main"; job_project_id = "20"; }; expect = "granted"; },
+	  { name = "other"; pipeline = "group/sub/project"; claims = ( { claim = "ref_protected"; value = "false"; } ); expect = "refused"; reason = "is \"false\""; } );
+E
+run test --config-dir "$d" tests.test
+t "test: claims of a test's token" exits 0 "2 passed, 0 failed"
+policy 10-a.conf <<-'E'
+	pipeline = "ml/train"; issuer = "https://a.example";
+	folders = ( { path = "/usr"; } );
+E
+echo "issuers = ( { url = \"https://a.example\"; audience = \"g\"; keys = \"$d/keys.json\"; } );" >"$d/gpuhelper.conf"
+rm "$d/keys.json"
 check
 t "check: missing keys" exactly 0 <<-E
 	$d/gpuhelper.conf:1: warning: issuer https://a.example: its tokens are refused: there are no keys of issuer https://a.example in $d/keys.json yet: gpuhelperctl keys fetch

@@ -269,6 +269,23 @@ serve plain "" "http://localhost:$plain/plain/.well-known/jwks.json" <good.json
 refuses plain "a jwks_uri by http" "is not an https URL"
 serve host "" "https://127.0.0.1:$port/host/.well-known/jwks.json" <good.json
 refuses host "a jwks_uri on another host" "is not on the host and port of $base/host"
+# keys_host names the host of the keys, and no other will do
+named() { # NAME KEYS_HOST JWKS_URI
+	serve "$1" "" "$3" <good.json
+	conf "$1"
+	sed -i "s|keys = |keys_host = \"$2\"; keys = |" "$d/gpuhelper.conf"
+	rm -f "$d/keys/$1.json"
+	fetch
+}
+named there "127.0.0.1:$port" "https://127.0.0.1:$port/there/.well-known/jwks.json"
+t "a jwks_uri on the host of keys_host" sh -c '[ "$1" = 0 ] && cmp -s good.json "$2/keys/there.json"' - "$st" "$d"
+named elsewhere "127.0.0.1:$port" "https://localhost:$port/elsewhere/.well-known/jwks.json"
+t "a jwks_uri on another host than keys_host" sh -c '[ "$1" = 74 ] && grep -q "is not on the host and port of https://127.0.0.1:$3" err && [ ! -e "$2/keys/elsewhere.json" ]' - "$st" "$d" "$port"
+named redirects "127.0.0.1:$port" "https://127.0.0.1:$port/redirects/.well-known/jwks.json"
+rm -f "$d/keys/redirects.json"; echo "https://localhost:$port/redirects/.well-known/there" >www/redirects/.well-known/jwks.json.redirect
+fetch
+t "a redirection away from keys_host" sh -c '[ "$1" = 74 ] && grep -q "redirected: " err && [ ! -e "$2/keys/redirects.json" ]' - "$st" "$d"
+: >hits
 serve port "" "https://localhost:$other/port/.well-known/jwks.json" <good.json
 refuses port "a jwks_uri on another port" "is not on the host and port of $base/port"
 serve user "" "https://localhost:$port@127.0.0.1:$port/user/.well-known/jwks.json" <good.json

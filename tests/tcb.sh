@@ -47,6 +47,8 @@
 #   shares of teams			root/ 143, pure/ 141: whoever gives a GPU back notes what its team has used (shares.c, usage.c)
 #   a task that takes its promised GPUs	root/ 305, host/ 46, pure/ 22: a grant of its own for each task (task.c, over.c), its
 #					place and its line in the build log (busy.c, queue.c), its process (container.c)
+#   tokens of any CI			root/ 24, pure/ 84: a policy's claims and an issuer's names pass through the helper, unread,
+#					to the judge and into the lease (claimset.c); tokens that take turns (binding.c)
 # Functions of host/ and pure/ that only other programs call are in files of their own, which the helper does not
 # link: 37 functions, 60 lines of host/ and 435 of pure/.
 set -u
@@ -92,9 +94,9 @@ done <"$T/linked" | while read -r f; do
 done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 
-at_most "lines of helper/root/" "$(room root)" 9894
+at_most "lines of helper/root/" "$(room root)" 9918
 at_most "lines of helper/host/ that are linked" "$(room host)" 6750
-at_most "lines of helper/pure/ that are linked" "$(room pure)" 9015
+at_most "lines of helper/pure/ that are linked" "$(room pure)" 9099
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 398
 # Functions of ours that nothing in the helper calls.  The linker leaves them out (--gc-sections), and its map names them;
 # it also names functions that the compiler put into their callers, which the debugging information tells apart.

@@ -9,6 +9,7 @@
 #include "../pure/gpu.h"
 #include "../pure/strange.h"
 #include "../pure/varsjson.h"
+#include "claimsjson.h"
 #include "tasktakes.h"
 
 /* What no answer considers. */
@@ -75,6 +76,8 @@ put_owner(json_t *object, const struct identity *id)
 	put_text(object, "issuer", id->issuer);
 	if (id->instance_vars != NULL)
 		json_object_set_new(object, "instance_vars", instance_vars_json(id->instance_vars));
+	if (id->claims != NULL && id->claims->name.n > 0)
+		json_object_set_new(object, "further_claims", claims_json(id->claims));
 }
 
 static json_t *

@@ -6,6 +6,7 @@
 #include "../host/etc.h"
 #include "../read/load.h"
 #include "../read/parse.h"
+#include "../read/wanted.h"
 
 int
 config_load(const struct options *o, struct config *out, struct why *why)
@@ -17,7 +18,8 @@ config_load(const struct options *o, struct config *out, struct why *why)
 	    settings_load(out->dir, out->strict, &out->settings, NULL, NULL, why) == -1 ||
 	    policy_files_load(out->dir, out->strict, &files, why) == -1)
 		return -1;
-	return policies_parse(&files, &out->policies) ? 0 : refuse_nomem(why);
+	return policies_parse(&files, &out->policies) && issuers_want(&out->settings, &out->policies) ? 0 :
+	    refuse_nomem(why);
 }
 
 void

@@ -19,7 +19,7 @@ struct options {
 	const char *config_dir;		/* default: GPUHELPER_CONFDIR */
 	bool elsewhere;			/* --config-dir was given */
 	bool json, verbose, strict, dry_run;
-	const char *bundle, *user, *pipeline, *job, *identity, *issuer, *gpus, *folders, *instance_vars;
+	const char *bundle, *user, *pipeline, *job, *identity, *issuer, *gpus, *folders, *instance_vars, *claims;
 	const char *token_file, *at;
 	const char *output_dir, *cacert, *from;
 	const char *spec_dirs;

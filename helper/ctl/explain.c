@@ -19,7 +19,7 @@ inquiry_from_bundle(struct inquiry *q)
 	    added_parse(&q->spec, &q->bundle, &q->before, &stale, &q->why) == -1)
 		return -1;
 	q->spec.bundle = q->bundle.path;
-	if (spec_request(&q->spec, &q->request, &q->asks, &q->why) == -1)
+	if (spec_request(&q->spec, &q->config->settings, &q->request, &q->asks, &q->why) == -1)
 		return -1;
 	return privilege_find(&q->spec, &q->request, q->asker.uid == 0, false, q->privilege, &q->why);
 }
@@ -29,7 +29,7 @@ static int
 check_usage(const struct options *o, enum identity_kind *kind)
 {
 	if (o->bundle != NULL && (o->pipeline != NULL || o->job != NULL || o->identity != NULL || o->issuer != NULL ||
-	    o->gpus != NULL || o->folders != NULL || o->instance_vars != NULL))
+	    o->gpus != NULL || o->folders != NULL || o->instance_vars != NULL || o->claims != NULL))
 		return misuse(o, "explain: the bundle says everything but the user: with --bundle, give only --user");
 	if (inquiry_kind(o, kind) == -1)
 		return misuse(o, "explain: --identity must be token, claim or caller, not \"%s\"", o->identity);

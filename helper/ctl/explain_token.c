@@ -19,7 +19,7 @@ bool
 token_alone(const struct options *o)
 {
 	return o->token_file != NULL && o->gpus == NULL && o->folders == NULL && o->user == NULL &&
-	    o->pipeline == NULL && o->job == NULL && o->issuer == NULL && o->instance_vars == NULL;
+	    o->pipeline == NULL && o->job == NULL && o->issuer == NULL && o->instance_vars == NULL && o->claims == NULL;
 }
 
 int
@@ -89,8 +89,8 @@ token_notes(struct inquiry *q)
 	text_time(q->now, when);
 	if (o->at != NULL)
 		note(q, "the token is checked as of %s", when);
-	if (o->pipeline != NULL || o->job != NULL || o->issuer != NULL || o->instance_vars != NULL)
-		note(q, "the token names its pipeline: --pipeline, --job, --issuer and --instance-vars are ignored");
+	if (o->pipeline != NULL || o->job != NULL || o->issuer != NULL || o->instance_vars != NULL || o->claims != NULL)
+		note(q, "the token names its pipeline: --pipeline, --job, --issuer, --instance-vars and --claims are ignored");
 	if (q->identity.kind == IDENTITY_TOKEN)
 		note(q, "not checked: whether another container has used the token already");
 	note(q, "in the audit log, the token is token_sha256 %s", q->known.token_hash);

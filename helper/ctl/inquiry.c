@@ -18,6 +18,7 @@
 #include "../pure/hostcheck.h"
 #include "../pure/wire.h"
 #include "../read/parse.h"
+#include "claimsjson.h"
 
 void
 inquiry_free(struct inquiry *q)
@@ -134,6 +135,24 @@ identify_token(struct inquiry *q)
 	return ret;
 }
 
+/* The claims of a token that somebody could have: those of --claims, and no others that policies ask about. */
+static int
+assume_claims(struct inquiry *q)
+{
+	const struct settings *s = &q->config->settings;
+	struct claim_set *claims = &q->known.kept_claims;
+	size_t i;
+
+	q->identity.claims = claims;
+	if (q->options->claims != NULL && claims_parse(q->options->claims, claims, &q->why) == -1)
+		return -1;
+	for (i = 0; i < s->issuers; i++)
+		if (q->identity.issuer != NULL && strcmp(s->issuer[i].url, q->identity.issuer) == 0 &&
+		    !claims_fill(claims, &s->issuer[i].claims.wanted))
+			return refuse_nomem(&q->why);
+	return 0;
+}
+
 int
 inquiry_identify(struct inquiry *q, bool proven)
 {
@@ -152,7 +171,7 @@ inquiry_identify(struct inquiry *q, bool proven)
 	q->identity.issuer = q->options->issuer;
 	if (q->options->issuer == NULL && q->config->settings.issuers == 1)
 		q->identity.issuer = q->config->settings.issuer[0].url;
-	return 0;
+	return assume_claims(q);
 }
 
 static void

@@ -74,6 +74,26 @@ discover(const struct http *h, const struct issuer_setting *s, char **jwks_uri, 
 	return 0;
 }
 
+/* Gets the keys from the issuer's own host, or from the one that gpuhelper.conf names for them. */
+static int
+get_keys(const struct http *h, const struct issuer_setting *s, const char *uri, char **text, size_t *len,
+    struct why *why)
+{
+	autofree char *origin = NULL;
+	struct http there;
+
+	if (s->keys_host == NULL)
+		return http_get(h, uri, JWKS_MAX, text, len, why);
+	if (asprintf(&origin, "https://%s", s->keys_host) == -1) {
+		origin = NULL;
+		return refuse_nomem(why);
+	}
+	if (http_begin(&there, origin, h->cacert, why) == -1)
+		return refuse_within(why, "keys_host");
+	there.deadline = h->deadline;
+	return http_get(&there, uri, JWKS_MAX, text, len, why);
+}
+
 static int
 fetch_issuer(const struct fetch *f, const struct issuer_setting *s, struct why *why)
 {
@@ -85,7 +105,7 @@ fetch_issuer(const struct fetch *f, const struct issuer_setting *s, struct why *
 
 	if (http_begin(&h, s->url, f->options->cacert, why) == -1 || discover(&h, s, &uri, why) == -1)
 		return -1;
-	if (http_get(&h, uri, JWKS_MAX, &text, &len, why) == -1)
+	if (get_keys(&h, s, uri, &text, &len, why) == -1)
 		return refuse_within(why, "jwks_uri");
 	if (jwks_parse(text, len, now, &keys, why) == -1)
 		return refuse_within(why, uri);

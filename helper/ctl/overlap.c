@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../judge/instancevar.h"
+#include "../pure/claimset.h"
 #include "../pure/path.h"
 
 #define PATTERN_MAX 256
@@ -105,6 +106,57 @@ vars_meet(const struct policy *a, const struct policy *b)
 	return true;
 }
 
+/* True if some value of this claim is one that both policies take. */
+static bool
+claim_meets(const struct claim_set *a, const struct claim_set *b, const char *name)
+{
+	size_t i, k;
+
+	for (i = 0; i < a->name.n; i++)
+		for (k = 0; strcmp(a->name.v[i], name) == 0 && k < b->name.n; k++)
+			if (strcmp(b->name.v[k], name) == 0 && globs_meet(a->value.v[i], b->value.v[k]))
+				return true;
+	return false;
+}
+
+static bool
+claims_meet(const struct claim_set *a, const struct claim_set *b)
+{
+	size_t i;
+
+	for (i = 0; i < a->name.n; i++)
+		if (claim_set_value(b, a->name.v[i]) != NULL && !claim_meets(a, b, a->name.v[i]))
+			return false;
+	return true;
+}
+
+/* True if one of these values certainly takes each that the narrow one takes. */
+static bool
+claim_includes(const struct claim_set *wide, const char *name, const char *narrow)
+{
+	size_t i;
+
+	for (i = 0; i < wide->name.n; i++)
+		if (strcmp(wide->name.v[i], name) == 0 && glob_includes(wide->value.v[i], narrow))
+			return true;
+	return false;
+}
+
+static bool
+claims_included(const struct claim_set *wide, const struct claim_set *narrow)
+{
+	size_t i;
+
+	for (i = 0; i < wide->name.n; i++)
+		if (claim_set_value(narrow, wide->name.v[i]) == NULL)
+			return false;
+	for (i = 0; i < narrow->name.n; i++)
+		if (claim_set_value(wide, narrow->name.v[i]) != NULL &&
+		    !claim_includes(wide, narrow->name.v[i], narrow->value.v[i]))
+			return false;
+	return true;
+}
+
 static bool
 covers_meet(const struct policy *a, const struct policy *b)
 {
@@ -115,7 +167,8 @@ covers_meet(const struct policy *a, const struct policy *b)
 	if (a->issuer != NULL && b->issuer != NULL && strcmp(a->issuer, b->issuer) != 0)
 		return false;
 	return globs_meet(a->team, b->team) && globs_meet(a->pipeline, b->pipeline) &&
-	    (!a->has_jobs || !b->has_jobs || lists_meet(&a->jobs, &b->jobs)) && vars_meet(a, b);
+	    (!a->has_jobs || !b->has_jobs || lists_meet(&a->jobs, &b->jobs)) && vars_meet(a, b) &&
+	    claims_meet(&a->claims, &b->claims);
 }
 
 static bool
@@ -155,7 +208,8 @@ cover_includes(const struct policy *wide, const struct policy *narrow)
 		return false;
 	if (wide->has_jobs && (!narrow->has_jobs || !list_includes(&wide->jobs, &narrow->jobs)))
 		return false;
-	return vars_included(&wide->instance_vars, &narrow->instance_vars);
+	return vars_included(&wide->instance_vars, &narrow->instance_vars) &&
+	    claims_included(&wide->claims, &narrow->claims);
 }
 
 static bool

@@ -51,6 +51,42 @@ read_test_instance_vars(config_setting_t *s, void *out, struct faults *f)
 	json_decref(vars);
 }
 
+/* The second form, for names that libconfig does not know: ( { claim = "NAME"; value = ...; }, ... ). */
+static json_t *
+named_claims(config_setting_t *s, struct faults *f)
+{
+	json_t *object = json_object(), *entry;
+	const char *name;
+	int i;
+
+	for (i = 0; i < config_setting_length(s); i++) {
+		entry = conf_json(config_setting_get_elem(s, (unsigned)i), f);
+		name = json_string_value(json_object_get(entry, "claim"));
+		if (json_object_set(object, name, json_object_get(entry, "value")) == -1)
+			fault_add(f, conf_line(s), false, "an entry of claims needs claim and value");
+		json_decref(entry);
+	}
+	return object;
+}
+
+static void
+read_test_claims(config_setting_t *s, void *out, struct faults *f)
+{
+	struct policy_test *t = out;
+	const int type = config_setting_type(s);
+	json_t *claims;
+
+	if (type != CONFIG_TYPE_GROUP && type != CONFIG_TYPE_LIST) {
+		fault_add(f, conf_line(s), false, "claims must be a group: { name = value; ... }");
+		return;
+	}
+	free(t->claims);
+	claims = type == CONFIG_TYPE_GROUP ? conf_json(s, f) : named_claims(s, f);
+	if ((t->claims = claims != NULL ? json_dumps(claims, JSON_COMPACT) : NULL) == NULL)
+		fault_add(f, conf_line(s), false, "out of memory");
+	json_decref(claims);
+}
+
 static void
 read_test_identity(config_setting_t *s, void *out, struct faults *f)
 {
@@ -151,6 +187,7 @@ static const struct conf_key test_keys[] = {
 	{ "pipeline", read_test_pipeline },
 	{ "job", read_test_job },
 	{ "instance_vars", read_test_instance_vars },
+	{ "claims", read_test_claims },
 	{ "identity", read_test_identity },
 	{ "issuer", read_test_issuer },
 	{ "privileged", read_test_privileged },
@@ -219,8 +256,8 @@ policy_tests_free(struct policy_tests *t)
 	struct policy_test *p;
 
 	for (p = t->v; p < t->v + t->n; p++) {
-		char *const own[] = { p->name, p->pipeline, p->job, p->instance_vars, p->identity, p->issuer, p->gpus, p->folders,
-			p->user, p->policy, p->reason };
+		char *const own[] = { p->name, p->pipeline, p->job, p->instance_vars, p->claims, p->identity, p->issuer, p->gpus,
+			p->folders, p->user, p->policy, p->reason };
 		size_t i;
 
 		for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)

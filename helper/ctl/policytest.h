@@ -9,7 +9,7 @@
 struct policy_test {
 	unsigned line;
 	char *name;
-	char *pipeline, *job, *instance_vars, *identity, *issuer;	/* as the options of «explain» */
+	char *pipeline, *job, *instance_vars, *claims, *identity, *issuer;	/* as the options of «explain» */
 	char *gpus, *folders, *user;
 	bool privileged;		/* the container is */
 	unsigned expect;		/* an enum outcome (inquiry.h) */

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "../pure/cleanup.h"
+#include "../judge/token.h"
 #include "../pure/furthernode.h"
+#include "claimsjson.h"
 
 static void
 put_list(json_t *j, const char *key, const struct strlist *l)
@@ -32,14 +34,23 @@ put_bool(json_t *j, const char *key, bool value)
 static json_t *
 issuer_json(const struct issuer_setting *i)
 {
+	const struct issuer_claims *c = &i->claims;
 	json_t *j = json_object();
 
 	put_text(j, "url", i->url);
 	put_text(j, "audience", i->audience);
 	put_text(j, "keys", i->keys);
+	put_text(j, "keys_host", i->keys_host);
 	put_number(j, "max_age", i->max_age);
 	put_number(j, "keys_max_age", i->keys_max_age);
 	put_text(j, "token_reuse", i->reuse ? "allow" : "deny");
+	put_text(j, "token_variable", i->variable != NULL ? i->variable : "GPUHELPER_TOKEN");
+	put_number(j, "token_bytes", (unsigned)token_bytes(c));
+	put_text(j, "team", c->team != NULL || c->pipeline != NULL ? c->team : "team");
+	put_text(j, "pipeline", c->pipeline != NULL ? c->pipeline : "pipeline");
+	put_text(j, "job", c->job != NULL ? c->job : "job");
+	json_object_set_new(j, "require", claims_json(&c->require));
+	put_text(j, "reuse_by", c->reuse_by);
 	return j;
 }
 
@@ -166,6 +177,7 @@ put_covered(json_t *j, const struct policy *p)
 		json_object_set_new(vars, p->instance_vars.name.v[i],
 		    json_loads(p->instance_vars.value.v[i], JSON_DECODE_ANY, NULL));
 	json_object_set_new(j, "instance_vars", vars);
+	json_object_set_new(j, "claims", claims_json(&p->claims));
 	if (p->has_callers)
 		put_list(j, "callers", &p->callers);
 	put_bool(j, "privileged", p->privileged);

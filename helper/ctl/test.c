@@ -121,7 +121,7 @@ static void
 run_test(struct run *r, const struct policy_test *t)
 {
 	const struct options o = { .config_dir = r->options->config_dir, .pipeline = t->pipeline, .job = t->job,
-		.instance_vars = t->instance_vars, .identity = t->identity, .issuer = t->issuer, .gpus = t->gpus,
+		.instance_vars = t->instance_vars, .claims = t->claims, .identity = t->identity, .issuer = t->issuer, .gpus = t->gpus,
 		.folders = t->folders, .user = t->user != NULL ? t->user : "root" };
 	struct inquiry q = { .options = &o, .config = r->config, .seen = r->seen, .bundle = { .dir = -1 },
 		.identity = { .kind = IDENTITY_CALLER }, .now = time(NULL) };

@@ -160,6 +160,8 @@ warn_settings(struct check_set *s)
 		warn_readers(s, c);
 	warn_runtime(s, c);
 	warn_volumes(s, c);
-	for (k = 0; k < s->settings.issuers; k++)
+	for (k = 0; k < s->settings.issuers; k++) {
 		warn_keys(s, c, &s->settings.issuer[k]);
+		warn_turns(c, &s->settings.issuer[k]);
+	}
 }

@@ -53,6 +53,28 @@ warn_identity(struct checked *c, const struct settings *settings)
 		    settings->grant_unasked ? ", even without a request" : "");
 }
 
+/* In the tokens of some CIs, a project's name has the groups that it is in. */
+static bool
+has_nested_names(const char *issuer, const struct settings *settings)
+{
+	size_t i;
+
+	for (i = 0; i < settings->issuers; i++)
+		if (issuer == NULL || strcmp(issuer, settings->issuer[i].url) == 0)
+			return settings->issuer[i].claims.team == NULL && settings->issuer[i].claims.pipeline != NULL;
+	return false;
+}
+
+static void
+warn_pipeline(struct checked *c, const struct settings *settings)
+{
+	const struct policy *p = &c->policy;
+
+	if (p->pipeline != NULL && strchr(p->pipeline, '/') != NULL && !has_nested_names(p->issuer, settings))
+		fault_add(&c->faults, key_line(c, "pipeline"), true, "pipeline \"%.80s/%.120s\" means one whose name is \"%.120s\", "
+		    "with a slash in it; jobs and instance_vars are settings of their own", p->team, p->pipeline, p->pipeline);
+}
+
 /* Warns each time: nothing else in a policy gives as much. */
 static void
 warn_privileged(struct checked *c, const struct settings *settings)
@@ -243,9 +265,11 @@ warn_about(struct check_set *s)
 			continue;
 		warn_order(s, i);
 		warn_identity(c, &s->settings);
+		warn_pipeline(c, &s->settings);
 		warn_privileged(c, &s->settings);
 		warn_callers(c);
 		warn_issuer(c, &s->settings);
+		warn_claims(c, &s->settings);
 		warn_overlap(s, i);
 		warn_nesting(s, c);
 		warn_folders(c, &s->settings);

@@ -1,6 +1,8 @@
 /* See decide.h. Must look at the host's GPUs only for a policy that covers the question and gives GPUs. */
 #include "decide.h"
 
+#include <string.h>
+
 #include "../pure/strange.h"
 
 struct search {
@@ -9,6 +11,7 @@ struct search {
 	decide_trace *trace;
 	void *ctx;
 	const char *misses;	/* the part of the question that a policy for its pipeline does not cover, or NULL */
+	struct why claim;	/* if that is a claim: which, and what the policy is for */
 	bool blind;		/* the host's GPUs can't be read */
 	bool lacked;		/* a policy covered, but did not allow: its reason goes to the user */
 };
@@ -39,8 +42,9 @@ try_policy(struct search *s, const struct policy *p, struct why *why)
 	bool gives = p->gpus > 0 && ask_wants_gpus(q->ask);
 
 	if (!policy_covers(p, q->who, q->id, q->settings, why)) {
-		if (s->misses == NULL)
-			s->misses = policy_misses(p, q->who, q->id, q->settings);
+		if (s->misses == NULL && (s->misses = policy_misses(p, q->who, q->id, q->settings)) != NULL &&
+		    strcmp(s->misses, MISSES_CLAIMS) == 0)
+			s->claim = *why;
 		return VERDICT_OTHER;
 	}
 	grant_free(&d->grant);
@@ -98,9 +102,10 @@ say_nothing_covers(const struct search *s, struct why *why)
 		refuse(why, WHY_DENIED, "no policy covers a container of user %s that proves no pipeline: pass "
 		    "GPUHELPER_TOKEN%s", user, s->trace == NULL ? ", or see gpuhelperctl explain" : "");
 	else
-		refuse(why, WHY_DENIED, "no policy covers %s%spipeline %s/%s (by %s) for user %s%s",
+		refuse(why, WHY_DENIED, "no policy covers %s%spipeline %s/%s (by %s) for user %s%s%s",
 		    s->misses != NULL ? s->misses : "", s->misses != NULL ? " of " : "", strange(q->id->team),
-		    strange(q->id->pipeline), identity_name(q->id->kind), user, s->trace == NULL ? ": see gpuhelperctl explain" : "");
+		    strange(q->id->pipeline), identity_name(q->id->kind), user, s->claim.code != WHY_NONE ? ": " : "",
+		    s->claim.code != WHY_NONE ? s->claim.text : s->trace == NULL ? ": see gpuhelperctl explain" : "");
 }
 
 void

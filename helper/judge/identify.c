@@ -75,10 +75,14 @@ keyring_free(struct keyring *ring)
 static int
 need_signature(const struct judge_ask *a, const struct keyring *ring, struct why *why)
 {
+	size_t i, most = 0, bytes;
 	bool is_signed;
-	size_t i;
 
-	if (token_signed(a->text, ring->keys, a->issuers, &is_signed, why) == -1)
+	/* the issuer is not known yet: token_verify() compares with its own limit */
+	for (i = 0; i < a->issuers; i++)
+		if ((bytes = token_bytes(&a->issuer[i].claims)) > most)
+			most = bytes;
+	if (token_signed(a->text, most, ring->keys, a->issuers, &is_signed, why) == -1)
 		return refuse_within(why, "GPUHELPER_TOKEN");
 	if (is_signed)
 		return 0;
@@ -109,7 +113,7 @@ verify_by_issuer(const struct judge_ask *a, const struct keyring *ring, uint32_t
 		return -1;
 	}
 	s = &a->issuer[*issuer];
-	with = (struct issuer){ s->url, s->audience, s->max_age, s->keys_max_age };
+	with = (struct issuer){ s->url, s->audience, s->max_age, s->keys_max_age, &s->claims };
 	return token_verify(a->text, &with, ring->keys[*issuer], a->now, out, log, why) == 0 ? 0 :
 	    refuse_within(why, "GPUHELPER_TOKEN");
 }

@@ -8,6 +8,7 @@
 #include "../pure/cdiproblem.h"
 #include "../pure/furthernode.h"
 #include "../pure/path.h"
+#include "claimvalue.h"
 #include "instancevar.h"
 
 static bool
@@ -45,7 +46,42 @@ covers_instance(const struct policy *p, const struct identity *id, struct why *w
 	return true;
 }
 
-/* Compares everything but the job and the instance variables. */
+/* True if one of the policy's values for this claim will do. */
+static bool
+has_claim(const struct policy *p, const char *name, const char *value)
+{
+	size_t i;
+
+	for (i = 0; i < p->claims.name.n; i++)
+		if (strcmp(p->claims.name.v[i], name) == 0 && claim_value_matches(value, p->claims.value.v[i]))
+			return true;
+	return false;
+}
+
+static bool
+covers_claims(const struct policy *p, const struct identity *id, struct why *why)
+{
+	const char *name, *value;
+	char is[80], must[80];
+	size_t i, k, others;
+
+	for (i = 0; i < p->claims.name.n; i++) {
+		name = p->claims.name.v[i];
+		value = id->claims != NULL ? claim_set_value(id->claims, name) : NULL;
+		if (has_claim(p, name, value))
+			continue;
+		claim_value_describe(value, is);
+		claim_value_describe_wanted(p->claims.value.v[i], must);
+		for (k = i + 1, others = 0; k < p->claims.name.n; k++)
+			others += strcmp(p->claims.name.v[k], name) == 0;
+		refuse(why, WHY_DENIED, "%s: claim \"%.80s\" is %s, and the policy is for %s%s", p->name, name, is, must,
+		    others > 0 ? " or another that it lists" : "");
+		return false;
+	}
+	return true;
+}
+
+/* Compares everything but the job, the instance variables and the claims. */
 static bool
 covers_pipeline(const struct policy *p, const struct asker *who, const struct identity *id, const struct settings *s,
     struct why *why)
@@ -63,7 +99,7 @@ policy_covers(const struct policy *p, const struct asker *who, const struct iden
     struct why *why)
 {
 	return covers_pipeline(p, who, id, s, why) && (p->identity == IDENTITY_CALLER ||
-	    (covers_job(p, id, why) && covers_instance(p, id, why)));
+	    (covers_job(p, id, why) && covers_instance(p, id, why) && covers_claims(p, id, why)));
 }
 
 const char *
@@ -75,7 +111,9 @@ policy_misses(const struct policy *p, const struct asker *who, const struct iden
 		return NULL;
 	if (!covers_job(p, id, &ignored))
 		return "this job";
-	return covers_instance(p, id, &ignored) ? NULL : "these instance variables";
+	if (!covers_instance(p, id, &ignored))
+		return "these instance variables";
+	return covers_claims(p, id, &ignored) ? NULL : MISSES_CLAIMS;
 }
 
 /* The arguments of one call of policy_judge(). */

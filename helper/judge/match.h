@@ -13,6 +13,7 @@ bool policy_covers(const struct policy *p, const struct asker *who, const struct
  * For a policy that is for this caller and this pipeline, but does not cover the container, names the part
  * that the policy is not for ("this job"). Otherwise returns NULL.
  */
+#define MISSES_CLAIMS "these claims"
 const char *policy_misses(const struct policy *p, const struct asker *who, const struct identity *id,
     const struct settings *s);
 

@@ -1,8 +1,8 @@
 /*
  * See token.h. The author of a pull request may have written any part of the token; the issuer and its keys are root's.
  * Must never let the token choose how it is verified: its «alg» is compared with the key's, and its «jwk», «jku» and
- * «x5c» are ignored. Does not read «sub», whose form the pipeline's author chooses (subject_scope): the claims team,
- * pipeline, job and instance_vars name the pipeline. Must never fill *out unless every check has passed, and never put
+ * «x5c» are ignored. Does not read «sub», whose form the pipeline's author may choose (Concourse's subject_scope):
+ * other claims name the pipeline, each as a whole. Must never fill *out unless every check has passed, and never put
  * the token into a message.
  */
 #include "token.h"
@@ -19,6 +19,7 @@
 #include "../pure/text.h"
 #include "../pure/varsjson.h"
 #include "base64url.h"
+#include "issuerclaims.h"
 
 /* JSON readers disagree on numbers beyond 2^53-1 (RFC 8259, 6). */
 #define DATE_MAX 9007199254740991
@@ -29,11 +30,14 @@ struct ctx {
 	const struct issuer *issuer;
 	const struct jwks *jwks;
 	int64_t now;
+	size_t most;		/* bytes that the token may have */
 	size_t header_len, signed_len;	/* of token: header, header "." payload */
 	uint8_t *sig;
 	size_t siglen;
 	json_t *header, *payload;
 	const struct jwk *key;	/* the key that the token names; NULL until check_kid() */
+	const struct issuer_claims *claims;
+	struct claimed_names names;	/* of the payload, once their checks have passed */
 	char note[192];		/* the line of a check that passed */
 };
 
@@ -109,11 +113,12 @@ part_json(const char *part, size_t len, const char *name, struct why *why)
 static int
 split_token(struct ctx *c, struct why *why)
 {
-	size_t len = strnlen(c->token, TOKEN_MAX + 1);
+	size_t len = strnlen(c->token, c->most + 1);
 	const char *dot1, *dot2;
 
-	if (len > TOKEN_MAX)
-		return refuse(why, WHY_DATA, "the token is longer than %d bytes", TOKEN_MAX);
+	if (len > c->most)
+		return refuse(why, WHY_DATA, "the token is longer than %zu bytes (token_bytes of its issuers entry in "
+		    "gpuhelper.conf)", c->most);
 	if ((dot1 = strchr(c->token, '.')) == NULL || (dot2 = strchr(dot1 + 1, '.')) == NULL ||
 	    strchr(dot2 + 1, '.') != NULL)
 		return refuse(why, WHY_DATA, "the token is not three parts with dots between them "
@@ -394,42 +399,30 @@ check_max_age(struct ctx *c, struct why *why)
 }
 
 static int
-check_name_claim(struct ctx *c, const char *name, struct why *why)
+check_team(struct ctx *c, struct why *why)
 {
-	const char *s = claim_string(c, name, why);
-
-	if (s == NULL)
+	if (claimed_team(c->payload, c->claims, &c->names, why) == -1)
 		return -1;
-	/* a one-off build («fly execute») has no pipeline, and no pattern may match that by accident */
-	if (*s == '\0')
-		return refuse(why, WHY_DENIED, "the token's \"%s\" is empty: it names no %s", name,
-		    name);
-	snprintf(c->note, sizeof(c->note), "%s", s);
+	snprintf(c->note, sizeof(c->note), "%.*s", c->names.team_len, c->names.team);
+	return 0;
+}
+
+/* After check_team(). */
+static int
+check_pipeline(struct ctx *c, struct why *why)
+{
+	if (claimed_pipeline(c->payload, c->claims, &c->names, why) == -1)
+		return -1;
+	snprintf(c->note, sizeof(c->note), "%s", c->names.pipeline);
 	return 0;
 }
 
 static int
-check_team(struct ctx *c, struct why *why)
-{
-	return check_name_claim(c, "team", why);
-}
-
-static int
-check_pipeline(struct ctx *c, struct why *why)
-{
-	return check_name_claim(c, "pipeline", why);
-}
-
-/* Concourse writes "" for a build without a job. */
-static int
 check_job(struct ctx *c, struct why *why)
 {
-	const json_t *job = json_object_get(c->payload, "job");
-
-	if (job != NULL && !json_is_string(job))
-		return refuse(why, WHY_DATA, "the token's \"job\" is not a string");
-	snprintf(c->note, sizeof(c->note), "%s",
-	    json_string_length(job) > 0 ? json_string_value(job) : "none");
+	if (claimed_job(c->payload, c->claims, &c->names, why) == -1)
+		return -1;
+	snprintf(c->note, sizeof(c->note), "%s", c->names.job != NULL ? c->names.job : "none");
 	return 0;
 }
 
@@ -447,9 +440,27 @@ check_instance_vars(struct ctx *c, struct why *why)
 	return 0;
 }
 
+static int
+check_require(struct ctx *c, struct why *why)
+{
+	snprintf(c->note, sizeof(c->note), c->claims->require.name.n == 0 ? "nothing" : "holds");
+	return claims_hold(c->payload, c->claims, why);
+}
+
+static int
+check_reuse_by(struct ctx *c, struct why *why)
+{
+	char is[80] = "no";
+
+	if (c->claims->reuse_by != NULL && claims_turn(c->payload, c->claims, is, why) == -1)
+		return -1;
+	snprintf(c->note, sizeof(c->note), "%s", is);
+	return 0;
+}
+
 enum {
 	FORM, CRIT, KEYS, KID, ALG, SIGNATURE, ISS, AUD, EXP, NBF, IAT, MAX_AGE, TEAM, PIPELINE,
-	JOB, INSTANCE_VARS, CHECKS
+	JOB, INSTANCE_VARS, REQUIRE, REUSE_BY, CHECKS
 };
 
 _Static_assert(CHECKS <= TOKEN_CHECKS_MAX, "the log has room for every check");
@@ -474,9 +485,11 @@ static const struct {
 	[IAT] = { "iat", check_iat, NEEDS(FORM) },
 	[MAX_AGE] = { "max_age", check_max_age, NEEDS(FORM) | NEEDS(IAT) },
 	[TEAM] = { "team", check_team, NEEDS(FORM) },
-	[PIPELINE] = { "pipeline", check_pipeline, NEEDS(FORM) },
+	[PIPELINE] = { "pipeline", check_pipeline, NEEDS(FORM) | NEEDS(TEAM) },
 	[JOB] = { "job", check_job, NEEDS(FORM) },
 	[INSTANCE_VARS] = { "instance_vars", check_instance_vars, NEEDS(FORM) },
+	[REQUIRE] = { "require", check_require, NEEDS(FORM) },
+	[REUSE_BY] = { "reuse_by", check_reuse_by, NEEDS(FORM) },
 };
 
 static void
@@ -522,39 +535,59 @@ all_hold(struct ctx *c, struct token_check_log *log, struct why *why)
 	return held == (1U << CHECKS) - 1;
 }
 
-static int
-take_claims(struct ctx *c, struct token_claims *out, struct why *why)
+static bool
+take_names(const struct ctx *c, struct token_claims *out)
 {
-	const json_t *job = json_object_get(c->payload, "job");
+	const struct claimed_names *n = &c->names;
+
+	out->team = strndup(n->team, (size_t)n->team_len);
+	out->pipeline = strdup(n->pipeline);
+	out->job = n->job != NULL ? strdup(n->job) : NULL;
+	return out->team != NULL && out->pipeline != NULL && (n->job == NULL || out->job != NULL);
+}
+
+/* Names the token or, with reuse_by, the tokens that take turns. False if memory is short. */
+static bool
+take_once(struct ctx *c, char once[65])
+{
 	uint8_t digest[SHA256_DIGEST_SIZE];
 	struct sha256_ctx ctx;
 
+	sha256_init(&ctx);
+	if (c->claims->reuse_by != NULL) {
+		if (!claims_turn_add(c->payload, c->claims, &ctx))
+			return false;
+	} else {
+		jwk_signature_normalise(c->key, c->sig, c->siglen);
+		sha256_update(&ctx, c->signed_len, (const uint8_t *)c->token);
+		sha256_update(&ctx, c->siglen, c->sig);
+	}
+	sha256_digest(&ctx, sizeof(digest), digest);
+	base16_encode_update(once, sizeof(digest), digest);
+	once[64] = '\0';
+	return true;
+}
+
+static int
+take_claims(struct ctx *c, struct token_claims *out, struct why *why)
+{
 	if (need_date(c, "iat", &out->iat, why) != 0 || need_date(c, "exp", &out->exp, why) != 0)
 		return -1;
-	out->team = strdup(json_string_value(json_object_get(c->payload, "team")));
-	out->pipeline = strdup(json_string_value(json_object_get(c->payload, "pipeline")));
-	if (json_string_length(job) > 0)
-		out->job = strdup(json_string_value(job));
-	if (out->team == NULL || out->pipeline == NULL || (json_string_length(job) > 0 && out->job == NULL) ||
-	    !instance_vars_of(json_object_get(c->payload, "instance_vars"), &out->instance_vars)) {
-		token_claims_free(out);
-		return refuse_nomem(why);
-	}
-	jwk_signature_normalise(c->key, c->sig, c->siglen);
-	sha256_init(&ctx);
-	sha256_update(&ctx, c->signed_len, (const uint8_t *)c->token);
-	sha256_update(&ctx, c->siglen, c->sig);
-	sha256_digest(&ctx, sizeof(digest), digest);
-	base16_encode_update(out->once, sizeof(digest), digest);
-	out->once[64] = '\0';
-	return 0;
+	if (take_names(c, out) && instance_vars_of(json_object_get(c->payload, "instance_vars"), &out->instance_vars) &&
+	    claims_wanted(c->payload, c->claims, &out->claims) && take_once(c, out->once))
+		return 0;
+	token_claims_free(out);
+	return refuse_nomem(why);
 }
 
 int
 token_verify(const char *token, const struct issuer *issuer, const struct jwks *jwks,
     int64_t now, struct token_claims *out, struct token_check_log *log, struct why *why)
 {
-	struct ctx c = { .token = token, .issuer = issuer, .jwks = jwks, .now = now };
+	static const struct issuer_claims concourses;
+	const struct issuer_claims *claims = issuer->claims != NULL ? issuer->claims : &concourses;
+	struct ctx c = { .token = token, .issuer = issuer, .jwks = jwks, .now = now, .claims = claims,
+		.most = token_bytes(claims) };
 	int rc = -1;
 
 	*out = (struct token_claims){ 0 };
@@ -571,6 +604,12 @@ token_verify(const char *token, const struct issuer *issuer, const struct jwks *
 	return rc;
 }
 
+size_t
+token_bytes(const struct issuer_claims *c)
+{
+	return c->bytes == 0 ? TOKEN_BYTES : c->bytes < TOKEN_MAX ? c->bytes : TOKEN_MAX;
+}
+
 static bool
 is_signed_by(const struct ctx *c, const struct jwks *keys)
 {
@@ -584,9 +623,9 @@ is_signed_by(const struct ctx *c, const struct jwks *keys)
 }
 
 int
-token_signed(const char *token, struct jwks *const keys[], size_t sets, bool *by_any, struct why *why)
+token_signed(const char *token, size_t most, struct jwks *const keys[], size_t sets, bool *by_any, struct why *why)
 {
-	struct ctx c = { .token = token };
+	struct ctx c = { .token = token, .most = most };
 	int rc = split_token(&c, why);
 	size_t i;
 
@@ -600,7 +639,7 @@ token_signed(const char *token, struct jwks *const keys[], size_t sets, bool *by
 int
 token_issuer_unverified(const char *token, char **iss, struct why *why)
 {
-	struct ctx c = { .token = token };
+	struct ctx c = { .token = token, .most = TOKEN_MAX };
 	const char *s;
 	int rc = -1;
 

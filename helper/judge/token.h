@@ -1,6 +1,6 @@
 /*
- * Verifies the token that proves a pipeline: a JWT of Concourse's «idtoken» var source, in compact JWS form
- * (RFC 7515, RFC 7519), against the keys of the issuer that gpuhelper.conf names. Uses no clock, files or
+ * Verifies the token that proves a pipeline: a JWT of Concourse's «idtoken» var source, or of another CI, in compact
+ * JWS form (RFC 7515, RFC 7519), against the keys of the issuer that gpuhelper.conf names. Uses no clock, files or
  * network: the caller passes the time and the keys.
  * A valid token is a secret. Messages and log lines show only short claims that say why it was refused (iss,
  * aud, kid, alg, dates, names), cut and made printable.
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "../pure/claims.h"
+#include "../pure/settings.h"
 #include "../pure/why.h"
 #include "jwk.h"
 
@@ -21,6 +22,12 @@ struct issuer {
 	const char *audience;	/* must be in aud of its tokens, byte for byte */
 	int64_t max_age;	/* seconds after iat in which a token is accepted, > 0, without leeway */
 	int64_t keys_max_age;	/* seconds after fetching in which its keys are accepted; 0: for ever */
+	/*
+	 * The names of its claims; NULL: as in Concourse's tokens. If it names a claim for the pipeline and none for the
+	 * team, that claim has both, as «GROUP/SUBGROUP/PROJECT»: the team is what stands before the first slash. Else the
+	 * team may have no slash. So a team and a pipeline never have the name of another pair.
+	 */
+	const struct issuer_claims *claims;
 };
 
 enum token_check_result { TOKEN_CHECK_OK, TOKEN_CHECK_FAILED, TOKEN_CHECK_SKIPPED };
@@ -40,13 +47,18 @@ struct token_check_log {
 	size_t n;
 };
 
+/* The bytes that a token of such an issuer may have. */
+size_t token_bytes(const struct issuer_claims *c);
+
 /*
- * Tells whether one of the keys in these sets has signed the token. A set may be NULL, which is an empty one.
+ * Tells whether one of the keys in these sets has signed the token, of at most «most» bytes. A set may be NULL, which
+ * is an empty one.
  * Parses neither header nor payload, so that nobody without a key can have a parser read his text;
  * token_verify() then checks everything again. Returns 0 with *by_any, or -1 with *why if it does not have
  * the form of a token (WHY_DATA) or memory is short (WHY_BUG).
  */
-int token_signed(const char *token, struct jwks *const keys[], size_t sets, bool *by_any, struct why *why);
+int token_signed(const char *token, size_t most, struct jwks *const keys[], size_t sets, bool *by_any,
+    struct why *why);
 
 /*
  * Gets the issuer that the token names, UNVERIFIED. Use it only to choose the issuer (keys, audience and

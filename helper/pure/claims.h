@@ -4,9 +4,11 @@
 
 #include <stdint.h>
 
+#include "claimset.h"
 #include "instancevars.h"
 
-#define TOKEN_MAX 8192		/* bytes of a token */
+#define TOKEN_MAX 16384		/* bytes of a token, the most that token_bytes allows */
+#define TOKEN_BYTES 8192	/* the default of token_bytes */
 #define JWKS_MAX (256 * 1024)	/* bytes of an issuer's keys */
 #define TOKEN_LEEWAY 60		/* seconds that our clock and the issuer's may differ by */
 #define TOKEN_MAX_AGE 3600	/* default of max_age, in seconds */
@@ -15,9 +17,11 @@ struct token_claims {
 	char *team, *pipeline;	/* never NULL or "" */
 	char *job;		/* NULL: the token has none */
 	struct instance_vars instance_vars;
+	struct claim_set claims;	/* those that the policies ask about, as far as the token has them */
 	int64_t iat, exp;
 	/*
-	 * SHA-256, in hex, of what all spellings of one token have in common, for remembering used tokens.
+	 * SHA-256, in hex, for remembering used tokens: of what all spellings of one token have in common, or of the claim
+	 * that the issuer's reuse_by names.
 	 * The hash of the token's bytes does not do: anyone who has an ES256 token can turn it into a second
 	 * valid one (see jwk_signature_normalise()).
 	 */

@@ -22,6 +22,7 @@ struct identity {
 	const char *team, *pipeline, *job;	/* job: NULL where unknown */
 	const struct instance_vars *instance_vars;	/* NULL: none */
 	const char *issuer;		/* of a token */
+	const struct claim_set *claims;	/* of a token, those that policies ask about; NULL: none */
 };
 
 /* GPUs by one rule: «count» of the «n» candidates. */

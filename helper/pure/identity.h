@@ -15,6 +15,7 @@ struct known {
 	struct token_claims claims;		/* of a valid token */
 	char token_hash[65];			/* "": no token; an invalid token has one, too */
 	struct instance_vars vars;		/* of a claim, or of a lease */
+	struct claim_set kept_claims;		/* from a lease */
 	char *remembered[IDENTITY_TEXTS];	/* from a lease: team, pipeline, job, issuer */
 };
 
@@ -31,11 +32,11 @@ typedef int vars_parser(const char *text, struct instance_vars *out, struct why 
  */
 int identity_of_claims(const struct request *r, vars_parser *parse, struct known *out, struct why *why);
 
-#define IDENTITY_VARS_MAX 4096	/* bytes of instance_vars that a lease remembers */
+#define IDENTITY_VARS_MAX 4096	/* bytes of instance_vars and claims that a lease remembers */
 
 /*
- * Packs an identity for a lease. The caller frees the text; NULL if memory is short or instance_vars are too
- * long.
+ * Packs an identity for a lease. The caller frees the text; NULL if memory is short, or instance_vars and claims
+ * are too long.
  * Unpacks it; false, with *out empty, for any other text. known_free() in any case.
  */
 char *identity_pack(const struct identity *id);

@@ -12,12 +12,6 @@ instance_vars_free(struct instance_vars *v)
 	v->there = false;
 }
 
-static bool
-add_instance_var(struct instance_vars *v, const char *name, const char *value)
-{
-	return strlist_add(&v->name, name, SIZE_MAX) && strlist_add(&v->value, value, SIZE_MAX);
-}
-
 /* Bytes that a variable takes in an object, with a comma. */
 static size_t
 shown_size(const struct instance_vars *v, size_t i)
@@ -58,24 +52,7 @@ instance_vars_show(const struct instance_vars *v, struct buf *out)
 void
 instance_vars_lines(struct lines *s, struct instance_vars *v)
 {
-	char *name = NULL, *value = NULL;
-	size_t i;
-
 	lines_begin(s, "vars");
 	word_bool(s, &v->there);
-	for (i = 0; lines_more(s, "var", i < v->name.n); i++) {
-		if (s->out != NULL) {
-			word_copy(s, &v->name.v[i]);
-			word_copy(s, &v->value.v[i]);
-			continue;
-		}
-		word_copy(s, &name);
-		word_copy(s, &value);
-		if (name != NULL && value != NULL && !add_instance_var(v, name, value))
-			lines_starve(s);
-		free(name);
-		free(value);
-		if (s->failed)
-			break;
-	}
+	lines_pairs(s, "var", &v->name, &v->value);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "inventorylines.h"
+#include "table.h"
 
 #define VERSION_MAX 16
 #define PROGRAM "gpuhelper-judge"
@@ -37,15 +38,10 @@ begin_message(struct lines *t, const char *name, enum judge_verb *verb)
 }
 
 static void
-issuer_lines(struct lines *t, struct issuer_setting *s, struct found_keys *k)
+keys_lines(struct lines *t, struct found_keys *k)
 {
 	bool there = k->text != NULL;
 
-	word_copy(t, &s->url);
-	word_copy(t, &s->audience);
-	word_copy(t, &s->keys);
-	word_u32(t, &s->max_age);
-	word_u32(t, &s->keys_max_age);
 	lines_begin(t, "keys");
 	word_bool(t, &there);
 	if (there) {
@@ -81,7 +77,8 @@ judge_ask_lines(struct lines *t, struct judge_ask *a)
 		}
 		if (t->out == NULL)
 			a->issuers = i + 1;
-		issuer_lines(t, &a->issuer[i], &a->keys[i]);
+		issuer_lines(t, &a->issuer[i]);
+		keys_lines(t, &a->keys[i]);
 	}
 }
 
@@ -96,6 +93,7 @@ claims_lines(struct lines *t, struct token_claims *c)
 	word_i64(t, &c->exp);
 	word_text(t, c->once, sizeof(c->once));
 	instance_vars_lines(t, &c->instance_vars);
+	claim_set_lines(t, "claim", &c->claims);
 }
 
 void

@@ -29,7 +29,7 @@ struct judge_ask {
 	struct grant_ask grant;		/* JUDGE_GRANT */
 	char *text;			/* others: a token, or JSON */
 	int64_t now;			/* the time, seconds since 1970 */
-	struct issuer_setting *issuer;	/* url, audience, keys, max_age and keys_max_age of each */
+	struct issuer_setting *issuer;	/* all of each */
 	struct found_keys *keys;	/* as many */
 	size_t issuers;
 };

@@ -22,11 +22,8 @@ judge_ask_free(struct judge_ask *a)
 {
 	size_t i;
 
-	for (i = 0; i < a->issuers; i++) {
-		free(a->issuer[i].url);
-		free(a->issuer[i].audience);
-		free(a->issuer[i].keys);
-	}
+	for (i = 0; i < a->issuers; i++)
+		issuer_setting_free(&a->issuer[i]);
 	free(a->issuer);
 	grant_ask_free(&a->grant);
 	found_keys_free(a->keys, a->issuers);

@@ -370,6 +370,23 @@ lines_texts(struct lines *s, const char *name, struct strlist *l)
 }
 
 void
+lines_pairs(struct lines *s, const char *name, struct strlist *first, struct strlist *second)
+{
+	char *one, *other;
+	size_t i;
+
+	for (i = 0; !s->failed && lines_more(s, name, i < first->n); i++) {
+		one = other = NULL;
+		word_copy(s, i < first->n ? &first->v[i] : &one);
+		word_copy(s, i < second->n ? &second->v[i] : &other);
+		if (one != NULL && other != NULL && (!strlist_add(first, one, SIZE_MAX) || !strlist_add(second, other, SIZE_MAX)))
+			lines_starve(s);
+		free(one);
+		free(other);
+	}
+}
+
+void
 why_words(struct lines *t, struct why *why)
 {
 	static const enum why_code codes[] = { WHY_NONE, WHY_DATA, WHY_UNSIGNED, WHY_ABSENT, WHY_BUG, WHY_IO, WHY_AGAIN,

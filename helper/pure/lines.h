@@ -61,6 +61,8 @@ void words_list(struct lines *s, struct strlist *l);
 
 /* Lines of this name, one for each text of the list. */
 void lines_texts(struct lines *s, const char *name, struct strlist *l);
+/* Lines of this name, one for each text of «first» and the text at the same place of «second». */
+void lines_pairs(struct lines *s, const char *name, struct strlist *first, struct strlist *second);
 
 /* Notes that memory is short. */
 void lines_starve(struct lines *s);

@@ -35,6 +35,7 @@ policy_free(struct policy *p)
 	strlist_free(&p->callers);
 	strlist_free(&p->env);
 	instance_vars_free(&p->instance_vars);
+	claim_set_free(&p->claims);
 	free(p->selinux_type);
 	free(p->selinux_level);
 	*p = (struct policy){ 0 };

@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_PURE_POLICY_H
 #define GPUHELPER_PURE_POLICY_H
 
+#include "claimset.h"
 #include "folderrule.h"
 #include "gpu.h"
 #include "instancevars.h"
@@ -53,6 +54,7 @@ struct policy {
 	struct instance_vars instance_vars;	/* all must be equal; none: any match */
 	enum identity_kind identity;
 	char *issuer;			/* issuer of tokens; NULL: any of gpuhelper.conf's */
+	struct claim_set claims;	/* for each name here, the token has one of its values; strings are patterns */
 	bool privileged;		/* its containers may be privileged where privileged = "deny"; for tokens only */
 	bool has_callers;
 	struct strlist callers;

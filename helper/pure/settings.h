@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_PURE_SETTINGS_H
 #define GPUHELPER_PURE_SETTINGS_H
 
+#include "claimset.h"
 #include "pausing.h"
 #include "text.h"
 
@@ -24,15 +25,28 @@ enum door_setting {
 	DOOR_BY_SETUID,
 };
 
+/* Which claims of an issuer's tokens say what. NULL: as in Concourse's tokens. */
+struct issuer_claims {
+	char *team, *pipeline, *job;	/* names of claims; a pipeline without a team: its claim has both (judge/token.h) */
+	struct claim_set require;	/* every token must have these */
+	char *reuse_by;			/* tokens with one value of this claim may serve several containers, one at a time */
+	unsigned bytes;			/* the longest token; 0: TOKEN_BYTES (claims.h) */
+	struct strlist wanted;		/* what the policies ask about: names of claims (read/wanted.h) */
+};
+
 /* An issuer of tokens (judge/token.h). */
 struct issuer_setting {
 	unsigned line;
 	char *url, *audience;
 	char *keys;			/* path of its JWKS, which only root can write */
+	char *keys_host;		/* HOST or HOST:PORT of its jwks_uri, for gpuhelperctl alone; NULL: as in url */
 	unsigned max_age;		/* seconds after signing that a token is accepted */
 	unsigned keys_max_age;		/* seconds after fetching that the keys are used; 0: for ever */
 	bool reuse;			/* a token may be used for several containers */
+	char *variable;			/* the environment variable that has the token; NULL: GPUHELPER_TOKEN */
+	struct issuer_claims claims;
 };
+void issuer_setting_free(struct issuer_setting *i);
 
 #define ISSUERS_MAX 32
 #define TEAM_SHARES_MAX 256

@@ -12,6 +12,8 @@
 #include "settings.h"
 
 void settings_lines(struct lines *t, struct settings *s);
+/* The words of one issuer, and further lines. */
+void issuer_lines(struct lines *t, struct issuer_setting *i);
 void policy_set_lines(struct lines *t, struct policy_set *s);
 
 /*

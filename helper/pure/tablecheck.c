@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "claims.h"
 #include "cleanup.h"
 #include "furthernode.h"
 #include "path.h"
@@ -51,7 +52,8 @@ check_table_settings(const struct settings *s, struct why *why)
 	for (i = 0; i < s->issuers; i++) {
 		issuer = &s->issuer[i];
 		if (!text_starts(issuer->url, "https://") || *issuer->audience == '\0' ||
-		    path_check(issuer->keys, &ignored) == -1 || issuer->max_age == 0 || issuer->max_age > SECONDS_MAX)
+		    path_check(issuer->keys, &ignored) == -1 || issuer->max_age == 0 || issuer->max_age > SECONDS_MAX ||
+		    issuer->claims.bytes > TOKEN_MAX || (issuer->reuse && issuer->claims.reuse_by != NULL))
 			return refuse_table("gpuhelper.conf", "an invalid issuer", why);
 	}
 	return 0;
@@ -110,7 +112,8 @@ check_table_policy(const struct policy *p, struct why *why)
 
 	if ((p->team != NULL) != for_pipeline || (p->pipeline != NULL) != for_pipeline ||
 	    (!for_pipeline && (p->has_jobs || p->instance_vars.there)) ||
-	    ((p->issuer != NULL || p->privileged) && p->identity != IDENTITY_TOKEN))
+	    ((p->issuer != NULL || p->privileged) && p->identity != IDENTITY_TOKEN) ||
+	    (p->claims.name.n > 0 && p->issuer == NULL))
 		return refuse_table(p->name, "an invalid identity", why);
 	for (i = 0; i < p->gpus; i++)
 		if (!is_rule(&p->gpu[i]))

@@ -1,10 +1,10 @@
 /* See table.h: gpuhelper.conf and the policies. */
 #include "table.h"
 
-static void
-issuer_words(struct lines *t, void *member)
+void
+issuer_lines(struct lines *t, struct issuer_setting *i)
 {
-	struct issuer_setting *i = member;
+	struct issuer_claims *c = &i->claims;
 
 	word_u32(t, &i->line);
 	word_copy(t, &i->url);
@@ -13,6 +13,21 @@ issuer_words(struct lines *t, void *member)
 	word_u32(t, &i->max_age);
 	word_u32(t, &i->keys_max_age);
 	word_bool(t, &i->reuse);
+	word_copy_if_any(t, &i->variable);
+	word_copy_if_any(t, &c->team);
+	word_copy_if_any(t, &c->pipeline);
+	word_copy_if_any(t, &c->job);
+	word_copy_if_any(t, &c->reuse_by);
+	word_u32(t, &c->bytes);
+	claim_set_lines(t, "require", &c->require);
+	lines_begin(t, "wanted");
+	words_list(t, &c->wanted);
+}
+
+static void
+issuer_member(struct lines *t, void *member)
+{
+	issuer_lines(t, member);
 }
 
 void
@@ -44,7 +59,7 @@ settings_lines(struct lines *t, struct settings *s)
 	lines_begin(t, "seconds");
 	word_u32(t, &s->max_wait);
 	word_u32(t, &s->left_behind);
-	lines_members(t, "issuer", (void **)&s->issuer, &s->issuers, ISSUERS_MAX, sizeof(*s->issuer), issuer_words);
+	lines_members(t, "issuer", (void **)&s->issuer, &s->issuers, ISSUERS_MAX, sizeof(*s->issuer), issuer_member);
 	s->several_issuers = s->issuers > 1;
 }
 
@@ -99,6 +114,7 @@ policy_lines(struct lines *t, struct policy *p)
 	word_bool(t, &p->has_jobs);
 	words_list(t, &p->jobs);
 	instance_vars_lines(t, &p->instance_vars);
+	claim_set_lines(t, "claim", &p->claims);
 	lines_begin(t, "callers");
 	word_bool(t, &p->has_callers);
 	words_list(t, &p->callers);

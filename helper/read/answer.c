@@ -8,6 +8,7 @@
 #include "cdispec.h"
 #include "parse.h"
 #include "settingsread.h"
+#include "wanted.h"
 
 static bool
 begin_answer(struct lines *t, const char *wrong)
@@ -48,6 +49,8 @@ tell_policies(const struct read_file *files, size_t n, struct settings *s, size_
 	for (; good && set.n < n; set.n++)
 		good = policy_entry_parse(files[set.n].name, files[set.n].text, files[set.n].len, &set.v[set.n]);
 	if (!good)
+		return NULL;
+	if (!issuers_want(s, &set))
 		return NULL;
 	begin_answer(&t, "");
 	settings_lines(&t, s);

@@ -16,9 +16,11 @@
 #include "../pure/secontext.h"
 #include "../pure/varsjson.h"
 #include "../pure/vendorenv.h"
+#include "claimread.h"
 #include "conf.h"
 #include "confjson.h"
 #include "folderread.h"
+#include "variable.h"
 
 /* Warns of names that are legal, but most likely not meant. */
 static void
@@ -26,9 +28,6 @@ check_pipeline_name(config_setting_t *s, const char *text, const char *pipeline,
 {
 	const size_t n = strlen(text);
 
-	if (strchr(pipeline, '/') != NULL)
-		fault_add(f, conf_line(s), true, "pipeline \"%.200s\" means one whose name is \"%.200s\", with a slash in it; "
-		    "jobs and instance_vars are settings of their own", text, pipeline);
 	if (text[0] == ' ' || text[n - 1] == ' ' || pipeline[0] == ' ' || pipeline[-2] == ' ')
 		fault_add(f, conf_line(s), true, "pipeline \"%.200s\" has a space at an end of a name, which counts", text);
 }
@@ -99,6 +98,12 @@ static void
 read_issuer(config_setting_t *s, void *out, struct faults *f)
 {
 	conf_string(s, &((struct policy *)out)->issuer, f);
+}
+
+static void
+read_claims(config_setting_t *s, void *out, struct faults *f)
+{
+	claims_read(s, true, &((struct policy *)out)->claims, f);
 }
 
 static void
@@ -437,14 +442,6 @@ read_selinux(config_setting_t *s, void *out, struct faults *f)
 	conf_group(s, keys, out, f);
 }
 
-static bool
-is_variable(const char *name)
-{
-	if (*name >= '0' && *name <= '9')
-		return false;
-	return name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
-}
-
 static void
 read_env(config_setting_t *s, void *out, struct faults *f)
 {
@@ -461,7 +458,7 @@ read_env(config_setting_t *s, void *out, struct faults *f)
 		autobuf struct buf b = { 0 };
 
 		e = config_setting_get_elem(s, (unsigned)i);
-		if (!is_variable(config_setting_name(e)) || text_starts(config_setting_name(e), "GPUHELPER_"))
+		if (!variable_is_name(config_setting_name(e)) || text_starts(config_setting_name(e), "GPUHELPER_"))
 			fault_add(f, conf_line(e), false, "\"%s\" can't be set", config_setting_name(e));
 		/* a runtime below would take it for a grant, in addition to the leased GPUs */
 		if (vendor_env_owns(config_setting_name(e)))
@@ -480,6 +477,7 @@ static const struct conf_key policy_keys[] = {
 	{ "instance_vars", read_instance_vars },
 	{ "identity", read_identity },
 	{ "issuer", read_issuer },
+	{ "claims", read_claims },
 	{ "callers", read_callers },
 	{ "privileged", read_privileged },
 	{ "gpus", read_gpus },
@@ -530,6 +528,10 @@ check_whole_policy(const struct policy *p, uint32_t there, struct faults *f)
 		fault_add(f, 0, false, "no pipeline: say pipeline = \"TEAM/PIPELINE\", or identity = \"caller\"");
 	if (p->issuer != NULL && p->identity != IDENTITY_TOKEN)
 		fault_add(f, 0, false, "issuer goes with identity = \"token\"");
+	/* a claim means what its issuer makes of it; each CI has its own */
+	if (conf_there(policy_keys, there, "claims") && !unsure &&
+	    (p->identity != IDENTITY_TOKEN || !conf_there(policy_keys, there, "issuer")))
+		fault_add(f, 0, false, "claims goes with identity = \"token\" and the issuer that makes them: issuer = \"URL\"");
 	if (p->privileged && p->identity != IDENTITY_TOKEN && !unsure)
 		fault_add(f, 0, false, "privileged goes with identity = \"token\": without a proof, any task could be privileged");
 	check_quotas(p, there, f);

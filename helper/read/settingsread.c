@@ -6,7 +6,9 @@
 
 #include "../pure/path.h"
 #include "../pure/claims.h"
+#include "claimread.h"
 #include "conf.h"
+#include "variable.h"
 
 #define KEYS_MAX_AGE (48 * 3600)	/* seconds: two days in which the timer has failed to fetch them */
 
@@ -238,6 +240,18 @@ read_issuer_keys(config_setting_t *s, void *out, struct faults *f)
 		absolute(s, i->keys, f);
 }
 
+/* The characters of a host's name, an IPv6 address in brackets, and a port: nothing that could begin another part. */
+static void
+read_keys_host(config_setting_t *s, void *out, struct faults *f)
+{
+	struct issuer_setting *i = out;
+
+	conf_string(s, &i->keys_host, f);
+	if (i->keys_host != NULL && i->keys_host[strspn(i->keys_host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "0123456789.-:[]")] != '\0')
+		fault_add(f, conf_line(s), false, "keys_host must be \"HOST\" or \"HOST:PORT\"; \"%.80s\" is not", i->keys_host);
+}
+
 static void
 read_max_age(config_setting_t *s, void *out, struct faults *f)
 {
@@ -260,13 +274,68 @@ read_token_reuse(config_setting_t *s, void *out, struct faults *f)
 	((struct issuer_setting *)out)->reuse = i == 1;
 }
 
+static void
+read_team_claim(config_setting_t *s, void *out, struct faults *f)
+{
+	claim_name_read(s, &((struct issuer_setting *)out)->claims.team, f);
+}
+
+static void
+read_pipeline_claim(config_setting_t *s, void *out, struct faults *f)
+{
+	claim_name_read(s, &((struct issuer_setting *)out)->claims.pipeline, f);
+}
+
+static void
+read_job_claim(config_setting_t *s, void *out, struct faults *f)
+{
+	claim_name_read(s, &((struct issuer_setting *)out)->claims.job, f);
+}
+
+static void
+read_require(config_setting_t *s, void *out, struct faults *f)
+{
+	claims_read(s, false, &((struct issuer_setting *)out)->claims.require, f);
+}
+
+static void
+read_reuse_by(config_setting_t *s, void *out, struct faults *f)
+{
+	claim_name_read(s, &((struct issuer_setting *)out)->claims.reuse_by, f);
+}
+
+static void
+read_token_bytes(config_setting_t *s, void *out, struct faults *f)
+{
+	conf_number(s, 1024, TOKEN_MAX, &((struct issuer_setting *)out)->claims.bytes, f);
+}
+
+static void
+read_token_variable(config_setting_t *s, void *out, struct faults *f)
+{
+	struct issuer_setting *i = out;
+
+	conf_string(s, &i->variable, f);
+	if (i->variable != NULL && !variable_may_have_token(i->variable))
+		fault_add(f, conf_line(s), false, "token_variable must be the name of a variable that has a token and nothing else; "
+		    "\"%.80s\" is not", i->variable);
+}
+
 static const struct conf_key issuer_keys[] = {
 	{ "url", read_url },
 	{ "audience", read_issuer_audience },
 	{ "keys", read_issuer_keys },
+	{ "keys_host", read_keys_host },
 	{ "max_age", read_max_age },
 	{ "keys_max_age", read_keys_max_age },
 	{ "token_reuse", read_token_reuse },
+	{ "team", read_team_claim },
+	{ "pipeline", read_pipeline_claim },
+	{ "job", read_job_claim },
+	{ "require", read_require },
+	{ "reuse_by", read_reuse_by },
+	{ "token_bytes", read_token_bytes },
+	{ "token_variable", read_token_variable },
 	{ NULL, NULL },
 };
 
@@ -278,6 +347,9 @@ check_issuer(const struct settings *c, const struct issuer_setting *i, uint32_t 
 	if (!conf_there(issuer_keys, there, "url") || !conf_there(issuer_keys, there, "audience") ||
 	    !conf_there(issuer_keys, there, "keys"))
 		fault_add(f, i->line, false, "an issuers entry needs url, audience and keys");
+	if (i->reuse && i->claims.reuse_by != NULL)
+		fault_add(f, i->line, false, "token_reuse = \"allow\" lets any container use a token again: leave it out, or "
+		    "reuse_by");
 	if (i->url == NULL)
 		return;
 	for (other = c->issuer; other < i; other++)
@@ -303,7 +375,7 @@ read_issuers(config_setting_t *s, void *out, struct faults *f)
 		e = config_setting_get_elem(s, (unsigned)k);
 		i = &c->issuer[c->issuers++];
 		*i = (struct issuer_setting){ .line = conf_line(e), .max_age = TOKEN_MAX_AGE,
-			.keys_max_age = KEYS_MAX_AGE };
+			.keys_max_age = KEYS_MAX_AGE, .claims = { .bytes = TOKEN_BYTES } };
 		check_issuer(c, i, conf_group(e, issuer_keys, i, f), f);
 	}
 	c->several_issuers = c->issuers > 1;

@@ -156,6 +156,28 @@ binding_take(const struct known *k, uint32_t uid, const char *lease_key, char na
 }
 
 void
+binding_turn(const struct known *k, char turn[65])
+{
+	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
+
+	turn[0] = '\0';
+	if (k->id.kind == IDENTITY_TOKEN && k->issuer != NULL && k->issuer->claims.reuse_by != NULL)
+		hash_pieces(pieces, turn);
+}
+
+int
+binding_admit(const struct leases *ls, const struct lease *l, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; l->turn[0] != '\0' && i < ls->n; i++)
+		if (strcmp(ls->v[i]->turn, l->turn) == 0)
+			return refuse(why, WHY_AGAIN, "GPUHELPER_TOKEN is in use by another container of its job, and serves one at a "
+			    "time: start this one when that one has ended");
+	return 0;
+}
+
+void
 binding_drop(const char *name)
 {
 	struct why ignored;

@@ -51,7 +51,7 @@ counts_policies(const struct policy *p, const struct queue *q, size_t before)
 	return p->max_gpus != 0;
 }
 
-/* The flags of the leases that ways_admit() and label_admit() compare the new one with. */
+/* The flags of the leases that ways_admit(), label_admit() and binding_admit() compare the new one with. */
 static unsigned
 flags_for(const struct plan *p)
 {
@@ -60,7 +60,7 @@ flags_for(const struct plan *p)
 	const bool ways = l->ways > 0 || p->ruling->decision.grant.gpus > 0;
 
 	return (ways ? LEASE_WRITES : 0) | (lease_writes_as_root(l) ? LEASE_WAYS : 0) |
-	    (p->label.state != SELINUX_ABSENT ? LEASE_LABEL : 0);
+	    (p->label.state != SELINUX_ABSENT ? LEASE_LABEL : 0) | (l->turn[0] != '\0' ? LEASE_TURN : 0);
 }
 
 int

@@ -66,7 +66,7 @@ bind_token(const struct plan *p, struct traces *t, struct why *why)
 {
 	const struct known *k = &p->ruling->known;
 
-	if (k->id.kind != IDENTITY_TOKEN || k->issuer->reuse)
+	if (k->id.kind != IDENTITY_TOKEN || k->issuer->reuse || p->lease.turn[0] != '\0')
 		return 0;
 	return binding_take(k, p->lease.uid, p->lease.key, t->binding, why);
 }

@@ -15,6 +15,7 @@
 #include "../host/users.h"
 #include "../pure/nested.h"
 #include "../pure/procmask.h"
+#include "binding.h"
 #include "timer.h"
 #include "ways.h"
 
@@ -235,6 +236,7 @@ fill_lease(struct plan *p, struct why *why)
 		l->pipeline = NULL;
 	if (l->id == NULL || l->root == NULL || l->policy == NULL || l->pipeline == NULL)
 		return refuse_nomem(why);
+	binding_turn(&r->known, l->turn);
 	l->uid = c->peer->asker.uid;
 	l->asker = call_process(c);
 	snprintf(l->boot, sizeof(l->boot), "%s", c->peer->boot);

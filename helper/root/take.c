@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../host/drainedlist.h"
+#include "binding.h"
 #include "busy.h"
 #include "concern.h"
 #include "leaseend.h"
@@ -180,7 +181,8 @@ pick_and_plan(struct plan *p, struct picking *k, const struct strays *strays, st
 	struct lease *l = &p->lease;
 	struct why ignored;
 
-	if (picking_read(k, p, true, &f->why) == -1 ||
+	/* before the request can get a place in the queue: it may wait for a GPU that its own job has */
+	if (picking_read(k, p, true, &f->why) == -1 || binding_admit(ls, l, &f->why) == -1 ||
 	    (plan_promises(p) ? promise_all(p, k, f) : pick_or_queue(p, k, strays, f)) == -1 ||
 	    leases_admit(ls, l, &f->why) == -1 || ways_admit(ls, l, &f->why) == -1 ||
 	    label_admit(&p->label, ls, l, &f->why) == -1)

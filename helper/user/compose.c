@@ -39,8 +39,19 @@ drop_list(struct doc_list *l)
 	free(doc_list_end(l));
 }
 
+static bool
+is_token(const struct composing *c, uint32_t key)
+{
+	size_t i;
+
+	for (i = 0; i < c->s->tokens.n; i++)
+		if (doc_equals(&c->s->doc, key, c->s->tokens.v[i]))
+			return true;
+	return doc_equals(&c->s->doc, key, "GPUHELPER_TOKEN");
+}
+
 /*
- * Removes our token and the CDI requests of an image or a pod. By default, NVIDIA's runtime takes annotations
+ * Removes the token and the CDI requests of an image or a pod. By default, NVIDIA's runtime takes annotations
  * that begin with "cdi.k8s.io/" for requests (annotation-prefixes); "nvidia.cdi.k8s.io/" is in use, too.
  */
 static void
@@ -53,7 +64,7 @@ drop_annotations(struct composing *c)
 
 	doc_list_begin(&l, '{');
 	for (k = doc_first(d, c->s->annotations); k != DOC_NONE; k = doc_next(d, k)) {
-		if (doc_contains(d, k, "cdi.k8s.io") || doc_equals(d, k, "GPUHELPER_TOKEN"))
+		if (doc_contains(d, k, "cdi.k8s.io") || is_token(c, k))
 			changed = true;
 		else
 			doc_list_keep(&l, d, k);
@@ -336,7 +347,7 @@ compose(struct spec *s, const struct devmajors *majors, const struct edits *gran
 	struct composing c = { .dropping = &dropping, .s = s, .majors = majors, .grant = dropping.grant };
 	char *text;
 
-	process_env(&s->doc, s->process, &c.grant->env, true, &c.edits);
+	process_env(&s->doc, s->process, &c.grant->env, &s->tokens, true, &c.edits);
 	process_groups(&s->doc, s->process, c.grant->gid, c.grant->gids, &c.edits);
 	process_label(&s->doc, s->process, "selinuxLabel", c.grant->label, &c.edits);
 	process_label(&s->doc, s->linux, "mountLabel", c.grant->mount_label, &c.edits);

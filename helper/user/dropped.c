@@ -119,7 +119,7 @@ meant_by(const char *name)
 
 /* «name» has len bytes. */
 static bool
-tell_if_misspelt(const char *name, size_t len, char out[NOTE_MAX])
+tell_if_misspelt(const struct spec *s, const char *name, size_t len, char out[NOTE_MAX])
 {
 	char copy[32];
 	const char *meant;
@@ -128,7 +128,7 @@ tell_if_misspelt(const char *name, size_t len, char out[NOTE_MAX])
 	if (len >= sizeof(copy) || strncasecmp(name, "GPUH", 4) != 0)
 		return false;
 	snprintf(copy, sizeof(copy), "%.*s", (int)len, name);
-	if ((meant = meant_by(copy)) != NULL)
+	if ((meant = strlist_has(&s->tokens, copy) ? NULL : meant_by(copy)) != NULL)
 		snprintf(out, NOTE_MAX, "%.60s has no effect: did you mean %s?", strange(copy), meant);
 	return meant != NULL;
 }
@@ -141,12 +141,12 @@ misspelt_tell(const struct spec *s, char out[NOTE_MAX])
 
 	out[0] = '\0';
 	for (i = 0; i < s->env_text.n; i++)
-		if (tell_if_misspelt(s->env_text.v[i], strcspn(s->env_text.v[i], "="), out))
+		if (tell_if_misspelt(s, s->env_text.v[i], strcspn(s->env_text.v[i], "="), out))
 			return;
 	for (k = doc_first(&s->doc, s->annotations); k != DOC_NONE; k = doc_next(&s->doc, k)) {
 		autofree char *key = doc_string(&s->doc, k);
 
-		if (key != NULL && tell_if_misspelt(key, strlen(key), out))
+		if (key != NULL && tell_if_misspelt(s, key, strlen(key), out))
 			return;
 	}
 }

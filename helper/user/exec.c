@@ -26,6 +26,7 @@
 #include "namespace.h"
 #include "process.h"
 #include "runtime.h"
+#include "tokennames.h"
 #include "vetted.h"
 #include "visible.h"
 
@@ -41,6 +42,7 @@ struct record {
 	char *line;		/* a line for the user, or NULL */
 	struct strlist notes;	/* warnings, lines after that one */
 	struct strlist gpus;	/* the granted GPUs (pure/edits.h), in a record with a line */
+	struct strlist tokens;	/* not in the record: variables with tokens, besides GPUHELPER_TOKEN (tokennames.h) */
 	bool found;		/* the container was granted something: the audit log records the exec */
 	bool privileged;	/* it was allowed to be privileged */
 	bool promised;		/* GPUs: a task takes them before it begins (pure/pausing.h) */
@@ -202,7 +204,7 @@ compose_process(const struct command *c, const char *text, size_t len, const str
 	if (p->front.used)
 		front_edit_args(&p->front, &d, &e);
 	p->strong = p->strong || capabilities_are_strong(&d, 0);
-	process_env(&d, 0, &r->env, false, &e);
+	process_env(&d, 0, &r->env, &r->tokens, false, &e);
 	process_groups(&d, 0, r->gid, r->gids, &e);
 	process_label(&d, 0, "selinuxLabel", r->label, &e);
 	if ((new = doc_apply(&d, &e, newlen)) == NULL)
@@ -381,7 +383,7 @@ new_value(const struct word *w, const char *path, const struct record *r, const 
 	case ROLE_LABEL:
 		return r->label;
 	case ROLE_ENV:
-		return process_env_is_taken_out(w->value) ? "" : NULL;
+		return process_env_is_taken_out(w->value, &r->tokens) ? "" : NULL;
 	default:
 		return NULL;
 	}
@@ -519,6 +521,7 @@ static void
 record_free(struct record *r)
 {
 	strlist_free(&r->env);
+	strlist_free(&r->tokens);
 	free(r->label);
 	free(r->line);
 	strlist_free(&r->notes);
@@ -575,6 +578,13 @@ begin_exec(int argc, char *const *argv, const struct command *c, struct plan *p,
 	return NULL;
 }
 
+/* What no process of this container may see; the same as at its creation. */
+static int
+note_tokens(const struct settings *s, struct record *r, struct why *why)
+{
+	return token_names(s, r->found, &r->tokens) ? 0 : refuse_nomem(why);
+}
+
 char **
 exec_prepare(int argc, char *const *argv, const struct command *c, const char *runtime,
     const struct settings *settings, struct why *why)
@@ -583,7 +593,7 @@ exec_prepare(int argc, char *const *argv, const struct command *c, const char *r
 	struct plan p = { 0 };
 	char **words = NULL;
 
-	if (load_record(c, &r, why) == 0 && check_record(c, &r, why) == 0 &&
+	if (load_record(c, &r, why) == 0 && check_record(c, &r, why) == 0 && note_tokens(settings, &r, why) == 0 &&
 	    make_plan(argc, argv, c, &r, settings, &p, why) == 0 &&
 	    (!p.strong || r.privileged || settings->privileged != PRIVILEGED_DENY ||
 	    check_strong_exec(argv, c, runtime, why) == 0))

@@ -25,15 +25,6 @@ set_if_changed(struct doc_edits *e, const struct doc *d, uint32_t obj, const cha
 		doc_set(e, d, obj, key, text);
 }
 
-bool
-process_env_is_taken_out(const char *entry)
-{
-	static const char token[] = "GPUHELPER_TOKEN";
-	const size_t n = strcspn(entry, "=");
-
-	return vendor_env_asks(entry) || (n == sizeof(token) - 1 && strncmp(entry, token, n) == 0);
-}
-
 static bool
 same_variable(const char *a, const char *b)
 {
@@ -53,8 +44,15 @@ is_set(const struct strlist *set, const char *entry)
 	return false;
 }
 
+bool
+process_env_is_taken_out(const char *entry, const struct strlist *tokens)
+{
+	return vendor_env_asks(entry) || same_variable(entry, "GPUHELPER_TOKEN") || is_set(tokens, entry);
+}
+
 void
-process_env(const struct doc *d, uint32_t process, const struct strlist *set, bool voided, struct doc_edits *e)
+process_env(const struct doc *d, uint32_t process, const struct strlist *set, const struct strlist *tokens,
+    bool voided, struct doc_edits *e)
 {
 	bool changed = set->n > 0, has_void = !voided || is_set(set, voided_entry);
 	struct doc_list l;
@@ -73,7 +71,7 @@ process_env(const struct doc *d, uint32_t process, const struct strlist *set, bo
 			if (!has_void)
 				doc_list_add_string(&l, voided_entry);
 			has_void = true;
-		} else if (process_env_is_taken_out(entry) || is_set(set, entry))
+		} else if (process_env_is_taken_out(entry, tokens) || is_set(set, entry))
 			changed = true;
 		else
 			doc_list_keep(&l, d, n);

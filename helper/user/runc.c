@@ -273,7 +273,7 @@ check_bundle(struct making *m, bool *asks)
 	if (bundle_open(m->command->bundle, &m->bundle, &m->why) == -1 ||
 	    added_parse(&m->spec, &m->bundle, &m->before, &m->stale, &m->why) == -1)
 		return -1;
-	if (spec_request(&m->spec, &m->request, asks, &m->why) == -1 || fill_request(m, VERB_GRANT) == -1)
+	if (spec_request(&m->spec, m->settings, &m->request, asks, &m->why) == -1 || fill_request(m, VERB_GRANT) == -1)
 		return -1;
 	m->spec.bundle = m->bundle.path;
 	if (find_placeholder(m) == -1 || lease_note_allocation(m->settings, &m->request, &m->why) == -1 ||

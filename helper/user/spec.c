@@ -12,6 +12,7 @@
 #include "../pure/cleanup.h"
 #include "capability.h"
 #include "exactkeys.h"
+#include "tokennames.h"
 
 static int __attribute__((format(printf, 2, 3)))
 refuse_spec(struct why *why, const char *fmt, ...)
@@ -370,6 +371,7 @@ spec_free(struct spec *s)
 	free(s->label);
 	free(s->mount_label);
 	strlist_free(&s->env_text);
+	strlist_free(&s->tokens);
 	doc_free(&s->doc);
 	*s = (struct spec){ 0 };
 }
@@ -554,11 +556,54 @@ read_process_user(const struct spec *s, struct request *r, struct why *why)
 	return 0;
 }
 
-int
-spec_request(const struct spec *s, struct request *r, bool *asks, struct why *why)
+/* Gets the only token in these variables, if there is one. «in» is the variable of the token that was found before. */
+static int
+get_only_token(const struct spec *s, const struct strlist *names, const char *in, struct request *r, struct why *why)
 {
-	if (get_asked(s, "GPUHELPER_TOKEN", &r->token, why) == -1 || get_asked(s, "GPUHELPER_GPUS", &r->gpus, why) == -1 ||
-	    get_asked(s, "GPUHELPER_FOLDERS", &r->folders, why) == -1 ||
+	size_t i;
+
+	for (i = 0; i < names->n; i++) {
+		autofree char *text = NULL;
+
+		if (get_asked(s, names->v[i], &text, why) == -1)
+			return -1;
+		if (text != NULL && r->token != NULL)
+			return refuse_spec(why, "there are tokens in %s and in %s: give one", in, names->v[i]);
+		if (text == NULL)
+			continue;
+		in = names->v[i];
+		r->token = text;
+		text = NULL;
+	}
+	return 0;
+}
+
+/*
+ * Gets the token. One in a variable of the CI's own counts only if the container also asks for GPUs or folders, and
+ * brings no token for gpuhelper. A container that asks for something loses them all.
+ */
+static int
+get_token(struct spec *s, const struct settings *settings, struct request *r, struct why *why)
+{
+	autostrlist struct strlist ours = { 0 };
+	bool asks;
+
+	if (!token_names(settings, false, &ours))
+		return refuse_nomem(why);
+	if (get_asked(s, "GPUHELPER_TOKEN", &r->token, why) == -1 ||
+	    get_only_token(s, &ours, "GPUHELPER_TOKEN", r, why) == -1)
+		return -1;
+	asks = r->token != NULL || r->gpus != NULL || r->folders != NULL;
+	if (!token_names(settings, asks, &s->tokens))
+		return refuse_nomem(why);
+	return r->token != NULL || !asks ? 0 : get_only_token(s, &s->tokens, "", r, why);
+}
+
+int
+spec_request(struct spec *s, const struct settings *settings, struct request *r, bool *asks, struct why *why)
+{
+	if (get_asked(s, "GPUHELPER_GPUS", &r->gpus, why) == -1 || get_asked(s, "GPUHELPER_FOLDERS", &r->folders, why) == -1 ||
+	    get_token(s, settings, r, why) == -1 ||
 	    get_claim(s, "BUILD_TEAM_NAME", &r->team, why) == -1 ||
 	    get_claim(s, "BUILD_PIPELINE_NAME", &r->pipeline, why) == -1 ||
 	    get_claim(s, "BUILD_JOB_NAME", &r->job, why) == -1 ||

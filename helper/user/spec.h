@@ -10,6 +10,7 @@
 #include "../pure/devrules.h"
 #include "../pure/doc.h"
 #include "../pure/request.h"
+#include "../pure/settings.h"
 
 struct spec_mount {
 	uint32_t node;
@@ -48,6 +49,7 @@ struct spec {
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL if absent or "" */
 	bool user_namespace;		/* has a user namespace of its own */
 	unsigned major;			/* of ociVersion; 0 if absent or not a number */
+	struct strlist tokens;		/* besides GPUHELPER_TOKEN, what is taken out: set by spec_request() */
 };
 
 /*
@@ -60,10 +62,11 @@ void spec_free(struct spec *s);
 
 /*
  * Writes what the container asks for, by environment and annotations, to the fields of *r that the spec knows
- * (not id, runtime root, verb). *asks is true if it asks for anything; duplicates of GPUHELPER_* and an
- * unknown ociVersion are then refused. Returns 0, or -1 with *why.
+ * (not id, runtime root, verb). The settings (NULL: none) name the variables that tokens come in. *asks is true if it
+ * asks for anything; duplicates of GPUHELPER_*, two tokens and an unknown ociVersion are then refused. Returns 0, or -1
+ * with *why.
  */
-int spec_request(const struct spec *s, struct request *r, bool *asks, struct why *why);
+int spec_request(struct spec *s, const struct settings *settings, struct request *r, bool *asks, struct why *why);
 
 /*
  * Makes a path of the host as the runtime takes it: relative ones begin in the bundle. False if it is too

@@ -22,6 +22,22 @@ static struct gpu gpus[] = {
 };
 
 static void
+check_claims(const struct policy *p)
+{
+	const char *value;
+	size_t i;
+
+	must(p->claims.name.n == p->claims.value.n && p->claims.name.n <= CLAIMS_MAX);
+	must(p->claims.name.n == 0 || (p->issuer != NULL && p->identity == IDENTITY_TOKEN));
+	for (i = 0; i < p->claims.name.n; i++) {
+		value = p->claims.value.v[i];
+		must(*p->claims.name.v[i] != '\0' && strcmp(p->claims.name.v[i], "sub") != 0 && strcmp(p->claims.name.v[i], "iss") != 0);
+		must((*value == '"' && value[1] != '\0') || strcmp(value, "true") == 0 || strcmp(value, "false") == 0 ||
+		    strcmp(value, "absent") == 0 || value[strspn(value, "-0123456789")] == '\0');
+	}
+}
+
+static void
 check_folders(const struct policy *p)
 {
 	const struct folder_rule *r;
@@ -44,7 +60,7 @@ static void
 check_policy(const struct policy *p)
 {
 	static const struct asker root = { 0, "root", true, true };
-	static const struct identity id = { IDENTITY_TOKEN, "a", "b", "c", NULL, NULL };
+	static const struct identity id = { IDENTITY_TOKEN, "a", "b", "c", NULL, NULL, NULL };
 	static const struct ask everything = { .everything = true };
 	static const struct settings settings = { .max_wait = 60, .allow_integrated = true };
 	const struct inventory inv = { .gpu = gpus, .gpus = sizeof(gpus) / sizeof(gpus[0]) };
@@ -60,6 +76,7 @@ check_policy(const struct policy *p)
 		    (p->gpu[i].nodes == 0 || p->gpu[i].kind != NULL));
 	for (i = 0; i < p->env.n; i++)
 		must(strchr(p->env.v[i], '=') != NULL && strncmp(p->env.v[i], "GPUHELPER_", 10) != 0);
+	check_claims(p);
 	check_folders(p);
 	(void)policy_covers(p, &root, &id, &settings, &why);
 	if (policy_judge(p, &root, &everything, &inv, &settings, &g, &why) == VERDICT_GRANT) {

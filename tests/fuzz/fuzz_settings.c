@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../helper/pure/claims.h"
 #include "../../helper/pure/path.h"
 #include "../../helper/pure/tablecheck.h"
 #include "../../helper/read/settingsread.h"
@@ -27,7 +28,10 @@ check_settings(const struct settings *s)
 	for (i = 0; i < s->issuers; i++)
 		must(s->issuer[i].url != NULL && s->issuer[i].audience != NULL && s->issuer[i].keys != NULL &&
 		    path_check(s->issuer[i].keys, &why) == 0 && s->issuer[i].max_age >= 1 &&
-		    s->issuer[i].max_age <= 86400);
+		    s->issuer[i].max_age <= 86400 && s->issuer[i].claims.bytes <= TOKEN_MAX &&
+		    s->issuer[i].claims.require.name.n <= CLAIMS_MAX &&
+		    !(s->issuer[i].reuse && s->issuer[i].claims.reuse_by != NULL) &&
+		    (s->issuer[i].claims.pipeline == NULL || strcmp(s->issuer[i].claims.pipeline, "sub") != 0));
 }
 
 int

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that gpuhelperctl accepts the examples in gpuhelper-policy(5) and gpuhelper.conf(5), and that these describe
-every key.
+"""Checks that gpuhelperctl accepts the examples in gpuhelper-policy(5), gpuhelper.conf(5) and gpuhelper-ci(7), and that
+the first two describe every key.
 
 usage: manexamples.py GPUHELPERCTL    (TAP; from the top of the tree)
 Literal blocks are whole files, except YAML pipelines and commands.  An «Example:» shows one key; the test puts it
@@ -76,5 +76,20 @@ for page, name, wrap, sources in (
     known = {k for f in sources for k in re.findall(r'{ "(\w+)", read_', open('helper/read/%s.c' % f).read())}
     named = set(re.findall(r'(?:^\.It|{)[^"\n]*? ?Ic (\w+) No =', text, re.M)) | set(re.findall(r'; Ic (\w+) No =', text))
     ok(len(known) > 5 and known == named, page.split('/')[-1] + ': has every key and no other', ' '.join(sorted(known ^ named)))
+# gpuhelper-ci(7): the settings and the policy of each CI fit together, and check warns of nothing that the policy leaves open
+for section in re.split(r'^\.Sh ', open('helper/man/gpuhelper-ci.7').read(), flags=re.M):
+    name, body = section.split('\n', 1)
+    found = [plain(b).replace('"URL"', '"https://api.bitbucket.org/x"') for b in blocks(section)]
+    settings, policies = ([b for b in found if b.startswith(w)] for w in ('issuers =', 'pipeline ='))
+    if not settings:
+        continue
+    with tempfile.TemporaryDirectory() as d:
+        os.mkdir(d + '/policy.d')
+        for path, text in ('gpuhelper.conf', settings[0]), ('policy.d/10-a.conf', policies[0]):
+            with open(os.path.join(d, path), 'w') as f:
+                f.write(text + '\n')
+        r = subprocess.run([CTL, 'check', '--config-dir', d], capture_output=True, text=True, timeout=60)
+        left = [l for l in r.stdout.splitlines() if re.search(r'without|job_workflow_ref|pull_request_target|build_tag|reuse_by|no issuer|slash', l)]
+    ok(len(settings) == len(policies) == 1 and r.returncode == 0 and left == [], 'gpuhelper-ci.7: ' + name, r.stdout + r.stderr)
 print('1..%d' % tests)
 sys.exit(failed > 0)

@@ -479,11 +479,14 @@ test_process(void)
 		    "{\"user\":{\"additionalGids\":[6]},\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\","
 		    "\"GPUHELPER_TOKEN=x\"]}", "{\"user\":{\"additionalGids\":[6]},"
 		    "\"env\":[\"NVIDIA_VISIBLE_DEVICES=all\"]}" },
+		{ "a token in another variable is removed, too",
+		    "{\"user\":{\"additionalGids\":[6]},\"env\":[\"CI_TOKEN=x\",\"CI_TOKENS=y\",\"CI_TOKEN\",\"A=1\"]}",
+		    "{\"user\":{\"additionalGids\":[6]},\"env\":[\"CI_TOKENS=y\",\"A=1\"]}" },
 		{
 		    "a process without env gets none", "{\"user\":{\"uid\":1}}",
 		    "{\"user\":{\"uid\":1,\"additionalGids\":[6]}}" },
 	};
-	const struct strlist none = { 0 };
+	const struct strlist none = { 0 }, tokens = { (char *[]){ (char []){ "CI_TOKEN" } }, 1 };
 	const uint32_t gids[] = { 6 };
 	struct why why;
 	size_t i, len;
@@ -494,7 +497,7 @@ test_process(void)
 		autofree char *new = NULL;
 
 		ok(doc_parse(&d, t[i].from, strlen(t[i].from), &why) == 0, "exec: %s", t[i].what);
-		process_env(&d, 0, &none, false, &e);
+		process_env(&d, 0, &none, &tokens, false, &e);
 		process_groups(&d, 0, gids, 1, &e);
 		is_str(new = doc_apply(&d, &e, &len), t[i].to, "  the result is the expected one");
 	}
@@ -753,7 +756,7 @@ everything(struct why *why)
 	bool asks = false;
 
 	*why = (struct why){ 0 };
-	if (spec_parse(&s, full, strlen(full), why) == -1 || spec_request(&s, &r, &asks, why) == -1 ||
+	if (spec_parse(&s, full, strlen(full), why) == -1 || spec_request(&s, NULL, &r, &asks, why) == -1 ||
 	    privilege_find(&s, &r, false, false, what, why) == -1 || sources_check(&s, why) == -1 ||
 	    nodes_check_mounts(&s, &host, why) == -1)
 		return NULL;

@@ -7,7 +7,7 @@
 #define FOLDER " folders = ( { path = \"/srv/x\"; } );"
 
 static const struct asker root = { 0, "root", true, true };
-static const struct identity token = { IDENTITY_TOKEN, "ml", "train", "fit", NULL, "https://ci" };
+static const struct identity token = { IDENTITY_TOKEN, "ml", "train", "fit", NULL, "https://ci", NULL };
 static const struct settings settings = { .max_wait = 60 };
 
 static enum verdict_kind

@@ -14,14 +14,19 @@ test_round_trip(void)
 {
 	struct identity id = { .kind = IDENTITY_TOKEN, .team = "ml", .pipeline = "train \"x\"", .job = "fit", .issuer = "https://ci" };
 	json_t *json = json_pack("{s:[i,s], s:{}}", "a", 1, "b\n", "none");
+	struct claim_set claims = { .name = { .n = 0 } };
 	struct instance_vars vars;
 	struct known back;
 	char *text;
 
 	ok(instance_vars_of(json, &vars), "instance_vars are read from JSON");
 	id.instance_vars = &vars;
+	id.claims = &claims;
+	ok(claim_set_add(&claims, "ref", "\"main") && claim_set_add(&claims, "a b%", "-"), "claims are added");
 	text = identity_pack(&id);
 	ok(text != NULL && identity_unpack(text, &back), "an identity is packed and unpacked");
+	ok(back.id.claims->name.n == 2 && strcmp(claim_set_value(back.id.claims, "ref"), "\"main") == 0 &&
+	    strcmp(claim_set_value(back.id.claims, "a b%"), "-") == 0, "the claims are the same");
 	ok(back.id.kind == IDENTITY_TOKEN && strcmp(back.id.team, "ml") == 0 && strcmp(back.id.pipeline, "train \"x\"") == 0 &&
 	    strcmp(back.id.job, "fit") == 0 && strcmp(back.id.issuer, "https://ci") == 0 &&
 	    back.id.instance_vars->name.n == 2, "the identity is the same");
@@ -30,6 +35,7 @@ test_round_trip(void)
 	known_free(&back);
 	free(text);
 	instance_vars_free(&vars);
+	claim_set_free(&claims);
 	json_decref(json);
 	ok(!identity_unpack("{}", &back) && !identity_unpack("", &back) &&
 	    !identity_unpack("identity king yes ml yes train no no\nvars no\nend\n", &back) &&

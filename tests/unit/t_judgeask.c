@@ -17,7 +17,7 @@
 
 static struct issuer_setting issuers[2] = {
 	{ .url = (char []){ "https://ci" }, .audience = (char []){ "a b" }, .keys = (char []){ "/etc/gpuhelper/keys/ci" },
-	    .max_age = 3600 },
+	    .max_age = 3600, .claims = { .pipeline = (char []){ "repo" }, .bytes = 9000 } },
 	{ .url = (char []){ "https://other" }, .audience = (char []){ "-" }, .keys = (char []){ "/k" }, .max_age = 7,
 	    .keys_max_age = 9 },
 };
@@ -82,6 +82,7 @@ make_answer(struct judge_answer *a)
 	a->claims.instance_vars.there = true;
 	strlist_add(&a->claims.instance_vars.name, "pr", SIZE_MAX);
 	strlist_add(&a->claims.instance_vars.value, "{\"a\":[1,\"%\"]}", SIZE_MAX);
+	(void)claim_set_add(&a->claims.claims, "ref", "\"refs/heads/a b");
 }
 
 static void
@@ -94,7 +95,8 @@ test_question(void)
 	ok(ask_taken(text, len, &a) && a.verb == JUDGE_TOKEN && strcmp(a.text, "a.b.c") == 0 && a.now == NOW && a.issuers == 2 &&
 	    strcmp(a.issuer[0].audience, "a b") == 0 && a.issuer[1].keys_max_age == 9 && strcmp(a.keys[0].text, keys[0].text) == 0 &&
 	    a.keys[0].fetched == 5 && a.keys[1].text == NULL && a.keys[1].why.code == WHY_CONFIG &&
-	    strcmp(a.keys[1].why.text, "there are no keys") == 0,
+	    strcmp(a.keys[1].why.text, "there are no keys") == 0 && strcmp(a.issuer[0].claims.pipeline, "repo") == 0 &&
+	    a.issuer[0].claims.bytes == 9000 && a.issuer[1].claims.pipeline == NULL,
 	    "a question is written and read back");
 	judge_ask_free(&a);
 	for (i = 0; i < len; i++) {

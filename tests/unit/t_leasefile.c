@@ -171,19 +171,46 @@ test_passed_on(void)
 	size_t ways;
 
 	fill(&a);
+	snprintf(a.turn, sizeof(a.turn), "%s", a.key);
 	ways = a.ways;
 	lease_keep_ways(&a);
 	text = lease_encode(&a);
 	ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 &&
 	    b.state == LEASE_PASSED_ON,
 	    "a lease that was passed on is written and read back");
-	ok(b.gpus == 0 && b.nodes == 0 && b.users == 0 && b.folders == 0 && b.cgroups.n == 0 && b.label[0] == '\0' && !b.pauses &&
-	    !b.planned && b.mounts == 0, "  a lease that was passed on holds nothing");
+	ok(b.gpus == 0 && b.nodes == 0 && b.users == 0 && b.folders == 0 && b.cgroups.n == 0 && b.label[0] == '\0' && b.turn[0] == '\0' &&
+	    !b.pauses && !b.planned && b.mounts == 0, "  a lease that was passed on holds nothing");
 	ok(b.ways == ways && b.host_root && (ways == 0 || lease_has_way(&b, &a.way[0])),
 	    "  the lease has its folders' paths");
 	free(text);
 	lease_free(&a);
 	lease_free(&b);
+}
+
+/* The turn of a token is a line that a lease need not have, as those of earlier versions. */
+static void
+test_turn(void)
+{
+	static const char turn[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	char *with, *without, *again = NULL;
+	struct lease a, b = { 0 };
+	struct why why;
+
+	fill(&a);
+	without = lease_encode(&a);
+	snprintf(a.turn, sizeof(a.turn), "%s", turn);
+	with = lease_encode(&a);
+	ok(strstr(without, "\nturn") == NULL && strstr(with, "\nturn 0123456789abcdef") != NULL &&
+	    strlen(with) == strlen(without) + sizeof("turn ") + sizeof(turn) - 1, "a turn is one line more");
+	ok(lease_decode(with, strlen(with), &b, &why) == 0 && strcmp(b.turn, turn) == 0 && (again = lease_encode(&b)) != NULL &&
+	    strcmp(again, with) == 0, "it is read back");
+	lease_free(&b);
+	ok(lease_decode(without, strlen(without), &b, &why) == 0 && b.turn[0] == '\0', "a lease without it is read");
+	lease_free(&a);
+	lease_free(&b);
+	free(with);
+	free(without);
+	free(again);
 }
 
 /* A container whose process 1 does not pause has none of the members about tasks. */
@@ -488,6 +515,7 @@ main(void)
 	test_round_trip();
 	test_states();
 	test_passed_on();
+	test_turn();
 	test_without_tasks();
 	test_refused();
 	test_one_spelling();

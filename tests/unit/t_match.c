@@ -43,9 +43,9 @@ load(struct policy *p, const char *text)
 }
 
 /* The tables' pipeline is team/pipe, with the job fit. */
-static const struct identity token = { IDENTITY_TOKEN, "team", "pipe", "fit", NULL, "https://ci" };
-static const struct identity claim = { IDENTITY_CLAIM, "team", "pipe", "fit", NULL, NULL };
-static const struct identity silent = { IDENTITY_CALLER, NULL, NULL, NULL, NULL, NULL };
+static const struct identity token = { IDENTITY_TOKEN, "team", "pipe", "fit", NULL, "https://ci", NULL };
+static const struct identity claim = { IDENTITY_CLAIM, "team", "pipe", "fit", NULL, NULL, NULL };
+static const struct identity silent = { IDENTITY_CALLER, NULL, NULL, NULL, NULL, NULL, NULL };
 static const struct asker root = { 0, "root", true, true };
 static const struct asker worker = { 1000, "worker", true, true };
 static const struct asker stranger = { 1001, "stranger", false, true };
@@ -159,14 +159,92 @@ test_covers_one_issuer(void)
 	ok(policy_misses(&open, &root, &token, &several) == NULL, "no part of the question is said to be what is missing");
 }
 
+/* Claims: exact bytes and exact types, one of a list, patterns within one component, and all of them. */
+static void
+test_covers_claims(void)
+{
+#define CI "pipeline = \"team/pipe\"; issuer = \"https://ci\"; claims = "
+	static const struct {
+		const char *policy, *name, *value;	/* the token's claim, besides event = "push" */
+		const char *why;			/* NULL: covered */
+	} t[] = {
+		{ CI "{ ref = \"main\"; };" F, "ref", "\"main", NULL },
+		{ CI "{ ref = \"main\"; };" F, "ref", "\"Main", "p: claim \"ref\" is \"Main\", and the policy is for \"main\"" },
+		{ CI "{ ref = \"main\"; };" F, "ref", "\"main ", "p: claim \"ref\" is \"main \", and the policy is for \"main\"" },
+		{ CI "{ ref = \"main\"; };" F, "Ref", "\"main", "p: claim \"ref\" is not known, and the policy is for \"main\"" },
+		{ CI "{ ref = \"main\"; };" F, "ref", "null", "p: claim \"ref\" is null, and the policy is for \"main\"" },
+		{ CI "{ ref = \"list\"; };" F, "ref", "list", "p: claim \"ref\" is a list, and the policy is for \"list\"" },
+		{ CI "{ ref = \"main\"; };" F, "ref", "group", "p: claim \"ref\" is a group, and the policy is for \"main\"" },
+		{ CI "{ ok = true; };" F, "ok", "true", NULL },
+		{ CI "{ ok = true; };" F, "ok", "\"true", "p: claim \"ok\" is \"true\", and the policy is for true" },
+		{ CI "{ ok = \"true\"; };" F, "ok", "true", "p: claim \"ok\" is true, and the policy is for \"true\"" },
+		{ CI "{ ok = true; };" F, "ok", "1", "p: claim \"ok\" is 1, and the policy is for true" },
+		{ CI "{ id = 7; };" F, "id", "7", NULL },
+		{ CI "{ id = 7; };" F, "id", "\"7", "p: claim \"id\" is \"7\", and the policy is for 7" },
+		{ CI "{ id = 7; };" F, "id", "fraction", "p: claim \"id\" is a fraction, and the policy is for 7" },
+		{ CI "{ id = 7; };" F, "id", "77", "p: claim \"id\" is 77, and the policy is for 7" },
+		{ CI "{ ref = \"main\"; };" F, "ref", "\"x\", and the policy is for \"y",
+		    "p: claim \"ref\" is \"x', and the policy is for 'y\", and the policy is for \"main\"" },
+		/* a list is alternatives */
+		{ CI "{ ref = [ \"main\", \"next\" ]; };" F, "ref", "\"next", NULL },
+		{ CI "{ ref = [ \"main\", \"next\" ]; };" F, "ref", "\"mainnext",
+		    "p: claim \"ref\" is \"mainnext\", and the policy is for \"main\" or another that it lists" },
+		{ CI "{ id = ( 7, \"7\" ); };" F, "id", "\"7", NULL },
+		/* patterns */
+		{ CI "{ ref = \"refs/heads/v*\"; };" F, "ref", "\"refs/heads/v1.0", NULL },
+		{ CI "{ ref = \"refs/heads/v*\"; };" F, "ref", "\"refs/heads/v1/x",
+		    "p: claim \"ref\" is \"refs/heads/v1/x\", and the policy is for \"refs/heads/v*\"" },
+		{ CI "{ ref = \"refs/*/v?\"; };" F, "ref", "\"refs/heads/v1", NULL },
+		{ CI "{ ref = \"*\"; };" F, "ref", "\"a/b", "p: claim \"ref\" is \"a/b\", and the policy is for \"*\"" },
+		{ CI "{ ref = \"*\"; };" F, "ref", "7", "p: claim \"ref\" is 7, and the policy is for \"*\"" },
+		{ CI "{ ref = \"*\"; };" F, "ref", "null", "p: claim \"ref\" is null, and the policy is for \"*\"" },
+		{ CI "{ ref = \"v*\"; };" F, "ref", "\"v\x01", "p: claim \"ref\" is \"v?\", and the policy is for \"v*\"" },
+		{ CI "{ ref = \"v*\"; };" F, "ref", "\"v\xc2\x85", "p: claim \"ref\" is \"v?\", and the policy is for \"v*\"" },
+		/* what must not be there */
+#define NO_TAG CI "( { claim = \"tag\"; absent = true; }, { claim = \"ref\"; value = \"main\"; } );" F
+		{ NO_TAG, "ref", "\"main", "p: claim \"tag\" is not known, and the policy is for a token without it" },
+		{ CI "( { claim = \"tag\"; absent = true; } );" F, "tag", "absent", NULL },
+		{ CI "( { claim = \"tag\"; absent = true; } );" F, "tag", "null", NULL },
+		{ CI "( { claim = \"tag\"; absent = true; } );" F, "tag", "\"v1", "p: claim \"tag\" is \"v1\", and the policy is for a token without it" },
+		{ CI "( { claim = \"tag\"; absent = true; } );" F, "tag", "\"null", "p: claim \"tag\" is \"null\", and the policy is for a token without it" },
+		{ CI "( { claim = \"tag\"; absent = true; } );" F, "tag", "false", "p: claim \"tag\" is false, and the policy is for a token without it" },
+		/* all must match */
+		{ CI "{ event = \"push\"; ref = \"main\"; };" F, "ref", "\"main", NULL },
+		{ CI "{ event = \"pull_request\"; ref = \"main\"; };" F, "ref", "\"main",
+		    "p: claim \"event\" is \"push\", and the policy is for \"pull_request\"" },
+		{ CI "( { claim = \"a.b/c\"; value = \"main\"; }, { claim = \"event\"; value = [ \"push\" ]; } );" F, "a.b/c",
+		    "\"main", NULL },
+	};
+	struct identity id = token;
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++) {
+		autopolicy struct policy p = { 0 };
+		struct claim_set has = { .name = { .n = 0 } };
+
+		id.claims = &has;
+		why = (struct why){ 0 };
+		if (load(&p, t[i].policy) && claim_set_add(&has, "event", "\"push") && claim_set_add(&has, t[i].name, t[i].value)) {
+			ok(policy_covers(&p, &root, &id, &sole, &why) == (t[i].why == NULL), "claims %zu: %s", i, why.text);
+			is_str(why.text, t[i].why != NULL ? t[i].why : "", "  the message says why");
+			is_str(policy_misses(&p, &root, &id, &sole), t[i].why != NULL ? "these claims" : NULL, "  and what is missed");
+			id.claims = NULL;
+			ok(!policy_covers(&p, &root, &id, &sole, &why), "  an identity without claims is not covered");
+		} else
+			ok(false, "claims %zu: the policy is read", i);
+		claim_set_free(&has);
+	}
+}
+
 /* Names with slashes, an unknown job, and incomplete identities. */
 static void
 test_covers_odd(void)
 {
-	const struct identity slash = { IDENTITY_TOKEN, "team", "a/b", "fit", NULL, NULL };
-	const struct identity no_job = { IDENTITY_TOKEN, "team", "pipe", NULL, NULL, NULL };
-	const struct identity half = { IDENTITY_TOKEN, "team", NULL, NULL, NULL, NULL };
-	const struct identity other = { IDENTITY_TOKEN, NULL, "pipe", NULL, NULL, NULL };
+	const struct identity slash = { IDENTITY_TOKEN, "team", "a/b", "fit", NULL, NULL, NULL };
+	const struct identity no_job = { IDENTITY_TOKEN, "team", "pipe", NULL, NULL, NULL, NULL };
+	const struct identity half = { IDENTITY_TOKEN, "team", NULL, NULL, NULL, NULL, NULL };
+	const struct identity other = { IDENTITY_TOKEN, NULL, "pipe", NULL, NULL, NULL, NULL };
 	autopolicy struct policy all = { 0 }, exact = { 0 }, jobs = { 0 }, issuer = { 0 };
 	struct why why;
 
@@ -1188,6 +1266,7 @@ main(void)
 	inventory_rank(&host);
 	snprintf(host.absent[GPU_INTEL], sizeof(host.absent[GPU_INTEL]), "no driver");
 	test_covers();
+	test_covers_claims();
 	test_covers_odd();
 	test_covers_one_issuer();
 	test_instance_vars();

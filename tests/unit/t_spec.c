@@ -427,10 +427,67 @@ test_request(void)
 
 		if (!ok(parses(&s, t[i].text, &why), "%.150s: %s", t[i].text, why.text))
 			continue;
-		if (spec_request(&s, &r, &asks, &why) == -1)
+		if (spec_request(&s, NULL, &r, &asks, &why) == -1)
 			is_str(why.text, t[i].says, "  the request is refused");
 		else
 			is_str(says = describe(&r, asks), t[i].says, "  the request is read");
+	}
+}
+
+/*
+ * Tokens in the variables of three issuers: one of ours, one of the CI's own, which is no request by itself, and
+ * Concourse's.
+ */
+static void
+test_token_variables(void)
+{
+	static const struct {
+		const char *text, *says;	/* the token, "-" for none, or the refusal */
+		bool asks;
+		const char *out;	/* the variables that are taken out, besides GPUHELPER_TOKEN */
+	} t[] = {
+		{ ENV("[\"GPUHELPER_TOKEN=a\"]"), "a", true, "GPUHELPER_TOKEN_B CI_TOKEN CI_OTHER" },
+		{ ENV("[\"GPUHELPER_TOKEN_B=b\"]"), "b", true, "GPUHELPER_TOKEN_B CI_TOKEN CI_OTHER" },
+		{ ENV("[\"CI_TOKEN=c\"]"), "-", false, "GPUHELPER_TOKEN_B" },
+		{ ENV("[\"CI_TOKEN=c\",\"GPUHELPER_GPUS=1\"]"), "c", true, "GPUHELPER_TOKEN_B CI_TOKEN CI_OTHER" },
+		{ ENV("[\"CI_TOKEN=c\",\"GPUHELPER_FOLDERS=none\"]"), "c", true, "GPUHELPER_TOKEN_B CI_TOKEN CI_OTHER" },
+		{ ENV("[\"CI_TOKENS=c\",\"XCI_TOKEN=c\",\"ci_token=c\",\"GPUHELPER_GPUS=1\"]"), "-", true,
+		    "GPUHELPER_TOKEN_B CI_TOKEN CI_OTHER" },
+		{ NOTES("{\"CI_TOKEN\":\"c\",\"GPUHELPER_GPUS\":\"1\"}"), "c", true, "GPUHELPER_TOKEN_B CI_TOKEN CI_OTHER" },
+		{ ENV("[\"GPUHELPER_TOKEN=a\",\"CI_TOKEN=c\"]"), "a", true, "GPUHELPER_TOKEN_B CI_TOKEN CI_OTHER" },
+		{ ENV("[\"GPUHELPER_TOKEN_B=b\",\"CI_TOKEN=c\",\"GPUHELPER_GPUS=1\"]"), "b", true, "GPUHELPER_TOKEN_B CI_TOKEN CI_OTHER" },
+		{ ENV("[\"GPUHELPER_TOKEN=a\",\"GPUHELPER_TOKEN_B=b\"]"),
+		    "config.json: there are tokens in GPUHELPER_TOKEN and in GPUHELPER_TOKEN_B: give one", false, NULL },
+		{ ENV("[\"CI_TOKEN=c\",\"CI_OTHER=d\",\"GPUHELPER_GPUS=1\"]"),
+		    "config.json: there are tokens in CI_TOKEN and in CI_OTHER: give one", false, NULL },
+		{ ENV("[\"CI_TOKEN=c\",\"CI_TOKEN=d\",\"GPUHELPER_GPUS=1\"]"),
+		    "config.json: CI_TOKEN is given 2 times: give it once", false, NULL },
+		{ ENV("[\"CI_TOKEN=\",\"GPUHELPER_GPUS=1\"]"), "config.json: CI_TOKEN is empty: remove it, or give a value", false,
+		    NULL },
+	};
+	struct issuer_setting issuers[] = { { .url = NULL }, { .variable = (char []){ "GPUHELPER_TOKEN_B" } },
+		{ .variable = (char []){ "CI_TOKEN" } }, { .variable = (char []){ "CI_TOKEN" } }, { .variable = (char []){ "CI_OTHER" } } };
+	const struct settings settings = { .issuer = issuers, .issuers = COUNT(issuers) };
+	struct why why;
+	size_t i, k;
+
+	for (i = 0; i < COUNT(t); i++) {
+		autorequest struct request r = { 0 };
+		autobuf struct buf out = { 0 };
+		autospec struct spec s;
+		bool asks = false;
+
+		if (!ok(parses(&s, t[i].text, &why), "%.150s", t[i].text))
+			continue;
+		if (spec_request(&s, &settings, &r, &asks, &why) == -1) {
+			is_str(why.text, t[i].says, "  it is refused");
+			continue;
+		}
+		for (k = 0; k < s.tokens.n; k++)
+			buf_printf(&out, "%s%s", k > 0 ? " " : "", s.tokens.v[k]);
+		is_str(r.token != NULL ? r.token : "-", t[i].says, "  the token");
+		ok(asks == t[i].asks, "  it asks, or not");
+		is_str(out.p, t[i].out, "  what is taken out");
 	}
 }
 
@@ -521,7 +578,7 @@ test_ids(void)
 
 		if (!ok(parses(&s, t[i].text, &why), "%.150s: %s", t[i].text, why.text))
 			continue;
-		if (spec_request(&s, &r, &asks, &why) == -1)
+		if (spec_request(&s, NULL, &r, &asks, &why) == -1)
 			is_str(why.text, t[i].says, "  the ids are refused");
 		else
 			is_str(says = describe_ids(&r), t[i].says, "  the ids are read");
@@ -545,7 +602,7 @@ test_many_ids(void)
 	for (i = 1; i < IDMAP_MAX; i++)
 		buf_puts(&b, "," M1);
 	buf_puts(&b, "]}}");
-	ok(parses(&s, b.p, &why) && spec_request(&s, &r, &asks, &why) == 0 && r.uids.n == IDMAP_MAX,
+	ok(parses(&s, b.p, &why) && spec_request(&s, NULL, &r, &asks, &why) == 0 && r.uids.n == IDMAP_MAX,
 	    "340 mappings are accepted: %s",
 	    why.text);
 	is_int(r.gid_count, REQUEST_GIDS_MAX,
@@ -556,7 +613,7 @@ test_many_ids(void)
 	b.len -= 3;
 	buf_puts(&b, "," M1 "]}}");
 	r = (struct request){ 0 };
-	ok(parses(&s, b.p, &why) && spec_request(&s, &r, &asks, &why) == -1,
+	ok(parses(&s, b.p, &why) && spec_request(&s, NULL, &r, &asks, &why) == -1,
 	    "one mapping more is refused");
 	is_str(why.text, "config.json: linux.uidMappings has more than 340 entries",
 	    "  the message says why");
@@ -598,7 +655,7 @@ test_fixtures(const char *dir)
 
 		if ((text = oci_fixture(dir, t[i].name, &len)) == NULL)
 			continue;
-		if (!ok(spec_parse(&s, text, len, &why) == 0 && spec_request(&s, &r, &asks, &why) == 0, "%s: %s",
+		if (!ok(spec_parse(&s, text, len, &why) == 0 && spec_request(&s, NULL, &r, &asks, &why) == 0, "%s: %s",
 		    t[i].name, why.text))
 			continue;
 		ok(!asks && s.major == 1 && privilege_find(&s, &r, true, false, what, &why) == 0 &&
@@ -638,6 +695,7 @@ main(int argc, char **argv)
 	test_read();
 	test_version();
 	test_request();
+	test_token_variables();
 	test_ids();
 	test_many_ids();
 	test_fixtures(tests_dir(argc, argv));

@@ -22,9 +22,12 @@
 #define SETTINGS "runtime = \"/usr/sbin/crun\";\nvolumes = [ \"/srv/volumes\" ];\nprivileged = \"deny\";\ndoor = \"setuid\";\n" \
 	"idle = \"keep\";\nleft_behind = \"keep\";\ncdi_hooks = \"allow\";\nunenforced = \"allow\";\naudit = { plain = true; };\n" \
 	"driver_files = \"vendor-runtime\";\nissuers = ( { url = \"https://ci\"; audience = \"a b\"; keys = \"/etc/gpuhelper/keys/ci\"; " \
-	"max_age = 7; token_reuse = \"allow\"; } );\nteam_shares = { ml = 3; web = 1; };\n"
+	"max_age = 7; token_reuse = \"allow\"; team = \"org\"; pipeline = \"repo name\"; job = \"step\"; token_bytes = 16000; " \
+	"token_variable = \"CI_TOKEN\"; require = { ok = true; org_id = \"7 %\"; }; },\n" \
+	"  { url = \"https://other\"; audience = \"a\"; keys = \"/etc/gpuhelper/keys/other\"; reuse_by = \"job_id\"; } );\n" \
+	"team_shares = { ml = 3; web = 1; };\n"
 #define POLICY "pipeline = \"ml/tr*\"; jobs = [ \"fit\" ]; callers = [ \"concourse\" ]; issuer = \"https://ci\";\n" \
-	"instance_vars = { branch = \"main\"; n = 7; };\n" \
+	"instance_vars = { branch = \"main\"; n = 7; }; claims = { ref = [ \"main\", \"v *\" ]; ok = true; n = 7; };\n" \
 	"gpus = ( { vendor = \"nvidia\"; devices = [ \"0\", \"3b:00.0\" ]; count = 2; sharing = \"shared\"; share_limit = 3; wait = 9; },\n" \
 	"  { vendor = \"a.b/c\"; nodes = [ \"imex=9\" ]; mps = true; mig = \"whole\"; capabilities = [ \"video\" ]; } );\n" \
 	"max_gpus = 12; max_waiting = 20; priority = 7;\n" \
@@ -99,6 +102,12 @@ test_there_and_back(void)
 	ok(taken(text, len, &b) && (again = written(&b, &n)) != NULL && n == len && memcmp(text, again, len) == 0,
 	    "a table is written and read back, and is the same when written again");
 	is_str(b.settings.issuer[0].audience, "a b", "a text with a space is the same");
+	ok(strcmp(b.settings.issuer[0].claims.pipeline, "repo name") == 0 && b.settings.issuer[0].claims.bytes == 16000 &&
+	    strcmp(b.settings.issuer[0].variable, "CI_TOKEN") == 0 && b.settings.issuer[1].claims.team == NULL &&
+	    strcmp(claim_set_value(&b.settings.issuer[0].claims.require, "org_id"), "\"7 %") == 0 &&
+	    strcmp(b.settings.issuer[1].claims.reuse_by, "job_id") == 0, "the claims of an issuer are the same");
+	ok(b.policies.v[0].policy.claims.name.n == 4 && strcmp(b.policies.v[0].policy.claims.value.v[1], "\"v *") == 0 &&
+	    strcmp(b.policies.v[0].policy.claims.value.v[3], "7") == 0, "the claims of a policy are the same");
 	is_str(b.policies.v[0].policy.env.v[0], "A=1=2 %",
 	    "a text with escaped characters is the same");
 	is_str(b.policies.v[0].policy.env.v[2], "C==", "a text with = is the same");
@@ -170,6 +179,8 @@ test_evil(void)
 		{ "A=1=2%20%25", "A", "an invalid label or variable" },
 		{ "/srv/volumes", "/", "an invalid path" }, { "/usr/sbin/crun", "crun", "an invalid path" },
 		{ "https://ci", "http://ci", "an invalid issuer" }, { "/etc/gpuhelper/keys/ci", "ci", "an invalid issuer" },
+		{ " 16000\n", " 16385\n", "an invalid issuer" }, { "172800 no - - - - job_id", "172800 yes - - - - job_id", "an invalid issuer" },
+		{ "for 0 ml tr* https://ci", "for 0 ml tr* -", "an invalid identity" },
 		{ "seconds 43200", "seconds 999999", "a time of more than a day" },
 		{ "for 0 ml", "for 1 ml", "an invalid identity" }, { "ml tr* ", "- tr* ", "an invalid identity" },
 		{ "gpu 3 yes 0 - 3 2 1 3 9", "gpu 3 yes 0 - 3 65 1 3 9", "an invalid gpus entry" },

@@ -213,7 +213,7 @@ test_concourse(void)
 		{ "es256-instanced", NULL, 0 }, { "es256-expired", "exp", 77 },
 		{ "es256-wrong-aud", "aud", 77 }, { "alg-none", "alg", 77 },
 	};
-	struct issuer ci = { "https://ci.example.org", "gpuhelper", 86400, 0 };
+	struct issuer ci = { "https://ci.example.org", "gpuhelper", 86400, 0, NULL };
 	json_t *set = fixture(args, arg, "jwks.json"), *tokens = fixture(args, arg, "tokens.json");
 	struct jwks *keys = keys_of(set, 0);
 	struct token_check_log log;
@@ -513,10 +513,10 @@ test_issuer(void)
 	};
 	json_t *set = fixture(args, arg, "jwks.json"), *tokens = fixture(args, arg, "tokens.json");
 	const char *token = text_of(tokens, "es256-valid");
-	struct issuer bad[] = { { NULL, "gpuhelper", 60, 0 }, { "x", NULL, 60, 0 },
-		{ "x", "", 60, 0 }, { "x", "gpuhelper", 0, 0 }, { "x", "gpuhelper", -1, 0 },
-		{ "x", "gpuhelper", 60, -1 } };
-	struct issuer ci = { "https://ci.example.org", "gpuhelper", 86400000, 0 };
+	struct issuer bad[] = { { NULL, "gpuhelper", 60, 0, NULL }, { "x", NULL, 60, 0, NULL },
+		{ "x", "", 60, 0, NULL }, { "x", "gpuhelper", 0, 0, NULL }, { "x", "gpuhelper", -1, 0, NULL },
+		{ "x", "gpuhelper", 60, -1, NULL } };
+	struct issuer ci = { "https://ci.example.org", "gpuhelper", 86400000, 0, NULL };
 	struct token_claims claims;
 	struct jwks *keys;
 	struct why why;
@@ -547,7 +547,7 @@ static void
 test_unverified(void)
 {
 	static const char *const none[] = { "iss missing", "iss a number", "form: empty",
-		"payload: array", "team twice", "payload too deep", "a token of 8193 bytes" };
+		"payload: array", "team twice", "payload too deep" };
 	const char *forged = text_of(vector("alg none without signature"), "token");
 	struct why why;
 	char *iss;
@@ -567,6 +567,118 @@ test_unverified(void)
 		    iss == NULL && why.code == WHY_DATA, "%s: %s", none[i], why.text);
 }
 
+/* A valid token of Concourse, read by other names of its claims. */
+static void
+test_issuer_claims(void)
+{
+	const struct {
+		struct issuer_claims claims;
+		const char *failed;	/* the check that fails; NULL: none */
+		const char *team, *pipeline, *says;
+	} t[] = {
+		{ { .bytes = 0 }, NULL, "ml", "train", NULL },
+		{ { .team = (char []){ "pipeline" }, .pipeline = (char []){ "team" }, .job = (char []){ "iss" } }, NULL, "train",
+		    "ml", NULL },
+		{ { .pipeline = (char []){ "pipeline" } }, "team", NULL, NULL, "\"train\", and should be names with a slash" },
+		/* one claim for both: the team is what stands before the first slash */
+		{ { .pipeline = (char []){ "sub" } }, NULL, "ml", "train", NULL },
+		{ { .pipeline = (char []){ "iss" } }, "team", NULL, NULL, "names with a slash between them" },
+		{ { .pipeline = (char []){ "job" } }, "team", NULL, NULL, "\"fit\", and should be names with a slash" },
+		{ { .team = (char []){ "sub" }, .pipeline = (char []){ "job" } }, "team", NULL, NULL, "has a slash" },
+		{ { .team = (char []){ "Team" } }, "team", NULL, NULL, "no string \"Team\"" },
+		{ { .team = (char []){ "iat" } }, "team", NULL, NULL, "no string \"iat\"" },
+		{ { .pipeline = (char []){ "aud" } }, "team", NULL, NULL, "no string \"aud\"" },
+		{ { .job = (char []){ "exp" } }, "job", NULL, NULL, "\"exp\" is not a string" },
+		{ { .job = (char []){ "none" } }, NULL, "ml", "train", NULL },
+		{ { .reuse_by = (char []){ "job" } }, NULL, "ml", "train", NULL },
+		{ { .reuse_by = (char []){ "iat" } }, NULL, "ml", "train", NULL },
+		{ { .reuse_by = (char []){ "none" } }, "reuse_by", NULL, NULL, "\"none\" is not there" },
+		{ { .reuse_by = (char []){ "aud" } }, "reuse_by", NULL, NULL, "\"aud\" is a list" },
+		{ { .bytes = 100 }, "form", NULL, NULL, "longer than 100 bytes" },
+	};
+	json_t *set = fixture(args, arg, "jwks.json"), *tokens = fixture(args, arg, "tokens.json");
+	const char *token = text_of(tokens, "es256-valid");
+	struct jwks *keys = keys_of(set, 1790000000);
+	struct issuer ci = { "https://ci.example.org", "gpuhelper", 86400, 0, NULL };
+	struct token_check_log log;
+	struct token_claims claims;
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		ci.claims = &t[i].claims;
+		why = (struct why){ 0 };
+		if (token_verify(token, &ci, keys, 1790000100, &claims, &log, &why) == 0)
+			ok(t[i].failed == NULL && strcmp(claims.team, t[i].team) == 0 && strcmp(claims.pipeline, t[i].pipeline) == 0,
+			    "claims %zu: team %s, pipeline %s", i, claims.team, claims.pipeline);
+		else
+			ok(t[i].failed != NULL && strcmp(first_failed(&log), t[i].failed) == 0 && strstr(why.text, t[i].says) != NULL,
+			    "claims %zu: %s fails: %s", i, first_failed(&log), why.text);
+		token_claims_free(&claims);
+	}
+	jwks_free(keys);
+	json_decref(set);
+	json_decref(tokens);
+}
+
+/* What every token must say, and what the policies ask about. */
+static void
+test_require(void)
+{
+	static const struct {
+		const char *name, *value, *says;	/* NULL: holds */
+	} t[] = {
+		{ "job", "\"fit", NULL }, { "iat", "1790000000", NULL },
+		{ "job", "\"Fit", "\"job\" is \"fit\", and gpuhelper.conf requires \"Fit\" of this issuer" },
+		{ "job", "\"f*", "requires \"f*\"" }, { "iat", "\"1790000000", "is 1790000000, and gpuhelper.conf requires \"1790000000\"" },
+		{ "none", "true", "\"none\" is not there" }, { "aud", "\"gpuhelper", "is a list" },
+		{ "job", "true", "requires true" },
+	};
+	json_t *set = fixture(args, arg, "jwks.json"), *tokens = fixture(args, arg, "tokens.json");
+	const char *token = text_of(tokens, "es256-valid");
+	struct jwks *keys = keys_of(set, 1790000000);
+	struct issuer ci = { "https://ci.example.org", "gpuhelper", 86400, 0, NULL };
+	char once[2][65];
+	struct why why;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		struct issuer_claims want = { .bytes = 0 };
+		struct token_claims claims;
+
+		ok(claim_set_add(&want.require, "team", "\"ml") && claim_set_add(&want.require, t[i].name, t[i].value) &&
+		    strlist_add(&want.wanted, "job", SIZE_MAX) && strlist_add(&want.wanted, "none", SIZE_MAX) &&
+		    strlist_add(&want.wanted, "aud", SIZE_MAX), "the settings are made");
+		ci.claims = &want;
+		why = (struct why){ 0 };
+		rc = token_verify(token, &ci, keys, 1790000100, &claims, NULL, &why);
+		ok(t[i].says == NULL ? rc == 0 : rc == -1 && why.code == WHY_DENIED && strstr(why.text, t[i].says) != NULL,
+		    "require %s = %s: %s", t[i].name, t[i].value, why.text);
+		if (rc == 0)
+			ok(claims.claims.name.n == 3 && strcmp(claim_set_value(&claims.claims, "job"), "\"fit") == 0 &&
+			    strcmp(claim_set_value(&claims.claims, "aud"), "list") == 0 && strcmp(claim_set_value(&claims.claims, "none"), "absent") == 0,
+			    "  the wanted claims are passed on, and no others");
+		token_claims_free(&claims);
+		claim_set_free(&want.require);
+		strlist_free(&want.wanted);
+	}
+	/* tokens of one job have one name, and the name depends on the claim */
+	for (i = 0; i < 2; i++) {
+		struct issuer_claims by = { .reuse_by = i == 0 ? (char []){ "job" } : (char []){ "iat" } };
+		struct token_claims claims;
+
+		ci.claims = &by;
+		ok(token_verify(token, &ci, keys, 1790000100, &claims, NULL, &why) == 0, "a token that may be used again is valid");
+		memcpy(once[i], claims.once, sizeof(once[i]));
+		token_claims_free(&claims);
+	}
+	ok(strcmp(once[0], once[1]) != 0, "its name is that of the claim");
+	jwks_free(keys);
+	json_decref(set);
+	json_decref(tokens);
+}
+
 /* explain reports every check, even after the first failure. */
 static void
 test_log(void)
@@ -580,7 +692,7 @@ test_log(void)
 	struct why why;
 
 	(void)token_verify(text_of(v, "token"), &issuer, keys, now + 86400, &claims, &log, &why);
-	is_int((long long)log.n, 16, "every check has a line");
+	is_int((long long)log.n, 18, "every check has a line");
 	is_int(result_of(&log, "signature"), TOKEN_CHECK_OK, "the signature is valid");
 	is_int(result_of(&log, "aud"), TOKEN_CHECK_FAILED, "aud fails");
 	is_int(result_of(&log, "exp"), TOKEN_CHECK_FAILED, "exp fails, too");
@@ -596,7 +708,7 @@ test_log(void)
 	is_int(result_of(&log, "aud"), TOKEN_CHECK_OK, "aud is checked");
 	v = vector("form: two parts");
 	(void)token_verify(text_of(v, "token"), &issuer, keys, now, &claims, &log, &why);
-	is_int((long long)log.n, 16, "every check has a line");
+	is_int((long long)log.n, 18, "every check has a line");
 	is_int(result_of(&log, "team"), TOKEN_CHECK_SKIPPED,
 	    "team is skipped for a malformed token");
 	jwks_free(keys);
@@ -696,6 +808,8 @@ main(int argc, char **argv)
 	test_bad_sets();
 	test_issuer();
 	test_unverified();
+	test_issuer_claims();
+	test_require();
 	test_log();
 	test_memory();
 	json_decref(vectors);

@@ -23,8 +23,9 @@ static struct gpu model_gpus[] = {
 };
 static const struct inventory model_host = { .gpu = model_gpus, .gpus = sizeof(model_gpus) / sizeof(model_gpus[0]) };
 static const struct asker model_worker = { 1000, "worker", true, true };
-static const struct identity model_ids[IDENTITY_KINDS] = { { IDENTITY_TOKEN, "ml", "train", NULL, NULL, "https://ci" },
-	{ IDENTITY_CALLER, NULL, NULL, NULL, NULL, NULL }, { IDENTITY_CLAIM, "ml", "train", NULL, NULL, NULL } };
+static const struct identity model_ids[IDENTITY_KINDS] = { { IDENTITY_TOKEN, "ml", "train", NULL, NULL, "https://ci", NULL },
+	{ IDENTITY_CALLER, NULL, NULL, NULL, NULL, NULL, NULL },
+	{ IDENTITY_CLAIM, "ml", "train", NULL, NULL, NULL, NULL } };
 static const struct settings model_settings = { .max_wait = 60 };
 
 /* NULL stands for a broken file. */

@@ -609,7 +609,7 @@ policy 30-all.conf <<-'E'
 	folders = ( { path = "/var/tmp"; access = "rw"; target = "/there"; }, { path = "/usr/*"; } );
 	env = { A_NAME = "its-value"; OTHER = "x"; };
 E
-note='note: this assumes a token that proves the pipeline, but gpuhelper.conf has no issuers, so no token is accepted'
+assumed='assumed: a valid token of this pipeline, but today this host would refuse each one: gpuhelper.conf has no issuers'
 judged='note: folders are checked for root in a container with a user namespace, uid 4294967294 of the host (--bundle for others)'
 takes="a Concourse task takes its GPU itself, and waits for it in the build's log; other containers wait when they are created, as do those of systemd's cgroup driver"
 leases='not considered: leases (whether the GPUs are free or busy)'
@@ -618,30 +618,30 @@ not considered: SELinux (whether its policy lets the container use them)"
 shot "$d" >before
 explain --pipeline ml/train --job fit --user root
 t "the first policy that allows the whole request decides" exactly 0 <<-E
+	$assumed
 	container: user root (uid 0), pipeline ml/train, job fit, by token
 	requests: everything that the policy lists
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
 	20-train.conf: decides: covers the container, and allows the whole request
 	30-all.conf: not asked: an earlier file grants
-	granted by 20-train.conf:
+	would be granted by 20-train.conf:
 	  folder /var/tmp ro at /var/tmp
-	$note
 	$judged
 	$leases
 	$nodes
 E
 explain --pipeline ml/train --job fit --user root --folders /var/tmp:rw,/usr/share
 t "a policy that does not allow the whole request is passed over" exactly 0 <<-E
+	$assumed
 	container: user root (uid 0), pipeline ml/train, job fit, by token
 	requests: gpus none; folders /var/tmp:rw,/usr/share
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
 	20-train.conf: covers the container, but does not allow the whole request: 20-train.conf:3: it gives folder /var/tmp read-only, and rw was asked for
 	30-all.conf: decides: covers the container, and allows the whole request
-	granted by 30-all.conf:
+	would be granted by 30-all.conf:
 	  folder /var/tmp rw at /there
 	  folder /usr/share ro at /usr/share
 	  variables A_NAME, OTHER
-	$note
 	$judged
 	$leases
 	$nodes
@@ -649,13 +649,13 @@ E
 t "explain prints no value of a variable" hasnt its-value
 explain --pipeline ml/train --job fit --user root --folders /home
 t "explain: a refused request" exactly 77 <<-E
+	$assumed
 	container: user root (uid 0), pipeline ml/train, job fit, by token
 	requests: gpus none; folders /home
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
 	20-train.conf: covers the container, but does not allow the whole request: it does not give folder /home
 	30-all.conf: covers the container, but does not allow the whole request: it does not give folder /home
 	refused: 20-train.conf: it does not give folder /home
-	$note
 	$leases
 	$nodes
 E
@@ -665,7 +665,7 @@ explain --pipeline ml/train --user root --folders all
 t "an unknown job is not among a policy's jobs" exits 0 '20-train.conf: does not cover the container: job "(none)" is not among its jobs'
 t "a pattern of folders" says "  folder /usr/* ro in /usr"
 explain --pipeline ml/train --job eval-x --user root --json
-t "explain: a granted request, as JSON" json "j['outcome'] == 'granted' and j['policy'] == '20-train.conf' and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked'] and j['gives']['folders'] == [{'path': '/var/tmp', 'target': '/var/tmp', 'access': 'ro', 'submounts': False, 'relabel': 'no'}] and len(j['not_looked_at']) == 3"
+t "explain: a granted request, as JSON" json "j['outcome'] == 'granted' and j['policy'] == '20-train.conf' and j['assumed'].endswith('gpuhelper.conf has no issuers') and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked'] and j['gives']['folders'] == [{'path': '/var/tmp', 'target': '/var/tmp', 'access': 'ro', 'submounts': False, 'relabel': 'no'}] and len(j['not_looked_at']) == 3"
 explain --pipeline ml/pr --user root --json --folders /var/tmp:rw
 t "JSON has the names of variables only" json "j['gives']['env'] == ['A_NAME', 'OTHER'] and j['gives']['folders'][0]['target'] == '/there'"
 explain --pipeline web/site --user root
@@ -801,14 +801,19 @@ t "check: two issuers, and a policy that takes tokens of any" exits 78 "$d/polic
 explain --pipeline ml/eval --user root --issuer https://a.example
 t "explain says that it grants nothing, and what to add" says '30-open.conf: does not cover the container: gpuhelper.conf has several issuers, and the policy does not say whose tokens it accepts: add issuer = "URL" there'
 explain --pipeline ml/train --user root --issuer https://b.example
-t "a policy that names its issuer grants" exits 0 "granted by 20-b.conf:"
+t "a policy that names its issuer grants" exits 0 "would be granted by 20-b.conf:"
+t "explain says first that this issuer's tokens are refused, and why" [ "$(head -n 1 out)" = \
+    "assumed: a valid token of this pipeline, but today this host would refuse each one: there are no keys of issuer https://b.example in /k/b.json yet: gpuhelperctl keys fetch" ]
 mv "$d/one" "$d/gpuhelper.conf"
 rm "$d/policy.d/30-open.conf" "$d/policy.d/40-claim.conf"
 explain --pipeline ml/train --user root
 t "--issuer defaults to the only issuer" exits 0 "granted by 10-a.conf:"
-t "the note does not mention issuers if there is one" says "note: this assumes a token that proves the pipeline"
+t "explain says first that it judges without a token" [ "$(head -n 1 out)" = \
+    "assumed: a valid token of this pipeline; none was given (--token-file FILE checks one)" ]
 explain --pipeline ml/train --user root --issuer https://b.example
-t "--issuer names another issuer" exits 0 "granted by 20-b.conf:"
+t "--issuer names another issuer" exits 0 "would be granted by 20-b.conf:"
+t "explain says first that no issuer here can have signed the token" [ "$(head -n 1 out)" = \
+    "assumed: a valid token of this pipeline, but today this host would refuse each one: https://b.example is not one of gpuhelper.conf's issuers" ]
 t "a policy with another issuer does not cover the container" says "10-a.conf: does not cover the container: it accepts only tokens of issuer https://a.example"
 rm "$d/keys.json" "$d/policy.d/20-b.conf"
 check
@@ -1638,18 +1643,18 @@ sandboxed named "check: a rule with an existing GPU gives no warning, one with a
 	$T/sb/policy.d/30-c.conf:2: warning: a request of user root for 1 GPU would be refused: no amd GPU can be granted: module amdgpu is not loaded: if this host has such a GPU, run modprobe amdgpu
 E
 sandboxed gpu "explain: the candidates" exactly 0 <<-E
+	$assumed
 	container: user root (uid 0), pipeline ml/train, job (none), by token
 	requests: gpus 1; folders none
 	10-a.conf: decides: covers the container, and allows the whole request
 	20-b.conf: not asked: an earlier file grants
 	30-c.conf: not asked: an earlier file grants
-	granted by 10-a.conf:
+	would be granted by 10-a.conf:
 	  1 of these nvidia GPUs, shared by at most 3, for compute, utility:
 	    0  0000:3b:00.0  GPU-edfee158-11c1-52b8-0517-92f30e7fac88  NVIDIA A100-PCIE-40GB
 	    1  0000:af:00.0  GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22  NVIDIA A100-PCIE-40GB
 	  if they are busy, the container waits up to 500 s
 	  $takes
-	$note
 	note: warning: no CDI spec has the nodes of nvidia GPU 0000:3b:00.0, so the container has no libcuda.so.1 or libnvidia-ml.so.1 but its image's own: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/gpuhelper-nvidia.json
 	$leases
 	$nodes
@@ -1704,8 +1709,8 @@ told linked "folder /srv/link/in: /srv/link: is a symbolic link"
 told twice "folders /srv/one and /srv/two would both be at /there in the container" 78
 told inside "folder /srv/one would be at /srv/data/new in the container, where /srv/data is read-only and has no directory new: mkdir -p /srv/data/new, or another target in the policy" 78
 told spec "CDI spec /etc/cdi/x.json is of NVIDIA driver 111.22.33, and 580.95.05 is loaded: mend it, or move it to another directory and write a spec anew: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/gpuhelper-nvidia.json" 78
-sandboxed ex-inner "explain: a target in an existing directory of another folder" exits 0 "granted by 30-c.conf:" </dev/null
-sandboxed ex-acl "explain: an ACL lets the container's user write" exits 0 "granted by 10-a.conf:" </dev/null
+sandboxed ex-inner "explain: a target in an existing directory of another folder" exits 0 "would be granted by 30-c.conf:" </dev/null
+sandboxed ex-acl "explain: an ACL lets the container's user write" exits 0 "would be granted by 10-a.conf:" </dev/null
 sandboxed ex-missing "explain: no such note if nobody could have the folder" hasnt "could have the folders" </dev/null
 sandboxed ex-nobody "explain: a folder that another user's containers may not write" exits 77 "refused: folder /srv/data: its mode and ACL give the container's user (uid 65534 here) no write access: setfacl -m u:65534:rwx /srv/data" </dev/null
 sandboxed ex-unseen "explain: a note names the folder that the user may not look at" exits 0 "note: this user has no right to check everything, so the host may still refuse the container: folder /srv/shut/in: /srv/shut: Permission denied" </dev/null

@@ -325,6 +325,9 @@ with changed('/etc/cdi/other.json', '{"cdiVersion":"0.5.0","kind":"nvidia.com/gp
     status, j = doctor()
     ok(status == 0 and not found(j, 'warn') and '/etc/cdi/other.json has no devices' in [c['text'] for c in j['checks']],
        'a CDI spec without devices is only mentioned', j)
+os.makedirs('/etc/containers/containers.conf.d', exist_ok=True)
+with changed('/etc/containers/containers.conf.d/99-mine.conf', '[engine]\nruntime = crun\n'):
+    says('settings of podman that are no TOML', 'warn', 'engine', ['/etc/containers/containers.conf.d/99-mine.conf:2: a string needs quotation marks'])
 with changed('/usr/lib/udev/rules.d/60-gpuhelper.rules'):
     says('no udev rule', 'warn', 'udev', ['60-gpuhelper.rules'], 'make install')
 with changed(TIMERS + 'gpuhelper-reap.timer'), systemd():

@@ -11,7 +11,7 @@ hasnt() { ! grep -qF -e "$1" "$T/out" "$T/err"; }
 # json EXPRESSION: true of the document j, whose members must all be in the manual
 cat >schema.py <<'E'
 import json, re, sys
-text = open(sys.argv[1]).read().split('\n.Sh JSON\n')[1].split('\n.Sh ')[0]
+text = ''.join(part.split('\n.Sh ')[0] for part in open(sys.argv[1]).read().split('\n.Sh JSON\n')[1:])
 known = set(re.findall(r'"([a-zA-Z_]+)"', text.replace('\\(dq', '"')))
 free = 'common', 'absent', 'annotations', 'instance_vars'   # their members have names of their own
 def look(j):
@@ -26,7 +26,8 @@ j = json.load(open('out'))
 look(j)
 sys.exit(not eval(sys.argv[2]))
 E
-json() { (cd "$T" && python3 schema.py "$here/helper/man/gpuhelperctl.8" "$1"); }
+cat "$here"/helper/man/gpuhelperctl*.8 >"$T/man.8"
+json() { (cd "$T" && python3 schema.py man.8 "$1"); }
 
 # tree NAME: makes a new configuration directory, $d
 tree() { d=$T/$1; rm -rf "$d"; mkdir -p "$d/policy.d"; }
@@ -104,19 +105,28 @@ if command -v zsh >/dev/null; then
 else
 	skip "complete: zsh reads its script" "there is no zsh"
 fi
-cp "$here/helper/man/gpuhelperctl.8" man.8
 run help --json
-t "help and the manual name the same options" python3 -c 'import json, re, sys
-man = open("man.8").read()
-synopsis, text = man.split(".Sh DESCRIPTION")
-for c in json.load(open("out"))["commands"]:
-    form = [f for f in synopsis.split("\n.Nm\n") if "\n.Cm %s\n" % c["name"] in "\n" + f + "\n"]
-    assert form, c["name"]
+t "help and the pages of the manual name the same commands and options" python3 -c 'import glob, json, os, re, sys
+overview = open(sys.argv[1] + "/gpuhelperctl.8").read()
+pages = {os.path.basename(p)[:-2]: open(p).read().split(".Sh DESCRIPTION") for p in glob.glob(sys.argv[1] + "/gpuhelperctl*.8")}
+forms = [(name, f) for name, p in pages.items() for f in re.split(r"\n\.Nm(?: gpuhelperctl)?\n", p[0])]
+listed = {}
+for part in overview.split("\n.Ss ")[1:]:
+    name = "gpuhelperctl" if part.startswith("This page") else part.split("(")[0]
+    for command, summary in re.findall(r"^\.It Cm (.*)\n(.*)$", part.split("\n.Sh ")[0], re.M):
+        listed[command] = name, summary.replace("\\(Fo", "«").replace("\\(Fc", "»")
+commands = json.load(open("out"))["commands"]
+assert set(listed) == {c["name"] for c in commands}, "the overview lists each command once"
+for c in commands:
+    page, summary = listed[c["name"]]
+    assert summary == c["summary"], (c["name"], summary)
+    form = [f for name, f in forms if name == page and "\n.Cm %s\n" % c["name"] in "\n" + f + "\n"]
+    assert form, (c["name"], page)
     for o in c["options"]:
         assert any("Fl -" + o["name"] in f or "letter" in o and "Fl " + o["letter"] in f for f in form), (c["name"], o["name"])
-        assert "Fl -" + o["name"] in text, o["name"]
+        assert "Fl -" + o["name"] in pages[page][1] + pages["gpuhelperctl"][1], o["name"]
     named = set(re.findall(r"Fl -([a-z-]+)", "".join(form)))
-    assert named <= {o["name"] for o in c["options"]}, (c["name"], named)'
+    assert named <= {o["name"] for o in c["options"]}, (c["name"], named)' "$here/helper/man"
 for c in status reap reapply doctor "cdi list"; do
 	run $c --config-dir /
 	t "--config-dir for $c, which does not read it" complains 64 "$c has no option --config-dir (see gpuhelperctl help $c)"

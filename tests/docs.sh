@@ -48,6 +48,16 @@ none "SECURITY.md names attacks that tests/attack/CASES has" "$T/missing"
 lines=$(wc -l <README.md)
 if [ "$lines" -le 130 ]; then pass "README.md has at most 130 lines"; else fail "README.md has $lines lines, at most 130 may be"; fi
 
+for page in helper/man/gpuhelperctl*.8; do
+	lines=$(wc -l <"$page")
+	if [ "$lines" -lt 400 ]; then pass "${page##*/} has fewer than 400 lines"; else fail "${page##*/} has $lines lines"; fi
+done
+# missing_pages: prints each page of ours that a page names, and that does not exist
+missing_pages() { sed -n 's/.*\.\{0,1\}Xr \(gpuhelper[a-z.-]*\) \([1578]\).*/\1.\2/p' helper/man/*.[1578] | sort -u | while read -r p; do
+	[ -e "helper/man/$p" ] || echo "$p"; done; }
+missing_pages >"$T/missing"
+none "the manual refers to pages that exist" "$T/missing"
+
 # this test's own test
 echo 'See pure/nowhere.c and nowhere_at_all().' >"$T/page"
 missing_files "$T/page" | grep -qx pure/nowhere.c && missing_functions "$T/page" | grep -qx 'nowhere_at_all()'

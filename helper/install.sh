@@ -119,7 +119,7 @@ may_install() {
 make_directories() {
 	{ directories; files | while read -r mode from to; do echo "${to%/*}"; done; } | sort -u |
 	while read -r d; do
-		# a user who may list a directory can keep root's programs waiting there (SECURITY.md, «Stalling»)
+		# a user who may list a directory can keep root's programs waiting there (gpuhelper-limits(7), «Stalling»)
 		case $d in "$config/policy.d" | "$config/keys") mode=0711 ;; *) mode=0755 ;; esac
 		[ -d "$D$d" ] || install -d -m $mode "$D$d"
 	done

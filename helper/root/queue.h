@@ -7,13 +7,13 @@
 #ifndef GPUHELPER_ROOT_QUEUE_H
 #define GPUHELPER_ROOT_QUEUE_H
 
-#include "../pure/pick.h"
+#include "../pure/leasefile.h"
 #include "../pure/text.h"
 #include "peer.h"
 
 /* A waiting container, by the key of the lease that it would get. */
 struct waiter {
-	char key[65];
+	char key[LEASE_KEY_SIZE];
 	char *id, *pipeline;
 	uint32_t uid;
 	struct process_id asker;	/* the process that asks repeatedly */

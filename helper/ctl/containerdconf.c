@@ -56,17 +56,17 @@ handler_of(struct containerd_conf *c, const char *name)
 static bool
 read_cri(struct containerd_conf *c, const struct toml *containerd)
 {
-	const struct toml *runtimes = toml_find(containerd, "runtimes", NULL), *r;
+	const struct toml *runtimes = toml_find(containerd, "runtimes"), *r;
 	struct containerd_handler *h;
 
-	put(&c->usual, toml_string(containerd, "default_runtime_name", NULL));
+	put(&c->usual, toml_string(containerd, "default_runtime_name"));
 	for (r = runtimes != NULL ? runtimes->child : NULL; r != NULL; r = r->next) {
 		if (r->name == NULL)
 			continue;
 		if ((h = handler_of(c, r->name)) == NULL)
 			return false;
-		put(&h->type, toml_string(r, "runtime_type", NULL));
-		put(&h->binary, toml_string(r, "options", "BinaryName", NULL));
+		put(&h->type, toml_string(r, "runtime_type"));
+		put(&h->binary, toml_string(r, "options", "BinaryName"));
 	}
 	return true;
 }
@@ -95,20 +95,20 @@ read_shims_path(struct containerd_conf *c, const struct strlist *env)
 static bool
 read_settings(struct containerd_conf *c, const struct toml *t)
 {
-	const struct toml *plugins = toml_find(t, "plugins", NULL);
+	const struct toml *plugins = toml_find(t, "plugins");
 	const struct strlist *list;
 	bool good = true;
 	size_t i;
 
-	if ((list = toml_strings(toml_find(t, "disabled_plugins", NULL))) != NULL)
+	if ((list = toml_strings(toml_find(t, "disabled_plugins"))) != NULL)
 		read_disabled(c, list);
-	if ((list = toml_strings(toml_find(plugins, SHIM_PLUGIN, "env", NULL))) != NULL)
+	if ((list = toml_strings(toml_find(plugins, SHIM_PLUGIN, "env"))) != NULL)
 		read_shims_path(c, list);
-	put(&c->opt, toml_string(plugins, OPT_PLUGIN, "path", NULL));
-	put(&c->address, toml_string(t, "grpc", "address", NULL));
-	put(&c->address, toml_string(plugins, GRPC_PLUGIN, "address", NULL));
+	put(&c->opt, toml_string(plugins, OPT_PLUGIN, "path"));
+	put(&c->address, toml_string(t, "grpc", "address"));
+	put(&c->address, toml_string(plugins, GRPC_PLUGIN, "address"));
 	for (i = 0; good && i < sizeof(cri) / sizeof(cri[0]); i++)
-		good = read_cri(c, toml_find(plugins, cri[i], "containerd", NULL));
+		good = read_cri(c, toml_find(plugins, cri[i], "containerd"));
 	return good;
 }
 
@@ -155,7 +155,7 @@ load_file(struct containerd_conf *c, const char *file, struct strlist *files, st
 		return 0;
 	if ((t = toml_parse(text, len, file, why)) == NULL)
 		return -1;
-	return read_settings(c, t) && add_imports(toml_strings(toml_find(t, "imports", NULL)), file, files) ? 0 :
+	return read_settings(c, t) && add_imports(toml_strings(toml_find(t, "imports")), file, files) ? 0 :
 	    refuse_nomem(why);
 }
 

@@ -49,9 +49,9 @@ read_file(struct podman_conf *c, const char *file, struct why *why)
 		return 0;
 	if ((t = toml_parse(text, len, file, why)) == NULL)
 		return -1;
-	if (put(&c->runtime, toml_string(t, "engine", "runtime", NULL)) && !put(&c->file, strdup(file)))
+	if (put(&c->runtime, toml_string(t, "engine", "runtime")) && !put(&c->file, strdup(file)))
 		return refuse_nomem(why);
-	paths = toml_strings(toml_find(t, "engine", "runtimes", PODMAN_RUNTIME, NULL));
+	paths = toml_strings(toml_find(t, "engine", "runtimes", PODMAN_RUNTIME));
 	return paths == NULL || paths->n == 0 || put(&c->path, strdup(paths->v[0])) ? 0 : refuse_nomem(why);
 }
 

@@ -1,7 +1,6 @@
 /* See toml.h.  The rules of which table may be named again are those of TOML 1.0. */
 #include "toml.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -318,35 +317,17 @@ toml_parse(const char *text, size_t len, const char *file, struct why *why)
 	return NULL;
 }
 
-static const struct toml *
-find(const struct toml *t, va_list names)
-{
-	const char *name;
-
-	while (t != NULL && (name = va_arg(names, const char *)) != NULL)
-		t = child_of(t, name);
-	return t;
-}
-
 const struct toml *
-toml_find(const struct toml *t, ...)
+toml_at(const struct toml *t, const char *const *names)
 {
-	va_list names;
-
-	va_start(names, t);
-	t = find(t, names);
-	va_end(names);
+	for (; t != NULL && *names != NULL; names++)
+		t = child_of(t, *names);
 	return t;
 }
 
 char *
-toml_string(const struct toml *t, ...)
+toml_copy(const struct toml *t)
 {
-	va_list names;
-
-	va_start(names, t);
-	t = find(t, names);
-	va_end(names);
 	return t != NULL && t->kind == TOML_STRING ? strdup(t->strings.v[0]) : NULL;
 }
 

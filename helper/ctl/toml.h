@@ -40,10 +40,12 @@ cleanup_toml(struct toml **t)
 }
 #define autotoml __attribute__((cleanup(cleanup_toml)))
 
-/* What the names lead to: toml_find(t, "engine", "runtime", NULL).  NULL: nothing, or t is NULL. */
-const struct toml *toml_find(const struct toml *t, ...) __attribute__((sentinel));
+/* What the names lead to: toml_find(t, "engine", "runtime").  NULL: nothing, or t is NULL. */
+#define toml_find(t, ...) toml_at(t, (const char *const []){ __VA_ARGS__, NULL })
+const struct toml *toml_at(const struct toml *t, const char *const *names);
 /* A copy of the string that the names lead to.  NULL: there is none, or memory is short.  The caller frees. */
-char *toml_string(const struct toml *t, ...) __attribute__((sentinel));
+#define toml_string(t, ...) toml_copy(toml_find(t, __VA_ARGS__))
+char *toml_copy(const struct toml *t);
 /* The strings of a list, or the one string; NULL for anything else, and for NULL. */
 const struct strlist *toml_strings(const struct toml *t);
 

@@ -18,7 +18,7 @@ look_up(const struct toml *t, unsigned depth)
 		if (t->kind == TOML_TABLES)
 			must(c->name == NULL);
 		else
-			must(c->name != NULL && toml_find(t, c->name, NULL) == c);
+			must(c->name != NULL && toml_find(t, c->name) == c);
 		must(c->kind != TOML_STRING || toml_strings(c)->n == 1);
 		look_up(c, depth + 1);
 	}

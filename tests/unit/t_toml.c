@@ -111,7 +111,7 @@ is_valid(const struct valid *v)
 {
 	struct why why;
 	autotoml struct toml *t = toml_parse(v->text, strlen(v->text), "f", &why);
-	const struct strlist *got = toml_strings(toml_find(t, v->path[0], v->path[1], v->path[2], v->path[3], NULL));
+	const struct strlist *got = toml_strings(toml_find(t, v->path[0], v->path[1], v->path[2], v->path[3]));
 
 	ok(t != NULL, "%s: is read%s%s", v->what, t != NULL ? "" : ": ", t != NULL ? "" : why.text);
 	is_str(got != NULL && got->n > 0 ? got->v[0] : NULL, v->is, "%s: is understood", v->what);
@@ -138,8 +138,8 @@ test_limits(void)
 	ok(toml_parse("a = 1\n\0b = 2", 12, "f", &why) == NULL && toml_parse("a = '\xff'", 7, "f", &why) == NULL,
 	    "a text with a NUL byte, or not in UTF-8, is refused");
 	t = toml_parse("a = [ 'x', 3, \"y\" ]\nb = 3", 25, "f", &why);
-	ok(t != NULL && toml_strings(toml_find(t, "a", NULL))->n == 2 && toml_strings(toml_find(t, "b", NULL)) == NULL &&
-	    toml_find(t, "a", "x", NULL) == NULL, "a list gives its strings, and a number gives none");
+	ok(t != NULL && toml_strings(toml_find(t, "a"))->n == 2 && toml_strings(toml_find(t, "b")) == NULL &&
+	    toml_find(t, "a", "x") == NULL, "a list gives its strings, and a number gives none");
 }
 
 int

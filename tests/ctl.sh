@@ -818,6 +818,12 @@ mv "$d/one" "$d/gpuhelper.conf"
 rm "$d/policy.d/30-open.conf" "$d/policy.d/40-claim.conf"
 explain --pipeline ml/train --user root
 t "--issuer defaults to the only issuer" exits 0 "granted by 10-a.conf:"
+touch -d '3 days ago' "$d/keys.json"
+explain --pipeline ml/train --user root
+t "explain says first that the keys are too old for any token" [ "$(head -n 1 out)" = \
+    "assumed: a valid token of this pipeline, but today this host would refuse each one: the keys in $d/keys.json are older than keys_max_age: gpuhelperctl keys fetch" ]
+touch "$d/keys.json"
+explain --pipeline ml/train --user root
 t "explain says first that it judges without a token" [ "$(head -n 1 out)" = \
     "assumed: a valid token of this pipeline; none was given (--token-file FILE checks one)" ]
 explain --pipeline ml/train --user root --issuer https://b.example

@@ -96,18 +96,7 @@ token_notes(struct inquiry *q)
 	note(q, "in the audit log, the token is token_sha256 %s", q->known.token_hash);
 }
 
-/* Finds a reason why this host would refuse every token of this issuer. */
-static int
-check_issuer(const struct inquiry *q, const struct issuer_setting *s, struct why *why)
-{
-	struct jwks *keys;
-	int ret = issuer_keys_load(s, q->config->strict, &keys, why);
-
-	jwks_free(keys);
-	return ret;
-}
-
-/* The same for all that may have signed the token: --issuer, or each of gpuhelper.conf's. */
+/* Refuses if this host would refuse the token of each that may have signed it: --issuer, or gpuhelper.conf's. */
 static int
 check_issuers(const struct inquiry *q, struct why *why)
 {
@@ -119,7 +108,7 @@ check_issuers(const struct inquiry *q, struct why *why)
 	for (i = 0; i < s->issuers; i++) {
 		if (only != NULL && strcmp(s->issuer[i].url, only) != 0)
 			continue;
-		if (check_issuer(q, &s->issuer[i], why) == 0)
+		if (config_issuer_usable(&s->issuer[i], q->config->strict, q->now, why) == 0)
 			return 0;
 		known = true;
 	}

@@ -119,7 +119,7 @@ may_install() {
 make_directories() {
 	{ directories; files | while read -r mode from to; do echo "${to%/*}"; done; } | sort -u |
 	while read -r d; do
-		# a user who may list a directory can keep root's programs waiting there (SECURITY.md, «Stalling»)
+		# a user who may list a directory can keep root's programs waiting there (gpuhelper-limits(7), «Stalling»)
 		case $d in "$config/policy.d" | "$config/keys") mode=0711 ;; *) mode=0755 ;; esac
 		[ -d "$D$d" ] || install -d -m $mode "$D$d"
 	done
@@ -162,6 +162,15 @@ stays() {
 	done
 }
 
+# Settings that «setup» did not write, which name the wrapper all the same.
+name_settings() {
+	for f in /etc/containerd/config.toml /etc/containerd/conf.d/*.toml /etc/docker/daemon.json /etc/containers/containers.conf \
+	    /etc/containers/containers.conf.d/*.conf /etc/crio/crio.conf /etc/crio/crio.conf.d/*.conf; do
+		! grep -qsF "$wrapper" "$f" || say "$f names $wrapper: its engine creates no containers until it names another runtime"
+	done
+	say "an engine with other settings that name $wrapper creates no containers until they name another runtime"
+}
+
 say_what_stays() {
 	left=$(stays "$config" "$rotation" "$LOCALSTATE/log/gpuhelper" "$LOCALSTATE/lib/gpuhelper")
 	if [ -n "$left" ]; then
@@ -170,7 +179,7 @@ say_what_stays() {
 	fi
 	[ -n "$D" ] || ! has_group || say "the group gpuhelper and its users stay; to remove them: userdel gpuhelper-read;" \
 	    "userdel gpuhelper-judge; groupdel gpuhelper"
-	[ -n "$D" ] || say "an engine whose settings name $wrapper creates no containers until they name another runtime"
+	[ -n "$D" ] || name_settings
 }
 
 uninstall_all() {

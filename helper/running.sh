@@ -66,6 +66,18 @@ undo_setups() {
 		    sed -n '/: removed /p; /^gpuhelperctl: /p' |
 		    while IFS= read -r line; do say "$line"; done
 	done
+	refuse_while_set_up
+}
+
+# An engine that could not be taken back would create no containers once the wrapper is gone.
+refuse_while_set_up() {
+	left=
+	for e in docker podman containerd concourse; do
+		"$SBINDIR/gpuhelperctl" setup "$e" --undo --dry-run 2>/dev/null | grep -v '^settings: ' |
+		    grep -q ': would remove ' && left="$left${left:+, }gpuhelperctl setup $e --undo"
+	done
+	[ -z "$left" ] || [ "$FORCE" = yes ] ||
+	    fail "an engine is still set up to run $wrapper: $left (nothing was removed but what the lines above say), or set $force_by"
 }
 
 # Removes the links that make engines run the wrapper.  Must come before the wrapper is removed, or engines could create no

@@ -11,7 +11,7 @@ hasnt() { ! grep -qF -e "$1" "$T/out" "$T/err"; }
 # json EXPRESSION: true of the document j, whose members must all be in the manual
 cat >schema.py <<'E'
 import json, re, sys
-text = open(sys.argv[1]).read().split('\n.Sh JSON\n')[1].split('\n.Sh ')[0]
+text = ''.join(part.split('\n.Sh ')[0] for part in open(sys.argv[1]).read().split('\n.Sh JSON\n')[1:])
 known = set(re.findall(r'"([a-zA-Z_]+)"', text.replace('\\(dq', '"')))
 free = 'common', 'absent', 'annotations', 'instance_vars', 'further_claims'   # their members have names of their own
 def look(j):
@@ -26,7 +26,8 @@ j = json.load(open('out'))
 look(j)
 sys.exit(not eval(sys.argv[2]))
 E
-json() { (cd "$T" && python3 schema.py "$here/helper/man/gpuhelperctl.8" "$1"); }
+cat "$here"/helper/man/gpuhelperctl*.8 >"$T/man.8"
+json() { (cd "$T" && python3 schema.py man.8 "$1"); }
 
 # tree NAME: makes a new configuration directory, $d
 tree() { d=$T/$1; rm -rf "$d"; mkdir -p "$d/policy.d"; }
@@ -104,19 +105,28 @@ if command -v zsh >/dev/null; then
 else
 	skip "complete: zsh reads its script" "there is no zsh"
 fi
-cp "$here/helper/man/gpuhelperctl.8" man.8
 run help --json
-t "help and the manual name the same options" python3 -c 'import json, re, sys
-man = open("man.8").read()
-synopsis, text = man.split(".Sh DESCRIPTION")
-for c in json.load(open("out"))["commands"]:
-    form = [f for f in synopsis.split("\n.Nm\n") if "\n.Cm %s\n" % c["name"] in "\n" + f + "\n"]
-    assert form, c["name"]
+t "help and the pages of the manual name the same commands and options" python3 -c 'import glob, json, os, re, sys
+overview = open(sys.argv[1] + "/gpuhelperctl.8").read()
+pages = {os.path.basename(p)[:-2]: open(p).read().split(".Sh DESCRIPTION") for p in glob.glob(sys.argv[1] + "/gpuhelperctl*.8")}
+forms = [(name, f) for name, p in pages.items() for f in re.split(r"\n\.Nm(?: gpuhelperctl)?\n", p[0])]
+listed = {}
+for part in overview.split("\n.Ss ")[1:]:
+    name = "gpuhelperctl" if part.startswith("This page") else part.split("(")[0]
+    for command, summary in re.findall(r"^\.It Cm (.*)\n(.*)$", part.split("\n.Sh ")[0], re.M):
+        listed[command] = name, summary.replace("\\(Fo", "«").replace("\\(Fc", "»")
+commands = json.load(open("out"))["commands"]
+assert set(listed) == {c["name"] for c in commands}, "the overview lists each command once"
+for c in commands:
+    page, summary = listed[c["name"]]
+    assert summary == c["summary"], (c["name"], summary)
+    form = [f for name, f in forms if name == page and "\n.Cm %s\n" % c["name"] in "\n" + f + "\n"]
+    assert form, (c["name"], page)
     for o in c["options"]:
         assert any("Fl -" + o["name"] in f or "letter" in o and "Fl " + o["letter"] in f for f in form), (c["name"], o["name"])
-        assert "Fl -" + o["name"] in text, o["name"]
+        assert "Fl -" + o["name"] in pages[page][1] + pages["gpuhelperctl"][1], o["name"]
     named = set(re.findall(r"Fl -([a-z-]+)", "".join(form)))
-    assert named <= {o["name"] for o in c["options"]}, (c["name"], named)'
+    assert named <= {o["name"] for o in c["options"]}, (c["name"], named)' "$here/helper/man"
 for c in status reap reapply doctor "cdi list"; do
 	run $c --config-dir /
 	t "--config-dir for $c, which does not read it" complains 64 "$c has no option --config-dir (see gpuhelperctl help $c)"
@@ -617,7 +627,7 @@ policy 30-all.conf <<-'E'
 	folders = ( { path = "/var/tmp"; access = "rw"; target = "/there"; }, { path = "/usr/*"; } );
 	env = { A_NAME = "its-value"; OTHER = "x"; };
 E
-note='note: this assumes a token that proves the pipeline, but gpuhelper.conf has no issuers, so no token is accepted'
+assumed='assumed: a valid token of this pipeline, but today this host would refuse each one: gpuhelper.conf has no issuers'
 judged='note: folders are checked for root in a container with a user namespace, uid 4294967294 of the host (--bundle for others)'
 takes="a Concourse task takes its GPU itself, and waits for it in the build's log; other containers wait when they are created, as do those of systemd's cgroup driver"
 leases='not considered: leases (whether the GPUs are free or busy)'
@@ -626,30 +636,30 @@ not considered: SELinux (whether its policy lets the container use them)"
 shot "$d" >before
 explain --pipeline ml/train --job fit --user root
 t "the first policy that allows the whole request decides" exactly 0 <<-E
+	$assumed
 	container: user root (uid 0), pipeline ml/train, job fit, by token
 	requests: everything that the policy lists
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
 	20-train.conf: decides: covers the container, and allows the whole request
 	30-all.conf: not asked: an earlier file grants
-	granted by 20-train.conf:
+	would be granted by 20-train.conf:
 	  folder /var/tmp ro at /var/tmp
-	$note
 	$judged
 	$leases
 	$nodes
 E
 explain --pipeline ml/train --job fit --user root --folders /var/tmp:rw,/usr/share
 t "a policy that does not allow the whole request is passed over" exactly 0 <<-E
+	$assumed
 	container: user root (uid 0), pipeline ml/train, job fit, by token
 	requests: gpus none; folders /var/tmp:rw,/usr/share
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
 	20-train.conf: covers the container, but does not allow the whole request: 20-train.conf:3: it gives folder /var/tmp read-only, and rw was asked for
 	30-all.conf: decides: covers the container, and allows the whole request
-	granted by 30-all.conf:
+	would be granted by 30-all.conf:
 	  folder /var/tmp rw at /there
 	  folder /usr/share ro at /usr/share
 	  variables A_NAME, OTHER
-	$note
 	$judged
 	$leases
 	$nodes
@@ -657,13 +667,13 @@ E
 t "explain prints no value of a variable" hasnt its-value
 explain --pipeline ml/train --job fit --user root --folders /home
 t "explain: a refused request" exactly 77 <<-E
+	$assumed
 	container: user root (uid 0), pipeline ml/train, job fit, by token
 	requests: gpus none; folders /home
 	10-pr.conf: does not cover the container: it is for pipeline ml/pr
 	20-train.conf: covers the container, but does not allow the whole request: it does not give folder /home
 	30-all.conf: covers the container, but does not allow the whole request: it does not give folder /home
 	refused: 20-train.conf: it does not give folder /home
-	$note
 	$leases
 	$nodes
 E
@@ -673,7 +683,7 @@ explain --pipeline ml/train --user root --folders all
 t "an unknown job is not among a policy's jobs" exits 0 '20-train.conf: does not cover the container: job "(none)" is not among its jobs'
 t "a pattern of folders" says "  folder /usr/* ro in /usr"
 explain --pipeline ml/train --job eval-x --user root --json
-t "explain: a granted request, as JSON" json "j['outcome'] == 'granted' and j['policy'] == '20-train.conf' and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked'] and j['gives']['folders'] == [{'path': '/var/tmp', 'target': '/var/tmp', 'access': 'ro', 'submounts': False, 'relabel': 'no'}] and len(j['not_looked_at']) == 3"
+t "explain: a granted request, as JSON" json "j['outcome'] == 'granted' and j['policy'] == '20-train.conf' and j['assumed'].endswith('gpuhelper.conf has no issuers') and [p['verdict'] for p in j['policies']] == ['other', 'grants', 'not asked'] and j['gives']['folders'] == [{'path': '/var/tmp', 'target': '/var/tmp', 'access': 'ro', 'submounts': False, 'relabel': 'no'}] and len(j['not_looked_at']) == 3"
 explain --pipeline ml/pr --user root --json --folders /var/tmp:rw
 t "JSON has the names of variables only" json "j['gives']['env'] == ['A_NAME', 'OTHER'] and j['gives']['folders'][0]['target'] == '/there'"
 explain --pipeline web/site --user root
@@ -809,14 +819,25 @@ t "check: two issuers, and a policy that takes tokens of any" exits 78 "$d/polic
 explain --pipeline ml/eval --user root --issuer https://a.example
 t "explain says that it grants nothing, and what to add" says '30-open.conf: does not cover the container: gpuhelper.conf has several issuers, and the policy does not say whose tokens it accepts: add issuer = "URL" there'
 explain --pipeline ml/train --user root --issuer https://b.example
-t "a policy that names its issuer grants" exits 0 "granted by 20-b.conf:"
+t "a policy that names its issuer grants" exits 0 "would be granted by 20-b.conf:"
+t "explain says first that this issuer's tokens are refused, and why" [ "$(head -n 1 out)" = \
+    "assumed: a valid token of this pipeline, but today this host would refuse each one: there are no keys of issuer https://b.example in /k/b.json yet: gpuhelperctl keys fetch" ]
 mv "$d/one" "$d/gpuhelper.conf"
 rm "$d/policy.d/30-open.conf" "$d/policy.d/40-claim.conf"
 explain --pipeline ml/train --user root
 t "--issuer defaults to the only issuer" exits 0 "granted by 10-a.conf:"
-t "the note does not mention issuers if there is one" says "note: this assumes a token that proves the pipeline"
+touch -d '3 days ago' "$d/keys.json"
+explain --pipeline ml/train --user root
+t "explain says first that the keys are too old for any token" [ "$(head -n 1 out)" = \
+    "assumed: a valid token of this pipeline, but today this host would refuse each one: the keys in $d/keys.json are older than keys_max_age: gpuhelperctl keys fetch" ]
+touch "$d/keys.json"
+explain --pipeline ml/train --user root
+t "explain says first that it judges without a token" [ "$(head -n 1 out)" = \
+    "assumed: a valid token of this pipeline; none was given (--token-file FILE checks one)" ]
 explain --pipeline ml/train --user root --issuer https://b.example
-t "--issuer names another issuer" exits 0 "granted by 20-b.conf:"
+t "--issuer names another issuer" exits 0 "would be granted by 20-b.conf:"
+t "explain says first that no issuer here can have signed the token" [ "$(head -n 1 out)" = \
+    "assumed: a valid token of this pipeline, but today this host would refuse each one: https://b.example is not one of gpuhelper.conf's issuers" ]
 t "a policy with another issuer does not cover the container" says "10-a.conf: does not cover the container: it accepts only tokens of issuer https://a.example"
 
 # What the tokens of each CI do not say by themselves.
@@ -1761,18 +1782,18 @@ sandboxed named "check: a rule with an existing GPU gives no warning, one with a
 	$T/sb/policy.d/30-c.conf:2: warning: a request of user root for 1 GPU would be refused: no amd GPU can be granted: module amdgpu is not loaded: if this host has such a GPU, run modprobe amdgpu
 E
 sandboxed gpu "explain: the candidates" exactly 0 <<-E
+	$assumed
 	container: user root (uid 0), pipeline ml/train, job (none), by token
 	requests: gpus 1; folders none
 	10-a.conf: decides: covers the container, and allows the whole request
 	20-b.conf: not asked: an earlier file grants
 	30-c.conf: not asked: an earlier file grants
-	granted by 10-a.conf:
+	would be granted by 10-a.conf:
 	  1 of these nvidia GPUs, shared by at most 3, for compute, utility:
 	    0  0000:3b:00.0  GPU-edfee158-11c1-52b8-0517-92f30e7fac88  NVIDIA A100-PCIE-40GB
 	    1  0000:af:00.0  GPU-0d5b2d8e-8f0d-4a1e-9b2b-6a1b7f0c1d22  NVIDIA A100-PCIE-40GB
 	  if they are busy, the container waits up to 500 s
 	  $takes
-	$note
 	note: warning: no CDI spec has the nodes of nvidia GPU 0000:3b:00.0, so the container has no libcuda.so.1 or libnvidia-ml.so.1 but its image's own: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/gpuhelper-nvidia.json
 	$leases
 	$nodes
@@ -1827,8 +1848,8 @@ told linked "folder /srv/link/in: /srv/link: is a symbolic link"
 told twice "folders /srv/one and /srv/two would both be at /there in the container" 78
 told inside "folder /srv/one would be at /srv/data/new in the container, where /srv/data is read-only and has no directory new: mkdir -p /srv/data/new, or another target in the policy" 78
 told spec "CDI spec /etc/cdi/x.json is of NVIDIA driver 111.22.33, and 580.95.05 is loaded: mend it, or move it to another directory and write a spec anew: gpuhelperctl cdi generate --vendor nvidia --output /etc/cdi/gpuhelper-nvidia.json" 78
-sandboxed ex-inner "explain: a target in an existing directory of another folder" exits 0 "granted by 30-c.conf:" </dev/null
-sandboxed ex-acl "explain: an ACL lets the container's user write" exits 0 "granted by 10-a.conf:" </dev/null
+sandboxed ex-inner "explain: a target in an existing directory of another folder" exits 0 "would be granted by 30-c.conf:" </dev/null
+sandboxed ex-acl "explain: an ACL lets the container's user write" exits 0 "would be granted by 10-a.conf:" </dev/null
 sandboxed ex-missing "explain: no such note if nobody could have the folder" hasnt "could have the folders" </dev/null
 sandboxed ex-nobody "explain: a folder that another user's containers may not write" exits 77 "refused: folder /srv/data: its mode and ACL give the container's user (uid 65534 here) no write access: setfacl -m u:65534:rwx /srv/data" </dev/null
 sandboxed ex-unseen "explain: a note names the folder that the user may not look at" exits 0 "note: this user has no right to check everything, so the host may still refuse the container: folder /srv/shut/in: /srv/shut: Permission denied" </dev/null

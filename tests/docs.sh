@@ -34,7 +34,7 @@ none() {
 	if [ -s "$2" ]; then fail "$1: $(tr '\n' ' ' <"$2")"; else pass "$1"; fi
 }
 
-for page in README.md SECURITY.md helper/README tests/README; do
+for page in README.md SECURITY.md helper/README helper/DEFENCES.md tests/README; do
 	missing_files "$page" >"$T/missing"
 	none "$page names files that exist" "$T/missing"
 done
@@ -42,11 +42,25 @@ missing_functions helper/README >"$T/missing"
 none "helper/README names functions that exist" "$T/missing"
 
 sed -n 's/^    \([A-Z][0-9]*[a-z]*\) .*/\1/p' tests/attack/CASES | sort -u >"$T/cases"
-grep -oE '\b[A-Z][0-9]+[a-z]?\b' SECURITY.md | sort -u | grep -vxF -f "$T/cases" >"$T/missing"
-none "SECURITY.md names attacks that tests/attack/CASES has" "$T/missing"
+for page in SECURITY.md helper/DEFENCES.md; do
+	grep -oE '\b[A-Z][0-9]+[a-z]?\b' "$page" | sort -u | grep -vxF -f "$T/cases" >"$T/missing"
+	none "$page names attacks that tests/attack/CASES has" "$T/missing"
+done
 
 lines=$(wc -l <README.md)
 if [ "$lines" -le 130 ]; then pass "README.md has at most 130 lines"; else fail "README.md has $lines lines, at most 130 may be"; fi
+lines=$(wc -l <SECURITY.md)
+if [ "$lines" -le 200 ]; then pass "SECURITY.md has at most 200 lines"; else fail "SECURITY.md has $lines lines, at most 200 may be"; fi
+
+for page in helper/man/gpuhelperctl*.8; do
+	lines=$(wc -l <"$page")
+	if [ "$lines" -lt 400 ]; then pass "${page##*/} has fewer than 400 lines"; else fail "${page##*/} has $lines lines"; fi
+done
+# missing_pages: prints each page of ours that a page names, and that does not exist
+missing_pages() { sed -n 's/.*\.\{0,1\}Xr \(gpuhelper[a-z.-]*\) \([1578]\).*/\1.\2/p' helper/man/*.[1578] | sort -u | while read -r p; do
+	[ -e "helper/man/$p" ] || echo "$p"; done; }
+missing_pages >"$T/missing"
+none "the manual refers to pages that exist" "$T/missing"
 
 # this test's own test
 echo 'See pure/nowhere.c and nowhere_at_all().' >"$T/page"

@@ -447,7 +447,7 @@ def journal():
        two['PRIORITY'] == '4' and two['GPUHELPER_TEAM'] == evil and '\n' not in two['MESSAGE'] and two['GPUHELPER_RECORD'] == b[0],
        'no text forges a field', j['entries'][1])
     ok(three['GPUHELPER_RECORD'] == c[0] and three['GPUHELPER_HASH'] == third, 'a long record is complete')
-    known = {f for f in open(os.path.dirname(os.path.abspath(__file__)) + '/../helper/man/gpuhelperctl.8').read().split()}
+    known = {f for f in open(os.path.dirname(os.path.abspath(__file__)) + '/../helper/man/gpuhelperctl-audit.8').read().split()}
     ok([(m['GPUHELPER_EVENT'], m['GPUHELPER_RECORD'], m['PRIORITY']) for m in more] == [(e, line, '6') for e, line in mild] and
        len({m['MESSAGE_ID'] for m in more}) == 3, 'a promise, an abandoned wait and a returned GPU are no warnings, and have ids of their own', more)
     ok({m['MESSAGE_ID'] for m in (one, two, *more)} <= known, 'the manual names the kinds of records')

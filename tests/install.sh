@@ -135,24 +135,33 @@ printf '%s\n' '# gpuhelperctl setup podman wrote this; take it away with --undo'
     "gpuhelper = [ \"$W\" ]" >/etc/containers/containers.conf.d/90-gpuhelper.conf
 printf '{ "debug": false, "runtimes": { "gpuhelper": { "path": "%s" } }, "default-runtime": "gpuhelper" }\n' $W >/etc/docker/daemon.json
 echo '[Service]' >/etc/systemd/system/worker.service.d/50-gpuhelper-tags.conf
+mount --bind /etc/docker /etc/docker && mount -o remount,bind,ro /etc/docker
+run_make uninstall
+t "make uninstall fails while an engine is set up and can't be changed" [ "$st" != 0 ]
+t "the message names the command that takes the engine back" says "an engine is still set up to run $W: gpuhelperctl setup docker --undo "
+t "the helper and the wrapper were not removed" [ -x $W -a -u $H ]
+t "podman's setting was removed, and the message says so" sh -c '[ ! -e "$1" ] && grep -q "removed $1" "$2"' - \
+    /etc/containers/containers.conf.d/90-gpuhelper.conf "$T/out"
+umount /etc/docker
 # a lease that no helper can end: it is unreadable
 echo '?' >/run/gpuhelper/leases/held
 run_make uninstall
 t "make uninstall fails while a container holds a lease" [ "$st" != 0 ]
 t "the message says so" says 'leases that have not ended: 1 (gpuhelperctl status)'
 t "the links were removed before" [ ! -L /opt/containerd/bin/runc -a ! -L /usr/local/sbin/runc ]
-t "podman's setting was removed before" [ ! -e /etc/containers/containers.conf.d/90-gpuhelper.conf ]
 t "docker's setting was removed before" [ "$(cat /etc/docker/daemon.json)" = '{ "debug": false }' ]
 t "the drop-in of a worker's unit was removed before" [ ! -e /etc/systemd/system/worker.service.d ]
-t "the message says so" says 'removed /etc/containers/containers.conf.d/90-gpuhelper.conf'
 t "the helper was not removed" [ -u $H ]
 t "somebody else's link stays" [ -L /usr/local/bin/crun ]
 rm /run/gpuhelper/leases/held
 echo "keep = no" >>/etc/gpuhelper/policy.d/10-all.conf
+mkdir -p /etc/crio/crio.conf.d
+echo "runtime_path = \"$W\"" >/etc/crio/crio.conf.d/50-mine.conf
 run_make uninstall
 t "without leases make uninstall succeeds" [ "$st" = 0 ]
 find /usr /etc /run /var/lib /opt/containerd ! -type d -name '*gpuhelper*' | sort >"$T/err"
 find /etc/gpuhelper ! -type d | sort >"$T/stayed"
+t "the message names settings that name the wrapper, which «setup» did not write" says "/etc/crio/crio.conf.d/50-mine.conf names $W"
 t "no file of ours is left, except changed ones" [ "$(xargs <"$T/err")" = "/etc/gpuhelper/gpuhelper.conf /etc/logrotate.d/gpuhelper" ]
 t "the administrator's files stay" [ "$(xargs <"$T/stayed")" = "/etc/gpuhelper/gpuhelper.conf /etc/gpuhelper/keys/ci.json /etc/gpuhelper/policy.d/10-all.conf" ]
 t "the audit log stays" [ -s /var/log/gpuhelper/audit.jsonl ]

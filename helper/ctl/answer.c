@@ -255,6 +255,8 @@ print_answer_json(const struct inquiry *q)
 	size_t i;
 
 	put_text(j, "outcome", outcome_name(q));
+	if (q->assumed[0] != '\0')
+		put_text(j, "assumed", q->assumed);
 	if (q->outcome == OUTCOME_GRANTED) {
 		put_text(j, "policy", q->decision.policy->name);
 	} else {
@@ -381,7 +383,7 @@ say_grant(const struct inquiry *q)
 	char joined[1024];
 	size_t i;
 
-	say("granted by %s:", q->decision.policy->name);
+	say("%s by %s:", q->tokens_fail ? "would be granted" : "granted", q->decision.policy->name);
 	for (i = 0; i < g->gpus; i++)
 		say_gpus(&g->gpu[i]);
 	say_libraries(q);
@@ -423,6 +425,8 @@ explain_answer(const struct inquiry *q)
 		print_answer_json(q);
 		return;
 	}
+	if (q->assumed[0] != '\0')
+		say("assumed: %s", q->assumed);
 	say_question(q);
 	say_token(&q->token);
 	say_policies(q);

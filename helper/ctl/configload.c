@@ -2,8 +2,11 @@
 #include "configload.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "../host/etc.h"
+#include "../judge/identify.h"
+#include "../pure/cleanup.h"
 #include "../read/load.h"
 #include "../read/parse.h"
 #include "../read/wanted.h"
@@ -29,4 +32,29 @@ config_free(struct config *c)
 	settings_free(&c->settings);
 	free(c->dir);
 	*c = (struct config){ 0 };
+}
+
+static bool
+has_usable(const struct jwks *keys)
+{
+	size_t i;
+
+	for (i = 0; i < jwks_count(keys); i++)
+		if (jwk_unusable(jwks_at(keys, i)) == NULL)
+			return true;
+	return false;
+}
+
+int
+config_issuer_usable(const struct issuer_setting *i, bool strict, int64_t now, struct why *why)
+{
+	autojwks struct jwks *keys = NULL;
+
+	if (issuer_keys_load(i, strict, &keys, why) == -1)
+		return why->code == WHY_IO && geteuid() != 0 ? 0 : -1;
+	if (!has_usable(keys))
+		return refuse(why, WHY_CONFIG, "%.120s has no usable key: gpuhelperctl keys show", i->keys);
+	if (i->keys_max_age != 0 && now - jwks_fetched(keys) > i->keys_max_age)
+		return refuse(why, WHY_CONFIG, "the keys in %.120s are older than keys_max_age: gpuhelperctl keys fetch", i->keys);
+	return 0;
 }

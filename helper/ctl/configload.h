@@ -18,4 +18,10 @@ int config_load(const struct options *o, struct config *out, struct why *why);
 void config_free(struct config *c);
 #define autoconfig __attribute__((cleanup(config_free)))
 
+/*
+ * Checks the keys of an issuer.  -1 with *why: this host refuses each of its tokens.  0 also if this user may not read
+ * the keys, and so can't tell.
+ */
+int config_issuer_usable(const struct issuer_setting *i, bool strict, int64_t now, struct why *why);
+
 #endif

@@ -18,9 +18,8 @@
 #define GRPC_PLUGIN "io.containerd.server.v1.grpc"	/* since version 4 of the form */
 #define SHIM_PLUGIN "io.containerd.shim.v1.manager"
 
-/* The sections of CRI's runtimes, in containerd 1.x and 2.x. */
-static const char *const cri[] = { "plugins.io.containerd.grpc.v1.cri.containerd",
-	"plugins.io.containerd.cri.v1.runtime.containerd" };
+/* The plugins with CRI's runtimes, in containerd 1.x and 2.x. */
+static const char *const cri[] = { "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime" };
 static const char *const cri_plugins[] = { "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime", "cri" };
 
 /* Replaces *at by the value, or by NULL if that is "".  Takes over the value; NULL changes nothing. */
@@ -38,131 +37,102 @@ put(char **at, char *value)
 }
 
 static struct containerd_handler *
-handler_of(struct containerd_conf *c, const char *name, size_t len)
+handler_of(struct containerd_conf *c, const char *name)
 {
 	struct containerd_handler *v;
 	size_t i;
 
 	for (i = 0; i < c->handlers; i++)
-		if (strlen(c->handler[i].name) == len && strncmp(c->handler[i].name, name, len) == 0)
+		if (strcmp(c->handler[i].name, name) == 0)
 			return &c->handler[i];
 	if ((v = reallocarray(c->handler, c->handlers + 1, sizeof(*v))) == NULL)
 		return NULL;
 	c->handler = v;
-	v[c->handlers] = (struct containerd_handler){ .name = strndup(name, len) };
+	v[c->handlers] = (struct containerd_handler){ .name = strdup(name) };
 	return v[c->handlers].name != NULL ? &v[c->handlers++] : NULL;
 }
 
-/* Reads a key of the section plugins.….containerd.runtimes.NAME, or of its .options. */
+/* Reads the runtimes of a plugin's table «containerd».  False: no memory. */
 static bool
-read_handler(struct containerd_conf *c, const struct toml *t, const char *rest)
+read_cri(struct containerd_conf *c, const struct toml *containerd)
 {
-	const size_t n = strcspn(rest, ".");
-	const bool options = strcmp(rest + n, ".options") == 0;
+	const struct toml *runtimes = toml_find(containerd, "runtimes"), *r;
 	struct containerd_handler *h;
 
-	if (n == 0 || (rest[n] != '\0' && !options))
-		return true;
-	if ((h = handler_of(c, rest, n)) == NULL)
-		return false;
-	if (options && strcmp(t->key, "BinaryName") == 0)
-		put(&h->binary, toml_string(t));
-	else if (!options && strcmp(t->key, "runtime_type") == 0)
-		put(&h->type, toml_string(t));
-	return true;
-}
-
-static bool
-read_cri(struct containerd_conf *c, const struct toml *t)
-{
-	char runtimes[80];
-	size_t i;
-
-	for (i = 0; i < sizeof(cri) / sizeof(cri[0]); i++) {
-		snprintf(runtimes, sizeof(runtimes), "%s.runtimes.", cri[i]);
-		if (toml_is(t, cri[i], "default_runtime_name"))
-			put(&c->usual, toml_string(t));
-		else if (text_starts(t->section, runtimes))
-			return read_handler(c, t, t->section + strlen(runtimes));
+	put(&c->usual, toml_string(containerd, "default_runtime_name"));
+	for (r = runtimes != NULL ? runtimes->child : NULL; r != NULL; r = r->next) {
+		if (r->name == NULL)
+			continue;
+		if ((h = handler_of(c, r->name)) == NULL)
+			return false;
+		put(&h->type, toml_string(r, "runtime_type"));
+		put(&h->binary, toml_string(r, "options", "BinaryName"));
 	}
 	return true;
 }
 
-static bool
-read_disabled(struct containerd_conf *c, const struct toml *t)
+static void
+read_disabled(struct containerd_conf *c, const struct strlist *off)
 {
-	autostrlist struct strlist off = { 0 };
 	size_t i;
 
-	if (!toml_strings(t, &off))
-		return false;
-	c->opt_off = c->opt_off || strlist_has(&off, OPT_PLUGIN);
+	c->opt_off = c->opt_off || strlist_has(off, OPT_PLUGIN);
 	for (i = 0; i < sizeof(cri_plugins) / sizeof(cri_plugins[0]); i++)
-		c->cri_off = c->cri_off || strlist_has(&off, cri_plugins[i]);
-	return true;
+		c->cri_off = c->cri_off || strlist_has(off, cri_plugins[i]);
 }
 
-static bool
-read_containerd_path(struct containerd_conf *c, const struct toml *t)
+static void
+read_shims_path(struct containerd_conf *c, const struct strlist *env)
 {
-	autostrlist struct strlist env = { 0 };
 	size_t i;
 
-	if (!toml_strings(t, &env))
-		return false;
-	for (i = 0; i < env.n; i++)
-		if (text_starts(env.v[i], "PATH="))
-			put(&c->path, strdup(env.v[i] + strlen("PATH=")));
-	return true;
+	for (i = 0; i < env->n; i++)
+		if (text_starts(env->v[i], "PATH="))
+			put(&c->path, strdup(env->v[i] + strlen("PATH=")));
 }
 
+/* False: no memory. */
 static bool
-read_key(struct containerd_conf *c, const struct toml *t)
+read_settings(struct containerd_conf *c, const struct toml *t)
 {
-	if (toml_is(t, "", "disabled_plugins"))
-		return read_disabled(c, t);
-	if (toml_is(t, "plugins." SHIM_PLUGIN, "env"))
-		return read_containerd_path(c, t);
-	if (toml_is(t, "plugins." OPT_PLUGIN, "path"))
-		put(&c->opt, toml_string(t));
-	else if (toml_is(t, "grpc", "address") || toml_is(t, "plugins." GRPC_PLUGIN, "address"))
-		put(&c->address, toml_string(t));
-	else
-		return read_cri(c, t);
-	return true;
+	const struct toml *plugins = toml_find(t, "plugins");
+	const struct strlist *list;
+	bool good = true;
+	size_t i;
+
+	if ((list = toml_strings(toml_find(t, "disabled_plugins"))) != NULL)
+		read_disabled(c, list);
+	if ((list = toml_strings(toml_find(plugins, SHIM_PLUGIN, "env"))) != NULL)
+		read_shims_path(c, list);
+	put(&c->opt, toml_string(plugins, OPT_PLUGIN, "path"));
+	put(&c->address, toml_string(t, "grpc", "address"));
+	put(&c->address, toml_string(plugins, GRPC_PLUGIN, "address"));
+	for (i = 0; good && i < sizeof(cri) / sizeof(cri[0]); i++)
+		good = read_cri(c, toml_find(plugins, cri[i], "containerd"));
+	return good;
 }
 
-bool
-containerd_conf_read(struct containerd_conf *c, const char *text)
+int
+containerd_conf_read(struct containerd_conf *c, const char *text, const char *name, struct why *why)
 {
-	struct toml t;
-	bool good = true;
+	autotoml struct toml *t = toml_parse(text, strlen(text), name, why);
 
-	toml_begin(&t, text);
-	while (good && toml_next(&t))
-		good = read_key(c, &t);
-	toml_end(&t);
-	return good;
+	return t == NULL ? -1 : read_settings(c, t) ? 0 : refuse_nomem(why);
 }
 
 /* Adds the files that a file imports.  Names are relative to its directory, and may be patterns (glob(7)). */
 static bool
-add_imports(const char *text, const char *file, struct strlist *files)
+add_imports(const struct strlist *names, const char *file, struct strlist *files)
 {
-	autostrlist struct strlist names = { 0 };
-	struct toml t;
 	glob_t found;
 	bool good = true;
 	size_t i, k;
 
-	toml_begin(&t, text);
-	while (good && toml_next(&t))
-		good = !toml_is(&t, "", "imports") || toml_strings(&t, &names);
-	toml_end(&t);
-	for (i = 0; good && i < names.n; i++) {
+	for (i = 0; good && names != NULL && i < names->n; i++) {
+		const char *name = names->v[i];
 		autofree char *path = NULL;
 
-		if (asprintf(&path, "%.*s%s", *names.v[i] == '/' ? 0 : (int)(strrchr(file, '/') + 1 - file), file, names.v[i]) == -1)
+		if (asprintf(&path, "%.*s%s", *name == '/' ? 0 : (int)(strrchr(file, '/') + 1 - file), file, name) == -1)
 			return (path = NULL) != NULL;
 		if (glob(path, 0, NULL, &found) != 0)
 			continue;
@@ -173,24 +143,39 @@ add_imports(const char *text, const char *file, struct strlist *files)
 	return good;
 }
 
-bool
-containerd_conf_load(struct containerd_conf *c, const char *file)
+static int
+load_file(struct containerd_conf *c, const char *file, struct strlist *files, struct why *why)
 {
 	const int root = file_root();
+	size_t len;
+	autofree char *text = root != -1 ? file_read_at(root, file + 1, CONF_MAX_BYTES, &len) : NULL;
+	autotoml struct toml *t = NULL;
+
+	if (text == NULL)
+		return 0;
+	if ((t = toml_parse(text, len, file, why)) == NULL)
+		return -1;
+	return read_settings(c, t) && add_imports(toml_strings(toml_find(t, "imports")), file, files) ? 0 :
+	    refuse_nomem(why);
+}
+
+int
+containerd_conf_load(struct containerd_conf *c, const char *file, struct why *why)
+{
 	autostrlist struct strlist files = { 0 };
-	bool good;
+	int ret = 0;
 	size_t i;
 
 	/* a relative path leads from the working directory of the containerd process, which is unknown here */
 	if (file != NULL && *file != '/')
-		return true;
-	good = strlist_add(&files, file != NULL ? file : CONTAINERD_CONF, SIZE_MAX);
-	for (i = 0; good && i < files.n; i++) {
-		autofree char *text = root != -1 ? file_read_at(root, files.v[i] + 1, CONF_MAX_BYTES, NULL) : NULL;
-
-		good = text == NULL || (containerd_conf_read(c, text) && add_imports(text, files.v[i], &files));
+		return 0;
+	if (!strlist_add(&files, file != NULL ? file : CONTAINERD_CONF, SIZE_MAX))
+		return refuse_nomem(why);
+	for (i = 0; ret == 0 && i < files.n; i++) {
+		/* the list grows, and its strings stay where they are */
+		ret = load_file(c, files.v[i], &files, why);
 	}
-	return good;
+	return ret;
 }
 
 void

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "../pure/why.h"
+
 #define CONTAINERD_CONF "/etc/containerd/config.toml"
 #define CONTAINERD_OPT "/opt/containerd/bin"	/* containerd searches it first, by default (its plugin «opt») */
 #define CONTAINERD_RUNC CONTAINERD_OPT "/runc"
@@ -27,13 +29,16 @@ struct containerd_conf {
 	size_t handlers;
 };
 
-/* Reads a file's text, or the output of «containerd config dump».  Later calls override.  False: no memory. */
-bool containerd_conf_read(struct containerd_conf *c, const char *text);
+/*
+ * Reads the output of «containerd config dump»; «name» is for messages.  Later calls override.  -1 with *why: the text
+ * is no TOML (then with the line), or memory is short.
+ */
+int containerd_conf_read(struct containerd_conf *c, const char *text, const char *name, struct why *why);
 /*
  * Reads a file (NULL: CONTAINERD_CONF) and those that it imports.  A file that can't be read adds nothing, nor does one
- * with a relative path.  False: no memory.
+ * with a relative path.  -1 with *why, as above.
  */
-bool containerd_conf_load(struct containerd_conf *c, const char *file);
+int containerd_conf_load(struct containerd_conf *c, const char *file, struct why *why);
 void containerd_conf_free(struct containerd_conf *c);
 #define autocontainerd __attribute__((cleanup(containerd_conf_free)))
 

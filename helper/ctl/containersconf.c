@@ -24,56 +24,60 @@ static const char *const patterns[] = {
 	"~/.config/containers/containers.conf.d/*.conf",
 };
 
-static void
+/* Replaces *at by the value.  False: it is NULL. */
+static bool
 put(char **at, char *value)
 {
 	if (value != NULL) {
 		free(*at);
 		*at = value;
 	}
+	return value != NULL;
 }
 
-static bool
-read_file(struct podman_conf *c, const char *file)
+/* A file that is not there, or that nobody may read, says nothing. */
+static int
+read_file(struct podman_conf *c, const char *file, struct why *why)
 {
 	const int root = file_root();
-	autofree char *text = root != -1 ? file_read_at(root, file + 1, CONF_MAX_BYTES, NULL) : NULL;
-	struct toml t;
+	size_t len;
+	autofree char *text = root != -1 ? file_read_at(root, file + 1, CONF_MAX_BYTES, &len) : NULL;
+	autotoml struct toml *t = NULL;
+	const struct strlist *paths;
 
 	if (text == NULL)
-		return true;
-	toml_begin(&t, text);
-	while (toml_next(&t))
-		if (toml_is(&t, "engine", "runtime")) {
-			put(&c->runtime, toml_string(&t));
-			put(&c->file, strdup(file));
-		} else if (toml_is(&t, "engine.runtimes", PODMAN_RUNTIME))
-			put(&c->path, toml_string(&t));
-	toml_end(&t);
-	return c->runtime == NULL || c->file != NULL;
+		return 0;
+	if ((t = toml_parse(text, len, file, why)) == NULL)
+		return -1;
+	if (put(&c->runtime, toml_string(t, "engine", "runtime")) && !put(&c->file, strdup(file)))
+		return refuse_nomem(why);
+	paths = toml_strings(toml_find(t, "engine", "runtimes", PODMAN_RUNTIME));
+	return paths == NULL || paths->n == 0 || put(&c->path, strdup(paths->v[0])) ? 0 : refuse_nomem(why);
 }
 
-bool
-podman_conf_load(struct podman_conf *c, const char *home)
+int
+podman_conf_load(struct podman_conf *c, const char *home, struct why *why)
 {
 	glob_t found;
-	bool good = true;
+	int ret = 0;
 	size_t i, k;
 
-	for (i = 0; good && i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+	for (i = 0; ret == 0 && i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		autofree char *pattern = NULL;
 
 		if (*patterns[i] == '~' && home == NULL)
 			break;
-		if (asprintf(&pattern, "%s%s", *patterns[i] == '~' ? home : "", patterns[i] + (*patterns[i] == '~')) == -1)
-			return (pattern = NULL) != NULL;
+		if (asprintf(&pattern, "%s%s", *patterns[i] == '~' ? home : "", patterns[i] + (*patterns[i] == '~')) == -1) {
+			pattern = NULL;
+			return refuse_nomem(why);
+		}
 		if (glob(pattern, 0, NULL, &found) != 0)
 			continue;
-		for (k = 0; good && k < found.gl_pathc; k++)
-			good = read_file(c, found.gl_pathv[k]);
+		for (k = 0; ret == 0 && k < found.gl_pathc; k++)
+			ret = read_file(c, found.gl_pathv[k], why);
 		globfree(&found);
 	}
-	return good;
+	return ret;
 }
 
 void

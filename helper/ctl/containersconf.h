@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_CTL_CONTAINERSCONF_H
 #define GPUHELPER_CTL_CONTAINERSCONF_H
 
-#include <stdbool.h>
+#include "../pure/why.h"
 
 /* The file that setup writes, and its name for the wrapper. */
 #define PODMAN_DROP_IN_DIR "/etc/containers/containers.conf.d"
@@ -16,8 +16,11 @@ struct podman_conf {
 	char *path;		/* of the runtime PODMAN_RUNTIME; NULL if the files do not name it */
 };
 
-/* Reads root's files, or with «home» also those of the user with that home directory.  False: no memory. */
-bool podman_conf_load(struct podman_conf *c, const char *home);
+/*
+ * Reads root's files, or with «home» also those of the user with that home directory.  -1 with *why: a file is no TOML,
+ * or memory is short; *c has what the files before say.
+ */
+int podman_conf_load(struct podman_conf *c, const char *home, struct why *why);
 void podman_conf_free(struct podman_conf *c);
 #define autopodman __attribute__((cleanup(podman_conf_free)))
 

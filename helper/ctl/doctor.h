@@ -53,6 +53,8 @@ void doctor_keys(struct doctor *d);
 void doctor_gpus(struct doctor *d);
 void doctor_cdi(struct doctor *d);
 void doctor_driver(struct doctor *d);
+/* True if systemd runs this host, and so obeys systemctl. */
+bool systemd_runs(void);
 void doctor_units(struct doctor *d);
 void doctor_selinux(struct doctor *d);
 void doctor_audit(struct doctor *d);

@@ -49,6 +49,13 @@ has_group(gid_t gid)
 	return false;
 }
 
+/* The program that makes the group and the users. */
+static const char *
+mend_users(void)
+{
+	return access("/usr/bin/systemd-sysusers", X_OK) == 0 ? "systemd-sysusers" : "make users";
+}
+
 void
 doctor_group(struct doctor *d)
 {
@@ -57,7 +64,7 @@ doctor_group(struct doctor *d)
 	uint32_t gid;
 
 	if (!group_gid("gpuhelper", &gid)) {
-		doctor_say(d, FINDING_FAIL, "group", "systemd-sysusers", "there is no group gpuhelper");
+		doctor_say(d, FINDING_FAIL, "group", mend_users(), "there is no group gpuhelper");
 		return;
 	}
 	if (d->uid == 0) {
@@ -93,6 +100,36 @@ doctor_program(struct doctor *d, const char *topic, const char *path, enum findi
 	return false;
 }
 
+/* What makes a door where there is none.  NULL: the finding's text says it, or nothing does. */
+static const char *
+mend_door(const struct doctor *d)
+{
+	struct stat st;
+
+	if (systemd_runs())
+		return d->self ? NULL : "systemctl enable --now gpuhelper.socket";
+	if (d->settings.door == DOOR_BY_SOCKET)
+		return "door = \"setuid\" in gpuhelper.conf";
+	return stat(DOOR_HELPER, &st) == 0 && (st.st_mode & S_ISUID) == 0 ?
+	    "chown root:gpuhelper " DOOR_HELPER " && chmod 4750 " DOOR_HELPER : NULL;
+}
+
+/* Without systemd nothing makes the socket, whatever the reason that was found says of systemctl. */
+static void
+say_no_door(struct doctor *d, const struct why *by_setuid, const struct why *by_socket)
+{
+	static const char none[] = "systemd does not run here, and only it makes the socket";
+	struct why why;
+
+	if (by_socket->code == WHY_ABSENT && !systemd_runs())
+		(void)refuse(&why, WHY_ABSENT, "%.200s%s%s", by_setuid->text, by_setuid->text[0] != '\0' ? "; " : "", none);
+	else if (d->settings.door == DOOR_AUTO)
+		(void)door_refuse_both(by_setuid, by_socket, &why);
+	else
+		why = d->settings.door == DOOR_BY_SOCKET ? *by_socket : *by_setuid;
+	doctor_say(d, FINDING_FAIL, "door", mend_door(d), "%s", why.text);
+}
+
 /* For another user, only the files of the door can be checked, not whether that user may use it. */
 static void
 look_at_others_door(struct doctor *d)
@@ -106,7 +143,7 @@ look_at_others_door(struct doctor *d)
 		doctor_say(d, FINDING_OK, "door", NULL, "the helper has its setuid bit, mode %04o (run this as %s to try it)",
 		    st.st_mode & 07777U, d->user != NULL ? d->user : "the worker's user");
 	else
-		doctor_say(d, FINDING_FAIL, "door", "systemctl enable --now gpuhelper.socket",
+		doctor_say(d, FINDING_FAIL, "door", mend_door(d),
 		    "there is neither a socket nor a setuid bit (door = \"%s\")", d->settings.door == DOOR_AUTO ? "auto" :
 		    d->settings.door == DOOR_BY_SOCKET ? "socket" : "setuid");
 }
@@ -121,7 +158,7 @@ look_at_child(struct doctor *d, const char *name, const char *without)
 	snprintf(path, sizeof(path), "%s/%s", GPUHELPER_LIBEXEC, name);
 	(void)doctor_program(d, "helper", path, FINDING_FAIL, without);
 	if (own_program_user(name, &uid, &gid, &d->why) == -1)
-		doctor_say(d, FINDING_FAIL, "helper", user_uid(name, &uid, &gid) ? NULL : "systemd-sysusers", "%s: %s",
+		doctor_say(d, FINDING_FAIL, "helper", user_uid(name, &uid, &gid) ? NULL : mend_users(), "%s: %s",
 		    d->why.text, without);
 }
 
@@ -141,19 +178,14 @@ doctor_door(struct doctor *d)
 	if (d->settings.door != DOOR_BY_SETUID && (fd = door_connect(&by_socket)) != -1) {
 		close(fd);
 		doctor_say(d, FINDING_OK, "door", NULL, "the socket, %s", DOOR_SOCKET_PATH);
-	} else if (d->settings.door == DOOR_BY_SOCKET) {
-		doctor_say(d, FINDING_FAIL, "door", NULL, "%s", by_socket.text);
-		return;
-	} else if (door_check_setuid(&by_setuid) == 0) {
+	} else if (d->settings.door != DOOR_BY_SOCKET && door_check_setuid(&by_setuid) == 0) {
 		const bool spoilt = by_socket.code == WHY_CONFIG;
 
 		doctor_say(d, spoilt ? FINDING_WARN : FINDING_OK, "door", NULL, "%s%s%s", d->uid == 0 ?
 		    "root starts the helper" : "the helper's setuid bit", spoilt ? "; the socket is unusable: " : "",
 		    spoilt ? by_socket.text : "");
 	} else {
-		if (d->settings.door == DOOR_AUTO)
-			(void)door_refuse_both(&by_setuid, &by_socket, &why);
-		doctor_say(d, FINDING_FAIL, "door", NULL, "%s", d->settings.door == DOOR_AUTO ? why.text : by_setuid.text);
+		say_no_door(d, &by_setuid, &by_socket);
 		return;
 	}
 	if (ctl_helper_answers(&why) == 0)

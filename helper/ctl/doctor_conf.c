@@ -159,7 +159,7 @@ look_at_keys(struct doctor *d, const struct issuer_setting *i)
 		doctor_say(d, FINDING_FAIL, "keys", fetch, "of %s: %lld h old, but valid for only %u h", i->url,
 		    (long long)(age / 3600), i->keys_max_age / 3600);
 	else if (age > 3600)
-		doctor_say(d, FINDING_WARN, "keys", "systemctl enable --now gpuhelper-keys.timer",
+		doctor_say(d, FINDING_WARN, "keys", systemd_runs() ? "systemctl enable --now gpuhelper-keys.timer" : fetch,
 		    "of %s: %lld min old: the issuer may begin to sign with a new key at any time", i->url, (long long)(age / 60));
 	else
 		doctor_say(d, FINDING_OK, "keys", NULL, "of %s: %zu, fetched %lld min ago", i->url, jwks_count(keys),

@@ -96,7 +96,7 @@ is_good_state(struct doctor *d, const char *dir, mode_t mode)
 	return false;
 }
 
-/* A user who may list a directory can hold its lock for ever (SECURITY.md, «Stalling»). */
+/* A user who may list a directory can hold its lock for ever (gpuhelper-limits(7), «Stalling»). */
 static bool
 is_unlisted(struct doctor *d, const char *dir)
 {

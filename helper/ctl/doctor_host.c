@@ -1,4 +1,4 @@
-/* See doctor.h: checks GPUs and their nodes, CDI specs, units and the udev rule, SELinux and cgroups. */
+/* See doctor.h: checks GPUs and their nodes, CDI specs, SELinux and cgroups. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -23,7 +23,6 @@
 #include "doctor.h"
 #include "tasktakes.h"
 
-#define UNITS "/etc/systemd/system/"
 #define LABELLER GPUHELPER_LIBEXEC "/gpuhelper-label"
 
 static char *
@@ -255,52 +254,6 @@ doctor_cdi(struct doctor *d)
 	if (r.files == 0 && r.problems.n == 0 && !shut)
 		doctor_say(d, FINDING_OK, "cdi", NULL, "no specs in " CDI_DIRS);
 	inventory_free(&inv);
-}
-
-static void
-look_at_timer(struct doctor *d, const char *name, const char *what)
-{
-	autofree char *path = NULL, *mend = NULL;
-
-	if (asprintf(&path, UNITS "timers.target.wants/%s", name) == -1 ||
-	    asprintf(&mend, "systemctl enable --now %s", name) == -1)
-		return;
-	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		doctor_say(d, FINDING_OK, "units", NULL, "%s is enabled", name);
-	else
-		doctor_say(d, FINDING_WARN, "units", mend, "%s is not enabled: %s", name, what);
-}
-
-static void
-look_at_keys_socket(struct doctor *d)
-{
-	if (door_leads_to_keys())
-		doctor_say(d, FINDING_OK, "units", NULL, "gpuhelper-keys.socket listens");
-	else
-		doctor_say(d, FINDING_WARN, "units", "systemctl enable --now gpuhelper-keys.socket", "there is no socket "
-		    DOOR_KEYS_PATH ": when an issuer signs with a new key, its tokens are refused until the timer has fetched "
-		    "the key");
-}
-
-void
-doctor_units(struct doctor *d)
-{
-	static const char rule[] = GPUHELPER_LIBDIR "/udev/rules.d/60-gpuhelper.rules";
-	static const char mine[] = "/etc/udev/rules.d/60-gpuhelper.rules";
-	struct stat st;
-
-	if (stat(mine, &st) == 0 && !S_ISREG(st.st_mode))
-		doctor_say(d, FINDING_WARN, "udev", "rm /etc/udev/rules.d/60-gpuhelper.rules", "%s masks the rule", mine);
-	else if (access(rule, R_OK) == 0 || access(mine, R_OK) == 0)
-		doctor_say(d, FINDING_OK, "udev", NULL, "%s", access(mine, R_OK) == 0 ? mine : rule);
-	else
-		doctor_say(d, FINDING_WARN, "udev", "make install",
-		    "there is no %s: when udev resets a node, the container that holds it loses access", rule);
-	look_at_timer(d, "gpuhelper-reap.timer", "the lease of a container that is gone ends only with the next request");
-	if (d->settings.issuers > 0) {
-		look_at_timer(d, "gpuhelper-keys.timer", "new keys of the issuers are not fetched");
-		look_at_keys_socket(d);
-	}
 }
 
 /* Checks gpuhelper-label, which the helper starts to set SELinux labels. */

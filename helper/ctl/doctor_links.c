@@ -50,11 +50,10 @@ void
 doctor_links(struct doctor *d, const struct inventory *inv)
 {
 	struct links l = { .there = 0 };
-	struct stat st;
 	size_t i, k;
 
-	/* as sd_booted(3); a user's own systemd manages no device cgroups */
-	if (lstat("/run/systemd/system", &st) == -1 || !S_ISDIR(st.st_mode) || d->uid != 0 || namespace_is_own()) {
+	/* a user's own systemd manages no device cgroups */
+	if (!systemd_runs() || d->uid != 0 || namespace_is_own()) {
 		doctor_say(d, FINDING_OK, "links", NULL, "none needed in /dev/char: %s", d->uid != 0 || namespace_is_own() ?
 		    "systemd limits no containers of this user by device cgroup" : "systemd does not run here");
 		return;

@@ -67,7 +67,7 @@ tell_denials(struct doctor *d, const struct reach *r, const char *whose, pid_t p
 
 	reach_tell(r, &what, &mend);
 	if (!what.failed && !mend.failed)
-		doctor_say(d, f, "cgroups", mend.p, "the device rules of the cgroup of %s (PID %d) deny %s to all containers "
+		doctor_say(d, f, "worker-cgroup", mend.p, "the device rules of the cgroup of %s (PID %d) deny %s to all containers "
 		    "beneath it", whose, pid, what.p);
 }
 
@@ -79,12 +79,12 @@ look_at_reach(struct doctor *d, struct reach *r)
 	const pid_t pid = worker != 0 ? worker : getpid();
 
 	if (!reach_of_process(r, pid))
-		doctor_say(d, FINDING_WARN, "cgroups", "run doctor where the worker runs", "can't see whether the cgroup of %s "
+		doctor_say(d, FINDING_WARN, "worker-cgroup", "run doctor where the worker runs", "can't see whether the cgroup of %s "
 		    "(PID %d) denies GPUs", whose, pid);
 	else if (r->denials > 0)
 		tell_denials(d, r, whose, pid);
 	else
-		doctor_say(d, FINDING_OK, "cgroups", NULL, "the cgroup of %s (PID %d) denies no GPU", whose, pid);
+		doctor_say(d, FINDING_OK, "worker-cgroup", NULL, "the cgroup of %s (PID %d) denies no GPU", whose, pid);
 }
 
 void
@@ -97,7 +97,7 @@ doctor_reach(struct doctor *d)
 	/* doctor_gpus() has reported a host that can't be read */
 	if (gpus_of_host(GPUS_ALL, &inv, &d->why) == 0) {
 		if (!add_gpus(&nodes, &inv) || reach_of(&nodes, &reach, &d->why) == -1)
-			doctor_say(d, FINDING_FAIL, "cgroups", NULL, "out of memory");
+			doctor_say(d, FINDING_FAIL, "worker-cgroup", NULL, "out of memory");
 		else if (reach.nodes > 0)
 			look_at_reach(d, &reach);
 	}

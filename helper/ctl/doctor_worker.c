@@ -124,9 +124,10 @@ look_at_handlers(struct doctor *d)
 	const char *calls;
 	size_t i;
 
-	if (d->worker.own_containerd || !text_starts(d->worker.name, "containerd") ||
-	    !containerd_conf_load(&conf, d->worker.config))
+	if (d->worker.own_containerd || !text_starts(d->worker.name, "containerd"))
 		return;
+	if (containerd_conf_load(&conf, d->worker.config, &d->why) == -1)
+		doctor_say(d, FINDING_WARN, "engine", NULL, "%s", d->why.text);
 	for (i = 0; !conf.cri_off && i < conf.handlers; i++)
 		if ((calls = containerd_handler_calls(&conf.handler[i], WRAPPER)) != NULL)
 			doctor_say(d, FINDING_WARN, "engine", NULL, "containerd's CRI runtime «%s» calls %s: gpuhelper does not judge pods "
@@ -171,7 +172,9 @@ look_at_podman(struct doctor *d)
 	const char *path;
 	bool ours;
 
-	if (!podman_conf_load(&conf, home) || (conf.path == NULL && access(PODMAN_DROP_IN, F_OK) == -1))
+	if (podman_conf_load(&conf, home, &d->why) == -1)
+		doctor_say(d, FINDING_WARN, "engine", NULL, "%s", d->why.text);
+	if (conf.path == NULL && access(PODMAN_DROP_IN, F_OK) == -1)
 		return false;
 	path = conf.runtime != NULL && strcmp(conf.runtime, PODMAN_RUNTIME) == 0 ? conf.path : conf.runtime;
 	ours = path != NULL && *path == '/' && leads_to_wrapper(path);

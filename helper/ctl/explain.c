@@ -43,13 +43,10 @@ check_usage(const struct options *o, enum identity_kind *kind)
 	return pipeline_option_check(o, "explain");
 }
 
-/* Notes what the answer assumes and a real container would have to prove. */
+/* Notes what of the question is ignored or missing. */
 static void
-note_assumed(struct inquiry *q, enum identity_kind kind)
+note_question(struct inquiry *q, enum identity_kind kind)
 {
-	if (kind == IDENTITY_TOKEN)
-		note(q, "this assumes a token that proves the pipeline%s", q->config->settings.issuers > 0 ? "" :
-		    ", but gpuhelper.conf has no issuers, so no token is accepted");
 	if (kind == IDENTITY_CALLER && q->options->pipeline != NULL)
 		note(q, "with --identity caller the pipeline is unknown: --pipeline is ignored");
 	if (!q->asks)
@@ -77,7 +74,9 @@ explain(struct inquiry *q, enum identity_kind kind)
 	else if (brings)
 		token_notes(q);
 	else if (q->options->bundle == NULL)
-		note_assumed(q, kind);
+		note_question(q, kind);
+	if (proven)
+		token_assume(q);
 	look_at_host(q);
 	explain_answer(q);
 	if (q->outcome == OUTCOME_GRANTED)

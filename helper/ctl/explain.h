@@ -30,6 +30,8 @@ json_t *libraries_json(const struct inquiry *q);
 int token_usage(const struct options *o);
 /* True if only the token is to be checked, and no policy is asked. */
 bool token_alone(const struct options *o);
+/* For a question without a token: sets q->assumed, with the reason why this host would refuse each token. */
+void token_assume(struct inquiry *q);
 /* Adds the notes about the token. */
 void token_notes(struct inquiry *q);
 /* Prints the answer about the token alone; returns the exit status. */

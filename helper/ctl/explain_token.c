@@ -96,6 +96,42 @@ token_notes(struct inquiry *q)
 	note(q, "in the audit log, the token is token_sha256 %s", q->known.token_hash);
 }
 
+/* Refuses if this host would refuse the token of each that may have signed it: --issuer, or gpuhelper.conf's. */
+static int
+check_issuers(const struct inquiry *q, struct why *why)
+{
+	const struct settings *s = &q->config->settings;
+	const char *only = q->options->issuer;
+	bool known = false;
+	size_t i;
+
+	for (i = 0; i < s->issuers; i++) {
+		if (only != NULL && strcmp(s->issuer[i].url, only) != 0)
+			continue;
+		if (config_issuer_usable(&s->issuer[i], q->config->strict, q->now, why) == 0)
+			return 0;
+		known = true;
+	}
+	if (known)
+		return -1;
+	return s->issuers == 0 ? refuse(why, WHY_CONFIG, "gpuhelper.conf has no issuers") :
+	    refuse(why, WHY_DENIED, "%.120s is not one of gpuhelper.conf's issuers", only);
+}
+
+void
+token_assume(struct inquiry *q)
+{
+	struct why why;
+
+	q->tokens_fail = check_issuers(q, &why) == -1;
+	if (q->tokens_fail)
+		snprintf(q->assumed, sizeof(q->assumed), "a valid token of this pipeline, but today this host would refuse each "
+		    "one: %.200s", why.text);
+	else
+		snprintf(q->assumed, sizeof(q->assumed), "a valid token of this pipeline; none was given (--token-file FILE "
+		    "checks one)");
+}
+
 static json_t *
 claims_json(const struct known *k)
 {

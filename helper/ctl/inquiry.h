@@ -48,6 +48,8 @@ struct inquiry {
 	struct strlist libraries;	/* if granted: SONAMEs that the container will find */
 	enum outcome outcome;
 	struct why why;			/* unless granted */
+	char assumed[320];		/* what the answer takes on trust and a container would have to prove; "": nothing */
+	bool tokens_fail;		/* it assumes a token, and this host refuses each one */
 	struct strlist notes;
 };
 

@@ -73,7 +73,7 @@ struct report_pipeline {
 	size_t denied[AUDIT_KINDS], denials;
 	char reason[REASON_SIZE];	/* of the last denial */
 	size_t waits, abandoned;	/* waits before a grant, and others */
-	int64_t waited, longest;	/* before grants only */
+	int64_t waited, longest, mean;	/* before grants only; mean: set by report_waiting() */
 };
 
 /* An instance of a pipeline; its name is "TEAM/PIPELINE {VARIABLES}". */
@@ -130,6 +130,8 @@ void report_take(struct report *r, const struct report_entry *e);
 void report_finish(struct report *r);
 void report_free(struct report *r);
 
+/* For qsort(3): the one with the larger first number comes first, then with the larger second; then by name. */
+int report_order(const int64_t x[2], const char *x_name, const int64_t y[2], const char *y_name);
 /* Sorts the pipelines by their number of denials. */
 void report_sort_denied(struct named *pipelines);
 
@@ -154,16 +156,15 @@ struct chart {
 	const char *id, *title;
 	const char *about;	/* a description for readers who can't see the chart */
 };
+/* What the values of bars are: counts; seconds, as hours; seconds, as a share of «whole». */
+enum chart_unit { CHART_COUNT, CHART_HOURS, CHART_SHARE };
 struct chart_bar {
 	const char *name;
-	const char *value;	/* as text */
-	double share;		/* of the full width, 0 to 1 */
+	int64_t value;
 };
-/* Adds a bar chart. */
-void chart_bars(struct buf *b, const struct chart *c, const struct chart_bar *bar, size_t n);
-/* Adds a bar chart of at most CHART_COUNTS counts.  The largest gets the full width. */
-#define CHART_COUNTS 10
-void chart_counts(struct buf *b, const struct chart *c, const char *const *name, const size_t *count, size_t n);
+/* Adds a bar chart.  The full width is «whole» for CHART_SHARE, else the largest value. */
+void chart_bars(struct buf *b, const struct chart *c, enum chart_unit unit, const struct chart_bar *bar, size_t n,
+    int64_t whole);
 
 /* The GPU hours of a column: of each series, of all, and those that the GPUs had. */
 #define CHART_SERIES 9
@@ -185,29 +186,40 @@ void chart_columns(struct buf *b, const struct chart *c, const struct chart_colu
 /* Makes the columns of the report's GPU time; the caller frees out->v.  False: out of memory. */
 bool report_columns(const struct report *r, struct chart_columns *out);
 
-/*
- * A table.  «columns» are the columns' names, ended by NULL, and must outlive the table.  The first column has names
- * and the others numbers, except that a column whose name begins with TABLE_WORDS has text.  After table_row() and
- * table_more(), each call adds the row's next cell; cells that are not added stay empty.
- */
-#define TABLE_WORDS "\t"
-struct table {
-	struct buf *b;
-	const char *const *columns;
-	size_t at;		/* the next cell's column; 0: no row has begun */
+/* What a cell has of its row: size_t; int64_t seconds; double hours; char[]; size_t[AUDIT_KINDS]. */
+enum table_cell {
+	CELL_COUNT,		/* size_t */
+	CELL_HOURS,		/* int64_t seconds */
+	CELL_PARTS,		/* double hours */
+	CELL_SHARE,		/* int64_t, as a share of table.whole */
+	CELL_SHARE_OF_COUNT,	/* size_t, likewise */
+	CELL_DURATION,		/* int64_t seconds */
+	CELL_TIME,		/* int64_t, seconds since 1970 */
+	CELL_TEXT,		/* char[] */
+	CELL_KINDS,		/* size_t[AUDIT_KINDS], as «policy 7, busy 2» */
 };
-void table_begin(struct table *t, struct buf *b, const char *caption, const char *const *columns);
-/* Begins a row; below: text in small type below the name, or NULL. */
-void table_row(struct table *t, const char *name, const char *below);
-/* Begins the last row of a shortened table: «12 more». */
-void table_more(struct table *t, size_t n);
-void table_count(struct table *t, size_t n);
-void table_hours(struct table *t, int64_t seconds);
-void table_share(struct table *t, int64_t part, int64_t whole);
-void table_duration(struct table *t, int64_t seconds);
-void table_time(struct table *t, int64_t seconds);
-void table_text(struct table *t, const char *text);
-void table_end(struct table *t);
+struct table_column {
+	const char *name;
+	enum table_cell cell;
+	size_t at;		/* offset in the row */
+};
+struct table {
+	const char *caption;
+	const char *names;	/* the name of the first column, which has the rows' names */
+	const struct table_column *column;
+	size_t columns;
+	int64_t whole;		/* for CELL_SHARE */
+	void (*name)(struct buf *b, const void *row);	/* adds a row's name; NULL: the row begins with «char *name» */
+	void (*below)(struct buf *b, const void *row);	/* adds text in small type below the name; NULL: there is none */
+};
+#define TABLE_COLUMNS(c) (c), sizeof(c) / sizeof((c)[0])
+/*
+ * Adds a table of n rows, of which only the first «most» are shown.  Then follows «12 more», with the cells of the row
+ * «rest» unless that is NULL.  An empty text is an empty cell.
+ */
+void table_add(struct buf *b, const struct table *t, const void *const *row, size_t n, size_t most, const void *rest);
+/* Sorts the kinds that occur, the most frequent first, into out; returns how many there are. */
+size_t report_sort_kinds(const size_t denied[AUDIT_KINDS], size_t out[AUDIT_KINDS]);
 
 /* Add the contents of the page's sections.  Where report_has_X() is false, the page has no such section. */
 void report_pipelines(struct buf *b, struct report *r);

@@ -27,19 +27,32 @@ begin_chart(struct buf *b, const struct chart *c, const char *width, int height)
 }
 
 static void
-add_bar(struct buf *b, const struct chart_bar *bar, int y)
+add_value(struct buf *b, enum chart_unit unit, int64_t value, int64_t whole)
 {
-	const double share = bar->share > 1 ? 1 : bar->share;
+	if (unit == CHART_COUNT)
+		html_count(b, value);
+	else if (unit == CHART_SHARE)
+		html_share(b, value, whole);
+	else {
+		html_hours(b, value);
+		buf_puts(b, " h");
+	}
+}
+
+static void
+add_bar(struct buf *b, enum chart_unit unit, const struct chart_bar *bar, int64_t whole, int y)
+{
+	const double part = whole > 0 ? (double)bar->value / (double)whole : 0, share = part > 1 ? 1 : part;
 
 	buf_puts(b, "<g><title>");
 	html_text(b, bar->name);
 	buf_puts(b, ": ");
-	buf_puts(b, bar->value);
+	add_value(b, unit, bar->value, whole);
 	/* the inner svg clips a name that is too wide, so that it does not overlap the value */
 	buf_printf(b, "</title><svg y=\"%d\" width=\"74%%\" height=\"20\"><text y=\"14\">", y);
 	html_text_short(b, bar->name, BAR_NAME);
 	buf_printf(b, "</text></svg><text x=\"100%%\" y=\"%d\" text-anchor=\"end\">", y + 14);
-	buf_puts(b, bar->value);
+	add_value(b, unit, bar->value, whole);
 	buf_printf(b, "</text><rect class=\"track\" y=\"%d\" width=\"100%%\" height=\"8\" rx=\"2\"/>", y + 20);
 	if (share > 0)
 		buf_printf(b, "<rect class=\"bar\" y=\"%d\" width=\"%.2f%%\" height=\"8\" rx=\"2\"/>", y + 20,
@@ -48,35 +61,18 @@ add_bar(struct buf *b, const struct chart_bar *bar, int y)
 }
 
 void
-chart_bars(struct buf *b, const struct chart *c, const struct chart_bar *bar, size_t n)
+chart_bars(struct buf *b, const struct chart *c, enum chart_unit unit, const struct chart_bar *bar, size_t n,
+    int64_t whole)
 {
 	size_t i;
 
+	for (i = 0; unit != CHART_SHARE && i < n; i++)
+		whole = bar[i].value > whole ? bar[i].value : whole;
 	buf_puts(b, "<figure>");
 	begin_chart(b, c, "100%", (int)n * BAR_ROW);
 	for (i = 0; i < n; i++)
-		add_bar(b, &bar[i], (int)i * BAR_ROW);
+		add_bar(b, unit, &bar[i], whole, (int)i * BAR_ROW);
 	buf_puts(b, "</svg></figure>\n");
-}
-
-void
-chart_counts(struct buf *b, const struct chart *c, const char *const *name, const size_t *count, size_t n)
-{
-	struct chart_bar bar[CHART_COUNTS] = { 0 };
-	struct buf value[CHART_COUNTS] = { 0 };
-	size_t i, most = 1;
-
-	for (i = 0; i < n; i++)
-		most = count[i] > most ? count[i] : most;
-	for (i = 0; i < n; i++) {
-		html_count(&value[i], (int64_t)count[i]);
-		b->failed |= value[i].failed;
-		bar[i] = (struct chart_bar){ name[i], value[i].p, (double)count[i] / (double)most };
-	}
-	if (!b->failed)
-		chart_bars(b, c, bar, n);
-	for (i = 0; i < n; i++)
-		buf_free(&value[i]);
 }
 
 /*

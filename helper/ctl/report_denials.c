@@ -1,24 +1,23 @@
 /* See report.h: the section about denials. */
 #include "report.h"
 
+#include <stddef.h>
+
 #define BARS 10
 #define ROWS 25
 #define USERS 10
 
-/* The kinds that occur, the most frequent first. */
-static size_t
-sort_kinds(const size_t denied[AUDIT_KINDS], size_t out[AUDIT_KINDS])
-{
-	size_t i, k, n = 0;
+/* A row of the table of reasons. */
+struct reason {
+	const char *name;
+	size_t denials;
+	const char *meaning;
+};
 
-	for (i = 0; i < AUDIT_KINDS; i++) {
-		if (denied[i] == 0)
-			continue;
-		for (k = n++; k > 0 && denied[out[k - 1]] < denied[i]; k--)
-			out[k] = out[k - 1];
-		out[k] = i;
-	}
-	return n;
+static void
+add_meaning(struct buf *b, const void *row)
+{
+	html_text(b, ((const struct reason *)row)->meaning);
 }
 
 static void
@@ -26,74 +25,49 @@ add_kinds(struct buf *b, const struct report *r)
 {
 	static const struct chart chart = { "by-reason", "Denials by reason",
 		"A bar for each reason, the most frequent first. The table below has the same numbers." };
-	static const char *const columns[] = { "Reason", "Denials", "Share", NULL };
-	const char *name[AUDIT_KINDS] = { 0 };
-	size_t count[AUDIT_KINDS] = { 0 }, kind[AUDIT_KINDS], i;
-	const size_t n = sort_kinds(r->denied, kind);
-	struct table t;
+	static const struct table_column columns[] = {
+		{ "Denials", CELL_COUNT, offsetof(struct reason, denials) },
+		{ "Share", CELL_SHARE_OF_COUNT, offsetof(struct reason, denials) },
+	};
+	const struct table table = { "Denials by reason", "Reason", TABLE_COLUMNS(columns), (int64_t)r->denials, NULL,
+		add_meaning };
+	struct chart_bar bar[AUDIT_KINDS];
+	struct reason reason[AUDIT_KINDS];
+	const void *row[AUDIT_KINDS];
+	size_t kind[AUDIT_KINDS], i;
+	const size_t n = report_sort_kinds(r->denied, kind);
 
 	for (i = 0; i < n; i++) {
-		name[i] = audit_kinds[kind[i]].name;
-		count[i] = r->denied[kind[i]];
+		reason[i] = (struct reason){ audit_kinds[kind[i]].name, r->denied[kind[i]], audit_kinds[kind[i]].meaning };
+		bar[i] = (struct chart_bar){ reason[i].name, (int64_t)reason[i].denials };
+		row[i] = &reason[i];
 	}
 	buf_puts(b, "<h3>By reason</h3>\n");
-	chart_counts(b, &chart, name, count, n);
-	table_begin(&t, b, "Denials by reason", columns);
-	for (i = 0; i < n; i++) {
-		table_row(&t, name[i], audit_kinds[kind[i]].meaning);
-		table_count(&t, count[i]);
-		table_share(&t, (int64_t)count[i], (int64_t)r->denials);
-	}
-	table_end(&t);
-}
-
-/* Adds a cell like «policy 7, busy 2». */
-static void
-add_reasons(struct table *t, const size_t denied[AUDIT_KINDS])
-{
-	autobuf struct buf words = { 0 };
-	size_t kind[AUDIT_KINDS], i;
-	const size_t n = sort_kinds(denied, kind);
-
-	for (i = 0; i < n; i++) {
-		buf_puts(&words, i > 0 ? ", " : "");
-		buf_printf(&words, "%s %zu", audit_kinds[kind[i]].name, denied[kind[i]]);
-	}
-	t->b->failed |= words.failed;
-	table_text(t, words.failed || words.p == NULL ? "" : words.p);
+	chart_bars(b, &chart, CHART_COUNT, bar, n, 0);
+	table_add(b, &table, row, n, AUDIT_KINDS, NULL);
 }
 
 static void
 add_table(struct buf *b, const struct report *r, size_t pipelines)
 {
-	static const char *const columns[] = { "Pipeline", "Denials", TABLE_WORDS "Reasons",
-		TABLE_WORDS "The last one", NULL };
-	const size_t shown = pipelines < ROWS ? pipelines : ROWS;
+	static const struct table_column columns[] = {
+		{ "Denials", CELL_COUNT, offsetof(struct report_pipeline, denials) },
+		{ "Reasons", CELL_KINDS, offsetof(struct report_pipeline, denied) },
+		{ "The last one", CELL_TEXT, offsetof(struct report_pipeline, reason) },
+	};
+	static const struct table table = { .caption = "Denials by pipeline and reason", .names = "Pipeline",
+		.column = columns, .columns = 3 };
 	struct report_pipeline rest = { .denials = 0 };
 	const struct report_pipeline *p;
-	struct table t;
 	size_t i, k;
 
-	table_begin(&t, b, "Denials by pipeline and reason", columns);
-	for (i = 0; i < shown; i++) {
-		p = r->pipelines.v[i];
-		table_row(&t, p->name, NULL);
-		table_count(&t, p->denials);
-		add_reasons(&t, p->denied);
-		table_text(&t, p->reason);
-	}
-	for (; i < pipelines; i++) {
+	for (i = ROWS; i < pipelines; i++) {
 		p = r->pipelines.v[i];
 		rest.denials += p->denials;
 		for (k = 0; k < AUDIT_KINDS; k++)
 			rest.denied[k] += p->denied[k];
 	}
-	if (shown < pipelines) {
-		table_more(&t, pipelines - shown);
-		table_count(&t, rest.denials);
-		add_reasons(&t, rest.denied);
-	}
-	table_end(&t);
+	table_add(b, &table, (const void *const *)r->pipelines.v, pipelines, ROWS, &rest);
 }
 
 static void
@@ -102,46 +76,36 @@ add_pipelines(struct buf *b, const struct report *r)
 	static const struct chart chart = { "denied", "Denials by pipeline",
 		"A bar for each pipeline, the one that was denied most first. The table below has the same numbers." };
 	const struct report_pipeline *p;
-	const char *name[BARS] = { 0 };
-	size_t count[BARS] = { 0 }, n;
+	struct chart_bar bar[BARS];
+	size_t n;
 
 	for (n = 0; n < r->pipelines.n; n++) {
 		p = r->pipelines.v[n];
 		if (p->denials == 0)
 			break;
-		if (n < BARS) {
-			name[n] = p->name;
-			count[n] = p->denials;
-		}
+		if (n < BARS)
+			bar[n] = (struct chart_bar){ p->name, (int64_t)p->denials };
 	}
 	buf_puts(b, "<h3>By pipeline</h3>\n<p class=\"soft\">Without a token that proves it, the pipeline is the one that "
 	    "the container claimed.</p>\n");
-	chart_counts(b, &chart, name, count, n < BARS ? n : BARS);
+	chart_bars(b, &chart, CHART_COUNT, bar, n < BARS ? n : BARS, 0);
 	add_table(b, r, n);
 }
 
 static void
 add_users(struct buf *b, const struct report *r)
 {
-	static const char *const columns[] = { "User", "Denials", "Last denial", TABLE_WORDS "Its reason", NULL };
-	const size_t shown = r->users.n < USERS ? r->users.n : USERS;
-	const struct report_user *u;
-	struct table t;
-	size_t i;
+	static const struct table_column columns[] = {
+		{ "Denials", CELL_COUNT, offsetof(struct report_user, denials) },
+		{ "Last denial", CELL_TIME, offsetof(struct report_user, last) },
+		{ "Its reason", CELL_TEXT, offsetof(struct report_user, reason) },
+	};
+	static const struct table table = { .caption = "Users of the host by denials", .names = "User", .column = columns,
+		.columns = 3 };
 
 	buf_puts(b, "<h3>Users with the most denials</h3>\n<p class=\"soft\">The users of this host who run the containers. A "
 	    "worker's user is counted for all of the worker's pipelines.</p>\n");
-	table_begin(&t, b, "Users of the host by denials", columns);
-	for (i = 0; i < shown; i++) {
-		u = r->users.v[i];
-		table_row(&t, u->name, NULL);
-		table_count(&t, u->denials);
-		table_time(&t, u->last);
-		table_text(&t, u->reason);
-	}
-	if (shown < r->users.n)
-		table_more(&t, r->users.n - shown);
-	table_end(&t);
+	table_add(b, &table, (const void *const *)r->users.v, r->users.n, USERS, NULL);
 }
 
 void

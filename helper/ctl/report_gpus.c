@@ -1,7 +1,7 @@
 /* See report.h: the section about each GPU. */
 #include "report.h"
 
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "../pure/cleanup.h"
@@ -32,52 +32,47 @@ add_short_name(struct buf *b, const char *name)
 }
 
 static void
+add_name(struct buf *b, const void *row)
+{
+	autobuf struct buf name = { 0 };
+
+	add_short_name(&name, ((const struct report_gpu *)row)->name);
+	b->failed |= name.failed;
+	if (!name.failed)
+		html_text(b, name.p);
+}
+
+static void
+add_uuid(struct buf *b, const void *row)
+{
+	const char *at = find_uuid(((const struct report_gpu *)row)->name);
+	autofree char *uuid = at != NULL ? strndup(at, strcspn(at, " ")) : NULL;
+
+	b->failed |= at != NULL && uuid == NULL;
+	if (uuid != NULL)
+		html_text(b, uuid);
+}
+
+static void
 add_bars(struct buf *b, const struct report *r, size_t n)
 {
 	static const struct chart chart = { "by-gpu", "How busy each GPU was",
 		"A bar for each GPU: the share of the period in which a container held it. The table below has the same numbers." };
-	autofree struct chart_bar *bar = calloc(n, sizeof(*bar));
-	autofree struct buf *text = calloc(2 * n, sizeof(*text));
-	const int64_t period = r->to - r->from;
+	struct chart_bar bar[GPUS] = { 0 };
+	struct buf name[GPUS] = { 0 };
 	const struct report_gpu *g;
-	struct buf *name, *share;
 	size_t i;
 
-	for (i = 0; bar != NULL && text != NULL && i < n; i++) {
+	for (i = 0; i < n; i++) {
 		g = r->gpus.v[i];
-		name = &text[2 * i];
-		share = &text[2 * i + 1];
-		add_short_name(name, g->name);
-		html_share(share, g->busy, period);
-		b->failed |= name->failed || share->failed;
-		bar[i] = (struct chart_bar){ name->p, share->p, period > 0 ? (double)g->busy / (double)period : 0 };
+		add_short_name(&name[i], g->name);
+		b->failed |= name[i].failed;
+		bar[i] = (struct chart_bar){ name[i].p, g->busy };
 	}
-	if (bar == NULL || text == NULL)
-		b->failed = true;
-	else if (!b->failed)
-		chart_bars(b, &chart, bar, n);
-	for (i = 0; text != NULL && i < 2 * n; i++)
-		buf_free(&text[i]);
-}
-
-static void
-add_row(struct table *t, const struct report *r, const struct report_gpu *g)
-{
-	autobuf struct buf name = { 0 }, uuid = { 0 };
-	const char *at = find_uuid(g->name);
-
-	add_short_name(&name, g->name);
-	if (at != NULL)
-		buf_add(&uuid, at, strcspn(at, " "));
-	if (name.failed || uuid.failed) {
-		t->b->failed = true;
-		return;
-	}
-	table_row(t, name.p, uuid.p);
-	table_share(t, g->busy, r->to - r->from);
-	table_hours(t, g->busy);
-	table_hours(t, g->seconds);
-	table_count(t, g->grants);
+	if (!b->failed)
+		chart_bars(b, &chart, CHART_SHARE, bar, n, r->to - r->from);
+	for (i = 0; i < n; i++)
+		buf_free(&name[i]);
 }
 
 bool
@@ -89,18 +84,16 @@ report_has_gpus(const struct report *r)
 void
 report_gpus(struct buf *b, struct report *r)
 {
-	static const char *const columns[] = { "GPU", "Held", "Hours held", "GPU hours", "Times granted", NULL };
-	const size_t shown = r->gpus.n < GPUS ? r->gpus.n : GPUS;
-	struct table t;
-	size_t i;
+	static const struct table_column columns[] = {
+		{ "Held", CELL_SHARE, offsetof(struct report_gpu, busy) },
+		{ "Hours held", CELL_HOURS, offsetof(struct report_gpu, busy) },
+		{ "GPU hours", CELL_HOURS, offsetof(struct report_gpu, seconds) },
+		{ "Times granted", CELL_COUNT, offsetof(struct report_gpu, grants) },
+	};
+	const struct table table = { "GPUs", "GPU", TABLE_COLUMNS(columns), r->to - r->from, add_name, add_uuid };
 
 	buf_puts(b, "<p class=\"soft\">The share of the period in which a container held it. GPUs and parts that no record "
 	    "names are not listed.</p>\n");
-	add_bars(b, r, shown);
-	table_begin(&t, b, "GPUs", columns);
-	for (i = 0; i < shown; i++)
-		add_row(&t, r, r->gpus.v[i]);
-	if (shown < r->gpus.n)
-		table_more(&t, r->gpus.n - shown);
-	table_end(&t);
+	add_bars(b, r, r->gpus.n < GPUS ? r->gpus.n : GPUS);
+	table_add(b, &table, (const void *const *)r->gpus.v, r->gpus.n, GPUS, NULL);
 }

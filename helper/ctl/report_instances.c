@@ -1,6 +1,8 @@
 /* See report.h: the section about instances of pipelines.  Usually each pull request is an instance. */
 #include "report.h"
 
+#include <stddef.h>
+
 #define ROWS 50
 
 static bool
@@ -29,25 +31,16 @@ report_has_instances(const struct report *r)
 void
 report_instances(struct buf *b, struct report *r)
 {
-	static const char *const columns[] = { "Instance", "GPU hours", "Grants", "Denials",
-		TABLE_WORDS "Last denial's reason", NULL };
-	const size_t n = used_instances(r), shown = n < ROWS ? n : ROWS;
-	const struct report_instance *it;
-	struct table t;
-	size_t i;
+	static const struct table_column columns[] = {
+		{ "GPU hours", CELL_HOURS, offsetof(struct report_instance, seconds) },
+		{ "Grants", CELL_COUNT, offsetof(struct report_instance, grants) },
+		{ "Denials", CELL_COUNT, offsetof(struct report_instance, denials) },
+		{ "Last denial's reason", CELL_TEXT, offsetof(struct report_instance, reason) },
+	};
+	static const struct table table = { .caption = "Instances, the most GPU time first", .names = "Instance",
+		.column = columns, .columns = 4 };
 
 	buf_puts(b, "<p class=\"soft\">Pipelines with instance variables; pull requests usually have them. «A claim» means "
 	    "that the container claimed the instance without proof.</p>\n");
-	table_begin(&t, b, "Instances, the most GPU time first", columns);
-	for (i = 0; i < shown; i++) {
-		it = r->instances.v[i];
-		table_row(&t, it->name, NULL);
-		table_hours(&t, it->seconds);
-		table_count(&t, it->grants);
-		table_count(&t, it->denials);
-		table_text(&t, it->reason);
-	}
-	if (shown < n)
-		table_more(&t, n - shown);
-	table_end(&t);
+	table_add(b, &table, (const void *const *)r->instances.v, used_instances(r), ROWS, NULL);
 }

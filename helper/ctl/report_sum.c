@@ -453,16 +453,24 @@ report_take(struct report *r, const struct report_entry *e)
 		end_lease(r, e);
 }
 
+int
+report_order(const int64_t x[2], const char *x_name, const int64_t y[2], const char *y_name)
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? 1 : -1;
+	return strcmp(x_name, y_name);
+}
+
 static int
 by_seconds(const void *a, const void *b)
 {
 	const struct report_pipeline *x = *(void *const *)a, *y = *(void *const *)b;
 
-	if (x->seconds != y->seconds)
-		return x->seconds < y->seconds ? 1 : -1;
-	if (x->grants != y->grants)
-		return x->grants < y->grants ? 1 : -1;
-	return strcmp(x->name, y->name);
+	return report_order((int64_t [2]){ x->seconds, (int64_t)x->grants }, x->name,
+	    (int64_t [2]){ y->seconds, (int64_t)y->grants }, y->name);
 }
 
 static int
@@ -470,11 +478,8 @@ by_instance_seconds(const void *a, const void *b)
 {
 	const struct report_instance *x = *(void *const *)a, *y = *(void *const *)b;
 
-	if (x->seconds != y->seconds)
-		return x->seconds < y->seconds ? 1 : -1;
-	if (x->grants + x->denials != y->grants + y->denials)
-		return x->grants + x->denials < y->grants + y->denials ? 1 : -1;
-	return strcmp(x->name, y->name);
+	return report_order((int64_t [2]){ x->seconds, (int64_t)(x->grants + x->denials) }, x->name,
+	    (int64_t [2]){ y->seconds, (int64_t)(y->grants + y->denials) }, y->name);
 }
 
 static int
@@ -482,9 +487,7 @@ by_denials(const void *a, const void *b)
 {
 	const struct report_pipeline *x = *(void *const *)a, *y = *(void *const *)b;
 
-	if (x->denials != y->denials)
-		return x->denials < y->denials ? 1 : -1;
-	return strcmp(x->name, y->name);
+	return report_order((int64_t [2]){ (int64_t)x->denials }, x->name, (int64_t [2]){ (int64_t)y->denials }, y->name);
 }
 
 static int
@@ -492,9 +495,7 @@ by_user_denials(const void *a, const void *b)
 {
 	const struct report_user *x = *(void *const *)a, *y = *(void *const *)b;
 
-	if (x->denials != y->denials)
-		return x->denials < y->denials ? 1 : -1;
-	return strcmp(x->name, y->name);
+	return report_order((int64_t [2]){ (int64_t)x->denials }, x->name, (int64_t [2]){ (int64_t)y->denials }, y->name);
 }
 
 static int

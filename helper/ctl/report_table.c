@@ -4,139 +4,156 @@
  */
 #include "report.h"
 
-#include <string.h>
-
 #define HEAD_SHOWN 24	/* characters of a column's name, which may be a pipeline's */
 #define REASON_SHOWN 160
 
-static const char *
-column_name(const char *column)
+size_t
+report_sort_kinds(const size_t denied[AUDIT_KINDS], size_t out[AUDIT_KINDS])
 {
-	return *column == TABLE_WORDS[0] ? column + 1 : column;
+	size_t i, k, n = 0;
+
+	for (i = 0; i < AUDIT_KINDS; i++) {
+		if (denied[i] == 0)
+			continue;
+		for (k = n++; k > 0 && denied[out[k - 1]] < denied[i]; k--)
+			out[k] = out[k - 1];
+		out[k] = i;
+	}
+	return n;
 }
 
-void
-table_begin(struct table *t, struct buf *b, const char *caption, const char *const *columns)
+/* True for cells of words, which begin at the left. */
+static bool
+has_words(const struct table_column *c)
 {
-	*t = (struct table){ .b = b, .columns = columns };
+	return c->cell == CELL_TEXT || c->cell == CELL_KINDS;
+}
+
+static void
+add_head(struct buf *b, const struct table *t)
+{
+	const struct table_column *c;
+
 	buf_printf(b, "<div class=\"scroll\" role=\"region\" aria-label=\"%s\" tabindex=\"0\"><table><caption>%s</caption>"
-	    "<thead><tr>", caption, caption);
-	for (; *columns != NULL; columns++) {
-		buf_printf(b, "<th scope=\"col\"%s><bdi>", column_name(*columns) != *columns ? " class=\"t\"" : "");
-		html_text_short(b, column_name(*columns), HEAD_SHOWN);
+	    "<thead><tr><th scope=\"col\"><bdi>%s</bdi></th>", t->caption, t->caption, t->names);
+	for (c = t->column; c < t->column + t->columns; c++) {
+		buf_printf(b, "<th scope=\"col\"%s><bdi>", has_words(c) ? " class=\"t\"" : "");
+		html_text_short(b, c->name, HEAD_SHOWN);
 		buf_puts(b, "</bdi></th>");
 	}
 	buf_puts(b, "</tr></thead><tbody>\n");
 }
 
-/* Ends the last row, if there is one; cells that it lacks are empty. */
 static void
-end_row(struct table *t)
+add_kinds(struct buf *b, const size_t denied[AUDIT_KINDS])
 {
-	if (t->at == 0)
-		return;
-	for (; t->columns[t->at] != NULL; t->at++)
-		buf_puts(t->b, "<td></td>");
-	buf_puts(t->b, "</tr>\n");
-	t->at = 0;
-}
+	autobuf struct buf words = { 0 };
+	size_t kind[AUDIT_KINDS], i;
+	const size_t n = report_sort_kinds(denied, kind);
 
-void
-table_row(struct table *t, const char *name, const char *below)
-{
-	end_row(t);
-	t->at = 1;
-	buf_puts(t->b, "<tr><th scope=\"row\"><bdi>");
-	html_text(t->b, name);
-	buf_puts(t->b, "</bdi>");
-	if (below != NULL && *below != '\0') {
-		buf_puts(t->b, "<small>");
-		html_text(t->b, below);
-		buf_puts(t->b, "</small>");
-	}
-	buf_puts(t->b, "</th>");
-}
-
-void
-table_more(struct table *t, size_t n)
-{
-	end_row(t);
-	t->at = 1;
-	buf_puts(t->b, "<tr class=\"more\"><th scope=\"row\">");
-	html_count(t->b, (int64_t)n);
-	buf_puts(t->b, " more</th>");
+	for (i = 0; i < n; i++)
+		buf_printf(&words, "%s%s %zu", i > 0 ? ", " : "", audit_kinds[kind[i]].name, denied[kind[i]]);
+	b->failed |= words.failed;
+	if (!words.failed && words.p != NULL)
+		html_text_short(b, words.p, REASON_SHOWN);
 }
 
 static void
-begin_cell(struct table *t, const char *attributes)
-{
-	buf_printf(t->b, "<td%s data-c=\"", attributes);
-	html_text_short(t->b, column_name(t->columns[t->at++]), HEAD_SHOWN);
-	buf_puts(t->b, "\">");
-}
-
-static void
-end_cell(struct table *t)
-{
-	buf_puts(t->b, "</td>");
-}
-
-void
-table_count(struct table *t, size_t n)
-{
-	begin_cell(t, "");
-	html_count(t->b, (int64_t)n);
-	end_cell(t);
-}
-
-void
-table_hours(struct table *t, int64_t seconds)
-{
-	begin_cell(t, "");
-	html_hours(t->b, seconds);
-	end_cell(t);
-}
-
-void
-table_share(struct table *t, int64_t part, int64_t whole)
-{
-	begin_cell(t, "");
-	html_share(t->b, part, whole);
-	end_cell(t);
-}
-
-void
-table_duration(struct table *t, int64_t seconds)
-{
-	begin_cell(t, "");
-	html_duration(t->b, seconds);
-	end_cell(t);
-}
-
-void
-table_time(struct table *t, int64_t seconds)
+add_time(struct buf *b, int64_t seconds)
 {
 	char when[32];
 
 	text_time(seconds, when);
-	begin_cell(t, "");
-	buf_printf(t->b, "%.10s %.5s", when, when + 11);
-	end_cell(t);
+	buf_printf(b, "%.10s %.5s", when, when + 11);
+}
+
+static void
+add_value(struct buf *b, const struct table *t, enum table_cell cell, const void *at)
+{
+	switch (cell) {
+	case CELL_COUNT:
+		html_count(b, (int64_t)*(const size_t *)at);
+		return;
+	case CELL_HOURS:
+		html_hours(b, *(const int64_t *)at);
+		return;
+	case CELL_PARTS:
+		html_hours(b, (int64_t)(*(const double *)at * 3600 + 0.5));
+		return;
+	case CELL_SHARE:
+		html_share(b, *(const int64_t *)at, t->whole);
+		return;
+	case CELL_SHARE_OF_COUNT:
+		html_share(b, (int64_t)*(const size_t *)at, t->whole);
+		return;
+	case CELL_DURATION:
+		html_duration(b, *(const int64_t *)at);
+		return;
+	case CELL_TIME:
+		add_time(b, *(const int64_t *)at);
+		return;
+	case CELL_TEXT:
+		html_text_short(b, at, REASON_SHOWN);
+		return;
+	case CELL_KINDS:
+		add_kinds(b, at);
+	}
+}
+
+static void
+add_cells(struct buf *b, const struct table *t, const void *row)
+{
+	const struct table_column *c;
+	const char *at;
+
+	for (c = t->column; c < t->column + t->columns; c++) {
+		at = row != NULL ? (const char *)row + c->at : NULL;
+		if (at == NULL || (c->cell == CELL_TEXT && *at == '\0')) {
+			buf_puts(b, "<td></td>");
+			continue;
+		}
+		buf_printf(b, "<td%s data-c=\"", has_words(c) ? " class=\"t w\"" : "");
+		html_text_short(b, c->name, HEAD_SHOWN);
+		buf_puts(b, has_words(c) ? "\"><bdi>" : "\">");
+		add_value(b, t, c->cell, at);
+		buf_puts(b, has_words(c) ? "</bdi></td>" : "</td>");
+	}
+	buf_puts(b, "</tr>\n");
+}
+
+static void
+add_row(struct buf *b, const struct table *t, const void *row)
+{
+	autobuf struct buf below = { 0 };
+
+	buf_puts(b, "<tr><th scope=\"row\"><bdi>");
+	if (t->name != NULL)
+		t->name(b, row);
+	else
+		html_text(b, *(char *const *)row);
+	buf_puts(b, "</bdi>");
+	if (t->below != NULL)
+		t->below(&below, row);
+	b->failed |= below.failed;
+	if (below.len > 0)
+		buf_printf(b, "<small>%s</small>", below.p);
+	buf_puts(b, "</th>");
+	add_cells(b, t, row);
 }
 
 void
-table_text(struct table *t, const char *text)
+table_add(struct buf *b, const struct table *t, const void *const *row, size_t n, size_t most, const void *rest)
 {
-	begin_cell(t, " class=\"t w\"");
-	buf_puts(t->b, "<bdi>");
-	html_text_short(t->b, text, REASON_SHOWN);
-	buf_puts(t->b, "</bdi>");
-	end_cell(t);
-}
+	size_t i;
 
-void
-table_end(struct table *t)
-{
-	end_row(t);
-	buf_puts(t->b, "</tbody></table></div>\n");
+	add_head(b, t);
+	for (i = 0; i < n && i < most; i++)
+		add_row(b, t, row[i]);
+	if (n > most) {
+		buf_puts(b, "<tr class=\"more\"><th scope=\"row\">");
+		html_count(b, (int64_t)(n - most));
+		buf_puts(b, " more</th>");
+		add_cells(b, t, rest);
+	}
+	buf_puts(b, "</tbody></table></div>\n");
 }

@@ -17,30 +17,18 @@ is_noncharacter(const char *s)
 static void
 add_escaped(struct buf *b, const char *s, const char *end)
 {
+	static const char special[] = "&<>\"'";
+	static const char *const escapes[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&#39;" };
+	const char *found;
+
 	for (; s < end; s++)
-		switch (*s) {
-		case '&':
-			buf_puts(b, "&amp;");
-			break;
-		case '<':
-			buf_puts(b, "&lt;");
-			break;
-		case '>':
-			buf_puts(b, "&gt;");
-			break;
-		case '"':
-			buf_puts(b, "&quot;");
-			break;
-		case '\'':
-			buf_puts(b, "&#39;");
-			break;
-		default:
-			if (is_noncharacter(s)) {
-				buf_puts(b, "?");
-				s += 2;
-			} else
-				buf_add(b, s, 1);
-		}
+		if ((found = strchr(special, *s)) != NULL && *s != '\0')
+			buf_puts(b, escapes[found - special]);
+		else if (is_noncharacter(s)) {
+			buf_puts(b, "?");
+			s += 2;
+		} else
+			buf_add(b, s, 1);
 }
 
 /* Copies text as valid UTF-8 without control and direction characters; NULL, with b->failed set: out of memory. */

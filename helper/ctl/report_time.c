@@ -1,9 +1,11 @@
 /* See report.h: the sections about GPU time by pipeline and by day. */
 #include "report.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "../pure/cleanup.h"
 
 #define BARS 10
 #define ROWS 25
@@ -28,61 +30,46 @@ add_bars(struct buf *b, const struct report *r, size_t n)
 {
 	static const struct chart chart = { "by-pipeline", "GPU time by pipeline",
 		"A bar for each pipeline, the longest first. The table below has the same numbers." };
-	struct chart_bar bar[BARS] = { 0 };
-	struct buf value[BARS] = { 0 };
-	const struct report_pipeline *p, *first = r->pipelines.v[0];
+	struct chart_bar bar[BARS];
+	const struct report_pipeline *p;
 	size_t i;
 
 	n = n < BARS ? n : BARS;
 	for (i = 0; i < n; i++) {
 		p = r->pipelines.v[i];
-		html_hours(&value[i], p->seconds);
-		buf_puts(&value[i], " h");
-		b->failed |= value[i].failed;
-		bar[i] = (struct chart_bar){ p->name, value[i].p, (double)p->seconds / (double)first->seconds };
+		bar[i] = (struct chart_bar){ p->name, p->seconds };
 	}
-	if (!b->failed)
-		chart_bars(b, &chart, bar, n);
-	for (i = 0; i < n; i++)
-		buf_free(&value[i]);
+	chart_bars(b, &chart, CHART_HOURS, bar, n, 0);
 }
 
 static void
-add_numbers(struct table *t, const struct report *r, int64_t seconds, size_t grants)
+add_held(struct buf *b, const void *row)
 {
-	table_hours(t, seconds);
-	table_share(t, seconds, r->seconds);
-	table_count(t, grants);
+	const struct report_pipeline *p = row;
+
+	if (p->held > 0)
+		buf_printf(b, "%zu held at the end", p->held);
 }
 
 static void
 add_pipelines(struct buf *b, const struct report *r, size_t n)
 {
-	static const char *const columns[] = { "Pipeline", "GPU hours", "Share", "Grants", NULL };
-	const size_t shown = n < ROWS ? n : ROWS;
+	static const struct table_column columns[] = {
+		{ "GPU hours", CELL_HOURS, offsetof(struct report_pipeline, seconds) },
+		{ "Share", CELL_SHARE, offsetof(struct report_pipeline, seconds) },
+		{ "Grants", CELL_COUNT, offsetof(struct report_pipeline, grants) },
+	};
+	const struct table table = { "GPU time by pipeline", "Pipeline", TABLE_COLUMNS(columns), r->seconds, NULL, add_held };
+	struct report_pipeline rest = { .grants = 0 };
 	const struct report_pipeline *p;
-	struct table t;
-	char held[48];
-	size_t i, grants = 0;
-	int64_t seconds = 0;
+	size_t i;
 
-	table_begin(&t, b, "GPU time by pipeline", columns);
-	for (i = 0; i < shown; i++) {
+	for (i = ROWS; i < n; i++) {
 		p = r->pipelines.v[i];
-		snprintf(held, sizeof(held), "%zu held at the end", p->held);
-		table_row(&t, p->name, p->held > 0 ? held : NULL);
-		add_numbers(&t, r, p->seconds, p->grants);
+		rest.seconds += p->seconds;
+		rest.grants += p->grants;
 	}
-	for (; i < n; i++) {
-		p = r->pipelines.v[i];
-		seconds += p->seconds;
-		grants += p->grants;
-	}
-	if (shown < n) {
-		table_more(&t, n - shown);
-		add_numbers(&t, r, seconds, grants);
-	}
-	table_end(&t);
+	table_add(b, &table, (const void *const *)r->pipelines.v, n, ROWS, &rest);
 }
 
 void
@@ -101,12 +88,6 @@ report_pipelines(struct buf *b, struct report *r)
 }
 
 /* By day */
-
-static int64_t
-to_seconds(double hours)
-{
-	return (int64_t)(hours * 3600 + 0.5);
-}
 
 /* The seconds of the period that are in this column. */
 static int64_t
@@ -161,28 +142,30 @@ report_columns(const struct report *r, struct chart_columns *out)
 }
 
 static void
+add_day(struct buf *b, const void *row)
+{
+	html_day(b, ((const struct chart_column *)row)->day * DAY_S);
+}
+
+static void
 add_days_table(struct buf *b, const struct chart_columns *c)
 {
-	const char *columns[CHART_SERIES + 3] = { c->days == 1 ? "Day" : "From", "All" };
-	struct buf day = { 0 };
-	struct table t;
-	size_t i, k;
+	struct table_column columns[CHART_SERIES + 1] = { { "All", CELL_PARTS, offsetof(struct chart_column, all) } };
+	const struct table table = { .caption = "GPU hours by day and pipeline", .names = c->days == 1 ? "Day" : "From",
+		.column = columns, .columns = c->series_n + 1, .name = add_day };
+	autofree const void **row = calloc(c->n, sizeof(*row));
+	size_t i;
 
+	for (i = 0; i < c->series_n; i++)
+		columns[i + 1] = (struct table_column){ c->series[i], CELL_PARTS,
+			offsetof(struct chart_column, hours) + i * sizeof(c->v->hours[0]) };
+	for (i = 0; row != NULL && i < c->n; i++)
+		row[i] = &c->v[i];
 	buf_puts(b, "<details><summary>The same numbers as a table, in GPU hours</summary>");
-	memcpy(columns + 2, c->series, c->series_n * sizeof(*columns));
-	table_begin(&t, b, "GPU hours by day and pipeline", columns);
-	for (i = 0; i < c->n; i++) {
-		day.len = 0;
-		html_day(&day, c->v[i].day * DAY_S);
-		table_row(&t, day.failed ? "" : day.p, NULL);
-		table_hours(&t, to_seconds(c->v[i].all));
-		for (k = 0; k < c->series_n; k++)
-			table_hours(&t, to_seconds(c->v[i].hours[k]));
-	}
-	table_end(&t);
+	if (row != NULL)
+		table_add(b, &table, row, c->n, c->n, NULL);
 	buf_puts(b, "</details>\n");
-	b->failed |= day.failed;
-	buf_free(&day);
+	b->failed |= row == NULL;
 }
 
 bool

@@ -1,8 +1,8 @@
 /* See report.h: the section about waits. */
 #include "report.h"
 
+#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../pure/cleanup.h"
 
@@ -13,41 +13,24 @@ by_waited(const void *a, const void *b)
 {
 	const struct report_pipeline *x = *(void *const *)a, *y = *(void *const *)b;
 
-	if (x->waited != y->waited)
-		return x->waited < y->waited ? 1 : -1;
-	if (x->abandoned != y->abandoned)
-		return x->abandoned < y->abandoned ? 1 : -1;
-	return strcmp(x->name, y->name);
-}
-
-static void
-add_pipelines(struct buf *b, const struct report_pipeline *const *p, size_t n)
-{
-	static const char *const columns[] = { "Pipeline", "Grants that waited", "Mean wait", "Longest wait", "Total",
-		"Abandoned waits", NULL };
-	const size_t shown = n < ROWS ? n : ROWS;
-	struct table t;
-	size_t i;
-
-	table_begin(&t, b, "Waits by pipeline, the longest total first", columns);
-	for (i = 0; i < shown; i++) {
-		table_row(&t, p[i]->name, NULL);
-		table_count(&t, p[i]->waits);
-		table_duration(&t, p[i]->waits > 0 ? p[i]->waited / (int64_t)p[i]->waits : 0);
-		table_duration(&t, p[i]->longest);
-		table_duration(&t, p[i]->waited);
-		table_count(&t, p[i]->abandoned);
-	}
-	if (shown < n)
-		table_more(&t, n - shown);
-	table_end(&t);
+	return report_order((int64_t [2]){ x->waited, (int64_t)x->abandoned }, x->name,
+	    (int64_t [2]){ y->waited, (int64_t)y->abandoned }, y->name);
 }
 
 static void
 add_table(struct buf *b, const struct report *r)
 {
-	autofree const struct report_pipeline **waited = calloc(r->pipelines.n + 1, sizeof(*waited));
-	const struct report_pipeline *p;
+	static const struct table_column columns[] = {
+		{ "Grants that waited", CELL_COUNT, offsetof(struct report_pipeline, waits) },
+		{ "Mean wait", CELL_DURATION, offsetof(struct report_pipeline, mean) },
+		{ "Longest wait", CELL_DURATION, offsetof(struct report_pipeline, longest) },
+		{ "Total", CELL_DURATION, offsetof(struct report_pipeline, waited) },
+		{ "Abandoned waits", CELL_COUNT, offsetof(struct report_pipeline, abandoned) },
+	};
+	static const struct table table = { .caption = "Waits by pipeline, the longest total first", .names = "Pipeline",
+		.column = columns, .columns = 5 };
+	autofree const void **waited = calloc(r->pipelines.n + 1, sizeof(*waited));
+	struct report_pipeline *p;
 	size_t i, n = 0;
 
 	if (waited == NULL) {
@@ -56,13 +39,14 @@ add_table(struct buf *b, const struct report *r)
 	}
 	for (i = 0; i < r->pipelines.n; i++) {
 		p = r->pipelines.v[i];
+		p->mean = p->waits > 0 ? p->waited / (int64_t)p->waits : 0;
 		if (p->waits > 0 || p->abandoned > 0)
 			waited[n++] = p;
 	}
 	if (n == 0)
 		return;
 	qsort(waited, n, sizeof(*waited), by_waited);
-	add_pipelines(b, waited, n);
+	table_add(b, &table, waited, n, ROWS, NULL);
 }
 
 static void
@@ -99,16 +83,16 @@ report_waiting(struct buf *b, struct report *r)
 {
 	static const struct chart chart = { "waits-chart", "Grants by how long they waited",
 		"A bar for each range of waiting times, with the number of grants that waited so long." };
-	const char *name[WAITS];
+	struct chart_bar bar[WAITS];
 	size_t i, waits = 0;
 
 	for (i = 0; i < WAITS; i++) {
-		name[i] = report_waits[i].name;
+		bar[i] = (struct chart_bar){ report_waits[i].name, (int64_t)r->waits[i] };
 		waits += r->waits[i];
 	}
 	add_granted(b, r, waits);
 	add_abandoned(b, r);
 	if (waits > 0)
-		chart_counts(b, &chart, name, r->waits, WAITS);
+		chart_bars(b, &chart, CHART_COUNT, bar, WAITS, 0);
 	add_table(b, r);
 }

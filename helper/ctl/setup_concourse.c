@@ -36,7 +36,10 @@ static int
 check_engine(struct worker *w, const char *dir, struct why *why)
 {
 	const bool first = w->path != NULL && text_starts(w->path, CONTAINERD_OPT ":");
+	autocontainerd struct containerd_conf conf = { 0 };
 
+	if (w->own_containerd && containerd_conf_load(&conf, w->config, why) == -1)
+		return -1;
 	if (w->concourse == 0 && dir == NULL)
 		return refuse(why, WHY_CONFIG, "no running Concourse worker of root's is visible (for one in a container see "
 		    "gpuhelper-concourse(7)): start it, or name its work directory (--worker-dir)");

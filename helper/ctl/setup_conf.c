@@ -25,7 +25,7 @@
 #define HASH_CHARS 16
 
 static void
-hash_lines(const char *lines, char hash[65])
+hash_lines(const char *lines, char hash[HASH_SIZE])
 {
 	const char *const pieces[] = { lines, NULL };
 
@@ -187,7 +187,7 @@ say_lines(const char *lines)
 static int
 take_block(char *text, struct buf *lines, struct why *why)
 {
-	char *from = strstr(text, BEGIN), *body, *end, *rest, hash[65];
+	char *from = strstr(text, BEGIN), *body, *end, *rest, hash[HASH_SIZE];
 
 	if (from == NULL)
 		return 0;
@@ -242,7 +242,7 @@ check_conf_paths(const struct setup *s, struct why *why)
 static int
 compose(const char *rest, const char *lines, struct buf *text, struct why *why)
 {
-	char hash[65];
+	char hash[HASH_SIZE];
 
 	hash_lines(lines, hash);
 	buf_printf(text, "%s%s" BEGIN "%s" END "%s\n", rest, *rest == '\0' || rest[strlen(rest) - 1] == '\n' ? "" : "\n",

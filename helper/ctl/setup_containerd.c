@@ -57,8 +57,8 @@ read_settings(const struct setup *s, struct containerd_conf *conf, struct why *w
 		    "can't be seen: start it with an absolute path", w->engine, w->config);
 	if ((ret = setup_run(argv, &r, why)) == 0 && r.status != 0)
 		ret = refuse(why, WHY_CONFIG, "%s config dump: %s", argv[0], r.said);
-	if (ret == 0 && !containerd_conf_read(conf, r.out))
-		ret = refuse_nomem(why);
+	if (ret == 0)
+		ret = containerd_conf_read(conf, r.out, "containerd config dump", why);
 	free(r.out);
 	return ret;
 }
@@ -198,9 +198,9 @@ put(struct setup *s, bool dry, struct why *why)
 	return setup_link(s, dry, why);
 }
 
-/* The link that setup made, or else the one in the directory that containerd searches first.  NULL: no memory. */
+/* The link that setup made, or else the one in the directory that containerd searches first.  NULL with *why. */
 static char *
-link_now(void)
+link_now(struct why *why)
 {
 	autocontainerd struct containerd_conf conf = { 0 };
 	autoengines struct engines e = { 0 };
@@ -213,23 +213,28 @@ link_now(void)
 	engines_find(0, &e);
 	if ((p = engines_next(&e, ENGINE_CONTAINERD, NULL)) != NULL && p->is.path != NULL)
 		path = strdup(p->is.path);
-	else if (containerd_conf_load(&conf, NULL))
-		path = containerd_path(&conf, "/usr/bin");
-	if (path == NULL || asprintf(&link, "%.*s/runc", (int)strcspn(path, ":"), path) == -1)
+	else if (containerd_conf_load(&conf, NULL, why) == -1)
 		return NULL;
+	else
+		path = containerd_path(&conf, "/usr/bin");
+	if (path == NULL || asprintf(&link, "%.*s/runc", (int)strcspn(path, ":"), path) == -1) {
+		(void)refuse_nomem(why);
+		return NULL;
+	}
 	return link;
 }
 
 static int
 undo(struct setup *s, bool dry, struct why *why)
 {
-	return (s->link = link_now()) != NULL ? setup_link_undo(s, dry, why) : refuse_nomem(why);
+	return (s->link = link_now(why)) != NULL ? setup_link_undo(s, dry, why) : -1;
 }
 
 static bool
 in_place(const char *gone)
 {
-	autofree char *link = link_now();
+	struct why ignored;
+	autofree char *link = link_now(&ignored);
 
 	return link != NULL && (gone == NULL || strcmp(gone, link) != 0) && leads_to_wrapper(link);
 }

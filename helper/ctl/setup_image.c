@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../pure/cleanup.h"
+#include "../pure/hash.h"
 #include "../pure/sha256.h"
 #include "../pure/text.h"
 
@@ -126,7 +127,7 @@ architecture(void)
 
 /* Adds a file named blobs/sha256/DIGEST, and returns its digest. */
 static void
-add_blob(struct buf *tar, const char *content, size_t len, char digest[65])
+add_blob(struct buf *tar, const char *content, size_t len, char digest[HASH_SIZE])
 {
 	uint8_t bytes[SHA256_BYTES];
 	struct sha256 sum;
@@ -149,7 +150,7 @@ setup_oci_image(int dir, const char *name, const char *image, struct strlist *mo
 {
 	static const char layout[] = "{\"imageLayoutVersion\":\"1.0.0\"}";
 	autobuf struct buf tar = { 0 }, root = { 0 }, config = { 0 }, manifest = { 0 }, index = { 0 };
-	char layer[65], of_config[65], of_manifest[65];
+	char layer[HASH_SIZE], of_config[HASH_SIZE], of_manifest[HASH_SIZE];
 
 	if (!make_root(&root, mounts))
 		return refuse_nomem(why);

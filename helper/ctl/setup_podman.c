@@ -220,7 +220,8 @@ check_effect(bool new, struct why *why)
 	int ret = j == NULL ? -1 : 0;
 
 	if (ret == 0 && (calls == NULL || !leads_to_wrapper(calls))) {
-		(void)podman_conf_load(&conf, NULL);
+		if (podman_conf_load(&conf, NULL, why) == -1)
+			say("podman: %s", why->text);
 		ret = refuse(why, WHY_CONFIG, "with " PODMAN_DROP_IN ", podman would still call %s%s%s%s",
 		    calls != NULL ? calls : "another runtime", conf.file != NULL ? ", by " : "", conf.file != NULL ? conf.file : "",
 		    new ? ": setup removed its own file again" : "");

@@ -1,32 +1,52 @@
 /*
- * Reads settings of engines, in the part of TOML (toml.io, 1.0) that people and engines write: tables, keys, strings
- * and lists of strings.  What it finds is for messages to a person.  For decisions, gpuhelperctl asks the engine.
+ * Reads settings of engines, as TOML 1.0 (toml.io).  A text that is not TOML, or has what this reader can't do, is
+ * refused with its line: nothing is guessed.  The limits: 10,000 keys, 64 levels, and no \u0000.  Of numbers and dates
+ * only the characters are checked, because nobody reads them.
  */
 #ifndef GPUHELPER_CTL_TOML_H
 #define GPUHELPER_CTL_TOML_H
 
-#include <stdbool.h>
-
 #include "../pure/text.h"
+#include "../pure/why.h"
 
-struct toml {
-	char *text, *rest;	/* a copy of the text, and its unread part */
-	char *section;		/* the key's table, without quotes and spaces: plugins.io.containerd.internal.v1.opt; or "" */
-	char *key;
-	char *value;		/* as written; a list of several lines as one */
+enum toml_kind {
+	TOML_IMPLIED,		/* a table that only a longer name mentions: [a.b] implies a */
+	TOML_TABLE,
+	TOML_DOTTED,		/* a table made by a dotted key: b.c = 1 */
+	TOML_INLINE,		/* { b = 1 } */
+	TOML_TABLES,		/* [[a]]: its children are tables without a name */
+	TOML_STRING,
+	TOML_LIST,
+	TOML_OTHER,		/* a number, a date, true or false */
 };
 
-/* Begins to read a copy of the text.  If memory is short, there are no keys.  The caller calls toml_end(). */
-void toml_begin(struct toml *t, const char *text);
-/* Goes to the next key.  False at the end. */
-bool toml_next(struct toml *t);
-void toml_end(struct toml *t);
+struct toml {
+	char *name;			/* NULL for the whole text, and for an element of TOML_TABLES */
+	enum toml_kind kind;
+	struct strlist strings;		/* TOML_STRING: one; TOML_LIST: its elements that are strings */
+	struct toml *child, *last, *next;	/* children in the order of the text */
+};
 
-/* True if this is the current key. */
-bool toml_is(const struct toml *t, const char *section, const char *key);
-/* Adds each quoted string of the value to the list.  False: no memory. */
-bool toml_strings(const struct toml *t, struct strlist *out);
-/* The first quoted string of the value; NULL if there is none or memory is short.  The caller frees. */
-char *toml_string(const struct toml *t);
+/*
+ * Reads a text of len bytes, which a NUL follows; «file» is its name, for messages. NULL with *why, «FILE:LINE: what is
+ * wrong»: the text is not TOML, or memory is short. The caller calls toml_free().
+ */
+struct toml *toml_parse(const char *text, size_t len, const char *file, struct why *why);
+void toml_free(struct toml *t);
+static inline void
+cleanup_toml(struct toml **t)
+{
+	toml_free(*t);
+}
+#define autotoml __attribute__((cleanup(cleanup_toml)))
+
+/* What the names lead to: toml_find(t, "engine", "runtime").  NULL: nothing, or t is NULL. */
+#define toml_find(t, ...) toml_at(t, (const char *const []){ __VA_ARGS__, NULL })
+const struct toml *toml_at(const struct toml *t, const char *const *names);
+/* A copy of the string that the names lead to.  NULL: there is none, or memory is short.  The caller frees. */
+#define toml_string(t, ...) toml_copy(toml_find(t, __VA_ARGS__))
+char *toml_copy(const struct toml *t);
+/* The strings of a list, or the one string; NULL for anything else, and for NULL. */
+const struct strlist *toml_strings(const struct toml *t);
 
 #endif

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "../host/users.h"
-#include "../judge/identify.h"
 #include "../pure/cleanup.h"
 #include "../user/runtime.h"
+#include "configload.h"
 #include "readable.h"
 #include "tasktakes.h"
 #include "warn.h"
@@ -93,32 +93,13 @@ warn_readers(const struct check_set *s, struct checked *c)
 	}
 }
 
-static bool
-has_usable(const struct jwks *keys)
-{
-	size_t i;
-
-	for (i = 0; i < jwks_count(keys); i++)
-		if (jwk_unusable(jwks_at(keys, i)) == NULL)
-			return true;
-	return false;
-}
-
 static void
 warn_keys(const struct check_set *s, struct checked *c, const struct issuer_setting *i)
 {
-	autojwks struct jwks *keys = NULL;
 	struct why why;
 
-	if (issuer_keys_load(i, s->installed, &keys, &why) == -1) {
-		if (why.code != WHY_IO || geteuid() == 0)
-			fault_add(&c->faults, i->line, true, "issuer %.80s: its tokens are refused: %s", i->url, why.text);
-	} else if (!has_usable(keys))
-		fault_add(&c->faults, i->line, true, "issuer %.80s: its tokens are refused: %.120s has no usable key: "
-		    "gpuhelperctl keys show", i->url, i->keys);
-	else if (i->keys_max_age != 0 && time(NULL) - jwks_fetched(keys) > i->keys_max_age)
-		fault_add(&c->faults, i->line, true, "issuer %.80s: its tokens are refused: the keys in %.120s are older than "
-		    "keys_max_age: gpuhelperctl keys fetch", i->url, i->keys);
+	if (config_issuer_usable(i, s->installed, time(NULL), &why) == -1)
+		fault_add(&c->faults, i->line, true, "issuer %.80s: its tokens are refused: %s", i->url, why.text);
 }
 
 /* For hosts that were set up when the default was "hide-gpus". To be removed after one version. */

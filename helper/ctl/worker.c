@@ -164,14 +164,18 @@ path_of(enum engine_kind kind, const struct worker *w, const char *path)
 {
 	autocontainerd struct containerd_conf conf = { 0 };
 	const char *slash = w->program != NULL ? strrchr(w->program, '/') : NULL;
+	struct why ignored;
 	char *out;
 
 	if (path == NULL)
 		return NULL;
 	if (kind == ENGINE_SHIM || kind == ENGINE_DOCKER)
 		return strdup(path);
-	if (kind != ENGINE_CONCOURSE)
-		return containerd_conf_load(&conf, w->config) ? containerd_path(&conf, path) : NULL;
+	if (kind != ENGINE_CONCOURSE) {
+		/* if its file is no TOML, this is containerd's default; setup refuses the file, and doctor tells of it */
+		(void)containerd_conf_load(&conf, w->config, &ignored);
+		return containerd_path(&conf, path);
+	}
 	if (slash == NULL)
 		return asprintf(&out, CONTAINERD_OPT ":%s", path) != -1 ? out : NULL;
 	return asprintf(&out, CONTAINERD_OPT ":%.*s:%s", (int)(slash - w->program), w->program, path) != -1 ? out : NULL;

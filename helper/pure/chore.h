@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hash.h"
 #include "jsonout.h"
 #include "pausing.h"
 #include "text.h"
@@ -30,7 +31,7 @@ extern const char *const chore_kind_names[CHORE_KINDS];
 
 struct chore {
 	enum chore_kind kind;
-	char lease[65];			/* key of the lease */
+	char lease[HASH_SIZE];			/* key of the lease */
 	char *file;			/* name of the lease's file in /run/gpuhelper/leases */
 	char *id;			/* container id, for messages */
 	char *gate;			/* the cgroup that holds its device rules, relative to /sys/fs/cgroup */

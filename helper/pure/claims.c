@@ -17,7 +17,7 @@ token_claims_free(struct token_claims *c)
 }
 
 void
-token_hash(const char *token, char hex[65])
+token_hash(const char *token, char hex[HASH_SIZE])
 {
 	const char *const pieces[] = { token, NULL };
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "claimset.h"
+#include "hash.h"
 #include "instancevars.h"
 
 #define TOKEN_MAX 16384		/* bytes of a token, the most that token_bytes allows */
@@ -25,12 +26,12 @@ struct token_claims {
 	 * The hash of the token's bytes does not do: anyone who has an ES256 token can turn it into a second
 	 * valid one (see jwk_signature_normalise()).
 	 */
-	char once[65];
+	char once[HASH_SIZE];
 };
 
 void token_claims_free(struct token_claims *c);
 
 /* The SHA-256 of a token's bytes, in hex: the audit log names tokens by it, refused ones included. */
-void token_hash(const char *token, char hex[65]);
+void token_hash(const char *token, char hex[HASH_SIZE]);
 
 #endif

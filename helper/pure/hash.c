@@ -7,7 +7,7 @@
 #include "sha256.h"
 
 void
-hash_pieces(const char *const *pieces, char out[65])
+hash_pieces(const char *const *pieces, char out[HASH_SIZE])
 {
 	uint8_t digest[SHA256_BYTES];
 	struct sha256 s;

@@ -2,7 +2,9 @@
 #ifndef GPUHELPER_PURE_HASH_H
 #define GPUHELPER_PURE_HASH_H
 
+#define HASH_SIZE 65	/* with its NUL */
+
 /* «pieces» ends with NULL. */
-void hash_pieces(const char *const *pieces, char out[65]);
+void hash_pieces(const char *const *pieces, char out[HASH_SIZE]);
 
 #endif

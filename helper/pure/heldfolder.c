@@ -14,8 +14,9 @@ held_folders_meet(const struct held_folder *a, const struct held_folder *b)
 }
 
 void
-held_folder_words(struct lines *s, struct held_folder *f)
+held_folder_words(struct lines *s, void *folder)
 {
+	struct held_folder *f = folder;
 	const char *const names[] = { relabel_name(RELABEL_NO), relabel_name(RELABEL_SHARED), relabel_name(RELABEL_PRIVATE) };
 
 	word_copy(s, &f->path);

@@ -18,8 +18,8 @@ struct held_folder {
 /* True if both are the same folder, or one is in the other, possibly as a mount point. */
 bool held_folders_meet(const struct held_folder *a, const struct held_folder *b);
 
-/* Reads or writes it as words (lines.h). To be freed after a failed read, too. */
-void held_folder_words(struct lines *s, struct held_folder *f);
+/* Reads or writes a held_folder as words, for lines_members() (lines.h). To be freed after a failed read, too. */
+void held_folder_words(struct lines *s, void *folder);
 void held_folder_free(struct held_folder *f);
 #define autoheldfolder __attribute__((cleanup(held_folder_free)))
 

@@ -13,7 +13,7 @@ struct known {
 	struct identity id;
 	const struct issuer_setting *issuer;	/* of a token; belongs to the settings */
 	struct token_claims claims;		/* of a valid token */
-	char token_hash[65];			/* "": no token; an invalid token has one, too */
+	char token_hash[HASH_SIZE];			/* "": no token; an invalid token has one, too */
 	struct instance_vars vars;		/* of a claim, or of a lease */
 	struct claim_set kept_claims;		/* from a lease */
 	char *remembered[IDENTITY_TEXTS];	/* from a lease: team, pipeline, job, issuer */

@@ -227,97 +227,43 @@ process_lines(struct lines *s, struct lease *l)
 }
 
 static void
-lease_gpu_lines(struct lines *s, struct lease *l)
+node_words(struct lines *s, void *member)
 {
-	struct held_gpu *g;
-	size_t i;
+	struct edit_node *n = member;
 
-	for (i = 0; lines_more(s, "gpu", i < l->gpus); i++) {
-		if ((g = lines_member(s, (void **)&l->gpu, &l->gpus, i, sizeof(*g))) == NULL)
-			return;
-		held_gpu_words(s, g);
-	}
+	word_text(s, n->path, sizeof(n->path));
+	word_u32(s, &n->major);
+	word_u32(s, &n->minor);
+	word_u32(s, &n->mode);
+	word_u32(s, &n->uid);
+	word_u32(s, &n->gid);
 }
 
 static void
-node_lines(struct lines *s, struct lease *l)
+user_words(struct lines *s, void *member)
 {
-	struct edit_node *n;
-	size_t i;
+	struct idspan *u = member;
 
-	for (i = 0; lines_more(s, "node", i < l->nodes); i++) {
-		if ((n = lines_member(s, (void **)&l->node, &l->nodes, i, sizeof(*n))) == NULL)
-			return;
-		word_text(s, n->path, sizeof(n->path));
-		word_u32(s, &n->major);
-		word_u32(s, &n->minor);
-		word_u32(s, &n->mode);
-		word_u32(s, &n->uid);
-		word_u32(s, &n->gid);
-	}
+	word_u32(s, &u->first);
+	word_u32(s, &u->size);
 }
 
 static void
-user_lines(struct lines *s, struct lease *l)
-{
-	struct idspan *u;
-	size_t i;
-
-	for (i = 0; lines_more(s, "user", i < l->users); i++) {
-		if ((u = lines_member(s, (void **)&l->user, &l->users, i, sizeof(*u))) == NULL)
-			return;
-		word_u32(s, &u->first);
-		word_u32(s, &u->size);
-	}
-}
-
-static void
-act_lines(struct lines *s, struct lease *l)
+act_words(struct lines *s, void *member)
 {
 	static const char *const kinds[] = { "allow-user", "allow-group", "make-node", "label" };
 	static const char *const masks[] = { "none", "0", "1", "2", "3", "4", "5", "6", "7" };
-	struct act *a;
-	size_t i;
+	struct act *a = member;
 
-	for (i = 0; lines_more(s, "act", i < l->acts); i++) {
-		if ((a = lines_member(s, (void **)&l->act, &l->acts, i, sizeof(*a))) == NULL)
-			return;
-		a->kind = (enum act_kind)word_name(s, kinds, sizeof(kinds) / sizeof(kinds[0]), a->kind);
-		word_text(s, a->path, sizeof(a->path));
-		word_u32(s, &a->major);
-		word_u32(s, &a->minor);
-		word_u32(s, &a->id);
-		a->mask = (int)word_name(s, masks, sizeof(masks) / sizeof(masks[0]), (unsigned)(a->mask + 1)) - 1;
-		word_u64(s, &a->inode);
-		word_text(s, a->label, sizeof(a->label));
-		word_text(s, a->was, sizeof(a->was));
-	}
-}
-
-static void
-folder_lines(struct lines *s, struct lease *l)
-{
-	struct held_folder *f;
-	size_t i;
-
-	for (i = 0; lines_more(s, "folder", i < l->folders); i++) {
-		if ((f = lines_member(s, (void **)&l->folder, &l->folders, i, sizeof(*f))) == NULL)
-			return;
-		held_folder_words(s, f);
-	}
-}
-
-static void
-way_lines(struct lines *s, struct lease *l)
-{
-	struct way *w;
-	size_t i;
-
-	for (i = 0; lines_more(s, "way", i < l->ways); i++) {
-		if ((w = lines_member(s, (void **)&l->way, &l->ways, i, sizeof(*w))) == NULL)
-			return;
-		way_words(s, w);
-	}
+	a->kind = (enum act_kind)word_name(s, kinds, sizeof(kinds) / sizeof(kinds[0]), a->kind);
+	word_text(s, a->path, sizeof(a->path));
+	word_u32(s, &a->major);
+	word_u32(s, &a->minor);
+	word_u32(s, &a->id);
+	a->mask = (int)word_name(s, masks, sizeof(masks) / sizeof(masks[0]), (unsigned)(a->mask + 1)) - 1;
+	word_u64(s, &a->inode);
+	word_text(s, a->label, sizeof(a->label));
+	word_text(s, a->was, sizeof(a->was));
 }
 
 static bool
@@ -327,12 +273,12 @@ lease_lines(struct lines *s, struct lease *l)
 	turn_lines(s, l);
 	process_lines(s, l);
 	lines_texts(s, "cgroup", &l->cgroups);
-	lease_gpu_lines(s, l);
-	node_lines(s, l);
-	user_lines(s, l);
-	act_lines(s, l);
-	folder_lines(s, l);
-	way_lines(s, l);
+	lines_members(s, "gpu", (void **)&l->gpu, &l->gpus, SIZE_MAX, sizeof(*l->gpu), held_gpu_words);
+	lines_members(s, "node", (void **)&l->node, &l->nodes, SIZE_MAX, sizeof(*l->node), node_words);
+	lines_members(s, "user", (void **)&l->user, &l->users, SIZE_MAX, sizeof(*l->user), user_words);
+	lines_members(s, "act", (void **)&l->act, &l->acts, SIZE_MAX, sizeof(*l->act), act_words);
+	lines_members(s, "folder", (void **)&l->folder, &l->folders, SIZE_MAX, sizeof(*l->folder), held_folder_words);
+	lines_members(s, "way", (void **)&l->way, &l->ways, SIZE_MAX, sizeof(*l->way), way_words);
 	lines_begin(s, "tasks");
 	word_bool(s, &l->pauses);
 	if (l->pauses)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "edits.h"
+#include "hash.h"
 #include "heldfolder.h"
 #include "pausing.h"
 #include "pick.h"
@@ -52,7 +53,7 @@ bool act_same_node(const struct act *a, const struct act *b);
 
 #define LEASE_NAME_SIZE 104
 
-#define LEASE_KEY_SIZE 65
+#define LEASE_KEY_SIZE HASH_SIZE
 struct lease {
 	char key[LEASE_KEY_SIZE];	/* hex SHA-256 of uid, runtime root and id; not in the file */
 	char name[LEASE_NAME_SIZE];	/* of the file (leasename.h); "" until first written; not in the file */

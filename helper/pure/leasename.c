@@ -11,7 +11,7 @@
 #define HEX "0123456789abcdef"
 
 void
-lease_key(uint32_t uid, const char *root, const char *id, char out[65])
+lease_key(uint32_t uid, const char *root, const char *id, char out[LEASE_KEY_SIZE])
 {
 	char number[16];
 	const char *const pieces[] = { number, root, id, NULL };
@@ -158,7 +158,7 @@ lease_name_parse(const char *text, struct lease_name *out)
 bool
 lease_name_covers(const struct lease_name *n, const struct lease *l)
 {
-	char key[65];
+	char key[LEASE_KEY_SIZE];
 
 	lease_key(l->uid, l->root, l->id, key);
 	return n->uid == l->uid && strcmp(n->key, key) == 0 && (flags_of(l) & ~n->flags) == 0 &&

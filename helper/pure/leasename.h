@@ -22,7 +22,7 @@
 #define LEASE_TURN 8U		/* its token is one of those that take turns */
 
 struct lease_name {
-	char key[65];
+	char key[LEASE_KEY_SIZE];
 	uint32_t uid;
 	unsigned flags;
 	uint64_t signature;
@@ -40,7 +40,7 @@ void marks_add_gpu(struct marks *m, enum gpu_vendor vendor, const char *pci);
 void marks_add_node(struct marks *m, uint32_t major, uint32_t minor);
 
 /* The key of (uid, root, id). */
-void lease_key(uint32_t uid, const char *root, const char *id, char out[65]);
+void lease_key(uint32_t uid, const char *root, const char *id, char out[LEASE_KEY_SIZE]);
 
 /* The name of a lease that has none yet. */
 void lease_name_make(const struct lease *l, char out[LEASE_NAME_SIZE]);

@@ -324,7 +324,11 @@ word_bool(struct lines *s, bool *b)
 	*b = word_name(s, names, 2, *b) == 1;
 }
 
-void *
+/*
+ * The member at index «at» of an array of *n members of this size. Reading, adds a zeroed member when at is *n. NULL,
+ * with failure noted, if memory is short.
+ */
+static void *
 lines_member(struct lines *s, void **array, size_t *n, size_t at, size_t size)
 {
 	char *v;

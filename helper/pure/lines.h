@@ -68,12 +68,6 @@ void lines_pairs(struct lines *s, const char *name, struct strlist *first, struc
 void lines_starve(struct lines *s);
 
 /*
- * The member at index «at» of an array of *n members of this size. Reading, adds a zeroed member when at is
- * *n. NULL, with failure noted, if memory is short.
- */
-void *lines_member(struct lines *s, void **array, size_t *n, size_t at, size_t size);
-
-/*
  * Lines of this name, one for each member of an array of *n; «each» has the words of one. Reading, more than
  * «max» lines are a failure.
  */

@@ -59,12 +59,6 @@ process_id_words(struct lines *s, struct process_id *p)
 }
 
 static void
-promised_gpu_words(struct lines *s, void *member)
-{
-	held_gpu_words(s, member);
-}
-
-static void
 promised_node_words(struct lines *s, void *member)
 {
 	struct promised_node *n = member;
@@ -95,7 +89,7 @@ pausing_lines(struct lines *s, struct pausing *p)
 	word_u32(s, &p->uid);
 	word_u32(s, &p->gid);
 	word_copy_if_any(s, &p->who);
-	lines_members(s, "may", (void **)&p->may, &p->mays, PROMISED_GPUS_MAX, sizeof(*p->may), promised_gpu_words);
+	lines_members(s, "may", (void **)&p->may, &p->mays, PROMISED_GPUS_MAX, sizeof(*p->may), held_gpu_words);
 	lines_members(s, "promised", (void **)&p->node, &p->nodes, PROMISED_NODES_MAX, sizeof(*p->node), promised_node_words);
 }
 

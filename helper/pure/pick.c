@@ -27,8 +27,9 @@ part_is_valid(const char *p)
 }
 
 void
-held_gpu_words(struct lines *s, struct held_gpu *g)
+held_gpu_words(struct lines *s, void *gpu)
 {
+	struct held_gpu *g = gpu;
 	const char *const vendors[] = { gpu_vendor_name(GPU_NVIDIA), gpu_vendor_name(GPU_AMD), gpu_vendor_name(GPU_INTEL) };
 	char pci[sizeof(g->pci)];
 

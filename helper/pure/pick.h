@@ -29,8 +29,8 @@ struct held_gpu {
 	unsigned limit;		/* of a shared one: most containers at a time; 0: any number */
 };
 
-/* Reads or writes it as words (lines.h). */
-void held_gpu_words(struct lines *s, struct held_gpu *g);
+/* Reads or writes a struct held_gpu as words, for lines_members() (lines.h). */
+void held_gpu_words(struct lines *s, void *gpu);
 /* Names a held GPU for people: «nvidia 0000:3b:00.0 part 3». */
 void name_held_gpu(const struct held_gpu *g, char out[64]);
 /* Writes several as a JSON array. */

@@ -279,7 +279,8 @@ request_decode(const char *bytes, size_t len, struct request *r, struct why *why
 			return -1;
 	if (rest.n > 0)
 		return refuse(why, WHY_DATA, "request: is longer than its head says");
-	return check_id(r->id, why) == -1 || check_paths(r->runtime_root, r->cgroups_path, why) == -1 ||
+	return check_id(r->id, why) == -1 ||
+	    check_paths(r->runtime_root, r->cgroups_path, why) == -1 ||
 	    check_init(r, why) == -1 ? -1 : 0;
 }
 

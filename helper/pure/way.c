@@ -49,8 +49,9 @@ way_same(const struct way *a, const struct way *b)
 }
 
 void
-way_words(struct lines *s, struct way *w)
+way_words(struct lines *s, void *way)
 {
+	struct way *w = way;
 	size_t i;
 
 	word_copy(s, &w->path);

@@ -32,8 +32,8 @@ bool way_lies_in(const struct way *w, const struct way *other);
 /* True if both are equal. */
 bool way_same(const struct way *a, const struct way *b);
 
-/* Reads or writes it as words (lines.h). To be freed after a failed read, too. */
-void way_words(struct lines *s, struct way *w);
+/* Reads or writes a struct way as words, for lines_members() (lines.h). To be freed after a failed read, too. */
+void way_words(struct lines *s, void *way);
 void way_free(struct way *w);
 #define autoway __attribute__((cleanup(way_free)))
 

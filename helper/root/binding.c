@@ -115,11 +115,11 @@ check_bound(int dir, const char *name, const char *lease_key, struct why *why)
 }
 
 int
-binding_take(const struct known *k, uint32_t uid, const char *lease_key, char name[65], struct why *why)
+binding_take(const struct known *k, uint32_t uid, const char *lease_key, char name[HASH_SIZE], struct why *why)
 {
 	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
 	autoclose int dir = open_tokens(why);
-	char file[65], temp[96];
+	char file[HASH_SIZE], temp[96];
 	uint64_t random;
 	int ret, saved;
 

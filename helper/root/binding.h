@@ -17,7 +17,7 @@
  * binding's name; name[0] is NUL if the token was bound to this container before. -1 with *why: it is bound to another
  * container, the user has used too many tokens that have not expired (WHY_AGAIN), or the binding can't be written.
  */
-int binding_take(const struct known *k, uint32_t uid, const char *lease_key, char name[65], struct why *why);
+int binding_take(const struct known *k, uint32_t uid, const char *lease_key, char name[HASH_SIZE], struct why *why);
 
 /* Fills a lease's «turn» for a token of this identity: "" for a token that is bound, and without a token. */
 void binding_turn(const struct known *k, char turn[65]);

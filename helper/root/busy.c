@@ -27,18 +27,18 @@ busy_may_name(const char *pipeline, uint32_t of, uint32_t uid, const struct iden
 	return of == uid && (who->kind != IDENTITY_TOKEN || (who->team != NULL && is_of_team(pipeline, who->team)));
 }
 
-/* Adds "ml/train since 22:31 UTC"; for a task created elsewhere, the whole date. */
+/* Adds "ml/train in container c1 since 22:31 UTC"; for a task created elsewhere, the whole date. An id may be NULL. */
 static void
 tell_one(struct buf *b, bool named, const char *pipeline, const char *id, int64_t since, bool brief)
 {
 	char when[32];
 
 	text_time(since, when);
-	buf_puts(b, !named ? "a container" : strange(pipeline[0] != '\0' ? pipeline : id));
-	if (named && brief)
-		buf_printf(b, " since %.5s UTC", when + 11);
-	else if (named)
-		buf_printf(b, " since %s", when);
+	buf_puts(b, !named ? "a container" : pipeline[0] != '\0' ? strange(pipeline) : "");
+	if (named && id != NULL)
+		buf_printf(b, "%scontainer %s", pipeline[0] != '\0' ? " in " : "", strange(id));
+	if (named)
+		buf_printf(b, " since %.*s%s", brief ? 5 : 20, brief ? when + 11 : when, brief ? " UTC" : "");
 }
 
 /* Names each lease that holds a candidate. Returns how many there are, at most TOLD_MAX. */
@@ -112,11 +112,11 @@ tell_ahead(const struct allot_state *s, const struct waiter *w, uint32_t uid, st
 		o = &s->queue->v[i];
 		if (!wants_same(w, o))
 			continue;
-		if (ahead < TOLD_MAX) {
-			buf_puts(&names, ahead > 0 ? ", " : "");
-			tell_one(&names, busy_may_name(o->pipeline, o->uid, uid, s->who), o->pipeline, o->id, o->since, true);
+		if (ahead++ < TOLD_MAX) {
+			buf_puts(&names, ahead > 1 ? ", " : "");
+			tell_one(&names, busy_may_name(o->pipeline, o->uid, uid, s->who), o->pipeline,
+			    o->pipeline[0] == '\0' ? o->id : NULL, o->since, true);
 		}
-		ahead++;
 	}
 	if (ahead > 0)
 		buf_printf(b, "%zu ahead (%s%s)", ahead, names.p, ahead > TOLD_MAX ? ", …" : "");

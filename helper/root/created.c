@@ -140,7 +140,7 @@ adopt_for(const struct peer *p, const struct request *r, struct newborn *b, cons
 {
 	autoleases struct leases ls = LEASES_CLOSED;
 	struct lease *l;
-	char key[65];
+	char key[LEASE_KEY_SIZE];
 
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
 	if (leases_open(&ls, p->asker.uid, &reply->why) == 0 &&

@@ -46,7 +46,7 @@ open_for(int all, uint32_t uid, struct why *why)
 }
 
 static void
-exec_name(const char *root, const char *id, char out[65])
+exec_name(const char *root, const char *id, char out[HASH_SIZE])
 {
 	const char *const pieces[] = { root, id, NULL };
 
@@ -58,7 +58,7 @@ exec_record_write(const struct peer *p, const struct lease *l, const struct edit
 {
 	autofree char *text = exec_text(l, e, line);
 	autoclose int all = -1, dir = -1;
-	char name[65];
+	char name[HASH_SIZE];
 
 	if (text == NULL)
 		return refuse_nomem(why);
@@ -71,7 +71,7 @@ int
 exec_record_remove(uint32_t uid, const char *root, const char *id, struct why *why)
 {
 	autoclose int all = -1, dir = -1;
-	char name[65], user[16];
+	char name[HASH_SIZE], user[16];
 
 	snprintf(user, sizeof(user), "%u", uid);
 	exec_name(root, id, name);

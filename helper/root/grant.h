@@ -11,7 +11,7 @@
 /* What a grant has done on the host so far, so that it can be taken back. */
 struct traces {
 	char lease[LEASE_KEY_SIZE];	/* key of its lease; "": none */
-	char binding[65];		/* name of its token's new binding; "": none */
+	char binding[HASH_SIZE];		/* name of its token's new binding; "": none */
 	char pipeline[PIPELINE_NAMES_MAX];	/* its pipeline, as «TEAM/PIPELINE»; "": none */
 };
 

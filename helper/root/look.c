@@ -102,7 +102,7 @@ void
 verb_release(const struct peer *p, const struct request *r, struct reply *reply)
 {
 	struct concern c = { .all = p->asker.uid == 0 };
-	char key[65];
+	char key[LEASE_KEY_SIZE];
 
 	/* not counted, because containers may end as often as they like; the user's next look sees the other leases */
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);

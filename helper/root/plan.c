@@ -62,16 +62,23 @@ add_mount_places(const struct lease *l, struct edits *e, struct why *why)
 	return 0;
 }
 
+/* Refuses a folder within one that a policy lets be written. */
+static int
+check_nested(const struct plan *p, struct why *why)
+{
+	return nested_refuse(&p->ruling->policies, &p->edits, why) == -1 ||
+	    nested_refuse_places(&p->ruling->policies, &p->edits, why) == -1 ? -1 : 0;
+}
+
 static int
 plan_folders(struct plan *p, struct why *why)
 {
-	const struct policy_set *policies = &p->ruling->policies;
 	int ret;
 
 	end_after(FIND_MS);
-	ret = find_ways(p, &p->edits, &p->lease, why) == -1 || add_mount_places(&p->lease, &p->edits, why) == -1 ||
-	    (p->ruling->call->request->at_once && (nested_refuse(policies, &p->edits, why) == -1 ||
-	    nested_refuse_places(policies, &p->edits, why) == -1)) ||
+	ret = find_ways(p, &p->edits, &p->lease, why) == -1 ||
+	    add_mount_places(&p->lease, &p->edits, why) == -1 ||
+	    (p->ruling->call->request->at_once && check_nested(p, why) == -1) ||
 	    label_folders(&p->label, &p->edits, &p->lease, why) == -1 ? -1 : 0;
 	end_after(0);
 	p->folder_ways = p->lease.ways;
@@ -281,8 +288,10 @@ plan_make(struct plan *p, struct why *why)
 {
 	const struct ruling *r = p->ruling;
 
-	return label_choose(r->decision.policy, r->call->request, &p->label, why) == -1 || map_ids(p, why) == -1 ||
-	    plan_folders(p, why) == -1 || add_policy_env(p, why) == -1 ? -1 : fill_lease(p, why);
+	return label_choose(r->decision.policy, r->call->request, &p->label, why) == -1 ||
+	    map_ids(p, why) == -1 ||
+	    plan_folders(p, why) == -1 ||
+	    add_policy_env(p, why) == -1 ? -1 : fill_lease(p, why);
 }
 
 int

@@ -255,7 +255,10 @@ plan_gpus(struct plan *p, struct leases *ls, struct why *why)
 {
 	struct lease *l = &p->lease;
 
-	return add_driver_files(p, why) == -1 || ways_note_driver(&p->edits, l, why) == -1 ||
-	    ways_check_claim(l, l->uid, why) == -1 || ways_admit(ls, l, why) == -1 || add_picks_env(p, why) == -1 ||
+	return add_driver_files(p, why) == -1 ||
+	    ways_note_driver(&p->edits, l, why) == -1 ||
+	    ways_check_claim(l, l->uid, why) == -1 ||
+	    ways_admit(ls, l, why) == -1 ||
+	    add_picks_env(p, why) == -1 ||
 	    plan_nodes(p, ls, why) == -1 ? -1 : add_vendor_env(p, why);
 }

@@ -52,25 +52,18 @@ waiter_free(struct waiter *w)
 }
 
 static void
-want_lines(struct lines *s, struct pick_want *w)
+want_lines(struct lines *s, void *member)
 {
-	struct held_gpu *g;
-	size_t i;
+	struct pick_want *w = member;
 
 	word_u32(s, &w->count);
-	for (i = 0; lines_more(s, "candidate", i < w->candidates); i++) {
-		if ((g = lines_member(s, (void **)&w->candidate, &w->candidates, i, sizeof(*g))) == NULL)
-			return;
-		held_gpu_words(s, g);
-	}
+	lines_members(s, "candidate", (void **)&w->candidate, &w->candidates, SIZE_MAX, sizeof(*w->candidate), held_gpu_words);
 }
 
 static bool
 waiter_lines(struct lines *s, struct waiter *w)
 {
 	uint32_t version = VERSION;
-	struct pick_want *want;
-	size_t i;
 
 	lines_begin(s, "waiter");
 	word_u32(s, &version);
@@ -89,11 +82,7 @@ waiter_lines(struct lines *s, struct waiter *w)
 	word_u32(s, &w->max_gpus);
 	word_u32(s, &w->priority);
 	word_u32(s, &w->patience);
-	for (i = 0; lines_more(s, "want", i < w->wants); i++) {
-		if ((want = lines_member(s, (void **)&w->want, &w->wants, i, sizeof(*want))) == NULL)
-			return false;
-		want_lines(s, want);
-	}
+	lines_members(s, "want", (void **)&w->want, &w->wants, SIZE_MAX, sizeof(*w->want), want_lines);
 	return lines_finish(s);
 }
 

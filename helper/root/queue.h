@@ -8,13 +8,13 @@
 #ifndef GPUHELPER_ROOT_QUEUE_H
 #define GPUHELPER_ROOT_QUEUE_H
 
-#include "../pure/pick.h"
+#include "../pure/leasefile.h"
 #include "../pure/text.h"
 #include "peer.h"
 
 /* A waiting container, by the key of the lease that it would get. */
 struct waiter {
-	char key[65];
+	char key[LEASE_KEY_SIZE];
 	char *id, *pipeline;
 	char *policy;			/* that gives it the GPU */
 	unsigned max_gpus;		/* that all containers of the policy hold at once; 0: any number */

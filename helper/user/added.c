@@ -46,7 +46,7 @@ struct mark {
 	struct strlist names[LISTS];
 	uint32_t *node[LISTS];		/* the elements with these names, once they are found */
 	char *was[LABELS];		/* the label before; NULL: it was not replaced */
-	char seal[65];
+	char seal[HASH_SIZE];
 };
 
 static void
@@ -174,7 +174,7 @@ add_label(const struct doc *d, const struct mark *m, size_t label, struct strlis
 
 /* False if memory is short. */
 static bool
-make_seal(const struct doc *d, const struct mark *m, const char *bundle, char seal[65])
+make_seal(const struct doc *d, const struct mark *m, const char *bundle, char seal[HASH_SIZE])
 {
 	autofree char *root = doc_string(d, doc_get(d, doc_get(d, 0, "root"), "path"));
 	autostrlist struct strlist pieces = { 0 };
@@ -411,7 +411,7 @@ take_out(const struct bundle *b, char **out, size_t *out_len, bool *stale, struc
 	autofree char *says = NULL;
 	autodoc struct doc d = { 0 };
 	struct why ignored;
-	char seal[65];
+	char seal[HASH_SIZE];
 
 	*out = NULL;
 	*stale = false;

@@ -319,7 +319,7 @@ int
 ask_is_leased(const char *runtime_root, const char *id)
 {
 	const char *const pieces[] = { runtime_root, id, NULL };
-	char name[65], path[sizeof(GPUHELPER_RUNDIR) + 128];
+	char name[HASH_SIZE], path[sizeof(GPUHELPER_RUNDIR) + 128];
 
 	hash_pieces(pieces, name);
 	snprintf(path, sizeof(path), "%s/exec/%u/%s", GPUHELPER_RUNDIR, namespace_outer_uid(), name);

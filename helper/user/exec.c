@@ -91,7 +91,7 @@ static int
 load_record(const struct command *c, struct record *r, struct why *why)
 {
 	const char *const pieces[] = { c->root != NULL ? c->root : "", c->id != NULL ? c->id : "", NULL };
-	char name[65], path[sizeof(GPUHELPER_RUNDIR) + 128];
+	char name[HASH_SIZE], path[sizeof(GPUHELPER_RUNDIR) + 128];
 	autofree char *text = NULL;
 	autoclose int fd = -1;
 	size_t len;

@@ -192,7 +192,9 @@ volume_resolve(const char *volume, uid_t caller, char **real, struct why *why)
 	else if (!begin_at_top(&w) || fstat(w.fd, &st) == -1)
 		ret = refuse_way(&w, errno, why);
 	else
-		ret = check_directory(&w, "", &st, why) == -1 || go(&w, why) == -1 || check_end_of_way(&w, why) == -1 ? -1 : 0;
+		ret = check_directory(&w, "", &st, why) == -1 ||
+	    go(&w, why) == -1 ||
+	    check_end_of_way(&w, why) == -1 ? -1 : 0;
 	if (ret == 0)
 		*real = *w.real.p != '\0' ? strdup(w.real.p) : strdup("/");
 	if (w.fd != -1)

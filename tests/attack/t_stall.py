@@ -7,6 +7,7 @@ anywhere.
 import contextlib
 import os
 import signal
+import stat
 import struct
 import subprocess
 import time
@@ -17,24 +18,32 @@ from harness import *
 from t_lease import Openable
 from t_process import roots_helpers, silent_files
 
-FUSE_READ = 15
+# linux/fuse.h: what the kernel asks a daemon for, and the version and sizes that this daemon knows
+FUSE_LOOKUP, FUSE_FORGET, FUSE_GETATTR, FUSE_OPEN, FUSE_READ, FUSE_INIT, FUSE_OPENDIR, FUSE_INTERRUPT = 1, 2, 3, 14, 15, 26, 27, 36
+FUSE_IN_HEADER = "<IIQQIII"     # len, opcode, unique, nodeid, uid, gid, pid
+FUSE_OUT_HEADER = "<IiQ"        # len, error, unique
+FUSE_INIT_OUT = "<IIIIHHIIHHI28x"   # major, minor, max_readahead, flags, max_background, congestion_threshold, max_write, …
+FUSE_ATTR = "<QQQQQQIIIIIIIIII"     # ino, size, blocks, atime, mtime, ctime, their nanoseconds, mode, nlink, uid, gid, rdev, blksize, flags
+VERSION, ROOT_NODE, FILE_NODE, HANDLE, CACHE_S = (7, 31), 1, 2, 1, 3600
 
 STALL = r"""
 import ctypes, os, sys, threading, time
+PROT_READ_WRITE, MAP_PRIVATE = 3, 2     # mmap(2)
+SYS_read, SYS_getdents64 = {"x86_64": (0, 217), "aarch64": (63, 61)}[os.uname().machine]
 # the directory is listed into memory of a file that never provides its pages; then a thread makes a name in it
 path, directory, how = sys.argv[1:]
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 fd = os.open(path, os.O_RDWR)
-at = libc.mmap(None, 65536, 3, 2, fd, 0)
+at = libc.mmap(None, 65536, PROT_READ_WRITE, MAP_PRIVATE, fd, 0)
 assert at not in (None, ctypes.c_void_p(-1).value), ctypes.get_errno()
 if how == "read":
     d = os.open(directory, os.O_RDONLY | os.O_DIRECT)
-    threading.Thread(target=lambda: libc.syscall(0, d, ctypes.c_void_p(at), 4096), daemon=True).start()
+    threading.Thread(target=lambda: libc.syscall(SYS_read, d, ctypes.c_void_p(at), 4096), daemon=True).start()
 else:
     d = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    threading.Thread(target=lambda: libc.syscall(217, d, ctypes.c_void_p(at), 65536), daemon=True).start()
+    threading.Thread(target=lambda: libc.syscall(SYS_getdents64, d, ctypes.c_void_p(at), 65536), daemon=True).start()
 time.sleep(0.3)
 def make():
     try:
@@ -69,29 +78,31 @@ def stalled(directory, how="mkdir", user="attacker"):
 
 
 def serve_sized(fd, is_silent):
-    attributes = struct.pack("<QQQQQQIIIIIIIIII", 2, 65536, 128, 0, 0, 0, 0, 0, 0, 0o100666, 1, 0, 0, 0, 4096, 0)
-    directory = attributes.replace(struct.pack("<I", 0o100666), struct.pack("<I", 0o40777))
+    def attributes(node, mode):
+        return struct.pack(FUSE_ATTR, node, 65536, 128, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
+
+    file, directory = attributes(FILE_NODE, stat.S_IFREG | 0o666), attributes(FILE_NODE, stat.S_IFDIR | 0o777)
     # lets everybody go on after a while, even if the test fails
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.alarm(70)
     while True:
         data = os.read(fd, 1 << 17)
-        _, opcode, unique, node, _, _, pid = struct.unpack_from("<IIQQIII", data)
+        _, opcode, unique, node, _, _, pid = struct.unpack_from(FUSE_IN_HEADER, data)
         if is_silent(opcode, pid):
             continue
-        if opcode == 26:
-            body = struct.pack("<IIIIHHIIHHI28x", 7, 31, 0, 0, 8, 8, 65536, 1, 0, 0, 0)
-        elif opcode == 1:
-            body = struct.pack("<QQQQII", 2, 0, 3600, 3600, 0, 0) + attributes
-        elif opcode == 3:
-            body = struct.pack("<QII", 3600, 0, 0) + (directory if node == 1 else attributes)
-        elif opcode in (14, 27):
-            body = struct.pack("<QII", 1, 0, 0)
-        elif opcode in (2, 36):
+        if opcode == FUSE_INIT:
+            body = struct.pack(FUSE_INIT_OUT, *VERSION, 0, 0, 8, 8, 65536, 1, 0, 0, 0)
+        elif opcode == FUSE_LOOKUP:
+            body = struct.pack("<QQQQII", FILE_NODE, 0, CACHE_S, CACHE_S, 0, 0) + file
+        elif opcode == FUSE_GETATTR:
+            body = struct.pack("<QII", CACHE_S, 0, 0) + (directory if node == ROOT_NODE else file)
+        elif opcode in (FUSE_OPEN, FUSE_OPENDIR):
+            body = struct.pack("<QII", HANDLE, 0, 0)
+        elif opcode in (FUSE_FORGET, FUSE_INTERRUPT):
             continue
         else:
             body = b""
-        os.write(fd, struct.pack("<IiQ", 16 + len(body), 0, unique) + body)
+        os.write(fd, struct.pack(FUSE_OUT_HEADER, struct.calcsize(FUSE_OUT_HEADER) + len(body), 0, unique) + body)
 
 
 def answered(v, seconds=8, **fields):

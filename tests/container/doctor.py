@@ -32,13 +32,16 @@ def spec(version, libraries=(LIBRARY, LIBRARY_ML), more=()):
 write(LIBRARY + version, '')
 write(LIBRARY_ML + version, '')
 well = {'/etc/gpuhelper/gpuhelper.conf': CONF + 'unenforced = "allow";\n', '/etc/gpuhelper/policy.d/10-all.conf':
-        'identity = "caller";\ngpus = ( { vendor = "nvidia"; } );\n', '/etc/cdi/gpu.json': spec(version)}
+        'identity = "caller";\ngpus = ( { vendor = "nvidia"; } );\n', '/etc/cdi/gpu.json': spec(version),
+        '/etc/cron.d/gpuhelper': '* * * * * root /usr/sbin/gpuhelperctl reapply; /usr/sbin/gpuhelperctl reap\n'}
+os.makedirs('/etc/cron.d', exist_ok=True)
 for p, t in well.items():
     write(p, t)
 os.makedirs('/opt/containerd/bin')
 os.symlink(WRAPPER, '/opt/containerd/bin/runc')
-os.makedirs('/etc/systemd/system/timers.target.wants', exist_ok=True)
-os.symlink('/usr/lib/systemd/system/gpuhelper-reap.timer', '/etc/systemd/system/timers.target.wants/gpuhelper-reap.timer')
+TIMERS = '/etc/systemd/system/timers.target.wants/'
+os.makedirs(TIMERS, exist_ok=True)
+os.symlink('/usr/lib/systemd/system/gpuhelper-reap.timer', TIMERS + 'gpuhelper-reap.timer')
 params = open(PARAMS).read()
 closed = ''.join({'DeviceFileMode': 'DeviceFileMode: 432\n', 'ModifyDeviceFiles': 'ModifyDeviceFiles: 0\n'}.get(l.split(':')[0], l)
                  for l in params.splitlines(True))
@@ -95,9 +98,18 @@ def changed(path, text=None, mode=None, owner=None):
         os.rename(path + '.away', path)
 
 
+@contextlib.contextmanager
+def systemd():
+    """A host that systemd has booted, by sd_booted(3)."""
+    os.makedirs('/run/systemd/system')
+    yield
+    os.rmdir('/run/systemd/system')
+    os.rmdir('/run/systemd')
+
+
 checks = {c['check'] for c in is_well('a healthy host, as the worker: each check says ok, exit status 0')['checks']}
 ok(checks == {'wrapper', 'engine', 'runtime', 'volumes', 'group', 'door', 'helper', 'settings', 'policies', 'keys', 'gpus', 'nodes', 'links', 'cdi',
-              'driver', 'udev', 'units', 'privileged', 'selinux', 'audit', 'state', 'cgroups', 'tasks'}, 'each check has a line', checks)
+              'driver', 'udev', 'units', 'privileged', 'selinux', 'audit', 'state', 'cgroups', 'worker-cgroup', 'tasks'}, 'each check has a line', checks)
 is_well('a healthy host, as root', 'root')
 is_well('a healthy host, as root with --user worker', 'root', ['--user', 'worker'])
 status, text = doctor(json_=False)
@@ -128,8 +140,12 @@ says('a user outside the group, checked by root', 'fail', 'group', ['outsider'],
 status, j = doctor('outsider')
 ok(status == 78 and {c['check'] for c in found(j, 'fail')} == {'group', 'door'}, 'a user outside the group: neither door works', found(j, 'fail'))
 with changed(HELPER, mode=0o755):
-    says('neither setuid bit nor socket', 'fail', 'door', ['has no setuid bit', 'there is no ' + SOCK], 'systemctl enable --now gpuhelper.socket')
-    says('neither setuid bit nor socket, checked by root for the worker', 'fail', 'door', ['neither a socket nor a setuid bit'], 'gpuhelper.socket', 'root', ['--user', 'worker'])
+    for user, options, words in ('worker', (), ['has no setuid bit']), ('root', ['--user', 'worker'], ['neither a socket nor a setuid bit']):
+        says('neither setuid bit nor socket, as %s, without systemd' % user, 'fail', 'door', words, 'chmod 4750 ' + HELPER, user, options)
+        status, j = doctor(user, options)
+        ok('systemctl' not in json.dumps(j), '  no line advises systemctl', [c for c in j['checks'] if 'systemctl' in json.dumps(c)])
+        with systemd():
+            says('neither setuid bit nor socket, as %s, with systemd' % user, 'fail', 'door', words, 'systemctl enable --now gpuhelper.socket', user, options)
 with changed('/etc/gpuhelper/policy.d/10-all.conf'):
     says('no policy', 'warn', 'policies', ['nothing is granted'], user='root')
 with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caler";\n'):
@@ -203,8 +219,7 @@ with changed('/etc/gpuhelper/gpuhelper.conf', 'privilegd = "deny";\n'):
 KEYS, KEYS_SOCK = '/etc/gpuhelper/keys/ci.json', '/run/gpuhelper/keys.sock'
 with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.conf'] +
              'issuers = ( { url = "https://ci.example.com"; audience = "gpuhelper"; keys = "%s"; } );\n' % KEYS):
-    os.symlink('/usr/lib/systemd/system/gpuhelper-keys.timer', '/etc/systemd/system/timers.target.wants/gpuhelper-keys.timer')
-    socket.socket(socket.AF_UNIX).bind(KEYS_SOCK)
+    write('/etc/cron.d/gpuhelper-keys', '*/5 * * * * root /usr/sbin/gpuhelperctl keys fetch\n')
     says('an issuer without keys', 'fail', 'keys', ['ci.example.com', 'No such file'], 'gpuhelperctl keys fetch', user='root')
     shutil.copy(TESTS + '/fixtures/jwt/jwks.json', KEYS)
     os.chmod(KEYS, 0o644)
@@ -212,17 +227,29 @@ with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.con
     os.chmod(KEYS, 0o600)
     is_well('an issuer with keys that only root may read')
     os.chmod(KEYS, 0o644)
-    for age, state, words, mend in ((7200, 'warn', ['120 min old'], 'gpuhelper-keys.timer'), (49 * 3600, 'fail', ['49 h old'], 'keys fetch')):
+    for age, state, words, mend in ((7200, 'warn', ['120 min old'], 'gpuhelperctl keys fetch'), (49 * 3600, 'fail', ['49 h old'], 'keys fetch')):
         os.utime(KEYS, (time.time() - age, time.time() - age))
         says('keys that are %d h old' % (age // 3600), state, 'keys', words, mend, user='root')
     write(KEYS, '{}')
     says('a key file without keys', 'fail', 'keys', [KEYS], 'gpuhelperctl keys fetch', user='root')
     shutil.copy(TESTS + '/fixtures/jwt/jwks.json', KEYS)
-    os.unlink(KEYS_SOCK)
-    says('the socket to have keys fetched is off', 'warn', 'units', ['there is no socket ' + KEYS_SOCK], 'systemctl enable --now gpuhelper-keys.socket')
-    socket.socket(socket.AF_UNIX).bind(KEYS_SOCK)
-    os.unlink('/etc/systemd/system/timers.target.wants/gpuhelper-keys.timer')
-    says('the keys\' timer is off', 'warn', 'units', ['gpuhelper-keys.timer is not enabled'], 'systemctl enable --now gpuhelper-keys.timer')
+    for text in '', '#*/5 * * * * root /usr/sbin/gpuhelperctl keys fetch\n':
+        write('/etc/cron.d/gpuhelper-keys', text)
+        says('without systemd, %s fetches keys' % ('a comment' if text else 'nothing'), 'warn', 'units', ["no file of cron's has «gpuhelperctl keys fetch»"],
+             "echo '*/5 * * * * root /usr/sbin/gpuhelperctl keys fetch' >>/etc/cron.d/gpuhelper")
+    os.unlink('/etc/cron.d/gpuhelper-keys')
+    KEYS_TIMER = TIMERS + 'gpuhelper-keys.timer'
+    os.symlink('/usr/lib/systemd/system/gpuhelper-keys.timer', KEYS_TIMER)
+    with systemd():
+        says('the socket to have keys fetched is off', 'warn', 'units', ['there is no socket ' + KEYS_SOCK], 'systemctl enable --now gpuhelper-keys.socket')
+        socket.socket(socket.AF_UNIX).bind(KEYS_SOCK)
+        is_well('with the keys\' timer and its socket')
+        os.utime(KEYS, (time.time() - 7200, time.time() - 7200))
+        bad = [c for c in found(doctor('root')[1], 'warn') if c['check'] == 'keys']
+        ok(len(bad) == 1 and '120 min old' in bad[0]['text'] and bad[0]['mend'] == 'systemctl enable --now gpuhelper-keys.timer', 'keys that are 2 h old, with systemd', bad)
+        os.utime(KEYS)
+        os.unlink(KEYS_TIMER)
+        says('the keys\' timer is off', 'warn', 'units', ['gpuhelper-keys.timer is not enabled'], 'systemctl enable --now gpuhelper-keys.timer')
     os.unlink(KEYS)
     os.unlink(KEYS_SOCK)
 
@@ -298,10 +325,21 @@ with changed('/etc/cdi/other.json', '{"cdiVersion":"0.5.0","kind":"nvidia.com/gp
     status, j = doctor()
     ok(status == 0 and not found(j, 'warn') and '/etc/cdi/other.json has no devices' in [c['text'] for c in j['checks']],
        'a CDI spec without devices is only mentioned', j)
+os.makedirs('/etc/containers/containers.conf.d', exist_ok=True)
+with changed('/etc/containers/containers.conf.d/99-mine.conf', '[engine]\nruntime = crun\n'):
+    says('settings of podman that are no TOML', 'warn', 'engine', ['/etc/containers/containers.conf.d/99-mine.conf:2: a string needs quotation marks'])
 with changed('/usr/lib/udev/rules.d/60-gpuhelper.rules'):
     says('no udev rule', 'warn', 'udev', ['60-gpuhelper.rules'], 'make install')
-with changed('/etc/systemd/system/timers.target.wants/gpuhelper-reap.timer'):
+with changed(TIMERS + 'gpuhelper-reap.timer'), systemd():
     says('gpuhelper-reap.timer is off', 'warn', 'units', ['gpuhelper-reap.timer is not enabled'], 'systemctl enable --now gpuhelper-reap.timer')
+with changed('/etc/cron.d/gpuhelper'):
+    says('without systemd, nothing ends leases', 'warn', 'units', ["no file of cron's has «gpuhelperctl reap»"],
+         "echo '* * * * * root /usr/sbin/gpuhelperctl reapply; /usr/sbin/gpuhelperctl reap' >>/etc/cron.d/gpuhelper")
+    status, j = doctor()
+    ok('systemctl' not in json.dumps(j), '  no line advises systemctl', [c for c in j['checks'] if 'systemctl' in json.dumps(c)])
+    sh('sh', '-c', found(j, 'warn')[0]['mend'])
+    is_well('the command that doctor names mends it')
+    os.unlink('/etc/cron.d/gpuhelper')
 with changed('/var/log/gpuhelper'):
     status, j = doctor()
     ok(status == 78 and 'audit' in {c['check'] for c in found(j, 'fail')}, 'no directory for the audit log', found(j, 'fail'))
@@ -452,7 +490,7 @@ with changed('/etc/gpuhelper/gpuhelper.conf', NO_RUNTIME):
         with running('/srv/concourse', *SLEEP, '--work-dir', '/srv/worker', env=ENV) as pid:
             write(place + '/cgroup.procs', str(pid))
             status, j = doctor('root')
-            found_state, text, mend = [(c['state'], c['text'], c.get('mend')) for c in j['checks'] if c['check'] == 'cgroups'][-1]
+            found_state, text, mend = [(c['state'], c['text'], c.get('mend')) for c in j['checks'] if c['check'] == 'worker-cgroup'][-1]
         os.rmdir(place)
         ok(found_state == state and "the cgroup of Concourse's worker (PID %d) deny /dev/nvidia1 and 4 other nodes" % pid in text and
            "--device-cgroup-rule='c 195:* rwm' --device-cgroup-rule='c 510:* rwm'" in mend,

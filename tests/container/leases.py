@@ -203,7 +203,7 @@ holder = [start(['GPUHELPER_GPUS=1'], 4000) for _ in range(4)]
 while len(leases()) < 4:
     time.sleep(0.01)
 b = start(['GPUHELPER_GPUS=1'], 5)
-ok(b.p.wait(30) == 1 and b.errors() and 'waited 1 s' in b.errors()[-1] and 'taken by ml/train since' in b.errors()[-1],
+ok(b.p.wait(30) == 1 and b.errors() and 'waited 1 s' in b.errors()[-1] and re.search(r'taken by ml/train in container \S+ since 20', b.errors()[-1]) and holder[0].id in b.errors()[-1],
    'a refusal after a wait names the seconds and the GPUs\' holders', b.errors())
 host.settings('max_wait = 0;')
 b = start(['GPUHELPER_GPUS=1'], 5)

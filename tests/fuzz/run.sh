@@ -36,7 +36,7 @@ sanitizers=address,undefined
 jobs=$(getconf _NPROCESSORS_ONLN)
 version=$(sed -n 's/^VERSION *:= *//p' "$top/Makefile")
 if ! make -s -j"$jobs" -C "$top" B="$dir" CC="$cc" SAN=fuzzer-no-link,$sanitizers CFLAGS='-O1 -g' \
-    "$dir/libuser.a" "$dir/libread.a" "$dir/libjudge.a" "$dir/libhost.a" "$dir/libpure.a" >"$dir/make.log" 2>&1; then
+    "$dir/libctl.a" "$dir/libuser.a" "$dir/libread.a" "$dir/libjudge.a" "$dir/libhost.a" "$dir/libpure.a" >"$dir/make.log" 2>&1; then
 	sed 's/^/# /' "$dir/make.log"
 	echo "Bail out! the rooms do not compile: see $dir/make.log"
 	exit 1
@@ -44,7 +44,7 @@ fi
 libs=$(pkg-config --libs libconfig jansson libudev hogweed nettle yaml-0.1)
 fuzz() { # fuzz N NAME: prints its result as TAP
 	if ! "$cc" -std=c11 -O1 -g -D_GNU_SOURCE "-DGPUHELPER_VERSION=\"$version\"" -I"$top/helper" -fsanitize=fuzzer,$sanitizers -fno-sanitize-recover=all \
-	    -o "$dir/$2" "$here/$2.c" "$dir/libuser.a" "$dir/libread.a" "$dir/libjudge.a" "$dir/libhost.a" "$dir/libpure.a" $libs -lgmp \
+	    -o "$dir/$2" "$here/$2.c" "$dir/libctl.a" "$dir/libuser.a" "$dir/libread.a" "$dir/libjudge.a" "$dir/libhost.a" "$dir/libpure.a" $libs -lgmp \
 	    >"$dir/$2.log" 2>&1; then
 		sed 's/^/# /' "$dir/$2.log"
 		echo "not ok $1 - $2 compiles"

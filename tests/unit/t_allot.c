@@ -160,7 +160,7 @@ test_taken(void)
 	want(&a, 2, 4, 1, SHARING_SHARED);
 	ok(ask(&a, &h, &none) == -1 && a.why.code == WHY_AGAIN && a.lease.gpus == 0,
 	    "no partition is given while another lease holds the whole GPU, even shared");
-	ok(strstr(a.why.text, "taken by ml/train since ") != NULL,
+	ok(strstr(a.why.text, "taken by ml/train in container c1 since ") != NULL,
 	    "the refusal names the holder of the whole GPU: \"%s\"",
 	    a.why.text);
 	done(&a);
@@ -234,7 +234,7 @@ test_states(void)
 	l.pausing.mays = 1;
 	l.reopened = true;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
-	ok(ask_beside(&a, &l, &nobody) == -1 && a.lease.gpus == 0 && strstr(a.why.text, "taken by ml/train since ") != NULL,
+	ok(ask_beside(&a, &l, &nobody) == -1 && a.lease.gpus == 0 && strstr(a.why.text, "taken by ml/train in container c1 since ") != NULL,
 	    "a GPU is not free if it was only promised but the container can open it: \"%s\"",
 	    a.why.text);
 	done(&a);
@@ -242,13 +242,13 @@ test_states(void)
 	l.reopened = false;
 	l.state = LEASE_GIVING_BACK;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
-	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by ml/train since ") != NULL,
+	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by ml/train in container c1 since ") != NULL,
 	    "the refusal names the holder to the same user: \"%s\"", a.why.text);
 	done(&a);
 	is_named(&l);
 	l.pipeline = none;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
-	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by c1 since ") != NULL,
+	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by container c1 since ") != NULL,
 	    "the refusal names a holder without a pipeline by its container id: \"%s\"",
 	    a.why.text);
 	done(&a);

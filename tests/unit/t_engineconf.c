@@ -1,52 +1,12 @@
 /*
- * ctl/toml.c, containerdconf.c and daemonjson.c: reads engines' settings in all forms that
+ * ctl/containerdconf.c, daemonjson.c (t_toml.c tests the reader of TOML): reads engines' settings in all forms that
  * containerd has had, and keeps other people's settings in daemon.json.
  */
 #include "ctl/containerdconf.h"
 #include "ctl/ctl.h"
 #include "ctl/daemonjson.h"
-#include "ctl/toml.h"
 #include "pure/cleanup.h"
 #include "tap.h"
-
-static void
-test_toml(void)
-{
-	static const char text[] = "# a comment\n"
-	    "top = 'x' # another\n"
-	    "[a.\"b.c\" . d]\r\n"
-	    "  key=\"v#1\"\n"
-	    "\"quoted\" = [ \"one\", # first\n   'two' ,\n ]\n"
-	    "none\n"
-	    "number = 3\n"
-	    "[[e]]\n"
-	    "unended = [ \"z\"";
-	autostrlist struct strlist l = { 0 };
-	struct toml t;
-
-	toml_begin(&t, text);
-	ok(toml_next(&t) && toml_is(&t, "", "top"), "a key before the first table is read");
-	{
-		autofree char *s = toml_string(&t);
-
-		is_str(s, "x", "a string in single quotes is read without the comment after it");
-	}
-	ok(toml_next(&t) && toml_is(&t, "a.b.c.d", "key"),
-	    "a table's name is read without quotes and spaces");
-	{
-		autofree char *s = toml_string(&t);
-
-		is_str(s, "v#1", "a # in a string begins no comment");
-	}
-	ok(toml_next(&t) && toml_is(&t, "a.b.c.d", "quoted") && toml_strings(&t, &l) && l.n == 2 && strcmp(l.v[1], "two") == 0,
-	    "a list over several lines with a comment in it is read");
-	ok(toml_next(&t) && toml_is(&t, "a.b.c.d", "number") && toml_string(&t) == NULL,
-	    "a number is not a string");
-	ok(toml_next(&t) && toml_is(&t, "e", "unended"),
-	    "a list without an end ends with the text");
-	ok(!toml_next(&t), "after the last key comes none");
-	toml_end(&t);
-}
 
 /*
  * The text is what «containerd config dump» prints. The names of the tables for CRI and the socket
@@ -58,6 +18,7 @@ test_containerd(const char *version, const char *head, const char *cri)
 	autobuf struct buf b = { 0 };
 	autocontainerd struct containerd_conf c = { 0 };
 	autofree char *path = NULL;
+	struct why why;
 
 	buf_printf(&b, "version = %s\ndisabled_plugins = []\nimports = ['/etc/containerd/config.toml']\n%s\n[plugins]\n"
 	    "  [plugins.'%s']\n    [plugins.'%s'.containerd]\n      default_runtime_name = 'nvidia'\n"
@@ -69,7 +30,7 @@ test_containerd(const char *version, const char *head, const char *cri)
 	    "        [plugins.'%s'.containerd.runtimes.kata]\n          runtime_type = 'io.containerd.kata.v2'\n"
 	    "  [plugins.'io.containerd.internal.v1.opt']\n    path = '/srv/opt'\n"
 	    "  [plugins.'io.containerd.shim.v1.manager']\n    env = []\n", version, head, cri, cri, cri, cri, cri, cri, cri, cri);
-	ok(containerd_conf_read(&c, b.p) && c.handlers == 3 && !c.opt_off && !c.cri_off,
+	ok(containerd_conf_read(&c, b.p, "dump", &why) == 0 && c.handlers == 3 && !c.opt_off && !c.cri_off,
 	    "version %s: three runtimes are read", version);
 	is_str(c.usual, "nvidia", "version %s: the default runtime is read", version);
 	is_str(c.address, "/run/x.sock", "version %s: the socket's address is read", version);
@@ -85,12 +46,35 @@ test_containerd(const char *version, const char *head, const char *cri)
 	is_str(path, "/srv/opt/bin:/usr/bin",
 	    "version %s: the directory of opt comes first in the shims' PATH", version);
 	ok(containerd_conf_read(&c,
-	    "[plugins.'io.containerd.shim.v1.manager']\nenv = [ 'A=b', 'PATH=/only' ]"),
+	    "[plugins.'io.containerd.shim.v1.manager']\nenv = [ 'A=b', 'PATH=/only' ]", "dump", &why) == 0,
 	    "a second text is read");
 	free(path);
 	path = containerd_path(&c, "/usr/bin");
 	is_str(path, "/only",
 	    "version %s: a PATH in the settings replaces the shims' PATH", version);
+}
+
+/* The same settings in other words of TOML, and words that only look like them. */
+static void
+test_forms(void)
+{
+	static const char forms[] = "version = 2\n"
+	    "plugins.\"io.containerd.grpc.v1.cri\".containerd = { default_runtime_name = \"kata\", "
+	    "runtimes.kata = { runtime_type = \"io.containerd.kata.v2\" } }\n"
+	    "disabled_plugins = [\n  \"\"\"\\\n    io.containerd.internal.v1.opt\"\"\", # [ ' \n]\n";
+	static const char others[] = "note = '''\n[plugins.\"io.containerd.internal.v1.opt\"]\npath = \"/false\"\n'''\n"
+	    "[plugins.io.containerd.internal.v1.opt]\npath = \"/false\"\n";
+	autocontainerd struct containerd_conf c = { 0 }, d = { 0 };
+	struct why why;
+
+	ok(containerd_conf_read(&c, forms, "dump", &why) == 0 && c.opt_off && c.handlers == 1,
+	    "dotted keys, inline tables and strings of several lines are read");
+	is_str(c.usual, "kata", "the default runtime of an inline table is read");
+	is_str(c.handlers > 0 ? c.handler[0].type : NULL, "io.containerd.kata.v2", "the runtime of a dotted key is read");
+	ok(containerd_conf_read(&d, others, "dump", &why) == 0 && d.opt == NULL,
+	    "a table in a string, and one whose name has no quotation marks, are not the plugin's");
+	ok(containerd_conf_read(&d, "version = 2\nroot = /srv\n", "dump", &why) == -1, "a text that is not TOML is refused");
+	is_str(why.text, "dump:2: there is no value", "the refusal names the line");
 }
 
 static void
@@ -117,10 +101,10 @@ test_daemon_json(void)
 int
 main(void)
 {
-	test_toml();
 	test_containerd("2", "[grpc]\n  address = '/run/x.sock'", "io.containerd.grpc.v1.cri");
 	test_containerd("3", "[grpc]\n  address = '/run/x.sock'", "io.containerd.cri.v1.runtime");
 	test_containerd("4", "[plugins.'io.containerd.server.v1.grpc']\n  address = '/run/x.sock'", "io.containerd.cri.v1.runtime");
+	test_forms();
 	test_daemon_json();
 	return done_testing();
 }

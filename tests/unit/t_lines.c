@@ -22,12 +22,16 @@ struct thing {
 	size_t items;
 };
 
+static void
+item_words(struct lines *s, void *item)
+{
+	word_u32(s, item);
+}
+
 static bool
 thing_lines(struct lines *s, struct thing *t)
 {
 	static const char *const names[] = { "none", "some", "all" };
-	uint32_t *item;
-	size_t i;
 
 	lines_begin(s, "thing");
 	word_u32(s, &t->small);
@@ -40,11 +44,7 @@ thing_lines(struct lines *s, struct thing *t)
 	word_copy(s, &t->copy);
 	word_copy_if_any(s, &t->maybe);
 	words_list(s, &t->list);
-	for (i = 0; lines_more(s, "item", i < t->items); i++) {
-		if ((item = lines_member(s, (void **)&t->item, &t->items, i, sizeof(*item))) == NULL)
-			return false;
-		word_u32(s, item);
-	}
+	lines_members(s, "item", (void **)&t->item, &t->items, SIZE_MAX, sizeof(*t->item), item_words);
 	return lines_finish(s);
 }
 

@@ -144,6 +144,7 @@ check-vm:
 bench: all
 	sh tests/bench/bench.sh quick
 	sh tests/bench/bench.sh phases
+	sh tests/bench/bench.sh whole
 bench-growth: all
 	sh tests/bench/bench.sh growth
 

@@ -246,6 +246,8 @@ beside forged sandboxed nvidia-2gpu keep python3 "$here/tests/container/forged.p
 beside quotas sandboxed nvidia-4gpu keep python3 "$here/tests/container/quotas.py"
 beside vetting sandboxed nvidia-2gpu keep python3 "$here/tests/container/vetting.py" runc v1
 beside kept sandboxed nvidia-2gpu keep python3 "$here/tests/container/kept.py" runc v1
+beside ahead-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/ahead.py" runc v1
+beside ahead-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/ahead.py" crun v2
 beside grants-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/grants.py" runc v1
 beside grants-runc-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/grants.py" runc v2
 beside grants-crun-v1 sandboxed nvidia-2gpu v1 python3 "$here/tests/container/grants.py" crun v1

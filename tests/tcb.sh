@@ -49,6 +49,8 @@
 #					place and its line in the build log (busy.c, queue.c), its process (container.c)
 #   tokens of any CI			root/ 24, pure/ 84: a policy's claims and an issuer's names pass through the helper, unread,
 #					to the judge and into the lease (claimset.c); tokens that take turns (binding.c)
+#   a folder's access and mount by one call	root/ -7, host/ 7, pure/ 1: 2 calls a folder, one before the lock and one under it
+#   a create that sleeps until it is woken	root/ 22: its ticket may be old, but not older than the change that woke it (queue.c)
 # Functions of host/ and pure/ that only other programs call are in files of their own, which the helper does not
 # link: 37 functions, 60 lines of host/ and 435 of pure/.
 set -u
@@ -94,9 +96,9 @@ done <"$T/linked" | while read -r f; do
 done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 
-at_most "lines of helper/root/" "$(room root)" 9917
-at_most "lines of helper/host/ that are linked" "$(room host)" 6750
-at_most "lines of helper/pure/ that are linked" "$(room pure)" 9053
+at_most "lines of helper/root/" "$(room root)" 9933
+at_most "lines of helper/host/ that are linked" "$(room host)" 6757
+at_most "lines of helper/pure/ that are linked" "$(room pure)" 9054
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 398
 # Functions of ours that nothing in the helper calls.  The linker leaves them out (--gc-sections), and its map names them;
 # it also names functions that the compiler put into their callers, which the debugging information tells apart.

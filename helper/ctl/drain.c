@@ -3,9 +3,12 @@
  * replaces the list that the helper reads before it picks GPUs (host/drainedlist.h).  No container loses a GPU: drain
  * prints the containers that hold the drained one.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "../host/file.h"
 #include "../host/gpus.h"
 #include "../pure/cleanup.h"
 #include "../pure/strange.h"
@@ -164,6 +167,17 @@ take_out(struct draining *d, const char *name, struct why *why)
 	return 0;
 }
 
+/* Containers that wait sleep until a lease or the queue changes (user/watch.h): a file that goes wakes them. */
+static void
+wake_waiters(void)
+{
+	static const char wake[] = GPUHELPER_RUNDIR "/queue/.wake";
+	autoclose int fd = open(wake, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd != -1)
+		(void)unlink(wake);
+}
+
 int
 ctl_undrain(const struct options *o)
 {
@@ -180,5 +194,7 @@ ctl_undrain(const struct options *o)
 	if (ret == 0)
 		ret = take_out(&d, o->all ? NULL : o->arg[0], &why);
 	draining_free(&d);
+	if (ret == 0)
+		wake_waiters();
 	return ret == -1 ? give_up(o, &why) : 0;
 }

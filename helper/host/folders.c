@@ -41,7 +41,8 @@ refuse_access(const char *path, const struct subject *s, bool writable, struct w
 }
 
 static int
-add_folder_mount(const struct folder_want *w, const char *path, const char *target, struct edits *out, struct why *why)
+add_folder_mount(const struct folder_want *w, const char *path, const char *target, uint64_t on, struct edits *out,
+    struct why *why)
 {
 	const uint32_t sum = target_sum(target);
 	size_t i;
@@ -69,6 +70,7 @@ add_folder_mount(const struct folder_want *w, const char *path, const char *targ
 	if (!edits_add_mount(out, path, target, folder_rule_options(w->rule->submounts, w->writable)))
 		return refuse_nomem(why);
 	out->mount[out->mounts - 1].relabel = w->rule->relabel;
+	out->mount[out->mounts - 1].on = on;
 	return 0;
 }
 
@@ -87,17 +89,21 @@ check_beneath(const struct folder_want *w, const char *path, const struct look *
 	    "leave out: say submounts = true in the policy, or unmount it", path, first);
 }
 
-/* Checks that the folder is a directory that the container's user may use as the grant says. */
+/* Checks that the folder is a directory that the container's user may use as the grant says. *on: as of its edit. */
 static int
-check_access(int parent, const struct folder_want *w, const char *path, const struct subject *s, struct why *why)
+check_access(int parent, const struct folder_want *w, const char *path, const struct subject *s, uint64_t *on,
+    struct why *why)
 {
 	autoclose int fd = -1;
-	struct stat st;
+	struct statx st;
 
-	/* mostly this call is enough, and a container can have 1,000 folders */
-	if (fstatat(parent, path_last(path), &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
-	    access_overrides(&st, s))
+	*on = 0;
+	/* mostly this call is enough, also for what ways.c looks for, and a container can have 1,000 folders */
+	if (statx(parent, path_last(path), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_MNT_ID, &st) == 0 &&
+	    S_ISDIR(st.stx_mode) && access_overrides(&(struct stat){ .st_uid = st.stx_uid, .st_gid = st.stx_gid }, s)) {
+		*on = (st.stx_mask & STATX_MNT_ID) != 0 ? st.stx_mnt_id : 0;
 		return 0;
+	}
 	if ((fd = file_open_beneath(parent, path_last(path), O_PATH | O_DIRECTORY)) == -1)
 		return refuse(why, errno == ENOENT ? WHY_ABSENT : errno == EACCES ? WHY_IO : WHY_DENIED, "folder %s: %s", path,
 		    errno == ELOOP ? "is a symbolic link" : errno == ENOTDIR ? "is not a directory" : strerror(errno));
@@ -110,9 +116,11 @@ static int
 resolve_one(int parent, const struct folder_want *w, const char *path, const char *target, const struct look *l,
     struct edits *out, struct why *why)
 {
-	if (check_access(parent, w, path, l->subject, why) == -1 || check_beneath(w, path, l, why) == -1)
+	uint64_t on;
+
+	if (check_access(parent, w, path, l->subject, &on, why) == -1 || check_beneath(w, path, l, why) == -1)
 		return -1;
-	return add_folder_mount(w, path, target, out, why);
+	return add_folder_mount(w, path, target, on, out, why);
 }
 
 /* Returns 1 for a directory, 0 for anything else or if it is gone, -1 with errno if that can't be seen. */

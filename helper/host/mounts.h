@@ -71,7 +71,7 @@ bool mounts_beneath(const struct mount_table *t, const char *dir, char *first, s
 bool mount_of(int fd, uint64_t *id);
 /*
  * The same for the directory «name» in «dir», by one call. False also if «name» is no directory, or if that call does
- * not tell the mount: then open the directory and use mount_of().
+ * not tell the mount (Linux before 5.8).
  */
 bool mount_of_dir(int dir, const char *name, uint64_t *id);
 

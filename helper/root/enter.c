@@ -420,22 +420,23 @@ start_children(bool of_root)
 	char first[REQUEST_HINT_BYTES];
 	const ssize_t n = recv(STDIN_FILENO, first, sizeof(first), MSG_PEEK | MSG_DONTWAIT);
 	const int verb = request_hint(first, n > 0 ? (size_t)n : 0);
-	const bool known = verb != -1, decides = needs_decision(verb);
+	const bool decides = needs_decision(verb);
 
+	/* the wrapper has left, and will ask nothing */
+	if (n == 0)
+		return;
 	/* the judge first: the request waits longest for its answer */
 	if (decides)
 		judge_start();
-	if (decides && known)
-		judge_wake();
+	judge_wake();
 	if (needs_looks(verb)) {
 		looker_start(of_root);
 		labeller_start();
 	}
 	if (decides)
 		reader_start();
-	if (known)
-		reader_wake();
-	if (known && !decides)
+	reader_wake();
+	if (!decides)
 		looker_wake(false);
 }
 

@@ -20,6 +20,7 @@
 #include "gatelock.h"
 #include "leasewrite.h"
 #include "looker.h"
+#include "queue.h"
 #include "shares.h"
 #include "timer.h"
 
@@ -131,6 +132,7 @@ remove_files(const struct leases *ls, const struct lease *l, struct why *why)
 		return -1;
 	if (unlinkat(ls->dir, l->name, 0) == -1 && errno != ENOENT)
 		return refuse(why, WHY_IO, "%s/leases/%s: %s", GPUHELPER_RUNDIR, l->name, strerror(errno));
+	queue_note_change(ls->dir);
 	return 0;
 }
 

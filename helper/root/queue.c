@@ -23,8 +23,9 @@
 #include "state.h"
 
 #define VERSION 5		/* of the files; a file of another version is dropped, since its waiter will ask again */
-#define SILENCE_MS 2000		/* a waiter that is silent for longer loses its place */
-#define TASK_SILENCE_MS 60000	/* the same for a task, whose wrapper is woken and else asks every 25 s */
+#define SILENCE_MS 60000	/* root's waiter that is silent for longer loses its place; it asks every 25 s at least */
+#define WOKEN_MS 5000		/* the same for a create since the last change, which wakes it (user/watch.c) */
+#define POLLED_MS 2000		/* the same for others, whom nothing wakes: they ask each second */
 #define WAITERS_MAX 1024
 #define WAITERS_PER_USER 256
 
@@ -35,6 +36,12 @@ since_boot_ns(void)
 
 	clock_gettime(CLOCK_BOOTTIME, &t);
 	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t
+ms_of(struct timespec t)
+{
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 void
@@ -114,21 +121,23 @@ load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
 	s = (struct lines){ .at = text, .end = text + len };
 	ret = waiter_lines(&s, w) ? 0 : s.nomem ? refuse_nomem(why) : 1;
 	snprintf(w->key, sizeof(w->key), "%s", name);
-	w->renewed = (uint64_t)st.st_mtim.tv_sec * 1000 + (uint64_t)st.st_mtim.tv_nsec / 1000000;
+	w->renewed = ms_of(st.st_mtim);
 	return ret;
 }
 
 /*
  * True if the waiter keeps its place. After its full wait it asks once more, and is told that the wait is over. Checks
  * only that the numbers of processes are in use: a look at a process could block. A task's asker is root's wrapper,
- * which takes the place away when the task ends.
+ * which takes the place away when the task ends. changed: milliseconds since boot when a lease last changed.
  */
 static bool
-still_waits(const struct waiter *w)
+still_waits(const struct waiter *w, uint64_t changed)
 {
-	const uint64_t now = since_boot_ns() / 1000000, silence = w->task.pid != 0 ? TASK_SILENCE_MS : SILENCE_MS;
+	const uint64_t now = since_boot_ns() / 1000000, silence = w->uid == 0 ? SILENCE_MS : POLLED_MS;
 
 	if (now > w->turn / 1000000 + (uint64_t)w->wait * 1000 + silence)
+		return false;
+	if (w->task.pid == 0 && w->renewed < changed && changed + WOKEN_MS < now)
 		return false;
 	return w->renewed <= now && now - w->renewed <= silence && process_is_there(w->asker.pid) &&
 	    (w->task.pid == 0 || (process_is_there(w->task.pid) && process_id_lives(w->asker)));
@@ -199,10 +208,13 @@ add_waiter(struct queue *q, struct waiter *w, struct why *why)
 static void
 drop_gone(struct queue *q, int audit)
 {
+	struct stat leases;
 	size_t i, n = 0;
 
+	if (fstatat(q->dir, "../leases", &leases, AT_SYMLINK_NOFOLLOW) == -1)
+		leases = (struct stat){ 0 };
 	for (i = 0; i < q->n; i++) {
-		if (still_waits(&q->v[i])) {
+		if (still_waits(&q->v[i], ms_of(leases.st_mtim))) {
 			q->v[n++] = q->v[i];
 			continue;
 		}
@@ -348,6 +360,12 @@ queue_stay(struct queue *q, struct waiter *w, struct why *why)
 		return -1;
 	touch(q->dir, w->key);
 	return 0;
+}
+
+void
+queue_note_change(int leases)
+{
+	touch(leases, ".");
 }
 
 void

@@ -40,9 +40,10 @@ struct queue {
 };
 
 /*
- * Reads the queue, under the lock on the leases. Removes waiters whose processes are gone, that have not asked for 2 s
- * (for a task, which is woken: 60 s), or that have waited longer than they may; of root's, the log «audit» gets a
- * record. -1: leaves their files in place. -1 with *why. queue_close() in either case.
+ * Reads the queue, under the lock on the leases. Removes waiters whose processes are gone, that have not asked for 60 s
+ * (root's are woken, and else ask every 25 s; other users' for 2 s), that were woken and do not ask, or that have waited
+ * longer than they may; of root's, the log «audit» gets a record. -1: leaves their files in place. -1 with *why.
+ * queue_close() in either case.
  */
 int queue_open(struct queue *q, int audit, struct why *why);
 void queue_close(struct queue *q);
@@ -76,6 +77,12 @@ void queue_renew(const char *key);
 
 /* The same for one whose waiting task has ended, with a record in the log «audit». No place is no error. */
 void queue_abandon(struct queue *q, const char *key, int audit);
+
+/*
+ * Notes that a lease has changed, by the time of the leases' directory: those who wait are woken by the change. A
+ * create that does not ask within 5 s then is frozen, and would keep the GPU from the others.
+ */
+void queue_note_change(int leases);
 
 /* Gives up the place. No place is no error. */
 void queue_leave(const struct queue *q, const char *key);

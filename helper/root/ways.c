@@ -75,18 +75,11 @@ pin(int from, const char *path, const char *whole, uint64_t *mount, struct why *
 	return -1;
 }
 
-/* Gets the mount of a directory in «from». -1 with *why. */
+/* Gets the mount of a directory in «from», unless it is known. -1 with *why. */
 static int
 find_mount(int from, const char *name, const char *whole, uint64_t *mount, struct why *why)
 {
-	int fd;
-
-	if (mount_of_dir(from, name, mount))
-		return 0;
-	if ((fd = pin(from, name, whole, mount, why)) == -1)
-		return -1;
-	close(fd);
-	return 0;
+	return *mount != 0 || mount_of_dir(from, name, mount) ? 0 : refuse_unseen(whole, why);
 }
 
 /* Removes the last part of the path. False for "/", which has no directory above it. */
@@ -129,12 +122,11 @@ look_above(struct look *l, const char *dir, const char *whole, struct why *why)
 	return ret == 0 && (l->dir = strdup(dir)) == NULL ? refuse_nomem(why) : ret;
 }
 
-/* Adds the directory itself, its parent and, above that, the last directory on each mount. */
+/* Adds the directory itself, its parent and, above that, the last directory on each mount. mount: its own, or 0. */
 static int
-add_places(struct way *w, const char *dir, struct look *l, struct why *why)
+add_places(struct way *w, const char *dir, uint64_t mount, struct look *l, struct why *why)
 {
 	autofree char *above = strdup(dir);
-	uint64_t mount;
 	size_t i;
 
 	if (above == NULL)
@@ -167,7 +159,7 @@ note_one(const struct edit_mount *m, struct look *look, struct lease *l, struct 
 	    mounts_beneath(look->mounts, m->source, first, sizeof(first)))
 		return refuse(why, WHY_DENIED, "folder %s has a mount beneath it (%s), so a container whose root is the host's "
 		    "root can't have it rw: give it a user namespace, or the folder without submounts", m->source, first);
-	if (add_places(&w, w.path, look, why) == -1)
+	if (add_places(&w, w.path, m->on, look, why) == -1)
 		return -1;
 	return lease_add_way(l, &w) ? 0 : refuse_nomem(why);
 }
@@ -206,7 +198,7 @@ note_file(const char *file, size_t from, struct look *look, struct lease *l, str
 		return refuse_nomem(why);
 	if (has_directory(l, from, file, len))
 		return 0;
-	if (add_places(&w, dir, look, why) == -1)
+	if (add_places(&w, dir, 0, look, why) == -1)
 		return -1;
 	return repeat_first(&w) && lease_add_way(l, &w) ? 0 : refuse_nomem(why);
 }

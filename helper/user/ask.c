@@ -33,6 +33,13 @@
 #define CROWD_MS 5000		/* for asking again while the user's other requests hold all places (root/crowd.h) */
 #define CROWD_BRIEF_MS 1000	/* likewise, for ask_briefly() */
 #define CROWD_NAP_MS 20
+#define AHEAD_MS 1000		/* so old a connection is not used: without a request, its helper ends after 2 s */
+
+/* The connection of ask_ahead(), and when it was made. */
+static struct {
+	struct asking a;
+	int64_t since;
+} ahead = { ASKING_NONE, 0 };
 
 static int
 start_helper(int peer, pid_t *pid, struct why *why)
@@ -95,26 +102,76 @@ nap_in_crowd(void)
 	nanosleep(&nap, NULL);
 }
 
+void
+ask_unused(void)
+{
+	if (ahead.a.fd != -1)
+		close(ahead.a.fd);
+	ahead.a.fd = -1;
+}
+
+void
+ask_unused_end(void)
+{
+	ask_unused();
+	ask_end(&ahead.a);
+}
+
+/* Takes over the connection of ask_ahead(). False: there is none, or it is too old. */
+static bool
+take_ahead(struct asking *a)
+{
+	if (ahead.a.fd == -1 || clock_ms() - ahead.since > AHEAD_MS) {
+		ask_unused_end();
+		return false;
+	}
+	*a = ahead.a;
+	ahead.a = (struct asking)ASKING_NONE;
+	return true;
+}
+
+/* Starts a helper, a->pid, at the other end of a->fd. With a message, it finds that at its start. -1 with *why. */
+static int
+start_setuid(const struct bytes *message, struct asking *a, struct why *why)
+{
+	int fds[2], ret;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1)
+		return refuse(why, WHY_AGAIN, "socketpair: %s", strerror(errno));
+	a->fd = fds[0];
+	if (message != NULL)
+		send_request(a->fd, message);
+	ret = start_helper(fds[1], &a->pid, why);
+	close(fds[1]);
+	return ret;
+}
+
+void
+ask_ahead(enum door_setting door)
+{
+	struct asking *a = &ahead.a;
+	struct why ignored;
+
+	ahead.since = clock_ms();
+	if ((door != DOOR_BY_SETUID && (a->fd = door_connect(&ignored)) != -1) || door == DOOR_BY_SOCKET)
+		return;
+	if (door_check_setuid(&ignored) == 0 && start_setuid(NULL, a, &ignored) == -1) {
+		a->pid = -1;
+		ask_unused();
+	}
+}
+
 /* Returns what hear() returns. */
 static int
 ask_by_setuid(const struct bytes *message, struct asking *a, struct heard *heard, struct why *why)
 {
-	int fds[2], ret;
-	bool early;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == -1)
-		return refuse(why, WHY_AGAIN, "socketpair: %s", strerror(errno));
 	/*
 	 * a helper that finds the request at its start knows which of its programs it needs. A longer request than
 	 * the socket holds would block
 	 */
-	early = message->n <= EARLY_MAX;
-	if (early)
-		send_request(fds[0], message);
-	ret = start_helper(fds[1], &a->pid, why);
-	close(fds[1]);
-	a->fd = fds[0];
-	if (ret == -1)
+	const bool early = a->fd == -1 && message->n <= EARLY_MAX;
+
+	if (a->fd == -1 && start_setuid(early ? message : NULL, a, why) == -1)
 		return -1;
 	if (!early)
 		send_request(a->fd, message);
@@ -138,7 +195,7 @@ ended_in_crowd(struct asking *a)
 	return pid != -1 && WIFEXITED(status) && WEXITSTATUS(status) == WHY_AGAIN;
 }
 
-/* Starts a new helper as long as helpers end without a reply because of a crowd. */
+/* Uses the helper a->pid, if there is one. Starts a new one as long as they end without a reply because of a crowd. */
 static int
 ask_by_helpers(const struct bytes *message, int crowd_ms, struct asking *a, struct heard *heard, struct why *why)
 {
@@ -185,6 +242,9 @@ ask_somehow(const struct bytes *message, enum door_setting door, int crowd_ms, s
 {
 	struct why by_socket, by_setuid;
 
+	if (take_ahead(a))
+		return a->pid != -1 ? ask_by_helpers(message, crowd_ms, a, heard, why) :
+		    ask_by_socket(message, crowd_ms, a, heard, why);
 	if (door != DOOR_BY_SETUID && (a->fd = door_connect(&by_socket)) != -1)
 		return ask_by_socket(message, crowd_ms, a, heard, why);
 	if (door == DOOR_BY_SOCKET) {

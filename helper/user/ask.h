@@ -19,6 +19,18 @@ struct asking {
 #define ASKING_NONE { .fd = -1, .pid = -1 }
 
 /*
+ * Connects to the helper by way of «door», or starts it, before there is a request: the helper gets ready meanwhile.
+ * The next ask() of this process uses it. Without effect if no helper can be reached: the next ask() then says why.
+ */
+void ask_ahead(enum door_setting door);
+/*
+ * Lets the helper of ask_ahead() go, if no request has used it. Without a request it ends at once, and records nothing.
+ * ask_unused() returns at once; ask_unused_end() waits for its end, so that the runtime does not inherit a child.
+ */
+void ask_unused(void);
+void ask_unused_end(void);
+
+/*
  * Connects to the helper by way of «door», or starts it, sends the request and reads the reply. Returns 0,
  * even if the reply is a refusal, or -1 with *why if no reply came; *a then needs no ask_end().
  */

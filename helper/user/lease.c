@@ -21,11 +21,12 @@
 #include "door.h"
 #include "namespace.h"
 #include "report.h"
+#include "watch.h"
 
 #define CROWD_MS 10000		/* for asking again while others keep the helper busy */
 #define CROWD_NAP_MS 50
-#define POLL_MS 250		/* between two requests while all GPUs are taken */
-#define POLL_MS_MAX 1000	/* a request not renewed within 2 s loses its place in the queue */
+#define POLL_MS 250		/* between two requests while all GPUs are taken, where nothing wakes this process */
+#define POLL_MS_MAX 1000
 #define SOON_MS 20		/* while a GPU changes hands */
 #define SOON_MS_MAX 15000
 #define KEYS_MS 10000		/* for asking again while the issuers' keys are fetched */
@@ -135,23 +136,38 @@ ask_in_crowd(const struct request *r, enum door_setting door, struct reply *repl
 	return 0;
 }
 
-/* Asks less often with many requests ahead: otherwise a crowd would keep the helper busy with itself. */
-static void
-nap_in_queue(const struct reply *reply)
-{
-	if (reply->wait == 0)
-		sleep_ms(SOON_MS);
-	else
-		sleep_ms(reply->ahead < 30 ? POLL_MS + 25 * (int64_t)reply->ahead : POLL_MS_MAX);
-}
-
 /* The state of repeated asking. */
 struct patience {
 	unsigned rounds;	/* of chores */
 	int64_t since;		/* clock_ms() at the first «busy, but soon» in a row; 0 if the last reply was another */
+	int64_t waits_since;	/* clock_ms() at the first reply that all GPUs are taken; 0: none came yet */
 	int64_t keys_until;	/* clock_ms() when no new keys are expected any more; 0: none were asked for yet */
+	int watch;		/* watch.h; -1: none, or not yet */
 	bool told;
 };
+
+/*
+ * Sleeps until the queue may have moved. Where nothing wakes this process, it asks less often with many requests ahead:
+ * otherwise a crowd would keep the helper busy with itself.
+ */
+static void
+nap_in_queue(const struct reply *reply, struct patience *p)
+{
+	if (reply->wait == 0) {
+		sleep_ms(SOON_MS);
+		return;
+	}
+	if (p->waits_since == 0) {
+		p->waits_since = clock_ms();
+		/* a change before this is not seen, so it asks once more at once */
+		if ((p->watch = watch_state()) != -1)
+			return;
+	}
+	if (p->watch != -1)
+		watch_queue(p->watch, -1, reply, p->waits_since);
+	else
+		sleep_ms(reply->ahead < 30 ? POLL_MS + 25 * (int64_t)reply->ahead : POLL_MS_MAX);
+}
 
 /*
  * Has newer keys fetched for a token that no key here has signed. Asks for them before each request, because systemd
@@ -210,22 +226,21 @@ int
 lease_ask(const struct command *c, struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
     struct why *why)
 {
-	struct patience p = { 0 };
+	struct patience p = { .watch = -1 };
 	int ret;
 
 	r->await_keys = r->token != NULL && door_leads_to_keys();
-	for (;;) {
-		if (ask(r, door, a, reply, why) == -1)
-			return -1;
-		if (reply->kind != REPLY_BUSY)
-			return 0;
+	while ((ret = ask(r, door, a, reply, why)) == 0 && reply->kind == REPLY_BUSY) {
 		ask_end(a);
 		if ((ret = bear_busy(c, r, reply, &p, why)) == 0)
-			nap_in_queue(reply);
+			nap_in_queue(reply, &p);
 		reply_free(reply);
 		if (ret == -1)
-			return -1;
+			break;
 	}
+	if (p.watch != -1)
+		close(p.watch);
+	return ret;
 }
 
 static void

@@ -266,12 +266,25 @@ check_privilege(struct making *m)
 	return privilege_refuse(&m->spec, m->settings, m->privilege, &m->why);
 }
 
+/*
+ * Has the helper get ready while this process parses and checks config.json. The names may also stand in words that the
+ * task's author chose: a helper that gets no request grants nothing, and records nothing.
+ */
+static void
+ask_ahead_if_likely(const struct making *m)
+{
+	if (m->settings->grant_unasked || spec_may_ask(m->bundle.text, m->bundle.len))
+		ask_ahead(m->settings->door);
+}
+
 /* Checks everything that applies to every container, whatever it asks for. */
 static int
 check_bundle(struct making *m, bool *asks)
 {
-	if (bundle_open(m->command->bundle, &m->bundle, &m->why) == -1 ||
-	    added_parse(&m->spec, &m->bundle, &m->before, &m->stale, &m->why) == -1)
+	if (bundle_open(m->command->bundle, &m->bundle, &m->why) == -1)
+		return -1;
+	ask_ahead_if_likely(m);
+	if (added_parse(&m->spec, &m->bundle, &m->before, &m->stale, &m->why) == -1)
 		return -1;
 	if (spec_request(&m->spec, m->settings, &m->request, asks, &m->why) == -1 || fill_request(m, VERB_GRANT) == -1)
 		return -1;
@@ -518,7 +531,8 @@ prepare_bundle(struct making *m, struct made *made)
 			}
 			return -1;
 		}
-	}
+	} else if (!m->settings->audit_plain)
+		ask_unused();
 	if (!m->granted && m->privilege[0] != '\0')
 		return privilege_refuse(&m->spec, m->settings, m->privilege, &m->why);
 	if (compose_config(m) == -1 || (!m->granted && m->settings->audit_plain && record_ungranted(m, VERB_PLAIN) == -1))
@@ -548,6 +562,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 	int ret = prepare_bundle(&m, made);
 	size_t i;
 
+	ask_unused_end();
 	/* a refusal too: what stays in may be the reason */
 	if (m.stale)
 		report_warning(c, "config.json does not fit its mark (" ADDED_KEY "): it was changed or moved since gpuhelper added "

@@ -556,6 +556,18 @@ read_process_user(const struct spec *s, struct request *r, struct why *why)
 	return 0;
 }
 
+bool
+spec_may_ask(const char *text, size_t len)
+{
+	static const char *const names[] = { "GPUHELPER_GPUS", "GPUHELPER_FOLDERS", "GPUHELPER_TOKEN" };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (memmem(text, len, names[i], strlen(names[i])) != NULL)
+			return true;
+	return false;
+}
+
 /* Gets the only token in these variables, if there is one. «in» is the variable of the token that was found before. */
 static int
 get_only_token(const struct spec *s, const struct strlist *names, const char *in, struct request *r, struct why *why)

@@ -69,6 +69,12 @@ void spec_free(struct spec *s);
 int spec_request(struct spec *s, const struct settings *settings, struct request *r, bool *asks, struct why *why);
 
 /*
+ * True if the text of a config.json has the name of something that a container can ask for. The name may stand
+ * anywhere, so the container asks for nothing perhaps; and one that asks may spell it with JSON's escapes.
+ */
+bool spec_may_ask(const char *text, size_t len);
+
+/*
  * Makes a path of the host as the runtime takes it: relative ones begin in the bundle. False if it is too
  * long to be opened.
  */

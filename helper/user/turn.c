@@ -5,12 +5,10 @@
  */
 #include "turn.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,17 +19,12 @@
 #include "ask.h"
 #include "chores.h"
 #include "lease.h"
+#include "watch.h"
 
 #define SOON_MS 20		/* while a GPU changes hands */
 #define FAILED_MS 1000		/* after a chore that could not be done */
 #define SOON_MS_MAX 30000	/* so long, before that counts as a failure */
-#define CALM_MS 30		/* after a change: others may follow at once */
-#define AHEAD_MS 20		/* more for each waiter ahead, so that the first one asks first, and alone */
-#define AHEAD_MS_MAX 1000
-#define ASK_MS 25000		/* at least so often; root keeps a place for more than twice as long (root/queue.c) */
 #define TELL_MS 60000		/* a line that stays the same is told again: what a web node missed is lost */
-
-enum event { EVENT_TIME, EVENT_CHANGE, EVENT_END };
 
 /* What the log was told, and when; and since when the task waits. */
 struct told {
@@ -77,62 +70,13 @@ has_ended(const struct turn *t)
 	return poll(&p, 1, 0) == 1;
 }
 
-/* Watches what changes when a GPU becomes free or the queue moves. -1: can't; then time alone makes it ask again. */
-static int
-watch_state(void)
-{
-	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-
-	if (fd != -1 && (inotify_add_watch(fd, GPUHELPER_RUNDIR "/leases", IN_MOVED_TO | IN_DELETE | IN_ONLYDIR) == -1 ||
-	    inotify_add_watch(fd, GPUHELPER_RUNDIR "/queue", IN_DELETE | IN_ONLYDIR) == -1)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-static void
-forget_changes(int watch)
-{
-	char events[4096];
-
-	while (watch != -1 && read(watch, events, sizeof(events)) > 0)
-		;
-}
-
-/* watch: -1 for none. */
-static enum event
-wait_for(const struct turn *t, int watch, int64_t ms)
-{
-	struct pollfd p[2] = { { .fd = t->pidfd, .events = POLLIN }, { .fd = watch, .events = POLLIN } };
-	const int64_t until = clock_ms() + ms;
-	int64_t left;
-	int n;
-
-	while ((left = until - clock_ms()) > 0) {
-		n = poll(p, 2, (int)left);
-		if (n > 0)
-			return p[0].revents != 0 ? EVENT_END : EVENT_CHANGE;
-		if (n == -1 && errno != EINTR)
-			break;
-	}
-	return EVENT_TIME;
-}
-
 /* Waits until the queue may have moved, or the time is over that the policy allows. */
 static void
 wait_in_queue(const struct turn *t, int watch, const struct reply *reply, struct told *told)
 {
-	const unsigned ahead = reply->ahead;
-	const int64_t calm = CALM_MS + (ahead * AHEAD_MS < AHEAD_MS_MAX ? ahead * AHEAD_MS : AHEAD_MS_MAX);
-	int64_t left;
-
 	if (told->waits_since == 0)
 		told->waits_since = clock_ms();
-	left = told->waits_since + (int64_t)reply->wait * 1000 + CALM_MS - clock_ms();
-	if (wait_for(t, watch, left < ASK_MS ? left > CALM_MS ? left : CALM_MS : ASK_MS) == EVENT_CHANGE)
-		(void)wait_for(t, -1, calm);
-	forget_changes(watch);
+	watch_queue(watch, t->pidfd, reply, told->waits_since);
 }
 
 /* Asks. */
@@ -246,7 +190,7 @@ bear(const struct turn *t, const struct reply *reply, struct request *r, int wat
 		refuse_waiter(t, &reply->why);
 		return false;
 	}
-	(void)wait_for(t, -1, SOON_MS);
+	(void)watch_for(-1, t->pidfd, SOON_MS);
 	return true;
 }
 
@@ -298,6 +242,6 @@ turn_take(struct turn *t)
 	take(t);
 	close(t->socket);
 	while (!has_ended(t))
-		(void)wait_for(t, -1, 1 << 30);
+		(void)watch_for(-1, t->pidfd, 1 << 30);
 	give_back(t);
 }

@@ -1140,7 +1140,7 @@ class Queue:
             for path in glob.glob(RUN + "/queue/*"):
                 os.utime(path, ns=(now, now))
             answer = who.grant(id=ident)[1]
-            # on a machine that was too busy for 2 s they have lost their places
+            # on a machine that was too busy they have lost their places
             if all(os.path.exists(path) for path in self.planted):
                 break
         return answer

@@ -2,6 +2,7 @@
 """Writes figures into RESULTS.md, between its marks, and draws the curves.
 
 usage: report.py quick|growth|phases FIGURES.json
+       report.py whole FIGURES.json...
 """
 import json, os, re, subprocess, sys, time
 import plot
@@ -163,9 +164,31 @@ def phases(r):
     return heading(r) + '\n\n' + table(['begins at, ms', 'takes', 'least', 'process', 'phase'], rows) + '\n'
 
 
+def whole_rows(e):
+    for name, o in e['by'].items():
+        over = '-' if name == e['base'] else '%.1f' % o['more']
+        yield [e['label'], name, *('%.1f' % s for s in o['steps']), '%.1f' % o['whole'], over,
+               '%.1f to %.1f' % (o['least'], o['most']), '%.1f' % o['minima'], o['pairs']]
+
+
+def whole(*runs):
+    text = ''
+    for r in runs:
+        rows = [row for e in r['items'].values() for row in whole_rows(e)]
+        u = r['unused']
+        text += '### With %s\n\n%s\n\n' % (r['runtime'], heading(r))
+        text += ''.join('%s: skipped, %s.\n' % (n, w) for n, w in r['absent'].items()) + '\n'
+        text += table(['work', 'by', 'create', 'start', 'first byte', 'delete', 'whole', 'over the first', 'least to most', 'by minima',
+                       'pairs'], rows)
+        text += '\n\nA GPU is unused between two tasks for %.1f ms in the median (%.1f to %.1f; %d times).\n\n' % (
+            u['median'], u['least'], u['most'], u['pairs'])
+    return text
+
+
 def main():
-    what, figures = sys.argv[1:]
-    body = {'quick': quick, 'growth': growth, 'phases': phases}[what](json.load(open(figures)))
+    what, *figures = sys.argv[1:]
+    made = {'quick': quick, 'growth': growth, 'phases': phases, 'whole': whole}[what]
+    body = made(*(json.load(open(f)) for f in figures))
     text = open(RESULTS).read()
     begin, end = '<!-- %s -->\n' % what, '<!-- end of %s -->\n' % what
     head, rest = text.split(begin)

@@ -85,15 +85,38 @@ os.killpg(frozen.p.pid, signal.SIGSTOP)
 # the check needs all of them waiting
 os.killpg(holder.p.pid, signal.SIGKILL)
 holder.p.wait()
+begin = time.time()
 for b in waiters:
     if b is not frozen:
         b.p.wait(60)
 # the record may come a moment after the lease
 order = [a['container'] for a in audit()[since:] if a['event'] == 'grant' and a['container'] != holder.id]
 alive = [b.id for b in waiters if b not in dead and b is not frozen]
+took = time.time() - begin
 ok(order == alive, '20 wait, 6 are killed, 1 is frozen: the others are served in order of arrival', (order, alive))
 os.killpg(frozen.p.pid, signal.SIGCONT)
 ok(frozen.p.wait(30) == 0, 'the frozen one lost its place, but may try again')
+ok(took < 25, 'the others waited some seconds for the frozen one, not a minute (%.1f s)' % took, took)
+
+# what keeps a place: a waiter sleeps until a lease changes, and its ticket lies there meanwhile
+holder = start(['GPUHELPER_GPUS=1'], 120000)
+while not leases():
+    time.sleep(0.01)
+sleeper = start(['GPUHELPER_GPUS=1'], 5)
+ticket = lambda: {f: os.stat('/run/gpuhelper/queue/' + f).st_mtime for f in os.listdir('/run/gpuhelper/queue')}
+while not ticket():
+    time.sleep(0.01)
+time.sleep(1)
+first = ticket()
+time.sleep(3.5)
+ok(len(first) == 1 and ticket() == first, 'a waiter does not ask for 3.5 s, and keeps its place', (first, ticket()))
+time.sleep(3)
+ok(list(ticket()) == list(first) and ticket() != first, 'it asks within 5 s, and keeps its place', (first, ticket()))
+os.killpg(holder.p.pid, signal.SIGKILL)
+holder.p.wait()
+sh(WRAPPER, '--root', W + '/root', 'delete', holder.id)
+begin = time.time()
+ok(sleeper.p.wait(30) == 0 and time.time() - begin < 1.5, 'it is woken when the lease ends (%.2f s)' % (time.time() - begin), time.time() - begin)
 
 # small requests do not starve a large one
 host.policies(t10=POLICY % '')

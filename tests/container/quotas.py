@@ -127,7 +127,8 @@ host.settings()
 
 # fair shares: the team that has used least for its share goes first
 host.settings('team_shares = { ml = 3; web = 1; };')
-host.policies(t10=GPUS % ('train', 100, ''), t20=(GPUS % ('x', 100, '')).replace('ml/', 'web/'), t30=(GPUS % ('x', 100, '')).replace('ml/', 'ops/'))
+host.policies(t10=GPUS % ('train', 100, ''), t20=(GPUS % ('x', 100, '')).replace('ml/', 'web/'), t30=(GPUS % ('x', 100, '')).replace('ml/', 'ops/'),
+              t40=(GPUS % ('x', 100, '')).replace('ml/', 'late/'))
 holder = start('x', 60000, 4, team='ops')
 assert soon(lambda: holds(holder))
 queue = [start('x', 2000, team='web') for _ in range(10)]
@@ -145,7 +146,7 @@ st = os.stat('/run/gpuhelper/shares/usage')
 ok(stat.S_IMODE(st.st_mode) == 0o600 and 'team web ' in open('/run/gpuhelper/shares/usage').read(), 'what the teams have used is noted, for root alone', oct(st.st_mode))
 holder = start('train', 60000, 4)
 assert soon(lambda: holds(holder))
-a, b = start('train', 50), start('x', 50, team='ops')
+a, b = start('train', 50), start('x', 50, team='late')
 assert soon(lambda: waits(a, b))
 ok([w['container'] for w in status()['waiters']] == [b.id, a.id], 'status shows the order', status()['waiters'])
 os.killpg(holder.p.pid, 9)

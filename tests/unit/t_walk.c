@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/walk.h"
+#include "look/walk.h"
 #include "tap.h"
 
 #define CHILDREN 24

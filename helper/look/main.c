@@ -172,8 +172,8 @@ answer_one(struct life_sight *seen, int schedstat)
 	if (bytes == NULL)
 		return false;
 	if (!look_ask_unpack(bytes, len, &a, &l)) {
-		/* of another version, which sees that by the answer's head */
-		answer = look_answer_begin(0);
+		/* of another version, which sees that by the empty head */
+		answer = (struct look_answer){ .nonce = 0 };
 		(void)say(&answer, NULL, 0);
 	} else if ((holder = calloc(l.nodes + 1, sizeof(*holder))) != NULL) {
 		progress->pid = 0;

@@ -123,12 +123,11 @@ take_arrays(struct bytes *rest, const struct look_lease *f, struct lease *l)
 bool
 look_ask_unpack(const char *bytes, size_t len, struct look_ask *a, struct lease *l)
 {
-	const struct look_head ours = look_head();
 	struct bytes rest = { bytes, len };
 	struct look_lease f;
 
 	*l = (struct lease){ 0 };
-	return bytes_take(&rest, a, sizeof(*a)) && look_head_same(&a->head, &ours) && take_fixed(&rest, &f, l) &&
+	return bytes_take(&rest, a, sizeof(*a)) && look_head_is_ours(&a->head) && take_fixed(&rest, &f, l) &&
 	    take_arrays(&rest, &f, l) && take_cgroup_names(&rest, f.cgroups, l) && take_folders(&rest, f.folders, l) &&
 	    take_ways(&rest, f.ways, l) && rest.n == 0;
 }

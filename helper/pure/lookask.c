@@ -26,9 +26,10 @@ look_head(void)
 }
 
 bool
-look_head_same(const struct look_head *a, const struct look_head *b)
+look_head_is_ours(const struct look_head *h)
 {
-	return memcmp(a->version, b->version, sizeof(a->version)) == 0 && a->form == b->form;
+	return memchr(h->version, '\0', sizeof(h->version)) != NULL && strcmp(h->version, GPUHELPER_VERSION) == 0 &&
+	    h->form == look_head().form;
 }
 
 static void
@@ -112,12 +113,11 @@ int
 look_answer_read(const char *bytes, size_t len, const struct look_ask *a, pid_t *holder, size_t n,
     struct look_answer *out, struct why *why)
 {
-	const struct look_head ours = look_head();
 	struct bytes rest = { bytes, len };
 	struct look_head head;
 	bool good;
 
-	if (len < sizeof(head) || (memcpy(&head, bytes, sizeof(head)), !look_head_same(&head, &ours)))
+	if (len < sizeof(head) || (memcpy(&head, bytes, sizeof(head)), !look_head_is_ours(&head)))
 		return refuse(why, WHY_CONFIG, "gpuhelper and gpuhelper-look differ in version: install both again (make install)");
 	good = bytes_take(&rest, out, sizeof(*out)) && doubt_is_possible(&out->doubt);
 	if (good && out->nonce == 0)

@@ -91,9 +91,9 @@ struct look_answer {
 	struct look_doubt doubt;	/* LOOK_HOLDERS */
 };
 
-/* The head of this build. */
+/* The head of this build, and whether another one is of this build. */
 struct look_head look_head(void);
-bool look_head_same(const struct look_head *a, const struct look_head *b);
+bool look_head_is_ours(const struct look_head *h);
 
 /*
  * Packs the question, which look/question.h unpacks. The caller frees the *len bytes; NULL if memory is short. Folders

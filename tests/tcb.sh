@@ -42,7 +42,7 @@
 #   secret variables by name, await_keys	pure/ 10: a spec's variables are no secret; a token that waits for new keys
 #   a task that takes its promised GPUs	root/ 305, host/ 46, pure/ 22: a grant of its own for each task (task.c, over.c), its
 #					place and its line in the build log (busy.c, queue.c), its process (container.c)
-#   gpuhelper-look, a program		root/ -211, host/ -1976, pure/ 29: the check of its answers (lookask.c)
+#   gpuhelper-look, a program		root/ -202, host/ -1976, pure/ 29: the check of its answers (lookask.c)
 # Functions of host/ and pure/ that only other programs call are in files of their own, which the helper does not
 # link: 37 functions, 60 lines of host/ and 435 of pure/.
 set -u
@@ -88,7 +88,7 @@ done <"$T/linked" | while read -r f; do
 done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 
-at_most "lines of helper/root/" "$(room root)" 9520
+at_most "lines of helper/root/" "$(room root)" 9529
 at_most "lines of helper/host/ that are linked" "$(room host)" 4635
 at_most "lines of helper/pure/ that are linked" "$(room pure)" 8824
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 398

@@ -90,7 +90,8 @@ capabilities_pass(const int *kept, size_t n)
 	if (syscall(SYS_capset, &head, data) == -1)
 		return false;
 	for (i = 0; i < n; i++)
-		if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, kept[i], 0, 0) == -1)
+		if ((chosen[kept[i] / 32] & 1U << kept[i] % 32) != 0 &&
+		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, kept[i], 0, 0) == -1)
 			return false;
 	return true;
 }

@@ -19,10 +19,10 @@
 int capabilities_keep(const int *kept, size_t n, struct why *why);
 
 /*
- * For a process that becomes another user and executes a program, which is to have the capabilities in kept[n] and no
- * others: to be called before and after the ids are changed. The first one locks up the rest as capabilities_keep()
- * does. After the second one this process has none in effect itself. The program gets them as ambient ones, and must
- * call capabilities_keep(). False if it can't have all of them.
+ * For a process that becomes another user and executes a program, which is to keep those in kept[n] that this process
+ * has, and no others: to be called before and after the ids are changed. The first one locks up the rest as
+ * capabilities_keep() does. After the second one this process has none in effect itself. The program gets them as
+ * ambient ones, and must call capabilities_keep(). False on failure.
  */
 bool capabilities_begin_pass(const int *kept, size_t n);
 bool capabilities_pass(const int *kept, size_t n);

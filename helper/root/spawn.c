@@ -42,19 +42,18 @@ lift(int fd)
 
 /* Sets up the descriptors of spawn.h, moves *program to SPAWN_PROGRAM until it is executed, and closes all others. */
 static bool
-settle(const struct spawned *p, int channel, int *program)
+settle(int channel, int *program)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), nothing = lift(null), talk = lift(channel);
-	const int place = crowd_place() != -1 ? lift(crowd_place()) : nothing, own = p->own_proc ? own_proc() : -1;
-	const int proc = own != -1 ? lift(own) : nothing;
+	const int place = crowd_place() != -1 ? lift(crowd_place()) : nothing;
 	int i;
 
-	if (talk == -1 || place == -1 || proc == -1 || (*program = lift(*program)) == -1)
+	if (talk == -1 || place == -1 || (*program = lift(*program)) == -1)
 		return false;
 	for (i = 0; i < SPAWN_CHANNEL; i++)
 		if (dup2(nothing, i) == -1)
 			return false;
-	if (dup2(talk, SPAWN_CHANNEL) == -1 || dup2(place, SPAWN_PLACE) == -1 || dup2(proc, SPAWN_PROC) == -1 ||
+	if (dup2(talk, SPAWN_CHANNEL) == -1 || dup2(place, SPAWN_PLACE) == -1 || dup2(nothing, SPAWN_PROC) == -1 ||
 	    dup3(*program, SPAWN_PROGRAM, O_CLOEXEC) == -1)
 		return false;
 	*program = SPAWN_PROGRAM;
@@ -62,6 +61,16 @@ settle(const struct spawned *p, int channel, int *program)
 	procdir_forget();
 	state_forget();
 	return syscall(SYS_close_range, SPAWN_PROGRAM + 1U, ~0U, 0U) == 0;
+}
+
+/* Mounting takes time, so this waits until the program is needed. */
+static void
+give_proc(void)
+{
+	autoclose int proc = own_proc();
+
+	if (proc != -1)
+		(void)dup2(proc, SPAWN_PROC);
 }
 
 /* Makes this process end when its parent ends, or at once if the parent has ended already. */
@@ -88,8 +97,10 @@ become(const struct spawned *p, int program, int channel, pid_t parent)
 	char first;
 
 	end_with(parent);
-	if (!settle(p, channel, &program) || recv(SPAWN_CHANNEL, &first, 1, 0) != 1)
+	if (!settle(channel, &program) || recv(SPAWN_CHANNEL, &first, 1, 0) != 1)
 		_exit(WHY_BUG);
+	if (p->own_proc)
+		give_proc();
 	if (p->own_user) {
 		if (!become_user(p))
 			_exit(WHY_BUG);

@@ -93,7 +93,7 @@ is_possible(const struct look_ask *a, const struct look_answer *r)
 static bool
 doubt_is_possible(const struct look_doubt *d)
 {
-	return d->kind <= DOUBT_ENDED && d->pid >= 0 && d->pid <= PID_MAX && (d->kind <= DOUBT_PROC || d->pid != 0);
+	return d->kind <= DOUBT_ENDED && d->pid >= 0 && d->pid <= PID_MAX && (d->kind <= DOUBT_MANY_FILES || d->pid != 0);
 }
 
 static bool

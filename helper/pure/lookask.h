@@ -75,7 +75,7 @@ enum look_doubt_kind {
 };
 struct look_doubt {
 	uint32_t kind;
-	int32_t pid;		/* 0: no process is to blame */
+	int32_t pid;		/* 0, up to DOUBT_MANY_FILES: no process is to blame */
 };
 
 /* For LOOK_HOLDERS, a pid_t for each node follows (look/holders.h). */

@@ -20,6 +20,7 @@ static int
 confine(const struct confinement *c, struct why *why)
 {
 	const struct rlimit none = { 0, 0 }, memory = { c->memory, c->memory };
+	/* only the one that looks at processes has a process file system */
 	const unsigned last = c->filter == FILTER_LOOKER ? SPAWN_PROC : SPAWN_PLACE;
 
 	if (!c->as_root && (getuid() == 0 || getgid() == 0))

@@ -56,10 +56,10 @@ lib  = $(shell $(PKG_CONFIG) --libs $(1))
 slib = $(shell $(PKG_CONFIG) --static --libs $(1))
 
 # each room of helper/ becomes an archive; a program is its main file, linked with the archives that it needs
-rooms := pure host root read judge label user ctl
-mains := helper/root/main.c helper/read/main.c helper/judge/main.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
+rooms := pure host root look read judge label user ctl
+mains := helper/root/main.c helper/look/main.c helper/read/main.c helper/judge/main.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
 $(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
-programs := $(B)/gpuhelper $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelper-wait $(B)/gpuhelperctl
+programs := $(B)/gpuhelper $(B)/gpuhelper-look $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelper-wait $(B)/gpuhelperctl
 
 .PHONY: all help check check-vm bench bench-growth unit users install uninstall selinux install-selinux clean dist deb rpm
 all: $(programs)
@@ -74,12 +74,17 @@ $(B)/%.o: %.c Makefile
 
 $(foreach r,$(rooms),$(eval $(B)/lib$(r).a: $$($(r)_objs); @rm -f $$@ && $$(AR) rcsD $$@ $$^))
 
-# static: no loader, no shared library, no NSS.  The helper is static because it runs as root; the wrapper and
-# gpuhelper-read, because a static program starts faster, and each container or grant starts one
+# static: no loader, no shared library, no NSS.  The helper is static because it runs as root, gpuhelper-look because it
+# has capabilities; the wrapper and gpuhelper-read, because a static program starts faster, and each container or grant
+# starts one
 STATIC := $(if $(SAN),-pie,-static-pie)
 $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,--gc-sections -Wl,-Map=$@.map -o $@ $^
+
+$(B)/gpuhelper-look: $(B)/helper/look/main.o $(B)/liblook.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
+	$(if $(V),,@echo '  LD  $@')
+	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,--gc-sections -o $@ $^
 
 $(B)/gpuhelper-label: $(B)/helper/label/main.o $(B)/liblabel.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
@@ -116,10 +121,10 @@ $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/liblabel.a $(B)/lib
 
 # tests/unit/t_*.c: one TAP program each
 unit := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/t_*.c))
-$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/libctl.a $(B)/liblabel.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a
+$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/libctl.a $(B)/liblabel.a $(B)/liblook.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a
 	@mkdir -p $(@D)
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/libctl.a $(B)/liblabel.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a \
+	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/libctl.a $(B)/liblabel.a $(B)/liblook.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a \
 	    $(call lib,libconfig jansson libudev libselinux hogweed nettle yaml-0.1) -lgmp
 unit: $(unit)
 

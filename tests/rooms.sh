@@ -19,7 +19,7 @@ ok() { # ok NAME STATUS [FILE with why]
 	fi
 }
 
-for f in libpure.a libhost.a libread.a libjudge.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelper-wait gpuhelperctl; do
+for f in libpure.a libhost.a liblook.a libread.a libjudge.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-look gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelper-wait gpuhelperctl; do
 	[ -e "$build/$f" ] || { echo "Bail out! $build/$f is not there: run make"; exit 1; }
 done
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gpuhelper-rooms.XXXXXX") || exit 1
@@ -88,8 +88,11 @@ foreign() {
 	user)	grep -E ": ($(pattern "$never_more l?setxattr fsetxattr mknod mknodat $nss"))\$" \
 		    "$tmp/symbols" | grep -vE ": ($(pattern "$user_may getenv setenv"))\$" |
 		    grep -vx 'waiterfile\.o: fsetxattr' ;;
-	# the looker forks from the helper, and forks itself; one file executes our other programs
-	root)	grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" | grep -vxE '(looker|lookerloop|spawn)\.o: fork|spawn\.o: fexecve' ;;
+	# one file executes our other programs
+	root)	grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" | grep -vxE 'spawn\.o: (fork|fexecve)' ;;
+	# main.c forks the process that looks, and has it end with its parent
+	look)	grep -E ": ($(pattern "$changes $becomes $starts $nss kill"))\$" "$tmp/symbols" |
+		    grep -vxE 'main\.o: (fork|prctl)' ;;
 	# relabel.c walks folders by their descriptors, and labels what they contain
 	label)	grep -E ": ($(pattern "$changes $becomes $starts $nss open(64)?"))\$" "$tmp/symbols" |
 		    grep -vx 'relabel\.o: setxattr' ;;
@@ -99,8 +102,14 @@ foreign() {
 	esac
 }
 
-for room in pure read judge host user root label ctl; do
-	foreign $room "$build/lib$room.a" >"$tmp/foreign"
+for room in pure read judge host user root look label ctl; do
+	archive=$build/lib$room.a
+	if [ $room = look ]; then
+		# its main file, too, which no archive has
+		archive=$tmp/look.a
+		cp "$build/liblook.a" "$archive" && ar q "$archive" "$build/helper/look/main.o"
+	fi
+	foreign $room "$archive" >"$tmp/foreign"
 	case $room in
 	pure) says='computes, and calls nothing that could reach the host' ;;
 	read) says='computes, too, with the parsers; who has files read for himself is told them by host/' ;;
@@ -108,6 +117,7 @@ for room in pure read judge host user root label ctl; do
 	host) says='reads, and changes nothing, becomes no one, starts nothing' ;;
 	user) says='takes no more rights than the caller has' ;;
 	root) says='runs no program but its own, loads no library, asks no name service' ;;
+	look) says='reads, and changes nothing, becomes no one, starts nothing but copies of itself' ;;
 	label) says='opens nothing by a path, changes nothing but labels, becomes no one, starts nothing' ;;
 	ctl) says='takes no more rights than its user has' ;;
 	esac
@@ -125,6 +135,7 @@ pure
 host SYS_openat2 SYS_kcmp
 user SYS_openat2 SYS_mount_setattr SYS_bpf SYS_close_range SYS_pidfd_open SYS_pidfd_send_signal
 root SYS_ioprio_set SYS_close_range SYS_pidfd_open SYS_capget SYS_capset SYS_fsopen SYS_fsconfig SYS_fsmount
+look
 read
 judge
 label
@@ -139,13 +150,14 @@ grep -n 'trust_in_namespace' "$here"/helper/root/*.[ch] >"$tmp/foreign"
 ok "root is uid 0 to helper/root, and nobody else" $? "$tmp/foreign"
 
 # No room includes one with more rights.
-grep -nE '^#include +"\.\./(host|read|judge|user|root|label|ctl)/' "$here"/helper/pure/*.[ch] >"$tmp/foreign"
-grep -nE '^#include +"\.\./(read|judge|user|root|label|ctl)/' "$here"/helper/host/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(judge|user|label|ctl)/' "$here"/helper/read/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(read|user|label|ctl)/' "$here"/helper/judge/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(read|judge|user|label|ctl)/' "$here"/helper/root/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(read|judge|user|ctl)/' "$here"/helper/label/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(root|label|ctl)/' "$here"/helper/user/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(host|look|read|judge|user|root|label|ctl)/' "$here"/helper/pure/*.[ch] >"$tmp/foreign"
+grep -nE '^#include +"\.\./(look|read|judge|user|root|label|ctl)/' "$here"/helper/host/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(look|judge|user|label|ctl)/' "$here"/helper/read/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(look|read|user|label|ctl)/' "$here"/helper/judge/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(look|read|judge|user|label|ctl)/' "$here"/helper/root/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(look|read|judge|user|ctl)/' "$here"/helper/label/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(root|look|label|ctl)/' "$here"/helper/user/*.[ch] >>"$tmp/foreign"
+grep -nE '^#include +"\.\./(read|judge|user|label|ctl)/' "$here"/helper/look/*.[ch] >>"$tmp/foreign"
 [ ! -s "$tmp/foreign" ]
 ok "pure/ includes no other room, host/ only pure/, root/ and user/ not each other" $? "$tmp/foreign"
 
@@ -196,6 +208,12 @@ see root '#include <unistd.h>
 int f(char **v); int f(char **v) { return execve(v[0], v, v); }' execve
 see root '#include <dlfcn.h>
 void *f(void); void *f(void) { return dlopen("x", 1); }' dlopen
+see look '#include <unistd.h>
+int f(void); int f(void) { return write(1, "", 1); }' write
+see look '#include <unistd.h>
+int f(char **v); int f(char **v) { return execve(v[0], v, v); }' execve
+see look '#include <signal.h>
+int f(void); int f(void) { return kill(1, 9); }' kill
 see label '#include <fcntl.h>
 int f(void); int f(void) { return open("/etc/passwd", O_RDONLY); }' open
 see label '#include <sys/stat.h>
@@ -230,11 +248,11 @@ for p in gpuhelper-label gpuhelper-judge; do
 	readelf -dW "$build/$p" | grep -q 'NODLOPEN\|NOOPEN' || readelf -dW "$build/$p" | grep -q 'FLAGS_1.*NOW'
 	ok "$p is bound at its start" $?
 done
-{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
-readelf -lW "$build/gpuhelper" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
+{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-look" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
+readelf -lW "$build/gpuhelper" "$build/gpuhelper-look" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "no program has a library path of its own, text relocations or an executable stack" $? "$tmp/found"
-for p in gpuhelper gpuhelper-runc gpuhelper-read; do
+for p in gpuhelper gpuhelper-look gpuhelper-runc gpuhelper-read; do
 	{ readelf -lW "$build/$p" | grep INTERP; needed "$build/$p"; } >"$tmp/found"
 	[ ! -s "$tmp/found" ]
 	ok "$p is static: no loader, no library" $? "$tmp/found"

@@ -19,7 +19,6 @@
 #include "process.h"
 
 #define CHILDREN_MAX 64
-#define DIRS_MAX 256		/* directories that a container may have made beneath its cgroup */
 
 /*
  * Of /proc/PID/status: whether the process is a zombie, and how many PID namespaces it is in with its number
@@ -107,78 +106,6 @@ container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *o
 	return process_start(init, &out->start) && process_parent(init) == parent;
 }
 
-/* True if process 1 runs the very program that pauses, and only root can have written that program. */
-static bool
-runs_placeholder(const struct lease *l)
-{
-	autoclose int proc = procdir_open(O_PATH);
-	struct statx st;
-	struct file_id id;
-	char name[40];
-
-	snprintf(name, sizeof(name), "%d/exe", l->init.pid);
-	if (proc == -1 || statx(proc, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &st) == -1)
-		return false;
-	id = (struct file_id){ st.stx_dev_major, st.stx_dev_minor, st.stx_ino };
-	return file_id_same(&id, &l->pausing.program) && st.stx_uid == 0 && (st.stx_mode & (S_IWGRP | S_IWOTH)) == 0 &&
-	    process_id_lives(l->init);
-}
-
-static int
-by_pid(const void *a, const void *b)
-{
-	const pid_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static bool
-has_pid(const struct pids *sorted, pid_t pid)
-{
-	return sorted->n > 0 && bsearch(&pid, sorted->v, sorted->n, sizeof(pid), by_pid) != NULL;
-}
-
-/*
- * Sets «alone» and «task». A process that was put into the container by an exec has a parent outside, in the
- * engine. What the task started has a parent inside: the task, or process 1 once the task has ended.
- */
-static void
-sort_out(const struct lease *l, const struct pids *all, struct sight *out)
-{
-	pid_t parent;
-	size_t i;
-
-	for (out->alone = true, i = 0; i < all->n; i++) {
-		if (all->v[i] == l->init.pid)
-			continue;
-		out->alone = false;
-		if ((parent = process_parent(all->v[i])) != -1 && !has_pid(all, parent))
-			out->task = true;
-	}
-}
-
-void
-container_see(const struct lease *l, struct sight *out)
-{
-	unsigned dirs = DIRS_MAX;
-	struct pids all;
-
-	*out = (struct sight){ .task = true, .has_node = true };
-	if (!(out->pauses = runs_placeholder(l)))
-		return;
-	if (cgroup_pids(&l->cgroups, &dirs, &all)) {
-		if (all.n > 0)
-			qsort(all.v, all.n, sizeof(*all.v), by_pid);
-		if (has_pid(&all, l->init.pid)) {
-			out->task = false;
-			sort_out(l, &all, out);
-		}
-	}
-	free(all.v);
-	/* wherever its task went, the task keeps its GPUs */
-	out->task = out->task || (l->pausing.task.pid != 0 && process_id_lives(l->pausing.task));
-}
-
 /* True if the process has this number in one of its PID namespaces. */
 static bool
 has_number(pid_t pid, pid_t number)
@@ -199,7 +126,7 @@ has_number(pid_t pid, pid_t number)
 bool
 container_find_process(const struct lease *l, struct process_id asked, struct process_id *out)
 {
-	unsigned dirs = DIRS_MAX, found = 0;
+	unsigned dirs = CONTAINER_DIRS_MAX, found = 0;
 	struct process_id one;
 	struct pids all;
 	size_t i;

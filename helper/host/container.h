@@ -4,6 +4,8 @@
 
 #include "../pure/leasefile.h"
 
+#define CONTAINER_DIRS_MAX 256	/* directories that a container may have made beneath its cgroup */
+
 /*
  * Finds the first process of a container that a runtime has just created. «parent» started that runtime, and is a
  * subreaper (prctl(2)), so the container's process becomes its child when the runtime ends. «besides» is another child
@@ -11,12 +13,6 @@
  * PID namespace of its own (*own_pids is then true), or else the only child. False if no child or several can be it.
  */
 bool container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *own_pids);
-
-/*
- * Looks at the container of a lease with «pauses». Fills *out except has_node, which is set to true: whether
- * process 1 has a node open is for the caller to find out.
- */
-void container_see(const struct lease *l, struct sight *out);
 
 /*
  * True if the device rules of the cgroup «gate» keep its members from GPUs that the rules do not name. False

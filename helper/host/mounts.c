@@ -46,36 +46,6 @@ mount_line(char *line, struct mount *out)
 	return true;
 }
 
-int
-mounts_any(int proc, const char *task, mount_test *test, void *ctx)
-{
-	char name[64], *line = NULL;
-	bool found = false;
-	struct mount m;
-	size_t size = 0;
-	FILE *file;
-	int fd, saved;
-
-	snprintf(name, sizeof(name), "%.50s/mountinfo", task);
-	if ((fd = file_open_beneath(proc, name, O_RDONLY)) == -1)
-		return -1;
-	if ((file = fdopen(fd, "r")) == NULL) {
-		saved = errno;
-		close(fd);
-		errno = saved;
-		return -1;
-	}
-	while (!found && (errno = 0, getline(&line, &size, file)) != -1) {
-		line[strcspn(line, "\n")] = '\0';
-		found = mount_line(line, &m) && test(ctx, &m);
-	}
-	saved = found ? 0 : errno;
-	fclose(file);
-	free(line);
-	errno = saved;
-	return found ? 1 : saved != 0 ? -1 : 0;
-}
-
 struct mount_table {
 	char *text;		/* the lines; the texts of «v» point into it */
 	struct mount *v;	/* sorted by id */

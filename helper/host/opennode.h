@@ -8,15 +8,7 @@
 #include <sys/types.h>
 
 #include "../pure/edits.h"
-
-#define INUSE_LOOKS 20000	/* looks at descriptors and mounts, for the processes of one user */
-#define INUSE_MS 200		/* the time limit for these looks, because others wait meanwhile */
-
-/* How many looks are left, and until when: users can have many processes with many descriptors. */
-struct looks {
-	unsigned left;
-	int64_t until;		/* clock_ms(); 0: the first look sets it */
-};
+#include "../pure/looks.h"
 
 /* Takes one look. False if none is left or time is up. */
 bool looks_take(struct looks *l);

@@ -25,12 +25,6 @@ bool process_id_lives(struct process_id p);
  */
 bool process_is_there(pid_t pid);
 
-/*
- * Gets the real uid of a process (PID beneath the directory «proc»); for a setuid program, that is the user
- * who started it. False if it can't be read, with errno (0 if the text has no uid).
- */
-bool process_real_uid(int proc, const char *pid, uint32_t *out);
-
 /* The parent's process id, 0 if the parent can't be seen from here, -1 with errno if it can't be read. */
 pid_t process_parent(pid_t pid);
 

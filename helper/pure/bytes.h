@@ -22,12 +22,5 @@ struct bytes {
 
 /* Copies n bytes to out. False, with nothing taken, if fewer are left. */
 bool bytes_take(struct bytes *b, void *out, size_t n);
-/* Takes a text up to its NUL. The caller frees it; NULL if there is none or memory is short. */
-char *bytes_take_text(struct bytes *b);
-/*
- * Takes an array of n members as they are in memory. False if they are not all there or memory is short; the
- * caller frees *out in any case. If n is 0, leaves *out and *count unchanged.
- */
-bool bytes_take_array(struct bytes *b, uint64_t n, size_t size, void **out, size_t *count);
 
 #endif

@@ -1,24 +1,36 @@
-/* See lookask.h. Trusts no length, whoever wrote the bytes. */
+/*
+ * See lookask.h. The answer may be of a program that somebody has taken over: reads nothing beyond its end, and accepts
+ * no value that its reader would have to check again.
+ */
 #include "lookask.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "bytes.h"
-#include "cleanup.h"
-#include "text.h"
 
-/*
- * The fixed part of a lease: its boot, its processes and what they run. Then follow the arrays, in the order
- * of their counts.
- */
-struct fixed {
-	char boot[40];
-	struct process_id asker, init;
-	uint64_t mounts, pids;
-	struct file_id program;
-	struct process_id task;
-	uint64_t users, nodes, cgroups, folders, ways;
-};
+#define PID_MAX (1 << 22)	/* the kernel's largest pid_max, and more than any process id */
+#define SIGHTS 4
+
+_Static_assert(sizeof(struct look_ask) == sizeof(struct look_head) + 16 + 6 * 4, "a question has no holes");
+_Static_assert(sizeof(struct look_answer) == sizeof(struct look_head) + 16 + 8 * 4, "an answer has no holes");
+
+struct look_head
+look_head(void)
+{
+	struct look_head h = { .form = (uint64_t)sizeof(struct look_ask) << 48 | (uint64_t)sizeof(struct look_answer) << 32 |
+	    sizeof(struct look_lease) << 16 | sizeof(struct edit_node) };
+
+	snprintf(h.version, sizeof(h.version), "%s", GPUHELPER_VERSION);
+	return h;
+}
+
+bool
+look_head_is_ours(const struct look_head *h)
+{
+	return memchr(h->version, '\0', sizeof(h->version)) != NULL && strcmp(h->version, GPUHELPER_VERSION) == 0 &&
+	    h->form == look_head().form;
+}
 
 static void
 put_text(struct buf *b, const char *s)
@@ -42,15 +54,17 @@ needs_folders(const struct look_ask *a, const struct lease *l)
 char *
 look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 {
-	struct fixed f = { .asker = l->asker, .init = l->init, .mounts = l->mounts, .pids = l->pids,
+	struct look_lease f = { .asker = l->asker, .init = l->init, .mounts = l->mounts, .pids = l->pids,
 		.program = l->pausing.program, .task = l->pausing.task, .users = l->users, .nodes = l->nodes,
 		.cgroups = l->cgroups.n, .folders = needs_folders(a, l) ? l->folders : 0,
 		.ways = a->kind == LOOK_PASSED ? l->ways : 0 };
+	struct look_ask head = *a;
 	autobuf struct buf b = { 0 };
 	size_t i;
 
+	head.head = look_head();
 	memcpy(f.boot, l->boot, sizeof(f.boot));
-	bytes_put(&b, a, sizeof(*a));
+	bytes_put(&b, &head, sizeof(head));
 	bytes_put(&b, &f, sizeof(f));
 	bytes_put(&b, l->user, l->users * sizeof(*l->user));
 	bytes_put(&b, l->node, l->nodes * sizeof(*l->node));
@@ -68,98 +82,79 @@ look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 	return buf_take(&b);
 }
 
+/* What a look can have found, and what it can have left of its limits. */
 static bool
-take_cgroup_names(struct bytes *rest, uint64_t n, struct lease *l)
+is_possible(const struct look_ask *a, const struct look_answer *r)
 {
-	uint64_t i;
-
-	for (i = 0; i < n; i++) {
-		autofree char *dir = bytes_take_text(rest);
-
-		if (dir == NULL || !strlist_add(&l->cgroups, dir, SIZE_MAX))
-			return false;
-	}
-	return true;
+	return r->yes <= 1 && r->of_another_boot <= 1 && r->sight < 1U << SIGHTS && r->left <= a->left &&
+	    r->dirs <= a->dirs && (a->until != 0 ? r->until == a->until : r->until >= 0);
 }
 
 static bool
-take_folders(struct bytes *rest, uint64_t n, struct lease *l)
+doubt_is_possible(const struct look_doubt *d)
 {
-	struct held_folder f;
-	uint64_t i;
-
-	for (i = 0; i < n; i++) {
-		f = (struct held_folder){ .fs = bytes_take_text(rest) };
-		f.place = bytes_take_text(rest);
-		if (f.fs == NULL || f.place == NULL) {
-			held_folder_free(&f);
-			return false;
-		}
-		if (!lease_add_folder(l, &f))
-			return false;
-	}
-	return true;
+	return d->kind <= DOUBT_ENDED && d->pid >= 0 && d->pid <= PID_MAX && (d->kind <= DOUBT_MANY_FILES || d->pid != 0);
 }
 
 static bool
-take_ways(struct bytes *rest, uint64_t n, struct lease *l)
+take_holders(struct bytes *rest, pid_t *holder, size_t n)
 {
-	uint64_t i;
-	char how;
+	size_t i;
 
-	for (i = 0; i < n; i++) {
-		struct way w = { 0 };
-		autofree char *place = bytes_take(rest, &how, 1) ? bytes_take_text(rest) : NULL;
-
-		if (place == NULL)
-			return false;
-		w.writable = how == 'w';
-		if (*place != '\0' && !strlist_add(&w.at, place, SIZE_MAX)) {
-			way_free(&w);
-			return false;
-		}
-		if (!lease_add_way(l, &w))
-			return false;
-	}
-	return true;
-}
-
-static bool
-take_fixed(struct bytes *rest, struct fixed *f, struct lease *l)
-{
-	if (!bytes_take(rest, f, sizeof(*f)))
+	if (rest->n != n * sizeof(*holder) || (n > 0 && !bytes_take(rest, holder, n * sizeof(*holder))))
 		return false;
-	memcpy(l->boot, f->boot, sizeof(l->boot));
-	l->boot[sizeof(l->boot) - 1] = '\0';
-	l->asker = f->asker;
-	l->init = f->init;
-	l->mounts = f->mounts;
-	l->pids = f->pids;
-	l->pausing.program = f->program;
-	l->pausing.task = f->task;
+	for (i = 0; i < n; i++)
+		if (holder[i] < -PID_MAX || holder[i] > PID_MAX)
+			return false;
 	return true;
 }
 
-static bool
-take_arrays(struct bytes *rest, const struct fixed *f, struct lease *l)
-{
-	void *user = NULL, *node = NULL;
-	const bool good = bytes_take_array(rest, f->users, sizeof(*l->user), &user, &l->users) &&
-	    bytes_take_array(rest, f->nodes, sizeof(*l->node), &node, &l->nodes);
-
-	l->user = user;
-	l->node = node;
-	return good;
-}
-
-bool
-look_ask_unpack(const char *bytes, size_t len, struct look_ask *a, struct lease *l)
+int
+look_answer_read(const char *bytes, size_t len, const struct look_ask *a, pid_t *holder, size_t n,
+    struct look_answer *out, struct why *why)
 {
 	struct bytes rest = { bytes, len };
-	struct fixed f;
+	struct look_head head;
+	bool good;
 
-	*l = (struct lease){ 0 };
-	return bytes_take(&rest, a, sizeof(*a)) && take_fixed(&rest, &f, l) && take_arrays(&rest, &f, l) &&
-	    take_cgroup_names(&rest, f.cgroups, l) && take_folders(&rest, f.folders, l) &&
-	    take_ways(&rest, f.ways, l) && rest.n == 0;
+	if (len < sizeof(head) || (memcpy(&head, bytes, sizeof(head)), !look_head_is_ours(&head)))
+		return refuse(why, WHY_CONFIG, "gpuhelper and gpuhelper-look differ in version: install both again (make install)");
+	good = bytes_take(&rest, out, sizeof(*out)) && doubt_is_possible(&out->doubt);
+	if (good && out->nonce == 0)
+		good = rest.n == 0;
+	else
+		good = good && out->nonce == a->nonce && is_possible(a, out) && take_holders(&rest, holder, n);
+	return good ? 0 : refuse(why, WHY_BUG, "gpuhelper-look sent a malformed answer");
+}
+
+struct sight
+look_sight_unpack(uint32_t bits)
+{
+	return (struct sight){ .pauses = (bits & 1) != 0, .alone = (bits & 2) != 0, .task = (bits & 4) != 0,
+		.has_node = (bits & 8) != 0 };
+}
+
+int
+look_doubt_tell(const struct look_doubt *d, struct why *why)
+{
+	switch (d->kind) {
+	case DOUBT_MEMORY:
+		return refuse_nomem(why);
+	case DOUBT_PROC:
+		return refuse(why, WHY_IO, "/proc can't be read");
+	case DOUBT_MANY_FILES:
+		return refuse(why, WHY_AGAIN, "can't see in %d s which containers have the GPU open: they have very many files "
+		    "open (the last process seen is PID %d)", HOLDERS_MS / 1000, d->pid);
+	case DOUBT_UNSTEADY:
+		return refuse(why, WHY_AGAIN, "/proc/%d: can't see whether this process, among others, has the GPU open: its "
+		    "threads or files change too fast", d->pid);
+	case DOUBT_CROWDED:
+		return refuse(why, WHY_AGAIN, "can't see which containers have the GPU open: processes start faster than they can "
+		    "be looked at (the last one was PID %d): find what starts them, and end that", d->pid);
+	case DOUBT_SLOW:
+		return refuse(why, WHY_AGAIN, "/proc/%d: can't see whether this process has the GPU open: it blocks its readers (in "
+		    "execve(2) with a file of a FUSE file system open?); end it", d->pid);
+	}
+	return refuse(why, WHY_AGAIN, "/proc/%d: can't see whether this process has the GPU open: it blocks its readers (in "
+	    "execve(2) with a file of a FUSE file system open?), or there are too many processes; end it", d->pid);
 }

@@ -10,7 +10,7 @@
 /* A GPU that a process has open without a lease (strays.h). Nobody gets it exclusively. */
 struct stray {
 	struct held_gpu gpu;
-	pid_t pid;		/* the process; -pid if it only may have the GPU open (host/holders.h) */
+	pid_t pid;		/* the process; -pid if it only may have the GPU open (look/holders.h) */
 };
 
 struct strays {

@@ -9,31 +9,89 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int
-capabilities_keep(const int *kept, size_t n, struct why *why)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { { 0 } };
-	int cap, locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
-	    SECBIT_KEEP_CAPS_LOCKED;
-	uint32_t had;
-	size_t i, k;
+typedef struct __user_cap_data_struct cap_words[2];
 
-	if (syscall(SYS_capget, &head, data) == -1)
-		return refuse(why, WHY_BUG, "capget: %s", strerror(errno));
-	/* ends after the last capability, or at once without CAP_SETPCAP: such a process can't add capabilities either */
+static struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+
+/* The capabilities of kept[n] that this process has. */
+static void
+choose(const cap_words had, const int *kept, size_t n, uint32_t chosen[2])
+{
+	size_t k;
+
+	chosen[0] = chosen[1] = 0;
+	for (k = 0; k < n; k++)
+		chosen[kept[k] / 32] |= had[kept[k] / 32].permitted & 1U << kept[k] % 32;
+}
+
+/* Ends after the last capability, or at once without CAP_SETPCAP: such a process can't add capabilities either. */
+static void
+lock_up(void)
+{
+	const int locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
+	    SECBIT_KEEP_CAPS_LOCKED;
+	int cap;
+
 	for (cap = 0; prctl(PR_CAPBSET_DROP, cap) == 0; cap++)
 		continue;
 	(void)prctl(PR_SET_SECUREBITS, locked);
-	for (i = 0; i < 2; i++) {
-		had = data[i].permitted;
-		data[i] = (struct __user_cap_data_struct){ 0 };
-		for (k = 0; k < n; k++)
-			if ((size_t)kept[k] / 32 == i)
-				data[i].permitted |= had & 1U << kept[k] % 32;
-		data[i].effective = data[i].permitted;
-	}
+}
+
+int
+capabilities_keep(const int *kept, size_t n, struct why *why)
+{
+	cap_words data = { { 0 } };
+	uint32_t chosen[2];
+	size_t i;
+
+	if (syscall(SYS_capget, &head, data) == -1)
+		return refuse(why, WHY_BUG, "capget: %s", strerror(errno));
+	lock_up();
+	choose(data, kept, n, chosen);
+	for (i = 0; i < 2; i++)
+		data[i] = (struct __user_cap_data_struct){ .permitted = chosen[i], .effective = chosen[i] };
 	if (syscall(SYS_capset, &head, data) == -1)
 		return refuse(why, WHY_BUG, "capset: %s", strerror(errno));
 	return 0;
+}
+
+bool
+capabilities_begin_pass(const int *kept, size_t n)
+{
+	cap_words data = { { 0 } };
+	uint32_t chosen[2];
+	size_t i;
+
+	if (syscall(SYS_capget, &head, data) == -1)
+		return false;
+	choose(data, kept, n, chosen);
+	for (i = 0; i < 2; i++)
+		data[i].inheritable = chosen[i];
+	/* without CAP_SETPCAP, which locking takes, this bit has the change of ids leave the capabilities */
+	if (syscall(SYS_capset, &head, data) == -1 || prctl(PR_SET_KEEPCAPS, 1) == -1)
+		return false;
+	lock_up();
+	return true;
+}
+
+bool
+capabilities_pass(const int *kept, size_t n)
+{
+	cap_words data = { { 0 } };
+	uint32_t chosen[2];
+	size_t i;
+
+	if (syscall(SYS_capget, &head, data) == -1)
+		return false;
+	choose(data, kept, n, chosen);
+	/* not effective: only a program that this process may not read is kept from other processes of its user */
+	for (i = 0; i < 2; i++)
+		data[i] = (struct __user_cap_data_struct){ .permitted = chosen[i], .inheritable = chosen[i] };
+	if (syscall(SYS_capset, &head, data) == -1)
+		return false;
+	for (i = 0; i < n; i++)
+		if ((chosen[kept[i] / 32] & 1U << kept[i] % 32) != 0 &&
+		    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, kept[i], 0, 0) == -1)
+			return false;
+	return true;
 }

@@ -3,6 +3,7 @@
 #define GPUHELPER_ROOT_CAPABILITY_H
 
 #include <linux/capability.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "../pure/why.h"
@@ -16,5 +17,14 @@
  * securebits so that neither uid 0 nor an exec regains any. -1 with *why.
  */
 int capabilities_keep(const int *kept, size_t n, struct why *why);
+
+/*
+ * For a process that becomes another user and executes a program, which is to keep those in kept[n] that this process
+ * has, and no others: to be called before and after the ids are changed. The first one locks up the rest as
+ * capabilities_keep() does. After the second one this process has none in effect itself. The program gets them as
+ * ambient ones, and must call capabilities_keep(). False on failure.
+ */
+bool capabilities_begin_pass(const int *kept, size_t n);
+bool capabilities_pass(const int *kept, size_t n);
 
 #endif

@@ -35,13 +35,15 @@ static int
 confine(const struct confinement *c, struct why *why)
 {
 	const struct rlimit none = { 0, 0 }, memory = { c->memory, c->memory };
+	/* only the one that looks at processes has a process file system */
+	const unsigned last = c->filter == FILTER_LOOKER ? SPAWN_PROC : SPAWN_PLACE;
 
 	if (!c->as_root && leave_root(c->name, why) == -1)
 		return -1;
 	/* an SELinux domain transition resets what the helper had set */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
 		return refuse(why, WHY_BUG, "prctl: %s", strerror(errno));
-	if (syscall(SYS_close_range, SPAWN_PLACE + 1U, ~0U, 0U) == -1)
+	if (syscall(SYS_close_range, last + 1U, ~0U, 0U) == -1)
 		return refuse(why, WHY_BUG, "close_range: %s", strerror(errno));
 	(void)prctl(PR_SET_NAME, c->name);
 	(void)signal(SIGPIPE, SIG_IGN);

@@ -19,8 +19,8 @@ struct confinement {
 
 /*
  * The beginning of such a program's main(): answers --version, and refuses to be started by anybody but the helper.
- * From then on the process ends with the helper, has nothing open but its channel, and has these rights for good. -1:
- * go on; else the exit status.
+ * From then on the process ends with the helper, has nothing open but the descriptors of spawn.h, and has these rights
+ * for good. -1: go on; else the exit status.
  */
 int confined_start(int argc, char **argv, const struct confinement *c);
 

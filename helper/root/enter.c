@@ -260,7 +260,7 @@ reset_limits(struct why *why)
 	    need_limit(RLIMIT_AS, RLIM_INFINITY, 64 << 20, "address space", why) == -1 ||
 	    need_limit(RLIMIT_DATA, RLIM_INFINITY, 32 << 20, "data", why) == -1 ||
 	    need_limit(RLIMIT_CPU, RLIM_INFINITY, 5, "CPU time", why) == -1 ||
-	    /* this limit would count all processes of gpuhelper-read's and gpuhelper-judge's users */
+	    /* this limit would count all processes of our programs' users */
 	    need_limit(RLIMIT_NPROC, RLIM_INFINITY, 0, "processes", why) == -1)
 		return -1;
 	(void)setrlimit(RLIMIT_CORE, &none);

@@ -28,7 +28,7 @@ struct starter {
 
 /*
  * Runs the steps of enter.c in their order. Afterwards the process has:
- * - descriptors 0 to 2, the channels to its children (looker.h, spawn.h) and, behind the setuid bit, its place
+ * - descriptors 0 to 2, the channels to its children (spawn.h) and, behind the setuid bit, its place
  *   (crowd.h);
  * - a timer that will kill it and that nothing can postpone, an empty environment, all ids 0, no core dumps, default
  *   signals, only the capabilities that this program uses, and no way to start another process.

@@ -399,7 +399,7 @@ put_last(struct callset *s)
 }
 
 /*
- * The looker and gpuhelper-judge open files only for reading. gpuhelper-label also writes to selinuxfs, to ask the
+ * gpuhelper-look and gpuhelper-judge open files only for reading. gpuhelper-label also writes to selinuxfs, to ask the
  * kernel about the policy, and sets labels.
  */
 static void

@@ -32,7 +32,7 @@ int filter_install(const struct filter_nodes *nodes, struct why *why);
 
 /*
  * Installs the filter of a child.
- * - FILTER_LOOKER: the looker (lookerloop.h) may open files for reading, and fork.
+ * - FILTER_LOOKER: gpuhelper-look may open files for reading, and fork.
  * - FILTER_LABELLER: gpuhelper-label may open and label existing files, but make none.
  * - FILTER_SEER: gpuhelper-judge, while it finds the GPUs, may open files for reading, and install FILTER_READER.
  * - FILTER_READER: gpuhelper-read and gpuhelper-judge may use their channel and memory.

@@ -26,7 +26,7 @@
 
 #define LATE_S 5	/* for a clock of whole seconds, and a helper that is slow to start */
 
-/* How much longer one user's leases may be looked at while others wait (inuse.h). */
+/* How much longer one user's leases may be looked at while others wait (pure/looks.h). */
 struct user_share {
 	uint32_t uid;
 	struct life_share left;
@@ -98,7 +98,7 @@ is_covered(const struct leases *ls, const struct lease *l)
 
 /*
  * True if the container could write as the host's root, and a process still has files open on its mounts
- * (host/passed.h).
+ * (look/passed.h).
  */
 static bool
 is_passed_on(const struct leases *ls, const struct lease *l, struct seeing *seeing)

@@ -10,6 +10,7 @@
 #include "audit.h"
 #include "idle.h"
 #include "leaseend.h"
+#include "looker.h"
 #include "owncgroup.h"
 #include "rate.h"
 #include "verb.h"
@@ -96,6 +97,9 @@ void
 verb_look(const struct peer *p, const struct request *r, struct reply *reply)
 {
 	look_around(take_back_idle, true, p, r, reply);
+	/* without the looker no lease ends; root's timer has the journal for what to do about that */
+	if (p->asker.uid == 0 && reply->kind == REPLY_NOTED && looker_check(&reply->why) == -1)
+		reply->kind = REPLY_REFUSED;
 }
 
 void

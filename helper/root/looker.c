@@ -1,28 +1,27 @@
 /*
- * See looker.h. An answer counts only if it repeats the question's number, which nobody can guess. The looker may
- * end at any moment, even in the middle of a message. After any other answer, or none, it gets no more questions.
+ * See looker.h. Relies only on what pure/lookask.h checks in an answer: it repeats the question's number, which nobody
+ * can guess, and its values are possible ones. The program may end at any moment, even in the middle of a message. If
+ * another answer comes, or none, it gets no more questions.
  */
 #include "looker.h"
 
-#include <poll.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../host/clock.h"
 #include "../host/frame.h"
-#include "../host/holders.h"
 #include "../pure/cleanup.h"
 #include "../pure/lookask.h"
-#include "lookerloop.h"
+#include "capability.h"
 #include "slowness.h"
+#include "spawn.h"
 
+#define PROGRAM "gpuhelper-look"
 #define SEND_MS 200	/* for the looker to take a question */
-#define LATE_MS 400	/* beyond a look's time, for the looker to report its end on a busy machine */
-#define END_MS 200	/* for the looker to end once its channel is shut */
+#define LATE_MS 400	/* beyond a look's time, for the program to report its end on a busy machine */
 
 /*
  * Time limits while other helpers wait for the lock. LOOK_MS: one look, perhaps at all processes of a slow machine.
@@ -41,101 +40,92 @@
 #define ALL_OF_ROOTS_MS 20000
 #define LOOKS_AT_ONE 4096	/* at the open and mapped files of one process that only pauses */
 
+static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
+
+static struct spawned look = { .name = PROGRAM, .own_user = true, .own_proc = true, .kept = kept,
+	.n = sizeof(kept) / sizeof(kept[0]), .channel = -1 };
 static struct {
-	int fd;
-	pid_t pid;
 	uint64_t nonce;
 	bool of_root;
-	bool awake;
 	bool stalled;
 	int64_t left_ms;	/* for looks while others wait */
-} looker = { .fd = -1 };
+} looker;
 
 void
 looker_start(bool of_root)
 {
-	const pid_t us = getpid();
-	int pair[2];
-
 	looker.of_root = of_root;
 	looker.left_ms = of_root ? ALL_OF_ROOTS_MS : ALL_LOOKS_MS;
-	if (getrandom(&looker.nonce, sizeof(looker.nonce), 0) != sizeof(looker.nonce) ||
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
-		return;
-	if ((looker.pid = fork()) == 0)
-		looker_live(pair[1], us);
-	close(pair[1]);
-	if (looker.pid == -1) {
-		looker.pid = 0;
-		close(pair[0]);
-	} else
-		looker.fd = pair[0];
+	if (getrandom(&looker.nonce, sizeof(looker.nonce), 0) != sizeof(looker.nonce))
+		refuse(&look.why, WHY_AGAIN, "getrandom: %s", strerror(errno));
+	else
+		spawned_start(&look);
 }
 
 void
 looker_wake(bool moved)
 {
-	if (looker.fd != -1 && !looker.awake)
-		looker.awake = frame_send_byte(looker.fd, moved ? LOOKER_EAGER : 0) == 0;
+	if (look.channel == -1 || look.awake)
+		return;
+	spawned_wake(&look);
+	(void)frame_send_byte(look.channel, moved ? LOOK_EAGER : 0);
 }
 
 pid_t
 looker_pid(void)
 {
-	return looker.pid;
+	return look.pid;
 }
 
+/* Asks it nothing more: the program may be at work, and others may wait, so it is ended later. */
 static void
-close_channel(void)
+give_up(const struct why *why)
 {
-	if (looker.fd != -1)
-		close(looker.fd);
-	looker.fd = -1;
+	close(look.channel);
+	look.channel = -1;
+	look.why = *why;
 }
 
 void
 looker_end(void)
 {
-	struct pollfd p = { .fd = looker.fd };
-
-	/* if it does not end in time, the kernel kills it when this process ends (spawn_end_with()) */
-	if (looker.fd != -1 && shutdown(looker.fd, SHUT_WR) == 0 && poll(&p, 1, END_MS) == 1 && (p.revents & POLLHUP) != 0)
-		(void)waitpid(looker.pid, NULL, 0);
-	close_channel();
+	spawned_end(&look);
 }
 
-/* Reads the answer, and holder[] after it. False: no valid answer came. */
-static bool
-heard(const struct look_ask *a, struct look_answer *out, pid_t *holder, size_t holders)
+int
+looker_check(struct why *why)
 {
-	const size_t want = sizeof(*out) + holders * sizeof(*holder);
-	struct why ignored;
+	return spawned_check(&look, why);
+}
+
+/* Reads the answer, and holder[] after it. -1 with *why: no valid answer came. */
+static int
+hear(const struct look_ask *a, struct look_answer *out, pid_t *holder, size_t holders, struct why *why)
+{
 	autofree char *bytes = NULL;
+	struct why cause;
 	size_t len;
 
-	if ((bytes = frame_read(looker.fd, LOOKER_ANSWER_MAX, (int)a->patience + LATE_MS, &len, &ignored)) == NULL ||
-	    len < sizeof(*out))
-		return false;
-	memcpy(out, bytes, sizeof(*out));
-	out->why.text[sizeof(out->why.text) - 1] = '\0';
-	if (out->nonce == 0 && len == sizeof(*out))
-		return true;
-	if (out->nonce != a->nonce || len != want)
-		return false;
-	if (holders > 0)
-		memcpy(holder, bytes + sizeof(*out), holders * sizeof(*holder));
-	return true;
+	if ((bytes = frame_read(look.channel, LOOK_ANSWER_MAX, (int)a->patience + LATE_MS, &len, &cause)) == NULL)
+		return refuse(why, WHY_AGAIN, PROGRAM " did not answer: see whether the kernel's log says why, and try again "
+		    "(%.100s)", cause.text);
+	if (look_answer_read(bytes, len, a, holder, holders, out, why) == -1)
+		return -1;
+	/* a share of time that begins with this look, and a wait within it */
+	if (a->until == 0 && out->until > clock_ms() + INUSE_MS)
+		return refuse(why, WHY_BUG, PROGRAM " sent a malformed answer");
+	return 0;
 }
 
 /* Puts a question. False if it can't be answered. */
 static bool
 ask_looker(struct look_ask *a, const struct lease *l, struct look_answer *out, pid_t *holder, size_t holders)
 {
-	struct why ignored;
 	autofree char *bytes = NULL;
+	struct why why = { 0 };
 	size_t len;
 
-	if (looker.fd == -1)
+	if (look.channel == -1)
 		return false;
 	looker_wake(false);
 	if (++looker.nonce == 0)
@@ -143,9 +133,10 @@ ask_looker(struct look_ask *a, const struct lease *l, struct look_answer *out, p
 	a->nonce = looker.nonce;
 	if ((bytes = look_ask_pack(a, l, &len)) == NULL)
 		return false;
-	if (frame_write(looker.fd, bytes, len, LOOKER_ASK_MAX, SEND_MS, &ignored) == -1 || !heard(a, out, holder, holders)) {
-		close_channel();
-		return false;
+	if (frame_write(look.channel, bytes, len, LOOK_ASK_MAX, SEND_MS, &why) == -1 ||
+	    hear(a, out, holder, holders, &why) == -1) {
+		*out = (struct look_answer){ .nonce = 0 };
+		give_up(&why);
 	}
 	return out->nonce != 0;
 }
@@ -182,7 +173,7 @@ ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struc
 	seen = looker.left_ms > 0 && ask_looker(a, l, out, NULL, 0);
 	looker.stalled = looker.stalled || !seen;
 	took = clock_ms() - begin;
-	if (out->blocked > SLOW_MS)
+	if (out->blocked > SLOW_MS && took > SLOW_MS)
 		slowness_note(slow_one(a, l));
 	/* counts even if the answer came in time: a process can block the looker a little in every look */
 	looker.left_ms -= took;
@@ -197,24 +188,24 @@ ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struc
 void
 looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct life_share *share, struct life *out)
 {
-	struct look_ask a = { .kind = boot_alone ? LOOK_BOOT : LOOK_LIFE, .anew = anew, .dirs = share->dirs };
+	struct look_ask a = { .kind = boot_alone ? LOOK_BOOT : LOOK_LIFE, .anew = anew ? 1 : 0, .dirs = share->dirs };
 	struct look_answer answer;
 
 	*out = (struct life){ .kept = true };
 	if (share->unseen || (share->unseen = !ask_within(&a, l, &share->looks, &answer)))
 		return;
 	share->dirs = answer.dirs;
-	*out = (struct life){ answer.of_another_boot, answer.yes };
+	*out = (struct life){ answer.of_another_boot != 0, answer.yes != 0 };
 }
 
 bool
 looker_sees_use(const struct lease *l)
 {
-	struct look_ask a = { .kind = LOOK_USE, .anew = true };
+	struct look_ask a = { .kind = LOOK_USE, .anew = 1 };
 	struct looks looks = { .left = INUSE_LOOKS };
 	struct look_answer answer;
 
-	return !ask_within(&a, l, &looks, &answer) || answer.yes;
+	return !ask_within(&a, l, &looks, &answer) || answer.yes != 0;
 }
 
 bool
@@ -226,7 +217,7 @@ looker_sees_passed(const struct lease *l, struct looks *looks)
 	/* several looks may be necessary, and on a slow machine each takes as long as a user's whole share */
 	if (looker.of_root && looks->until == 0)
 		looks->until = clock_ms() + PASSED_OF_ROOTS_MS;
-	return !ask_within(&a, l, looks, &answer) || answer.yes;
+	return !ask_within(&a, l, looks, &answer) || answer.yes != 0;
 }
 
 void
@@ -238,7 +229,7 @@ looker_sees_task(const struct lease *l, struct sight *out)
 
 	*out = (struct sight){ .pauses = true, .task = true, .has_node = true };
 	if (ask_within(&a, l, &looks, &answer))
-		*out = answer.sight;
+		*out = look_sight_unpack(answer.sight);
 }
 
 int
@@ -254,9 +245,12 @@ looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, 
 	memcpy(l.node, node, nodes * sizeof(*node));
 	seen = ask_looker(&a, &l, &answer, holder, nodes);
 	free(l.node);
-	if (answer.why.code == WHY_NONE)
-		return seen ? 0 : refuse(why, WHY_AGAIN, "can't see which containers have the GPU open: the process that looks "
-		    "could not be started, or was killed: raise the limit on processes (ulimit, pids.max) and try again");
-	*why = answer.why;
-	return -1;
+	if (answer.doubt.kind != DOUBT_NONE)
+		return look_doubt_tell(&answer.doubt, why);
+	if (seen)
+		return 0;
+	if (looker_check(why) == -1)
+		return -1;
+	return refuse(why, WHY_AGAIN, "can't see which containers have the GPU open: " PROGRAM " was killed: see whether the "
+	    "kernel's log says why, and try again");
 }

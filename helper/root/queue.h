@@ -41,8 +41,8 @@ struct queue {
 
 /*
  * Reads the queue, under the lock on the leases. Removes waiters whose processes are gone, that have not asked for 60 s
- * (root's are woken, and else ask every 25 s; other users' for 2 s), that were woken and do not ask, or that have waited
- * longer than they may; of root's, the log «audit» gets a record. -1: leaves their files in place. -1 with *why.
+ * (root's are woken, and else ask every 25 s; other users' for 2 s), that were woken and do not ask, or that have
+ * waited longer than they may; of root's, the log «audit» gets a record. -1: leaves their files in place. -1 with *why.
  * queue_close() in either case.
  */
 int queue_open(struct queue *q, int audit, struct why *why);

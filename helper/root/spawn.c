@@ -24,8 +24,10 @@
 #include "../host/ownprogram.h"
 #include "../host/procdir.h"
 #include "../pure/cleanup.h"
+#include "capability.h"
 #include "crowd.h"
 #include "ids.h"
+#include "ownproc.h"
 #include "state.h"
 
 #define END_MS 200
@@ -38,34 +40,53 @@ lift(int fd)
 	return fcntl(fd, F_DUPFD_CLOEXEC, SPAWN_PROGRAM + 1);
 }
 
-bool
-spawn_settle(int channel, int *program)
+/* Sets up the descriptors of spawn.h, moves *program to SPAWN_PROGRAM until it is executed, and closes all others. */
+static bool
+settle(int channel, int *program)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), nothing = lift(null), talk = lift(channel);
 	const int place = crowd_place() != -1 ? lift(crowd_place()) : nothing;
 	int i;
 
-	if (talk == -1 || place == -1 || (program != NULL && (*program = lift(*program)) == -1))
+	if (talk == -1 || place == -1 || (*program = lift(*program)) == -1)
 		return false;
 	for (i = 0; i < SPAWN_CHANNEL; i++)
 		if (dup2(nothing, i) == -1)
 			return false;
-	if (dup2(talk, SPAWN_CHANNEL) == -1 || dup2(place, SPAWN_PLACE) == -1 ||
-	    (program != NULL && dup3(*program, SPAWN_PROGRAM, O_CLOEXEC) == -1))
+	if (dup2(talk, SPAWN_CHANNEL) == -1 || dup2(place, SPAWN_PLACE) == -1 || dup2(nothing, SPAWN_PROC) == -1 ||
+	    dup3(*program, SPAWN_PROGRAM, O_CLOEXEC) == -1)
 		return false;
-	if (program != NULL)
-		*program = SPAWN_PROGRAM;
+	*program = SPAWN_PROGRAM;
 	file_forget_root();
 	procdir_forget();
 	state_forget();
-	return syscall(SYS_close_range, SPAWN_PROGRAM + (program != NULL ? 1U : 0U), ~0U, 0U) == 0;
+	return syscall(SYS_close_range, SPAWN_PROGRAM + 1U, ~0U, 0U) == 0;
 }
 
-void
-spawn_end_with(pid_t parent)
+/* Mounting takes time, so this waits until the program is needed. */
+static void
+give_proc(void)
+{
+	autoclose int proc = own_proc();
+
+	if (proc != -1)
+		(void)dup2(proc, SPAWN_PROC);
+}
+
+/* Makes this process end when its parent ends, or at once if the parent has ended already. */
+static void
+end_with(pid_t parent)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
 		_exit(WHY_BUG);
+}
+
+/* If the program is to have capabilities, they go through the change of ids and the exec (capability.h). */
+static bool
+become_user(const struct spawned *p)
+{
+	return (p->n == 0 || capabilities_begin_pass(p->kept, p->n)) && ids_become(p->uid, p->gid) &&
+	    (p->n == 0 || capabilities_pass(p->kept, p->n));
 }
 
 static _Noreturn void
@@ -74,14 +95,16 @@ become(const struct spawned *p, int program, int channel, pid_t parent)
 	char *const argv[] = { (char *)(uintptr_t)p->name, NULL }, *const envp[] = { NULL };
 	char first;
 
-	spawn_end_with(parent);
-	if (!spawn_settle(channel, &program) || recv(SPAWN_CHANNEL, &first, 1, 0) != 1)
+	end_with(parent);
+	if (!settle(channel, &program) || recv(SPAWN_CHANNEL, &first, 1, 0) != 1)
 		_exit(WHY_BUG);
+	if (p->own_proc)
+		give_proc();
 	if (p->own_user) {
-		if (!ids_become(p->uid, p->gid))
+		if (!become_user(p))
 			_exit(WHY_BUG);
 		/* the kernel resets PR_SET_PDEATHSIG when the ids change */
-		spawn_end_with(parent);
+		end_with(parent);
 	}
 	(void)fexecve(program, argv, envp);
 	_exit(WHY_BUG);

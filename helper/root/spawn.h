@@ -1,6 +1,6 @@
 /*
- * The processes that the helper starts before it reads its request (enter.c): a copy of itself (looker.h), and other
- * programs of ours. These are executed, so that their memory has nothing of this process.
+ * The programs of ours that the helper starts before it reads its request (enter.c). They are executed, so that their
+ * memory has nothing of this process.
  */
 #ifndef GPUHELPER_ROOT_SPAWN_H
 #define GPUHELPER_ROOT_SPAWN_H
@@ -13,26 +13,20 @@
 #include "filter.h"
 
 /*
- * The descriptors of such a process, after 0 to 2, which are /dev/null. The channel is a stream socket to the helper.
- * The helper's place (crowd.h) makes a child that can't be ended still count against its user; it is /dev/null if the
- * helper has no place.
+ * The descriptors of such a program, after 0 to 2, which are /dev/null. The channel is a stream socket to the helper.
+ * The helper's place (crowd.h) makes a child that can't be ended still count against its user. The third one is a
+ * process file system of its own (ownproc.h). Without a place, or such a file system, they are /dev/null.
  */
-enum { SPAWN_CHANNEL = 3, SPAWN_PLACE, SPAWN_PROGRAM };
-
-/*
- * In the new process: sets up these descriptors, and *program (NULL: none) as SPAWN_PROGRAM until it is executed, and
- * closes all others. False: the process must end.
- */
-bool spawn_settle(int channel, int *program);
-
-/* In the new process: makes it end when its parent ends, or at once if the parent has ended already. */
-void spawn_end_with(pid_t parent);
+enum { SPAWN_CHANNEL = 3, SPAWN_PLACE, SPAWN_PROC, SPAWN_PROGRAM };
 
 /* A program of ours that was started, or could not be. */
 struct spawned {
 	const char *name;
 	bool own_user;		/* it runs as the user of its name (host/ownprogram.h), not as root */
 	uint32_t ask_max, answer_max;	/* limits of spawned_answer(), in bytes */
+	bool own_proc;		/* it has SPAWN_PROC */
+	const int *kept;	/* with own_user: capabilities(7) that it has all the same */
+	size_t n;
 	uint32_t uid, gid;	/* of its user */
 	bool awake;		/* it was told to start */
 	bool slow;		/* its work may take long: spawned_end() kills it at once */

@@ -1,9 +1,10 @@
 /*
- * A hostile gpuhelper-read or gpuhelper-judge.  The real program is NAME.real: this one runs it, passes on its
- * answers, and changes one of them.  /etc/evil-read says how: the number of the answer, from 0, and one of
+ * A hostile gpuhelper-read, gpuhelper-judge or gpuhelper-look.  The real program is NAME.real: this one runs it, passes on its
+ * answers, and changes one of them.  /etc/evil-read says how: the number of the answer, from 0 (-1: each), and one of
  *
  *	replace FROM TO...	replaces the first FROM in that answer with TO, pair after pair.  «~» stands for a blank
  *	rest FROM TO		replaces everything from FROM on with TO.  «^» stands for a newline, too
+ *	patch AT HEX...		writes these bytes at that place of the answer, pair after pair
  *	half, huge, more, none, silent, garbage
  *	aside			closes the channel after that answer, and stays
  */
@@ -97,6 +98,15 @@ replace(unsigned char *answer, size_t said, const char *old, const char *new)
 	return said;
 }
 
+static void
+patch(unsigned char *answer, size_t said, size_t at, const char *hex)
+{
+	unsigned byte;
+
+	for (; at < said && sscanf(hex, "%2x", &byte) == 1; hex += 2)
+		answer[at++] = (unsigned char)byte;
+}
+
 /* The replacement answer, and its length. */
 static size_t
 lie(unsigned char *answer, size_t said)
@@ -105,6 +115,11 @@ lie(unsigned char *answer, size_t said)
 
 	if (strcmp(how, "half") == 0)
 		return said / 2;
+	if (strcmp(how, "patch") == 0) {
+		for (i = 0; i < pairs; i++)
+			patch(answer + HEAD, said - HEAD, strtoul(from[i], NULL, 10), to[i]);
+		return said;
+	}
 	if (strcmp(how, "huge") == 0)
 		set_length(answer, 0x7fffffff);
 	else if (strcmp(how, "garbage") == 0)
@@ -138,30 +153,40 @@ start(const char *name, int pair[2])
 	close(pair[1]);
 }
 
+static int
+is_lie(int i)
+{
+	return which == -1 || which == i;
+}
+
 int
 main(int argc, char **argv)
 {
 	static unsigned char question[1 << 20], answer[1 << 21];
 	size_t asked, said;
 	int pair[2], i;
+	char first;
 
 	if (argc < 1)
 		return 1;
 	read_how();
 	start(argv[0], pair);
+	/* a byte before the first question (pure/lookask.h) */
+	if (strcmp(argv[0], "gpuhelper-look") == 0 && read(3, &first, 1) == 1)
+		give(pair[0], (unsigned char *)&first, 1);
 	for (i = 0;; i++) {
 		if ((asked = take(3, question)) == 0)
 			break;
-		if (i == which && strcmp(how, "silent") == 0)
+		if (is_lie(i) && strcmp(how, "silent") == 0)
 			sleep(60);
-		if (i == which && strcmp(how, "none") == 0)
+		if (is_lie(i) && strcmp(how, "none") == 0)
 			return 0;
 		give(pair[0], question, asked);
 		said = take(pair[0], answer);
-		if (i == which)
+		if (is_lie(i))
 			said = lie(answer, said);
 		give(3, answer, said);
-		if (i == which && strcmp(how, "aside") == 0) {
+		if (is_lie(i) && strcmp(how, "aside") == 0) {
 			close(3);
 			break;
 		}

@@ -118,11 +118,11 @@ die(const char *what)
 	exit(125);
 }
 
-/* The helper's children.  The first one executes nothing; the others count from the moment when they have their name. */
+/* The helper's children count from the moment when they have their name. */
 static const struct {
 	const char *class, *program;
 } children[] = {
-	{ " looker ", NULL }, { " reader ", "gpuhelper-read" }, { " judge ", "gpuhelper-judge" },
+	{ " looker ", "gpuhelper-look" }, { " reader ", "gpuhelper-read" }, { " judge ", "gpuhelper-judge" },
 };
 #define CHILDREN ((int)(sizeof(children) / sizeof(children[0])))
 
@@ -137,6 +137,8 @@ child_of_class(const char *class)
 	return i;
 }
 
+#define NO_CHILD (-2)
+
 /* By its name (prctl(2), PR_SET_NAME; root/confine.c). */
 static int
 child_of_pid(pid_t pid)
@@ -150,9 +152,9 @@ child_of_pid(pid_t pid)
 		close(fd);
 	}
 	name[strcspn(name, "\n")] = '\0';
-	while (i > 0 && strcmp(children[i].program, name) != 0)
+	while (i >= 0 && strcmp(children[i].program, name) != 0)
 		i--;
-	return i;
+	return i >= 0 ? i : NO_CHILD;
 }
 
 static int

@@ -75,5 +75,5 @@ ln -s .. dir/up
 ln -s /srv/rw /srv/alias
 
 cd "$here"
-python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_acl, t_cgroup, t_token, t_inuse, t_twice, t_spaces, t_stall, t_reader, t_audit, t_metrics, t_fault
+python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_acl, t_cgroup, t_token, t_inuse, t_twice, t_spaces, t_stall, t_reader, t_look, t_audit, t_metrics, t_fault
 sys.exit(harness.run(set(sys.argv[1:])))' "$@"

@@ -98,7 +98,7 @@ def e5():
     lines = traced("execveat,clone,clone3,fork,vfork", "-e", "PATH=" + TEMP, "-e", "IFS=/", "-e",
                    "ENV=%s/evil" % TEMP, "-e", "BASH_ENV=%s/evil" % TEMP)
     assert [l for l in lines if "exec" in l] == lines[:1], lines
-    # the looker, and the two that become gpuhelper-read and gpuhelper-judge when a request comes
+    # those that become gpuhelper-look, gpuhelper-read and gpuhelper-judge when a request comes
     assert len([l for l in lines if ("clone" in l or "fork" in l) and "resumed>" not in l]) == 3, lines
 
 
@@ -215,7 +215,7 @@ def fds_of(pid):
 
 def ours(fds):
     """The numbers of the helper's descriptors, without those that it opens itself: its place in the crowd (crowd.h); the sockets of
-    its looker, gpuhelper-read and gpuhelper-judge; files in its own directory in /proc (enter.c); the directory of its programs
+    gpuhelper-look, gpuhelper-read and gpuhelper-judge; files in its own directory in /proc (enter.c); the directory of its programs
     (host/ownprogram.c); and "/" (host/file.c), /proc (host/procdir.c) and /run/gpuhelper (state.c), once each."""
     places = [n for n, path in fds.items() if path.startswith(RUN + "/locks/door-")]
     asked = [n for n, path in fds.items() if n > 2 and path.startswith("socket:")]
@@ -520,7 +520,7 @@ def r5():
 @case("R6", "No more processes allowed, while other helpers' programs run: the helper needs none of the caller's")
 def r6():
     others = [subprocess.Popen(["setpriv", "--reuid", user, "--regid", user, "--clear-groups", "sleep", "60"])
-              for user in ("gpuhelper-read", "gpuhelper-judge")]
+              for user in ("gpuhelper-look", "gpuhelper-read", "gpuhelper-judge")]
     try:
         # without CAP_SYS_RESOURCE, as in some containers, root can't raise a hard limit either
         granted = sweep("NPROC", [0, 1], () if may_raise_limits() else (75,))["granted"]
@@ -1241,11 +1241,14 @@ def number(name):
     return NUMBERS[name]
 
 
+LOOK = "/usr/libexec/gpuhelper/gpuhelper-look"
+
+
 def looker_of(pid):
     """The helper's child that inspects other processes, once it waits for a question."""
     for _ in range(400):
         for looker in read("/proc/%d/task/%d/children" % (pid, pid)).split():
-            if os.readlink("/proc/%s/exe" % looker) == client.HELPER and "\nSeccomp:\t2\n" in read("/proc/%s/status" % looker):
+            if os.readlink("/proc/%s/exe" % looker) == LOOK and "\nSeccomp:\t2\n" in read("/proc/%s/status" % looker):
                 return int(looker)
         time.sleep(0.005)
     raise AssertionError("the helper has no looker")

@@ -6,6 +6,7 @@ anywhere.
 """
 import contextlib
 import os
+import re
 import signal
 import stat
 import struct
@@ -212,11 +213,11 @@ def s29():
 
 
 def roots_left(besides):
-    """Root's helpers and lookers.  Does not look at the process that makes readers hang."""
+    """Helpers whose ids are root's, and lookers.  Does not look at the process that makes readers hang."""
     found = []
     for n in os.listdir("/proc"):
         with contextlib.suppress(OSError):
-            if n.isdigit() and int(n) != besides and "(gpuhelper)" in read("/proc/%s/stat" % n):
+            if n.isdigit() and int(n) != besides and re.search(r"\(gpuhelper(-look)?\)", read("/proc/%s/stat" % n)):
                 found.append(n)
     return found
 

@@ -299,7 +299,7 @@ refused('a mount of a bind mount of /etc/gpuhelper', 'into the container', bundl
 sh('umount', W + '/alias')
 
 # programs of the helper's that others may change
-for program in 'gpuhelper-read', 'gpuhelper-judge':
+for program in 'gpuhelper-look', 'gpuhelper-read', 'gpuhelper-judge':
     path = '/usr/libexec/gpuhelper/' + program
     for mode in 0o775, 0o757:
         os.chmod(path, mode)

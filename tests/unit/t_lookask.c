@@ -1,8 +1,10 @@
 /*
- * pure/lookask.c: the helper's questions to its looker are read back as they were written. Other
- * bytes are refused.
+ * pure/lookask.c, look/question.c: the helper's questions to gpuhelper-look are read back as they were written, and its
+ * answers, too. Other bytes are refused.
  */
-#include "pure/lookask.h"
+#include <limits.h>
+
+#include "look/question.h"
 #include "tap.h"
 
 static struct edit_node node[] = {
@@ -125,10 +127,99 @@ test_kinds(const struct lease *l)
 	lease_free(&m);
 }
 
+/* The answer to *a, with this one value changed by «set». */
+static void
+is_refused(const struct look_ask *a, void (*set)(struct look_answer *), const char *what)
+{
+	struct look_answer said = look_answer_begin(a->nonce), got;
+	struct why why = { 0 };
+
+	said.until = a->until;
+	set(&said);
+	is_int(look_answer_read((const char *)&said, sizeof(said), a, NULL, 0, &got, &why), -1, "refused: %s", what);
+	ok(why.code == WHY_BUG || why.code == WHY_CONFIG, "and the refusal has a code: %s", why.text);
+}
+
+static void set_nonce(struct look_answer *r) { r->nonce++; }
+static void set_version(struct look_answer *r) { r->head.version[0] = 'x'; }
+static void set_form(struct look_answer *r) { r->head.form++; }
+static void set_yes(struct look_answer *r) { r->yes = 2; }
+static void set_boot(struct look_answer *r) { r->of_another_boot = 256; }
+static void set_left(struct look_answer *r) { r->left = 5; }
+static void set_dirs(struct look_answer *r) { r->dirs = 10; }
+static void set_until(struct look_answer *r) { r->until++; }
+static void set_sight(struct look_answer *r) { r->sight = 16; }
+static void set_doubt(struct look_answer *r) { r->doubt.kind = DOUBT_ENDED + 1; }
+static void set_doubt_only(struct look_answer *r) { r->doubt.kind = DOUBT_SLOW; }
+static void set_pid(struct look_answer *r) { r->doubt = (struct look_doubt){ DOUBT_SLOW, -1 }; }
+static void set_large_pid(struct look_answer *r) { r->doubt = (struct look_doubt){ DOUBT_SLOW, INT32_MAX }; }
+
+static int
+reads_holders(const struct look_ask *a, pid_t pid, size_t bytes, size_t n)
+{
+	struct {
+		struct look_answer r;
+		pid_t holder[2];
+	} said = { look_answer_begin(a->nonce), { 7, pid } };
+	struct look_answer got;
+	pid_t holder[2];
+	struct why why;
+
+	said.r.until = a->until;
+	return look_answer_read((const char *)&said, bytes, a, holder, n, &got, &why);
+}
+
+static void
+test_answers(const struct look_ask *a)
+{
+	static const struct {
+		void (*set)(struct look_answer *);
+		const char *what;
+	} t[] = {
+		{ set_nonce, "another nonce" }, { set_version, "another version" }, { set_form, "another form" },
+		{ set_yes, "neither yes nor no" }, { set_boot, "a boot that is neither" }, { set_left, "more looks left" },
+		{ set_dirs, "more directories left" }, { set_until, "more time left" }, { set_sight, "an unknown sight" },
+		{ set_doubt, "an unknown doubt" }, { set_doubt_only, "a doubt about no process" }, { set_pid, "a negative pid" },
+		{ set_large_pid, "a pid that no kernel gives" },
+	};
+	struct look_answer said = look_answer_begin(a->nonce), got;
+	const size_t all = sizeof(said) + 2 * sizeof(pid_t);
+	struct why why;
+	size_t i;
+
+	said.until = a->until;
+	is_int(look_answer_read((const char *)&said, sizeof(said), a, NULL, 0, &got, &why), 0, "an answer is read");
+	for (i = 0; i < sizeof(said); i++)
+		if (look_answer_read((const char *)&said, i, a, NULL, 0, &got, &why) == 0)
+			break;
+	is_int(i, sizeof(said), "a shorter one is not");
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		is_refused(a, t[i].set, t[i].what);
+	is_int(reads_holders(a, -8, all, 2), 0, "an answer with holders is read");
+	is_int(reads_holders(a, -8, all, 1), -1, "but not with one too many");
+	is_int(reads_holders(a, -8, all - 1, 2), -1, "nor with a part of one");
+	is_int(reads_holders(a, INT_MIN, all, 2), -1, "nor with a number that has no opposite");
+	is_int(reads_holders(a, INT_MAX, all, 2), -1, "nor with one that no process has");
+	said = look_answer_begin(0);
+	said.yes = 7;
+	is_int(look_answer_read((const char *)&said, sizeof(said), a, NULL, 0, &got, &why) == 0 && got.nonce == 0, 1,
+	    "an answer to no question is read as that");
+	for (i = 0; i < 16; i++) {
+		const struct sight s = look_sight_unpack((uint32_t)i);
+
+		is_int(look_sight_pack(&s), i, "a sight is the same after its way");
+	}
+	for (i = 1; i <= DOUBT_ENDED; i++) {
+		why = (struct why){ 0 };
+		ok(look_doubt_tell(&(struct look_doubt){ (uint32_t)i, 12 }, &why) == -1 && why.code != WHY_NONE && why.text[0] != '\0',
+		    "each doubt has words: %s", why.text);
+	}
+}
+
 int
 main(void)
 {
-	const struct look_ask a = { .nonce = 5, .kind = LOOK_LIFE, .anew = true, .patience = 300, .left = 4, .until = -1, .dirs = 9 };
+	const struct look_ask a = { .nonce = 5, .kind = LOOK_LIFE, .anew = 1, .patience = 300, .left = 4, .until = 77, .dirs = 9 };
 	struct look_ask b;
 	struct lease l, m;
 	size_t len;
@@ -138,14 +229,15 @@ main(void)
 	bytes = look_ask_pack(&a, &l, &len);
 	ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m),
 	    "a question is packed and unpacked");
-	ok(b.nonce == 5 && b.kind == LOOK_LIFE && b.anew && b.patience == 300 && b.left == 4 &&
-	    b.until == -1 && b.dirs == 9,
+	ok(b.nonce == 5 && b.kind == LOOK_LIFE && b.anew == 1 && b.patience == 300 && b.left == 4 &&
+	    b.until == 77 && b.dirs == 9,
 	    "the question's members are the same");
 	is_same(&m);
 	lease_free(&m);
 	spoil(bytes, len);
 	free(bytes);
 	test_kinds(&l);
+	test_answers(&a);
 	bytes = look_ask_pack(&a, &(struct lease){ .nodes = 0 }, &len);
 	ok(bytes != NULL && unpacks(bytes, len),
 	    "a question about a lease that holds nothing is accepted");

@@ -1,5 +1,5 @@
 /*
- * host/walk.c: visits each process once, in another order each time, and also processes that start
+ * look/walk.c: visits each process once, in another order each time, and also processes that start
  * during the walk. It reports whether it had to wait.
  */
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "host/walk.h"
+#include "look/walk.h"
 #include "tap.h"
 
 #define CHILDREN 24

@@ -11,7 +11,7 @@ set -u
 . /job/selinux.sh
 mkdir -p /srv /opt/gpuhelper/tests /opt/kit/lib
 cp -a /job/container /job/lib /job/fixtures /opt/gpuhelper/tests/
-cp /usr/libexec/gpuhelper/gpuhelper /usr/libexec/gpuhelper/gpuhelper-read /usr/libexec/gpuhelper/gpuhelper-judge /usr/libexec/gpuhelper/gpuhelper-label /usr/bin/gpuhelper-runc /usr/sbin/gpuhelperctl "$(command -v runc)" /opt/kit/
+cp /usr/libexec/gpuhelper/gpuhelper /usr/libexec/gpuhelper/gpuhelper-look /usr/libexec/gpuhelper/gpuhelper-read /usr/libexec/gpuhelper/gpuhelper-judge /usr/libexec/gpuhelper/gpuhelper-label /usr/bin/gpuhelper-runc /usr/sbin/gpuhelperctl "$(command -v runc)" /opt/kit/
 cd /opt/gpuhelper || exit 1
 setenforce 0
 # suite GPU FILE ARG...: passes if there are checks and all pass
@@ -27,7 +27,7 @@ suite() {
 # the sandbox's overlays keep library files open through a descriptor of mount(8)
 overlay='{ use } .* tcontext=[^ ]*:unconfined_mount_t:[^ ]* tclass=fd'
 undenied() {
-	denied | grep -e 'scontext=[^ ]*:gpuhelper_t:' -e 'scontext=[^ ]*:gpuhelper_label_t:' -e 'scontext=[^ ]*:gpuhelper_read_t:' -e 'scontext=[^ ]*:gpuhelper_judge_t:' | grep -v -e "$overlay" | tail -n 20 >"$T/out"
+	denied | grep -e 'scontext=[^ ]*:gpuhelper_t:' -e 'scontext=[^ ]*:gpuhelper_label_t:' -e 'scontext=[^ ]*:gpuhelper_look_t:' -e 'scontext=[^ ]*:gpuhelper_read_t:' -e 'scontext=[^ ]*:gpuhelper_judge_t:' | grep -v -e "$overlay" | tail -n 20 >"$T/out"
 	: >"$T/err"
 	forget
 	! [ -s "$T/out" ]

@@ -2,13 +2,13 @@
  * Whether a container's process uses what a lease gave it, for containers that no cgroup sets apart
  * (rootless).
  */
-#ifndef GPUHELPER_HOST_INUSE_H
-#define GPUHELPER_HOST_INUSE_H
+#ifndef GPUHELPER_LOOK_INUSE_H
+#define GPUHELPER_LOOK_INUSE_H
 
 #include <stdbool.h>
 
 #include "../pure/leasefile.h"
-#include "opennode.h"
+#include "../pure/looks.h"
 
 /*
  * True if a process of one of the lease's users

@@ -3,14 +3,14 @@
  * a socket still gives access to its sender's mount. That mount may be writable, and may have been detached long ago.
  * The same is true of a mount that the sender made.
  */
-#ifndef GPUHELPER_HOST_PASSED_H
-#define GPUHELPER_HOST_PASSED_H
+#ifndef GPUHELPER_LOOK_PASSED_H
+#define GPUHELPER_LOOK_PASSED_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "../pure/looks.h"
 #include "../pure/way.h"
-#include "opennode.h"
 
 /*
  * True if a process of a container (home.h), or a host process that is not root's,

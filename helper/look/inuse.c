@@ -12,13 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../host/file.h"
+#include "../host/mounts.h"
+#include "../host/opennode.h"
+#include "../host/process.h"
+#include "../host/spaces.h"
+#include "../host/task.h"
 #include "../pure/cleanup.h"
-#include "file.h"
-#include "mounts.h"
-#include "opennode.h"
-#include "process.h"
-#include "spaces.h"
-#include "task.h"
+#include "owner.h"
 #include "walk.h"
 
 #define NAMESPACES_MAX 1024

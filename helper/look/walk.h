@@ -6,8 +6,8 @@
  * system of its own (fuse(4)).
  * A walk that was kept waiting proves nothing by finding nothing: repeat it.
  */
-#ifndef GPUHELPER_HOST_WALK_H
-#define GPUHELPER_HOST_WALK_H
+#ifndef GPUHELPER_LOOK_WALK_H
+#define GPUHELPER_LOOK_WALK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,8 +14,8 @@
 
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
-#include "file.h"
-#include "procdir.h"
+#include "../host/file.h"
+#include "../host/procdir.h"
 
 #define NUMBERS (1U << 22)	/* PID_MAX_LIMIT (linux/threads.h) */
 #define ROUNDS_MAX 8		/* each for the processes that started during the one before */

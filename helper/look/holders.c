@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../host/clock.h"
+#include "../host/file.h"
+#include "../host/home.h"
+#include "../host/opennode.h"
+#include "../host/procdir.h"
 #include "../pure/cleanup.h"
-#include "clock.h"
-#include "file.h"
-#include "home.h"
-#include "opennode.h"
-#include "procdir.h"
 #include "walk.h"
 
 struct search {
@@ -81,44 +81,40 @@ walk_once(struct search *s, struct doubt *d)
  * Repeats the walk until one leaves no doubt. A holder found once stays one, even if the next walk misses it:
  * it may have passed the node on.
  */
-static int
-walk_till_sure(struct search *s, struct why *why)
+static struct look_doubt
+walk_till_sure(struct search *s)
 {
 	struct doubt d = { 0 };
 	bool all = true;
 
 	while (all && clock_ms() <= s->nodes.looks.until)
 		if ((all = walk_once(s, &d)) && d.unsteady == 0 && d.slow == 0)
-			return 0;
+			return (struct look_doubt){ DOUBT_NONE, 0 };
 	if (clock_ms() <= s->nodes.looks.until)
-		return refuse(why, WHY_IO, "/proc can't be read");
+		return (struct look_doubt){ DOUBT_PROC, 0 };
 	if (d.unsteady == 0 && d.slow == 0)
-		return refuse(why, WHY_AGAIN, "can't see in %d s which containers have the GPU open: they have very many files "
-		    "open (the last process seen is PID %d)", HOLDERS_MS / 1000, *s->at);
+		return (struct look_doubt){ DOUBT_MANY_FILES, *s->at };
 	if (d.unsteady != 0)
-		return refuse(why, WHY_AGAIN, "/proc/%d: can't see whether this process, among others, has the GPU open: its "
-		    "threads or files change too fast", d.unsteady);
-	return refuse(why, WHY_AGAIN, d.crowded ? "can't see which containers have the GPU open: processes start faster than "
-	    "they can be looked at (the last one was PID %d): find what starts them, and end that" : "/proc/%d: can't see "
-	    "whether this process has the GPU open: it blocks its readers (in execve(2) with a file of a FUSE file system "
-	    "open?); end it", d.slow);
+		return (struct look_doubt){ DOUBT_UNSTEADY, d.unsteady };
+	return (struct look_doubt){ d.crowded ? DOUBT_CROWDED : DOUBT_SLOW, d.slow };
 }
 
-int
-holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile pid_t *at, struct why *why)
+void
+holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile pid_t *at,
+    struct look_doubt *out)
 {
 	autofree struct search *s = calloc(1, sizeof(*s));
 	autofree bool *held = calloc(nodes + 1, sizeof(*held));
 	autoclose int proc = procdir_open(O_RDONLY);
 
 	memset(holder, 0, nodes * sizeof(*holder));
-	if (s == NULL || held == NULL)
-		return refuse_nomem(why);
-	if (proc == -1)
-		return refuse(why, WHY_IO, "/proc: %s", strerror(errno));
+	*out = (struct look_doubt){ s == NULL || held == NULL ? DOUBT_MEMORY : DOUBT_PROC, 0 };
+	if (s == NULL || held == NULL || proc == -1)
+		return;
 	s->holder = holder;
 	s->at = at;
 	s->nodes = (struct node_search){ .node = node, .nodes = nodes, .held = held,
 		.looks = { UINT32_MAX, clock_ms() + HOLDERS_MS } };
-	return home_find(proc, &s->home) ? walk_till_sure(s, why) : refuse(why, WHY_IO, "/proc/self/ns: %s", strerror(errno));
+	if (home_find(proc, &s->home))
+		*out = walk_till_sure(s);
 }

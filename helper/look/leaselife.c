@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cgroup.h"
-#include "process.h"
+#include "../host/cgroup.h"
+#include "../host/process.h"
+#include "../host/spaces.h"
+#include "inuse.h"
 
 void
 life_sight_free(struct life_sight *s)

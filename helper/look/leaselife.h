@@ -1,10 +1,10 @@
 /* Whether anybody keeps a lease, as the kernel shows it. Must never rely on what a process says. */
-#ifndef GPUHELPER_HOST_LEASELIFE_H
-#define GPUHELPER_HOST_LEASELIFE_H
+#ifndef GPUHELPER_LOOK_LEASELIFE_H
+#define GPUHELPER_LOOK_LEASELIFE_H
 
 #include "../pure/leasefile.h"
-#include "inuse.h"
-#include "spaces.h"
+#include "../pure/looks.h"
+#include "spaceset.h"
 
 /* What was seen of the host's processes, read once for many leases. Set to zero before the first use. */
 struct life_sight {
@@ -14,13 +14,6 @@ struct life_sight {
 	struct space_set pid_spaces, mount_spaces;	/* those with processes */
 };
 void life_sight_free(struct life_sight *s);
-
-/* How much may still be looked at while others wait for the answer. */
-struct life_share {
-	struct looks looks;	/* at descriptors and mounts of processes */
-	unsigned dirs;		/* directories of cgroups */
-	bool unseen;		/* a process kept the look waiting: look at nothing more */
-};
 
 /* True if the lease was written before this machine booted: then nobody can keep it. */
 bool lease_is_of_another_boot(struct life_sight *s, const struct lease *l);

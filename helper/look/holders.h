@@ -2,16 +2,13 @@
  * Which processes of containers use a device node. Any container may use one: a container that received a descriptor
  * from another container uses a GPU that it has no lease for.
  */
-#ifndef GPUHELPER_HOST_HOLDERS_H
-#define GPUHELPER_HOST_HOLDERS_H
+#ifndef GPUHELPER_LOOK_HOLDERS_H
+#define GPUHELPER_LOOK_HOLDERS_H
 
 #include <sys/types.h>
 
 #include "../pure/edits.h"
-#include "../pure/why.h"
-
-/* the search takes a fraction of a second; with thousands of processes on a busy host, a few seconds */
-#define HOLDERS_MS 8000
+#include "../pure/lookask.h"
 
 /*
  * holder[i] gets the pid of a container's process that has node[i] open or mapped, or 0. A process is a
@@ -19,9 +16,10 @@
  * host's daemons (nvidia-persistenced, DCGM) do not count. holder[i] gets -pid if such a process keeps descriptors in
  * the queue of a socket: they could be of any node. Not seen: what an io_uring(7) keeps, and before Linux 5.6 what a
  * socket keeps.
- * *at is the process being looked at, so that the caller knows which one if the look never ends. Returns 0,
- * or -1 with *why if a process can't be seen or HOLDERS_MS do not suffice.
+ * *at is the process being looked at, so that the caller knows which one if the look never ends. *out says why a holder
+ * may have been missed: a process can't be seen, or HOLDERS_MS do not suffice.
  */
-int holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile pid_t *at, struct why *why);
+void holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile pid_t *at,
+    struct look_doubt *out);
 
 #endif

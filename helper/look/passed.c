@@ -14,16 +14,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../host/containers.h"
+#include "../host/fdinfo.h"
+#include "../host/file.h"
+#include "../host/home.h"
+#include "../host/mounts.h"
+#include "../host/opennode.h"
+#include "../host/process.h"
+#include "../host/spaces.h"
+#include "../host/task.h"
 #include "../pure/cleanup.h"
 #include "../pure/path.h"
-#include "containers.h"
-#include "fdinfo.h"
-#include "file.h"
-#include "home.h"
-#include "mounts.h"
-#include "process.h"
-#include "spaces.h"
-#include "task.h"
+#include "owner.h"
 #include "walk.h"
 
 #define RING "anon_inode:[io_uring]"
@@ -278,6 +280,13 @@ process_keeps_one(struct search *s, const char *pid)
 	return task_any(s->proc, pid, thread_has_one, s) || maps_hidden_ring(s, pid);
 }
 
+/* Of our uid are only looks, which have a process file system open that is mounted nowhere (root/ownproc.h). */
+static bool
+is_roots_or_ours(uint32_t uid)
+{
+	return uid == 0 || uid == getuid();
+}
+
 /*
  * True for a process of the host's root. An engine, for instance, has mounts of others open, and root could
  * do all of this anyway. For a setuid program, the user who started it counts.
@@ -290,9 +299,9 @@ is_host_roots(const struct search *s, const char *pid)
 
 	if (fstatat(s->proc, pid, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return process_is_gone(errno);
-	if (st.st_uid != 0)
+	if (!is_roots_or_ours(st.st_uid))
 		return false;
-	return process_real_uid(s->proc, pid, &uid) ? uid == 0 : process_is_gone(errno);
+	return process_real_uid(s->proc, pid, &uid) ? is_roots_or_ours(uid) : process_is_gone(errno);
 }
 
 static bool

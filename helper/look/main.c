@@ -1,12 +1,16 @@
 /*
- * See lookerloop.h. There are two processes: a watcher, and a child of it that looks. If a look takes too long, a
- * signal ends the child; the watcher reports that, and starts another child for the next question. Of the helper's
- * descriptors both have only the channel and its place, whose lock they share. They can open files only for reading.
- * All their uids are root's: a caller who could stop a look could meanwhile pass a node from a process that was not
- * looked at yet to one that was.
+ * gpuhelper-look: sees for the helper what takes capabilities to see: other users' processes, what they have open, and
+ * who keeps a lease. The helper starts it as a user of its own (root/looker.h), asks one question at a time over one
+ * channel, and ends it. Its answers are numbers (pure/lookask.h), never bytes of a file.
+ *
+ * There are two processes: a watcher, and a child of it that looks. If a look takes too long, a signal ends the child;
+ * the watcher reports that, and starts another child for the next question. Of the helper's descriptors both have only
+ * the channel, a process file system of their own, and the helper's place, whose lock they share. They can open files
+ * only for reading.
+ * Nobody but root may be able to stop a look: a caller who could do so could meanwhile pass a node from a process that
+ * was not looked at yet to one that was. So the user of this program must have no other process, and may be nobody's
+ * subordinate user; the filter keeps the looks of different requests from signalling each other.
  */
-#include "lookerloop.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -23,21 +27,23 @@
 #include <unistd.h>
 
 #include "../host/clock.h"
-#include "../host/container.h"
 #include "../host/file.h"
 #include "../host/frame.h"
-#include "../host/holders.h"
-#include "../host/leaselife.h"
-#include "../host/passed.h"
 #include "../host/procdir.h"
 #include "../pure/cleanup.h"
-#include "../pure/lookask.h"
-#include "capability.h"
-#include "filter.h"
-#include "ownproc.h"
-#include "spawn.h"
-#include "timer.h"
+#include "../root/capability.h"
+#include "../root/confine.h"
+#include "../root/spawn.h"
+#include "../root/timer.h"
+#include "holders.h"
+#include "inuse.h"
+#include "leaselife.h"
+#include "passed.h"
+#include "question.h"
+#include "sight.h"
 
+#define CHANNEL SPAWN_CHANNEL
+#define MEMORY_MAX (512UL << 20)
 #define LATE_MS 50	/* for a child to end after its time is over */
 #define ANSWER_MS 1000	/* for the helper to take an answer */
 #define IDLE_MS (LIFE_OF_ROOTS_S * 1000)
@@ -53,54 +59,11 @@ struct progress {
 };
 static struct progress *progress;
 
-/* To see open and mapped nodes, as in enter.c. */
+/* To see which nodes and mounts a process has, and its namespaces; to follow the links of /proc/PID/map_files. */
 static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
 
-/*
- * Waits until the looker is woken. Until then the looker leaves the processors to the judge, for which the request
- * waits. True if the looker is to start the process that looks at once.
- */
-static bool
-await_wake(int fd, pid_t helper)
-{
-	char c;
-
-	spawn_end_with(helper);
-	if (!spawn_settle(fd, NULL))
-		_exit(WHY_BUG);
-	if (recv(SPAWN_CHANNEL, &c, 1, 0) != 1)
-		_exit(0);
-	return c == LOOKER_EAGER;
-}
-
-static void
-confine(pid_t helper)
-{
-	const struct rlimit no_limit = { RLIM_INFINITY, RLIM_INFINITY };
-	struct why ignored;
-	int proc;
-
-	(void)setrlimit(RLIMIT_NPROC, &no_limit);
-	if ((proc = own_proc()) != -1)
-		procdir_use(proc);
-	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (progress == MAP_FAILED || capabilities_keep(kept, sizeof(kept) / sizeof(kept[0]), &ignored) == -1 ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1 || prctl(PR_SET_DUMPABLE, 0) == -1)
-		_exit(WHY_BUG);
-	/* the kernel resets PR_SET_PDEATHSIG when the capabilities change */
-	spawn_end_with(helper);
-	if (filter_install_for(FILTER_LOOKER, &ignored) == -1)
-		_exit(WHY_BUG);
-}
-
-/* If the container's first process is alone in it, the container has a node only if that process has it. */
-static void
-see_task(const struct lease *l, struct looks *looks, struct sight *out)
-{
-	container_see(l, out);
-	if (out->alone)
-		out->has_node = process_holds(l->init.pid, l->node, l->nodes, looks);
-}
+static const struct confinement confinement = { "gpuhelper-look", MEMORY_MAX, kept, sizeof(kept) / sizeof(kept[0]),
+	FILTER_LOOKER, false };
 
 /* holder[] has a place for each of the lease's nodes. */
 static void
@@ -108,28 +71,29 @@ look_by_kind(const struct look_ask *a, const struct lease *l, struct life_sight 
     pid_t *holder)
 {
 	struct life_share share = { .looks = { a->left, a->until }, .dirs = a->dirs };
+	struct sight sight;
 
-	*out = (struct look_answer){ .nonce = a->nonce };
-	if (a->anew)
+	*out = look_answer_begin(a->nonce);
+	if (a->anew != 0)
 		life_sight_free(seen);
 	switch (a->kind) {
 	case LOOK_BOOT:
 	case LOOK_LIFE:
-		out->of_another_boot = lease_is_of_another_boot(seen, l);
-		out->yes = a->kind == LOOK_LIFE && !out->of_another_boot && lease_is_kept(seen, l, &share);
+		out->of_another_boot = lease_is_of_another_boot(seen, l) ? 1 : 0;
+		out->yes = a->kind == LOOK_LIFE && out->of_another_boot == 0 && lease_is_kept(seen, l, &share) ? 1 : 0;
 		break;
 	case LOOK_USE:
-		out->yes = lease_in_use(l, &share.looks);
+		out->yes = lease_in_use(l, &share.looks) ? 1 : 0;
 		break;
 	case LOOK_PASSED:
-		out->yes = mount_was_passed(l->way, l->ways, &share.looks);
+		out->yes = mount_was_passed(l->way, l->ways, &share.looks) ? 1 : 0;
 		break;
 	case LOOK_TASK:
-		see_task(l, &share.looks, &out->sight);
+		sight_take(l, &share.looks, &sight);
+		out->sight = look_sight_pack(&sight);
 		break;
 	case LOOK_HOLDERS:
-		if (holders_find(l->node, l->nodes, holder, &progress->pid, &out->why) == 0)
-			out->why.code = WHY_NONE;
+		holders_find(l->node, l->nodes, holder, &progress->pid, &out->doubt);
 		break;
 	}
 	out->left = share.looks.left;
@@ -149,7 +113,7 @@ say(const struct look_answer *answer, const pid_t *holder, size_t holders)
 	memcpy(bytes, answer, sizeof(*answer));
 	if (holders > 0)
 		memcpy(bytes + sizeof(*answer), holder, holders * sizeof(*holder));
-	return frame_write(SPAWN_CHANNEL, bytes, n, LOOKER_ANSWER_MAX, ANSWER_MS, &ignored) == 0;
+	return frame_write(CHANNEL, bytes, n, LOOK_ANSWER_MAX, ANSWER_MS, &ignored) == 0;
 }
 
 static int
@@ -198,7 +162,7 @@ answer_one(struct life_sight *seen, int schedstat)
 {
 	struct why ignored;
 	size_t len, holders;
-	autofree char *bytes = frame_read(SPAWN_CHANNEL, LOOKER_ASK_MAX, IDLE_MS, &len, &ignored);
+	autofree char *bytes = frame_read(CHANNEL, LOOK_ASK_MAX, IDLE_MS, &len, &ignored);
 	autofree pid_t *holder = NULL;
 	struct look_answer answer;
 	struct look_ask a;
@@ -207,7 +171,11 @@ answer_one(struct life_sight *seen, int schedstat)
 
 	if (bytes == NULL)
 		return false;
-	if (look_ask_unpack(bytes, len, &a, &l) && (holder = calloc(l.nodes + 1, sizeof(*holder))) != NULL) {
+	if (!look_ask_unpack(bytes, len, &a, &l)) {
+		/* of another version, which sees that by the empty head */
+		answer = (struct look_answer){ .nonce = 0 };
+		(void)say(&answer, NULL, 0);
+	} else if ((holder = calloc(l.nodes + 1, sizeof(*holder))) != NULL) {
 		progress->pid = 0;
 		progress->ran = ran_by(schedstat);
 		progress->since = clock_ms();
@@ -230,7 +198,8 @@ answer_all(pid_t parent)
 	struct life_sight seen = { 0 };
 	int schedstat;
 
-	spawn_end_with(parent);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
+		_exit(WHY_BUG);
 	schedstat = open_schedstat(getpid());
 	while (answer_one(&seen, schedstat))
 		continue;
@@ -241,22 +210,21 @@ answer_all(pid_t parent)
 static bool
 await_question(void)
 {
-	struct pollfd p = { .fd = SPAWN_CHANNEL, .events = POLLIN };
+	struct pollfd p = { .fd = CHANNEL, .events = POLLIN };
 	char c;
 
-	return poll(&p, 1, IDLE_MS) == 1 && recv(SPAWN_CHANNEL, &c, 1, MSG_PEEK) == 1;
+	return poll(&p, 1, IDLE_MS) == 1 && recv(CHANNEL, &c, 1, MSG_PEEK) == 1;
 }
 
 /* Reports that the child was ended by a signal, or can't be ended. */
 static bool
 say_unseen(bool kept_waiting, uint32_t blocked)
 {
-	struct look_answer unseen = { .nonce = 0, .blocked = blocked };
+	struct look_answer unseen = look_answer_begin(0);
 
+	unseen.blocked = blocked;
 	if (kept_waiting && progress->pid != 0)
-		refuse(&unseen.why, WHY_AGAIN, "/proc/%d: can't see whether this process has the GPU open: it blocks its readers "
-		    "(in execve(2) with a file of a FUSE file system open?), or there are too many processes; end it",
-		    progress->pid);
+		unseen.doubt = (struct look_doubt){ DOUBT_ENDED, progress->pid };
 	progress->pid = 0;
 	progress->until = 0;
 	return say(&unseen, NULL, 0);
@@ -290,22 +258,22 @@ await_end(pid_t pid, const sigset_t *child_ends, uint32_t *blocked)
 	return WTERMSIG(status) == SIGALRM ? END_LATE : END_BY_SIGNAL;
 }
 
-void
-looker_live(int fd, pid_t helper)
+/*
+ * Starts a process for each question that the last one did not survive. eager: starts one at once. If not, only for a
+ * question, because the helper moves only this process out of its caller's cgroup (owncgroup.c).
+ */
+static void
+watch(bool eager)
 {
 	const pid_t us = getpid();
 	sigset_t child_ends;
 	uint32_t blocked;
 	enum end end;
-	bool eager;
 	pid_t pid;
 
-	eager = await_wake(fd, helper);
-	confine(helper);
 	sigemptyset(&child_ends);
 	sigaddset(&child_ends, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &child_ends, NULL);
-	/* if not eager, only for a question: the helper moves only this process out of its caller's cgroup (owncgroup.c) */
 	for (; eager || await_question(); eager = false) {
 		if ((pid = fork()) == 0)
 			answer_all(us);
@@ -313,5 +281,22 @@ looker_live(int fd, pid_t helper)
 		    !say_unseen(end == END_LATE, blocked))
 			break;
 	}
-	_exit(0);
+}
+
+int
+main(int argc, char **argv)
+{
+	int status;
+	char how;
+
+	/* before the filter, which allows no shared mapping */
+	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if ((status = confined_start(argc, argv, &confinement)) != -1)
+		return status;
+	if (progress == MAP_FAILED)
+		return WHY_BUG;
+	procdir_use(SPAWN_PROC);
+	if (recv(CHANNEL, &how, 1, 0) == 1)
+		watch(how == LOOK_EAGER);
+	return 0;
 }

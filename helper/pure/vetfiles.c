@@ -199,21 +199,31 @@ specs_link(const struct vet *v, const char *link, const char *file)
 	return false;
 }
 
-/* True for a second name of a library that is mounted as a spec says. */
+#define LINKS_MAX 3		/* libnvcuvid.so leads to libnvcuvid.so.1, and that to the file */
+
+/*
+ * True for a file that a spec mounts there, or, after so many links, for another name of one. These links are those that
+ * a hook of the spec would make, or names by which programs look for a library.
+ */
 static bool
-is_second_name(const struct vet *v, const struct edit_mount *m)
+is_given_file(const struct vet *v, const struct edit_mount *m, unsigned links)
 {
 	const struct edits *e = v->edits;
+	const struct edit_mount *o;
 	struct why wrong;
 	size_t i;
 
-	if (!has_driver_options(m, false, false) || path_check(m->target, &wrong) == -1 || path_is_beneath(m->target, "/dev"))
+	if (specs_give(v, m))
+		return true;
+	if (links == 0 || !has_driver_options(m, false, false) || path_check(m->target, &wrong) == -1 ||
+	    path_is_beneath(m->target, "/dev"))
 		return false;
-	for (i = 0; i < e->mounts; i++)
-		if (&e->mount[i] != m && e->mount[i].driver && strcmp(e->mount[i].source, m->source) == 0 &&
-		    (names_library(path_last(e->mount[i].target), m->target) || specs_link(v, m->target, e->mount[i].target)) &&
-		    specs_give(v, &e->mount[i]))
+	for (i = 0; i < e->mounts; i++) {
+		o = &e->mount[i];
+		if (o != m && o->driver && strcmp(o->source, m->source) == 0 && (names_library(path_last(o->target), m->target) ||
+		    specs_link(v, m->target, o->target)) && is_given_file(v, o, links - 1))
 			return true;
+	}
 	return false;
 }
 
@@ -245,7 +255,7 @@ vet_mounts(const struct vet *v, struct why *why)
 			return vet_refuse("mount in another one", m->target, why);
 		if (!m->driver && !is_given_folder(v, m))
 			return vet_refuse("folder", m->source, why);
-		if (m->driver && !(vet_gives_driver_files(v) && (specs_give(v, m) || is_second_name(v, m))))
+		if (m->driver && !(vet_gives_driver_files(v) && is_given_file(v, m, LINKS_MAX)))
 			return vet_refuse("driver's file", m->source, why);
 	}
 	return 0;

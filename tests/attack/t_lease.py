@@ -1129,7 +1129,7 @@ class Queue:
         for _ in range(count):
             path = "%s/queue/%064x" % (RUN, len(self.planted))
             turn = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-            self.planted[path] = "waiter 4 p - %d %d %s 0 0 %d 0 600\nend\n" % (uid, pid, start, turn)
+            self.planted[path] = "waiter 5 p - %d %d %s 0 0 %d 0 600\nby p 0 5 86400\nend\n" % (uid, pid, start, turn)
 
     def ask(self, who, ident):
         for _ in range(5):

@@ -376,6 +376,16 @@ def device_cgroup(name):
     return place
 
 
+def write_exec_record(root, id, record):
+    """Writes an exec record of root's, and root's wrapper's note of it (user/vetted.c); returns both paths."""
+    name = hashlib.sha256(('%s\0%s' % (root, id)).encode()).hexdigest()
+    numbers = '%d %d %d %d' % (len(record['env']), 'label' in record, record.get('privileged', False), record['asks'])
+    pieces = [' '.join([numbers, *map(str, record['groups'])]), record.get('label', ''), *record['env']]
+    os.makedirs('/run/gpuhelper/births', mode=0o700, exist_ok=True)
+    return [write('/run/gpuhelper/exec/0/' + name, json.dumps(record)),
+            write('/run/gpuhelper/births/exec-' + name, 'vetted 1 %s\n' % hashlib.sha256('\0'.join(pieces).encode()).hexdigest(), 0o600)]
+
+
 def audit():
     p = '/var/log/gpuhelper/audit.jsonl'
     return [json.loads(l) for l in open(p)] if os.path.exists(p) else []

@@ -82,8 +82,7 @@ for words, says in ((['unheard-of', 'x'], 'unheard-of is not a verb'), (['--unhe
     ok(p.returncode == 1 and got is None and says in p.stdout and says in open(log).read(), 'refused, with a line in the log: ' + ' '.join(words), p.stdout)
     os.unlink(log)
 # exec's options, for a container with a grant and a label
-record = '/run/gpuhelper/exec/0/' + hashlib.sha256(b'/r\0x').hexdigest()
-write(record, '{"version":1,"env":["A=1"],"groups":[7],"label":"u:r:t:s0:c1,c2","asks":false}')
+planted = write_exec_record('/r', 'x', {'version': 1, 'env': ['A=1'], 'groups': [7], 'label': 'u:r:t:s0:c1,c2', 'asks': False})
 for words, want in ((['--process-label', 'u:r:spc_t:s0', 'x', 'sh', '-c', '--process-label z'],
                      ['--process-label', 'u:r:t:s0:c1,c2', '--env', 'A=1', '--additional-gids', '7', 'x', 'sh', '-c', '--process-label z']),
                     (['--process-label=u:r:spc_t:s0', '-e', 'GPUHELPER_TOKEN=t', '-e', 'B=2', 'x', 'sh'],
@@ -94,7 +93,7 @@ for words, want in ((['--process-label', 'u:r:spc_t:s0', 'x', 'sh', '-c', '--pro
     p, got = call([WRAPPER, '--root', '/r', 'exec'] + words)
     got = [l[4:] for l in got or [] if l.startswith('arg ')][4:]
     ok(got == want, 'exec ' + ' '.join(words), (p.stdout, got))
-os.unlink(record)
+[os.unlink(path) for path in planted]
 b = Bundle(host)
 host.settings('privileged = "hide-gpus";')
 p, got = call([WRAPPER, 'restore', '--bundle', b.dir, '--image-path', '/tmp', b.id])

@@ -202,8 +202,8 @@ specs_link(const struct vet *v, const char *link, const char *file)
 #define LINKS_MAX 3		/* libnvcuvid.so leads to libnvcuvid.so.1, and that to the file */
 
 /*
- * True for a file that a spec mounts there, or, after so many links, for another name of one. These links are those that
- * a hook of the spec would make, or names by which programs look for a library.
+ * True for a file that a spec mounts there, or, after so many links, for another name of one. These links are those
+ * that a hook of the spec would make, or names by which programs look for a library.
  */
 static bool
 is_given_file(const struct vet *v, const struct edit_mount *m, unsigned links)

@@ -54,6 +54,9 @@ struct gpu_node {
 	bool shared;		/* other parts of the GPU have it, too */
 };
 
+/* What joins GPUs (host/joins.h), closest first: the vendor's links (NVLink, XGMI), a PCI switch, an outer one. */
+enum gpu_join { GPU_JOIN_LINK, GPU_JOIN_SWITCH, GPU_JOIN_OUTER, GPU_JOINS };
+
 #define GPU_NODES_MAX 18		/* a GPU with seven MIG instances: its own, two of DRM, seven times two */
 #define GPU_NODE_NO_MODULE UINT32_MAX
 
@@ -70,6 +73,8 @@ struct gpu {
 	char unusable[128];	/* why it can't be granted ("excluded by ..."), "" if it can */
 	struct gpu_node node[GPU_NODES_MAX];
 	size_t nodes;
+	/* GPUs of a vendor with the same number are joined by it; 0: not joined */
+	uint32_t joined[GPU_JOINS];
 	struct strlist cdi;	/* its names in CDI specs, "vendor.com/class=name" (host/cdigpus.h) */
 };
 

@@ -110,6 +110,7 @@ kfd_node_parse(const char *gpu_id_text, const char *properties_text, struct kfd_
 		{ "domain", false, &out->domain },
 		{ "unique_id", false, &out->unique_id },
 		{ "gfx_target_version", false, &out->gfx_target_version },
+		{ "hive_id", false, &out->hive_id },
 	};
 	size_t len = strlen(properties_text), i;
 	const char *p = gpu_id_text;

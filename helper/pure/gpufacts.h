@@ -18,7 +18,7 @@ int nvidia_information_parse(const char *address, const char *text, struct gpu *
 /* One node of the kfd topology, .../kfd/topology/nodes/N (kernel: amdkfd/kfd_topology.c). */
 struct kfd_node {
 	uint64_t gpu_id, simd_count, cpu_cores_count, vendor_id, location_id, domain;
-	uint64_t unique_id, gfx_target_version;
+	uint64_t unique_id, gfx_target_version, hive_id;
 	int64_t drm_render_minor;
 };
 int kfd_node_parse(const char *gpu_id_text, const char *properties_text, struct kfd_node *out,

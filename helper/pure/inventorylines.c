@@ -46,6 +46,7 @@ inventory_gpu_lines(struct lines *t, void *member)
 {
 	struct gpu *g = member;
 	uint32_t partition = g->partition;
+	size_t i;
 
 	g->vendor = (enum gpu_vendor)word_index(t, g->vendor, GPU_VENDORS);
 	word_text(t, g->pci, sizeof(g->pci));
@@ -57,6 +58,8 @@ inventory_gpu_lines(struct lines *t, void *member)
 	word_text(t, g->model, sizeof(g->model));
 	word_bool(t, &g->integrated);
 	word_text(t, g->unusable, sizeof(g->unusable));
+	for (i = 0; i < GPU_JOINS; i++)
+		word_u32(t, &g->joined[i]);
 	nodes_lines(t, g->node, &g->nodes);
 }
 

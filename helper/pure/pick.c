@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "inventorylines.h"
+
 static bool
 skip_decimal(const char **p)
 {
@@ -143,66 +145,163 @@ pick_has_room(const struct holding *held, size_t n, const struct held_gpu *as)
 	return limit == 0 || count < limit;
 }
 
+/* What there is of a physical GPU: holders of it and its parts, picks of this container, candidates that it can get. */
+struct tally {
+	unsigned short used, own, room;
+};
+
+/* What pick_gpus() has picked so far, and for whom. */
+struct picking {
+	const struct holding *held;
+	size_t n;
+	const struct inventory *inv;
+	const struct pick_want *want;
+	struct pick *picks;
+	size_t picked;
+	struct tally of[INVENTORY_GPUS_MAX + 1];	/* by place_of() */
+};
+
+/* True if the container can get the candidate beside its earlier picks. */
 static bool
-is_picked(const struct pick_want *want, const struct pick *picks, size_t n, const struct held_gpu *g)
+is_free(const struct picking *p, const struct held_gpu *g)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (held_overlaps(&want[picks[i].want].candidate[picks[i].candidate], g))
-			return true;
-	return false;
+	for (i = 0; i < p->picked; i++)
+		if (held_overlaps(&p->want[p->picks[i].want].candidate[p->picks[i].candidate], g))
+			return false;
+	return pick_has_room(p->held, p->n, g);
 }
 
-/* The best candidate of a want to take next; w->candidates if there is none. */
+/* The GPU's first entry in the inventory; its parts follow. One place is for all GPUs that the inventory lacks. */
 static size_t
-best_of(const struct holding *held, size_t n, const struct pick_want *want, const struct pick_want *w,
-    const struct pick *picks, size_t picked)
+place_of(const struct inventory *inv, const struct held_gpu *g)
+{
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++)
+		if (inv->gpu[i].vendor == g->vendor && strcmp(inv->gpu[i].pci, g->pci) == 0)
+			return i;
+	return INVENTORY_GPUS_MAX;
+}
+
+/* True if this is the first entry of a GPU that nobody holds, nor a part of it. */
+static bool
+is_whole(const struct picking *p, size_t i)
+{
+	const struct gpu *g = &p->inv->gpu[i];
+
+	return p->of[i].used + p->of[i].own == 0 && g->unusable[0] == '\0' && (i == 0 || strcmp(g[-1].pci, g->pci) != 0);
+}
+
+static bool
+are_joined(const struct gpu *a, const struct gpu *b, unsigned by)
+{
+	return a == b || (a->vendor == b->vendor && a->joined[by] != 0 && a->joined[by] == b->joined[by]);
+}
+
+static unsigned
+at_most(unsigned max, unsigned n)
+{
+	return n < max ? n : max;
+}
+
+/*
+ * Adds to a cost what it costs to take a GPU from its group: a byte that is less the more GPUs of the group the
+ * container has, and a byte that is least for groups with enough for the container, by the number of their whole GPUs;
+ * and less the more there is in groups that have too few.
+ */
+static uint64_t
+add_group_cost(uint64_t cost, const struct picking *p, size_t place, unsigned by, unsigned left)
+{
+	unsigned own = 0, room = 0, whole = 0;
+	size_t i;
+
+	for (i = 0; i < p->inv->gpus; i++)
+		if (are_joined(&p->inv->gpu[place], &p->inv->gpu[i], by)) {
+			own += p->of[i].own;
+			room += p->of[i].room;
+			whole += is_whole(p, i);
+		}
+	return cost << 16 | (255 - at_most(255, own)) << 8 | (room >= left ? at_most(127, whole) : 255 - at_most(127, room));
+}
+
+/*
+ * What it costs to pick this candidate of a want for «left» more. A byte counts only between candidates whose higher
+ * bytes are the same: first the holders, then the parts in use of the same GPU, then what joins it to others.
+ */
+static uint64_t
+cost_of(const struct picking *p, const struct held_gpu *g, unsigned left)
+{
+	const size_t place = place_of(p->inv, g);
+	const struct tally *t = &p->of[place];
+	unsigned limit, by;
+	bool exclusive;
+	/* the candidate has room, so its holders hold exactly the candidate: of a part, not of its GPU's other parts */
+	uint64_t cost = at_most(255, holders(p->held, p->n, g, &exclusive, &limit));
+
+	cost = cost << 8 | (255 - at_most(255, (unsigned)t->used + t->own));
+	for (by = 0; by < GPU_JOINS && place < p->inv->gpus; by++)
+		cost = add_group_cost(cost, p, place, by, left);
+	return cost;
+}
+
+/* The best candidate of a want to take next, of which «left» are wanted; w->candidates if there is none. */
+static size_t
+best_of(struct picking *p, const struct pick_want *w, unsigned left)
 {
 	size_t i, best = w->candidates;
-	unsigned count, least = 0, limit;
-	bool exclusive;
+	uint64_t cost, least = UINT64_MAX;
 
-	for (i = 0; i < w->candidates; i++) {
-		if (is_picked(want, picks, picked, &w->candidate[i]) || !pick_has_room(held, n, &w->candidate[i]))
-			continue;
-		/*
-		 * the candidate has room, so these hold exactly the candidate: for a part, its own holders count, not
-		 * those of its GPU
-		 */
-		count = holders(held, n, &w->candidate[i], &exclusive, &limit);
-		if (best == w->candidates || count < least) {
+	for (i = 0; i < p->inv->gpus; i++)
+		p->of[i].room = 0;
+	for (i = 0; i < w->candidates; i++)
+		p->of[place_of(p->inv, &w->candidate[i])].room += is_free(p, &w->candidate[i]);
+	for (i = 0; i < w->candidates; i++)
+		if (is_free(p, &w->candidate[i]) && (cost = cost_of(p, &w->candidate[i], left)) < least) {
 			best = i;
-			least = count;
+			least = cost;
 		}
-	}
 	return best;
 }
 
-bool
-pick_gpus(const struct holding *held, size_t n, const struct pick_want *want, size_t wants, struct pick *picks,
-    size_t max, size_t *picked)
+/* Picks for one want. False if there are too few candidates, or if «max» is reached. */
+static bool
+pick_for(struct picking *p, size_t want, size_t max)
 {
-	bool all = true, choice;
+	const struct pick_want *w = &p->want[want];
 	unsigned left;
-	size_t i, best;
+	size_t best;
 
-	*picked = 0;
+	for (left = w->count; left > 0; left--) {
+		best = best_of(p, w, left);
+		if (best == w->candidates || p->picked == max)
+			return false;
+		p->picks[p->picked++] = (struct pick){ want, best };
+		p->of[place_of(p->inv, &w->candidate[best])].own++;
+	}
+	return true;
+}
+
+bool
+pick_gpus(const struct holding *held, size_t n, const struct inventory *inv, const struct pick_want *want, size_t wants,
+    struct pick *picks, size_t max, size_t *picked)
+{
+	struct picking p = { .held = held, .n = n, .inv = inv, .want = want, .picks = picks };
+	bool all = true, choice;
+	size_t i, k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < held[i].gpus; k++)
+			p.of[place_of(inv, &held[i].gpu[k])].used++;
 	/* wants without a choice go first, because one with a choice may take what they need */
 	for (choice = false;; choice = true) {
-		for (i = 0; i < wants; i++) {
-			if ((want[i].candidates > want[i].count) != choice)
-				continue;
-			for (left = want[i].count; left > 0; left--) {
-				best = best_of(held, n, want, &want[i], picks, *picked);
-				if (best == want[i].candidates || *picked == max) {
-					all = false;
-					break;
-				}
-				picks[(*picked)++] = (struct pick){ i, best };
-			}
-		}
+		for (i = 0; i < wants; i++)
+			if ((want[i].candidates > want[i].count) == choice && !pick_for(&p, i, max))
+				all = false;
 		if (choice)
-			return all;
+			break;
 	}
+	*picked = p.picked;
+	return all;
 }

@@ -70,11 +70,12 @@ bool pick_wants_any(const struct pick_want *want, size_t wants, const struct hel
 bool pick_has_room(const struct holding *held, size_t n, const struct held_gpu *as);
 
 /*
- * Picks for all wants, at most «max». Takes the least held candidate first (parts are counted each by
- * itself), then in the candidates' order. Picks never overlap. Wants without a choice come first. True if
- * every want is satisfied; otherwise picks[0, *picked) is what was possible.
+ * Picks for all wants, at most «max». Takes the least held candidate first (parts are counted each by itself), then
+ * parts of GPUs of which parts are in use, then joined GPUs, as the inventory knows them: several of one group, or one
+ * of the group with the fewest whole GPUs; then in the candidates' order. Picks never overlap. Wants without a choice
+ * come first. True if every want is satisfied; otherwise picks[0, *picked) is what was possible.
  */
-bool pick_gpus(const struct holding *held, size_t n, const struct pick_want *want, size_t wants, struct pick *picks,
-    size_t max, size_t *picked);
+bool pick_gpus(const struct holding *held, size_t n, const struct inventory *inv, const struct pick_want *want,
+    size_t wants, struct pick *picks, size_t max, size_t *picked);
 
 #endif

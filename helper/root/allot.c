@@ -44,6 +44,7 @@ allot_wants(const struct decision *d, struct waiter *w, struct why *why)
  * earlier requests.
  */
 struct holdings {
+	const struct inventory *inv;
 	struct holding *v;
 	size_t n;
 	struct held_gpu **kept;		/* the reserved GPUs, an array for each earlier request */
@@ -111,7 +112,7 @@ keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, s
 		free(kept);
 		return refuse_nomem(why);
 	}
-	in_full = pick_gpus(h->v, h->n, w->want, w->wants, picks, max, &picked);
+	in_full = pick_gpus(h->v, h->n, h->inv, w->want, w->wants, picks, max, &picked);
 	for (n = 0; n < picked && (in_full || in_part); n++)
 		kept[n] = w->want[picks[n].want].candidate[picks[n].candidate];
 	for (i = 0; i < w->wants && !in_full && in_part; i++) {
@@ -261,7 +262,7 @@ pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, 
 
 	if (picks == NULL)
 		return refuse_nomem(why);
-	if (!pick_gpus(h->v, h->n, w->want, w->wants, picks, max, &n))
+	if (!pick_gpus(h->v, h->n, h->inv, w->want, w->wants, picks, max, &n))
 		ret = n == max ? refuse(why, WHY_DENIED, "more than %zu GPUs for one container", max) : 1;
 	for (i = 0; ret == 0 && i < n; i++) {
 		from = &g->gpu[picks[i].want];
@@ -327,8 +328,10 @@ refuse_drained(const struct drained *d, const struct waiter *w, struct why *why)
 
 /* Checks that there would be enough GPUs if nobody held any: if not, waiting is useless. -1 with *why. */
 static int
-check_in_service(const struct drained *d, const struct waiter *w, size_t max, struct why *why)
+check_in_service(const struct allot_state *s, const struct waiter *w, size_t max, struct why *why)
 {
+	const struct inventory *inv = &s->decision->inventory;
+	const struct drained *d = s->drained;
 	autofree struct holding *h = calloc(d->n + 1, sizeof(*h));
 	autofree struct pick *picks = calloc(max, sizeof(*picks));
 	size_t i, n = 0;
@@ -337,7 +340,8 @@ check_in_service(const struct drained *d, const struct waiter *w, size_t max, st
 		return refuse_nomem(why);
 	for (i = 0; i < d->n; i++)
 		h[i] = (struct holding){ .gpu = &d->v[i].gpu, .gpus = 1 };
-	return d->n == 0 || pick_gpus(h, d->n, w->want, w->wants, picks, max, &n) || n == max ? 0 : refuse_drained(d, w, why);
+	return d->n == 0 || pick_gpus(h, d->n, inv, w->want, w->wants, picks, max, &n) || n == max ? 0 :
+	    refuse_drained(d, w, why);
 }
 
 int
@@ -347,10 +351,10 @@ allot(const struct allot_state *s, struct lease *l, const struct waiter *w, stru
 	const struct grant *g = &s->decision->grant;
 	const size_t before = queue_before(s->queue, w);
 	const bool last = g->wait > 0 && queue_waited(s->queue, w->key) >= g->wait && !has_one(s, before, l);
-	struct holdings h = { 0 };
+	struct holdings h = { .inv = &s->decision->inventory };
 	int ret;
 
-	if (check_in_service(s->drained, w, max, why) == -1 || check_quota(s->leases, w, why) == -1)
+	if (check_in_service(s, w, max, why) == -1 || check_quota(s->leases, w, why) == -1)
 		return -1;
 	if ((ret = fill_holdings(s, before, last, max, &h, why)) == 0 &&
 	    (ret = pick_and_take(&h, g, l, w, out, max, why)) == 1)

@@ -11,6 +11,9 @@
 #define GPUS 5
 #define HOLDERS 12
 
+/* a host without GPUs, so that none are joined */
+static const struct inventory none;
+
 static unsigned seed = 20261120;
 
 static unsigned
@@ -84,7 +87,7 @@ test_crowd(void)
 		for (i = 0; i < GPUS; i++)
 			if (draw(3) != 0)
 				candidate[w.candidates++] = gpu(i, exclusive, limit);
-		if (pick_gpus(held, HOLDERS, &w, 1, picks, GPUS, &n)) {
+		if (pick_gpus(held, HOLDERS, &none, &w, 1, picks, GPUS, &n)) {
 			granted++;
 			bad_grant += n != w.count;
 			for (k = 0; k < n; k++)
@@ -118,22 +121,22 @@ test_order(void)
 	struct pick picks[4];
 	size_t n;
 
-	ok(pick_gpus(NULL, 0, &w, 1, picks, 4, &n) && n == 1 && picks[0].candidate == 0,
+	ok(pick_gpus(NULL, 0, &none, &w, 1, picks, 4, &n) && n == 1 && picks[0].candidate == 0,
 	    "if all GPUs are free, the first one is picked");
-	ok(pick_gpus(held, 2, &w, 1, picks, 4, &n) && picks[0].candidate == 2,
+	ok(pick_gpus(held, 2, &none, &w, 1, picks, 4, &n) && picks[0].candidate == 2,
 	    "the GPU with the fewest holders is picked");
 	w.count = 3;
-	ok(pick_gpus(held, 2, &w, 1, picks, 4, &n) && picks[0].candidate == 2 && picks[1].candidate == 0 &&
+	ok(pick_gpus(held, 2, &none, &w, 1, picks, 4, &n) && picks[0].candidate == 2 && picks[1].candidate == 0 &&
 	    picks[2].candidate == 1, "GPUs are picked by their number of holders, then by address");
-	ok(pick_gpus(held, 2, both, 2, picks, 4, &n) && n == 3 && picks[0].want == 1 && picks[0].candidate == 0,
+	ok(pick_gpus(held, 2, &none, both, 2, picks, 4, &n) && n == 3 && picks[0].want == 1 && picks[0].candidate == 0,
 	    "a want without a choice is served first");
 	both[1].count = 2;
-	ok(!pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 3,
+	ok(!pick_gpus(NULL, 0, &none, both, 2, picks, 4, &n) && n == 3,
 	    "a want for more GPUs than exist is refused, with the number available");
 	w.count = 3;
-	ok(!pick_gpus(NULL, 0, &w, 1, picks, 2, &n) && n == 2,
+	ok(!pick_gpus(NULL, 0, &none, &w, 1, picks, 2, &n) && n == 2,
 	    "no more GPUs are picked than the result has room for");
-	ok(pick_gpus(NULL, 0, NULL, 0, picks, 4, &n) && n == 0, "no want gets no GPU");
+	ok(pick_gpus(NULL, 0, &none, NULL, 0, picks, 4, &n) && n == 0, "no want gets no GPU");
 }
 
 static void
@@ -314,19 +317,19 @@ test_part_own(void)
 	struct pick picks[4];
 	size_t n;
 
-	ok(!pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 1 && picks[0].want == 0,
+	ok(!pick_gpus(NULL, 0, &none, both, 2, picks, 4, &n) && n == 1 && picks[0].want == 0,
 	    "a container does not get the whole GPU and a part of it");
 	both[0] = (struct pick_want){ some, 1, 1 };
 	both[1] = (struct pick_want){ whole, 1, 1 };
-	ok(!pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 1 && picks[0].want == 0,
+	ok(!pick_gpus(NULL, 0, &none, both, 2, picks, 4, &n) && n == 1 && picks[0].want == 0,
 	    "a container does not get a part and then the whole GPU");
 	both[1].candidates = 2;
-	ok(pick_gpus(NULL, 0, both, 2, picks, 4, &n) && n == 2 && picks[1].candidate == 1,
+	ok(pick_gpus(NULL, 0, &none, both, 2, picks, 4, &n) && n == 2 && picks[1].candidate == 1,
 	    "a container gets a part and another GPU");
-	ok(pick_gpus(NULL, 0, &w, 1, picks, 4, &n) && n == 3 && picks[0].candidate == 0 && picks[1].candidate == 2 &&
+	ok(pick_gpus(NULL, 0, &none, &w, 1, picks, 4, &n) && n == 3 && picks[0].candidate == 0 && picks[1].candidate == 2 &&
 	    picks[2].candidate == 3, "a container gets parts that do not overlap");
 	w.count = 4;
-	ok(!pick_gpus(NULL, 0, &w, 1, picks, 4, &n) && n == 3,
+	ok(!pick_gpus(NULL, 0, &none, &w, 1, picks, 4, &n) && n == 3,
 	    "a container does not get more parts than do not overlap");
 }
 
@@ -346,7 +349,7 @@ test_part_order(void)
 	busy[0] = busy[1] = busy[4] = all[0];
 	busy[2] = busy[5] = all[3];
 	busy[3] = all[4];
-	ok(pick_gpus(held, 2, &w, 1, picks, 5, &n) && n == 4 && picks[0].candidate == 1 && picks[1].candidate == 2 &&
+	ok(pick_gpus(held, 2, &none, &w, 1, picks, 5, &n) && n == 4 && picks[0].candidate == 1 && picks[1].candidate == 2 &&
 	    picks[2].candidate == 4 && picks[3].candidate == 3,
 	    "the part with the fewest holders is picked, whatever its GPU's other parts have");
 }
@@ -423,7 +426,7 @@ test_part_crowd(void)
 		for (i = 0; i < UNITS; i++)
 			if (draw(6) == 0)
 				candidate[w.candidates++] = unit(i, exclusive, limit);
-		all = pick_gpus(held, HOLDERS, &w, 1, picks, GPUS, &n);
+		all = pick_gpus(held, HOLDERS, &none, &w, 1, picks, GPUS, &n);
 		bad += badly_picked(held, &w, picks, n, all);
 		granted += all;
 		refused += !all;

@@ -244,6 +244,7 @@ beside wrapper sandboxed nvidia-2gpu keep python3 "$here/tests/container/wrapper
 beside verbs sandboxed nvidia-2gpu keep python3 "$here/tests/container/verbs.py"
 beside forged sandboxed nvidia-2gpu keep python3 "$here/tests/container/forged.py" runc v1
 beside quotas sandboxed nvidia-4gpu keep python3 "$here/tests/container/quotas.py"
+beside packing sandboxed nvidia-8gpu keep python3 "$here/tests/container/packing.py"
 beside vetting sandboxed nvidia-2gpu keep python3 "$here/tests/container/vetting.py" runc v1
 beside kept sandboxed nvidia-2gpu keep python3 "$here/tests/container/kept.py" runc v1
 beside ahead-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/ahead.py" runc v1

@@ -86,6 +86,55 @@ nodes_json(const struct inventory *inv, const struct gpu_node *n, size_t count)
 	return list;
 }
 
+/* What joins two GPUs closest; GPU_JOINS: nothing. A GPU and its parts are not joined. */
+static enum gpu_join
+joined_by(const struct gpu *a, const struct gpu *b)
+{
+	unsigned by;
+
+	if (a->vendor != b->vendor || strcmp(a->pci, b->pci) == 0)
+		return GPU_JOINS;
+	for (by = 0; by < GPU_JOINS && (a->joined[by] == 0 || a->joined[by] != b->joined[by]); by++)
+		;
+	return (enum gpu_join)by;
+}
+
+static const char *
+join_name(const struct gpu *g, enum gpu_join by)
+{
+	if (by == GPU_JOIN_LINK)
+		return g->vendor == GPU_AMD ? "XGMI" : "NVLink";
+	return by == GPU_JOIN_SWITCH ? "PCI switch" : "outer PCI switch";
+}
+
+/* The addresses of the GPUs that this way of joining joins closest to g, in the order of the inventory. */
+static json_t *
+joined_gpus(const struct inventory *inv, const struct gpu *g, enum gpu_join by)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++)
+		if (joined_by(g, &inv->gpu[i]) == by && inv->gpu[i].part[0] == '\0' && inv->gpu[i].partition == 0)
+			json_array_append_new(list, json_string(inv->gpu[i].pci));
+	return list;
+}
+
+static json_t *
+joined_json(const struct inventory *inv, const struct gpu *g)
+{
+	json_t *all = json_array(), *gpus;
+	unsigned by;
+
+	for (by = 0; by < GPU_JOINS; by++) {
+		gpus = joined_gpus(inv, g, (enum gpu_join)by);
+		if (json_array_size(gpus) > 0)
+			json_array_append_new(all, json_pack("{s:s, s:O}", "by", join_name(g, (enum gpu_join)by), "pci", gpus));
+		json_decref(gpus);
+	}
+	return all;
+}
+
 static json_t *
 gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings *settings,
     const struct drained *drained)
@@ -109,6 +158,7 @@ gpu_json(const struct inventory *inv, const struct gpu *g, const struct settings
 	gpu_put_drained(j, drained, inv, g);
 	if (g->cdi.n > 0)
 		json_object_set_new(j, "cdi", strings_json(&g->cdi));
+	json_object_set_new(j, "joined", joined_json(inv, g));
 	json_object_set_new(j, "nodes", nodes_json(inv, g->node, g->nodes));
 	return j;
 }
@@ -163,6 +213,22 @@ say_cdi(const struct gpu *g)
 }
 
 static void
+say_joined(const struct inventory *inv, const struct gpu *g)
+{
+	char joined[256];
+	json_t *list;
+	unsigned by;
+
+	for (by = 0; by < GPU_JOINS; by++) {
+		list = joined_gpus(inv, g, (enum gpu_join)by);
+		join(list, joined, sizeof(joined));
+		if (joined[0] != '\0')
+			say("    joined by %s: %s", join_name(g, (enum gpu_join)by), joined);
+		json_decref(list);
+	}
+}
+
+static void
 say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings *settings,
     const struct drained *drained)
 {
@@ -191,6 +257,7 @@ say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings 
 		    d->why);
 	else if (g->has_instances)
 		say("    has MIG instances: only a rule with mig = \"whole\" grants the whole GPU");
+	say_joined(inv, g);
 	say_cdi(g);
 	say_nodes(inv, g->node, g->nodes);
 }

@@ -17,6 +17,7 @@
 #include "leaselist.h"
 #include "leasewrite.h"
 #include "owncgroup.h"
+#include "peer.h"
 #include "verb.h"
 #include "ways.h"
 

@@ -29,7 +29,6 @@
 #include "../host/hostview.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
-#include "../pure/request.h"
 #include "capability.h"
 #include "crowd.h"
 #include "filter.h"
@@ -40,6 +39,7 @@
 #include "reader.h"
 #include "spawn.h"
 #include "timer.h"
+#include "verb.h"
 
 /*
  * - CAP_MKNOD, CAP_CHOWN, CAP_FOWNER: to make device nodes, and to change their ACLs.
@@ -397,19 +397,6 @@ pin_own_names(struct why *why)
 	return 0;
 }
 
-/* Which children a request needs. If the hint was wrong, a request without a child that it needs is refused. */
-static bool
-needs_looks(int verb)
-{
-	return verb != VERB_CREATED && verb != VERB_EXEC && verb != VERB_REFUSED && verb != VERB_PLAIN;
-}
-
-static bool
-needs_decision(int verb)
-{
-	return verb == VERB_GRANT || verb == VERB_TASK || verb == -1;
-}
-
 /*
  * Starts the children that the request needs, or all if it has not arrived yet. The verb seen here is only a hint: the
  * request is read and checked later.
@@ -419,25 +406,24 @@ start_children(bool of_root)
 {
 	char first[REQUEST_HINT_BYTES];
 	const ssize_t n = recv(STDIN_FILENO, first, sizeof(first), MSG_PEEK | MSG_DONTWAIT);
-	const int verb = request_hint(first, n > 0 ? (size_t)n : 0);
-	const bool decides = needs_decision(verb);
+	const struct verb_row *verb = verb_find(request_hint(first, n > 0 ? (size_t)n : 0));
 
 	/* the wrapper has left, and will ask nothing */
 	if (n == 0)
 		return;
 	/* the judge first: the request waits longest for its answer */
-	if (decides)
+	if (verb->decides)
 		judge_start();
 	judge_wake();
-	if (needs_looks(verb)) {
+	if (verb->looks) {
 		looker_start(of_root);
 		labeller_start();
 	}
-	if (decides)
+	if (verb->decides)
 		reader_start();
-	reader_wake();
-	if (!decides)
+	else
 		looker_wake(false);
+	reader_wake();
 }
 
 int

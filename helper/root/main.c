@@ -134,10 +134,10 @@ see_container(const struct peer *p)
 	if ((text = read_request(STAY_MS, &len, &ignored)) == NULL)
 		return 0;
 	if (request_decode(text, len, &r, &reply.why) == 0) {
-		if (r.verb != VERB_CREATED || !process_lives(p->pid, p->start))
+		if (!verb_find((int)r.verb)->follows || !process_lives(p->pid, p->start))
 			refuse(&reply.why, WHY_DATA, "after a grant, the process that asked may only report that its container was made");
 		else
-			verb_created(p, &r, &reply);
+			verb_find((int)r.verb)->run(p, &r, &reply);
 	}
 	(void)send_reply(&reply, &ignored);
 	return reply.kind == REPLY_REFUSED ? (int)reply.why.code : 0;
@@ -191,47 +191,17 @@ serve(const struct peer *p)
 	autoreply struct reply reply = { .kind = REPLY_REFUSED };
 	autofree char *text = NULL;
 	struct traces traces = { 0 };
+	const struct verb_row *verb;
 	size_t len;
 
 	if ((text = read_request(READ_MS, &len, &reply.why)) == NULL || request_decode(text, len, &r, &reply.why) == -1)
 		return send_answer(p, &r, &reply, &traces);
 	explicit_bzero(text, len);
-	switch (r.verb) {
-	case VERB_GRANT:
+	verb = verb_find((int)r.verb);
+	if (verb->run != NULL)
+		verb->run(p, &r, &reply);
+	else
 		grant(p, &r, &reply, &traces);
-		break;
-	case VERB_LOOK:
-		verb_look(p, &r, &reply);
-		break;
-	case VERB_CREATED:
-		verb_created(p, &r, &reply);
-		break;
-	case VERB_EXEC:
-		verb_exec(p, &r, &reply);
-		break;
-	case VERB_TASK:
-		verb_task(p, &r, &reply);
-		break;
-	case VERB_OVER:
-		verb_over(p, &r, &reply);
-		break;
-	case VERB_RELEASE:
-		verb_release(p, &r, &reply);
-		break;
-	case VERB_REAPPLY:
-		verb_reapply(p, &r, &reply);
-		break;
-	case VERB_STATUS:
-		verb_status(p, &r, &reply);
-		break;
-	case VERB_REFUSED:
-	case VERB_PLAIN:
-		verb_note(p, &r, &reply);
-		break;
-	case VERBS:
-		refuse(&reply.why, WHY_BUG, "no such verb");
-		break;
-	}
 	return send_answer(p, &r, &reply, &traces);
 }
 

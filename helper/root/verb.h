@@ -1,12 +1,26 @@
 /*
- * What the helper can be asked: a function for each verb (request.h) except VERB_GRANT (grant.h). Each fills in
- * *reply, which must be a refusal without a reason before.
+ * What the helper can be asked: a row of the table for each verb (request.h). Each function fills in *reply, which must
+ * be a refusal without a reason before.
  */
 #ifndef GPUHELPER_ROOT_VERB_H
 #define GPUHELPER_ROOT_VERB_H
 
 #include "../pure/edits.h"
-#include "peer.h"
+#include "../pure/request.h"
+
+struct peer;
+
+struct verb_row {
+	/* NULL: grant(), whose traces outlive the reply (grant.h) */
+	void (*run)(const struct peer *p, const struct request *r, struct reply *reply);
+	/* the children that it needs: without one of these, it is refused */
+	bool looks;		/* gpuhelper-look, gpuhelper-label */
+	bool decides;		/* gpuhelper-judge, gpuhelper-read */
+	bool follows;		/* may come on the connection of a grant, after it */
+};
+
+/* The row of a verb of request_decode(), or of request_hint(): what is unknown yet may need all children. */
+const struct verb_row *verb_find(int verb);
 
 /*
  * VERB_CREATED (created.c): the runtime that the peer started has made the container. Finds the container's first

@@ -42,7 +42,7 @@ record_grant(const struct plan *p, struct refusal *f)
 		 * back
 		 */
 		if (p->picked > 0 && (ret = leases_open_again(&ls, c->peer->asker.uid, &f->why)) == -1)
-			f->waits = f->why.code == WHY_AGAIN;	/* as in take.c */
+			f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;	/* as in take.c */
 		if (ret == 0 && (p->picked == 0 || (ret = check_planned(&p->lease, &ls, &f->why)) == 0))
 			ret = audit_append(c->audit, &line, &f->why);
 		leases_close(&ls);
@@ -86,7 +86,8 @@ carry_out(struct plan *p, bool look_first, struct traces *t, struct refusal *f)
 	snprintf(t->pipeline, sizeof(t->pipeline), "%s", p->lease.pipeline);
 	if (plan_check_folders(p, &f->why) == -1 || ask_relabel_look(&labels, &f->why) == -1 ||
 	    bind_token(p, t, &f->why) == -1 || plan_complete(p, &f->why) == -1 || record_grant(p, f) == -1) {
-		f->waits = drop_unrecorded(c, t) && f->waits;
+		if (!drop_unrecorded(c, t))
+			f->again = ASK_NOT;
 		return -1;
 	}
 	/* the folders' labels last: they are never undone */
@@ -99,23 +100,6 @@ carry_out(struct plan *p, bool look_first, struct traces *t, struct refusal *f)
 	return 0;
 }
 
-static void
-answer_refusal(const struct ruling *r, struct refusal *f, struct reply *reply)
-{
-	struct why why;
-
-	reply->why = f->why;
-	/* a request that waits for a GPU or for keys is not decided yet, so it is not recorded */
-	if (f->waits || (f->why.code == WHY_UNSIGNED && r->call->request->await_keys)) {
-		refusal_answer_busy(f, r->decision.grant.wait, reply);
-		return;
-	}
-	reply->kind = REPLY_REFUSED;
-	/* if the record can't be written, the refusal says why, unless the user has used up his share of the log */
-	if (refusal_record(r, "refuse", &f->why, &why) == -1)
-		refuse(&reply->why, f->why.code, "%.250s (not in " GPUHELPER_LOGDIR "/audit.jsonl: %.200s)", f->why.text, why.text);
-}
-
 /*
  * False: a picked GPU is open in a container that has no lease of it, so the grant must be tried again with look_first,
  * which picks no such GPU.
@@ -123,7 +107,7 @@ answer_refusal(const struct ruling *r, struct refusal *f, struct reply *reply)
 static bool
 grant_once(const struct peer *p, const struct request *asked, bool look_first, struct reply *reply, struct traces *t)
 {
-	autorefusal struct refusal f = { .waits = false };
+	autorefusal struct refusal f = { .again = ASK_NOT };
 	autoclose int audit = audit_open(&f.why);
 	const struct call call = { p, asked, audit };
 	autoruling struct ruling ruling = { .call = &call };
@@ -143,7 +127,7 @@ grant_once(const struct peer *p, const struct request *asked, bool look_first, s
 	} else if (ruling.unasked && ruling.asked && f.why.code == WHY_DENIED)
 		reply->kind = REPLY_PLAIN;
 	else if (!f.met_stray || look_first)
-		answer_refusal(&ruling, &f, reply);
+		refusal_answer(&ruling, &f, reply);
 	return !f.met_stray || look_first;
 }
 

@@ -5,17 +5,25 @@
 #include "../pure/edits.h"
 #include "ruling.h"
 
+/* Whether the wrapper is to do the chores and ask again: not at all, within the policy's wait, or soon in any case. */
+enum asking { ASK_NOT, ASK_AGAIN, ASK_SOON };
+
 struct refusal {
 	struct why why;
-	bool waits;		/* the wrapper must do the chores and ask again */
-	bool soon;		/* processes could not be looked at: ask again soon, whatever wait the policy allows */
+	enum asking again;
 	bool met_stray;		/* a picked GPU is open in a container that has no lease of it */
 	size_t ahead;		/* number of earlier waiters */
 	struct chores chores;
 };
 
-/* Fills in the reply to a request that waits, for at most «wait» seconds. Moves the chores into the reply. */
-void refusal_answer_busy(struct refusal *f, unsigned wait, struct reply *reply);
+/* ASK_SOON if something could not be looked at in time: whether the request is refused is not decided then. */
+enum asking refusal_of_moment(const struct why *why);
+
+/*
+ * Fills in the reply, and records the refusal, or says that the request waits, for at most the decision's wait. Moves
+ * the chores into the reply.
+ */
+void refusal_answer(const struct ruling *r, struct refusal *f, struct reply *reply);
 
 /*
  * Writes the record of a container that gets nothing: "refuse", with the reason that the user is told, or "plain": told

@@ -63,7 +63,7 @@ refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
 	if ((me->id = strdup(l->id)) == NULL)
 		return refuse_nomem(&f->why);
 	if (queue_stay(&k->queue, me, &why) == 0) {
-		f->waits = true;
+		f->again = ASK_AGAIN;
 		return tell_wait(p, false, wait, &f->why);
 	}
 	f->why = why;
@@ -90,7 +90,7 @@ refuse_or_queue(const struct plan *p, struct picking *k, struct idle *idle, stru
 	}
 	if (p->ruling->decision.grant.wait > 0 || (!soon && f->chores.n == 0))
 		return refuse_with_place(p, k, f);
-	f->waits = true;
+	f->again = ASK_AGAIN;
 	return -1;
 }
 
@@ -202,13 +202,13 @@ take_under_lock(struct plan *p, const struct strays *strays, struct refusal *f)
 	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
 	queue_renew(k.me.key);
 	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1) {
-		/* WHY_AGAIN: the lock was not free in time. The request may ask again, even if its policy allows no wait */
-		f->waits = f->why.code == WHY_AGAIN;
+		/* the lock was not free in time. The request may ask again, even if its policy allows no wait */
+		f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;
 		return -1;
 	}
 	ret = pick_and_plan(p, &k, strays, f);
 	/* a request that was granted or refused keeps no place */
-	if (k.queue.dir != -1 && !f->waits)
+	if (k.queue.dir != -1 && f->again == ASK_NOT)
 		queue_leave(&k.queue, k.me.key);
 	return ret;
 }
@@ -216,7 +216,7 @@ take_under_lock(struct plan *p, const struct strays *strays, struct refusal *f)
 int
 refuse_look(const struct plan *p, struct refusal *f)
 {
-	f->waits = f->soon = f->why.code == WHY_AGAIN && p->ruling->decision.grant.wait > 0;
+	f->again = p->ruling->decision.grant.wait > 0 ? refusal_of_moment(&f->why) : ASK_NOT;
 	return -1;
 }
 
@@ -231,7 +231,7 @@ check_alone(const struct plan *p, struct refusal *f)
 	if (strays.n == 0)
 		return 0;
 	f->met_stray = true;
-	f->waits = p->ruling->decision.grant.wait > 0;
+	f->again = p->ruling->decision.grant.wait > 0 ? ASK_AGAIN : ASK_NOT;
 	busy_tell_stray(&strays.v[0], text);
 	return refuse(&f->why, WHY_AGAIN, "GPU %s", text);
 }

@@ -179,7 +179,7 @@ pick_under_lock(struct plan *p, const struct strays *strays, enum task_turn *tur
 	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
 	queue_renew(k.me.key);
 	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1) {
-		f->waits = f->soon = f->why.code == WHY_AGAIN;
+		f->again = refusal_of_moment(&f->why);
 		return -1;
 	}
 	if (picking_read(&k, p, false, &f->why) == -1 || (now = find_promise(p->ruling->call, &k.leases, &f->why)) == NULL)
@@ -189,7 +189,7 @@ pick_under_lock(struct plan *p, const struct strays *strays, enum task_turn *tur
 	if (renew(&p->lease, now, &f->why) == -1)
 		return -1;
 	ret = pick(p, &k, strays, f);
-	if (k.queue.dir != -1 && !f->waits)
+	if (k.queue.dir != -1 && f->again == ASK_NOT)
 		queue_leave(&k.queue, k.me.key);
 	return ret;
 }
@@ -278,7 +278,7 @@ take_once(struct plan *p, bool look_first, enum task_turn *turn, struct refusal 
 	alone = check_alone(p, f) == 0;
 	ret = hold_or_undo(p, alone && count_record(p, &line, &f->why) == 0, &line, &f->why);
 	if (ret == -1 && alone)
-		f->waits = f->soon = f->why.code == WHY_AGAIN;
+		f->again = refusal_of_moment(&f->why);
 	audit_line_end(r->call->audit, &line);
 	return ret;
 }
@@ -362,33 +362,18 @@ answer_turn(const struct call *c, enum task_turn turn, struct reply *reply)
 	}
 }
 
-static void
-answer_without(const struct ruling *r, struct refusal *f, struct reply *reply)
-{
-	struct why why;
-
-	reply->why = f->why;
-	if (f->waits) {
-		refusal_answer_busy(f, r->decision.grant.wait, reply);
-		return;
-	}
-	reply->kind = REPLY_REFUSED;
-	if (refusal_record(r, "refuse", &f->why, &why) == -1)
-		refuse(&reply->why, f->why.code, "%.250s (not in " GPUHELPER_LOGDIR "/audit.jsonl: %.200s)", f->why.text, why.text);
-}
-
 /* As grant_once() in grant.c. */
 static bool
 task_once(const struct call *c, bool look_first, struct reply *reply)
 {
-	autorefusal struct refusal f = { .waits = false };
+	autorefusal struct refusal f = { .again = ASK_NOT };
 	autoruling struct ruling r = { .call = c };
 	autoplan struct plan p = { .ruling = &r };
 	enum task_turn turn = TASK_TAKES;
 	int ret = -1;
 
 	if (copy_this_lease(c, &p.lease, &f.why) == -1)
-		f.waits = f.soon = f.why.code == WHY_AGAIN;
+		f.again = refusal_of_moment(&f.why);
 	else if ((turn = turn_of(&p.lease)) == TASK_TAKES && find_waiter(c, &p.lease, &f.why) == 0 &&
 	    rule_again(&r, &p.lease, &f.why) == 0 && find_subject(&p, &f.why) == 0) {
 		narrow(&r.decision, &p.lease);
@@ -401,7 +386,7 @@ task_once(const struct call *c, bool look_first, struct reply *reply)
 	else if (ret == 0)
 		answer_with(&p, reply);
 	else
-		answer_without(&r, &f, reply);
+		refusal_answer(&r, &f, reply);
 	return true;
 }
 

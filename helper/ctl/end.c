@@ -34,7 +34,7 @@
 #define ENGINE_ID 65		/* bytes of podman's and docker's ids, with a terminating 0 */
 
 /* A search for a lease. */
-struct search {
+struct lease_search {
 	const char *name;	/* the container's name, or its beginning */
 	struct lease lease;	/* the last match */
 	char *file;		/* the name of its file; NULL: no match, or out of memory */
@@ -44,7 +44,7 @@ struct search {
 };
 
 static void
-search_free(struct search *s)
+search_free(struct lease_search *s)
 {
 	lease_free(&s->lease);
 	free(s->file);
@@ -52,7 +52,7 @@ search_free(struct search *s)
 
 /* A container with exactly this name wins over those whose names only begin with it. */
 static void
-take_match(struct search *s, struct lease *l, const char *file)
+take_match(struct lease_search *s, struct lease *l, const char *file)
 {
 	const bool exactly = strcmp(l->id, s->name) == 0;
 
@@ -70,7 +70,7 @@ take_match(struct search *s, struct lease *l, const char *file)
 
 /* Skips a lease that has ended since the directory was read. */
 static void
-match_lease(struct search *s, int dir, const char *file)
+match_lease(struct lease_search *s, int dir, const char *file)
 {
 	autofree char *text = NULL;
 	struct lease l = { 0 };
@@ -85,7 +85,7 @@ match_lease(struct search *s, int dir, const char *file)
 
 /* A container that waits while it is created has no lease yet, and the process that waits is its engine's. */
 static int
-refuse_unknown(const struct search *s, struct why *why)
+refuse_unknown(const struct lease_search *s, struct why *why)
 {
 	struct why ignored;
 	json_t *status = helper_status(&ignored), *w;
@@ -100,7 +100,7 @@ refuse_unknown(const struct search *s, struct why *why)
 }
 
 static int
-search_leases(struct search *s, struct why *why)
+search_leases(struct lease_search *s, struct why *why)
 {
 	DIR *d = file_list(open(LEASES, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct dirent *e;
@@ -138,7 +138,7 @@ ask_engines(const char *name, char id[ENGINE_ID])
 }
 
 static int
-find_lease(struct search *s, struct why *why)
+find_lease(struct lease_search *s, struct why *why)
 {
 	if (search_leases(s, why) == -1)
 		return -1;
@@ -332,7 +332,7 @@ end_waiting(const struct lease *l, const json_t *waiter, struct why *why)
 
 /* Has the helper end the lease, and waits until it has. */
 static int
-wait_until_over(const struct search *s, struct why *why)
+wait_until_over(const struct lease_search *s, struct why *why)
 {
 	const struct timespec nap = { .tv_nsec = 50 * 1000000 };
 	const int64_t deadline = clock_ms() + GONE_MS;
@@ -363,7 +363,7 @@ ask_first(const struct options *o, const struct lease *l, struct why *why)
 
 /* waiter: of the container's task; NULL: none waits. */
 static int
-end_this(const struct options *o, struct search *s, const json_t *waiter, struct why *why)
+end_this(const struct options *o, struct lease_search *s, const json_t *waiter, struct why *why)
 {
 	const struct lease *l = &s->lease;
 
@@ -386,7 +386,7 @@ end_this(const struct options *o, struct search *s, const json_t *waiter, struct
 }
 
 static int
-end_it(const struct options *o, struct search *s, struct why *why)
+end_it(const struct options *o, struct lease_search *s, struct why *why)
 {
 	json_t *waiter;
 	int ret;
@@ -402,7 +402,7 @@ end_it(const struct options *o, struct search *s, struct why *why)
 int
 ctl_end(const struct options *o)
 {
-	struct search s = { .name = o->arg[0] };
+	struct lease_search s = { .name = o->arg[0] };
 	struct why why;
 	int ret;
 

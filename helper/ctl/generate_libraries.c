@@ -21,7 +21,7 @@
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 
-struct search {
+struct library_search {
 	struct generating *g;
 	const char *version;		/* of the loaded module */
 	char other[32];			/* another version of which there are libraries, or "" */
@@ -38,7 +38,7 @@ static const struct { const char *stem, *what; } wanted[] = {
 
 /* True if the file is libX.so.VERSION of the loaded driver.  Remembers another driver's version in s->other. */
 static bool
-of_version(struct search *s, const char *file)
+of_version(struct library_search *s, const char *file)
 {
 	const char *so = strstr(file, ".so."), *version = so != NULL ? so + 4 : "";
 	char found[32];
@@ -54,7 +54,7 @@ of_version(struct search *s, const char *file)
 
 /* Adds the library at this path if it belongs to the driver.  Returns 0, 1 with errno if it is missing, or -1. */
 static int
-take_library(struct search *s, const char *path)
+take_library(struct library_search *s, const char *path)
 {
 	autofree char *real = NULL;
 	autoclose int fd = -1;
@@ -74,7 +74,7 @@ take_library(struct search *s, const char *path)
 }
 
 static int
-find_cached(struct search *s)
+find_cached(struct library_search *s)
 {
 	autofree char *bytes = NULL;
 	autoldcache struct ldcache cache = { 0 };
@@ -102,7 +102,7 @@ find_cached(struct search *s)
 
 /* Adds the driver's libraries that are directly in this directory of the driver's root, if there is one. */
 static int
-find_in(struct search *s, const char *dir)
+find_in(struct library_search *s, const char *dir)
 {
 	autostrlist struct strlist names = { 0 };
 	size_t i;
@@ -126,7 +126,7 @@ find_in(struct search *s, const char *dir)
 
 /* The directories that --library-path names, as paths of the driver's root or of the host. */
 static int
-find_named(struct search *s)
+find_named(struct library_search *s)
 {
 	const struct options *o = s->g->o;
 	size_t i;
@@ -144,7 +144,7 @@ find_named(struct search *s)
 }
 
 static bool
-has_library(const struct search *s, const char *stem)
+has_library(const struct library_search *s, const char *stem)
 {
 	size_t i;
 
@@ -155,7 +155,7 @@ has_library(const struct search *s, const char *stem)
 }
 
 static bool
-has_any_wanted(const struct search *s)
+has_any_wanted(const struct library_search *s)
 {
 	size_t i;
 
@@ -167,7 +167,7 @@ has_any_wanted(const struct search *s)
 
 /* Looks in the driver's root directory.  Returns -1 with *s->why. */
 static int
-find_in_root(struct search *s)
+find_in_root(struct library_search *s)
 {
 	/* where drivers are, besides the directories of a loader: Debian, Bottlerocket, Talos, COS, COS in GKE, NixOS */
 	static const char *const known[] = { "/usr/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu/nvidia/current",
@@ -208,7 +208,7 @@ open_driver_root(struct generating *g, const char *path)
 
 /* Looks in the root directory that --driver-root names; without it, in the host's, and then in a driver container's. */
 static int
-find_libraries(struct search *s)
+find_libraries(struct library_search *s)
 {
 	static const char container[] = "/run/nvidia/driver";
 	const char *given = s->g->o->driver_root;
@@ -249,7 +249,7 @@ is_first_of(const struct host_libraries *l, size_t at, size_t len)
 
 /* VDPAU loads its drivers from a subdirectory that ldconfig does not index, so the cache does not name them. */
 static int
-find_vdpau(struct search *s)
+find_vdpau(struct library_search *s)
 {
 	const size_t known = s->libs.n;
 	size_t i, len;
@@ -273,7 +273,7 @@ find_vdpau(struct search *s)
 
 /* There is no library of the loaded driver at all. */
 static int
-refuse_missing(const struct search *s)
+refuse_missing(const struct library_search *s)
 {
 	const char *root = s->g->driver_root, *but = s->other[0] != '\0' ? ", but of " : "";
 
@@ -291,7 +291,7 @@ refuse_missing(const struct search *s)
 
 /* Reports what containers will lack. */
 static int
-tell_missing(const struct search *s)
+tell_missing(const struct library_search *s)
 {
 	size_t i;
 
@@ -309,7 +309,7 @@ tell_missing(const struct search *s)
 int
 gen_nvidia_libraries(struct generating *g, struct why *why)
 {
-	struct search s = { .g = g, .version = g->inv->nvidia_version, .why = why };
+	struct library_search s = { .g = g, .version = g->inv->nvidia_version, .why = why };
 	int ret = -1;
 
 	if (find_libraries(&s) == 0 && find_vdpau(&s) == 0 && tell_missing(&s) == 0)

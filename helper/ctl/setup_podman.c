@@ -84,7 +84,7 @@ add_store(struct setup *s, const char *root, const char *driver, struct why *why
 }
 
 /* A look for the storage of users who have run podman on this host. */
-struct search {
+struct store_search {
 	const struct setup *s;
 	struct strlist stores;		/* those that gpuhelper.conf lacks */
 	struct why *why;
@@ -94,7 +94,7 @@ struct search {
 static int
 look_at_store(void *ctx, const char *name, uint32_t uid, const char *home)
 {
-	struct search *f = ctx;
+	struct store_search *f = ctx;
 	autofree char *store = NULL, *real = NULL;
 
 	if (uid == 0 || *home != '/')
@@ -116,7 +116,7 @@ look_at_store(void *ctx, const char *name, uint32_t uid, const char *home)
 static int
 check_users(struct setup *s, struct why *why)
 {
-	struct search f = { .s = s, .why = why };
+	struct store_search f = { .s = s, .why = why };
 	size_t i;
 
 	if (users_each(look_at_store, &f) == -1) {

@@ -29,7 +29,7 @@ struct view {
 	uint32_t major, minor;
 };
 
-struct search {
+struct container_search {
 	int proc;
 	struct home home;
 	mount_test *test;
@@ -72,7 +72,7 @@ space_at(struct mount_spaces *s, uint64_t inode)
 static bool
 show_mount(void *ctx, struct mount *m)
 {
-	struct search *s = ctx;
+	struct container_search *s = ctx;
 
 	s->at_root = s->at_root || strcmp(m->point, "/") == 0;
 	return s->test(s->ctx, m);
@@ -83,7 +83,7 @@ show_mount(void *ctx, struct mount *m)
  * can't be read there, and each thread is looked at.
  */
 static bool
-find_view(const struct search *s, const char *task, uint64_t space, struct view *out)
+find_view(const struct container_search *s, const char *task, uint64_t space, struct view *out)
 {
 	struct statx st;
 	char name[64];
@@ -96,7 +96,7 @@ find_view(const struct search *s, const char *task, uint64_t space, struct view 
 }
 
 static bool
-is_seen_view(const struct search *s, const struct view *v)
+is_seen_view(const struct container_search *s, const struct view *v)
 {
 	size_t i;
 
@@ -112,7 +112,7 @@ is_seen_view(const struct search *s, const struct view *v)
  * namespace. Otherwise the thread is chrooted, or its root directory is no longer mounted anywhere.
  */
 static bool
-is_at_top(const struct search *s, const char *task)
+is_at_top(const struct container_search *s, const char *task)
 {
 	char name[64], root[8];
 
@@ -124,7 +124,7 @@ static bool
 thread_has_mount(void *ctx, const char *task, bool own_files)
 {
 	struct mount_space *space;
-	struct search *s = ctx;
+	struct container_search *s = ctx;
 	struct view view;
 	uint64_t inode;
 	bool known;
@@ -153,7 +153,7 @@ thread_has_mount(void *ctx, const char *task, bool own_files)
  * the host's, so it sees all mounts of its namespace.
  */
 static bool
-add_hosts(struct search *s, const char *tid)
+add_hosts(struct container_search *s, const char *tid)
 {
 	struct mount_space *space;
 	uint64_t inode;
@@ -168,7 +168,7 @@ add_hosts(struct search *s, const char *tid)
 }
 
 static bool
-look_at_processes(struct search *s, DIR *d)
+look_at_processes(struct container_search *s, DIR *d)
 {
 	bool found = false;
 	struct dirent *e;
@@ -201,7 +201,7 @@ containers_mount_any(mount_test *test, void *ctx, struct mount_spaces *all)
 	int proc = procdir_open(O_RDONLY);
 	DIR *d = file_list(proc);
 	struct mount_spaces own = { 0 };
-	struct search s = { .proc = proc, .test = test, .ctx = ctx, .seen = calloc(NAMESPACES_MAX, sizeof(*s.seen)),
+	struct container_search s = { .proc = proc, .test = test, .ctx = ctx, .seen = calloc(NAMESPACES_MAX, sizeof(*s.seen)),
 		.spaces = all != NULL ? all : &own };
 	bool found = true;
 

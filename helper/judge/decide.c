@@ -5,7 +5,7 @@
 
 #include "../pure/strange.h"
 
-struct search {
+struct policy_search {
 	const struct question *q;
 	struct decision *out;
 	decide_trace *trace;
@@ -17,7 +17,7 @@ struct search {
 };
 
 static void
-trace_verdict(const struct search *s, const char *file, enum verdict_kind v, const struct why *why)
+trace_verdict(const struct policy_search *s, const char *file, enum verdict_kind v, const struct why *why)
 {
 	if (s->trace != NULL)
 		s->trace(s->ctx, file, v, v == VERDICT_GRANT ? "" : why->text);
@@ -35,7 +35,7 @@ copy_gpus(const struct question *q, const struct policy *p, struct inventory *in
 }
 
 static enum verdict_kind
-try_policy(struct search *s, const struct policy *p, struct why *why)
+try_policy(struct policy_search *s, const struct policy *p, struct why *why)
 {
 	const struct question *q = s->q;
 	struct decision *d = s->out;
@@ -58,7 +58,7 @@ try_policy(struct search *s, const struct policy *p, struct why *why)
 
 /* Tries one policy file. True if the search is over. */
 static bool
-try_file(struct search *s, const struct policy_entry *e)
+try_file(struct policy_search *s, const struct policy_entry *e)
 {
 	const char *name = e->policy.name;
 	struct decision *d = s->out;
@@ -91,7 +91,7 @@ try_file(struct search *s, const struct policy_entry *e)
 
 /* Without a trace (explain has one), the message points to explain. */
 static void
-say_nothing_covers(const struct search *s, struct why *why)
+say_nothing_covers(const struct policy_search *s, struct why *why)
 {
 	const struct question *q = s->q;
 	const char *user = q->who->user != NULL ? q->who->user : "(without a name)";
@@ -111,7 +111,7 @@ say_nothing_covers(const struct search *s, struct why *why)
 void
 decide(const struct question *q, struct decision *out, decide_trace *trace, void *ctx)
 {
-	struct search s = { .q = q, .out = out, .trace = trace, .ctx = ctx };
+	struct policy_search s = { .q = q, .out = out, .trace = trace, .ctx = ctx };
 	size_t i;
 
 	*out = (struct decision){ .verdict = VERDICT_OTHER };

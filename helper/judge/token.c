@@ -548,7 +548,7 @@ take_names(const struct ctx *c, struct token_claims *out)
 
 /* Names the token or, with reuse_by, the tokens that take turns. False if memory is short. */
 static bool
-take_once(struct ctx *c, char once[65])
+take_once(struct ctx *c, char once[HASH_SIZE])
 {
 	uint8_t digest[SHA256_DIGEST_SIZE];
 	struct sha256_ctx ctx;

@@ -35,7 +35,7 @@
 #define SHOWN "%.200s"		/* a path, cut to leave room for the advice */
 
 /* A label that was checked already, and the label that replaces it. */
-struct known {
+struct checked_label {
 	char has[SECONTEXT_MAX], gets[SECONTEXT_MAX];
 	const char *class;
 };
@@ -56,7 +56,7 @@ struct walk {
 	uint64_t mount;
 	struct buf path;	/* of the entry at hand; begins with the folder's path */
 	struct linked_files linked;
-	struct known known[KNOWN_MAX];
+	struct checked_label known[KNOWN_MAX];
 	size_t knowns;
 	struct why *why;
 };
@@ -106,7 +106,7 @@ refuse_label(const struct walk *w, const char *has)
 
 /* Refuses if SELinux would not let this process relabel. */
 static int
-check_may(const struct walk *w, const struct known *k)
+check_may(const struct walk *w, const struct checked_label *k)
 {
 	static const char *const from[] = { "getattr", "relabelfrom", NULL }, *const to[] = { "relabelto", NULL };
 	int ret;
@@ -121,10 +121,10 @@ check_may(const struct walk *w, const struct known *k)
 }
 
 /* Finds the label for an entry of this class and label. NULL with w->why. */
-static const struct known *
+static const struct checked_label *
 label_for(struct walk *w, const char *has, const char *class)
 {
-	struct known *k;
+	struct checked_label *k;
 	size_t i;
 
 	for (i = 0; i < w->knowns; i++)
@@ -161,7 +161,7 @@ refuse_set(const struct walk *w, int error)
 
 /* Uses the entry's name in /proc, because fsetxattr(2) does not take an O_PATH descriptor. */
 static int
-set_label(const struct walk *w, int fd, const struct known *k)
+set_label(const struct walk *w, int fd, const struct checked_label *k)
 {
 	struct pollfd ends = { .fd = w->asker, .events = POLLIN };
 	char name[FILE_LINK_MAX];
@@ -258,7 +258,7 @@ static int
 relabel_entry(struct walk *w, int fd, const struct statx *st, const char *class)
 {
 	char has[SECONTEXT_MAX];
-	const struct known *k;
+	const struct checked_label *k;
 
 	if (!selinux_label_of(fd, has))
 		return errno == EOPNOTSUPP || errno == ENODATA ? refuse_set(w, EOPNOTSUPP) : refuse_walk(w, WHY_IO,

@@ -17,7 +17,7 @@
 #include "../pure/cleanup.h"
 #include "walk.h"
 
-struct search {
+struct holder_search {
 	struct home home;
 	pid_t *holder;
 	volatile pid_t *at;
@@ -26,7 +26,7 @@ struct search {
 
 /* False if the process can't be seen. */
 static bool
-look_for_nodes(struct search *s, const char *pid)
+look_for_nodes(struct holder_search *s, const char *pid)
 {
 	size_t i;
 
@@ -58,7 +58,7 @@ struct doubt {
 
 /* Looks at every process once. False, with *d unchanged, if time is up or /proc can't be read. */
 static bool
-walk_once(struct search *s, struct doubt *d)
+walk_once(struct holder_search *s, struct doubt *d)
 {
 	pid_t unsteady = 0;
 	autowalk struct walk w;
@@ -82,7 +82,7 @@ walk_once(struct search *s, struct doubt *d)
  * it may have passed the node on.
  */
 static struct look_doubt
-walk_till_sure(struct search *s)
+walk_till_sure(struct holder_search *s)
 {
 	struct doubt d = { 0 };
 	bool all = true;
@@ -103,7 +103,7 @@ void
 holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile pid_t *at,
     struct look_doubt *out)
 {
-	autofree struct search *s = calloc(1, sizeof(*s));
+	autofree struct holder_search *s = calloc(1, sizeof(*s));
 	autofree bool *held = calloc(nodes + 1, sizeof(*held));
 	autoclose int proc = procdir_open(O_RDONLY);
 

@@ -35,7 +35,7 @@ struct spaces {
 };
 
 /* The search for what a lease's users have. */
-struct search {
+struct use_search {
 	int proc;
 	const struct lease *lease;
 	struct looks *looks;
@@ -85,7 +85,7 @@ read_owner(int proc, const char *pid, struct owner *out)
 }
 
 static bool
-in_spans(const struct search *s, uint32_t uid)
+in_spans(const struct use_search *s, uint32_t uid)
 {
 	size_t i;
 
@@ -101,7 +101,7 @@ in_spans(const struct search *s, uint32_t uid)
  * True for a bind mount of a node. /dev may be a file system of its own, or a part of the root file system.
  */
 static bool
-mount_is_node(const struct search *s, const struct mount *m)
+mount_is_node(const struct use_search *s, const struct mount *m)
 {
 	size_t i;
 
@@ -113,7 +113,7 @@ mount_is_node(const struct search *s, const struct mount *m)
 }
 
 static bool
-mount_is_folder(const struct search *s, const struct mount *m)
+mount_is_folder(const struct use_search *s, const struct mount *m)
 {
 	size_t i;
 
@@ -125,7 +125,7 @@ mount_is_folder(const struct search *s, const struct mount *m)
 
 /* What was found in one mount namespace. */
 struct finding {
-	const struct search *search;
+	const struct use_search *search;
 	bool node, folder;
 	bool copy;		/* it has our root directory, so it is a copy of our own */
 	uint64_t root;		/* the mount at the namespace's root; 0: the process does not see the whole namespace */
@@ -138,7 +138,7 @@ static bool
 mount_counts(void *ctx, struct mount *m)
 {
 	struct finding *f = ctx;
-	const struct search *s = f->search;
+	const struct use_search *s = f->search;
 	char *gone;
 
 	if ((f->unseen = !looks_take(s->looks)))
@@ -162,7 +162,7 @@ mount_counts(void *ctx, struct mount *m)
  * may change its root directory between them.
  */
 static uint64_t
-whole_root(const struct search *s, const char *task)
+whole_root(const struct use_search *s, const char *task)
 {
 	char name[64], path[8];
 	autoclose int fd = -1;
@@ -180,7 +180,7 @@ whole_root(const struct search *s, const char *task)
  * seen.
  */
 static bool
-mounts_bind(const struct search *s, const char *task, bool *top)
+mounts_bind(const struct use_search *s, const char *task, bool *top)
 {
 	struct finding f = { .search = s, .root = whole_root(s, task) };
 
@@ -193,7 +193,7 @@ mounts_bind(const struct search *s, const char *task, bool *top)
 
 /* True if the thread's mount namespace has a node or a folder of the lease, or may have one. */
 static bool
-task_sees(struct search *s, const char *task)
+task_sees(struct use_search *s, const char *task)
 {
 	char name[64], root[1];
 	uint64_t space;
@@ -219,14 +219,14 @@ task_sees(struct search *s, const char *task)
 static bool
 task_uses(void *ctx, const char *task, bool own_files)
 {
-	struct search *s = ctx;
+	struct use_search *s = ctx;
 
 	return !looks_take(s->looks) ||
 	    (own_files && task_has_open(s->proc, task, s->lease->node, s->lease->nodes, s->looks)) || task_sees(s, task);
 }
 
 static bool
-process_uses(struct search *s, const char *pid)
+process_uses(struct use_search *s, const char *pid)
 {
 	return task_any(s->proc, pid, task_uses, s) ||
 	    process_has_mapped(s->proc, pid, s->lease->node, s->lease->nodes, s->looks);
@@ -234,7 +234,7 @@ process_uses(struct search *s, const char *pid)
 
 /* True if one of the lease's users runs the process and it uses what the lease gave, or if its user can't be seen. */
 static bool
-users_process_uses(struct search *s, const char *pid)
+users_process_uses(struct use_search *s, const char *pid)
 {
 	struct owner o;
 
@@ -244,7 +244,7 @@ users_process_uses(struct search *s, const char *pid)
 }
 
 static bool
-any_uses(struct search *s, bool *kept_waiting)
+any_uses(struct use_search *s, bool *kept_waiting)
 {
 	autowalk struct walk w;
 	uint64_t ours;
@@ -268,7 +268,7 @@ any_uses(struct search *s, bool *kept_waiting)
 
 /* Repeats the walk until no process kept it waiting (walk.h). All of these walks together use up *looks. */
 static bool
-any_uses_for_sure(struct search *s)
+any_uses_for_sure(struct use_search *s)
 {
 	bool kept_waiting = true;
 
@@ -282,7 +282,7 @@ bool
 lease_in_use(const struct lease *l, struct looks *looks)
 {
 	const int root = file_root();
-	struct search s = { .proc = -1, .lease = l, .looks = looks,
+	struct use_search s = { .proc = -1, .lease = l, .looks = looks,
 		.seen.v = calloc(NAMESPACES_MAX, sizeof(ino_t)), .partly.v = calloc(NAMESPACES_MAX, sizeof(ino_t)) };
 	automounts struct mount_table *mounts = l->folders > 0 ? mounts_read() : NULL;
 	bool uses = true;

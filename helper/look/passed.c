@@ -31,7 +31,7 @@
 #define RING "anon_inode:[io_uring]"
 #define READINGS 12		/* attempts to read what an io_uring tells only while nobody uses it */
 
-struct search {
+struct passed_search {
 	int proc;
 	struct home home;
 	uint64_t mounts;		/* inode of our own mount namespace */
@@ -42,11 +42,11 @@ struct search {
 	bool missed;			/* something vanished before it could be looked at */
 	bool fewer;			/* some descriptors were not listed (task.h) */
 	struct mount_spaces spaces;
-	struct known *known;		/* one for each of «spaces» */
+	struct mount_ids *known;		/* one for each of «spaces» */
 };
 
 /* The ids of the mounts in one namespace. */
-struct known {
+struct mount_ids {
 	uint64_t *id;
 	size_t n, room;
 	bool read;
@@ -69,7 +69,7 @@ is_on_its_file_system(const struct way *w, const struct statx *st)
 }
 
 static bool
-is_on_a_file_system(const struct search *s, const struct statx *st)
+is_on_a_file_system(const struct passed_search *s, const struct statx *st)
 {
 	size_t i;
 
@@ -83,7 +83,7 @@ is_on_a_file_system(const struct search *s, const struct statx *st)
 static bool
 add_known(void *ctx, struct mount *m)
 {
-	struct known *k = ctx;
+	struct mount_ids *k = ctx;
 	const size_t room = k->room > 0 ? 2 * k->room : 64;
 	uint64_t *id;
 
@@ -102,9 +102,9 @@ add_known(void *ctx, struct mount *m)
  * because a chrooted one sees only a part.
  */
 static bool
-has_mount(struct search *s, const char *task, uint64_t id)
+has_mount(struct passed_search *s, const char *task, uint64_t id)
 {
-	struct known *k;
+	struct mount_ids *k;
 	uint64_t space;
 	size_t i;
 
@@ -131,7 +131,7 @@ has_mount(struct search *s, const char *task, uint64_t id)
  * Such a namespace may have no process, or none whose root directory shows all of its mounts.
  */
 static bool
-is_other_namespace(const struct search *s, const char *name)
+is_other_namespace(const struct passed_search *s, const char *name)
 {
 	unsigned long long inode;
 
@@ -144,7 +144,7 @@ is_other_namespace(const struct search *s, const char *name)
  * nobody uses the ring, hence the repeated reading.
  */
 static bool
-keeps_others(struct search *s, const char *task, const char *fd, const char *leads_to)
+keeps_others(struct passed_search *s, const char *task, const char *fd, const char *leads_to)
 {
 	unsigned i;
 	long n = FDINFO_LACKS;
@@ -165,7 +165,7 @@ keeps_others(struct search *s, const char *task, const char *fd, const char *lea
 
 /* True if the file that this link of procfs leads to was passed on. «dir» is the directory of the link. */
 static bool
-was_passed(struct search *s, const char *task, int dir, const char *link)
+was_passed(struct passed_search *s, const char *task, int dir, const char *link)
 {
 	struct statx st;
 
@@ -186,7 +186,7 @@ was_passed(struct search *s, const char *task, int dir, const char *link)
 }
 
 static bool
-fd_keeps_others(struct search *s, const char *task, int dir, const char *fd)
+fd_keeps_others(struct passed_search *s, const char *task, int dir, const char *fd)
 {
 	char leads_to[32];
 	ssize_t n = readlinkat(dir, fd, leads_to, sizeof(leads_to) - 1);
@@ -200,7 +200,7 @@ fd_keeps_others(struct search *s, const char *task, int dir, const char *fd)
 }
 
 static bool
-files_keep_one(struct search *s, const char *task)
+files_keep_one(struct passed_search *s, const char *task)
 {
 	bool has = false, gone;
 	off_t listed = 0;
@@ -226,7 +226,7 @@ static bool
 thread_has_one(void *ctx, const char *task, bool own_files)
 {
 	struct again again = { 0 };
-	struct search *s = ctx;
+	struct passed_search *s = ctx;
 	bool has, gone;
 	DIR *d;
 
@@ -251,7 +251,7 @@ thread_has_one(void *ctx, const char *task, bool own_files)
  * memory.
  */
 static bool
-maps_hidden_ring(struct search *s, const char *pid)
+maps_hidden_ring(struct passed_search *s, const char *pid)
 {
 	struct again again = { 0 };
 	bool missed, maps = false;
@@ -274,7 +274,7 @@ maps_hidden_ring(struct search *s, const char *pid)
 }
 
 static bool
-process_keeps_one(struct search *s, const char *pid)
+process_keeps_one(struct passed_search *s, const char *pid)
 {
 	s->has_ring = false;
 	return task_any(s->proc, pid, thread_has_one, s) || maps_hidden_ring(s, pid);
@@ -292,7 +292,7 @@ is_roots_or_ours(uint32_t uid)
  * do all of this anyway. For a setuid program, the user who started it counts.
  */
 static bool
-is_host_roots(const struct search *s, const char *pid)
+is_host_roots(const struct passed_search *s, const char *pid)
 {
 	struct stat st;
 	uint32_t uid;
@@ -305,7 +305,7 @@ is_host_roots(const struct search *s, const char *pid)
 }
 
 static bool
-process_has_one(struct search *s, const char *pid)
+process_has_one(struct passed_search *s, const char *pid)
 {
 	switch (home_is_containers(&s->home, s->proc, pid, NULL)) {
 	case 0:
@@ -323,7 +323,7 @@ process_has_one(struct search *s, const char *pid)
 static bool
 is_in_one(void *ctx, struct mount *m)
 {
-	const struct search *s = ctx;
+	const struct passed_search *s = ctx;
 	const char *at;
 	size_t i, n;
 
@@ -342,7 +342,7 @@ is_in_one(void *ctx, struct mount *m)
 }
 
 static void
-free_known(struct search *s)
+free_known(struct passed_search *s)
 {
 	size_t i;
 
@@ -357,7 +357,7 @@ free_known(struct search *s)
  * walk.
  */
 static bool
-any_has_one(struct search *s, bool *kept_waiting)
+any_has_one(struct passed_search *s, bool *kept_waiting)
 {
 	long waits;
 	autowalk struct walk w;
@@ -383,7 +383,7 @@ mount_was_passed(const struct way *way, size_t ways, struct looks *looks)
 	bool kept_waiting = true, has = false;
 
 	while (kept_waiting && !has) {
-		struct search s = { .way = way, .ways = ways, .looks = looks };
+		struct passed_search s = { .way = way, .ways = ways, .looks = looks };
 
 		has = !looks_take(looks) || any_has_one(&s, &kept_waiting);
 		free_known(&s);

@@ -18,7 +18,7 @@
 
 #define NESTED_MAX 32		/* nested PID namespaces at most (MAX_PID_NS_LEVEL of the kernel) */
 
-struct search {
+struct space_search {
 	int proc;
 	const char *kind;
 	uint64_t inode;
@@ -29,10 +29,10 @@ struct search {
 };
 
 /* Looks at one process (PID beneath s->proc); true ends the search. */
-typedef bool process_test(struct search *s, const char *pid);
+typedef bool process_test(struct space_search *s, const char *pid);
 
 static bool
-each_process(struct search *s, process_test *test)
+each_process(struct space_search *s, process_test *test)
 {
 	int fd = procdir_open(O_RDONLY);
 	DIR *d = file_list(fd);
@@ -131,7 +131,7 @@ look_at_process(struct seen *seen, const char *pid)
  * with errno if they can't be read.
  */
 static unsigned
-read_numbers(const struct search *s, const char *pid, long out[NESTED_MAX])
+read_numbers(const struct space_search *s, const char *pid, long out[NESTED_MAX])
 {
 	autofree char *text = NULL;
 	char name[40], *p, *end;
@@ -156,7 +156,7 @@ read_numbers(const struct search *s, const char *pid, long out[NESTED_MAX])
  * Sets s->depth if the process is in the namespace. All threads of a process are in the same PID namespace.
  */
 static bool
-find_depth(struct search *s, const char *pid)
+find_depth(struct space_search *s, const char *pid)
 {
 	struct seen seen = { .proc = s->proc, .kind = s->kind };
 	long numbers[NESTED_MAX];
@@ -176,7 +176,7 @@ find_depth(struct search *s, const char *pid)
  * number and start time only by chance.
  */
 static bool
-has_number(struct search *s, const char *pid)
+has_number(struct space_search *s, const char *pid)
 {
 	long numbers[NESTED_MAX];
 	unsigned n = read_numbers(s, pid, numbers);
@@ -189,7 +189,7 @@ has_number(struct search *s, const char *pid)
 }
 
 static bool
-collect_all(struct search *s, const char *pid)
+collect_all(struct space_search *s, const char *pid)
 {
 	struct seen seen = { .proc = s->proc, .kind = s->kind, .set = s->set };
 
@@ -207,7 +207,7 @@ by_inode(const void *a, const void *b)
 bool
 space_set_has(struct space_set *s, const char *kind, uint64_t inode)
 {
-	struct search all = { .kind = kind, .set = s };
+	struct space_search all = { .kind = kind, .set = s };
 
 	if (!s->read) {
 		s->read = true;
@@ -234,7 +234,7 @@ space_set_free(struct space_set *s)
 bool
 space_has_process(uint64_t pids, struct process_id p)
 {
-	struct search s = { .kind = "pid", .inode = pids, .process = p };
+	struct space_search s = { .kind = "pid", .inode = pids, .process = p };
 
 	if (p.pid <= 0)
 		return false;

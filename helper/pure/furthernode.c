@@ -173,7 +173,7 @@ further_judge(const struct devmajors *m, const struct gpu *g, const char *part, 
 
 /* Known nodes by path. Major 0: the kernel chooses it. ANY: unknown here. */
 #define ANY (-1)
-static const struct known {
+static const struct known_path {
 	const char *name;
 	bool numbered;		/* a number follows, which is the minor if the major is fixed */
 	unsigned word;
@@ -192,7 +192,7 @@ static const struct known {
 };
 
 /* The known node with this path, or NULL. */
-static const struct known *
+static const struct known_path *
 find_known(const char *path, uint32_t *number)
 {
 	size_t i, n;
@@ -210,7 +210,7 @@ bool
 further_path_known(const char *path, unsigned *word)
 {
 	uint32_t number;
-	const struct known *k = find_known(path, &number);
+	const struct known_path *k = find_known(path, &number);
 
 	if (k != NULL)
 		*word = k->word;
@@ -221,7 +221,7 @@ enum further_number
 further_path_number(const char *path, int64_t major, int64_t minor)
 {
 	uint32_t number = 0;
-	const struct known *k = find_known(path, &number);
+	const struct known_path *k = find_known(path, &number);
 
 	if (k == NULL || k->major == ANY)
 		return FURTHER_NUMBER_FITS;

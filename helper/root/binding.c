@@ -156,7 +156,7 @@ binding_take(const struct known *k, uint32_t uid, const char *lease_key, char na
 }
 
 void
-binding_turn(const struct known *k, char turn[65])
+binding_turn(const struct known *k, char turn[HASH_SIZE])
 {
 	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
 

@@ -20,7 +20,7 @@
 int binding_take(const struct known *k, uint32_t uid, const char *lease_key, char name[HASH_SIZE], struct why *why);
 
 /* Fills a lease's «turn» for a token of this identity: "" for a token that is bound, and without a token. */
-void binding_turn(const struct known *k, char turn[65]);
+void binding_turn(const struct known *k, char turn[HASH_SIZE]);
 /*
  * For a lease that is to be written: -1 with *why (WHY_AGAIN) if another lease has the same turn. The caller has read
  * the leases with the flag LEASE_TURN, under the lock, and ended those that are over.

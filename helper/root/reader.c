@@ -24,7 +24,7 @@ static bool started;
 static struct stat program;
 
 /* What this process knows of one kind of files. */
-struct known {
+struct kind_of_files {
 	const char *name;	/* of the kept answer */
 	struct exchange x;	/* its answer is NULL if there is none yet */
 	int64_t read_at;	/* clock_ms() */
@@ -33,19 +33,19 @@ struct known {
 	bool malformed;		/* the answer could not be parsed */
 };
 
-static struct known policies = { .name = EXCHANGE_POLICIES }, specs = { .name = EXCHANGE_SPECS };
+static struct kind_of_files policies = { .name = EXCHANGE_POLICIES }, specs = { .name = EXCHANGE_SPECS };
 static struct cdi_registry early;	/* the specs that reader_start() has read */
 static bool has_early;
 
 static bool
-is_fresh(const struct known *k)
+is_fresh(const struct kind_of_files *k)
 {
 	return clock_ms() - k->read_at < FRESH_MS;
 }
 
 /* Takes the question over. The answer stays if the question is the same. */
 static void
-renew(struct known *k, const struct exchange *now)
+renew(struct kind_of_files *k, const struct exchange *now)
 {
 	struct exchange old = *now;
 
@@ -59,7 +59,7 @@ renew(struct known *k, const struct exchange *now)
 
 /* Gets the program's answer, unless there is one. */
 static int
-answer(struct known *k, struct why *why)
+answer(struct kind_of_files *k, struct why *why)
 {
 	if (k->x.answer != NULL)
 		return 0;
@@ -71,7 +71,7 @@ answer(struct known *k, struct why *why)
 
 /* Removes a kept answer that turned out to be malformed. Returns the result of reading it. */
 static int
-settle(struct known *k, int result, struct why *why)
+settle(struct kind_of_files *k, int result, struct why *why)
 {
 	if (result == 0 || !k->kept || !k->malformed)
 		return result;
@@ -80,7 +80,7 @@ settle(struct known *k, int result, struct why *why)
 }
 
 static void
-keep(struct known *k)
+keep(struct kind_of_files *k)
 {
 	if (!k->kept && !k->unfit)
 		kept_write(k->name, &program, &k->x);

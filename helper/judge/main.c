@@ -11,6 +11,7 @@
 
 #include "../host/frame.h"
 #include "../pure/cleanup.h"
+#include "../pure/times.h"
 #include "../root/confine.h"
 #include "../root/spawn.h"
 #include "decide.h"
@@ -18,7 +19,6 @@
 #include "see.h"
 
 #define CHANNEL SPAWN_CHANNEL
-#define IDLE_MS 600000		/* longer than a helper lives (root/timer.h) */
 #define ANSWER_MS 5000		/* to send an answer */
 
 static const struct confinement confinement = { "gpuhelper-judge", 256UL << 20, NULL, 0, FILTER_SEER, false };
@@ -52,7 +52,7 @@ answer_next(bool first)
 	struct judge_ask asked = { .verb = JUDGE_TOKEN };
 	struct why ignored;
 	size_t len;
-	autofree char *bytes = frame_read(CHANNEL, JUDGE_ASK_MAX, IDLE_MS, &len, &ignored);
+	autofree char *bytes = frame_read(CHANNEL, JUDGE_ASK_MAX, CHILD_IDLE_MS, &len, &ignored);
 	autobuf struct buf b = { 0 };
 	struct lines in, out = { .out = &b };
 	bool said;

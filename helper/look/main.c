@@ -31,6 +31,7 @@
 #include "../host/frame.h"
 #include "../host/procdir.h"
 #include "../pure/cleanup.h"
+#include "../pure/times.h"
 #include "../root/capability.h"
 #include "../root/confine.h"
 #include "../root/spawn.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "text.h"
+#include "times.h"
 
 static const char *const states[] = { "held", "draining", "giving-back", "promised", "taking", "passed-on" };
 

@@ -18,7 +18,6 @@
 
 #define LEFT_BEHIND_KEEP UINT32_MAX
 #define GPUHELPER_AGAIN "GPUHELPER_GPUS=again"	/* in an exec's environment: this process takes the GPUs, too */
-#define GIVING_BACK_MS 10000	/* milliseconds that a process may take to give a GPU back */
 #define PROMISED_GPUS_MAX 64	/* more are not promised: the container takes its GPUs when it is created */
 #define PROMISED_NODES_MAX 256
 

@@ -11,6 +11,7 @@
 
 #include "../host/frame.h"
 #include "../pure/cleanup.h"
+#include "../pure/times.h"
 #include "../root/confine.h"
 #include "../root/spawn.h"
 #include "answer.h"
@@ -18,7 +19,6 @@
 
 #define CHANNEL SPAWN_CHANNEL
 _Static_assert(SPAWN_CHANNEL == READ_CHANNEL, "root's wrapper starts this program, too (user/answers.h)");
-#define IDLE_MS 600000		/* longer than a helper lives (root/timer.h) */
 #define ANSWER_MS 5000		/* to send an answer */
 
 static const struct confinement confinement = { "gpuhelper-read", 512UL << 20, NULL, 0, FILTER_READER, false };
@@ -30,7 +30,7 @@ answer_next(void)
 	size_t len, said = 0;
 	struct read_ask a;
 	struct why why;
-	autofree char *bytes = frame_read(CHANNEL, READ_ASK_MAX, IDLE_MS, &len, &why), *answer = NULL;
+	autofree char *bytes = frame_read(CHANNEL, READ_ASK_MAX, CHILD_IDLE_MS, &len, &why), *answer = NULL;
 
 	if (bytes == NULL)
 		return false;

@@ -14,13 +14,11 @@
 #include "../host/file.h"
 #include "../host/folders.h"
 #include "../pure/cleanup.h"
+#include "../pure/times.h"
 #include "labeller.h"
 #include "state.h"
 #include "timer.h"
 
-/* The wrapper waits 10 s for its answer (user/ask.c). */
-#define LOOK_MS 3000
-#define CHANGE_MS 6000
 #define STUCK_MS 8000		/* if a file system does not answer */
 
 static int
@@ -117,14 +115,14 @@ go_through_all(struct ask_relabel *r, enum label_verb verb, int64_t ms, struct w
 int
 ask_relabel_look(struct ask_relabel *r, struct why *why)
 {
-	r->failed = r->label->state != SELINUX_ABSENT && go_through_all(r, LABEL_LOOK, LOOK_MS, why) == -1;
+	r->failed = r->label->state != SELINUX_ABSENT && go_through_all(r, LABEL_LOOK, LABEL_LOOK_MS, why) == -1;
 	return r->failed && r->label->state != SELINUX_PERMISSIVE ? -1 : 0;
 }
 
 int
 ask_relabel_change(struct ask_relabel *r, struct why *why)
 {
-	if (r->failed || r->label->state == SELINUX_ABSENT || go_through_all(r, LABEL_CHANGE, CHANGE_MS, why) == 0)
+	if (r->failed || r->label->state == SELINUX_ABSENT || go_through_all(r, LABEL_CHANGE, LABEL_CHANGE_MS, why) == 0)
 		return 0;
 	return r->label->state == SELINUX_PERMISSIVE ? 0 : -1;
 }

@@ -19,8 +19,8 @@
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
+#include "../pure/times.h"
 #include "state.h"
-#include "timer.h"
 
 #define TOKENS GPUHELPER_STATEDIR "/tokens"
 /* tokens that have not expired; expired ones are removed, however many there are */

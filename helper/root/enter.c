@@ -29,6 +29,7 @@
 #include "../host/hostview.h"
 #include "../host/users.h"
 #include "../pure/cleanup.h"
+#include "../pure/times.h"
 #include "capability.h"
 #include "crowd.h"
 #include "filter.h"

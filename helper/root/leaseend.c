@@ -13,6 +13,7 @@
 
 #include "../host/cgroup.h"
 #include "../pure/cleanup.h"
+#include "../pure/times.h"
 #include "acts.h"
 #include "audit.h"
 #include "binding.h"
@@ -22,7 +23,6 @@
 #include "looker.h"
 #include "queue.h"
 #include "shares.h"
-#include "timer.h"
 
 #define LATE_S 5	/* for a clock of whole seconds, and a helper that is slow to start */
 

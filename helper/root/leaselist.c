@@ -15,6 +15,7 @@
 #include "../host/file.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
+#include "../pure/times.h"
 #include "state.h"
 
 #define AGAIN_WAIT_MS 4000	/* by then, most helpers ahead in the line have had the lock or given up */

@@ -15,6 +15,7 @@
 #include "../host/frame.h"
 #include "../pure/cleanup.h"
 #include "../pure/lookask.h"
+#include "../pure/times.h"
 #include "capability.h"
 #include "slowness.h"
 #include "spawn.h"
@@ -36,7 +37,6 @@
 #define SLOW_MS 200
 #define PASSED_OF_ROOTS_MS 1000
 #define OF_NOBODY UINT32_MAX	/* no uid: any user can slow a look at all processes */
-#define ALL_LOOKS_MS 700
 #define ALL_OF_ROOTS_MS 20000
 #define LOOKS_AT_ONE 4096	/* at the open and mapped files of one process that only pauses */
 

@@ -22,6 +22,7 @@
 
 #include "../host/frame.h"
 #include "../pure/cleanup.h"
+#include "../pure/times.h"
 #include "../pure/wire.h"
 #include "crowd.h"
 #include "enter.h"
@@ -34,7 +35,6 @@
 #include "timer.h"
 #include "verb.h"
 
-#define READ_MS 2000		/* for the peer to send a request */
 #define WRITE_MS 2000		/* for the peer to take a reply */
 #define FINAL_MS 5000		/* for the wrapper to write the granted changes into config.json */
 #define STAY_MS 10000		/* for the runtime to make the container; the wrapper can start another helper later */

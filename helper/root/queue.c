@@ -19,13 +19,11 @@
 #include "../pure/cleanup.h"
 #include "../pure/lines.h"
 #include "../pure/pausing.h"
+#include "../pure/times.h"
 #include "audit.h"
 #include "state.h"
 
 #define VERSION 5		/* of the files; a file of another version is dropped, since its waiter will ask again */
-#define SILENCE_MS 60000	/* root's waiter that is silent for longer loses its place; it asks every 25 s at least */
-#define WOKEN_MS 5000		/* the same for a create since the last change, which wakes it (user/watch.c) */
-#define POLLED_MS 2000		/* the same for others, whom nothing wakes: they ask each second */
 #define WAITERS_MAX 1024
 #define WAITERS_PER_USER 256
 

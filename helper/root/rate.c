@@ -15,6 +15,7 @@
 
 #include "../host/file.h"
 #include "../pure/text.h"
+#include "../pure/times.h"
 #include "state.h"
 
 #define DAY 86400

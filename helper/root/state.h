@@ -29,7 +29,6 @@ int state_write_bytes(int dir, const char *name, const void *bytes, size_t len, 
 /* Removes the file, and NAME.new if a killed writer left it. No file is no error. -1 with errno. */
 int state_remove(int dir, const char *name);
 
-#define LOCK_WAIT_MS 1500	/* milliseconds; a waiter that asks again after this still has its place (queue.c) */
 
 /*
  * Locks a file of a directory, which it makes if it is missing, for this process alone. Waits for the lock at

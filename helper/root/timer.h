@@ -16,7 +16,7 @@ void wake_after(int ms);
 void end_after(int ms);
 
 /*
- * How many seconds a helper lives at most. Each wait has its own limit:
+ * A helper lives for LIFE_S at most (times.h). Each wait has its own limit:
  * - 2 s for the request, 2 s for the peer to take the answer, and 5 s for its last byte
  * - 1.5 s for each of four locks, and 1 s for the log's chain
  * - 4 s to confirm a grant or to take it back
@@ -26,13 +26,10 @@ void end_after(int ms);
  *   about the host. A caller who delays these loses only his own request.
  * - without a lock: 8 s to see who has a GPU open (pure/lookask.h)
  * Root's own requests look at all leases and processes, and may take longer.
- */
-#define LIFE_S 30
-#define LIFE_OF_ROOTS_S 300
-
-/*
- * Kills this process after so many seconds; nothing can take that back. SIGKILL can be neither blocked nor ignored,
- * and ends a stopped process, too. -1 with errno: EAGAIN if the limit on pending signals leaves no room for one.
+ *
+ * kill_after() kills this process after so many seconds (times.h); nothing can take that back. SIGKILL can be neither
+ * blocked nor ignored, and ends a stopped process, too. -1 with errno: EAGAIN if the limit on pending signals leaves no
+ * room for one.
  */
 int kill_after(int seconds);
 

@@ -22,18 +22,17 @@
 #include "../pure/bytes.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
+#include "../pure/times.h"
 #include "../pure/wire.h"
 #include "door.h"
 #include "namespace.h"
 
 #define SEND_MS 2000
 #define EARLY_MAX 65536		/* bytes that a socket holds, whatever its limits (unix(7)) */
-#define REPLY_MS 35000		/* longer than a user's helper lives (root/timer.h): its end closes the connection */
 #define SEEN_MS 5000		/* for a helper that stayed to see the container, which takes milliseconds */
 #define CROWD_MS 5000		/* for asking again while the user's other requests hold all places (root/crowd.h) */
 #define CROWD_BRIEF_MS 1000	/* likewise, for ask_briefly() */
 #define CROWD_NAP_MS 20
-#define AHEAD_MS 1000		/* so old a connection is not used: without a request, its helper ends after 2 s */
 
 /* The connection of ask_ahead(), and when it was made. */
 static struct {
@@ -121,7 +120,7 @@ ask_unused_end(void)
 static bool
 take_ahead(struct asking *a)
 {
-	if (ahead.a.fd == -1 || clock_ms() - ahead.since > AHEAD_MS) {
+	if (ahead.a.fd == -1 || clock_ms() - ahead.since > UNUSED_MS) {
 		ask_unused_end();
 		return false;
 	}

@@ -18,11 +18,11 @@
 #include "../host/process.h"
 #include "../pure/cleanup.h"
 #include "../pure/leasefile.h"
+#include "../pure/times.h"
 #include "birth.h"
 #include "ending.h"
 #include "gate.h"
 
-#define LOCK_MS 12000		/* longer than the helper waits for a process that does a chore (GIVING_BACK_MS) */
 #define LOCK_NAP_MS 2
 
 /*
@@ -33,7 +33,7 @@ static int
 lock_lease(const struct chore *c, struct why *why)
 {
 	const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000 };
-	const int64_t deadline = clock_ms() + LOCK_MS;
+	const int64_t deadline = clock_ms() + CHORE_LOCK_MS;
 	char name[sizeof(GPUHELPER_RUNDIR) + 96];
 	int fd;
 
@@ -44,7 +44,7 @@ lock_lease(const struct chore *c, struct why *why)
 		if (errno != EWOULDBLOCK || clock_ms() > deadline) {
 			close(fd);
 			return refuse(why, WHY_AGAIN, "container %s: another process has been changing its device rules for over "
-			    "%d ms: try again", c->id, LOCK_MS);
+			    "%d ms: try again", c->id, CHORE_LOCK_MS);
 		}
 		nanosleep(&nap, NULL);
 	}

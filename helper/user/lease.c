@@ -17,6 +17,7 @@
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/leasename.h"
+#include "../pure/times.h"
 #include "chores.h"
 #include "door.h"
 #include "namespace.h"
@@ -26,7 +27,6 @@
 #define CROWD_MS 10000		/* for asking again while others keep the helper busy */
 #define CROWD_NAP_MS 50
 #define POLL_MS 250		/* between two requests while all GPUs are taken, where nothing wakes this process */
-#define POLL_MS_MAX 1000
 #define SOON_MS 20		/* while a GPU changes hands */
 #define SOON_MS_MAX 15000
 #define KEYS_MS 10000		/* for asking again while the issuers' keys are fetched */

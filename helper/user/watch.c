@@ -12,13 +12,12 @@
 #include <unistd.h>
 
 #include "../host/clock.h"
+#include "../pure/times.h"
 
 #define CALM_MS 5		/* after a change: others may follow at once */
 #define AHEAD_MS 20		/* more for each waiter ahead */
-#define AHEAD_MS_MAX 1000
 #define ASK_MS 5000		/* at least so often */
 #define ASK_AHEAD_MS 2000	/* more for each waiter ahead */
-#define ASK_MS_MAX 25000	/* root keeps a place for more than twice as long */
 
 int
 watch_state(void)
@@ -73,6 +72,6 @@ watch_queue(int watch, int pidfd, const struct reply *reply, int64_t since)
 	const int64_t ask = at_most(ASK_MS + ahead * ASK_AHEAD_MS, ASK_MS_MAX);
 
 	if (watch_for(watch, pidfd, left > CALM_MS ? at_most(left, ask) : CALM_MS) == EVENT_CHANGE)
-		(void)watch_for(-1, pidfd, CALM_MS + at_most(ahead * AHEAD_MS, AHEAD_MS_MAX));
+		(void)watch_for(-1, pidfd, CALM_MS + at_most(ahead * AHEAD_MS, WAKING_MS_MAX));
 	forget_changes(watch);
 }

@@ -19,6 +19,7 @@
 #include "pure/chore.h"
 #include "pure/leasefile.h"
 #include "pure/pausing.h"
+#include "pure/times.h"
 #include "rnd.h"
 
 #define BOXES 3

@@ -6,11 +6,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +35,7 @@
 #define LEASES GPUHELPER_RUNDIR "/leases"
 #define GONE_MS 10000		/* how long to wait for the helper to end the lease */
 
+#define NOBODY 65534		/* a group without rights */
 #define ENGINE_ID 65		/* bytes of podman's and docker's ids, with a terminating 0 */
 
 /* A search for a lease. */
@@ -298,6 +303,56 @@ kill_container(const struct lease *l, struct why *why)
 	return end_first(l->id, l->init, why);
 }
 
+/*
+ * Becomes the lease's user for good, so that a lease that somebody else wrote ends only what that user could end. The
+ * owner of a user namespace may signal all processes in it (user_namespaces(7)).
+ */
+static int
+become_user(const struct lease *l, struct why *why)
+{
+	if (setgroups(0, NULL) == -1 || setresgid(NOBODY, NOBODY, NOBODY) == -1 || setresuid(l->uid, l->uid, l->uid) == -1)
+		return refuse(why, WHY_IO, "container %s: can't become its user, uid %u: %s", l->id, l->uid, strerror(errno));
+	return 0;
+}
+
+/* Its user can stop a process that has become him, so it gets only so much time. */
+static bool
+ended_well(pid_t pid)
+{
+	const struct timespec nap = { .tv_nsec = 5 * 1000000 };
+	const int64_t deadline = clock_ms() + GONE_MS;
+	int status = 0;
+	pid_t ended;
+
+	while ((ended = waitpid(pid, &status, WNOHANG)) == 0 && clock_ms() < deadline)
+		nanosleep(&nap, NULL);
+	if (ended == 0) {
+		(void)kill(pid, SIGKILL);
+		ended = waitpid(pid, &status, 0) == pid ? 0 : -1;
+	}
+	return ended == pid && status == 0;
+}
+
+/* Another user's container: root's record of it (check_birth()) is only of root's own containers. */
+static int
+kill_as_user(const struct lease *l, struct why *why)
+{
+	struct why *told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	bool well;
+	pid_t pid;
+
+	if (told == MAP_FAILED)
+		return refuse_nomem(why);
+	refuse(told, WHY_IO, "container %s: the process that was to end it has failed", l->id);
+	fflush(NULL);
+	if ((pid = fork()) == 0)
+		_exit(become_user(l, told) == 0 && kill_container(l, told) == 0 ? 0 : 1);
+	well = pid != -1 && ended_well(pid);
+	*why = *told;
+	(void)munmap(told, sizeof(*told));
+	return well ? 0 : -1;
+}
+
 static bool
 still_waits(const struct lease *l, pid_t task)
 {
@@ -361,6 +416,13 @@ ask_first(const struct options *o, const struct lease *l, struct why *why)
 	return o->yes || is_agreed() ? 0 : refuse(why, WHY_DENIED, "container %s keeps running", l->id);
 }
 
+static int
+say_ended(void)
+{
+	say("    ended");
+	return 0;
+}
+
 /* waiter: of the container's task; NULL: none waits. */
 static int
 end_this(const struct options *o, struct lease_search *s, const json_t *waiter, struct why *why)
@@ -379,10 +441,11 @@ end_this(const struct options *o, struct lease_search *s, const json_t *waiter, 
 	if (ask_first(o, l, why) == -1)
 		return -1;
 	note_in_syslog(l, waiter);
-	if (waiter != NULL ? end_waiting(l, waiter, why) == -1 : kill_container(l, why) == -1 || wait_until_over(s, why) == -1)
+	if (waiter != NULL)
+		return end_waiting(l, waiter, why) == -1 ? -1 : say_ended();
+	if ((l->uid != 0 ? kill_as_user(l, why) : kill_container(l, why)) == -1)
 		return -1;
-	say("    ended");
-	return 0;
+	return wait_until_over(s, why) == -1 ? -1 : say_ended();
 }
 
 static int

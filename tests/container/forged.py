@@ -186,6 +186,14 @@ ok(victim.lives(), tag + 'a forged lease: root\'s timer kills no process', r.std
 r = sh(CTL, 'end', '--yes', 'x3')
 ok(r.returncode == 77 and victim.lives() and 'no record of having made it' in r.stdout, tag + 'and «gpuhelperctl end» does not', (r.returncode, r.stdout))
 os.unlink(RUN + 'leases/' + file)
+FORGED = dict(policy='p', state='held', pid=victim.p.pid, start=victim.start, init=victim.p.pid, init_start=victim.start,
+              pids=os.stat('/proc/self/ns/pid').st_ino, cgroups=victim.cgroups,
+              gpus=[dict(vendor='nvidia', pci='0000:3b:00.0', part='', exclusive=True, limit=0)])
+for what, own_pids in ('a forged lease of another user\'s', True), ('  and one whose container shares a PID namespace', False):
+    file, _ = plant('x4', **FORGED, uid=1000, own_pids=own_pids)
+    r = sh(CTL, 'end', '--yes', 'x4')
+    ok(r.returncode != 0 and victim.lives() and 'ended' not in r.stdout.splitlines()[-1].split(), tag + what + ' ends no process of root\'s', (r.returncode, r.stdout))
+    os.unlink(RUN + 'leases/' + file)
 victim.end()
 
 # records

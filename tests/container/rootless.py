@@ -256,6 +256,15 @@ look_till_over()
 state = open('/proc/%d/stat' % pid).read().rsplit(')', 1)[1].split()[0] if os.path.exists('/proc/%d' % pid) else 'gone'
 ok(state == 'Z' and entries() == [] and leases() == [], 'deleted while its first process is a zombie: nothing is left either', (state, out, entries(), leases()))
 
+# root ends another user's container with that user's rights, which suffice for its processes
+n = Rootless()
+status, out = n.start()
+pid = n.pid()
+r = sh('/usr/sbin/gpuhelperctl', 'end', '--yes', n.id)
+state = open('/proc/%d/stat' % pid).read().rsplit(')', 1)[1].split()[0] if os.path.exists('/proc/%d' % pid) else 'gone'
+ok(r.returncode == 0 and state in ('Z', 'gone') and leases() == [], 'root ends a container of another user', (out, r.stdout, state))
+n.delete()
+
 # the worker itself is in a cgroup that denies the GPU, as in a container of Docker
 place = device_cgroup('nest' + UNIQUE)
 for rule in 'c 1:3 rwm', 'c 1:5 rwm', 'c 1:7 rwm', 'c 1:8 rwm', 'c 5:* rwm', 'c 136:* rwm':

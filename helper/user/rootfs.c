@@ -190,23 +190,45 @@ is_mount_of_volumes(uint64_t mount, const char *path, const struct settings *set
 	return false;
 }
 
-bool
-rootfs_is_written_above(const char *path, const struct settings *settings)
+/* Opens the directory above the path, and gets its path, which the caller frees in any case. -1: it can't be opened. */
+static int
+open_above(const char *path, char **above)
 {
-	autofree char *above = strndup(path, (size_t)(path_last(path) - path));
-	autoclose int root = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	autoclose int parent = above != NULL ? open(above, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	int fd;
+
+	if ((*above = strndup(path, (size_t)(path_last(path) - path))) == NULL)
+		return -1;
+	fd = open(*above, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if ((*above)[1] != '\0')
+		(*above)[strlen(*above) - 1] = '\0';
+	return fd;
+}
+
+bool
+rootfs_may_be_written_above(const char *path, const struct settings *settings)
+{
+	autofree char *above = NULL;
+	autoclose int root = -1, parent = -1;
 	uint64_t mount, around;
 
 	if (!is_beneath_any_volume(path, settings))
 		return false;
+	root = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	parent = open_above(path, &above);
 	if (root == -1 || parent == -1 || !mount_of(root, &mount) || !mount_of(parent, &around))
 		return true;
-	if (mount != around && is_mount_of_volumes(around, path, settings))
+	return mount == around || !is_mount_of_volumes(around, path, settings);
+}
+
+bool
+rootfs_is_written_above(const char *path, const struct settings *settings)
+{
+	autofree char *above = NULL;
+	autoclose int parent = -1;
+
+	if (!rootfs_may_be_written_above(path, settings))
 		return false;
-	if (above[1] != '\0')
-		above[strlen(above) - 1] = '\0';
-	return container_writes_in(parent, above);
+	return (parent = open_above(path, &above)) == -1 || container_writes_in(parent, above);
 }
 
 /*

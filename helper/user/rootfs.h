@@ -34,10 +34,13 @@ int rootfs_open(const struct spec *s, const char *bundle, const struct settings 
 bool rootfs_is_guarded(const struct spec *s, const char *bundle, const char *path);
 
 /*
- * True if a container has the directory above root.path mounted writable: as the host's root, it could redirect
+ * True if a container could have the directory above root.path mounted writable: as the host's root, it could redirect
  * root.path. False outside of the volumes. A mount on the volumes' own file system does not count: engines store
  * images that way.
  */
+bool rootfs_may_be_written_above(const char *path, const struct settings *settings);
+
+/* True if a container has. Looks at all processes of the host. */
 bool rootfs_is_written_above(const char *path, const struct settings *settings);
 
 /*

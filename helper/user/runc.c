@@ -201,9 +201,18 @@ stays_written_above(const struct making *m)
 	return false;
 }
 
+/* True if the capabilities of root's container are to be checked once the runtime has made it. */
+static bool
+is_weak(const struct making *m)
+{
+	return m->settings->privileged == PRIVILEGED_DENY && is_hosts_root() && !m->spec.user_namespace &&
+	    m->privilege[0] == '\0';
+}
+
 /*
- * If another user can write on the way to the root directory, the directory must be checked again after the
- * runtime has used it.
+ * If another user can write on the way to the root directory, the directory must be checked again after the runtime has
+ * used it. Where «create» waits for the runtime in any case, that costs less than a look at all processes, which shows
+ * whether somebody can write there.
  */
 static int
 check_way_to_root(const struct making *m, struct made *made, struct why *why)
@@ -211,7 +220,8 @@ check_way_to_root(const struct making *m, struct made *made, struct why *why)
 	const bool creates = strcmp(m->command->verb, "create") == 0;
 
 	made->unguarded = !rootfs_is_guarded(&m->spec, m->bundle.path, m->rootpath) ||
-	    (creates ? rootfs_is_written_above(m->rootpath, m->settings) : stays_written_above(m));
+	    (!creates ? stays_written_above(m) : is_weak(m) ? rootfs_may_be_written_above(m->rootpath, m->settings) :
+	    rootfs_is_written_above(m->rootpath, m->settings));
 	if (!made->unguarded)
 		return 0;
 	if (fstat(m->rootfd, &made->root) == -1)
@@ -577,8 +587,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 	if (ret == 0 && m.granted)
 		ret = places_of(&m.reply.edits, &made->places, why);
 	made->ruled = m.granted && hides_gpus(&m) && is_hosts_root();
-	made->weak = settings->privileged == PRIVILEGED_DENY && is_hosts_root() && !m.spec.user_namespace &&
-	    m.privilege[0] == '\0';
+	made->weak = is_weak(&m);
 	if (ret == -1) {
 		made->asking.stays = false;
 		reach_free(&made->reach);

@@ -168,7 +168,7 @@ def processes(stage):
 def processes_plain(stage):
     """The same for a plain container, whose root directory lies in a folder that containers may have mounted."""
     t = stage.template(TEAM)
-    yield from beside_processes(create(RUNTIME, t), create(WRAPPER, t))
+    yield from beside_processes(create(RUNTIME, t, granted=True), create(WRAPPER, t, granted=True))
 
 
 CURVES = (('policies', policies, 'policy files'), ('gpus', gpus, 'GPUs of the host, one is granted'),

@@ -46,13 +46,13 @@ def passed(stage, found):
 
 def plain(stage, found):
     t = stage.template(TEAM)
-    yield 'plain', '`create`, plain', create(RUNTIME, t), {
-        'gpuhelper': create(WRAPPER, t), 'floor': create(BIN + '/floor', t, env=FLOOR),
-        'bash + jq': create(SHELL, t, env=SHELL_ENV),
-        **beside(found, lambda p, e: create(p, t, env=e))}
+    yield 'plain', '`create`, plain', create(RUNTIME, t, granted=True), {
+        'gpuhelper': create(WRAPPER, t, granted=True), 'floor': create(BIN + '/floor', t, env=FLOOR, granted=True),
+        'bash + jq': create(SHELL, t, env=SHELL_ENV, granted=True),
+        **beside(found, lambda p, e: create(p, t, env=e, granted=True))}
     # Concourse's own choice where the kernel has overlayfs: each volume is a mount
     t = stage.template(TEAM, edit=lambda s: s['root'].update(path=stage.overlay()))
-    yield 'plain-overlay', '`create`, plain, root.path is an overlay', create(RUNTIME, t), {'gpuhelper': create(WRAPPER, t)}
+    yield 'plain-overlay', '`create`, plain, root.path is an overlay', create(RUNTIME, t, granted=True), {'gpuhelper': create(WRAPPER, t, granted=True)}
 
 
 def grants(stage, found):

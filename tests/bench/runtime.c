@@ -3,7 +3,7 @@
  *
  * With BENCH_CGROUP=FILE it leaves behind what gpuhelper looks for after a granted create: a process in its own cgroup.
  * FILE is that cgroup's cgroup.procs; «%» stands for the last argument, the container's id.  With BENCH_MOUNTS=FILE the
- * process is in the mount namespace FILE.
+ * process is in the mount namespace FILE, and with BENCH_ROOT=DIRECTORY that is its root directory.
  */
 #include "bare.h"
 
@@ -46,7 +46,7 @@ open_with(const char *pattern, const char *id, long flags)
 }
 
 static void
-leave_process(const char *cgroup, const char *mounts, const char *id)
+leave_process(const char *cgroup, const char *mounts, const char *root, const char *id)
 {
 	int ready[2];
 	char word = '0';
@@ -66,6 +66,8 @@ leave_process(const char *cgroup, const char *mounts, const char *id)
 		if (bare_call(__NR_setns, fd, CLONE_NEWNS, 0, 0) != 0)
 			bare_call(__NR_exit_group, 3, 0, 0, 0);
 	}
+	if (root != (char *)0 && bare_call(__NR_chroot, (long)root, 0, 0, 0) != 0)
+		bare_call(__NR_exit_group, 3, 0, 0, 0);
 	for (fd = 0; fd < 16; fd++)
 		if (fd != ready[1])
 			bare_call(__NR_close, fd, 0, 0, 0);
@@ -82,6 +84,6 @@ start(long *stack)
 	const char *cgroup = value_of(env, "BENCH_CGROUP");
 
 	if (cgroup != (char *)0)
-		leave_process(cgroup, value_of(env, "BENCH_MOUNTS"), argv[stack[0] - 1]);
+		leave_process(cgroup, value_of(env, "BENCH_MOUNTS"), value_of(env, "BENCH_ROOT"), argv[stack[0] - 1]);
 	bare_call(__NR_exit_group, 0, 0, 0, 0);
 }

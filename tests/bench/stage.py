@@ -121,6 +121,7 @@ def create(program, template, extra=(), granted=False, space=None, env=None, aft
     c = {'dir': W + '/b/%', 'copy': [(template, W + '/b/%/config.json')], 'arg': words, 'env': env}
     if granted:
         env['BENCH_CGROUP'] = DEVICES + '/garden/bench-%/cgroup.procs'
+        env['BENCH_ROOT'] = json.load(open(template))['root']['path']
         if space:
             env['BENCH_MOUNTS'] = space
         c['cgroup'] = DEVICES + '/garden/bench-%'

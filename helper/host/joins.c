@@ -59,7 +59,7 @@ nearest_shared(const struct inventory *inv, const struct route *r, size_t of)
 {
 	size_t i, len, most = 0;
 
-	for (i = 0; i < inv->gpus; i++)
+	for (i = 0; r[of].bridges[0] != '\0' && i < inv->gpus; i++)
 		if (strcmp(inv->gpu[i].pci, inv->gpu[of].pci) != 0 && (len = common(&r[i], &r[of])) > most)
 			most = len;
 	return most;

@@ -218,19 +218,17 @@ static int
 check_way_to_root(const struct making *m, struct made *made, struct why *why)
 {
 	const bool creates = strcmp(m->command->verb, "create") == 0;
+	const char *root = m->rootpath;
 
-	made->unguarded = !rootfs_is_guarded(&m->spec, m->bundle.path, m->rootpath) ||
-	    (!creates ? stays_written_above(m) : is_weak(m) ? rootfs_may_be_written_above(m->rootpath, m->settings) :
-	    rootfs_is_written_above(m->rootpath, m->settings));
+	made->unguarded = !rootfs_is_guarded(&m->spec, m->bundle.path, root) || (!creates ? stays_written_above(m) :
+	    is_weak(m) ? rootfs_may_be_written_above(root, m->settings) : rootfs_is_written_above(root, m->settings));
 	if (!made->unguarded)
 		return 0;
 	if (fstat(m->rootfd, &made->root) == -1)
-		return refuse(why, WHY_IO, "root.path %s: %s", m->rootpath, strerror(errno));
-	if (creates)
-		return 0;
-	return refuse(why, WHY_DENIED, "root.path %s: others than root may write above it, and «%s» starts the container "
-	    "before its root directory can be checked: use create, or keep the image where only root may write", m->rootpath,
-	    m->command->verb);
+		return refuse(why, WHY_IO, "root.path %s: %s", root, strerror(errno));
+	return creates ? 0 : refuse(why, WHY_DENIED, "root.path %s: others than root may write above it, and «%s» starts the "
+	    "container before its root directory can be checked: use create, or keep the image where only root may write",
+	    root, m->command->verb);
 }
 
 /*

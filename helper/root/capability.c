@@ -13,15 +13,18 @@ typedef struct __user_cap_data_struct cap_words[2];
 
 static struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 
-/* The capabilities of kept[n] that this process has. */
-static void
-choose(const cap_words had, const int *kept, size_t n, uint32_t chosen[2])
+/* Asks for the capabilities that this process has. chosen[] gets those of kept[n] among them. */
+static bool
+choose(const int *kept, size_t n, cap_words had, uint32_t chosen[2])
 {
 	size_t k;
 
 	chosen[0] = chosen[1] = 0;
+	if (syscall(SYS_capget, &head, had) == -1)
+		return false;
 	for (k = 0; k < n; k++)
 		chosen[kept[k] / 32] |= had[kept[k] / 32].permitted & 1U << kept[k] % 32;
+	return true;
 }
 
 /* Ends after the last capability, or at once without CAP_SETPCAP: such a process can't add capabilities either. */
@@ -44,10 +47,9 @@ capabilities_keep(const int *kept, size_t n, struct why *why)
 	uint32_t chosen[2];
 	size_t i;
 
-	if (syscall(SYS_capget, &head, data) == -1)
+	if (!choose(kept, n, data, chosen))
 		return refuse(why, WHY_BUG, "capget: %s", strerror(errno));
 	lock_up();
-	choose(data, kept, n, chosen);
 	for (i = 0; i < 2; i++)
 		data[i] = (struct __user_cap_data_struct){ .permitted = chosen[i], .effective = chosen[i] };
 	if (syscall(SYS_capset, &head, data) == -1)
@@ -62,9 +64,8 @@ capabilities_begin_pass(const int *kept, size_t n)
 	uint32_t chosen[2];
 	size_t i;
 
-	if (syscall(SYS_capget, &head, data) == -1)
+	if (!choose(kept, n, data, chosen))
 		return false;
-	choose(data, kept, n, chosen);
 	for (i = 0; i < 2; i++)
 		data[i].inheritable = chosen[i];
 	/* without CAP_SETPCAP, which locking takes, this bit has the change of ids leave the capabilities */
@@ -81,9 +82,8 @@ capabilities_pass(const int *kept, size_t n)
 	uint32_t chosen[2];
 	size_t i;
 
-	if (syscall(SYS_capget, &head, data) == -1)
+	if (!choose(kept, n, data, chosen))
 		return false;
-	choose(data, kept, n, chosen);
 	/* not effective: only a program that this process may not read is kept from other processes of its user */
 	for (i = 0; i < 2; i++)
 		data[i] = (struct __user_cap_data_struct){ .permitted = chosen[i], .inheritable = chosen[i] };

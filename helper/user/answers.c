@@ -103,8 +103,7 @@ find_answer(const char *name, struct exchange *x, struct why *why)
 
 	if ((program = find_program(&st, why)) == -1)
 		return -1;
-	if ( (dir = trust_open_dir(KEPT, true, &ignored)) != -1 &&
-	    exchange_find(dir, name, &st, x))
+	if ((dir = trust_open_dir(KEPT, true, &ignored)) != -1 && exchange_find(dir, name, &st, x))
 		return 0;
 	return ask_program(program, x, why);
 }

@@ -13,7 +13,6 @@
 #include "../pure/hash.h"
 #include "births.h"
 
-#define HASH_SIZE 65
 #define NOTE_BYTES 256
 
 void

@@ -118,7 +118,7 @@ usage_add(struct usage *u, const char *pipeline, unsigned gpus, int64_t from, in
 }
 
 uint64_t
-usage_burden(const struct usage *u, const char *pipeline, uint64_t live, int64_t now)
+usage_burden(const struct usage *u, const char *pipeline, int64_t now)
 {
 	const struct team_usage *t = find(u, pipeline);
 	const size_t n = usage_team(pipeline);
@@ -128,5 +128,5 @@ usage_burden(const struct usage *u, const char *pipeline, uint64_t live, int64_t
 	for (i = 0; i < u->shares.n; i++)
 		if (n > 0 && strncmp(u->shares.v[i], pipeline, n) == 0 && u->shares.v[i][n] == '=')
 			(void)text_u32(u->shares.v[i] + n + 1, 1, TEAM_SHARE_MAX, &share);
-	return ((t != NULL ? fade(t->used, now - t->at) : 0) + live) / share;
+	return (t != NULL ? fade(t->used, now - t->at) : 0) / share;
 }

@@ -42,10 +42,7 @@ uint64_t usage_of(unsigned gpus, int64_t from, int64_t now);
 /* Adds that to what the pipeline's team has used. False if memory is short, or there are too many teams. */
 bool usage_add(struct usage *u, const char *pipeline, unsigned gpus, int64_t from, int64_t now);
 
-/*
- * What the team has used, with «live» of its containers that have their GPUs still, divided by its share. A team that
- * has no share in gpuhelper.conf has one part.
- */
-uint64_t usage_burden(const struct usage *u, const char *pipeline, uint64_t live, int64_t now);
+/* What the team has used, divided by its share. A team that has no share in gpuhelper.conf has one part. */
+uint64_t usage_burden(const struct usage *u, const char *pipeline, int64_t now);
 
 #endif

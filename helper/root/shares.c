@@ -80,19 +80,15 @@ renew_shares(int dir, struct usage *u, const struct strlist *now)
 	write_usage(dir, u);
 }
 
-/* GPU seconds of the team's containers that have their GPUs still. */
-static uint64_t
-live_of(const struct leases *ls, const char *pipeline, int64_t now)
+/* Adds what the containers have used that have their GPUs still. */
+static void
+add_live(struct usage *u, const struct leases *ls, int64_t now)
 {
-	const size_t n = usage_team(pipeline);
-	uint64_t sum = 0;
 	size_t i;
 
 	for (i = 0; i < ls->n; i++)
-		if (!lease_only_promises(ls->v[i]) && usage_team(ls->v[i]->pipeline) == n &&
-		    strncmp(ls->v[i]->pipeline, pipeline, n) == 0)
-			sum += usage_of((unsigned)ls->v[i]->gpus, ls->v[i]->since, now);
-	return sum;
+		if (ls->v[i]->gpus > 0 && !lease_only_promises(ls->v[i]))
+			(void)usage_add(u, ls->v[i]->pipeline, (unsigned)ls->v[i]->gpus, ls->v[i]->since, now);
 }
 
 void
@@ -110,9 +106,10 @@ shares_rank(struct queue *q, struct waiter *me, const struct leases *ls, const s
 		return;
 	if (s != NULL)
 		renew_shares(dir, &u, &s->team_shares);
+	add_live(&u, ls, now);
 	for (i = 0; i < q->n; i++)
-		q->v[i].burden = usage_burden(&u, q->v[i].pipeline, live_of(ls, q->v[i].pipeline, now), now);
+		q->v[i].burden = usage_burden(&u, q->v[i].pipeline, now);
 	if (me != NULL)
-		me->burden = usage_burden(&u, me->pipeline, live_of(ls, me->pipeline, now), now);
+		me->burden = usage_burden(&u, me->pipeline, now);
 	queue_sort(q);
 }

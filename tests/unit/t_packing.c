@@ -234,17 +234,18 @@ job_of(struct site *s, const struct waiter *w)
 static void
 sort_waiters(struct site *s, int64_t now)
 {
-	uint64_t live[TEAMS] = { 0 };
+	struct team_usage ended[TEAMS];
 	const struct job *j;
 	size_t i;
 
+	/* what still runs is added for this look only */
+	memcpy(ended, s->usage.v, sizeof(ended));
 	for (j = s->job; j < s->job + sizeof(s->job) / sizeof(*s->job); j++)
 		if (j->until != 0)
-			live[j->team] += usage_of(j->count, j->from, now);
-	for (i = 0; i < s->queue.n; i++) {
-		j = job_of(s, &s->queue.v[i]);
-		s->queue.v[i].burden = usage_burden(&s->usage, teams[j->team], live[j->team], now);
-	}
+			(void)usage_add(&s->usage, teams[j->team], j->count, j->from, now);
+	for (i = 0; i < s->queue.n; i++)
+		s->queue.v[i].burden = usage_burden(&s->usage, s->queue.v[i].pipeline, now);
+	memcpy(s->usage.v, ended, sizeof(ended));
 	queue_sort(&s->queue);
 }
 
@@ -334,7 +335,8 @@ open_site(struct site *s, const char *const joins[GPU_JOINS])
 	s->queue = (struct queue){ .dir = -1, .v = s->room };
 	for (t = 0; t < TEAMS; t++) {
 		snprintf(share, sizeof(share), "%.*s=%u", (int)usage_team(teams[t]), teams[t], parts[t]);
-		strlist_add(&s->usage.shares, share, SIZE_MAX);
+		(void)strlist_add(&s->usage.shares, share, SIZE_MAX);
+		(void)usage_add(&s->usage, teams[t], 0, 0, 0);
 		for (i = 0; i < CROWD; i++, n++) {
 			s->job[n].team = t;
 			queue_job(s, n, 0);

@@ -41,14 +41,15 @@ test_text(void)
 	ok(usage_lines(&in, &back) && back.n == 3 && back.shares.n == 1 && strcmp(back.v[2].team, "") == 0, "  and read back");
 	used = (long long)usage_of(2, 1000, 1100);
 	ok(used > 196000 && used < 200000, "two GPUs for 100 s are nearly 200 GPU seconds: %lld", used);
-	is_int((long long)usage_burden(&back, "ml/other", 0, 1100), used / 3, "what a team has used is divided by its share");
-	is_int((long long)usage_burden(&back, "web/x", 0, 1050), (long long)usage_of(1, 1000, 1050), "a team without a share has one part");
-	is_int((long long)usage_burden(&back, "m/x", 0, 1100), 0, "a team whose name is a beginning of another has used nothing");
-	is_int((long long)usage_burden(&back, "ml/x", 30000, 1100), (used + 30000) / 3, "what it holds now counts, too");
-	is_int((long long)usage_burden(&back, "ml/x", 0, 1100 + USAGE_HALF), used / 2 / 3, "after half an hour it counts half");
-	is_int((long long)usage_burden(&back, "ml/x", 0, 1100 + 100 * USAGE_HALF), 0, "after days it counts nothing");
-	is_int((long long)usage_burden(&back, "ml/x", 0, 900), used / 3, "a clock that was set back changes nothing");
+	is_int((long long)usage_burden(&back, "ml/other", 1100), used / 3, "what a team has used is divided by its share");
+	is_int((long long)usage_burden(&back, "web/x", 1050), (long long)usage_of(1, 1000, 1050), "a team without a share has one part");
+	is_int((long long)usage_burden(&back, "m/x", 1100), 0, "a team whose name is a beginning of another has used nothing");
+	is_int((long long)usage_burden(&back, "ml/x", 1100 + USAGE_HALF), used / 2 / 3, "after half an hour it counts half");
+	is_int((long long)usage_burden(&back, "ml/x", 1100 + 100 * USAGE_HALF), 0, "after days it counts nothing");
+	is_int((long long)usage_burden(&back, "ml/x", 900), used / 3, "a clock that was set back changes nothing");
 	is_int((long long)usage_of(1, 1000, 900), 0, "  and makes no use");
+	ok(usage_add(&back, "ml/x", 3, 1090, 1100), "what it holds now is added");
+	is_int((long long)usage_burden(&back, "ml/x", 1100), (used + (long long)usage_of(3, 1090, 1100)) / 3, "  and counts, too");
 	for (i = 0; i < USAGE_TEAMS_MAX; i++) {
 		snprintf(name, sizeof(name), "team%d/x", i);
 		good += usage_add(&back, name, 1, 0, 1);
@@ -70,17 +71,21 @@ team_of(const struct waiter *w)
 
 /* The waiters, whose burdens and order are found as the helper finds them. */
 static size_t
-next_of(struct queue *q, const struct usage *u, const struct job *gpu, int64_t now)
+next_of(struct queue *q, struct usage *u, const struct job *gpu, int64_t now)
 {
-	uint64_t burden[TEAMS], live;
+	struct team_usage ended[TEAMS];
+	uint64_t burden[TEAMS];
 	size_t i, g;
 	int t;
 
-	for (t = 0; t < TEAMS; t++) {
-		for (live = 0, g = 0; g < GPUS; g++)
-			live += gpu[g].team == t ? usage_of(1, gpu[g].from, now) : 0;
-		burden[t] = usage_burden(u, teams[t], live, now);
-	}
+	/* what still runs is added for this look only */
+	memcpy(ended, u->v, sizeof(ended));
+	for (g = 0; g < GPUS; g++)
+		if (gpu[g].team >= 0)
+			(void)usage_add(u, teams[gpu[g].team], 1, gpu[g].from, now);
+	for (t = 0; t < TEAMS; t++)
+		burden[t] = usage_burden(u, teams[t], now);
+	memcpy(u->v, ended, sizeof(ended));
 	for (i = 0; i < q->n; i++)
 		q->v[i].burden = burden[team_of(&q->v[i])];
 	queue_sort(q);
@@ -117,7 +122,7 @@ test_simulation(void)
 
 	for (t = 0; t < TEAMS; t++) {
 		snprintf(share, sizeof(share), "%.*s=%u", (int)usage_team(teams[t]), teams[t], parts[t]);
-		ok(strlist_add(&u.shares, share, SIZE_MAX), "share %s", share);
+		ok(strlist_add(&u.shares, share, SIZE_MAX) && usage_add(&u, teams[t], 0, 0, 0), "share %s", share);
 		for (i = 0; i < CROWD; i++)
 			add(&q, t, 0);
 	}

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -55,7 +56,9 @@ write_usage(int dir, struct usage *u)
 void
 shares_note(const struct lease *l)
 {
-	autoclose int dir = l->gpus > 0 ? open_shares() : -1;
+	struct stat st;
+	/* mostly there is no file, because gpuhelper.conf has no team_shares: the directory is not made for that */
+	autoclose int dir = l->gpus > 0 && lstat(GPUHELPER_RUNDIR "/shares/" FILE_NAME, &st) == 0 ? open_shares() : -1;
 	autousage struct usage u = { .n = 0 };
 
 	if (dir != -1 && read_usage(dir, &u) && usage_add(&u, l->pipeline, (unsigned)l->gpus, l->since, time(NULL)))

@@ -39,7 +39,7 @@ mark_waiters(struct concern *c, const struct queue *q, size_t before)
 				marks_add_gpu(&c->marks, want->candidate[k].vendor, want->candidate[k].pci);
 }
 
-/* True if it matters how many GPUs all containers of a policy hold: any GPUs. */
+/* True if a policy limits how many GPUs its containers hold: then leases of any GPU matter. */
 static bool
 counts_policies(const struct policy *p, const struct queue *q, size_t before)
 {

@@ -56,6 +56,7 @@
 #   time limits in one header		root/ -3, pure/ 30: with assertions on their order (times.h)
 #   one table of verbs, one answer to a refusal	root/ -23
 #   gpuhelper-look, a program		root/ -202, host/ -1976, pure/ 29: the check of its answers (lookask.c)
+#   the name of an exec record		root/ -6, pure/ 7: the wrapper finds by it what the helper wrote (leasename.c)
 # Functions of host/ and pure/ that only other programs call are in files of their own, which the helper does not
 # link: 37 functions, 60 lines of host/ and 435 of pure/.
 set -u

@@ -20,6 +20,14 @@ lease_key(uint32_t uid, const char *root, const char *id, char out[LEASE_KEY_SIZ
 	hash_pieces(pieces, out);
 }
 
+void
+exec_record_name(const char *root, const char *id, char out[HASH_SIZE])
+{
+	const char *const pieces[] = { root != NULL ? root : "", id != NULL ? id : "", NULL };
+
+	hash_pieces(pieces, out);
+}
+
 /* Three bits of 64, from the text's FNV-1a hash, mixed (splitmix64's last step). */
 static uint64_t
 mark_of(const char *text)

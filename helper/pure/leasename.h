@@ -41,6 +41,8 @@ void marks_add_node(struct marks *m, uint32_t major, uint32_t minor);
 
 /* The key of (uid, root, id). */
 void lease_key(uint32_t uid, const char *root, const char *id, char out[LEASE_KEY_SIZE]);
+/* The name of the exec record that (root, id) has in its user's directory. NULL counts as "". */
+void exec_record_name(const char *root, const char *id, char out[HASH_SIZE]);
 
 /* The name of a lease that has none yet. */
 void lease_name_make(const struct lease *l, char out[LEASE_NAME_SIZE]);

@@ -16,7 +16,7 @@
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/exectext.h"
-#include "../pure/hash.h"
+#include "../pure/leasename.h"
 #include "acl.h"
 #include "state.h"
 
@@ -45,14 +45,6 @@ open_for(int all, uint32_t uid, struct why *why)
 	return -1;
 }
 
-static void
-exec_name(const char *root, const char *id, char out[HASH_SIZE])
-{
-	const char *const pieces[] = { root, id, NULL };
-
-	hash_pieces(pieces, out);
-}
-
 int
 exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool line, struct why *why)
 {
@@ -62,7 +54,7 @@ exec_record_write(const struct peer *p, const struct lease *l, const struct edit
 
 	if (text == NULL)
 		return refuse_nomem(why);
-	exec_name(l->root, l->id, name);
+	exec_record_name(l->root, l->id, name);
 	return (all = state_dir("exec", why)) == -1 || (dir = open_for(all, p->asker.uid, why)) == -1 ? -1 :
 	    state_write(dir, name, text, 0644, why);
 }
@@ -74,7 +66,7 @@ exec_record_remove(uint32_t uid, const char *root, const char *id, struct why *w
 	char name[HASH_SIZE], user[16];
 
 	snprintf(user, sizeof(user), "%u", uid);
-	exec_name(root, id, name);
+	exec_record_name(root, id, name);
 	if ((all = state_dir("exec", why)) == -1)
 		return -1;
 	if ((dir = file_open_beneath(all, user, O_RDONLY | O_DIRECTORY)) == -1 && errno == ENOENT)

@@ -21,7 +21,7 @@
 #include "../host/frame.h"
 #include "../pure/bytes.h"
 #include "../pure/cleanup.h"
-#include "../pure/hash.h"
+#include "../pure/leasename.h"
 #include "../pure/times.h"
 #include "../pure/wire.h"
 #include "door.h"
@@ -377,10 +377,9 @@ ask_end(struct asking *a)
 int
 ask_is_leased(const char *runtime_root, const char *id)
 {
-	const char *const pieces[] = { runtime_root, id, NULL };
 	char name[HASH_SIZE], path[sizeof(GPUHELPER_RUNDIR) + 128];
 
-	hash_pieces(pieces, name);
+	exec_record_name(runtime_root, id, name);
 	snprintf(path, sizeof(path), "%s/exec/%u/%s", GPUHELPER_RUNDIR, namespace_outer_uid(), name);
 	return access(path, F_OK) == 0;
 }

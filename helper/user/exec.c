@@ -14,7 +14,7 @@
 
 #include "../host/file.h"
 #include "../pure/cleanup.h"
-#include "../pure/hash.h"
+#include "../pure/leasename.h"
 #include "../pure/path.h"
 #include "agent.h"
 #include "births.h"
@@ -90,13 +90,12 @@ parse_record(const char *text, size_t len, struct record *r, struct why *why)
 static int
 load_record(const struct command *c, struct record *r, struct why *why)
 {
-	const char *const pieces[] = { c->root != NULL ? c->root : "", c->id != NULL ? c->id : "", NULL };
 	char name[HASH_SIZE], path[sizeof(GPUHELPER_RUNDIR) + 128];
 	autofree char *text = NULL;
 	autoclose int fd = -1;
 	size_t len;
 
-	hash_pieces(pieces, name);
+	exec_record_name(c->root, c->id, name);
 	snprintf(path, sizeof(path), "%s/exec/%u/%s", GPUHELPER_RUNDIR, namespace_outer_uid(), name);
 	if ((fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)) == -1) {
 		if (errno == ENOENT || errno == ENOTDIR)

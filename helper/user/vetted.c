@@ -11,6 +11,7 @@
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/hash.h"
+#include "../pure/leasename.h"
 #include "births.h"
 
 #define NOTE_BYTES 256
@@ -18,10 +19,9 @@
 void
 vetted_name(const struct command *c, char out[VETTED_NAME_SIZE])
 {
-	const char *const pieces[] = { c->root != NULL ? c->root : "", c->id != NULL ? c->id : "", NULL };
 	char hash[HASH_SIZE];
 
-	hash_pieces(pieces, hash);
+	exec_record_name(c->root, c->id, hash);
 	snprintf(out, VETTED_NAME_SIZE, VETTED_PREFIX "%s", hash);
 }
 

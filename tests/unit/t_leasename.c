@@ -251,8 +251,12 @@ test_for_ever(void)
 	struct held_gpu g = gpu(GPU_NVIDIA, 0x3b, "");
 	struct act a = { .major = 195, .minor = 255 };
 	struct lease l = plain();
-	char text[LEASE_NAME_SIZE];
+	char text[LEASE_NAME_SIZE], record[HASH_SIZE];
 
+	exec_record_name(root, id, record);
+	is_str(record, "8ce3cd744efa732aa33281ed590f1fc167f5028947ae3ef42af9f171236c7dd3", "an exec record has its name");
+	exec_record_name(NULL, NULL, record);
+	is_str(record, "6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d", "  and one without a root and an id as well");
 	l.gpu = &g;
 	l.gpus = 1;
 	lease_name_make(&l, text);

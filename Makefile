@@ -27,7 +27,7 @@ HARDEN := -fstack-protector-strong -fno-delete-null-pointer-checks -fno-strict-o
        $(call try,-fstack-clash-protection) $(call try,-fcf-protection=full) \
        $(call try,-ftrivial-auto-var-init=zero) $(call try,-fzero-call-used-regs=used-gpr) \
        $(call try,-fstrict-flex-arrays=3)
-# lets the linker drop functions that the helper does not call
+# lets the linker drop functions that the helper and the wrapper do not call
 SECTIONS = -ffunction-sections -fdata-sections
 FORTIFY ?= -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 DEFS = -D_GNU_SOURCE -DGPUHELPER_VERSION='"$(VERSION)"' -DGPUHELPER_CONFDIR='"$(SYSCONFDIR)/gpuhelper"' \
@@ -93,7 +93,7 @@ $(B)/gpuhelper-label: $(B)/helper/label/main.o $(B)/liblabel.a $(B)/libroot.a $(
 WRAPPER_LIBS := $(call $(if $(SAN),lib,slib),libconfig jansson)
 $(B)/gpuhelper-runc: $(B)/helper/user/runc.o $(B)/libuser.a $(B)/libread.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(WRAPPER_LIBS)
+	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,--gc-sections -o $@ $^ $(WRAPPER_LIBS)
 
 # the waiter runs inside containers of any kind: no C library, and only the compiler's headers and the kernel's
 WAITFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -ffreestanding -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none \

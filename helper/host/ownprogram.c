@@ -13,30 +13,13 @@
 #include "trust.h"
 #include "users.h"
 
-/* Opens the directory of these programs, once. */
-static int
-find_directory(int *dir, struct why *why)
-{
-	static int found = -1;
-
-	/* if there is no directory, trust_find_place() says so */
-	if (found == -1 && (hostview_compare(GPUHELPER_LIBEXEC, WHY_DENIED, why) == -1 ||
-	    trust_find_place(GPUHELPER_LIBEXEC, true, &found, why) != TRUST_FOUND))
-		return -1;
-	*dir = found;
-	return 0;
-}
-
 int
-own_program_find(const char *name, int *fd, struct why *why)
+own_program_open(int dir, const char *name, int *fd, struct why *why)
 {
 	struct stat st;
 	char shown[256];
-	int dir;
 
 	snprintf(shown, sizeof(shown), "%s/%s", GPUHELPER_LIBEXEC, name);
-	if (find_directory(&dir, why) == -1)
-		return -1;
 	if ((*fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1)
 		return refuse(why, errno == ENOENT ? WHY_CONFIG : WHY_AGAIN, "%s: %s: install it (make install)", shown,
 		    strerror(errno));
@@ -44,7 +27,21 @@ own_program_find(const char *name, int *fd, struct why *why)
 		return 0;
 	close(*fd);
 	*fd = -1;
-	return why->code != WHY_NONE ? -1 : refuse(why, WHY_CONFIG, "%s is no program: install it (make install)", shown);
+	if (why->code == WHY_NONE)
+		refuse(why, WHY_CONFIG, "%s is no program: install it (make install)", shown);
+	return 1;
+}
+
+int
+own_program_find(const char *name, int *fd, struct why *why)
+{
+	static int dir = -1;
+
+	/* opened once; if there is no directory, trust_find_place() says so */
+	if (dir == -1 && (hostview_compare(GPUHELPER_LIBEXEC, WHY_DENIED, why) == -1 ||
+	    trust_find_place(GPUHELPER_LIBEXEC, true, &dir, why) != TRUST_FOUND))
+		return -1;
+	return own_program_open(dir, name, fd, why) == 0 ? 0 : -1;
 }
 
 int

@@ -14,6 +14,11 @@
  * *why if it is missing, or others than root could have put it there.
  */
 int own_program_find(const char *name, int *fd, struct why *why);
+/*
+ * The same in the directory of these programs, which the caller has opened. Returns 0, -1 with *why if it can't be
+ * opened, or 1 with *why if it is no program that only root could have put there.
+ */
+int own_program_open(int dir, const char *name, int *fd, struct why *why);
 
 /*
  * Gets the user that the program runs as, which has the program's name. Returns 0, or -1 with *why if

@@ -18,6 +18,7 @@
 #include "../host/exchange.h"
 #include "../host/file.h"
 #include "../host/frame.h"
+#include "../host/ownprogram.h"
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "../pure/readask.h"
@@ -76,20 +77,18 @@ ask_program(int program, struct exchange *x, struct why *why)
 	return x->answer != NULL ? 0 : refuse(why, WHY_BUG, PROGRAM " did not answer: %s", inner.text);
 }
 
-/* The program is good for root if only root can have put it there, as own_program_find() does in the helper. */
+/* The helper's own_program_find() also compares its view of the host with that of process 1. */
 static int
 find_program(struct stat *st, struct why *why)
 {
 	autoclose int dir = -1;
-	int fd;
+	int fd, opened;
 
-	if (trust_find_place(GPUHELPER_LIBEXEC, true, &dir, why) != TRUST_FOUND)
+	if (trust_find_place(GPUHELPER_LIBEXEC, true, &dir, why) != TRUST_FOUND ||
+	    (opened = own_program_open(dir, PROGRAM, &fd, why)) == -1)
 		return -1;
-	if ((fd = openat(dir, PROGRAM, O_PATH | O_NOFOLLOW | O_CLOEXEC)) == -1)
-		return refuse(why, WHY_CONFIG, GPUHELPER_LIBEXEC "/" PROGRAM ": %s: install it (make install)", strerror(errno));
-	if (trust_check(fd, GPUHELPER_LIBEXEC "/" PROGRAM, why) == 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode))
+	if (opened == 0 && fstat(fd, st) == 0)
 		return fd;
-	close(fd);
 	return refuse(why, WHY_CONFIG, GPUHELPER_LIBEXEC "/" PROGRAM " is not root's alone: install it again (make install)");
 }
 

@@ -37,6 +37,15 @@ read_line(const char *path)
 	return fd != -1 ? memfile_read(fd, 4096, &len) : NULL;
 }
 
+static bool
+nvidia_has(const char *pci)
+{
+	char file[64];
+
+	snprintf(file, sizeof(file), "/proc/driver/nvidia/gpus/%s", pci);
+	return access(file, F_OK) == 0;
+}
+
 /* The vendor of a PCI device, as a mask. NVIDIA's driver lists its GPUs; the others are known by PCI's numbers. */
 static unsigned
 vendor_of(const char *pci)
@@ -47,8 +56,7 @@ vendor_of(const char *pci)
 	char file[64];
 	unsigned i;
 
-	snprintf(file, sizeof(file), "/proc/driver/nvidia/gpus/%s", pci);
-	if (access(file, F_OK) == 0)
+	if (nvidia_has(pci))
 		return 1U << GPU_NVIDIA;
 	snprintf(file, sizeof(file), "/sys/bus/pci/devices/%s/vendor", pci);
 	if ((text = read_line(file)) == NULL)
@@ -68,8 +76,7 @@ is_accelerator(const char *pci)
 	autofree char *class = NULL;
 	char file[64];
 
-	snprintf(file, sizeof(file), "/proc/driver/nvidia/gpus/%s", pci);
-	if (access(file, F_OK) == 0)
+	if (nvidia_has(pci))
 		return true;
 	snprintf(file, sizeof(file), "/sys/bus/pci/devices/%s/class", pci);
 	if ((class = read_line(file)) == NULL)

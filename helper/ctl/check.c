@@ -161,14 +161,6 @@ check_policy(struct check_set *s, int dir, const char *name, const char *shown, 
 		check_trust(c, dir, name);
 }
 
-static bool
-ends_with(const char *name, const char *end)
-{
-	size_t n = strlen(name), e = strlen(end);
-
-	return n > e && strcmp(name + n - e, end) == 0;
-}
-
 static int
 list_names(int dirfd, struct strlist *out)
 {

@@ -155,5 +155,7 @@ void put_out(json_t *j);
 json_t *capability_names(unsigned mask);
 /* Writes the array's strings to out, separated by ", "; cuts them to fit. */
 void join(const json_t *strings, char *out, size_t size);
+/* True if the text ends with «end» and has more before it. */
+bool ends_with(const char *text, const char *end);
 
 #endif

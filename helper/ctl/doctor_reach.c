@@ -52,11 +52,9 @@ add_gpus(struct edits *e, const struct inventory *inv)
 static bool
 is_service(pid_t pid)
 {
-	static const char end[] = ".service";
 	autofree char *dir = rulecgroup_of(pid);
-	const char *name = dir != NULL ? path_last(dir) : "";
 
-	return strlen(name) > strlen(end) && strcmp(name + strlen(name) - strlen(end), end) == 0;
+	return dir != NULL && ends_with(path_last(dir), ".service");
 }
 
 static void

@@ -164,6 +164,14 @@ join(const json_t *strings, char *out, size_t size)
 	}
 }
 
+bool
+ends_with(const char *text, const char *end)
+{
+	const size_t n = strlen(text), e = strlen(end);
+
+	return n > e && strcmp(text + n - e, end) == 0;
+}
+
 int
 ctl_config_dir(const char *given, char **path, bool *strict, struct why *why)
 {

@@ -7,6 +7,7 @@
 
 #include "../judge/claimvalue.h"
 #include "../pure/text.h"
+#include "ctl.h"
 #include "warn.h"
 #include "warn_parts.h"
 
@@ -15,14 +16,6 @@ enum ci {
 };
 
 #define FORGEJO_PATH "/api/actions"
-
-static bool
-ends(const char *s, const char *suffix)
-{
-	const size_t n = strlen(s), k = strlen(suffix);
-
-	return n >= k && strcmp(s + n - k, suffix) == 0;
-}
 
 static bool
 named(const char *claim, const char *name)
@@ -34,9 +27,9 @@ named(const char *claim, const char *name)
 static unsigned
 ci_of(const struct issuer_setting *i)
 {
-	if (ends(i->url, FORGEJO_PATH))
+	if (ends_with(i->url, FORGEJO_PATH))
 		return CI_FORGEJO;
-	if (strstr(i->url, "://token.actions.") != NULL || ends(i->url, "/_services/token") ||
+	if (strstr(i->url, "://token.actions.") != NULL || ends_with(i->url, "/_services/token") ||
 	    named(i->claims.pipeline, "repository"))
 		return CI_GITHUB;
 	if (text_starts(i->url, "https://agent.buildkite.com"))

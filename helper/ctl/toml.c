@@ -204,7 +204,7 @@ static int read_value(struct toml_text *x, struct toml *t, unsigned depth);
 static int
 read_list(struct toml_text *x, struct toml *t, unsigned depth)
 {
-	int ret = 0;
+	int ret;
 
 	for (x->at++;;) {
 		struct toml element = { .kind = TOML_OTHER };

@@ -7,16 +7,13 @@ No CI runs here: the test starts the containers as its runner does, by the engin
 container, which it starts before and after the build, and gives both the job's variables; a step of GitHub's says
 «docker run».  docker is from Debian's package, without network, and with vfs as its storage (see setup_docker.py).
 """
-import contextlib, json, os, shutil, subprocess, sys, tempfile, time
+import contextlib, json, os, shutil, sys, tempfile, time
 from setuplib import *
 sys.path.insert(0, TESTS + '/fixtures/jwt')
 import citokens
 import mkvectors as jwt
 
 ENGINE = sys.argv[1]
-UNPACKED = os.environ.get('GPUHELPER_DOCKER') or '/var/cache/gpuhelper-docker'
-FLAGS = ('--iptables=false', '--bridge=none', '--ip-forward=false', '--ip-masq=false', '--exec-opt', 'native.cgroupdriver=cgroupfs',
-         '--containerd=/run/containerd/containerd.sock', '--storage-driver=vfs')
 G, H = citokens.GITLAB, citokens.GITHUB
 host = Host('runc', 'v1')
 tmp = tempfile.mkdtemp()
@@ -37,7 +34,7 @@ def token(ci, **change):
 
 
 def engine(*words, stdin=None):
-    before = ['docker', '-H', 'unix:///var/run/docker.sock'] if ENGINE == 'docker' else ['podman', '--log-level', 'error', '--runtime', WRAPPER]
+    before = DOCKER if ENGINE == 'docker' else ['podman', '--log-level', 'error', '--runtime', WRAPPER]
     r = sh(*before, *words, cwd='/', **({'input': stdin} if stdin is not None else {}))
     return r.returncode, r.stdout
 
@@ -56,23 +53,10 @@ def run(tok, *options, script='ls /dev; cat /srv/datasets/x; env'):
 
 
 @contextlib.contextmanager
-def dockerd():
-    for d in 'sbin', 'bin':
-        for f in os.listdir('%s/usr/%s' % (UNPACKED, d)):
-            if not os.path.islink('%s/usr/%s/%s' % (UNPACKED, d, f)):
-                shutil.copy('%s/usr/%s/%s' % (UNPACKED, d, f), '/usr/local/sbin/' + f)
-    with containerd(), open(W + '/dockerd.log', 'a') as log:
-        p = subprocess.Popen(['/usr/local/sbin/dockerd', *FLAGS, '--add-runtime', 'gpuhelper=' + WRAPPER, '--default-runtime', 'gpuhelper'],
-                             stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd='/')
-        for _ in range(200):
-            if engine('version')[0] == 0 or p.poll() is not None:
-                break
-            time.sleep(0.1)
-        try:
-            yield p
-        finally:
-            p.terminate()
-            p.wait(30)
+def docker():
+    place_docker()
+    with containerd(), dockerd('--storage-driver=vfs', '--add-runtime', 'gpuhelper=' + WRAPPER, '--default-runtime', 'gpuhelper'):
+        yield
 
 
 def podman():
@@ -145,13 +129,13 @@ def github():
         ok(code != 0 and ('no policy covers' in text or 'requires "65"' in text), 'GitHub: with %s it is refused' % change, text[-500:])
 
 
-if ENGINE == 'docker' and not os.path.exists(UNPACKED + '/usr/sbin/dockerd') or ENGINE == 'podman' and not shutil.which('podman'):
+if ENGINE == 'docker' and not has_docker() or ENGINE == 'podman' and not shutil.which('podman'):
     skip(ENGINE, 'it is not there: sh tests/deps.sh check')
     done()
 write(CONF, 'privileged = "deny";\nvolumes = [ "%s" ];\nissuers = ( %s );\n' % (STORAGE[ENGINE], ',\n'.join(entries)))
 rootfs = busybox_rootfs(W + '/image', 0)
 assert sh('tar', '-C', rootfs, '-cf', W + '/image.tar', '.').returncode == 0
-with dockerd() if ENGINE == 'docker' else podman():
+with docker() if ENGINE == 'docker' else podman():
     code, text = engine('import', W + '/image.tar', 'image')
     code, text = engine('run', '--rm', '--network', 'none', 'image', '/bin/sh', '-c', 'echo ran') if code == 0 else (code, text)
     if 'ran' not in text:

@@ -6,25 +6,17 @@ usage: leases.py    (in tests/lib/sandbox.sh --gpu nvidia-4gpu)
 The runtime below the wrapper is hold.c, so that hundreds of containers run in seconds.  The wrapper, the helper, its
 lock, leases and queue, and the processes that hold the leases are real.
 """
-import json, os, random, signal, subprocess, sys, time
+import json, os, random, signal, time
 from lib import *
 
 host = Host('runc', 'v1')
-os.makedirs(W + '/bin')
-r = sh('cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-o', W + '/bin/runc', TESTS + '/container/hold.c')
-assert r.returncode == 0, r.stdout
-host.runtime = W + '/bin/runc'
-host.settings()
+host.use_hold()
 TRAIN = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
 POLICY = 'pipeline = "ml/train";\nidentity = "claim";\ngpus = ( { vendor = "nvidia"; count = 4; wait = 100; %s } );\n'
 
 
 def start(env, ms):
-    b = Bundle(host, env=TRAIN + env)
-    b.p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'run', '--bundle', b.dir, b.id],
-                           env={'PATH': '/usr/bin', 'HOLD_MS': str(ms)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL, start_new_session=True)
-    return b
+    return Bundle(host, env=TRAIN + env).hold(ms)
 
 
 def most_at_once(records):
@@ -141,10 +133,7 @@ SHARE = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=share', 'GPUHELPER_GPUS=1']
 
 
 def share(ms):
-    b = Bundle(host, env=SHARE)
-    b.p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'run', '--bundle', b.dir, b.id],
-                           env={'PATH': '/usr/bin', 'HOLD_MS': str(ms)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return b
+    return Bundle(host, env=SHARE).hold(ms)
 
 
 stream = [share(1500)]

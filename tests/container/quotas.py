@@ -5,25 +5,17 @@ usage: quotas.py    (in tests/lib/sandbox.sh --gpu nvidia-4gpu)
 
 The runtime below the wrapper is hold.c, as in leases.py; all else is real.
 """
-import json, os, subprocess, time
+import json, os, time
 from lib import *
 
 CTL = '/usr/sbin/gpuhelperctl'
 host = Host('runc', 'v1')
-os.makedirs(W + '/bin')
-r = sh('cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-o', W + '/bin/runc', TESTS + '/container/hold.c')
-assert r.returncode == 0, r.stdout
-host.runtime = W + '/bin/runc'
-host.settings()
+host.use_hold()
 GPUS = 'pipeline = "ml/%s"; identity = "claim"; gpus = ( { vendor = "nvidia"; count = 4; wait = %d; } ); %s'
 
 
 def start(pipeline, ms, gpus=1, team='ml'):
-    b = Bundle(host, env=['BUILD_TEAM_NAME=' + team, 'BUILD_PIPELINE_NAME=' + pipeline, 'GPUHELPER_GPUS=%d' % gpus])
-    b.p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'run', '--bundle', b.dir, b.id],
-                           env={'PATH': '/usr/bin', 'HOLD_MS': str(ms)}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL, start_new_session=True)
-    return b
+    return Bundle(host, env=['BUILD_TEAM_NAME=' + team, 'BUILD_PIPELINE_NAME=' + pipeline, 'GPUHELPER_GPUS=%d' % gpus]).hold(ms)
 
 
 def status():

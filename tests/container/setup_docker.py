@@ -7,12 +7,10 @@ dockerd is from Debian's package, which tests/deps.sh unpacks without installing
 change the host's network).  Here it has no network, and its storage is vfs, because a sandbox's /var is already an
 overlay.
 """
-import contextlib, json, os, shutil, signal, subprocess, sys, time
+import contextlib, json, os, shutil, signal, time
 from setuplib import *
 
 JSON, CLIENT = '/etc/docker/daemon.json', '/usr/local/sbin/docker'
-UNPACKED = os.environ.get('GPUHELPER_DOCKER') or '/var/cache/gpuhelper-docker'
-SOCK = 'unix:///var/run/docker.sock'
 POLICY = policy('root')
 OURS = {'path': WRAPPER}
 host = Host('runc', 'v1')
@@ -26,7 +24,7 @@ def read(path):
 
 
 def state():
-    images = sh('docker', '-H', SOCK, 'images', '-q') if os.path.exists('/run/docker.sock') else None
+    images = sh(*DOCKER, 'images', '-q') if os.path.exists('/run/docker.sock') else None
     return read(CONF), read(JSON), images and images.stdout, [n for n in os.listdir('/run') if 'setup' in n]
 
 
@@ -93,34 +91,15 @@ os.unlink('/etc/docker')
 os.unlink('/usr/local/sbin/dockerd')
 write(CONF, ADMINS)
 
-if not os.path.exists(UNPACKED + '/usr/sbin/dockerd'):
+if not has_docker():
     skip('setup docker, with a dockerd', '%s is not there: sh tests/deps.sh check' % UNPACKED)
     done()
-for d in 'sbin', 'bin':
-    for f in os.listdir('%s/usr/%s' % (UNPACKED, d)):
-        if not os.path.islink('%s/usr/%s/%s' % (UNPACKED, d, f)):
-            shutil.copy('%s/usr/%s/%s' % (UNPACKED, d, f), '/usr/local/sbin/' + f)
-FLAGS = '--iptables=false', '--bridge=none', '--ip-forward=false', '--ip-masq=false', '--exec-opt', 'native.cgroupdriver=cgroupfs', '--containerd=/run/containerd/containerd.sock'
+place_docker()
 
 
 def docker(*words):
-    r = sh('/usr/local/sbin/docker', '-H', SOCK, *words)
+    r = sh(*DOCKER, *words)
     return r.returncode, r.stdout
-
-
-@contextlib.contextmanager
-def dockerd(*flags):
-    with open(W + '/dockerd.log', 'a') as log:
-        p = subprocess.Popen(['/usr/local/sbin/dockerd', *FLAGS, *flags], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd='/')
-    for _ in range(200):
-        if docker('version')[0] == 0 or p.poll() is not None:
-            break
-        time.sleep(0.1)
-    try:
-        yield p
-    finally:
-        p.terminate()
-        p.wait(30)
 
 
 def run(script, *options):

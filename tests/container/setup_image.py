@@ -10,14 +10,13 @@ host's; the worker is a Python of its name that starts a real containerd.  The h
 The host's socket is there as well, but its helper refuses requests from a container.
 """
 import contextlib, json, os, shutil, subprocess, sys, time
-from lib import *
+from setuplib import *
 
 IMAGE, WORK = W + '/worker-image', '/worker-state'
 CONF, LINK, RUNC = '/etc/gpuhelper/gpuhelper.conf', '/opt/containerd/bin/runc', '/usr/local/concourse/bin/runc'
 mode = sys.argv[1]
-UNPACKED = os.environ.get('GPUHELPER_DOCKER') or '/var/cache/gpuhelper-docker'
 host = Host('runc', 'v1')
-if mode == 'docker' and not os.path.exists(UNPACKED + '/usr/sbin/dockerd'):
+if mode == 'docker' and not has_docker():
     skip('setup concourse --image, in docker', '%s is not there: sh tests/deps.sh check' % UNPACKED)
     done()
 if not shutil.which('containerd'):
@@ -113,31 +112,26 @@ def start_runc():
 
 
 def start_docker():
-    for d in 'sbin', 'bin':
-        for f in os.listdir('%s/usr/%s' % (UNPACKED, d)):
-            if not os.path.islink('%s/usr/%s/%s' % (UNPACKED, d, f)):
-                shutil.copy('%s/usr/%s/%s' % (UNPACKED, d, f), '/usr/local/sbin/' + f)
-    docker = ['/usr/local/sbin/docker', '-H', 'unix:///var/run/docker.sock']
+    place_docker()
     write('/etc/docker/daemon.json', '{ "storage-driver": "vfs" }\n')
     engine = subprocess.Popen(['containerd'], **QUIET)
     time.sleep(1)
-    daemon = subprocess.Popen(['/usr/local/sbin/dockerd', '--iptables=false', '--bridge=none', '--ip-forward=false', '--ip-masq=false', '--exec-opt',
-                               'native.cgroupdriver=cgroupfs', '--containerd=/run/containerd/containerd.sock'], **QUIET)
-    ends.append(lambda: (sh(*docker, 'rm', '--force', NAME), daemon.terminate(), daemon.wait(30), engine.terminate(), engine.wait(30)))
+    daemon = subprocess.Popen(DOCKERD, **QUIET)
+    ends.append(lambda: (sh(*DOCKER, 'rm', '--force', NAME), daemon.terminate(), daemon.wait(30), engine.terminate(), engine.wait(30)))
     for _ in range(200):
-        if sh(*docker, 'version').returncode == 0:
+        if sh(*DOCKER, 'version').returncode == 0:
             break
         time.sleep(0.1)
     sh('umount', IMAGE + '/usr')
     assert sh('tar', '-C', IMAGE, '-cf', W + '/image.tar', '.').returncode == 0
-    r = sh(*docker, 'import', W + '/image.tar', 'worker')
+    r = sh(*DOCKER, 'import', W + '/image.tar', 'worker')
     assert r.returncode == 0, r.stdout
     held = int(next(l for l in open('/proc/self/status') if l.startswith('CapEff')).split()[1], 16)
     rights = ['--privileged'] if held & (1 << 24) else ['--cap-add=' + c for c in CAPS] + ['--security-opt', 'seccomp=unconfined', '--security-opt',
              'systempaths=unconfined', '--device-cgroup-rule', 'a *:* rwm']
-    subprocess.Popen([*docker, 'run', '--name', NAME, '--network', 'none', '--cgroupns=host', *rights, *[w for to, source in MOUNTS.items() for w in ('-v', source + ':' + to)],
+    subprocess.Popen([*DOCKER, 'run', '--name', NAME, '--network', 'none', '--cgroupns=host', *rights, *[w for to, source in MOUNTS.items() for w in ('-v', source + ':' + to)],
                       *[w for e in ENV for w in ('-e', e)], 'worker', *ARGS], **QUIET)
-    return [*docker, 'exec', NAME]
+    return [*DOCKER, 'exec', NAME]
 
 
 enter = start_docker() if mode == 'docker' else start_runc()

@@ -1,9 +1,14 @@
 """What the tests of «gpuhelperctl setup» share: the command, a policy, a real containerd, and a client that fails."""
-import contextlib, subprocess, time
+import contextlib, shutil, subprocess, time
 from lib import *
 
 CTL, CONF = '/usr/sbin/gpuhelperctl', '/etc/gpuhelper/gpuhelper.conf'
 ADMINS = 'privileged = "deny";\n'
+# docker of Debian's package, unpacked by tests/deps.sh; here it has no network, and uses the sandbox's containerd
+UNPACKED = os.environ.get('GPUHELPER_DOCKER') or '/var/cache/gpuhelper-docker'
+DOCKER = '/usr/local/sbin/docker', '-H', 'unix:///var/run/docker.sock'
+DOCKERD = ('/usr/local/sbin/dockerd', '--iptables=false', '--bridge=none', '--ip-forward=false', '--ip-masq=false', '--exec-opt',
+           'native.cgroupdriver=cgroupfs', '--containerd=/run/containerd/containerd.sock')
 
 
 def policy(*callers):
@@ -43,6 +48,34 @@ def containerd(*words, program='containerd'):
     finally:
         p.terminate()
         p.wait(20)
+
+
+def has_docker():
+    return os.path.exists(UNPACKED + '/usr/sbin/dockerd')
+
+
+def place_docker():
+    """Copies docker's programs to where the sandbox finds them."""
+    for d in 'sbin', 'bin':
+        for f in os.listdir('%s/usr/%s' % (UNPACKED, d)):
+            if not os.path.islink('%s/usr/%s/%s' % (UNPACKED, d, f)):
+                shutil.copy('%s/usr/%s/%s' % (UNPACKED, d, f), '/usr/local/sbin/' + f)
+
+
+@contextlib.contextmanager
+def dockerd(*flags):
+    """A real dockerd, of place_docker(), beside containerd(): with these flags, too."""
+    with open(W + '/dockerd.log', 'a') as log:
+        p = subprocess.Popen([*DOCKERD, *flags], stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd='/')
+    for _ in range(200):
+        if sh(*DOCKER, 'version').returncode == 0 or p.poll() is not None:
+            break
+        time.sleep(0.1)
+    try:
+        yield p
+    finally:
+        p.terminate()
+        p.wait(30)
 
 
 @contextlib.contextmanager

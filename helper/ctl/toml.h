@@ -1,7 +1,7 @@
 /*
  * Reads settings of engines, as TOML 1.0 (toml.io).  A text that is not TOML, or has what this reader can't do, is
  * refused with its line: nothing is guessed.  The limits: 10,000 keys, 64 levels, and no \u0000.  Of numbers and dates
- * only the characters are checked, because nobody reads them.
+ * only the form is checked (1979-13-32 is a date), because nobody reads them.
  */
 #ifndef GPUHELPER_CTL_TOML_H
 #define GPUHELPER_CTL_TOML_H

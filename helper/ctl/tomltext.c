@@ -190,32 +190,96 @@ toml_read_string(struct toml_text *x, bool lines, struct buf *out)
 	return 0;
 }
 
-/* True if the n letters at s are a value. */
-static bool
-is_value(const char *s, size_t n)
+/* The length of the digits at s, which may have an underscore between each two. */
+static size_t
+digits_at(const char *s, const char *set)
 {
-	static const char *const values[] = { "true", "false", "inf", "nan" };
-	size_t i;
+	size_t n = strspn(s, set);
 
-	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		if (strlen(values[i]) == n && strncmp(s, values[i], n) == 0)
-			return true;
-	return false;
+	while (n > 0 && s[n] == '_' && strspn(s + n + 1, set) > 0)
+		n += 1 + strspn(s + n + 1, set);
+	return n;
+}
+
+/* The length of a number at s; 0: there is none. */
+static size_t
+number_at(const char *s)
+{
+	const char *const set = s[0] != '0' ? NULL : s[1] == 'x' ? DIGITS "abcdefABCDEF" : s[1] == 'o' ? "01234567" :
+	    s[1] == 'b' ? "01" : NULL;
+	size_t at = *s == '+' || *s == '-', n;
+
+	if (set != NULL)
+		return (n = digits_at(s + 2, set)) > 0 ? n + 2 : 0;
+	if (text_starts(s + at, "inf") || text_starts(s + at, "nan"))
+		return at + 3;
+	if ((n = digits_at(s + at, DIGITS)) == 0 || (n > 1 && s[at] == '0'))
+		return 0;
+	at += n;
+	if (s[at] == '.') {
+		if ((n = digits_at(s + at + 1, DIGITS)) == 0)
+			return 0;
+		at += n + 1;
+	}
+	if (s[at] != 'e' && s[at] != 'E')
+		return at;
+	at += s[at + 1] == '+' || s[at + 1] == '-' ? 2 : 1;
+	return (n = digits_at(s + at, DIGITS)) > 0 ? at + n : 0;
+}
+
+/* The length of the form, if the text has it: a 0 stands for a digit, all else for itself.  Otherwise 0. */
+static size_t
+form_at(const char *s, const char *form)
+{
+	size_t n;
+
+	for (n = 0; form[n] != '\0'; n++)
+		if (form[n] == '0' ? s[n] < '0' || s[n] > '9' : s[n] != form[n])
+			return 0;
+	return n;
+}
+
+/* The length of a time of day; 0: there is none. */
+static size_t
+time_at(const char *s)
+{
+	const size_t n = form_at(s, "00:00:00");
+
+	return n > 0 && form_at(s + n, ".0") > 0 ? n + 1 + strspn(s + n + 1, DIGITS) : n;
+}
+
+/* The length of a day, a time, or both with or without the distance from UTC; 0: there is none. */
+static size_t
+date_at(const char *s)
+{
+	const size_t day = form_at(s, "0000-00-00");
+	size_t n = 0;
+
+	if (day == 0)
+		return time_at(s);
+	if (s[day] == 'T' || s[day] == 't' || s[day] == ' ')
+		n = time_at(s + day + 1);
+	if (n == 0)
+		return day;
+	n += day + 1;
+	if (s[n] == 'Z' || s[n] == 'z')
+		return n + 1;
+	return n + form_at(s + n, s[n] == '+' ? "+00:00" : "-00:00");
 }
 
 int
 toml_read_plain(struct toml_text *x)
 {
-	static const char word[] = DIGITS LETTERS "+-_.:", day[] = "YYYY-MM-DD";
-	size_t n = strspn(x->at, word);
+	static const char word[] = DIGITS LETTERS "+-_.:";
+	static const char malformed[] = "no number or date is written so (10, 0x1f, 1.5e3, 2006-01-02T15:04:05Z); "
+	    "a string needs quotation marks";
+	const size_t truth = text_starts(x->at, "true") ? 4 : text_starts(x->at, "false") ? 5 : 0, date = date_at(x->at);
+	const size_t n = truth > 0 ? truth : date > 0 ? date : number_at(x->at);
 
-	if (n == 0)
+	if (strspn(x->at, word) == 0)
 		return toml_refuse(x, "there is no value");
-	if (strspn(x->at, LETTERS) == n && !is_value(x->at, n))
-		return toml_refuse(x, "a string needs quotation marks");
+	if (n == 0 || strspn(x->at + n, word) > 0)
+		return toml_refuse(x, strspn(x->at, DIGITS "+-") > 0 ? malformed : "a string needs quotation marks");
 	x->at += n;
-	/* a space may stand between day and time */
-	if (n == strlen(day) && x->at[-3] == '-' && *x->at == ' ')
-		x->at += (n = strspn(x->at + 1, DIGITS ":.+-Zz")) > 0 ? n + 1 : 0;
 	return 0;
 }

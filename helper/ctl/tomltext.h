@@ -26,8 +26,8 @@ int toml_skip_lines(struct toml_text *x);
 /* Reads a string of one line, or if «lines» one of any of the four kinds.  -1 with *why. */
 int toml_read_string(struct toml_text *x, bool lines, struct buf *out);
 /*
- * Skips a number, a date, true or false.  Checks the characters alone, because nobody reads such a value here.  -1 with
- * *why: it is none of these.
+ * Skips a number, a date, true or false.  Checks the form alone, and no range, because nobody reads such a value here.
+ * -1 with *why: it is none of these.
  */
 int toml_read_plain(struct toml_text *x);
 

@@ -6,17 +6,13 @@ usage: packing.py    (in tests/lib/sandbox.sh --gpu nvidia-8gpu)
 The runtime below the wrapper is hold.c, as in leases.py.  What joins the GPUs is simulated as the GPUs are: links in
 /sys/bus/pci/devices as the kernel makes them, and the directory of the driver of NVSwitches.
 """
-import json, os, signal, subprocess, time
+import json, os, signal, time
 from lib import *
 
 CTL = '/usr/sbin/gpuhelperctl'
 ADDRESSES = sorted(os.listdir('/proc/driver/nvidia/gpus'))
 host = Host('runc', 'v1')
-os.makedirs(W + '/bin')
-r = sh('cc', '-std=c11', '-D_GNU_SOURCE', '-O1', '-static', '-o', W + '/bin/runc', TESTS + '/container/hold.c')
-assert r.returncode == 0, r.stdout
-host.runtime = W + '/bin/runc'
-host.settings()
+host.use_hold()
 host.policies(t10='pipeline = "ml/x"; identity = "claim"; gpus = ( { vendor = "nvidia"; count = 8; wait = 60; } );')
 r = sh('mount', '-t', 'tmpfs', '-o', 'mode=755', 'simulated', '/sys/bus/pci/devices')
 assert r.returncode == 0, r.stdout
@@ -32,11 +28,7 @@ def above(bridges):
 
 
 def start(gpus):
-    b = Bundle(host, env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=x', 'GPUHELPER_GPUS=%d' % gpus])
-    b.p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'run', '--bundle', b.dir, b.id],
-                           env={'PATH': '/usr/bin', 'HOLD_MS': '60000'}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL, start_new_session=True)
-    return b
+    return Bundle(host, env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=x', 'GPUHELPER_GPUS=%d' % gpus]).hold(60000)
 
 
 def status():

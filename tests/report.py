@@ -336,6 +336,11 @@ want = [(p, hours(by_pipeline[p]), percent(by_pipeline[p], total)) for p in orde
 ok(sorted(seen) == sorted(want) and [v[1] for v in seen] == [v[1] for v in want], 'GPU time by pipeline', [x for x in zip(seen, want) if x[0] != x[1]])
 more = '%d more' % (len(order) - 25)
 ok(table[more][0] == hours(sum(by_pipeline[p] for p in order[25:])), 'the sum of the pipelines that are cut off: ' + more, table)
+team = lambda p: p.split('/')[0]
+by_team = {t: sum(m for p, m in by_pipeline.items() if team(p) == t) for t in map(team, by_pipeline)}
+table = page.table('GPU time by team')
+ok({n: v[:2] for n, v in table.items()} == {t: [hours(m), percent(m, total)] for t, m in by_team.items()} and
+   list(table) == sorted(by_team, key=lambda t: (-by_team[t], t)) and '--config-dir names the configuration' in page.words, 'GPU time by team; named files have no shares', table)
 rows = page.table('GPU hours by day and pipeline')
 ok({d: v[0] for d, v in rows.items()} == {iso(T0 + DAY * i)[:10]: hours(by_day.get(iso(T0 + DAY * i)[:10], 0)) for i in range(5, 41)},
    'GPU time by day, each of 24 hours', rows)
@@ -518,6 +523,45 @@ for filters, told, by in ((['--pipeline', 'ml/train'], '2 abandoned waits', ['ml
 page = Page(report('--since', iso(T0 + 450), logs)[0])
 ok('1 abandoned wait ' in page.words + ' ', 'only those in the period count', page.words)
 
+print('# teams and their shares')
+log = Log()
+for k, (name, gpus, lasts, more) in enumerate((('ml/train', 2, 3, {}), ('web/site', 1, 1, {'waited': 600}), ('ops/x', 1, 1, {}), ('a/b', 1, 1, {}))):
+    log.grant(T0, 'c%d' % k, name, ALL[:gpus], **more)
+    log.add(T0 + lasts * 3600, 'end', 'c%d' % k)
+log.records[6][2].update(team='web/b', pipeline='c')    # the helper takes what is before the first slash for the team
+log.add(T0, 'grant', 'd', identity='caller', gpus=ALL[:1])
+log.add(T0 + 3600, 'end', 'd')
+promise(T0, 'e', 'late/x')
+abandon(T0 + 90, 'e', 'late/x', waited=50)
+log.grant(T0, 'f', 'ml/folders', [], waited=5)
+logs = write('teams', log.text())
+os.mkdir(W + '/conf')
+write('conf/gpuhelper.conf', 'team_shares = { ml = 3; web = 1; idle = 2; };\n')
+teams, status, err = report('--config-dir', W + '/conf', logs)
+page = is_sound(teams, 'teams')
+want = [['Team', 'GPU hours', 'Held of all', 'Waited', 'Share', 'Points over share'], ['ml', '6.0', '60.0 %', '5 s', '33.3 %', '+26.7'],
+        ['web', '2.0', '20.0 %', '10 min 0 s', '11.1 %', '+8.9'], ['idle', '0.0', '0.0 %', '0 s', '22.2 %', '-22.2'],
+        ['(no team)', '1.0', '10.0 %', '0 s', '11.1 %', '-1.1'], ['ops', '1.0', '10.0 %', '0 s', '11.1 %', '-1.1'], ['late', '0.0', '0.0 %', '50 s', '11.1 %', '-11.1']]
+ok(status == 0 and page.tables['GPU time by team'] == want, 'each team against its share, also one that held nothing; others have one part', page.tables.get('GPU time by team'))
+ok('while nobody else waits, a team may hold more' in page.words and 'without an entry has 1 part' in page.words, '  with what a share means', page.words)
+bare = report(logs)[0]
+ok([r[:4] for r in Page(bare).tables['GPU time by team']] == [r[:4] for r in (want[0], want[1], want[2], want[4], want[5], want[6])] and
+   {len(r) for r in Page(bare).tables['GPU time by team']} == {4}, 'without the configuration: what they held', Page(bare).tables['GPU time by team'])
+ok('GPU time by team' not in report('--config-dir', W + '/conf', '--pipeline', 'ml/train', logs)[0], 'a report of one pipeline compares no teams')
+write('conf/gpuhelper.conf', '')
+page = Page(report('--config-dir', W + '/conf', logs)[0])
+ok('gives the teams no shares' in page.words and len(page.tables['GPU time by team'][0]) == 4, 'without team_shares', page.words)
+write('conf/gpuhelper.conf', 'team_shares = 7;')
+for where, what in ((W + '/conf', 'team_shares must be'), (W + '/nowhere', 'nowhere')):
+    out, status, err = report('--config-dir', where, logs)
+    ok(status in (74, 78) and what in err and out == '' and err.count('\n') == 1, 'refused: --config-dir %s' % os.path.basename(where), (status, err))
+for k in range(40):
+    log.grant(T0, 'g%d' % k, 'team%02d/x' % k, ALL[:1])
+    log.add(T0 + 3600 - 60 * k, 'end', 'g%d' % k)
+write('conf/gpuhelper.conf', 'team_shares = { %s };\n' % ' '.join('s%d = 1;' % k for k in range(29)))
+table = Page(report('--config-dir', W + '/conf', write('teams', log.text()))[0]).table('GPU time by team')
+ok(len(table) == 30 and list(table)[-1] == '45 more' and table['45 more'][0] == hours(600 + sum(60 - k for k in range(40))), 'those with a share are all shown, the others together', table)
+
 print('# hostile names')
 EVIL = ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "' onload='alert(1)", '&lt;b&gt; &amp;', '</title></svg><script>x</script>',
         ']]>--><!--', '\u202egnp.exe\u2066', '\x00\x07\x1b[31m\x7f\r\n', 'é' * 300, 'W' * 240, '\ufffe\uffff\ufdd0', '漢字' * 60, 'שלום/עולם',
@@ -605,6 +649,12 @@ else:
     write('own', '\n'.join(halves[1:]) + '\n')
     rotated, status, err = own_log(put + ' && cp %s/own.1.gz /var/log/gpuhelper/audit.jsonl.1.gz' % W)
     ok(status == 0 and Page(rotated).table('GPU time by pipeline') == t and ' in 2 files' in rotated, 'the rotated files beside the log are read', err)
+    at_home = put + " && mount -t tmpfs -o mode=755 none /etc && mkdir /etc/gpuhelper && echo '%s' >/etc/gpuhelper/gpuhelper.conf"
+    page = Page(own_log(at_home % 'team_shares = { own = 1; x = 3; };')[0])
+    ok([r[0] + ' ' + r[4] for r in page.tables['GPU time by team'][1:]] == ['own 25.0 %', 'x 75.0 %'], "the shares are those of the host's gpuhelper.conf", page.tables)
+    text, status, err = own_log(at_home % 'team_shares = x')
+    page = Page(text)
+    ok(status == 0 and "gpuhelper.conf can't be read" in page.words and len(page.tables['GPU time by team'][0]) == 4, 'a broken gpuhelper.conf: a report without shares, which says so', (status, err))
     text, status, err = own_log('true')
     ok(status == 74 and text == '' and 'nothing has been recorded yet' in err, 'without a log', (status, err))
     text, status, err = own_log(put + ' && chmod 711 /var/log/gpuhelper && setpriv --reuid 65534 --clear-groups "$0" report --output - >/dev/null; exit $?')
@@ -741,7 +791,7 @@ if chromium is None:
 else:
     browser = Browser(chromium)
     try:
-        shots = {'sums': report('--since', iso(SINCE), '--until', str(UNTIL), path)[0], 'hostile': hostile, 'empty': none, 'years': long}
+        shots = {'sums': report('--since', iso(SINCE), '--until', str(UNTIL), path)[0], 'teams': teams, 'hostile': hostile, 'empty': none, 'years': long}
         for name, text in shots.items():
             look(browser, name, write(name + '.html', text))
         # the tests themselves: they detect what they forbid

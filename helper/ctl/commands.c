@@ -139,7 +139,7 @@ static const struct takes takes_follow[] = {
 	{ OPT_STATE, false, "store the position here; the next start continues there" },
 	{ OPT_JSON, false, "with --to stdout: print the records unchanged" },
 	END };
-static const struct takes takes_report[] = {
+static const struct takes takes_report[] = { CONFIG_DIR,
 	{ OPT_OUTPUT, true, "write the page to this file; - means stdout" },
 	{ OPT_SINCE, false, "the beginning: 30d or 12h ago, or 2026-11-20T23:06:00Z; default: the first record" },
 	{ OPT_UNTIL, false, "the end; default: now, or with FILE the last record" },

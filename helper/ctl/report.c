@@ -17,6 +17,7 @@
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/strictjson.h"
+#include "../read/load.h"
 #include "auditfilter.h"
 #include "auditlog.h"
 #include "ctl.h"
@@ -86,6 +87,7 @@ quote_names(struct report_entry *e)
 	json_t *vars = e->vars[0] != '\0' ? strictjson_object(e->vars, strlen(e->vars), &ignored) : NULL;
 	char name[STRANGE_MAX];
 
+	snprintf(e->team, sizeof(e->team), "%s", e->team[0] != '\0' ? strange_text(e->team, name) : "(no team)");
 	if (e->named)
 		snprintf(e->pipeline, sizeof(e->pipeline), "%s", strange_text(e->pipeline, name));
 	if (e->vars[0] != '\0' && vars == NULL)
@@ -139,6 +141,28 @@ add_logs(struct report *r, const struct options *o, struct log_set *files, struc
 			return -1;
 	report_finish(r);
 	return r->nomem ? refuse_nomem(why) : 0;
+}
+
+/*
+ * Takes the shares of the teams from gpuhelper.conf.  Logs on the command line may come from another host, so the
+ * configuration that goes with them must be named, too.  -1 with *why if a named one can't be read.
+ */
+static int
+add_shares(struct report *r, const struct options *o, struct why *why)
+{
+	autosettings struct settings settings = { 0 };
+	autofree char *dir = NULL;
+	bool strict;
+
+	if (o->args > 0 && !o->elsewhere)
+		return 0;
+	if (ctl_config_dir(o->config_dir, &dir, &strict, why) == -1 ||
+	    settings_load(dir, strict, &settings, NULL, NULL, why) == -1) {
+		r->shares = SHARES_UNREADABLE;
+		return o->elsewhere ? -1 : 0;
+	}
+	report_take_shares(r, &settings.team_shares);
+	return 0;
 }
 
 static int
@@ -198,7 +222,7 @@ ctl_report(const struct options *o)
 		find_boots(&boots);
 	r.boot = boots.v;
 	r.boots = boots.n;
-	if (add_logs(&r, o, &files, &why) == -1 || write_page(o, &r, &why) == -1)
+	if (add_shares(&r, o, &why) == -1 || add_logs(&r, o, &files, &why) == -1 || write_page(o, &r, &why) == -1)
 		status = give_up(o, &why);
 	else if (r.damaged > 0)
 		status = WHY_DATA;

@@ -25,6 +25,7 @@ struct report_entry {
 	enum report_event event;
 	int64_t time;			/* seconds since 1970 */
 	char pipeline[STRANGE_MAX];	/* TEAM/PIPELINE; without one, text like "(user NAME)" */
+	char team[STRANGE_MAX];		/* "" if none is known; made printable by the caller, as the pipeline */
 	bool named;			/* pipeline is TEAM/PIPELINE */
 	char vars[1100];		/* its instance variables as in the record, or "" */
 	bool vars_left_out;		/* the record lacks some of them */
@@ -84,6 +85,23 @@ struct report_instance {
 	char reason[REASON_SIZE];	/* of the last denial */
 };
 
+/* A team, as the helper tells teams apart for their shares (pure/usage.h). */
+struct report_team {
+	char *name;
+	int64_t seconds;	/* GPU seconds */
+	int64_t waited;		/* seconds before grants, and of abandoned waits */
+	uint32_t parts;		/* its entry in team_shares; 0: it has none, and so one part */
+	double held, share, over;	/* per cent, and their difference; set by report_teams() */
+};
+
+/* What is known of team_shares. */
+enum report_shares {
+	SHARES_UNASKED,		/* nobody has named the configuration that goes with the logs */
+	SHARES_UNREADABLE,	/* gpuhelper.conf of this host can't be read */
+	SHARES_UNSET,		/* gpuhelper.conf sets none */
+	SHARES_SET,
+};
+
 struct report_gpu {
 	char *name;
 	size_t grants, holders;
@@ -108,7 +126,8 @@ struct report {
 	size_t boots, next_boot;
 	int64_t first, last;		/* times of the first and last record in the period */
 	size_t files, records, outside, torn, damaged;
-	struct named pipelines, gpus, users, instances;
+	struct named pipelines, gpus, users, instances, teams;
+	enum report_shares shares;
 	struct report_pipeline unwanted;	/* collects leases that the filter excludes; never printed */
 	const char *filter;		/* describes the filter; NULL: no filter; borrowed */
 	void *tree;			/* open leases by name */
@@ -123,6 +142,11 @@ struct report {
 	size_t cut_by_boot;		/* grants that ended with a boot */
 	bool nomem;
 };
+
+/* Finds or adds a team; NULL, with r->nomem set: memory is short. */
+struct report_team *report_team(struct report *r, const char *name);
+/* Takes the shares of settings.team_shares, which may be empty; adds the teams that it names. */
+void report_take_shares(struct report *r, const struct strlist *shares);
 
 /* Counts one record. */
 void report_take(struct report *r, const struct report_entry *e);
@@ -186,11 +210,13 @@ void chart_columns(struct buf *b, const struct chart *c, const struct chart_colu
 /* Makes the columns of the report's GPU time; the caller frees out->v.  False: out of memory. */
 bool report_columns(const struct report *r, struct chart_columns *out);
 
-/* What a cell has of its row: size_t; int64_t seconds; double hours; char[]; size_t[AUDIT_KINDS]. */
+/* What a cell has of its row: size_t; int64_t seconds; double; char[]; size_t[AUDIT_KINDS]. */
 enum table_cell {
 	CELL_COUNT,		/* size_t */
 	CELL_HOURS,		/* int64_t seconds */
 	CELL_PARTS,		/* double hours */
+	CELL_PERCENT,		/* double, as 12.3 % */
+	CELL_POINTS,		/* double, as +12.3 */
 	CELL_SHARE,		/* int64_t, as a share of table.whole */
 	CELL_SHARE_OF_COUNT,	/* size_t, likewise */
 	CELL_DURATION,		/* int64_t seconds */
@@ -223,6 +249,8 @@ size_t report_sort_kinds(const size_t denied[AUDIT_KINDS], size_t out[AUDIT_KIND
 
 /* Add the contents of the page's sections.  Where report_has_X() is false, the page has no such section. */
 void report_pipelines(struct buf *b, struct report *r);
+bool report_has_teams(const struct report *r);
+void report_teams(struct buf *b, struct report *r);
 bool report_has_days(const struct report *r);
 void report_days(struct buf *b, struct report *r);
 bool report_has_gpus(const struct report *r);

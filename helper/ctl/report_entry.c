@@ -10,6 +10,7 @@
 
 #include "../pure/cleanup.h"
 #include "../pure/doc.h"
+#include "../pure/usage.h"
 #include "auditline.h"
 #include "when.h"
 
@@ -77,6 +78,7 @@ take_owner(const struct doc *d, struct report_entry *e)
 	get_member(d, "pipeline", pipeline, sizeof(pipeline));
 	audit_pipeline_name(team, pipeline, e->pipeline);
 	e->named = e->pipeline[0] != '\0';
+	snprintf(e->team, sizeof(e->team), "%.*s", (int)usage_team(e->pipeline), e->pipeline);
 	get_member(d, "instance_vars", e->vars, sizeof(e->vars));
 	e->vars_left_out = get_number(d, "instance_vars_left_out") > 0;
 	e->claimed = doc_equals(d, doc_get(d, 0, "identity"), "claim");

@@ -187,6 +187,7 @@ static const struct section {
 	void (*add)(struct buf *b, struct report *r);
 } sections[] = {
 	{ "pipelines", "GPU time by pipeline", NULL, report_pipelines },
+	{ "teams", "GPU time by team", report_has_teams, report_teams },
 	{ "days", "GPU time by day", report_has_days, report_days },
 	{ "gpus", "How busy each GPU was", report_has_gpus, report_gpus },
 	{ "waits", "Waits", NULL, report_waiting },

@@ -24,6 +24,7 @@ struct report_lease {
 	struct report_lease *older, *newer;
 	struct report_pipeline *pipeline;
 	struct report_instance *instance;	/* NULL: the record has no instance variables */
+	struct report_team *team;		/* NULL: the filter excludes the record */
 	struct report_gpu **gpu;
 	size_t gpus;
 	int64_t since;
@@ -97,6 +98,12 @@ get_named(struct report *r, struct named *t, const char *name, size_t size)
 		return NULL;
 	}
 	return t->v[t->n++] = it;
+}
+
+struct report_team *
+report_team(struct report *r, const char *name)
+{
+	return get_named(r, &r->teams, name, sizeof(struct report_team));
 }
 
 /* Time */
@@ -185,6 +192,8 @@ let_go(struct report *r, struct report_lease *l, int64_t t)
 	l->holds = false;
 	if (l->instance != NULL && held > 0)
 		l->instance->seconds += held * (int64_t)l->gpus;
+	if (l->team != NULL && held > 0)
+		l->team->seconds += held * (int64_t)l->gpus;
 	add_time(r, l->pipeline, l->since, t, l->gpus);
 	for (i = 0; i < l->gpus; i++)
 		gpu_ends(r, l->gpu[i], l->since, t);
@@ -259,6 +268,7 @@ begin_lease(struct report *r, const struct report_entry *e, struct report_pipeli
 		return;
 	l->pipeline = p;
 	l->instance = instance;
+	l->team = e->wanted ? report_team(r, e->team) : NULL;
 	l->since = e->time;
 	l->holds = e->event == EVENT_GRANT;
 	l->booted = false;
@@ -326,6 +336,13 @@ count_wait(struct report *r, struct report_pipeline *p, int64_t waited)
 	p->longest = waited > p->longest ? waited : p->longest;
 }
 
+static void
+count_team_wait(struct report_team *t, int64_t waited)
+{
+	if (t != NULL)
+		t->waited += waited;
+}
+
 /* The record's instance; NULL if it has no instance variables, or memory is short. */
 static struct report_instance *
 instance_of(struct report *r, const struct report_entry *e)
@@ -360,6 +377,7 @@ take_grant(struct report *r, const struct report_entry *e, bool counts)
 		r->without_gpus += e->gpus.n == 0;
 	}
 	count_wait(r, p, e->waited);
+	count_team_wait(report_team(r, e->team), e->waited);
 }
 
 static void
@@ -387,6 +405,7 @@ take_abandoned(struct report *r, const struct report_entry *e)
 	p->abandoned++;
 	r->abandoned++;
 	r->waited_in_vain += e->waited;
+	count_team_wait(l != NULL ? l->team : report_team(r, e->team), e->waited);
 }
 
 static void
@@ -570,4 +589,5 @@ report_free(struct report *r)
 	free_named(&r->gpus);
 	free_named(&r->users);
 	free_named(&r->instances);
+	free_named(&r->teams);
 }

@@ -67,6 +67,16 @@ add_time(struct buf *b, int64_t seconds)
 	buf_printf(b, "%.10s %.5s", when, when + 11);
 }
 
+/* A difference of two percentages, with its sign. */
+static void
+add_points(struct buf *b, double points)
+{
+	if (points > -0.05 && points < 0.05)
+		buf_puts(b, "0.0");
+	else
+		buf_printf(b, "%+.1f", points);
+}
+
 static void
 add_value(struct buf *b, const struct table *t, enum table_cell cell, const void *at)
 {
@@ -79,6 +89,12 @@ add_value(struct buf *b, const struct table *t, enum table_cell cell, const void
 		return;
 	case CELL_PARTS:
 		html_hours(b, (int64_t)(*(const double *)at * 3600 + 0.5));
+		return;
+	case CELL_PERCENT:
+		html_share(b, (int64_t)(*(const double *)at * 1000 + 0.5), 100000);
+		return;
+	case CELL_POINTS:
+		add_points(b, *(const double *)at);
 		return;
 	case CELL_SHARE:
 		html_share(b, *(const int64_t *)at, t->whole);

@@ -210,7 +210,7 @@ gives_json(const struct inquiry *q)
 {
 	const struct grant *g = &q->decision.grant;
 	json_t *gpus = json_array(), *folders = json_array();
-	json_t *j;
+	json_t *j, *now;
 	char takes[600];
 	bool task;
 	size_t i;
@@ -228,6 +228,8 @@ gives_json(const struct inquiry *q)
 		task = who_takes(q, takes, sizeof(takes));
 		put_text(j, "taken_by", task ? "task" : "create");
 		put_text(j, "tasks", takes);
+		if ((now = explain_now(q)) != NULL)
+			json_object_set_new(j, "now", now);
 	}
 	return j;
 }
@@ -374,6 +376,33 @@ say_libraries(const struct inquiry *q)
 	json_decref(all);
 }
 
+/* What the policy says about waiting for GPUs. */
+static void
+say_wait(const struct policy *p, unsigned wait)
+{
+	if (wait > 0)
+		say("  if they are busy, the container waits up to %u s", wait);
+	if (wait > 0 && p->priority != PRIORITY_DEFAULT)
+		say("  of those that wait, it has priority %u (the default is %d)", p->priority, PRIORITY_DEFAULT);
+	if (p->max_gpus != 0)
+		say("  all containers of this policy hold at most %u GPUs at once", p->max_gpus);
+	if (p->max_waiting != 0)
+		say("  at most %u of them wait", p->max_waiting);
+}
+
+static void
+say_now(const struct inquiry *q)
+{
+	json_t *now = explain_now(q), *text;
+	size_t i;
+
+	json_array_foreach(json_object_get(now, "why"), i, text)
+		say("  now: %s", json_string_value(text));
+	if (now != NULL && i == 0)
+		say("  now: nobody waits before it");
+	json_decref(now);
+}
+
 static void
 say_grant(const struct inquiry *q)
 {
@@ -387,15 +416,9 @@ say_grant(const struct inquiry *q)
 	for (i = 0; i < g->gpus; i++)
 		say_gpus(&g->gpu[i]);
 	say_libraries(q);
-	if (g->gpus > 0 && g->wait > 0)
-		say("  if they are busy, the container waits up to %u s", g->wait);
-	if (g->gpus > 0 && g->wait > 0 && q->decision.policy->priority != PRIORITY_DEFAULT)
-		say("  of those that wait, it has priority %u (the default is %d)", q->decision.policy->priority, PRIORITY_DEFAULT);
-	if (g->gpus > 0 && q->decision.policy->max_gpus != 0)
-		say("  all containers of this policy hold at most %u GPUs at once", q->decision.policy->max_gpus);
-	if (g->gpus > 0 && q->decision.policy->max_waiting != 0)
-		say("  at most %u of them wait", q->decision.policy->max_waiting);
 	if (g->gpus > 0) {
+		say_wait(q->decision.policy, g->wait);
+		say_now(q);
 		(void)who_takes(q, joined, sizeof(joined));
 		say("  %s", joined);
 	}

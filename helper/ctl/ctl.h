@@ -91,6 +91,8 @@ json_t *helper_status(struct why *why);
 char *helper_status_unread(size_t *len, struct why *why);
 /* The second step: reads that reply (a new reference); NULL with *why, also if the helper had refused. */
 json_t *helper_status_read(const char *text, size_t len, struct why *why);
+/* The same, but NULL if the helper has never run here: asking it would make its directories. */
+json_t *status_now(void);
 /* The leases that this user may see, in the form of «status --json» (a new reference); NULL if there are none. */
 json_t *leases_now(void);
 

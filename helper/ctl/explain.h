@@ -19,6 +19,12 @@ void put_owner(json_t *object, const struct identity *id);
  */
 void look_at_host(struct inquiry *q);
 
+/*
+ * If GPUs are granted: who waits before the container now, and why, as {"ahead": N, "why": [TEXT, ...]} (a new
+ * reference).  NULL: not known, as only root's helper tells of all users.  In explain_now.c.
+ */
+json_t *explain_now(const struct inquiry *q);
+
 /* Which libraries the container will find under their SONAMEs, in explain_libraries.c. */
 /* Sets q->libraries by the changes to the container.  False: memory is short. */
 bool explain_find_libraries(struct inquiry *q, const struct edits *e);

@@ -17,10 +17,12 @@
 #include "../user/chores.h"
 #include "../user/namespace.h"
 #include "columns.h"
+#include "configload.h"
 #include "ctl.h"
 #include "devices.h"
 #include "gpustate.h"
 #include "leaseorder.h"
+#include "standing.h"
 
 #define REAP_ROUNDS 8
 #define WATCH_SECONDS 2
@@ -137,12 +139,18 @@ add_waiter(struct columns *c, const json_t *w)
 {
 	const long long gpus = json_integer_value(json_object_get(w, "gpus"));
 	char age[16], count[32], ahead[24], pipeline[STRANGE_MAX];
+	const json_t *why;
+	size_t i;
 
 	columns_age(get_text(w, "since"), age);
 	snprintf(count, sizeof(count), "%lld GPU%s", gpus, gpus == 1 ? "" : "s");
 	snprintf(ahead, sizeof(ahead), "%lld", (long long)json_integer_value(json_object_get(w, "ahead")));
 	columns_add(c, (const char *const []){ strange(get_text(w, "container")),
 	    json_object_get(w, "task") != NULL ? "task waits" : "waits", age, count, ahead, pipeline_of(w, pipeline) });
+	columns_note(c, "by %s, priority %lld", get_text(w, "policy"),
+	    (long long)json_integer_value(json_object_get(w, "priority")));
+	json_array_foreach(json_object_get(w, "why"), i, why)
+		columns_note(c, "%s", json_string_value(why));
 }
 
 static void
@@ -203,16 +211,20 @@ helper_status_read(const char *text, size_t len, struct why *why)
 }
 
 json_t *
-leases_now(void)
+status_now(void)
 {
-	json_t *status, *leases = NULL;
 	struct why ignored;
 
 	/* without the directory there are no leases; asking the helper would create it */
-	if (access(GPUHELPER_RUNDIR "/leases", F_OK) == 0 && (status = helper_status(&ignored)) != NULL) {
-		leases = json_incref(json_object_get(status, "leases"));
-		json_decref(status);
-	}
+	return access(GPUHELPER_RUNDIR "/leases", F_OK) == 0 ? helper_status(&ignored) : NULL;
+}
+
+json_t *
+leases_now(void)
+{
+	json_t *status = status_now(), *leases = json_incref(json_object_get(status, "leases"));
+
+	json_decref(status);
 	return leases;
 }
 
@@ -232,6 +244,20 @@ add_gpu_states(const struct options *o, json_t *status, struct why *why)
 		json_object_set_new(status, "gpus", gpu_states_json(&v));
 	inventory_free(&inv);
 	return ret;
+}
+
+/* Adds to each waiter why it waits.  Without the policies, their quotas are not known. */
+static void
+add_reasons(const struct options *o, json_t *status)
+{
+	autoconfig struct config config = { 0 };
+	const struct standing_view v = { json_object_get(status, "leases"), json_object_get(status, "waiters"),
+		&config.policies, geteuid() == 0 };
+	struct why ignored;
+
+	if (json_array_size(v.waiters) > 0)
+		(void)config_load(o, &config, &ignored);
+	standing_put(&v);
 }
 
 /* A blank line between two tables. */
@@ -267,6 +293,8 @@ show_once(const struct options *o, struct why *why)
 	/* sort first: the holders of each GPU are listed in the order of the leases */
 	leases_sort(json_object_get(status, "leases"));
 	ret = status == NULL ? -1 : add_gpu_states(o, status, why);
+	if (ret == 0)
+		add_reasons(o, status);
 	if (ret == 0 && o->json)
 		put_out(json_incref(status));
 	else if (ret == 0)

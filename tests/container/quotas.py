@@ -22,6 +22,22 @@ def status():
     return json.loads(sh(CTL, 'status', '--json').stdout)
 
 
+def why(bundle):
+    """Why it waits, as status tells people and programs: the same."""
+    told = next(w['why'] for w in status()['waiters'] if w['container'] == bundle.id)
+    lines = sh(CTL, 'status').stdout.splitlines()
+    at = next(i for i, l in enumerate(lines) if l.startswith(bundle.id) and ' waits ' in l)
+    return told if [l.strip() for l in lines[at + 2:at + 2 + len(told)]] == told and lines[at + 1].strip().startswith('by t') else lines
+
+
+def explain(pipeline):
+    """What explain says about now, to people and to programs: the same."""
+    asks = 'explain', '--identity', 'claim', '--pipeline', pipeline, '--gpus', '1'
+    now = json.loads(sh(CTL, '--json', *asks).stdout)['gives']['now']
+    lines = [l[7:] for l in sh(CTL, *asks).stdout.splitlines() if l.startswith('  now: ')]
+    return (now['ahead'], now['why']) if lines == (now['why'] or ['nobody waits before it']) else lines
+
+
 def soon(test, seconds=15):
     until = time.time() + seconds
     while not test() and time.time() < until:
@@ -58,6 +74,8 @@ third = start('pr', 50)
 ok(soon(lambda: waits(third)) and not holds(third), 'max_gpus = 2: a third container waits, although two GPUs are free', status())
 ok(any('waiting up to 60 s: t10.conf: its containers hold at most 2 GPUs at once (max_gpus), and hold 2 now' in e for e in
        [json.loads(l)['msg'] for l in open(third.log)]), '  and is told why', open(third.log).read())
+ok(why(third) == ['its policy holds 2 of max_gpus = 2'], '  status says it, too', why(third))
+ok(explain('ml/pr') == (1, ['its policy holds 2 of max_gpus = 2', 'it goes after 1 that came earlier']), '  and explain of a further one', explain('ml/pr'))
 other = start('train', 60000, 2)
 ok(soon(lambda: holds(other)), 'the free GPUs are not kept for it: another policy gets them', (status(), other.errors()))
 os.killpg(first.p.pid, 9)
@@ -96,6 +114,12 @@ for name in 'low', 'train', 'high', 'low', 'high':
 shown = status()['waiters']
 want = [queue[i].id for i in (2, 4, 1, 0, 3)]
 ok([w['container'] for w in shown] == want and [w['ahead'] for w in shown] == [0, 1, 2, 3, 4] and [w['priority'] for w in shown] == [9, 9, 5, 1, 1], 'status shows who waits in the order of priority', shown)
+reasons = [why(queue[i]) for i in (2, 4, 1, 0, 3)]
+ok(reasons == [[], ['it goes after 1 that came earlier'], ['it goes after 2 of higher priority'], ['it goes after 3 of higher priority'],
+               ['it goes after 3 of higher priority, 1 that came earlier']], '  and why', reasons)
+ok(explain('ml/train') == (3, ['it goes after 2 of higher priority, 1 that came earlier']), 'explain says who would go before a further one', explain('ml/train'))
+ok('now' not in json.loads(sh(CTL, '--config-dir', '/etc/gpuhelper', '--json', 'explain', '--identity', 'claim', '--pipeline', 'ml/train', '--gpus', '1').stdout)['gives'],
+   '  but not for the files of another configuration')
 since = len(audit())
 os.killpg(holder.p.pid, 9)
 [b.p.wait(30) for b in queue]
@@ -113,6 +137,7 @@ high = start('high', 20, 4)
 assert soon(lambda: waits(high))
 shown = status()['waiters']
 ok([w['container'] for w in shown] == [low.id, high.id] and shown[0].get('urgent') and not shown[1].get('urgent'), 'one that has waited for half of max_wait goes first', shown)
+ok([why(low), why(high)] == [['it has waited for half of max_wait, and goes before all priorities'], ['it goes after 1 that waited for half of max_wait']], '  status says why', (why(low), why(high)))
 os.killpg(holder.p.pid, 9)
 ok([low.p.wait(20), high.p.wait(20)] == [0, 0] and order(since) == [low.id, high.id], '  and gets its GPUs first', order(since))
 host.settings()
@@ -138,9 +163,15 @@ st = os.stat('/run/gpuhelper/shares/usage')
 ok(stat.S_IMODE(st.st_mode) == 0o600 and 'team web ' in open('/run/gpuhelper/shares/usage').read(), 'what the teams have used is noted, for root alone', oct(st.st_mode))
 holder = start('train', 60000, 4)
 assert soon(lambda: holds(holder))
-a, b = start('train', 50), start('x', 50, team='late')
+a = start('train', 50)
+assert soon(lambda: waits(a))
+time.sleep(1.1)     # status tells times in seconds
+b = start('x', 50, team='late')
 assert soon(lambda: waits(a, b))
 ok([w['container'] for w in status()['waiters']] == [b.id, a.id], 'status shows the order', status()['waiters'])
+ok([why(b), why(a)] == [[], ['it goes after 1 of teams that used less for their share']], '  and why', (why(b), why(a)))
+ok(explain('ml/train') == (1, ['it goes after 1 that came earlier', 'it goes before or after 1 of other teams, as their shares decide']),
+   'explain does not know what the teams have used, and says so', explain('ml/train'))
 os.killpg(holder.p.pid, 9)
 [x.p.wait(20) for x in (a, b)]
 write('/run/gpuhelper/shares/usage', 'usage 1\nshares\nteam x', 0o600)

@@ -56,17 +56,26 @@ rule_gives(const struct folder_rule *r, const struct edit_mount *m)
 	    (r->writable && same_list(&m->options, folder_rule_options(r->submounts, true))));
 }
 
+/*
+ * True if a rule gives the folder. Begins with rule *next, and sets it to the one after that rule: policy and reply
+ * mostly have their folders in the same order, and a container can have 1,000.
+ */
 static bool
-is_given_folder(const struct vet *v, const struct edit_mount *m)
+is_given_folder(const struct vet *v, const struct edit_mount *m, size_t *next)
 {
+	const struct policy *p = v->policy;
 	struct why wrong;
-	size_t i;
+	size_t i, at;
 
 	if (path_check(m->source, &wrong) == -1 || path_check(m->target, &wrong) == -1)
 		return false;
-	for (i = 0; i < v->policy->folders; i++)
-		if (rule_gives(&v->policy->folder[i], m))
+	for (i = 0; i < p->folders; i++) {
+		at = (*next + i) % p->folders;
+		if (rule_gives(&p->folder[at], m)) {
+			*next = at + 1;
 			return v->look.folder(v->look.host, m->source);
+		}
+	}
 	return false;
 }
 
@@ -247,13 +256,13 @@ int
 vet_mounts(const struct vet *v, struct why *why)
 {
 	const struct edit_mount *m;
-	size_t i;
+	size_t i, next = 0;
 
 	for (i = 0; i < v->edits->mounts; i++) {
 		m = &v->edits->mount[i];
 		if (meets_another(v->edits, i))
 			return vet_refuse("mount in another one", m->target, why);
-		if (!m->driver && !is_given_folder(v, m))
+		if (!m->driver && !is_given_folder(v, m, &next))
 			return vet_refuse("folder", m->source, why);
 		if (m->driver && !(vet_gives_driver_files(v) && is_given_file(v, m, LINKS_MAX)))
 			return vet_refuse("driver's file", m->source, why);

@@ -1,8 +1,10 @@
 /* See vetparts.h: device nodes, which CDI devices they bring along, and groups. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cdigpu.h"
+#include "cleanup.h"
 #include "hostcheck.h"
 #include "vetparts.h"
 
@@ -233,24 +235,39 @@ check_count(const struct vet *v, const struct seen_gpus *s, struct why *why)
 	return v->edits->promise || s->n <= most ? 0 : vet_refuse("GPU", s->pci[most], why);
 }
 
+/* Looks at every node, once: both rounds of check_nodes() judge what was seen. */
+static int
+see_all(const struct vet *v, struct vet_node *seen, struct why *why)
+{
+	const struct edits *e = v->edits;
+	size_t i;
+
+	for (i = 0; i < e->nodes; i++)
+		if (!see(v, &e->node[i], &seen[i]))
+			return vet_refuse("device", e->node[i].path, why);
+	return 0;
+}
+
 static int
 check_nodes(struct vet *v, struct why *why)
 {
 	const struct edits *e = v->edits;
+	autofree struct vet_node *seen = calloc(e->nodes + 1, sizeof(*seen));
 	struct seen_gpus gpus = { .n = 0 };
-	struct vet_node seen;
 	int further;
 	size_t i, k;
 
+	if (seen == NULL)
+		return refuse_nomem(why);
+	if (see_all(v, seen, why) == -1)
+		return -1;
 	/* the known ones first: they say which specs may bring further ones */
 	for (further = 0; further < 2; further++)
 		for (i = 0; i < e->nodes; i++) {
-			if (!see(v, &e->node[i], &seen))
-				return vet_refuse("device", e->node[i].path, why);
-			if (is_known(v, &seen)) {
+			if (is_known(v, &seen[i])) {
 				mark_sources(v, e->node[i].path);
-				count_gpu(&gpus, seen.pci);
-			} else if (further && !is_further(v, &seen))
+				count_gpu(&gpus, seen[i].pci);
+			} else if (further && !is_further(v, &seen[i]))
 				return vet_refuse("device", e->node[i].path, why);
 			for (k = 0; k < i && !further; k++)
 				if (strcmp(e->node[k].path, e->node[i].path) == 0)

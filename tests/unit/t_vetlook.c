@@ -1,0 +1,127 @@
+/*
+ * user/vetlook.c: what it sees of a path must not depend on what it has seen before. So each path is looked at after
+ * others, and compared with host/cdisource.c, which looks anew. Reads this machine's directories, and a tree of its own.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host/cdisource.h"
+#include "tap.h"
+#include "user/vetlook.h"
+
+static unsigned same, different, looked, roots_seen;
+
+/* Looks at the path with *look, and anew. */
+static void
+compare(const struct vet_look *look, const char *path)
+{
+	struct vet_file f = { .plain = false };
+	char real[PATH_MAX] = "";
+	struct why ignored;
+	struct stat st;
+	bool roots = false;
+	const bool anew = cdi_find_source(path, real, &st, &roots, &ignored) == 0;
+	const bool seen = look->file(look->host, path, &f);
+
+	looked++;
+	if (seen == anew && (!anew || (strcmp(f.real, real) == 0 && f.roots == roots &&
+	    f.plain == (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && f.socket == S_ISSOCK(st.st_mode)))) {
+		same++;
+		roots_seen += anew && roots;
+		return;
+	}
+	different++;
+	printf("# %s: %d %s %d, anew: %d %s %d\n", path, seen, f.real, f.roots, anew, real, roots);
+}
+
+static void
+compare_dir(const struct vet_look *look, const char *dir)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	DIR *d = opendir(dir);
+	unsigned n = 0;
+
+	while (d != NULL && (e = readdir(d)) != NULL && n++ < 200) {
+		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+		compare(look, path);
+		/* one of another directory between them */
+		if (n % 7 == 0)
+			compare(look, "/etc/passwd");
+	}
+	if (d != NULL)
+		closedir(d);
+}
+
+static void
+make(int dir, const char *name, mode_t mode)
+{
+	const int fd = openat(dir, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	(void)!fchmod(fd, mode);
+	close(fd);
+}
+
+/* The directory is the test's own, beneath one where everybody may write. */
+static void
+check_loose(const struct vet_look *look)
+{
+	char dir[] = "/tmp/t_vetlook.XXXXXX", path[PATH_MAX];
+	int fd;
+
+	if (mkdtemp(dir) == NULL || (fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
+		ok(false, "a directory can be made in /tmp");
+		return;
+	}
+	make(fd, "plain", 0644);
+	make(fd, "loose", 0666);
+	(void)!symlinkat("plain", fd, "link");
+	(void)!symlinkat("/etc", fd, "etc");
+	compare_dir(look, dir);
+	snprintf(path, sizeof(path), "%s/etc/passwd", dir);
+	compare(look, path);
+	unlinkat(fd, "plain", 0);
+	unlinkat(fd, "loose", 0);
+	unlinkat(fd, "link", 0);
+	unlinkat(fd, "etc", 0);
+	close(fd);
+	rmdir(dir);
+}
+
+/* A folder must be a directory, and no link, in a directory that only root can change. */
+static void
+check_folders(const struct vet_look *look)
+{
+	ok(look->folder(look->host, "/usr/bin") && look->folder(look->host, "/usr/lib") && look->folder(look->host, "/etc"),
+	    "directories of root's are folders, two of them in one directory");
+	ok(!look->folder(look->host, "/etc/passwd"), "a file is none");
+	ok(!look->folder(look->host, "/usr/absent") && !look->folder(look->host, "/absent/bin"), "nor is what is not there");
+	ok(!look->folder(look->host, "/proc/self"), "nor is a link to a directory");
+	ok(look->folder(look->host, "/usr/bin"), "after them, a directory still is one");
+}
+
+int
+main(void)
+{
+	autovetlook struct vetlook state = { .parent = -1 };
+	const struct vet_look look = vetlook_of(&state);
+
+	compare_dir(&look, "/usr/bin");
+	compare_dir(&look, "/usr/lib");
+	compare_dir(&look, "/etc");
+	compare_dir(&look, "/dev");
+	compare_dir(&look, "/bin");
+	check_loose(&look);
+	compare(&look, "/");
+	compare(&look, "relative");
+	compare(&look, "/usr//bin/env");
+	compare(&look, "/usr/bin/env");
+	compare(&look, "/usr/bin/absent");
+	is_int(different, 0, "%u of %u paths are seen as by a look anew", same, looked);
+	ok(roots_seen > 20, "%u of them are root's alone", roots_seen);
+	check_folders(&look);
+	return done_testing();
+}

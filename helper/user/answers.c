@@ -28,8 +28,12 @@
 #define ASK_MS 2000
 #define ANSWER_MS 8000	/* an answer takes milliseconds, unless the machine is busy */
 
+/* gpuhelper-read, its fstat(2), and the directory of kept answers: opened at the first question. */
+static int program = -1, kept = -1;
+static struct stat program_is;
+
 static _Noreturn void
-become_program(int program, int channel, pid_t parent)
+become_program(int channel, pid_t parent)
 {
 	char *const argv[] = { (char *)(uintptr_t)PROGRAM, NULL }, *const envp[] = { NULL };
 	const int null = open("/dev/null", O_RDWR), file = fcntl(program, F_DUPFD_CLOEXEC, READ_CHANNEL + 1);
@@ -52,7 +56,7 @@ become_program(int program, int channel, pid_t parent)
 
 /* Has the program answer x->question. */
 static int
-ask_program(int program, struct exchange *x, struct why *why)
+ask_program(struct exchange *x, struct why *why)
 {
 	const pid_t parent = getpid();
 	int pair[2], status;
@@ -62,7 +66,7 @@ ask_program(int program, struct exchange *x, struct why *why)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1)
 		return refuse(why, WHY_AGAIN, "socketpair: %s", strerror(errno));
 	if ((pid = fork()) == 0)
-		become_program(program, pair[1], parent);
+		become_program(pair[1], parent);
 	close(pair[1]);
 	if (pid == -1) {
 		close(pair[0]);
@@ -96,15 +100,24 @@ find_program(struct stat *st, struct why *why)
 static int
 find_answer(const char *name, struct exchange *x, struct why *why)
 {
-	autoclose int program = -1, dir = -1;
 	struct why ignored;
-	struct stat st;
 
-	if ((program = find_program(&st, why)) == -1)
-		return -1;
-	if ((dir = trust_open_dir(KEPT, true, &ignored)) != -1 && exchange_find(dir, name, &st, x))
-		return 0;
-	return ask_program(program, x, why);
+	if (program == -1) {
+		if ((program = find_program(&program_is, why)) == -1)
+			return -1;
+		kept = trust_open_dir(KEPT, true, &ignored);
+	}
+	return kept != -1 && exchange_find(kept, name, &program_is, x) ? 0 : ask_program(x, why);
+}
+
+void
+answers_end(void)
+{
+	if (program != -1)
+		close(program);
+	if (kept != -1)
+		close(kept);
+	program = kept = -1;
 }
 
 int

@@ -17,4 +17,7 @@ int answers_policies(struct policy_set *p, struct why *why);
 /* The same for CDI specs. cdi_registry_free() in any case. */
 int answers_specs(struct cdi_registry *r, struct why *why);
 
+/* Closes what the questions have opened. */
+void answers_end(void);
+
 #endif

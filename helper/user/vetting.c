@@ -58,8 +58,8 @@ needs_specs(const struct edits *e)
 	return e->nodes > 0 || e->hooks > 0;
 }
 
-int
-vetting_check(struct reply *reply, const struct request *r, const struct settings *s,
+static int
+check_reply(struct reply *reply, const struct request *r, const struct settings *s,
     const struct devmajors *majors, struct why *why)
 {
 	autovetlook struct vetlook look = { .parent = -1 };
@@ -83,4 +83,14 @@ vetting_check(struct reply *reply, const struct request *r, const struct setting
 		return -1;
 	reply->edits.env_secret = reply->edits.env_secret || vet_sets_secret(&reply->edits, v.policy);
 	return 0;
+}
+
+int
+vetting_check(struct reply *reply, const struct request *r, const struct settings *s,
+    const struct devmajors *majors, struct why *why)
+{
+	const int ret = check_reply(reply, r, s, majors, why);
+
+	answers_end();
+	return ret;
 }

@@ -33,6 +33,7 @@ PROGRAMS = (
         ('nodes_check_mounts', 'wrapper: mounts of nodes'),
         ('lease_ask', 'wrapper: asks, up to the reply'),
         ('reply_decode', 'wrapper: reads the reply'),
+        ('vetting_check', "wrapper: compares the reply with root's files"),
         ('rootfs_check_conflicts', 'wrapper: targets in the image'),
         ('suit_runtime', 'wrapper: suits the runtime'),
         ('compose', 'wrapper: merges'),

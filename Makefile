@@ -27,7 +27,7 @@ HARDEN := -fstack-protector-strong -fno-delete-null-pointer-checks -fno-strict-o
        $(call try,-fstack-clash-protection) $(call try,-fcf-protection=full) \
        $(call try,-ftrivial-auto-var-init=zero) $(call try,-fzero-call-used-regs=used-gpr) \
        $(call try,-fstrict-flex-arrays=3)
-# lets the linker drop functions that the helper and the wrapper do not call
+# lets the linker drop functions that a program does not call
 SECTIONS = -ffunction-sections -fdata-sections
 FORTIFY ?= -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 DEFS = -D_GNU_SOURCE -DGPUHELPER_VERSION='"$(VERSION)"' -DGPUHELPER_CONFDIR='"$(SYSCONFDIR)/gpuhelper"' \
@@ -107,13 +107,13 @@ $(B)/gpuhelper-wait: helper/wait/main.c helper/wait/system.h helper/pure/waiting
 READ_LIBS := $(call $(if $(SAN),lib,slib),libconfig jansson yaml-0.1)
 $(B)/gpuhelper-read: $(B)/helper/read/main.o $(B)/libread.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -o $@ $^ $(READ_LIBS)
+	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,--gc-sections -o $@ $^ $(READ_LIBS)
 
 # distributions have libudev only as a shared library; all other libraries are linked statically
 JUDGE_LIBS := $(if $(SAN),,-Wl,-Bstatic) $(call lib,jansson hogweed nettle) -lgmp $(if $(SAN),,-Wl,-Bdynamic) $(call lib,libudev)
 $(B)/gpuhelper-judge: $(B)/helper/judge/main.o $(B)/libjudge.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -o $@ $^ $(JUDGE_LIBS)
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -Wl,--gc-sections -o $@ $^ $(JUDGE_LIBS)
 
 $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/liblabel.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')

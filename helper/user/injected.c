@@ -66,25 +66,26 @@ has_plain_members(const struct spec *s, const struct spec_mount *m)
 	return found == s->doc.node[m->node].count;
 }
 
+/* «ours» is a driver's file, and has the same target. */
 static bool
 is_granted_file(const struct spec *s, const struct spec_mount *m, const struct edit_mount *ours)
 {
 	char path[PATH_MAX], real[PATH_MAX];
 	struct stat st;
 
-	return ours->driver && strcmp(m->target, ours->target) == 0 && has_plain_members(s, m) &&
-	    spec_host_path(s, m->source, path) && realpath(path, real) != NULL && strcmp(real, ours->source) == 0 &&
-	    stat(real, &st) == 0 && means_the_same(&m->options, &ours->options, S_ISDIR(st.st_mode));
+	return has_plain_members(s, m) && spec_host_path(s, m->source, path) && realpath(path, real) != NULL &&
+	    strcmp(real, ours->source) == 0 && stat(real, &st) == 0 &&
+	    means_the_same(&m->options, &ours->options, S_ISDIR(st.st_mode));
 }
 
-/* Rootless engines bind the host's nodes. */
+/* Rootless engines bind the host's nodes. «ours» has the same path. */
 static bool
 is_granted_node(const struct spec *s, const struct spec_mount *m, const struct edit_node *ours)
 {
 	char path[PATH_MAX];
 	struct stat st;
 
-	return strcmp(m->target, ours->path) == 0 && spec_host_path(s, m->source, path) && stat(path, &st) == 0 &&
+	return spec_host_path(s, m->source, path) && stat(path, &st) == 0 &&
 	    S_ISCHR(st.st_mode) && major(st.st_rdev) == ours->major && minor(st.st_rdev) == ours->minor;
 }
 
@@ -95,11 +96,12 @@ is_granted(const struct spec *s, const struct spec_mount *m, const struct edits 
 
 	if (!m->bind || m->source == NULL)
 		return false;
+	/* compares here, because each call clears two paths, and there may be 1,000 folders */
 	for (i = 0; i < e->mounts; i++)
-		if (is_granted_file(s, m, &e->mount[i]))
+		if (e->mount[i].driver && strcmp(m->target, e->mount[i].target) == 0 && is_granted_file(s, m, &e->mount[i]))
 			return true;
 	for (i = 0; i < e->nodes; i++)
-		if (is_granted_node(s, m, &e->node[i]))
+		if (strcmp(m->target, e->node[i].path) == 0 && is_granted_node(s, m, &e->node[i]))
 			return true;
 	return false;
 }

@@ -5,15 +5,11 @@
 #include "explain.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
 #include "../pure/strange.h"
 #include "../pure/text.h"
 #include "when.h"
-
-#define FILE_MAX_BYTES (64 * 1024)	/* no token is longer */
 
 bool
 token_alone(const struct options *o)
@@ -36,48 +32,6 @@ token_usage(const struct options *o)
 	if (o->at != NULL && !when_read(o->at, &at))
 		return misuse(o, "explain: --at must be seconds since 1970 or like 2026-11-20T23:06:00Z, not \"%s\"", o->at);
 	return 0;
-}
-
-int
-token_load(struct inquiry *q)
-{
-	const struct options *o = q->options;
-	autofree char *text = NULL;
-	size_t len;
-
-	if (o->at != NULL)
-		(void)when_read(o->at, &q->now);
-	if (o->token_file == NULL)
-		return 0;
-	if ((text = ctl_read_input(o->token_file, FILE_MAX_BYTES, &len, &q->why)) == NULL)
-		return -1;
-	if (len > 0 && text[len - 1] == '\n')
-		text[--len] = '\0';
-	if (strlen(text) != len)
-		return refuse(&q->why, WHY_DATA, "%s is not a token: it has a NUL byte", o->token_file);
-	if ((q->request.token = strdup(text)) == NULL)
-		return refuse_nomem(&q->why);
-	return 0;
-}
-
-void
-token_failed_early(struct inquiry *q)
-{
-	static const char prefix[] = "GPUHELPER_TOKEN: ";
-	const char *text = q->why.text, *name = "keys";
-
-	if (q->config->settings.issuers == 0)
-		name = "issuers";
-	else if (q->why.code == WHY_DATA)
-		name = "form";
-	else if (q->why.code == WHY_DENIED)
-		name = "iss";
-	if (text_starts(text, prefix))
-		text += strlen(prefix);
-	q->token.n = 1;
-	q->token.check[0].name = name;
-	q->token.check[0].result = TOKEN_CHECK_FAILED;
-	snprintf(q->token.check[0].text, sizeof(q->token.check[0].text), "%.191s", text);
 }
 
 void

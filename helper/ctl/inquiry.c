@@ -16,9 +16,13 @@
 #include "../pure/cleanup.h"
 #include "../judge/see.h"
 #include "../pure/hostcheck.h"
+#include "../pure/text.h"
 #include "../pure/wire.h"
 #include "../read/parse.h"
 #include "claimsjson.h"
+#include "when.h"
+
+#define TOKEN_FILE_MAX (64 * 1024)	/* bytes: no token is longer */
 
 void
 inquiry_free(struct inquiry *q)
@@ -94,6 +98,29 @@ copy(char **out, const char *text, struct why *why)
 	return 0;
 }
 
+/* Reads --token-file into the request, and sets q->now from --at.  -1 with q->why. */
+static int
+load_token(struct inquiry *q)
+{
+	const struct options *o = q->options;
+	autofree char *text = NULL;
+	size_t len;
+
+	if (o->at != NULL)
+		(void)when_read(o->at, &q->now);
+	if (o->token_file == NULL)
+		return 0;
+	if ((text = ctl_read_input(o->token_file, TOKEN_FILE_MAX, &len, &q->why)) == NULL)
+		return -1;
+	if (len > 0 && text[len - 1] == '\n')
+		text[--len] = '\0';
+	if (strlen(text) != len)
+		return refuse(&q->why, WHY_DATA, "%s is not a token: it has a NUL byte", o->token_file);
+	if ((q->request.token = strdup(text)) == NULL)
+		return refuse_nomem(&q->why);
+	return 0;
+}
+
 int
 inquiry_request(struct inquiry *q, enum identity_kind kind)
 {
@@ -105,7 +132,7 @@ inquiry_request(struct inquiry *q, enum identity_kind kind)
 		return -1;
 	q->asks = kind == IDENTITY_TOKEN || r->gpus != NULL || r->folders != NULL;
 	if (o->token_file != NULL)
-		return token_load(q);
+		return load_token(q);
 	if (kind == IDENTITY_CALLER || slash == NULL)
 		return 0;
 	if ((r->team = strndup(o->pipeline, (size_t)(slash - o->pipeline))) == NULL)
@@ -153,6 +180,27 @@ assume_claims(struct inquiry *q)
 	return 0;
 }
 
+/* Adds q->why to q->token as a failed check, for an error before the first check. */
+static void
+fail_token_early(struct inquiry *q)
+{
+	static const char prefix[] = "GPUHELPER_TOKEN: ";
+	const char *text = q->why.text, *name = "keys";
+
+	if (q->config->settings.issuers == 0)
+		name = "issuers";
+	else if (q->why.code == WHY_DATA)
+		name = "form";
+	else if (q->why.code == WHY_DENIED)
+		name = "iss";
+	if (text_starts(text, prefix))
+		text += strlen(prefix);
+	q->token.n = 1;
+	q->token.check[0].name = name;
+	q->token.check[0].result = TOKEN_CHECK_FAILED;
+	snprintf(q->token.check[0].text, sizeof(q->token.check[0].text), "%.191s", text);
+}
+
 int
 inquiry_identify(struct inquiry *q, bool proven)
 {
@@ -161,7 +209,7 @@ inquiry_identify(struct inquiry *q, bool proven)
 	if ((q->request.token != NULL ? identify_token(q) :
 	    identity_of_claims(&q->request, vars_parse, &q->known, &q->why)) == -1) {
 		if (q->options->token_file != NULL && q->token.n == 0)
-			token_failed_early(q);
+			fail_token_early(q);
 		return -1;
 	}
 	q->identity = q->known.id;

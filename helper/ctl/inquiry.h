@@ -74,11 +74,6 @@ int inquiry_identify(struct inquiry *q, bool proven);
  */
 int inquiry_judge(struct inquiry *q, bool proven);
 
-/* Reads --token-file into the request, and sets q->now from --at.  In explain_token.c.  -1 with q->why. */
-int token_load(struct inquiry *q);
-/* Adds q->why to q->token as a failed check, for an error before the first check.  In explain_token.c. */
-void token_failed_early(struct inquiry *q);
-
 /* Adds a line to q->notes. */
 void note(struct inquiry *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -9,7 +9,7 @@
 #include "../host/trust.h"
 #include "../pure/cleanup.h"
 #include "doctor.h"
-#include "setup.h"
+#include "runprogram.h"
 
 #define LOG GPUHELPER_LOGDIR "/audit.jsonl"
 
@@ -50,7 +50,7 @@ only_root_writes(struct doctor *d, const char *topic, const char *path, const st
 static bool
 is_rotated(void)
 {
-	autofree char *program = setup_program("logrotate");
+	autofree char *program = program_find("logrotate");
 
 	return program != NULL;
 }

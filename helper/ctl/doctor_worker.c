@@ -17,7 +17,7 @@
 #include "containersconf.h"
 #include "daemonjson.h"
 #include "doctor.h"
-#include "setup.h"
+#include "runprogram.h"
 
 /* True if the first runc in the engine's PATH is the wrapper. */
 static bool
@@ -43,7 +43,7 @@ engines_here(const struct doctor *d, struct strlist *out)
 	if (d->worker.concourse != 0)
 		(void)strlist_add(out, "concourse", SIZE_MAX);
 	for (i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
-		autofree char *program = setup_program(engines[i].program);
+		autofree char *program = program_find(engines[i].program);
 
 		if (program != NULL && (strcmp(engines[i].engine, "containerd") != 0 || !strlist_has(out, "docker")))
 			(void)strlist_add(out, engines[i].engine, SIZE_MAX);

@@ -30,7 +30,7 @@
 #include "../user/ending.h"
 #include "ctl.h"
 #include "firstprocess.h"
-#include "setup.h"
+#include "runprogram.h"
 
 #define LEASES GPUHELPER_RUNDIR "/leases"
 #define GONE_MS 10000		/* how long to wait for the helper to end the lease */
@@ -130,10 +130,10 @@ ask_engines(const char *name, char id[ENGINE_ID])
 
 	for (i = 0; !found && *name != '-' && i < sizeof(engines) / sizeof(engines[0]); i++) {
 		const char *const words[] = { engines[i], "container", "inspect", "--format", "{{.Id}}", name, NULL };
-		autofree char *program = setup_program(engines[i]);
+		autofree char *program = program_find(engines[i]);
 		struct ran r = { .out = NULL };
 
-		found = program != NULL && setup_run(words, &r, &ignored) == 0 && r.status == 0 &&
+		found = program != NULL && program_run(words, &r, &ignored) == 0 && r.status == 0 &&
 		    strspn(r.out, "0123456789abcdef") == ENGINE_ID - 1;
 		if (found)
 			snprintf(id, ENGINE_ID, "%.*s", ENGINE_ID - 1, r.out);

@@ -6,50 +6,16 @@
 #include "setup.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
 #include "../read/load.h"
-#include "../user/runtime.h"
 #include "privilegedrunning.h"
 
 static const struct engine *const engines[] = { &engine_concourse, &engine_containerd, &engine_podman, &engine_docker };
 #define ENGINES (sizeof(engines) / sizeof(engines[0]))
-
-int
-setup_dir(char name[sizeof(SETUP_DIR)], struct why *why)
-{
-	int fd;
-
-	memcpy(name, SETUP_DIR, sizeof(SETUP_DIR));
-	if (mkdtemp(name) == NULL)
-		return refuse(why, WHY_IO, SETUP_DIR " can't be made: %s", strerror(errno));
-	if ((fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
-		refuse(why, WHY_IO, "%s: %s", name, strerror(errno));
-		(void)rmdir(name);
-	}
-	return fd;
-}
-
-int
-setup_runtime(struct setup *s, const char *found, struct why *why)
-{
-	autofree char *usual = NULL, *path = NULL;
-	const char *named = s->settings.runtime != NULL ? s->settings.runtime : found;
-
-	/* su(1) keeps the PATH of the user who calls it: that user must not choose what runs as root */
-	if (named == NULL && (named = usual = runtime_find_in(SETUP_PATH, why)) == NULL)
-		return -1;
-	/* the wrapper makes the same checks before each container */
-	if ((path = runtime_find(named, why)) == NULL)
-		return -1;
-	return (s->runtime = path_cleaned(path)) != NULL ? 0 : refuse_nomem(why);
-}
 
 /* A policy with an error would refuse containers as soon as the engine calls the wrapper. */
 static int

@@ -64,29 +64,11 @@ void setup_conf_restore(const struct conf_before *before);
 /* Removes the lines that setup_conf() wrote; «dry»: prints the plan.  -1 with *why, also if somebody changed them. */
 int setup_conf_undo(bool dry, struct why *why);
 
-/* Where setup looks for programs: root's own directories, whatever PATH this process was given. */
-#define SETUP_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
 /*
  * Fills in s->runtime, cleaned: the runtime that gpuhelper.conf names, or else «found», which stays the caller's, or if
- * that is NULL the runc in SETUP_PATH.  -1 with *why if it can't be run, or others than root can change it.
+ * that is NULL the runc in PROGRAM_PATH.  -1 with *why if it can't be run, or others than root can change it.
  */
 int setup_runtime(struct setup *s, const char *found, struct why *why);
-
-/* A program that has ended.  The caller frees out. */
-#define SETUP_SAID 300
-struct ran {
-	int status;		/* its exit status; -1 if a signal ended it, which may be setup's */
-	char *out;		/* its standard output */
-	char said[SETUP_SAID];	/* the end of its standard error, without warnings, as one line; or why setup ended it */
-};
-/*
- * Runs argv[0], which is looked for in SETUP_PATH unless it is a path, with SETUP_PATH and a HOME as its whole
- * environment.  Waits for it a minute at most, and then ends it; *r says so.  -1 with *why if it can't be started.
- */
-int setup_run(const char *const *argv, struct ran *r, struct why *why);
-/* The absolute path of a program in SETUP_PATH; NULL if there is none.  The caller frees. */
-char *setup_program(const char *name);
 
 /* Makes a bundle in the directory: a container that runs true(1) with the host's /usr.  -1 with *why. */
 int setup_bundle(int dir, struct why *why);

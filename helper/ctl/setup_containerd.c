@@ -18,6 +18,7 @@
 #include "../user/rootfs.h"
 #include "../user/runtime.h"
 #include "containerdconf.h"
+#include "runprogram.h"
 
 #define SOCKET "/run/containerd/containerd.sock"
 #define SPACE "gpuhelper-setup"		/* the containerd namespace of the trial */
@@ -55,7 +56,7 @@ read_settings(const struct setup *s, struct containerd_conf *conf, struct why *w
 	if (w->config != NULL && *w->config != '/')
 		return refuse(why, WHY_CONFIG, "containerd (PID %d) was started with --config %.200s, and its working directory "
 		    "can't be seen: start it with an absolute path", w->engine, w->config);
-	if ((ret = setup_run(argv, &r, why)) == 0 && r.status != 0)
+	if ((ret = program_run(argv, &r, why)) == 0 && r.status != 0)
 		ret = refuse(why, WHY_CONFIG, "%s config dump: %s", argv[0], r.said);
 	if (ret == 0)
 		ret = containerd_conf_read(conf, r.out, "containerd config dump", why);
@@ -130,7 +131,7 @@ find_runtime(struct setup *s, struct why *why)
 	return setup_runtime(s, found, why);
 }
 
-/* The path of ctr: beside containerd's own program, or else in SETUP_PATH. */
+/* The path of ctr: beside containerd's own program, or else in PROGRAM_PATH. */
 static char *
 find_ctr(const char *program)
 {
@@ -142,7 +143,7 @@ find_ctr(const char *program)
 	if (path != NULL && access(path, X_OK) == 0)
 		return path;
 	free(path);
-	return setup_program("ctr");
+	return program_find("ctr");
 }
 
 static int
@@ -187,7 +188,7 @@ try(struct setup *s, struct why *why)
 		return 0;
 	}
 	ret = setup_try_image(&trial, why);
-	(void)setup_run(drop, &dropped, &ignored);
+	(void)program_run(drop, &dropped, &ignored);
 	free(dropped.out);
 	return ret;
 }

@@ -18,6 +18,7 @@
 #include "../pure/path.h"
 #include "../user/runtime.h"
 #include "daemonjson.h"
+#include "runprogram.h"
 
 #define DOCKER_DIR "/etc/docker"
 #define DOCKER_NAME "daemon.json"
@@ -76,7 +77,7 @@ docker_info(const struct setup *s)
 	struct why ignored;
 	json_t *j = NULL;
 
-	if (s->program != NULL && setup_run(argv, &r, &ignored) == 0 && r.status == 0)
+	if (s->program != NULL && program_run(argv, &r, &ignored) == 0 && r.status == 0)
 		j = json_loads(r.out, 0, NULL);
 	free(r.out);
 	return j;
@@ -143,7 +144,7 @@ find_daemon(struct setup *s, const struct engines *e, struct why *why)
 		if ((host = words_option(&p->words, "--host")) == NULL)
 			host = words_option(&p->words, "-H");
 	}
-	s->program = setup_program("docker");
+	s->program = program_find("docker");
 	s->address = strdup(host != NULL && text_starts(host, "unix://") ? host : SOCKET);
 	return s->address != NULL ? 0 : refuse_nomem(why);
 }
@@ -209,7 +210,7 @@ find_runtime(struct setup *s, const struct engines *e, struct why *why)
 static int
 find(struct setup *s, struct why *why)
 {
-	autofree char *text = read_daemon_conf(why), *with = NULL, *dockerd = setup_program("dockerd");
+	autofree char *text = read_daemon_conf(why), *with = NULL, *dockerd = program_find("dockerd");
 	autodaemonjson struct daemon_json conf = { 0 };
 	autoengines struct engines e = { 0 };
 

@@ -137,31 +137,6 @@ find_other(const char *engine, const char *link, char **other, struct why *why)
 	return 0;
 }
 
-/* A directory on the way to the link must be root's alone, or somebody else could put another runc there. */
-int
-setup_make_dir(const char *dir, struct why *why)
-{
-	autofree char *above = strdup(dir);
-	struct stat st;
-	char *slash;
-
-	if (above == NULL)
-		return refuse_nomem(why);
-	if ((slash = strrchr(above, '/')) != above && slash != NULL) {
-		*slash = '\0';
-		if (setup_make_dir(above, why) == -1)
-			return -1;
-	}
-	if (mkdir(dir, 0755) == -1 && errno != EEXIST)
-		return refuse(why, WHY_IO, "%s can't be made: %s", dir, strerror(errno));
-	if (stat(dir, &st) == -1)
-		return refuse(why, WHY_IO, "%s: %s", dir, strerror(errno));
-	if (!S_ISDIR(st.st_mode) || !trust_is_root(st.st_uid) || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-		return refuse(why, WHY_DENIED, "%s is not root's alone (uid %u, mode %04o): chown root:root %s && chmod 0755 %s", dir,
-		    st.st_uid, st.st_mode & 07777U, dir, dir);
-	return 0;
-}
-
 /*
  * Looks with the engine's PATH and mounts: another runc may come first, and the engine may see other directories.  A
  * link that setup did not make belongs to another engine's setup or to the administrator, and stays.
@@ -235,7 +210,7 @@ static void
 say_who_looked(const struct setup *s)
 {
 	static const enum engine_kind kinds[] = { ENGINE_CONTAINERD, ENGINE_CONTAINERD_OF_CONCOURSE };
-	const enum engine_kind own = s->engine == &engine_containerd ? kinds[0] : kinds[1];
+	const enum engine_kind own = strcmp(s->engine->name, "containerd") == 0 ? kinds[0] : kinds[1];
 	const size_t n = (size_t)(path_last(s->link) - s->link - 1);
 	autoengines struct engines e = { 0 };
 	const struct engine_process *p;

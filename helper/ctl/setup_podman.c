@@ -18,6 +18,7 @@
 #include "../user/rootfs.h"
 #include "../user/volumes.h"
 #include "containersconf.h"
+#include "runprogram.h"
 
 #define TEXT "# gpuhelperctl setup podman wrote this; take it away with --undo\n" \
 	"[engine]\nruntime = \"" PODMAN_RUNTIME "\"\n[engine.runtimes]\n" PODMAN_RUNTIME " = [ \"" WRAPPER "\" ]\n"
@@ -32,7 +33,7 @@ podman_info(struct why *why)
 	json_t *j = NULL;
 	struct ran r;
 
-	if (setup_run(argv, &r, why) == -1)
+	if (program_run(argv, &r, why) == -1)
 		return NULL;
 	if (r.status != 0)
 		refuse(why, WHY_CONFIG, "podman info: %s", r.said);

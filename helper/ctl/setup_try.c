@@ -9,6 +9,7 @@
 #include "../host/file.h"
 #include "../pure/cleanup.h"
 #include "../pure/text.h"
+#include "runprogram.h"
 
 #define IMAGE_FILE "image.tar"
 #define IMAGE "localhost/gpuhelper-setup:trial"
@@ -18,7 +19,7 @@ static int
 run_one(const char *const *argv, const char *how, struct why *why)
 {
 	struct ran r;
-	int ret = setup_run(argv, &r, why);
+	int ret = program_run(argv, &r, why);
 
 	if (ret == 0 && r.status != 0)
 		ret = refuse(why, WHY_CONFIG, "the trial container could not be run%s (gpuhelperctl doctor): %s", how, r.said);

@@ -1,5 +1,5 @@
 /*
- * ctl/setup_run.c: tells a program's output and how it ended, even if the program tries to keep
+ * ctl/runprogram.c: tells a program's output and how it ended, even if the program tries to keep
  * setup waiting.
  */
 #include <signal.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ctl/setup.h"
+#include "ctl/runprogram.h"
 #include "host/clock.h"
 #include "tap.h"
 
@@ -22,7 +22,7 @@ run(const char *script, int64_t *took)
 	struct ran r;
 	struct why why;
 
-	if (setup_run(argv, &r, &why) == -1) {
+	if (program_run(argv, &r, &why) == -1) {
 		printf("# %s\n", why.text);
 		exit(2);
 	}
@@ -46,9 +46,9 @@ ordinary(void)
 	is_int(r.status, -1, "a program that a signal ended has the status -1");
 	free(r.out);
 	r = run("echo $PATH $HOME $SHELL_SET_BY_THE_TEST", &took);
-	is_str(r.out, SETUP_PATH " /root\n", "the program's environment is PATH and HOME");
+	is_str(r.out, PROGRAM_PATH " /root\n", "the program's environment is PATH and HOME");
 	free(r.out);
-	is_int(setup_run(nothing, &r, &why), -1, "a program that is not installed is an error");
+	is_int(program_run(nothing, &r, &why), -1, "a program that is not installed is an error");
 }
 
 static void

@@ -1,9 +1,9 @@
 /*
- * See setup.h: runs programs of the host. They get a PATH of root's directories and a HOME, and nothing else of the
+ * See runprogram.h. Programs get a PATH of root's directories and a HOME, and nothing else of the
  * environment, because whoever runs setup may have set CONTAINERS_CONF or DOCKER_HOST. Setup goes on even if a
  * program never ends or never stops writing.
  */
-#include "setup.h"
+#include "runprogram.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +25,9 @@
 #define OUT_MAX (8 * 1024 * 1024)
 
 char *
-setup_program(const char *name)
+program_find(const char *name)
 {
-	autofree char *dirs = strdup(SETUP_PATH);
+	autofree char *dirs = strdup(PROGRAM_PATH);
 	char *dir, *save = NULL, *path;
 
 	for (dir = dirs != NULL ? strtok_r(dirs, ":", &save) : NULL; dir != NULL; dir = strtok_r(NULL, ":", &save)) {
@@ -65,7 +65,7 @@ take_output(struct stream *s)
 	return true;
 }
 
-/* How a program that setup_run() started came to its end. */
+/* How a program that program_run() started came to its end. */
 enum end { END_BY_ITSELF, END_LATE, END_TALKATIVE };
 
 /*
@@ -105,7 +105,7 @@ end(pid_t pid, int *status)
 static int
 start(const char *path, const char *const *argv, int out, int err, pid_t *pid)
 {
-	static char path_of[] = "PATH=" SETUP_PATH, home[] = "HOME=/root";
+	static char path_of[] = "PATH=" PROGRAM_PATH, home[] = "HOME=/root";
 	char *const env[] = { path_of, home, NULL };
 	posix_spawn_file_actions_t actions;
 	int error;
@@ -140,7 +140,7 @@ add_lines(struct buf *b, const char *text, bool warnings)
 
 /* The text as one line.  A failed command's error comes last: warnings, and what does not fit of the beginning, go. */
 static void
-one_line(const char *text, char said[SETUP_SAID])
+one_line(const char *text, char said[PROGRAM_SAID])
 {
 	autobuf struct buf b = { 0 };
 	size_t over;
@@ -153,8 +153,8 @@ one_line(const char *text, char said[SETUP_SAID])
 		add_lines(&b, text, true);
 	if (b.failed || b.len == 0)
 		return;
-	over = b.len >= SETUP_SAID ? b.len - SETUP_SAID + 1 + strlen("...") : 0;
-	snprintf(said, SETUP_SAID, "%s%s", over > 0 ? "..." : "", b.p + over);
+	over = b.len >= PROGRAM_SAID ? b.len - PROGRAM_SAID + 1 + strlen("...") : 0;
+	snprintf(said, PROGRAM_SAID, "%s%s", over > 0 ? "..." : "", b.p + over);
 }
 
 /* Waits for the program, and fills in *r from what it wrote. */
@@ -176,9 +176,9 @@ follow(pid_t pid, struct stream from[2], struct ran *r, struct why *why)
 }
 
 int
-setup_run(const char *const *argv, struct ran *r, struct why *why)
+program_run(const char *const *argv, struct ran *r, struct why *why)
 {
-	autofree char *path = strchr(argv[0], '/') != NULL ? strdup(argv[0]) : setup_program(argv[0]);
+	autofree char *path = strchr(argv[0], '/') != NULL ? strdup(argv[0]) : program_find(argv[0]);
 	struct stream from[2] = { { .fd = -1 }, { .fd = -1 } };
 	int out[2], err[2], error, ret;
 	pid_t pid;

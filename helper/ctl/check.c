@@ -22,7 +22,7 @@
 #include "../read/settingsread.h"
 #include "against.h"
 #include "ctl.h"
-#include "doctor.h"
+#include "enforced.h"
 #include "lastgood.h"
 
 struct checking {

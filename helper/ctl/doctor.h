@@ -66,10 +66,4 @@ unsigned doctor_vendors(void);
 /* Part of doctor_gpus() on hosts with NVIDIA GPUs: checks that systemd can find their nodes by number. */
 void doctor_links(struct doctor *d, const struct inventory *inv);
 
-/*
- * True if a device cgroup limits containers of this user's runtimes to their GPUs.  Writes the answer and its
- * consequences to text.
- */
-bool enforced_for(uint32_t uid, const struct settings *settings, char *text, size_t size);
-
 #endif

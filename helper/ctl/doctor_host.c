@@ -1,12 +1,10 @@
 /* See doctor.h: checks GPUs and their nodes, CDI specs, SELinux and cgroups. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -18,9 +16,9 @@
 #include "../pure/cdirenewal.h"
 #include "../pure/cleanup.h"
 #include "../read/parse.h"
-#include "../user/namespace.h"
 #include "cdi.h"
 #include "doctor.h"
+#include "enforced.h"
 #include "tasktakes.h"
 
 #define LABELLER GPUHELPER_LIBEXEC "/gpuhelper-label"
@@ -295,22 +293,6 @@ doctor_selinux(struct doctor *d)
 	if (devices != NULL && devices[0] == '1')
 		doctor_say(d, FINDING_WARN, "selinux", "setsebool -P container_use_devices off",
 		    "container_use_devices lets every container use every device");
-}
-
-bool
-enforced_for(uint32_t uid, const struct settings *settings, char *text, size_t size)
-{
-	static const char held[] = "device cgroups limit the containers of root's runtimes to their GPUs";
-	static const char alike[] = "no device cgroup limits this user's containers; the nodes' modes and ACLs do, but for "
-	    "all of them alike (unenforced = \"allow\")";
-	static const char refused[] = "no device cgroup limits this user's containers, so they get no exclusive GPUs";
-	struct statfs fs;
-	const char *version = statfs("/sys/fs/cgroup", &fs) == -1 ? "none mounted" : (long)fs.f_type == CGROUP2_SUPER_MAGIC ?
-	    "v2" : "v1";
-	const bool enforced = uid == 0 && !namespace_is_own();
-
-	snprintf(text, size, "%s; %s", version, enforced ? held : settings->unenforced ? alike : refused);
-	return enforced;
 }
 
 void

@@ -55,10 +55,13 @@ PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS))
 lib  = $(shell $(PKG_CONFIG) --libs $(1))
 slib = $(shell $(PKG_CONFIG) --static --libs $(1))
 
-# each room of helper/ becomes an archive; a program is its main file, linked with the archives that it needs
-rooms := pure host root look read judge label user ctl
+# Each room of helper/ becomes an archive, together with the rooms beneath it; the pure rooms share libpure.a.  A
+# program is its main file, linked with the archives that it needs.
+pure_rooms := base json kernel gpu cdi lease policy ask vet
+archives := pure host root look read judge label user ctl
+sources = $(wildcard $(foreach r,$(if $(filter pure,$(1)),$(pure_rooms),$(1)),helper/$(r)/*.c helper/$(r)/*/*.c))
 mains := helper/root/main.c helper/look/main.c helper/read/main.c helper/judge/main.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
-$(foreach r,$(rooms),$(eval $(r)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(wildcard helper/$(r)/*.c)))))
+$(foreach a,$(archives),$(eval $(a)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(call sources,$(a))))))
 programs := $(B)/gpuhelper $(B)/gpuhelper-look $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelper-wait $(B)/gpuhelperctl
 
 .PHONY: all help check check-vm bench bench-growth unit users install uninstall selinux install-selinux clean dist deb rpm
@@ -72,7 +75,7 @@ $(B)/%.o: %.c Makefile
 	$(if $(V),,@echo '  CC  $<')
 	$(Q)$(CC) $(ALLCFLAGS) -c $< -o $@
 
-$(foreach r,$(rooms),$(eval $(B)/lib$(r).a: $$($(r)_objs); @rm -f $$@ && $$(AR) rcsD $$@ $$^))
+$(foreach a,$(archives),$(eval $(B)/lib$(a).a: $$($(a)_objs); @rm -f $$@ && $$(AR) rcsD $$@ $$^))
 
 # static: no loader, no shared library, no NSS.  The helper is static because it runs as root, gpuhelper-look because it
 # has capabilities; the wrapper and gpuhelper-read, because a static program starts faster, and each container or grant
@@ -98,7 +101,7 @@ $(B)/gpuhelper-runc: $(B)/helper/user/runc.o $(B)/libuser.a $(B)/libread.a $(B)/
 # the waiter runs inside containers of any kind: no C library, and only the compiler's headers and the kernel's
 WAITFLAGS = -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -ffreestanding -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none \
     -fno-builtin -fno-pie
-$(B)/gpuhelper-wait: helper/wait/main.c helper/wait/system.h helper/pure/waiting.h helper/pure/text.h Makefile
+$(B)/gpuhelper-wait: helper/wait/main.c helper/wait/system.h helper/ask/waiting.h helper/base/text.h Makefile
 	@mkdir -p $(@D)
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(WAITFLAGS) -static -nostdlib -Wl,--build-id=none -Wl,-z,noexecstack -Wl,-z,relro -Wl,--gc-sections \
@@ -206,4 +209,4 @@ install-selinux: selinux
 clean:
 	rm -rf build
 
--include $(wildcard $(B)/helper/*/*.d $(B)/unit/*.d)
+-include $(wildcard $(B)/helper/*/*.d $(B)/helper/*/*/*.d $(B)/unit/*.d)

@@ -19,7 +19,7 @@ units=$LIBDIR/systemd/system
 rotation=$SYSCONFDIR/logrotate.d/gpuhelper	# once it exists, the administrator may change it
 modules=$D$PREFIX/share/selinux/packages/gpuhelper
 relabelled="$LIBEXECDIR/gpuhelper $config $RUNSTATE/gpuhelper $LOCALSTATE/log/gpuhelper $LOCALSTATE/lib/gpuhelper"
-lease_version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' helper/pure/leasefile.h)
+lease_version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' helper/lease/leasefile.h)
 force_by=FORCE=yes
 . helper/running.sh
 

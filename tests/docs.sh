@@ -8,9 +8,10 @@ trap 'rm -rf "$T"' EXIT
 cd "$here" || exit 1
 find helper tests policy.d selinux udev -type f ! -name '*.o' >"$T/files"
 printf '%s\n' README.md SECURITY.md Makefile >>"$T/files"
-cat helper/*/*.[ch] tests/unit/*.c >"$T/source"
+cat $(find helper -name '*.[ch]') tests/unit/*.c >"$T/source"
 
-# Names of source files in a text.  «tablecheck.c» matches in any directory, «pure/tablecheck.c» only in one of that name.
+# Names of source files in a text.  «tablecheck.c» matches in any directory, «ask/tablecheck.c» only in one of that
+# name.
 files_in() { grep -oE '(^|[^A-Za-z0-9_.@/*-])[A-Za-z0-9_@./-]*[A-Za-z0-9_@-]\.(c|h|sh|py|te|fc)\b' "$1" | sed 's/^[^A-Za-z0-9_.@/]*//' | sort -u; }
 
 # missing_files PAGE: prints the named files that do not exist
@@ -63,8 +64,8 @@ missing_pages >"$T/missing"
 none "the manual refers to pages that exist" "$T/missing"
 
 # this test's own test
-echo 'See pure/nowhere.c and nowhere_at_all().' >"$T/page"
-missing_files "$T/page" | grep -qx pure/nowhere.c && missing_functions "$T/page" | grep -qx 'nowhere_at_all()'
+echo 'See base/nowhere.c and nowhere_at_all().' >"$T/page"
+missing_files "$T/page" | grep -qx base/nowhere.c && missing_functions "$T/page" | grep -qx 'nowhere_at_all()'
 if [ $? = 0 ]; then pass "a file and a function that do not exist are seen"; else fail "a file and a function that do not exist are seen"; fi
 echo "1..$n"
 [ $bad = 0 ]

@@ -117,7 +117,7 @@ t "with another version's leases make install fails" [ "$st" != 0 ]
 t "the message says so" says 'leases of another version: 1'
 t "nothing is installed" [ "$(stat -c %i $H $W)" = "$before" ]
 rm /run/gpuhelper/leases/old
-version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' "$here/helper/pure/leasefile.h")
+version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' "$here/helper/lease/leasefile.h")
 printf 'lease %s\n' "$version" >/run/gpuhelper/leases/now
 run_make install
 t "with this version's leases it installs" [ "$st" = 0 -a "$(stat -c %i $H $W)" != "$before" ]

@@ -211,7 +211,7 @@ echo '# mine' >>/etc/gpuhelper/policy.d/10-train.conf.example
 administrators >"$T/mine"
 put_links
 # the form that this version writes
-lease "lease $(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' "$here/helper/pure/leasefile.h")"
+lease "lease $(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' "$here/helper/lease/leasefile.h")"
 dpkg_ -i "$DEB"
 t "the same version is installed again" [ "$st" = 0 ]
 python3 "$here/tests/lib/watch.py" $W $H "$T/seen" &

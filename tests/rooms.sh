@@ -1,6 +1,7 @@
 #!/bin/sh
-# Privilege is a directory: the lists below say what the object files of helper/ROOM may call, and their symbols are
-# checked against the lists.  Also checks the shape of the programs and of the source.  TAP.
+# Privilege is a directory: the lists below say what the object files of helper/ROOM, and of the rooms beneath it, may
+# call, and their symbols are checked against the lists; which rooms a room includes is checked against a table.  Also
+# checks the shape of the programs and of the source.  TAP.
 #
 #   rooms.sh [BUILD]		BUILD: where make put its archives and programs (default: build)
 set -u
@@ -25,8 +26,12 @@ done
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gpuhelper-rooms.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-# pure/ computes: memory, strings, text into memory, and functions of jansson, nettle and gmp that do no more.  read/ may
-# also use libconfig and libyaml, and judge/ hogweed; host/ finds explain's keys.  A symbol that is not listed fails.
+# The pure rooms make no system call.  libpure.a has them, and nothing else.
+pure='base json kernel gpu cdi lease policy ask vet'
+
+# A pure room computes: memory, strings, text into memory, and functions of jansson, nettle and gmp that do no more.
+# read/ may also use libconfig and libyaml, and judge/ hogweed; host/ finds explain's keys.  A symbol that is not listed
+# fails.
 # _FORTIFY_SOURCE's «__x_chk» counts as x.
 # _GLOBAL_OFFSET_TABLE_ is no function: the compiler names it where the address of a function of another file is taken,
 # and that function is named too.
@@ -111,7 +116,7 @@ for room in pure read judge host user root look label ctl; do
 	fi
 	foreign $room "$archive" >"$tmp/foreign"
 	case $room in
-	pure) says='computes, and calls nothing that could reach the host' ;;
+	pure) room="{$(echo $pure | tr ' ' ',')}" says='compute, and call nothing that could reach the host' ;;
 	read) says='computes, too, with the parsers; who has files read for himself is told them by host/' ;;
 	judge) says='computes, too: whose a token is, and what a container gets; host/ reads for it' ;;
 	host) says='reads, and changes nothing, becomes no one, starts nothing' ;;
@@ -125,9 +130,33 @@ for room in pure read judge host user root look label ctl; do
 	ok "helper/$room $says" $? "$tmp/foreign"
 done
 
+# libpure.a has the pure rooms, and nothing else.
+for r in $pure; do find "$here/helper/$r" -name '*.c' | sed 's|.*/||; s|c$|o|'; done | sort >"$tmp/wanted"
+ar t "$build/libpure.a" | sort | diff "$tmp/wanted" - >"$tmp/found"
+ok "libpure.a has each file of the pure rooms, and no other" $? "$tmp/found"
+
+# A file that has one caller stands beside it.  These make no use of what their room may call, and must not begin to: they
+# are held to the list of the pure rooms, or of host/.
+tr -s ' ' >"$tmp/held" <<END
+pure user/annotationkeys user/devrules ctl/cdi/cdiapply ctl/cdi/cdimake ctl/cdi/elflib ctl/cdi/ldcache \
+    ctl/gpus/healthlog
+host user/cgroupabove user/writers ctl/cdi/cdigroups ctl/cdi/cdihost
+END
+while read -r as files; do
+	rm -f "$tmp/beside.a"
+	for f in $files; do
+		ar q "$tmp/beside.a" "$build/helper/$f.o" 2>/dev/null || echo "$f is not there"
+	done >"$tmp/missing"
+	foreign "$as" "$tmp/beside.a" >"$tmp/foreign"
+	cat "$tmp/missing" >>"$tmp/foreign"
+	[ -s "$tmp/symbols" ] && ! [ -s "$tmp/foreign" ]
+	ok "held to the list of $as: $files" $? "$tmp/foreign"
+done <"$tmp/held"
+
 # syscall(2) bypasses the lists above, so its numbers are checked in the source
 while read -r room allowed; do
-	cat "$here/helper/$room"/*.c | grep -o '\<syscall([^,)]*' | sed 's/syscall(//' | sort -u | while read -r s; do
+	for r in $(case $room in pure) echo $pure ;; *) echo "$room" ;; esac); do find "$here/helper/$r" -name '*.c'; done |
+	    xargs cat | grep -o '\<syscall([^,)]*' | sed 's/syscall(//' | sort -u | while read -r s; do
 		case " 2 $allowed " in *" $s "*) ;; *) echo "helper/$room: syscall($s, ...)" ;; esac
 	done
 done >"$tmp/foreign" <<END
@@ -149,18 +178,6 @@ grep -n 'trust_in_namespace' "$here"/helper/root/*.[ch] >"$tmp/foreign"
 [ ! -s "$tmp/foreign" ]
 ok "root is uid 0 to helper/root, and nobody else" $? "$tmp/foreign"
 
-# No room includes one with more rights.
-grep -nE '^#include +"\.\./(host|look|read|judge|user|root|label|ctl)/' "$here"/helper/pure/*.[ch] >"$tmp/foreign"
-grep -nE '^#include +"\.\./(look|read|judge|user|root|label|ctl)/' "$here"/helper/host/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(look|judge|user|label|ctl)/' "$here"/helper/read/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(look|read|user|label|ctl)/' "$here"/helper/judge/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(look|read|judge|user|label|ctl)/' "$here"/helper/root/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(look|read|judge|user|ctl)/' "$here"/helper/label/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(root|look|label|ctl)/' "$here"/helper/user/*.[ch] >>"$tmp/foreign"
-grep -nE '^#include +"\.\./(read|judge|user|label|ctl)/' "$here"/helper/look/*.[ch] >>"$tmp/foreign"
-[ ! -s "$tmp/foreign" ]
-ok "pure/ includes no other room, host/ only pure/, root/ and user/ not each other" $? "$tmp/foreign"
-
 # This test's own test: it detects each forbidden symbol.
 see() { # see ROOM C-TEXT SYMBOL
 	printf '%s\n' "$2" >"$tmp/bad.c"
@@ -171,7 +188,7 @@ see() { # see ROOM C-TEXT SYMBOL
 	fi
 	foreign "$1" "$tmp/bad.a" >"$tmp/found"
 	grep -q ": $3\$" "$tmp/found"
-	ok "this test sees $3() in $1/" $? "$tmp/found"
+	ok "this test sees $3() in an object of $1" $? "$tmp/found"
 }
 see pure '#include <fcntl.h>
 int f(void); int f(void) { return open("/", 0); }' open
@@ -259,9 +276,9 @@ for p in gpuhelper gpuhelper-look gpuhelper-runc gpuhelper-read; do
 done
 
 { readelf -lW "$build/gpuhelper-wait" | grep -E 'INTERP|GNU_STACK.* RWE| RWE '; needed "$build/gpuhelper-wait"; nm -u "$build/gpuhelper-wait" 2>&1 | grep -v 'no symbols'
-grep -nE '^#include "' "$here"/helper/wait/*.[ch] | grep -vE '"(\.\./pure/waiting\.h|system\.h)"$'; } >"$tmp/found"
+grep -nE '^#include "' "$here"/helper/wait/*.[ch] | grep -vE '"(\.\./ask/waiting\.h|system\.h)"$'; } >"$tmp/found"
 [ ! -s "$tmp/found" ] && [ "$(stat -c %s "$build/gpuhelper-wait")" -le 16384 ]
-ok "gpuhelper-wait has no library, no part of ours but pure/waiting.h, and at most 16 KiB" $? "$tmp/found"
+ok "gpuhelper-wait has no library, no part of ours but ask/waiting.h, and at most 16 KiB" $? "$tmp/found"
 
 # The source
 for f in $(cd "$here" && find helper -name '*.[ch]'); do
@@ -276,23 +293,120 @@ done >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "no function of helper/ is longer than 60 lines, no file than 700" $? "$tmp/found"
 
+# The rooms, from the ground up, and which others each includes.  A room includes only rooms of rows above its own: so no
+# two include each other, by whatever way, and none includes one with more rights.
+table=$(cat <<END
+base:
+json: base
+kernel: base
+gpu: base json kernel
+cdi: base gpu
+lease: base json kernel gpu
+policy: base json kernel gpu cdi lease
+ask: base kernel gpu cdi lease policy
+vet: base kernel gpu cdi lease policy ask
+host: base kernel ask
+host/process: base kernel lease host
+host/cgroup: base kernel gpu lease ask host host/process
+host/folder: base lease policy host host/process
+host/gpu: base gpu cdi host
+host/driver: base gpu cdi lease policy host host/folder host/gpu
+host/own: base json lease policy ask host host/driver
+root: base json kernel gpu lease policy ask host host/process host/cgroup host/folder host/gpu host/driver host/own
+read: base json kernel gpu cdi policy ask host/driver host/own root
+judge: base json gpu cdi policy ask host/gpu host/own root
+look: base kernel lease ask host host/process host/cgroup host/folder host/own root
+label: base kernel ask host host/folder host/own root
+wait: ask
+user: base json kernel gpu cdi lease policy ask vet host host/process host/cgroup host/folder host/gpu host/driver \
+    host/own read
+ctl: base gpu policy host host/own read judge user
+ctl/worker: base json kernel lease policy host host/process user ctl
+ctl/keys: base json policy host read judge ctl
+ctl/cdi: base json gpu cdi host host/gpu host/driver read ctl
+ctl/audit: base json lease host ctl
+ctl/gpus: base json gpu lease policy host host/process host/gpu host/driver read user ctl ctl/worker
+ctl/explain: base json gpu cdi lease policy ask host host/folder host/gpu host/driver host/own read judge user ctl \
+    ctl/worker ctl/gpus
+ctl/metrics: base policy ask host host/gpu host/own read ctl ctl/audit ctl/gpus
+ctl/check: base json gpu policy host host/folder host/gpu host/driver host/own read judge label user ctl ctl/worker \
+    ctl/explain ctl/gpus
+ctl/doctor: base gpu cdi policy host host/gpu host/driver host/own read user ctl ctl/worker ctl/keys ctl/cdi ctl/gpus
+ctl/setup: base kernel policy host host/own read user ctl ctl/worker ctl/gpus
+ctl/report: base json policy host read ctl ctl/audit
+END
+)
+
 # arrows FILE...: prints what each includes, in tsort(1)'s form; «a.c» and «a.h» count as one
 arrows() {
-	for f; do
-		sed -n 's|^#include "\(.*\)\.h"$|\1|p' "$f" | while read -r to; do
-			at=${f%/*}
-			case $to in ../*) at=${at%/*} to=${to#../} ;; esac
-			[ "$at/$to" = "${f%.[ch]}" ] || echo "${f%.[ch]} $at/$to"
-		done
-	done
+	awk '/^#include "/ {
+		to = $2; gsub(/"/, "", to); sub(/\.h$/, "", to); from = FILENAME; sub(/\.[ch]$/, "", from)
+		at = from; sub(/\/[^\/]*$/, "", at)
+		while (to ~ /^\.\.\//) { sub(/^\.\.\//, "", to); sub(/\/?[^\/]*$/, "", at) }
+		to = at == "" ? to : at "/" to
+		if (to != from) print from, to
+	}' "$@"
 }
-(cd "$here" && arrows $(find helper -name '*.[ch]') | tsort) >/dev/null 2>"$tmp/found"
+# of_rooms: makes arrows between rooms of arrows between files; their directory is $1
+of_rooms() {
+	awk -v top="$1" '{ for (i = 1; i <= 2; i++) { sub("^" top "/", "", $i); sub(/\/[^\/]*$/, "", $i) } }
+	    $1 != $2 { print $1, $2 }' | sort -u
+}
+# not_listed ROWS: prints the arrows on standard input that ROWS does not list
+not_listed() {
+	printf '%s\n' "$1" | awk '{ sub(/:/, "", $1); for (i = 2; i <= NF; i++) print $1, $i }' | sort >"$tmp/listed"
+	comm -13 "$tmp/listed" -
+}
+(cd "$here" && arrows $(find helper -name '*.[ch]' | sort)) >"$tmp/files"
+of_rooms helper <"$tmp/files" >"$tmp/rooms"
+not_listed "$table" <"$tmp/rooms" >"$tmp/found"
+[ -s "$tmp/rooms" ] && ! [ -s "$tmp/found" ]
+ok "each room includes only the rooms that the table lists for it" $? "$tmp/found"
+comm -23 "$tmp/listed" "$tmp/rooms" >"$tmp/found"
+[ ! -s "$tmp/found" ]
+ok "the table lists no room that is not included" $? "$tmp/found"
+printf '%s\n' "$table" | awk '{ sub(/:/, "", $1); for (i = 2; i <= NF; i++) if (!($i in above)) print $1 ": " $i
+	above[$1] = 1 }' >"$tmp/found"
+[ ! -s "$tmp/found" ]
+ok "no two rooms include each other: the table has each room below those that it includes" $? "$tmp/found"
+printf '%s\n' "$table" | awk -v pure=" $pure " '{ sub(/:/, "", $1) } index(pure, " " $1 " ") {
+	for (i = 2; i <= NF; i++) if (!index(pure, " " $i " ")) print $1 ": " $i }' >"$tmp/found"
+[ ! -s "$tmp/found" ]
+ok "a pure room includes only pure rooms" $? "$tmp/found"
+tsort <"$tmp/files" >/dev/null 2>"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "no two files of helper/ include each other, by whatever way" $? "$tmp/found"
-mkdir -p "$tmp/h/a" && printf '#include "y.h"\n' >"$tmp/h/a/x.c" && printf '#include "../a/x.h"\n' >"$tmp/h/a/y.h"
-(cd "$tmp" && arrows h/a/x.c h/a/y.h | tsort) >/dev/null 2>"$tmp/found"
-[ -s "$tmp/found" ]
-ok "two that do are seen" $?
+mkdir -p "$tmp/h/a" "$tmp/h/b/c"
+printf '#include "../b/c/y.h"\n' >"$tmp/h/a/x.c"
+printf '#include "../../a/x.h"\n' >"$tmp/h/b/c/y.h"
+(cd "$tmp" && arrows h/a/x.c h/b/c/y.h) >"$tmp/two"
+! tsort <"$tmp/two" >/dev/null 2>&1 && [ "$(of_rooms h <"$tmp/two" | not_listed 'a: b/c')" = 'b/c a' ]
+ok "two that do are seen, and so is a room that the table does not list" $? "$tmp/two"
+
+# A call is an arrow, too.  Only gpuhelperctl's table of subcommands is asked by what it lists: help, and completion.
+calls() { # calls FILE...: prints which object calls which, in tsort(1)'s form
+	nm -A -g "$@" | awk '{ o = $1; sub(/:$/, "", o); sub(/:[0-9a-f]+$/, "", o) }
+	    NF == 2 { next } $(NF - 1) ~ /^[TDBR]$/ && $NF != "main" { by[$NF] = o }
+	    $(NF - 1) == "U" { from[++n] = o; to[n] = $NF }
+	    END { for (i = 1; i <= n; i++) if (to[i] in by && by[to[i]] != from[i]) print from[i], by[to[i]] }'
+}
+objects=$(cd "$here" && find helper -name '*.c' ! -path helper/wait/main.c | sed 's/c$/o/' | sort)
+(cd "$build" && calls $objects) | grep -v '^helper/ctl/commands\.o ' >"$tmp/calls"
+tsort <"$tmp/calls" >/dev/null 2>"$tmp/found"
+[ -s "$tmp/calls" ] && ! [ -s "$tmp/found" ]
+ok "no two files of helper/ call each other, by whatever way" $? "$tmp/found"
+of_rooms helper <"$tmp/calls" >"$tmp/rooms"
+printf '%s\n' "$table" | awk 'NR == FNR { sub(/:/, "", $1); row[$1] = NR; next } !(row[$2] < row[$1])' - "$tmp/rooms" >"$tmp/found"
+[ -s "$tmp/rooms" ] && ! [ -s "$tmp/found" ]
+ok "each room calls only rooms of rows above its own" $? "$tmp/found"
+printf 'int b(void); int a(void); int a(void) { return b(); }\n' >"$tmp/a.c"
+printf 'int a(void); int b(void); int b(void) { return a(); }\n' >"$tmp/b.c"
+(cd "$tmp" && ${CC:-gcc} -w -O0 -c a.c b.c && calls a.o b.o) >"$tmp/two" && ! tsort <"$tmp/two" >/dev/null 2>&1
+ok "two that do are seen" $? "$tmp/two"
+
+(cd "$here" && find helper -name '*.[ch]' ! -name main.c) | sed 's|.*/||' | sort | uniq -d >"$tmp/found"
+[ ! -s "$tmp/found" ]
+ok "no two files of helper/ have one name, except each program's main.c" $? "$tmp/found"
 
 echo "1..$n"
 exit $failed

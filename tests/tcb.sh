@@ -8,7 +8,8 @@
 # The ceilings only go down: a change that removes lines lowers them, and no change exceeds them.  The goal: root/ 6500
 # lines, no file above 500 lines (reached), no library (reached).
 #
-# If code moves between host/ and pure/, the sum counts.  Features that added lines, with the reason for each place:
+# If code moves between the rooms outside of root/, their sum counts.  Features that added lines, with the reason for
+# each place («pure/» is the pure rooms, which tests/rooms.sh lists):
 #   libudev, jansson and nettle replaced	host/ -639, pure/ +411: checks of gpuhelper-judge's answers, JSON output, SHA-256
 #   finding our own programs		34 lines moved from root/ to host/
 #   the audit log's chain			root/ 175, pure/ 127: the writer of a record must know the one before it
@@ -52,13 +53,13 @@
 #   a folder's access and mount by one call	root/ -7, host/ 7, pure/ 1: 2 calls a folder, one before the lock and one under it
 #   a create that sleeps until it is woken	root/ 22: its ticket may be old, but not older than the change that woke it (queue.c)
 #   joined GPUs stay together		root/ 4, pure/ 77: which GPUs are free, and so which group is whole, is known only under the
-#					lock (pick.c); what joins them is found by gpuhelper-judge (host/joins.c is not linked)
+#					lock (pick.c); what joins them is found by gpuhelper-judge (host/gpu/joins.c is not linked)
 #   time limits in one header		root/ -3, pure/ 30: with assertions on their order (times.h)
 #   one table of verbs, one answer to a refusal	root/ -23
 #   gpuhelper-look, a program		root/ -202, host/ -1976, pure/ 29: the check of its answers (lookask.c)
 #   the name of an exec record		root/ -6, pure/ 7: the wrapper finds by it what the helper wrote (leasename.c)
-# Functions of host/ and pure/ that only other programs call are in files of their own, which the helper does not
-# link: 37 functions, 60 lines of host/ and 435 of pure/.
+# Functions of host/ and of the pure rooms that only other programs call are in files of their own, which the helper
+# does not link: 37 functions, 60 lines of host/ and 435 of pure/.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$here/build}
@@ -93,7 +94,7 @@ at_most() {
 
 # The debugging information names the compilation units that are linked; make's dependency files name their headers.
 readelf --debug-dump=info --dwarf-depth=1 "$build/gpuhelper" 2>/dev/null |
-    sed -n 's|.*DW_AT_name .*: \(.*/\)\{0,1\}\(helper/[a-z]*/[a-z0-9]*\.c\)$|\2|p' | sort -u >"$T/linked"
+    sed -n 's|.*DW_AT_name .*: \(.*/\)\{0,1\}\(helper/[a-z/]*/[a-z0-9_]*\.c\)$|\2|p' | sort -u >"$T/linked"
 while read -r c; do
 	echo "$here/$c"
 	tr ' \\' '\n\n' <"$build/${c%.c}.d" | sed -n "s|^\(.*/\)\{0,1\}\(helper/.*\.h\)\$|\2|p"
@@ -101,10 +102,10 @@ done <"$T/linked" | while read -r f; do
 	case $f in /*) echo "$f" ;; *) readlink -f "$here/$f" ;; esac
 done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
+others() { grep "^$here/helper/" "$T/files" | grep -v "^$here/helper/root/" | xargs sh "$0" lines; }
 
 at_most "lines of helper/root/" "$(room root)" 9706
-at_most "lines of helper/host/ that are linked" "$(room host)" 4780
-at_most "lines of helper/pure/ that are linked" "$(room pure)" 9197
+at_most "lines of other rooms that are linked" "$(others)" 13977
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 398
 # Functions of ours that nothing in the helper calls.  The linker leaves them out (--gc-sections), and its map names them;
 # it also names functions that the compiler put into their callers, which the debugging information tells apart.

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../pure/text.h"
+#include "../base/text.h"
 #include "commands.h"
 
 enum { GOT_HELP = 'h', GOT_VERSION = 'V', GOT_WORD = 1, GOT_FIRST = 256 };

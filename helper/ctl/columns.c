@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/text.h"
+#include "../base/cleanup.h"
+#include "../base/text.h"
 #include "ctl.h"
 #include "when.h"
 

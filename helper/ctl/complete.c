@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../pure/text.h"
+#include "../base/text.h"
 #include "commands.h"
 
 /* The words before the cursor. */

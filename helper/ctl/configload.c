@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../host/etc.h"
+#include "../base/cleanup.h"
+#include "../host/own/etc.h"
 #include "../judge/identify.h"
-#include "../pure/cleanup.h"
 #include "../read/load.h"
 #include "../read/parse.h"
 #include "../read/wanted.h"

@@ -2,8 +2,8 @@
 #ifndef GPUHELPER_CTL_CONFIGLOAD_H
 #define GPUHELPER_CTL_CONFIGLOAD_H
 
-#include "../pure/policyset.h"
-#include "../pure/settings.h"
+#include "../policy/policyset.h"
+#include "../policy/settings.h"
 #include "ctl.h"
 
 struct config {

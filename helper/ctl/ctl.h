@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <time.h>
 
-#include "../pure/text.h"
-#include "../pure/why.h"
+#include "../base/text.h"
+#include "../base/why.h"
 
 /* The wrapper, which engines run in the place of the OCI runtime. */
 #define WRAPPER GPUHELPER_BINDIR "/gpuhelper-runc"
@@ -78,23 +78,6 @@ int ctl_setup_docker(const struct options *o);
 int ctl_doctor(const struct options *o);
 int ctl_complete(const struct options *o);
 int ctl_version(const struct options *o);
-
-/* 0 if the helper answers; -1 with *why. */
-int ctl_helper_answers(struct why *why);
-
-/* The output of «status --json» (a new reference); NULL with *why. */
-json_t *helper_status(struct why *why);
-/*
- * The same in two steps, of which root may take the first: it gets the helper's reply as *len bytes and does not look
- * into them.  The caller frees them; NULL with *why.
- */
-char *helper_status_unread(size_t *len, struct why *why);
-/* The second step: reads that reply (a new reference); NULL with *why, also if the helper had refused. */
-json_t *helper_status_read(const char *text, size_t len, struct why *why);
-/* The same, but NULL if the helper has never run here: asking it would make its directories. */
-json_t *status_now(void);
-/* The leases that this user may see, in the form of «status --json» (a new reference); NULL if there are none. */
-json_t *leases_now(void);
 
 /*
  * Reads a file that the command line names; "-" is standard input.  A pipe works too.  NULL with *why, also if the file

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../pure/text.h"
+#include "../base/text.h"
 
 #define COLUMNS 79
 

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/text.h"
 #include "../host/file.h"
-#include "../pure/text.h"
 
 char *
 ctl_read_input(const char *path, size_t max, size_t *len, struct why *why)

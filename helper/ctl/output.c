@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/gpu.h"
-#include "../pure/text.h"
+#include "../base/cleanup.h"
+#include "../base/text.h"
+#include "../gpu/gpu.h"
 
 char *
 format_text(const char *fmt, va_list ap)

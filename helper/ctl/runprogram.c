@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/text.h"
 #include "../host/clock.h"
-#include "../pure/cleanup.h"
-#include "../pure/text.h"
 
 #define RUN_MS 60000
 #define KILL_MS 5000		/* until a program that was killed has ended, unless the kernel holds it */

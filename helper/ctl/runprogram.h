@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_CTL_RUNPROGRAM_H
 #define GPUHELPER_CTL_RUNPROGRAM_H
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 /* Where programs are looked for: root's own directories, whatever PATH this process was given. */
 #define PROGRAM_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

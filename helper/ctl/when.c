@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../pure/text.h"
+#include "../base/text.h"
 
 #define SECONDS_LEAST 100000000		/* in 1973: what is less was not meant as seconds since 1970 */
 

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
 
 static int
 write_all(int fd, const char *text, size_t len)

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "../pure/idmap.h"
-#include "../pure/request.h"
+#include "../ask/request.h"
+#include "../kernel/idmap.h"
 
 /* A container's process, in ids of the host. */
 struct subject {

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "../pure/cleanup.h"
+#include "../base/cleanup.h"
 
 /* Opens one component that is no link. */
 static int

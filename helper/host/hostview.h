@@ -5,7 +5,7 @@
 #ifndef GPUHELPER_HOST_HOSTVIEW_H
 #define GPUHELPER_HOST_HOSTVIEW_H
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 /*
  * Returns 0 for the same file, 1 if there is no such file either here or on the host, -1 with *why, whose code is

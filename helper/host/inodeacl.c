@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
-#include "../pure/cleanup.h"
+#include "../base/cleanup.h"
 #include "file.h"
 
 bool

@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_HOST_INODEACL_H
 #define GPUHELPER_HOST_INODEACL_H
 
-#include "../pure/posixacl.h"
+#include "../kernel/posixacl.h"
 
 /*
  * Reads the access ACL of the descriptor's inode (O_PATH is enough). For an inode without one, makes the ACL

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "../pure/text.h"
+#include "../base/text.h"
 
 /*
  * Gets the names in a directory except "." and "..", sorted bytewise: file systems differ in their order. Takes over

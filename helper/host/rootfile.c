@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
+#include "../base/cleanup.h"
+#include "../base/path.h"
 #include "file.h"
 #include "listing.h"
 

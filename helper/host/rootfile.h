@@ -5,8 +5,8 @@
 #ifndef GPUHELPER_HOST_ROOTFILE_H
 #define GPUHELPER_HOST_ROOTFILE_H
 
-#include "../pure/text.h"
-#include "../pure/why.h"
+#include "../base/text.h"
+#include "../base/why.h"
 
 /*
  * Opens «path» as a process with root directory «root» would: follows symbolic links, which stay beneath root

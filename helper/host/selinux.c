@@ -11,7 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "../pure/cleanup.h"
+#include "../base/cleanup.h"
 #include "file.h"
 
 #define SELINUXFS "sys/fs/selinux"

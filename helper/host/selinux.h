@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "../pure/secontext.h"
-#include "../pure/why.h"
+#include "../base/why.h"
+#include "../kernel/secontext.h"
 
 enum selinux_state {
 	SELINUX_ABSENT,		/* not in this kernel, not switched on, or without a policy */

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
+#include "../base/cleanup.h"
+#include "../base/path.h"
 #include "file.h"
 
 /* The uids that count as root's besides 0; both 0 until trust_in_namespace(). */

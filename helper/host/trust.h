@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 /*
  * The result. *why has a message for all but the first. Do not look at errno: many refusals come without a

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/text.h"
+#include "../base/cleanup.h"
+#include "../base/text.h"
 
 #define NO_ONES_ID (UINT32_MAX - 1)	/* to which Concourse maps root of its unprivileged containers */
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cdi.h"
-#include "../pure/cleanup.h"
-#include "../pure/mig.h"
-#include "../pure/path.h"
-#include "../pure/policy.h"
+#include "../base/cleanup.h"
+#include "../base/path.h"
+#include "../cdi/cdi.h"
+#include "../gpu/mig.h"
+#include "../policy/policy.h"
 
 #define GPUS_ASKED_MAX 256
 

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../pure/gpubound.h"
-#include "../pure/text.h"
-#include "../pure/why.h"
+#include "../base/text.h"
+#include "../base/why.h"
+#include "../gpu/gpubound.h"
 
 enum ask_access { ASK_ANY, ASK_RO, ASK_RW };
 struct ask_folder {

@@ -10,7 +10,7 @@
 
 #include <nettle/base64.h>
 
-#include "../pure/cleanup.h"
+#include "../base/cleanup.h"
 
 /*
  * 1 if the n bytes encode, without padding, to exactly the «len» bytes at s; 0 if not; -1 if memory is short.

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 /*
  * Decodes the «len» bytes at s. Returns memory that the caller frees; it is never NULL on success, not even

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/path.h"
-#include "../pure/text.h"
+#include "../base/path.h"
+#include "../base/text.h"
 
 char *
 claim_value_text(const json_t *value)

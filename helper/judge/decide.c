@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "../pure/strange.h"
+#include "../base/strange.h"
 
 struct policy_search {
 	const struct question *q;

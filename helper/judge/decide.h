@@ -5,8 +5,8 @@
 #ifndef GPUHELPER_JUDGE_DECIDE_H
 #define GPUHELPER_JUDGE_DECIDE_H
 
-#include "../pure/grantask.h"
-#include "../pure/verdict.h"
+#include "../ask/grantask.h"
+#include "../ask/verdict.h"
 #include "match.h"
 
 struct question {

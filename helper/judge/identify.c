@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../host/issuerkeys.h"
-#include "../pure/cleanup.h"
-#include "../pure/strictjson.h"
-#include "../pure/varsjson.h"
+#include "../base/cleanup.h"
+#include "../host/own/issuerkeys.h"
+#include "../json/strictjson.h"
+#include "../policy/varsjson.h"
 
 static int
 parse_keys(const struct issuer_setting *s, const struct found_keys *found, struct jwks **keys, struct why *why)

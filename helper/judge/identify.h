@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_JUDGE_IDENTIFY_H
 #define GPUHELPER_JUDGE_IDENTIFY_H
 
-#include "../pure/judgeask.h"
+#include "../ask/judgeask.h"
 #include "token.h"
 
 /*

@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_JUDGE_INSTANCEVAR_H
 #define GPUHELPER_JUDGE_INSTANCEVAR_H
 
-#include "../pure/instancevars.h"
+#include "../policy/instancevars.h"
 
 /* The value of a variable; NULL if there is none of that name, or «v» is NULL. */
 const char *instance_var(const struct instance_vars *v, const char *name);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/text.h"
+#include "../base/cleanup.h"
+#include "../base/text.h"
 #include "claimvalue.h"
 
 /* A claim that names a team or pipeline («what»). NULL with *why if it can't. */

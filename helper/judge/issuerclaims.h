@@ -1,12 +1,12 @@
-/* Claims of a token by the names that its issuer gives them (struct issuer_claims in pure/settings.h). */
+/* Claims of a token by the names that its issuer gives them (struct issuer_claims in policy/settings.h). */
 #ifndef GPUHELPER_JUDGE_ISSUERCLAIMS_H
 #define GPUHELPER_JUDGE_ISSUERCLAIMS_H
 
 #include <jansson.h>
 #include <nettle/sha2.h>
 
-#include "../pure/settings.h"
-#include "../pure/why.h"
+#include "../base/why.h"
+#include "../policy/settings.h"
 
 /* Texts of the payload, which owns them. */
 struct claimed_names {

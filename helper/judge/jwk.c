@@ -17,10 +17,10 @@
 #include <nettle/rsa.h>
 #include <nettle/sha2.h>
 
+#include "../base/cleanup.h"
+#include "../base/text.h"
+#include "../json/strictjson.h"
 #include "base64url.h"
-#include "../pure/cleanup.h"
-#include "../pure/strictjson.h"
-#include "../pure/text.h"
 
 #define RSA_BITS_MIN 2048
 #define RSA_BITS_MAX 16384

@@ -13,8 +13,8 @@
 
 #include <jansson.h>
 
-#include "../pure/claims.h"
-#include "../pure/why.h"
+#include "../base/why.h"
+#include "../policy/claims.h"
 
 #define JWKS_KEYS_MAX 32
 

@@ -9,9 +9,9 @@
 #include <jansson.h>
 #include <sys/random.h>
 
-#include "../host/frame.h"
-#include "../pure/cleanup.h"
-#include "../pure/times.h"
+#include "../base/cleanup.h"
+#include "../base/times.h"
+#include "../host/own/frame.h"
 #include "../root/confine.h"
 #include "../root/spawn.h"
 #include "decide.h"

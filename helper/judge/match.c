@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../pure/cdigpu.h"
-#include "../pure/cdiproblem.h"
-#include "../pure/furthernode.h"
-#include "../pure/path.h"
+#include "../base/path.h"
+#include "../cdi/cdigpu.h"
+#include "../cdi/cdiproblem.h"
+#include "../gpu/furthernode.h"
 #include "claimvalue.h"
 #include "instancevar.h"
 
@@ -474,7 +474,7 @@ want_folder(const struct trial *t, const struct ask_folder *f)
 	return give_folder(&t->give, best, f->path, best->writable && f->access != ASK_RO);
 }
 
-/* Wants all folders that the policy lists. Patterns stay patterns: host/folders.c finds what exists. */
+/* Wants all folders that the policy lists. Patterns stay patterns: host/folder/folders.c finds what exists. */
 static int
 want_all_folders(const struct trial *t)
 {

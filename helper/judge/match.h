@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_JUDGE_MATCH_H
 #define GPUHELPER_JUDGE_MATCH_H
 
-#include "../pure/grant.h"
+#include "../policy/policygrant.h"
 #include "asked.h"
 
 /* True if the policy is for this caller and this pipeline; otherwise false, and *why says what differs. */

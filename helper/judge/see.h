@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_JUDGE_SEE_H
 #define GPUHELPER_JUDGE_SEE_H
 
-#include "../pure/gpu.h"
+#include "../gpu/gpu.h"
 
 /*
  * Reads the GPUs of the vendors in the mask (1 << enum gpu_vendor). Each vendor is read by itself: a fault of

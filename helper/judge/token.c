@@ -14,10 +14,10 @@
 #include <nettle/base16.h>
 #include <nettle/sha2.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/strictjson.h"
-#include "../pure/text.h"
-#include "../pure/varsjson.h"
+#include "../base/cleanup.h"
+#include "../base/text.h"
+#include "../json/strictjson.h"
+#include "../policy/varsjson.h"
 #include "base64url.h"
 #include "issuerclaims.h"
 

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../pure/claims.h"
-#include "../pure/settings.h"
-#include "../pure/why.h"
+#include "../base/why.h"
+#include "../policy/claims.h"
+#include "../policy/settings.h"
 #include "jwk.h"
 
 /* One issuer of gpuhelper.conf; the caller owns the strings. */

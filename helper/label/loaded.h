@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "../pure/labelask.h"
-#include "../pure/secontext.h"
+#include "../ask/labelask.h"
+#include "../kernel/secontext.h"
 
 /*
  * Returns 1 if the label is valid in the loaded policy, and gives it the kernel's spelling; 0 if it is not

@@ -12,15 +12,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../host/frame.h"
-#include "../pure/cleanup.h"
-#include "../pure/labelask.h"
-#include "../pure/wire.h"
+#include "../ask/labelask.h"
+#include "../ask/wire.h"
+#include "../base/cleanup.h"
+#include "../host/own/frame.h"
 #include "../root/capability.h"
 #include "../root/confine.h"
 #include "../root/spawn.h"
+#include "labelquestion.h"
 #include "loaded.h"
-#include "question.h"
 #include "relabel.h"
 
 #define CHANNEL SPAWN_CHANNEL

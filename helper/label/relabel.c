@@ -20,12 +20,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/text.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../host/mounts.h"
+#include "../host/folder/mounts.h"
 #include "../host/selinux.h"
-#include "../pure/cleanup.h"
-#include "../pure/text.h"
 #include "linked.h"
 #include "loaded.h"
 

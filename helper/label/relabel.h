@@ -6,8 +6,8 @@
 #ifndef GPUHELPER_LABEL_RELABEL_H
 #define GPUHELPER_LABEL_RELABEL_H
 
-#include "../pure/labelask.h"
-#include "../pure/why.h"
+#include "../ask/labelask.h"
+#include "../base/why.h"
 
 struct relabelling;
 

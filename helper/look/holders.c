@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../host/home.h"
-#include "../host/opennode.h"
-#include "../host/procdir.h"
-#include "../pure/cleanup.h"
+#include "../host/process/home.h"
+#include "../host/process/opennode.h"
+#include "../host/process/procdir.h"
 #include "walk.h"
 
 struct holder_search {

@@ -7,8 +7,8 @@
 
 #include <sys/types.h>
 
-#include "../pure/edits.h"
-#include "../pure/lookask.h"
+#include "../ask/lookask.h"
+#include "../lease/edits.h"
 
 /*
  * holder[i] gets the pid of a container's process that has node[i] open or mapped, or 0. A process is a

@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
-#include "../host/mounts.h"
-#include "../host/opennode.h"
-#include "../host/process.h"
-#include "../host/spaces.h"
-#include "../host/task.h"
-#include "../pure/cleanup.h"
+#include "../host/folder/mounts.h"
+#include "../host/process/opennode.h"
+#include "../host/process/process.h"
+#include "../host/process/spaces.h"
+#include "../host/process/threads.h"
 #include "owner.h"
 #include "walk.h"
 

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "../pure/leasefile.h"
-#include "../pure/looks.h"
+#include "../host/process/looks.h"
+#include "../lease/leasefile.h"
 
 /*
  * True if a process of one of the lease's users

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
-#include "../host/process.h"
-#include "../host/spaces.h"
+#include "../host/cgroup/cgroup.h"
+#include "../host/process/process.h"
+#include "../host/process/spaces.h"
 #include "inuse.h"
 
 void

@@ -2,8 +2,8 @@
 #ifndef GPUHELPER_LOOK_LEASELIFE_H
 #define GPUHELPER_LOOK_LEASELIFE_H
 
-#include "../pure/leasefile.h"
-#include "../pure/looks.h"
+#include "../host/process/looks.h"
+#include "../lease/leasefile.h"
 #include "spaceset.h"
 
 /* What was seen of the host's processes, read once for many leases. Set to zero before the first use. */

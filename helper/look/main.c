@@ -1,7 +1,7 @@
 /*
  * gpuhelper-look: sees for the helper what takes capabilities to see: other users' processes, what they have open, and
  * who keeps a lease. The helper starts it as a user of its own (root/looker.h), asks one question at a time over one
- * channel, and ends it. Its answers are numbers (pure/lookask.h), never bytes of a file.
+ * channel, and ends it. Its answers are numbers (ask/lookask.h), never bytes of a file.
  *
  * There are two processes: a watcher, and a child of it that looks. If a look takes too long, a signal ends the child;
  * the watcher reports that, and starts another child for the next question. Of the helper's descriptors both have only
@@ -26,12 +26,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/times.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../host/frame.h"
-#include "../host/procdir.h"
-#include "../pure/cleanup.h"
-#include "../pure/times.h"
+#include "../host/own/frame.h"
+#include "../host/process/procdir.h"
 #include "../root/capability.h"
 #include "../root/confine.h"
 #include "../root/spawn.h"
@@ -39,8 +39,8 @@
 #include "holders.h"
 #include "inuse.h"
 #include "leaselife.h"
+#include "lookquestion.h"
 #include "passed.h"
-#include "question.h"
 #include "sight.h"
 
 #define CHANNEL SPAWN_CHANNEL

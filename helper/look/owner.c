@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
-#include "../pure/cleanup.h"
 
 bool
 process_real_uid(int proc, const char *pid, uint32_t *out)

@@ -14,17 +14,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../host/containers.h"
-#include "../host/fdinfo.h"
+#include "../base/cleanup.h"
+#include "../base/path.h"
 #include "../host/file.h"
-#include "../host/home.h"
-#include "../host/mounts.h"
-#include "../host/opennode.h"
-#include "../host/process.h"
-#include "../host/spaces.h"
-#include "../host/task.h"
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
+#include "../host/folder/containers.h"
+#include "../host/folder/mounts.h"
+#include "../host/process/fdinfo.h"
+#include "../host/process/home.h"
+#include "../host/process/opennode.h"
+#include "../host/process/process.h"
+#include "../host/process/spaces.h"
+#include "../host/process/threads.h"
 #include "owner.h"
 #include "walk.h"
 
@@ -40,7 +40,7 @@ struct passed_search {
 	struct looks *looks;
 	bool has_ring;			/* the process at hand has a descriptor of an io_uring(7) */
 	bool missed;			/* something vanished before it could be looked at */
-	bool fewer;			/* some descriptors were not listed (task.h) */
+	bool fewer;			/* some descriptors were not listed (threads.h) */
 	struct mount_spaces spaces;
 	struct mount_ids *known;		/* one for each of «spaces» */
 };

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../pure/looks.h"
-#include "../pure/way.h"
+#include "../host/process/looks.h"
+#include "../lease/way.h"
 
 /*
  * True if a process of a container (home.h), or a host process that is not root's,

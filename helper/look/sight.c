@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "../host/cgroup.h"
-#include "../host/container.h"
+#include "../base/cleanup.h"
+#include "../host/cgroup/cgroup.h"
+#include "../host/cgroup/container.h"
 #include "../host/file.h"
-#include "../host/opennode.h"
-#include "../host/procdir.h"
-#include "../host/process.h"
-#include "../pure/cleanup.h"
+#include "../host/process/opennode.h"
+#include "../host/process/procdir.h"
+#include "../host/process/process.h"
 
 /* True if process 1 runs the very program that pauses, and only root can have written that program. */
 static bool

@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
-#include "../host/procdir.h"
-#include "../host/process.h"
-#include "../host/spaces.h"
-#include "../host/task.h"
-#include "../pure/cleanup.h"
+#include "../host/process/procdir.h"
+#include "../host/process/process.h"
+#include "../host/process/spaces.h"
+#include "../host/process/threads.h"
 
 #define NESTED_MAX 32		/* nested PID namespaces at most (MAX_PID_NS_LEVEL of the kernel) */
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../pure/processid.h"
+#include "../kernel/processid.h"
 
 /* The namespaces of one kind that have processes, read once for many questions. */
 struct space_set {

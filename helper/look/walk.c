@@ -12,10 +12,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/text.h"
+#include "../base/cleanup.h"
+#include "../base/text.h"
 #include "../host/file.h"
-#include "../host/procdir.h"
+#include "../host/process/procdir.h"
 
 #define NUMBERS (1U << 22)	/* PID_MAX_LIMIT (linux/threads.h) */
 #define ROUNDS_MAX 8		/* each for the processes that started during the one before */

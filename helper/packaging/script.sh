@@ -13,7 +13,7 @@ running() {
 	helper=/usr/libexec/gpuhelper/gpuhelper
 	modules=/usr/share/selinux/packages/gpuhelper
 	relabelled="/usr/libexec/gpuhelper /etc/gpuhelper /run/gpuhelper /var/log/gpuhelper /var/lib/gpuhelper"
-	lease_version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' "$helper/pure/leasefile.h")
+	lease_version=$(sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' "$helper/lease/leasefile.h")
 	FORCE=\${GPUHELPER_FORCE:-no} force_by=GPUHELPER_FORCE=yes
 	SEMODULE=semodule
 	PATH=\$PATH:/usr/sbin:/sbin

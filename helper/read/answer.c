@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/table.h"
+#include "../ask/table.h"
+#include "../base/cleanup.h"
 #include "cdispec.h"
 #include "parse.h"
 #include "settingsread.h"

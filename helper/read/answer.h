@@ -1,8 +1,8 @@
-/* Answers a question of the helper (pure/readask.h). */
+/* Answers a question of the helper (ask/readask.h). */
 #ifndef GPUHELPER_READ_ANSWER_H
 #define GPUHELPER_READ_ANSWER_H
 
-#include "../pure/readask.h"
+#include "../ask/readask.h"
 
 /* Returns the answer, *len bytes, which the caller frees. NULL if memory is short. */
 char *read_answer(const struct read_ask *a, size_t *len);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/doc.h"
-#include "../pure/text.h"
+#include "../base/text.h"
+#include "../json/doc.h"
 
 /* Copies doc.h's tree. Its nodes are in the order of the text, so the place only moves forward. */
 struct copying {

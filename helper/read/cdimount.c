@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../pure/furthernode.h"
-#include "../pure/path.h"
+#include "../base/path.h"
+#include "../gpu/furthernode.h"
 #include "cdiread.h"
 
 /* True for tmpfs options, which only set up another empty directory. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/text.h"
+#include "../base/text.h"
 #include "cdijson.h"
 #include "cdiread.h"
 #include "cdispec.h"

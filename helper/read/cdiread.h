@@ -5,7 +5,7 @@
 #ifndef GPUHELPER_READ_CDIREAD_H
 #define GPUHELPER_READ_CDIREAD_H
 
-#include "../pure/cdi.h"
+#include "../cdi/cdi.h"
 #include "cditree.h"
 
 struct cdi_reading {

@@ -1,6 +1,6 @@
 /*
  * Finds what CDI lets a spec ask for and a privileged helper must not do, as far as the text shows it
- * (mounts: cdimount.c). host/cdihost.c checks the host's files. Only root writes specs, but generators write
+ * (mounts: cdimount.c). ctl/cdi/cdihost.c checks the host's files. Only root writes specs, but generators write
  * them for root, and a generator's mistake must not open a way out of every container with the device.
  * Drivers need hooks, network devices, classes of Intel RDT and writable mounts of files that are not the
  * host's own, so these are not unsafe as such. The user of the spec decides about them.
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../pure/furthernode.h"
-#include "../pure/path.h"
+#include "../base/path.h"
+#include "../gpu/furthernode.h"
 #include "cdiread.h"
 #include "cdispec.h"
 

@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_READ_CDISPEC_H
 #define GPUHELPER_READ_CDISPEC_H
 
-#include "../pure/cdi.h"
+#include "../cdi/cdi.h"
 
 /*
  * Reads one spec. Returns false if it is invalid, with all faults in *f, or if memory was short (f->starved). Of an

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../pure/cdifault.h"
+#include "../cdi/cdifault.h"
 
 #define CDIT_DEPTH 16
 #define CDIT_NODES 100000

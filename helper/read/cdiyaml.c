@@ -8,7 +8,7 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "../pure/text.h"
+#include "../base/text.h"
 #include "cdiyaml.h"
 
 struct building {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
+#include "../base/cleanup.h"
+#include "../base/path.h"
 #include "conf.h"
 
 #define NAME_MAX_BYTES 128
@@ -43,7 +43,7 @@ claim_name_read(config_setting_t *s, char **out, struct faults *f)
 		check_claim_name(s, *out, f);
 }
 
-/* The value as text that shows its type (pure/claimset.h). The caller frees it; NULL: it has no such text. */
+/* The value as text that shows its type (policy/claimset.h). The caller frees it; NULL: it has no such text. */
 static char *
 value_text(const config_setting_t *s)
 {

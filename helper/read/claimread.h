@@ -4,8 +4,8 @@
 
 #include <libconfig.h>
 
-#include "../pure/claimset.h"
-#include "../pure/conffault.h"
+#include "../policy/claimset.h"
+#include "../policy/conffault.h"
 
 /*
  * Reads { NAME = VALUE; ... }, or ( { claim = "NAME"; value = VALUE; }, ... ) for names that libconfig does not know,

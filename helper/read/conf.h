@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../pure/text.h"
+#include "../base/text.h"
 #include "conflook.h"
 
 /*

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../pure/text.h"
+#include "../base/text.h"
 #include "conflook.h"
 
 #define NAME_SHOWN 40

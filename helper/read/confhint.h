@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../pure/conffault.h"
+#include "../policy/conffault.h"
 
 /*
  * Adds the first fault of a text that conf_look_over() found no fault in and that libconfig does not accept. False,

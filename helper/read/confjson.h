@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <libconfig.h>
 
-#include "../pure/conffault.h"
+#include "../policy/conffault.h"
 
 /* Returns a new reference. NULL if memory is short or JSON has no such kind of value. Adds faults to *f. */
 json_t *conf_json(config_setting_t *s, struct faults *f);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/text.h"
+#include "../base/cleanup.h"
+#include "../base/text.h"
 
 #define FAULTS_MAX 20		/* a longer list would help nobody */
 

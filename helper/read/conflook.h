@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "../pure/conffault.h"
+#include "../policy/conffault.h"
 
 #define CONF_DEPTH_MAX 8		/* of brackets */
 #define CONF_SETTINGS_MAX 16384		/* in one file */

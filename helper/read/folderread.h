@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_READ_FOLDERREAD_H
 #define GPUHELPER_READ_FOLDERREAD_H
 
-#include "../pure/folderrule.h"
+#include "../policy/folderrule.h"
 #include "conf.h"
 
 /*

@@ -1,10 +1,10 @@
-/* See load.h. Must open nothing itself: host/etc.c does. */
+/* See load.h. Must open nothing itself: host/own/etc.c does. */
 #include "load.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../pure/cleanup.h"
+#include "../base/cleanup.h"
 #include "settingsread.h"
 
 int

@@ -2,9 +2,9 @@
 #ifndef GPUHELPER_READ_LOAD_H
 #define GPUHELPER_READ_LOAD_H
 
-#include "../host/etc.h"
-#include "../pure/conffault.h"
-#include "../pure/settings.h"
+#include "../host/own/etc.h"
+#include "../policy/conffault.h"
+#include "../policy/settings.h"
 
 /*
  * Reads the settings in DIR/gpuhelper.conf; without that file, the defaults. «strict» as in trust.h. Returns

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "../host/frame.h"
-#include "../pure/cleanup.h"
-#include "../pure/times.h"
+#include "../base/cleanup.h"
+#include "../base/times.h"
+#include "../host/own/frame.h"
 #include "../root/confine.h"
 #include "../root/spawn.h"
 #include "answer.h"
-#include "question.h"
+#include "readquestion.h"
 
 #define CHANNEL SPAWN_CHANNEL
 _Static_assert(SPAWN_CHANNEL == READ_CHANNEL, "root's wrapper starts this program, too (user/answers.h)");

@@ -2,9 +2,9 @@
 #ifndef GPUHELPER_READ_PARSE_H
 #define GPUHELPER_READ_PARSE_H
 
-#include "../host/cdidirs.h"
-#include "../host/etc.h"
-#include "../pure/policyset.h"
+#include "../host/driver/cdidirs.h"
+#include "../host/own/etc.h"
+#include "../policy/policyset.h"
 
 /*
  * Parses the text of a policy file. A broken file is an entry with the reason in «broken». False if memory is
@@ -16,7 +16,7 @@ bool policy_entry_parse(const char *name, const char *text, size_t len, struct p
 bool policies_parse(const struct policy_files *files, struct policy_set *out);
 
 /*
- * Parses the CDI specs of a registry: a cdi_parser of host/cdidirs.h. Returns 0, or -1 with *why if memory is
+ * Parses the CDI specs of a registry: a cdi_parser of host/driver/cdidirs.h. Returns 0, or -1 with *why if memory is
  * short.
  */
 int specs_parse(struct cdi_registry *r, struct why *why);

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cdi.h"
-#include "../pure/cleanup.h"
-#include "../pure/furthernode.h"
-#include "../pure/mig.h"
-#include "../pure/secontext.h"
-#include "../pure/varsjson.h"
-#include "../pure/vendorenv.h"
+#include "../base/cleanup.h"
+#include "../cdi/cdi.h"
+#include "../gpu/furthernode.h"
+#include "../gpu/mig.h"
+#include "../gpu/vendorenv.h"
+#include "../kernel/secontext.h"
+#include "../policy/varsjson.h"
 #include "claimread.h"
 #include "conf.h"
 #include "confjson.h"

@@ -2,8 +2,8 @@
 #ifndef GPUHELPER_READ_POLICYREAD_H
 #define GPUHELPER_READ_POLICYREAD_H
 
-#include "../pure/conffault.h"
-#include "../pure/policy.h"
+#include "../policy/conffault.h"
+#include "../policy/policy.h"
 
 /*
  * Parses one file. Returns false if *f has errors, each with its line; *p must then not be used. The caller

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/path.h"
-#include "../pure/claims.h"
+#include "../base/path.h"
+#include "../policy/claims.h"
 #include "claimread.h"
 #include "conf.h"
 #include "variable.h"

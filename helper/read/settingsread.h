@@ -2,8 +2,8 @@
 #ifndef GPUHELPER_READ_SETTINGSREAD_H
 #define GPUHELPER_READ_SETTINGSREAD_H
 
-#include "../pure/conffault.h"
-#include "../pure/settings.h"
+#include "../policy/conffault.h"
+#include "../policy/settings.h"
 
 /*
  * Parses the text on top of the defaults. Returns false if *f has errors; *s must then not be used. The

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "../pure/text.h"
-#include "../pure/vendorenv.h"
+#include "../base/text.h"
+#include "../gpu/vendorenv.h"
 
 #define NAME_MAX_BYTES 64
 

@@ -2,8 +2,8 @@
 #ifndef GPUHELPER_READ_WANTED_H
 #define GPUHELPER_READ_WANTED_H
 
-#include "../pure/policyset.h"
-#include "../pure/settings.h"
+#include "../policy/policyset.h"
+#include "../policy/settings.h"
 
 /*
  * Fills claims.wanted of each issuer: gpuhelper-judge passes on no other claims, which are a stranger's text. False if

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/xattr.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
 #include "../host/inodeacl.h"
-#include "../pure/cleanup.h"
 
 #define RW 6U	/* as bits of a mode */
 

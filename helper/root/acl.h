@@ -7,9 +7,9 @@
 #ifndef GPUHELPER_ROOT_ACL_H
 #define GPUHELPER_ROOT_ACL_H
 
+#include "../base/why.h"
 #include "../host/access.h"
-#include "../pure/leasefile.h"
-#include "../pure/why.h"
+#include "../lease/leasefile.h"
 
 /* Entries of ours that a node has, or may have: at most one for each lease. */
 struct acl_names {

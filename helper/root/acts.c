@@ -12,7 +12,7 @@
 
 #include "../host/file.h"
 #include "../host/hostview.h"
-#include "../host/process.h"
+#include "../host/process/process.h"
 #include "label.h"
 #include "leasewrite.h"
 #include "node.h"

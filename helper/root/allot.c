@@ -1,5 +1,5 @@
 /*
- * See allot.h. Called under the lock on the leases. Touches no file: gives pure/pick.c what
+ * See allot.h. Called under the lock on the leases. Touches no file: gives gpu/pick.c what
  * leaselist.c and queue.c have read.
  */
 #include "allot.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
+#include "../base/cleanup.h"
 #include "busy.h"
 
 int

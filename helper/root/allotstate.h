@@ -2,8 +2,8 @@
 #ifndef GPUHELPER_ROOT_ALLOTSTATE_H
 #define GPUHELPER_ROOT_ALLOTSTATE_H
 
-#include "../pure/drained.h"
-#include "../pure/identity.h"
+#include "../ask/identity.h"
+#include "../gpu/drained.h"
 #include "leaselist.h"
 #include "queue.h"
 

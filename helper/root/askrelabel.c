@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/times.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../host/folders.h"
-#include "../pure/cleanup.h"
-#include "../pure/times.h"
+#include "../host/folder/folders.h"
 #include "labeller.h"
 #include "state.h"
 #include "timer.h"

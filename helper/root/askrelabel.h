@@ -9,7 +9,7 @@
 #ifndef GPUHELPER_ROOT_ASKRELABEL_H
 #define GPUHELPER_ROOT_ASKRELABEL_H
 
-#include "../pure/labelask.h"
+#include "../ask/labelask.h"
 #include "label.h"
 #include "peer.h"
 

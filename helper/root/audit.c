@@ -9,7 +9,7 @@
 
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/auditchain.h"
+#include "../lease/auditchain.h"
 #include "chain.h"
 #include "owncgroup.h"
 

@@ -2,8 +2,8 @@
 #ifndef GPUHELPER_ROOT_AUDIT_H
 #define GPUHELPER_ROOT_AUDIT_H
 
-#include "../host/record.h"
-#include "../pure/leasefile.h"
+#include "../host/own/record.h"
+#include "../lease/leasefile.h"
 #include "peer.h"
 #include "rate.h"
 

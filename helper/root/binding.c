@@ -15,11 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/hash.h"
+#include "../base/times.h"
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/hash.h"
-#include "../pure/times.h"
 #include "state.h"
 
 #define TOKENS GPUHELPER_STATEDIR "/tokens"

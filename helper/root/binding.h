@@ -9,7 +9,7 @@
 #ifndef GPUHELPER_ROOT_BINDING_H
 #define GPUHELPER_ROOT_BINDING_H
 
-#include "../pure/identity.h"
+#include "../ask/identity.h"
 #include "leaselist.h"
 
 /*

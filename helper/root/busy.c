@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../pure/strange.h"
+#include "../base/strange.h"
 
 #define TOLD_MAX 4	/* of each kind, so that the line stays short */
 

@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_ROOT_CALL_H
 #define GPUHELPER_ROOT_CALL_H
 
-#include "../pure/request.h"
+#include "../ask/request.h"
 #include "peer.h"
 
 /* The first of the values that a grant goes through: call, ruling (ruling.h), plan (plan.h), traces (grant.h). */

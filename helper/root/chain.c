@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/auditchain.h"
-#include "../pure/cleanup.h"
+#include "../lease/auditchain.h"
 #include "state.h"
 
 #define HEAD GPUHELPER_STATEDIR "/audit.head"

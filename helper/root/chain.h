@@ -1,9 +1,9 @@
-/* Appends to the audit log's chain (pure/auditchain.h), one helper at a time. */
+/* Appends to the audit log's chain (lease/auditchain.h), one helper at a time. */
 #ifndef GPUHELPER_ROOT_CHAIN_H
 #define GPUHELPER_ROOT_CHAIN_H
 
-#include "../pure/text.h"
-#include "../pure/why.h"
+#include "../base/text.h"
+#include "../base/why.h"
 
 /*
  * Appends the line of a record, with its newline, to the log as the chain's next record. «log» is the log, open for

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/text.h"
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/text.h"
 
 /* Makes the link as udev does. */
 static void

@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_ROOT_CHARLINK_H
 #define GPUHELPER_ROOT_CHARLINK_H
 
-#include "../pure/edits.h"
+#include "../lease/edits.h"
 
 /*
  * Makes the links in /dev/char that are missing for the NVIDIA nodes of «e», which exist by now. runc asks systemd to

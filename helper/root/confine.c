@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../host/frame.h"
-#include "../host/ownprogram.h"
+#include "../host/own/frame.h"
+#include "../host/own/ownprogram.h"
 #include "capability.h"
 #include "ids.h"
 #include "spawn.h"

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
-#include "../host/container.h"
+#include "../base/cleanup.h"
+#include "../host/cgroup/cgroup.h"
+#include "../host/cgroup/container.h"
 #include "../host/file.h"
-#include "../host/majors.h"
-#include "../host/spaces.h"
-#include "../pure/cleanup.h"
+#include "../host/gpu/majors.h"
+#include "../host/process/spaces.h"
 #include "leaselist.h"
 #include "leasewrite.h"
 #include "owncgroup.h"

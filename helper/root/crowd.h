@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 #define CROWD_MAX 16	/* as MaxConnectionsPerSource= of gpuhelper.socket */
 

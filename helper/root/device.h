@@ -2,9 +2,9 @@
 #ifndef GPUHELPER_ROOT_DEVICE_H
 #define GPUHELPER_ROOT_DEVICE_H
 
+#include "../gpu/gpu.h"
 #include "../host/access.h"
-#include "../pure/edits.h"
-#include "../pure/gpu.h"
+#include "../lease/edits.h"
 #include "label.h"
 #include "leaselist.h"
 #include "peer.h"

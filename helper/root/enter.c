@@ -25,11 +25,11 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "../host/drivers.h"
+#include "../base/cleanup.h"
+#include "../base/times.h"
+#include "../host/gpu/drivers.h"
 #include "../host/hostview.h"
 #include "../host/users.h"
-#include "../pure/cleanup.h"
-#include "../pure/times.h"
 #include "capability.h"
 #include "crowd.h"
 #include "filter.h"

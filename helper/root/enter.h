@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 #define ENTER_GROUPS_MAX 65536
 

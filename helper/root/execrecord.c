@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/exectext.h"
-#include "../pure/leasename.h"
+#include "../lease/exectext.h"
+#include "../lease/leasename.h"
 #include "acl.h"
 #include "state.h"
 

@@ -5,8 +5,8 @@
 #ifndef GPUHELPER_ROOT_EXECRECORD_H
 #define GPUHELPER_ROOT_EXECRECORD_H
 
-#include "../pure/edits.h"
-#include "../pure/leasefile.h"
+#include "../lease/edits.h"
+#include "../lease/leasefile.h"
 #include "peer.h"
 
 /*

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 #define FILTER_MAJORS_MAX 16
 #define FILTER_CHILDREN_MAX 4

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../pure/chore.h"
 #include "../host/file.h"
+#include "../lease/chore.h"
 #include "state.h"
 
 static void

@@ -2,11 +2,11 @@
 #ifndef GPUHELPER_ROOT_GRANT_H
 #define GPUHELPER_ROOT_GRANT_H
 
-#include "../pure/edits.h"
-#include "../pure/leasefile.h"
+#include "../lease/edits.h"
+#include "../lease/leasefile.h"
 #include "call.h"
 
-#define PIPELINE_NAMES_MAX 1024	/* longer ones are cut in a record (host/record.c) */
+#define PIPELINE_NAMES_MAX 1024	/* longer ones are cut in a record (host/own/record.c) */
 
 /* What a grant has done on the host so far, so that it can be taken back. */
 struct traces {

@@ -1,9 +1,9 @@
 /* See host.h. The judge may lie: host_check() refuses wrong reports, and every node that is not a GPU's. */
 #include "host.h"
 
-#include "../host/cdigpus.h"
-#include "../host/drivers.h"
-#include "../pure/hostcheck.h"
+#include "../ask/hostcheck.h"
+#include "../host/driver/cdigpus.h"
+#include "../host/gpu/drivers.h"
 #include "judge.h"
 #include "reader.h"
 

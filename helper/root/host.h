@@ -1,12 +1,12 @@
 /*
- * The GPUs of the host: what gpuhelper-judge reports (judge.h), after pure/hostcheck.h has checked it, and what the
+ * The GPUs of the host: what gpuhelper-judge reports (judge.h), after ask/hostcheck.h has checked it, and what the
  * helper itself reads in /proc.
  */
 #ifndef GPUHELPER_ROOT_HOST_H
 #define GPUHELPER_ROOT_HOST_H
 
-#include "../host/cdidirs.h"
-#include "../pure/gpu.h"
+#include "../gpu/gpu.h"
+#include "../host/driver/cdidirs.h"
 
 struct host {
 	bool looked;

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "../host/cgroup/container.h"
 #include "../host/clock.h"
-#include "../host/container.h"
-#include "../host/process.h"
+#include "../host/process/process.h"
 #include "acts.h"
 #include "audit.h"
 #include "gatelock.h"

@@ -1,12 +1,12 @@
-/* See judge.h. Parses only the lines of the answers (pure/judgeask.h), never a token. */
+/* See judge.h. Parses only the lines of the answers (ask/judgeask.h), never a token. */
 #include "judge.h"
 
 #include <stdint.h>
 #include <time.h>
 
-#include "../host/issuerkeys.h"
-#include "../pure/cleanup.h"
-#include "../pure/judgeask.h"
+#include "../ask/judgeask.h"
+#include "../base/cleanup.h"
+#include "../host/own/issuerkeys.h"
 #include "spawn.h"
 
 #define PROGRAM "gpuhelper-judge"

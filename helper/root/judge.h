@@ -1,8 +1,8 @@
 /*
  * The helper's side of gpuhelper-judge, a program that first finds the host's GPUs, then parses untrusted text (tokens,
  * instance variables), and decides requests. The helper finds the issuers' keys, checks that they belong to root, and
- * sends them with the token (pure/judgeask.h). To have a request decided, it sends the parts of the policies, the
- * settings and the host that matter (pure/grantask.h).
+ * sends them with the token (ask/judgeask.h). To have a request decided, it sends the parts of the policies, the
+ * settings and the host that matter (ask/grantask.h).
  */
 #ifndef GPUHELPER_ROOT_JUDGE_H
 #define GPUHELPER_ROOT_JUDGE_H
@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../pure/identity.h"
-#include "../pure/gpu.h"
-#include "../pure/grantask.h"
-#include "../pure/verdict.h"
+#include "../ask/grantask.h"
+#include "../ask/identity.h"
+#include "../ask/verdict.h"
+#include "../gpu/gpu.h"
 
 /* Starts the program. To be called before filter_install(). If this fails, every question fails with the reason. */
 void judge_start(void);
@@ -34,11 +34,11 @@ int judge_sees(uint32_t vendors, struct inventory *out, struct why *why);
  */
 int judge_identifies(char *token, struct settings *s, struct known *out, struct why *why);
 
-/* A vars_parser (pure/identity.h). */
+/* A vars_parser (ask/identity.h). */
 int judge_parses_vars(const char *text, struct instance_vars *out, struct why *why);
 
 /*
- * Has the judge decide what the request gets. The verdict is not checked yet (pure/verdict.h). -1 with *why: the
+ * Has the judge decide what the request gets. The verdict is not checked yet (ask/verdict.h). -1 with *why: the
  * request is refused. verdict_free() in either case.
  */
 int judge_decides(const struct grant_ask *question, struct verdict *out, struct why *why);

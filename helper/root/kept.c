@@ -4,9 +4,9 @@
  */
 #include "kept.h"
 
+#include "../base/bytes.h"
+#include "../base/cleanup.h"
 #include "../host/file.h"
-#include "../pure/bytes.h"
-#include "../pure/cleanup.h"
 #include "state.h"
 
 bool

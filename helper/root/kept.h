@@ -6,9 +6,9 @@
 #ifndef GPUHELPER_ROOT_KEPT_H
 #define GPUHELPER_ROOT_KEPT_H
 
-#include "../host/exchange.h"
+#include "../host/own/exchange.h"
 
-/* Does exchange_find() (host/exchange.h) in that directory. */
+/* Does exchange_find() (host/own/exchange.h) in that directory. */
 bool kept_find(const char *name, const struct stat *program, struct exchange *x);
 
 /* Keeps a checked answer instead of the one before it. Does nothing if it is too large, or can't be written. */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "../host/file.h"
-#include "../host/mounts.h"
+#include "../host/folder/mounts.h"
 #include "labeller.h"
 
 #define DRAWS 64	/* attempts; of half a million pairs, at most 4096 are taken */

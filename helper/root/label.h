@@ -5,10 +5,10 @@
 #ifndef GPUHELPER_ROOT_LABEL_H
 #define GPUHELPER_ROOT_LABEL_H
 
+#include "../ask/request.h"
 #include "../host/selinux.h"
-#include "../pure/edits.h"
-#include "../pure/policy.h"
-#include "../pure/request.h"
+#include "../lease/edits.h"
+#include "../policy/policy.h"
 #include "leaselist.h"
 
 struct label {

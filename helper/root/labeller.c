@@ -1,4 +1,4 @@
-/* See labeller.h. Relies only on what pure/labelask.h checks in an answer. Uses its text only in refusals. */
+/* See labeller.h. Relies only on what ask/labelask.h checks in an answer. Uses its text only in refusals. */
 #include "labeller.h"
 
 #include <errno.h>
@@ -9,12 +9,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../host/frame.h"
-#include "../host/process.h"
+#include "../host/own/frame.h"
+#include "../host/process/process.h"
 #include "../host/selinux.h"
-#include "../pure/cleanup.h"
 #include "spawn.h"
 
 #define PROGRAM "gpuhelper-label"

@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../pure/labelask.h"
-#include "../pure/processid.h"
+#include "../ask/labelask.h"
+#include "../kernel/processid.h"
 
 /* Starts the process. To be called before filter_install(). If this fails, every question fails with the reason. */
 void labeller_start(void);

@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
-#include "../pure/cleanup.h"
-#include "../pure/times.h"
+#include "../base/cleanup.h"
+#include "../base/times.h"
+#include "../host/cgroup/cgroup.h"
 #include "acts.h"
 #include "audit.h"
 #include "binding.h"
@@ -26,7 +26,7 @@
 
 #define LATE_S 5	/* for a clock of whole seconds, and a helper that is slow to start */
 
-/* How much longer one user's leases may be looked at while others wait (pure/looks.h). */
+/* How much longer one user's leases may be looked at while others wait (host/process/looks.h). */
 struct user_share {
 	uint32_t uid;
 	struct life_share left;

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/times.h"
 #include "../host/clock.h"
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/times.h"
 #include "state.h"
 
 #define AGAIN_WAIT_MS 4000	/* by then, most helpers ahead in the line have had the lock or given up */

@@ -5,8 +5,8 @@
 #ifndef GPUHELPER_ROOT_LEASELIST_H
 #define GPUHELPER_ROOT_LEASELIST_H
 
-#include "../pure/leasename.h"
-#include "../pure/why.h"
+#include "../base/why.h"
+#include "../lease/leasename.h"
 
 #define LEASES_PER_USER 512	/* or one user could leave nothing to the others */
 

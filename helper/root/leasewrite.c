@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../pure/cleanup.h"
+#include "../base/cleanup.h"
 #include "queue.h"
 #include "state.h"
 

@@ -1,5 +1,5 @@
 /*
- * See looker.h. Relies only on what pure/lookask.h checks in an answer: it repeats the question's number, which nobody
+ * See looker.h. Relies only on what ask/lookask.h checks in an answer: it repeats the question's number, which nobody
  * can guess, and its values are possible ones. The program may end at any moment, even in the middle of a message. If
  * another answer comes, or none, it gets no more questions.
  */
@@ -11,11 +11,11 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "../ask/lookask.h"
+#include "../base/cleanup.h"
+#include "../base/times.h"
 #include "../host/clock.h"
-#include "../host/frame.h"
-#include "../pure/cleanup.h"
-#include "../pure/lookask.h"
-#include "../pure/times.h"
+#include "../host/own/frame.h"
 #include "capability.h"
 #include "slowness.h"
 #include "spawn.h"

@@ -7,8 +7,8 @@
 #ifndef GPUHELPER_ROOT_LOOKER_H
 #define GPUHELPER_ROOT_LOOKER_H
 
-#include "../pure/leasefile.h"
-#include "../pure/looks.h"
+#include "../host/process/looks.h"
+#include "../lease/leasefile.h"
 
 /*
  * Starts the looker as spawned_start() does. To be called once, while this process has all capabilities, all its ids

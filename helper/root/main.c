@@ -20,10 +20,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../host/frame.h"
-#include "../pure/cleanup.h"
-#include "../pure/times.h"
-#include "../pure/wire.h"
+#include "../ask/wire.h"
+#include "../base/cleanup.h"
+#include "../base/times.h"
+#include "../host/own/frame.h"
 #include "crowd.h"
 #include "enter.h"
 #include "grant.h"

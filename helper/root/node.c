@@ -8,11 +8,11 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/access.h"
 #include "../host/file.h"
 #include "../host/hostview.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
 
 int
 node_parent(const char *path, const char **name, struct why *why)

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 /*
  * Opens a node's directory, which only root may change, and gets the node's name in it. The descriptor is valid until

@@ -5,7 +5,7 @@
  */
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../host/process.h"
+#include "../host/process/process.h"
 #include "audit.h"
 #include "idle.h"
 #include "leaseend.h"

@@ -16,11 +16,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
+#include "../base/cleanup.h"
+#include "../host/cgroup/cgroup.h"
 #include "../host/file.h"
-#include "../host/procdir.h"
-#include "../pure/cgroupline.h"
-#include "../pure/cleanup.h"
+#include "../host/process/procdir.h"
+#include "../kernel/cgroupline.h"
 #include "judge.h"
 #include "labeller.h"
 #include "looker.h"

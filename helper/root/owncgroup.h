@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 /*
  * Makes that cgroup if it is missing, unless root started the helper. To be called before enter() sheds

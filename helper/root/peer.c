@@ -14,12 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
-#include "../host/frame.h"
-#include "../host/procdir.h"
-#include "../host/process.h"
+#include "../host/own/frame.h"
+#include "../host/process/procdir.h"
+#include "../host/process/process.h"
 #include "../host/users.h"
-#include "../pure/cleanup.h"
 
 #define OVERFLOW_UID 65534	/* user_namespaces(7) */
 #ifndef SO_PEERPIDFD

@@ -2,9 +2,9 @@
 #ifndef GPUHELPER_ROOT_PEER_H
 #define GPUHELPER_ROOT_PEER_H
 
-#include "../host/process.h"
-#include "../pure/grant.h"
-#include "../pure/idmap.h"
+#include "../host/process/process.h"
+#include "../kernel/idmap.h"
+#include "../policy/policygrant.h"
 #include "enter.h"
 
 struct peer {

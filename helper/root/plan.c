@@ -8,13 +8,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
-#include "../host/folders.h"
-#include "../host/nestedplace.h"
-#include "../host/spaces.h"
+#include "../gpu/procmask.h"
+#include "../host/cgroup/cgroup.h"
+#include "../host/folder/folders.h"
+#include "../host/folder/nestedplace.h"
+#include "../host/process/spaces.h"
 #include "../host/users.h"
-#include "../pure/nested.h"
-#include "../pure/procmask.h"
+#include "../policy/nested.h"
 #include "binding.h"
 #include "timer.h"
 #include "ways.h"

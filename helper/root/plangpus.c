@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/furthernode.h"
-#include "../pure/vendorenv.h"
+#include "../base/cleanup.h"
+#include "../gpu/furthernode.h"
+#include "../gpu/vendorenv.h"
 #include "concern.h"
 #include "device.h"
 #include "host.h"

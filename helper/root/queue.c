@@ -13,13 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/lines.h"
+#include "../base/times.h"
 #include "../host/file.h"
-#include "../host/process.h"
+#include "../host/process/process.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/lines.h"
-#include "../pure/pausing.h"
-#include "../pure/times.h"
+#include "../lease/pausing.h"
 #include "audit.h"
 #include "state.h"
 

@@ -8,8 +8,8 @@
 #ifndef GPUHELPER_ROOT_QUEUE_H
 #define GPUHELPER_ROOT_QUEUE_H
 
-#include "../pure/leasefile.h"
-#include "../pure/text.h"
+#include "../base/text.h"
+#include "../lease/leasefile.h"
 #include "peer.h"
 
 /* A waiting container, by the key of the lease that it would get. */

@@ -13,9 +13,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "../base/text.h"
+#include "../base/times.h"
 #include "../host/file.h"
-#include "../pure/text.h"
-#include "../pure/times.h"
 #include "state.h"
 
 #define DAY 86400

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 /* Each kind has a limit of its own: to use up one of them (by refused tasks, say) takes nothing from the others. */
 enum rate_kind {

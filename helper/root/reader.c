@@ -1,5 +1,5 @@
 /*
- * See reader.h. Parses only the lines of the answers (pure/readask.h), and only behind the filter. Refuses an answer
+ * See reader.h. Parses only the lines of the answers (ask/readask.h), and only behind the filter. Refuses an answer
  * that is cut off.
  */
 #include "reader.h"
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../ask/readask.h"
+#include "../base/cleanup.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../host/ownprogram.h"
-#include "../pure/cleanup.h"
-#include "../pure/readask.h"
+#include "../host/own/ownprogram.h"
 #include "kept.h"
 #include "spawn.h"
 

@@ -1,13 +1,13 @@
 /*
  * The helper's side of gpuhelper-read, a program that parses the administrator's files. The helper finds the files,
- * checks that they belong to root, and sends their bytes. The answer is lines (pure/table.h).
+ * checks that they belong to root, and sends their bytes. The answer is lines (ask/table.h).
  */
 #ifndef GPUHELPER_ROOT_READER_H
 #define GPUHELPER_ROOT_READER_H
 
-#include "../host/cdidirs.h"
-#include "../pure/policyset.h"
-#include "../pure/settings.h"
+#include "../host/driver/cdidirs.h"
+#include "../policy/policyset.h"
+#include "../policy/settings.h"
 
 /*
  * Reads the files, and finds the answers that are kept of them (kept.h). Starts the program only if one is missing. To

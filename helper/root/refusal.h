@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_ROOT_REFUSAL_H
 #define GPUHELPER_ROOT_REFUSAL_H
 
-#include "../pure/edits.h"
+#include "../lease/edits.h"
 #include "ruling.h"
 
 /* Whether the wrapper is to do the chores and ask again: not at all, within the policy's wait, or soon in any case. */

@@ -5,7 +5,7 @@
 #ifndef GPUHELPER_ROOT_RULING_H
 #define GPUHELPER_ROOT_RULING_H
 
-#include "../pure/identity.h"
+#include "../ask/identity.h"
 #include "call.h"
 
 /* The caller fills in «call»; the rest starts as zero. Later steps (plan.h) only read a ruling. */

@@ -7,10 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/usage.h"
+#include "../policy/usage.h"
 #include "state.h"
 
 #define FILE_NAME "usage"

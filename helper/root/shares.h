@@ -1,11 +1,11 @@
 /*
- * Fair shares of the GPUs (pure/usage.h). What each team has used is in /run/gpuhelper/shares/usage, which is there
+ * Fair shares of the GPUs (policy/usage.h). What each team has used is in /run/gpuhelper/shares/usage, which is there
  * only while gpuhelper.conf has team_shares. All is done under the lock on the leases.
  */
 #ifndef GPUHELPER_ROOT_SHARES_H
 #define GPUHELPER_ROOT_SHARES_H
 
-#include "../pure/settings.h"
+#include "../policy/settings.h"
 #include "leaselist.h"
 #include "queue.h"
 

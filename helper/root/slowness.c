@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
-#include "../pure/cleanup.h"
 #include "state.h"
 
 #define REMEMBERED_S 60

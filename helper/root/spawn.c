@@ -18,12 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../host/frame.h"
-#include "../host/ownprogram.h"
-#include "../host/procdir.h"
-#include "../pure/cleanup.h"
+#include "../host/own/frame.h"
+#include "../host/own/ownprogram.h"
+#include "../host/process/procdir.h"
 #include "capability.h"
 #include "crowd.h"
 #include "ids.h"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 #include "filter.h"
 
 /*
@@ -22,7 +22,7 @@ enum { SPAWN_CHANNEL = 3, SPAWN_PLACE, SPAWN_PROC, SPAWN_PROGRAM };
 /* A program of ours that was started, or could not be. */
 struct spawned {
 	const char *name;
-	bool own_user;		/* it runs as the user of its name (host/ownprogram.h), not as root */
+	bool own_user;		/* it runs as the user of its name (host/own/ownprogram.h), not as root */
 	uint32_t ask_max, answer_max;	/* limits of spawned_answer(), in bytes */
 	bool own_proc;		/* it has SPAWN_PROC */
 	const int *kept;	/* with own_user: capabilities(7) that it has all the same */
@@ -36,8 +36,8 @@ struct spawned {
 };
 
 /*
- * Forks a process for the program p->name (host/ownprogram.h). It executes the program, with an empty environment, when
- * it is woken or gets its first question. If that fails, p->why says why.
+ * Forks a process for the program p->name (host/own/ownprogram.h). It executes the program, with an empty environment,
+ * when it is woken or gets its first question. If that fails, p->why says why.
  */
 void spawned_start(struct spawned *p);
 

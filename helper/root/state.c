@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
 #include "../host/listing.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
 #include "timer.h"
 
 /*

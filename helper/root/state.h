@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-#include "../pure/text.h"
-#include "../pure/why.h"
+#include "../base/text.h"
+#include "../base/why.h"
 
 /*
  * Opens /run/gpuhelper/NAME, and makes both directories if they are missing. Returns a descriptor, which the caller

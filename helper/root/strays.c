@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "../pure/cleanup.h"
+#include "../base/cleanup.h"
 #include "host.h"
 #include "looker.h"
 

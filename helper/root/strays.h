@@ -5,8 +5,8 @@
 #ifndef GPUHELPER_ROOT_STRAYS_H
 #define GPUHELPER_ROOT_STRAYS_H
 
-#include "../host/drivernodes.h"
-#include "../pure/settings.h"
+#include "../host/driver/drivernodes.h"
+#include "../policy/settings.h"
 #include "allot.h"
 
 /*

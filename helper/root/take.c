@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "../host/drainedlist.h"
+#include "../host/gpu/drainedlist.h"
 #include "binding.h"
 #include "busy.h"
 #include "concern.h"

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "../base/cleanup.h"
+#include "../host/cgroup/container.h"
 #include "../host/clock.h"
-#include "../host/container.h"
 #include "../host/file.h"
-#include "../host/process.h"
-#include "../pure/cleanup.h"
+#include "../host/process/process.h"
 #include "acts.h"
 #include "audit.h"
-#include "exec.h"
+#include "exectell.h"
 #include "gatelock.h"
 #include "host.h"
 #include "idle.h"

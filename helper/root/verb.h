@@ -5,8 +5,8 @@
 #ifndef GPUHELPER_ROOT_VERB_H
 #define GPUHELPER_ROOT_VERB_H
 
-#include "../pure/edits.h"
-#include "../pure/request.h"
+#include "../ask/request.h"
+#include "../lease/edits.h"
 
 struct peer;
 
@@ -30,8 +30,8 @@ const struct verb_row *verb_find(int verb);
 void verb_created(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_EXEC (exec.c): the peer is about to become a runtime that puts a process into the container. Records that. The
- * reply's line tells what the process has of GPUs that were promised. Needs none of the helper's children.
+ * VERB_EXEC (exectell.c): the peer is about to become a runtime that puts a process into the container. Records that.
+ * The reply's line tells what the process has of GPUs that were promised. Needs none of the helper's children.
  */
 void verb_exec(const struct peer *p, const struct request *r, struct reply *reply);
 
@@ -62,7 +62,7 @@ void verb_release(const struct peer *p, const struct request *r, struct reply *r
 /* VERB_REAPPLY (look.c): as verb_look(), and repairs the nodes of live leases: the caller's own, or all for root. */
 void verb_reapply(const struct peer *p, const struct request *r, struct reply *reply);
 
-/* VERB_STATUS (status.c): lists leases and waiters: the caller's own, or all for root. Changes nothing. */
+/* VERB_STATUS (tellstatus.c): lists leases and waiters: the caller's own, or all for root. Changes nothing. */
 void verb_status(const struct peer *p, const struct request *r, struct reply *reply);
 
 /* VERB_REFUSED, VERB_PLAIN (note.c): records that the wrapper refused a container or made a plain one by itself. */

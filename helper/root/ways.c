@@ -11,11 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/path.h"
 #include "../host/file.h"
-#include "../host/mounts.h"
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
-#include "../pure/wayset.h"
+#include "../host/folder/mounts.h"
+#include "../lease/wayset.h"
 
 #define GIVING_S 120		/* at most, from a user's grant until its folders are mounted */
 

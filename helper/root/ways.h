@@ -6,8 +6,8 @@
 #ifndef GPUHELPER_ROOT_WAYS_H
 #define GPUHELPER_ROOT_WAYS_H
 
-#include "../host/mounts.h"
-#include "../pure/idmap.h"
+#include "../host/folder/mounts.h"
+#include "../kernel/idmap.h"
 #include "leaselist.h"
 
 /*

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/hash.h"
-#include "../pure/jsonout.h"
-#include "process.h"
+#include "../base/cleanup.h"
+#include "../base/hash.h"
+#include "../json/jsonout.h"
+#include "specprocess.h"
 
 /* The lists to which a grant adds: where each is, and which member of an element is its name («» for the element). */
 static const struct {

@@ -6,7 +6,7 @@
 #ifndef GPUHELPER_USER_ADDED_H
 #define GPUHELPER_USER_ADDED_H
 
-#include "../pure/edits.h"
+#include "../lease/edits.h"
 #include "bundle.h"
 #include "spec.h"
 

@@ -16,10 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../ask/waiting.h"
 #include "../host/file.h"
-#include "../host/procdir.h"
-#include "../host/process.h"
-#include "../pure/waiting.h"
+#include "../host/process/procdir.h"
+#include "../host/process/process.h"
 #include "turn.h"
 
 #define READY_MS 60000	/* for the runtime to start the waiter; a slow machine with many containers needs seconds */

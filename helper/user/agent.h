@@ -1,5 +1,5 @@
 /*
- * The agent: a process of the wrapper's that stays beside the runtime while a task waits and runs (pure/waiting.h). It
+ * The agent: a process of the wrapper's that stays beside the runtime while a task waits and runs (ask/waiting.h). It
  * has root take the container's GPUs for the task, opens the container's access to them, and gives them back when the
  * task is over. It is no lease: if it is killed, the task that waits ends, a task that runs keeps its GPUs, and root's
  * timer gives them back (root/idle.h).
@@ -7,7 +7,7 @@
 #ifndef GPUHELPER_USER_AGENT_H
 #define GPUHELPER_USER_AGENT_H
 
-#include "../pure/settings.h"
+#include "../policy/settings.h"
 #include "argv.h"
 #include "front.h"
 

@@ -1,8 +1,8 @@
 /* See annotations.h. Only reads config.json. */
 #include "annotations.h"
 
-#include "../pure/annotation.h"
-#include "../pure/cleanup.h"
+#include "../base/cleanup.h"
+#include "annotationkeys.h"
 
 int
 annotations_check(const struct spec *s, bool by_root, struct why *why)

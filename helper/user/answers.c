@@ -15,13 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../host/exchange.h"
+#include "../ask/readask.h"
+#include "../base/cleanup.h"
 #include "../host/file.h"
-#include "../host/frame.h"
-#include "../host/ownprogram.h"
+#include "../host/own/exchange.h"
+#include "../host/own/frame.h"
+#include "../host/own/ownprogram.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/readask.h"
 
 #define PROGRAM "gpuhelper-read"
 #define KEPT GPUHELPER_RUNDIR "/read"

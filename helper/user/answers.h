@@ -5,8 +5,8 @@
 #ifndef GPUHELPER_USER_ANSWERS_H
 #define GPUHELPER_USER_ANSWERS_H
 
-#include "../host/cdidirs.h"
-#include "../pure/policyset.h"
+#include "../host/driver/cdidirs.h"
+#include "../policy/policyset.h"
 
 /*
  * Gets the policies from the answer that the helper has kept; without one, has gpuhelper-read answer. Returns 0, or -1

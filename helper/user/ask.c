@@ -17,13 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../ask/wire.h"
+#include "../base/bytes.h"
+#include "../base/cleanup.h"
+#include "../base/times.h"
 #include "../host/clock.h"
-#include "../host/frame.h"
-#include "../pure/bytes.h"
-#include "../pure/cleanup.h"
-#include "../pure/leasename.h"
-#include "../pure/times.h"
-#include "../pure/wire.h"
+#include "../host/own/frame.h"
+#include "../lease/leasename.h"
 #include "door.h"
 #include "namespace.h"
 

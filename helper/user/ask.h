@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "../pure/edits.h"
-#include "../pure/request.h"
-#include "../pure/settings.h"
+#include "../ask/request.h"
+#include "../lease/edits.h"
+#include "../policy/settings.h"
 
 /* A connection to the helper. After a grant, the helper waits for ask_final(). */
 struct asking {

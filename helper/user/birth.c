@@ -9,16 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
+#include "../base/cleanup.h"
+#include "../base/lines.h"
+#include "../host/cgroup/cgroup.h"
 #include "../host/file.h"
-#include "../host/majors.h"
-#include "../host/process.h"
-#include "../host/spaces.h"
+#include "../host/gpu/majors.h"
+#include "../host/process/process.h"
+#include "../host/process/spaces.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/leasefile.h"
-#include "../pure/leasename.h"
-#include "../pure/lines.h"
+#include "../lease/leasefile.h"
+#include "../lease/leasename.h"
 #include "births.h"
 
 #define BIRTH_VERSION 1

@@ -1,8 +1,8 @@
 /*
  * Birth records: what root's wrapper saw of a container when the runtime had made it, before any of its code ran. Later
- * root changes device rules and ends processes at the helper's word (pure/chore.h), or at a lease's. It does so only to
- * a container that it saw itself, with the process, the cgroups and the devices of the record: of a reply it takes only
- * what to do, and which of the recorded devices are to be open.
+ * root changes device rules and ends processes at the helper's word (lease/chore.h), or at a lease's. It does so only
+ * to a container that it saw itself, with the process, the cgroups and the devices of the record: of a reply it takes
+ * only what to do, and which of the recorded devices are to be open.
  *
  * A record is a file in a directory of root's (births.h), named by the lease's key (lease_key()).
  */
@@ -11,9 +11,9 @@
 
 #include <stdbool.h>
 
-#include "../pure/chore.h"
-#include "../pure/devnum.h"
-#include "../pure/why.h"
+#include "../base/why.h"
+#include "../kernel/devnum.h"
+#include "../lease/chore.h"
 
 struct birth {
 	struct process_id init;		/* the container's first process */

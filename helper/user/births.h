@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "../pure/text.h"
-#include "../pure/why.h"
+#include "../base/text.h"
+#include "../base/why.h"
 
 #define BIRTHS GPUHELPER_RUNDIR "/births"
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 #define BUNDLE_CONFIG_MAX (4 * 1024 * 1024)
 

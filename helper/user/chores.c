@@ -13,12 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/times.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../host/process.h"
-#include "../pure/cleanup.h"
-#include "../pure/leasefile.h"
-#include "../pure/times.h"
+#include "../host/process/process.h"
+#include "../lease/leasefile.h"
 #include "birth.h"
 #include "ending.h"
 #include "gate.h"

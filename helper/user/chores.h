@@ -1,9 +1,9 @@
-/* Does the chores of the helper (pure/chore.h): work that the helper itself may not do. */
+/* Does the chores of the helper (lease/chore.h): work that the helper itself may not do. */
 #ifndef GPUHELPER_USER_CHORES_H
 #define GPUHELPER_USER_CHORES_H
 
-#include "../pure/chore.h"
-#include "../pure/request.h"
+#include "../ask/request.h"
+#include "../lease/chore.h"
 
 /*
  * Does all chores. Writes their outcome to *next (shut, no_chores), for the next request to the helper. Returns 0,

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/docbuild.h"
+#include "../base/cleanup.h"
+#include "../json/docbuild.h"
 #include "dropped.h"
-#include "process.h"
+#include "specprocess.h"
 
 struct composing {
 	const struct dropping *dropping;

@@ -5,8 +5,8 @@
 #ifndef GPUHELPER_USER_COMPOSE_H
 #define GPUHELPER_USER_COMPOSE_H
 
-#include "../pure/edits.h"
-#include "../pure/settings.h"
+#include "../lease/edits.h"
+#include "../policy/settings.h"
 #include "spec.h"
 
 /*

@@ -12,19 +12,19 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
-#include "../host/container.h"
+#include "../base/cleanup.h"
+#include "../host/cgroup/cgroup.h"
+#include "../host/cgroup/container.h"
 #include "../host/file.h"
-#include "../pure/cleanup.h"
 #include "birth.h"
 #include "births.h"
 #include "birthsclean.h"
-#include "capability.h"
 #include "gate.h"
 #include "lease.h"
+#include "message.h"
 #include "places.h"
-#include "report.h"
 #include "runtime.h"
+#include "speccapability.h"
 
 /* The container's root directory must be the one that was checked as root.path. */
 static int

@@ -4,8 +4,8 @@
 
 #include <sys/stat.h>
 
-#include "../pure/settings.h"
-#include "../pure/text.h"
+#include "../base/text.h"
+#include "../policy/settings.h"
 #include "argv.h"
 #include "ask.h"
 #include "places.h"
@@ -19,7 +19,7 @@ struct creation {
 	bool leased;			/* something was granted: the helper has to see the container */
 	bool promised;			/* the granted nodes must be closed, until a task takes some of them */
 	bool ruled;			/* the container's device rules must be enforced */
-	bool weak;			/* it must have no strong capability (capability.h) */
+	bool weak;			/* it must have no strong capability (speccapability.h) */
 	const struct stat *root;	/* its root directory; NULL if nobody could redirect root.path */
 	const struct granted_places *places;
 	struct reach *reach;		/* the granted nodes */

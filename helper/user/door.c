@@ -17,10 +17,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/path.h"
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
 #include "namespace.h"
 
 #define CONNECT_S 2	/* seconds, while the socket's queue is full */

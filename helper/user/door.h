@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 #define DOOR_SOCKET_PATH GPUHELPER_RUNDIR "/gpuhelper.sock"
 #define DOOR_KEYS_PATH GPUHELPER_RUNDIR "/keys.sock"

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
-#include "../pure/strange.h"
-#include "../pure/vendorenv.h"
+#include "../base/cleanup.h"
+#include "../base/path.h"
+#include "../base/strange.h"
+#include "../gpu/vendorenv.h"
 #include "nodes.h"
 
 #define NAMES_SHOWN 3

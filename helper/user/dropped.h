@@ -5,7 +5,7 @@
 #ifndef GPUHELPER_USER_DROPPED_H
 #define GPUHELPER_USER_DROPPED_H
 
-#include "../pure/edits.h"
+#include "../lease/edits.h"
 #include "spec.h"
 
 struct dropping {

@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
+#include "../host/cgroup/cgroup.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../host/process.h"
+#include "../host/process/process.h"
 
 #define END_MS 2000		/* for killed processes to end */
 #define END_NAP_MS 5

@@ -2,9 +2,9 @@
 #ifndef GPUHELPER_USER_ENDING_H
 #define GPUHELPER_USER_ENDING_H
 
-#include "../pure/processid.h"
-#include "../pure/text.h"
-#include "../pure/why.h"
+#include "../base/text.h"
+#include "../base/why.h"
+#include "../kernel/processid.h"
 
 /*
  * Kills all processes in the container's cgroups (relative to /sys/fs/cgroup) except «first», and waits until

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
+#include "../base/cleanup.h"
 
 static const char *
 known_as(const char *name)

@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_USER_EXACTKEYS_H
 #define GPUHELPER_USER_EXACTKEYS_H
 
-#include "../pure/doc.h"
+#include "../json/doc.h"
 
 /*
  * runc's JSON reader takes «Linux» for «linux»: Go's encoding/json folds case, U+017F to s and U+212A to k.

@@ -12,20 +12,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/path.h"
 #include "../host/file.h"
-#include "../pure/cleanup.h"
-#include "../pure/leasename.h"
-#include "../pure/path.h"
+#include "../lease/leasename.h"
 #include "agent.h"
 #include "births.h"
-#include "capability.h"
 #include "exactkeys.h"
 #include "front.h"
 #include "lease.h"
 #include "memfile.h"
 #include "namespace.h"
-#include "process.h"
 #include "runtime.h"
+#include "speccapability.h"
+#include "specprocess.h"
 #include "tokennames.h"
 #include "vetted.h"
 #include "visible.h"
@@ -41,11 +41,11 @@ struct record {
 	char *label;		/* SELinux label, or NULL */
 	char *line;		/* a line for the user, or NULL */
 	struct strlist notes;	/* warnings, lines after that one */
-	struct strlist gpus;	/* the granted GPUs (pure/edits.h), in a record with a line */
+	struct strlist gpus;	/* the granted GPUs (lease/edits.h), in a record with a line */
 	struct strlist tokens;	/* not in the record: variables with tokens, besides GPUHELPER_TOKEN (tokennames.h) */
 	bool found;		/* the container was granted something: the audit log records the exec */
 	bool privileged;	/* it was allowed to be privileged */
-	bool promised;		/* GPUs: a task takes them before it begins (pure/pausing.h) */
+	bool promised;		/* GPUs: a task takes them before it begins (lease/pausing.h) */
 };
 
 static int
@@ -121,7 +121,7 @@ check_record(const struct command *c, const struct record *r, struct why *why)
 struct plan {
 	char (*paths)[FILE_LINK_MAX];
 	bool has_process;
-	bool strong;		/* the new process is to have strong capabilities (capability.h) */
+	bool strong;		/* the new process is to have strong capabilities (speccapability.h) */
 	bool task;		/* it takes the container's promised GPUs */
 	struct front front;	/* the waiter in front of it */
 	char warning[NOTE_MAX];	/* of its variables; "": none */

@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_USER_EXEC_H
 #define GPUHELPER_USER_EXEC_H
 
-#include "../pure/settings.h"
+#include "../policy/settings.h"
 #include "argv.h"
 
 /*

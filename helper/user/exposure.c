@@ -2,7 +2,7 @@
  * See exposure.h. The host's root needs no capability to set /proc/sys/kernel/core_pattern (the name of a
  * program that the kernel runs), to write to PCI devices through /proc/bus and sysfs, or to move processes
  * between cgroups: the user id is enough. The other files that maskedPaths usually hides need a capability,
- * which makes a container privileged anyway (capability.h).
+ * which makes a container privileged anyway (speccapability.h).
  */
 #include "exposure.h"
 
@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "../base/cleanup.h"
+#include "../base/path.h"
 #include "../host/file.h"
-#include "../host/mounts.h"
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
+#include "../host/folder/mounts.h"
 
 /* File systems that change the kernel itself, by the names of mount(8) and the numbers of statfs(2). */
 static const struct kernel_fs {

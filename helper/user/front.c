@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/waiting.h"
+#include "../ask/waiting.h"
+#include "../base/cleanup.h"
 #include "memfile.h"
 #include "waiterfile.h"
 

@@ -1,5 +1,5 @@
 /*
- * The waiter in front of a program that is to start in a container (pure/waiting.h): what it gets, and what the
+ * The waiter in front of a program that is to start in a container (ask/waiting.h): what it gets, and what the
  * runtime must be told for that.
  */
 #ifndef GPUHELPER_USER_FRONT_H
@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
+#include "../base/text.h"
+#include "../base/why.h"
 #include "../host/file.h"
-#include "../pure/doc.h"
-#include "../pure/text.h"
-#include "../pure/why.h"
+#include "../json/doc.h"
 #include "argv.h"
 
 struct front {

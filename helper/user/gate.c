@@ -14,10 +14,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
+#include "../base/cleanup.h"
+#include "../gpu/devlist.h"
+#include "../host/cgroup/cgroup.h"
 #include "../host/file.h"
-#include "../pure/cleanup.h"
-#include "../pure/devlist.h"
 
 #define PROGRAM_NAME "gpuhelper_gate"
 #define PROGRAM_MAX (9 + 2 * PROMISED_NODES_MAX)	/* instructions */

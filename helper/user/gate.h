@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "../pure/chore.h"
-#include "../pure/why.h"
+#include "../base/why.h"
+#include "../lease/chore.h"
 
 /*
  * Lets the processes in the cgroup (relative to /sys/fs/cgroup), and beneath, open the nodes that are «open», as far

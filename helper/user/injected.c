@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/nvhook.h"
+#include "../base/cleanup.h"
+#include "../cdi/nvhook.h"
 
 /* What the options of a bind mount mean to the container. */
 struct meaning {

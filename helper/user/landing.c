@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
+#include "../base/cleanup.h"
+#include "../base/path.h"
 
 #define LINKS_MAX 40
 #define LINK_MAX_BYTES 4096

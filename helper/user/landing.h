@@ -5,7 +5,7 @@
 #ifndef GPUHELPER_USER_LANDING_H
 #define GPUHELPER_USER_LANDING_H
 
-#include "../pure/edits.h"
+#include "../lease/edits.h"
 #include "spec.h"
 
 /*

@@ -13,15 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/times.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../pure/cleanup.h"
-#include "../pure/leasename.h"
-#include "../pure/times.h"
+#include "../lease/leasename.h"
 #include "chores.h"
 #include "door.h"
+#include "message.h"
 #include "namespace.h"
-#include "report.h"
 #include "watch.h"
 
 #define CROWD_MS 10000		/* for asking again while others keep the helper busy */

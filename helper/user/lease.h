@@ -2,9 +2,9 @@
 #ifndef GPUHELPER_USER_LEASE_H
 #define GPUHELPER_USER_LEASE_H
 
-#include "../pure/edits.h"
-#include "../pure/leasefile.h"
-#include "../pure/settings.h"
+#include "../lease/edits.h"
+#include "../lease/leasefile.h"
+#include "../policy/settings.h"
 #include "argv.h"
 #include "ask.h"
 

@@ -9,8 +9,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "../base/text.h"
 #include "../host/file.h"
-#include "../pure/text.h"
 
 char *
 memfile_read(int fd, size_t max, size_t *len)

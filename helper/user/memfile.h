@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
+#include "../base/why.h"
 #include "../host/file.h"
-#include "../pure/why.h"
 
 #define MEMFILE_ABOVE 100	/* the least number of such a file: fixed ones are below (front.h) */
 

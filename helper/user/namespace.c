@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/text.h"
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/idmap.h"
-#include "../pure/text.h"
+#include "../kernel/idmap.h"
 
 #define OVERFLOW_UID 65534	/* the default of /proc/sys/kernel/overflowuid; no known host changes it */
 

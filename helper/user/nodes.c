@@ -13,9 +13,9 @@
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
+#include "../base/path.h"
 #include "../host/file.h"
-#include "../host/mounts.h"
-#include "../pure/path.h"
+#include "../host/folder/mounts.h"
 
 #define DEPTH_MAX 4		/* /host/dev/dri/card0 */
 #define ENTRIES_MAX 4096	/* of one bound directory, without links */

@@ -5,7 +5,7 @@
 #ifndef GPUHELPER_USER_NODES_H
 #define GPUHELPER_USER_NODES_H
 
-#include "../pure/gpu.h"
+#include "../gpu/gpu.h"
 #include "spec.h"
 
 /* True if the path of the host, resolved as the runtime does, is a GPU's node, also through links. */

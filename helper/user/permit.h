@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_USER_PERMIT_H
 #define GPUHELPER_USER_PERMIT_H
 
-#include "../pure/settings.h"
+#include "../policy/settings.h"
 #include "argv.h"
 
 /*

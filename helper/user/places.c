@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
-#include "../host/mounts.h"
+#include "../host/folder/mounts.h"
 #include "../host/rootfile.h"
-#include "../pure/cleanup.h"
 
 /* A target, and whether the wanted folder is mounted there. */
 struct met {

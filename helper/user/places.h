@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "../pure/edits.h"
+#include "../lease/edits.h"
 
 /* For each granted folder, its target in the container and the place that must be mounted there (way.h). */
 struct granted_places {

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/text.h"
-#include "capability.h"
+#include "../base/cleanup.h"
+#include "../base/text.h"
 #include "exposure.h"
 #include "seccomp.h"
+#include "speccapability.h"
 
 enum kind { PID, MOUNT, CGROUP, USER, KINDS };
 

@@ -5,7 +5,7 @@
 #ifndef GPUHELPER_USER_PRIVILEGE_H
 #define GPUHELPER_USER_PRIVILEGE_H
 
-#include "../pure/settings.h"
+#include "../policy/settings.h"
 #include "spec.h"
 
 #define PRIVILEGE_MAX 384

@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
+#include "../base/cleanup.h"
+#include "../gpu/devlist.h"
+#include "../host/cgroup/cgroup.h"
 #include "../host/file.h"
-#include "../pure/cleanup.h"
-#include "../pure/devlist.h"
 #include "gate.h"
 #include "rulecgroup.h"
 

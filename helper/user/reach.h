@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "../pure/edits.h"
+#include "../lease/edits.h"
 
 /* Nodes, and which of them a device cgroup denies. */
 struct reach {

@@ -5,7 +5,7 @@
 #ifndef GPUHELPER_USER_READING_H
 #define GPUHELPER_USER_READING_H
 
-#include "../pure/why.h"
+#include "../base/why.h"
 #include "verbs.h"
 
 #define READING_WORDS_MAX 512

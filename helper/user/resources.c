@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/text.h"
+#include "../base/cleanup.h"
+#include "../base/text.h"
 
 static bool
 is_limit(const char *file)

@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_USER_RESOURCES_H
 #define GPUHELPER_USER_RESOURCES_H
 
-#include "../pure/doc.h"
+#include "../json/doc.h"
 
 /*
  * «unified» names files of the container's cgroup (v2) that the runtime writes. Allows limits. Refuses files

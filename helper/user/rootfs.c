@@ -12,14 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/path.h"
 #include "../host/file.h"
-#include "../host/mounts.h"
+#include "../host/folder/mounts.h"
 #include "../host/rootfile.h"
 #include "../host/trust.h"
-#include "../host/writers.h"
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
 #include "volumes.h"
+#include "writers.h"
 
 static bool
 lies_beneath(const char *path, const char *dir)

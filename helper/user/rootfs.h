@@ -2,8 +2,8 @@
 #ifndef GPUHELPER_USER_ROOTFS_H
 #define GPUHELPER_USER_ROOTFS_H
 
-#include "../pure/edits.h"
-#include "../pure/settings.h"
+#include "../lease/edits.h"
+#include "../policy/settings.h"
 #include "spec.h"
 
 /*

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
+#include "../base/cleanup.h"
+#include "../base/text.h"
+#include "../host/cgroup/cgroup.h"
 #include "../host/file.h"
-#include "../pure/cgroupline.h"
-#include "../pure/cleanup.h"
-#include "../pure/text.h"
+#include "../kernel/cgroupline.h"
 #include "gate.h"
 
 /* Runtimes tell v1 from v2 by the file system at the top, too. */

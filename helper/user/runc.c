@@ -17,12 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../host/cgroup.h"
-#include "../host/cgroupabove.h"
+#include "../base/cleanup.h"
+#include "../host/cgroup/cgroup.h"
 #include "../host/file.h"
-#include "../host/majors.h"
-#include "../pure/cleanup.h"
-#include "../pure/secontext.h"
+#include "../host/gpu/majors.h"
+#include "../kernel/secontext.h"
 #include "../read/load.h"
 #include "../read/settingsread.h"
 #include "added.h"
@@ -32,7 +31,7 @@
 #include "births.h"
 #include "birthsclean.h"
 #include "bundle.h"
-#include "capability.h"
+#include "cgroupabove.h"
 #include "compose.h"
 #include "create.h"
 #include "dropped.h"
@@ -40,18 +39,19 @@
 #include "injected.h"
 #include "landing.h"
 #include "lease.h"
+#include "message.h"
 #include "namespace.h"
 #include "nodes.h"
 #include "permit.h"
 #include "places.h"
 #include "privilege.h"
 #include "reach.h"
-#include "report.h"
 #include "resources.h"
 #include "rootfs.h"
 #include "runtime.h"
 #include "sources.h"
 #include "spec.h"
+#include "speccapability.h"
 #include "suit.h"
 #include "update.h"
 #include "vetted.h"
@@ -88,7 +88,7 @@ struct making {
 /* What create.c must know after the runtime has made the container. */
 struct made {
 	bool granted;
-	bool promised;			/* the granted nodes must be closed until a task takes some (pure/pausing.h) */
+	bool promised;			/* the granted nodes must be closed until a task takes some (lease/pausing.h) */
 	struct asking asking;		/* the helper may stay there until it has seen the container */
 	bool ruled;			/* root's container, whose device rules must be enforced */
 	bool weak;			/* root's container without a user namespace, which must not be privileged */

@@ -15,12 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/path.h"
+#include "../base/text.h"
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/doc.h"
-#include "../pure/path.h"
-#include "../pure/text.h"
+#include "../json/doc.h"
 
 #define DEPTH_VARIABLE "GPUHELPER_RUNC_DEPTH"
 #define DEPTH_MAX 4

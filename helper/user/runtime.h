@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 /*
  * Must be called first: if the engine ignores SIGCHLD, the ends of our children would be lost. runtime_exec()

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
+#include "../base/cleanup.h"
 #include "exactkeys.h"
 
 /* True for an action that lets the call happen, or that ends the runtime. */

@@ -17,8 +17,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
+#include "../base/cleanup.h"
+#include "../base/path.h"
 
 #define PROC_MAGIC 0x9fa0
 #define PROC_TOP 1		/* the inode of /proc itself */

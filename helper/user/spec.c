@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../pure/cleanup.h"
-#include "capability.h"
+#include "../base/cleanup.h"
 #include "exactkeys.h"
+#include "speccapability.h"
 #include "tokennames.h"
 
 static int __attribute__((format(printf, 2, 3)))

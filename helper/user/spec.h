@@ -7,10 +7,10 @@
 
 #include <limits.h>
 
-#include "../pure/devrules.h"
-#include "../pure/doc.h"
-#include "../pure/request.h"
-#include "../pure/settings.h"
+#include "../ask/request.h"
+#include "../json/doc.h"
+#include "../policy/settings.h"
+#include "devrules.h"
 
 struct spec_mount {
 	uint32_t node;

@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../pure/cleanup.h"
+#include "../base/cleanup.h"
 #include "namespace.h"
 #include "runtime.h"
 

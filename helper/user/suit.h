@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_USER_SUIT_H
 #define GPUHELPER_USER_SUIT_H
 
-#include "../pure/edits.h"
+#include "../lease/edits.h"
 #include "spec.h"
 
 /*

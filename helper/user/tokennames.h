@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_USER_TOKENNAMES_H
 #define GPUHELPER_USER_TOKENNAMES_H
 
-#include "../pure/settings.h"
+#include "../policy/settings.h"
 
 /*
  * True for a name that only a request to gpuhelper uses. Any other name is the CI's own: its token may be for another

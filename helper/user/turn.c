@@ -12,10 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../ask/waiting.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../pure/vet.h"
-#include "../pure/waiting.h"
+#include "../vet/vet.h"
 #include "ask.h"
 #include "chores.h"
 #include "lease.h"

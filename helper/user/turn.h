@@ -2,8 +2,8 @@
 #ifndef GPUHELPER_USER_TURN_H
 #define GPUHELPER_USER_TURN_H
 
-#include "../pure/processid.h"
-#include "../pure/settings.h"
+#include "../kernel/processid.h"
+#include "../policy/settings.h"
 #include "argv.h"
 
 struct turn {

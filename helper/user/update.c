@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
-#include "../pure/cleanup.h"
-#include "../pure/doc.h"
+#include "../json/doc.h"
 #include "exactkeys.h"
 #include "memfile.h"
 #include "resources.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "../pure/text.h"
+#include "../base/text.h"
 
 #define MANY INT_MAX
 

@@ -10,14 +10,14 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "../host/cdisource.h"
-#include "../host/driverfiles.h"
+#include "../base/cleanup.h"
+#include "../base/path.h"
+#include "../gpu/gpufacts.h"
+#include "../host/driver/cdisource.h"
+#include "../host/driver/driverfiles.h"
 #include "../host/file.h"
-#include "../host/furtherlook.h"
+#include "../host/gpu/furtherlook.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/gpufacts.h"
-#include "../pure/path.h"
 #include "memfile.h"
 
 static char *

@@ -1,11 +1,11 @@
 /*
- * How the table (pure/vet.h) looks at the host while one reply is checked. What only root can change is looked at once
+ * How the table (vet/vet.h) looks at the host while one reply is checked. What only root can change is looked at once
  * for the whole reply: directories that many files or folders lie in, and NVIDIA's GPUs.
  */
 #ifndef GPUHELPER_USER_VETLOOK_H
 #define GPUHELPER_USER_VETLOOK_H
 
-#include "../pure/vet.h"
+#include "../vet/vet.h"
 
 /* What /proc says of a GPU; all "": there is none. */
 struct vetlook_gpu {

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/hash.h"
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/hash.h"
-#include "../pure/leasename.h"
+#include "../lease/leasename.h"
 #include "births.h"
 
 #define NOTE_BYTES 256

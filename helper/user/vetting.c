@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../host/mountpoint.h"
+#include "../base/cleanup.h"
+#include "../host/folder/mountpoint.h"
 #include "../host/selinux.h"
 #include "../host/users.h"
-#include "../pure/cleanup.h"
-#include "../pure/grant.h"
-#include "../pure/vet.h"
+#include "../policy/policygrant.h"
+#include "../vet/vet.h"
 #include "answers.h"
 #include "vetlook.h"
 

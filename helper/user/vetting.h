@@ -1,11 +1,11 @@
-/* Compares what the helper grants with what root's files say, before root's wrapper acts on it (pure/vet.h). */
+/* Compares what the helper grants with what root's files say, before root's wrapper acts on it (vet/vet.h). */
 #ifndef GPUHELPER_USER_VETTING_H
 #define GPUHELPER_USER_VETTING_H
 
-#include "../pure/edits.h"
-#include "../pure/gpu.h"
-#include "../pure/request.h"
-#include "../pure/settings.h"
+#include "../ask/request.h"
+#include "../gpu/gpu.h"
+#include "../lease/edits.h"
+#include "../policy/settings.h"
 
 /*
  * Checks the reply's changes to the container of request *r, and sets env_secret if a variable is the policy's. To be

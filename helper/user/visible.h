@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_USER_VISIBLE_H
 #define GPUHELPER_USER_VISIBLE_H
 
-#include "../pure/edits.h"
+#include "../lease/edits.h"
 
 /*
  * «env» has the task's variables ("NAME=value"), and the last of a name counts. «set» has those that the grant sets,

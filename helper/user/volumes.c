@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
+#include "../base/path.h"
+#include "../base/text.h"
 #include "../host/file.h"
 #include "../host/trust.h"
-#include "../pure/cleanup.h"
-#include "../pure/path.h"
-#include "../pure/text.h"
 #include "namespace.h"
 
 #define LINKS_MAX 40	/* as many as the kernel follows */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "../pure/settings.h"
+#include "../policy/settings.h"
 
 /*
  * Finds where a volume leads for containers of the user «caller». It counts for them only if nobody but root and

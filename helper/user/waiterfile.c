@@ -11,9 +11,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "../base/cleanup.h"
 #include "../host/file.h"
-#include "../pure/cleanup.h"
-#include "../pure/secontext.h"
+#include "../kernel/secontext.h"
 #include "memfile.h"
 
 #ifndef MFD_EXEC

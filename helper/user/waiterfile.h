@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "../pure/why.h"
+#include "../base/why.h"
 
 #define WAITER_PROGRAM GPUHELPER_LIBEXEC "/gpuhelper-wait"
 

@@ -11,8 +11,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "../base/times.h"
 #include "../host/clock.h"
-#include "../pure/times.h"
 
 #define CALM_MS 5		/* after a change: others may follow at once */
 #define AHEAD_MS 20		/* more for each waiter ahead */

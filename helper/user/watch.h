@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "../pure/edits.h"
+#include "../lease/edits.h"
 
 enum event { EVENT_TIME, EVENT_CHANGE, EVENT_END };
 

@@ -1,6 +1,6 @@
 /*
  * gpuhelper-wait, the waiter: stands in front of a task's program inside the container, until root has given the
- * container its GPUs (pure/waiting.h). The wrapper's agent tells it what to print, and when to go on. Then it becomes
+ * container its GPUs (ask/waiting.h). The wrapper's agent tells it what to print, and when to go on. Then it becomes
  * the program, in the same process.
  *
  * May assume nothing about the container: it runs from a sealed memory file, without a C library, and makes only
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "../pure/waiting.h"
+#include "../ask/waiting.h"
 #include "system.h"
 
 #define PATH_SIZE 4096

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Speaks to the helper as gpuhelper-runc does (helper/pure/wire.h), or as gpuhelper-runc never would.
+"""Speaks to the helper as gpuhelper-runc does (helper/ask/wire.h), or as gpuhelper-runc never would.
 
 As a library: Helper is one run of the helper, with a socket pair as its descriptor 0.  Asker is a process of some
 user that starts helpers; its leases live as long as the process.
@@ -37,7 +37,7 @@ def header(length, magic=b"GPUH", version=VERSION):
 
 
 def encode(r, **head):
-    """Encodes a request (helper/pure/request.c); head: overrides numbers of its header."""
+    """Encodes a request (helper/ask/request.c); head: overrides numbers of its header."""
     unknown = set(r) - {"verb", "uid", "gid", "uids", "gids", "groups", "shut", "init_file", "waiter", *FLAGS, *TEXTS}
     assert not unknown, unknown
     texts = [None if r.get(t) is None else r[t] if isinstance(r[t], bytes) else r[t].encode("utf-8", "surrogateescape")

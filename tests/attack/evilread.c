@@ -171,7 +171,7 @@ main(int argc, char **argv)
 		return 1;
 	read_how();
 	start(argv[0], pair);
-	/* a byte before the first question (pure/lookask.h) */
+	/* a byte before the first question (ask/lookask.h) */
 	if (strcmp(argv[0], "gpuhelper-look") == 0 && read(3, &first, 1) == 1)
 		give(pair[0], (unsigned char *)&first, 1);
 	for (i = 0;; i++) {

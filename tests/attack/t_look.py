@@ -19,7 +19,7 @@ from t_process import LOOK, hold_final, inside, looker_of, poke
 from t_reader import FOLDER, evil, rights, status_of
 
 CAPABILITIES = 1 << 2 | 1 << 19 | 1 << 40	# dac_read_search, sys_ptrace, checkpoint_restore
-# where the numbers of an answer are (pure/lookask.h)
+# where the numbers of an answer are (ask/lookask.h)
 VERSION, FORM, NONCE, UNTIL, LEFT, DIRS, YES, BOOT, BLOCKED, SIGHT, DOUBT, PID, HOLDER = \
     0, 16, 24, 32, 40, 44, 48, 52, 56, 60, 64, 68, 72
 

@@ -216,7 +216,7 @@ def fds_of(pid):
 def ours(fds):
     """The numbers of the helper's descriptors, without those that it opens itself: its place in the crowd (crowd.h); the sockets of
     gpuhelper-look, gpuhelper-read and gpuhelper-judge; files in its own directory in /proc (enter.c); the directory of its programs
-    (host/ownprogram.c); and "/" (host/file.c), /proc (host/procdir.c) and /run/gpuhelper (state.c), once each."""
+    (host/own/ownprogram.c); and "/" (host/file.c), /proc (host/process/procdir.c) and /run/gpuhelper (state.c), once each."""
     places = [n for n, path in fds.items() if path.startswith(RUN + "/locks/door-")]
     asked = [n for n, path in fds.items() if n > 2 and path.startswith("socket:")]
     names = [n for n, path in fds.items() if re.fullmatch("/proc/[0-9]+/(fd|fdinfo|mountinfo)", path)]

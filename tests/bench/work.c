@@ -10,16 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/readask.h"
+#include "ask/request.h"
+#include "ask/table.h"
+#include "ask/tablecheck.h"
+#include "base/cleanup.h"
 #include "judge/decide.h"
 #include "judge/match.h"
 #include "judge/see.h"
-#include "pure/cleanup.h"
-#include "pure/readask.h"
-#include "pure/request.h"
-#include "pure/table.h"
-#include "pure/tablecheck.h"
 #include "read/answer.h"
-#include "read/question.h"
+#include "read/readquestion.h"
 
 #define POLICIES 10
 #define EXACT __attribute__((noinline, noipa))

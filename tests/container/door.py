@@ -258,11 +258,11 @@ with no_place():
     ok(4 < took < 14, 'the refusal comes after some seconds (%.1f)' % took)
 door('socket')
 
-CREATED = 7     # helper/pure/request.h
+CREATED = 7     # helper/ask/request.h
 
 
 def verb(c):
-    """Of the request that comes on the connection (helper/pure/request.c); None where none comes."""
+    """Of the request that comes on the connection (helper/ask/request.c); None where none comes."""
     head = c.recv(12, socket.MSG_WAITALL)
     if len(head) < 12:
         return None

@@ -21,7 +21,7 @@ default devices and /dev's links,  runc doSetupDev(), crun create_missing_devs()
 process.cwd                        runc prepareRootfs(), crun libcrun_set_mounts()    yes, no          landing.c landing_check()
 masked and read-only paths         runc finalizeRootfs(), crun                        -                nothing: they mount, and
                                    do_masked_and_readonly_paths()                                      make no mount point
-output of hooks                    crun container.c open_hooks_output()               -                annotation.c («run.oci.»)
+output of hooks                    crun container.c open_hooks_output()               -                annotationkeys.c («run.oci.»)
 
 A folder given for writing is the container's to write: what its own root could do does not count, so «rw» is tried
 where the runtime would remove or make device nodes.

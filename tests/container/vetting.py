@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Forged grants: root's wrapper writes nothing into config.json that no file of root's gives (pure/vet.h).
+"""Forged grants: root's wrapper writes nothing into config.json that no file of root's gives (vet/vet.h).
 
 usage: vetting.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu; cgroup v1)
 
@@ -11,7 +11,7 @@ from lib import *
 
 host, tag = able_host()
 HELPER, CTL = '/usr/libexec/gpuhelper/gpuhelper', '/usr/sbin/gpuhelperctl'
-WIRE = int(re.search(r'WIRE_VERSION (\d+)', open(TESTS + '/../helper/pure/wire.h').read()).group(1))
+WIRE = int(re.search(r'WIRE_VERSION (\d+)', open(TESTS + '/../helper/ask/wire.h').read()).group(1))
 ENV = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
 
 # files of root's, of a driver, and of nobody

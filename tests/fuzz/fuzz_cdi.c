@@ -1,5 +1,5 @@
 /*
- * libFuzzer entry for helper/read/cdi*.c and helper/pure/cdi*.c.  The first byte selects JSON or YAML, and the
+ * libFuzzer entry for helper/read/cdi*.c and helper/cdi/cdi*.c.  The first byte selects JSON or YAML, and the
  * config.json that gets the edits of an accepted spec.
  *
  * Every fault is located inside the text, an accepted spec is complete, and the resulting config.json is valid.
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/pure/cdiapply.h"
-#include "../../helper/pure/doc.h"
-#include "../../helper/pure/tablecheck.h"
+#include "../../helper/ask/tablecheck.h"
+#include "../../helper/ctl/cdi/cdiapply.h"
+#include "../../helper/json/doc.h"
 #include "../../helper/read/cdispec.h"
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
 /*
- * libFuzzer entry for helper/pure/doc.c: jansson accepts the same texts (except those beyond its limits), the nodes lie
+ * libFuzzer entry for helper/json/doc.c: jansson accepts the same texts (except those beyond its limits), the nodes lie
  * inside the text and inside each other, and unedited parts come out unchanged.
  */
 #include <jansson.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/pure/doc.h"
+#include "../../helper/json/doc.h"
 #include "fuzz.h"
 
 /* Whether node n and everything in it are within [from, to). */

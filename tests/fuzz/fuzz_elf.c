@@ -1,8 +1,8 @@
-/* libFuzzer entry for helper/pure/elflib.c: the input is a shared library. */
+/* libFuzzer entry for helper/ctl/cdi/elflib.c: the input is a shared library. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/pure/elflib.h"
+#include "../../helper/ctl/cdi/elflib.h"
 #include "fuzz.h"
 
 struct bytes {

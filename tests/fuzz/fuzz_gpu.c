@@ -1,5 +1,5 @@
 /*
- * libFuzzer entry for the kernel's texts in helper/pure/gpu.c.  The first byte selects the text: «d» /proc/devices,
+ * libFuzzer entry for the kernel's texts in helper/gpu/gpu.c.  The first byte selects the text: «d» /proc/devices,
  * «n» ADDRESS LF an NVIDIA information file, «p» NVIDIA's params, «k» a kfd gpu_id up to its LF and then properties,
  * «a» a PCI address.
  */
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/pure/gpufacts.h"
-#include "../../helper/pure/text.h"
+#include "../../helper/base/text.h"
+#include "../../helper/gpu/gpufacts.h"
 #include "fuzz.h"
 
 static void

@@ -1,13 +1,13 @@
 /*
- * libFuzzer entry for helper/pure/judgeask.c and helper/pure/hostcheck.c: the possible answers of a hostile
+ * libFuzzer entry for helper/ask/judgeask.c and helper/ask/hostcheck.c: the possible answers of a hostile
  * gpuhelper-judge.  The first byte selects the question.  Every accepted answer has one spelling.  An accepted token
  * is from one of the given issuers; an accepted host has only GPUs' nodes, none of them in two GPUs.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/pure/hostcheck.h"
-#include "../../helper/pure/judgeask.h"
+#include "../../helper/ask/hostcheck.h"
+#include "../../helper/ask/judgeask.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

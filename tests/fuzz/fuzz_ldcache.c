@@ -1,9 +1,9 @@
-/* libFuzzer entry for helper/pure/ldcache.c: the input is a cache. */
+/* libFuzzer entry for helper/ctl/cdi/ldcache.c: the input is a cache. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/pure/ldcache.h"
-#include "../../helper/pure/text.h"
+#include "../../helper/base/text.h"
+#include "../../helper/ctl/cdi/ldcache.h"
 #include "fuzz.h"
 
 int

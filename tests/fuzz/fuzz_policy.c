@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../helper/ask/table.h"
+#include "../../helper/ask/tablecheck.h"
+#include "../../helper/base/path.h"
 #include "../../helper/judge/match.h"
-#include "../../helper/pure/path.h"
-#include "../../helper/pure/table.h"
-#include "../../helper/pure/tablecheck.h"
 #include "../../helper/read/policyread.h"
 #include "fuzz.h"
 #include "libconfig_leak.h"

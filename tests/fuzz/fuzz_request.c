@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../helper/ask/request.h"
+#include "../../helper/base/path.h"
 #include "../../helper/judge/asked.h"
-#include "../../helper/pure/edits.h"
-#include "../../helper/pure/path.h"
-#include "../../helper/pure/request.h"
+#include "../../helper/lease/edits.h"
 #include "fuzz.h"
 
 static void

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/pure/claims.h"
-#include "../../helper/pure/path.h"
-#include "../../helper/pure/tablecheck.h"
+#include "../../helper/ask/tablecheck.h"
+#include "../../helper/base/path.h"
+#include "../../helper/policy/claims.h"
 #include "../../helper/read/settingsread.h"
 #include "fuzz.h"
 #include "libconfig_leak.h"

@@ -1,14 +1,14 @@
 /*
- * libFuzzer entry for helper/pure/{lines,tablepolicy,tablespec,tablecheck}.c: the possible answers of a hostile
+ * libFuzzer entry for helper/ask/{tablepolicy,tablespec,tablecheck}.c: the possible answers of a hostile
  * gpuhelper-read.  The first byte selects settings and policies, or a CDI spec.  Every accepted answer has one
  * spelling, and contains nothing that no file may say.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/pure/path.h"
-#include "../../helper/pure/table.h"
-#include "../../helper/pure/tablecheck.h"
+#include "../../helper/ask/table.h"
+#include "../../helper/ask/tablecheck.h"
+#include "../../helper/base/path.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

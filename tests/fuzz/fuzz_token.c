@@ -1,5 +1,5 @@
 /*
- * libFuzzer entry for helper/pure/{token,jwk,base64url}.c.
+ * libFuzzer entry for helper/judge/{token,jwk,base64url}.c.
  *
  * An input is one of three: a JWKS (begins with «{»), «!HEADER LF PAYLOAD LF SIGNATURE» whose first two parts this
  * program encodes, or a token.
@@ -15,8 +15,8 @@
 #include <jansson.h>
 #include <nettle/base64.h>
 
+#include "../../helper/base/text.h"
 #include "../../helper/judge/jwk.h"
-#include "../../helper/pure/text.h"
 #include "../../helper/judge/token.h"
 #include "fuzz.h"
 

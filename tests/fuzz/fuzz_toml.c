@@ -1,11 +1,11 @@
 /*
- * libFuzzer entry for helper/ctl/toml.c and tomltext.c.  A text is read whole, or refused with a line within it; what
- * was read can be looked up by its names.
+ * libFuzzer entry for helper/ctl/worker/toml.c and tomltext.c.  A text is read whole, or refused with a line within it;
+ * what was read can be looked up by its names.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/ctl/toml.h"
+#include "../../helper/ctl/worker/toml.h"
 #include "fuzz.h"
 
 static void

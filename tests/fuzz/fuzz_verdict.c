@@ -1,5 +1,5 @@
 /*
- * libFuzzer entry for helper/pure/verdict.c: the possible verdicts of a gpuhelper-judge that a request has taken
+ * libFuzzer entry for helper/ask/verdict.c: the possible verdicts of a gpuhelper-judge that a request has taken
  * over.  The first byte says what is known of the pipeline.  An accepted verdict gives no more than the policies
  * (unit/verdictmodel.h).
  */

@@ -1,5 +1,5 @@
 /*
- * libFuzzer entry for helper/pure/vet.h: the changes that a helper which was taken over can send.  Those pass that the
+ * libFuzzer entry for helper/vet/vet.h: the changes that a helper which was taken over can send.  Those pass that the
  * oracle lists (unit/vetmodel.h), and no others.
  */
 #include "../unit/vetmodel.h"

@@ -1,5 +1,5 @@
 """
-Reads and writes a lease's file (helper/pure/leasefile.c) as a dictionary, for tests that look at a lease or plant one.
+Reads and writes a lease's file (helper/lease/leasefile.c) as a dictionary, for tests that look at a lease or plant one.
 
 This is a second implementation.  The tests that plant leases show that the helper uses the same format.
 """
@@ -119,5 +119,5 @@ def key(lease):
 
 
 def name(lease):
-    """The file name of a lease that may concern everyone (helper/pure/leasename.h)."""
+    """The file name of a lease that may concern everyone (helper/lease/leasename.h)."""
     return "%s-%d-7-%s" % (key(lease), lease["uid"], "f" * 16)

@@ -1,6 +1,6 @@
 /*
  * A model world: some containers that were promised the one exclusive GPU, tasks in them with their agents, hijacks, and
- * root's timer. pure/pausing.c, leasefile.c and leasewants.c make all decisions. The model follows the steps of
+ * root's timer. lease/pausing.c, leasefile.c and leasewants.c make all decisions. The model follows the steps of
  * helper/root/task.c, over.c, look.c and idle.c, and of helper/user/turn.c and chores.c. All that happens under the lock
  * on the leases is one step. A chore takes one step each for its lock, its look at the lease, its act, and its release of
  * the lock. Between two steps anything may be killed or may stall, processes begin and end and open the node, on cgroup v1
@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pure/chore.h"
-#include "pure/leasefile.h"
-#include "pure/pausing.h"
-#include "pure/times.h"
+#include "base/times.h"
+#include "lease/chore.h"
+#include "lease/leasefile.h"
+#include "lease/pausing.h"
 #include "rnd.h"
 
 #define BOXES 3

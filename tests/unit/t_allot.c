@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pure/cleanup.h"
+#include "base/cleanup.h"
 #include "root/allot.h"
 #include "root/busy.h"
 #include "root/strays.h"

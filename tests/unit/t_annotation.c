@@ -1,8 +1,8 @@
-/* pure/annotation.c: which annotations a container may have. */
+/* user/annotationkeys.c: which annotations a container may have. */
 #include <stddef.h>
 
-#include "pure/annotation.h"
 #include "tap.h"
+#include "user/annotationkeys.h"
 
 int
 main(void)

@@ -3,11 +3,11 @@
  * are those that containerd, podman, guardian and people write. Trials with runc 1.1.5 and crun
  * 1.8.1 gave the meaning of each spelling.
  */
-#include "pure/cleanup.h"
-#include "pure/text.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "tap.h"
 #include "user/argv.h"
 #include "user/update.h"
-#include "tap.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define WORDS 64

@@ -2,8 +2,8 @@
  * judge/asked.c: valid values of GPUHELPER_GPUS and GPUHELPER_FOLDERS, and a workload manager's
  * allocation.
  */
+#include "base/cleanup.h"
 #include "judge/asked.h"
-#include "pure/cleanup.h"
 #include "nomem.h"
 #include "tap.h"
 

@@ -1,11 +1,11 @@
 /*
- * pure/auditchain.c: a link matches exactly the record as it was written. The head is read back
+ * lease/auditchain.c: a link matches exactly the record as it was written. The head is read back
  * completely or not at all.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "pure/auditchain.h"
+#include "lease/auditchain.h"
 #include "tap.h"
 
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"

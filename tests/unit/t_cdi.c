@@ -1,5 +1,5 @@
 /*
- * pure/cdi*.c: reads fixtures/cdi, and single values. We ran the reference library (pkg/cdi of
+ * cdi/cdi*.c: reads fixtures/cdi, and single values. We ran the reference library (pkg/cdi of
  * container-device-interface) on fixtures/cdi/good and bad to learn what it accepts and refuses.
  * The tables of versions and names are the cases of the library's own tests.
  *
@@ -14,8 +14,8 @@
  */
 #include <dirent.h>
 
+#include "cdi/cdi.h"
 #include "nomem.h"
-#include "pure/cdi.h"
 #include "read/cdispec.h"
 #include "read/cditree.h"
 #include "tap.h"

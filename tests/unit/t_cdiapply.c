@@ -1,10 +1,10 @@
 /*
- * pure/cdiapply.c and pure/docbuild.c: the reference library's own cases
+ * ctl/cdi/cdiapply.c and json/docbuild.c: the reference library's own cases
  * (pkg/cdi/container-edits_test.go), and forms of config.json that never reach the library.
  * tests/cdi.sh compares whole configurations.
  */
+#include "ctl/cdi/cdiapply.h"
 #include "nomem.h"
-#include "pure/cdiapply.h"
 #include "read/cdispec.h"
 #include "tap.h"
 

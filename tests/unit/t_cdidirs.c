@@ -1,13 +1,13 @@
 /*
- * host/cdidirs.c: reads fixtures/cdi/dirs by the rules of CDI, also when memory runs out.
+ * host/driver/cdidirs.c: reads fixtures/cdi/dirs by the rules of CDI, also when memory runs out.
  * tests/cdi.sh tests the owners of the files.
  */
 #include <limits.h>
 #include <sys/resource.h>
 
-#include "host/cdidirs.h"
+#include "base/path.h"
+#include "host/driver/cdidirs.h"
 #include "nomem.h"
-#include "pure/path.h"
 #include "read/parse.h"
 #include "tap.h"
 

@@ -1,9 +1,9 @@
 /*
- * pure/cdigpu.c: which GPU a CDI device is, by its nodes, and which of its names are used for it.
+ * cdi/cdigpu.c: which GPU a CDI device is, by its nodes, and which of its names are used for it.
  */
-#include "pure/cdigpu.h"
-#include "pure/cleanup.h"
-#include "pure/policy.h"
+#include "base/cleanup.h"
+#include "cdi/cdigpu.h"
+#include "policy/policy.h"
 #include "tap.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))

@@ -1,9 +1,9 @@
 /*
- * pure/cdimake.c: a spec that was put together is read back unchanged, in the lowest possible
+ * ctl/cdi/cdimake.c: a spec that was put together is read back unchanged, in the lowest possible
  * version.
  */
-#include "pure/cdimake.h"
-#include "pure/cleanup.h"
+#include "base/cleanup.h"
+#include "ctl/cdi/cdimake.h"
 #include "read/cdispec.h"
 #include "tap.h"
 

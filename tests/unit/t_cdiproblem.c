@@ -1,17 +1,17 @@
 /*
- * pure/cdiproblem.c and host/cdigpus.c: which specs that can't be used are noted, with which kind, and to whom they may
- * matter; and how the judge hears of them.
+ * cdi/cdiproblem.c and host/driver/cdigpus.c: which specs that can't be used are noted, with which kind, and to whom
+ * they may matter; and how the judge hears of them.
  */
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/cdigpus.h"
+#include "ask/grantask.h"
+#include "base/cleanup.h"
+#include "cdi/cdiproblem.h"
+#include "host/driver/cdigpus.h"
 #include "host/file.h"
-#include "pure/cdiproblem.h"
-#include "pure/cleanup.h"
-#include "pure/grantask.h"
 #include "read/parse.h"
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 /*
- * pure/cdirenewal.c: who wrote a spec, and what a message says to do about it.
+ * cdi/cdirenewal.c: who wrote a spec, and what a message says to do about it.
  */
-#include "pure/cdirenewal.h"
+#include "cdi/cdirenewal.h"
 #include "tap.h"
 
 #define MEND(vendor) "mend it, or move it to another directory and write a spec anew: gpuhelperctl cdi generate --vendor " \

@@ -1,6 +1,6 @@
-/* pure/cgroupline.c: the lines of /proc/PID/cgroup. */
-#include "pure/cgroupline.h"
-#include "pure/cleanup.h"
+/* kernel/cgroupline.c: the lines of /proc/PID/cgroup. */
+#include "base/cleanup.h"
+#include "kernel/cgroupline.h"
 #include "tap.h"
 
 static void

@@ -1,13 +1,13 @@
 /*
- * pure/chore.c: chores are read back as they were written, malformed ones are refused, and the
+ * lease/chore.c: chores are read back as they were written, malformed ones are refused, and the
  * lease's state decides which chores are still to be done.
  */
 #include <jansson.h>
 
-#include "pure/choreread.h"
-#include "pure/cleanup.h"
-#include "pure/leasefile.h"
-#include "pure/strictjson.h"
+#include "base/cleanup.h"
+#include "json/strictjson.h"
+#include "lease/choreread.h"
+#include "lease/leasefile.h"
 #include "nomem.h"
 #include "tap.h"
 

@@ -1,20 +1,20 @@
 /*
- * user/compose.c and user/process.c: what changes in a config.json, and that all else stays. A
+ * user/compose.c and user/specprocess.c: what changes in a config.json, and that all else stays. A
  * second run changes nothing. If memory runs out, the result is a refusal, never a part of the
  * edits.
  */
 #include <jansson.h>
 #include <unistd.h>
 
-#include "pure/cleanup.h"
-#include "user/compose.h"
-#include "user/nodes.h"
-#include "user/privilege.h"
-#include "user/process.h"
-#include "user/sources.h"
+#include "base/cleanup.h"
 #include "fixture.h"
 #include "nomem.h"
 #include "tap.h"
+#include "user/compose.h"
+#include "user/nodes.h"
+#include "user/privilege.h"
+#include "user/sources.h"
+#include "user/specprocess.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 

@@ -4,14 +4,14 @@
  */
 #include <time.h>
 
-#include "pure/cleanup.h"
-#include "pure/furthernode.h"
-#include "pure/policy.h"
-#include "pure/settings.h"
+#include "base/cleanup.h"
+#include "gpu/furthernode.h"
+#include "judge/instancevar.h"
+#include "policy/policy.h"
+#include "policy/settings.h"
 #include "read/conf.h"
 #include "read/policyread.h"
 #include "read/settingsread.h"
-#include "judge/instancevar.h"
 #include "tap.h"
 
 const char *__lsan_default_suppressions(void);

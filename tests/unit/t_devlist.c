@@ -1,8 +1,8 @@
 /*
- * pure/devlist.c: which devices a devices.list allows. The lists are as the kernel writes them, and
+ * gpu/devlist.c: which devices a devices.list allows. The lists are as the kernel writes them, and
  * with lines that it would not write.
  */
-#include "pure/devlist.h"
+#include "gpu/devlist.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -1,12 +1,12 @@
 /*
- * pure/doc.c: which texts are JSON documents. Unchanged parts keep every byte. For random texts,
+ * json/doc.c: which texts are JSON documents. Unchanged parts keep every byte. For random texts,
  * jansson gives the same answers.
  */
 #include <jansson.h>
 #include <time.h>
 
-#include "pure/cleanup.h"
-#include "pure/doc.h"
+#include "base/cleanup.h"
+#include "json/doc.h"
 #include "rnd.h"
 #include "tap.h"
 

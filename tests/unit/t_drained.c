@@ -1,10 +1,10 @@
-/* pure/drained.c: the list of drained GPUs is read back as it was written, or not at all. */
+/* gpu/drained.c: the list of drained GPUs is read back as it was written, or not at all. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/cleanup.h"
-#include "pure/drained.h"
+#include "base/cleanup.h"
+#include "gpu/drained.h"
 #include "tap.h"
 
 static struct drained_gpu two[] = {

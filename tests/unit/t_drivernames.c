@@ -1,15 +1,15 @@
-/* host/drivernames.c, driverfound.c: the names that a driver's libraries get, and those that programs find. */
+/* host/driver/drivernames.c, driverfound.c: the names that a driver's libraries get, and those that programs find. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/driverfound.h"
-#include "host/drivernames.h"
-#include "pure/cdimake.h"
-#include "pure/gpu.h"
-#include "pure/loaderdirs.h"
+#include "cdi/loaderdirs.h"
+#include "ctl/cdi/cdimake.h"
+#include "gpu/gpu.h"
+#include "host/driver/driverfound.h"
+#include "host/driver/drivernames.h"
 #include "tap.h"
 
 #define V "615.71.09"

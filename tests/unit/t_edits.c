@@ -1,11 +1,11 @@
 /*
- * pure/edits.c: the helper's reply is read back as it was written, and the wrapper refuses
+ * lease/edits.c: the helper's reply is read back as it was written, and the wrapper refuses
  * malformed replies.
  */
 #include <jansson.h>
 
-#include "pure/cleanup.h"
-#include "pure/edits.h"
+#include "base/cleanup.h"
+#include "lease/edits.h"
 #include "nomem.h"
 #include "tap.h"
 

@@ -1,9 +1,9 @@
-/* pure/elflib.c: reads a shared library's headers and dynamic section. */
+/* ctl/cdi/elflib.c: reads a shared library's headers and dynamic section. */
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "ctl/cdi/elflib.h"
 #include "elfmake.h"
-#include "pure/elflib.h"
 #include "tap.h"
 
 struct bytes {

@@ -1,11 +1,11 @@
 /*
- * ctl/containerdconf.c, daemonjson.c (t_toml.c tests the reader of TOML): reads engines' settings in all forms that
- * containerd has had, and keeps other people's settings in daemon.json.
+ * ctl/worker/containerdconf.c, daemonjson.c (t_toml.c tests the reader of TOML): reads engines' settings in all forms
+ * that containerd has had, and keeps other people's settings in daemon.json.
  */
-#include "ctl/containerdconf.h"
+#include "base/cleanup.h"
 #include "ctl/ctl.h"
-#include "ctl/daemonjson.h"
-#include "pure/cleanup.h"
+#include "ctl/worker/containerdconf.h"
+#include "ctl/worker/daemonjson.h"
 #include "tap.h"
 
 /*

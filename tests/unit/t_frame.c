@@ -1,5 +1,5 @@
 /*
- * host/frame.c: messages over a socket, from a peer that is gone, is silent, lies about the length,
+ * host/own/frame.c: messages over a socket, from a peer that is gone, is silent, lies about the length,
  * or sends descriptors or out-of-band data.
  */
 #include <errno.h>
@@ -8,9 +8,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "ask/wire.h"
 #include "host/clock.h"
-#include "host/frame.h"
-#include "pure/wire.h"
+#include "host/own/frame.h"
 #include "tap.h"
 
 static int ours, theirs;

@@ -1,8 +1,8 @@
 /*
- * pure/furthernode.c: which nodes a CDI device may have besides its GPU's. The kernel's data about
+ * gpu/furthernode.c: which nodes a CDI device may have besides its GPU's. The kernel's data about
  * the drivers decides.
  */
-#include "pure/furthernode.h"
+#include "gpu/furthernode.h"
 #include "tap.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))

@@ -1,5 +1,5 @@
 /*
- * pure/gpu.c, and host/gpus.c on fixture trees and on small trees made here. Every expected value
+ * gpu/gpu.c, and host/gpu/gpus.c on fixture trees and on small trees made here. Every expected value
  * is written out; the code under test computes none of them.
  */
 #include <errno.h>
@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../helper/base/cleanup.h"
+#include "../../helper/gpu/gpufacts.h"
 #include "../../helper/host/file.h"
-#include "../../helper/host/gpus.h"
-#include "../../helper/pure/cleanup.h"
-#include "../../helper/pure/gpufacts.h"
+#include "../../helper/host/gpu/gpus.h"
 #include "tap.h"
 
 #define ALL_VENDORS (1U << GPU_NVIDIA | 1U << GPU_AMD | 1U << GPU_INTEL)

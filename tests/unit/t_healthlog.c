@@ -1,11 +1,11 @@
 /*
- * pure/healthlog.c: finds a GPU's faults in the kernel's log, and ignores lines that only look like
+ * ctl/gpus/healthlog.c: finds a GPU's faults in the kernel's log, and ignores lines that only look like
  * them.
  */
 #include <stdio.h>
 #include <string.h>
 
-#include "pure/healthlog.h"
+#include "ctl/gpus/healthlog.h"
 #include "tap.h"
 
 static void

@@ -1,6 +1,6 @@
 /*
- * gpuhelper-judge's report on a host (pure/inventorylines.h) is read back as it was written. The
- * helper's check (pure/hostcheck.h) accepts everything in the fixtures, and refuses every false
+ * gpuhelper-judge's report on a host (gpu/inventorylines.h) is read back as it was written. The
+ * helper's check (ask/hostcheck.h) accepts everything in the fixtures, and refuses every false
  * report that it can detect.
  */
 #include <fcntl.h>
@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/hostcheck.h"
+#include "base/cleanup.h"
+#include "gpu/inventorylines.h"
 #include "host/file.h"
-#include "host/gpus.h"
-#include "pure/cleanup.h"
-#include "pure/hostcheck.h"
-#include "pure/inventorylines.h"
+#include "host/gpu/gpus.h"
 #include "rnd.h"
 #include "tap.h"
 

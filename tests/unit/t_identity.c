@@ -1,12 +1,12 @@
 /*
- * pure/identity.c: which parts of an identity are kept, and that they are read back as they were
+ * ask/identity.c: which parts of an identity are kept, and that they are read back as they were
  * written.
  */
 #include <stdlib.h>
 
+#include "ask/identity.h"
 #include "judge/instancevar.h"
-#include "pure/identity.h"
-#include "pure/varsjson.h"
+#include "policy/varsjson.h"
 #include "tap.h"
 
 static void

@@ -1,8 +1,8 @@
 /*
- * pure/idmap.c: maps ids through the mappings of a user namespace, in both directions, without
+ * kernel/idmap.c: maps ids through the mappings of a user namespace, in both directions, without
  * overflow.
  */
-#include "pure/idmap.h"
+#include "kernel/idmap.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -9,9 +9,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "pure/cleanup.h"
-#include "user/injected.h"
+#include "base/cleanup.h"
 #include "tap.h"
+#include "user/injected.h"
 
 #define LIB "/usr/lib/libcuda.so.1"
 #define RO "\"ro\",\"nosuid\",\"nodev\",\"rbind\",\"rprivate\""

@@ -1,5 +1,5 @@
 /*
- * host/joins.c: which GPUs are joined, by made-up links in a temporary /sys and directories in a temporary /proc.
+ * host/gpu/joins.c: which GPUs are joined, by made-up links in a temporary /sys and directories in a temporary /proc.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/joins.h"
+#include "host/gpu/joins.h"
 #include "tap.h"
 
 #define GPUS_MAX 8

@@ -1,11 +1,11 @@
 /*
- * pure/jsonout.c: writes what jansson would write and can read. A text is complete, or there is
+ * json/jsonout.c: writes what jansson would write and can read. A text is complete, or there is
  * none.
  */
 #include <jansson.h>
 
-#include "pure/cleanup.h"
-#include "pure/jsonout.h"
+#include "base/cleanup.h"
+#include "json/jsonout.h"
 #include "nomem.h"
 #include "rnd.h"
 #include "tap.h"

@@ -1,14 +1,14 @@
 /*
  * gpuhelper-judge's questions and answers are read back as they were written; and which answers the
- * helper accepts (pure/judgeask.h).
+ * helper accepts (ask/judgeask.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/judgeask.h"
+#include "base/cleanup.h"
 #include "judge/instancevar.h"
-#include "pure/cleanup.h"
-#include "pure/judgeask.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -1,9 +1,9 @@
 /*
- * label/question.c, pure/labelask.c: gpuhelper-label's questions and answers. Malformed ones are
+ * label/labelquestion.c, ask/labelask.c: gpuhelper-label's questions and answers. Malformed ones are
  * refused, and so are those of another version.
  */
-#include "label/question.h"
-#include "pure/labelask.h"
+#include "ask/labelask.h"
+#include "label/labelquestion.h"
 #include "tap.h"
 
 static struct label_ask ask;

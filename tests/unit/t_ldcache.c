@@ -1,9 +1,9 @@
-/* pure/ldcache.c: reads the loader's cache in both formats, and this machine's own cache. */
+/* ctl/cdi/ldcache.c: reads the loader's cache in both formats, and this machine's own cache. */
 #include <fcntl.h>
 
+#include "base/cleanup.h"
+#include "ctl/cdi/ldcache.h"
 #include "host/file.h"
-#include "pure/cleanup.h"
-#include "pure/ldcache.h"
 #include "tap.h"
 
 static size_t

@@ -1,10 +1,10 @@
 /*
- * pure/leasefile.c: a lease is read back as it was written, and anything else is refused. Also:
+ * lease/leasefile.c: a lease is read back as it was written, and anything else is refused. Also:
  * which acts are the same.
  */
 #include <stdlib.h>
 
-#include "pure/leasefile.h"
+#include "lease/leasefile.h"
 #include "nomem.h"
 #include "tap.h"
 

@@ -1,8 +1,8 @@
 /*
- * pure/leasename.c: a lease's name tells every request whether the lease concerns it, so that no
+ * lease/leasename.c: a lease's name tells every request whether the lease concerns it, so that no
  * request skips the lease. Also: how names in other forms are treated.
  */
-#include "pure/leasename.h"
+#include "lease/leasename.h"
 #include "tap.h"
 
 #define KEY "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

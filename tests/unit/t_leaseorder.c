@@ -1,7 +1,7 @@
-/* ctl/leaseorder.c: the leases of living containers come first. */
+/* ctl/gpus/leaseorder.c: the leases of living containers come first. */
 #include <jansson.h>
 
-#include "ctl/leaseorder.h"
+#include "ctl/gpus/leaseorder.h"
 #include "tap.h"
 
 static void

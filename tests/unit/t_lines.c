@@ -1,11 +1,11 @@
 /*
- * pure/lines.c: each value is read back as it was written and has one spelling. Anything else is
+ * base/lines.c: each value is read back as it was written and has one spelling. Anything else is
  * refused.
  */
 #include <stdlib.h>
 
+#include "base/lines.h"
 #include "nomem.h"
-#include "pure/lines.h"
 #include "tap.h"
 
 /* A structure with a value of each kind. */

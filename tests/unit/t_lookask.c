@@ -1,10 +1,10 @@
 /*
- * pure/lookask.c, look/question.c: the helper's questions to gpuhelper-look are read back as they were written, and its
- * answers, too. Other bytes are refused.
+ * ask/lookask.c, look/lookquestion.c: the helper's questions to gpuhelper-look are read back as they were written, and
+ * its answers, too. Other bytes are refused.
  */
 #include <limits.h>
 
-#include "look/question.h"
+#include "look/lookquestion.h"
 #include "tap.h"
 
 static struct edit_node node[] = {

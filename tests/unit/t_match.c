@@ -5,13 +5,13 @@
  */
 #include <limits.h>
 
-#include "pure/cleanup.h"
+#include "base/cleanup.h"
 #include "judge/instancevar.h"
 #include "judge/match.h"
 #include "nomem.h"
-#include "rnd.h"
-#include "pure/varsjson.h"
+#include "policy/varsjson.h"
 #include "read/policyread.h"
+#include "rnd.h"
 #include "tap.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))

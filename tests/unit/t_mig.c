@@ -1,18 +1,18 @@
 /*
- * NVIDIA MIG: pure/mig.c, pure/procmask.c, host/mig.c on a made-up tree
+ * NVIDIA MIG: gpu/mig.c, gpu/procmask.c, host/gpu/miginstances.c on a made-up tree
  * (fixtures/sysroot/nvidia-mig), and how judge/match.c treats instances.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "gpu/mig.h"
+#include "gpu/pick.h"
+#include "gpu/procmask.h"
 #include "host/file.h"
-#include "host/gpus.h"
-#include "pure/cleanup.h"
+#include "host/gpu/gpus.h"
 #include "judge/match.h"
-#include "pure/mig.h"
-#include "pure/pick.h"
-#include "pure/procmask.h"
 #include "read/policyread.h"
 #include "tap.h"
 

@@ -1,10 +1,10 @@
-/* host/mountpoint.c: which folders may be mounted inside a read-only folder. */
+/* host/folder/mountpoint.c: which folders may be mounted inside a read-only folder. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/mountpoint.h"
+#include "host/folder/mountpoint.h"
 #include "tap.h"
 
 static char top[] = "/tmp/t_mountpoint.XXXXXX";

@@ -1,4 +1,4 @@
-/* host/mounts.c: parses mountinfo, and finds a directory's place in its file system. */
+/* host/folder/mounts.c: parses mountinfo, and finds a directory's place in its file system. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "host/file.h"
-#include "host/mounts.h"
-#include "pure/cleanup.h"
+#include "host/folder/mounts.h"
 #include "tap.h"
 
 static void

@@ -9,9 +9,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "pure/cleanup.h"
-#include "user/nodes.h"
+#include "base/cleanup.h"
 #include "tap.h"
+#include "user/nodes.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 

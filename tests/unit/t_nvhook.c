@@ -1,10 +1,10 @@
 /*
- * pure/nvhook.c: what the hooks of NVIDIA's toolkit would do; pure/loaderdirs.c; the SONAMEs of
- * pure/nvlibs.c.
+ * cdi/nvhook.c: what the hooks of NVIDIA's toolkit would do; cdi/loaderdirs.c; the SONAMEs of
+ * cdi/nvlibs.c.
  */
-#include "pure/loaderdirs.h"
-#include "pure/nvhook.h"
-#include "pure/nvlibs.h"
+#include "cdi/loaderdirs.h"
+#include "cdi/nvhook.h"
+#include "cdi/nvlibs.h"
 #include "tap.h"
 
 #define D "/usr/lib/x86_64-linux-gnu"

@@ -1,13 +1,13 @@
 /*
- * pure/pick.c: joined GPUs stay together. Hosts are made here: their GPUs are numbered, and
+ * gpu/pick.c: joined GPUs stay together. Hosts are made here: their GPUs are numbered, and
  * joined as a test says.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/pick.h"
-#include "pure/usage.h"
+#include "gpu/pick.h"
+#include "policy/usage.h"
 #include "rnd.h"
 #include "root/queue.h"
 #include "tap.h"

@@ -1,11 +1,11 @@
 /*
- * pure/path.c: each path has one spelling, paths are compared by components, and patterns never
+ * base/path.c: each path has one spelling, paths are compared by components, and patterns never
  * match a slash.
  */
 #include <fnmatch.h>
 #include <time.h>
 
-#include "pure/path.h"
+#include "base/path.h"
 #include "rnd.h"
 #include "tap.h"
 

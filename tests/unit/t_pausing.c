@@ -1,5 +1,5 @@
 /*
- * pure/pausing.c: what is decided about containers that were promised GPUs; by tables, and in a model world
+ * lease/pausing.c: what is decided about containers that were promised GPUs; by tables, and in a model world
  * (pausemodel.h), which also runs leasewants.c and lease_holding().
  *
  * usage: t_pausing [WORLDS [SEED]]

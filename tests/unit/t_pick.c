@@ -1,11 +1,11 @@
 /*
- * pure/pick.c: which GPUs a request gets, compared with a model that counts the holders one by one.
+ * gpu/pick.c: which GPUs a request gets, compared with a model that counts the holders one by one.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/pick.h"
+#include "gpu/pick.h"
 #include "tap.h"
 
 #define GPUS 5

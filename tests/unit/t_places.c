@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/mounts.h"
+#include "host/folder/mounts.h"
 #include "tap.h"
 #include "user/places.h"
 

@@ -1,5 +1,5 @@
 /*
- * pure/posixacl.c and host/inodeacl.c. The first value is what the kernel stored when setfacl(1) of
+ * kernel/posixacl.c and host/inodeacl.c. The first value is what the kernel stored when setfacl(1) of
  * acl 2.3 set u:1000:rw, u:5:r, g:7:rwx and m:rw on a file of mode 0640. The test also checks that
  * the kernel accepts our values.
  */
@@ -14,7 +14,7 @@
 
 #include "host/file.h"
 #include "host/inodeacl.h"
-#include "pure/posixacl.h"
+#include "kernel/posixacl.h"
 #include "tap.h"
 
 #define SIZE 60		/* of the value, without the zero byte that C adds */

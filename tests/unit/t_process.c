@@ -1,10 +1,10 @@
-/* host/process.c: which processes are alive, according to /proc. */
+/* host/process/process.c: which processes are alive, according to /proc. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "host/process.h"
+#include "host/process/process.h"
 #include "tap.h"
 
 static void *

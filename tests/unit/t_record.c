@@ -1,11 +1,11 @@
 /*
- * host/record.c: the longest records that end a grant, compared with the bytes that root/rate.c
+ * host/own/record.c: the longest records that end a grant, compared with the bytes that root/rate.c
  * reserves for them.
  */
 #include <string.h>
 
-#include "host/record.h"
-#include "pure/text.h"
+#include "base/text.h"
+#include "host/own/record.h"
 #include "root/rate.h"
 #include "tap.h"
 

@@ -1,9 +1,9 @@
 /*
- * pure/request.c: a request is read back as it was written, and root refuses every malformed one.
+ * ask/request.c: a request is read back as it was written, and root refuses every malformed one.
  */
-#include "pure/cleanup.h"
-#include "pure/request.h"
-#include "pure/wire.h"
+#include "ask/request.h"
+#include "ask/wire.h"
+#include "base/cleanup.h"
 #include "nomem.h"
 #include "tap.h"
 

@@ -1,8 +1,8 @@
 /*
- * pure/secontext.c: splits and joins labels, compares levels, and draws pairs of two different
+ * kernel/secontext.c: splits and joins labels, compares levels, and draws pairs of two different
  * categories.
  */
-#include "pure/secontext.h"
+#include "kernel/secontext.h"
 #include "tap.h"
 
 static void

@@ -1,11 +1,11 @@
 /*
- * pure/sha256.c: compared with the examples of FIPS 180-2, and with nettle on texts of many lengths
+ * base/sha256.c: compared with the examples of FIPS 180-2, and with nettle on texts of many lengths
  * in pieces of many sizes.
  */
 #include <nettle/sha2.h>
 #include <stdlib.h>
 
-#include "pure/sha256.h"
+#include "base/sha256.h"
 #include "rnd.h"
 #include "tap.h"
 

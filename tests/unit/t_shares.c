@@ -1,9 +1,9 @@
 /*
- * Fair shares between teams (pure/usage.h) and the order of the queue (root/queue.c): a simulated host with 8 GPUs, 5
+ * Fair shares between teams (policy/usage.h) and the order of the queue (root/queue.c): a simulated host with 8 GPUs, 5
  * teams, random loads.
  */
-#include "pure/cleanup.h"
-#include "pure/usage.h"
+#include "base/cleanup.h"
+#include "policy/usage.h"
 #include "rnd.h"
 #include "root/queue.h"
 #include "tap.h"

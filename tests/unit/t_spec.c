@@ -2,11 +2,11 @@
  * user/spec.c: reads a config.json, and the container's request in it. It refuses what a runtime
  * would read in another way.
  */
-#include "pure/cleanup.h"
-#include "user/privilege.h"
-#include "user/spec.h"
+#include "base/cleanup.h"
 #include "fixture.h"
 #include "tap.h"
+#include "user/privilege.h"
+#include "user/spec.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define TEXT(s) (s), sizeof(s) - 1

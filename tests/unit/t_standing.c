@@ -1,7 +1,7 @@
-/* ctl/standing.c: why a container waits, and why at its place. */
+/* ctl/gpus/standing.c: why a container waits, and why at its place. */
 #include <jansson.h>
 
-#include "ctl/standing.h"
+#include "ctl/gpus/standing.h"
 #include "tap.h"
 
 #define W(pipeline, priority, since, more) "{\"pipeline\":\"" pipeline "\",\"policy\":\"a.conf\",\"gpus\":1," \

@@ -1,6 +1,6 @@
-/* pure/strange.c: what a stranger chose can't be read as ours. */
-#include "pure/strange.h"
-#include "pure/text.h"
+/* base/strange.c: what a stranger chose can't be read as ours. */
+#include "base/strange.h"
+#include "base/text.h"
 #include "tap.h"
 
 int

@@ -1,20 +1,20 @@
 /*
- * gpuhelper-read's table is read back as it was written (pure/table.h); and what the helper accepts
- * of it (pure/tablecheck.h).
+ * gpuhelper-read's table is read back as it was written (ask/table.h); and what the helper accepts
+ * of it (ask/tablecheck.h).
  */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/cleanup.h"
-#include "pure/readask.h"
-#include "pure/table.h"
-#include "pure/tablecheck.h"
+#include "ask/readask.h"
+#include "ask/table.h"
+#include "ask/tablecheck.h"
+#include "base/cleanup.h"
 #include "read/answer.h"
 #include "read/cdispec.h"
 #include "read/parse.h"
-#include "read/question.h"
+#include "read/readquestion.h"
 #include "read/settingsread.h"
 #include "rnd.h"
 #include "tap.h"

@@ -1,13 +1,13 @@
 /*
- * pure/text.c, pure/why.c and pure/hash.c: turn any bytes into one printable line or one exact
+ * base/text.c, base/why.c and base/hash.c: turn any bytes into one printable line or one exact
  * number.
  */
 #include <jansson.h>
 
-#include "pure/cleanup.h"
-#include "pure/hash.h"
-#include "pure/text.h"
-#include "pure/why.h"
+#include "base/cleanup.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "base/why.h"
 #include "tap.h"
 
 #define TEXT(s) (s), sizeof(s) - 1

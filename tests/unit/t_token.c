@@ -1,5 +1,5 @@
 /*
- * Tokens and keys: helper/pure/{token,jwk,base64url}.c.
+ * Tokens and keys: helper/judge/{token,jwk,base64url}.c.
  *
  * The vectors are in tests/fixtures/jwt: rfc.json from the RFCs, jwks.json and tokens.json as
  * Concourse makes them, and vectors.json from mkvectors.py. Each bad token in it has one fault, and

@@ -1,9 +1,9 @@
 /*
- * ctl/toml.c, tomltext.c: reads TOML 1.0, and refuses all else, in the manner of the suite toml-test: texts that are
- * valid, with what they say, and texts that are not, with the line of the fault.
+ * ctl/worker/toml.c, tomltext.c: reads TOML 1.0, and refuses all else, in the manner of the suite toml-test: texts that
+ * are valid, with what they say, and texts that are not, with the line of the fault.
  */
-#include "ctl/toml.h"
-#include "pure/cleanup.h"
+#include "base/cleanup.h"
+#include "ctl/worker/toml.h"
 #include "tap.h"
 
 struct valid {

@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "host/trust.h"
-#include "pure/cleanup.h"
 #include "tap.h"
 
 static char top[] = "/tmp/t_trust.XXXXXX";

@@ -1,5 +1,5 @@
 /*
- * host/udev.c, and host/gpus.c with it, on the devices that umockdev simulates from
+ * host/gpu/udev.c, and host/gpu/gpus.c with it, on the devices that umockdev simulates from
  * fixtures/sysroot/udev.umockdev. The program runs itself again under umockdev-run, whose preload
  * shows these devices to libudev.
  */
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "../../helper/host/file.h"
-#include "../../helper/host/gpus.h"
-#include "../../helper/host/udev.h"
+#include "../../helper/host/gpu/gpus.h"
+#include "../../helper/host/gpu/udev.h"
 #include "tap.h"
 
 static const char *sysroot;

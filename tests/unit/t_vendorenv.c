@@ -1,6 +1,6 @@
-/* pure/vendorenv.c: a vendor's runtime gets the names of the granted GPUs and of no others. */
-#include "pure/cleanup.h"
-#include "pure/vendorenv.h"
+/* gpu/vendorenv.c: a vendor's runtime gets the names of the granted GPUs and of no others. */
+#include "base/cleanup.h"
+#include "gpu/vendorenv.h"
 #include "tap.h"
 
 static struct gpu gpus[] = {

@@ -1,6 +1,6 @@
 /*
  * gpuhelper-judge's verdict is read back as it was written; and what the helper accepts of it
- * (pure/verdict.h).
+ * (ask/verdict.h).
  */
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* What root's wrapper lets pass of the helper's changes (pure/vet.h): compared with an oracle, and some by hand. */
+/* What root's wrapper lets pass of the helper's changes (vet/vet.h): compared with an oracle, and some by hand. */
 #include "rnd.h"
 #include "tap.h"
 #include "vetmodel.h"

@@ -1,6 +1,7 @@
 /*
  * user/vetlook.c: what it sees of a path must not depend on what it has seen before. So each path is looked at after
- * others, and compared with host/cdisource.c, which looks anew. Reads this machine's directories, and a tree of its own.
+ * others, and compared with host/driver/cdisource.c, which looks anew. Reads this machine's directories, and a tree of
+ * its own.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -8,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/cdisource.h"
+#include "host/driver/cdisource.h"
 #include "tap.h"
 #include "user/vetlook.h"
 

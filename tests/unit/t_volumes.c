@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "pure/cleanup.h"
+#include "base/cleanup.h"
 #include "tap.h"
 #include "user/volumes.h"
 

@@ -1,8 +1,8 @@
-/* pure/way.c: whether a path leads through a folder that another container may write. */
+/* lease/way.c: whether a path leads through a folder that another container may write. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/way.h"
+#include "lease/way.h"
 #include "tap.h"
 
 static struct way

@@ -1,10 +1,10 @@
-/* pure/wayset.c: gives the same answer for many paths at once as way.c gives for each pair. */
+/* lease/wayset.c: gives the same answer for many paths at once as way.c gives for each pair. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "pure/wayset.h"
+#include "lease/wayset.h"
 #include "rnd.h"
 #include "tap.h"
 

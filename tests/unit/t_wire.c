@@ -1,7 +1,7 @@
-/* pure/wire.c and pure/strictjson.c: the header of a frame, and which JSON is accepted. */
-#include "pure/strictjson.h"
-#include "pure/text.h"
-#include "pure/wire.h"
+/* ask/wire.c and json/strictjson.c: the header of a frame, and which JSON is accepted. */
+#include "ask/wire.h"
+#include "base/text.h"
+#include "json/strictjson.h"
 #include "tap.h"
 
 static int

@@ -1,6 +1,6 @@
 /*
  * A host, its policies, and what a verdict about them may give user «worker». The model is written
- * from the promise to administrators, not from the code (pure/verdict.h).
+ * from the promise to administrators, not from the code (ask/verdict.h).
  */
 #ifndef GPUHELPER_TESTS_VERDICTMODEL_H
 #define GPUHELPER_TESTS_VERDICTMODEL_H
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/pure/cleanup.h"
-#include "../../helper/pure/path.h"
-#include "../../helper/pure/verdict.h"
+#include "../../helper/ask/verdict.h"
+#include "../../helper/base/cleanup.h"
+#include "../../helper/base/path.h"
 #include "../../helper/read/policyread.h"
 
 static struct gpu model_gpus[] = {

@@ -1,6 +1,6 @@
 /*
  * A made-up host with one policy and one CDI spec, changes to a container made of any bytes, and an oracle: the list of
- * all changes that the table (helper/pure/vet.h) must let pass there.  Shared by t_vet.c and fuzz/fuzz_vet.c.
+ * all changes that the table (helper/vet/vet.h) must let pass there.  Shared by t_vet.c and fuzz/fuzz_vet.c.
  */
 #ifndef GPUHELPER_TESTS_VETMODEL_H
 #define GPUHELPER_TESTS_VETMODEL_H
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/furthernode.h"
-#include "pure/vet.h"
+#include "gpu/furthernode.h"
+#include "vet/vet.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define TEXT(s) ((char *)(uintptr_t)(s))

@@ -1,7 +1,7 @@
-/* Prints what host/udev.c finds by libudev, a line each: the machine's own DRM devices of any vendor. */
+/* Prints what host/gpu/udev.c finds by libudev, a line each: the machine's own DRM devices of any vendor. */
 #include <stdio.h>
 
-#include "host/udev.h"
+#include "host/gpu/udev.h"
 
 int
 main(void)

@@ -25,13 +25,14 @@ useradd() {
 # admit NAMES: adds them («a,b») to the group that may ask the helper
 admit() { sed -i "s/^gpuhelper:.*/&$1/" /etc/group; }
 policy() { cat >"/etc/gpuhelper/policy.d/$1.conf"; }
-# lease_head PID: the beginning of a lease of uid 1000's (helper/pure/leasefile.c), asked for by that process; «label» comes next
+# lease_head PID: the beginning of a lease of uid 1000's (helper/lease/leasefile.c), asked for by that process; «label»
+# comes next
 lease_head() {
 	printf 'lease 9\ncontainer vm /run/runc 1000\ngranted p t/p 1\nstate held no\nboot %s\nasker %d %s\n' \
 	    "$(cat /proc/sys/kernel/random/boot_id)" "$1" "$(cut -d ' ' -f 22 "/proc/$1/stat")"
 	printf 'init 0 0\nnamespaces 0 no 0\nrights no no no\n'
 }
-# a lease's file, with the name of one that may concern everyone (helper/pure/leasename.h)
+# a lease's file, with the name of one that may concern everyone (helper/lease/leasename.h)
 lease_path() { echo "/run/gpuhelper/leases/$(printf '1000\000/run/runc\000vm' | sha256sum | cut -c 1-64)-1000-7-ffffffffffffffff"; }
 # systemd 257 makes a program of device rules that the kernel refuses where none of the devices exists (DevicePolicy=closed).
 # True if it says so of a service that is not ours.

@@ -1,0 +1,81 @@
+/* See grantask.h. */
+#include "grantask.h"
+
+#include "../gpu/inventorylines.h"
+#include "table.h"
+
+/* A text that is borrowed when written, and owned when read. */
+static void
+word_if_there(struct lines *t, const char **text)
+{
+	word_copy_or_none(t, (char **)(uintptr_t)text);
+}
+
+static void
+asker_words(struct lines *t, struct asker *who)
+{
+	lines_begin(t, "asker");
+	word_u32(t, &who->uid);
+	word_bool(t, &who->member);
+	word_bool(t, &who->enforced);
+	word_if_there(t, &who->user);
+}
+
+static void
+ask_words(struct lines *t, struct grant_ask *a)
+{
+	lines_begin(t, "asks");
+	word_if_there(t, &a->gpus);
+	word_if_there(t, &a->folders);
+	word_if_there(t, &a->cuda_visible);
+	word_if_there(t, &a->rocr_visible);
+	word_bool(t, &a->privileged);
+}
+
+static void
+settings_words(struct lines *t, struct settings *s)
+{
+	lines_begin(t, "settings");
+	word_bool(t, &s->allow_integrated);
+	word_bool(t, &s->unenforced);
+	word_bool(t, &s->several_issuers);
+	word_u32(t, &s->max_wait);
+}
+
+static void
+host_lines(struct lines *t, struct grant_ask *a)
+{
+	size_t i;
+
+	lines_begin(t, "host");
+	why_words(t, &a->blind);
+	if (t->failed || a->blind.code != WHY_NONE)
+		return;
+	inventory_lines(t, &a->inventory);
+	lines_begin(t, "problems");
+	words_list(t, &a->inventory.cdi_problem);
+	lines_begin(t, "kinds");
+	words_list(t, &a->inventory.cdi_problem_kind);
+	if (a->inventory.cdi_problem.n != a->inventory.cdi_problem_kind.n)
+		t->failed = true;
+	for (i = 0; i < a->inventory.gpus && !t->failed; i++) {
+		lines_begin(t, "names");
+		word_u32(t, &a->inventory.gpu[i].rank);
+		words_list(t, &a->inventory.gpu[i].cdi);
+	}
+	lines_begin(t, "others");
+	words_list(t, &a->inventory.cdi_others);
+}
+
+void
+grant_ask_lines(struct lines *t, struct grant_ask *a)
+{
+	asker_words(t, &a->who);
+	known_lines(t, &a->known);
+	ask_words(t, a);
+	settings_words(t, &a->settings);
+	lines_begin(t, "files");
+	word_u32(t, &a->files);
+	policy_set_lines(t, &a->policies);
+	host_lines(t, a);
+}

@@ -1,0 +1,133 @@
+/* See identity.h. Must parse nothing but lines that this program wrote. */
+#include "identity.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/cleanup.h"
+
+static const struct instance_vars *
+given(const struct instance_vars *v)
+{
+	return v->there ? v : NULL;
+}
+
+void
+known_by_token(struct known *k, const struct issuer_setting *issuer)
+{
+	k->issuer = issuer;
+	k->id = (struct identity){ .kind = IDENTITY_TOKEN, .team = k->claims.team, .pipeline = k->claims.pipeline,
+		.job = k->claims.job, .instance_vars = given(&k->claims.instance_vars), .claims = &k->claims.claims,
+		.issuer = issuer->url };
+}
+
+int
+identity_of_claims(const struct request *r, vars_parser *parse, struct known *out, struct why *why)
+{
+	*out = (struct known){ .id = { .kind = IDENTITY_CALLER } };
+	if (r->team == NULL || r->pipeline == NULL)
+		return 0;
+	out->id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->team, .pipeline = r->pipeline, .job = r->job };
+	if (r->instance_vars != NULL && parse(r->instance_vars, &out->vars, why) == -1)
+		return -1;
+	out->id.instance_vars = given(&out->vars);
+	return 0;
+}
+
+/* Reads or writes as lines (lines.h); writing changes nothing. */
+static void
+identity_lines(struct lines *s, enum identity_kind *kind, char *text[IDENTITY_TEXTS], struct instance_vars *vars,
+    struct claim_set *claims)
+{
+	const char *names[IDENTITY_KINDS];
+	unsigned i;
+
+	for (i = 0; i < IDENTITY_KINDS; i++)
+		names[i] = identity_name((enum identity_kind)i);
+	lines_begin(s, "identity");
+	*kind = (enum identity_kind)word_name(s, names, IDENTITY_KINDS, (unsigned)*kind);
+	for (i = 0; i < IDENTITY_TEXTS; i++)
+		word_copy_or_none(s, &text[i]);
+	instance_vars_lines(s, vars);
+	claim_set_lines(s, "claim", claims);
+}
+
+static size_t
+length(const struct strlist *l)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < l->n; i++)
+		n += strlen(l->v[i]);
+	return n;
+}
+
+static void
+write_identity(struct lines *s, const struct identity *id)
+{
+	const char *text[IDENTITY_TEXTS] = { id->team, id->pipeline, id->job, id->issuer };
+	struct instance_vars vars = id->instance_vars != NULL ? *id->instance_vars : (struct instance_vars){ .there = false };
+	struct claim_set claims = id->claims != NULL ? *id->claims : (struct claim_set){ .name = { .n = 0 } };
+	enum identity_kind kind = id->kind;
+
+	identity_lines(s, &kind, (char **)(uintptr_t)text, &vars, &claims);
+}
+
+void
+known_lines(struct lines *s, struct known *k)
+{
+	struct identity *id = &k->id;
+
+	if (s->out != NULL) {
+		write_identity(s, id);
+		return;
+	}
+	identity_lines(s, &id->kind, k->remembered, &k->vars, &k->kept_claims);
+	id->team = k->remembered[0];
+	id->pipeline = k->remembered[1];
+	id->job = k->remembered[2];
+	id->issuer = k->remembered[3];
+	id->instance_vars = given(&k->vars);
+	id->claims = &k->kept_claims;
+}
+
+char *
+identity_pack(const struct identity *id)
+{
+	const struct instance_vars *v = id->instance_vars;
+	const struct claim_set *c = id->claims;
+	autobuf struct buf b = { 0 };
+	struct lines s = { .out = &b };
+
+	if ((v != NULL ? length(&v->name) + length(&v->value) : 0) + (c != NULL ? length(&c->name) + length(&c->value) : 0) >
+	    IDENTITY_VARS_MAX)
+		return NULL;
+	write_identity(&s, id);
+	return lines_finish(&s) ? buf_take(&b) : NULL;
+}
+
+bool
+identity_unpack(const char *text, struct known *out)
+{
+	struct lines s = { .at = text, .end = text + strlen(text) };
+
+	*out = (struct known){ 0 };
+	known_lines(&s, out);
+	if (lines_finish(&s))
+		return true;
+	known_free(out);
+	return false;
+}
+
+void
+known_free(struct known *k)
+{
+	unsigned i;
+
+	token_claims_free(&k->claims);
+	instance_vars_free(&k->vars);
+	claim_set_free(&k->kept_claims);
+	for (i = 0; i < IDENTITY_TEXTS; i++)
+		free(k->remembered[i]);
+	*k = (struct known){ 0 };
+}

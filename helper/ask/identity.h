@@ -1,0 +1,51 @@
+/* A container's pipeline, and how it was proven. */
+#ifndef GPUHELPER_ASK_IDENTITY_H
+#define GPUHELPER_ASK_IDENTITY_H
+
+#include "../policy/claims.h"
+#include "../policy/policygrant.h"
+#include "request.h"
+
+#define IDENTITY_TEXTS 4
+
+/* An identity, with what it borrows from. */
+struct known {
+	struct identity id;
+	const struct issuer_setting *issuer;	/* of a token; belongs to the settings */
+	struct token_claims claims;		/* of a valid token */
+	char token_hash[HASH_SIZE];			/* "": no token; an invalid token has one, too */
+	struct instance_vars vars;		/* of a claim, or of a lease */
+	struct claim_set kept_claims;		/* from a lease */
+	char *remembered[IDENTITY_TEXTS];	/* from a lease: team, pipeline, job, issuer */
+};
+
+/* Sets the identity from k->claims, which are of a valid token of this issuer. */
+void known_by_token(struct known *k, const struct issuer_setting *issuer);
+
+/* Parses instance variables from a JSON object. 0, or -1 with *why; instance_vars_free() in any case. */
+typedef int vars_parser(const char *text, struct instance_vars *out, struct why *why);
+
+/*
+ * Sets the identity that the container claims (BUILD_*); IDENTITY_CALLER without a team and a pipeline. 0, or
+ * -1 with *why if the instance variables can't be read: *out then names team, pipeline and job, for the audit
+ * record of the refusal alone.
+ */
+int identity_of_claims(const struct request *r, vars_parser *parse, struct known *out, struct why *why);
+
+#define IDENTITY_VARS_MAX 4096	/* bytes of instance_vars and claims that a lease remembers */
+
+/*
+ * Packs an identity for a lease. The caller frees the text; NULL if memory is short, or instance_vars and claims
+ * are too long.
+ * Unpacks it; false, with *out empty, for any other text. known_free() in any case.
+ */
+char *identity_pack(const struct identity *id);
+bool identity_unpack(const char *text, struct known *out);
+
+/* Writes the identity as lines (lines.h), or reads it, for known_free(). */
+void known_lines(struct lines *s, struct known *k);
+
+void known_free(struct known *k);
+#define autoknown __attribute__((cleanup(known_free)))
+
+#endif

@@ -1,0 +1,163 @@
+/* See judgeask.h. */
+#include "judgeask.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../gpu/inventorylines.h"
+#include "table.h"
+
+#define VERSION_MAX 16
+#define PROGRAM "gpuhelper-judge"
+
+void
+found_keys_free(struct found_keys *k, size_t n)
+{
+	size_t i;
+
+	for (i = 0; k != NULL && i < n; i++)
+		free(k[i].text);
+	free(k);
+}
+
+/* Reads or writes the head. False if another version wrote it. */
+static bool
+begin_message(struct lines *t, const char *name, enum judge_verb *verb)
+{
+	static const char *const verbs[] = { "host", "token", "vars", "grant" };
+	char version[VERSION_MAX] = GPUHELPER_VERSION;
+
+	lines_begin(t, name);
+	word_text(t, version, sizeof(version));
+	if (!t->failed && strcmp(version, GPUHELPER_VERSION) != 0) {
+		t->failed = true;
+		return false;
+	}
+	*verb = (enum judge_verb)word_name(t, verbs, sizeof(verbs) / sizeof(verbs[0]), (unsigned)*verb);
+	return true;
+}
+
+static void
+keys_lines(struct lines *t, struct found_keys *k)
+{
+	bool there = k->text != NULL;
+
+	lines_begin(t, "keys");
+	word_bool(t, &there);
+	if (there) {
+		word_copy(t, &k->text);
+		word_i64(t, &k->fetched);
+	} else
+		why_words(t, &k->why);
+}
+
+void
+judge_ask_lines(struct lines *t, struct judge_ask *a)
+{
+	size_t i;
+
+	(void)begin_message(t, "ask", &a->verb);
+	if (a->verb == JUDGE_HOST) {
+		word_u32(t, &a->vendors);
+		return;
+	}
+	if (a->verb == JUDGE_GRANT) {
+		grant_ask_lines(t, &a->grant);
+		return;
+	}
+	word_copy(t, &a->text);
+	word_i64(t, &a->now);
+	if (t->out == NULL && ((a->issuer = calloc(ISSUERS_MAX, sizeof(*a->issuer))) == NULL ||
+	    (a->keys = calloc(ISSUERS_MAX, sizeof(*a->keys))) == NULL))
+		lines_starve(t);
+	for (i = 0; !t->failed && lines_more(t, "issuer", i < a->issuers); i++) {
+		if (i == ISSUERS_MAX) {
+			t->failed = true;
+			return;
+		}
+		if (t->out == NULL)
+			a->issuers = i + 1;
+		issuer_lines(t, &a->issuer[i]);
+		keys_lines(t, &a->keys[i]);
+	}
+}
+
+static void
+claims_lines(struct lines *t, struct token_claims *c)
+{
+	lines_begin(t, "claims");
+	word_copy(t, &c->team);
+	word_copy(t, &c->pipeline);
+	word_copy_if_any(t, &c->job);
+	word_i64(t, &c->iat);
+	word_i64(t, &c->exp);
+	word_text(t, c->once, sizeof(c->once));
+	instance_vars_lines(t, &c->instance_vars);
+	claim_set_lines(t, "claim", &c->claims);
+}
+
+void
+judge_answer_lines(struct lines *t, enum judge_verb verb, struct judge_answer *a)
+{
+	enum judge_verb said = verb;
+
+	a->other_version = !begin_message(t, "answer", &said);
+	t->failed = t->failed || said != verb;
+	why_words(t, &a->why);
+	if (t->failed || a->why.code != WHY_NONE)
+		return;
+	if (verb == JUDGE_HOST) {
+		inventory_lines(t, &a->inventory);
+		return;
+	}
+	if (verb == JUDGE_VARS) {
+		instance_vars_lines(t, &a->vars);
+		return;
+	}
+	if (verb == JUDGE_GRANT) {
+		verdict_lines(t, &a->verdict);
+		return;
+	}
+	word_u32(t, &a->issuer);
+	claims_lines(t, &a->claims);
+}
+
+void
+judge_answer_free(struct judge_answer *a)
+{
+	inventory_free(&a->inventory);
+	token_claims_free(&a->claims);
+	instance_vars_free(&a->vars);
+	verdict_free(&a->verdict);
+	*a = (struct judge_answer){ .issuer = 0 };
+}
+
+static bool
+is_pipeline_name(const char *s)
+{
+	return *s != '\0' && text_is_utf8(s, strlen(s));
+}
+
+int
+judge_answer_check(const struct judge_ask *asked, const struct judge_answer *a, struct why *why)
+{
+	const struct token_claims *c = &a->claims;
+	const struct found_keys *k;
+	int64_t oldest;
+
+	if (asked->verb != JUDGE_TOKEN)
+		return 0;
+	if (a->issuer >= asked->issuers)
+		return refuse(why, WHY_BUG, PROGRAM " names an issuer that is not in gpuhelper.conf");
+	k = &asked->keys[a->issuer];
+	oldest = asked->issuer[a->issuer].keys_max_age;
+	if (k->text == NULL || (oldest != 0 && asked->now - k->fetched > oldest))
+		return refuse(why, WHY_BUG, PROGRAM " accepts a token of an issuer whose keys are missing or too old");
+	if (!is_pipeline_name(c->team) || !is_pipeline_name(c->pipeline) || (c->job != NULL && !is_pipeline_name(c->job)) ||
+	    strlen(c->once) != 64 || strspn(c->once, "0123456789abcdef") != 64)
+		return refuse(why, WHY_BUG, PROGRAM " reports claims that no valid token has");
+	if (c->iat > asked->now + TOKEN_LEEWAY || asked->now - c->iat > asked->issuer[a->issuer].max_age ||
+	    c->exp <= asked->now - TOKEN_LEEWAY)
+		return refuse(why, WHY_BUG, PROGRAM " accepts a token that is expired or not valid yet");
+	return 0;
+}

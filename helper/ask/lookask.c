@@ -1,0 +1,160 @@
+/*
+ * See lookask.h. The answer may be of a program that somebody has taken over: reads nothing beyond its end, and accepts
+ * no value that its reader would have to check again.
+ */
+#include "lookask.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../base/bytes.h"
+
+#define PID_MAX (1 << 22)	/* the kernel's largest pid_max, and more than any process id */
+#define SIGHTS 4
+
+_Static_assert(sizeof(struct look_ask) == sizeof(struct look_head) + 16 + 6 * 4, "a question has no holes");
+_Static_assert(sizeof(struct look_answer) == sizeof(struct look_head) + 16 + 8 * 4, "an answer has no holes");
+
+struct look_head
+look_head(void)
+{
+	struct look_head h = { .form = (uint64_t)sizeof(struct look_ask) << 48 | (uint64_t)sizeof(struct look_answer) << 32 |
+	    sizeof(struct look_lease) << 16 | sizeof(struct edit_node) };
+
+	snprintf(h.version, sizeof(h.version), "%s", GPUHELPER_VERSION);
+	return h;
+}
+
+bool
+look_head_is_ours(const struct look_head *h)
+{
+	return memchr(h->version, '\0', sizeof(h->version)) != NULL && strcmp(h->version, GPUHELPER_VERSION) == 0 &&
+	    h->form == look_head().form;
+}
+
+static void
+put_text(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s) + 1);
+}
+
+static const char *
+own_place(const struct way *w)
+{
+	return w->at.n > 0 ? w->at.v[0] : "";
+}
+
+/* A lease may have a thousand of each, so they are sent only for questions that need them. */
+static bool
+needs_folders(const struct look_ask *a, const struct lease *l)
+{
+	return a->kind == LOOK_USE || (a->kind == LOOK_LIFE && l->users > 0);
+}
+
+char *
+look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
+{
+	struct look_lease f = { .asker = l->asker, .init = l->init, .mounts = l->mounts, .pids = l->pids,
+		.program = l->pausing.program, .task = l->pausing.task, .users = l->users, .nodes = l->nodes,
+		.cgroups = l->cgroups.n, .folders = needs_folders(a, l) ? l->folders : 0,
+		.ways = a->kind == LOOK_PASSED ? l->ways : 0 };
+	struct look_ask head = *a;
+	autobuf struct buf b = { 0 };
+	size_t i;
+
+	head.head = look_head();
+	memcpy(f.boot, l->boot, sizeof(f.boot));
+	bytes_put(&b, &head, sizeof(head));
+	bytes_put(&b, &f, sizeof(f));
+	bytes_put(&b, l->user, l->users * sizeof(*l->user));
+	bytes_put(&b, l->node, l->nodes * sizeof(*l->node));
+	for (i = 0; i < l->cgroups.n; i++)
+		put_text(&b, l->cgroups.v[i]);
+	for (i = 0; i < f.folders; i++) {
+		put_text(&b, l->folder[i].fs);
+		put_text(&b, l->folder[i].place);
+	}
+	for (i = 0; i < f.ways; i++) {
+		bytes_put(&b, l->way[i].writable ? "w" : "r", 1);
+		put_text(&b, own_place(&l->way[i]));
+	}
+	*len = b.len;
+	return buf_take(&b);
+}
+
+/* What a look can have found, and what it can have left of its limits. */
+static bool
+is_possible(const struct look_ask *a, const struct look_answer *r)
+{
+	return r->yes <= 1 && r->of_another_boot <= 1 && r->sight < 1U << SIGHTS && r->left <= a->left &&
+	    r->dirs <= a->dirs && (a->until != 0 ? r->until == a->until : r->until >= 0);
+}
+
+static bool
+doubt_is_possible(const struct look_doubt *d)
+{
+	return d->kind <= DOUBT_ENDED && d->pid >= 0 && d->pid <= PID_MAX && (d->kind <= DOUBT_MANY_FILES || d->pid != 0);
+}
+
+static bool
+take_holders(struct bytes *rest, pid_t *holder, size_t n)
+{
+	size_t i;
+
+	if (rest->n != n * sizeof(*holder) || (n > 0 && !bytes_take(rest, holder, n * sizeof(*holder))))
+		return false;
+	for (i = 0; i < n; i++)
+		if (holder[i] < -PID_MAX || holder[i] > PID_MAX)
+			return false;
+	return true;
+}
+
+int
+look_answer_read(const char *bytes, size_t len, const struct look_ask *a, pid_t *holder, size_t n,
+    struct look_answer *out, struct why *why)
+{
+	struct bytes rest = { bytes, len };
+	struct look_head head;
+	bool good;
+
+	if (len < sizeof(head) || (memcpy(&head, bytes, sizeof(head)), !look_head_is_ours(&head)))
+		return refuse(why, WHY_CONFIG, "gpuhelper and gpuhelper-look differ in version: install both again (make install)");
+	good = bytes_take(&rest, out, sizeof(*out)) && doubt_is_possible(&out->doubt);
+	if (good && out->nonce == 0)
+		good = rest.n == 0;
+	else
+		good = good && out->nonce == a->nonce && is_possible(a, out) && take_holders(&rest, holder, n);
+	return good ? 0 : refuse(why, WHY_BUG, "gpuhelper-look sent a malformed answer");
+}
+
+struct sight
+look_sight_unpack(uint32_t bits)
+{
+	return (struct sight){ .pauses = (bits & 1) != 0, .alone = (bits & 2) != 0, .task = (bits & 4) != 0,
+		.has_node = (bits & 8) != 0 };
+}
+
+int
+look_doubt_tell(const struct look_doubt *d, struct why *why)
+{
+	switch (d->kind) {
+	case DOUBT_MEMORY:
+		return refuse_nomem(why);
+	case DOUBT_PROC:
+		return refuse(why, WHY_IO, "/proc can't be read");
+	case DOUBT_MANY_FILES:
+		return refuse(why, WHY_AGAIN, "can't see in %d s which containers have the GPU open: they have very many files "
+		    "open (the last process seen is PID %d)", HOLDERS_MS / 1000, d->pid);
+	case DOUBT_UNSTEADY:
+		return refuse(why, WHY_AGAIN, "/proc/%d: can't see whether this process, among others, has the GPU open: its "
+		    "threads or files change too fast", d->pid);
+	case DOUBT_CROWDED:
+		return refuse(why, WHY_AGAIN, "can't see which containers have the GPU open: processes start faster than they can "
+		    "be looked at (the last one was PID %d): find what starts them, and end that", d->pid);
+	case DOUBT_SLOW:
+		return refuse(why, WHY_AGAIN, "/proc/%d: can't see whether this process has the GPU open: it blocks its readers (in "
+		    "execve(2) with a file of a FUSE file system open?); end it", d->pid);
+	}
+	return refuse(why, WHY_AGAIN, "/proc/%d: can't see whether this process has the GPU open: it blocks its readers (in "
+	    "execve(2) with a file of a FUSE file system open?), or there are too many processes; end it", d->pid);
+}

@@ -1,0 +1,58 @@
+/* See readask.h. */
+#include "readask.h"
+
+#include <string.h>
+
+#include "../base/bytes.h"
+
+int
+read_refuse_version(struct why *why)
+{
+	return refuse(why, WHY_CONFIG, "gpuhelper and gpuhelper-read differ in version: install both again (make "
+	    "install)");
+}
+
+bool
+read_version_is_ours(const char version[READ_VERSION_MAX])
+{
+	return memchr(version, '\0', READ_VERSION_MAX) != NULL && strcmp(version, GPUHELPER_VERSION) == 0;
+}
+
+char *
+read_ask_pack(const struct read_ask *a, size_t *len)
+{
+	struct read_head h = { .version = GPUHELPER_VERSION, .verb = a->verb, .files = (uint32_t)a->files };
+	autobuf struct buf b = { 0 };
+	uint64_t n;
+	size_t i;
+
+	bytes_put(&b, &h, sizeof(h));
+	for (i = 0; i < a->files; i++) {
+		n = a->file[i].len;
+		bytes_put(&b, &n, sizeof(n));
+		bytes_put(&b, a->file[i].name, strlen(a->file[i].name) + 1);
+		bytes_put(&b, a->file[i].text, a->file[i].len);
+		bytes_put(&b, "", 1);
+	}
+	*len = b.len;
+	return buf_take(&b);
+}
+
+bool
+read_answer_begin(struct lines *t, char *wrong, size_t size, struct why *why)
+{
+	char version[READ_VERSION_MAX] = GPUHELPER_VERSION;
+
+	lines_begin(t, "read");
+	word_text(t, version, sizeof(version));
+	if (t->out == NULL && (t->failed || !read_version_is_ours(version))) {
+		read_refuse_version(why);
+		return false;
+	}
+	word_text(t, wrong, size);
+	if (t->out != NULL || *wrong == '\0')
+		return true;
+	/* refuse() makes it a single line */
+	refuse(why, WHY_CONFIG, "%s", wrong);
+	return false;
+}

@@ -1,0 +1,83 @@
+/*
+ * The request of the wrapper to the helper. Every field is the caller's assertion: nothing in it may be
+ * opened, executed or believed by name.
+ */
+#ifndef GPUHELPER_ASK_REQUEST_H
+#define GPUHELPER_ASK_REQUEST_H
+
+#include <stdbool.h>
+
+#include "../base/text.h"
+#include "../base/why.h"
+#include "../kernel/idmap.h"
+#include "../lease/pausing.h"
+
+enum verb {
+	VERB_GRANT,	/* may this container be created, and with what? */
+	VERB_LOOK,	/* check whether this container's lease is over */
+	VERB_REFUSED,	/* the wrapper itself refused: record it */
+	VERB_PLAIN,	/* a container that asks for nothing: record it (audit.plain) */
+	VERB_STATUS,	/* who holds what, and who waits: root sees all, others only their own */
+	VERB_RELEASE,	/* the runtime deleted this container */
+	VERB_REAPPLY,	/* restore what something undid on the nodes, for all leases */
+	VERB_CREATED,	/* the runtime made the container: see where it is */
+	VERB_EXEC,	/* the asking process is about to start a process in the container: record it */
+	VERB_TASK,	/* the process «waiter» in the container waits for the GPUs that were promised: take them for it */
+	VERB_OVER,	/* the process «waiter» has ended: give its place or its GPUs back */
+	VERBS
+};
+
+#define REQUEST_GIDS_MAX 64
+#define REQUEST_SHUT_MAX 64
+
+struct request {
+	enum verb verb;
+	char *id;			/* container id: 1 to 255 characters that runc allows */
+	char *runtime_root;		/* the runtime's --root as given, absolute, at most 1024 bytes; "" if none */
+	char *cgroups_path;		/* linux.cgroupsPath, at most 1024 bytes; "" if none */
+	bool systemd_cgroup;
+	struct idmap uids, gids;	/* linux.uidMappings, gidMappings */
+	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: none */
+	uint32_t uid, gid;		/* process.user, ids inside */
+	uint32_t gid_list[REQUEST_GIDS_MAX];
+	size_t gid_count;
+	bool at_once;			/* «run»: the task starts before anyone can see where its folders came from */
+	bool promises;			/* VERB_GRANT: the wrapper can put its waiter in front of the tasks (pausing.h) */
+	bool dac_override;		/* the process has CAP_DAC_OVERRIDE in its namespace */
+	bool privileged;
+	char *token;			/* NULL: none */
+	char *team, *pipeline, *job, *instance_vars;	/* BUILD_*: claims; NULL: none */
+	char *gpus, *folders;		/* as requested; NULL: not requested */
+	/* a workload manager's variables in the wrapper's environment; NULL: not set */
+	char *cuda_visible, *rocr_visible;
+	/* process.args[0], and the file that the spec bind-mounts there from outside «volumes»; NULL: none */
+	char *init_path;
+	struct file_id init_file;
+	struct process_id waiter;	/* VERB_TASK, VERB_OVER: as the asking process sees it; else pid 0 */
+	struct strlist shut;		/* leases (keys) whose containers' access was taken away by chores of the helper */
+	bool no_chores;			/* a chore failed: give no more */
+	bool await_keys;		/* keys are being fetched: a token that none here has signed is not refused yet */
+	char *reason;			/* VERB_REFUSED: the line for the user */
+};
+
+/*
+ * Encodes the request (request.c has the form). The caller frees the *len bytes; NULL if memory is short.
+ * Does not check limits: the helper refuses what exceeds them.
+ */
+char *request_encode(const struct request *r, size_t *len);
+/*
+ * Decodes it strictly: refuses values out of range, text that is not UTF-8, missing and extra bytes. 0, or -1
+ * with *why. request_free() in any case.
+ */
+int request_decode(const char *bytes, size_t len, struct request *r, struct why *why);
+void request_free(struct request *r);
+
+/*
+ * The verb of a request by the beginning of its message, header included; -1: there is too little of the message, or no
+ * such verb.  A hint of what will be needed: request_decode() alone says what is asked.
+ */
+#define REQUEST_HINT_BYTES 64
+int request_hint(const void *message, size_t len);
+#define autorequest __attribute__((cleanup(request_free)))
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * Checks values that no file may have. The helper can't check that an administrator wrote what gpuhelper-read
+ * (root/reader.h) reports, but it checks that an administrator may write it.
+ */
+#ifndef GPUHELPER_ASK_TABLECHECK_H
+#define GPUHELPER_ASK_TABLECHECK_H
+
+#include "../base/why.h"
+#include "../cdi/cdi.h"
+#include "../policy/policyset.h"
+#include "../policy/settings.h"
+
+/* 0, or -1 with *why of WHY_BUG, because the parser should have refused the value. */
+int table_check(const struct settings *s, const struct policy_set *p, struct why *why);
+/* The same for a spec without its hooks, which are checked before they run. */
+int table_check_spec(const struct cdi_spec *s, struct why *why);
+
+#endif

@@ -1,0 +1,184 @@
+/* See verdict.h. */
+#include "verdict.h"
+
+#include <stdlib.h>
+
+#include "../base/path.h"
+#include "../gpu/gpubound.h"
+
+#define WANTS_MAX (GPU_RULES_MAX + 256)		/* by number, and as many by name as may be requested */
+
+static void
+gpus_words(struct lines *t, void *member)
+{
+	struct verdict_gpus *g = member;
+	uint32_t n = (uint32_t)g->n, i;
+
+	word_u32(t, &g->rule);
+	word_u32(t, &g->count);
+	word_u32(t, &n);
+	if (n > CANDIDATES_MAX) {
+		t->failed = true;
+		return;
+	}
+	for (i = 0; i < n; i++)
+		word_u32(t, &g->candidate[i]);
+	g->n = n;
+}
+
+static void
+folder_words(struct lines *t, void *member)
+{
+	struct verdict_folder *f = member;
+
+	word_u32(t, &f->rule);
+	word_bool(t, &f->writable);
+	word_copy_if_any(t, &f->path);
+}
+
+void
+verdict_lines(struct lines *t, struct verdict *v)
+{
+	lines_begin(t, "verdict");
+	word_u32(t, &v->policy);
+	lines_members(t, "gpus", (void **)&v->gpus, &v->wants, WANTS_MAX, sizeof(*v->gpus), gpus_words);
+	lines_members(t, "folder", (void **)&v->folder, &v->folders, FOLDER_RULES_MAX, sizeof(*v->folder), folder_words);
+}
+
+void
+verdict_free(struct verdict *v)
+{
+	size_t i;
+
+	for (i = 0; i < v->folders; i++)
+		free(v->folder[i].path);
+	free(v->folder);
+	free(v->gpus);
+	*v = (struct verdict){ .policy = 0 };
+}
+
+static int
+refuse_verdict(struct why *why, const char *what)
+{
+	return refuse(why, WHY_BUG, "gpuhelper-judge sent an invalid verdict: %s", what);
+}
+
+/* The policy at this index; NULL with *why if it can't decide. A broken one would have ended the search. */
+static const struct policy *
+take_policy(uint32_t at, const struct verdict_bounds *b, struct why *why)
+{
+	const struct policy *p;
+	struct why differs;
+	uint32_t i;
+
+	for (i = 0; i < b->policies->n && i <= at; i++)
+		if (b->policies->v[i].broken != NULL) {
+			(void)refuse_verdict(why, "it passes over a broken policy");
+			return NULL;
+		}
+	if (at >= b->policies->n) {
+		(void)refuse_verdict(why, "no such policy");
+		return NULL;
+	}
+	p = &b->policies->v[at].policy;
+	if (policy_lists(p, b->who, &differs) && policy_takes(p, b->id, b->settings, &differs) &&
+	    (!b->privileged || policy_lets_privileged(p, &differs)))
+		return p;
+	(void)refuse_verdict(why, differs.text);
+	return NULL;
+}
+
+static bool
+is_named_before(const struct verdict_gpus *g, size_t at)
+{
+	size_t i = 0;
+
+	while (g->candidate[i] != g->candidate[at])
+		i++;
+	return i < at;
+}
+
+static int
+apply_gpus(const struct verdict_gpus *g, const struct gpu_bound *bound, const struct giving *t)
+{
+	const struct gpu *candidate[CANDIDATES_MAX];
+	const struct gpu_rule *r;
+	size_t i;
+
+	if (g->rule >= t->policy->gpus)
+		return refuse_verdict(t->why, "GPUs by a rule that does not exist");
+	r = &t->policy->gpu[g->rule];
+	if (g->count == 0 || g->count > g->n || g->count > r->count - give_used(t, r))
+		return refuse_verdict(t->why, "more or fewer GPUs than the rule gives");
+	for (i = 0; i < g->n; i++) {
+		if (g->candidate[i] >= t->inv->gpus || is_named_before(g, i))
+			return refuse_verdict(t->why, "a GPU that does not exist, or one twice");
+		candidate[i] = &t->inv->gpu[g->candidate[i]];
+		if (!gpu_rule_gives(r, candidate[i], t->settings) || !gpu_is_within(bound, candidate[i]))
+			return refuse_verdict(t->why, "a GPU that the rule does not give, or that is outside the worker's bound");
+	}
+	return give_gpus(t, r, g->count, candidate, g->n);
+}
+
+static int
+take_folder(const struct verdict_folder *f, const struct giving *t)
+{
+	const struct folder_rule *r;
+	struct why ignored;
+	const char *rest;
+
+	if (f->rule >= t->policy->folders)
+		return refuse_verdict(t->why, "a folder by a rule that does not exist");
+	r = &t->policy->folder[f->rule];
+	if (f->writable && !r->writable)
+		return refuse_verdict(t->why, "rw for a folder that the rule gives ro");
+	if (f->path != NULL && (path_check(f->path, &ignored) == -1 || glob_is(f->path) ||
+	    !folder_rule_gives(r, f->path, &rest)))
+		return refuse_verdict(t->why, "a folder that the rule does not give");
+	return give_folder(t, r, f->path, f->writable);
+}
+
+/* Applies the verdict within what the policy can give. */
+static int
+apply_verdict(const struct verdict *v, const struct gpu_bound *bound, const struct giving *t)
+{
+	size_t i;
+
+	for (i = 0; i < v->wants; i++)
+		if (apply_gpus(&v->gpus[i], bound, t) == -1)
+			return -1;
+	for (i = 0; i < v->folders; i++)
+		if (take_folder(&v->folder[i], t) == -1)
+			return -1;
+	return 0;
+}
+
+/* Gets the part of the host that the policy concerns. */
+static int
+take_host(const struct policy *p, const struct verdict_bounds *b, struct inventory *out, struct why *why)
+{
+	const unsigned vendors = policy_vendors(p);
+
+	return (vendors & ~b->vendors) != 0 ? refuse_verdict(why, "GPUs of a vendor that was not looked for") :
+	    inventory_copy(b->inventory, vendors, out, why);
+}
+
+int
+verdict_take(const struct verdict *v, const struct verdict_bounds *b, struct decision *out, struct why *why)
+{
+	struct gpu_bound bound[GPU_VENDORS] = { { .set = false } };
+	const struct policy *p;
+	int ret;
+
+	*out = (struct decision){ .verdict = VERDICT_OTHER };
+	if ((p = take_policy(v->policy, b, why)) == NULL || (v->wants > 0 && take_host(p, b, &out->inventory, why) == -1))
+		return -1;
+	ret = gpu_bounds_parse(b->cuda_visible, b->rocr_visible, bound, why) == -1 ? -1 :
+	    apply_verdict(v, bound, &(struct giving){ p, b->who, &out->inventory, b->settings, &out->grant, why });
+	gpu_bounds_free(bound);
+	if (ret == -1)
+		return -1;
+	out->policy = p;
+	out->verdict = VERDICT_GRANT;
+	return 0;
+}

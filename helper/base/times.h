@@ -1,0 +1,52 @@
+/*
+ * Time limits on which two programs or two files rely, and how they must be ordered. A limit that matters to one file
+ * alone is in that file. The helper's life is explained in root/timer.h.
+ */
+#ifndef GPUHELPER_BASE_TIMES_H
+#define GPUHELPER_BASE_TIMES_H
+
+/* How long a helper lives at most, for a user and for root. The wrapper waits longer: the end closes the connection. */
+#define LIFE_S 30
+#define LIFE_OF_ROOTS_S 300
+#define REPLY_MS 35000
+_Static_assert(REPLY_MS > LIFE_S * 1000, "the wrapper outlives a helper that does not answer");
+
+/* How long gpuhelper-read and gpuhelper-judge wait for a question. */
+#define CHILD_IDLE_MS 600000
+_Static_assert(CHILD_IDLE_MS > LIFE_OF_ROOTS_S * 1000, "a program that serves the helper outlives it");
+
+/* How long the helper waits for a request, and how old a connection may be on which the wrapper still asks. */
+#define READ_MS 2000
+#define UNUSED_MS 1000
+_Static_assert(UNUSED_MS < READ_MS, "the wrapper does not ask where the helper no longer listens");
+
+/* How long a process may take to give a GPU back, and how long others wait for the lock that it holds meanwhile. */
+#define GIVING_BACK_MS 10000
+#define CHORE_LOCK_MS 12000
+_Static_assert(CHORE_LOCK_MS > GIVING_BACK_MS, "whoever waits for a chore sees it end");
+
+/* How long a helper waits for the lock on the leases, and how long its looks may last while others wait for it. */
+#define LOCK_WAIT_MS 1500
+#define ALL_LOOKS_MS 700
+_Static_assert(ALL_LOOKS_MS < LOCK_WAIT_MS, "a helper's looks do not cost others the lock");
+
+/*
+ * After which silence a waiter loses its place: root's; a create since the last change, which wakes it; and others,
+ * whom nothing wakes. How often those ask at least, and how late one that was woken.
+ */
+#define SILENCE_MS 60000
+#define ASK_MS_MAX 25000
+#define WOKEN_MS 5000
+#define WAKING_MS_MAX 1000
+#define POLLED_MS 2000
+#define POLL_MS_MAX 1000
+_Static_assert(2 * ASK_MS_MAX < SILENCE_MS, "a waiter may miss once");
+_Static_assert(2 * WAKING_MS_MAX < WOKEN_MS, "a waiter that was woken keeps its place");
+_Static_assert(POLL_MS_MAX < POLLED_MS && LOCK_WAIT_MS < POLLED_MS, "a waiter that polls keeps its place");
+
+/* How long root looks at folders' labels, and changes them. */
+#define LABEL_LOOK_MS 3000
+#define LABEL_CHANGE_MS 6000
+_Static_assert(LABEL_LOOK_MS + LABEL_CHANGE_MS < LIFE_S * 1000 / 2, "labels take less than half of a helper's life");
+
+#endif

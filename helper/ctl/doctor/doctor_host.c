@@ -1,0 +1,310 @@
+/* See doctor.h: checks GPUs and their nodes, CDI specs, SELinux and cgroups. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "../../base/cleanup.h"
+#include "../cdi/cdi_validate.h"
+#include "../../cdi/cdiproblem.h"
+#include "../../cdi/cdirenewal.h"
+#include "../../host/driver/cdidirs.h"
+#include "../../host/driver/driverfiles.h"
+#include "../../host/file.h"
+#include "../../host/gpu/gpus.h"
+#include "../../read/parse.h"
+#include "../worker/enforced.h"
+#include "../worker/tasktakes.h"
+#include "doctor.h"
+
+#define LABELLER GPUHELPER_LIBEXEC "/gpuhelper-label"
+
+static char *
+read_root(const char *path, size_t max)
+{
+	const int root = file_root();
+
+	return root != -1 ? file_read_at(root, path, max, NULL) : NULL;
+}
+
+/*
+ * Only a device cgroup protects a node that is open to everyone.  If nvidia-modprobe resets a node's mode, a grant by
+ * ACL does not work until the helper opens the node again.
+ */
+static void
+look_at_nvidia(struct doctor *d, const struct inventory *inv, bool enforced)
+{
+	static const char options[] = "options nvidia NVreg_DeviceFileMode=0660 NVreg_ModifyDeviceFiles=0 "
+	    "in /etc/modprobe.d, and reload the driver";
+
+	if ((inv->nvidia_mode & 0006) != 0)
+		doctor_say(d, enforced ? FINDING_OK : FINDING_WARN, "nodes", enforced ? NULL : options,
+		    "NVIDIA nodes are open to everyone (NVreg_DeviceFileMode=%04o)%s", inv->nvidia_mode, enforced ?
+		    "; device cgroups limit containers to their GPUs" : ", and no device cgroup limits this user's containers");
+	else if (inv->nvidia_modify && (inv->nvidia_mode & 0060) != 0060)
+		doctor_say(d, FINDING_WARN, "nodes", options, "nvidia-modprobe resets NVIDIA nodes to %04o, which breaks grants "
+		    "by ACL", inv->nvidia_mode);
+	else
+		doctor_say(d, FINDING_OK, "nodes", NULL, "NVIDIA nodes have mode %04o, and keep what gpuhelper sets",
+		    inv->nvidia_mode);
+}
+
+/* «here»: the vendors that this host has; of the others, nothing is said. */
+static void
+say_none_usable(struct doctor *d, const struct inventory *inv, unsigned here)
+{
+	autobuf struct buf why = { 0 };
+	size_t i;
+
+	for (i = 0; i < GPU_VENDORS; i++)
+		if ((here & 1U << i) != 0)
+			buf_printf(&why, "%s%s: %s", why.len > 0 ? "; " : "", gpu_vendor_name((enum gpu_vendor)i),
+			    inv->absent[i]);
+	doctor_say(d, d->gives_gpus ? FINDING_FAIL : FINDING_WARN, "gpus", NULL, "none usable%s: %s",
+	    d->gives_gpus ? ", but policies grant GPUs" : "",
+	    why.len > 0 && !why.failed ? why.p : "this host has no GPU that gpuhelper knows");
+}
+
+void
+doctor_gpus(struct doctor *d)
+{
+	const unsigned here = doctor_vendors();
+	struct inventory inv;
+	size_t i, usable = 0;
+	bool nvidia = false;
+	char text[256];
+	struct why why;
+
+	if (gpus_of_host(GPUS_ALL, &inv, &why) == -1) {
+		doctor_say(d, FINDING_FAIL, "gpus", NULL, "%s", why.text);
+		inventory_free(&inv);
+		return;
+	}
+	for (i = 0; i < inv.gpus; i++) {
+		if (inv.gpu[i].unusable[0] != '\0')
+			doctor_say(d, FINDING_WARN, "gpus", NULL, "%s %s can't be granted: %s", gpu_vendor_name(inv.gpu[i].vendor),
+			    inv.gpu[i].pci, inv.gpu[i].unusable);
+		usable += inv.gpu[i].unusable[0] == '\0';
+		nvidia = nvidia || inv.gpu[i].vendor == GPU_NVIDIA;
+	}
+	if (usable > 0)
+		doctor_say(d, FINDING_OK, "gpus", NULL, "%zu usable (gpuhelperctl devices lists them)", usable);
+	else
+		say_none_usable(d, &inv, here);
+	for (i = 0; usable > 0 && i < GPU_VENDORS; i++)
+		if ((d->vendors & here & 1U << i) != 0 && inv.absent[i][0] != '\0')
+			doctor_say(d, FINDING_WARN, "gpus", NULL, "policies grant %s GPUs, but none is usable: %s",
+			    gpu_vendor_name((enum gpu_vendor)i), inv.absent[i]);
+	if (nvidia) {
+		look_at_nvidia(d, &inv, enforced_for(d->uid, &d->settings, text, sizeof(text)));
+		doctor_links(d, &inv);
+	}
+	inventory_free(&inv);
+}
+
+static bool
+edits_of_other_driver(const struct cdi_edits *e, const char *loaded, char version[32])
+{
+	size_t i;
+
+	for (i = 0; i < e->mounts; i++) {
+		driver_library_version(e->mount[i].host_path, version);
+		if (version[0] != '\0' && strcmp(version, loaded) != 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * True if the spec names a library of another driver version than the loaded one. «version» gets the library's
+ * version.
+ */
+static bool
+is_of_other_driver(const struct cdi_spec *s, const char *loaded, char version[32])
+{
+	size_t i;
+
+	if (edits_of_other_driver(&s->edits, loaded, version))
+		return true;
+	for (i = 0; i < s->devices; i++)
+		if (edits_of_other_driver(&s->device[i].edits, loaded, version))
+			return true;
+	return false;
+}
+
+/* True if a spec of this kind ("": unknown) may have a GPU of this host, or a policy names the kind. */
+static bool
+may_matter(const struct doctor *d, const struct inventory *inv, const char *kind)
+{
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++)
+		if (cdi_kind_may_have(kind, inv->gpu[i].vendor))
+			return true;
+	return kind[0] == '\0' || strlist_has(&d->kinds, kind);
+}
+
+static void
+say_unused(struct doctor *d, const struct cdi_file *f, const struct inventory *inv, const char *mend)
+{
+	const char *kind = cdi_kind_of(&f->spec);
+	const struct cdi_fault *first = cdi_first_fault(&f->faults);
+	char reason[1024] = "";
+
+	if (f->problems.n > 0)
+		snprintf(reason, sizeof(reason), ": %.1000s", f->problems.v[0]);
+	else if (first != NULL)
+		snprintf(reason, sizeof(reason), ": %s%s%s", first->path, first->path[0] != '\0' ? ": " : "", first->text);
+	if (f->spec.empty && f->problems.n == 0)
+		doctor_say(d, FINDING_OK, "cdi", NULL, "%s has no devices", f->path);
+	else if (may_matter(d, inv, kind))
+		doctor_say(d, FINDING_WARN, "cdi", mend, "%s is not used%s", f->path, reason);
+	else
+		doctor_say(d, FINDING_OK, "cdi", mend, "%s is not used, and no GPU of this host needs a spec of the kind %s%s",
+		    f->path, kind, reason);
+}
+
+static void
+look_at_spec(struct doctor *d, const struct cdi_file *f, const struct inventory *inv)
+{
+	const char *loaded = inv->nvidia_version;
+	autofree char *mend = NULL;
+	char version[32], renewal[CDI_RENEWAL_MAX];
+
+	if (asprintf(&mend, "gpuhelperctl cdi validate --host %s", f->path) == -1)
+		mend = NULL;
+	if (!f->usable || f->problems.n > 0)
+		say_unused(d, f, inv, mend);
+	else if (loaded[0] != '\0' && is_of_other_driver(&f->spec, loaded, version))
+		doctor_say(d, FINDING_FAIL, "cdi", cdi_renewal(f->path, &f->spec, GPU_NVIDIA, renewal),
+		    "%s is for NVIDIA driver %s, but %s is loaded", f->path, version, loaded);
+	else
+		doctor_say(d, FINDING_OK, "cdi", NULL, "%s, %s", f->path, f->spec.kind);
+}
+
+static bool
+is_shut(const char *dir)
+{
+	return geteuid() != 0 && access(dir, R_OK) == -1 && errno == EACCES;
+}
+
+bool
+doctor_specs_are_shut(void)
+{
+	size_t i;
+
+	for (i = 0; cdi_live_dirs[i] != NULL; i++)
+		if (is_shut(cdi_live_dirs[i]))
+			return true;
+	return false;
+}
+
+/* Says of each directory of specs that only root can list it. Returns whether there is one. */
+static bool
+tell_shut(struct doctor *d)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; cdi_live_dirs[i] != NULL; i++)
+		if (is_shut(cdi_live_dirs[i])) {
+			doctor_say(d, FINDING_OK, "cdi", NULL, "%s: only root can list it, which is enough; to check the specs there, "
+			    "run gpuhelperctl doctor as root", cdi_live_dirs[i]);
+			any = true;
+		}
+	return any;
+}
+
+/* True for the problem that such a directory is: tell_shut() has told of it. */
+static bool
+is_of_shut_dir(const char *problem)
+{
+	size_t i;
+
+	for (i = 0; cdi_live_dirs[i] != NULL; i++)
+		if (text_starts(problem, cdi_live_dirs[i]) && problem[strlen(cdi_live_dirs[i])] == ':' &&
+		    is_shut(cdi_live_dirs[i]))
+			return true;
+	return false;
+}
+
+void
+doctor_cdi(struct doctor *d)
+{
+	autocdiregistry struct cdi_registry r = { 0 };
+	struct inventory inv = { 0 };
+	struct why why;
+	bool shut;
+	size_t i;
+
+	if (cdi_registry_load(CDI_DIRS, true, specs_parse, &r, &why) == -1 || gpus_of_host(GPUS_ALL, &inv, &why) == -1)
+		doctor_say(d, FINDING_FAIL, "cdi", NULL, "%s", why.text);
+	shut = tell_shut(d);
+	for (i = 0; i < r.problems.n; i++)
+		if (!is_of_shut_dir(r.problems.v[i]))
+			doctor_say(d, FINDING_WARN, "cdi", NULL, "%s", r.problems.v[i]);
+	for (i = 0; i < r.files; i++)
+		look_at_spec(d, &r.file[i], &inv);
+	if (r.files == 0 && r.problems.n == 0 && !shut)
+		doctor_say(d, FINDING_OK, "cdi", NULL, "no specs in " CDI_DIRS);
+	inventory_free(&inv);
+}
+
+/* Checks gpuhelper-label, which the helper starts to set SELinux labels. */
+static void
+look_at_labeller(struct doctor *d, bool enforces)
+{
+	const enum finding bad = enforces ? FINDING_FAIL : FINDING_WARN;
+	char label[256] = "";
+
+	if (doctor_program(d, "selinux", LABELLER, bad, "nothing is granted while SELinux is on") &&
+	    (getxattr(LABELLER, "security.selinux", label, sizeof(label) - 1) == -1 ||
+	    strstr(label, ":gpuhelper_label_exec_t:") == NULL))
+		doctor_say(d, bad, "selinux", "semodule -i gpuhelper.pp && restorecon -R " GPUHELPER_LIBEXEC,
+		    "%s is not labelled gpuhelper_label_exec_t (%s)", LABELLER, label[0] != '\0' ? label : "no label");
+}
+
+void
+doctor_selinux(struct doctor *d)
+{
+	autofree char *enforce = read_root("sys/fs/selinux/enforce", 16), *devices = NULL;
+	char label[256] = "";
+
+	if (enforce == NULL) {
+		doctor_say(d, FINDING_OK, "selinux", NULL, "is off");
+		return;
+	}
+	if (getxattr(DOOR_HELPER, "security.selinux", label, sizeof(label) - 1) == -1)
+		label[0] = '\0';
+	if (strstr(label, ":gpuhelper_exec_t:") != NULL)
+		doctor_say(d, FINDING_OK, "selinux", NULL, "%s; the helper is %s", enforce[0] == '1' ? "enforces" : "is permissive",
+		    label);
+	else
+		doctor_say(d, enforce[0] == '1' ? FINDING_FAIL : FINDING_WARN, "selinux",
+		    "semodule -i gpuhelper.pp && restorecon -R " GPUHELPER_LIBEXEC " " GPUHELPER_CONFDIR,
+		    "%s, but the helper is not labelled gpuhelper_exec_t (%s)", enforce[0] == '1' ? "enforces" : "is permissive",
+		    label[0] != '\0' ? label : "no label");
+	look_at_labeller(d, enforce[0] == '1');
+	devices = read_root("sys/fs/selinux/booleans/container_use_devices", 16);
+	if (devices != NULL && devices[0] == '1')
+		doctor_say(d, FINDING_WARN, "selinux", "setsebool -P container_use_devices off",
+		    "container_use_devices lets every container use every device");
+}
+
+void
+doctor_cgroups(struct doctor *d)
+{
+	char text[320];
+	const char *mend;
+	bool enforced = enforced_for(d->uid, &d->settings, text, sizeof(text));
+
+	doctor_say(d, enforced || d->settings.unenforced ? FINDING_OK : FINDING_WARN, "cgroups",
+	    enforced || d->settings.unenforced ? NULL : "sharing = \"shared\" in the policies, or unenforced = \"allow\" in "
+	    "gpuhelper.conf (SECURITY.md)", "%s", text);
+	(void)task_takes(&(struct task_question){ .enforced = enforced, .settings = &d->settings }, text, sizeof(text), &mend);
+	doctor_say(d, mend != NULL ? FINDING_WARN : FINDING_OK, "tasks", mend, "%s", text);
+}

@@ -1,0 +1,233 @@
+/*
+ * gpuhelperctl report: writes an HTML page, without scripts, about who used the GPUs and who was denied them, from the
+ * audit log.  Reads with its caller's rights.  See report.h.
+ */
+#include "report.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <paths.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <utmpx.h>
+
+#include "../audit/auditfilter.h"
+#include "../audit/auditlog.h"
+#include "../audit/logset.h"
+#include "../../base/cleanup.h"
+#include "../ctl.h"
+#include "../../host/file.h"
+#include "../../json/strictjson.h"
+#include "../pipelinename.h"
+#include "../../read/load.h"
+#include "../when.h"
+
+#define SAME_BOOT_S 120		/* the two sources may differ by this much about one boot */
+
+struct boots {
+	int64_t *v;
+	size_t n;
+};
+
+static bool
+add_boot(struct boots *b, int64_t at)
+{
+	int64_t *more = reallocarray(b->v, b->n + 1, sizeof(*more));
+
+	if (more == NULL)
+		return false;
+	b->v = more;
+	b->v[b->n++] = at;
+	return true;
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Finds the times when this host booted: a reboot ends all leases without a record. */
+static void
+find_boots(struct boots *b)
+{
+	autoclose int dir = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofree char *stat = NULL;
+	const struct utmpx *u;
+	const char *at;
+	size_t len, i, n;
+
+	utmpxname(_PATH_WTMP);
+	setutxent();
+	while ((u = getutxent()) != NULL)
+		if (u->ut_type == BOOT_TIME && !add_boot(b, (int64_t)u->ut_tv.tv_sec))
+			break;
+	endutxent();
+	if (dir != -1 && (stat = file_read_at(dir, "stat", 1U << 20, &len)) != NULL &&
+	    (at = strstr(stat, "\nbtime ")) != NULL)
+		(void)add_boot(b, strtoll(at + 7, NULL, 10));
+	if (b->n > 1)
+		qsort(b->v, b->n, sizeof(*b->v), by_time);
+	for (i = n = 0; i < b->n; i++)
+		if (n == 0 || b->v[i] - b->v[n - 1] > SAME_BOOT_S)
+			b->v[n++] = b->v[i];
+	b->n = n;
+}
+
+/* What a stranger chose can't be read as ours on the page: «(user root)», «x (a claim)». */
+static void
+quote_names(struct report_entry *e)
+{
+	struct why ignored;
+	json_t *vars = e->vars[0] != '\0' ? strictjson_object(e->vars, strlen(e->vars), &ignored) : NULL;
+	char name[STRANGE_MAX];
+
+	snprintf(e->team, sizeof(e->team), "%s", e->team[0] != '\0' ? strange_text(e->team, name) : "(no team)");
+	if (e->named)
+		snprintf(e->pipeline, sizeof(e->pipeline), "%s", strange_text(e->pipeline, name));
+	if (e->vars[0] != '\0' && vars == NULL)
+		snprintf(e->vars, sizeof(e->vars), "%s", strange_text(e->vars, name));
+	json_decref(vars);
+}
+
+static void
+count_entry(struct report *r, const struct options *o, struct report_entry *e)
+{
+	e->wanted = audit_filter_takes(o, e->named ? e->pipeline : "", e->vars, e->vars_left_out);
+	quote_names(e);
+	report_take(r, e);
+}
+
+static int
+add_log(struct report *r, const struct options *o, const struct log_file *file, struct why *why)
+{
+	struct report_entry entry = { .time = 0 };
+	struct log_reader reader;
+	const char *line;
+	bool whole;
+	ssize_t n;
+
+	if (log_open_file(&reader, file, why) == -1)
+		return -1;
+	while ((n = log_line(&reader, &line)) >= 0)
+		if (n > 0 && report_entry_read(line, (size_t)n, &entry))
+			count_entry(r, o, &entry);
+		else
+			r->torn += n > 0;
+	report_entry_free(&entry);
+	whole = log_close(&reader);
+	r->files++;
+	if (!whole || n == -2) {
+		r->damaged++;
+		(void)complain(WHY_DATA, "%s: can't read the file to its end: the report lacks the rest", file->path);
+	}
+	return 0;
+}
+
+static int
+add_logs(struct report *r, const struct options *o, struct log_set *files, struct why *why)
+{
+	size_t i;
+
+	if ((o->args > 0 ? log_set_named(o->arg, o->args, files, why) : log_set_of_host(files, why)) == -1)
+		return -1;
+	for (i = 0; i < files->n; i++)
+		if (add_log(r, o, &files->v[i], why) == -1)
+			return -1;
+	report_finish(r);
+	return r->nomem ? refuse_nomem(why) : 0;
+}
+
+/*
+ * Takes the shares of the teams from gpuhelper.conf.  Logs on the command line may come from another host, so the
+ * configuration that goes with them must be named, too.  -1 with *why if a named one can't be read.
+ */
+static int
+add_shares(struct report *r, const struct options *o, struct why *why)
+{
+	autosettings struct settings settings = { 0 };
+	autofree char *dir = NULL;
+	bool strict;
+
+	if (o->args > 0 && !o->elsewhere)
+		return 0;
+	if (ctl_config_dir(o->config_dir, &dir, &strict, why) == -1 ||
+	    settings_load(dir, strict, &settings, NULL, NULL, why) == -1) {
+		r->shares = SHARES_UNREADABLE;
+		return o->elsewhere ? -1 : 0;
+	}
+	report_take_shares(r, &settings.team_shares);
+	return 0;
+}
+
+static int
+write_page(const struct options *o, struct report *r, struct why *why)
+{
+	autobuf struct buf page = { 0 };
+	char host[256] = "this host";
+
+	(void)gethostname(host, sizeof(host) - 1);
+	report_page(&page, r, host, o->args == 0);
+	if (page.failed)
+		return refuse_nomem(why);
+	if (strcmp(o->output, "-") != 0)
+		return ctl_write_output(o->output, true, page.p, page.len, why);
+	return fwrite(page.p, 1, page.len, stdout) == page.len && fflush(stdout) == 0 ? 0 :
+	    refuse(why, WHY_IO, "stdout: %s", strerror(errno));
+}
+
+/* Parses --since and --until.  0, or the exit status after a complaint. */
+static int
+parse_period(const struct options *o, struct report *r)
+{
+	const int64_t now = time(NULL);
+
+	/* logs on the command line may end at any time: the report then ends with the last record */
+	r->since = INT64_MIN;
+	r->until = o->args == 0 ? now : INT64_MAX;
+	if (o->since != NULL && !when_read_ago(o->since, now, &r->since))
+		return misuse(o, "report: --since must be like " WHEN_FORMS ", not \"%s\"", o->since);
+	if (o->until != NULL && !when_read_ago(o->until, now, &r->until))
+		return misuse(o, "report: --until must be like " WHEN_FORMS ", not \"%s\"", o->until);
+	return r->since < r->until ? 0 : misuse(o, "report: --since must be before --until");
+}
+
+int
+ctl_report(const struct options *o)
+{
+	struct report r = { 0 };
+	struct boots boots = { 0 };
+	struct log_set files = { .n = 0 };
+	autobuf struct buf filter = { 0 };
+	const char *wrong;
+	struct why why;
+	int status;
+
+	if ((status = pipeline_option_check(o, "report")) != 0)
+		return status;
+	if (!audit_filter_check(o, &wrong))
+		return misuse(o, "report: --instance-var must be NAME=VALUE, not \"%s\"", wrong);
+	if ((status = parse_period(o, &r)) != 0)
+		return status;
+	audit_filter_describe(o, &filter);
+	if (filter.len > 0 && !filter.failed)
+		r.filter = filter.p;
+	/* logs on the command line may come from another host, whose boots are unknown */
+	if (o->args == 0)
+		find_boots(&boots);
+	r.boot = boots.v;
+	r.boots = boots.n;
+	if (add_shares(&r, o, &why) == -1 || add_logs(&r, o, &files, &why) == -1 || write_page(o, &r, &why) == -1)
+		status = give_up(o, &why);
+	else if (r.damaged > 0)
+		status = WHY_DATA;
+	log_set_end(&files);
+	report_free(&r);
+	free(boots.v);
+	return status;
+}

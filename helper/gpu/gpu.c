@@ -1,0 +1,312 @@
+/*
+ * See gpu.h. Assumes that texts are the kernel's and mean what the cited sources print, but that any byte may
+ * be wrong and the end missing. Must never guess a number: refuses what can't be read.
+ */
+#include "gpu.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/text.h"
+#include "../kernel/kerneltext.h"
+#include "mig.h"
+
+static const char *const vendor_names[GPU_VENDORS] = { "nvidia", "amd", "intel" };
+
+const char *
+gpu_vendor_name(enum gpu_vendor v)
+{
+	return (unsigned)v < GPU_VENDORS ? vendor_names[v] : "unknown";
+}
+
+bool
+gpu_capability_parse(const char *name, unsigned *bit)
+{
+	static const char *const names[] = {
+		"compute", "utility", "graphics", "video", "display", "ngx", "compat32",
+	};
+	const unsigned n = sizeof(names) / sizeof(*names);
+	unsigned i;
+
+	if (strcmp(name, "all") == 0) {
+		*bit = (1U << n) - 1;
+		return true;
+	}
+	for (i = 0; i < n; i++)
+		if (strcmp(name, names[i]) == 0) {
+			*bit = 1U << i;
+			return true;
+		}
+	return false;
+}
+
+bool
+gpu_node_is_needed(const struct gpu_node *n, unsigned capabilities)
+{
+	return n->needed_for == 0 || (n->needed_for & capabilities) != 0;
+}
+
+int
+gpu_node_check(const struct gpu_node *n, struct why *why)
+{
+	char module[sizeof(n->path)];
+	size_t i;
+
+	if (n->major != GPU_NODE_NO_MODULE)
+		return 0;
+	/* in a module's name the kernel writes '_' for the '-' of the device's name */
+	snprintf(module, sizeof(module), "%s", n->path + strlen("/dev/"));
+	for (i = 0; module[i] != '\0'; i++)
+		if (module[i] == '-')
+			module[i] = '_';
+	return refuse(why, WHY_ABSENT, "%s: module %s is not loaded: run modprobe %s", n->path,
+	    module, module);
+}
+
+/* One line "195 nvidia" of a section of /proc/devices. */
+static bool
+devmajor_parse(const struct kernel_line *l, char type, struct devmajor *out)
+{
+	char line[sizeof(out->name) + 16], *name;
+
+	if (!kernel_line_copy(l, line, sizeof(line)) || (name = strchr(line, ' ')) == NULL)
+		return false;
+	*name++ = '\0';
+	*out = (struct devmajor){ .type = type };
+	if (!text_u32(line, 1, 4095, &out->major) || *name == ' ')
+		return false;
+	return (size_t)snprintf(out->name, sizeof(out->name), "%s", name) < sizeof(out->name);
+}
+
+static bool
+devmajors_add(struct devmajors *m, const struct devmajor *d)
+{
+	struct devmajor *v = reallocarray(m->v, m->n + 1, sizeof(*v));
+
+	if (v == NULL)
+		return false;
+	m->v = v;
+	m->v[m->n++] = *d;
+	return true;
+}
+
+int
+devmajors_parse(const char *text, struct devmajors *out, struct why *why)
+{
+	struct devmajor d;
+	struct kernel_line l;
+	char type = 0;
+
+	*out = (struct devmajors){ 0 };
+	while (kernel_next_line(&text, &l)) {
+		if (l.len == 0)
+			continue;
+		if (type == 0 && kernel_line_is(&l, "Character devices:"))
+			type = 'c';
+		else if (type == 'c' && kernel_line_is(&l, "Block devices:"))
+			type = 'b';
+		else if (type == 0 || !devmajor_parse(&l, type, &d)) {
+			devmajors_free(out);
+			return refuse(why, WHY_IO,
+			    "/proc/devices: can't make sense of the line \"%.*s\"",
+			    (int)(l.len > 80 ? 80 : l.len), l.s);
+		} else if (!devmajors_add(out, &d)) {
+			devmajors_free(out);
+			return refuse_nomem(why);
+		}
+	}
+	if (type == 0 || *text != '\0') {
+		devmajors_free(out);
+		return refuse(why, WHY_IO, "/proc/devices: empty or cut off: is /proc mounted?");
+	}
+	return 0;
+}
+
+void
+devmajors_free(struct devmajors *m)
+{
+	free(m->v);
+	*m = (struct devmajors){ 0 };
+}
+
+bool
+devmajors_char(const struct devmajors *m, const char *name, uint32_t *major)
+{
+	bool found = false;
+	uint32_t at = 0;
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		if (m->v[i].type != 'c' || strcmp(m->v[i].name, name) != 0)
+			continue;
+		if (found && m->v[i].major != at)
+			return false;
+		at = m->v[i].major;
+		found = true;
+	}
+	if (found)
+		*major = at;
+	return found;
+}
+
+bool
+devmajors_is_gpu(const struct devmajors *m, uint32_t major)
+{
+	static const char *const names[] = { "drm", "kfd", "accel", "gdrdrv" };
+	size_t i, j;
+
+	if (major == NVIDIA_MAJOR || major == DRM_MAJOR || major == ACCEL_MAJOR)
+		return true;
+	for (i = 0; i < m->n; i++) {
+		if (m->v[i].type != 'c' || m->v[i].major != major)
+			continue;
+		if (text_starts(m->v[i].name, "nvidia"))
+			return true;
+		for (j = 0; j < sizeof(names) / sizeof(*names); j++)
+			if (strcmp(m->v[i].name, names[j]) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* Converts a PCI address to a number that sorts like the address: domain, bus, device, function. */
+static bool
+pci_parse(const char *s, uint64_t *out)
+{
+	uint32_t domain = 0, bus, dev, fn;
+	const char *colon = strchr(s, ':');
+
+	if (colon != NULL && strchr(colon + 1, ':') != NULL &&
+	    (!hex_digits(&s, 4, 8, &domain) || *s++ != ':'))
+		return false;
+	/* seven digits are what struct gpu has room for; real ones have four or five */
+	if (domain > 0xfffffff || !hex_digits(&s, 2, 2, &bus) || *s++ != ':' ||
+	    !hex_digits(&s, 2, 2, &dev) || *s++ != '.' || !hex_digits(&s, 1, 1, &fn) ||
+	    *s != '\0' || dev > 0x1f || fn > 7)
+		return false;
+	*out = (uint64_t)domain << 16 | bus << 8 | dev << 3 | fn;
+	return true;
+}
+
+void
+pci_address_print(uint64_t pci, char out[16])
+{
+	snprintf(out, 16, "%04x:%02x:%02x.%x", (unsigned)(pci >> 16 & 0xfffffff),
+	    (unsigned)(pci >> 8 & 0xff), (unsigned)(pci >> 3 & 0x1f), (unsigned)(pci & 7));
+}
+
+bool
+pci_address_normalise(const char *s, char out[16])
+{
+	uint64_t pci;
+
+	if (!pci_parse(s, &pci))
+		return false;
+	pci_address_print(pci, out);
+	return true;
+}
+
+static void
+param(const char *text, const char *key, uint32_t max, uint32_t *out)
+{
+	char value[16];
+
+	if (kernel_field(text, key, ':', value, sizeof(value)) == 1)
+		(void)text_u32(value, 0, max, out);
+}
+
+void
+nvidia_params_parse(const char *text, struct inventory *inv)
+{
+	uint32_t modify = 1;
+
+	inv->nvidia_uid = inv->nvidia_gid = 0;
+	inv->nvidia_mode = 0666;
+	param(text, "ModifyDeviceFiles", UINT32_MAX, &modify);
+	param(text, "DeviceFileUID", UINT32_MAX - 1, &inv->nvidia_uid);
+	param(text, "DeviceFileGID", UINT32_MAX - 1, &inv->nvidia_gid);
+	param(text, "DeviceFileMode", 0777, &inv->nvidia_mode);
+	/* nvidia-modprobe treats any other number as «no», too */
+	inv->nvidia_modify = modify == 1;
+}
+
+static int
+compare_gpus(const void *pa, const void *pb)
+{
+	const struct gpu *a = pa, *b = pb;
+	uint64_t x = UINT64_MAX, y = UINT64_MAX;
+
+	if (a->vendor != b->vendor)
+		return a->vendor < b->vendor ? -1 : 1;
+	/* an entry without an address sorts last */
+	(void)pci_parse(a->pci, &x);
+	(void)pci_parse(b->pci, &y);
+	if (x != y)
+		return x < y ? -1 : 1;
+	if (a->partition != b->partition)
+		return a->partition < b->partition ? -1 : 1;
+	if (strcmp(a->part, b->part) != 0)
+		return mig_part_order(a->part) < mig_part_order(b->part) ? -1 : 1;
+	return strcmp(a->node[0].path, b->node[0].path);
+}
+
+void
+inventory_rank(struct inventory *inv)
+{
+	unsigned next[GPU_VENDORS] = { 0 };
+	struct gpu *g;
+	size_t i;
+
+	if (inv->gpus > 0)
+		qsort(inv->gpu, inv->gpus, sizeof(*inv->gpu), compare_gpus);
+	for (i = 0; i < inv->gpus; i++) {
+		g = &inv->gpu[i];
+		if (g->part[0] != '\0' && i > 0)	/* its GPU is the entry before */
+			g->rank = g[-1].rank;
+		else
+			g->rank = g->unusable[0] == '\0' ? next[g->vendor]++ : UINT_MAX;
+	}
+}
+
+/* True if both are the same, with hex digits in either case. */
+static bool
+same_uuid(const char *a, const char *b)
+{
+	while (*a != '\0' && (*a == *b || (hex_digit(*a) >= 0 && hex_digit(*a) == hex_digit(*b))))
+		a++, b++;
+	return *a == '\0' && *b == '\0';
+}
+
+bool
+gpu_is_named(const struct gpu *g, const char *name, bool by_rank)
+{
+	bool usable = g->unusable[0] == '\0';
+	char pci[16], base[64];
+	uint32_t n;
+	size_t i;
+
+	if (strchr(name, '=') != NULL)
+		return strlist_has(&g->cdi, name);
+	if (text_starts(name, "MIG-")) {
+		for (i = 0; i < g->cdi.n; i++)
+			if (strcmp(strchr(g->cdi.v[i], '=') + 1, name) == 0)
+				return true;
+		return false;
+	}
+
+	/* a GPU instance that is divided into compute instances is no GPU by itself */
+	if (strcmp(name, "all") == 0)
+		return usable && (g->part[0] == '\0' || strchr(g->part, ':') != NULL);
+	if (g->part[0] != '\0') {
+		if (!mig_name_split(name, g->part, base, sizeof(base)))
+			return false;
+		name = base;
+	}
+	if (g->uuid[0] != '\0' && same_uuid(g->uuid, name))
+		return true;
+	if (g->pci[0] != '\0' && pci_address_normalise(name, pci))
+		return strcmp(pci, g->pci) == 0;
+	return (by_rank || *name == '#') && usable && text_u32(name + (*name == '#'), 0, UINT_MAX - 1, &n) && n == g->rank;
+}

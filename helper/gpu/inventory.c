@@ -1,0 +1,107 @@
+/* See gpu.h: operations on the list of a host's GPUs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/text.h"
+#include "gpu.h"
+
+void
+gpu_part(const struct inventory *inv, const struct gpu *g, char out[16])
+{
+	size_t i, there = 0;
+
+	for (i = 0; i < inv->gpus; i++)
+		there += inv->gpu[i].vendor == GPU_AMD && strcmp(inv->gpu[i].pci, g->pci) == 0;
+	snprintf(out, 16, "%s", g->part);
+	if (g->vendor == GPU_AMD && there > 1)
+		snprintf(out, 16, "%u", g->partition);
+}
+
+bool
+inventory_flushes(const struct inventory *inv, uint32_t major, uint32_t minor)
+{
+	size_t i;
+
+	for (i = 0; i < inv->flusheds; i++)
+		if (inv->flushed[i].major == major && inv->flushed[i].minor == minor)
+			return true;
+	return false;
+}
+
+/* A copy of n members. NULL if memory is short. */
+static void *
+copy_of(const void *v, size_t n, size_t size)
+{
+	void *copy = calloc(n + 1, size);
+
+	if (copy == NULL)
+		return NULL;
+	return n > 0 ? memcpy(copy, v, n * size) : copy;
+}
+
+static bool
+copy_names(const struct strlist *from, struct strlist *to)
+{
+	size_t i = 0;
+
+	while (i < from->n && strlist_add(to, from->v[i], SIZE_MAX))
+		i++;
+	return i == from->n;
+}
+
+int
+inventory_copy(const struct inventory *from, unsigned vendors, struct inventory *out, struct why *why)
+{
+	size_t i, n = 0;
+	unsigned v;
+	bool whole;
+
+	*out = (struct inventory){ 0 };
+	for (v = 0; v < GPU_VENDORS; v++)
+		if ((vendors & 1U << v) != 0 && from->fault[v].code != WHY_NONE)
+			return refuse(why, from->fault[v].code, "%s", from->fault[v].text);
+	*out = *from;
+	out->cdi_problem = out->cdi_problem_kind = (struct strlist){ 0 };
+	out->gpu = copy_of(from->gpu, from->gpus, sizeof(*out->gpu));
+	out->flushed = copy_of(from->flushed, from->flusheds, sizeof(*out->flushed));
+	out->majors.v = copy_of(from->majors.v, from->majors.n, sizeof(*out->majors.v));
+	out->cdi_others = (struct strlist){ 0 };
+	out->gpus = 0;
+	whole = copy_names(&from->cdi_others, &out->cdi_others);
+	if (out->gpu == NULL || out->flushed == NULL || out->majors.v == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < from->gpus; i++)
+		if ((vendors & 1U << from->gpu[i].vendor) != 0) {
+			out->gpu[n] = from->gpu[i];
+			out->gpu[n].cdi = (struct strlist){ 0 };
+			whole = copy_names(&from->gpu[i].cdi, &out->gpu[n++].cdi) && whole;
+		}
+	out->gpus = n;
+	if (!whole || !copy_names(&from->cdi_problem, &out->cdi_problem) ||
+	    !copy_names(&from->cdi_problem_kind, &out->cdi_problem_kind))
+		return refuse_nomem(why);
+	for (v = 0; v < GPU_VENDORS; v++)
+		if ((vendors & 1U << v) == 0) {
+			out->commons[v] = 0;
+			out->fault[v] = (struct why){ 0 };
+			snprintf(out->absent[v], sizeof(out->absent[v]), "not looked for");
+		}
+	return 0;
+}
+
+void
+inventory_free(struct inventory *inv)
+{
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++)
+		strlist_free(&inv->gpu[i].cdi);
+	strlist_free(&inv->cdi_others);
+	free(inv->gpu);
+	free(inv->flushed);
+	devmajors_free(&inv->majors);
+	strlist_free(&inv->cdi_problem);
+	strlist_free(&inv->cdi_problem_kind);
+	*inv = (struct inventory){ 0 };
+}

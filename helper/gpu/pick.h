@@ -1,0 +1,81 @@
+/*
+ * Picks the GPUs that a container gets from those that its policy allows, by what is held. Knows no queue: the caller
+ * passes GPUs that are reserved for earlier requests as held (helper/root/allot.c, keep_for()). Computes only:
+ * helper/root/leaselist.c has the lock, the files and the clock.
+ */
+#ifndef GPUHELPER_GPU_PICK_H
+#define GPUHELPER_GPU_PICK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "../base/lines.h"
+#include "../json/jsonout.h"
+#include "gpu.h"
+
+/*
+ * A held GPU, identified by what stays the same over any restart: the physical GPU, and the part of it.
+ * «part» is "" for the whole, or decimal numbers without leading zeros:
+ *
+ * "3": a partition of an AMD GPU (several render nodes share its PCI address), as by gpu_part();
+ * "3": a GPU instance of an NVIDIA GPU (MIG), /proc/driver/nvidia/capabilities/gpuN/mig/gi3;
+ * "3:0": a compute instance in it, .../gi3/ci0
+ */
+struct held_gpu {
+	enum gpu_vendor vendor;
+	char pci[16];
+	char part[16];
+	bool exclusive;
+	unsigned limit;		/* of a shared one: most containers at a time; 0: any number */
+};
+
+/* Reads or writes a struct held_gpu as words, for lines_members() (lines.h). */
+void held_gpu_words(struct lines *s, void *gpu);
+/* Names a held GPU for people: «nvidia 0000:3b:00.0 part 3». */
+void name_held_gpu(const struct held_gpu *g, char out[64]);
+/* Writes several as a JSON array. */
+void held_gpus_write(struct jsonout *j, const char *key, const struct held_gpu *gpu, size_t n);
+
+/* What one container holds, or what is reserved for a waiter. */
+struct holding {
+	const struct held_gpu *gpu;
+	size_t gpus;
+};
+
+/* «count» of the candidates, to be held as each says (exclusive, limit). */
+struct pick_want {
+	struct held_gpu *candidate;	/* in order of preference: PCI address, part */
+	size_t candidates;
+	unsigned count;
+};
+
+struct pick {
+	size_t want, candidate;
+};
+
+/* True for the same GPU or part, regardless of holder and sharing. */
+bool held_same(const struct held_gpu *a, const struct held_gpu *b);
+
+/* True if they are the same, or one contains the other: "" contains all parts, "3" contains "3:0". */
+bool held_overlaps(const struct held_gpu *a, const struct held_gpu *b);
+
+/* True if one of the GPUs is a candidate, is in one, or contains one. */
+bool pick_wants_any(const struct pick_want *want, size_t wants, const struct held_gpu *gpu, size_t gpus);
+
+/*
+ * True if the GPU or part has room: nobody holds a part of it or a whole that contains it, shared or not;
+ * nobody holds it exclusively; if it is to be held exclusively, nobody holds it at all; and its holders stay
+ * below the smallest of all limits.
+ */
+bool pick_has_room(const struct holding *held, size_t n, const struct held_gpu *as);
+
+/*
+ * Picks for all wants, at most «max». Takes the least held candidate first (parts are counted each by itself), then
+ * parts of GPUs of which parts are in use, then joined GPUs, as the inventory knows them: several of one group, or one
+ * of the group with the fewest whole GPUs; then in the candidates' order. Picks never overlap. Wants without a choice
+ * come first. True if every want is satisfied; otherwise picks[0, *picked) is what was possible.
+ */
+bool pick_gpus(const struct holding *held, size_t n, const struct inventory *inv, const struct pick_want *want,
+    size_t wants, struct pick *picks, size_t max, size_t *picked);
+
+#endif

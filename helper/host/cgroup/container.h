@@ -1,0 +1,37 @@
+/* The processes of a container, as root sees them. */
+#ifndef GPUHELPER_HOST_CGROUP_CONTAINER_H
+#define GPUHELPER_HOST_CGROUP_CONTAINER_H
+
+#include "../../lease/leasefile.h"
+
+#define CONTAINER_DIRS_MAX 256	/* directories that a container may have made beneath its cgroup */
+
+/*
+ * Finds the first process of a container that a runtime has just created. «parent» started that runtime, and is a
+ * subreaper (prctl(2)), so the container's process becomes its child when the runtime ends. «besides» is another child
+ * of «parent», the process that asks, and does not count. The container's process is the child that is process 1 of a
+ * PID namespace of its own (*own_pids is then true), or else the only child. False if no child or several can be it.
+ */
+bool container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *own_pids);
+
+/*
+ * True if the device rules of the cgroup «gate» keep its members from GPUs that the rules do not name. False
+ * for rules that allow all devices: v1 then does not show which ones they deny. True as well if the rules
+ * can't be seen (cgroup v2).
+ */
+bool container_is_ruled(const char *gate, const struct devmajors *majors);
+
+/*
+ * Finds the process of a lease's container that the peer knows by this number, of any PID namespace, and start time.
+ * False if there is none, or several. Can be kept waiting by that process: must not be called under a lock.
+ */
+bool container_find_process(const struct lease *l, struct process_id asked, struct process_id *out);
+
+/*
+ * True if the device rules deny the container each promised node (pausing.h), or if they can't be seen (cgroup v2).
+ */
+bool container_is_shut(const struct lease *l);
+/* The same for a container that holds GPUs: its open nodes don't count. */
+bool container_has_no_more(const struct lease *l);
+
+#endif

@@ -1,0 +1,17 @@
+/*
+ * Refuses a folder that lies in another one by its place (a bind mount), if a policy lets someone write on
+ * the way to it.
+ */
+#ifndef GPUHELPER_HOST_FOLDER_NESTEDPLACE_H
+#define GPUHELPER_HOST_FOLDER_NESTEDPLACE_H
+
+#include "../../lease/edits.h"
+#include "../../policy/policyset.h"
+
+/*
+ * The same as nested_refuse() (policy/nested.h), by the places of the edits' folders (way.h) instead of their paths.
+ * Returns 0, or -1 with *why: also if a place can't be seen.
+ */
+int nested_refuse_places(const struct policy_set *policies, const struct edits *e, struct why *why);
+
+#endif

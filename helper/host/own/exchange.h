@@ -1,0 +1,59 @@
+/*
+ * What gpuhelper-read is asked and answers: a question holds the bytes of root's files, an answer is lines
+ * (ask/table.h). Answers that the helper has kept (root/kept.h) are in a directory of root's.
+ */
+#ifndef GPUHELPER_HOST_OWN_EXCHANGE_H
+#define GPUHELPER_HOST_OWN_EXCHANGE_H
+
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "../driver/cdidirs.h"
+#include "../../policy/policyset.h"
+#include "../../policy/settings.h"
+
+/* Names of the kept answers. */
+#define EXCHANGE_POLICIES "policies"
+#define EXCHANGE_SPECS "specs"
+
+/* A question, and the answer to it. */
+struct exchange {
+	char *question, *answer;
+	size_t asked, len;		/* their lengths, in bytes */
+};
+void exchange_free(struct exchange *x);
+#define autoexchange __attribute__((cleanup(exchange_free)))
+
+/*
+ * Makes the question of gpuhelper.conf and the policies. Returns 0, or -1 with *why: a file can't be read, or others
+ * than root may write it.
+ */
+int exchange_ask_policies(struct exchange *x, struct why *why);
+/* The same for CDI specs that cdi_registry_read() has read. */
+int exchange_ask_specs(const struct cdi_registry *r, struct exchange *x, struct why *why);
+
+/*
+ * Reads the answer, and checks it (ask/tablecheck.h). Returns 0, or -1 with *why. Sets *malformed if the answer is not
+ * one of gpuhelper-read's. settings_free() and policy_set_free() in any case.
+ */
+int exchange_read_policies(const struct exchange *x, struct settings *s, struct policy_set *p, bool *malformed,
+    struct why *why);
+/* The same for the registry of which the question was made. */
+int exchange_read_specs(const struct exchange *x, struct cdi_registry *r, bool *malformed, struct why *why);
+
+/* A kept answer's file begins with this head; the question and the answer follow. */
+struct kept_head {
+	/* any other file in the program's place, or any change of the file, is another program */
+	uint64_t dev, ino, size, seconds, nanoseconds;
+	uint64_t asked, len;
+};
+#define KEPT_MAX (16U << 20)	/* bytes of a file */
+struct kept_head kept_head_of(const struct stat *program, const struct exchange *x);
+
+/*
+ * Finds in the directory the answer that this program gave to x->question before. «program» is from fstat(2). False if
+ * none is kept. The answer must be checked like one that the program gives now.
+ */
+bool exchange_find(int dir, const char *name, const struct stat *program, struct exchange *x);
+
+#endif

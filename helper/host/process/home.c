@@ -1,0 +1,112 @@
+/* See home.h. Must never make a file system answer, because it may be one that never does (FUSE). */
+#include "home.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "../../base/cleanup.h"
+#include "../file.h"
+#include "opennode.h"
+#include "process.h"
+#include "spaces.h"
+#include "threads.h"
+
+static bool
+home_of(int proc, const char *pid, struct home *out)
+{
+	struct statx st;
+	char path[40];
+
+	*out = (struct home){ 0 };
+	if (!space_find(proc, pid, "pid", &out->pids) || !space_find(proc, pid, "user", &out->users))
+		return false;
+	/* without asking the file system, which may never answer (FUSE) */
+	snprintf(path, sizeof(path), "%.15s/root", pid);
+	if (statx(proc, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == -1) {
+		out->odd_root = !process_is_gone(errno);
+		return out->odd_root;
+	}
+	out->root = st.stx_ino;
+	out->root_major = st.stx_dev_major;
+	out->root_minor = st.stx_dev_minor;
+	return true;
+}
+
+static bool
+same_home(const struct home *a, const struct home *b)
+{
+	return a->pids == b->pids && a->users == b->users && a->root == b->root && a->root_major == b->root_major &&
+	    a->root_minor == b->root_minor;
+}
+
+/* True in the initial user namespace, whose uid_map is «0 0 4294967295» (user_namespaces(7)). */
+static bool
+in_first_namespace(int proc)
+{
+	autofree char *map = file_read_at(proc, "self/uid_map", 4096, NULL);
+	unsigned inside, outside, size;
+
+	return map == NULL || (sscanf(map, "%u %u %u", &inside, &outside, &size) == 3 && inside == 0 && outside == 0 &&
+	    size == UINT32_MAX);
+}
+
+bool
+home_find(int proc, struct home *out)
+{
+	if (!home_of(proc, "self", out) || out->odd_root)
+		return false;
+	out->all_seen = in_first_namespace(proc);
+	return true;
+}
+
+/* The same as home_of(), by any thread that lives. 0 if there is none. */
+static int
+home_of_any(int proc, const char *pid, char tid[16], struct home *out)
+{
+	struct again again = { 0 };
+	bool missed = true;
+	int found;
+
+	/* mostly the first thread lives; one that has ended has no root directory */
+	snprintf(tid, 16, "%.15s", pid);
+	if (home_of(proc, tid, out))
+		return 1;
+	if (!process_is_gone(errno))
+		return -1;
+	do {
+		if ((found = process_thread(proc, pid, tid)) != 1)
+			return found;
+		if (home_of(proc, tid, out))
+			return 1;
+		if (!process_is_gone(errno))
+			return -1;
+	} while (missed = true, again_look(&again, &missed));
+	errno = EAGAIN;
+	return -1;
+}
+
+int
+home_is_containers(const struct home *home, int proc, const char *pid, char tid[16])
+{
+	char ignored[16];
+	struct home its;
+
+	if (tid == NULL)
+		tid = ignored;
+	/* a zombie has nothing open; a process that is invisible here is no container's of this worker */
+	switch (home_of_any(proc, pid, tid, &its)) {
+	case 0:
+		tid[0] = '\0';
+		return 0;
+	case -1:
+		return !home->all_seen && (errno == EACCES || errno == EPERM) ? 0 : -1;
+	}
+	/*
+	 * a root directory that can't be looked at is not ours: a user's FUSE may refuse even root, or fail
+	 */
+	if (its.odd_root)
+		return home->all_seen || (errno != EACCES && errno != EPERM);
+	return !same_home(&its, home);
+}

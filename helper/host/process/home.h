@@ -1,0 +1,27 @@
+/* Whether a process is the host's or a container's. */
+#ifndef GPUHELPER_HOST_PROCESS_HOME_H
+#define GPUHELPER_HOST_PROCESS_HOME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What all processes of the host have in common. */
+struct home {
+	uint64_t pids, users;		/* inodes of the namespaces */
+	uint64_t root;			/* inode of the root directory */
+	uint32_t root_major, root_minor;
+	bool odd_root;			/* the root directory can't be looked at, so root is unset */
+	bool all_seen;			/* we are in the initial user namespace, so no process is hidden from us */
+};
+
+/* Gets what this process has, from the descriptor «proc» of /proc. False with errno. */
+bool home_find(int proc, struct home *out);
+
+/*
+ * Returns 1 if the process (PID beneath «proc») is a container's: its PID namespace, user namespace or root
+ * directory differs from home's. Returns 0 if not, or if it is gone, and -1 with errno if that can't be seen. «tid»,
+ * unless NULL, gets the thread that was looked at; "" if there is none.
+ */
+int home_is_containers(const struct home *home, int proc, const char *pid, char tid[16]);
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Chores: what the helper has its caller do with the caller's rights. To take a container's access to device
+ * nodes away needs CAP_SYS_ADMIN, and to end its processes needs signals. The helper has neither: its filter
+ * lets it end only its own children. It gives chores only to the host's root, who could do all of this
+ * anyway.
+ * Whoever does a chore holds the lease's lock CHORE_LOCK meanwhile, and first reads the lease: a process that
+ * stalled and comes late must not undo what another has done since.
+ */
+#ifndef GPUHELPER_LEASE_CHORE_H
+#define GPUHELPER_LEASE_CHORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../base/hash.h"
+#include "../base/text.h"
+#include "../json/jsonout.h"
+#include "pausing.h"
+
+#define CHORE_LOCK "gate-"	/* followed by the lease's key: a file in /run/gpuhelper/locks */
+
+enum chore_kind {
+	CHORE_SHUT,	/* take the container's access to all these nodes away */
+	CHORE_OPEN,	/* give it access to those that are «open», and to no others */
+	CHORE_CLEAR,	/* end all processes in its cgroups except its first one; then CHORE_SHUT */
+	CHORE_STOP,	/* end its first process */
+};
+#define CHORE_KINDS 4
+extern const char *const chore_kind_names[CHORE_KINDS];
+
+struct chore {
+	enum chore_kind kind;
+	char lease[HASH_SIZE];			/* key of the lease */
+	char *file;			/* name of the lease's file in /run/gpuhelper/leases */
+	char *id;			/* container id, for messages */
+	char *gate;			/* the cgroup that holds its device rules, relative to /sys/fs/cgroup */
+	struct strlist cgroups;		/* the container's own cgroups, likewise */
+	struct promised_node *node;	/* all that were promised */
+	size_t nodes;
+	struct process_id init;		/* the container's first process */
+	struct process_id by;		/* the process that gives the GPUs back; pid 0: the lease is not about to change */
+};
+
+struct chores {
+	struct chore *v;
+	size_t n;
+};
+
+/* Adds a chore to fill in, valid until the next call. NULL if memory is short. */
+struct chore *chores_add(struct chores *c);
+bool chore_add_node(struct chore *c, const struct promised_node *n);
+void chores_free(struct chores *c);
+#define autochores __attribute__((cleanup(chores_free)))
+
+/* Writes the chores as a JSON array. */
+void chores_write(struct jsonout *j, const char *key, const struct chores *c);
+
+#endif

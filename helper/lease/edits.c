@@ -1,0 +1,274 @@
+/* See edits.h. Root encodes replies; replyread.c decodes them with the caller's rights. */
+#include "edits.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/path.h"
+
+const char *const reply_kinds[REPLY_KINDS] = { "grant", "plain", "noted", "refused", "busy" };
+
+bool
+edits_add_node(struct edits *e, const struct edit_node *n)
+{
+	struct edit_node *v;
+	size_t i;
+
+	for (i = 0; i < e->nodes; i++)
+		if (strcmp(e->node[i].path, n->path) == 0)
+			return true;
+	if ((v = reallocarray(e->node, e->nodes + 1, sizeof(*v))) == NULL)
+		return false;
+	e->node = v;
+	e->node[e->nodes++] = *n;
+	return true;
+}
+
+/* FNV-1a (Fowler, Noll, Vo). */
+uint32_t
+target_sum(const char *target)
+{
+	uint32_t sum = 2166136261U;
+
+	for (; *target != '\0'; target++)
+		sum = (sum ^ (unsigned char)*target) * 16777619U;
+	return sum;
+}
+
+bool
+edits_add_mount(struct edits *e, const char *source, const char *target, const char *const *options)
+{
+	struct edit_mount *v = reallocarray(e->mount, e->mounts + 1, sizeof(*v)), *m;
+
+	if (v == NULL)
+		return false;
+	e->mount = v;
+	m = &e->mount[e->mounts++];
+	*m = (struct edit_mount){ .source = strdup(source), .target = strdup(target), .sum = target_sum(target) };
+	if (m->source == NULL || m->target == NULL)
+		return false;
+	for (; *options != NULL; options++)
+		if (!strlist_add(&m->options, *options, SIZE_MAX))
+			return false;
+	return true;
+}
+
+bool
+edits_add_env(struct edits *e, const char *entry)
+{
+	const size_t n = strcspn(entry, "=");
+	size_t i;
+
+	for (i = 0; i < e->env.n; i++)
+		if (strcspn(e->env.v[i], "=") == n && strncmp(e->env.v[i], entry, n) == 0)
+			return true;
+	return strlist_add(&e->env, entry, SIZE_MAX);
+}
+
+bool
+edits_add_note(struct edits *e, const char *fmt, ...)
+{
+	char text[NOTE_MAX], note[NOTE_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	text_printable(note, sizeof(note), text);
+	return e->notes.n >= NOTES_MAX || strlist_has(&e->notes, note) || strlist_add(&e->notes, note, SIZE_MAX);
+}
+
+struct edit_hook *
+edits_add_hook(struct edits *e)
+{
+	struct edit_hook *v = reallocarray(e->hook, e->hooks + 1, sizeof(*v));
+
+	if (v == NULL)
+		return NULL;
+	e->hook = v;
+	v[e->hooks] = (struct edit_hook){ 0 };
+	return &v[e->hooks++];
+}
+
+static int
+mount_order(const void *a, const void *b)
+{
+	const struct edit_mount *x = a, *y = b;
+	unsigned dx = path_depth(x->target), dy = path_depth(y->target);
+
+	return dx != dy ? (dx > dy) - (dx < dy) : strcmp(x->target, y->target);
+}
+
+void
+edits_sort_mounts(struct edits *e)
+{
+	if (e->mounts > 1)
+		qsort(e->mount, e->mounts, sizeof(*e->mount), mount_order);
+}
+
+void
+edits_free(struct edits *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->mounts; i++) {
+		free(e->mount[i].source);
+		free(e->mount[i].target);
+		free(e->mount[i].place);
+		strlist_free(&e->mount[i].options);
+	}
+	for (i = 0; i < e->hooks; i++) {
+		free(e->hook[i].when);
+		free(e->hook[i].path);
+		strlist_free(&e->hook[i].args);
+		strlist_free(&e->hook[i].env);
+	}
+	free(e->mount);
+	free(e->hook);
+	free(e->node);
+	strlist_free(&e->env);
+	strlist_free(&e->gpus);
+	strlist_free(&e->masked);
+	strlist_free(&e->notes);
+	free(e->label);
+	free(e->mount_label);
+	*e = (struct edits){ 0 };
+}
+
+static void
+write_nodes(struct jsonout *j, const struct edits *e)
+{
+	size_t i;
+
+	jsonout_begin(j, "deviceNodes", "[");
+	for (i = 0; i < e->nodes; i++) {
+		jsonout_begin(j, NULL, "{");
+		jsonout_text(j, "path", e->node[i].path);
+		jsonout_text(j, "type", "c");
+		jsonout_int(j, "major", e->node[i].major);
+		jsonout_int(j, "minor", e->node[i].minor);
+		jsonout_int(j, "fileMode", e->node[i].mode);
+		jsonout_int(j, "uid", e->node[i].uid);
+		jsonout_int(j, "gid", e->node[i].gid);
+		jsonout_text(j, "permissions", "rw");
+		jsonout_end(j, "}");
+	}
+	jsonout_end(j, "]");
+}
+
+static void
+write_mounts(struct jsonout *j, const struct edits *e)
+{
+	size_t i;
+
+	jsonout_begin(j, "mounts", "[");
+	for (i = 0; i < e->mounts; i++) {
+		jsonout_begin(j, NULL, "{");
+		jsonout_text(j, "hostPath", e->mount[i].source);
+		jsonout_text(j, "containerPath", e->mount[i].target);
+		jsonout_list(j, "options", &e->mount[i].options);
+		if (e->mount[i].place != NULL)
+			jsonout_text(j, "place", e->mount[i].place);
+		jsonout_end(j, "}");
+	}
+	jsonout_end(j, "]");
+}
+
+static void
+write_hooks(struct jsonout *j, const struct edits *e)
+{
+	size_t i;
+
+	jsonout_begin(j, "hooks", "[");
+	for (i = 0; i < e->hooks; i++) {
+		jsonout_begin(j, NULL, "{");
+		jsonout_text(j, "hookName", e->hook[i].when);
+		jsonout_text(j, "path", e->hook[i].path);
+		jsonout_list(j, "args", &e->hook[i].args);
+		jsonout_list(j, "env", &e->hook[i].env);
+		jsonout_int(j, "timeout", e->hook[i].timeout);
+		jsonout_end(j, "}");
+	}
+	jsonout_end(j, "]");
+}
+
+void
+edits_write_groups(struct jsonout *j, const char *key, const struct edits *e)
+{
+	size_t i;
+
+	jsonout_begin(j, key, "[");
+	for (i = 0; i < e->gids; i++)
+		jsonout_int(j, NULL, e->gid[i]);
+	jsonout_end(j, "]");
+}
+
+static void
+write_edits(struct jsonout *j, const struct edits *e)
+{
+	jsonout_begin(j, "containerEdits", "{");
+	write_nodes(j, e);
+	write_mounts(j, e);
+	write_hooks(j, e);
+	jsonout_list(j, "env", &e->env);
+	edits_write_groups(j, "additionalGids", e);
+	jsonout_end(j, "}");
+}
+
+static void
+write_grant(struct jsonout *j, const struct reply *r)
+{
+	jsonout_text(j, "policy", r->policy);
+	write_edits(j, &r->edits);
+	jsonout_bool(j, "envSecret", r->edits.env_secret);
+	jsonout_bool(j, "promise", r->edits.promise);
+	jsonout_list(j, "gpus", &r->edits.gpus);
+	jsonout_list(j, "maskedPaths", &r->edits.masked);
+	if (r->edits.notes.n > 0)
+		jsonout_list(j, "notes", &r->edits.notes);
+	if (r->edits.label != NULL)
+		jsonout_text(j, "selinuxLabel", r->edits.label);
+	if (r->edits.mount_label != NULL)
+		jsonout_text(j, "mountLabel", r->edits.mount_label);
+}
+
+char *
+reply_encode(const struct reply *r)
+{
+	autojsonout struct jsonout j = { .next = false };
+
+	jsonout_begin(&j, NULL, "{");
+	jsonout_text(&j, "reply", reply_kinds[r->kind]);
+	if (r->kind == REPLY_REFUSED || r->kind == REPLY_BUSY) {
+		jsonout_int(&j, "code", r->why.code);
+		jsonout_text(&j, "text", r->why.text);
+		jsonout_int(&j, "wait", r->wait);
+		jsonout_int(&j, "ahead", r->ahead);
+	} else if (r->kind == REPLY_GRANT)
+		write_grant(&j, r);
+	else if (r->status != NULL)
+		jsonout_json(&j, "status", r->status);
+	if (r->line[0] != '\0')
+		jsonout_text(&j, "line", r->line);
+	if (r->env.n > 0)
+		jsonout_list(&j, "env", &r->env);
+	if (r->again > 0)
+		jsonout_int(&j, "again", r->again);
+	if (r->chores.n > 0)
+		chores_write(&j, "chores", &r->chores);
+	jsonout_end(&j, "}");
+	/* text that is not UTF-8 makes the reply fail: leaving it out could leave a folder out */
+	return jsonout_take(&j);
+}
+
+void
+reply_free(struct reply *r)
+{
+	edits_free(&r->edits);
+	strlist_free(&r->env);
+	chores_free(&r->chores);
+	free(r->status);
+	*r = (struct reply){ 0 };
+}

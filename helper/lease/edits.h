@@ -1,0 +1,116 @@
+/*
+ * The helper's reply: a decision and, for a grant, the vetted changes to config.json. Root makes it, the wrapper merges
+ * it. Members of «containerEdits» have the names of the CDI specification 1.1.0; members that CDI lacks are outside of
+ * it.
+ */
+#ifndef GPUHELPER_LEASE_EDITS_H
+#define GPUHELPER_LEASE_EDITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../base/text.h"
+#include "../base/why.h"
+#include "../kernel/secontext.h"
+#include "chore.h"
+
+struct edit_node {
+	char path[64];			/* the same on the host and in the container */
+	uint32_t major, minor;		/* of a character device */
+	uint32_t mode, uid, gid;	/* the host node's, mode without the file type */
+};
+
+struct edit_mount {
+	char *source, *target;
+	uint32_t sum;			/* target_sum(target), if edits_add_mount() added it */
+	uint64_t on;			/* of a granted folder: the id of its mount; 0: not seen yet (not in the reply) */
+	char *place;			/* of a granted folder: its place (way.h) as root saw it; else NULL */
+	struct strlist options;
+	bool driver;			/* a driver file (in the reply: a mount without a place) */
+	bool linked;			/* used by the wrapper: left out, because a hook makes a link there (not in the reply) */
+	enum relabel relabel;		/* how root is to relabel it (not in the reply's text) */
+};
+
+/* A program that the runtime runs for the container (OCI's config.md, «POSIX-platform Hooks»). */
+struct edit_hook {
+	char *when;			/* "createContainer" */
+	char *path;			/* a program that only root can change */
+	struct strlist args, env;	/* env is the hook's whole environment */
+	uint32_t timeout;		/* seconds; 0: none */
+};
+
+struct edits {
+	struct edit_node *node;
+	size_t nodes;
+	bool nodes_bound;		/* used by the wrapper: nodes are among the mounts, too (not in the reply's text) */
+	struct edit_mount *mount;
+	size_t mounts;
+	struct edit_hook *hook;
+	size_t hooks;
+	struct strlist env;		/* "NAME=value" */
+	bool env_secret;		/* some of them are a policy's, which may be secret */
+	uint32_t gid[64];		/* supplementary groups, as ids in the container */
+	size_t gids;
+	struct strlist gpus;		/* the GPUs, as in the audit log: "nvidia 0000:3b:00.0 GPU-... part 0" */
+	struct strlist masked;		/* paths of the container's /proc to hide */
+	struct strlist notes;		/* warnings for the user, a line each: edits_add_note() */
+	bool promise;			/* the nodes must be closed until a task takes some of them (pausing.h) */
+	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: unchanged */
+};
+
+#define NOTES_MAX 12			/* of one grant: four words without a node, libraries, a few sockets, a variable */
+#define NOTE_MAX 400			/* bytes of one, with its terminating 0 */
+
+enum reply_kind {
+	REPLY_GRANT,	/* merge the edits, answer with WIRE_DONE or WIRE_STAY, go on */
+	REPLY_PLAIN,	/* nothing was asked for, nothing is granted: create the container unchanged */
+	REPLY_NOTED,	/* done: a look, or a record */
+	REPLY_REFUSED,	/* create no container */
+	REPLY_BUSY,	/* all GPUs are held: ask again for up to «wait» seconds */
+	REPLY_KINDS
+};
+extern const char *const reply_kinds[REPLY_KINDS];	/* as the reply has them */
+
+#define REPLY_LINE_MAX 512
+
+struct reply {
+	enum reply_kind kind;
+	struct why why;			/* REPLY_REFUSED, REPLY_BUSY */
+	unsigned wait, ahead;		/* REPLY_BUSY: seconds in all; number of waiters ahead */
+	char policy[256];		/* REPLY_GRANT: file name of the policy */
+	struct edits edits;		/* REPLY_GRANT */
+	char *status;			/* REPLY_NOTED, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
+	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_TASK: a line for the user; "": none */
+	struct strlist env;		/* REPLY_NOTED to VERB_TASK: variables of the task, "NAME=value" */
+	unsigned again;			/* REPLY_NOTED to VERB_OVER: milliseconds until the next VERB_OVER; 0: none is needed */
+	struct chores chores;		/* REPLY_NOTED, REPLY_BUSY: to do before asking again, or before the task goes on */
+};
+
+/* The reply as JSON, which the caller frees. NULL if memory is short or a text is not UTF-8. */
+char *reply_encode(const struct reply *r);
+/* Decodes what the helper wrote; run by the wrapper. 0, or -1 with *why; reply_free() in any case. */
+int reply_decode(const char *text, size_t len, struct reply *r, struct why *why);
+void reply_free(struct reply *r);
+#define autoreply __attribute__((cleanup(reply_free)))
+
+bool edits_add_node(struct edits *e, const struct edit_node *n);
+/* A sum of the target's bytes. Targets with different sums differ: sums are compared faster than texts. */
+uint32_t target_sum(const char *target);
+/* Adds a copy; a NULL ends «options». False if memory is short. */
+bool edits_add_mount(struct edits *e, const char *source, const char *target, const char *const *options);
+/* Adds "NAME=value" unless the name exists. False if memory is short. */
+bool edits_add_env(struct edits *e, const char *entry);
+/*
+ * Adds a warning, made printable and cut to NOTE_MAX, unless it is there already or NOTES_MAX others are. False if
+ * memory is short.
+ */
+bool edits_add_note(struct edits *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a hook to fill in, valid until the next call. NULL if memory is short. */
+struct edit_hook *edits_add_hook(struct edits *e);
+/* Sorts mounts by the depth of their targets, so that a mount never hides one beneath it. */
+void edits_sort_mounts(struct edits *e);
+/* Writes the container's groups as a JSON array. */
+void edits_write_groups(struct jsonout *j, const char *key, const struct edits *e);
+void edits_free(struct edits *e);
+
+#endif

@@ -1,0 +1,31 @@
+/* See exectext.h. */
+#include "exectext.h"
+
+#include "../json/jsonout.h"
+
+char *
+exec_text(const struct lease *l, const struct edits *e, bool line)
+{
+	autojsonout struct jsonout j = { .next = false };
+	char told[LEASE_LINE_MAX];
+
+	jsonout_begin(&j, NULL, "{");
+	jsonout_int(&j, "version", 1);
+	jsonout_list(&j, "env", &e->env);
+	edits_write_groups(&j, "groups", e);
+	jsonout_bool(&j, "asks", l->pauses);
+	if (l->privileged)
+		jsonout_bool(&j, "privileged", true);
+	if (l->label[0] != '\0')
+		jsonout_text(&j, "label", l->label);
+	if (line && !l->pauses) {
+		lease_describe(l, told);
+		jsonout_text(&j, "line", told);
+	}
+	if (line) {
+		jsonout_list(&j, "notes", &e->notes);
+		jsonout_list(&j, "gpus", &e->gpus);
+	}
+	jsonout_end(&j, "}");
+	return jsonout_take(&j);
+}

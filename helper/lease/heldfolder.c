@@ -1,0 +1,37 @@
+/* See heldfolder.h. */
+#include "heldfolder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/path.h"
+
+bool
+held_folders_meet(const struct held_folder *a, const struct held_folder *b)
+{
+	/* the paths matter where one is a mount point in the other */
+	return path_related(a->path, b->path) || (strcmp(a->fs, b->fs) == 0 && path_related(a->place, b->place));
+}
+
+void
+held_folder_words(struct lines *s, void *folder)
+{
+	struct held_folder *f = folder;
+	const char *const names[] = { relabel_name(RELABEL_NO), relabel_name(RELABEL_SHARED), relabel_name(RELABEL_PRIVATE) };
+
+	word_copy(s, &f->path);
+	word_copy(s, &f->fs);
+	word_copy(s, &f->place);
+	f->relabel = (enum relabel)word_name(s, names, sizeof(names) / sizeof(names[0]), f->relabel);
+	if (!s->failed && f->place[0] != '/')
+		s->failed = true;
+}
+
+void
+held_folder_free(struct held_folder *f)
+{
+	free(f->path);
+	free(f->fs);
+	free(f->place);
+	*f = (struct held_folder){ 0 };
+}

@@ -1,0 +1,354 @@
+/* See leasefile.h. */
+#include "leasefile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/cleanup.h"
+#include "../base/lines.h"
+
+void
+lease_free(struct lease *l)
+{
+	size_t i;
+
+	free(l->id);
+	free(l->root);
+	free(l->policy);
+	free(l->pipeline);
+	free(l->gpu);
+	free(l->node);
+	free(l->user);
+	free(l->act);
+	for (i = 0; i < l->folders; i++)
+		held_folder_free(&l->folder[i]);
+	for (i = 0; i < l->ways; i++)
+		way_free(&l->way[i]);
+	free(l->way);
+	free(l->folder);
+	strlist_free(&l->cgroups);
+	pausing_free(&l->pausing);
+	*l = (struct lease){ 0 };
+}
+
+void
+lease_describe(const struct lease *l, char out[LEASE_LINE_MAX])
+{
+	autobuf struct buf b = { 0 };
+	bool alone = true;
+	size_t i;
+
+	buf_puts(&b, l->gpus == 1 ? "GPU " : "GPUs ");
+	for (i = 0; i < l->gpus; i++) {
+		buf_printf(&b, "%s%s%s%s", i > 0 ? ", " : "", l->gpu[i].pci, l->gpu[i].part[0] != '\0' ? " part " : "",
+		    l->gpu[i].part);
+		alone = alone && l->gpu[i].exclusive;
+	}
+	buf_puts(&b, alone ? " (exclusive)" : " (shared)");
+	if (l->pausing.waited > 0)
+		buf_printf(&b, ", waited %u s", l->pausing.waited);
+	snprintf(out, LEASE_LINE_MAX, "%s", b.failed ? "" : b.p);
+}
+
+bool
+lease_only_promises(const struct lease *l)
+{
+	return l->state == LEASE_PROMISED;
+}
+
+struct holding
+lease_holding(const struct lease *l)
+{
+	return l->reopened ? (struct holding){ l->pausing.may, l->pausing.mays } : (struct holding){ l->gpu, l->gpus };
+}
+
+void
+lease_forget_gpus(struct lease *l)
+{
+	free(l->gpu);
+	free(l->node);
+	l->gpu = NULL;
+	l->node = NULL;
+	l->gpus = l->nodes = 0;
+}
+
+bool
+lease_writes_as_root(const struct lease *l)
+{
+	size_t i;
+
+	for (i = 0; l->host_root && i < l->ways; i++)
+		if (l->way[i].writable)
+			return true;
+	return false;
+}
+
+bool
+lease_has_way(const struct lease *l, const struct way *w)
+{
+	size_t i;
+
+	for (i = 0; i < l->ways; i++)
+		if (way_same(&l->way[i], w))
+			return true;
+	return false;
+}
+
+void
+lease_keep_ways(struct lease *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->folders; i++)
+		held_folder_free(&l->folder[i]);
+	strlist_free(&l->cgroups);
+	pausing_free(&l->pausing);
+	l->folders = l->gpus = l->nodes = l->users = 0;
+	l->label[0] = l->turn[0] = '\0';
+	l->pauses = l->planned = false;
+	l->mounts = 0;
+	l->state = LEASE_PASSED_ON;
+}
+
+bool
+act_same_node(const struct act *a, const struct act *b)
+{
+	return a->major == b->major && a->minor == b->minor && strcmp(a->path, b->path) == 0;
+}
+
+bool
+act_same(const struct act *a, const struct act *b)
+{
+	if (a->kind != b->kind || !act_same_node(a, b))
+		return false;
+	return a->kind == ACT_LABEL ? strcmp(a->label, b->label) == 0 :
+	    a->kind == ACT_MAKE_NODE ? a->inode == b->inode : a->id == b->id;
+}
+
+bool
+lease_add_act(struct lease *l, const struct act *a)
+{
+	struct act *v;
+	size_t i;
+
+	for (i = 0; i < l->acts; i++)
+		if (act_same(&l->act[i], a))
+			return true;
+	if ((v = reallocarray(l->act, l->acts + 1, sizeof(*v))) == NULL)
+		return false;
+	l->act = v;
+	v[l->acts++] = *a;
+	return true;
+}
+
+bool
+lease_add_folder(struct lease *l, struct held_folder *f)
+{
+	struct held_folder *v = reallocarray(l->folder, l->folders + 1, sizeof(*v));
+
+	if (v == NULL) {
+		held_folder_free(f);
+		return false;
+	}
+	l->folder = v;
+	v[l->folders++] = *f;
+	*f = (struct held_folder){ 0 };
+	return true;
+}
+
+bool
+lease_add_way(struct lease *l, struct way *w)
+{
+	struct way *v = reallocarray(l->way, l->ways + 1, sizeof(*v));
+
+	if (v == NULL) {
+		way_free(w);
+		return false;
+	}
+	l->way = v;
+	v[l->ways++] = *w;
+	*w = (struct way){ 0 };
+	return true;
+}
+
+/* Lines. */
+
+static void
+lease_head_lines(struct lines *s, struct lease *l)
+{
+	uint32_t version = LEASE_VERSION;
+
+	lines_begin(s, "lease");
+	word_u32(s, &version);
+	if (version != LEASE_VERSION)
+		s->failed = true;
+	lines_begin(s, "container");
+	word_copy(s, &l->id);
+	word_copy(s, &l->root);
+	word_u32(s, &l->uid);
+	lines_begin(s, "granted");
+	word_copy(s, &l->policy);
+	word_copy(s, &l->pipeline);
+	word_i64(s, &l->since);
+	lines_begin(s, "state");
+	l->state = lease_state_word(s, l->state);
+	word_bool(s, &l->planned);
+}
+
+/* A line that a lease need not have: those of earlier versions have none. */
+static void
+turn_lines(struct lines *s, struct lease *l)
+{
+	if (lines_more(s, "turn", l->turn[0] != '\0'))
+		word_text(s, l->turn, sizeof(l->turn));
+}
+
+/* The lease's processes and namespaces. */
+static void
+process_lines(struct lines *s, struct lease *l)
+{
+	lines_begin(s, "boot");
+	word_text(s, l->boot, sizeof(l->boot));
+	lines_begin(s, "asker");
+	process_id_words(s, &l->asker);
+	lines_begin(s, "init");
+	process_id_words(s, &l->init);
+	lines_begin(s, "namespaces");
+	word_u64(s, &l->pids);
+	word_bool(s, &l->own_pids);
+	word_u64(s, &l->mounts);
+	lines_begin(s, "rights");
+	word_bool(s, &l->privileged);
+	word_bool(s, &l->hooked);
+	word_bool(s, &l->host_root);
+	lines_begin(s, "label");
+	word_text(s, l->label, sizeof(l->label));
+}
+
+static void
+node_words(struct lines *s, void *member)
+{
+	struct edit_node *n = member;
+
+	word_text(s, n->path, sizeof(n->path));
+	word_u32(s, &n->major);
+	word_u32(s, &n->minor);
+	word_u32(s, &n->mode);
+	word_u32(s, &n->uid);
+	word_u32(s, &n->gid);
+}
+
+static void
+user_words(struct lines *s, void *member)
+{
+	struct idspan *u = member;
+
+	word_u32(s, &u->first);
+	word_u32(s, &u->size);
+}
+
+static void
+act_words(struct lines *s, void *member)
+{
+	static const char *const kinds[] = { "allow-user", "allow-group", "make-node", "label" };
+	static const char *const masks[] = { "none", "0", "1", "2", "3", "4", "5", "6", "7" };
+	struct act *a = member;
+
+	a->kind = (enum act_kind)word_name(s, kinds, sizeof(kinds) / sizeof(kinds[0]), a->kind);
+	word_text(s, a->path, sizeof(a->path));
+	word_u32(s, &a->major);
+	word_u32(s, &a->minor);
+	word_u32(s, &a->id);
+	a->mask = (int)word_name(s, masks, sizeof(masks) / sizeof(masks[0]), (unsigned)(a->mask + 1)) - 1;
+	word_u64(s, &a->inode);
+	word_text(s, a->label, sizeof(a->label));
+	word_text(s, a->was, sizeof(a->was));
+}
+
+static bool
+lease_lines(struct lines *s, struct lease *l)
+{
+	lease_head_lines(s, l);
+	turn_lines(s, l);
+	process_lines(s, l);
+	lines_texts(s, "cgroup", &l->cgroups);
+	lines_members(s, "gpu", (void **)&l->gpu, &l->gpus, SIZE_MAX, sizeof(*l->gpu), held_gpu_words);
+	lines_members(s, "node", (void **)&l->node, &l->nodes, SIZE_MAX, sizeof(*l->node), node_words);
+	lines_members(s, "user", (void **)&l->user, &l->users, SIZE_MAX, sizeof(*l->user), user_words);
+	lines_members(s, "act", (void **)&l->act, &l->acts, SIZE_MAX, sizeof(*l->act), act_words);
+	lines_members(s, "folder", (void **)&l->folder, &l->folders, SIZE_MAX, sizeof(*l->folder), held_folder_words);
+	lines_members(s, "way", (void **)&l->way, &l->ways, SIZE_MAX, sizeof(*l->way), way_words);
+	lines_begin(s, "tasks");
+	word_bool(s, &l->pauses);
+	if (l->pauses)
+		pausing_lines(s, &l->pausing);
+	return lines_finish(s);
+}
+
+char *
+lease_encode(const struct lease *l)
+{
+	struct lease same = *l;		/* writing changes nothing in it: lines.h */
+	struct buf text = { 0 };
+
+	if (lease_lines(&(struct lines){ .out = &text }, &same))
+		return buf_take(&text);
+	buf_free(&text);
+	return NULL;
+}
+
+int
+lease_decode(const char *text, size_t len, struct lease *l, struct why *why)
+{
+	struct lines s = { .at = text, .end = text + len };
+	struct lease read = { 0 };
+	const bool good = lease_lines(&s, &read);
+
+	if (!good)
+		lease_free(&read);
+	memcpy(read.key, l->key, sizeof(read.key));
+	memcpy(read.name, l->name, sizeof(read.name));
+	*l = read;
+	return good ? 0 : s.nomem ? refuse_nomem(why) : refuse(why, WHY_CONFIG, "no lease of this version");
+}
+
+int
+lease_copy(const struct lease *from, struct lease *to, struct why *why)
+{
+	autofree char *text = lease_encode(from);
+	int ret = text == NULL ? refuse_nomem(why) : lease_decode(text, strlen(text), to, why);
+
+	memcpy(to->key, from->key, sizeof(to->key));
+	memcpy(to->name, from->name, sizeof(to->name));
+	return ret;
+}
+
+bool
+lease_promises(const struct lease *l, const struct inventory *inv, const struct gpu *g)
+{
+	struct held_gpu is = { .vendor = g->vendor };
+	size_t i;
+
+	snprintf(is.pci, sizeof(is.pci), "%s", g->pci);
+	gpu_part(inv, g, is.part);
+	for (i = 0; i < l->pausing.mays; i++)
+		if (held_same(&l->pausing.may[i], &is))
+			return true;
+	return false;
+}
+
+bool
+lease_has_promised_nodes(const struct lease *l)
+{
+	size_t i, k;
+
+	for (i = 0; i < l->nodes; i++) {
+		for (k = 0; k < l->pausing.nodes; k++)
+			if (l->node[i].major == l->pausing.node[k].major && l->node[i].minor == l->pausing.node[k].minor)
+				break;
+		if (k == l->pausing.nodes)
+			return false;
+	}
+	return true;
+}

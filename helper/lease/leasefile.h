@@ -1,0 +1,147 @@
+/*
+ * A lease's file in /run/gpuhelper/leases, of lines (lines.h). Computes only; helper/root/leaselist.c opens and locks.
+ * A malformed file is an error, because its lease may hold a GPU.
+ */
+#ifndef GPUHELPER_LEASE_LEASEFILE_H
+#define GPUHELPER_LEASE_LEASEFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../base/hash.h"
+#include "../gpu/pick.h"
+#include "../kernel/secontext.h"
+#include "edits.h"
+#include "heldfolder.h"
+#include "pausing.h"
+#include "way.h"
+
+/* Users of the host that a container's processes may run as. */
+struct idspan {
+	uint32_t first, size;
+};
+
+#define LEASE_VERSION 9		/* of the files; an upgrade is refused while another version is there (install.sh) */
+#define LEASE_FILE_MAX (1 << 20)	/* bytes: a longer one could not be read, and would stop every grant */
+#define LEASES_MAX 4096		/* that live at a time */
+#define ACT_NO_MASK (-1)
+#define LEASE_MODE_UNKNOWN UINT32_MAX
+
+/*
+ * A change to the host for a lease, which is undone when the lease ends. The lease's file has the change before it is
+ * made, so it may not have been made yet.
+ */
+struct act {
+	enum act_kind {
+		ACT_ALLOW_USER,		/* an ACL entry «user:id:rw» on a node */
+		ACT_ALLOW_GROUP,	/* likewise «group:id:rw» */
+		ACT_MAKE_NODE,		/* the node itself */
+		ACT_LABEL,		/* a node's SELinux label */
+	} kind;
+	char path[64];			/* of the node, beneath /dev */
+	uint32_t major, minor;
+	uint32_t id;			/* uid or gid of the host */
+	int mask;			/* the ACL's mask (0 to 7) before our first entry, or ACT_NO_MASK */
+	uint64_t inode;			/* of a made node, once it is known */
+	char label[SECONTEXT_MAX], was[SECONTEXT_MAX];	/* the new label, the old one; "" except for ACT_LABEL */
+};
+
+/* True for the same change, even of another lease. The last lease with that change undoes it. */
+bool act_same(const struct act *a, const struct act *b);
+/* True for changes to the same node. */
+bool act_same_node(const struct act *a, const struct act *b);
+
+#define LEASE_NAME_SIZE 104
+
+#define LEASE_KEY_SIZE HASH_SIZE
+struct lease {
+	char key[LEASE_KEY_SIZE];	/* hex SHA-256 of uid, runtime root and id; not in the file */
+	char name[LEASE_NAME_SIZE];	/* of the file (leasename.h); "" until first written; not in the file */
+	char *id, *root;	/* container id, runtime root */
+	uint32_t uid;
+	struct process_id asker;	/* the process that asked */
+	struct process_id init;	/* the container's first process, once it exists */
+	bool own_pids;		/* init is process 1 of a PID namespace: its end ends all processes of the container */
+	uint64_t mounts;	/* if own_pids is false, the container's own mount namespace (inode); 0: none */
+	uint64_t pids;		/* the PID namespace (inode) of all process numbers here; 0: unknown */
+	char boot[40];
+	int64_t since;		/* seconds since 1970 */
+	char *policy, *pipeline;
+	char turn[HASH_SIZE];	/* hex SHA-256 of what tokens have in common that take turns (reuse_by); "": none */
+	char label[SECONTEXT_MAX];	/* SELinux label of its processes; "": none */
+	/* the container's own cgroups; before it exists, where they may be (host/cgroup/cgroup.h) */
+	struct strlist cgroups;
+	struct held_gpu *gpu;
+	size_t gpus;
+	struct edit_node *node;	/* its GPUs' own nodes, with mode, owner and group as of the grant */
+	size_t nodes;
+	struct idspan *user;	/* without a cgroup of its own (rootless): users whose open nodes keep the lease */
+	size_t users;
+	struct held_folder *folder;	/* if SELinux is on */
+	size_t folders;
+	bool privileged;	/* it can undo its own device rules */
+	bool hooked;		/* it runs hooks of a CDI spec, also at its end */
+	bool host_root;		/* it has no user namespace, so its root is the host's */
+	struct way *way;	/* to its folders; once it exists, to those that it may write to as the host's root */
+	size_t ways;
+	struct act *act;
+	size_t acts;
+	bool planned;		/* the acts are planned only: the grant is not in the audit log yet */
+	enum lease_state state;
+	bool pauses;		/* its tasks are execs, so their end can be seen */
+	struct pausing pausing;
+	bool judged;		/* whether it is over is known (leaseend.h); not in the file */
+	bool drained;		/* drained just now, to be looked at again (leaseend.h); likewise */
+	bool over;		/* it is over, and left alone; likewise */
+	bool reopened;		/* only promised, but its container was seen to have access; likewise */
+};
+
+/* The file's text, which the caller frees; NULL: no memory. */
+char *lease_encode(const struct lease *l);
+
+/*
+ * Reads the text back. 0, or -1 with *why for anything but a lease of this version; *l is then empty. Leaves
+ * l->key and l->name alone.
+ */
+int lease_decode(const char *text, size_t len, struct lease *l, struct why *why);
+
+/* Copies a lease as it is written down. lease_free() in either case. -1 with *why: memory is short. */
+int lease_copy(const struct lease *from, struct lease *to, struct why *why);
+
+/* Adds a copy, unless the same act is there. False if memory is short. */
+bool lease_add_act(struct lease *l, const struct act *a);
+/* Takes over the contents of *f, which are freed if it fails. False if memory is short. */
+bool lease_add_folder(struct lease *l, struct held_folder *f);
+/* The same for *w. */
+bool lease_add_way(struct lease *l, struct way *w);
+void lease_free(struct lease *l);
+
+#define LEASE_LINE_MAX 320
+/* Describes the GPUs for their user: «GPU 0000:3b:00.0 (exclusive), waited 38 s». */
+void lease_describe(const struct lease *l, char out[LEASE_LINE_MAX]);
+
+/* True if its container is only promised GPUs now. */
+bool lease_only_promises(const struct lease *l);
+/*
+ * The GPUs that others can't have: the lease's own, or all that were promised, if its container was seen to have access
+ * to more than the lease says.
+ */
+struct holding lease_holding(const struct lease *l);
+
+/* True if the lease promises this GPU, or exactly this part of a GPU. */
+bool lease_promises(const struct lease *l, const struct inventory *inv, const struct gpu *g);
+/* True if all nodes of the lease were promised, so that its container has them. */
+bool lease_has_promised_nodes(const struct lease *l);
+/* Takes the GPUs and their nodes out. */
+void lease_forget_gpus(struct lease *l);
+/* True if its container may write to a folder as the host's root. */
+bool lease_writes_as_root(const struct lease *l);
+/* True if it has the same way. */
+bool lease_has_way(const struct lease *l, const struct way *w);
+/* Reduces it to its ways (LEASE_PASSED_ON). */
+void lease_keep_ways(struct lease *l);
+
+/* True if the lease, as it is now, still wants this chore done. */
+bool lease_wants(const struct lease *l, const struct chore *c);
+
+#endif

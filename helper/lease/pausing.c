@@ -1,0 +1,159 @@
+/* See pausing.h. */
+#include "pausing.h"
+
+#include <stdlib.h>
+
+#include "../base/text.h"
+#include "../base/times.h"
+
+static const char *const states[] = { "held", "draining", "giving-back", "promised", "taking", "passed-on" };
+
+const char *
+lease_state_name(enum lease_state s)
+{
+	return states[s];
+}
+
+enum lease_state
+lease_state_word(struct lines *s, enum lease_state state)
+{
+	return (enum lease_state)word_name(s, states, sizeof(states) / sizeof(states[0]), state);
+}
+
+bool
+file_id_same(const struct file_id *a, const struct file_id *b)
+{
+	return a->major == b->major && a->minor == b->minor && a->inode == b->inode;
+}
+
+void
+pausing_free(struct pausing *p)
+{
+	free(p->gate);
+	free(p->asked);
+	free(p->may);
+	free(p->node);
+	free(p->who);
+	*p = (struct pausing){ 0 };
+}
+
+void
+pausing_open(struct pausing *p, const struct devnum *v, size_t n)
+{
+	size_t i, k;
+
+	for (i = 0; i < p->nodes; i++)
+		for (p->node[i].open = false, k = 0; k < n && !p->node[i].open; k++)
+			p->node[i].open = p->node[i].major == v[k].major && p->node[i].minor == v[k].minor;
+}
+
+void
+process_id_words(struct lines *s, struct process_id *p)
+{
+	uint32_t pid = (uint32_t)p->pid;
+
+	word_u32(s, &pid);
+	word_u64(s, &p->start);
+	p->pid = (pid_t)pid;
+	if (pid > INT32_MAX)
+		s->failed = true;
+}
+
+static void
+promised_node_words(struct lines *s, void *member)
+{
+	struct promised_node *n = member;
+
+	word_u32(s, &n->major);
+	word_u32(s, &n->minor);
+	word_bool(s, &n->open);
+}
+
+void
+pausing_lines(struct lines *s, struct pausing *p)
+{
+	static const char *const idles[] = { "give-back", "stop", "keep" };
+
+	lines_begin(s, "pausing");
+	word_u32(s, &p->program.major);
+	word_u32(s, &p->program.minor);
+	word_u64(s, &p->program.inode);
+	word_copy_if_any(s, &p->gate);
+	p->idle = (enum idle_setting)word_name(s, idles, sizeof(idles) / sizeof(idles[0]), p->idle);
+	word_u32(s, &p->left_behind);
+	word_copy_if_any(s, &p->asked);
+	process_id_words(s, &p->task);
+	word_i64(s, &p->left_since);
+	process_id_words(s, &p->giver);
+	word_i64(s, &p->giving_since);
+	word_u32(s, &p->waited);
+	word_u32(s, &p->uid);
+	word_u32(s, &p->gid);
+	word_copy_if_any(s, &p->who);
+	lines_members(s, "may", (void **)&p->may, &p->mays, PROMISED_GPUS_MAX, sizeof(*p->may), held_gpu_words);
+	lines_members(s, "promised", (void **)&p->node, &p->nodes, PROMISED_NODES_MAX, sizeof(*p->node), promised_node_words);
+}
+
+/* Decisions. */
+
+enum idleness
+pausing_judge(const struct sight *s)
+{
+	if (!s->pauses || s->task)
+		return IDLENESS_BUSY;
+	if (!s->alone)
+		return IDLENESS_LEFT;
+	return s->has_node ? IDLENESS_BUSY : IDLENESS_IDLE;
+}
+
+bool
+turn_is_stale(const struct pausing *p, bool giver_lives, int64_t now)
+{
+	return !giver_lives || now - p->giving_since >= GIVING_BACK_MS;
+}
+
+enum task_turn
+turn_of_task(enum lease_state s, const struct pausing *p, bool giver_lives, int64_t now)
+{
+	switch (s) {
+	case LEASE_PROMISED:
+		return TASK_TAKES;
+	case LEASE_TAKING:
+		return turn_is_stale(p, giver_lives, now) ? TASK_TAKES : TASK_WAITS;
+	case LEASE_GIVING_BACK:
+		return TASK_WAITS;
+	case LEASE_HELD:
+		return TASK_JOINS;
+	case LEASE_DRAINING:
+	case LEASE_PASSED_ON:
+		break;
+	}
+	return TASK_FAILS;
+}
+
+int64_t
+left_remains(const struct pausing *p, int64_t now)
+{
+	const int64_t ms = p->left_since + (int64_t)p->left_behind * 1000 - now;
+
+	return p->left_behind == LEFT_BEHIND_KEEP ? -1 : p->left_since == 0 ? (int64_t)p->left_behind * 1000 : ms > 0 ? ms : 0;
+}
+
+bool
+turn_to_give_back(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me,
+    bool giver_lives, int64_t now)
+{
+	const bool cleared = i == IDLENESS_LEFT && p->left_since != 0 && left_remains(p, now) == 0;
+
+	if (p->idle == IDLE_KEEP || !(i == IDLENESS_IDLE || cleared))
+		return false;
+	if (s == LEASE_GIVING_BACK)
+		return process_id_same(&p->giver, me) || turn_is_stale(p, giver_lives, now);
+	return s == LEASE_HELD;
+}
+
+bool
+turn_to_end(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me)
+{
+	return s == LEASE_GIVING_BACK && process_id_same(&p->giver, me) && i == IDLENESS_IDLE;
+}

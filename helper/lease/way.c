@@ -1,0 +1,73 @@
+/* See way.h. */
+#include "way.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/path.h"
+
+/* True for the same directory, or one in it, on one file system. */
+static bool
+within(const char *place, const char *dir)
+{
+	const char *a = strchr(place, ' '), *b = strchr(dir, ' ');
+
+	return a != NULL && b != NULL && a - place == b - dir && strncmp(place, dir, (size_t)(a - place)) == 0 &&
+	    path_at_or_beneath(a + 1, b + 1);
+}
+
+bool
+way_passes(const struct way *w, const struct way *through)
+{
+	size_t i;
+
+	if (path_is_beneath(w->path, through->path))
+		return true;
+	for (i = 1; through->at.n > 0 && i < w->at.n; i++)
+		if (within(w->at.v[i], through->at.v[0]))
+			return true;
+	return false;
+}
+
+bool
+way_lies_in(const struct way *w, const struct way *other)
+{
+	return w->at.n > 0 && other->at.n > 0 && strcmp(w->at.v[0], other->at.v[0]) != 0 && within(w->at.v[0], other->at.v[0]);
+}
+
+bool
+way_same(const struct way *a, const struct way *b)
+{
+	size_t i;
+
+	if (strcmp(a->path, b->path) != 0 || a->writable != b->writable || a->at.n != b->at.n)
+		return false;
+	for (i = 0; i < a->at.n; i++)
+		if (strcmp(a->at.v[i], b->at.v[i]) != 0)
+			return false;
+	return true;
+}
+
+void
+way_words(struct lines *s, void *way)
+{
+	struct way *w = way;
+	size_t i;
+
+	word_copy(s, &w->path);
+	word_bool(s, &w->writable);
+	words_list(s, &w->at);
+	if (!s->failed && (w->path[0] != '/' || w->at.n == 0))
+		s->failed = true;
+	for (i = 0; i < w->at.n; i++)
+		if (strstr(w->at.v[i], " /") == NULL)
+			s->failed = true;
+}
+
+void
+way_free(struct way *w)
+{
+	free(w->path);
+	strlist_free(&w->at);
+	*w = (struct way){ 0 };
+}

@@ -53,12 +53,19 @@ write_usage(int dir, struct usage *u)
 		(void)state_write(dir, FILE_NAME, b.p, 0600, &ignored);
 }
 
+/* Mostly there is no file, because gpuhelper.conf has no team_shares: the directory is not made for that. */
+static bool
+has_usage(void)
+{
+	struct stat st;
+
+	return lstat(GPUHELPER_RUNDIR "/shares/" FILE_NAME, &st) == 0;
+}
+
 void
 shares_note(const struct lease *l)
 {
-	struct stat st;
-	/* mostly there is no file, because gpuhelper.conf has no team_shares: the directory is not made for that */
-	autoclose int dir = l->gpus > 0 && lstat(GPUHELPER_RUNDIR "/shares/" FILE_NAME, &st) == 0 ? open_shares() : -1;
+	autoclose int dir = l->gpus > 0 && has_usage() ? open_shares() : -1;
 	autousage struct usage u = { .n = 0 };
 
 	if (dir != -1 && read_usage(dir, &u) && usage_add(&u, l->pipeline, (unsigned)l->gpus, l->since, time(NULL)))
@@ -98,7 +105,7 @@ void
 shares_rank(struct queue *q, struct waiter *me, const struct leases *ls, const struct settings *s)
 {
 	const bool shared = s == NULL || s->team_shares.n > 0;
-	autoclose int dir = shared || q->n > 0 ? open_shares() : -1;
+	autoclose int dir = (s != NULL && shared) || ((s == NULL || q->n > 0) && has_usage()) ? open_shares() : -1;
 	autousage struct usage u = { .n = 0 };
 	const int64_t now = time(NULL);
 	size_t i;

@@ -4,17 +4,17 @@
 static const struct verb_row unknown = { .looks = true, .decides = true };
 
 static const struct verb_row rows[VERBS] = {
-	[VERB_GRANT] = { NULL, .looks = true, .decides = true },
-	[VERB_TASK] = { verb_task, .looks = true, .decides = true },
-	[VERB_OVER] = { verb_over, .looks = true },
-	[VERB_LOOK] = { verb_look, .looks = true },
-	[VERB_RELEASE] = { verb_release, .looks = true },
-	[VERB_REAPPLY] = { verb_reapply, .looks = true },
-	[VERB_STATUS] = { verb_status, .looks = true },
-	[VERB_CREATED] = { verb_created, .follows = true },
-	[VERB_EXEC] = { verb_exec },
-	[VERB_REFUSED] = { verb_note },
-	[VERB_PLAIN] = { verb_note },
+	[VERB_GRANT] = { .run = NULL, .looks = true, .decides = true },
+	[VERB_TASK] = { .run = verb_task, .looks = true, .decides = true },
+	[VERB_OVER] = { .run = verb_over, .looks = true },
+	[VERB_LOOK] = { .run = verb_look, .looks = true },
+	[VERB_RELEASE] = { .run = verb_release, .looks = true },
+	[VERB_REAPPLY] = { .run = verb_reapply, .looks = true },
+	[VERB_STATUS] = { .run = verb_status, .looks = true },
+	[VERB_CREATED] = { .run = verb_created, .follows = true },
+	[VERB_EXEC] = { .run = verb_exec },
+	[VERB_REFUSED] = { .run = verb_note },
+	[VERB_PLAIN] = { .run = verb_note },
 };
 
 const struct verb_row *

@@ -96,8 +96,8 @@ static const char *const says[] = {
 	[SHARES_UNASKED] = "The teams' shares are not known: --config-dir names the configuration that has them.",
 	[SHARES_UNREADABLE] = "The teams' shares are not known: gpuhelper.conf can't be read (gpuhelperctl check).",
 	[SHARES_UNSET] = "gpuhelper.conf gives the teams no shares (team_shares).",
-	[SHARES_SET] = "The share is that of team_shares in gpuhelper.conf, among these teams; one without an entry has 1 "
-	    "part. Only teams that wait claim their share: while nobody else waits, a team may hold more.",
+	[SHARES_SET] = ("The share is that of team_shares in gpuhelper.conf, among these teams; one without an entry has 1 "
+	    "part. Only teams that wait claim their share: while nobody else waits, a team may hold more."),
 };
 
 /* With a filter, a share of what the filter leaves means nothing. */

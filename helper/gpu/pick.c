@@ -151,7 +151,7 @@ struct tally {
 };
 
 /* What pick_gpus() has picked so far, and for whom. */
-struct picking {
+struct choosing {
 	const struct holding *held;
 	size_t n;
 	const struct inventory *inv;
@@ -163,7 +163,7 @@ struct picking {
 
 /* True if the container can get the candidate beside its earlier picks. */
 static bool
-is_free(const struct picking *p, const struct held_gpu *g)
+is_free(const struct choosing *p, const struct held_gpu *g)
 {
 	size_t i;
 
@@ -187,7 +187,7 @@ place_of(const struct inventory *inv, const struct held_gpu *g)
 
 /* True if this is the first entry of a GPU that nobody holds, nor a part of it. */
 static bool
-is_whole(const struct picking *p, size_t i)
+is_whole(const struct choosing *p, size_t i)
 {
 	const struct gpu *g = &p->inv->gpu[i];
 
@@ -212,7 +212,7 @@ at_most(unsigned max, unsigned n)
  * and less the more there is in groups that have too few.
  */
 static uint64_t
-add_group_cost(uint64_t cost, const struct picking *p, size_t place, unsigned by, unsigned left)
+add_group_cost(uint64_t cost, const struct choosing *p, size_t place, unsigned by, unsigned left)
 {
 	unsigned own = 0, room = 0, whole = 0;
 	size_t i;
@@ -231,7 +231,7 @@ add_group_cost(uint64_t cost, const struct picking *p, size_t place, unsigned by
  * bytes are the same: first the holders, then the parts in use of the same GPU, then what joins it to others.
  */
 static uint64_t
-cost_of(const struct picking *p, const struct held_gpu *g, unsigned left)
+cost_of(const struct choosing *p, const struct held_gpu *g, unsigned left)
 {
 	const size_t place = place_of(p->inv, g);
 	const struct tally *t = &p->of[place];
@@ -248,7 +248,7 @@ cost_of(const struct picking *p, const struct held_gpu *g, unsigned left)
 
 /* The best candidate of a want to take next, of which «left» are wanted; w->candidates if there is none. */
 static size_t
-best_of(struct picking *p, const struct pick_want *w, unsigned left)
+best_of(struct choosing *p, const struct pick_want *w, unsigned left)
 {
 	size_t i, best = w->candidates;
 	uint64_t cost, least = UINT64_MAX;
@@ -267,7 +267,7 @@ best_of(struct picking *p, const struct pick_want *w, unsigned left)
 
 /* Picks for one want. False if there are too few candidates, or if «max» is reached. */
 static bool
-pick_for(struct picking *p, size_t want, size_t max)
+pick_for(struct choosing *p, size_t want, size_t max)
 {
 	const struct pick_want *w = &p->want[want];
 	unsigned left;
@@ -287,7 +287,7 @@ bool
 pick_gpus(const struct holding *held, size_t n, const struct inventory *inv, const struct pick_want *want, size_t wants,
     struct pick *picks, size_t max, size_t *picked)
 {
-	struct picking p = { .held = held, .n = n, .inv = inv, .want = want, .picks = picks };
+	struct choosing p = { .held = held, .n = n, .inv = inv, .want = want, .picks = picks };
 	bool all = true, choice;
 	size_t i, k;
 

@@ -4,7 +4,7 @@
 #include "audit.h"
 #include "owncgroup.h"
 
-enum asking
+enum again
 refusal_of_moment(const struct why *why)
 {
 	return why->code == WHY_AGAIN ? ASK_SOON : ASK_NOT;

@@ -6,18 +6,18 @@
 #include "ruling.h"
 
 /* Whether the wrapper is to do the chores and ask again: not at all, within the policy's wait, or soon in any case. */
-enum asking { ASK_NOT, ASK_AGAIN, ASK_SOON };
+enum again { ASK_NOT, ASK_AGAIN, ASK_SOON };
 
 struct refusal {
 	struct why why;
-	enum asking again;
+	enum again again;
 	bool met_stray;		/* a picked GPU is open in a container that has no lease of it */
 	size_t ahead;		/* number of earlier waiters */
 	struct chores chores;
 };
 
 /* ASK_SOON if something could not be looked at in time: whether the request is refused is not decided then. */
-enum asking refusal_of_moment(const struct why *why);
+enum again refusal_of_moment(const struct why *why);
 
 /*
  * Fills in the reply, and records the refusal, or says that the request waits, for at most the decision's wait. Moves

@@ -73,7 +73,7 @@ struct gpu {
 	char unusable[128];	/* why it can't be granted ("excluded by ..."), "" if it can */
 	struct gpu_node node[GPU_NODES_MAX];
 	size_t nodes;
-	/* GPUs of a vendor with the same number are joined by it; 0: not joined */
+	/* GPUs of a vendor with the same number, at most INVENTORY_GPUS_MAX, are joined by it; 0: not joined */
 	uint32_t joined[GPU_JOINS];
 	struct strlist cdi;	/* its names in CDI specs, "vendor.com/class=name" (host/driver/cdigpus.h) */
 };

@@ -58,8 +58,10 @@ inventory_gpu_lines(struct lines *t, void *member)
 	word_text(t, g->model, sizeof(g->model));
 	word_bool(t, &g->integrated);
 	word_text(t, g->unusable, sizeof(g->unusable));
-	for (i = 0; i < GPU_JOINS; i++)
+	for (i = 0; i < GPU_JOINS; i++) {
 		word_u32(t, &g->joined[i]);
+		t->failed = t->failed || g->joined[i] > INVENTORY_GPUS_MAX;
+	}
 	nodes_lines(t, g->node, &g->nodes);
 }
 

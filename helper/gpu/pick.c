@@ -145,9 +145,14 @@ pick_has_room(const struct holding *held, size_t n, const struct held_gpu *as)
 	return limit == 0 || count < limit;
 }
 
-/* What there is of a physical GPU: holders of it and its parts, picks of this container, candidates that it can get. */
+/* What there is of a physical GPU, at its first entry: holders of it and its parts, picks, candidates with room. */
 struct tally {
 	unsigned short used, own, room;
+};
+
+/* The same of a group of joined GPUs; whole: how many of them nobody holds, nor a part of them. */
+struct group {
+	unsigned short own, room, whole;
 };
 
 /* What pick_gpus() has picked so far, and for whom. */
@@ -159,6 +164,11 @@ struct choosing {
 	struct pick *picks;
 	size_t picked;
 	struct tally of[INVENTORY_GPUS_MAX + 1];	/* by place_of() */
+	/* before each pick: by a GPU's vendor, what joins it, and its number of that (gpu.joined) */
+	struct group group[GPU_VENDORS][GPU_JOINS][INVENTORY_GPUS_MAX + 1];
+	/* of the want's candidates */
+	bool has_room[CANDIDATES_MAX];
+	unsigned short place[CANDIDATES_MAX];
 };
 
 /* True if the container can get the candidate beside its earlier picks. */
@@ -194,36 +204,47 @@ is_whole(const struct choosing *p, size_t i)
 	return p->of[i].used + p->of[i].own == 0 && g->unusable[0] == '\0' && (i == 0 || strcmp(g[-1].pci, g->pci) != 0);
 }
 
-static bool
-are_joined(const struct gpu *a, const struct gpu *b, unsigned by)
-{
-	return a == b || (a->vendor == b->vendor && a->joined[by] != 0 && a->joined[by] == b->joined[by]);
-}
-
 static unsigned
 at_most(unsigned max, unsigned n)
 {
 	return n < max ? n : max;
 }
 
+/* Sums up the groups of joined GPUs. */
+static void
+sum_groups(struct choosing *p)
+{
+	const struct gpu *g = p->inv->gpu;
+	struct group *sum;
+	unsigned by;
+	size_t i;
+
+	for (i = 0; i < p->inv->gpus; i++)
+		for (by = 0; by < GPU_JOINS; by++)
+			p->group[g[i].vendor][by][g[i].joined[by]] = (struct group){ 0 };
+	for (i = 0; i < p->inv->gpus; i++)
+		for (by = 0; by < GPU_JOINS; by++) {
+			sum = &p->group[g[i].vendor][by][g[i].joined[by]];
+			sum->own += p->of[i].own;
+			sum->room += p->of[i].room;
+			sum->whole += is_whole(p, i);
+		}
+}
+
 /*
  * Adds to a cost what it costs to take a GPU from its group: a byte that is less the more GPUs of the group the
  * container has, and a byte that is least for groups with enough for the container, by the number of their whole GPUs;
- * and less the more there is in groups that have too few.
+ * and less the more there is in groups that have too few. A GPU that is not joined is a group of its own.
  */
 static uint64_t
 add_group_cost(uint64_t cost, const struct choosing *p, size_t place, unsigned by, unsigned left)
 {
-	unsigned own = 0, room = 0, whole = 0;
-	size_t i;
+	const struct gpu *g = &p->inv->gpu[place];
+	const struct group alone = { p->of[place].own, p->of[place].room, is_whole(p, place) };
+	const struct group *sum = g->joined[by] != 0 ? &p->group[g->vendor][by][g->joined[by]] : &alone;
 
-	for (i = 0; i < p->inv->gpus; i++)
-		if (are_joined(&p->inv->gpu[place], &p->inv->gpu[i], by)) {
-			own += p->of[i].own;
-			room += p->of[i].room;
-			whole += is_whole(p, i);
-		}
-	return cost << 16 | (255 - at_most(255, own)) << 8 | (room >= left ? at_most(127, whole) : 255 - at_most(127, room));
+	return cost << 16 | (255 - at_most(255, sum->own)) << 8 |
+	    (sum->room >= left ? at_most(127, sum->whole) : 255 - at_most(127, sum->room));
 }
 
 /*
@@ -231,9 +252,8 @@ add_group_cost(uint64_t cost, const struct choosing *p, size_t place, unsigned b
  * bytes are the same: first the holders, then the parts in use of the same GPU, then what joins it to others.
  */
 static uint64_t
-cost_of(const struct choosing *p, const struct held_gpu *g, unsigned left)
+cost_of(const struct choosing *p, const struct held_gpu *g, size_t place, unsigned left)
 {
-	const size_t place = place_of(p->inv, g);
 	const struct tally *t = &p->of[place];
 	unsigned limit, by;
 	bool exclusive;
@@ -246,19 +266,22 @@ cost_of(const struct choosing *p, const struct held_gpu *g, unsigned left)
 	return cost;
 }
 
-/* The best candidate of a want to take next, of which «left» are wanted; w->candidates if there is none. */
+/* The best of a want's first n candidates to take next, of which «left» are wanted; n if there is none. */
 static size_t
-best_of(struct choosing *p, const struct pick_want *w, unsigned left)
+best_of(struct choosing *p, const struct pick_want *w, size_t n, unsigned left)
 {
-	size_t i, best = w->candidates;
 	uint64_t cost, least = UINT64_MAX;
+	size_t i, best = n;
 
 	for (i = 0; i < p->inv->gpus; i++)
 		p->of[i].room = 0;
-	for (i = 0; i < w->candidates; i++)
-		p->of[place_of(p->inv, &w->candidate[i])].room += is_free(p, &w->candidate[i]);
-	for (i = 0; i < w->candidates; i++)
-		if (is_free(p, &w->candidate[i]) && (cost = cost_of(p, &w->candidate[i], left)) < least) {
+	for (i = 0; i < n; i++) {
+		p->has_room[i] = is_free(p, &w->candidate[i]);
+		p->of[p->place[i]].room += p->has_room[i];
+	}
+	sum_groups(p);
+	for (i = 0; i < n; i++)
+		if (p->has_room[i] && (cost = cost_of(p, &w->candidate[i], p->place[i], left)) < least) {
 			best = i;
 			least = cost;
 		}
@@ -270,15 +293,18 @@ static bool
 pick_for(struct choosing *p, size_t want, size_t max)
 {
 	const struct pick_want *w = &p->want[want];
+	const size_t n = w->candidates < CANDIDATES_MAX ? w->candidates : CANDIDATES_MAX;
 	unsigned left;
-	size_t best;
+	size_t i, best;
 
+	for (i = 0; i < n; i++)
+		p->place[i] = (unsigned short)place_of(p->inv, &w->candidate[i]);
 	for (left = w->count; left > 0; left--) {
-		best = best_of(p, w, left);
-		if (best == w->candidates || p->picked == max)
+		best = best_of(p, w, n, left);
+		if (best == n || p->picked == max)
 			return false;
 		p->picks[p->picked++] = (struct pick){ want, best };
-		p->of[place_of(p->inv, &w->candidate[best])].own++;
+		p->of[p->place[best]].own++;
 	}
 	return true;
 }

@@ -42,9 +42,11 @@ struct holding {
 	size_t gpus;
 };
 
+#define CANDIDATES_MAX 64
+
 /* «count» of the candidates, to be held as each says (exclusive, limit). */
 struct pick_want {
-	struct held_gpu *candidate;	/* in order of preference: PCI address, part */
+	struct held_gpu *candidate;	/* in order of preference: PCI address, part; CANDIDATES_MAX count */
 	size_t candidates;
 	unsigned count;
 };

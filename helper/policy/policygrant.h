@@ -5,6 +5,7 @@
 #ifndef GPUHELPER_POLICY_POLICYGRANT_H
 #define GPUHELPER_POLICY_POLICYGRANT_H
 
+#include "../gpu/pick.h"
 #include "policyset.h"
 #include "settings.h"
 
@@ -26,7 +27,6 @@ struct identity {
 };
 
 /* GPUs by one rule: «count» of the «n» candidates. */
-#define CANDIDATES_MAX 64
 struct gpu_want {
 	const struct gpu_rule *rule;
 	unsigned count;

@@ -16,12 +16,14 @@
 #define FILE_NAME "usage"
 #define USAGE_MAX (1U << 20)
 
+/* Mostly there is no file, because gpuhelper.conf has no team_shares: the directory is not made for that. */
 static int
-open_shares(void)
+open_shares(bool make)
 {
 	struct why ignored;
+	struct stat st;
 
-	return state_dir("shares", &ignored);
+	return make || lstat(GPUHELPER_RUNDIR "/shares/" FILE_NAME, &st) == 0 ? state_dir("shares", &ignored) : -1;
 }
 
 /* False if there is no file. A malformed one counts as empty. */
@@ -53,19 +55,10 @@ write_usage(int dir, struct usage *u)
 		(void)state_write(dir, FILE_NAME, b.p, 0600, &ignored);
 }
 
-/* Mostly there is no file, because gpuhelper.conf has no team_shares: the directory is not made for that. */
-static bool
-has_usage(void)
-{
-	struct stat st;
-
-	return lstat(GPUHELPER_RUNDIR "/shares/" FILE_NAME, &st) == 0;
-}
-
 void
 shares_note(const struct lease *l)
 {
-	autoclose int dir = l->gpus > 0 && has_usage() ? open_shares() : -1;
+	autoclose int dir = l->gpus > 0 ? open_shares(false) : -1;
 	autousage struct usage u = { .n = 0 };
 
 	if (dir != -1 && read_usage(dir, &u) && usage_add(&u, l->pipeline, (unsigned)l->gpus, l->since, time(NULL)))
@@ -105,7 +98,7 @@ void
 shares_rank(struct queue *q, struct waiter *me, const struct leases *ls, const struct settings *s)
 {
 	const bool shared = s == NULL || s->team_shares.n > 0;
-	autoclose int dir = (s != NULL && shared) || ((s == NULL || q->n > 0) && has_usage()) ? open_shares() : -1;
+	autoclose int dir = shared || q->n > 0 ? open_shares(s != NULL && shared) : -1;
 	autousage struct usage u = { .n = 0 };
 	const int64_t now = time(NULL);
 	size_t i;

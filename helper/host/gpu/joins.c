@@ -99,12 +99,28 @@ find_nvswitches(int root, struct inventory *inv)
 			inv->gpu[i].joined[GPU_JOIN_LINK] = 1;
 }
 
+/* Gives each linked GPU the number of the first GPU with the same link, counted from 1. */
+static void
+number_links(struct inventory *inv)
+{
+	const struct gpu *g = inv->gpu;
+	size_t i, k;
+
+	for (i = inv->gpus; i-- > 0;) {
+		for (k = 0; g[k].vendor != g[i].vendor || g[k].joined[GPU_JOIN_LINK] != g[i].joined[GPU_JOIN_LINK]; k++)
+			;
+		if (g[i].joined[GPU_JOIN_LINK] != 0)
+			inv->gpu[i].joined[GPU_JOIN_LINK] = (uint32_t)k + 1;
+	}
+}
+
 void
 joins_find(int root, struct inventory *inv)
 {
 	autofree struct route *r = calloc(inv->gpus + 1, sizeof(*r));
 	size_t i;
 
+	number_links(inv);
 	if (r == NULL || inv->gpus < 2)
 		return;
 	find_nvswitches(root, inv);

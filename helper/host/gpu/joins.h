@@ -9,7 +9,7 @@
 
 /*
  * Fills gpu.joined[] of every GPU, which are sorted, from proc/ and sys/ beneath «root»; amd_fill() has filled the XGMI
- * links. What can't be read joins no GPUs. No file tells of NVLink bridges between single cards.
+ * links with any equal numbers. What can't be read joins no GPUs. No file tells of NVLink bridges between single cards.
  */
 void joins_find(int root, struct inventory *inv);
 

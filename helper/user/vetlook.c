@@ -120,7 +120,9 @@ is_roots_dir(struct vetlook *s, const char *dir)
 	if (strcmp(s->dir, dir) == 0)
 		return true;
 	s->dir[0] = '\0';
-	if (cdi_find_source(dir, s->real, &st, &roots, &ignored) == -1 || !roots || !S_ISDIR(st.st_mode))
+	/* a path beneath "/" would begin with two slashes */
+	if (cdi_find_source(dir, s->real, &st, &roots, &ignored) == -1 || !roots || !S_ISDIR(st.st_mode) ||
+	    strcmp(s->real, "/") == 0)
 		return false;
 	memcpy(s->dir, dir, strlen(dir) + 1);
 	return true;

@@ -222,6 +222,8 @@ is_given_file(const struct vet *v, const struct edit_mount *m, unsigned links)
 	struct why wrong;
 	size_t i;
 
+	if (path_check(m->source, &wrong) == -1)
+		return false;
 	if (specs_give(v, m))
 		return true;
 	if (links == 0 || !has_driver_options(m, false, false) || path_check(m->target, &wrong) == -1 ||

@@ -189,11 +189,21 @@ os.unlink(RUN + 'leases/' + file)
 FORGED = dict(policy='p', state='held', pid=victim.p.pid, start=victim.start, init=victim.p.pid, init_start=victim.start,
               pids=os.stat('/proc/self/ns/pid').st_ino, cgroups=victim.cgroups,
               gpus=[dict(vendor='nvidia', pci='0000:3b:00.0', part='', exclusive=True, limit=0)])
-for what, own_pids in ('a forged lease of another user\'s', True), ('  and one whose container shares a PID namespace', False):
-    file, _ = plant('x4', **FORGED, uid=1000, own_pids=own_pids)
+for what, uid, own_pids in (('a forged lease of another user\'s', 1000, True), ('  and one whose container shares a PID namespace', 1000, False),
+                            ('  and one of uid -1, which setresuid(2) ignores,', 0xffffffff, True), ('  which shares a PID namespace, too,', 0xffffffff, False)):
+    file, _ = plant('x4', **FORGED, uid=uid, own_pids=own_pids)
     r = sh(CTL, 'end', '--yes', 'x4')
     ok(r.returncode != 0 and victim.lives() and 'ended' not in r.stdout.splitlines()[-1].split(), tag + what + ' ends no process of root\'s', (r.returncode, r.stdout))
     os.unlink(RUN + 'leases/' + file)
+init = subprocess.Popen(['sleep', '1000'])
+file, _ = plant('x5', **{**FORGED, 'pid': init.pid, 'start': start_of(init.pid), 'init': init.pid, 'init_start': start_of(init.pid)}, uid=1000, own_pids=False,
+                pauses=True)
+r = answered({'reply': 'noted', 'status': {'leases': [], 'waiters': [dict(container='x5', uid=1000, pipeline='', since='x', gpus=1, ahead=0, policy='p', priority=0,
+                                                                           task=victim.p.pid)]}}, CTL, 'end', '--yes', 'x5')
+ok(victim.lives(), tag + '  nor does one whose task is said to wait', (r.returncode, r.stdout))
+init.kill()
+init.wait()
+os.path.exists(RUN + 'leases/' + file) and os.unlink(RUN + 'leases/' + file)
 victim.end()
 
 # records

@@ -92,6 +92,25 @@ check_loose(const struct vet_look *look)
 	rmdir(dir);
 }
 
+/* A link to "/" in a directory that only root can change. */
+static void
+check_link_to_root(const struct vet_look *look)
+{
+	char dir[] = "/run/t_vetlook.XXXXXX", path[PATH_MAX];
+
+	if (geteuid() != 0 || mkdtemp(dir) == NULL)
+		return;
+	snprintf(path, sizeof(path), "%s/host", dir);
+	(void)!symlink("/", path);
+	snprintf(path, sizeof(path), "%s/host/etc", dir);
+	compare(look, path);
+	snprintf(path, sizeof(path), "%s/host/usr", dir);
+	compare(look, path);
+	snprintf(path, sizeof(path), "%s/host", dir);
+	(void)unlink(path);
+	(void)rmdir(dir);
+}
+
 /* A folder must be a directory, and no link, in a directory that only root can change. */
 static void
 check_folders(const struct vet_look *look)
@@ -116,6 +135,7 @@ main(void)
 	compare_dir(&look, "/dev");
 	compare_dir(&look, "/bin");
 	check_loose(&look);
+	check_link_to_root(&look);
 	compare(&look, "/");
 	compare(&look, "relative");
 	compare(&look, "/usr//bin/env");

@@ -1,4 +1,7 @@
-/* gpuhelperctl check: its warnings about folders, GPUs, claims and settings, each in a file.  warnings.c has the rest, and calls all. */
+/*
+ * gpuhelperctl check: its warnings about folders, GPUs, claims and settings, each in a file.  warnings.c has the rest,
+ * and calls all.
+ */
 #ifndef GPUHELPER_CTL_CHECK_WARN_PARTS_H
 #define GPUHELPER_CTL_CHECK_WARN_PARTS_H
 

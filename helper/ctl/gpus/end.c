@@ -311,8 +311,14 @@ kill_container(const struct lease *l, struct why *why)
 static int
 become_user(const struct lease *l, struct why *why)
 {
-	if (setgroups(0, NULL) == -1 || setresgid(NOBODY, NOBODY, NOBODY) == -1 || setresuid(l->uid, l->uid, l->uid) == -1)
+	uid_t real, effective, saved;
+
+	/* setresuid(2) leaves an id of -1 as it is, so the result counts */
+	if (setgroups(0, NULL) == -1 || setresgid(NOBODY, NOBODY, NOBODY) == -1 || setresuid(l->uid, l->uid, l->uid) == -1 ||
+	    getresuid(&real, &effective, &saved) == -1)
 		return refuse(why, WHY_IO, "container %s: can't become its user, uid %u: %s", l->id, l->uid, strerror(errno));
+	if (real != l->uid || effective != l->uid || saved != l->uid)
+		return refuse(why, WHY_DENIED, "container %s: its lease has no user's uid: %u", l->id, l->uid);
 	return 0;
 }
 
@@ -457,7 +463,8 @@ end_it(const struct options *o, struct lease_search *s, struct why *why)
 
 	if (find_lease(s, why) == -1 || check_container(&s->lease, why) == -1)
 		return -1;
-	waiter = s->lease.pauses ? find_waiting_task(&s->lease) : NULL;
+	/* only root's containers are promised GPUs, and of those root has records (check_birth()) */
+	waiter = s->lease.pauses && s->lease.uid == 0 ? find_waiting_task(&s->lease) : NULL;
 	ret = end_this(o, s, waiter, why);
 	json_decref(waiter);
 	return ret;

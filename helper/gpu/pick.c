@@ -166,7 +166,7 @@ struct choosing {
 	struct tally of[INVENTORY_GPUS_MAX + 1];	/* by place_of() */
 	/* before each pick: by a GPU's vendor, what joins it, and its number of that (gpu.joined) */
 	struct group group[GPU_VENDORS][GPU_JOINS][INVENTORY_GPUS_MAX + 1];
-	/* of the want's candidates */
+	/* of the candidates of the present want */
 	bool has_room[CANDIDATES_MAX];
 	unsigned short place[CANDIDATES_MAX];
 };
@@ -266,7 +266,7 @@ cost_of(const struct choosing *p, const struct held_gpu *g, size_t place, unsign
 	return cost;
 }
 
-/* The best of a want's first n candidates to take next, of which «left» are wanted; n if there is none. */
+/* The best of the first n candidates of a want to take next, of which «left» are wanted; n if there is none. */
 static size_t
 best_of(struct choosing *p, const struct pick_want *w, size_t n, unsigned left)
 {

@@ -5,7 +5,7 @@ targets use the same key for an item.
 """
 import json, os, shutil, subprocess, sys, tempfile, time
 import driver
-from stage import BIN, DEVICES, ENV, ROOT, RUNTIME, TEAM, W, WRAPPER, asked, create, folder_rules, verb
+from stage import BIN, DEVICES, ENV, ROOT, ROOTFS, RUNTIME, TEAM, W, WRAPPER, asked, create, folder_rules, verb
 from lib import TESTS, open_door, write
 
 GPUS = 'gpus = ( { vendor = "nvidia"; count = 8; } );\n'
@@ -52,7 +52,8 @@ def plain(stage, found):
         **beside(found, lambda p, e: create(p, t, env=e, granted=True))}
     # Concourse's own choice where the kernel has overlayfs: each volume is a mount
     t = stage.template(TEAM, edit=lambda s: s['root'].update(path=stage.overlay()))
-    yield 'plain-overlay', '`create`, plain, root.path is an overlay', create(RUNTIME, t, granted=True), {'gpuhelper': create(WRAPPER, t, granted=True)}
+    yield 'plain-overlay', '`create`, plain, root.path is an overlay', create(RUNTIME, t, granted=True, root=stage.overlay()), {
+        'gpuhelper': create(WRAPPER, t, granted=True, root=stage.overlay())}
 
 
 def grants(stage, found):
@@ -140,7 +141,7 @@ def one_alive(stage, template, ident, space=None):
     os.makedirs(bundle)
     os.makedirs(group)
     shutil.copy(template, bundle + '/config.json')
-    env = dict(ENV, BENCH_CGROUP=group + '/cgroup.procs')
+    env = dict(ENV, BENCH_CGROUP=group + '/cgroup.procs', BENCH_ROOT=ROOTFS)
     if space:
         env['BENCH_MOUNTS'] = space
     subprocess.run([WRAPPER, '--root', ROOT, 'create', '--bundle', bundle, ident], env=env, check=True, timeout=60,

@@ -18,10 +18,12 @@ TEAM = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
 
 
 MOUNTER = '''
-import ctypes, sys
-c = ctypes.CDLL(None)
+import ctypes, os, sys
+c, root = ctypes.CDLL(None), sys.argv[1]
+assert c.mount(b'tmpfs', (root + '/srv').encode(), b'tmpfs', 0, None) == 0
 for p in sys.stdin.readline().split():
-    assert c.mount(p.encode(), p.encode(), None, 4096, None) == 0
+    os.makedirs(root + p)
+    assert c.mount(p.encode(), (root + p).encode(), None, 4096, None) == 0
 print('mounted', flush=True)
 sys.stdin.read()
 '''
@@ -71,7 +73,7 @@ class Stage:
         return top
 
     def folders(self, n):
-        """Makes so many folders, and a mount namespace in which they are mounted at the same paths; returns both."""
+        """Makes so many folders, and a mount namespace in which they are mounted in the image's root; returns both."""
         if n not in self.mounted:
             self.mounted[n] = self.mount_folders(n)
         return self.mounted[n]
@@ -91,7 +93,7 @@ class Stage:
 
     def keep_namespace(self, paths, space):
         """False if it cannot be mounted.  No process may be left in it, because leases live as long as one is."""
-        p = subprocess.Popen(['unshare', '--mount', sys.executable, '-c', MOUNTER], text=True,
+        p = subprocess.Popen(['unshare', '--mount', sys.executable, '-c', MOUNTER, self.host.rootfs], text=True,
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         p.stdin.write(' '.join(paths) + '\n')
         p.stdin.flush()
@@ -114,14 +116,18 @@ def asked(paths):
 ENV = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin'}
 
 
-def create(program, template, extra=(), granted=False, space=None, env=None, after=None):
-    """«create» of a new bundle; granted: the runtime must leave a container behind."""
+# the root directory of the containers, as lib.py makes it
+ROOTFS = W + '/vol/rootfs'
+
+
+def create(program, template, extra=(), granted=False, space=None, env=None, after=None, root=ROOTFS):
+    """«create» of a new bundle; granted: the runtime must leave a container behind, in the directory «root»."""
     words = [program, *extra, '--root', ROOT, 'create', '--bundle', W + '/b/%', 'bench-%']
     env = dict(ENV, **(env or {}))
     c = {'dir': W + '/b/%', 'copy': [(template, W + '/b/%/config.json')], 'arg': words, 'env': env}
     if granted:
         env['BENCH_CGROUP'] = DEVICES + '/garden/bench-%/cgroup.procs'
-        env['BENCH_ROOT'] = json.load(open(template))['root']['path']
+        env['BENCH_ROOT'] = root
         if space:
             env['BENCH_MOUNTS'] = space
         c['cgroup'] = DEVICES + '/garden/bench-%'

@@ -78,6 +78,14 @@ path_last(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
+char *
+path_parent(const char *path)
+{
+	const size_t n = (size_t)(path_last(path) - path);
+
+	return strndup(path, n > 1 ? n - 1 : n);
+}
+
 bool
 glob_match(const char *pattern, const char *name)
 {

@@ -33,6 +33,8 @@ unsigned path_depth(const char *path);
 
 /* The last component of any path (points into it). CDI specs also have «tmpfs» and relative paths of hooks. */
 const char *path_last(const char *path);
+/* The path without its last component: "/srv" of "/srv/a", "/" of "/srv". The caller frees; NULL: memory is short. */
+char *path_parent(const char *path);
 
 /*
  * Copies a path for a message, and returns «out», which has «size» bytes (at least 16). A path that does not fit is cut

@@ -314,20 +314,17 @@ pick_gpus(const struct holding *held, size_t n, const struct inventory *inv, con
     struct pick *picks, size_t max, size_t *picked)
 {
 	struct choosing p = { .held = held, .n = n, .inv = inv, .want = want, .picks = picks };
-	bool all = true, choice;
-	size_t i, k;
+	bool all = true;
+	size_t i, k, choice;
 
 	for (i = 0; i < n; i++)
 		for (k = 0; k < held[i].gpus; k++)
 			p.of[place_of(inv, &held[i].gpu[k])].used++;
 	/* wants without a choice go first, because one with a choice may take what they need */
-	for (choice = false;; choice = true) {
+	for (choice = 0; choice < 2; choice++)
 		for (i = 0; i < wants; i++)
 			if ((want[i].candidates > want[i].count) == choice && !pick_for(&p, i, max))
 				all = false;
-		if (choice)
-			break;
-	}
 	*picked = p.picked;
 	return all;
 }

@@ -194,14 +194,8 @@ is_mount_of_volumes(uint64_t mount, const char *path, const struct settings *set
 static int
 open_above(const char *path, char **above)
 {
-	int fd;
-
-	if ((*above = strndup(path, (size_t)(path_last(path) - path))) == NULL)
-		return -1;
-	fd = open(*above, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if ((*above)[1] != '\0')
-		(*above)[strlen(*above) - 1] = '\0';
-	return fd;
+	*above = path_parent(path);
+	return *above != NULL ? open(*above, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
 bool

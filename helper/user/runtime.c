@@ -150,10 +150,8 @@ check_configured(const char *path, struct why *why)
 
 	if (real == NULL)
 		return refuse(why, WHY_ABSENT, "runtime %s: %s", path, strerror(errno));
-	if ((dir = strndup(real, (size_t)(path_last(real) - real))) == NULL)
+	if ((dir = path_parent(real)) == NULL)
 		return refuse_nomem(why);
-	if (strlen(dir) > 1)
-		dir[strlen(dir) - 1] = '\0';
 	if ((parent = trust_open_dir(dir, true, why)) == -1)
 		return refuse_within(why, "runtime");
 	if ((fd = file_open_beneath(parent, path_last(real), O_PATH)) == -1)

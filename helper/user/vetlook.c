@@ -226,13 +226,11 @@ close_parent(struct vetlook *s)
 static bool
 open_parent(struct vetlook *s, const char *path)
 {
-	autofree char *dir = strndup(path, (size_t)(path_last(path) - path));
+	autofree char *dir = path_parent(path);
 	struct why ignored;
 
 	if (dir == NULL)
 		return false;
-	if (strlen(dir) > 1)
-		dir[strlen(dir) - 1] = '\0';
 	if (s->parent_path != NULL && strcmp(s->parent_path, dir) == 0)
 		return true;
 	close_parent(s);

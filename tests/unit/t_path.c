@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/path.h"
 #include "rnd.h"
 #include "tap.h"
@@ -84,6 +85,7 @@ test_beneath(void)
 		{ "/srv/ab", "/srv/a", false, false }, { "/", "/", true, false }, { "/a", "/", true, true },
 		{ "/", "/a", false, false }, { "/Srv", "/srv", false, false }, { "/srv.", "/srv", false, false },
 	};
+	static const char *const parents[][2] = { { "/", "/" }, { "/a", "/" }, { "/a/b", "/a" }, { "/srv/data/x", "/srv/data" } };
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -102,6 +104,11 @@ test_beneath(void)
 	is_str(path_last("/a/b"), "b", "the last component of /a/b is b");
 	is_str(path_last("/a"), "a", "the last component of /a is a");
 	is_str(path_last("/"), "", "the last component of / is empty");
+	for (i = 0; i < sizeof(parents) / sizeof(parents[0]); i++) {
+		autofree char *parent = path_parent(parents[i][0]);
+
+		is_str(parent, parents[i][1], "the parent of \"%s\" is \"%s\"", parents[i][0], parents[i][1]);
+	}
 }
 
 static void

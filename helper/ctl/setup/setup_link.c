@@ -164,7 +164,7 @@ check_setup_link(const char *link, bool made, const struct worker *w, struct why
 static int
 make_link(const char *link, bool there, const struct worker *w, struct why *why)
 {
-	autofree char *dir = strndup(link, (size_t)(path_last(link) - link - 1));
+	autofree char *dir = path_parent(link);
 
 	if (dir == NULL)
 		return refuse_nomem(why);

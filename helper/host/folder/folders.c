@@ -218,14 +218,12 @@ close_parent(struct look *l)
 static int
 open_parent(const struct folder_want *w, struct look *l, struct why *why)
 {
-	autofree char *dir = strndup(w->path, (size_t)(path_last(w->path) - w->path));
+	autofree char *dir = path_parent(w->path);
 	enum trust_found found;
 	struct why inner;
 
 	if (dir == NULL)
 		return refuse_nomem(why);
-	if (strlen(dir) > 1)
-		dir[strlen(dir) - 1] = '\0';
 	if (l->dir != NULL && strcmp(l->dir, dir) == 0)
 		return 0;
 	close_parent(l);

@@ -43,15 +43,13 @@ read_keys(const struct issuer_setting *s, int dir, bool strict, struct found_key
 int
 issuer_keys_find(const struct issuer_setting *s, bool strict, struct found_keys *out)
 {
-	autofree char *dir = strndup(s->keys, (size_t)(path_last(s->keys) - s->keys));
+	autofree char *dir = path_parent(s->keys);
 	autoclose int fd = -1;
 	enum trust_found found;
 
 	*out = (struct found_keys){ .text = NULL };
 	if (dir == NULL)
 		return refuse_nomem(&out->why);
-	if (strlen(dir) > 1)
-		dir[strlen(dir) - 1] = '\0';
 	if ((found = trust_find_dir(dir, strict, &fd, &out->why)) == TRUST_FOUND)
 		found = read_keys(s, fd, strict, out);
 	if (found == TRUST_ABSENT)

@@ -198,10 +198,10 @@ serve(const struct peer *p)
 		return send_answer(p, &r, &reply, &traces);
 	explicit_bzero(text, len);
 	verb = verb_find((int)r.verb);
-	if (verb->run != NULL)
-		verb->run(p, &r, &reply);
-	else
+	if (r.verb == VERB_GRANT)
 		grant(p, &r, &reply, &traces);
+	else if (verb->run != NULL)
+		verb->run(p, &r, &reply);
 	return send_answer(p, &r, &reply, &traces);
 }
 

@@ -11,7 +11,7 @@
 struct peer;
 
 struct verb_row {
-	/* NULL: grant(), whose traces outlive the reply (grant.h) */
+	/* NULL for VERB_GRANT, whose traces outlive the reply (grant.h), and for what is no verb */
 	void (*run)(const struct peer *p, const struct request *r, struct reply *reply);
 	/* the children that it needs: without one of these, it is refused */
 	bool looks;		/* gpuhelper-look, gpuhelper-label */

@@ -82,7 +82,7 @@ same(const struct inventory *a, const struct inventory *b)
 		h = &b->gpu[i];
 		if (g->vendor != h->vendor || g->rank != h->rank || strcmp(g->pci, h->pci) != 0 || g->partition != h->partition ||
 		    strcmp(g->part, h->part) != 0 || g->has_instances != h->has_instances || strcmp(g->uuid, h->uuid) != 0 ||
-		    strcmp(g->model, h->model) != 0 || g->integrated != h->integrated || strcmp(g->unusable, h->unusable) != 0 ||
+		    memcmp(g->joined, h->joined, sizeof(g->joined)) != 0 || strcmp(g->model, h->model) != 0 || g->integrated != h->integrated || strcmp(g->unusable, h->unusable) != 0 ||
 		    !same_nodes(g->node, g->nodes, h->node, h->nodes))
 			return false;
 	}
@@ -297,6 +297,29 @@ test_flipped(void)
 	inventory_free(&inv);
 }
 
+/* The helper uses the numbers of joins as places in a table (gpu/pick.c). */
+static void
+test_joins(void)
+{
+	struct inventory inv = { 0 }, back = { 0 };
+	autofree char *text = NULL, *too = NULL;
+	size_t len = 0;
+
+	if (!find("nvidia-2gpu", &inv))
+		return;
+	inv.gpu[1].joined[GPU_JOIN_SWITCH] = INVENTORY_GPUS_MAX;
+	text = written(&inv, &len);
+	ok(text != NULL && taken(text, len, &back), "what joins GPUs is read");
+	inventory_rank(&back);
+	ok(same(&inv, &back), "  as it was written");
+	inventory_free(&back);
+	inv.gpu[1].joined[GPU_JOIN_OUTER] = INVENTORY_GPUS_MAX + 1;
+	too = written(&inv, &len);
+	ok(too == NULL || !taken(too, len, &back), "a number that is no place in a table of all GPUs is refused");
+	inventory_free(&back);
+	inventory_free(&inv);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -310,6 +333,7 @@ main(int argc, char **argv)
 	sysroot = path;
 	for (i = 0; i < sizeof(trees) / sizeof(trees[0]); i++)
 		test_fixture(trees[i]);
+	test_joins();
 	test_lies();
 	test_apart();
 	test_flipped();

@@ -131,6 +131,28 @@ test_links(void)
 	is_str(joined(two, 2, GPU_AMD, GPU_JOIN_LINK), "00", "  of NVIDIA");
 }
 
+/* A link may come with any number: that of an XGMI hive, folded. */
+static void
+test_numbers(void)
+{
+	static const uint32_t given[] = { 0xdeadbeef, 0, 7, 0xdeadbeef };
+	struct gpu gpu[4];
+	struct inventory inv = { .gpu = gpu, .gpus = 4 };
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		gpu[i] = (struct gpu){ .vendor = GPU_AMD, .joined = { given[i] } };
+		snprintf(gpu[i].pci, sizeof(gpu[i].pci), "0000:7%zu:00.0", i);
+	}
+	joins_find(root, &inv);
+	ok(gpu[0].joined[0] == 1 && gpu[1].joined[0] == 0 && gpu[2].joined[0] == 3 && gpu[3].joined[0] == 1,
+	    "each gets the number of the first GPU with the same link");
+	inv.gpus = 1;
+	gpu[0].joined[0] = 0xdeadbeef;
+	joins_find(root, &inv);
+	is_int(gpu[0].joined[0], 1, "a GPU alone, too");
+}
+
 int
 main(void)
 {
@@ -145,6 +167,7 @@ main(void)
 	test_switches();
 	test_parts();
 	test_links();
+	test_numbers();
 	snprintf(clean, sizeof(clean), "rm -rf %s", top);
 	ok(system(clean) == 0, "the temporary tree is removed");
 	return done_testing();

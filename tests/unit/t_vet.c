@@ -248,6 +248,38 @@ test_settings(void)
 	ok(!passes(&a), "  and is refused by a policy without GPUs");
 }
 
+/* As model_see_file(), but with a real path that no list of the host's own directories has. */
+static bool
+see_with_slashes(void *host, const char *path, struct vet_file *f)
+{
+	if (!model_see_file(host, path, f))
+		return false;
+	snprintf(f->real, sizeof(f->real), "/%s", path);
+	return true;
+}
+
+/* A source must be spelt as every path is, whatever the look at the host says. */
+static void
+test_slashes(void)
+{
+	static const char *const none[] = { NULL };
+	struct edit_node node = model_gpu;
+	char options[] = RW;
+	struct asked a;
+
+	begin(&a);
+	a.e.node = &node;
+	a.e.nodes = 1;
+	ok(edits_add_mount(&a.e, "//etc/rw", "/usr/share/etc", none), "a mount of //etc/rw");
+	words(&a.e.mount[0].options, options);
+	a.e.mount[0].driver = true;
+	a.v.look.file = see_with_slashes;
+	ok(!passes(&a), "  is refused, even if a look at the host gives that path");
+	a.e.node = NULL;
+	a.e.nodes = 0;
+	edits_free(&a.e);
+}
+
 /* What the rules say of GPUs: which, how many, and for what. */
 static void
 test_rules(void)
@@ -307,6 +339,7 @@ main(void)
 	test_labels();
 	test_env();
 	test_settings();
+	test_slashes();
 	test_rules();
 	return done_testing();
 }

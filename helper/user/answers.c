@@ -93,6 +93,8 @@ find_program(struct stat *st, struct why *why)
 		return -1;
 	if (opened == 0 && fstat(fd, st) == 0)
 		return fd;
+	if (opened == 0)
+		close(fd);
 	return refuse(why, WHY_CONFIG, GPUHELPER_LIBEXEC "/" PROGRAM " is not root's alone: install it again (make install)");
 }
 

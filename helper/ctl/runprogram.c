@@ -1,7 +1,7 @@
 /*
- * See runprogram.h. Programs get a PATH of root's directories and a HOME, and nothing else of the
- * environment, because whoever runs setup may have set CONTAINERS_CONF or DOCKER_HOST. Setup goes on even if a
- * program never ends or never stops writing.
+ * See runprogram.h. Programs get a PATH of root's directories and a HOME, and nothing else of the environment, because
+ * whoever runs gpuhelperctl may have set CONTAINERS_CONF or DOCKER_HOST. gpuhelperctl goes on even if a program never
+ * ends or never stops writing.
  */
 #include "runprogram.h"
 

@@ -42,11 +42,11 @@ struct holding {
 	size_t gpus;
 };
 
-#define CANDIDATES_MAX 64
+#define CANDIDATES_MAX 64	/* of one want; no grant has more (policy/policygrant.h) */
 
 /* «count» of the candidates, to be held as each says (exclusive, limit). */
 struct pick_want {
-	struct held_gpu *candidate;	/* in order of preference: PCI address, part; CANDIDATES_MAX count */
+	struct held_gpu *candidate;	/* in order of preference: PCI address, part */
 	size_t candidates;
 	unsigned count;
 };

@@ -1,6 +1,6 @@
 """The benchmark's host, and the measurement of a command on it.
 
-Runs as root in tests/lib/sandbox.sh --gpu nvidia-8gpu.  The runtime below the wrapper is runtime.c, which ends at once.
+Runs as root in tests/lib/sandbox.sh --gpu nvidia-8gpu.  The runtime below the wrapper is runtime.c.
 gpuhelper, the kernel, its cgroups and mounts are real.  The GPUs are simulated (lib/sandbox.sh).
 """
 import json, os, shutil, statistics, subprocess, sys, time

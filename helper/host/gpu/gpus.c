@@ -276,7 +276,7 @@ amd_fill(struct gpu *g, const struct kfd_node *k, const struct drm_nodes *drm, b
 	gpu_node_add(g->node, &g->nodes, node);
 	g->integrated = kfd_node_integrated(k);
 	kfd_node_model(k, g->model, sizeof(g->model));
-	/* the kernel makes XGMI links only between GPUs of one hive (kfd_crat.c); that a hive has the same number counts */
+	/* the kernel makes XGMI links only between GPUs of one hive (kfd_crat.c). joins_find() makes the number small */
 	g->joined[GPU_JOIN_LINK] = (uint32_t)(k->hive_id ^ k->hive_id >> 32);
 	if (k->unique_id != 0)
 		snprintf(g->uuid, sizeof(g->uuid), "0x%016llx", (unsigned long long)k->unique_id);

@@ -58,11 +58,11 @@ slib = $(shell $(PKG_CONFIG) --static --libs $(1))
 # Each room of helper/ becomes an archive, together with the rooms beneath it; the pure rooms share libpure.a.  A
 # program is its main file, linked with the archives that it needs.
 pure_rooms := base json kernel gpu cdi lease policy ask vet
-archives := pure host root look read judge label user ctl
+archives := pure host root look engine read judge label user ctl
 sources = $(wildcard $(foreach r,$(if $(filter pure,$(1)),$(pure_rooms),$(1)),helper/$(r)/*.c helper/$(r)/*/*.c))
-mains := helper/root/main.c helper/look/main.c helper/read/main.c helper/judge/main.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
+mains := helper/root/main.c helper/look/main.c helper/engine/main.c helper/read/main.c helper/judge/main.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
 $(foreach a,$(archives),$(eval $(a)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(call sources,$(a))))))
-programs := $(B)/gpuhelper $(B)/gpuhelper-look $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelper-wait $(B)/gpuhelperctl
+programs := $(B)/gpuhelper $(B)/gpuhelper-look $(B)/gpuhelper-engine $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelper-wait $(B)/gpuhelperctl
 
 .PHONY: all help check check-vm bench bench-growth unit users install uninstall selinux install-selinux clean dist deb rpm
 all: $(programs)
@@ -78,7 +78,7 @@ $(B)/%.o: %.c Makefile
 $(foreach a,$(archives),$(eval $(B)/lib$(a).a: $$($(a)_objs); @rm -f $$@ && $$(AR) rcsD $$@ $$^))
 
 # static: no loader, no shared library, no NSS.  The helper is static because it runs as root, gpuhelper-look because it
-# has capabilities; the wrapper and gpuhelper-read, because a static program starts faster, and each container or grant
+# has capabilities; the wrapper, gpuhelper-engine and gpuhelper-read, because a static program starts faster, and each container or grant
 # starts one
 STATIC := $(if $(SAN),-pie,-static-pie)
 $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
@@ -86,6 +86,10 @@ $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpu
 	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,--gc-sections -Wl,-Map=$@.map -o $@ $^
 
 $(B)/gpuhelper-look: $(B)/helper/look/main.o $(B)/liblook.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
+	$(if $(V),,@echo '  LD  $@')
+	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,--gc-sections -o $@ $^
+
+$(B)/gpuhelper-engine: $(B)/helper/engine/main.o $(B)/libengine.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,--gc-sections -o $@ $^
 
@@ -124,10 +128,10 @@ $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/liblabel.a $(B)/lib
 
 # tests/unit/t_*.c: one TAP program each
 unit := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/t_*.c))
-$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/libctl.a $(B)/liblabel.a $(B)/liblook.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a
+$(B)/unit/%: tests/unit/%.c $(wildcard tests/unit/*.h) $(B)/libctl.a $(B)/liblabel.a $(B)/liblook.a $(B)/libengine.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a
 	@mkdir -p $(@D)
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/libctl.a $(B)/liblabel.a $(B)/liblook.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a \
+	$(Q)$(CC) $(filter-out -fPIE,$(ALLCFLAGS)) -Ihelper $(SANLINK) -o $@ $< $(B)/libctl.a $(B)/liblabel.a $(B)/liblook.a $(B)/libengine.a $(B)/libroot.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a \
 	    $(call lib,libconfig jansson libudev libselinux hogweed nettle yaml-0.1) -lgmp
 unit: $(unit)
 

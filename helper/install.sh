@@ -46,6 +46,7 @@ files() {
 	for f in helper/man/*.[1578]; do echo "0644 $f $MANDIR/man${f##*.}/${f##*/}"; done
 	# others can't read these programs, so no process of the same user can look into their processes (proc(5))
 	echo "0711 $B/gpuhelper-look $LIBEXECDIR/gpuhelper/gpuhelper-look"
+	echo "0711 $B/gpuhelper-engine $LIBEXECDIR/gpuhelper/gpuhelper-engine"
 	echo "0711 $B/gpuhelper-read $LIBEXECDIR/gpuhelper/gpuhelper-read"
 	echo "0711 $B/gpuhelper-judge $LIBEXECDIR/gpuhelper/gpuhelper-judge"
 	echo "0711 $B/gpuhelper-label $LIBEXECDIR/gpuhelper/gpuhelper-label"
@@ -179,7 +180,7 @@ say_what_stays() {
 		echo "$left" | sed 's/^/    /'
 	fi
 	[ -n "$D" ] || ! has_group || say "the group gpuhelper and its users stay; to remove them: userdel gpuhelper-look;" \
-	    "userdel gpuhelper-read; userdel gpuhelper-judge; groupdel gpuhelper"
+	    "userdel gpuhelper-engine; userdel gpuhelper-read; userdel gpuhelper-judge; groupdel gpuhelper"
 	[ -n "$D" ] || name_settings
 }
 

@@ -86,7 +86,7 @@ t "such a user has no shell, no home and no groups" [ "$(getent passwd gpuhelper
 if command -v systemd-sysusers >/dev/null; then
 	mkdir -p "$T/root/etc"
 	systemd-sysusers --root="$T/root" "$here/helper/systemd/gpuhelper.sysusers" >"$T/out" 2>"$T/err"
-	t "systemd-sysusers makes the same" [ "$(cut -d : -f 1 "$T/root/etc/passwd" | sort | xargs)" = "gpuhelper-judge gpuhelper-look gpuhelper-read" ]
+	t "systemd-sysusers makes the same" [ "$(cut -d : -f 1 "$T/root/etc/passwd" | sort | xargs)" = "gpuhelper-engine gpuhelper-judge gpuhelper-look gpuhelper-read" ]
 else
 	skip "systemd-sysusers makes the same" "systemd-sysusers is not installed"
 fi
@@ -94,7 +94,7 @@ t "such a user does not have root's ids" [ "$(id -u gpuhelper-judge)" -gt 0 -a "
 mkdir "$T/small"
 # has room for one version, but not for two
 size=1000000
-for f in gpuhelper gpuhelper-look gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelperctl; do size=$((size + $(stat -c %s "$build/$f"))); done
+for f in gpuhelper gpuhelper-look gpuhelper-engine gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelperctl; do size=$((size + $(stat -c %s "$build/$f"))); done
 mount -t tmpfs -o size=$size small "$T/small"
 run_make install DESTDIR="$T/small"
 t "make install into a file system that is just large enough" [ "$st" = 0 ]

@@ -302,7 +302,7 @@ host | diff "$T/before" - >"$T/out"
 t "the host is as before, except for the users" [ $? = 0 ]
 
 echo "# the .rpm"
-for u in gpuhelper-look gpuhelper-read gpuhelper-judge; do userdel $u; groupdel $u 2>/dev/null; done
+for u in gpuhelper-look gpuhelper-engine gpuhelper-read gpuhelper-judge; do userdel $u; groupdel $u 2>/dev/null; done
 groupdel gpuhelper
 lease '{"version":3}'
 rpm_ -i --nodeps "$RPM"

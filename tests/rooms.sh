@@ -20,7 +20,7 @@ ok() { # ok NAME STATUS [FILE with why]
 	fi
 }
 
-for f in libpure.a libhost.a liblook.a libread.a libjudge.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-look gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelper-wait gpuhelperctl; do
+for f in libpure.a libhost.a liblook.a libengine.a libread.a libjudge.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-look gpuhelper-engine gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelper-wait gpuhelperctl; do
 	[ -e "$build/$f" ] || { echo "Bail out! $build/$f is not there: run make"; exit 1; }
 done
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gpuhelper-rooms.XXXXXX") || exit 1
@@ -98,6 +98,7 @@ foreign() {
 	# main.c forks the process that looks, and has it end with its parent
 	look)	grep -E ": ($(pattern "$changes $becomes $starts $nss kill"))\$" "$tmp/symbols" |
 		    grep -vxE 'main\.o: (fork|prctl)' ;;
+	engine)	grep -E ": ($(pattern "$changes $becomes $starts $nss kill"))\$" "$tmp/symbols" ;;
 	# relabel.c walks folders by their descriptors, and labels what they contain
 	label)	grep -E ": ($(pattern "$changes $becomes $starts $nss open(64)?"))\$" "$tmp/symbols" |
 		    grep -vx 'relabel\.o: setxattr' ;;
@@ -107,13 +108,13 @@ foreign() {
 	esac
 }
 
-for room in pure read judge host user root look label ctl; do
+for room in pure read judge host user root look engine label ctl; do
 	archive=$build/lib$room.a
-	if [ $room = look ]; then
+	case $room in look | engine)
 		# its main file, too, which no archive has
-		archive=$tmp/look.a
-		cp "$build/liblook.a" "$archive" && ar q "$archive" "$build/helper/look/main.o"
-	fi
+		archive=$tmp/$room.a
+		cp "$build/lib$room.a" "$archive" && ar q "$archive" "$build/helper/$room/main.o" ;;
+	esac
 	foreign $room "$archive" >"$tmp/foreign"
 	case $room in
 	pure) room="{$(echo $pure | tr ' ' ',')}" says='compute, and call nothing that could reach the host' ;;
@@ -123,6 +124,7 @@ for room in pure read judge host user root look label ctl; do
 	user) says='takes no more rights than the caller has' ;;
 	root) says='runs no program but its own, loads no library, asks no name service' ;;
 	look) says='reads, and changes nothing, becomes no one, starts nothing but copies of itself' ;;
+	engine) says='reads, and changes nothing, becomes no one, starts nothing' ;;
 	label) says='opens nothing by a path, changes nothing but labels, becomes no one, starts nothing' ;;
 	ctl) says='takes no more rights than its user has' ;;
 	esac
@@ -165,6 +167,7 @@ host SYS_openat2 SYS_kcmp
 user SYS_openat2 SYS_mount_setattr SYS_bpf SYS_close_range SYS_pidfd_open SYS_pidfd_send_signal
 root SYS_ioprio_set SYS_close_range SYS_pidfd_open SYS_capget SYS_capset SYS_fsopen SYS_fsconfig SYS_fsmount
 look
+engine
 read
 judge
 label
@@ -231,6 +234,8 @@ see look '#include <unistd.h>
 int f(char **v); int f(char **v) { return execve(v[0], v, v); }' execve
 see look '#include <signal.h>
 int f(void); int f(void) { return kill(1, 9); }' kill
+see engine '#include <unistd.h>
+int f(void); int f(void) { return write(1, "", 1); }' write
 see label '#include <fcntl.h>
 int f(void); int f(void) { return open("/etc/passwd", O_RDONLY); }' open
 see label '#include <sys/stat.h>
@@ -265,11 +270,11 @@ for p in gpuhelper-label gpuhelper-judge; do
 	readelf -dW "$build/$p" | grep -q 'NODLOPEN\|NOOPEN' || readelf -dW "$build/$p" | grep -q 'FLAGS_1.*NOW'
 	ok "$p is bound at its start" $?
 done
-{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-look" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
-readelf -lW "$build/gpuhelper" "$build/gpuhelper-look" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
+{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-look" "$build/gpuhelper-engine" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
+readelf -lW "$build/gpuhelper" "$build/gpuhelper-look" "$build/gpuhelper-engine" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "no program has a library path of its own, text relocations or an executable stack" $? "$tmp/found"
-for p in gpuhelper gpuhelper-look gpuhelper-runc gpuhelper-read; do
+for p in gpuhelper gpuhelper-look gpuhelper-engine gpuhelper-runc gpuhelper-read; do
 	{ readelf -lW "$build/$p" | grep INTERP; needed "$build/$p"; } >"$tmp/found"
 	[ ! -s "$tmp/found" ]
 	ok "$p is static: no loader, no library" $? "$tmp/found"
@@ -316,6 +321,7 @@ root: base json kernel gpu lease policy ask host host/process host/cgroup host/f
 read: base json kernel gpu cdi policy ask host/driver host/own root
 judge: base json gpu cdi policy ask host/gpu host/own root
 look: base kernel lease ask host host/process host/cgroup host/folder host/own root
+engine: base gpu ask host/driver host/gpu host/own root
 label: base kernel ask host host/folder host/own root
 wait: ask
 user: base json kernel gpu cdi lease policy ask vet host host/process host/cgroup host/folder host/gpu host/driver \

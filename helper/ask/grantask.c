@@ -52,19 +52,10 @@ host_lines(struct lines *t, struct grant_ask *a)
 	if (t->failed || a->blind.code != WHY_NONE)
 		return;
 	inventory_lines(t, &a->inventory);
-	lines_begin(t, "problems");
-	words_list(t, &a->inventory.cdi_problem);
-	lines_begin(t, "kinds");
-	words_list(t, &a->inventory.cdi_problem_kind);
-	if (a->inventory.cdi_problem.n != a->inventory.cdi_problem_kind.n)
-		t->failed = true;
-	for (i = 0; i < a->inventory.gpus && !t->failed; i++) {
-		lines_begin(t, "names");
+	inventory_names_lines(t, &a->inventory);
+	lines_begin(t, "ranks");
+	for (i = 0; i < a->inventory.gpus && !t->failed; i++)
 		word_u32(t, &a->inventory.gpu[i].rank);
-		words_list(t, &a->inventory.gpu[i].cdi);
-	}
-	lines_begin(t, "others");
-	words_list(t, &a->inventory.cdi_others);
 }
 
 void

@@ -7,7 +7,6 @@
 
 #include "../base/cleanup.h"
 #include "../base/text.h"
-#include "../cdi/nvlibs.h"
 #include "../gpu/pick.h"
 #include "../kernel/kerneltext.h"
 

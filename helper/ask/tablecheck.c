@@ -6,14 +6,13 @@
 #include "../base/cleanup.h"
 #include "../base/path.h"
 #include "../gpu/furthernode.h"
-#include "../gpu/vendorenv.h"
+#include "../gpu/vendorvars.h"
 #include "../kernel/secontext.h"
 #include "../policy/claims.h"
 #include "../policy/usage.h"
 
 #define SECONDS_MAX 86400
 #define FURTHER_WORDS ((FURTHER_NVSWITCH << 1) - 1)
-#define CAPABILITIES_ALL ((GPU_CAP_COMPAT32 << 1) - 1)
 
 static int
 refuse_table(const char *file, const char *what, struct why *why)
@@ -63,7 +62,7 @@ static bool
 is_rule(const struct gpu_rule *r)
 {
 	return r->has_vendor && r->count >= 1 && r->count <= 64 && r->wait <= SECONDS_MAX && r->share_limit <= 1024 &&
-	    (r->share_limit == 0 || r->sharing == SHARING_SHARED) && (r->capabilities & ~(unsigned)CAPABILITIES_ALL) == 0 &&
+	    (r->share_limit == 0 || r->sharing == SHARING_SHARED) && (r->capabilities & ~GPU_CAP_ALL) == 0 &&
 	    (r->nodes == 0 || r->kind != NULL) && (r->nodes & ~(unsigned)FURTHER_WORDS) == 0 &&
 	    r->channel <= IMEX_CHANNEL_MAX && (!r->one_channel || (r->nodes & FURTHER_IMEX) != 0);
 }
@@ -137,42 +136,6 @@ table_check(const struct settings *s, const struct policy_set *p, struct why *wh
 		return -1;
 	for (i = 0; i < p->n; i++)
 		if (p->v[i].broken == NULL && check_table_policy(&p->v[i].policy, why) == -1)
-			return -1;
-	return 0;
-}
-
-static int
-check_table_edits(const char *kind, const struct cdi_edits *e, struct why *why)
-{
-	struct why ignored;
-	size_t i;
-
-	for (i = 0; i < e->mounts; i++)
-		/* a mount of another type has no path as its source, and is refused when it is requested */
-		if ((cdi_mount_is_bind(&e->mount[i]) && path_check(e->mount[i].host_path, &ignored) == -1) ||
-		    path_check(e->mount[i].container_path, &ignored) == -1 || cdi_target_wrong(&e->mount[i]) != NULL)
-			return refuse_table(kind, "an invalid mount", why);
-	for (i = 0; i < e->nodes; i++)
-		if (e->node[i].path == NULL || path_check(e->node[i].path, &ignored) == -1 ||
-		    !path_is_beneath(e->node[i].path, "/dev"))
-			return refuse_table(kind, "an invalid node", why);
-	for (i = 0; i < e->env.n; i++)
-		if (strchr(e->env.v[i], '=') == NULL)
-			return refuse_table(kind, "invalid variables", why);
-	return 0;
-}
-
-int
-table_check_spec(const struct cdi_spec *s, struct why *why)
-{
-	size_t i;
-
-	if (check_table_edits(s->kind, &s->edits, why) == -1)
-		return -1;
-	for (i = 0; i < s->devices; i++)
-		if (!cdi_device_name_ok(s->device[i].name))
-			return refuse_table(s->kind, "an invalid device", why);
-		else if (check_table_edits(s->kind, &s->device[i].edits, why) == -1)
 			return -1;
 	return 0;
 }

@@ -6,12 +6,12 @@
 #define GPUHELPER_ASK_TABLECHECK_H
 
 #include "../base/why.h"
-#include "../cdi/cdi.h"
 #include "../policy/policyset.h"
 #include "../policy/settings.h"
 
 /* 0, or -1 with *why of WHY_BUG, because the parser should have refused the value. */
 int table_check(const struct settings *s, const struct policy_set *p, struct why *why);
+struct cdi_spec;
 /* The same for a spec without its hooks, which are checked before they run. */
 int table_check_spec(const struct cdi_spec *s, struct why *why);
 

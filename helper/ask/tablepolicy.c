@@ -63,10 +63,10 @@ settings_lines(struct lines *t, struct settings *s)
 	s->several_issuers = s->issuers > 1;
 }
 
-static void
-gpu_rule_words(struct lines *t, void *member)
+void
+gpu_rule_words(struct lines *t, void *rule)
 {
-	struct gpu_rule *r = member;
+	struct gpu_rule *r = rule;
 
 	word_u32(t, &r->line);
 	word_bool(t, &r->has_vendor);

@@ -1,7 +1,7 @@
-/* See table.h: CDI specs. */
-#include <stdint.h>
+/* See tablespec.h. */
+#include "tablespec.h"
 
-#include "table.h"
+#include <stdint.h>
 
 /* Negative numbers are allowed here: the reader of the spec checks them. */
 static void

@@ -30,6 +30,10 @@ _Static_assert(CHORE_LOCK_MS > GIVING_BACK_MS, "whoever waits for a chore sees i
 #define ALL_LOOKS_MS 700
 _Static_assert(ALL_LOOKS_MS < LOCK_WAIT_MS, "a helper's looks do not cost others the lock");
 
+/* How long a helper that holds the lock waits for gpuhelper-engine. Who can't have the lock meanwhile asks again. */
+#define ENGINE_MS 3000
+_Static_assert(ENGINE_MS < LIFE_S * 1000 / 4, "an engine that does not answer costs little of a helper's life");
+
 /*
  * After which silence a waiter loses its place: root's; a create since the last change, which wakes it; and others,
  * whom nothing wakes. How often those ask at least, and how late one that was woken.

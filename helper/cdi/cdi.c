@@ -1,4 +1,4 @@
-/* See cdi.h: the syntax of names. */
+/* See cdi.h. */
 #include "cdi.h"
 
 #include <string.h>
@@ -6,65 +6,10 @@
 const char *const cdi_hook_names[CDI_HOOKS + 1] = { "prestart", "createRuntime", "createContainer", "startContainer",
 	"poststart", "poststop", NULL };
 
-static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool
-is_alnum(char c)
-{
-	return is_letter(c) || (c >= '0' && c <= '9');
-}
-
-static bool
-part_ok(const char *s, size_t len, const char *inner)
-{
-	size_t i;
-
-	if (len == 0 || !is_alnum(s[len - 1]))
-		return false;
-	for (i = 0; i < len; i++)
-		if (!is_alnum(s[i]) && (s[i] == '\0' || strchr(inner, s[i]) == NULL))
-			return false;
-	return is_alnum(s[0]);
-}
-
-bool
-cdi_vendor_or_class_ok(const char *s, size_t len)
-{
-	return len > 0 && is_letter(s[0]) && part_ok(s, len, "_.-");
-}
-
-bool
-cdi_kind_ok(const char *kind)
-{
-	const char *slash = strchr(kind, '/');
-
-	return slash != NULL && cdi_vendor_or_class_ok(kind, (size_t)(slash - kind)) &&
-	    cdi_vendor_or_class_ok(slash + 1, strlen(slash + 1));
-}
-
 const char *
 cdi_kind_of(const struct cdi_spec *s)
 {
 	return s->kind != NULL && cdi_kind_ok(s->kind) ? s->kind : "";
-}
-
-bool
-cdi_device_name_ok(const char *s)
-{
-	return part_ok(s, strlen(s), "_.-:");
-}
-
-bool
-cdi_name_is_qualified(const char *name)
-{
-	const char *equals = strchr(name, '='), *slash = strchr(name, '/');
-
-	return equals != NULL && slash != NULL && slash < equals && cdi_vendor_or_class_ok(name, (size_t)(slash - name)) &&
-	    cdi_vendor_or_class_ok(slash + 1, (size_t)(equals - slash - 1)) && cdi_device_name_ok(equals + 1);
 }
 
 bool

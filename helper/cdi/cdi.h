@@ -11,6 +11,7 @@
 
 #include "../base/text.h"
 #include "cdifault.h"
+#include "cdiname.h"
 
 #define CDI_TEXT_MAX (1024 * 1024)
 enum cdi_format { CDI_JSON, CDI_YAML };
@@ -131,16 +132,7 @@ void cdi_warn(const struct cdi_spec *s, struct cdi_faults *f);
 /* Gets the format from a file's name: .json or .yaml, in lower case. False for other names. */
 bool cdi_format_of(const char *name, enum cdi_format *format);
 
-/* True for "vendor.com/class=name" with three well-formed parts (pkg/parser/parser.go). */
-bool cdi_name_is_qualified(const char *name);
-/*
- * The syntax of these parts: a letter first, then A-Za-z0-9_.- (in a device's name also ':'), a letter or
- * digit last.
- */
-bool cdi_vendor_or_class_ok(const char *s, size_t len);
-bool cdi_kind_ok(const char *kind);	/* "vendor.com/class" */
 /* The kind of a spec, which may be invalid; "" if it is not known. */
 const char *cdi_kind_of(const struct cdi_spec *s);
-bool cdi_device_name_ok(const char *s);
 
 #endif

@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-static const char *const own_kind[GPU_VENDORS] = { [GPU_NVIDIA] = "nvidia.com/gpu", [GPU_AMD] = "amd.com/gpu",
-	[GPU_INTEL] = "intel.com/gpu" };
-
 const char *
 cdi_node_source(const struct cdi_devnode *n)
 {
@@ -154,32 +151,6 @@ cdi_same_gpu(const struct inventory *inv, const struct gpu *g)
 			return o;
 	}
 	return g;
-}
-
-bool
-cdi_kind_is_own(const char *kind, enum gpu_vendor vendor)
-{
-	return strcmp(kind, own_kind[vendor]) == 0;
-}
-
-bool
-cdi_name_is_of(const char *name, const char *kind)
-{
-	size_t n = strlen(kind);
-
-	return strncmp(name, kind, n) == 0 && name[n] == '=';
-}
-
-const char *
-cdi_name_of(const struct gpu *g, const char *kind)
-{
-	const char *want = kind != NULL ? kind : own_kind[g->vendor];
-	size_t i;
-
-	for (i = 0; i < g->cdi.n; i++)
-		if (cdi_name_is_of(g->cdi.v[i], want))
-			return g->cdi.v[i];
-	return kind == NULL && g->cdi.n > 0 ? g->cdi.v[0] : NULL;
 }
 
 bool

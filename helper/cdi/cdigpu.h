@@ -37,22 +37,10 @@ struct gpu *cdi_gpu_of(const struct cdi_device *d, const struct inventory *inv);
 const char *cdi_no_gpu(const struct cdi_device *d, const struct inventory *inv);
 
 /*
- * The GPU's name of this kind ("vendor.com/class"). With kind NULL, a name of the vendor's own kind
- * ("nvidia.com/gpu") or else the first one. NULL if there is none.
- */
-const char *cdi_name_of(const struct gpu *g, const char *kind);
-
-/* True for the kind of the vendor's own specs. */
-bool cdi_kind_is_own(const char *kind, enum gpu_vendor vendor);
-
-/*
  * The entry of the inventory that has the same nodes and has CDI names: a GPU instance with one compute instance has
  * the names of that compute instance. g itself if it has names, or if there is no such entry.
  */
 const struct gpu *cdi_same_gpu(const struct inventory *inv, const struct gpu *g);
-
-/* True if the name is of this kind. */
-bool cdi_name_is_of(const char *name, const char *kind);
 
 /* True if the path is that of one of the GPU's nodes, or of a node that all GPUs of its vendor share. */
 bool gpu_has_node(const struct inventory *inv, const struct gpu *g, const char *path);

@@ -11,7 +11,7 @@
 #include "../base/text.h"
 #include "../gpu/furthernode.h"
 #include "../gpu/unsupported.h"
-#include "../gpu/vendorenv.h"
+#include "../gpu/vendorvars.h"
 #include "cdi.h"
 #include "cdigpu.h"
 #include "nvhook.h"

@@ -11,8 +11,6 @@
 #include "../gpu/gpu.h"
 #include "cdi.h"
 
-#define GPU_CAP_ALL ((1U << 7) - 1)	/* the meaning of "all" (gpu_capability_parse()) */
-
 /*
  * The capabilities (GPU_CAP_*) that need this library of the driver, by base name: the development link
  * ("libcuda.so"), the SONAME ("libcuda.so.1") or the file ("libcuda.so.580.95.05"). 0 if it is unknown. Never

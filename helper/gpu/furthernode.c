@@ -3,78 +3,6 @@
 
 #include <string.h>
 
-#define MODESET_MINOR 254	/* NVIDIA's nv-chardev-numbers.h; 0 to 247 are GPUs */
-#define CONTROL_MINOR 255
-
-#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
-
-static const struct { const char *name; unsigned bit; const char *kind; } words[] = {
-	{ "gdrdrv", FURTHER_GDRDRV, "nvidia.com/gdrcopy" }, { "nvidia-fs", FURTHER_NVIDIA_FS, "nvidia.com/gds" },
-	{ "imex", FURTHER_IMEX, "nvidia.com/imex-channel" }, { "infiniband", FURTHER_INFINIBAND, "nvidia.com/mofed" },
-	{ "nvswitch", FURTHER_NVSWITCH, "nvidia.com/nvswitch" },
-};
-
-bool
-further_word_parse(const char *name, unsigned *bit, uint32_t *channel)
-{
-	size_t i;
-
-	if (text_starts(name, "imex=") && text_u32(name + strlen("imex="), 0, IMEX_CHANNEL_MAX, channel)) {
-		*bit = FURTHER_IMEX;
-		return true;
-	}
-	for (i = 0; i < COUNT(words); i++)
-		if (strcmp(words[i].name, name) == 0) {
-			*bit = words[i].bit;
-			return true;
-		}
-	return false;
-}
-
-const char *
-further_word_name(unsigned bit)
-{
-	size_t i;
-
-	for (i = 0; i < COUNT(words); i++)
-		if (words[i].bit == bit)
-			return words[i].name;
-	return "";
-}
-
-const char *
-further_word_kind(unsigned bit)
-{
-	size_t i;
-
-	for (i = 0; i < COUNT(words); i++)
-		if (words[i].bit == bit)
-			return words[i].kind;
-	return "";
-}
-
-unsigned
-further_kind_word(const char *kind)
-{
-	size_t i;
-
-	for (i = 0; i < COUNT(words); i++)
-		if (strcmp(words[i].kind, kind) == 0)
-			return words[i].bit;
-	return 0;
-}
-
-const char *
-further_driver(const struct devmajors *m, uint32_t major)
-{
-	size_t i;
-
-	for (i = 0; i < m->n; i++)
-		if (m->v[i].type == 'c' && m->v[i].major == major)
-			return m->v[i].name;
-	return "";
-}
-
 /*
  * True if only this driver has the major number. Some share one by ranges of minors: three of InfiniBand's
  * share 231.
@@ -129,7 +57,9 @@ judge_nvidia(const struct devmajors *m, const struct further_node *n)
 		return FURTHER_OF_GPU;
 	if (!is_driver_major(m, n->major, driver))
 		return FURTHER_UNKNOWN;
-	return n->minor == MODESET_MINOR ? FURTHER_DISPLAYS : n->minor == CONTROL_MINOR ? FURTHER_OF_GPU : FURTHER_UNKNOWN;
+	if (n->minor == NVIDIA_MODESET_MINOR)
+		return FURTHER_DISPLAYS;
+	return n->minor == NVIDIA_CONTROL_MINOR ? FURTHER_OF_GPU : FURTHER_UNKNOWN;
 }
 
 static unsigned
@@ -169,65 +99,4 @@ further_judge(const struct devmajors *m, const struct gpu *g, const char *part, 
 		return FURTHER_UNKNOWN;
 	*word = bit;
 	return FURTHER_BY_WORD;
-}
-
-/* Known nodes by path. Major 0: the kernel chooses it. ANY: unknown here. */
-#define ANY (-1)
-static const struct known_path {
-	const char *name;
-	bool numbered;		/* a number follows, which is the minor if the major is fixed */
-	unsigned word;
-	int major, minor;
-} known[] = {
-	{ "/dev/nvidia", true, 0, NVIDIA_MAJOR, ANY }, { "/dev/nvidiactl", false, 0, NVIDIA_MAJOR, CONTROL_MINOR },
-	{ "/dev/nvidia-modeset", false, 0, NVIDIA_MAJOR, MODESET_MINOR }, { "/dev/nvidia-uvm", false, 0, 0, ANY },
-	{ "/dev/nvidia-uvm-tools", false, 0, 0, ANY }, { "/dev/nvidia-caps/nvidia-cap", true, 0, 0, ANY },
-	{ "/dev/kfd", false, 0, 0, ANY }, { "/dev/dri/card", true, 0, DRM_MAJOR, ANY },
-	{ "/dev/dri/renderD", true, 0, DRM_MAJOR, ANY }, { "/dev/accel/accel", true, 0, ACCEL_MAJOR, ANY },
-	{ "/dev/gdrdrv", false, FURTHER_GDRDRV, 0, ANY }, { "/dev/nvidia-fs", true, FURTHER_NVIDIA_FS, 0, ANY },
-	{ IMEX_CHANNEL, true, FURTHER_IMEX, 0, ANY }, { "/dev/nvidia-nvswitch", true, FURTHER_NVSWITCH, 0, ANY },
-	{ "/dev/nvidia-nvswitchctl", false, FURTHER_NVSWITCH, 0, ANY },
-	{ "/dev/infiniband/uverbs", true, FURTHER_INFINIBAND, ANY, ANY },
-	{ "/dev/infiniband/rdma_cm", false, FURTHER_INFINIBAND, ANY, ANY },
-};
-
-/* The known node with this path, or NULL. */
-static const struct known_path *
-find_known(const char *path, uint32_t *number)
-{
-	size_t i, n;
-
-	for (i = 0; i < COUNT(known); i++) {
-		n = strlen(known[i].name);
-		if (strncmp(path, known[i].name, n) == 0 &&
-		    (known[i].numbered ? text_u32(path + n, 0, UINT32_MAX, number) : path[n] == '\0'))
-			return &known[i];
-	}
-	return NULL;
-}
-
-bool
-further_path_known(const char *path, unsigned *word)
-{
-	uint32_t number;
-	const struct known_path *k = find_known(path, &number);
-
-	if (k != NULL)
-		*word = k->word;
-	return k != NULL;
-}
-
-enum further_number
-further_path_number(const char *path, int64_t major, int64_t minor)
-{
-	uint32_t number = 0;
-	const struct known_path *k = find_known(path, &number);
-
-	if (k == NULL || k->major == ANY)
-		return FURTHER_NUMBER_FITS;
-	/* fs/char_dev.c, find_dynamic_major() */
-	if (k->major == 0)
-		return (major >= 234 && major <= 254) || (major >= 384 && major <= 511) ? FURTHER_NUMBER_FITS : FURTHER_NUMBER_ODD;
-	return major == k->major && minor == (k->numbered ? (int64_t)number : k->minor) ? FURTHER_NUMBER_FITS :
-	    FURTHER_NUMBER_OTHER;
 }

@@ -16,6 +16,10 @@ enum further_word {
 	FURTHER_NVSWITCH = 1 << 4,	/* NVLink's switches, which the fabric manager controls */
 };
 
+/* Minors of NVIDIA's driver (nv-chardev-numbers.h); 0 to 247 are GPUs. */
+#define NVIDIA_MODESET_MINOR 254
+#define NVIDIA_CONTROL_MINOR 255
+
 /* An IMEX channel is a minor number of this driver. */
 #define IMEX_DRIVER "nvidia-caps-imex-channels"
 #define IMEX_CHANNEL "/dev/nvidia-caps-imex-channels/channel"

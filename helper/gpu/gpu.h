@@ -38,6 +38,7 @@ enum gpu_capability {
 	GPU_CAP_NGX = 1 << 5,
 	GPU_CAP_COMPAT32 = 1 << 6,
 };
+#define GPU_CAP_ALL ((1U << 7) - 1)	/* the meaning of "all" (gpu_capability_parse()) */
 
 /*
  * A character device node that a GPU needs. It may not exist in /dev yet. If the driver's module is not

@@ -6,49 +6,8 @@
 
 #include <string.h>
 
-static const char *const variables[] = { "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "AMD_VISIBLE_DEVICES",
-	NULL };
 static const char *const capabilities[] = { "compute", "utility", "graphics", "video", "display", "ngx", "compat32",
 	NULL };
-
-static bool
-is_among(const char *entry, const char *const *names)
-{
-	size_t n = strcspn(entry, "="), i;
-
-	for (i = 0; names[i] != NULL; i++)
-		if (strlen(names[i]) == n && strncmp(entry, names[i], n) == 0)
-			return true;
-	return false;
-}
-
-bool
-vendor_env_owns(const char *entry)
-{
-	return is_among(entry, variables);
-}
-
-bool
-vendor_env_asks(const char *entry)
-{
-	static const char *const names[] = { "AMD_VISIBLE_DEVICES", "NVIDIA_IMEX_CHANNELS", "NVIDIA_GDS", "NVIDIA_MOFED",
-		"NVIDIA_GDRCOPY", "NVIDIA_NVSWITCH", NULL };
-
-	return text_starts(entry, "DOCKER_RESOURCE_") || text_starts(entry, "NVIDIA_MIG_") || is_among(entry, names);
-}
-
-bool
-vendor_env_requests(const char *entry)
-{
-	return (vendor_env_owns(entry) || vendor_env_asks(entry)) && strcmp(entry, "NVIDIA_VISIBLE_DEVICES=void") != 0;
-}
-
-bool
-vendor_mount_asks(const char *target)
-{
-	return text_starts(target, "/run/nvidia-container-devices") ||
-	    text_starts(target, "/var/run/nvidia-container-devices");
-}
 
 static int
 add_device_name(const struct inventory *inv, const struct gpu *g, struct buf *b, struct why *why)

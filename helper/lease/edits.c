@@ -80,18 +80,6 @@ edits_add_note(struct edits *e, const char *fmt, ...)
 	return e->notes.n >= NOTES_MAX || strlist_has(&e->notes, note) || strlist_add(&e->notes, note, SIZE_MAX);
 }
 
-struct edit_hook *
-edits_add_hook(struct edits *e)
-{
-	struct edit_hook *v = reallocarray(e->hook, e->hooks + 1, sizeof(*v));
-
-	if (v == NULL)
-		return NULL;
-	e->hook = v;
-	v[e->hooks] = (struct edit_hook){ 0 };
-	return &v[e->hooks++];
-}
-
 static int
 mount_order(const void *a, const void *b)
 {

@@ -5,7 +5,7 @@
 
 #include "../base/path.h"
 #include "../cdi/nvlibs.h"
-#include "../gpu/vendorenv.h"
+#include "../gpu/vendorvars.h"
 
 bool
 driver_mount_left_out(const struct gpu_rule *r, enum gpu_vendor vendor, const struct cdi_edits *e,

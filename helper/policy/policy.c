@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../cdi/cdigpu.h"
+#include "../cdi/cdiname.h"
 
 const char *
 identity_name(enum identity_kind k)
@@ -47,9 +47,8 @@ gpu_rule_vendors(const struct gpu_rule *r)
 	return r->kind != NULL ? GPUS_ALL : 1U << r->vendor;
 }
 
-/* Compares one word of a rule with a CDI kind with one full name. */
-static bool
-means_name(const struct gpu_rule *r, const char *device, const char *name)
+bool
+gpu_rule_means_name(const struct gpu_rule *r, const char *device, const char *name)
 {
 	return cdi_name_is_of(name, r->kind) && (strcmp(device, "all") == 0 || strcmp(strchr(name, '=') + 1, device) == 0);
 }
@@ -62,24 +61,9 @@ gpu_rule_means(const struct gpu_rule *r, const char *device, const struct gpu *g
 	if (r->kind == NULL)
 		return g->vendor == r->vendor && gpu_is_named(g, device, true);
 	for (i = 0; i < g->cdi.n; i++)
-		if (means_name(r, device, g->cdi.v[i]))
+		if (gpu_rule_means_name(r, device, g->cdi.v[i]))
 			return true;
 	return false;
-}
-
-/* Only names that the rule gives: another CDI device of the same GPU may include more. */
-const char *
-gpu_rule_cdi_name(const struct gpu_rule *r, const struct gpu *g)
-{
-	size_t i, k;
-
-	if (r->kind == NULL || r->devices.n == 0)
-		return cdi_name_of(g, r->kind);
-	for (i = 0; i < g->cdi.n; i++)
-		for (k = 0; k < r->devices.n; k++)
-			if (means_name(r, r->devices.v[k], g->cdi.v[i]))
-				return g->cdi.v[i];
-	return NULL;
 }
 
 bool

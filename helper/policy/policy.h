@@ -76,6 +76,8 @@ void policy_free(struct policy *p);
 const char *gpu_rule_vendor(const struct gpu_rule *r);
 /* The vendors of its GPUs, as a mask for gpus_find(). */
 unsigned gpu_rule_vendors(const struct gpu_rule *r);
+/* Compares one word of a rule by CDI kind with one full name of a device. */
+bool gpu_rule_means_name(const struct gpu_rule *r, const char *device, const char *name);
 /* True if the rule names this GPU, or all GPUs. */
 bool gpu_rule_names(const struct gpu_rule *r, const struct gpu *g);
 /* The same for one word of its «devices». */

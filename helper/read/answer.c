@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../ask/table.h"
+#include "../ask/tablespec.h"
 #include "../base/cleanup.h"
 #include "cdispec.h"
 #include "parse.h"

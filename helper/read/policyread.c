@@ -13,7 +13,7 @@
 #include "../cdi/cdi.h"
 #include "../gpu/furthernode.h"
 #include "../gpu/mig.h"
-#include "../gpu/vendorenv.h"
+#include "../gpu/vendorvars.h"
 #include "../kernel/secontext.h"
 #include "../policy/varsjson.h"
 #include "claimread.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../base/text.h"
-#include "../gpu/vendorenv.h"
+#include "../gpu/vendorvars.h"
 
 #define NAME_MAX_BYTES 64
 

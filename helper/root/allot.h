@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_ROOT_ALLOT_H
 #define GPUHELPER_ROOT_ALLOT_H
 
-#include "../host/driver/drivernodes.h"
+#include "../policy/driverwant.h"
 #include "allotstate.h"
 
 /* A GPU that a request gets, and the policy's rule that allows it. */

@@ -32,6 +32,7 @@
 #include "../host/users.h"
 #include "capability.h"
 #include "crowd.h"
+#include "engine.h"
 #include "filter.h"
 #include "judge.h"
 #include "labeller.h"
@@ -420,9 +421,10 @@ start_children(bool of_root)
 		looker_start(of_root);
 		labeller_start();
 	}
-	if (verb->decides)
+	if (verb->decides) {
+		engine_start();
 		reader_start();
-	else
+	} else
 		looker_wake(false);
 	reader_wake();
 }

@@ -399,8 +399,8 @@ put_last(struct callset *s)
 }
 
 /*
- * gpuhelper-look and gpuhelper-judge open files only for reading. gpuhelper-label also writes to selinuxfs, to ask the
- * kernel about the policy, and sets labels.
+ * gpuhelper-look, gpuhelper-judge and gpuhelper-engine open files only for reading. gpuhelper-label also writes to
+ * selinuxfs, to ask the kernel about the policy, and sets labels.
  */
 static void
 compose_for(struct callset *s, enum filter_child child)
@@ -416,7 +416,7 @@ compose_for(struct callset *s, enum filter_child child)
 		put_copies(s);
 	else if (child == FILTER_SEER)
 		put_last(s);
-	else
+	else if (child == FILTER_LABELLER)
 		each_of(s, labelling, sizeof(labelling) / sizeof(labelling[0]), ALLOW);
 	each_of(s, evil, sizeof(evil) / sizeof(evil[0]), KILL);
 }

@@ -9,7 +9,7 @@
 #include "../base/why.h"
 
 #define FILTER_MAJORS_MAX 16
-#define FILTER_CHILDREN_MAX 4
+#define FILTER_CHILDREN_MAX 5
 
 /* The values that the helper's own filter allows in arguments. */
 struct filter_nodes {
@@ -35,9 +35,10 @@ int filter_install(const struct filter_nodes *nodes, struct why *why);
  * - FILTER_LOOKER: gpuhelper-look may open files for reading, and fork.
  * - FILTER_LABELLER: gpuhelper-label may open and label existing files, but make none.
  * - FILTER_SEER: gpuhelper-judge, while it finds the GPUs, may open files for reading, and install FILTER_READER.
+ * - FILTER_ENGINE: gpuhelper-engine may open files for reading.
  * - FILTER_READER: gpuhelper-read and gpuhelper-judge may use their channel and memory.
  */
-enum filter_child { FILTER_LOOKER, FILTER_LABELLER, FILTER_SEER, FILTER_READER };
+enum filter_child { FILTER_LOOKER, FILTER_LABELLER, FILTER_SEER, FILTER_ENGINE, FILTER_READER };
 int filter_install_for(enum filter_child child, struct why *why);
 
 #endif

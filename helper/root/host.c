@@ -2,16 +2,19 @@
 #include "host.h"
 
 #include "../ask/hostcheck.h"
-#include "../host/driver/cdigpus.h"
 #include "../host/gpu/drivers.h"
+#include "engine.h"
 #include "judge.h"
-#include "reader.h"
 
 static struct host host;
 
 static int
 find_gpus(unsigned vendors, struct inventory *inv, struct why *why)
 {
+	struct why unread;
+	/* the engine reads the specs while the judge looks */
+	const int told = vendors != 0 ? engine_hears_specs(&unread) : 0;
+
 	if (judge_sees(vendors, inv, why) == -1)
 		return -1;
 	if (vendors == 0)
@@ -19,7 +22,11 @@ find_gpus(unsigned vendors, struct inventory *inv, struct why *why)
 	if (drivers_read(inv, why) == -1 || host_check(inv, why) == -1)
 		return -1;
 	inventory_rank(inv);
-	return reader_reads_specs(&host.specs, why) == -1 ? -1 : cdigpus_name(&host.specs, inv, why);
+	if (told == -1) {
+		*why = unread;
+		return -1;
+	}
+	return engine_names(inv, why);
 }
 
 void

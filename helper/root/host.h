@@ -6,20 +6,18 @@
 #define GPUHELPER_ROOT_HOST_H
 
 #include "../gpu/gpu.h"
-#include "../host/driver/cdidirs.h"
 
 struct host {
 	bool looked;
 	unsigned vendors;		/* mask of the vendors that were looked for */
 	struct inventory inventory;	/* with the names that CDI specs give to the GPUs */
-	struct cdi_registry specs;	/* if GPUs were looked for */
 	struct why why;			/* why the rest is empty; WHY_NONE: it is filled in */
 };
 
 /*
  * Has the judge look for GPUs of the vendors in the mask (1 << enum gpu_vendor), once, and before any other question to
- * it. Then reads the CDI specs, which name the GPUs. To be called after leave_cgroup() (owncgroup.h): the kernel may
- * show only the GPUs that the device rules of the reader's cgroup allow.
+ * it. Has gpuhelper-engine (engine.h) name the GPUs by the CDI specs. To be called after leave_cgroup() (owncgroup.h):
+ * the kernel may show only the GPUs that the device rules of the reader's cgroup allow.
  */
 void host_look(unsigned vendors);
 

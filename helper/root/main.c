@@ -25,6 +25,7 @@
 #include "../base/times.h"
 #include "../host/own/frame.h"
 #include "crowd.h"
+#include "engine.h"
 #include "enter.h"
 #include "grant.h"
 #include "judge.h"
@@ -114,6 +115,7 @@ end_children(void)
 	looker_end();
 	labeller_end();
 	reader_end();
+	engine_end();
 	judge_end();
 }
 

@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../gpu/procmask.h"
 #include "../host/cgroup/cgroup.h"
 #include "../host/folder/folders.h"
 #include "../host/folder/nestedplace.h"
@@ -314,19 +313,6 @@ plan_name_gpus(struct plan *p, struct why *why)
 	return 0;
 }
 
-/* Hides the NVIDIA GPUs that are not granted: a container's /proc shows all GPUs of the host. */
-static int
-mask_others(struct plan *p, struct why *why)
-{
-	const struct gpu *granted[GPUS_MAX];
-	size_t i;
-
-	for (i = 0; i < p->picked; i++)
-		granted[i] = p->picks[i].gpu;
-	return procmask_others(&p->ruling->decision.inventory, granted, p->picked, &p->edits.masked) ? 0 :
-	    refuse_nomem(why);
-}
-
 static int
 add_labels(const struct label *l, struct edits *e, struct why *why)
 {
@@ -339,7 +325,7 @@ add_labels(const struct label *l, struct edits *e, struct why *why)
 int
 plan_complete(struct plan *p, struct why *why)
 {
-	return plan_name_gpus(p, why) == -1 || mask_others(p, why) == -1 ? -1 : add_labels(&p->label, &p->edits, why);
+	return plan_name_gpus(p, why) == -1 ? -1 : add_labels(&p->label, &p->edits, why);
 }
 
 void

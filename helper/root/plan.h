@@ -7,7 +7,7 @@
 #define GPUHELPER_ROOT_PLAN_H
 
 #include "../host/access.h"
-#include "../host/driver/drivernodes.h"
+#include "../policy/driverwant.h"
 #include "allot.h"
 #include "label.h"
 #include "leaselist.h"

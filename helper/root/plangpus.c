@@ -1,82 +1,64 @@
-/* See plangpus.h. Opens no GPU: looks at nodes by device.c, and at CDI specs that are loaded already. */
+/* See plangpus.h. Opens no GPU: looks at nodes by device.c. */
 #include "plangpus.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/cleanup.h"
-#include "../gpu/furthernode.h"
-#include "../gpu/vendorenv.h"
 #include "concern.h"
 #include "device.h"
-#include "host.h"
+#include "engine.h"
 #include "leasewrite.h"
+#include "timer.h"
 #include "ways.h"
+
+#define WAYS_MS 3000	/* found in microseconds, unless a path leads into a file system that does not answer */
 
 /* Files and variables. */
 
-static struct driver_question
-driver_question(const struct plan *p, struct driver_want want[GPUS_MAX])
+static void
+list_wants(const struct plan *p, struct driver_want want[GPUS_MAX])
 {
-	const struct ruling *r = p->ruling;
 	size_t i;
 
 	for (i = 0; i < p->picked; i++)
 		want[i] = (struct driver_want){ p->picks[i].gpu, p->picks[i].rule };
-	return (struct driver_question){ &host_seen()->specs, &r->decision.inventory, &r->settings, want, p->picked };
 }
 
 int
 plan_further_nodes(struct plan *p, struct why *why)
 {
 	struct driver_want want[GPUS_MAX];
-	const struct driver_question q = driver_question(p, want);
 
-	return driver_nodes(&q, &p->further, why) == -1 ? -1 : allot_further(&p->further, &p->lease, why);
-}
-
-/* A policy may list words for hosts of several kinds: one that finds no node here is told, but not refused. */
-static bool
-note_idle_words(struct plan *p)
-{
-	unsigned idle = 0, bit;
-	bool whole = true;
-	size_t i;
-
-	for (i = 0; i < p->picked; i++)
-		idle |= p->picks[i].rule->nodes & ~p->further.words;
-	for (bit = 1; bit <= idle && whole; bit <<= 1)
-		if ((idle & bit) != 0)
-			whole = edits_add_note(&p->edits, "the policy says nodes = [ \"%s\" ], and no usable CDI spec here has "
-			    "such a node", further_word_name(bit));
-	return whole;
+	list_wants(p, want);
+	return engine_nodes(&p->ruling->decision.inventory, want, p->picked, &p->further, why) == -1 ? -1 :
+	    allot_further(&p->further, &p->lease, why);
 }
 
 static int
 add_driver_files(struct plan *p, struct why *why)
 {
+	const struct ruling *r = p->ruling;
 	struct driver_want want[GPUS_MAX];
-	const struct driver_question q = driver_question(p, want);
 
-	if (driver_files(&q, &p->edits, &p->specs, why) == -1 || plan_further_nodes(p, why) == -1)
+	list_wants(p, want);
+	if (engine_edits(&r->decision.inventory, want, p->picked, &r->settings, &p->further, &p->edits, &p->specs,
+	    why) == -1)
 		return -1;
-	if (!note_idle_words(p))
-		return refuse_nomem(why);
 	edits_sort_mounts(&p->edits);
-	return 0;
+	return allot_further(&p->further, &p->lease, why);
 }
 
-/* Tells a vendor's runtime, which runs after the wrapper, what was granted, so that it adds no more. */
+/* The driver's files are root's, but gpuhelper-engine says where they are. */
 static int
-add_vendor_env(struct plan *p, struct why *why)
+note_ways_to_driver(struct plan *p, struct why *why)
 {
-	struct vendor_grant granted[GPUS_MAX];
-	size_t i;
+	int ret;
 
-	for (i = 0; i < p->picked; i++)
-		granted[i] = (struct vendor_grant){ p->picks[i].gpu, p->picks[i].rule->capabilities };
-	return p->ruling->settings.driver_files != DRIVER_FILES_VENDOR_RUNTIME ? 0 :
-	    vendor_env(&p->ruling->decision.inventory, granted, p->picked, &p->edits.env, why);
+	end_after(WAYS_MS);
+	ret = ways_note_driver(&p->edits, &p->lease, why);
+	end_after(0);
+	return ret;
 }
 
 /*
@@ -256,9 +238,9 @@ plan_gpus(struct plan *p, struct leases *ls, struct why *why)
 	struct lease *l = &p->lease;
 
 	return add_driver_files(p, why) == -1 ||
-	    ways_note_driver(&p->edits, l, why) == -1 ||
+	    note_ways_to_driver(p, why) == -1 ||
 	    ways_check_claim(l, l->uid, why) == -1 ||
 	    ways_admit(ls, l, why) == -1 ||
 	    add_picks_env(p, why) == -1 ||
-	    plan_nodes(p, ls, why) == -1 ? -1 : add_vendor_env(p, why);
+	    plan_nodes(p, ls, why) == -1 ? -1 : 0;
 }

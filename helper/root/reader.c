@@ -34,7 +34,7 @@ struct kind_of_files {
 };
 
 static struct kind_of_files policies = { .name = EXCHANGE_POLICIES }, specs = { .name = EXCHANGE_SPECS };
-static struct cdi_registry early;	/* the specs that reader_start() has read */
+static struct spec_files early;	/* the specs that reader_start() has read */
 static bool has_early;
 
 static bool
@@ -135,35 +135,48 @@ reader_keep(void)
 /* Specs. */
 
 static int
-pack_specs(const struct cdi_registry *r, struct why *why)
+pack_specs(const struct spec_files *f, struct why *why)
 {
 	struct exchange now;
 
-	if (exchange_ask_specs(r, &now, why) == -1)
+	if (exchange_ask_specs(f, &now, why) == -1)
 		return -1;
 	renew(&specs, &now);
 	return 0;
 }
 
-/* A cdi_parser. */
-static int
-parse_specs(struct cdi_registry *r, struct why *why)
+int
+reader_reads_specs(struct spec_files *f, const char **out, size_t *len, struct why *why)
 {
-	if (pack_specs(r, why) == -1 || answer(&specs, why) == -1 ||
-	    settle(&specs, exchange_read_specs(&specs.x, r, &specs.malformed, why), why) == -1)
+	*f = (struct spec_files){ .n = 0 };
+	*out = NULL;
+	*len = 0;
+	if (has_early && is_fresh(&specs)) {
+		*f = early;
+		has_early = false;
+	} else if (spec_files_read(CDI_DIRS, true, f, why) == -1)
 		return -1;
-	keep(&specs);
+	if (f->n == 0)
+		return 0;
+	if (pack_specs(f, why) == -1 || answer(&specs, why) == -1)
+		return -1;
+	*out = specs.x.answer;
+	*len = specs.x.len;
 	return 0;
 }
 
-int
-reader_reads_specs(struct cdi_registry *r, struct why *why)
+void
+reader_keeps_specs(void)
 {
-	if (!has_early || !is_fresh(&specs))
-		return cdi_registry_load(CDI_DIRS, true, parse_specs, r, why);
-	*r = early;
-	has_early = false;
-	return cdi_registry_parse(r, true, parse_specs, why);
+	if (specs.x.answer != NULL)
+		keep(&specs);
+}
+
+int
+reader_drops_specs(struct why *why)
+{
+	specs.malformed = true;
+	return settle(&specs, -1, why);
 }
 
 /* The program. */
@@ -193,8 +206,8 @@ find_specs(void)
 	struct why ignored;
 
 	specs.read_at = clock_ms();
-	has_early = cdi_registry_read(CDI_DIRS, true, &early, &ignored) == 0;
-	return has_early && (early.files == 0 ||
+	has_early = spec_files_read(CDI_DIRS, true, &early, &ignored) == 0;
+	return has_early && (early.n == 0 ||
 	    (pack_specs(&early, &ignored) == 0 && (specs.kept = kept_find(specs.name, &program, &specs.x))));
 }
 

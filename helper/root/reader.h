@@ -5,7 +5,7 @@
 #ifndef GPUHELPER_ROOT_READER_H
 #define GPUHELPER_ROOT_READER_H
 
-#include "../host/driver/cdidirs.h"
+#include "../host/driver/specfiles.h"
 #include "../policy/policyset.h"
 #include "../policy/settings.h"
 
@@ -31,7 +31,15 @@ int reader_reads(struct settings *s, struct policy_set *p, struct why *why);
  */
 void reader_keep(void);
 
-/* Gets the CDI specs of this host, as cdi_registry_load(). To be called once, in a cgroup of root's. */
-int reader_reads_specs(struct cdi_registry *r, struct why *why);
+/*
+ * Reads the CDI specs of this host, and gets the program's answer about them: *answer, *len bytes, which reader.c keeps
+ * (NULL: there is no spec). It is not looked into here. -1 with *why. To be called once, in a cgroup of root's.
+ * spec_files_free() in either case.
+ */
+int reader_reads_specs(struct spec_files *f, const char **answer, size_t *len, struct why *why);
+/* Keeps that answer for later requests. */
+void reader_keeps_specs(void);
+/* The answer is malformed: if it was kept, removes it, and changes *why to say so. Always -1. */
+int reader_drops_specs(struct why *why);
 
 #endif

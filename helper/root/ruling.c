@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine.h"
 #include "host.h"
 #include "judge.h"
 #include "looker.h"
@@ -42,9 +43,11 @@ gather(struct ruling *r, struct why *why)
 	const struct request *asked = r->call->request;
 	const struct peer *peer = r->call->peer;
 
-	/* both start while the files are found and read */
+	/* these start while the files are found and read */
 	reader_wake();
 	judge_wake();
+	if (may_want_gpus(asked))
+		engine_wake();
 	if (reader_reads(&r->settings, &r->policies, why) == -1)
 		return -1;
 	/* a policy may allow it, but only to a pipeline that a token proves */

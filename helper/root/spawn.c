@@ -207,21 +207,39 @@ spawned_wake(struct spawned *p)
 		p->awake = frame_send_byte(p->channel, 0) == 0;
 }
 
-char *
-spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, size_t *len, struct why *why)
+static int
+refuse_silent(struct spawned *p, struct why *why)
 {
-	char *answer = NULL;
-	struct why cause;
+	const struct why cause = *why;
+
+	refuse(why, cause.code == WHY_BUG ? WHY_BUG : WHY_AGAIN, "%s did not answer: see whether the kernel's log says why, "
+	    "and try again (%.100s)", p->name, cause.text);
+	return spawned_give_up(p, why);
+}
+
+int
+spawned_ask(struct spawned *p, const char *question, size_t asked, struct why *why)
+{
+	if (spawned_check(p, why) == -1)
+		return -1;
+	spawned_wake(p);
+	return frame_write(p->channel, question, asked, p->ask_max, SEND_MS, why) == 0 ? 0 : refuse_silent(p, why);
+}
+
+char *
+spawned_hear(struct spawned *p, int ms, size_t *len, struct why *why)
+{
+	char *answer;
 
 	if (spawned_check(p, why) == -1)
 		return NULL;
-	spawned_wake(p);
-	if (frame_write(p->channel, question, asked, p->ask_max, SEND_MS, why) == -1 ||
-	    (answer = frame_read(p->channel, p->answer_max, ms, len, why)) == NULL) {
-		cause = *why;
-		refuse(why, cause.code == WHY_BUG ? WHY_BUG : WHY_AGAIN, "%s did not answer: see whether the kernel's log says "
-		    "why, and try again (%.100s)", p->name, cause.text);
-		(void)spawned_give_up(p, why);
-	}
+	if ((answer = frame_read(p->channel, p->answer_max, ms, len, why)) == NULL)
+		(void)refuse_silent(p, why);
 	return answer;
+}
+
+char *
+spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, size_t *len, struct why *why)
+{
+	return spawned_ask(p, question, asked, why) == 0 ? spawned_hear(p, ms, len, why) : NULL;
 }

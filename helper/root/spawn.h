@@ -60,6 +60,11 @@ int spawned_give_up(struct spawned *p, const struct why *why);
 /* Returns 0 if the program runs, or -1 with *why. */
 int spawned_check(const struct spawned *p, struct why *why);
 
+/* Sends a question of «asked» bytes. -1 with *why: the program gets no other question. */
+int spawned_ask(struct spawned *p, const char *question, size_t asked, struct why *why);
+/* Waits «ms» milliseconds for the answer to it. The rest is as with spawned_answer(). */
+char *spawned_hear(struct spawned *p, int ms, size_t *len, struct why *why);
+
 /*
  * Sends a question of «asked» bytes, and waits «ms» milliseconds for the answer. The caller frees the answer, which has
  * *len bytes. NULL with *why: there was no answer, and the program gets no other question.

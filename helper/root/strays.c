@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "../base/cleanup.h"
-#include "host.h"
+#include "engine.h"
 #include "looker.h"
 
 /* The GPUs in question, and the nodes that belong to one GPU each: node[i] is a node of held[gpu[i]]. */
@@ -90,19 +90,17 @@ find_holders(const struct sought *s, struct strays *out, struct why *why)
  * its nodes do not matter.
  */
 static void
-find_further(const struct decision *d, const struct settings *settings, const struct gpu *g,
-    const struct gpu_rule *rule, struct driver_nodes *more)
+find_further(const struct decision *d, const struct gpu *g, const struct gpu_rule *rule, struct driver_nodes *more)
 {
 	const struct driver_want want = { g, rule };
-	const struct driver_question q = { &host_seen()->specs, &d->inventory, settings, &want, 1 };
 	struct why ignored;
 
-	*more = (struct driver_nodes){ .n = 0 };
-	(void)driver_nodes(&q, more, &ignored);
+	if (engine_nodes(&d->inventory, &want, 1, more, &ignored) == -1)
+		*more = (struct driver_nodes){ .n = 0 };
 }
 
 int
-strays_of_wants(const struct decision *d, const struct settings *settings, struct strays *out, struct why *why)
+strays_of_wants(const struct decision *d, struct strays *out, struct why *why)
 {
 	const struct gpu_want *from;
 	struct driver_nodes more;
@@ -117,7 +115,7 @@ strays_of_wants(const struct decision *d, const struct settings *settings, struc
 			if (!w.want[i].candidate[k].exclusive)
 				continue;
 			from = &d->grant.gpu[i];
-			find_further(d, settings, from->candidate[k], from->rule, &more);
+			find_further(d, from->candidate[k], from->rule, &more);
 			ret = seek(&s, &w.want[i].candidate[k], from->candidate[k], &more, why);
 		}
 	return ret == 0 ? find_holders(&s, out, why) : -1;

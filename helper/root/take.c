@@ -243,7 +243,7 @@ take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct ref
 	autostrays struct strays strays = { 0 };
 	struct why ignored;
 
-	if (look_first && strays_of_wants(&r->decision, &r->settings, &strays, &f->why) == -1)
+	if (look_first && strays_of_wants(&r->decision, &strays, &f->why) == -1)
 		return refuse_look(p, f);
 	if (take_under_lock(p, &strays, f) == -1)
 		return -1;

@@ -269,7 +269,7 @@ take_once(struct plan *p, bool look_first, enum task_turn *turn, struct refusal 
 	bool alone;
 	int ret;
 
-	if (look_first && strays_of_wants(&r->decision, &r->settings, &strays, &f->why) == -1)
+	if (look_first && strays_of_wants(&r->decision, &strays, &f->why) == -1)
 		return refuse_look(p, f);
 	if (pick_under_lock(p, &strays, turn, f) == -1)
 		return -1;

@@ -135,20 +135,21 @@ answers_policies(struct policy_set *p, struct why *why)
 	return exchange_read_policies(&x, &unused, p, &malformed, why);
 }
 
-/* A cdi_parser. */
-static int
-parse_specs(struct cdi_registry *r, struct why *why)
-{
-	autoexchange struct exchange x = { .question = NULL };
-	bool malformed;
-
-	if (exchange_ask_specs(r, &x, why) == -1 || find_answer(EXCHANGE_SPECS, &x, why) == -1)
-		return -1;
-	return exchange_read_specs(&x, r, &malformed, why);
-}
-
 int
 answers_specs(struct cdi_registry *r, struct why *why)
 {
-	return cdi_registry_load(CDI_DIRS, true, parse_specs, r, why);
+	autoexchange struct exchange x = { .question = NULL };
+	autospecfiles struct spec_files files = { 0 };
+	bool malformed;
+
+	*r = (struct cdi_registry){ 0 };
+	if (spec_files_read(CDI_DIRS, true, &files, why) == -1)
+		return -1;
+	if (files.n > 0 &&
+	    (exchange_ask_specs(&files, &x, why) == -1 || find_answer(EXCHANGE_SPECS, &x, why) == -1))
+		return -1;
+	if (cdi_registry_take(r, &files, why) == -1 ||
+	    (r->files > 0 && exchange_read_specs(x.answer, x.len, r, &malformed, why) == -1))
+		return -1;
+	return cdi_registry_finish(r, true, why);
 }

@@ -9,7 +9,7 @@
 #include "../base/cleanup.h"
 #include "../base/path.h"
 #include "../base/strange.h"
-#include "../gpu/vendorenv.h"
+#include "../gpu/vendorvars.h"
 #include "nodes.h"
 
 #define NAMES_SHOWN 3

@@ -1,7 +1,7 @@
 /* See vetparts.h: variables and SELinux labels. */
 #include <string.h>
 
-#include "../gpu/vendorenv.h"
+#include "../gpu/vendorvars.h"
 #include "../kernel/kerneltext.h"
 #include "../kernel/secontext.h"
 #include "vetparts.h"

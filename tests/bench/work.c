@@ -14,6 +14,7 @@
 #include "ask/request.h"
 #include "ask/table.h"
 #include "ask/tablecheck.h"
+#include "ask/tablespec.h"
 #include "base/cleanup.h"
 #include "judge/decide.h"
 #include "judge/match.h"

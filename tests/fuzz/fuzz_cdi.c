@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../../helper/ask/tablecheck.h"
+#include "../../helper/ask/tablespec.h"
 #include "../../helper/ctl/cdi/cdiapply.h"
 #include "../../helper/json/doc.h"
 #include "../../helper/read/cdispec.h"

@@ -8,6 +8,7 @@
 
 #include "../../helper/ask/table.h"
 #include "../../helper/ask/tablecheck.h"
+#include "../../helper/ask/tablespec.h"
 #include "../../helper/base/path.h"
 #include "fuzz.h"
 

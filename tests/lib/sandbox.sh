@@ -214,7 +214,7 @@ else
 	chmod 750 /var/log/gpuhelper
 	install -m 755 "$kit/gpuhelper-runc" /usr/bin/gpuhelper-runc
 	install -m 755 "$kit/gpuhelperctl" /usr/sbin/gpuhelperctl
-	install -m 711 "$kit/gpuhelper-look" "$kit/gpuhelper-read" "$kit/gpuhelper-judge" "$kit/gpuhelper-label" /usr/libexec/gpuhelper/
+	install -m 711 "$kit/gpuhelper-look" "$kit/gpuhelper-engine" "$kit/gpuhelper-read" "$kit/gpuhelper-judge" "$kit/gpuhelper-label" /usr/libexec/gpuhelper/
 	install -m 755 "$kit/gpuhelper-wait" /usr/libexec/gpuhelper/
 	install -m 4750 -g gpuhelper "$kit/gpuhelper" /usr/libexec/gpuhelper/gpuhelper
 	command -v runc >/dev/null || install -m 755 "$kit/runc" /usr/sbin/runc

@@ -10,6 +10,7 @@
 #include "ask/readask.h"
 #include "ask/table.h"
 #include "ask/tablecheck.h"
+#include "ask/tablespec.h"
 #include "base/cleanup.h"
 #include "read/answer.h"
 #include "read/cdispec.h"

@@ -6,14 +6,7 @@
 #define GPUHELPER_HOST_DRIVER_CDIDIRS_H
 
 #include "../../cdi/cdi.h"
-
-/*
- * The spec directories; a later one overrides an earlier one. CDI names /var/run/cdi, which is a link to
- * /run/cdi.
- */
-#define CDI_DIRS "/etc/cdi:/run/cdi"
-#define CDI_FILES_MAX 1024	/* in one directory */
-#define CDI_BYTES_MAX (16 * 1024 * 1024)	/* of all files together */
+#include "specfiles.h"
 
 struct cdi_file {
 	char *path;
@@ -49,20 +42,17 @@ struct cdi_registry {
 typedef int cdi_parser(struct cdi_registry *r, struct why *why);
 
 /*
- * Loads all specs of the directories «dirs» (separated as in CDI_DIRS): the files that end in .json or .yaml,
- * hidden ones included, and none of subdirectories. A missing directory counts as empty. A problem of one
- * directory or file is recorded and does not keep others from loading.
- * «trusted» is for a helper that runs as root: directories and files that others than root could have changed
- * are not read, and files with faults of CDI_UNSAFE are not usable.
+ * Loads all specs of the directories (specfiles.h). With «trusted», files with faults of CDI_UNSAFE are not usable.
  * If two files of one directory have the same device, nobody gets the device, not even from another
  * directory: the reference library does the same.
- * Returns 0, or -1 with *why if memory is short, the host could not read a file just now, or the files exceed
- * CDI_BYTES_MAX together. The caller calls cdi_registry_free() in any case.
+ * Returns 0, or -1 with *why. The caller calls cdi_registry_free() in any case.
  */
 int cdi_registry_load(const char *dirs, bool trusted, cdi_parser *parse, struct cdi_registry *r, struct why *why);
-/* The same in two steps: reads the texts, and parses them. */
-int cdi_registry_read(const char *dirs, bool trusted, struct cdi_registry *r, struct why *why);
-int cdi_registry_parse(struct cdi_registry *r, bool trusted, cdi_parser *parse, struct why *why);
+
+/* The same in steps, around the parsing. Takes the files over; cdi_registry_free() in any case. -1 with *why. */
+int cdi_registry_take(struct cdi_registry *r, struct spec_files *f, struct why *why);
+/* After the parsing: decides which files are usable, and finds each name. -1 with *why: memory is short. */
+int cdi_registry_finish(struct cdi_registry *r, bool trusted, struct why *why);
 void cdi_registry_free(struct cdi_registry *r);
 #define autocdiregistry __attribute__((cleanup(cdi_registry_free)))
 

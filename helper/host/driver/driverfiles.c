@@ -20,7 +20,7 @@
 #include "../../cdi/cdirenewal.h"
 #include "../../cdi/nvlibs.h"
 #include "../folder/mounts.h"
-#include "../../gpu/vendorenv.h"
+#include "../../gpu/vendorvars.h"
 #include "../../policy/drivermount.h"
 #include "cdisource.h"
 #include "driverfound.h"

@@ -9,15 +9,9 @@
 
 #include "../../gpu/gpu.h"
 #include "../../lease/edits.h"
-#include "../../policy/policy.h"
+#include "../../policy/driverwant.h"
 #include "../../policy/settings.h"
 #include "cdidirs.h"
-
-/* A GPU that is granted, and the rule that grants it. */
-struct driver_want {
-	const struct gpu *gpu;
-	const struct gpu_rule *rule;
-};
 
 struct driver_question {
 	const struct cdi_registry *specs;	/* loaded as «trusted» */

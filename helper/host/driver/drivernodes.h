@@ -9,19 +9,6 @@
 
 #include "driverfiles.h"
 
-#define DRIVER_NODES_MAX 128	/* of one container: its GPUs' own, 16 of nvidia-fs, InfiniBand's, a switch each */
-
-struct driver_nodes {
-	struct gpu_node v[DRIVER_NODES_MAX];
-	/*
-	 * own[i] is the GPU whose PCI device has v[i]: a process that has the node open uses that GPU. NULL
-	 * if no GPU owns it.
-	 */
-	const struct gpu *own[DRIVER_NODES_MAX];
-	size_t n;
-	unsigned words;		/* of enum further_word: those that a node is granted by */
-};
-
 /*
  * Adds these nodes to *out. The spec does not decide who may use a node (fileMode, uid and additionalGids are
  * ignored): root/device.c does, for all nodes alike. Looks at nodes, opens none. Returns 0, or -1 with *why

@@ -53,36 +53,35 @@ exchange_ask_policies(struct exchange *x, struct why *why)
 }
 
 int
-exchange_ask_specs(const struct cdi_registry *r, struct exchange *x, struct why *why)
+exchange_ask_specs(const struct spec_files *f, struct exchange *x, struct why *why)
 {
-	autofree struct read_file *file = calloc(r->files + 1, sizeof(*file));
+	autofree struct read_file *file = calloc(f->n + 1, sizeof(*file));
 	struct read_ask a = { .verb = READ_SPECS, .file = file };
 	size_t i;
 
 	*x = (struct exchange){ .question = NULL };
 	if (file == NULL)
 		return refuse_nomem(why);
-	for (i = 0; i < r->files; i++)
-		if (r->file[i].text != NULL)
-			file[a.files++] = (struct read_file){ r->file[i].path, r->file[i].text, r->file[i].len };
+	for (i = 0; i < f->n; i++)
+		if (f->v[i].text != NULL)
+			file[a.files++] = (struct read_file){ f->v[i].path, f->v[i].text, f->v[i].len };
 	return (x->question = read_ask_pack(&a, &x->asked)) != NULL ? 0 : refuse_nomem(why);
 }
 
 /* Answers. */
 
-/* Begins to read the answer: *t is what follows its first line. -1 with *why. */
-static int
-begin(const struct exchange *x, struct lines *t, bool *malformed, struct why *why)
+int
+exchange_answer_begin(const char *answer, size_t len, struct lines *t, bool *malformed, struct why *why)
 {
 	char wrong[sizeof(why->text)] = "";
 
-	*t = (struct lines){ .at = x->answer, .end = x->answer + x->len };
+	*t = (struct lines){ .at = answer, .end = answer + len };
 	*malformed = !read_answer_begin(t, wrong, sizeof(wrong), why) && wrong[0] == '\0';
 	return *malformed || wrong[0] != '\0' ? -1 : 0;
 }
 
-static int
-finish(struct lines *t, bool *malformed, struct why *why)
+int
+exchange_answer_finish(struct lines *t, bool *malformed, struct why *why)
 {
 	*malformed = !lines_finish(t) && !t->nomem;
 	if (*malformed)
@@ -98,30 +97,11 @@ exchange_read_policies(const struct exchange *x, struct settings *s, struct poli
 
 	*s = (struct settings){ .runtime = NULL };
 	*p = (struct policy_set){ .n = 0 };
-	if (begin(x, &t, malformed, why) == -1)
+	if (exchange_answer_begin(x->answer, x->len, &t, malformed, why) == -1)
 		return -1;
 	settings_lines(&t, s);
 	policy_set_lines(&t, p);
-	return finish(&t, malformed, why) == -1 ? -1 : table_check(s, p, why);
-}
-
-int
-exchange_read_specs(const struct exchange *x, struct cdi_registry *r, bool *malformed, struct why *why)
-{
-	struct lines t;
-	size_t i;
-
-	if (begin(x, &t, malformed, why) == -1)
-		return -1;
-	for (i = 0; i < r->files && !t.failed; i++)
-		if (r->file[i].text != NULL)
-			cdi_file_lines(&t, &r->file[i].usable, &r->file[i].spec, &r->file[i].faults);
-	if (finish(&t, malformed, why) == -1)
-		return -1;
-	for (i = 0; i < r->files; i++)
-		if (r->file[i].usable && table_check_spec(&r->file[i].spec, why) == -1)
-			return -1;
-	return 0;
+	return exchange_answer_finish(&t, malformed, why) == -1 ? -1 : table_check(s, p, why);
 }
 
 /* Kept answers. */

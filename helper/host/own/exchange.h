@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "../driver/cdidirs.h"
+#include "../driver/specfiles.h"
+#include "../../base/lines.h"
 #include "../../policy/policyset.h"
 #include "../../policy/settings.h"
 
@@ -29,8 +30,8 @@ void exchange_free(struct exchange *x);
  * than root may write it.
  */
 int exchange_ask_policies(struct exchange *x, struct why *why);
-/* The same for CDI specs that cdi_registry_read() has read. */
-int exchange_ask_specs(const struct cdi_registry *r, struct exchange *x, struct why *why);
+/* The same for CDI specs. */
+int exchange_ask_specs(const struct spec_files *f, struct exchange *x, struct why *why);
 
 /*
  * Reads the answer, and checks it (ask/tablecheck.h). Returns 0, or -1 with *why. Sets *malformed if the answer is not
@@ -38,8 +39,15 @@ int exchange_ask_specs(const struct cdi_registry *r, struct exchange *x, struct 
  */
 int exchange_read_policies(const struct exchange *x, struct settings *s, struct policy_set *p, bool *malformed,
     struct why *why);
-/* The same for the registry of which the question was made. */
-int exchange_read_specs(const struct exchange *x, struct cdi_registry *r, bool *malformed, struct why *why);
+struct cdi_registry;
+/*
+ * The same for «len» bytes, the answer to a question of specs, and a registry that cdi_registry_take() made of them.
+ */
+int exchange_read_specs(const char *answer, size_t len, struct cdi_registry *r, bool *malformed, struct why *why);
+
+/* Used by both readers. */
+int exchange_answer_begin(const char *answer, size_t len, struct lines *t, bool *malformed, struct why *why);
+int exchange_answer_finish(struct lines *t, bool *malformed, struct why *why);
 
 /* A kept answer's file begins with this head; the question and the answer follow. */
 struct kept_head {

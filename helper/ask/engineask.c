@@ -1,0 +1,180 @@
+/* See engineask.h. The engine may be taken over: what is read here is only well-formed, and checked by its readers. */
+#include "engineask.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../gpu/inventorylines.h"
+#include "table.h"
+
+#define VERSION_MAX 16
+
+/* Reads or writes the head. False if another version wrote it. */
+static bool
+begin_engine_message(struct lines *t, const char *name, enum engine_verb *verb)
+{
+	static const char *const verbs[] = { "specs", "names", "nodes", "edits" };
+	char version[VERSION_MAX] = GPUHELPER_VERSION;
+
+	lines_begin(t, name);
+	word_text(t, version, sizeof(version));
+	if (!t->failed && strcmp(version, GPUHELPER_VERSION) != 0) {
+		t->failed = true;
+		return false;
+	}
+	*verb = (enum engine_verb)word_name(t, verbs, sizeof(verbs) / sizeof(verbs[0]), (unsigned)*verb);
+	return true;
+}
+
+static void
+spec_place_lines(struct lines *t, void *member)
+{
+	struct engine_spec *s = member;
+
+	word_copy(t, &s->path);
+	word_u32(t, &s->dir);
+	word_bool(t, &s->read);
+	words_list(t, &s->problems);
+}
+
+void
+engine_specs_lines(struct lines *t, struct engine_specs *s)
+{
+	enum engine_verb verb = ENGINE_SPECS;
+
+	(void)begin_engine_message(t, "ask", &verb);
+	t->failed = t->failed || verb != ENGINE_SPECS;
+	lines_begin(t, "problems");
+	words_list(t, &s->problems);
+	lines_members(t, "file", (void **)&s->v, &s->n, SIZE_MAX, sizeof(*s->v), spec_place_lines);
+}
+
+/* Before the lines stands their length, 8 bytes as in memory, because the answer that follows them is bytes. */
+char *
+engine_specs_pack(struct engine_specs *s, const char *answer, size_t len, size_t *size)
+{
+	autobuf struct buf places = { 0 }, all = { 0 };
+	struct lines t = { .out = &places };
+	uint64_t head;
+
+	engine_specs_lines(&t, s);
+	if (!lines_finish(&t) || places.failed)
+		return NULL;
+	head = places.len;
+	buf_add(&all, (const char *)&head, sizeof(head));
+	buf_add(&all, places.p, places.len);
+	if (len > 0)
+		buf_add(&all, answer, len);
+	*size = all.len;
+	return buf_take(&all);
+}
+
+static void
+want_words(struct lines *t, void *member)
+{
+	struct engine_want *w = member;
+
+	word_u32(t, &w->gpu);
+	gpu_rule_words(t, &w->rule);
+}
+
+void
+engine_ask_lines(struct lines *t, struct engine_ask *a)
+{
+	(void)begin_engine_message(t, "ask", &a->verb);
+	if (a->verb == ENGINE_NAMES) {
+		inventory_lines(t, &a->inventory);
+		return;
+	}
+	lines_begin(t, "settings");
+	a->driver_files = (enum driver_files)word_index(t, a->driver_files, DRIVER_FILES_VENDOR_RUNTIME + 1);
+	word_bool(t, &a->cdi_hooks);
+	lines_members(t, "want", (void **)&a->want, &a->wants, ENGINE_WANTS_MAX, sizeof(*a->want), want_words);
+}
+
+static void
+node_words(struct lines *t, void *member)
+{
+	struct gpu_node *n = member;
+
+	word_text(t, n->path, sizeof(n->path));
+	word_u32(t, &n->major);
+	word_u32(t, &n->minor);
+}
+
+static void
+driver_mount_words(struct lines *t, void *member)
+{
+	struct edit_mount *m = member;
+
+	word_copy(t, &m->source);
+	word_copy(t, &m->target);
+	words_list(t, &m->options);
+	m->driver = true;
+}
+
+static void
+driver_hook_lines(struct lines *t, void *member)
+{
+	struct edit_hook *h = member;
+
+	word_copy(t, &h->when);
+	word_copy(t, &h->path);
+	word_u32(t, &h->timeout);
+	lines_begin(t, "args");
+	words_list(t, &h->args);
+	lines_begin(t, "environment");
+	words_list(t, &h->env);
+}
+
+static void
+edits_of_driver_lines(struct lines *t, struct engine_answer *a)
+{
+	struct edits *e = &a->edits;
+
+	lines_members(t, "mount", (void **)&e->mount, &e->mounts, ENGINE_MOUNTS_MAX, sizeof(*e->mount), driver_mount_words);
+	lines_members(t, "hook", (void **)&e->hook, &e->hooks, ENGINE_MOUNTS_MAX, sizeof(*e->hook), driver_hook_lines);
+	lines_begin(t, "env");
+	words_list(t, &e->env);
+	lines_begin(t, "notes");
+	words_list(t, &e->notes);
+	lines_begin(t, "masked");
+	words_list(t, &e->masked);
+	lines_begin(t, "specs");
+	words_list(t, &a->specs);
+}
+
+void
+engine_answer_lines(struct lines *t, enum engine_verb verb, size_t gpus, struct engine_answer *a)
+{
+	enum engine_verb said = verb;
+
+	a->other_version = !begin_engine_message(t, "answer", &said);
+	t->failed = t->failed || said != verb;
+	why_words(t, &a->why);
+	word_bool(t, &a->malformed);
+	if (t->failed || a->why.code != WHY_NONE || verb == ENGINE_SPECS)
+		return;
+	if (verb == ENGINE_NAMES) {
+		if (t->out == NULL && (a->names.gpu = calloc(gpus + 1, sizeof(*a->names.gpu))) == NULL)
+			lines_starve(t);
+		else {
+			a->names.gpus = gpus;
+			inventory_names_lines(t, &a->names);
+		}
+		return;
+	}
+	lines_members(t, "node", (void **)&a->node, &a->nodes, DRIVER_NODES_MAX, sizeof(*a->node), node_words);
+	if (verb == ENGINE_EDITS)
+		edits_of_driver_lines(t, a);
+}
+
+void
+engine_answer_free(struct engine_answer *a)
+{
+	inventory_free(&a->names);
+	free(a->node);
+	edits_free(&a->edits);
+	strlist_free(&a->specs);
+	*a = (struct engine_answer){ .nodes = 0 };
+}

@@ -1,0 +1,48 @@
+/* See tablecheck.h: CDI specs. The helper does not link this file. */
+#include <string.h>
+
+#include "../base/path.h"
+#include "../cdi/cdi.h"
+#include "tablecheck.h"
+
+static int
+refuse_spec(const char *kind, const char *what, struct why *why)
+{
+	return refuse(why, WHY_BUG, "gpuhelper-read reports %.100s with %.200s, which it should have refused", kind, what);
+}
+
+static int
+check_table_edits(const char *kind, const struct cdi_edits *e, struct why *why)
+{
+	struct why ignored;
+	size_t i;
+
+	for (i = 0; i < e->mounts; i++)
+		/* a mount of another type has no path as its source, and is refused when it is requested */
+		if ((cdi_mount_is_bind(&e->mount[i]) && path_check(e->mount[i].host_path, &ignored) == -1) ||
+		    path_check(e->mount[i].container_path, &ignored) == -1 || cdi_target_wrong(&e->mount[i]) != NULL)
+			return refuse_spec(kind, "an invalid mount", why);
+	for (i = 0; i < e->nodes; i++)
+		if (e->node[i].path == NULL || path_check(e->node[i].path, &ignored) == -1 ||
+		    !path_is_beneath(e->node[i].path, "/dev"))
+			return refuse_spec(kind, "an invalid node", why);
+	for (i = 0; i < e->env.n; i++)
+		if (strchr(e->env.v[i], '=') == NULL)
+			return refuse_spec(kind, "invalid variables", why);
+	return 0;
+}
+
+int
+table_check_spec(const struct cdi_spec *s, struct why *why)
+{
+	size_t i;
+
+	if (check_table_edits(s->kind, &s->edits, why) == -1)
+		return -1;
+	for (i = 0; i < s->devices; i++)
+		if (!cdi_device_name_ok(s->device[i].name))
+			return refuse_spec(s->kind, "an invalid device", why);
+		else if (check_table_edits(s->kind, &s->device[i].edits, why) == -1)
+			return -1;
+	return 0;
+}

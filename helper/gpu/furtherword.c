@@ -1,0 +1,73 @@
+/* See furthernode.h: the words of policies, and the names of drivers. The helper does not link this file. */
+#include <string.h>
+
+#include "furthernode.h"
+
+#define COUNT(t) (sizeof(t) / sizeof((t)[0]))
+
+static const struct { const char *name; unsigned bit; const char *kind; } words[] = {
+	{ "gdrdrv", FURTHER_GDRDRV, "nvidia.com/gdrcopy" }, { "nvidia-fs", FURTHER_NVIDIA_FS, "nvidia.com/gds" },
+	{ "imex", FURTHER_IMEX, "nvidia.com/imex-channel" }, { "infiniband", FURTHER_INFINIBAND, "nvidia.com/mofed" },
+	{ "nvswitch", FURTHER_NVSWITCH, "nvidia.com/nvswitch" },
+};
+
+bool
+further_word_parse(const char *name, unsigned *bit, uint32_t *channel)
+{
+	size_t i;
+
+	if (text_starts(name, "imex=") && text_u32(name + strlen("imex="), 0, IMEX_CHANNEL_MAX, channel)) {
+		*bit = FURTHER_IMEX;
+		return true;
+	}
+	for (i = 0; i < COUNT(words); i++)
+		if (strcmp(words[i].name, name) == 0) {
+			*bit = words[i].bit;
+			return true;
+		}
+	return false;
+}
+
+const char *
+further_word_name(unsigned bit)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(words); i++)
+		if (words[i].bit == bit)
+			return words[i].name;
+	return "";
+}
+
+const char *
+further_word_kind(unsigned bit)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(words); i++)
+		if (words[i].bit == bit)
+			return words[i].kind;
+	return "";
+}
+
+unsigned
+further_kind_word(const char *kind)
+{
+	size_t i;
+
+	for (i = 0; i < COUNT(words); i++)
+		if (strcmp(words[i].kind, kind) == 0)
+			return words[i].bit;
+	return 0;
+}
+
+const char *
+further_driver(const struct devmajors *m, uint32_t major)
+{
+	size_t i;
+
+	for (i = 0; i < m->n; i++)
+		if (m->v[i].type == 'c' && m->v[i].major == major)
+			return m->v[i].name;
+	return "";
+}

@@ -18,7 +18,8 @@
 #define PROGRAM "gpuhelper-engine"
 #define NAMES_MS 4000	/* an answer takes milliseconds, unless the machine is busy; no lock is held */
 
-static struct spawned engine = { PROGRAM, true, ENGINE_SPECS_MAX, ENGINE_ANSWER_MAX, .channel = -1 };
+/* it moves along: whoever could freeze it could delay its answers while a lock is held */
+static struct spawned engine = { PROGRAM, true, ENGINE_SPECS_MAX, ENGINE_ANSWER_MAX, .moves = true, .channel = -1 };
 static const struct inventory *named;	/* the GPUs by whose places it is asked */
 
 void
@@ -37,12 +38,6 @@ void
 engine_end(void)
 {
 	spawned_end(&engine);
-}
-
-pid_t
-engine_pid(void)
-{
-	return engine.pid;
 }
 
 /* Waits for an answer, and checks it. engine_answer_free() in any case. */

@@ -17,9 +17,6 @@ void engine_start(void);
 void engine_wake(void);		/* has it start now, because it will get a question soon */
 void engine_end(void);
 
-/* Its process, or 0. */
-pid_t engine_pid(void);
-
 /* Sends it the CDI specs of this host. To be called once, in a cgroup of root's (owncgroup.h). -1 with *why. */
 int engine_hears_specs(struct why *why);
 

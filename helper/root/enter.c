@@ -32,16 +32,10 @@
 #include "../host/users.h"
 #include "capability.h"
 #include "crowd.h"
-#include "engine.h"
 #include "filter.h"
-#include "judge.h"
-#include "labeller.h"
-#include "looker.h"
 #include "owncgroup.h"
-#include "reader.h"
 #include "spawn.h"
 #include "timer.h"
-#include "verb.h"
 
 /*
  * - CAP_MKNOD, CAP_CHOWN, CAP_FOWNER: to make device nodes, and to change their ACLs.
@@ -369,21 +363,6 @@ find_nodes(struct filter_nodes *out)
 }
 
 /*
- * True if root asks. The filter then allows more, so the helper must know this before it reads the request: a filter
- * can't be loosened later.
- */
-static bool
-is_asked_by_root(enum door door, const struct starter *who)
-{
-	struct ucred cred;
-	socklen_t size = sizeof(cred);
-
-	if (door == DOOR_SETUID)
-		return who->uid == 0;
-	return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == 0;
-}
-
-/*
  * Any user can hold the lock of our /proc directory by listing it. A lookup of a name that is already cached needs no
  * lock, and these descriptors keep the names cached until the process ends.
  */
@@ -399,40 +378,9 @@ pin_own_names(struct why *why)
 	return 0;
 }
 
-/*
- * Starts the children that the request needs, or all if it has not arrived yet. The verb seen here is only a hint: the
- * request is read and checked later.
- */
-static void
-start_children(bool of_root)
-{
-	char first[REQUEST_HINT_BYTES];
-	const ssize_t n = recv(STDIN_FILENO, first, sizeof(first), MSG_PEEK | MSG_DONTWAIT);
-	const struct verb_row *verb = verb_find(request_hint(first, n > 0 ? (size_t)n : 0));
-
-	/* the wrapper has left, and will ask nothing */
-	if (n == 0)
-		return;
-	/* the judge first: the request waits longest for its answer */
-	if (verb->decides)
-		judge_start();
-	judge_wake();
-	if (verb->looks) {
-		looker_start(of_root);
-		labeller_start();
-	}
-	if (verb->decides) {
-		engine_start();
-		reader_start();
-	} else
-		looker_wake(false);
-	reader_wake();
-}
-
 int
 enter(enum door door, struct starter *who, struct why *why)
 {
-	struct filter_nodes nodes = { .majors = 0 };
 	int crowded;
 
 	*who = (struct starter){ 0 };
@@ -464,9 +412,27 @@ enter(enum door door, struct starter *who, struct why *why)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));
 	reset_surroundings();
 	make_own_cgroup(who->uid);
-	nodes.links = is_asked_by_root(door, who);
-	start_children(nodes.links);
-	nodes.labeller_channel = labeller_channel();
+	return 0;
+}
+
+bool
+asked_by_root(enum door door, const struct starter *who)
+{
+	struct ucred cred;
+	socklen_t size = sizeof(cred);
+
+	if (door == DOOR_SETUID)
+		return who->uid == 0;
+	return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == 0;
+}
+
+int
+shut_in(enum door door, const struct starter *who, int labeller_channel, struct why *why)
+{
+	/* links only for root's requests; a filter can't be loosened once the request is read */
+	struct filter_nodes nodes = { .links = asked_by_root(door, who), .labeller_channel = labeller_channel,
+		.caller = door == DOOR_SETUID ? who->uid : 0 };
+
 	nodes.children = spawned_pids(nodes.child);
 	if (capabilities_keep(kept_capabilities, KEPT - (door == DOOR_SOCKET ? 1 : 0), why) == -1)
 		return -1;
@@ -474,7 +440,6 @@ enter(enum door door, struct starter *who, struct why *why)
 		return refuse(why, WHY_BUG, "no_new_privs: %s", strerror(errno));
 	(void)prctl(PR_SET_DUMPABLE, 0);
 	find_nodes(&nodes);
-	nodes.caller = door == DOOR_SETUID ? who->uid : 0;
 	return filter_install(&nodes, why);
 }
 

@@ -28,15 +28,23 @@ struct starter {
 
 /*
  * Runs the steps of enter.c in their order. Afterwards the process has:
- * - descriptors 0 to 2, the channels to its children (spawn.h) and, behind the setuid bit, its place
- *   (crowd.h);
- * - a timer that will kill it and that nothing can postpone, an empty environment, all ids 0, no core dumps, default
- *   signals, only the capabilities that this program uses, and no way to start another process.
+ * - descriptors 0 to 2 and, behind the setuid bit, its place (crowd.h);
+ * - a timer that will kill it and that nothing can postpone, an empty environment, all ids 0, no core dumps, and default
+ *   signals.
  * Until then it reads, logs and opens nothing by a name that the caller chose. -1 with *why: also if the process is
  * not what its door requires: setuid, or started by root. 1: the starter has too many helpers already, and this one
  * must end without an answer (crowd.h).
  */
 int enter(enum door door, struct starter *who, struct why *why);
+
+/* True if root asks. To be known before the request is read. */
+bool asked_by_root(enum door door, const struct starter *who);
+
+/*
+ * After the children are started (spawn.h): keeps only the capabilities that this program uses, and installs its filter,
+ * by which it can start no other process. labeller_channel: see filter.h. -1 with *why.
+ */
+int shut_in(enum door door, const struct starter *who, int labeller_channel, struct why *why);
 
 /*
  * Sets all ids to the starter's, just before the process ends. So the zombie counts against the starter's limit

@@ -13,7 +13,8 @@
 #define ANSWER_MS 4000		/* an answer takes milliseconds, unless the machine is busy */
 #define HOST_MS 8000		/* the same for the host's GPUs: /sys may be slow */
 
-static struct spawned judge = { PROGRAM, true, JUDGE_ASK_MAX, JUDGE_ANSWER_MAX, .channel = -1 };
+/* it moves along: the kernel shows it only those AMD GPUs that the device rules of its cgroup allow */
+static struct spawned judge = { PROGRAM, true, JUDGE_ASK_MAX, JUDGE_ANSWER_MAX, .moves = true, .channel = -1 };
 
 void
 judge_start(void)
@@ -31,12 +32,6 @@ void
 judge_end(void)
 {
 	spawned_end(&judge);
-}
-
-pid_t
-judge_pid(void)
-{
-	return judge.pid;
 }
 
 static int

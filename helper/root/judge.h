@@ -19,8 +19,6 @@
 void judge_start(void);
 void judge_wake(void);		/* has the program start now, because it will get a question soon */
 void judge_end(void);
-pid_t judge_pid(void);		/* 0: it does not run */
-
 /*
  * Has the judge find the GPUs of the vendors in the mask (1 << enum gpu_vendor), which may be 0. The result is not
  * checked yet. To be called once, and before the other questions: a judge that has parsed untrusted text is not trusted

@@ -23,7 +23,8 @@
 #define ALL_MS 3000		/* for all questions except those about folders: other helpers may wait for the lock */
 #define WATCH_MS 20		/* between two checks that the process that asked lives */
 
-static struct spawned labeller = { .name = PROGRAM, .slow = true, .channel = -1 };
+/* it moves along, as gpuhelper-engine */
+static struct spawned labeller = { .name = PROGRAM, .slow = true, .moves = true, .channel = -1 };
 static int64_t left_ms = ALL_MS;
 
 void
@@ -33,12 +34,6 @@ labeller_start(void)
 
 	if (selinux_state(&state, &labeller.why) == 0 && state != SELINUX_ABSENT)
 		spawned_start(&labeller);
-}
-
-pid_t
-labeller_pid(void)
-{
-	return labeller.pid;
 }
 
 int

@@ -16,7 +16,6 @@
 
 /* Starts the process. To be called before filter_install(). If this fails, every question fails with the reason. */
 void labeller_start(void);
-pid_t labeller_pid(void);	/* 0: it does not run */
 int labeller_channel(void);	/* -1: it does not run */
 /* Ends the program. If it waits for a kernel lock, SIGKILL takes effect only after that. */
 void labeller_end(void);

@@ -42,7 +42,8 @@
 
 static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
 
-static struct spawned look = { .name = PROGRAM, .own_user = true, .own_proc = true, .kept = kept,
+/* it moves along, as gpuhelper-engine */
+static struct spawned look = { .name = PROGRAM, .own_user = true, .own_proc = true, .moves = true, .kept = kept,
 	.n = sizeof(kept) / sizeof(kept[0]), .channel = -1 };
 static struct {
 	uint64_t nonce;
@@ -69,12 +70,6 @@ looker_wake(bool moved)
 		return;
 	spawned_wake(&look);
 	(void)frame_send_byte(look.channel, moved ? LOOK_EAGER : 0);
-}
-
-pid_t
-looker_pid(void)
-{
-	return look.pid;
 }
 
 /* Asks it nothing more: the program may be at work, and others may wait, so it is ended later. */

@@ -23,9 +23,6 @@ void looker_start(bool of_root);
  */
 void looker_wake(bool moved);
 
-/* The looker's first process, which starts those that look. 0: there is none. */
-pid_t looker_pid(void);
-
 /* Ends the looker, like spawned_end(). */
 void looker_end(void);
 

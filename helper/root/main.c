@@ -7,6 +7,7 @@
  *
  * The phases, in this order:
  *	enter	takes the process over from its caller			enter.c
+ *	begin	starts the children, and shuts the process in		spawn.c, filter.c
  *	peer	finds the process that asks, and its user		peer.c
  *	request	reads the request, which is not trusted			frame.c, request.c
  *	verb	carries it out; a grant has phases of its own		grant.c, verb.h
@@ -18,6 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "../ask/wire.h"
@@ -219,6 +221,48 @@ heap_is_whole(void)
 	return odd == 0 || (mallinfo2().arena == 0 && sbrk(page - odd) != (void *)-1);
 }
 
+/*
+ * Starts the children that the request needs, or all if it has not arrived yet. The verb seen here is only a hint: the
+ * request is read and checked later.
+ */
+static void
+start_children(bool of_root)
+{
+	char first[REQUEST_HINT_BYTES];
+	const ssize_t n = recv(STDIN_FILENO, first, sizeof(first), MSG_PEEK | MSG_DONTWAIT);
+	const struct verb_row *verb = verb_find(request_hint(first, n > 0 ? (size_t)n : 0));
+
+	/* the wrapper has left, and will ask nothing */
+	if (n == 0)
+		return;
+	/* the judge first: the request waits longest for its answer */
+	if (verb->decides)
+		judge_start();
+	judge_wake();
+	if (verb->looks) {
+		looker_start(of_root);
+		labeller_start();
+	}
+	if (verb->decides) {
+		engine_start();
+		reader_start();
+	} else
+		looker_wake(false);
+	reader_wake();
+}
+
+/* 1: too many helpers of this user are there already. -1 with *why. */
+static int
+begin(enum door door, struct starter *starter, struct why *why)
+{
+	const int entered = enter(door, starter, why);
+
+	if (entered != 0)
+		return entered;
+	start_children(asked_by_root(door, starter));
+	return shut_in(door, starter, labeller_channel(), why);
+}
+
 /* Goes through all phases. Holds no lock when it returns. */
 static int
 live(enum door door, struct starter *starter)
@@ -227,7 +271,7 @@ live(enum door door, struct starter *starter)
 	struct why why = { 0 };
 	int status, entered;
 
-	if ((entered = enter(door, starter, &why)) == 1)
+	if ((entered = begin(door, starter, &why)) == 1)
 		return WHY_AGAIN;
 	if (entered == -1 || (door == DOOR_SOCKET ? peer_of_socket(starter, &peer, &why) :
 	    peer_of_starter(starter, &peer, &why)) == -1)

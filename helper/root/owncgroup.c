@@ -21,10 +21,7 @@
 #include "../host/file.h"
 #include "../host/process/procdir.h"
 #include "../kernel/cgroupline.h"
-#include "engine.h"
-#include "judge.h"
-#include "labeller.h"
-#include "looker.h"
+#include "spawn.h"
 
 #define MOUNTS "/sys/fs/cgroup"
 #define OWN "gpuhelper"
@@ -197,19 +194,14 @@ check_chain(int top, const char *controllers, const char *mount, const char *pat
 	}
 }
 
-/*
- * Moves a child along. The looker, gpuhelper-engine and gpuhelper-label: whoever could freeze them could delay their
- * answers while a lock is held. gpuhelper-judge: the kernel shows it only those AMD GPUs that the device rules of its
- * cgroup allow.
- * gpuhelper-read stays: it answers before any lock is taken, and the helper limits the time.
- */
+/* Moves a child along (spawn.h, «moves»). */
 static bool
 move_child(int procs, pid_t child)
 {
 	char pid[16];
 	const int n = snprintf(pid, sizeof(pid), "%d", child);
 
-	return child == 0 || write(procs, pid, (size_t)n) == n;
+	return write(procs, pid, (size_t)n) == n;
 }
 
 static int
@@ -223,8 +215,7 @@ move(int top, const char *mount, struct why *why)
 		return refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
 	if (check_roots_alone(dir, "", shown, why) == -1 || check_roots_alone(dir, "cgroup.procs", shown, why) == -1)
 		return -1;
-	if ((procs = file_open_beneath(dir, "cgroup.procs", O_WRONLY)) == -1 || !move_child(procs, looker_pid()) ||
-	    !move_child(procs, labeller_pid()) || !move_child(procs, judge_pid()) || !move_child(procs, engine_pid()) ||
+	if ((procs = file_open_beneath(dir, "cgroup.procs", O_WRONLY)) == -1 || !spawned_move(move_child, procs) ||
 	    write(procs, "0", 1) != 1)
 		return refuse(why, WHY_IO, "%s/cgroup.procs: %s", shown, strerror(errno));
 	return 0;

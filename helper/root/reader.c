@@ -19,6 +19,7 @@
 #define ANSWER_MS 8000	/* an answer takes milliseconds, unless the machine is busy */
 #define FRESH_MS 100	/* so long after they were read, files are not read again */
 
+/* it stays: it answers before any lock is taken, and the helper limits the time */
 static struct spawned reader = { PROGRAM, true, READ_ASK_MAX, READ_ANSWER_MAX, .channel = -1 };
 static bool started;
 static struct stat program;

@@ -110,14 +110,28 @@ become(const struct spawned *p, int program, int channel, pid_t parent)
 	_exit(WHY_BUG);
 }
 
-static uint32_t started[FILTER_CHILDREN_MAX];
+static const struct spawned *started[FILTER_CHILDREN_MAX];
 static size_t starts;
 
 size_t
 spawned_pids(uint32_t pid[FILTER_CHILDREN_MAX])
 {
-	memcpy(pid, started, sizeof(started));
+	size_t i;
+
+	for (i = 0; i < starts; i++)
+		pid[i] = (uint32_t)started[i]->pid;
 	return starts;
+}
+
+bool
+spawned_move(bool (*move)(int ctx, pid_t process), int ctx)
+{
+	size_t i;
+
+	for (i = 0; i < starts; i++)
+		if (started[i]->moves && started[i]->pid != 0 && !move(ctx, started[i]->pid))
+			return false;
+	return true;
 }
 
 /* Finds the program's user. Changing to it takes CAP_SETUID and CAP_SETGID, and ending the program takes CAP_KILL. */
@@ -155,7 +169,7 @@ spawned_start(struct spawned *p)
 	} else {
 		p->channel = pair[0];
 		if (starts < FILTER_CHILDREN_MAX)
-			started[starts++] = (uint32_t)p->pid;
+			started[starts++] = p;
 	}
 }
 

@@ -25,6 +25,7 @@ struct spawned {
 	bool own_user;		/* it runs as the user of its name (host/own/ownprogram.h), not as root */
 	uint32_t ask_max, answer_max;	/* limits of spawned_answer(), in bytes */
 	bool own_proc;		/* it has SPAWN_PROC */
+	bool moves;		/* leave_cgroup() moves it along (owncgroup.h) */
 	const int *kept;	/* with own_user: capabilities(7) that it has all the same */
 	size_t n;
 	uint32_t uid, gid;	/* of its user */
@@ -40,6 +41,9 @@ struct spawned {
  * when it is woken or gets its first question. If that fails, p->why says why.
  */
 void spawned_start(struct spawned *p);
+
+/* Calls move(ctx, process) for each program that runs and is to be moved along. False if one call returns false. */
+bool spawned_move(bool (*move)(int ctx, pid_t process), int ctx);
 
 /* Gets the processes of the started programs, for the filter, which must allow killing them. Returns their number. */
 size_t spawned_pids(uint32_t pid[FILTER_CHILDREN_MAX]);

@@ -1152,10 +1152,10 @@ run show-config --config-dir "$d" --json
 t "show-config as JSON" python3 -c 'import json; j = json.load(open("out"))
 assert j["settings"]["max_wait"] == 43200 and j["policies"][0]["gpus"][0]["devices"] == ["0"] and j["policies"][1]["file"] == "20-b.conf"'
 # every possible key of settings and policies is shown
-sed -n '/^static const struct conf_key keys/,/NULL, NULL/s/.*{ "\([a-z_]*\)".*/\1/p' "$here/helper/read/settingsread.c" | grep -vx first_exec | sort >keys
+sed -n '/^static const struct conf_key keys/,/NULL, NULL/s/.*{ "\([a-z_]*\)".*/\1/p' "$here/helper/read/conf/settingsread.c" | grep -vx first_exec | sort >keys
 python3 -c 'import json; print(*sorted(json.load(open("out"))["settings"]), "runtime", sep="\n")' | sort >has
 t "show-config: every setting has a line" diff keys has
-sed -n '/^static const struct conf_key policy_keys/,/NULL, NULL/s/.*{ "\([a-z_]*\)".*/\1/p' "$here/helper/read/policyread.c" | grep -vx 'issuer\|callers' | sort >keys
+sed -n '/^static const struct conf_key policy_keys/,/NULL, NULL/s/.*{ "\([a-z_]*\)".*/\1/p' "$here/helper/read/conf/policyread.c" | grep -vx 'issuer\|callers' | sort >keys
 python3 -c 'import json; print(*sorted(set(json.load(open("out"))["policies"][0]) - {"file"}), sep="\n")' >has
 t "show-config: every key of a policy has a line" diff keys has
 echo 'privileged = "?";' >"$d/gpuhelper.conf"

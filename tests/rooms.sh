@@ -177,7 +177,7 @@ END
 ok "syscall() is used for a few calls that not every C library has a name for" $? "$tmp/foreign"
 
 # only root of the host is root to helper/root, never root of a user namespace
-grep -n 'trust_in_namespace' "$here"/helper/root/*.[ch] >"$tmp/foreign"
+grep -rn 'trust_in_namespace' "$here/helper/root" >"$tmp/foreign"
 [ ! -s "$tmp/foreign" ]
 ok "root is uid 0 to helper/root, and nobody else" $? "$tmp/foreign"
 
@@ -317,27 +317,42 @@ host/folder: base lease policy host host/process
 host/gpu: base gpu cdi host
 host/driver: base gpu cdi lease policy host host/folder host/gpu
 host/own: base json lease policy ask host host/driver
-root: base json kernel gpu lease policy ask host host/process host/cgroup host/folder host/gpu host/driver host/own
-read: base json kernel gpu cdi policy ask host/driver host/own root
-judge: base json gpu cdi policy ask host/gpu host/own root
-look: base kernel lease ask host host/process host/cgroup host/folder host/own root
-engine: base gpu ask host/driver host/gpu host/own root
-label: base kernel ask host host/folder host/own root
+root/self: base host host/process host/own
+root/enter: base kernel policy ask host host/process host/cgroup host/gpu host/own root/self
+root/child: base kernel gpu lease policy ask host host/process host/gpu host/driver host/own root/self
+root/log: base lease host host/own root/self root/enter
+root/lease: base kernel lease policy ask host host/process host/folder root/self root/enter root/log
+root/node: base gpu lease policy ask host host/process host/folder root/self root/enter root/child root/lease
+root/end: base lease host host/process host/cgroup root/self root/enter root/child root/log root/lease \
+    root/node
+root/grant: base gpu lease policy ask host host/process host/cgroup host/folder host/gpu root/self root/enter \
+    root/child root/log root/lease root/node root/end
+root/verb: base json lease ask host host/process host/cgroup host/gpu root/enter root/child root/log \
+    root/lease root/node root/end root/grant
+root: base ask host/own root/self root/enter root/child root/grant root/verb
+read/cdi: base json gpu cdi
+read/conf: base kernel gpu cdi policy
+read: base policy ask host/driver host/own root/self read/cdi read/conf
+judge: base json gpu cdi policy ask host/gpu host/own root/self
+look: base kernel lease ask host host/process host/cgroup host/folder host/own root/self
+engine: base gpu ask host/gpu host/driver host/own root/self
+label: base kernel ask host host/folder host/own root/self
 wait: ask
-user: base json kernel gpu cdi lease policy ask vet host host/process host/cgroup host/folder host/gpu host/driver \
-    host/own read
-ctl: base gpu policy host host/own read judge user
+user: base json kernel gpu cdi lease policy ask vet host host/process host/cgroup host/folder host/gpu \
+    host/driver host/own read/conf read
+ctl: base gpu policy host host/own read/conf read judge user
 ctl/worker: base json kernel lease policy host host/process user ctl
 ctl/keys: base json policy host read judge ctl
-ctl/cdi: base json gpu cdi host host/gpu host/driver read ctl
+ctl/cdi: base json gpu cdi host host/gpu host/driver read/cdi read ctl
 ctl/audit: base json lease host ctl
 ctl/gpus: base json gpu lease policy host host/process host/gpu host/driver read user ctl ctl/worker
-ctl/explain: base json gpu cdi lease policy ask host host/folder host/gpu host/driver host/own read judge user ctl \
-    ctl/worker ctl/gpus
-ctl/metrics: base policy ask host host/gpu host/own read ctl ctl/audit ctl/gpus
-ctl/check: base json gpu policy host host/folder host/gpu host/driver host/own read judge label user ctl ctl/worker \
-    ctl/explain ctl/gpus
-ctl/doctor: base gpu cdi policy host host/gpu host/driver host/own read user ctl ctl/worker ctl/keys ctl/cdi ctl/gpus
+ctl/explain: base json gpu cdi lease policy ask host host/folder host/gpu host/driver host/own read/conf read \
+    judge user ctl ctl/worker ctl/gpus
+ctl/metrics: base policy ask host host/gpu host/own read/conf read ctl ctl/audit ctl/gpus
+ctl/check: base json gpu policy host host/folder host/gpu host/driver host/own read/conf read judge label user \
+    ctl ctl/worker ctl/gpus ctl/explain
+ctl/doctor: base gpu cdi policy host host/gpu host/driver host/own read user ctl ctl/worker ctl/keys ctl/cdi \
+    ctl/gpus
 ctl/setup: base kernel policy host host/own read user ctl ctl/worker ctl/gpus
 ctl/report: base json policy host read ctl ctl/audit
 END

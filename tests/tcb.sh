@@ -18,7 +18,7 @@
 #   records of execs			root/ 59, pure/ 17: only code that sees a lease knows of it
 #   the decision in gpuhelper-judge	host/ -222, pure/ +111: the check of the verdict
 #   one function that lists directories	root/ -22, host/ +11 (host/listing.c)
-#   faster grants			root/ 235, host/ 106, pure/ 13: the search in the filter (root/callset.c), the look at folders
+#   faster grants			root/ 235, host/ 106, pure/ 13: the search in the filter (root/self/callset.c), the look at folders
 #					that lie side by side (ways.c, folders.c), the hint of the verb, /etc/passwd without a
 #					call for each line, /proc kept open
 #   a helper that stays for its container	root/ 108, pure/ 5 (main.c, crowd.c), with verbs of exec that start fewer children

@@ -1,7 +1,7 @@
 /*
- * The questions of the helper to gpuhelper-engine (root/engine.h), and the answers, as lines (lines.h) that begin with
- * the writer's version. No question has a word of a stranger. Each function writes or reads a value; a value that was
- * read must be freed in any case.
+ * The questions of the helper to gpuhelper-engine (root/child/engine.h), and the answers, as lines (lines.h) that begin
+ * with the writer's version. No question has a word of a stranger. Each function writes or reads a value; a value that
+ * was read must be freed in any case.
  */
 #ifndef GPUHELPER_ASK_ENGINEASK_H
 #define GPUHELPER_ASK_ENGINEASK_H

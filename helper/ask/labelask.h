@@ -1,5 +1,5 @@
 /*
- * Questions of the helper to gpuhelper-label (root/labeller.h). Both are of one installation, so members are
+ * Questions of the helper to gpuhelper-label (root/child/labeller.h). Both are of one installation, so members are
  * sent as they are in memory. After a question about a folder, one byte of its own carries the descriptors
  * (SCM_RIGHTS in unix(7)) of the folder and of the process that asked (pidfd_open(2)).
  */

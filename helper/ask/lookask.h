@@ -1,5 +1,5 @@
 /*
- * Questions of the helper to gpuhelper-look (root/looker.h), and the answers, as bytes. Both programs are of one
+ * Questions of the helper to gpuhelper-look (root/child/looker.h), and the answers, as bytes. Both programs are of one
  * installation, so members are sent as they are in memory. Only those parts of a lease are sent that say where and what
  * to look for. An answer consists of numbers.
  */

@@ -1,5 +1,5 @@
 /*
- * Questions of the helper to gpuhelper-read (root/reader.h): files, as bytes. Both are of one build, so
+ * Questions of the helper to gpuhelper-read (root/child/reader.h): files, as bytes. Both are of one build, so
  * numbers are sent as they are in memory. The answer is lines (table.h) that begin with the writer's version.
  */
 #ifndef GPUHELPER_ASK_READASK_H

@@ -1,6 +1,6 @@
 /*
  * Checks values that no file may have. The helper can't check that an administrator wrote what gpuhelper-read
- * (root/reader.h) reports, but it checks that an administrator may write it.
+ * (root/child/reader.h) reports, but it checks that an administrator may write it.
  */
 #ifndef GPUHELPER_ASK_TABLECHECK_H
 #define GPUHELPER_ASK_TABLECHECK_H

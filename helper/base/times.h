@@ -1,6 +1,6 @@
 /*
  * Time limits on which two programs or two files rely, and how they must be ordered. A limit that matters to one file
- * alone is in that file. The helper's life is explained in root/timer.h.
+ * alone is in that file. The helper's life is explained in root/self/timer.h.
  */
 #ifndef GPUHELPER_BASE_TIMES_H
 #define GPUHELPER_BASE_TIMES_H

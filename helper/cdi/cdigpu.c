@@ -1,6 +1,6 @@
 /*
  * See cdigpu.h. Compares paths: both sides name the host's /dev, because host/driver/cdigpus.c replaced other paths of
- * the same nodes. root/device.c checks the numbers.
+ * the same nodes. root/node/device.c checks the numbers.
  */
 #include "cdigpu.h"
 

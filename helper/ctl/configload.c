@@ -7,9 +7,9 @@
 #include "../base/cleanup.h"
 #include "../host/own/etc.h"
 #include "../judge/identify.h"
+#include "../read/conf/wanted.h"
 #include "../read/load.h"
 #include "../read/parse.h"
-#include "../read/wanted.h"
 
 int
 config_load(const struct options *o, struct config *out, struct why *why)

@@ -1,7 +1,7 @@
 /*
  * Picks the GPUs that a container gets from those that its policy allows, by what is held. Knows no queue: the caller
- * passes GPUs that are reserved for earlier requests as held (helper/root/allot.c, keep_for()). Computes only:
- * helper/root/leaselist.c has the lock, the files and the clock.
+ * passes GPUs that are reserved for earlier requests as held (helper/root/grant/allot.c, keep_for()). Computes only:
+ * helper/root/lease/leaselist.c has the lock, the files and the clock.
  */
 #ifndef GPUHELPER_GPU_PICK_H
 #define GPUHELPER_GPU_PICK_H

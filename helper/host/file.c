@@ -39,7 +39,7 @@ open_part(int dir, const char *part, int how)
 
 /*
  * file_open_beneath() without openat2(2): opens one component after the other, none of them a link. The
- * helper's own filter denies openat2 (root/filter.c), and so does systemd for a service with
+ * helper's own filter denies openat2 (root/self/filter.c), and so does systemd for a service with
  * RestrictSUIDSGID=.
  */
 static int

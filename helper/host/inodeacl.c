@@ -1,4 +1,4 @@
-/* See inodeacl.h. Only reads; root/acl.c writes ACLs. */
+/* See inodeacl.h. Only reads; root/node/acl.c writes ACLs. */
 #include "inodeacl.h"
 
 #include <errno.h>

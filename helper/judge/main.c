@@ -1,7 +1,7 @@
 /*
  * gpuhelper-judge: looks at the host's GPUs, then confines itself, parses what a stranger wrote, finds out
  * whose a token is, and decides by the policies what a container gets. The helper starts it for each grant
- * (root/judge.h), sends each question over one channel with all that is needed to answer it, and ends it with
+ * (root/child/judge.h), sends each question over one channel with all that is needed to answer it, and ends it with
  * the channel.
  * May assume that its parent is gpuhelper, or else that it has no more rights than its caller. Must never
  * open anything after it has read a stranger's words.
@@ -12,8 +12,8 @@
 #include "../base/cleanup.h"
 #include "../base/times.h"
 #include "../host/own/frame.h"
-#include "../root/confine.h"
-#include "../root/spawn.h"
+#include "../root/self/confine.h"
+#include "../root/self/spawn.h"
 #include "decide.h"
 #include "identify.h"
 #include "see.h"

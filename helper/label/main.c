@@ -1,7 +1,7 @@
 /*
  * gpuhelper-label: does the part of the helper's work that needs libselinux, and walks through folders to
  * label them for containers. The helper starts it as root if SELinux is on and a grant needs a label
- * (root/labeller.h), asks one question at a time over one channel, and ends it with the channel.
+ * (root/child/labeller.h), asks one question at a time over one channel, and ends it with the channel.
  * May assume that its parent is gpuhelper, or else that it has no more rights than its caller. Must never
  * open a path that a question names: a folder is what the descriptor with the question is open on.
  */
@@ -16,9 +16,9 @@
 #include "../ask/wire.h"
 #include "../base/cleanup.h"
 #include "../host/own/frame.h"
-#include "../root/capability.h"
-#include "../root/confine.h"
-#include "../root/spawn.h"
+#include "../root/self/capability.h"
+#include "../root/self/confine.h"
+#include "../root/self/spawn.h"
 #include "labelquestion.h"
 #include "loaded.h"
 #include "relabel.h"

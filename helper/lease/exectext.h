@@ -1,5 +1,5 @@
 /*
- * What the wrapper needs at each exec into a container with a grant, as JSON (root/execrecord.h,
+ * What the wrapper needs at each exec into a container with a grant, as JSON (root/end/execrecord.h,
  * user/exec.c).
  */
 #ifndef GPUHELPER_LEASE_EXECTEXT_H

@@ -1,6 +1,6 @@
 /*
- * A lease's file in /run/gpuhelper/leases, of lines (lines.h). Computes only; helper/root/leaselist.c opens and locks.
- * A malformed file is an error, because its lease may hold a GPU.
+ * A lease's file in /run/gpuhelper/leases, of lines (lines.h). Computes only; helper/root/lease/leaselist.c opens and
+ * locks. A malformed file is an error, because its lease may hold a GPU.
  */
 #ifndef GPUHELPER_LEASE_LEASEFILE_H
 #define GPUHELPER_LEASE_LEASEFILE_H

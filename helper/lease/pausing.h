@@ -1,8 +1,8 @@
 /*
  * Containers whose process 1 only pauses (Concourse's gdn-init). Each task is an exec into such a container. The
  * container is only promised GPUs: it has the nodes of all that its policy's rules may give, and can open none of them.
- * A task takes the GPUs (root/task.c), and they are given back when the task is over. Computes decisions only:
- * root/idle.c looks at processes, the clock and files.
+ * A task takes the GPUs (root/verb/task.c), and they are given back when the task is over. Computes decisions only:
+ * root/end/idle.c looks at processes, the clock and files.
  */
 #ifndef GPUHELPER_LEASE_PAUSING_H
 #define GPUHELPER_LEASE_PAUSING_H

@@ -1,7 +1,7 @@
 /*
  * gpuhelper-look: sees for the helper what takes capabilities to see: other users' processes, what they have open, and
- * who keeps a lease. The helper starts it as a user of its own (root/looker.h), asks one question at a time over one
- * channel, and ends it. Its answers are numbers (ask/lookask.h), never bytes of a file.
+ * who keeps a lease. The helper starts it as a user of its own (root/child/looker.h), asks one question at a time over
+ * one channel, and ends it. Its answers are numbers (ask/lookask.h), never bytes of a file.
  *
  * There are two processes: a watcher, and a child of it that looks. If a look takes too long, a signal ends the child;
  * the watcher reports that, and starts another child for the next question. Of the helper's descriptors both have only
@@ -32,10 +32,10 @@
 #include "../host/file.h"
 #include "../host/own/frame.h"
 #include "../host/process/procdir.h"
-#include "../root/capability.h"
-#include "../root/confine.h"
-#include "../root/spawn.h"
-#include "../root/timer.h"
+#include "../root/self/capability.h"
+#include "../root/self/confine.h"
+#include "../root/self/spawn.h"
+#include "../root/self/timer.h"
 #include "holders.h"
 #include "inuse.h"
 #include "leaselife.h"

@@ -280,7 +280,7 @@ process_keeps_one(struct passed_search *s, const char *pid)
 	return task_any(s->proc, pid, thread_has_one, s) || maps_hidden_ring(s, pid);
 }
 
-/* Of our uid are only looks, which have a process file system open that is mounted nowhere (root/ownproc.h). */
+/* Of our uid are only looks, which have a process file system open that is mounted nowhere (root/self/ownproc.h). */
 static bool
 is_roots_or_ours(uint32_t uid)
 {

@@ -31,7 +31,7 @@ struct issuer_claims {
 	struct claim_set require;	/* every token must have these */
 	char *reuse_by;			/* tokens with one value of this claim may serve several containers, one at a time */
 	unsigned bytes;			/* the longest token; 0: TOKEN_BYTES (claims.h) */
-	struct strlist wanted;		/* what the policies ask about: names of claims (read/wanted.h) */
+	struct strlist wanted;		/* what the policies ask about: names of claims (read/conf/wanted.h) */
 };
 
 /* An issuer of tokens (judge/token.h). */

@@ -6,10 +6,10 @@
 #include "../ask/table.h"
 #include "../ask/tablespec.h"
 #include "../base/cleanup.h"
-#include "cdispec.h"
+#include "cdi/cdispec.h"
+#include "conf/settingsread.h"
+#include "conf/wanted.h"
 #include "parse.h"
-#include "settingsread.h"
-#include "wanted.h"
 
 static bool
 begin_answer(struct lines *t, const char *wrong)

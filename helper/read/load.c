@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "../base/cleanup.h"
-#include "settingsread.h"
+#include "conf/settingsread.h"
 
 int
 settings_load(const char *dir, bool strict, struct settings *s, struct faults *f, char **text_out, struct why *why)

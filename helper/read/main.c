@@ -1,9 +1,8 @@
 /*
- * gpuhelper-read: parses gpuhelper.conf, policies and CDI specs, so that no process with other rights has to.
- * The helper starts it for a grant (root/reader.h), and root's wrapper does (user/answers.h): sends the files' bytes
- * over one channel, gets the answer there, and ends it with the channel.
- * May assume that its parent is gpuhelper or root's wrapper, or else that it has no more rights than its caller. Must
- * never open anything.
+ * gpuhelper-read: parses gpuhelper.conf, policies and CDI specs, so that no process with other rights has to. The
+ * helper starts it for a grant (root/child/reader.h), and root's wrapper does (user/answers.h): sends the files' bytes
+ * over one channel, gets the answer there, and ends it with the channel. May assume that its parent is gpuhelper or
+ * root's wrapper, or else that it has no more rights than its caller. Must never open anything.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -12,8 +11,8 @@
 #include "../base/cleanup.h"
 #include "../base/times.h"
 #include "../host/own/frame.h"
-#include "../root/confine.h"
-#include "../root/spawn.h"
+#include "../root/self/confine.h"
+#include "../root/self/spawn.h"
 #include "answer.h"
 #include "readquestion.h"
 

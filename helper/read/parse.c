@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cdispec.h"
-#include "policyread.h"
+#include "cdi/cdispec.h"
+#include "conf/policyread.h"
 
 bool
 policy_entry_parse(const char *name, const char *text, size_t len, struct policy_entry *out)

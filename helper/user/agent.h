@@ -2,7 +2,7 @@
  * The agent: a process of the wrapper's that stays beside the runtime while a task waits and runs (ask/waiting.h). It
  * has root take the container's GPUs for the task, opens the container's access to them, and gives them back when the
  * task is over. It is no lease: if it is killed, the task that waits ends, a task that runs keeps its GPUs, and root's
- * timer gives them back (root/idle.h).
+ * timer gives them back (root/end/idle.h).
  */
 #ifndef GPUHELPER_USER_AGENT_H
 #define GPUHELPER_USER_AGENT_H

@@ -30,7 +30,7 @@
 #define SEND_MS 2000
 #define EARLY_MAX 65536		/* bytes that a socket holds, whatever its limits (unix(7)) */
 #define SEEN_MS 5000		/* for a helper that stayed to see the container, which takes milliseconds */
-#define CROWD_MS 5000		/* for asking again while the user's other requests hold all places (root/crowd.h) */
+#define CROWD_MS 5000		/* for asking again while the user's other requests hold all places (root/self/crowd.h) */
 #define CROWD_BRIEF_MS 1000	/* likewise, for ask_briefly() */
 #define CROWD_NAP_MS 20
 
@@ -354,7 +354,7 @@ ask_again(const struct request *r, struct asking *a, struct reply *reply, struct
 	free(heard.text);
 	if (ret == 0)
 		return 0;
-	/* only root may kill a helper that hangs; another user's helper ends by its own timer (root/timer.h) */
+	/* only root may kill a helper that hangs; another user's helper ends by its own timer (root/self/timer.h) */
 	if (a->pid != -1)
 		(void)kill(a->pid, SIGKILL);
 	return -1;

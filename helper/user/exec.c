@@ -33,7 +33,7 @@
 #define PROCESS_MAX (4 * 1024 * 1024)
 #define RECORD_MAX (1024 * 1024)
 
-/* The exec record that root wrote at the grant (exec_record_write() in root/execrecord.c). */
+/* The exec record that root wrote at the grant (exec_record_write() in root/end/execrecord.c). */
 struct record {
 	struct strlist env;
 	uint32_t gid[64];

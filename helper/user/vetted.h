@@ -1,7 +1,7 @@
 /*
  * What root's wrapper has checked of a grant (vetting.h) and execs into the container get, too. The helper writes that
- * into the exec record (root/execrecord.h). Root's wrapper uses such a record only if it says what was checked when the
- * container was made.
+ * into the exec record (root/end/execrecord.h). Root's wrapper uses such a record only if it says what was checked when
+ * the container was made.
  *
  * A note is a file beside the birth records (births.h), named as the exec record is.
  */

@@ -139,7 +139,7 @@ child_of_class(const char *class)
 
 #define NO_CHILD (-2)
 
-/* By its name (prctl(2), PR_SET_NAME; root/confine.c). */
+/* By its name (prctl(2), PR_SET_NAME; root/self/confine.c). */
 static int
 child_of_pid(pid_t pid)
 {
@@ -376,7 +376,7 @@ opens_log(pid_t h, unsigned long path)
 static void
 note(pid_t h, const struct __ptrace_syscall_info *info, struct point *p)
 {
-	/* bytes that are only peeked at (root/enter.c) do not count as heard */
+	/* bytes that are only peeked at (root/enter/enter.c) do not count as heard */
 	if (info->seccomp.nr == SYS_recvfrom && (info->seccomp.args[3] & MSG_PEEK) == 0 && p->heard == -1)
 		p->heard = p->n;
 	if (info->seccomp.nr == SYS_sendto && p->said == -1)

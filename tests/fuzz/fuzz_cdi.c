@@ -12,7 +12,7 @@
 #include "../../helper/ask/tablespec.h"
 #include "../../helper/ctl/cdi/cdiapply.h"
 #include "../../helper/json/doc.h"
-#include "../../helper/read/cdispec.h"
+#include "../../helper/read/cdi/cdispec.h"
 #include "fuzz.h"
 
 static const char *const configs[] = {

@@ -10,7 +10,7 @@
 #include "../../helper/ask/tablecheck.h"
 #include "../../helper/base/path.h"
 #include "../../helper/judge/match.h"
-#include "../../helper/read/policyread.h"
+#include "../../helper/read/conf/policyread.h"
 #include "fuzz.h"
 #include "libconfig_leak.h"
 

@@ -1,4 +1,4 @@
-/* libFuzzer entry for helper/read/settingsread.c: settings within their bounds, or a fault; a saved runtime is a path. */
+/* libFuzzer entry for helper/read/conf/settingsread.c: settings within their bounds, or a fault; a saved runtime is a path. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "../../helper/ask/tablecheck.h"
 #include "../../helper/base/path.h"
 #include "../../helper/policy/claims.h"
-#include "../../helper/read/settingsread.h"
+#include "../../helper/read/conf/settingsread.h"
 #include "fuzz.h"
 #include "libconfig_leak.h"
 

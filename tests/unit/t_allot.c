@@ -1,13 +1,13 @@
 /*
- * root/allot.c: which GPUs and partitions a container gets. The leases and the queue are in memory.
+ * root/grant/allot.c: which GPUs and partitions a container gets. The leases and the queue are in memory.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "root/allot.h"
-#include "root/busy.h"
-#include "root/strays.h"
+#include "root/grant/allot.h"
+#include "root/grant/busy.h"
+#include "root/grant/strays.h"
 #include "tap.h"
 
 #define MAX 8

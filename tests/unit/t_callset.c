@@ -1,5 +1,5 @@
 /*
- * root/callset.h: runs the filter programs in an interpreter of the test's own, and compares the
+ * root/self/callset.h: runs the filter programs in an interpreter of the test's own, and compares the
  * answer for each number with the cases.
  */
 #include <linux/seccomp.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "root/callset.h"
+#include "root/self/callset.h"
 #include "tap.h"
 
 #define OTHERWISE 77

@@ -16,8 +16,8 @@
 
 #include "cdi/cdi.h"
 #include "nomem.h"
-#include "read/cdispec.h"
-#include "read/cditree.h"
+#include "read/cdi/cdispec.h"
+#include "read/cdi/cditree.h"
 #include "tap.h"
 
 #define TEXT(s) (s), sizeof(s) - 1

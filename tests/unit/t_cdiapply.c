@@ -5,7 +5,7 @@
  */
 #include "ctl/cdi/cdiapply.h"
 #include "nomem.h"
-#include "read/cdispec.h"
+#include "read/cdi/cdispec.h"
 #include "tap.h"
 
 #define SPEC(edits) "{\"cdiVersion\":\"1.1.0\",\"kind\":\"v.com/c\",\"devices\":[{\"name\":\"d\",\"containerEdits\":{" edits "}}]}"

@@ -4,7 +4,7 @@
  */
 #include "base/cleanup.h"
 #include "ctl/cdi/cdimake.h"
-#include "read/cdispec.h"
+#include "read/cdi/cdispec.h"
 #include "tap.h"
 
 static const char *const options[] = { "bind", "ro", NULL };

@@ -1,5 +1,5 @@
 /*
- * read/conf.c, read/policyread.c and read/settingsread.c: a file is read exactly, or it is refused
+ * read/conf/conf.c, read/conf/policyread.c and read/conf/settingsread.c: a file is read exactly, or it is refused
  * with all its errors and their lines.
  */
 #include <time.h>
@@ -9,9 +9,9 @@
 #include "judge/instancevar.h"
 #include "policy/policy.h"
 #include "policy/settings.h"
-#include "read/conf.h"
-#include "read/policyread.h"
-#include "read/settingsread.h"
+#include "read/conf/conf.h"
+#include "read/conf/policyread.h"
+#include "read/conf/settingsread.h"
 #include "tap.h"
 
 const char *__lsan_default_suppressions(void);

@@ -1,6 +1,6 @@
 /* judge/decide.c: a policy without a verdict ends the search, so that no later one grants what the administrator did not mean. */
 #include "judge/decide.h"
-#include "read/policyread.h"
+#include "read/conf/policyread.h"
 #include "tap.h"
 
 #define GPUS "gpus = ( { vendor = \"nvidia\"; } );"

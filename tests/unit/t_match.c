@@ -10,7 +10,7 @@
 #include "judge/match.h"
 #include "nomem.h"
 #include "policy/varsjson.h"
-#include "read/policyread.h"
+#include "read/conf/policyread.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -13,7 +13,7 @@
 #include "host/file.h"
 #include "host/gpu/gpus.h"
 #include "judge/match.h"
-#include "read/policyread.h"
+#include "read/conf/policyread.h"
 #include "tap.h"
 
 #define UUID "GPU-edfee158-11c1-52b8-0517-92f30e7fac88"

@@ -9,7 +9,7 @@
 #include "gpu/pick.h"
 #include "policy/usage.h"
 #include "rnd.h"
-#include "root/queue.h"
+#include "root/lease/queue.h"
 #include "tap.h"
 
 #define GPUS 8

@@ -471,7 +471,7 @@ test_memory(void)
 }
 #endif
 
-/* The verb that the helper reads before it starts its programs (root/enter.c). */
+/* The verb that the helper reads before it starts its programs (root/enter/enter.c). */
 static void
 test_hint(void)
 {

@@ -1,11 +1,11 @@
 /*
- * Fair shares between teams (policy/usage.h) and the order of the queue (root/queue.c): a simulated host with 8 GPUs, 5
+ * Fair shares between teams (policy/usage.h) and the order of the queue (root/lease/queue.c): a simulated host with 8 GPUs, 5
  * teams, random loads.
  */
 #include "base/cleanup.h"
 #include "policy/usage.h"
 #include "rnd.h"
-#include "root/queue.h"
+#include "root/lease/queue.h"
 #include "tap.h"
 
 static uint64_t seed = 42;

@@ -13,10 +13,10 @@
 #include "ask/tablespec.h"
 #include "base/cleanup.h"
 #include "read/answer.h"
-#include "read/cdispec.h"
+#include "read/cdi/cdispec.h"
 #include "read/parse.h"
 #include "read/readquestion.h"
-#include "read/settingsread.h"
+#include "read/conf/settingsread.h"
 #include "rnd.h"
 #include "tap.h"
 

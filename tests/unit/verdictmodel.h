@@ -11,7 +11,7 @@
 #include "../../helper/ask/verdict.h"
 #include "../../helper/base/cleanup.h"
 #include "../../helper/base/path.h"
-#include "../../helper/read/policyread.h"
+#include "../../helper/read/conf/policyread.h"
 
 static struct gpu model_gpus[] = {
 	{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .rank = 0 },

@@ -14,10 +14,10 @@
 #include <time.h>
 
 #include "../../base/cleanup.h"
-#include "../ctl.h"
 #include "../../host/file.h"
 #include "../../json/strictjson.h"
 #include "../../lease/auditchain.h"
+#include "../ctl.h"
 #include "auditline.h"
 #include "logset.h"
 
@@ -144,7 +144,7 @@ take_unlinked(struct verify *v, const char *line, size_t len)
 
 /*
  * A last line without a newline is torn: a helper is still writing it, or was killed while it did.  audit.head never
- * names such a record (root/chain.c).
+ * names such a record (root/log/chain.c).
  */
 static void
 verify_line(struct verify *v, const char *line, size_t len, bool ended)

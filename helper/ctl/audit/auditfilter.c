@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
-#include "../ctl.h"
 #include "../../json/strictjson.h"
+#include "../ctl.h"
 
 bool
 audit_filter_check(const struct options *o, const char **wrong)

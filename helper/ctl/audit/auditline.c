@@ -10,8 +10,8 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/strange.h"
-#include "../ctl.h"
 #include "../../json/strictjson.h"
+#include "../ctl.h"
 
 void
 audit_pipeline_name(const char *team, const char *pipeline, char out[256])

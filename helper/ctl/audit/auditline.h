@@ -22,7 +22,7 @@ bool audit_is_denial(const json_t *record);
 /*
  * True if the helper may write records with this event outside the chain. A helper that can't leave its caller's
  * cgroup does so. Otherwise the caller could freeze the helper while it has the chain's lock, and so block all
- * others (root/audit.c). Such a helper grants nothing, so only these events occur.
+ * others (root/log/audit.c). Such a helper grants nothing, so only these events occur.
  */
 bool audit_stands_outside(const char *event);
 

@@ -20,10 +20,10 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
-#include "../ctl.h"
 #include "../../host/file.h"
 #include "../../json/strictjson.h"
 #include "../../lease/auditchain.h"
+#include "../ctl.h"
 #include "auditline.h"
 #include "auditlog.h"
 #include "position.h"

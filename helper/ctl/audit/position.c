@@ -8,8 +8,8 @@
 #include <sys/file.h>
 
 #include "../../base/cleanup.h"
-#include "../ctl.h"
 #include "../../host/file.h"
+#include "../ctl.h"
 
 int
 position_open(struct position *p, const char *path, struct why *why)

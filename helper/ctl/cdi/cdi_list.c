@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "../../base/cleanup.h"
-#include "../../read/cdispec.h"
+#include "../../read/cdi/cdispec.h"
 #include "../../read/parse.h"
 #include "cdigroups.h"
 

@@ -14,7 +14,7 @@
 #include "../../base/path.h"
 #include "../../host/file.h"
 #include "../../host/trust.h"
-#include "../../read/cdispec.h"
+#include "../../read/cdi/cdispec.h"
 #include "../../read/parse.h"
 #include "cdigroups.h"
 #include "cdihost.h"

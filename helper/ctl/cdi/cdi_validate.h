@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "../ctl.h"
 #include "../../host/driver/cdidirs.h"
+#include "../ctl.h"
 
 /* The directories of CDI_DIRS, from which engines load specs. Ends with NULL. */
 extern const char *const cdi_live_dirs[];

@@ -18,7 +18,7 @@
 #include "../../base/cleanup.h"
 #include "../../host/file.h"
 #include "../../host/rootfile.h"
-#include "../../read/cdispec.h"
+#include "../../read/cdi/cdispec.h"
 #include "cdi_validate.h"
 
 enum seen { SEEN_RIGHT, SEEN_WRONG, SEEN_ABSENT };

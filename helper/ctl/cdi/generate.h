@@ -5,8 +5,8 @@
 #ifndef GPUHELPER_CTL_CDI_GENERATE_H
 #define GPUHELPER_CTL_CDI_GENERATE_H
 
-#include "../ctl.h"
 #include "../../host/gpu/gpus.h"
+#include "../ctl.h"
 #include "cdimake.h"
 
 struct generating {

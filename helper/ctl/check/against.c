@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
-#include "../configload.h"
-#include "../explain/devicesjson.h"
 #include "../../json/strictjson.h"
 #include "../../judge/match.h"
+#include "../configload.h"
+#include "../explain/devicesjson.h"
 
 #define FILE_MAX_BYTES (256U << 20)	/* a host of 8 GPUs takes some 10 KB */
 

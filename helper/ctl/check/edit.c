@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
-#include "../ctl.h"
 #include "../../host/file.h"
 #include "../../host/own/etc.h"
 #include "../../policy/conffault.h"
+#include "../ctl.h"
 #include "check.h"
 
 struct editing {

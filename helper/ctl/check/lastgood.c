@@ -9,9 +9,9 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../base/text.h"
-#include "../ctl.h"
 #include "../../host/file.h"
 #include "../../host/trust.h"
+#include "../ctl.h"
 
 void
 last_good_keep(const char *text, size_t len)

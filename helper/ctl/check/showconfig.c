@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
-#include "../explain/claimsjson.h"
 #include "../../gpu/furthernode.h"
 #include "../../judge/token.h"
+#include "../explain/claimsjson.h"
 
 static void
 put_list(json_t *j, const char *key, const struct strlist *l)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../../host/users.h"
-#include "../../read/conf.h"
+#include "../../read/conf/conf.h"
 
 bool
 is_policy(const struct checked *c)

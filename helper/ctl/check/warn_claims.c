@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "../../base/text.h"
-#include "../ctl.h"
 #include "../../judge/claimvalue.h"
+#include "../ctl.h"
 #include "warn.h"
 #include "warn_parts.h"
 

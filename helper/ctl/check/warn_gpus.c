@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "../../base/path.h"
-#include "../explain/furtherwords.h"
 #include "../../host/driver/cdigpus.h"
 #include "../../host/driver/drivernames.h"
 #include "../../host/driver/drivernodes.h"
 #include "../../host/gpu/gpus.h"
 #include "../../read/parse.h"
+#include "../explain/furtherwords.h"
 #include "../worker/tasktakes.h"
 #include "warn.h"
 

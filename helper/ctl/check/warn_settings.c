@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
-#include "../configload.h"
 #include "../../host/users.h"
 #include "../../user/runtime.h"
+#include "../configload.h"
 #include "../worker/readable.h"
 #include "../worker/tasktakes.h"
 #include "warn.h"

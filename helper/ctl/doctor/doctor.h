@@ -2,10 +2,10 @@
 #ifndef GPUHELPER_CTL_DOCTOR_DOCTOR_H
 #define GPUHELPER_CTL_DOCTOR_DOCTOR_H
 
-#include "../ctl.h"
 #include "../../gpu/gpu.h"
 #include "../../policy/settings.h"
 #include "../../user/door.h"
+#include "../ctl.h"
 #include "../worker/worker.h"
 
 enum finding { FINDING_OK, FINDING_WARN, FINDING_FAIL };

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
-#include "../gpus/status.h"
 #include "../../host/own/ownprogram.h"
 #include "../../host/trust.h"
 #include "../../host/users.h"
+#include "../gpus/status.h"
 #include "doctor.h"
 
 void

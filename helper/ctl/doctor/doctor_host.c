@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
-#include "../cdi/cdi_validate.h"
 #include "../../cdi/cdiproblem.h"
 #include "../../cdi/cdirenewal.h"
 #include "../../host/driver/cdidirs.h"
@@ -17,6 +16,7 @@
 #include "../../host/file.h"
 #include "../../host/gpu/gpus.h"
 #include "../../read/parse.h"
+#include "../cdi/cdi_validate.h"
 #include "../worker/enforced.h"
 #include "../worker/tasktakes.h"
 #include "doctor.h"

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
-#include "../ctl.h"
 #include "../../gpu/inventorylines.h"
 #include "../../json/strictjson.h"
+#include "../ctl.h"
 
 #define FILE_MAX_BYTES (8U << 20)
 

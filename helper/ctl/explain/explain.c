@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../pipelinename.h"
 #include "../../user/added.h"
+#include "../pipelinename.h"
 
 static int
 inquiry_from_bundle(struct inquiry *q)

@@ -142,7 +142,7 @@ inquiry_request(struct inquiry *q, enum identity_kind kind)
 	return copy(&r->instance_vars, o->instance_vars, &q->why);
 }
 
-/* Verifies the token, as the judge does for the helper (root/judge.c). */
+/* Verifies the token, as the judge does for the helper (root/child/judge.c). */
 static int
 identify_token(struct inquiry *q)
 {
@@ -234,7 +234,7 @@ note_verdict(void *ctx, const char *file, enum verdict_kind v, const char *why)
 	q->said[q->heard++] = (struct said){ .verdict = v, .why = strdup(why) };
 }
 
-/* Finds the GPUs, with the same checks as root/host.c. */
+/* Finds the GPUs, with the same checks as root/child/host.c. */
 static int
 look_for_gpus(struct inquiry *q, struct why *why)
 {

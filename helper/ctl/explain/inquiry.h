@@ -3,13 +3,13 @@
 #define GPUHELPER_CTL_EXPLAIN_INQUIRY_H
 
 #include "../../ask/identity.h"
-#include "../configload.h"
 #include "../../host/driver/cdidirs.h"
 #include "../../judge/decide.h"
 #include "../../judge/identify.h"
 #include "../../user/bundle.h"
 #include "../../user/privilege.h"
 #include "../../user/spec.h"
+#include "../configload.h"
 
 /* The answer of a policy file. */
 struct said {
@@ -69,7 +69,7 @@ int inquiry_request(struct inquiry *q, enum identity_kind kind);
 int inquiry_identify(struct inquiry *q, bool proven);
 
 /*
- * Decides as root/grant.c does, without carrying the decision out.  The caller sets q->outcome to OUTCOME_REFUSED
+ * Decides as root/grant/grant.c does, without carrying the decision out.  The caller sets q->outcome to OUTCOME_REFUSED
  * before. 0: q->outcome is OUTCOME_GRANTED.  -1: it is another one, and q->why says why.
  */
 int inquiry_judge(struct inquiry *q, bool proven);

@@ -1,13 +1,13 @@
-/* See policytest.h.  The file has the syntax of a policy file (read/conf.h). */
+/* See policytest.h.  The file has the syntax of a policy file (read/conf/conf.h). */
 #include "policytest.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../base/cleanup.h"
+#include "../../read/conf/conf.h"
+#include "../../read/conf/confjson.h"
 #include "../pipelinename.h"
-#include "../../read/conf.h"
-#include "../../read/confjson.h"
 #include "inquiry.h"
 
 #define TESTS_MAX 2048

@@ -2,9 +2,9 @@
 #ifndef GPUHELPER_CTL_GPUS_DEVICES_H
 #define GPUHELPER_CTL_GPUS_DEVICES_H
 
-#include "../ctl.h"
 #include "../../gpu/gpu.h"
 #include "../../policy/settings.h"
+#include "../ctl.h"
 
 /*
  * Loads the settings, which say whether containers may get integrated GPUs.  Uses the defaults if gpuhelper.conf can't

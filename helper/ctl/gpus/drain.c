@@ -10,9 +10,9 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/strange.h"
-#include "../ctl.h"
 #include "../../host/file.h"
 #include "../../host/gpu/gpus.h"
+#include "../ctl.h"
 #include "drainlist.h"
 #include "gpustate.h"
 #include "status.h"

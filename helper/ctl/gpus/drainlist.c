@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
-#include "../ctl.h"
 #include "../../host/gpu/drainedlist.h"
 #include "../../host/trust.h"
+#include "../ctl.h"
 
 static int
 lock_state(int *dir, struct why *why)

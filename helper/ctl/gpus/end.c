@@ -21,15 +21,15 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/strange.h"
-#include "../ctl.h"
 #include "../../host/clock.h"
 #include "../../host/file.h"
 #include "../../host/process/process.h"
 #include "../../lease/leasefile.h"
 #include "../../lease/leasename.h"
-#include "../runprogram.h"
 #include "../../user/birth.h"
 #include "../../user/ending.h"
+#include "../ctl.h"
+#include "../runprogram.h"
 #include "../worker/firstprocess.h"
 #include "status.h"
 

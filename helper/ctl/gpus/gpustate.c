@@ -8,9 +8,9 @@
 #include "../../base/cleanup.h"
 #include "../../base/strange.h"
 #include "../../base/text.h"
+#include "../../host/gpu/drainedlist.h"
 #include "../columns.h"
 #include "../ctl.h"
-#include "../../host/gpu/drainedlist.h"
 
 const char *
 gpu_state_name(enum gpu_state s)

@@ -14,10 +14,10 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/lines.h"
-#include "../ctl.h"
 #include "../../host/file.h"
 #include "../../host/gpu/gpus.h"
 #include "../../host/process/process.h"
+#include "../ctl.h"
 #include "drainlist.h"
 #include "gpustate.h"
 #include "healthlog.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
-#include "../ctl.h"
 #include "../../policy/usage.h"
+#include "../ctl.h"
 
 /* Why one goes before another. */
 enum before { BEFORE_URGENT, BEFORE_PRIORITY, BEFORE_SHARE, BEFORE_ARRIVAL, BEFORE_UNSEEN, BEFORE_KINDS };
@@ -65,7 +65,7 @@ tell_before(json_t *list, const json_int_t before[BEFORE_KINDS])
 	add_text(list, &text);
 }
 
-/* How many GPUs the policy's containers hold, as the helper counts them (root/allot.c). */
+/* How many GPUs the policy's containers hold, as the helper counts them (root/grant/allot.c). */
 static json_int_t
 held_by(const json_t *leases, const char *policy)
 {

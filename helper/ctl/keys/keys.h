@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../ctl.h"
 #include "../../host/trust.h"
 #include "../../judge/jwk.h"
 #include "../../policy/settings.h"
+#include "../ctl.h"
 
 struct keys_conf {
 	struct settings settings;

@@ -15,15 +15,15 @@
 #include <time.h>
 
 #include "../../base/cleanup.h"
-#include "../gpus/gpustate.h"
-#include "../gpus/status.h"
 #include "../../host/gpu/gpus.h"
 #include "../../host/own/etc.h"
 #include "../../policy/conffault.h"
 #include "../../policy/policyset.h"
+#include "../../read/conf/settingsread.h"
 #include "../../read/parse.h"
 #include "../../read/readquestion.h"
-#include "../../read/settingsread.h"
+#include "../gpus/gpustate.h"
+#include "../gpus/status.h"
 #include "../when.h"
 
 #define LOG GPUHELPER_LOGDIR "/audit.jsonl"

@@ -20,11 +20,11 @@
 
 #include "../../ask/readask.h"
 #include "../../base/cleanup.h"
-#include "../gpus/status.h"
 #include "../../host/file.h"
 #include "../../host/gpu/drainedlist.h"
 #include "../../host/own/etc.h"
 #include "../../host/trust.h"
+#include "../gpus/status.h"
 
 #define DRAINED_TRIES 20	/* reads while the list is being replaced */
 

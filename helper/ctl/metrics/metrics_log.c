@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../audit/auditkind.h"
 #include "../../base/cleanup.h"
+#include "../audit/auditkind.h"
 
 static const char *const events[] = { "grant", "exec", "refuse", "undo", "plain", "end", "draining", "gave-back",
 	"promise", "abandon", "quota", "left-out", "other" };

@@ -14,15 +14,15 @@
 #include <unistd.h>
 #include <utmpx.h>
 
+#include "../../base/cleanup.h"
+#include "../../host/file.h"
+#include "../../json/strictjson.h"
+#include "../../read/load.h"
 #include "../audit/auditfilter.h"
 #include "../audit/auditlog.h"
 #include "../audit/logset.h"
-#include "../../base/cleanup.h"
 #include "../ctl.h"
-#include "../../host/file.h"
-#include "../../json/strictjson.h"
 #include "../pipelinename.h"
-#include "../../read/load.h"
 #include "../when.h"
 
 #define SAME_BOOT_S 120		/* the two sources may differ by this much about one boot */

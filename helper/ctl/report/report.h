@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../audit/auditkind.h"
 #include "../../base/strange.h"
 #include "../../base/text.h"
 #include "../../base/why.h"
+#include "../audit/auditkind.h"
 
 #define DAY_S 86400
 #define NAME_SIZE 256	/* of a pipeline, as in a record */

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../audit/auditline.h"
 #include "../../base/cleanup.h"
 #include "../../json/doc.h"
 #include "../../policy/usage.h"
+#include "../audit/auditline.h"
 #include "../when.h"
 
 #define YEAR_2000 INT64_C(946684800)

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../gpus/status.h"
 #include "../../read/load.h"
+#include "../gpus/status.h"
 #include "../worker/privilegedrunning.h"
 
 static const struct engine *const engines[] = { &engine_concourse, &engine_containerd, &engine_podman, &engine_docker };

@@ -5,8 +5,8 @@
 #ifndef GPUHELPER_CTL_SETUP_SETUP_H
 #define GPUHELPER_CTL_SETUP_SETUP_H
 
-#include "../ctl.h"
 #include "../../policy/settings.h"
+#include "../ctl.h"
 #include "../worker/worker.h"
 
 struct engine;

@@ -15,9 +15,9 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../host/file.h"
-#include "../runprogram.h"
 #include "../../user/rootfs.h"
 #include "../../user/runtime.h"
+#include "../runprogram.h"
 #include "../worker/containerdconf.h"
 
 #define SOCKET "/run/containerd/containerd.sock"

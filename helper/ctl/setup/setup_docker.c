@@ -16,8 +16,8 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../host/file.h"
-#include "../runprogram.h"
 #include "../../user/runtime.h"
+#include "../runprogram.h"
 #include "../worker/daemonjson.h"
 
 #define DOCKER_DIR "/etc/docker"

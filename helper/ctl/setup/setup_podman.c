@@ -15,9 +15,9 @@
 #include "../../base/path.h"
 #include "../../host/file.h"
 #include "../../host/users.h"
-#include "../runprogram.h"
 #include "../../user/rootfs.h"
 #include "../../user/volumes.h"
+#include "../runprogram.h"
 #include "../worker/containersconf.h"
 
 #define TEXT "# gpuhelperctl setup podman wrote this; take it away with --undo\n" \

@@ -5,8 +5,8 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
-#include "../runprogram.h"
 #include "../../user/runtime.h"
+#include "../runprogram.h"
 
 int
 setup_runtime(struct setup *s, const char *found, struct why *why)

@@ -12,9 +12,9 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/text.h"
-#include "../gpus/tags.h"
 #include "../../host/file.h"
 #include "../../kernel/cgroupline.h"
+#include "../gpus/tags.h"
 
 #define UNITS "/etc/systemd/system"
 #define DROP_IN "50-gpuhelper-tags.conf"

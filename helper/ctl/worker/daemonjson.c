@@ -9,9 +9,9 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/text.h"
-#include "../ctl.h"
 #include "../../host/file.h"
 #include "../../json/doc.h"
+#include "../ctl.h"
 
 #define USUAL "default-runtime"
 #define RUNTIMES "runtimes"

@@ -1,6 +1,6 @@
 /*
- * See tasktakes.h.  The helper decides when a container is created (root/plan.c, fill_pausing()): only then it sees the
- * engine's cgroup driver, and the file of the first process.
+ * See tasktakes.h.  The helper decides when a container is created (root/grant/plan.c, fill_pausing()): only then it
+ * sees the engine's cgroup driver, and the file of the first process.
  */
 #include "tasktakes.h"
 

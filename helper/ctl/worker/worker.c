@@ -17,12 +17,12 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../base/text.h"
-#include "../ctl.h"
 #include "../../host/file.h"
 #include "../../host/process/home.h"
 #include "../../host/process/process.h"
 #include "../../host/trust.h"
 #include "../../user/spec.h"
+#include "../ctl.h"
 #include "containerdconf.h"
 
 #define TEXT_MAX (1024 * 1024)	/* bytes of an environment or a command line */

@@ -13,8 +13,8 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
-#include "../file.h"
 #include "../../kernel/cgroupline.h"
+#include "../file.h"
 #include "../process/procdir.h"
 #include "../process/process.h"
 #include "../process/spaces.h"

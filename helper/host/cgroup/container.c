@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 
 #include "../../base/cleanup.h"
-#include "../file.h"
 #include "../../gpu/devlist.h"
+#include "../file.h"
 #include "../process/procdir.h"
 #include "../process/process.h"
 #include "cgroup.h"

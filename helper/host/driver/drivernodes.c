@@ -13,9 +13,9 @@
 
 #include "../../base/path.h"
 #include "../../cdi/cdigpu.h"
-#include "../gpu/furtherlook.h"
 #include "../../gpu/furthernode.h"
 #include "../../gpu/unsupported.h"
+#include "../gpu/furtherlook.h"
 #include "cdisource.h"
 
 static bool
@@ -123,7 +123,7 @@ is_taken_from_own(const struct cdi_devnode *n)
 	    other.st_rdev == own.st_rdev);
 }
 
-/* Takes the node's numbers from the host. root/device.c compares the node that it pins with these numbers. */
+/* Takes the node's numbers from the host. root/node/device.c compares the node that it pins with these numbers. */
 static int
 number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_node *out, struct why *why)
 {

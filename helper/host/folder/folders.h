@@ -2,9 +2,9 @@
 #ifndef GPUHELPER_HOST_FOLDER_FOLDERS_H
 #define GPUHELPER_HOST_FOLDER_FOLDERS_H
 
-#include "../access.h"
 #include "../../lease/edits.h"
 #include "../../policy/policygrant.h"
+#include "../access.h"
 #include "mounts.h"
 
 /*

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
-#include "../file.h"
-#include "../listing.h"
 #include "../../policy/conffault.h"
 #include "../../policy/policyset.h"
+#include "../file.h"
+#include "../listing.h"
 #include "../trust.h"
 
 int

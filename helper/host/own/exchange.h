@@ -1,6 +1,6 @@
 /*
  * What gpuhelper-read is asked and answers: a question holds the bytes of root's files, an answer is lines
- * (ask/table.h). Answers that the helper has kept (root/kept.h) are in a directory of root's.
+ * (ask/table.h). Answers that the helper has kept (root/child/kept.h) are in a directory of root's.
  */
 #ifndef GPUHELPER_HOST_OWN_EXCHANGE_H
 #define GPUHELPER_HOST_OWN_EXCHANGE_H
@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-#include "../driver/specfiles.h"
 #include "../../base/lines.h"
 #include "../../policy/policyset.h"
 #include "../../policy/settings.h"
+#include "../driver/specfiles.h"
 
 /* Names of the kept answers. */
 #define EXCHANGE_POLICIES "policies"

@@ -406,7 +406,7 @@ ran a
 t "it gives up if that takes too long" refused a 'there is too much in it to be labelled while a container waits'
 t "nothing was changed" labelled $VAR /srv/cache
 t "it is stopped while it labels" stop_while container_file_t
-# longer than it may label, but not so long that it is killed (helper/root/askrelabel.c)
+# longer than it may label, but not so long that it is killed (helper/root/node/askrelabel.c)
 sleep 6.2
 kill -CONT "$helper"
 wait $running

@@ -1,0 +1,54 @@
+/* See further.h. Believes only the kernel: /proc/devices and sysfs. Opens no node. */
+#include "further.h"
+
+#include <string.h>
+
+#include "../../gpu/furthernode.h"
+#include "../../host/gpu/furtherlook.h"
+
+static bool
+gives(const struct inventory *inv, const struct driver_want *w, const char *part, const struct further_node *node)
+{
+	unsigned word;
+
+	if (w->rule->kind == NULL)
+		return false;
+	switch (further_judge(&inv->majors, w->gpu, part, node, &word)) {
+	case FURTHER_OF_GPU:
+		return true;
+	case FURTHER_DISPLAYS:
+		return (w->rule->capabilities & (GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY)) != 0;
+	case FURTHER_BY_WORD:
+		return (w->rule->nodes & word) != 0 &&
+		    !(word == FURTHER_IMEX && w->rule->one_channel && node->minor != w->rule->channel);
+	case FURTHER_OF_GPUS:
+	case FURTHER_UNKNOWN:
+		break;
+	}
+	return false;
+}
+
+int
+further_add(const struct inventory *inv, const struct driver_want *want, size_t n, const struct gpu_node *node,
+    struct driver_nodes *out, struct why *why)
+{
+	const struct further_node seen = further_look(node->major, node->minor);
+	const struct gpu *own = NULL;
+	bool given = false;
+	char part[16];
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		gpu_part(inv, want[i].gpu, part);
+		given = given || gives(inv, &want[i], part, &seen);
+		/* a part of a GPU owns none: its nodes are those of the whole GPU */
+		if (part[0] == '\0' && seen.pci[0] != '\0' && strcmp(seen.pci, want[i].gpu->pci) == 0)
+			own = want[i].gpu;
+	}
+	if (!given || out->n == DRIVER_NODES_MAX)
+		return refuse(why, WHY_BUG, "gpuhelper-engine reports node %s (%u:%u), which no policy gives here", node->path,
+		    node->major, node->minor);
+	out->own[out->n] = own;
+	out->v[out->n++] = *node;
+	return 0;
+}

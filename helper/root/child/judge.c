@@ -1,0 +1,127 @@
+/* See judge.h. Parses only the lines of the answers (ask/judgeask.h), never a token. */
+#include "judge.h"
+
+#include <stdint.h>
+#include <time.h>
+
+#include "../../ask/judgeask.h"
+#include "../../base/cleanup.h"
+#include "../../host/own/issuerkeys.h"
+#include "../self/spawn.h"
+
+#define PROGRAM "gpuhelper-judge"
+#define ANSWER_MS 4000		/* an answer takes milliseconds, unless the machine is busy */
+#define HOST_MS 8000		/* the same for the host's GPUs: /sys may be slow */
+
+/* it moves along: the kernel shows it only those AMD GPUs that the device rules of its cgroup allow */
+static struct spawned judge = { PROGRAM, true, JUDGE_ASK_MAX, JUDGE_ANSWER_MAX, .moves = true, .channel = -1 };
+
+void
+judge_start(void)
+{
+	spawned_start(&judge);
+}
+
+void
+judge_wake(void)
+{
+	spawned_wake(&judge);
+}
+
+void
+judge_end(void)
+{
+	spawned_end(&judge);
+}
+
+static int
+hear_judge(const struct judge_ask *a, const char *bytes, size_t len, struct judge_answer *out, struct why *why)
+{
+	struct lines t = { .at = bytes, .end = bytes + len };
+
+	judge_answer_lines(&t, a->verb, out);
+	if (out->other_version)
+		return refuse(why, WHY_CONFIG, "gpuhelper and " PROGRAM " differ in version: install both again (make install)");
+	if (!lines_finish(&t))
+		return t.nomem ? refuse_nomem(why) : refuse(why, WHY_BUG, PROGRAM " sent a malformed answer");
+	/* refuse() keeps the judge's text on one line */
+	return out->why.code == WHY_NONE ? judge_answer_check(a, out, why) : refuse(why, out->why.code, "%s", out->why.text);
+}
+
+/* judge_answer_free() in either case. */
+static int
+ask_judge(struct judge_ask *a, int ms, struct judge_answer *out, struct why *why)
+{
+	autobuf struct buf b = { 0 };
+	struct lines t = { .out = &b };
+	autofree char *answer = NULL;
+	size_t len;
+
+	judge_ask_lines(&t, a);
+	/* the lines of the question fail only if memory is short: no date in it is before 1970 */
+	if (!lines_finish(&t))
+		return refuse_nomem(why);
+	answer = spawned_answer(&judge, b.p, b.len, ms, &len, why);
+	return answer != NULL ? hear_judge(a, answer, len, out, why) : -1;
+}
+
+int
+judge_sees(uint32_t vendors, struct inventory *out, struct why *why)
+{
+	struct judge_ask a = { .verb = JUDGE_HOST, .vendors = vendors };
+	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
+	const int ret = ask_judge(&a, HOST_MS, &answer, why);
+
+	*out = ret == 0 ? answer.inventory : (struct inventory){ 0 };
+	if (ret == 0)
+		answer.inventory = (struct inventory){ 0 };
+	return ret;
+}
+
+int
+judge_identifies(char *token, struct settings *s, struct known *out, struct why *why)
+{
+	const time_t now = time(NULL);
+	struct judge_ask a = { .verb = JUDGE_TOKEN, .text = token, .now = now > 0 ? now : 0, .issuer = s->issuer,
+	    .keys = issuers_keys_find(s, true), .issuers = s->issuers };
+	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
+	int ret;
+
+	*out = (struct known){ .id = { .kind = IDENTITY_TOKEN } };
+	token_hash(token, out->token_hash);
+	if (a.keys == NULL)
+		return refuse_nomem(why);
+	if ((ret = ask_judge(&a, ANSWER_MS, &answer, why)) == 0) {
+		out->claims = answer.claims;
+		answer.claims = (struct token_claims){ 0 };
+		known_by_token(out, &s->issuer[answer.issuer]);
+	}
+	found_keys_free(a.keys, a.issuers);
+	return ret;
+}
+
+int
+judge_parses_vars(const char *text, struct instance_vars *out, struct why *why)
+{
+	struct judge_ask a = { .verb = JUDGE_VARS, .text = (char *)(uintptr_t)text };
+	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
+
+	if (ask_judge(&a, ANSWER_MS, &answer, why) == -1)
+		return -1;
+	*out = answer.vars;
+	answer.vars = (struct instance_vars){ .there = false };
+	return 0;
+}
+
+int
+judge_decides(const struct grant_ask *question, struct verdict *out, struct why *why)
+{
+	struct judge_ask a = { .verb = JUDGE_GRANT, .grant = *question };
+	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
+
+	if (ask_judge(&a, ANSWER_MS, &answer, why) == -1)
+		return -1;
+	*out = answer.verdict;
+	answer.verdict = (struct verdict){ .policy = 0 };
+	return 0;
+}

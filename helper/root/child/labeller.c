@@ -1,0 +1,184 @@
+/* See labeller.h. Relies only on what ask/labelask.h checks in an answer. Uses its text only in refusals. */
+#include "labeller.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../../base/cleanup.h"
+#include "../../host/clock.h"
+#include "../../host/file.h"
+#include "../../host/own/frame.h"
+#include "../../host/process/process.h"
+#include "../../host/selinux.h"
+#include "../self/spawn.h"
+
+#define PROGRAM "gpuhelper-label"
+#define SEND_MS 500
+#define REST_MS 500		/* for the rest of an answer that has begun */
+#define ALL_MS 3000		/* for all questions except those about folders: other helpers may wait for the lock */
+#define WATCH_MS 20		/* between two checks that the process that asked lives */
+
+/* it moves along, as gpuhelper-engine */
+static struct spawned labeller = { .name = PROGRAM, .slow = true, .moves = true, .channel = -1 };
+static int64_t left_ms = ALL_MS;
+
+void
+labeller_start(void)
+{
+	enum selinux_state state;
+
+	if (selinux_state(&state, &labeller.why) == 0 && state != SELINUX_ABSENT)
+		spawned_start(&labeller);
+}
+
+int
+labeller_channel(void)
+{
+	return labeller.channel;
+}
+
+void
+labeller_end(void)
+{
+	spawned_end(&labeller);
+}
+
+/* Sends the descriptors of the folder and of the process that asked. */
+static int
+send_descriptors(const int fds[LABEL_DESCRIPTORS])
+{
+	const size_t size = LABEL_DESCRIPTORS * sizeof(int);
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(LABEL_DESCRIPTORS * sizeof(int))];
+	} room = { .bytes = { 0 } };
+	char byte = 0;
+	struct iovec part = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = sizeof(room) };
+
+	room.head.cmsg_level = SOL_SOCKET;
+	room.head.cmsg_type = SCM_RIGHTS;
+	room.head.cmsg_len = CMSG_LEN(size);
+	memcpy(CMSG_DATA(&room.head), fds, size);
+	return sendmsg(labeller.channel, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -1;
+}
+
+/* Waits until an answer begins. -1 with *why if «asker» (NULL: none) ends first. */
+static int
+await(const struct process_id *asker, int64_t until, struct why *why)
+{
+	struct pollfd event = { .fd = labeller.channel, .events = POLLIN };
+
+	while (poll(&event, 1, WATCH_MS) != 1) {
+		/* the lease ends with the asker, and the next container may want another label */
+		if (asker != NULL && !process_lives(asker->pid, asker->start))
+			return refuse(why, WHY_AGAIN, "relabelling folders was stopped: the process that asked has ended");
+		if (clock_ms() > until)
+			return refuse(why, WHY_AGAIN, asker != NULL ? "can't relabel a folder: its file system did not answer in time" :
+			    PROGRAM " did not answer in time: try again");
+	}
+	return 0;
+}
+
+static int
+hear_labeller(struct label_answer *out, struct why *why)
+{
+	size_t len;
+	struct why ignored;
+	autofree char *bytes = frame_read(labeller.channel, sizeof(*out), REST_MS, &len, &ignored);
+
+	if (bytes == NULL)
+		return refuse(why, WHY_AGAIN, PROGRAM " ended without an answer: see whether the kernel's log says why, and try "
+		    "again");
+	return label_answer_read(bytes, len, out, why) ? 0 : -1;
+}
+
+/* Puts a question and gets its answer. fds (NULL: none) are sent with it; «asker» as in await(). */
+static int
+exchange(const struct label_ask *a, const int *fds, const struct process_id *asker, int64_t until,
+    struct label_answer *out, struct why *why)
+{
+	if (labeller.channel == -1 && labeller.why.code == WHY_NONE)
+		return refuse(why, WHY_AGAIN, "SELinux was off when gpuhelper started: try again");
+	if (spawned_check(&labeller, why) == -1)
+		return -1;
+	spawned_wake(&labeller);
+	if (frame_write(labeller.channel, (const char *)a, sizeof(*a), sizeof(*a), SEND_MS, why) == -1 ||
+	    (fds != NULL && send_descriptors(fds) == -1 && refuse(why, WHY_AGAIN, PROGRAM ": %s", strerror(errno)) == -1) ||
+	    await(asker, until, why) == -1 || hear_labeller(out, why) == -1)
+		return spawned_give_up(&labeller, why);
+	/* refuse() keeps the program's text on one line */
+	return out->yes != -1 ? out->yes : refuse(why, out->why.code, "%s", out->why.text);
+}
+
+static int
+ask_labeller(const struct label_ask *a, struct label_answer *out, struct why *why)
+{
+	const int64_t begin = clock_ms();
+	int yes = exchange(a, NULL, NULL, begin + left_ms, out, why);
+
+	left_ms -= clock_ms() - begin;
+	return yes;
+}
+
+/* True if the two differ at most in the level: the kernel has a canonical spelling only for levels. */
+static bool
+is_spelling_of(const char *spelt, const char *label)
+{
+	struct secontext a, b;
+
+	return secontext_parse(spelt, &a) && secontext_parse(label, &b) && strcmp(a.user, b.user) == 0 &&
+	    strcmp(a.role, b.role) == 0 && strcmp(a.type, b.type) == 0;
+}
+
+int
+labeller_knows(char label[SECONTEXT_MAX], struct why *why)
+{
+	struct label_answer answer;
+	struct label_ask a;
+	int yes;
+
+	label_ask_begin(&a, LABEL_IS_VALID);
+	snprintf(a.object, sizeof(a.object), "%s", label);
+	if ((yes = ask_labeller(&a, &answer, why)) != 1)
+		return yes;
+	if (!is_spelling_of(answer.label, label))
+		return refuse(why, WHY_BUG, PROGRAM " spells the label %s as %.100s", label, answer.label);
+	memcpy(label, answer.label, SECONTEXT_MAX);
+	return 1;
+}
+
+int
+labeller_lets(const char *who, const char *object, enum label_use use, struct why *why)
+{
+	struct label_answer answer;
+	struct label_ask a;
+
+	label_ask_begin(&a, LABEL_LETS);
+	a.use = use;
+	snprintf(a.who, sizeof(a.who), "%s", who);
+	snprintf(a.object, sizeof(a.object), "%s", object);
+	return ask_labeller(&a, &answer, why);
+}
+
+int
+labeller_goes_through(struct label_ask *a, int fd, const struct process_id *asker, int64_t until, uint32_t *wrong,
+    struct why *why)
+{
+	autoclose int who = (int)syscall(SYS_pidfd_open, asker->pid, 0U);
+	const int fds[LABEL_DESCRIPTORS] = { fd, who };
+	struct label_answer answer;
+
+	/* if the asker still lives now, the descriptor is not of a later process with the same PID */
+	if (!process_lives(asker->pid, asker->start) || who == -1)
+		return refuse(why, WHY_AGAIN, "relabelling folders was stopped: the process that asked has ended");
+	if (exchange(a, fds, asker, until, &answer, why) == -1)
+		return -1;
+	*wrong = answer.wrong;
+	return 0;
+}

@@ -1,0 +1,42 @@
+/*
+ * The helper's side of gpuhelper-label, a confined program of root's that asks the loaded SELinux policy, and relabels
+ * folders. It gets descriptors, never a path. The helper starts a process for it only if SELinux is on, and that
+ * process executes the program at the first question.
+ *
+ * The program may be killed at any moment, by the helper too. Then it gets no more questions.
+ */
+#ifndef GPUHELPER_ROOT_CHILD_LABELLER_H
+#define GPUHELPER_ROOT_CHILD_LABELLER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../../ask/labelask.h"
+#include "../../kernel/processid.h"
+
+/* Starts the process. To be called before filter_install(). If this fails, every question fails with the reason. */
+void labeller_start(void);
+int labeller_channel(void);	/* -1: it does not run */
+/* Ends the program. If it waits for a kernel lock, SIGKILL takes effect only after that. */
+void labeller_end(void);
+
+/*
+ * 1: this is a label of the loaded policy, and is replaced by the kernel's canonical spelling. 0: it is not. -1 with
+ * *why: the program can't be asked.
+ */
+int labeller_knows(char label[SECONTEXT_MAX], struct why *why);
+
+/*
+ * 1: a process of label «who» may use an object of that label in this way. 0: it may not. -1 with *why: the program
+ * can't be asked.
+ */
+int labeller_lets(const char *who, const char *object, enum label_use use, struct why *why);
+
+/*
+ * Puts the question LABEL_LOOK or LABEL_CHANGE about the folder fd. At the time «until» (clock_ms()), or once the
+ * process «asker» has ended, kills the program. *wrong: as in struct label_answer. -1 with *why.
+ */
+int labeller_goes_through(struct label_ask *a, int fd, const struct process_id *asker, int64_t until, uint32_t *wrong,
+    struct why *why);
+
+#endif

@@ -1,0 +1,251 @@
+/*
+ * See looker.h. Relies only on what ask/lookask.h checks in an answer: it repeats the question's number, which nobody
+ * can guess, and its values are possible ones. The program may end at any moment, even in the middle of a message. If
+ * another answer comes, or none, it gets no more questions.
+ */
+#include "looker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "../../ask/lookask.h"
+#include "../../base/cleanup.h"
+#include "../../base/times.h"
+#include "../../host/clock.h"
+#include "../../host/own/frame.h"
+#include "../self/capability.h"
+#include "../self/spawn.h"
+#include "slowness.h"
+
+#define PROGRAM "gpuhelper-look"
+#define SEND_MS 200	/* for the looker to take a question */
+#define LATE_MS 400	/* beyond a look's time, for the program to report its end on a busy machine */
+
+/*
+ * Time limits while other helpers wait for the lock. LOOK_MS: one look, perhaps at all processes of a slow machine.
+ * SHORT_LOOK_MS: one look after a process blocked the looker, in this request or an earlier one (slowness.h).
+ * ALL_LOOKS_MS: all looks together; less than the time that a helper waits for the lock. Root's requests have more. If
+ * the looker was blocked for more than SLOW_MS, other than for a processor, a user caused that.
+ */
+#define LOOK_MS 600
+#define LOOK_OF_ROOTS_MS 1300
+#define SHORT_LOOK_MS 100
+#define SHORT_LOOK_OF_ROOTS_MS 150
+#define SLOW_MS 200
+#define PASSED_OF_ROOTS_MS 1000
+#define OF_NOBODY UINT32_MAX	/* no uid: any user can slow a look at all processes */
+#define ALL_OF_ROOTS_MS 20000
+#define LOOKS_AT_ONE 4096	/* at the open and mapped files of one process that only pauses */
+
+static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
+
+/* it moves along, as gpuhelper-engine */
+static struct spawned look = { .name = PROGRAM, .own_user = true, .own_proc = true, .moves = true, .kept = kept,
+	.n = sizeof(kept) / sizeof(kept[0]), .channel = -1 };
+static struct {
+	uint64_t nonce;
+	bool of_root;
+	bool stalled;
+	int64_t left_ms;	/* for looks while others wait */
+} looker;
+
+void
+looker_start(bool of_root)
+{
+	looker.of_root = of_root;
+	looker.left_ms = of_root ? ALL_OF_ROOTS_MS : ALL_LOOKS_MS;
+	if (getrandom(&looker.nonce, sizeof(looker.nonce), 0) != sizeof(looker.nonce))
+		refuse(&look.why, WHY_AGAIN, "getrandom: %s", strerror(errno));
+	else
+		spawned_start(&look);
+}
+
+void
+looker_wake(bool moved)
+{
+	if (look.channel == -1 || look.awake)
+		return;
+	spawned_wake(&look);
+	(void)frame_send_byte(look.channel, moved ? LOOK_EAGER : 0);
+}
+
+/* Asks it nothing more: the program may be at work, and others may wait, so it is ended later. */
+static void
+give_up(const struct why *why)
+{
+	close(look.channel);
+	look.channel = -1;
+	look.why = *why;
+}
+
+void
+looker_end(void)
+{
+	spawned_end(&look);
+}
+
+int
+looker_check(struct why *why)
+{
+	return spawned_check(&look, why);
+}
+
+/* Reads the answer, and holder[] after it. -1 with *why: no valid answer came. */
+static int
+hear(const struct look_ask *a, struct look_answer *out, pid_t *holder, size_t holders, struct why *why)
+{
+	autofree char *bytes = NULL;
+	struct why cause;
+	size_t len;
+
+	if ((bytes = frame_read(look.channel, LOOK_ANSWER_MAX, (int)a->patience + LATE_MS, &len, &cause)) == NULL)
+		return refuse(why, WHY_AGAIN, PROGRAM " did not answer: see whether the kernel's log says why, and try again "
+		    "(%.100s)", cause.text);
+	if (look_answer_read(bytes, len, a, holder, holders, out, why) == -1)
+		return -1;
+	/* a share of time that begins with this look, and a wait within it */
+	if (a->until == 0 && out->until > clock_ms() + INUSE_MS)
+		return refuse(why, WHY_BUG, PROGRAM " sent a malformed answer");
+	return 0;
+}
+
+/* Puts a question. False if it can't be answered. */
+static bool
+ask_looker(struct look_ask *a, const struct lease *l, struct look_answer *out, pid_t *holder, size_t holders)
+{
+	autofree char *bytes = NULL;
+	struct why why = { 0 };
+	size_t len;
+
+	if (look.channel == -1)
+		return false;
+	looker_wake(false);
+	if (++looker.nonce == 0)
+		looker.nonce++;
+	a->nonce = looker.nonce;
+	if ((bytes = look_ask_pack(a, l, &len)) == NULL)
+		return false;
+	if (frame_write(look.channel, bytes, len, LOOK_ASK_MAX, SEND_MS, &why) == -1 ||
+	    hear(a, out, holder, holders, &why) == -1) {
+		*out = (struct look_answer){ .nonce = 0 };
+		give_up(&why);
+	}
+	return out->nonce != 0;
+}
+
+/* The uid for which slowness.h remembers that a look took long. */
+static uint32_t
+slow_one(const struct look_ask *a, const struct lease *l)
+{
+	return a->kind == LOOK_PASSED ? OF_NOBODY : l->uid;
+}
+
+static uint32_t
+patience(const struct look_ask *a, const struct lease *l)
+{
+	int64_t ms = looker.of_root ? LOOK_OF_ROOTS_MS : LOOK_MS;
+
+	if (looker.stalled || slowness_is_noted(slow_one(a, l)))
+		ms = l->uid == 0 ? SHORT_LOOK_OF_ROOTS_MS : SHORT_LOOK_MS;
+	return (uint32_t)(ms < looker.left_ms ? ms : looker.left_ms);
+}
+
+/* Puts a question within the time limits. False if it can't be answered; then *looks is used up, too. */
+static bool
+ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struct look_answer *out)
+{
+	const int64_t begin = clock_ms();
+	int64_t took;
+	bool seen;
+
+	*out = (struct look_answer){ .nonce = 0 };
+	a->patience = patience(a, l);
+	a->left = looks->left;
+	a->until = looks->until;
+	seen = looker.left_ms > 0 && ask_looker(a, l, out, NULL, 0);
+	looker.stalled = looker.stalled || !seen;
+	took = clock_ms() - begin;
+	if (out->blocked > SLOW_MS && took > SLOW_MS)
+		slowness_note(slow_one(a, l));
+	/* counts even if the answer came in time: a process can block the looker a little in every look */
+	looker.left_ms -= took;
+	if (!seen) {
+		looks->left = 0;
+		return false;
+	}
+	*looks = (struct looks){ out->left, out->until };
+	return true;
+}
+
+void
+looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct life_share *share, struct life *out)
+{
+	struct look_ask a = { .kind = boot_alone ? LOOK_BOOT : LOOK_LIFE, .anew = anew ? 1 : 0, .dirs = share->dirs };
+	struct look_answer answer;
+
+	*out = (struct life){ .kept = true };
+	if (share->unseen || (share->unseen = !ask_within(&a, l, &share->looks, &answer)))
+		return;
+	share->dirs = answer.dirs;
+	*out = (struct life){ answer.of_another_boot != 0, answer.yes != 0 };
+}
+
+bool
+looker_sees_use(const struct lease *l)
+{
+	struct look_ask a = { .kind = LOOK_USE, .anew = 1 };
+	struct looks looks = { .left = INUSE_LOOKS };
+	struct look_answer answer;
+
+	return !ask_within(&a, l, &looks, &answer) || answer.yes != 0;
+}
+
+bool
+looker_sees_passed(const struct lease *l, struct looks *looks)
+{
+	struct look_ask a = { .kind = LOOK_PASSED };
+	struct look_answer answer;
+
+	/* several looks may be necessary, and on a slow machine each takes as long as a user's whole share */
+	if (looker.of_root && looks->until == 0)
+		looks->until = clock_ms() + PASSED_OF_ROOTS_MS;
+	return !ask_within(&a, l, looks, &answer) || answer.yes != 0;
+}
+
+void
+looker_sees_task(const struct lease *l, struct sight *out)
+{
+	struct look_ask a = { .kind = LOOK_TASK };
+	struct looks looks = { .left = LOOKS_AT_ONE };
+	struct look_answer answer;
+
+	*out = (struct sight){ .pauses = true, .task = true, .has_node = true };
+	if (ask_within(&a, l, &looks, &answer))
+		*out = look_sight_unpack(answer.sight);
+}
+
+int
+looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why)
+{
+	struct look_ask a = { .kind = LOOK_HOLDERS, .patience = HOLDERS_MS + LATE_MS };
+	struct look_answer answer = { .nonce = 0 };
+	struct lease l = { .node = calloc(nodes + 1, sizeof(*l.node)), .nodes = nodes };
+	bool seen;
+
+	if (l.node == NULL)
+		return refuse_nomem(why);
+	memcpy(l.node, node, nodes * sizeof(*node));
+	seen = ask_looker(&a, &l, &answer, holder, nodes);
+	free(l.node);
+	if (answer.doubt.kind != DOUBT_NONE)
+		return look_doubt_tell(&answer.doubt, why);
+	if (seen)
+		return 0;
+	if (looker_check(why) == -1)
+		return -1;
+	return refuse(why, WHY_AGAIN, "can't see which containers have the GPU open: " PROGRAM " was killed: see whether the "
+	    "kernel's log says why, and try again");
+}

@@ -1,0 +1,232 @@
+/*
+ * See reader.h. Parses only the lines of the answers (ask/readask.h), and only behind the filter. Refuses an answer
+ * that is cut off.
+ */
+#include "reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../ask/readask.h"
+#include "../../base/cleanup.h"
+#include "../../host/clock.h"
+#include "../../host/file.h"
+#include "../../host/own/ownprogram.h"
+#include "../self/spawn.h"
+#include "kept.h"
+
+#define PROGRAM "gpuhelper-read"
+#define ANSWER_MS 8000	/* an answer takes milliseconds, unless the machine is busy */
+#define FRESH_MS 100	/* so long after they were read, files are not read again */
+
+/* it stays: it answers before any lock is taken, and the helper limits the time */
+static struct spawned reader = { PROGRAM, true, READ_ASK_MAX, READ_ANSWER_MAX, .channel = -1 };
+static bool started;
+static struct stat program;
+
+/* What this process knows of one kind of files. */
+struct kind_of_files {
+	const char *name;	/* of the kept answer */
+	struct exchange x;	/* its answer is NULL if there is none yet */
+	int64_t read_at;	/* clock_ms() */
+	bool kept;		/* the answer is on disk */
+	bool unfit;		/* the answer must not be kept */
+	bool malformed;		/* the answer could not be parsed */
+};
+
+static struct kind_of_files policies = { .name = EXCHANGE_POLICIES }, specs = { .name = EXCHANGE_SPECS };
+static struct spec_files early;	/* the specs that reader_start() has read */
+static bool has_early;
+
+static bool
+is_fresh(const struct kind_of_files *k)
+{
+	return clock_ms() - k->read_at < FRESH_MS;
+}
+
+/* Takes the question over. The answer stays if the question is the same. */
+static void
+renew(struct kind_of_files *k, const struct exchange *now)
+{
+	struct exchange old = *now;
+
+	if (k->x.question == NULL || k->x.asked != now->asked || memcmp(k->x.question, now->question, now->asked) != 0) {
+		old = k->x;
+		k->x = *now;
+		k->kept = k->unfit = false;
+	}
+	exchange_free(&old);
+}
+
+/* Gets the program's answer, unless there is one. */
+static int
+answer(struct kind_of_files *k, struct why *why)
+{
+	if (k->x.answer != NULL)
+		return 0;
+	if (!started)
+		return refuse(why, WHY_AGAIN, "the settings, policies or CDI specs have just changed: try again");
+	k->x.answer = spawned_answer(&reader, k->x.question, k->x.asked, ANSWER_MS, &k->x.len, why);
+	return k->x.answer != NULL ? 0 : -1;
+}
+
+/* Removes a kept answer that turned out to be malformed. Returns the result of reading it. */
+static int
+settle(struct kind_of_files *k, int result, struct why *why)
+{
+	if (result == 0 || !k->kept || !k->malformed)
+		return result;
+	kept_remove(k->name);
+	return refuse(why, WHY_AGAIN, GPUHELPER_RUNDIR "/read/%s was malformed, and is removed now: try again", k->name);
+}
+
+static void
+keep(struct kind_of_files *k)
+{
+	if (!k->kept && !k->unfit)
+		kept_write(k->name, &program, &k->x);
+	k->kept = !k->unfit;
+}
+
+/* Policies. */
+
+static int
+read_policies(struct why *why)
+{
+	const int64_t begun = clock_ms();
+	struct exchange now;
+
+	if (exchange_ask_policies(&now, why) == -1)
+		return -1;
+	renew(&policies, &now);
+	policies.read_at = begun;
+	return 0;
+}
+
+static int
+parse_policies(struct settings *s, struct policy_set *p, struct why *why)
+{
+	size_t i;
+
+	if (exchange_read_policies(&policies.x, s, p, &policies.malformed, why) == -1)
+		return -1;
+	/* a policy may also be broken because memory was short */
+	for (i = 0; i < p->n; i++)
+		policies.unfit = policies.unfit || p->v[i].broken != NULL;
+	return 0;
+}
+
+int
+reader_reads(struct settings *s, struct policy_set *p, struct why *why)
+{
+	*s = (struct settings){ .runtime = NULL };
+	*p = (struct policy_set){ .n = 0 };
+	if (((policies.x.question == NULL || !is_fresh(&policies)) && read_policies(why) == -1) ||
+	    answer(&policies, why) == -1)
+		return -1;
+	return settle(&policies, parse_policies(s, p, why), why);
+}
+
+void
+reader_keep(void)
+{
+	keep(&policies);
+}
+
+/* Specs. */
+
+static int
+pack_specs(const struct spec_files *f, struct why *why)
+{
+	struct exchange now;
+
+	if (exchange_ask_specs(f, &now, why) == -1)
+		return -1;
+	renew(&specs, &now);
+	return 0;
+}
+
+int
+reader_reads_specs(struct spec_files *f, const char **out, size_t *len, struct why *why)
+{
+	*f = (struct spec_files){ .n = 0 };
+	*out = NULL;
+	*len = 0;
+	if (has_early && is_fresh(&specs)) {
+		*f = early;
+		has_early = false;
+	} else if (spec_files_read(CDI_DIRS, true, f, why) == -1)
+		return -1;
+	if (f->n == 0)
+		return 0;
+	if (pack_specs(f, why) == -1 || answer(&specs, why) == -1)
+		return -1;
+	*out = specs.x.answer;
+	*len = specs.x.len;
+	return 0;
+}
+
+void
+reader_keeps_specs(void)
+{
+	if (specs.x.answer != NULL)
+		keep(&specs);
+}
+
+int
+reader_drops_specs(struct why *why)
+{
+	specs.malformed = true;
+	return settle(&specs, -1, why);
+}
+
+/* The program. */
+
+static bool
+find_program(void)
+{
+	struct why ignored;
+	autoclose int file = -1;
+	uint32_t uid, gid;
+
+	return own_program_find(PROGRAM, &file, &ignored) == 0 && fstat(file, &program) == 0 &&
+	    own_program_user(PROGRAM, &uid, &gid, &ignored) == 0;
+}
+
+static bool
+find_policies(void)
+{
+	struct why ignored;
+
+	return read_policies(&ignored) == 0 && (policies.kept = kept_find(policies.name, &program, &policies.x));
+}
+
+static bool
+find_specs(void)
+{
+	struct why ignored;
+
+	specs.read_at = clock_ms();
+	has_early = spec_files_read(CDI_DIRS, true, &early, &ignored) == 0;
+	return has_early && (early.n == 0 ||
+	    (pack_specs(&early, &ignored) == 0 && (specs.kept = kept_find(specs.name, &program, &specs.x))));
+}
+
+void
+reader_start(void)
+{
+	if ((started = !find_program() || !find_policies() || !find_specs()))
+		spawned_start(&reader);
+}
+
+void
+reader_wake(void)
+{
+	spawned_wake(&reader);
+}
+
+void
+reader_end(void)
+{
+	spawned_end(&reader);
+}

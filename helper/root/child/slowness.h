@@ -1,0 +1,17 @@
+/*
+ * Remembers for a minute, for all helpers, that some user's leases took long to look at: others wait for the lock
+ * while a helper looks.
+ */
+#ifndef GPUHELPER_ROOT_CHILD_SLOWNESS_H
+#define GPUHELPER_ROOT_CHILD_SLOWNESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Notes that a look at this user's leases took long. If it can't be written down, does nothing. */
+void slowness_note(uint32_t uid);
+
+/* True for a minute after slowness_note(). */
+bool slowness_is_noted(uint32_t uid);
+
+#endif

@@ -1,0 +1,39 @@
+/* See gatelock.h. */
+#include "gatelock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../host/file.h"
+#include "../../lease/chore.h"
+#include "../self/state.h"
+
+static void
+name_lock(const struct lease *l, char out[80])
+{
+	snprintf(out, 80, CHORE_LOCK "%s", l->key);
+}
+
+int
+gate_lock_make(const struct lease *l, struct why *why)
+{
+	autoclose int dir = state_dir("locks", why);
+	char name[80];
+
+	name_lock(l, name);
+	return dir == -1 ? -1 : state_touch(dir, name, why);
+}
+
+int
+gate_lock_remove(const struct lease *l, struct why *why)
+{
+	autoclose int dir = l->pauses ? state_dir("locks", why) : -1;
+	char name[80];
+
+	name_lock(l, name);
+	if (l->pauses && (dir == -1 || (unlinkat(dir, name, 0) == -1 && errno != ENOENT)))
+		return refuse(why, WHY_IO, "%s/locks/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
+	return 0;
+}

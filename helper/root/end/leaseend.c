@@ -1,0 +1,371 @@
+/*
+ * See leaseend.h. Relies on what it sees of processes, cgroups and mounts. An earlier run may have left files
+ * unfinished. What can't be undone now is left to the next run.
+ */
+#include "leaseend.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../base/cleanup.h"
+#include "../../base/times.h"
+#include "../../host/cgroup/cgroup.h"
+#include "../child/looker.h"
+#include "../lease/binding.h"
+#include "../lease/leasewrite.h"
+#include "../lease/queue.h"
+#include "../lease/shares.h"
+#include "../log/audit.h"
+#include "../node/acts.h"
+#include "execrecord.h"
+#include "gatelock.h"
+
+#define LATE_S 5	/* for a clock of whole seconds, and a helper that is slow to start */
+
+/* How much longer one user's leases may be looked at while others wait (host/process/looks.h). */
+struct user_share {
+	uint32_t uid;
+	struct life_share left;
+};
+struct seeing {
+	struct user_share *share;
+	size_t shares;
+	struct looks passed;	/* for mounts that were passed on */
+	bool listed;		/* the looker has listed the processes since acts were last undone */
+};
+
+static struct life_share *
+share_of_user(struct seeing *s, uint32_t uid)
+{
+	struct user_share *v;
+	size_t i;
+
+	for (i = 0; i < s->shares; i++)
+		if (s->share[i].uid == uid)
+			return &s->share[i].left;
+	if ((v = reallocarray(s->share, s->shares + 1, sizeof(*v))) == NULL)
+		return NULL;
+	s->share = v;
+	/* nobody can make root's cgroups large on purpose, so see() gives each of root's leases a share of its own */
+	v[s->shares++] = (struct user_share){ uid, { .looks.left = INUSE_LOOKS, .dirs = 4 * CGROUP_DIRS } };
+	return &v[i].left;
+}
+
+/* Asks the looker about one lease. */
+static void
+see(const struct lease *l, struct seeing *seeing, struct life_share *share, bool boot_alone, struct life *out)
+{
+	if (l->uid == 0) {
+		share->dirs = CGROUP_DIRS;
+		share->unseen = false;
+	}
+	looker_sees_life(l, boot_alone, !seeing->listed, share, out);
+	seeing->listed = seeing->listed || !share->unseen;
+}
+
+/*
+ * True if lease o has all writable folders of l, and lasts. A lease that is still being granted does not count: it
+ * may be taken back without a look at what was passed on.
+ */
+static bool
+covers(const struct lease *o, const struct lease *l)
+{
+	size_t k;
+
+	if (o == l || o->over || !o->host_root || (o->init.pid == 0 && o->state != LEASE_PASSED_ON))
+		return false;
+	for (k = 0; k < l->ways; k++)
+		if (l->way[k].writable && !lease_has_way(o, &l->way[k]))
+			return false;
+	return true;
+}
+
+/* True if a lease that lasts has the same folders. The end of that lease will show whether they were passed on. */
+static bool
+is_covered(const struct leases *ls, const struct lease *l)
+{
+	size_t i;
+
+	for (i = 0; i < ls->n; i++)
+		if (covers(ls->v[i], l))
+			return true;
+	return false;
+}
+
+/*
+ * True if the container could write as the host's root, and a process still has files open on its mounts
+ * (look/passed.h).
+ */
+static bool
+is_passed_on(const struct leases *ls, const struct lease *l, struct seeing *seeing)
+{
+	return lease_writes_as_root(l) && !is_covered(ls, l) && looker_sees_passed(l, &seeing->passed);
+}
+
+/* Writes the lease with the acts that are left. The next request tries to undo them. */
+static void
+keep_rest(const struct leases *ls, struct lease *l)
+{
+	struct why ignored;
+
+	(void)leases_write(ls, l, &ignored);
+}
+
+static int
+undo_acts(struct leases *ls, struct lease *l, struct why *why)
+{
+	if (acts_undo(ls, l, why) == 0)
+		return 0;
+	keep_rest(ls, l);
+	return -1;
+}
+
+/* Removes the lease last: as long as there is an exec record, there must be a lease by which it will be removed. */
+static int
+remove_files(const struct leases *ls, const struct lease *l, struct why *why)
+{
+	if (exec_record_remove(l->uid, l->root, l->id, why) == -1 || gate_lock_remove(l, why) == -1)
+		return -1;
+	if (unlinkat(ls->dir, l->name, 0) == -1 && errno != ENOENT)
+		return refuse(why, WHY_IO, "%s/leases/%s: %s", GPUHELPER_RUNDIR, l->name, strerror(errno));
+	queue_note_change(ls->dir);
+	return 0;
+}
+
+int
+leases_remove(struct leases *ls, struct lease *l, struct why *why)
+{
+	if (undo_acts(ls, l, why) == -1)
+		return -1;
+	/* a lease that was never written has no file */
+	return l->name[0] != '\0' ? remove_files(ls, l, why) : 0;
+}
+
+/* Undoes the acts of a draining lease, if an earlier attempt was interrupted and left some. */
+static void
+drain(struct leases *ls, struct lease *l)
+{
+	struct why ignored;
+
+	if (l->acts == 0)
+		return;
+	(void)acts_undo(ls, l, &ignored);
+	keep_rest(ls, l);
+}
+
+/* For a container that is gone but passed on some of its folders: frees its GPUs, and keeps only the folders. */
+static void
+keep_ways(struct leases *ls, struct lease *l, int audit)
+{
+	struct why stuck;
+
+	if (undo_acts(ls, l, &stuck) == -1)
+		return;
+	if (!audit_lease(audit, "end", l) || exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 ||
+	    gate_lock_remove(l, &stuck) == -1)
+		return;
+	shares_note(l);
+	lease_keep_ways(l);
+	(void)leases_write(ls, l, &stuck);
+}
+
+/* Ends a lease that is over: undoes it, records its end, removes it. False: it stays, and holds what it held. */
+static bool
+end_one(struct leases *ls, struct lease *l, int audit)
+{
+	struct why stuck;
+
+	if (undo_acts(ls, l, &stuck) == -1)
+		return false;
+	/* recorded before it is removed: two records are better than none */
+	if (!(l->state == LEASE_PASSED_ON || audit_lease(audit, "end", l)) || remove_files(ls, l, &stuck) == -1)
+		return false;
+	shares_note(l);
+	return true;
+}
+
+/* True if the lease is only planned: nothing was done for it, so nobody can have a node open because of it. */
+static bool
+is_untouched(const struct lease *l)
+{
+	return l->planned && (l->state == LEASE_HELD || l->state == LEASE_PROMISED);
+}
+
+/*
+ * True if nothing was done for the lease, and its helper must have ended without taking it back (it was killed, or did
+ * not get the lock). Whether the process that asked lives does not count: its user can keep it alive for ever.
+ */
+static bool
+is_abandoned(const struct lease *l)
+{
+	return is_untouched(l) &&
+	    time(NULL) - l->since > (l->uid == 0 ? LIFE_OF_ROOTS_S : LIFE_S) + LATE_S;
+}
+
+/*
+ * True if the lease must drain first. A process that keeps opening and closing a node could have it closed during the
+ * look, and open it right after. So the helper first undoes the acts that let the process open the node, and then looks
+ * who has it open.
+ */
+static bool
+must_drain(const struct lease *l, bool same_boot)
+{
+	return same_boot && l->users > 0 && l->nodes > 0 && l->acts > 0 && !is_untouched(l);
+}
+
+static bool
+drain_fully(struct leases *ls, struct lease *l)
+{
+	struct why ignored;
+
+	/* the disk may be full: undo the acts all the same, so that the lease can end */
+	if (leases_drain(ls, l, &ignored) == -1)
+		(void)acts_undo(ls, l, &ignored);
+	return l->acts == 0;
+}
+
+enum fate {
+	FATE_STAYS,
+	FATE_GONE,
+	FATE_DRAINED,	/* must be looked at once more */
+};
+
+/* Sees whether a lease is over, and ends it. With audit -1, only marks it. */
+static enum fate
+end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct life_share *share, int audit)
+{
+	const bool left = l->state == LEASE_PASSED_ON || is_abandoned(l), was_drained = l->drained;
+	bool same_boot, live, passed_on;
+	struct life life;
+
+	see(l, seeing, share, left, &life);
+	same_boot = !life.of_another_boot;
+	live = same_boot && !left && life.kept;
+	passed_on = same_boot && !live && is_passed_on(ls, l, seeing);
+	l->over = !live && !passed_on;
+	l->judged = true;
+	l->drained = false;
+	if (audit == -1)
+		return FATE_STAYS;
+	if (!live && must_drain(l, same_boot)) {
+		l->drained = drain_fully(ls, l);
+		l->judged = !l->drained;
+		return l->drained ? FATE_DRAINED : FATE_STAYS;
+	}
+	if (l->over)
+		return end_one(ls, l, audit) ? FATE_GONE : FATE_STAYS;
+	if (passed_on && l->state != LEASE_PASSED_ON)
+		keep_ways(ls, l, audit);
+	else if (l->state == LEASE_DRAINING)
+		drain(ls, l);
+	if (was_drained && live)
+		(void)audit_lease(audit, "draining", l);
+	return FATE_STAYS;
+}
+
+/*
+ * Ends each lease that is over. Ending one may read others, which are added to the end of the list and looked at,
+ * too. *again: some were drained, and must be looked at once more.
+ */
+static int
+end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struct why *why)
+{
+	struct life_share *share;
+	enum fate fate;
+	size_t i = 0;
+
+	*again = false;
+	while (i < ls->n) {
+		struct lease *l = ls->v[i++];
+
+		if (l->judged)
+			continue;
+		if ((share = share_of_user(seeing, l->uid)) == NULL)
+			return refuse_nomem(why);
+		fate = end_if_over(ls, l, seeing, share, audit);
+		*again = *again || fate == FATE_DRAINED;
+		if (fate == FATE_GONE)
+			/* leases_forget() put another lease in its place */
+			leases_forget(ls, --i);
+	}
+	return 0;
+}
+
+/* This loop ends, because each lease is drained only once: after that it has no acts. */
+static int
+end_those_over(struct leases *ls, struct seeing *seeing, int audit, struct why *why)
+{
+	bool again;
+	int ret;
+
+	while ((ret = end_each(ls, seeing, audit, &again, why)) == 0 && again)
+		seeing->listed = false;
+	return ret;
+}
+
+int
+leases_look(struct leases *ls, const struct concern *c, int audit, struct why *why)
+{
+	struct seeing seeing = { .passed = { .left = UINT_MAX } };
+	int ret;
+
+	if ((ret = leases_read(ls, c, why)) == 0)
+		ret = end_those_over(ls, &seeing, audit, why);
+	free(seeing.share);
+	return ret;
+}
+
+/*
+ * Takes a lease back: undoes its acts, records that, and removes the lease, or returns 1 if a process still has its
+ * nodes open. With tell NULL, nobody was told of the lease, so nobody can have anything open: removes it at once, or
+ * returns 1 if another helper made it drain.
+ */
+static int
+take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, struct why *why)
+{
+	bool used = false;
+
+	if (tell == NULL)
+		return l->state == LEASE_HELD || l->state == LEASE_PROMISED ? leases_remove(ls, l, why) : 1;
+	if (l->users == 0 || l->nodes == 0) {
+		if (undo_acts(ls, l, why) == -1)
+			return -1;
+	} else {
+		if (leases_drain(ls, l, why) == -1)
+			return -1;
+		used = l->acts > 0 || looker_sees_use(l);
+	}
+	tell->say(tell->ctx, used);
+	return used ? 1 : remove_files(ls, l, why);
+}
+
+int
+leases_drop(const struct peer *p, const char *root, const char *id, const char *binding, const struct undo_teller *tell,
+    struct why *why)
+{
+	autoleases struct leases ls = LEASES_CLOSED;
+	struct lease *l;
+	char key[LEASE_KEY_SIZE];
+
+	lease_key(p->asker.uid, root, id, key);
+	if (leases_open_again(&ls, p->asker.uid, why) == -1 ||
+	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) == NULL)
+		return -1;
+	/* before the lease is removed: after that, another container of its name could already rely on the binding */
+	binding_drop(binding);
+	return take_back(&ls, l, tell, why);
+}
+
+int
+leases_drain(struct leases *ls, struct lease *l, struct why *why)
+{
+	l->state = LEASE_DRAINING;
+	if (leases_write(ls, l, why) == -1)
+		return -1;
+	drain(ls, l);
+	return 0;
+}

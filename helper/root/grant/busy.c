@@ -1,0 +1,153 @@
+/* See busy.h. Names of others go into a build's log: must name nobody whom «status» would not show to this user. */
+#include "busy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../../base/strange.h"
+
+#define TOLD_MAX 4	/* of each kind, so that the line stays short */
+
+/*
+ * True if "TEAM/PIPELINE" is of the team. A text with a further slash could be split in two ways, so it is of no team.
+ */
+static bool
+is_of_team(const char *pipeline, const char *team)
+{
+	const size_t n = strlen(team);
+
+	return strncmp(pipeline, team, n) == 0 && pipeline[n] == '/' && strchr(team, '/') == NULL &&
+	    strchr(pipeline + n + 1, '/') == NULL;
+}
+
+/* Without a token only the user counts, because the team is only a claim. */
+bool
+busy_may_name(const char *pipeline, uint32_t of, uint32_t uid, const struct identity *who)
+{
+	return of == uid && (who->kind != IDENTITY_TOKEN || (who->team != NULL && is_of_team(pipeline, who->team)));
+}
+
+/* Adds "ml/train in container c1 since 22:31 UTC"; for a task created elsewhere, the whole date. An id may be NULL. */
+static void
+tell_one(struct buf *b, bool named, const char *pipeline, const char *id, int64_t since, bool brief)
+{
+	char when[32];
+
+	text_time(since, when);
+	buf_puts(b, !named ? "a container" : pipeline[0] != '\0' ? strange(pipeline) : "");
+	if (named && id != NULL)
+		buf_printf(b, "%scontainer %s", pipeline[0] != '\0' ? " in " : "", strange(id));
+	if (named)
+		buf_printf(b, " since %.*s%s", brief ? 5 : 20, brief ? when + 11 : when, brief ? " UTC" : "");
+}
+
+/* Names each lease that holds a candidate. Returns how many there are, at most TOLD_MAX. */
+static unsigned
+tell_holders(const struct allot_state *s, const struct waiter *w, uint32_t uid, struct buf *b)
+{
+	unsigned told = 0;
+	const struct lease *l;
+	struct holding h;
+	size_t i;
+
+	for (i = 0; i < s->leases->n && told < TOLD_MAX; i++) {
+		l = s->leases->v[i];
+		h = lease_holding(l);
+		if (!pick_wants_any(w->want, w->wants, h.gpu, h.gpus))
+			continue;
+		buf_puts(b, told++ > 0 ? ", " : "taken by ");
+		tell_one(b, busy_may_name(l->pipeline, l->uid, uid, s->who), l->pipeline, l->id, l->since, s->task);
+	}
+	return told;
+}
+
+void
+busy_tell_stray(const struct stray *s, char out[STRAY_TEXT])
+{
+	if (s->pid > 0)
+		snprintf(out, STRAY_TEXT, "%s is open in process %d, of a container that has no lease of it", s->gpu.pci, s->pid);
+	else
+		snprintf(out, STRAY_TEXT, "%s may be open in process %d of a container, which keeps a file in flight through a "
+		    "socket", s->gpu.pci, -s->pid);
+}
+
+/* Names a wanted GPU that is open without a lease, and the process that has it open. */
+static unsigned
+tell_stray(const struct strays *strays, const struct waiter *w, struct buf *b)
+{
+	char text[STRAY_TEXT];
+	size_t i;
+
+	for (i = 0; i < strays->n; i++)
+		if (pick_wants_any(w->want, w->wants, &strays->v[i].gpu, 1)) {
+			busy_tell_stray(&strays->v[i], text);
+			buf_puts(b, text);
+			return 1;
+		}
+	return 0;
+}
+
+/* True if both want one of the same GPUs. */
+static bool
+wants_same(const struct waiter *a, const struct waiter *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->wants; i++)
+		if (pick_wants_any(a->want, a->wants, b->want[i].candidate, b->want[i].candidates))
+			return true;
+	return false;
+}
+
+/* "2 ahead (ml/train since 22:31 UTC, …)": those that want one of the same GPUs. Nothing if there are none. */
+static void
+tell_ahead(const struct allot_state *s, const struct waiter *w, uint32_t uid, struct buf *b)
+{
+	const size_t before = queue_before(s->queue, w);
+	autobuf struct buf names = { 0 };
+	const struct waiter *o;
+	size_t i, ahead = 0;
+
+	for (i = 0; i < before; i++) {
+		o = &s->queue->v[i];
+		if (!wants_same(w, o))
+			continue;
+		if (ahead++ < TOLD_MAX) {
+			buf_puts(&names, ahead > 1 ? ", " : "");
+			tell_one(&names, busy_may_name(o->pipeline, o->uid, uid, s->who), o->pipeline,
+			    o->pipeline[0] == '\0' ? o->id : NULL, o->since, true);
+		}
+	}
+	if (ahead > 0)
+		buf_printf(b, "%zu ahead (%s%s)", ahead, names.p, ahead > TOLD_MAX ? ", …" : "");
+	b->failed = b->failed || names.failed;
+}
+
+static int
+refuse_task(const struct allot_state *s, const struct waiter *w, uint32_t uid, struct why *why)
+{
+	autobuf struct buf b = { 0 }, holders = { 0 };
+
+	tell_ahead(s, w, uid, &b);
+	/* a holder has its GPU open anyway, so processes are named only if there is no holder */
+	if (tell_holders(s, w, uid, &holders) > 0 || tell_stray(s->strays, w, &holders) > 0)
+		buf_printf(&b, "%s%s", b.len > 0 ? "; " : "", holders.p);
+	return refuse(why, WHY_AGAIN, "%s", b.failed || holders.failed || b.len == 0 ? "others hold them" : b.p);
+}
+
+int
+busy_refuse(const struct allot_state *s, const struct waiter *w, uint32_t uid, struct why *why)
+{
+	const size_t before = queue_before(s->queue, w);
+	autobuf struct buf b = { 0 };
+	unsigned told;
+
+	if (s->task)
+		return refuse_task(s, w, uid, why);
+	if ((told = tell_holders(s, w, uid, &b)) == 0)
+		told = tell_stray(s->strays, w, &b);
+	if (before > 0)
+		buf_printf(&b, "%s%zu waiting before this one", told > 0 ? "; " : "", before);
+	return refuse(why, WHY_AGAIN, "too few of the GPUs that this policy allows are free (%s)",
+	    b.p != NULL ? b.p : "others hold them");
+}

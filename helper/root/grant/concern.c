@@ -1,0 +1,99 @@
+/* See concern.h. Collects GPUs and nodes from the decision, the queue and the picks. */
+#include "concern.h"
+
+#include "../end/leaseend.h"
+
+static void
+mark_nodes(struct concern *c, const struct gpu_node *node, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		marks_add_node(&c->marks, node[i].major, node[i].minor);
+}
+
+static void
+mark_candidates(struct concern *c, const struct grant *g)
+{
+	const struct gpu *candidate;
+	size_t i, k;
+
+	for (i = 0; i < g->gpus; i++)
+		for (k = 0; k < g->gpu[i].n; k++) {
+			candidate = g->gpu[i].candidate[k];
+			marks_add_gpu(&c->marks, candidate->vendor, candidate->pci);
+			/* a lease that has one of these nodes as another GPU's must end if it is over (allot_check_nodes()) */
+			mark_nodes(c, candidate->node, candidate->nodes);
+		}
+}
+
+static void
+mark_waiters(struct concern *c, const struct queue *q, size_t before)
+{
+	const struct pick_want *want;
+	size_t i, w, k;
+
+	for (i = 0; i < before; i++)
+		for (w = 0; w < q->v[i].wants; w++)
+			for (want = &q->v[i].want[w], k = 0; k < want->candidates; k++)
+				marks_add_gpu(&c->marks, want->candidate[k].vendor, want->candidate[k].pci);
+}
+
+/* True if a policy limits how many GPUs its containers hold: then leases of any GPU matter. */
+static bool
+counts_policies(const struct policy *p, const struct queue *q, size_t before)
+{
+	size_t i;
+
+	for (i = 0; i < before; i++)
+		if (q->v[i].max_gpus != 0)
+			return true;
+	return p->max_gpus != 0;
+}
+
+/* The flags of the leases that ways_admit(), label_admit() and binding_admit() compare the new one with. */
+static unsigned
+flags_for(const struct plan *p)
+{
+	const struct lease *l = &p->lease;
+	/* GPUs can bring driver files, which are known only once the GPUs are picked */
+	const bool ways = l->ways > 0 || p->ruling->decision.grant.gpus > 0;
+
+	return (ways ? LEASE_WRITES : 0) | (lease_writes_as_root(l) ? LEASE_WAYS : 0) |
+	    (p->label.state != SELINUX_ABSENT ? LEASE_LABEL : 0) | (l->turn[0] != '\0' ? LEASE_TURN : 0);
+}
+
+int
+concern_look(const struct plan *p, struct leases *ls, const struct queue *q, const struct waiter *me, bool admits,
+    struct why *why)
+{
+	const struct call *call = p->ruling->call;
+	const uint32_t uid = call->peer->asker.uid;
+	struct concern c = { .admits = admits, .uid = uid, .key = p->lease.key, .flags = admits ? flags_for(p) : 0 };
+	const size_t before = queue_before(q, me);
+
+	/* the containers that root's wrapper says it has shut out; nobody else may say so */
+	c.keys = uid == 0 ? &call->request->shut : NULL;
+	mark_candidates(&c, &p->ruling->decision.grant);
+	mark_waiters(&c, q, before);
+	c.all = counts_policies(p->ruling->decision.policy, q, before) ||
+	    (q->n > 0 && p->ruling->settings.team_shares.n > 0);
+	return leases_look(ls, &c, call->audit, why);
+}
+
+int
+concern_read_nodes(const struct plan *p, struct leases *ls, struct why *why)
+{
+	const struct inventory *inv = &p->ruling->decision.inventory;
+	struct concern c = { 0 };
+	const struct gpu *g;
+	size_t i;
+
+	for (i = 0; i < p->lease.gpus; i++) {
+		g = p->picks[i].gpu;
+		mark_nodes(&c, g->node, g->nodes);
+		mark_nodes(&c, inv->common[g->vendor], inv->commons[g->vendor]);
+	}
+	mark_nodes(&c, p->further.v, p->further.n);
+	return leases_read(ls, &c, why);
+}

@@ -1,0 +1,178 @@
+/*
+ * See grant.h. A grant is made in four steps. Each makes a value from the earlier ones, which it only reads:
+ *	call	the peer and its request		call.h
+ *	ruling	the decision, and the policy behind it	ruling.c
+ *	plan	the lease and the edits			plan.c, take.c, plangpus.c
+ *	traces	the changes on the host			this file, opening.c
+ * The order of the changes: the lease is written, the token is bound, the audit log gets its record, and only then are
+ * nodes and folders opened to the container. A refusal (refusal.h) ends the grant at any step.
+ */
+#include "grant.h"
+
+#include <stdio.h>
+
+#include "../../host/file.h"
+#include "../end/leaseend.h"
+#include "../lease/binding.h"
+#include "../log/audit.h"
+#include "../node/askrelabel.h"
+#include "../node/charlink.h"
+#include "opening.h"
+#include "take.h"
+
+/*
+ * A grant of GPUs is recorded under the lock, after a check that the lease still exists: another process may have ended
+ * it and granted its GPU to another container, and no record of the lease may follow that of its end.
+ */
+static int
+record_grant(const struct plan *p, struct refusal *f)
+{
+	const struct ruling *r = p->ruling;
+	const struct call *c = r->call;
+	const struct record rec = { .event = plan_promises(p) ? "promise" : "grant", ASKED_BY(c->peer), .request = c->request,
+		.known = &r->known, .policy = r->decision.policy->name, .gpus = &p->edits.gpus, .specs = &p->specs,
+		.waited = p->lease.pausing.waited, .edits = &p->edits };
+	autoleases struct leases ls = LEASES_CLOSED;
+	struct audit_line line;
+	int ret;
+
+	if ((ret = audit_count(c->audit, &rec, RATE_GRANT, &line, &f->why)) == 0) {
+		/*
+		 * waits as long as a helper that takes a lease back: without the lock, this helper must take the lease
+		 * back
+		 */
+		if (p->picked > 0 && (ret = leases_open_again(&ls, c->peer->asker.uid, &f->why)) == -1)
+			f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;	/* as in take.c */
+		if (ret == 0 && (p->picked == 0 || (ret = check_planned(&p->lease, &ls, &f->why)) == 0))
+			ret = audit_append(c->audit, &line, &f->why);
+		leases_close(&ls);
+	}
+	audit_line_end(c->audit, &line);
+	return ret;
+}
+
+/* Takes back a grant that is not in the log, and that has opened nothing yet. False: the lease stays for a while. */
+static bool
+drop_unrecorded(const struct call *c, const struct traces *t)
+{
+	struct why ignored;
+
+	return t->lease[0] == '\0' ||
+	    leases_drop(c->peer, c->request->runtime_root, c->request->id, t->binding, NULL, &ignored) != -1;
+}
+
+static int
+bind_token(const struct plan *p, struct traces *t, struct why *why)
+{
+	const struct known *k = &p->ruling->known;
+
+	if (k->id.kind != IDENTITY_TOKEN || k->issuer->reuse || p->lease.turn[0] != '\0')
+		return 0;
+	return binding_take(k, p->lease.uid, p->lease.key, t->binding, why);
+}
+
+/*
+ * Carries out the plan; then only the wrapper's confirmation is missing. On failure, undoes everything that can be
+ * undone now.
+ */
+static int
+carry_out(struct plan *p, bool look_first, struct traces *t, struct refusal *f)
+{
+	const struct call *c = p->ruling->call;
+	autoask_relabel struct ask_relabel labels = ASK_RELABEL(&p->label, c->peer, &p->edits);
+
+	if (take_lease(p, look_first, t->lease, f) == -1)
+		return -1;
+	snprintf(t->pipeline, sizeof(t->pipeline), "%s", p->lease.pipeline);
+	if (plan_check_folders(p, &f->why) == -1 || ask_relabel_look(&labels, &f->why) == -1 ||
+	    bind_token(p, t, &f->why) == -1 || plan_complete(p, &f->why) == -1 || record_grant(p, f) == -1) {
+		if (!drop_unrecorded(c, t))
+			f->again = ASK_NOT;
+		return -1;
+	}
+	/* the folders' labels last: they are never undone */
+	if (open_nodes(p, &f->why) == -1 || ask_relabel_change(&labels, &f->why) == -1) {
+		grant_undo(c->peer, c->request, t);
+		return -1;
+	}
+	if (c->peer->asker.enforced && c->request->systemd_cgroup)
+		charlink_nodes(&p->edits);
+	return 0;
+}
+
+/*
+ * False: a picked GPU is open in a container that has no lease of it, so the grant must be tried again with look_first,
+ * which picks no such GPU.
+ */
+static bool
+grant_once(const struct peer *p, const struct request *asked, bool look_first, struct reply *reply, struct traces *t)
+{
+	autorefusal struct refusal f = { .again = ASK_NOT };
+	autoclose int audit = audit_open(&f.why);
+	const struct call call = { p, asked, audit };
+	autoruling struct ruling ruling = { .call = &call };
+	autoplan struct plan plan = { .ruling = &ruling };
+
+	*reply = (struct reply){ 0 };
+	*t = (struct traces){ 0 };
+	if (audit == -1) {
+		reply->kind = REPLY_REFUSED;
+		reply->why = f.why;
+	} else if (ruling_reach(&ruling, &f.why) == 0 && plan_make(&plan, &f.why) == 0 &&
+	    carry_out(&plan, look_first, t, &f) == 0) {
+		reply->kind = REPLY_GRANT;
+		snprintf(reply->policy, sizeof(reply->policy), "%s", ruling.decision.policy->name);
+		reply->edits = plan.edits;
+		plan.edits = (struct edits){ 0 };
+	} else if (ruling.unasked && ruling.asked && f.why.code == WHY_DENIED)
+		reply->kind = REPLY_PLAIN;
+	else if (!f.met_stray || look_first)
+		refusal_answer(&ruling, &f, reply);
+	return !f.met_stray || look_first;
+}
+
+void
+grant(const struct peer *p, const struct request *r, struct reply *reply, struct traces *t)
+{
+	if (!grant_once(p, r, false, reply, t))
+		(void)grant_once(p, r, true, reply, t);
+}
+
+/* The record of a grant that is taken back. */
+struct undoing {
+	struct record record;
+	bool told;
+};
+
+static void
+record_undo(void *ctx, bool draining)
+{
+	struct undoing *u = ctx;
+	struct why ignored;
+	autoclose int fd = audit_open(&ignored);
+
+	u->told = true;
+	u->record.draining = draining;
+	if (fd != -1)
+		(void)audit_write(fd, &u->record, &ignored);
+}
+
+/*
+ * The token stays bound to this container, because a part of the grant may still be in use. The same container may ask
+ * again with that token.
+ */
+void
+grant_undo(const struct peer *p, const struct request *r, const struct traces *t)
+{
+	struct undoing u = { .record = { .event = "undo", ASKED_BY(p), .request = r, .of_lease = t->pipeline } };
+	const struct undo_teller tell = { record_undo, &u };
+	struct why why;
+
+	/* on failure the log says why, even if it already has a record of the undoing */
+	if (t->lease[0] != '\0' && leases_drop(p, r->runtime_root, r->id, "", &tell, &why) == -1) {
+		u.record.why = &why;
+		u.told = false;
+	}
+	if (!u.told)
+		record_undo(&u, u.record.draining);
+}

@@ -1,0 +1,86 @@
+/* See opening.h. */
+#include "opening.h"
+
+#include "../end/execrecord.h"
+#include "../lease/leasewrite.h"
+#include "../node/acts.h"
+#include "plangpus.h"
+
+/* Makes missing nodes first. Only then can the helper see what else they need, and add that to the lease. */
+static int
+make_missing_nodes(struct plan *p, struct leases *ls, struct why *why)
+{
+	const struct inventory *inv = &p->ruling->decision.inventory;
+	const struct birth birth = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
+	struct lease *l = &p->lease;
+	bool missing = false;
+	size_t i;
+
+	for (i = 0; i < l->acts; i++)
+		missing = missing || (l->act[i].kind == ACT_MAKE_NODE && l->act[i].inode == 0);
+	return !missing ? 0 : acts_make_nodes(ls, l, &birth, why) == -1 ? -1 : plan_made_nodes(p, ls, why);
+}
+
+int
+open_planned(struct plan *p, struct leases *ls, struct why *why)
+{
+	return make_missing_nodes(p, ls, why) == -1 ? -1 : acts_allow(ls, &p->lease, why);
+}
+
+/*
+ * Not under the lock, for which many may wait. Whoever ends the lease also removes the exec record, and nobody ends
+ * it while the asker lives. So if the asker lives after the record was written, the record will be removed with the
+ * lease; otherwise it is removed here.
+ */
+static int
+record_for_execs(const struct plan *p, struct why *why)
+{
+	const struct lease *l = &p->lease;
+	const bool tells = p->picked > 0 && plan_has_placeholder(p);
+
+	if (exec_record_write(p->ruling->call->peer, l, &p->edits, tells, why) == -1)
+		return -1;
+	if (process_id_lives(l->asker))
+		return 0;
+	(void)exec_record_remove(l->uid, l->root, l->id, why);
+	return refuse(why, WHY_IO, "the process that asked, PID %d, is gone", l->asker.pid);
+}
+
+int
+check_planned(const struct lease *planned, struct leases *ls, struct why *why)
+{
+	const struct lease *l = leases_find_asked(ls, planned->key, planned->asker, planned->boot, why);
+
+	if (l == NULL) {
+		/* whoever ended the lease may have looked for the exec record before it was written */
+		if (why->code == WHY_AGAIN && leases_find(ls, planned->uid, planned->root, planned->id) == NULL)
+			(void)exec_record_remove(planned->uid, planned->root, planned->id, &(struct why){ 0 });
+		return -1;
+	}
+	return l->planned == planned->planned && l->state == planned->state ? 0 :
+	    refuse(why, WHY_AGAIN, "container %s: its lease is ending already", planned->id);
+}
+
+int
+open_nodes(struct plan *p, struct why *why)
+{
+	autoleases struct leases ls = LEASES_CLOSED;
+	const size_t groups = p->edits.gids;
+	struct lease *l = &p->lease;
+
+	if (record_for_execs(p, why) == -1)
+		return -1;
+	/* without acts there is nothing to check */
+	if (l->acts == 0)
+		return 0;
+	if (leases_open_again(&ls, l->uid, why) == -1 || check_planned(l, &ls, why) == -1)
+		return -1;
+	l->planned = false;
+	if (leases_write(&ls, l, why) == -1 || open_planned(p, &ls, why) == -1)
+		return -1;
+	/* of a node that was missing, the group is known only now */
+	if (p->edits.gids == groups)
+		return 0;
+	leases_close(&ls);
+	return record_for_execs(p, why);
+}

@@ -1,0 +1,22 @@
+/* Gives the container access to its nodes, after the lease and the audit log say so. */
+#ifndef GPUHELPER_ROOT_GRANT_OPENING_H
+#define GPUHELPER_ROOT_GRANT_OPENING_H
+
+#include "plan.h"
+
+/*
+ * Under a later lock than the one under which the lease was written: checks that the lease is still as planned.
+ * -1 with *why: another helper found it over and ended it, and another container may have its GPU by now.
+ */
+int check_planned(const struct lease *planned, struct leases *ls, struct why *why);
+
+/*
+ * Takes the lock, and does the lease's acts: makes missing nodes, and gives the container access. -1 with *why: the
+ * caller must take the grant back.
+ */
+int open_nodes(struct plan *p, struct why *why);
+
+/* The same with the lock held, and without check_planned(). */
+int open_planned(struct plan *p, struct leases *ls, struct why *why);
+
+#endif

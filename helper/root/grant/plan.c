@@ -1,0 +1,337 @@
+/* See plan.h. Looks at the folders and cgroups that the request names, as far as host/ does. Changes nothing. */
+#include "plan.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../host/cgroup/cgroup.h"
+#include "../../host/folder/folders.h"
+#include "../../host/folder/nestedplace.h"
+#include "../../host/process/spaces.h"
+#include "../../host/users.h"
+#include "../../policy/nested.h"
+#include "../lease/binding.h"
+#include "../lease/ways.h"
+#include "../self/timer.h"
+
+#define SUBUIDS_MAX 64
+#define FIND_MS 8000		/* folders are found in milliseconds, but a FUSE file system on the way may never answer */
+
+/* Ids. */
+
+static int
+map_ids(struct plan *p, struct why *why)
+{
+	const struct request *r = p->ruling->call->request;
+	const struct peer *peer = p->ruling->call->peer;
+
+	if (!idmap_compose(&peer->uids, &r->uids, &p->uids) || !idmap_compose(&peer->gids, &r->gids, &p->gids))
+		return refuse(why, WHY_DATA, "linux.uidMappings and the caller's own user namespace make more than %d "
+		    "ranges of ids", IDMAP_MAX);
+	subject_of(r, &p->uids, &p->gids, &p->subject);
+	return 0;
+}
+
+/* Folders. */
+
+static int
+find_ways(const struct plan *p, struct edits *e, struct lease *l, struct why *why)
+{
+	const struct ruling *r = p->ruling;
+	const struct grant *g = &r->decision.grant;
+	automounts struct mount_table *mounts = g->folders > 0 ? mounts_read() : NULL;
+
+	return folders_resolve_among(mounts, g, &p->subject, e, why) == -1 ||
+	    ways_note(e, mounts, &p->uids, l, why) == -1 ? -1 : ways_check_claim(l, r->call->peer->asker.uid, why);
+}
+
+/* Notes the place that was found for each mount: in the container, the wrapper compares it with what runc mounted. */
+static int
+add_mount_places(const struct lease *l, struct edits *e, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < e->mounts && i < l->ways; i++)
+		if (l->way[i].at.n == 0 || (e->mount[i].place = strdup(l->way[i].at.v[0])) == NULL)
+			return refuse_nomem(why);
+	return 0;
+}
+
+/* Refuses a folder within one that a policy lets be written. */
+static int
+check_nested(const struct plan *p, struct why *why)
+{
+	return nested_refuse(&p->ruling->policies, &p->edits, why) == -1 ||
+	    nested_refuse_places(&p->ruling->policies, &p->edits, why) == -1 ? -1 : 0;
+}
+
+static int
+plan_folders(struct plan *p, struct why *why)
+{
+	int ret;
+
+	end_after(FIND_MS);
+	ret = find_ways(p, &p->edits, &p->lease, why) == -1 ||
+	    add_mount_places(&p->lease, &p->edits, why) == -1 ||
+	    (p->ruling->call->request->at_once && check_nested(p, why) == -1) ||
+	    label_folders(&p->label, &p->edits, &p->lease, why) == -1 ? -1 : 0;
+	end_after(0);
+	p->folder_ways = p->lease.ways;
+	return ret;
+}
+
+/* The ways to the driver's files need no second check: they were found under the lock, after the leases were read. */
+int
+plan_check_folders(const struct plan *p, struct why *why)
+{
+	struct edits edits = { 0 };
+	struct lease found = { 0 };
+	size_t i;
+	int ret;
+
+	if (p->folder_ways == 0)
+		return 0;
+	end_after(FIND_MS);
+	ret = find_ways(p, &edits, &found, why);
+	end_after(0);
+	for (i = 0; ret == 0 && i < p->folder_ways; i++)
+		if (i >= found.ways || !way_same(&p->lease.way[i], &found.way[i]))
+			ret = refuse(why, WHY_AGAIN, "folder %s has moved since it was checked: try again", p->lease.way[i].path);
+	edits_free(&edits);
+	lease_free(&found);
+	return ret;
+}
+
+/* The lease. */
+
+bool
+plan_has_placeholder(const struct plan *p)
+{
+	const char *init = p->ruling->call->request->init_path;
+
+	return init != NULL && strlist_has(&p->ruling->settings.placeholder_init, init);
+}
+
+/*
+ * A rootless container has no cgroup that sets its processes apart. They are recognised by their users instead: all
+ * users that the caller may become. The request's own mapping is not used: it could name another user, whose
+ * processes would keep the lease for ever.
+ */
+static int
+fill_users(const struct asker *who, struct lease *l, struct why *why)
+{
+	uint32_t first[SUBUIDS_MAX], size[SUBUIDS_MAX];
+	int i, n;
+
+	if (who->enforced)
+		return 0;
+	if ((n = user_subuids(who->uid, who->user, first, size, SUBUIDS_MAX)) == -1)
+		return refuse(why, WHY_IO, "/etc/subuid: %s: the users of the container can't be known",
+		    errno == E2BIG ? "too many ranges of one user" : strerror(errno));
+	if ((l->user = calloc((size_t)n + 1, sizeof(*l->user))) == NULL)
+		return refuse_nomem(why);
+	l->user[l->users++] = (struct idspan){ who->uid, 1 };
+	for (i = 0; i < n; i++)
+		l->user[l->users++] = (struct idspan){ first[i], size[i] };
+	return 0;
+}
+
+static size_t
+count_candidates(const struct grant *g)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < g->gpus; i++)
+		n += g->gpu[i].n;
+	return n;
+}
+
+/*
+ * A container that only pauses is recognised by the file that its first process will run; created.c checks that it
+ * does. gpuhelper must also be able to end the container's access. It can't if systemd may rewrite the device rules of
+ * a scope, or if a privileged container can change its own. A vendor's runtime below would give all that was promised.
+ */
+static int
+fill_pausing(struct plan *p, struct why *why)
+{
+	const struct ruling *r = p->ruling;
+	const struct request *asked = r->call->request;
+	const struct settings *s = &r->settings;
+	const size_t candidates = count_candidates(&r->decision.grant);
+	struct lease *l = &p->lease;
+
+	l->pauses = asked->promises && s->idle != IDLE_KEEP && plan_has_placeholder(p) && r->call->peer->asker.enforced &&
+	    l->uid == 0 && !asked->systemd_cgroup && !asked->privileged && candidates > 0 && candidates <= PROMISED_GPUS_MAX &&
+	    s->driver_files != DRIVER_FILES_VENDOR_RUNTIME;
+	if (!l->pauses)
+		return 0;
+	l->pausing = (struct pausing){ .program = asked->init_file, .idle = s->idle, .left_behind = s->left_behind,
+		.uid = asked->uid, .gid = asked->gid, .who = identity_pack(&r->known.id) };
+	if (asked->gpus != NULL && (l->pausing.asked = strdup(asked->gpus)) == NULL)
+		return refuse_nomem(why);
+	/* names that are too long to be kept: no task could be judged later */
+	l->pauses = l->pausing.who != NULL;
+	if (l->pauses)
+		l->state = LEASE_PROMISED;
+	return 0;
+}
+
+/*
+ * A rootful runtime makes the cgroups by which the lease follows the container. Checks that they will be visible from
+ * here, by their names.
+ */
+static int
+check_cgroups_path(pid_t asker, const struct request *r, struct why *why)
+{
+	uint64_t time_space;
+
+	/* in another time namespace, processes have other start times */
+	if (space_of(getpid(), "time", &time_space) && time_space != SPACE_FIRST_TIME)
+		return refuse(why, WHY_IO, "this engine is in a time namespace of its own: gpuhelper can't follow its "
+		    "containers there");
+	if (r->systemd_cgroup && r->cgroups_path[0] == '\0')
+		return refuse(why, WHY_DATA, "config.json has no linux.cgroupsPath: with systemd's cgroups, gpuhelper can't "
+		    "follow the container without it");
+	if (r->systemd_cgroup && cgroup_check_scope(r->cgroups_path, why) == -1)
+		return -1;
+	return cgroup_is_shown(asker) ? 0 : refuse(why, WHY_IO, "/proc/%d/cgroup names a cgroup that /sys/fs/cgroup does not "
+	    "have: in a cgroup namespace of its own, the engine has to mount /sys/fs/cgroup anew", asker);
+}
+
+/* Finds the cgroups that the container may be put into. None of them may have processes yet. */
+static int
+fill_cgroups(const struct call *c, struct lease *l, struct why *why)
+{
+	const struct request *r = c->request;
+	const pid_t asker = c->peer->pid;
+	const bool enforced = c->peer->asker.enforced;
+	unsigned dirs = CGROUP_DIRS;
+
+	if (enforced && check_cgroups_path(asker, r, why) == -1)
+		return -1;
+	if (cgroup_candidates(asker, r->cgroups_path, r->id, &l->cgroups, why) == -1)
+		return -1;
+	/* the lease of a rootful container ends when its cgroup is empty */
+	if (enforced && l->cgroups.n == 0)
+		return refuse(why, WHY_IO, "/proc/%d/cgroup names no cgroup: are cgroups mounted?", asker);
+	if (cgroup_populated(&l->cgroups, &dirs))
+		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: give it one of its own",
+		    *r->cgroups_path ? r->cgroups_path : r->id);
+	return 0;
+}
+
+static int
+fill_lease(struct plan *p, struct why *why)
+{
+	const struct ruling *r = p->ruling;
+	const struct call *c = r->call;
+	const struct identity *id = &r->known.id;
+	struct lease *l = &p->lease;
+
+	lease_key(c->peer->asker.uid, c->request->runtime_root, c->request->id, l->key);
+	l->id = strdup(c->request->id);
+	l->root = strdup(c->request->runtime_root);
+	l->policy = strdup(r->decision.policy->name);
+	if (id->pipeline == NULL)
+		l->pipeline = strdup("");
+	else if (asprintf(&l->pipeline, "%s/%s", id->team, id->pipeline) == -1)
+		l->pipeline = NULL;
+	if (l->id == NULL || l->root == NULL || l->policy == NULL || l->pipeline == NULL)
+		return refuse_nomem(why);
+	binding_turn(&r->known, l->turn);
+	l->uid = c->peer->asker.uid;
+	l->asker = call_process(c);
+	snprintf(l->boot, sizeof(l->boot), "%s", c->peer->boot);
+	l->since = time(NULL);
+	if (fill_pausing(p, why) == -1 || fill_users(&c->peer->asker, l, why) == -1)
+		return -1;
+	l->privileged = c->request->privileged;
+	if (!space_of(getpid(), "pid", &l->pids))
+		return refuse(why, WHY_IO, "/proc/self/ns/pid: %s", strerror(errno));
+	return fill_cgroups(c, l, why);
+}
+
+/* The rest of the edits. */
+
+static int
+add_policy_env(struct plan *p, struct why *why)
+{
+	const struct strlist *env = &p->ruling->decision.policy->env;
+	size_t i;
+
+	for (i = 0; i < env->n; i++)
+		if (!strlist_add(&p->edits.env, env->v[i], SIZE_MAX))
+			return refuse_nomem(why);
+	p->edits.env_secret = env->n > 0;
+	return 0;
+}
+
+const struct held_gpu *
+plan_held(const struct plan *p, size_t pick)
+{
+	return plan_promises(p) ? &p->lease.pausing.may[pick] : &p->lease.gpu[pick];
+}
+
+bool
+plan_promises(const struct plan *p)
+{
+	return lease_only_promises(&p->lease);
+}
+
+int
+plan_make(struct plan *p, struct why *why)
+{
+	const struct ruling *r = p->ruling;
+
+	return label_choose(r->decision.policy, r->call->request, &p->label, why) == -1 ||
+	    map_ids(p, why) == -1 ||
+	    plan_folders(p, why) == -1 ||
+	    add_policy_env(p, why) == -1 ? -1 : fill_lease(p, why);
+}
+
+int
+plan_name_gpus(struct plan *p, struct why *why)
+{
+	autobuf struct buf name = { 0 };
+	const struct gpu *g;
+	char part[16];
+	size_t i;
+
+	for (i = 0; i < p->picked; i++) {
+		g = p->picks[i].gpu;
+		name.len = 0;
+		gpu_part(&p->ruling->decision.inventory, g, part);
+		buf_printf(&name, "%s %s%s%s%s%s", gpu_vendor_name(g->vendor), g->pci, g->uuid[0] ? " " : "", g->uuid,
+		    part[0] ? " part " : "", part);
+		if (name.failed || !strlist_add(&p->edits.gpus, name.p, SIZE_MAX))
+			return refuse_nomem(why);
+	}
+	return 0;
+}
+
+static int
+add_labels(const struct label *l, struct edits *e, struct why *why)
+{
+	if ((l->text[0] != '\0' && (e->label = strdup(l->text)) == NULL) ||
+	    (l->mount[0] != '\0' && (e->mount_label = strdup(l->mount)) == NULL))
+		return refuse_nomem(why);
+	return 0;
+}
+
+int
+plan_complete(struct plan *p, struct why *why)
+{
+	return plan_name_gpus(p, why) == -1 ? -1 : add_labels(&p->label, &p->edits, why);
+}
+
+void
+plan_free(struct plan *p)
+{
+	edits_free(&p->edits);
+	lease_free(&p->lease);
+	strlist_free(&p->specs);
+}

@@ -1,0 +1,67 @@
+/*
+ * What a grant will do: the lease that it will be, and the changes to config.json. A plan is made from a ruling in
+ * steps: plan_make() before the lock on the leases is taken, take.h and plangpus.h under it, plan_complete() after
+ * it. None of these changes anything on the host but files of leases.
+ */
+#ifndef GPUHELPER_ROOT_GRANT_PLAN_H
+#define GPUHELPER_ROOT_GRANT_PLAN_H
+
+#include "../../host/access.h"
+#include "../../policy/driverwant.h"
+#include "../lease/leaselist.h"
+#include "../node/label.h"
+#include "allot.h"
+#include "ruling.h"
+
+#define GPUS_MAX 64
+
+/* The caller fills in «ruling»; the rest starts as zero. Must not be copied, because «subject» points to the maps. */
+struct plan {
+	const struct ruling *ruling;
+	struct idmap uids, gids;		/* from the container's ids to this host's */
+	struct subject subject;			/* the container's process, in ids of this host */
+	struct label label;			/* its categories are final after label_admit() (label.h) */
+	struct lease lease;
+	size_t folder_ways;			/* so many of the lease's ways, the first ones, lead to folders */
+	struct edits edits;
+	struct allotted picks[GPUS_MAX];	/* one for each GPU of the lease, or that it promises, in the same order */
+	size_t picked;
+	struct driver_nodes further;		/* the picks' nodes that only CDI specs name */
+	struct strlist specs;			/* for the audit log: the CDI specs of the driver's files */
+};
+
+/*
+ * Fills in everything that does not depend on which GPUs are picked: ids, label, folders, variables, and the lease's
+ * own members. -1 with *why. plan_free() in either case.
+ */
+int plan_make(struct plan *p, struct why *why);
+
+/*
+ * Checks that the folders are still where plan_make() found them. To be called after the lease is written. Before
+ * that, a user who could write to a folder on the way could put a link there. After that, no lease is given for such
+ * a folder (ways.h), so that the runtime will find what is found now. -1 with *why.
+ */
+int plan_check_folders(const struct plan *p, struct why *why);
+
+/*
+ * After the GPUs are picked and the label is admitted: fills in the rest of the edits, and calls
+ * plan_name_gpus(). -1 with *why.
+ */
+int plan_complete(struct plan *p, struct why *why);
+
+/* Fills in edits.gpus. -1 with *why: memory is short. */
+int plan_name_gpus(struct plan *p, struct why *why);
+
+/* The GPU of a pick as it is held, or is to be. */
+const struct held_gpu *plan_held(const struct plan *p, size_t pick);
+
+/* True if the container is to be promised its GPUs (pausing.h), and gets none now. */
+bool plan_promises(const struct plan *p);
+
+/* True if the container's first process is a program that only pauses, by «placeholder_init» in gpuhelper.conf. */
+bool plan_has_placeholder(const struct plan *p);
+
+void plan_free(struct plan *p);
+#define autoplan __attribute__((cleanup(plan_free)))
+
+#endif

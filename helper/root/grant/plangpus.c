@@ -1,0 +1,246 @@
+/* See plangpus.h. Opens no GPU: looks at nodes by device.c. */
+#include "plangpus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/cleanup.h"
+#include "../child/engine.h"
+#include "../lease/leasewrite.h"
+#include "../lease/ways.h"
+#include "../node/device.h"
+#include "../self/timer.h"
+#include "concern.h"
+
+#define WAYS_MS 3000	/* found in microseconds, unless a path leads into a file system that does not answer */
+
+/* Files and variables. */
+
+static void
+list_wants(const struct plan *p, struct driver_want want[GPUS_MAX])
+{
+	size_t i;
+
+	for (i = 0; i < p->picked; i++)
+		want[i] = (struct driver_want){ p->picks[i].gpu, p->picks[i].rule };
+}
+
+int
+plan_further_nodes(struct plan *p, struct why *why)
+{
+	struct driver_want want[GPUS_MAX];
+
+	list_wants(p, want);
+	return engine_nodes(&p->ruling->decision.inventory, want, p->picked, &p->further, why) == -1 ? -1 :
+	    allot_further(&p->further, &p->lease, why);
+}
+
+static int
+add_driver_files(struct plan *p, struct why *why)
+{
+	const struct ruling *r = p->ruling;
+	struct driver_want want[GPUS_MAX];
+
+	list_wants(p, want);
+	if (engine_edits(&r->decision.inventory, want, p->picked, &r->settings, &p->further, &p->edits, &p->specs,
+	    why) == -1)
+		return -1;
+	edits_sort_mounts(&p->edits);
+	return allot_further(&p->further, &p->lease, why);
+}
+
+/* The driver's files are root's, but gpuhelper-engine says where they are. */
+static int
+note_ways_to_driver(struct plan *p, struct why *why)
+{
+	int ret;
+
+	end_after(WAYS_MS);
+	ret = ways_note_driver(&p->edits, &p->lease, why);
+	end_after(0);
+	return ret;
+}
+
+/*
+ * A workload manager's variable numbers the GPUs of the host. The container sees only its own GPUs, so the variable
+ * must name all of these: 0, 1, and so on.
+ */
+static int
+renumber(const struct plan *p, enum gpu_vendor vendor, const char *bound, const char *variable, struct strlist *env,
+    struct why *why)
+{
+	autobuf struct buf b = { 0 };
+	unsigned n = 0;
+	size_t i;
+
+	if (bound == NULL || !p->ruling->settings.respect_allocation)
+		return 0;
+	buf_printf(&b, "%s=", variable);
+	for (i = 0; i < p->picked; i++)
+		if (p->picks[i].gpu->vendor == vendor) {
+			buf_printf(&b, n > 0 ? ",%u" : "%u", n);
+			n++;
+		}
+	return b.failed || !strlist_add(env, b.p, SIZE_MAX) ? refuse_nomem(why) : 0;
+}
+
+int
+plan_task_env(const struct plan *p, struct strlist *env, struct why *why)
+{
+	const struct request *r = p->ruling->call->request;
+
+	return renumber(p, GPU_NVIDIA, r->cuda_visible, "CUDA_VISIBLE_DEVICES", env, why) == -1 ||
+	    renumber(p, GPU_AMD, r->rocr_visible, "ROCR_VISIBLE_DEVICES", env, why) == -1 ? -1 : 0;
+}
+
+/* The variables that depend on which GPUs were picked. A promise's task gets them when it takes its GPUs. */
+static int
+add_picks_env(struct plan *p, struct why *why)
+{
+	autostrlist struct strlist env = { 0 };
+	size_t i;
+
+	if (plan_promises(p))
+		return 0;
+	if (plan_task_env(p, &env, why) == -1)
+		return -1;
+	for (i = 0; i < env.n; i++)
+		if (!edits_add_env(&p->edits, env.v[i]))
+			return refuse_nomem(why);
+	return 0;
+}
+
+/* Nodes. */
+
+/* Calls «step» for every node that the picks need. */
+static int
+each_node(struct plan *p, const struct device_view *all, device_do *step, struct why *why)
+{
+	struct device_view view = *all;
+	size_t i;
+
+	for (i = 0; i < p->picked; i++) {
+		view.alone = plan_held(p, i)->exclusive && plan_held(p, i)->part[0] == '\0';
+		if (device_each(&view, p->picks[i].gpu, p->picks[i].rule->capabilities, step, &p->edits, why) == -1)
+			return -1;
+	}
+	for (i = 0; i < p->further.n; i++)
+		if (step(all, &p->further.v[i], &p->edits, why) == -1)
+			return -1;
+	return 0;
+}
+
+/* As device_add(), except for a node that is still to be made. */
+static int
+add_if_there(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < v->lease->acts; i++)
+		if (v->lease->act[i].kind == ACT_MAKE_NODE && v->lease->act[i].inode == 0 &&
+		    strcmp(v->lease->act[i].path, n->path) == 0)
+			return 0;
+	return device_add(v, n, out, why);
+}
+
+static struct device_view
+view_for(struct plan *p, const struct leases *ls)
+{
+	return (struct device_view){ .inv = &p->ruling->decision.inventory, .subject = &p->subject,
+		.peer = p->ruling->call->peer, .others = ls, .lease = &p->lease, .label = &p->label };
+}
+
+/*
+ * Notes all nodes as promised, and none as open. The container gets nothing yet, so of the acts only those remain that
+ * make missing nodes.
+ */
+static int
+promise_nodes(struct plan *p, struct why *why)
+{
+	const struct edits *e = &p->edits;
+	struct lease *l = &p->lease;
+	struct promised_node *v;
+	size_t i, acts = 0;
+
+	if (e->nodes > PROMISED_NODES_MAX)
+		return refuse(why, WHY_CONFIG, "the GPUs that this policy allows have %zu nodes, at most %d can be promised: list "
+		    "fewer GPUs in its rules", e->nodes, PROMISED_NODES_MAX);
+	if ((v = reallocarray(l->pausing.node, e->nodes + 1, sizeof(*v))) == NULL)
+		return refuse_nomem(why);
+	l->pausing.node = v;
+	for (i = 0; i < e->nodes; i++)
+		v[i] = (struct promised_node){ e->node[i].major, e->node[i].minor, false };
+	l->pausing.nodes = e->nodes;
+	for (i = 0; i < l->acts; i++)
+		if (l->act[i].kind == ACT_MAKE_NODE)
+			l->act[acts++] = l->act[i];
+	l->acts = acts;
+	l->nodes = 0;
+	p->edits.promise = true;
+	return 0;
+}
+
+/* The nodes of the edits are those that the container's device rules are to allow. */
+static int
+open_in_lease(struct plan *p, struct why *why)
+{
+	const struct edits *e = &p->edits;
+	autofree struct devnum *v = calloc(e->nodes + 1, sizeof(*v));
+	size_t i;
+
+	if (v == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < e->nodes; i++)
+		v[i] = (struct devnum){ e->node[i].major, e->node[i].minor };
+	pausing_open(&p->lease.pausing, v, e->nodes);
+	return 0;
+}
+
+/* Writes the lease, after the edits have got its nodes. */
+static int
+write_nodes(struct plan *p, struct leases *ls, struct why *why)
+{
+	struct lease *l = &p->lease;
+
+	if (l->pauses && (plan_promises(p) ? promise_nodes(p, why) : open_in_lease(p, why)) == -1)
+		return -1;
+	return leases_write_more(ls, l, why);
+}
+
+int
+plan_nodes(struct plan *p, struct leases *ls, struct why *why)
+{
+	const struct device_view view = view_for(p, ls);
+	struct lease *l = &p->lease;
+	const size_t had = l->acts;
+
+	if (concern_read_nodes(p, ls, why) == -1 || allot_check_nodes(ls, l, p->picks, why) == -1 ||
+	    each_node(p, &view, device_plan, why) == -1 || each_node(p, &view, add_if_there, why) == -1)
+		return -1;
+	l->planned = l->acts > had;
+	return write_nodes(p, ls, why);
+}
+
+int
+plan_made_nodes(struct plan *p, struct leases *ls, struct why *why)
+{
+	const struct device_view view = view_for(p, ls);
+
+	if (concern_read_nodes(p, ls, why) == -1)
+		return -1;
+	p->edits.nodes = p->edits.gids = 0;
+	return each_node(p, &view, device_add, why) == -1 ? -1 : write_nodes(p, ls, why);
+}
+
+int
+plan_gpus(struct plan *p, struct leases *ls, struct why *why)
+{
+	struct lease *l = &p->lease;
+
+	return add_driver_files(p, why) == -1 ||
+	    note_ways_to_driver(p, why) == -1 ||
+	    ways_check_claim(l, l->uid, why) == -1 ||
+	    ways_admit(ls, l, why) == -1 ||
+	    add_picks_env(p, why) == -1 ||
+	    plan_nodes(p, ls, why) == -1 ? -1 : 0;
+}

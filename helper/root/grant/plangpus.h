@@ -1,0 +1,24 @@
+/* The part of a plan (plan.h) that depends on which GPUs were picked. Called under the lock on the leases. */
+#ifndef GPUHELPER_ROOT_GRANT_PLANGPUS_H
+#define GPUHELPER_ROOT_GRANT_PLANGPUS_H
+
+#include "plan.h"
+
+/*
+ * Plans all of it: the driver's files and variables go into the edits; the ways to these files and the acts on nodes
+ * go into the lease, which is written. Does no act yet. -1 with *why: the caller must remove the lease.
+ */
+int plan_gpus(struct plan *p, struct leases *ls, struct why *why);
+
+/* A part of that, for a container that gets GPUs again: finds the nodes that only CDI specs name. -1 with *why. */
+int plan_further_nodes(struct plan *p, struct why *why);
+/* Another part: plans the acts on the nodes, adds the nodes to the edits, and writes the lease. -1 with *why. */
+int plan_nodes(struct plan *p, struct leases *ls, struct why *why);
+
+/* Adds the variables of a task that has taken the picks. -1 with *why: memory is short. */
+int plan_task_env(const struct plan *p, struct strlist *env, struct why *why);
+
+/* The same after the missing nodes were made, since they can be checked only then. -1 with *why. */
+int plan_made_nodes(struct plan *p, struct leases *ls, struct why *why);
+
+#endif

@@ -1,0 +1,52 @@
+/* See refusal.h. */
+#include "refusal.h"
+
+#include "../enter/owncgroup.h"
+#include "../log/audit.h"
+
+enum again
+refusal_of_moment(const struct why *why)
+{
+	return why->code == WHY_AGAIN ? ASK_SOON : ASK_NOT;
+}
+
+int
+refusal_record(const struct ruling *r, const char *event, const struct why *told, struct why *why)
+{
+	const struct call *c = r->call;
+	const struct record rec = { .event = event, ASKED_BY(c->peer), .request = c->request,
+		.known = r->identified || r->known.token_hash[0] != '\0' || r->known.id.team != NULL ? &r->known : NULL,
+		.why = told };
+	struct why ignored;
+
+	/* if this fails, the refusal stands, but its record is not linked into the log's chain */
+	(void)leave_cgroup(c->peer->starter, &ignored);
+	return audit_count_and_write(c->audit, &rec, told == NULL || told->code == WHY_NONE ? RATE_PLAIN : RATE_REFUSAL, why);
+}
+
+void
+refusal_answer(const struct ruling *r, struct refusal *f, struct reply *reply)
+{
+	struct why why;
+
+	reply->why = f->why;
+	/* a request that waits for a GPU or for keys is not decided yet, so it is not recorded */
+	if (f->again != ASK_NOT || (f->why.code == WHY_UNSIGNED && r->call->request->await_keys)) {
+		reply->kind = REPLY_BUSY;
+		reply->wait = f->again == ASK_SOON ? 0 : r->decision.grant.wait;
+		reply->ahead = (unsigned)f->ahead;
+		reply->chores = f->chores;
+		f->chores = (struct chores){ 0 };
+		return;
+	}
+	reply->kind = REPLY_REFUSED;
+	/* if the record can't be written, the refusal says why, unless the user has used up his share of the log */
+	if (refusal_record(r, "refuse", &f->why, &why) == -1)
+		refuse(&reply->why, f->why.code, "%.250s (not in " GPUHELPER_LOGDIR "/audit.jsonl: %.200s)", f->why.text, why.text);
+}
+
+void
+refusal_free(struct refusal *f)
+{
+	chores_free(&f->chores);
+}

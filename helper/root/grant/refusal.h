@@ -1,0 +1,38 @@
+/* A request that gets nothing, or nothing yet: its reason, and its record in the audit log. */
+#ifndef GPUHELPER_ROOT_GRANT_REFUSAL_H
+#define GPUHELPER_ROOT_GRANT_REFUSAL_H
+
+#include "../../lease/edits.h"
+#include "ruling.h"
+
+/* Whether the wrapper is to do the chores and ask again: not at all, within the policy's wait, or soon in any case. */
+enum again { ASK_NOT, ASK_AGAIN, ASK_SOON };
+
+struct refusal {
+	struct why why;
+	enum again again;
+	bool met_stray;		/* a picked GPU is open in a container that has no lease of it */
+	size_t ahead;		/* number of earlier waiters */
+	struct chores chores;
+};
+
+/* ASK_SOON if something could not be looked at in time: whether the request is refused is not decided then. */
+enum again refusal_of_moment(const struct why *why);
+
+/*
+ * Fills in the reply, and records the refusal, or says that the request waits, for at most the decision's wait. Moves
+ * the chores into the reply.
+ */
+void refusal_answer(const struct ruling *r, struct refusal *f, struct reply *reply);
+
+/*
+ * Writes the record of a container that gets nothing: "refuse", with the reason that the user is told, or "plain": told
+ * is NULL, or says what was taken away (code WHY_NONE). 1 with *why: the user has used up what may be recorded, and the
+ * record is left out. -1 with *why: it is not in the log.
+ */
+int refusal_record(const struct ruling *r, const char *event, const struct why *told, struct why *why);
+
+void refusal_free(struct refusal *f);
+#define autorefusal __attribute__((cleanup(refusal_free)))
+
+#endif

@@ -1,0 +1,115 @@
+/*
+ * See ruling.h. gpuhelper-judge reads what the task's author wrote (token, claims, the names of GPUs and folders).
+ * This file passes those texts on, and must not interpret them.
+ */
+#include "ruling.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../child/engine.h"
+#include "../child/host.h"
+#include "../child/judge.h"
+#include "../child/looker.h"
+#include "../child/reader.h"
+#include "../enter/owncgroup.h"
+
+static int
+find_identity(struct ruling *r, struct why *why)
+{
+	const struct request *asked = r->call->request;
+
+	if (asked->token != NULL)
+		return judge_identifies(asked->token, &r->settings, &r->known, why);
+	/* if the container asks for nothing, its BUILD_* variables claim nothing: only a policy for its caller covers it */
+	if (r->unasked) {
+		r->known.id.kind = IDENTITY_CALLER;
+		return 0;
+	}
+	return identity_of_claims(asked, judge_parses_vars, &r->known, why);
+}
+
+/* True if the request can lead to GPUs at all. The judge reads which ones it names. */
+static bool
+may_want_gpus(const struct request *r)
+{
+	return r->gpus != NULL ? strcmp(r->gpus, "none") != 0 : r->folders == NULL;
+}
+
+/* Gets everything that the decision depends on. */
+static int
+gather(struct ruling *r, struct why *why)
+{
+	const struct request *asked = r->call->request;
+	const struct peer *peer = r->call->peer;
+
+	/* these start while the files are found and read */
+	reader_wake();
+	judge_wake();
+	if (may_want_gpus(asked))
+		engine_wake();
+	if (reader_reads(&r->settings, &r->policies, why) == -1)
+		return -1;
+	/* a policy may allow it, but only to a pipeline that a token proves */
+	if (asked->privileged && r->settings.privileged == PRIVILEGED_DENY && asked->token == NULL)
+		return refuse(why, WHY_DENIED, PRIVILEGED_DENIED);
+	r->unasked = asked->token == NULL && asked->gpus == NULL && asked->folders == NULL;
+	if (r->unasked && !r->settings.grant_unasked)
+		return refuse(why, WHY_DENIED, "the container asks for nothing");
+	/* amdkfd shows the GPUs that the device rules of the reader's cgroup allow: the caller must not choose these */
+	if (leave_cgroup(peer->starter, why) == -1)
+		return -1;
+	reader_keep();
+	/* meanwhile the looker sets itself up */
+	looker_wake(true);
+	/* the judge reports the host's GPUs before it parses anything that a stranger wrote */
+	host_look(may_want_gpus(asked) ? policies_vendors(&r->policies, &peer->asker) : 0);
+	if (find_identity(r, why) == -1)
+		return -1;
+	r->identified = true;
+	return 0;
+}
+
+int
+ruling_decide(struct ruling *r, const struct request *asked, struct why *why)
+{
+	const struct asker *who = &r->call->peer->asker;
+	const struct host *host = host_seen();
+	/* a worker that a workload manager restricts says so itself, and can only lose GPUs by that */
+	const bool bound = r->settings.respect_allocation;
+	const bool privileged = asked->privileged && r->settings.privileged == PRIVILEGED_DENY;
+	struct grant_ask a = { .who = *who, .known = { .id = r->known.id }, .gpus = asked->gpus, .folders = asked->folders,
+		.privileged = privileged, .cuda_visible = bound ? asked->cuda_visible : NULL,
+		.rocr_visible = bound ? asked->rocr_visible : NULL,
+		.settings = r->settings, .files = (uint32_t)r->policies.n, .blind = host->why, .inventory = host->inventory };
+	const struct verdict_bounds bounds = { who, &r->known.id, &r->settings, &a.policies, &host->inventory, host->vendors,
+		a.cuda_visible, a.rocr_visible, privileged };
+	struct decision *d = &r->decision;
+	struct verdict v = { .policy = 0 };
+	int ret = policies_of(&r->policies, who, &a.policies) ? judge_decides(&a, &v, why) : refuse_nomem(why);
+
+	if (ret == 0 && (ret = verdict_take(&v, &bounds, d, why)) == 0)
+		d->policy = policy_of_name(&r->policies, d->policy->name);
+	verdict_free(&v);
+	free(a.policies.v);
+	/* this is the only place that turns a verdict into a grant */
+	return ret == 0 && d->verdict == VERDICT_GRANT ? 0 : -1;
+}
+
+int
+ruling_reach(struct ruling *r, struct why *why)
+{
+	if (gather(r, why) == -1)
+		return -1;
+	r->asked = true;
+	return ruling_decide(r, r->call->request, why);
+}
+
+void
+ruling_free(struct ruling *r)
+{
+	decision_free(&r->decision);
+	known_free(&r->known);
+	policy_set_free(&r->policies);
+	settings_free(&r->settings);
+}

@@ -1,0 +1,144 @@
+/* See strays.h. Relies on what the kernel shows of processes; opens no node. */
+#include "strays.h"
+
+#include <stdlib.h>
+
+#include "../../base/cleanup.h"
+#include "../child/engine.h"
+#include "../child/looker.h"
+
+/* The GPUs in question, and the nodes that belong to one GPU each: node[i] is a node of held[gpu[i]]. */
+struct sought {
+	struct held_gpu *held;
+	size_t n;
+	struct edit_node *node;
+	size_t *gpu;
+	size_t nodes;
+};
+
+static void
+sought_free(struct sought *s)
+{
+	free(s->held);
+	free(s->node);
+	free(s->gpu);
+}
+
+#define autosought __attribute__((cleanup(sought_free)))
+
+static bool
+grow(struct sought *s, size_t nodes)
+{
+	struct held_gpu *held = reallocarray(s->held, s->n + 1, sizeof(*held));
+	struct edit_node *node;
+	size_t *gpu;
+
+	if (held != NULL)
+		s->held = held;
+	if ((node = reallocarray(s->node, s->nodes + nodes + 1, sizeof(*node))) != NULL)
+		s->node = node;
+	if ((gpu = reallocarray(s->gpu, s->nodes + nodes + 1, sizeof(*gpu))) != NULL)
+		s->gpu = gpu;
+	return held != NULL && node != NULL && gpu != NULL;
+}
+
+static void
+seek_node(struct sought *s, const struct gpu_node *n)
+{
+	s->node[s->nodes] = (struct edit_node){ .major = n->major, .minor = n->minor };
+	s->gpu[s->nodes++] = s->n;
+}
+
+static int
+seek(struct sought *s, const struct held_gpu *held, const struct gpu *g, const struct driver_nodes *more,
+    struct why *why)
+{
+	size_t i;
+
+	if (!grow(s, g->nodes + more->n))
+		return refuse_nomem(why);
+	for (i = 0; i < g->nodes; i++)
+		if (!g->node[i].shared)
+			seek_node(s, &g->node[i]);
+	for (i = 0; i < more->n; i++)
+		if (more->own[i] == g)
+			seek_node(s, &more->v[i]);
+	s->held[s->n++] = *held;
+	return 0;
+}
+
+static int
+find_holders(const struct sought *s, struct strays *out, struct why *why)
+{
+	autofree pid_t *holder = calloc(s->nodes + 1, sizeof(*holder));
+	size_t i;
+
+	if (s->nodes == 0)
+		return 0;
+	if (holder == NULL || (out->v = calloc(s->nodes, sizeof(*out->v))) == NULL)
+		return refuse_nomem(why);
+	if (looker_finds_holders(s->node, s->nodes, holder, why) == -1)
+		return -1;
+	for (i = 0; i < s->nodes; i++)
+		if (holder[i] != 0)
+			out->v[out->n++] = (struct stray){ s->held[s->gpu[i]], holder[i] };
+	return 0;
+}
+
+/*
+ * Finds the GPU's nodes that only CDI specs name. If a spec can't be used, nothing is granted by it, and
+ * its nodes do not matter.
+ */
+static void
+find_further(const struct decision *d, const struct gpu *g, const struct gpu_rule *rule, struct driver_nodes *more)
+{
+	const struct driver_want want = { g, rule };
+	struct why ignored;
+
+	if (engine_nodes(&d->inventory, &want, 1, more, &ignored) == -1)
+		*more = (struct driver_nodes){ .n = 0 };
+}
+
+int
+strays_of_wants(const struct decision *d, struct strays *out, struct why *why)
+{
+	const struct gpu_want *from;
+	struct driver_nodes more;
+	autowaiter struct waiter w = { 0 };
+	autosought struct sought s = { 0 };
+	int ret = allot_wants(d, &w, why);
+	size_t i, k;
+
+	*out = (struct strays){ 0 };
+	for (i = 0; ret == 0 && i < w.wants; i++)
+		for (k = 0; ret == 0 && k < w.want[i].candidates; k++) {
+			if (!w.want[i].candidate[k].exclusive)
+				continue;
+			from = &d->grant.gpu[i];
+			find_further(d, from->candidate[k], from->rule, &more);
+			ret = seek(&s, &w.want[i].candidate[k], from->candidate[k], &more, why);
+		}
+	return ret == 0 ? find_holders(&s, out, why) : -1;
+}
+
+int
+strays_of_picks(const struct lease *l, const struct allotted *pick, const struct driver_nodes *more,
+    struct strays *out, struct why *why)
+{
+	autosought struct sought s = { 0 };
+	size_t i;
+	int ret = 0;
+
+	*out = (struct strays){ 0 };
+	for (i = 0; ret == 0 && i < l->gpus; i++)
+		if (l->gpu[i].exclusive)
+			ret = seek(&s, &l->gpu[i], pick[i].gpu, more, why);
+	return ret == 0 ? find_holders(&s, out, why) : -1;
+}
+
+void
+strays_free(struct strays *s)
+{
+	free(s->v);
+	*s = (struct strays){ 0 };
+}

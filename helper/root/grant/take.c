@@ -1,0 +1,256 @@
+/*
+ * See take.h. Writes each decision into a lease or into the queue while it still has the lock under which it decided.
+ * Must do nothing under the lock that anyone but root could delay.
+ */
+#include "take.h"
+
+#include <string.h>
+
+#include "../../host/gpu/drainedlist.h"
+#include "../end/leaseend.h"
+#include "../lease/binding.h"
+#include "../lease/leasewrite.h"
+#include "../lease/shares.h"
+#include "../lease/ways.h"
+#include "busy.h"
+#include "concern.h"
+#include "plangpus.h"
+#include "strays.h"
+
+/* The refusal's text for now, with what the request is told about its wait. */
+static int
+tell_wait(const struct plan *p, bool over, unsigned wait, struct why *why)
+{
+	const bool task = p->ruling->call->request->verb == VERB_TASK;
+	const struct why was = *why;
+
+	if (over)
+		return refuse(why, WHY_AGAIN, task ? "waited %u s for a GPU: %s" : "waited %u s: %s", wait, was.text);
+	return task ? refuse(why, WHY_AGAIN, "waiting for a GPU: %s", was.text) :
+	    refuse(why, WHY_AGAIN, "waiting up to %u s: %s", wait, was.text);
+}
+
+/*
+ * Gives the request a place in the queue or keeps its place, so that its next try comes before later requests.
+ * Always -1 with *f.
+ */
+static int
+refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
+{
+	const struct policy *policy = p->ruling->decision.policy;
+	const unsigned wait = p->ruling->decision.grant.wait;
+	const struct lease *l = &p->lease;
+	struct waiter *me = &k->me;
+	struct why why;
+
+	/* after its full wait, this was the request's last try */
+	if (wait == 0 || queue_waited(&k->queue, me->key) >= wait) {
+		if (wait > 0) {
+			queue_leave(&k->queue, me->key);
+			tell_wait(p, true, wait, &f->why);
+		} else if (p->ruling->call->request->verb == VERB_TASK)
+			refuse_within(&f->why, "no GPU is free, and the policy allows no wait");
+		return -1;
+	}
+	if (policy->max_waiting != 0 && queue_place(&k->queue, me->key) == k->queue.n &&
+	    queue_count(&k->queue, policy->name) >= policy->max_waiting)
+		return refuse(&f->why, WHY_AGAIN, "%s: as many of its containers wait already as may (max_waiting = %u)",
+		    policy->name, policy->max_waiting);
+	me->uid = l->uid;
+	me->asker = call_process(p->ruling->call);
+	me->task = l->pausing.task;
+	me->wait = wait;
+	if ((me->id = strdup(l->id)) == NULL)
+		return refuse_nomem(&f->why);
+	if (queue_stay(&k->queue, me, &why) == 0) {
+		f->again = ASK_AGAIN;
+		return tell_wait(p, false, wait, &f->why);
+	}
+	f->why = why;
+	return -1;
+}
+
+/*
+ * Too few GPUs are free: begins to take GPUs back from idle containers, and queues the request if its policy allows
+ * a wait. Always -1 with *f.
+ */
+static int
+refuse_or_queue(const struct plan *p, struct picking *k, struct idle *idle, struct refusal *f)
+{
+	struct why why;
+	bool soon;
+
+	if (f->why.code != WHY_AGAIN)
+		return -1;
+	/* GPUs of other policies would not help */
+	idle->policy = allot_in_quota(&k->leases, &k->me) ? NULL : k->me.policy;
+	if (idle_begin(idle, &k->me, &soon, &why) == -1) {
+		f->why = why;
+		return -1;
+	}
+	if (p->ruling->decision.grant.wait > 0 || (!soon && f->chores.n == 0))
+		return refuse_with_place(p, k, f);
+	f->again = ASK_AGAIN;
+	return -1;
+}
+
+int
+pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
+{
+	const struct ruling *r = p->ruling;
+	const struct decision *d = &r->decision;
+	struct idle idle = { .call = r->call, .leases = &k->leases, .chores = &f->chores };
+	const struct strays none = { 0 };
+	autodrained struct drained drained = { 0 };
+	const struct allot_state s = { &k->leases, &k->queue, strays != NULL ? strays : &none, &drained, d,
+		&r->known.id, r->call->request->verb == VERB_TASK };
+
+	/*
+	 * read under the lock, so that an administrator who drains a GPU and then lists the leases sees every lease
+	 * that still got it
+	 */
+	if (d->grant.gpus > 0 && drained_list(&drained, &f->why) == -1)
+		return -1;
+	f->ahead = queue_before(&k->queue, &k->me);
+	p->lease.pausing.waited = queue_waited(&k->queue, k->me.key);
+	if (allot_wants(d, &k->me, &f->why) == -1 || idle_finish(&idle, &k->me, &f->why) == -1)
+		return -1;
+	if (allot(&s, &p->lease, &k->me, p->picks, GPUS_MAX, &f->why) == -1)
+		return refuse_or_queue(p, k, &idle, f);
+	p->picked = p->lease.gpus;
+	return 0;
+}
+
+/* For a promise: picks all candidates, whoever holds them. */
+static int
+promise_all(struct plan *p, struct picking *k, struct refusal *f)
+{
+	const struct decision *d = &p->ruling->decision;
+
+	_Static_assert(PROMISED_GPUS_MAX <= GPUS_MAX, "a plan has room for all promised GPUs");
+	p->picked = GPUS_MAX;
+	return allot_wants(d, &k->me, &f->why) == 0 &&
+	    allot_all(d, &k->me, &p->lease.pausing, p->picks, &p->picked) == 0 ? 0 : refuse_nomem(&f->why);
+}
+
+/* What the policy says of the request's place in the queue. */
+static int
+fill_standing(struct waiter *me, const struct ruling *r, const struct lease *l)
+{
+	const struct policy *policy = r->decision.policy;
+
+	me->max_gpus = policy->max_gpus;
+	me->priority = policy->priority;
+	/* half of what anyone may wait at most: then no priority makes a request starve */
+	me->patience = r->settings.max_wait / 2;
+	me->policy = strdup(policy->name);
+	me->pipeline = strdup(l->pipeline);
+	return me->policy != NULL && me->pipeline != NULL ? 0 : -1;
+}
+
+int
+picking_read(struct picking *k, const struct plan *p, bool admits, struct why *why)
+{
+	if (fill_standing(&k->me, p->ruling, &p->lease) == -1)
+		return refuse_nomem(why);
+	/* a request for folders alone waits for nobody, and needs no queue */
+	if (p->ruling->decision.grant.gpus > 0 && queue_open(&k->queue, p->ruling->call->audit, why) == -1)
+		return -1;
+	if (concern_look(p, &k->leases, &k->queue, &k->me, admits, why) == -1)
+		return -1;
+	if (p->ruling->decision.grant.gpus > 0)
+		shares_rank(&k->queue, &k->me, &k->leases, &p->ruling->settings);
+	return 0;
+}
+
+void
+picking_end(struct picking *k)
+{
+	queue_close(&k->queue);
+	waiter_free(&k->me);
+	leases_close(&k->leases);
+}
+
+/*
+ * Picks GPUs, has the lease admitted, and plans what follows. plan_gpus() writes the lease, and may fail after that.
+ */
+static int
+pick_and_plan(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
+{
+	struct leases *ls = &k->leases;
+	struct lease *l = &p->lease;
+	struct why ignored;
+
+	/* before the request can get a place in the queue: it may wait for a GPU that its own job has */
+	if (picking_read(k, p, true, &f->why) == -1 || binding_admit(ls, l, &f->why) == -1 ||
+	    (plan_promises(p) ? promise_all(p, k, f) : pick_or_queue(p, k, strays, f)) == -1 ||
+	    leases_admit(ls, l, &f->why) == -1 || ways_admit(ls, l, &f->why) == -1 ||
+	    label_admit(&p->label, ls, l, &f->why) == -1)
+		return -1;
+	if (plan_gpus(p, ls, &f->why) == 0)
+		return 0;
+	(void)leases_remove(ls, l, &ignored);
+	return -1;
+}
+
+static int
+take_under_lock(struct plan *p, const struct strays *strays, struct refusal *f)
+{
+	autopicking struct picking k = PICKING;
+	int ret;
+
+	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
+	queue_renew(k.me.key);
+	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1) {
+		/* the lock was not free in time. The request may ask again, even if its policy allows no wait */
+		f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;
+		return -1;
+	}
+	ret = pick_and_plan(p, &k, strays, f);
+	/* a request that was granted or refused keeps no place */
+	if (k.queue.dir != -1 && f->again == ASK_NOT)
+		queue_leave(&k.queue, k.me.key);
+	return ret;
+}
+
+int
+refuse_look(const struct plan *p, struct refusal *f)
+{
+	f->again = p->ruling->decision.grant.wait > 0 ? refusal_of_moment(&f->why) : ASK_NOT;
+	return -1;
+}
+
+int
+check_alone(const struct plan *p, struct refusal *f)
+{
+	autostrays struct strays strays = { 0 };
+	char text[STRAY_TEXT];
+
+	if (strays_of_picks(&p->lease, p->picks, &p->further, &strays, &f->why) == -1)
+		return refuse_look(p, f);
+	if (strays.n == 0)
+		return 0;
+	f->met_stray = true;
+	f->again = p->ruling->decision.grant.wait > 0 ? ASK_AGAIN : ASK_NOT;
+	busy_tell_stray(&strays.v[0], text);
+	return refuse(&f->why, WHY_AGAIN, "GPU %s", text);
+}
+
+int
+take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct refusal *f)
+{
+	const struct ruling *r = p->ruling;
+	autostrays struct strays strays = { 0 };
+	struct why ignored;
+
+	if (look_first && strays_of_wants(&r->decision, &strays, &f->why) == -1)
+		return refuse_look(p, f);
+	if (take_under_lock(p, &strays, f) == -1)
+		return -1;
+	if (!plan_promises(p) && check_alone(p, f) == -1) {
+		(void)leases_drop(r->call->peer, r->call->request->runtime_root, r->call->request->id, "", NULL, &ignored);
+		return -1;
+	}
+	memcpy(key, p->lease.key, LEASE_KEY_SIZE);
+	return 0;
+}

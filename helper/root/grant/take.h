@@ -1,0 +1,52 @@
+/* Picks GPUs for a plan, under the lock on the leases, and writes the plan's lease. */
+#ifndef GPUHELPER_ROOT_GRANT_TAKE_H
+#define GPUHELPER_ROOT_GRANT_TAKE_H
+
+#include "../end/idle.h"
+#include "plan.h"
+#include "refusal.h"
+
+/*
+ * Picks the GPUs, plans what follows from them (plangpus.h), and writes the lease. Does nothing to the host yet.
+ * Fills key[] with the lease's key, and leaves it empty if there is no lease. With look_first, it finds strays
+ * (strays.h) first, and does not pick them. Without, picking a stray fails, with f->met_stray; that is cheaper if
+ * there are none. -1 with *f.
+ */
+int take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct refusal *f);
+
+/* What is open under the lock. Begins as PICKING. picking_end() releases all of it, the lock last. */
+struct picking {
+	struct leases leases;
+	struct queue queue;
+	struct waiter me;		/* this request, as one that may have to wait */
+};
+#define PICKING { .leases = LEASES_CLOSED, .queue = { .dir = -1 } }
+
+/*
+ * After leases_open(): reads the queue, and the leases that concern the plan (concern_look(), with «admits»). -1 with
+ * *why.
+ */
+int picking_read(struct picking *k, const struct plan *p, bool admits, struct why *why);
+void picking_end(struct picking *k);
+#define autopicking __attribute__((cleanup(picking_end)))
+
+/*
+ * Picks GPUs, and fills in the plan's picks, and the lease's GPUs and nodes. strays: GPUs that nobody may get
+ * exclusively, or NULL. -1 with *f. If too few are free, it begins to take GPUs back from idle containers (idle.h), and
+ * gives a request that may wait a place in the queue; f->again: whether it may ask again.
+ */
+int pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f);
+
+/*
+ * For a request whose GPUs could not be looked at in time (f->why): on a busy machine the next look may succeed, for
+ * a request that may wait. Always -1.
+ */
+int refuse_look(const struct plan *p, struct refusal *f);
+
+/*
+ * After the lease is written: checks that no container has a GPU open that the lease has exclusively. From then on, no
+ * container that held the GPU by a lease can pass it on. Takes long: must not be called under the lock. -1 with *f.
+ */
+int check_alone(const struct plan *p, struct refusal *f);
+
+#endif

@@ -1,0 +1,383 @@
+/*
+ * See queue.h. Works beneath /run/gpuhelper/queue only, under the lock on the leases. Counts time from boot, so that
+ * nobody loses a place when the clock is set.
+ */
+#include "queue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../base/cleanup.h"
+#include "../../base/lines.h"
+#include "../../base/times.h"
+#include "../../host/file.h"
+#include "../../host/process/process.h"
+#include "../../host/trust.h"
+#include "../../lease/pausing.h"
+#include "../log/audit.h"
+#include "../self/state.h"
+
+#define VERSION 5		/* of the files; a file of another version is dropped, since its waiter will ask again */
+#define WAITERS_MAX 1024
+#define WAITERS_PER_USER 256
+
+static uint64_t
+since_boot_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t
+ms_of(struct timespec t)
+{
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void
+waiter_free(struct waiter *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->wants; i++)
+		free(w->want[i].candidate);
+	free(w->want);
+	free(w->id);
+	free(w->pipeline);
+	free(w->policy);
+	*w = (struct waiter){ 0 };
+}
+
+static void
+want_lines(struct lines *s, void *member)
+{
+	struct pick_want *w = member;
+
+	word_u32(s, &w->count);
+	lines_members(s, "candidate", (void **)&w->candidate, &w->candidates, SIZE_MAX, sizeof(*w->candidate), held_gpu_words);
+}
+
+static bool
+waiter_lines(struct lines *s, struct waiter *w)
+{
+	uint32_t version = VERSION;
+
+	lines_begin(s, "waiter");
+	word_u32(s, &version);
+	if (version != VERSION)
+		s->failed = true;
+	word_copy(s, &w->id);
+	word_copy(s, &w->pipeline);
+	word_u32(s, &w->uid);
+	process_id_words(s, &w->asker);
+	process_id_words(s, &w->task);
+	word_u64(s, &w->turn);
+	word_i64(s, &w->since);
+	word_u32(s, &w->wait);
+	lines_begin(s, "by");
+	word_copy(s, &w->policy);
+	word_u32(s, &w->max_gpus);
+	word_u32(s, &w->priority);
+	word_u32(s, &w->patience);
+	lines_members(s, "want", (void **)&w->want, &w->wants, SIZE_MAX, sizeof(*w->want), want_lines);
+	return lines_finish(s);
+}
+
+/*
+ * Reads a waiter's file. 1: it is no waiter of this version, and keeps no place. -1 with *why: it can't
+ * be read, and may be one.
+ */
+static int
+load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
+{
+	autofree char *text = NULL;
+	unsigned tries = 20;
+	struct stat st;
+	struct lines s;
+	size_t len;
+	int ret;
+
+	*w = (struct waiter){ 0 };
+	if (strlen(name) != 64)
+		return 1;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
+		return refuse(why, WHY_IO, "%s/queue/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
+	/* a waiter renews its place without the lock, so the file may change while it is read */
+	while ((text = trust_read(dir, name, name, 1 << 20, true, &len, why)) == NULL && why->code == WHY_AGAIN &&
+	    tries-- > 0)
+		;
+	if (text == NULL)
+		return why->code == WHY_CONFIG ? 1 : -1;
+	s = (struct lines){ .at = text, .end = text + len };
+	ret = waiter_lines(&s, w) ? 0 : s.nomem ? refuse_nomem(why) : 1;
+	snprintf(w->key, sizeof(w->key), "%s", name);
+	w->renewed = ms_of(st.st_mtim);
+	return ret;
+}
+
+/*
+ * True if the waiter keeps its place. After its full wait it asks once more, and is told that the wait is over. Checks
+ * only that the numbers of processes are in use: a look at a process could block. A task's asker is root's wrapper,
+ * which takes the place away when the task ends. changed: milliseconds since boot when a lease last changed.
+ */
+static bool
+still_waits(const struct waiter *w, uint64_t changed)
+{
+	const uint64_t now = since_boot_ns() / 1000000, silence = w->uid == 0 ? SILENCE_MS : POLLED_MS;
+
+	if (now > w->turn / 1000000 + (uint64_t)w->wait * 1000 + silence)
+		return false;
+	if (w->task.pid == 0 && w->renewed < changed && changed + WOKEN_MS < now)
+		return false;
+	return w->renewed <= now && now - w->renewed <= silence && process_is_there(w->asker.pid) &&
+	    (w->task.pid == 0 || (process_is_there(w->task.pid) && process_id_lives(w->asker)));
+}
+
+static unsigned
+waited(const struct waiter *w)
+{
+	const uint64_t now = since_boot_ns();
+
+	return now < w->turn ? 0 : (unsigned)((now - w->turn) / 1000000000);
+}
+
+/* Records a wait that ended without a GPU or a refusal. Only root's: others could fill the log. */
+static void
+record_abandoned(int audit, const struct queue *q, const struct waiter *w)
+{
+	const struct request about = { .id = w->id };
+	const struct record rec = { .event = "abandon", .uid = w->uid, .pid = w->task.pid, .request = &about,
+		.of_lease = w->pipeline, .waited = queue_waited(q, w->key) };
+	struct why ignored;
+
+	if (w->uid == 0)
+		(void)audit_write(audit, &rec, &ignored);
+}
+
+void
+queue_abandon(struct queue *q, const char *key, int audit)
+{
+	const size_t place = queue_place(q, key);
+
+	if (place == q->n)
+		return;
+	record_abandoned(audit, q, &q->v[place]);
+	queue_leave(q, key);
+}
+
+static int
+by_order(const void *a, const void *b)
+{
+	const struct waiter *x = a, *y = b;
+
+	if (x->urgent != y->urgent)
+		return y->urgent - x->urgent;
+	if (!x->urgent && x->priority != y->priority)
+		return x->priority > y->priority ? -1 : 1;
+	if (x->burden != y->burden)
+		return x->burden < y->burden ? -1 : 1;
+	return x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn) : strcmp(x->key, y->key);
+}
+
+/* Adds the waiter to the list. -1 with *why: memory is short; *w is then freed. */
+static int
+add_waiter(struct queue *q, struct waiter *w, struct why *why)
+{
+	struct waiter *v = reallocarray(q->v, q->n + 1, sizeof(*v));
+
+	if (v == NULL) {
+		waiter_free(w);
+		return refuse_nomem(why);
+	}
+	q->v = v;
+	q->v[q->n++] = *w;
+	return 0;
+}
+
+/* Removes those of the list that no longer wait. */
+static void
+drop_gone(struct queue *q, int audit)
+{
+	struct stat leases;
+	size_t i, n = 0;
+
+	if (fstatat(q->dir, "../leases", &leases, AT_SYMLINK_NOFOLLOW) == -1)
+		leases = (struct stat){ 0 };
+	for (i = 0; i < q->n; i++) {
+		if (still_waits(&q->v[i], ms_of(leases.st_mtim))) {
+			q->v[n++] = q->v[i];
+			continue;
+		}
+		if (audit != -1) {
+			record_abandoned(audit, q, &q->v[i]);
+			queue_leave(q, q->v[i].key);
+		}
+		waiter_free(&q->v[i]);
+	}
+	q->n = n;
+}
+
+void
+queue_sort(struct queue *q)
+{
+	if (q->n > 1)
+		qsort(q->v, q->n, sizeof(*q->v), by_order);
+}
+
+int
+queue_open(struct queue *q, int audit, struct why *why)
+{
+	autostrlist struct strlist names = { 0 };
+	struct waiter w;
+	size_t i;
+	int ret;
+
+	*q = (struct queue){ .dir = -1 };
+	if ((q->dir = state_dir("queue", why)) == -1 ||
+	    state_list(q->dir, GPUHELPER_RUNDIR "/queue", 4 * WAITERS_MAX, &names, why) == -1)
+		return -1;
+	for (i = 0; i < names.n; i++) {
+		if ((ret = load_waiter(q->dir, names.v[i], &w, why)) == 0)
+			ret = add_waiter(q, &w, why);
+		else
+			waiter_free(&w);
+		if (ret == -1)
+			return -1;
+		if (ret == 1)
+			(void)unlinkat(q->dir, names.v[i], 0);
+	}
+	drop_gone(q, audit);
+	for (i = 0; i < q->n; i++)
+		q->v[i].urgent = waited(&q->v[i]) >= q->v[i].patience;
+	queue_sort(q);
+	return 0;
+}
+
+void
+queue_close(struct queue *q)
+{
+	size_t i;
+
+	for (i = 0; i < q->n; i++)
+		waiter_free(&q->v[i]);
+	free(q->v);
+	if (q->dir != -1)
+		close(q->dir);
+	*q = (struct queue){ .dir = -1 };
+}
+
+size_t
+queue_place(const struct queue *q, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < q->n && strcmp(q->v[i].key, key) != 0; i++)
+		;
+	return i;
+}
+
+unsigned
+queue_waited(const struct queue *q, const char *key)
+{
+	const size_t place = queue_place(q, key);
+
+	return place == q->n ? 0 : waited(&q->v[place]);
+}
+
+/* True if the waiter goes before a request that is not in the queue yet. */
+static bool
+goes_before(const struct waiter *v, const struct waiter *w)
+{
+	return v->urgent || v->priority > w->priority || (v->priority == w->priority && v->burden <= w->burden);
+}
+
+size_t
+queue_before(const struct queue *q, const struct waiter *w)
+{
+	size_t place = queue_place(q, w->key);
+
+	if (place == q->n)
+		for (place = 0; place < q->n && goes_before(&q->v[place], w); place++)
+			;
+	return place;
+}
+
+size_t
+queue_count(const struct queue *q, const char *policy)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < q->n; i++)
+		n += strcmp(q->v[i].policy, policy) == 0;
+	return n;
+}
+
+/* Sets a file's modification time to now, counted from boot: when its waiter last asked. */
+static void
+touch(int dir, const char *key)
+{
+	const uint64_t now = since_boot_ns();
+	const struct timespec at = { .tv_sec = (time_t)(now / 1000000000), .tv_nsec = (long)(now % 1000000000) };
+	const struct timespec times[2] = { at, at };
+
+	(void)utimensat(dir, key, times, AT_SYMLINK_NOFOLLOW);
+}
+
+/* True if the waiter's file has this text. A file that is written wakes all tasks that wait. */
+static bool
+is_written(const struct queue *q, size_t place, const struct buf *text)
+{
+	autobuf struct buf old = { 0 };
+
+	return place < q->n && waiter_lines(&(struct lines){ .out = &old }, &q->v[place]) && strcmp(old.p, text->p) == 0;
+}
+
+int
+queue_stay(struct queue *q, struct waiter *w, struct why *why)
+{
+	size_t place = queue_place(q, w->key), i, own = 0;
+	autobuf struct buf text = { 0 };
+
+	for (i = 0; i < q->n; i++)
+		own += q->v[i].uid == w->uid;
+	if (place == q->n && (q->n >= WAITERS_MAX || own >= WAITERS_PER_USER))
+		return refuse(why, WHY_AGAIN, "too many containers wait for GPUs already (%zu): try again", q->n);
+	w->turn = place < q->n ? q->v[place].turn : since_boot_ns();
+	w->since = place < q->n ? q->v[place].since : time(NULL);
+	if (!waiter_lines(&(struct lines){ .out = &text }, w))
+		return refuse_nomem(why);
+	if (!is_written(q, place, &text) && state_write(q->dir, w->key, text.p, 0600, why) == -1)
+		return -1;
+	touch(q->dir, w->key);
+	return 0;
+}
+
+void
+queue_note_change(int leases)
+{
+	touch(leases, ".");
+}
+
+void
+queue_renew(const char *key)
+{
+	struct why ignored;
+	autoclose int dir = state_dir("queue", &ignored);
+
+	if (dir != -1)
+		touch(dir, key);
+}
+
+void
+queue_leave(const struct queue *q, const char *key)
+{
+	(void)unlinkat(q->dir, key, 0);
+}

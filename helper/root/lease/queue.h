@@ -1,0 +1,94 @@
+/*
+ * The queue for GPUs: /run/gpuhelper/queue, with a file for each waiting container. Those that have waited for half of
+ * max_wait go first, then those of a higher priority, then those whose team has used least for its share (shares.h),
+ * then those that came earlier. A request gets no GPU that is reserved for one before it. keep_for() in allot.c
+ * reserves them, even if they do not suffice for that request. One later request may still get GPUs that do not
+ * suffice: a request that asks for the last time, and whose user holds no GPU that a request before it wants.
+ */
+#ifndef GPUHELPER_ROOT_LEASE_QUEUE_H
+#define GPUHELPER_ROOT_LEASE_QUEUE_H
+
+#include "../../base/text.h"
+#include "../../lease/leasefile.h"
+#include "../enter/peer.h"
+
+/* A waiting container, by the key of the lease that it would get. */
+struct waiter {
+	char key[LEASE_KEY_SIZE];
+	char *id, *pipeline;
+	char *policy;			/* that gives it the GPU */
+	unsigned max_gpus;		/* that all containers of the policy hold at once; 0: any number */
+	unsigned priority;		/* the higher goes first */
+	unsigned patience;		/* seconds after which it goes before all priorities */
+	uint64_t burden;		/* what its team has used for its share (usage.h; not in the file) */
+	bool urgent;			/* it has waited so long (not in the file) */
+	uint32_t uid;
+	struct process_id asker;	/* the process that asks repeatedly */
+	struct process_id task;		/* the process in the container that waits; pid 0: the container's create waits */
+	uint64_t turn;		/* nanoseconds since boot when it came */
+	uint64_t renewed;	/* milliseconds since boot when it last asked */
+	int64_t since;		/* seconds since 1970, for people */
+	unsigned wait;		/* seconds that it may wait */
+	struct pick_want *want;	/* the candidates are owned */
+	size_t wants;
+};
+
+struct queue {
+	int dir;
+	struct waiter *v;	/* in order: the urgent first, then by priority, by burden, and by arrival */
+	size_t n;
+};
+
+/*
+ * Reads the queue, under the lock on the leases. Removes waiters whose processes are gone, that have not asked for 60 s
+ * (root's are woken, and else ask every 25 s; other users' for 2 s), that were woken and do not ask, or that have
+ * waited longer than they may; of root's, the log «audit» gets a record. -1: leaves their files in place. -1 with *why.
+ * queue_close() in either case.
+ */
+int queue_open(struct queue *q, int audit, struct why *why);
+void queue_close(struct queue *q);
+#define autoqueue __attribute__((cleanup(queue_close)))
+
+/* The number of waiters before the one with this key; the number of all waiters if it is not in the queue. */
+size_t queue_place(const struct queue *q, const char *key);
+/* The same for a request with w->key and w->priority; if it is not in the queue, for the place that it would get. */
+size_t queue_before(const struct queue *q, const struct waiter *w);
+
+/* Sorts the waiters again, after their burdens have changed. */
+void queue_sort(struct queue *q);
+
+/* The number of waiters by this policy. */
+size_t queue_count(const struct queue *q, const char *policy);
+
+/* Seconds that the waiter with this key has waited; 0 if it is not in the queue. */
+unsigned queue_waited(const struct queue *q, const char *key);
+
+/*
+ * Gives w a place or keeps its place, and fills in w->turn and w->since. -1 with *why: also (WHY_AGAIN) if too many
+ * wait, of this user or of all.
+ */
+int queue_stay(struct queue *q, struct waiter *w, struct why *why);
+
+/*
+ * Notes that the waiter with this key still asks. Needs no lock, so that a request keeps its place while it waits for
+ * the lock. No place is no error.
+ */
+void queue_renew(const char *key);
+
+/* The same for one whose waiting task has ended, with a record in the log «audit». No place is no error. */
+void queue_abandon(struct queue *q, const char *key, int audit);
+
+/*
+ * Notes that a lease has changed, by the time of the leases' directory: those who wait are woken by the change. A
+ * create that does not ask within 5 s then is frozen, and would keep the GPU from the others.
+ */
+void queue_note_change(int leases);
+
+/* Gives up the place. No place is no error. */
+void queue_leave(const struct queue *q, const char *key);
+
+/* Frees what *w owns. */
+void waiter_free(struct waiter *w);
+#define autowaiter __attribute__((cleanup(waiter_free)))
+
+#endif

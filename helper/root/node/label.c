@@ -1,0 +1,433 @@
+/*
+ * See label.h. The loaded SELinux policy says what a container may do. Asks that policy beforehand, so that a refusal
+ * can say what is wrong; the kernel enforces it afterwards. Relabels only the nodes of GPUs, one by one, as acts of a
+ * lease; askrelabel.c has folders relabelled.
+ */
+#include "label.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "../../host/file.h"
+#include "../../host/folder/mounts.h"
+#include "../child/labeller.h"
+
+#define DRAWS 64	/* attempts; of half a million pairs, at most 4096 are taken */
+
+static int
+draw(struct label *l, struct why *why)
+{
+	uint32_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return refuse(why, WHY_BUG, "getrandom: %s", strerror(errno));
+	level_pair(random, l->process.level);
+	return 0;
+}
+
+/* Formats the labels as text. */
+static int
+write_out(struct label *l, struct why *why)
+{
+	struct secontext mount = l->process;
+
+	snprintf(mount.role, sizeof(mount.role), "object_r");
+	snprintf(mount.type, sizeof(mount.type), "%s", SECONTEXT_FILE_TYPE);
+	if (!secontext_format(&l->process, l->text) || (l->own_mount && !secontext_format(&mount, l->mount)))
+		return refuse(why, WHY_DATA, "an SELinux label of more than %d bytes", SECONTEXT_MAX);
+	return 0;
+}
+
+/* Chooses the level: the policy's, else the engine's, else two random categories. */
+static int
+choose_level(const struct policy *p, const struct request *r, const struct secontext *had, struct label *l,
+    struct why *why)
+{
+	const enum level_kind kind = level_kind(had->level);
+
+	l->own_mount = true;
+	if (p->selinux_level != NULL && strcmp(p->selinux_level, "auto") != 0) {
+		snprintf(l->process.level, sizeof(l->process.level), "%s", p->selinux_level);
+		l->policys = true;
+		return 0;
+	}
+	if (kind == LEVEL_RANGE)
+		return refuse(why, WHY_DENIED, "process.selinuxLabel has the level %s, a range: a container with GPUs needs "
+		    "two categories of its own (or set the level in %s: selinux = { level = \"...\"; })", had->level, p->name);
+	/* every container that has this category among its two could use this container's GPUs */
+	if (kind == LEVEL_CATEGORIES && level_categories(had->level) < 2)
+		return refuse(why, WHY_DENIED, "process.selinuxLabel has the level %s: one category separates it from no other "
+		    "container, engines give two (or set the level in %s: selinux = { level = \"...\"; })", had->level,
+		    p->name);
+	if (kind == LEVEL_CATEGORIES) {
+		snprintf(l->process.level, sizeof(l->process.level), "%s", had->level);
+		l->own_mount = r->mount_label == NULL;
+		return 0;
+	}
+	l->drawn = true;
+	return draw(l, why);
+}
+
+/* Refuses a label that the loaded SELinux policy lacks. */
+static int
+refuse_type(const struct policy *p, const struct label *l, const char *text, struct why *why)
+{
+	if (p->selinux_type != NULL || p->selinux_level != NULL)
+		return refuse(why, WHY_CONFIG, "%s: the loaded SELinux policy has no label %s (type %s, level %s): see seinfo "
+		    "-t", p->name, text, l->process.type, l->process.level);
+	return refuse(why, WHY_CONFIG, "the loaded SELinux policy has no label %s: make install-selinux adds the type %s, "
+	    "or name another type in %s: selinux = { type = \"...\"; }", text, l->process.type, p->name);
+}
+
+static int
+check_valid(const struct policy *p, struct label *l, struct why *why)
+{
+	int valid = labeller_knows(l->text, why);
+
+	if (valid == 1 && l->own_mount && (valid = labeller_knows(l->mount, why)) == 0)
+		return refuse_type(p, l, l->mount, why);
+	if (valid == -1)
+		return -1;
+	/* the kernel's spelling, by which labels are compared */
+	return valid == 0 || !secontext_parse(l->text, &l->process) ? refuse_type(p, l, l->text, why) : 0;
+}
+
+int
+label_choose(const struct policy *p, const struct request *r, struct label *out, struct why *why)
+{
+	struct secontext had = { .user = "system_u", .role = "system_r", .level = "s0" };
+
+	*out = (struct label){ .state = SELINUX_ABSENT };
+	if (selinux_state(&out->state, why) == -1)
+		return -1;
+	if (out->state == SELINUX_ABSENT)
+		return 0;
+	if (r->label != NULL && !secontext_parse(r->label, &had))
+		return refuse(why, WHY_DATA, "process.selinuxLabel \"%.100s\" is not an SELinux label", r->label);
+	out->process = had;
+	snprintf(out->process.type, sizeof(out->process.type), "%s",
+	    p->selinux_type != NULL ? p->selinux_type : SECONTEXT_CONTAINER_TYPE);
+	if (choose_level(p, r, &had, out, why) == -1 || write_out(out, why) == -1)
+		return -1;
+	if (check_valid(p, out, why) == 0)
+		return 0;
+	/* permissive: a label that nobody asked for is no reason to refuse */
+	if (out->state != SELINUX_PERMISSIVE || p->selinux_type != NULL || p->selinux_level != NULL)
+		return -1;
+	*out = (struct label){ .state = SELINUX_ABSENT };
+	return 0;
+}
+
+int
+label_of_lease(const struct lease *lease, struct label *out, struct why *why)
+{
+	*out = (struct label){ .state = SELINUX_ABSENT };
+	/* the grant gave the container no label */
+	if (lease->label[0] == '\0')
+		return 0;
+	if (selinux_state(&out->state, why) == -1)
+		return -1;
+	snprintf(out->text, sizeof(out->text), "%s", lease->label);
+	return secontext_parse(out->text, &out->process) ? 0 :
+	    refuse(why, WHY_BUG, "the lease's label %s is not an SELinux label", lease->label);
+}
+
+/* 1 if the container may use the object so, or if SELinux does not enforce; 0 if it may not; -1 with *why. */
+static int
+may_use(const struct label *l, const char *object, enum label_use use, struct why *why)
+{
+	int ret = labeller_lets(l->text, object, use, why);
+
+	return ret == 0 && l->state == SELINUX_PERMISSIVE ? 1 : ret;
+}
+
+/* Folders. */
+
+static int
+refuse_folder(const struct label *l, const struct edit_mount *m, const char *has, struct why *why)
+{
+	const bool writable = strlist_has(&m->options, "rw");
+	struct secontext c;
+
+	/* suggests no command to run now: another container may be using the folder */
+	if (secontext_parse(has, &c) && strcmp(c.type, SECONTEXT_FILE_TYPE) == 0 && level_categories(c.level) > 0)
+		return refuse(why, WHY_DENIED, "folder %s is labelled for one container alone (%s): once that container is "
+		    "gone, «relabel» in the policy or restorecon -RF %s opens it", m->source, c.level, m->source);
+	return refuse(why, WHY_DENIED, "folder %s: SELinux does not let %s (%s) %s files labelled %s: semanage fcontext -a "
+	    "-t " SECONTEXT_FILE_TYPE " '%s(/.*)?' && restorecon -RF %s", m->source, l->process.type, l->process.level,
+	    writable ? "write" : "read", has, m->source, m->source);
+}
+
+static int
+check_folder_label(const struct label *l, const struct edit_mount *m, int fd, struct why *why)
+{
+	const bool writable = strlist_has(&m->options, "rw");
+	char has[SECONTEXT_MAX], was[SECONTEXT_MAX];
+	int ret;
+
+	if (!selinux_label_of(fd, has))
+		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : refuse(why, WHY_IO, "folder %s: its SELinux label can't be "
+		    "read: %s", m->source, strerror(errno));
+	memcpy(was, has, sizeof(was));
+	if (m->relabel != RELABEL_NO && !secontext_relabel(was, m->relabel, l->process.level, has))
+		return refuse(why, WHY_IO, "folder %s has the invalid SELinux label \"%.100s\": restorecon -RF %s", m->source,
+		    was, m->source);
+	if ((ret = may_use(l, has, writable ? LABEL_WRITE_FOLDER : LABEL_READ_FOLDER, why)) == 0)
+		return refuse_folder(l, m, has, why);
+	return ret == -1 ? -1 : 0;
+}
+
+/* Refuses one folder with two labels. folders.c does not notice two mounts of one folder. */
+static int
+check_once(const struct held_folder *f, const struct lease *l, struct why *why)
+{
+	size_t i;
+
+	for (i = 0; i < l->folders; i++)
+		if (l->folder[i].relabel != f->relabel && held_folders_meet(&l->folder[i], f))
+			return refuse(why, WHY_CONFIG, "folders %s and %s are the same, or one is in the other: they can't have "
+			    "different labels (relabel)", l->folder[i].path, f->path);
+	return 0;
+}
+
+/* Writes the folder into the lease, for later requests to compare with. */
+static int
+hold_folder(const struct label *l, const struct edit_mount *m, const struct mount_table *mounts, int fd,
+    struct lease *lease, struct why *why)
+{
+	autoheldfolder struct held_folder f = { .relabel = m->relabel };
+
+	if (m->relabel == RELABEL_PRIVATE && l->state == SELINUX_ENFORCING &&
+	    (level_categories(l->process.level) == 0 || strchr(l->process.level, '-') != NULL))
+		return refuse(why, WHY_CONFIG, "folder %s can't be private to a container of level \"%s\", which has no categories "
+		    "of its own: selinux = { level = \"auto\"; } in the policy", m->source, l->process.level);
+	if (!mounts_place(mounts, fd, m->source, &f.fs, &f.place) || (f.path = strdup(m->source)) == NULL)
+		return refuse(why, WHY_IO, "folder %s: its mount is not in /proc/self/mountinfo", m->source);
+	if (!text_is_utf8(f.place, strlen(f.place)))
+		return refuse(why, WHY_CONFIG, "folder %s is mounted from a directory whose name is not UTF-8", m->source);
+	return check_once(&f, lease, why) == -1 ? -1 : lease_add_folder(lease, &f) ? 0 : refuse_nomem(why);
+}
+
+int
+label_folders(const struct label *l, const struct edits *e, struct lease *lease, struct why *why)
+{
+	automounts struct mount_table *mounts = l->state != SELINUX_ABSENT && e->mounts > 0 ? mounts_read() : NULL;
+	const int root = file_root();
+	const struct edit_mount *m;
+	size_t i;
+
+	for (i = 0; l->state != SELINUX_ABSENT && i < e->mounts; i++) {
+		autoclose int fd = -1;
+
+		m = &e->mount[i];
+		/* folders.c found what this path names, and only root could change that since */
+		if (root == -1 || (fd = file_open_beneath(root, m->source + 1, O_PATH)) == -1)
+			return refuse(why, WHY_IO, "folder %s: %s", m->source, strerror(errno));
+		if (check_folder_label(l, m, fd, why) == -1 || hold_folder(l, m, mounts, fd, lease, why) == -1)
+			return -1;
+	}
+	return 0;
+}
+
+/* Refuses a folder that would be relabelled under another container. */
+static int
+check_held(const struct held_folder *f, const struct lease *l, const struct lease *other, struct why *why)
+{
+	const struct held_folder *o;
+	size_t i;
+
+	for (i = 0; i < other->folders; i++) {
+		o = &other->folder[i];
+		if (!held_folders_meet(f, o) || (f->relabel != RELABEL_PRIVATE && o->relabel != RELABEL_PRIVATE))
+			continue;
+		/* the containers of a pod share a label: what is private to one is private to all of them */
+		if (f->relabel != RELABEL_SHARED && o->relabel != RELABEL_SHARED && other->uid == l->uid &&
+		    strcmp(other->label, l->label) == 0)
+			continue;
+		return refuse(why, WHY_AGAIN, "folder %s is in use by %s%s, and only one container at a time gets a private "
+		    "folder: try again later", f->path, other->uid == l->uid ? "container " : "another user's container",
+		    other->uid == l->uid ? other->id : "");
+	}
+	return 0;
+}
+
+static int
+admit_folders(const struct leases *ls, const struct lease *l, struct why *why)
+{
+	size_t i, k;
+
+	for (i = 0; i < ls->n; i++)
+		for (k = 0; k < l->folders && strcmp(ls->v[i]->key, l->key) != 0; k++)
+			if (check_held(&l->folder[k], l, ls->v[i], why) == -1)
+				return -1;
+	return 0;
+}
+
+/* Categories of its own. */
+
+/* True if both containers may have the same categories. */
+static bool
+is_kin(const struct label *l, const struct lease *mine, const struct lease *other)
+{
+	/*
+	 * random categories are one container's; containers of one user (a pod's) or of one policy may share fixed ones
+	 */
+	return !l->drawn && (other->uid == mine->uid || (l->policys && strcmp(other->policy, mine->policy) == 0));
+}
+
+static bool
+is_taken(const struct label *l, const struct leases *ls, const struct lease *mine)
+{
+	struct secontext c;
+	size_t i;
+
+	for (i = 0; i < ls->n; i++)
+		if (strcmp(ls->v[i]->key, mine->key) != 0 && !is_kin(l, mine, ls->v[i]) &&
+		    secontext_parse(ls->v[i]->label, &c) && level_overlaps(c.level, l->process.level))
+			return true;
+	return false;
+}
+
+int
+label_admit(struct label *l, const struct leases *ls, struct lease *lease, struct why *why)
+{
+	unsigned i;
+
+	if (l->state == SELINUX_ABSENT)
+		return 0;
+	for (i = 0; l->drawn && i < DRAWS && is_taken(l, ls, lease); i++)
+		if (draw(l, why) == -1 || write_out(l, why) == -1)
+			return -1;
+	if (is_taken(l, ls, lease))
+		return refuse(why, WHY_DENIED, "the categories of %s include all of another user's container, or the other way "
+		    "round: %s", l->process.level, l->policys ? "policies for different users need different levels" :
+		    "let the engine choose others");
+	snprintf(lease->label, sizeof(lease->label), "%s", l->text);
+	return l->state == SELINUX_ENFORCING ? admit_folders(ls, lease, why) : 0;
+}
+
+/* Nodes. */
+
+static int
+refuse_node(const struct label *l, const char *path, const char *has, struct why *why)
+{
+	return refuse(why, WHY_DENIED, "%s: SELinux does not let %s (%s) use a node labelled %s: restorecon -vF %s "
+	    "restores its own label; else let the type use it (gpuhelper_use_devices, make install-selinux), or name "
+	    "another type in the policy", path, l->process.type, l->process.level, has, path);
+}
+
+/*
+ * Makes the label that a node has while one container has it alone. 1 with *why: the loaded policy lacks
+ * that label. -1 with *why.
+ */
+static int
+own_label(const struct label *l, const char *path, const char *has, char out[SECONTEXT_MAX], struct why *why)
+{
+	struct secontext c;
+	int valid;
+
+	if (!secontext_parse(has, &c))
+		return refuse(why, WHY_IO, "%s has the invalid SELinux label \"%.100s\": restorecon -vF %s", path, has, path);
+	snprintf(c.type, sizeof(c.type), "%s", SECONTEXT_DEVICE_TYPE);
+	snprintf(c.level, sizeof(c.level), "%s", l->process.level);
+	if (!secontext_format(&c, out))
+		return refuse(why, WHY_BUG, "%s: its new SELinux label is too long", path);
+	if ((valid = labeller_knows(out, why)) == -1)
+		return -1;
+	if (valid == 1)
+		return 0;
+	refuse(why, WHY_CONFIG, "%s can't be labelled %s: the SELinux module gpuhelper is not loaded: make install-selinux",
+	    path, out);
+	return 1;
+}
+
+/* Fills in the node's old and new label. 0, 1 or -1 as own_label(). */
+static int
+plan_node(const struct label *l, int fd, bool alone, struct act *a, struct why *why)
+{
+	a->kind = ACT_LABEL;
+	if (!selinux_label_of(fd, a->was))
+		return refuse(why, WHY_IO, "%s: its SELinux label can't be read: %s", a->path, strerror(errno));
+	if (alone)
+		return own_label(l, a->path, a->was, a->label, why);
+	memcpy(a->label, a->was, sizeof(a->label));
+	return 0;
+}
+
+static int
+add_label(struct lease *lease, const struct act *a, struct why *why)
+{
+	return strcmp(a->label, a->was) == 0 || lease_add_act(lease, a) ? 0 : refuse_nomem(why);
+}
+
+int
+label_node(const struct label *l, int fd, const struct act *node, bool read_only, bool alone, struct lease *lease,
+    struct why *why)
+{
+	struct act a = *node;
+	int ret;
+
+	if (l->state == SELINUX_ABSENT)
+		return 0;
+	if ((ret = plan_node(l, fd, alone, &a, why)) != 0)
+		/* our SELinux module is not loaded, and nothing is enforced: leave the node as it is */
+		return ret == 1 && l->state == SELINUX_PERMISSIVE ? 0 : -1;
+	if ((ret = may_use(l, a.label, read_only ? LABEL_READ_NODE : LABEL_USE_NODE, why)) != 1)
+		return ret == -1 ? -1 : refuse_node(l, a.path, a.label, why);
+	return add_label(lease, &a, why);
+}
+
+int
+label_spare_node(const struct label *l, int fd, const struct act *node, struct lease *lease, struct why *why)
+{
+	struct act a = *node;
+	int ret;
+
+	if (l->state == SELINUX_ABSENT)
+		return 0;
+	/* the container does not use this node: without our SELinux module, leave it as it is */
+	if ((ret = plan_node(l, fd, true, &a, why)) != 0)
+		return ret == 1 ? 0 : -1;
+	return add_label(lease, &a, why);
+}
+
+/* Uses the descriptor's link in /proc, because an O_PATH descriptor allows no fsetxattr(2). */
+static int
+write_label(int fd, const char *path, const char *label, struct why *why)
+{
+	char now[SECONTEXT_MAX], name[FILE_LINK_MAX];
+
+	if (setxattr(file_link(fd, name), "security.selinux", label, strlen(label) + 1, 0) == -1)
+		return refuse(why, WHY_IO, "%s can't be labelled %s: %s: restorecon -vF %s restores its own label", path, label,
+		    strerror(errno), path);
+	if (!selinux_label_of(fd, now) || strcmp(now, label) != 0)
+		return refuse(why, WHY_IO, "%s was labelled %s, but does not have that label", path, label);
+	return 0;
+}
+
+int
+label_set(int fd, const struct act *a, struct why *why)
+{
+	char now[SECONTEXT_MAX];
+
+	if (selinux_label_of(fd, now) && strcmp(now, a->label) == 0)
+		return 0;
+	return write_label(fd, a->path, a->label, why);
+}
+
+int
+label_reset(int fd, const struct act *a, struct why *why)
+{
+	char now[SECONTEXT_MAX];
+
+	/* another label: somebody relabelled the node since, or we have not yet */
+	if (!selinux_label_of(fd, now))
+		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : refuse(why, WHY_IO, "%s: its SELinux label can't be read: "
+		    "%s", a->path, strerror(errno));
+	return strcmp(now, a->label) != 0 ? 0 : write_label(fd, a->path, a->was, why);
+}

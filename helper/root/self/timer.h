@@ -1,0 +1,36 @@
+/* The process's timers: one for what it waits for at the moment, and one for its whole life. */
+#ifndef GPUHELPER_ROOT_SELF_TIMER_H
+#define GPUHELPER_ROOT_SELF_TIMER_H
+
+/*
+ * Sends a signal after ms milliseconds, so that a wait in the kernel ends with EINTR; and again every 100 ms, in case
+ * one comes before the call that it is to interrupt. 0: stops that.
+ */
+void wake_after(int ms);
+
+/*
+ * Ends this process after ms milliseconds; 0: cancels that. For system calls on paths where a user may have mounted a
+ * file system of his own (fuse(4)): such a call lasts until that file system answers, whatever signals the process
+ * handles. A later helper undoes what was done for the lease by then, once the process that asked has ended.
+ */
+void end_after(int ms);
+
+/*
+ * A helper lives for LIFE_S at most (times.h). Each wait has its own limit:
+ * - 2 s for the request, 2 s for the peer to take the answer, and 5 s for its last byte
+ * - 1.5 s for each of four locks, and 1 s for the log's chain
+ * - 4 s to confirm a grant or to take it back
+ * - 8 s for labelling folders, and 3 s for other questions to gpuhelper-label
+ * - 10 s for the runtime to make the container, during which no lock is held and nothing is half done
+ * - before any lock: 10 s for each question to gpuhelper-read, 6 s for one to gpuhelper-judge, and 10 s for that
+ *   about the host. A caller who delays these loses only his own request.
+ * - without a lock: 8 s to see who has a GPU open (ask/lookask.h)
+ * Root's own requests look at all leases and processes, and may take longer.
+ *
+ * kill_after() kills this process after so many seconds (times.h); nothing can take that back. SIGKILL can be neither
+ * blocked nor ignored, and ends a stopped process, too. -1 with errno: EAGAIN if the limit on pending signals leaves no
+ * room for one.
+ */
+int kill_after(int seconds);
+
+#endif

@@ -1,0 +1,172 @@
+/*
+ * VERB_CREATED: the runtime has created the container. So far the lease names only the cgroups that the container might
+ * get; now the helper notes the real ones. All it takes from the request is the container's name; the rest it learns
+ * from the kernel: processes, their parents and their cgroups.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../base/cleanup.h"
+#include "../../host/cgroup/cgroup.h"
+#include "../../host/cgroup/container.h"
+#include "../../host/file.h"
+#include "../../host/gpu/majors.h"
+#include "../../host/process/spaces.h"
+#include "../enter/owncgroup.h"
+#include "../enter/peer.h"
+#include "../lease/leaselist.h"
+#include "../lease/leasewrite.h"
+#include "../lease/ways.h"
+#include "verb.h"
+
+/*
+ * Refuses a rootful container without device rules that deny the other GPUs. A privileged container could change its
+ * own rules, so it is not checked.
+ */
+static int
+check_gate(const struct lease *l, const char *gate, bool ruled, struct why *why)
+{
+	if (gate == NULL)
+		return refuse(why, WHY_DENIED, "container %s: the runtime gave it no devices cgroup of its own, so it could open "
+		    "every GPU (was the runtime told to use no cgroups?)", l->id);
+	return ruled || l->privileged ? 0 : refuse(why, WHY_DENIED, "container %s: /sys/fs/cgroup/%s/devices.list lets it "
+	    "open GPUs that it was not granted", l->id, gate);
+}
+
+/*
+ * Notes the cgroup with the container's device rules, by which root's wrapper opens nodes to a promise's tasks.
+ * *ruled: these rules deny the container other GPUs.
+ */
+static int
+note_gate(struct lease *l, const char *gate, bool *ruled, struct why *why)
+{
+	const int root = file_root();
+	struct devmajors majors = { 0 };
+	int ret = root == -1 ? refuse(why, WHY_IO, "/: %s", strerror(errno)) : majors_read(root, &majors, why);
+
+	*ruled = ret == 0 && container_is_ruled(gate, &majors);
+	devmajors_free(&majors);
+	if (ret == 0 && l->pauses && (l->pausing.gate = strdup(gate)) == NULL)
+		return refuse_nomem(why);
+	return ret;
+}
+
+/* The container that the peer's runtime has just made, as the kernel shows it. */
+struct newborn {
+	struct process_id init;
+	bool own_pids;
+	uint64_t mounts;	/* its mount namespace, if it shares a PID namespace but no mount namespace; else 0 */
+	struct strlist cgroups;	/* those that hold only this container */
+	size_t gate;		/* which of them holds its device rules; SIZE_MAX: none */
+};
+
+/*
+ * If the container shares a PID namespace, its processes may outlive the first one, and move to another cgroup. Then
+ * only their mount namespace shows that they are the container's.
+ */
+static int
+see_mounts(const struct peer *p, struct newborn *b, struct why *why)
+{
+	uint64_t its, engines;
+
+	if (b->own_pids)
+		return 0;
+	if (!space_of(b->init.pid, "mnt", &its) || !space_of(p->pid, "mnt", &engines))
+		return refuse(why, WHY_IO, "/proc/%d/ns/mnt: %s", b->init.pid, strerror(errno));
+	if (its != engines)
+		b->mounts = its;
+	return 0;
+}
+
+/*
+ * To be called without any lock, because the peer can block a process that reads about its processes in /proc. The
+ * caller frees b->cgroups.
+ */
+static int
+see_newborn(const struct peer *p, const struct request *r, struct newborn *b, struct why *why)
+{
+	*b = (struct newborn){ 0 };
+	if (!container_find_init(p->pid, getpid(), &b->init, &b->own_pids))
+		return refuse(why, WHY_IO, "container %s: can't find its first process (is PID %d the one that started the "
+		    "runtime?)", r->id, p->pid);
+	if (!cgroup_own(b->init.pid, &b->cgroups, &b->gate))
+		return refuse(why, WHY_IO, "/proc/%d/cgroup: can't find the container's cgroups", b->init.pid);
+	return see_mounts(p, b, why);
+}
+
+/*
+ * Notes the container's cgroups. A rootless container may have no cgroup of its own. The lease then keeps the cgroups
+ * that it has.
+ */
+static int
+note_cgroups(struct newborn *b, struct lease *l, struct why *why)
+{
+	const bool enforced = l->users == 0;
+	const char *at = b->gate != SIZE_MAX ? b->cgroups.v[b->gate] : NULL;
+	bool ruled = false;
+
+	if ((at != NULL && note_gate(l, at, &ruled, why) == -1) || (enforced && check_gate(l, at, ruled, why) == -1))
+		return -1;
+	/* root's wrapper closes the nodes before it reports the container; cgroup v2 shows its rules to nobody */
+	if (l->pauses && !container_is_shut(l))
+		return refuse(why, WHY_DENIED, "container %s: /sys/fs/cgroup/%s/devices.list lets it open GPUs that it was only "
+		    "promised", l->id, at != NULL ? at : "");
+	if (b->cgroups.n == 0)
+		return 0;
+	strlist_free(&l->cgroups);
+	l->cgroups = b->cgroups;
+	b->cgroups = (struct strlist){ 0 };
+	return 0;
+}
+
+static int
+adopt(const struct leases *ls, struct newborn *b, struct lease *l, struct why *why)
+{
+	l->init = b->init;
+	l->own_pids = b->own_pids;
+	if (note_cgroups(b, l, why) == -1)
+		return -1;
+	if (b->mounts != 0)
+		l->mounts = b->mounts;
+	ways_settle(l);
+	/* the lease may be longer now, with the names of the cgroups */
+	return leases_write_more(ls, l, why);
+}
+
+static void
+adopt_for(const struct peer *p, const struct request *r, struct newborn *b, const struct why *unseen,
+    struct reply *reply)
+{
+	autoleases struct leases ls = LEASES_CLOSED;
+	struct lease *l;
+	char key[LEASE_KEY_SIZE];
+
+	lease_key(p->asker.uid, r->runtime_root, r->id, key);
+	if (leases_open(&ls, p->asker.uid, &reply->why) == 0 &&
+	    leases_read(&ls, &(struct concern){ .key = key }, &reply->why) == 0) {
+		l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
+		if (l == NULL || l->asker.pid != p->pid || l->asker.start != p->start)
+			refuse(&reply->why, WHY_DENIED, "container %s has no lease that this process requested", r->id);
+		else if (unseen->code != WHY_NONE)
+			reply->why = *unseen;
+		else if (adopt(&ls, b, l, &reply->why) == 0)
+			reply->kind = REPLY_NOTED;
+	}
+}
+
+void
+verb_created(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	struct why unseen = { .code = WHY_NONE };
+	struct newborn b;
+
+	reply->kind = REPLY_REFUSED;
+	/* first: a helper in the peer's cgroup could make the container's cgroup look shared */
+	if (leave_cgroup(p->starter, &reply->why) == -1)
+		return;
+	(void)see_newborn(p, r, &b, &unseen);
+	adopt_for(p, r, &b, &unseen, reply);
+	strlist_free(&b.cgroups);
+}

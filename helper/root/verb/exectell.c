@@ -1,0 +1,103 @@
+/*
+ * VERB_EXEC: a process is about to start in a container that has a lease. The audit log records that. Changes nothing:
+ * a task takes its GPUs by itself (task.c).
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../../host/file.h"
+#include "../enter/owncgroup.h"
+#include "../lease/leaselist.h"
+#include "../log/audit.h"
+#include "exectell.h"
+#include "verb.h"
+
+/* Names the lease's GPUs. The request names none. */
+static bool
+name_gpus(const struct lease *l, struct strlist *out)
+{
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < l->gpus; i++) {
+		name_held_gpu(&l->gpu[i], name);
+		if (!strlist_add(out, name, SIZE_MAX))
+			return false;
+	}
+	return true;
+}
+
+void
+exec_tell(int audit, const struct peer *p, const struct lease *l, struct reply *reply)
+{
+	const struct request about = { .id = l->id };
+	struct record rec = { .event = "exec", ASKED_BY(p), .request = &about, .policy = l->policy };
+	autostrlist struct strlist gpus = { 0 };
+	autoknown struct known known = { 0 };
+	char line[REPLY_LINE_MAX];
+	struct why why;
+
+	if (l->pausing.who != NULL && identity_unpack(l->pausing.who, &known))
+		rec.known = &known;
+	else
+		rec.of_lease = l->pipeline;
+	if (name_gpus(l, &gpus))
+		rec.gpus = &gpus;
+	/* no message if the user has used up his share of the log: the log says that itself */
+	if (audit_count_and_write(audit, &rec, RATE_EXEC, &why) != -1)
+		return;
+	memcpy(line, reply->line, sizeof(line));
+	snprintf(reply->line, sizeof(reply->line), "%.320s%sthis exec is not in " GPUHELPER_LOGDIR "/audit.jsonl: %.100s",
+	    line, line[0] != '\0' ? "; " : "", why.text);
+}
+
+/* Says in *reply what the process will have of a container's promised GPUs. */
+static void
+describe(const struct lease *l, struct reply *reply)
+{
+	char line[LEASE_LINE_MAX];
+
+	if (lease_only_promises(l) || l->state == LEASE_TAKING) {
+		snprintf(reply->line, sizeof(reply->line), "no GPU yet: the task takes it; «env " GPUHELPER_AGAIN " COMMAND» takes "
+		    "one for COMMAND");
+		return;
+	}
+	lease_describe(l, line);
+	snprintf(reply->line, sizeof(reply->line), "%s", line);
+}
+
+/*
+ * 0: *held is a copy of the container's lease. 1: there is no lease, or only that of an ended container of the same
+ * name, which stays because that container passed on a folder. -1 with *why.
+ */
+static int
+copy_lease(const struct peer *p, const struct request *r, struct lease *held, struct why *why)
+{
+	autoleases struct leases ls = LEASES_CLOSED;
+	struct lease *l;
+	char key[LEASE_KEY_SIZE];
+
+	lease_key(p->asker.uid, r->runtime_root, r->id, key);
+	if (leases_open(&ls, p->asker.uid, why) == -1 || leases_read(&ls, &(struct concern){ .key = key }, why) == -1)
+		return -1;
+	l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
+	return l == NULL || l->state == LEASE_PASSED_ON ? 1 : lease_copy(l, held, why);
+}
+
+void
+verb_exec(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	autoclose int audit = audit_open(&reply->why);
+	struct lease held = { .id = NULL };
+	int ret = -1;
+
+	if (audit != -1 && leave_cgroup(p->starter, &reply->why) == 0)
+		ret = copy_lease(p, r, &held, &reply->why);
+	reply->kind = ret != -1 ? REPLY_NOTED : reply->why.code == WHY_AGAIN ? REPLY_BUSY : REPLY_REFUSED;
+	if (ret == 0) {
+		if (held.pauses)
+			describe(&held, reply);
+		exec_tell(audit, p, &held, reply);
+	}
+	lease_free(&held);
+}

@@ -1,0 +1,121 @@
+/*
+ * VERB_LOOK, VERB_RELEASE, VERB_REAPPLY: looks at existing leases. Root's request looks at all, a user's at that
+ * user's own or at the released one. The request only prompts the look: the kernel and the leases tell which leases
+ * are over, and what the nodes of the others need.
+ */
+#include <time.h>
+
+#include "../../host/file.h"
+#include "../child/looker.h"
+#include "../end/idle.h"
+#include "../end/leaseend.h"
+#include "../enter/owncgroup.h"
+#include "../log/audit.h"
+#include "../log/rate.h"
+#include "../node/acts.h"
+#include "verb.h"
+
+/* What to do with the leases that live on, under the lock. -1 with reply->why. */
+typedef int after_look(const struct call *c, struct leases *ls, struct reply *reply);
+
+static void
+look_at_leases(after_look *after, const struct concern *which, const struct peer *p, const struct request *r,
+    struct reply *reply)
+{
+	autoleases struct leases ls = LEASES_CLOSED;
+	autoclose int audit = audit_open(&reply->why);
+	const struct call call = { p, r, audit };
+
+	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
+	    leases_open(&ls, p->asker.uid, &reply->why) == -1 || leases_look(&ls, which, audit, &reply->why) == -1 ||
+	    after(&call, &ls, reply) == -1 ? REPLY_REFUSED : REPLY_NOTED;
+}
+
+/* Looks at all leases of the caller, or at all leases for root. Limits how often a user may ask for that. */
+static void
+look_around(after_look *after, bool uncounted, const struct peer *p, const struct request *r, struct reply *reply)
+{
+	const struct concern all = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
+
+	if (rate_look(p->asker.uid, time(NULL), uncounted, &reply->why) == -1)
+		reply->kind = REPLY_REFUSED;
+	else
+		look_at_leases(after, &all, p, r, reply);
+}
+
+/*
+ * Takes GPUs back from idle containers. Root's timer asks for that, because there may be no other request for a long
+ * time. Also records how many records were left out for users who no longer ask.
+ */
+static int
+take_back_idle(const struct call *c, struct leases *ls, struct reply *reply)
+{
+	const struct idle idle = { c, ls, &reply->chores, NULL };
+	autoqueue struct queue q = { .dir = -1 };
+	struct why ignored;
+	bool soon;
+
+	if (c->peer->asker.uid == 0) {
+		audit_left_out(c->audit);
+		/* records those who no longer wait */
+		(void)queue_open(&q, c->audit, &ignored);
+	}
+	return idle_finish(&idle, NULL, &reply->why) == -1 ? -1 : idle_begin(&idle, NULL, &soon, &reply->why);
+}
+
+static int
+drain_released(const struct call *c, struct leases *ls, struct reply *reply)
+{
+	struct lease *l = leases_find(ls, c->peer->asker.uid, c->request->runtime_root, c->request->id);
+
+	if (l == NULL || l->state == LEASE_DRAINING || l->state == LEASE_PASSED_ON || lease_only_promises(l))
+		return 0;
+	if (leases_drain(ls, l, &reply->why) == -1)
+		return -1;
+	(void)audit_lease(c->audit, "draining", l);
+	return 0;
+}
+
+static int
+allow_again(const struct call *c, struct leases *ls, struct reply *reply)
+{
+	const uint32_t uid = c->peer->asker.uid;
+	const struct lease *l;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < ls->n; i++) {
+		l = ls->v[i];
+		if ((uid == 0 || uid == l->uid) && !l->over && l->state == LEASE_HELD && !l->planned &&
+		    acts_allow(ls, l, &reply->why) == -1)
+			ret = -1;
+	}
+	return ret;
+}
+
+void
+verb_look(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	look_around(take_back_idle, true, p, r, reply);
+	/* without the looker no lease ends; root's timer has the journal for what to do about that */
+	if (p->asker.uid == 0 && reply->kind == REPLY_NOTED && looker_check(&reply->why) == -1)
+		reply->kind = REPLY_REFUSED;
+}
+
+void
+verb_release(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	struct concern c = { .all = p->asker.uid == 0 };
+	char key[LEASE_KEY_SIZE];
+
+	/* not counted, because containers may end as often as they like; the user's next look sees the other leases */
+	lease_key(p->asker.uid, r->runtime_root, r->id, key);
+	c.key = key;
+	look_at_leases(drain_released, &c, p, r, reply);
+}
+
+void
+verb_reapply(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	look_around(allow_again, false, p, r, reply);
+}

@@ -1,0 +1,24 @@
+/* VERB_REFUSED and VERB_PLAIN: the wrapper decided by itself, and the helper only records that. */
+#include "../../host/file.h"
+#include "../grant/refusal.h"
+#include "../log/audit.h"
+#include "verb.h"
+
+void
+verb_note(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	const bool refused = r->verb == VERB_REFUSED, told = refused || r->reason != NULL;
+	autoclose int audit = audit_open(&reply->why);
+	const struct call call = { p, r, audit };
+	struct ruling none = { .call = &call };
+	struct why reason;
+
+	reply->kind = REPLY_NOTED;
+	refuse(&reason, refused ? WHY_DATA : WHY_NONE, "gpuhelper-runc: %s", r->reason != NULL ? r->reason :
+	    "(no reason given)");
+	/* no judge is asked: the variables are recorded as the task's author wrote them */
+	if (r->team != NULL && r->pipeline != NULL)
+		none.known.id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->team, .pipeline = r->pipeline, .job = r->job };
+	if (audit == -1 || refusal_record(&none, refused ? "refuse" : "plain", told ? &reason : NULL, &reply->why) != 0)
+		reply->kind = REPLY_REFUSED;
+}

@@ -1,0 +1,82 @@
+/*
+ * VERB_OVER: a process that waited for a container's promised GPUs, or had them, has ended. The request only prompts
+ * the look: the kernel shows whether that is so. Root's wrapper asks this until the GPUs are free; if it is killed,
+ * root's timer and other requests do the same (idle.h).
+ */
+#include "../../host/clock.h"
+#include "../../host/file.h"
+#include "../../host/process/process.h"
+#include "../end/idle.h"
+#include "../end/leaseend.h"
+#include "../enter/owncgroup.h"
+#include "../log/audit.h"
+#include "verb.h"
+
+#define AGAIN_MS 1000		/* for a look at a container that is in use, by a hijack for instance */
+#define SOON_MS 50		/* while another process changes the lease */
+
+/* Takes the place away of a task that waited, unless it lives. */
+static int
+leave_queue(const struct call *c, const char *key, struct why *why)
+{
+	autoqueue struct queue q = { .dir = -1 };
+	size_t place;
+
+	if (queue_open(&q, c->audit, why) == -1)
+		return -1;
+	place = queue_place(&q, key);
+	/* its process may be a zombie, which still has its number */
+	if (place < q.n && q.v[place].task.pid != 0 && !process_id_lives(q.v[place].task))
+		queue_abandon(&q, key, c->audit);
+	return 0;
+}
+
+/* Milliseconds until the peer should ask again; 0: nothing is left to do. */
+static unsigned
+next_look(const struct lease *l, bool gives)
+{
+	int64_t ms;
+
+	if (l == NULL || !l->pauses || l->over || lease_only_promises(l) || l->state == LEASE_DRAINING)
+		return 0;
+	if (gives || l->state != LEASE_HELD)
+		return SOON_MS;
+	if (l->pausing.left_since == 0)
+		return AGAIN_MS;
+	ms = left_remains(&l->pausing, clock_ms());
+	return ms > 0 && ms < AGAIN_MS ? (unsigned)ms : AGAIN_MS;
+}
+
+static int
+look_again(const struct call *c, struct leases *ls, struct reply *reply)
+{
+	const struct peer *p = c->peer;
+	const struct idle idle = { c, ls, &reply->chores, NULL };
+	struct lease *l;
+	bool soon;
+
+	if (idle_finish(&idle, NULL, &reply->why) == -1 || idle_begin(&idle, NULL, &soon, &reply->why) == -1)
+		return -1;
+	l = leases_find(ls, p->asker.uid, c->request->runtime_root, c->request->id);
+	reply->again = next_look(l, reply->chores.n > 0);
+	return 0;
+}
+
+void
+verb_over(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	autoleases struct leases ls = LEASES_CLOSED;
+	autoclose int audit = audit_open(&reply->why);
+	const struct call c = { p, r, audit };
+	char key[LEASE_KEY_SIZE];
+	/* also reads the leases of containers that the peer says it has shut; only root can have done that */
+	const struct concern which = { .key = key, .keys = p->asker.uid == 0 ? &r->shut : NULL };
+
+	lease_key(p->asker.uid, r->runtime_root, r->id, key);
+	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
+	    leases_open(&ls, p->asker.uid, &reply->why) == -1 || leave_queue(&c, key, &reply->why) == -1 ||
+	    leases_look(&ls, &which, audit, &reply->why) == -1 || look_again(&c, &ls, reply) == -1 ? REPLY_REFUSED :
+	    REPLY_NOTED;
+	if (reply->kind == REPLY_REFUSED && reply->why.code == WHY_AGAIN)
+		reply->kind = REPLY_BUSY;
+}

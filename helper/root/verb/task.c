@@ -1,0 +1,405 @@
+/*
+ * VERB_TASK: takes the GPUs that a container was promised, for a process that waits in it (the wrapper's waiter, which
+ * becomes the task). Takes the steps of a grant (call, ruling, plan, record, acts), but takes the pipeline from the
+ * lease instead of a token. The container can open nothing before the peer has done the chore that comes with the
+ * answer, and by then the lease has the waiter's process.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../base/cleanup.h"
+#include "../../host/cgroup/container.h"
+#include "../../host/clock.h"
+#include "../../host/file.h"
+#include "../../host/process/process.h"
+#include "../child/host.h"
+#include "../child/looker.h"
+#include "../child/reader.h"
+#include "../end/gatelock.h"
+#include "../end/idle.h"
+#include "../enter/owncgroup.h"
+#include "../grant/opening.h"
+#include "../grant/plangpus.h"
+#include "../grant/strays.h"
+#include "../grant/take.h"
+#include "../lease/leasewrite.h"
+#include "../log/audit.h"
+#include "../node/acts.h"
+#include "exectell.h"
+#include "verb.h"
+
+/* The container's lease. */
+
+static enum task_turn
+turn_of(const struct lease *l)
+{
+	return turn_of_task(l->state, &l->pausing, process_id_lives(l->pausing.giver), clock_ms());
+}
+
+/* NULL with *why: the container was promised nothing. */
+static struct lease *
+find_promise(const struct call *c, const struct leases *ls, struct why *why)
+{
+	struct lease *l = leases_find(ls, c->peer->asker.uid, c->request->runtime_root, c->request->id);
+
+	if (l != NULL && l->pauses && l->init.pid != 0)
+		return l;
+	refuse(why, WHY_DENIED, "container %s was promised no GPU", c->request->id);
+	return NULL;
+}
+
+/* Takes the lock, and reads this container's lease. */
+static struct lease *
+open_with_lease(const struct call *c, struct leases *ls, struct why *why)
+{
+	char key[LEASE_KEY_SIZE];
+
+	lease_key(c->peer->asker.uid, c->request->runtime_root, c->request->id, key);
+	if (leases_open(ls, c->peer->asker.uid, why) == -1 || leases_read(ls, &(struct concern){ .key = key }, why) == -1)
+		return NULL;
+	return find_promise(c, ls, why);
+}
+
+static int
+copy_this_lease(const struct call *c, struct lease *out, struct why *why)
+{
+	autoleases struct leases ls = LEASES_CLOSED;
+	const struct lease *l = open_with_lease(c, &ls, why);
+
+	return l == NULL ? -1 : lease_copy(l, out, why);
+}
+
+/* Finds the waiter, without the lock: it could make a look at itself wait. */
+static int
+find_waiter(const struct call *c, struct lease *l, struct why *why)
+{
+	return container_find_process(l, c->request->waiter, &l->pausing.task) ? 0 : refuse(why, WHY_DENIED,
+	    "container %s has no process %d that could take its GPUs", l->id, c->request->waiter.pid);
+}
+
+/* The ruling. */
+
+static int
+rule_again(struct ruling *r, const struct lease *l, struct why *why)
+{
+	if (l->pausing.who == NULL || !identity_unpack(l->pausing.who, &r->known))
+		return refuse(why, WHY_DENIED, "the container's lease does not name its pipeline");
+	r->identified = true;
+	if (reader_reads(&r->settings, &r->policies, why) == -1)
+		return -1;
+	reader_keep();
+	host_look(policies_vendors(&r->policies, &r->call->peer->asker));
+	r->asked = true;
+	return ruling_decide(r, &(struct request){ .gpus = l->pausing.asked }, why);
+}
+
+/* Keeps only the promised candidates: the container has no other nodes. */
+static void
+narrow(struct decision *d, const struct lease *l)
+{
+	struct gpu_want *want;
+	size_t i, k, n;
+
+	for (i = 0; i < d->grant.gpus; i++) {
+		want = &d->grant.gpu[i];
+		for (k = 0, n = 0; k < want->n; k++)
+			if (lease_promises(l, &d->inventory, want->candidate[k]))
+				want->candidate[n++] = want->candidate[k];
+		want->n = n;
+	}
+}
+
+/* The plan. */
+
+/* Finds the container's user by the id maps of its first process, which come from the kernel. */
+static int
+find_subject(struct plan *p, struct why *why)
+{
+	const struct pausing *had = &p->lease.pausing;
+
+	if (maps_of_process(p->lease.init.pid, &p->uids, &p->gids, why) == -1)
+		return -1;
+	subject_of(&(struct request){ .uid = had->uid, .gid = had->gid }, &p->uids, &p->gids, &p->subject);
+	return label_of_lease(&p->lease, &p->label, why);
+}
+
+/* Marks the lease as being taken, and writes it with the acts that it needs. */
+static int
+mark_taking(struct plan *p, struct leases *ls, struct why *why)
+{
+	const struct ruling *r = p->ruling;
+	struct lease *l = &p->lease;
+
+	l->state = LEASE_TAKING;
+	l->since = time(NULL);
+	l->pausing.giver = call_process(r->call);
+	l->pausing.giving_since = clock_ms();
+	l->pausing.left_since = 0;
+	free(l->policy);
+	if ((l->policy = strdup(r->decision.policy->name)) == NULL)
+		return refuse_nomem(why);
+	return gate_lock_make(l, why) == -1 ? -1 : plan_nodes(p, ls, why);
+}
+
+/* Under the lock: picks the GPUs. */
+static int
+pick(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
+{
+	lease_forget_gpus(&p->lease);
+	if (pick_or_queue(p, k, strays, f) == -1 || plan_further_nodes(p, &f->why) == -1)
+		return -1;
+	if (!lease_has_promised_nodes(&p->lease))
+		return refuse(&f->why, WHY_ABSENT, "the numbers of its device nodes have changed: create the container again");
+	return mark_taking(p, &k->leases, &f->why);
+}
+
+/* The lease as it is now, with the task that was found before. */
+static int
+renew(struct lease *l, const struct lease *now, struct why *why)
+{
+	const struct process_id task = l->pausing.task;
+	int ret;
+
+	lease_free(l);
+	ret = lease_copy(now, l, why);
+	l->pausing.task = task;
+	return ret;
+}
+
+/* A request that was granted or refused keeps no place. */
+static int
+pick_under_lock(struct plan *p, const struct strays *strays, enum task_turn *turn, struct refusal *f)
+{
+	autopicking struct picking k = PICKING;
+	const struct lease *now;
+	int ret;
+
+	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
+	queue_renew(k.me.key);
+	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1) {
+		f->again = refusal_of_moment(&f->why);
+		return -1;
+	}
+	if (picking_read(&k, p, false, &f->why) == -1 || (now = find_promise(p->ruling->call, &k.leases, &f->why)) == NULL)
+		return -1;
+	if ((*turn = turn_of(now)) != TASK_TAKES)
+		return 0;
+	if (renew(&p->lease, now, &f->why) == -1)
+		return -1;
+	ret = pick(p, &k, strays, f);
+	if (k.queue.dir != -1 && f->again == ASK_NOT)
+		queue_leave(&k.queue, k.me.key);
+	return ret;
+}
+
+/* Record and acts. */
+
+/*
+ * To be called under the lock. Returns the lease if the process that asked is still the one that changes it, else
+ * NULL.
+ */
+static struct lease *
+still_ours(const struct call *c, struct lease *l)
+{
+	const struct process_id self = call_process(c);
+
+	return l != NULL && l->state == LEASE_TAKING && process_id_same(&l->pausing.giver, &self) ? l : NULL;
+}
+
+/* To be called without the lock; hold() writes the line under it (audit.h). */
+static int
+count_record(struct plan *p, struct audit_line *line, struct why *why)
+{
+	const struct ruling *r = p->ruling;
+	const struct call *c = r->call;
+	const struct record rec = { .event = "grant", ASKED_BY(c->peer), .request = c->request, .known = &r->known,
+		.policy = r->decision.policy->name, .gpus = &p->edits.gpus, .edits = &p->edits,
+		.waited = p->lease.pausing.waited };
+
+	return plan_name_gpus(p, why) == -1 ? -1 : audit_count(c->audit, &rec, RATE_GRANT, line, why);
+}
+
+/*
+ * Records the grant, and does the lease's acts. The record is written under the lock: another process may end the
+ * lease, and no record of the lease may follow that of its end.
+ */
+static int
+hold(struct plan *p, struct leases *ls, struct audit_line *line, bool *recorded, struct why *why)
+{
+	struct lease *l = &p->lease;
+
+	if (audit_append(p->ruling->call->audit, line, why) == -1)
+		return -1;
+	*recorded = true;
+	if (open_planned(p, ls, why) == -1)
+		return -1;
+	l->state = LEASE_HELD;
+	l->planned = false;
+	return leases_write(ls, l, why);
+}
+
+/* Holds what was taken. If that fails, or without may_hold, leaves the promise alone. */
+static int
+hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why *why)
+{
+	const struct call *c = p->ruling->call;
+	autoleases struct leases ls = LEASES_CLOSED;
+	bool recorded = false;
+	struct lease *l;
+	struct why ignored;
+
+	/* why holding failed, if it did, is in *why already */
+	if ((l = still_ours(c, open_with_lease(c, &ls, may_hold ? why : &ignored))) == NULL)
+		return may_hold ? refuse(why, WHY_AGAIN, "taking the GPU took too long: try again") : -1;
+	if (may_hold && hold(p, &ls, line, &recorded, why) == 0)
+		return 0;
+	(void)idle_promise(&ls, l, recorded ? c->audit : -1, &ignored);
+	return -1;
+}
+
+/* *turn: what became of the request; TASK_TAKES: the return value says. -1 with *f. */
+static int
+take_once(struct plan *p, bool look_first, enum task_turn *turn, struct refusal *f)
+{
+	const struct ruling *r = p->ruling;
+	autostrays struct strays strays = { 0 };
+	struct audit_line line = { .suppressed = 0 };
+	bool alone;
+	int ret;
+
+	if (look_first && strays_of_wants(&r->decision, &strays, &f->why) == -1)
+		return refuse_look(p, f);
+	if (pick_under_lock(p, &strays, turn, f) == -1)
+		return -1;
+	if (*turn != TASK_TAKES)
+		return 0;
+	alone = check_alone(p, f) == 0;
+	ret = hold_or_undo(p, alone && count_record(p, &line, &f->why) == 0, &line, &f->why);
+	if (ret == -1 && alone)
+		f->again = refusal_of_moment(&f->why);
+	audit_line_end(r->call->audit, &line);
+	return ret;
+}
+
+/* Answers. */
+
+/* «GPU 0000:3b:00.0 (NVIDIA A100), exclusive, waited 38 s» */
+static void
+describe(const struct plan *p, char out[REPLY_LINE_MAX])
+{
+	autobuf struct buf b = { 0 };
+	const struct held_gpu *g;
+	const char *model;
+	bool alone = true;
+	size_t i;
+
+	buf_puts(&b, p->picked == 1 ? "GPU " : "GPUs ");
+	for (i = 0; i < p->picked; i++) {
+		g = &p->lease.gpu[i];
+		model = p->picks[i].gpu->model;
+		buf_printf(&b, "%s%s%s%s", i > 0 ? ", " : "", g->pci, g->part[0] != '\0' ? " part " : "", g->part);
+		if (model[0] != '\0')
+			buf_printf(&b, " (%s)", model);
+		alone = alone && g->exclusive;
+	}
+	buf_puts(&b, alone ? ", exclusive" : ", shared");
+	if (p->lease.pausing.waited > 0)
+		buf_printf(&b, ", waited %u s", p->lease.pausing.waited);
+	snprintf(out, REPLY_LINE_MAX, "%s", b.failed ? "" : b.p);
+}
+
+static void
+answer_with(const struct plan *p, struct reply *reply)
+{
+	reply->kind = REPLY_NOTED;
+	describe(p, reply->line);
+	if (plan_task_env(p, &reply->env, &reply->why) == -1 ||
+	    !idle_add_chore(&reply->chores, CHORE_OPEN, &p->lease, (struct process_id){ 0 }))
+		/* the peer's next request, for the end of this task, frees the GPUs */
+		*reply = (struct reply){ .kind = REPLY_REFUSED, .why = { WHY_BUG, "no memory" } };
+}
+
+/* Another process of the container has taken the GPUs: this one uses them, too, and keeps them as long as it lives. */
+static void
+answer_joined(const struct call *c, struct reply *reply)
+{
+	struct lease l = { .id = NULL };
+	char line[LEASE_LINE_MAX];
+
+	reply->kind = REPLY_REFUSED;
+	if (copy_this_lease(c, &l, &reply->why) == 0 && l.state == LEASE_HELD) {
+		lease_describe(&l, line);
+		snprintf(reply->line, sizeof(reply->line), "%s, which this container has already", line);
+		reply->kind = REPLY_NOTED;
+		exec_tell(c->audit, c->peer, &l, reply);
+		if (!idle_add_chore(&reply->chores, CHORE_OPEN, &l, (struct process_id){ 0 }))
+			*reply = (struct reply){ .kind = REPLY_REFUSED, .why = { WHY_BUG, "no memory" } };
+	} else if (l.id != NULL || reply->why.code == WHY_AGAIN) {
+		reply->kind = REPLY_BUSY;
+		refuse(&reply->why, WHY_AGAIN, "the lease of container %s is changing", c->request->id);
+	}
+	lease_free(&l);
+}
+
+static void
+answer_turn(const struct call *c, enum task_turn turn, struct reply *reply)
+{
+	switch (turn) {
+	case TASK_JOINS:
+		answer_joined(c, reply);
+		break;
+	case TASK_WAITS:
+		reply->kind = REPLY_BUSY;
+		refuse(&reply->why, WHY_AGAIN, "the GPU of container %s is changing hands", c->request->id);
+		break;
+	case TASK_TAKES:
+	case TASK_FAILS:
+		reply->kind = REPLY_REFUSED;
+		refuse(&reply->why, WHY_DENIED, "container %s is ending: it gets no GPU", c->request->id);
+		break;
+	}
+}
+
+/* As grant_once() in grant.c. */
+static bool
+task_once(const struct call *c, bool look_first, struct reply *reply)
+{
+	autorefusal struct refusal f = { .again = ASK_NOT };
+	autoruling struct ruling r = { .call = c };
+	autoplan struct plan p = { .ruling = &r };
+	enum task_turn turn = TASK_TAKES;
+	int ret = -1;
+
+	if (copy_this_lease(c, &p.lease, &f.why) == -1)
+		f.again = refusal_of_moment(&f.why);
+	else if ((turn = turn_of(&p.lease)) == TASK_TAKES && find_waiter(c, &p.lease, &f.why) == 0 &&
+	    rule_again(&r, &p.lease, &f.why) == 0 && find_subject(&p, &f.why) == 0) {
+		narrow(&r.decision, &p.lease);
+		ret = take_once(&p, look_first, &turn, &f);
+	}
+	if (f.met_stray && !look_first)
+		return false;
+	if (turn != TASK_TAKES)
+		answer_turn(c, turn, reply);
+	else if (ret == 0)
+		answer_with(&p, reply);
+	else
+		refusal_answer(&r, &f, reply);
+	return true;
+}
+
+void
+verb_task(const struct peer *p, const struct request *r, struct reply *reply)
+{
+	autoclose int audit = audit_open(&reply->why);
+	const struct call c = { p, r, audit };
+
+	reply->kind = REPLY_REFUSED;
+	if (audit == -1 || leave_cgroup(p->starter, &reply->why) == -1)
+		return;
+	looker_wake(true);
+	if (!task_once(&c, false, reply))
+		(void)task_once(&c, true, reply);
+}

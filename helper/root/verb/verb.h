@@ -1,0 +1,71 @@
+/*
+ * What the helper can be asked: a row of the table for each verb (request.h). Each function fills in *reply, which must
+ * be a refusal without a reason before.
+ */
+#ifndef GPUHELPER_ROOT_VERB_VERB_H
+#define GPUHELPER_ROOT_VERB_VERB_H
+
+#include "../../ask/request.h"
+#include "../../lease/edits.h"
+
+struct peer;
+
+struct verb_row {
+	/* NULL for VERB_GRANT, whose traces outlive the reply (grant.h), and for what is no verb */
+	void (*run)(const struct peer *p, const struct request *r, struct reply *reply);
+	/* the children that it needs: without one of these, it is refused */
+	bool looks;		/* gpuhelper-look, gpuhelper-label */
+	bool decides;		/* gpuhelper-judge, gpuhelper-read */
+	bool follows;		/* may come on the connection of a grant, after it */
+};
+
+/* The row of a verb of request_decode(), or of request_hint(): what is unknown yet may need all children. */
+const struct verb_row *verb_find(int verb);
+
+/*
+ * VERB_CREATED (created.c): the runtime that the peer started has made the container. Finds the container's first
+ * process and its cgroups, and writes them into the lease. Refused if the peer has no lease for it, or if the process
+ * can't be found: then the container must not run.
+ */
+void verb_created(const struct peer *p, const struct request *r, struct reply *reply);
+
+/*
+ * VERB_EXEC (exectell.c): the peer is about to become a runtime that puts a process into the container. Records that.
+ * The reply's line tells what the process has of GPUs that were promised. Needs none of the helper's children.
+ */
+void verb_exec(const struct peer *p, const struct request *r, struct reply *reply);
+
+/*
+ * VERB_TASK (task.c): a process in the container waits for the GPUs that were promised. Takes them for it, or gives it
+ * a place in the queue (REPLY_BUSY). The peer then opens the container's access to them (chore.h).
+ */
+void verb_task(const struct peer *p, const struct request *r, struct reply *reply);
+
+/*
+ * VERB_OVER (over.c): that process has ended. Gives its place in the queue up, or begins to take its GPUs back. The
+ * reply says when to ask that again.
+ */
+void verb_over(const struct peer *p, const struct request *r, struct reply *reply);
+
+/*
+ * VERB_LOOK (look.c): ends the leases that are over. For root, also takes GPUs back from containers whose task is
+ * over.
+ */
+void verb_look(const struct peer *p, const struct request *r, struct reply *reply);
+
+/*
+ * VERB_RELEASE (look.c): as verb_look(), but a user's request looks at this container alone. If the container is
+ * still in use, takes back the access that its lease gave it, and the lease drains.
+ */
+void verb_release(const struct peer *p, const struct request *r, struct reply *reply);
+
+/* VERB_REAPPLY (look.c): as verb_look(), and repairs the nodes of live leases: the caller's own, or all for root. */
+void verb_reapply(const struct peer *p, const struct request *r, struct reply *reply);
+
+/* VERB_STATUS (tellstatus.c): lists leases and waiters: the caller's own, or all for root. Changes nothing. */
+void verb_status(const struct peer *p, const struct request *r, struct reply *reply);
+
+/* VERB_REFUSED, VERB_PLAIN (note.c): records that the wrapper refused a container or made a plain one by itself. */
+void verb_note(const struct peer *p, const struct request *r, struct reply *reply);
+
+#endif

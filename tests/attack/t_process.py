@@ -98,8 +98,8 @@ def e5():
     lines = traced("execveat,clone,clone3,fork,vfork", "-e", "PATH=" + TEMP, "-e", "IFS=/", "-e",
                    "ENV=%s/evil" % TEMP, "-e", "BASH_ENV=%s/evil" % TEMP)
     assert [l for l in lines if "exec" in l] == lines[:1], lines
-    # those that become gpuhelper-look, gpuhelper-read and gpuhelper-judge when a request comes
-    assert len([l for l in lines if ("clone" in l or "fork" in l) and "resumed>" not in l]) == 3, lines
+    # those that become gpuhelper-look, gpuhelper-engine, gpuhelper-read and gpuhelper-judge when a request comes
+    assert len([l for l in lines if ("clone" in l or "fork" in l) and "resumed>" not in l]) == 4, lines
 
 
 @case("E6", "LISTEN_FDS, NOTIFY_SOCKET and JOURNAL_STREAM are ignored in setuid mode")
@@ -215,14 +215,14 @@ def fds_of(pid):
 
 def ours(fds):
     """The numbers of the helper's descriptors, without those that it opens itself: its place in the crowd (crowd.h); the sockets of
-    gpuhelper-look, gpuhelper-read and gpuhelper-judge; files in its own directory in /proc (enter.c); the directory of its programs
+    gpuhelper-look, gpuhelper-engine, gpuhelper-read and gpuhelper-judge; files in its own directory in /proc (enter.c); the directory of its programs
     (host/own/ownprogram.c); and "/" (host/file.c), /proc (host/process/procdir.c) and /run/gpuhelper (state.c), once each."""
     places = [n for n, path in fds.items() if path.startswith(RUN + "/locks/door-")]
     asked = [n for n, path in fds.items() if n > 2 and path.startswith("socket:")]
     names = [n for n, path in fds.items() if re.fullmatch("/proc/[0-9]+/(fd|fdinfo|mountinfo)", path)]
     programs = [n for n, path in fds.items() if path == "/usr/libexec/gpuhelper"]
     once = [n for n, path in fds.items() if path in ("/", "/proc", RUN)]
-    assert len(places) == 1 and len(asked) == 3 and len(names) == 3 and len(programs) == 1, fds
+    assert len(places) == 1 and len(asked) == 4 and len(names) == 3 and len(programs) == 1, fds
     assert len({fds[n] for n in once}) == len(once), fds
     return set(fds) - set(places + asked + names + programs + once)
 

@@ -22,27 +22,6 @@ gpu_vendor_name(enum gpu_vendor v)
 }
 
 bool
-gpu_capability_parse(const char *name, unsigned *bit)
-{
-	static const char *const names[] = {
-		"compute", "utility", "graphics", "video", "display", "ngx", "compat32",
-	};
-	const unsigned n = sizeof(names) / sizeof(*names);
-	unsigned i;
-
-	if (strcmp(name, "all") == 0) {
-		*bit = (1U << n) - 1;
-		return true;
-	}
-	for (i = 0; i < n; i++)
-		if (strcmp(name, names[i]) == 0) {
-			*bit = 1U << i;
-			return true;
-		}
-	return false;
-}
-
-bool
 gpu_node_is_needed(const struct gpu_node *n, unsigned capabilities)
 {
 	return n->needed_for == 0 || (n->needed_for & capabilities) != 0;

@@ -140,9 +140,9 @@ ok "libpure.a has each file of the pure rooms, and no other" $? "$tmp/found"
 # A file that has one caller stands beside it.  These make no use of what their room may call, and must not begin to: they
 # are held to the list of the pure rooms, or of host/.
 tr -s ' ' >"$tmp/held" <<END
-pure user/annotationkeys user/devrules ctl/cdi/cdiapply ctl/cdi/cdimake ctl/cdi/elflib ctl/cdi/ldcache \
+pure user/privilege/annotationkeys user/spec/devrules ctl/cdi/cdiapply ctl/cdi/cdimake ctl/cdi/elflib ctl/cdi/ldcache \
     ctl/gpus/healthlog
-host user/cgroupabove user/writers ctl/cdi/cdigroups ctl/cdi/cdihost
+host user/cgroup/cgroupabove user/mount/writers ctl/cdi/cdigroups ctl/cdi/cdihost
 END
 while read -r as files; do
 	rm -f "$tmp/beside.a"
@@ -338,22 +338,33 @@ look: base kernel lease ask host host/process host/cgroup host/folder host/own r
 engine: base gpu ask host/gpu host/driver host/own root/self
 label: base kernel ask host host/folder host/own root/self
 wait: ask
-user: base json kernel gpu cdi lease policy ask vet host host/process host/cgroup host/folder host/gpu \
-    host/driver host/own read/conf read
-ctl: base gpu policy host host/own read/conf read judge user
-ctl/worker: base json kernel lease policy host host/process user ctl
+user/command: base json kernel policy host
+user/spec: base json gpu lease policy ask host
+user/mount: base gpu lease policy host host/folder user/command user/spec
+user/privilege: base json policy host host/folder user/spec
+user/compose: base json gpu cdi lease policy user/command user/spec user/mount
+user/cgroup: base kernel gpu lease host host/process host/cgroup
+user/vet: base gpu lease policy ask vet host host/folder host/gpu host/driver host/own user/command
+user/record: base kernel lease host host/process host/cgroup host/gpu user/command
+user/ask: base lease policy ask host host/process host/own user/command user/cgroup user/record
+user/task: base json kernel policy ask vet host host/process user/command user/ask
+user: base json kernel lease policy host host/cgroup host/gpu read/conf read user/command user/spec user/mount \
+    user/privilege user/compose user/cgroup user/vet user/record user/ask user/task
+ctl: base gpu policy host host/own read/conf read judge user/command
+ctl/worker: base json kernel lease policy host host/process user/command user/spec user/task ctl
 ctl/keys: base json policy host read judge ctl
 ctl/cdi: base json gpu cdi host host/gpu host/driver read/cdi read ctl
 ctl/audit: base json lease host ctl
-ctl/gpus: base json gpu lease policy host host/process host/gpu host/driver read user ctl ctl/worker
-ctl/explain: base json gpu cdi lease policy ask host host/folder host/gpu host/driver host/own read/conf read \
-    judge user ctl ctl/worker ctl/gpus
+ctl/gpus: base json gpu lease policy host host/process host/gpu host/driver read user/command user/cgroup \
+    user/record user/ask ctl ctl/worker
+ctl/explain: base json gpu cdi lease policy ask host host/folder host/gpu host/driver host/own read/conf read judge \
+    user/command user/spec user/mount user/privilege user/compose ctl ctl/worker ctl/gpus
 ctl/metrics: base policy ask host host/gpu host/own read/conf read ctl ctl/audit ctl/gpus
-ctl/check: base json gpu policy host host/folder host/gpu host/driver host/own read/conf read judge label user \
-    ctl ctl/worker ctl/gpus ctl/explain
-ctl/doctor: base gpu cdi policy host host/gpu host/driver host/own read user ctl ctl/worker ctl/keys ctl/cdi \
-    ctl/gpus
-ctl/setup: base kernel policy host host/own read user ctl ctl/worker ctl/gpus
+ctl/check: base json gpu policy host host/folder host/gpu host/driver host/own read/conf read judge label \
+    user/command ctl ctl/worker ctl/gpus ctl/explain
+ctl/doctor: base gpu cdi policy host host/gpu host/driver host/own read user/command user/mount user/cgroup user/ask \
+    ctl ctl/worker ctl/keys ctl/cdi ctl/gpus
+ctl/setup: base kernel policy host host/own read user/command user/mount ctl ctl/worker ctl/gpus
 ctl/report: base json policy host read ctl ctl/audit
 END
 )

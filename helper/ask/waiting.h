@@ -1,6 +1,6 @@
 /*
- * What the wrapper's agent (user/agent.h) and the waiter (wait/main.c) say to each other, over a socket pair that keeps
- * messages apart (SOCK_SEQPACKET). A message is one byte, its kind, and what follows:
+ * What the wrapper's agent (user/task/agent.h) and the waiter (wait/main.c) say to each other, over a socket pair that
+ * keeps messages apart (SOCK_SEQPACKET). A message is one byte, its kind, and what follows:
  *
  * waiter:	'r'			its program exists: it waits. The kernel adds its process (SCM_CREDENTIALS)
  * agent:	'L' TEXT		print «gpuhelper: TEXT»

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 
-#include "../user/namespace.h"
+#include "../user/command/namespace.h"
 #include "cmdline.h"
 
 int

@@ -6,10 +6,10 @@
 
 #include "../base/text.h"
 #include "../policy/settings.h"
-#include "argv.h"
-#include "ask.h"
-#include "places.h"
-#include "reach.h"
+#include "ask/ask.h"
+#include "cgroup/reach.h"
+#include "command/argv.h"
+#include "mount/places.h"
 
 struct creation {
 	const struct command *command;

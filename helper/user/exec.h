@@ -3,7 +3,7 @@
 #define GPUHELPER_USER_EXEC_H
 
 #include "../policy/settings.h"
-#include "argv.h"
+#include "command/argv.h"
 
 /*
  * Engines start every process by «exec --process FILE» with an environment of their own, without what create

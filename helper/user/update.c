@@ -10,9 +10,9 @@
 #include "../base/cleanup.h"
 #include "../host/file.h"
 #include "../json/doc.h"
-#include "exactkeys.h"
-#include "memfile.h"
-#include "resources.h"
+#include "command/memfile.h"
+#include "privilege/resources.h"
+#include "spec/exactkeys.h"
 
 #define RESOURCES_MAX (1024 * 1024)
 

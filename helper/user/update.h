@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_USER_UPDATE_H
 #define GPUHELPER_USER_UPDATE_H
 
-#include "argv.h"
+#include "command/argv.h"
 
 /*
  * crun applies device rules in --resources FILE («-»: standard input) to the container's cgroup. Sets *argv

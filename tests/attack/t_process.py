@@ -433,7 +433,7 @@ def f7():
     seconds = time.monotonic() - began
     other = os.open(RUN + "/lock", os.O_RDWR)
     try:
-        # the wrapper would ask again for some seconds (user/lease.c)
+        # the wrapper would ask again for some seconds (user/ask/lease.c)
         assert (status, answer["reply"], answer["wait"]) == (75, "busy", 0) and "another gpuhelper has held /run/gpuhelper/lock " in answer["text"], answer
         assert 1.5 < seconds < 4, seconds
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -1184,7 +1184,7 @@ def s21():
             a.tell(ask_until, end, **fields)
         while time.monotonic() < end:
             answer, seconds = timed("victim", gpus=None, folders="/srv/ro")
-            # a request that waits for the lock is not refused: the wrapper asks again (user/lease.c)
+            # a request that waits for the lock is not refused: the wrapper asks again (user/ask/lease.c)
             if answer[1].get("reply") == "busy" and answer[1].get("wait") == 0:
                 answer, more = timed("victim", gpus=None, folders="/srv/ro")
                 seconds += more

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the table of verbs and options (helper/user/verbs.c) with all releases' sources and with the installed
+"""Compares the table of verbs and options (helper/user/command/verbs.c) with all releases' sources and with the installed
 runtimes.
 
 usage: verbs.py    (in tests/lib/sandbox.sh; the wrapper prints the table)

@@ -1,6 +1,6 @@
 /*
- * libFuzzer entry for helper/user/{spec,compose,process,sources}.c.  The first byte says whether something is granted,
- * and whether the container may keep its devices.
+ * libFuzzer entry for helper/user/: spec.c, compose.c, specprocess.c and sources.c.  The first byte says whether
+ * something is granted, and whether the container may keep its devices.
  *
  * The result is a valid spec, and a second run does not change it.  With its device rules no runtime, in whichever
  * way it reads them, lets a container open a GPU that it was not granted.
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/user/compose.h"
-#include "../../helper/user/privilege.h"
-#include "../../helper/user/sources.h"
+#include "../../helper/user/compose/compose.h"
+#include "../../helper/user/privilege/privilege.h"
+#include "../../helper/user/mount/sources.h"
 #include "../unit/devmodel.h"
 #include "fuzz.h"
 

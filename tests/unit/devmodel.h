@@ -1,5 +1,5 @@
 /*
- * Models of how linux.resources.devices is read. They judge helper/user/devrules.c, so they follow
+ * Models of how linux.resources.devices is read. They judge helper/user/spec/devrules.c, so they follow
  * the sources of the kernel and the runtimes, not that file:
  *
  *	kernel	cgroup v1 (security/device_cgroup.c): exceptions from a default
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "user/devrules.h"
+#include "user/spec/devrules.h"
 
 #define MODEL_RULES 4096
 #define ANY DEVRULE_ANY

@@ -1,8 +1,8 @@
-/* user/annotationkeys.c: which annotations a container may have. */
+/* user/privilege/annotationkeys.c: which annotations a container may have. */
 #include <stddef.h>
 
 #include "tap.h"
-#include "user/annotationkeys.h"
+#include "user/privilege/annotationkeys.h"
 
 int
 main(void)

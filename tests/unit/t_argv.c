@@ -1,12 +1,12 @@
 /*
- * user/argv.c: finds the bundle and the container where runc and crun find them. The command lines
+ * user/command/argv.c: finds the bundle and the container where runc and crun find them. The command lines
  * are those that containerd, podman, guardian and people write. Trials with runc 1.1.5 and crun
  * 1.8.1 gave the meaning of each spelling.
  */
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "tap.h"
-#include "user/argv.h"
+#include "user/command/argv.h"
 #include "user/update.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))

@@ -1,5 +1,5 @@
 /*
- * user/bundle.c: refuses a config.json that another process changes during the read, or between the
+ * user/spec/bundle.c: refuses a config.json that another process changes during the read, or between the
  * read and the replacement; the other process's file stays. Also checks the new file's mode. The
  * test has its own pread(2), which changes the file at the right moment.
  */
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "user/bundle.h"
+#include "user/spec/bundle.h"
 
 static char top[] = "/tmp/t_bundle.XXXXXX";
 static int dir;

@@ -1,5 +1,5 @@
 /*
- * user/compose.c and user/specprocess.c: what changes in a config.json, and that all else stays. A
+ * user/compose/compose.c and user/spec/specprocess.c: what changes in a config.json, and that all else stays. A
  * second run changes nothing. If memory runs out, the result is a refusal, never a part of the
  * edits.
  */
@@ -10,11 +10,11 @@
 #include "fixture.h"
 #include "nomem.h"
 #include "tap.h"
-#include "user/compose.h"
-#include "user/nodes.h"
-#include "user/privilege.h"
-#include "user/sources.h"
-#include "user/specprocess.h"
+#include "user/compose/compose.h"
+#include "user/mount/nodes.h"
+#include "user/privilege/privilege.h"
+#include "user/mount/sources.h"
+#include "user/spec/specprocess.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 

@@ -1,5 +1,5 @@
 /*
- * user/devrules.c: under the resulting rules no GPU node can be opened, and no other device is lost
+ * user/spec/devrules.c: under the resulting rules no GPU node can be opened, and no other device is lost
  * or gained. This holds in each model of devmodel.h.
  */
 #include "devmodel.h"

@@ -1,5 +1,5 @@
 /*
- * user/injected.c: which mounts of a config.json bring the same as the grant, and which names a hook of the engine
+ * user/compose/injected.c: which mounts of a config.json bring the same as the grant, and which names a hook of the engine
  * makes.
  */
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "tap.h"
-#include "user/injected.h"
+#include "user/compose/injected.h"
 
 #define LIB "/usr/lib/libcuda.so.1"
 #define RO "\"ro\",\"nosuid\",\"nodev\",\"rbind\",\"rprivate\""

@@ -1,5 +1,5 @@
 /*
- * user/nodes.c: which bind mounts would bring GPU nodes into a container. A "GPU" here has the
+ * user/mount/nodes.c: which bind mounts would bring GPU nodes into a container. A "GPU" here has the
  * major of /dev/null (1); /dev/tty (5) is no GPU. As root, the test makes directories with nodes.
  * The mounts are this machine's own.
  */
@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "tap.h"
-#include "user/nodes.h"
+#include "user/mount/nodes.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 

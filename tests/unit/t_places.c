@@ -1,5 +1,5 @@
 /*
- * user/places.c: what the runtime mounted at a granted target, seen from outside of the container's mount namespace.
+ * user/mount/places.c: what the runtime mounted at a granted target, seen from outside of the container's mount namespace.
  * Needs root, for a mount namespace.
  */
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #include "host/folder/mounts.h"
 #include "tap.h"
-#include "user/places.h"
+#include "user/mount/places.h"
 
 static char top[] = "/tmp/t_places.XXXXXX", a[64], b[64], target[64], link_to[64], place[80];
 

@@ -1,10 +1,10 @@
 /*
- * user/privilege.c and user/exposure.c: which containers are privileged, and why. Those with an
+ * user/privilege/privilege.c and user/privilege/exposure.c: which containers are privileged, and why. Those with an
  * engine's defaults are not. The bind mounts are of this machine's own /proc and /sys.
  */
 #include "base/cleanup.h"
 #include "tap.h"
-#include "user/privilege.h"
+#include "user/privilege/privilege.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 

@@ -1,12 +1,12 @@
 /*
- * user/spec.c: reads a config.json, and the container's request in it. It refuses what a runtime
+ * user/spec/spec.c: reads a config.json, and the container's request in it. It refuses what a runtime
  * would read in another way.
  */
 #include "base/cleanup.h"
 #include "fixture.h"
 #include "tap.h"
-#include "user/privilege.h"
-#include "user/spec.h"
+#include "user/privilege/privilege.h"
+#include "user/spec/spec.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define TEXT(s) (s), sizeof(s) - 1

@@ -1,5 +1,5 @@
 /*
- * user/vetlook.c: what it sees of a path must not depend on what it has seen before. So each path is looked at after
+ * user/vet/vetlook.c: what it sees of a path must not depend on what it has seen before. So each path is looked at after
  * others, and compared with host/driver/cdisource.c, which looks anew. Reads this machine's directories, and a tree of
  * its own.
  */
@@ -11,7 +11,7 @@
 
 #include "host/driver/cdisource.h"
 #include "tap.h"
-#include "user/vetlook.h"
+#include "user/vet/vetlook.h"
 
 static unsigned same, different, looked, roots_seen;
 

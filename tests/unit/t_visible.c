@@ -1,5 +1,5 @@
-/* user/visible.c: which values of CUDA_VISIBLE_DEVICES name a GPU that the container does not have. */
-#include "user/visible.h"
+/* user/spec/visible.c: which values of CUDA_VISIBLE_DEVICES name a GPU that the container does not have. */
+#include "user/spec/visible.h"
 #include "tap.h"
 
 #define ONE "nvidia 0000:3b:00.0 GPU-edfee158-11c1"

@@ -1,5 +1,5 @@
 /*
- * user/volumes.c: a volume counts only for a user who, apart from root, is the only one who can
+ * user/mount/volumes.c: a volume counts only for a user who, apart from root, is the only one who can
  * change where it leads. The test makes directories and links of several owners, so it needs root.
  */
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "tap.h"
-#include "user/volumes.h"
+#include "user/mount/volumes.h"
 
 #define ROOT 0
 #define ANNA 61001

@@ -13,7 +13,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../host/users.h"
-#include "../../user/runtime.h"
+#include "../../user/command/runtime.h"
 #include "../configload.h"
 #include "../worker/readable.h"
 #include "../worker/tasktakes.h"

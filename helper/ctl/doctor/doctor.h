@@ -4,7 +4,7 @@
 
 #include "../../gpu/gpu.h"
 #include "../../policy/settings.h"
-#include "../../user/door.h"
+#include "../../user/ask/door.h"
 #include "../ctl.h"
 #include "../worker/worker.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "../../gpu/gpu.h"
-#include "../../user/namespace.h"
+#include "../../user/command/namespace.h"
 #include "doctor.h"
 
 /* The missing links, and the commands that make them. */

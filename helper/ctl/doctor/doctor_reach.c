@@ -9,8 +9,8 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../host/gpu/gpus.h"
-#include "../../user/reach.h"
-#include "../../user/rulecgroup.h"
+#include "../../user/cgroup/reach.h"
+#include "../../user/cgroup/rulecgroup.h"
 #include "doctor.h"
 
 static bool

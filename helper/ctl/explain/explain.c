@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../user/added.h"
+#include "../../user/compose/added.h"
 #include "../pipelinename.h"
 
 static int

@@ -6,9 +6,9 @@
 #include "../../host/driver/cdidirs.h"
 #include "../../judge/decide.h"
 #include "../../judge/identify.h"
-#include "../../user/bundle.h"
-#include "../../user/privilege.h"
-#include "../../user/spec.h"
+#include "../../user/spec/bundle.h"
+#include "../../user/privilege/privilege.h"
+#include "../../user/spec/spec.h"
 #include "../configload.h"
 
 /* The answer of a policy file. */

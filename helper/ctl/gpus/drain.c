@@ -168,7 +168,7 @@ take_out(struct draining *d, const char *name, struct why *why)
 	return 0;
 }
 
-/* Containers that wait sleep until a lease or the queue changes (user/watch.h): a file that goes wakes them. */
+/* Containers that wait sleep until a lease or the queue changes (user/ask/watch.h): a file that goes wakes them. */
 static void
 wake_waiters(void)
 {

@@ -38,7 +38,10 @@ add_top(const char *name, json_t *mounts)
 	    "source", source, "options", "rbind", "ro", "nosuid", "nodev"));
 }
 
-/* config.json (OCI runtime specification 1.0).  The settings may refuse privileged containers (user/exposure.h). */
+/*
+ * config.json (OCI runtime specification 1.0).  The settings may refuse privileged containers
+ * (user/privilege/exposure.h).
+ */
 static json_t *
 config_of(json_t *mounts)
 {

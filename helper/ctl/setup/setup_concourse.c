@@ -12,8 +12,8 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
-#include "../../user/rootfs.h"
-#include "../../user/runtime.h"
+#include "../../user/mount/rootfs.h"
+#include "../../user/command/runtime.h"
 #include "../worker/containerdconf.h"
 
 #define CONCOURSE_RUNC "/usr/local/concourse/bin/runc"	/* in Concourse's archive */

@@ -14,8 +14,8 @@
 #include "../../host/file.h"
 #include "../../host/own/etc.h"
 #include "../../read/load.h"
-#include "../../user/rootfs.h"
-#include "../../user/volumes.h"
+#include "../../user/mount/rootfs.h"
+#include "../../user/mount/volumes.h"
 
 #define FILE_NAME "gpuhelper.conf"
 #define FILE_MAX_BYTES (1024 * 1024)

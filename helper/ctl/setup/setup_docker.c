@@ -16,7 +16,7 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../host/file.h"
-#include "../../user/runtime.h"
+#include "../../user/command/runtime.h"
 #include "../runprogram.h"
 #include "../worker/daemonjson.h"
 

@@ -16,7 +16,7 @@
 #include "../../base/path.h"
 #include "../../host/file.h"
 #include "../../host/trust.h"
-#include "../../user/runtime.h"
+#include "../../user/command/runtime.h"
 
 #define RECORD "setup-links"	/* of GPUHELPER_STATEDIR; a line is «ENGINE LINK» */
 #define RECORD_SHOWN GPUHELPER_STATEDIR "/" RECORD

@@ -15,8 +15,8 @@
 #include "../../base/path.h"
 #include "../../host/file.h"
 #include "../../host/users.h"
-#include "../../user/rootfs.h"
-#include "../../user/volumes.h"
+#include "../../user/mount/rootfs.h"
+#include "../../user/mount/volumes.h"
 #include "../runprogram.h"
 #include "../worker/containersconf.h"
 

@@ -5,7 +5,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
-#include "../../user/runtime.h"
+#include "../../user/command/runtime.h"
 #include "../runprogram.h"
 
 int

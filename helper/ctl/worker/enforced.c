@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/vfs.h>
 
-#include "../../user/namespace.h"
+#include "../../user/command/namespace.h"
 
 bool
 enforced_for(uint32_t uid, const struct settings *settings, char *text, size_t size)

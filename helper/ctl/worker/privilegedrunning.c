@@ -13,7 +13,7 @@
 #include "../../host/file.h"
 #include "../../host/process/procdir.h"
 #include "../../host/process/spaces.h"
-#include "../../user/speccapability.h"
+#include "../../user/spec/speccapability.h"
 #include "firstprocess.h"
 
 #define SHOWN 3

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../../lease/pausing.h"
-#include "../../user/waiterfile.h"
+#include "../../user/task/waiterfile.h"
 
 static const char privileged[] = "it is privileged: it ";	/* q->privilege follows */
 

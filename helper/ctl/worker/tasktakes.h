@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "../../policy/settings.h"
-#include "../../user/spec.h"
+#include "../../user/spec/spec.h"
 
 /* What is known of the worker and its container. */
 struct task_question {

@@ -21,7 +21,7 @@
 #include "../../host/process/home.h"
 #include "../../host/process/process.h"
 #include "../../host/trust.h"
-#include "../../user/spec.h"
+#include "../../user/spec/spec.h"
 #include "../ctl.h"
 #include "containerdconf.h"
 

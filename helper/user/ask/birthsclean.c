@@ -1,0 +1,56 @@
+/* See birthsclean.h. Does nothing unless this process is the host's root. */
+#include "birthsclean.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "../../host/file.h"
+#include "../record/birth.h"
+#include "../record/births.h"
+#include "../record/vetted.h"
+#include "lease.h"
+
+static void
+clean(int dir, const char *name)
+{
+	if (text_starts(name, VETTED_PREFIX))
+		vetted_clean(dir, name);
+	else if (name[0] != '.')
+		birth_clean(dir, name);
+}
+
+static int
+open_if_there(void)
+{
+	struct why ignored;
+
+	return births_are_ours() && access(BIRTHS, F_OK) == 0 ? births_open(&ignored) : -1;
+}
+
+void
+births_forget(const struct command *c)
+{
+	autoclose int dir = open_if_there();
+	char key[LEASE_KEY_SIZE];
+
+	if (dir == -1)
+		return;
+	lease_key_of(c, key);
+	clean(dir, key);
+	vetted_forget(c);
+}
+
+void
+births_clean(void)
+{
+	autoclose int dir = open_if_there();
+	struct dirent *e;
+	DIR *d;
+
+	if (dir == -1 || (d = file_list(openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))) == NULL)
+		return;
+	while ((e = readdir(d)) != NULL)
+		clean(dir, e->d_name);
+	closedir(d);
+}

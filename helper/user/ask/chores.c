@@ -1,0 +1,179 @@
+/*
+ * See chores.h. Works with the caller's rights on the container that root's lease names. Must do no chore
+ * that the lease no longer asks for, and none for a container that root's wrapper did not see itself.
+ */
+#include "chores.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../base/cleanup.h"
+#include "../../base/times.h"
+#include "../../host/clock.h"
+#include "../../host/file.h"
+#include "../../host/process/process.h"
+#include "../../lease/leasefile.h"
+#include "../cgroup/ending.h"
+#include "../cgroup/gate.h"
+#include "../record/birth.h"
+
+#define LOCK_NAP_MS 2
+
+/*
+ * Takes the lock that chore.h describes. Returns its descriptor, or -1 with *why if its holder is slow or
+ * stopped.
+ */
+static int
+lock_lease(const struct chore *c, struct why *why)
+{
+	const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000 };
+	const int64_t deadline = clock_ms() + CHORE_LOCK_MS;
+	char name[sizeof(GPUHELPER_RUNDIR) + 96];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/locks/" CHORE_LOCK "%s", GPUHELPER_RUNDIR, c->lease);
+	if ((fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
+		return refuse(why, WHY_IO, "%s: %s", name, strerror(errno));
+	while (flock(fd, LOCK_EX | LOCK_NB) == -1) {
+		if (errno != EWOULDBLOCK || clock_ms() > deadline) {
+			close(fd);
+			return refuse(why, WHY_AGAIN, "container %s: another process has been changing its device rules for over "
+			    "%d ms: try again", c->id, CHORE_LOCK_MS);
+		}
+		nanosleep(&nap, NULL);
+	}
+	return fd;
+}
+
+/* True if the lease still asks for this chore. Nobody else does one while this process has the lock. */
+static bool
+is_still_wanted(const struct chore *c)
+{
+	autoclose int dir = open(GPUHELPER_RUNDIR "/leases", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autofree char *text = NULL;
+	struct lease l = { 0 };
+	struct why ignored;
+	bool yes;
+	size_t len;
+
+	/* the file of the lease whose lock is held, and of no other */
+	if (strncmp(c->file, c->lease, LEASE_KEY_SIZE - 1) != 0 || c->file[LEASE_KEY_SIZE - 1] != '-')
+		return false;
+	if (dir == -1 || (text = file_read_at(dir, c->file, LEASE_FILE_MAX, &len)) == NULL ||
+	    lease_decode(text, len, &l, &ignored) == -1)
+		return false;
+	yes = lease_wants(&l, c);
+	lease_free(&l);
+	return yes;
+}
+
+static bool
+is_opened_by(const struct chore *c, const struct devnum *n)
+{
+	size_t i;
+
+	for (i = 0; i < c->nodes; i++)
+		if (c->node[i].major == n->major && c->node[i].minor == n->minor)
+			return c->node[i].open;
+	return false;
+}
+
+/* The recorded devices, of which CHORE_OPEN opens some. The caller frees them; NULL if memory is short. */
+static struct promised_node *
+devices_of(const struct chore *c, const struct birth *b)
+{
+	struct promised_node *v = calloc(b->nodes + 1, sizeof(*v));
+	size_t i;
+
+	for (i = 0; v != NULL && i < b->nodes; i++)
+		v[i] = (struct promised_node){ b->node[i].major, b->node[i].minor, c->kind == CHORE_OPEN &&
+		    is_opened_by(c, &b->node[i]) };
+	return v;
+}
+
+/* Of the chore it takes only the kind, and which devices are to be open. */
+static int
+do_chore(const struct chore *c, const struct birth *b, struct why *why)
+{
+	autofree struct promised_node *v = devices_of(c, b);
+
+	if (v == NULL)
+		return refuse_nomem(why);
+	switch (c->kind) {
+	case CHORE_OPEN:
+		return gate_set(b->gate, v, b->nodes, false, why) == -1 ? -1 : gate_check(b->gate, v, b->nodes, false, why);
+	case CHORE_STOP:
+		return end_first(c->id, b->init, why);
+	case CHORE_CLEAR:
+		if (end_others(c->id, &b->cgroups, b->init, why) == -1)
+			return -1;
+		/* FALLTHROUGH */
+	case CHORE_SHUT:
+		break;
+	}
+	return gate_set(b->gate, v, b->nodes, true, why);
+}
+
+/*
+ * Does a chore for the container of the record. Another container may have the cgroups of one that has ended, so there
+ * is nothing left to do then. Process numbers of another PID namespace name other processes here.
+ */
+static int
+do_for(const struct chore *c, const struct birth *b, struct why *why)
+{
+	const bool ours = birth_has_our_numbers(b);
+
+	if (!ours && (c->kind == CHORE_STOP || c->kind == CHORE_CLEAR))
+		return refuse(why, WHY_DENIED, "container %s is in another PID namespace: its processes can be ended only there",
+		    c->id);
+	if (!ours || process_id_lives(b->init))
+		return do_chore(c, b, why);
+	return c->kind != CHORE_OPEN ? 0 : refuse(why, WHY_AGAIN, "container %s has ended", c->id);
+}
+
+/* Does one chore. Returns 0, 1 if the lease no longer asks for the chore, or -1 with *why. */
+static int
+do_one(const struct chore *c, struct why *why)
+{
+	autoclose int held = lock_lease(c, why);
+	struct birth b = { .gate = NULL };
+	int ret;
+
+	if (held == -1)
+		return -1;
+	if (is_still_wanted(c)) {
+		ret = birth_check_chore(c, &b, why) == -1 ? -1 : do_for(c, &b, why);
+		birth_free(&b);
+		return ret;
+	}
+	if (c->kind != CHORE_OPEN)
+		return 1;
+	return refuse(why, WHY_AGAIN, "the lease of container %s has changed meanwhile: try again", c->id);
+}
+
+int
+chores_do(const struct chores *c, struct request *next, struct why *why)
+{
+	struct why first = { 0 }, one;
+	size_t i;
+	int ret;
+
+	strlist_free(&next->shut);
+	for (i = 0; i < c->n; i++)
+		if ((ret = do_one(&c->v[i], &one)) == -1) {
+			next->no_chores = true;
+			if (first.code == WHY_NONE)
+				first = one;
+		} else if (ret == 0 && c->v[i].kind != CHORE_OPEN && !strlist_add(&next->shut, c->v[i].lease, SIZE_MAX))
+			refuse_nomem(&first);
+	if (first.code == WHY_NONE)
+		return 0;
+	*why = first;
+	return -1;
+}

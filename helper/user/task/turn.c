@@ -1,0 +1,247 @@
+/*
+ * See turn.h. Root decides everything; this process asks, does the chores that come with root's answers, and passes on
+ * to the waiter what a person should read. Must open the container's access to a GPU only after root's lease has the
+ * waiter's process, and say «go» only after that.
+ */
+#include "turn.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../../ask/waiting.h"
+#include "../../host/clock.h"
+#include "../../host/file.h"
+#include "../ask/ask.h"
+#include "../ask/chores.h"
+#include "../ask/lease.h"
+#include "../ask/watch.h"
+#include "../../vet/vet.h"
+
+#define SOON_MS 20		/* while a GPU changes hands */
+#define FAILED_MS 1000		/* after a chore that could not be done */
+#define SOON_MS_MAX 30000	/* so long, before that counts as a failure */
+#define TELL_MS 60000		/* a line that stays the same is told again: what a web node missed is lost */
+
+/* What the log was told, and when; and since when the task waits. */
+struct told {
+	char line[512];
+	int64_t at, waits_since;
+};
+
+static void
+send_message(const struct turn *t, bool good, const struct buf *b)
+{
+	if (good)
+		(void)send(t->socket, b->p, b->len, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void
+turn_tell(const struct turn *t, const char *line)
+{
+	autobuf struct buf b = { 0 };
+	const bool good = waiting_line(&b, line);
+
+	send_message(t, good, &b);
+}
+
+static void
+tell_if_new(const struct turn *t, const char *line, struct told *told)
+{
+	const int64_t now = clock_ms();
+
+	if (strcmp(line, told->line) == 0 && now - told->at < TELL_MS)
+		return;
+	turn_tell(t, line);
+	snprintf(told->line, sizeof(told->line), "%s", line);
+	told->at = now;
+}
+
+/* Waits. */
+
+static bool
+has_ended(const struct turn *t)
+{
+	struct pollfd p = { .fd = t->pidfd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+/* Waits until the queue may have moved, or the time is over that the policy allows. */
+static void
+wait_in_queue(const struct turn *t, int watch, const struct reply *reply, struct told *told)
+{
+	if (told->waits_since == 0)
+		told->waits_since = clock_ms();
+	watch_queue(watch, t->pidfd, reply, told->waits_since);
+}
+
+/* Asks. */
+
+/*
+ * Sends a request about this turn. What keeps the helper from answering may pass: the helper was killed, or is being
+ * replaced.
+ */
+static void
+ask_about(const struct turn *t, struct request *r, struct reply *reply)
+{
+	struct asking a;
+	struct why why;
+
+	if (ask(r, t->settings->door, &a, reply, &why) == 0) {
+		ask_end(&a);
+		return;
+	}
+	*reply = (struct reply){ .kind = REPLY_BUSY, .why = why };
+}
+
+static bool
+begin_request(const struct turn *t, enum verb verb, struct request *r)
+{
+	struct why ignored;
+
+	if (lease_request(t->command, verb, r, &ignored) == -1 || lease_note_allocation(t->settings, r, &ignored) == -1)
+		return false;
+	r->waiter = t->waiter;
+	return true;
+}
+
+/* Does the chores for other containers, and asks again at once if they are done. */
+static bool
+did_chores(const struct reply *reply, struct request *r)
+{
+	struct why ignored;
+
+	if (reply->chores.n == 0) {
+		strlist_free(&r->shut);
+		return false;
+	}
+	return chores_do(&reply->chores, r, &ignored) == 0;
+}
+
+static void
+refuse_waiter(const struct turn *t, const struct why *why)
+{
+	autobuf struct buf b = { 0 };
+	const bool good = waiting_refused(&b, (unsigned char)why->code, why->text);
+
+	send_message(t, good, &b);
+}
+
+/*
+ * Root's lease has the waiter's process, or that of another task in the container: opens the container's access, and
+ * lets the waiter go on. True: the other task ended meanwhile, so ask again.
+ */
+static bool
+let_go(const struct turn *t, const struct reply *reply, struct request *r)
+{
+	autobuf struct buf b = { 0 };
+	struct why why;
+	size_t i;
+
+	for (i = 0; i < reply->env.n; i++)
+		if (!vet_names_gpus(t->settings, reply->env.v[i])) {
+			refuse_waiter(t, &(struct why){ WHY_BUG, "gpuhelper's reply has a variable that names no GPU" });
+			return false;
+		}
+	if (chores_do(&reply->chores, r, &why) == -1) {
+		r->no_chores = false;
+		if (why.code == WHY_AGAIN)
+			return true;
+		refuse_waiter(t, &why);
+		return false;
+	}
+	turn_tell(t, reply->line);
+	if (waiting_go(&b, &reply->env))
+		send_message(t, true, &b);
+	else
+		refuse_waiter(t, &(struct why){ WHY_DATA, "the variables for the task are too long" });
+	return false;
+}
+
+/*
+ * Handles an answer to VERB_TASK. True: ask again. *soon_since: when «busy, but soon» was first said in a row.
+ */
+static bool
+bear(const struct turn *t, const struct reply *reply, struct request *r, int watch, struct told *told,
+    int64_t *soon_since)
+{
+	if (reply->kind == REPLY_NOTED)
+		return let_go(t, reply, r);
+	if (reply->kind != REPLY_BUSY) {
+		refuse_waiter(t, &reply->why);
+		return false;
+	}
+	if (did_chores(reply, r))
+		return true;
+	if (reply->wait > 0) {
+		*soon_since = 0;
+		tell_if_new(t, reply->why.text, told);
+		wait_in_queue(t, watch, reply, told);
+		r->no_chores = false;
+		return true;
+	}
+	if (*soon_since == 0)
+		*soon_since = clock_ms();
+	if (clock_ms() - *soon_since > SOON_MS_MAX) {
+		refuse_waiter(t, &reply->why);
+		return false;
+	}
+	(void)watch_for(-1, t->pidfd, SOON_MS);
+	return true;
+}
+
+/* Takes the GPUs for the waiter, or tells it why not. Ends early if the waiter does. */
+static void
+take(const struct turn *t)
+{
+	const int watch = watch_state();
+	struct told told = { .at = 0 };
+	int64_t soon_since = 0;
+	struct request r;
+	bool again = begin_request(t, VERB_TASK, &r);
+
+	while (again && !has_ended(t)) {
+		struct reply reply;
+
+		ask_about(t, &r, &reply);
+		again = bear(t, &reply, &r, watch, &told, &soon_since);
+		reply_free(&reply);
+	}
+	request_free(&r);
+	if (watch != -1)
+		close(watch);
+}
+
+/* Gives up the waiter's place, or the GPUs of the task that has ended. */
+static void
+give_back(const struct turn *t)
+{
+	struct request r;
+	bool again = begin_request(t, VERB_OVER, &r);
+
+	while (again) {
+		struct reply reply;
+
+		ask_about(t, &r, &reply);
+		again = did_chores(&reply, &r) || reply.again > 0 || reply.kind == REPLY_BUSY || reply.chores.n > 0;
+		if (again && (reply.chores.n == 0 || r.no_chores))
+			(void)poll(NULL, 0, r.no_chores ? FAILED_MS : reply.again > 0 ? (int)reply.again : SOON_MS);
+		r.no_chores = false;
+		reply_free(&reply);
+	}
+	request_free(&r);
+}
+
+void
+turn_take(struct turn *t)
+{
+	take(t);
+	close(t->socket);
+	while (!has_ended(t))
+		(void)watch_for(-1, t->pidfd, 1 << 30);
+	give_back(t);
+}

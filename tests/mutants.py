@@ -72,7 +72,7 @@ MUTANTS = (
     ('user/privilege/annotations.c', 'annotations may give the runtime orders', never('tells the runtime where to put the container'), 'refusals-runc-v1 unit/t_annotation'),
     ('user/privilege/resources.c', 'unified may move processes', never('is not a limit: it moves, stops or ends'), 'refusals-runc-v2 options-runc-v1 refusals-runc-v1'),
     ('user/spec/exactkeys.c', 'a key may be spelt as only Go reads it', never('must be spelt'), 'refusals-runc-v1 unit/t_spec'),
-    ('user/cgroup/gate.c', 'a rule that someone else changed is taken for ours', never('was changed by someone'), 'task-runc-v1 task-ends-runc-v1 task-rounds-runc-v1'),
+    ('user/cgroup/devcgroup.c', 'a rule that someone else changed is taken for ours', never('was changed by someone'), 'task-runc-v1 task-ends-runc-v1 task-rounds-runc-v1'),
     ('user/spec/bundle.c', 'config.json may be kept from a hook that needs it', swap('if (r->mapped && fchown(fd, (uid_t)-1, r->gid) == 0) {', 'if (true) {'), 'hooks-runc-v1 unit/t_bundle'),
     ('judge/jwk.c', 'a key file with a private key is used', never('holds a secret'), 'unit/t_token keys'),
     ('judge/jwk.c', 'a short RSA key', never('at least %d are needed'), 'unit/t_token keys'),

@@ -18,7 +18,7 @@
 #include "../host/file.h"
 #include "ask/birthsclean.h"
 #include "ask/lease.h"
-#include "cgroup/gate.h"
+#include "cgroup/devcgroup.h"
 #include "command/message.h"
 #include "command/runtime.h"
 #include "mount/places.h"
@@ -57,13 +57,13 @@ static int
 check_device_rules(const struct creation *c, pid_t init, struct why *why)
 {
 	autostrlist struct strlist own = { 0 };
-	size_t gate;
+	size_t devcgroup;
 
-	if (!cgroup_own(init, &own, &gate))
+	if (!cgroup_own(init, &own, &devcgroup))
 		return refuse(why, WHY_IO, "container %s: its cgroups can't be read", c->command->id);
 	/* SIZE_MAX means no device cgroup: the helper checks that there is one */
-	return gate == SIZE_MAX ? 0 : gate_is_ruled(own.v[gate], why) == -1 ? -1 :
-	    reach_check_inside(c->reach, own.v[gate], why);
+	return devcgroup == SIZE_MAX ? 0 : devcgroup_has_rules(own.v[devcgroup], why) == -1 ? -1 :
+	    node_access_check_inside(c->access, own.v[devcgroup], why);
 }
 
 /*
@@ -117,7 +117,7 @@ check_first_process(const struct creation *c, struct first *f, struct why *why)
 {
 	const bool waits = strcmp(c->command->verb, "create") == 0;
 	const bool root = c->root != NULL, places = waits && c->places->place.n > 0, powers = waits && c->weak;
-	const bool barred = c->reach->denials > 0;
+	const bool barred = c->access->denials > 0;
 
 	if (!root && !places && !powers && !barred && !c->ruled)
 		return 0;
@@ -127,7 +127,7 @@ check_first_process(const struct creation *c, struct first *f, struct why *why)
 	return (root && check_root_dir(c, f->process.pid, why) == -1) ||
 	    (places && check_granted_folders(c, f->process.pid, why) == -1) ||
 	    (powers && check_powers(c, f->process.pid, why) == -1) ||
-	    (barred && reach_check_beneath(c->reach, f->process.pid, why) == -1) ||
+	    (barred && node_access_check_beneath(c->access, f->process.pid, why) == -1) ||
 	    (c->ruled && check_device_rules(c, f->process.pid, why) == -1) ? -1 : 0;
 }
 
@@ -135,16 +135,16 @@ check_first_process(const struct creation *c, struct first *f, struct why *why)
 static int
 close_promised(const struct creation *c, const struct birth *b, struct why *why)
 {
-	autofree struct promised_node *v = calloc(c->reach->nodes + 1, sizeof(*v));
+	autofree struct promised_node *v = calloc(c->access->nodes + 1, sizeof(*v));
 	size_t i;
 
 	if (v == NULL)
 		return refuse_nomem(why);
-	if (b->gate == NULL)
+	if (b->devcgroup == NULL)
 		return refuse(why, WHY_IO, "container %s: its device cgroup can't be found", c->command->id);
-	for (i = 0; i < c->reach->nodes; i++)
-		v[i] = (struct promised_node){ c->reach->node[i].major, c->reach->node[i].minor, false };
-	return gate_set(b->gate, v, c->reach->nodes, true, why);
+	for (i = 0; i < c->access->nodes; i++)
+		v[i] = (struct promised_node){ c->access->node[i].major, c->access->node[i].minor, false };
+	return devcgroup_set(b->devcgroup, v, c->access->nodes, true, why);
 }
 
 static int
@@ -158,7 +158,7 @@ record_birth(const struct creation *c, const struct birth *b, struct why *why)
 
 /* The granted nodes, as the record's. False: memory is short. */
 static bool
-add_nodes(const struct reach *r, struct birth *b)
+add_nodes(const struct node_access *r, struct birth *b)
 {
 	if ((b->node = calloc(r->nodes + 1, sizeof(*b->node))) == NULL)
 		return false;
@@ -172,7 +172,7 @@ static int
 note_birth(const struct creation *c, struct first *f, struct why *why)
 {
 	const bool roots = births_are_ours();
-	struct birth b = { .gate = NULL };
+	struct birth b = { .devcgroup = NULL };
 	int ret;
 
 	if (!roots && !c->promised)
@@ -183,7 +183,7 @@ note_birth(const struct creation *c, struct first *f, struct why *why)
 		    "process can't be found", c->command->id);
 	ret = birth_see(f->process, &b, why);
 	b.promised = c->promised;
-	if (ret == 0 && !add_nodes(c->reach, &b))
+	if (ret == 0 && !add_nodes(c->access, &b))
 		ret = refuse_nomem(why);
 	if (ret == 0 && ((roots && record_birth(c, &b, why) == -1) || (c->promised && close_promised(c, &b, why) == -1)))
 		ret = -1;
@@ -200,7 +200,7 @@ create_check_start(const struct command *c, struct why *why)
 	if ((ret = lease_read(c, &l, why)) == 1)
 		return 0;
 	if (ret == 0 && l.pauses && l.state == LEASE_PROMISED && l.pausing.gate != NULL)
-		ret = gate_check(l.pausing.gate, l.pausing.node, l.pausing.nodes, true, why);
+		ret = devcgroup_check(l.pausing.gate, l.pausing.node, l.pausing.nodes, true, why);
 	lease_free(&l);
 	return ret;
 }
@@ -224,8 +224,8 @@ explain_failure(const struct creation *c)
 {
 	struct why why;
 
-	if (c->reach->nodes > 0 && report_log_may_have(c->command, "devices.allow") &&
-	    reach_explain(c->reach, c->cgroups_path, c->command->id, &why))
+	if (c->access->nodes > 0 && report_log_may_have(c->command, "devices.allow") &&
+	    node_access_explain(c->access, c->cgroups_path, c->command->id, &why))
 		report_error(c->command, &why);
 }
 

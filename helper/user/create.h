@@ -7,7 +7,7 @@
 #include "../base/text.h"
 #include "../policy/settings.h"
 #include "ask/ask.h"
-#include "cgroup/reach.h"
+#include "cgroup/nodeaccess.h"
 #include "command/argv.h"
 #include "mount/places.h"
 
@@ -22,7 +22,7 @@ struct creation {
 	bool weak;			/* it must have no strong capability (speccapability.h) */
 	const struct stat *root;	/* its root directory; NULL if nobody could redirect root.path */
 	const struct granted_places *places;
-	struct reach *reach;		/* the granted nodes */
+	struct node_access *access;	/* to the granted nodes */
 	const char *cgroups_path;	/* the container's linux.cgroupsPath, or "" */
 	struct asking *asking;		/* where the grant came from */
 };

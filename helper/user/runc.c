@@ -28,7 +28,7 @@
 #include "ask/birthsclean.h"
 #include "ask/lease.h"
 #include "cgroup/cgroupabove.h"
-#include "cgroup/reach.h"
+#include "cgroup/nodeaccess.h"
 #include "command/argv.h"
 #include "command/message.h"
 #include "command/namespace.h"
@@ -69,7 +69,7 @@ struct making {
 	struct request request;
 	struct devmajors majors;
 	struct asking *asking;
-	struct reach *reach;
+	struct node_access *access;
 	struct reply reply;
 	char *before;			/* config.json without what an earlier grant added; NULL: nothing was added */
 	bool stale;			/* it has a mark of such a grant that does not fit */
@@ -95,7 +95,7 @@ struct made {
 	bool unguarded;			/* its root directory must be checked again */
 	struct stat root;
 	struct granted_places places;
-	struct reach reach;		/* the granted nodes */
+	struct node_access access;	/* to the granted nodes */
 	char *cgroups_path;		/* the container's; NULL or "" without one */
 };
 
@@ -313,16 +313,16 @@ check_bundle(struct making *m, bool *asks)
  * that is not certain, create.c checks the container. After «run» nothing can be checked, so its user is told now.
  */
 static int
-check_reach(struct making *m)
+check_node_access(struct making *m)
 {
 	struct why why;
 
-	if (reach_of(&m->reply.edits, m->reach, &m->why) == -1)
+	if (node_access_of(&m->reply.edits, m->access, &m->why) == -1)
 		return -1;
-	if (reach_is_lost(m->reach, m->request.cgroups_path, m->request.id))
-		return reach_refuse(m->reach, &m->why);
-	if (m->reach->denials > 0 && !command_leaves_container(m->command)) {
-		reach_refuse(m->reach, &why);
+	if (node_access_is_lost(m->access, m->request.cgroups_path, m->request.id))
+		return node_access_refuse(m->access, &m->why);
+	if (m->access->denials > 0 && !command_leaves_container(m->command)) {
+		node_access_refuse(m->access, &why);
 		report_notice(m->command, why.text);
 	}
 	return 0;
@@ -359,7 +359,7 @@ ask_for_grant(struct making *m)
 		return -1;
 	if (injected_merge(&m->spec, &m->reply.edits, &m->why) == -1 ||
 	    rootfs_check_conflicts(&m->spec, m->rootfd, m->rootpath, &m->reply.edits, &m->why) == -1 ||
-	    landing_check(&m->spec, m->rootfd, &m->reply.edits, &m->why) == -1 || check_reach(m) == -1)
+	    landing_check(&m->spec, m->rootfd, &m->reply.edits, &m->why) == -1 || check_node_access(m) == -1)
 		return -1;
 	return suit_runtime(m->runtime, &m->spec, &m->reply.edits, &m->why) == -1 ? -1 : warn_of_variables(m);
 }
@@ -566,7 +566,7 @@ make_container(const struct command *c, const struct settings *settings, const c
     struct why *why)
 {
 	struct making m = { .command = c, .settings = settings, .runtime = runtime, .rootfd = -1,
-		.bundle = { .dir = -1 }, .asking = &made->asking, .reach = &made->reach };
+		.bundle = { .dir = -1 }, .asking = &made->asking, .access = &made->access };
 	int ret = prepare_bundle(&m, made);
 	size_t i;
 
@@ -588,7 +588,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 	made->weak = is_weak(&m);
 	if (ret == -1) {
 		made->asking.stays = false;
-		reach_free(&made->reach);
+		node_access_free(&made->access);
 	} else {
 		made->cgroups_path = m.request.cgroups_path;
 		m.request.cgroups_path = NULL;
@@ -666,14 +666,14 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 	    (made.weak && strcmp(c->verb, "create") == 0))) {
 		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.promised, made.ruled,
 			made.weak,
-			made.unguarded ? &made.root : NULL, &made.places, &made.reach, made.cgroups_path,
+			made.unguarded ? &made.root : NULL, &made.places, &made.access, made.cgroups_path,
 			&made.asking };
 
 		if (create_container(&creation, why) == -1)
 			return -1;
 	}
 	granted_places_free(&made.places);
-	reach_free(&made.reach);
+	node_access_free(&made.access);
 	free(made.cgroups_path);
 	return runtime_exec(runtime, argv, why);
 }

@@ -43,7 +43,7 @@ PROGRAMS = (
         ('create_container', None),
         ('runtime_fork', 'wrapper: runs the runtime, and waits for it'),
         ('places_check', 'wrapper: mounted folders'),
-        ('gate_is_ruled', 'wrapper: device rules'),
+        ('devcgroup_has_rules', 'wrapper: device rules'),
         ('lease_show', 'wrapper: has the helper look at the container'),
     ]),
     ('gpuhelper', LIBEXEC + 'gpuhelper', [

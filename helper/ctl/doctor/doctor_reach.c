@@ -9,8 +9,8 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../host/gpu/gpus.h"
-#include "../../user/cgroup/reach.h"
-#include "../../user/cgroup/rulecgroup.h"
+#include "../../user/cgroup/nodeaccess.h"
+#include "../../user/cgroup/devcgrouppath.h"
 #include "doctor.h"
 
 static bool
@@ -52,31 +52,31 @@ add_gpus(struct edits *e, const struct inventory *inv)
 static bool
 is_service(pid_t pid)
 {
-	autofree char *dir = rulecgroup_of(pid);
+	autofree char *dir = devcgroup_of(pid);
 
 	return dir != NULL && ends_with(path_last(dir), ".service");
 }
 
 static void
-tell_denials(struct doctor *d, const struct reach *r, const char *whose, pid_t pid)
+tell_denials(struct doctor *d, const struct node_access *r, const char *whose, pid_t pid)
 {
 	const enum finding f = d->gives_gpus && !is_service(pid) ? FINDING_FAIL : FINDING_WARN;
 	autobuf struct buf what = { 0 }, mend = { 0 };
 
-	reach_tell(r, &what, &mend);
+	node_access_tell(r, &what, &mend);
 	if (!what.failed && !mend.failed)
 		doctor_say(d, f, "worker-cgroup", mend.p, "the device rules of the cgroup of %s (PID %d) deny %s to all containers "
 		    "beneath it", whose, pid, what.p);
 }
 
 static void
-look_at_reach(struct doctor *d, struct reach *r)
+look_at_reach(struct doctor *d, struct node_access *r)
 {
 	const pid_t worker = d->worker.concourse != 0 ? d->worker.concourse : d->worker.engine;
 	const char *whose = d->worker.concourse != 0 ? "Concourse's worker" : worker != 0 ? d->worker.name : "this process";
 	const pid_t pid = worker != 0 ? worker : getpid();
 
-	if (!reach_of_process(r, pid))
+	if (!node_access_of_process(r, pid))
 		doctor_say(d, FINDING_WARN, "worker-cgroup", "run doctor where the worker runs", "can't see whether the cgroup of %s "
 		    "(PID %d) denies GPUs", whose, pid);
 	else if (r->denials > 0)
@@ -90,11 +90,11 @@ doctor_reach(struct doctor *d)
 {
 	struct inventory inv = { 0 };
 	struct edits nodes = { 0 };
-	autoreach struct reach reach = { 0 };
+	autonodeaccess struct node_access reach = { 0 };
 
 	/* doctor_gpus() has reported a host that can't be read */
 	if (gpus_of_host(GPUS_ALL, &inv, &d->why) == 0) {
-		if (!add_gpus(&nodes, &inv) || reach_of(&nodes, &reach, &d->why) == -1)
+		if (!add_gpus(&nodes, &inv) || node_access_of(&nodes, &reach, &d->why) == -1)
 			doctor_say(d, FINDING_FAIL, "worker-cgroup", NULL, "out of memory");
 		else if (reach.nodes > 0)
 			look_at_reach(d, &reach);

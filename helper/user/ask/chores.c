@@ -19,8 +19,8 @@
 #include "../../host/file.h"
 #include "../../host/process/process.h"
 #include "../../lease/leasefile.h"
+#include "../cgroup/devcgroup.h"
 #include "../cgroup/ending.h"
-#include "../cgroup/gate.h"
 #include "../record/birth.h"
 
 #define LOCK_NAP_MS 2
@@ -107,7 +107,8 @@ do_chore(const struct chore *c, const struct birth *b, struct why *why)
 		return refuse_nomem(why);
 	switch (c->kind) {
 	case CHORE_OPEN:
-		return gate_set(b->gate, v, b->nodes, false, why) == -1 ? -1 : gate_check(b->gate, v, b->nodes, false, why);
+		return devcgroup_set(b->devcgroup, v, b->nodes, false, why) == -1 ? -1 :
+		    devcgroup_check(b->devcgroup, v, b->nodes, false, why);
 	case CHORE_STOP:
 		return end_first(c->id, b->init, why);
 	case CHORE_CLEAR:
@@ -117,7 +118,7 @@ do_chore(const struct chore *c, const struct birth *b, struct why *why)
 	case CHORE_SHUT:
 		break;
 	}
-	return gate_set(b->gate, v, b->nodes, true, why);
+	return devcgroup_set(b->devcgroup, v, b->nodes, true, why);
 }
 
 /*
@@ -142,7 +143,7 @@ static int
 do_one(const struct chore *c, struct why *why)
 {
 	autoclose int held = lock_lease(c, why);
-	struct birth b = { .gate = NULL };
+	struct birth b = { .devcgroup = NULL };
 	int ret;
 
 	if (held == -1)

@@ -28,22 +28,22 @@
 void
 birth_free(struct birth *b)
 {
-	free(b->gate);
+	free(b->devcgroup);
 	free(b->node);
 	strlist_free(&b->cgroups);
-	*b = (struct birth){ .gate = NULL };
+	*b = (struct birth){ .devcgroup = NULL };
 }
 
 int
 birth_see(struct process_id init, struct birth *b, struct why *why)
 {
-	size_t gate;
+	size_t devcgroup;
 
 	*b = (struct birth){ .init = init };
-	if (!cgroup_own(init.pid, &b->cgroups, &gate) || !space_of(getpid(), "pid", &b->pids))
+	if (!cgroup_own(init.pid, &b->cgroups, &devcgroup) || !space_of(getpid(), "pid", &b->pids))
 		return refuse(why, WHY_IO, "/proc/%d: the container's cgroups or namespaces can't be read: %s", init.pid,
 		    strerror(errno));
-	if (gate != SIZE_MAX && (b->gate = strdup(b->cgroups.v[gate])) == NULL)
+	if (devcgroup != SIZE_MAX && (b->devcgroup = strdup(b->cgroups.v[devcgroup])) == NULL)
 		return refuse_nomem(why);
 	return 0;
 }
@@ -71,7 +71,7 @@ birth_lines(struct lines *s, struct birth *b)
 	word_u64(s, &b->pids);
 	lines_begin(s, "gate");
 	word_bool(s, &b->promised);
-	word_copy_if_any(s, &b->gate);
+	word_copy_if_any(s, &b->devcgroup);
 	lines_texts(s, "cgroup", &b->cgroups);
 	lines_members(s, "node", (void **)&b->node, &b->nodes, NODES_MAX, sizeof(*b->node), node_words);
 	return lines_finish(s);
@@ -96,7 +96,7 @@ read_record(int dir, const char *key, struct birth *b, struct why *why)
 	struct lines s = { .out = NULL };
 	size_t len;
 
-	*b = (struct birth){ .gate = NULL };
+	*b = (struct birth){ .devcgroup = NULL };
 	if ((text = trust_read(dir, key, key, BIRTH_MAX, true, &len, why)) == NULL)
 		return -1;
 	s.at = text;
@@ -129,7 +129,7 @@ birth_check(const char *key, const char *id, struct process_id init, const struc
 	struct why unread;
 	autoclose int dir = trust_open_dir(BIRTHS, true, &unread);
 
-	*b = (struct birth){ .gate = NULL };
+	*b = (struct birth){ .devcgroup = NULL };
 	if (dir == -1 || read_record(dir, key, b, &unread) == -1)
 		return refuse(why, WHY_DENIED, "container %s: gpuhelper-runc has no record of having made it (%.200s): nothing is "
 		    "done to it", id, unread.text);
@@ -176,7 +176,7 @@ birth_check_chore(const struct chore *c, struct birth *b, struct why *why)
 		return -1;
 	if (!b->promised)
 		return refuse(why, WHY_DENIED, "container %s was not promised GPUs: nothing is done to it", c->id);
-	if (b->gate == NULL || c->gate == NULL || strcmp(b->gate, c->gate) != 0)
+	if (b->devcgroup == NULL || c->gate == NULL || strcmp(b->devcgroup, c->gate) != 0)
 		return refuse_other(c->id, "device cgroup", why);
 	return has_nodes(b, c) ? check_nodes(b, c->id, why) : refuse_other(c->id, "list of devices", why);
 }

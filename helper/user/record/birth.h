@@ -19,7 +19,7 @@ struct birth {
 	struct process_id init;		/* the container's first process */
 	uint64_t pids;			/* the PID namespace whose numbers these are */
 	bool promised;			/* its GPUs are only promised: chores may concern it */
-	char *gate;			/* the cgroup with its device rules, relative to /sys/fs/cgroup; NULL: none */
+	char *devcgroup;			/* the cgroup with its device rules, relative to /sys/fs/cgroup; NULL: none */
 	struct strlist cgroups;		/* those that hold it alone, likewise */
 	struct devnum *node;		/* the GPUs' nodes that it was granted or promised */
 	size_t nodes;

@@ -1,8 +1,8 @@
 /*
- * See gate.h. Setting a container's rules may be repeated: the second time changes nothing. Must leave programs of
+ * See devcgroup.h. Setting a container's rules may be repeated: the second time changes nothing. Must leave programs of
  * others alone. A step that fails leaves the container with fewer nodes, never with more.
  */
-#include "gate.h"
+#include "devcgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -183,7 +183,7 @@ open_ours(uint32_t id, struct bpf_prog_info *info)
 }
 
 int
-gate_programs(int dir, bool effective, uint32_t ids[GATE_PROGRAMS_MAX], uint32_t *n)
+devcgroup_programs(int dir, bool effective, uint32_t ids[DEVCGROUP_PROGRAMS_MAX], uint32_t *n)
 {
 	union bpf_attr attr;
 
@@ -192,7 +192,7 @@ gate_programs(int dir, bool effective, uint32_t ids[GATE_PROGRAMS_MAX], uint32_t
 	attr.query.attach_type = BPF_CGROUP_DEVICE;
 	attr.query.query_flags = effective ? BPF_F_QUERY_EFFECTIVE : 0;
 	attr.query.prog_ids = (uint64_t)(uintptr_t)ids;
-	attr.query.prog_cnt = GATE_PROGRAMS_MAX;
+	attr.query.prog_cnt = DEVCGROUP_PROGRAMS_MAX;
 	if (bpf(BPF_PROG_QUERY, &attr) == -1)
 		return -1;
 	*n = attr.query.prog_cnt;
@@ -216,11 +216,11 @@ attach(int dir, const char *cgroup, int program, struct why *why)
 static int
 detach_others(int dir, const char *cgroup, uint32_t keep, struct why *why)
 {
-	uint32_t id[GATE_PROGRAMS_MAX], n, i;
+	uint32_t id[DEVCGROUP_PROGRAMS_MAX], n, i;
 	struct bpf_prog_info info;
 	union bpf_attr attr;
 
-	if (gate_programs(dir, false, id, &n) == -1)
+	if (devcgroup_programs(dir, false, id, &n) == -1)
 		return refuse_bpf("BPF_PROG_QUERY", cgroup, why);
 	for (i = 0; i < n; i++) {
 		autoclose int program = id[i] != keep ? open_ours(id[i], &info) : -1;
@@ -257,12 +257,12 @@ static int
 check_program(int dir, const char *cgroup, const struct rules *r, struct why *why)
 {
 	autoclose int model = load_program(r);
-	uint32_t id[GATE_PROGRAMS_MAX], n, i, same = 0, others = 0;
+	uint32_t id[DEVCGROUP_PROGRAMS_MAX], n, i, same = 0, others = 0;
 	struct bpf_prog_info wanted, info;
 
 	if (model == -1 || program_info(model, &wanted) == -1)
 		return refuse_bpf("BPF_PROG_LOAD", cgroup, why);
-	if (gate_programs(dir, false, id, &n) == -1)
+	if (devcgroup_programs(dir, false, id, &n) == -1)
 		return refuse_bpf("BPF_PROG_QUERY", cgroup, why);
 	for (i = 0; i < n; i++) {
 		autoclose int program = open_ours(id[i], &info);
@@ -285,7 +285,7 @@ is_cgroup2(int dir)
 }
 
 int
-gate_set(const char *cgroup, const struct promised_node *node, size_t nodes, bool shut, struct why *why)
+devcgroup_set(const char *cgroup, const struct promised_node *node, size_t nodes, bool shut, struct why *why)
 {
 	const struct rules r = { node, nodes, shut };
 	autoclose int dir = open_cgroup(cgroup, why);
@@ -300,7 +300,7 @@ gate_set(const char *cgroup, const struct promised_node *node, size_t nodes, boo
 }
 
 int
-gate_check(const char *cgroup, const struct promised_node *node, size_t nodes, bool shut, struct why *why)
+devcgroup_check(const char *cgroup, const struct promised_node *node, size_t nodes, bool shut, struct why *why)
 {
 	const struct rules r = { node, nodes, shut };
 	autoclose int dir = open_cgroup(cgroup, why);
@@ -313,16 +313,16 @@ gate_check(const char *cgroup, const struct promised_node *node, size_t nodes, b
 }
 
 int
-gate_is_ruled(const char *cgroup, struct why *why)
+devcgroup_has_rules(const char *cgroup, struct why *why)
 {
 	autoclose int dir = open_cgroup(cgroup, why);
-	uint32_t id[GATE_PROGRAMS_MAX], n;
+	uint32_t id[DEVCGROUP_PROGRAMS_MAX], n;
 
 	if (dir == -1)
 		return -1;
 	if (!is_cgroup2(dir))
 		return 0;
-	if (gate_programs(dir, false, id, &n) == -1)
+	if (devcgroup_programs(dir, false, id, &n) == -1)
 		return refuse_bpf("BPF_PROG_QUERY", cgroup, why);
 	return n > 0 ? 0 : refuse(why, WHY_DENIED, "/sys/fs/cgroup/%s has no device rules: its processes could open every "
 	    "GPU", cgroup);

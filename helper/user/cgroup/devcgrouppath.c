@@ -1,5 +1,5 @@
-/* See rulecgroup.h. Runs with the caller's rights, and only reads. */
-#include "rulecgroup.h"
+/* See devcgrouppath.h. Runs with the caller's rights, and only reads. */
+#include "devcgrouppath.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include "../../host/cgroup/cgroup.h"
 #include "../../host/file.h"
 #include "../../kernel/cgroupline.h"
-#include "gate.h"
+#include "devcgroup.h"
 
 /* Runtimes tell v1 from v2 by the file system at the top, too. */
 static bool
@@ -36,7 +36,7 @@ find_line(pid_t pid, bool v2, char **text, struct cgroup_line *line)
 }
 
 char *
-rulecgroup_of(pid_t pid)
+devcgroup_of(pid_t pid)
 {
 	const bool v2 = host_is_v2();
 	autofree char *text = NULL;
@@ -55,7 +55,7 @@ rulecgroup_of(pid_t pid)
 }
 
 bool
-rulecgroup_is_beneath(const char *dir, const char *above)
+devcgroup_is_beneath(const char *dir, const char *above)
 {
 	const size_t n = strlen(above);
 
@@ -63,7 +63,7 @@ rulecgroup_is_beneath(const char *dir, const char *above)
 }
 
 bool
-rulecgroup_is(const char *dir)
+devcgroup_is(const char *dir)
 {
 	const bool v2 = host_is_v2();
 	autofree char *text = NULL;
@@ -71,16 +71,16 @@ rulecgroup_is(const char *dir)
 	char *rest;
 
 	if (!v2)
-		return find_line(getpid(), v2, &text, &line) && rulecgroup_is_beneath(dir, line.name);
+		return find_line(getpid(), v2, &text, &line) && devcgroup_is_beneath(dir, line.name);
 	/* v1's hierarchies and «unified» are directories beside v2 only where v2 is not at the top */
 	for (rest = text = cgroup_lines(getpid()); cgroup_line_next(&rest, &line);)
-		if (*line.name != '\0' && rulecgroup_is_beneath(dir, line.name))
+		if (*line.name != '\0' && devcgroup_is_beneath(dir, line.name))
 			return false;
-	return !rulecgroup_is_beneath(dir, "unified");
+	return !devcgroup_is_beneath(dir, "unified");
 }
 
 int
-rulecgroup_open(const char *dir)
+devcgroup_open(const char *dir)
 {
 	autoclose int root = cgroup_root();
 	autofree char *at = strdup(dir);
@@ -100,11 +100,11 @@ rulecgroup_open(const char *dir)
 }
 
 bool
-rulecgroup_includes(int b, int a)
+devcgroup_includes(int b, int a)
 {
-	uint32_t of_a[GATE_PROGRAMS_MAX], of_b[GATE_PROGRAMS_MAX], n, m, i, k;
+	uint32_t of_a[DEVCGROUP_PROGRAMS_MAX], of_b[DEVCGROUP_PROGRAMS_MAX], n, m, i, k;
 
-	if (gate_programs(a, true, of_a, &n) == -1 || gate_programs(b, true, of_b, &m) == -1)
+	if (devcgroup_programs(a, true, of_a, &n) == -1 || devcgroup_programs(b, true, of_b, &m) == -1)
 		return false;
 	for (i = 0; i < n; i++) {
 		for (k = 0; k < m && of_b[k] != of_a[i]; k++)

@@ -16,14 +16,14 @@
 #include "../host/cgroup/cgroup.h"
 #include "../host/cgroup/container.h"
 #include "../host/file.h"
-#include "ask/birthsclean.h"
 #include "ask/lease.h"
+#include "ask/recordclean.h"
 #include "cgroup/devcgroup.h"
 #include "command/message.h"
 #include "command/runtime.h"
 #include "mount/places.h"
-#include "record/birth.h"
-#include "record/births.h"
+#include "record/containerrecord.h"
+#include "record/recorddir.h"
 #include "spec/speccapability.h"
 
 /* The container's root directory must be the one that was checked as root.path. */
@@ -133,46 +133,46 @@ check_first_process(const struct creation *c, struct first *f, struct why *why)
 
 /* Closes the promised nodes: the first process waits to be started, and no task can be there yet. */
 static int
-close_promised(const struct creation *c, const struct birth *b, struct why *why)
+close_promised(const struct creation *c, const struct container_record *r, struct why *why)
 {
 	autofree struct promised_node *v = calloc(c->access->nodes + 1, sizeof(*v));
 	size_t i;
 
 	if (v == NULL)
 		return refuse_nomem(why);
-	if (b->devcgroup == NULL)
+	if (r->devcgroup == NULL)
 		return refuse(why, WHY_IO, "container %s: its device cgroup can't be found", c->command->id);
 	for (i = 0; i < c->access->nodes; i++)
 		v[i] = (struct promised_node){ c->access->node[i].major, c->access->node[i].minor, false };
-	return devcgroup_set(b->devcgroup, v, c->access->nodes, true, why);
+	return devcgroup_set(r->devcgroup, v, c->access->nodes, true, why);
 }
 
 static int
-record_birth(const struct creation *c, const struct birth *b, struct why *why)
+write_record(const struct creation *c, const struct container_record *r, struct why *why)
 {
 	char key[LEASE_KEY_SIZE];
 
 	lease_key_of(c->command, key);
-	return birth_record(key, b, why);
+	return container_record_write(key, r, why);
 }
 
 /* The granted nodes, as the record's. False: memory is short. */
 static bool
-add_nodes(const struct node_access *r, struct birth *b)
+add_nodes(const struct node_access *a, struct container_record *r)
 {
-	if ((b->node = calloc(r->nodes + 1, sizeof(*b->node))) == NULL)
+	if ((r->node = calloc(a->nodes + 1, sizeof(*r->node))) == NULL)
 		return false;
-	for (; b->nodes < r->nodes; b->nodes++)
-		b->node[b->nodes] = (struct devnum){ r->node[b->nodes].major, r->node[b->nodes].minor };
+	for (; r->nodes < a->nodes; r->nodes++)
+		r->node[r->nodes] = (struct devnum){ a->node[r->nodes].major, a->node[r->nodes].minor };
 	return true;
 }
 
-/* Root's wrapper notes which container it has made, for what root will do to it later (birth.h). */
+/* Root's wrapper notes which container it has made, for what root will do to it later (containerrecord.h). */
 static int
-note_birth(const struct creation *c, struct first *f, struct why *why)
+record_container(const struct creation *c, struct first *f, struct why *why)
 {
-	const bool roots = births_are_ours();
-	struct birth b = { .devcgroup = NULL };
+	const bool roots = record_dir_is_ours();
+	struct container_record r = { .devcgroup = NULL };
 	int ret;
 
 	if (!roots && !c->promised)
@@ -181,13 +181,13 @@ note_birth(const struct creation *c, struct first *f, struct why *why)
 		/* after «run», its task may have ended already */
 		return strcmp(c->command->verb, "create") != 0 && !c->promised ? 0 : refuse(why, WHY_IO, "container %s: its first "
 		    "process can't be found", c->command->id);
-	ret = birth_see(f->process, &b, why);
-	b.promised = c->promised;
-	if (ret == 0 && !add_nodes(c->access, &b))
+	ret = container_record_fill(f->process, &r, why);
+	r.promised = c->promised;
+	if (ret == 0 && !add_nodes(c->access, &r))
 		ret = refuse_nomem(why);
-	if (ret == 0 && ((roots && record_birth(c, &b, why) == -1) || (c->promised && close_promised(c, &b, why) == -1)))
+	if (ret == 0 && ((roots && write_record(c, &r, why) == -1) || (c->promised && close_promised(c, &r, why) == -1)))
 		ret = -1;
-	birth_free(&b);
+	container_record_free(&r);
 	return ret;
 }
 
@@ -210,7 +210,7 @@ check_created(const struct creation *c, struct why *why)
 {
 	struct first first = { .sought = false };
 
-	if (check_first_process(c, &first, why) == -1 || (c->leased && note_birth(c, &first, why) == -1))
+	if (check_first_process(c, &first, why) == -1 || (c->leased && record_container(c, &first, why) == -1))
 		return -1;
 	return c->leased ? lease_show(c->command, c->door, c->asking, why) : 0;
 }
@@ -249,6 +249,6 @@ create_container(const struct creation *c, struct why *why)
 		exit(status);
 	/* no lease follows this container: its GPU would stay taken, or go to another container as well */
 	runtime_delete(c->runtime, c->argv, c->command->verb_at, c->command->id);
-	births_forget(c->command);
+	records_forget(c->command);
 	return -1;
 }

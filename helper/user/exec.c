@@ -20,7 +20,7 @@
 #include "command/memfile.h"
 #include "command/namespace.h"
 #include "command/runtime.h"
-#include "record/births.h"
+#include "record/recorddir.h"
 #include "record/vetted.h"
 #include "spec/exactkeys.h"
 #include "spec/speccapability.h"
@@ -114,7 +114,7 @@ check_record(const struct command *c, const struct record *r, struct why *why)
 {
 	const struct vetted v = { &r->env, r->gid, r->gids, r->label, r->privileged, r->promised };
 
-	return r->found && births_are_ours() ? vetted_check(c, &v, why) : 0;
+	return r->found && record_dir_is_ours() ? vetted_check(c, &v, why) : 0;
 }
 
 /* The changes to the options: paths[i] is the new process.json of the i-th, or "" if that one stays. */

@@ -25,8 +25,8 @@
 #include "../read/conf/settingsread.h"
 #include "../read/load.h"
 #include "ask/ask.h"
-#include "ask/birthsclean.h"
 #include "ask/lease.h"
+#include "ask/recordclean.h"
 #include "cgroup/cgroupabove.h"
 #include "cgroup/nodeaccess.h"
 #include "command/argv.h"
@@ -47,7 +47,7 @@
 #include "privilege/annotations.h"
 #include "privilege/privilege.h"
 #include "privilege/resources.h"
-#include "record/births.h"
+#include "record/recorddir.h"
 #include "record/vetted.h"
 #include "spec/bundle.h"
 #include "spec/spec.h"
@@ -436,7 +436,7 @@ note_vetted(struct making *m)
 static int
 make_final(struct making *m)
 {
-	if (m->granted && births_are_ours() && note_vetted(m) == -1)
+	if (m->granted && record_dir_is_ours() && note_vetted(m) == -1)
 		return -1;
 	return m->granted ? ask_final(m->asking, command_leaves_container(m->command), &m->why) : 0;
 }
@@ -459,7 +459,7 @@ compose_config(struct making *m)
 	const bool hide = hides_gpus(m);
 
 	/* one of the same name may have been granted something */
-	if (!m->granted && births_are_ours() && m->command->id != NULL)
+	if (!m->granted && record_dir_is_ours() && m->command->id != NULL)
 		vetted_forget(m->command);
 	if (label_plain(m) == -1)
 		return -1;
@@ -646,7 +646,7 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 			if (lease_is_recorded(c))
 				lease_look(c, settings.door, status);
 			if (c->id != NULL && (status == 0 || strcmp(c->verb, "delete") != 0))
-				births_forget(c);
+				records_forget(c);
 			exit(status);
 		case -1:
 			return -1;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Forged replies and forged leases: root's timer, root's wrapper and «gpuhelperctl end» touch no process, no cgroup and no
-device but those of containers that root's wrapper saw when they were made (user/record/birth.h).
+device but those of containers that root's wrapper saw when they were made (user/record/containerrecord.h).
 
 usage: forged.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu; cgroup v1, which shows device rules)
 

@@ -26,7 +26,7 @@
 #include "../../host/process/process.h"
 #include "../../lease/leasefile.h"
 #include "../../lease/leasename.h"
-#include "../../user/record/birth.h"
+#include "../../user/record/containerrecord.h"
 #include "../../user/cgroup/ending.h"
 #include "../ctl.h"
 #include "../runprogram.h"
@@ -185,21 +185,21 @@ find_init_of_run(struct lease *l)
 	l->own_pids = true;
 }
 
-/* A container of root's that gpuhelper-runc made must be the one that it saw then (birth.h). */
+/* A container of root's that gpuhelper-runc made must be the one that it saw then (containerrecord.h). */
 static int
-check_birth(const struct lease *l, struct why *why)
+check_record(const struct lease *l, struct why *why)
 {
-	struct birth b;
+	struct container_record r;
 	char key[LEASE_KEY_SIZE];
 	int ret;
 
 	if (l->uid != 0 || (l->init.pid == 0 && !l->pauses))
 		return 0;
 	lease_key(l->uid, l->root, l->id, key);
-	ret = birth_check(key, l->id, l->init, &l->cgroups, &b, why);
-	if (ret == 0 && !birth_has_our_numbers(&b))
+	ret = container_record_check(key, l->id, l->init, &l->cgroups, &r, why);
+	if (ret == 0 && !container_record_has_our_pids(&r))
 		ret = refuse(why, WHY_DENIED, "container %s is in another PID namespace: end it there", l->id);
-	birth_free(&b);
+	container_record_free(&r);
 	return ret;
 }
 
@@ -208,7 +208,7 @@ check_container(struct lease *l, struct why *why)
 {
 	if (!has_our_numbers(l))
 		return refuse(why, WHY_DENIED, "container %s is in another PID namespace: end it there", l->id);
-	if (check_birth(l, why) == -1)
+	if (check_record(l, why) == -1)
 		return -1;
 	find_init_of_run(l);
 	if (l->init.pid == 0)
@@ -340,7 +340,7 @@ ended_well(pid_t pid)
 	return ended == pid && status == 0;
 }
 
-/* Another user's container: root's record of it (check_birth()) is only of root's own containers. */
+/* Another user's container: root's record of it (check_record()) is only of root's own containers. */
 static int
 kill_as_user(const struct lease *l, struct why *why)
 {
@@ -463,7 +463,7 @@ end_it(const struct options *o, struct lease_search *s, struct why *why)
 
 	if (find_lease(s, why) == -1 || check_container(&s->lease, why) == -1)
 		return -1;
-	/* only root's containers are promised GPUs, and of those root has records (check_birth()) */
+	/* only root's containers are promised GPUs, and of those root has records (check_record()) */
 	waiter = s->lease.pauses && s->lease.uid == 0 ? find_waiting_task(&s->lease) : NULL;
 	ret = end_this(o, s, waiter, why);
 	json_decref(waiter);

@@ -15,7 +15,7 @@
 #include "../../json/strictjson.h"
 #include "../../read/load.h"
 #include "../../user/ask/ask.h"
-#include "../../user/ask/birthsclean.h"
+#include "../../user/ask/recordclean.h"
 #include "../../user/ask/chores.h"
 #include "../../user/command/namespace.h"
 #include "../columns.h"
@@ -397,7 +397,7 @@ ctl_reap(const struct options *o)
 	if (!o->dry_run) {
 		ret = name_request(VERB_LOOK, &r, &why) == -1 ? -1 : reap(&r, &why);
 		request_free(&r);
-		births_clean();
+		records_clean();
 	}
 	if (ret == 0 && o->json)
 		put_out(json_pack("{s:b, s:O}", "dry_run", o->dry_run, "over", over));

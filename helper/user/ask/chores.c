@@ -21,7 +21,7 @@
 #include "../../lease/leasefile.h"
 #include "../cgroup/devcgroup.h"
 #include "../cgroup/ending.h"
-#include "../record/birth.h"
+#include "../record/containerrecord.h"
 
 #define LOCK_NAP_MS 2
 
@@ -86,39 +86,39 @@ is_opened_by(const struct chore *c, const struct devnum *n)
 
 /* The recorded devices, of which CHORE_OPEN opens some. The caller frees them; NULL if memory is short. */
 static struct promised_node *
-devices_of(const struct chore *c, const struct birth *b)
+devices_of(const struct chore *c, const struct container_record *r)
 {
-	struct promised_node *v = calloc(b->nodes + 1, sizeof(*v));
+	struct promised_node *v = calloc(r->nodes + 1, sizeof(*v));
 	size_t i;
 
-	for (i = 0; v != NULL && i < b->nodes; i++)
-		v[i] = (struct promised_node){ b->node[i].major, b->node[i].minor, c->kind == CHORE_OPEN &&
-		    is_opened_by(c, &b->node[i]) };
+	for (i = 0; v != NULL && i < r->nodes; i++)
+		v[i] = (struct promised_node){ r->node[i].major, r->node[i].minor, c->kind == CHORE_OPEN &&
+		    is_opened_by(c, &r->node[i]) };
 	return v;
 }
 
 /* Of the chore it takes only the kind, and which devices are to be open. */
 static int
-do_chore(const struct chore *c, const struct birth *b, struct why *why)
+do_chore(const struct chore *c, const struct container_record *r, struct why *why)
 {
-	autofree struct promised_node *v = devices_of(c, b);
+	autofree struct promised_node *v = devices_of(c, r);
 
 	if (v == NULL)
 		return refuse_nomem(why);
 	switch (c->kind) {
 	case CHORE_OPEN:
-		return devcgroup_set(b->devcgroup, v, b->nodes, false, why) == -1 ? -1 :
-		    devcgroup_check(b->devcgroup, v, b->nodes, false, why);
+		return devcgroup_set(r->devcgroup, v, r->nodes, false, why) == -1 ? -1 :
+		    devcgroup_check(r->devcgroup, v, r->nodes, false, why);
 	case CHORE_STOP:
-		return end_first(c->id, b->init, why);
+		return end_first(c->id, r->init, why);
 	case CHORE_CLEAR:
-		if (end_others(c->id, &b->cgroups, b->init, why) == -1)
+		if (end_others(c->id, &r->cgroups, r->init, why) == -1)
 			return -1;
 		/* FALLTHROUGH */
 	case CHORE_SHUT:
 		break;
 	}
-	return devcgroup_set(b->devcgroup, v, b->nodes, true, why);
+	return devcgroup_set(r->devcgroup, v, r->nodes, true, why);
 }
 
 /*
@@ -126,15 +126,15 @@ do_chore(const struct chore *c, const struct birth *b, struct why *why)
  * is nothing left to do then. Process numbers of another PID namespace name other processes here.
  */
 static int
-do_for(const struct chore *c, const struct birth *b, struct why *why)
+do_for(const struct chore *c, const struct container_record *r, struct why *why)
 {
-	const bool ours = birth_has_our_numbers(b);
+	const bool ours = container_record_has_our_pids(r);
 
 	if (!ours && (c->kind == CHORE_STOP || c->kind == CHORE_CLEAR))
 		return refuse(why, WHY_DENIED, "container %s is in another PID namespace: its processes can be ended only there",
 		    c->id);
-	if (!ours || process_id_lives(b->init))
-		return do_chore(c, b, why);
+	if (!ours || process_id_lives(r->init))
+		return do_chore(c, r, why);
 	return c->kind != CHORE_OPEN ? 0 : refuse(why, WHY_AGAIN, "container %s has ended", c->id);
 }
 
@@ -143,14 +143,14 @@ static int
 do_one(const struct chore *c, struct why *why)
 {
 	autoclose int held = lock_lease(c, why);
-	struct birth b = { .devcgroup = NULL };
+	struct container_record r = { .devcgroup = NULL };
 	int ret;
 
 	if (held == -1)
 		return -1;
 	if (is_still_wanted(c)) {
-		ret = birth_check_chore(c, &b, why) == -1 ? -1 : do_for(c, &b, why);
-		birth_free(&b);
+		ret = container_record_check_chore(c, &r, why) == -1 ? -1 : do_for(c, &r, why);
+		container_record_free(&r);
 		return ret;
 	}
 	if (c->kind != CHORE_OPEN)

@@ -12,7 +12,7 @@
 #include "../../host/file.h"
 #include "../../host/trust.h"
 #include "../../lease/leasename.h"
-#include "births.h"
+#include "recorddir.h"
 
 #define NOTE_BYTES 256
 
@@ -56,7 +56,7 @@ vetted_note(const struct command *c, const struct vetted *v, struct why *why)
 	if (!sum_up(v, hash))
 		return refuse_nomem(why);
 	buf_printf(&text, "vetted 1 %s\n", hash);
-	return text.failed ? refuse_nomem(why) : births_write(name, &text, why);
+	return text.failed ? refuse_nomem(why) : record_dir_write(name, &text, why);
 }
 
 int
@@ -64,7 +64,7 @@ vetted_check(const struct command *c, const struct vetted *v, struct why *why)
 {
 	char name[VETTED_NAME_SIZE], hash[HASH_SIZE], expected[NOTE_BYTES];
 	struct why unread;
-	autoclose int dir = trust_open_dir(BIRTHS, true, &unread);
+	autoclose int dir = trust_open_dir(RECORD_DIR, true, &unread);
 	autofree char *text = NULL;
 	size_t len;
 
@@ -92,9 +92,9 @@ vetted_clean(int dir, const char *name)
 void
 vetted_forget(const struct command *c)
 {
-	char name[VETTED_NAME_SIZE], path[sizeof(BIRTHS) + VETTED_NAME_SIZE];
+	char name[VETTED_NAME_SIZE], path[sizeof(RECORD_DIR) + VETTED_NAME_SIZE];
 
 	vetted_name(c, name);
-	snprintf(path, sizeof(path), BIRTHS "/%s", name);
+	snprintf(path, sizeof(path), RECORD_DIR "/%s", name);
 	(void)unlink(path);
 }

@@ -3,7 +3,7 @@
  * into the exec record (root/end/execrecord.h). Root's wrapper uses such a record only if it says what was checked when
  * the container was made.
  *
- * A note is a file beside the birth records (births.h), named as the exec record is.
+ * A note is a file beside the container records (recorddir.h), named as the exec record is.
  */
 #ifndef GPUHELPER_USER_RECORD_VETTED_H
 #define GPUHELPER_USER_RECORD_VETTED_H

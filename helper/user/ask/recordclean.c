@@ -1,13 +1,13 @@
-/* See birthsclean.h. Does nothing unless this process is the host's root. */
-#include "birthsclean.h"
+/* See recordclean.h. Does nothing unless this process is the host's root. */
+#include "recordclean.h"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "../../host/file.h"
-#include "../record/birth.h"
-#include "../record/births.h"
+#include "../record/containerrecord.h"
+#include "../record/recorddir.h"
 #include "../record/vetted.h"
 #include "lease.h"
 
@@ -17,7 +17,7 @@ clean(int dir, const char *name)
 	if (text_starts(name, VETTED_PREFIX))
 		vetted_clean(dir, name);
 	else if (name[0] != '.')
-		birth_clean(dir, name);
+		container_record_clean(dir, name);
 }
 
 static int
@@ -25,11 +25,11 @@ open_if_there(void)
 {
 	struct why ignored;
 
-	return births_are_ours() && access(BIRTHS, F_OK) == 0 ? births_open(&ignored) : -1;
+	return record_dir_is_ours() && access(RECORD_DIR, F_OK) == 0 ? record_dir_open(&ignored) : -1;
 }
 
 void
-births_forget(const struct command *c)
+records_forget(const struct command *c)
 {
 	autoclose int dir = open_if_there();
 	char key[LEASE_KEY_SIZE];
@@ -42,7 +42,7 @@ births_forget(const struct command *c)
 }
 
 void
-births_clean(void)
+records_clean(void)
 {
 	autoclose int dir = open_if_there();
 	struct dirent *e;

@@ -1,0 +1,12 @@
+/* Removes what root's wrapper noted (recorddir.h) of containers that are over. */
+#ifndef GPUHELPER_USER_ASK_RECORDCLEAN_H
+#define GPUHELPER_USER_ASK_RECORDCLEAN_H
+
+#include "../command/argv.h"
+
+/* Of the command's container. */
+void records_forget(const struct command *c);
+/* Of all containers. */
+void records_clean(void);
+
+#endif

@@ -212,7 +212,7 @@ check_created(const struct creation *c, struct why *why)
 
 	if (check_first_process(c, &first, why) == -1 || (c->leased && record_container(c, &first, why) == -1))
 		return -1;
-	return c->leased ? lease_show(c->command, c->door, c->asking, why) : 0;
+	return c->leased ? lease_report_created(c->command, c->door, c->asking, why) : 0;
 }
 
 /*

@@ -28,7 +28,7 @@
 #include "spec/tokennames.h"
 #include "spec/visible.h"
 #include "task/agent.h"
-#include "task/front.h"
+#include "task/waiter.h"
 
 #define PROCESS_MAX (4 * 1024 * 1024)
 #define RECORD_MAX (1024 * 1024)
@@ -123,7 +123,7 @@ struct plan {
 	bool has_process;
 	bool strong;		/* the new process is to have strong capabilities (speccapability.h) */
 	bool task;		/* it takes the container's promised GPUs */
-	struct front front;	/* the waiter in front of it */
+	struct task_waiter waiter;	/* before its program */
 	char warning[NOTE_MAX];	/* of its variables; "": none */
 };
 
@@ -151,13 +151,13 @@ begins_again(const struct doc *d)
  * container.
  */
 static int
-put_front(const struct command *c, const struct record *r, struct plan *p, struct why *why)
+make_waiter(const struct command *c, const struct record *r, struct plan *p, struct why *why)
 {
 	int from = 0;
 
-	if (!r->promised || p->front.used || !(p->task || command_next(c, ROLE_CONSOLE, &from) != NULL))
+	if (!r->promised || p->waiter.used || !(p->task || command_next(c, ROLE_CONSOLE, &from) != NULL))
 		return 0;
-	return front_make(c, r->label, &p->front, why);
+	return waiter_make(c, r->label, &p->waiter, why);
 }
 
 /* Returns the new process.json, which the caller frees, or NULL with *why. Notes in *p what the process has. */
@@ -198,10 +198,10 @@ compose_process(const struct command *c, const char *text, size_t len, const str
 	}
 	(void)visible_warns(&variables, &r->env, &r->gpus, p->warning);
 	p->task = p->task || strlist_has(&variables, GPUHELPER_AGAIN) || begins_again(&d);
-	if (put_front(c, r, p, why) == -1)
+	if (make_waiter(c, r, p, why) == -1)
 		return NULL;
-	if (p->front.used)
-		front_edit_args(&p->front, &d, &e);
+	if (p->waiter.used)
+		waiter_edit_args(&p->waiter, &d, &e);
 	p->strong = p->strong || capabilities_are_strong(&d, 0);
 	process_env(&d, 0, &r->env, &r->tokens, false, &e);
 	process_groups(&d, 0, r->gid, r->gids, &e);
@@ -284,7 +284,7 @@ make_plan(int argc, char *const *argv, const struct command *c, const struct rec
 {
 	int i;
 
-	p->front = (struct front)FRONT_NONE;
+	p->waiter = (struct task_waiter)WAITER_NONE;
 	if ((p->paths = calloc((size_t)c->line.words + 1, sizeof(*p->paths))) == NULL)
 		return refuse_nomem(why);
 	p->task = r->promised && is_named_task(c, s);
@@ -294,7 +294,7 @@ make_plan(int argc, char *const *argv, const struct command *c, const struct rec
 	if (p->has_process)
 		return 0;
 	p->task = p->task || (c->id_at + 2 < argc && is_again(argv[c->id_at + 1], argv[c->id_at + 2]));
-	return c->id_at + 1 < argc ? put_front(c, r, p, why) : 0;
+	return c->id_at + 1 < argc ? make_waiter(c, r, p, why) : 0;
 }
 
 /* The words of the new command line. */
@@ -372,13 +372,13 @@ keep_letters(struct words *to, const char *word, char last)
 
 /* The new value of an option: "" removes the option, NULL keeps its value. */
 static const char *
-new_value(const struct word *w, const char *path, const struct record *r, const struct front *f)
+new_value(const struct word *w, const char *path, const struct record *r, const struct task_waiter *waiter)
 {
 	switch (w->option->role) {
 	case ROLE_PROCESS:
 		return *path != '\0' ? path : NULL;
 	case ROLE_FDS:
-		return f->used ? f->count : NULL;
+		return waiter->used ? waiter->count : NULL;
 	case ROLE_LABEL:
 		return r->label;
 	case ROLE_ENV:
@@ -426,14 +426,14 @@ options_end(char *const *argv, const struct command *c)
 
 /* Adds the options for the waiter, unless the command line has them already, with new values. */
 static void
-add_front_options(struct words *to, const struct command *c, const struct front *f)
+add_waiter_options(struct words *to, const struct command *c, const struct task_waiter *waiter)
 {
 	int from = 0;
 
-	if (!f->used || command_next(c, ROLE_FDS, &from) != NULL)
+	if (!waiter->used || command_next(c, ROLE_FDS, &from) != NULL)
 		return;
 	add_word(to, "--preserve-fds");
-	add_word(to, f->count);
+	add_word(to, waiter->count);
 }
 
 static void
@@ -444,12 +444,12 @@ rewrite(int argc, char *const *argv, const struct command *c, const struct plan 
 
 	for (i = 0; i < argc; i++) {
 		if (i == end)
-			add_front_options(to, c, &p->front);
+			add_waiter_options(to, c, &p->waiter);
 		if (i == end && !p->has_process)
 			add_granted_options(to, r, env_form(argv, c), runtime);
-		if (i == c->id_at + 1 && p->front.used && !p->has_process) {
-			add_word(to, p->front.program);
-			add_word(to, p->front.numbers);
+		if (i == c->id_at + 1 && p->waiter.used && !p->has_process) {
+			add_word(to, p->waiter.program);
+			add_word(to, p->waiter.numbers);
 		}
 		/* if several letters share a word, only the last one can have a value */
 		while (k < c->line.words && (c->line.word[k].at < i || (k + 1 < c->line.words && c->line.word[k].at == i &&
@@ -458,7 +458,7 @@ rewrite(int argc, char *const *argv, const struct command *c, const struct plan 
 		if (k == c->line.words || c->line.word[k].at != i)
 			add_word(to, argv[i]);
 		else
-			i = rewrite_word(argv, &c->line.word[k], new_value(&c->line.word[k], p->paths[k], r, &p->front), to);
+			i = rewrite_word(argv, &c->line.word[k], new_value(&c->line.word[k], p->paths[k], r, &p->waiter), to);
 	}
 }
 
@@ -487,11 +487,11 @@ tell_user(const struct command *c, const struct settings *s, const struct strlis
 {
 	size_t i;
 
-	if (p->task && p->front.used)
-		return agent_start(c, s, &p->front, lines, why);
-	if (p->front.used)
-		front_let_go(&p->front, lines);
-	for (i = 0; !p->front.used && i < lines->n; i++)
+	if (p->task && p->waiter.used)
+		return agent_start(c, s, &p->waiter, lines, why);
+	if (p->waiter.used)
+		waiter_let_go(&p->waiter, lines);
+	for (i = 0; !p->waiter.used && i < lines->n; i++)
 		dprintf(STDERR_FILENO, "gpuhelper: %s\n", lines->v[i]);
 	return 0;
 }
@@ -536,7 +536,7 @@ record_exec(const struct command *c, const struct record *r, const struct plan *
     char line[REPLY_LINE_MAX])
 {
 	if (r->found && !p->task)
-		lease_tell_exec(c, door, line);
+		lease_record_exec(c, door, line);
 	if (line[0] == '\0' && r->line != NULL)
 		text_printable(line, REPLY_LINE_MAX, r->line);
 }
@@ -571,7 +571,7 @@ begin_exec(int argc, char *const *argv, const struct command *c, struct plan *p,
 	}
 	record_exec(c, r, p, s->door, line);
 	if (lines_for_user(line, r, p, &lines, why) == 0 && tell_user(c, s, &lines, p, why) == 0 &&
-	    front_place(&p->front, why) == 0)
+	    waiter_place(&p->waiter, why) == 0)
 		return words;
 	free(words);
 	return NULL;
@@ -598,7 +598,7 @@ exec_prepare(int argc, char *const *argv, const struct command *c, const char *r
 	    check_strong_exec(argv, c, runtime, why) == 0))
 		words = begin_exec(argc, argv, c, &p, &r, runtime, settings, why);
 	else
-		lease_refused(c, settings->door, why);
+		lease_record_refusal(c, settings->door, why);
 	record_free(&r);
 	free(p.paths);
 	return words;

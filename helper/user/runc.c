@@ -644,7 +644,7 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 		switch (runtime_fork(&status, false, why)) {
 		case 0:
 			if (lease_is_recorded(c))
-				lease_look(c, settings.door, status);
+				lease_check_over(c, settings.door, status);
 			if (c->id != NULL && (status == 0 || strcmp(c->verb, "delete") != 0))
 				records_forget(c);
 			exit(status);

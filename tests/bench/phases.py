@@ -44,7 +44,7 @@ PROGRAMS = (
         ('runtime_fork', 'wrapper: runs the runtime, and waits for it'),
         ('places_check', 'wrapper: mounted folders'),
         ('devcgroup_has_rules', 'wrapper: device rules'),
-        ('lease_show', 'wrapper: has the helper look at the container'),
+        ('lease_report_created', 'wrapper: has the helper look at the container'),
     ]),
     ('gpuhelper', LIBEXEC + 'gpuhelper', [
         ('main', 'helper: begins'),

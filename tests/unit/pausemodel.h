@@ -1,7 +1,7 @@
 /*
  * A model world: some containers that were promised the one exclusive GPU, tasks in them with their agents, hijacks, and
  * root's timer. lease/pausing.c, leasefile.c and leasewants.c make all decisions. The model follows the steps of
- * helper/root/verb/task.c, over.c, look.c and idle.c, and of helper/user/task/turn.c and chores.c. All that happens under the lock
+ * helper/root/verb/task.c, over.c, look.c and idle.c, and of helper/user/task/taskgpus.c and chores.c. All that happens under the lock
  * on the leases is one step. A chore takes one step each for its lock, its look at the lease, its act, and its release of
  * the lock. Between two steps anything may be killed or may stall, processes begin and end and open the node, on cgroup v1
  * an engine may write a container's first device rules again, and time passes.

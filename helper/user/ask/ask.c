@@ -30,9 +30,9 @@
 #define SEND_MS 2000
 #define EARLY_MAX 65536		/* bytes that a socket holds, whatever its limits (unix(7)) */
 #define SEEN_MS 5000		/* for a helper that stayed to see the container, which takes milliseconds */
-#define CROWD_MS 5000		/* for asking again while the user's other requests hold all places (root/self/crowd.h) */
-#define CROWD_BRIEF_MS 1000	/* likewise, for ask_briefly() */
-#define CROWD_NAP_MS 20
+#define BUSY_MS 5000		/* for asking again while the user's other requests hold all places (root/self/crowd.h) */
+#define BUSY_BRIEF_MS 1000	/* likewise, for ask_briefly() */
+#define BUSY_NAP_MS 20
 
 /* The connection of ask_ahead(), and when it was made. */
 static struct {
@@ -94,9 +94,9 @@ hear(struct asking *a, int ms, struct heard *heard, struct why *why)
 
 /* Waits a different time in each process, so that the waiting ones do not all ask at the same moment. */
 static void
-nap_in_crowd(void)
+nap_while_busy(void)
 {
-	const struct timespec nap = { .tv_nsec = (CROWD_NAP_MS + (long)getpid() % CROWD_NAP_MS) * 1000000 };
+	const struct timespec nap = { .tv_nsec = (BUSY_NAP_MS + (long)getpid() % BUSY_NAP_MS) * 1000000 };
 
 	nanosleep(&nap, NULL);
 }
@@ -178,11 +178,11 @@ ask_by_setuid(const struct bytes *message, struct asking *a, struct heard *heard
 }
 
 /*
- * True if the helper ended without a reply because of a crowd, as its exit status says. Reaps the helper and
+ * True if the helper ended without a reply because it was busy, as its exit status says. Reaps the helper and
  * closes the connection.
  */
 static bool
-ended_in_crowd(struct asking *a)
+ended_as_busy(struct asking *a)
 {
 	int status;
 	pid_t pid;
@@ -194,32 +194,34 @@ ended_in_crowd(struct asking *a)
 	return pid != -1 && WIFEXITED(status) && WEXITSTATUS(status) == WHY_AGAIN;
 }
 
-/* Uses the helper a->pid, if there is one. Starts a new one as long as they end without a reply because of a crowd. */
+/*
+ * Uses the helper a->pid, if there is one. Starts a new one as long as they end without a reply because they were busy.
+ */
 static int
-ask_by_helpers(const struct bytes *message, int crowd_ms, struct asking *a, struct heard *heard, struct why *why)
+ask_by_helpers(const struct bytes *message, int busy_ms, struct asking *a, struct heard *heard, struct why *why)
 {
-	const int64_t deadline = clock_ms() + crowd_ms;
+	const int64_t deadline = clock_ms() + busy_ms;
 	int ret;
 
 	while ((ret = ask_by_setuid(message, a, heard, why)) != 0) {
-		if (ret == -1 || !ended_in_crowd(a))
+		if (ret == -1 || !ended_as_busy(a))
 			return -1;
 		if (clock_ms() > deadline)
 			return refuse(why, WHY_AGAIN, "gpuhelper gave no answer: it is busy with too many requests of uid %u at once: "
 			    "try again", getuid());
-		nap_in_crowd();
+		nap_while_busy();
 	}
 	return 0;
 }
 
 /*
- * Uses the connection a->fd. Connects again as long as the helper closes connections unanswered because of a
- * crowd.
+ * Uses the connection a->fd. Connects again as long as the helper closes connections unanswered because it
+ * is busy.
  */
 static int
-ask_by_socket(const struct bytes *message, int crowd_ms, struct asking *a, struct heard *heard, struct why *why)
+ask_by_socket(const struct bytes *message, int busy_ms, struct asking *a, struct heard *heard, struct why *why)
 {
-	const int64_t deadline = clock_ms() + crowd_ms;
+	const int64_t deadline = clock_ms() + busy_ms;
 	int ret;
 
 	for (;;) {
@@ -229,29 +231,29 @@ ask_by_socket(const struct bytes *message, int crowd_ms, struct asking *a, struc
 		if (ret == -1 || clock_ms() > deadline)
 			return refuse_within(why, DOOR_SOCKET_PATH);
 		close(a->fd);
-		nap_in_crowd();
+		nap_while_busy();
 		if ((a->fd = door_connect(why)) == -1)
 			return -1;
 	}
 }
 
 static int
-ask_somehow(const struct bytes *message, enum door_setting door, int crowd_ms, struct asking *a, struct heard *heard,
+ask_somehow(const struct bytes *message, enum door_setting door, int busy_ms, struct asking *a, struct heard *heard,
     struct why *why)
 {
 	struct why by_socket, by_setuid;
 
 	if (take_ahead(a))
-		return a->pid != -1 ? ask_by_helpers(message, crowd_ms, a, heard, why) :
-		    ask_by_socket(message, crowd_ms, a, heard, why);
+		return a->pid != -1 ? ask_by_helpers(message, busy_ms, a, heard, why) :
+		    ask_by_socket(message, busy_ms, a, heard, why);
 	if (door != DOOR_BY_SETUID && (a->fd = door_connect(&by_socket)) != -1)
-		return ask_by_socket(message, crowd_ms, a, heard, why);
+		return ask_by_socket(message, busy_ms, a, heard, why);
 	if (door == DOOR_BY_SOCKET) {
 		*why = by_socket;
 		return -1;
 	}
 	if (door_check_setuid(&by_setuid) == 0)
-		return ask_by_helpers(message, crowd_ms, a, heard, why);
+		return ask_by_helpers(message, busy_ms, a, heard, why);
 	if (door == DOOR_AUTO)
 		return door_refuse_both(&by_setuid, &by_socket, why);
 	*why = by_setuid;
@@ -260,7 +262,7 @@ ask_somehow(const struct bytes *message, enum door_setting door, int crowd_ms, s
 
 /* Sends the request. The reply, unread, is in *heard. */
 static int
-ask_and_hear(const struct request *r, enum door_setting door, int crowd_ms, struct asking *a, struct heard *heard,
+ask_and_hear(const struct request *r, enum door_setting door, int busy_ms, struct asking *a, struct heard *heard,
     struct why *why)
 {
 	struct bytes message;
@@ -274,7 +276,7 @@ ask_and_hear(const struct request *r, enum door_setting door, int crowd_ms, stru
 		return refuse(why, WHY_DATA, "the request has %zu bytes, and at most %d can be asked: make GPUHELPER_FOLDERS, the "
 		    "instance vars or the token shorter", message.n, WIRE_REQUEST_MAX);
 	message.p = text;
-	ret = ask_somehow(&message, door, crowd_ms, a, heard, why);
+	ret = ask_somehow(&message, door, busy_ms, a, heard, why);
 	explicit_bzero(text, message.n);
 	if (ret == -1)
 		ask_end(a);
@@ -282,14 +284,14 @@ ask_and_hear(const struct request *r, enum door_setting door, int crowd_ms, stru
 }
 
 static int
-ask_in_time(const struct request *r, enum door_setting door, int crowd_ms, struct asking *a, struct reply *reply,
+ask_in_time(const struct request *r, enum door_setting door, int busy_ms, struct asking *a, struct reply *reply,
     struct why *why)
 {
 	struct heard heard = { 0 };
 	int ret;
 
 	*reply = (struct reply){ 0 };
-	ret = ask_and_hear(r, door, crowd_ms, a, &heard, why);
+	ret = ask_and_hear(r, door, busy_ms, a, &heard, why);
 	if (ret == 0 && (ret = reply_decode(heard.text, heard.len, reply, why)) == -1)
 		ask_end(a);
 	free(heard.text);
@@ -302,7 +304,7 @@ ask_unread(const struct request *r, size_t *len, struct why *why)
 	struct heard heard = { 0 };
 	struct asking a;
 
-	if (ask_and_hear(r, DOOR_AUTO, CROWD_MS, &a, &heard, why) == -1)
+	if (ask_and_hear(r, DOOR_AUTO, BUSY_MS, &a, &heard, why) == -1)
 		return NULL;
 	ask_end(&a);
 	*len = heard.len;
@@ -312,13 +314,13 @@ ask_unread(const struct request *r, size_t *len, struct why *why)
 int
 ask(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
 {
-	return ask_in_time(r, door, CROWD_MS, a, reply, why);
+	return ask_in_time(r, door, BUSY_MS, a, reply, why);
 }
 
 int
 ask_briefly(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
 {
-	return ask_in_time(r, door, CROWD_BRIEF_MS, a, reply, why);
+	return ask_in_time(r, door, BUSY_BRIEF_MS, a, reply, why);
 }
 
 int

@@ -24,8 +24,8 @@
 #include "door.h"
 #include "watch.h"
 
-#define CROWD_MS 10000		/* for asking again while others keep the helper busy */
-#define CROWD_NAP_MS 50
+#define BUSY_MS 10000		/* for asking again while others keep the helper busy */
+#define BUSY_NAP_MS 50
 #define POLL_MS 250		/* between two requests while all GPUs are taken, where nothing wakes this process */
 #define SOON_MS 20		/* while a GPU changes hands */
 #define SOON_MS_MAX 15000
@@ -123,21 +123,21 @@ sleep_ms(int64_t ms)
 
 /* Asks until the helper has time. */
 static int
-ask_in_crowd(const struct request *r, enum door_setting door, struct reply *reply, struct why *why)
+ask_while_busy(const struct request *r, enum door_setting door, struct reply *reply, struct why *why)
 {
-	const int64_t deadline = clock_ms() + CROWD_MS;
+	const int64_t deadline = clock_ms() + BUSY_MS;
 
 	while (ask_once(r, door, reply, why) == -1) {
 		reply_free(reply);
 		if (why->code != WHY_AGAIN || clock_ms() > deadline)
 			return -1;
-		sleep_ms(CROWD_NAP_MS);
+		sleep_ms(BUSY_NAP_MS);
 	}
 	return 0;
 }
 
 /* The state of repeated asking. */
-struct patience {
+struct retries {
 	unsigned rounds;	/* of chores */
 	int64_t since;		/* clock_ms() at the first «busy, but soon» in a row; 0 if the last reply was another */
 	int64_t waits_since;	/* clock_ms() at the first reply that all GPUs are taken; 0: none came yet */
@@ -148,10 +148,10 @@ struct patience {
 
 /*
  * Sleeps until the queue may have moved. Where nothing wakes this process, it asks less often with many requests ahead:
- * otherwise a crowd would keep the helper busy with itself.
+ * otherwise many of them would keep the helper busy with themselves.
  */
 static void
-nap_in_queue(const struct reply *reply, struct patience *p)
+wait_in_queue(const struct reply *reply, struct retries *p)
 {
 	if (reply->wait == 0) {
 		sleep_ms(SOON_MS);
@@ -172,10 +172,10 @@ nap_in_queue(const struct reply *reply, struct patience *p)
 /*
  * Has newer keys fetched for a token that no key here has signed. Asks for them before each request, because systemd
  * drops the connections that came while an earlier one had keys fetched. The last request awaits no keys: the helper
- * then refuses the token, and records that. Returns 1, as bear_busy() does.
+ * then refuses the token, and records that. Returns 1, as handle_busy() does.
  */
 static int
-bear_unsigned(struct request *r, struct patience *p)
+fetch_keys(struct request *r, struct retries *p)
 {
 	struct why ignored;
 
@@ -192,12 +192,12 @@ bear_unsigned(struct request *r, struct patience *p)
  * up.
  */
 static int
-bear_busy(const struct command *c, struct request *r, const struct reply *reply, struct patience *p, struct why *why)
+handle_busy(const struct command *c, struct request *r, const struct reply *reply, struct retries *p, struct why *why)
 {
 	struct why ignored;
 
 	if (reply->why.code == WHY_UNSIGNED)
-		return bear_unsigned(r, p);
+		return fetch_keys(r, p);
 	if (reply->chores.n > 0 && p->rounds++ < ROUNDS_MAX) {
 		if (chores_do(&reply->chores, r, &ignored) == 0)
 			return 1;
@@ -226,14 +226,14 @@ int
 lease_ask(const struct command *c, struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
     struct why *why)
 {
-	struct patience p = { .watch = -1 };
+	struct retries p = { .watch = -1 };
 	int ret;
 
 	r->await_keys = r->token != NULL && door_leads_to_keys();
 	while ((ret = ask(r, door, a, reply, why)) == 0 && reply->kind == REPLY_BUSY) {
 		ask_end(a);
-		if ((ret = bear_busy(c, r, reply, &p, why)) == 0)
-			nap_in_queue(reply, &p);
+		if ((ret = handle_busy(c, r, reply, &p, why)) == 0)
+			wait_in_queue(reply, &p);
 		reply_free(reply);
 		if (ret == -1)
 			break;
@@ -260,7 +260,7 @@ ask_for_record(const struct request *r, enum door_setting door, struct reply *re
 }
 
 void
-lease_tell_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX])
+lease_record_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX])
 {
 	struct reply reply = { 0 };
 	struct request r;
@@ -278,7 +278,7 @@ lease_tell_exec(const struct command *c, enum door_setting door, char line[REPLY
 }
 
 void
-lease_refused(const struct command *c, enum door_setting door, const struct why *why)
+lease_record_refusal(const struct command *c, enum door_setting door, const struct why *why)
 {
 	struct reply reply = { 0 };
 	struct why ignored;
@@ -305,7 +305,7 @@ helper_saw_container(const struct request *r, struct asking *a)
 }
 
 int
-lease_show(const struct command *c, enum door_setting door, struct asking *a, struct why *why)
+lease_report_created(const struct command *c, enum door_setting door, struct asking *a, struct why *why)
 {
 	struct reply reply = { 0 };
 	struct request r;
@@ -317,7 +317,7 @@ lease_show(const struct command *c, enum door_setting door, struct asking *a, st
 		 * like the container's first one
 		 */
 		ask_end(a);
-		ret = ask_in_crowd(&r, door, &reply, why);
+		ret = ask_while_busy(&r, door, &reply, why);
 	}
 	reply_free(&reply);
 	request_free(&r);
@@ -325,7 +325,7 @@ lease_show(const struct command *c, enum door_setting door, struct asking *a, st
 }
 
 void
-lease_look(const struct command *c, enum door_setting door, int status)
+lease_check_over(const struct command *c, enum door_setting door, int status)
 {
 	enum verb verb = status == 0 && strcmp(c->verb, "delete") == 0 ? VERB_RELEASE : VERB_LOOK;
 	struct reply reply = { 0 };

@@ -31,7 +31,7 @@ bool lease_is_recorded(const struct command *c);
  * which asked for the grant by *a. If the helper has not stayed there, starts another one. Returns 0, or -1 with *why:
  * the container must then be deleted, because no lease would follow it.
  */
-int lease_show(const struct command *c, enum door_setting door, struct asking *a, struct why *why);
+int lease_report_created(const struct command *c, enum door_setting door, struct asking *a, struct why *why);
 
 /*
  * Sends the request, and sends it again while the helper is busy, after doing the chores that came with the
@@ -46,15 +46,15 @@ int lease_ask(const struct command *c, struct request *r, enum door_setting door
  * user, or "". Gives up after three seconds if the helper stays busy: the exec goes on in any
  * case.
  */
-void lease_tell_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX]);
+void lease_record_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX]);
 
 /* Has the helper record that this process was not started in the container. Ignores a helper that does not answer. */
-void lease_refused(const struct command *c, enum door_setting door, const struct why *why);
+void lease_record_refusal(const struct command *c, enum door_setting door, const struct why *why);
 
 /*
  * Has the helper check whether the container's lease is over. After a successful delete (status 0) it should
  * be.
  */
-void lease_look(const struct command *c, enum door_setting door, int status);
+void lease_check_over(const struct command *c, enum door_setting door, int status);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * See watch.h. A waiter that asks costs processor time, and holds up the others. So it sleeps until a change, and else
+ * See watch.h. A process that asks costs processor time, and holds up the others. So it sleeps until a change, and else
  * asks only in case a GPU became free without one: a container that ended and was not deleted. The first in the queue
  * looks for that often, those behind it rarely. Asking is also what keeps its place (root/lease/queue.c).
  */
@@ -15,9 +15,9 @@
 #include "../../host/clock.h"
 
 #define CALM_MS 5		/* after a change: others may follow at once */
-#define AHEAD_MS 20		/* more for each waiter ahead */
+#define AHEAD_MS 20		/* more for each request ahead */
 #define ASK_MS 5000		/* at least so often */
-#define ASK_AHEAD_MS 2000	/* more for each waiter ahead */
+#define ASK_AHEAD_MS 2000	/* more for each request ahead */
 
 int
 watch_state(void)

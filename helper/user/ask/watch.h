@@ -22,8 +22,8 @@ enum event watch_for(int watch, int pidfd, int64_t ms);
 
 /*
  * After the reply that all GPUs are taken: waits until the queue may have moved, at most until the time is over that
- * the policy allows since «since» (clock_ms()), or until it is time to ask in any case. With each waiter ahead it waits
- * a little longer, so that the first one asks first, and alone.
+ * the policy allows since «since» (clock_ms()), or until it is time to ask in any case. With each request ahead it
+ * waits a little longer, so that the first one asks first, and alone.
  */
 void watch_queue(int watch, int pidfd, const struct reply *reply, int64_t since);
 

@@ -7,7 +7,7 @@
 #include "../../base/why.h"
 #include "../../host/file.h"
 
-#define MEMFILE_ABOVE 100	/* the least number of such a file: fixed ones are below (front.h) */
+#define MEMFILE_ABOVE 100	/* the least number of such a file: fixed ones are below (waiter.h) */
 
 /*
  * Reads a descriptor to its end, at most «max» bytes. The caller frees the text. NULL with errno; EFBIG if it

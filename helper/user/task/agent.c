@@ -20,13 +20,13 @@
 #include "../../host/file.h"
 #include "../../host/process/procdir.h"
 #include "../../host/process/process.h"
-#include "turn.h"
+#include "taskgpus.h"
 
 #define READY_MS 60000	/* for the runtime to start the waiter; a slow machine with many containers needs seconds */
 
 /* Reads «ready», and finds the waiter's process by what the kernel says of the sender. */
 static bool
-hear_waiter(struct turn *t)
+hear_waiter(struct task *t)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(struct ucred))];
@@ -53,7 +53,7 @@ hear_waiter(struct turn *t)
 }
 
 static _Noreturn void
-live(struct turn *t, const struct strlist *lines)
+run_agent(struct task *t, const struct strlist *lines)
 {
 	size_t i;
 
@@ -66,14 +66,14 @@ live(struct turn *t, const struct strlist *lines)
 	if (!hear_waiter(t))
 		_exit(0);
 	for (i = 0; i < lines->n; i++)
-		turn_tell(t, lines->v[i]);
-	turn_take(t);
+		task_tell(t, lines->v[i]);
+	task_take_gpus(t);
 	_exit(0);
 }
 
 /* Closes all but standard input, output and error, which lead nowhere, and the socket. */
 static bool
-let_go_of_files(struct turn *t)
+let_go_of_files(struct task *t)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	bool good = null != -1;
@@ -90,10 +90,10 @@ let_go_of_files(struct turn *t)
 }
 
 int
-agent_start(const struct command *c, const struct settings *s, struct front *f, const struct strlist *lines,
+agent_start(const struct command *c, const struct settings *s, struct task_waiter *w, const struct strlist *lines,
     struct why *why)
 {
-	struct turn t = { .command = c, .settings = s, .socket = f->ours, .pidfd = -1 };
+	struct task t = { .command = c, .settings = s, .socket = w->ours, .pidfd = -1 };
 	pid_t pid;
 	int status;
 
@@ -103,10 +103,10 @@ agent_start(const struct command *c, const struct settings *s, struct front *f, 
 			_exit(pid == -1 ? 1 : 0);
 		if (!let_go_of_files(&t) || chdir("/") == -1)
 			_exit(1);
-		live(&t, lines);
+		run_agent(&t, lines);
 	}
-	close(f->ours);
-	f->ours = -1;
+	close(w->ours);
+	w->ours = -1;
 	if (pid == -1)
 		return refuse(why, WHY_AGAIN, "fork: %s", strerror(errno));
 	while (waitpid(pid, &status, 0) == -1)

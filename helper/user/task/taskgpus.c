@@ -1,9 +1,9 @@
 /*
- * See turn.h. Root decides everything; this process asks, does the chores that come with root's answers, and passes on
- * to the waiter what a person should read. Must open the container's access to a GPU only after root's lease has the
+ * See taskgpus.h. Root decides everything; this process asks, does the chores that come with root's answers, and passes
+ * on to the waiter what a person should read. Must open the container's access to a GPU only after root's lease has the
  * waiter's process, and say «go» only after that.
  */
-#include "turn.h"
+#include "taskgpus.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -33,14 +33,14 @@ struct told {
 };
 
 static void
-send_message(const struct turn *t, bool good, const struct buf *b)
+send_message(const struct task *t, bool good, const struct buf *b)
 {
 	if (good)
 		(void)send(t->socket, b->p, b->len, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void
-turn_tell(const struct turn *t, const char *line)
+task_tell(const struct task *t, const char *line)
 {
 	autobuf struct buf b = { 0 };
 	const bool good = waiting_line(&b, line);
@@ -49,13 +49,13 @@ turn_tell(const struct turn *t, const char *line)
 }
 
 static void
-tell_if_new(const struct turn *t, const char *line, struct told *told)
+tell_if_new(const struct task *t, const char *line, struct told *told)
 {
 	const int64_t now = clock_ms();
 
 	if (strcmp(line, told->line) == 0 && now - told->at < TELL_MS)
 		return;
-	turn_tell(t, line);
+	task_tell(t, line);
 	snprintf(told->line, sizeof(told->line), "%s", line);
 	told->at = now;
 }
@@ -63,7 +63,7 @@ tell_if_new(const struct turn *t, const char *line, struct told *told)
 /* Waits. */
 
 static bool
-has_ended(const struct turn *t)
+has_ended(const struct task *t)
 {
 	struct pollfd p = { .fd = t->pidfd, .events = POLLIN };
 
@@ -72,7 +72,7 @@ has_ended(const struct turn *t)
 
 /* Waits until the queue may have moved, or the time is over that the policy allows. */
 static void
-wait_in_queue(const struct turn *t, int watch, const struct reply *reply, struct told *told)
+wait_in_queue(const struct task *t, int watch, const struct reply *reply, struct told *told)
 {
 	if (told->waits_since == 0)
 		told->waits_since = clock_ms();
@@ -82,11 +82,11 @@ wait_in_queue(const struct turn *t, int watch, const struct reply *reply, struct
 /* Asks. */
 
 /*
- * Sends a request about this turn. What keeps the helper from answering may pass: the helper was killed, or is being
+ * Sends a request about the task. What keeps the helper from answering may pass: the helper was killed, or is being
  * replaced.
  */
 static void
-ask_about(const struct turn *t, struct request *r, struct reply *reply)
+ask_about(const struct task *t, struct request *r, struct reply *reply)
 {
 	struct asking a;
 	struct why why;
@@ -99,7 +99,7 @@ ask_about(const struct turn *t, struct request *r, struct reply *reply)
 }
 
 static bool
-begin_request(const struct turn *t, enum verb verb, struct request *r)
+begin_request(const struct task *t, enum verb verb, struct request *r)
 {
 	struct why ignored;
 
@@ -123,7 +123,7 @@ did_chores(const struct reply *reply, struct request *r)
 }
 
 static void
-refuse_waiter(const struct turn *t, const struct why *why)
+refuse_waiter(const struct task *t, const struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	const bool good = waiting_refused(&b, (unsigned char)why->code, why->text);
@@ -136,7 +136,7 @@ refuse_waiter(const struct turn *t, const struct why *why)
  * lets the waiter go on. True: the other task ended meanwhile, so ask again.
  */
 static bool
-let_go(const struct turn *t, const struct reply *reply, struct request *r)
+let_go(const struct task *t, const struct reply *reply, struct request *r)
 {
 	autobuf struct buf b = { 0 };
 	struct why why;
@@ -154,7 +154,7 @@ let_go(const struct turn *t, const struct reply *reply, struct request *r)
 		refuse_waiter(t, &why);
 		return false;
 	}
-	turn_tell(t, reply->line);
+	task_tell(t, reply->line);
 	if (waiting_go(&b, &reply->env))
 		send_message(t, true, &b);
 	else
@@ -166,7 +166,7 @@ let_go(const struct turn *t, const struct reply *reply, struct request *r)
  * Handles an answer to VERB_TASK. True: ask again. *soon_since: when «busy, but soon» was first said in a row.
  */
 static bool
-bear(const struct turn *t, const struct reply *reply, struct request *r, int watch, struct told *told,
+handle_answer(const struct task *t, const struct reply *reply, struct request *r, int watch, struct told *told,
     int64_t *soon_since)
 {
 	if (reply->kind == REPLY_NOTED)
@@ -196,7 +196,7 @@ bear(const struct turn *t, const struct reply *reply, struct request *r, int wat
 
 /* Takes the GPUs for the waiter, or tells it why not. Ends early if the waiter does. */
 static void
-take(const struct turn *t)
+take_gpus(const struct task *t)
 {
 	const int watch = watch_state();
 	struct told told = { .at = 0 };
@@ -208,7 +208,7 @@ take(const struct turn *t)
 		struct reply reply;
 
 		ask_about(t, &r, &reply);
-		again = bear(t, &reply, &r, watch, &told, &soon_since);
+		again = handle_answer(t, &reply, &r, watch, &told, &soon_since);
 		reply_free(&reply);
 	}
 	request_free(&r);
@@ -218,7 +218,7 @@ take(const struct turn *t)
 
 /* Gives up the waiter's place, or the GPUs of the task that has ended. */
 static void
-give_back(const struct turn *t)
+give_back(const struct task *t)
 {
 	struct request r;
 	bool again = begin_request(t, VERB_OVER, &r);
@@ -237,9 +237,9 @@ give_back(const struct turn *t)
 }
 
 void
-turn_take(struct turn *t)
+task_take_gpus(struct task *t)
 {
-	take(t);
+	take_gpus(t);
 	close(t->socket);
 	while (!has_ended(t))
 		(void)watch_for(-1, t->pidfd, 1 << 30);

@@ -1,5 +1,5 @@
-/* See front.h. Runs with the caller's rights. The runtime passes descriptors on by their numbers, from 3 on. */
-#include "front.h"
+/* See waiter.h. Runs with the caller's rights. The runtime passes descriptors on by their numbers, from 3 on. */
+#include "waiter.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 /* The descriptors that the runtime passes on already, from 3 on: systemd's (sd_listen_fds(3)), then the caller's. */
 struct passed {
-	uint32_t listening, kept;
+	uint32_t listening, preserved;
 };
 
 static bool
@@ -31,7 +31,7 @@ count_passed(const struct command *c, struct passed *out)
 
 	*out = (struct passed){ 0 };
 	while ((w = command_next(c, ROLE_FDS, &from)) != NULL)
-		if (w->value == NULL || !text_u32(w->value, 0, PASSED_MAX, &out->kept))
+		if (w->value == NULL || !text_u32(w->value, 0, PASSED_MAX, &out->preserved))
 			return false;
 	return listen == NULL || text_u32(listen, 0, PASSED_MAX, &out->listening);
 }
@@ -92,20 +92,20 @@ make_pair(const char *label, int pair[2], struct why *why)
 }
 
 int
-front_make(const struct command *c, const char *label, struct front *f, struct why *why)
+waiter_make(const struct command *c, const char *label, struct task_waiter *w, struct why *why)
 {
 	struct passed passed;
 	int pair[2] = { -1, -1 }, file = -1, first;
 
-	if (!count_passed(c, &passed) || passed.kept + passed.listening > PASSED_MAX)
+	if (!count_passed(c, &passed) || passed.preserved + passed.listening > PASSED_MAX)
 		return refuse(why, WHY_USAGE, "--preserve-fds or LISTEN_FDS is no number up to %d", PASSED_MAX);
-	first = (int)(FIRST + passed.kept + passed.listening);
+	first = (int)(FIRST + passed.preserved + passed.listening);
 	if (make_pair(label, pair, why) == 0 && (file = waiter_file(label, why)) != -1 && move_up(&pair[0], why) == 0 &&
 	    move_up(&pair[1], why) == 0 && move_up(&file, why) == 0) {
-		*f = (struct front){ .used = true, .ours = pair[0], .theirs = pair[1], .file = file, .first = first };
-		snprintf(f->count, sizeof(f->count), "%u", passed.kept + 2);
-		snprintf(f->program, sizeof(f->program), "/proc/self/fd/%d", first + 1);
-		snprintf(f->numbers, sizeof(f->numbers), "%d,%d", first, first + 1);
+		*w = (struct task_waiter){ .used = true, .ours = pair[0], .theirs = pair[1], .file = file, .first = first };
+		snprintf(w->count, sizeof(w->count), "%u", passed.preserved + 2);
+		snprintf(w->program, sizeof(w->program), "/proc/self/fd/%d", first + 1);
+		snprintf(w->numbers, sizeof(w->numbers), "%d,%d", first, first + 1);
 		return 0;
 	}
 	for (size_t i = 0; i < 2; i++)
@@ -117,22 +117,22 @@ front_make(const struct command *c, const char *label, struct front *f, struct w
 }
 
 int
-front_place(struct front *f, struct why *why)
+waiter_place(struct task_waiter *w, struct why *why)
 {
-	if (f->used && (dup2(f->theirs, f->first) == -1 || dup2(f->file, f->first + 1) == -1))
-		return refuse(why, WHY_AGAIN, "descriptor %d: %s", f->first, strerror(errno));
+	if (w->used && (dup2(w->theirs, w->first) == -1 || dup2(w->file, w->first + 1) == -1))
+		return refuse(why, WHY_AGAIN, "descriptor %d: %s", w->first, strerror(errno));
 	return 0;
 }
 
 void
-front_edit_args(const struct front *f, const struct doc *d, struct doc_edits *e)
+waiter_edit_args(const struct task_waiter *w, const struct doc *d, struct doc_edits *e)
 {
 	struct doc_list l;
 	uint32_t n;
 
 	doc_list_begin(&l, '[');
-	doc_list_add_string(&l, f->program);
-	doc_list_add_string(&l, f->numbers);
+	doc_list_add_string(&l, w->program);
+	doc_list_add_string(&l, w->numbers);
 	for (n = doc_first(d, doc_get(d, 0, "args")); n != DOC_NONE; n = doc_next(d, n))
 		doc_list_keep(&l, d, n);
 	{
@@ -146,7 +146,7 @@ front_edit_args(const struct front *f, const struct doc *d, struct doc_edits *e)
 }
 
 void
-front_let_go(struct front *f, const struct strlist *lines)
+waiter_let_go(struct task_waiter *w, const struct strlist *lines)
 {
 	const struct strlist none = { 0 };
 	size_t i;
@@ -155,8 +155,8 @@ front_let_go(struct front *f, const struct strlist *lines)
 		autobuf struct buf b = { 0 };
 
 		if (i < lines->n ? waiting_line(&b, lines->v[i]) : waiting_go(&b, &none))
-			(void)send(f->ours, b.p, b.len, MSG_DONTWAIT | MSG_NOSIGNAL);
+			(void)send(w->ours, b.p, b.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 	}
-	close(f->ours);
-	f->ours = -1;
+	close(w->ours);
+	w->ours = -1;
 }

@@ -21,7 +21,7 @@
 #include "cgroup/devcgroup.h"
 #include "command/message.h"
 #include "command/runtime.h"
-#include "mount/places.h"
+#include "mount/foldermounts.h"
 #include "record/containerrecord.h"
 #include "record/recorddir.h"
 #include "spec/speccapability.h"
@@ -48,7 +48,7 @@ check_granted_folders(const struct creation *c, pid_t init, struct why *why)
 {
 	struct why found;
 
-	return places_check(init, c->places, &found) == 0 ? 0 :
+	return folder_mounts_check(init, c->folders, &found) == 0 ? 0 :
 	    refuse(why, found.code, "container %s: %s", c->command->id, found.text);
 }
 
@@ -71,7 +71,7 @@ check_device_rules(const struct creation *c, pid_t init, struct why *why)
  * then. If one is left, they were deceived.
  */
 static int
-check_powers(const struct creation *c, pid_t init, struct why *why)
+check_capabilities(const struct creation *c, pid_t init, struct why *why)
 {
 	/* the line with the program's name comes first, but the kernel escapes the newlines in it */
 	static const char *const sets[] = { "\nCapBnd:", "\nCapPrm:", "\nCapEff:", "\nCapInh:", "\nCapAmb:", NULL };
@@ -116,19 +116,19 @@ static int
 check_first_process(const struct creation *c, struct first *f, struct why *why)
 {
 	const bool waits = strcmp(c->command->verb, "create") == 0;
-	const bool root = c->root != NULL, places = waits && c->places->place.n > 0, powers = waits && c->weak;
-	const bool barred = c->access->denials > 0;
+	const bool root = c->root != NULL, folders = waits && c->folders->place.n > 0;
+	const bool capabilities = waits && c->check_capabilities, denied = c->access->denials > 0;
 
-	if (!root && !places && !powers && !barred && !c->ruled)
+	if (!root && !folders && !capabilities && !denied && !c->check_rules)
 		return 0;
 	if (!find_first(c, f))
 		return refuse(why, WHY_IO, "container %s: its first process can't be found, so the container can't be checked",
 		    c->command->id);
 	return (root && check_root_dir(c, f->process.pid, why) == -1) ||
-	    (places && check_granted_folders(c, f->process.pid, why) == -1) ||
-	    (powers && check_powers(c, f->process.pid, why) == -1) ||
-	    (barred && node_access_check_beneath(c->access, f->process.pid, why) == -1) ||
-	    (c->ruled && check_device_rules(c, f->process.pid, why) == -1) ? -1 : 0;
+	    (folders && check_granted_folders(c, f->process.pid, why) == -1) ||
+	    (capabilities && check_capabilities(c, f->process.pid, why) == -1) ||
+	    (denied && node_access_check_beneath(c->access, f->process.pid, why) == -1) ||
+	    (c->check_rules && check_device_rules(c, f->process.pid, why) == -1) ? -1 : 0;
 }
 
 /* Closes the promised nodes: the first process waits to be started, and no task can be there yet. */

@@ -9,7 +9,7 @@
 #include "ask/ask.h"
 #include "cgroup/nodeaccess.h"
 #include "command/argv.h"
-#include "mount/places.h"
+#include "mount/foldermounts.h"
 
 struct creation {
 	const struct command *command;
@@ -18,10 +18,10 @@ struct creation {
 	char *const *argv;
 	bool leased;			/* something was granted: the helper has to see the container */
 	bool promised;			/* the granted nodes must be closed, until a task takes some of them */
-	bool ruled;			/* the container's device rules must be enforced */
-	bool weak;			/* it must have no strong capability (speccapability.h) */
+	bool check_rules;		/* the container's device rules must be enforced */
+	bool check_capabilities;	/* it must have no strong one (speccapability.h) */
 	const struct stat *root;	/* its root directory; NULL if nobody could redirect root.path */
-	const struct granted_places *places;
+	const struct folder_mounts *folders;
 	struct node_access *access;	/* to the granted nodes */
 	const char *cgroups_path;	/* the container's linux.cgroupsPath, or "" */
 	struct asking *asking;		/* where the grant came from */

@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +33,14 @@
 #include "command/namespace.h"
 #include "command/permit.h"
 #include "command/runtime.h"
-#include "compose/added.h"
+#include "compose/adaptgrant.h"
 #include "compose/compose.h"
-#include "compose/dropped.h"
-#include "compose/injected.h"
-#include "compose/suit.h"
-#include "mount/landing.h"
+#include "compose/duplicates.h"
+#include "compose/grantmark.h"
+#include "compose/removed.h"
+#include "mount/createdpaths.h"
+#include "mount/foldermounts.h"
 #include "mount/nodes.h"
-#include "mount/places.h"
 #include "mount/rootfs.h"
 #include "mount/sources.h"
 #include "privilege/annotations.h"
@@ -50,6 +49,7 @@
 #include "record/recorddir.h"
 #include "record/vetted.h"
 #include "spec/bundle.h"
+#include "spec/misspelt.h"
 #include "spec/spec.h"
 #include "spec/speccapability.h"
 #include "spec/visible.h"
@@ -73,7 +73,7 @@ struct making {
 	struct reply reply;
 	char *before;			/* config.json without what an earlier grant added; NULL: nothing was added */
 	bool stale;			/* it has a mark of such a grant that does not fit */
-	char dropped[NOTE_MAX];		/* a warning of what the container does not get; "": none */
+	char removed[NOTE_MAX];		/* a warning of what the container does not get; "": none */
 	struct edits plain;		/* for a container without a grant: a label, at most */
 	char privilege[PRIVILEGE_MAX];	/* why only a policy can allow the container: it is privileged; "": it is not */
 	int rootfd;
@@ -90,11 +90,11 @@ struct made {
 	bool granted;
 	bool promised;			/* the granted nodes must be closed until a task takes some (lease/pausing.h) */
 	struct asking asking;		/* the helper may stay there until it has seen the container */
-	bool ruled;			/* root's container, whose device rules must be enforced */
-	bool weak;			/* root's container without a user namespace, which must not be privileged */
+	bool check_rules;		/* root's container, whose device rules must be enforced */
+	bool check_capabilities;	/* root's container without a user namespace, which must not be privileged */
 	bool unguarded;			/* its root directory must be checked again */
 	struct stat root;
-	struct granted_places places;
+	struct folder_mounts folders;
 	struct node_access access;	/* to the granted nodes */
 	char *cgroups_path;		/* the container's; NULL or "" without one */
 };
@@ -203,7 +203,7 @@ stays_written_above(const struct making *m)
 
 /* True if the capabilities of root's container are to be checked once the runtime has made it. */
 static bool
-is_weak(const struct making *m)
+needs_capability_check(const struct making *m)
 {
 	return m->settings->privileged == PRIVILEGED_DENY && is_hosts_root() && !m->spec.user_namespace &&
 	    m->privilege[0] == '\0';
@@ -221,7 +221,8 @@ check_way_to_root(const struct making *m, struct made *made, struct why *why)
 	const char *root = m->rootpath;
 
 	made->unguarded = !rootfs_is_guarded(&m->spec, m->bundle.path, root) || (!creates ? stays_written_above(m) :
-	    is_weak(m) ? rootfs_may_be_written_above(root, m->settings) : rootfs_is_written_above(root, m->settings));
+	    needs_capability_check(m) ? rootfs_may_be_written_above(root, m->settings) :
+	    rootfs_is_written_above(root, m->settings));
 	if (!made->unguarded)
 		return 0;
 	if (fstat(m->rootfd, &made->root) == -1)
@@ -292,7 +293,7 @@ check_bundle(struct making *m, bool *asks)
 	if (bundle_open(m->command->bundle, &m->bundle, &m->why) == -1)
 		return -1;
 	ask_ahead_if_likely(m);
-	if (added_parse(&m->spec, &m->bundle, &m->before, &m->stale, &m->why) == -1)
+	if (grantmark_parse(&m->spec, &m->bundle, &m->before, &m->stale, &m->why) == -1)
 		return -1;
 	if (spec_request(&m->spec, m->settings, &m->request, asks, &m->why) == -1 || fill_request(m, VERB_GRANT) == -1)
 		return -1;
@@ -357,11 +358,11 @@ ask_for_grant(struct making *m)
 	m->granted = true;
 	if (is_hosts_root() && vetting_check(&m->reply, &m->request, m->settings, &m->majors, &m->why) == -1)
 		return -1;
-	if (injected_merge(&m->spec, &m->reply.edits, &m->why) == -1 ||
+	if (duplicates_mark(&m->spec, &m->reply.edits, &m->why) == -1 ||
 	    rootfs_check_conflicts(&m->spec, m->rootfd, m->rootpath, &m->reply.edits, &m->why) == -1 ||
-	    landing_check(&m->spec, m->rootfd, &m->reply.edits, &m->why) == -1 || check_node_access(m) == -1)
+	    created_paths_check(&m->spec, m->rootfd, &m->reply.edits, &m->why) == -1 || check_node_access(m) == -1)
 		return -1;
-	return suit_runtime(m->runtime, &m->spec, &m->reply.edits, &m->why) == -1 ? -1 : warn_of_variables(m);
+	return adapt_grant(m->runtime, &m->spec, &m->reply.edits, &m->why) == -1 ? -1 : warn_of_variables(m);
 }
 
 /* A container with strong capabilities needs more rights than container_t has. */
@@ -442,9 +443,9 @@ make_final(struct making *m)
 }
 
 static int
-mark_added(struct making *m)
+mark_grant(struct making *m)
 {
-	char *marked = added_mark(&m->spec, &m->reply.edits, m->bundle.path, m->text, &m->len, &m->why);
+	char *marked = grantmark_add(&m->spec, &m->reply.edits, m->bundle.path, m->text, &m->len, &m->why);
 
 	if (marked == NULL)
 		return -1;
@@ -464,9 +465,9 @@ compose_config(struct making *m)
 	if (label_plain(m) == -1)
 		return -1;
 	m->text = compose(&m->spec, &m->majors, m->granted ? &m->reply.edits : &m->plain, hide, &m->len, &m->why);
-	if (m->text == NULL || (m->granted && mark_added(m) == -1))
+	if (m->text == NULL || (m->granted && mark_grant(m) == -1))
 		return -1;
-	dropped_tell(&m->spec, hide, m->granted, m->dropped);
+	removed_tell(&m->spec, hide, m->granted, m->removed);
 	return 0;
 }
 
@@ -503,8 +504,8 @@ record_ungranted(struct making *m, enum verb verb)
 		m->request.token = NULL;
 		free(m->request.reason);
 		m->request.reason = strdup(m->why.text);
-	} else if (m->dropped[0] != '\0')
-		m->request.reason = strdup(m->dropped);
+	} else if (m->removed[0] != '\0')
+		m->request.reason = strdup(m->removed);
 	ret = ask(&m->request, m->settings->door, &a, &reply, &why);
 	if (ret == 0 && reply.kind == REPLY_REFUSED) {
 		why = reply.why;
@@ -554,8 +555,8 @@ warn_of_mistakes(const struct making *m)
 {
 	char misspelt[NOTE_MAX];
 
-	if (m->dropped[0] != '\0')
-		report_warning(m->command, m->dropped);
+	if (m->removed[0] != '\0')
+		report_warning(m->command, m->removed);
 	misspelt_tell(&m->spec, misspelt);
 	if (misspelt[0] != '\0')
 		report_warning(m->command, misspelt);
@@ -573,8 +574,8 @@ make_container(const struct command *c, const struct settings *settings, const c
 	ask_unused_end();
 	/* a refusal too: what stays in may be the reason */
 	if (m.stale)
-		report_warning(c, "config.json does not fit its mark (" ADDED_KEY "): it was changed or moved since gpuhelper added "
-		    "to it, so what it added stays in: remove that and the annotation, or make the bundle anew");
+		report_warning(c, "config.json does not fit its mark (" GRANTMARK_KEY "): it was changed or moved since gpuhelper "
+		    "added to it, so what it added stays in: remove that and the annotation, or make the bundle anew");
 	for (i = 0; ret == 0 && i < m.reply.edits.notes.n; i++)
 		report_warning(c, m.reply.edits.notes.v[i]);
 	if (ret == 0)
@@ -583,9 +584,9 @@ make_container(const struct command *c, const struct settings *settings, const c
 	made->granted = m.granted;
 	made->promised = m.granted && m.reply.edits.promise;
 	if (ret == 0 && m.granted)
-		ret = places_of(&m.reply.edits, &made->places, why);
-	made->ruled = m.granted && hides_gpus(&m) && is_hosts_root();
-	made->weak = is_weak(&m);
+		ret = folder_mounts_of(&m.reply.edits, &made->folders, why);
+	made->check_rules = m.granted && hides_gpus(&m) && is_hosts_root();
+	made->check_capabilities = needs_capability_check(&m);
 	if (ret == -1) {
 		made->asking.stays = false;
 		node_access_free(&made->access);
@@ -663,16 +664,15 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 		return -1;
 	/* without --detach, the process that asked for the grant becomes the runtime itself, below */
 	if (command_leaves_container(c) && (made.granted || made.unguarded ||
-	    (made.weak && strcmp(c->verb, "create") == 0))) {
-		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.promised, made.ruled,
-			made.weak,
-			made.unguarded ? &made.root : NULL, &made.places, &made.access, made.cgroups_path,
-			&made.asking };
+	    (made.check_capabilities && strcmp(c->verb, "create") == 0))) {
+		const struct creation creation = { c, settings.door, runtime, argv, made.granted, made.promised,
+			made.check_rules, made.check_capabilities, made.unguarded ? &made.root : NULL, &made.folders, &made.access,
+			made.cgroups_path, &made.asking };
 
 		if (create_container(&creation, why) == -1)
 			return -1;
 	}
-	granted_places_free(&made.places);
+	folder_mounts_free(&made.folders);
 	node_access_free(&made.access);
 	free(made.cgroups_path);
 	return runtime_exec(runtime, argv, why);

@@ -14,11 +14,11 @@ links for mounts (copy-symlink)    crun linux.c safe_create_symlink()           
 copies for a tmpfs (tmpcopyup)     runc doTmpfsCopyUp(), crun handle_tmpcopyup():     -                nothing: in the tmpfs
 cgroup v1: directories and links   runc mountCgroupV1(), crun do_mount_cgroup_v1():   -                rootfs.c check_pair():
                                    in a tmpfs of theirs                                                the tmpfs's target
-linux.devices                      runc createDevices(), crun create_missing_devs()   yes, no          landing.c landing_check()
+linux.devices                      runc createDevices(), crun create_missing_devs()   yes, no          createdpaths.c created_paths_check()
 default devices and /dev's links,  runc doSetupDev(), crun create_missing_devs()      yes, no          rootfs.c check_standard(),
-/dev/ptmx is removed first                                                                             landing.c landing_check()
+/dev/ptmx is removed first                                                                             createdpaths.c created_paths_check()
 /dev/console                       runc console_linux.go, crun create_missing_devs()  yes, no          the same
-process.cwd                        runc prepareRootfs(), crun libcrun_set_mounts()    yes, no          landing.c landing_check()
+process.cwd                        runc prepareRootfs(), crun libcrun_set_mounts()    yes, no          createdpaths.c created_paths_check()
 masked and read-only paths         runc finalizeRootfs(), crun                        -                nothing: they mount, and
                                    do_masked_and_readonly_paths()                                      make no mount point
 output of hooks                    crun container.c open_hooks_output()               -                annotationkeys.c («run.oci.»)

@@ -36,7 +36,7 @@ check(const char *type, const char *source, const char *option, struct why *why)
 	s.bundle = top;
 	if (nodes_check_mounts(&s, &host, why) == -1)
 		return REFUSED;
-	return s.mount[0].taken_out || (s.mount[0].bind && node_is_gpu(&s, &host, s.mount[0].source)) ? TAKEN_OUT : NOTHING;
+	return s.mount[0].only_gpus || (s.mount[0].bind && node_is_gpu(&s, &host, s.mount[0].source)) ? TAKEN_OUT : NOTHING;
 }
 
 static void

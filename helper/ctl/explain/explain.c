@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../user/compose/added.h"
+#include "../../user/compose/grantmark.h"
 #include "../pipelinename.h"
 
 static int
@@ -16,7 +16,7 @@ inquiry_from_bundle(struct inquiry *q)
 	bool stale;
 
 	if (bundle_open(q->options->bundle, &q->bundle, &q->why) == -1 ||
-	    added_parse(&q->spec, &q->bundle, &q->before, &stale, &q->why) == -1)
+	    grantmark_parse(&q->spec, &q->bundle, &q->before, &stale, &q->why) == -1)
 		return -1;
 	q->spec.bundle = q->bundle.path;
 	if (spec_request(&q->spec, &q->config->settings, &q->request, &q->asks, &q->why) == -1)

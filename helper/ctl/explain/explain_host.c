@@ -10,7 +10,7 @@
 #include "../../host/file.h"
 #include "../../host/folder/folders.h"
 #include "../../user/privilege/annotations.h"
-#include "../../user/compose/injected.h"
+#include "../../user/compose/duplicates.h"
 #include "../../user/mount/rootfs.h"
 #include "../../user/command/runtime.h"
 #include "../../user/mount/sources.h"
@@ -134,7 +134,7 @@ look_at_grant(struct inquiry *q, int rootfd, const char *rootpath, struct why *w
 	int ret = look_at_folders(q, &edits, why) == -1 || look_at_driver(q, &edits, why) == -1 ? -1 : 0;
 
 	if (ret == 0 && rootfd != -1)
-		ret = injected_merge(&q->spec, &edits, why) == -1 ||
+		ret = duplicates_mark(&q->spec, &edits, why) == -1 ||
 		    rootfs_check_conflicts(&q->spec, rootfd, rootpath, &edits, why) == -1 ? -1 : 0;
 	edits_free(&edits);
 	return ret;

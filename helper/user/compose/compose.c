@@ -11,10 +11,10 @@
 #include "../../base/cleanup.h"
 #include "../../json/docbuild.h"
 #include "../spec/specprocess.h"
-#include "dropped.h"
+#include "removed.h"
 
 struct composing {
-	const struct dropping *dropping;
+	const struct removal *removal;
 	const struct spec *s;
 	const struct devmajors *majors;
 	const struct edits *grant;
@@ -136,7 +136,7 @@ compose_mounts(struct composing *c)
 
 	doc_list_begin(&l, '[');
 	for (i = 0; i < c->s->mount_count; i++) {
-		if (dropped_mount(c->dropping, &c->s->mount[i], &c->edits.failed)) {
+		if (removed_mount(c->removal, &c->s->mount[i], &c->edits.failed)) {
 			changed = true;
 		} else if (must_be_unlabelled(c, &c->s->mount[i])) {
 			add_as_cgroup(&l, &c->s->doc, c->s->mount[i].node);
@@ -176,7 +176,7 @@ compose_devices(struct composing *c)
 
 	doc_list_begin(&l, '[');
 	for (i = 0; i < c->s->device_count; i++) {
-		if (dropped_device(c->dropping, &c->s->device[i]))
+		if (removed_device(c->removal, &c->s->device[i]))
 			changed = true;
 		else
 			doc_list_keep(&l, &c->s->doc, c->s->device[i].node);
@@ -210,7 +210,7 @@ plan_rules(struct composing *c, struct devplan *p)
 	const struct spec *s = c->s;
 	size_t i;
 
-	if (c->dropping->hide)
+	if (c->removal->hide)
 		devrules_hide_gpus(s->rule, s->rule_count, c->majors, c->grant->nodes > 0, p);
 	else
 		devrules_keep(s->rule_count, p);
@@ -343,8 +343,8 @@ compose(struct spec *s, const struct devmajors *majors, const struct edits *gran
     struct why *why)
 {
 	static const struct edits nothing;
-	const struct dropping dropping = { s, majors, grant != NULL ? grant : &nothing, hide };
-	struct composing c = { .dropping = &dropping, .s = s, .majors = majors, .grant = dropping.grant };
+	const struct removal removal = { s, majors, grant != NULL ? grant : &nothing, hide };
+	struct composing c = { .removal = &removal, .s = s, .majors = majors, .grant = removal.grant };
 	char *text;
 
 	process_env(&s->doc, s->process, &c.grant->env, &s->tokens, true, &c.edits);

@@ -210,7 +210,7 @@ nodes_check_mounts(struct spec *s, const struct devmajors *majors, struct why *w
 			return refuse(why, WHY_DENIED, "the mount of %.150s at %.100s would bring GPUs (%.150s) into the container, "
 			    "which has no device cgroup to deny them: mount only the files that it needs", m->source, m->target,
 			    seen.gpu);
-		m->taken_out = seen.gpu[0] != '\0';
+		m->only_gpus = seen.gpu[0] != '\0';
 	}
 	return 0;
 }

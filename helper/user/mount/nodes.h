@@ -13,7 +13,7 @@ bool node_is_gpu(const struct spec *s, const struct devmajors *majors, const cha
 
 /*
  * Searches directories that are bound into the container, and the mounts beneath if the bind is recursive.
- * Marks a directory that has GPUs' nodes and no other files (spec_mount.taken_out), and refuses one that has
+ * Marks a directory that has GPUs' nodes and no other files (spec_mount.only_gpus), and refuses one that has
  * other files as well. The search is four directories deep, and stops after some thousand entries. Returns 0,
  * or -1 with *why.
  */

@@ -542,7 +542,7 @@ rootfs_check_conflicts(const struct spec *s, int fd, const char *path, const str
 	if (ret == 0 && ours.n > 0)
 		ret = check_standard_places(fd, path, &ours, why);
 	for (i = 0; ret == 0 && ours.n > 0 && i < s->mount_count; i++)
-		if (!s->mount[i].granted)
+		if (!s->mount[i].duplicate)
 			ret = check_mount_conflicts(&s->mount[i], fd, path, &ours, why);
 	places_free(&ours);
 	return ret;

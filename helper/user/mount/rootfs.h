@@ -45,7 +45,7 @@ bool rootfs_is_written_above(const char *path, const struct settings *settings);
 
 /*
  * Refuses a mount of the container at, above or beneath what is granted, both as text and after the links of
- * the root filesystem. Ignores a mount that brings the same as the grant (spec_mount.granted). «fd» and «path» are
+ * the root filesystem. Ignores a mount that brings the same as the grant (spec_mount.duplicate). «fd» and «path» are
  * those of rootfs_open(). Returns 0, or -1 with *why.
  */
 int rootfs_check_conflicts(const struct spec *s, int fd, const char *path, const struct edits *e, struct why *why);

@@ -17,9 +17,9 @@ struct spec_mount {
 	char *target, *source, *type;	/* source, type: NULL if absent */
 	struct strlist options;
 	bool bind;
-	bool taken_out;			/* has nothing but GPUs' nodes (nodes.h) */
-	bool granted;			/* brings the same as a mount or node of the grant (injected.h) */
-	bool lost;			/* the container does not get it, nor the same by a grant (dropped.h) */
+	bool only_gpus;			/* has nothing but GPUs' nodes (nodes.h) */
+	bool duplicate;			/* brings the same as a mount or node of the grant (duplicates.h) */
+	bool removed;			/* the container does not get it, nor the same by a grant (removed.h) */
 };
 
 struct spec_device {
@@ -27,7 +27,7 @@ struct spec_device {
 	char *path;
 	char type;
 	int64_t major;			/* -1 if absent */
-	bool lost;			/* as of a mount */
+	bool removed;			/* as of a mount */
 };
 
 struct spec {

@@ -1,5 +1,5 @@
 /*
- * user/compose/injected.c: which mounts of a config.json bring the same as the grant, and which names a hook of the engine
+ * user/compose/duplicates.c: which mounts of a config.json bring the same as the grant, and which names a hook of the engine
  * makes.
  */
 #include <fcntl.h>
@@ -11,12 +11,12 @@
 
 #include "base/cleanup.h"
 #include "tap.h"
-#include "user/compose/injected.h"
+#include "user/compose/duplicates.h"
 
 #define LIB "/usr/lib/libcuda.so.1"
 #define RO "\"ro\",\"nosuid\",\"nodev\",\"rbind\",\"rprivate\""
 
-static char top[] = "/tmp/t_injected.XXXXXX";
+static char top[] = "/tmp/t_duplicates.XXXXXX";
 
 /* The grant: a file, a directory and a socket of the driver, another name of the file, a folder, and a node. */
 static void
@@ -86,9 +86,9 @@ test_mounts(void)
 		make_grant(&e);
 		n = asprintf(&text, "{\"ociVersion\":\"1.0.2\",\"process\":{},\"linux\":{},\"mounts\":[{\"destination\":\"%s\","
 		    "\"source\":\"%s/%s\"%s}]}", mounts[i].target, top, mounts[i].source, mounts[i].more);
-		if (ok(n != -1 && spec_parse(&s, text, strlen(text), &why) == 0 && injected_merge(&s, &e, &why) == 0,
+		if (ok(n != -1 && spec_parse(&s, text, strlen(text), &why) == 0 && duplicates_mark(&s, &e, &why) == 0,
 		    "%s: read", mounts[i].what))
-			is_int(s.mount[0].granted, mounts[i].same, "  it is %s", mounts[i].same ? "the same" : "not the same");
+			is_int(s.mount[0].duplicate, mounts[i].same, "  it is %s", mounts[i].same ? "the same" : "not the same");
 		edits_free(&e);
 	}
 }
@@ -136,7 +136,7 @@ test_hooks(void)
 
 		make_grant(&e);
 		n = asprintf(&text, "{\"ociVersion\":\"1.0.2\",\"process\":{},\"linux\":{},\"hooks\":%s}", hooks[i].hooks);
-		if (ok(n != -1 && spec_parse(&s, text, strlen(text), &why) == 0 && injected_merge(&s, &e, &why) == 0,
+		if (ok(n != -1 && spec_parse(&s, text, strlen(text), &why) == 0 && duplicates_mark(&s, &e, &why) == 0,
 		    "%s: read %s", hooks[i].what, why.text)) {
 			for (k = linked = 0; k < e.mounts; k++)
 				linked += e.mount[k].linked;

@@ -1,10 +1,9 @@
-/* See dropped.h. Names paths of config.json, which a task's author may have chosen, and decides nothing by them. */
-#include "dropped.h"
+/* See removed.h. Names paths of config.json, which a task's author may have chosen, and decides nothing by them. */
+#include "removed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
@@ -25,17 +24,17 @@ is_granted(const struct edits *grant, const char *path)
 }
 
 bool
-dropped_device(const struct dropping *d, struct spec_device *v)
+removed_device(const struct removal *r, struct spec_device *v)
 {
-	if (is_granted(d->grant, v->path))
+	if (is_granted(r->grant, v->path))
 		return true;
 	/*
 	 * Drop a GPU's number under every type but «b» and «p»: crun makes a character device of a type that it does not
 	 * know. Drop a GPU's path with any number: in a user namespace, a runtime binds the host's node at this path.
 	 */
-	v->lost = d->hide && ((v->type != 'b' && v->type != 'p' && v->major >= 0 &&
-	    devmajors_is_gpu(d->majors, (uint32_t)v->major)) || node_is_gpu(d->s, d->majors, v->path));
-	return v->lost;
+	v->removed = r->hide && ((v->type != 'b' && v->type != 'p' && v->major >= 0 &&
+	    devmajors_is_gpu(r->majors, (uint32_t)v->major)) || node_is_gpu(r->s, r->majors, v->path));
+	return v->removed;
 }
 
 /* A mount that an NVIDIA runtime would read as a request. The word is one component, so it stands in any spelling. */
@@ -52,13 +51,13 @@ asks_vendor(const struct spec_mount *m, bool *failed)
 }
 
 bool
-dropped_mount(const struct dropping *d, struct spec_mount *m, bool *failed)
+removed_mount(const struct removal *r, struct spec_mount *m, bool *failed)
 {
-	if (m->granted)
+	if (m->duplicate)
 		return true;
-	m->lost = asks_vendor(m, failed) ||
-	    (d->hide && m->bind && m->source != NULL && (m->taken_out || node_is_gpu(d->s, d->majors, m->source)));
-	return m->lost;
+	m->removed = asks_vendor(m, failed) ||
+	    (r->hide && m->bind && m->source != NULL && (m->only_gpus || node_is_gpu(r->s, r->majors, m->source)));
+	return m->removed;
 }
 
 /* docker's --gpus: NVIDIA's hook would add the GPUs, but NVIDIA_VISIBLE_DEVICES=void tells it to add none. */
@@ -86,7 +85,7 @@ add_name(struct buf *b, size_t *n, const char *name)
 }
 
 void
-dropped_tell(const struct spec *s, bool hide, bool granted, char out[NOTE_MAX])
+removed_tell(const struct spec *s, bool hide, bool granted, char out[NOTE_MAX])
 {
 	const char *hook = hide ? find_vendor_hook(s) : NULL;
 	autobuf struct buf b = { 0 };
@@ -94,10 +93,10 @@ dropped_tell(const struct spec *s, bool hide, bool granted, char out[NOTE_MAX])
 
 	out[0] = '\0';
 	for (i = 0; i < s->device_count; i++)
-		if (s->device[i].lost)
+		if (s->device[i].removed)
 			add_name(&b, &n, s->device[i].path);
 	for (i = 0; i < s->mount_count; i++)
-		if (s->mount[i].lost)
+		if (s->mount[i].removed)
 			add_name(&b, &n, s->mount[i].target);
 	if (hook != NULL)
 		add_name(&b, &n, hook);
@@ -106,47 +105,4 @@ dropped_tell(const struct spec *s, bool hide, bool granted, char out[NOTE_MAX])
 	if (n > 0 && !b.failed)
 		snprintf(out, NOTE_MAX, "removed %s: %s", b.p, granted ? "the grant of this container does not have that" :
 		    "this container has no grant");
-}
-
-/* One of our names that this one nearly is; NULL if it is one of ours, or far from all. */
-static const char *
-meant_by(const char *name)
-{
-	static const char *const ours[] = { "GPUHELPER_TOKEN", "GPUHELPER_GPUS", "GPUHELPER_FOLDERS", NULL };
-
-	return text_among(name, ours) ? NULL : text_nearest(name, ours);
-}
-
-/* «name» has len bytes. */
-static bool
-tell_if_misspelt(const struct spec *s, const char *name, size_t len, char out[NOTE_MAX])
-{
-	char copy[32];
-	const char *meant;
-
-	/* most names are far from ours, and are compared no further */
-	if (len >= sizeof(copy) || strncasecmp(name, "GPUH", 4) != 0)
-		return false;
-	snprintf(copy, sizeof(copy), "%.*s", (int)len, name);
-	if ((meant = strlist_has(&s->tokens, copy) ? NULL : meant_by(copy)) != NULL)
-		snprintf(out, NOTE_MAX, "%.60s has no effect: did you mean %s?", strange(copy), meant);
-	return meant != NULL;
-}
-
-void
-misspelt_tell(const struct spec *s, char out[NOTE_MAX])
-{
-	size_t i;
-	uint32_t k;
-
-	out[0] = '\0';
-	for (i = 0; i < s->env_text.n; i++)
-		if (tell_if_misspelt(s, s->env_text.v[i], strcspn(s->env_text.v[i], "="), out))
-			return;
-	for (k = doc_first(&s->doc, s->annotations); k != DOC_NONE; k = doc_next(&s->doc, k)) {
-		autofree char *key = doc_string(&s->doc, k);
-
-		if (key != NULL && tell_if_misspelt(s, key, strlen(key), out))
-			return;
-	}
 }

@@ -3,21 +3,21 @@
  * paths after root has checked them. A user who can write on the way, or who passed on a descriptor, may redirect a
  * path in between. The container's mount table shows the result.
  */
-#ifndef GPUHELPER_USER_MOUNT_PLACES_H
-#define GPUHELPER_USER_MOUNT_PLACES_H
+#ifndef GPUHELPER_USER_MOUNT_FOLDERMOUNTS_H
+#define GPUHELPER_USER_MOUNT_FOLDERMOUNTS_H
 
 #include <sys/types.h>
 
 #include "../../lease/edits.h"
 
 /* For each granted folder, its target in the container and the place that must be mounted there (way.h). */
-struct granted_places {
+struct folder_mounts {
 	struct strlist target, place;
 };
-void granted_places_free(struct granted_places *p);
+void folder_mounts_free(struct folder_mounts *p);
 
 /* Copies the folders of the edits to *out, which the caller frees. Returns 0, or -1 with *why. */
-int places_of(const struct edits *e, struct granted_places *out, struct why *why);
+int folder_mounts_of(const struct edits *e, struct folder_mounts *out, struct why *why);
 
 /*
  * Checks that each place is mounted at its target in the mount namespace of «pid», and nothing else. Returns 0, or
@@ -25,6 +25,6 @@ int places_of(const struct edits *e, struct granted_places *out, struct why *why
  * read a process's mount table, but following a target through links needs the right to trace the process
  * (ptrace(2)).
  */
-int places_check(pid_t pid, const struct granted_places *p, struct why *why);
+int folder_mounts_check(pid_t pid, const struct folder_mounts *p, struct why *why);
 
 #endif

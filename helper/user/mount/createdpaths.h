@@ -2,8 +2,8 @@
  * Where paths of the container lead once everything is mounted, and what the runtime makes there. tests/container/
  * inmounts.py has the table of what runtimes make.
  */
-#ifndef GPUHELPER_USER_MOUNT_LANDING_H
-#define GPUHELPER_USER_MOUNT_LANDING_H
+#ifndef GPUHELPER_USER_MOUNT_CREATEDPATHS_H
+#define GPUHELPER_USER_MOUNT_CREATEDPATHS_H
 
 #include "../../lease/edits.h"
 #include "../spec/spec.h"
@@ -14,6 +14,6 @@
  * of the container's own volumes. «root» is the image (rootfs_open()); the grant is merged after the mounts of «s».
  * Returns 0, or -1 with *why. Does not see what another container changes in a shared volume afterwards.
  */
-int landing_check(const struct spec *s, int root, const struct edits *e, struct why *why);
+int created_paths_check(const struct spec *s, int root, const struct edits *e, struct why *why);
 
 #endif

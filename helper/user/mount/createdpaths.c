@@ -1,8 +1,8 @@
 /*
- * See landing.h. Anyone may have written the image and the volumes. Must open nothing in them for reading or writing,
- * and must follow each link itself: the kernel would follow one in a volume to the host.
+ * See createdpaths.h. Anyone may have written the image and the volumes. Must open nothing in them for reading or
+ * writing, and must follow each link itself: the kernel would follow one in a volume to the host.
  */
-#include "landing.h"
+#include "createdpaths.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #define LINK_MAX_BYTES 4096
 
 /* A mount, and where its target lies after all links. */
-struct spot {
+struct mountpoint {
 	char *at;		/* "/srv/data" */
 	const char *source;	/* on the host; NULL: a new file system */
 	bool granted;
@@ -29,7 +29,7 @@ struct spot {
 struct view {
 	const struct spec *s;
 	int root;
-	struct spot *spot;
+	struct mountpoint *point;
 	size_t n;
 };
 
@@ -38,7 +38,7 @@ struct walk {
 	const struct view *v;
 	char *at;			/* the part that is behind us, without links */
 	char *todo;			/* the rest */
-	const struct spot *in;		/* the mount that we are in; NULL: the image */
+	const struct mountpoint *in;	/* the mount that we are in; NULL: the image */
 	int fd;				/* «at»; -1: it exists only as the runtime will make it */
 	bool missing;			/* it does not exist, and no mount point makes it exist */
 	bool blind;			/* a link on the way could not be seen */
@@ -72,41 +72,41 @@ back_to_root(struct walk *w, struct why *why)
 	return w->fd != -1 ? 0 : refuse(why, WHY_AGAIN, "the root of the container: %s", strerror(errno));
 }
 
-static const struct spot *
-spot_at(const struct view *v, const char *path)
+static const struct mountpoint *
+mountpoint_at(const struct view *v, const char *path)
 {
 	size_t i = v->n;
 
 	while (i > 0)
-		if (strcmp(v->spot[--i].at, path) == 0)
-			return &v->spot[i];
+		if (strcmp(v->point[--i].at, path) == 0)
+			return &v->point[i];
 	return NULL;
 }
 
 static bool
-is_above_a_spot(const struct view *v, const char *path)
+is_above_a_mountpoint(const struct view *v, const char *path)
 {
 	size_t i;
 
 	for (i = 0; i < v->n; i++)
-		if (path_is_beneath(v->spot[i].at, path))
+		if (path_is_beneath(v->point[i].at, path))
 			return true;
 	return false;
 }
 
 /* Enters a mount. Refuses a source that can't be opened: the runtime could not mount it either. */
 static int
-enter(struct walk *w, const struct spot *spot, struct why *why)
+enter(struct walk *w, const struct mountpoint *point, struct why *why)
 {
 	char source[PATH_MAX];
 	int fd = -1;
 
 	errno = ENAMETOOLONG;
-	if (spot->source != NULL && (!spec_host_path(w->v->s, spot->source, source) ||
+	if (point->source != NULL && (!spec_host_path(w->v->s, point->source, source) ||
 	    (fd = open(source, O_PATH | O_CLOEXEC)) == -1))
-		return refuse(why, WHY_DATA, "the mount of %s at %s: %s", spot->source, spot->at, strerror(errno));
+		return refuse(why, WHY_DATA, "the mount of %s at %s: %s", point->source, point->at, strerror(errno));
 	stand_on(w, fd);
-	w->in = spot;
+	w->in = point;
 	w->missing = false;
 	return 0;
 }
@@ -165,7 +165,7 @@ step_to(struct walk *w, const char *name, char *path, struct why *why)
 		return ret;
 	}
 	stand_on(w, fd);
-	w->missing = fd == -1 && !is_above_a_spot(w->v, path);
+	w->missing = fd == -1 && !is_above_a_mountpoint(w->v, path);
 	free(w->at);
 	w->at = path;
 	return 0;
@@ -174,7 +174,7 @@ step_to(struct walk *w, const char *name, char *path, struct why *why)
 static int
 take_step(struct walk *w, const char *name, struct why *why)
 {
-	const struct spot *spot;
+	const struct mountpoint *point;
 	char *path;
 
 	if (strcmp(name, ".") == 0)
@@ -183,10 +183,10 @@ take_step(struct walk *w, const char *name, struct why *why)
 		return go_up(w, why);
 	if (asprintf(&path, "%s/%s", w->at, name) == -1)
 		return refuse_nomem(why);
-	if ((spot = spot_at(w->v, path)) != NULL) {
+	if ((point = mountpoint_at(w->v, path)) != NULL) {
 		free(w->at);
 		w->at = path;
-		return enter(w, spot, why);
+		return enter(w, point, why);
 	}
 	return step_to(w, name, path, why);
 }
@@ -219,24 +219,24 @@ drop_hidden(struct view *v, const char *path)
 	size_t i, kept = 0;
 
 	for (i = 0; i < v->n; i++)
-		if (path_is_beneath(v->spot[i].at, path))
-			free(v->spot[i].at);
+		if (path_is_beneath(v->point[i].at, path))
+			free(v->point[i].at);
 		else
-			v->spot[kept++] = v->spot[i];
+			v->point[kept++] = v->point[i];
 	v->n = kept;
 }
 
 static int
-add_spot(struct view *v, const char *target, struct spot spot, struct why *why)
+add_mountpoint(struct view *v, const char *target, struct mountpoint point, struct why *why)
 {
 	struct walk w;
 	int ret;
 
 	if ((ret = walk_path(v, target, &w, why)) == 0) {
 		drop_hidden(v, w.at);
-		spot.at = w.at;
+		point.at = w.at;
 		w.at = NULL;
-		v->spot[v->n++] = spot;
+		v->point[v->n++] = point;
 	}
 	walk_end(&w);
 	return ret;
@@ -253,10 +253,10 @@ is_seen(const struct spec_mount *m)
 static int
 add_mount_of(struct view *v, const struct spec_mount *m, struct why *why)
 {
-	struct spot spot = { .source = m->bind ? m->source : NULL, .granted = m->granted,
+	struct mountpoint point = { .source = m->bind ? m->source : NULL, .granted = m->duplicate,
 		.unknown = !is_seen(m) };
 
-	return m->taken_out || strlist_has(&m->options, "tmpcopyup") ? 0 : add_spot(v, m->target, spot, why);
+	return m->only_gpus || strlist_has(&m->options, "tmpcopyup") ? 0 : add_mountpoint(v, m->target, point, why);
 }
 
 static int
@@ -264,14 +264,14 @@ fill_view(struct view *v, const struct edits *e, struct why *why)
 {
 	size_t i;
 
-	if ((v->spot = calloc(v->s->mount_count + e->mounts + 1, sizeof(*v->spot))) == NULL)
+	if ((v->point = calloc(v->s->mount_count + e->mounts + 1, sizeof(*v->point))) == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < v->s->mount_count; i++)
 		if (add_mount_of(v, &v->s->mount[i], why) == -1)
 			return -1;
 	for (i = 0; i < e->mounts; i++)
-		if (!e->mount[i].linked && add_spot(v, e->mount[i].target,
-		    (struct spot){ .source = e->mount[i].source, .granted = true }, why) == -1)
+		if (!e->mount[i].linked && add_mountpoint(v, e->mount[i].target,
+		    (struct mountpoint){ .source = e->mount[i].source, .granted = true }, why) == -1)
 			return -1;
 	return 0;
 }
@@ -370,7 +370,7 @@ makes_elsewhere(const struct spec *s, int root)
 }
 
 int
-landing_check(const struct spec *s, int root, const struct edits *e, struct why *why)
+created_paths_check(const struct spec *s, int root, const struct edits *e, struct why *why)
 {
 	struct view v = { .s = s, .root = root };
 	size_t i;
@@ -380,7 +380,7 @@ landing_check(const struct spec *s, int root, const struct edits *e, struct why 
 		return 0;
 	ret = fill_view(&v, e, why) == -1 ? -1 : check_made(&v, why);
 	for (i = 0; i < v.n; i++)
-		free(v.spot[i].at);
-	free(v.spot);
+		free(v.point[i].at);
+	free(v.point);
 	return ret;
 }

@@ -1,5 +1,5 @@
-/* See places.h. Reads the container's mount table, in which no entry is a path on the host. */
-#include "places.h"
+/* See foldermounts.h. Reads the container's mount table, in which no entry is a path on the host. */
+#include "foldermounts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "../../host/rootfile.h"
 
 /* A target, and whether the wanted folder is mounted there. */
-struct met {
+struct target {
 	const char *wanted;	/* "FILE-SYSTEM PLACE" */
 	const char *point;	/* the target, where no link leads there */
 	bool any, is;
@@ -23,27 +23,27 @@ struct met {
 /*
  * All targets, so that one pass over the mount table is enough: there may be a thousand targets and as many mounts.
  */
-struct meeting {
-	struct met *met;	/* in the order of the grant */
-	struct met **by_point;	/* in the order of their targets */
+struct targets {
+	struct target *t;		/* in the order of the grant */
+	struct target **by_point;	/* in the order of their targets */
 	size_t n;
 };
 
 /* A target that lies behind a link of the image, and the id of the mount there. */
-struct led {
-	struct met *met;
+struct linked_target {
+	struct target *t;
 	uint64_t id;
 };
 
 void
-granted_places_free(struct granted_places *p)
+folder_mounts_free(struct folder_mounts *p)
 {
 	strlist_free(&p->target);
 	strlist_free(&p->place);
 }
 
 int
-places_of(const struct edits *e, struct granted_places *out, struct why *why)
+folder_mounts_of(const struct edits *e, struct folder_mounts *out, struct why *why)
 {
 	size_t i;
 
@@ -77,23 +77,23 @@ is_wanted(const char *wanted, struct mount *m, const char **type)
  * on top.
  */
 static void
-meet(struct met *met, bool is)
+see_mount(struct target *t, bool is)
 {
-	met->is = is && (met->is || !met->any);
-	met->any = true;
+	t->is = is && (t->is || !t->any);
+	t->any = true;
 }
 
 static int
 by_point(const void *a, const void *b)
 {
-	const struct met *const *x = a, *const *y = b;
+	const struct target *const *x = a, *const *y = b;
 
 	return strcmp((*x)->point, (*y)->point);
 }
 
 /* The index of the first target that is not before «point». */
 static size_t
-lower_bound(const struct meeting *g, const char *point)
+lower_bound(const struct targets *g, const char *point)
 {
 	size_t low = 0, high = g->n, middle;
 
@@ -108,25 +108,25 @@ lower_bound(const struct meeting *g, const char *point)
 }
 
 static bool
-meet_at_point(void *ctx, struct mount *m)
+see_mount_at(void *ctx, struct mount *m)
 {
-	struct meeting *g = ctx;
+	struct targets *g = ctx;
 	const char *type = NULL;
 	size_t i;
 
 	for (i = lower_bound(g, m->point); i < g->n && strcmp(g->by_point[i]->point, m->point) == 0; i++)
-		meet(g->by_point[i], is_wanted(g->by_point[i]->wanted, m, &type));
+		see_mount(g->by_point[i], is_wanted(g->by_point[i]->wanted, m, &type));
 	return false;
 }
 
 static bool
-meet_by_id(void *ctx, struct mount *m)
+see_mount_by_id(void *ctx, struct mount *m)
 {
-	struct led *led = ctx;
+	struct linked_target *link = ctx;
 	const char *type = NULL;
 
-	if (m->id == led->id)
-		meet(led->met, is_wanted(led->met->wanted, m, &type));
+	if (m->id == link->id)
+		see_mount(link->t, is_wanted(link->t->wanted, m, &type));
 	return false;
 }
 
@@ -153,55 +153,55 @@ find_target_mount(int proc, const char *pid, const char *target, uint64_t *id, s
 }
 
 static int
-look_at_place(int proc, const char *pid, mount_test *test, void *ctx, struct why *why)
+read_mounts(int proc, const char *pid, mount_test *test, void *ctx, struct why *why)
 {
 	return mounts_any(proc, pid, test, ctx) != -1 ? 0 :
 	    refuse(why, WHY_IO, "/proc/%s/mountinfo: %s", pid, strerror(errno));
 }
 
 static int
-check_met(int proc, const char *pid, struct met *met, struct why *why)
+check_target(int proc, const char *pid, struct target *t, struct why *why)
 {
-	struct led led = { .met = met };
+	struct linked_target link = { .t = t };
 
-	if (!met->any && (find_target_mount(proc, pid, met->point, &led.id, why) == -1 ||
-	    look_at_place(proc, pid, meet_by_id, &led, why) == -1))
+	if (!t->any && (find_target_mount(proc, pid, t->point, &link.id, why) == -1 ||
+	    read_mounts(proc, pid, see_mount_by_id, &link, why) == -1))
 		return -1;
-	return met->is ? 0 : refuse(why, WHY_DENIED, "a granted folder (%.300s, by file system and path) is not what the "
-	    "runtime mounted at %s: someone redirected its path meanwhile", met->wanted, met->point);
+	return t->is ? 0 : refuse(why, WHY_DENIED, "a granted folder (%.300s, by file system and path) is not what the "
+	    "runtime mounted at %s: someone redirected its path meanwhile", t->wanted, t->point);
 }
 
 static int
-check_all(int proc, const char *pid, struct meeting *g, struct why *why)
+check_all(int proc, const char *pid, struct targets *g, struct why *why)
 {
 	size_t i;
 
 	qsort(g->by_point, g->n, sizeof(*g->by_point), by_point);
-	if (look_at_place(proc, pid, meet_at_point, g, why) == -1)
+	if (read_mounts(proc, pid, see_mount_at, g, why) == -1)
 		return -1;
 	for (i = 0; i < g->n; i++)
-		if (check_met(proc, pid, &g->met[i], why) == -1)
+		if (check_target(proc, pid, &g->t[i], why) == -1)
 			return -1;
 	return 0;
 }
 
 int
-places_check(pid_t pid, const struct granted_places *p, struct why *why)
+folder_mounts_check(pid_t pid, const struct folder_mounts *p, struct why *why)
 {
 	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	autofree struct met *met = calloc(p->place.n + 1, sizeof(*met)), **sorted = calloc(p->place.n + 1, sizeof(*sorted));
-	struct meeting g = { met, sorted, p->place.n };
+	autofree struct target *t = calloc(p->place.n + 1, sizeof(*t)), **sorted = calloc(p->place.n + 1, sizeof(*sorted));
+	struct targets g = { t, sorted, p->place.n };
 	char name[24];
 	size_t i;
 
 	snprintf(name, sizeof(name), "%d", pid);
 	if (proc == -1)
 		return refuse(why, WHY_IO, "/proc: %s", strerror(errno));
-	if (met == NULL || sorted == NULL)
+	if (t == NULL || sorted == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < g.n; i++) {
-		met[i] = (struct met){ .wanted = p->place.v[i], .point = p->target.v[i] };
-		sorted[i] = &met[i];
+		t[i] = (struct target){ .wanted = p->place.v[i], .point = p->target.v[i] };
+		sorted[i] = &t[i];
 	}
 	return g.n > 0 ? check_all(proc, name, &g, why) : 0;
 }

@@ -1,5 +1,5 @@
 /*
- * user/mount/places.c: what the runtime mounted at a granted target, seen from outside of the container's mount namespace.
+ * user/mount/foldermounts.c: what the runtime mounted at a granted target, seen from outside of the container's mount namespace.
  * Needs root, for a mount namespace.
  */
 #include <fcntl.h>
@@ -16,9 +16,9 @@
 
 #include "host/folder/mounts.h"
 #include "tap.h"
-#include "user/mount/places.h"
+#include "user/mount/foldermounts.h"
 
-static char top[] = "/tmp/t_places.XXXXXX", a[64], b[64], target[64], link_to[64], place[80];
+static char top[] = "/tmp/t_foldermounts.XXXXXX", a[64], b[64], target[64], link_to[64], place[80];
 
 static bool
 prepare(void)
@@ -26,7 +26,7 @@ prepare(void)
 	struct stat st;
 
 	if (unshare(CLONE_NEWNS) == -1 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == -1 ||
-	    mount("t_places", top, "tmpfs", 0, NULL) == -1 || stat(top, &st) == -1)
+	    mount("t_foldermounts", top, "tmpfs", 0, NULL) == -1 || stat(top, &st) == -1)
 		return false;
 	snprintf(a, sizeof(a), "%s/a", top);
 	snprintf(b, sizeof(b), "%s/b", top);
@@ -53,7 +53,7 @@ tells_mounts(void)
 static int
 check(const char *first, const char *second, const char *at, struct why *why)
 {
-	struct granted_places p = { .target = { .n = 0 } };
+	struct folder_mounts p = { .target = { .n = 0 } };
 	const pid_t pid = fork();
 	int ret;
 
@@ -69,8 +69,8 @@ check(const char *first, const char *second, const char *at, struct why *why)
 	*why = (struct why){ .code = WHY_NONE };
 	if (!strlist_add(&p.target, at, SIZE_MAX) || !strlist_add(&p.place, place, SIZE_MAX))
 		return -2;
-	ret = places_check(pid, &p, why);
-	granted_places_free(&p);
+	ret = folder_mounts_check(pid, &p, why);
+	folder_mounts_free(&p);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	return ret;

@@ -1,8 +1,8 @@
 /*
- * See injected.h. Runs with the caller's rights, and only reads. What a path leads to may change later, but not what
+ * See duplicates.h. Runs with the caller's rights, and only reads. What a path leads to may change later, but not what
  * the container gets: that is the granted file, which root has checked.
  */
-#include "injected.h"
+#include "duplicates.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +156,7 @@ mark_links(const struct cdi_hook *h, struct edits *e)
 }
 
 int
-injected_merge(struct spec *s, struct edits *e, struct why *why)
+duplicates_mark(struct spec *s, struct edits *e, struct why *why)
 {
 	const struct doc *d = &s->doc;
 	size_t i;
@@ -164,7 +164,7 @@ injected_merge(struct spec *s, struct edits *e, struct why *why)
 	bool good = true;
 
 	for (i = 0; i < s->mount_count; i++)
-		s->mount[i].granted = is_granted(s, &s->mount[i], e);
+		s->mount[i].duplicate = is_granted(s, &s->mount[i], e);
 	/* only these hooks see the mounts of the container */
 	for (n = doc_first(d, doc_get(d, s->hooks, "createContainer")); good && n != DOC_NONE; n = doc_next(d, n)) {
 		struct cdi_hook h = { 0 };

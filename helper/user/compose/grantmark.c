@@ -1,9 +1,9 @@
 /*
- * See added.h. The mark is an annotation, and engines copy annotations of images, whose authors may wish that a mount
- * of the engine's be taken out. So the mark has a seal: a hash of the bundle's path, of root.path and of the added
- * elements. An engine's paths have random parts, which no image's author knows beforehand.
+ * See grantmark.h. The mark is an annotation, and engines copy annotations of images, whose authors may wish that a
+ * mount of the engine's be taken out. So the mark has a seal: a hash of the bundle's path, of root.path and of the
+ * added elements. An engine's paths have random parts, which no image's author knows beforehand.
  */
-#include "added.h"
+#include "grantmark.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,7 +270,7 @@ mark_text(const struct mark *m)
 }
 
 char *
-added_mark(const struct spec *before, const struct edits *grant, const char *bundle, const char *text, size_t *len,
+grantmark_add(const struct spec *before, const struct edits *grant, const char *bundle, const char *text, size_t *len,
     struct why *why)
 {
 	automark struct mark m = { .seal = "" };
@@ -294,10 +294,10 @@ added_mark(const struct spec *before, const struct edits *grant, const char *bun
 		return NULL;
 	}
 	buf_json(&value, says);
-	buf_printf(&whole, "{\"" ADDED_KEY "\":%s}", value.p != NULL ? value.p : "");
+	buf_printf(&whole, "{\"" GRANTMARK_KEY "\":%s}", value.p != NULL ? value.p : "");
 	e.failed = value.failed || whole.failed;
 	if (!e.failed && doc_is(&d, doc_get(&d, 0, "annotations"), DOC_OBJECT))
-		doc_set(&e, &d, doc_get(&d, 0, "annotations"), ADDED_KEY, value.p);
+		doc_set(&e, &d, doc_get(&d, 0, "annotations"), GRANTMARK_KEY, value.p);
 	else if (!e.failed)
 		doc_set(&e, &d, 0, "annotations", whole.p);
 	if ((out = doc_apply(&d, &e, len)) == NULL)
@@ -366,7 +366,7 @@ drop_mark(const struct doc *d, struct doc_edits *e)
 
 	doc_list_begin(&l, '{');
 	for (k = doc_first(d, at); k != DOC_NONE; k = doc_next(d, k))
-		if (!doc_equals(d, k, ADDED_KEY))
+		if (!doc_equals(d, k, GRANTMARK_KEY))
 			doc_list_keep(&l, d, k);
 	if ((text = doc_list_end(&l)) != NULL)
 		doc_replace(e, d, at, text);
@@ -416,9 +416,9 @@ take_out(const struct bundle *b, char **out, size_t *out_len, bool *stale, struc
 	*out = NULL;
 	*stale = false;
 	/* most have no mark, and are not parsed here; a text that is no JSON is for spec_parse() to refuse */
-	if (memmem(b->text, b->len, ADDED_KEY, strlen(ADDED_KEY)) == NULL ||
+	if (memmem(b->text, b->len, GRANTMARK_KEY, strlen(GRANTMARK_KEY)) == NULL ||
 	    doc_parse(&d, b->text, b->len, &ignored) == -1 ||
-	    (says = doc_string(&d, doc_get(&d, doc_get(&d, 0, "annotations"), ADDED_KEY))) == NULL)
+	    (says = doc_string(&d, doc_get(&d, doc_get(&d, 0, "annotations"), GRANTMARK_KEY))) == NULL)
 		return 0;
 	*stale = !read_mark(says, &m) || !make_nodes(&m) || !find_all(&d, &m) || !make_seal(&d, &m, b->path, seal) ||
 	    strcmp(seal, m.seal) != 0;
@@ -428,7 +428,7 @@ take_out(const struct bundle *b, char **out, size_t *out_len, bool *stale, struc
 }
 
 int
-added_parse(struct spec *s, const struct bundle *b, char **before, bool *stale, struct why *why)
+grantmark_parse(struct spec *s, const struct bundle *b, char **before, bool *stale, struct why *why)
 {
 	size_t len = 0;
 

@@ -1,5 +1,5 @@
-/* See suit.h. Runs with the caller's rights. Knows runtimes by their names, and asks them what they support. */
-#include "suit.h"
+/* See adaptgrant.h. Runs with the caller's rights. Knows runtimes by their names, and asks them what they support. */
+#include "adaptgrant.h"
 
 #include <errno.h>
 #include <linux/mount.h>
@@ -48,7 +48,7 @@ is_crun(const char *runtime)
  * mean the same if nothing is mounted beneath.
  */
 static int
-suit_crun(struct edits *e, struct why *why)
+adapt_to_crun(struct edits *e, struct why *why)
 {
 	struct strlist *options;
 	size_t i, k;
@@ -90,11 +90,11 @@ bind_nodes(struct edits *e, struct why *why)
 }
 
 int
-suit_runtime(const char *runtime, const struct spec *s, struct edits *e, struct why *why)
+adapt_grant(const char *runtime, const struct spec *s, struct edits *e, struct why *why)
 {
 	const bool crun = is_crun(runtime);
 
-	if (check_submounts(runtime, e, why) == -1 || (crun && suit_crun(e, why) == -1))
+	if (check_submounts(runtime, e, why) == -1 || (crun && adapt_to_crun(e, why) == -1))
 		return -1;
 	/*
 	 * in a user namespace, crun 1.8 binds nodes that it made elsewhere, and their label denies the container

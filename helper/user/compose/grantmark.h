@@ -3,21 +3,21 @@
  * run added must neither stand in the way of the next nor outlive the request. An engine writes a new config.json each
  * time; a person may use one bundle many times.
  */
-#ifndef GPUHELPER_USER_COMPOSE_ADDED_H
-#define GPUHELPER_USER_COMPOSE_ADDED_H
+#ifndef GPUHELPER_USER_COMPOSE_GRANTMARK_H
+#define GPUHELPER_USER_COMPOSE_GRANTMARK_H
 
 #include "../../lease/edits.h"
 #include "../spec/bundle.h"
 #include "../spec/spec.h"
 
-#define ADDED_KEY "gpuhelper.added"
+#define GRANTMARK_KEY "gpuhelper.added"
 
 /*
  * Adds the annotation to a composed config.json: the names of the mounts, devices, rules, variables, groups, masked
  * paths and hooks that the grant added to «before». «bundle» is the bundle's path. Returns the new text, which the
  * caller frees, or NULL with *why.
  */
-char *added_mark(const struct spec *before, const struct edits *grant, const char *bundle, const char *text,
+char *grantmark_add(const struct spec *before, const struct edits *grant, const char *bundle, const char *text,
     size_t *len, struct why *why);
 
 /*
@@ -26,6 +26,6 @@ char *added_mark(const struct spec *before, const struct edits *grant, const cha
  * bundle's text. *stale is true if there is a mark that does not fit: the bundle or what was added has changed since,
  * or somebody else made the mark. 0, or -1 with *why. The caller calls spec_free() in any case.
  */
-int added_parse(struct spec *s, const struct bundle *b, char **before, bool *stale, struct why *why);
+int grantmark_parse(struct spec *s, const struct bundle *b, char **before, bool *stale, struct why *why);
 
 #endif

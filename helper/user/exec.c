@@ -22,11 +22,11 @@
 #include "command/runtime.h"
 #include "record/recorddir.h"
 #include "record/vetted.h"
+#include "spec/cudavisible.h"
 #include "spec/exactkeys.h"
 #include "spec/speccapability.h"
 #include "spec/specprocess.h"
 #include "spec/tokennames.h"
-#include "spec/visible.h"
 #include "task/agent.h"
 #include "task/waiter.h"
 
@@ -34,7 +34,7 @@
 #define RECORD_MAX (1024 * 1024)
 
 /* The exec record that root wrote at the grant (exec_record_write() in root/end/execrecord.c). */
-struct record {
+struct exec_record {
 	struct strlist env;
 	uint32_t gid[64];
 	size_t gids;
@@ -63,7 +63,7 @@ parse_strings(const struct doc *d, const char *key, struct strlist *out, struct 
 }
 
 static int
-parse_record(const char *text, size_t len, struct record *r, struct why *why)
+parse_record(const char *text, size_t len, struct exec_record *r, struct why *why)
 {
 	autodoc struct doc d = { 0 };
 	uint32_t n;
@@ -88,7 +88,7 @@ parse_record(const char *text, size_t len, struct record *r, struct why *why)
 
 /* Reads the record. A container without one was granted nothing. */
 static int
-load_record(const struct command *c, struct record *r, struct why *why)
+load_record(const struct command *c, struct exec_record *r, struct why *why)
 {
 	char name[HASH_SIZE], path[sizeof(GPUHELPER_RUNDIR) + 128];
 	autofree char *text = NULL;
@@ -110,7 +110,7 @@ load_record(const struct command *c, struct record *r, struct why *why)
 
 /* Root's wrapper believes no record that says more than was checked at the container's creation. */
 static int
-check_record(const struct command *c, const struct record *r, struct why *why)
+check_record(const struct command *c, const struct exec_record *r, struct why *why)
 {
 	const struct vetted v = { &r->env, r->gid, r->gids, r->label, r->privileged, r->promised };
 
@@ -151,7 +151,7 @@ begins_again(const struct doc *d)
  * container.
  */
 static int
-make_waiter(const struct command *c, const struct record *r, struct plan *p, struct why *why)
+make_waiter(const struct command *c, const struct exec_record *r, struct plan *p, struct why *why)
 {
 	int from = 0;
 
@@ -162,7 +162,7 @@ make_waiter(const struct command *c, const struct record *r, struct plan *p, str
 
 /* Returns the new process.json, which the caller frees, or NULL with *why. Notes in *p what the process has. */
 static char *
-compose_process(const struct command *c, const char *text, size_t len, const struct record *r, size_t *newlen,
+compose_process(const struct command *c, const char *text, size_t len, const struct exec_record *r, size_t *newlen,
     struct plan *p, struct why *why)
 {
 	autoedits struct doc_edits e = { 0 };
@@ -196,7 +196,7 @@ compose_process(const struct command *c, const char *text, size_t len, const str
 			return NULL;
 		}
 	}
-	(void)visible_warns(&variables, &r->env, &r->gpus, p->warning);
+	(void)cuda_visible_warns(&variables, &r->env, &r->gpus, p->warning);
 	p->task = p->task || strlist_has(&variables, GPUHELPER_AGAIN) || begins_again(&d);
 	if (make_waiter(c, r, p, why) == -1)
 		return NULL;
@@ -213,7 +213,7 @@ compose_process(const struct command *c, const char *text, size_t len, const str
 
 /* Replaces the file that --process names. *path gets the path of the new file, or "" if the file may stay. */
 static int
-replace_process(const struct command *c, const char *file, const struct record *r, char path[FILE_LINK_MAX],
+replace_process(const struct command *c, const char *file, const struct exec_record *r, char path[FILE_LINK_MAX],
     struct plan *p, struct why *why)
 {
 	autofree char *text = NULL, *new = NULL;
@@ -259,7 +259,7 @@ is_named_task(const struct command *c, const struct settings *s)
 
 /* Reads one option. */
 static int
-plan_word(const struct command *c, const struct word *w, const struct record *r, char path[FILE_LINK_MAX],
+plan_word(const struct command *c, const struct word *w, const struct exec_record *r, char path[FILE_LINK_MAX],
     struct plan *p, struct why *why)
 {
 	switch (w->option->role) {
@@ -279,7 +279,7 @@ plan_word(const struct command *c, const struct word *w, const struct record *r,
 
 /* Reads all options about the process, before the helper is told of it. */
 static int
-make_plan(int argc, char *const *argv, const struct command *c, const struct record *r, const struct settings *s,
+make_plan(int argc, char *const *argv, const struct command *c, const struct exec_record *r, const struct settings *s,
     struct plan *p, struct why *why)
 {
 	int i;
@@ -320,7 +320,7 @@ add_word(struct words *w, const char *s)
  * the form of --env in use: runc accepts only one.
  */
 static void
-add_granted_options(struct words *w, const struct record *r, const char *env_option, const char *runtime)
+add_granted_options(struct words *w, const struct exec_record *r, const char *env_option, const char *runtime)
 {
 	autofree char *real = realpath(runtime, NULL);
 	char number[16];
@@ -372,7 +372,7 @@ keep_letters(struct words *to, const char *word, char last)
 
 /* The new value of an option: "" removes the option, NULL keeps its value. */
 static const char *
-new_value(const struct word *w, const char *path, const struct record *r, const struct task_waiter *waiter)
+new_value(const struct word *w, const char *path, const struct exec_record *r, const struct task_waiter *waiter)
 {
 	switch (w->option->role) {
 	case ROLE_PROCESS:
@@ -437,7 +437,7 @@ add_waiter_options(struct words *to, const struct command *c, const struct task_
 }
 
 static void
-rewrite(int argc, char *const *argv, const struct command *c, const struct plan *p, const struct record *r,
+rewrite(int argc, char *const *argv, const struct command *c, const struct plan *p, const struct exec_record *r,
     const char *runtime, struct words *to)
 {
 	int i, k = c->line.globals, end = options_end(argv, c);
@@ -464,7 +464,8 @@ rewrite(int argc, char *const *argv, const struct command *c, const struct plan 
 
 /* The line and all warnings, for the user. */
 static int
-lines_for_user(const char *line, const struct record *r, const struct plan *p, struct strlist *out, struct why *why)
+lines_for_user(const char *line, const struct exec_record *r, const struct plan *p, struct strlist *out,
+    struct why *why)
 {
 	char text[NOTE_MAX + 16], note[NOTE_MAX];
 	size_t i;
@@ -517,7 +518,7 @@ check_strong_exec(char *const *argv, const struct command *c, const char *runtim
 }
 
 static void
-record_free(struct record *r)
+record_free(struct exec_record *r)
 {
 	strlist_free(&r->env);
 	strlist_free(&r->tokens);
@@ -532,7 +533,7 @@ record_free(struct record *r)
  * itself. The process begins even without a helper: a health check is an exec, too.
  */
 static void
-record_exec(const struct command *c, const struct record *r, const struct plan *p, enum door_setting door,
+record_exec(const struct command *c, const struct exec_record *r, const struct plan *p, enum door_setting door,
     char line[REPLY_LINE_MAX])
 {
 	if (r->found && !p->task)
@@ -543,7 +544,7 @@ record_exec(const struct command *c, const struct record *r, const struct plan *
 
 /* Makes the new command line. NULL: memory is short. */
 static char **
-new_words(int argc, char *const *argv, const struct command *c, const struct plan *p, const struct record *r,
+new_words(int argc, char *const *argv, const struct command *c, const struct plan *p, const struct exec_record *r,
     const char *runtime)
 {
 	struct words w = { 0 };
@@ -559,7 +560,7 @@ new_words(int argc, char *const *argv, const struct command *c, const struct pla
 
 /* Tells the helper and the user, and makes the new command line. */
 static char **
-begin_exec(int argc, char *const *argv, const struct command *c, struct plan *p, const struct record *r,
+begin_exec(int argc, char *const *argv, const struct command *c, struct plan *p, const struct exec_record *r,
     const char *runtime, const struct settings *s, struct why *why)
 {
 	char **words = new_words(argc, argv, c, p, r, runtime), line[REPLY_LINE_MAX] = "";
@@ -579,7 +580,7 @@ begin_exec(int argc, char *const *argv, const struct command *c, struct plan *p,
 
 /* What no process of this container may see; the same as at its creation. */
 static int
-note_tokens(const struct settings *s, struct record *r, struct why *why)
+note_tokens(const struct settings *s, struct exec_record *r, struct why *why)
 {
 	return token_names(s, r->found, &r->tokens) ? 0 : refuse_nomem(why);
 }
@@ -588,7 +589,7 @@ char **
 exec_prepare(int argc, char *const *argv, const struct command *c, const char *runtime,
     const struct settings *settings, struct why *why)
 {
-	struct record r = { 0 };
+	struct exec_record r = { 0 };
 	struct plan p = { 0 };
 	char **words = NULL;
 

@@ -31,7 +31,7 @@
 #include "command/argv.h"
 #include "command/message.h"
 #include "command/namespace.h"
-#include "command/permit.h"
+#include "command/optioncheck.h"
 #include "command/runtime.h"
 #include "compose/adaptgrant.h"
 #include "compose/compose.h"
@@ -49,10 +49,10 @@
 #include "record/recorddir.h"
 #include "record/vetted.h"
 #include "spec/bundle.h"
+#include "spec/cudavisible.h"
 #include "spec/misspelt.h"
 #include "spec/spec.h"
 #include "spec/speccapability.h"
-#include "spec/visible.h"
 #include "task/waiterfile.h"
 #include "vet/vetting.h"
 #include "create.h"
@@ -299,7 +299,7 @@ check_bundle(struct making *m, bool *asks)
 		return -1;
 	m->spec.bundle = m->bundle.path;
 	if (find_placeholder(m) == -1 || lease_note_allocation(m->settings, &m->request, &m->why) == -1 ||
-	    permit_check(m->command, m->settings, is_hosts_root(), &m->why) == -1 ||
+	    options_check(m->command, m->settings, is_hosts_root(), &m->why) == -1 ||
 	    rootfs_open(&m->spec, m->bundle.path, m->settings, geteuid(), &m->rootfd, &m->rootpath, &m->why) == -1 ||
 	    sources_check(&m->spec, &m->why) == -1 || check_privilege(m) == -1 ||
 	    resources_check(&m->spec.doc, m->spec.resources, &m->why) == -1 ||
@@ -335,7 +335,7 @@ warn_of_variables(struct making *m)
 	struct edits *e = &m->reply.edits;
 	char note[NOTE_MAX];
 
-	return !visible_warns(&m->spec.env_text, &e->env, &e->gpus, note) || edits_add_note(e, "%s", note) ? 0 :
+	return !cuda_visible_warns(&m->spec.env_text, &e->env, &e->gpus, note) || edits_add_note(e, "%s", note) ? 0 :
 	    refuse_nomem(&m->why);
 }
 

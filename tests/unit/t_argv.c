@@ -413,7 +413,7 @@ test_exec(void)
 static void
 test_exec_many(void)
 {
-	static char *argv[READING_WORDS_MAX + 8];
+	static char *argv[PARSED_WORDS_MAX + 8];
 	char runc[] = "runc", exec[] = "exec", env[] = "-eA=1", id[] = "x";
 	static struct command c;
 	struct why why;
@@ -421,14 +421,14 @@ test_exec_many(void)
 
 	argv[0] = runc;
 	argv[1] = exec;
-	for (i = 0; i < READING_WORDS_MAX; i++)
+	for (i = 0; i < PARSED_WORDS_MAX; i++)
 		argv[2 + i] = env;
 	argv[2 + i] = id;
 	ok(argv_parse(3 + i, argv, &c, &why) == 0, "a command line with the most options is read");
 	for (n = 0; command_next(&c, ROLE_ENV, &from) != NULL; n++)
 		;
-	ok(n == READING_WORDS_MAX && strcmp(c.id, "x") == 0,
-	    "all %d variables are found", READING_WORDS_MAX);
+	ok(n == PARSED_WORDS_MAX && strcmp(c.id, "x") == 0,
+	    "all %d variables are found", PARSED_WORDS_MAX);
 	argv[2 + i] = env;
 	argv[3 + i] = id;
 	is_int(argv_parse(4 + i, argv, &c, &why), -1, "one option more is refused");

@@ -1,5 +1,5 @@
 /*
- * user/privilege/privilege.c and user/privilege/exposure.c: which containers are privileged, and why. Those with an
+ * user/privilege/privilege.c and user/privilege/kernelwrites.c: which containers are privileged, and why. Those with an
  * engine's defaults are not. The bind mounts are of this machine's own /proc and /sys.
  */
 #include "base/cleanup.h"

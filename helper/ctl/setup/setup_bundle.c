@@ -40,7 +40,7 @@ add_top(const char *name, json_t *mounts)
 
 /*
  * config.json (OCI runtime specification 1.0).  The settings may refuse privileged containers
- * (user/privilege/exposure.h).
+ * (user/privilege/kernelwrites.h).
  */
 static json_t *
 config_of(json_t *mounts)

@@ -92,12 +92,12 @@ take_words(struct command *c, int from, int to, struct why *why)
 int
 argv_parse(int argc, char *const *argv, struct command *c, struct why *why)
 {
-	const struct reading *r = &c->line;
+	const struct parsed_line *r = &c->line;
 	struct why ignored;
 	int ret;
 
 	memset(c, 0, sizeof(*c));
-	ret = reading_make(argc, argv, &c->line, why);
+	ret = parse_line(argc, argv, &c->line, why);
 	c->verb_at = r->verb_at;
 	c->id_at = r->id_at;
 	(void)take_words(c, 0, r->globals, &ignored);

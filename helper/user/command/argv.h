@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_USER_COMMAND_ARGV_H
 #define GPUHELPER_USER_COMMAND_ARGV_H
 
-#include "reading.h"
+#include "parseline.h"
 
 struct command {
 	const char *verb;	/* "create", …; NULL if there is none (--version, --help) */
@@ -19,7 +19,7 @@ struct command {
 	const char *id;		/* container id; NULL if none was given, and then the runtime fails */
 	int verb_at;		/* index of the verb in argv; argc if there is none */
 	int id_at;		/* index of the container id, likewise */
-	struct reading line;	/* all options, for exec.c and update.c */
+	struct parsed_line line;	/* all options, for exec.c and update.c */
 };
 
 /*

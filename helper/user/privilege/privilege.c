@@ -12,7 +12,7 @@
 #include "../../base/cleanup.h"
 #include "../../base/text.h"
 #include "../spec/speccapability.h"
-#include "exposure.h"
+#include "kernelwrites.h"
 #include "seccomp.h"
 
 enum kind { PID, MOUNT, CGROUP, USER, KINDS };
@@ -183,7 +183,7 @@ privilege_find(const struct spec *s, struct request *r, bool hosts_root, bool no
 		if (ret == 0)
 			ret = look_at_seccomp(s, what, why);
 		if (ret == 0 && hosts_root)
-			ret = exposure_find(s, n.own[CGROUP], what, PRIVILEGE_MAX, why);
+			ret = kernel_writes_find(s, n.own[CGROUP], what, PRIVILEGE_MAX, why);
 	}
 	namespaces_free(&n);
 	r->privileged = ret == 1;

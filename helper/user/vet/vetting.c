@@ -11,7 +11,7 @@
 #include "../../policy/policygrant.h"
 #include "../../vet/vet.h"
 #include "answers.h"
-#include "vetlook.h"
+#include "vethost.h"
 
 /* The policy that grants, which must list root. */
 static const struct policy *
@@ -62,8 +62,8 @@ static int
 check_reply(struct reply *reply, const struct request *r, const struct settings *s,
     const struct devmajors *majors, struct why *why)
 {
-	autovetlook struct vetlook look = { .parent = -1 };
-	struct vet v = { .edits = &reply->edits, .request = r, .settings = s, .majors = majors, .look = vetlook_of(&look) };
+	autovethost struct vethost host = { .parent = -1 };
+	struct vet v = { .edits = &reply->edits, .request = r, .settings = s, .majors = majors, .look = vethost_look(&host) };
 	autocdiregistry struct cdi_registry specs = { .files = 0 };
 	autopolicyset struct policy_set policies = { .n = 0 };
 	autofree struct vet_source *source = NULL;

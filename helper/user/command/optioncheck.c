@@ -1,8 +1,8 @@
-/* See permit.h. Decides by the options and the settings alone. */
-#include "permit.h"
+/* See optioncheck.h. Decides by the options and the settings alone. */
+#include "optioncheck.h"
 
 int
-permit_check(const struct command *c, const struct settings *settings, bool by_root, struct why *why)
+options_check(const struct command *c, const struct settings *settings, bool by_root, struct why *why)
 {
 	if (c->from_image && by_root && settings->privileged == PRIVILEGED_DENY)
 		return refuse(why, WHY_DENIED, "restore brings processes with the capabilities, mounts and open files of an image, "

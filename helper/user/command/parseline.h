@@ -2,13 +2,13 @@
  * Reads a command line the way runc and crun do. The two differ («-b=/b» is /b to runc, and =/b to crun), and
  * this program can't know which of them it will start.
  */
-#ifndef GPUHELPER_USER_COMMAND_READING_H
-#define GPUHELPER_USER_COMMAND_READING_H
+#ifndef GPUHELPER_USER_COMMAND_PARSELINE_H
+#define GPUHELPER_USER_COMMAND_PARSELINE_H
 
 #include "../../base/why.h"
 #include "verbs.h"
 
-#define READING_WORDS_MAX 512
+#define PARSED_WORDS_MAX 512
 
 struct word {
 	const struct option *option;
@@ -17,13 +17,13 @@ struct word {
 	const char *value;	/* points into that word; NULL if there is none */
 };
 
-struct reading {
+struct parsed_line {
 	const struct runtime_verb *verb;	/* NULL if none was given */
 	int verb_at;			/* index of the verb in argv; argc if there is none */
 	int id_at;			/* index of the first operand; argc if there is none */
 	int globals;			/* how many of the words are options before the verb */
 	int words;
-	struct word word[READING_WORDS_MAX];	/* in their order in argv */
+	struct word word[PARSED_WORDS_MAX];	/* in their order in argv */
 };
 
 /*
@@ -32,6 +32,6 @@ struct reading {
  * the verb, as far as they were read. For a verb of KIND_PASSED, returns 0 without operand and options
  * instead: the runtime itself says what is wrong.
  */
-int reading_make(int argc, char *const *argv, struct reading *r, struct why *why);
+int parse_line(int argc, char *const *argv, struct parsed_line *r, struct why *why);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * See exposure.h. The host's root needs no capability to set /proc/sys/kernel/core_pattern (the name of a
+ * See kernelwrites.h. The host's root needs no capability to set /proc/sys/kernel/core_pattern (the name of a
  * program that the kernel runs), to write to PCI devices through /proc/bus and sysfs, or to move processes
  * between cgroups: the user id is enough. The other files that maskedPaths usually hides need a capability,
  * which makes a container privileged anyway (speccapability.h).
  */
-#include "exposure.h"
+#include "kernelwrites.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static const struct kernel_fs {
 /* Other types that engines mount. Any further one may be a disk, or a way into the kernel. */
 static const char *const harmless[] = { "tmpfs", "ramfs", "mqueue", "devpts", "overlay", NULL };
 
-struct looking {
+struct search {
 	const struct spec *s;
 	bool cgroup_namespace;
 	const struct spec_mount *mount;
@@ -48,7 +48,7 @@ struct looking {
 };
 
 static int __attribute__((format(printf, 2, 3)))
-found(struct looking *l, const char *fmt, ...)
+found(struct search *l, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -85,7 +85,7 @@ is_readonly(const struct spec_mount *m)
  * container. Only clean paths count: a runtime follows links, so «/l/../proc» may be anywhere.
  */
 static bool
-is_listed(struct looking *l, const char *key, const char *mount, const char *path)
+is_listed(struct search *l, const char *key, const char *mount, const char *path)
 {
 	const struct doc *d = &l->s->doc;
 	uint32_t list = doc_get(d, l->s->linux, key), n;
@@ -108,7 +108,7 @@ is_listed(struct looking *l, const char *key, const char *mount, const char *pat
  * link or a later mount.
  */
 static int
-find_in_proc(struct looking *l, const char *target)
+find_in_proc(struct search *l, const char *target)
 {
 	static const char *const settings[] = { "sys", "sysrq-trigger", "bus", NULL };
 	bool plain = strcmp(target, l->mount->target) == 0 && strrchr(target, '/') == target;
@@ -129,7 +129,7 @@ find_in_proc(struct looking *l, const char *target)
 
 /* Checks a file system that the runtime mounts by its type. */
 static int
-find_in_type(struct looking *l, const char *target)
+find_in_type(struct search *l, const char *target)
 {
 	const char *type = l->mount->type != NULL ? l->mount->type : "";
 	size_t i;
@@ -154,7 +154,7 @@ find_in_type(struct looking *l, const char *target)
  * to the device rules.
  */
 static int
-find_in_host_fs(struct looking *l, const char *target, const char *type, bool is_directory)
+find_in_host_fs(struct search *l, const char *target, const char *type, bool is_directory)
 {
 	if (strcmp(type, "proc") == 0)
 		return found(l, "has the host's proc at %.120s: leave that mount out", target);
@@ -199,19 +199,19 @@ kernel_fs_of_file(int fd, const struct statfs *fs)
 static bool
 is_brought(void *ctx, struct mount *m)
 {
-	struct looking *l = ctx;
+	struct search *l = ctx;
 	const struct kernel_fs *fs;
-	bool kept = strlist_has(&l->mount->options, "rro") && is_readonly(l->mount);
+	bool readonly = strlist_has(&l->mount->options, "rro") && is_readonly(l->mount);
 
 	if (!path_is_beneath(m->point, l->source) || (fs = kernel_fs_by_type(mount_type(m))) == NULL ||
-	    (strcmp(fs->type, "proc") != 0 && (kept || !m->writable)))
+	    (strcmp(fs->type, "proc") != 0 && (readonly || !m->writable)))
 		return false;
 	return found(l, "gets the host's %s by the recursive bind of %.60s at %.60s, which includes %.60s: leave that mount "
 	    "out, or use «bind»", fs->type, l->source, l->mount->target, m->point) == 1;
 }
 
 static int
-find_in_bind(struct looking *l, const char *target)
+find_in_bind(struct search *l, const char *target)
 {
 	char source[PATH_MAX];
 	autoclose int fd = l->mount->source != NULL && spec_host_path(l->s, l->mount->source, source) ?
@@ -238,11 +238,11 @@ find_in_bind(struct looking *l, const char *target)
 }
 
 int
-exposure_find(const struct spec *s, bool cgroup_namespace, char *what, size_t size, struct why *why)
+kernel_writes_find(const struct spec *s, bool cgroup_namespace, char *what, size_t size, struct why *why)
 {
 	char given[PATH_MAX], real[PATH_MAX];
 	const char *root = s->root_path != NULL && spec_host_path(s, s->root_path, given) ? realpath(given, real) : NULL;
-	struct looking l = { .s = s, .cgroup_namespace = cgroup_namespace, .root = root, .what = what, .size = size };
+	struct search l = { .s = s, .cgroup_namespace = cgroup_namespace, .root = root, .what = what, .size = size };
 	int ret = 0;
 	size_t i;
 

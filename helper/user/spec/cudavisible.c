@@ -1,5 +1,5 @@
-/* See visible.h. Reads text only. */
-#include "visible.h"
+/* See cudavisible.h. Reads text only. */
+#include "cudavisible.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,7 +72,7 @@ look_at_item(const struct granted *g, const char *item, size_t len)
 }
 
 bool
-visible_warns(const struct strlist *env, const struct strlist *set, const struct strlist *gpus,
+cuda_visible_warns(const struct strlist *env, const struct strlist *set, const struct strlist *gpus,
     char out[NOTE_MAX])
 {
 	const struct granted g = count_granted(gpus);

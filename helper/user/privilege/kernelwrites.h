@@ -1,6 +1,6 @@
 /* Finds parts of the host's kernel that a container's mounts let it write: settings, devices, cgroups. */
-#ifndef GPUHELPER_USER_PRIVILEGE_EXPOSURE_H
-#define GPUHELPER_USER_PRIVILEGE_EXPOSURE_H
+#ifndef GPUHELPER_USER_PRIVILEGE_KERNELWRITES_H
+#define GPUHELPER_USER_PRIVILEGE_KERNELWRITES_H
 
 #include "../spec/spec.h"
 
@@ -10,6 +10,6 @@
  * *why. A container with a cgroup namespace of its own may have a cgroup file system that it can write. Looks
  * at the sources of bind mounts.
  */
-int exposure_find(const struct spec *s, bool cgroup_namespace, char *what, size_t size, struct why *why);
+int kernel_writes_find(const struct spec *s, bool cgroup_namespace, char *what, size_t size, struct why *why);
 
 #endif

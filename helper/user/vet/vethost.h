@@ -2,28 +2,28 @@
  * How the table (vet/vet.h) looks at the host while one reply is checked. What only root can change is looked at once
  * for the whole reply: directories that many files or folders lie in, and NVIDIA's GPUs.
  */
-#ifndef GPUHELPER_USER_VET_VETLOOK_H
-#define GPUHELPER_USER_VET_VETLOOK_H
+#ifndef GPUHELPER_USER_VET_VETHOST_H
+#define GPUHELPER_USER_VET_VETHOST_H
 
 #include "../../vet/vet.h"
 
 /* What /proc says of a GPU; all "": there is none. */
-struct vetlook_gpu {
+struct vethost_gpu {
 	char pci[16], uuid[48];
 };
 
-/* Begins as { .parent = -1 }, and ends by vetlook_end(). */
-struct vetlook {
+/* Begins as { .parent = -1 }, and ends by vethost_end(). */
+struct vethost {
 	char dir[PATH_MAX];		/* of the last file, if only root can change that directory; "": none */
 	char real[PATH_MAX];		/* the same without links */
 	char *parent_path;		/* of the last folder; NULL: none */
 	int parent;
-	struct vetlook_gpu *nvidia;	/* by their minor numbers; NULL: not read yet */
+	struct vethost_gpu *nvidia;	/* by their minor numbers; NULL: not read yet */
 };
 
 /* Functions that look at the host, and keep in *s what they see. */
-struct vet_look vetlook_of(struct vetlook *s);
-void vetlook_end(struct vetlook *s);
-#define autovetlook __attribute__((cleanup(vetlook_end)))
+struct vet_look vethost_look(struct vethost *s);
+void vethost_end(struct vethost *s);
+#define autovethost __attribute__((cleanup(vethost_end)))
 
 #endif

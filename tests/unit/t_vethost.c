@@ -1,5 +1,5 @@
 /*
- * user/vet/vetlook.c: what it sees of a path must not depend on what it has seen before. So each path is looked at after
+ * user/vet/vethost.c: what it sees of a path must not depend on what it has seen before. So each path is looked at after
  * others, and compared with host/driver/cdisource.c, which looks anew. Reads this machine's directories, and a tree of
  * its own.
  */
@@ -11,7 +11,7 @@
 
 #include "host/driver/cdisource.h"
 #include "tap.h"
-#include "user/vet/vetlook.h"
+#include "user/vet/vethost.h"
 
 static unsigned same, different, looked, roots_seen;
 
@@ -70,7 +70,7 @@ make(int dir, const char *name, mode_t mode)
 static void
 check_loose(const struct vet_look *look)
 {
-	char dir[] = "/tmp/t_vetlook.XXXXXX", path[PATH_MAX];
+	char dir[] = "/tmp/t_vethost.XXXXXX", path[PATH_MAX];
 	int fd;
 
 	if (mkdtemp(dir) == NULL || (fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {
@@ -96,7 +96,7 @@ check_loose(const struct vet_look *look)
 static void
 check_link_to_root(const struct vet_look *look)
 {
-	char dir[] = "/run/t_vetlook.XXXXXX", path[PATH_MAX];
+	char dir[] = "/run/t_vethost.XXXXXX", path[PATH_MAX];
 
 	if (geteuid() != 0 || mkdtemp(dir) == NULL)
 		return;
@@ -126,8 +126,8 @@ check_folders(const struct vet_look *look)
 int
 main(void)
 {
-	autovetlook struct vetlook state = { .parent = -1 };
-	const struct vet_look look = vetlook_of(&state);
+	autovethost struct vethost state = { .parent = -1 };
+	const struct vet_look look = vethost_look(&state);
 
 	compare_dir(&look, "/usr/bin");
 	compare_dir(&look, "/usr/lib");

@@ -1,5 +1,5 @@
-/* See vetlook.h. Runs as the host's root. Looks without opening a device, a file or a folder for use. */
-#include "vetlook.h"
+/* See vethost.h. Runs as the host's root. Looks without opening a device, a file or a folder for use. */
+#include "vethost.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -75,7 +75,7 @@ is_partition(uint32_t major, uint32_t minor)
 
 /* Notes the GPU of /proc/driver/nvidia/gpus/NAME. */
 static void
-note_nvidia(struct vetlook *s, const char *name)
+note_nvidia(struct vethost *s, const char *name)
 {
 	autofree char *text = NULL;
 	struct gpu g = { .pci = "" };
@@ -92,8 +92,8 @@ note_nvidia(struct vetlook *s, const char *name)
 }
 
 /* NVIDIA's GPU with this minor number. The driver lists its GPUs by their addresses, so all are read, once. */
-static const struct vetlook_gpu *
-find_nvidia(struct vetlook *s, uint32_t minor)
+static const struct vethost_gpu *
+find_nvidia(struct vethost *s, uint32_t minor)
 {
 	DIR *d;
 	struct dirent *e;
@@ -111,7 +111,7 @@ find_nvidia(struct vetlook *s, uint32_t minor)
 
 /* True if only root can change the directory. s->real is then the directory without links. */
 static bool
-is_roots_dir(struct vetlook *s, const char *dir)
+is_roots_dir(struct vethost *s, const char *dir)
 {
 	struct why ignored;
 	struct stat st;
@@ -133,7 +133,7 @@ is_roots_dir(struct vetlook *s, const char *dir)
  * are left to that function.
  */
 static bool
-find_source(struct vetlook *s, const char *path, char *real, struct stat *st, bool *roots)
+find_source(struct vethost *s, const char *path, char *real, struct stat *st, bool *roots)
 {
 	static struct cdi_walk w;
 	const char *name = path_last(path);
@@ -159,7 +159,7 @@ find_source(struct vetlook *s, const char *path, char *real, struct stat *st, bo
  * numbers.
  */
 static bool
-stat_node(struct vetlook *s, const char *path, struct stat *st)
+stat_node(struct vethost *s, const char *path, struct stat *st)
 {
 	autoclose int host = -1, fd = -1;
 	char real[PATH_MAX];
@@ -174,7 +174,7 @@ stat_node(struct vetlook *s, const char *path, struct stat *st)
 static bool
 see_node(void *host, const char *path, struct vet_node *n)
 {
-	const struct vetlook_gpu *g;
+	const struct vethost_gpu *g;
 	struct stat st;
 
 	if (!stat_node(host, path, &st) || !S_ISCHR(st.st_mode))
@@ -213,7 +213,7 @@ see_file(void *host, const char *path, struct vet_file *f)
 }
 
 static void
-close_parent(struct vetlook *s)
+close_parent(struct vethost *s)
 {
 	if (s->parent != -1)
 		close(s->parent);
@@ -224,7 +224,7 @@ close_parent(struct vetlook *s)
 
 /* Opens the directory that the folder lies in. It stays open: the next folder is mostly in the same one. */
 static bool
-open_parent(struct vetlook *s, const char *path)
+open_parent(struct vethost *s, const char *path)
 {
 	autofree char *dir = path_parent(path);
 	struct why ignored;
@@ -244,7 +244,7 @@ open_parent(struct vetlook *s, const char *path)
 static bool
 see_folder(void *host, const char *path)
 {
-	struct vetlook *s = host;
+	struct vethost *s = host;
 	struct stat st;
 
 	return open_parent(s, path) && fstatat(s->parent, path_last(path), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -252,13 +252,13 @@ see_folder(void *host, const char *path)
 }
 
 struct vet_look
-vetlook_of(struct vetlook *s)
+vethost_look(struct vethost *s)
 {
 	return (struct vet_look){ see_node, see_file, see_folder, s };
 }
 
 void
-vetlook_end(struct vetlook *s)
+vethost_end(struct vethost *s)
 {
 	close_parent(s);
 	free(s->nvidia);

@@ -1,6 +1,6 @@
 /* Refuses options of a command line that would give a container more than its config.json says. */
-#ifndef GPUHELPER_USER_COMMAND_PERMIT_H
-#define GPUHELPER_USER_COMMAND_PERMIT_H
+#ifndef GPUHELPER_USER_COMMAND_OPTIONCHECK_H
+#define GPUHELPER_USER_COMMAND_OPTIONCHECK_H
 
 #include "../../policy/settings.h"
 #include "argv.h"
@@ -10,6 +10,6 @@
  * privileged = "deny", if the container comes from an image (restore); otherwise 0. «by_root» is true if the
  * caller is the host's root.
  */
-int permit_check(const struct command *c, const struct settings *settings, bool by_root, struct why *why);
+int options_check(const struct command *c, const struct settings *settings, bool by_root, struct why *why);
 
 #endif

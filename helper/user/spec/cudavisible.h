@@ -1,6 +1,6 @@
 /* Finds GPUs in a task's CUDA_VISIBLE_DEVICES that its container does not have, which CUDA leaves out silently. */
-#ifndef GPUHELPER_USER_SPEC_VISIBLE_H
-#define GPUHELPER_USER_SPEC_VISIBLE_H
+#ifndef GPUHELPER_USER_SPEC_CUDAVISIBLE_H
+#define GPUHELPER_USER_SPEC_CUDAVISIBLE_H
 
 #include "../../lease/edits.h"
 
@@ -10,7 +10,7 @@
  * value names an NVIDIA GPU that is not among these. Leaves alone a value that asks for no GPU ("", "-1",
  * "NoDevFiles") or that CUDA does not understand, and every value if no NVIDIA GPU is granted.
  */
-bool visible_warns(const struct strlist *env, const struct strlist *set, const struct strlist *gpus,
+bool cuda_visible_warns(const struct strlist *env, const struct strlist *set, const struct strlist *gpus,
     char out[NOTE_MAX]);
 
 #endif

@@ -1,5 +1,5 @@
-/* user/spec/visible.c: which values of CUDA_VISIBLE_DEVICES name a GPU that the container does not have. */
-#include "user/spec/visible.h"
+/* user/spec/cudavisible.c: which values of CUDA_VISIBLE_DEVICES name a GPU that the container does not have. */
+#include "user/spec/cudavisible.h"
 #include "tap.h"
 
 #define ONE "nvidia 0000:3b:00.0 GPU-edfee158-11c1"
@@ -43,7 +43,7 @@ warns(const char *env_words, const char *set_words, const char *gpu_words, char 
 	split(&env, env_words);
 	split(&set, set_words);
 	split(&gpus, gpu_words);
-	return visible_warns(&env, &set, &gpus, out);
+	return cuda_visible_warns(&env, &set, &gpus, out);
 }
 
 int

@@ -1,10 +1,10 @@
 /*
- * See reading.h. Reads like runc (Go's flag package and urfave/cli 1.22, where options of most verbs may
+ * See parseline.h. Reads like runc (Go's flag package and urfave/cli 1.22, where options of most verbs may
  * follow the operands) and like crun (argp in order, with abbreviations and several letters in a word). Must
  * refuse a line that a runtime might read differently: a create that the wrapper overlooks gets every device
  * that its spec names.
  */
-#include "reading.h"
+#include "parseline.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct reader {
 	int argc, i;			/* i: index of the word that is read */
 	char *const *argv;
 	const struct option *options;
-	struct reading *r;
+	struct parsed_line *r;
 	enum fault fault;
 	int fault_at;
 };
@@ -34,9 +34,9 @@ set_fault(struct reader *d, enum fault fault)
 static bool
 add_word_of(struct reader *d, const struct option *o, int at, const char *value)
 {
-	struct reading *r = d->r;
+	struct parsed_line *r = d->r;
 
-	if (r->words == READING_WORDS_MAX)
+	if (r->words == PARSED_WORDS_MAX)
 		return set_fault(d, FAULT_MANY);
 	r->word[r->words++] = (struct word){ o, at, d->i, value };
 	return true;
@@ -184,7 +184,7 @@ read_globals(struct reader *d)
 }
 
 static bool
-wants_help(const struct reading *r)
+wants_help(const struct parsed_line *r)
 {
 	int i;
 
@@ -224,7 +224,7 @@ read_verb(struct reader *d)
 }
 
 static bool
-read_as(struct reader *d, enum runtimes runtime, int argc, char *const *argv, struct reading *r)
+read_as(struct reader *d, enum runtimes runtime, int argc, char *const *argv, struct parsed_line *r)
 {
 	*d = (struct reader){ .runtime = runtime, .argc = argc, .argv = argv, .r = r };
 	r->verb = NULL;
@@ -244,7 +244,7 @@ is_same(const char *a, const char *b)
 }
 
 static bool
-are_alike(const struct reading *a, const struct reading *b)
+are_alike(const struct parsed_line *a, const struct parsed_line *b)
 {
 	int i;
 
@@ -277,7 +277,7 @@ refuse_line(const struct reader *d, struct why *why)
 	case FAULT_OPERAND:
 		return refuse(why, WHY_USAGE, "%s: %.200s is one word too many", verb, word);
 	case FAULT_MANY:
-		return refuse(why, WHY_USAGE, "%s%smore than %d options", verb, after, READING_WORDS_MAX);
+		return refuse(why, WHY_USAGE, "%s%smore than %d options", verb, after, PARSED_WORDS_MAX);
 	case FAULT_VERB:
 		return refuse(why, WHY_USAGE, "%.200s is not a verb of " VERBS_KNOWN ", and an unknown one might change what a "
 		    "container may open", word);
@@ -288,7 +288,7 @@ refuse_line(const struct reader *d, struct why *why)
 }
 
 static bool
-may_pass(const struct reading *r)
+may_pass(const struct parsed_line *r)
 {
 	return r->verb != NULL && r->verb->kind == KIND_PASSED;
 }
@@ -298,7 +298,7 @@ may_pass(const struct reading *r)
  * finds a verb.
  */
 static int
-pass_or_refuse(int argc, struct reading *r, const struct reading *other)
+pass_or_refuse(int argc, struct parsed_line *r, const struct parsed_line *other)
 {
 	if ((r->verb != NULL && !may_pass(r)) || (other->verb != NULL && !may_pass(other)) ||
 	    (r->verb == NULL && other->verb == NULL))
@@ -311,9 +311,9 @@ pass_or_refuse(int argc, struct reading *r, const struct reading *other)
 }
 
 int
-reading_make(int argc, char *const *argv, struct reading *r, struct why *why)
+parse_line(int argc, char *const *argv, struct parsed_line *r, struct why *why)
 {
-	struct reading as_crun;
+	struct parsed_line as_crun;
 	struct reader runc, crun;
 	bool a = read_as(&runc, RUNC, argc, argv, r), b = read_as(&crun, CRUN, argc, argv, &as_crun);
 

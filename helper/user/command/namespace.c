@@ -86,6 +86,12 @@ namespace_has_false_root(void)
 	return false_root;
 }
 
+bool
+namespace_is_hosts_root(void)
+{
+	return geteuid() == 0 && !false_root;
+}
+
 uint32_t
 namespace_outer_uid(void)
 {

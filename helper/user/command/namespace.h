@@ -30,6 +30,9 @@ void namespace_begin(void);
 /* True if namespace_begin() found that the host's root is not mapped: uid 0 is not the host's root then. */
 bool namespace_has_false_root(void);
 
+/* True if this process is root of the host. Only after namespace_begin(). */
+bool namespace_is_hosts_root(void);
+
 /* The caller's uid outside of the namespace (one level), which names the caller in /run/gpuhelper. */
 uint32_t namespace_outer_uid(void);
 

@@ -25,7 +25,7 @@
 #define LINKS_MAX 40		/* the kernel's limit */
 
 /* A path that is followed name by name. */
-struct way {
+struct walk {
 	const char *root;	/* root.path, absolute and without links; NULL if it can't be resolved */
 	char at[PATH_MAX];	/* the place that was reached, without links; "" is "/" */
 	char rest[PATH_MAX];	/* the names that are still to be followed */
@@ -50,7 +50,7 @@ is_of_process(const char *dir, const char *name, bool is_link)
 }
 
 static enum place
-follow_source_link(struct way *w, size_t dir_len)
+follow_source_link(struct walk *w, size_t dir_len)
 {
 	char link[PATH_MAX], rest[PATH_MAX];
 	ssize_t n = readlink(w->at, link, sizeof(link) - 1);
@@ -67,7 +67,7 @@ follow_source_link(struct way *w, size_t dir_len)
 }
 
 static enum place
-step(struct way *w, const char *name)
+step(struct walk *w, const char *name)
 {
 	const size_t len = strlen(w->at);
 	struct stat st;
@@ -110,7 +110,7 @@ has_odd_name(const char *path)
  * Returns false if the path must be followed name by name.
  */
 static bool
-goes_straight(struct way *w)
+goes_straight(struct walk *w)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 	autofree char *clean = w->at[0] == '\0' && !has_odd_name(w->rest) ? path_cleaned(w->rest) : NULL;
@@ -128,7 +128,7 @@ goes_straight(struct way *w)
 
 /* Follows w->rest to its end, from w->at on. */
 static enum place
-walk(struct way *w)
+walk(struct walk *w)
 {
 	enum place p = w->root != NULL && strcmp(w->root, "/") == 0 ? IN_ROOT : HERE;
 	char name[PATH_MAX], *last;
@@ -149,7 +149,7 @@ walk(struct way *w)
 
 /* Follows a path. A relative one begins in the bundle. */
 static enum place
-resolve(const struct spec *s, const char *root, const char *path, struct way *w)
+resolve(const struct spec *s, const char *root, const char *path, struct walk *w)
 {
 	w->root = root;
 	w->links = 0;
@@ -276,7 +276,7 @@ climbs(const char *path)
 static int
 check_source(const struct checking *c, const char *source, const char *target, bool needed, struct why *why)
 {
-	struct way w;
+	struct walk w;
 	enum place p;
 	int error;
 
@@ -349,7 +349,7 @@ is_not_followed(const struct spec_mount *m)
 static int
 check_devices(const struct spec *s, const char *root, struct why *why)
 {
-	struct way w;
+	struct walk w;
 	enum place p;
 	size_t i;
 

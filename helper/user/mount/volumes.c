@@ -1,4 +1,4 @@
-/* See volumes.h. Assumes nothing about what is on the way. Opens each component before it looks at it. */
+/* See volumes.h. Assumes nothing about what is on the path. Opens each component before it looks at it. */
 #include "volumes.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #define LINKS_MAX 40	/* as many as the kernel follows */
 
 /* The state of resolving a volume: the directory reached so far, and the rest of the path. */
-struct way_to {
+struct walk {
 	const char *volume;
 	uid_t caller;
 	int fd;			/* the directory; O_PATH */
@@ -33,14 +33,14 @@ struct way_to {
  * containers of that user.
  */
 static bool
-is_callers_own(const struct way_to *w, const struct stat *st)
+is_callers_own(const struct walk *w, const struct stat *st)
 {
 	return st->st_uid == w->caller && (w->caller != 0 || namespace_has_false_root());
 }
 
 /* «name» is an entry of the directory reached so far; NULL means that directory itself. */
 static int
-refuse_part(const struct way_to *w, const char *name, const struct stat *st, struct why *why)
+refuse_part(const struct walk *w, const char *name, const struct stat *st, struct why *why)
 {
 	return refuse(why, WHY_CONFIG, "%s does not count for containers of uid %u: others can change where it leads, because "
 	    "%s%s%s belongs to uid %u and has mode %04o", w->volume, w->caller, w->real.p, name != NULL ? "/" : "",
@@ -48,7 +48,7 @@ refuse_part(const struct way_to *w, const char *name, const struct stat *st, str
 }
 
 static int
-check_directory(const struct way_to *w, const char *name, const struct stat *st, struct why *why)
+check_directory(const struct walk *w, const char *name, const struct stat *st, struct why *why)
 {
 	if (is_callers_own(w, st))
 		return 0;
@@ -59,7 +59,7 @@ check_directory(const struct way_to *w, const char *name, const struct stat *st,
 }
 
 static int
-check_volume_link(const struct way_to *w, const char *name, const struct stat *st, struct why *why)
+check_volume_link(const struct walk *w, const char *name, const struct stat *st, struct why *why)
 {
 	if (is_callers_own(w, st) || (trust_is_root(st->st_uid) && (!namespace_has_false_root() || *w->real.p == '\0')))
 		return 0;
@@ -67,14 +67,14 @@ check_volume_link(const struct way_to *w, const char *name, const struct stat *s
 }
 
 static int
-refuse_way(const struct way_to *w, int error, struct why *why)
+refuse_volume(const struct walk *w, int error, struct why *why)
 {
 	return refuse(why, error == ENOMEM ? WHY_AGAIN : WHY_IO, "%s: %s", w->volume, strerror(error));
 }
 
-/* Begins the way at «/». False with errno. */
+/* Begins the walk at «/». False with errno. */
 static bool
-begin_at_top(struct way_to *w)
+begin_at_top(struct walk *w)
 {
 	const int root = file_root();
 
@@ -84,13 +84,13 @@ begin_at_top(struct way_to *w)
 
 /* Puts the link's target in front of the rest of the path. */
 static int
-follow_volume_link(struct way_to *w, int link, struct why *why)
+follow_volume_link(struct walk *w, int link, struct why *why)
 {
 	char target[4096], *rest;
 	ssize_t n = readlinkat(link, "", target, sizeof(target) - 1);
 
 	if (n <= 0 || n == (ssize_t)sizeof(target) - 1 || ++w->links > LINKS_MAX)
-		return refuse_way(w, n == -1 ? errno : ELOOP, why);
+		return refuse_volume(w, n == -1 ? errno : ELOOP, why);
 	target[n] = '\0';
 	if (asprintf(&rest, "%s/%s", target, w->rest) == -1)
 		return refuse_nomem(why);
@@ -101,12 +101,12 @@ follow_volume_link(struct way_to *w, int link, struct why *why)
 	(void)close(w->fd);
 	w->real.len = 0;
 	buf_puts(&w->real, "");
-	return begin_at_top(w) ? 0 : refuse_way(w, errno, why);
+	return begin_at_top(w) ? 0 : refuse_volume(w, errno, why);
 }
 
 /* Makes «next», the entry «name», the directory reached so far. */
 static int
-enter(struct way_to *w, int next, const char *name, struct why *why)
+enter(struct walk *w, int next, const char *name, struct why *why)
 {
 	char *slash;
 
@@ -124,18 +124,18 @@ enter(struct way_to *w, int next, const char *name, struct why *why)
 }
 
 static int
-go_on(struct way_to *w, const char *name, struct why *why)
+follow_name(struct walk *w, const char *name, struct why *why)
 {
 	autoclose int next = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 	int dir;
 
 	if (next == -1 || fstat(next, &st) == -1)
-		return refuse_way(w, errno, why);
+		return refuse_volume(w, errno, why);
 	if (S_ISLNK(st.st_mode))
 		return check_volume_link(w, name, &st, why) == -1 ? -1 : follow_volume_link(w, next, why);
 	if (!S_ISDIR(st.st_mode))
-		return refuse_way(w, ENOTDIR, why);
+		return refuse_volume(w, ENOTDIR, why);
 	if (check_directory(w, name, &st, why) == -1)
 		return -1;
 	dir = next;
@@ -145,7 +145,7 @@ go_on(struct way_to *w, const char *name, struct why *why)
 
 /* Follows the rest of the path, one component after the other. */
 static int
-go(struct way_to *w, struct why *why)
+follow_rest(struct walk *w, struct why *why)
 {
 	for (;;) {
 		autofree char *name = NULL;
@@ -157,7 +157,7 @@ go(struct way_to *w, struct why *why)
 		if ((name = strndup(from, n)) == NULL)
 			return refuse_nomem(why);
 		memmove(w->rest, from + n, strlen(from + n) + 1);
-		if (strcmp(name, ".") != 0 && go_on(w, name, why) == -1)
+		if (strcmp(name, ".") != 0 && follow_name(w, name, why) == -1)
 			return -1;
 	}
 }
@@ -167,21 +167,21 @@ go(struct way_to *w, struct why *why)
  * root's.
  */
 static int
-check_end_of_way(const struct way_to *w, struct why *why)
+check_owner(const struct walk *w, struct why *why)
 {
 	struct stat st;
 
 	if (!namespace_has_false_root())
 		return 0;
 	if (fstat(w->fd, &st) == -1)
-		return refuse_way(w, errno, why);
+		return refuse_volume(w, errno, why);
 	return is_callers_own(w, &st) ? 0 : refuse_part(w, NULL, &st, why);
 }
 
 int
 volume_resolve(const char *volume, uid_t caller, char **real, struct why *why)
 {
-	struct way_to w = { .volume = volume, .caller = caller, .fd = -1, .rest = strdup(volume) };
+	struct walk w = { .volume = volume, .caller = caller, .fd = -1, .rest = strdup(volume) };
 	struct stat st;
 	int ret;
 
@@ -190,11 +190,11 @@ volume_resolve(const char *volume, uid_t caller, char **real, struct why *why)
 	if (w.rest == NULL || w.real.failed)
 		ret = refuse_nomem(why);
 	else if (!begin_at_top(&w) || fstat(w.fd, &st) == -1)
-		ret = refuse_way(&w, errno, why);
+		ret = refuse_volume(&w, errno, why);
 	else
 		ret = check_directory(&w, "", &st, why) == -1 ||
-	    go(&w, why) == -1 ||
-	    check_end_of_way(&w, why) == -1 ? -1 : 0;
+	    follow_rest(&w, why) == -1 ||
+	    check_owner(&w, why) == -1 ? -1 : 0;
 	if (ret == 0)
 		*real = *w.real.p != '\0' ? strdup(w.real.p) : strdup("/");
 	if (w.fd != -1)

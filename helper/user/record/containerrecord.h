@@ -18,7 +18,7 @@
 struct container_record {
 	struct process_id init;		/* the container's first process */
 	uint64_t pids;			/* the PID namespace whose numbers these are */
-	bool promised;			/* its GPUs are only promised: chores may concern it */
+	bool promised;			/* its GPUs are only promised: chores may be about it */
 	char *devcgroup;		/* the cgroup with its device rules, relative to /sys/fs/cgroup; NULL: none */
 	struct strlist cgroups;		/* those that hold it alone, likewise */
 	struct devnum *node;		/* the GPUs' nodes that it was granted or promised */

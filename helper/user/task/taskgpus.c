@@ -24,10 +24,10 @@
 #define SOON_MS 20		/* while a GPU changes hands */
 #define FAILED_MS 1000		/* after a chore that could not be done */
 #define SOON_MS_MAX 30000	/* so long, before that counts as a failure */
-#define TELL_MS 60000		/* a line that stays the same is told again: what a web node missed is lost */
+#define TELL_MS 60000		/* a line that stays the same is written again: what a web node missed is lost */
 
-/* What the log was told, and when; and since when the task waits. */
-struct told {
+/* The last line in the log, and when it was written; and since when the task waits. */
+struct last_line {
 	char line[512];
 	int64_t at, waits_since;
 };
@@ -49,15 +49,15 @@ task_tell(const struct task *t, const char *line)
 }
 
 static void
-tell_if_new(const struct task *t, const char *line, struct told *told)
+tell_if_new(const struct task *t, const char *line, struct last_line *last)
 {
 	const int64_t now = clock_ms();
 
-	if (strcmp(line, told->line) == 0 && now - told->at < TELL_MS)
+	if (strcmp(line, last->line) == 0 && now - last->at < TELL_MS)
 		return;
 	task_tell(t, line);
-	snprintf(told->line, sizeof(told->line), "%s", line);
-	told->at = now;
+	snprintf(last->line, sizeof(last->line), "%s", line);
+	last->at = now;
 }
 
 /* Waits. */
@@ -72,11 +72,11 @@ has_ended(const struct task *t)
 
 /* Waits until the queue may have moved, or the time is over that the policy allows. */
 static void
-wait_in_queue(const struct task *t, int watch, const struct reply *reply, struct told *told)
+wait_in_queue(const struct task *t, int watch, const struct reply *reply, struct last_line *last)
 {
-	if (told->waits_since == 0)
-		told->waits_since = clock_ms();
-	watch_queue(watch, t->pidfd, reply, told->waits_since);
+	if (last->waits_since == 0)
+		last->waits_since = clock_ms();
+	watch_queue(watch, t->pidfd, reply, last->waits_since);
 }
 
 /* Asks. */
@@ -166,7 +166,7 @@ let_go(const struct task *t, const struct reply *reply, struct request *r)
  * Handles an answer to VERB_TASK. True: ask again. *soon_since: when «busy, but soon» was first said in a row.
  */
 static bool
-handle_answer(const struct task *t, const struct reply *reply, struct request *r, int watch, struct told *told,
+handle_answer(const struct task *t, const struct reply *reply, struct request *r, int watch, struct last_line *last,
     int64_t *soon_since)
 {
 	if (reply->kind == REPLY_NOTED)
@@ -179,8 +179,8 @@ handle_answer(const struct task *t, const struct reply *reply, struct request *r
 		return true;
 	if (reply->wait > 0) {
 		*soon_since = 0;
-		tell_if_new(t, reply->why.text, told);
-		wait_in_queue(t, watch, reply, told);
+		tell_if_new(t, reply->why.text, last);
+		wait_in_queue(t, watch, reply, last);
 		r->no_chores = false;
 		return true;
 	}
@@ -199,7 +199,7 @@ static void
 take_gpus(const struct task *t)
 {
 	const int watch = watch_state();
-	struct told told = { .at = 0 };
+	struct last_line last = { .at = 0 };
 	int64_t soon_since = 0;
 	struct request r;
 	bool again = begin_request(t, VERB_TASK, &r);
@@ -208,7 +208,7 @@ take_gpus(const struct task *t)
 		struct reply reply;
 
 		ask_about(t, &r, &reply);
-		again = handle_answer(t, &reply, &r, watch, &told, &soon_since);
+		again = handle_answer(t, &reply, &r, watch, &last, &soon_since);
 		reply_free(&reply);
 	}
 	request_free(&r);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "../base/strange.h"
+#include "../base/quoted.h"
 
 struct policy_search {
 	const struct question *q;
@@ -103,8 +103,8 @@ say_nothing_covers(const struct policy_search *s, struct why *why)
 		    "GPUHELPER_TOKEN%s", user, s->trace == NULL ? ", or see gpuhelperctl explain" : "");
 	else
 		refuse(why, WHY_DENIED, "no policy covers %s%spipeline %s/%s (by %s) for user %s%s%s",
-		    s->misses != NULL ? s->misses : "", s->misses != NULL ? " of " : "", strange(q->id->team),
-		    strange(q->id->pipeline), identity_name(q->id->kind), user, s->claim.code != WHY_NONE ? ": " : "",
+		    s->misses != NULL ? s->misses : "", s->misses != NULL ? " of " : "", quoted(q->id->team),
+		    quoted(q->id->pipeline), identity_name(q->id->kind), user, s->claim.code != WHY_NONE ? ": " : "",
 		    s->claim.code != WHY_NONE ? s->claim.text : s->trace == NULL ? ": see gpuhelperctl explain" : "");
 }
 

@@ -38,7 +38,7 @@ chores_free(struct chores *c)
 	for (i = 0; i < c->n; i++) {
 		free(c->v[i].file);
 		free(c->v[i].id);
-		free(c->v[i].gate);
+		free(c->v[i].devcgroup);
 		free(c->v[i].node);
 		strlist_free(&c->v[i].cgroups);
 	}
@@ -69,7 +69,7 @@ write_one(struct jsonout *j, const struct chore *c)
 	jsonout_text(j, "lease", c->lease);
 	jsonout_text(j, "file", c->file);
 	jsonout_text(j, "id", c->id);
-	jsonout_text(j, "gate", c->gate);
+	jsonout_text(j, "gate", c->devcgroup);
 	jsonout_list(j, "cgroups", &c->cgroups);
 	jsonout_begin(j, "nodes", "[");
 	for (i = 0; i < c->nodes; i++) {

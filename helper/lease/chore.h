@@ -34,7 +34,7 @@ struct chore {
 	char lease[HASH_SIZE];			/* key of the lease */
 	char *file;			/* name of the lease's file in /run/gpuhelper/leases */
 	char *id;			/* container id, for messages */
-	char *gate;			/* the cgroup that holds its device rules, relative to /sys/fs/cgroup */
+	char *devcgroup;			/* the cgroup that holds its device rules, relative to /sys/fs/cgroup */
 	struct strlist cgroups;		/* the container's own cgroups, likewise */
 	struct promised_node *node;	/* all that were promised */
 	size_t nodes;

@@ -69,7 +69,7 @@ read_chore(const json_t *j, struct chore *c)
 		return false;
 	c->kind = (enum chore_kind)i;
 	snprintf(c->lease, sizeof(c->lease), "%s", lease);
-	return read_copy(j, "file", &c->file) && read_copy(j, "id", &c->id) && read_copy(j, "gate", &c->gate) &&
+	return read_copy(j, "file", &c->file) && read_copy(j, "id", &c->id) && read_copy(j, "gate", &c->devcgroup) &&
 	    read_lists(j, c);
 }
 

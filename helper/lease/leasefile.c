@@ -105,7 +105,7 @@ lease_keep_ways(struct lease *l)
 	strlist_free(&l->cgroups);
 	pausing_free(&l->pausing);
 	l->folders = l->gpus = l->nodes = l->users = 0;
-	l->label[0] = l->turn[0] = '\0';
+	l->label[0] = l->reuse[0] = '\0';
 	l->pauses = l->planned = false;
 	l->mounts = 0;
 	l->state = LEASE_PASSED_ON;
@@ -198,10 +198,10 @@ lease_head_lines(struct lines *s, struct lease *l)
 
 /* A line that a lease need not have: those of earlier versions have none. */
 static void
-turn_lines(struct lines *s, struct lease *l)
+reuse_lines(struct lines *s, struct lease *l)
 {
-	if (lines_more(s, "turn", l->turn[0] != '\0'))
-		word_text(s, l->turn, sizeof(l->turn));
+	if (lines_more(s, "turn", l->reuse[0] != '\0'))
+		word_text(s, l->reuse, sizeof(l->reuse));
 }
 
 /* The lease's processes and namespaces. */
@@ -270,7 +270,7 @@ static bool
 lease_lines(struct lines *s, struct lease *l)
 {
 	lease_head_lines(s, l);
-	turn_lines(s, l);
+	reuse_lines(s, l);
 	process_lines(s, l);
 	lines_texts(s, "cgroup", &l->cgroups);
 	lines_members(s, "gpu", (void **)&l->gpu, &l->gpus, SIZE_MAX, sizeof(*l->gpu), held_gpu_words);

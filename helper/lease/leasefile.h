@@ -67,7 +67,7 @@ struct lease {
 	char boot[40];
 	int64_t since;		/* seconds since 1970 */
 	char *policy, *pipeline;
-	char turn[HASH_SIZE];	/* hex SHA-256 of what tokens have in common that take turns (reuse_by); "": none */
+	char reuse[HASH_SIZE];	/* hex SHA-256 of what tokens have in common that take turns (reuse_by); "": none */
 	char label[SECONTEXT_MAX];	/* SELinux label of its processes; "": none */
 	/* the container's own cgroups; before it exists, where they may be (host/cgroup/cgroup.h) */
 	struct strlist cgroups;

@@ -107,7 +107,7 @@ static unsigned
 flags_of(const struct lease *l)
 {
 	return (l->ways > 0 ? LEASE_WAYS : 0) | (lease_writes_as_root(l) ? LEASE_WRITES : 0) |
-	    (l->label[0] != '\0' || l->folders > 0 ? LEASE_LABEL : 0) | (l->turn[0] != '\0' ? LEASE_TURN : 0);
+	    (l->label[0] != '\0' || l->folders > 0 ? LEASE_LABEL : 0) | (l->reuse[0] != '\0' ? LEASE_REUSE : 0);
 }
 
 void

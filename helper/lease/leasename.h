@@ -19,7 +19,7 @@
 #define LEASE_WRITES 1U		/* it writes to a folder as the host's root (way.h) */
 #define LEASE_WAYS 2U		/* it has ways */
 #define LEASE_LABEL 4U		/* it has an SELinux label, or holds folders */
-#define LEASE_TURN 8U		/* its token is one of those that take turns */
+#define LEASE_REUSE 8U		/* its token is one of those that take turns */
 
 struct lease_name {
 	char key[LEASE_KEY_SIZE];

@@ -29,7 +29,7 @@ file_id_same(const struct file_id *a, const struct file_id *b)
 void
 pausing_free(struct pausing *p)
 {
-	free(p->gate);
+	free(p->devcgroup);
 	free(p->asked);
 	free(p->may);
 	free(p->node);
@@ -78,7 +78,7 @@ pausing_lines(struct lines *s, struct pausing *p)
 	word_u32(s, &p->program.major);
 	word_u32(s, &p->program.minor);
 	word_u64(s, &p->program.inode);
-	word_copy_if_any(s, &p->gate);
+	word_copy_if_any(s, &p->devcgroup);
 	p->idle = (enum idle_setting)word_name(s, idles, sizeof(idles) / sizeof(idles[0]), p->idle);
 	word_u32(s, &p->left_behind);
 	word_copy_if_any(s, &p->asked);
@@ -107,19 +107,19 @@ pausing_judge(const struct sight *s)
 }
 
 bool
-turn_is_stale(const struct pausing *p, bool giver_lives, int64_t now)
+giving_is_stale(const struct pausing *p, bool giver_lives, int64_t now)
 {
 	return !giver_lives || now - p->giving_since >= GIVING_BACK_MS;
 }
 
-enum task_turn
-turn_of_task(enum lease_state s, const struct pausing *p, bool giver_lives, int64_t now)
+enum task_next
+task_next_of(enum lease_state s, const struct pausing *p, bool giver_lives, int64_t now)
 {
 	switch (s) {
 	case LEASE_PROMISED:
 		return TASK_TAKES;
 	case LEASE_TAKING:
-		return turn_is_stale(p, giver_lives, now) ? TASK_TAKES : TASK_WAITS;
+		return giving_is_stale(p, giver_lives, now) ? TASK_TAKES : TASK_WAITS;
 	case LEASE_GIVING_BACK:
 		return TASK_WAITS;
 	case LEASE_HELD:
@@ -140,7 +140,7 @@ left_remains(const struct pausing *p, int64_t now)
 }
 
 bool
-turn_to_give_back(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me,
+may_give_back(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me,
     bool giver_lives, int64_t now)
 {
 	const bool cleared = i == IDLENESS_LEFT && p->left_since != 0 && left_remains(p, now) == 0;
@@ -148,12 +148,12 @@ turn_to_give_back(enum lease_state s, const struct pausing *p, enum idleness i, 
 	if (p->idle == IDLE_KEEP || !(i == IDLENESS_IDLE || cleared))
 		return false;
 	if (s == LEASE_GIVING_BACK)
-		return process_id_same(&p->giver, me) || turn_is_stale(p, giver_lives, now);
+		return process_id_same(&p->giver, me) || giving_is_stale(p, giver_lives, now);
 	return s == LEASE_HELD;
 }
 
 bool
-turn_to_end(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me)
+may_end_giving(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me)
 {
 	return s == LEASE_GIVING_BACK && process_id_same(&p->giver, me) && i == IDLENESS_IDLE;
 }

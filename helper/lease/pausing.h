@@ -57,7 +57,7 @@ struct promised_node {
 /* What a lease knows of its container's tasks. */
 struct pausing {
 	struct file_id program;		/* process 1 runs this program if the container only pauses */
-	char *gate;			/* the cgroup that holds its device rules, relative to /sys/fs/cgroup; NULL: unknown */
+	char *devcgroup;			/* the cgroup that holds its device rules, relative to /sys/fs/cgroup; NULL: unknown */
 	enum idle_setting idle;
 	uint32_t left_behind;		/* seconds that processes of an ended task may stay, or LEFT_BEHIND_KEEP */
 	char *asked;			/* the GPUs in the container's own words; NULL: it asked for all that the policy gives */
@@ -103,23 +103,23 @@ enum idleness pausing_judge(const struct sight *s);
 /*
  * True if the process that changes the lease (LEASE_GIVING_BACK, LEASE_TAKING) ended or takes too long.
  */
-bool turn_is_stale(const struct pausing *p, bool giver_lives, int64_t now);
+bool giving_is_stale(const struct pausing *p, bool giver_lives, int64_t now);
 
 /* What a task must do that asks for the promised GPUs. */
-enum task_turn {
+enum task_next {
 	TASK_TAKES,		/* take them */
 	TASK_JOINS,		/* the container has them: another process in it took them */
 	TASK_WAITS,		/* ask again: another process is changing the lease */
 	TASK_FAILS,		/* the container is ending */
 };
-enum task_turn turn_of_task(enum lease_state s, const struct pausing *p, bool giver_lives, int64_t now);
+enum task_next task_next_of(enum lease_state s, const struct pausing *p, bool giver_lives, int64_t now);
 
 /* True if the process *me may begin to give the GPUs back, or continue where another one stopped. */
-bool turn_to_give_back(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me,
+bool may_give_back(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me,
     bool giver_lives, int64_t now);
 
 /* True if the GPUs are free, now that *me has taken the container's access away. */
-bool turn_to_end(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me);
+bool may_end_giving(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me);
 
 /* Milliseconds from now until left processes may be ended; -1: they may stay for ever. */
 int64_t left_remains(const struct pausing *p, int64_t now);

@@ -53,7 +53,7 @@ look_for_nodes(struct holder_search *s, const char *pid)
 struct doubt {
 	pid_t unsteady;		/* its threads or descriptors changed all the time, as those of an ending process do */
 	pid_t slow;		/* it kept the walk waiting */
-	bool crowded;		/* the walk waited because processes began faster than it looked at them */
+	bool full;		/* the walk waited because processes began faster than it looked at them */
 };
 
 /* Looks at every process once. False, with *d unchanged, if time is up or /proc can't be read. */
@@ -73,7 +73,7 @@ walk_once(struct holder_search *s, struct doubt *d)
 			return false;
 		unsteady = *s->at;
 	}
-	*d = (struct doubt){ unsteady, w.kept_waiting, w.crowded };
+	*d = (struct doubt){ unsteady, w.kept_waiting, w.full };
 	return !w.failed;
 }
 
@@ -96,7 +96,7 @@ walk_till_sure(struct holder_search *s)
 		return (struct look_doubt){ DOUBT_MANY_FILES, *s->at };
 	if (d.unsteady != 0)
 		return (struct look_doubt){ DOUBT_UNSTEADY, d.unsteady };
-	return (struct look_doubt){ d.crowded ? DOUBT_CROWDED : DOUBT_SLOW, d.slow };
+	return (struct look_doubt){ d.full ? DOUBT_CROWDED : DOUBT_SLOW, d.slow };
 }
 
 void

@@ -136,8 +136,8 @@ walk_next(struct walk *w, char pid[16])
 	while (!w->failed && w->next == w->pids) {
 		/* if processes still start after so many rounds, the walk took as long as one that was kept waiting */
 		if (++w->round == ROUNDS_MAX) {
-			w->crowded = w->kept_waiting == 0;
-			w->kept_waiting = w->crowded ? w->pid[w->pids - 1] : w->kept_waiting;
+			w->full = w->kept_waiting == 0;
+			w->kept_waiting = w->full ? w->pid[w->pids - 1] : w->kept_waiting;
 			return false;
 		}
 		w->failed = !list_processes(w);

@@ -22,7 +22,7 @@ struct walk {
 	pid_t at;		/* the process given out last; 0: none */
 	long waits;		/* waits of this process until then (getrusage(2)) */
 	pid_t kept_waiting;	/* the process that last kept the walk waiting; 0: none */
-	bool crowded;		/* no process did so, but too many started all the time */
+	bool full;		/* no process did so, but too many started all the time */
 	bool failed;		/* /proc could not be read, or memory is short */
 };
 

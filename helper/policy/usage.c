@@ -118,7 +118,7 @@ usage_add(struct usage *u, const char *pipeline, unsigned gpus, int64_t from, in
 }
 
 uint64_t
-usage_burden(const struct usage *u, const char *pipeline, int64_t now)
+usage_share_used(const struct usage *u, const char *pipeline, int64_t now)
 {
 	const struct team_usage *t = find(u, pipeline);
 	const size_t n = usage_team(pipeline);

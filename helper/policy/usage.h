@@ -43,6 +43,6 @@ uint64_t usage_of(unsigned gpus, int64_t from, int64_t now);
 bool usage_add(struct usage *u, const char *pipeline, unsigned gpus, int64_t from, int64_t now);
 
 /* What the team has used, divided by its share. A team that has no share in gpuhelper.conf has one part. */
-uint64_t usage_burden(const struct usage *u, const char *pipeline, int64_t now);
+uint64_t usage_share_used(const struct usage *u, const char *pipeline, int64_t now);
 
 #endif

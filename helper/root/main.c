@@ -34,7 +34,7 @@
 #include "enter/enter.h"
 #include "enter/peer.h"
 #include "grant/grant.h"
-#include "self/crowd.h"
+#include "self/slots.h"
 #include "self/timer.h"
 #include "verb/verb.h"
 
@@ -162,7 +162,7 @@ finish_grant(const struct peer *p, struct request *r, const struct traces *t)
 		grant_undo(p, r, t);
 		return WHY_IO;
 	}
-	stays = word == WIRE_STAY && crowd_may_stay(p->asker.uid);
+	stays = word == WIRE_STAY && slot_may_stay(p->asker.uid);
 	(void)frame_send_byte(STDIN_FILENO, stays ? WIRE_STAY : WIRE_DONE);
 	/* wipes the token before the helper stays */
 	request_free(r);
@@ -276,7 +276,7 @@ live(enum door door, struct starter *starter)
 	if (entered == -1 || (door == DOOR_SOCKET ? peer_of_socket(starter, &peer, &why) :
 	    peer_of_starter(starter, &peer, &why)) == -1)
 		return complain(door, &why);
-	if (door == DOOR_SOCKET && (entered = crowd_enter(peer.asker.uid, &why)) != 0)
+	if (door == DOOR_SOCKET && (entered = slot_take(peer.asker.uid, &why)) != 0)
 		return entered == 1 ? WHY_AGAIN : complain(door, &why);
 	status = serve(&peer);
 	peer_free(&peer);

@@ -199,8 +199,8 @@ create_check_start(const struct command *c, struct why *why)
 
 	if ((ret = lease_read(c, &l, why)) == 1)
 		return 0;
-	if (ret == 0 && l.pauses && l.state == LEASE_PROMISED && l.pausing.gate != NULL)
-		ret = devcgroup_check(l.pausing.gate, l.pausing.node, l.pausing.nodes, true, why);
+	if (ret == 0 && l.pauses && l.state == LEASE_PROMISED && l.pausing.devcgroup != NULL)
+		ret = devcgroup_check(l.pausing.devcgroup, l.pausing.node, l.pausing.nodes, true, why);
 	lease_free(&l);
 	return ret;
 }

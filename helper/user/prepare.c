@@ -23,13 +23,13 @@
 #include "compose/removed.h"
 #include "mount/createdpaths.h"
 #include "mount/rootfs.h"
+#include "newcontainer.h"
 #include "record/recorddir.h"
 #include "record/vetted.h"
 #include "spec/cudavisible.h"
 #include "spec/misspelt.h"
 #include "spec/speccapability.h"
 #include "vet/vetting.h"
-#include "newcontainer.h"
 
 /*
  * Refuses a container that can't open its nodes, whatever its cgroup will be, while the grant can still be undone. If

@@ -1556,7 +1556,7 @@ def g8():
 
 
 def many_refusals(count):
-    """In the asker: so many refusals, at most as many at once as a user has places (CROWD_MAX, with the asker's own helper)."""
+    """In the asker: so many refusals, at most as many at once as a user has places (SLOTS_MAX, with the asker's own helper)."""
     said = []
     while len(said) < count:
         helpers = [Helper().ask(verb="refused", reason="r", gpus=None) for _ in range(min(15, count - len(said)))]

@@ -214,7 +214,7 @@ def fds_of(pid):
 
 
 def ours(fds):
-    """The numbers of the helper's descriptors, without those that it opens itself: its place in the crowd (crowd.h); the sockets of
+    """The numbers of the helper's descriptors, without those that it opens itself: its place in the crowd (slots.h); the sockets of
     gpuhelper-look, gpuhelper-engine, gpuhelper-read and gpuhelper-judge; files in its own directory in /proc (enter.c); the directory of its programs
     (host/own/ownprogram.c); and "/" (host/file.c), /proc (host/process/procdir.c) and /run/gpuhelper (state.c), once each."""
     places = [n for n, path in fds.items() if path.startswith(RUN + "/locks/door-")]

@@ -90,7 +90,7 @@ def q4():
         client.look()
         bound, iat = bindings(), str(int(time.time()) - 5)[:6]
         t = token(job="other")
-        # each judge stays after its answer; there are more of them than a user has places (CROWD_MAX)
+        # each judge stays after its answer; there are more of them than a user has places (SLOTS_MAX)
         for lie in 2 * (("ml", "-"), ("train", "-"), ("token", "vars"), ("end", "end%20"), ("train", "tr%FFain"),
                         (iat, "9" + iat), (iat, "0"), (iat, "1"), ("vars", "bars")):
             with evil("replace", *lie, answer=TOKEN, program_of=JUDGE):
@@ -152,7 +152,7 @@ def q7():
     with issuer() as token:
         t = token()
         with evil("aside", answer=AFTER_TOKEN, program_of=JUDGE):
-            for _ in range(18):     # more than a user has places (CROWD_MAX)
+            for _ in range(18):     # more than a user has places (SLOTS_MAX)
                 granted(ask_with(t, "a"))
                 client.look()
         granted(ask_with(t, "a"))

@@ -230,7 +230,7 @@ os.kill(pid, signal.SIGKILL)
 os.unlink(SOCK)
 
 
-# the same with the setuid helper, while all places of this user are taken (root/self/crowd.h)
+# the same with the setuid helper, while all places of this user are taken (root/self/slots.h)
 @contextlib.contextmanager
 def no_place():
     places = []

@@ -61,7 +61,7 @@ try_reply(const char *text, size_t len)
 		if (r.kind == REPLY_REFUSED || r.kind == REPLY_BUSY)
 			must(r.why.code >= WHY_USAGE && r.why.code <= WHY_CONFIG);
 		for (i = 0; i < r.chores.n; i++)
-			must(r.chores.v[i].kind <= CHORE_STOP && r.chores.v[i].id != NULL && r.chores.v[i].gate != NULL &&
+			must(r.chores.v[i].kind <= CHORE_STOP && r.chores.v[i].id != NULL && r.chores.v[i].devcgroup != NULL &&
 			    r.chores.v[i].init.pid >= 0 && r.chores.v[i].by.pid >= 0 && strlen(r.chores.v[i].lease) <= 64);
 		one = reply_encode(&r);
 		must(one != NULL && reply_decode(one, strlen(one), &s, &why) == 0);

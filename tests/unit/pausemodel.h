@@ -41,7 +41,7 @@ struct box {
 	struct lease l;
 	struct promised_node node;
 	struct held_gpu gpu, may;
-	bool gate;		/* its processes can open the node */
+	bool devcgroup;		/* its processes can open the node */
 	bool by_engine;		/* because an engine said so */
 	bool through;		/* a process opened the node because of that */
 	struct process_id lock;	/* who has the lock for chores, while that process lives */
@@ -125,7 +125,7 @@ judge(const struct world *w, size_t b)
 static bool
 is_shut(const struct world *w, size_t b)
 {
-	return !w->v1 || !w->box[b].gate;
+	return !w->v1 || !w->box[b].devcgroup;
 }
 
 static void
@@ -162,11 +162,11 @@ finish(struct world *w, struct agent *a, size_t only)
 		l = &w->box[b].l;
 		if (only < BOXES && b != only)
 			continue;
-		if (a->shut[b] && turn_to_end(l->state, &l->pausing, judge(w, b), &a->id) && is_shut(w, b)) {
+		if (a->shut[b] && may_end_giving(l->state, &l->pausing, judge(w, b), &a->id) && is_shut(w, b)) {
 			promise(w, b);
 			w->gave++;
 		}
-		l->reopened = lease_only_promises(l) ? !is_shut(w, b) : w->v1 && w->box[b].gate && !l->pausing.node[0].open;
+		l->reopened = lease_only_promises(l) ? !is_shut(w, b) : w->v1 && w->box[b].devcgroup && !l->pausing.node[0].open;
 		w->seen += l->reopened;
 		if (l->reopened && !a->no_chores && (lease_only_promises(l) || l->state == LEASE_HELD))
 			add_todo(a, lease_only_promises(l) ? CHORE_SHUT : CHORE_OPEN, b, false, l->pausing.node[0].open);
@@ -190,14 +190,14 @@ begin(struct world *w, struct agent *a, size_t only)
 		i = judge(w, b);
 		giver = lives(w, l->pausing.giver);
 		l->pausing.left_since = i != IDLENESS_LEFT ? 0 : l->pausing.left_since != 0 ? l->pausing.left_since : w->now;
-		if (!a->no_chores && turn_to_give_back(l->state, &l->pausing, i, &a->id, giver, w->now)) {
+		if (!a->no_chores && may_give_back(l->state, &l->pausing, i, &a->id, giver, w->now)) {
 			if (l->state != LEASE_GIVING_BACK || !process_id_same(&l->pausing.giver, &a->id))
 				l->pausing.giving_since = w->now;
 			l->pausing.giver = a->id;
 			l->state = LEASE_GIVING_BACK;
 			add_todo(a, i == IDLENESS_LEFT ? CHORE_CLEAR : CHORE_SHUT, b, true, false);
 		} else if ((l->state == LEASE_GIVING_BACK || l->state == LEASE_TAKING) &&
-		    (process_id_same(&l->pausing.giver, &a->id) || turn_is_stale(&l->pausing, giver, w->now))) {
+		    (process_id_same(&l->pausing.giver, &a->id) || giving_is_stale(&l->pausing, giver, w->now))) {
 			w->stale++;
 			if (l->state == LEASE_GIVING_BACK)
 				l->state = LEASE_HELD;
@@ -234,7 +234,7 @@ ask_task(struct world *w, struct agent *a)
 	const struct devnum open = { 195, 0 };
 
 	a->todos = 0;
-	switch (turn_of_task(l->state, &l->pausing, lives(w, l->pausing.giver), w->now)) {
+	switch (task_next_of(l->state, &l->pausing, lives(w, l->pausing.giver), w->now)) {
 	case TASK_JOINS:
 		add_todo(a, CHORE_OPEN, a->box, false, l->pausing.node[0].open);
 		do_chores_then(a, GOES);
@@ -327,7 +327,7 @@ do_act(struct world *w, size_t b, enum chore_kind kind, bool open)
 	for (i = 0; kind == CHORE_CLEAR && i < PROCS; i++)
 		if (w->proc[i].box == b)
 			w->proc[i].lives = false;
-	x->gate = kind == CHORE_OPEN && open;
+	x->devcgroup = kind == CHORE_OPEN && open;
 	x->by_engine = false;
 }
 
@@ -337,8 +337,8 @@ step_chore(struct world *w, struct agent *a)
 	const size_t b = a->todo[a->done].box;
 	struct box *x = &w->box[b];
 	struct promised_node node = { 195, 0, a->todo[a->done].open };
-	static char gate[] = "devices/c";
-	const struct chore c = { .kind = a->todo[a->done].kind, .node = &node, .nodes = 1, .gate = gate, .init = x->l.init,
+	static char devcgroup[] = "devices/c";
+	const struct chore c = { .kind = a->todo[a->done].kind, .node = &node, .nodes = 1, .devcgroup = devcgroup, .init = x->l.init,
 		.by = a->todo[a->done].by ? a->id : (struct process_id){ 0 } };
 
 	switch (a->at++) {
@@ -350,9 +350,9 @@ step_chore(struct world *w, struct agent *a)
 		x->lock = a->id;
 		return;
 	case 1:
-		x->l.pausing.gate = gate;
+		x->l.pausing.devcgroup = devcgroup;
 		a->wanted = lease_wants(&x->l, &c);
-		x->l.pausing.gate = NULL;
+		x->l.pausing.devcgroup = NULL;
 		return;
 	case 2:
 		if (a->wanted)
@@ -393,7 +393,7 @@ step_agent(struct world *w, struct agent *a)
 		if (!over) {
 			p->kind = RUNS;
 			w->went++;
-			if (w->box[a->box].l.state == LEASE_HELD && !w->box[a->box].gate && w->box[a->box].l.pausing.node[0].open &&
+			if (w->box[a->box].l.state == LEASE_HELD && !w->box[a->box].devcgroup && w->box[a->box].l.pausing.node[0].open &&
 			    process_id_same(&w->box[a->box].l.pausing.task, &p->id))
 				w->fault = "a task goes on without its GPU";
 		}
@@ -461,7 +461,7 @@ live_on(struct world *w, struct proc *p)
 		break;
 	case 1:
 	case 2:
-		if (p->kind != WAITS && x->gate) {
+		if (p->kind != WAITS && x->devcgroup) {
 			p->has_node = true;
 			x->through = x->through || x->by_engine;
 		}
@@ -517,8 +517,8 @@ disturb(struct world *w)
 		break;
 	case 5:
 		if (w->v1 && rnd(4) == 0) {
-			x->by_engine = x->by_engine || !x->gate;
-			x->gate = true;
+			x->by_engine = x->by_engine || !x->devcgroup;
+			x->devcgroup = true;
 		}
 		break;
 	default:
@@ -540,8 +540,8 @@ check_world(struct world *w)
 	for (b = 0; b < BOXES; b++) {
 		x = &w->box[b];
 		holders += x->l.gpus > 0;
-		open += x->gate && !x->by_engine;
-		if (x->gate && !x->by_engine && (x->l.state == LEASE_PROMISED || x->l.state == LEASE_TAKING))
+		open += x->devcgroup && !x->by_engine;
+		if (x->devcgroup && !x->by_engine && (x->l.state == LEASE_PROMISED || x->l.state == LEASE_TAKING))
 			w->fault = "a container that was only promised a GPU can open it";
 		if ((x->l.state == LEASE_PROMISED) != (x->l.gpus == 0))
 			w->fault = "a promise holds a GPU, or another lease holds none";

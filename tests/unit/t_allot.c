@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "root/grant/allot.h"
 #include "root/grant/busy.h"
-#include "root/grant/strays.h"
+#include "root/grant/unleased.h"
 #include "tap.h"
 
 #define MAX 8
@@ -29,8 +29,8 @@ struct asking {
 	struct gpu_want want;
 	struct decision decision;
 	struct lease lease;
-	struct waiter waiter;
-	struct strays strays;
+	struct queued waiter;
+	struct unleased unleased;
 	struct drained drained;
 	struct allotted out[MAX];
 	struct why why;
@@ -57,7 +57,7 @@ static int
 ask_beside(struct asking *a, struct lease *l, const struct queue *q)
 {
 	const struct leases ls = { .v = &l, .n = l->gpu != NULL };
-	const struct allot_state state = { &ls, q, &a->strays, &a->drained, &a->decision, &somebody, false };
+	const struct allot_state state = { &ls, q, &a->unleased, &a->drained, &a->decision, &somebody, false };
 
 	return allot_wants(&a->decision, &a->waiter, &a->why) == -1 ? -1 :
 	    allot(&state, &a->lease, &a->waiter, a->out, MAX, &a->why);
@@ -101,7 +101,7 @@ done(struct asking *a)
 {
 	free(a->lease.gpu);
 	free(a->lease.node);
-	waiter_free(&a->waiter);
+	queued_free(&a->waiter);
 }
 
 static struct held_gpu
@@ -266,7 +266,7 @@ test_waits(void)
 {
 	struct held_gpu whole = held("", true), first = held("1", true);
 	struct pick_want wants = { &whole, 1, 1 };
-	struct waiter before = { .key = "before", .want = &wants, .wants = 1 };
+	struct queued before = { .key = "before", .want = &wants, .wants = 1 };
 	const struct queue q = { .dir = -1, .v = &before, .n = 1 };
 	struct asking a;
 
@@ -311,7 +311,7 @@ test_last(void)
 	struct held_gpu whole = held("", true), first = held("1", true);
 	struct pick_want wants = { &whole, 1, 1 };
 	/* time 0: the waiter has waited since boot */
-	struct waiter both[] = { { .key = "before", .want = &wants, .wants = 1 }, { .key = "me" } };
+	struct queued both[] = { { .key = "before", .want = &wants, .wants = 1 }, { .key = "me" } };
 	const struct queue q = { .dir = -1, .v = both, .n = 2 };
 	struct asking a;
 	size_t i;
@@ -337,7 +337,7 @@ test_closed(void)
 {
 	struct held_gpu some[3] = { held("2", false), held("2:0", true), held("1", true) }, busy = held("1", false);
 	struct pick_want wants = { some, 3, 2 };
-	struct waiter before = { .key = "before", .want = &wants, .wants = 1 };
+	struct queued before = { .key = "before", .want = &wants, .wants = 1 };
 	const struct queue q = { .dir = -1, .v = &before, .n = 1 };
 	struct asking a;
 

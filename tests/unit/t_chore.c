@@ -47,7 +47,7 @@ add(struct chores *all, enum chore_kind kind, size_t cgroups, uint32_t nodes, co
 	snprintf(c->lease, sizeof(c->lease), "%s", lease);
 	c->file = strdup(KEY "-0-0-0");
 	c->id = strdup("c\"1\n\xc3\xa4");
-	c->gate = strdup("devices/garden/x");
+	c->devcgroup = strdup("devices/garden/x");
 	c->init = (struct process_id){ 2147483647, UINT64_MAX };
 	c->by = (struct process_id){ (pid_t)cgroups, cgroups * 1000000007 };
 	for (i = 0; i < cgroups; i++) {
@@ -82,7 +82,7 @@ test_round_trip(void)
 		is_str(json_string_value(json_object_get(json_array_get(j, i), "do")), kinds[i],
 		    "  the chore's kind is written by its name");
 		ok(a->kind == b->kind && strcmp(a->lease, b->lease) == 0 && strcmp(a->file, b->file) == 0 &&
-		    strcmp(a->id, b->id) == 0 && strcmp(a->gate, b->gate) == 0 &&
+		    strcmp(a->id, b->id) == 0 && strcmp(a->devcgroup, b->devcgroup) == 0 &&
 		    process_id_same(&a->init, &b->init),
 		    "  the container is the same");
 		ok(process_id_same(&a->by, &b->by) && b->by.pid == (pid_t)i,
@@ -224,7 +224,7 @@ test_unwritable(void)
 		add(&c, CHORE_SHUT, 1, 1, KEY);
 		add(&c, CHORE_SHUT, 1, 1, i == 3 ? "\xff" : KEY);
 		if (i < 3) {
-			char **text = i == 0 ? &c.v[1].id : i == 1 ? &c.v[1].gate : &c.v[1].file;
+			char **text = i == 0 ? &c.v[1].id : i == 1 ? &c.v[1].devcgroup : &c.v[1].file;
 
 			free(*text);
 			*text = strdup("caf\xe9");
@@ -277,10 +277,10 @@ wants_others(struct lease *l, const struct chore *c)
 	static char other[] = "devices/other";
 	struct chore changed = *c;
 
-	changed.gate = other;
+	changed.devcgroup = other;
 	if (lease_wants(l, &changed))
 		return true;
-	changed.gate = NULL;
+	changed.devcgroup = NULL;
 	if (lease_wants(l, &changed))
 		return true;
 	changed = *c;
@@ -294,12 +294,12 @@ wants_others(struct lease *l, const struct chore *c)
 static bool
 is_wrong(const struct case_of *c)
 {
-	static char gate[] = "devices/c";
+	static char devcgroup[] = "devices/c";
 	struct promised_node of_lease[2], of_chore[2];
-	const struct chore chore = { .kind = c->kind, .by = c->by, .node = of_chore, .nodes = c->nodes, .gate = gate,
+	const struct chore chore = { .kind = c->kind, .by = c->by, .node = of_chore, .nodes = c->nodes, .devcgroup = devcgroup,
 		.init = others[0] };
 	struct lease l = { .state = c->state, .pauses = true, .init = others[0],
-		.pausing = { .gate = gate, .idle = IDLE_STOP, .giver = c->giver, .node = of_lease, .nodes = 2 } };
+		.pausing = { .devcgroup = devcgroup, .idle = IDLE_STOP, .giver = c->giver, .node = of_lease, .nodes = 2 } };
 
 	memcpy(of_lease, rules[0], sizeof(of_lease));
 	memcpy(of_chore, rules[c->rules], sizeof(of_chore));

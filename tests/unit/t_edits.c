@@ -157,7 +157,7 @@ test_reply_chores(void)
 	memset(c->lease, 'a', 64);
 	c->file = strdup("aa-0");
 	c->id = strdup("c1");
-	c->gate = strdup("devices/x");
+	c->devcgroup = strdup("devices/x");
 	c->init = (struct process_id){ 5, 6 };
 	ok(chore_add_node(c, &(struct promised_node){ 195, 0, true }) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) && chores_add(&r.chores) != NULL,
 	    "a second chore is added");
@@ -165,7 +165,7 @@ test_reply_chores(void)
 	c->kind = CHORE_OPEN;
 	c->file = strdup("");
 	c->id = strdup("c2");
-	c->gate = strdup("devices/z");
+	c->devcgroup = strdup("devices/z");
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		autofree char *text = NULL, *again = NULL;
 		autoreply struct reply out = { 0 };
@@ -180,7 +180,7 @@ test_reply_chores(void)
 		is_str(again = reply_encode(&out), text,
 		    "  written again, the reply is the same text");
 		ok(out.chores.n == 2 && out.chores.v[0].kind == CHORE_CLEAR && out.chores.v[1].kind == CHORE_OPEN &&
-		    strcmp(out.chores.v[1].gate, "devices/z") == 0 && out.chores.v[0].nodes == 1 &&
+		    strcmp(out.chores.v[1].devcgroup, "devices/z") == 0 && out.chores.v[0].nodes == 1 &&
 		    out.chores.v[0].node[0].major == 195, "  both chores are read back");
 	}
 	reply_free(&r);
@@ -369,7 +369,7 @@ test_memory(void)
 	if (ok((c = chores_add(&busy.chores)) != NULL, "a chore is added")) {
 		c->file = strdup("aa-0");
 		c->id = strdup("c1");
-		c->gate = strdup("devices/a-name-that-is-longer-than-a-small-buffer");
+		c->devcgroup = strdup("devices/a-name-that-is-longer-than-a-small-buffer");
 		ok(chore_add_node(c, &(struct promised_node){ 195, 0, true }) && chore_add_node(c, &(struct promised_node){ 195, 1, false }) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) &&
 		    strlist_add(&c->cgroups, "z", SIZE_MAX), "the chore gets nodes and cgroups");
 		starve("a reply with chores is written", encode_busy);

@@ -46,7 +46,7 @@ fill(struct lease *l)
 	l->mounts = UINT64_MAX;
 	(void)lease_add_way(l, &(struct way){ .path = strdup("/srv/x"), .writable = true });
 	(void)strlist_add(&l->way[0].at, "8:1 /@/srv/x", SIZE_MAX);
-	l->pausing = (struct pausing){ .program = { 8, 1, UINT64_MAX }, .gate = strdup("devices/garden/x"), .idle = IDLE_STOP,
+	l->pausing = (struct pausing){ .program = { 8, 1, UINT64_MAX }, .devcgroup = strdup("devices/garden/x"), .idle = IDLE_STOP,
 		.left_behind = LEFT_BEHIND_KEEP, .asked = strdup("nvidia:2"), .task = { 9, UINT64_MAX }, .left_since = 99,
 		.giver = { 77, 88 }, .giving_since = 5678, .waited = 38, .uid = 1000, .gid = 6,
 		.who = strdup("{\"kind\":\"claim\"}"), .may = calloc(1, sizeof(struct held_gpu)), .mays = 1,
@@ -59,7 +59,7 @@ fill(struct lease *l)
 static bool
 same_pausing(const struct pausing *a, const struct pausing *b)
 {
-	return file_id_same(&a->program, &b->program) && strcmp(a->gate, b->gate) == 0 && a->idle == b->idle &&
+	return file_id_same(&a->program, &b->program) && strcmp(a->devcgroup, b->devcgroup) == 0 && a->idle == b->idle &&
 	    a->left_behind == b->left_behind && strcmp(a->asked, b->asked) == 0 && process_id_same(&a->task, &b->task) &&
 	    a->left_since == b->left_since &&
 	    process_id_same(&a->giver, &b->giver) && a->giving_since == b->giving_since && a->waited == b->waited &&
@@ -126,7 +126,7 @@ test_round_trip(void)
 	lease_free(&a);
 	lease_free(&b);
 	ok(b.id == NULL && b.acts == 0, "lease_free() empties the lease");
-	ok(b.pausing.gate == NULL && b.pausing.mays == 0 && b.pausing.who == NULL,
+	ok(b.pausing.devcgroup == NULL && b.pausing.mays == 0 && b.pausing.who == NULL,
 	    "lease_free() empties the members about tasks");
 }
 
@@ -171,14 +171,14 @@ test_passed_on(void)
 	size_t ways;
 
 	fill(&a);
-	snprintf(a.turn, sizeof(a.turn), "%s", a.key);
+	snprintf(a.reuse, sizeof(a.reuse), "%s", a.key);
 	ways = a.ways;
 	lease_keep_ways(&a);
 	text = lease_encode(&a);
 	ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 &&
 	    b.state == LEASE_PASSED_ON,
 	    "a lease that was passed on is written and read back");
-	ok(b.gpus == 0 && b.nodes == 0 && b.users == 0 && b.folders == 0 && b.cgroups.n == 0 && b.label[0] == '\0' && b.turn[0] == '\0' &&
+	ok(b.gpus == 0 && b.nodes == 0 && b.users == 0 && b.folders == 0 && b.cgroups.n == 0 && b.label[0] == '\0' && b.reuse[0] == '\0' &&
 	    !b.pauses && !b.planned && b.mounts == 0, "  a lease that was passed on holds nothing");
 	ok(b.ways == ways && b.host_root && (ways == 0 || lease_has_way(&b, &a.way[0])),
 	    "  the lease has its folders' paths");
@@ -191,21 +191,21 @@ test_passed_on(void)
 static void
 test_turn(void)
 {
-	static const char turn[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	static const char reuse[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 	char *with, *without, *again = NULL;
 	struct lease a, b = { 0 };
 	struct why why;
 
 	fill(&a);
 	without = lease_encode(&a);
-	snprintf(a.turn, sizeof(a.turn), "%s", turn);
+	snprintf(a.reuse, sizeof(a.reuse), "%s", reuse);
 	with = lease_encode(&a);
 	ok(strstr(without, "\nturn") == NULL && strstr(with, "\nturn 0123456789abcdef") != NULL &&
-	    strlen(with) == strlen(without) + sizeof("turn ") + sizeof(turn) - 1, "a turn is one line more");
-	ok(lease_decode(with, strlen(with), &b, &why) == 0 && strcmp(b.turn, turn) == 0 && (again = lease_encode(&b)) != NULL &&
+	    strlen(with) == strlen(without) + sizeof("turn ") + sizeof(reuse) - 1, "a turn is one line more");
+	ok(lease_decode(with, strlen(with), &b, &why) == 0 && strcmp(b.reuse, reuse) == 0 && (again = lease_encode(&b)) != NULL &&
 	    strcmp(again, with) == 0, "it is read back");
 	lease_free(&b);
-	ok(lease_decode(without, strlen(without), &b, &why) == 0 && b.turn[0] == '\0', "a lease without it is read");
+	ok(lease_decode(without, strlen(without), &b, &why) == 0 && b.reuse[0] == '\0', "a lease without it is read");
 	lease_free(&a);
 	lease_free(&b);
 	free(with);
@@ -228,7 +228,7 @@ test_without_tasks(void)
 	    strstr(text, "pausing") == NULL,
 	    "a lease without tasks is written without the members about them");
 	is_int(lease_decode(text, strlen(text), &b, &why), 0, "  the lease is read");
-	ok(!b.pauses && b.pausing.gate == NULL && b.pausing.nodes == 0 && b.init.pid == 2147483647,
+	ok(!b.pauses && b.pausing.devcgroup == NULL && b.pausing.nodes == 0 && b.init.pid == 2147483647,
 	    "  the lease has no tasks, and has its first process");
 	free(text);
 	lease_free(&a);

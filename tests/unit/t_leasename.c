@@ -189,8 +189,8 @@ test_flags(void)
 	l.folders = 1;
 	is_int((int)name_of(&l).flags, LEASE_LABEL, "a lease with a held folder has LEASE_LABEL");
 	l = plain();
-	snprintf(l.turn, sizeof(l.turn), KEY);
-	is_int((int)name_of(&l).flags, LEASE_TURN, "a lease whose token takes turns has LEASE_TURN");
+	snprintf(l.reuse, sizeof(l.reuse), KEY);
+	is_int((int)name_of(&l).flags, LEASE_REUSE, "a lease whose token takes turns has LEASE_TURN");
 }
 
 /* A name must cover everything that the lease can become later. */

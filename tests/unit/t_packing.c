@@ -202,7 +202,7 @@ struct site {
 	struct host host;
 	struct usage usage;
 	struct job job[TEAMS * CROWD + GPUS];
-	struct waiter room[TEAMS * CROWD + GPUS];
+	struct queued room[TEAMS * CROWD + GPUS];
 	struct queue queue;
 };
 
@@ -216,17 +216,17 @@ struct figures {
 static void
 queue_job(struct site *s, size_t job, int64_t now)
 {
-	struct waiter *w = &s->queue.v[s->queue.n++];
+	struct queued *w = &s->queue.v[s->queue.n++];
 	const uint64_t kind = rnd(10);
 
 	s->job[job].count = kind < 5 ? 1 : kind < 8 ? 2 : 4;
-	*w = (struct waiter){ .pipeline = (char *)(uintptr_t)teams[s->job[job].team], .priority = 5, .patience = 1000000,
-		.turn = (uint64_t)now * 1000 + rnd(1000) };
+	*w = (struct queued){ .pipeline = (char *)(uintptr_t)teams[s->job[job].team], .priority = 5, .patience = 1000000,
+		.arrived = (uint64_t)now * 1000 + rnd(1000) };
 	snprintf(w->key, sizeof(w->key), "%zu", job);
 }
 
 static struct job *
-job_of(struct site *s, const struct waiter *w)
+job_of(struct site *s, const struct queued *w)
 {
 	return &s->job[strtoul(w->key, NULL, 10)];
 }
@@ -244,7 +244,7 @@ sort_waiters(struct site *s, int64_t now)
 		if (j->until != 0)
 			(void)usage_add(&s->usage, teams[j->team], j->count, j->from, now);
 	for (i = 0; i < s->queue.n; i++)
-		s->queue.v[i].burden = usage_burden(&s->usage, s->queue.v[i].pipeline, now);
+		s->queue.v[i].share_used = usage_share_used(&s->usage, s->queue.v[i].pipeline, now);
 	memcpy(s->usage.v, ended, sizeof(ended));
 	queue_sort(&s->queue);
 }
@@ -277,7 +277,7 @@ start_first(struct site *s, const struct inventory *inv, int64_t now, struct fig
 	struct holding held[GPUS];
 	struct held_gpu candidate[GPUS];
 	struct pick_want w = { .candidate = candidate, .candidates = GPUS };
-	struct waiter *first = &s->queue.v[0];
+	struct queued *first = &s->queue.v[0];
 	struct job *j = job_of(s, first);
 	struct pick picks[GPUS];
 	size_t i, n = 0, picked;
@@ -295,8 +295,8 @@ start_first(struct site *s, const struct inventory *inv, int64_t now, struct fig
 	note_links(s, j, f);
 	j->from = now;
 	j->until = now + 5 + (int64_t)rnd(20 + 10 * (uint64_t)j->team);
-	if (now - (int64_t)(first->turn / 1000) > f->longest)
-		f->longest = now - (int64_t)(first->turn / 1000);
+	if (now - (int64_t)(first->arrived / 1000) > f->longest)
+		f->longest = now - (int64_t)(first->arrived / 1000);
 	memmove(first, first + 1, --s->queue.n * sizeof(*first));
 	return true;
 }

@@ -33,7 +33,7 @@ test_turn_of_task(void)
 		enum lease_state state;
 		bool lives;
 		int64_t after;
-		enum task_turn turn;
+		enum task_next turn;
 		const char *name;
 	} t[] = {
 		{ LEASE_PROMISED, false, 0, TASK_TAKES, "promised: takes" },
@@ -52,7 +52,7 @@ test_turn_of_task(void)
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		const struct pausing p = { .giving_since = 5000 };
 
-		is_int(turn_of_task(t[i].state, &p, t[i].lives, 5000 + t[i].after), t[i].turn, "%s", t[i].name);
+		is_int(task_next_of(t[i].state, &p, t[i].lives, 5000 + t[i].after), t[i].turn, "%s", t[i].name);
 	}
 }
 
@@ -77,7 +77,7 @@ test_turn_to_give_back(void)
 								want = idle != IDLE_KEEP && done &&
 								    (state == LEASE_HELD || (state == LEASE_GIVING_BACK && (mine || !alive || late)));
 								yes += want;
-								wrong += want != turn_to_give_back((enum lease_state)state, &p, (enum idleness)idleness, &me, alive, 100000);
+								wrong += want != may_give_back((enum lease_state)state, &p, (enum idleness)idleness, &me, alive, 100000);
 							}
 	ok(yes > 50, "%u combinations allow to give back", yes);
 	is_int(wrong, 0, "no other combination does");
@@ -93,7 +93,7 @@ test_turn_to_end(void)
 			for (mine = 0; mine < 2; mine++) {
 				const struct pausing p = { .giver = mine ? me : other };
 
-				wrong += turn_to_end((enum lease_state)state, &p, (enum idleness)idleness, &me) !=
+				wrong += may_end_giving((enum lease_state)state, &p, (enum idleness)idleness, &me) !=
 				    (state == LEASE_GIVING_BACK && mine && idleness == IDLENESS_IDLE);
 			}
 	is_int(wrong, 0, "a lease ends only for its giver, and only if its container is idle");

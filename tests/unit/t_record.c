@@ -1,12 +1,12 @@
 /*
- * host/own/record.c: the longest records that end a grant, compared with the bytes that root/log/rate.c
+ * host/own/record.c: the longest records that end a grant, compared with the bytes that root/log/lograte.c
  * reserves for them.
  */
 #include <string.h>
 
 #include "base/text.h"
 #include "host/own/record.h"
-#include "root/log/rate.h"
+#include "root/log/lograte.h"
 #include "tap.h"
 
 #define LINK_MAX 100	/* bytes that the chain adds to a record */

@@ -41,15 +41,15 @@ test_text(void)
 	ok(usage_lines(&in, &back) && back.n == 3 && back.shares.n == 1 && strcmp(back.v[2].team, "") == 0, "  and read back");
 	used = (long long)usage_of(2, 1000, 1100);
 	ok(used > 196000 && used < 200000, "two GPUs for 100 s are nearly 200 GPU seconds: %lld", used);
-	is_int((long long)usage_burden(&back, "ml/other", 1100), used / 3, "what a team has used is divided by its share");
-	is_int((long long)usage_burden(&back, "web/x", 1050), (long long)usage_of(1, 1000, 1050), "a team without a share has one part");
-	is_int((long long)usage_burden(&back, "m/x", 1100), 0, "a team whose name is a beginning of another has used nothing");
-	is_int((long long)usage_burden(&back, "ml/x", 1100 + USAGE_HALF), used / 2 / 3, "after half an hour it counts half");
-	is_int((long long)usage_burden(&back, "ml/x", 1100 + 100 * USAGE_HALF), 0, "after days it counts nothing");
-	is_int((long long)usage_burden(&back, "ml/x", 900), used / 3, "a clock that was set back changes nothing");
+	is_int((long long)usage_share_used(&back, "ml/other", 1100), used / 3, "what a team has used is divided by its share");
+	is_int((long long)usage_share_used(&back, "web/x", 1050), (long long)usage_of(1, 1000, 1050), "a team without a share has one part");
+	is_int((long long)usage_share_used(&back, "m/x", 1100), 0, "a team whose name is a beginning of another has used nothing");
+	is_int((long long)usage_share_used(&back, "ml/x", 1100 + USAGE_HALF), used / 2 / 3, "after half an hour it counts half");
+	is_int((long long)usage_share_used(&back, "ml/x", 1100 + 100 * USAGE_HALF), 0, "after days it counts nothing");
+	is_int((long long)usage_share_used(&back, "ml/x", 900), used / 3, "a clock that was set back changes nothing");
 	is_int((long long)usage_of(1, 1000, 900), 0, "  and makes no use");
 	ok(usage_add(&back, "ml/x", 3, 1090, 1100), "what it holds now is added");
-	is_int((long long)usage_burden(&back, "ml/x", 1100), (used + (long long)usage_of(3, 1090, 1100)) / 3, "  and counts, too");
+	is_int((long long)usage_share_used(&back, "ml/x", 1100), (used + (long long)usage_of(3, 1090, 1100)) / 3, "  and counts, too");
 	for (i = 0; i < USAGE_TEAMS_MAX; i++) {
 		snprintf(name, sizeof(name), "team%d/x", i);
 		good += usage_add(&back, name, 1, 0, 1);
@@ -60,7 +60,7 @@ test_text(void)
 }
 
 static int
-team_of(const struct waiter *w)
+team_of(const struct queued *w)
 {
 	int t;
 
@@ -74,7 +74,7 @@ static size_t
 next_of(struct queue *q, struct usage *u, const struct job *gpu, int64_t now)
 {
 	struct team_usage ended[TEAMS];
-	uint64_t burden[TEAMS];
+	uint64_t share_used[TEAMS];
 	size_t i, g;
 	int t;
 
@@ -84,10 +84,10 @@ next_of(struct queue *q, struct usage *u, const struct job *gpu, int64_t now)
 		if (gpu[g].team >= 0)
 			(void)usage_add(u, teams[gpu[g].team], 1, gpu[g].from, now);
 	for (t = 0; t < TEAMS; t++)
-		burden[t] = usage_burden(u, teams[t], now);
+		share_used[t] = usage_share_used(u, teams[t], now);
 	memcpy(u->v, ended, sizeof(ended));
 	for (i = 0; i < q->n; i++)
-		q->v[i].burden = burden[team_of(&q->v[i])];
+		q->v[i].share_used = share_used[team_of(&q->v[i])];
 	queue_sort(q);
 	return 0;
 }
@@ -96,9 +96,9 @@ static void
 add(struct queue *q, int team, int64_t now)
 {
 	static unsigned number;
-	struct waiter *w = &q->v[q->n++];
+	struct queued *w = &q->v[q->n++];
 
-	*w = (struct waiter){ .pipeline = (char *)(uintptr_t)teams[team], .priority = 5, .patience = PATIENCE, .turn = (uint64_t)now * 1000000000U + number };
+	*w = (struct queued){ .pipeline = (char *)(uintptr_t)teams[team], .priority = 5, .patience = PATIENCE, .arrived = (uint64_t)now * 1000000000U + number };
 	snprintf(w->key, sizeof(w->key), "%08u", number++);
 }
 
@@ -109,7 +109,7 @@ add(struct queue *q, int team, int64_t now)
 static void
 test_simulation(void)
 {
-	static struct waiter room[TEAMS * CROWD + 1];
+	static struct queued room[TEAMS * CROWD + 1];
 	struct queue q = { .dir = -1, .v = room };
 	autousage struct usage u = { .n = 0 };
 	struct job gpu[GPUS];
@@ -142,8 +142,8 @@ test_simulation(void)
 			}
 			at = next_of(&q, &u, gpu, now);
 			t = team_of(&q.v[at]);
-			if (now - (int64_t)(q.v[at].turn / 1000000000) > longest)
-				longest = now - (int64_t)(q.v[at].turn / 1000000000);
+			if (now - (int64_t)(q.v[at].arrived / 1000000000) > longest)
+				longest = now - (int64_t)(q.v[at].arrived / 1000000000);
 			q.v[at] = q.v[--q.n];
 			/* each team has jobs of another length; one job of the last team is 2 % of its share in an hour */
 			gpu[g] = (struct job){ t, now, now + 5 + (int64_t)rnd(20 + 10 * (uint64_t)t) };
@@ -185,17 +185,17 @@ test_simulation(void)
 static void
 test_order(void)
 {
-	struct waiter v[5] = { { .key = "a", .priority = 5, .turn = 5, .burden = 9 }, { .key = "b", .priority = 5, .turn = 6, .burden = 3 },
-		{ .key = "c", .priority = 7, .turn = 7, .burden = 99 }, { .key = "d", .priority = 0, .turn = 8, .urgent = true, .burden = 50 },
-		{ .key = "e", .priority = 5, .turn = 4, .burden = 9 } };
+	struct queued v[5] = { { .key = "a", .priority = 5, .arrived = 5, .share_used = 9 }, { .key = "b", .priority = 5, .arrived = 6, .share_used = 3 },
+		{ .key = "c", .priority = 7, .arrived = 7, .share_used = 99 }, { .key = "d", .priority = 0, .arrived = 8, .urgent = true, .share_used = 50 },
+		{ .key = "e", .priority = 5, .arrived = 4, .share_used = 9 } };
 	struct queue q = { .dir = -1, .v = v, .n = 5 };
-	struct waiter me = { .key = "x", .priority = 5, .burden = 3 };
+	struct queued me = { .key = "x", .priority = 5, .share_used = 3 };
 
 	queue_sort(&q);
 	ok(v[0].key[0] == 'd' && v[1].key[0] == 'c' && v[2].key[0] == 'b' && v[3].key[0] == 'e' && v[4].key[0] == 'a',
 	    "first the urgent, then by priority, burden, arrival: %s%s%s%s%s", v[0].key, v[1].key, v[2].key, v[3].key, v[4].key);
 	is_int((long long)queue_before(&q, &me), 3, "a new request comes after its equals");
-	me.burden = 0;
+	me.share_used = 0;
 	is_int((long long)queue_before(&q, &me), 2, "  and before those whose teams have used more");
 	me.priority = 9;
 	is_int((long long)queue_before(&q, &me), 1, "  and with the highest priority after the urgent");

@@ -1,5 +1,5 @@
 /*
- * See auditline.h.  Text from a task is quoted where it could be read as ours (strange.h), and not escaped.  A reason
+ * See auditline.h.  Text from a task is quoted where it could be read as ours (quoted.h), and not escaped.  A reason
  * contains such text, too, and comes last.
  */
 #include "auditline.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
-#include "../../base/strange.h"
+#include "../../base/quoted.h"
 #include "../../json/strictjson.h"
 #include "../ctl.h"
 
@@ -35,7 +35,7 @@ add_list(struct buf *b, const char *before, const json_t *list)
 		if (json_is_string(item))
 			buf_printf(b, "%s%s", i == 0 ? before : ", ", json_string_value(item));
 		else
-			buf_printf(b, "%s%s %s", i == 0 ? before : ", ", strange(get_text(item, "target")),
+			buf_printf(b, "%s%s %s", i == 0 ? before : ", ", quoted(get_text(item, "target")),
 			    get_text(item, "access"));
 }
 
@@ -57,7 +57,7 @@ static void
 add_strange(struct buf *b, const char *before, const char *text)
 {
 	if (*text != '\0')
-		buf_printf(b, "%s%s", before, strange(text));
+		buf_printf(b, "%s%s", before, quoted(text));
 }
 
 /* A claim that is not a JSON object is quoted: unquoted, it could imitate the fields that follow in the line. */
@@ -85,7 +85,7 @@ audit_line(const json_t *record, struct buf *b)
 
 	audit_pipeline(record, pipeline);
 	buf_printf(b, "%s  %-8s", get_text(record, "time"), get_text(record, "event"));
-	add_text(b, "  ", *pipeline != '\0' ? strange(pipeline) : "-");
+	add_text(b, "  ", *pipeline != '\0' ? quoted(pipeline) : "-");
 	add_vars(b, record);
 	add_number(b, ", instance variables left out: ", json_object_get(record, "instance_vars_left_out"));
 	add_strange(b, " job ", get_text(record, "job"));

@@ -23,7 +23,7 @@
 #include "../ctl.h"
 #include "../gpus/status.h"
 #include "../worker/enforced.h"
-#include "against.h"
+#include "checkhosts.h"
 #include "lastgood.h"
 
 struct checking {

@@ -44,7 +44,7 @@ ctl_doctor(const struct options *o)
 {
 	static void (*const steps[])(struct doctor *) = { doctor_wrapper, doctor_engine, doctor_runtime, doctor_volumes,
 		doctor_group, doctor_door, doctor_policies, doctor_privileged, doctor_keys, doctor_gpus, doctor_cdi,
-		doctor_driver, doctor_units, doctor_selinux, doctor_audit, doctor_state, doctor_cgroups, doctor_reach };
+		doctor_driver, doctor_units, doctor_selinux, doctor_audit, doctor_state, doctor_cgroups, doctor_access };
 	struct doctor d = { .options = o, .checks = json_array() };
 	struct why why;
 	size_t i;

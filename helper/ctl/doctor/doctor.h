@@ -60,7 +60,7 @@ void doctor_selinux(struct doctor *d);
 void doctor_audit(struct doctor *d);
 void doctor_state(struct doctor *d);
 void doctor_cgroups(struct doctor *d);
-void doctor_reach(struct doctor *d);
+void doctor_access(struct doctor *d);
 /* The mask of the vendors of whom this host has a GPU, or may have one. */
 unsigned doctor_vendors(void);
 /* Part of doctor_gpus() on hosts with NVIDIA GPUs: checks that systemd can find their nodes by number. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
-#include "../../base/strange.h"
+#include "../../base/quoted.h"
 #include "../../gpu/gpu.h"
 #include "../../policy/varsjson.h"
 #include "../worker/tasktakes.h"
@@ -291,13 +291,13 @@ say_question(const struct inquiry *q)
 		say("container: user %s (uid %u); pipeline unknown", user, q->asker.uid);
 	else
 		say("container: user %s (uid %u), pipeline %s/%s, job %s, by %s", user, q->asker.uid,
-		    strange(id->team), strange(id->pipeline), id->job != NULL ? strange(id->job) : "(none)",
+		    quoted(id->team), quoted(id->pipeline), id->job != NULL ? quoted(id->job) : "(none)",
 		    identity_name(id->kind));
 	if (r->gpus == NULL && r->folders == NULL)
 		say("requests: %s", q->asks ? "everything that the policy lists" : "nothing");
 	else
-		say("requests: gpus %s; folders %s", r->gpus != NULL ? strange(r->gpus) : "none",
-		    r->folders != NULL ? strange(r->folders) : "none");
+		say("requests: gpus %s; folders %s", r->gpus != NULL ? quoted(r->gpus) : "none",
+		    r->folders != NULL ? quoted(r->folders) : "none");
 }
 
 void

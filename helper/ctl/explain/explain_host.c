@@ -9,11 +9,11 @@
 #include "../../host/driver/drivernodes.h"
 #include "../../host/file.h"
 #include "../../host/folder/folders.h"
-#include "../../user/privilege/annotations.h"
+#include "../../user/command/runtime.h"
 #include "../../user/compose/duplicates.h"
 #include "../../user/mount/rootfs.h"
-#include "../../user/command/runtime.h"
 #include "../../user/mount/sources.h"
+#include "../../user/privilege/annotations.h"
 #include "../worker/taskuser.h"
 #include "furtherwords.h"
 

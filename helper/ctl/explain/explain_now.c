@@ -5,8 +5,8 @@
 
 #include "../../base/cleanup.h"
 #include "../ctl.h"
-#include "../gpus/standing.h"
 #include "../gpus/status.h"
+#include "../gpus/waitreasons.h"
 
 /* The container as «status --json» would list it. */
 static json_t *
@@ -32,14 +32,14 @@ explain_now(const struct inquiry *q)
 {
 	const bool asks = q->decision.grant.gpus > 0 && !q->options->elsewhere && geteuid() == 0;
 	json_t *status = asks ? status_now() : NULL, *w, *why;
-	const struct standing_view v = { json_object_get(status, "leases"), json_object_get(status, "waiters"),
+	const struct wait_view v = { json_object_get(status, "leases"), json_object_get(status, "waiters"),
 		&q->config->policies, true };
 	size_t place;
 
 	if (status == NULL)
 		return NULL;
 	w = as_waiter(q);
-	why = standing_of_new(&v, w, q->config->settings.team_shares.n > 0, &place);
+	why = wait_reasons_of_new(&v, w, q->config->settings.team_shares.n > 0, &place);
 	json_decref(w);
 	json_decref(status);
 	return json_pack("{s:I, s:o}", "ahead", (json_int_t)place, "why", why);

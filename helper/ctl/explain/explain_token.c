@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../base/strange.h"
+#include "../../base/quoted.h"
 #include "../../base/text.h"
 #include "../when.h"
 
@@ -128,8 +128,8 @@ token_answer(struct inquiry *q)
 	}
 	say_token(&q->token);
 	if (holds)
-		say("holds: pipeline %s/%s, job %s, by %s", strange(id->team), strange(id->pipeline),
-		    id->job != NULL ? strange(id->job) : "(none)", id->issuer);
+		say("holds: pipeline %s/%s, job %s, by %s", quoted(id->team), quoted(id->pipeline),
+		    id->job != NULL ? quoted(id->job) : "(none)", id->issuer);
 	else
 		say("refused: %s", q->why.text);
 	for (i = 0; i < q->notes.n; i++)

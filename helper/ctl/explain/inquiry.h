@@ -6,8 +6,8 @@
 #include "../../host/driver/cdidirs.h"
 #include "../../judge/decide.h"
 #include "../../judge/identify.h"
-#include "../../user/spec/bundle.h"
 #include "../../user/privilege/privilege.h"
+#include "../../user/spec/bundle.h"
 #include "../../user/spec/spec.h"
 #include "../configload.h"
 

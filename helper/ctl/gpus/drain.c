@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
-#include "../../base/strange.h"
+#include "../../base/quoted.h"
 #include "../../host/file.h"
 #include "../../host/gpu/gpus.h"
 #include "../ctl.h"
@@ -72,9 +72,9 @@ say_holders(const struct draining *d, const struct held_gpu *g)
 
 		json_array_foreach(holders, k, l)
 			say("    held by %s (%s) since %s, until its container ends: gpuhelperctl end %s",
-			    strange(get_text(l, "container")), *get_text(l, "pipeline") != '\0' ?
-			    strange(get_text(l, "pipeline")) : "no pipeline", get_text(l, "since"),
-			    strange(get_text(l, "container")));
+			    quoted(get_text(l, "container")), *get_text(l, "pipeline") != '\0' ?
+			    quoted(get_text(l, "pipeline")) : "no pipeline", get_text(l, "since"),
+			    quoted(get_text(l, "container")));
 		json_decref(holders);
 	}
 	json_decref(status);

@@ -20,14 +20,14 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
-#include "../../base/strange.h"
+#include "../../base/quoted.h"
 #include "../../host/clock.h"
 #include "../../host/file.h"
 #include "../../host/process/process.h"
 #include "../../lease/leasefile.h"
 #include "../../lease/leasename.h"
-#include "../../user/record/containerrecord.h"
 #include "../../user/cgroup/ending.h"
+#include "../../user/record/containerrecord.h"
 #include "../ctl.h"
 #include "../runprogram.h"
 #include "../worker/firstprocess.h"
@@ -245,19 +245,19 @@ task_of(const json_t *waiter)
 }
 
 static const char *
-pipeline_of(const struct lease *l, char out[STRANGE_MAX])
+pipeline_of(const struct lease *l, char out[QUOTED_MAX])
 {
-	return l->pipeline[0] != '\0' ? strange_text(l->pipeline, out) : "no pipeline";
+	return l->pipeline[0] != '\0' ? quoted_text(l->pipeline, out) : "no pipeline";
 }
 
 static void
 say_waiters_fate(const struct lease *l, const json_t *waiter)
 {
 	const long long gpus = json_integer_value(json_object_get(waiter, "gpus"));
-	char pipeline[STRANGE_MAX];
+	char pipeline[QUOTED_MAX];
 
 	say("container %s (%s), by %s: its task (process %d) waits for %lld GPU%s, %lld ahead, since %s",
-	    strange(l->id), pipeline_of(l, pipeline), l->policy, task_of(waiter), gpus, gpus == 1 ? "" : "s",
+	    quoted(l->id), pipeline_of(l, pipeline), l->policy, task_of(waiter), gpus, gpus == 1 ? "" : "s",
 	    (long long)json_integer_value(json_object_get(waiter, "ahead")), get_text(waiter, "since"));
 	say("    only that process is killed: its build fails, and those behind it move up");
 }
@@ -265,11 +265,11 @@ say_waiters_fate(const struct lease *l, const json_t *waiter)
 static void
 say_fate(const struct lease *l)
 {
-	char since[32], gpus[LEASE_LINE_MAX], pipeline[STRANGE_MAX];
+	char since[32], gpus[LEASE_LINE_MAX], pipeline[QUOTED_MAX];
 
 	text_time(l->since, since);
 	lease_describe(l, gpus);
-	say("container %s (%s), since %s, by %s: %s", strange(l->id), pipeline_of(l, pipeline), since, l->policy, gpus);
+	say("container %s (%s), since %s, by %s: %s", quoted(l->id), pipeline_of(l, pipeline), since, l->policy, gpus);
 	say("    its processes are killed: its build fails and loses unsaved data; then its GPUs are free");
 }
 
@@ -291,7 +291,7 @@ note_in_syslog(const struct lease *l, const json_t *waiter)
 
 	openlog("gpuhelperctl", LOG_PID, LOG_AUTHPRIV);
 	syslog(LOG_NOTICE, "ends %scontainer %.100s of pipeline %.200s%s%.40s", waiter != NULL ? "the waiting task of " : "",
-	    strange(l->id), strange(l->pipeline), who != NULL ? " for " : "", who != NULL ? who : "");
+	    quoted(l->id), quoted(l->pipeline), who != NULL ? " for " : "", who != NULL ? who : "");
 	closelog();
 }
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
-#include "../../base/strange.h"
+#include "../../base/quoted.h"
 #include "../../base/text.h"
 #include "../../host/gpu/drainedlist.h"
 #include "../columns.h"
@@ -228,7 +228,7 @@ add_holder(struct columns *c, const char *const first[4], const json_t *holder)
 	char age[16];
 
 	columns_age(get_text(holder, "since"), age);
-	if (asprintf(&by, "%s (%s)", strange(get_text(holder, "container")), *pipeline != '\0' ? strange(pipeline) :
+	if (asprintf(&by, "%s (%s)", quoted(get_text(holder, "container")), *pipeline != '\0' ? quoted(pipeline) :
 	    "no pipeline") == -1)
 		by = NULL;
 	columns_add(c, (const char *const []){ first[0], first[1], first[2], first[3], age, by != NULL ? by : "?" });

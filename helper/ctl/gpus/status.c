@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
-#include "../../base/strange.h"
+#include "../../base/quoted.h"
 #include "../../host/gpu/gpus.h"
 #include "../../json/strictjson.h"
 #include "../../read/load.h"
 #include "../../user/ask/ask.h"
-#include "../../user/ask/recordclean.h"
 #include "../../user/ask/chores.h"
+#include "../../user/ask/recordclean.h"
 #include "../../user/command/namespace.h"
 #include "../columns.h"
 #include "../configload.h"
@@ -24,7 +24,7 @@
 #include "devices.h"
 #include "gpustate.h"
 #include "leaseorder.h"
-#include "standing.h"
+#include "waitreasons.h"
 
 #define REAP_ROUNDS 8
 #define WATCH_SECONDS 2
@@ -98,20 +98,20 @@ note_gpus(struct columns *c, const json_t *gpus, const char *before)
 }
 
 static const char *
-pipeline_of(const json_t *l, char out[STRANGE_MAX])
+pipeline_of(const json_t *l, char out[QUOTED_MAX])
 {
-	return *get_text(l, "pipeline") != '\0' ? strange_text(get_text(l, "pipeline"), out) : "-";
+	return *get_text(l, "pipeline") != '\0' ? quoted_text(get_text(l, "pipeline"), out) : "-";
 }
 
 static void
 add_lease(struct columns *c, const json_t *l)
 {
-	char age[16], pipeline[STRANGE_MAX];
+	char age[16], pipeline[QUOTED_MAX];
 	const json_t *g;
 	size_t i;
 
 	columns_age(get_text(l, "since"), age);
-	columns_add(c, (const char *const []){ strange(get_text(l, "container")), get_text(l, "state"), age,
+	columns_add(c, (const char *const []){ quoted(get_text(l, "container")), get_text(l, "state"), age,
 	    pipeline_of(l, pipeline) });
 	columns_note(c, "by %s, uid %lld, since %s", get_text(l, "policy"),
 	    (long long)json_integer_value(json_object_get(l, "uid")), get_text(l, "since"));
@@ -140,14 +140,14 @@ static void
 add_waiter(struct columns *c, const json_t *w)
 {
 	const long long gpus = json_integer_value(json_object_get(w, "gpus"));
-	char age[16], count[32], ahead[24], pipeline[STRANGE_MAX];
+	char age[16], count[32], ahead[24], pipeline[QUOTED_MAX];
 	const json_t *why;
 	size_t i;
 
 	columns_age(get_text(w, "since"), age);
 	snprintf(count, sizeof(count), "%lld GPU%s", gpus, gpus == 1 ? "" : "s");
 	snprintf(ahead, sizeof(ahead), "%lld", (long long)json_integer_value(json_object_get(w, "ahead")));
-	columns_add(c, (const char *const []){ strange(get_text(w, "container")),
+	columns_add(c, (const char *const []){ quoted(get_text(w, "container")),
 	    json_object_get(w, "task") != NULL ? "task waits" : "waits", age, count, ahead, pipeline_of(w, pipeline) });
 	columns_note(c, "by %s, priority %lld", get_text(w, "policy"),
 	    (long long)json_integer_value(json_object_get(w, "priority")));
@@ -253,13 +253,13 @@ static void
 add_reasons(const struct options *o, json_t *status)
 {
 	autoconfig struct config config = { 0 };
-	const struct standing_view v = { json_object_get(status, "leases"), json_object_get(status, "waiters"),
+	const struct wait_view v = { json_object_get(status, "leases"), json_object_get(status, "waiters"),
 		&config.policies, geteuid() == 0 };
 	struct why ignored;
 
 	if (json_array_size(v.waiters) > 0)
 		(void)config_load(o, &config, &ignored);
-	standing_put(&v);
+	wait_reasons_put(&v);
 }
 
 /* A blank line between two tables. */

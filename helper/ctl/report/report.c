@@ -85,13 +85,13 @@ quote_names(struct report_entry *e)
 {
 	struct why ignored;
 	json_t *vars = e->vars[0] != '\0' ? strictjson_object(e->vars, strlen(e->vars), &ignored) : NULL;
-	char name[STRANGE_MAX];
+	char name[QUOTED_MAX];
 
-	snprintf(e->team, sizeof(e->team), "%s", e->team[0] != '\0' ? strange_text(e->team, name) : "(no team)");
+	snprintf(e->team, sizeof(e->team), "%s", e->team[0] != '\0' ? quoted_text(e->team, name) : "(no team)");
 	if (e->named)
-		snprintf(e->pipeline, sizeof(e->pipeline), "%s", strange_text(e->pipeline, name));
+		snprintf(e->pipeline, sizeof(e->pipeline), "%s", quoted_text(e->pipeline, name));
 	if (e->vars[0] != '\0' && vars == NULL)
-		snprintf(e->vars, sizeof(e->vars), "%s", strange_text(e->vars, name));
+		snprintf(e->vars, sizeof(e->vars), "%s", quoted_text(e->vars, name));
 	json_decref(vars);
 }
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../../base/strange.h"
+#include "../../base/quoted.h"
 #include "../../base/text.h"
 #include "../../base/why.h"
 #include "../audit/auditkind.h"
@@ -24,8 +24,8 @@ enum report_event { EVENT_GRANT, EVENT_PROMISE, EVENT_ABANDON, EVENT_REFUSE, EVE
 struct report_entry {
 	enum report_event event;
 	int64_t time;			/* seconds since 1970 */
-	char pipeline[STRANGE_MAX];	/* TEAM/PIPELINE; without one, text like "(user NAME)" */
-	char team[STRANGE_MAX];		/* "" if none is known; made printable by the caller, as the pipeline */
+	char pipeline[QUOTED_MAX];	/* TEAM/PIPELINE; without one, text like "(user NAME)" */
+	char team[QUOTED_MAX];		/* "" if none is known; made printable by the caller, as the pipeline */
 	bool named;			/* pipeline is TEAM/PIPELINE */
 	char vars[1100];		/* its instance variables as in the record, or "" */
 	bool vars_left_out;		/* the record lacks some of them */

@@ -15,7 +15,7 @@
 void
 report_take_shares(struct report *r, const struct strlist *shares)
 {
-	char text[STRANGE_MAX];
+	char text[QUOTED_MAX];
 	struct report_team *t;
 	const char *is;
 	size_t i;
@@ -27,7 +27,7 @@ report_take_shares(struct report *r, const struct strlist *shares)
 		is = strrchr(shares->v[i], '=');
 		if ((name = strndup(shares->v[i], (size_t)(is - shares->v[i]))) == NULL)
 			r->nomem = true;
-		else if ((t = report_team(r, strange_text(name, text))) != NULL)
+		else if ((t = report_team(r, quoted_text(name, text))) != NULL)
 			(void)text_u32(is + 1, 1, UINT32_MAX, &t->parts);
 	}
 }

@@ -12,8 +12,8 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
-#include "../../user/mount/rootfs.h"
 #include "../../user/command/runtime.h"
+#include "../../user/mount/rootfs.h"
 #include "../worker/containerdconf.h"
 
 #define CONCOURSE_RUNC "/usr/local/concourse/bin/runc"	/* in Concourse's archive */

@@ -15,8 +15,8 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../host/file.h"
-#include "../../user/mount/rootfs.h"
 #include "../../user/command/runtime.h"
+#include "../../user/mount/rootfs.h"
 #include "../runprogram.h"
 #include "../worker/containerdconf.h"
 

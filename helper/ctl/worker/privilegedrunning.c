@@ -9,7 +9,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
-#include "../../base/strange.h"
+#include "../../base/quoted.h"
 #include "../../host/file.h"
 #include "../../host/process/procdir.h"
 #include "../../host/process/spaces.h"
@@ -32,7 +32,7 @@ name_of(int proc, const char *pid, char *name, size_t size)
 		return;
 	for (line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save))
 		if ((path = strchr(line, '/')) != NULL && path[1] != '\0') {
-			snprintf(name, size, "%s", strange(path_last(path)));
+			snprintf(name, size, "%s", quoted(path_last(path)));
 			return;
 		}
 }

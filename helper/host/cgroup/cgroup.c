@@ -436,7 +436,7 @@ has_rules(int root, const struct cgroup_line *line)
 }
 
 bool
-cgroup_own(int pid, struct strlist *out, size_t *gate)
+cgroup_own(int pid, struct strlist *out, size_t *devcgroup)
 {
 	autoclose int root = cgroup_root();
 	autofree char *text = cgroup_lines(pid);
@@ -444,7 +444,7 @@ cgroup_own(int pid, struct strlist *out, size_t *gate)
 	char *rest = text;
 	size_t had;
 
-	*gate = SIZE_MAX;
+	*devcgroup = SIZE_MAX;
 	if (root == -1 || text == NULL)
 		return false;
 	while (cgroup_line_next(&rest, &line)) {
@@ -456,7 +456,7 @@ cgroup_own(int pid, struct strlist *out, size_t *gate)
 		if (!text_starts(line.path, "/..") && strcmp(line.path, "/") != 0 && !add_own(root, pid, &line, out))
 			return false;
 		if (out->n > had && has_rules(root, &line))
-			*gate = had;
+			*devcgroup = had;
 	}
 	return true;
 }

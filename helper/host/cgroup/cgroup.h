@@ -40,11 +40,11 @@ bool cgroup_is_shown(int pid);
 
 /*
  * Adds to *out the directories, relative to /sys/fs/cgroup, that hold process «pid» and otherwise only its
- * descendants. *gate gets the index in *out of the directory whose device rules apply to the process (v1:
+ * descendants. *devcgroup gets the index in *out of the directory whose device rules apply to the process (v1:
  * «devices», else v2), or SIZE_MAX if there is none. False, with errno, if they can't be seen or memory is
  * short.
  */
-bool cgroup_own(int pid, struct strlist *out, size_t *gate);
+bool cgroup_own(int pid, struct strlist *out, size_t *devcgroup);
 
 /* Process ids, unsorted, possibly with duplicates. */
 struct pids {

@@ -145,9 +145,9 @@ container_find_process(const struct lease *l, struct process_id asked, struct pr
 }
 
 bool
-container_is_ruled(const char *gate, const struct devmajors *majors)
+container_is_ruled(const char *devcgroup, const struct devmajors *majors)
 {
-	autofree char *list = cgroup_device_list(gate);
+	autofree char *list = cgroup_device_list(devcgroup);
 
 	return list != NULL ? !devlist_is_wide(list, majors) : errno == ENOENT;
 }
@@ -160,9 +160,9 @@ denies_rest(const struct lease *l, bool held)
 	const struct promised_node *n;
 	size_t i;
 
-	if (l->pausing.gate == NULL)
+	if (l->pausing.devcgroup == NULL)
 		return false;
-	if ((list = cgroup_device_list(l->pausing.gate)) == NULL)
+	if ((list = cgroup_device_list(l->pausing.devcgroup)) == NULL)
 		return errno == ENOENT;
 	for (i = 0; i < l->pausing.nodes; i++) {
 		n = &l->pausing.node[i];

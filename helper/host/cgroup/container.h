@@ -15,11 +15,11 @@
 bool container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *own_pids);
 
 /*
- * True if the device rules of the cgroup «gate» keep its members from GPUs that the rules do not name. False
+ * True if the device rules of the cgroup «devcgroup» keep its members from GPUs that the rules do not name. False
  * for rules that allow all devices: v1 then does not show which ones they deny. True as well if the rules
  * can't be seen (cgroup v2).
  */
-bool container_is_ruled(const char *gate, const struct devmajors *majors);
+bool container_is_ruled(const char *devcgroup, const struct devmajors *majors);
 
 /*
  * Finds the process of a lease's container that the peer knows by this number, of any PID namespace, and start time.

@@ -106,10 +106,10 @@ exchange_read_policies(const struct exchange *x, struct settings *s, struct poli
 
 /* Kept answers. */
 
-struct kept_head
-kept_head_of(const struct stat *program, const struct exchange *x)
+struct cached_head
+cached_head_of(const struct stat *program, const struct exchange *x)
 {
-	return (struct kept_head){ .dev = program->st_dev, .ino = program->st_ino, .size = (uint64_t)program->st_size,
+	return (struct cached_head){ .dev = program->st_dev, .ino = program->st_ino, .size = (uint64_t)program->st_size,
 		.seconds = (uint64_t)program->st_ctim.tv_sec, .nanoseconds = (uint64_t)program->st_ctim.tv_nsec,
 		.asked = x->asked, .len = x->len };
 }
@@ -118,13 +118,13 @@ bool
 exchange_find(int dir, const char *name, const struct stat *program, struct exchange *x)
 {
 	size_t size;
-	autofree char *file = file_read_at(dir, name, KEPT_MAX, &size);
-	struct kept_head h;
+	autofree char *file = file_read_at(dir, name, CACHED_MAX, &size);
+	struct cached_head h;
 
 	if (file == NULL || size < sizeof(h) + x->asked)
 		return false;
 	x->len = size - sizeof(h) - x->asked;
-	h = kept_head_of(program, x);
+	h = cached_head_of(program, x);
 	if (memcmp(file, &h, sizeof(h)) != 0 || memcmp(file + sizeof(h), x->question, x->asked) != 0)
 		return false;
 	/* with its NUL */

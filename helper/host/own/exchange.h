@@ -1,6 +1,6 @@
 /*
  * What gpuhelper-read is asked and answers: a question holds the bytes of root's files, an answer is lines
- * (ask/table.h). Answers that the helper has kept (root/child/kept.h) are in a directory of root's.
+ * (ask/table.h). Answers that the helper has kept (root/child/answercache.h) are in a directory of root's.
  */
 #ifndef GPUHELPER_HOST_OWN_EXCHANGE_H
 #define GPUHELPER_HOST_OWN_EXCHANGE_H
@@ -50,13 +50,13 @@ int exchange_answer_begin(const char *answer, size_t len, struct lines *t, bool 
 int exchange_answer_finish(struct lines *t, bool *malformed, struct why *why);
 
 /* A kept answer's file begins with this head; the question and the answer follow. */
-struct kept_head {
+struct cached_head {
 	/* any other file in the program's place, or any change of the file, is another program */
 	uint64_t dev, ino, size, seconds, nanoseconds;
 	uint64_t asked, len;
 };
-#define KEPT_MAX (16U << 20)	/* bytes of a file */
-struct kept_head kept_head_of(const struct stat *program, const struct exchange *x);
+#define CACHED_MAX (16U << 20)	/* bytes of a file */
+struct cached_head cached_head_of(const struct stat *program, const struct exchange *x);
 
 /*
  * Finds in the directory the answer that this program gave to x->question before. «program» is from fstat(2). False if

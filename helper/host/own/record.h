@@ -23,7 +23,7 @@ struct record {
 	const struct edits *edits;	/* its mounts are the folders, except those of driver files */
 	const struct why *why;
 	bool draining;			/* what was taken back is still in use, so the lease stays */
-	uint32_t suppressed, waited;	/* records of this user that were left out before (rate.h); seconds in the queue */
+	uint32_t suppressed, waited;	/* records of this user that were left out before (lograte.h); seconds in the queue */
 };
 
 /*

@@ -112,7 +112,7 @@ settle_specs(struct why *why)
 
 	if (hear_engine(ENGINE_SPECS, 0, NAMES_MS, &a, why) == -1)
 		return a.malformed ? reader_drops_specs(why) : -1;
-	reader_keeps_specs();
+	reader_caches_specs();
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 #include "../../host/file.h"
 #include "../../host/own/ownprogram.h"
 #include "../self/spawn.h"
-#include "kept.h"
+#include "answercache.h"
 
 #define PROGRAM "gpuhelper-read"
 #define ANSWER_MS 8000	/* an answer takes milliseconds, unless the machine is busy */
@@ -76,7 +76,7 @@ settle(struct kind_of_files *k, int result, struct why *why)
 {
 	if (result == 0 || !k->kept || !k->malformed)
 		return result;
-	kept_remove(k->name);
+	answer_cache_remove(k->name);
 	return refuse(why, WHY_AGAIN, GPUHELPER_RUNDIR "/read/%s was malformed, and is removed now: try again", k->name);
 }
 
@@ -84,7 +84,7 @@ static void
 keep(struct kind_of_files *k)
 {
 	if (!k->kept && !k->unfit)
-		kept_write(k->name, &program, &k->x);
+		answer_cache_write(k->name, &program, &k->x);
 	k->kept = !k->unfit;
 }
 
@@ -128,7 +128,7 @@ reader_reads(struct settings *s, struct policy_set *p, struct why *why)
 }
 
 void
-reader_keep(void)
+reader_caches_policies(void)
 {
 	keep(&policies);
 }
@@ -167,7 +167,7 @@ reader_reads_specs(struct spec_files *f, const char **out, size_t *len, struct w
 }
 
 void
-reader_keeps_specs(void)
+reader_caches_specs(void)
 {
 	if (specs.x.answer != NULL)
 		keep(&specs);
@@ -198,7 +198,7 @@ find_policies(void)
 {
 	struct why ignored;
 
-	return read_policies(&ignored) == 0 && (policies.kept = kept_find(policies.name, &program, &policies.x));
+	return read_policies(&ignored) == 0 && (policies.kept = answer_cache_find(policies.name, &program, &policies.x));
 }
 
 static bool
@@ -209,7 +209,7 @@ find_specs(void)
 	specs.read_at = clock_ms();
 	has_early = spec_files_read(CDI_DIRS, true, &early, &ignored) == 0;
 	return has_early && (early.n == 0 ||
-	    (pack_specs(&early, &ignored) == 0 && (specs.kept = kept_find(specs.name, &program, &specs.x))));
+	    (pack_specs(&early, &ignored) == 0 && (specs.kept = answer_cache_find(specs.name, &program, &specs.x))));
 }
 
 void

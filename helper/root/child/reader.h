@@ -10,9 +10,9 @@
 #include "../../policy/settings.h"
 
 /*
- * Reads the files, and finds the answers that are kept of them (kept.h). Starts the program only if one is missing. To
- * be called before filter_install(). If the program can't be started, every question without an answer fails with the
- * reason.
+ * Reads the files, and finds the answers that are kept of them (answercache.h). Starts the program only if one is
+ * missing. To be called before filter_install(). If the program can't be started, every question without an answer
+ * fails with the reason.
  */
 void reader_start(void);
 void reader_wake(void);		/* has the program start now, because it will get a question soon */
@@ -29,7 +29,7 @@ int reader_reads(struct settings *s, struct policy_set *p, struct why *why);
  * Keeps the program's answer to reader_reads() for later requests. To be called once this process has left its caller's
  * cgroup, which would otherwise be charged for the file.
  */
-void reader_keep(void);
+void reader_caches_policies(void);
 
 /*
  * Reads the CDI specs of this host, and gets the program's answer about them: *answer, *len bytes, which reader.c keeps
@@ -38,7 +38,7 @@ void reader_keep(void);
  */
 int reader_reads_specs(struct spec_files *f, const char **answer, size_t *len, struct why *why);
 /* Keeps that answer for later requests. */
-void reader_keeps_specs(void);
+void reader_caches_specs(void);
 /* The answer is malformed: if it was kept, removes it, and changes *why to say so. Always -1. */
 int reader_drops_specs(struct why *why);
 

@@ -15,7 +15,7 @@
 #include "../lease/shares.h"
 #include "../log/audit.h"
 #include "../node/acts.h"
-#include "gatelock.h"
+#include "devicelock.h"
 
 /* Only the host's root can do chores, and a wrapper that has just failed at one gets no other. */
 static bool
@@ -46,7 +46,7 @@ idle_add_chore(struct chores *all, enum chore_kind kind, const struct lease *l, 
 	c->by = by;
 	memcpy(c->lease, l->key, sizeof(c->lease));
 	if ((c->file = strdup(l->name)) == NULL || (c->id = strdup(l->id)) == NULL ||
-	    (c->gate = strdup(l->pausing.gate)) == NULL)
+	    (c->devcgroup = strdup(l->pausing.devcgroup)) == NULL)
 		return false;
 	for (i = 0; i < l->cgroups.n; i++)
 		if (!strlist_add(&c->cgroups, l->cgroups.v[i], SIZE_MAX))
@@ -59,7 +59,7 @@ idle_add_chore(struct chores *all, enum chore_kind kind, const struct lease *l, 
 
 /* True if the lease promises one of the GPUs that are wanted. */
 static bool
-has_wanted(const struct lease *l, const struct waiter *wants)
+has_wanted(const struct lease *l, const struct queued *wants)
 {
 	return wants == NULL || pick_wants_any(wants->want, wants->wants, l->pausing.may, l->pausing.mays);
 }
@@ -115,14 +115,14 @@ check_rules(const struct idle *i, struct lease *l, struct why *why)
 	l->reopened = promises ? !container_is_shut(l) : !container_has_no_more(l);
 	if (!l->reopened || !may_have_chores(i->call) || !(promises || l->state == LEASE_HELD))
 		return 0;
-	if (gate_lock_make(l, why) == -1)
+	if (device_lock_make(l, why) == -1)
 		return -1;
 	return idle_add_chore(i->chores, promises ? CHORE_SHUT : CHORE_OPEN, l, (struct process_id){ 0 }) ? 0 :
 	    refuse_nomem(why);
 }
 
 int
-idle_finish(const struct idle *i, const struct waiter *wants, struct why *why)
+idle_finish(const struct idle *i, const struct queued *wants, struct why *why)
 {
 	const struct process_id self = call_process(i->call);
 	struct why ignored;
@@ -134,7 +134,7 @@ idle_finish(const struct idle *i, const struct waiter *wants, struct why *why)
 		if (!l->pauses || l->over || !l->judged || l->init.pid == 0 || l->state == LEASE_DRAINING)
 			continue;
 		if (may_have_chores(i->call) && says_shut(i->call->request, l) &&
-		    turn_to_end(l->state, &l->pausing, idle_judge(l), &self) && container_is_shut(l))
+		    may_end_giving(l->state, &l->pausing, idle_judge(l), &self) && container_is_shut(l))
 			(void)idle_promise(i->leases, l, i->call->audit, &ignored);
 		if (has_wanted(l, wants) && check_rules(i, l, why) == -1)
 			return -1;
@@ -185,7 +185,7 @@ mark_giving(const struct idle *i, struct lease *l, enum idleness idleness, struc
 	if (l->state != LEASE_GIVING_BACK || !process_id_same(&l->pausing.giver, &self))
 		l->pausing.giving_since = clock_ms();
 	l->pausing.giver = self;
-	if (gate_lock_make(l, why) == -1 || set_state(i, l, LEASE_GIVING_BACK, why) == -1)
+	if (device_lock_make(l, why) == -1 || set_state(i, l, LEASE_GIVING_BACK, why) == -1)
 		return -1;
 	return idle_add_chore(i->chores, chore_for(l, idleness), l, self) ? 0 : refuse_nomem(why);
 }
@@ -200,18 +200,18 @@ begin_one(const struct idle *i, struct lease *l, bool *soon, struct why *why)
 	const bool marked = l->state == LEASE_GIVING_BACK || l->state == LEASE_TAKING;
 
 	note_left(i, l, idleness);
-	if (may_have_chores(i->call) && turn_to_give_back(l->state, &l->pausing, idleness, &self, lives, now)) {
+	if (may_have_chores(i->call) && may_give_back(l->state, &l->pausing, idleness, &self, lives, now)) {
 		*soon = true;
 		return mark_giving(i, l, idleness, why);
 	}
-	if (marked && (mine || turn_is_stale(&l->pausing, lives, now)))
+	if (marked && (mine || giving_is_stale(&l->pausing, lives, now)))
 		return drop_mark(i, l, why);
 	*soon = *soon || marked;
 	return 0;
 }
 
 int
-idle_begin(const struct idle *i, const struct waiter *wants, bool *soon, struct why *why)
+idle_begin(const struct idle *i, const struct queued *wants, bool *soon, struct why *why)
 {
 	struct lease *l;
 	size_t k;

@@ -23,13 +23,13 @@ struct idle {
  * containers that were promised GPUs which are wanted now (NULL: all), also checks that they can open no more than
  * their leases say (lease.reopened). -1 with *why: memory is short.
  */
-int idle_finish(const struct idle *i, const struct waiter *wants, struct why *why);
+int idle_finish(const struct idle *i, const struct queued *wants, struct why *why);
 
 /*
  * Begins to take the GPUs that are wanted (NULL: any) back from idle containers. *soon: some of them are being given
  * back already, for this request or another. -1 with *why: a mark could not be written.
  */
-int idle_begin(const struct idle *i, const struct waiter *wants, bool *soon, struct why *why);
+int idle_begin(const struct idle *i, const struct queued *wants, bool *soon, struct why *why);
 
 /*
  * Frees the lease's GPUs: undoes the acts that give access, and leaves the promise. With an audit log, records that;

@@ -21,8 +21,8 @@
 #include "../lease/shares.h"
 #include "../log/audit.h"
 #include "../node/acts.h"
+#include "devicelock.h"
 #include "execrecord.h"
-#include "gatelock.h"
 
 #define LATE_S 5	/* for a clock of whole seconds, and a helper that is slow to start */
 
@@ -128,7 +128,7 @@ undo_acts(struct leases *ls, struct lease *l, struct why *why)
 static int
 remove_files(const struct leases *ls, const struct lease *l, struct why *why)
 {
-	if (exec_record_remove(l->uid, l->root, l->id, why) == -1 || gate_lock_remove(l, why) == -1)
+	if (exec_record_remove(l->uid, l->root, l->id, why) == -1 || device_lock_remove(l, why) == -1)
 		return -1;
 	if (unlinkat(ls->dir, l->name, 0) == -1 && errno != ENOENT)
 		return refuse(why, WHY_IO, "%s/leases/%s: %s", GPUHELPER_RUNDIR, l->name, strerror(errno));
@@ -166,7 +166,7 @@ keep_ways(struct leases *ls, struct lease *l, int audit)
 	if (undo_acts(ls, l, &stuck) == -1)
 		return;
 	if (!audit_lease(audit, "end", l) || exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 ||
-	    gate_lock_remove(l, &stuck) == -1)
+	    device_lock_remove(l, &stuck) == -1)
 		return;
 	shares_note(l);
 	lease_keep_ways(l);
@@ -308,7 +308,7 @@ end_those_over(struct leases *ls, struct seeing *seeing, int audit, struct why *
 }
 
 int
-leases_look(struct leases *ls, const struct concern *c, int audit, struct why *why)
+leases_look(struct leases *ls, const struct lease_query *c, int audit, struct why *why)
 {
 	struct seeing seeing = { .passed = { .left = UINT_MAX } };
 	int ret;

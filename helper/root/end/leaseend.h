@@ -11,7 +11,7 @@
  * undone stays, marked as over, and holds what it held. With audit -1, only marks them and changes nothing. -1 with
  * *why. Root's timer ends the leases that concern no request.
  */
-int leases_look(struct leases *ls, const struct concern *c, int audit, struct why *why);
+int leases_look(struct leases *ls, const struct lease_query *c, int audit, struct why *why);
 /*
  * Undoes the acts of a lease, and removes it and its exec record. -1 with *why: it stays, with the acts that are left.
  */

@@ -1,7 +1,7 @@
 /*
  * See enter.h. Runs as uid 0 in the state in which the caller left the process, so it may assume nothing. Until all
- * ids are root's, it must not write a log, and may open only /dev/null, /etc/passwd, /etc/subuid, the places of
- * crowd.h and the directories that it checks. Until then the caller can stop or end the process at any point, so it
+ * ids are root's, it must not write a log, and may open only /dev/null, /etc/passwd, /etc/subuid, the slots of
+ * slots.h and the directories that it checks. Until then the caller can stop or end the process at any point, so it
  * must do nothing that would have to be undone.
  */
 #include "enter.h"
@@ -31,8 +31,8 @@
 #include "../../host/hostview.h"
 #include "../../host/users.h"
 #include "../self/capability.h"
-#include "../self/crowd.h"
 #include "../self/filter.h"
+#include "../self/slots.h"
 #include "../self/spawn.h"
 #include "../self/timer.h"
 #include "owncgroup.h"
@@ -324,7 +324,7 @@ become_root(struct why *why)
 }
 
 /*
- * Refuses subordinate uids: a user with many of them would count as many users. To be called before crowd_enter(), and
+ * Refuses subordinate uids: a user with many of them would count as many users. To be called before slot_take(), and
  * while the caller can still end this process.
  */
 static int
@@ -381,7 +381,7 @@ pin_own_names(struct why *why)
 int
 enter(enum door door, struct starter *who, struct why *why)
 {
-	int crowded;
+	int full;
 
 	*who = (struct starter){ 0 };
 	(void)umask(077);
@@ -404,8 +404,8 @@ enter(enum door door, struct starter *who, struct why *why)
 	if (door == DOOR_SETUID && (check_places(why) == -1 || check_own(who->uid, why) == -1))
 		return -1;
 	/* while this process counts as the user's, RLIMIT_NPROC limits how many wait here */
-	if (door == DOOR_SETUID && (crowded = crowd_enter(who->uid, why)) != 0)
-		return crowded;
+	if (door == DOOR_SETUID && (full = slot_take(who->uid, why)) != 0)
+		return full;
 	if (become_root(why) == -1 || pin_own_names(why) == -1)
 		return -1;
 	if (chdir("/") == -1)

@@ -28,12 +28,12 @@ struct starter {
 
 /*
  * Runs the steps of enter.c in their order. Afterwards the process has:
- * - descriptors 0 to 2 and, behind the setuid bit, its place (crowd.h);
+ * - descriptors 0 to 2 and, behind the setuid bit, its slot (slots.h);
  * - a timer that will kill it and that nothing can postpone, an empty environment, all ids 0, no core dumps, and
  *   default signals.
  * Until then it reads, logs and opens nothing by a name that the caller chose. -1 with *why: also if the process is
  * not what its door requires: setuid, or started by root. 1: the starter has too many helpers already, and this one
- * must end without an answer (crowd.h).
+ * must end without an answer (slots.h).
  */
 int enter(enum door door, struct starter *who, struct why *why);
 

@@ -12,7 +12,7 @@
 #include "busy.h"
 
 int
-allot_wants(const struct decision *d, struct waiter *w, struct why *why)
+allot_wants(const struct decision *d, struct queued *w, struct why *why)
 {
 	const struct grant *g = &d->grant;
 	const struct gpu_want *from;
@@ -40,8 +40,8 @@ allot_wants(const struct decision *d, struct waiter *w, struct why *why)
 }
 
 /*
- * All GPUs that are not free: first those that leases hold, then strays and drained ones, then those reserved for
- * earlier requests.
+ * All GPUs that are not free: first those that leases hold, then those open without a lease and drained ones, then
+ * those reserved for earlier requests.
  */
 struct holdings {
 	const struct inventory *inv;
@@ -100,7 +100,7 @@ close_rest(const struct pick_want *want, unsigned lacks, struct held_gpu *kept, 
  * starve everyone.
  */
 static int
-keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, struct why *why)
+keep_for(const struct queued *w, bool in_part, struct holdings *h, size_t max, struct why *why)
 {
 	autofree struct pick *picks = calloc(max, sizeof(*picks));
 	struct held_gpu *kept = calloc(2 * max, sizeof(*kept));
@@ -127,7 +127,7 @@ keep_for(const struct waiter *w, bool in_part, struct holdings *h, size_t max, s
 
 /* How many GPUs the policy's containers hold, except this waiter's. */
 static unsigned
-quota_used(const struct leases *ls, const struct waiter *w)
+quota_used(const struct leases *ls, const struct queued *w)
 {
 	unsigned n = 0;
 	size_t i;
@@ -139,7 +139,7 @@ quota_used(const struct leases *ls, const struct waiter *w)
 }
 
 static unsigned
-wanted(const struct waiter *w)
+wanted(const struct queued *w)
 {
 	unsigned n = 0;
 	size_t i;
@@ -150,13 +150,13 @@ wanted(const struct waiter *w)
 }
 
 bool
-allot_in_quota(const struct leases *ls, const struct waiter *w)
+allot_in_quota(const struct leases *ls, const struct queued *w)
 {
 	return w->max_gpus == 0 || quota_used(ls, w) + wanted(w) <= w->max_gpus;
 }
 
 static int
-check_quota(const struct leases *ls, const struct waiter *w, struct why *why)
+check_quota(const struct leases *ls, const struct queued *w, struct why *why)
 {
 	if (w->max_gpus != 0 && wanted(w) > w->max_gpus)
 		return refuse(why, WHY_DENIED, "%s: its containers hold at most %u GPUs at once (max_gpus), and this one asks for "
@@ -173,14 +173,14 @@ fill_holdings(const struct allot_state *s, size_t before, bool last, size_t max,
 	const struct leases *ls = s->leases;
 	size_t i;
 
-	h->v = calloc(ls->n + s->strays->n + s->drained->n + before + 1, sizeof(*h->v));
+	h->v = calloc(ls->n + s->unleased->n + s->drained->n + before + 1, sizeof(*h->v));
 	h->kept = calloc(before + 1, sizeof(*h->kept));
 	if (h->v == NULL || h->kept == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < ls->n; i++)
 		h->v[h->n++] = lease_holding(ls->v[i]);
-	for (i = 0; i < s->strays->n; i++)
-		h->v[h->n++] = (struct holding){ .gpu = &s->strays->v[i].gpu, .gpus = 1 };
+	for (i = 0; i < s->unleased->n; i++)
+		h->v[h->n++] = (struct holding){ .gpu = &s->unleased->v[i].gpu, .gpus = 1 };
 	for (i = 0; i < s->drained->n; i++)
 		h->v[h->n++] = (struct holding){ .gpu = &s->drained->v[i].gpu, .gpus = 1 };
 	for (i = 0; i < before; i++)
@@ -235,7 +235,7 @@ give_gpu(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct 
 }
 
 int
-allot_all(const struct decision *d, const struct waiter *w, struct pausing *p, struct allotted *out, size_t *n)
+allot_all(const struct decision *d, const struct queued *w, struct pausing *p, struct allotted *out, size_t *n)
 {
 	size_t i, k;
 
@@ -252,7 +252,7 @@ allot_all(const struct decision *d, const struct waiter *w, struct pausing *p, s
 
 /* 1: too few are free. */
 static int
-pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, const struct waiter *w,
+pick_and_take(const struct holdings *h, const struct grant *g, struct lease *l, const struct queued *w,
     struct allotted *out, size_t max, struct why *why)
 {
 	autofree struct pick *picks = calloc(max, sizeof(*picks));
@@ -306,7 +306,7 @@ has_one(const struct allot_state *s, size_t before, const struct lease *of)
 
 /* Names the wanted GPUs that are out of service, and why they are. */
 static int
-refuse_drained(const struct drained *d, const struct waiter *w, struct why *why)
+refuse_drained(const struct drained *d, const struct queued *w, struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	unsigned told = 0;
@@ -328,7 +328,7 @@ refuse_drained(const struct drained *d, const struct waiter *w, struct why *why)
 
 /* Checks that there would be enough GPUs if nobody held any: if not, waiting is useless. -1 with *why. */
 static int
-check_in_service(const struct allot_state *s, const struct waiter *w, size_t max, struct why *why)
+check_in_service(const struct allot_state *s, const struct queued *w, size_t max, struct why *why)
 {
 	const struct inventory *inv = &s->decision->inventory;
 	const struct drained *d = s->drained;
@@ -345,7 +345,7 @@ check_in_service(const struct allot_state *s, const struct waiter *w, size_t max
 }
 
 int
-allot(const struct allot_state *s, struct lease *l, const struct waiter *w, struct allotted *out, size_t max,
+allot(const struct allot_state *s, struct lease *l, const struct queued *w, struct allotted *out, size_t max,
     struct why *why)
 {
 	const struct grant *g = &s->decision->grant;

@@ -12,7 +12,7 @@ struct allotted {
 };
 
 /* Fills w->want with the GPUs that the decision allows. -1 with *why: memory is short. */
-int allot_wants(const struct decision *d, struct waiter *w, struct why *why);
+int allot_wants(const struct decision *d, struct queued *w, struct why *why);
 
 /* Adds to the lease's nodes the further nodes that belong to one GPU. -1 with *why: memory is short. */
 int allot_further(const struct driver_nodes *more, struct lease *l, struct why *why);
@@ -27,17 +27,17 @@ int allot_check_nodes(const struct leases *ls, const struct lease *l, const stru
  * Fills p->may and out[] with all candidates, in the same order, for a promise. *n: room in out[], at least as many as
  * there are candidates; then their number. -1: memory is short.
  */
-int allot_all(const struct decision *d, const struct waiter *w, struct pausing *p, struct allotted *out, size_t *n);
+int allot_all(const struct decision *d, const struct queued *w, struct pausing *p, struct allotted *out, size_t *n);
 
 /* True if max_gpus of the waiter's policy allows what it wants beside what the policy's containers hold by *ls. */
-bool allot_in_quota(const struct leases *ls, const struct waiter *w);
+bool allot_in_quota(const struct leases *ls, const struct queued *w);
 
 /*
- * Picks GPUs for what w wants, except strays and drained ones, and writes them into *l (gpu, node) and out[] (at
- * most max, in the same order). -1 with *why: WHY_AGAIN if too few are free, naming the holders that s->who may know
- * and the number of earlier waiters; WHY_DENIED if too few are in service, so that no wait would help.
+ * Picks GPUs for what w wants, except those open without a lease and drained ones, and writes them into *l (gpu, node)
+ * and out[] (at most max, in the same order). -1 with *why: WHY_AGAIN if too few are free, naming the holders that
+ * s->who may know and the number of earlier waiters; WHY_DENIED if too few are in service, so that no wait would help.
  */
-int allot(const struct allot_state *s, struct lease *l, const struct waiter *w, struct allotted *out, size_t max,
+int allot(const struct allot_state *s, struct lease *l, const struct queued *w, struct allotted *out, size_t max,
     struct why *why);
 
 #endif

@@ -7,14 +7,14 @@
 #include "../lease/leaselist.h"
 #include "../lease/queue.h"
 
-/* A GPU that a process has open without a lease (strays.h). Nobody gets it exclusively. */
-struct stray {
+/* A GPU that a process has open without a lease (unleased.h). Nobody gets it exclusively. */
+struct unleased_use {
 	struct held_gpu gpu;
 	pid_t pid;		/* the process; -pid if it only may have the GPU open (look/holders.h) */
 };
 
-struct strays {
-	struct stray *v;
+struct unleased {
+	struct unleased_use *v;
 	size_t n;
 };
 
@@ -22,7 +22,7 @@ struct strays {
 struct allot_state {
 	const struct leases *leases;
 	const struct queue *queue;
-	const struct strays *strays;
+	const struct unleased *unleased;
 	const struct drained *drained;	/* GPUs that are out of service */
 	const struct decision *decision;
 	const struct identity *who;	/* who asks */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../base/strange.h"
+#include "../../base/quoted.h"
 
 #define TOLD_MAX 4	/* of each kind, so that the line stays short */
 
@@ -34,16 +34,16 @@ tell_one(struct buf *b, bool named, const char *pipeline, const char *id, int64_
 	char when[32];
 
 	text_time(since, when);
-	buf_puts(b, !named ? "a container" : pipeline[0] != '\0' ? strange(pipeline) : "");
+	buf_puts(b, !named ? "a container" : pipeline[0] != '\0' ? quoted(pipeline) : "");
 	if (named && id != NULL)
-		buf_printf(b, "%scontainer %s", pipeline[0] != '\0' ? " in " : "", strange(id));
+		buf_printf(b, "%scontainer %s", pipeline[0] != '\0' ? " in " : "", quoted(id));
 	if (named)
 		buf_printf(b, " since %.*s%s", brief ? 5 : 20, brief ? when + 11 : when, brief ? " UTC" : "");
 }
 
 /* Names each lease that holds a candidate. Returns how many there are, at most TOLD_MAX. */
 static unsigned
-tell_holders(const struct allot_state *s, const struct waiter *w, uint32_t uid, struct buf *b)
+tell_holders(const struct allot_state *s, const struct queued *w, uint32_t uid, struct buf *b)
 {
 	unsigned told = 0;
 	const struct lease *l;
@@ -62,25 +62,25 @@ tell_holders(const struct allot_state *s, const struct waiter *w, uint32_t uid, 
 }
 
 void
-busy_tell_stray(const struct stray *s, char out[STRAY_TEXT])
+busy_tell_unleased(const struct unleased_use *s, char out[UNLEASED_TEXT])
 {
 	if (s->pid > 0)
-		snprintf(out, STRAY_TEXT, "%s is open in process %d, of a container that has no lease of it", s->gpu.pci, s->pid);
+		snprintf(out, UNLEASED_TEXT, "%s is open in process %d, of a container that has no lease of it", s->gpu.pci, s->pid);
 	else
-		snprintf(out, STRAY_TEXT, "%s may be open in process %d of a container, which keeps a file in flight through a "
+		snprintf(out, UNLEASED_TEXT, "%s may be open in process %d of a container, which keeps a file in flight through a "
 		    "socket", s->gpu.pci, -s->pid);
 }
 
 /* Names a wanted GPU that is open without a lease, and the process that has it open. */
 static unsigned
-tell_stray(const struct strays *strays, const struct waiter *w, struct buf *b)
+tell_unleased(const struct unleased *unleased, const struct queued *w, struct buf *b)
 {
-	char text[STRAY_TEXT];
+	char text[UNLEASED_TEXT];
 	size_t i;
 
-	for (i = 0; i < strays->n; i++)
-		if (pick_wants_any(w->want, w->wants, &strays->v[i].gpu, 1)) {
-			busy_tell_stray(&strays->v[i], text);
+	for (i = 0; i < unleased->n; i++)
+		if (pick_wants_any(w->want, w->wants, &unleased->v[i].gpu, 1)) {
+			busy_tell_unleased(&unleased->v[i], text);
 			buf_puts(b, text);
 			return 1;
 		}
@@ -89,7 +89,7 @@ tell_stray(const struct strays *strays, const struct waiter *w, struct buf *b)
 
 /* True if both want one of the same GPUs. */
 static bool
-wants_same(const struct waiter *a, const struct waiter *b)
+wants_same(const struct queued *a, const struct queued *b)
 {
 	size_t i;
 
@@ -101,11 +101,11 @@ wants_same(const struct waiter *a, const struct waiter *b)
 
 /* "2 ahead (ml/train since 22:31 UTC, …)": those that want one of the same GPUs. Nothing if there are none. */
 static void
-tell_ahead(const struct allot_state *s, const struct waiter *w, uint32_t uid, struct buf *b)
+tell_ahead(const struct allot_state *s, const struct queued *w, uint32_t uid, struct buf *b)
 {
 	const size_t before = queue_before(s->queue, w);
 	autobuf struct buf names = { 0 };
-	const struct waiter *o;
+	const struct queued *o;
 	size_t i, ahead = 0;
 
 	for (i = 0; i < before; i++) {
@@ -124,19 +124,19 @@ tell_ahead(const struct allot_state *s, const struct waiter *w, uint32_t uid, st
 }
 
 static int
-refuse_task(const struct allot_state *s, const struct waiter *w, uint32_t uid, struct why *why)
+refuse_task(const struct allot_state *s, const struct queued *w, uint32_t uid, struct why *why)
 {
 	autobuf struct buf b = { 0 }, holders = { 0 };
 
 	tell_ahead(s, w, uid, &b);
 	/* a holder has its GPU open anyway, so processes are named only if there is no holder */
-	if (tell_holders(s, w, uid, &holders) > 0 || tell_stray(s->strays, w, &holders) > 0)
+	if (tell_holders(s, w, uid, &holders) > 0 || tell_unleased(s->unleased, w, &holders) > 0)
 		buf_printf(&b, "%s%s", b.len > 0 ? "; " : "", holders.p);
 	return refuse(why, WHY_AGAIN, "%s", b.failed || holders.failed || b.len == 0 ? "others hold them" : b.p);
 }
 
 int
-busy_refuse(const struct allot_state *s, const struct waiter *w, uint32_t uid, struct why *why)
+busy_refuse(const struct allot_state *s, const struct queued *w, uint32_t uid, struct why *why)
 {
 	const size_t before = queue_before(s->queue, w);
 	autobuf struct buf b = { 0 };
@@ -145,7 +145,7 @@ busy_refuse(const struct allot_state *s, const struct waiter *w, uint32_t uid, s
 	if (s->task)
 		return refuse_task(s, w, uid, why);
 	if ((told = tell_holders(s, w, uid, &b)) == 0)
-		told = tell_stray(s->strays, w, &b);
+		told = tell_unleased(s->unleased, w, &b);
 	if (before > 0)
 		buf_printf(&b, "%s%zu waiting before this one", told > 0 ? "; " : "", before);
 	return refuse(why, WHY_AGAIN, "too few of the GPUs that this policy allows are free (%s)",

@@ -8,11 +8,11 @@
  * Refuses a request of this user with WHY_AGAIN. Names the holders and the earlier waiters that s->who may know: those
  * of the same user and, if a token proves the request's team, of that team. Returns -1.
  */
-int busy_refuse(const struct allot_state *s, const struct waiter *w, uint32_t uid, struct why *why);
+int busy_refuse(const struct allot_state *s, const struct queued *w, uint32_t uid, struct why *why);
 
-/* Says which GPU is a stray, and why. */
-#define STRAY_TEXT 160
-void busy_tell_stray(const struct stray *s, char out[STRAY_TEXT]);
+/* Says which GPU is open without a lease, and in which process. */
+#define UNLEASED_TEXT 160
+void busy_tell_unleased(const struct unleased_use *s, char out[UNLEASED_TEXT]);
 
 /*
  * True if a request of this user and identity may be told that a container of the user «of», with this pipeline, holds

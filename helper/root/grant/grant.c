@@ -16,7 +16,7 @@
 #include "../lease/binding.h"
 #include "../log/audit.h"
 #include "../node/askrelabel.h"
-#include "../node/charlink.h"
+#include "../node/devchar.h"
 #include "opening.h"
 #include "take.h"
 
@@ -66,7 +66,7 @@ bind_token(const struct plan *p, struct traces *t, struct why *why)
 {
 	const struct known *k = &p->ruling->known;
 
-	if (k->id.kind != IDENTITY_TOKEN || k->issuer->reuse || p->lease.turn[0] != '\0')
+	if (k->id.kind != IDENTITY_TOKEN || k->issuer->reuse || p->lease.reuse[0] != '\0')
 		return 0;
 	return binding_take(k, p->lease.uid, p->lease.key, t->binding, why);
 }
@@ -96,7 +96,7 @@ carry_out(struct plan *p, bool look_first, struct traces *t, struct refusal *f)
 		return -1;
 	}
 	if (c->peer->asker.enforced && c->request->systemd_cgroup)
-		charlink_nodes(&p->edits);
+		devchar_link(&p->edits);
 	return 0;
 }
 
@@ -118,7 +118,7 @@ grant_once(const struct peer *p, const struct request *asked, bool look_first, s
 	if (audit == -1) {
 		reply->kind = REPLY_REFUSED;
 		reply->why = f.why;
-	} else if (ruling_reach(&ruling, &f.why) == 0 && plan_make(&plan, &f.why) == 0 &&
+	} else if (ruling_make(&ruling, &f.why) == 0 && plan_make(&plan, &f.why) == 0 &&
 	    carry_out(&plan, look_first, t, &f) == 0) {
 		reply->kind = REPLY_GRANT;
 		snprintf(reply->policy, sizeof(reply->policy), "%s", ruling.decision.policy->name);
@@ -126,9 +126,9 @@ grant_once(const struct peer *p, const struct request *asked, bool look_first, s
 		plan.edits = (struct edits){ 0 };
 	} else if (ruling.unasked && ruling.asked && f.why.code == WHY_DENIED)
 		reply->kind = REPLY_PLAIN;
-	else if (!f.met_stray || look_first)
+	else if (!f.met_unleased || look_first)
 		refusal_answer(&ruling, &f, reply);
-	return !f.met_stray || look_first;
+	return !f.met_unleased || look_first;
 }
 
 void

@@ -242,7 +242,7 @@ fill_lease(struct plan *p, struct why *why)
 		l->pipeline = NULL;
 	if (l->id == NULL || l->root == NULL || l->policy == NULL || l->pipeline == NULL)
 		return refuse_nomem(why);
-	binding_turn(&r->known, l->turn);
+	binding_reuse(&r->known, l->reuse);
 	l->uid = c->peer->asker.uid;
 	l->asker = call_process(c);
 	snprintf(l->boot, sizeof(l->boot), "%s", c->peer->boot);

@@ -20,7 +20,7 @@ struct plan {
 	const struct ruling *ruling;
 	struct idmap uids, gids;		/* from the container's ids to this host's */
 	struct subject subject;			/* the container's process, in ids of this host */
-	struct label label;			/* its categories are final after label_admit() (label.h) */
+	struct label label;			/* its categories are final after label_settle() (label.h) */
 	struct lease lease;
 	size_t folder_ways;			/* so many of the lease's ways, the first ones, lead to folders */
 	struct edits edits;
@@ -44,7 +44,7 @@ int plan_make(struct plan *p, struct why *why);
 int plan_check_folders(const struct plan *p, struct why *why);
 
 /*
- * After the GPUs are picked and the label is admitted: fills in the rest of the edits, and calls
+ * After the GPUs are picked and the label is settled: fills in the rest of the edits, and calls
  * plan_name_gpus(). -1 with *why.
  */
 int plan_complete(struct plan *p, struct why *why);

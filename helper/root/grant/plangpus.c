@@ -10,7 +10,7 @@
 #include "../lease/ways.h"
 #include "../node/device.h"
 #include "../self/timer.h"
-#include "concern.h"
+#include "leasesfor.h"
 
 #define WAYS_MS 3000	/* found in microseconds, unless a path leads into a file system that does not answer */
 
@@ -214,7 +214,7 @@ plan_nodes(struct plan *p, struct leases *ls, struct why *why)
 	struct lease *l = &p->lease;
 	const size_t had = l->acts;
 
-	if (concern_read_nodes(p, ls, why) == -1 || allot_check_nodes(ls, l, p->picks, why) == -1 ||
+	if (leases_for_nodes(p, ls, why) == -1 || allot_check_nodes(ls, l, p->picks, why) == -1 ||
 	    each_node(p, &view, device_plan, why) == -1 || each_node(p, &view, add_if_there, why) == -1)
 		return -1;
 	l->planned = l->acts > had;
@@ -226,7 +226,7 @@ plan_made_nodes(struct plan *p, struct leases *ls, struct why *why)
 {
 	const struct device_view view = view_for(p, ls);
 
-	if (concern_read_nodes(p, ls, why) == -1)
+	if (leases_for_nodes(p, ls, why) == -1)
 		return -1;
 	p->edits.nodes = p->edits.gids = 0;
 	return each_node(p, &view, device_add, why) == -1 ? -1 : write_nodes(p, ls, why);
@@ -240,7 +240,7 @@ plan_gpus(struct plan *p, struct leases *ls, struct why *why)
 	return add_driver_files(p, why) == -1 ||
 	    note_ways_to_driver(p, why) == -1 ||
 	    ways_check_claim(l, l->uid, why) == -1 ||
-	    ways_admit(ls, l, why) == -1 ||
+	    ways_may_add(ls, l, why) == -1 ||
 	    add_picks_env(p, why) == -1 ||
 	    plan_nodes(p, ls, why) == -1 ? -1 : 0;
 }

@@ -11,7 +11,7 @@ enum again { ASK_NOT, ASK_AGAIN, ASK_SOON };
 struct refusal {
 	struct why why;
 	enum again again;
-	bool met_stray;		/* a picked GPU is open in a container that has no lease of it */
+	bool met_unleased;		/* a picked GPU is open in a container that has no lease of it */
 	size_t ahead;		/* number of earlier waiters */
 	struct chores chores;
 };

@@ -59,7 +59,7 @@ gather(struct ruling *r, struct why *why)
 	/* amdkfd shows the GPUs that the device rules of the reader's cgroup allow: the caller must not choose these */
 	if (leave_cgroup(peer->starter, why) == -1)
 		return -1;
-	reader_keep();
+	reader_caches_policies();
 	/* meanwhile the looker sets itself up */
 	looker_wake(true);
 	/* the judge reports the host's GPUs before it parses anything that a stranger wrote */
@@ -97,7 +97,7 @@ ruling_decide(struct ruling *r, const struct request *asked, struct why *why)
 }
 
 int
-ruling_reach(struct ruling *r, struct why *why)
+ruling_make(struct ruling *r, struct why *why)
 {
 	if (gather(r, why) == -1)
 		return -1;

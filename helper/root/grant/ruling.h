@@ -25,11 +25,11 @@ struct ruling {
  * caller's cgroup. 0: the policy decision.policy grants decision.grant. -1 with *why: nothing is granted.
  * ruling_free() in either case.
  */
-int ruling_reach(struct ruling *r, struct why *why);
+int ruling_make(struct ruling *r, struct why *why);
 
 /*
  * Only the last step: decides what of «asked» the container gets. The settings, the policies and the identity must be
- * filled in, and host_look() must have been called. 0 or -1 as ruling_reach().
+ * filled in, and host_look() must have been called. 0 or -1 as ruling_make().
  */
 int ruling_decide(struct ruling *r, const struct request *asked, struct why *why);
 

@@ -13,9 +13,9 @@
 #include "../lease/shares.h"
 #include "../lease/ways.h"
 #include "busy.h"
-#include "concern.h"
+#include "leasesfor.h"
 #include "plangpus.h"
-#include "strays.h"
+#include "unleased.h"
 
 /* The refusal's text for now, with what the request is told about its wait. */
 static int
@@ -40,7 +40,7 @@ refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
 	const struct policy *policy = p->ruling->decision.policy;
 	const unsigned wait = p->ruling->decision.grant.wait;
 	const struct lease *l = &p->lease;
-	struct waiter *me = &k->me;
+	struct queued *me = &k->me;
 	struct why why;
 
 	/* after its full wait, this was the request's last try */
@@ -95,14 +95,14 @@ refuse_or_queue(const struct plan *p, struct picking *k, struct idle *idle, stru
 }
 
 int
-pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
+pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f)
 {
 	const struct ruling *r = p->ruling;
 	const struct decision *d = &r->decision;
 	struct idle idle = { .call = r->call, .leases = &k->leases, .chores = &f->chores };
-	const struct strays none = { 0 };
+	const struct unleased none = { 0 };
 	autodrained struct drained drained = { 0 };
-	const struct allot_state s = { &k->leases, &k->queue, strays != NULL ? strays : &none, &drained, d,
+	const struct allot_state s = { &k->leases, &k->queue, unleased != NULL ? unleased : &none, &drained, d,
 		&r->known.id, r->call->request->verb == VERB_TASK };
 
 	/*
@@ -135,7 +135,7 @@ promise_all(struct plan *p, struct picking *k, struct refusal *f)
 
 /* What the policy says of the request's place in the queue. */
 static int
-fill_standing(struct waiter *me, const struct ruling *r, const struct lease *l)
+fill_queue_terms(struct queued *me, const struct ruling *r, const struct lease *l)
 {
 	const struct policy *policy = r->decision.policy;
 
@@ -149,14 +149,14 @@ fill_standing(struct waiter *me, const struct ruling *r, const struct lease *l)
 }
 
 int
-picking_read(struct picking *k, const struct plan *p, bool admits, struct why *why)
+picking_read(struct picking *k, const struct plan *p, bool adds, struct why *why)
 {
-	if (fill_standing(&k->me, p->ruling, &p->lease) == -1)
+	if (fill_queue_terms(&k->me, p->ruling, &p->lease) == -1)
 		return refuse_nomem(why);
 	/* a request for folders alone waits for nobody, and needs no queue */
 	if (p->ruling->decision.grant.gpus > 0 && queue_open(&k->queue, p->ruling->call->audit, why) == -1)
 		return -1;
-	if (concern_look(p, &k->leases, &k->queue, &k->me, admits, why) == -1)
+	if (leases_for_request(p, &k->leases, &k->queue, &k->me, adds, why) == -1)
 		return -1;
 	if (p->ruling->decision.grant.gpus > 0)
 		shares_rank(&k->queue, &k->me, &k->leases, &p->ruling->settings);
@@ -167,25 +167,26 @@ void
 picking_end(struct picking *k)
 {
 	queue_close(&k->queue);
-	waiter_free(&k->me);
+	queued_free(&k->me);
 	leases_close(&k->leases);
 }
 
 /*
- * Picks GPUs, has the lease admitted, and plans what follows. plan_gpus() writes the lease, and may fail after that.
+ * Picks GPUs, checks that the lease may be added, and plans what follows. plan_gpus() writes the lease, and may fail
+ * after that.
  */
 static int
-pick_and_plan(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
+pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f)
 {
 	struct leases *ls = &k->leases;
 	struct lease *l = &p->lease;
 	struct why ignored;
 
 	/* before the request can get a place in the queue: it may wait for a GPU that its own job has */
-	if (picking_read(k, p, true, &f->why) == -1 || binding_admit(ls, l, &f->why) == -1 ||
-	    (plan_promises(p) ? promise_all(p, k, f) : pick_or_queue(p, k, strays, f)) == -1 ||
-	    leases_admit(ls, l, &f->why) == -1 || ways_admit(ls, l, &f->why) == -1 ||
-	    label_admit(&p->label, ls, l, &f->why) == -1)
+	if (picking_read(k, p, true, &f->why) == -1 || binding_may_add(ls, l, &f->why) == -1 ||
+	    (plan_promises(p) ? promise_all(p, k, f) : pick_or_queue(p, k, unleased, f)) == -1 ||
+	    leases_may_add(ls, l, &f->why) == -1 || ways_may_add(ls, l, &f->why) == -1 ||
+	    label_settle(&p->label, ls, l, &f->why) == -1)
 		return -1;
 	if (plan_gpus(p, ls, &f->why) == 0)
 		return 0;
@@ -194,7 +195,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct strays *strays, st
 }
 
 static int
-take_under_lock(struct plan *p, const struct strays *strays, struct refusal *f)
+take_under_lock(struct plan *p, const struct unleased *unleased, struct refusal *f)
 {
 	autopicking struct picking k = PICKING;
 	int ret;
@@ -206,7 +207,7 @@ take_under_lock(struct plan *p, const struct strays *strays, struct refusal *f)
 		f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;
 		return -1;
 	}
-	ret = pick_and_plan(p, &k, strays, f);
+	ret = pick_and_plan(p, &k, unleased, f);
 	/* a request that was granted or refused keeps no place */
 	if (k.queue.dir != -1 && f->again == ASK_NOT)
 		queue_leave(&k.queue, k.me.key);
@@ -223,16 +224,16 @@ refuse_look(const struct plan *p, struct refusal *f)
 int
 check_alone(const struct plan *p, struct refusal *f)
 {
-	autostrays struct strays strays = { 0 };
-	char text[STRAY_TEXT];
+	autounleased struct unleased unleased = { 0 };
+	char text[UNLEASED_TEXT];
 
-	if (strays_of_picks(&p->lease, p->picks, &p->further, &strays, &f->why) == -1)
+	if (unleased_of_picks(&p->lease, p->picks, &p->further, &unleased, &f->why) == -1)
 		return refuse_look(p, f);
-	if (strays.n == 0)
+	if (unleased.n == 0)
 		return 0;
-	f->met_stray = true;
+	f->met_unleased = true;
 	f->again = p->ruling->decision.grant.wait > 0 ? ASK_AGAIN : ASK_NOT;
-	busy_tell_stray(&strays.v[0], text);
+	busy_tell_unleased(&unleased.v[0], text);
 	return refuse(&f->why, WHY_AGAIN, "GPU %s", text);
 }
 
@@ -240,12 +241,12 @@ int
 take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct refusal *f)
 {
 	const struct ruling *r = p->ruling;
-	autostrays struct strays strays = { 0 };
+	autounleased struct unleased unleased = { 0 };
 	struct why ignored;
 
-	if (look_first && strays_of_wants(&r->decision, &strays, &f->why) == -1)
+	if (look_first && unleased_of_wants(&r->decision, &unleased, &f->why) == -1)
 		return refuse_look(p, f);
-	if (take_under_lock(p, &strays, f) == -1)
+	if (take_under_lock(p, &unleased, f) == -1)
 		return -1;
 	if (!plan_promises(p) && check_alone(p, f) == -1) {
 		(void)leases_drop(r->call->peer, r->call->request->runtime_root, r->call->request->id, "", NULL, &ignored);

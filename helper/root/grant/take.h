@@ -7,10 +7,10 @@
 #include "refusal.h"
 
 /*
- * Picks the GPUs, plans what follows from them (plangpus.h), and writes the lease. Does nothing to the host yet.
- * Fills key[] with the lease's key, and leaves it empty if there is no lease. With look_first, it finds strays
- * (strays.h) first, and does not pick them. Without, picking a stray fails, with f->met_stray; that is cheaper if
- * there are none. -1 with *f.
+ * Picks the GPUs, plans what follows from them (plangpus.h), and writes the lease. Does nothing to the host yet. Fills
+ * key[] with the lease's key, and leaves it empty if there is no lease. With look_first, it finds GPUs that are open
+ * without a lease (unleased.h) first, and does not pick them. Without, picking one fails, with f->met_unleased; that is
+ * cheaper if there are none. -1 with *f.
  */
 int take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct refusal *f);
 
@@ -18,24 +18,24 @@ int take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct
 struct picking {
 	struct leases leases;
 	struct queue queue;
-	struct waiter me;		/* this request, as one that may have to wait */
+	struct queued me;		/* this request, as one that may have to wait */
 };
 #define PICKING { .leases = LEASES_CLOSED, .queue = { .dir = -1 } }
 
 /*
- * After leases_open(): reads the queue, and the leases that concern the plan (concern_look(), with «admits»). -1 with
- * *why.
+ * After leases_open(): reads the queue, and the leases that concern the plan (leases_for_request(), with «adds»). -1
+ * with *why.
  */
-int picking_read(struct picking *k, const struct plan *p, bool admits, struct why *why);
+int picking_read(struct picking *k, const struct plan *p, bool adds, struct why *why);
 void picking_end(struct picking *k);
 #define autopicking __attribute__((cleanup(picking_end)))
 
 /*
- * Picks GPUs, and fills in the plan's picks, and the lease's GPUs and nodes. strays: GPUs that nobody may get
+ * Picks GPUs, and fills in the plan's picks, and the lease's GPUs and nodes. unleased: GPUs that nobody may get
  * exclusively, or NULL. -1 with *f. If too few are free, it begins to take GPUs back from idle containers (idle.h), and
  * gives a request that may wait a place in the queue; f->again: whether it may ask again.
  */
-int pick_or_queue(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f);
+int pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f);
 
 /*
  * For a request whose GPUs could not be looked at in time (f->why): on a busy machine the next look may succeed, for

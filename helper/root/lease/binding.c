@@ -156,22 +156,22 @@ binding_take(const struct known *k, uint32_t uid, const char *lease_key, char na
 }
 
 void
-binding_turn(const struct known *k, char turn[HASH_SIZE])
+binding_reuse(const struct known *k, char reuse[HASH_SIZE])
 {
 	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
 
-	turn[0] = '\0';
+	reuse[0] = '\0';
 	if (k->id.kind == IDENTITY_TOKEN && k->issuer != NULL && k->issuer->claims.reuse_by != NULL)
-		hash_pieces(pieces, turn);
+		hash_pieces(pieces, reuse);
 }
 
 int
-binding_admit(const struct leases *ls, const struct lease *l, struct why *why)
+binding_may_add(const struct leases *ls, const struct lease *l, struct why *why)
 {
 	size_t i;
 
-	for (i = 0; l->turn[0] != '\0' && i < ls->n; i++)
-		if (strcmp(ls->v[i]->turn, l->turn) == 0)
+	for (i = 0; l->reuse[0] != '\0' && i < ls->n; i++)
+		if (strcmp(ls->v[i]->reuse, l->reuse) == 0)
 			return refuse(why, WHY_AGAIN, "GPUHELPER_TOKEN is in use by another container of its job, and serves one at a "
 			    "time: start this one when that one has ended");
 	return 0;

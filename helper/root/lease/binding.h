@@ -20,12 +20,12 @@
 int binding_take(const struct known *k, uint32_t uid, const char *lease_key, char name[HASH_SIZE], struct why *why);
 
 /* Fills a lease's «turn» for a token of this identity: "" for a token that is bound, and without a token. */
-void binding_turn(const struct known *k, char turn[HASH_SIZE]);
+void binding_reuse(const struct known *k, char reuse[HASH_SIZE]);
 /*
  * For a lease that is to be written: -1 with *why (WHY_AGAIN) if another lease has the same turn. The caller has read
- * the leases with the flag LEASE_TURN, under the lock, and ended those that are over.
+ * the leases with the flag LEASE_REUSE, under the lock, and ended those that are over.
  */
-int binding_admit(const struct leases *ls, const struct lease *l, struct why *why);
+int binding_may_add(const struct leases *ls, const struct lease *l, struct why *why);
 
 /* Removes a binding that binding_take() made; "" is none. */
 void binding_drop(const char *name);

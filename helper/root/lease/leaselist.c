@@ -207,7 +207,7 @@ read_one(struct leases *ls, struct lease_file *f, struct why *why)
 }
 
 static bool
-concerns(const struct lease_file *f, const struct concern *c)
+is_asked_for(const struct lease_file *f, const struct lease_query *c)
 {
 	return c->all || (c->of_user && f->name.uid == c->uid) || (f->name.flags & c->flags) != 0 ||
 	    (c->key != NULL && strcmp(f->name.key, c->key) == 0) || (c->keys != NULL && strlist_has(c->keys, f->name.key)) ||
@@ -215,12 +215,12 @@ concerns(const struct lease_file *f, const struct concern *c)
 }
 
 static int
-read_those(struct leases *ls, const struct concern *c, struct why *why)
+read_those(struct leases *ls, const struct lease_query *c, struct why *why)
 {
 	struct lease_file *f;
 
 	for (f = ls->file; f < ls->file + ls->files; f++)
-		if (!f->read && !f->gone && concerns(f, c) && read_one(ls, f, why) == -1)
+		if (!f->read && !f->gone && is_asked_for(f, c) && read_one(ls, f, why) == -1)
 			return -1;
 	return 0;
 }
@@ -230,9 +230,9 @@ read_those(struct leases *ls, const struct concern *c, struct why *why)
  * leases at all, all are read.
  */
 static int
-read_for_room(struct leases *ls, const struct concern *c, struct why *why)
+read_for_room(struct leases *ls, const struct lease_query *c, struct why *why)
 {
-	struct concern more = { .uid = c->uid };
+	struct lease_query more = { .uid = c->uid };
 	struct tally t;
 
 	leases_tally(ls, c->uid, &t);
@@ -242,9 +242,9 @@ read_for_room(struct leases *ls, const struct concern *c, struct why *why)
 }
 
 int
-leases_read(struct leases *ls, const struct concern *c, struct why *why)
+leases_read(struct leases *ls, const struct lease_query *c, struct why *why)
 {
-	return read_those(ls, c, why) == -1 ? -1 : c->admits ? read_for_room(ls, c, why) : 0;
+	return read_those(ls, c, why) == -1 ? -1 : c->adds ? read_for_room(ls, c, why) : 0;
 }
 
 static struct lease *
@@ -272,7 +272,7 @@ leases_find_asked(struct leases *ls, const char *key, struct process_id asker, c
 {
 	struct lease *l;
 
-	if (leases_read(ls, &(struct concern){ .key = key }, why) == -1)
+	if (leases_read(ls, &(struct lease_query){ .key = key }, why) == -1)
 		return NULL;
 	if ((l = find_key(ls, key)) != NULL && process_id_same(&l->asker, &asker) && strcmp(l->boot, boot) == 0)
 		return l;

@@ -10,7 +10,7 @@
 
 #define LEASES_PER_USER 512	/* or one user could leave nothing to the others */
 
-#define LEASE_TEXT_MAX (LEASE_FILE_MAX - (128 << 10))	/* bytes when admitted: cgroups and acts come later */
+#define LEASE_TEXT_MAX (LEASE_FILE_MAX - (128 << 10))	/* bytes when it is new: cgroups and acts come later */
 #define LEASES_MIB_PER_USER 2	/* or one user's leases could slow others down; none needs more than 4 KiB */
 
 /* A lease's file. */
@@ -31,10 +31,10 @@ struct leases {
 #define LEASES_CLOSED { .dir = -1, .lock = -1, .line = -1 }
 
 /* The leases that a request must know. leases_read() may read others, too. */
-struct concern {
+struct lease_query {
 	bool all;
 	bool of_user;		/* all leases of uid */
-	bool admits;		/* uid is to get another lease: if uid is near its limit, all leases of uid */
+	bool adds;		/* uid is to get another lease: if uid is near its limit, all leases of uid */
 	uint32_t uid;
 	const char *key;	/* that of one container; NULL: none */
 	const struct strlist *keys;	/* those of further containers; NULL: none */
@@ -57,7 +57,7 @@ int leases_open_again(struct leases *ls, uint32_t uid, struct why *why);
  * Reads the leases that *c describes and that were not read before. -1 with *why: also if one of their files can't be
  * read, or its name does not cover the lease. Such a file may hold a GPU, so nothing is granted.
  */
-int leases_read(struct leases *ls, const struct concern *c, struct why *why);
+int leases_read(struct leases *ls, const struct lease_query *c, struct why *why);
 /* Frees the leases, and releases the lock. */
 void leases_close(struct leases *ls);
 #define autoleases __attribute__((cleanup(leases_close)))	/* begins as LEASES_CLOSED */

@@ -76,7 +76,7 @@ refuse_more(const struct tally *t, struct why *why)
 }
 
 int
-leases_admit(const struct leases *ls, const struct lease *l, struct why *why)
+leases_may_add(const struct leases *ls, const struct lease *l, struct why *why)
 {
 	autofree char *text = lease_encode(l);
 	struct tally t;

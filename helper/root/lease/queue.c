@@ -43,7 +43,7 @@ ms_of(struct timespec t)
 }
 
 void
-waiter_free(struct waiter *w)
+queued_free(struct queued *w)
 {
 	size_t i;
 
@@ -53,7 +53,7 @@ waiter_free(struct waiter *w)
 	free(w->id);
 	free(w->pipeline);
 	free(w->policy);
-	*w = (struct waiter){ 0 };
+	*w = (struct queued){ 0 };
 }
 
 static void
@@ -66,7 +66,7 @@ want_lines(struct lines *s, void *member)
 }
 
 static bool
-waiter_lines(struct lines *s, struct waiter *w)
+queued_lines(struct lines *s, struct queued *w)
 {
 	uint32_t version = VERSION;
 
@@ -79,7 +79,7 @@ waiter_lines(struct lines *s, struct waiter *w)
 	word_u32(s, &w->uid);
 	process_id_words(s, &w->asker);
 	process_id_words(s, &w->task);
-	word_u64(s, &w->turn);
+	word_u64(s, &w->arrived);
 	word_i64(s, &w->since);
 	word_u32(s, &w->wait);
 	lines_begin(s, "by");
@@ -96,7 +96,7 @@ waiter_lines(struct lines *s, struct waiter *w)
  * be read, and may be one.
  */
 static int
-load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
+load_queued(int dir, const char *name, struct queued *w, struct why *why)
 {
 	autofree char *text = NULL;
 	unsigned tries = 20;
@@ -105,7 +105,7 @@ load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
 	size_t len;
 	int ret;
 
-	*w = (struct waiter){ 0 };
+	*w = (struct queued){ 0 };
 	if (strlen(name) != 64)
 		return 1;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
@@ -117,7 +117,7 @@ load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
 	if (text == NULL)
 		return why->code == WHY_CONFIG ? 1 : -1;
 	s = (struct lines){ .at = text, .end = text + len };
-	ret = waiter_lines(&s, w) ? 0 : s.nomem ? refuse_nomem(why) : 1;
+	ret = queued_lines(&s, w) ? 0 : s.nomem ? refuse_nomem(why) : 1;
 	snprintf(w->key, sizeof(w->key), "%s", name);
 	w->renewed = ms_of(st.st_mtim);
 	return ret;
@@ -129,11 +129,11 @@ load_waiter(int dir, const char *name, struct waiter *w, struct why *why)
  * which takes the place away when the task ends. changed: milliseconds since boot when a lease last changed.
  */
 static bool
-still_waits(const struct waiter *w, uint64_t changed)
+still_waits(const struct queued *w, uint64_t changed)
 {
 	const uint64_t now = since_boot_ns() / 1000000, silence = w->uid == 0 ? SILENCE_MS : POLLED_MS;
 
-	if (now > w->turn / 1000000 + (uint64_t)w->wait * 1000 + silence)
+	if (now > w->arrived / 1000000 + (uint64_t)w->wait * 1000 + silence)
 		return false;
 	if (w->task.pid == 0 && w->renewed < changed && changed + WOKEN_MS < now)
 		return false;
@@ -142,16 +142,16 @@ still_waits(const struct waiter *w, uint64_t changed)
 }
 
 static unsigned
-waited(const struct waiter *w)
+waited(const struct queued *w)
 {
 	const uint64_t now = since_boot_ns();
 
-	return now < w->turn ? 0 : (unsigned)((now - w->turn) / 1000000000);
+	return now < w->arrived ? 0 : (unsigned)((now - w->arrived) / 1000000000);
 }
 
 /* Records a wait that ended without a GPU or a refusal. Only root's: others could fill the log. */
 static void
-record_abandoned(int audit, const struct queue *q, const struct waiter *w)
+record_abandoned(int audit, const struct queue *q, const struct queued *w)
 {
 	const struct request about = { .id = w->id };
 	const struct record rec = { .event = "abandon", .uid = w->uid, .pid = w->task.pid, .request = &about,
@@ -176,25 +176,25 @@ queue_abandon(struct queue *q, const char *key, int audit)
 static int
 by_order(const void *a, const void *b)
 {
-	const struct waiter *x = a, *y = b;
+	const struct queued *x = a, *y = b;
 
 	if (x->urgent != y->urgent)
 		return y->urgent - x->urgent;
 	if (!x->urgent && x->priority != y->priority)
 		return x->priority > y->priority ? -1 : 1;
-	if (x->burden != y->burden)
-		return x->burden < y->burden ? -1 : 1;
-	return x->turn != y->turn ? (x->turn > y->turn) - (x->turn < y->turn) : strcmp(x->key, y->key);
+	if (x->share_used != y->share_used)
+		return x->share_used < y->share_used ? -1 : 1;
+	return x->arrived != y->arrived ? (x->arrived > y->arrived) - (x->arrived < y->arrived) : strcmp(x->key, y->key);
 }
 
 /* Adds the waiter to the list. -1 with *why: memory is short; *w is then freed. */
 static int
-add_waiter(struct queue *q, struct waiter *w, struct why *why)
+add_queued(struct queue *q, struct queued *w, struct why *why)
 {
-	struct waiter *v = reallocarray(q->v, q->n + 1, sizeof(*v));
+	struct queued *v = reallocarray(q->v, q->n + 1, sizeof(*v));
 
 	if (v == NULL) {
-		waiter_free(w);
+		queued_free(w);
 		return refuse_nomem(why);
 	}
 	q->v = v;
@@ -220,7 +220,7 @@ drop_gone(struct queue *q, int audit)
 			record_abandoned(audit, q, &q->v[i]);
 			queue_leave(q, q->v[i].key);
 		}
-		waiter_free(&q->v[i]);
+		queued_free(&q->v[i]);
 	}
 	q->n = n;
 }
@@ -236,7 +236,7 @@ int
 queue_open(struct queue *q, int audit, struct why *why)
 {
 	autostrlist struct strlist names = { 0 };
-	struct waiter w;
+	struct queued w;
 	size_t i;
 	int ret;
 
@@ -245,10 +245,10 @@ queue_open(struct queue *q, int audit, struct why *why)
 	    state_list(q->dir, GPUHELPER_RUNDIR "/queue", 4 * WAITERS_MAX, &names, why) == -1)
 		return -1;
 	for (i = 0; i < names.n; i++) {
-		if ((ret = load_waiter(q->dir, names.v[i], &w, why)) == 0)
-			ret = add_waiter(q, &w, why);
+		if ((ret = load_queued(q->dir, names.v[i], &w, why)) == 0)
+			ret = add_queued(q, &w, why);
 		else
-			waiter_free(&w);
+			queued_free(&w);
 		if (ret == -1)
 			return -1;
 		if (ret == 1)
@@ -267,7 +267,7 @@ queue_close(struct queue *q)
 	size_t i;
 
 	for (i = 0; i < q->n; i++)
-		waiter_free(&q->v[i]);
+		queued_free(&q->v[i]);
 	free(q->v);
 	if (q->dir != -1)
 		close(q->dir);
@@ -294,13 +294,13 @@ queue_waited(const struct queue *q, const char *key)
 
 /* True if the waiter goes before a request that is not in the queue yet. */
 static bool
-goes_before(const struct waiter *v, const struct waiter *w)
+goes_before(const struct queued *v, const struct queued *w)
 {
-	return v->urgent || v->priority > w->priority || (v->priority == w->priority && v->burden <= w->burden);
+	return v->urgent || v->priority > w->priority || (v->priority == w->priority && v->share_used <= w->share_used);
 }
 
 size_t
-queue_before(const struct queue *q, const struct waiter *w)
+queue_before(const struct queue *q, const struct queued *w)
 {
 	size_t place = queue_place(q, w->key);
 
@@ -337,11 +337,11 @@ is_written(const struct queue *q, size_t place, const struct buf *text)
 {
 	autobuf struct buf old = { 0 };
 
-	return place < q->n && waiter_lines(&(struct lines){ .out = &old }, &q->v[place]) && strcmp(old.p, text->p) == 0;
+	return place < q->n && queued_lines(&(struct lines){ .out = &old }, &q->v[place]) && strcmp(old.p, text->p) == 0;
 }
 
 int
-queue_stay(struct queue *q, struct waiter *w, struct why *why)
+queue_stay(struct queue *q, struct queued *w, struct why *why)
 {
 	size_t place = queue_place(q, w->key), i, own = 0;
 	autobuf struct buf text = { 0 };
@@ -350,9 +350,9 @@ queue_stay(struct queue *q, struct waiter *w, struct why *why)
 		own += q->v[i].uid == w->uid;
 	if (place == q->n && (q->n >= WAITERS_MAX || own >= WAITERS_PER_USER))
 		return refuse(why, WHY_AGAIN, "too many containers wait for GPUs already (%zu): try again", q->n);
-	w->turn = place < q->n ? q->v[place].turn : since_boot_ns();
+	w->arrived = place < q->n ? q->v[place].arrived : since_boot_ns();
 	w->since = place < q->n ? q->v[place].since : time(NULL);
-	if (!waiter_lines(&(struct lines){ .out = &text }, w))
+	if (!queued_lines(&(struct lines){ .out = &text }, w))
 		return refuse_nomem(why);
 	if (!is_written(q, place, &text) && state_write(q->dir, w->key, text.p, 0600, why) == -1)
 		return -1;

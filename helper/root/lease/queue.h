@@ -13,19 +13,19 @@
 #include "../enter/peer.h"
 
 /* A waiting container, by the key of the lease that it would get. */
-struct waiter {
+struct queued {
 	char key[LEASE_KEY_SIZE];
 	char *id, *pipeline;
 	char *policy;			/* that gives it the GPU */
 	unsigned max_gpus;		/* that all containers of the policy hold at once; 0: any number */
 	unsigned priority;		/* the higher goes first */
 	unsigned patience;		/* seconds after which it goes before all priorities */
-	uint64_t burden;		/* what its team has used for its share (usage.h; not in the file) */
+	uint64_t share_used;		/* what its team has used for its share (usage.h; not in the file) */
 	bool urgent;			/* it has waited so long (not in the file) */
 	uint32_t uid;
 	struct process_id asker;	/* the process that asks repeatedly */
 	struct process_id task;		/* the process in the container that waits; pid 0: the container's create waits */
-	uint64_t turn;		/* nanoseconds since boot when it came */
+	uint64_t arrived;		/* nanoseconds since boot when it came */
 	uint64_t renewed;	/* milliseconds since boot when it last asked */
 	int64_t since;		/* seconds since 1970, for people */
 	unsigned wait;		/* seconds that it may wait */
@@ -35,7 +35,7 @@ struct waiter {
 
 struct queue {
 	int dir;
-	struct waiter *v;	/* in order: the urgent first, then by priority, by burden, and by arrival */
+	struct queued *v;	/* in order: the urgent first, then by priority, by what their teams have used, and by arrival */
 	size_t n;
 };
 
@@ -52,9 +52,9 @@ void queue_close(struct queue *q);
 /* The number of waiters before the one with this key; the number of all waiters if it is not in the queue. */
 size_t queue_place(const struct queue *q, const char *key);
 /* The same for a request with w->key and w->priority; if it is not in the queue, for the place that it would get. */
-size_t queue_before(const struct queue *q, const struct waiter *w);
+size_t queue_before(const struct queue *q, const struct queued *w);
 
-/* Sorts the waiters again, after their burdens have changed. */
+/* Sorts the waiters again, after share_used has changed. */
 void queue_sort(struct queue *q);
 
 /* The number of waiters by this policy. */
@@ -67,7 +67,7 @@ unsigned queue_waited(const struct queue *q, const char *key);
  * Gives w a place or keeps its place, and fills in w->turn and w->since. -1 with *why: also (WHY_AGAIN) if too many
  * wait, of this user or of all.
  */
-int queue_stay(struct queue *q, struct waiter *w, struct why *why);
+int queue_stay(struct queue *q, struct queued *w, struct why *why);
 
 /*
  * Notes that the waiter with this key still asks. Needs no lock, so that a request keeps its place while it waits for
@@ -88,7 +88,7 @@ void queue_note_change(int leases);
 void queue_leave(const struct queue *q, const char *key);
 
 /* Frees what *w owns. */
-void waiter_free(struct waiter *w);
-#define autowaiter __attribute__((cleanup(waiter_free)))
+void queued_free(struct queued *w);
+#define autoqueued __attribute__((cleanup(queued_free)))
 
 #endif

@@ -95,7 +95,7 @@ add_live(struct usage *u, const struct leases *ls, int64_t now)
 }
 
 void
-shares_rank(struct queue *q, struct waiter *me, const struct leases *ls, const struct settings *s)
+shares_rank(struct queue *q, struct queued *me, const struct leases *ls, const struct settings *s)
 {
 	const bool shared = s == NULL || s->team_shares.n > 0;
 	autoclose int dir = shared || q->n > 0 ? open_shares(s != NULL && shared) : -1;
@@ -111,8 +111,8 @@ shares_rank(struct queue *q, struct waiter *me, const struct leases *ls, const s
 		renew_shares(dir, &u, &s->team_shares);
 	add_live(&u, ls, now);
 	for (i = 0; i < q->n; i++)
-		q->v[i].burden = usage_burden(&u, q->v[i].pipeline, now);
+		q->v[i].share_used = usage_share_used(&u, q->v[i].pipeline, now);
 	if (me != NULL)
-		me->burden = usage_burden(&u, me->pipeline, now);
+		me->share_used = usage_share_used(&u, me->pipeline, now);
 	queue_sort(q);
 }

@@ -13,9 +13,9 @@
 void shares_note(const struct lease *l);
 
 /*
- * Orders the queue by what each team has used for its share, and sets me->burden. *ls must have all leases. Without
+ * Orders the queue by what each team has used for its share, and sets me->share_used. *ls must have all leases. Without
  * settings, the shares are those of the last request, and «me» may be NULL.
  */
-void shares_rank(struct queue *q, struct waiter *me, const struct leases *ls, const struct settings *s);
+void shares_rank(struct queue *q, struct queued *me, const struct leases *ls, const struct settings *s);
 
 #endif

@@ -314,7 +314,7 @@ is_being_given(const struct lease *l)
 
 /* Compares the lease with one other; «own» has the lease's ways. */
 static int
-admit_beside(const struct lease *o, const struct lease *l, const struct wayset *own, struct why *why)
+check_beside(const struct lease *o, const struct lease *l, const struct wayset *own, struct why *why)
 {
 	const struct way *w, *through;
 
@@ -340,7 +340,7 @@ admit_beside(const struct lease *o, const struct lease *l, const struct wayset *
 }
 
 int
-ways_admit(const struct leases *ls, const struct lease *l, struct why *why)
+ways_may_add(const struct leases *ls, const struct lease *l, struct why *why)
 {
 	autowayset struct wayset own;
 	size_t i;
@@ -348,7 +348,7 @@ ways_admit(const struct leases *ls, const struct lease *l, struct why *why)
 	if (!wayset_make(&own, l->way, l->ways))
 		return refuse_nomem(why);
 	for (i = 0; i < ls->n; i++)
-		if (strcmp(ls->v[i]->key, l->key) != 0 && admit_beside(ls->v[i], l, &own, why) == -1)
+		if (strcmp(ls->v[i]->key, l->key) != 0 && check_beside(ls->v[i], l, &own, why) == -1)
 			return -1;
 	return 0;
 }

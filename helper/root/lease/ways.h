@@ -34,7 +34,7 @@ int ways_check_claim(const struct lease *l, uint32_t uid, struct why *why);
  * Under the lock: compares the lease's ways with those of all other leases. -1 with *why (WHY_AGAIN), which names the
  * other container only to its own user.
  */
-int ways_admit(const struct leases *ls, const struct lease *l, struct why *why);
+int ways_may_add(const struct leases *ls, const struct lease *l, struct why *why);
 
 /*
  * To be called once the container exists and its folders are mounted: only those that it may write to as the host's

@@ -5,7 +5,7 @@
 #include "../../host/own/record.h"
 #include "../../lease/leasefile.h"
 #include "../enter/peer.h"
-#include "rate.h"
+#include "lograte.h"
 
 /* The members of a struct record that name the peer. */
 #define ASKED_BY(p) .uid = (p)->asker.uid, .user = (p)->user, .pid = (p)->pid
@@ -20,8 +20,8 @@ int audit_open(struct why *why);
 int audit_write(int fd, const struct record *r, struct why *why);
 
 /*
- * The same, within the peer's share of the log (rate.h). 1 with *why: the share is used up, so the record is left out.
- * The log says so once a day.
+ * The same, within the peer's share of the log (lograte.h). 1 with *why: the share is used up, so the record is left
+ * out. The log says so once a day.
  */
 int audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struct why *why);
 

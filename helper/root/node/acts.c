@@ -74,7 +74,7 @@ acts_of_others(const struct leases *ls, const struct lease *l, const struct act 
 static int
 read_sharers(struct leases *ls, const struct lease *l, struct why *why)
 {
-	struct concern c = { 0 };
+	struct lease_query c = { 0 };
 	size_t i;
 
 	for (i = 0; i < l->acts; i++)
@@ -113,7 +113,7 @@ share_node(const struct leases *ls, struct lease *l, struct act *a, int dir, con
  * anybody finds the node under its own name.
  */
 static int
-make_node(const struct leases *ls, struct lease *l, struct act *a, const struct birth *how, struct why *why)
+make_node(const struct leases *ls, struct lease *l, struct act *a, const struct new_node *how, struct why *why)
 {
 	const char *name;
 	char temp[48];
@@ -146,7 +146,7 @@ make_node(const struct leases *ls, struct lease *l, struct act *a, const struct 
 }
 
 int
-acts_make_nodes(struct leases *ls, struct lease *l, const struct birth *how, struct why *why)
+acts_make_nodes(struct leases *ls, struct lease *l, const struct new_node *how, struct why *why)
 {
 	size_t i;
 

@@ -25,7 +25,7 @@ void acts_of_others(const struct leases *ls, const struct lease *l, const struct
 const struct act *acts_shared(const struct leases *ls, const struct lease *l, const struct act *a);
 
 /* Mode and owner of a new node. */
-struct birth {
+struct new_node {
 	uint32_t mode, uid, gid;
 };
 
@@ -34,7 +34,7 @@ struct birth {
  * node that was made for another lease is removed with the last lease that needs it. -1 with *why: the caller must
  * undo what was done.
  */
-int acts_make_nodes(struct leases *ls, struct lease *l, const struct birth *how, struct why *why);
+int acts_make_nodes(struct leases *ls, struct lease *l, const struct new_node *how, struct why *why);
 
 /* Sets l's ACL entries and labels where they differ. Tries all of them; -1 with *why if one failed. */
 int acts_allow(struct leases *ls, const struct lease *l, struct why *why);

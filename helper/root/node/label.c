@@ -257,7 +257,7 @@ check_held(const struct held_folder *f, const struct lease *l, const struct leas
 }
 
 static int
-admit_folders(const struct leases *ls, const struct lease *l, struct why *why)
+check_held_folders(const struct leases *ls, const struct lease *l, struct why *why)
 {
 	size_t i, k;
 
@@ -294,7 +294,7 @@ is_taken(const struct label *l, const struct leases *ls, const struct lease *min
 }
 
 int
-label_admit(struct label *l, const struct leases *ls, struct lease *lease, struct why *why)
+label_settle(struct label *l, const struct leases *ls, struct lease *lease, struct why *why)
 {
 	unsigned i;
 
@@ -308,7 +308,7 @@ label_admit(struct label *l, const struct leases *ls, struct lease *lease, struc
 		    "round: %s", l->process.level, l->policys ? "policies for different users need different levels" :
 		    "let the engine choose others");
 	snprintf(lease->label, sizeof(lease->label), "%s", l->text);
-	return l->state == SELINUX_ENFORCING ? admit_folders(ls, lease, why) : 0;
+	return l->state == SELINUX_ENFORCING ? check_held_folders(ls, lease, why) : 0;
 }
 
 /* Nodes. */

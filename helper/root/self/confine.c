@@ -36,7 +36,7 @@ confine(const struct confinement *c, struct why *why)
 {
 	const struct rlimit none = { 0, 0 }, memory = { c->memory, c->memory };
 	/* only the one that looks at processes has a process file system */
-	const unsigned last = c->filter == FILTER_LOOKER ? SPAWN_PROC : SPAWN_PLACE;
+	const unsigned last = c->filter == FILTER_LOOKER ? SPAWN_PROC : SPAWN_SLOT;
 
 	if (!c->as_root && leave_root(c->name, why) == -1)
 		return -1;

@@ -16,7 +16,7 @@ struct filter_nodes {
 	uint32_t major[FILTER_MAJORS_MAX];	/* of nodes that may be made: the driver's */
 	size_t majors;
 	uint32_t uid, gid;		/* to which such a node may be given */
-	bool links;			/* links to nodes may be made; only for root's containers (charlink.h) */
+	bool links;			/* links to nodes may be made; only for root's containers (devchar.h) */
 	uint32_t child[FILTER_CHILDREN_MAX];	/* the programs that it started, and may kill */
 	size_t children;
 	int labeller_channel;		/* the socket that may pass descriptors (labeller.h); -1: none */

@@ -25,9 +25,9 @@
 #include "../../host/own/ownprogram.h"
 #include "../../host/process/procdir.h"
 #include "capability.h"
-#include "crowd.h"
 #include "ids.h"
 #include "ownproc.h"
+#include "slots.h"
 #include "state.h"
 
 #define END_MS 200
@@ -45,7 +45,7 @@ static bool
 settle(int channel, int *program)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), nothing = lift(null), talk = lift(channel);
-	const int place = crowd_place() != -1 ? lift(crowd_place()) : nothing;
+	const int place = slot_fd() != -1 ? lift(slot_fd()) : nothing;
 	int i;
 
 	if (talk == -1 || place == -1 || (*program = lift(*program)) == -1)
@@ -53,7 +53,7 @@ settle(int channel, int *program)
 	for (i = 0; i < SPAWN_CHANNEL; i++)
 		if (dup2(nothing, i) == -1)
 			return false;
-	if (dup2(talk, SPAWN_CHANNEL) == -1 || dup2(place, SPAWN_PLACE) == -1 || dup2(nothing, SPAWN_PROC) == -1 ||
+	if (dup2(talk, SPAWN_CHANNEL) == -1 || dup2(place, SPAWN_SLOT) == -1 || dup2(nothing, SPAWN_PROC) == -1 ||
 	    dup3(*program, SPAWN_PROGRAM, O_CLOEXEC) == -1)
 		return false;
 	*program = SPAWN_PROGRAM;

@@ -14,10 +14,10 @@
 
 /*
  * The descriptors of such a program, after 0 to 2, which are /dev/null. The channel is a stream socket to the helper.
- * The helper's place (crowd.h) makes a child that can't be ended still count against its user. The third one is a
- * process file system of its own (ownproc.h). Without a place, or such a file system, they are /dev/null.
+ * The helper's slot (slots.h) makes a child that can't be ended still count against its user. The third one is a
+ * process file system of its own (ownproc.h). Without a slot, or such a file system, they are /dev/null.
  */
-enum { SPAWN_CHANNEL = 3, SPAWN_PLACE, SPAWN_PROC, SPAWN_PROGRAM };
+enum { SPAWN_CHANNEL = 3, SPAWN_SLOT, SPAWN_PROC, SPAWN_PROGRAM };
 
 /* A program of ours that was started, or could not be. */
 struct spawned {

@@ -26,13 +26,13 @@
  * own rules, so it is not checked.
  */
 static int
-check_gate(const struct lease *l, const char *gate, bool ruled, struct why *why)
+check_device_cgroup(const struct lease *l, const char *devcgroup, bool ruled, struct why *why)
 {
-	if (gate == NULL)
+	if (devcgroup == NULL)
 		return refuse(why, WHY_DENIED, "container %s: the runtime gave it no devices cgroup of its own, so it could open "
 		    "every GPU (was the runtime told to use no cgroups?)", l->id);
 	return ruled || l->privileged ? 0 : refuse(why, WHY_DENIED, "container %s: /sys/fs/cgroup/%s/devices.list lets it "
-	    "open GPUs that it was not granted", l->id, gate);
+	    "open GPUs that it was not granted", l->id, devcgroup);
 }
 
 /*
@@ -40,15 +40,15 @@ check_gate(const struct lease *l, const char *gate, bool ruled, struct why *why)
  * *ruled: these rules deny the container other GPUs.
  */
 static int
-note_gate(struct lease *l, const char *gate, bool *ruled, struct why *why)
+note_device_cgroup(struct lease *l, const char *devcgroup, bool *ruled, struct why *why)
 {
 	const int root = file_root();
 	struct devmajors majors = { 0 };
 	int ret = root == -1 ? refuse(why, WHY_IO, "/: %s", strerror(errno)) : majors_read(root, &majors, why);
 
-	*ruled = ret == 0 && container_is_ruled(gate, &majors);
+	*ruled = ret == 0 && container_is_ruled(devcgroup, &majors);
 	devmajors_free(&majors);
-	if (ret == 0 && l->pauses && (l->pausing.gate = strdup(gate)) == NULL)
+	if (ret == 0 && l->pauses && (l->pausing.devcgroup = strdup(devcgroup)) == NULL)
 		return refuse_nomem(why);
 	return ret;
 }
@@ -59,7 +59,7 @@ struct newborn {
 	bool own_pids;
 	uint64_t mounts;	/* its mount namespace, if it shares a PID namespace but no mount namespace; else 0 */
 	struct strlist cgroups;	/* those that hold only this container */
-	size_t gate;		/* which of them holds its device rules; SIZE_MAX: none */
+	size_t devcgroup;		/* which of them holds its device rules; SIZE_MAX: none */
 };
 
 /*
@@ -91,7 +91,7 @@ see_newborn(const struct peer *p, const struct request *r, struct newborn *b, st
 	if (!container_find_init(p->pid, getpid(), &b->init, &b->own_pids))
 		return refuse(why, WHY_IO, "container %s: can't find its first process (is PID %d the one that started the "
 		    "runtime?)", r->id, p->pid);
-	if (!cgroup_own(b->init.pid, &b->cgroups, &b->gate))
+	if (!cgroup_own(b->init.pid, &b->cgroups, &b->devcgroup))
 		return refuse(why, WHY_IO, "/proc/%d/cgroup: can't find the container's cgroups", b->init.pid);
 	return see_mounts(p, b, why);
 }
@@ -104,10 +104,11 @@ static int
 note_cgroups(struct newborn *b, struct lease *l, struct why *why)
 {
 	const bool enforced = l->users == 0;
-	const char *at = b->gate != SIZE_MAX ? b->cgroups.v[b->gate] : NULL;
+	const char *at = b->devcgroup != SIZE_MAX ? b->cgroups.v[b->devcgroup] : NULL;
 	bool ruled = false;
 
-	if ((at != NULL && note_gate(l, at, &ruled, why) == -1) || (enforced && check_gate(l, at, ruled, why) == -1))
+	if ((at != NULL && note_device_cgroup(l, at, &ruled, why) == -1) ||
+	    (enforced && check_device_cgroup(l, at, ruled, why) == -1))
 		return -1;
 	/* root's wrapper closes the nodes before it reports the container; cgroup v2 shows its rules to nobody */
 	if (l->pauses && !container_is_shut(l))
@@ -145,7 +146,7 @@ adopt_for(const struct peer *p, const struct request *r, struct newborn *b, cons
 
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
 	if (leases_open(&ls, p->asker.uid, &reply->why) == 0 &&
-	    leases_read(&ls, &(struct concern){ .key = key }, &reply->why) == 0) {
+	    leases_read(&ls, &(struct lease_query){ .key = key }, &reply->why) == 0) {
 		l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
 		if (l == NULL || l->asker.pid != p->pid || l->asker.start != p->start)
 			refuse(&reply->why, WHY_DENIED, "container %s has no lease that this process requested", r->id);

@@ -17,25 +17,25 @@
 #include "../child/host.h"
 #include "../child/looker.h"
 #include "../child/reader.h"
-#include "../end/gatelock.h"
+#include "../end/devicelock.h"
 #include "../end/idle.h"
 #include "../enter/owncgroup.h"
 #include "../grant/opening.h"
 #include "../grant/plangpus.h"
-#include "../grant/strays.h"
 #include "../grant/take.h"
+#include "../grant/unleased.h"
 #include "../lease/leasewrite.h"
 #include "../log/audit.h"
 #include "../node/acts.h"
-#include "exectell.h"
+#include "execlog.h"
 #include "verb.h"
 
 /* The container's lease. */
 
-static enum task_turn
-turn_of(const struct lease *l)
+static enum task_next
+next_of(const struct lease *l)
 {
-	return turn_of_task(l->state, &l->pausing, process_id_lives(l->pausing.giver), clock_ms());
+	return task_next_of(l->state, &l->pausing, process_id_lives(l->pausing.giver), clock_ms());
 }
 
 /* NULL with *why: the container was promised nothing. */
@@ -57,7 +57,7 @@ open_with_lease(const struct call *c, struct leases *ls, struct why *why)
 	char key[LEASE_KEY_SIZE];
 
 	lease_key(c->peer->asker.uid, c->request->runtime_root, c->request->id, key);
-	if (leases_open(ls, c->peer->asker.uid, why) == -1 || leases_read(ls, &(struct concern){ .key = key }, why) == -1)
+	if (leases_open(ls, c->peer->asker.uid, why) == -1 || leases_read(ls, &(struct lease_query){ .key = key }, why) == -1)
 		return NULL;
 	return find_promise(c, ls, why);
 }
@@ -89,7 +89,7 @@ rule_again(struct ruling *r, const struct lease *l, struct why *why)
 	r->identified = true;
 	if (reader_reads(&r->settings, &r->policies, why) == -1)
 		return -1;
-	reader_keep();
+	reader_caches_policies();
 	host_look(policies_vendors(&r->policies, &r->call->peer->asker));
 	r->asked = true;
 	return ruling_decide(r, &(struct request){ .gpus = l->pausing.asked }, why);
@@ -140,15 +140,15 @@ mark_taking(struct plan *p, struct leases *ls, struct why *why)
 	free(l->policy);
 	if ((l->policy = strdup(r->decision.policy->name)) == NULL)
 		return refuse_nomem(why);
-	return gate_lock_make(l, why) == -1 ? -1 : plan_nodes(p, ls, why);
+	return device_lock_make(l, why) == -1 ? -1 : plan_nodes(p, ls, why);
 }
 
 /* Under the lock: picks the GPUs. */
 static int
-pick(struct plan *p, struct picking *k, const struct strays *strays, struct refusal *f)
+pick(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f)
 {
 	lease_forget_gpus(&p->lease);
-	if (pick_or_queue(p, k, strays, f) == -1 || plan_further_nodes(p, &f->why) == -1)
+	if (pick_or_queue(p, k, unleased, f) == -1 || plan_further_nodes(p, &f->why) == -1)
 		return -1;
 	if (!lease_has_promised_nodes(&p->lease))
 		return refuse(&f->why, WHY_ABSENT, "the numbers of its device nodes have changed: create the container again");
@@ -170,7 +170,7 @@ renew(struct lease *l, const struct lease *now, struct why *why)
 
 /* A request that was granted or refused keeps no place. */
 static int
-pick_under_lock(struct plan *p, const struct strays *strays, enum task_turn *turn, struct refusal *f)
+pick_under_lock(struct plan *p, const struct unleased *unleased, enum task_next *next, struct refusal *f)
 {
 	autopicking struct picking k = PICKING;
 	const struct lease *now;
@@ -184,11 +184,11 @@ pick_under_lock(struct plan *p, const struct strays *strays, enum task_turn *tur
 	}
 	if (picking_read(&k, p, false, &f->why) == -1 || (now = find_promise(p->ruling->call, &k.leases, &f->why)) == NULL)
 		return -1;
-	if ((*turn = turn_of(now)) != TASK_TAKES)
+	if ((*next = next_of(now)) != TASK_TAKES)
 		return 0;
 	if (renew(&p->lease, now, &f->why) == -1)
 		return -1;
-	ret = pick(p, &k, strays, f);
+	ret = pick(p, &k, unleased, f);
 	if (k.queue.dir != -1 && f->again == ASK_NOT)
 		queue_leave(&k.queue, k.me.key);
 	return ret;
@@ -261,19 +261,19 @@ hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why 
 
 /* *turn: what became of the request; TASK_TAKES: the return value says. -1 with *f. */
 static int
-take_once(struct plan *p, bool look_first, enum task_turn *turn, struct refusal *f)
+take_once(struct plan *p, bool look_first, enum task_next *next, struct refusal *f)
 {
 	const struct ruling *r = p->ruling;
-	autostrays struct strays strays = { 0 };
+	autounleased struct unleased unleased = { 0 };
 	struct audit_line line = { .suppressed = 0 };
 	bool alone;
 	int ret;
 
-	if (look_first && strays_of_wants(&r->decision, &strays, &f->why) == -1)
+	if (look_first && unleased_of_wants(&r->decision, &unleased, &f->why) == -1)
 		return refuse_look(p, f);
-	if (pick_under_lock(p, &strays, turn, f) == -1)
+	if (pick_under_lock(p, &unleased, next, f) == -1)
 		return -1;
-	if (*turn != TASK_TAKES)
+	if (*next != TASK_TAKES)
 		return 0;
 	alone = check_alone(p, f) == 0;
 	ret = hold_or_undo(p, alone && count_record(p, &line, &f->why) == 0, &line, &f->why);
@@ -333,7 +333,7 @@ answer_joined(const struct call *c, struct reply *reply)
 		lease_describe(&l, line);
 		snprintf(reply->line, sizeof(reply->line), "%s, which this container has already", line);
 		reply->kind = REPLY_NOTED;
-		exec_tell(c->audit, c->peer, &l, reply);
+		exec_log(c->audit, c->peer, &l, reply);
 		if (!idle_add_chore(&reply->chores, CHORE_OPEN, &l, (struct process_id){ 0 }))
 			*reply = (struct reply){ .kind = REPLY_REFUSED, .why = { WHY_BUG, "no memory" } };
 	} else if (l.id != NULL || reply->why.code == WHY_AGAIN) {
@@ -344,9 +344,9 @@ answer_joined(const struct call *c, struct reply *reply)
 }
 
 static void
-answer_turn(const struct call *c, enum task_turn turn, struct reply *reply)
+answer_next(const struct call *c, enum task_next next, struct reply *reply)
 {
-	switch (turn) {
+	switch (next) {
 	case TASK_JOINS:
 		answer_joined(c, reply);
 		break;
@@ -369,20 +369,20 @@ task_once(const struct call *c, bool look_first, struct reply *reply)
 	autorefusal struct refusal f = { .again = ASK_NOT };
 	autoruling struct ruling r = { .call = c };
 	autoplan struct plan p = { .ruling = &r };
-	enum task_turn turn = TASK_TAKES;
+	enum task_next next = TASK_TAKES;
 	int ret = -1;
 
 	if (copy_this_lease(c, &p.lease, &f.why) == -1)
 		f.again = refusal_of_moment(&f.why);
-	else if ((turn = turn_of(&p.lease)) == TASK_TAKES && find_waiter(c, &p.lease, &f.why) == 0 &&
+	else if ((next = next_of(&p.lease)) == TASK_TAKES && find_waiter(c, &p.lease, &f.why) == 0 &&
 	    rule_again(&r, &p.lease, &f.why) == 0 && find_subject(&p, &f.why) == 0) {
 		narrow(&r.decision, &p.lease);
-		ret = take_once(&p, look_first, &turn, &f);
+		ret = take_once(&p, look_first, &next, &f);
 	}
-	if (f.met_stray && !look_first)
+	if (f.met_unleased && !look_first)
 		return false;
-	if (turn != TASK_TAKES)
-		answer_turn(c, turn, reply);
+	if (next != TASK_TAKES)
+		answer_next(c, next, reply);
 	else if (ret == 0)
 		answer_with(&p, reply);
 	else

@@ -11,7 +11,7 @@
 #include "../lease/leaselist.h"
 #include "../lease/queue.h"
 #include "../lease/shares.h"
-#include "../log/rate.h"
+#include "../log/lograte.h"
 #include "../node/acts.h"
 #include "verb.h"
 
@@ -112,7 +112,7 @@ tell_lease(struct jsonout *list, const struct lease *l, size_t *room)
 }
 
 static void
-tell_waiter(struct jsonout *list, const struct waiter *w, size_t ahead, size_t *room)
+tell_queued(struct jsonout *list, const struct queued *w, size_t ahead, size_t *room)
 {
 	autojsonout struct jsonout j = { .next = false };
 	char since[32], id[NAME_MAX_SHOWN + 1];
@@ -155,7 +155,7 @@ tell_all(const struct peer *p, const struct leases *ls, const struct queue *q)
 	jsonout_begin(&j, "waiters", "[");
 	for (i = 0, room = WAITERS_SHOWN; i < q->n && room > 0; i++)
 		if (may_see(p, q->v[i].uid))
-			tell_waiter(&j, &q->v[i], i, &room);
+			tell_queued(&j, &q->v[i], i, &room);
 	jsonout_end(&j, "]");
 	jsonout_end(&j, "}");
 	return jsonout_take(&j);
@@ -165,7 +165,7 @@ tell_all(const struct peer *p, const struct leases *ls, const struct queue *q)
 static int
 read_all(const struct peer *p, struct leases *ls, struct queue *q, struct why *why)
 {
-	const struct concern c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
+	const struct lease_query c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
 
 	if (leases_open(ls, p->asker.uid, why) == -1 || leases_look(ls, &c, -1, why) == -1 || queue_open(q, -1, why) == -1)
 		return -1;

@@ -30,7 +30,7 @@ const struct verb_row *verb_find(int verb);
 void verb_created(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_EXEC (exectell.c): the peer is about to become a runtime that puts a process into the container. Records that.
+ * VERB_EXEC (execlog.c): the peer is about to become a runtime that puts a process into the container. Records that.
  * The reply's line tells what the process has of GPUs that were promised. Needs none of the helper's children.
  */
 void verb_exec(const struct peer *p, const struct request *r, struct reply *reply);
@@ -42,30 +42,34 @@ void verb_exec(const struct peer *p, const struct request *r, struct reply *repl
 void verb_task(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_OVER (over.c): that process has ended. Gives its place in the queue up, or begins to take its GPUs back. The
+ * VERB_OVER (taskover.c): that process has ended. Gives its place in the queue up, or begins to take its GPUs back. The
  * reply says when to ask that again.
  */
 void verb_over(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_LOOK (look.c): ends the leases that are over. For root, also takes GPUs back from containers whose task is
+ * VERB_LOOK (leaseverbs.c): ends the leases that are over. For root, also takes GPUs back from containers whose task is
  * over.
  */
 void verb_look(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_RELEASE (look.c): as verb_look(), but a user's request looks at this container alone. If the container is
+ * VERB_RELEASE (leaseverbs.c): as verb_look(), but a user's request looks at this container alone. If the container is
  * still in use, takes back the access that its lease gave it, and the lease drains.
  */
 void verb_release(const struct peer *p, const struct request *r, struct reply *reply);
 
-/* VERB_REAPPLY (look.c): as verb_look(), and repairs the nodes of live leases: the caller's own, or all for root. */
+/*
+ * VERB_REAPPLY (leaseverbs.c): as verb_look(), and repairs the nodes of live leases: the caller's own, or all for root.
+ */
 void verb_reapply(const struct peer *p, const struct request *r, struct reply *reply);
 
 /* VERB_STATUS (tellstatus.c): lists leases and waiters: the caller's own, or all for root. Changes nothing. */
 void verb_status(const struct peer *p, const struct request *r, struct reply *reply);
 
-/* VERB_REFUSED, VERB_PLAIN (note.c): records that the wrapper refused a container or made a plain one by itself. */
+/*
+ * VERB_REFUSED, VERB_PLAIN (recordonly.c): records that the wrapper refused a container or made a plain one by itself.
+ */
 void verb_note(const struct peer *p, const struct request *r, struct reply *reply);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
-#include "../../base/strange.h"
+#include "../../base/quoted.h"
 #include "../../gpu/vendorvars.h"
 #include "../mount/nodes.h"
 
@@ -81,7 +81,7 @@ static void
 add_name(struct buf *b, size_t *n, const char *name)
 {
 	if ((*n)++ < NAMES_SHOWN)
-		buf_printf(b, "%s%.60s", *n > 1 ? ", " : "", strange(name));
+		buf_printf(b, "%s%.60s", *n > 1 ? ", " : "", quoted(name));
 }
 
 void

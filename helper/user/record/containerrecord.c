@@ -176,7 +176,7 @@ container_record_check_chore(const struct chore *c, struct container_record *r, 
 		return -1;
 	if (!r->promised)
 		return refuse(why, WHY_DENIED, "container %s was not promised GPUs: nothing is done to it", c->id);
-	if (r->devcgroup == NULL || c->gate == NULL || strcmp(r->devcgroup, c->gate) != 0)
+	if (r->devcgroup == NULL || c->devcgroup == NULL || strcmp(r->devcgroup, c->devcgroup) != 0)
 		return refuse_other(c->id, "device cgroup", why);
 	return has_nodes(r, c) ? check_nodes(r, c->id, why) : refuse_other(c->id, "list of devices", why);
 }

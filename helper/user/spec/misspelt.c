@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "../../base/cleanup.h"
-#include "../../base/strange.h"
+#include "../../base/quoted.h"
 
 /* One of our names that this one nearly is; NULL if it is one of ours, or far from all. */
 static const char *
@@ -29,7 +29,7 @@ tell_if_misspelt(const struct spec *s, const char *name, size_t len, char out[NO
 		return false;
 	snprintf(copy, sizeof(copy), "%.*s", (int)len, name);
 	if ((meant = strlist_has(&s->tokens, copy) ? NULL : meant_by(copy)) != NULL)
-		snprintf(out, NOTE_MAX, "%.60s has no effect: did you mean %s?", strange(copy), meant);
+		snprintf(out, NOTE_MAX, "%.60s has no effect: did you mean %s?", quoted(copy), meant);
 	return meant != NULL;
 }
 

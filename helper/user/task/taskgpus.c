@@ -15,11 +15,11 @@
 #include "../../ask/waiting.h"
 #include "../../host/clock.h"
 #include "../../host/file.h"
+#include "../../vet/vet.h"
 #include "../ask/ask.h"
 #include "../ask/chores.h"
 #include "../ask/lease.h"
 #include "../ask/watch.h"
-#include "../../vet/vet.h"
 
 #define SOON_MS 20		/* while a GPU changes hands */
 #define FAILED_MS 1000		/* after a chore that could not be done */

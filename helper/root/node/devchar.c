@@ -1,8 +1,8 @@
 /*
- * See charlink.h. Works in /dev/char alone, and only if that and all directories above it are root's. Must follow no
+ * See devchar.h. Works in /dev/char alone, and only if that and all directories above it are root's. Must follow no
  * link there, and remove or replace nothing.
  */
-#include "charlink.h"
+#include "devchar.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ link_one(int dir, const struct edit_node *n)
 }
 
 void
-charlink_nodes(const struct edits *e)
+devchar_link(const struct edits *e)
 {
 	autoclose int dir = -1;
 	struct why ignored;

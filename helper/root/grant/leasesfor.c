@@ -1,10 +1,10 @@
-/* See concern.h. Collects GPUs and nodes from the decision, the queue and the picks. */
-#include "concern.h"
+/* See leasesfor.h. Collects GPUs and nodes from the decision, the queue and the picks. */
+#include "leasesfor.h"
 
 #include "../end/leaseend.h"
 
 static void
-mark_nodes(struct concern *c, const struct gpu_node *node, size_t n)
+mark_nodes(struct lease_query *c, const struct gpu_node *node, size_t n)
 {
 	size_t i;
 
@@ -13,7 +13,7 @@ mark_nodes(struct concern *c, const struct gpu_node *node, size_t n)
 }
 
 static void
-mark_candidates(struct concern *c, const struct grant *g)
+mark_candidates(struct lease_query *c, const struct grant *g)
 {
 	const struct gpu *candidate;
 	size_t i, k;
@@ -28,7 +28,7 @@ mark_candidates(struct concern *c, const struct grant *g)
 }
 
 static void
-mark_waiters(struct concern *c, const struct queue *q, size_t before)
+mark_queued(struct lease_query *c, const struct queue *q, size_t before)
 {
 	const struct pick_want *want;
 	size_t i, w, k;
@@ -51,7 +51,7 @@ counts_policies(const struct policy *p, const struct queue *q, size_t before)
 	return p->max_gpus != 0;
 }
 
-/* The flags of the leases that ways_admit(), label_admit() and binding_admit() compare the new one with. */
+/* The flags of the leases that ways_may_add(), label_settle() and binding_may_add() compare the new one with. */
 static unsigned
 flags_for(const struct plan *p)
 {
@@ -60,32 +60,32 @@ flags_for(const struct plan *p)
 	const bool ways = l->ways > 0 || p->ruling->decision.grant.gpus > 0;
 
 	return (ways ? LEASE_WRITES : 0) | (lease_writes_as_root(l) ? LEASE_WAYS : 0) |
-	    (p->label.state != SELINUX_ABSENT ? LEASE_LABEL : 0) | (l->turn[0] != '\0' ? LEASE_TURN : 0);
+	    (p->label.state != SELINUX_ABSENT ? LEASE_LABEL : 0) | (l->reuse[0] != '\0' ? LEASE_REUSE : 0);
 }
 
 int
-concern_look(const struct plan *p, struct leases *ls, const struct queue *q, const struct waiter *me, bool admits,
+leases_for_request(const struct plan *p, struct leases *ls, const struct queue *q, const struct queued *me, bool adds,
     struct why *why)
 {
 	const struct call *call = p->ruling->call;
 	const uint32_t uid = call->peer->asker.uid;
-	struct concern c = { .admits = admits, .uid = uid, .key = p->lease.key, .flags = admits ? flags_for(p) : 0 };
+	struct lease_query c = { .adds = adds, .uid = uid, .key = p->lease.key, .flags = adds ? flags_for(p) : 0 };
 	const size_t before = queue_before(q, me);
 
 	/* the containers that root's wrapper says it has shut out; nobody else may say so */
 	c.keys = uid == 0 ? &call->request->shut : NULL;
 	mark_candidates(&c, &p->ruling->decision.grant);
-	mark_waiters(&c, q, before);
+	mark_queued(&c, q, before);
 	c.all = counts_policies(p->ruling->decision.policy, q, before) ||
 	    (q->n > 0 && p->ruling->settings.team_shares.n > 0);
 	return leases_look(ls, &c, call->audit, why);
 }
 
 int
-concern_read_nodes(const struct plan *p, struct leases *ls, struct why *why)
+leases_for_nodes(const struct plan *p, struct leases *ls, struct why *why)
 {
 	const struct inventory *inv = &p->ruling->decision.inventory;
-	struct concern c = { 0 };
+	struct lease_query c = { 0 };
 	const struct gpu *g;
 	size_t i;
 

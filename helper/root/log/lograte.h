@@ -2,8 +2,8 @@
  * Limits how much one user may have written into the audit log, because all users share the log and its disk, and how
  * often a user may look. Root is not counted.
  */
-#ifndef GPUHELPER_ROOT_LOG_RATE_H
-#define GPUHELPER_ROOT_LOG_RATE_H
+#ifndef GPUHELPER_ROOT_LOG_LOGRATE_H
+#define GPUHELPER_ROOT_LOG_LOGRATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* gpuhelperctl check --against: compares one set of policies with the GPUs of many hosts. */
-#ifndef GPUHELPER_CTL_CHECK_AGAINST_H
-#define GPUHELPER_CTL_CHECK_AGAINST_H
+#ifndef GPUHELPER_CTL_CHECK_CHECKHOSTS_H
+#define GPUHELPER_CTL_CHECK_CHECKHOSTS_H
 
 #include "../ctl.h"
 

@@ -1,10 +1,10 @@
 /*
- * See rate.h. Each user has a file in /run/gpuhelper/rate, which is locked while a record of that user is counted and
- * written. A caller can stop its helpers at any moment (by its cgroup). Without a lock, all helpers that are stopped
- * between reading and writing would count as one. Only helpers of the same user wait for the lock. A record that can't
- * be counted must never be written.
+ * See lograte.h. Each user has a file in /run/gpuhelper/rate, which is locked while a record of that user is counted
+ * and written. A caller can stop its helpers at any moment (by its cgroup). Without a lock, all helpers that are
+ * stopped between reading and writing would count as one. Only helpers of the same user wait for the lock. A record
+ * that can't be counted must never be written.
  */
-#include "rate.h"
+#include "lograte.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* The record of a process that is started in a container with a lease. */
-#ifndef GPUHELPER_ROOT_VERB_EXECTELL_H
-#define GPUHELPER_ROOT_VERB_EXECTELL_H
+#ifndef GPUHELPER_ROOT_VERB_EXECLOG_H
+#define GPUHELPER_ROOT_VERB_EXECLOG_H
 
 #include "../../lease/edits.h"
 #include "../../lease/leasefile.h"
@@ -10,6 +10,6 @@
  * Records the exec in the log «audit». A process gets nothing that the lease does not hold already, so it begins even
  * if its record can't be written: the reply's line then says so.
  */
-void exec_tell(int audit, const struct peer *p, const struct lease *l, struct reply *reply);
+void exec_log(int audit, const struct peer *p, const struct lease *l, struct reply *reply);
 
 #endif

@@ -1,6 +1,6 @@
 /* The links by which systemd finds a device by its number: /dev/char/MAJOR:MINOR. */
-#ifndef GPUHELPER_ROOT_NODE_CHARLINK_H
-#define GPUHELPER_ROOT_NODE_CHARLINK_H
+#ifndef GPUHELPER_ROOT_NODE_DEVCHAR_H
+#define GPUHELPER_ROOT_NODE_DEVCHAR_H
 
 #include "../../lease/edits.h"
 
@@ -11,6 +11,6 @@
  * in its place already stays, too. Never fails: without the link the container is as it would be without gpuhelper,
  * and «gpuhelperctl doctor» says so.
  */
-void charlink_nodes(const struct edits *e);
+void devchar_link(const struct edits *e);
 
 #endif

@@ -1,7 +1,7 @@
-/* ctl/gpus/standing.c: why a container waits, and why at its place. */
+/* ctl/gpus/waitreasons.c: why a container waits, and why at its place. */
 #include <jansson.h>
 
-#include "ctl/gpus/standing.h"
+#include "ctl/gpus/waitreasons.h"
 #include "tap.h"
 
 #define W(pipeline, priority, since, more) "{\"pipeline\":\"" pipeline "\",\"policy\":\"a.conf\",\"gpus\":1," \
@@ -29,11 +29,11 @@ static void
 last(const char *waiters, const char *ahead, const char *want, const char *what)
 {
 	json_t *list = json_loads(waiters, 0, NULL), *more = json_loads(ahead, 0, NULL);
-	const struct standing_view v = { NULL, list, &policies, true };
+	const struct wait_view v = { NULL, list, &policies, true };
 	const size_t n = json_array_size(list) - 1;
 
 	json_object_update(json_array_get(list, n), more);
-	standing_put(&v);
+	wait_reasons_put(&v);
 	is_list(json_incref(json_object_get(json_array_get(list, n), "why")), want, what);
 	json_decref(more);
 	json_decref(list);
@@ -43,9 +43,9 @@ static void
 quota(const char *leases, const struct policy_set *set, bool all, const char *want, const char *what)
 {
 	json_t *list = json_loads(leases, 0, NULL), *w = json_loads(W("ml/a", "5", "1", ""), 0, NULL);
-	const struct standing_view v = { list, NULL, set, all };
+	const struct wait_view v = { list, NULL, set, all };
 
-	is_list(standing_why(&v, w, 0), want, what);
+	is_list(wait_reasons(&v, w, 0), want, what);
 	json_decref(w);
 	json_decref(list);
 }
@@ -54,10 +54,10 @@ static void
 new(const char *waiters, bool shares, size_t ahead, const char *want, const char *what)
 {
 	json_t *list = json_loads(waiters, 0, NULL), *w = json_loads("{\"pipeline\":\"ml/new\",\"priority\":5}", 0, NULL);
-	const struct standing_view v = { NULL, list, &unknown, true };
+	const struct wait_view v = { NULL, list, &unknown, true };
 	size_t place = 99;
 
-	is_list(standing_of_new(&v, w, shares, &place), want, what);
+	is_list(wait_reasons_of_new(&v, w, shares, &place), want, what);
 	is_int((long long)place, (long long)ahead, "  and its place");
 	json_decref(w);
 	json_decref(list);

@@ -1,8 +1,8 @@
 /*
- * See crowd.h. A place is a lock on an empty file in /run/gpuhelper/locks, which the kernel releases when the process
+ * See slots.h. A slot is a lock on an empty file in /run/gpuhelper/locks, which the kernel releases when the process
  * ends. It is taken before the request is read, so that a silent or slow client occupies one.
  */
-#include "crowd.h"
+#include "slots.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ refuse_uncounted_helpers(uid_t uid, enum why_code code, const char *cause, struc
  * the same directory anyway.
  */
 int
-crowd_enter(uid_t uid, struct why *why)
+slot_take(uid_t uid, struct why *why)
 {
 	autoclose int locks = -1;
 	struct why cause;
@@ -62,31 +62,31 @@ crowd_enter(uid_t uid, struct why *why)
 		return 0;
 	if ((locks = state_dir("locks", &cause)) == -1)
 		return refuse_uncounted_helpers(uid, cause.code, cause.text, why);
-	for (i = 0; i < CROWD_MAX && taken == 0; i++)
+	for (i = 0; i < SLOTS_MAX && taken == 0; i++)
 		taken = take_place(locks, uid, i);
 	if (taken == 1)
 		return 0;
-	/* if a further place can't be made, there are fewer places */
+	/* if a further slot can't be made, there are fewer */
 	return i > 1 ? 1 : refuse_uncounted_helpers(uid, WHY_IO, strerror(errno), why);
 }
 
 bool
-crowd_may_stay(uid_t uid)
+slot_may_stay(uid_t uid)
 {
 	struct why ignored;
 	autoclose int locks = uid == 0 ? state_dir("locks", &ignored) : -1;
 	unsigned i;
 
-	/* places are tried in order, so a low number means that few are taken */
+	/* slots are tried in order, so a low number means that few are taken */
 	if (uid != 0)
-		return place_number < CROWD_MAX / 2;
-	for (i = 0; locks != -1 && place == -1 && i < CROWD_MAX / 2; i++)
+		return place_number < SLOTS_MAX / 2;
+	for (i = 0; locks != -1 && place == -1 && i < SLOTS_MAX / 2; i++)
 		(void)take_place(locks, 0, i);
 	return place != -1;
 }
 
 int
-crowd_place(void)
+slot_fd(void)
 {
 	return place;
 }

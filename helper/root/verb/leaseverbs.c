@@ -11,7 +11,7 @@
 #include "../end/leaseend.h"
 #include "../enter/owncgroup.h"
 #include "../log/audit.h"
-#include "../log/rate.h"
+#include "../log/lograte.h"
 #include "../node/acts.h"
 #include "verb.h"
 
@@ -19,7 +19,7 @@
 typedef int after_look(const struct call *c, struct leases *ls, struct reply *reply);
 
 static void
-look_at_leases(after_look *after, const struct concern *which, const struct peer *p, const struct request *r,
+look_at_leases(after_look *after, const struct lease_query *which, const struct peer *p, const struct request *r,
     struct reply *reply)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
@@ -35,7 +35,7 @@ look_at_leases(after_look *after, const struct concern *which, const struct peer
 static void
 look_around(after_look *after, bool uncounted, const struct peer *p, const struct request *r, struct reply *reply)
 {
-	const struct concern all = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
+	const struct lease_query all = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
 
 	if (rate_look(p->asker.uid, time(NULL), uncounted, &reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
@@ -105,7 +105,7 @@ verb_look(const struct peer *p, const struct request *r, struct reply *reply)
 void
 verb_release(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	struct concern c = { .all = p->asker.uid == 0 };
+	struct lease_query c = { .all = p->asker.uid == 0 };
 	char key[LEASE_KEY_SIZE];
 
 	/* not counted, because containers may end as often as they like; the user's next look sees the other leases */

@@ -1,5 +1,5 @@
-/* See gatelock.h. */
-#include "gatelock.h"
+/* See devicelock.h. */
+#include "devicelock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ name_lock(const struct lease *l, char out[80])
 }
 
 int
-gate_lock_make(const struct lease *l, struct why *why)
+device_lock_make(const struct lease *l, struct why *why)
 {
 	autoclose int dir = state_dir("locks", why);
 	char name[80];
@@ -27,7 +27,7 @@ gate_lock_make(const struct lease *l, struct why *why)
 }
 
 int
-gate_lock_remove(const struct lease *l, struct why *why)
+device_lock_remove(const struct lease *l, struct why *why)
 {
 	autoclose int dir = l->pauses ? state_dir("locks", why) : -1;
 	char name[80];

@@ -1,5 +1,5 @@
-/* See strange.h. Computes only. */
-#include "strange.h"
+/* See quoted.h. Computes only. */
+#include "quoted.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,17 +12,17 @@ is_one_word(const char *text)
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@+=,*#~%";
 	const size_t n = strspn(text, plain);
 
-	return n > 0 && text[n] == '\0' && n < STRANGE_MAX;
+	return n > 0 && text[n] == '\0' && n < QUOTED_MAX;
 }
 
 const char *
-strange_text(const char *text, char out[STRANGE_MAX])
+quoted_text(const char *text, char out[QUOTED_MAX])
 {
 	char *to = out;
-	size_t n, room = STRANGE_MAX - 3;	/* both marks, and the end */
+	size_t n, room = QUOTED_MAX - 3;	/* both marks, and the end */
 
 	if (is_one_word(text)) {
-		snprintf(out, STRANGE_MAX, "%s", text);
+		snprintf(out, QUOTED_MAX, "%s", text);
 		return out;
 	}
 	for (*to++ = '"'; *text != '\0'; text += n) {

@@ -9,8 +9,8 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../host/gpu/gpus.h"
-#include "../../user/cgroup/nodeaccess.h"
 #include "../../user/cgroup/devcgrouppath.h"
+#include "../../user/cgroup/nodeaccess.h"
 #include "doctor.h"
 
 static bool
@@ -70,7 +70,7 @@ tell_denials(struct doctor *d, const struct node_access *r, const char *whose, p
 }
 
 static void
-look_at_reach(struct doctor *d, struct node_access *r)
+look_at_access(struct doctor *d, struct node_access *r)
 {
 	const pid_t worker = d->worker.concourse != 0 ? d->worker.concourse : d->worker.engine;
 	const char *whose = d->worker.concourse != 0 ? "Concourse's worker" : worker != 0 ? d->worker.name : "this process";
@@ -86,18 +86,18 @@ look_at_reach(struct doctor *d, struct node_access *r)
 }
 
 void
-doctor_reach(struct doctor *d)
+doctor_access(struct doctor *d)
 {
 	struct inventory inv = { 0 };
 	struct edits nodes = { 0 };
-	autonodeaccess struct node_access reach = { 0 };
+	autonodeaccess struct node_access access = { 0 };
 
 	/* doctor_gpus() has reported a host that can't be read */
 	if (gpus_of_host(GPUS_ALL, &inv, &d->why) == 0) {
-		if (!add_gpus(&nodes, &inv) || node_access_of(&nodes, &reach, &d->why) == -1)
+		if (!add_gpus(&nodes, &inv) || node_access_of(&nodes, &access, &d->why) == -1)
 			doctor_say(d, FINDING_FAIL, "worker-cgroup", NULL, "out of memory");
-		else if (reach.nodes > 0)
-			look_at_reach(d, &reach);
+		else if (access.nodes > 0)
+			look_at_access(d, &access);
 	}
 	edits_free(&nodes);
 	inventory_free(&inv);

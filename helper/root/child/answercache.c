@@ -1,8 +1,8 @@
 /*
- * See kept.h. A file is a head, the question and the answer. Helpers write it without a lock, because a caller can stop
- * a helper that holds one. A file that is cut off is shorter than its head says, and counts as missing.
+ * See answercache.h. A file is a head, the question and the answer. Helpers write it without a lock, because a caller
+ * can stop a helper that holds one. A file that is cut off is shorter than its head says, and counts as missing.
  */
-#include "kept.h"
+#include "answercache.h"
 
 #include "../../base/bytes.h"
 #include "../../base/cleanup.h"
@@ -10,7 +10,7 @@
 #include "../self/state.h"
 
 bool
-kept_find(const char *name, const struct stat *program, struct exchange *x)
+answer_cache_find(const char *name, const struct stat *program, struct exchange *x)
 {
 	struct why ignored;
 	autoclose int dir = state_dir("read", &ignored);
@@ -19,14 +19,14 @@ kept_find(const char *name, const struct stat *program, struct exchange *x)
 }
 
 void
-kept_write(const char *name, const struct stat *program, const struct exchange *x)
+answer_cache_write(const char *name, const struct stat *program, const struct exchange *x)
 {
-	const struct kept_head h = kept_head_of(program, x);
+	const struct cached_head h = cached_head_of(program, x);
 	struct why ignored;
 	autoclose int dir = -1;
 	autobuf struct buf b = { 0 };
 
-	if (x->asked > KEPT_MAX || x->len > KEPT_MAX || sizeof(h) + x->asked + x->len > KEPT_MAX)
+	if (x->asked > CACHED_MAX || x->len > CACHED_MAX || sizeof(h) + x->asked + x->len > CACHED_MAX)
 		return;
 	bytes_put(&b, &h, sizeof(h));
 	bytes_put(&b, x->question, x->asked);
@@ -36,7 +36,7 @@ kept_write(const char *name, const struct stat *program, const struct exchange *
 }
 
 void
-kept_remove(const char *name)
+answer_cache_remove(const char *name)
 {
 	struct why ignored;
 	autoclose int dir = state_dir("read", &ignored);

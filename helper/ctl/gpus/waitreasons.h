@@ -2,15 +2,15 @@
  * Why a container waits for a GPU, and why at its place: the texts that «status» and «explain» have of it.  Judges by
  * the helper's own list, whose order is that of the queue (root/lease/queue.h).
  */
-#ifndef GPUHELPER_CTL_GPUS_STANDING_H
-#define GPUHELPER_CTL_GPUS_STANDING_H
+#ifndef GPUHELPER_CTL_GPUS_WAITREASONS_H
+#define GPUHELPER_CTL_GPUS_WAITREASONS_H
 
 #include <jansson.h>
 
 #include "../../policy/policyset.h"
 
 /* All are borrowed. */
-struct standing_view {
+struct wait_view {
 	const json_t *leases, *waiters;		/* as in «status --json» */
 	const struct policy_set *policies;	/* for their max_gpus; empty: these are not known */
 	bool all;				/* the leases are those of all users: root asked for them */
@@ -21,16 +21,16 @@ struct standing_view {
  * goes before it.  «waiter» has the members of a waiter in «status --json», as far as the caller knows them; those
  * before it are the first «place» of the list.
  */
-json_t *standing_why(const struct standing_view *v, const json_t *waiter, size_t place);
+json_t *wait_reasons(const struct wait_view *v, const json_t *waiter, size_t place);
 
 /*
  * The same for a container that would come now, without «since» and «ahead».  Sets *place to the number of those
  * that wait and would go before it; if teams have shares, those of other teams with its priority do not count, but a
  * text names them.
  */
-json_t *standing_of_new(const struct standing_view *v, const json_t *waiter, bool shares, size_t *place);
+json_t *wait_reasons_of_new(const struct wait_view *v, const json_t *waiter, bool shares, size_t *place);
 
 /* Adds «why» to each waiter of the list. */
-void standing_put(const struct standing_view *v);
+void wait_reasons_put(const struct wait_view *v);
 
 #endif

@@ -9,7 +9,7 @@
 #include "../enter/owncgroup.h"
 #include "../lease/leaselist.h"
 #include "../log/audit.h"
-#include "exectell.h"
+#include "execlog.h"
 #include "verb.h"
 
 /* Names the lease's GPUs. The request names none. */
@@ -28,7 +28,7 @@ name_gpus(const struct lease *l, struct strlist *out)
 }
 
 void
-exec_tell(int audit, const struct peer *p, const struct lease *l, struct reply *reply)
+exec_log(int audit, const struct peer *p, const struct lease *l, struct reply *reply)
 {
 	const struct request about = { .id = l->id };
 	struct record rec = { .event = "exec", ASKED_BY(p), .request = &about, .policy = l->policy };
@@ -78,7 +78,7 @@ copy_lease(const struct peer *p, const struct request *r, struct lease *held, st
 	char key[LEASE_KEY_SIZE];
 
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
-	if (leases_open(&ls, p->asker.uid, why) == -1 || leases_read(&ls, &(struct concern){ .key = key }, why) == -1)
+	if (leases_open(&ls, p->asker.uid, why) == -1 || leases_read(&ls, &(struct lease_query){ .key = key }, why) == -1)
 		return -1;
 	l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
 	return l == NULL || l->state == LEASE_PASSED_ON ? 1 : lease_copy(l, held, why);
@@ -97,7 +97,7 @@ verb_exec(const struct peer *p, const struct request *r, struct reply *reply)
 	if (ret == 0) {
 		if (held.pauses)
 			describe(&held, reply);
-		exec_tell(audit, p, &held, reply);
+		exec_log(audit, p, &held, reply);
 	}
 	lease_free(&held);
 }

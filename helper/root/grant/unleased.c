@@ -1,5 +1,5 @@
-/* See strays.h. Relies on what the kernel shows of processes; opens no node. */
-#include "strays.h"
+/* See unleased.h. Relies on what the kernel shows of processes; opens no node. */
+#include "unleased.h"
 
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ seek(struct sought *s, const struct held_gpu *held, const struct gpu *g, const s
 }
 
 static int
-find_holders(const struct sought *s, struct strays *out, struct why *why)
+find_holders(const struct sought *s, struct unleased *out, struct why *why)
 {
 	autofree pid_t *holder = calloc(s->nodes + 1, sizeof(*holder));
 	size_t i;
@@ -81,7 +81,7 @@ find_holders(const struct sought *s, struct strays *out, struct why *why)
 		return -1;
 	for (i = 0; i < s->nodes; i++)
 		if (holder[i] != 0)
-			out->v[out->n++] = (struct stray){ s->held[s->gpu[i]], holder[i] };
+			out->v[out->n++] = (struct unleased_use){ s->held[s->gpu[i]], holder[i] };
 	return 0;
 }
 
@@ -100,16 +100,16 @@ find_further(const struct decision *d, const struct gpu *g, const struct gpu_rul
 }
 
 int
-strays_of_wants(const struct decision *d, struct strays *out, struct why *why)
+unleased_of_wants(const struct decision *d, struct unleased *out, struct why *why)
 {
 	const struct gpu_want *from;
 	struct driver_nodes more;
-	autowaiter struct waiter w = { 0 };
+	autoqueued struct queued w = { 0 };
 	autosought struct sought s = { 0 };
 	int ret = allot_wants(d, &w, why);
 	size_t i, k;
 
-	*out = (struct strays){ 0 };
+	*out = (struct unleased){ 0 };
 	for (i = 0; ret == 0 && i < w.wants; i++)
 		for (k = 0; ret == 0 && k < w.want[i].candidates; k++) {
 			if (!w.want[i].candidate[k].exclusive)
@@ -122,14 +122,14 @@ strays_of_wants(const struct decision *d, struct strays *out, struct why *why)
 }
 
 int
-strays_of_picks(const struct lease *l, const struct allotted *pick, const struct driver_nodes *more,
-    struct strays *out, struct why *why)
+unleased_of_picks(const struct lease *l, const struct allotted *pick, const struct driver_nodes *more,
+    struct unleased *out, struct why *why)
 {
 	autosought struct sought s = { 0 };
 	size_t i;
 	int ret = 0;
 
-	*out = (struct strays){ 0 };
+	*out = (struct unleased){ 0 };
 	for (i = 0; ret == 0 && i < l->gpus; i++)
 		if (l->gpu[i].exclusive)
 			ret = seek(&s, &l->gpu[i], pick[i].gpu, more, why);
@@ -137,8 +137,8 @@ strays_of_picks(const struct lease *l, const struct allotted *pick, const struct
 }
 
 void
-strays_free(struct strays *s)
+unleased_free(struct unleased *s)
 {
 	free(s->v);
-	*s = (struct strays){ 0 };
+	*s = (struct unleased){ 0 };
 }

@@ -3,18 +3,18 @@
  * program. An answer depends only on the program, on whether memory was short, and on the question, which contains all
  * bytes of the files. So an answer can't be out of date.
  */
-#ifndef GPUHELPER_ROOT_CHILD_KEPT_H
-#define GPUHELPER_ROOT_CHILD_KEPT_H
+#ifndef GPUHELPER_ROOT_CHILD_ANSWERCACHE_H
+#define GPUHELPER_ROOT_CHILD_ANSWERCACHE_H
 
 #include "../../host/own/exchange.h"
 
 /* Does exchange_find() (host/own/exchange.h) in that directory. */
-bool kept_find(const char *name, const struct stat *program, struct exchange *x);
+bool answer_cache_find(const char *name, const struct stat *program, struct exchange *x);
 
 /* Keeps a checked answer instead of the one before it. Does nothing if it is too large, or can't be written. */
-void kept_write(const char *name, const struct stat *program, const struct exchange *x);
+void answer_cache_write(const char *name, const struct stat *program, const struct exchange *x);
 
 /* Removes an answer that is wrong. */
-void kept_remove(const char *name);
+void answer_cache_remove(const char *name);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * See standing.h.  The helper does not say what each team has used, so a share is known to decide only where one that
- * came later goes first.
+ * See waitreasons.h.  The helper does not say what each team has used, so a share is known to decide only where one
+ * that came later goes first.
  */
-#include "standing.h"
+#include "waitreasons.h"
 
 #include <string.h>
 
@@ -94,7 +94,7 @@ max_gpus_of(const struct policy_set *policies, const char *name)
 }
 
 static void
-tell_quota(const struct standing_view *v, json_t *list, const json_t *waiter)
+tell_quota(const struct wait_view *v, json_t *list, const json_t *waiter)
 {
 	const unsigned max = v->all ? max_gpus_of(v->policies, get_text(waiter, "policy")) : 0;
 	const json_int_t held = max > 0 ? held_by(v->leases, get_text(waiter, "policy")) : 0;
@@ -107,7 +107,7 @@ tell_quota(const struct standing_view *v, json_t *list, const json_t *waiter)
 }
 
 json_t *
-standing_why(const struct standing_view *v, const json_t *waiter, size_t place)
+wait_reasons(const struct wait_view *v, const json_t *waiter, size_t place)
 {
 	json_int_t before[BEFORE_KINDS] = { 0 };
 	json_t *list = json_array();
@@ -124,13 +124,13 @@ standing_why(const struct standing_view *v, const json_t *waiter, size_t place)
 }
 
 void
-standing_put(const struct standing_view *v)
+wait_reasons_put(const struct wait_view *v)
 {
 	json_t *w;
 	size_t i;
 
 	json_array_foreach(v->waiters, i, w)
-		json_object_set_new(w, "why", standing_why(v, w, i));
+		json_object_set_new(w, "why", wait_reasons(v, w, i));
 }
 
 static bool
@@ -143,12 +143,12 @@ same_team(const json_t *a, const json_t *b)
 }
 
 json_t *
-standing_of_new(const struct standing_view *v, const json_t *waiter, bool shares, size_t *place)
+wait_reasons_of_new(const struct wait_view *v, const json_t *waiter, bool shares, size_t *place)
 {
 	autobuf struct buf text = { 0 };
 	size_t i, others = 0;
 	json_t *o, *list, *first = json_array();
-	struct standing_view before = *v;
+	struct wait_view before = *v;
 
 	json_array_foreach(v->waiters, i, o)
 		if (shares && !is_urgent(o) && number(o, "priority") == number(waiter, "priority") && !same_team(o, waiter))
@@ -157,7 +157,7 @@ standing_of_new(const struct standing_view *v, const json_t *waiter, bool shares
 			json_array_append(first, o);
 	*place = json_array_size(first);
 	before.waiters = first;
-	list = standing_why(&before, waiter, *place);
+	list = wait_reasons(&before, waiter, *place);
 	if (others > 0)
 		buf_printf(&text, "it goes before or after %zu of other teams, as their shares decide", others);
 	add_text(list, &text);

@@ -1,8 +1,8 @@
 /*
- * See against.h. Evaluates each GPU rule against each host with the code that the helper runs. Ignores leases, and
+ * See checkhosts.h. Evaluates each GPU rule against each host with the code that the helper runs. Ignores leases, and
  * so takes every GPU as free. Reads nothing of this host but the policies.
  */
-#include "against.h"
+#include "checkhosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

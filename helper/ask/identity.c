@@ -25,10 +25,11 @@ int
 identity_of_claims(const struct request *r, vars_parser *parse, struct known *out, struct why *why)
 {
 	*out = (struct known){ .id = { .kind = IDENTITY_CALLER } };
-	if (r->team == NULL || r->pipeline == NULL)
+	if (r->words.team == NULL || r->words.pipeline == NULL)
 		return 0;
-	out->id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->team, .pipeline = r->pipeline, .job = r->job };
-	if (r->instance_vars != NULL && parse(r->instance_vars, &out->vars, why) == -1)
+	out->id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->words.team, .pipeline = r->words.pipeline,
+		.job = r->words.job };
+	if (r->words.instance_vars != NULL && parse(r->words.instance_vars, &out->vars, why) == -1)
 		return -1;
 	out->id.instance_vars = given(&out->vars);
 	return 0;

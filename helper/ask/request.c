@@ -27,23 +27,23 @@ static const struct text {
 	uint32_t max;		/* bytes */
 	bool needed;
 } texts[] = {
-#define TEXT(member, max, needed) { #member, offsetof(struct request, member), max, needed }
-	TEXT(id, ID_MAX, true),
-	TEXT(runtime_root, PATH_MAX_ASKED, true),
-	TEXT(cgroups_path, PATH_MAX_ASKED, true),
-	TEXT(label, 1024, false),
-	TEXT(mount_label, 1024, false),
-	TEXT(init_path, 4096, false),
-	TEXT(token, 16384, false),
-	TEXT(team, 1024, false),
-	TEXT(pipeline, 1024, false),
-	TEXT(job, 1024, false),
-	TEXT(instance_vars, 65536, false),
-	TEXT(gpus, 16384, false),
-	TEXT(folders, 131072, false),
-	TEXT(cuda_visible, 4096, false),
-	TEXT(rocr_visible, 4096, false),
-	TEXT(reason, 2048, false),
+#define TEXT(part, member, max, needed) { #member, offsetof(struct request, part member), max, needed }
+	TEXT(, id, ID_MAX, true),
+	TEXT(, runtime_root, PATH_MAX_ASKED, true),
+	TEXT(spec., cgroups_path, PATH_MAX_ASKED, true),
+	TEXT(spec., label, 1024, false),
+	TEXT(spec., mount_label, 1024, false),
+	TEXT(spec., init_path, 4096, false),
+	TEXT(words., token, 16384, false),
+	TEXT(words., team, 1024, false),
+	TEXT(words., pipeline, 1024, false),
+	TEXT(words., job, 1024, false),
+	TEXT(words., instance_vars, 65536, false),
+	TEXT(words., gpus, 16384, false),
+	TEXT(words., folders, 131072, false),
+	TEXT(words., cuda_visible, 4096, false),
+	TEXT(words., rocr_visible, 4096, false),
+	TEXT(, reason, 2048, false),
 #undef TEXT
 };
 #define TEXTS (sizeof(texts) / sizeof(texts[0]))
@@ -80,27 +80,28 @@ char *
 request_encode(const struct request *r, size_t *len)
 {
 	struct request copy = *r;
-	struct head h = { .init_inode = r->init_file.inode, .init_major = r->init_file.major, .init_minor = r->init_file.minor,
-		.verb = r->verb, .uid = r->uid, .gid = r->gid, .waiter = (uint32_t)r->waiter.pid,
+	struct head h = { .init_inode = r->spec.init_file.inode, .init_major = r->spec.init_file.major,
+		.init_minor = r->spec.init_file.minor,
+		.verb = r->verb, .uid = r->spec.uid, .gid = r->spec.gid, .waiter = (uint32_t)r->waiter.pid,
 		.waiter_start = r->waiter.start,
-		.flags = (r->systemd_cgroup ? FLAG_SYSTEMD_CGROUP : 0U) | (r->dac_override ? FLAG_DAC_OVERRIDE : 0U) |
-		    (r->privileged ? FLAG_PRIVILEGED : 0U) | (r->no_chores ? FLAG_NO_CHORES : 0U) |
-		    (r->at_once ? FLAG_AT_ONCE : 0U) | (r->await_keys ? FLAG_AWAIT_KEYS : 0U) |
-		    (r->promises ? FLAG_PROMISES : 0U),
-		.uid_ranges = r->uids.identity ? NONE : (uint32_t)r->uids.n,
-		.gid_ranges = r->gids.identity ? NONE : (uint32_t)r->gids.n,
-		.gids = (uint32_t)r->gid_count, .shut = (uint32_t)r->shut.n };
+		.flags = (r->spec.systemd_cgroup ? FLAG_SYSTEMD_CGROUP : 0U) | (r->spec.dac_override ? FLAG_DAC_OVERRIDE : 0U) |
+		    (r->spec.privileged ? FLAG_PRIVILEGED : 0U) | (r->again.no_chores ? FLAG_NO_CHORES : 0U) |
+		    (r->spec.at_once ? FLAG_AT_ONCE : 0U) | (r->again.await_keys ? FLAG_AWAIT_KEYS : 0U) |
+		    (r->spec.promises ? FLAG_PROMISES : 0U),
+		.uid_ranges = r->spec.uids.identity ? NONE : (uint32_t)r->spec.uids.n,
+		.gid_ranges = r->spec.gids.identity ? NONE : (uint32_t)r->spec.gids.n,
+		.gids = (uint32_t)r->spec.gid_count, .shut = (uint32_t)r->again.shut.n };
 	autobuf struct buf b = { 0 };
 	size_t i;
 
 	for (i = 0; i < TEXTS; i++)
 		h.text[i] = *text_of(&copy, i) != NULL ? (uint32_t)strlen(*text_of(&copy, i)) : NONE;
 	bytes_put(&b, &h, sizeof(h));
-	bytes_put(&b, r->uids.v, r->uids.identity ? 0 : r->uids.n * sizeof(r->uids.v[0]));
-	bytes_put(&b, r->gids.v, r->gids.identity ? 0 : r->gids.n * sizeof(r->gids.v[0]));
-	bytes_put(&b, r->gid_list, r->gid_count * sizeof(r->gid_list[0]));
-	for (i = 0; i < r->shut.n; i++)
-		bytes_put(&b, r->shut.v[i], strlen(r->shut.v[i]));
+	bytes_put(&b, r->spec.uids.v, r->spec.uids.identity ? 0 : r->spec.uids.n * sizeof(r->spec.uids.v[0]));
+	bytes_put(&b, r->spec.gids.v, r->spec.gids.identity ? 0 : r->spec.gids.n * sizeof(r->spec.gids.v[0]));
+	bytes_put(&b, r->spec.gid_list, r->spec.gid_count * sizeof(r->spec.gid_list[0]));
+	for (i = 0; i < r->again.shut.n; i++)
+		bytes_put(&b, r->again.shut.v[i], strlen(r->again.shut.v[i]));
 	for (i = 0; i < TEXTS; i++)
 		if (h.text[i] != NONE)
 			bytes_put(&b, *text_of(&copy, i), h.text[i]);
@@ -140,12 +141,12 @@ take_groups(struct bytes *rest, uint32_t n, struct request *r, struct why *why)
 
 	if (n > REQUEST_GIDS_MAX)
 		return refuse(why, WHY_DATA, "request: more than %d supplementary groups", REQUEST_GIDS_MAX);
-	if (!bytes_take(rest, r->gid_list, n * sizeof(r->gid_list[0])))
+	if (!bytes_take(rest, r->spec.gid_list, n * sizeof(r->spec.gid_list[0])))
 		return refuse_short(why);
 	for (i = 0; i < n; i++)
-		if (r->gid_list[i] == UINT32_MAX)
+		if (r->spec.gid_list[i] == UINT32_MAX)
 			return refuse(why, WHY_DATA, "request: a supplementary group is out of range");
-	r->gid_count = n;
+	r->spec.gid_count = n;
 	return 0;
 }
 
@@ -163,7 +164,7 @@ take_shut(struct bytes *rest, uint32_t n, struct request *r, struct why *why)
 		key[KEY_LENGTH] = '\0';
 		if (strspn(key, "0123456789abcdef") != KEY_LENGTH)
 			return refuse(why, WHY_DATA, "request: the key of a shut lease is malformed");
-		if (!strlist_add(&r->shut, key, SIZE_MAX))
+		if (!strlist_add(&r->again.shut, key, SIZE_MAX))
 			return refuse_nomem(why);
 	}
 	return 0;
@@ -201,17 +202,17 @@ take_head(struct bytes *rest, struct head *h, struct request *r, struct why *why
 	if (h->uid == UINT32_MAX || h->gid == UINT32_MAX)
 		return refuse(why, WHY_DATA, "request: the process's uid or gid is out of range");
 	r->verb = (enum verb)h->verb;
-	r->systemd_cgroup = (h->flags & FLAG_SYSTEMD_CGROUP) != 0;
-	r->dac_override = (h->flags & FLAG_DAC_OVERRIDE) != 0;
-	r->privileged = (h->flags & FLAG_PRIVILEGED) != 0;
-	r->no_chores = (h->flags & FLAG_NO_CHORES) != 0;
-	r->at_once = (h->flags & FLAG_AT_ONCE) != 0;
-	r->await_keys = (h->flags & FLAG_AWAIT_KEYS) != 0;
-	r->promises = (h->flags & FLAG_PROMISES) != 0;
+	r->spec.systemd_cgroup = (h->flags & FLAG_SYSTEMD_CGROUP) != 0;
+	r->spec.dac_override = (h->flags & FLAG_DAC_OVERRIDE) != 0;
+	r->spec.privileged = (h->flags & FLAG_PRIVILEGED) != 0;
+	r->again.no_chores = (h->flags & FLAG_NO_CHORES) != 0;
+	r->spec.at_once = (h->flags & FLAG_AT_ONCE) != 0;
+	r->again.await_keys = (h->flags & FLAG_AWAIT_KEYS) != 0;
+	r->spec.promises = (h->flags & FLAG_PROMISES) != 0;
 	r->waiter = (struct process_id){ (pid_t)h->waiter, h->waiter_start };
-	r->uid = h->uid;
-	r->gid = h->gid;
-	r->init_file = (struct file_id){ h->init_major, h->init_minor, h->init_inode };
+	r->spec.uid = h->uid;
+	r->spec.gid = h->gid;
+	r->spec.init_file = (struct file_id){ h->init_major, h->init_minor, h->init_inode };
 	return 0;
 }
 
@@ -257,7 +258,7 @@ check_init(const struct request *r, struct why *why)
 {
 	const struct file_id none = { 0 };
 
-	if (r->init_path == NULL && !file_id_same(&r->init_file, &none))
+	if (r->spec.init_path == NULL && !file_id_same(&r->spec.init_file, &none))
 		return refuse(why, WHY_DATA, "request: init_path is missing");
 	return 0;
 }
@@ -270,8 +271,8 @@ request_decode(const char *bytes, size_t len, struct request *r, struct why *why
 	size_t i;
 
 	*r = (struct request){ 0 };
-	if (take_head(&rest, &h, r, why) == -1 || take_idmap(&rest, h.uid_ranges, &r->uids, why) == -1 ||
-	    take_idmap(&rest, h.gid_ranges, &r->gids, why) == -1 || take_groups(&rest, h.gids, r, why) == -1 ||
+	if (take_head(&rest, &h, r, why) == -1 || take_idmap(&rest, h.uid_ranges, &r->spec.uids, why) == -1 ||
+	    take_idmap(&rest, h.gid_ranges, &r->spec.gids, why) == -1 || take_groups(&rest, h.gids, r, why) == -1 ||
 	    take_shut(&rest, h.shut, r, why) == -1)
 		return -1;
 	for (i = 0; i < TEXTS; i++)
@@ -280,7 +281,7 @@ request_decode(const char *bytes, size_t len, struct request *r, struct why *why
 	if (rest.n > 0)
 		return refuse(why, WHY_DATA, "request: is longer than its head says");
 	return check_id(r->id, why) == -1 ||
-	    check_paths(r->runtime_root, r->cgroups_path, why) == -1 ||
+	    check_paths(r->runtime_root, r->spec.cgroups_path, why) == -1 ||
 	    check_init(r, why) == -1 ? -1 : 0;
 }
 
@@ -289,11 +290,11 @@ request_free(struct request *r)
 {
 	size_t i;
 
-	if (r->token != NULL)
-		explicit_bzero(r->token, strlen(r->token));
+	if (r->words.token != NULL)
+		explicit_bzero(r->words.token, strlen(r->words.token));
 	for (i = 0; i < TEXTS; i++)
 		free(*text_of(r, i));
-	strlist_free(&r->shut);
+	strlist_free(&r->again.shut);
 	*r = (struct request){ 0 };
 }
 

@@ -30,10 +30,16 @@ enum verb {
 #define REQUEST_GIDS_MAX 64
 #define REQUEST_SHUT_MAX 64
 
-struct request {
-	enum verb verb;
-	char *id;			/* container id: 1 to 255 characters that runc allows */
-	char *runtime_root;		/* the runtime's --root as given, absolute, at most 1024 bytes; "" if none */
+/* What the task's author wrote or its worker set: gpuhelper-judge alone reads these words. NULL: not said. */
+struct request_words {
+	char *token;
+	char *team, *pipeline, *job, *instance_vars;	/* BUILD_*: claims */
+	char *gpus, *folders;		/* as requested */
+	char *cuda_visible, *rocr_visible;	/* a workload manager's variables in the wrapper's environment */
+};
+
+/* The container that is to be made, by its config.json. */
+struct request_spec {
 	char *cgroups_path;		/* linux.cgroupsPath, at most 1024 bytes; "" if none */
 	bool systemd_cgroup;
 	struct idmap uids, gids;	/* linux.uidMappings, gidMappings */
@@ -45,18 +51,26 @@ struct request {
 	bool promises;			/* VERB_GRANT: the wrapper can put its waiter in front of the tasks (pausing.h) */
 	bool dac_override;		/* the process has CAP_DAC_OVERRIDE in its namespace */
 	bool privileged;
-	char *token;			/* NULL: none */
-	char *team, *pipeline, *job, *instance_vars;	/* BUILD_*: claims; NULL: none */
-	char *gpus, *folders;		/* as requested; NULL: not requested */
-	/* a workload manager's variables in the wrapper's environment; NULL: not set */
-	char *cuda_visible, *rocr_visible;
 	/* process.args[0], and the file that the spec bind-mounts there from outside «volumes»; NULL: none */
 	char *init_path;
 	struct file_id init_file;
-	struct process_id waiter;	/* VERB_TASK, VERB_OVER: as the asking process sees it; else pid 0 */
+};
+
+/* What a wrapper that asks again has done, or waits for. */
+struct request_again {
 	struct strlist shut;		/* leases (keys) whose containers' access was taken away by chores of the helper */
 	bool no_chores;			/* a chore failed: give no more */
 	bool await_keys;		/* keys are being fetched: a token that none here has signed is not refused yet */
+};
+
+struct request {
+	enum verb verb;
+	char *id;			/* container id: 1 to 255 characters that runc allows */
+	char *runtime_root;		/* the runtime's --root as given, absolute, at most 1024 bytes; "" if none */
+	struct request_words words;	/* VERB_GRANT, and to be recorded */
+	struct request_spec spec;	/* VERB_GRANT */
+	struct request_again again;	/* VERB_GRANT, VERB_TASK, VERB_OVER, VERB_LOOK */
+	struct process_id waiter;	/* VERB_TASK, VERB_OVER: as the asking process sees it; else pid 0 */
 	char *reason;			/* VERB_REFUSED: the line for the user */
 };
 

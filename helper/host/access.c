@@ -14,10 +14,10 @@ subject_of(const struct request *r, const struct idmap *uidmap, const struct idm
 {
 	size_t i;
 
-	*s = (struct subject){ .dac_override = r->dac_override, .uidmap = uidmap, .gidmap = gidmap };
-	s->mapped = idmap_out(uidmap, r->uid, &s->uid) && idmap_out(gidmap, r->gid, &s->gid);
-	for (i = 0; i < r->gid_count; i++)
-		if (idmap_out(gidmap, r->gid_list[i], &s->group[s->groups]))
+	*s = (struct subject){ .dac_override = r->spec.dac_override, .uidmap = uidmap, .gidmap = gidmap };
+	s->mapped = idmap_out(uidmap, r->spec.uid, &s->uid) && idmap_out(gidmap, r->spec.gid, &s->gid);
+	for (i = 0; i < r->spec.gid_count; i++)
+		if (idmap_out(gidmap, r->spec.gid_list[i], &s->group[s->groups]))
 			s->groups++;
 }
 

@@ -53,15 +53,15 @@ new_container_fill_request(struct new_container *n, enum verb verb)
 	struct request *r = &n->request;
 
 	r->verb = verb;
-	r->at_once = verb == VERB_GRANT && strcmp(c->verb, "create") != 0;
-	r->systemd_cgroup = c->systemd_cgroup;
+	r->spec.at_once = verb == VERB_GRANT && strcmp(c->verb, "create") != 0;
+	r->spec.systemd_cgroup = c->systemd_cgroup;
 	if (r->id == NULL)
 		r->id = strdup(c->id);
 	if (r->runtime_root == NULL)
 		r->runtime_root = strdup(c->root != NULL ? c->root : "");
-	if (r->cgroups_path == NULL)
-		r->cgroups_path = strdup("");
-	return r->id != NULL && r->runtime_root != NULL && r->cgroups_path != NULL ? 0 : refuse_nomem(&n->why);
+	if (r->spec.cgroups_path == NULL)
+		r->spec.cgroups_path = strdup("");
+	return r->id != NULL && r->runtime_root != NULL && r->spec.cgroups_path != NULL ? 0 : refuse_nomem(&n->why);
 }
 
 /* True if the wrapper can put its waiter in front of the container's tasks, and can close its nodes until then. */
@@ -90,9 +90,9 @@ find_placeholder(struct new_container *n)
 	    (from = spec_bind_at(&n->spec, path)) == NULL || rootfs_is_in_volumes(from->source, n->settings) ||
 	    stat(from->source, &st) == -1 || !S_ISREG(st.st_mode) || st.st_uid != 0 || (st.st_mode & 022) != 0)
 		return 0;
-	n->request.init_file = (struct file_id){ major(st.st_dev), minor(st.st_dev), st.st_ino };
-	n->request.promises = can_promise(n);
-	return (n->request.init_path = strdup(path)) != NULL ? 0 : refuse_nomem(&n->why);
+	n->request.spec.init_file = (struct file_id){ major(st.st_dev), minor(st.st_dev), st.st_ino };
+	n->request.spec.promises = can_promise(n);
+	return (n->request.spec.init_path = strdup(path)) != NULL ? 0 : refuse_nomem(&n->why);
 }
 
 static int
@@ -162,19 +162,19 @@ check_cgroup_is_free(const struct new_container *n, struct why *why)
 
 	if (!namespace_is_hosts_root())
 		return 0;
-	if (cgroup_candidates(getpid(), r->cgroups_path, r->id, &places, why) == -1)
+	if (cgroup_candidates(getpid(), r->spec.cgroups_path, r->id, &places, why) == -1)
 		return -1;
 	if (cgroup_populated(&places, &dirs))
 		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: give it one of its own",
-		    *r->cgroups_path ? r->cgroups_path : r->id);
+		    *r->spec.cgroups_path ? r->spec.cgroups_path : r->id);
 	return !cgroup_is_in_others(&places) ? 0 : refuse(why, WHY_DENIED, "the container's cgroup %s is beneath another "
-	    "container's: give it a path elsewhere", *r->cgroups_path ? r->cgroups_path : r->id);
+	    "container's: give it a path elsewhere", *r->spec.cgroups_path ? r->spec.cgroups_path : r->id);
 }
 
 bool
 new_container_hides_gpus(const struct new_container *n)
 {
-	return !(n->request.privileged && n->settings->privileged == PRIVILEGED_ALLOW);
+	return !(n->request.spec.privileged && n->settings->privileged == PRIVILEGED_ALLOW);
 }
 
 static int
@@ -184,10 +184,10 @@ check_privilege(struct new_container *n)
 
 	if (privilege_find(&n->spec, &n->request, root, n->command->no_pivot, n->privilege, &n->why) == -1)
 		return -1;
-	if (!n->request.privileged || n->settings->privileged != PRIVILEGED_DENY)
+	if (!n->request.spec.privileged || n->settings->privileged != PRIVILEGED_DENY)
 		n->privilege[0] = '\0';
 	/* the helper decides whether the policy of a pipeline that a token proves allows it */
-	if (n->privilege[0] == '\0' || n->request.token != NULL)
+	if (n->privilege[0] == '\0' || n->request.words.token != NULL)
 		return 0;
 	return privilege_refuse(&n->spec, n->settings, n->privilege, &n->why);
 }

@@ -42,7 +42,7 @@ check_node_access(struct new_container *n)
 
 	if (node_access_of(&n->reply.edits, n->access, &n->why) == -1)
 		return -1;
-	if (node_access_is_lost(n->access, n->request.cgroups_path, n->request.id))
+	if (node_access_is_lost(n->access, n->request.spec.cgroups_path, n->request.id))
 		return node_access_refuse(n->access, &n->why);
 	if (n->access->denials > 0 && !command_leaves_container(n->command)) {
 		node_access_refuse(n->access, &why);
@@ -138,7 +138,7 @@ readers_of_config(const struct new_container *n)
 	struct bundle_readers r = { .secret = n->granted && n->reply.edits.env_secret,
 		.hook = n->granted && n->spec.user_namespace && has_container_hook(&n->spec, &n->reply.edits) };
 
-	r.mapped = idmap_out(&n->request.uids, 0, &r.uid) && idmap_out(&n->request.gids, 0, &r.gid);
+	r.mapped = idmap_out(&n->request.spec.uids, 0, &r.uid) && idmap_out(&n->request.spec.gids, 0, &r.gid);
 	return r;
 }
 
@@ -147,7 +147,7 @@ static int
 note_vetted(struct new_container *n)
 {
 	const struct edits *e = &n->reply.edits;
-	const struct vetted v = { &e->env, e->gid, e->gids, e->label, n->request.privileged, e->promise };
+	const struct vetted v = { &e->env, e->gid, e->gids, e->label, n->request.spec.privileged, e->promise };
 
 	return vetted_note(n->command, &v, &n->why);
 }
@@ -222,8 +222,8 @@ record_ungranted(struct new_container *n, enum verb verb)
 	if (new_container_fill_request(n, verb) == -1)
 		return -1;
 	if (verb == VERB_REFUSED) {
-		free(n->request.token);
-		n->request.token = NULL;
+		free(n->request.words.token);
+		n->request.words.token = NULL;
 		free(n->request.reason);
 		n->request.reason = strdup(n->why.text);
 	} else if (n->removed[0] != '\0')
@@ -321,8 +321,8 @@ prepare_container(const struct command *c, const struct settings *settings, cons
 		p->asking.stays = false;
 		node_access_free(&p->access);
 	} else {
-		p->cgroups_path = n.request.cgroups_path;
-		n.request.cgroups_path = NULL;
+		p->cgroups_path = n.request.spec.cgroups_path;
+		n.request.spec.cgroups_path = NULL;
 	}
 	new_container_free(&n);
 	return ret;

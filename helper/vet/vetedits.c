@@ -40,7 +40,7 @@ check_numbers(const struct edits *e, struct why *why)
 static int
 check_privileged(const struct vet *v, struct why *why)
 {
-	if (!v->request->privileged || v->settings->privileged != PRIVILEGED_DENY)
+	if (!v->request->spec.privileged || v->settings->privileged != PRIVILEGED_DENY)
 		return 0;
 	return policy_lets_privileged(v->policy, why) ? 0 : -1;
 }

@@ -287,7 +287,7 @@ check_groups(const struct vet *v, struct why *why)
 
 	for (i = 0; i < e->gids; i++) {
 		k = e->nodes;
-		if (idmap_out(&v->request->gids, e->gid[i], &host) && host != 0)
+		if (idmap_out(&v->request->spec.gids, e->gid[i], &host) && host != 0)
 			for (k = 0; k < e->nodes && e->node[k].gid != host; k++)
 				;
 		if (k == e->nodes) {

@@ -135,7 +135,7 @@ is_given_label(const struct vet *v, struct secontext *c)
 	const char *type = v->policy->selinux_type != NULL ? v->policy->selinux_type : SECONTEXT_CONTAINER_TYPE;
 	struct secontext had = { .user = "system_u", .role = "system_r", .level = "s0" };
 
-	if (v->request->label != NULL && !secontext_parse(v->request->label, &had))
+	if (v->request->spec.label != NULL && !secontext_parse(v->request->spec.label, &had))
 		return false;
 	return secontext_parse(v->edits->label, c) && strcmp(c->user, had.user) == 0 && strcmp(c->role, had.role) == 0 &&
 	    strcmp(c->type, type) == 0 && is_given_level(v, had.level, c->level);
@@ -148,7 +148,7 @@ is_given_mount_label(const struct vet *v, const struct secontext *process)
 
 	/* the engine's own stays */
 	if (v->edits->mount_label == NULL)
-		return v->request->mount_label != NULL;
+		return v->request->spec.mount_label != NULL;
 	return secontext_parse(v->edits->mount_label, &c) && strcmp(c.user, process->user) == 0 &&
 	    strcmp(c.role, "object_r") == 0 && strcmp(c.type, SECONTEXT_FILE_TYPE) == 0 &&
 	    same_level(c.level, process->level);

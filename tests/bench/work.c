@@ -96,7 +96,8 @@ static void
 ask_judge(struct inventory *host, const struct request *r, struct buf *out)
 {
 	struct lines t = { .out = out };
-	struct grant_ask a = { .who = who, .known = { .id = { .kind = IDENTITY_CALLER } }, .gpus = r->gpus, .folders = r->folders,
+	struct grant_ask a = { .who = who, .known = { .id = { .kind = IDENTITY_CALLER } }, .gpus = r->words.gpus,
+		.folders = r->words.folders,
 		.settings = settings, .policies = listed, .files = (uint32_t)policies.n, .inventory = *host };
 
 	grant_ask_lines(&t, &a);
@@ -171,7 +172,7 @@ main(int argc, char **argv)
 {
 	const char *what = argc == 2 ? argv[1] : "";
 	struct request r = { .verb = VERB_GRANT, .id = strdup("container"), .runtime_root = strdup("/run/runc"),
-		.cgroups_path = strdup("garden/container"), .gpus = strdup("1"), .folders = strdup("/srv/a:ro,/srv/b:rw") };
+		.spec.cgroups_path = strdup("garden/container"), .words.gpus = strdup("1"), .words.folders = strdup("/srv/a:ro,/srv/b:rw") };
 	struct inventory host = { .gpus = 0 };
 	struct buf question = { 0 };
 	size_t len, asked;

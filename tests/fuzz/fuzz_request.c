@@ -31,12 +31,12 @@ try_request(const char *bytes, size_t len)
 	char *one, *two;
 
 	if (request_decode(bytes, len, &r, &why) == 0) {
-		must(r.uid != UINT32_MAX && r.gid_count <= REQUEST_GIDS_MAX && r.uids.n <= IDMAP_MAX &&
+		must(r.spec.uid != UINT32_MAX && r.spec.gid_count <= REQUEST_GIDS_MAX && r.spec.uids.n <= IDMAP_MAX &&
 		    r.id[0] != '\0');
 		must(strchr(r.id, '/') == NULL && strcmp(r.id, "..") != 0);
-		must(r.shut.n <= REQUEST_SHUT_MAX && (r.init_path != NULL || (r.init_file.major | r.init_file.minor) == 0));
-		for (i = 0; i < r.shut.n; i++)
-			must(strlen(r.shut.v[i]) == 64);
+		must(r.again.shut.n <= REQUEST_SHUT_MAX && (r.spec.init_path != NULL || (r.spec.init_file.major | r.spec.init_file.minor) == 0));
+		for (i = 0; i < r.again.shut.n; i++)
+			must(strlen(r.again.shut.v[i]) == 64);
 		one = request_encode(&r, &n);
 		must(one != NULL && n == len && memcmp(one, bytes, n) == 0 && request_decode(one, n, &s, &why) == 0);
 		two = request_encode(&s, &m);

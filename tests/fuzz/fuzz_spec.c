@@ -115,8 +115,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_grant(&grant);
 	if (spec_parse(&s, (const char *)data + 1, size - 1, &why) == 0) {
 		if (spec_request(&s, NULL, &r, &asks, &why) == 0)
-			must(r.cgroups_path != NULL && r.gid_count <= REQUEST_GIDS_MAX && r.uids.n <= IDMAP_MAX &&
-			    (privilege_find(&s, &r, !granted, false, what, &why) == -1 || r.privileged == (what[0] != '\0')));
+			must(r.spec.cgroups_path != NULL && r.spec.gid_count <= REQUEST_GIDS_MAX && r.spec.uids.n <= IDMAP_MAX &&
+			    (privilege_find(&s, &r, !granted, false, what, &why) == -1 || r.spec.privileged == (what[0] != '\0')));
 		(void)sources_check(&s, &why);
 		must((text = compose(&s, &host, granted ? &grant : NULL, hide, &len, &why)) != NULL);
 		check_result(&s, text, len, granted ? &grant : NULL, hide);

@@ -19,7 +19,7 @@ main(void)
 		{ 100010, 100000, false, "the owner is one beyond the map" },
 		{ 100000, 100010, false, "the group is one beyond the map" },
 	};
-	struct request r = { .dac_override = true };
+	struct request r = { .spec.dac_override = true };
 	struct idmap map = { .n = 1, .v = { { 0, 100000, 10 } } };
 	struct subject s;
 	size_t i;
@@ -27,10 +27,10 @@ main(void)
 	subject_of(&r, &map, &map, &s);
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
 		ok(access_overrides(&(struct stat){ .st_uid = t[i].uid, .st_gid = t[i].gid }, &s) == t[i].may, "%s", t[i].what);
-	r.dac_override = false;
+	r.spec.dac_override = false;
 	subject_of(&r, &map, &map, &s);
 	ok(!access_overrides(&(struct stat){ .st_uid = 100000, .st_gid = 100000 }, &s), "without the capability");
-	r = (struct request){ .dac_override = true, .uid = 10 };
+	r = (struct request){ .spec.dac_override = true, .spec.uid = 10 };
 	subject_of(&r, &map, &map, &s);
 	ok(!access_overrides(&(struct stat){ .st_uid = 100000, .st_gid = 100000 }, &s), "for a user that is not mapped");
 	return done_testing();

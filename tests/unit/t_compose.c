@@ -760,7 +760,7 @@ everything(struct why *why)
 	    privilege_find(&s, &r, false, false, what, why) == -1 || sources_check(&s, why) == -1 ||
 	    nodes_check_mounts(&s, &host, why) == -1)
 		return NULL;
-	if (r.privileged || !asks || r.uids.n != 1 || r.gid_count != 1) {
+	if (r.spec.privileged || !asks || r.spec.uids.n != 1 || r.spec.gid_count != 1) {
 		refuse(why, WHY_NONE, "read wrongly");
 		return NULL;
 	}

@@ -45,7 +45,7 @@ judge(const char *text, bool hosts_root)
 	if (spec_parse(&s, text, strlen(text), &why) == -1 || spec_request(&s, NULL, &r, &asks, &why) == -1 ||
 	    privilege_find(&s, &r, hosts_root, false, what, &why) == -1)
 		return why.text;
-	ok(r.privileged == (what[0] != '\0'), "  the request says the same");
+	ok(r.spec.privileged == (what[0] != '\0'), "  the request says the same");
 	return what;
 }
 

@@ -38,7 +38,7 @@ main(void)
 {
 	static char id[256], policy[256], names[1024], gpus[4096], folders[4096], user[64], team[500],
 	    pipeline[500];
-	struct request asked = { .id = id, .gpus = gpus, .folders = folders, .privileged = true };
+	struct request asked = { .id = id, .words.gpus = gpus, .words.folders = folders, .spec.privileged = true };
 	struct request of_lease = { .id = id };
 	struct why why = { .code = WHY_AGAIN };
 	struct record undo = { .event = "undo", .uid = UINT32_MAX - 1, .user = user, .pid = 4194304, .request = &asked,

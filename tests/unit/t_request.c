@@ -24,19 +24,19 @@ static const struct {
 } texts[16] = {
 	{ "id", offsetof(struct request, id), 255 },
 	{ "runtime_root", offsetof(struct request, runtime_root), 1024 },
-	{ "cgroups_path", offsetof(struct request, cgroups_path), 1024 },
-	{ "label", offsetof(struct request, label), 1024 },
-	{ "mount_label", offsetof(struct request, mount_label), 1024 },
-	{ "init_path", offsetof(struct request, init_path), 4096 },
-	{ "token", offsetof(struct request, token), 16384 },
-	{ "team", offsetof(struct request, team), 1024 },
-	{ "pipeline", offsetof(struct request, pipeline), 1024 },
-	{ "job", offsetof(struct request, job), 1024 },
-	{ "instance_vars", offsetof(struct request, instance_vars), 65536 },
-	{ "gpus", offsetof(struct request, gpus), 16384 },
-	{ "folders", offsetof(struct request, folders), 131072 },
-	{ "cuda_visible", offsetof(struct request, cuda_visible), 4096 },
-	{ "rocr_visible", offsetof(struct request, rocr_visible), 4096 },
+	{ "cgroups_path", offsetof(struct request, spec.cgroups_path), 1024 },
+	{ "label", offsetof(struct request, spec.label), 1024 },
+	{ "mount_label", offsetof(struct request, spec.mount_label), 1024 },
+	{ "init_path", offsetof(struct request, spec.init_path), 4096 },
+	{ "token", offsetof(struct request, words.token), 16384 },
+	{ "team", offsetof(struct request, words.team), 1024 },
+	{ "pipeline", offsetof(struct request, words.pipeline), 1024 },
+	{ "job", offsetof(struct request, words.job), 1024 },
+	{ "instance_vars", offsetof(struct request, words.instance_vars), 65536 },
+	{ "gpus", offsetof(struct request, words.gpus), 16384 },
+	{ "folders", offsetof(struct request, words.folders), 131072 },
+	{ "cuda_visible", offsetof(struct request, words.cuda_visible), 4096 },
+	{ "rocr_visible", offsetof(struct request, words.rocr_visible), 4096 },
 	{ "reason", offsetof(struct request, reason), 2048 },
 };
 
@@ -52,8 +52,8 @@ minimal(void)
 {
 	static char id[] = "c1", none[] = "";
 
-	return (struct request){ .id = id, .runtime_root = none, .cgroups_path = none, .uids.identity = true,
-		.gids.identity = true };
+	return (struct request){ .id = id, .runtime_root = none, .spec.cgroups_path = none, .spec.uids.identity = true,
+		.spec.gids.identity = true };
 }
 
 static int
@@ -89,14 +89,14 @@ test_minimal(void)
 	is_int(len, HEAD_SIZE + 2, "the smallest request is a head and an id");
 	if (!ok(request_decode(bytes, len, &r, &why) == 0, "the smallest request is accepted"))
 		return;
-	ok(r.verb == VERB_GRANT && strcmp(r.id, "c1") == 0 && r.uids.identity && r.gids.identity && r.uids.n == 0 &&
-	    r.gid_count == 0 && !r.privileged && !r.dac_override && !r.systemd_cgroup,
+	ok(r.verb == VERB_GRANT && strcmp(r.id, "c1") == 0 && r.spec.uids.identity && r.spec.gids.identity && r.spec.uids.n == 0 &&
+	    r.spec.gid_count == 0 && !r.spec.privileged && !r.spec.dac_override && !r.spec.systemd_cgroup,
 	    "the smallest request's members are read");
-	ok(r.runtime_root[0] == '\0' && r.cgroups_path[0] == '\0',
+	ok(r.runtime_root[0] == '\0' && r.spec.cgroups_path[0] == '\0',
 	    "an empty text is read as empty");
 	for (n = 3; n < 16; n++)
 		ok(*text_of(&r, n) == NULL, "%s is NULL if it is missing", texts[n].name);
-	ok(r.shut.n == 0 && !r.no_chores && !r.at_once && !r.await_keys && r.init_file.major == 0 && r.init_file.minor == 0 && r.init_file.inode == 0,
+	ok(r.again.shut.n == 0 && !r.again.no_chores && !r.spec.at_once && !r.again.await_keys && r.spec.init_file.major == 0 && r.spec.init_file.minor == 0 && r.spec.init_file.inode == 0,
 	    "no lease is shut, and no file is named");
 }
 
@@ -107,11 +107,11 @@ fill(struct request *r)
 	static char text[16][32], a[] = KEY_A, b[] = KEY_B, *shut[] = { a, b };
 	unsigned n;
 
-	*r = (struct request){ .systemd_cgroup = true, .dac_override = true, .privileged = true, .no_chores = true, .at_once = true,
-		.await_keys = true, .promises = true, .waiter = { INT32_MAX, UINT64_MAX - 1 }, .uid = 7, .gid = 4294967294, .gid_list = { 1, 0, 4294967294 }, .gid_count = 3,
-		.init_file = { 4294967295, 4294967294, UINT64_MAX }, .shut = { shut, 2 } };
-	r->uids.v[r->uids.n++] = (struct idrange){ 0, 4294967294, 1 };
-	r->uids.v[r->uids.n++] = (struct idrange){ 1, 2, 4294967293 };
+	*r = (struct request){ .spec.systemd_cgroup = true, .spec.dac_override = true, .spec.privileged = true, .again.no_chores = true, .spec.at_once = true,
+		.again.await_keys = true, .spec.promises = true, .waiter = { INT32_MAX, UINT64_MAX - 1 }, .spec.uid = 7, .spec.gid = 4294967294, .spec.gid_list = { 1, 0, 4294967294 }, .spec.gid_count = 3,
+		.spec.init_file = { 4294967295, 4294967294, UINT64_MAX }, .again.shut = { shut, 2 } };
+	r->spec.uids.v[r->spec.uids.n++] = (struct idrange){ 0, 4294967294, 1 };
+	r->spec.uids.v[r->spec.uids.n++] = (struct idrange){ 1, 2, 4294967293 };
 	for (n = 0; n < 16; n++) {
 		snprintf(text[n], sizeof(text[n]), "%s%s", n == 1 ? "/" : "", texts[n].name);
 		*text_of(r, n) = text[n];
@@ -139,17 +139,17 @@ test_round_trip(void)
 		again = request_encode(&out, &more);
 		ok(more == len && memcmp(bytes, again, len) == 0,
 		    "  written again, it is the same bytes");
-		ok(out.verb == in.verb && out.uids.n == 2 && !out.uids.identity && out.uids.v[0].outside == 4294967294 &&
-		    out.uids.v[1].inside == 1 && out.uids.v[1].outside == 2 && out.uids.v[1].size == 4294967293 &&
-		    !out.gids.identity && out.gids.n == 0,
+		ok(out.verb == in.verb && out.spec.uids.n == 2 && !out.spec.uids.identity && out.spec.uids.v[0].outside == 4294967294 &&
+		    out.spec.uids.v[1].inside == 1 && out.spec.uids.v[1].outside == 2 && out.spec.uids.v[1].size == 4294967293 &&
+		    !out.spec.gids.identity && out.spec.gids.n == 0,
 		    "  the verb and the mappings are the same");
-		ok(out.uid == 7 && out.gid == 4294967294 && out.gid_count == 3 && out.gid_list[0] == 1 &&
-		    out.gid_list[2] == 4294967294, "  the numbers are the same");
+		ok(out.spec.uid == 7 && out.spec.gid == 4294967294 && out.spec.gid_count == 3 && out.spec.gid_list[0] == 1 &&
+		    out.spec.gid_list[2] == 4294967294, "  the numbers are the same");
 		ok(process_id_same(&out.waiter, &in.waiter), "  the waiter is the same");
-		ok(file_id_same(&out.init_file, &in.init_file),
+		ok(file_id_same(&out.spec.init_file, &in.spec.init_file),
 		    "  the file of the first process is the same");
-		ok(out.shut.n == 2 && strcmp(out.shut.v[0], KEY_A) == 0 &&
-		    strcmp(out.shut.v[1], KEY_B) == 0,
+		ok(out.again.shut.n == 2 && strcmp(out.again.shut.v[0], KEY_A) == 0 &&
+		    strcmp(out.again.shut.v[1], KEY_B) == 0,
 		    "  the shut leases are the same");
 		for (n = 0; n < 16; n++)
 			is_str(*text_of(&out, n), *text_of(&in, n),
@@ -161,9 +161,9 @@ test_round_trip(void)
 static void
 test_flags(void)
 {
-	static const size_t flags[] = { offsetof(struct request, systemd_cgroup), offsetof(struct request, dac_override),
-		offsetof(struct request, privileged), offsetof(struct request, no_chores), offsetof(struct request, at_once),
-		offsetof(struct request, await_keys), offsetof(struct request, promises) };
+	static const size_t flags[] = { offsetof(struct request, spec.systemd_cgroup), offsetof(struct request, spec.dac_override),
+		offsetof(struct request, spec.privileged), offsetof(struct request, again.no_chores), offsetof(struct request, spec.at_once),
+		offsetof(struct request, again.await_keys), offsetof(struct request, spec.promises) };
 	struct why why;
 	size_t i, j, len;
 
@@ -285,7 +285,7 @@ test_numbers(void)
 		    "  the message says why");
 	}
 	in = minimal();
-	in.init_file.inode = 1;
+	in.spec.init_file.inode = 1;
 	is_int(there(&in, &why), -1, "a file's numbers without its path are refused");
 	is_str(why.text, "request: init_path is missing", "  the message says why");
 }
@@ -396,16 +396,16 @@ test_many(void)
 	struct why why;
 	size_t i;
 
-	in.uids.identity = in.gids.identity = false;
-	in.uids.n = in.gids.n = IDMAP_MAX;
-	in.gid_count = REQUEST_GIDS_MAX;
+	in.spec.uids.identity = in.spec.gids.identity = false;
+	in.spec.uids.n = in.spec.gids.n = IDMAP_MAX;
+	in.spec.gid_count = REQUEST_GIDS_MAX;
 	for (i = 0; i < REQUEST_SHUT_MAX; i++)
 		strlist_add(&shut, i % 2 == 0 ? KEY_A : KEY_B, SIZE_MAX);
-	in.shut = shut;
+	in.again.shut = shut;
 	is_int(there(&in, &why), 0,
 	    "the greatest number of ranges, groups and shut leases is accepted: %s", why.text);
 	strlist_add(&shut, KEY_A, SIZE_MAX);
-	in.shut = shut;
+	in.again.shut = shut;
 	is_int(there(&in, &why), -1, "one lease more is refused: %s", why.text);
 }
 
@@ -418,7 +418,7 @@ test_keys(void)
 	struct why why;
 	size_t i;
 
-	in.shut = (struct strlist){ shut, 1 };
+	in.again.shut = (struct strlist){ shut, 1 };
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		memcpy(key + 63, bad[i], 1);
 		is_int(there(&in, &why), -1,

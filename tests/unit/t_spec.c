@@ -359,8 +359,8 @@ describe(const struct request *r, bool asks)
 {
 	const struct {
 		const char *name, *value;
-	} v[] = { { "token", r->token }, { "gpus", r->gpus }, { "folders", r->folders }, { "team", r->team },
-		{ "pipeline", r->pipeline }, { "job", r->job }, { "vars", r->instance_vars } };
+	} v[] = { { "token", r->words.token }, { "gpus", r->words.gpus }, { "folders", r->words.folders }, { "team", r->words.team },
+		{ "pipeline", r->words.pipeline }, { "job", r->words.job }, { "vars", r->words.instance_vars } };
 	struct buf b = { 0 };
 	size_t i;
 
@@ -485,7 +485,7 @@ test_token_variables(void)
 		}
 		for (k = 0; k < s.tokens.n; k++)
 			buf_printf(&out, "%s%s", k > 0 ? " " : "", s.tokens.v[k]);
-		is_str(r.token != NULL ? r.token : "-", t[i].says, "  the token");
+		is_str(r.words.token != NULL ? r.words.token : "-", t[i].says, "  the token");
 		ok(asks == t[i].asks, "  it asks, or not");
 		is_str(out.p, t[i].out, "  what is taken out");
 	}
@@ -498,7 +498,7 @@ test_token_variables(void)
 static char *
 describe_ids(const struct request *r)
 {
-	const struct idmap *maps[] = { &r->uids, &r->gids };
+	const struct idmap *maps[] = { &r->spec.uids, &r->spec.gids };
 	struct buf b = { 0 };
 	size_t i, k;
 
@@ -507,10 +507,10 @@ describe_ids(const struct request *r)
 		for (k = 0; k < maps[i]->n; k++)
 			buf_printf(&b, " %u>%ux%u", maps[i]->v[k].inside, maps[i]->v[k].outside, maps[i]->v[k].size);
 	}
-	buf_printf(&b, " user %u:%u", r->uid, r->gid);
-	for (i = 0; i < r->gid_count; i++)
-		buf_printf(&b, "%s%u", i ? "," : " groups ", r->gid_list[i]);
-	if (r->dac_override)
+	buf_printf(&b, " user %u:%u", r->spec.uid, r->spec.gid);
+	for (i = 0; i < r->spec.gid_count; i++)
+		buf_printf(&b, "%s%u", i ? "," : " groups ", r->spec.gid_list[i]);
+	if (r->spec.dac_override)
 		buf_puts(&b, " dac");
 	return buf_take(&b);
 }
@@ -602,10 +602,10 @@ test_many_ids(void)
 	for (i = 1; i < IDMAP_MAX; i++)
 		buf_puts(&b, "," M1);
 	buf_puts(&b, "]}}");
-	ok(parses(&s, b.p, &why) && spec_request(&s, NULL, &r, &asks, &why) == 0 && r.uids.n == IDMAP_MAX,
+	ok(parses(&s, b.p, &why) && spec_request(&s, NULL, &r, &asks, &why) == 0 && r.spec.uids.n == IDMAP_MAX,
 	    "340 mappings are accepted: %s",
 	    why.text);
-	is_int(r.gid_count, REQUEST_GIDS_MAX,
+	is_int(r.spec.gid_count, REQUEST_GIDS_MAX,
 	    "only the first 64 groups are kept, so that the request claims fewer rights than the "
 	    "container has");
 	request_free(&r);
@@ -659,14 +659,14 @@ test_fixtures(const char *dir)
 		    t[i].name, why.text))
 			continue;
 		ok(!asks && s.major == 1 && privilege_find(&s, &r, true, false, what, &why) == 0 &&
-		    r.privileged == t[i].privileged, "  the spec of a Concourse worker is read");
+		    r.spec.privileged == t[i].privileged, "  the spec of a Concourse worker is read");
 		is_str(ids = describe_ids(&r), t[i].ids, "  the ids are read");
 		if (t[i].says != NULL)
 			is_str(says = describe(&r, asks), t[i].says, "  the spec has no claims");
 		else
-			ok(r.team != NULL && r.pipeline != NULL,
-			    "  its claims are read: %s/%s", r.team ? r.team : "-",
-			    r.pipeline ? r.pipeline : "-");
+			ok(r.words.team != NULL && r.words.pipeline != NULL,
+			    "  its claims are read: %s/%s", r.words.team ? r.words.team : "-",
+			    r.words.pipeline ? r.words.pipeline : "-");
 		if (t[i].mounts > 0)
 			is_int(s.mount_count, t[i].mounts, "  the mounts are counted");
 	}

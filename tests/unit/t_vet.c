@@ -101,7 +101,7 @@ static void
 begin(struct asked *a)
 {
 	*a = (struct asked){ .s = { .driver_files = DRIVER_FILES_AUTO }, .p = model_policy };
-	a->r.gids.identity = a->r.uids.identity = true;
+	a->r.spec.gids.identity = a->r.spec.uids.identity = true;
 	memcpy(a->source, model_sources, sizeof(a->source));
 	a->v = (struct vet){ .edits = &a->e, .request = &a->r, .settings = &a->s, .policy = &a->p, .source = a->source, .sources = COUNT(a->source),
 		.majors = &model_majors, .look = { model_see_node, model_see_file, model_see_folder, NULL } };
@@ -160,8 +160,8 @@ test_labels(void)
 
 	for (i = 0; i < COUNT(t); i++) {
 		begin(&a);
-		a.r.label = TEXT(t[i].engines);
-		a.r.mount_label = TEXT(t[i].engines_mount);
+		a.r.spec.label = TEXT(t[i].engines);
+		a.r.spec.mount_label = TEXT(t[i].engines_mount);
 		a.p.selinux_type = TEXT(t[i].type);
 		a.p.selinux_level = TEXT(t[i].level);
 		a.e.label = TEXT(t[i].label);
@@ -321,7 +321,7 @@ test_rules(void)
 	rule.capabilities = GPU_CAP_DISPLAY;
 	ok(passes(&a), "  and passes with it");
 	begin(&a);
-	a.r.privileged = true;
+	a.r.spec.privileged = true;
 	a.s.privileged = PRIVILEGED_DENY;
 	ok(!passes(&a), "a privileged container is refused by a policy that does not allow it");
 	a.p.privileged = true;

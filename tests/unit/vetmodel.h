@@ -496,7 +496,7 @@ model_edits(const uint8_t *p, size_t len, struct edits *e)
 static int
 model_vet(const struct edits *e, struct why *why)
 {
-	static const struct request request = { .uids = { .identity = true }, .gids = { .identity = true } };
+	static const struct request request = { .spec.uids = { .identity = true }, .spec.gids = { .identity = true } };
 	static const struct settings settings = { .driver_files = DRIVER_FILES_AUTO, .cdi_hooks = true };
 	struct vet_source sources[COUNT(model_sources)];
 	struct vet v = { .edits = e, .request = &request, .settings = &settings, .policy = &model_policy, .source = sources,

@@ -92,8 +92,8 @@ question_json(const struct inquiry *q)
 	json_object_set_new(j, "device_cgroup", json_boolean(q->asker.enforced));
 	put_text(j, "identity", identity_name(q->identity.kind));
 	put_owner(j, &q->identity);
-	put_text(j, "gpus", r->gpus);
-	put_text(j, "folders", r->folders);
+	put_text(j, "gpus", r->words.gpus);
+	put_text(j, "folders", r->words.folders);
 	return j;
 }
 
@@ -293,11 +293,11 @@ say_question(const struct inquiry *q)
 		say("container: user %s (uid %u), pipeline %s/%s, job %s, by %s", user, q->asker.uid,
 		    quoted(id->team), quoted(id->pipeline), id->job != NULL ? quoted(id->job) : "(none)",
 		    identity_name(id->kind));
-	if (r->gpus == NULL && r->folders == NULL)
+	if (r->words.gpus == NULL && r->words.folders == NULL)
 		say("requests: %s", q->asks ? "everything that the policy lists" : "nothing");
 	else
-		say("requests: gpus %s; folders %s", r->gpus != NULL ? quoted(r->gpus) : "none",
-		    r->folders != NULL ? quoted(r->folders) : "none");
+		say("requests: gpus %s; folders %s", r->words.gpus != NULL ? quoted(r->words.gpus) : "none",
+		    r->words.folders != NULL ? quoted(r->words.folders) : "none");
 }
 
 void

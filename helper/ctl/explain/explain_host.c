@@ -26,7 +26,7 @@
 static void
 note_without_namespace(struct inquiry *q)
 {
-	const struct request r = { .dac_override = true };
+	const struct request r = { .spec.dac_override = true };
 	static const struct idmap same = { .identity = true };
 	struct edits edits = { 0 };
 	struct subject subject;
@@ -50,7 +50,7 @@ look_at_folders(struct inquiry *q, struct edits *edits, struct why *why)
 	struct subject subject;
 
 	if (q->options->bundle != NULL) {
-		subject_of(&q->request, &q->request.uids, &q->request.gids, &subject);
+		subject_of(&q->request, &q->request.spec.uids, &q->request.spec.gids, &subject);
 		return folders_resolve(g, &subject, edits, why);
 	}
 	task_user_of(q->asker.uid, q->asker.user, &task);

@@ -116,7 +116,7 @@ load_token(struct inquiry *q)
 		text[--len] = '\0';
 	if (strlen(text) != len)
 		return refuse(&q->why, WHY_DATA, "%s is not a token: it has a NUL byte", o->token_file);
-	if ((q->request.token = strdup(text)) == NULL)
+	if ((q->request.words.token = strdup(text)) == NULL)
 		return refuse_nomem(&q->why);
 	return 0;
 }
@@ -128,18 +128,18 @@ inquiry_request(struct inquiry *q, enum identity_kind kind)
 	struct request *r = &q->request;
 	const char *slash = o->pipeline != NULL ? strchr(o->pipeline, '/') : NULL;
 
-	if (copy(&r->gpus, o->gpus, &q->why) == -1 || copy(&r->folders, o->folders, &q->why) == -1)
+	if (copy(&r->words.gpus, o->gpus, &q->why) == -1 || copy(&r->words.folders, o->folders, &q->why) == -1)
 		return -1;
-	q->asks = kind == IDENTITY_TOKEN || r->gpus != NULL || r->folders != NULL;
+	q->asks = kind == IDENTITY_TOKEN || r->words.gpus != NULL || r->words.folders != NULL;
 	if (o->token_file != NULL)
 		return load_token(q);
 	if (kind == IDENTITY_CALLER || slash == NULL)
 		return 0;
-	if ((r->team = strndup(o->pipeline, (size_t)(slash - o->pipeline))) == NULL)
+	if ((r->words.team = strndup(o->pipeline, (size_t)(slash - o->pipeline))) == NULL)
 		return refuse_nomem(&q->why);
-	if (copy(&r->pipeline, slash + 1, &q->why) == -1 || copy(&r->job, o->job, &q->why) == -1)
+	if (copy(&r->words.pipeline, slash + 1, &q->why) == -1 || copy(&r->words.job, o->job, &q->why) == -1)
 		return -1;
-	return copy(&r->instance_vars, o->instance_vars, &q->why);
+	return copy(&r->words.instance_vars, o->instance_vars, &q->why);
 }
 
 /* Verifies the token, as the judge does for the helper (root/child/judge.c). */
@@ -147,13 +147,13 @@ static int
 identify_token(struct inquiry *q)
 {
 	const struct settings *s = &q->config->settings;
-	struct judge_ask a = { .verb = JUDGE_TOKEN, .text = q->request.token, .now = q->now, .issuer = s->issuer,
+	struct judge_ask a = { .verb = JUDGE_TOKEN, .text = q->request.words.token, .now = q->now, .issuer = s->issuer,
 		.keys = issuers_keys_find(s, q->config->strict), .issuers = s->issuers };
 	uint32_t issuer;
 	int ret;
 
 	q->known = (struct known){ .id = { .kind = IDENTITY_TOKEN } };
-	token_hash(q->request.token, q->known.token_hash);
+	token_hash(q->request.words.token, q->known.token_hash);
 	if (a.keys == NULL)
 		return refuse_nomem(&q->why);
 	if ((ret = token_identify(&a, &issuer, &q->known.claims, &q->token, &q->why)) == 0)
@@ -206,7 +206,7 @@ inquiry_identify(struct inquiry *q, bool proven)
 {
 	if (!q->asks)
 		return 0;
-	if ((q->request.token != NULL ? identify_token(q) :
+	if ((q->request.words.token != NULL ? identify_token(q) :
 	    identity_of_claims(&q->request, vars_parse, &q->known, &q->why)) == -1) {
 		if (q->options->token_file != NULL && q->token.n == 0)
 			fail_token_early(q);
@@ -284,16 +284,16 @@ bound_ask(struct inquiry *q)
 int
 inquiry_judge(struct inquiry *q, bool proven)
 {
-	const bool forbidden = q->request.privileged && q->config->settings.privileged == PRIVILEGED_DENY;
+	const bool forbidden = q->request.spec.privileged && q->config->settings.privileged == PRIVILEGED_DENY;
 
-	if (forbidden && q->request.token == NULL && !proven)
+	if (forbidden && q->request.words.token == NULL && !proven)
 		return privilege_refuse(&q->spec, &q->config->settings, q->privilege, &q->why);
 	if (!q->asks && !q->config->settings.grant_unasked) {
 		q->outcome = OUTCOME_PLAIN;
 		return refuse(&q->why, WHY_DENIED, "the container requests nothing: it has no GPUHELPER_TOKEN, "
 		    "GPUHELPER_GPUS or GPUHELPER_FOLDERS");
 	}
-	if (ask_parse(q->request.gpus, q->request.folders, &q->ask, &q->why) == -1 || bound_ask(q) == -1 ||
+	if (ask_parse(q->request.words.gpus, q->request.words.folders, &q->ask, &q->why) == -1 || bound_ask(q) == -1 ||
 	    inquiry_identify(q, proven) == -1)
 		return -1;
 	q->ask.privileged = forbidden;

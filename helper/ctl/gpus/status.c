@@ -44,11 +44,11 @@ door_of_host(void)
 static int
 name_request(enum verb verb, struct request *r, struct why *why)
 {
-	*r = (struct request){ .verb = verb, .uids = { .identity = true }, .gids = { .identity = true } };
+	*r = (struct request){ .verb = verb, .spec.uids = { .identity = true }, .spec.gids = { .identity = true } };
 	r->id = strdup("gpuhelperctl");
 	r->runtime_root = strdup("");
-	r->cgroups_path = strdup("");
-	return r->id == NULL || r->runtime_root == NULL || r->cgroups_path == NULL ? refuse_nomem(why) : 0;
+	r->spec.cgroups_path = strdup("");
+	return r->id == NULL || r->runtime_root == NULL || r->spec.cgroups_path == NULL ? refuse_nomem(why) : 0;
 }
 
 static int
@@ -369,7 +369,7 @@ reap(struct request *r, struct why *why)
 	int ret;
 
 	for (round = 0; round < REAP_ROUNDS; round++) {
-		const bool failed = r->no_chores;
+		const bool failed = r->again.no_chores;
 		struct why ignored;
 
 		if ((ret = ask_this(r, &reply, failed ? &ignored : why)) == -1 || reply.chores.n == 0) {
@@ -379,7 +379,7 @@ reap(struct request *r, struct why *why)
 		(void)chores_do(&reply.chores, r, why);
 		reply_free(&reply);
 	}
-	return r->no_chores ? -1 : 0;
+	return r->again.no_chores ? -1 : 0;
 }
 
 int

@@ -32,7 +32,7 @@ map_user(uint32_t uid, const char *name, uint32_t gid, struct task_user *t)
 void
 task_user_of(uint32_t uid, const char *name, struct task_user *out)
 {
-	const struct request r = { .dac_override = true };
+	const struct request r = { .spec.dac_override = true };
 	uint32_t same, gid = uid;
 
 	*out = (struct task_user){ 0 };

@@ -149,9 +149,9 @@ put_who(struct jsonout *j, const struct record *r)
 		jsonout_int(j, "pid", r->pid);
 	if (r->request != NULL) {
 		put_field(j, "container", r->request->id);
-		put_field(j, "asked_gpus", r->request->gpus);
-		put_field(j, "asked_folders", r->request->folders);
-		if (r->request->privileged)
+		put_field(j, "asked_gpus", r->request->words.gpus);
+		put_field(j, "asked_folders", r->request->words.folders);
+		if (r->request->spec.privileged)
 			jsonout_bool(j, "privileged", true);
 	}
 	put_pipeline_of_lease(j, r->of_lease);
@@ -159,8 +159,8 @@ put_who(struct jsonout *j, const struct record *r)
 		return;
 	put_identity(j, r->known);
 	if (r->known->id.kind == IDENTITY_CLAIM && r->known->id.instance_vars == NULL && r->request != NULL &&
-	    r->request->instance_vars != NULL)
-		put_claimed_vars(j, r->request->instance_vars);
+	    r->request->words.instance_vars != NULL)
+		put_claimed_vars(j, r->request->words.instance_vars);
 }
 
 static void

@@ -21,7 +21,7 @@
 static bool
 may_have_chores(const struct call *c)
 {
-	return c->peer->asker.uid == 0 && c->peer->asker.enforced && !c->request->no_chores;
+	return c->peer->asker.uid == 0 && c->peer->asker.enforced && !c->request->again.no_chores;
 }
 
 enum idleness
@@ -97,8 +97,8 @@ says_shut(const struct request *r, const struct lease *l)
 {
 	size_t i;
 
-	for (i = 0; i < r->shut.n; i++)
-		if (strcmp(r->shut.v[i], l->key) == 0)
+	for (i = 0; i < r->again.shut.n; i++)
+		if (strcmp(r->again.shut.v[i], l->key) == 0)
 			return true;
 	return false;
 }

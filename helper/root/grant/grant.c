@@ -95,7 +95,7 @@ carry_out(struct plan *p, bool look_first, struct traces *t, struct refusal *f)
 		grant_undo(c->peer, c->request, t);
 		return -1;
 	}
-	if (c->peer->asker.enforced && c->request->systemd_cgroup)
+	if (c->peer->asker.enforced && c->request->spec.systemd_cgroup)
 		devchar_link(&p->edits);
 	return 0;
 }

@@ -73,7 +73,7 @@ leases_for_request(const struct plan *p, struct leases *ls, const struct queue *
 	const size_t before = queue_before(q, me);
 
 	/* the containers that root's wrapper says it has shut out; nobody else may say so */
-	c.keys = uid == 0 ? &call->request->shut : NULL;
+	c.keys = uid == 0 ? &call->request->again.shut : NULL;
 	mark_candidates(&c, &p->ruling->decision.grant);
 	mark_queued(&c, q, before);
 	c.all = counts_policies(p->ruling->decision.policy, q, before) ||

@@ -29,7 +29,7 @@ map_ids(struct plan *p, struct why *why)
 	const struct request *r = p->ruling->call->request;
 	const struct peer *peer = p->ruling->call->peer;
 
-	if (!idmap_compose(&peer->uids, &r->uids, &p->uids) || !idmap_compose(&peer->gids, &r->gids, &p->gids))
+	if (!idmap_compose(&peer->uids, &r->spec.uids, &p->uids) || !idmap_compose(&peer->gids, &r->spec.gids, &p->gids))
 		return refuse(why, WHY_DATA, "linux.uidMappings and the caller's own user namespace make more than %d "
 		    "ranges of ids", IDMAP_MAX);
 	subject_of(r, &p->uids, &p->gids, &p->subject);
@@ -77,7 +77,7 @@ plan_folders(struct plan *p, struct why *why)
 	end_after(FIND_MS);
 	ret = find_ways(p, &p->edits, &p->lease, why) == -1 ||
 	    add_mount_places(&p->lease, &p->edits, why) == -1 ||
-	    (p->ruling->call->request->at_once && check_nested(p, why) == -1) ||
+	    (p->ruling->call->request->spec.at_once && check_nested(p, why) == -1) ||
 	    label_folders(&p->label, &p->edits, &p->lease, why) == -1 ? -1 : 0;
 	end_after(0);
 	p->folder_ways = p->lease.ways;
@@ -111,7 +111,7 @@ plan_check_folders(const struct plan *p, struct why *why)
 bool
 plan_has_placeholder(const struct plan *p)
 {
-	const char *init = p->ruling->call->request->init_path;
+	const char *init = p->ruling->call->request->spec.init_path;
 
 	return init != NULL && strlist_has(&p->ruling->settings.placeholder_init, init);
 }
@@ -164,14 +164,14 @@ fill_pausing(struct plan *p, struct why *why)
 	const size_t candidates = count_candidates(&r->decision.grant);
 	struct lease *l = &p->lease;
 
-	l->pauses = asked->promises && s->idle != IDLE_KEEP && plan_has_placeholder(p) && r->call->peer->asker.enforced &&
-	    l->uid == 0 && !asked->systemd_cgroup && !asked->privileged && candidates > 0 && candidates <= PROMISED_GPUS_MAX &&
-	    s->driver_files != DRIVER_FILES_VENDOR_RUNTIME;
+	l->pauses = asked->spec.promises && s->idle != IDLE_KEEP && plan_has_placeholder(p) && r->call->peer->asker.enforced &&
+	    l->uid == 0 && !asked->spec.systemd_cgroup && !asked->spec.privileged && candidates > 0 &&
+	    candidates <= PROMISED_GPUS_MAX && s->driver_files != DRIVER_FILES_VENDOR_RUNTIME;
 	if (!l->pauses)
 		return 0;
-	l->pausing = (struct pausing){ .program = asked->init_file, .idle = s->idle, .left_behind = s->left_behind,
-		.uid = asked->uid, .gid = asked->gid, .who = identity_pack(&r->known.id) };
-	if (asked->gpus != NULL && (l->pausing.asked = strdup(asked->gpus)) == NULL)
+	l->pausing = (struct pausing){ .program = asked->spec.init_file, .idle = s->idle, .left_behind = s->left_behind,
+		.uid = asked->spec.uid, .gid = asked->spec.gid, .who = identity_pack(&r->known.id) };
+	if (asked->words.gpus != NULL && (l->pausing.asked = strdup(asked->words.gpus)) == NULL)
 		return refuse_nomem(why);
 	/* names that are too long to be kept: no task could be judged later */
 	l->pauses = l->pausing.who != NULL;
@@ -193,10 +193,10 @@ check_cgroups_path(pid_t asker, const struct request *r, struct why *why)
 	if (space_of(getpid(), "time", &time_space) && time_space != SPACE_FIRST_TIME)
 		return refuse(why, WHY_IO, "this engine is in a time namespace of its own: gpuhelper can't follow its "
 		    "containers there");
-	if (r->systemd_cgroup && r->cgroups_path[0] == '\0')
+	if (r->spec.systemd_cgroup && r->spec.cgroups_path[0] == '\0')
 		return refuse(why, WHY_DATA, "config.json has no linux.cgroupsPath: with systemd's cgroups, gpuhelper can't "
 		    "follow the container without it");
-	if (r->systemd_cgroup && cgroup_check_scope(r->cgroups_path, why) == -1)
+	if (r->spec.systemd_cgroup && cgroup_check_scope(r->spec.cgroups_path, why) == -1)
 		return -1;
 	return cgroup_is_shown(asker) ? 0 : refuse(why, WHY_IO, "/proc/%d/cgroup names a cgroup that /sys/fs/cgroup does not "
 	    "have: in a cgroup namespace of its own, the engine has to mount /sys/fs/cgroup anew", asker);
@@ -213,14 +213,14 @@ fill_cgroups(const struct call *c, struct lease *l, struct why *why)
 
 	if (enforced && check_cgroups_path(asker, r, why) == -1)
 		return -1;
-	if (cgroup_candidates(asker, r->cgroups_path, r->id, &l->cgroups, why) == -1)
+	if (cgroup_candidates(asker, r->spec.cgroups_path, r->id, &l->cgroups, why) == -1)
 		return -1;
 	/* the lease of a rootful container ends when its cgroup is empty */
 	if (enforced && l->cgroups.n == 0)
 		return refuse(why, WHY_IO, "/proc/%d/cgroup names no cgroup: are cgroups mounted?", asker);
 	if (cgroup_populated(&l->cgroups, &dirs))
 		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: give it one of its own",
-		    *r->cgroups_path ? r->cgroups_path : r->id);
+		    *r->spec.cgroups_path ? r->spec.cgroups_path : r->id);
 	return 0;
 }
 
@@ -249,7 +249,7 @@ fill_lease(struct plan *p, struct why *why)
 	l->since = time(NULL);
 	if (fill_pausing(p, why) == -1 || fill_users(&c->peer->asker, l, why) == -1)
 		return -1;
-	l->privileged = c->request->privileged;
+	l->privileged = c->request->spec.privileged;
 	if (!space_of(getpid(), "pid", &l->pids))
 		return refuse(why, WHY_IO, "/proc/self/ns/pid: %s", strerror(errno));
 	return fill_cgroups(c, l, why);

@@ -89,8 +89,8 @@ plan_task_env(const struct plan *p, struct strlist *env, struct why *why)
 {
 	const struct request *r = p->ruling->call->request;
 
-	return renumber(p, GPU_NVIDIA, r->cuda_visible, "CUDA_VISIBLE_DEVICES", env, why) == -1 ||
-	    renumber(p, GPU_AMD, r->rocr_visible, "ROCR_VISIBLE_DEVICES", env, why) == -1 ? -1 : 0;
+	return renumber(p, GPU_NVIDIA, r->words.cuda_visible, "CUDA_VISIBLE_DEVICES", env, why) == -1 ||
+	    renumber(p, GPU_AMD, r->words.rocr_visible, "ROCR_VISIBLE_DEVICES", env, why) == -1 ? -1 : 0;
 }
 
 /* The variables that depend on which GPUs were picked. A promise's task gets them when it takes its GPUs. */

@@ -31,7 +31,7 @@ refusal_answer(const struct ruling *r, struct refusal *f, struct reply *reply)
 
 	reply->why = f->why;
 	/* a request that waits for a GPU or for keys is not decided yet, so it is not recorded */
-	if (f->again != ASK_NOT || (f->why.code == WHY_UNSIGNED && r->call->request->await_keys)) {
+	if (f->again != ASK_NOT || (f->why.code == WHY_UNSIGNED && r->call->request->again.await_keys)) {
 		reply->kind = REPLY_BUSY;
 		reply->wait = f->again == ASK_SOON ? 0 : r->decision.grant.wait;
 		reply->ahead = (unsigned)f->ahead;

@@ -19,8 +19,8 @@ find_identity(struct ruling *r, struct why *why)
 {
 	const struct request *asked = r->call->request;
 
-	if (asked->token != NULL)
-		return judge_identifies(asked->token, &r->settings, &r->known, why);
+	if (asked->words.token != NULL)
+		return judge_identifies(asked->words.token, &r->settings, &r->known, why);
 	/* if the container asks for nothing, its BUILD_* variables claim nothing: only a policy for its caller covers it */
 	if (r->unasked) {
 		r->known.id.kind = IDENTITY_CALLER;
@@ -33,7 +33,7 @@ find_identity(struct ruling *r, struct why *why)
 static bool
 may_want_gpus(const struct request *r)
 {
-	return r->gpus != NULL ? strcmp(r->gpus, "none") != 0 : r->folders == NULL;
+	return r->words.gpus != NULL ? strcmp(r->words.gpus, "none") != 0 : r->words.folders == NULL;
 }
 
 /* Gets everything that the decision depends on. */
@@ -51,9 +51,9 @@ gather(struct ruling *r, struct why *why)
 	if (reader_reads(&r->settings, &r->policies, why) == -1)
 		return -1;
 	/* a policy may allow it, but only to a pipeline that a token proves */
-	if (asked->privileged && r->settings.privileged == PRIVILEGED_DENY && asked->token == NULL)
+	if (asked->spec.privileged && r->settings.privileged == PRIVILEGED_DENY && asked->words.token == NULL)
 		return refuse(why, WHY_DENIED, PRIVILEGED_DENIED);
-	r->unasked = asked->token == NULL && asked->gpus == NULL && asked->folders == NULL;
+	r->unasked = asked->words.token == NULL && asked->words.gpus == NULL && asked->words.folders == NULL;
 	if (r->unasked && !r->settings.grant_unasked)
 		return refuse(why, WHY_DENIED, "the container asks for nothing");
 	/* amdkfd shows the GPUs that the device rules of the reader's cgroup allow: the caller must not choose these */
@@ -77,10 +77,10 @@ ruling_decide(struct ruling *r, const struct request *asked, struct why *why)
 	const struct host *host = host_seen();
 	/* a worker that a workload manager restricts says so itself, and can only lose GPUs by that */
 	const bool bound = r->settings.respect_allocation;
-	const bool privileged = asked->privileged && r->settings.privileged == PRIVILEGED_DENY;
-	struct grant_ask a = { .who = *who, .known = { .id = r->known.id }, .gpus = asked->gpus, .folders = asked->folders,
-		.privileged = privileged, .cuda_visible = bound ? asked->cuda_visible : NULL,
-		.rocr_visible = bound ? asked->rocr_visible : NULL,
+	const bool privileged = asked->spec.privileged && r->settings.privileged == PRIVILEGED_DENY;
+	struct grant_ask a = { .who = *who, .known = { .id = r->known.id }, .gpus = asked->words.gpus,
+		.folders = asked->words.folders, .privileged = privileged, .cuda_visible = bound ? asked->words.cuda_visible : NULL,
+		.rocr_visible = bound ? asked->words.rocr_visible : NULL,
 		.settings = r->settings, .files = (uint32_t)r->policies.n, .blind = host->why, .inventory = host->inventory };
 	const struct verdict_bounds bounds = { who, &r->known.id, &r->settings, &a.policies, &host->inventory, host->vendors,
 		a.cuda_visible, a.rocr_visible, privileged };

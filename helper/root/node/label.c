@@ -66,7 +66,7 @@ choose_level(const struct policy *p, const struct request *r, const struct secon
 		    p->name);
 	if (kind == LEVEL_CATEGORIES) {
 		snprintf(l->process.level, sizeof(l->process.level), "%s", had->level);
-		l->own_mount = r->mount_label == NULL;
+		l->own_mount = r->spec.mount_label == NULL;
 		return 0;
 	}
 	l->drawn = true;
@@ -107,8 +107,8 @@ label_choose(const struct policy *p, const struct request *r, struct label *out,
 		return -1;
 	if (out->state == SELINUX_ABSENT)
 		return 0;
-	if (r->label != NULL && !secontext_parse(r->label, &had))
-		return refuse(why, WHY_DATA, "process.selinuxLabel \"%.100s\" is not an SELinux label", r->label);
+	if (r->spec.label != NULL && !secontext_parse(r->spec.label, &had))
+		return refuse(why, WHY_DATA, "process.selinuxLabel \"%.100s\" is not an SELinux label", r->spec.label);
 	out->process = had;
 	snprintf(out->process.type, sizeof(out->process.type), "%s",
 	    p->selinux_type != NULL ? p->selinux_type : SECONTEXT_CONTAINER_TYPE);

@@ -7,6 +7,7 @@
 void
 verb_note(const struct peer *p, const struct request *r, struct reply *reply)
 {
+	const struct request_words *w = &r->words;
 	const bool refused = r->verb == VERB_REFUSED, told = refused || r->reason != NULL;
 	autoclose int audit = audit_open(&reply->why);
 	const struct call call = { p, r, audit };
@@ -17,8 +18,8 @@ verb_note(const struct peer *p, const struct request *r, struct reply *reply)
 	refuse(&reason, refused ? WHY_DATA : WHY_NONE, "gpuhelper-runc: %s", r->reason != NULL ? r->reason :
 	    "(no reason given)");
 	/* no judge is asked: the variables are recorded as the task's author wrote them */
-	if (r->team != NULL && r->pipeline != NULL)
-		none.known.id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->team, .pipeline = r->pipeline, .job = r->job };
+	if (w->team != NULL && w->pipeline != NULL)
+		none.known.id = (struct identity){ .kind = IDENTITY_CLAIM, .team = w->team, .pipeline = w->pipeline, .job = w->job };
 	if (audit == -1 || refusal_record(&none, refused ? "refuse" : "plain", told ? &reason : NULL, &reply->why) != 0)
 		reply->kind = REPLY_REFUSED;
 }

@@ -92,7 +92,7 @@ rule_again(struct ruling *r, const struct lease *l, struct why *why)
 	reader_caches_policies();
 	host_look(policies_vendors(&r->policies, &r->call->peer->asker));
 	r->asked = true;
-	return ruling_decide(r, &(struct request){ .gpus = l->pausing.asked }, why);
+	return ruling_decide(r, &(struct request){ .words.gpus = l->pausing.asked }, why);
 }
 
 /* Keeps only the promised candidates: the container has no other nodes. */
@@ -121,7 +121,7 @@ find_subject(struct plan *p, struct why *why)
 
 	if (maps_of_process(p->lease.init.pid, &p->uids, &p->gids, why) == -1)
 		return -1;
-	subject_of(&(struct request){ .uid = had->uid, .gid = had->gid }, &p->uids, &p->gids, &p->subject);
+	subject_of(&(struct request){ .spec.uid = had->uid, .spec.gid = had->gid }, &p->uids, &p->gids, &p->subject);
 	return label_of_lease(&p->lease, &p->label, why);
 }
 

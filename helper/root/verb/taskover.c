@@ -70,7 +70,7 @@ verb_over(const struct peer *p, const struct request *r, struct reply *reply)
 	const struct call c = { p, r, audit };
 	char key[LEASE_KEY_SIZE];
 	/* also reads the leases of containers that the peer says it has shut; only root can have done that */
-	const struct lease_query which = { .key = key, .keys = p->asker.uid == 0 ? &r->shut : NULL };
+	const struct lease_query which = { .key = key, .keys = p->asker.uid == 0 ? &r->again.shut : NULL };
 
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
 	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||

@@ -165,13 +165,13 @@ chores_do(const struct chores *c, struct request *next, struct why *why)
 	size_t i;
 	int ret;
 
-	strlist_free(&next->shut);
+	strlist_free(&next->again.shut);
 	for (i = 0; i < c->n; i++)
 		if ((ret = do_one(&c->v[i], &one)) == -1) {
-			next->no_chores = true;
+			next->again.no_chores = true;
 			if (first.code == WHY_NONE)
 				first = one;
-		} else if (ret == 0 && c->v[i].kind != CHORE_OPEN && !strlist_add(&next->shut, c->v[i].lease, SIZE_MAX))
+		} else if (ret == 0 && c->v[i].kind != CHORE_OPEN && !strlist_add(&next->again.shut, c->v[i].lease, SIZE_MAX))
 			refuse_nomem(&first);
 	if (first.code == WHY_NONE)
 		return 0;

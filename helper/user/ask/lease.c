@@ -52,8 +52,8 @@ lease_request(const struct command *c, enum verb verb, struct request *r, struct
 	*r = (struct request){ .verb = verb };
 	r->id = strdup(c->id);
 	r->runtime_root = strdup(root_of(c));
-	r->cgroups_path = strdup("");
-	return r->id != NULL && r->runtime_root != NULL && r->cgroups_path != NULL ? 0 : refuse_nomem(why);
+	r->spec.cgroups_path = strdup("");
+	return r->id != NULL && r->runtime_root != NULL && r->spec.cgroups_path != NULL ? 0 : refuse_nomem(why);
 }
 
 int
@@ -63,8 +63,8 @@ lease_note_allocation(const struct settings *s, struct request *r, struct why *w
 
 	if (!s->respect_allocation)
 		return 0;
-	if ((cuda != NULL && (r->cuda_visible = strdup(cuda)) == NULL) ||
-	    (rocr != NULL && (r->rocr_visible = strdup(rocr)) == NULL))
+	if ((cuda != NULL && (r->words.cuda_visible = strdup(cuda)) == NULL) ||
+	    (rocr != NULL && (r->words.rocr_visible = strdup(rocr)) == NULL))
 		return refuse_nomem(why);
 	return 0;
 }
@@ -181,8 +181,8 @@ fetch_keys(struct request *r, struct retries *p)
 
 	if (p->keys_until == 0)
 		p->keys_until = clock_ms() + KEYS_MS;
-	r->await_keys = clock_ms() < p->keys_until && door_ask_for_keys(&ignored) == 0;
-	if (r->await_keys)
+	r->again.await_keys = clock_ms() < p->keys_until && door_ask_for_keys(&ignored) == 0;
+	if (r->again.await_keys)
 		sleep_ms(KEYS_NAP_MS);
 	return 1;
 }
@@ -205,8 +205,8 @@ handle_busy(const struct command *c, struct request *r, const struct reply *repl
 		return 0;
 	}
 	if (reply->chores.n > 0)
-		r->no_chores = true;
-	strlist_free(&r->shut);
+		r->again.no_chores = true;
+	strlist_free(&r->again.shut);
 	if (reply->wait > 0) {
 		p->since = 0;
 		if (!p->told)
@@ -229,7 +229,7 @@ lease_ask(const struct command *c, struct request *r, enum door_setting door, st
 	struct retries p = { .watch = -1 };
 	int ret;
 
-	r->await_keys = r->token != NULL && door_leads_to_keys();
+	r->again.await_keys = r->words.token != NULL && door_leads_to_keys();
 	while ((ret = ask(r, door, a, reply, why)) == 0 && reply->kind == REPLY_BUSY) {
 		ask_end(a);
 		if ((ret = handle_busy(c, r, reply, &p, why)) == 0)
@@ -334,7 +334,7 @@ lease_check_over(const struct command *c, enum door_setting door, int status)
 
 	if (lease_request(c, verb, &r, &ignored) == 0) {
 		/* leave the chores for other containers to the next request */
-		r.no_chores = true;
+		r.again.no_chores = true;
 		(void)ask_once(&r, door, &reply, &ignored);
 	}
 	reply_free(&reply);

@@ -110,7 +110,7 @@ is_confined(const struct namespaces *n, const struct spec *s, const struct reque
 	for (i = 0; i < s->mount_count; i++)
 		if (is_idmapped(&s->doc, &s->mount[i]))
 			return false;
-	return !has_hosts_root(&r->uids) && !has_hosts_root(&r->gids);
+	return !has_hosts_root(&r->spec.uids) && !has_hosts_root(&r->spec.gids);
 }
 
 /* Returns 1 with the reason in *what, or 0. */
@@ -176,7 +176,7 @@ privilege_find(const struct spec *s, struct request *r, bool hosts_root, bool no
 	int ret = find_namespaces(s, &n, why);
 
 	what[0] = '\0';
-	r->privileged = false;
+	r->spec.privileged = false;
 	if (ret == 0 && !is_confined(&n, s, r, hosts_root)) {
 		ret = look_at_capabilities(s, what) == 1 || look_at_namespaces(&n, what) == 1 ||
 		    look_at_pivot(no_pivot, what) == 1;
@@ -186,7 +186,7 @@ privilege_find(const struct spec *s, struct request *r, bool hosts_root, bool no
 			ret = kernel_writes_find(s, n.own[CGROUP], what, PRIVILEGE_MAX, why);
 	}
 	namespaces_free(&n);
-	r->privileged = ret == 1;
+	r->spec.privileged = ret == 1;
 	return ret == -1 ? -1 : 0;
 }
 

@@ -545,14 +545,14 @@ read_process_user(const struct spec *s, struct request *r, struct why *why)
 	uint32_t n;
 	int64_t gid;
 
-	if (get_id(d, s->user, "uid", &r->uid, why) == -1 || get_id(d, s->user, "gid", &r->gid, why) == -1)
+	if (get_id(d, s->user, "uid", &r->spec.uid, why) == -1 || get_id(d, s->user, "gid", &r->spec.gid, why) == -1)
 		return -1;
-	for (n = doc_first(d, s->gids); n != DOC_NONE && r->gid_count < REQUEST_GIDS_MAX; n = doc_next(d, n)) {
+	for (n = doc_first(d, s->gids); n != DOC_NONE && r->spec.gid_count < REQUEST_GIDS_MAX; n = doc_next(d, n)) {
 		if (!doc_i64(d, n, &gid) || gid < 0 || gid >= UINT32_MAX)
 			return refuse_spec(why, "process.user.additionalGids has an entry that is not an id");
-		r->gid_list[r->gid_count++] = (uint32_t)gid;
+		r->spec.gid_list[r->spec.gid_count++] = (uint32_t)gid;
 	}
-	r->dac_override = r->uid == 0 && capabilities_have(d, s->process, "CAP_DAC_OVERRIDE");
+	r->spec.dac_override = r->spec.uid == 0 && capabilities_have(d, s->process, "CAP_DAC_OVERRIDE");
 	return 0;
 }
 
@@ -579,12 +579,12 @@ get_only_token(const struct spec *s, const struct strlist *names, const char *in
 
 		if (get_asked(s, names->v[i], &text, why) == -1)
 			return -1;
-		if (text != NULL && r->token != NULL)
+		if (text != NULL && r->words.token != NULL)
 			return refuse_spec(why, "there are tokens in %s and in %s: give one", in, names->v[i]);
 		if (text == NULL)
 			continue;
 		in = names->v[i];
-		r->token = text;
+		r->words.token = text;
 		text = NULL;
 	}
 	return 0;
@@ -602,34 +602,35 @@ get_token(struct spec *s, const struct settings *settings, struct request *r, st
 
 	if (!token_names(settings, false, &ours))
 		return refuse_nomem(why);
-	if (get_asked(s, "GPUHELPER_TOKEN", &r->token, why) == -1 ||
+	if (get_asked(s, "GPUHELPER_TOKEN", &r->words.token, why) == -1 ||
 	    get_only_token(s, &ours, "GPUHELPER_TOKEN", r, why) == -1)
 		return -1;
-	asks = r->token != NULL || r->gpus != NULL || r->folders != NULL;
+	asks = r->words.token != NULL || r->words.gpus != NULL || r->words.folders != NULL;
 	if (!token_names(settings, asks, &s->tokens))
 		return refuse_nomem(why);
-	return r->token != NULL || !asks ? 0 : get_only_token(s, &s->tokens, "", r, why);
+	return r->words.token != NULL || !asks ? 0 : get_only_token(s, &s->tokens, "", r, why);
 }
 
 int
 spec_request(struct spec *s, const struct settings *settings, struct request *r, bool *asks, struct why *why)
 {
-	if (get_asked(s, "GPUHELPER_GPUS", &r->gpus, why) == -1 || get_asked(s, "GPUHELPER_FOLDERS", &r->folders, why) == -1 ||
+	if (get_asked(s, "GPUHELPER_GPUS", &r->words.gpus, why) == -1 ||
+	    get_asked(s, "GPUHELPER_FOLDERS", &r->words.folders, why) == -1 ||
 	    get_token(s, settings, r, why) == -1 ||
-	    get_claim(s, "BUILD_TEAM_NAME", &r->team, why) == -1 ||
-	    get_claim(s, "BUILD_PIPELINE_NAME", &r->pipeline, why) == -1 ||
-	    get_claim(s, "BUILD_JOB_NAME", &r->job, why) == -1 ||
-	    get_claim(s, "BUILD_PIPELINE_INSTANCE_VARS", &r->instance_vars, why) == -1)
+	    get_claim(s, "BUILD_TEAM_NAME", &r->words.team, why) == -1 ||
+	    get_claim(s, "BUILD_PIPELINE_NAME", &r->words.pipeline, why) == -1 ||
+	    get_claim(s, "BUILD_JOB_NAME", &r->words.job, why) == -1 ||
+	    get_claim(s, "BUILD_PIPELINE_INSTANCE_VARS", &r->words.instance_vars, why) == -1)
 		return -1;
-	*asks = r->token != NULL || r->gpus != NULL || r->folders != NULL;
+	*asks = r->words.token != NULL || r->words.gpus != NULL || r->words.folders != NULL;
 	if (*asks && s->major != 1)
 		return refuse_spec(why, "ociVersion is not 1.x, and the container asks for GPUs or folders: gpuhelper can't "
 		    "read such a config.json");
-	if (read_idmap(s, "uidMappings", &r->uids, why) == -1 || read_idmap(s, "gidMappings", &r->gids, why) == -1 ||
+	if (read_idmap(s, "uidMappings", &r->spec.uids, why) == -1 || read_idmap(s, "gidMappings", &r->spec.gids, why) == -1 ||
 	    read_process_user(s, r, why) == -1)
 		return -1;
-	if ((s->label != NULL && (r->label = strdup(s->label)) == NULL) ||
-	    (s->mount_label != NULL && (r->mount_label = strdup(s->mount_label)) == NULL))
+	if ((s->label != NULL && (r->spec.label = strdup(s->label)) == NULL) ||
+	    (s->mount_label != NULL && (r->spec.mount_label = strdup(s->mount_label)) == NULL))
 		return refuse_nomem(why);
-	return (r->cgroups_path = strdup(s->cgroups_path)) != NULL ? 0 : refuse_nomem(why);
+	return (r->spec.cgroups_path = strdup(s->cgroups_path)) != NULL ? 0 : refuse_nomem(why);
 }

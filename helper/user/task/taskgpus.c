@@ -116,7 +116,7 @@ did_chores(const struct reply *reply, struct request *r)
 	struct why ignored;
 
 	if (reply->chores.n == 0) {
-		strlist_free(&r->shut);
+		strlist_free(&r->again.shut);
 		return false;
 	}
 	return chores_do(&reply->chores, r, &ignored) == 0;
@@ -148,7 +148,7 @@ let_go(const struct task *t, const struct reply *reply, struct request *r)
 			return false;
 		}
 	if (chores_do(&reply->chores, r, &why) == -1) {
-		r->no_chores = false;
+		r->again.no_chores = false;
 		if (why.code == WHY_AGAIN)
 			return true;
 		refuse_waiter(t, &why);
@@ -181,7 +181,7 @@ handle_answer(const struct task *t, const struct reply *reply, struct request *r
 		*soon_since = 0;
 		tell_if_new(t, reply->why.text, last);
 		wait_in_queue(t, watch, reply, last);
-		r->no_chores = false;
+		r->again.no_chores = false;
 		return true;
 	}
 	if (*soon_since == 0)
@@ -228,9 +228,9 @@ give_back(const struct task *t)
 
 		ask_about(t, &r, &reply);
 		again = did_chores(&reply, &r) || reply.again > 0 || reply.kind == REPLY_BUSY || reply.chores.n > 0;
-		if (again && (reply.chores.n == 0 || r.no_chores))
-			(void)poll(NULL, 0, r.no_chores ? FAILED_MS : reply.again > 0 ? (int)reply.again : SOON_MS);
-		r.no_chores = false;
+		if (again && (reply.chores.n == 0 || r.again.no_chores))
+			(void)poll(NULL, 0, r.again.no_chores ? FAILED_MS : reply.again > 0 ? (int)reply.again : SOON_MS);
+		r.again.no_chores = false;
 		reply_free(&reply);
 	}
 	request_free(&r);

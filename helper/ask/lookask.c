@@ -48,15 +48,16 @@ own_place(const struct way *w)
 static bool
 needs_folders(const struct look_ask *a, const struct lease *l)
 {
-	return a->kind == LOOK_USE || (a->kind == LOOK_LIFE && l->users > 0);
+	return a->kind == LOOK_USE || (a->kind == LOOK_LIFE && l->container.users > 0);
 }
 
 char *
 look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 {
-	struct look_lease f = { .asker = l->asker, .init = l->init, .mounts = l->mounts, .pids = l->pids,
-		.program = l->pausing.program, .task = l->pausing.task, .users = l->users, .nodes = l->nodes,
-		.cgroups = l->cgroups.n, .folders = needs_folders(a, l) ? l->folders : 0,
+	const struct lease_container *c = &l->container;
+	struct look_lease f = { .asker = l->asker, .init = c->init, .mounts = c->mounts, .pids = c->pids,
+		.program = l->pausing.program, .task = l->pausing.task, .users = c->users, .nodes = l->nodes,
+		.cgroups = l->container.cgroups.n, .folders = needs_folders(a, l) ? l->folders : 0,
 		.ways = a->kind == LOOK_PASSED ? l->ways : 0 };
 	struct look_ask head = *a;
 	autobuf struct buf b = { 0 };
@@ -66,10 +67,10 @@ look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 	memcpy(f.boot, l->boot, sizeof(f.boot));
 	bytes_put(&b, &head, sizeof(head));
 	bytes_put(&b, &f, sizeof(f));
-	bytes_put(&b, l->user, l->users * sizeof(*l->user));
+	bytes_put(&b, l->container.user, l->container.users * sizeof(*l->container.user));
 	bytes_put(&b, l->node, l->nodes * sizeof(*l->node));
-	for (i = 0; i < l->cgroups.n; i++)
-		put_text(&b, l->cgroups.v[i]);
+	for (i = 0; i < l->container.cgroups.n; i++)
+		put_text(&b, l->container.cgroups.v[i]);
 	for (i = 0; i < f.folders; i++) {
 		put_text(&b, l->folder[i].fs);
 		put_text(&b, l->folder[i].place);

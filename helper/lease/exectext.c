@@ -14,7 +14,7 @@ exec_text(const struct lease *l, const struct edits *e, bool line)
 	jsonout_list(&j, "env", &e->env);
 	edits_write_groups(&j, "groups", e);
 	jsonout_bool(&j, "asks", l->pauses);
-	if (l->privileged)
+	if (l->container.privileged)
 		jsonout_bool(&j, "privileged", true);
 	if (l->label[0] != '\0')
 		jsonout_text(&j, "label", l->label);

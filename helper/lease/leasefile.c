@@ -19,7 +19,7 @@ lease_free(struct lease *l)
 	free(l->pipeline);
 	free(l->gpu);
 	free(l->node);
-	free(l->user);
+	free(l->container.user);
 	free(l->act);
 	for (i = 0; i < l->folders; i++)
 		held_folder_free(&l->folder[i]);
@@ -27,7 +27,7 @@ lease_free(struct lease *l)
 		way_free(&l->way[i]);
 	free(l->way);
 	free(l->folder);
-	strlist_free(&l->cgroups);
+	strlist_free(&l->container.cgroups);
 	pausing_free(&l->pausing);
 	*l = (struct lease){ 0 };
 }
@@ -60,7 +60,7 @@ lease_only_promises(const struct lease *l)
 struct holding
 lease_holding(const struct lease *l)
 {
-	return l->reopened ? (struct holding){ l->pausing.may, l->pausing.mays } : (struct holding){ l->gpu, l->gpus };
+	return l->seen.reopened ? (struct holding){ l->pausing.may, l->pausing.mays } : (struct holding){ l->gpu, l->gpus };
 }
 
 void
@@ -78,7 +78,7 @@ lease_writes_as_root(const struct lease *l)
 {
 	size_t i;
 
-	for (i = 0; l->host_root && i < l->ways; i++)
+	for (i = 0; l->container.host_root && i < l->ways; i++)
 		if (l->way[i].writable)
 			return true;
 	return false;
@@ -102,12 +102,12 @@ lease_keep_ways(struct lease *l)
 
 	for (i = 0; i < l->folders; i++)
 		held_folder_free(&l->folder[i]);
-	strlist_free(&l->cgroups);
+	strlist_free(&l->container.cgroups);
 	pausing_free(&l->pausing);
-	l->folders = l->gpus = l->nodes = l->users = 0;
+	l->folders = l->gpus = l->nodes = l->container.users = 0;
 	l->label[0] = l->reuse[0] = '\0';
 	l->pauses = l->planned = false;
-	l->mounts = 0;
+	l->container.mounts = 0;
 	l->state = LEASE_PASSED_ON;
 }
 
@@ -213,15 +213,15 @@ process_lines(struct lines *s, struct lease *l)
 	lines_begin(s, "asker");
 	process_id_words(s, &l->asker);
 	lines_begin(s, "init");
-	process_id_words(s, &l->init);
+	process_id_words(s, &l->container.init);
 	lines_begin(s, "namespaces");
-	word_u64(s, &l->pids);
-	word_bool(s, &l->own_pids);
-	word_u64(s, &l->mounts);
+	word_u64(s, &l->container.pids);
+	word_bool(s, &l->container.own_pids);
+	word_u64(s, &l->container.mounts);
 	lines_begin(s, "rights");
-	word_bool(s, &l->privileged);
-	word_bool(s, &l->hooked);
-	word_bool(s, &l->host_root);
+	word_bool(s, &l->container.privileged);
+	word_bool(s, &l->container.hooked);
+	word_bool(s, &l->container.host_root);
 	lines_begin(s, "label");
 	word_text(s, l->label, sizeof(l->label));
 }
@@ -272,10 +272,11 @@ lease_lines(struct lines *s, struct lease *l)
 	lease_head_lines(s, l);
 	reuse_lines(s, l);
 	process_lines(s, l);
-	lines_texts(s, "cgroup", &l->cgroups);
+	lines_texts(s, "cgroup", &l->container.cgroups);
 	lines_members(s, "gpu", (void **)&l->gpu, &l->gpus, SIZE_MAX, sizeof(*l->gpu), held_gpu_words);
 	lines_members(s, "node", (void **)&l->node, &l->nodes, SIZE_MAX, sizeof(*l->node), node_words);
-	lines_members(s, "user", (void **)&l->user, &l->users, SIZE_MAX, sizeof(*l->user), user_words);
+	lines_members(s, "user", (void **)&l->container.user, &l->container.users, SIZE_MAX,
+	    sizeof(*l->container.user), user_words);
 	lines_members(s, "act", (void **)&l->act, &l->acts, SIZE_MAX, sizeof(*l->act), act_words);
 	lines_members(s, "folder", (void **)&l->folder, &l->folders, SIZE_MAX, sizeof(*l->folder), held_folder_words);
 	lines_members(s, "way", (void **)&l->way, &l->ways, SIZE_MAX, sizeof(*l->way), way_words);

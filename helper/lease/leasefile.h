@@ -51,6 +51,29 @@ bool act_same(const struct act *a, const struct act *b);
 /* True for changes to the same node. */
 bool act_same_node(const struct act *a, const struct act *b);
 
+/* A lease's container: where its processes are, and what they can do. */
+struct lease_container {
+	struct process_id init;	/* the container's first process, once it exists */
+	bool own_pids;		/* init is process 1 of a PID namespace: its end ends all processes of the container */
+	uint64_t mounts;	/* if own_pids is false, the container's own mount namespace (inode); 0: none */
+	uint64_t pids;		/* the PID namespace (inode) of all process numbers here; 0: unknown */
+	/* the container's own cgroups; before it exists, where they may be (host/cgroup/cgroup.h) */
+	struct strlist cgroups;
+	struct idspan *user;	/* without a cgroup of its own (rootless): users whose open nodes keep the lease */
+	size_t users;
+	bool privileged;	/* it can undo its own device rules */
+	bool hooked;		/* it runs hooks of a CDI spec, also at its end */
+	bool host_root;		/* it has no user namespace, so its root is the host's */
+};
+
+/* What a helper saw of a lease, and did about it. Not in the file. */
+struct lease_seen {
+	bool judged;		/* whether it is over is known (leaseend.h) */
+	bool drained;		/* drained just now, to be looked at again (leaseend.h) */
+	bool over;		/* it is over, and left alone */
+	bool reopened;		/* only promised, but its container was seen to have access */
+};
+
 #define LEASE_NAME_SIZE 104
 
 #define LEASE_KEY_SIZE HASH_SIZE
@@ -60,28 +83,18 @@ struct lease {
 	char *id, *root;	/* container id, runtime root */
 	uint32_t uid;
 	struct process_id asker;	/* the process that asked */
-	struct process_id init;	/* the container's first process, once it exists */
-	bool own_pids;		/* init is process 1 of a PID namespace: its end ends all processes of the container */
-	uint64_t mounts;	/* if own_pids is false, the container's own mount namespace (inode); 0: none */
-	uint64_t pids;		/* the PID namespace (inode) of all process numbers here; 0: unknown */
 	char boot[40];
 	int64_t since;		/* seconds since 1970 */
 	char *policy, *pipeline;
 	char reuse[HASH_SIZE];	/* hex SHA-256 of what tokens have in common that take turns (reuse_by); "": none */
 	char label[SECONTEXT_MAX];	/* SELinux label of its processes; "": none */
-	/* the container's own cgroups; before it exists, where they may be (host/cgroup/cgroup.h) */
-	struct strlist cgroups;
+	struct lease_container container;
 	struct held_gpu *gpu;
 	size_t gpus;
 	struct edit_node *node;	/* its GPUs' own nodes, with mode, owner and group as of the grant */
 	size_t nodes;
-	struct idspan *user;	/* without a cgroup of its own (rootless): users whose open nodes keep the lease */
-	size_t users;
 	struct held_folder *folder;	/* if SELinux is on */
 	size_t folders;
-	bool privileged;	/* it can undo its own device rules */
-	bool hooked;		/* it runs hooks of a CDI spec, also at its end */
-	bool host_root;		/* it has no user namespace, so its root is the host's */
 	struct way *way;	/* to its folders; once it exists, to those that it may write to as the host's root */
 	size_t ways;
 	struct act *act;
@@ -90,10 +103,7 @@ struct lease {
 	enum lease_state state;
 	bool pauses;		/* its tasks are execs, so their end can be seen */
 	struct pausing pausing;
-	bool judged;		/* whether it is over is known (leaseend.h); not in the file */
-	bool drained;		/* drained just now, to be looked at again (leaseend.h); likewise */
-	bool over;		/* it is over, and left alone; likewise */
-	bool reopened;		/* only promised, but its container was seen to have access; likewise */
+	struct lease_seen seen;
 };
 
 /* The file's text, which the caller frees; NULL: no memory. */

@@ -18,8 +18,8 @@ same_rules(const struct pausing *p, const struct chore *c)
 bool
 lease_wants(const struct lease *l, const struct chore *c)
 {
-	if (!l->pauses || !process_id_same(&l->init, &c->init) || l->pausing.devcgroup == NULL || c->devcgroup == NULL ||
-	    strcmp(l->pausing.devcgroup, c->devcgroup) != 0)
+	if (!l->pauses || !process_id_same(&l->container.init, &c->init) || l->pausing.devcgroup == NULL ||
+	    c->devcgroup == NULL || strcmp(l->pausing.devcgroup, c->devcgroup) != 0)
 		return false;
 	if (c->kind == CHORE_OPEN)
 		return l->state == LEASE_HELD && same_rules(&l->pausing, c);

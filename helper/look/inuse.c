@@ -87,10 +87,11 @@ read_owner(int proc, const char *pid, struct owner *out)
 static bool
 in_spans(const struct use_search *s, uint32_t uid)
 {
+	const struct lease_container *c = &s->lease->container;
 	size_t i;
 
-	for (i = 0; i < s->lease->users; i++)
-		if (uid >= s->lease->user[i].first && uid - s->lease->user[i].first < s->lease->user[i].size)
+	for (i = 0; i < c->users; i++)
+		if (uid >= c->user[i].first && uid - c->user[i].first < c->user[i].size)
 			return true;
 	return false;
 }

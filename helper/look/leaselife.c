@@ -32,13 +32,13 @@ begin_sight(struct life_sight *s)
 static bool
 is_near(const struct life_sight *s, const struct lease *l)
 {
-	return l->pids == 0 || l->pids == s->pids;
+	return l->container.pids == 0 || l->container.pids == s->pids;
 }
 
 static bool
 has_pids_inhabited(struct life_sight *s, const struct lease *l)
 {
-	return space_set_has(&s->pid_spaces, "pid", l->pids);
+	return space_set_has(&s->pid_spaces, "pid", l->container.pids);
 }
 
 /*
@@ -50,7 +50,7 @@ static bool
 is_invisible(struct life_sight *s, const struct lease *l)
 {
 	return !is_near(s, l) && s->pids != SPACE_FIRST_PIDS &&
-	    !(has_pids_inhabited(s, l) && space_set_shows(&s->pid_spaces, l->pids));
+	    !(has_pids_inhabited(s, l) && space_set_shows(&s->pid_spaces, l->container.pids));
 }
 
 /*
@@ -67,23 +67,23 @@ lease_is_of_another_boot(struct life_sight *s, const struct lease *l)
 static bool
 lives(const struct life_sight *s, const struct lease *l, struct process_id p)
 {
-	return is_near(s, l) ? process_id_lives(p) : space_has_process(l->pids, p);
+	return is_near(s, l) ? process_id_lives(p) : space_has_process(l->container.pids, p);
 }
 
 bool
 lease_is_kept(struct life_sight *s, const struct lease *l, struct life_share *share)
 {
-	if (!begin_sight(s) || is_invisible(s, l) || cgroup_populated(&l->cgroups, &share->dirs) || lives(s, l, l->asker) ||
-	    lives(s, l, l->init))
+	if (!begin_sight(s) || is_invisible(s, l) || cgroup_populated(&l->container.cgroups, &share->dirs) ||
+	    lives(s, l, l->asker) || lives(s, l, l->container.init))
 		return true;
 	/* a process that was seen to have ended may have put another into a cgroup just before */
-	if (cgroup_populated(&l->cgroups, &share->dirs))
+	if (cgroup_populated(&l->container.cgroups, &share->dirs))
 		return true;
 	/*
 	 * when process 1 of a PID namespace ends, all others end, too; in other cases one may have moved
 	 * elsewhere
 	 */
-	if (l->mounts != 0 && space_set_has(&s->mount_spaces, "mnt", l->mounts))
+	if (l->container.mounts != 0 && space_set_has(&s->mount_spaces, "mnt", l->container.mounts))
 		return true;
-	return l->users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(l, &share->looks);
+	return l->container.users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(l, &share->looks);
 }

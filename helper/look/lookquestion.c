@@ -44,7 +44,7 @@ take_cgroup_names(struct bytes *rest, uint64_t n, struct lease *l)
 	for (i = 0; i < n; i++) {
 		autofree char *dir = take_text(rest);
 
-		if (dir == NULL || !strlist_add(&l->cgroups, dir, SIZE_MAX))
+		if (dir == NULL || !strlist_add(&l->container.cgroups, dir, SIZE_MAX))
 			return false;
 	}
 	return true;
@@ -100,9 +100,9 @@ take_fixed(struct bytes *rest, struct look_lease *f, struct lease *l)
 	memcpy(l->boot, f->boot, sizeof(l->boot));
 	l->boot[sizeof(l->boot) - 1] = '\0';
 	l->asker = f->asker;
-	l->init = f->init;
-	l->mounts = f->mounts;
-	l->pids = f->pids;
+	l->container.init = f->init;
+	l->container.mounts = f->mounts;
+	l->container.pids = f->pids;
 	l->pausing.program = f->program;
 	l->pausing.task = f->task;
 	return true;
@@ -112,10 +112,10 @@ static bool
 take_arrays(struct bytes *rest, const struct look_lease *f, struct lease *l)
 {
 	void *user = NULL, *node = NULL;
-	const bool good = take_array(rest, f->users, sizeof(*l->user), &user, &l->users) &&
+	const bool good = take_array(rest, f->users, sizeof(*l->container.user), &user, &l->container.users) &&
 	    take_array(rest, f->nodes, sizeof(*l->node), &node, &l->nodes);
 
-	l->user = user;
+	l->container.user = user;
 	l->node = node;
 	return good;
 }

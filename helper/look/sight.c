@@ -23,12 +23,12 @@ runs_placeholder(const struct lease *l)
 	struct file_id id;
 	char name[40];
 
-	snprintf(name, sizeof(name), "%d/exe", l->init.pid);
+	snprintf(name, sizeof(name), "%d/exe", l->container.init.pid);
 	if (proc == -1 || statx(proc, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &st) == -1)
 		return false;
 	id = (struct file_id){ st.stx_dev_major, st.stx_dev_minor, st.stx_ino };
 	return file_id_same(&id, &l->pausing.program) && st.stx_uid == 0 && (st.stx_mode & (S_IWGRP | S_IWOTH)) == 0 &&
-	    process_id_lives(l->init);
+	    process_id_lives(l->container.init);
 }
 
 static int
@@ -56,7 +56,7 @@ sort_out(const struct lease *l, const struct pids *all, struct sight *out)
 	size_t i;
 
 	for (out->alone = true, i = 0; i < all->n; i++) {
-		if (all->v[i] == l->init.pid)
+		if (all->v[i] == l->container.init.pid)
 			continue;
 		out->alone = false;
 		if ((parent = process_parent(all->v[i])) != -1 && !has_pid(all, parent))
@@ -70,10 +70,10 @@ see_processes(const struct lease *l, struct sight *out)
 	unsigned dirs = CONTAINER_DIRS_MAX;
 	struct pids all;
 
-	if (cgroup_pids(&l->cgroups, &dirs, &all)) {
+	if (cgroup_pids(&l->container.cgroups, &dirs, &all)) {
 		if (all.n > 0)
 			qsort(all.v, all.n, sizeof(*all.v), by_pid);
-		if (has_pid(&all, l->init.pid)) {
+		if (has_pid(&all, l->container.init.pid)) {
 			out->task = false;
 			sort_out(l, &all, out);
 		}
@@ -91,5 +91,5 @@ sight_take(const struct lease *l, struct looks *looks, struct sight *out)
 		return;
 	see_processes(l, out);
 	if (out->alone)
-		out->has_node = process_holds(l->init.pid, l->node, l->nodes, looks);
+		out->has_node = process_holds(l->container.init.pid, l->node, l->nodes, looks);
 }

@@ -166,9 +166,9 @@ finish(struct world *w, struct agent *a, size_t only)
 			promise(w, b);
 			w->gave++;
 		}
-		l->reopened = lease_only_promises(l) ? !is_shut(w, b) : w->v1 && w->box[b].devcgroup && !l->pausing.node[0].open;
-		w->seen += l->reopened;
-		if (l->reopened && !a->no_chores && (lease_only_promises(l) || l->state == LEASE_HELD))
+		l->seen.reopened = lease_only_promises(l) ? !is_shut(w, b) : w->v1 && w->box[b].devcgroup && !l->pausing.node[0].open;
+		w->seen += l->seen.reopened;
+		if (l->seen.reopened && !a->no_chores && (lease_only_promises(l) || l->state == LEASE_HELD))
 			add_todo(a, lease_only_promises(l) ? CHORE_SHUT : CHORE_OPEN, b, false, l->pausing.node[0].open);
 	}
 	memset(a->shut, 0, sizeof(a->shut));
@@ -248,7 +248,7 @@ ask_task(struct world *w, struct agent *a)
 	finish(w, a, BOXES);
 	if (!lives(w, a->waiter))
 		return;
-	if (!is_free(w, a->box) || l->reopened) {
+	if (!is_free(w, a->box) || l->seen.reopened) {
 		begin(w, a, BOXES);
 		do_chores_then(a, ASKS);
 		return;
@@ -338,7 +338,7 @@ step_chore(struct world *w, struct agent *a)
 	struct box *x = &w->box[b];
 	struct promised_node node = { 195, 0, a->todo[a->done].open };
 	static char devcgroup[] = "devices/c";
-	const struct chore c = { .kind = a->todo[a->done].kind, .node = &node, .nodes = 1, .devcgroup = devcgroup, .init = x->l.init,
+	const struct chore c = { .kind = a->todo[a->done].kind, .node = &node, .nodes = 1, .devcgroup = devcgroup, .init = x->l.container.init,
 		.by = a->todo[a->done].by ? a->id : (struct process_id){ 0 } };
 
 	switch (a->at++) {

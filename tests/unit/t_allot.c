@@ -232,14 +232,14 @@ test_states(void)
 	l.gpus = 0;
 	l.pausing.may = &h;
 	l.pausing.mays = 1;
-	l.reopened = true;
+	l.seen.reopened = true;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && a.lease.gpus == 0 && strstr(a.why.text, "taken by ml/train in container c1 since ") != NULL,
 	    "a GPU is not free if it was only promised but the container can open it: \"%s\"",
 	    a.why.text);
 	done(&a);
 	l.gpus = 1;
-	l.reopened = false;
+	l.seen.reopened = false;
 	l.state = LEASE_GIVING_BACK;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by ml/train in container c1 since ") != NULL,

@@ -298,7 +298,7 @@ is_wrong(const struct case_of *c)
 	struct promised_node of_lease[2], of_chore[2];
 	const struct chore chore = { .kind = c->kind, .by = c->by, .node = of_chore, .nodes = c->nodes, .devcgroup = devcgroup,
 		.init = others[0] };
-	struct lease l = { .state = c->state, .pauses = true, .init = others[0],
+	struct lease l = { .state = c->state, .pauses = true, .container.init = others[0],
 		.pausing = { .devcgroup = devcgroup, .idle = IDLE_STOP, .giver = c->giver, .node = of_lease, .nodes = 2 } };
 
 	memcpy(of_lease, rules[0], sizeof(of_lease));

@@ -11,7 +11,7 @@
 static void
 fill(struct lease *l)
 {
-	*l = (struct lease){ .uid = 4294967294, .asker = { 123, UINT64_MAX }, .init = { 2147483647, 5 }, .since = 1700000000,
+	*l = (struct lease){ .uid = 4294967294, .asker = { 123, UINT64_MAX }, .container.init = { 2147483647, 5 }, .since = 1700000000,
 		.state = LEASE_DRAINING, .pauses = true };
 	snprintf(l->key, sizeof(l->key), "%064d", 7);
 	snprintf(l->boot, sizeof(l->boot), "11111111-2222-3333-4444-555555555555");
@@ -19,7 +19,7 @@ fill(struct lease *l)
 	l->root = strdup("/run/root");
 	l->policy = strdup("10-x.conf");
 	l->pipeline = strdup("");
-	(void)strlist_add(&l->cgroups, "user.slice/x", SIZE_MAX);
+	(void)strlist_add(&l->container.cgroups, "user.slice/x", SIZE_MAX);
 	l->gpu = calloc(2, sizeof(*l->gpu));
 	l->gpus = 2;
 	l->gpu[0] = (struct held_gpu){ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .part = "3:0", .limit = 4 };
@@ -27,9 +27,9 @@ fill(struct lease *l)
 	l->node = calloc(1, sizeof(*l->node));
 	l->nodes = 1;
 	l->node[0] = (struct edit_node){ .path = "/dev/nvidia0", .major = 195, .minor = 0, .mode = 0660, .uid = 1, .gid = 44 };
-	l->user = calloc(1, sizeof(*l->user));
-	l->users = 1;
-	l->user[0] = (struct idspan){ 100000, 65536 };
+	l->container.user = calloc(1, sizeof(*l->container.user));
+	l->container.users = 1;
+	l->container.user[0] = (struct idspan){ 100000, 65536 };
 	(void)lease_add_act(l, &(struct act){ .kind = ACT_ALLOW_USER, .path = "/dev/nvidia0", .major = 195, .minor = 0, .id = 4294967294,
 	    .mask = ACT_NO_MASK, .inode = 0 });
 	(void)lease_add_act(l, &(struct act){ .kind = ACT_ALLOW_GROUP, .path = "/dev/dri/renderD128", .major = 226, .minor = 128, .id = 1000,
@@ -41,9 +41,9 @@ fill(struct lease *l)
 	snprintf(l->label, sizeof(l->label), "system_u:system_r:nvidia_container_t:s0:c1,c2");
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/x"), strdup("8:1"), strdup("/@/srv/x"), RELABEL_PRIVATE });
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/y z"), strdup("0:43"), strdup("/"), RELABEL_NO });
-	l->host_root = l->planned = l->own_pids = l->privileged = l->hooked = true;
-	l->pids = 4026531836;
-	l->mounts = UINT64_MAX;
+	l->container.host_root = l->planned = l->container.own_pids = l->container.privileged = l->container.hooked = true;
+	l->container.pids = 4026531836;
+	l->container.mounts = UINT64_MAX;
 	(void)lease_add_way(l, &(struct way){ .path = strdup("/srv/x"), .writable = true });
 	(void)strlist_add(&l->way[0].at, "8:1 /@/srv/x", SIZE_MAX);
 	l->pausing = (struct pausing){ .program = { 8, 1, UINT64_MAX }, .devcgroup = strdup("devices/garden/x"), .idle = IDLE_STOP,
@@ -92,17 +92,17 @@ same(const struct lease *a, const struct lease *b)
 			return false;
 	return a->acts == b->acts && strcmp(a->id, b->id) == 0 && strcmp(a->root, b->root) == 0 &&
 	    strcmp(a->policy, b->policy) == 0 && strcmp(a->pipeline, b->pipeline) == 0 && strcmp(a->boot, b->boot) == 0 &&
-	    a->uid == b->uid && process_id_same(&a->asker, &b->asker) && process_id_same(&a->init, &b->init) &&
-	    a->asker.pid == 123 && a->asker.start == UINT64_MAX && a->init.pid == 2147483647 && a->init.start == 5 &&
+	    a->uid == b->uid && process_id_same(&a->asker, &b->asker) && process_id_same(&a->container.init, &b->container.init) &&
+	    a->asker.pid == 123 && a->asker.start == UINT64_MAX && a->container.init.pid == 2147483647 && a->container.init.start == 5 &&
 	    a->since == b->since && a->gpus == b->gpus &&
 	    held_same(&a->gpu[0], &b->gpu[0]) && a->gpu[0].limit == b->gpu[0].limit && held_same(&a->gpu[1], &b->gpu[1]) &&
 	    a->gpu[1].exclusive == b->gpu[1].exclusive && a->nodes == b->nodes &&
-	    memcmp(a->node, b->node, sizeof(*a->node)) == 0 && a->users == b->users &&
-	    memcmp(a->user, b->user, sizeof(*a->user)) == 0 && a->cgroups.n == b->cgroups.n &&
-	    strcmp(a->cgroups.v[0], b->cgroups.v[0]) == 0 && a->state == b->state && a->pauses == b->pauses &&
-	    strcmp(a->label, b->label) == 0 && same_folders(a, b) && a->host_root == b->host_root && a->planned == b->planned &&
-	    a->own_pids && b->own_pids && a->privileged && b->privileged && a->hooked && b->hooked && a->pids == b->pids && a->mounts == b->mounts &&
-	    b->pids == 4026531836 && b->mounts == UINT64_MAX && a->ways == b->ways &&
+	    memcmp(a->node, b->node, sizeof(*a->node)) == 0 && a->container.users == b->container.users &&
+	    memcmp(a->container.user, b->container.user, sizeof(*a->container.user)) == 0 && a->container.cgroups.n == b->container.cgroups.n &&
+	    strcmp(a->container.cgroups.v[0], b->container.cgroups.v[0]) == 0 && a->state == b->state && a->pauses == b->pauses &&
+	    strcmp(a->label, b->label) == 0 && same_folders(a, b) && a->container.host_root == b->container.host_root && a->planned == b->planned &&
+	    a->container.own_pids && b->container.own_pids && a->container.privileged && b->container.privileged && a->container.hooked && b->container.hooked && a->container.pids == b->container.pids && a->container.mounts == b->container.mounts &&
+	    b->container.pids == 4026531836 && b->container.mounts == UINT64_MAX && a->ways == b->ways &&
 	    (a->ways == 0 || strcmp(a->way[0].path, b->way[0].path) == 0) && same_pausing(&a->pausing, &b->pausing);
 }
 
@@ -145,13 +145,13 @@ test_states(void)
 	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		fill(&a);
 		a.state = states[i];
-		a.reopened = a.over = true;
+		a.seen.reopened = a.seen.over = true;
 		b = (struct lease){ 0 };
 		text = lease_encode(&a);
 		ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 && b.state == states[i] &&
 		    lease_only_promises(&b) == (i == 3),
 		    "a lease that is %s is written and read back", names[i]);
-		ok(!b.reopened && !b.over, "  the marks of a look at it are not written");
+		ok(!b.seen.reopened && !b.seen.over, "  the marks of a look at it are not written");
 		ok(lease_holding(&b).gpu == b.gpu && lease_holding(&b).gpus == 2 && lease_holding(&a).gpu == a.pausing.may &&
 		    lease_holding(&a).gpus == 1, "  others can't have its GPUs; nor the promised ones, if its container has access");
 		is_str(lease_state_name(states[i]), names[i], "  the state has its name");
@@ -178,9 +178,9 @@ test_passed_on(void)
 	ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 &&
 	    b.state == LEASE_PASSED_ON,
 	    "a lease that was passed on is written and read back");
-	ok(b.gpus == 0 && b.nodes == 0 && b.users == 0 && b.folders == 0 && b.cgroups.n == 0 && b.label[0] == '\0' && b.reuse[0] == '\0' &&
-	    !b.pauses && !b.planned && b.mounts == 0, "  a lease that was passed on holds nothing");
-	ok(b.ways == ways && b.host_root && (ways == 0 || lease_has_way(&b, &a.way[0])),
+	ok(b.gpus == 0 && b.nodes == 0 && b.container.users == 0 && b.folders == 0 && b.container.cgroups.n == 0 && b.label[0] == '\0' && b.reuse[0] == '\0' &&
+	    !b.pauses && !b.planned && b.container.mounts == 0, "  a lease that was passed on holds nothing");
+	ok(b.ways == ways && b.container.host_root && (ways == 0 || lease_has_way(&b, &a.way[0])),
 	    "  the lease has its folders' paths");
 	free(text);
 	lease_free(&a);
@@ -228,7 +228,7 @@ test_without_tasks(void)
 	    strstr(text, "pausing") == NULL,
 	    "a lease without tasks is written without the members about them");
 	is_int(lease_decode(text, strlen(text), &b, &why), 0, "  the lease is read");
-	ok(!b.pauses && b.pausing.devcgroup == NULL && b.pausing.nodes == 0 && b.init.pid == 2147483647,
+	ok(!b.pauses && b.pausing.devcgroup == NULL && b.pausing.nodes == 0 && b.container.init.pid == 2147483647,
 	    "  the lease has no tasks, and has its first process");
 	free(text);
 	lease_free(&a);

@@ -168,7 +168,7 @@ test_flags(void)
 	struct lease l = plain();
 
 	is_int((int)name_of(&l).flags, 0, "a plain lease has no flags");
-	l.host_root = true;
+	l.container.host_root = true;
 	is_int((int)name_of(&l).flags, 0,
 	    "a lease of the host's root without a folder has no flags");
 	l.way = w;
@@ -178,7 +178,7 @@ test_flags(void)
 	l.ways = 2;
 	is_int((int)name_of(&l).flags, LEASE_WAYS | LEASE_WRITES,
 	    "a lease of the host's root with a writable folder has LEASE_WRITES");
-	l.host_root = false;
+	l.container.host_root = false;
 	is_int((int)name_of(&l).flags, LEASE_WAYS,
 	    "a lease of another user with a writable folder does not have LEASE_WRITES");
 	l.ways = 0;

@@ -19,10 +19,10 @@ fill(struct lease *l)
 	struct held_folder f = { .path = strdup("/srv/a"), .fs = strdup("8:1"), .place = strdup("/a") };
 	struct way w = { .writable = true }, bare = { .writable = false };
 
-	*l = (struct lease){ .boot = "b0", .asker = { 7, 70 }, .init = { 8, 80 }, .mounts = 9, .pids = UINT64_MAX,
-		.node = node, .nodes = 2, .user = user, .users = 2,
+	*l = (struct lease){ .boot = "b0", .asker = { 7, 70 }, .container.init = { 8, 80 }, .container.mounts = 9, .container.pids = UINT64_MAX,
+		.node = node, .nodes = 2, .container.user = user, .container.users = 2,
 		.pausing = { .program = { 8, 1, 77 }, .task = { 9, 90 } } };
-	ok(strlist_add(&l->cgroups, "devices/x", SIZE_MAX) && strlist_add(&l->cgroups, "", SIZE_MAX) && lease_add_folder(l, &f) &&
+	ok(strlist_add(&l->container.cgroups, "devices/x", SIZE_MAX) && strlist_add(&l->container.cgroups, "", SIZE_MAX) && lease_add_folder(l, &f) &&
 	    strlist_add(&w.at, "8:1 /a b", SIZE_MAX) && lease_add_way(l, &w) &&
 	    lease_add_way(l, &bare),
 	    "a lease is made");
@@ -32,15 +32,15 @@ static void
 is_same(const struct lease *l)
 {
 	is_str(l->boot, "b0", "the boot id is the same");
-	ok(l->asker.pid == 7 && l->asker.start == 70 && l->init.pid == 8 && l->init.start == 80,
+	ok(l->asker.pid == 7 && l->asker.start == 70 && l->container.init.pid == 8 && l->container.init.start == 80,
 	    "the processes are the same");
-	ok(l->mounts == 9 && l->pids == UINT64_MAX && l->pausing.program.inode == 77,
+	ok(l->container.mounts == 9 && l->container.pids == UINT64_MAX && l->pausing.program.inode == 77,
 	    "the namespaces and the program are the same");
 	ok(l->nodes == 2 && memcmp(l->node, node, sizeof(node)) == 0, "the nodes are the same");
-	ok(l->users == 2 && memcmp(l->user, user, sizeof(user)) == 0, "the users are the same");
+	ok(l->container.users == 2 && memcmp(l->container.user, user, sizeof(user)) == 0, "the users are the same");
 	ok(l->pausing.task.pid == 9 && l->pausing.task.start == 90, "the task is the same");
-	ok(l->cgroups.n == 2 && strcmp(l->cgroups.v[0], "devices/x") == 0 &&
-	    l->cgroups.v[1][0] == '\0',
+	ok(l->container.cgroups.n == 2 && strcmp(l->container.cgroups.v[0], "devices/x") == 0 &&
+	    l->container.cgroups.v[1][0] == '\0',
 	    "the cgroups are the same");
 }
 
@@ -101,7 +101,7 @@ test_kinds(const struct lease *l)
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		bytes = look_ask_pack(&(struct look_ask){ .kind = t[i].kind }, l, &len);
 		ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m) && b.kind == t[i].kind && m.folders == t[i].folders &&
-		    m.ways == t[i].ways && m.cgroups.n == 2,
+		    m.ways == t[i].ways && m.container.cgroups.n == 2,
 		    "the question has %zu folders and %zu ways", t[i].folders, t[i].ways);
 		if (m.folders > 0)
 			ok(strcmp(m.folder[0].fs, "8:1") == 0 &&
@@ -119,7 +119,7 @@ test_kinds(const struct lease *l)
 		free(bytes);
 		lease_free(&m);
 	}
-	alone.users = 0;
+	alone.container.users = 0;
 	bytes = look_ask_pack(&(struct look_ask){ .kind = LOOK_LIFE }, &alone, &len);
 	ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m) && m.folders == 0,
 	    "a question about a lease without users has no folders");
@@ -243,7 +243,7 @@ main(void)
 	    "a question about a lease that holds nothing is accepted");
 	free(bytes);
 	l.node = NULL;
-	l.user = NULL;
+	l.container.user = NULL;
 	lease_free(&l);
 	return done_testing();
 }

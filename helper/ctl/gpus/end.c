@@ -167,7 +167,7 @@ has_our_numbers(const struct lease *l)
 {
 	struct stat st;
 
-	return l->pids == 0 || (stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == l->pids);
+	return l->container.pids == 0 || (stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == l->container.pids);
 }
 
 /*
@@ -179,10 +179,10 @@ find_init_of_run(struct lease *l)
 {
 	struct process_id init;
 
-	if (l->init.pid != 0 || !process_id_lives(l->asker) || !first_process_of(l->asker.pid, &init))
+	if (l->container.init.pid != 0 || !process_id_lives(l->asker) || !first_process_of(l->asker.pid, &init))
 		return;
-	l->init = init;
-	l->own_pids = true;
+	l->container.init = init;
+	l->container.own_pids = true;
 }
 
 /* A container of root's that gpuhelper-runc made must be the one that it saw then (containerrecord.h). */
@@ -193,10 +193,10 @@ check_record(const struct lease *l, struct why *why)
 	char key[LEASE_KEY_SIZE];
 	int ret;
 
-	if (l->uid != 0 || (l->init.pid == 0 && !l->pauses))
+	if (l->uid != 0 || (l->container.init.pid == 0 && !l->pauses))
 		return 0;
 	lease_key(l->uid, l->root, l->id, key);
-	ret = container_record_check(key, l->id, l->init, &l->cgroups, &r, why);
+	ret = container_record_check(key, l->id, l->container.init, &l->container.cgroups, &r, why);
 	if (ret == 0 && !container_record_has_our_pids(&r))
 		ret = refuse(why, WHY_DENIED, "container %s is in another PID namespace: end it there", l->id);
 	container_record_free(&r);
@@ -211,9 +211,9 @@ check_container(struct lease *l, struct why *why)
 	if (check_record(l, why) == -1)
 		return -1;
 	find_init_of_run(l);
-	if (l->init.pid == 0)
+	if (l->container.init.pid == 0)
 		return refuse(why, WHY_AGAIN, "container %s is still being created: try again, or end it with its engine", l->id);
-	if (!process_id_lives(l->init))
+	if (!process_id_lives(l->container.init))
 		return refuse(why, WHY_ABSENT, "container %s is gone already: gpuhelperctl reap ends its lease, unless a process "
 		    "still has a node of its GPUs open (fuser -v %s)", l->id, l->nodes > 0 ? l->node[0].path : "NODE");
 	return 0;
@@ -299,9 +299,9 @@ static int
 kill_container(const struct lease *l, struct why *why)
 {
 	/* in a PID namespace of its own, all processes end with the first one */
-	if (!l->own_pids && end_others(l->id, &l->cgroups, l->init, why) == -1)
+	if (!l->container.own_pids && end_others(l->id, &l->container.cgroups, l->container.init, why) == -1)
 		return -1;
-	return end_first(l->id, l->init, why);
+	return end_first(l->id, l->container.init, why);
 }
 
 /*
@@ -379,10 +379,10 @@ end_waiting(const struct lease *l, const json_t *waiter, struct why *why)
 	const pid_t task = task_of(waiter);
 
 	/* its first process is the container */
-	if (task == l->init.pid)
+	if (task == l->container.init.pid)
 		return refuse(why, WHY_DENIED, "process %d of container %s does not wait: it is the container's first one", task,
 		    l->id);
-	end_one(&l->cgroups, task);
+	end_one(&l->container.cgroups, task);
 	while (clock_ms() < deadline) {
 		if (!still_waits(l, task))
 			return 0;
@@ -404,7 +404,7 @@ wait_until_over(const struct lease_search *s, struct why *why)
 
 	snprintf(path, sizeof(path), "%s/%s", LEASES, s->file);
 	while (clock_ms() < deadline) {
-		if (!process_id_lives(s->lease.init) && (status = ctl_reap(&reap)) != 0)
+		if (!process_id_lives(s->lease.container.init) && (status = ctl_reap(&reap)) != 0)
 			return refuse(why, (enum why_code)status, "container %s has ended, but its lease has not", s->lease.id);
 		if (access(path, F_OK) == -1 && errno == ENOENT)
 			return 0;

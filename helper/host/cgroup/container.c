@@ -131,10 +131,10 @@ container_find_process(const struct lease *l, struct process_id asked, struct pr
 	struct pids all;
 	size_t i;
 
-	if (cgroup_pids(&l->cgroups, &dirs, &all))
+	if (cgroup_pids(&l->container.cgroups, &dirs, &all))
 		for (i = 0; i < all.n; i++) {
 			one.pid = all.v[i];
-			if (one.pid == l->init.pid || !process_start(one.pid, &one.start) || one.start != asked.start ||
+			if (one.pid == l->container.init.pid || !process_start(one.pid, &one.start) || one.start != asked.start ||
 			    !has_number(one.pid, asked.pid) || (found > 0 && out->pid == one.pid))
 				continue;
 			*out = one;

@@ -42,14 +42,14 @@ idle_add_chore(struct chores *all, enum chore_kind kind, const struct lease *l, 
 	if (c == NULL)
 		return false;
 	c->kind = kind;
-	c->init = l->init;
+	c->init = l->container.init;
 	c->by = by;
 	memcpy(c->lease, l->key, sizeof(c->lease));
 	if ((c->file = strdup(l->name)) == NULL || (c->id = strdup(l->id)) == NULL ||
 	    (c->devcgroup = strdup(l->pausing.devcgroup)) == NULL)
 		return false;
-	for (i = 0; i < l->cgroups.n; i++)
-		if (!strlist_add(&c->cgroups, l->cgroups.v[i], SIZE_MAX))
+	for (i = 0; i < l->container.cgroups.n; i++)
+		if (!strlist_add(&c->cgroups, l->container.cgroups.v[i], SIZE_MAX))
 			return false;
 	for (i = 0; i < l->pausing.nodes; i++)
 		if (!chore_add_node(c, &l->pausing.node[i]))
@@ -112,8 +112,8 @@ check_rules(const struct idle *i, struct lease *l, struct why *why)
 {
 	const bool promises = lease_only_promises(l);
 
-	l->reopened = promises ? !container_is_shut(l) : !container_has_no_more(l);
-	if (!l->reopened || !may_have_chores(i->call) || !(promises || l->state == LEASE_HELD))
+	l->seen.reopened = promises ? !container_is_shut(l) : !container_has_no_more(l);
+	if (!l->seen.reopened || !may_have_chores(i->call) || !(promises || l->state == LEASE_HELD))
 		return 0;
 	if (device_lock_make(l, why) == -1)
 		return -1;
@@ -131,7 +131,7 @@ idle_finish(const struct idle *i, const struct queued *wants, struct why *why)
 
 	for (k = 0; k < i->leases->n; k++) {
 		l = i->leases->v[k];
-		if (!l->pauses || l->over || !l->judged || l->init.pid == 0 || l->state == LEASE_DRAINING)
+		if (!l->pauses || l->seen.over || !l->seen.judged || l->container.init.pid == 0 || l->state == LEASE_DRAINING)
 			continue;
 		if (may_have_chores(i->call) && says_shut(i->call->request, l) &&
 		    may_end_giving(l->state, &l->pausing, idle_judge(l), &self) && container_is_shut(l))
@@ -219,7 +219,7 @@ idle_begin(const struct idle *i, const struct queued *wants, bool *soon, struct 
 	*soon = false;
 	for (k = 0; k < i->leases->n && i->chores->n < REQUEST_SHUT_MAX; k++) {
 		l = i->leases->v[k];
-		if (!l->pauses || !l->judged || l->over || lease_only_promises(l) || l->state == LEASE_DRAINING)
+		if (!l->pauses || !l->seen.judged || l->seen.over || lease_only_promises(l) || l->state == LEASE_DRAINING)
 			continue;
 		if (i->policy != NULL && strcmp(l->policy, i->policy) != 0)
 			continue;

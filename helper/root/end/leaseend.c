@@ -76,7 +76,7 @@ covers(const struct lease *o, const struct lease *l)
 {
 	size_t k;
 
-	if (o == l || o->over || !o->host_root || (o->init.pid == 0 && o->state != LEASE_PASSED_ON))
+	if (o == l || o->seen.over || !o->container.host_root || (o->container.init.pid == 0 && o->state != LEASE_PASSED_ON))
 		return false;
 	for (k = 0; k < l->ways; k++)
 		if (l->way[k].writable && !lease_has_way(o, &l->way[k]))
@@ -214,7 +214,7 @@ is_abandoned(const struct lease *l)
 static bool
 must_drain(const struct lease *l, bool same_boot)
 {
-	return same_boot && l->users > 0 && l->nodes > 0 && l->acts > 0 && !is_untouched(l);
+	return same_boot && l->container.users > 0 && l->nodes > 0 && l->acts > 0 && !is_untouched(l);
 }
 
 static bool
@@ -238,7 +238,7 @@ enum fate {
 static enum fate
 end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct life_share *share, int audit)
 {
-	const bool left = l->state == LEASE_PASSED_ON || is_abandoned(l), was_drained = l->drained;
+	const bool left = l->state == LEASE_PASSED_ON || is_abandoned(l), was_drained = l->seen.drained;
 	bool same_boot, live, passed_on;
 	struct life life;
 
@@ -246,17 +246,17 @@ end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct li
 	same_boot = !life.of_another_boot;
 	live = same_boot && !left && life.kept;
 	passed_on = same_boot && !live && is_passed_on(ls, l, seeing);
-	l->over = !live && !passed_on;
-	l->judged = true;
-	l->drained = false;
+	l->seen.over = !live && !passed_on;
+	l->seen.judged = true;
+	l->seen.drained = false;
 	if (audit == -1)
 		return FATE_STAYS;
 	if (!live && must_drain(l, same_boot)) {
-		l->drained = drain_fully(ls, l);
-		l->judged = !l->drained;
-		return l->drained ? FATE_DRAINED : FATE_STAYS;
+		l->seen.drained = drain_fully(ls, l);
+		l->seen.judged = !l->seen.drained;
+		return l->seen.drained ? FATE_DRAINED : FATE_STAYS;
 	}
-	if (l->over)
+	if (l->seen.over)
 		return end_one(ls, l, audit) ? FATE_GONE : FATE_STAYS;
 	if (passed_on && l->state != LEASE_PASSED_ON)
 		keep_ways(ls, l, audit);
@@ -282,7 +282,7 @@ end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struc
 	while (i < ls->n) {
 		struct lease *l = ls->v[i++];
 
-		if (l->judged)
+		if (l->seen.judged)
 			continue;
 		if ((share = share_of_user(seeing, l->uid)) == NULL)
 			return refuse_nomem(why);
@@ -331,7 +331,7 @@ take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, st
 
 	if (tell == NULL)
 		return l->state == LEASE_HELD || l->state == LEASE_PROMISED ? leases_remove(ls, l, why) : 1;
-	if (l->users == 0 || l->nodes == 0) {
+	if (l->container.users == 0 || l->nodes == 0) {
 		if (undo_acts(ls, l, why) == -1)
 			return -1;
 	} else {

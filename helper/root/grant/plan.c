@@ -132,11 +132,11 @@ fill_users(const struct asker *who, struct lease *l, struct why *why)
 	if ((n = user_subuids(who->uid, who->user, first, size, SUBUIDS_MAX)) == -1)
 		return refuse(why, WHY_IO, "/etc/subuid: %s: the users of the container can't be known",
 		    errno == E2BIG ? "too many ranges of one user" : strerror(errno));
-	if ((l->user = calloc((size_t)n + 1, sizeof(*l->user))) == NULL)
+	if ((l->container.user = calloc((size_t)n + 1, sizeof(*l->container.user))) == NULL)
 		return refuse_nomem(why);
-	l->user[l->users++] = (struct idspan){ who->uid, 1 };
+	l->container.user[l->container.users++] = (struct idspan){ who->uid, 1 };
 	for (i = 0; i < n; i++)
-		l->user[l->users++] = (struct idspan){ first[i], size[i] };
+		l->container.user[l->container.users++] = (struct idspan){ first[i], size[i] };
 	return 0;
 }
 
@@ -213,12 +213,12 @@ fill_cgroups(const struct call *c, struct lease *l, struct why *why)
 
 	if (enforced && check_cgroups_path(asker, r, why) == -1)
 		return -1;
-	if (cgroup_candidates(asker, r->spec.cgroups_path, r->id, &l->cgroups, why) == -1)
+	if (cgroup_candidates(asker, r->spec.cgroups_path, r->id, &l->container.cgroups, why) == -1)
 		return -1;
 	/* the lease of a rootful container ends when its cgroup is empty */
-	if (enforced && l->cgroups.n == 0)
+	if (enforced && l->container.cgroups.n == 0)
 		return refuse(why, WHY_IO, "/proc/%d/cgroup names no cgroup: are cgroups mounted?", asker);
-	if (cgroup_populated(&l->cgroups, &dirs))
+	if (cgroup_populated(&l->container.cgroups, &dirs))
 		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: give it one of its own",
 		    *r->spec.cgroups_path ? r->spec.cgroups_path : r->id);
 	return 0;
@@ -249,8 +249,8 @@ fill_lease(struct plan *p, struct why *why)
 	l->since = time(NULL);
 	if (fill_pausing(p, why) == -1 || fill_users(&c->peer->asker, l, why) == -1)
 		return -1;
-	l->privileged = c->request->spec.privileged;
-	if (!space_of(getpid(), "pid", &l->pids))
+	l->container.privileged = c->request->spec.privileged;
+	if (!space_of(getpid(), "pid", &l->container.pids))
 		return refuse(why, WHY_IO, "/proc/self/ns/pid: %s", strerror(errno));
 	return fill_cgroups(c, l, why);
 }

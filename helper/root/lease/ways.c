@@ -155,7 +155,7 @@ note_one(const struct edit_mount *m, struct look *look, struct lease *l, struct 
 	if (w.path == NULL)
 		return refuse_nomem(why);
 	/* other paths may lead to the same submounts, and nobody could see that they lead through this folder */
-	if (l->host_root && w.writable && strlist_has(&m->options, "rbind") &&
+	if (l->container.host_root && w.writable && strlist_has(&m->options, "rbind") &&
 	    mounts_beneath(look->mounts, m->source, first, sizeof(first)))
 		return refuse(why, WHY_DENIED, "folder %s has a mount beneath it (%s), so a container whose root is the host's "
 		    "root can't have it rw: give it a user namespace, or the folder without submounts", m->source, first);
@@ -210,7 +210,7 @@ check_own_hooks(size_t from, const struct lease *l, struct why *why)
 	size_t i, k;
 
 	for (i = from; i < l->ways; i++)
-		for (k = 0; l->host_root && k < from; k++)
+		for (k = 0; l->container.host_root && k < from; k++)
 			if (l->way[k].writable && way_passes(&l->way[i], &l->way[k]))
 				return refuse(why, WHY_DENIED, "folder %s holds %s, a driver file or a CDI hook: a container whose "
 				    "root is the host's root could change what root runs", l->way[k].path, l->way[i].path);
@@ -245,8 +245,8 @@ ways_note_driver(const struct edits *e, struct lease *l, struct why *why)
 	for (i = 0; i < e->hooks; i++)
 		if (note_file(e->hook[i].path, from, &look, l, why) == -1)
 			return -1;
-	l->hooked = e->hooks > 0;
-	return l->hooked ? check_own_hooks(from, l, why) : 0;
+	l->container.hooked = e->hooks > 0;
+	return l->container.hooked ? check_own_hooks(from, l, why) : 0;
 }
 
 int
@@ -257,7 +257,7 @@ ways_note(const struct edits *e, const struct mount_table *mounts, const struct 
 	uint32_t inside;
 	size_t i;
 
-	l->host_root = idmap_in(uids, 0, &inside);
+	l->container.host_root = idmap_in(uids, 0, &inside);
 	for (i = 0; i < e->mounts; i++)
 		if (note_one(&e->mount[i], &look, l, why) == -1)
 			return -1;
@@ -280,7 +280,7 @@ find_through(const struct wayset *own, const struct lease *writer, const struct 
 	const struct way *w = NULL;
 	size_t i;
 
-	for (i = 0; w == NULL && writer->host_root && i < writer->ways; i++)
+	for (i = 0; w == NULL && writer->container.host_root && i < writer->ways; i++)
 		if (writer->way[i].writable && (w = wayset_through(own, &writer->way[i])) != NULL)
 			*through = &writer->way[i];
 	return w;
@@ -296,7 +296,7 @@ find_nested(const struct wayset *own, const struct lease *other)
 	const struct way *w = NULL;
 	size_t i;
 
-	for (i = 0; w == NULL && other->host_root && i < other->ways; i++)
+	for (i = 0; w == NULL && other->container.host_root && i < other->ways; i++)
 		if (other->way[i].writable)
 			w = wayset_nested(own, &other->way[i]);
 	return w;
@@ -309,7 +309,7 @@ find_nested(const struct wayset *own, const struct lease *other)
 static bool
 is_being_given(const struct lease *l)
 {
-	return l->init.pid == 0 && (l->uid == 0 || time(NULL) - l->since < GIVING_S);
+	return l->container.init.pid == 0 && (l->uid == 0 || time(NULL) - l->since < GIVING_S);
 }
 
 /* Compares the lease with one other; «own» has the lease's ways. */
@@ -322,16 +322,17 @@ check_beside(const struct lease *o, const struct lease *l, const struct wayset *
 		return refuse(why, WHY_AGAIN, "%s lies in %s, which container %s may write to as the host's root, so that it "
 		    "could redirect the path: give that container a user namespace, or try again when it is gone", w->path,
 		    through->path, name_for(o, l));
-	if (!l->host_root)
+	if (!l->container.host_root)
 		return 0;
 	/*
 	 * The mounts of a container that exists can't be redirected any more. But if it is the host's root and its folder
 	 * were moved, nobody would know where it writes; and its hooks are still to be run.
 	 */
-	if ((is_being_given(o) || o->host_root || o->hooked) && (through = wayset_passed(own, o->way, o->ways, &w)) != NULL)
+	if ((is_being_given(o) || o->container.host_root || o->container.hooked) &&
+	    (through = wayset_passed(own, o->way, o->ways, &w)) != NULL)
 		return refuse(why, WHY_AGAIN, "folder %s holds %s, which container %s %s: a container whose root is the host's "
 		    "root can't have the folder rw meanwhile; try again later", through->path, w->path, name_for(o, l),
-		    is_being_given(o) ? "is being given" : o->host_root ? "has, as the host's root" : "has for its hooks");
+		    is_being_given(o) ? "is being given" : o->container.host_root ? "has, as the host's root" : "has for its hooks");
 	if ((w = find_nested(own, o)) != NULL)
 		return refuse(why, WHY_AGAIN, "folder %s lies in one that container %s may write to as the host's root, or "
 		    "holds one: give one of the containers a user namespace, or try again when that container is gone", w->path,
@@ -356,7 +357,7 @@ ways_may_add(const struct leases *ls, const struct lease *l, struct why *why)
 int
 ways_check_claim(const struct lease *l, uint32_t uid, struct why *why)
 {
-	if (l->ways == 0 || !l->host_root || uid == 0)
+	if (l->ways == 0 || !l->container.host_root || uid == 0)
 		return 0;
 	return refuse(why, WHY_DENIED, "the container's ids include the host's root, and uid %u may not make such a "
 	    "container: is linux.uidMappings missing?", uid);
@@ -368,10 +369,10 @@ ways_settle(struct lease *l)
 	size_t i, kept = 0;
 
 	/* its hooks are still to be run */
-	if (l->hooked)
+	if (l->container.hooked)
 		return;
 	for (i = 0; i < l->ways; i++)
-		if (l->host_root && l->way[i].writable)
+		if (l->container.host_root && l->way[i].writable)
 			l->way[kept++] = l->way[i];
 		else
 			way_free(&l->way[i]);

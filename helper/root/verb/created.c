@@ -31,8 +31,8 @@ check_device_cgroup(const struct lease *l, const char *devcgroup, bool ruled, st
 	if (devcgroup == NULL)
 		return refuse(why, WHY_DENIED, "container %s: the runtime gave it no devices cgroup of its own, so it could open "
 		    "every GPU (was the runtime told to use no cgroups?)", l->id);
-	return ruled || l->privileged ? 0 : refuse(why, WHY_DENIED, "container %s: /sys/fs/cgroup/%s/devices.list lets it "
-	    "open GPUs that it was not granted", l->id, devcgroup);
+	return ruled || l->container.privileged ? 0 : refuse(why, WHY_DENIED, "container %s: "
+	    "/sys/fs/cgroup/%s/devices.list lets it open GPUs that it was not granted", l->id, devcgroup);
 }
 
 /*
@@ -103,7 +103,7 @@ see_newborn(const struct peer *p, const struct request *r, struct newborn *b, st
 static int
 note_cgroups(struct newborn *b, struct lease *l, struct why *why)
 {
-	const bool enforced = l->users == 0;
+	const bool enforced = l->container.users == 0;
 	const char *at = b->devcgroup != SIZE_MAX ? b->cgroups.v[b->devcgroup] : NULL;
 	bool ruled = false;
 
@@ -116,8 +116,8 @@ note_cgroups(struct newborn *b, struct lease *l, struct why *why)
 		    "promised", l->id, at != NULL ? at : "");
 	if (b->cgroups.n == 0)
 		return 0;
-	strlist_free(&l->cgroups);
-	l->cgroups = b->cgroups;
+	strlist_free(&l->container.cgroups);
+	l->container.cgroups = b->cgroups;
 	b->cgroups = (struct strlist){ 0 };
 	return 0;
 }
@@ -125,12 +125,12 @@ note_cgroups(struct newborn *b, struct lease *l, struct why *why)
 static int
 adopt(const struct leases *ls, struct newborn *b, struct lease *l, struct why *why)
 {
-	l->init = b->init;
-	l->own_pids = b->own_pids;
+	l->container.init = b->init;
+	l->container.own_pids = b->own_pids;
 	if (note_cgroups(b, l, why) == -1)
 		return -1;
 	if (b->mounts != 0)
-		l->mounts = b->mounts;
+		l->container.mounts = b->mounts;
 	ways_settle(l);
 	/* the lease may be longer now, with the names of the cgroups */
 	return leases_write_more(ls, l, why);

@@ -86,7 +86,7 @@ allow_again(const struct call *c, struct leases *ls, struct reply *reply)
 
 	for (i = 0; i < ls->n; i++) {
 		l = ls->v[i];
-		if ((uid == 0 || uid == l->uid) && !l->over && l->state == LEASE_HELD && !l->planned &&
+		if ((uid == 0 || uid == l->uid) && !l->seen.over && l->state == LEASE_HELD && !l->planned &&
 		    acts_allow(ls, l, &reply->why) == -1)
 			ret = -1;
 	}

@@ -44,7 +44,7 @@ find_promise(const struct call *c, const struct leases *ls, struct why *why)
 {
 	struct lease *l = leases_find(ls, c->peer->asker.uid, c->request->runtime_root, c->request->id);
 
-	if (l != NULL && l->pauses && l->init.pid != 0)
+	if (l != NULL && l->pauses && l->container.init.pid != 0)
 		return l;
 	refuse(why, WHY_DENIED, "container %s was promised no GPU", c->request->id);
 	return NULL;
@@ -119,7 +119,7 @@ find_subject(struct plan *p, struct why *why)
 {
 	const struct pausing *had = &p->lease.pausing;
 
-	if (maps_of_process(p->lease.init.pid, &p->uids, &p->gids, why) == -1)
+	if (maps_of_process(p->lease.container.init.pid, &p->uids, &p->gids, why) == -1)
 		return -1;
 	subject_of(&(struct request){ .spec.uid = had->uid, .spec.gid = had->gid }, &p->uids, &p->gids, &p->subject);
 	return label_of_lease(&p->lease, &p->label, why);

@@ -37,7 +37,7 @@ next_look(const struct lease *l, bool gives)
 {
 	int64_t ms;
 
-	if (l == NULL || !l->pauses || l->over || lease_only_promises(l) || l->state == LEASE_DRAINING)
+	if (l == NULL || !l->pauses || l->seen.over || lease_only_promises(l) || l->state == LEASE_DRAINING)
 		return 0;
 	if (gives || l->state != LEASE_HELD)
 		return SOON_MS;

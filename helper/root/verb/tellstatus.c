@@ -33,7 +33,7 @@ put_trouble(struct jsonout *j, const struct lease *l)
 	size_t i;
 
 	jsonout_begin(j, "trouble", "[");
-	if (!l->over && l->state == LEASE_HELD && !acts_trouble(l, &lines))
+	if (!l->seen.over && l->state == LEASE_HELD && !acts_trouble(l, &lines))
 		jsonout_text(j, NULL, "no memory to look at its nodes");
 	for (i = 0; i < lines.n; i++)
 		jsonout_text(j, NULL, lines.v[i]);
@@ -73,11 +73,11 @@ add_if_room(struct jsonout *list, struct jsonout *one, size_t *room)
 static const char *
 state_name(const struct lease *l, int64_t *left)
 {
-	enum idleness idleness = l->pauses && !l->over && l->state == LEASE_HELD ? idle_judge(l) : IDLENESS_BUSY;
+	enum idleness idleness = l->pauses && !l->seen.over && l->state == LEASE_HELD ? idle_judge(l) : IDLENESS_BUSY;
 	const bool left_some = idleness == IDLENESS_LEFT && l->pausing.left_since != 0;
 
 	*left = left_some ? time(NULL) - (clock_ms() - l->pausing.left_since) / 1000 : 0;
-	return l->over ? "over" : idleness == IDLENESS_IDLE ? "idle" : lease_state_name(l->state);
+	return l->seen.over ? "over" : idleness == IDLENESS_IDLE ? "idle" : lease_state_name(l->state);
 }
 
 static void

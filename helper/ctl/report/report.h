@@ -77,7 +77,6 @@ enum count {
 struct row {
 	char *name;
 	char *more;			/* the second line of the name it was added with, or NULL; after report_finish() */
-	struct row *next;
 	int64_t n[COUNTS];
 	char reason[REASON_SIZE];	/* of the last denial */
 	struct row_day {
@@ -90,9 +89,10 @@ struct row {
 
 /* What rows are named after. */
 enum set { PIPELINES, TEAMS, INSTANCES, USERS, GPUS, DENIAL_KINDS, WAIT_RANGES, DAYS, SETS };
-struct rows {
-	void *tree;
-	struct row *first;
+
+/* Structs that begin with «char *name», sorted by it. */
+struct names {
+	void **v;
 	size_t n;
 };
 
@@ -106,8 +106,6 @@ enum report_shares {
 
 #define SERIES 9		/* of the chart by day: the pipelines with the most GPU time, and the others */
 
-struct report_lease;
-
 struct report {
 	/* the period; INT64_MIN: from the first record; INT64_MAX: to the last; known after report_finish() */
 	int64_t since, until;
@@ -116,20 +114,19 @@ struct report {
 	int64_t first, last;		/* times of the first and last record in the period */
 	enum report_shares shares;
 	const char *filter;		/* describes the filter; NULL: no filter; borrowed */
-	struct rows set[SETS];
+	struct names set[SETS];		/* of rows */
 	struct row total;
 	int64_t days_each;		/* of a row of DAYS */
 	const char *series[SERIES + 1];	/* their names, and NULL */
-	void *tree;			/* open leases by name; and all of them: */
-	struct report_lease *leases;
+	struct names leases;		/* which are open */
 	bool nomem;
 };
 
-/* For trees of structs that begin with «char *name». */
-void *named_find(void *const *tree, const char *name);
+void *names_find(const struct names *s, const char *name);
 /* Adds a zeroed struct of this size; NULL: out of memory. */
-void *named_add(void **tree, const char *name, size_t size);
-void named_remove(void **tree, const void *it);
+void *names_add(struct names *s, const char *name, size_t size);
+/* Removes it from the list; the caller frees it. */
+void names_remove(struct names *s, const char *name);
 
 /*
  * Finds or adds the row with this name, which may have two lines.  After NAMES_MAX names, new ones share a row: refused
@@ -146,8 +143,7 @@ bool row_add_days(struct row *row, int64_t from, int64_t to, int64_t gpus);
  * which the caller frees, and returns how many there are.  *out is NULL if memory is short.
  */
 #define KEYS 3
-size_t rows_select(const struct rows *s, const enum count by[KEYS], struct row ***out);
-void rows_free(struct report *r);
+size_t rows_select(const struct names *s, const enum count by[KEYS], struct row ***out);
 
 /* Takes the shares of settings.team_shares, which may be empty; adds the teams that it names. */
 void report_take_shares(struct report *r, const struct strlist *shares);

@@ -165,7 +165,8 @@ add_key(struct buf *b, const struct report *r)
 	}
 	if (r->filter == NULL) {
 		html(b, "<li>" SVG "width=\"16\" height=\"10\" aria-hidden=\"true\">");
-		html(b, "<line class=\"cap\" x2=\"16\" y1=\"5\" y2=\"5\"/></svg>capacity of the %s GPU%s below</li>", as_count(gpus), gpus == 1 ? "" : "s");
+		html(b, "<line class=\"cap\" x2=\"16\" y1=\"5\" y2=\"5\"/></svg>");
+		html(b, "capacity of the %s GPU%s below</li>", as_count(gpus), gpus == 1 ? "" : "s");
 	}
 	html(b, "</ul>");
 }
@@ -190,8 +191,8 @@ chart_days(struct buf *b, const struct report *r)
 	add_scale(b, step, top);
 	html(b, SVG "width=\"100%%\" height=\"%d\" role=\"img\" aria-labelledby=\"by-day-title by-day-desc\">"
 	    "<title id=\"by-day-title\">GPU time by day</title><desc id=\"by-day-desc\">A column of GPU hours for each day "
-	    "or group of days, stacked by pipeline, and a line for the hours that the GPUs had. The table below has the same "
-	    "numbers.</desc>\n", TOP + HEIGHT + BOTTOM);
+	    "or group of days, stacked by pipeline, and a line for the hours that the GPUs had. The table below has the "
+	    "same numbers.</desc>\n", TOP + HEIGHT + BOTTOM);
 	add_grid(b, step, top);
 	for (i = 0; i < n; i++)
 		add_column(b, r, day[i], wide * (double)i, wide, top);

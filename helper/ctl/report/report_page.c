@@ -66,13 +66,14 @@ add_summary(struct buf *b, const struct report *r)
 	char held[96], with_denials[64] = "", abandoned[64] = "";
 	const struct row *p;
 	int64_t granted = 0, denied = 0;
+	size_t i;
 
 	/* other names begin with a bracket: «(user root)» */
-	for (p = r->set[PIPELINES].first; p != NULL; p = p->next)
-		if (p->name[0] != '(') {
-			granted += p->n[GRANTS] > 0 || p->n[SECONDS] > 0;
-			denied += p->n[DENIALS] > 0;
-		}
+	for (i = 0; i < r->set[PIPELINES].n; i++) {
+		p = r->set[PIPELINES].v[i];
+		granted += p->name[0] != '(' && (p->n[GRANTS] > 0 || p->n[SECONDS] > 0);
+		denied += p->name[0] != '(' && p->n[DENIALS] > 0;
+	}
 	snprintf(held, sizeof(held), "of the time, on average over %s GPU%s", as_count(gpus), s_of(gpus));
 	if (denied > 0)
 		snprintf(with_denials, sizeof(with_denials), "%s with denials", as_count(denied));
@@ -242,6 +243,9 @@ is_there(const struct report *r, const struct section *s)
 {
 	autofree struct row **row = NULL;
 
+	/* a share of nothing, or of what the filter leaves, means nothing */
+	if (s->table.of == TEAMS && (r->filter != NULL || r->total.n[SECONDS] == 0))
+		return false;
 	return s->none != NULL || s->table.names == NULL || rows_select(&r->set[s->table.of], s->table.by, &row) > 0;
 }
 

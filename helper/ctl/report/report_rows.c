@@ -1,7 +1,6 @@
 /* See report.h: rows by name, and what they count. */
 #include "report.h"
 
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,58 +10,64 @@ struct named {
 	char *name;
 };
 
-static int
-by_name(const void *a, const void *b)
+/* Where the name is in the list, or would be. */
+static size_t
+place_of(const struct names *s, const char *name)
 {
-	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+	size_t low = 0, high = s->n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (strcmp(((struct named *)s->v[middle])->name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 void *
-named_find(void *const *tree, const char *name)
+names_find(const struct names *s, const char *name)
 {
-	const struct named key = { (char *)(uintptr_t)name };
-	void *const *at = tfind(&key, tree, by_name);
+	const size_t at = place_of(s, name);
 
-	return at != NULL ? *at : NULL;
+	return at < s->n && strcmp(((struct named *)s->v[at])->name, name) == 0 ? s->v[at] : NULL;
 }
 
 void *
-named_add(void **tree, const char *name, size_t size)
+names_add(struct names *s, const char *name, size_t size)
 {
+	const size_t at = place_of(s, name);
+	void **more = reallocarray(s->v, s->n + 1, sizeof(*more));
 	struct named *new = calloc(1, size);
 
-	if (new == NULL || (new->name = strdup(name)) == NULL || tsearch(new, tree, by_name) == NULL) {
-		if (new != NULL)
-			free(new->name);
+	if (more != NULL)
+		s->v = more;
+	if (more == NULL || new == NULL || (new->name = strdup(name)) == NULL) {
 		free(new);
 		return NULL;
 	}
-	return new;
+	memmove(more + at + 1, more + at, (s->n++ - at) * sizeof(*more));
+	return more[at] = new;
 }
 
 void
-named_remove(void **tree, const void *it)
+names_remove(struct names *s, const char *name)
 {
-	tdelete(it, tree, by_name);
+	const size_t at = place_of(s, name);
+
+	memmove(s->v + at, s->v + at + 1, (--s->n - at) * sizeof(*s->v));
 }
 
 struct row *
 row_get(struct report *r, enum set of, const char *name)
 {
-	struct rows *s = &r->set[of];
-	struct row *row = named_find(&s->tree, name);
+	struct row *row = names_find(&r->set[of], name);
 
-	if (row == NULL && s->n >= NAMES_MAX)
-		row = named_find(&s->tree, name = FURTHER);
-	if (row != NULL)
-		return row;
-	if ((row = named_add(&s->tree, name, sizeof(*row))) == NULL) {
+	if (row == NULL && r->set[of].n >= NAMES_MAX)
+		row = names_find(&r->set[of], name = FURTHER);
+	if (row == NULL && (row = names_add(&r->set[of], name, sizeof(*row))) == NULL)
 		r->nomem = true;
-		return NULL;
-	}
-	row->next = s->first;
-	s->first = row;
-	s->n++;
 	return row;
 }
 
@@ -126,37 +131,20 @@ by_counts(const void *a, const void *b, void *by)
 }
 
 size_t
-rows_select(const struct rows *s, const enum count by[KEYS], struct row ***out)
+rows_select(const struct names *s, const enum count by[KEYS], struct row ***out)
 {
 	enum count key[KEYS];
 	struct row *row;
-	size_t n = 0;
+	size_t i, n = 0;
 
 	if ((*out = calloc(s->n + 1, sizeof(struct row *))) == NULL)
 		return 0;
-	for (row = s->first; row != NULL; row = row->next)
+	for (i = 0; i < s->n; i++) {
+		row = s->v[i];
 		if (row->n[ORDER] > 0 || row->n[by[0]] > 0 || row->n[by[1]] > 0 || row->n[by[2]] > 0)
 			(*out)[n++] = row;
+	}
 	memcpy(key, by, sizeof(key));
 	qsort_r(*out, n, sizeof(**out), by_counts, key);
 	return n;
-}
-
-static void
-free_row(void *it)
-{
-	struct row *row = it;
-
-	free(row->name);
-	free(row->day);
-	free(row);
-}
-
-void
-rows_free(struct report *r)
-{
-	size_t i;
-
-	for (i = 0; i < SETS; i++)
-		tdestroy(r->set[i].tree, free_row);
 }

@@ -4,7 +4,6 @@
  */
 #include "report.h"
 
-#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,6 @@
 /* An open lease: from its grant or promise to its end. */
 struct report_lease {
 	char *name;
-	struct report_lease *next, **at;	/* the next one, and what points to this one */
 	struct row *of[SETS];	/* what it counts for; none: the filter excludes the record */
 	struct row **gpu;
 	size_t gpus;
@@ -106,37 +104,11 @@ let_go(struct report *r, struct report_lease *l, int64_t t)
 }
 
 static void
-free_lease(void *it)
+free_lease(struct report_lease *l)
 {
-	struct report_lease *l = it;
-
 	free(l->gpu);
 	free(l->name);
 	free(l);
-}
-
-static void
-remove_lease(struct report *r, struct report_lease *l)
-{
-	*l->at = l->next;
-	if (l->next != NULL)
-		l->next->at = l->at;
-	named_remove(&r->tree, l);
-	free_lease(l);
-}
-
-static struct report_lease *
-add_lease(struct report *r, const char *name)
-{
-	struct report_lease *l = named_add(&r->tree, name, sizeof(*l));
-
-	if (l == NULL)
-		return NULL;
-	l->next = r->leases;
-	l->at = &r->leases;
-	if (l->next != NULL)
-		l->next->at = &l->next;
-	return r->leases = l;
 }
 
 /*
@@ -146,7 +118,7 @@ add_lease(struct report *r, const char *name)
 static void
 begin_lease(struct report *r, const struct report_entry *e, struct row *const of[SETS])
 {
-	struct report_lease *l = named_find(&r->tree, e->lease);
+	struct report_lease *l = names_find(&r->leases, e->lease);
 	struct row *gpu, **more;
 	size_t i;
 
@@ -154,7 +126,7 @@ begin_lease(struct report *r, const struct report_entry *e, struct row *const of
 		row_count(&r->total, REPLACED, 1);
 		let_go(r, l, e->time);
 	}
-	if ((l == NULL && (l = add_lease(r, e->lease)) == NULL) ||
+	if ((l == NULL && (l = names_add(&r->leases, e->lease, sizeof(*l))) == NULL) ||
 	    (more = reallocarray(l->gpu, e->gpus.n + 1, sizeof(*more))) == NULL) {
 		r->nomem = true;
 		return;
@@ -178,10 +150,12 @@ boot_up_to(struct report *r, int64_t t)
 {
 	struct report_lease *l;
 	int64_t at;
+	size_t i;
 
 	while (r->next_boot < r->boots && (at = r->boot[r->next_boot]) <= t) {
 		r->next_boot++;
-		for (l = r->leases; l != NULL; l = l->next) {
+		for (i = 0; i < r->leases.n; i++) {
+			l = r->leases.v[i];
 			row_count(&r->total, CUT_BY_BOOT, l->holds && l->gpus > 0 && at >= r->since);
 			let_go(r, l, at);
 		}
@@ -245,8 +219,10 @@ end_lease(struct report *r, const struct report_entry *e, struct report_lease *l
 	if (drains)
 		return;
 	let_go(r, l, e->time);
-	if (e->event != EVENT_GAVE_BACK)
-		remove_lease(r, l);
+	if (e->event != EVENT_GAVE_BACK) {
+		names_remove(&r->leases, l->name);
+		free_lease(l);
+	}
 }
 
 void
@@ -265,7 +241,7 @@ report_take(struct report *r, struct report_entry *e)
 		row_count(&r->total, LEFT_OUT, e->left_out);
 	} else
 		e->time = r->since;
-	l = named_find(&r->tree, e->lease);
+	l = names_find(&r->leases, e->lease);
 	find_rows(r, e, of);
 	if (e->event == EVENT_GRANT || e->event == EVENT_PROMISE)
 		take_grant(r, e, of);
@@ -316,25 +292,21 @@ void
 report_finish(struct report *r)
 {
 	struct report_lease *l;
-	struct row *row;
-	size_t set;
+	size_t i, k;
 
 	if (r->since == INT64_MIN)
 		r->since = r->first;
 	if (r->until == INT64_MAX)
 		r->until = r->last > 0 ? r->last : r->since;
 	boot_up_to(r, r->until);
-	for (l = r->leases; l != NULL; l = l->next)
-		if (l->holds && l->gpus > 0) {
-			count(r, l->of, HELD, 1);
-			let_go(r, l, r->until);
-		}
-	for (set = 0; set < SETS; set++)
-		for (row = r->set[set].first; row != NULL; row = row->next)
-			complete(row, (enum set)set);
-	/* a share of nothing, or of what the filter leaves, means nothing */
-	if (r->filter != NULL || r->total.n[SECONDS] == 0)
-		r->set[TEAMS].first = NULL;
+	for (i = 0; i < r->leases.n; i++) {
+		l = r->leases.v[i];
+		count(r, l->of, HELD, l->holds && l->gpus > 0);
+		let_go(r, l, r->until);
+	}
+	for (k = 0; k < SETS; k++)
+		for (i = 0; i < r->set[k].n; i++)
+			complete(r->set[k].v[i], (enum set)k);
 	if (r->total.n[SECONDS] > 0)
 		report_make_days(r);
 }
@@ -342,7 +314,20 @@ report_finish(struct report *r)
 void
 report_free(struct report *r)
 {
-	tdestroy(r->tree, free_lease);
-	rows_free(r);
+	struct row *row;
+	size_t i, k;
+
+	for (i = 0; i < r->leases.n; i++)
+		free_lease(r->leases.v[i]);
+	free(r->leases.v);
+	for (k = 0; k < SETS; k++) {
+		for (i = 0; i < r->set[k].n; i++) {
+			row = r->set[k].v[i];
+			free(row->name);
+			free(row->day);
+			free(row);
+		}
+		free(r->set[k].v);
+	}
 	free(r->boot);
 }

@@ -4,8 +4,6 @@
  */
 #include "report.h"
 
-#include <stdlib.h>
-
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 
@@ -17,42 +15,39 @@
 
 _Static_assert(SERIES <= AUDIT_KINDS, "a row has a number for each series");
 
-/* The rows */
+/* The rows, whose names are also in the order of their days */
 
-static bool
-make_columns(struct report *r, struct row **column, int64_t n)
+static void
+add_day(struct report *r, int64_t day, int64_t order)
 {
-	int64_t i, begin, end;
+	const int64_t begin = day * DAY_S, end = begin + r->days_each * DAY_S;
+	struct row *row;
 	char name[32];
 
-	for (i = 0; i < n; i++) {
-		begin = (r->since / DAY_S + i * r->days_each) * DAY_S;
-		end = begin + r->days_each * DAY_S;
-		text_time(begin, name);
-		name[DAY_LEN] = '\0';
-		if ((column[i] = row_get(r, DAYS, name)) == NULL)
-			return false;
-		column[i]->n[ORDER] = n - i;
-		column[i]->n[CAPACITY] = (int64_t)r->set[GPUS].n *
-		    ((end < r->until ? end : r->until) - (begin > r->since ? begin : r->since));
-	}
-	return true;
+	text_time(begin, name);
+	name[DAY_LEN] = '\0';
+	if ((row = row_get(r, DAYS, name)) == NULL)
+		return;
+	row->n[ORDER] = order;
+	/* the first and the last day may be shorter than others */
+	row->n[CAPACITY] = (int64_t)r->set[GPUS].n *
+	    ((end < r->until ? end : r->until) - (begin > r->since ? begin : r->since));
 }
 
 static void
-fill_columns(struct report *r, struct row *const *column, struct row *const *pipeline, size_t pipelines)
+fill_rows(struct report *r, struct row *const *pipeline, size_t pipelines)
 {
 	const struct row_day *day;
-	struct row *to;
+	struct row *row;
 	size_t i, k;
 
 	for (i = 0; i < pipelines; i++) {
 		k = i < SERIES - 1 ? i : SERIES - 1;
 		r->series[k] = k < SERIES - 1 ? pipeline[i]->name : "others";
 		for (day = pipeline[i]->day; day < pipeline[i]->day + pipeline[i]->days; day++) {
-			to = column[(day->day - r->since / DAY_S) / r->days_each];
-			to->n[SECONDS] += day->seconds;
-			to->n[PART + k] += day->seconds;
+			row = r->set[DAYS].v[(day->day - r->since / DAY_S) / r->days_each];
+			row->n[SECONDS] += day->seconds;
+			row->n[PART + k] += day->seconds;
 		}
 	}
 }
@@ -60,18 +55,18 @@ fill_columns(struct report *r, struct row *const *column, struct row *const *pip
 void
 report_make_days(struct report *r)
 {
-	const int64_t days = (r->until - 1) / DAY_S - r->since / DAY_S + 1;
-	autofree struct row **column = NULL, **pipeline = NULL;
-	size_t n, pipelines;
+	const int64_t first = r->since / DAY_S, days = (r->until - 1) / DAY_S - first + 1;
+	autofree struct row **pipeline = NULL;
+	const size_t pipelines = rows_select(&r->set[PIPELINES], (enum count [KEYS]){ SECONDS }, &pipeline);
+	int64_t day;
 
 	for (r->days_each = 1; days > r->days_each * COLUMNS_MAX; r->days_each *= r->days_each == 1 ? 7 : 4)
 		;
-	n = (size_t)((days + r->days_each - 1) / r->days_each);
-	pipelines = rows_select(&r->set[PIPELINES], (enum count [KEYS]){ SECONDS }, &pipeline);
-	if (pipeline == NULL || (column = calloc(n, sizeof(*column))) == NULL || !make_columns(r, column, (int64_t)n))
-		r->nomem = true;
-	else
-		fill_columns(r, column, pipeline, pipelines);
+	for (day = 0; day < days; day += r->days_each)
+		add_day(r, first + day, days - day);
+	r->nomem |= pipeline == NULL;
+	if (!r->nomem)
+		fill_rows(r, pipeline, pipelines);
 }
 
 /* The chart */
@@ -174,16 +169,16 @@ add_key(struct buf *b, const struct report *r)
 void
 chart_days(struct buf *b, const struct report *r)
 {
-	autofree struct row **day = NULL;
-	const size_t n = rows_select(&r->set[DAYS], (enum count [KEYS]){ SECONDS }, &day);
+	const size_t n = r->set[DAYS].n;
+	const struct row *day;
 	const double wide = 100.0 / (double)n;
 	int64_t highest = 0, step, top;
 	size_t i;
 
-	b->failed |= day == NULL;
 	for (i = 0; i < n; i++) {
-		highest = day[i]->n[SECONDS] > highest ? day[i]->n[SECONDS] : highest;
-		highest = day[i]->n[CAPACITY] > highest && r->filter == NULL ? day[i]->n[CAPACITY] : highest;
+		day = r->set[DAYS].v[i];
+		highest = day->n[SECONDS] > highest ? day->n[SECONDS] : highest;
+		highest = day->n[CAPACITY] > highest && r->filter == NULL ? day->n[CAPACITY] : highest;
 	}
 	step = line_step(highest);
 	top = (highest + step - 1) / step * step;
@@ -195,10 +190,12 @@ chart_days(struct buf *b, const struct report *r)
 	    "same numbers.</desc>\n", TOP + HEIGHT + BOTTOM);
 	add_grid(b, step, top);
 	for (i = 0; i < n; i++)
-		add_column(b, r, day[i], wide * (double)i, wide, top);
+		add_column(b, r, r->set[DAYS].v[i], wide * (double)i, wide, top);
 	/* at most four dates, which so have room on a phone, too */
-	for (i = 0; i < n && i <= n * 3 / 4; i += (n + 3) / 4)
-		html(b, "<text class=\"a\" x=\"%f%%\" y=\"%d\">%s</text>", wide * (double)i, TOP + HEIGHT + 18, day[i]->name);
+	for (i = 0; i < n && i <= n * 3 / 4; i += (n + 3) / 4) {
+		day = r->set[DAYS].v[i];
+		html(b, "<text class=\"a\" x=\"%f%%\" y=\"%d\">%s</text>", wide * (double)i, TOP + HEIGHT + 18, day->name);
+	}
 	html(b, "</svg></div>");
 	add_key(b, r);
 	html(b, "</figure>\n");

@@ -88,17 +88,19 @@ take_owner(const struct doc *d, struct report_entry *e)
 		snprintf(e->pipeline, sizeof(e->pipeline), "(no pipeline known)");
 }
 
-/* Adds "nvidia 0000:3b:00.0 GPU-... part 1g.5gb" with the UUID in a line below. */
+/* Moves the UUID of "nvidia 0000:3b:00.0 GPU-... part 1g.5gb" to a line of its own, the second. */
 static void
 add_gpu(struct strlist *gpus, const char *name)
 {
-	const char *uuid = strstr(name, " GPU-"), *rest = uuid != NULL ? uuid + 1 + strcspn(uuid + 1, " ") : NULL;
+	const char *uuid = strstr(name, " GPU-"), *rest;
 	autobuf struct buf lines = { 0 };
 
-	if (uuid == NULL)
-		buf_puts(&lines, name);
-	else
-		buf_printf(&lines, "%.*s%s\n%.*s", (int)(uuid - name), name, rest, (int)(rest - uuid - 1), uuid + 1);
+	if (uuid == NULL) {
+		(void)strlist_add(gpus, name, SIZE_MAX);
+		return;
+	}
+	rest = uuid + 1 + strcspn(uuid + 1, " ");
+	buf_printf(&lines, "%.*s%s\n%.*s", (int)(uuid - name), name, rest, (int)(rest - uuid - 1), uuid + 1);
 	if (!lines.failed)
 		(void)strlist_add(gpus, lines.p, lines.len);
 }

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../base/cleanup.h"
-
 /* An open lease: from its grant or promise to its end. */
 struct report_lease {
 	char *name;
@@ -256,6 +254,7 @@ report_take(struct report *r, struct report_entry *e)
 void
 report_take_shares(struct report *r, const struct strlist *shares)
 {
+	char name[NAME_SIZE];
 	const char *is;
 	struct row *team;
 	uint32_t parts;
@@ -263,12 +262,10 @@ report_take_shares(struct report *r, const struct strlist *shares)
 
 	r->shares = shares->n > 0 ? SHARES_SET : SHARES_UNSET;
 	for (i = 0; i < shares->n; i++) {
-		autofree char *name = NULL;
-
 		is = strrchr(shares->v[i], '=');
-		if ((name = strndup(shares->v[i], (size_t)(is - shares->v[i]))) == NULL)
-			r->nomem = true;
-		else if ((team = row_get(r, TEAMS, strange(name))) != NULL && text_u32(is + 1, 1, UINT32_MAX, &parts)) {
+		snprintf(name, sizeof(name), "%.*s", (int)(is - shares->v[i]), shares->v[i]);
+		team = row_get(r, TEAMS, strange(name));
+		if (team != NULL && text_u32(is + 1, 1, UINT32_MAX, &parts)) {
 			team->n[ORDER] = 1;
 			team->n[PARTS] = parts;
 		}

@@ -141,7 +141,7 @@ add_scale(struct buf *b, int64_t step, int64_t top)
 
 	html(b, SVG "width=\"56\" height=\"%d\" aria-hidden=\"true\">", TOP + HEIGHT + BOTTOM);
 	for (at = 0; at <= top; at += step)
-		html(b, "<text class=\"a\" x=\"48\" y=\"%f\" text-anchor=\"end\">%s h</text>",
+		html(b, "<text x=\"48\" y=\"%f\" text-anchor=\"end\">%s h</text>",
 		    TOP + HEIGHT - height_of(at, top) + 4, as_hours(at));
 	html(b, "</svg>");
 }
@@ -194,7 +194,7 @@ chart_days(struct buf *b, const struct report *r)
 	/* at most four dates, which so have room on a phone, too */
 	for (i = 0; i < n && i <= n * 3 / 4; i += (n + 3) / 4) {
 		day = r->set[DAYS].v[i];
-		html(b, "<text class=\"a\" x=\"%f%%\" y=\"%d\">%s</text>", wide * (double)i, TOP + HEIGHT + 18, day->name);
+		html(b, "<text x=\"%f%%\" y=\"%d\">%s</text>", wide * (double)i, TOP + HEIGHT + 18, day->name);
 	}
 	html(b, "</svg></div>");
 	add_key(b, r);

@@ -195,10 +195,11 @@ take_denial(struct report *r, const struct report_entry *e, struct row *const of
 
 	count(r, of, DENIALS, 1);
 	count(r, of, PART + e->denial, 1);
-	count(r, of, LAST, e->time);
 	for (i = 0; i < SETS; i++)
-		if (of[i] != NULL)
+		if (of[i] != NULL) {
+			of[i]->n[LAST] = e->time;
 			memcpy(of[i]->reason, e->reason, sizeof(e->reason));
+		}
 }
 
 /* Ends a lease.  A lease that gave its GPUs back is kept, as it may get them again; so is one that drains. */

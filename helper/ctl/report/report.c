@@ -27,20 +27,24 @@
 
 #define SAME_BOOT_S 120		/* the two sources may differ by this much about one boot */
 
-/* Adds a boot, unless two sources tell of the same one. */
+/* Adds a boot in its place, unless the list has it: two sources tell of the last one. */
 static void
 add_boot(struct report *r, int64_t at)
 {
 	int64_t *more;
+	size_t i;
 
-	if (r->boots > 0 && at - r->boot[r->boots - 1] <= SAME_BOOT_S)
+	for (i = r->boots; i > 0 && r->boot[i - 1] > at; i--)
+		;
+	if ((i > 0 && at - r->boot[i - 1] <= SAME_BOOT_S) || (i < r->boots && r->boot[i] - at <= SAME_BOOT_S))
 		return;
 	if ((more = reallocarray(r->boot, r->boots + 1, sizeof(*more))) == NULL) {
 		r->nomem = true;
 		return;
 	}
 	r->boot = more;
-	r->boot[r->boots++] = at;
+	memmove(more + i + 1, more + i, (r->boots++ - i) * sizeof(*more));
+	more[i] = at;
 }
 
 /* Finds the times when this host booted: a reboot ends all leases without a record. */

@@ -29,9 +29,10 @@ add_day(struct report *r, int64_t day, int64_t order)
 	if ((row = row_get(r, DAYS, name)) == NULL)
 		return;
 	row->n[ORDER] = order;
-	/* the first and the last day may be shorter than others */
-	row->n[CAPACITY] = (int64_t)r->set[GPUS].n *
-	    ((end < r->until ? end : r->until) - (begin > r->since ? begin : r->since));
+	/* the first and the last day may be shorter than others; a filter hides GPUs of other pipelines */
+	if (r->filter == NULL)
+		row->n[CAPACITY] = (int64_t)r->set[GPUS].n *
+		    ((end < r->until ? end : r->until) - (begin > r->since ? begin : r->since));
 }
 
 static void
@@ -117,7 +118,6 @@ add_column(struct buf *b, const struct report *r, const struct row *day, double 
 	    day->name, as_hours(day->n[SECONDS]), x, TOP, wide, HEIGHT);
 	add_parts(b, r, day, x + wide * gap / 2, wide * (1 - gap), top);
 	html(b, "</g>\n");
-	/* with a filter, the other pipelines' GPUs are not counted */
 	if (r->filter == NULL)
 		html(b, "<line class=\"cap\" x1=\"%f%%\" x2=\"%f%%\" y1=\"%f\" y2=\"%f\"/>\n", x, x + wide, y, y);
 }
@@ -178,7 +178,7 @@ chart_days(struct buf *b, const struct report *r)
 	for (i = 0; i < n; i++) {
 		day = r->set[DAYS].v[i];
 		highest = day->n[SECONDS] > highest ? day->n[SECONDS] : highest;
-		highest = day->n[CAPACITY] > highest && r->filter == NULL ? day->n[CAPACITY] : highest;
+		highest = day->n[CAPACITY] > highest ? day->n[CAPACITY] : highest;
 	}
 	step = line_step(highest);
 	top = (highest + step - 1) / step * step;

@@ -38,7 +38,8 @@ void *
 names_add(struct names *s, const char *name, size_t size)
 {
 	const size_t at = place_of(s, name);
-	void **more = reallocarray(s->v, s->n + 1, sizeof(*more));
+	const bool full = (s->n & (s->n - 1)) == 0;	/* at each power of two, where the room doubles */
+	void **more = full ? reallocarray(s->v, s->n > 0 ? 2 * s->n : 1, sizeof(*more)) : s->v;
 	struct named *new = calloc(1, size);
 
 	if (more != NULL)

@@ -26,8 +26,10 @@ add_head(struct buf *b, const struct report *r, const char *host, bool own)
 	html(b, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	    "<meta name=\"referrer\" content=\"no-referrer\">\n");
 	html(b, "<title>GPU use%s%s</title>\n", own ? " on " : "", own ? host : "");
-	html(b, "</head>\n<body>\n<main>\n<header>\n");
-	html(b, "<h1>GPU use%s<bdi>%s</bdi></h1>\n", own ? " on " : "", own ? host : "");
+	html(b, "</head>\n<body>\n<main>\n<header>\n<h1>GPU use");
+	if (own)
+		html(b, " on <bdi>%s</bdi>", host);
+	html(b, "</h1>\n");
 	if (r->since == 0)
 		html(b, "<p class=\"lead\">No records</p>\n");
 	else

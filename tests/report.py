@@ -352,7 +352,10 @@ ok({n: v[:3] for n, v in table.items()} == {short[g]: [percent(by_gpu[g], minute
    'how busy each GPU was; a shared one counts once for that', table)
 ok({r[0] for r in page.tables['GPUs'][1:]} == {short[g] + ''.join('|' + u for u in re.findall('GPU-[-0-9a-f]+', ALL[g])) for g in range(8)},
    'each UUID stands below its GPU', page.tables['GPUs'])
-ok('|1 held at the end' in [r for r in page.tables['GPU time by pipeline'] if r[0].startswith('share/lost')][0][0], 'a lease that is still held is marked', page.tables)
+still = {p: str(sum(b <= UNTIL < e for b, e, q, _, _ in leases if q == p)) for p in order}
+table = page.table('GPU time by pipeline')
+ok(all(v[3] == still[n] for n, v in table.items() if n in still) and still['share/lost'] == table['share/lost'][3] == '1' and
+   page.tables['GPU time by pipeline'][0][4] == 'Held at the end', 'leases that are still held are counted', table)
 notes = page.words
 ok('%d containers held GPUs at the end of the period' % sum(b <= UNTIL < e for b, e, _, _, _ in leases) in notes and '1 grant was of folders only' in notes and
    '2 ends have no record of their grant' in notes and '1 grant has no record of its end' in notes and
@@ -381,11 +384,15 @@ by = {p: [w for q, w in waits if q == p] for p, _ in waits}
 ok(all(int(table[p][0]) == len(by[p]) for p in table if p in by) and list(table)[0] == min(by, key=lambda p: (-sum(by[p]), p)) and
    page.tiles['Longest wait'] == '2 h 0 min', 'waits by pipeline', table)
 pictures = {s.get('aria-labelledby').split('-title')[0]: s for s in svgs(text) if s.get('role') == 'img'}
-values = [g.findall(SVG + 'text')[0].text for g in pictures['waits-chart'].iter(SVG + 'g')]
+values = [v[0] for v in page.table('Grants by how long they waited').values()]
 bands = [sum(a <= w < b for _, w in waits) for a, b in ((1, 10), (10, 60), (60, 600), (600, 3600), (3600, 10 ** 9))]
 ok(values == [str(b) for b in bands], 'waits by duration: %s' % bands, values)
-bars = [(float(r.get('width')[:-1])) for r in pictures['by-pipeline'].iter(SVG + 'rect') if r.get('class') == 'bar']
-ok(len(bars) == 10 and all(abs(b - 100 * by_pipeline[p] / by_pipeline[order[0]]) < 0.02 for b, p in zip(bars, order)), 'the bars have the lengths of their values', bars)
+bars = lambda part: [float(w) for w in re.findall('<svg class="bar"[^>]*><rect width="([0-9.]+)%"', text.split('<section id="%s"' % part)[1].split('</section>')[0])]
+ok(len(bars('pipelines')) == 25 and all(abs(b - 100 * by_pipeline[p] / by_pipeline[order[0]]) < 0.02 for b, p in zip(bars('pipelines'), order)),
+   'the bars have the lengths of their values', bars('pipelines'))
+busy = sorted(by_gpu.values(), reverse=True)
+ok(len(bars('gpus')) == 8 and all(abs(b - 100 * m / minutes) < 0.02 for b, m in zip(bars('gpus'), busy)), 'those of the GPUs, of the whole period', bars('gpus'))
+ok(bars('waits') == [round(100 * b / max(bands), 2) for b in bands], 'those of the waits, which are in the order of their ranges', bars('waits'))
 tall = [sum(float(r.get('height')) + (float(r.get('y')) % 1 > 2) for r in g.findall(SVG + 'rect') if r.get('class')) for g in pictures['by-day'].findall(SVG + 'g')]
 wish = [by_day.get(iso(T0 + DAY * i)[:10], 0) for i in range(5, 41)]
 scale = max(tall) / max(wish)

@@ -27,56 +27,45 @@
 
 #define SAME_BOOT_S 120		/* the two sources may differ by this much about one boot */
 
-struct boots {
-	int64_t *v;
-	size_t n;
-};
-
-static bool
-add_boot(struct boots *b, int64_t at)
+/* Adds a boot in its place, unless the list has it: two sources tell of the last one. */
+static void
+add_boot(struct report *r, int64_t at)
 {
-	int64_t *more = reallocarray(b->v, b->n + 1, sizeof(*more));
+	int64_t *more;
+	size_t i;
 
-	if (more == NULL)
-		return false;
-	b->v = more;
-	b->v[b->n++] = at;
-	return true;
-}
-
-static int
-by_time(const void *a, const void *b)
-{
-	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
+	for (i = r->boots; i > 0 && r->boot[i - 1] > at; i--)
+		;
+	if ((i > 0 && at - r->boot[i - 1] <= SAME_BOOT_S) || (i < r->boots && r->boot[i] - at <= SAME_BOOT_S))
+		return;
+	if ((more = reallocarray(r->boot, r->boots + 1, sizeof(*more))) == NULL) {
+		r->nomem = true;
+		return;
+	}
+	r->boot = more;
+	memmove(more + i + 1, more + i, (r->boots++ - i) * sizeof(*more));
+	more[i] = at;
 }
 
 /* Finds the times when this host booted: a reboot ends all leases without a record. */
 static void
-find_boots(struct boots *b)
+find_boots(struct report *r)
 {
 	autoclose int dir = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autofree char *stat = NULL;
 	const struct utmpx *u;
 	const char *at;
-	size_t len, i, n;
+	size_t len;
 
 	utmpxname(_PATH_WTMP);
 	setutxent();
 	while ((u = getutxent()) != NULL)
-		if (u->ut_type == BOOT_TIME && !add_boot(b, (int64_t)u->ut_tv.tv_sec))
-			break;
+		if (u->ut_type == BOOT_TIME)
+			add_boot(r, (int64_t)u->ut_tv.tv_sec);
 	endutxent();
 	if (dir != -1 && (stat = file_read_at(dir, "stat", 1U << 20, &len)) != NULL &&
 	    (at = strstr(stat, "\nbtime ")) != NULL)
-		(void)add_boot(b, strtoll(at + 7, NULL, 10));
-	if (b->n > 1)
-		qsort(b->v, b->n, sizeof(*b->v), by_time);
-	for (i = n = 0; i < b->n; i++)
-		if (n == 0 || b->v[i] - b->v[n - 1] > SAME_BOOT_S)
-			b->v[n++] = b->v[i];
-	b->n = n;
+		add_boot(r, strtoll(at + strlen("\nbtime "), NULL, 10));
 }
 
 /* What a stranger chose can't be read as ours on the page: «(user root)», «x (a claim)». */
@@ -118,12 +107,12 @@ add_log(struct report *r, const struct options *o, const struct log_file *file, 
 		if (n > 0 && report_entry_read(line, (size_t)n, &entry))
 			count_entry(r, o, &entry);
 		else
-			r->torn += n > 0;
+			row_count(&r->total, TORN, n > 0);
 	report_entry_free(&entry);
 	whole = log_close(&reader);
-	r->files++;
+	row_count(&r->total, FILES, 1);
 	if (!whole || n == -2) {
-		r->damaged++;
+		row_count(&r->total, DAMAGED, 1);
 		(void)complain(WHY_DATA, "%s: can't read the file to its end: the report lacks the rest", file->path);
 	}
 	return 0;
@@ -201,7 +190,6 @@ int
 ctl_report(const struct options *o)
 {
 	struct report r = { 0 };
-	struct boots boots = { 0 };
 	struct log_set files = { .n = 0 };
 	autobuf struct buf filter = { 0 };
 	const char *wrong;
@@ -219,15 +207,12 @@ ctl_report(const struct options *o)
 		r.filter = filter.p;
 	/* logs on the command line may come from another host, whose boots are unknown */
 	if (o->args == 0)
-		find_boots(&boots);
-	r.boot = boots.v;
-	r.boots = boots.n;
+		find_boots(&r);
 	if (add_shares(&r, o, &why) == -1 || add_logs(&r, o, &files, &why) == -1 || write_page(o, &r, &why) == -1)
 		status = give_up(o, &why);
-	else if (r.damaged > 0)
+	else if (r.total.n[DAMAGED] > 0)
 		status = WHY_DATA;
 	log_set_end(&files);
 	report_free(&r);
-	free(boots.v);
 	return status;
 }

@@ -22,13 +22,13 @@ static const char *const events[] = {
 	[EVENT_UNDO] = "undo", [EVENT_END] = "end", [EVENT_GAVE_BACK] = "gave-back",
 };
 
-/* Gets a string member; "" if there is none. */
+/* Gets a string member without what can't be printed; "" if there is none. */
 static void
 get_member(const struct doc *d, const char *key, char *out, size_t size)
 {
 	autofree char *text = doc_string(d, doc_get(d, 0, key));
 
-	snprintf(out, size, "%s", text != NULL ? text : "");
+	text_printable(out, size, text != NULL ? text : "");
 }
 
 /* Gets a number; 0 if there is none, or it is negative. */
@@ -88,16 +88,35 @@ take_owner(const struct doc *d, struct report_entry *e)
 		snprintf(e->pipeline, sizeof(e->pipeline), "(no pipeline known)");
 }
 
+/* Moves the UUID of "nvidia 0000:3b:00.0 GPU-... part 1g.5gb" to a line of its own, the second. */
 static void
-take_gpu_names(const struct doc *d, struct report_entry *e)
+add_gpu(struct strlist *gpus, const char *name)
+{
+	const char *uuid = strstr(name, " GPU-"), *rest;
+	autobuf struct buf lines = { 0 };
+
+	if (uuid == NULL) {
+		(void)strlist_add(gpus, name, SIZE_MAX);
+		return;
+	}
+	rest = uuid + 1 + strcspn(uuid + 1, " ");
+	buf_printf(&lines, "%.*s%s\n%.*s", (int)(uuid - name), name, rest, (int)(rest - uuid - 1), uuid + 1);
+	if (!lines.failed)
+		(void)strlist_add(gpus, lines.p, lines.len);
+}
+
+static void
+take_gpus(const struct doc *d, struct strlist *gpus)
 {
 	uint32_t n = doc_first(d, doc_get(d, 0, "gpus"));
-	char *name;
 
 	for (; n != DOC_NONE; n = doc_next(d, n)) {
-		if ((name = doc_string(d, n)) != NULL)
-			(void)strlist_add(&e->gpus, name, SIZE_MAX);
-		free(name);
+		autofree char *name = doc_string(d, n);
+
+		if (name == NULL)
+			continue;
+		text_printable(name, strlen(name) + 1, name);
+		add_gpu(gpus, name);
 	}
 }
 
@@ -123,7 +142,7 @@ report_entry_read(const char *line, size_t len, struct report_entry *e)
 	e->waited = get_number(&d, "waited");
 	take_owner(&d, e);
 	if (e->event == EVENT_GRANT)
-		take_gpu_names(&d, e);
+		take_gpus(&d, &e->gpus);
 	else if (e->event == EVENT_REFUSE) {
 		get_member(&d, "reason", e->reason, sizeof(e->reason));
 		e->denial = audit_kind_of((long)get_number(&d, "code"), e->reason);

@@ -1,6 +1,7 @@
-/* See report.h: formats text, numbers and times for the page. */
+/* See report.h: text and numbers for the page. */
 #include "report.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +16,21 @@ is_noncharacter(const char *s)
 }
 
 static void
-add_escaped(struct buf *b, const char *s, const char *end)
+add_escaped(struct buf *b, const char *text)
 {
 	static const char special[] = "&<>\"'";
 	static const char *const escapes[] = { "&amp;", "&lt;", "&gt;", "&quot;", "&#39;" };
-	const char *found;
+	const size_t size = strlen(text) + 1;
+	autofree char *safe = malloc(size);
+	const char *s, *found;
 
-	for (; s < end; s++)
-		if ((found = strchr(special, *s)) != NULL && *s != '\0')
+	if (safe == NULL) {
+		b->failed = true;
+		return;
+	}
+	text_printable(safe, size, text);
+	for (s = safe; *s != '\0'; s++)
+		if ((found = strchr(special, *s)) != NULL)
 			buf_puts(b, escapes[found - special]);
 		else if (is_noncharacter(s)) {
 			buf_puts(b, "?");
@@ -31,119 +39,93 @@ add_escaped(struct buf *b, const char *s, const char *end)
 			buf_add(b, s, 1);
 }
 
-/* Copies text as valid UTF-8 without control and direction characters; NULL, with b->failed set: out of memory. */
-static char *
-make_safe(struct buf *b, const char *text)
-{
-	const size_t size = strlen(text) + 1;
-	char *safe = malloc(size);
-
-	if (safe == NULL)
-		b->failed = true;
-	else
-		text_printable(safe, size, text);
-	return safe;
-}
-
 void
-html_text(struct buf *b, const char *text)
+html(struct buf *b, const char *format, ...)
 {
-	autofree char *safe = make_safe(b, text);
-
-	if (safe != NULL)
-		add_escaped(b, safe, safe + strlen(safe));
-}
-
-/* Skips up to this many characters. */
-static const char *
-skip_characters(const char *s, size_t characters)
-{
-	for (; *s != '\0' && characters > 0; characters--)
-		do
-			s++;
-		while ((*s & 0xc0) == 0x80);
-	return s;
-}
-
-void
-html_text_short(struct buf *b, const char *text, size_t max)
-{
-	autofree char *safe = make_safe(b, text);
 	const char *s;
-	size_t n = 0;
+	va_list ap;
 
-	if (safe == NULL)
-		return;
-	for (s = safe; *s != '\0'; s = skip_characters(s, 1))
-		n++;
-	if (n <= max) {
-		add_escaped(b, safe, safe + strlen(safe));
-		return;
-	}
-	add_escaped(b, safe, skip_characters(safe, max - max / 3 - 1));
-	buf_puts(b, "…");
-	s = skip_characters(safe, n - max / 3);
-	add_escaped(b, s, s + strlen(s));
+	va_start(ap, format);
+	for (s = format; *s != '\0'; s++)
+		if (*s != '%')
+			buf_add(b, s, 1);
+		else if (*++s == 's')
+			add_escaped(b, va_arg(ap, const char *));
+		else if (*s == 'd')
+			buf_printf(b, "%d", va_arg(ap, int));
+		else if (*s == 'f')
+			buf_printf(b, "%.2f", va_arg(ap, double));
+		else
+			buf_puts(b, "%");
+	va_end(ap);
 }
 
-void
-html_count(struct buf *b, int64_t n)
+const char *
+number_count(int64_t n, char out[NUMBER_SIZE])
 {
-	char digits[24];
-	size_t len, i;
+	char *at = out + NUMBER_SIZE - 1;
+	int digits;
 
-	len = (size_t)snprintf(digits, sizeof(digits), "%lld", (long long)n);
-	for (i = 0; i < len; i++) {
-		buf_add(b, &digits[i], 1);
-		if (digits[i] != '-' && (len - i) % 3 == 1 && i + 1 < len)
-			buf_puts(b, ",");
+	*at = '\0';
+	for (digits = 0; n > 0 || digits == 0; digits++) {
+		if (digits > 0 && digits % 3 == 0)
+			*--at = ',';
+		*--at = (char)('0' + n % 10);
+		n /= 10;
 	}
+	return at;
 }
 
-void
-html_hours(struct buf *b, int64_t seconds)
+const char *
+number_hours(int64_t seconds, char out[NUMBER_SIZE])
 {
 	const int64_t tenths = (seconds + 180) / 360;
 
-	if (seconds > 0 && tenths == 0) {
-		buf_puts(b, "&lt;0.1");
-		return;
-	}
-	html_count(b, tenths / 10);
-	buf_printf(b, ".%d", (int)(tenths % 10));
+	if (seconds > 0 && tenths == 0)
+		return "<0.1";
+	snprintf(out, NUMBER_SIZE, "%s.%d", as_count(tenths / 10), (int)(tenths % 10));
+	return out;
 }
 
-void
-html_share(struct buf *b, int64_t part, int64_t whole)
+double
+percent(int64_t part, int64_t whole)
 {
-	const double share = whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+const char *
+number_share(int64_t part, int64_t whole, char out[NUMBER_SIZE])
+{
+	const double share = percent(part, whole);
 
 	if (part > 0 && share < 0.05)
-		buf_puts(b, "&lt;0.1 %");
-	else
-		buf_printf(b, "%.1f %%", share);
+		return "<0.1 %";
+	snprintf(out, NUMBER_SIZE, "%.1f %%", share);
+	return out;
 }
 
-void
-html_duration(struct buf *b, int64_t seconds)
+const char *
+number_duration(int64_t seconds, char out[NUMBER_SIZE])
 {
 	const long long s = seconds;
 
 	if (s < 60)
-		buf_printf(b, "%lld s", s);
+		snprintf(out, NUMBER_SIZE, "%lld s", s);
 	else if (s < 3600)
-		buf_printf(b, "%lld min %lld s", s / 60, s % 60);
+		snprintf(out, NUMBER_SIZE, "%lld min %lld s", s / 60, s % 60);
 	else if (s < 2 * DAY_S)
-		buf_printf(b, "%lld h %lld min", s / 3600, s % 3600 / 60);
+		snprintf(out, NUMBER_SIZE, "%lld h %lld min", s / 3600, s % 3600 / 60);
 	else
-		buf_printf(b, "%lld d %lld h", s / DAY_S, s % DAY_S / 3600);
+		snprintf(out, NUMBER_SIZE, "%lld d %lld h", s / DAY_S, s % DAY_S / 3600);
+	return out;
 }
 
-void
-html_day(struct buf *b, int64_t seconds)
+const char *
+number_time(int64_t seconds, char out[NUMBER_SIZE])
 {
 	char text[32];
 
 	text_time(seconds, text);
-	buf_add(b, text, strlen("2026-11-20"));
+	snprintf(out, NUMBER_SIZE, "%.10s %.5s", text, text + 11);
+	return out;
 }

@@ -345,7 +345,7 @@ user/privilege: base json policy host host/folder user/spec
 user/compose: base json gpu cdi lease policy user/command user/spec user/mount
 user/cgroup: base kernel gpu lease host host/process host/cgroup
 user/vet: base gpu lease policy ask vet host host/folder host/gpu host/driver host/own user/command
-user/record: base kernel lease host host/process host/cgroup host/gpu user/command
+user/record: base json kernel lease host host/process host/cgroup host/gpu user/command
 user/ask: base lease policy ask host host/process host/own user/command user/cgroup user/record
 user/task: base json kernel policy ask vet host host/process user/command user/ask
 user: base json kernel lease policy host host/cgroup host/gpu read/conf read user/command user/spec user/mount \

@@ -341,7 +341,7 @@ wait: ask
 user/command: base json kernel policy host
 user/spec: base json gpu lease policy ask host
 user/mount: base gpu lease policy host host/folder user/command user/spec
-user/privilege: base json policy host host/folder user/spec
+user/privilege: base json policy ask host host/folder user/spec
 user/compose: base json gpu cdi lease policy user/command user/spec user/mount
 user/cgroup: base kernel gpu lease host host/process host/cgroup
 user/vet: base gpu lease policy ask vet host host/folder host/gpu host/driver host/own user/command

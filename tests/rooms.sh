@@ -142,7 +142,7 @@ ok "libpure.a has each file of the pure rooms, and no other" $? "$tmp/found"
 tr -s ' ' >"$tmp/held" <<END
 pure user/privilege/annotationkeys user/spec/devrules ctl/cdi/cdiapply ctl/cdi/cdimake ctl/cdi/elflib ctl/cdi/ldcache \
     ctl/gpus/healthlog
-host user/cgroup/cgroupabove user/mount/writers ctl/cdi/cdigroups ctl/cdi/cdihost
+host user/cgroup/cgroupabove user/mount/writablemounts ctl/cdi/cdigroups ctl/cdi/cdihost
 END
 while read -r as files; do
 	rm -f "$tmp/beside.a"

@@ -13,8 +13,8 @@
 #include "../../lease/leasename.h"
 #include "../command/memfile.h"
 #include "../command/namespace.h"
+#include "grantrecord.h"
 #include "recorddir.h"
-#include "vetted.h"
 
 #define RECORD_MAX (1024 * 1024)
 
@@ -81,9 +81,9 @@ load_record(const struct command *c, struct exec_record *r, struct why *why)
 static int
 check_record(const struct command *c, const struct exec_record *r, struct why *why)
 {
-	const struct vetted v = { &r->env, r->gid, r->gids, r->label, r->privileged, r->promised };
+	const struct vetted_grant v = { &r->env, r->gid, r->gids, r->label, r->privileged, r->promised };
 
-	return r->found && record_dir_is_ours() ? vetted_check(c, &v, why) : 0;
+	return r->found && record_dir_is_ours() ? grant_record_check(c, &v, why) : 0;
 }
 
 int

@@ -27,8 +27,8 @@ struct exec_record {
 
 /*
  * Reads the record of the command's container into *r, which must be empty. A container without one was granted
- * nothing. Root's wrapper believes no record that says more than was checked at the container's creation (vetted.h).
- * Returns 0, or -1 with *why. The caller calls exec_record_free() in any case.
+ * nothing. Root's wrapper believes no record that says more than was checked at the container's creation
+ * (grantrecord.h). Returns 0, or -1 with *why. The caller calls exec_record_free() in any case.
  */
 int exec_record_read(const struct command *c, struct exec_record *r, struct why *why);
 void exec_record_free(struct exec_record *r);

@@ -1,8 +1,8 @@
 /*
- * See answers.h. Runs as the host's root. Only reads, and starts gpuhelper-read, which gives root's ids up and shuts
- * itself in before it reads anything.
+ * See parsedfiles.h. Runs as the host's root. Only reads, and starts gpuhelper-read, which gives root's ids up and
+ * shuts itself in before it reads anything.
  */
-#include "answers.h"
+#include "parsedfiles.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -113,7 +113,7 @@ find_answer(const char *name, struct exchange *x, struct why *why)
 }
 
 void
-answers_end(void)
+parsed_files_end(void)
 {
 	if (program != -1)
 		close(program);
@@ -123,7 +123,7 @@ answers_end(void)
 }
 
 int
-answers_policies(struct policy_set *p, struct why *why)
+parsed_files_policies(struct policy_set *p, struct why *why)
 {
 	autoexchange struct exchange x = { .question = NULL };
 	autosettings struct settings unused = { .runtime = NULL };
@@ -136,7 +136,7 @@ answers_policies(struct policy_set *p, struct why *why)
 }
 
 int
-answers_specs(struct cdi_registry *r, struct why *why)
+parsed_files_specs(struct cdi_registry *r, struct why *why)
 {
 	autoexchange struct exchange x = { .question = NULL };
 	autospecfiles struct spec_files files = { 0 };

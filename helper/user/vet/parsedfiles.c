@@ -24,12 +24,12 @@
 #include "../../host/trust.h"
 
 #define PROGRAM "gpuhelper-read"
-#define KEPT GPUHELPER_RUNDIR "/read"
+#define CACHE GPUHELPER_RUNDIR "/read"
 #define ASK_MS 2000
 #define ANSWER_MS 8000	/* an answer takes milliseconds, unless the machine is busy */
 
-/* gpuhelper-read, its fstat(2), and the directory of kept answers: opened at the first question. */
-static int program = -1, kept = -1;
+/* gpuhelper-read, its fstat(2), and the directory of the answer cache: opened at the first question. */
+static int program = -1, cache = -1;
 static struct stat program_is;
 
 static _Noreturn void
@@ -107,9 +107,9 @@ find_answer(const char *name, struct exchange *x, struct why *why)
 	if (program == -1) {
 		if ((program = find_program(&program_is, why)) == -1)
 			return -1;
-		kept = trust_open_dir(KEPT, true, &ignored);
+		cache = trust_open_dir(CACHE, true, &ignored);
 	}
-	return kept != -1 && exchange_find(kept, name, &program_is, x) ? 0 : ask_program(x, why);
+	return cache != -1 && exchange_find(cache, name, &program_is, x) ? 0 : ask_program(x, why);
 }
 
 void
@@ -117,9 +117,9 @@ parsed_files_end(void)
 {
 	if (program != -1)
 		close(program);
-	if (kept != -1)
-		close(kept);
-	program = kept = -1;
+	if (cache != -1)
+		close(cache);
+	program = cache = -1;
 }
 
 int

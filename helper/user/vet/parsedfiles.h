@@ -9,8 +9,8 @@
 #include "../../policy/policyset.h"
 
 /*
- * Gets the policies from the answer that the helper has kept; without one, has gpuhelper-read answer. Returns 0, or -1
- * with *why. policy_set_free() in any case.
+ * Gets the policies from the helper's answer cache; without an answer there, has gpuhelper-read answer. Returns 0, or
+ * -1 with *why. policy_set_free() in any case.
  */
 int parsed_files_policies(struct policy_set *p, struct why *why);
 

@@ -142,7 +142,7 @@ ok "libpure.a has each file of the pure rooms, and no other" $? "$tmp/found"
 tr -s ' ' >"$tmp/held" <<END
 pure user/privilege/annotationkeys user/spec/devrules ctl/cdi/cdiapply ctl/cdi/cdimake ctl/cdi/elflib ctl/cdi/ldcache \
     ctl/gpus/healthlog
-host user/cgroup/cgroupabove user/mount/writers ctl/cdi/cdigroups ctl/cdi/cdihost
+host user/cgroup/cgroupabove user/mount/writablemounts ctl/cdi/cdigroups ctl/cdi/cdihost
 END
 while read -r as files; do
 	rm -f "$tmp/beside.a"
@@ -341,11 +341,11 @@ wait: ask
 user/command: base json kernel policy host
 user/spec: base json gpu lease policy ask host
 user/mount: base gpu lease policy host host/folder user/command user/spec
-user/privilege: base json policy host host/folder user/spec
+user/privilege: base json policy ask host host/folder user/spec
 user/compose: base json gpu cdi lease policy user/command user/spec user/mount
 user/cgroup: base kernel gpu lease host host/process host/cgroup
 user/vet: base gpu lease policy ask vet host host/folder host/gpu host/driver host/own user/command
-user/record: base kernel lease host host/process host/cgroup host/gpu user/command
+user/record: base json kernel lease host host/process host/cgroup host/gpu user/command
 user/ask: base lease policy ask host host/process host/own user/command user/cgroup user/record
 user/task: base json kernel policy ask vet host host/process user/command user/ask
 user: base json kernel lease policy host host/cgroup host/gpu read/conf read user/command user/spec user/mount \

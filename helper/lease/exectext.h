@@ -1,6 +1,6 @@
 /*
  * What the wrapper needs at each exec into a container with a grant, as JSON (root/end/execrecord.h,
- * user/exec.c).
+ * user/record/execrecordread.c).
  */
 #ifndef GPUHELPER_LEASE_EXECTEXT_H
 #define GPUHELPER_LEASE_EXECTEXT_H

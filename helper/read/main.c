@@ -1,8 +1,8 @@
 /*
  * gpuhelper-read: parses gpuhelper.conf, policies and CDI specs, so that no process with other rights has to. The
- * helper starts it for a grant (root/child/reader.h), and root's wrapper does (user/vet/answers.h): sends the files'
- * bytes over one channel, gets the answer there, and ends it with the channel. May assume that its parent is gpuhelper
- * or root's wrapper, or else that it has no more rights than its caller. Must never open anything.
+ * helper starts it for a grant (root/child/reader.h), and root's wrapper does (user/vet/parsedfiles.h): sends the
+ * files' bytes over one channel, gets the answer there, and ends it with the channel. May assume that its parent is
+ * gpuhelper or root's wrapper, or else that it has no more rights than its caller. Must never open anything.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "readquestion.h"
 
 #define CHANNEL SPAWN_CHANNEL
-_Static_assert(SPAWN_CHANNEL == READ_CHANNEL, "root's wrapper starts this program, too (user/vet/answers.h)");
+_Static_assert(SPAWN_CHANNEL == READ_CHANNEL, "root's wrapper starts this program, too (user/vet/parsedfiles.h)");
 #define ANSWER_MS 5000		/* to send an answer */
 
 static const struct confinement confinement = { "gpuhelper-read", 512UL << 20, NULL, 0, FILTER_READER, false };

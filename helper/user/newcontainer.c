@@ -25,6 +25,7 @@
 #include "mount/sources.h"
 #include "privilege/annotations.h"
 #include "privilege/resources.h"
+#include "spec/specrequest.h"
 #include "task/waiterfile.h"
 
 void

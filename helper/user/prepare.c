@@ -24,8 +24,8 @@
 #include "mount/createdpaths.h"
 #include "mount/rootfs.h"
 #include "newcontainer.h"
+#include "record/grantrecord.h"
 #include "record/recorddir.h"
-#include "record/vetted.h"
 #include "spec/cudavisible.h"
 #include "spec/misspelt.h"
 #include "spec/speccapability.h"
@@ -144,12 +144,12 @@ readers_of_config(const struct new_container *n)
 
 /* What execs into the container will get (exec.c). */
 static int
-note_vetted(struct new_container *n)
+write_grant_record(struct new_container *n)
 {
 	const struct edits *e = &n->reply.edits;
-	const struct vetted v = { &e->env, e->gid, e->gids, e->label, n->request.spec.privileged, e->promise };
+	const struct vetted_grant v = { &e->env, e->gid, e->gids, e->label, n->request.spec.privileged, e->promise };
 
-	return vetted_note(n->command, &v, &n->why);
+	return grant_record_write(n->command, &v, &n->why);
 }
 
 /*
@@ -159,7 +159,7 @@ note_vetted(struct new_container *n)
 static int
 make_final(struct new_container *n)
 {
-	if (n->granted && record_dir_is_ours() && note_vetted(n) == -1)
+	if (n->granted && record_dir_is_ours() && write_grant_record(n) == -1)
 		return -1;
 	return n->granted ? ask_final(n->asking, command_leaves_container(n->command), &n->why) : 0;
 }
@@ -183,7 +183,7 @@ compose_config(struct new_container *n)
 
 	/* one of the same name may have been granted something */
 	if (!n->granted && record_dir_is_ours() && n->command->id != NULL)
-		vetted_forget(n->command);
+		grant_record_forget(n->command);
 	if (label_plain(n) == -1)
 		return -1;
 	n->text = compose(&n->spec, &n->majors, n->granted ? &n->reply.edits : &n->plain, hide, &n->len, &n->why);

@@ -392,7 +392,7 @@ def device_cgroup(name):
 
 
 def write_exec_record(root, id, record):
-    """Writes an exec record of root's, and root's wrapper's note of it (user/record/vetted.c); returns both paths."""
+    """Writes an exec record of root's, and root's wrapper's note of it (user/record/grantrecord.c); returns both paths."""
     name = hashlib.sha256(('%s\0%s' % (root, id)).encode()).hexdigest()
     numbers = '%d %d %d %d' % (len(record['env']), 'label' in record, record.get('privileged', False), record['asks'])
     pieces = [' '.join([numbers, *map(str, record['groups'])]), record.get('label', ''), *record['env']]

@@ -12,6 +12,7 @@
 #include "../../helper/user/compose/compose.h"
 #include "../../helper/user/privilege/privilege.h"
 #include "../../helper/user/mount/sources.h"
+#include "../../helper/user/spec/specrequest.h"
 #include "../unit/devmodel.h"
 #include "fuzz.h"
 

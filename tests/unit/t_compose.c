@@ -15,6 +15,7 @@
 #include "user/privilege/privilege.h"
 #include "user/mount/sources.h"
 #include "user/spec/specprocess.h"
+#include "user/spec/specrequest.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 

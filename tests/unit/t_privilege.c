@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "tap.h"
 #include "user/privilege/privilege.h"
+#include "user/spec/specrequest.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 

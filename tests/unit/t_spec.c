@@ -7,6 +7,7 @@
 #include "tap.h"
 #include "user/privilege/privilege.h"
 #include "user/spec/spec.h"
+#include "user/spec/specrequest.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 #define TEXT(s) (s), sizeof(s) - 1

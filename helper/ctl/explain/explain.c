@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "../../user/compose/grantmark.h"
+#include "../../user/spec/specrequest.h"
 #include "../pipelinename.h"
 
 static int

@@ -26,7 +26,7 @@
 #include "../../host/process/process.h"
 #include "../../lease/leasefile.h"
 #include "../../lease/leasename.h"
-#include "../../user/cgroup/ending.h"
+#include "../../user/cgroup/endprocesses.h"
 #include "../../user/record/containerrecord.h"
 #include "../ctl.h"
 #include "../runprogram.h"

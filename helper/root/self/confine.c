@@ -18,7 +18,7 @@
 #include "ids.h"
 #include "spawn.h"
 
-/* Root's wrapper, which may not change ids, leaves that to the program (user/vet/answers.h). */
+/* Root's wrapper, which may not change ids, leaves that to the program (user/vet/parsedfiles.h). */
 static int
 leave_root(const char *name, struct why *why)
 {

@@ -20,7 +20,7 @@
 #include "../../host/process/process.h"
 #include "../../lease/leasefile.h"
 #include "../cgroup/devcgroup.h"
-#include "../cgroup/ending.h"
+#include "../cgroup/endprocesses.h"
 #include "../record/containerrecord.h"
 
 #define LOCK_NAP_MS 2

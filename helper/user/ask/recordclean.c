@@ -7,15 +7,15 @@
 
 #include "../../host/file.h"
 #include "../record/containerrecord.h"
+#include "../record/grantrecord.h"
 #include "../record/recorddir.h"
-#include "../record/vetted.h"
 #include "lease.h"
 
 static void
 clean(int dir, const char *name)
 {
-	if (text_starts(name, VETTED_PREFIX))
-		vetted_clean(dir, name);
+	if (text_starts(name, GRANT_RECORD_PREFIX))
+		grant_record_clean(dir, name);
 	else if (name[0] != '.')
 		container_record_clean(dir, name);
 }
@@ -38,7 +38,7 @@ records_forget(const struct command *c)
 		return;
 	lease_key_of(c, key);
 	clean(dir, key);
-	vetted_forget(c);
+	grant_record_forget(c);
 }
 
 void

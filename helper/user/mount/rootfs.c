@@ -19,7 +19,7 @@
 #include "../../host/rootfile.h"
 #include "../../host/trust.h"
 #include "volumes.h"
-#include "writers.h"
+#include "writablemounts.h"
 
 static bool
 lies_beneath(const char *path, const char *dir)

@@ -19,6 +19,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
+#include "../../lease/pausing.h"
 
 #define PROC_MAGIC 0x9fa0
 #define PROC_TOP 1		/* the inode of /proc itself */

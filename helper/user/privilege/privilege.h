@@ -5,6 +5,7 @@
 #ifndef GPUHELPER_USER_PRIVILEGE_PRIVILEGE_H
 #define GPUHELPER_USER_PRIVILEGE_PRIVILEGE_H
 
+#include "../../ask/request.h"
 #include "../../policy/settings.h"
 #include "../spec/spec.h"
 

@@ -1,6 +1,6 @@
 /*
  * The directory in which root's wrapper notes what it saw of the containers that it made (containerrecord.h), and what
- * it checked of their grants (vetted.h). The directory is root's alone.
+ * it checked of their grants (grantrecord.h). The directory is root's alone.
  */
 #ifndef GPUHELPER_USER_RECORD_RECORDDIR_H
 #define GPUHELPER_USER_RECORD_RECORDDIR_H

@@ -4,7 +4,6 @@
  */
 #include "spec.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,52 +11,7 @@
 #include "../../base/cleanup.h"
 #include "exactkeys.h"
 #include "speccapability.h"
-#include "tokennames.h"
-
-static int __attribute__((format(printf, 2, 3)))
-refuse_spec(struct why *why, const char *fmt, ...)
-{
-	char place[160];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(place, sizeof(place), fmt, ap);
-	va_end(ap);
-	return refuse(why, WHY_DATA, "config.json: %s", place);
-}
-
-/* Gets a member, which must be of this kind if present. null counts as absent, as in Go. */
-static int
-get_part(const struct doc *d, uint32_t obj, const char *key, enum doc_kind kind, const char *place, uint32_t *out,
-    struct why *why)
-{
-	static const char *const kinds[] = { "an object", "a list", "a string", "a number", "true", "false", "null" };
-
-	*out = doc_get(d, obj, key);
-	if (doc_is(d, *out, DOC_OBJECT) && kind == DOC_OBJECT && strcmp(key, "annotations") != 0)
-		return exact_keys(d, *out, "config.json", why);
-	if (*out == DOC_NONE || doc_is(d, *out, kind))
-		return 0;
-	if (doc_is(d, *out, DOC_NULL) && (kind == DOC_OBJECT || kind == DOC_ARRAY || kind == DOC_STRING))
-		return 0;
-	return refuse_spec(why, "%s is not %s", place, kinds[kind]);
-}
-
-/* Gets the text of a member, which the caller frees; NULL in *out if it is absent. */
-static int
-get_string(const struct doc *d, uint32_t obj, const char *key, const char *place, char **out, struct why *why)
-{
-	uint32_t n;
-
-	*out = NULL;
-	if (get_part(d, obj, key, DOC_STRING, place, &n, why) == -1)
-		return -1;
-	if (!doc_is(d, n, DOC_STRING))
-		return 0;
-	if ((*out = doc_string(d, n)) == NULL)
-		return refuse_spec(why, "%s has a NUL in it", place);
-	return 0;
-}
+#include "specpart.h"
 
 static int
 read_strings(const struct doc *d, uint32_t list, const char *place, struct strlist *out, struct why *why)
@@ -68,7 +22,7 @@ read_strings(const struct doc *d, uint32_t list, const char *place, struct strli
 		autofree char *s = doc_string(d, n);
 
 		if (s == NULL)
-			return refuse_spec(why, "%s[%zu] is not a string (without a NUL)", place, out->n);
+			return spec_refuse(why, "%s[%zu] is not a string (without a NUL)", place, out->n);
 		if (!strlist_add(out, s, SIZE_MAX))
 			return refuse_nomem(why);
 	}
@@ -100,15 +54,15 @@ read_spec_mounts(struct spec *s, struct why *why)
 		m = &s->mount[s->mount_count++];
 		m->node = n;
 		if (!doc_is(d, n, DOC_OBJECT))
-			return refuse_spec(why, "%s is not an object", place);
-		if (exact_keys(d, n, "config.json", why) == -1 || get_string(d, n, "destination", place, &m->target, why) == -1 ||
-		    get_string(d, n, "source", place, &m->source, why) == -1 ||
-		    get_string(d, n, "type", place, &m->type, why) == -1 ||
-		    get_part(d, n, "options", DOC_ARRAY, place, &options, why) == -1 ||
+			return spec_refuse(why, "%s is not an object", place);
+		if (exact_keys(d, n, "config.json", why) == -1 || spec_string(d, n, "destination", place, &m->target, why) == -1 ||
+		    spec_string(d, n, "source", place, &m->source, why) == -1 ||
+		    spec_string(d, n, "type", place, &m->type, why) == -1 ||
+		    spec_part(d, n, "options", DOC_ARRAY, place, &options, why) == -1 ||
 		    read_strings(d, options, place, &m->options, why) == -1)
 			return -1;
 		if (m->target == NULL)
-			return refuse_spec(why, "%s has no destination", place);
+			return spec_refuse(why, "%s has no destination", place);
 		m->bind = is_bind(m);
 	}
 	return 0;
@@ -126,7 +80,7 @@ get_device_number(const struct doc *d, uint32_t obj, const char *key, const char
 	/* UINT32_MAX means every number in cgroup v1, and some runtimes cut larger numbers to 32 bits */
 	if (doc_i64(d, n, out) && *out >= -1 && *out < UINT32_MAX)
 		return 0;
-	return refuse_spec(why, "%s.%s is not a device number", place, key);
+	return spec_refuse(why, "%s.%s is not a device number", place, key);
 }
 
 static int
@@ -148,13 +102,13 @@ read_spec_devices(struct spec *s, struct why *why)
 		v = &s->device[s->device_count++];
 		v->node = n;
 		if (!doc_is(d, n, DOC_OBJECT))
-			return refuse_spec(why, "%s is not an object", place);
-		if (exact_keys(d, n, "config.json", why) == -1 || get_string(d, n, "path", place, &v->path, why) == -1 ||
-		    get_string(d, n, "type", place, &type, why) == -1 ||
+			return spec_refuse(why, "%s is not an object", place);
+		if (exact_keys(d, n, "config.json", why) == -1 || spec_string(d, n, "path", place, &v->path, why) == -1 ||
+		    spec_string(d, n, "type", place, &type, why) == -1 ||
 		    get_device_number(d, n, "major", place, &v->major, why) == -1)
 			return -1;
 		if (v->path == NULL)
-			return refuse_spec(why, "%s has no path", place);
+			return spec_refuse(why, "%s has no path", place);
 		v->type = type != NULL ? type[0] : 'c';
 	}
 	return 0;
@@ -169,12 +123,12 @@ read_rule(const struct doc *d, uint32_t n, const char *place, struct devrule *r,
 	size_t o = 0;
 
 	if (!doc_is(d, n, DOC_OBJECT))
-		return refuse_spec(why, "%s is not an object", place);
+		return spec_refuse(why, "%s is not an object", place);
 	if (allow != DOC_NONE && !doc_is(d, allow, DOC_TRUE) && !doc_is(d, allow, DOC_FALSE))
-		return refuse_spec(why, "%s.allow is neither true nor false", place);
+		return spec_refuse(why, "%s.allow is neither true nor false", place);
 	r->allow = doc_is(d, allow, DOC_TRUE);
-	if (exact_keys(d, n, "config.json", why) == -1 || get_string(d, n, "type", place, &type, why) == -1 ||
-	    get_string(d, n, "access", place, &access, why) == -1 ||
+	if (exact_keys(d, n, "config.json", why) == -1 || spec_string(d, n, "type", place, &type, why) == -1 ||
+	    spec_string(d, n, "access", place, &access, why) == -1 ||
 	    get_device_number(d, n, "major", place, &r->major, why) == -1 ||
 	    get_device_number(d, n, "minor", place, &r->minor, why) == -1)
 		return -1;
@@ -183,13 +137,13 @@ read_rule(const struct doc *d, uint32_t n, const char *place, struct devrule *r,
 	if (r->type == 'u')
 		r->type = 'c';
 	if (strchr("abc", r->type) == NULL)
-		return refuse_spec(why, "%s.type \"%.10s\" is unknown", place, type);
+		return spec_refuse(why, "%s.type \"%.10s\" is unknown", place, type);
 	for (c = "rwm"; *c != '\0'; c++)
 		if (access == NULL || *access == '\0' || strchr(access, *c) != NULL)
 			r->access[o++] = *c;
 	/* the kernel and runc would apply the rule to every device, crun to some */
 	if (r->type == 'a' && (r->major != -1 || r->minor != -1 || strcmp(r->access, "rwm") != 0))
-		return refuse_spec(why, "%s is of type \"a\", but does not cover every device: runtimes disagree on what "
+		return spec_refuse(why, "%s is of type \"a\", but does not cover every device: runtimes disagree on what "
 		    "that means: name a type", place);
 	return 0;
 }
@@ -225,19 +179,19 @@ check_capabilities(const struct spec *s, struct why *why)
 	char place[64];
 	size_t i;
 
-	if (get_part(d, s->process, "capabilities", DOC_OBJECT, "process.capabilities", &caps, why) == -1)
+	if (spec_part(d, s->process, "capabilities", DOC_OBJECT, "process.capabilities", &caps, why) == -1)
 		return -1;
 	for (i = 0; capability_sets[i] != NULL; i++) {
 		snprintf(place, sizeof(place), "process.capabilities.%s", capability_sets[i]);
-		if (get_part(d, caps, capability_sets[i], DOC_ARRAY, place, &list, why) == -1)
+		if (spec_part(d, caps, capability_sets[i], DOC_ARRAY, place, &list, why) == -1)
 			return -1;
 		for (n = doc_first(d, list); n != DOC_NONE; n = doc_next(d, n)) {
 			autofree char *name = doc_string(d, n);
 
 			if (name == NULL)
-				return refuse_spec(why, "%s has an entry that is not a string", place);
+				return spec_refuse(why, "%s has an entry that is not a string", place);
 			if (!text_starts(name, "CAP_") || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] != '\0')
-				return refuse_spec(why, "the capability \"%.60s\" is not spelt like CAP_KILL", name);
+				return spec_refuse(why, "the capability \"%.60s\" is not spelt like CAP_KILL", name);
 		}
 	}
 	return 0;
@@ -265,7 +219,7 @@ read_oci_version(struct spec *s, uint32_t root, struct why *why)
 	autofree char *version = NULL;
 	char *dot;
 
-	if (get_string(&s->doc, root, "ociVersion", "ociVersion", &version, why) == -1)
+	if (spec_string(&s->doc, root, "ociVersion", "ociVersion", &version, why) == -1)
 		return -1;
 	if (version != NULL && (dot = strchr(version, '.')) != NULL) {
 		*dot = '\0';
@@ -278,7 +232,7 @@ read_oci_version(struct spec *s, uint32_t root, struct why *why)
 static int
 get_label(const struct doc *d, uint32_t obj, const char *key, const char *place, char **out, struct why *why)
 {
-	if (get_string(d, obj, key, place, out, why) == -1)
+	if (spec_string(d, obj, key, place, out, why) == -1)
 		return -1;
 	if (*out != NULL && **out == '\0') {
 		free(*out);
@@ -306,27 +260,27 @@ find_parts(struct spec *s, struct why *why)
 	uint32_t root = 0, rootfs;
 
 	if (!doc_is(d, root, DOC_OBJECT))
-		return refuse_spec(why, "it is not an object");
+		return spec_refuse(why, "it is not an object");
 	if (exact_keys(d, root, "config.json", why) == -1 || read_oci_version(s, root, why) == -1 ||
-	    get_part(d, root, "process", DOC_OBJECT, "process", &s->process, why) == -1 ||
-	    get_part(d, root, "linux", DOC_OBJECT, "linux", &s->linux, why) == -1 ||
-	    get_part(d, root, "root", DOC_OBJECT, "root", &rootfs, why) == -1 ||
-	    get_part(d, root, "mounts", DOC_ARRAY, "mounts", &s->mounts, why) == -1 ||
-	    get_part(d, root, "annotations", DOC_OBJECT, "annotations", &s->annotations, why) == -1 ||
-	    get_part(d, root, "hooks", DOC_OBJECT, "hooks", &s->hooks, why) == -1)
+	    spec_part(d, root, "process", DOC_OBJECT, "process", &s->process, why) == -1 ||
+	    spec_part(d, root, "linux", DOC_OBJECT, "linux", &s->linux, why) == -1 ||
+	    spec_part(d, root, "root", DOC_OBJECT, "root", &rootfs, why) == -1 ||
+	    spec_part(d, root, "mounts", DOC_ARRAY, "mounts", &s->mounts, why) == -1 ||
+	    spec_part(d, root, "annotations", DOC_OBJECT, "annotations", &s->annotations, why) == -1 ||
+	    spec_part(d, root, "hooks", DOC_OBJECT, "hooks", &s->hooks, why) == -1)
 		return -1;
 	if (!doc_is(d, s->process, DOC_OBJECT) || !doc_is(d, s->linux, DOC_OBJECT))
-		return refuse_spec(why, "it has no \"%s\"", doc_is(d, s->process, DOC_OBJECT) ? "linux" : "process");
-	if (get_string(d, rootfs, "path", "root.path", &s->root_path, why) == -1 ||
-	    get_string(d, s->process, "cwd", "process.cwd", &s->cwd, why) == -1 ||
-	    get_part(d, s->process, "env", DOC_ARRAY, "process.env", &s->env, why) == -1 ||
-	    get_part(d, s->process, "user", DOC_OBJECT, "process.user", &s->user, why) == -1 ||
-	    get_part(d, s->user, "additionalGids", DOC_ARRAY, "process.user.additionalGids", &s->gids, why) == -1 ||
-	    get_part(d, s->linux, "devices", DOC_ARRAY, "linux.devices", &s->devices, why) == -1 ||
-	    get_part(d, s->linux, "resources", DOC_OBJECT, "linux.resources", &s->resources, why) == -1 ||
-	    get_part(d, s->resources, "devices", DOC_ARRAY, "linux.resources.devices", &s->rules, why) == -1 ||
-	    get_part(d, s->linux, "maskedPaths", DOC_ARRAY, "linux.maskedPaths", &s->masked, why) == -1 ||
-	    get_string(d, s->linux, "cgroupsPath", "linux.cgroupsPath", &s->cgroups_path, why) == -1 ||
+		return spec_refuse(why, "it has no \"%s\"", doc_is(d, s->process, DOC_OBJECT) ? "linux" : "process");
+	if (spec_string(d, rootfs, "path", "root.path", &s->root_path, why) == -1 ||
+	    spec_string(d, s->process, "cwd", "process.cwd", &s->cwd, why) == -1 ||
+	    spec_part(d, s->process, "env", DOC_ARRAY, "process.env", &s->env, why) == -1 ||
+	    spec_part(d, s->process, "user", DOC_OBJECT, "process.user", &s->user, why) == -1 ||
+	    spec_part(d, s->user, "additionalGids", DOC_ARRAY, "process.user.additionalGids", &s->gids, why) == -1 ||
+	    spec_part(d, s->linux, "devices", DOC_ARRAY, "linux.devices", &s->devices, why) == -1 ||
+	    spec_part(d, s->linux, "resources", DOC_OBJECT, "linux.resources", &s->resources, why) == -1 ||
+	    spec_part(d, s->resources, "devices", DOC_ARRAY, "linux.resources.devices", &s->rules, why) == -1 ||
+	    spec_part(d, s->linux, "maskedPaths", DOC_ARRAY, "linux.maskedPaths", &s->masked, why) == -1 ||
+	    spec_string(d, s->linux, "cgroupsPath", "linux.cgroupsPath", &s->cgroups_path, why) == -1 ||
 	    get_label(d, s->process, "selinuxLabel", "process.selinuxLabel", &s->label, why) == -1 ||
 	    get_label(d, s->linux, "mountLabel", "linux.mountLabel", &s->mount_label, why) == -1)
 		return -1;
@@ -436,201 +390,4 @@ env_value(const char *entry, const char *name)
 	size_t n = strlen(name);
 
 	return strncmp(entry, name, n) == 0 && entry[n] == '=' ? entry + n + 1 : NULL;
-}
-
-/*
- * The last value of a variable, which is the one that a process would see, and how often the variable is set.
- */
-static const char *
-last_env(const struct spec *s, const char *name, unsigned *times)
-{
-	const char *value = NULL, *v;
-	size_t i;
-
-	*times = 0;
-	for (i = 0; i < s->env_text.n; i++)
-		if ((v = env_value(s->env_text.v[i], name)) != NULL) {
-			value = v;
-			(*times)++;
-		}
-	return value;
-}
-
-/*
- * Gets one of GPUHELPER_*, from the environment or from the annotation of that name. It must be set only
- * once.
- */
-static int
-get_asked(const struct spec *s, const char *name, char **out, struct why *why)
-{
-	autofree char *note = NULL;
-	unsigned times;
-	const char *v = last_env(s, name, &times);
-
-	if (get_string(&s->doc, s->annotations, name, name, &note, why) == -1)
-		return -1;
-	if (times + (note != NULL) > 1)
-		return refuse_spec(why, "%s is given %u times: give it once", name, times + (note != NULL));
-	if (v == NULL)
-		v = note;
-	if (v == NULL)
-		return 0;
-	if (*v == '\0')
-		return refuse_spec(why, "%s is empty: remove it, or give a value", name);
-	return (*out = strdup(v)) != NULL ? 0 : refuse_nomem(why);
-}
-
-static int
-get_claim(const struct spec *s, const char *name, char **out, struct why *why)
-{
-	unsigned times;
-	const char *v = last_env(s, name, &times);
-
-	if (v == NULL || *v == '\0')
-		return 0;
-	return (*out = strdup(v)) != NULL ? 0 : refuse_nomem(why);
-}
-
-static int
-get_id(const struct doc *d, uint32_t obj, const char *key, uint32_t *out, struct why *why)
-{
-	uint32_t n = doc_get(d, obj, key);
-	int64_t v;
-
-	*out = 0;
-	if (n == DOC_NONE)
-		return 0;
-	if (!doc_i64(d, n, &v) || v < 0 || v >= UINT32_MAX)
-		return refuse_spec(why, "%s is not an id", key);
-	*out = (uint32_t)v;
-	return 0;
-}
-
-/*
- * Reads linux.uidMappings or gidMappings. A user namespace without mappings here (joined, or made by the
- * caller) stays unmapped.
- */
-static int
-read_idmap(const struct spec *s, const char *key, struct idmap *m, struct why *why)
-{
-	const struct doc *d = &s->doc;
-	uint32_t list, n;
-
-	m->identity = !s->user_namespace;
-	if (get_part(d, s->linux, key, DOC_ARRAY, key, &list, why) == -1)
-		return -1;
-	for (n = doc_first(d, list); n != DOC_NONE; n = doc_next(d, n)) {
-		int64_t size;
-
-		if (exact_keys(d, n, "config.json", why) == -1)
-			return -1;
-		if (m->n == IDMAP_MAX)
-			return refuse_spec(why, "linux.%s has more than %d entries", key, IDMAP_MAX);
-		if (get_id(d, n, "containerID", &m->v[m->n].inside, why) == -1 ||
-		    get_id(d, n, "hostID", &m->v[m->n].outside, why) == -1)
-			return -1;
-		if (!doc_i64(d, doc_get(d, n, "size"), &size) || size < 0 || size > UINT32_MAX)
-			return refuse_spec(why, "linux.%s: a size is not a number of ids", key);
-		m->v[m->n++].size = size == UINT32_MAX ? UINT32_MAX - 1 : (uint32_t)size;
-	}
-	if (m->n > 0)
-		m->identity = false;
-	return 0;
-}
-
-static int
-read_process_user(const struct spec *s, struct request *r, struct why *why)
-{
-	const struct doc *d = &s->doc;
-	uint32_t n;
-	int64_t gid;
-
-	if (get_id(d, s->user, "uid", &r->spec.uid, why) == -1 || get_id(d, s->user, "gid", &r->spec.gid, why) == -1)
-		return -1;
-	for (n = doc_first(d, s->gids); n != DOC_NONE && r->spec.gid_count < REQUEST_GIDS_MAX; n = doc_next(d, n)) {
-		if (!doc_i64(d, n, &gid) || gid < 0 || gid >= UINT32_MAX)
-			return refuse_spec(why, "process.user.additionalGids has an entry that is not an id");
-		r->spec.gid_list[r->spec.gid_count++] = (uint32_t)gid;
-	}
-	r->spec.dac_override = r->spec.uid == 0 && capabilities_have(d, s->process, "CAP_DAC_OVERRIDE");
-	return 0;
-}
-
-bool
-spec_may_ask(const char *text, size_t len)
-{
-	static const char *const names[] = { "GPUHELPER_GPUS", "GPUHELPER_FOLDERS", "GPUHELPER_TOKEN" };
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (memmem(text, len, names[i], strlen(names[i])) != NULL)
-			return true;
-	return false;
-}
-
-/* Gets the only token in these variables, if there is one. «in» is the variable of the token that was found before. */
-static int
-get_only_token(const struct spec *s, const struct strlist *names, const char *in, struct request *r, struct why *why)
-{
-	size_t i;
-
-	for (i = 0; i < names->n; i++) {
-		autofree char *text = NULL;
-
-		if (get_asked(s, names->v[i], &text, why) == -1)
-			return -1;
-		if (text != NULL && r->words.token != NULL)
-			return refuse_spec(why, "there are tokens in %s and in %s: give one", in, names->v[i]);
-		if (text == NULL)
-			continue;
-		in = names->v[i];
-		r->words.token = text;
-		text = NULL;
-	}
-	return 0;
-}
-
-/*
- * Gets the token. One in a variable of the CI's own counts only if the container also asks for GPUs or folders, and
- * brings no token for gpuhelper. A container that asks for something loses them all.
- */
-static int
-get_token(struct spec *s, const struct settings *settings, struct request *r, struct why *why)
-{
-	autostrlist struct strlist ours = { 0 };
-	bool asks;
-
-	if (!token_names(settings, false, &ours))
-		return refuse_nomem(why);
-	if (get_asked(s, "GPUHELPER_TOKEN", &r->words.token, why) == -1 ||
-	    get_only_token(s, &ours, "GPUHELPER_TOKEN", r, why) == -1)
-		return -1;
-	asks = r->words.token != NULL || r->words.gpus != NULL || r->words.folders != NULL;
-	if (!token_names(settings, asks, &s->tokens))
-		return refuse_nomem(why);
-	return r->words.token != NULL || !asks ? 0 : get_only_token(s, &s->tokens, "", r, why);
-}
-
-int
-spec_request(struct spec *s, const struct settings *settings, struct request *r, bool *asks, struct why *why)
-{
-	if (get_asked(s, "GPUHELPER_GPUS", &r->words.gpus, why) == -1 ||
-	    get_asked(s, "GPUHELPER_FOLDERS", &r->words.folders, why) == -1 ||
-	    get_token(s, settings, r, why) == -1 ||
-	    get_claim(s, "BUILD_TEAM_NAME", &r->words.team, why) == -1 ||
-	    get_claim(s, "BUILD_PIPELINE_NAME", &r->words.pipeline, why) == -1 ||
-	    get_claim(s, "BUILD_JOB_NAME", &r->words.job, why) == -1 ||
-	    get_claim(s, "BUILD_PIPELINE_INSTANCE_VARS", &r->words.instance_vars, why) == -1)
-		return -1;
-	*asks = r->words.token != NULL || r->words.gpus != NULL || r->words.folders != NULL;
-	if (*asks && s->major != 1)
-		return refuse_spec(why, "ociVersion is not 1.x, and the container asks for GPUs or folders: gpuhelper can't "
-		    "read such a config.json");
-	if (read_idmap(s, "uidMappings", &r->spec.uids, why) == -1 || read_idmap(s, "gidMappings", &r->spec.gids, why) == -1 ||
-	    read_process_user(s, r, why) == -1)
-		return -1;
-	if ((s->label != NULL && (r->spec.label = strdup(s->label)) == NULL) ||
-	    (s->mount_label != NULL && (r->spec.mount_label = strdup(s->mount_label)) == NULL))
-		return refuse_nomem(why);
-	return (r->spec.cgroups_path = strdup(s->cgroups_path)) != NULL ? 0 : refuse_nomem(why);
 }

@@ -1,15 +1,13 @@
 /*
- * The parts of a config.json (OCI runtime spec 1.x, config-linux.md) that this program reads: their places in
- * the text, and what the container asks for.
+ * The parts of a config.json (OCI runtime spec 1.x, config-linux.md) that this program reads, and their places in the
+ * text.
  */
 #ifndef GPUHELPER_USER_SPEC_SPEC_H
 #define GPUHELPER_USER_SPEC_SPEC_H
 
 #include <limits.h>
 
-#include "../../ask/request.h"
 #include "../../json/doc.h"
-#include "../../policy/settings.h"
 #include "devrules.h"
 
 struct spec_mount {
@@ -49,7 +47,7 @@ struct spec {
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL if absent or "" */
 	bool user_namespace;		/* has a user namespace of its own */
 	unsigned major;			/* of ociVersion; 0 if absent or not a number */
-	struct strlist tokens;		/* besides GPUHELPER_TOKEN, what is taken out: set by spec_request() */
+	struct strlist tokens;		/* besides GPUHELPER_TOKEN, what is taken out: set by spec_request() (specrequest.h) */
 };
 
 /*
@@ -59,20 +57,6 @@ struct spec {
 int spec_parse(struct spec *s, const char *text, size_t len, struct why *why);
 void spec_free(struct spec *s);
 #define autospec __attribute__((cleanup(spec_free)))
-
-/*
- * Writes what the container asks for, by environment and annotations, to the fields of *r that the spec knows
- * (not id, runtime root, verb). The settings (NULL: none) name the variables that tokens come in. *asks is true if it
- * asks for anything; duplicates of GPUHELPER_*, two tokens and an unknown ociVersion are then refused. Returns 0, or -1
- * with *why.
- */
-int spec_request(struct spec *s, const struct settings *settings, struct request *r, bool *asks, struct why *why);
-
-/*
- * True if the text of a config.json has the name of something that a container can ask for. The name may stand
- * anywhere, so the container asks for nothing perhaps; and one that asks may spell it with JSON's escapes.
- */
-bool spec_may_ask(const char *text, size_t len);
 
 /*
  * Makes a path of the host as the runtime takes it: relative ones begin in the bundle. False if it is too

@@ -10,7 +10,7 @@
 #include "../../host/users.h"
 #include "../../policy/policygrant.h"
 #include "../../vet/vet.h"
-#include "answers.h"
+#include "parsedfiles.h"
 #include "vethost.h"
 
 /* The policy that grants, which must list root. */
@@ -69,9 +69,9 @@ check_reply(struct reply *reply, const struct request *r, const struct settings 
 	autofree struct vet_source *source = NULL;
 	enum selinux_state selinux;
 
-	if (answers_policies(&policies, why) == -1 || (v.policy = find_policy(&policies, reply->policy, why)) == NULL)
+	if (parsed_files_policies(&policies, why) == -1 || (v.policy = find_policy(&policies, reply->policy, why)) == NULL)
 		return -1;
-	if (needs_specs(v.edits) && answers_specs(&specs, why) == -1)
+	if (needs_specs(v.edits) && parsed_files_specs(&specs, why) == -1)
 		return -1;
 	if ((v.source = source = sources_of(&specs, &v.sources)) == NULL)
 		return refuse_nomem(why);
@@ -91,6 +91,6 @@ vetting_check(struct reply *reply, const struct request *r, const struct setting
 {
 	const int ret = check_reply(reply, r, s, majors, why);
 
-	answers_end();
+	parsed_files_end();
 	return ret;
 }

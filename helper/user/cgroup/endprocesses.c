@@ -1,8 +1,8 @@
 /*
- * See ending.h. Runs with the caller's rights. Must signal no process but the very one that was seen in the
+ * See endprocesses.h. Runs with the caller's rights. Must signal no process but the very one that was seen in the
  * container.
  */
-#include "ending.h"
+#include "endprocesses.h"
 
 #include <errno.h>
 #include <signal.h>

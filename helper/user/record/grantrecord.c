@@ -1,5 +1,5 @@
-/* See vetted.h. Runs as the host's root. The note is a hash: an exec record may hold a policy's secrets. */
-#include "vetted.h"
+/* See grantrecord.h. Runs as the host's root. A record is a hash: an exec record may hold secrets of a policy. */
+#include "grantrecord.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,20 +14,20 @@
 #include "../../lease/leasename.h"
 #include "recorddir.h"
 
-#define NOTE_BYTES 256
+#define RECORD_BYTES 256
 
 void
-vetted_name(const struct command *c, char out[VETTED_NAME_SIZE])
+grant_record_name(const struct command *c, char out[GRANT_RECORD_NAME_SIZE])
 {
 	char hash[HASH_SIZE];
 
 	exec_record_name(c->root, c->id, hash);
-	snprintf(out, VETTED_NAME_SIZE, VETTED_PREFIX "%s", hash);
+	snprintf(out, GRANT_RECORD_NAME_SIZE, GRANT_RECORD_PREFIX "%s", hash);
 }
 
 /* The hash of all of it. The numbers of texts come first, so that no text can pass for another. */
 static bool
-sum_up(const struct vetted *v, char out[HASH_SIZE])
+sum_up(const struct vetted_grant *v, char out[HASH_SIZE])
 {
 	autofree const char **piece = calloc(v->env->n + 4, sizeof(*piece));
 	autobuf struct buf numbers = { 0 };
@@ -47,12 +47,12 @@ sum_up(const struct vetted *v, char out[HASH_SIZE])
 }
 
 int
-vetted_note(const struct command *c, const struct vetted *v, struct why *why)
+grant_record_write(const struct command *c, const struct vetted_grant *v, struct why *why)
 {
-	char name[VETTED_NAME_SIZE], hash[HASH_SIZE];
+	char name[GRANT_RECORD_NAME_SIZE], hash[HASH_SIZE];
 	autobuf struct buf text = { 0 };
 
-	vetted_name(c, name);
+	grant_record_name(c, name);
 	if (!sum_up(v, hash))
 		return refuse_nomem(why);
 	buf_printf(&text, "vetted 1 %s\n", hash);
@@ -60,18 +60,18 @@ vetted_note(const struct command *c, const struct vetted *v, struct why *why)
 }
 
 int
-vetted_check(const struct command *c, const struct vetted *v, struct why *why)
+grant_record_check(const struct command *c, const struct vetted_grant *v, struct why *why)
 {
-	char name[VETTED_NAME_SIZE], hash[HASH_SIZE], expected[NOTE_BYTES];
+	char name[GRANT_RECORD_NAME_SIZE], hash[HASH_SIZE], expected[RECORD_BYTES];
 	struct why unread;
 	autoclose int dir = trust_open_dir(RECORD_DIR, true, &unread);
 	autofree char *text = NULL;
 	size_t len;
 
-	vetted_name(c, name);
+	grant_record_name(c, name);
 	if (!sum_up(v, hash))
 		return refuse_nomem(why);
-	if (dir == -1 || (text = trust_read(dir, name, name, NOTE_BYTES, true, &len, &unread)) == NULL)
+	if (dir == -1 || (text = trust_read(dir, name, name, RECORD_BYTES, true, &len, &unread)) == NULL)
 		return refuse(why, WHY_DENIED, "container %s: gpuhelper-runc has no record of what it granted (%.200s): nothing is "
 		    "executed there", c->id, unread.text);
 	snprintf(expected, sizeof(expected), "vetted 1 %s\n", hash);
@@ -80,21 +80,21 @@ vetted_check(const struct command *c, const struct vetted *v, struct why *why)
 }
 
 void
-vetted_clean(int dir, const char *name)
+grant_record_clean(int dir, const char *name)
 {
 	char record[sizeof(GPUHELPER_RUNDIR "/exec/0/") + HASH_SIZE];
 
-	snprintf(record, sizeof(record), GPUHELPER_RUNDIR "/exec/0/%s", name + strlen(VETTED_PREFIX));
+	snprintf(record, sizeof(record), GPUHELPER_RUNDIR "/exec/0/%s", name + strlen(GRANT_RECORD_PREFIX));
 	if (access(record, F_OK) == -1 && errno == ENOENT)
 		(void)unlinkat(dir, name, 0);
 }
 
 void
-vetted_forget(const struct command *c)
+grant_record_forget(const struct command *c)
 {
-	char name[VETTED_NAME_SIZE], path[sizeof(RECORD_DIR) + VETTED_NAME_SIZE];
+	char name[GRANT_RECORD_NAME_SIZE], path[sizeof(RECORD_DIR) + GRANT_RECORD_NAME_SIZE];
 
-	vetted_name(c, name);
+	grant_record_name(c, name);
 	snprintf(path, sizeof(path), RECORD_DIR "/%s", name);
 	(void)unlink(path);
 }

@@ -1,6 +1,6 @@
 /* Ends processes of a container that a lease names. */
-#ifndef GPUHELPER_USER_CGROUP_ENDING_H
-#define GPUHELPER_USER_CGROUP_ENDING_H
+#ifndef GPUHELPER_USER_CGROUP_ENDPROCESSES_H
+#define GPUHELPER_USER_CGROUP_ENDPROCESSES_H
 
 #include "../../base/text.h"
 #include "../../base/why.h"

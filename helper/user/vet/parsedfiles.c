@@ -1,8 +1,8 @@
 /*
- * See answers.h. Runs as the host's root. Only reads, and starts gpuhelper-read, which gives root's ids up and shuts
- * itself in before it reads anything.
+ * See parsedfiles.h. Runs as the host's root. Only reads, and starts gpuhelper-read, which gives root's ids up and
+ * shuts itself in before it reads anything.
  */
-#include "answers.h"
+#include "parsedfiles.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,12 +24,12 @@
 #include "../../host/trust.h"
 
 #define PROGRAM "gpuhelper-read"
-#define KEPT GPUHELPER_RUNDIR "/read"
+#define CACHE GPUHELPER_RUNDIR "/read"
 #define ASK_MS 2000
 #define ANSWER_MS 8000	/* an answer takes milliseconds, unless the machine is busy */
 
-/* gpuhelper-read, its fstat(2), and the directory of kept answers: opened at the first question. */
-static int program = -1, kept = -1;
+/* gpuhelper-read, its fstat(2), and the directory of the answer cache: opened at the first question. */
+static int program = -1, cache = -1;
 static struct stat program_is;
 
 static _Noreturn void
@@ -107,23 +107,23 @@ find_answer(const char *name, struct exchange *x, struct why *why)
 	if (program == -1) {
 		if ((program = find_program(&program_is, why)) == -1)
 			return -1;
-		kept = trust_open_dir(KEPT, true, &ignored);
+		cache = trust_open_dir(CACHE, true, &ignored);
 	}
-	return kept != -1 && exchange_find(kept, name, &program_is, x) ? 0 : ask_program(x, why);
+	return cache != -1 && exchange_find(cache, name, &program_is, x) ? 0 : ask_program(x, why);
 }
 
 void
-answers_end(void)
+parsed_files_end(void)
 {
 	if (program != -1)
 		close(program);
-	if (kept != -1)
-		close(kept);
-	program = kept = -1;
+	if (cache != -1)
+		close(cache);
+	program = cache = -1;
 }
 
 int
-answers_policies(struct policy_set *p, struct why *why)
+parsed_files_policies(struct policy_set *p, struct why *why)
 {
 	autoexchange struct exchange x = { .question = NULL };
 	autosettings struct settings unused = { .runtime = NULL };
@@ -136,7 +136,7 @@ answers_policies(struct policy_set *p, struct why *why)
 }
 
 int
-answers_specs(struct cdi_registry *r, struct why *why)
+parsed_files_specs(struct cdi_registry *r, struct why *why)
 {
 	autoexchange struct exchange x = { .question = NULL };
 	autospecfiles struct spec_files files = { 0 };

@@ -1,6 +1,6 @@
 /* Whether a container has a directory, or one above it, mounted writable. */
-#ifndef GPUHELPER_USER_MOUNT_WRITERS_H
-#define GPUHELPER_USER_MOUNT_WRITERS_H
+#ifndef GPUHELPER_USER_MOUNT_WRITABLEMOUNTS_H
+#define GPUHELPER_USER_MOUNT_WRITABLEMOUNTS_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
-/* See writers.h. Looks at /proc only. */
-#include "writers.h"
+/* See writablemounts.h. Looks at /proc only. */
+#include "writablemounts.h"
 
 #include <stdlib.h>
 #include <string.h>

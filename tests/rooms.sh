@@ -357,13 +357,13 @@ ctl/cdi: base json gpu cdi host host/gpu host/driver read/cdi read ctl
 ctl/audit: base json lease host ctl
 ctl/gpus: base json gpu lease policy host host/process host/gpu host/driver read user/command user/cgroup \
     user/record user/ask ctl ctl/worker
-ctl/explain: base json gpu cdi lease policy ask host host/folder host/gpu host/driver host/own read/conf read judge \
-    user/command user/spec user/mount user/privilege user/compose ctl ctl/worker ctl/gpus
+ctl/explain: base json gpu cdi lease policy ask host host/folder host/gpu host/driver host/own read/conf read \
+    judge user/command user/spec user/mount user/privilege user/compose ctl ctl/worker ctl/gpus
 ctl/metrics: base policy ask host host/gpu host/own read/conf read ctl ctl/audit ctl/gpus
 ctl/check: base json gpu policy host host/folder host/gpu host/driver host/own read/conf read judge label \
     user/command ctl ctl/worker ctl/gpus ctl/explain
-ctl/doctor: base gpu cdi policy host host/gpu host/driver host/own read user/command user/mount user/cgroup user/ask \
-    ctl ctl/worker ctl/keys ctl/cdi ctl/gpus
+ctl/doctor: base gpu cdi policy host host/gpu host/driver host/own read user/command user/mount user/cgroup \
+    user/ask ctl ctl/worker ctl/keys ctl/cdi ctl/gpus
 ctl/setup: base kernel policy host host/own read user/command user/mount ctl ctl/worker ctl/gpus
 ctl/report: base json policy host read ctl ctl/audit
 END

@@ -11,14 +11,17 @@ static int
 make_missing_nodes(struct plan *p, struct leases *ls, struct why *why)
 {
 	const struct inventory *inv = &p->ruling->decision.inventory;
-	const struct new_node new_node = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
+	const struct new_node how = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
 	struct lease *l = &p->lease;
 	bool missing = false;
 	size_t i;
 
 	for (i = 0; i < l->acts; i++)
 		missing = missing || (l->act[i].kind == ACT_MAKE_NODE && l->act[i].inode == 0);
-	return !missing ? 0 : acts_make_nodes(ls, l, &new_node, why) == -1 ? -1 : plan_made_nodes(p, ls, why);
+	if (!missing)
+		return 0;
+	return acts_make_nodes(ls, l, &how, why) == -1 || plan_made_nodes(p, ls, why) == -1 ? -1 :
+	    leases_write_more(ls, l, why);
 }
 
 int

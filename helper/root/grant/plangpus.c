@@ -6,7 +6,6 @@
 
 #include "../../base/cleanup.h"
 #include "../child/engine.h"
-#include "../lease/leasewrite.h"
 #include "../lease/ways.h"
 #include "../node/device.h"
 #include "../self/timer.h"
@@ -196,15 +195,11 @@ open_in_lease(struct plan *p, struct why *why)
 	return 0;
 }
 
-/* Writes the lease, after the edits have got its nodes. */
+/* For a container whose tasks take GPUs: what the lease says of its nodes, after the edits have got them. */
 static int
-write_nodes(struct plan *p, struct leases *ls, struct why *why)
+settle_nodes(struct plan *p, struct why *why)
 {
-	struct lease *l = &p->lease;
-
-	if (l->pauses && (plan_promises(p) ? promise_nodes(p, why) : open_in_lease(p, why)) == -1)
-		return -1;
-	return leases_write_more(ls, l, why);
+	return !p->lease.pauses ? 0 : plan_promises(p) ? promise_nodes(p, why) : open_in_lease(p, why);
 }
 
 int
@@ -218,7 +213,7 @@ plan_nodes(struct plan *p, struct leases *ls, struct why *why)
 	    each_node(p, &view, device_plan, why) == -1 || each_node(p, &view, add_if_there, why) == -1)
 		return -1;
 	l->planned = l->acts > had;
-	return write_nodes(p, ls, why);
+	return settle_nodes(p, why);
 }
 
 int
@@ -229,7 +224,7 @@ plan_made_nodes(struct plan *p, struct leases *ls, struct why *why)
 	if (leases_for_nodes(p, ls, why) == -1)
 		return -1;
 	p->edits.nodes = p->edits.gids = 0;
-	return each_node(p, &view, device_add, why) == -1 ? -1 : write_nodes(p, ls, why);
+	return each_node(p, &view, device_add, why) == -1 ? -1 : settle_nodes(p, why);
 }
 
 int

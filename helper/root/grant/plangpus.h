@@ -6,13 +6,13 @@
 
 /*
  * Plans all of it: the driver's files and variables go into the edits; the ways to these files and the acts on nodes
- * go into the lease, which is written. Does no act yet. -1 with *why: the caller must remove the lease.
+ * go into the lease, which the caller writes. -1 with *why.
  */
 int plan_gpus(struct plan *p, struct leases *ls, struct why *why);
 
 /* A part of that, for a container that gets GPUs again: finds the nodes that only CDI specs name. -1 with *why. */
 int plan_further_nodes(struct plan *p, struct why *why);
-/* Another part: plans the acts on the nodes, adds the nodes to the edits, and writes the lease. -1 with *why. */
+/* Another part: plans the acts on the nodes, and adds the nodes to the edits. The caller writes the lease. */
 int plan_nodes(struct plan *p, struct leases *ls, struct why *why);
 
 /* Adds the variables of a task that has taken the picks. -1 with *why: memory is short. */

@@ -171,10 +171,7 @@ picking_end(struct picking *k)
 	leases_close(&k->leases);
 }
 
-/*
- * Picks GPUs, checks that the lease may be added, and plans what follows. plan_gpus() writes the lease, and may fail
- * after that.
- */
+/* Picks GPUs, checks that the lease may be added, plans what follows, and writes the lease. */
 static int
 pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f)
 {
@@ -188,7 +185,9 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 	    leases_may_add(ls, l, &f->why) == -1 || ways_may_add(ls, l, &f->why) == -1 ||
 	    label_settle(&p->label, ls, l, &f->why) == -1)
 		return -1;
-	if (plan_gpus(p, ls, &f->why) == 0)
+	if (plan_gpus(p, ls, &f->why) == -1)
+		return -1;
+	if (leases_write_more(ls, l, &f->why) == 0)
 		return 0;
 	(void)leases_remove(ls, l, &ignored);
 	return -1;

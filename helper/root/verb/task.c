@@ -140,7 +140,7 @@ mark_taking(struct plan *p, struct leases *ls, struct why *why)
 	free(l->policy);
 	if ((l->policy = strdup(r->decision.policy->name)) == NULL)
 		return refuse_nomem(why);
-	return device_lock_make(l, why) == -1 ? -1 : plan_nodes(p, ls, why);
+	return device_lock_make(l, why) == -1 || plan_nodes(p, ls, why) == -1 ? -1 : leases_write_more(ls, l, why);
 }
 
 /* Under the lock: picks the GPUs. */

@@ -249,6 +249,9 @@ start_children(bool of_root)
 	} else
 		looker_wake(false);
 	reader_wake();
+	/* while the wrapper still reads config.json, there is time to start what a request for folders will not need */
+	if (n < 0)
+		engine_wake();
 }
 
 /* 1: too many helpers of this user are there already. -1 with *why. */

@@ -84,7 +84,7 @@ keep_letters(struct words *to, const char *word, char last)
 
 /* The new value of an option: "" removes the option, NULL keeps its value. */
 static const char *
-new_value(const struct word *w, const char *path, const struct exec_record *r, const struct task_waiter *waiter)
+new_value(const struct word *w, const char *path, const struct exec_record *r, const struct waiter *waiter)
 {
 	switch (w->option->role) {
 	case ROLE_PROCESS:
@@ -138,7 +138,7 @@ options_end(char *const *argv, const struct command *c)
 
 /* Adds the options for the waiter, unless the command line has them already, with new values. */
 static void
-add_waiter_options(struct words *to, const struct command *c, const struct task_waiter *waiter)
+add_waiter_options(struct words *to, const struct command *c, const struct waiter *waiter)
 {
 	int from = 0;
 

@@ -177,7 +177,7 @@ exec_plan_make(int argc, char *const *argv, const struct command *c, const struc
 {
 	int i;
 
-	p->waiter = (struct task_waiter)WAITER_NONE;
+	p->waiter = (struct waiter)WAITER_NONE;
 	if ((p->paths = calloc((size_t)c->line.words + 1, sizeof(*p->paths))) == NULL)
 		return refuse_nomem(why);
 	p->task = r->promised && is_named_task(c, s);

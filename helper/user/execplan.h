@@ -17,7 +17,7 @@ struct exec_plan {
 	bool has_process;
 	bool strong;		/* the new process is to have strong capabilities (speccapability.h) */
 	bool task;		/* it takes the container's promised GPUs */
-	struct task_waiter waiter;	/* before its program */
+	struct waiter waiter;	/* before its program */
 	char warning[NOTE_MAX];	/* of its variables; "": none */
 };
 

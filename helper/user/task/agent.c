@@ -90,7 +90,7 @@ let_go_of_files(struct task *t)
 }
 
 int
-agent_start(const struct command *c, const struct settings *s, struct task_waiter *w, const struct strlist *lines,
+agent_start(const struct command *c, const struct settings *s, struct waiter *w, const struct strlist *lines,
     struct why *why)
 {
 	struct task t = { .command = c, .settings = s, .socket = w->ours, .pidfd = -1 };

@@ -15,7 +15,7 @@
  * Starts the agent for the waiter *w. It prints these lines in the task's log first, with what else concerns the
  * GPU. Closes this process's end of the socket pair. Returns 0, or -1 with *why.
  */
-int agent_start(const struct command *c, const struct settings *s, struct task_waiter *w, const struct strlist *lines,
+int agent_start(const struct command *c, const struct settings *s, struct waiter *w, const struct strlist *lines,
     struct why *why);
 
 #endif

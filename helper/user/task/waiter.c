@@ -92,7 +92,7 @@ make_pair(const char *label, int pair[2], struct why *why)
 }
 
 int
-waiter_make(const struct command *c, const char *label, struct task_waiter *w, struct why *why)
+waiter_make(const struct command *c, const char *label, struct waiter *w, struct why *why)
 {
 	struct passed passed;
 	int pair[2] = { -1, -1 }, file = -1, first;
@@ -102,7 +102,7 @@ waiter_make(const struct command *c, const char *label, struct task_waiter *w, s
 	first = (int)(FIRST + passed.preserved + passed.listening);
 	if (make_pair(label, pair, why) == 0 && (file = waiter_file(label, why)) != -1 && move_up(&pair[0], why) == 0 &&
 	    move_up(&pair[1], why) == 0 && move_up(&file, why) == 0) {
-		*w = (struct task_waiter){ .used = true, .ours = pair[0], .theirs = pair[1], .file = file, .first = first };
+		*w = (struct waiter){ .used = true, .ours = pair[0], .theirs = pair[1], .file = file, .first = first };
 		snprintf(w->count, sizeof(w->count), "%u", passed.preserved + 2);
 		snprintf(w->program, sizeof(w->program), "/proc/self/fd/%d", first + 1);
 		snprintf(w->numbers, sizeof(w->numbers), "%d,%d", first, first + 1);
@@ -117,7 +117,7 @@ waiter_make(const struct command *c, const char *label, struct task_waiter *w, s
 }
 
 int
-waiter_place(struct task_waiter *w, struct why *why)
+waiter_place(struct waiter *w, struct why *why)
 {
 	if (w->used && (dup2(w->theirs, w->first) == -1 || dup2(w->file, w->first + 1) == -1))
 		return refuse(why, WHY_AGAIN, "descriptor %d: %s", w->first, strerror(errno));
@@ -125,7 +125,7 @@ waiter_place(struct task_waiter *w, struct why *why)
 }
 
 void
-waiter_edit_args(const struct task_waiter *w, const struct doc *d, struct doc_edits *e)
+waiter_edit_args(const struct waiter *w, const struct doc *d, struct doc_edits *e)
 {
 	struct doc_list l;
 	uint32_t n;
@@ -146,7 +146,7 @@ waiter_edit_args(const struct task_waiter *w, const struct doc *d, struct doc_ed
 }
 
 void
-waiter_let_go(struct task_waiter *w, const struct strlist *lines)
+waiter_let_go(struct waiter *w, const struct strlist *lines)
 {
 	const struct strlist none = { 0 };
 	size_t i;

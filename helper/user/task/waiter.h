@@ -14,7 +14,7 @@
 #include "../command/argv.h"
 
 /* What the runtime and the waiter are told. */
-struct task_waiter {
+struct waiter {
 	bool used;
 	int ours;			/* this process's end of the socket pair; -1: none */
 	int theirs, file;		/* the waiter's end, and its program */
@@ -30,21 +30,21 @@ struct task_waiter {
  * command line keeps open already (--preserve-fds). «label» is the process's SELinux label, or NULL. Returns 0, or -1
  * with *why.
  */
-int waiter_make(const struct command *c, const char *label, struct task_waiter *w, struct why *why);
+int waiter_make(const struct command *c, const char *label, struct waiter *w, struct why *why);
 
 /*
  * Gives both descriptors their numbers. To be called last before this process becomes the runtime: what was open there
  * is closed. Returns 0, or -1 with *why.
  */
-int waiter_place(struct task_waiter *w, struct why *why);
+int waiter_place(struct waiter *w, struct why *why);
 
 /* Puts the waiter in front of the «args» of a process.json. */
-void waiter_edit_args(const struct task_waiter *w, const struct doc *d, struct doc_edits *e);
+void waiter_edit_args(const struct waiter *w, const struct doc *d, struct doc_edits *e);
 
 /*
  * Sends what a waiter needs that waits for nothing: the line ("": none), and that it may go on. To be called before
  * the runtime starts; closes this process's end.
  */
-void waiter_let_go(struct task_waiter *w, const struct strlist *lines);
+void waiter_let_go(struct waiter *w, const struct strlist *lines);
 
 #endif

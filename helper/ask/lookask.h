@@ -32,7 +32,7 @@ enum look_kind {
 	LOOK_LIFE,		/* the same, and does anybody keep it? */
 	LOOK_USE,		/* does a process of the lease's users have one of its nodes, or a mount of a node or folder? */
 	LOOK_PASSED,		/* does anyone have what a container passed on of its writable folders? */
-	LOOK_TASK,		/* the state of the container of a lease with «pauses» (look/sight.h) */
+	LOOK_TASK,		/* the state of the container of a lease with «pauses» (look/pausedtask.h) */
 	LOOK_HOLDERS,		/* which processes of containers have the nodes? */
 };
 
@@ -78,7 +78,7 @@ struct look_doubt {
 	int32_t pid;		/* 0, up to DOUBT_MANY_FILES: no process is to blame */
 };
 
-/* For LOOK_HOLDERS, a pid_t for each node follows (look/holders.h). */
+/* For LOOK_HOLDERS, a pid_t for each node follows (look/nodeholders.h). */
 struct look_answer {
 	struct look_head head;
 	uint64_t nonce;		/* 0: no question could be answered; only «blocked» and «doubt» count */

@@ -25,7 +25,10 @@ _Static_assert(UNUSED_MS < READ_MS, "the wrapper does not ask where the helper n
 #define CHORE_LOCK_MS 12000
 _Static_assert(CHORE_LOCK_MS > GIVING_BACK_MS, "whoever waits for a chore sees it end");
 
-/* How long a helper waits for the lock on the leases, and how long its looks may last while others wait for it. */
+/*
+ * How long a helper waits for the lock on the leases, or for one that only helpers of its user take; and how long its
+ * looks may last while others wait for the first.
+ */
 #define LOCK_WAIT_MS 1500
 #define ALL_LOOKS_MS 700
 _Static_assert(ALL_LOOKS_MS < LOCK_WAIT_MS, "a helper's looks do not cost others the lock");

@@ -80,7 +80,7 @@ word_for(const struct devmajors *m, const struct further_node *n)
 }
 
 enum further_kind
-further_judge(const struct devmajors *m, const struct gpu *g, const char *part, const struct further_node *n,
+further_classify(const struct devmajors *m, const struct gpu *g, const char *part, const struct further_node *n,
     unsigned *word)
 {
 	enum further_kind kind = FURTHER_UNKNOWN;

@@ -53,14 +53,14 @@ enum further_kind {
  * What the node is to the GPU, of which «part» is granted (gpu_part(); "": the whole). Sets *word for
  * FURTHER_BY_WORD only.
  */
-enum further_kind further_judge(const struct devmajors *m, const struct gpu *g, const char *part,
+enum further_kind further_classify(const struct devmajors *m, const struct gpu *g, const char *part,
     const struct further_node *n, unsigned *word);
 
 /* The first driver of character devices with this major ("vfio"), or "". */
 const char *further_driver(const struct devmajors *m, uint32_t major);
 
 /*
- * For callers that can't look at the host: true if the path is that of a node whose driver further_judge()
+ * For callers that can't look at the host: true if the path is that of a node whose driver further_classify()
  * knows. *word gets the word that a policy needs for it, or 0.
  */
 bool further_path_known(const char *path, unsigned *word);

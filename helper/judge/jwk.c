@@ -92,7 +92,7 @@ octets(const json_t *j, const char *name, size_t want, size_t *len, struct why *
 }
 
 static int
-rsa_judge(const struct rsa_public_key *rsa, struct why *why)
+rsa_check(const struct rsa_public_key *rsa, struct why *why)
 {
 	size_t bits = mpz_sizeinbase(rsa->n, 2);
 
@@ -129,7 +129,7 @@ rsa_load(struct jwk *k, const json_t *j, struct why *why)
 	rsa_public_key_init(&k->u.rsa);
 	nettle_mpz_set_str_256_u(k->u.rsa.n, nlen, n);
 	nettle_mpz_set_str_256_u(k->u.rsa.e, elen, e);
-	if (rsa_judge(&k->u.rsa, why) != 0 ||
+	if (rsa_check(&k->u.rsa, why) != 0 ||
 	    (!rsa_public_key_prepare(&k->u.rsa) && refuse(why, WHY_DATA, "RSA key not taken"))) {
 		rsa_unload(k);
 		return -1;
@@ -239,7 +239,7 @@ static const struct kind kinds[] = {
 
 /* Refuses a key with a stated purpose other than verifying signatures. */
 static int
-judge_purpose(const json_t *j, struct why *why)
+check_purpose(const json_t *j, struct why *why)
 {
 	/* RFC 7518, 6.2.2, 6.3.2 and 6.4.1 */
 	static const char *const secret[] = { "d", "p", "q", "dp", "dq", "qi", "oth", "k" };
@@ -288,7 +288,7 @@ key_load(struct jwk *k, const json_t *j, struct why *why)
 {
 	const struct kind *kind;
 
-	if (judge_purpose(j, why) != 0 || (kind = kind_of_key(j, why)) == NULL ||
+	if (check_purpose(j, why) != 0 || (kind = kind_of_key(j, why)) == NULL ||
 	    kind->load(k, j, why) != 0)
 		return -1;
 	k->kind = kind;

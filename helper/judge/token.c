@@ -25,7 +25,7 @@
 #define DATE_MAX 9007199254740991
 
 /* The state of a token during the checks. */
-struct ctx {
+struct token_checks {
 	const char *token;
 	const struct issuer *issuer;
 	const struct jwks *jwks;
@@ -42,7 +42,7 @@ struct ctx {
 };
 
 static void
-ctx_free(struct ctx *c)
+ctx_free(struct token_checks *c)
 {
 	free(c->sig);
 	json_decref(c->header);
@@ -111,7 +111,7 @@ part_json(const char *part, size_t len, const char *name, struct why *why)
 
 /* Splits the token into its parts. Decodes only the signature. */
 static int
-split_token(struct ctx *c, struct why *why)
+split_token(struct token_checks *c, struct why *why)
 {
 	size_t len = strnlen(c->token, c->most + 1);
 	const char *dot1, *dot2;
@@ -131,7 +131,7 @@ split_token(struct ctx *c, struct why *why)
 
 /* Decodes header and payload, which most of the other checks need. */
 static int
-check_form(struct ctx *c, struct why *why)
+check_form(struct token_checks *c, struct why *why)
 {
 	const char *payload;
 
@@ -150,7 +150,7 @@ check_form(struct ctx *c, struct why *why)
 
 /* A verifier must refuse extensions that it does not know (RFC 7515, 4.1.11). This one knows none. */
 static int
-check_crit(struct ctx *c, struct why *why)
+check_crit(struct token_checks *c, struct why *why)
 {
 	if (json_object_get(c->header, "crit") != NULL)
 		return refuse(why, WHY_DENIED, "the token's header has \"crit\": no extension is "
@@ -165,7 +165,7 @@ check_crit(struct ctx *c, struct why *why)
 
 /* Says when the keys were fetched ("fetched 3 h ago"). */
 static struct shown
-show_fetched(const struct ctx *c)
+show_fetched(const struct token_checks *c)
 {
 	int64_t at = jwks_fetched(c->jwks);
 	struct shown out;
@@ -179,7 +179,7 @@ show_fetched(const struct ctx *c)
 }
 
 static int
-check_keys_age(struct ctx *c, struct why *why)
+check_keys_age(struct token_checks *c, struct why *why)
 {
 	int64_t limit = c->issuer->keys_max_age, at = jwks_fetched(c->jwks);
 
@@ -204,7 +204,7 @@ show_key(const struct jwk *k)
 }
 
 static int
-check_kid(struct ctx *c, struct why *why)
+check_kid(struct token_checks *c, struct why *why)
 {
 	const json_t *kid = json_object_get(c->header, "kid");
 	const struct jwk *only = jwks_count(c->jwks) == 1 ? jwks_at(c->jwks, 0) : NULL, *k;
@@ -232,7 +232,7 @@ check_kid(struct ctx *c, struct why *why)
 
 /* The key decides the algorithm. The header must name the same, and decides nothing. */
 static int
-check_alg(struct ctx *c, struct why *why)
+check_alg(struct token_checks *c, struct why *why)
 {
 	const char *alg = json_string_value(json_object_get(c->header, "alg"));
 
@@ -246,7 +246,7 @@ check_alg(struct ctx *c, struct why *why)
 }
 
 static int
-check_signature(struct ctx *c, struct why *why)
+check_signature(struct token_checks *c, struct why *why)
 {
 	if (!jwk_verify(c->key, (const uint8_t *)c->token, c->signed_len, c->sig, c->siglen))
 		return refuse(why, WHY_DENIED, "the token's signature does not hold: it was "
@@ -257,7 +257,7 @@ check_signature(struct ctx *c, struct why *why)
 
 /* A claim that must be present and a string. NULL with *why otherwise. */
 static const char *
-claim_string(const struct ctx *c, const char *name, struct why *why)
+claim_string(const struct token_checks *c, const char *name, struct why *why)
 {
 	const char *s = json_string_value(json_object_get(c->payload, name));
 
@@ -267,7 +267,7 @@ claim_string(const struct ctx *c, const char *name, struct why *why)
 }
 
 static int
-check_iss(struct ctx *c, struct why *why)
+check_iss(struct token_checks *c, struct why *why)
 {
 	const char *iss = claim_string(c, "iss", why);
 
@@ -282,7 +282,7 @@ check_iss(struct ctx *c, struct why *why)
 
 /* «aud» is one string, or an array of them (RFC 7519, 4.1.3). */
 static int
-check_aud(struct ctx *c, struct why *why)
+check_aud(struct token_checks *c, struct why *why)
 {
 	json_t *aud = json_object_get(c->payload, "aud"), *one;
 	const char *first = json_string_value(aud), *s;
@@ -312,7 +312,7 @@ check_aud(struct ctx *c, struct why *why)
  * range.
  */
 static int
-claim_date(const struct ctx *c, const char *name, int64_t *date, struct why *why)
+claim_date(const struct token_checks *c, const char *name, int64_t *date, struct why *why)
 {
 	const json_t *j = json_object_get(c->payload, name);
 
@@ -328,7 +328,7 @@ claim_date(const struct ctx *c, const char *name, int64_t *date, struct why *why
 
 /* The same for a date that must be present. Returns 0 or -1. */
 static int
-need_date(const struct ctx *c, const char *name, int64_t *date, struct why *why)
+need_date(const struct token_checks *c, const char *name, int64_t *date, struct why *why)
 {
 	int rc = claim_date(c, name, date, why);
 
@@ -336,7 +336,7 @@ need_date(const struct ctx *c, const char *name, int64_t *date, struct why *why)
 }
 
 static int
-check_exp(struct ctx *c, struct why *why)
+check_exp(struct token_checks *c, struct why *why)
 {
 	int64_t exp;
 
@@ -351,7 +351,7 @@ check_exp(struct ctx *c, struct why *why)
 }
 
 static int
-check_nbf(struct ctx *c, struct why *why)
+check_nbf(struct token_checks *c, struct why *why)
 {
 	int64_t nbf = 0;
 	int rc = claim_date(c, "nbf", &nbf, why);
@@ -366,7 +366,7 @@ check_nbf(struct ctx *c, struct why *why)
 }
 
 static int
-check_iat(struct ctx *c, struct why *why)
+check_iat(struct token_checks *c, struct why *why)
 {
 	int64_t iat;
 
@@ -384,7 +384,7 @@ check_iat(struct ctx *c, struct why *why)
  * use.
  */
 static int
-check_max_age(struct ctx *c, struct why *why)
+check_max_age(struct token_checks *c, struct why *why)
 {
 	int64_t iat, limit = c->issuer->max_age;
 
@@ -399,7 +399,7 @@ check_max_age(struct ctx *c, struct why *why)
 }
 
 static int
-check_team(struct ctx *c, struct why *why)
+check_team(struct token_checks *c, struct why *why)
 {
 	if (claimed_team(c->payload, c->claims, &c->names, why) == -1)
 		return -1;
@@ -409,7 +409,7 @@ check_team(struct ctx *c, struct why *why)
 
 /* After check_team(). */
 static int
-check_pipeline(struct ctx *c, struct why *why)
+check_pipeline(struct token_checks *c, struct why *why)
 {
 	if (claimed_pipeline(c->payload, c->claims, &c->names, why) == -1)
 		return -1;
@@ -418,7 +418,7 @@ check_pipeline(struct ctx *c, struct why *why)
 }
 
 static int
-check_job(struct ctx *c, struct why *why)
+check_job(struct token_checks *c, struct why *why)
 {
 	if (claimed_job(c->payload, c->claims, &c->names, why) == -1)
 		return -1;
@@ -427,7 +427,7 @@ check_job(struct ctx *c, struct why *why)
 }
 
 static int
-check_instance_vars(struct ctx *c, struct why *why)
+check_instance_vars(struct token_checks *c, struct why *why)
 {
 	const json_t *vars = json_object_get(c->payload, "instance_vars");
 	autofree char *text = NULL;
@@ -441,14 +441,14 @@ check_instance_vars(struct ctx *c, struct why *why)
 }
 
 static int
-check_require(struct ctx *c, struct why *why)
+check_require(struct token_checks *c, struct why *why)
 {
 	snprintf(c->note, sizeof(c->note), c->claims->require.name.n == 0 ? "nothing" : "holds");
 	return claims_hold(c->payload, c->claims, why);
 }
 
 static int
-check_reuse_by(struct ctx *c, struct why *why)
+check_reuse_by(struct token_checks *c, struct why *why)
 {
 	char is[80] = "no";
 
@@ -469,7 +469,7 @@ _Static_assert(CHECKS <= TOKEN_CHECKS_MAX, "the log has room for every check");
 
 static const struct {
 	const char *name;
-	int (*run)(struct ctx *c, struct why *why);
+	int (*run)(struct token_checks *c, struct why *why);
 	unsigned needs;		/* the checks that must pass before this one is made */
 } checks[CHECKS] = {
 	[FORM] = { "form", check_form, 0 },
@@ -506,7 +506,7 @@ log_add(struct token_check_log *log, const char *name, enum token_check_result r
 
 /* True only if every check has passed. Otherwise *why says why the first one failed. */
 static bool
-all_hold(struct ctx *c, struct token_check_log *log, struct why *why)
+all_hold(struct token_checks *c, struct token_check_log *log, struct why *why)
 {
 	unsigned held = 0;
 	bool failed = false;
@@ -536,7 +536,7 @@ all_hold(struct ctx *c, struct token_check_log *log, struct why *why)
 }
 
 static bool
-take_names(const struct ctx *c, struct token_claims *out)
+take_names(const struct token_checks *c, struct token_claims *out)
 {
 	const struct claimed_names *n = &c->names;
 
@@ -548,7 +548,7 @@ take_names(const struct ctx *c, struct token_claims *out)
 
 /* Names the token or, with reuse_by, the tokens that take turns. False if memory is short. */
 static bool
-take_once(struct ctx *c, char once[HASH_SIZE])
+take_once(struct token_checks *c, char once[HASH_SIZE])
 {
 	uint8_t digest[SHA256_DIGEST_SIZE];
 	struct sha256_ctx ctx;
@@ -569,7 +569,7 @@ take_once(struct ctx *c, char once[HASH_SIZE])
 }
 
 static int
-take_claims(struct ctx *c, struct token_claims *out, struct why *why)
+take_claims(struct token_checks *c, struct token_claims *out, struct why *why)
 {
 	if (need_date(c, "iat", &out->iat, why) != 0 || need_date(c, "exp", &out->exp, why) != 0)
 		return -1;
@@ -586,7 +586,7 @@ token_verify(const char *token, const struct issuer *issuer, const struct jwks *
 {
 	static const struct issuer_claims concourses;
 	const struct issuer_claims *claims = issuer->claims != NULL ? issuer->claims : &concourses;
-	struct ctx c = { .token = token, .issuer = issuer, .jwks = jwks, .now = now, .claims = claims,
+	struct token_checks c = { .token = token, .issuer = issuer, .jwks = jwks, .now = now, .claims = claims,
 		.most = token_bytes(claims) };
 	int rc = -1;
 
@@ -611,7 +611,7 @@ token_bytes(const struct issuer_claims *c)
 }
 
 static bool
-is_signed_by(const struct ctx *c, const struct jwks *keys)
+is_signed_by(const struct token_checks *c, const struct jwks *keys)
 {
 	const struct jwk *k;
 	size_t i;
@@ -625,7 +625,7 @@ is_signed_by(const struct ctx *c, const struct jwks *keys)
 int
 token_signed(const char *token, size_t most, struct jwks *const keys[], size_t sets, bool *by_any, struct why *why)
 {
-	struct ctx c = { .token = token, .most = most };
+	struct token_checks c = { .token = token, .most = most };
 	int rc = split_token(&c, why);
 	size_t i;
 
@@ -639,7 +639,7 @@ token_signed(const char *token, size_t most, struct jwks *const keys[], size_t s
 int
 token_issuer_unverified(const char *token, char **iss, struct why *why)
 {
-	struct ctx c = { .token = token, .most = TOKEN_MAX };
+	struct token_checks c = { .token = token, .most = TOKEN_MAX };
 	const char *s;
 	int rc = -1;
 

@@ -97,7 +97,7 @@ pausing_lines(struct lines *s, struct pausing *p)
 /* Decisions. */
 
 enum idleness
-pausing_judge(const struct sight *s)
+pausing_classify(const struct sight *s)
 {
 	if (!s->pauses || s->task)
 		return IDLENESS_BUSY;

@@ -98,7 +98,7 @@ enum idleness {
 	IDLENESS_LEFT,		/* its task is over, but left processes behind */
 	IDLENESS_IDLE,
 };
-enum idleness pausing_judge(const struct sight *s);
+enum idleness pausing_classify(const struct sight *s);
 
 /*
  * True if the process that changes the lease (LEASE_GIVING_BACK, LEASE_TAKING) ended or takes too long.

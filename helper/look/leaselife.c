@@ -10,7 +10,7 @@
 #include "../host/cgroup/cgroup.h"
 #include "../host/process/process.h"
 #include "../host/process/spaces.h"
-#include "inuse.h"
+#include "rootlessuse.h"
 
 void
 life_sight_free(struct life_sight *s)
@@ -85,5 +85,5 @@ lease_is_kept(struct life_sight *s, const struct lease *l, struct life_share *sh
 	 */
 	if (l->container.mounts != 0 && space_set_has(&s->mount_spaces, "mnt", l->container.mounts))
 		return true;
-	return l->container.users > 0 && (l->nodes > 0 || l->folders > 0) && lease_in_use(l, &share->looks);
+	return l->container.users > 0 && (l->nodes > 0 || l->folders > 0) && rootless_lease_in_use(l, &share->looks);
 }

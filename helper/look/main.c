@@ -36,12 +36,12 @@
 #include "../root/self/confine.h"
 #include "../root/self/spawn.h"
 #include "../root/self/timer.h"
-#include "holders.h"
-#include "inuse.h"
 #include "leaselife.h"
 #include "lookquestion.h"
-#include "passed.h"
-#include "sight.h"
+#include "nodeholders.h"
+#include "passedmounts.h"
+#include "pausedtask.h"
+#include "rootlessuse.h"
 
 #define CHANNEL SPAWN_CHANNEL
 #define MEMORY_MAX (512UL << 20)
@@ -84,7 +84,7 @@ look_by_kind(const struct look_ask *a, const struct lease *l, struct life_sight 
 		out->yes = a->kind == LOOK_LIFE && out->of_another_boot == 0 && lease_is_kept(seen, l, &share) ? 1 : 0;
 		break;
 	case LOOK_USE:
-		out->yes = lease_in_use(l, &share.looks) ? 1 : 0;
+		out->yes = rootless_lease_in_use(l, &share.looks) ? 1 : 0;
 		break;
 	case LOOK_PASSED:
 		out->yes = mount_was_passed(l->way, l->ways, &share.looks) ? 1 : 0;

@@ -11,11 +11,11 @@
 #include "ask/lease.h"
 #include "command/namespace.h"
 #include "command/runtime.h"
+#include "execargs.h"
+#include "execplan.h"
 #include "record/execrecordread.h"
 #include "spec/tokennames.h"
 #include "task/agent.h"
-#include "execargs.h"
-#include "execplan.h"
 
 /* The line and all warnings, for the user. */
 static int

@@ -6,7 +6,7 @@
 #include "../cdi/loaderdirs.h"
 #include "../cdi/nvhook.h"
 #include "../cdi/nvlibs.h"
-#include "../policy/drivermount.h"
+#include "../policy/driverleftout.h"
 #include "../policy/policygrant.h"
 #include "vetparts.h"
 

@@ -137,7 +137,7 @@ is_further(const struct vet *v, const struct vet_node *n)
 	for (; g.vendor < GPU_VENDORS; g.vendor++) {
 		if ((vendors & (1U << g.vendor)) == 0 || (n->vendors != 0 && (n->vendors & (1U << g.vendor)) == 0))
 			continue;
-		switch (further_judge(v->majors, &g, "", &n->what, &word)) {
+		switch (further_classify(v->majors, &g, "", &n->what, &word)) {
 		case FURTHER_OF_GPU:
 			if (specs_have(v, n->node.path, 0) && (g.pci[0] == '\0' || rules_name(v->policy, &g)))
 				return true;

@@ -68,7 +68,7 @@ PROGRAMS = (
         ('label_choose', 'helper: label'),
         ('find_ways', 'helper: folders'),
         ('take_lease', 'helper: takes the lease (the next three, too)'),
-        ('leases_open', 'helper: lock'),
+        ('leases_lock', 'helper: lock'),
         ('leases_for_request', 'helper: other leases'),
         ('plan_nodes', 'helper: plans ACLs, writes the lease'),
         ('check_alone', 'helper: has anyone the GPU open?'),

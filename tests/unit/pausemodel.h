@@ -119,7 +119,7 @@ judge(const struct world *w, size_t b)
 {
 	const struct sight s = see_box(w, b);
 
-	return pausing_judge(&s);
+	return pausing_classify(&s);
 }
 
 static bool

@@ -98,7 +98,7 @@ test_judge(void)
 		const struct gpu g = { .vendor = t[i].vendor, .pci = OWN };
 		unsigned word = 0;
 
-		is_int(further_judge(&majors, &g, t[i].part, &t[i].n, &word), t[i].kind, "%s", t[i].what);
+		is_int(further_classify(&majors, &g, t[i].part, &t[i].n, &word), t[i].kind, "%s", t[i].what);
 		is_int(word, t[i].word, "  the policy word that allows it is the expected one");
 	}
 }

@@ -21,7 +21,7 @@ test_judge(void)
 	for (bits = 0; bits < 16; bits++) {
 		s = (struct sight){ .pauses = bits & 1, .alone = bits & 2, .task = bits & 4, .has_node = bits & 8 };
 		want = !s.pauses || s.task ? IDLENESS_BUSY : !s.alone ? IDLENESS_LEFT : s.has_node ? IDLENESS_BUSY : IDLENESS_IDLE;
-		wrong += pausing_judge(&s) != want;
+		wrong += pausing_classify(&s) != want;
 	}
 	is_int(wrong, 0, "all 16 sights of a container are judged");
 }

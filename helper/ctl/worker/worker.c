@@ -18,7 +18,7 @@
 #include "../../base/path.h"
 #include "../../base/text.h"
 #include "../../host/file.h"
-#include "../../host/process/home.h"
+#include "../../host/process/hostprocess.h"
 #include "../../host/process/process.h"
 #include "../../host/trust.h"
 #include "../../user/spec/spec.h"
@@ -29,7 +29,7 @@
 
 struct look {
 	int proc;
-	struct home home;
+	struct host_process home;
 	uint32_t uid;
 	struct engines *out;
 };
@@ -300,7 +300,7 @@ look_at_process(struct look *l, const char *pid)
 	of_concourse = is_of_concourse(l, w->engine);
 	if ((strcmp(w->name, "concourse") != 0 && strcmp(w->name, "dockerd") != 0 && !text_starts(w->name, "containerd") &&
 	    !of_concourse) ||
-	    !is_users(l, pid, w->name) || home_is_containers(&l->home, l->proc, pid, NULL) != 0 ||
+	    !is_users(l, pid, w->name) || process_is_containers(&l->home, l->proc, pid, NULL) != 0 ||
 	    !read_words(l->proc, pid, "cmdline", &words) || !read_words(l->proc, pid, "environ", &env) ||
 	    (p.kind = kind_of(w->name, &words, of_concourse)) == ENGINE_NONE)
 		return;
@@ -331,7 +331,7 @@ engines_find(uint32_t uid, struct engines *out)
 	*out = (struct engines){ 0 };
 	if (d == NULL)
 		return;
-	while (home_find(fd, &l.home) && (e = readdir(d)) != NULL)
+	while (host_process_find(fd, &l.home) && (e = readdir(d)) != NULL)
 		if (e->d_name[0] >= '1' && e->d_name[0] <= '9')
 			look_at_process(&l, e->d_name);
 	closedir(d);

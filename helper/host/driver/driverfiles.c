@@ -20,7 +20,7 @@
 #include "../../cdi/cdirenewal.h"
 #include "../../cdi/nvlibs.h"
 #include "../../gpu/vendorvars.h"
-#include "../../policy/drivermount.h"
+#include "../../policy/driverleftout.h"
 #include "../folder/mounts.h"
 #include "cdisource.h"
 #include "driverfound.h"
@@ -30,7 +30,7 @@
 #define DRIVER_MOUNTS_MAX 1024
 
 /* What one spec contributes. */
-struct part {
+struct spec_part {
 	const struct driver_question *q;
 	const struct cdi_file *file;
 	const struct gpu_rule *rule;
@@ -93,7 +93,7 @@ driver_library_version(const char *path, char out[32])
  * own version.
  */
 static int
-check_version(const struct part *p, const struct cdi_edits *e)
+check_version(const struct spec_part *p, const struct cdi_edits *e)
 {
 	const char *loaded = p->q->inventory->nvidia_version;
 	char renewal[CDI_RENEWAL_MAX], version[32];
@@ -124,7 +124,7 @@ driver_is_mps_dir(const char *real, const struct stat *st)
 }
 
 static bool
-is_writable(const struct part *p, const struct cdi_mount *m)
+is_writable(const struct spec_part *p, const struct cdi_mount *m)
 {
 	return (strlist_has(&m->options, "rw") || (nvfile_is_mps(m->host_path) && p->rule->mps)) &&
 	    !strlist_has(&m->options, "ro");
@@ -132,7 +132,7 @@ is_writable(const struct part *p, const struct cdi_mount *m)
 
 /* Checks the source of a mount. Returns 0, 1 if it is to be left out, or -1 with *why. */
 static int
-find_source(const struct part *p, const struct cdi_mount *m, char *real, struct stat *st)
+find_source(const struct spec_part *p, const struct cdi_mount *m, char *real, struct stat *st)
 {
 	automounts struct mount_table *mounts = NULL;
 	char beneath[1100], renewal[CDI_RENEWAL_MAX];
@@ -172,7 +172,7 @@ find_source(const struct part *p, const struct cdi_mount *m, char *real, struct 
 
 /* The options of the bind mount. Whatever else the spec wants is refused rather than dropped. */
 static int
-choose_options(const struct part *p, const struct cdi_mount *m, const char *v[8])
+choose_options(const struct spec_part *p, const struct cdi_mount *m, const char *v[8])
 {
 	size_t i, n = 0;
 
@@ -199,7 +199,7 @@ choose_options(const struct part *p, const struct cdi_mount *m, const char *v[8]
  * something else is there.
  */
 static int
-meets_another(const struct part *p, const char *real, const char *target)
+meets_another(const struct spec_part *p, const char *real, const char *target)
 {
 	const struct edit_mount *m;
 	size_t i;
@@ -216,7 +216,7 @@ meets_another(const struct part *p, const char *real, const char *target)
 }
 
 static int
-add_driver_mount(const struct part *p, const struct cdi_edits *e, const struct cdi_mount *m)
+add_driver_mount(const struct spec_part *p, const struct cdi_edits *e, const struct cdi_mount *m)
 {
 	const char *options[8];
 	char real[PATH_MAX];
@@ -251,7 +251,7 @@ copy_list(struct strlist *to, const struct strlist *from)
 
 /* cdisafe.c checks that a hook sets its environment: a hook that inherited one was CVE-2025-23266. */
 static int
-add_driver_hook(const struct part *p, const struct cdi_hook *h)
+add_driver_hook(const struct spec_part *p, const struct cdi_hook *h)
 {
 	struct edit_hook *to;
 	char real[PATH_MAX];
@@ -275,7 +275,7 @@ add_driver_hook(const struct part *p, const struct cdi_hook *h)
 }
 
 static int
-add_driver_edits(const struct part *p, const struct cdi_edits *e)
+add_driver_edits(const struct spec_part *p, const struct cdi_edits *e)
 {
 	const bool hooks = p->q->settings->cdi_hooks && !(p->again && e == &p->file->spec.edits);
 	size_t i;
@@ -353,7 +353,7 @@ driver_files(const struct driver_question *q, struct edits *out, struct strlist 
 	if (q->settings->driver_files != DRIVER_FILES_AUTO && q->settings->driver_files != DRIVER_FILES_CDI)
 		return 0;
 	for (i = 0; i < q->wants; i++) {
-		struct part p = { .q = q, .rule = q->want[i].rule, .vendor = q->want[i].gpu->vendor, .out = out, .why = why };
+		struct spec_part p = { .q = q, .rule = q->want[i].rule, .vendor = q->want[i].gpu->vendor, .out = out, .why = why };
 
 		if (driver_entry(q, &q->want[i], &e, why) == -1)
 			return -1;

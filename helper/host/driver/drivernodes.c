@@ -61,7 +61,7 @@ check_driver(const struct driver_question *q, const struct driver_want *w, const
 
 	gpu_part(q->inventory, w->gpu, part);
 	*own = is_own(w->gpu, part, &node);
-	switch (further_judge(m, w->gpu, part, &node, &word)) {
+	switch (further_classify(m, w->gpu, part, &node, &word)) {
 	case FURTHER_OF_GPU:
 		return 0;
 	case FURTHER_DISPLAYS:

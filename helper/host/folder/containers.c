@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "../file.h"
-#include "../process/home.h"
+#include "../process/hostprocess.h"
 #include "../process/opennode.h"
 #include "../process/procdir.h"
 #include "../process/process.h"
@@ -31,7 +31,7 @@ struct view {
 
 struct container_search {
 	int proc;
-	struct home home;
+	struct host_process home;
 	mount_test *test;
 	void *ctx;
 	struct view *seen;
@@ -178,7 +178,7 @@ look_at_processes(struct container_search *s, DIR *d)
 	while (!found && (errno = 0, e = readdir(d)) != NULL) {
 		if (e->d_name[0] < '1' || e->d_name[0] > '9')
 			continue;
-		switch (home_is_containers(&s->home, s->proc, e->d_name, tid)) {
+		switch (process_is_containers(&s->home, s->proc, e->d_name, tid)) {
 		case -1:
 			found = !is_out_of_sight(errno);
 			break;
@@ -206,7 +206,7 @@ containers_mount_any(mount_test *test, void *ctx, struct mount_spaces *all)
 	bool found = true;
 
 	*s.spaces = (struct mount_spaces){ .v = calloc(NAMESPACES_MAX, sizeof(*s.spaces->v)) };
-	if (d != NULL && s.seen != NULL && s.spaces->v != NULL && home_find(proc, &s.home))
+	if (d != NULL && s.seen != NULL && s.spaces->v != NULL && host_process_find(proc, &s.home))
 		found = look_at_processes(&s, d);
 	if (d != NULL)
 		closedir(d);

@@ -19,7 +19,7 @@ struct mount_spaces {
 void mount_spaces_free(struct mount_spaces *s);
 
 /*
- * Shows «test» every mount that a thread of any container (home.h) reaches from its root directory, until the
+ * Shows «test» every mount that a thread of any container (hostprocess.h) reaches from its root directory, until the
  * test is true. Returns true then, and also where something can't be seen. That includes a namespace of which
  * every process seen is chrooted, because a process may leave its chroot.
  * Passes over processes that this process may not look at: for an unprivileged user, those of other users.

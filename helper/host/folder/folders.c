@@ -22,7 +22,7 @@
 #include "mounts.h"
 
 /* The container's process, the mounts as of the first folder, and the directory that the last folder lies in. */
-struct look {
+struct folder_search {
 	const struct subject *subject;
 	const struct mount_table *mounts;
 	char *dir;		/* NULL: none is open */
@@ -79,7 +79,7 @@ add_folder_mount(const struct folder_want *w, const char *path, const char *targ
  * (mount_namespaces(7)). A folder with mounts beneath it can't be mounted there without them.
  */
 static int
-check_beneath(const struct folder_want *w, const char *path, const struct look *l, struct why *why)
+check_beneath(const struct folder_want *w, const char *path, const struct folder_search *l, struct why *why)
 {
 	char first[1100];
 
@@ -113,8 +113,8 @@ check_access(int parent, const struct folder_want *w, const char *path, const st
 
 /* Adds one folder, whose parent directory is open and trusted. */
 static int
-resolve_one(int parent, const struct folder_want *w, const char *path, const char *target, const struct look *l,
-    struct edits *out, struct why *why)
+resolve_one(int parent, const struct folder_want *w, const char *path, const char *target,
+    const struct folder_search *l, struct edits *out, struct why *why)
 {
 	uint64_t on;
 
@@ -137,8 +137,8 @@ is_dir(int parent, const char *name)
 
 /* Adds the folders in «dir» that match the pattern. */
 static int
-resolve_pattern(int parent, const char *dir, const struct folder_want *w, const struct look *l, struct edits *out,
-    struct why *why)
+resolve_pattern(int parent, const char *dir, const struct folder_want *w, const struct folder_search *l,
+    struct edits *out, struct why *why)
 {
 	struct dirent *e;
 	int dir_is, ret = 0;
@@ -204,7 +204,7 @@ check_way(const struct folder_want *w, const struct subject *s, struct why *why)
 }
 
 static void
-close_parent(struct look *l)
+close_parent(struct folder_search *l)
 {
 	if (l->dir != NULL)
 		close(l->parent);
@@ -216,7 +216,7 @@ close_parent(struct look *l)
  * Opens the trusted directory that the folder lies in. It stays open: the next folder is mostly in the same directory.
  */
 static int
-open_parent(const struct folder_want *w, struct look *l, struct why *why)
+open_parent(const struct folder_want *w, struct folder_search *l, struct why *why)
 {
 	autofree char *dir = path_parent(w->path);
 	enum trust_found found;
@@ -236,7 +236,7 @@ open_parent(const struct folder_want *w, struct look *l, struct why *why)
 }
 
 static int
-resolve_folder(const struct folder_want *w, struct look *l, struct edits *out, struct why *why)
+resolve_folder(const struct folder_want *w, struct folder_search *l, struct edits *out, struct why *why)
 {
 	if (open_parent(w, l, why) == -1)
 		return -1;
@@ -251,7 +251,7 @@ int
 folders_resolve_among(const struct mount_table *mounts, const struct grant *g, const struct subject *s,
     struct edits *out, struct why *why)
 {
-	struct look look = { .subject = s, .mounts = mounts };
+	struct folder_search look = { .subject = s, .mounts = mounts };
 	size_t i;
 	int ret = 0;
 

@@ -20,7 +20,7 @@ is_of_tmpfs(const char *option)
 }
 
 static void
-judge_source(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
+check_source(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 {
 	const char *what;
 
@@ -59,7 +59,7 @@ cdi_judge_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 {
 	const char *target = m->container_path, *wrong;
 
-	judge_source(r, n, m);
+	check_source(r, n, m);
 	judge_type(r, n, m);
 	if (target != NULL && target[0] != '\0' && cdi_path_ok(r, n, "containerPath", target) &&
 	    (wrong = cdi_target_wrong(m)) != NULL)

@@ -13,7 +13,7 @@ gives(const struct inventory *inv, const struct driver_want *w, const char *part
 
 	if (w->rule->kind == NULL)
 		return false;
-	switch (further_judge(&inv->majors, w->gpu, part, node, &word)) {
+	switch (further_classify(&inv->majors, w->gpu, part, node, &word)) {
 	case FURTHER_OF_GPU:
 		return true;
 	case FURTHER_DISPLAYS:

@@ -37,16 +37,19 @@ struct life {
 /* boot_alone: leaves out whether the lease is kept. anew: uses nothing that was seen for earlier questions. */
 void looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct life_share *share, struct life *out);
 
-/* Does lease_in_use() (look/inuse.h), without anything that was seen before. True if nothing can be seen. */
+/*
+ * Does rootless_lease_in_use() (look/rootlessuse.h), without anything that was seen before. True if nothing can be
+ * seen.
+ */
 bool looker_sees_use(const struct lease *l);
 
-/* Does mount_was_passed() (look/passed.h) for the lease's ways. True if nothing can be seen. */
+/* Does mount_was_passed() (look/passedmounts.h) for the lease's ways. True if nothing can be seen. */
 bool looker_sees_passed(const struct lease *l, struct looks *looks);
 
-/* Does sight_take() (look/sight.h). If nothing can be seen, the container's task counts as running. */
+/* Does sight_take() (look/pausedtask.h). If nothing can be seen, the container's task counts as running. */
 void looker_sees_task(const struct lease *l, struct sight *out);
 
-/* Does holders_find() (look/holders.h). Returns 0, or -1 with *why if a holder may have been missed. */
+/* Does holders_find() (look/nodeholders.h). Returns 0, or -1 with *why if a holder may have been missed. */
 int looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why);
 
 #endif

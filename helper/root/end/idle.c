@@ -25,12 +25,12 @@ may_have_chores(const struct call *c)
 }
 
 enum idleness
-idle_judge(const struct lease *l)
+idle_classify(const struct lease *l)
 {
 	struct sight s;
 
 	looker_sees_task(l, &s);
-	return pausing_judge(&s);
+	return pausing_classify(&s);
 }
 
 bool
@@ -134,7 +134,7 @@ idle_finish(const struct idle *i, const struct queued *wants, struct why *why)
 		if (!l->pauses || l->seen.over || !l->seen.judged || l->container.init.pid == 0 || l->state == LEASE_DRAINING)
 			continue;
 		if (may_have_chores(i->call) && says_shut(i->call->request, l) &&
-		    may_end_giving(l->state, &l->pausing, idle_judge(l), &self) && container_is_shut(l))
+		    may_end_giving(l->state, &l->pausing, idle_classify(l), &self) && container_is_shut(l))
 			(void)idle_promise(i->leases, l, i->call->audit, &ignored);
 		if (has_wanted(l, wants) && check_rules(i, l, why) == -1)
 			return -1;
@@ -193,7 +193,7 @@ mark_giving(const struct idle *i, struct lease *l, enum idleness idleness, struc
 static int
 begin_one(const struct idle *i, struct lease *l, bool *soon, struct why *why)
 {
-	const enum idleness idleness = idle_judge(l);
+	const enum idleness idleness = idle_classify(l);
 	const struct process_id self = call_process(i->call);
 	const int64_t now = clock_ms();
 	const bool lives = process_id_lives(l->pausing.giver), mine = process_id_same(&l->pausing.giver, &self);

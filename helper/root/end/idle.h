@@ -41,6 +41,6 @@ int idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why)
 bool idle_add_chore(struct chores *c, enum chore_kind kind, const struct lease *l, struct process_id by);
 
 /* Judges how idle a container is now. Its lease must have «pauses». */
-enum idleness idle_judge(const struct lease *l);
+enum idleness idle_classify(const struct lease *l);
 
 #endif

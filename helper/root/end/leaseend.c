@@ -98,7 +98,7 @@ is_covered(const struct leases *ls, const struct lease *l)
 
 /*
  * True if the container could write as the host's root, and a process still has files open on its mounts
- * (look/passed.h).
+ * (look/passedmounts.h).
  */
 static bool
 is_passed_on(const struct leases *ls, const struct lease *l, struct seeing *seeing)
@@ -352,7 +352,7 @@ leases_drop(const struct peer *p, const char *root, const char *id, const char *
 	char key[LEASE_KEY_SIZE];
 
 	lease_key(p->asker.uid, root, id, key);
-	if (leases_open_again(&ls, p->asker.uid, why) == -1 ||
+	if (leases_lock_again(&ls, p->asker.uid, why) == -1 ||
 	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) == NULL)
 		return -1;
 	/* before the lease is removed: after that, another container of its name could already rely on the binding */

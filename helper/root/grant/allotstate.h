@@ -1,4 +1,4 @@
-/* By what it is decided which GPUs a request gets (allot.h), and what a request without GPUs is told (busy.h). */
+/* By what it is decided which GPUs a request gets (allot.h), and what a request without GPUs is told (waitline.h). */
 #ifndef GPUHELPER_ROOT_GRANT_ALLOTSTATE_H
 #define GPUHELPER_ROOT_GRANT_ALLOTSTATE_H
 
@@ -10,7 +10,7 @@
 /* A GPU that a process has open without a lease (unleased.h). Nobody gets it exclusively. */
 struct unleased_use {
 	struct held_gpu gpu;
-	pid_t pid;		/* the process; -pid if it only may have the GPU open (look/holders.h) */
+	pid_t pid;		/* the process; -pid if it only may have the GPU open (look/nodeholders.h) */
 };
 
 struct unleased {

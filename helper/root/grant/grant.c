@@ -41,7 +41,7 @@ record_grant(const struct plan *p, struct refusal *f)
 		 * waits as long as a helper that takes a lease back: without the lock, this helper must take the lease
 		 * back
 		 */
-		if (p->picked > 0 && (ret = leases_open_again(&ls, c->peer->asker.uid, &f->why)) == -1)
+		if (p->picked > 0 && (ret = leases_lock_again(&ls, c->peer->asker.uid, &f->why)) == -1)
 			f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;	/* as in take.c */
 		if (ret == 0 && (p->picked == 0 || (ret = check_planned(&p->lease, &ls, &f->why)) == 0))
 			ret = audit_append(c->audit, &line, &f->why);

@@ -76,7 +76,7 @@ open_nodes(struct plan *p, struct why *why)
 	/* without acts there is nothing to check */
 	if (l->acts == 0)
 		return 0;
-	if (leases_open_again(&ls, l->uid, why) == -1 || check_planned(l, &ls, why) == -1)
+	if (leases_lock_again(&ls, l->uid, why) == -1 || check_planned(l, &ls, why) == -1)
 		return -1;
 	l->planned = false;
 	if (leases_write(&ls, l, why) == -1 || open_planned(p, &ls, why) == -1)

@@ -12,10 +12,10 @@
 #include "../lease/leasewrite.h"
 #include "../lease/shares.h"
 #include "../lease/ways.h"
-#include "busy.h"
 #include "leasesfor.h"
 #include "plangpus.h"
 #include "unleased.h"
+#include "waitline.h"
 
 /* The refusal's text for now, with what the request is told about its wait. */
 static int
@@ -201,7 +201,7 @@ take_under_lock(struct plan *p, const struct unleased *unleased, struct refusal 
 
 	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
 	queue_renew(k.me.key);
-	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1) {
+	if (leases_lock(&k.leases, p->lease.uid, &f->why) == -1) {
 		/* the lock was not free in time. The request may ask again, even if its policy allows no wait */
 		f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;
 		return -1;
@@ -232,7 +232,7 @@ check_alone(const struct plan *p, struct refusal *f)
 		return 0;
 	f->met_unleased = true;
 	f->again = p->ruling->decision.grant.wait > 0 ? ASK_AGAIN : ASK_NOT;
-	busy_tell_unleased(&unleased.v[0], text);
+	waitline_tell_unleased(&unleased.v[0], text);
 	return refuse(&f->why, WHY_AGAIN, "GPU %s", text);
 }
 

@@ -23,7 +23,7 @@ struct picking {
 #define PICKING { .leases = LEASES_CLOSED, .queue = { .dir = -1 } }
 
 /*
- * After leases_open(): reads the queue, and the leases that concern the plan (leases_for_request(), with «adds»). -1
+ * After leases_lock(): reads the queue, and the leases that concern the plan (leases_for_request(), with «adds»). -1
  * with *why.
  */
 int picking_read(struct picking *k, const struct plan *p, bool adds, struct why *why);

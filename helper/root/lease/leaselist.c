@@ -78,13 +78,13 @@ open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, st
 }
 
 int
-leases_open(struct leases *ls, uint32_t uid, struct why *why)
+leases_lock(struct leases *ls, uint32_t uid, struct why *why)
 {
 	return open_within(ls, uid, "", LOCK_WAIT_MS, why);
 }
 
 int
-leases_open_again(struct leases *ls, uint32_t uid, struct why *why)
+leases_lock_again(struct leases *ls, uint32_t uid, struct why *why)
 {
 	return open_within(ls, uid, "-again", AGAIN_WAIT_MS, why);
 }

@@ -47,12 +47,12 @@ struct lease_query {
  * first wait in a line of their own, so that at most one helper of each user waits for the lock itself. -1 with *why.
  * leases_close() in either case.
  */
-int leases_open(struct leases *ls, uint32_t uid, struct why *why);
+int leases_lock(struct leases *ls, uint32_t uid, struct why *why);
 /*
  * The same for a request that has a lease already, which would go on holding its GPU if this failed. Waits at most
  * 4 s, in another line than requests without a lease.
  */
-int leases_open_again(struct leases *ls, uint32_t uid, struct why *why);
+int leases_lock_again(struct leases *ls, uint32_t uid, struct why *why);
 /*
  * Reads the leases that *c describes and that were not read before. -1 with *why: also if one of their files can't be
  * read, or its name does not cover the lease. Such a file may hold a GPU, so nothing is granted.

@@ -14,12 +14,12 @@
 #include "../../host/file.h"
 #include "state.h"
 
-static int place = -1;
+static int slot = -1;
 static unsigned place_number;
 
 /* 1: taken until the process ends. 0: another process has it. -1 with errno: its file can't be opened or locked. */
 static int
-take_place(int locks, uid_t uid, unsigned number)
+lock_slot(int locks, uid_t uid, unsigned number)
 {
 	char name[32];
 	int fd, saved;
@@ -28,7 +28,7 @@ take_place(int locks, uid_t uid, unsigned number)
 	if ((fd = openat(locks, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) == -1)
 		return -1;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
-		place = fd;
+		slot = fd;
 		place_number = number;
 		return 1;
 	}
@@ -63,7 +63,7 @@ slot_take(uid_t uid, struct why *why)
 	if ((locks = state_dir("locks", &cause)) == -1)
 		return refuse_uncounted_helpers(uid, cause.code, cause.text, why);
 	for (i = 0; i < SLOTS_MAX && taken == 0; i++)
-		taken = take_place(locks, uid, i);
+		taken = lock_slot(locks, uid, i);
 	if (taken == 1)
 		return 0;
 	/* if a further slot can't be made, there are fewer */
@@ -80,13 +80,13 @@ slot_may_stay(uid_t uid)
 	/* slots are tried in order, so a low number means that few are taken */
 	if (uid != 0)
 		return place_number < SLOTS_MAX / 2;
-	for (i = 0; locks != -1 && place == -1 && i < SLOTS_MAX / 2; i++)
-		(void)take_place(locks, 0, i);
-	return place != -1;
+	for (i = 0; locks != -1 && slot == -1 && i < SLOTS_MAX / 2; i++)
+		(void)lock_slot(locks, 0, i);
+	return slot != -1;
 }
 
 int
 slot_fd(void)
 {
-	return place;
+	return slot;
 }

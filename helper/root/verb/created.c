@@ -145,7 +145,7 @@ adopt_for(const struct peer *p, const struct request *r, struct newborn *b, cons
 	char key[LEASE_KEY_SIZE];
 
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
-	if (leases_open(&ls, p->asker.uid, &reply->why) == 0 &&
+	if (leases_lock(&ls, p->asker.uid, &reply->why) == 0 &&
 	    leases_read(&ls, &(struct lease_query){ .key = key }, &reply->why) == 0) {
 		l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
 		if (l == NULL || l->asker.pid != p->pid || l->asker.start != p->start)

@@ -78,7 +78,7 @@ copy_lease(const struct peer *p, const struct request *r, struct lease *held, st
 	char key[LEASE_KEY_SIZE];
 
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
-	if (leases_open(&ls, p->asker.uid, why) == -1 || leases_read(&ls, &(struct lease_query){ .key = key }, why) == -1)
+	if (leases_lock(&ls, p->asker.uid, why) == -1 || leases_read(&ls, &(struct lease_query){ .key = key }, why) == -1)
 		return -1;
 	l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
 	return l == NULL || l->state == LEASE_PASSED_ON ? 1 : lease_copy(l, held, why);

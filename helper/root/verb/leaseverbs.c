@@ -27,7 +27,7 @@ look_at_leases(after_look *after, const struct lease_query *which, const struct 
 	const struct call call = { p, r, audit };
 
 	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
-	    leases_open(&ls, p->asker.uid, &reply->why) == -1 || leases_look(&ls, which, audit, &reply->why) == -1 ||
+	    leases_lock(&ls, p->asker.uid, &reply->why) == -1 || leases_look(&ls, which, audit, &reply->why) == -1 ||
 	    after(&call, &ls, reply) == -1 ? REPLY_REFUSED : REPLY_NOTED;
 }
 

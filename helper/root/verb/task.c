@@ -57,7 +57,7 @@ open_with_lease(const struct call *c, struct leases *ls, struct why *why)
 	char key[LEASE_KEY_SIZE];
 
 	lease_key(c->peer->asker.uid, c->request->runtime_root, c->request->id, key);
-	if (leases_open(ls, c->peer->asker.uid, why) == -1 || leases_read(ls, &(struct lease_query){ .key = key }, why) == -1)
+	if (leases_lock(ls, c->peer->asker.uid, why) == -1 || leases_read(ls, &(struct lease_query){ .key = key }, why) == -1)
 		return NULL;
 	return find_promise(c, ls, why);
 }
@@ -178,7 +178,7 @@ pick_under_lock(struct plan *p, const struct unleased *unleased, enum task_next 
 
 	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
 	queue_renew(k.me.key);
-	if (leases_open(&k.leases, p->lease.uid, &f->why) == -1) {
+	if (leases_lock(&k.leases, p->lease.uid, &f->why) == -1) {
 		f->again = refusal_of_moment(&f->why);
 		return -1;
 	}

@@ -74,7 +74,7 @@ verb_over(const struct peer *p, const struct request *r, struct reply *reply)
 
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
 	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
-	    leases_open(&ls, p->asker.uid, &reply->why) == -1 || leave_queue(&c, key, &reply->why) == -1 ||
+	    leases_lock(&ls, p->asker.uid, &reply->why) == -1 || leave_queue(&c, key, &reply->why) == -1 ||
 	    leases_look(&ls, &which, audit, &reply->why) == -1 || look_again(&c, &ls, reply) == -1 ? REPLY_REFUSED :
 	    REPLY_NOTED;
 	if (reply->kind == REPLY_REFUSED && reply->why.code == WHY_AGAIN)

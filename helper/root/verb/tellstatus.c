@@ -73,7 +73,7 @@ add_if_room(struct jsonout *list, struct jsonout *one, size_t *room)
 static const char *
 state_name(const struct lease *l, int64_t *left)
 {
-	enum idleness idleness = l->pauses && !l->seen.over && l->state == LEASE_HELD ? idle_judge(l) : IDLENESS_BUSY;
+	enum idleness idleness = l->pauses && !l->seen.over && l->state == LEASE_HELD ? idle_classify(l) : IDLENESS_BUSY;
 	const bool left_some = idleness == IDLENESS_LEFT && l->pausing.left_since != 0;
 
 	*left = left_some ? time(NULL) - (clock_ms() - l->pausing.left_since) / 1000 : 0;
@@ -167,7 +167,7 @@ read_all(const struct peer *p, struct leases *ls, struct queue *q, struct why *w
 {
 	const struct lease_query c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
 
-	if (leases_open(ls, p->asker.uid, why) == -1 || leases_look(ls, &c, -1, why) == -1 || queue_open(q, -1, why) == -1)
+	if (leases_lock(ls, p->asker.uid, why) == -1 || leases_look(ls, &c, -1, why) == -1 || queue_open(q, -1, why) == -1)
 		return -1;
 	/* the order depends on all leases, and only root sees these */
 	if (c.all)

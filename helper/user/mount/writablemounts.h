@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /*
- * True if a process of a container (home.h) has the directory of the descriptor «fd», or one above it,
+ * True if a process of a container (hostprocess.h) has the directory of the descriptor «fd», or one above it,
  * mounted writable, or if that can't be seen. «path» is the absolute path without links by which fd was
  * opened. Passes over processes that this process may not look at: for an unprivileged user, those of other
  * users.

@@ -1,5 +1,5 @@
-/* See home.h. Must never make a file system answer, because it may be one that never does (FUSE). */
-#include "home.h"
+/* See hostprocess.h. Must never make a file system answer, because it may be one that never does (FUSE). */
+#include "hostprocess.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +14,12 @@
 #include "threads.h"
 
 static bool
-home_of(int proc, const char *pid, struct home *out)
+host_process_of(int proc, const char *pid, struct host_process *out)
 {
 	struct statx st;
 	char path[40];
 
-	*out = (struct home){ 0 };
+	*out = (struct host_process){ 0 };
 	if (!space_find(proc, pid, "pid", &out->pids) || !space_find(proc, pid, "user", &out->users))
 		return false;
 	/* without asking the file system, which may never answer (FUSE) */
@@ -35,7 +35,7 @@ home_of(int proc, const char *pid, struct home *out)
 }
 
 static bool
-same_home(const struct home *a, const struct home *b)
+same_as_hosts(const struct host_process *a, const struct host_process *b)
 {
 	return a->pids == b->pids && a->users == b->users && a->root == b->root && a->root_major == b->root_major &&
 	    a->root_minor == b->root_minor;
@@ -53,17 +53,17 @@ in_first_namespace(int proc)
 }
 
 bool
-home_find(int proc, struct home *out)
+host_process_find(int proc, struct host_process *out)
 {
-	if (!home_of(proc, "self", out) || out->odd_root)
+	if (!host_process_of(proc, "self", out) || out->odd_root)
 		return false;
 	out->all_seen = in_first_namespace(proc);
 	return true;
 }
 
-/* The same as home_of(), by any thread that lives. 0 if there is none. */
+/* The same as host_process_of(), by any thread that lives. 0 if there is none. */
 static int
-home_of_any(int proc, const char *pid, char tid[16], struct home *out)
+host_process_of_any(int proc, const char *pid, char tid[16], struct host_process *out)
 {
 	struct again again = { 0 };
 	bool missed = true;
@@ -71,14 +71,14 @@ home_of_any(int proc, const char *pid, char tid[16], struct home *out)
 
 	/* mostly the first thread lives; one that has ended has no root directory */
 	snprintf(tid, 16, "%.15s", pid);
-	if (home_of(proc, tid, out))
+	if (host_process_of(proc, tid, out))
 		return 1;
 	if (!process_is_gone(errno))
 		return -1;
 	do {
 		if ((found = process_thread(proc, pid, tid)) != 1)
 			return found;
-		if (home_of(proc, tid, out))
+		if (host_process_of(proc, tid, out))
 			return 1;
 		if (!process_is_gone(errno))
 			return -1;
@@ -88,15 +88,15 @@ home_of_any(int proc, const char *pid, char tid[16], struct home *out)
 }
 
 int
-home_is_containers(const struct home *home, int proc, const char *pid, char tid[16])
+process_is_containers(const struct host_process *home, int proc, const char *pid, char tid[16])
 {
 	char ignored[16];
-	struct home its;
+	struct host_process its;
 
 	if (tid == NULL)
 		tid = ignored;
 	/* a zombie has nothing open; a process that is invisible here is no container's of this worker */
-	switch (home_of_any(proc, pid, tid, &its)) {
+	switch (host_process_of_any(proc, pid, tid, &its)) {
 	case 0:
 		tid[0] = '\0';
 		return 0;
@@ -108,5 +108,5 @@ home_is_containers(const struct home *home, int proc, const char *pid, char tid[
 	 */
 	if (its.odd_root)
 		return home->all_seen || (errno != EACCES && errno != EPERM);
-	return !same_home(&its, home);
+	return !same_as_hosts(&its, home);
 }

@@ -2,8 +2,8 @@
  * Which processes of containers use a device node. Any container may use one: a container that received a descriptor
  * from another container uses a GPU that it has no lease for.
  */
-#ifndef GPUHELPER_LOOK_HOLDERS_H
-#define GPUHELPER_LOOK_HOLDERS_H
+#ifndef GPUHELPER_LOOK_NODEHOLDERS_H
+#define GPUHELPER_LOOK_NODEHOLDERS_H
 
 #include <sys/types.h>
 

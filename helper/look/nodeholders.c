@@ -1,7 +1,7 @@
 /*
- * See holders.h. Looks at /proc only, and may take long: must never be called by a process that holds a lock.
+ * See nodeholders.h. Looks at /proc only, and may take long: must never be called by a process that holds a lock.
  */
-#include "holders.h"
+#include "nodeholders.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,13 +12,13 @@
 #include "../base/cleanup.h"
 #include "../host/clock.h"
 #include "../host/file.h"
-#include "../host/process/home.h"
+#include "../host/process/hostprocess.h"
 #include "../host/process/opennode.h"
 #include "../host/process/procdir.h"
 #include "walk.h"
 
 struct holder_search {
-	struct home home;
+	struct host_process home;
 	pid_t *holder;
 	volatile pid_t *at;
 	struct node_search nodes;
@@ -31,7 +31,7 @@ look_for_nodes(struct holder_search *s, const char *pid)
 	size_t i;
 
 	*s->at = (pid_t)strtol(pid, NULL, 10);
-	switch (home_is_containers(&s->home, s->nodes.proc, pid, NULL)) {
+	switch (process_is_containers(&s->home, s->nodes.proc, pid, NULL)) {
 	case 0:
 		return true;
 	case -1:
@@ -115,6 +115,6 @@ holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile
 	s->at = at;
 	s->nodes = (struct node_search){ .node = node, .nodes = nodes, .held = held,
 		.looks = { UINT32_MAX, clock_ms() + HOLDERS_MS } };
-	if (home_find(proc, &s->home))
+	if (host_process_find(proc, &s->home))
 		*out = walk_till_sure(s);
 }

@@ -2,8 +2,8 @@
  * Whether a container's process uses what a lease gave it, for containers that no cgroup sets apart
  * (rootless).
  */
-#ifndef GPUHELPER_LOOK_INUSE_H
-#define GPUHELPER_LOOK_INUSE_H
+#ifndef GPUHELPER_LOOK_ROOTLESSUSE_H
+#define GPUHELPER_LOOK_ROOTLESSUSE_H
 
 #include <stdbool.h>
 
@@ -19,6 +19,6 @@
  * True as well if this can't be seen, or if *looks, which is used up, does not suffice. Other users'
  * processes do not count: nvidia-persistenced keeps nodes open for ever.
  */
-bool lease_in_use(const struct lease *l, struct looks *looks);
+bool rootless_lease_in_use(const struct lease *l, struct looks *looks);
 
 #endif

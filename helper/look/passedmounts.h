@@ -3,8 +3,8 @@
  * a socket still gives access to its sender's mount. That mount may be writable, and may have been detached long ago.
  * The same is true of a mount that the sender made.
  */
-#ifndef GPUHELPER_LOOK_PASSED_H
-#define GPUHELPER_LOOK_PASSED_H
+#ifndef GPUHELPER_LOOK_PASSEDMOUNTS_H
+#define GPUHELPER_LOOK_PASSEDMOUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "../lease/way.h"
 
 /*
- * True if a process of a container (home.h), or a host process that is not root's,
+ * True if a process of a container (hostprocess.h), or a host process that is not root's,
  * - has a file open on a mount that its own mount namespace lacks, where the file is on the file system of a
  * writable folder of «way» (btrfs has several device numbers: where the folder has none of its own, a
  * directory on any file system without one counts);

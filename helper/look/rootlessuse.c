@@ -1,8 +1,8 @@
 /*
- * See inuse.h. Looks at /proc only, because others wait for the lock meanwhile. Must never make a file system
+ * See rootlessuse.h. Looks at /proc only, because others wait for the lock meanwhile. Must never make a file system
  * answer: its owner may let it stall (FUSE).
  */
-#include "inuse.h"
+#include "rootlessuse.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "../host/process/process.h"
 #include "../host/process/spaces.h"
 #include "../host/process/threads.h"
-#include "owner.h"
+#include "realuid.h"
 #include "walk.h"
 
 #define NAMESPACES_MAX 1024
@@ -280,7 +280,7 @@ any_uses_for_sure(struct use_search *s)
 }
 
 bool
-lease_in_use(const struct lease *l, struct looks *looks)
+rootless_lease_in_use(const struct lease *l, struct looks *looks)
 {
 	const int root = file_root();
 	struct use_search s = { .proc = -1, .lease = l, .looks = looks,

@@ -1,5 +1,5 @@
-/* See sight.h. Reads /proc and cgroups. Where something can't be seen, answers what keeps a lease alive. */
-#include "sight.h"
+/* See pausedtask.h. Reads /proc and cgroups. Where something can't be seen, answers what keeps a lease alive. */
+#include "pausedtask.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
- * See passed.h. Looks at /proc only, because others wait for the lock meanwhile. Must never make a file
+ * See passedmounts.h. Looks at /proc only, because others wait for the lock meanwhile. Must never make a file
  * system answer: its owner may let it stall (FUSE).
  */
-#include "passed.h"
+#include "passedmounts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +20,12 @@
 #include "../host/folder/containers.h"
 #include "../host/folder/mounts.h"
 #include "../host/process/fdinfo.h"
-#include "../host/process/home.h"
+#include "../host/process/hostprocess.h"
 #include "../host/process/opennode.h"
 #include "../host/process/process.h"
 #include "../host/process/spaces.h"
 #include "../host/process/threads.h"
-#include "owner.h"
+#include "realuid.h"
 #include "walk.h"
 
 #define RING "anon_inode:[io_uring]"
@@ -33,7 +33,7 @@
 
 struct passed_search {
 	int proc;
-	struct home home;
+	struct host_process home;
 	uint64_t mounts;		/* inode of our own mount namespace */
 	const struct way *way;
 	size_t ways;
@@ -307,7 +307,7 @@ is_host_roots(const struct passed_search *s, const char *pid)
 static bool
 process_has_one(struct passed_search *s, const char *pid)
 {
-	switch (home_is_containers(&s->home, s->proc, pid, NULL)) {
+	switch (process_is_containers(&s->home, s->proc, pid, NULL)) {
 	case 0:
 		return !is_host_roots(s, pid) && process_keeps_one(s, pid);
 	case 1:
@@ -368,7 +368,7 @@ any_has_one(struct passed_search *s, bool *kept_waiting)
 	waits = walk_waits();
 	s->proc = w.proc;
 	has = w.failed || !space_find(w.proc, "self", "mnt", &s->mounts) ||
-	    containers_mount_any(is_in_one, s, &s->spaces) || !home_find(w.proc, &s->home) ||
+	    containers_mount_any(is_in_one, s, &s->spaces) || !host_process_find(w.proc, &s->home) ||
 	    (s->known = calloc(s->spaces.n + 1, sizeof(*s->known))) == NULL;
 	*kept_waiting = waits == -1 || walk_waits() != waits;
 	while (!has && walk_next(&w, pid))

@@ -1,5 +1,5 @@
-/* See drivermount.h. */
-#include "drivermount.h"
+/* See driverleftout.h. */
+#include "driverleftout.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* See owner.h. Reads /proc/PID/status. */
-#include "owner.h"
+/* See realuid.h. Reads /proc/PID/status. */
+#include "realuid.h"
 
 #include <errno.h>
 #include <stdio.h>

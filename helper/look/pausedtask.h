@@ -1,6 +1,6 @@
 /* What the container of a lease with «pauses» is doing (lease/pausing.h). */
-#ifndef GPUHELPER_LOOK_SIGHT_H
-#define GPUHELPER_LOOK_SIGHT_H
+#ifndef GPUHELPER_LOOK_PAUSEDTASK_H
+#define GPUHELPER_LOOK_PAUSEDTASK_H
 
 #include "../host/process/looks.h"
 #include "../lease/leasefile.h"

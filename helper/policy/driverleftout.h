@@ -1,6 +1,6 @@
 /* Which mounts of a CDI spec a policy's rule leaves out. */
-#ifndef GPUHELPER_POLICY_DRIVERMOUNT_H
-#define GPUHELPER_POLICY_DRIVERMOUNT_H
+#ifndef GPUHELPER_POLICY_DRIVERLEFTOUT_H
+#define GPUHELPER_POLICY_DRIVERLEFTOUT_H
 
 #include "../cdi/cdi.h"
 #include "policy.h"

@@ -1,6 +1,6 @@
 /* Whose a process is. */
-#ifndef GPUHELPER_LOOK_OWNER_H
-#define GPUHELPER_LOOK_OWNER_H
+#ifndef GPUHELPER_LOOK_REALUID_H
+#define GPUHELPER_LOOK_REALUID_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -308,7 +308,7 @@ gpu: base json kernel
 cdi: base gpu
 lease: base json kernel gpu
 policy: base json kernel gpu cdi lease
-ask: base kernel gpu cdi lease policy
+ask: base json kernel gpu cdi lease policy
 vet: base kernel gpu cdi lease policy ask
 host: base kernel ask
 host/process: base kernel lease host
@@ -344,18 +344,18 @@ user/mount: base gpu lease policy host host/folder user/command user/spec
 user/privilege: base json policy ask host host/folder user/spec
 user/compose: base json gpu cdi lease policy user/command user/spec user/mount
 user/cgroup: base kernel gpu lease host host/process host/cgroup
-user/vet: base gpu lease policy ask vet host host/folder host/gpu host/driver host/own user/command
+user/vet: base gpu policy ask vet host host/folder host/gpu host/driver host/own user/command
 user/record: base json kernel lease host host/process host/cgroup host/gpu user/command
 user/ask: base lease policy ask host host/process host/own user/command user/cgroup user/record
 user/task: base json kernel policy ask vet host host/process user/command user/ask
-user: base json kernel lease policy host host/cgroup host/gpu read/conf read user/command user/spec user/mount \
-    user/privilege user/compose user/cgroup user/vet user/record user/ask user/task
+user: base json kernel lease policy ask host host/cgroup host/gpu read/conf read user/command user/spec \
+    user/mount user/privilege user/compose user/cgroup user/vet user/record user/ask user/task
 ctl: base gpu policy host host/own read/conf read judge user/command
 ctl/worker: base json kernel lease policy host host/process user/command user/spec user/task ctl
 ctl/keys: base json policy host read judge ctl
 ctl/cdi: base json gpu cdi host host/gpu host/driver read/cdi read ctl
 ctl/audit: base json lease host ctl
-ctl/gpus: base json gpu lease policy host host/process host/gpu host/driver read user/command user/cgroup \
+ctl/gpus: base json gpu lease policy ask host host/process host/gpu host/driver read user/command user/cgroup \
     user/record user/ask ctl ctl/worker
 ctl/explain: base json gpu cdi lease policy ask host host/folder host/gpu host/driver host/own read/conf read \
     judge user/command user/spec user/mount user/privilege user/compose ctl ctl/worker ctl/gpus

@@ -14,7 +14,7 @@
 
 enum verb {
 	VERB_GRANT,	/* may this container be created, and with what? */
-	VERB_LOOK,	/* check whether this container's lease is over */
+	VERB_LOOK,	/* check which leases are over: the caller's own, or all for root */
 	VERB_REFUSED,	/* the wrapper itself refused: record it */
 	VERB_PLAIN,	/* a container that asks for nothing: record it (audit.plain) */
 	VERB_STATUS,	/* who holds what, and who waits: root sees all, others only their own */

@@ -1,9 +1,9 @@
 /*
  * The frame between wrapper and helper: 4 bytes "GPUH", 4 bytes version, 4 bytes length (both big-endian), then the
- * body: a request (request.c), or a reply in JSON. One request, one reply. After a grant the wrapper writes the changes
- * down, then sends one byte, and the helper answers with one. If the wrapper's byte does not come, the helper takes the
- * grant back. If that byte asks the helper to stay, a second request and reply may follow: VERB_CREATED, once the
- * runtime has made the container.
+ * body: a request (request.c), or a reply in JSON. One request, one reply. After a grant the wrapper stages the new
+ * config.json, then sends one byte, and the helper answers with one; then the wrapper puts the file in place. If the
+ * wrapper's byte does not come, the helper takes the grant back. If that byte asks the helper to stay, a second request
+ * and reply may follow: VERB_CREATED, once the runtime has made the container.
  */
 #ifndef GPUHELPER_ASK_WIRE_H
 #define GPUHELPER_ASK_WIRE_H

@@ -11,7 +11,7 @@
 #define REPLY_MS 35000
 _Static_assert(REPLY_MS > LIFE_S * 1000, "the wrapper outlives a helper that does not answer");
 
-/* How long gpuhelper-read and gpuhelper-judge wait for a question. */
+/* How long gpuhelper-read, gpuhelper-judge and gpuhelper-engine wait for a question. */
 #define CHILD_IDLE_MS 600000
 _Static_assert(CHILD_IDLE_MS > LIFE_OF_ROOTS_S * 1000, "a program that serves the helper outlives it");
 

@@ -1,6 +1,6 @@
 /*
- * Decides by which policy a request is granted, over the policy files in their order. The helper and
- * gpuhelperctl explain use the same code.
+ * Decides by which policy a request is granted, over the policy files in their order. gpuhelper-judge
+ * and «gpuhelperctl explain» use the same code.
  */
 #ifndef GPUHELPER_JUDGE_DECIDE_H
 #define GPUHELPER_JUDGE_DECIDE_H

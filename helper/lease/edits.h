@@ -1,7 +1,7 @@
 /*
- * The helper's reply: a decision and, for a grant, the vetted changes to config.json. Root makes it, the wrapper merges
- * it. Members of «containerEdits» have the names of the CDI specification 1.1.0; members that CDI lacks are outside of
- * it.
+ * The changes to config.json by a grant: root makes them, the reply has them (ask/reply.h), and the wrapper merges
+ * them. Members of «containerEdits» have the names of the CDI specification 1.1.0; members that CDI lacks are outside
+ * of it.
  */
 #ifndef GPUHELPER_LEASE_EDITS_H
 #define GPUHELPER_LEASE_EDITS_H
@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../json/jsonout.h"
 #include "../base/text.h"
 #include "../base/why.h"
 #include "../kernel/secontext.h"
-#include "chore.h"
 
 struct edit_node {
 	char path[64];			/* the same on the host and in the container */
@@ -60,38 +60,6 @@ struct edits {
 
 #define NOTES_MAX 12			/* of one grant: four words without a node, libraries, a few sockets, a variable */
 #define NOTE_MAX 400			/* bytes of one, with its terminating 0 */
-
-enum reply_kind {
-	REPLY_GRANT,	/* merge the edits, answer with WIRE_DONE or WIRE_STAY, go on */
-	REPLY_PLAIN,	/* nothing was asked for, nothing is granted: create the container unchanged */
-	REPLY_NOTED,	/* done: a look, or a record */
-	REPLY_REFUSED,	/* create no container */
-	REPLY_BUSY,	/* all GPUs are held: ask again for up to «wait» seconds */
-	REPLY_KINDS
-};
-extern const char *const reply_kinds[REPLY_KINDS];	/* as the reply has them */
-
-#define REPLY_LINE_MAX 512
-
-struct reply {
-	enum reply_kind kind;
-	struct why why;			/* REPLY_REFUSED, REPLY_BUSY */
-	unsigned wait, ahead;		/* REPLY_BUSY: seconds in all; number of waiters ahead */
-	char policy[256];		/* REPLY_GRANT: file name of the policy */
-	struct edits edits;		/* REPLY_GRANT */
-	char *status;			/* REPLY_NOTED, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
-	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_TASK: a line for the user; "": none */
-	struct strlist env;		/* REPLY_NOTED to VERB_TASK: variables of the task, "NAME=value" */
-	unsigned again;			/* REPLY_NOTED to VERB_OVER: milliseconds until the next VERB_OVER; 0: none is needed */
-	struct chores chores;		/* REPLY_NOTED, REPLY_BUSY: to do before asking again, or before the task goes on */
-};
-
-/* The reply as JSON, which the caller frees. NULL if memory is short or a text is not UTF-8. */
-char *reply_encode(const struct reply *r);
-/* Decodes what the helper wrote; run by the wrapper. 0, or -1 with *why; reply_free() in any case. */
-int reply_decode(const char *text, size_t len, struct reply *r, struct why *why);
-void reply_free(struct reply *r);
-#define autoreply __attribute__((cleanup(reply_free)))
 
 bool edits_add_node(struct edits *e, const struct edit_node *n);
 /* A sum of the target's bytes. Targets with different sums differ: sums are compared faster than texts. */

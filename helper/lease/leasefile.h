@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "chore.h"
 #include "../base/hash.h"
 #include "../gpu/pick.h"
 #include "../kernel/secontext.h"

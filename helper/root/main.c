@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../ask/reply.h"
 #include "../ask/wire.h"
 #include "../base/cleanup.h"
 #include "../base/times.h"
@@ -39,7 +40,7 @@
 #include "verb/verb.h"
 
 #define WRITE_MS 2000		/* for the peer to take a reply */
-#define FINAL_MS 5000		/* for the wrapper to write the granted changes into config.json */
+#define FINAL_MS 5000		/* for the wrapper to stage the new config.json */
 #define STAY_MS 10000		/* for the runtime to make the container; the wrapper can start another helper later */
 #define WAKE_MS 100		/* beyond one of these times, until a signal ends the wait */
 
@@ -148,8 +149,8 @@ see_container(const struct peer *p)
 }
 
 /*
- * A grant is final when the wrapper says that its changes are written down. Over a socket the wrapper does not see the
- * exit status, so a byte tells it; the grant is final whether the wrapper receives that byte or not.
+ * A grant is final when the wrapper says that its changes are staged (ask/wire.h). Over a socket the wrapper does not
+ * see the exit status, so a byte tells it; the grant is final whether the wrapper receives that byte or not.
  */
 static int
 finish_grant(const struct peer *p, struct request *r, const struct traces *t)

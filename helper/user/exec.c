@@ -1,4 +1,5 @@
 /* See exec.h. Runs with the caller's rights. */
+#include "../ask/reply.h"
 #include "exec.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include <sys/stat.h>
 
-#include "../lease/edits.h"
+#include "../ask/reply.h"
 #include "../policy/settings.h"
 #include "ask/ask.h"
 #include "cgroup/nodeaccess.h"

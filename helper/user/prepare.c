@@ -1,5 +1,5 @@
 /*
- * See prepare.h. Runs with the caller's rights. The helper undoes a grant that is not p final, so nothing may fail
+ * See prepare.h. Runs with the caller's rights. The helper undoes a grant that is not made final, so nothing may fail
  * between ask_final() and the rename of config.json that could be checked before.
  */
 #include "prepare.h"
@@ -209,7 +209,7 @@ write_config(struct new_container *n)
 
 /*
  * Tells the helper of a refusal or of a plain container. Returns -1 if a plain container can't be recorded:
- * with audit.plain, it is then not p.
+ * with audit.plain, it is then not made.
  */
 static int
 record_ungranted(struct new_container *n, enum verb verb)

@@ -3,7 +3,7 @@
  * caller's rights, and must never have more.
  * Every verb goes through here, so the wrapper passes on at once what it need not change. For a bundle that
  * becomes a container, it reads config.json, asks the helper if the container asks for anything, writes the
- * new config.json, and becomes the runtime.
+ * new config.json, and becomes the runtime; of a «create» with a grant, the runtime is its child.
  */
 #include <stdio.h>
 #include <stdlib.h>

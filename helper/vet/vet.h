@@ -65,7 +65,7 @@ struct vet {
 	struct vet_look look;
 };
 
-/* Returns 0 if each change is in the table; or -1 with *why (WHY_BUG), which names the first that is not. */
+/* Returns 0 if each change is in the table; or -1 with *why, which names the first that is not. */
 int vet_edits(struct vet *v, struct why *why);
 
 /* True if the changes set a variable of the policy, which may be a secret. */

@@ -12,7 +12,7 @@
 #include "../../helper/ask/request.h"
 #include "../../helper/base/path.h"
 #include "../../helper/judge/asked.h"
-#include "../../helper/lease/edits.h"
+#include "../../helper/ask/reply.h"
 #include "fuzz.h"
 
 static void

@@ -1,10 +1,11 @@
 /*
- * lease/edits.c: the helper's reply is read back as it was written, and the wrapper refuses
+ * ask/reply.c: the helper's reply is read back as it was written, and the wrapper refuses
  * malformed replies.
  */
 #include <jansson.h>
 
 #include "base/cleanup.h"
+#include "ask/reply.h"
 #include "lease/edits.h"
 #include "nomem.h"
 #include "tap.h"

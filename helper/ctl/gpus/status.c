@@ -2,6 +2,7 @@
  * gpuhelperctl status, reap, reapply: asks the helper with its caller's rights.  The helper shows a user the user's own
  * leases, and root all of them.
  */
+#include "../../ask/reply.h"
 #include "status.h"
 
 #include <stdio.h>

@@ -11,7 +11,7 @@ struct peer {
 	struct asker asker;
 	uid_t starter;		/* who started this helper: the caller itself (setuid), or root (socket) */
 	uint32_t gid;
-	pid_t pid;		/* the process that asks, and becomes the runtime */
+	pid_t pid;		/* the process that asks, and becomes the runtime or starts it */
 	uint64_t start;		/* its start time: with pid and boot it identifies the process */
 	char boot[40];		/* boot id */
 	char *user;		/* owned; asker.user points to it */

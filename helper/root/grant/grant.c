@@ -73,7 +73,16 @@ bind_token(const struct plan *p, struct traces *t, struct why *why)
 
 /*
  * Carries out the plan; then only the wrapper's confirmation is missing. On failure, undoes everything that can be
- * undone now.
+ * undone now. The steps, of which those with a lock take it for themselves:
+ *	take_lease		lock: picks, and writes the lease. First of all, so that whoever comes later finds what to undo
+ *	plan_check_folders	the folders are where they were, now that the lease keeps others from moving them
+ *	ask_relabel_look	their labels may be changed
+ *	bind_token		the token is this container's
+ *	plan_complete		the reply is whole
+ *	record_grant		lock, for GPUs: the log has the grant. Nothing is open before that
+ *	record_for_execs	what execs need is written; the grant can be taken back, and recorded as such, from here on
+ *	open_nodes		lock: nodes are made and opened
+ *	ask_relabel_change	last, because labels are never undone
  */
 static int
 carry_out(struct plan *p, bool look_first, struct traces *t, struct refusal *f)
@@ -90,8 +99,7 @@ carry_out(struct plan *p, bool look_first, struct traces *t, struct refusal *f)
 			f->again = ASK_NOT;
 		return -1;
 	}
-	/* the folders' labels last: they are never undone */
-	if (open_nodes(p, &f->why) == -1 || ask_relabel_change(&labels, &f->why) == -1) {
+	if (record_for_execs(p, &f->why) == -1 || open_nodes(p, &f->why) == -1 || ask_relabel_change(&labels, &f->why) == -1) {
 		grant_undo(c->peer, c->request, t);
 		return -1;
 	}

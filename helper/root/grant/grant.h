@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_ROOT_GRANT_GRANT_H
 #define GPUHELPER_ROOT_GRANT_GRANT_H
 
-#include "../../lease/edits.h"
+#include "../../ask/reply.h"
 #include "../../lease/leasefile.h"
 #include "../enter/call.h"
 

@@ -31,11 +31,11 @@ open_planned(struct plan *p, struct leases *ls, struct why *why)
 }
 
 /*
- * Not under the lock, for which many may wait. Whoever ends the lease also removes the exec record, and nobody ends
- * it while the asker lives. So if the asker lives after the record was written, the record will be removed with the
- * lease; otherwise it is removed here.
+ * Not under the lock, for which many may wait. Whoever ends the lease also removes the exec record, and nobody ends a
+ * lease that is recorded while its asker lives. So if the asker lives after the record was written, the record will be
+ * removed with the lease; otherwise it is removed here.
  */
-static int
+int
 record_for_execs(const struct plan *p, struct why *why)
 {
 	const struct lease *l = &p->lease;
@@ -71,8 +71,6 @@ open_nodes(struct plan *p, struct why *why)
 	const size_t groups = p->edits.gids;
 	struct lease *l = &p->lease;
 
-	if (record_for_execs(p, why) == -1)
-		return -1;
 	/* without acts there is nothing to check */
 	if (l->acts == 0)
 		return 0;

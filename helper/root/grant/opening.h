@@ -11,8 +11,14 @@
 int check_planned(const struct lease *planned, struct leases *ls, struct why *why);
 
 /*
- * Takes the lock, and does the lease's acts: makes missing nodes, and gives the container access. -1 with *why: the
- * caller must take the grant back.
+ * Writes what execs into the container need (execrecord.h). -1 with *why: also if the process that asked has ended by
+ * then; the record is then removed.
+ */
+int record_for_execs(const struct plan *p, struct why *why);
+
+/*
+ * Takes the lock, and does the lease's acts: makes missing nodes, and gives the container access. If that adds a group,
+ * writes the exec record again. -1 with *why: the caller must take the grant back.
  */
 int open_nodes(struct plan *p, struct why *why);
 

@@ -1,7 +1,8 @@
 /*
  * What a grant will do: the lease that it will be, and the changes to config.json. A plan is made from a ruling in
  * steps: plan_make() before the lock on the leases is taken, take.h and plangpus.h under it, plan_complete() after
- * it. None of these changes anything on the host but files of leases.
+ * it. None of these changes anything on the host but files of leases;
+ * what was done for other leases that are over is undone under the lock (leaseend.h).
  */
 #ifndef GPUHELPER_ROOT_GRANT_PLAN_H
 #define GPUHELPER_ROOT_GRANT_PLAN_H

@@ -2,10 +2,13 @@
 #ifndef GPUHELPER_ROOT_GRANT_REFUSAL_H
 #define GPUHELPER_ROOT_GRANT_REFUSAL_H
 
-#include "../../lease/edits.h"
+#include "../../ask/reply.h"
 #include "ruling.h"
 
-/* Whether the wrapper is to do the chores and ask again: not at all, within the policy's wait, or soon in any case. */
+/*
+ * Whether the wrapper is to do the chores and ask again: not at all, within the wait that it is told, or soon in any
+ * case.
+ */
 enum again { ASK_NOT, ASK_AGAIN, ASK_SOON };
 
 struct refusal {

@@ -4,7 +4,7 @@
  *
  * With reuse_by in gpuhelper.conf, tokens that have one value of a claim (the id of a job) take turns instead: as long
  * as a container has a lease, no other container gets one by such a token. These tokens have no files: what counts is
- * the lease (its «turn»), which ends when root sees that the container is gone.
+ * the lease (its «reuse»), which ends when root sees that the container is gone.
  */
 #ifndef GPUHELPER_ROOT_LEASE_BINDING_H
 #define GPUHELPER_ROOT_LEASE_BINDING_H
@@ -19,7 +19,7 @@
  */
 int binding_take(const struct known *k, uint32_t uid, const char *lease_key, char name[HASH_SIZE], struct why *why);
 
-/* Fills a lease's «turn» for a token of this identity: "" for a token that is bound, and without a token. */
+/* Fills a lease's «reuse» for a token of this identity: "" for a token that is bound, and without a token. */
 void binding_reuse(const struct known *k, char reuse[HASH_SIZE]);
 /*
  * For a lease that is to be written: -1 with *why (WHY_AGAIN) if another lease has the same turn. The caller has read

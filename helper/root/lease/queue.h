@@ -64,7 +64,7 @@ size_t queue_count(const struct queue *q, const char *policy);
 unsigned queue_waited(const struct queue *q, const char *key);
 
 /*
- * Gives w a place or keeps its place, and fills in w->turn and w->since. -1 with *why: also (WHY_AGAIN) if too many
+ * Gives w a place or keeps its place, and fills in w->arrived and w->since. -1 with *why: also (WHY_AGAIN) if too many
  * wait, of this user or of all.
  */
 int queue_stay(struct queue *q, struct queued *w, struct why *why);
@@ -75,7 +75,7 @@ int queue_stay(struct queue *q, struct queued *w, struct why *why);
  */
 void queue_renew(const char *key);
 
-/* The same for one whose waiting task has ended, with a record in the log «audit». No place is no error. */
+/* Gives up the place of one whose waiting task has ended, with a record in the log «audit». No place is no error. */
 void queue_abandon(struct queue *q, const char *key, int audit);
 
 /*

@@ -1,6 +1,6 @@
 /*
- * The programs of ours that the helper starts before it reads its request (enter.c). They are executed, so that their
- * memory has nothing of this process.
+ * The programs of ours that the helper starts before it reads its request (root/main.c). They are executed, so that
+ * their memory has nothing of this process.
  */
 #ifndef GPUHELPER_ROOT_SELF_SPAWN_H
 #define GPUHELPER_ROOT_SELF_SPAWN_H

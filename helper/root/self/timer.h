@@ -24,6 +24,7 @@ void end_after(int ms);
  * - 10 s for the runtime to make the container, during which no lock is held and nothing is half done
  * - before any lock: 10 s for each question to gpuhelper-read, 6 s for one to gpuhelper-judge, and 10 s for that
  *   about the host. A caller who delays these loses only his own request.
+ * - 4 s for what gpuhelper-engine says of the CDI specs, before any lock; under the lock, 3 s for what comes with GPUs
  * - without a lock: 8 s to see who has a GPU open (ask/lookask.h)
  * Root's own requests look at all leases and processes, and may take longer.
  *

@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_ROOT_VERB_EXECLOG_H
 #define GPUHELPER_ROOT_VERB_EXECLOG_H
 
-#include "../../lease/edits.h"
+#include "../../ask/reply.h"
 #include "../../lease/leasefile.h"
 #include "../enter/peer.h"
 

@@ -6,16 +6,16 @@
 #define GPUHELPER_ROOT_VERB_VERB_H
 
 #include "../../ask/request.h"
-#include "../../lease/edits.h"
+#include "../../ask/reply.h"
 
 struct peer;
 
 struct verb_row {
 	/* NULL for VERB_GRANT, whose traces outlive the reply (grant.h), and for what is no verb */
 	void (*run)(const struct peer *p, const struct request *r, struct reply *reply);
-	/* the children that it needs: without one of these, it is refused */
+	/* the children that it may need: what can't be done without one of them is refused, with the reason */
 	bool looks;		/* gpuhelper-look, gpuhelper-label */
-	bool decides;		/* gpuhelper-judge, gpuhelper-read */
+	bool decides;		/* gpuhelper-judge, gpuhelper-engine, gpuhelper-read */
 	bool follows;		/* may come on the connection of a grant, after it */
 };
 

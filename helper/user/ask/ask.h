@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "../../ask/request.h"
-#include "../../lease/edits.h"
+#include "../../ask/reply.h"
 #include "../../policy/settings.h"
 
 /* A connection to the helper. After a grant, the helper waits for ask_final(). */

@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_USER_ASK_LEASE_H
 #define GPUHELPER_USER_ASK_LEASE_H
 
-#include "../../lease/edits.h"
+#include "../../ask/reply.h"
 #include "../../lease/leasefile.h"
 #include "../../policy/settings.h"
 #include "../command/argv.h"

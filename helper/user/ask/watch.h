@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "../../lease/edits.h"
+#include "../../ask/reply.h"
 
 enum event { EVENT_TIME, EVENT_CHANGE, EVENT_END };
 

@@ -4,7 +4,7 @@
 
 #include "../../ask/request.h"
 #include "../../gpu/gpu.h"
-#include "../../lease/edits.h"
+#include "../../ask/reply.h"
 #include "../../policy/settings.h"
 
 /*

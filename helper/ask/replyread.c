@@ -1,12 +1,12 @@
-/* See edits.h: decodes what the helper wrote, with the asker's rights. */
+/* See reply.h: decodes what the helper wrote, with the asker's rights. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../base/path.h"
 #include "../json/strictjson.h"
-#include "choreread.h"
-#include "edits.h"
+#include "../lease/choreread.h"
+#include "reply.h"
 
 static int
 unpack_strings(const json_t *j, struct strlist *out)

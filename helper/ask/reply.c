@@ -1,0 +1,131 @@
+/* See reply.h. Root encodes replies; replyread.c decodes them with the caller's rights. */
+#include "reply.h"
+
+#include <stdlib.h>
+
+const char *const reply_kinds[REPLY_KINDS] = { "grant", "plain", "noted", "refused", "busy" };
+
+static void
+write_nodes(struct jsonout *j, const struct edits *e)
+{
+	size_t i;
+
+	jsonout_begin(j, "deviceNodes", "[");
+	for (i = 0; i < e->nodes; i++) {
+		jsonout_begin(j, NULL, "{");
+		jsonout_text(j, "path", e->node[i].path);
+		jsonout_text(j, "type", "c");
+		jsonout_int(j, "major", e->node[i].major);
+		jsonout_int(j, "minor", e->node[i].minor);
+		jsonout_int(j, "fileMode", e->node[i].mode);
+		jsonout_int(j, "uid", e->node[i].uid);
+		jsonout_int(j, "gid", e->node[i].gid);
+		jsonout_text(j, "permissions", "rw");
+		jsonout_end(j, "}");
+	}
+	jsonout_end(j, "]");
+}
+
+static void
+write_mounts(struct jsonout *j, const struct edits *e)
+{
+	size_t i;
+
+	jsonout_begin(j, "mounts", "[");
+	for (i = 0; i < e->mounts; i++) {
+		jsonout_begin(j, NULL, "{");
+		jsonout_text(j, "hostPath", e->mount[i].source);
+		jsonout_text(j, "containerPath", e->mount[i].target);
+		jsonout_list(j, "options", &e->mount[i].options);
+		if (e->mount[i].place != NULL)
+			jsonout_text(j, "place", e->mount[i].place);
+		jsonout_end(j, "}");
+	}
+	jsonout_end(j, "]");
+}
+
+static void
+write_hooks(struct jsonout *j, const struct edits *e)
+{
+	size_t i;
+
+	jsonout_begin(j, "hooks", "[");
+	for (i = 0; i < e->hooks; i++) {
+		jsonout_begin(j, NULL, "{");
+		jsonout_text(j, "hookName", e->hook[i].when);
+		jsonout_text(j, "path", e->hook[i].path);
+		jsonout_list(j, "args", &e->hook[i].args);
+		jsonout_list(j, "env", &e->hook[i].env);
+		jsonout_int(j, "timeout", e->hook[i].timeout);
+		jsonout_end(j, "}");
+	}
+	jsonout_end(j, "]");
+}
+
+static void
+write_edits(struct jsonout *j, const struct edits *e)
+{
+	jsonout_begin(j, "containerEdits", "{");
+	write_nodes(j, e);
+	write_mounts(j, e);
+	write_hooks(j, e);
+	jsonout_list(j, "env", &e->env);
+	edits_write_groups(j, "additionalGids", e);
+	jsonout_end(j, "}");
+}
+
+static void
+write_grant(struct jsonout *j, const struct reply *r)
+{
+	jsonout_text(j, "policy", r->policy);
+	write_edits(j, &r->edits);
+	jsonout_bool(j, "envSecret", r->edits.env_secret);
+	jsonout_bool(j, "promise", r->edits.promise);
+	jsonout_list(j, "gpus", &r->edits.gpus);
+	jsonout_list(j, "maskedPaths", &r->edits.masked);
+	if (r->edits.notes.n > 0)
+		jsonout_list(j, "notes", &r->edits.notes);
+	if (r->edits.label != NULL)
+		jsonout_text(j, "selinuxLabel", r->edits.label);
+	if (r->edits.mount_label != NULL)
+		jsonout_text(j, "mountLabel", r->edits.mount_label);
+}
+
+char *
+reply_encode(const struct reply *r)
+{
+	autojsonout struct jsonout j = { .next = false };
+
+	jsonout_begin(&j, NULL, "{");
+	jsonout_text(&j, "reply", reply_kinds[r->kind]);
+	if (r->kind == REPLY_REFUSED || r->kind == REPLY_BUSY) {
+		jsonout_int(&j, "code", r->why.code);
+		jsonout_text(&j, "text", r->why.text);
+		jsonout_int(&j, "wait", r->wait);
+		jsonout_int(&j, "ahead", r->ahead);
+	} else if (r->kind == REPLY_GRANT)
+		write_grant(&j, r);
+	else if (r->status != NULL)
+		jsonout_json(&j, "status", r->status);
+	if (r->line[0] != '\0')
+		jsonout_text(&j, "line", r->line);
+	if (r->env.n > 0)
+		jsonout_list(&j, "env", &r->env);
+	if (r->again > 0)
+		jsonout_int(&j, "again", r->again);
+	if (r->chores.n > 0)
+		chores_write(&j, "chores", &r->chores);
+	jsonout_end(&j, "}");
+	/* text that is not UTF-8 makes the reply fail: leaving it out could leave a folder out */
+	return jsonout_take(&j);
+}
+
+void
+reply_free(struct reply *r)
+{
+	edits_free(&r->edits);
+	strlist_free(&r->env);
+	chores_free(&r->chores);
+	free(r->status);
+	*r = (struct reply){ 0 };
+}

@@ -1,0 +1,40 @@
+/* The helper's reply: a decision and, for a grant, the changes to config.json. Root makes it, the wrapper reads it. */
+#ifndef GPUHELPER_ASK_REPLY_H
+#define GPUHELPER_ASK_REPLY_H
+
+#include "../lease/chore.h"
+#include "../lease/edits.h"
+
+enum reply_kind {
+	REPLY_GRANT,	/* merge the edits, answer with WIRE_DONE or WIRE_STAY, go on */
+	REPLY_PLAIN,	/* nothing was asked for, nothing is granted: create the container unchanged */
+	REPLY_NOTED,	/* done: a look, or a record */
+	REPLY_REFUSED,	/* create no container */
+	REPLY_BUSY,	/* ask again, for up to «wait» seconds: all GPUs are held, the lock is, or keys are awaited */
+	REPLY_KINDS
+};
+extern const char *const reply_kinds[REPLY_KINDS];	/* as the reply has them */
+
+#define REPLY_LINE_MAX 512
+
+struct reply {
+	enum reply_kind kind;
+	struct why why;			/* REPLY_REFUSED, REPLY_BUSY */
+	unsigned wait, ahead;		/* REPLY_BUSY: seconds in all; number of waiters ahead */
+	char policy[256];		/* REPLY_GRANT: file name of the policy */
+	struct edits edits;		/* REPLY_GRANT */
+	char *status;			/* REPLY_NOTED, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
+	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_TASK: a line for the user; "": none */
+	struct strlist env;		/* REPLY_NOTED to VERB_TASK: variables of the task, "NAME=value" */
+	unsigned again;			/* REPLY_NOTED to VERB_OVER: milliseconds until the next VERB_OVER; 0: none is needed */
+	struct chores chores;		/* REPLY_NOTED, REPLY_BUSY: to do before asking again, or before the task goes on */
+};
+
+/* The reply as JSON, which the caller frees. NULL if memory is short or a text is not UTF-8. */
+char *reply_encode(const struct reply *r);
+/* Decodes what the helper wrote; run by the wrapper. 0, or -1 with *why; reply_free() in any case. */
+int reply_decode(const char *text, size_t len, struct reply *r, struct why *why);
+void reply_free(struct reply *r);
+#define autoreply __attribute__((cleanup(reply_free)))
+
+#endif

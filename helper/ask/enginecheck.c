@@ -62,7 +62,8 @@ is_mount(const struct edit_mount *m)
 static bool
 is_hook(const struct edit_hook *h)
 {
-	return h->when != NULL && h->when[0] != '\0' && is_path(h->path) && are_texts(&h->args) && are_texts(&h->env);
+	return h->when != NULL && h->when[0] != '\0' && text_is_utf8(h->when, strlen(h->when)) && is_path(h->path) &&
+	    are_texts(&h->args) && are_texts(&h->env);
 }
 
 static bool

@@ -1,5 +1,5 @@
 /*
- * A hostile gpuhelper-read, gpuhelper-judge or gpuhelper-look.  The real program is NAME.real: this one runs it, passes on its
+ * A hostile gpuhelper-read, -judge, -look or -engine.  The real program is NAME.real: this one runs it, passes on its
  * answers, and changes one of them.  /etc/evil-read says how: the number of the answer, from 0 (-1: each), and one of
  *
  *	replace FROM TO...	replaces the first FROM in that answer with TO, pair after pair.  «~» stands for a blank

@@ -8,7 +8,7 @@
 #
 # The letter of an ID says what is attacked: A arguments, D devices, E environment, F file descriptors, G the log, H
 # the log's chain, I identity, K killed or failing at any point, L leases, M metrics, N nodes and their ACLs, P policies, Q
-# gpuhelper-read and gpuhelper-judge, R resource limits, S signals and time, T tokens, U use of a node, V folders, W a
+# the programs that the helper starts, R resource limits, S signals and time, T tokens, U use of a node, V folders, W a
 # GPU with two holders, X delaying others, Y code inside our programs.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -75,5 +75,5 @@ ln -s .. dir/up
 ln -s /srv/rw /srv/alias
 
 cd "$here"
-python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_acl, t_cgroup, t_token, t_inuse, t_twice, t_spaces, t_stall, t_reader, t_look, t_audit, t_metrics, t_fault
+python3 -B -c 'import sys, harness, t_process, t_policy, t_lease, t_acl, t_cgroup, t_token, t_inuse, t_twice, t_spaces, t_stall, t_reader, t_look, t_engine, t_audit, t_metrics, t_fault
 sys.exit(harness.run(set(sys.argv[1:])))' "$@"

@@ -1,0 +1,352 @@
+"""gpuhelper-engine under an attacker's control: root opens no node that the kernel does not show to be fit, and others do
+not wait.  And what keeps others from it.
+"""
+import contextlib
+import grp
+import json
+import os
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import client
+from client import Helper, exchange, once
+from harness import *
+from t_cgroup import Owned, at_each_window, membership, tops
+from t_process import held, poke
+from t_reader import FOLDER, evil, rights, running, status_of
+
+ENGINE = "/usr/libexec/gpuhelper/gpuhelper-engine"
+CHANNELS = "/dev/nvidia-caps-imex-channels"
+CHANNEL, GDRDRV = CHANNELS + "/channel5", "/dev/gdrdrv"
+MOUNT = "/srv/driver/libcuda.so.1", "/usr/lib/libcuda.so.1"
+MASKED = "/proc/driver/nvidia/gpus/0000:af:00.0"
+# the questions of a grant, in their order
+SPECS, NAMES, EDITS = range(3)
+# more than the helper waits for an answer (times.h), and less than it lives
+MOST = 14
+
+
+def spec():
+    return {"cdiVersion": "0.6.0", "kind": "nvidia.com/gpu",
+            "devices": [{"name": str(n), "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia%d" % n}, {"path": GDRDRV}, {"path": CHANNEL}]}} for n in range(2)],
+            "containerEdits": {"env": ["FROM_SPEC=1"], "mounts": [{"hostPath": MOUNT[0], "containerPath": MOUNT[1], "options": ["ro", "bind"]}],
+                               "hooks": [{"hookName": "createContainer", "path": "/srv/driver/hook", "args": ["hook", "a"], "env": ["A=1"]}]}}
+
+
+def policy(user, devices=""):
+    write("%s/10-%s-kind.conf" % (POLICIES, user), 'identity = "caller"; callers = [ "%s" ]; gpus = ( { vendor = "nvidia.com/gpu"; %s '
+          'nodes = [ "gdrdrv", "imex=5" ]; } ); folders = ( { path = "/srv/ro"; access = "ro"; } );' % (user, devices))
+
+
+@contextlib.contextmanager
+def specs():
+    """CDI specs with further nodes, a driver's file and a hook; the two users' policies are by that kind."""
+    devices = read("/proc/devices")
+    os.makedirs("/srv/driver")
+    os.makedirs("/etc/cdi", exist_ok=True)
+    write(MOUNT[0], "x")
+    write("/srv/driver/hook", "#!/bin/sh\n", 0o755)
+    write("/etc/cdi/attack.json", json.dumps(spec()))
+    others = "".join(l for l in devices.partition("Block")[0].splitlines(True) if "gdrdrv" not in l and "imex" not in l and l.strip())
+    write("/proc/devices", others + "242 gdrdrv\n508 nvidia-caps-imex-channels\n\nBlock" + devices.partition("Block")[2], 0o444)
+    os.mkdir(CHANNELS)
+    for path, major, minor in (GDRDRV, 242, 0), (CHANNEL, 508, 5), (CHANNELS + "/channel6", 508, 6):
+        os.mknod(path, 0o20600, os.makedev(major, minor))
+    try:
+        with etc():
+            write(ETC + "/gpuhelper.conf", read(ETC + "/gpuhelper.conf") + 'cdi_hooks = "allow";\n')
+            for user in "attacker", "victim", "root":
+                policy(user)
+            yield
+    finally:
+        os.unlink("/etc/cdi/attack.json")
+        os.unlink(GDRDRV)
+        shutil.rmtree(CHANNELS)
+        shutil.rmtree("/srv/driver")
+        write("/proc/devices", devices, 0o444)
+        forget_answers()
+
+
+def all_rights():
+    """Those of the further nodes, too."""
+    return rights() + [(p, os.lstat(p).st_rdev, os.lstat(p).st_mode, os.lstat(p).st_uid,
+                        [(x, os.getxattr(p, x)) for x in os.listxattr(p)]) for p in (GDRDRV, CHANNEL, CHANNELS + "/channel6")]
+
+
+def lying(question, *how):
+    return evil(*how, answer=question, program_of=ENGINE)
+
+
+def paths(answer):
+    return sorted(n["path"] for n in answer[1]["containerEdits"]["deviceNodes"])
+
+
+def targets(answer):
+    return sorted(m["containerPath"] for m in answer[1]["containerEdits"].get("mounts", []))
+
+
+def whole(answer):
+    """A grant of one GPU with all that the spec gives."""
+    granted(answer)
+    assert GDRDRV in paths(answer) and CHANNEL in paths(answer) and MOUNT[1] in targets(answer), answer
+    assert "FROM_SPEC=1" in answer[1]["containerEdits"]["env"] and answer[1]["containerEdits"]["hooks"], answer
+    return answer
+
+
+def patiently(user, **fields):
+    """Asks again while another helper, whose engine is silent, has the lock (ENGINE_MS), as the wrapper does."""
+    began = time.monotonic()
+    while True:
+        answer = once(user, exchange, **fields)
+        assert time.monotonic() - began < 8, answer
+        if answer[1].get("reply") != "busy":
+            return answer
+
+
+def look_patiently():
+    """As root's timer does, which comes again."""
+    assert patiently("root", verb="look", gpus=None)[0] == 0
+
+
+def hold_gpu():
+    """In the asker: keeps the helper, which was granted a GPU, waiting for the last byte."""
+    h = Helper().ask(id="e%d" % len(held), gpus=GPU0)
+    held.append(h)
+    assert h.kind() == "grant", h.answer
+    return h.p.pid
+
+
+def engine_of(helper):
+    pid = running(ENGINE, shut=True)
+    assert int(status_of(pid)["PPid"]) == helper, pid
+    return pid
+
+
+@case("Q24", "gpuhelper-engine has a user of its own, no right, and no file but its channel; it ends with its helper", 60)
+def q24():
+    user = pwd.getpwnam("gpuhelper-engine")
+    assert user.pw_uid != 0 and user.pw_gid != 0 and not [g.gr_name for g in grp.getgrall() if user.pw_name in g.gr_mem]
+    with specs(), asker("attacker") as a:
+        helper = a.call(hold_gpu)
+        pid = engine_of(helper)
+        got = status_of(pid)
+        assert got["Uid"].split() == [str(user.pw_uid)] * 4 and got["Gid"].split() == [str(user.pw_gid)] * 4, got
+        assert got["Groups"].split() == [], got["Groups"]
+        assert [int(got["Cap" + k], 16) for k in ("Inh", "Prm", "Eff", "Amb")] == [0] * 4, got
+        assert got["NoNewPrivs"] == "1" and got["Seccomp"] == "2", got
+        assert os.stat("/proc/%d/fd" % pid).st_uid == 0, "it can be dumped"
+        fds = {int(n): os.readlink("/proc/%d/fd/%s" % (pid, n)) for n in os.listdir("/proc/%d/fd" % pid)}
+        assert {n for n, path in fds.items() if path == "/dev/null"} >= {0, 1, 2}, fds
+        assert fds[3].startswith("socket:") and fds[4].startswith(RUN + "/locks/door-"), fds
+        assert all(path == "/dev/null" or path.startswith("/proc") or path == "/" for n, path in fds.items() if n > 4), fds
+        os.kill(helper, signal.SIGKILL)
+        assert gone(pid), pid
+
+
+# «~» is a blank (evilread.c).  The further nodes' numbers as the engine says them:
+GDR, IMEX = GDRDRV + "~242~0", CHANNEL + "~508~5"
+NODE_LIES = [(GDR, to) for to in (
+    "/dev/nvidia1~195~1", "/dev/gdrdrv~195~1", "/dev/mem~1~1", "/dev/gdrdrv~1~1", "/dev/nvidiactl~1~1", "/dev/fuse~10~229",
+    "/dev/kmsg~1~11", "/dev/sda~8~0", "/dev/gdrdrv~8~0", "/srv/gdrdrv~242~0", "/dev/../srv/x~242~0", "/dev~242~0", "/dev/%FF~242~0",
+    "/dev/nvidia-fs0~241~0", "/dev/dri/renderD129~226~129", "/dev/nvidia-modeset~195~254")] + [
+    (IMEX, to) for to in (CHANNELS + "/channel6~508~6", CHANNEL + "~508~6", CHANNELS + "/channel0~508~0")]
+NAME_LIES = [("nvidia.com/gpu=0", to) for to in ("gpu=0", "nvidia.com/gpu", "nvidia.com/gpu=%FF", "-")]
+EDIT_LIES = [(MOUNT[1], to) for to in ("/", "/proc", "/proc/sys", "/dev/x", "/sys/x", "usr/lib", "/usr/../dev/x", "/usr/lib/%FF")] + [
+    (MOUNT[0], "srv/x"), (MOUNT[0], "/srv/../etc/shadow"), ("nosuid", "suid"), ("nodev", "dev"), ("nosuid", "exec"), ("nodev", "rbind"),
+    ("createContainer", "-"), ("createContainer", "%FF"), ("/srv/driver/hook", "hook"), ("hook~a", "hook~%FF"), ("A=1", "A=%FF"),
+    ("FROM_SPEC=1", "GPUHELPER_GPUS=all"), ("FROM_SPEC=1", "FROM_SPEC"), ("FROM_SPEC=1", "=1"), ("FROM_SPEC=1", "A=%FF"),
+    (MASKED, "/proc/1"), (MASKED, "/etc"), (MASKED, "/proc/driver/nvidia"), ("/etc/cdi/attack.json", "%FF"), ("masked~", "mask~"), ("specs~", "spec~")]
+
+
+@case("Q25", "gpuhelper-engine, taken over, says what no CDI spec can give: nothing is granted, no node is touched", 300)
+def q25():
+    with specs():
+        for question in SPECS, NAMES, EDITS:
+            with lying(question, "replace", "end", "end"):
+                whole(once("victim", exchange))
+        client.look()
+        before = all_rights()
+        for question, lie in [(NAMES, l) for l in NAME_LIES] + [(EDITS, l) for l in NODE_LIES + EDIT_LIES]:
+            with lying(question, "replace", *lie):
+                answer = once("victim", exchange)
+            assert answer[1]["reply"] == "refused", (lie, answer)
+            refused(answer, 70, "gpuhelper-engine")
+            assert leases() == [] and all_rights() == before, (lie, leases())
+        # a node's own number under another name: the node there has another number
+        for path in "/dev/mem", "/dev/nvidia1", "/dev/nvidiactl", "/dev/null":
+            with lying(EDITS, "replace", GDRDRV, path):
+                answer = once("victim", exchange)
+            assert answer[1]["reply"] == "refused" and path in answer[1]["text"], (path, answer)
+            assert leases() == [] and all_rights() == before, (path, leases())
+        whole(once("victim", exchange))
+
+
+@case("Q25b", "gpuhelper-engine, taken over, lies about what root cannot check: the caller gets no right of another's", 120)
+def q25b():
+    with specs():
+        before = all_rights()
+        # a caller that is not root mounts what its own rights give; the helper opens nothing for it
+        for frm, to in ((MOUNT[0], "/etc/shadow"), (MOUNT[0], "/"), ("FROM_SPEC=1", "LD_PRELOAD=/srv/x.so"), ("/srv/driver/hook", MOUNT[0]),
+                        ("masked~" + MASKED, "masked")):
+            with asker("victim") as v:
+                with lying(EDITS, "replace", frm, to):
+                    answer = v.grant()
+                assert granted(answer)["policy"] == "10-victim-kind.conf" and nodes(answer) == ["/dev/nvidia0"], answer
+                facts = {p: (os.lstat(p).st_mode, os.lstat(p).st_uid, os.listxattr(p)) for p in ("/etc/shadow", "/", "/bin/sh")}
+                assert not any("acl" in x for f in facts.values() for x in f[2]), facts
+            client.look()
+            assert leases() == [] and all_rights() == before, (frm, to)
+        # a target inside a granted folder
+        for target in "/srv/ro", "/srv/ro/x":
+            with lying(EDITS, "replace", MOUNT[1], target):
+                refused(once("victim", exchange, folders="/srv/ro"), 78, "where folder /srv/ro is")
+            assert leases() == [] and all_rights() == before, target
+        # names of the other GPU: the policy's name then means that GPU, which nobody else may have meanwhile
+        policy("victim", 'devices = [ "0" ];')
+        assert nodes(whole(once("victim", exchange))) == ["/dev/nvidia0"]
+        client.look()
+        with asker("attacker") as a:
+            granted(a.grant(id="a", gpus="0000:af:00.0"))
+            taken = all_rights()
+            with lying(NAMES, "replace", "nvidia.com/gpu=0", "@@", "nvidia.com/gpu=1", "nvidia.com/gpu=0", "@@", "nvidia.com/gpu=1"):
+                answer = once("victim", exchange, id="v")
+            assert answer[1]["reply"] == "refused", answer
+            assert len(leases()) == 1 and all_rights() == taken
+        client.look()
+        assert all_rights() == before
+
+
+@case("Q26", "gpuhelper-engine answers half, too much, garbage or nothing: no GPU, but folders; leases end, others get the lock", 300)
+def q26():
+    with specs():
+        before = all_rights()
+        for question in SPECS, NAMES, EDITS:
+            for how, codes in ("half", (75,)), ("huge", (75,)), ("more", (70,)), ("none", (75,)), ("garbage", (70, 78)):
+                with lying(question, how):
+                    answer = once("victim", exchange)
+                    refused(answer, answer[0], "gpuhelper-engine")
+                    assert answer[0] in codes, (question, how, answer)
+                    granted(once("victim", exchange, id="f", **FOLDER))
+                client.look()
+                assert leases() == [] and all_rights() == before, (question, how, leases())
+            with asker("attacker") as a, asker("root") as r:
+                granted(r.grant(id="over", **FOLDER))
+                r.end()
+                with lying(question, "silent"):
+                    a.tell(exchange, id="a")
+                    began = time.monotonic()
+                    time.sleep(0.5)
+                    granted(patiently("victim", id="f", **FOLDER))
+                    look_patiently()
+                    assert [l for l in leases() if l["id"] == "over"] == [], leases()
+                    assert a.pipe.poll(MOST), question
+                    refused(a.hear(), 75, "gpuhelper-engine")
+                    assert time.monotonic() - began < MOST, question
+                assert leases() == [] and all_rights() == before, (question, leases())
+        whole(once("victim", exchange))
+
+
+def no_gpu(code, *words):
+    """GPUs are refused, folders are granted, and leases end."""
+    refused(once("victim", exchange, id="v"), code, *words)
+    granted(once("victim", exchange, id="f", **FOLDER))
+    client.look()
+    assert leases() == [], leases()
+
+
+@case("Q27", "gpuhelper-engine or its user is missing, the user is root, it is of another version: no GPU, and the remedy is told", 60)
+def q27():
+    with specs():
+        with without(ENGINE):
+            no_gpu(78, "gpuhelper-engine: No such file or directory: install it (make install)")
+        passwd = read("/etc/passwd")
+        try:
+            line = re.search("^gpuhelper-engine:.*\n", passwd, re.M).group()
+            fields = line.split(":")
+            write("/etc/passwd", passwd.replace(line, ""))
+            no_gpu(78, "has no user gpuhelper-engine", "systemd-sysusers")
+            for root in fields[:2] + ["0"] + fields[3:], fields[:3] + ["0"] + fields[4:]:
+                write("/etc/passwd", passwd.replace(line, ":".join(root)))
+                no_gpu(78, "root", "gpuhelper-engine")
+        finally:
+            write("/etc/passwd", passwd)
+        version = subprocess.run([ENGINE, "--version"], capture_output=True, text=True).stdout.split()[1].encode()
+        with open(ENGINE, "rb") as f:
+            other = f.read().replace(version + b"\0", b"9" + version[1:] + b"\0")
+        os.rename(ENGINE, ENGINE + ".real")
+        try:
+            with open(ENGINE, "wb") as f:
+                f.write(other)
+            os.chmod(ENGINE, 0o711)
+            no_gpu(78, "gpuhelper and gpuhelper-engine differ in version: install both again (make install)")
+        finally:
+            os.rename(ENGINE + ".real", ENGINE)
+        whole(once("victim", exchange))
+
+
+def engines():
+    for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+        with contextlib.suppress(OSError):
+            if os.readlink("/proc/%d/exe" % pid) == ENGINE:
+                yield pid
+
+
+def shoot(sig, ms):
+    """As root: sends the signal to the first engine that appears, so long afterwards."""
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        for pid in engines():
+            time.sleep(ms / 1000)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, sig)
+            return pid
+    return None
+
+
+@case("Q28", "gpuhelper-engine is killed or stopped at some moment of a grant, while others ask: a complete grant, or none", 240)
+def q28():
+    with specs(), asker("root") as shooter:
+        before = all_rights()
+        for n in range(12):
+            forget_answers()
+            shooter.tell(shoot, signal.SIGSTOP if n % 3 == 0 else signal.SIGKILL, n / 2)
+            with asker("attacker") as a:
+                a.tell(exchange, id="a%d" % n)
+                granted(patiently("victim", id="f%d" % n, **FOLDER))
+                assert a.pipe.poll(MOST), n
+                answer = a.hear()
+                if answer[0] == 0:
+                    whole(answer)
+                else:
+                    refused(answer, 75, "gpuhelper-engine")
+                    assert [l["id"] for l in leases()] == ["f%d" % n] and all_rights() == before, (n, leases())
+            shot = shooter.hear()
+            assert shot is not None and gone(shot), (n, shot)
+            look_patiently()
+            assert leases() == [] and all_rights() == before, (n, leases())
+
+
+@case("Q29", "Neither the caller nor another program's user can signal, trace, slow down or freeze gpuhelper-engine", 240)
+def q29():
+    with specs():
+        with asker("attacker") as a:
+            helper = a.call(hold_gpu)
+            pid = engine_of(helper)
+            # where the helper is, which X11 looks at
+            assert membership(pid) == membership(helper), (membership(pid), membership(helper))
+            assert a.call(poke, pid) == []
+            for user in "victim", "gpuhelper-read", "gpuhelper-judge", "gpuhelper-look":
+                with asker(user) as b:
+                    assert b.call(poke, pid) == [], user
+            # one that somebody gave its user all the same: signals, but no memory
+            with asker("gpuhelper-engine") as b:
+                assert not {"ptrace", "mem", "pidfd_getfd"} & set(b.call(poke, pid))
+        client.look()
+        for kind in sorted(c for c in ("", "freezer") if c in tops()):
+            owned = Owned(kind)
+            waits = at_each_window(owned, owned.freeze, varies=True, gpus=GPU0)
+            assert len(waits) > 20, waits

@@ -1,0 +1,135 @@
+/*
+ * libFuzzer entry for helper/ask/engineask.c and helper/ask/enginecheck.c: the possible answers of a hostile
+ * gpuhelper-engine. The first byte selects the question. Every accepted answer has one spelling, and one that passes the
+ * check has only what the checks of engineask.h promise.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../helper/ask/engineask.h"
+#include "fuzz.h"
+
+#define GPUS 2
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool
+lies_in(const char *path, const char *directory)
+{
+	const size_t n = strlen(directory);
+
+	return strncmp(path, directory, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+static void
+must_be_clean(const char *path)
+{
+	must(path[0] == '/' && strstr(path, "/../") == NULL && strstr(path, "//") == NULL && strchr(path, '\n') == NULL);
+	must(text_is_utf8(path, strlen(path)));
+}
+
+static void
+must_have(const struct strlist *l, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < l->n && strcmp(l->v[i], word) != 0; i++)
+		continue;
+	must(i < l->n);
+}
+
+/* Written from engineask.h, not from the code. */
+static void
+must_be_mount(const struct edit_mount *m)
+{
+	size_t i;
+
+	must_be_clean(m->source);
+	must_be_clean(m->target);
+	must(strcmp(m->target, "/") != 0 && !lies_in(m->target, "/proc") && !lies_in(m->target, "/sys") && !lies_in(m->target, "/dev"));
+	must_have(&m->options, "bind");
+	must_have(&m->options, "nosuid");
+	must_have(&m->options, "nodev");
+	for (i = 0; i < m->options.n; i++)
+		must(strcmp(m->options.v[i], "suid") != 0 && strcmp(m->options.v[i], "dev") != 0 && strcmp(m->options.v[i], "exec") != 0 &&
+		    strcmp(m->options.v[i], "rbind") != 0 && strcmp(m->options.v[i], "remount") != 0);
+}
+
+static void
+must_be_texts(const struct strlist *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		must(text_is_utf8(l->v[i], strlen(l->v[i])));
+}
+
+static void
+must_be_edits(const struct edits *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->mounts; i++)
+		must_be_mount(&e->mount[i]);
+	for (i = 0; i < e->hooks; i++) {
+		must_be_clean(e->hook[i].path);
+		must(text_is_utf8(e->hook[i].when, strlen(e->hook[i].when)));
+		must_be_texts(&e->hook[i].args);
+		must_be_texts(&e->hook[i].env);
+	}
+	for (i = 0; i < e->env.n; i++)
+		must(strchr(e->env.v[i], '=') > e->env.v[i] && strncmp(e->env.v[i], "GPUHELPER_", 10) != 0);
+	for (i = 0; i < e->masked.n; i++) {
+		must_be_clean(e->masked.v[i]);
+		must(strncmp(e->masked.v[i], "/proc/driver/nvidia/", 20) == 0);
+	}
+	must_be_texts(&e->env);
+	must_be_texts(&e->notes);
+}
+
+static void
+must_be_harmless(const struct engine_answer *a)
+{
+	size_t i, k;
+
+	for (i = 0; i < a->names.gpus; i++)
+		for (k = 0; k < a->names.gpu[i].cdi.n; k++)
+			must(strchr(a->names.gpu[i].cdi.v[k], '/') != NULL && strchr(a->names.gpu[i].cdi.v[k], '=') != NULL);
+	for (i = 0; i < a->nodes; i++) {
+		must_be_clean(a->node[i].path);
+		must(strncmp(a->node[i].path, "/dev/", 5) == 0);
+	}
+	must(a->nodes <= DRIVER_NODES_MAX && a->edits.mounts <= ENGINE_MOUNTS_MAX && a->edits.hooks <= ENGINE_MOUNTS_MAX);
+	must_be_edits(&a->edits);
+	for (i = 0; i < a->specs.n; i++)
+		must_be_clean(a->specs.v[i]);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const enum engine_verb verb = (enum engine_verb)(size > 0 ? data[0] % (ENGINE_EDITS + 1) : 0);
+	struct engine_answer a = { .nodes = 0 };
+	struct buf b = { 0 }, text = { 0 };
+	struct lines in, out;
+	struct why why;
+
+	/* the seeds may be of any version */
+	buf_puts(&text, "answer " GPUHELPER_VERSION " ");
+	if (size > 0)
+		buf_add(&text, (const char *)data + 1, size - 1);
+	must(!text.failed);
+	in = (struct lines){ .at = text.p, .end = text.p + text.len };
+	engine_answer_lines(&in, verb, GPUS, &a);
+	if (lines_finish(&in) && a.why.code == WHY_NONE) {
+		out = (struct lines){ .out = &b };
+		engine_answer_lines(&out, verb, GPUS, &a);
+		must(lines_finish(&out) && b.len == text.len && memcmp(b.p, text.p, text.len) == 0);
+		if (engine_answer_check(&a, &why) == 0)
+			must_be_harmless(&a);
+	}
+	buf_free(&b);
+	buf_free(&text);
+	engine_answer_free(&a);
+	return 0;
+}

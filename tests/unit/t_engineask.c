@@ -1,0 +1,478 @@
+/*
+ * gpuhelper-engine's questions and answers are read back as they were written; which answers the helper accepts
+ * (ask/engineask.h); and which further nodes it believes, whatever the engine says of them (root/further.h).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ask/engineask.h"
+#include "base/cleanup.h"
+#include "gpu/furthernode.h"
+#include "rnd.h"
+#include "root/further.h"
+#include "tap.h"
+
+#define GPUS 2
+
+static char *
+taken_text(struct lines *t, struct buf *b, size_t *len)
+{
+	if (!lines_finish(t))
+		return NULL;
+	*len = b->len;
+	return buf_take(b);
+}
+
+static char *
+ask_text(struct engine_ask *a, size_t *len)
+{
+	autobuf struct buf b = { 0 };
+	struct lines t = { .out = &b };
+
+	engine_ask_lines(&t, a);
+	return taken_text(&t, &b, len);
+}
+
+static bool
+ask_taken(const char *text, size_t len, struct engine_ask *a)
+{
+	struct lines t = { .at = text, .end = text + len };
+
+	*a = (struct engine_ask){ .verb = ENGINE_SPECS };
+	engine_ask_lines(&t, a);
+	return lines_finish(&t);
+}
+
+static char *
+answer_text(enum engine_verb verb, struct engine_answer *a, size_t *len)
+{
+	autobuf struct buf b = { 0 };
+	struct lines t = { .out = &b };
+
+	engine_answer_lines(&t, verb, GPUS, a);
+	return taken_text(&t, &b, len);
+}
+
+static bool
+answer_taken(enum engine_verb verb, const char *text, size_t len, struct engine_answer *a)
+{
+	struct lines t = { .at = text, .end = text + len };
+
+	*a = (struct engine_answer){ .nodes = 0 };
+	engine_answer_lines(&t, verb, GPUS, a);
+	return lines_finish(&t);
+}
+
+static void
+add_text(struct strlist *l, const char *text)
+{
+	(void)strlist_add(l, text, SIZE_MAX);
+}
+
+/* An answer to ENGINE_NAMES. */
+static void
+make_names(struct engine_answer *a)
+{
+	*a = (struct engine_answer){ .names = { .gpu = calloc(GPUS, sizeof(struct gpu)), .gpus = GPUS } };
+	add_text(&a->names.gpu[0].cdi, "nvidia.com/gpu=0");
+	add_text(&a->names.gpu[0].cdi, "nvidia.com/gpu=GPU-1");
+	add_text(&a->names.gpu[1].cdi, "nvidia.com/gpu=1");
+	add_text(&a->names.cdi_problem, "CDI spec /etc/cdi/x.yaml is broken");
+	add_text(&a->names.cdi_problem_kind, "nvidia.com/gpu");
+	add_text(&a->names.cdi_others, "nvidia.com/gpu=all has nodes of several GPUs");
+}
+
+/* An answer to ENGINE_EDITS with one of everything. */
+static void
+make_edits(struct engine_answer *a)
+{
+	static const char *const options[] = { "bind", "ro", "nosuid", "nodev", NULL };
+	struct edit_hook *h;
+
+	*a = (struct engine_answer){ .node = calloc(1, sizeof(struct gpu_node)), .nodes = 1 };
+	a->node[0] = (struct gpu_node){ .path = "/dev/gdrdrv", .major = 242, .minor = 0 };
+	(void)edits_add_mount(&a->edits, "/opt/driver/libcuda.so", "/usr/lib/libcuda.so", options);
+	h = edits_add_hook(&a->edits);
+	h->when = strdup("createContainer");
+	h->path = strdup("/opt/driver/hook");
+	h->timeout = 5;
+	add_text(&h->args, "hook");
+	add_text(&h->env, "A=1");
+	(void)edits_add_env(&a->edits, "FROM_SPEC=1");
+	(void)edits_add_note(&a->edits, "a note");
+	add_text(&a->edits.masked, "/proc/driver/nvidia/gpus/0000:af:00.0");
+	add_text(&a->specs, "/etc/cdi/nvidia.yaml");
+}
+
+static void
+test_question(void)
+{
+	struct engine_want want[2] = { { 1, { .kind = (char []){ "nvidia.com/gpu" }, .count = 2, .nodes = FURTHER_IMEX,
+	    .one_channel = true, .channel = 5 } }, { 0, { .has_vendor = true, .capabilities = GPU_CAP_UTILITY } } };
+	struct engine_ask asked = { .verb = ENGINE_EDITS, .driver_files = DRIVER_FILES_VENDOR_RUNTIME, .cdi_hooks = true,
+	    .want = want, .wants = 2 }, back;
+	struct engine_want many[ENGINE_WANTS_MAX + 1] = { { .gpu = 0 } };
+	struct engine_ask most = { .verb = ENGINE_NODES, .want = many, .wants = ENGINE_WANTS_MAX };
+	size_t len, i, good = 0;
+	autofree char *text = ask_text(&asked, &len), *other = NULL, *full = NULL, *over = NULL;
+
+	ok(ask_taken(text, len, &back) && back.verb == ENGINE_EDITS && back.driver_files == DRIVER_FILES_VENDOR_RUNTIME &&
+	    back.cdi_hooks && back.wants == 2 && back.want[0].gpu == 1 && strcmp(back.want[0].rule.kind, "nvidia.com/gpu") == 0 &&
+	    back.want[0].rule.nodes == FURTHER_IMEX && back.want[0].rule.one_channel && back.want[0].rule.channel == 5 &&
+	    back.want[1].rule.kind == NULL && back.want[1].rule.capabilities == GPU_CAP_UTILITY,
+	    "a question is written and read back");
+	engine_ask_free(&back);
+	for (i = 0; i < len; i++) {
+		good += ask_taken(text, i, &back);
+		engine_ask_free(&back);
+	}
+	is_int((long long)good, 0, "no truncated question is accepted");
+	other = strdup(text);
+	*strstr(other, GPUHELPER_VERSION) = '9';
+	ok(!ask_taken(other, len, &back), "a question of another version is refused");
+	engine_ask_free(&back);
+	full = ask_text(&most, &len);
+	ok(ask_taken(full, len, &back) && back.wants == ENGINE_WANTS_MAX, "a question about the most GPUs is accepted");
+	engine_ask_free(&back);
+	most.wants++;
+	over = ask_text(&most, &len);
+	ok(!ask_taken(over, len, &back), "one about another GPU more is refused");
+	engine_ask_free(&back);
+}
+
+static void
+test_names_question(void)
+{
+	struct gpu gpu = { .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .uuid = "GPU-1", .node = { { "/dev/nvidia0", 195, 0, .needed_for = 0 } },
+	    .nodes = 1 };
+	struct engine_ask asked = { .verb = ENGINE_NAMES, .inventory = { .gpu = &gpu, .gpus = 1, .nvidia_version = "580" } }, back;
+	size_t len, i, good = 0;
+	autofree char *text = ask_text(&asked, &len);
+
+	ok(ask_taken(text, len, &back) && back.verb == ENGINE_NAMES && back.inventory.gpus == 1 &&
+	    strcmp(back.inventory.gpu[0].pci, "0000:3b:00.0") == 0 && back.inventory.gpu[0].nodes == 1 &&
+	    strcmp(back.inventory.nvidia_version, "580") == 0, "a question about names is written and read back");
+	engine_ask_free(&back);
+	for (i = 0; i < len; i++) {
+		good += ask_taken(text, i, &back);
+		engine_ask_free(&back);
+	}
+	is_int((long long)good, 0, "  no truncated one is accepted");
+}
+
+static void
+test_specs(void)
+{
+	static const char bytes[] = "any\0bytes\nend\n";
+	struct engine_spec files[2] = { { .path = (char []){ "/etc/cdi/a b.yaml" }, .dir = 1, .read = true },
+	    { .path = (char []){ "/run/cdi/x.json" } } };
+	struct engine_specs places = { .v = files, .n = 2 }, back;
+	autofree char *packed = NULL, *evil = NULL;
+	size_t size = 0, len, i, good = 0, told = 0;
+	const char *answer;
+	uint64_t head, wrong;
+
+	add_text(&files[1].problems, "is not readable");
+	add_text(&places.problems, "/etc/cdi is a file");
+	packed = engine_specs_pack(&places, bytes, sizeof(bytes), &size);
+	ok(engine_specs_unpack(packed, size, &back, &answer, &len) && back.n == 2 && strcmp(back.v[0].path, "/etc/cdi/a b.yaml") == 0 &&
+	    back.v[0].dir == 1 && back.v[0].read && !back.v[1].read && strcmp(back.v[1].problems.v[0], "is not readable") == 0 &&
+	    back.problems.n == 1 && len == sizeof(bytes) && memcmp(answer, bytes, len) == 0,
+	    "specs' places and gpuhelper-read's bytes are packed and unpacked");
+	engine_specs_free(&back);
+	memcpy(&head, packed, sizeof(head));
+	for (i = 0; i < sizeof(head) + head; i++) {
+		good += engine_specs_unpack(packed, i, &back, &answer, &len);
+		engine_specs_free(&back);
+	}
+	is_int((long long)good, 0, "  no question is accepted that ends within the places");
+	for (; i <= size; i++) {
+		told += engine_specs_unpack(packed, i, &back, &answer, &len) && len == i - sizeof(head) - head;
+		engine_specs_free(&back);
+	}
+	is_int((long long)told, sizeof(bytes) + 1, "  the rest, of any length, is gpuhelper-read's");
+	evil = malloc(size);
+	memcpy(evil, packed, size);
+	for (i = 0, good = 0; i < 64 + size; i++) {
+		wrong = i < 64 ? UINT64_C(1) << i : UINT64_MAX - (i - 64);
+		memcpy(evil, &wrong, sizeof(wrong));
+		good += wrong != head && engine_specs_unpack(evil, size, &back, &answer, &len);
+		if (wrong != head)
+			engine_specs_free(&back);
+	}
+	is_int((long long)good, 0, "  no wrong length of the places is accepted");
+	strlist_free(&files[1].problems);
+	strlist_free(&places.problems);
+}
+
+static void
+test_answers(void)
+{
+	struct engine_answer a, back;
+	autofree char *names = NULL, *edits = NULL, *no = NULL;
+	struct why why = { 0 };
+	size_t len, i, good = 0;
+
+	make_names(&a);
+	names = answer_text(ENGINE_NAMES, &a, &len);
+	engine_answer_free(&a);
+	ok(answer_taken(ENGINE_NAMES, names, len, &back) && engine_answer_check(&back, &why) == 0 && back.names.gpus == GPUS &&
+	    strcmp(back.names.gpu[0].cdi.v[1], "nvidia.com/gpu=GPU-1") == 0 && back.names.cdi_others.n == 1,
+	    "names are written and read back %s", why.text);
+	engine_answer_free(&back);
+	for (i = 0; i < len; i++) {
+		good += answer_taken(ENGINE_NAMES, names, i, &back);
+		engine_answer_free(&back);
+	}
+	make_edits(&a);
+	edits = answer_text(ENGINE_EDITS, &a, &len);
+	engine_answer_free(&a);
+	ok(answer_taken(ENGINE_EDITS, edits, len, &back) && engine_answer_check(&back, &why) == 0 && back.nodes == 1 &&
+	    back.node[0].major == 242 && back.edits.mounts == 1 && back.edits.mount[0].driver && back.edits.hooks == 1 &&
+	    back.edits.hook[0].timeout == 5 && strcmp(back.edits.hook[0].env.v[0], "A=1") == 0 && back.edits.masked.n == 1 &&
+	    back.specs.n == 1, "edits are written and read back %s", why.text);
+	engine_answer_free(&back);
+	for (i = 0; i < len; i++) {
+		good += answer_taken(ENGINE_EDITS, edits, i, &back);
+		engine_answer_free(&back);
+	}
+	is_int((long long)good, 0, "no truncated answer is accepted");
+	ok(!answer_taken(ENGINE_NODES, edits, len, &back), "an answer to another question is refused");
+	engine_answer_free(&back);
+	a = (struct engine_answer){ .malformed = true };
+	refuse(&a.why, WHY_CONFIG, "the specs are malformed");
+	no = answer_text(ENGINE_SPECS, &a, &len);
+	ok(answer_taken(ENGINE_SPECS, no, len, &back) && back.malformed && back.why.code == WHY_CONFIG &&
+	    strcmp(back.why.text, "the specs are malformed") == 0, "a refusal is read back");
+	engine_answer_free(&back);
+}
+
+struct lie {
+	const char *from, *to, *what;
+};
+
+/* Each answer with one text changed is refused, by its form or by engine_answer_check(). */
+static void
+refuse_lies(enum engine_verb verb, const char *text, const struct lie *l, size_t n)
+{
+	struct engine_answer back;
+	struct why why = { 0 };
+	bool taken;
+
+	for (; n > 0; l++, n--) {
+		const char *at = strstr(text, l->from);
+		autobuf struct buf evil = { 0 };
+
+		if (at == NULL) {
+			ok(false, "«%s» is found in the answer: %s", l->from, text);
+			continue;
+		}
+		buf_add(&evil, text, (size_t)(at - text));
+		buf_puts(&evil, l->to);
+		buf_puts(&evil, at + strlen(l->from));
+		taken = answer_taken(verb, evil.p, evil.len, &back);
+		ok(!taken || (engine_answer_check(&back, &why) == -1 && why.code == WHY_BUG &&
+		    strstr(why.text, "gpuhelper-engine reports ") != NULL), "refused: %s", l->what);
+		engine_answer_free(&back);
+	}
+}
+
+static void
+test_lies_of_names(void)
+{
+	static const struct lie lies[] = {
+		{ "nvidia.com/gpu=1", "nvidia.com/gpu", "a name without a device" },
+		{ "nvidia.com/gpu=1", "gpu=1", "a name without a vendor" },
+		{ "nvidia.com/gpu=1", "-", "an empty name" },
+		{ "nvidia.com/gpu=1", "nvidia.com/gpu=%FF", "a name that is not UTF-8" },
+		{ "nvidia.com/gpu=1", "nvidia.com/gpu=%0A", "a name with a newline" },
+		{ "has%20nodes", "%FF", "a reason that is not UTF-8" },
+		{ "is%20broken", "%C0%80", "a problem that is not UTF-8" },
+		{ "kinds nvidia.com/gpu", "kinds %FF", "a problem's kind that is not UTF-8" },
+		{ "kinds nvidia.com/gpu", "kinds", "a problem without a kind" },
+		{ "names nvidia.com/gpu=1\n", "", "no line for a GPU" },
+		{ "others", "names\nothers", "a line for a GPU that there is not" },
+		{ "answer " GPUHELPER_VERSION, "answer 9", "another version" },
+	};
+	struct engine_answer a;
+	size_t len;
+	autofree char *text = NULL;
+
+	make_names(&a);
+	text = answer_text(ENGINE_NAMES, &a, &len);
+	engine_answer_free(&a);
+	refuse_lies(ENGINE_NAMES, text, lies, sizeof(lies) / sizeof(lies[0]));
+}
+
+static void
+test_lies_of_edits(void)
+{
+	static const struct lie lies[] = {
+		{ "/dev/gdrdrv", "/srv/gdrdrv", "a node outside of /dev" },
+		{ "/dev/gdrdrv", "/dev", "/dev itself as a node" },
+		{ "/dev/gdrdrv", "/dev/../etc/x", "a node whose path is not clean" },
+		{ "/dev/gdrdrv", "/dev/%FF", "a node whose path is not UTF-8" },
+		{ "/opt/driver/libcuda.so", "opt/x", "a relative source" },
+		{ "/opt/driver/libcuda.so", "-", "an empty source" },
+		{ "/opt/driver/libcuda.so", "/opt/../etc/shadow", "a source that is not clean" },
+		{ "/opt/driver/libcuda.so", "/opt/%FF", "a source that is not UTF-8" },
+		{ "/usr/lib/libcuda.so", "/", "the target /" },
+		{ "/usr/lib/libcuda.so", "/proc", "the target /proc" },
+		{ "/usr/lib/libcuda.so", "/proc/sys", "a target in /proc" },
+		{ "/usr/lib/libcuda.so", "/sys/x", "a target in /sys" },
+		{ "/usr/lib/libcuda.so", "/dev/x", "a target in /dev" },
+		{ "/usr/lib/libcuda.so", "/usr/../dev/x", "a target that is not clean" },
+		{ "/usr/lib/libcuda.so", "/usr/%FF", "a target that is not UTF-8" },
+		{ "nosuid", "suid", "the option suid" }, { "nodev", "dev", "the option dev" }, { " ro ", " exec ", "the option exec" },
+		{ " ro ", " rbind ", "the option rbind" }, { " ro ", " remount ", "the option remount" },
+		{ " ro ", " - ", "an empty option" }, { " nosuid", "", "a mount without nosuid" },
+		{ " nodev", "", "a mount without nodev" }, { " bind", "", "a mount without bind" },
+		{ "createContainer", "-", "a hook at no time" }, { "createContainer", "%FF", "a hook's time that is not UTF-8" },
+		{ "/opt/driver/hook", "hook", "a hook's relative path" }, { "args hook", "args %FF", "an argument that is not UTF-8" },
+		{ "A=1", "A=%FF", "a hook's variable that is not UTF-8" },
+		{ "FROM_SPEC=1", "FROM_SPEC", "a variable without =" }, { "FROM_SPEC=1", "=1", "a variable without a name" },
+		{ "FROM_SPEC=1", "GPUHELPER_GPUS=all", "a variable of gpuhelper's" },
+		{ "FROM_SPEC=1", "A=%FF", "a variable that is not UTF-8" },
+		{ "a%20note", "%FF", "a note that is not UTF-8" },
+		{ "/proc/driver/nvidia/gpus/", "/proc/", "a masked path that is no GPU's" },
+		{ "/proc/driver/nvidia/gpus/", "/etc/", "a masked path outside of /proc" },
+		{ "/proc/driver/nvidia/gpus/0000:af:00.0", "/proc/driver/nvidia", "all GPUs masked" },
+		{ "/proc/driver/nvidia/gpus/0000:af:00.0", "/proc/driver/nvidia/../../sys", "a masked path that is not clean" },
+		{ "/etc/cdi/nvidia.yaml", "nvidia.yaml", "a spec's relative path" },
+		{ "/etc/cdi/nvidia.yaml", "%FF", "a spec's path that is not UTF-8" },
+	};
+	struct engine_answer a;
+	size_t len;
+	autofree char *text = NULL;
+
+	make_edits(&a);
+	text = answer_text(ENGINE_EDITS, &a, &len);
+	engine_answer_free(&a);
+	refuse_lies(ENGINE_EDITS, text, lies, sizeof(lies) / sizeof(lies[0]));
+}
+
+/* Answers have limits. */
+static void
+test_most(void)
+{
+	struct gpu_node node[DRIVER_NODES_MAX + 1];
+	struct engine_answer a = { .node = node, .nodes = DRIVER_NODES_MAX }, back;
+	autofree char *most = NULL, *over = NULL;
+	size_t len, i;
+
+	for (i = 0; i <= DRIVER_NODES_MAX; i++)
+		node[i] = (struct gpu_node){ .path = "/dev/x", .minor = (uint32_t)i };
+	most = answer_text(ENGINE_NODES, &a, &len);
+	ok(answer_taken(ENGINE_NODES, most, len, &back) && back.nodes == DRIVER_NODES_MAX, "the most nodes are accepted");
+	engine_answer_free(&back);
+	a.nodes++;
+	over = answer_text(ENGINE_NODES, &a, &len);
+	ok(!answer_taken(ENGINE_NODES, over, len, &back), "one node more is refused");
+	engine_answer_free(&back);
+}
+
+/* Each byte is changed to some others: the answer is refused, or is written back unchanged. */
+static void
+flip_bytes(enum engine_verb verb, struct engine_answer *a)
+{
+	struct engine_answer back;
+	size_t len, i, again_len, same = 0, taken = 0;
+	autofree char *text = answer_text(verb, a, &len), *evil = malloc(len + 1);
+	struct why why;
+
+	engine_answer_free(a);
+	for (i = 0; i < 40 * len; i++) {
+		memcpy(evil, text, len + 1);
+		evil[i % len] = (char)rnd(256);
+		if (answer_taken(verb, evil, len, &back) && back.why.code == WHY_NONE) {
+			autofree char *again = answer_text(verb, &back, &again_len);
+
+			taken++;
+			same += again != NULL && again_len == len && memcmp(again, evil, len) == 0;
+			(void)engine_answer_check(&back, &why);
+		}
+		engine_answer_free(&back);
+	}
+	ok(taken > 100 && same == taken, "of %zu answers with a changed byte, %zu are accepted, each written back unchanged",
+	    40 * len, taken);
+}
+
+static void
+test_flipped(void)
+{
+	struct engine_answer a;
+
+	make_names(&a);
+	flip_bytes(ENGINE_NAMES, &a);
+	make_edits(&a);
+	flip_bytes(ENGINE_EDITS, &a);
+}
+
+static struct devmajor drivers[] = { { 195, 'c', "nvidia" }, { 242, 'c', "gdrdrv" }, { 508, 'c', IMEX_DRIVER }, { 1, 'c', "mem" } };
+
+/* Whether a rule gives the node with its GPU. The numbers have no node in this machine's sysfs. */
+static bool
+is_given(struct gpu_rule rule, const char *path, uint32_t major, uint32_t minor)
+{
+	struct gpu gpu[GPUS] = { { .pci = "0000:3b:00.0", .node = { { "/dev/nvidia0", 195, 0, .needed_for = 0 } }, .nodes = 1 },
+	    { .pci = "0000:af:00.0", .node = { { "/dev/nvidia1", 195, 1, .needed_for = 0 } }, .nodes = 1 } };
+	const struct inventory inv = { .gpu = gpu, .gpus = GPUS, .majors = { drivers, sizeof(drivers) / sizeof(drivers[0]) } };
+	const struct driver_want want = { &gpu[0], &rule };
+	struct gpu_node node = { .major = major, .minor = minor };
+	struct driver_nodes out = { .n = 0 };
+	struct why why = { 0 };
+	int ret;
+
+	snprintf(node.path, sizeof(node.path), "%s", path);
+	ret = further_add(&inv, &want, 1, &node, &out, &why);
+	return ret == 0 ? out.n == 1 : out.n != 0 || why.code != WHY_BUG || strstr(why.text, "gpuhelper-engine") == NULL;
+}
+
+static void
+test_further(void)
+{
+	const struct gpu_rule none = { .kind = (char []){ "nvidia.com/gpu" }, .capabilities = GPU_CAP_COMPUTE };
+	struct gpu_rule words = none, five = none, vendor = none, full = none;
+	const struct gpu gpu = { .pci = "0000:3b:00.0" };
+	const struct inventory inv = { .majors = { drivers, sizeof(drivers) / sizeof(drivers[0]) } };
+	const struct driver_want want = { &gpu, &words };
+	const struct gpu_node node = { "/dev/gdrdrv", 242, 0, .needed_for = 0 };
+	struct driver_nodes out = { .n = DRIVER_NODES_MAX };
+	struct why why;
+
+	words.nodes = FURTHER_GDRDRV | FURTHER_IMEX;
+	five.nodes = FURTHER_IMEX;
+	five.one_channel = true;
+	five.channel = 5;
+	vendor.kind = NULL;
+	vendor.nodes = FURTHER_GDRDRV;
+	full.capabilities = GPU_CAP_ALL;
+	ok(is_given(words, "/dev/gdrdrv", 242, 0), "a node by a word of the rule is given");
+	ok(!is_given(none, "/dev/gdrdrv", 242, 0), "  not without the word");
+	ok(!is_given(vendor, "/dev/gdrdrv", 242, 0), "  not by a rule without a CDI kind");
+	ok(is_given(five, IMEX_CHANNEL "5", 508, 5), "the rule's IMEX channel is given");
+	ok(!is_given(five, IMEX_CHANNEL "5", 508, 6), "  not another one, whatever its path");
+	ok(!is_given(words, "/dev/nvidia1", 195, 1), "another GPU's node is not given");
+	ok(!is_given(words, "/dev/gdrdrv", 195, 1), "  nor under another name");
+	ok(!is_given(words, "/dev/mem", 1, 1) && !is_given(words, "/dev/gdrdrv", 1, 1), "/dev/mem is not given, under any name");
+	ok(!is_given(words, "/dev/gdrdrv", 8, 0), "a number of no driver is not given");
+	ok(!is_given(none, "/dev/nvidia-modeset", 195, NVIDIA_MODESET_MINOR) &&
+	    is_given(full, "/dev/nvidia-modeset", 195, NVIDIA_MODESET_MINOR), "nvidia-modeset is given for displays only");
+	ok(further_add(&inv, &want, 1, &node, &out, &why) == -1 && out.n == DRIVER_NODES_MAX, "one node more than fits is refused");
+}
+
+int
+main(void)
+{
+	test_question();
+	test_names_question();
+	test_specs();
+	test_answers();
+	test_lies_of_names();
+	test_lies_of_edits();
+	test_most();
+	test_flipped();
+	test_further();
+	return done_testing();
+}

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "gpu/furthernode.h"
 #include "rnd.h"
-#include "root/further.h"
+#include "root/child/further.h"
 #include "tap.h"
 
 #define GPUS 2

@@ -123,6 +123,7 @@ static const struct {
 	const char *class, *program;
 } children[] = {
 	{ " looker ", "gpuhelper-look" }, { " reader ", "gpuhelper-read" }, { " judge ", "gpuhelper-judge" },
+	{ " engine ", "gpuhelper-engine" },
 };
 #define CHILDREN ((int)(sizeof(children) / sizeof(children[0])))
 
@@ -152,7 +153,8 @@ child_of_pid(pid_t pid)
 		close(fd);
 	}
 	name[strcspn(name, "\n")] = '\0';
-	while (i >= 0 && strcmp(children[i].program, name) != 0)
+	/* the kernel keeps 15 bytes of a name */
+	while (i >= 0 && strncmp(children[i].program, name, 15) != 0)
 		i--;
 	return i >= 0 ? i : NO_CHILD;
 }

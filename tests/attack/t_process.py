@@ -520,7 +520,7 @@ def r5():
 @case("R6", "No more processes allowed, while other helpers' programs run: the helper needs none of the caller's")
 def r6():
     others = [subprocess.Popen(["setpriv", "--reuid", user, "--regid", user, "--clear-groups", "sleep", "60"])
-              for user in ("gpuhelper-look", "gpuhelper-read", "gpuhelper-judge")]
+              for user in ("gpuhelper-look", "gpuhelper-engine", "gpuhelper-read", "gpuhelper-judge")]
     try:
         # without CAP_SYS_RESOURCE, as in some containers, root can't raise a hard limit either
         granted = sweep("NPROC", [0, 1], () if may_raise_limits() else (75,))["granted"]

@@ -19,6 +19,7 @@ from t_token import TOKENS, ask as ask_with, issuer, told_since
 
 READER = "/usr/libexec/gpuhelper/gpuhelper-read"
 JUDGE = "/usr/libexec/gpuhelper/gpuhelper-judge"
+ENGINE = "/usr/libexec/gpuhelper/gpuhelper-engine"
 
 
 @contextlib.contextmanager
@@ -439,7 +440,7 @@ def q17():
         assert len(taken) >= 5, taken
 
 
-@case("Y7", "Code in gpuhelper-read or gpuhelper-judge opens or writes no file, signals nobody, makes nothing", 90)
+@case("Y7", "Code in gpuhelper-read, gpuhelper-judge or gpuhelper-engine writes no file, signals nobody, makes nothing", 120)
 def y7():
     there = ETC + "/gpuhelper.conf"     # everybody may read this file
     at = "-100"
@@ -456,7 +457,8 @@ def y7():
              ("mmap", 0, 4096, 7, 0x22, -1, 0), ("mprotect", 0, 4096, 4), ("io_uring_setup", 1, 0), ("bpf", 5, 0, 0), ("keyctl", 0, 0),
              ("shmget", 0, 4096, 0o1600), ("msgget", 0, 0o1600), ("mq_open", "=x", 0o102, 0o600, 0)]
     reading = ("openat", at, "=" + there, os.O_RDONLY, 0), ("readlinkat", at, "=/proc/self/exe", 0, 0), ("faccessat", at, "=/etc", 0)
-    for path, silent, answer, more in (READER, JUDGE, HOST, reading), (JUDGE, READER, HOST, ()), (JUDGE, JUDGE, VERDICT, reading):
+    for path, silent, answer, more in (READER, JUDGE, HOST, reading), (JUDGE, READER, HOST, ()), (JUDGE, JUDGE, VERDICT, reading), \
+            (ENGINE, JUDGE, HOST, ()):
         wrong, left = [], None
         while left is None or left:
             # processes that the kernel would let it signal
@@ -471,7 +473,7 @@ def y7():
             wrong += [(c, g) for c, g in zip(left, got) if g not in ("killed", "-38") and (c[0], g) != ("prctl", "-1")]
             left = left[len(got):]
         assert not wrong and not os.path.lexists("/tmp/new"), (path, wrong)
-    # control: a judge that has read nothing of a stranger's can read
+    # the engine may read; control: so may a judge that has read nothing of a stranger's
     with waiting(JUDGE, READER) as (pid, _):
         p = subprocess.run([program("payload"), str(pid), "%d,%s,=%s,0,0" % (number("openat"), at, there)], capture_output=True, text=True)
         assert int(p.stdout) >= 0, p.stdout

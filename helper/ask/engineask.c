@@ -92,6 +92,15 @@ engine_ask_lines(struct lines *t, struct engine_ask *a)
 	lines_members(t, "want", (void **)&a->want, &a->wants, ENGINE_WANTS_MAX, sizeof(*a->want), want_words);
 }
 
+/* A list that is short in every true answer: whoever hears it does work for each word, under a lock. */
+static void
+short_list(struct lines *t, struct strlist *l)
+{
+	words_list(t, l);
+	if (t->out == NULL && l->n > ENGINE_LIST_MAX)
+		t->failed = true;
+}
+
 static void
 node_words(struct lines *t, void *member)
 {
@@ -109,7 +118,7 @@ driver_mount_words(struct lines *t, void *member)
 
 	word_copy(t, &m->source);
 	word_copy(t, &m->target);
-	words_list(t, &m->options);
+	short_list(t, &m->options);
 	m->driver = true;
 }
 
@@ -122,9 +131,9 @@ driver_hook_lines(struct lines *t, void *member)
 	word_copy(t, &h->path);
 	word_u32(t, &h->timeout);
 	lines_begin(t, "args");
-	words_list(t, &h->args);
+	short_list(t, &h->args);
 	lines_begin(t, "environment");
-	words_list(t, &h->env);
+	short_list(t, &h->env);
 }
 
 static void
@@ -133,15 +142,17 @@ edits_of_driver_lines(struct lines *t, struct engine_answer *a)
 	struct edits *e = &a->edits;
 
 	lines_members(t, "mount", (void **)&e->mount, &e->mounts, ENGINE_MOUNTS_MAX, sizeof(*e->mount), driver_mount_words);
-	lines_members(t, "hook", (void **)&e->hook, &e->hooks, ENGINE_MOUNTS_MAX, sizeof(*e->hook), driver_hook_lines);
+	lines_members(t, "hook", (void **)&e->hook, &e->hooks, ENGINE_HOOKS_MAX, sizeof(*e->hook), driver_hook_lines);
 	lines_begin(t, "env");
-	words_list(t, &e->env);
+	short_list(t, &e->env);
 	lines_begin(t, "notes");
-	words_list(t, &e->notes);
+	short_list(t, &e->notes);
 	lines_begin(t, "masked");
 	words_list(t, &e->masked);
+	if (t->out == NULL && e->masked.n > ENGINE_MASKED_MAX)
+		t->failed = true;
 	lines_begin(t, "specs");
-	words_list(t, &a->specs);
+	short_list(t, &a->specs);
 }
 
 void

@@ -38,8 +38,8 @@ _Static_assert(ALL_LOOKS_MS < LOCK_WAIT_MS, "a helper's looks do not cost others
 _Static_assert(ENGINE_MS < LIFE_S * 1000 / 4, "an engine that does not answer costs little of a helper's life");
 
 /*
- * After which silence a waiter loses its place: root's; a create since the last change, which wakes it; and others,
- * whom nothing wakes. How often those ask at least, and how late one that was woken.
+ * A request that waits loses its place in the queue after a silence: SILENCE_MS for root's, WOKEN_MS for a create that
+ * the last change woke, POLLED_MS for others, which nothing wakes. The *_MS_MAX say how long it waits before it asks.
  */
 #define SILENCE_MS 60000
 #define ASK_MS_MAX 25000

@@ -37,7 +37,7 @@ unsigned further_kind_word(const char *kind);
 /* A character device, as the kernel shows it. */
 struct further_node {
 	uint32_t major, minor;
-	char pci[16];		/* of the PCI device that has the node (sysfs, «device»); "": none */
+	char pci[16];		/* of the GPU that has the node, by its PCI class (sysfs, «device»); "": none */
 	char place[96];		/* the last two components of its place in sysfs, "misc/rdma_cm"; "": none */
 };
 

@@ -227,7 +227,7 @@ heap_is_whole(void)
  * request is read and checked later.
  */
 static void
-start_children(bool of_root)
+start_children(bool of_root, bool own_cgroup)
 {
 	char first[REQUEST_HINT_BYTES];
 	const ssize_t n = recv(STDIN_FILENO, first, sizeof(first), MSG_PEEK | MSG_DONTWAIT);
@@ -250,8 +250,11 @@ start_children(bool of_root)
 	} else
 		looker_wake(false);
 	reader_wake();
-	/* while the wrapper still reads config.json, there is time to start what a request for folders will not need */
-	if (n < 0)
+	/*
+	 * while the wrapper still reads config.json, there is time to start what a request for folders will not need. Others'
+	 * helpers first leave their caller's cgroup, which would be charged for the engine's memory
+	 */
+	if (n < 0 && own_cgroup)
 		engine_wake();
 }
 
@@ -263,7 +266,7 @@ begin(enum door door, struct starter *starter, struct why *why)
 
 	if (entered != 0)
 		return entered;
-	start_children(asked_by_root(door, starter));
+	start_children(asked_by_root(door, starter), starter->uid == 0);
 	return shut_in(door, starter, labeller_channel(), why);
 }
 

@@ -1,8 +1,8 @@
 /*
  * The table of what root's wrapper puts into config.json at the helper's word. If the worker is root, the runtime does
  * with root's rights what config.json says. So the wrapper believes no reply: each change must follow from a file of
- * root's (a policy, gpuhelper.conf, a CDI spec), from the request, or from the host itself. A change that does not
- * means that the helper was taken over, or that such a file has just changed.
+ * root's (a policy, gpuhelper.conf, a CDI spec), from the request, or from the host itself. Any other
+ * change means that the helper was taken over, or that such a file has just changed.
  *
  * The table does not repeat the decision: a helper that was taken over can still give this container what any policy
  * gives to root, whoever holds that GPU. It can give no other file of the host, no other device, and no other program

@@ -430,7 +430,9 @@ def further(pci):
     subprocess.run(["mount", "-t", "tmpfs", "char", "/sys/dev/char"], check=True)
     try:
         os.makedirs(there)
-        os.symlink("../../../" + pci, there + "/device")
+        os.makedirs("/sys/dev/char/class/" + pci)
+        write("/sys/dev/char/class/%s/class" % pci, "0x030200\n")
+        os.symlink("../class/" + pci, there + "/device")
         os.makedirs(os.path.dirname(FURTHER))
         os.mknod(FURTHER, 0o020600, os.makedev(*NUMBER))
         os.makedirs("/etc/cdi", exist_ok=True)

@@ -195,11 +195,13 @@ def drivers(text):
     write('/proc/devices', devices.replace('\nBlock', text + '\nBlock'), 0o444)
 
 
-def in_sysfs(major, minor, pci='', place=''):
+def in_sysfs(major, minor, pci='', place='', pci_class='0x030200'):
     here = '/sys/dev/char/%d:%d' % (major, minor)
     if pci:
         os.makedirs(here)
-        os.symlink('../../../' + pci, here + '/device')
+        os.makedirs('/sys/dev/char/%s/%s' % (pci_class, pci), exist_ok=True)
+        write('/sys/dev/char/%s/%s/class' % (pci_class, pci), pci_class + '\n')
+        os.symlink('../%s/%s' % (pci_class, pci), here + '/device')
     else:
         os.symlink('../../devices/' + place, here)
 
@@ -259,6 +261,8 @@ os.makedirs('/dev/nvidia-caps', exist_ok=True)
 for n, pci in enumerate(('0000:3b:00.0', '0000:af:00.0', '0000:03:00.0')):
     os.mknod('/dev/dri/card%d' % n, 0o20666, os.makedev(226, n))
     in_sysfs(226, n, pci=pci)
+os.mknod('/dev/dri/disk', 0o20666, os.makedev(240, 11))
+in_sysfs(240, 11, pci='0000:3b:00.0', pci_class='0x010802')
 os.mknod('/dev/dri/card3', 0o20666, os.makedev(226, 3))
 os.mknod('/dev/nvidia7', 0o20666, os.makedev(195, 7))
 os.mknod('/dev/nvidia-caps/nvidia-cap1', 0o20444, os.makedev(235, 1))
@@ -268,6 +272,7 @@ b = Fresh(host, env=TRAIN, args=['/bin/ls', '/dev/dri'], edit=without_sysfs)
 r = b.run()
 ok(r.returncode == 0 and without_warning(r.stdout).split() == ['card0'], tag + "the GPU's own card is a further node", r.stdout)
 for node, what in (('/dev/dri/card1', "another GPU's card"), ('/dev/dri/card2', 'the card of a device that is no GPU'), ('/dev/dri/card3', 'a card of an unknown device'),
+                   ('/dev/dri/disk', "a disk that has the GPU's address"),
                    ('/dev/nvidia7', 'a GPU that the driver does not list'), ('/dev/nvidia-caps/nvidia-cap1', 'the node that changes MIG instances')):
     for where in 'device', 'spec':
         spec(kind='acme.com/card', devices=[device('x', '/dev/nvidia0', *([node] if where == 'device' else []))],

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "ask/engineask.h"
 #include "base/cleanup.h"
@@ -409,7 +412,8 @@ test_flipped(void)
 	flip_bytes(ENGINE_EDITS, &a);
 }
 
-static struct devmajor drivers[] = { { 195, 'c', "nvidia" }, { 242, 'c', "gdrdrv" }, { 508, 'c', IMEX_DRIVER }, { 1, 'c', "mem" } };
+/* /dev/null stands for a node of gdrdrv, and /dev/tty for an IMEX channel: the node must be there. */
+static struct devmajor drivers[] = { { 195, 'c', "nvidia" }, { 1, 'c', "gdrdrv" }, { 5, 'c', IMEX_DRIVER }, { 10, 'c', "misc" } };
 
 /* Whether a rule gives the node with its GPU. The numbers have no node in this machine's sysfs. */
 static bool
@@ -437,28 +441,37 @@ test_further(void)
 	const struct gpu gpu = { .pci = "0000:3b:00.0" };
 	const struct inventory inv = { .majors = { drivers, sizeof(drivers) / sizeof(drivers[0]) } };
 	const struct driver_want want = { &gpu, &words };
-	const struct gpu_node node = { "/dev/gdrdrv", 242, 0, .needed_for = 0 };
+	const struct gpu_node node = { "/dev/null", 1, 3, .needed_for = 0 };
+	char dir[] = "/tmp/further.XXXXXX", modeset[64] = "";
 	struct driver_nodes out = { .n = DRIVER_NODES_MAX };
 	struct why why;
 
 	words.nodes = FURTHER_GDRDRV | FURTHER_IMEX;
 	five.nodes = FURTHER_IMEX;
 	five.one_channel = true;
-	five.channel = 5;
+	five.channel = 0;
 	vendor.kind = NULL;
 	vendor.nodes = FURTHER_GDRDRV;
 	full.capabilities = GPU_CAP_ALL;
-	ok(is_given(words, "/dev/gdrdrv", 242, 0), "a node by a word of the rule is given");
-	ok(!is_given(none, "/dev/gdrdrv", 242, 0), "  not without the word");
-	ok(!is_given(vendor, "/dev/gdrdrv", 242, 0), "  not by a rule without a CDI kind");
-	ok(is_given(five, IMEX_CHANNEL "5", 508, 5), "the rule's IMEX channel is given");
-	ok(!is_given(five, IMEX_CHANNEL "5", 508, 6), "  not another one, whatever its path");
+	ok(is_given(words, "/dev/null", 1, 3), "a node by a word of the rule is given");
+	ok(!is_given(none, "/dev/null", 1, 3), "  not without the word");
+	ok(!is_given(vendor, "/dev/null", 1, 3), "  not by a rule without a CDI kind");
+	ok(!is_given(words, "/dev/no-such-node", 1, 3), "  not where no node is: root would make one by that name");
+	ok(!is_given(words, "/dev/zero", 1, 3) && !is_given(words, "/dev", 1, 3), "  not where another node or no node is");
+	ok(is_given(five, "/dev/tty", 5, 0), "the rule's IMEX channel is given");
+	ok(!is_given(five, "/dev/ptmx", 5, 2), "  not another one, whatever its path");
 	ok(!is_given(words, "/dev/nvidia1", 195, 1), "another GPU's node is not given");
 	ok(!is_given(words, "/dev/gdrdrv", 195, 1), "  nor under another name");
-	ok(!is_given(words, "/dev/mem", 1, 1) && !is_given(words, "/dev/gdrdrv", 1, 1), "/dev/mem is not given, under any name");
+	ok(!is_given(words, "/dev/urandom", 10, 9) && !is_given(full, "/dev/null", 10, 3), "another driver's node is not given, under any name");
 	ok(!is_given(words, "/dev/gdrdrv", 8, 0), "a number of no driver is not given");
-	ok(!is_given(none, "/dev/nvidia-modeset", 195, NVIDIA_MODESET_MINOR) &&
-	    is_given(full, "/dev/nvidia-modeset", 195, NVIDIA_MODESET_MINOR), "nvidia-modeset is given for displays only");
+	if (mkdtemp(dir) != NULL && snprintf(modeset, sizeof(modeset), "%s/modeset", dir) > 0 &&
+	    mknod(modeset, S_IFCHR | 0600, makedev(195, NVIDIA_MODESET_MINOR)) == 0)
+		ok(!is_given(none, modeset, 195, NVIDIA_MODESET_MINOR) && is_given(full, modeset, 195, NVIDIA_MODESET_MINOR),
+		    "nvidia-modeset is given for displays only");
+	else
+		skip("nvidia-modeset is given for displays only", "this user may make no node");
+	(void)unlink(modeset);
+	(void)rmdir(dir);
 	ok(further_add(&inv, &want, 1, &node, &out, &why) == -1 && out.n == DRIVER_NODES_MAX, "one node more than fits is refused");
 }
 

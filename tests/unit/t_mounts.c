@@ -80,6 +80,36 @@ test_place(void)
 	(void)rmdir(dir);
 }
 
+/* Types as the kernel writes them. */
+static void
+test_unsure(void)
+{
+	static const struct {
+		const char *type;
+		bool unsure;
+	} cases[] = {
+		{ " - ext4 /dev/sda1 rw", false },
+		{ " shared:1 - fuse.sshfs a - b rw", true },
+		{ " - fuse host rw", true },
+		{ " shared:1 master:2 - fuseblk /dev/sdb1 rw", true },
+		{ " - autofs systemd-1 rw", true },
+		{ " - fusectl fusectl rw", false },
+		{ " - ext4 autofs rw", false },
+		{ "", true },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char line[128];
+		struct mount m;
+
+		snprintf(line, sizeof(line), "36 35 98:0 / /usr rw%s", cases[i].type);
+		ok(mount_line(line, &m) && mount_is_unsure(&m) == cases[i].unsure, "«%s»: the file system %s", cases[i].type,
+		    cases[i].unsure ? "may never answer" : "answers");
+	}
+	ok(mounts_unsure(NULL, "/usr") != NULL, "without a table no file system is known to answer");
+}
+
 int
 main(void)
 {
@@ -88,6 +118,7 @@ main(void)
 	if (emulated())
 		skip("the places of directories", "qemu-user shows no mounts");
 	else
-		test_place();
+		test_unsure();
+	test_place();
 	return done_testing();
 }

@@ -12,6 +12,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
+#include "../../base/text.h"
 #include "../file.h"
 
 /* Undoes the escapes of mountinfo, which writes space, tab, newline and backslash as three octal digits. */
@@ -252,4 +253,30 @@ mounts_on(const struct mount_table *t, const char *path, const char *fs, size_t 
 		deepest = len;
 	}
 	return is;
+}
+
+bool
+mount_is_unsure(const struct mount *m)
+{
+	/* the type follows the optional fields, which end with « - » (proc(5)); fuse adds a subtype after a dot */
+	static const char *const types[] = { "autofs", "fuse", "fuseblk", NULL };
+	const char *type = m->rest == NULL ? "- fuse" : text_starts(m->rest, "- ") ? m->rest : strstr(m->rest, " - ");
+	char name[16];
+
+	if (type == NULL)
+		return true;
+	type += strspn(type, " -");
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(type, " ."), type);
+	return text_among(name, types);
+}
+
+const char *
+mounts_unsure(const struct mount_table *t, const char *path)
+{
+	size_t i;
+
+	for (i = 0; t != NULL && i < t->n; i++)
+		if (path_at_or_beneath(path, t->v[i].point) && mount_is_unsure(&t->v[i]))
+			return t->v[i].point;
+	return t != NULL ? NULL : "?";
 }

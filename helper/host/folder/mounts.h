@@ -82,6 +82,15 @@ bool mount_of_dir(int dir, const char *name, uint64_t *id);
 bool mounts_on(const struct mount_table *t, const char *path, const char *fs, size_t n);
 
 /*
+ * True if the mount's file system may never answer, because a user's program serves it (fuse(4)) or something is yet
+ * to be mounted there (autofs(5)), and if its line does not say its type. Splits nothing, as mount_type() does.
+ */
+bool mount_is_unsure(const struct mount *m);
+
+/* The first such mount at or above the path; NULL if there is none. The text is the table's. With t NULL: "?". */
+const char *mounts_unsure(const struct mount_table *t, const char *path);
+
+/*
  * Gets *fs ("major:minor"), the file system of the file behind the descriptor (O_PATH is enough), and *place,
  * the path of the file in that file system. «path» is the absolute path, without links, by which the file was
  * opened. The caller frees *fs and *place, after a failure too. False with errno; ESTALE says that table and

@@ -1,10 +1,15 @@
-/* See furtherlook.h. Opens nothing: readlink(2). */
+/* See furtherlook.h. Opens no device: readlink(2), and the class of the PCI device. */
 #include "furtherlook.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "../../base/cleanup.h"
+#include "../../base/text.h"
+#include "../file.h"
 
 /* Gets the last «parts» components of a sysfs link's target; "" if there is no link or it does not fit. */
 static void
@@ -24,6 +29,23 @@ read_place(const char *link, unsigned parts, char *out, size_t size)
 		memcpy(out, p + 1, strlen(p + 1) + 1);
 }
 
+/*
+ * True if the PCI device is a display controller or an accelerator by its class code (PCI Code and ID Assignment
+ * Specification, base classes 03h and 12h). Every other device has an address, too: a disk, for one.
+ */
+static bool
+is_gpu_by_class(const char *device)
+{
+	autofree char *text = NULL;
+	autoclose int fd = -1;
+	char name[80];
+
+	snprintf(name, sizeof(name), "%s/class", device);
+	if ((fd = open(name, O_RDONLY | O_CLOEXEC)) == -1 || (text = file_read_fd(fd, 64, NULL)) == NULL)
+		return false;
+	return text_starts(text, "0x03") || text_starts(text, "0x12");
+}
+
 struct further_node
 further_look(uint32_t major, uint32_t minor)
 {
@@ -34,7 +56,7 @@ further_look(uint32_t major, uint32_t minor)
 	read_place(link, 2, f.place, sizeof(f.place));
 	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device", major, minor);
 	read_place(link, 1, parent, sizeof(parent));
-	if (!pci_address_normalise(parent, f.pci))
+	if (!pci_address_normalise(parent, f.pci) || !is_gpu_by_class(link))
 		f.pci[0] = '\0';
 	return f;
 }

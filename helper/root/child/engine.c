@@ -200,6 +200,18 @@ take_mount(struct edit_mount *m, size_t folders, struct edits *e, struct why *wh
 	return 0;
 }
 
+/* What gpuhelper.conf does not allow is no answer, whatever the specs say. */
+static int
+check_allowed(const struct settings *s, const struct edits *e, struct why *why)
+{
+	const bool files = s->driver_files == DRIVER_FILES_AUTO || s->driver_files == DRIVER_FILES_CDI;
+
+	if ((e->hooks == 0 || (files && s->cdi_hooks)) && (e->mounts == 0 || files) &&
+	    (e->env.n == 0 || s->driver_files != DRIVER_FILES_NONE))
+		return 0;
+	return refuse(why, WHY_BUG, PROGRAM " reports files, hooks or variables that gpuhelper.conf does not allow");
+}
+
 /* Overrides nothing: a variable that is there stays. */
 static int
 take_edits(struct edits *from, struct edits *e, struct why *why)
@@ -240,7 +252,8 @@ engine_edits(const struct inventory *inv, const struct driver_want *want, size_t
 	/* the host's GPUs were not looked for */
 	if (named == NULL)
 		return 0;
-	if (ask_about(&a, inv, want, n, out, &answer, why) == -1 || take_edits(&answer.edits, e, why) == -1)
+	if (ask_about(&a, inv, want, n, out, &answer, why) == -1 || check_allowed(s, &answer.edits, why) == -1 ||
+	    take_edits(&answer.edits, e, why) == -1)
 		return -1;
 	*specs = answer.specs;
 	answer.specs = (struct strlist){ .n = 0 };

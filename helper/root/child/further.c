@@ -2,6 +2,8 @@
 #include "further.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "../../gpu/furthernode.h"
 #include "../../host/gpu/furtherlook.h"
@@ -28,6 +30,20 @@ gives(const struct inventory *inv, const struct driver_want *w, const char *part
 	return false;
 }
 
+/* The engine must not choose the name of a node that is to be made, nor another name for a GPU's own node. */
+static bool
+is_there(const struct inventory *inv, const struct gpu_node *node)
+{
+	struct stat st;
+	size_t i, k;
+
+	for (i = 0; i < inv->gpus; i++)
+		for (k = 0; k < inv->gpu[i].nodes; k++)
+			if (inv->gpu[i].node[k].major == node->major && inv->gpu[i].node[k].minor == node->minor)
+				return false;
+	return lstat(node->path, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(node->major, node->minor);
+}
+
 int
 further_add(const struct inventory *inv, const struct driver_want *want, size_t n, const struct gpu_node *node,
     struct driver_nodes *out, struct why *why)
@@ -45,7 +61,7 @@ further_add(const struct inventory *inv, const struct driver_want *want, size_t 
 		if (part[0] == '\0' && seen.pci[0] != '\0' && strcmp(seen.pci, want[i].gpu->pci) == 0)
 			own = want[i].gpu;
 	}
-	if (!given || out->n == DRIVER_NODES_MAX)
+	if (!given || out->n == DRIVER_NODES_MAX || !is_there(inv, node))
 		return refuse(why, WHY_BUG, "gpuhelper-engine reports node %s (%u:%u), which no policy gives here", node->path,
 		    node->major, node->minor);
 	out->own[out->n] = own;

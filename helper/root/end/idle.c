@@ -181,7 +181,7 @@ mark_giving(const struct idle *i, struct lease *l, enum idleness idleness, struc
 {
 	const struct process_id self = call_process(i->call);
 
-	/* a process that asks again while it gives the GPUs back gets no more time for that */
+	/* asking again does not extend the deadline of a process that gives the GPUs back */
 	if (l->state != LEASE_GIVING_BACK || !process_id_same(&l->pausing.giver, &self))
 		l->pausing.giving_since = clock_ms();
 	l->pausing.giver = self;

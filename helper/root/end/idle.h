@@ -32,8 +32,8 @@ int idle_finish(const struct idle *i, const struct queued *wants, struct why *wh
 int idle_begin(const struct idle *i, const struct queued *wants, bool *soon, struct why *why);
 
 /*
- * Frees the lease's GPUs: undoes the acts that give access, and leaves the promise. With an audit log, records that;
- * -1: the grant was never recorded. -1 with *why: the lease stays as it is.
+ * Frees the lease's GPUs: undoes the acts that give access, and leaves the promise. Records that in the audit log;
+ * audit -1: records nothing, because the grant was never recorded. Returns -1 with *why: the lease stays as it is.
  */
 int idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why);
 

@@ -184,7 +184,7 @@ fill_holdings(const struct allot_state *s, size_t before, bool last, size_t max,
 	for (i = 0; i < s->drained->n; i++)
 		h->v[h->n++] = (struct holding){ .gpu = &s->drained->v[i].gpu, .gpus = 1 };
 	for (i = 0; i < before; i++)
-		/* what its policy's other containers hold keeps it waiting, not a GPU */
+		/* one beyond its quota waits for its policy's other containers, not for a GPU: nothing is reserved */
 		if (allot_in_quota(ls, &s->queue->v[i]) && keep_for(&s->queue->v[i], !last, h, max, why) == -1)
 			return -1;
 	return 0;

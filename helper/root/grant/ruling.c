@@ -43,11 +43,9 @@ gather(struct ruling *r, struct why *why)
 	const struct request *asked = r->call->request;
 	const struct peer *peer = r->call->peer;
 
-	/* these start while the files are found and read */
+	/* both start while the files are found and read */
 	reader_wake();
 	judge_wake();
-	if (may_want_gpus(asked))
-		engine_wake();
 	if (reader_reads(&r->settings, &r->policies, why) == -1)
 		return -1;
 	/* a policy may allow it, but only to a pipeline that a token proves */
@@ -60,8 +58,10 @@ gather(struct ruling *r, struct why *why)
 	if (leave_cgroup(peer->starter, why) == -1)
 		return -1;
 	reader_caches_policies();
-	/* meanwhile the looker sets itself up */
+	/* meanwhile the looker sets itself up, and the engine starts */
 	looker_wake(true);
+	if (may_want_gpus(asked))
+		engine_wake();
 	/* the judge reports the host's GPUs before it parses anything that a stranger wrote */
 	host_look(may_want_gpus(asked) ? policies_vendors(&r->policies, &peer->asker) : 0);
 	if (find_identity(r, why) == -1)

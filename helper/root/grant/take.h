@@ -38,8 +38,8 @@ void picking_end(struct picking *k);
 int pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f);
 
 /*
- * For a request whose GPUs could not be looked at in time (f->why): on a busy machine the next look may succeed, for
- * a request that may wait. Always -1.
+ * For a request whose GPUs could not be looked at in time (f->why), or what comes with them not found out: on a busy
+ * machine the next try may succeed, for a request that may wait. Always -1.
  */
 int refuse_look(const struct plan *p, struct refusal *f);
 

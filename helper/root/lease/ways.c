@@ -1,6 +1,6 @@
 /*
- * See ways.h. Opens directories with O_PATH, by paths that policies or CDI specs name and that folders.c or
- * driverfiles.c found to be root's. Reads no directory.
+ * See ways.h. Opens directories with O_PATH, by paths that policies name and folders.c found to be root's, or that
+ * gpuhelper-engine names. Reads no directory.
  */
 #include "ways.h"
 
@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -186,6 +187,38 @@ repeat_first(struct way *w)
 	return w->at.n > 0 && w->at.v != NULL && strlist_add(&w->at, w->at.v[0], SIZE_MAX);
 }
 
+/*
+ * gpuhelper-engine names the driver's files. Refuses a directory that it could not have seen: root must neither wait
+ * for a user's file system there, nor tell what is in a directory that is not for all.
+ */
+static int
+check_for_all(const char *dir, const struct mount_table *mounts, struct why *why)
+{
+	autofree char *copy = strdup(dir + 1);
+	char *name, *rest = copy;
+	autoclose int at = dup(file_root());
+	const char *unsure;
+	struct stat st;
+	int next;
+
+	if (copy == NULL)
+		return refuse_nomem(why);
+	if ((unsure = mounts_unsure(mounts, dir)) != NULL)
+		return refuse(why, WHY_CONFIG, "driver files in %s: the file system at %s may never answer (fuse, autofs)", dir,
+		    unsure);
+	for (;;) {
+		if (fstat(at, &st) == -1 || (st.st_mode & S_IXOTH) == 0 || st.st_uid != 0)
+			return refuse(why, WHY_CONFIG, "driver files in %s: a directory on the way is not root's, or not open to "
+			    "all", dir);
+		if ((name = strsep(&rest, "/")) == NULL || *name == '\0')
+			return 0;
+		if ((next = file_open_beneath(at, name, O_PATH | O_DIRECTORY)) == -1)
+			return refuse_unseen(dir, why);
+		close(at);
+		at = next;
+	}
+}
+
 /* Adds one way for all files of a directory, because they share every step. A driver has a hundred files. */
 static int
 note_file(const char *file, size_t from, struct look *look, struct lease *l, struct why *why)
@@ -198,6 +231,8 @@ note_file(const char *file, size_t from, struct look *look, struct lease *l, str
 		return refuse_nomem(why);
 	if (has_directory(l, from, file, len))
 		return 0;
+	if (check_for_all(dir, look->mounts, why) == -1)
+		return -1;
 	if (add_places(&w, dir, 0, look, why) == -1)
 		return -1;
 	return repeat_first(&w) && lease_add_way(l, &w) ? 0 : refuse_nomem(why);

@@ -259,7 +259,7 @@ hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why 
 	return -1;
 }
 
-/* *turn: what became of the request; TASK_TAKES: the return value says. -1 with *f. */
+/* *next: what the task must do. Only for TASK_TAKES does the return value count: 0, or -1 with *f. */
 static int
 take_once(struct plan *p, bool look_first, enum task_next *next, struct refusal *f)
 {

@@ -1,7 +1,7 @@
 /*
  * Container records (in messages: birth records): what root's wrapper saw of a container when the runtime had made it,
- * before any of its code ran. Later root changes device rules and ends processes at the helper's word (lease/chore.h),
- * or at a lease's. It does so only to a container that it saw itself, with the process, the cgroups and the devices of
+ * before any of its code ran. Later root changes device rules and ends processes because a chore (lease/chore.h) or a
+ * lease says so. It does so only to a container that it saw itself, with the process, the cgroups and the devices of
  * the record: of a reply it takes only what to do, and which of the recorded devices are to be open.
  *
  * A record is a file in a directory of root's (recorddir.h), named by the lease's key (lease_key()).

@@ -55,7 +55,9 @@ struct gpu_node {
 	bool shared;		/* other parts of the GPU have it, too */
 };
 
-/* What joins GPUs (host/gpu/joins.h), closest first: the vendor's links (NVLink, XGMI), a PCI switch, an outer one. */
+/*
+ * What joins GPUs (host/gpu/topology.h), closest first: the vendor's links (NVLink, XGMI), a PCI switch, an outer one.
+ */
 enum gpu_join { GPU_JOIN_LINK, GPU_JOIN_SWITCH, GPU_JOIN_OUTER, GPU_JOINS };
 
 #define GPU_NODES_MAX 18		/* a GPU with seven MIG instances: its own, two of DRM, seven times two */

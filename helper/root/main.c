@@ -153,7 +153,7 @@ see_container(const struct peer *p)
  * see the exit status, so a byte tells it; the grant is final whether the wrapper receives that byte or not.
  */
 static int
-finish_grant(const struct peer *p, struct request *r, const struct traces *t)
+finish_grant(const struct peer *p, struct request *r, const struct host_changes *t)
 {
 	bool stays;
 	int word;
@@ -171,7 +171,7 @@ finish_grant(const struct peer *p, struct request *r, const struct traces *t)
 }
 
 static int
-send_answer(const struct peer *p, struct request *r, const struct reply *reply, const struct traces *t)
+send_answer(const struct peer *p, struct request *r, const struct reply *reply, const struct host_changes *t)
 {
 	struct reply instead = { .kind = REPLY_REFUSED };
 	struct why ignored;
@@ -195,19 +195,19 @@ serve(const struct peer *p)
 	autorequest struct request r = { 0 };
 	autoreply struct reply reply = { .kind = REPLY_REFUSED };
 	autofree char *text = NULL;
-	struct traces traces = { 0 };
+	struct host_changes changes = { 0 };
 	const struct verb_row *verb;
 	size_t len;
 
 	if ((text = read_request(READ_MS, &len, &reply.why)) == NULL || request_decode(text, len, &r, &reply.why) == -1)
-		return send_answer(p, &r, &reply, &traces);
+		return send_answer(p, &r, &reply, &changes);
 	explicit_bzero(text, len);
 	verb = verb_find((int)r.verb);
 	if (r.verb == VERB_GRANT)
-		grant(p, &r, &reply, &traces);
+		grant(p, &r, &reply, &changes);
 	else if (verb->run != NULL)
 		verb->run(p, &r, &reply);
-	return send_answer(p, &r, &reply, &traces);
+	return send_answer(p, &r, &reply, &changes);
 }
 
 /*

@@ -1,5 +1,5 @@
 /*
- * host/gpu/joins.c: which GPUs are joined, by made-up links in a temporary /sys and directories in a temporary /proc.
+ * host/gpu/topology.c: which GPUs are joined, by made-up links in a temporary /sys and directories in a temporary /proc.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "host/gpu/joins.h"
+#include "host/gpu/topology.h"
 #include "tap.h"
 
 #define GPUS_MAX 8
@@ -39,7 +39,7 @@ link_device(const struct device *d)
 		bail("symlink");
 }
 
-/* What joins_find() says, a digit for each GPU: "1133 1111" for the switches and the outer ones. */
+/* What topology_find() says, a digit for each GPU: "1133 1111" for the switches and the outer ones. */
 static const char *
 joined(const struct device *d, size_t n, enum gpu_vendor vendor, enum gpu_join by)
 {
@@ -53,7 +53,7 @@ joined(const struct device *d, size_t n, enum gpu_vendor vendor, enum gpu_join b
 		snprintf(gpu[i].pci, sizeof(gpu[i].pci), "%s", d[i].pci);
 		link_device(&d[i]);
 	}
-	joins_find(root, &inv);
+	topology_find(root, &inv);
 	for (i = 0; i < n; i++)
 		out[i] = (char)('0' + gpu[i].joined[by]);
 	out[n] = '\0';
@@ -144,12 +144,12 @@ test_numbers(void)
 		gpu[i] = (struct gpu){ .vendor = GPU_AMD, .joined = { given[i] } };
 		snprintf(gpu[i].pci, sizeof(gpu[i].pci), "0000:7%zu:00.0", i);
 	}
-	joins_find(root, &inv);
+	topology_find(root, &inv);
 	ok(gpu[0].joined[0] == 1 && gpu[1].joined[0] == 0 && gpu[2].joined[0] == 3 && gpu[3].joined[0] == 1,
 	    "each gets the number of the first GPU with the same link");
 	inv.gpus = 1;
 	gpu[0].joined[0] = 0xdeadbeef;
-	joins_find(root, &inv);
+	topology_find(root, &inv);
 	is_int(gpu[0].joined[0], 1, "a GPU alone, too");
 }
 

@@ -19,7 +19,7 @@
 #include "../../gpu/gpufacts.h"
 #include "../file.h"
 #include "gputext.h"
-#include "joins.h"
+#include "topology.h"
 #include "majors.h"
 #include "miginstances.h"
 #include "nogpu.h"
@@ -276,7 +276,7 @@ amd_fill(struct gpu *g, const struct kfd_node *k, const struct drm_nodes *drm, b
 	gpu_node_add(g->node, &g->nodes, node);
 	g->integrated = kfd_node_integrated(k);
 	kfd_node_model(k, g->model, sizeof(g->model));
-	/* the kernel makes XGMI links only between GPUs of one hive (kfd_crat.c). joins_find() makes the number small */
+	/* the kernel makes XGMI links only between GPUs of one hive (kfd_crat.c). topology_find() makes the number small */
 	g->joined[GPU_JOIN_LINK] = (uint32_t)(k->hive_id ^ k->hive_id >> 32);
 	if (k->unique_id != 0)
 		snprintf(g->uuid, sizeof(g->uuid), "0x%016llx", (unsigned long long)k->unique_id);
@@ -637,7 +637,7 @@ gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv,
 	if (src->udev && find_flushed(&drm, inv, why) == -1)
 		return -1;
 	inventory_rank(inv);
-	joins_find(src->root, inv);
+	topology_find(src->root, inv);
 	for (v = 0; v < GPU_VENDORS; v++)
 		if (vendors & 1U << v)
 			settle_absent(inv, (enum gpu_vendor)v);

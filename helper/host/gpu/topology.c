@@ -1,9 +1,9 @@
 /*
- * See joins.h. Sources: /proc/driver/nvidia-nvswitch (open-gpu-kernel-modules, procfs_nvswitch.c) and the link
+ * See topology.h. Sources: /proc/driver/nvidia-nvswitch (open-gpu-kernel-modules, procfs_nvswitch.c) and the link
  * /sys/bus/pci/devices/ADDRESS, which names all bridges above a device:
  * "../../../devices/pci0000:00/0000:00:01.0/0000:01:00.0/0000:02:08.0/0000:03:00.0". Follows no link.
  */
-#include "joins.h"
+#include "topology.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -115,7 +115,7 @@ number_links(struct inventory *inv)
 }
 
 void
-joins_find(int root, struct inventory *inv)
+topology_find(int root, struct inventory *inv)
 {
 	autofree struct route *r = calloc(inv->gpus + 1, sizeof(*r));
 	size_t i;

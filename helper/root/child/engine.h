@@ -1,7 +1,7 @@
 /*
- * The helper's side of gpuhelper-engine, a program without any rights that says what the CDI specs give a container
- * in addition to its GPUs' nodes. The helper opens only those further nodes that it finds to be fit itself (further.h); all
- * else of the answers goes into the reply, unread.
+ * The helper's side of gpuhelper-engine, a program without any rights that says what the CDI specs give a container in
+ * addition to its GPUs' nodes. The helper opens only those further nodes that it finds to be fit itself (further.h);
+ * all else of the answers goes into the reply, unread.
  */
 #ifndef GPUHELPER_ROOT_CHILD_ENGINE_H
 #define GPUHELPER_ROOT_CHILD_ENGINE_H

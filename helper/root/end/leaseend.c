@@ -15,7 +15,7 @@
 #include "../../base/times.h"
 #include "../../host/cgroup/cgroup.h"
 #include "../child/looker.h"
-#include "../lease/binding.h"
+#include "../lease/usedtoken.h"
 #include "../lease/leasewrite.h"
 #include "../lease/queue.h"
 #include "../lease/shares.h"
@@ -344,8 +344,8 @@ take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, st
 }
 
 int
-leases_drop(const struct peer *p, const char *root, const char *id, const char *binding, const struct undo_teller *tell,
-    struct why *why)
+leases_drop(const struct peer *p, const char *root, const char *id, const char *used_token,
+    const struct undo_teller *tell, struct why *why)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
 	struct lease *l;
@@ -355,8 +355,8 @@ leases_drop(const struct peer *p, const char *root, const char *id, const char *
 	if (leases_lock_again(&ls, p->asker.uid, why) == -1 ||
 	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) == NULL)
 		return -1;
-	/* before the lease is removed: after that, another container of its name could already rely on the binding */
-	binding_drop(binding);
+	/* before the lease is removed: after that, another container of its name could already rely on the record */
+	used_token_drop(used_token);
 	return take_back(&ls, l, tell, why);
 }
 

@@ -26,8 +26,8 @@ struct undo_teller {
 };
 
 /*
- * Takes back the lease that this peer got for (root, id), and the binding of its token ("": none). If another process
- * has a lease of that name by now, both stay. Undoes the acts; *tell records that.
+ * Takes back the lease that this peer got for (root, id), and the record that its token is used ("": none). If another
+ * process has a lease of that name by now, both stay. Undoes the acts; *tell records that.
  * - 0: the lease is removed.
  * - 1: a process still has a node open, and the lease drains until none has.
  * - -1 with *why: there is no such lease, or it could not be taken back. A lease that is only planned is then over
@@ -35,7 +35,7 @@ struct undo_teller {
  * tell NULL: nobody was told of the grant, and nothing was done for it, so that the lease is removed at once (1:
  * another helper has it draining already).
  */
-int leases_drop(const struct peer *p, const char *root, const char *id, const char *binding,
+int leases_drop(const struct peer *p, const char *root, const char *id, const char *used_token,
     const struct undo_teller *tell, struct why *why);
 
 /*

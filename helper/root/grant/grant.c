@@ -3,7 +3,7 @@
  *	call	the peer and its request		call.h
  *	ruling	the decision, and the policy behind it	ruling.c
  *	plan	the lease and the edits			plan.c, take.c, plangpus.c
- *	traces	the changes on the host			this file, opening.c
+ *	changes	what was changed on the host		this file, opening.c
  * The order of the changes: the lease is written, the token is bound, the audit log gets its record, and only then are
  * nodes and folders opened to the container. A refusal (refusal.h) ends the grant at any step.
  */
@@ -13,7 +13,7 @@
 
 #include "../../host/file.h"
 #include "../end/leaseend.h"
-#include "../lease/binding.h"
+#include "../lease/usedtoken.h"
 #include "../log/audit.h"
 #include "../node/askrelabel.h"
 #include "../node/devchar.h"
@@ -53,22 +53,22 @@ record_grant(const struct plan *p, struct refusal *f)
 
 /* Takes back a grant that is not in the log, and that has opened nothing yet. False: the lease stays for a while. */
 static bool
-drop_unrecorded(const struct call *c, const struct traces *t)
+drop_unrecorded(const struct call *c, const struct host_changes *t)
 {
 	struct why ignored;
 
 	return t->lease[0] == '\0' ||
-	    leases_drop(c->peer, c->request->runtime_root, c->request->id, t->binding, NULL, &ignored) != -1;
+	    leases_drop(c->peer, c->request->runtime_root, c->request->id, t->used_token, NULL, &ignored) != -1;
 }
 
 static int
-bind_token(const struct plan *p, struct traces *t, struct why *why)
+bind_token(const struct plan *p, struct host_changes *t, struct why *why)
 {
 	const struct known *k = &p->ruling->known;
 
 	if (k->id.kind != IDENTITY_TOKEN || k->issuer->reuse || p->lease.reuse[0] != '\0')
 		return 0;
-	return binding_take(k, p->lease.uid, p->lease.key, t->binding, why);
+	return used_token_take(k, p->lease.uid, p->lease.key, t->used_token, why);
 }
 
 /*
@@ -85,7 +85,7 @@ bind_token(const struct plan *p, struct traces *t, struct why *why)
  *	ask_relabel_change	last, because labels are never undone
  */
 static int
-carry_out(struct plan *p, bool look_first, struct traces *t, struct refusal *f)
+carry_out(struct plan *p, bool look_first, struct host_changes *t, struct refusal *f)
 {
 	const struct call *c = p->ruling->call;
 	autoask_relabel struct ask_relabel labels = ASK_RELABEL(&p->label, c->peer, &p->edits);
@@ -113,7 +113,8 @@ carry_out(struct plan *p, bool look_first, struct traces *t, struct refusal *f)
  * which picks no such GPU.
  */
 static bool
-grant_once(const struct peer *p, const struct request *asked, bool look_first, struct reply *reply, struct traces *t)
+grant_once(const struct peer *p, const struct request *asked, bool look_first, struct reply *reply,
+    struct host_changes *t)
 {
 	autorefusal struct refusal f = { .again = ASK_NOT };
 	autoclose int audit = audit_open(&f.why);
@@ -122,7 +123,7 @@ grant_once(const struct peer *p, const struct request *asked, bool look_first, s
 	autoplan struct plan plan = { .ruling = &ruling };
 
 	*reply = (struct reply){ 0 };
-	*t = (struct traces){ 0 };
+	*t = (struct host_changes){ 0 };
 	if (audit == -1) {
 		reply->kind = REPLY_REFUSED;
 		reply->why = f.why;
@@ -140,7 +141,7 @@ grant_once(const struct peer *p, const struct request *asked, bool look_first, s
 }
 
 void
-grant(const struct peer *p, const struct request *r, struct reply *reply, struct traces *t)
+grant(const struct peer *p, const struct request *r, struct reply *reply, struct host_changes *t)
 {
 	if (!grant_once(p, r, false, reply, t))
 		(void)grant_once(p, r, true, reply, t);
@@ -170,7 +171,7 @@ record_undo(void *ctx, bool draining)
  * again with that token.
  */
 void
-grant_undo(const struct peer *p, const struct request *r, const struct traces *t)
+grant_undo(const struct peer *p, const struct request *r, const struct host_changes *t)
 {
 	struct undoing u = { .record = { .event = "undo", ASKED_BY(p), .request = r, .of_lease = t->pipeline } };
 	const struct undo_teller tell = { record_undo, &u };

@@ -51,7 +51,7 @@ counts_policies(const struct policy *p, const struct queue *q, size_t before)
 	return p->max_gpus != 0;
 }
 
-/* The flags of the leases that ways_may_add(), label_settle() and binding_may_add() compare the new one with. */
+/* The flags of the leases that ways_may_add(), label_settle() and used_token_may_add() compare the new one with. */
 static unsigned
 flags_for(const struct plan *p)
 {

@@ -14,7 +14,7 @@
 #include "../../host/process/spaces.h"
 #include "../../host/users.h"
 #include "../../policy/nested.h"
-#include "../lease/binding.h"
+#include "../lease/usedtoken.h"
 #include "../lease/ways.h"
 #include "../self/timer.h"
 
@@ -242,7 +242,7 @@ fill_lease(struct plan *p, struct why *why)
 		l->pipeline = NULL;
 	if (l->id == NULL || l->root == NULL || l->policy == NULL || l->pipeline == NULL)
 		return refuse_nomem(why);
-	binding_reuse(&r->known, l->reuse);
+	used_token_reuse(&r->known, l->reuse);
 	l->uid = c->peer->asker.uid;
 	l->asker = call_process(c);
 	snprintf(l->boot, sizeof(l->boot), "%s", c->peer->boot);

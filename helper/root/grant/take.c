@@ -8,7 +8,7 @@
 
 #include "../../host/gpu/drainedlist.h"
 #include "../end/leaseend.h"
-#include "../lease/binding.h"
+#include "../lease/usedtoken.h"
 #include "../lease/leasewrite.h"
 #include "../lease/shares.h"
 #include "../lease/ways.h"
@@ -180,7 +180,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 	struct why ignored;
 
 	/* before the request can get a place in the queue: it may wait for a GPU that its own job has */
-	if (picking_read(k, p, true, &f->why) == -1 || binding_may_add(ls, l, &f->why) == -1 ||
+	if (picking_read(k, p, true, &f->why) == -1 || used_token_may_add(ls, l, &f->why) == -1 ||
 	    (plan_promises(p) ? promise_all(p, k, f) : pick_or_queue(p, k, unleased, f)) == -1 ||
 	    leases_may_add(ls, l, &f->why) == -1 || ways_may_add(ls, l, &f->why) == -1 ||
 	    label_settle(&p->label, ls, l, &f->why) == -1)

@@ -1,10 +1,10 @@
 /*
- * See binding.h. Works beneath /var/lib/gpuhelper only. A file's name is a hash of the token's issuer and of what all
+ * See usedtoken.h. Works beneath /var/lib/gpuhelper only. A file's name is a hash of the token's issuer and of what all
  * spellings of the token have in common. Its content is the container's lease key. Its modification time is the
  * token's expiry. Its group is the uid that came with the token; the mode gives that group no access. So neither
  * cleaning up nor counting reads a file.
  */
-#include "binding.h"
+#include "usedtoken.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ open_tokens(struct why *why)
 	return trust_open_dir(TOKENS, true, why);
 }
 
-/* Removes bindings of expired tokens, and counts the others. Our clock may be behind the issuer's by the leeway. */
+/* Removes the records of expired tokens, and counts the others. Our clock may be behind the issuer's by the leeway. */
 static int
 forget_and_count(int dir, uint32_t uid, struct why *why)
 {
@@ -115,7 +115,7 @@ check_bound(int dir, const char *name, const char *lease_key, struct why *why)
 }
 
 int
-binding_take(const struct known *k, uint32_t uid, const char *lease_key, char name[HASH_SIZE], struct why *why)
+used_token_take(const struct known *k, uint32_t uid, const char *lease_key, char name[HASH_SIZE], struct why *why)
 {
 	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
 	autoclose int dir = open_tokens(why);
@@ -156,7 +156,7 @@ binding_take(const struct known *k, uint32_t uid, const char *lease_key, char na
 }
 
 void
-binding_reuse(const struct known *k, char reuse[HASH_SIZE])
+used_token_reuse(const struct known *k, char reuse[HASH_SIZE])
 {
 	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
 
@@ -166,7 +166,7 @@ binding_reuse(const struct known *k, char reuse[HASH_SIZE])
 }
 
 int
-binding_may_add(const struct leases *ls, const struct lease *l, struct why *why)
+used_token_may_add(const struct leases *ls, const struct lease *l, struct why *why)
 {
 	size_t i;
 
@@ -178,7 +178,7 @@ binding_may_add(const struct leases *ls, const struct lease *l, struct why *why)
 }
 
 void
-binding_drop(const char *name)
+used_token_drop(const char *name)
 {
 	struct why ignored;
 	autoclose int dir = *name != '\0' ? open_tokens(&ignored) : -1;

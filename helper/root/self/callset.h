@@ -42,10 +42,8 @@ void callset_begin(struct callset *s, long number);
 void callset_end(struct callset *s, uint32_t how);
 
 /*
- * Appends the program to *out: a binary search for the number, which an earlier instruction must have loaded. The
- * kernel runs a new filter once for each call that it knows, to learn which are always allowed; with a linear list,
- * that would cost more than everything else. «otherwise» answers numbers without a case. Sorts the cases. out->full:
- * the program did not fit.
+ * Appends the program to *out: it compares the number, which an earlier instruction must have loaded, with one case
+ * after the other. «otherwise» answers numbers without a case. Sorts the cases. out->full: the program did not fit.
  */
 void callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out);
 

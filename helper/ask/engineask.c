@@ -1,4 +1,7 @@
-/* See engineask.h. The engine may be taken over: what is read here is only well-formed, and checked by its readers. */
+/*
+ * See engineask.h. gpuhelper-engine may be taken over: what is read here is only well-formed, and checked by its
+ * readers.
+ */
 #include "engineask.h"
 
 #include <stdlib.h>

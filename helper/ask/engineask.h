@@ -42,7 +42,7 @@ struct engine_want {
 
 struct engine_ask {
 	enum engine_verb verb;
-	struct inventory inventory;	/* ENGINE_NAMES: without the majors of drivers, which the engine reads itself */
+	struct inventory inventory;	/* ENGINE_NAMES: without the majors of drivers, which gpuhelper-engine reads itself */
 	enum driver_files driver_files;	/* ENGINE_EDITS, as in gpuhelper.conf */
 	bool cdi_hooks;			/* likewise */
 	struct engine_want *want;	/* ENGINE_NODES, ENGINE_EDITS */
@@ -91,8 +91,8 @@ void engine_answer_free(struct engine_answer *a);
 #define autoengineanswer __attribute__((cleanup(engine_answer_free)))
 
 /*
- * Checks what the engine says, as far as that can be checked without the host: names are CDI names, paths are clean,
- * nodes lie in /dev, options are those of a driver's mounts, variables are not gpuhelper's. 0, or -1 with *why.
+ * Checks what gpuhelper-engine says, as far as that can be checked without the host: names are CDI names, paths are
+ * clean, nodes lie in /dev, options are those of a driver's mounts, variables are not gpuhelper's. 0, or -1 with *why.
  */
 int engine_answer_check(const struct engine_answer *a, struct why *why);
 

@@ -1,4 +1,4 @@
-/* See engineask.h: what only the engine calls. The helper does not link this file. */
+/* See engineask.h: what only gpuhelper-engine calls. The helper does not link this file. */
 #include <stdlib.h>
 #include <string.h>
 

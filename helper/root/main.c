@@ -252,7 +252,7 @@ start_children(bool of_root, bool own_cgroup)
 	reader_wake();
 	/*
 	 * while the wrapper still reads config.json, there is time to start what a request for folders will not need. Others'
-	 * helpers first leave their caller's cgroup, which would be charged for the engine's memory
+	 * helpers first leave their caller's cgroup, which would be charged for gpuhelper-engine's memory
 	 */
 	if (n < 0 && own_cgroup)
 		engine_wake();

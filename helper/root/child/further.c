@@ -30,7 +30,7 @@ gives(const struct inventory *inv, const struct driver_want *w, const char *part
 	return false;
 }
 
-/* The engine must not choose the name of a node that is to be made, nor another name for a GPU's own node. */
+/* gpuhelper-engine must not choose the name of a node that is to be made, nor another name for a GPU's own node. */
 static bool
 is_there(const struct inventory *inv, const struct gpu_node *node)
 {

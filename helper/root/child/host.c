@@ -12,7 +12,7 @@ static int
 find_gpus(unsigned vendors, struct inventory *inv, struct why *why)
 {
 	struct why unread;
-	/* the engine reads the specs while the judge looks */
+	/* gpuhelper-engine reads the specs while the judge looks */
 	const int told = vendors != 0 ? engine_hears_specs(&unread) : 0;
 
 	if (judge_sees(vendors, inv, why) == -1)

@@ -58,7 +58,7 @@ gather(struct ruling *r, struct why *why)
 	if (leave_cgroup(peer->starter, why) == -1)
 		return -1;
 	reader_caches_policies();
-	/* meanwhile the looker sets itself up, and the engine starts */
+	/* meanwhile the looker sets itself up, and gpuhelper-engine starts */
 	looker_wake(true);
 	if (may_want_gpus(asked))
 		engine_wake();

@@ -263,11 +263,13 @@ static int
 begin(enum door door, struct starter *starter, struct why *why)
 {
 	const int entered = enter(door, starter, why);
+	bool of_root;
 
 	if (entered != 0)
 		return entered;
-	start_children(asked_by_root(door, starter), starter->uid == 0);
-	return shut_in(door, starter, labeller_channel(), why);
+	of_root = asked_by_root(door, starter);
+	start_children(of_root, starter->uid == 0);
+	return shut_in(door, starter, of_root, labeller_channel(), why);
 }
 
 /* Goes through all phases. Holds no lock when it returns. */

@@ -73,7 +73,7 @@ for page, name, wrap, sources in (
     assert len(found) > 5, page
     for body, what in found:
         check(name, body, '%s: %s' % (page.split('/')[-1], what))
-    known = {k for f in sources for k in re.findall(r'{ "(\w+)", read_', open('helper/read/%s.c' % f).read())}
+    known = {k for f in sources for k in re.findall(r'{ "(\w+)", read_', open('helper/read/conf/%s.c' % f).read())}
     named = set(re.findall(r'(?:^\.It|{)[^"\n]*? ?Ic (\w+) No =', text, re.M)) | set(re.findall(r'; Ic (\w+) No =', text))
     ok(len(known) > 5 and known == named, page.split('/')[-1] + ': has every key and no other', ' '.join(sorted(known ^ named)))
 # gpuhelper-ci(7): the settings and the policy of each CI fit together, and check warns of nothing that the policy leaves open

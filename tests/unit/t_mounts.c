@@ -114,11 +114,11 @@ int
 main(void)
 {
 	test_lines();
+	test_unsure();
 	/* qemu 7.2 drops the mount id from statx(2)'s result, but not from its mask */
 	if (emulated())
 		skip("the places of directories", "qemu-user shows no mounts");
 	else
-		test_unsure();
-	test_place();
+		test_place();
 	return done_testing();
 }

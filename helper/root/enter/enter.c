@@ -427,10 +427,10 @@ asked_by_root(enum door door, const struct starter *who)
 }
 
 int
-shut_in(enum door door, const struct starter *who, int labeller_channel, struct why *why)
+shut_in(enum door door, const struct starter *who, bool of_root, int labeller_channel, struct why *why)
 {
 	/* links only for root's requests; a filter can't be loosened once the request is read */
-	struct filter_nodes nodes = { .links = asked_by_root(door, who), .labeller_channel = labeller_channel,
+	struct filter_nodes nodes = { .links = of_root, .labeller_channel = labeller_channel,
 		.caller = door == DOOR_SETUID ? who->uid : 0 };
 
 	nodes.children = spawned_pids(nodes.child);

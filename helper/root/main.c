@@ -263,11 +263,10 @@ static int
 begin(enum door door, struct starter *starter, struct why *why)
 {
 	const int entered = enter(door, starter, why);
-	bool of_root;
+	const bool of_root = entered == 0 && asked_by_root(door, starter);
 
 	if (entered != 0)
 		return entered;
-	of_root = asked_by_root(door, starter);
 	start_children(of_root, starter->uid == 0);
 	return shut_in(door, starter, of_root, labeller_channel(), why);
 }

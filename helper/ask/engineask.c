@@ -100,7 +100,7 @@ static void
 short_list(struct lines *t, struct strlist *l)
 {
 	words_list(t, l);
-	if (t->out == NULL && l->n > ENGINE_LIST_MAX)
+	if (t->out == NULL && l->n > DRIVER_WORDS_MAX)
 		t->failed = true;
 }
 
@@ -144,8 +144,8 @@ edits_of_driver_lines(struct lines *t, struct engine_answer *a)
 {
 	struct edits *e = &a->edits;
 
-	lines_members(t, "mount", (void **)&e->mount, &e->mounts, ENGINE_MOUNTS_MAX, sizeof(*e->mount), driver_mount_words);
-	lines_members(t, "hook", (void **)&e->hook, &e->hooks, ENGINE_HOOKS_MAX, sizeof(*e->hook), driver_hook_lines);
+	lines_members(t, "mount", (void **)&e->mount, &e->mounts, DRIVER_MOUNTS_MAX, sizeof(*e->mount), driver_mount_words);
+	lines_members(t, "hook", (void **)&e->hook, &e->hooks, DRIVER_HOOKS_MAX, sizeof(*e->hook), driver_hook_lines);
 	lines_begin(t, "env");
 	short_list(t, &e->env);
 	lines_begin(t, "notes");

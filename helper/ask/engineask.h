@@ -63,10 +63,7 @@ struct engine_answer {
 #define ENGINE_SPECS_MAX (260U << 20)	/* gpuhelper-read's answer, and the places of the specs */
 #define ENGINE_ASK_MAX (16U << 20)
 #define ENGINE_ANSWER_MAX (4U << 20)
-#define ENGINE_MOUNTS_MAX 1024
-#define ENGINE_HOOKS_MAX 64
 #define ENGINE_MASKED_MAX 8192	/* some paths for each GPU and part of the host */
-#define ENGINE_LIST_MAX 256	/* words of any other list: variables, options, arguments, notes, specs */
 
 /*
  * The first question: the places of the specs, and the answer of gpuhelper-read («len» bytes, as they are). The caller

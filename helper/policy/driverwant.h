@@ -11,6 +11,9 @@ struct driver_want {
 };
 
 #define DRIVER_NODES_MAX 128	/* of one container: its GPUs' own, 16 of nvidia-fs, InfiniBand's, a switch each */
+#define DRIVER_MOUNTS_MAX 1024
+#define DRIVER_HOOKS_MAX 256
+#define DRIVER_WORDS_MAX 1024	/* variables of a container; arguments and variables of a hook */
 
 struct driver_nodes {
 	struct gpu_node v[DRIVER_NODES_MAX];

@@ -258,6 +258,20 @@ def q25c():
             refused(once("victim", exchange), 78, "may never answer")
             assert time.monotonic() - began < 3
         assert leases() == [] and all_rights() == before
+        # the same, as a further node through a user's directory and link: its owner chooses where that leads
+        with fuse():
+            os.makedirs("/dev/shm/of-user")
+            os.symlink("/srv/fuse", "/dev/shm/of-user/l")
+            os.chown("/dev/shm/of-user", pwd.getpwnam("attacker").pw_uid, -1)
+            try:
+                with lying(EDITS, "replace", GDRDRV, "/dev/shm/of-user/l/x"):
+                    began = time.monotonic()
+                    answer = once("victim", exchange)
+                    assert answer[1]["reply"] == "refused" and "/dev/shm" in answer[1]["text"], answer
+                    assert time.monotonic() - began < 3
+            finally:
+                shutil.rmtree("/dev/shm/of-user")
+        assert leases() == [] and all_rights() == before
         with lying(EDITS, "replace", "env~", HOOK):
             assert len(whole(once("victim", exchange))[1]["containerEdits"]["hooks"]) == 2
         conf = read(ETC + "/gpuhelper.conf")

@@ -99,7 +99,7 @@ must_be_harmless(const struct engine_answer *a)
 		must_be_clean(a->node[i].path);
 		must(strncmp(a->node[i].path, "/dev/", 5) == 0);
 	}
-	must(a->nodes <= DRIVER_NODES_MAX && a->edits.mounts <= ENGINE_MOUNTS_MAX && a->edits.hooks <= ENGINE_MOUNTS_MAX);
+	must(a->nodes <= DRIVER_NODES_MAX && a->edits.mounts <= DRIVER_MOUNTS_MAX && a->edits.hooks <= DRIVER_HOOKS_MAX);
 	must_be_edits(&a->edits);
 	for (i = 0; i < a->specs.n; i++)
 		must_be_clean(a->specs.v[i]);

@@ -430,7 +430,11 @@ is_given(struct gpu_rule rule, const char *path, uint32_t major, uint32_t minor)
 
 	snprintf(node.path, sizeof(node.path), "%s", path);
 	ret = further_add(&inv, &want, 1, &node, &out, &why);
-	return ret == 0 ? out.n == 1 : out.n != 0 || why.code != WHY_BUG || strstr(why.text, "gpuhelper-engine") == NULL;
+	if (ret == 0)
+		return out.n == 1;
+	/* true, too, for a refusal that does not say why: a test of a refusal then fails */
+	return out.n != 0 || strstr(why.text, path) == NULL ||
+	    (why.code == WHY_BUG ? strstr(why.text, "gpuhelper-engine") == NULL : why.code != WHY_ABSENT);
 }
 
 static void

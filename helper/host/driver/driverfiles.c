@@ -27,8 +27,6 @@
 #include "drivernames.h"
 #include "driverunmatched.h"
 
-#define DRIVER_MOUNTS_MAX 1024
-
 /* What one spec contributes. */
 struct spec_part {
 	const struct driver_question *q;
@@ -267,6 +265,9 @@ add_driver_hook(const struct spec_part *p, const struct cdi_hook *h)
 	if (!S_ISREG(st.st_mode) || (st.st_mode & 0111) == 0 || !roots)
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: hook %s %s", p->file->path, h->path,
 		    roots ? "is no program" : "can be changed by others than root");
+	if (p->out->hooks >= DRIVER_HOOKS_MAX || h->args.n > DRIVER_WORDS_MAX || h->env.n > DRIVER_WORDS_MAX)
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s: more than %d hooks for one container, or more than %d arguments or "
+		    "variables for one hook", p->file->path, DRIVER_HOOKS_MAX, DRIVER_WORDS_MAX);
 	if ((to = edits_add_hook(p->out)) == NULL || (to->when = strdup(cdi_hook_names[h->when])) == NULL ||
 	    (to->path = strdup(real)) == NULL || !copy_list(&to->args, &h->args) || !copy_list(&to->env, &h->env))
 		return refuse_nomem(p->why);
@@ -288,6 +289,9 @@ add_driver_edits(const struct spec_part *p, const struct cdi_edits *e)
 	for (i = 0; i < e->env.n; i++)
 		if (!vendor_env_requests(e->env.v[i]) && !edits_add_env(p->out, e->env.v[i]))
 			return refuse_nomem(p->why);
+	if (p->out->env.n > DRIVER_WORDS_MAX)
+		return refuse(p->why, WHY_CONFIG, "CDI spec %s: more than %d variables for one container", p->file->path,
+		    DRIVER_WORDS_MAX);
 	for (i = 0; hooks && i < e->hooks; i++)
 		if (add_driver_hook(p, &e->hook[i]) == -1)
 			return -1;

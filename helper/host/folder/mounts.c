@@ -270,13 +270,25 @@ mount_is_unsure(const struct mount *m)
 	return text_among(name, types);
 }
 
+/* The kernel lists what was mounted on a mount after that mount, as a file system that autofs has mounted. */
+static bool
+is_covered(const struct mount_table *t, size_t at)
+{
+	size_t i;
+
+	for (i = at + 1; i < t->n; i++)
+		if (strcmp(t->v[i].point, t->v[at].point) == 0)
+			return true;
+	return false;
+}
+
 const char *
 mounts_unsure(const struct mount_table *t, const char *path)
 {
 	size_t i;
 
 	for (i = 0; t != NULL && i < t->n; i++)
-		if (path_at_or_beneath(path, t->v[i].point) && mount_is_unsure(&t->v[i]))
+		if (path_at_or_beneath(path, t->v[i].point) && mount_is_unsure(&t->v[i]) && !is_covered(t, i))
 			return t->v[i].point;
 	return t != NULL ? NULL : "?";
 }

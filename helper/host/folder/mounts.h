@@ -87,7 +87,10 @@ bool mounts_on(const struct mount_table *t, const char *path, const char *fs, si
  */
 bool mount_is_unsure(const struct mount *m);
 
-/* The first such mount at or above the path; NULL if there is none. The text is the table's. With t NULL: "?". */
+/*
+ * A place at or above the path where the mount on top is such a one; NULL if there is none. The text is the table's.
+ * With t NULL: "?".
+ */
 const char *mounts_unsure(const struct mount_table *t, const char *path);
 
 /*

@@ -1,12 +1,17 @@
 /* See further.h. Believes only the kernel: /proc/devices and sysfs. Opens no node. */
 #include "further.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "../../base/cleanup.h"
+#include "../../base/path.h"
 #include "../../gpu/furthernode.h"
+#include "../../host/file.h"
 #include "../../host/gpu/furtherlook.h"
+#include "../../host/trust.h"
 
 static bool
 gives(const struct inventory *inv, const struct driver_want *w, const char *part, const struct further_node *node)
@@ -30,18 +35,38 @@ gives(const struct inventory *inv, const struct driver_want *w, const char *part
 	return false;
 }
 
-/* gpuhelper-engine must not choose the name of a node that is to be made, nor another name for a GPU's own node. */
 static bool
-is_there(const struct inventory *inv, const struct gpu_node *node)
+is_gpus_own(const struct inventory *inv, const struct gpu_node *node)
 {
-	struct stat st;
 	size_t i, k;
 
 	for (i = 0; i < inv->gpus; i++)
 		for (k = 0; k < inv->gpu[i].nodes; k++)
 			if (inv->gpu[i].node[k].major == node->major && inv->gpu[i].node[k].minor == node->minor)
-				return false;
-	return lstat(node->path, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(node->major, node->minor);
+				return true;
+	return false;
+}
+
+/*
+ * gpuhelper-engine must not choose the name of a node that is to be made. Follows no link, and enters no directory that
+ * others than root can change: a user's file system there may never answer.
+ */
+static int
+check_is_there(const struct gpu_node *node, struct why *why)
+{
+	autofree char *parent = path_parent(node->path);
+	autoclose int dir = -1;
+	struct stat st;
+
+	if (parent == NULL)
+		return refuse_nomem(why);
+	if (trust_find_place(parent, true, &dir, why) != TRUST_FOUND)
+		return -1;
+	if (fstatat(dir, path_last(node->path), &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISCHR(st.st_mode) &&
+	    st.st_rdev == makedev(node->major, node->minor))
+		return 0;
+	return refuse(why, WHY_ABSENT, "node %s of a CDI spec is not device %u:%u itself: make the node again, or name in the "
+	    "spec what a symbolic link leads to", node->path, node->major, node->minor);
 }
 
 int
@@ -61,9 +86,11 @@ further_add(const struct inventory *inv, const struct driver_want *want, size_t 
 		if (part[0] == '\0' && seen.pci[0] != '\0' && strcmp(seen.pci, want[i].gpu->pci) == 0)
 			own = want[i].gpu;
 	}
-	if (!given || out->n == DRIVER_NODES_MAX || !is_there(inv, node))
+	if (!given || out->n == DRIVER_NODES_MAX || is_gpus_own(inv, node))
 		return refuse(why, WHY_BUG, "gpuhelper-engine reports node %s (%u:%u), which no policy gives here", node->path,
 		    node->major, node->minor);
+	if (check_is_there(node, why) == -1)
+		return -1;
 	out->own[out->n] = own;
 	out->v[out->n++] = *node;
 	return 0;

@@ -34,8 +34,8 @@ plan_further_nodes(struct plan *p, struct why *why)
 	    allot_further(&p->further, &p->lease, why);
 }
 
-static int
-add_driver_files(struct plan *p, struct why *why)
+int
+plan_driver_files(struct plan *p, struct why *why)
 {
 	const struct ruling *r = p->ruling;
 	struct driver_want want[GPUS_MAX];
@@ -232,8 +232,7 @@ plan_gpus(struct plan *p, struct leases *ls, struct why *why)
 {
 	struct lease *l = &p->lease;
 
-	return add_driver_files(p, why) == -1 ||
-	    note_ways_to_driver(p, why) == -1 ||
+	return note_ways_to_driver(p, why) == -1 ||
 	    ways_check_claim(l, l->uid, why) == -1 ||
 	    ways_may_add(ls, l, why) == -1 ||
 	    add_picks_env(p, why) == -1 ||

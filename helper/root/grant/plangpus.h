@@ -5,8 +5,14 @@
 #include "plan.h"
 
 /*
- * Plans all of it: the driver's files and variables go into the edits; the ways to these files and the acts on nodes
- * go into the lease, which the caller writes. -1 with *why.
+ * Has gpuhelper-engine say which driver's files and variables go into the edits, and which further nodes are given. -1
+ * with *why; WHY_AGAIN: it was late.
+ */
+int plan_driver_files(struct plan *p, struct why *why);
+
+/*
+ * After plan_driver_files(): plans the rest. The ways to these files and the acts on nodes go into the lease, which the
+ * caller writes. -1 with *why.
  */
 int plan_gpus(struct plan *p, struct leases *ls, struct why *why);
 

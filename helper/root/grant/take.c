@@ -185,8 +185,10 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 	    leases_may_add(ls, l, &f->why) == -1 || ways_may_add(ls, l, &f->why) == -1 ||
 	    label_settle(&p->label, ls, l, &f->why) == -1)
 		return -1;
-	if (plan_gpus(p, ls, &f->why) == -1)
+	if (plan_driver_files(p, &f->why) == -1)
 		return refuse_look(p, f);
+	if (plan_gpus(p, ls, &f->why) == -1)
+		return -1;
 	if (leases_write_more(ls, l, &f->why) == 0)
 		return 0;
 	(void)leases_remove(ls, l, &ignored);

@@ -18,7 +18,7 @@ from client import Helper, exchange, once
 from harness import *
 from t_cgroup import Owned, at_each_window, membership, tops
 from t_process import held, poke
-from t_reader import FOLDER, evil, rights, running, status_of
+from t_reader import FOLDER, evil, of_another_version, rights, running, status_of, user_changed
 
 ENGINE = "/usr/libexec/gpuhelper/gpuhelper-engine"
 CHANNELS = "/dev/nvidia-caps-imex-channels"
@@ -257,6 +257,11 @@ def q25c():
             began = time.monotonic()
             refused(once("victim", exchange), 78, "may never answer")
             assert time.monotonic() - began < 3
+            # as where autofs has mounted a file system: what is on top counts
+            subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "over", "/srv/fuse"], check=True)
+            granted(once("victim", exchange))
+            client.look()
+            subprocess.run(["umount", "/srv/fuse"], check=True)
         assert leases() == [] and all_rights() == before
         # the same, as a further node through a user's directory and link: its owner chooses where that leads
         with fuse():
@@ -328,28 +333,13 @@ def q27():
     with specs():
         with without(ENGINE):
             no_gpu(78, "gpuhelper-engine: No such file or directory: install it (make install)")
-        passwd = read("/etc/passwd")
-        try:
-            line = re.search("^gpuhelper-engine:.*\n", passwd, re.M).group()
-            fields = line.split(":")
-            write("/etc/passwd", passwd.replace(line, ""))
+        with user_changed("gpuhelper-engine", lambda fields: []):
             no_gpu(78, "has no user gpuhelper-engine", "systemd-sysusers")
-            for root in fields[:2] + ["0"] + fields[3:], fields[:3] + ["0"] + fields[4:]:
-                write("/etc/passwd", passwd.replace(line, ":".join(root)))
+        for n in 2, 3:
+            with user_changed("gpuhelper-engine", lambda fields: fields[:n] + ["0"] + fields[n + 1:]):
                 no_gpu(78, "root", "gpuhelper-engine")
-        finally:
-            write("/etc/passwd", passwd)
-        version = subprocess.run([ENGINE, "--version"], capture_output=True, text=True).stdout.split()[1].encode()
-        with open(ENGINE, "rb") as f:
-            other = f.read().replace(version + b"\0", b"9" + version[1:] + b"\0")
-        os.rename(ENGINE, ENGINE + ".real")
-        try:
-            with open(ENGINE, "wb") as f:
-                f.write(other)
-            os.chmod(ENGINE, 0o711)
+        with of_another_version(ENGINE):
             no_gpu(78, "gpuhelper and gpuhelper-engine differ in version: install both again (make install)")
-        finally:
-            os.rename(ENGINE + ".real", ENGINE)
         whole(once("victim", exchange))
 
 

@@ -16,7 +16,7 @@ from harness import *
 from t_acl import hold_open, named
 from t_lease import Openable
 from t_process import LOOK, hold_final, inside, looker_of, poke
-from t_reader import FOLDER, evil, rights, status_of
+from t_reader import FOLDER, evil, of_another_version, rights, status_of, user_changed
 
 CAPABILITIES = 1 << 2 | 1 << 19 | 1 << 40	# dac_read_search, sys_ptrace, checkpoint_restore
 # where the numbers of an answer are (ask/lookask.h)
@@ -142,27 +142,12 @@ def q21():
         granted(a.grant(id="over", gpus=GPU0))
     with without(LOOK):
         nothing_is_seen(78, "gpuhelper-look: No such file or directory: install it (make install)")
-    passwd = read("/etc/passwd")
-    try:
-        line = re.search("^gpuhelper-look:.*\n", passwd, re.M).group()
-        write("/etc/passwd", passwd.replace(line, ""))
+    with user_changed("gpuhelper-look", lambda fields: []):
         nothing_is_seen(78, "has no user gpuhelper-look", "systemd-sysusers")
-        fields = line.split(":")
-        write("/etc/passwd", passwd.replace(line, ":".join(fields[:2] + ["0"] + fields[3:])))
+    with user_changed("gpuhelper-look", lambda fields: fields[:2] + ["0"] + fields[3:]):
         nothing_is_seen(78, "root", "gpuhelper-look")
-    finally:
-        write("/etc/passwd", passwd)
-    version = subprocess.run([LOOK, "--version"], capture_output=True, text=True).stdout.split()[1].encode()
-    with open(LOOK, "rb") as f:
-        other = f.read().replace(version + b"\0", b"9" + version[1:] + b"\0")
-    os.rename(LOOK, LOOK + ".real")
-    try:
-        with open(LOOK, "wb") as f:
-            f.write(other)
-        os.chmod(LOOK, 0o711)
+    with of_another_version(LOOK):
         nothing_is_seen(78, "gpuhelper and gpuhelper-look differ in version: install both again (make install)")
-    finally:
-        os.rename(LOOK + ".real", LOOK)
     with evil("silent", answer=0, program_of=LOOK):
         began = time.monotonic()
         nothing_is_seen(75, "gpuhelper-look")

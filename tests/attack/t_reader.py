@@ -35,6 +35,33 @@ def evil(*how, answer=0, program_of=READER):
         os.unlink("/etc/evil-read")
 
 
+@contextlib.contextmanager
+def user_changed(user, change):
+    """/etc/passwd without that user's line, or with the line's fields as the function changes them."""
+    passwd = read("/etc/passwd")
+    line = re.search("^%s:.*\n" % user, passwd, re.M).group()
+    write("/etc/passwd", passwd.replace(line, ":".join(change(line.split(":")))))
+    try:
+        yield
+    finally:
+        write("/etc/passwd", passwd)
+
+
+@contextlib.contextmanager
+def of_another_version(program_of):
+    version = subprocess.run([program_of, "--version"], capture_output=True, text=True).stdout.split()[1].encode()
+    with open(program_of, "rb") as f:
+        other = f.read().replace(version + b"\0", b"9" + version[1:] + b"\0")
+    os.rename(program_of, program_of + ".real")
+    try:
+        with open(program_of, "wb") as f:
+            f.write(other)
+        os.chmod(program_of, 0o711)
+        yield
+    finally:
+        os.rename(program_of + ".real", program_of)
+
+
 FOLDER = {"gpus": None, "folders": "/srv/ro"}
 
 

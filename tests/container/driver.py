@@ -166,6 +166,13 @@ b.delete()
 os.chmod(HOOK, 0o777)
 refused('a hook that others can change', 'hook ' + HOOK, 'changed by others')
 os.chmod(HOOK, 0o755)
+one = {'hookName': 'createContainer', 'path': HOOK, 'args': ['gpu-hook'], 'env': ['HOOK=1']}
+for what, words, more in (('257 hooks', 'more than 256 hooks', {'hooks': [one] * 257}),
+                          ('a hook with 1025 arguments', 'more than 1024 arguments', {'hooks': [dict(one, args=['x'] * 1025)]}),
+                          ('1025 variables', 'more than 1024 variables', {'env': ['V%d=1' % n for n in range(1025)]})):
+    spec(edits=more)
+    refused('a spec with ' + what, '/etc/cdi/nvidia.json', words)
+spec()
 host.settings()
 
 # GPUs by the spec's names

@@ -86,22 +86,28 @@ make_names(struct engine_answer *a)
 	add_text(&a->names.cdi_others, "nvidia.com/gpu=all has nodes of several GPUs");
 }
 
-/* An answer to ENGINE_EDITS with one of everything. */
 static void
-make_edits(struct engine_answer *a)
+add_hook(struct edits *e)
 {
-	static const char *const options[] = { "bind", "ro", "nosuid", "nodev", NULL };
-	struct edit_hook *h;
+	struct edit_hook *h = edits_add_hook(e);
 
-	*a = (struct engine_answer){ .node = calloc(1, sizeof(struct gpu_node)), .nodes = 1 };
-	a->node[0] = (struct gpu_node){ .path = "/dev/gdrdrv", .major = 242, .minor = 0 };
-	(void)edits_add_mount(&a->edits, "/opt/driver/libcuda.so", "/usr/lib/libcuda.so", options);
-	h = edits_add_hook(&a->edits);
 	h->when = strdup("createContainer");
 	h->path = strdup("/opt/driver/hook");
 	h->timeout = 5;
 	add_text(&h->args, "hook");
 	add_text(&h->env, "A=1");
+}
+
+/* An answer to ENGINE_EDITS with one of everything. */
+static void
+make_edits(struct engine_answer *a)
+{
+	static const char *const options[] = { "bind", "ro", "nosuid", "nodev", NULL };
+
+	*a = (struct engine_answer){ .node = calloc(1, sizeof(struct gpu_node)), .nodes = 1 };
+	a->node[0] = (struct gpu_node){ .path = "/dev/gdrdrv", .major = 242, .minor = 0 };
+	(void)edits_add_mount(&a->edits, "/opt/driver/libcuda.so", "/usr/lib/libcuda.so", options);
+	add_hook(&a->edits);
 	(void)edits_add_env(&a->edits, "FROM_SPEC=1");
 	(void)edits_add_note(&a->edits, "a note");
 	add_text(&a->edits.masked, "/proc/driver/nvidia/gpus/0000:af:00.0");
@@ -355,6 +361,60 @@ test_lies_of_edits(void)
 	refuse_lies(ENGINE_EDITS, text, lies, sizeof(lies) / sizeof(lies[0]));
 }
 
+/* A list of the answer about edits, or the hooks themselves. */
+static struct strlist *
+list_of(struct engine_answer *a, unsigned which)
+{
+	struct strlist *const lists[] = { &a->edits.mount[0].options, &a->edits.hook[0].args, &a->edits.hook[0].env,
+		&a->edits.env, &a->edits.notes, &a->specs, &a->edits.masked };
+
+	return lists[which];
+}
+
+/* Whether the helper would take the answer. */
+static bool
+survives(struct engine_answer *a)
+{
+	struct engine_answer back;
+	size_t len;
+	autofree char *text = answer_text(ENGINE_EDITS, a, &len);
+	const bool taken = answer_taken(ENGINE_EDITS, text, len, &back);
+
+	engine_answer_free(&back);
+	return taken;
+}
+
+/* The helper works through each list while it holds a lock. */
+static void
+test_longest(void)
+{
+	static const char *const names[] = { "a mount's options", "a hook's arguments", "a hook's variables", "variables",
+		"notes", "specs", "masked paths" };
+	struct engine_answer a;
+	size_t i, k, most;
+	bool whole, over;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		most = i == 6 ? ENGINE_MASKED_MAX : DRIVER_WORDS_MAX;
+		make_edits(&a);
+		for (k = list_of(&a, (unsigned)i)->n; k < most; k++)
+			add_text(list_of(&a, (unsigned)i), "x");
+		whole = survives(&a);
+		add_text(list_of(&a, (unsigned)i), "x");
+		over = survives(&a);
+		ok(whole && !over, "%s: %zu are accepted, and no more", names[i], most);
+		engine_answer_free(&a);
+	}
+	make_edits(&a);
+	while (a.edits.hooks < DRIVER_HOOKS_MAX)
+		add_hook(&a.edits);
+	whole = survives(&a);
+	add_hook(&a.edits);
+	over = survives(&a);
+	ok(whole && !over, "hooks: %d are accepted, and no more", DRIVER_HOOKS_MAX);
+	engine_answer_free(&a);
+}
+
 /* Answers have limits. */
 static void
 test_most(void)
@@ -444,6 +504,8 @@ test_further(void)
 	struct gpu_rule words = none, five = none, vendor = none, full = none;
 	const struct gpu gpu = { .pci = "0000:3b:00.0" };
 	const struct inventory inv = { .majors = { drivers, sizeof(drivers) / sizeof(drivers[0]) } };
+	struct gpu other = { .pci = "0000:af:00.0", .node = { { "/dev/nvidia1", 1, 3, .needed_for = 0 } }, .nodes = 1 };
+	const struct inventory owns = { .gpu = &other, .gpus = 1, .majors = inv.majors };
 	const struct driver_want want = { &gpu, &words };
 	const struct gpu_node node = { "/dev/null", 1, 3, .needed_for = 0 };
 	char dir[] = "/tmp/further.XXXXXX", modeset[64] = "";
@@ -477,6 +539,9 @@ test_further(void)
 	(void)unlink(modeset);
 	(void)rmdir(dir);
 	ok(further_add(&inv, &want, 1, &node, &out, &why) == -1 && out.n == DRIVER_NODES_MAX, "one node more than fits is refused");
+	out.n = 0;
+	ok(further_add(&inv, &want, 1, &node, &out, &why) == 0 && out.n == 1, "  the same node is given where there is room");
+	ok(further_add(&owns, &want, 1, &node, &out, &why) == -1 && out.n == 1, "a GPU's own node is no further node, by whatever name");
 }
 
 int
@@ -489,6 +554,7 @@ main(void)
 	test_lies_of_names();
 	test_lies_of_edits();
 	test_most();
+	test_longest();
 	test_flipped();
 	test_further();
 	return done_testing();

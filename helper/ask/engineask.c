@@ -10,21 +10,15 @@
 #include "../gpu/inventorylines.h"
 #include "table.h"
 
-#define VERSION_MAX 16
-
 /* Reads or writes the head. False if another version wrote it. */
 static bool
 begin_engine_message(struct lines *t, const char *name, enum engine_verb *verb)
 {
 	static const char *const verbs[] = { "specs", "names", "nodes", "edits" };
-	char version[VERSION_MAX] = GPUHELPER_VERSION;
 
 	lines_begin(t, name);
-	word_text(t, version, sizeof(version));
-	if (!t->failed && strcmp(version, GPUHELPER_VERSION) != 0) {
-		t->failed = true;
+	if (!word_version(t))
 		return false;
-	}
 	*verb = (enum engine_verb)word_name(t, verbs, sizeof(verbs) / sizeof(verbs[0]), (unsigned)*verb);
 	return true;
 }

@@ -16,7 +16,7 @@ enum engine_verb {
 	ENGINE_SPECS,	/* the CDI specs of this host; engine_specs_pack() makes this question */
 	ENGINE_NAMES,	/* which of the GPUs do the specs name, and how? */
 	ENGINE_NODES,	/* which further nodes do these GPUs have by their rules? */
-	ENGINE_EDITS,	/* the same, and all else that a container gets with the GPUs beside their nodes */
+	ENGINE_EDITS,	/* the same, and all else that a container gets with the GPUs in addition to their nodes */
 };
 
 /* A file of specs, which gpuhelper-read has parsed, or why it was not. */
@@ -61,7 +61,6 @@ struct engine_answer {
 };
 
 #define ENGINE_SPECS_MAX (260U << 20)	/* gpuhelper-read's answer, and the places of the specs */
-#define ENGINE_ASK_MAX (16U << 20)
 #define ENGINE_ANSWER_MAX (4U << 20)
 #define ENGINE_MASKED_MAX 8192	/* some paths for each GPU and part of the host */
 

@@ -7,7 +7,6 @@
 #include "../gpu/inventorylines.h"
 #include "table.h"
 
-#define VERSION_MAX 16
 #define PROGRAM "gpuhelper-judge"
 
 void
@@ -25,14 +24,10 @@ static bool
 begin_message(struct lines *t, const char *name, enum judge_verb *verb)
 {
 	static const char *const verbs[] = { "host", "token", "vars", "grant" };
-	char version[VERSION_MAX] = GPUHELPER_VERSION;
 
 	lines_begin(t, name);
-	word_text(t, version, sizeof(version));
-	if (!t->failed && strcmp(version, GPUHELPER_VERSION) != 0) {
-		t->failed = true;
+	if (!word_version(t))
 		return false;
-	}
 	*verb = (enum judge_verb)word_name(t, verbs, sizeof(verbs) / sizeof(verbs[0]), (unsigned)*verb);
 	return true;
 }

@@ -41,11 +41,9 @@ read_ask_pack(const struct read_ask *a, size_t *len)
 bool
 read_answer_begin(struct lines *t, char *wrong, size_t size, struct why *why)
 {
-	char version[READ_VERSION_MAX] = GPUHELPER_VERSION;
-
 	lines_begin(t, "read");
-	word_text(t, version, sizeof(version));
-	if (t->out == NULL && (t->failed || !read_version_is_ours(version))) {
+	(void)word_version(t);
+	if (t->out == NULL && t->failed) {
 		read_refuse_version(why);
 		return false;
 	}

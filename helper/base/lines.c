@@ -324,6 +324,18 @@ word_bool(struct lines *s, bool *b)
 	*b = word_name(s, names, 2, *b) == 1;
 }
 
+bool
+word_version(struct lines *s)
+{
+	char version[16] = GPUHELPER_VERSION;
+
+	word_text(s, version, sizeof(version));
+	if (s->failed || strcmp(version, GPUHELPER_VERSION) == 0)
+		return true;
+	s->failed = true;
+	return false;
+}
+
 /*
  * The member at index «at» of an array of *n members of this size. Reading, adds a zeroed member when at is *n. NULL,
  * with failure noted, if memory is short.

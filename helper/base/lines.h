@@ -42,6 +42,8 @@ void word_u64(struct lines *s, uint64_t *n);
 void word_i64(struct lines *s, int64_t *n);
 /* «yes» or «no». */
 void word_bool(struct lines *s, bool *b);
+/* The writer's version. Reading, fails if another version wrote it; then the result is false. */
+bool word_version(struct lines *s);
 /* One of n names, by index. */
 unsigned word_name(struct lines *s, const char *const *names, size_t n, unsigned index);
 /* An index below n. */

@@ -183,6 +183,16 @@ strlist_add(struct strlist *l, const char *s, size_t len)
 }
 
 bool
+strlist_append(struct strlist *l, const struct strlist *from)
+{
+	size_t i = 0;
+
+	while (i < from->n && strlist_add(l, from->v[i], SIZE_MAX))
+		i++;
+	return i == from->n;
+}
+
+bool
 strlist_has(const struct strlist *l, const char *s)
 {
 	size_t i;

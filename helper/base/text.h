@@ -44,6 +44,8 @@ struct strlist {
 
 /* Adds a copy of the first len bytes of s (SIZE_MAX: all). False if memory is short. */
 bool strlist_add(struct strlist *l, const char *s, size_t len);
+/* Adds copies of all strings of «from». False if memory is short; then some may be there. */
+bool strlist_append(struct strlist *l, const struct strlist *from);
 bool strlist_has(const struct strlist *l, const char *s);
 void strlist_free(struct strlist *l);
 #define autostrlist __attribute__((cleanup(strlist_free)))

@@ -57,17 +57,6 @@ answering_hears_specs(struct answering *e, const char *question, size_t len, boo
 
 /* Names. */
 
-static bool
-copy_texts(const struct strlist *from, struct strlist *to)
-{
-	size_t i;
-
-	for (i = 0; i < from->n; i++)
-		if (!strlist_add(to, from->v[i], SIZE_MAX))
-			return false;
-	return true;
-}
-
 static int
 name_gpus(struct answering *e, struct engine_ask *a, struct engine_answer *out)
 {
@@ -82,10 +71,11 @@ name_gpus(struct answering *e, struct engine_ask *a, struct engine_answer *out)
 		return refuse_nomem(&out->why);
 	names->gpus = inv->gpus;
 	for (i = 0; i < inv->gpus; i++)
-		if (!copy_texts(&inv->gpu[i].cdi, &names->gpu[i].cdi))
+		if (!strlist_append(&names->gpu[i].cdi, &inv->gpu[i].cdi))
 			return refuse_nomem(&out->why);
-	e->has_names = copy_texts(&inv->cdi_problem, &names->cdi_problem) &&
-	    copy_texts(&inv->cdi_problem_kind, &names->cdi_problem_kind) && copy_texts(&inv->cdi_others, &names->cdi_others);
+	e->has_names = strlist_append(&names->cdi_problem, &inv->cdi_problem) &&
+	    strlist_append(&names->cdi_problem_kind, &inv->cdi_problem_kind) &&
+	    strlist_append(&names->cdi_others, &inv->cdi_others);
 	return e->has_names ? 0 : refuse_nomem(&out->why);
 }
 

@@ -79,6 +79,13 @@ word_for(const struct devmajors *m, const struct further_node *n)
 	return 0;
 }
 
+bool
+further_is_own(const struct gpu *g, const char *part, const struct further_node *n)
+{
+	/* all parts of a GPU have its PCI address */
+	return part[0] == '\0' && n->pci[0] != '\0' && strcmp(n->pci, g->pci) == 0;
+}
+
 enum further_kind
 further_classify(const struct devmajors *m, const struct gpu *g, const char *part, const struct further_node *n,
     unsigned *word)
@@ -86,8 +93,7 @@ further_classify(const struct devmajors *m, const struct gpu *g, const char *par
 	enum further_kind kind = FURTHER_UNKNOWN;
 	unsigned bit;
 
-	/* all parts of a GPU have its PCI address */
-	if (part[0] == '\0' && n->pci[0] != '\0' && strcmp(n->pci, g->pci) == 0)
+	if (further_is_own(g, part, n))
 		return FURTHER_OF_GPU;
 	if (g->vendor == GPU_NVIDIA)
 		kind = judge_nvidia(m, n);

@@ -56,6 +56,9 @@ enum further_kind {
 enum further_kind further_classify(const struct devmajors *m, const struct gpu *g, const char *part,
     const struct further_node *n, unsigned *word);
 
+/* True if the node is the GPU's own. A part of a GPU owns none: its nodes are those of the whole GPU. */
+bool further_is_own(const struct gpu *g, const char *part, const struct further_node *n);
+
 /* The first driver of character devices with this major ("vfio"), or "". */
 const char *further_driver(const struct devmajors *m, uint32_t major);
 

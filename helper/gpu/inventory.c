@@ -40,16 +40,6 @@ copy_of(const void *v, size_t n, size_t size)
 	return n > 0 ? memcpy(copy, v, n * size) : copy;
 }
 
-static bool
-copy_names(const struct strlist *from, struct strlist *to)
-{
-	size_t i = 0;
-
-	while (i < from->n && strlist_add(to, from->v[i], SIZE_MAX))
-		i++;
-	return i == from->n;
-}
-
 int
 inventory_copy(const struct inventory *from, unsigned vendors, struct inventory *out, struct why *why)
 {
@@ -68,18 +58,18 @@ inventory_copy(const struct inventory *from, unsigned vendors, struct inventory 
 	out->majors.v = copy_of(from->majors.v, from->majors.n, sizeof(*out->majors.v));
 	out->cdi_others = (struct strlist){ 0 };
 	out->gpus = 0;
-	whole = copy_names(&from->cdi_others, &out->cdi_others);
+	whole = strlist_append(&out->cdi_others, &from->cdi_others);
 	if (out->gpu == NULL || out->flushed == NULL || out->majors.v == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < from->gpus; i++)
 		if ((vendors & 1U << from->gpu[i].vendor) != 0) {
 			out->gpu[n] = from->gpu[i];
 			out->gpu[n].cdi = (struct strlist){ 0 };
-			whole = copy_names(&from->gpu[i].cdi, &out->gpu[n++].cdi) && whole;
+			whole = strlist_append(&out->gpu[n++].cdi, &from->gpu[i].cdi) && whole;
 		}
 	out->gpus = n;
-	if (!whole || !copy_names(&from->cdi_problem, &out->cdi_problem) ||
-	    !copy_names(&from->cdi_problem_kind, &out->cdi_problem_kind))
+	if (!whole || !strlist_append(&out->cdi_problem, &from->cdi_problem) ||
+	    !strlist_append(&out->cdi_problem_kind, &from->cdi_problem_kind))
 		return refuse_nomem(why);
 	for (v = 0; v < GPU_VENDORS; v++)
 		if ((vendors & 1U << v) == 0) {

@@ -236,17 +236,6 @@ add_driver_mount(const struct spec_part *p, const struct cdi_edits *e, const str
 	return 0;
 }
 
-static bool
-copy_list(struct strlist *to, const struct strlist *from)
-{
-	size_t i;
-
-	for (i = 0; i < from->n; i++)
-		if (!strlist_add(to, from->v[i], SIZE_MAX))
-			return false;
-	return true;
-}
-
 /* cdisafe.c checks that a hook sets its environment: a hook that inherited one was CVE-2025-23266. */
 static int
 add_driver_hook(const struct spec_part *p, const struct cdi_hook *h)
@@ -269,7 +258,7 @@ add_driver_hook(const struct spec_part *p, const struct cdi_hook *h)
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: more than %d hooks for one container, or more than %d arguments or "
 		    "variables for one hook", p->file->path, DRIVER_HOOKS_MAX, DRIVER_WORDS_MAX);
 	if ((to = edits_add_hook(p->out)) == NULL || (to->when = strdup(cdi_hook_names[h->when])) == NULL ||
-	    (to->path = strdup(real)) == NULL || !copy_list(&to->args, &h->args) || !copy_list(&to->env, &h->env))
+	    (to->path = strdup(real)) == NULL || !strlist_append(&to->args, &h->args) || !strlist_append(&to->env, &h->env))
 		return refuse_nomem(p->why);
 	to->timeout = h->timeout.set ? (uint32_t)h->timeout.v : 0;
 	return 0;

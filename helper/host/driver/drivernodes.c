@@ -39,15 +39,6 @@ is_plain_access(const struct cdi_devnode *n)
 	return n->permissions == NULL || n->permissions[0] == '\0' || strpbrk(n->permissions, "w") != NULL;
 }
 
-/*
- * True if the node is the GPU's own. A part of a GPU owns none, because its nodes are those of the whole GPU.
- */
-static bool
-is_own(const struct gpu *g, const char *part, const struct further_node *n)
-{
-	return part[0] == '\0' && n->pci[0] != '\0' && strcmp(n->pci, g->pci) == 0;
-}
-
 /* Returns 0, 1 if the node is to be left out, or -1 with *why. */
 static int
 check_driver(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
@@ -60,7 +51,7 @@ check_driver(const struct driver_question *q, const struct driver_want *w, const
 	unsigned word;
 
 	gpu_part(q->inventory, w->gpu, part);
-	*own = is_own(w->gpu, part, &node);
+	*own = further_is_own(w->gpu, part, &node);
 	switch (further_classify(m, w->gpu, part, &node, &word)) {
 	case FURTHER_OF_GPU:
 		return 0;

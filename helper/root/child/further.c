@@ -2,7 +2,6 @@
 #include "further.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -82,8 +81,7 @@ further_add(const struct inventory *inv, const struct driver_want *want, size_t 
 	for (i = 0; i < n; i++) {
 		gpu_part(inv, want[i].gpu, part);
 		given = given || gives(inv, &want[i], part, &seen);
-		/* a part of a GPU owns none: its nodes are those of the whole GPU */
-		if (part[0] == '\0' && seen.pci[0] != '\0' && strcmp(seen.pci, want[i].gpu->pci) == 0)
+		if (further_is_own(want[i].gpu, part, &seen))
 			own = want[i].gpu;
 	}
 	if (!given || out->n == DRIVER_NODES_MAX || is_gpus_own(inv, node))

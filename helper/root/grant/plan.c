@@ -261,11 +261,9 @@ static int
 add_policy_env(struct plan *p, struct why *why)
 {
 	const struct strlist *env = &p->ruling->decision.policy->env;
-	size_t i;
 
-	for (i = 0; i < env->n; i++)
-		if (!strlist_add(&p->edits.env, env->v[i], SIZE_MAX))
-			return refuse_nomem(why);
+	if (!strlist_append(&p->edits.env, env))
+		return refuse_nomem(why);
 	p->edits.env_secret = env->n > 0;
 	return 0;
 }

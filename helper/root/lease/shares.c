@@ -77,10 +77,8 @@ renew_shares(int dir, struct usage *u, const struct strlist *now)
 	if (same)
 		return;
 	strlist_free(&u->shares);
-	for (i = 0; i < now->n; i++)
-		if (!strlist_add(&u->shares, now->v[i], SIZE_MAX))
-			return;
-	write_usage(dir, u);
+	if (strlist_append(&u->shares, now))
+		write_usage(dir, u);
 }
 
 /* Adds what the containers have used that have their GPUs still. */

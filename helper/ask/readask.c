@@ -12,12 +12,6 @@ read_refuse_version(struct why *why)
 	    "install)");
 }
 
-bool
-read_version_is_ours(const char version[READ_VERSION_MAX])
-{
-	return memchr(version, '\0', READ_VERSION_MAX) != NULL && strcmp(version, GPUHELPER_VERSION) == 0;
-}
-
 char *
 read_ask_pack(const struct read_ask *a, size_t *len)
 {

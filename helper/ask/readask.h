@@ -51,7 +51,6 @@ char *read_ask_pack(const struct read_ask *a, size_t *len);
 bool read_answer_begin(struct lines *t, char *wrong, size_t size, struct why *why);
 
 /* Used by both readers. */
-bool read_version_is_ours(const char version[READ_VERSION_MAX]);
 int read_refuse_version(struct why *why);
 
 #endif

@@ -32,6 +32,12 @@ take_read_file(struct bytes *rest, struct read_file *out)
 	return out->text != NULL;
 }
 
+static bool
+version_is_ours(const char version[READ_VERSION_MAX])
+{
+	return memchr(version, '\0', READ_VERSION_MAX) != NULL && strcmp(version, GPUHELPER_VERSION) == 0;
+}
+
 bool
 read_ask_unpack(const char *bytes, size_t len, struct read_ask *out, struct why *why)
 {
@@ -40,7 +46,7 @@ read_ask_unpack(const char *bytes, size_t len, struct read_ask *out, struct why 
 	size_t i;
 
 	*out = (struct read_ask){ .files = 0 };
-	if (!bytes_take(&rest, &h, sizeof(h)) || !read_version_is_ours(h.version)) {
+	if (!bytes_take(&rest, &h, sizeof(h)) || !version_is_ours(h.version)) {
 		read_refuse_version(why);
 		return false;
 	}

@@ -1,0 +1,57 @@
+/* See act.h. */
+#include "act.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+is_same(const struct act *a, const struct act *b)
+{
+	return a->kind == b->kind && a->major == b->major && a->minor == b->minor && a->id == b->id &&
+	    strcmp(a->path, b->path) == 0 && strcmp(a->label, b->label) == 0;
+}
+
+bool
+acts_add(struct acts *all, const struct act *a)
+{
+	struct act *v;
+	size_t i;
+
+	for (i = 0; i < all->n; i++)
+		if (is_same(&all->v[i], a))
+			return true;
+	if ((v = reallocarray(all->v, all->n + 1, sizeof(*v))) == NULL)
+		return false;
+	all->v = v;
+	v[all->n++] = *a;
+	return true;
+}
+
+bool
+acts_make_any(const struct acts *all)
+{
+	size_t i;
+
+	for (i = 0; i < all->n; i++)
+		if (all->v[i].kind == ACT_MAKE_NODE && !all->v[i].there)
+			return true;
+	return false;
+}
+
+void
+acts_keep_nodes(struct acts *all)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < all->n; i++)
+		if (all->v[i].kind == ACT_MAKE_NODE)
+			all->v[n++] = all->v[i];
+	all->n = n;
+}
+
+void
+acts_free(struct acts *all)
+{
+	free(all->v);
+	*all = (struct acts){ .n = 0 };
+}

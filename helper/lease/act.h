@@ -1,0 +1,42 @@
+/*
+ * What a grant changes on device nodes of the host. Each change is an act: it is done for a lease, and undone with the
+ * last lease that has it (ledgerfile.h).
+ */
+#ifndef GPUHELPER_LEASE_ACT_H
+#define GPUHELPER_LEASE_ACT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../kernel/secontext.h"
+
+struct act {
+	enum act_kind {
+		ACT_MAKE_NODE,		/* the node itself */
+		ACT_ALLOW_USER,		/* an ACL entry «user:id:rw» on a node */
+		ACT_ALLOW_GROUP,	/* likewise «group:id:rw» */
+		ACT_LABEL,		/* a node's SELinux label */
+	} kind;
+	char path[64];			/* of the node, beneath /dev */
+	uint32_t major, minor;
+	uint32_t id;			/* uid or gid of the host; 0 but for entries */
+	char label[SECONTEXT_MAX];	/* the new label; "" but for ACT_LABEL */
+	bool there;			/* ACT_MAKE_NODE: the node was made for another lease, and this lease shares it */
+};
+
+/* The acts that a plan needs. Begins as zero. */
+struct acts {
+	struct act *v;
+	size_t n;
+};
+
+/* Adds a copy, unless the same act is there. False if memory is short. */
+bool acts_add(struct acts *all, const struct act *a);
+/* True if a node is still to be made. */
+bool acts_make_any(const struct acts *all);
+/* Keeps the acts that make nodes, and drops the others. */
+void acts_keep_nodes(struct acts *all);
+void acts_free(struct acts *all);
+
+#endif

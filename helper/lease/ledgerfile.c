@@ -1,0 +1,132 @@
+/* See ledgerfile.h. */
+#include "ledgerfile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/lines.h"
+
+void
+ledger_name(uint32_t major, uint32_t minor, char out[LEDGER_NAME_SIZE])
+{
+	snprintf(out, LEDGER_NAME_SIZE, "%u:%u", major, minor);
+}
+
+void
+ledger_node_free(struct ledger_node *n)
+{
+	free(n->entry);
+	*n = LEDGER_NODE_EMPTY;
+}
+
+bool
+ledger_is_acl(const struct ledger_entry *e)
+{
+	return e->kind == ACT_ALLOW_USER || e->kind == ACT_ALLOW_GROUP;
+}
+
+struct ledger_entry *
+ledger_find(const struct ledger_node *n, const char *key, bool of_others, enum act_kind kind, uint32_t id,
+    const char *label)
+{
+	struct ledger_entry *e;
+
+	for (e = n->entry; e < n->entry + n->entries; e++)
+		if ((strcmp(e->key, key) != 0) == of_others && e->kind == kind && e->id == id && strcmp(e->label, label) == 0)
+			return e;
+	return NULL;
+}
+
+struct ledger_entry *
+ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct act *a)
+{
+	struct ledger_entry *v = reallocarray(n->entry, n->entries + 1, sizeof(*v)), *e;
+
+	if (v == NULL)
+		return NULL;
+	n->entry = v;
+	e = &v[n->entries++];
+	*e = (struct ledger_entry){ .uid = uid, .kind = a->kind, .id = a->id };
+	snprintf(e->key, sizeof(e->key), "%s", key);
+	memcpy(e->label, a->label, sizeof(e->label));
+	return e;
+}
+
+void
+ledger_remove(struct ledger_node *n, size_t at)
+{
+	bool made = false, acl = false;
+	size_t i;
+
+	memmove(&n->entry[at], &n->entry[at + 1], (n->entries - at - 1) * sizeof(*n->entry));
+	n->entries--;
+	for (i = 0; i < n->entries; i++) {
+		made = made || n->entry[i].kind == ACT_MAKE_NODE;
+		acl = acl || ledger_is_acl(&n->entry[i]);
+	}
+	n->inode = made ? n->inode : 0;
+	n->mask = acl ? n->mask : ACT_NO_MASK;
+}
+
+/* Lines. */
+
+static void
+entry_words(struct lines *s, void *member)
+{
+	static const char *const kinds[] = { "make-node", "allow-user", "allow-group", "label" };
+	struct ledger_entry *e = member;
+
+	word_text(s, e->key, sizeof(e->key));
+	word_u32(s, &e->uid);
+	e->kind = (enum act_kind)word_name(s, kinds, sizeof(kinds) / sizeof(kinds[0]), e->kind);
+	word_u32(s, &e->id);
+	word_text(s, e->label, sizeof(e->label));
+	word_text(s, e->was, sizeof(e->was));
+}
+
+static bool
+node_lines(struct lines *s, struct ledger_node *n)
+{
+	static const char *const masks[] = { "none", "0", "1", "2", "3", "4", "5", "6", "7" };
+	uint32_t version = LEDGER_VERSION;
+
+	lines_begin(s, "ledger");
+	word_u32(s, &version);
+	if (version != LEDGER_VERSION)
+		s->failed = true;
+	lines_begin(s, "node");
+	word_text(s, n->path, sizeof(n->path));
+	word_u32(s, &n->major);
+	word_u32(s, &n->minor);
+	lines_begin(s, "before");
+	word_text(s, n->boot, sizeof(n->boot));
+	word_u64(s, &n->inode);
+	n->mask = (int)word_name(s, masks, sizeof(masks) / sizeof(masks[0]), (unsigned)(n->mask + 1)) - 1;
+	lines_members(s, "entry", (void **)&n->entry, &n->entries, SIZE_MAX, sizeof(*n->entry), entry_words);
+	return lines_finish(s);
+}
+
+char *
+ledger_encode(const struct ledger_node *n)
+{
+	struct ledger_node same = *n;	/* writing changes nothing in it: lines.h */
+	struct buf text = { 0 };
+
+	if (node_lines(&(struct lines){ .out = &text }, &same))
+		return buf_take(&text);
+	buf_free(&text);
+	return NULL;
+}
+
+int
+ledger_decode(const char *text, size_t len, struct ledger_node *n, struct why *why)
+{
+	struct lines s = { .at = text, .end = text + len };
+
+	*n = LEDGER_NODE_EMPTY;
+	if (node_lines(&s, n))
+		return 0;
+	ledger_node_free(n);
+	return s.nomem ? refuse_nomem(why) : refuse(why, WHY_CONFIG, "no ledger of this version");
+}

@@ -1,0 +1,69 @@
+/*
+ * A device node's file in /run/gpuhelper/ledger, of lines (lines.h): what was done to the node, for which leases, and
+ * what was there before. Its name is the node's number, «195:0». Computes only; helper/root/lease/ledger.c opens.
+ *
+ * An entry is written before its act is done, and removed after the act is undone. So an act in the file may not have
+ * been done yet, or may be undone already.
+ */
+#ifndef GPUHELPER_LEASE_LEDGERFILE_H
+#define GPUHELPER_LEASE_LEDGERFILE_H
+
+#include "../base/hash.h"
+#include "../base/why.h"
+#include "act.h"
+
+#define LEDGER_VERSION 1
+#define LEDGER_NAME_SIZE 24
+#define LEDGER_FILE_MAX (8 << 20)	/* bytes; each of 4096 leases has at most a few entries on a node */
+#define ACT_NO_MASK (-1)
+
+struct ledger_entry {
+	char key[HASH_SIZE];		/* of the lease (leasename.h) */
+	uint32_t uid;			/* whose lease it is */
+	enum act_kind kind;
+	uint32_t id;
+	char label[SECONTEXT_MAX], was[SECONTEXT_MAX];	/* ACT_LABEL: the new label, and the old one */
+};
+
+struct ledger_node {
+	char path[64];
+	uint32_t major, minor;
+	char boot[40];			/* a node of another boot is gone: /dev is new */
+	uint64_t inode;			/* of the node, if it was made for a lease; else 0 */
+	int mask;			/* the ACL's mask (0 to 7) before our first entry, or ACT_NO_MASK */
+	struct ledger_entry *entry;
+	size_t entries;
+};
+#define LEDGER_NODE_EMPTY (struct ledger_node){ .mask = ACT_NO_MASK }
+
+void ledger_name(uint32_t major, uint32_t minor, char out[LEDGER_NAME_SIZE]);
+
+/* The file's text, which the caller frees; NULL: no memory. */
+char *ledger_encode(const struct ledger_node *n);
+
+/* Reads the text back. 0, or -1 with *why for anything but a node of this version; *n is then empty. */
+int ledger_decode(const char *text, size_t len, struct ledger_node *n, struct why *why);
+
+void ledger_node_free(struct ledger_node *n);
+#define autoledgernode __attribute__((cleanup(ledger_node_free)))
+
+/*
+ * Finds the entry of an act (act.h), of the lease with this key, or of any other lease. NULL: there is none. Valid
+ * until an entry is added or removed.
+ */
+struct ledger_entry *ledger_find(const struct ledger_node *n, const char *key, bool of_others, enum act_kind kind,
+    uint32_t id, const char *label);
+
+/* True if an entry adds to the node's ACL. */
+bool ledger_is_acl(const struct ledger_entry *e);
+
+/* Adds an entry for the act. NULL: memory is short. Valid until the next one is added or removed. */
+struct ledger_entry *ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct act *a);
+
+/*
+ * Removes the entry with this index. The others keep their order. With the last entry of a kind, what was before goes,
+ * too.
+ */
+void ledger_remove(struct ledger_node *n, size_t at);
+
+#endif

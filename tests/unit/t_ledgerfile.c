@@ -1,0 +1,182 @@
+/*
+ * lease/ledgerfile.c, lease/act.c: a node of the ledger is read back as it was written, and anything else is refused;
+ * which entries are one act; what goes with the last entry of a kind.
+ */
+#include <stdlib.h>
+
+#include "lease/ledgerfile.h"
+#include "nomem.h"
+#include "tap.h"
+
+#define KEY_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define KEY_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define LABEL "system_u:object_r:gpuhelper_device_t:s0:c1,c2"
+
+static const struct act user = { .kind = ACT_ALLOW_USER, .path = "/dev/nvidia0", .major = 195, .id = 4294967294 };
+static const struct act group = { .kind = ACT_ALLOW_GROUP, .path = "/dev/nvidia0", .major = 195, .id = 1000 };
+static const struct act make = { .kind = ACT_MAKE_NODE, .path = "/dev/nvidia0", .major = 195 };
+static const struct act label = { .kind = ACT_LABEL, .path = "/dev/nvidia0", .major = 195, .label = LABEL };
+
+static void
+fill(struct ledger_node *n)
+{
+	struct ledger_entry *e;
+
+	*n = (struct ledger_node){ .path = "/dev/nvidia0", .major = 195, .boot = "11111111-2222-3333-4444-555555555555",
+		.inode = UINT64_MAX, .mask = 6 };
+	(void)ledger_add(n, KEY_A, 0, &make);
+	(void)ledger_add(n, KEY_A, 4294967294, &user);
+	(void)ledger_add(n, KEY_B, 1000, &group);
+	if ((e = ledger_add(n, KEY_B, 1000, &label)) != NULL)
+		snprintf(e->was, sizeof(e->was), "system_u:object_r:xserver_misc_device_t:s0");
+}
+
+static const char text_of_it[] = "ledger 1\nnode /dev/nvidia0 195 0\n"
+    "before 11111111-2222-3333-4444-555555555555 18446744073709551615 6\n"
+    "entry " KEY_A " 0 make-node 0 - -\n"
+    "entry " KEY_A " 4294967294 allow-user 4294967294 - -\n"
+    "entry " KEY_B " 1000 allow-group 1000 - -\n"
+    "entry " KEY_B " 1000 label 0 " LABEL " system_u:object_r:xserver_misc_device_t:s0\nend\n";
+
+static void
+test_round_trip(void)
+{
+	struct ledger_node a, b;
+	char name[LEDGER_NAME_SIZE], *text, *again;
+	struct why why;
+
+	fill(&a);
+	is_str(text = ledger_encode(&a), text_of_it, "a node is written as lines");
+	is_int(ledger_decode(text, strlen(text), &b, &why), 0, "the lines are read");
+	is_str(again = ledger_encode(&b), text_of_it, "and written again");
+	free(text);
+	free(again);
+	ledger_node_free(&a);
+	ledger_node_free(&b);
+	ok(b.entry == NULL && b.entries == 0 && b.mask == ACT_NO_MASK, "ledger_node_free() empties the node");
+	ledger_name(195, 4294967295, name);
+	is_str(name, "195:4294967295", "a node's file has its number as its name");
+}
+
+static int
+decode(const char *text, size_t len)
+{
+	struct ledger_node n;
+	struct why why;
+	int ret = ledger_decode(text, len, &n, &why);
+
+	if (ret == -1 && (n.entry != NULL || n.entries != 0 || n.path[0] != '\0' || why.code != WHY_CONFIG))
+		ret = -2;
+	ledger_node_free(&n);
+	return ret;
+}
+
+static void
+test_refused(void)
+{
+	static const char *const t[] = {
+		"", "end\n", "ledger 1\nend\n", "ledger 1\nnode /dev/x 1 2\nend\n", "ledger 2\nnode /dev/x 1 2\nbefore - 0 none\nend\n",
+		"ledger 1\nnode /dev/x 1\nbefore - 0 none\nend\n", "ledger 1\nnode /dev/x -1 2\nbefore - 0 none\nend\n",
+		"ledger 1\nnode /dev/x 1 4294967296\nbefore - 0 none\nend\n", "ledger 1\nnode /dev/x 1 2\nbefore - -1 none\nend\n",
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0 8\nend\n", "ledger 1\nnode /dev/x 1 2\nbefore - 0 -1\nend\n",
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0\nend\n", "ledger 1\nnode /dev/x 1 2\nbefore - 0 none\n",
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nend\nend\n",
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k 0 allow-all 0 - -\nend\n",
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k -1 allow-user 0 - -\nend\n",
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k 0 allow-user 0 -\nend\n",
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k 0 allow-user 4294967296 - -\nend\n",
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry " KEY_A "a 0 allow-user 0 - -\nend\n",
+	};
+	static const char good[] = "ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k 0 allow-user 1 - -\nend\n";
+	size_t i;
+
+	is_int(decode(good, sizeof(good) - 1), 0, "a node is read");
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		is_int(decode(t[i], strlen(t[i])), -1, t[i]);
+	for (i = 0; i < sizeof(good) - 1 && decode(good, i) == -1; i++)
+		;
+	is_int(i, sizeof(good) - 1, "no beginning of it is read");
+}
+
+static const struct ledger_entry *
+find(const struct ledger_node *n, const char *key, bool of_others, const struct act *a)
+{
+	return ledger_find(n, key, of_others, a->kind, a->id, a->label);
+}
+
+static void
+test_entries(void)
+{
+	struct ledger_node n;
+	struct act other = user;
+
+	fill(&n);
+	ok(find(&n, KEY_A, false, &user) == &n.entry[1] && find(&n, KEY_B, false, &user) == NULL, "a lease's own act is found");
+	ok(find(&n, KEY_B, true, &user) == &n.entry[1] && find(&n, KEY_A, true, &user) == NULL,
+	    "another lease's act is found");
+	other.kind = ACT_ALLOW_GROUP;
+	ok(find(&n, KEY_A, false, &other) == NULL, "an entry for a group is not one for a user");
+	other = user;
+	other.id = 6;
+	ok(find(&n, KEY_A, false, &other) == NULL, "an entry for another user is another");
+	other = label;
+	other.label[0] = 'x';
+	ok(find(&n, KEY_B, false, &other) == NULL && find(&n, KEY_B, false, &label) == &n.entry[3], "so is another label");
+	ledger_remove(&n, 1);
+	ok(n.entries == 3 && n.mask == 6 && n.inode == UINT64_MAX && n.entry[1].kind == ACT_ALLOW_GROUP,
+	    "an entry is removed, and what was before stays");
+	ledger_remove(&n, 1);
+	ok(n.mask == ACT_NO_MASK && n.inode == UINT64_MAX, "the mask goes with the last ACL entry");
+	ledger_remove(&n, 0);
+	ok(n.entries == 1 && n.inode == 0 && n.entry[0].kind == ACT_LABEL, "the inode goes with the last lease that had it made");
+	ledger_node_free(&n);
+}
+
+static void
+test_acts(void)
+{
+	struct acts all = { .n = 0 };
+	struct act shared = make, another = make;
+
+	shared.there = true;
+	another.minor = 1;
+	ok(acts_add(&all, &user) && acts_add(&all, &user), "an act is added twice");
+	is_int(all.n, 1, "the act is kept once");
+	ok(acts_add(&all, &group) && acts_add(&all, &shared), "others are added");
+	ok(all.n == 3 && !acts_make_any(&all), "no node is to be made: one is shared");
+	ok(acts_add(&all, &another) && acts_make_any(&all), "another is to be made");
+	acts_keep_nodes(&all);
+	ok(all.n == 2 && all.v[0].there && all.v[1].minor == 1, "only the acts that make nodes are kept");
+	acts_free(&all);
+	ok(all.n == 0 && all.v == NULL, "acts_free() empties them");
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+static char *
+round_trip(void)
+{
+	struct ledger_node n;
+	char *again = NULL;
+	struct why why;
+
+	if (ledger_decode(text_of_it, sizeof(text_of_it) - 1, &n, &why) == 0)
+		again = ledger_encode(&n);
+	ledger_node_free(&n);
+	return again;
+}
+#endif
+
+int
+main(void)
+{
+	test_round_trip();
+	test_refused();
+	test_entries();
+	test_acts();
+#if !defined(__SANITIZE_ADDRESS__)
+	starve("a node is read and written", round_trip);
+#else
+	skip("when memory runs out", "a sanitizer has its own allocator");
+#endif
+	return done_testing();
+}

@@ -322,7 +322,7 @@ root/enter: base kernel policy ask host host/process host/cgroup host/gpu host/o
 root/child: base kernel gpu lease policy ask host host/process host/gpu host/driver host/own root/self
 root/log: base lease host host/own root/self root/enter
 root/lease: base kernel lease policy ask host host/process host/folder root/self root/enter root/log
-root/node: base gpu lease policy ask host host/process host/folder root/self root/enter root/child root/lease
+root/node: base gpu lease policy ask host host/folder root/self root/enter root/child root/lease
 root/end: base lease host host/process host/cgroup root/self root/enter root/child root/log root/lease \
     root/node
 root/grant: base gpu lease policy ask host host/process host/cgroup host/folder host/gpu root/self root/enter \

@@ -20,7 +20,6 @@ lease_free(struct lease *l)
 	free(l->gpu);
 	free(l->node);
 	free(l->container.user);
-	free(l->act);
 	for (i = 0; i < l->folders; i++)
 		held_folder_free(&l->folder[i]);
 	for (i = 0; i < l->ways; i++)
@@ -109,37 +108,6 @@ lease_keep_ways(struct lease *l)
 	l->pauses = l->planned = false;
 	l->container.mounts = 0;
 	l->state = LEASE_PASSED_ON;
-}
-
-bool
-act_same_node(const struct act *a, const struct act *b)
-{
-	return a->major == b->major && a->minor == b->minor && strcmp(a->path, b->path) == 0;
-}
-
-bool
-act_same(const struct act *a, const struct act *b)
-{
-	if (a->kind != b->kind || !act_same_node(a, b))
-		return false;
-	return a->kind == ACT_LABEL ? strcmp(a->label, b->label) == 0 :
-	    a->kind == ACT_MAKE_NODE ? a->inode == b->inode : a->id == b->id;
-}
-
-bool
-lease_add_act(struct lease *l, const struct act *a)
-{
-	struct act *v;
-	size_t i;
-
-	for (i = 0; i < l->acts; i++)
-		if (act_same(&l->act[i], a))
-			return true;
-	if ((v = reallocarray(l->act, l->acts + 1, sizeof(*v))) == NULL)
-		return false;
-	l->act = v;
-	v[l->acts++] = *a;
-	return true;
 }
 
 bool
@@ -248,24 +216,6 @@ user_words(struct lines *s, void *member)
 	word_u32(s, &u->size);
 }
 
-static void
-act_words(struct lines *s, void *member)
-{
-	static const char *const kinds[] = { "allow-user", "allow-group", "make-node", "label" };
-	static const char *const masks[] = { "none", "0", "1", "2", "3", "4", "5", "6", "7" };
-	struct act *a = member;
-
-	a->kind = (enum act_kind)word_name(s, kinds, sizeof(kinds) / sizeof(kinds[0]), a->kind);
-	word_text(s, a->path, sizeof(a->path));
-	word_u32(s, &a->major);
-	word_u32(s, &a->minor);
-	word_u32(s, &a->id);
-	a->mask = (int)word_name(s, masks, sizeof(masks) / sizeof(masks[0]), (unsigned)(a->mask + 1)) - 1;
-	word_u64(s, &a->inode);
-	word_text(s, a->label, sizeof(a->label));
-	word_text(s, a->was, sizeof(a->was));
-}
-
 static bool
 lease_lines(struct lines *s, struct lease *l)
 {
@@ -277,7 +227,6 @@ lease_lines(struct lines *s, struct lease *l)
 	lines_members(s, "node", (void **)&l->node, &l->nodes, SIZE_MAX, sizeof(*l->node), node_words);
 	lines_members(s, "user", (void **)&l->container.user, &l->container.users, SIZE_MAX,
 	    sizeof(*l->container.user), user_words);
-	lines_members(s, "act", (void **)&l->act, &l->acts, SIZE_MAX, sizeof(*l->act), act_words);
 	lines_members(s, "folder", (void **)&l->folder, &l->folders, SIZE_MAX, sizeof(*l->folder), held_folder_words);
 	lines_members(s, "way", (void **)&l->way, &l->ways, SIZE_MAX, sizeof(*l->way), way_words);
 	lines_begin(s, "tasks");

@@ -22,35 +22,10 @@ struct idspan {
 	uint32_t first, size;
 };
 
-#define LEASE_VERSION 9		/* of the files; an upgrade is refused while another version is there (install.sh) */
+#define LEASE_VERSION 10		/* of the files; an upgrade is refused while another version is there (install.sh) */
 #define LEASE_FILE_MAX (1 << 20)	/* bytes: a longer one could not be read, and would stop every grant */
 #define LEASES_MAX 4096		/* that live at a time */
-#define ACT_NO_MASK (-1)
 #define LEASE_MODE_UNKNOWN UINT32_MAX
-
-/*
- * A change to the host for a lease, which is undone when the lease ends. The lease's file has the change before it is
- * made, so it may not have been made yet.
- */
-struct act {
-	enum act_kind {
-		ACT_ALLOW_USER,		/* an ACL entry «user:id:rw» on a node */
-		ACT_ALLOW_GROUP,	/* likewise «group:id:rw» */
-		ACT_MAKE_NODE,		/* the node itself */
-		ACT_LABEL,		/* a node's SELinux label */
-	} kind;
-	char path[64];			/* of the node, beneath /dev */
-	uint32_t major, minor;
-	uint32_t id;			/* uid or gid of the host */
-	int mask;			/* the ACL's mask (0 to 7) before our first entry, or ACT_NO_MASK */
-	uint64_t inode;			/* of a made node, once it is known */
-	char label[SECONTEXT_MAX], was[SECONTEXT_MAX];	/* the new label, the old one; "" except for ACT_LABEL */
-};
-
-/* True for the same change, even of another lease. The last lease with that change undoes it. */
-bool act_same(const struct act *a, const struct act *b);
-/* True for changes to the same node. */
-bool act_same_node(const struct act *a, const struct act *b);
 
 /* A lease's container: where its processes are, and what they can do. */
 struct lease_container {
@@ -98,9 +73,7 @@ struct lease {
 	size_t folders;
 	struct way *way;	/* to its folders; once it exists, to those that it may write to as the host's root */
 	size_t ways;
-	struct act *act;
-	size_t acts;
-	bool planned;		/* the acts are planned only: the grant is not in the audit log yet */
+	bool planned;		/* acts are planned only: the grant is not in the audit log yet */
 	enum lease_state state;
 	bool pauses;		/* its tasks are execs, so their end can be seen */
 	struct pausing pausing;
@@ -119,8 +92,6 @@ int lease_decode(const char *text, size_t len, struct lease *l, struct why *why)
 /* Copies a lease as it is written down. lease_free() in either case. -1 with *why: memory is short. */
 int lease_copy(const struct lease *from, struct lease *to, struct why *why);
 
-/* Adds a copy, unless the same act is there. False if memory is short. */
-bool lease_add_act(struct lease *l, const struct act *a);
 /* Takes over the contents of *f, which are freed if it fails. False if memory is short. */
 bool lease_add_folder(struct lease *l, struct held_folder *f);
 /* The same for *w. */

@@ -87,7 +87,7 @@ marks_add_node(struct marks *m, uint32_t major, uint32_t minor)
 	add_mark(m, mark_of_node(major, minor));
 }
 
-/* A lease whose GPUs may come back will have acts that are not known yet: it sets all bits. */
+/* A lease whose GPUs may come back will have nodes that are not known yet: it sets all bits. */
 static uint64_t
 signature_of(const struct lease *l)
 {
@@ -98,8 +98,6 @@ signature_of(const struct lease *l)
 		s |= mark_of_gpu(l->gpu[i].vendor, l->gpu[i].pci);
 	for (i = 0; i < l->nodes; i++)
 		s |= mark_of_node(l->node[i].major, l->node[i].minor);
-	for (i = 0; i < l->acts; i++)
-		s |= mark_of_node(l->act[i].major, l->act[i].minor);
 	return s;
 }
 

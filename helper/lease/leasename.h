@@ -4,9 +4,9 @@
  *
  * KEY-UID-FLAGS-SIGNATURE
  *
- * KEY is the container's, FLAGS one hex digit, SIGNATURE 16. Each GPU of the lease, each node of these, and
- * each node with an act of the lease sets some bits of SIGNATURE (a Bloom filter). The name is made when the
- * lease is first written, and stays; it may say more than the lease does, never less.
+ * KEY is the container's, FLAGS one hex digit, SIGNATURE 16. Each GPU of the lease and each node of these sets
+ * some bits of SIGNATURE (a Bloom filter). The name is made when the lease is first written, and stays; it may say more
+ * than the lease does, never less.
  *
  * Computes only. Never change the bits of a GPU or node without a new LEASE_VERSION: leases outlive an
  * upgrade.

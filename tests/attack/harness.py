@@ -146,6 +146,21 @@ def log_full():
 
 
 @contextlib.contextmanager
+def full(directory):
+    """Puts a directory's files on a full file system; afterwards takes back what is left of them."""
+    with tempfile.TemporaryDirectory() as kept:
+        subprocess.run(["cp", "-a", directory + "/.", kept], check=True)
+        pages = sum(-(-os.path.getsize(os.path.join(kept, n)) // 4096) for n in os.listdir(kept))
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=%dk,mode=700" % (4 * pages), "none", directory], check=True)
+        try:
+            subprocess.run(["cp", "-a", kept + "/.", directory], check=True)
+            yield
+        finally:
+            subprocess.run("rm -f %s/*; cp -a %s/. %s && umount %s && rm -f %s/* && cp -a %s/. %s" % (
+                kept, directory, kept, directory, directory, kept, directory), shell=True, check=True)
+
+
+@contextlib.contextmanager
 def asker(user):
     a = client.Asker(user)
     try:

@@ -14,9 +14,10 @@ import subprocess
 import time
 
 import client
+import lease
 from client import Helper, exchange, frame, once, request
 from harness import *
-from t_lease import Openable, begun, primary_group, start
+from t_lease import Openable, begun, new_lines, primary_group, start
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNS = 0x20000	# sched.h
@@ -852,3 +853,102 @@ def n17():
                 who.end()
                 client.look()
                 assert os.path.exists("/dev/nvidiactl") == there, first
+
+
+# The ledger
+
+LEDGER = RUN + "/ledger"
+
+
+def ledger(name="195:0"):
+    return lease.read_ledger(read("%s/%s" % (LEDGER, name)))
+
+
+def in_ledger():
+    return sorted(os.listdir(LEDGER)) if os.path.exists(LEDGER) else []
+
+
+@case("N20", "What was done to a node is in the ledger; when its lease's file is removed by hand, root's timer undoes and records that")
+def a20():
+    with Closed(), asker("attacker") as a:
+        granted(a.grant(gpus=GPU0))
+        assert in_ledger() == ["195:0", "195:255", "510:0"], in_ledger()
+        node = ledger()
+        assert (node["path"], node["mask"], [(e["uid"], e["kind"], e["id"]) for e in node["entries"]]) == (
+            "/dev/nvidia0", "none", [(uid("attacker"), "allow-user", uid("attacker"))]), node
+        path, = glob.glob(RUN + "/leases/*")
+        # with the record for its execs, which would stay
+        for f in path, *glob.glob(RUN + "/exec/%d/*" % uid("attacker")):
+            os.unlink(f)
+        # a user's look undoes nothing of others, root's timer does
+        a.grant(verb="look", gpus=None)
+        assert entry("attacker") != []
+        lines = [json.loads(l) for l in new_lines(client.look).splitlines()]
+        assert entry("attacker") == [] and in_ledger() == [], (acl(), in_ledger())
+        told = [(l["uid"], l["reason"]) for l in lines if l["event"] == "orphan"]
+        assert len(told) == 3 and (uid("attacker"), "/dev/nvidia0: an ACL entry of user %d, of a lease that is gone, was undone" %
+                                   uid("attacker")) in told, told
+        assert new_lines(client.look) == b""
+
+
+@case("N21", "A node of the ledger that cannot be read: no GPU with that node is granted, and none is opened; others are")
+def a21():
+    with Closed(), etc():
+        with asker("attacker") as a:
+            granted(a.grant(gpus=GPU0))
+            whole = read(LEDGER + "/195:0")
+            a.end()
+            client.look()
+        good = whole.split("\n")
+        for text in ("", "{", whole[:-1], whole + "\n", whole.replace("ledger 1", "ledger 2"), whole.replace("195 0", "195 1"),
+                     whole.replace("allow-user", "allow-all"), "\0" * 50, "x" * (9 << 20), "\n".join(good[:2])):
+            write(LEDGER + "/195:0", text, 0o600)
+            status, answer = once("attacker", exchange, gpus=GPU0)
+            assert answer["reply"] == "refused" and status in (65, 78) and "195:0" in answer["text"], (text[:60], answer)
+            assert entry("attacker") == [] and leases() == [] and os.path.exists(LEDGER + "/195:0"), (text[:60], acl(), leases())
+            with asker("attacker") as a:
+                granted(a.grant(gpus=GPU1))
+            client.look()
+            os.unlink(LEDGER + "/195:0")
+            client.look()
+        os.symlink("/etc/shadow", LEDGER + "/195:0")
+        refused(once("attacker", exchange, gpus=GPU0), 78, "195:0")
+        os.unlink(LEDGER + "/195:0")
+        # another path by the same number
+        write(LEDGER + "/195:0", whole.replace("/dev/nvidia0", "/dev/nvidia7"), 0o600)
+        refused(once("attacker", exchange, gpus=GPU0), 78, "two nodes have one number")
+        os.unlink(LEDGER + "/195:0")
+
+
+@case("N22", "A node of the ledger of another boot is forgotten, and its entries are undone on no node; a torn file holds nothing")
+def a22():
+    with Closed():
+        setfacl("-m", "u:games:rw", NODE)
+        write(LEDGER + "/195:0", lease.write_ledger({
+            "path": NODE, "major": 195, "minor": 0, "boot": "11111111-2222-3333-4444-555555555555",
+            "entries": [{"key": "a" * 64, "uid": uid("games"), "kind": "allow-user", "id": uid("games")}]}), 0o600)
+        write(LEDGER + "/195:1.new", "ledger 1\n", 0o600)
+        client.look()
+        assert in_ledger() == [] and entry("games") != [], (in_ledger(), acl())
+        setfacl("-b", NODE)
+        os.chmod(NODE, 0o600)
+
+
+@case("N23", "The disk is full: nothing is opened that is not in the ledger, a lease ends all the same, and root's timer forgets the rest")
+def a23():
+    with Closed(), etc():
+        write(POLICIES + "/10-shared.conf", 'identity = "caller"; callers = [ "attacker" ];\n'
+              'gpus = ( { vendor = "nvidia"; devices = [ "%s" ]; sharing = "shared"; } );' % GPU0)
+        with asker("attacker") as a, asker("attacker") as b:
+            granted(a.grant(id="one"))
+            granted(b.grant(id="two"))
+            with full(LEDGER):
+                a.end()
+                client.look()
+                assert [l["id"] for l in leases()] == ["two"] and entry("attacker") != []
+                refused(once("attacker", exchange, id="three"), 74, "195:")
+                assert [l["id"] for l in leases()] == ["two"]
+            b.end()
+            client.look()
+            client.look()
+        assert entry("attacker") == [] and in_ledger() == [], (acl(), in_ledger())

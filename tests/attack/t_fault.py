@@ -276,10 +276,9 @@ class Grants:
         for x in self.t.extra():
             path = x.split(" ", 1)[0]
             if path.startswith(RUN + "/leases/") and "." not in path:
-                held = lease.read(read(path))
-                for act in held["acts"]:
-                    del act["inode"]
-                x = path, {k: v for k, v in held.items() if k not in ("pid", "start", "since")}
+                x = path, {k: v for k, v in lease.read(read(path)).items() if k not in ("pid", "start", "since")}
+            elif path.startswith(RUN + "/ledger/") and "." not in path:
+                x = path, {k: v for k, v in lease.read_ledger(read(path)).items() if k != "inode"}
             elif x.split()[3] != "0":	# a node that was made has another inode each time, so its inode is left out
                 x = path, x.split()[1:4]
             traces.append(x)

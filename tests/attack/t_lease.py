@@ -211,7 +211,7 @@ def l6():
     name, key = RUN + "/leases/" + lease.name(lease.NOTHING), lease.key(lease.NOTHING)
     whole = lease.write(lease.NOTHING)
     for text in "", "{", "end\n", '{"version":3}', "\0" * 100, "x" * (2 << 20), whole[:-1], whole + "\n", "\n" + whole, \
-            whole.replace("lease 9", "lease 10"), whole.replace("\n", "\r\n"), whole.replace("boot -", "boot  -"):
+            whole.replace("lease 10", "lease 9"), whole.replace("\n", "\r\n"), whole.replace("boot -", "boot  -"):
         write(name, text, 0o600)
         status, answer = once("victim", exchange)
         assert answer["reply"] == "refused" and status in (65, 78) and key in answer["text"], (text[:20], answer)
@@ -423,6 +423,14 @@ def planted(ident, user, pid=1, start=0, boot=None, **changes):
     return path
 
 
+def plant_entry(path, minor, lease_path, **entry):
+    """Plants an entry of a lease in the ledger."""
+    os.makedirs(RUN + "/ledger", 0o700, exist_ok=True)
+    write(RUN + "/ledger/195:%d" % minor, lease.write_ledger({
+        "path": path, "major": 195, "minor": minor, "boot": read("/proc/sys/kernel/random/boot_id").strip(),
+        "entries": [{"key": os.path.basename(lease_path)[:64], "uid": 0, "id": 0, **entry}]}), 0o600)
+
+
 def start(**fields):
     """In the asker: starts a helper with a request; returns its PID."""
     begun.append(Helper().ask(**fields))
@@ -460,15 +468,13 @@ def l28():
         assert snapshot() == before
 
 
-@case("L12a", "A lease that labelled a node also ends without SELinux, or if the label has changed")
+@case("L12a", "A label in the ledger is also undone without SELinux, or if the label has changed")
 def l12a():
-    act = {"act": "label", "major": 195, "id": 0, "mask": "none", "inode": 0}
-    path = planted("p", "attacker", label="u:r:t:s0", acts=[
-        dict(act, path="/dev/nvidia0", minor=0, label="system_u:object_r:gpuhelper_device_t:s0:c1,c2",
-             was="system_u:object_r:xserver_misc_device_t:s0"),
-        dict(act, path="/dev/nvidia9", minor=9, label="u:object_r:t:s0", was="u:object_r:u:s0")])
+    path = planted("p", "attacker", label="u:r:t:s0")
+    for minor, label in (0, "system_u:object_r:gpuhelper_device_t:s0:c1,c2"), (9, "u:object_r:t:s0"):
+        plant_entry("/dev/nvidia%d" % minor, minor, path, kind="label", label=label, was="system_u:object_r:xserver_misc_device_t:s0")
     granted(once("victim", exchange, gpus=None, folders="/srv/ro"))
-    assert not os.path.exists(path)
+    assert not os.path.exists(path) and os.listdir(RUN + "/ledger") == []
 
 
 @case("L13", "5000 ended leases do not lock everyone out forever")

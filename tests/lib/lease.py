@@ -49,8 +49,6 @@ MANY = {
     "gpu": ("gpus", [("vendor", unspell), ("pci", unspell), ("part", unspell), ("exclusive", yes), ("limit", int)]),
     "node": ("nodes", [("path", unspell), ("major", int), ("minor", int), ("mode", int), ("uid", int), ("gid", int)]),
     "user": ("users", [("first", int), ("size", int)]),
-    "act": ("acts", [("act", unspell), ("path", unspell), ("major", int), ("minor", int), ("id", int), ("mask", unspell),
-                     ("inode", int), ("label", unspell), ("was", unspell)]),
     "folder": ("folders", [("path", unspell), ("fs", unspell), ("place", unspell), ("relabel", unspell)]),
     "way": ("ways", [("path", unspell), ("writable", yes), ("at", None)]),
 }
@@ -62,7 +60,7 @@ PROMISED = {
     "promised": ("nodes", [("major", int), ("minor", int), ("open", yes)]),
 }
 # a lease that holds nothing
-NOTHING = {"version": 9, "id": "p", "root": "", "uid": 0, "policy": "p", "pipeline": "", "since": 0, "state": "held",
+NOTHING = {"version": 10, "id": "p", "root": "", "uid": 0, "policy": "p", "pipeline": "", "since": 0, "state": "held",
            "planned": False, "boot": "", "pid": 1, "start": 0, "init": 0, "init_start": 0, "pids": 0, "own_pids": False,
            "mounts": 0, "privileged": False, "hooked": False, "host_root": False, "label": "",
            **{key: [] for key, _ in MANY.values()}}
@@ -112,6 +110,35 @@ def write(lease):
         for name, (key, form) in PROMISED.items():
             out += [line(name, form, one) for one in lease["pausing"][key]]
     return "".join(out) + "end\n"
+
+
+# a node's file in the ledger (helper/lease/ledgerfile.c)
+LEDGER = {
+    "ledger": [("version", int)],
+    "node": [("path", unspell), ("major", int), ("minor", int)],
+    "before": [("boot", unspell), ("inode", int), ("mask", unspell)],
+}
+ENTRY = [("key", unspell), ("uid", int), ("kind", unspell), ("id", int), ("label", unspell), ("was", unspell)]
+UNUSED = {"version": 1, "boot": "", "inode": 0, "mask": "none", "entries": []}
+
+
+def read_ledger(text):
+    node = {"entries": []}
+    lines = text.split("\n")
+    assert lines[-2:] == ["end", ""], lines[-2:]
+    for line in lines[:-2]:
+        name, *words = line.split(" ")
+        if name == "entry":
+            node["entries"].append(members(ENTRY, words))
+        else:
+            node.update(members(LEDGER[name], words))
+    return node
+
+
+def write_ledger(node):
+    node = {**UNUSED, **node}
+    return "".join([line(name, form, node) for name, form in LEDGER.items()] +
+                   [line("entry", ENTRY, {"label": "", "was": "", **e}) for e in node["entries"]]) + "end\n"
 
 
 def key(lease):

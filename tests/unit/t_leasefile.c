@@ -1,6 +1,5 @@
 /*
- * lease/leasefile.c: a lease is read back as it was written, and anything else is refused. Also:
- * which acts are the same.
+ * lease/leasefile.c: a lease is read back as it was written, and anything else is refused.
  */
 #include <stdlib.h>
 
@@ -30,14 +29,6 @@ fill(struct lease *l)
 	l->container.user = calloc(1, sizeof(*l->container.user));
 	l->container.users = 1;
 	l->container.user[0] = (struct idspan){ 100000, 65536 };
-	(void)lease_add_act(l, &(struct act){ .kind = ACT_ALLOW_USER, .path = "/dev/nvidia0", .major = 195, .minor = 0, .id = 4294967294,
-	    .mask = ACT_NO_MASK, .inode = 0 });
-	(void)lease_add_act(l, &(struct act){ .kind = ACT_ALLOW_GROUP, .path = "/dev/dri/renderD128", .major = 226, .minor = 128, .id = 1000,
-	    .mask = 6, .inode = 0 });
-	(void)lease_add_act(l, &(struct act){ .kind = ACT_MAKE_NODE, .path = "/dev/nvidiactl", .major = 195, .minor = 255, .id = 0,
-	    .mask = ACT_NO_MASK, .inode = UINT64_MAX });
-	(void)lease_add_act(l, &(struct act){ .kind = ACT_LABEL, .path = "/dev/nvidia0", .major = 195, .mask = ACT_NO_MASK,
-	    .label = "system_u:object_r:gpuhelper_device_t:s0:c1,c2", .was = "system_u:object_r:xserver_misc_device_t:s0" });
 	snprintf(l->label, sizeof(l->label), "system_u:system_r:nvidia_container_t:s0:c1,c2");
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/x"), strdup("8:1"), strdup("/@/srv/x"), RELABEL_PRIVATE });
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/y z"), strdup("0:43"), strdup("/"), RELABEL_NO });
@@ -83,14 +74,7 @@ same_folders(const struct lease *a, const struct lease *b)
 static bool
 same(const struct lease *a, const struct lease *b)
 {
-	size_t i;
-
-	for (i = 0; i < a->acts && i < b->acts; i++)
-		if (!act_same(&a->act[i], &b->act[i]) || a->act[i].id != b->act[i].id || a->act[i].mask != b->act[i].mask ||
-		    a->act[i].inode != b->act[i].inode || strcmp(a->act[i].label, b->act[i].label) != 0 ||
-		    strcmp(a->act[i].was, b->act[i].was) != 0)
-			return false;
-	return a->acts == b->acts && strcmp(a->id, b->id) == 0 && strcmp(a->root, b->root) == 0 &&
+	return strcmp(a->id, b->id) == 0 && strcmp(a->root, b->root) == 0 &&
 	    strcmp(a->policy, b->policy) == 0 && strcmp(a->pipeline, b->pipeline) == 0 && strcmp(a->boot, b->boot) == 0 &&
 	    a->uid == b->uid && process_id_same(&a->asker, &b->asker) && process_id_same(&a->container.init, &b->container.init) &&
 	    a->asker.pid == 123 && a->asker.start == UINT64_MAX && a->container.init.pid == 2147483647 && a->container.init.start == 5 &&
@@ -116,8 +100,8 @@ test_round_trip(void)
 	fill(&a);
 	b = (struct lease){ .key = "kept" };
 	text = lease_encode(&a);
-	ok(text != NULL && strncmp(text, "lease 9\ncontainer c\"1%0A /run/root 4294967294\n",
-	    46) == 0,
+	ok(text != NULL && strncmp(text, "lease 10\ncontainer c\"1%0A /run/root 4294967294\n",
+	    47) == 0,
 	    "a lease is written as lines");
 	is_int(lease_decode(text, strlen(text), &b, &why), 0, "the lines are read");
 	ok(same(&a, &b), "the lease is the same");
@@ -125,7 +109,7 @@ test_round_trip(void)
 	free(text);
 	lease_free(&a);
 	lease_free(&b);
-	ok(b.id == NULL && b.acts == 0, "lease_free() empties the lease");
+	ok(b.id == NULL && b.gpus == 0, "lease_free() empties the lease");
 	ok(b.pausing.devcgroup == NULL && b.pausing.mays == 0 && b.pausing.who == NULL,
 	    "lease_free() empties the members about tasks");
 }
@@ -267,7 +251,7 @@ decode(const char *text, size_t len)
 	struct why why;
 	int ret = lease_decode(text, len, &l, &why);
 
-	if (ret == -1 && (l.id != NULL || l.acts != 0 || l.gpus != 0 || why.code != WHY_CONFIG || strcmp(l.key, "kept") != 0))
+	if (ret == -1 && (l.id != NULL || l.gpus != 0 || why.code != WHY_CONFIG || strcmp(l.key, "kept") != 0))
 		ret = -2;
 	lease_free(&l);
 	return ret;
@@ -288,12 +272,12 @@ test_refused(void)
 {
 	static const char *const needed[] = { "lease ", "container ", "granted ", "state ", "boot ", "asker ", "init ", "namespaces ",
 		"rights ", "label ", "tasks ", "pausing ", "end\n" };
-	static const char *const any[] = { "cgroup ", "gpu ", "node ", "user ", "act ", "folder ", "way ", "may ", "promised " };
+	static const char *const any[] = { "cgroup ", "gpu ", "node ", "user ", "folder ", "way ", "may ", "promised " };
 	static const struct {
 		const char *line, *other;
 	} t[] = {
 		{ "lease ", "lease 7" }, { "lease ", "lease 8" }, { "lease ", "lease 08" }, { "lease ", "lease 4294967303" }, { "lease ", "lease" },
-		{ "lease ", "{\"version\":3}" }, { "lease ", "lease 9\nlease 9" },
+		{ "lease ", "{\"version\":3}" }, { "lease ", "lease 9" }, { "lease ", "lease 10\nlease 10" },
 		{ "container ", "container c /r" }, { "container ", "container c /r -1" }, { "container ", "container c /r 4294967296" },
 		{ "granted ", "granted p t/p -1" }, { "granted ", "granted p t/p 9223372036854775808" }, { "granted ", "granted p 1" },
 		{ "state ", "state Held no" }, { "state ", "state - no" }, { "state ", "state 0 no" }, { "state ", "state held" },
@@ -304,10 +288,6 @@ test_refused(void)
 		{ "rights ", "rights no no no no" }, { "tasks ", "tasks no" }, { "tasks ", "tasks maybe" },
 		{ "gpu ", "gpu nvidia nonsense - yes 0" }, { "node ", "node /dev/nvidia0 195" }, { "node ", "node /dev/nvidia0 195 0 0 0 -1" },
 		{ "user ", "user 1 2 3" }, { "user ", "user 1" }, { "cgroup ", "cgroup" }, { "cgroup ", "cgroup a b" },
-		{ "act ", "act allow-all /dev/x 1 1 1 none 0 - -" }, { "act ", "act allow-user /dev/x -1 1 1 none 0 - -" },
-		{ "act ", "act allow-user /dev/x 1 4294967296 1 none 0 - -" }, { "act ", "act allow-user /dev/x 1 1 none 0 - -" },
-		{ "act ", "act allow-user /dev/x 1 1 1 8 0 - -" }, { "act ", "act allow-user /dev/x 1 1 1 -1 0 - -" },
-		{ "act ", "act allow-user /dev/x 1 1 1 6 -1 - -" }, { "act ", "act allow-user /dev/x 1 1 1 6 0 -" },
 		{ "folder ", "folder /srv 8:1 /srv mine" }, { "folder ", "folder /srv 8:1 srv no" }, { "folder ", "folder /srv 8:1 /srv" },
 		{ "way ", "way /srv yes 8:1" }, { "way ", "way srv yes 8:1%20/" }, { "may ", "may nvidia" }, { "promised ", "promised 1 2" }, { "end\n", "end\nend" }, { "end\n", "END" },
 	};
@@ -450,41 +430,6 @@ test_describe(void)
 	is_int(strlen(line), LEASE_LINE_MAX - 1, "a description that is too long is truncated");
 }
 
-static void
-test_acts(void)
-{
-	const struct act user = { .kind = ACT_ALLOW_USER, .path = "/dev/nvidia0", .major = 195, .minor = 0, .id = 5,
-	    .mask = ACT_NO_MASK, .inode = 0 };
-	struct act other = user;
-	struct lease l = { 0 };
-
-	ok(act_same(&user, &other), "two equal acts are the same");
-	other.mask = 6;
-	other.inode = 9;
-	ok(act_same(&user, &other), "two acts are the same with another mask and inode");
-	other.kind = ACT_ALLOW_GROUP;
-	ok(!act_same(&user, &other) && act_same_node(&user, &other),
-	    "an act for a group is not the same as one for a user");
-	other = user;
-	other.id = 6;
-	ok(!act_same(&user, &other), "an act for another user is not the same");
-	other = user;
-	other.minor = 1;
-	ok(!act_same(&user, &other) && !act_same_node(&user, &other),
-	    "an act on another device is not the same");
-	other = user;
-	snprintf(other.path, sizeof(other.path), "/dev/nvidia00");
-	ok(!act_same(&user, &other), "an act on another path is not the same");
-	other = user;
-	other.kind = ACT_LABEL;
-	ok(!act_same(&user, &other), "a label is not the same as an access");
-	ok(lease_add_act(&l, &user) && lease_add_act(&l, &user), "an act is added twice");
-	is_int(l.acts, 1, "the act is kept once");
-	ok(lease_add_act(&l, &other), "another act is added");
-	is_int(l.acts, 2, "both acts are kept");
-	lease_free(&l);
-}
-
 #if !defined(__SANITIZE_ADDRESS__)
 static char *
 round_trip(void)
@@ -520,7 +465,6 @@ main(void)
 	test_refused();
 	test_one_spelling();
 	test_describe();
-	test_acts();
 #if !defined(__SANITIZE_ADDRESS__)
 	starve("a lease is read and written", round_trip);
 #else

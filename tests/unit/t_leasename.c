@@ -121,15 +121,15 @@ test_gpus(void)
 static void
 test_nodes(void)
 {
-	struct act a = { .kind = ACT_ALLOW_USER, .path = "/dev/nvidia0", .major = 195, .minor = 0 };
+	struct edit_node a = { .path = "/dev/nvidia0", .major = 195, .minor = 0 };
 	struct lease l = plain();
 	struct lease_name n;
 	unsigned i, met = 0;
 
-	l.act = &a;
-	l.acts = 1;
+	l.node = &a;
+	l.nodes = 1;
 	n = name_of(&l);
-	ok(meets_node(&n, 195, 0), "a lease meets the node of its act");
+	ok(meets_node(&n, 195, 0), "a lease meets its node");
 	for (i = 1; i < 256; i++)
 		met += meets_node(&n, 195, i);
 	ok(met <= 2, "a lease meets only %u of 255 other nodes", met);
@@ -198,16 +198,16 @@ static void
 test_covers(void)
 {
 	struct held_gpu g = gpu(GPU_NVIDIA, 0x3b, "");
-	struct act a = { .major = 195, .minor = 255 };
+	struct edit_node a = { .major = 195, .minor = 255 };
 	struct way w = { .writable = false };
 	struct lease l = plain(), m = l;
 	struct lease_name n;
 	static char other[] = "c2";
 
 	l.gpu = &g;
-	l.act = &a;
+	l.node = &a;
 	l.way = &w;
-	l.gpus = l.acts = l.ways = 1;
+	l.gpus = l.nodes = l.ways = 1;
 	n = name_of(&l);
 	ok(lease_name_covers(&n, &l), "a name covers its lease");
 	ok(lease_name_covers(&n, &m), "a name covers what is left of its lease");
@@ -216,10 +216,10 @@ test_covers(void)
 	m.gpus = 1;
 	ok(!lease_name_covers(&n, &m), "a name does not cover a GPU that was added");
 	m.gpus = 0;
-	m.act = &a;
-	m.acts = 1;
-	ok(!lease_name_covers(&n, &m), "a name does not cover an act that was added");
-	m.acts = 0;
+	m.node = &a;
+	m.nodes = 1;
+	ok(!lease_name_covers(&n, &m), "a name does not cover a node that was added");
+	m.nodes = 0;
 	m.way = &w;
 	m.ways = 1;
 	ok(!lease_name_covers(&n, &m), "a name does not cover a folder's path that was added");
@@ -236,8 +236,8 @@ test_covers(void)
 	ok(lease_name_covers(&n, &m), "a name covers the unchanged lease");
 	m.pauses = true;
 	n = name_of(&m);
-	m.act = &a;
-	m.acts = 1;
+	m.node = &a;
+	m.nodes = 1;
 	m.gpu = &g;
 	m.gpus = 1;
 	ok(lease_name_covers(&n, &m),
@@ -249,7 +249,7 @@ static void
 test_for_ever(void)
 {
 	struct held_gpu g = gpu(GPU_NVIDIA, 0x3b, "");
-	struct act a = { .major = 195, .minor = 255 };
+	struct edit_node a = { .major = 195, .minor = 255 };
 	struct lease l = plain();
 	char text[LEASE_NAME_SIZE], record[HASH_SIZE];
 
@@ -262,8 +262,8 @@ test_for_ever(void)
 	lease_name_make(&l, text);
 	is_str(text + 64, "-1000-0-0010000040000800", "a GPU has its bits");
 	l.gpus = 0;
-	l.act = &a;
-	l.acts = 1;
+	l.node = &a;
+	l.nodes = 1;
 	lease_name_make(&l, text);
 	is_str(text + 64, "-1000-0-1000000400400000", "a node has its bits");
 }

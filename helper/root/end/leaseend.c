@@ -106,24 +106,6 @@ is_passed_on(const struct leases *ls, const struct lease *l, struct seeing *seei
 	return lease_writes_as_root(l) && !is_covered(ls, l) && looker_sees_passed(l, &seeing->passed);
 }
 
-/* Writes the lease with the acts that are left. The next request tries to undo them. */
-static void
-keep_rest(const struct leases *ls, struct lease *l)
-{
-	struct why ignored;
-
-	(void)leases_write(ls, l, &ignored);
-}
-
-static int
-undo_acts(struct leases *ls, struct lease *l, struct why *why)
-{
-	if (acts_undo(ls, l, why) == 0)
-		return 0;
-	keep_rest(ls, l);
-	return -1;
-}
-
 /* Removes the lease last: as long as there is an exec record, there must be a lease by which it will be removed. */
 static int
 remove_files(const struct leases *ls, const struct lease *l, struct why *why)
@@ -139,22 +121,10 @@ remove_files(const struct leases *ls, const struct lease *l, struct why *why)
 int
 leases_remove(struct leases *ls, struct lease *l, struct why *why)
 {
-	if (undo_acts(ls, l, why) == -1)
+	if (acts_undo(l, why) == -1)
 		return -1;
 	/* a lease that was never written has no file */
 	return l->name[0] != '\0' ? remove_files(ls, l, why) : 0;
-}
-
-/* Undoes the acts of a draining lease, if an earlier attempt was interrupted and left some. */
-static void
-drain(struct leases *ls, struct lease *l)
-{
-	struct why ignored;
-
-	if (l->acts == 0)
-		return;
-	(void)acts_undo(ls, l, &ignored);
-	keep_rest(ls, l);
 }
 
 /* For a container that is gone but passed on some of its folders: frees its GPUs, and keeps only the folders. */
@@ -163,7 +133,7 @@ keep_ways(struct leases *ls, struct lease *l, int audit)
 {
 	struct why stuck;
 
-	if (undo_acts(ls, l, &stuck) == -1)
+	if (acts_undo(l, &stuck) == -1)
 		return;
 	if (!audit_lease(audit, "end", l) || exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 ||
 	    device_lock_remove(l, &stuck) == -1)
@@ -179,7 +149,7 @@ end_one(struct leases *ls, struct lease *l, int audit)
 {
 	struct why stuck;
 
-	if (undo_acts(ls, l, &stuck) == -1)
+	if (acts_undo(l, &stuck) == -1)
 		return false;
 	/* recorded before it is removed: two records are better than none */
 	if (!(l->state == LEASE_PASSED_ON || audit_lease(audit, "end", l)) || remove_files(ls, l, &stuck) == -1)
@@ -214,7 +184,7 @@ is_abandoned(const struct lease *l)
 static bool
 must_drain(const struct lease *l, bool same_boot)
 {
-	return same_boot && l->container.users > 0 && l->nodes > 0 && l->acts > 0 && !is_untouched(l);
+	return same_boot && l->container.users > 0 && l->nodes > 0 && !is_untouched(l) && ledger_has(l->key);
 }
 
 static bool
@@ -223,9 +193,9 @@ drain_fully(struct leases *ls, struct lease *l)
 	struct why ignored;
 
 	/* the disk may be full: undo the acts all the same, so that the lease can end */
-	if (leases_drain(ls, l, &ignored) == -1)
-		(void)acts_undo(ls, l, &ignored);
-	return l->acts == 0;
+	l->state = LEASE_DRAINING;
+	(void)leases_write(ls, l, &ignored);
+	return acts_undo(l, &ignored) == 0;
 }
 
 enum fate {
@@ -240,6 +210,7 @@ end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct li
 {
 	const bool left = l->state == LEASE_PASSED_ON || is_abandoned(l), was_drained = l->seen.drained;
 	bool same_boot, live, passed_on;
+	struct why stuck;
 	struct life life;
 
 	see(l, seeing, share, left, &life);
@@ -251,7 +222,7 @@ end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct li
 	l->seen.drained = false;
 	if (audit == -1)
 		return FATE_STAYS;
-	if (!live && must_drain(l, same_boot)) {
+	if (!live && !was_drained && must_drain(l, same_boot)) {
 		l->seen.drained = drain_fully(ls, l);
 		l->seen.judged = !l->seen.drained;
 		return l->seen.drained ? FATE_DRAINED : FATE_STAYS;
@@ -261,7 +232,8 @@ end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct li
 	if (passed_on && l->state != LEASE_PASSED_ON)
 		keep_ways(ls, l, audit);
 	else if (l->state == LEASE_DRAINING)
-		drain(ls, l);
+		/* an earlier attempt may have been interrupted */
+		(void)acts_undo(l, &stuck);
 	if (was_drained && live)
 		(void)audit_lease(audit, "draining", l);
 	return FATE_STAYS;
@@ -295,7 +267,7 @@ end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struc
 	return 0;
 }
 
-/* This loop ends, because each lease is drained only once: after that it has no acts. */
+/* This loop ends, because each lease is drained only once. */
 static int
 end_those_over(struct leases *ls, struct seeing *seeing, int audit, struct why *why)
 {
@@ -332,12 +304,12 @@ take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, st
 	if (tell == NULL)
 		return l->state == LEASE_HELD || l->state == LEASE_PROMISED ? leases_remove(ls, l, why) : 1;
 	if (l->container.users == 0 || l->nodes == 0) {
-		if (undo_acts(ls, l, why) == -1)
+		if (acts_undo(l, why) == -1)
 			return -1;
 	} else {
 		if (leases_drain(ls, l, why) == -1)
 			return -1;
-		used = l->acts > 0 || looker_sees_use(l);
+		used = ledger_has(l->key) || looker_sees_use(l);
 	}
 	tell->say(tell->ctx, used);
 	return used ? 1 : remove_files(ls, l, why);
@@ -363,9 +335,11 @@ leases_drop(const struct peer *p, const char *root, const char *id, const char *
 int
 leases_drain(struct leases *ls, struct lease *l, struct why *why)
 {
+	struct why ignored;
+
 	l->state = LEASE_DRAINING;
 	if (leases_write(ls, l, why) == -1)
 		return -1;
-	drain(ls, l);
+	(void)acts_undo(l, &ignored);
 	return 0;
 }

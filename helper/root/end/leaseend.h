@@ -6,10 +6,9 @@
 #include "../lease/leaselist.h"
 
 /*
- * Reads the leases that *c describes, and ends those that are over: undoes their acts (for which it also reads all
- * leases with the same acts), writes a record of each end to the log «audit», and removes them. A lease that can't be
- * undone stays, marked as over, and holds what it held. With audit -1, only marks them and changes nothing. -1 with
- * *why. Root's timer ends the leases that concern no request.
+ * Reads the leases that *c describes, and ends those that are over: undoes their acts, writes a record of each end to
+ * the log «audit», and removes them. A lease that can't be undone stays, marked as over, and holds what it held. With
+ * audit -1, only marks them and changes nothing. -1 with *why. Root's timer ends the leases that concern no request.
  */
 int leases_look(struct leases *ls, const struct lease_query *c, int audit, struct why *why);
 /*

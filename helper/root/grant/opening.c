@@ -12,22 +12,18 @@ make_missing_nodes(struct plan *p, struct leases *ls, struct why *why)
 {
 	const struct inventory *inv = &p->ruling->decision.inventory;
 	const struct new_node how = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
-	struct lease *l = &p->lease;
-	bool missing = false;
-	size_t i;
 
-	for (i = 0; i < l->acts; i++)
-		missing = missing || (l->act[i].kind == ACT_MAKE_NODE && l->act[i].inode == 0);
-	if (!missing)
+	if (acts_make_nodes(&p->acts, &p->lease, &how, why) == -1)
+		return -1;
+	if (!acts_make_any(&p->acts))
 		return 0;
-	return acts_make_nodes(ls, l, &how, why) == -1 || plan_made_nodes(p, ls, why) == -1 ? -1 :
-	    leases_write_more(ls, l, why);
+	return plan_made_nodes(p, why) == -1 ? -1 : leases_write_more(ls, &p->lease, why);
 }
 
 int
 open_planned(struct plan *p, struct leases *ls, struct why *why)
 {
-	return make_missing_nodes(p, ls, why) == -1 ? -1 : acts_allow(ls, &p->lease, why);
+	return make_missing_nodes(p, ls, why) == -1 ? -1 : acts_allow(&p->acts, &p->lease, why);
 }
 
 /*
@@ -72,7 +68,7 @@ open_nodes(struct plan *p, struct why *why)
 	struct lease *l = &p->lease;
 
 	/* without acts there is nothing to check */
-	if (l->acts == 0)
+	if (p->acts.n == 0)
 		return 0;
 	if (leases_lock_again(&ls, l->uid, why) == -1 || check_planned(l, &ls, why) == -1)
 		return -1;

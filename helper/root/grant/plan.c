@@ -331,5 +331,6 @@ plan_free(struct plan *p)
 {
 	edits_free(&p->edits);
 	lease_free(&p->lease);
+	acts_free(&p->acts);
 	strlist_free(&p->specs);
 }

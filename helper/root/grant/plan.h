@@ -8,6 +8,7 @@
 #define GPUHELPER_ROOT_GRANT_PLAN_H
 
 #include "../../host/access.h"
+#include "../../lease/act.h"
 #include "../../policy/driverwant.h"
 #include "../lease/leaselist.h"
 #include "../node/label.h"
@@ -23,6 +24,7 @@ struct plan {
 	struct subject subject;			/* the container's process, in ids of this host */
 	struct label label;			/* its categories are final after label_settle() (label.h) */
 	struct lease lease;
+	struct acts acts;			/* what is to be done to nodes of the host */
 	size_t folder_ways;			/* so many of the lease's ways, the first ones, lead to folders */
 	struct edits edits;
 	struct allotted picks[GPUS_MAX];	/* one for each GPU of the lease, or that it promises, in the same order */

@@ -135,18 +135,17 @@ add_if_there(const struct device_view *v, const struct gpu_node *n, struct edits
 {
 	size_t i;
 
-	for (i = 0; i < v->lease->acts; i++)
-		if (v->lease->act[i].kind == ACT_MAKE_NODE && v->lease->act[i].inode == 0 &&
-		    strcmp(v->lease->act[i].path, n->path) == 0)
+	for (i = 0; i < v->acts->n; i++)
+		if (v->acts->v[i].kind == ACT_MAKE_NODE && !v->acts->v[i].there && strcmp(v->acts->v[i].path, n->path) == 0)
 			return 0;
 	return device_add(v, n, out, why);
 }
 
 static struct device_view
-view_for(struct plan *p, const struct leases *ls)
+view_for(struct plan *p)
 {
 	return (struct device_view){ .inv = &p->ruling->decision.inventory, .subject = &p->subject,
-		.peer = p->ruling->call->peer, .others = ls, .lease = &p->lease, .label = &p->label };
+		.peer = p->ruling->call->peer, .lease = &p->lease, .acts = &p->acts, .label = &p->label };
 }
 
 /*
@@ -159,7 +158,7 @@ promise_nodes(struct plan *p, struct why *why)
 	const struct edits *e = &p->edits;
 	struct lease *l = &p->lease;
 	struct promised_node *v;
-	size_t i, acts = 0;
+	size_t i;
 
 	if (e->nodes > PROMISED_NODES_MAX)
 		return refuse(why, WHY_CONFIG, "the GPUs that this policy allows have %zu nodes, at most %d can be promised: list "
@@ -170,10 +169,7 @@ promise_nodes(struct plan *p, struct why *why)
 	for (i = 0; i < e->nodes; i++)
 		v[i] = (struct promised_node){ e->node[i].major, e->node[i].minor, false };
 	l->pausing.nodes = e->nodes;
-	for (i = 0; i < l->acts; i++)
-		if (l->act[i].kind == ACT_MAKE_NODE)
-			l->act[acts++] = l->act[i];
-	l->acts = acts;
+	acts_keep_nodes(&p->acts);
 	l->nodes = 0;
 	p->edits.promise = true;
 	return 0;
@@ -205,24 +201,21 @@ settle_nodes(struct plan *p, struct why *why)
 int
 plan_nodes(struct plan *p, struct leases *ls, struct why *why)
 {
-	const struct device_view view = view_for(p, ls);
+	const struct device_view view = view_for(p);
 	struct lease *l = &p->lease;
-	const size_t had = l->acts;
 
 	if (leases_for_nodes(p, ls, why) == -1 || allot_check_nodes(ls, l, p->picks, why) == -1 ||
 	    each_node(p, &view, device_plan, why) == -1 || each_node(p, &view, add_if_there, why) == -1)
 		return -1;
-	l->planned = l->acts > had;
+	l->planned = p->acts.n > 0;
 	return settle_nodes(p, why);
 }
 
 int
-plan_made_nodes(struct plan *p, struct leases *ls, struct why *why)
+plan_made_nodes(struct plan *p, struct why *why)
 {
-	const struct device_view view = view_for(p, ls);
+	const struct device_view view = view_for(p);
 
-	if (leases_for_nodes(p, ls, why) == -1)
-		return -1;
 	p->edits.nodes = p->edits.gids = 0;
 	return each_node(p, &view, device_add, why) == -1 ? -1 : settle_nodes(p, why);
 }

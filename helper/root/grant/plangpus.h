@@ -11,8 +11,8 @@
 int plan_driver_files(struct plan *p, struct why *why);
 
 /*
- * After plan_driver_files(): plans the rest. The ways to these files and the acts on nodes go into the lease, which the
- * caller writes. -1 with *why.
+ * After plan_driver_files(): plans the rest. The ways to these files go into the lease, which the caller writes, and
+ * the acts on nodes into p->acts. -1 with *why.
  */
 int plan_gpus(struct plan *p, struct leases *ls, struct why *why);
 
@@ -25,6 +25,6 @@ int plan_nodes(struct plan *p, struct leases *ls, struct why *why);
 int plan_task_env(const struct plan *p, struct strlist *env, struct why *why);
 
 /* The same after the missing nodes were made, since they can be checked only then. -1 with *why. */
-int plan_made_nodes(struct plan *p, struct leases *ls, struct why *why);
+int plan_made_nodes(struct plan *p, struct why *why);
 
 #endif

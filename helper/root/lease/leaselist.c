@@ -247,6 +247,21 @@ leases_read(struct leases *ls, const struct lease_query *c, struct why *why)
 	return read_those(ls, c, why) == -1 ? -1 : c->adds ? read_for_room(ls, c, why) : 0;
 }
 
+static int
+by_key(const void *key, const void *file)
+{
+	return strcmp(key, ((const struct lease_file *)file)->name.key);
+}
+
+/* The name begins with the key, so the files are in the order of their keys, too. */
+bool
+leases_have(const struct leases *ls, const char *key)
+{
+	const struct lease_file *f = bsearch(key, ls->file, ls->files, sizeof(*f), by_key);
+
+	return f != NULL && !f->gone;
+}
+
 static struct lease *
 find_key(const struct leases *ls, const char *key)
 {

@@ -10,7 +10,7 @@
 
 #define LEASES_PER_USER 512	/* or one user could leave nothing to the others */
 
-#define LEASE_TEXT_MAX (LEASE_FILE_MAX - (128 << 10))	/* bytes when it is new: cgroups and acts come later */
+#define LEASE_TEXT_MAX (LEASE_FILE_MAX - (128 << 10))	/* bytes when it is new: its cgroups come later */
 #define LEASES_MIB_PER_USER 2	/* or one user's leases could slow others down; none needs more than 4 KiB */
 
 /* A lease's file. */
@@ -39,7 +39,7 @@ struct lease_query {
 	const char *key;	/* that of one container; NULL: none */
 	const struct strlist *keys;	/* those of further containers; NULL: none */
 	unsigned flags;		/* those with one of these flags (leasename.h) */
-	struct marks marks;	/* those with one of these GPUs, or with an act on one of these nodes */
+	struct marks marks;	/* those with one of these GPUs or nodes */
 };
 
 /*
@@ -64,6 +64,9 @@ void leases_close(struct leases *ls);
 
 /* Finds the container's lease among those that were read. NULL: there is none. */
 struct lease *leases_find(const struct leases *ls, uint32_t uid, const char *root, const char *id);
+
+/* True if there is a lease with this key, whether it was read or not. */
+bool leases_have(const struct leases *ls, const char *key);
 
 /*
  * Finds the lease with this key, reads it if necessary, and checks that this process asked for it: another process

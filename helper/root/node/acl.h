@@ -10,6 +10,7 @@
 #include "../../base/why.h"
 #include "../../host/access.h"
 #include "../../lease/leasefile.h"
+#include "../../lease/ledgerfile.h"
 
 /* Entries of ours that a node has, or may have: at most one for each lease. */
 struct acl_names {

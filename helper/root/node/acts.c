@@ -1,4 +1,7 @@
-/* See acts.h. Relies on the leases alone. Must never touch a node whose device number is not the granted one. */
+/*
+ * See acts.h. Relies on the ledger alone. Must never touch a node whose device number is not the granted one. Writes an
+ * entry into the ledger before the act is done, and removes the entry after the act is undone.
+ */
 #include "acts.h"
 
 #include <errno.h>
@@ -12,33 +15,15 @@
 
 #include "../../host/file.h"
 #include "../../host/hostview.h"
-#include "../../host/process/process.h"
-#include "../lease/leasewrite.h"
+#include "../lease/ledger.h"
+#include "acl.h"
 #include "label.h"
 #include "node.h"
 
-const struct act *
-acts_shared(const struct leases *ls, const struct lease *l, const struct act *a)
-{
-	size_t i, k;
-
-	for (i = 0; i < ls->n; i++)
-		for (k = 0; k < ls->v[i]->acts && strcmp(ls->v[i]->key, l->key) != 0; k++)
-			if (act_same(&ls->v[i]->act[k], a))
-				return &ls->v[i]->act[k];
-	return NULL;
-}
-
-static bool
-is_entry(const struct act *a)
-{
-	return a->kind == ACT_ALLOW_USER || a->kind == ACT_ALLOW_GROUP;
-}
-
 static struct acl_name
-name_in(const struct act *a)
+name_in(const struct ledger_entry *e)
 {
-	return (struct acl_name){ a->kind == ACT_ALLOW_GROUP, a->id };
+	return (struct acl_name){ e->kind == ACT_ALLOW_GROUP, e->id };
 }
 
 static void
@@ -49,71 +34,40 @@ add_acl_name(struct acl_names *out, struct acl_name name)
 }
 
 void
-acts_of_others(const struct leases *ls, const struct lease *l, const struct act *node, struct acl_names *out, int *mask)
+acts_acl_names(const struct ledger_node *n, const struct ledger_entry *but, struct acl_names *out)
 {
-	const struct act *a;
-	size_t i, k;
+	size_t i;
 
 	out->n = 0;
-	for (i = 0; i < ls->n; i++) {
-		if (strcmp(ls->v[i]->key, l->key) == 0)
-			continue;
-		for (k = 0; k < ls->v[i]->acts; k++) {
-			a = &ls->v[i]->act[k];
-			if (!is_entry(a) || !act_same_node(a, node))
-				continue;
-			add_acl_name(out, name_in(a));
-			*mask = a->mask;
-		}
-	}
+	for (i = 0; i < n->entries; i++)
+		if (&n->entry[i] != but && ledger_is_acl(&n->entry[i]))
+			add_acl_name(out, name_in(&n->entry[i]));
 }
 
 /* Nodes. */
 
-/* Reads the leases that have acts on the same nodes, because they may share a node or an ACL entry with this one. */
-static int
-read_sharers(struct leases *ls, const struct lease *l, struct why *why)
-{
-	struct lease_query c = { 0 };
-	size_t i;
-
-	for (i = 0; i < l->acts; i++)
-		marks_add_node(&c.marks, l->act[i].major, l->act[i].minor);
-	return l->acts == 0 ? 0 : leases_read(ls, &c, why);
-}
-
 static void
-staging_name(const struct act *a, char out[48])
+staging_name(const struct ledger_node *n, char out[48])
 {
-	snprintf(out, 48, ".gpuhelper.%u:%u", a->major, a->minor);
+	snprintf(out, 48, ".gpuhelper.%u:%u", n->major, n->minor);
 }
 
-/*
- * A node exists already. If it was made for another lease, this lease shares it, and it is removed with the last of
- * them. If somebody else made it, it stays.
- */
-static int
-share_node(const struct leases *ls, struct lease *l, struct act *a, int dir, const char *name, struct why *why)
+/* A directory's entry, whatever it is now, is the node with this inode. */
+static bool
+is_made_node(int dir, const char *name, const struct ledger_node *n)
 {
-	struct act there = *a;
 	struct stat st;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1 || !S_ISCHR(st.st_mode) ||
-	    st.st_rdev != makedev(a->major, a->minor))
-		return 0;
-	there.inode = st.st_ino;
-	if (acts_shared(ls, l, &there) == NULL)
-		return 0;
-	a->inode = there.inode;
-	return leases_write(ls, l, why);
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISCHR(st.st_mode) &&
+	    st.st_rdev == makedev(n->major, n->minor) && st.st_ino == n->inode;
 }
 
 /*
- * Makes the node under a temporary name first. So the node has its mode and owner, and the lease has its inode, before
- * anybody finds the node under its own name.
+ * Makes the node under a temporary name first. So the node has its mode and owner, and the ledger has its inode, before
+ * anybody finds the node under its own name. A node that somebody else makes meanwhile stays: its inode is another.
  */
 static int
-make_node(const struct leases *ls, struct lease *l, struct act *a, const struct new_node *how, struct why *why)
+make_node(struct ledger_node *n, const struct new_node *how, struct why *why)
 {
 	const char *name;
 	char temp[48];
@@ -121,191 +75,286 @@ make_node(const struct leases *ls, struct lease *l, struct act *a, const struct 
 	mode_t mask;
 	int dir, ret;
 
-	if ((dir = node_parent(a->path, &name, why)) == -1)
+	if ((dir = node_parent(n->path, &name, why)) == -1)
 		return -1;
-	staging_name(a, temp);
+	staging_name(n, temp);
 	(void)unlinkat(dir, temp, 0);
 	mask = umask(0);
-	ret = mknodat(dir, temp, S_IFCHR | (how->mode & 0666U), makedev(a->major, a->minor));
+	ret = mknodat(dir, temp, S_IFCHR | (how->mode & 0666U), makedev(n->major, n->minor));
 	(void)umask(mask);
 	if (ret == -1)
-		return refuse(why, WHY_ABSENT, "%s can't be made: %s: nvidia-modprobe -c0 -u", a->path, strerror(errno));
+		return refuse(why, WHY_ABSENT, "%s can't be made: %s: nvidia-modprobe -c0 -u", n->path, strerror(errno));
 	if (fchownat(dir, temp, how->uid, how->gid, AT_SYMLINK_NOFOLLOW) == -1 ||
 	    fstatat(dir, temp, &st, AT_SYMLINK_NOFOLLOW) == -1)
-		return refuse(why, WHY_IO, "%s: %s", a->path, strerror(errno));
-	a->inode = st.st_ino;
-	if (leases_write(ls, l, why) == -1)
+		return refuse(why, WHY_IO, "%s: %s", n->path, strerror(errno));
+	n->inode = st.st_ino;
+	if (ledger_write(n, why) == -1)
 		return -1;
 	if (renameat2(dir, temp, dir, name, RENAME_NOREPLACE) == -1) {
 		ret = errno;
 		(void)unlinkat(dir, temp, 0);
-		return ret == EEXIST ? share_node(ls, l, a, dir, name, why) :
-		    refuse(why, WHY_IO, "%s: %s", a->path, strerror(ret));
+		return ret == EEXIST ? 0 : refuse(why, WHY_IO, "%s: %s", n->path, strerror(ret));
 	}
 	return 0;
 }
 
+/* Makes the node, unless the one is there that was made for other leases, and that this lease shares with them. */
+static int
+make_or_share(struct ledger_node *n, const struct new_node *how, struct why *why)
+{
+	const char *name;
+	int dir;
+
+	if (n->inode != 0 && (dir = node_parent(n->path, &name, why)) != -1 && is_made_node(dir, name, n))
+		return 0;
+	return make_node(n, how, why);
+}
+
+/* Writes an entry for the act, if the lease has none. NULL with *why. */
+static struct ledger_entry *
+note_act(struct ledger_node *n, const struct lease *l, const struct act *a, struct why *why)
+{
+	struct ledger_entry *e = ledger_find(n, l->key, false, a->kind, a->id, a->label);
+
+	if (e != NULL)
+		return e;
+	if ((e = ledger_add(n, l->key, l->uid, a)) == NULL) {
+		refuse_nomem(why);
+		return NULL;
+	}
+	return ledger_write(n, why) == -1 ? NULL : e;
+}
+
 int
-acts_make_nodes(struct leases *ls, struct lease *l, const struct new_node *how, struct why *why)
+acts_make_nodes(const struct acts *acts, const struct lease *l, const struct new_node *how, struct why *why)
+{
+	const struct act *a;
+	size_t i;
+
+	for (i = 0; i < acts->n; i++) {
+		autoledgernode struct ledger_node n = LEDGER_NODE_EMPTY;
+
+		a = &acts->v[i];
+		if (a->kind == ACT_MAKE_NODE && (ledger_read(a->path, a->major, a->minor, &n, why) == -1 ||
+		    note_act(&n, l, a, why) == NULL || make_or_share(&n, how, why) == -1))
+			return -1;
+	}
+	return 0;
+}
+
+static int
+unmake_node(const struct ledger_node *n, struct why *why)
+{
+	const char *name;
+	char temp[48];
+	int dir;
+
+	if ((dir = node_parent(n->path, &name, why)) == -1)
+		return why->code == WHY_ABSENT ? 0 : -1;
+	staging_name(n, temp);
+	if (unlinkat(dir, temp, 0) == -1 && errno != ENOENT)
+		return refuse(why, WHY_IO, "%s: %s", n->path, strerror(errno));
+	/* nvidia-modprobe may have made a node of its own here, which must stay */
+	if (!is_made_node(dir, name, n))
+		return 0;
+	if (unlinkat(dir, name, 0) == -1 && errno != ENOENT)
+		return refuse(why, WHY_IO, "%s: %s", n->path, strerror(errno));
+	return 0;
+}
+
+/* Access and labels. */
+
+/* Before the first entry of its kind: what the node has. */
+static int
+note_before(struct ledger_node *n, int fd, const struct act *a, char was[SECONTEXT_MAX], struct why *why)
+{
+	struct acl_names ours;
+	enum acl_state state;
+
+	was[0] = '\0';
+	if (a->kind == ACT_LABEL)
+		return selinux_label_of(fd, was) ? 0 : refuse(why, WHY_IO, "%s: its SELinux label can't be read: %s", a->path,
+		    strerror(errno));
+	acts_acl_names(n, NULL, &ours);
+	return ours.n > 0 ? 0 : node_acl_look(fd, a->path, (struct acl_name){ a->kind == ACT_ALLOW_GROUP, a->id }, &state,
+	    &n->mask, why);
+}
+
+static int
+set_entry(const struct ledger_node *n, const struct ledger_entry *e, int fd, struct why *why)
+{
+	struct acl_names ours;
+
+	if (e->kind == ACT_LABEL)
+		return label_set(fd, n->path, e->label, why);
+	acts_acl_names(n, e, &ours);
+	return node_acl_add(fd, n->path, name_in(e), &ours, why);
+}
+
+/* The label that the node had before another lease gave it the same one; else the one that it has now. */
+static const char *
+label_before(const struct ledger_node *n, const struct lease *l, const struct act *a, const char *now)
+{
+	const struct ledger_entry *other = ledger_find(n, l->key, true, a->kind, a->id, a->label);
+
+	return other != NULL ? other->was : now;
+}
+
+/* Does an act that is no node's making: the first time, notes what was before. */
+static int
+allow(const struct lease *l, const struct act *a, struct why *why)
+{
+	autoledgernode struct ledger_node n = LEDGER_NODE_EMPTY;
+	char now[SECONTEXT_MAX];
+	struct ledger_entry *e;
+	struct stat st;
+	autoclose int fd = node_pin(a->path, a->major, a->minor, &st, why);
+
+	if (fd < 0 || ledger_read(a->path, a->major, a->minor, &n, why) == -1)
+		return -1;
+	if ((e = ledger_find(&n, l->key, false, a->kind, a->id, a->label)) == NULL) {
+		if (note_before(&n, fd, a, now, why) == -1)
+			return -1;
+		if ((e = ledger_add(&n, l->key, l->uid, a)) == NULL)
+			return refuse_nomem(why);
+		snprintf(e->was, sizeof(e->was), "%s", label_before(&n, l, a, now));
+		if (ledger_write(&n, why) == -1)
+			return -1;
+	}
+	return set_entry(&n, e, fd, why);
+}
+
+int
+acts_allow(const struct acts *acts, const struct lease *l, struct why *why)
 {
 	size_t i;
 
-	if (read_sharers(ls, l, why) == -1)
-		return -1;
-	for (i = 0; i < l->acts; i++)
-		if (l->act[i].kind == ACT_MAKE_NODE && l->act[i].inode == 0 && make_node(ls, l, &l->act[i], how, why) == -1)
+	for (i = 0; i < acts->n; i++)
+		if (acts->v[i].kind != ACT_MAKE_NODE && allow(l, &acts->v[i], why) == -1)
 			return -1;
 	return 0;
 }
 
-static int
-unmake_node(const struct act *a, struct why *why)
-{
-	const char *name;
-	char temp[48];
-	struct stat st;
-	int dir;
+/* Again. */
 
-	if ((dir = node_parent(a->path, &name, why)) == -1)
+/* Goes on after a failure: what can't be set must not keep the rest from being repaired. */
+static int
+set_again(void *ctx, struct ledger_node *n, struct why *why)
+{
+	const struct lease *l = ctx;
+	struct stat st;
+	autoclose int fd = -1;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < n->entries; i++) {
+		if (strcmp(n->entry[i].key, l->key) != 0 || n->entry[i].kind == ACT_MAKE_NODE)
+			continue;
+		if (fd < 0 && (fd = node_pin(n->path, n->major, n->minor, &st, why)) < 0)
+			return -1;
+		if (set_entry(n, &n->entry[i], fd, why) == -1)
+			ret = -1;
+	}
+	return ret;
+}
+
+int
+acts_allow_again(struct lease *l, struct why *why)
+{
+	return ledger_each(l->key, set_again, l, why);
+}
+
+/* Undoing. */
+
+static int
+unset_entry(const struct ledger_node *n, const struct ledger_entry *e, struct why *why)
+{
+	autoclose int fd = -1;
+	struct acl_names ours;
+	struct stat st;
+
+	/* a node that is gone or was replaced has no entry and no label of ours */
+	if ((fd = node_pin(n->path, n->major, n->minor, &st, why)) < 0)
 		return why->code == WHY_ABSENT ? 0 : -1;
-	staging_name(a, temp);
-	if (unlinkat(dir, temp, 0) == -1 && errno != ENOENT)
-		return refuse(why, WHY_IO, "%s: %s", a->path, strerror(errno));
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
-		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s: %s", a->path, strerror(errno));
-	/* nvidia-modprobe may have made a node of its own here, which must stay */
-	if (!S_ISCHR(st.st_mode) || st.st_rdev != makedev(a->major, a->minor) || st.st_ino != a->inode)
+	if (e->kind == ACT_LABEL)
+		return label_reset(fd, n->path, e->label, e->was, why);
+	acts_acl_names(n, e, &ours);
+	return node_acl_remove(fd, n->path, name_in(e), &ours, n->mask, why);
+}
+
+static int
+undo_entry(const struct ledger_node *n, const struct ledger_entry *e, struct why *why)
+{
+	/* the last lease with this act undoes it */
+	if (ledger_find(n, e->key, true, e->kind, e->id, e->label) != NULL)
 		return 0;
-	if (unlinkat(dir, name, 0) == -1 && errno != ENOENT)
-		return refuse(why, WHY_IO, "%s: %s", a->path, strerror(errno));
-	return 0;
+	/* something is mounted over the node, so that its state can't be seen: the act is not undone */
+	if (hostview_compare(n->path, WHY_IO, why) == -1)
+		return -1;
+	return e->kind == ACT_MAKE_NODE ? unmake_node(n, why) : unset_entry(n, e, why);
 }
 
-/* ACL entries. */
+/* Which entries are undone, and who is told. */
+struct undoing {
+	bool (*is_for)(void *ctx, const struct ledger_entry *e);
+	acts_undone *tell;	/* may be NULL */
+	void *ctx;
+	bool keep_nodes;
+};
 
-/* Gets all entries that gpuhelper has set on the node of an act of l, except that act's own. */
+/* If the disk is full, the entry outlives the lease, and root's timer removes it later (leaseverbs.c, orphans). */
 static void
-ours_besides(const struct leases *ls, const struct lease *l, const struct act *a, struct acl_names *ours)
+forget_entry(struct ledger_node *n, size_t at, const struct undoing *u)
 {
-	int ignored;
-	size_t i;
+	const struct ledger_entry e = n->entry[at];
+	struct why ignored;
 
-	acts_of_others(ls, l, a, ours, &ignored);
-	for (i = 0; i < l->acts; i++)
-		if (&l->act[i] != a && is_entry(&l->act[i]) && act_same_node(&l->act[i], a))
-			add_acl_name(ours, name_in(&l->act[i]));
+	ledger_remove(n, at);
+	if (ledger_write(n, &ignored) == 0 && u->tell != NULL)
+		u->tell(u->ctx, n, &e);
 }
 
+/* The last entry first. Goes on after a failure, which must not keep the others from being undone. */
 static int
-allow_entry(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
+undo_on_node(void *ctx, struct ledger_node *n, struct why *why)
 {
-	autoclose int fd = -1;
-	struct acl_names ours;
-	struct stat st;
-
-	ours_besides(ls, l, a, &ours);
-	return (fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0 ? -1 :
-	    node_acl_add(fd, a->path, name_in(a), &ours, why);
-}
-
-/* Labels. */
-
-static int
-relabel(const struct act *a, int (*how)(int fd, const struct act *a, struct why *why), struct why *why)
-{
-	struct stat st;
-	autoclose int fd = node_pin(a->path, a->major, a->minor, &st, why);
-
-	return fd < 0 ? -1 : how(fd, a, why);
-}
-
-int
-acts_allow(struct leases *ls, const struct lease *l, struct why *why)
-{
-	size_t i;
+	const struct undoing *u = ctx;
+	size_t i = n->entries;
 	int ret = 0;
 
-	if (read_sharers(ls, l, why) == -1)
-		return -1;
-	/* goes on after a failure: a missing node must not keep the others from being repaired */
-	for (i = 0; i < l->acts; i++)
-		if ((is_entry(&l->act[i]) && allow_entry(ls, l, &l->act[i], why) == -1) ||
-		    (l->act[i].kind == ACT_LABEL && relabel(&l->act[i], label_set, why) == -1))
-			ret = -1;
-	return ret;
-}
-
-static int
-disallow_entry(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
-{
-	autoclose int fd = -1;
-	struct acl_names ours;
-	struct stat st;
-
-	ours_besides(ls, l, a, &ours);
-	/* a node that is gone or was replaced has no entry of ours */
-	if ((fd = node_pin(a->path, a->major, a->minor, &st, why)) < 0)
-		return why->code == WHY_ABSENT ? 0 : -1;
-	return node_acl_remove(fd, a->path, name_in(a), &ours, a->mask, why);
-}
-
-static int
-undo_act(const struct leases *ls, const struct lease *l, const struct act *a, struct why *why)
-{
-	char now[40];
-
-	/*
-	 * Something is mounted over the node, so that its state can't be seen: the act is not undone. But if the lease is
-	 * of another boot, nothing is left to undo, because devtmpfs is new.
-	 */
-	if (hostview_compare(a->path, WHY_IO, why) == -1)
-		return boot_id(now) && strcmp(l->boot, now) != 0 ? 0 : -1;
-	switch (a->kind) {
-	case ACT_MAKE_NODE:
-		return unmake_node(a, why);
-	case ACT_LABEL:
-		/* a node that is gone or was replaced has no label of ours */
-		return relabel(a, label_reset, why) == -1 && why->code != WHY_ABSENT ? -1 : 0;
-	default:
-		return disallow_entry(ls, l, a, why);
-	}
-}
-
-static int
-undo_acts_but(struct leases *ls, struct lease *l, bool keep_nodes, struct why *why)
-{
-	size_t i = l->acts, left;
-	int ret = 0;
-
-	if (read_sharers(ls, l, why) == -1)
-		return -1;
-	/* the last act first; goes on after a failure, which must not keep the others from being undone */
 	while (i-- > 0) {
-		const struct act *a = &l->act[i];
-
-		if (keep_nodes && a->kind == ACT_MAKE_NODE)
+		if (!u->is_for(u->ctx, &n->entry[i]) || (u->keep_nodes && n->entry[i].kind == ACT_MAKE_NODE))
 			continue;
-		if (acts_shared(ls, l, a) == NULL && undo_act(ls, l, a, why) == -1) {
+		if (undo_entry(n, &n->entry[i], why) == -1)
 			ret = -1;
-			continue;
-		}
-		left = l->acts - i - 1;
-		memmove(&l->act[i], &l->act[i + 1], left * sizeof(*a));
-		l->acts--;
+		else
+			forget_entry(n, i, u);
 	}
 	return ret;
 }
 
-int
-acts_undo(struct leases *ls, struct lease *l, struct why *why)
+static bool
+is_of_lease(void *key, const struct ledger_entry *e)
 {
-	return undo_acts_but(ls, l, false, why);
+	return strcmp(e->key, key) == 0;
 }
 
 int
-acts_undo_access(struct leases *ls, struct lease *l, struct why *why)
+acts_undo(struct lease *l, struct why *why)
 {
-	return undo_acts_but(ls, l, true, why);
+	return ledger_each(l->key, undo_on_node, &(struct undoing){ is_of_lease, NULL, l->key, false }, why);
+}
+
+int
+acts_undo_access(struct lease *l, struct why *why)
+{
+	return ledger_each(l->key, undo_on_node, &(struct undoing){ is_of_lease, NULL, l->key, true }, why);
+}
+
+int
+acts_undo_where(bool (*is_for)(void *ctx, const struct ledger_entry *e), acts_undone *tell, void *ctx, struct why *why)
+{
+	return ledger_each(NULL, undo_on_node, &(struct undoing){ is_for, tell, ctx, false }, why);
 }
 
 /* Trouble. */
@@ -326,25 +375,25 @@ add_trouble(struct strlist *out, const char *fmt, ...)
 }
 
 static bool
-entry_trouble(int fd, const struct act *a, struct strlist *out)
+entry_trouble(int fd, const struct ledger_node *n, const struct ledger_entry *e, struct strlist *out)
 {
-	const char *kind = a->kind == ACT_ALLOW_GROUP ? "group" : "user";
+	const char *kind = e->kind == ACT_ALLOW_GROUP ? "group" : "user";
 	enum acl_state state;
 	char now[SECONTEXT_MAX];
 	struct why why;
 	int mask;
 
-	if (a->kind == ACT_LABEL) {
+	if (e->kind == ACT_LABEL) {
 		if (!selinux_label_of(fd, now))
-			return add_trouble(out, "%s: its SELinux label can't be read: %s", a->path, strerror(errno));
-		return strcmp(now, a->label) == 0 || add_trouble(out, "%s has the SELinux label %s instead of %s: gpuhelperctl "
-		    "reapply", a->path, now, a->label);
+			return add_trouble(out, "%s: its SELinux label can't be read: %s", n->path, strerror(errno));
+		return strcmp(now, e->label) == 0 || add_trouble(out, "%s has the SELinux label %s instead of %s: gpuhelperctl "
+		    "reapply", n->path, now, e->label);
 	}
-	if (node_acl_look(fd, a->path, name_in(a), &state, &mask, &why) == -1)
+	if (node_acl_look(fd, n->path, name_in(e), &state, &mask, &why) == -1)
 		return add_trouble(out, "%s", why.text);
 	if (state == ACL_IS_EFFECTIVE)
 		return true;
-	return add_trouble(out, "%s: the ACL entry of %s %u %s: gpuhelperctl reapply", a->path, kind, a->id,
+	return add_trouble(out, "%s: the ACL entry of %s %u %s: gpuhelperctl reapply", n->path, kind, e->id,
 	    state == ACL_IS_ABSENT ? "is gone" : state == ACL_IS_MASKED ? "is masked (a chmod does that)" :
 	    "was changed by someone");
 }
@@ -367,24 +416,14 @@ mode_trouble(int fd, const struct edit_node *n, const struct stat *st, struct st
 	return true;
 }
 
-static bool
-node_trouble(const struct lease *l, const struct edit_node *n, struct strlist *out)
-{
-	autoclose int fd = -1;
-	struct stat st;
-	struct why why;
-	size_t i;
+/* Of a lease's acts. */
+struct troubles {
+	const struct lease *lease;
+	struct strlist *out;
+	bool nomem;
+};
 
-	if ((fd = node_pin(n->path, n->major, n->minor, &st, &why)) < 0)
-		return add_trouble(out, "%s", why.text);
-	for (i = 0; i < l->acts; i++)
-		if (l->act[i].kind != ACT_MAKE_NODE && strcmp(l->act[i].path, n->path) == 0 &&
-		    !entry_trouble(fd, &l->act[i], out))
-			return false;
-	return mode_trouble(fd, n, &st, out);
-}
-
-/* True for a node of one GPU. A node that several GPUs share is only among the lease's acts. */
+/* True for a node of one GPU. A node that several GPUs share is only in the ledger. */
 static bool
 is_own_node(const struct lease *l, const char *path)
 {
@@ -396,22 +435,42 @@ is_own_node(const struct lease *l, const char *path)
 	return false;
 }
 
+/* Adds a line for each difference of a node's entries. */
+static int
+node_trouble(void *ctx, struct ledger_node *n, struct why *why)
+{
+	struct troubles *t = ctx;
+	autoclose int fd = -1;
+	struct stat st;
+	size_t i;
+
+	for (i = 0; i < n->entries; i++) {
+		if (strcmp(n->entry[i].key, t->lease->key) != 0 || n->entry[i].kind == ACT_MAKE_NODE)
+			continue;
+		if (fd < 0 && (fd = node_pin(n->path, n->major, n->minor, &st, why)) < 0) {
+			/* of an own node, acts_trouble() says so */
+			t->nomem = t->nomem || (!is_own_node(t->lease, n->path) && !add_trouble(t->out, "%s", why->text));
+			return 0;
+		}
+		t->nomem = t->nomem || !entry_trouble(fd, n, &n->entry[i], t->out);
+	}
+	return 0;
+}
+
 bool
 acts_trouble(const struct lease *l, struct strlist *out)
 {
-	struct edit_node shared;
+	struct troubles t = { .lease = l, .out = out };
+	struct why why;
+	struct stat st;
 	size_t i;
 
-	for (i = 0; i < l->nodes; i++)
-		if (!node_trouble(l, &l->node[i], out))
-			return false;
-	for (i = 0; i < l->acts; i++) {
-		if (l->act[i].kind == ACT_MAKE_NODE || is_own_node(l, l->act[i].path))
-			continue;
-		shared = (struct edit_node){ .major = l->act[i].major, .minor = l->act[i].minor, .mode = LEASE_MODE_UNKNOWN };
-		snprintf(shared.path, sizeof(shared.path), "%s", l->act[i].path);
-		if (!node_trouble(l, &shared, out))
-			return false;
+	if (ledger_each(l->key, node_trouble, &t, &why) == -1)
+		t.nomem = t.nomem || !add_trouble(out, "%s", why.text);
+	for (i = 0; i < l->nodes && !t.nomem; i++) {
+		autoclose int fd = node_pin(l->node[i].path, l->node[i].major, l->node[i].minor, &st, &why);
+
+		t.nomem = fd < 0 ? !add_trouble(out, "%s", why.text) : !mode_trouble(fd, &l->node[i], &st, out);
 	}
-	return true;
+	return !t.nomem;
 }

@@ -1,28 +1,17 @@
 /*
- * The acts of a lease (struct act): changes to nodes of the host, for its container. These functions do acts, do them
- * again after something reset a node, and undo them. All are called under the lock on the leases. Each act is written
- * into the lease before it is done.
+ * The acts of a lease (lease/act.h): changes to device nodes of the host, for its container. These functions do acts,
+ * do them again after something reset a node, and undo them, by the ledger alone (ledger.h). All must be called under
+ * the lock on the leases. The lease is written before its first act is done.
  */
 #ifndef GPUHELPER_ROOT_NODE_ACTS_H
 #define GPUHELPER_ROOT_NODE_ACTS_H
 
-#include "../lease/leaselist.h"
+#include "../../lease/leasefile.h"
+#include "../lease/ledger.h"
 #include "acl.h"
 
-/*
- * Call the first two after leases_read() for the leases with acts on the node. acts_make_nodes(), acts_allow() and
- * acts_undo() read these leases themselves.
- */
-
-/*
- * Gets the ACL entries that leases other than l have on the node of an act. If there are any, *mask gets the ACL's
- * mask before the first of them.
- */
-void acts_of_others(const struct leases *ls, const struct lease *l, const struct act *node, struct acl_names *out,
-    int *mask);
-
-/* Finds the same act of another lease. NULL: there is none. */
-const struct act *acts_shared(const struct leases *ls, const struct lease *l, const struct act *a);
+/* Gets the names of the ACL entries that leases have on a node, but for one entry (NULL: all). */
+void acts_acl_names(const struct ledger_node *n, const struct ledger_entry *but, struct acl_names *out);
 
 /* Mode and owner of a new node. */
 struct new_node {
@@ -30,25 +19,35 @@ struct new_node {
 };
 
 /*
- * Makes the nodes of l's acts. A node that somebody else makes meanwhile stays, and acts_undo() leaves it alone. A
- * node that was made for another lease is removed with the last lease that needs it. -1 with *why: the caller must
- * undo what was done.
+ * Makes the nodes of these acts, for this lease. A node that somebody else makes meanwhile stays, and acts_undo()
+ * leaves it alone. A node that was made for another lease is removed with the last lease that needs it. -1 with *why:
+ * the caller must undo what was done.
  */
-int acts_make_nodes(struct leases *ls, struct lease *l, const struct new_node *how, struct why *why);
+int acts_make_nodes(const struct acts *acts, const struct lease *l, const struct new_node *how, struct why *why);
 
-/* Sets l's ACL entries and labels where they differ. Tries all of them; -1 with *why if one failed. */
-int acts_allow(struct leases *ls, const struct lease *l, struct why *why);
+/* Sets the ACL entries and labels of these acts, for this lease. -1 with *why: the caller must undo what was done. */
+int acts_allow(const struct acts *acts, const struct lease *l, struct why *why);
 
 /*
- * Undoes l's acts, except those that another lease has too, and removes them from *l. -1 with *why: some could not be
- * undone, and stay in *l.
+ * Sets the ACL entries and labels that the lease has already where they differ. Tries all; -1 with *why if one failed.
  */
-int acts_undo(struct leases *ls, struct lease *l, struct why *why);
+int acts_allow_again(struct lease *l, struct why *why);
+
+/*
+ * Undoes the lease's acts, except those that another lease has too. -1 with *why: some could not be undone, and stay in
+ * the ledger.
+ */
+int acts_undo(struct lease *l, struct why *why);
 
 /* The same, but leaves the nodes that were made: a promise keeps them for later tasks. */
-int acts_undo_access(struct leases *ls, struct lease *l, struct why *why);
+int acts_undo_access(struct lease *l, struct why *why);
 
-/* Adds a line for each difference between l's nodes now and at the grant. False: memory is short. */
+/* The same for all entries of the ledger of which is_for(ctx, entry) is true. Calls tell(ctx, ...) for each. */
+typedef void acts_undone(void *ctx, const struct ledger_node *n, const struct ledger_entry *e);
+int acts_undo_where(bool (*is_for)(void *ctx, const struct ledger_entry *e), acts_undone *tell, void *ctx,
+    struct why *why);
+
+/* Adds a line for each difference between the lease's nodes now and at the grant. False: memory is short. */
 bool acts_trouble(const struct lease *l, struct strlist *out);
 
 #endif

@@ -34,17 +34,35 @@ refuse_missing(const struct gpu_node *n, const struct inventory *inv, struct why
 static struct act
 act_on(const struct gpu_node *n, enum act_kind kind)
 {
-	struct act a = { .kind = kind, .major = n->major, .minor = n->minor, .mask = ACT_NO_MASK };
+	struct act a = { .kind = kind, .major = n->major, .minor = n->minor };
 
 	snprintf(a.path, sizeof(a.path), "%s", n->path);
 	return a;
 }
 
+static bool
+may_be_made(const struct gpu_node *n)
+{
+	return !n->read_only && text_starts(n->path, "/dev/nvidia");
+}
+
+/* A node that was made for a lease that still lives is removed with the last lease that needs it. */
+static int
+share_made(const struct device_view *v, const struct gpu_node *n, const struct stat *st, struct why *why)
+{
+	autoledgernode struct ledger_node had = LEDGER_NODE_EMPTY;
+	struct act make = act_on(n, ACT_MAKE_NODE);
+
+	make.there = true;
+	if (ledger_read(n->path, n->major, n->minor, &had, why) == -1)
+		return -1;
+	return had.inode != st->st_ino || acts_add(v->acts, &make) ? 0 : refuse_nomem(why);
+}
+
 int
 device_plan(const struct device_view *v, const struct gpu_node *n, struct edits *unused, struct why *why)
 {
-	struct act make = act_on(n, ACT_MAKE_NODE);
-	const struct act *shared;
+	const struct act make = act_on(n, ACT_MAKE_NODE);
 	const char *name;
 	struct stat st;
 	int dir;
@@ -54,20 +72,15 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 		return -1;
 	if ((dir = node_parent(n->path, &name, why)) == -1)
 		return n->optional ? 0 : why->code == WHY_ABSENT ? refuse_missing(n, v->inv, why) : -1;
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-		/* made for a lease that still lives: it is removed with the last lease that needs it */
-		make.inode = st.st_ino;
-		if ((shared = acts_shared(v->others, v->lease, &make)) != NULL && !lease_add_act(v->lease, shared))
-			return refuse_nomem(why);
-		return 0;
-	}
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return may_be_made(n) ? share_made(v, n, &st, why) : 0;
 	if (errno != ENOENT)
 		return refuse(why, WHY_IO, "%s: %s", n->path, strerror(errno));
 	if (n->optional)
 		return 0;
-	if (n->read_only || !text_starts(n->path, "/dev/nvidia") || !v->inv->nvidia_modify)
+	if (!may_be_made(n) || !v->inv->nvidia_modify)
 		return refuse_missing(n, v->inv, why);
-	return lease_add_act(v->lease, &make) ? 0 : refuse_nomem(why);
+	return acts_add(v->acts, &make) ? 0 : refuse_nomem(why);
 }
 
 /* Who may use a node. */
@@ -131,49 +144,54 @@ is_callers(const struct device_view *v, const struct act *entry)
 	    user_owns_uid(who->uid, who->user, entry->id);
 }
 
-/* Plans the ACL entry that gives the container's process access, as an act of the lease. */
+/* Plans the ACL entry that gives the container's process access. */
 static int
 plan_entry(const struct device_view *v, const struct gpu_node *n, int fd, const struct stat *st, bool group,
-    const struct acl_names *ours, int mask, struct why *why)
+    struct why *why)
 {
 	struct act a = act_on(n, group ? ACT_ALLOW_GROUP : ACT_ALLOW_USER);
 	enum acl_state state;
-	int now;
+	int mask;
 
 	a.id = group ? v->subject->gid : v->subject->uid;
 	if (!sees_hosts_node(v) || !is_callers(v, &a))
 		return refuse_entry(v, n, group, st, why);
-	if (node_acl_look(fd, n->path, (struct acl_name){ group, a.id }, &state, &now, why) == -1)
+	if (node_acl_look(fd, n->path, (struct acl_name){ group, a.id }, &state, &mask, why) == -1)
 		return -1;
 	if (state != ACL_IS_ABSENT)
 		return refuse(why, WHY_DENIED, "%s has an ACL entry for %s %u that lets nobody in: see getfacl %s, and mend or "
 		    "remove it", n->path, group ? "group" : "user", a.id, n->path);
-	a.mask = ours->n > 0 ? mask : now;
-	return lease_add_act(v->lease, &a) ? 0 : refuse_nomem(why);
+	return acts_add(v->acts, &a) ? 0 : refuse_nomem(why);
+}
+
+/* Another lease's entry goes with that lease, unless this lease has it too. */
+static bool
+is_shared(const struct device_view *v, const struct ledger_node *had, const struct act *entry)
+{
+	return ledger_find(had, v->lease->key, true, entry->kind, entry->id, "") != NULL && is_callers(v, entry);
 }
 
 static int
 let_in(const struct device_view *v, const struct gpu_node *n, int fd, const struct stat *st, struct edits *out,
     struct why *why)
 {
+	autoledgernode struct ledger_node had = LEDGER_NODE_EMPTY;
 	struct act user = act_on(n, ACT_ALLOW_USER), group = act_on(n, ACT_ALLOW_GROUP);
-	const struct act *shared;
-	struct acl_names ours;
 	const int want = n->read_only ? R_OK : R_OK | W_OK;
-	int mask = ACT_NO_MASK;
+	struct acl_names ours;
 
 	user.id = v->subject->uid;
 	group.id = v->subject->gid;
-	/* an entry that another lease added goes with that lease, unless this lease has it too */
-	if (((shared = acts_shared(v->others, v->lease, &user)) != NULL ||
-	    (shared = acts_shared(v->others, v->lease, &group)) != NULL) && is_callers(v, shared))
-		return lease_add_act(v->lease, shared) ? 0 : refuse_nomem(why);
-	acts_of_others(v->others, v->lease, &user, &ours, &mask);
 	/* a node that everyone may use needs nothing; a group helps every user of the container, not only this one */
-	if (((int)st->st_mode & want) == want || group_helps(v, fd, st, want, out) ||
-	    access_ignoring(fd, v->subject, want, ours.v, ours.n))
+	if (((int)st->st_mode & want) == want || group_helps(v, fd, st, want, out))
 		return 0;
-	return plan_entry(v, n, fd, st, inventory_flushes(v->inv, n->major, n->minor), &ours, mask, why);
+	if (ledger_read(n->path, n->major, n->minor, &had, why) == -1)
+		return -1;
+	if (is_shared(v, &had, &user) || is_shared(v, &had, &group))
+		return acts_add(v->acts, is_shared(v, &had, &user) ? &user : &group) ? 0 : refuse_nomem(why);
+	acts_acl_names(&had, NULL, &ours);
+	return access_ignoring(fd, v->subject, want, ours.v, ours.n) ? 0 :
+	    plan_entry(v, n, fd, st, inventory_flushes(v->inv, n->major, n->minor), why);
 }
 
 /* Notes the node's mode and owner in the lease. acts_trouble() compares them later. */
@@ -205,8 +223,8 @@ device_add(const struct device_view *v, const struct gpu_node *n, struct edits *
 	if (let_in(v, n, fd, &st, out, why) == -1)
 		return -1;
 	/* a node that the runtime makes gets the label of the container's files */
-	if (sees_hosts_node(v) ? label_node(v->label, fd, &node, n->read_only, v->alone, v->lease, why) == -1 :
-	    v->alone && label_spare_node(v->label, fd, &node, v->lease, why) == -1)
+	if (sees_hosts_node(v) ? label_node(v->label, fd, &node, n->read_only, v->alone, v->acts, why) == -1 :
+	    v->alone && label_spare_node(v->label, fd, &node, v->acts, why) == -1)
 		return -1;
 	snprintf(e.path, sizeof(e.path), "%s", n->path);
 	if (!node_mode(fd, &st, &e.mode))

@@ -14,23 +14,22 @@ struct device_view {
 	const struct inventory *inv;
 	const struct subject *subject;	/* the container's process */
 	const struct peer *peer;
-	const struct leases *others;	/* leases that may have the same acts */
-	struct lease *lease;		/* gets the acts on the nodes */
+	struct lease *lease;		/* gets the mode and owner of its nodes */
+	struct acts *acts;		/* gets what is to be done */
 	const struct label *label;	/* of the container */
 	bool alone;			/* nobody else holds any part of the GPU in question */
 };
 
 /*
- * If the node is missing, and nvidia-modprobe would make it, plans to make it: as an act of the lease, not yet done.
- * -1 with *why if it can't be made, unless it is optional.
+ * If the node is missing, and nvidia-modprobe would make it, plans an act that makes it. -1 with *why if it can't be
+ * made, unless it is optional.
  */
 int device_plan(const struct device_view *v, const struct gpu_node *n, struct edits *unused, struct why *why);
 
 /*
  * Pins the node (O_PATH, no link), checks that it is the character device with this major and minor, and adds it
  * to *out. Makes sure that the container's process gets access: by mode, by ACL, by a group that a rootful
- * runtime can add, or by an ACL entry, which becomes an act of the lease, not yet done. A missing optional node
- * is no error. -1 with *why.
+ * runtime can add, or by an ACL entry, for which it plans an act. A missing optional node is no error. -1 with *why.
  */
 int device_add(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why);
 

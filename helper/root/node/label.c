@@ -346,54 +346,56 @@ own_label(const struct label *l, const char *path, const char *has, char out[SEC
 	return 1;
 }
 
-/* Fills in the node's old and new label. 0, 1 or -1 as own_label(). */
+/* Gets the node's label now, and fills in the new one. 0, 1 or -1 as own_label(). */
 static int
-plan_node(const struct label *l, int fd, bool alone, struct act *a, struct why *why)
+plan_node(const struct label *l, int fd, bool alone, struct act *a, char was[SECONTEXT_MAX], struct why *why)
 {
 	a->kind = ACT_LABEL;
-	if (!selinux_label_of(fd, a->was))
+	if (!selinux_label_of(fd, was))
 		return refuse(why, WHY_IO, "%s: its SELinux label can't be read: %s", a->path, strerror(errno));
 	if (alone)
-		return own_label(l, a->path, a->was, a->label, why);
-	memcpy(a->label, a->was, sizeof(a->label));
+		return own_label(l, a->path, was, a->label, why);
+	snprintf(a->label, sizeof(a->label), "%s", was);
 	return 0;
 }
 
 static int
-add_label(struct lease *lease, const struct act *a, struct why *why)
+add_label(struct acts *acts, const struct act *a, const char *was, struct why *why)
 {
-	return strcmp(a->label, a->was) == 0 || lease_add_act(lease, a) ? 0 : refuse_nomem(why);
+	return strcmp(a->label, was) == 0 || acts_add(acts, a) ? 0 : refuse_nomem(why);
 }
 
 int
-label_node(const struct label *l, int fd, const struct act *node, bool read_only, bool alone, struct lease *lease,
+label_node(const struct label *l, int fd, const struct act *node, bool read_only, bool alone, struct acts *acts,
     struct why *why)
 {
 	struct act a = *node;
+	char was[SECONTEXT_MAX];
 	int ret;
 
 	if (l->state == SELINUX_ABSENT)
 		return 0;
-	if ((ret = plan_node(l, fd, alone, &a, why)) != 0)
+	if ((ret = plan_node(l, fd, alone, &a, was, why)) != 0)
 		/* our SELinux module is not loaded, and nothing is enforced: leave the node as it is */
 		return ret == 1 && l->state == SELINUX_PERMISSIVE ? 0 : -1;
 	if ((ret = may_use(l, a.label, read_only ? LABEL_READ_NODE : LABEL_USE_NODE, why)) != 1)
 		return ret == -1 ? -1 : refuse_node(l, a.path, a.label, why);
-	return add_label(lease, &a, why);
+	return add_label(acts, &a, was, why);
 }
 
 int
-label_spare_node(const struct label *l, int fd, const struct act *node, struct lease *lease, struct why *why)
+label_spare_node(const struct label *l, int fd, const struct act *node, struct acts *acts, struct why *why)
 {
 	struct act a = *node;
+	char was[SECONTEXT_MAX];
 	int ret;
 
 	if (l->state == SELINUX_ABSENT)
 		return 0;
 	/* the container does not use this node: without our SELinux module, leave it as it is */
-	if ((ret = plan_node(l, fd, true, &a, why)) != 0)
+	if ((ret = plan_node(l, fd, true, &a, was, why)) != 0)
 		return ret == 1 ? 0 : -1;
-	return add_label(lease, &a, why);
+	return add_label(acts, &a, was, why);
 }
 
 /* Uses the descriptor's link in /proc, because an O_PATH descriptor allows no fsetxattr(2). */
@@ -411,23 +413,23 @@ write_label(int fd, const char *path, const char *label, struct why *why)
 }
 
 int
-label_set(int fd, const struct act *a, struct why *why)
+label_set(int fd, const char *path, const char *label, struct why *why)
 {
 	char now[SECONTEXT_MAX];
 
-	if (selinux_label_of(fd, now) && strcmp(now, a->label) == 0)
+	if (selinux_label_of(fd, now) && strcmp(now, label) == 0)
 		return 0;
-	return write_label(fd, a->path, a->label, why);
+	return write_label(fd, path, label, why);
 }
 
 int
-label_reset(int fd, const struct act *a, struct why *why)
+label_reset(int fd, const char *path, const char *label, const char *was, struct why *why)
 {
 	char now[SECONTEXT_MAX];
 
 	/* another label: somebody relabelled the node since, or we have not yet */
 	if (!selinux_label_of(fd, now))
 		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : refuse(why, WHY_IO, "%s: its SELinux label can't be read: "
-		    "%s", a->path, strerror(errno));
-	return strcmp(now, a->label) != 0 ? 0 : write_label(fd, a->path, a->was, why);
+		    "%s", path, strerror(errno));
+	return strcmp(now, label) != 0 ? 0 : write_label(fd, path, was, why);
 }

@@ -7,6 +7,7 @@
 
 #include "../../ask/request.h"
 #include "../../host/selinux.h"
+#include "../../lease/act.h"
 #include "../../lease/edits.h"
 #include "../../policy/policy.h"
 #include "../lease/leaselist.h"
@@ -48,20 +49,20 @@ int label_settle(struct label *l, const struct leases *ls, struct lease *lease, 
 
 /*
  * Checks that the container can use the host's node, which is pinned as fd. With «alone» no other container may use the
- * node: the node is to get the container's categories, which becomes an act of the lease, not yet done. -1 with *why.
+ * node: the node is to get the container's categories, for which an act is planned. -1 with *why.
  */
-int label_node(const struct label *l, int fd, const struct act *node, bool read_only, bool alone, struct lease *lease,
+int label_node(const struct label *l, int fd, const struct act *node, bool read_only, bool alone, struct acts *acts,
     struct why *why);
 
 /*
  * The same where the runtime makes the container a node of its own, for a GPU that the container has alone: the
  * host's node is to get the container's categories, so that no other container uses the GPU through it. -1 with *why.
  */
-int label_spare_node(const struct label *l, int fd, const struct act *node, struct lease *lease, struct why *why);
+int label_spare_node(const struct label *l, int fd, const struct act *node, struct acts *acts, struct why *why);
 
-/* Gives the act's node (pinned as fd) the act's label, unless it has that label. -1 with *why. */
-int label_set(int fd, const struct act *a, struct why *why);
-/* Gives the node the label that it had before, if it has the act's. -1 with *why. */
-int label_reset(int fd, const struct act *a, struct why *why);
+/* Gives the node (pinned as fd) this label, unless it has it. -1 with *why. */
+int label_set(int fd, const char *path, const char *label, struct why *why);
+/* Gives the node the label that it had before, «was», if it has the other one. -1 with *why. */
+int label_reset(int fd, const char *path, const char *label, const char *was, struct why *why);
 
 #endif

@@ -43,6 +43,38 @@ look_around(after_look *after, bool uncounted, const struct peer *p, const struc
 		look_at_leases(after, &all, p, r, reply);
 }
 
+/* Orphans: entries of the ledger whose lease is gone, because its file was removed by hand, or the disk was full. */
+
+/* The timer's request, and the leases that there are. */
+struct orphans {
+	const struct call *call;
+	const struct leases *leases;
+};
+
+static bool
+is_orphan(void *ctx, const struct ledger_entry *e)
+{
+	const struct orphans *o = ctx;
+
+	return !leases_have(o->leases, e->key);
+}
+
+static void
+record_orphan(void *ctx, const struct ledger_node *n, const struct ledger_entry *e)
+{
+	static const char *const what[] = { "its making", "an ACL entry of user", "an ACL entry of group", "its label" };
+	const struct orphans *o = ctx;
+	struct record rec = { .event = "orphan", .uid = e->uid };
+	struct why why, ignored;
+
+	if (ledger_is_acl(e))
+		refuse(&why, WHY_NONE, "%s: %s %u, of a lease that is gone, was undone", n->path, what[e->kind], e->id);
+	else
+		refuse(&why, WHY_NONE, "%s: %s, for a lease that is gone, was undone", n->path, what[e->kind]);
+	rec.why = &why;
+	(void)audit_write(o->call->audit, &rec, &ignored);
+}
+
 /*
  * Takes GPUs back from idle containers. Root's timer asks for that, because there may be no other request for a long
  * time. Also records how many records were left out for users who no longer ask.
@@ -51,6 +83,7 @@ static int
 take_back_idle(const struct call *c, struct leases *ls, struct reply *reply)
 {
 	const struct idle idle = { c, ls, &reply->chores, NULL };
+	struct orphans orphans = { c, ls };
 	autoqueue struct queue q = { .dir = -1 };
 	struct why ignored;
 	bool soon;
@@ -59,6 +92,7 @@ take_back_idle(const struct call *c, struct leases *ls, struct reply *reply)
 		audit_left_out(c->audit);
 		/* records those who no longer wait */
 		(void)queue_open(&q, c->audit, &ignored);
+		(void)acts_undo_where(is_orphan, record_orphan, &orphans, &ignored);
 	}
 	return idle_finish(&idle, NULL, &reply->why) == -1 ? -1 : idle_begin(&idle, NULL, &soon, &reply->why);
 }
@@ -80,14 +114,14 @@ static int
 allow_again(const struct call *c, struct leases *ls, struct reply *reply)
 {
 	const uint32_t uid = c->peer->asker.uid;
-	const struct lease *l;
+	struct lease *l;
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; i < ls->n; i++) {
 		l = ls->v[i];
 		if ((uid == 0 || uid == l->uid) && !l->seen.over && l->state == LEASE_HELD && !l->planned &&
-		    acts_allow(ls, l, &reply->why) == -1)
+		    acts_allow_again(l, &reply->why) == -1)
 			ret = -1;
 	}
 	return ret;

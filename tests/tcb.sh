@@ -64,6 +64,8 @@
 #   the name of an exec record		root/ -6, pure/ 7: the wrapper finds by it what the helper wrote (leasename.c)
 #   the ledger				root/ 211, others 155: acts are undone by what root noted of each node, not by what leases say
 #					(ledger.c); leases can become bytes that root need not understand. Orphans (leaseverbs.c)
+#   the reply's hash and the acts in records	root/ 47, others 43: a reply is written before its record, and again if nodes had to
+#					be made (plan.c, opening.c)
 # Functions of host/ and of the pure rooms that only other programs call are in files of their own, which the helper
 # does not link: 37 functions, 60 lines of host/ and 435 of pure/.
 set -u
@@ -110,8 +112,8 @@ done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 others() { grep "^$here/helper/" "$T/files" | grep -v "^$here/helper/root/" | xargs sh "$0" lines; }
 
-at_most "lines of helper/root/" "$(room root)" 10249
-at_most "lines of other rooms that are linked" "$(others)" 11794
+at_most "lines of helper/root/" "$(room root)" 10296
+at_most "lines of other rooms that are linked" "$(others)" 11837
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 398
 # Functions of ours that nothing in the helper calls.  The linker leaves them out (--gc-sections), and its map names them;
 # it also names functions that the compiler put into their callers, which the debugging information tells apart.

@@ -2,6 +2,9 @@
 #include "reply.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "wire.h"
 
 const char *const reply_kinds[REPLY_KINDS] = { "grant", "plain", "noted", "refused", "busy" };
 
@@ -120,6 +123,22 @@ reply_encode(const struct reply *r)
 	return jsonout_take(&j);
 }
 
+char *
+reply_text(const struct reply *r, struct why *why)
+{
+	char *text = reply_encode(r);
+
+	if (text == NULL)
+		refuse_nomem(why);
+	else if (strlen(text) > WIRE_REPLY_MAX) {
+		refuse(why, WHY_CONFIG, "the changes to config.json have %zu bytes, at most %d are possible: has a CDI spec too "
+		    "many mounts or variables?", strlen(text), WIRE_REPLY_MAX);
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
 void
 reply_free(struct reply *r)
 {
@@ -127,5 +146,6 @@ reply_free(struct reply *r)
 	strlist_free(&r->env);
 	chores_free(&r->chores);
 	free(r->status);
+	free(r->text);
 	*r = (struct reply){ 0 };
 }

@@ -23,6 +23,7 @@ struct reply {
 	unsigned wait, ahead;		/* REPLY_BUSY: seconds in all; number of waiters ahead */
 	char policy[256];		/* REPLY_GRANT: file name of the policy */
 	struct edits edits;		/* REPLY_GRANT */
+	char *text;			/* as it is sent, if it was made ahead, for its record (reply_text()); else NULL */
 	char *status;			/* REPLY_NOTED, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
 	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_TASK: a line for the user; "": none */
 	struct strlist env;		/* REPLY_NOTED to VERB_TASK: variables of the task, "NAME=value" */
@@ -32,6 +33,8 @@ struct reply {
 
 /* The reply as JSON, which the caller frees. NULL if memory is short or a text is not UTF-8. */
 char *reply_encode(const struct reply *r);
+/* The same; NULL with *why, also (WHY_CONFIG) if it is longer than the wrapper reads. */
+char *reply_text(const struct reply *r, struct why *why);
 /* Decodes what the helper wrote; run by the wrapper. 0, or -1 with *why; reply_free() in any case. */
 int reply_decode(const char *text, size_t len, struct reply *r, struct why *why);
 void reply_free(struct reply *r);

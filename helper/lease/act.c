@@ -1,8 +1,11 @@
 /* See act.h. */
 #include "act.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *const act_kinds[] = { "make node", "allow user", "allow group", "label" };
 
 static bool
 is_same(const struct act *a, const struct act *b)
@@ -24,6 +27,23 @@ acts_add(struct acts *all, const struct act *a)
 		return false;
 	all->v = v;
 	v[all->n++] = *a;
+	return true;
+}
+
+bool
+acts_describe(const struct acts *all, struct strlist *out)
+{
+	char line[sizeof(all->v->path) + SECONTEXT_MAX + 32], id[16];
+	const struct act *a;
+
+	for (a = all->v; a < all->v + all->n; a++) {
+		snprintf(id, sizeof(id), "%u ", a->id);
+		snprintf(line, sizeof(line), "%s %s%s%s%s", act_kinds[a->kind],
+		    a->kind == ACT_ALLOW_USER || a->kind == ACT_ALLOW_GROUP ? id : "", a->path, a->label[0] != '\0' ? " " : "",
+		    a->label);
+		if (!strlist_add(out, line, SIZE_MAX))
+			return false;
+	}
 	return true;
 }
 

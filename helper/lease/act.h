@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../base/text.h"
 #include "../kernel/secontext.h"
 
 struct act {
@@ -25,6 +26,8 @@ struct act {
 	bool there;			/* ACT_MAKE_NODE: the node was made for another lease, and this lease shares it */
 };
 
+extern const char *const act_kinds[];	/* «make node», «allow user» */
+
 /* The acts that a plan needs. Begins as zero. */
 struct acts {
 	struct act *v;
@@ -33,6 +36,8 @@ struct acts {
 
 /* Adds a copy, unless the same act is there. False if memory is short. */
 bool acts_add(struct acts *all, const struct act *a);
+/* Adds a line for each: «allow user 1000 /dev/nvidia0», «make node /dev/nvidiactl». False if memory is short. */
+bool acts_describe(const struct acts *all, struct strlist *out);
 /* True if a node is still to be made. */
 bool acts_make_any(const struct acts *all);
 /* Keeps the acts that make nodes, and drops the others. */

@@ -58,14 +58,10 @@ print_or_skip(const char *text, int status)
 static int
 send_reply(const struct reply *reply, struct why *why)
 {
-	autofree char *text = reply_encode(reply);
+	autofree char *made = reply->text == NULL ? reply_text(reply, why) : NULL;
+	const char *text = reply->text != NULL ? reply->text : made;
 
-	if (text == NULL)
-		return refuse_nomem(why);
-	if (strlen(text) > WIRE_REPLY_MAX)
-		return refuse(why, WHY_CONFIG, "the changes to config.json have %zu bytes, at most %d are possible: has a CDI spec "
-		    "too many mounts or variables?", strlen(text), WIRE_REPLY_MAX);
-	return frame_write(STDIN_FILENO, text, strlen(text), WIRE_REPLY_MAX, WRITE_MS, why);
+	return text == NULL ? -1 : frame_write(STDIN_FILENO, text, strlen(text), WIRE_REPLY_MAX, WRITE_MS, why);
 }
 
 /*

@@ -130,7 +130,8 @@ class Helper:
             return self.answer
         magic, version, length = head[:4], *struct.unpack(">II", head[4:])
         assert magic == b"GPUH" and version == VERSION and length <= 1024 * 1024, head
-        self.answer = json.loads(self._take(length))
+        self.text = self._take(length)
+        self.answer = json.loads(self.text)
         return self.answer
 
     def kind(self):

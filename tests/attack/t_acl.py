@@ -5,6 +5,7 @@ import ctypes
 import contextlib
 import glob
 import grp
+import hashlib
 import json
 import os
 import pwd
@@ -886,8 +887,7 @@ def a20():
         lines = [json.loads(l) for l in new_lines(client.look).splitlines()]
         assert entry("attacker") == [] and in_ledger() == [], (acl(), in_ledger())
         told = [(l["uid"], l["reason"]) for l in lines if l["event"] == "orphan"]
-        assert len(told) == 3 and (uid("attacker"), "/dev/nvidia0: an ACL entry of user %d, of a lease that is gone, was undone" %
-                                   uid("attacker")) in told, told
+        assert len(told) == 3 and (uid("attacker"), "/dev/nvidia0: «allow user %d», for a lease that is gone, was undone" % uid("attacker")) in told, told
         assert new_lines(client.look) == b""
 
 
@@ -952,3 +952,31 @@ def a23():
             client.look()
             client.look()
         assert entry("attacker") == [] and in_ledger() == [], (acl(), in_ledger())
+
+
+# The record of a grant
+
+def hashed(**fields):
+    """In the asker: the reply, and the hash of its text."""
+    h = Helper()
+    return h.ask(**fields).result(), hashlib.sha256(h.text).hexdigest()
+
+
+@case("N24", "A grant's record has the acts and the hash of the reply; if missing nodes were made, another record has what they changed")
+def a24():
+    with Closed(), without("/dev/nvidiactl"), asker("attacker") as a, asker("victim") as v:
+        got = []
+        lines = [json.loads(l) for l in new_lines(lambda: got.append(a.call(hashed, gpus=GPU0))).splitlines()]
+        (answer, text_hash), = got
+        granted(answer)
+        allow = "allow user %d " % uid("attacker")
+        grant, made = lines
+        assert (grant["event"], grant["acts"]) == ("grant", ["make node /dev/nvidiactl", allow + "/dev/nvidia0", allow + "/dev/nvidia-uvm"]), grant
+        assert grant["reply_sha256"] != text_hash and "/dev/nvidiactl" not in grant["nodes"], grant
+        # made by the driver's parameters: everyone may use the node
+        assert (made["event"], made["reply_sha256"], made["nodes"]) == (
+            "made-nodes", text_hash, [n["path"] for n in answer[1]["containerEdits"]["deviceNodes"]]), (made, text_hash)
+        assert "/dev/nvidiactl" in made["nodes"] and made["acts"] == grant["acts"], made
+        grant, = [json.loads(l) for l in new_lines(lambda: got.append(v.call(hashed, gpus=GPU1))).splitlines()]
+        assert (grant["event"], grant["reply_sha256"]) == ("grant", got[1][1]), (grant, got[1])
+        assert grant["acts"][0] == "make node /dev/nvidiactl" and len(grant["acts"]) == 3, grant

@@ -31,6 +31,8 @@ ok(t.wait() == 7 and HAS in t.text() and t.said()[0] == 'GPU 0000:3b:00.0 (NVIDI
 ok(soon(lambda: state(a) == 'promised'), tag + 'after it the GPU is given back', state(a))
 ok([r['event'] for r in audit() if r['container'] == a.id and r['event'] != 'exec'] == ['promise', 'grant', 'gave-back'], tag + 'the audit log says so',
    [(r['event'], r.get('waited')) for r in audit()])
+ok([len(r.get('reply_sha256', '')) for r in audit() if r['container'] == a.id and r['event'] in ('promise', 'grant')] == [64, 64], tag +
+   'the records of promise and grant have the hash of the reply', audit())
 ok(show(a, 'hijack')[0] == 'not', tag + 'a later exec has no GPU', show(a, 'hijack'))
 ok('no GPU yet' in show(a, 'hijack')[1], tag + 'and is told so', show(a, 'hijack'))
 

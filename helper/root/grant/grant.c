@@ -29,13 +29,18 @@ record_grant(const struct plan *p, struct refusal *f)
 {
 	const struct ruling *r = p->ruling;
 	const struct call *c = r->call;
-	const struct record rec = { .event = plan_promises(p) ? "promise" : "grant", ASKED_BY(c->peer), .request = c->request,
+	struct record rec = { .event = plan_promises(p) ? "promise" : "grant", ASKED_BY(c->peer), .request = c->request,
 		.known = &r->known, .policy = r->decision.policy->name, .gpus = &p->edits.gpus, .specs = &p->specs,
-		.waited = p->lease.pausing.waited, .edits = &p->edits };
+		.waited = p->lease.pausing.waited, .edits = &p->edits,
+		.reply = p->reply_hash };
 	autoleases struct leases ls = LEASES_CLOSED;
+	autostrlist struct strlist acts = { 0 };
 	struct audit_line line;
 	int ret;
 
+	if (!acts_describe(&p->acts, &acts))
+		return refuse_nomem(&f->why);
+	rec.acts = &acts;
 	if ((ret = audit_count(c->audit, &rec, RATE_GRANT, &line, &f->why)) == 0) {
 		/*
 		 * waits as long as a helper that takes a lease back: without the lock, this helper must take the lease
@@ -49,6 +54,16 @@ record_grant(const struct plan *p, struct refusal *f)
 	}
 	audit_line_end(c->audit, &line);
 	return ret;
+}
+
+static int
+write_reply(struct plan *p, struct why *why)
+{
+	/* lends the edits to the reply */
+	struct reply r = { .kind = REPLY_GRANT, .edits = p->edits };
+
+	snprintf(r.policy, sizeof(r.policy), "%s", p->ruling->decision.policy->name);
+	return plan_encode_reply(p, &r, why);
 }
 
 /* Takes back a grant that is not in the log, and that has opened nothing yet. False: the lease stays for a while. */
@@ -79,7 +94,7 @@ bind_token(const struct plan *p, struct host_changes *t, struct why *why)
  *	ask_relabel_look	their labels may be changed
  *	bind_token		the token is this container's
  *	plan_complete		the reply is whole
- *	record_grant		lock, for GPUs: the log has the grant. Nothing is open before that
+ *	record_grant		lock, for GPUs: the log has the grant, and the reply's hash. Nothing is open before that
  *	record_for_execs	what execs need is written; the grant can be taken back, and recorded as such, from here on
  *	open_nodes		lock: nodes are made and opened
  *	ask_relabel_change	last, because labels are never undone
@@ -120,7 +135,7 @@ grant_once(const struct peer *p, const struct request *asked, bool look_first, s
 	autoclose int audit = audit_open(&f.why);
 	const struct call call = { p, asked, audit };
 	autoruling struct ruling ruling = { .call = &call };
-	autoplan struct plan plan = { .ruling = &ruling };
+	autoplan struct plan plan = { .ruling = &ruling, .write_reply = write_reply };
 
 	*reply = (struct reply){ 0 };
 	*t = (struct host_changes){ 0 };
@@ -130,9 +145,8 @@ grant_once(const struct peer *p, const struct request *asked, bool look_first, s
 	} else if (ruling_make(&ruling, &f.why) == 0 && plan_make(&plan, &f.why) == 0 &&
 	    carry_out(&plan, look_first, t, &f) == 0) {
 		reply->kind = REPLY_GRANT;
-		snprintf(reply->policy, sizeof(reply->policy), "%s", ruling.decision.policy->name);
-		reply->edits = plan.edits;
-		plan.edits = (struct edits){ 0 };
+		reply->text = plan.reply;
+		plan.reply = NULL;
 	} else if (ruling.unasked && ruling.asked && f.why.code == WHY_DENIED)
 		reply->kind = REPLY_PLAIN;
 	else if (!f.met_unleased || look_first)

@@ -3,8 +3,21 @@
 
 #include "../end/execrecord.h"
 #include "../lease/leasewrite.h"
+#include "../log/audit.h"
 #include "../node/acts.h"
 #include "plangpus.h"
+
+/* The record of the grant has neither these nodes nor the hash of this reply. */
+static int
+record_made_nodes(const struct plan *p, struct why *why)
+{
+	const struct call *c = p->ruling->call;
+	autostrlist struct strlist acts = { 0 };
+	const struct record rec = { .event = "made-nodes", ASKED_BY(c->peer), .request = c->request,
+		.of_lease = p->lease.pipeline, .edits = &p->edits, .acts = &acts, .reply = p->reply_hash };
+
+	return acts_describe(&p->acts, &acts) ? audit_write(c->audit, &rec, why) : refuse_nomem(why);
+}
 
 /* Makes missing nodes first. Only then can the helper see what else they need, and add that to the lease. */
 static int
@@ -17,7 +30,8 @@ make_missing_nodes(struct plan *p, struct leases *ls, struct why *why)
 		return -1;
 	if (!acts_make_any(&p->acts))
 		return 0;
-	return plan_made_nodes(p, why) == -1 ? -1 : leases_write_more(ls, &p->lease, why);
+	return plan_made_nodes(p, why) == -1 || p->write_reply(p, why) == -1 || leases_write_more(ls, &p->lease, why) == -1 ?
+	    -1 : record_made_nodes(p, why);
 }
 
 int

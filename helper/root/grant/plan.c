@@ -321,9 +321,22 @@ add_labels(const struct label *l, struct edits *e, struct why *why)
 }
 
 int
+plan_encode_reply(struct plan *p, const struct reply *r, struct why *why)
+{
+	const char *pieces[2] = { NULL };
+
+	free(p->reply);
+	if ((p->reply = reply_text(r, why)) == NULL)
+		return -1;
+	pieces[0] = p->reply;
+	hash_pieces(pieces, p->reply_hash);
+	return 0;
+}
+
+int
 plan_complete(struct plan *p, struct why *why)
 {
-	return plan_name_gpus(p, why) == -1 ? -1 : add_labels(&p->label, &p->edits, why);
+	return plan_name_gpus(p, why) == -1 || add_labels(&p->label, &p->edits, why) == -1 ? -1 : p->write_reply(p, why);
 }
 
 void
@@ -333,4 +346,5 @@ plan_free(struct plan *p)
 	lease_free(&p->lease);
 	acts_free(&p->acts);
 	strlist_free(&p->specs);
+	free(p->reply);
 }

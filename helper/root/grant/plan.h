@@ -7,6 +7,7 @@
 #ifndef GPUHELPER_ROOT_GRANT_PLAN_H
 #define GPUHELPER_ROOT_GRANT_PLAN_H
 
+#include "../../ask/reply.h"
 #include "../../host/access.h"
 #include "../../lease/act.h"
 #include "../../policy/driverwant.h"
@@ -31,6 +32,10 @@ struct plan {
 	size_t picked;
 	struct driver_nodes further;		/* the picks' nodes that only CDI specs name */
 	struct strlist specs;			/* for the audit log: the CDI specs of the driver's files */
+	/* makes «reply» of the rest, and again when missing nodes were made. -1 with *why */
+	int (*write_reply)(struct plan *p, struct why *why);
+	char *reply;				/* as it is sent */
+	char reply_hash[HASH_SIZE];		/* for the audit log: hex SHA-256 of that */
 };
 
 /*
@@ -51,6 +56,9 @@ int plan_check_folders(const struct plan *p, struct why *why);
  * plan_name_gpus(). -1 with *why.
  */
 int plan_complete(struct plan *p, struct why *why);
+
+/* For write_reply: makes the text of a reply, and its hash. -1 with *why. */
+int plan_encode_reply(struct plan *p, const struct reply *r, struct why *why);
 
 /* Fills in edits.gpus. -1 with *why: memory is short. */
 int plan_name_gpus(struct plan *p, struct why *why);

@@ -62,15 +62,14 @@ is_orphan(void *ctx, const struct ledger_entry *e)
 static void
 record_orphan(void *ctx, const struct ledger_node *n, const struct ledger_entry *e)
 {
-	static const char *const what[] = { "its making", "an ACL entry of user", "an ACL entry of group", "its label" };
 	const struct orphans *o = ctx;
 	struct record rec = { .event = "orphan", .uid = e->uid };
 	struct why why, ignored;
 
 	if (ledger_is_acl(e))
-		refuse(&why, WHY_NONE, "%s: %s %u, of a lease that is gone, was undone", n->path, what[e->kind], e->id);
+		refuse(&why, WHY_NONE, "%s: «%s %u», for a lease that is gone, was undone", n->path, act_kinds[e->kind], e->id);
 	else
-		refuse(&why, WHY_NONE, "%s: %s, for a lease that is gone, was undone", n->path, what[e->kind]);
+		refuse(&why, WHY_NONE, "%s: «%s», for a lease that is gone, was undone", n->path, act_kinds[e->kind]);
 	rec.why = &why;
 	(void)audit_write(o->call->audit, &rec, &ignored);
 }

@@ -214,11 +214,16 @@ count_record(struct plan *p, struct audit_line *line, struct why *why)
 {
 	const struct ruling *r = p->ruling;
 	const struct call *c = r->call;
+	autostrlist struct strlist acts = { 0 };
 	const struct record rec = { .event = "grant", ASKED_BY(c->peer), .request = c->request, .known = &r->known,
 		.policy = r->decision.policy->name, .gpus = &p->edits.gpus, .edits = &p->edits,
-		.waited = p->lease.pausing.waited };
+		.waited = p->lease.pausing.waited, .acts = &acts, .reply = p->reply_hash };
 
-	return plan_name_gpus(p, why) == -1 ? -1 : audit_count(c->audit, &rec, RATE_GRANT, line, why);
+	if (plan_name_gpus(p, why) == -1 || p->write_reply(p, why) == -1)
+		return -1;
+	if (!acts_describe(&p->acts, &acts))
+		return refuse_nomem(why);
+	return audit_count(c->audit, &rec, RATE_GRANT, line, why);
 }
 
 /*
@@ -310,15 +315,24 @@ describe(const struct plan *p, char out[REPLY_LINE_MAX])
 	snprintf(out, REPLY_LINE_MAX, "%s", b.failed ? "" : b.p);
 }
 
+static int
+write_reply(struct plan *p, struct why *why)
+{
+	autoreply struct reply r = { .kind = REPLY_NOTED };
+
+	describe(p, r.line);
+	if (plan_task_env(p, &r.env, why) == -1)
+		return -1;
+	return idle_add_chore(&r.chores, CHORE_OPEN, &p->lease, (struct process_id){ 0 }) ? plan_encode_reply(p, &r, why) :
+	    refuse_nomem(why);
+}
+
 static void
-answer_with(const struct plan *p, struct reply *reply)
+send_as_written(struct plan *p, struct reply *reply)
 {
 	reply->kind = REPLY_NOTED;
-	describe(p, reply->line);
-	if (plan_task_env(p, &reply->env, &reply->why) == -1 ||
-	    !idle_add_chore(&reply->chores, CHORE_OPEN, &p->lease, (struct process_id){ 0 }))
-		/* the peer's next request, for the end of this task, frees the GPUs */
-		*reply = (struct reply){ .kind = REPLY_REFUSED, .why = { WHY_BUG, "no memory" } };
+	reply->text = p->reply;
+	p->reply = NULL;
 }
 
 /* Another process of the container has taken the GPUs: this one uses them, too, and keeps them as long as it lives. */
@@ -368,7 +382,7 @@ task_once(const struct call *c, bool look_first, struct reply *reply)
 {
 	autorefusal struct refusal f = { .again = ASK_NOT };
 	autoruling struct ruling r = { .call = c };
-	autoplan struct plan p = { .ruling = &r };
+	autoplan struct plan p = { .ruling = &r, .write_reply = write_reply };
 	enum task_next next = TASK_TAKES;
 	int ret = -1;
 
@@ -384,7 +398,7 @@ task_once(const struct call *c, bool look_first, struct reply *reply)
 	if (next != TASK_TAKES)
 		answer_next(c, next, reply);
 	else if (ret == 0)
-		answer_with(&p, reply);
+		send_as_written(&p, reply);
 	else
 		refusal_answer(&r, &f, reply);
 	return true;

@@ -62,8 +62,11 @@ is_mount(const struct edit_mount *m)
 static bool
 is_hook(const struct edit_hook *h)
 {
-	return h->when != NULL && h->when[0] != '\0' && text_is_utf8(h->when, strlen(h->when)) && is_path(h->path) &&
-	    are_texts(&h->args) && are_texts(&h->env);
+	/* OCI runtime specification 1.2, «POSIX-platform Hooks» */
+	static const char *const known[] = { "prestart", "createRuntime", "createContainer", "startContainer", "poststart",
+		"poststop", NULL };
+
+	return h->when != NULL && text_among(h->when, known) && is_path(h->path) && are_texts(&h->args) && are_texts(&h->env);
 }
 
 static bool

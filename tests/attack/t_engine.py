@@ -158,7 +158,7 @@ NODE_LIES = [(GDR, to) for to in (
 NAME_LIES = [("nvidia.com/gpu=0", to) for to in ("gpu=0", "nvidia.com/gpu", "nvidia.com/gpu=%FF", "-")]
 EDIT_LIES = [(MOUNT[1], to) for to in ("/", "/proc", "/proc/sys", "/dev/x", "/sys/x", "usr/lib", "/usr/../dev/x", "/usr/lib/%FF")] + [
     (MOUNT[0], "srv/x"), (MOUNT[0], "/srv/../etc/shadow"), ("nosuid", "suid"), ("nodev", "dev"), ("nosuid", "exec"), ("nodev", "rbind"),
-    ("createContainer", "-"), ("createContainer", "%FF"), ("/srv/driver/hook", "hook"), ("hook~a", "hook~%FF"), ("A=1", "A=%FF"),
+    ("createContainer", "-"), ("createContainer", "%FF"), ("createContainer", "createNothing"), ("/srv/driver/hook", "hook"), ("hook~a", "hook~%FF"), ("A=1", "A=%FF"),
     ("FROM_SPEC=1", "GPUHELPER_GPUS=all"), ("FROM_SPEC=1", "FROM_SPEC"), ("FROM_SPEC=1", "=1"), ("FROM_SPEC=1", "A=%FF"),
     (MASKED, "/proc/1"), (MASKED, "/etc"), (MASKED, "/proc/driver/nvidia"), ("/etc/cdi/attack.json", "%FF"), ("masked~", "mask~"), ("specs~", "spec~")]
 

@@ -20,11 +20,6 @@ void
 judge_start(void)
 {
 	spawned_start(&judge);
-}
-
-void
-judge_wake(void)
-{
 	spawned_wake(&judge);
 }
 
@@ -61,7 +56,8 @@ ask_judge(struct judge_ask *a, int ms, struct judge_answer *out, struct why *why
 	/* the lines of the question fail only if memory is short: no date in it is before 1970 */
 	if (!lines_finish(&t))
 		return refuse_nomem(why);
-	answer = spawned_answer(&judge, b.p, b.len, ms, &len, why);
+	if (spawned_ask(&judge, b.p, b.len, why) == 0)
+		answer = spawned_hear(&judge, ms, &len, why);
 	return answer != NULL ? hear_judge(a, answer, len, out, why) : -1;
 }
 
@@ -72,9 +68,8 @@ judge_sees(uint32_t vendors, struct inventory *out, struct why *why)
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 	const int ret = ask_judge(&a, HOST_MS, &answer, why);
 
-	*out = ret == 0 ? answer.inventory : (struct inventory){ 0 };
-	if (ret == 0)
-		answer.inventory = (struct inventory){ 0 };
+	*out = answer.inventory;
+	answer.inventory = (struct inventory){ 0 };
 	return ret;
 }
 

@@ -17,7 +17,6 @@
 
 /* Starts the program. To be called before filter_install(). If this fails, every question fails with the reason. */
 void judge_start(void);
-void judge_wake(void);		/* has the program start now, because it will get a question soon */
 void judge_end(void);
 /*
  * Has the judge find the GPUs of the vendors in the mask (1 << enum gpu_vendor), which may be 0. The result is not

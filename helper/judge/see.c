@@ -1,7 +1,7 @@
 /* See see.h. Reads the host with its caller's rights, and changes nothing. */
 #include "see.h"
 
-#include "../host/gpu/gpus.h"
+#include "../host/gpu/udev.h"
 
 int
 host_see(uint32_t vendors, struct inventory *out, struct why *why)

@@ -17,7 +17,7 @@ bool drm_nodes_add(struct drm_nodes *nodes, const struct drm_node *n);
 void drm_nodes_free(struct drm_nodes *nodes);
 #define autonodes __attribute__((cleanup(drm_nodes_free)))
 
-/* Where a program looks up the nodes of its host: udev.h. */
+/* Where a program looks up the nodes of its host: udev.h or nodrm.h. */
 struct drm_source {
 	/*
 	 * Adds the host's render nodes and, if asked for, cards and accel nodes. Finding none is no error. 0, or -1 with *why

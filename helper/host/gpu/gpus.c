@@ -1,6 +1,6 @@
 /*
- * See gpus.h. Reads procfs and sysfs beneath one directory, never through a symbolic link, and asks src->drm
- * (udev.c). nogpu.c looks for nodes in its dev/. gpu/gpu.c parses what it can parse. Must open no device node and load
+ * See gpus.h. Reads procfs and sysfs beneath one directory, never through a symbolic link, and asks src->drm (udev.c,
+ * nodrm.c). nogpu.c looks for nodes in its dev/. gpu/gpu.c parses what it can parse. Must open no device node and load
  * no module. Where there are two sources, both must agree: kfd and udev on the address of an AMD GPU.
  * Without src->drm, DRM devices are read from plain directories in sys/class/drm. A running host has
  * symbolic links there, so this works only on a copy of a sysfs tree, such as a fixture.

@@ -10,7 +10,7 @@
 #define VENDOR_NVIDIA 0x10de
 #define VENDOR_INTEL 0x8086
 
-/* Where to look. For the running host, use { root = fd of "/", drm = &udev_drm }. */
+/* Where to look. For the running host, use { root = fd of "/", drm = &udev_drm or &no_drm }. */
 struct gpu_source {
 	int root;	/* directory whose proc/ and sys/ are read */
 	const struct drm_source *drm;	/* lists DRM and accel nodes; NULL: read sys/class/drm beneath root */

@@ -152,7 +152,7 @@ spawned_start(struct spawned *p)
 	const pid_t us = getpid();
 	int pair[2];
 
-	if (own_program_find(p->name, &file, &p->why) == -1 || (p->own_user && find_user(p) == -1))
+	if (own_program_find(p->file != NULL ? p->file : p->name, &file, &p->why) == -1 || (p->own_user && find_user(p) == -1))
 		return;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {
 		refuse(&p->why, WHY_AGAIN, "socketpair: %s", strerror(errno));

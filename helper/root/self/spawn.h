@@ -24,6 +24,7 @@ struct spawned {
 	const char *name;
 	bool own_user;		/* it runs as the user of its name (host/own/ownprogram.h), not as root */
 	uint32_t ask_max, answer_max;	/* limits of question and answer, in bytes */
+	const char *file;	/* the program's file, if that has another name */
 	bool own_proc;		/* it has SPAWN_PROC */
 	bool moves;		/* leave_cgroup() moves it along (owncgroup.h) */
 	const int *kept;	/* with own_user: capabilities(7) that it has all the same */
@@ -37,8 +38,8 @@ struct spawned {
 };
 
 /*
- * Forks a process for the program p->name (host/own/ownprogram.h). It executes the program, with an empty environment,
- * when it is woken or gets its first question. If that fails, p->why says why.
+ * Forks a process for the program p->name, or p->file (host/own/ownprogram.h). It executes the program, with an empty
+ * environment, when it is woken or gets its first question. If that fails, p->why says why.
  */
 void spawned_start(struct spawned *p);
 

@@ -60,9 +60,9 @@ slib = $(shell $(PKG_CONFIG) --static --libs $(1))
 pure_rooms := base json kernel gpu cdi lease policy ask vet
 archives := pure host root look engine read judge label user ctl
 sources = $(wildcard $(foreach r,$(if $(filter pure,$(1)),$(pure_rooms),$(1)),helper/$(r)/*.c helper/$(r)/*/*.c))
-mains := helper/root/main.c helper/look/main.c helper/engine/main.c helper/read/main.c helper/judge/main.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
+mains := helper/root/main.c helper/look/main.c helper/engine/main.c helper/read/main.c helper/judge/main.c helper/judge/judgeplain.c helper/judge/judgeudev.c helper/label/main.c helper/user/runc.c helper/ctl/main.c
 $(foreach a,$(archives),$(eval $(a)_objs := $(patsubst %.c,$(B)/%.o,$(filter-out $(mains),$(call sources,$(a))))))
-programs := $(B)/gpuhelper $(B)/gpuhelper-look $(B)/gpuhelper-engine $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelper-wait $(B)/gpuhelperctl
+programs := $(B)/gpuhelper $(B)/gpuhelper-look $(B)/gpuhelper-engine $(B)/gpuhelper-read $(B)/gpuhelper-judge $(B)/gpuhelper-judge-udev $(B)/gpuhelper-label $(B)/gpuhelper-runc $(B)/gpuhelper-wait $(B)/gpuhelperctl
 
 .PHONY: all help check check-vm bench bench-growth unit users install uninstall selinux install-selinux clean dist deb rpm
 all: $(programs)
@@ -78,8 +78,8 @@ $(B)/%.o: %.c Makefile
 $(foreach a,$(archives),$(eval $(B)/lib$(a).a: $$($(a)_objs); @rm -f $$@ && $$(AR) rcsD $$@ $$^))
 
 # static: no loader, no shared library, no NSS.  The helper is static because it runs as root, gpuhelper-look because it
-# has capabilities; the wrapper, gpuhelper-engine and gpuhelper-read, because a static program starts faster, and each container or grant
-# starts one
+# has capabilities; the wrapper, gpuhelper-engine, gpuhelper-read and gpuhelper-judge, because a static program starts
+# faster, and each container or grant starts one
 STATIC := $(if $(SAN),-pie,-static-pie)
 $(B)/gpuhelper: $(B)/helper/root/main.o $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
@@ -116,11 +116,16 @@ $(B)/gpuhelper-read: $(B)/helper/read/main.o $(B)/libread.a $(B)/libroot.a $(B)/
 	$(if $(V),,@echo '  LD  $@')
 	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,--gc-sections -o $@ $^ $(READ_LIBS)
 
-# distributions have libudev only as a shared library; all other libraries are linked statically
-JUDGE_LIBS := $(if $(SAN),,-Wl,-Bstatic) $(call lib,jansson hogweed nettle) -lgmp $(if $(SAN),,-Wl,-Bdynamic) $(call lib,libudev)
-$(B)/gpuhelper-judge: $(B)/helper/judge/main.o $(B)/libjudge.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
+JUDGE_LIBS := $(call $(if $(SAN),lib,slib),jansson hogweed nettle) -lgmp
+$(B)/gpuhelper-judge: $(B)/helper/judge/main.o $(B)/helper/judge/judgeplain.o $(B)/libjudge.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')
-	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -Wl,--gc-sections -o $@ $^ $(JUDGE_LIBS)
+	$(Q)$(CC) $(STATIC) $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,--gc-sections -o $@ $^ $(JUDGE_LIBS)
+
+# distributions have libudev only as a shared library; all other libraries are linked statically
+JUDGE_UDEV_LIBS := $(if $(SAN),,-Wl,-Bstatic) $(call lib,jansson hogweed nettle) -lgmp $(if $(SAN),,-Wl,-Bdynamic) $(call lib,libudev)
+$(B)/gpuhelper-judge-udev: $(B)/helper/judge/main.o $(B)/helper/judge/judgeudev.o $(B)/libjudge.a $(B)/libroot.a $(B)/libhost.a $(B)/libpure.a
+	$(if $(V),,@echo '  LD  $@')
+	$(Q)$(CC) -pie $(SANLINK) $(LDFLAGS) $(LINKHARDEN) -Wl,-z,nodlopen -Wl,--gc-sections -o $@ $^ $(JUDGE_UDEV_LIBS)
 
 $(B)/gpuhelperctl: $(B)/helper/ctl/main.o $(B)/libctl.a $(B)/liblabel.a $(B)/libuser.a $(B)/libread.a $(B)/libjudge.a $(B)/libhost.a $(B)/libpure.a
 	$(if $(V),,@echo '  LD  $@')

@@ -49,6 +49,7 @@ files() {
 	echo "0711 $B/gpuhelper-engine $LIBEXECDIR/gpuhelper/gpuhelper-engine"
 	echo "0711 $B/gpuhelper-read $LIBEXECDIR/gpuhelper/gpuhelper-read"
 	echo "0711 $B/gpuhelper-judge $LIBEXECDIR/gpuhelper/gpuhelper-judge"
+	echo "0711 $B/gpuhelper-judge-udev $LIBEXECDIR/gpuhelper/gpuhelper-judge-udev"
 	echo "0711 $B/gpuhelper-label $LIBEXECDIR/gpuhelper/gpuhelper-label"
 	echo "0755 $B/gpuhelper-wait $LIBEXECDIR/gpuhelper/gpuhelper-wait"
 	echo "0755 $B/gpuhelper $helper"

@@ -168,7 +168,7 @@ static_analysis() {
 	# cppcheck does not understand __attribute__((cleanup)), nor a variable that names its register.  The sanitizers find
 	# leaks.
 	lost="-Wno-analyzer-malloc-leak -Wno-analyzer-fd-leak -Wno-analyzer-fd-double-close"
-	tap "gcc -fanalyzer finds nothing" sh -c "make -j$jobs B=build/analyzer CFLAGS='-O1 -fanalyzer $lost' HARDEN= FORTIFY= build/analyzer/gpuhelper build/analyzer/gpuhelper-look build/analyzer/gpuhelper-engine build/analyzer/gpuhelper-read build/analyzer/gpuhelper-judge build/analyzer/gpuhelper-runc >build/logs/analyzer 2>&1 && ! grep -n 'Wanalyzer' build/logs/analyzer"
+	tap "gcc -fanalyzer finds nothing" sh -c "make -j$jobs B=build/analyzer CFLAGS='-O1 -fanalyzer $lost' HARDEN= FORTIFY= build/analyzer/gpuhelper build/analyzer/gpuhelper-look build/analyzer/gpuhelper-engine build/analyzer/gpuhelper-read build/analyzer/gpuhelper-judge build/analyzer/gpuhelper-judge-udev build/analyzer/gpuhelper-runc >build/logs/analyzer 2>&1 && ! grep -n 'Wanalyzer' build/logs/analyzer"
 	tap "cppcheck finds nothing" cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability \
 	    --inline-suppr --suppress=missingIncludeSystem --suppress=memleak --suppress=resourceLeak --suppress=unknownMacro --suppress=normalCheckLevelMaxBranches \
 	    -D_GNU_SOURCE -D__x86_64__ '-D__asm__(x)=' helper
@@ -247,6 +247,7 @@ beside quotas sandboxed nvidia-4gpu keep python3 "$here/tests/container/quotas.p
 beside packing sandboxed nvidia-8gpu keep python3 "$here/tests/container/packing.py"
 beside vetting sandboxed nvidia-2gpu keep python3 "$here/tests/container/vetting.py" runc v1
 beside kept sandboxed nvidia-2gpu keep python3 "$here/tests/container/kept.py" runc v1
+beside judges sandboxed nvidia-2gpu keep python3 "$here/tests/container/judges.py" runc v1
 beside ahead-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/ahead.py" runc v1
 beside ahead-crun-v2 sandboxed nvidia-2gpu v2 python3 "$here/tests/container/ahead.py" crun v2
 beside grants-runc-v1 sandboxed nvidia-2gpu keep python3 "$here/tests/container/grants.py" runc v1

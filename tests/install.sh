@@ -94,7 +94,7 @@ t "such a user does not have root's ids" [ "$(id -u gpuhelper-judge)" -gt 0 -a "
 mkdir "$T/small"
 # has room for one version, but not for two
 size=1000000
-for f in gpuhelper gpuhelper-look gpuhelper-engine gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelperctl; do size=$((size + $(stat -c %s "$build/$f"))); done
+for f in gpuhelper gpuhelper-look gpuhelper-engine gpuhelper-read gpuhelper-judge gpuhelper-judge-udev gpuhelper-label gpuhelper-runc gpuhelperctl; do size=$((size + $(stat -c %s "$build/$f"))); done
 mount -t tmpfs -o size=$size small "$T/small"
 run_make install DESTDIR="$T/small"
 t "make install into a file system that is just large enough" [ "$st" = 0 ]

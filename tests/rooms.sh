@@ -20,7 +20,7 @@ ok() { # ok NAME STATUS [FILE with why]
 	fi
 }
 
-for f in libpure.a libhost.a liblook.a libengine.a libread.a libjudge.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-look gpuhelper-engine gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelper-wait gpuhelperctl; do
+for f in libpure.a libhost.a liblook.a libengine.a libread.a libjudge.a libuser.a libroot.a liblabel.a libctl.a gpuhelper gpuhelper-look gpuhelper-engine gpuhelper-read gpuhelper-judge gpuhelper-judge-udev gpuhelper-label gpuhelper-runc gpuhelper-wait gpuhelperctl; do
 	[ -e "$build/$f" ] || { echo "Bail out! $build/$f is not there: run make"; exit 1; }
 done
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/gpuhelper-rooms.XXXXXX") || exit 1
@@ -44,7 +44,7 @@ json_[a-z_0-9]* nettle_[a-z_0-9]* __gmpz_[a-z_0-9]*'
 read_may='config_init config_destroy config_read_string config_error_[a-z]* config_lookup config_root_setting config_setting_[a-z_]*
 yaml_parser_(initialize|delete|parse|set_encoding|set_input_string) yaml_event_delete
 settings_text cdi_registry_load'
-judge_may='issuer_keys_find gpus_of_host'
+judge_may='issuer_keys_find gpus_here'
 pure_not='json_load_file json_loadf json_loadfd json_load_callback json_dump_file json_dumpf json_dumpfd json_dump_callback'
 
 # host/ reads.  It changes nothing on the host, becomes no other user, starts no program.
@@ -263,18 +263,18 @@ done
 needed "$build/gpuhelper-label" | grep -vxE 'lib(selinux|c)\.so\.[0-9]+' >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "gpuhelper-label needs libselinux, and no other" $? "$tmp/found"
-needed "$build/gpuhelper-judge" | grep -vxE 'lib(udev|c)\.so\.[0-9]+' >"$tmp/found"
+needed "$build/gpuhelper-judge-udev" | grep -vxE 'lib(udev|c)\.so\.[0-9]+' >"$tmp/found"
 [ ! -s "$tmp/found" ]
-ok "gpuhelper-judge needs libudev, and no other" $? "$tmp/found"
-for p in gpuhelper-label gpuhelper-judge; do
+ok "gpuhelper-judge-udev needs libudev, and no other" $? "$tmp/found"
+for p in gpuhelper-label gpuhelper-judge-udev; do
 	readelf -dW "$build/$p" | grep -q 'NODLOPEN\|NOOPEN' || readelf -dW "$build/$p" | grep -q 'FLAGS_1.*NOW'
 	ok "$p is bound at its start" $?
 done
-{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-look" "$build/gpuhelper-engine" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
-readelf -lW "$build/gpuhelper" "$build/gpuhelper-look" "$build/gpuhelper-engine" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
+{ readelf -dW "$build/gpuhelper" "$build/gpuhelper-look" "$build/gpuhelper-engine" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-judge-udev" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'R(UN)?PATH|TEXTREL'
+readelf -lW "$build/gpuhelper" "$build/gpuhelper-look" "$build/gpuhelper-engine" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-judge-udev" "$build/gpuhelper-label" "$build/gpuhelper-runc" "$build/gpuhelperctl" | grep -E 'GNU_STACK.* RWE'; } >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "no program has a library path of its own, text relocations or an executable stack" $? "$tmp/found"
-for p in gpuhelper gpuhelper-look gpuhelper-engine gpuhelper-runc gpuhelper-read; do
+for p in gpuhelper gpuhelper-look gpuhelper-engine gpuhelper-runc gpuhelper-read gpuhelper-judge; do
 	{ readelf -lW "$build/$p" | grep INTERP; needed "$build/$p"; } >"$tmp/found"
 	[ ! -s "$tmp/found" ]
 	ok "$p is static: no loader, no library" $? "$tmp/found"

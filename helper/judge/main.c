@@ -2,7 +2,7 @@
  * gpuhelper-judge: looks at the host's GPUs, then confines itself, parses what a stranger wrote, finds out
  * whose a token is, and decides by the policies what a container gets. The helper starts it for each grant
  * (root/child/judge.h), sends each question over one channel with all that is needed to answer it, and ends it with
- * the channel.
+ * the channel. With libudev it is gpuhelper-judge-udev (drm.h).
  * May assume that its parent is gpuhelper, or else that it has no more rights than its caller. Must never
  * open anything after it has read a stranger's words.
  */
@@ -15,6 +15,7 @@
 #include "../root/self/confine.h"
 #include "../root/self/spawn.h"
 #include "decide.h"
+#include "drm.h"
 #include "identify.h"
 #include "see.h"
 
@@ -30,7 +31,7 @@ answer_question(const struct judge_ask *a, bool first, struct judge_answer *out)
 	if ((a->verb == JUDGE_HOST) != first)
 		return refuse(&out->why, WHY_BUG, "gpuhelper-judge is asked in the wrong order");
 	if (a->verb == JUDGE_HOST)
-		return host_see(a->vendors, &out->inventory, &out->why);
+		return host_see(judge_drm, a->vendors, &out->inventory, &out->why);
 	if (a->verb == JUDGE_GRANT)
 		return decide_ask(&a->grant, &out->verdict, &out->why);
 	return a->verb == JUDGE_VARS ? vars_parse(a->text, &out->vars, &out->why) :

@@ -4,7 +4,7 @@
 #include "../host/gpu/gpus.h"
 
 int
-host_see(uint32_t vendors, struct inventory *out, struct why *why)
+host_see(const struct drm_source *drm, uint32_t vendors, struct inventory *out, struct why *why)
 {
 	struct why bad;
 	bool whole = true;
@@ -15,7 +15,7 @@ host_see(uint32_t vendors, struct inventory *out, struct why *why)
 
 		if ((vendors & 1U << v) == 0)
 			continue;
-		if (gpus_of_host(1U << v, &one, &bad) == -1)
+		if (gpus_here(drm, 1U << v, &one, &bad) == -1)
 			out->fault[v] = bad;
 		else
 			whole = inventory_merge(&one, (enum gpu_vendor)v, out);

@@ -235,7 +235,6 @@ start_children(bool of_root, bool own_cgroup)
 	/* the judge first: the request waits longest for its answer */
 	if (verb->decides)
 		judge_start();
-	judge_wake();
 	if (verb->looks) {
 		looker_start(of_root);
 		labeller_start();
@@ -245,7 +244,6 @@ start_children(bool of_root, bool own_cgroup)
 		reader_start();
 	} else
 		looker_wake(false);
-	reader_wake();
 	/*
 	 * while the wrapper still reads config.json, there is time to start what a request for folders will not need. Others'
 	 * helpers first leave their caller's cgroup, which would be charged for gpuhelper-engine's memory

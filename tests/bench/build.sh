@@ -11,11 +11,11 @@ $cc $flags -static -o "$out/calls" "$here/calls.c"
 for p in empty floor; do
 	$cc $flags -fPIE -static-pie -Wl,-z,relro,-z,now -o "$out/$p" "$here/$p.c"
 done
-$cc $flags -fPIE -pie -Wl,-z,relro,-z,now $(pkg-config --cflags jansson libudev hogweed) -o "$out/libraries" "$here/libraries.c" \
-    -Wl,-Bstatic $(pkg-config --libs jansson hogweed nettle) -lgmp -Wl,-Bdynamic $(pkg-config --libs libudev)
+$cc $flags -fPIE -static-pie -Wl,-z,relro,-z,now $(pkg-config --cflags jansson hogweed) -o "$out/libraries" "$here/libraries.c" \
+    $(pkg-config --static --libs jansson hogweed nettle) -lgmp
 # the program for callgrind
 $cc $flags -Wno-missing-field-initializers -D_GNU_SOURCE -fPIE -pie -Wl,-z,relro,-z,now \
-    -I"$here/../../helper" $(pkg-config --cflags jansson libconfig libudev hogweed) -o "$out/work" "$here/work.c" \
+    -I"$here/../../helper" $(pkg-config --cflags jansson libconfig hogweed) -o "$out/work" "$here/work.c" \
     "$1/libjudge.a" "$1/libread.a" "$1/libhost.a" "$1/libpure.a" \
     -Wl,-Bstatic $(pkg-config --libs libconfig jansson hogweed nettle yaml-0.1) -lgmp \
-    -Wl,-Bdynamic $(pkg-config --libs libudev)
+    -Wl,-Bdynamic

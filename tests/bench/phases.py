@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times the parts of one granted create: functions of the wrapper, the helper and its programs, by the kernel's
-uprobes.
+uprobes. Then tells what each of these processes is for, when it begins, and when it can be asked.
 
 usage: phases.py OUT.json    (in tests/lib/sandbox.sh --gpu nvidia-8gpu; needs tracefs with CONFIG_UPROBE_EVENTS)
 
@@ -55,6 +55,7 @@ PROGRAMS = (
         ('labeller_start', 'helper: starts label'),
         ('reader_start', 'helper: starts read'),
         ('judge_start', 'helper: starts judge'),
+        ('engine_start', 'helper: starts engine'),
         ('capabilities_keep', 'helper: drops capabilities'),
         ('find_nodes', "helper: driver's numbers"),
         ('filter_install', 'helper: filter'),
@@ -63,13 +64,17 @@ PROGRAMS = (
         ('grant', 'helper: grants (the next ones, too)'),
         ('audit_open', 'helper: opens the audit log'),
         ('reader_reads', 'helper: policies, by read'),
-        ('host_look', "helper: judge's look at the host"),
+        ('host_look', 'helper: sees the host (the next ones, too)'),
+        ('engine_hears_specs', 'helper: CDI specs, to engine'),
+        ('judge_sees', "helper: judge's look at the host"),
+        ('engine_names', 'helper: names of the GPUs, by engine'),
         ('ruling_decide', 'helper: decision, by judge'),
         ('label_choose', 'helper: label'),
         ('find_ways', 'helper: folders'),
         ('take_lease', 'helper: takes the lease (the next three, too)'),
         ('leases_lock', 'helper: lock'),
         ('leases_for_request', 'helper: other leases'),
+        ('engine_edits', "helper: the driver's files, by engine"),
         ('plan_nodes', 'helper: plans ACLs, writes the lease'),
         ('check_alone', 'helper: has anyone the GPU open?'),
         ('audit_append', 'helper: writes the audit record'),
@@ -81,6 +86,7 @@ PROGRAMS = (
         ('looker_end', 'helper: ends looker'),
         ('labeller_end', 'helper: ends label'),
         ('reader_end', 'helper: ends read'),
+        ('engine_end', 'helper: ends engine'),
         ('judge_end', 'helper: ends judge'),
         ('leave', 'helper: leaves'),
     ]),
@@ -96,6 +102,29 @@ PROGRAMS = (
         ('filter_install_for', 'judge: filter'),
         ('decide_ask', 'judge: decides'),
     ]),
+    ('gpuhelper-engine', LIBEXEC + 'gpuhelper-engine', [
+        ('main', 'engine: begins'),
+        ('confined_start', 'engine: shuts itself in'),
+        ('answering_hears_specs', 'engine: reads the specs'),
+        ('answering_answers', 'engine: answers'),
+    ]),
+    ('gpuhelper-look', LIBEXEC + 'gpuhelper-look', [
+        ('main', 'look: begins'),
+        ('confined_start', 'look: shuts itself in'),
+        ('holders_find', 'look: who has the nodes open'),
+    ]),
+)
+# what each process is for, and why no other one does that
+PURPOSES = (
+    ('gpuhelper-runc 1', 'checks and changes config.json, runs the runtime', 'has the rights of its caller, and no more'),
+    ('gpuhelper 1', 'finds out who asks, keeps leases and log, opens nodes', 'what takes root, and no more'),
+    ('gpuhelper-judge 1', "sees the host's GPUs, parses a stranger's words, decides", 'opens nothing once it has heard the stranger'),
+    ('gpuhelper-engine 1', "tells what CDI specs and the driver's files give", 'opens files to the end, so it hears no stranger'),
+    ('gpuhelper-look 1', 'ends a look that takes too long, and starts another', 'is never blocked itself'),
+    ('gpuhelper-look 2', "looks at other users' processes", 'these can block it, for ever'),
+    ('gpuhelper-read 1', "parses root's files", 'starts only if no answer to the same bytes is cached'),
+    ('gpuhelper-label 1', "asks for SELinux's labels", 'starts only where SELinux is on'),
+    ('gpuhelper-judge-udev 1', 'is gpuhelper-judge with libudev', 'starts in its place where DRM nodes are'),
 )
 
 
@@ -164,16 +193,23 @@ def runs_of(text):
     return runs
 
 
+def numbered(run):
+    """The events, from the run's begin on, with the number of their process among those of its program."""
+    zero, order = run[0][3], {}
+    for k, pid, name, begin, end in run:
+        process = order.setdefault((k, pid), len([1 for o in order if o[0] == k]))
+        yield k, process, name, begin - zero, None if end is None else end - zero
+
+
 def summary(runs):
     phases = {(k, name): label for k, (_, _, functions) in enumerate(PROGRAMS) for name, label in functions}
     seen = {}
     for run in runs:
-        zero, order, count = run[0][3], {}, {}
-        for k, pid, name, begin, end in run:
-            process = order.setdefault((k, pid), len([1 for o in order if o[0] == k]))
+        count = {}
+        for k, process, name, begin, end in numbered(run):
             n = count[process, k, name] = count.get((process, k, name), 0) + 1
             if end is not None and phases[k, name]:
-                seen.setdefault((k, process, name, n), []).append((begin - zero, end - begin))
+                seen.setdefault((k, process, name, n), []).append((begin, end - begin))
     out = []
     for (k, process, name, n), times in seen.items():
         if len(times) * 2 >= len(runs):
@@ -182,6 +218,22 @@ def summary(runs):
                         'at': statistics.median(t[0] for t in times), 'took': statistics.median(t[1] for t in times),
                         'least': min(t[1] for t in times)})
     return sorted(out, key=lambda p: p['at'])
+
+
+def processes(runs):
+    """What each process is for, when it begins, and when it has shut itself in, so that it can be asked."""
+    begins, ready = {}, {}
+    for run in runs:
+        first = {}
+        for k, process, name, begin, end in numbered(run):
+            first.setdefault('%s %d' % (PROGRAMS[k][0], process + 1), begin)
+            if name in ('confined_start', 'filter_install') and end is not None:
+                ready.setdefault('%s %d' % (PROGRAMS[k][0], process + 1), []).append(end)
+        for key, at in first.items():
+            begins.setdefault(key, []).append(at)
+    middle = lambda of, key: statistics.median(of[key]) if len(of.get(key, ())) * 2 >= len(runs) else None
+    out = [{'process': p, 'for': what, 'apart': why, 'at': middle(begins, p), 'ready': middle(ready, p)} for p, what, why in PURPOSES]
+    return sorted(out, key=lambda p: (p['at'] is None, p['at'] or 0))
 
 
 def main():
@@ -212,10 +264,13 @@ def main():
     finally:
         remove_probes()
     result['phases'] = summary(runs[3:])
+    result['processes'] = processes(runs[3:])
     result['load'].append(load())
     result['took'] = time.time() - result['began']
     for p in result['phases']:
         print('%7.2f %7.2f %7.2f  %-18s %s' % (p['at'], p['took'], p['least'], p['process'], p['phase']))
+    for p in result['processes']:
+        print('%7s %7s  %-22s %s; %s' % (*('-' if p[k] is None else '%.2f' % p[k] for k in ('at', 'ready')), p['process'], p['for'], p['apart']))
     with open(sys.argv[1], 'w') as f:
         json.dump(result, f, indent=1)
 

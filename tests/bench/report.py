@@ -161,7 +161,11 @@ def growth(r):
 
 def phases(r):
     rows = [['%.2f' % p['at'], '%.2f' % p['took'], '%.2f' % p['least'], p['process'], p['phase']] for p in r['phases']]
-    return heading(r) + '\n\n' + table(['begins at, ms', 'takes', 'least', 'process', 'phase'], rows) + '\n'
+    at = lambda ms: '-' if ms is None else '%.2f' % ms
+    who = [[at(p['at']), at(p['ready']), p['process'], p['for'], p['apart']] for p in r['processes']]
+    return heading(r) + '\n\n' + table(['begins at, ms', 'takes', 'least', 'process', 'phase'], rows) + \
+        '\n\nWhat each process is for. «Ready»: its filter of system calls is installed. «-»: it does not start here.\n\n' + \
+        table(['begins at, ms', 'ready at', 'process', 'what it is for', 'why by itself'], who) + '\n'
 
 
 def whole_rows(e):

@@ -16,6 +16,7 @@
 #include "ask/tablecheck.h"
 #include "ask/tablespec.h"
 #include "base/cleanup.h"
+#include "host/gpu/nodrm.h"
 #include "judge/decide.h"
 #include "judge/match.h"
 #include "judge/see.h"
@@ -61,7 +62,7 @@ work_judge(const char *question, size_t len)
 	struct inventory host = { .gpus = 0 };
 	struct why why;
 
-	if (host_see(1U << GPU_NVIDIA, &host, &why) == -1)
+	if (host_see(&no_drm, 1U << GPU_NVIDIA, &host, &why) == -1)
 		die("host_see", &why);
 	inventory_free(&host);
 	grant_ask_lines(&in, &a);
@@ -184,7 +185,7 @@ main(int argc, char **argv)
 	work_read(bytes, len);
 	if (strcmp(what, "read") == 0)
 		return 0;
-	if (host_see(1U << GPU_NVIDIA, &host, &why) == -1 || host.gpus == 0)
+	if (host_see(&no_drm, 1U << GPU_NVIDIA, &host, &why) == -1 || host.gpus == 0)
 		die("there is no GPU here", NULL);
 	read_table(answer, answer_len);
 	ask_judge(&host, &r, &question);

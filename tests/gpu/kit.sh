@@ -3,12 +3,12 @@
 set -eu
 here=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1/lib" "$1/image"
-for p in gpuhelper gpuhelper-look gpuhelper-engine gpuhelper-read gpuhelper-judge gpuhelper-label gpuhelper-runc gpuhelper-wait gpuhelperctl; do
+for p in gpuhelper gpuhelper-look gpuhelper-engine gpuhelper-read gpuhelper-judge gpuhelper-judge-udev gpuhelper-label gpuhelper-runc gpuhelper-wait gpuhelperctl; do
 	cp "$here/build/$p" "$1/"
 done
 cp "$(command -v runc)" /bin/busybox "$1/"
 ${CC:-cc} -O1 -o "$1/vectoradd" "$here/tests/gpu/vectoradd.c"
-for p in "$1/gpuhelper" "$1/gpuhelper-look" "$1/gpuhelper-engine" "$1/gpuhelper-read" "$1/gpuhelper-judge" "$1/gpuhelper-label" "$1/gpuhelperctl" "$1/runc"; do
+for p in "$1/gpuhelper" "$1/gpuhelper-look" "$1/gpuhelper-engine" "$1/gpuhelper-read" "$1/gpuhelper-judge" "$1/gpuhelper-judge-udev" "$1/gpuhelper-label" "$1/gpuhelperctl" "$1/runc"; do
 	ldd "$p" 2>/dev/null | sed -n 's/.*=> \(\/[^ ]*\) .*/\1/p'
 done | sort -u | while read -r l; do
 	case ${l##*/} in libc.so*|libm.so*|libpthread.so*|libdl.so*) ;; *) cp -L "$l" "$1/lib/" ;; esac

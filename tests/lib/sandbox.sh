@@ -151,7 +151,7 @@ if [ "$gpu" = host ]; then
 elif [ "$gpu" != none ]; then
 	tree=$here/tests/fixtures/sysroot/$gpu
 	[ -d "$tree/proc" ] || { echo "sandbox.sh: no fixture $gpu" >&2; exit 2; }
-	# The kernel lets a user namespace mount /proc only if it sees a /proc that nothing covers.
+	# The kernel lets a user namespace mount /proc only if it sees a /proc that nothing covers; the same with /sys.
 	mkdir "$work/proc"
 	mount -t proc proc "$work/proc"
 	mount -t tmpfs -o "mode=755$context" driver /proc/driver
@@ -160,6 +160,12 @@ elif [ "$gpu" != none ]; then
 	mount -t tmpfs -o "mode=755$context" simulated "$work/simulated"
 	cp "$tree/proc/devices" "$work/simulated/devices"
 	mount --bind "$work/simulated/devices" /proc/devices
+	# for the machine's own GPUs, gpuhelper would start gpuhelper-judge-udev
+	mkdir "$work/sys"
+	mount -t sysfs sysfs "$work/sys"
+	for d in /sys/class/drm /sys/class/accel; do
+		[ ! -d $d ] || mount -t tmpfs -o "mode=755$context" none $d
+	done
 	major() { awk -v n="$1" '/^Block/ { exit } $2 == n { print $1; exit }' /proc/devices; }
 	node() { mknod -m "${4:-666}" "$work/dev/$1" c "$2" "$3"; }
 	nv=$(major nvidia)
@@ -214,7 +220,7 @@ else
 	chmod 750 /var/log/gpuhelper
 	install -m 755 "$kit/gpuhelper-runc" /usr/bin/gpuhelper-runc
 	install -m 755 "$kit/gpuhelperctl" /usr/sbin/gpuhelperctl
-	install -m 711 "$kit/gpuhelper-look" "$kit/gpuhelper-engine" "$kit/gpuhelper-read" "$kit/gpuhelper-judge" "$kit/gpuhelper-label" /usr/libexec/gpuhelper/
+	install -m 711 "$kit/gpuhelper-look" "$kit/gpuhelper-engine" "$kit/gpuhelper-read" "$kit/gpuhelper-judge" "$kit/gpuhelper-judge-udev" "$kit/gpuhelper-label" /usr/libexec/gpuhelper/
 	install -m 755 "$kit/gpuhelper-wait" /usr/libexec/gpuhelper/
 	install -m 4750 -g gpuhelper "$kit/gpuhelper" /usr/libexec/gpuhelper/gpuhelper
 	command -v runc >/dev/null || install -m 755 "$kit/runc" /usr/sbin/runc

@@ -50,7 +50,7 @@ static int
 find_at(const char *path, unsigned vendors, struct inventory *inv, struct why *why)
 {
 	autoclose int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct gpu_source src = { .root = fd, .udev = false };
+	struct gpu_source src = { .root = fd, .drm = NULL };
 
 	*why = (struct why){ 0 };
 	return gpus_find(&src, vendors, inv, why);
@@ -1178,7 +1178,7 @@ test_made_hidden(void)
 {
 	autoclose int fd = -1;
 	char path[PATH_MAX + 512];
-	struct gpu_source src = { .udev = false };
+	struct gpu_source src = { .drm = NULL };
 	struct inventory inv;
 	struct why why = { 0 };
 	const bool root = geteuid() == 0;

@@ -50,7 +50,7 @@ test_list(void)
 	const struct drm_node *d;
 	struct why why = { 0 };
 
-	is_int(udev_drm_nodes(true, true, &nodes, &why), 0, "all nodes are listed: %s", why.text);
+	is_int(udev_drm.list(true, true, &nodes, &why), 0, "all nodes are listed: %s", why.text);
 	is_int(nodes.n, 10,
 	    "six render nodes, three cards and an NPU are listed, and no connector");
 	if (ok((d = by_path(&nodes, "/dev/dri/renderD128")) != NULL, "a render node is listed")) {
@@ -80,10 +80,10 @@ test_list(void)
 	ok(by_path(&nodes, "/dev/dri/card12") != NULL,
 	    "a card with a number of two digits is listed");
 	drm_nodes_free(&nodes);
-	is_int(udev_drm_nodes(false, false, &nodes, &why), 0, "render nodes alone are listed");
+	is_int(udev_drm.list(false, false, &nodes, &why), 0, "render nodes alone are listed");
 	is_int(nodes.n, 6, "six render nodes are listed");
 	drm_nodes_free(&nodes);
-	is_int(udev_drm_nodes(false, true, &nodes, &why), 0,
+	is_int(udev_drm.list(false, true, &nodes, &why), 0,
 	    "render nodes and accel nodes are listed");
 	is_int(nodes.n, 7, "six render nodes and one accel node are listed");
 	drm_nodes_free(&nodes);
@@ -98,7 +98,7 @@ find(const char *tree, unsigned vendors, struct inventory *inv)
 
 	snprintf(path, sizeof(path), "%s/%s", sysroot, tree);
 	autoclose int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct gpu_source src = { .root = fd, .udev = true };
+	struct gpu_source src = { .root = fd, .drm = &udev_drm };
 
 	r = gpus_find(&src, vendors, inv, &why);
 	is_int(r, 0, "%s: the GPUs are found: %s", tree, why.text);

@@ -41,7 +41,7 @@ base-files base-passwd bash coreutils dash findutils grep init-system-helpers li
 selinux-policy-default policycoreutils selinux-utils runc crun"
 for p in "$@"; do system="$system $p"; done
 # gpuhelperctl loads libcurl itself
-libraries=$(objdump -p "$build/gpuhelper" "$build/gpuhelper-look" "$build/gpuhelper-engine" "$build/gpuhelper-read" "$build/gpuhelper-judge" "$build/gpuhelper-label" "$build/gpuhelperctl" |
+libraries=$(objdump -p "$build/gpuhelper" "$build/gpuhelper-look" "$build/gpuhelper-engine" "$build/gpuhelper-read" "$build/gpuhelper-judge-udev" "$build/gpuhelper-label" "$build/gpuhelperctl" |
     awk '$1 == "NEEDED" { print $2 } END { print "libcurl.so.4" }' | sort -u |
     while read -r l; do dpkg-query -S "*/x86_64-linux-gnu/$l"; done | sed 's/:.*//' | sort -u)
 [ -n "$libraries" ] || { echo "image.sh: $build has no programs: make" >&2; exit 1; }

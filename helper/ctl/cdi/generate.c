@@ -17,6 +17,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../host/file.h"
+#include "../../host/gpu/udev.h"
 #include "../../host/rootfile.h"
 #include "../../read/cdi/cdispec.h"
 #include "cdi_validate.h"
@@ -359,7 +360,7 @@ int
 ctl_cdi_generate(const struct options *o)
 {
 	autoclose int root = open(o->root != NULL ? o->root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const struct gpu_source host = { .root = root, .udev = o->root == NULL };
+	const struct gpu_source host = { .root = root, .drm = o->root == NULL ? &udev_drm : NULL };
 	unsigned vendors = GPUS_ALL;
 	struct inventory inv = { 0 };
 	enum gpu_vendor vendor;

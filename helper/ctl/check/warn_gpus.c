@@ -8,7 +8,7 @@
 #include "../../host/driver/cdigpus.h"
 #include "../../host/driver/drivernames.h"
 #include "../../host/driver/drivernodes.h"
-#include "../../host/gpu/gpus.h"
+#include "../../host/gpu/udev.h"
 #include "../../read/parse.h"
 #include "../explain/furtherwords.h"
 #include "../worker/tasktakes.h"

@@ -8,7 +8,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
-#include "../../host/gpu/gpus.h"
+#include "../../host/gpu/udev.h"
 #include "../../user/cgroup/devcgrouppath.h"
 #include "../../user/cgroup/nodeaccess.h"
 #include "doctor.h"

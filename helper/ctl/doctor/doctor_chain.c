@@ -174,6 +174,8 @@ doctor_door(struct doctor *d)
 	look_at_child(d, "gpuhelper-engine", "no GPU is granted");
 	look_at_child(d, "gpuhelper-read", "nothing is granted");
 	look_at_child(d, "gpuhelper-judge", "nothing is granted");
+	(void)doctor_program(d, "helper", GPUHELPER_LIBEXEC "/gpuhelper-judge-udev", FINDING_FAIL,
+	    "nothing is granted where DRM nodes are");
 	if (!d->self) {
 		look_at_others_door(d);
 		return;

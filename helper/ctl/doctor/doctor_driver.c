@@ -5,7 +5,7 @@
 #include "../../base/cleanup.h"
 #include "../../host/driver/cdigpus.h"
 #include "../../host/driver/driverfiles.h"
-#include "../../host/gpu/gpus.h"
+#include "../../host/gpu/udev.h"
 #include "../../read/parse.h"
 #include "doctor.h"
 

@@ -14,7 +14,7 @@
 #include "../../host/driver/cdidirs.h"
 #include "../../host/driver/driverfiles.h"
 #include "../../host/file.h"
-#include "../../host/gpu/gpus.h"
+#include "../../host/gpu/udev.h"
 #include "../../read/parse.h"
 #include "../cdi/cdi_validate.h"
 #include "../worker/enforced.h"

@@ -14,6 +14,7 @@
 #include "../../base/cleanup.h"
 #include "../../base/text.h"
 #include "../../host/driver/cdigpus.h"
+#include "../../host/gpu/udev.h"
 #include "../../host/gpu/drivers.h"
 #include "../../host/own/issuerkeys.h"
 #include "../../host/users.h"
@@ -247,7 +248,7 @@ look_for_gpus(struct inquiry *q, struct why *why)
 		inventory_rank(host);
 		return 0;
 	}
-	if (host_see(vendors, host, why) == -1 || drivers_read(host, why) == -1 || host_check(host, why) == -1)
+	if (host_see(&udev_drm, vendors, host, why) == -1 || drivers_read(host, why) == -1 || host_check(host, why) == -1)
 		return -1;
 	inventory_rank(host);
 	return cdigpus_load(specs_parse, &q->specs, host, why);

@@ -14,7 +14,7 @@
 #include "../../base/cleanup.h"
 #include "../../base/text.h"
 #include "../../host/driver/cdigpus.h"
-#include "../../host/gpu/gpus.h"
+#include "../../host/gpu/udev.h"
 #include "../../read/load.h"
 #include "../../read/parse.h"
 #include "gpustate.h"

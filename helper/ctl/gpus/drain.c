@@ -11,7 +11,7 @@
 #include "../../base/cleanup.h"
 #include "../../base/quoted.h"
 #include "../../host/file.h"
-#include "../../host/gpu/gpus.h"
+#include "../../host/gpu/udev.h"
 #include "../ctl.h"
 #include "drainlist.h"
 #include "gpustate.h"

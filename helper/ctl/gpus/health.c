@@ -15,7 +15,7 @@
 #include "../../base/cleanup.h"
 #include "../../base/lines.h"
 #include "../../host/file.h"
-#include "../../host/gpu/gpus.h"
+#include "../../host/gpu/udev.h"
 #include "../../host/process/process.h"
 #include "../ctl.h"
 #include "drainlist.h"

@@ -12,7 +12,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/quoted.h"
-#include "../../host/gpu/gpus.h"
+#include "../../host/gpu/udev.h"
 #include "../../json/strictjson.h"
 #include "../../read/load.h"
 #include "../../user/ask/ask.h"

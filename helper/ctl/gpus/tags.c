@@ -7,7 +7,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../host/file.h"
-#include "../../host/gpu/gpus.h"
+#include "../../host/gpu/udev.h"
 #include "devices.h"
 #include "gpustate.h"
 

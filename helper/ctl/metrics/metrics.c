@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "../../base/cleanup.h"
-#include "../../host/gpu/gpus.h"
+#include "../../host/gpu/udev.h"
 #include "../../host/own/etc.h"
 #include "../../policy/conffault.h"
 #include "../../policy/policyset.h"

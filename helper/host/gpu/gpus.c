@@ -1,8 +1,8 @@
 /*
- * See gpus.h. Reads procfs and sysfs beneath one directory, never through a symbolic link, and asks libudev
- * (udev.c). nogpu.c looks for nodes in its dev/. gpu/gpu.c parses what it can parse. Must open no device
- * node and load no module. Where there are two sources, both must agree: kfd and udev on the address of an AMD GPU.
- * Without src->udev, DRM devices are read from plain directories in sys/class/drm. A running host has
+ * See gpus.h. Reads procfs and sysfs beneath one directory, never through a symbolic link, and asks src->drm (udev.c,
+ * nodrm.c). nogpu.c looks for nodes in its dev/. gpu/gpu.c parses what it can parse. Must open no device node and load
+ * no module. Where there are two sources, both must agree: kfd and udev on the address of an AMD GPU.
+ * Without src->drm, DRM devices are read from plain directories in sys/class/drm. A running host has
  * symbolic links there, so this works only on a copy of a sysfs tree, such as a fixture.
  */
 #include "gpus.h"
@@ -23,7 +23,6 @@
 #include "majors.h"
 #include "miginstances.h"
 #include "nogpu.h"
-#include "udev.h"
 
 #define DRAWS ((unsigned)(GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY))
 /* whatever uses the GPU's memory; nvidia-smi and other management tools do without nvidia-uvm */
@@ -315,7 +314,7 @@ amd_add(const struct gpu_source *src, const char *dir, const struct strlist *nam
 		if ((g = inventory_add(inv, GPU_AMD)) == NULL)
 			return refuse_nomem(why);
 		if (r == 0)
-			amd_fill(g, &k, drm, src->udev);
+			amd_fill(g, &k, drm, src->drm != NULL);
 		else
 			unusable(g, "kfd topology node %u: %s", number, bad.text);
 	}
@@ -549,7 +548,7 @@ int
 gpus_drm_nodes(const struct gpu_source *src, struct drm_nodes *out, struct why *why)
 {
 	*out = (struct drm_nodes){ 0 };
-	return src->udev ? udev_drm_nodes(true, true, out, why) : sysfs_drm_nodes(src->root, out, why);
+	return src->drm != NULL ? src->drm->list(true, true, out, why) : sysfs_drm_nodes(src->root, out, why);
 }
 
 /* Says why a vendor that was looked for has no usable GPU, or clears the reason if it has one. */
@@ -586,20 +585,20 @@ settle_absent(struct inventory *inv, enum gpu_vendor v)
  * Notes nodes from which udev removes ACL entries of users, for drivers outside the subsystems drm and accel.
  */
 static int
-note_flushed(struct inventory *inv, const struct gpu_node *v, size_t n, struct why *why)
+note_flushed(const struct drm_source *src, struct inventory *inv, const struct gpu_node *v, size_t n, struct why *why)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		if (v[i].major != GPU_NODE_NO_MODULE && !text_starts(v[i].path, "/dev/dri/") &&
-		    !text_starts(v[i].path, "/dev/accel/") && udev_flushes_users(v[i].major, v[i].minor) &&
+		    !text_starts(v[i].path, "/dev/accel/") && src->flushes_users(v[i].major, v[i].minor) &&
 		    !inventory_add_flushed(inv, v[i].major, v[i].minor))
 			return refuse_nomem(why);
 	return 0;
 }
 
 static int
-find_flushed(const struct drm_nodes *drm, struct inventory *inv, struct why *why)
+find_flushed(const struct drm_source *src, const struct drm_nodes *drm, struct inventory *inv, struct why *why)
 {
 	size_t i;
 
@@ -607,10 +606,10 @@ find_flushed(const struct drm_nodes *drm, struct inventory *inv, struct why *why
 		if (drm->v[i].flushed && !inventory_add_flushed(inv, drm->v[i].major, drm->v[i].minor))
 			return refuse_nomem(why);
 	for (i = 0; i < GPU_VENDORS; i++)
-		if (note_flushed(inv, inv->common[i], inv->commons[i], why) == -1)
+		if (note_flushed(src, inv, inv->common[i], inv->commons[i], why) == -1)
 			return -1;
 	for (i = 0; i < inv->gpus; i++)
-		if (note_flushed(inv, inv->gpu[i].node, inv->gpu[i].nodes, why) == -1)
+		if (note_flushed(src, inv, inv->gpu[i].node, inv->gpu[i].nodes, why) == -1)
 			return -1;
 	return 0;
 }
@@ -625,7 +624,7 @@ gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv,
 	*inv = (struct inventory){ 0 };
 	if (majors_read(src->root, &inv->majors, why) == -1)
 		return -1;
-	if ((src->udev ? udev_drm_nodes(vendors & nvidia, vendors & intel, &drm, why) :
+	if ((src->drm != NULL ? src->drm->list(vendors & nvidia, vendors & intel, &drm, why) :
 	    sysfs_drm_nodes(src->root, &drm, why)) == -1)
 		return -1;
 	if ((vendors & nvidia) && nvidia_find(src->root, &drm, inv, why) == -1)
@@ -634,7 +633,7 @@ gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv,
 		return -1;
 	if ((vendors & intel) && intel_find(&drm, inv, why) == -1)
 		return -1;
-	if (src->udev && find_flushed(&drm, inv, why) == -1)
+	if (src->drm != NULL && find_flushed(src->drm, &drm, inv, why) == -1)
 		return -1;
 	inventory_rank(inv);
 	topology_find(src->root, inv);
@@ -647,10 +646,10 @@ gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv,
 }
 
 int
-gpus_of_host(unsigned vendors, struct inventory *inv, struct why *why)
+gpus_here(const struct drm_source *drm, unsigned vendors, struct inventory *inv, struct why *why)
 {
 	const int root = file_root();
-	const struct gpu_source source = { .root = root, .udev = true };
+	const struct gpu_source source = { .root = root, .drm = drm };
 
 	*inv = (struct inventory){ 0 };
 	return root != -1 ? gpus_find(&source, vendors, inv, why) : refuse(why, WHY_IO, "/: %s", strerror(errno));

@@ -3,17 +3,17 @@
 #define GPUHELPER_HOST_GPU_GPUS_H
 
 #include "../../gpu/gpu.h"
-#include "udev.h"
+#include "drmnodes.h"
 
 /* PCI's numbers of the vendors (pci.ids). */
 #define VENDOR_AMD 0x1002
 #define VENDOR_NVIDIA 0x10de
 #define VENDOR_INTEL 0x8086
 
-/* Where to look. For the running host, use { root = fd of "/", udev = true }. */
+/* Where to look. For the running host, use { root = fd of "/", drm = &udev_drm or &no_drm }. */
 struct gpu_source {
 	int root;	/* directory whose proc/ and sys/ are read */
-	bool udev;	/* ask libudev for DRM and accel nodes; else read sys/class/drm beneath root */
+	const struct drm_source *drm;	/* lists DRM and accel nodes; NULL: read sys/class/drm beneath root */
 };
 
 /*
@@ -24,7 +24,7 @@ struct gpu_source {
 int gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv, struct why *why);
 
 /* The same for the running host. */
-int gpus_of_host(unsigned vendors, struct inventory *inv, struct why *why);
+int gpus_here(const struct drm_source *drm, unsigned vendors, struct inventory *inv, struct why *why);
 
 /*
  * Finds all render nodes, cards and accel nodes, of any vendor. 0, or -1 with *why; drm_nodes_free() in any

@@ -6,13 +6,9 @@
  */
 #include "udev.h"
 
-#include <errno.h>
 #include <libudev.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 static void
 put_udev(struct udev **u)
@@ -35,25 +31,6 @@ put_device(struct udev_device **d)
 #define autoudev __attribute__((cleanup(put_udev)))
 #define autoenumerate __attribute__((cleanup(put_enumerate)))
 #define autodevice __attribute__((cleanup(put_device)))
-
-bool
-drm_nodes_add(struct drm_nodes *nodes, const struct drm_node *n)
-{
-	struct drm_node *v = reallocarray(nodes->v, nodes->n + 1, sizeof(*v));
-
-	if (v == NULL)
-		return false;
-	nodes->v = v;
-	nodes->v[nodes->n++] = *n;
-	return true;
-}
-
-void
-drm_nodes_free(struct drm_nodes *nodes)
-{
-	free(nodes->v);
-	*nodes = (struct drm_nodes){ 0 };
-}
 
 /*
  * Takes the direct parent of the device, not the next PCI device above: for a USB display that would be the
@@ -118,8 +95,8 @@ add_matching(struct udev *u, const char *subsystem, const char *const *patterns,
 	return 0;
 }
 
-int
-udev_drm_nodes(bool cards, bool accels, struct drm_nodes *out, struct why *why)
+static int
+list_nodes(bool cards, bool accels, struct drm_nodes *out, struct why *why)
 {
 	/* not "card*", which would list all connectors (card0-DP-1), too */
 	static const char *const both[] = { "renderD*", "card[0-9]", "card[0-9][0-9]", NULL };
@@ -134,21 +111,20 @@ udev_drm_nodes(bool cards, bool accels, struct drm_nodes *out, struct why *why)
 	return accels ? add_matching(u, "accel", accel, out, why) : 0;
 }
 
-/* Most of NVIDIA's nodes have no device in sysfs. libudev makes a dozen calls to find that out, for each node. */
+/* libudev makes a dozen calls to find out that there is no such device. */
 static bool
-has_device(uint32_t major, uint32_t minor)
+flushes_users(uint32_t major, uint32_t minor)
 {
-	char path[48];
-
-	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u", major, minor);
-	return access(path, F_OK) == 0 || errno != ENOENT;
-}
-
-bool
-udev_flushes_users(uint32_t major, uint32_t minor)
-{
-	autoudev struct udev *u = has_device(major, minor) ? udev_new() : NULL;
+	autoudev struct udev *u = char_device_exists(major, minor) ? udev_new() : NULL;
 	autodevice struct udev_device *d = u != NULL ? udev_device_new_from_devnum(u, 'c', makedev(major, minor)) : NULL;
 
 	return d != NULL && udev_device_has_tag(d, "uaccess") > 0;
+}
+
+const struct drm_source udev_drm = { list_nodes, flushes_users };
+
+int
+gpus_of_host(unsigned vendors, struct inventory *inv, struct why *why)
+{
+	return gpus_here(&udev_drm, vendors, inv, why);
 }

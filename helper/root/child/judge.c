@@ -1,30 +1,51 @@
 /* See judge.h. Parses only the lines of the answers (ask/judgeask.h), never a token. */
 #include "judge.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <time.h>
 
 #include "../../ask/judgeask.h"
 #include "../../base/cleanup.h"
+#include "../../host/file.h"
+#include "../../host/listing.h"
 #include "../../host/own/issuerkeys.h"
 #include "../self/spawn.h"
 
 #define PROGRAM "gpuhelper-judge"
 #define ANSWER_MS 4000		/* an answer takes milliseconds, unless the machine is busy */
+#define LISTED_MAX 1024		/* devices, and the connectors of screens */
 #define HOST_MS 8000		/* the same for the host's GPUs: /sys may be slow */
 
 /* it moves along: the kernel shows it only those AMD GPUs that the device rules of its cgroup allow */
 static struct spawned judge = { PROGRAM, true, JUDGE_ASK_MAX, JUDGE_ANSWER_MAX, .moves = true, .channel = -1 };
 
-void
-judge_start(void)
+/* True if the directory has a name that begins with «prefix», or can't be read. */
+static bool
+is_listed(const char *dir, const char *prefix)
 {
-	spawned_start(&judge);
+	autostrlist struct strlist names = { 0 };
+	size_t i = 0;
+
+	if (listing_names(file_open_beneath(file_root(), dir, O_RDONLY | O_DIRECTORY), LISTED_MAX, &names) == -1)
+		return errno != ENOENT;
+	while (i < names.n && !text_starts(names.v[i], prefix))
+		i++;
+	return i < names.n;
 }
 
 void
-judge_wake(void)
+judge_start(void)
 {
+	/*
+	 * libudev takes as long to load as the judge to look at NVIDIA's GPUs. NVIDIA's driver tells udev of no node but the
+	 * DRM ones; were that to change, nvidiactl, which is always 195:255, would be a device in /sys
+	 */
+	if (is_listed("sys/class/drm", "renderD") || is_listed("sys/class/accel", "accel") ||
+	    access("/sys/dev/char/195:255", F_OK) == 0)
+		judge.file = PROGRAM "-udev";
+	spawned_start(&judge);
 	spawned_wake(&judge);
 }
 
@@ -61,7 +82,8 @@ ask_judge(struct judge_ask *a, int ms, struct judge_answer *out, struct why *why
 	/* the lines of the question fail only if memory is short: no date in it is before 1970 */
 	if (!lines_finish(&t))
 		return refuse_nomem(why);
-	answer = spawned_answer(&judge, b.p, b.len, ms, &len, why);
+	if (spawned_ask(&judge, b.p, b.len, why) == 0)
+		answer = spawned_hear(&judge, ms, &len, why);
 	return answer != NULL ? hear_judge(a, answer, len, out, why) : -1;
 }
 
@@ -72,9 +94,8 @@ judge_sees(uint32_t vendors, struct inventory *out, struct why *why)
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 	const int ret = ask_judge(&a, HOST_MS, &answer, why);
 
-	*out = ret == 0 ? answer.inventory : (struct inventory){ 0 };
-	if (ret == 0)
-		answer.inventory = (struct inventory){ 0 };
+	*out = answer.inventory;
+	answer.inventory = (struct inventory){ 0 };
 	return ret;
 }
 

@@ -15,9 +15,12 @@
 #include "../../ask/verdict.h"
 #include "../../gpu/gpu.h"
 
-/* Starts the program. To be called before filter_install(). If this fails, every question fails with the reason. */
+/*
+ * Starts the program, or, where libudev must be asked about nodes, gpuhelper-judge-udev: the same with that library. A
+ * driver that is loaded later makes the question about the GPUs fail (host/gpu/nodrm.h). To be called before
+ * filter_install(). If this fails, every question fails with the reason.
+ */
 void judge_start(void);
-void judge_wake(void);		/* has the program start now, because it will get a question soon */
 void judge_end(void);
 /*
  * Has the judge find the GPUs of the vendors in the mask (1 << enum gpu_vendor), which may be 0. The result is not

@@ -66,7 +66,8 @@ answer(struct kind_of_files *k, struct why *why)
 		return 0;
 	if (!started)
 		return refuse(why, WHY_AGAIN, "the settings, policies or CDI specs have just changed: try again");
-	k->x.answer = spawned_answer(&reader, k->x.question, k->x.asked, ANSWER_MS, &k->x.len, why);
+	if (spawned_ask(&reader, k->x.question, k->x.asked, why) == 0)
+		k->x.answer = spawned_hear(&reader, ANSWER_MS, &k->x.len, why);
 	return k->x.answer != NULL ? 0 : -1;
 }
 
@@ -217,11 +218,6 @@ reader_start(void)
 {
 	if ((started = !find_program() || !find_policies() || !find_specs()))
 		spawned_start(&reader);
-}
-
-void
-reader_wake(void)
-{
 	spawned_wake(&reader);
 }
 

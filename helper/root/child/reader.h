@@ -15,7 +15,6 @@
  * fails with the reason.
  */
 void reader_start(void);
-void reader_wake(void);		/* has the program start now, because it will get a question soon */
 void reader_end(void);
 
 /*

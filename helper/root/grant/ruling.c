@@ -43,9 +43,6 @@ gather(struct ruling *r, struct why *why)
 	const struct request *asked = r->call->request;
 	const struct peer *peer = r->call->peer;
 
-	/* both start while the files are found and read */
-	reader_wake();
-	judge_wake();
 	if (reader_reads(&r->settings, &r->policies, why) == -1)
 		return -1;
 	/* a policy may allow it, but only to a pipeline that a token proves */

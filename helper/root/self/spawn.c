@@ -152,7 +152,7 @@ spawned_start(struct spawned *p)
 	const pid_t us = getpid();
 	int pair[2];
 
-	if (own_program_find(p->name, &file, &p->why) == -1 || (p->own_user && find_user(p) == -1))
+	if (own_program_find(p->file != NULL ? p->file : p->name, &file, &p->why) == -1 || (p->own_user && find_user(p) == -1))
 		return;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {
 		refuse(&p->why, WHY_AGAIN, "socketpair: %s", strerror(errno));
@@ -243,17 +243,9 @@ spawned_ask(struct spawned *p, const char *question, size_t asked, struct why *w
 char *
 spawned_hear(struct spawned *p, int ms, size_t *len, struct why *why)
 {
-	char *answer;
+	char *answer = spawned_check(p, why) == 0 ? frame_read(p->channel, p->answer_max, ms, len, why) : NULL;
 
-	if (spawned_check(p, why) == -1)
-		return NULL;
-	if ((answer = frame_read(p->channel, p->answer_max, ms, len, why)) == NULL)
+	if (answer == NULL && p->channel != -1)
 		(void)refuse_silent(p, why);
 	return answer;
-}
-
-char *
-spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, size_t *len, struct why *why)
-{
-	return spawned_ask(p, question, asked, why) == 0 ? spawned_hear(p, ms, len, why) : NULL;
 }

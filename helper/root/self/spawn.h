@@ -23,7 +23,8 @@ enum { SPAWN_CHANNEL = 3, SPAWN_SLOT, SPAWN_PROC, SPAWN_PROGRAM };
 struct spawned {
 	const char *name;
 	bool own_user;		/* it runs as the user of its name (host/own/ownprogram.h), not as root */
-	uint32_t ask_max, answer_max;	/* limits of spawned_answer(), in bytes */
+	uint32_t ask_max, answer_max;	/* limits of question and answer, in bytes */
+	const char *file;	/* the program's file, if that has another name */
 	bool own_proc;		/* it has SPAWN_PROC */
 	bool moves;		/* leave_cgroup() moves it along (owncgroup.h) */
 	const int *kept;	/* with own_user: capabilities(7) that it has all the same */
@@ -37,8 +38,8 @@ struct spawned {
 };
 
 /*
- * Forks a process for the program p->name (host/own/ownprogram.h). It executes the program, with an empty environment,
- * when it is woken or gets its first question. If that fails, p->why says why.
+ * Forks a process for the program p->name, or p->file (host/own/ownprogram.h). It executes the program, with an empty
+ * environment, when it is woken or gets its first question. If that fails, p->why says why.
  */
 void spawned_start(struct spawned *p);
 
@@ -66,13 +67,10 @@ int spawned_check(const struct spawned *p, struct why *why);
 
 /* Sends a question of «asked» bytes. -1 with *why: the program gets no other question. */
 int spawned_ask(struct spawned *p, const char *question, size_t asked, struct why *why);
-/* Waits «ms» milliseconds for the answer to it. The rest is as with spawned_answer(). */
-char *spawned_hear(struct spawned *p, int ms, size_t *len, struct why *why);
-
 /*
- * Sends a question of «asked» bytes, and waits «ms» milliseconds for the answer. The caller frees the answer, which has
- * *len bytes. NULL with *why: there was no answer, and the program gets no other question.
+ * Waits «ms» milliseconds for the answer to it. The caller frees the answer, which has *len bytes. NULL with *why:
+ * there was no answer, and the program gets no other question.
  */
-char *spawned_answer(struct spawned *p, const char *question, size_t asked, int ms, size_t *len, struct why *why);
+char *spawned_hear(struct spawned *p, int ms, size_t *len, struct why *why);
 
 #endif

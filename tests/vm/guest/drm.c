@@ -10,7 +10,7 @@ main(void)
 	struct why why;
 	size_t i;
 
-	if (udev_drm_nodes(true, true, &nodes, &why) == -1) {
+	if (udev_drm.list(true, true, &nodes, &why) == -1) {
 		printf("%s\n", why.text);
 		return 1;
 	}

@@ -14,7 +14,7 @@ set -u
 
 t "SELinux enforces" is "$(getenforce)" Enforcing
 t "SELinux enforces since the boot" grep -q 'security=selinux selinux=1 enforcing=1' /proc/cmdline
-for f in /usr/libexec/gpuhelper/gpuhelper=gpuhelper_exec_t /usr/libexec/gpuhelper/gpuhelper-label=gpuhelper_label_exec_t /usr/libexec/gpuhelper/gpuhelper-look=gpuhelper_look_exec_t /usr/libexec/gpuhelper/gpuhelper-engine=gpuhelper_engine_exec_t /usr/libexec/gpuhelper/gpuhelper-read=gpuhelper_read_exec_t /usr/libexec/gpuhelper/gpuhelper-judge=gpuhelper_judge_exec_t /etc/gpuhelper=gpuhelper_conf_t \
+for f in /usr/libexec/gpuhelper/gpuhelper=gpuhelper_exec_t /usr/libexec/gpuhelper/gpuhelper-label=gpuhelper_label_exec_t /usr/libexec/gpuhelper/gpuhelper-look=gpuhelper_look_exec_t /usr/libexec/gpuhelper/gpuhelper-engine=gpuhelper_engine_exec_t /usr/libexec/gpuhelper/gpuhelper-read=gpuhelper_read_exec_t /usr/libexec/gpuhelper/gpuhelper-judge=gpuhelper_judge_exec_t /usr/libexec/gpuhelper/gpuhelper-judge-udev=gpuhelper_judge_exec_t /etc/gpuhelper=gpuhelper_conf_t \
     /etc/gpuhelper/policy.d=gpuhelper_conf_t /run/gpuhelper=gpuhelper_runtime_t /run/gpuhelper/births=gpuhelper_birth_t /var/log/gpuhelper=gpuhelper_log_t \
     /var/lib/gpuhelper=gpuhelper_var_lib_t /usr/bin/gpuhelper-runc=bin_t; do
 	t "${f%=*} is ${f#*=}" is "$(label "${f%=*}" | cut -d : -f 3)" "${f#*=}"
@@ -548,7 +548,9 @@ echo "# the programs that the helper starts"
 tells() { gpuhelperctl doctor >"$T/out"; grep -q "$1" "$T/out"; }
 # gpuhelper-judge parses the JSON of a claim
 config a 0 '"GPUHELPER_GPUS=1","BUILD_TEAM_NAME=ml","BUILD_PIPELINE_NAME=train","BUILD_PIPELINE_INSTANCE_VARS={}"' '' '' '' "$PROBE"
-for program in gpuhelper-label gpuhelper-look gpuhelper-engine gpuhelper-read gpuhelper-judge; do
+judge=gpuhelper-judge
+ls /sys/class/drm | grep -q '^renderD' && judge=gpuhelper-judge-udev
+for program in gpuhelper-label gpuhelper-look gpuhelper-engine gpuhelper-read $judge; do
 	f=/usr/libexec/gpuhelper/$program
 	t "doctor has nothing to say of $program" fails tells $program
 	mv $f $f.away

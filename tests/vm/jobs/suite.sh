@@ -11,7 +11,7 @@ set -u
 . /job/selinux.sh
 mkdir -p /srv /opt/gpuhelper/tests /opt/kit/lib
 cp -a /job/container /job/lib /job/fixtures /opt/gpuhelper/tests/
-cp /usr/libexec/gpuhelper/gpuhelper /usr/libexec/gpuhelper/gpuhelper-look /usr/libexec/gpuhelper/gpuhelper-engine /usr/libexec/gpuhelper/gpuhelper-read /usr/libexec/gpuhelper/gpuhelper-judge /usr/libexec/gpuhelper/gpuhelper-label /usr/bin/gpuhelper-runc /usr/sbin/gpuhelperctl "$(command -v runc)" /opt/kit/
+cp /usr/libexec/gpuhelper/gpuhelper /usr/libexec/gpuhelper/gpuhelper-look /usr/libexec/gpuhelper/gpuhelper-engine /usr/libexec/gpuhelper/gpuhelper-read /usr/libexec/gpuhelper/gpuhelper-judge /usr/libexec/gpuhelper/gpuhelper-judge-udev /usr/libexec/gpuhelper/gpuhelper-label /usr/bin/gpuhelper-runc /usr/sbin/gpuhelperctl "$(command -v runc)" /opt/kit/
 cd /opt/gpuhelper || exit 1
 setenforce 0
 # suite GPU FILE ARG...: passes if there are checks and all pass

@@ -1,0 +1,13 @@
+/* For a program without libudev, on a host that has no DRM or accel node of a GPU. */
+#ifndef GPUHELPER_HOST_GPU_NODRM_H
+#define GPUHELPER_HOST_GPU_NODRM_H
+
+#include "drmnodes.h"
+
+/*
+ * Lists none; fails with WHY_AGAIN if the host has one all the same. Of a device whose tags only libudev could tell it
+ * says that udev removes the entries of users: then the entry is a group's, which stays in any case.
+ */
+extern const struct drm_source no_drm;
+
+#endif

@@ -23,6 +23,7 @@
 #include "command/runtime.h"
 #include "mount/foldermounts.h"
 #include "record/containerrecord.h"
+#include "record/grantrecord.h"
 #include "record/recorddir.h"
 #include "spec/speccapability.h"
 
@@ -197,6 +198,8 @@ create_check_start(const struct command *c, struct why *why)
 	struct lease l = { .id = NULL };
 	int ret;
 
+	if (grant_record_refuse_early(c, why) == -1)
+		return -1;
 	if ((ret = lease_read(c, &l, why)) == 1)
 		return 0;
 	if (ret == 0 && l.pauses && l.state == LEASE_PROMISED && l.pausing.devcgroup != NULL)
@@ -210,9 +213,13 @@ check_created(const struct creation *c, struct why *why)
 {
 	struct first first = { .sought = false };
 
-	if (check_first_process(c, &first, why) == -1 || (c->leased && record_container(c, &first, why) == -1))
+	if (check_first_process(c, &first, why) == -1)
 		return -1;
-	return c->leased ? lease_report_created(c->command, c->door, c->asking, why) : 0;
+	if (!c->leased)
+		return 0;
+	if (record_container(c, &first, why) == -1 || lease_report_created(c->command, c->door, c->asking, why) == -1)
+		return -1;
+	return record_dir_is_ours() ? grant_record_settle(c->command, why) : 0;
 }
 
 /*

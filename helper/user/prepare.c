@@ -142,14 +142,14 @@ readers_of_config(const struct new_container *n)
 	return r;
 }
 
-/* What execs into the container will get (exec.c). */
+/* What execs into the container will get (exec.c), once create.c has checked it. */
 static int
 write_grant_record(struct new_container *n)
 {
 	const struct edits *e = &n->reply.edits;
 	const struct vetted_grant v = { &e->env, e->gid, e->gids, e->label, n->request.spec.privileged, e->promise };
 
-	return grant_record_write(n->command, &v, &n->why);
+	return grant_record_write(n->command, &v, command_leaves_container(n->command), &n->why);
 }
 
 /*

@@ -101,6 +101,7 @@ struct lease {
 	struct act *act;
 	size_t acts;
 	bool planned;		/* the acts are planned only: the grant is not in the audit log yet */
+	bool unlooked;		/* nobody has looked yet who else has its GPUs open: its container must not start */
 	enum lease_state state;
 	bool pauses;		/* its tasks are execs, so their end can be seen */
 	struct pausing pausing;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../base/cleanup.h"
+#include "../base/times.h"
 #include "../host/clock.h"
 #include "../host/file.h"
 #include "../host/process/hostprocess.h"

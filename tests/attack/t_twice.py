@@ -15,9 +15,9 @@ import client
 from client import Helper, exchange, once
 from harness import *
 from t_acl import ALL, Closed, acl, entry, mapped, uid
-from t_lease import BUSY, Counted, Openable, SecondOpenable, hand_over
+from t_lease import BUSY, Counted, Openable, SecondOpenable, ask_stayed, hand_over, leave_stayed, stay
 from t_inuse import THREAD, build
-from t_policy import HOST_ROOT, IN_NAMESPACE, released, states
+from t_policy import HOST_ROOT, IN_NAMESPACE, make_container, released, remove_cgroup, states
 from t_process import FUSE_FLUSH, silent_files
 from t_token import ask as ask_with, issuer
 
@@ -1058,6 +1058,59 @@ def w35():
             refused(once("victim", exchange, gpus=GPU0), 75)
             pass_on_while_looked_at("victim", tell, flag)
         client.look()
+
+
+def report_created(name, stayed):
+    """In the asker: makes a container by hand, and reports it to the helper that stayed or to another; (reply, init, cgroup)."""
+    ask = (lambda **fields: ask_stayed(**fields)) if stayed else exchange
+    answers = []
+    _, init, place = make_container(name, name, lambda **fields: answers.append(ask(**fields)[1]) or (0, None))
+    return answers[0], init, place
+
+
+def made_in_vain(a, name, stayed):
+    """Reports a container whose GPU is open elsewhere, or was not looked at; its lease ends with it, although its asker lives."""
+    reply, init, place = a.call(report_created, name, stayed)
+    try:
+        assert reply["reply"] == "busy", reply
+        held, = leases()
+        assert held["pid"] == 0 and held["init"] == 0, held
+        refused(a.call(exchange, verb="created", id=name, gpus=None), 77, "has no lease that this process requested")
+        refused(a.grant(id=name, gpus=GPU0), 65, "has processes in it already")
+        refused(once("victim", exchange, gpus=GPU0), 75)
+        assert len(leases()) == 1
+    finally:
+        os.kill(init, 9)
+        remove_cgroup(place)
+
+
+@case("W43", "Root's GPU is looked at beside the runtime: without a good look, «created» is refused and the lease ends", 60)
+def w43():
+    beside = {"gpus": GPU0, "look_first": False}
+    with SecondOpenable(), asker("root") as a:
+        with holder(OPEN, "/dev/nvidia9", *CONTAINER) as p:
+            p.stdout.readline()
+            assert a.call(stay, id="x", **beside) == "S"
+            made_in_vain(a, "x", True)
+            refused(a.grant(id="x", gpus=GPU0), 75, "is open in process")
+            assert leases() == [], leases()
+        # the helper that looked is gone, and the caller asks one that did not
+        assert a.call(stay, id="y", **beside) == "S"
+        assert a.call(leave_stayed, 0)[1] == 0
+        made_in_vain(a, "y", False)
+        granted(a.grant(id="y", gpus=GPU0))
+        # a look for one container is none for another
+        assert a.call(stay, id="z", gpus=GPU1, look_first=False) == "S"
+        reply, init, place = a.call(report_created, "z", True)
+        try:
+            assert reply["reply"] == "noted", reply
+        finally:
+            os.kill(init, 9)
+            remove_cgroup(place)
+    # others than root are looked at first
+    with Openable(), holder(OPEN, "/dev/nvidia9", *CONTAINER) as p:
+        p.stdout.readline()
+        refused(once("victim", exchange, **beside), 75, "is open in process")
 
 
 def watch_looks(pid):

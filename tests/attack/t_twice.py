@@ -1060,6 +1060,37 @@ def w35():
         client.look()
 
 
+@contextlib.contextmanager
+def crowd(n):
+    """So many processes that gpuhelper-look has copies of itself look at a part of them."""
+    ps = [subprocess.Popen(["sleep", "120"]) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for p in ps:
+            p.kill()
+            p.wait()
+
+
+@case("W42", "W3 and W34 among many processes, of which copies of gpuhelper-look look at a part each", 120)
+def w42():
+    with crowd(600):
+        with SecondOpenable():
+            for how in OPEN, MAP:
+                with holder(how, "/dev/nvidia5", *CONTAINER) as p:
+                    p.stdout.readline()
+                    for _ in range(8):
+                        refused(once("victim", exchange, gpus=GPU1), 75, "is open in process")
+                    answer = once("victim", exchange, gpus="1")
+                    assert nodes(answer) == ["/dev/nvidia9"], nodes(answer)
+            granted(once("victim", exchange, gpus=GPU1))
+        for n in range(3):
+            flag = "%s/flag-%d" % (TEMP, n)
+            with Openable(), relay(flag) as tell:
+                refused(once("victim", exchange, gpus=GPU0), 75, "is open in process")
+                pass_on_while_looked_at("victim", tell, flag)
+
+
 def report_created(name, stayed):
     """In the asker: makes a container by hand, and reports it to the helper that stayed or to another; (reply, init, cgroup)."""
     ask = (lambda **fields: ask_stayed(**fields)) if stayed else exchange

@@ -15,7 +15,7 @@ import client
 from client import Helper, exchange, once
 from harness import *
 from t_acl import ALL, Closed, acl, entry, mapped, uid
-from t_lease import BUSY, Counted, Openable, SecondOpenable, ask_stayed, hand_over, leave_stayed, stay
+from t_lease import BUSY, Counted, Openable, SecondOpenable, ask_stayed, held, hand_over, stay
 from t_inuse import THREAD, build
 from t_policy import HOST_ROOT, IN_NAMESPACE, make_container, released, remove_cgroup, states
 from t_process import FUSE_FLUSH, silent_files
@@ -1084,7 +1084,7 @@ def w42():
                     answer = once("victim", exchange, gpus="1")
                     assert nodes(answer) == ["/dev/nvidia9"], nodes(answer)
             granted(once("victim", exchange, gpus=GPU1))
-        for n in range(3):
+        for n in range(8):
             flag = "%s/flag-%d" % (TEMP, n)
             with Openable(), relay(flag) as tell:
                 refused(once("victim", exchange, gpus=GPU0), 75, "is open in process")
@@ -1099,17 +1099,24 @@ def report_created(name, stayed):
     return answers[0], init, place
 
 
+def leave_last_stayed():
+    """In the asker: hangs up on the helper that was asked to stay last."""
+    h = held.pop()
+    h.close()
+    h.wait()
+
+
 def made_in_vain(a, name, stayed):
     """Reports a container whose GPU is open elsewhere, or was not looked at; its lease ends with it, although its asker lives."""
     reply, init, place = a.call(report_created, name, stayed)
     try:
         assert reply["reply"] == "busy", reply
-        held, = leases()
-        assert held["pid"] == 0 and held["init"] == 0, held
+        l, = [l for l in leases() if l["id"] == name]
+        assert l["pid"] == 0 and l["init"] == 0, l
         refused(a.call(exchange, verb="created", id=name, gpus=None), 77, "has no lease that this process requested")
         refused(a.grant(id=name, gpus=GPU0), 65, "has processes in it already")
         refused(once("victim", exchange, gpus=GPU0), 75)
-        assert len(leases()) == 1
+        assert name in [l["id"] for l in leases()]
     finally:
         os.kill(init, 9)
         remove_cgroup(place)
@@ -1118,26 +1125,34 @@ def made_in_vain(a, name, stayed):
 @case("W43", "Root's GPU is looked at beside the runtime: without a good look, «created» is refused and the lease ends", 60)
 def w43():
     beside = {"gpus": GPU0, "look_first": False}
-    with SecondOpenable(), asker("root") as a:
-        with holder(OPEN, "/dev/nvidia9", *CONTAINER) as p:
+    with SecondOpenable():
+        with holder(OPEN, "/dev/nvidia9", *CONTAINER) as p, asker("root") as a:
             p.stdout.readline()
             assert a.call(stay, id="x", **beside) == "S"
             made_in_vain(a, "x", True)
             refused(a.grant(id="x", gpus=GPU0), 75, "is open in process")
             assert leases() == [], leases()
         # the helper that looked is gone, and the caller asks one that did not
-        assert a.call(stay, id="y", **beside) == "S"
-        assert a.call(leave_stayed, 0)[1] == 0
-        made_in_vain(a, "y", False)
-        granted(a.grant(id="y", gpus=GPU0))
-        # a look for one container is none for another
-        assert a.call(stay, id="z", gpus=GPU1, look_first=False) == "S"
-        reply, init, place = a.call(report_created, "z", True)
-        try:
-            assert reply["reply"] == "noted", reply
-        finally:
-            os.kill(init, 9)
-            remove_cgroup(place)
+        with asker("root") as a:
+            assert a.call(stay, id="y", **beside) == "S"
+            a.call(leave_last_stayed)
+            made_in_vain(a, "y", False)
+            granted(a.grant(id="y", gpus=GPU0))
+        # a look for one container is none for another of the same process
+        with asker("root") as a:
+            assert a.call(stay, id="z", gpus=GPU1, look_first=False) == "S"
+            assert a.call(stay, id="v", **beside) == "S"
+            a.call(leave_last_stayed)
+            made_in_vain(a, "v", True)
+        # the control
+        with asker("root") as a:
+            assert a.call(stay, id="w", **beside) == "S"
+            reply, init, place = a.call(report_created, "w", True)
+            try:
+                assert reply["reply"] == "noted", reply
+            finally:
+                os.kill(init, 9)
+                remove_cgroup(place)
     # others than root are looked at first
     with Openable(), holder(OPEN, "/dev/nvidia9", *CONTAINER) as p:
         p.stdout.readline()

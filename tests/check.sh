@@ -313,6 +313,7 @@ for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
 	r=${c%%:*} v=${c##*:} m=${c#*:}
 	beside "in-mounts-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/inmounts.py" "$r" "$v"
 	beside "nested-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/nested.py" "$r" "$v"
+	beside "beside-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/beside.py" "$r" "$v"
 	beside "where-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/where.py" "$r" "$v"
 	beside "passed-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/passed.py" "$r" "$v"
 	beside "passed-places-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/passed_places.py" "$r" "$v"

@@ -95,9 +95,9 @@ foreign() {
 		    grep -vx 'waiterfile\.o: fsetxattr' ;;
 	# one file executes our other programs
 	root)	grep -E ": ($(pattern "$starts $nss"))\$" "$tmp/symbols" | grep -vxE 'spawn\.o: (fork|fexecve)' ;;
-	# main.c forks the process that looks, and has it end with its parent
+	# main.c forks the process that looks, and copies.c copies of that; each ends with its parent
 	look)	grep -E ": ($(pattern "$changes $becomes $starts $nss kill"))\$" "$tmp/symbols" |
-		    grep -vxE 'main\.o: (fork|prctl)' ;;
+		    grep -vxE '(main|copies)\.o: (fork|prctl)' ;;
 	engine)	grep -E ": ($(pattern "$changes $becomes $starts $nss kill"))\$" "$tmp/symbols" ;;
 	# relabel.c walks folders by their descriptors, and labels what they contain
 	label)	grep -E ": ($(pattern "$changes $becomes $starts $nss open(64)?"))\$" "$tmp/symbols" |

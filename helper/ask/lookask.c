@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../base/bytes.h"
+#include "../base/times.h"
 
 #define PID_MAX (1 << 22)	/* the kernel's largest pid_max, and more than any process id */
 #define SIGHTS 4

@@ -16,7 +16,6 @@
 #define LOOK_ANSWER_MAX (64U << 10)
 #define LOOK_VERSION_MAX 16
 #define LOOK_EAGER 1		/* the byte before the first question: start the process that looks at once; otherwise 0 */
-#define HOLDERS_MS 8000		/* for LOOK_HOLDERS: takes a fraction of a second, or a few with thousands of processes */
 
 /*
  * Begins each message. Programs that are not of one installation may differ in the rest, so this is compared before

@@ -61,6 +61,7 @@ struct request_again {
 	struct strlist shut;		/* leases (keys) whose containers' access was taken away by chores of the helper */
 	bool no_chores;			/* a chore failed: give no more */
 	bool await_keys;		/* keys are being fetched: a token that none here has signed is not refused yet */
+	bool look_first;		/* look who has a GPU open before it is granted, not while the container is made */
 };
 
 struct request {

@@ -51,6 +51,14 @@ _Static_assert(2 * ASK_MS_MAX < SILENCE_MS, "a waiter may miss once");
 _Static_assert(2 * WAKING_MS_MAX < WOKEN_MS, "a waiter that was woken keeps its place");
 _Static_assert(POLL_MS_MAX < POLLED_MS && LOCK_WAIT_MS < POLLED_MS, "a waiter that polls keeps its place");
 
+/*
+ * How long root looks who has a GPU open, which takes milliseconds, or a few seconds with thousands of processes; and
+ * how long the wrapper waits for a helper that does so beside the runtime.
+ */
+#define HOLDERS_MS 8000
+#define SEEN_MS 14000
+_Static_assert(SEEN_MS > HOLDERS_MS + 2 * LOCK_WAIT_MS, "the wrapper waits for a helper that looks, and notes it");
+
 /* How long root looks at folders' labels, and changes them. */
 #define LABEL_LOOK_MS 3000
 #define LABEL_CHANGE_MS 6000

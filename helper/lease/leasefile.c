@@ -105,7 +105,7 @@ lease_keep_ways(struct lease *l)
 	pausing_free(&l->pausing);
 	l->folders = l->gpus = l->nodes = l->container.users = 0;
 	l->label[0] = l->reuse[0] = '\0';
-	l->pauses = l->planned = false;
+	l->pauses = l->planned = l->unlooked = false;
 	l->container.mounts = 0;
 	l->state = LEASE_PASSED_ON;
 }
@@ -164,12 +164,14 @@ lease_head_lines(struct lines *s, struct lease *l)
 	word_bool(s, &l->planned);
 }
 
-/* A line that a lease need not have: those of earlier versions have none. */
+/* Lines that a lease need not have: those of earlier versions have none. */
 static void
-reuse_lines(struct lines *s, struct lease *l)
+further_lines(struct lines *s, struct lease *l)
 {
 	if (lines_more(s, "turn", l->reuse[0] != '\0'))
 		word_text(s, l->reuse, sizeof(l->reuse));
+	if (lines_more(s, "unlooked", l->unlooked))
+		word_bool(s, &l->unlooked);
 }
 
 /* The lease's processes and namespaces. */
@@ -220,7 +222,7 @@ static bool
 lease_lines(struct lines *s, struct lease *l)
 {
 	lease_head_lines(s, l);
-	reuse_lines(s, l);
+	further_lines(s, l);
 	process_lines(s, l);
 	lines_texts(s, "cgroup", &l->container.cgroups);
 	lines_members(s, "gpu", (void **)&l->gpu, &l->gpus, SIZE_MAX, sizeof(*l->gpu), held_gpu_words);

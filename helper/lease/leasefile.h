@@ -74,6 +74,7 @@ struct lease {
 	struct way *way;	/* to its folders; once it exists, to those that it may write to as the host's root */
 	size_t ways;
 	bool planned;		/* acts are planned only: the grant is not in the audit log yet */
+	bool unlooked;		/* nobody has looked yet who else has its GPUs open: its container must not start */
 	enum lease_state state;
 	bool pauses;		/* its tasks are execs, so their end can be seen */
 	struct pausing pausing;

@@ -4,9 +4,10 @@
  * one channel, and ends it. Its answers are numbers (ask/lookask.h), never bytes of a file.
  *
  * There are two processes: a watcher, and a child of it that looks. If a look takes too long, a signal ends the child;
- * the watcher reports that, and starts another child for the next question. Of the helper's descriptors both have only
- * the channel, a process file system of their own, and the helper's place, whose lock they share. They can open files
- * only for reading.
+ * the watcher reports that, and starts another child for the next question. Where there are many processes, the child
+ * has copies of itself look at a part of them (copies.h). Of the helper's descriptors all have only the channel, a
+ * process file system of their own, and the helper's place, whose lock they share. They can open files only for
+ * reading.
  * Nobody but root may be able to stop a look: a caller who could do so could meanwhile pass a node from a process that
  * was not looked at yet to one that was. So the user of this program must have no other process, and may be nobody's
  * subordinate user; the filter keeps the looks of different requests from signalling each other.
@@ -36,6 +37,7 @@
 #include "../root/self/confine.h"
 #include "../root/self/spawn.h"
 #include "../root/self/timer.h"
+#include "copies.h"
 #include "leaselife.h"
 #include "lookquestion.h"
 #include "nodeholders.h"
@@ -292,6 +294,7 @@ main(int argc, char **argv)
 
 	/* before the filter, which allows no shared mapping */
 	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	copies_prepare();
 	if ((status = confined_start(argc, argv, &confinement)) != -1)
 		return status;
 	if (progress == MAP_FAILED)

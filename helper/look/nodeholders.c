@@ -10,11 +10,13 @@
 #include <unistd.h>
 
 #include "../base/cleanup.h"
+#include "../base/times.h"
 #include "../host/clock.h"
 #include "../host/file.h"
 #include "../host/process/hostprocess.h"
 #include "../host/process/opennode.h"
 #include "../host/process/procdir.h"
+#include "copies.h"
 #include "walk.h"
 
 struct holder_search {
@@ -56,25 +58,95 @@ struct doubt {
 	bool full;		/* the walk waited because processes began faster than it looked at them */
 };
 
-/* Looks at every process once. False, with *d unchanged, if time is up or /proc can't be read. */
+/* Looks at the processes of this round, or of all rounds. False if time is up. */
 static bool
-walk_once(struct holder_search *s, struct doubt *d)
+look_on(struct holder_search *s, struct walk *w, bool all_rounds, pid_t *unsteady)
 {
-	pid_t unsteady = 0;
-	autowalk struct walk w;
 	char pid[16];
 
-	walk_begin(&w);
-	s->nodes.proc = w.proc;
-	while (walk_next(&w, pid)) {
+	while ((all_rounds || walk_left(w) > 0) && walk_next(w, pid)) {
 		if (look_for_nodes(s, pid))
 			continue;
 		if (clock_ms() > s->nodes.looks.until)
 			return false;
-		unsteady = *s->at;
+		*unsteady = *s->at;
 	}
-	*d = (struct doubt){ unsteady, w.kept_waiting, w.full };
-	return !w.failed;
+	walk_rest(w);
+	return !w->failed;
+}
+
+static _Noreturn void
+look_as_copy(struct holder_search *s, struct walk *w, size_t processes, struct copy_part *part)
+{
+	bool seen;
+
+	memset(s->holder, 0, s->nodes.nodes * sizeof(*s->holder));
+	s->at = &part->at;
+	walk_keep(w, processes);
+	seen = look_on(s, w, false, &part->unsteady);
+	part->slow = w->kept_waiting;
+	memcpy(part->holder, s->holder, s->nodes.nodes * sizeof(*s->holder));
+	copy_end(seen);
+}
+
+/* Has copies look at equal parts of this round. */
+static void
+share_out(struct holder_search *s, struct walk *w, struct copies *c)
+{
+	const size_t n = copies_wanted(walk_left(w), s->nodes.nodes), each = walk_left(w) / (n + 1);
+	struct copy_part *part;
+
+	while (c->n < n)
+		switch (copy_begin(c, &part)) {
+		case 1:
+			look_as_copy(s, w, each, part);
+		case 0:
+			walk_leave(w, each);
+			break;
+		default:
+			return;
+		}
+}
+
+/* Adds what the copies found. False if one did not look at all of its part. */
+static bool
+gather(struct holder_search *s, struct walk *w, const struct copies *c, pid_t *unsteady)
+{
+	const struct copy_part *part;
+	bool all = true;
+	size_t i, k;
+
+	for (i = 0; i < c->n; i++) {
+		if ((part = copy_await(c, i, s->at)) == NULL) {
+			all = false;
+			continue;
+		}
+		for (k = 0; k < s->nodes.nodes; k++)
+			if (part->holder[k] > 0 || (part->holder[k] < 0 && s->holder[k] == 0))
+				s->holder[k] = part->holder[k];
+		*unsteady = part->unsteady != 0 ? part->unsteady : *unsteady;
+		w->kept_waiting = part->slow != 0 ? part->slow : w->kept_waiting;
+	}
+	return all;
+}
+
+/* Looks at every process once. False, with *d unchanged, if time is up or /proc can't be read. */
+static bool
+walk_once(struct holder_search *s, struct doubt *d)
+{
+	struct copies copies = { .n = 0 };
+	pid_t unsteady = 0;
+	autowalk struct walk w;
+	bool seen;
+
+	walk_begin(&w);
+	s->nodes.proc = w.proc;
+	share_out(s, &w, &copies);
+	seen = look_on(s, &w, false, &unsteady);
+	seen = gather(s, &w, &copies, &unsteady) && seen && look_on(s, &w, true, &unsteady);
+	if (seen)
+		*d = (struct doubt){ unsteady, w.kept_waiting, w.full };
+	return seen;
 }
 
 /*

@@ -49,14 +49,15 @@ walk_waits(void)
 	return getrusage(RUSAGE_SELF, &r) == 0 ? r.ru_nvcsw : -1;
 }
 
-static void
-note_wait(struct walk *w)
+void
+walk_rest(struct walk *w)
 {
 	const long now = walk_waits();
 
 	if (w->at != 0 && (now == -1 || now != w->waits))
 		w->kept_waiting = w->at;
 	w->at = 0;
+	w->waits = now;
 }
 
 /* Shuffles the ids so that every order is equally likely (Fisher and Yates). */
@@ -129,27 +130,48 @@ walk_begin(struct walk *w)
 	traced = w->proc != -1 && is_traced(w->proc);
 }
 
+static bool
+begin_round(struct walk *w)
+{
+	/* if processes still start after so many rounds, the walk took as long as one that was kept waiting */
+	if (++w->round == ROUNDS_MAX) {
+		w->full = w->kept_waiting == 0;
+		w->kept_waiting = w->full ? w->pid[w->pids - 1] : w->kept_waiting;
+		return false;
+	}
+	w->failed = !list_processes(w);
+	w->waits = walk_waits();
+	return !w->failed && w->pids > 0;
+}
+
 bool
 walk_next(struct walk *w, char pid[16])
 {
-	note_wait(w);
-	while (!w->failed && w->next == w->pids) {
-		/* if processes still start after so many rounds, the walk took as long as one that was kept waiting */
-		if (++w->round == ROUNDS_MAX) {
-			w->full = w->kept_waiting == 0;
-			w->kept_waiting = w->full ? w->pid[w->pids - 1] : w->kept_waiting;
-			return false;
-		}
-		w->failed = !list_processes(w);
-		if (!w->failed && w->pids == 0)
-			return false;
-	}
-	if (w->failed)
+	walk_rest(w);
+	if (w->failed || (w->next == w->pids && !begin_round(w)))
 		return false;
 	w->at = w->pid[w->next++];
-	w->waits = walk_waits();
 	snprintf(pid, 16, "%d", w->at);
 	return true;
+}
+
+size_t
+walk_left(const struct walk *w)
+{
+	return w->failed ? 0 : w->pids - w->next;
+}
+
+/* The last ones, because the walk goes on with the next one. */
+void
+walk_leave(struct walk *w, size_t processes)
+{
+	w->pids -= processes;
+}
+
+void
+walk_keep(struct walk *w, size_t processes)
+{
+	w->next = w->pids - processes;
 }
 
 void

@@ -12,7 +12,8 @@
  *	request	reads the request, which is not trusted			frame.c, request.c
  *	verb	carries it out; a grant has phases of its own		grant.c, verb.h
  *	reply	answers; waits for the confirmation of a grant
- *	created	after a grant, if the wrapper asks: notes the container that the runtime has made by then
+ *	created	after a grant, if the wrapper asks: looks who has the GPU open, and notes the container that the runtime
+ *		has made by then
  */
 #include <malloc.h>
 #include <poll.h>
@@ -34,6 +35,7 @@
 #include "child/reader.h"
 #include "enter/enter.h"
 #include "enter/peer.h"
+#include "grant/beside.h"
 #include "grant/grant.h"
 #include "self/slots.h"
 #include "self/timer.h"
@@ -42,6 +44,7 @@
 #define WRITE_MS 2000		/* for the peer to take a reply */
 #define FINAL_MS 5000		/* for the wrapper to stage the new config.json */
 #define STAY_MS 10000		/* for the runtime to make the container; the wrapper can start another helper later */
+#define LOOKED_STAY_MS 120000	/* the same for a helper that has looked beside the runtime: no other can answer for it */
 #define WAKE_MS 100		/* beyond one of these times, until a signal ends the wait */
 
 /* Never blocks: the descriptor may be a full pipe of the caller's. */
@@ -120,7 +123,8 @@ end_children(void)
 
 /*
  * Waits on the same connection until the runtime has made the container, so that no second helper has to start. First
- * ends the children, which only the grant needed: there is time for that now, and later the wrapper would wait.
+ * looks who has its GPUs open (beside.h), and ends the children, which it needs no more: there is time for that now,
+ * and later the wrapper would wait.
  */
 static int
 see_container(const struct peer *p)
@@ -129,10 +133,11 @@ see_container(const struct peer *p)
 	autoreply struct reply reply = { .kind = REPLY_REFUSED };
 	autofree char *text = NULL;
 	struct why ignored;
+	const int stay = beside_look() ? LOOKED_STAY_MS : STAY_MS;
 	size_t len;
 
 	end_children();
-	if ((text = read_request(STAY_MS, &len, &ignored)) == NULL)
+	if ((text = read_request(stay, &len, &ignored)) == NULL)
 		return 0;
 	if (request_decode(text, len, &r, &reply.why) == 0) {
 		if (!verb_find((int)r.verb)->follows || !process_lives(p->pid, p->start))

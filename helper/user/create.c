@@ -23,6 +23,7 @@
 #include "command/runtime.h"
 #include "mount/foldermounts.h"
 #include "record/containerrecord.h"
+#include "record/grantrecord.h"
 #include "record/recorddir.h"
 #include "spec/speccapability.h"
 
@@ -197,6 +198,8 @@ create_check_start(const struct command *c, struct why *why)
 	struct lease l = { .id = NULL };
 	int ret;
 
+	if (grant_record_refuse_early(c, why) == -1)
+		return -1;
 	if ((ret = lease_read(c, &l, why)) == 1)
 		return 0;
 	if (ret == 0 && l.pauses && l.state == LEASE_PROMISED && l.pausing.devcgroup != NULL)
@@ -205,14 +208,22 @@ create_check_start(const struct command *c, struct why *why)
 	return ret;
 }
 
+/* 1 with *why: as lease_report_created(). */
 static int
 check_created(const struct creation *c, struct why *why)
 {
 	struct first first = { .sought = false };
+	int ret;
 
-	if (check_first_process(c, &first, why) == -1 || (c->leased && record_container(c, &first, why) == -1))
+	if (check_first_process(c, &first, why) == -1)
 		return -1;
-	return c->leased ? lease_report_created(c->command, c->door, c->asking, why) : 0;
+	if (!c->leased)
+		return 0;
+	if (record_container(c, &first, why) == -1)
+		return -1;
+	if ((ret = lease_report_created(c->command, c->door, c->asking, why)) != 0)
+		return ret;
+	return record_dir_is_ours() ? grant_record_settle(c->command, why) : 0;
 }
 
 /*
@@ -229,26 +240,27 @@ explain_failure(const struct creation *c)
 		report_error(c->command, &why);
 }
 
-int
+enum created
 create_container(const struct creation *c, struct why *why)
 {
-	int status, failed;
+	int status, failed = 0;
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	switch (runtime_fork(&status, true, why)) {
 	case 1:
-		return 1;
+		return CREATED_IN_CHILD;
 	case -1:
-		return -1;
+		return CREATED_NOT;
 	}
-	failed = status == 0 && check_created(c, why) == -1;
-	if (status != 0)
+	if (status == 0)
+		failed = check_created(c, why);
+	else
 		explain_failure(c);
 	ask_end(c->asking);
-	if (!failed)
+	if (failed == 0)
 		exit(status);
 	/* no lease follows this container: its GPU would stay taken, or go to another container as well */
 	runtime_delete(c->runtime, c->argv, c->command->verb_at, c->command->id);
 	records_forget(c->command);
-	return -1;
+	return failed == 1 ? CREATED_IN_VAIN : CREATED_NOT;
 }

@@ -27,16 +27,21 @@ struct creation {
 	struct asking *asking;		/* where the grant came from */
 };
 
-/*
- * Forks the runtime. This process adopts the runtime's orphans, so that the container's first process becomes
- * its child. Returns 1 in the child, which is to become the runtime (runtime_fork()). In the parent, exits
- * with the runtime's status, or returns -1 with *why: then there is no container.
- */
-int create_container(const struct creation *c, struct why *why);
+enum created {
+	CREATED_IN_CHILD,	/* this is the child, which is to become the runtime (runtime_fork()) */
+	CREATED_NOT,		/* with *why: there is no container */
+	CREATED_IN_VAIN,	/* the same, because somebody has its GPU open: another request may get another GPU */
+};
 
 /*
- * Checks, before the runtime starts a container of the host's root that was promised GPUs, that it still can't open
- * them. Returns 0, for any other container as well, or -1 with *why.
+ * Forks the runtime. This process adopts the runtime's orphans, so that the container's first process becomes
+ * its child. In the parent, exits with the runtime's status if the container is as it should be.
+ */
+enum created create_container(const struct creation *c, struct why *why);
+
+/*
+ * Checks, before the runtime starts a container of the host's root that was granted something, that create_container()
+ * has checked it; and that it still can't open GPUs that it was only promised. Returns 0, or -1 with *why.
  */
 int create_check_start(const struct command *c, struct why *why);
 

@@ -138,7 +138,7 @@ new_container_check_root(const struct new_container *n, bool *unguarded, struct 
 	const char *path = n->rootpath;
 
 	*unguarded = !rootfs_is_guarded(&n->spec, n->bundle.path, path) || (!creates ? stays_written_above(n) :
-	    new_container_checks_capabilities(n) ? rootfs_may_be_written_above(path, n->settings) :
+	    namespace_is_hosts_root() ? rootfs_may_be_written_above(path, n->settings) :
 	    rootfs_is_written_above(path, n->settings));
 	if (!*unguarded)
 		return 0;

@@ -142,14 +142,14 @@ readers_of_config(const struct new_container *n)
 	return r;
 }
 
-/* What execs into the container will get (exec.c). */
+/* What execs into the container will get (exec.c), once create.c has checked it. */
 static int
 write_grant_record(struct new_container *n)
 {
 	const struct edits *e = &n->reply.edits;
 	const struct vetted_grant v = { &e->env, e->gid, e->gids, e->label, n->request.spec.privileged, e->promise };
 
-	return grant_record_write(n->command, &v, &n->why);
+	return grant_record_write(n->command, &v, command_leaves_container(n->command), &n->why);
 }
 
 /*
@@ -293,11 +293,11 @@ prepared_free(struct prepared *p)
 }
 
 int
-prepare_container(const struct command *c, const struct settings *settings, const char *runtime, struct prepared *p,
-    struct why *why)
+prepare_container(const struct command *c, const struct settings *settings, const char *runtime, bool look_first,
+    struct prepared *p, struct why *why)
 {
 	struct new_container n = { .command = c, .settings = settings, .runtime = runtime, .rootfd = -1,
-		.bundle = { .dir = -1 }, .asking = &p->asking, .access = &p->access };
+		.bundle = { .dir = -1 }, .asking = &p->asking, .access = &p->access, .request.again.look_first = look_first };
 	int ret = prepare_bundle(&n, p);
 	size_t i;
 

@@ -55,13 +55,41 @@ load_settings_and_runtime(struct settings *settings, int *settings_ok, struct wh
 	return runtime;
 }
 
+/*
+ * Makes a container. Returns 0 in the process that is to become the runtime, or -1 with *why. While the runtime makes a
+ * container, the helper looks who has its GPU open (root/grant/beside.h). If somebody has, this asks once more, and the
+ * helper looks first. It does so at once where the runtime may not be run twice: a terminal is sent to the engine once.
+ */
+static int
+make_container(const struct command *c, const struct settings *settings, const char *runtime, char *const *argv,
+    bool look_first, struct why *why)
+{
+	struct prepared p = { .asking = ASKING_NONE };
+	enum created created = CREATED_IN_CHILD;
+
+	if (prepare_container(c, settings, runtime, look_first, &p, why) == -1)
+		return -1;
+	/* without --detach, the process that asked for the grant becomes the runtime itself */
+	if (command_leaves_container(c) && (p.granted || p.unguarded ||
+	    (p.check_capabilities && strcmp(c->verb, "create") == 0))) {
+		const struct creation creation = { c, settings->door, runtime, argv, p.granted, p.promised, p.check_rules,
+			p.check_capabilities, p.unguarded ? &p.root : NULL, &p.folders, &p.access, p.cgroups_path, &p.asking };
+
+		created = create_container(&creation, why);
+	}
+	prepared_free(&p);
+	if (created != CREATED_IN_VAIN)
+		return created == CREATED_IN_CHILD ? 0 : -1;
+	report_notice(c, why->text);
+	return look_first ? -1 : make_container(c, settings, runtime, argv, true, why);
+}
+
 static int
 run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 {
 	autosettings struct settings settings = { 0 };
 	autofree char *runtime = NULL;
-	struct prepared prepared = { .asking = ASKING_NONE };
-	int settings_ok, status;
+	int settings_ok, status, from = 0;
 
 	if ((runtime = load_settings_and_runtime(&settings, &settings_ok, why)) == NULL)
 		return -1;
@@ -86,19 +114,9 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 		return -1;
 	if (c->kind == KIND_LIMITS && update_prepare(argc, &argv, c, why) == -1)
 		return -1;
-	if (command_makes_container(c) && prepare_container(c, &settings, runtime, &prepared, why) == -1)
+	if (command_makes_container(c) &&
+	    make_container(c, &settings, runtime, argv, command_next(c, ROLE_CONSOLE, &from) != NULL, why) == -1)
 		return -1;
-	/* without --detach, the process that asked for the grant becomes the runtime itself, below */
-	if (command_leaves_container(c) && (prepared.granted || prepared.unguarded ||
-	    (prepared.check_capabilities && strcmp(c->verb, "create") == 0))) {
-		const struct creation creation = { c, settings.door, runtime, argv, prepared.granted, prepared.promised,
-			prepared.check_rules, prepared.check_capabilities, prepared.unguarded ? &prepared.root : NULL,
-			&prepared.folders, &prepared.access, prepared.cgroups_path, &prepared.asking };
-
-		if (create_container(&creation, why) == -1)
-			return -1;
-	}
-	prepared_free(&prepared);
 	return runtime_exec(runtime, argv, why);
 }
 

@@ -24,9 +24,9 @@ SOCKET = "/run/gpuhelper/gpuhelper.sock"
 fork = multiprocessing.get_context("fork")
 
 
-VERSION = 5
+VERSION = 6
 VERBS = ("grant", "look", "refused", "plain", "status", "release", "reapply", "created", "exec", "task", "over")
-FLAGS = ("systemd_cgroup", "dac_override", "privileged", "no_chores", "at_once", "await_keys", "promises")
+FLAGS = ("systemd_cgroup", "dac_override", "privileged", "no_chores", "at_once", "await_keys", "promises", "look_first")
 TEXTS = ("id", "runtime_root", "cgroups_path", "label", "mount_label", "init_path", "token", "team", "pipeline", "job",
          "instance_vars", "gpus", "folders", "cuda_visible", "rocr_visible", "reason")
 NONE = 0xffffffff
@@ -67,10 +67,12 @@ def frame(body):
 
 
 def request(**fields):
-    """A request for one GPU, for a container that runs as the asker.  Fields that are None are left out."""
+    """A request for one GPU, for a container that runs as the asker.  Fields that are None are left out.  Unless told
+    otherwise, the helper looks first who has the GPU open, even for root, whose wrapper has it look beside the runtime."""
     r = {"verb": "grant", "id": "c%d" % os.getpid(), "runtime_root": "", "cgroups_path": "", "systemd_cgroup": False,
          "uids": [[0, os.getuid(), 1]], "gids": [[0, os.getgid(), 1]], "uid": 0, "gid": 0, "groups": [],
-         "dac_override": False, "privileged": False, "shut": [], "no_chores": False, "gpus": "1"}
+         "dac_override": False, "privileged": False, "shut": [], "no_chores": False, "look_first": True,
+         "gpus": "1"}
     r.update(fields)
     return {k: v for k, v in r.items() if v is not None or k in ("uids", "gids")}
 

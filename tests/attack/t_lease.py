@@ -32,7 +32,7 @@ def i1():
     good = encode(request(gpus="1"))
     for more in b"\0\0\0\0", b"peer", struct.pack("=I", 0):
         refused(once("attacker", raw_exchange, frame(good + more)), 65, "longer")
-    for flag in range(7, 32):
+    for flag in range(8, 32):
         refused(once("attacker", raw_exchange, frame(encode(request(), flags=1 << flag))), 65, "flags")
     granted(once("attacker", exchange, uid=0, gid=0, uids=None, gids=None))
     r = records()[-1]
@@ -1667,7 +1667,7 @@ def x4():
                        (header(272 * 1024 + 1), "too long"), (header(0xffffffff), "too long"), (header(0x80000000), "too long"),
                        (frame(json.dumps(request()).encode()), ""), (frame(b"\xff\xfe"), "shorter than its head"),
                        (frame(whole[:64]), "shorter than its head"), (frame(whole[:-1]), "shorter"), (frame(whole + b"x"), "longer"),
-                       (lie(verb=11), "verb 11"), (lie(verb=NONE), "verb"), (lie(flags=128), "flags"),
+                       (lie(verb=11), "verb 11"), (lie(verb=NONE), "verb"), (lie(flags=256), "flags"),
                        (lie(waiter=0x80000000), "waiter"), (lie(unused=1), "waiter"), (lie(flags=NONE), "flags"),
                        (lie(uid=NONE), "uid"), (lie(gid=NONE), "uid or gid"), (lie(uid_ranges=0), ""),
                        (lie(uid_ranges=341), "ranges"), (lie(gid_ranges=0x80000000), "ranges"), (lie(gids=65), "groups"),

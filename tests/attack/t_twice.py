@@ -15,9 +15,9 @@ import client
 from client import Helper, exchange, once
 from harness import *
 from t_acl import ALL, Closed, acl, entry, mapped, uid
-from t_lease import BUSY, Counted, Openable, SecondOpenable, hand_over
+from t_lease import BUSY, Counted, Openable, SecondOpenable, ask_stayed, held, hand_over, stay
 from t_inuse import THREAD, build
-from t_policy import HOST_ROOT, IN_NAMESPACE, released, states
+from t_policy import HOST_ROOT, IN_NAMESPACE, make_container, released, remove_cgroup, states
 from t_process import FUSE_FLUSH, silent_files
 from t_token import ask as ask_with, issuer
 
@@ -1058,6 +1058,105 @@ def w35():
             refused(once("victim", exchange, gpus=GPU0), 75)
             pass_on_while_looked_at("victim", tell, flag)
         client.look()
+
+
+@contextlib.contextmanager
+def crowd(n):
+    """So many processes that gpuhelper-look has copies of itself look at a part of them."""
+    ps = [subprocess.Popen(["sleep", "120"]) for _ in range(n)]
+    try:
+        yield
+    finally:
+        for p in ps:
+            p.kill()
+            p.wait()
+
+
+@case("W42", "W3 and W34 among many processes, of which copies of gpuhelper-look look at a part each", 120)
+def w42():
+    with crowd(600):
+        with SecondOpenable():
+            for how in OPEN, MAP:
+                with holder(how, "/dev/nvidia5", *CONTAINER) as p:
+                    p.stdout.readline()
+                    for _ in range(8):
+                        refused(once("victim", exchange, gpus=GPU1), 75, "is open in process")
+                    answer = once("victim", exchange, gpus="1")
+                    assert nodes(answer) == ["/dev/nvidia9"], nodes(answer)
+            granted(once("victim", exchange, gpus=GPU1))
+        for n in range(8):
+            flag = "%s/flag-%d" % (TEMP, n)
+            with Openable(), relay(flag) as tell:
+                refused(once("victim", exchange, gpus=GPU0), 75, "is open in process")
+                pass_on_while_looked_at("victim", tell, flag)
+
+
+def report_created(name, stayed):
+    """In the asker: makes a container by hand, and reports it to the helper that stayed or to another; (reply, init, cgroup)."""
+    ask = (lambda **fields: ask_stayed(**fields)) if stayed else exchange
+    answers = []
+    _, init, place = make_container(name, name, lambda **fields: answers.append(ask(**fields)[1]) or (0, None))
+    return answers[0], init, place
+
+
+def leave_last_stayed():
+    """In the asker: hangs up on the helper that was asked to stay last."""
+    h = held.pop()
+    h.close()
+    h.wait()
+
+
+def made_in_vain(a, name, stayed):
+    """Reports a container whose GPU is open elsewhere, or was not looked at; its lease ends with it, although its asker lives."""
+    reply, init, place = a.call(report_created, name, stayed)
+    try:
+        assert reply["reply"] == "busy", reply
+        l, = [l for l in leases() if l["id"] == name]
+        assert l["pid"] == 0 and l["init"] == 0, l
+        refused(a.call(exchange, verb="created", id=name, gpus=None), 77, "has no lease that this process requested")
+        refused(a.grant(id=name, gpus=GPU0), 65, "has processes in it already")
+        refused(once("victim", exchange, gpus=GPU0), 75)
+        assert name in [l["id"] for l in leases()]
+    finally:
+        os.kill(init, 9)
+        remove_cgroup(place)
+
+
+@case("W43", "Root's GPU is looked at beside the runtime: without a good look, «created» is refused and the lease ends", 60)
+def w43():
+    beside = {"gpus": GPU0, "look_first": False}
+    with SecondOpenable():
+        with holder(OPEN, "/dev/nvidia9", *CONTAINER) as p, asker("root") as a:
+            p.stdout.readline()
+            assert a.call(stay, id="x", **beside) == "S"
+            made_in_vain(a, "x", True)
+            refused(a.grant(id="x", gpus=GPU0), 75, "is open in process")
+            assert leases() == [], leases()
+        # the helper that looked is gone, and the caller asks one that did not
+        with asker("root") as a:
+            assert a.call(stay, id="y", **beside) == "S"
+            a.call(leave_last_stayed)
+            made_in_vain(a, "y", False)
+            granted(a.grant(id="y", gpus=GPU0))
+        # a look for one container is none for another of the same process
+        with asker("root") as a:
+            assert a.call(stay, id="z", gpus=GPU1, look_first=False) == "S"
+            assert a.call(stay, id="v", **beside) == "S"
+            a.call(leave_last_stayed)
+            made_in_vain(a, "v", True)
+        # the control
+        with asker("root") as a:
+            assert a.call(stay, id="w", **beside) == "S"
+            reply, init, place = a.call(report_created, "w", True)
+            try:
+                assert reply["reply"] == "noted", reply
+            finally:
+                os.kill(init, 9)
+                remove_cgroup(place)
+    # others than root are looked at first
+    with Openable(), holder(OPEN, "/dev/nvidia9", *CONTAINER) as p:
+        p.stdout.readline()
+        refused(once("victim", exchange, **beside), 75, "is open in process")
 
 
 def watch_looks(pid):

@@ -24,7 +24,7 @@ def helpers():
 
 
 def traced(b):
-    """«create» under strace: the wrapper's exit status, and its own calls, in order, until it becomes the runtime."""
+    """«create» under strace: the wrapper's exit status, and its own calls, in order, until it becomes or forks the runtime."""
     trace = b.dir + '/trace'
     status = subprocess.run(['strace', '-o', trace, '-e', 'trace=vfork,clone,clone3,execve,execveat,sendto', WRAPPER, '--root', W + '/root',
                              '--log', b.log, '--log-format', 'json', 'create', '--bundle', b.dir, '--pid-file', b.dir + '/pid', b.id],
@@ -34,7 +34,8 @@ def traced(b):
         if line[:3] in ('---', '+++'):
             continue
         kind = line.split('(', 1)[0]
-        if kind.startswith('execve'):
+        # only a program that it starts shares its memory until then
+        if kind.startswith('execve') or ('clone' in kind and 'CLONE_VM' not in line):
             break
         kinds.append('start' if 'clone' in kind or kind == 'vfork' else kind)
     return status, kinds

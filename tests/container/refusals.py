@@ -257,7 +257,9 @@ cd "$OLDPWD"
 exec %s "$@"
 ''' % (above, W + '/secret', real))
 os.chmod(SWAP, 0o755)
-for env, text, owner in (([], 'plain', MAXID), (TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], 'granted', MAXID), ([], 'the host\'s root', 0)):
+
+
+def swapped(env, text, owner):
     for d in above, above + '/image':
         os.chown(d, owner, owner)
     host.runtime = SWAP
@@ -270,9 +272,17 @@ for env, text, owner in (([], 'plain', MAXID), (TRAIN + ['GPUHELPER_FOLDERS=/srv
     host.settings()
     sh('/usr/sbin/gpuhelperctl', 'reap')
     ok(sh(real, '--root', W + '/root', 'state', b.id).returncode != 0 and leases() == [], tag + '  no container and no lease is left', leases())
+    b.delete()
     os.unlink(above + '/image')
     os.rename(above + '/away', above + '/image')
+
+
+swapped([], 'plain', MAXID)
+swapped(TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'], 'granted', MAXID)
+swapped([], "the host's root", 0)
 writer.stdin.close()
+writer.wait()
+swapped([], "the host's root in a container that has only a descriptor of the volume", 0)
 writer.wait()
 subprocess.call(['rm', '-rf', above, W + '/secret'])
 # annotations that a runtime takes for its engine's orders, from whoever may write annotations

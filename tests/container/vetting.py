@@ -365,9 +365,35 @@ os.unlink(record)
 plain.delete()
 r = bundle().run()
 ok(r.returncode == 0 and not [f for f in os.listdir('/run/gpuhelper/births') if f.startswith('exec-')], tag + 'and with a container that «run» made', (r.stdout, os.listdir('/run/gpuhelper/births')))
-write('/run/gpuhelper/births/exec-' + 64 * '0', 'x', 0o600)
+for early in 'exec-', 'early-':
+    write('/run/gpuhelper/births/' + early + 64 * '0', 'x', 0o600)
+    sh(CTL, 'reap')
+    ok(not os.path.exists('/run/gpuhelper/births/' + early + 64 * '0'), tag + "root's timer removes a note that is left")
+
+# the wrapper is killed when the runtime has made the container, and before anything was checked
+real, KILL = host.runtime, W + '/kill'
+write(KILL, '''#!/bin/sh
+%s "$@"
+status=$?
+case " $* " in *" create "*) kill -9 $PPID ;; esac
+exit $status
+''' % real, 0o755)
+host.runtime = KILL
+host.settings()
+b = bundle()
+b.text = json.dumps({**json.loads(b.text), 'process': {**json.loads(b.text)['process'], 'args': ['/bin/sleep', '1000']}})
+write(b.dir + '/config.json', b.text)
+r = b.create()
+host.runtime = real
+host.settings()
+ok(r.returncode == -9 and json.loads(sh(real, '--root', W + '/root', 'state', b.id).stdout)['status'] == 'created', tag + 'control: the wrapper was killed, and the container is there', (r, b.errors()))
+r = b.call('start', b.id)
+ok(r.returncode != 0 and 'its create did not end' in r.stdout, tag + '  it is not started', r.stdout)
+r = b.exec('echo in it')
+ok(r.returncode != 0 and 'in it' not in r.stdout and 'nothing is executed there' in r.stdout, tag + '  and nothing is executed there', r.stdout)
+b.delete()
 sh(CTL, 'reap')
-ok(not os.path.exists('/run/gpuhelper/births/exec-' + 64 * '0'), tag + "root's timer removes a note that is left")
+ok(leases() == [] and os.listdir('/run/gpuhelper/births') == [], tag + '  after «delete», no lease and no note is left', (leases(), os.listdir('/run/gpuhelper/births')))
 
 # nodes that the helper makes have their group only then
 params = open('/proc/driver/nvidia/params').read()

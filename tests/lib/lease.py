@@ -87,6 +87,8 @@ def read(text):
         elif name in PROMISED:
             key, form = PROMISED[name]
             lease["pausing"][key].append(members(form, words))
+        elif name == "unlooked":
+            lease[name] = yes(*words)
         else:
             assert name == "tasks", line
     return lease

@@ -197,6 +197,31 @@ test_turn(void)
 	free(again);
 }
 
+/* So is that nobody has looked yet who has its GPUs open. */
+static void
+test_unlooked(void)
+{
+	struct lease a, b = { 0 };
+	struct why why;
+	char *text;
+
+	fill(&a);
+	text = lease_encode(&a);
+	ok(strstr(text, "\nunlooked") == NULL && lease_decode(text, strlen(text), &b, &why) == 0 && !b.unlooked,
+	    "a lease that was looked at has no line about it");
+	free(text);
+	lease_free(&b);
+	a.unlooked = true;
+	text = lease_encode(&a);
+	ok(strstr(text, "\nunlooked yes\n") != NULL && lease_decode(text, strlen(text), &b, &why) == 0 && b.unlooked,
+	    "one that was not looked at has a line, and is read back");
+	free(text);
+	lease_keep_ways(&b);
+	ok(!b.unlooked, "a lease without GPUs needs no look");
+	lease_free(&a);
+	lease_free(&b);
+}
+
 /* A container whose process 1 does not pause has none of the members about tasks. */
 static void
 test_without_tasks(void)
@@ -461,6 +486,7 @@ main(void)
 	test_states();
 	test_passed_on();
 	test_turn();
+	test_unlooked();
 	test_without_tasks();
 	test_refused();
 	test_one_spelling();

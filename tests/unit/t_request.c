@@ -108,7 +108,7 @@ fill(struct request *r)
 	unsigned n;
 
 	*r = (struct request){ .spec.systemd_cgroup = true, .spec.dac_override = true, .spec.privileged = true, .again.no_chores = true, .spec.at_once = true,
-		.again.await_keys = true, .spec.promises = true, .waiter = { INT32_MAX, UINT64_MAX - 1 }, .spec.uid = 7, .spec.gid = 4294967294, .spec.gid_list = { 1, 0, 4294967294 }, .spec.gid_count = 3,
+		.again.await_keys = true, .again.look_first = true, .spec.promises = true, .waiter = { INT32_MAX, UINT64_MAX - 1 }, .spec.uid = 7, .spec.gid = 4294967294, .spec.gid_list = { 1, 0, 4294967294 }, .spec.gid_count = 3,
 		.spec.init_file = { 4294967295, 4294967294, UINT64_MAX }, .again.shut = { shut, 2 } };
 	r->spec.uids.v[r->spec.uids.n++] = (struct idrange){ 0, 4294967294, 1 };
 	r->spec.uids.v[r->spec.uids.n++] = (struct idrange){ 1, 2, 4294967293 };
@@ -163,7 +163,8 @@ test_flags(void)
 {
 	static const size_t flags[] = { offsetof(struct request, spec.systemd_cgroup), offsetof(struct request, spec.dac_override),
 		offsetof(struct request, spec.privileged), offsetof(struct request, again.no_chores), offsetof(struct request, spec.at_once),
-		offsetof(struct request, again.await_keys), offsetof(struct request, spec.promises) };
+		offsetof(struct request, again.await_keys), offsetof(struct request, spec.promises),
+		offsetof(struct request, again.look_first) };
 	struct why why;
 	size_t i, j, len;
 
@@ -192,7 +193,7 @@ test_lies(void)
 	} t[] = {
 		{ AT_VERB, VERBS, "request: unknown verb 11" },
 		{ AT_VERB, UINT32_MAX, "request: unknown verb 4294967295" },
-		{ AT_FLAGS, 128, "request: unknown flags 0x80" },
+		{ AT_FLAGS, 256, "request: unknown flags 0x100" },
 		{ AT_FLAGS, 0x80000000, "request: unknown flags 0x80000000" },
 		{ AT_UID, UINT32_MAX, "request: the process's uid or gid is out of range" },
 		{ AT_GID, UINT32_MAX, "request: the process's uid or gid is out of range" },

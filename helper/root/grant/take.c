@@ -12,6 +12,7 @@
 #include "../lease/leasewrite.h"
 #include "../lease/shares.h"
 #include "../lease/ways.h"
+#include "beside.h"
 #include "leasesfor.h"
 #include "plangpus.h"
 #include "unleased.h"
@@ -171,6 +172,17 @@ picking_end(struct picking *k)
 	leases_close(&k->leases);
 }
 
+/* True if the lease has a GPU that no other may have. */
+static bool
+lease_is_alone(const struct lease *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->gpus && !l->gpu[i].exclusive; i++)
+		;
+	return i < l->gpus;
+}
+
 /* Picks GPUs, checks that the lease may be added, plans what follows, and writes the lease. */
 static int
 pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f)
@@ -189,6 +201,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 		return refuse_look(p, f);
 	if (plan_gpus(p, ls, &f->why) == -1)
 		return -1;
+	l->unlooked = l->unlooked && lease_is_alone(l);
 	if (leases_write_more(ls, l, &f->why) == 0)
 		return 0;
 	(void)leases_remove(ls, l, &ignored);
@@ -226,9 +239,11 @@ int
 check_alone(const struct plan *p, struct refusal *f)
 {
 	autounleased struct unleased unleased = { 0 };
+	autosought struct sought sought = { 0 };
 	char text[UNLEASED_TEXT];
 
-	if (unleased_of_picks(&p->lease, p->picks, &p->further, &unleased, &f->why) == -1)
+	if (sought_of_picks(&p->lease, p->picks, &p->further, &sought, &f->why) == -1 ||
+	    unleased_of_sought(&sought, &unleased, &f->why) == -1)
 		return refuse_look(p, f);
 	if (unleased.n == 0)
 		return 0;
@@ -247,9 +262,10 @@ take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct ref
 
 	if (look_first && unleased_of_wants(&r->decision, &unleased, &f->why) == -1)
 		return refuse_look(p, f);
+	p->lease.unlooked = !look_first && beside_may(p);
 	if (take_under_lock(p, &unleased, f) == -1)
 		return -1;
-	if (!plan_promises(p) && check_alone(p, f) == -1) {
+	if (!plan_promises(p) && (p->lease.unlooked ? beside_keep(p, &f->why) : check_alone(p, f)) == -1) {
 		(void)leases_drop(r->call->peer, r->call->request->runtime_root, r->call->request->id, "", NULL, &ignored);
 		return -1;
 	}

@@ -10,7 +10,7 @@
  * Picks the GPUs, plans what follows from them (plangpus.h), and writes the lease. Does nothing for it on the host yet.
  * Fills key[] with the lease's key, and leaves it empty if there is no lease. With look_first, it finds GPUs that are
  * open without a lease (unleased.h) first, and does not pick them. Without, picking one fails, with f->met_unleased;
- * that is cheaper if there are none. -1 with *f.
+ * that is cheaper if there are none; or the look is left for later (beside.h). -1 with *f.
  */
 int take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct refusal *f);
 

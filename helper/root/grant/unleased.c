@@ -7,24 +7,13 @@
 #include "../child/engine.h"
 #include "../child/looker.h"
 
-/* The GPUs in question, and the nodes that belong to one GPU each: node[i] is a node of held[gpu[i]]. */
-struct sought {
-	struct held_gpu *held;
-	size_t n;
-	struct edit_node *node;
-	size_t *gpu;
-	size_t nodes;
-};
-
-static void
+void
 sought_free(struct sought *s)
 {
 	free(s->held);
 	free(s->node);
 	free(s->gpu);
 }
-
-#define autosought __attribute__((cleanup(sought_free)))
 
 static bool
 grow(struct sought *s, size_t nodes)
@@ -67,12 +56,13 @@ seek(struct sought *s, const struct held_gpu *held, const struct gpu *g, const s
 	return 0;
 }
 
-static int
-find_holders(const struct sought *s, struct unleased *out, struct why *why)
+int
+unleased_of_sought(const struct sought *s, struct unleased *out, struct why *why)
 {
 	autofree pid_t *holder = calloc(s->nodes + 1, sizeof(*holder));
 	size_t i;
 
+	*out = (struct unleased){ 0 };
 	if (s->nodes == 0)
 		return 0;
 	if (holder == NULL || (out->v = calloc(s->nodes, sizeof(*out->v))) == NULL)
@@ -118,22 +108,21 @@ unleased_of_wants(const struct decision *d, struct unleased *out, struct why *wh
 			find_further(d, from->candidate[k], from->rule, &more);
 			ret = seek(&s, &w.want[i].candidate[k], from->candidate[k], &more, why);
 		}
-	return ret == 0 ? find_holders(&s, out, why) : -1;
+	return ret == 0 ? unleased_of_sought(&s, out, why) : -1;
 }
 
 int
-unleased_of_picks(const struct lease *l, const struct allotted *pick, const struct driver_nodes *more,
-    struct unleased *out, struct why *why)
+sought_of_picks(const struct lease *l, const struct allotted *pick, const struct driver_nodes *more,
+    struct sought *out, struct why *why)
 {
-	autosought struct sought s = { 0 };
 	size_t i;
 	int ret = 0;
 
-	*out = (struct unleased){ 0 };
+	*out = (struct sought){ 0 };
 	for (i = 0; ret == 0 && i < l->gpus; i++)
 		if (l->gpu[i].exclusive)
-			ret = seek(&s, &l->gpu[i], pick[i].gpu, more, why);
-	return ret == 0 ? find_holders(&s, out, why) : -1;
+			ret = seek(out, &l->gpu[i], pick[i].gpu, more, why);
+	return ret;
 }
 
 void

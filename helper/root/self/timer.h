@@ -21,11 +21,12 @@ void end_after(int ms);
  * - 1.5 s for each of four locks, and 1 s for the log's chain
  * - 4 s to confirm a grant or to take it back
  * - 8 s for labelling folders, and 3 s for other questions to gpuhelper-label
- * - 10 s for the runtime to make the container, during which no lock is held and nothing is half done
+ * - 10 s for the runtime to make the container, during which no lock is held and nothing is half done; 120 s if this
+ *   helper has looked meanwhile who has the GPU open, which only root's does
  * - before any lock: 10 s for each question to gpuhelper-read, 6 s for one to gpuhelper-judge, and 10 s for that
  *   about the host. A caller who delays these loses only his own request.
  * - 4 s for what gpuhelper-engine says of the CDI specs, before any lock; under the lock, 3 s for what comes with GPUs
- * - without a lock: 8 s to see who has a GPU open (ask/lookask.h)
+ * - without a lock: 8 s to see who has a GPU open (base/times.h)
  * Root's own requests look at all leases and processes, and may take longer.
  *
  * kill_after() kills this process after so many seconds (times.h); nothing can take that back. SIGKILL can be neither

@@ -16,6 +16,7 @@
 #include "../../host/process/spaces.h"
 #include "../enter/owncgroup.h"
 #include "../enter/peer.h"
+#include "../grant/beside.h"
 #include "../lease/leaselist.h"
 #include "../lease/leasewrite.h"
 #include "../lease/ways.h"
@@ -125,6 +126,7 @@ note_cgroups(struct newborn *b, struct lease *l, struct why *why)
 static int
 adopt(const struct leases *ls, struct newborn *b, struct lease *l, struct why *why)
 {
+	l->unlooked = false;
 	l->container.init = b->init;
 	l->container.own_pids = b->own_pids;
 	if (note_cgroups(b, l, why) == -1)
@@ -136,11 +138,26 @@ adopt(const struct leases *ls, struct newborn *b, struct lease *l, struct why *w
 	return leases_write_more(ls, l, why);
 }
 
+/*
+ * Somebody has the GPU open, or nobody has looked. Leaves the lease without an asker: it then ends when the container's
+ * cgroups are empty, although the process that asked lives, deletes the container and asks again.
+ */
+static void
+give_up(const struct leases *ls, struct lease *l, const struct why *why, struct reply *reply)
+{
+	l->asker = (struct process_id){ 0 };
+	if (leases_write(ls, l, &reply->why) == -1)
+		return;
+	reply->kind = REPLY_BUSY;
+	reply->why = *why;
+}
+
 static void
 adopt_for(const struct peer *p, const struct request *r, struct newborn *b, const struct why *unseen,
     struct reply *reply)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
+	struct why unlooked;
 	struct lease *l;
 	char key[LEASE_KEY_SIZE];
 
@@ -150,6 +167,8 @@ adopt_for(const struct peer *p, const struct request *r, struct newborn *b, cons
 		l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
 		if (l == NULL || l->asker.pid != p->pid || l->asker.start != p->start)
 			refuse(&reply->why, WHY_DENIED, "container %s has no lease that this process requested", r->id);
+		else if (beside_check(l, &unlooked) == -1)
+			give_up(&ls, l, &unlooked, reply);
 		else if (unseen->code != WHY_NONE)
 			reply->why = *unseen;
 		else if (adopt(&ls, b, l, &reply->why) == 0)

@@ -25,7 +25,8 @@ const struct verb_row *verb_find(int verb);
 /*
  * VERB_CREATED (created.c): the runtime that the peer started has made the container. Finds the container's first
  * process and its cgroups, and writes them into the lease. Refused if the peer has no lease for it, or if the process
- * can't be found: then the container must not run.
+ * can't be found: then the container must not run. REPLY_BUSY if somebody else has its GPU open, or nobody has looked
+ * (beside.h): then the peer is to delete the container, and to ask for it again, with look_first.
  */
 void verb_created(const struct peer *p, const struct request *r, struct reply *reply);
 

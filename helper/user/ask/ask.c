@@ -29,7 +29,6 @@
 
 #define SEND_MS 2000
 #define EARLY_MAX 65536		/* bytes that a socket holds, whatever its limits (unix(7)) */
-#define SEEN_MS 5000		/* for a helper that stayed to see the container, which takes milliseconds */
 #define BUSY_MS 5000		/* for asking again while the user's other requests hold all places (root/self/slots.h) */
 #define BUSY_BRIEF_MS 1000	/* likewise, for ask_briefly() */
 #define BUSY_NAP_MS 20

@@ -292,36 +292,48 @@ lease_record_refusal(const struct command *c, enum door_setting door, const stru
 	request_free(&r);
 }
 
-/* True if the helper that stayed has seen the container. If not, the caller asks another one. */
-static bool
-helper_saw_container(const struct request *r, struct asking *a)
+/* Asks the helper that stayed. Returns the kind of its reply; REPLY_REFUSED: the caller asks another one. */
+static enum reply_kind
+ask_who_stayed(const struct request *r, struct asking *a, struct why *why)
+{
+	struct reply reply = { .kind = REPLY_REFUSED };
+	struct why ignored;
+	const enum reply_kind kind = a->stays && ask_again(r, a, &reply, &ignored) == 0 ? reply.kind : REPLY_REFUSED;
+
+	*why = reply.why;
+	reply_free(&reply);
+	return kind;
+}
+
+/* Asks another one. */
+static enum reply_kind
+ask_another(const struct request *r, enum door_setting door, struct why *why)
 {
 	struct reply reply = { 0 };
-	struct why ignored;
-	const bool seen = a->stays && ask_again(r, a, &reply, &ignored) == 0 && reply.kind == REPLY_NOTED;
+	const enum reply_kind kind = ask_while_busy(r, door, &reply, why) == 0 ? reply.kind : REPLY_REFUSED;
 
+	if (kind == REPLY_BUSY)
+		*why = reply.why;
 	reply_free(&reply);
-	return seen;
+	return kind;
 }
 
 int
 lease_report_created(const struct command *c, enum door_setting door, struct asking *a, struct why *why)
 {
-	struct reply reply = { 0 };
+	enum reply_kind kind = REPLY_REFUSED;
 	struct request r;
-	int ret;
 
-	if ((ret = lease_request(c, VERB_CREATED, &r, why)) == 0 && !helper_saw_container(&r, a)) {
+	if (lease_request(c, VERB_CREATED, &r, why) == 0 && (kind = ask_who_stayed(&r, a, why)) == REPLY_REFUSED) {
 		/*
 		 * free the helper's place among this user's requests, and reap it: it is a child of this process,
 		 * like the container's first one
 		 */
 		ask_end(a);
-		ret = ask_while_busy(&r, door, &reply, why);
+		kind = ask_another(&r, door, why);
 	}
-	reply_free(&reply);
 	request_free(&r);
-	return ret;
+	return kind == REPLY_NOTED ? 0 : kind == REPLY_BUSY ? 1 : -1;
 }
 
 void

@@ -14,7 +14,7 @@
 static void
 clean(int dir, const char *name)
 {
-	if (text_starts(name, GRANT_RECORD_PREFIX))
+	if (text_starts(name, GRANT_RECORD_PREFIX) || text_starts(name, GRANT_RECORD_EARLY))
 		grant_record_clean(dir, name);
 	else if (name[0] != '.')
 		container_record_clean(dir, name);

@@ -36,7 +36,7 @@ const struct option verbs_globals[] = {
 
 /* create, run and restore */
 #define BUNDLE { "bundle", 'b', TAKES_VALUE, BOTH, ROLE_BUNDLE, "the container's config.json" }
-#define CONSOLE { "console-socket", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "the receiver of the terminal" }
+#define CONSOLE { "console-socket", 0, TAKES_VALUE, BOTH, ROLE_CONSOLE, "the receiver of the terminal" }
 #define PID_FILE { "pid-file", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "a file that the runtime writes as the caller" }
 #define PIDFD { "pidfd-socket", 0, TAKES_VALUE, RUNC, ROLE_PASSED, "the receiver of a handle of the process" }
 #define FDS { "preserve-fds", 0, TAKES_VALUE, BOTH, ROLE_PASSED, "the caller's open files that the process inherits" }

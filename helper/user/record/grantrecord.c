@@ -16,13 +16,25 @@
 
 #define RECORD_BYTES 256
 
-void
-grant_record_name(const struct command *c, char out[GRANT_RECORD_NAME_SIZE])
+#define NAME_SIZE (sizeof(GRANT_RECORD_EARLY) + HASH_SIZE)
+#define PATH_SIZE (sizeof(RECORD_DIR) + NAME_SIZE)
+
+static void
+name_record(const struct command *c, bool early, char out[NAME_SIZE])
 {
 	char hash[HASH_SIZE];
 
 	exec_record_name(c->root, c->id, hash);
-	snprintf(out, GRANT_RECORD_NAME_SIZE, GRANT_RECORD_PREFIX "%s", hash);
+	snprintf(out, NAME_SIZE, "%s%s", early ? GRANT_RECORD_EARLY : GRANT_RECORD_PREFIX, hash);
+}
+
+static void
+find_record(const struct command *c, bool early, char out[PATH_SIZE])
+{
+	char name[NAME_SIZE];
+
+	name_record(c, early, name);
+	snprintf(out, PATH_SIZE, RECORD_DIR "/%s", name);
 }
 
 /* The hash of all of it. The numbers of texts come first, so that no text can pass for another. */
@@ -47,12 +59,13 @@ sum_up(const struct vetted_grant *v, char out[HASH_SIZE])
 }
 
 int
-grant_record_write(const struct command *c, const struct vetted_grant *v, struct why *why)
+grant_record_write(const struct command *c, const struct vetted_grant *v, bool early, struct why *why)
 {
-	char name[GRANT_RECORD_NAME_SIZE], hash[HASH_SIZE];
+	char name[NAME_SIZE], hash[HASH_SIZE];
 	autobuf struct buf text = { 0 };
 
-	grant_record_name(c, name);
+	grant_record_forget(c);
+	name_record(c, early, name);
 	if (!sum_up(v, hash))
 		return refuse_nomem(why);
 	buf_printf(&text, "vetted 1 %s\n", hash);
@@ -60,15 +73,35 @@ grant_record_write(const struct command *c, const struct vetted_grant *v, struct
 }
 
 int
+grant_record_settle(const struct command *c, struct why *why)
+{
+	char early[PATH_SIZE], settled[PATH_SIZE];
+
+	find_record(c, true, early);
+	find_record(c, false, settled);
+	return rename(early, settled) == 0 ? 0 : refuse(why, WHY_IO, "%s: %s", early, strerror(errno));
+}
+
+int
+grant_record_refuse_early(const struct command *c, struct why *why)
+{
+	char early[PATH_SIZE];
+
+	find_record(c, true, early);
+	return access(early, F_OK) == -1 ? 0 : refuse(why, WHY_DENIED, "container %s: its create did not end, so what it got "
+	    "was not checked: delete it, and create it again", c->id);
+}
+
+int
 grant_record_check(const struct command *c, const struct vetted_grant *v, struct why *why)
 {
-	char name[GRANT_RECORD_NAME_SIZE], hash[HASH_SIZE], expected[RECORD_BYTES];
+	char name[NAME_SIZE], hash[HASH_SIZE], expected[RECORD_BYTES];
 	struct why unread;
 	autoclose int dir = trust_open_dir(RECORD_DIR, true, &unread);
 	autofree char *text = NULL;
 	size_t len;
 
-	grant_record_name(c, name);
+	name_record(c, false, name);
 	if (!sum_up(v, hash))
 		return refuse_nomem(why);
 	if (dir == -1 || (text = trust_read(dir, name, name, RECORD_BYTES, true, &len, &unread)) == NULL)
@@ -84,7 +117,7 @@ grant_record_clean(int dir, const char *name)
 {
 	char record[sizeof(GPUHELPER_RUNDIR "/exec/0/") + HASH_SIZE];
 
-	snprintf(record, sizeof(record), GPUHELPER_RUNDIR "/exec/0/%s", name + strlen(GRANT_RECORD_PREFIX));
+	snprintf(record, sizeof(record), GPUHELPER_RUNDIR "/exec/0/%s", strchr(name, '-') + 1);
 	if (access(record, F_OK) == -1 && errno == ENOENT)
 		(void)unlinkat(dir, name, 0);
 }
@@ -92,9 +125,11 @@ grant_record_clean(int dir, const char *name)
 void
 grant_record_forget(const struct command *c)
 {
-	char name[GRANT_RECORD_NAME_SIZE], path[sizeof(RECORD_DIR) + GRANT_RECORD_NAME_SIZE];
+	char path[PATH_SIZE];
+	int early;
 
-	grant_record_name(c, name);
-	snprintf(path, sizeof(path), RECORD_DIR "/%s", name);
-	(void)unlink(path);
+	for (early = 0; early < 2; early++) {
+		find_record(c, early == 1, path);
+		(void)unlink(path);
+	}
 }

@@ -3,7 +3,8 @@
  * into the exec record (root/end/execrecord.h). Root's wrapper uses such a record only if it says what was checked when
  * the container was made.
  *
- * A grant record is a file beside the container record (recorddir.h), named as the exec record is.
+ * A grant record is a file beside the container record (recorddir.h), named as the exec record is. It is early until
+ * the container was made and everything about it was checked: until then nothing is started or executed there.
  */
 #ifndef GPUHELPER_USER_RECORD_GRANTRECORD_H
 #define GPUHELPER_USER_RECORD_GRANTRECORD_H
@@ -25,20 +26,26 @@ struct vetted_grant {
 	bool promised;			/* its GPUs are only promised */
 };
 
-/* Writes the record for the command's container. To be called by the host's root. 0, or -1 with *why. */
-int grant_record_write(const struct command *c, const struct vetted_grant *v, struct why *why);
+/*
+ * Writes the record for the command's container, instead of any before it. To be called by the host's root. 0, or -1
+ * with *why.
+ */
+int grant_record_write(const struct command *c, const struct vetted_grant *v, bool early, struct why *why);
+/* Makes an early record an ordinary one. 0, or -1 with *why. */
+int grant_record_settle(const struct command *c, struct why *why);
+/* 0, or -1 with *why (WHY_DENIED): the container's record is early. */
+int grant_record_refuse_early(const struct command *c, struct why *why);
 
 /* Compares an exec record with it. 0, or -1 with *why (WHY_DENIED): they differ, or there is no grant record. */
 int grant_record_check(const struct command *c, const struct vetted_grant *v, struct why *why);
 
-/* The name of the record of the command's container. */
+/* The beginnings of the names of records; a hash follows. */
 #define GRANT_RECORD_PREFIX "exec-"
-#define GRANT_RECORD_NAME_SIZE (sizeof(GRANT_RECORD_PREFIX) + 64)
-void grant_record_name(const struct command *c, char out[GRANT_RECORD_NAME_SIZE]);
+#define GRANT_RECORD_EARLY "early-"
 
 /* Removes the record of the command's container: it has ended, or it is a new one that was granted nothing. */
 void grant_record_forget(const struct command *c);
-/* Removes the record of this name in the directory, unless its exec record is there. */
+/* Removes the record of this name, early or not, in the directory, unless its exec record is there. */
 void grant_record_clean(int dir, const char *name);
 
 #endif

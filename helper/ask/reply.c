@@ -112,6 +112,8 @@ reply_encode(const struct reply *r)
 		jsonout_json(&j, "status", r->status);
 	if (r->line[0] != '\0')
 		jsonout_text(&j, "line", r->line);
+	if (r->nonce[0] != '\0')
+		jsonout_text(&j, "nonce", r->nonce);
 	if (r->env.n > 0)
 		jsonout_list(&j, "env", &r->env);
 	if (r->again > 0)

@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_ASK_REPLY_H
 #define GPUHELPER_ASK_REPLY_H
 
+#include "../base/hash.h"
 #include "../lease/chore.h"
 #include "../lease/edits.h"
 
@@ -23,6 +24,7 @@ struct reply {
 	unsigned wait, ahead;		/* REPLY_BUSY: seconds in all; number of waiters ahead */
 	char policy[256];		/* REPLY_GRANT: file name of the policy */
 	struct edits edits;		/* REPLY_GRANT */
+	char nonce[HASH_SIZE];		/* hex; "": none. Nobody can guess a secret in the reply by the hash in its record */
 	char *text;			/* as it is sent, if it was made ahead, for its record (reply_text()); else NULL */
 	char *status;			/* REPLY_NOTED, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
 	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_TASK: a line for the user; "": none */

@@ -13,9 +13,20 @@ ledger_name(uint32_t major, uint32_t minor, char out[LEDGER_NAME_SIZE])
 	snprintf(out, LEDGER_NAME_SIZE, "%u:%u", major, minor);
 }
 
+static void
+entry_free(struct ledger_entry *e)
+{
+	free(e->label);
+	free(e->was);
+}
+
 void
 ledger_node_free(struct ledger_node *n)
 {
+	size_t i;
+
+	for (i = 0; i < n->entries; i++)
+		entry_free(&n->entry[i]);
 	free(n->entry);
 	*n = LEDGER_NODE_EMPTY;
 }
@@ -26,45 +37,66 @@ ledger_is_acl(const struct ledger_entry *e)
 	return e->kind == ACT_ALLOW_USER || e->kind == ACT_ALLOW_GROUP;
 }
 
+static bool
+is_same_label(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
 struct ledger_entry *
-ledger_find(const struct ledger_node *n, const char *key, bool of_others, enum act_kind kind, uint32_t id,
-    const char *label)
+ledger_find(const struct ledger_node *n, const char *key, const struct act *a)
 {
 	struct ledger_entry *e;
 
 	for (e = n->entry; e < n->entry + n->entries; e++)
-		if ((strcmp(e->key, key) != 0) == of_others && e->kind == kind && e->id == id && strcmp(e->label, label) == 0)
+		if (e->kind == a->kind && e->id == a->id && strcmp(e->key, key) == 0 &&
+		    is_same_label(e->label, a->label[0] != '\0' ? a->label : NULL))
 			return e;
 	return NULL;
 }
 
+bool
+ledger_same_act(const struct ledger_entry *a, const struct ledger_entry *b)
+{
+	return a->kind == b->kind && a->id == b->id && is_same_label(a->label, b->label);
+}
+
 struct ledger_entry *
-ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct act *a)
+ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct act *a, const char *was)
 {
 	struct ledger_entry *v = reallocarray(n->entry, n->entries + 1, sizeof(*v)), *e;
 
 	if (v == NULL)
 		return NULL;
 	n->entry = v;
-	e = &v[n->entries++];
+	e = &v[n->entries];
 	*e = (struct ledger_entry){ .uid = uid, .kind = a->kind, .id = a->id };
 	snprintf(e->key, sizeof(e->key), "%s", key);
-	memcpy(e->label, a->label, sizeof(e->label));
+	if (a->kind == ACT_LABEL && ((e->label = strdup(a->label)) == NULL || (e->was = strdup(was)) == NULL)) {
+		entry_free(e);
+		return NULL;
+	}
+	n->entries++;
 	return e;
 }
 
 void
-ledger_remove(struct ledger_node *n, size_t at)
+ledger_drop_undone(struct ledger_node *n)
 {
 	bool made = false, acl = false;
-	size_t i;
+	struct ledger_entry *e;
+	size_t left = 0;
 
-	memmove(&n->entry[at], &n->entry[at + 1], (n->entries - at - 1) * sizeof(*n->entry));
-	n->entries--;
-	for (i = 0; i < n->entries; i++) {
-		made = made || n->entry[i].kind == ACT_MAKE_NODE;
-		acl = acl || ledger_is_acl(&n->entry[i]);
+	for (e = n->entry; e < n->entry + n->entries; e++) {
+		if (e->undone) {
+			entry_free(e);
+			continue;
+		}
+		made = made || e->kind == ACT_MAKE_NODE;
+		acl = acl || ledger_is_acl(e);
+		n->entry[left++] = *e;
 	}
+	n->entries = left;
 	n->inode = made ? n->inode : 0;
 	n->mask = acl ? n->mask : ACT_NO_MASK;
 }
@@ -81,8 +113,8 @@ entry_words(struct lines *s, void *member)
 	word_u32(s, &e->uid);
 	e->kind = (enum act_kind)word_name(s, kinds, sizeof(kinds) / sizeof(kinds[0]), e->kind);
 	word_u32(s, &e->id);
-	word_text(s, e->label, sizeof(e->label));
-	word_text(s, e->was, sizeof(e->was));
+	word_copy_if_any(s, &e->label);
+	word_copy_if_any(s, &e->was);
 }
 
 static bool

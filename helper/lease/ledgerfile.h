@@ -22,7 +22,8 @@ struct ledger_entry {
 	uint32_t uid;			/* whose lease it is */
 	enum act_kind kind;
 	uint32_t id;
-	char label[SECONTEXT_MAX], was[SECONTEXT_MAX];	/* ACT_LABEL: the new label, and the old one */
+	char *label, *was;		/* ACT_LABEL: the new label, and the old one; else NULL */
+	bool undone;			/* not in the file: ledger_drop_undone() is to remove it */
 };
 
 struct ledger_node {
@@ -45,25 +46,24 @@ char *ledger_encode(const struct ledger_node *n);
 int ledger_decode(const char *text, size_t len, struct ledger_node *n, struct why *why);
 
 void ledger_node_free(struct ledger_node *n);
-#define autoledgernode __attribute__((cleanup(ledger_node_free)))
 
-/*
- * Finds the entry of an act (act.h), of the lease with this key, or of any other lease. NULL: there is none. Valid
- * until an entry is added or removed.
- */
-struct ledger_entry *ledger_find(const struct ledger_node *n, const char *key, bool of_others, enum act_kind kind,
-    uint32_t id, const char *label);
+/* Finds the entry of an act (act.h), of the lease with this key. NULL: there is none. */
+struct ledger_entry *ledger_find(const struct ledger_node *n, const char *key, const struct act *a);
+
+/* True if both entries are of one act. */
+bool ledger_same_act(const struct ledger_entry *a, const struct ledger_entry *b);
 
 /* True if an entry adds to the node's ACL. */
 bool ledger_is_acl(const struct ledger_entry *e);
 
-/* Adds an entry for the act. NULL: memory is short. Valid until the next one is added or removed. */
-struct ledger_entry *ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct act *a);
+/* Adds an entry for the act; «was» is the label before, or NULL. NULL: memory is short. Valid until the next one. */
+struct ledger_entry *ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct act *a,
+    const char *was);
 
 /*
- * Removes the entry with this index. The others keep their order. With the last entry of a kind, what was before goes,
- * too.
+ * Removes the entries that are undone. The others keep their order. With the last entry of a kind, what was before
+ * goes, too.
  */
-void ledger_remove(struct ledger_node *n, size_t at);
+void ledger_drop_undone(struct ledger_node *n);
 
 #endif

@@ -389,6 +389,11 @@ def hold_open():
     held_fd = os.open("/dev/nvidia9", os.O_RDONLY)
 
 
+def opened(path):
+    """Openable's node is one that the kernel has, so udev may have a say in it, and the entry is for the attacker's group."""
+    return entry("attacker", path) + entry(pwd.getpwnam("attacker").pw_gid, path, "group")
+
+
 @case("N8", "A lease is released while its GPU is in use: the entry goes at once, and the GPU is free when its use ends")
 def a8():
     with Openable():
@@ -396,10 +401,10 @@ def a8():
         with asker("attacker") as a, asker("attacker") as other:
             granted(a.grant(id="d", gpus=GPU0))
             a.call(hold_open)
-            assert entry("attacker", "/dev/nvidia9") != []
+            assert opened("/dev/nvidia9"), acl("/dev/nvidia9")
             for _ in range(2):
                 assert a.call(exchange, verb="release", id="d", gpus=None) == (0, {"reply": "noted"})
-            assert entry("attacker", "/dev/nvidia9") == [] and status()["d"]["state"] == "draining"
+            assert not opened("/dev/nvidia9") and status()["d"]["state"] == "draining", (acl("/dev/nvidia9"), status())
             refused(once("victim", exchange, gpus=GPU0), 75, "taken")
             # reapply does not restore the entry
             once("root", exchange, verb="reapply", gpus=None)
@@ -980,3 +985,105 @@ def a24():
         grant, = [json.loads(l) for l in new_lines(lambda: got.append(v.call(hashed, gpus=GPU1))).splitlines()]
         assert (grant["event"], grant["reply_sha256"]) == ("grant", got[1][1]), (grant, got[1])
         assert grant["acts"][0] == "make node /dev/nvidiactl" and len(grant["acts"]) == 3, grant
+
+
+SHARED_0 = ('identity = "caller"; callers = [ "attacker", "victim" ];\n'
+            'gpus = ( { vendor = "nvidia"; devices = [ "%s" ]; sharing = "shared"; } );' % GPU0)
+
+
+def forget_lease(user, ident):
+    """Removes a lease's file by hand, with the record for its execs."""
+    key = lease.key({"uid": uid(user), "root": "", "id": ident})
+    for f in glob.glob(RUN + "/leases/%s*" % key) + glob.glob(RUN + "/exec/%d/*" % uid(user)):
+        os.unlink(f)
+
+
+@case("N25", "An entry that a full disk left in the ledger opens nothing to a later lease of the same name, nor by reapply")
+def a25():
+    with Closed(), etc(), asker("victim") as v:
+        write(POLICIES + "/10-shared.conf", SHARED_0)
+        with asker("attacker") as a:
+            granted(a.grant(id="one", gpus=GPU0))
+            granted(v.grant(id="two", gpus=GPU0))
+            with full(LEDGER):
+                a.end()
+                client.look()
+                assert len(ledger()["entries"]) == 2, ledger()
+                # the name's next lease is refused as long as the entry cannot be removed
+                refused(once("attacker", exchange, id="one", gpus=GPU0), 74, "No space left")
+        os.unlink(POLICIES + "/10-shared.conf")
+        with asker("attacker") as a:
+            granted(a.grant(id="one", gpus=GPU1))
+            assert [e["uid"] for e in ledger()["entries"]] == [uid("victim")], ledger()
+            v.end()
+            client.look()
+            with asker("victim") as other:
+                granted(other.grant(id="alone", gpus=GPU0))
+                a.grant(verb="reapply", gpus=None)
+                assert entry("attacker") == [] and entry("victim") != [], acl()
+            client.look()
+
+
+@case("N26", "An entry whose lease was removed by hand goes with the next lease of that name, or counts for no other lease")
+def a26():
+    with Closed(), etc():
+        with asker("attacker") as a, asker("victim") as v:
+            granted(a.grant(id="one", gpus=GPU0))
+            forget_lease("attacker", "one")
+            with asker("attacker") as again:
+                granted(again.grant(id="one", gpus=GPU1))
+                assert entry("attacker") == [] and entry("attacker", "/dev/nvidia1") != [], acl()
+                granted(v.grant(id="x", gpus=GPU0))
+                assert entry("attacker") == [] and entry("victim") != [], acl()
+        client.look()
+        write(POLICIES + "/10-shared.conf", SHARED_0)
+        with asker("attacker") as a, asker("attacker") as looks, asker("victim") as v:
+            granted(a.grant(id="one", gpus=GPU0))
+            forget_lease("attacker", "one")
+            with asker("attacker") as b:
+                granted(b.grant(id="two", gpus=GPU0))
+            looks.grant(verb="look", gpus=None)
+            assert leases() == [] and entry("attacker") == [], (leases(), acl())
+            os.unlink(POLICIES + "/10-shared.conf")
+            granted(v.grant(id="alone", gpus=GPU0))
+            assert entry("attacker") == [], acl()
+        client.look()
+
+
+@case("N27", "If another lease has the act of a lease that was removed by hand, its entry stays, and no record says that it is undone")
+def a27():
+    with Closed(), etc(), asker("attacker") as a, asker("attacker") as b:
+        write(POLICIES + "/10-shared.conf", SHARED_0)
+        granted(a.grant(id="one", gpus=GPU0))
+        granted(b.grant(id="two", gpus=GPU0))
+        forget_lease("attacker", "one")
+        lines = [json.loads(l)["event"] for l in new_lines(client.look).splitlines()]
+        assert "orphan" not in lines and entry("attacker") != [] and len(ledger()["entries"]) == 1, (lines, acl(), ledger())
+
+
+@case("N28", "The hash of a reply in the log, which a group can read, does not let anybody guess a secret of another's policy")
+def a28():
+    with etc():
+        text = read(POLICIES + "/50-victim.conf")
+        write(POLICIES + "/50-victim.conf", text + 'env = { PIN = "4711"; };\n', 0o600)
+        with asker("victim") as v:
+            (status, answer), text_hash = v.call(hashed, gpus=GPU1)
+            granted((status, answer))
+            h = Helper()
+            again = v.call(hashed, id="other", gpus=None, folders="/srv/ro")
+            twice = v.call(hashed, id="other2", gpus=None, folders="/srv/ro")
+            assert again[0][1] == twice[0][1] and again[1] != twice[1], (again, twice)
+            h.close()
+
+
+@case("N29", "A promise is not planned any more once it is granted, and lasts as long as its asker")
+def a29():
+    with Closed(), asker("root") as r:
+        got = granted(r.grant(id="h", gpus=GPU0, promises=True, init_path="/tmp/garden-init", cgroups_path="/" + CGROUP, **mapped(600000)))
+        held, = leases()
+        assert got["promise"] and held["state"] == "promised" and not held["planned"], held
+        path, = glob.glob(RUN + "/leases/*")
+        put_lease(path, held, since=held["since"] - 400)
+        client.look()
+        assert len(leases()) == 1, leases()
+    client.look()

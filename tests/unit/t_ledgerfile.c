@@ -20,15 +20,12 @@ static const struct act label = { .kind = ACT_LABEL, .path = "/dev/nvidia0", .ma
 static void
 fill(struct ledger_node *n)
 {
-	struct ledger_entry *e;
-
 	*n = (struct ledger_node){ .path = "/dev/nvidia0", .major = 195, .boot = "11111111-2222-3333-4444-555555555555",
 		.inode = UINT64_MAX, .mask = 6 };
-	(void)ledger_add(n, KEY_A, 0, &make);
-	(void)ledger_add(n, KEY_A, 4294967294, &user);
-	(void)ledger_add(n, KEY_B, 1000, &group);
-	if ((e = ledger_add(n, KEY_B, 1000, &label)) != NULL)
-		snprintf(e->was, sizeof(e->was), "system_u:object_r:xserver_misc_device_t:s0");
+	(void)ledger_add(n, KEY_A, 0, &make, NULL);
+	(void)ledger_add(n, KEY_A, 4294967294, &user, NULL);
+	(void)ledger_add(n, KEY_B, 1000, &group, NULL);
+	(void)ledger_add(n, KEY_B, 1000, &label, "system_u:object_r:xserver_misc_device_t:s0");
 }
 
 static const char text_of_it[] = "ledger 1\nnode /dev/nvidia0 195 0\n"
@@ -98,36 +95,37 @@ test_refused(void)
 	is_int(i, sizeof(good) - 1, "no beginning of it is read");
 }
 
-static const struct ledger_entry *
-find(const struct ledger_node *n, const char *key, bool of_others, const struct act *a)
-{
-	return ledger_find(n, key, of_others, a->kind, a->id, a->label);
-}
-
 static void
 test_entries(void)
 {
 	struct ledger_node n;
 	struct act other = user;
+	struct ledger_entry group_of_same;
 
 	fill(&n);
-	ok(find(&n, KEY_A, false, &user) == &n.entry[1] && find(&n, KEY_B, false, &user) == NULL, "a lease's own act is found");
-	ok(find(&n, KEY_B, true, &user) == &n.entry[1] && find(&n, KEY_A, true, &user) == NULL,
-	    "another lease's act is found");
+	ok(ledger_find(&n, KEY_A, &user) == &n.entry[1] && ledger_find(&n, KEY_B, &user) == NULL, "a lease's own act is found");
 	other.kind = ACT_ALLOW_GROUP;
-	ok(find(&n, KEY_A, false, &other) == NULL, "an entry for a group is not one for a user");
+	ok(ledger_find(&n, KEY_A, &other) == NULL, "an entry for a group is not one for a user");
 	other = user;
 	other.id = 6;
-	ok(find(&n, KEY_A, false, &other) == NULL, "an entry for another user is another");
+	ok(ledger_find(&n, KEY_A, &other) == NULL, "an entry for another user is another");
 	other = label;
 	other.label[0] = 'x';
-	ok(find(&n, KEY_B, false, &other) == NULL && find(&n, KEY_B, false, &label) == &n.entry[3], "so is another label");
-	ledger_remove(&n, 1);
+	ok(ledger_find(&n, KEY_B, &other) == NULL && ledger_find(&n, KEY_B, &label) == &n.entry[3], "so is another label");
+	group_of_same = n.entry[1];
+	ok(ledger_same_act(&n.entry[1], &group_of_same) && !ledger_same_act(&n.entry[1], &n.entry[2]) &&
+	    !ledger_same_act(&n.entry[0], &n.entry[3]), "entries of one act are told from others");
+	group_of_same.kind = ACT_ALLOW_GROUP;
+	ok(!ledger_same_act(&n.entry[1], &group_of_same), "by their kind, too");
+	n.entry[1].undone = true;
+	ledger_drop_undone(&n);
 	ok(n.entries == 3 && n.mask == 6 && n.inode == UINT64_MAX && n.entry[1].kind == ACT_ALLOW_GROUP,
 	    "an entry is removed, and what was before stays");
-	ledger_remove(&n, 1);
+	n.entry[1].undone = true;
+	ledger_drop_undone(&n);
 	ok(n.mask == ACT_NO_MASK && n.inode == UINT64_MAX, "the mask goes with the last ACL entry");
-	ledger_remove(&n, 0);
+	n.entry[0].undone = true;
+	ledger_drop_undone(&n);
 	ok(n.entries == 1 && n.inode == 0 && n.entry[0].kind == ACT_LABEL, "the inode goes with the last lease that had it made");
 	ledger_node_free(&n);
 }

@@ -130,7 +130,7 @@ send_line(struct follow *f, const char *line, size_t len, const struct audit_hea
 	const char *event = record != NULL ? get_text(record, "event") : "torn";
 	bool mild = strcmp(event, "grant") == 0 || strcmp(event, "end") == 0 || strcmp(event, "gave-back") == 0 ||
 	    strcmp(event, "plain") == 0 || strcmp(event, "draining") == 0 || strcmp(event, "undo") == 0 ||
-	    strcmp(event, "promise") == 0 || strcmp(event, "abandon") == 0;
+	    strcmp(event, "promise") == 0 || strcmp(event, "abandon") == 0 || strcmp(event, "made-nodes") == 0;
 	bool sent;
 
 	mild = mild || (strcmp(event, "exec") == 0 && !audit_is_denial(record));

@@ -40,6 +40,8 @@ static const struct {
 	{ "gave-back", "7f3d1b5a9c8e4672b0a1d2c3e4f58177" },
 	{ "promise", "3b7e9d15c2a84f06b1d8e5a7f4c20966" },
 	{ "abandon", "d2f81c6ab97e4350a6c3e0b5918f7d44" },
+	{ "made-nodes", "03d6359a13776f2376def94fa6868fd5" },
+	{ "orphan", "4b4742f45b90a1032f48685287a4575e" },
 	{ "fault", "e8c6a4b29d0f4e71a5b3c1d7f9e02488" },
 };
 #define ID_OTHER "41d7c9e5b3a84f60928e7d6c5b4a3f99"

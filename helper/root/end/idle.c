@@ -75,7 +75,7 @@ int
 idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why)
 {
 	/* the next look tries again to undo the rest */
-	if (acts_undo_access(l, why) == -1)
+	if (acts_undo_access(ls, l, why) == -1)
 		return -1;
 	if (audit != -1)
 		(void)audit_lease(audit, "gave-back", l);

@@ -121,7 +121,7 @@ remove_files(const struct leases *ls, const struct lease *l, struct why *why)
 int
 leases_remove(struct leases *ls, struct lease *l, struct why *why)
 {
-	if (acts_undo(l, why) == -1)
+	if (acts_undo(ls, l, why) == -1)
 		return -1;
 	/* a lease that was never written has no file */
 	return l->name[0] != '\0' ? remove_files(ls, l, why) : 0;
@@ -133,7 +133,7 @@ keep_ways(struct leases *ls, struct lease *l, int audit)
 {
 	struct why stuck;
 
-	if (acts_undo(l, &stuck) == -1)
+	if (acts_undo(ls, l, &stuck) == -1)
 		return;
 	if (!audit_lease(audit, "end", l) || exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 ||
 	    device_lock_remove(l, &stuck) == -1)
@@ -149,7 +149,7 @@ end_one(struct leases *ls, struct lease *l, int audit)
 {
 	struct why stuck;
 
-	if (acts_undo(l, &stuck) == -1)
+	if (acts_undo(ls, l, &stuck) == -1)
 		return false;
 	/* recorded before it is removed: two records are better than none */
 	if (!(l->state == LEASE_PASSED_ON || audit_lease(audit, "end", l)) || remove_files(ls, l, &stuck) == -1)
@@ -195,7 +195,7 @@ drain_fully(struct leases *ls, struct lease *l)
 	/* the disk may be full: undo the acts all the same, so that the lease can end */
 	l->state = LEASE_DRAINING;
 	(void)leases_write(ls, l, &ignored);
-	return acts_undo(l, &ignored) == 0;
+	return acts_undo(ls, l, &ignored) == 0;
 }
 
 enum fate {
@@ -233,7 +233,7 @@ end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct li
 		keep_ways(ls, l, audit);
 	else if (l->state == LEASE_DRAINING)
 		/* an earlier attempt may have been interrupted */
-		(void)acts_undo(l, &stuck);
+		(void)acts_undo(ls, l, &stuck);
 	if (was_drained && live)
 		(void)audit_lease(audit, "draining", l);
 	return FATE_STAYS;
@@ -304,7 +304,7 @@ take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, st
 	if (tell == NULL)
 		return l->state == LEASE_HELD || l->state == LEASE_PROMISED ? leases_remove(ls, l, why) : 1;
 	if (l->container.users == 0 || l->nodes == 0) {
-		if (acts_undo(l, why) == -1)
+		if (acts_undo(ls, l, why) == -1)
 			return -1;
 	} else {
 		if (leases_drain(ls, l, why) == -1)
@@ -340,6 +340,6 @@ leases_drain(struct leases *ls, struct lease *l, struct why *why)
 	l->state = LEASE_DRAINING;
 	if (leases_write(ls, l, why) == -1)
 		return -1;
-	(void)acts_undo(l, &ignored);
+	(void)acts_undo(ls, l, &ignored);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -321,10 +322,14 @@ add_labels(const struct label *l, struct edits *e, struct why *why)
 }
 
 int
-plan_encode_reply(struct plan *p, const struct reply *r, struct why *why)
+plan_encode_reply(struct plan *p, struct reply *r, struct why *why)
 {
 	const char *pieces[2] = { NULL };
+	uint64_t random[2];
 
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return refuse(why, WHY_BUG, "getrandom: %s", strerror(errno));
+	snprintf(r->nonce, sizeof(r->nonce), "%016llx%016llx", (unsigned long long)random[0], (unsigned long long)random[1]);
 	free(p->reply);
 	if ((p->reply = reply_text(r, why)) == NULL)
 		return -1;

@@ -57,8 +57,8 @@ int plan_check_folders(const struct plan *p, struct why *why);
  */
 int plan_complete(struct plan *p, struct why *why);
 
-/* For write_reply: makes the text of a reply, and its hash. -1 with *why. */
-int plan_encode_reply(struct plan *p, const struct reply *r, struct why *why);
+/* For write_reply: gives the reply a nonce, and makes its text and the hash of that. -1 with *why. */
+int plan_encode_reply(struct plan *p, struct reply *r, struct why *why);
 
 /* Fills in edits.gpus. -1 with *why: memory is short. */
 int plan_name_gpus(struct plan *p, struct why *why);

@@ -207,8 +207,11 @@ plan_nodes(struct plan *p, struct leases *ls, struct why *why)
 	if (leases_for_nodes(p, ls, why) == -1 || allot_check_nodes(ls, l, p->picks, why) == -1 ||
 	    each_node(p, &view, device_plan, why) == -1 || each_node(p, &view, add_if_there, why) == -1)
 		return -1;
+	if (settle_nodes(p, why) == -1)
+		return -1;
+	/* a promise keeps only the acts that make nodes */
 	l->planned = p->acts.n > 0;
-	return settle_nodes(p, why);
+	return 0;
 }
 
 int

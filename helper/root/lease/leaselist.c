@@ -17,6 +17,7 @@
 #include "../../host/file.h"
 #include "../../host/trust.h"
 #include "../self/state.h"
+#include "ledger.h"
 
 #define AGAIN_WAIT_MS 4000	/* by then, most helpers ahead in the line have had the lock or given up */
 #define FILES_MAX (1 << 20)
@@ -67,6 +68,7 @@ open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, st
 	int64_t left;
 
 	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
+	ledger_forget();
 	snprintf(line, sizeof(line), "user-%u%s", uid, second);
 	/* root goes on even if there can be no lines */
 	if (((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, wait_ms, why)) == -1) &&
@@ -101,6 +103,7 @@ leases_close(struct leases *ls)
 	free(ls->v);
 	free(ls->file);
 	strlist_free(&ls->names);
+	ledger_forget();
 	if (ls->lock != -1)
 		close(ls->lock);
 	if (ls->line != -1)

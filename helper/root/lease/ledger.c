@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +17,28 @@
 
 #define LEDGER GPUHELPER_RUNDIR "/ledger"
 #define NODES_MAX 4096	/* device nodes of GPUs */
+
+/* The nodes that were read under the lock. */
+static struct {
+	struct ledger_node **v;
+	size_t n;
+	bool all;	/* no file is left that was not read */
+} known;
+
+void
+ledger_forget(void)
+{
+	size_t i;
+
+	for (i = 0; i < known.n; i++) {
+		ledger_node_free(known.v[i]);
+		free(known.v[i]);
+	}
+	free(known.v);
+	known.v = NULL;
+	known.n = 0;
+	known.all = false;
+}
 
 /* Opened once: a grant reads the entries of several nodes. -1 with *why. */
 static int
@@ -48,52 +71,91 @@ refuse_file(const char *shown, struct why *why)
 	    shown);
 }
 
-/* Reads a file. 1: it lacks this key, or is gone, or of another boot. ledger_node_free() in either case. */
+/* Reads a file. 1: it is gone, or of another boot. *out has no entry then, and with -1. */
 static int
-load(int dir, const char *name, const char *key, struct ledger_node *out, struct why *why)
+load(int dir, const char *name, struct ledger_node *out, struct why *why)
 {
 	autofree char *text = NULL;
 	char shown[sizeof(LEDGER) + 64], own[LEDGER_NAME_SIZE];
-	const char *boot;
 	enum trust_found found;
+	const char *boot;
 	size_t len;
 
 	snprintf(shown, sizeof(shown), LEDGER "/%.48s", name);
 	if ((found = trust_find_text(dir, name, shown, LEDGER_FILE_MAX, true, &text, &len, why)) != TRUST_FOUND)
 		return found == TRUST_ABSENT || found == TRUST_REPLACED ? 1 : -1;
-	if (key != NULL && strstr(text, key) == NULL)
-		return 1;
 	if (ledger_decode(text, len, out, why) == -1)
 		return why->code == WHY_CONFIG ? refuse_file(shown, why) : refuse_within(why, shown);
 	ledger_name(out->major, out->minor, own);
-	if (strcmp(name, own) != 0)
-		return refuse_file(shown, why);
-	if ((boot = this_boot(why)) == NULL)
-		return -1;
-	if (strcmp(out->boot, boot) == 0)
+	boot = this_boot(why);
+	if (boot != NULL && strcmp(name, own) == 0 && strcmp(out->boot, boot) == 0)
 		return 0;
-	return state_remove(dir, name) == 0 ? 1 : refuse(why, WHY_IO, "%s: %s", shown, strerror(errno));
+	ledger_node_free(out);
+	if (boot == NULL)
+		return -1;
+	return strcmp(name, own) != 0 ? refuse_file(shown, why) : state_remove(dir, name) == 0 ? 1 : refuse(why, WHY_IO,
+	    "%s: %s", shown, strerror(errno));
 }
 
-int
-ledger_read(const char *path, uint32_t major, uint32_t minor, struct ledger_node *out, struct why *why)
+/* Keeps a node, whose entries are known.v's then. NULL: memory is short, and the node is freed. */
+static struct ledger_node *
+keep(struct ledger_node *n)
 {
-	const int dir = ledger_dir(why);
-	char name[LEDGER_NAME_SIZE];
-	int ret;
+	struct ledger_node **v = reallocarray(known.v, known.n + 1, sizeof(struct ledger_node *));
 
-	*out = LEDGER_NODE_EMPTY;
+	if (v != NULL)
+		known.v = v;
+	if (v == NULL || (v[known.n] = malloc(sizeof(*n))) == NULL) {
+		ledger_node_free(n);
+		return NULL;
+	}
+	*v[known.n] = *n;
+	return v[known.n++];
+}
+
+static struct ledger_node *
+find_known(uint32_t major, uint32_t minor)
+{
+	size_t i;
+
+	for (i = 0; i < known.n; i++)
+		if (known.v[i]->major == major && known.v[i]->minor == minor)
+			return known.v[i];
+	return NULL;
+}
+
+static struct ledger_node *
+load_and_keep(const char *path, uint32_t major, uint32_t minor, struct why *why)
+{
+	struct ledger_node n = LEDGER_NODE_EMPTY, *kept;
+	char name[LEDGER_NAME_SIZE];
+	int ret = 1;
+
 	ledger_name(major, minor, name);
-	if (dir == -1 || (ret = load(dir, name, NULL, out, why)) == -1)
-		return -1;
-	if (ret == 0)
-		return strcmp(out->path, path) == 0 ? 0 : refuse(why, WHY_CONFIG,
-		    LEDGER "/%s is of %s, not of %s: two nodes have one number: remove one of them", name, out->path, path);
-	ledger_node_free(out);
-	out->major = major;
-	out->minor = minor;
-	snprintf(out->path, sizeof(out->path), "%s", path);
-	return 0;
+	if (!known.all && (ret = load(ledger_dir(why), name, &n, why)) == -1)
+		return NULL;
+	if (ret == 1) {
+		n.major = major;
+		n.minor = minor;
+		snprintf(n.path, sizeof(n.path), "%s", path);
+	}
+	if ((kept = keep(&n)) == NULL)
+		refuse_nomem(why);
+	return kept;
+}
+
+struct ledger_node *
+ledger_read(const char *path, uint32_t major, uint32_t minor, struct why *why)
+{
+	struct ledger_node *n = find_known(major, minor);
+
+	if (ledger_dir(why) == -1 || (n == NULL && (n = load_and_keep(path, major, minor, why)) == NULL))
+		return NULL;
+	if (strcmp(n->path, path) == 0)
+		return n;
+	refuse(why, WHY_CONFIG, LEDGER "/%u:%u is of %s, not of %s: two nodes have one number: remove one of them", major,
+	    minor, n->path, path);
+	return NULL;
 }
 
 int
@@ -117,27 +179,57 @@ ledger_write(struct ledger_node *n, struct why *why)
 	return state_write(dir, name, text, 0600, why);
 }
 
-int
-ledger_each(const char *key, ledger_use *use, void *ctx, struct why *why)
+/* Reads the files that were not read yet. A file that can't be read is tried again next time. */
+static int
+read_all(struct why *why)
 {
 	autostrlist struct strlist names = { 0 };
 	const int dir = ledger_dir(why);
+	struct ledger_node n;
+	char own[LEDGER_NAME_SIZE];
 	int ret = 0, loaded;
-	size_t i;
+	size_t i, k, had = known.n;
 
 	if (dir == -1 || state_list(dir, LEDGER, NODES_MAX, &names, why) == -1)
 		return -1;
 	for (i = 0; i < names.n; i++) {
-		autoledgernode struct ledger_node n = LEDGER_NODE_EMPTY;
-
+		for (k = 0; k < had; k++) {
+			ledger_name(known.v[k]->major, known.v[k]->minor, own);
+			if (strcmp(names.v[i], own) == 0)
+				break;
+		}
+		n = LEDGER_NODE_EMPTY;
 		/* a file with a dot in its name holds nothing: its writer died before it renamed the file */
 		if (strchr(names.v[i], '.') != NULL)
 			(void)unlinkat(dir, names.v[i], 0);
-		else if ((loaded = load(dir, names.v[i], key, &n, why)) == -1)
-			ret = -1;
-		else if (loaded == 0 && use(ctx, &n, why) == -1)
+		else if (k == had && ((loaded = load(dir, names.v[i], &n, why)) == -1 ||
+		    (loaded == 0 && keep(&n) == NULL && refuse_nomem(why) == -1)))
 			ret = -1;
 	}
+	known.all = ret == 0;
+	return ret;
+}
+
+static bool
+has_key(const struct ledger_node *n, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < n->entries; i++)
+		if (strcmp(n->entry[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+int
+ledger_each(const char *key, ledger_use *use, void *ctx, struct why *why)
+{
+	int ret = known.all || read_all(why) == 0 ? 0 : -2;
+	size_t i;
+
+	for (i = 0; i < known.n; i++)
+		if ((key == NULL || has_key(known.v[i], key)) && use(ctx, known.v[i], why) == -1)
+			ret = -1;
 	return ret;
 }
 
@@ -156,5 +248,5 @@ ledger_has(const char *key)
 	bool found = false;
 	struct why ignored;
 
-	return ledger_each(key, note_found, &found, &ignored) == -1 || found;
+	return ledger_each(key, note_found, &found, &ignored) != 0 || found;
 }

@@ -40,7 +40,7 @@ acts_acl_names(const struct ledger_node *n, const struct ledger_entry *but, stru
 
 	out->n = 0;
 	for (i = 0; i < n->entries; i++)
-		if (&n->entry[i] != but && ledger_is_acl(&n->entry[i]))
+		if (&n->entry[i] != but && !n->entry[i].undone && ledger_is_acl(&n->entry[i]))
 			add_acl_name(out, name_in(&n->entry[i]));
 }
 
@@ -112,13 +112,13 @@ make_or_share(struct ledger_node *n, const struct new_node *how, struct why *why
 
 /* Writes an entry for the act, if the lease has none. NULL with *why. */
 static struct ledger_entry *
-note_act(struct ledger_node *n, const struct lease *l, const struct act *a, struct why *why)
+note_act(struct ledger_node *n, const struct lease *l, const struct act *a, const char *was, struct why *why)
 {
-	struct ledger_entry *e = ledger_find(n, l->key, false, a->kind, a->id, a->label);
+	struct ledger_entry *e = ledger_find(n, l->key, a);
 
 	if (e != NULL)
 		return e;
-	if ((e = ledger_add(n, l->key, l->uid, a)) == NULL) {
+	if ((e = ledger_add(n, l->key, l->uid, a, was)) == NULL) {
 		refuse_nomem(why);
 		return NULL;
 	}
@@ -128,17 +128,13 @@ note_act(struct ledger_node *n, const struct lease *l, const struct act *a, stru
 int
 acts_make_nodes(const struct acts *acts, const struct lease *l, const struct new_node *how, struct why *why)
 {
+	struct ledger_node *n;
 	const struct act *a;
-	size_t i;
 
-	for (i = 0; i < acts->n; i++) {
-		autoledgernode struct ledger_node n = LEDGER_NODE_EMPTY;
-
-		a = &acts->v[i];
-		if (a->kind == ACT_MAKE_NODE && (ledger_read(a->path, a->major, a->minor, &n, why) == -1 ||
-		    note_act(&n, l, a, why) == NULL || make_or_share(&n, how, why) == -1))
+	for (a = acts->v; a < acts->v + acts->n; a++)
+		if (a->kind == ACT_MAKE_NODE && ((n = ledger_read(a->path, a->major, a->minor, why)) == NULL ||
+		    note_act(n, l, a, NULL, why) == NULL || make_or_share(n, how, why) == -1))
 			return -1;
-	}
 	return 0;
 }
 
@@ -164,20 +160,31 @@ unmake_node(const struct ledger_node *n, struct why *why)
 
 /* Access and labels. */
 
-/* Before the first entry of its kind: what the node has. */
+/* Before the first ACL entry: notes the ACL's mask. */
 static int
-note_before(struct ledger_node *n, int fd, const struct act *a, char was[SECONTEXT_MAX], struct why *why)
+note_mask(struct ledger_node *n, int fd, const struct act *a, struct why *why)
 {
+	const struct acl_name name = { a->kind == ACT_ALLOW_GROUP, a->id };
 	struct acl_names ours;
 	enum acl_state state;
 
-	was[0] = '\0';
-	if (a->kind == ACT_LABEL)
-		return selinux_label_of(fd, was) ? 0 : refuse(why, WHY_IO, "%s: its SELinux label can't be read: %s", a->path,
-		    strerror(errno));
 	acts_acl_names(n, NULL, &ours);
-	return ours.n > 0 ? 0 : node_acl_look(fd, a->path, (struct acl_name){ a->kind == ACT_ALLOW_GROUP, a->id }, &state,
-	    &n->mask, why);
+	return ours.n > 0 ? 0 : node_acl_look(fd, a->path, name, &state, &n->mask, why);
+}
+
+/* The label before: if an entry of another lease has the same label, the one before that entry. */
+static int
+find_label_before(const struct ledger_node *n, int fd, const struct act *a, char was[SECONTEXT_MAX], struct why *why)
+{
+	const struct ledger_entry *e;
+
+	for (e = n->entry; e < n->entry + n->entries; e++)
+		if (e->label != NULL && strcmp(e->label, a->label) == 0) {
+			snprintf(was, SECONTEXT_MAX, "%s", e->was != NULL ? e->was : "");
+			return 0;
+		}
+	return selinux_label_of(fd, was) ? 0 : refuse(why, WHY_IO, "%s: its SELinux label can't be read: %s", a->path,
+	    strerror(errno));
 }
 
 static int
@@ -191,37 +198,22 @@ set_entry(const struct ledger_node *n, const struct ledger_entry *e, int fd, str
 	return node_acl_add(fd, n->path, name_in(e), &ours, why);
 }
 
-/* The label that the node had before another lease gave it the same one; else the one that it has now. */
-static const char *
-label_before(const struct ledger_node *n, const struct lease *l, const struct act *a, const char *now)
-{
-	const struct ledger_entry *other = ledger_find(n, l->key, true, a->kind, a->id, a->label);
-
-	return other != NULL ? other->was : now;
-}
-
 /* Does an act that is no node's making: the first time, notes what was before. */
 static int
 allow(const struct lease *l, const struct act *a, struct why *why)
 {
-	autoledgernode struct ledger_node n = LEDGER_NODE_EMPTY;
-	char now[SECONTEXT_MAX];
+	char was[SECONTEXT_MAX] = "";
 	struct ledger_entry *e;
+	struct ledger_node *n;
 	struct stat st;
 	autoclose int fd = node_pin(a->path, a->major, a->minor, &st, why);
 
-	if (fd < 0 || ledger_read(a->path, a->major, a->minor, &n, why) == -1)
+	if (fd < 0 || (n = ledger_read(a->path, a->major, a->minor, why)) == NULL)
 		return -1;
-	if ((e = ledger_find(&n, l->key, false, a->kind, a->id, a->label)) == NULL) {
-		if (note_before(&n, fd, a, now, why) == -1)
-			return -1;
-		if ((e = ledger_add(&n, l->key, l->uid, a)) == NULL)
-			return refuse_nomem(why);
-		snprintf(e->was, sizeof(e->was), "%s", label_before(&n, l, a, now));
-		if (ledger_write(&n, why) == -1)
-			return -1;
-	}
-	return set_entry(&n, e, fd, why);
+	if ((a->kind == ACT_LABEL ? find_label_before(n, fd, a, was, why) : note_mask(n, fd, a, why)) == -1 ||
+	    (e = note_act(n, l, a, was, why)) == NULL)
+		return -1;
+	return set_entry(n, e, fd, why);
 }
 
 int
@@ -261,7 +253,7 @@ set_again(void *ctx, struct ledger_node *n, struct why *why)
 int
 acts_allow_again(struct lease *l, struct why *why)
 {
-	return ledger_each(l->key, set_again, l, why);
+	return ledger_each(l->key, set_again, l, why) == 0 ? 0 : -1;
 }
 
 /* Undoing. */
@@ -282,12 +274,21 @@ unset_entry(const struct ledger_node *n, const struct ledger_entry *e, struct wh
 	return node_acl_remove(fd, n->path, name_in(e), &ours, n->mask, why);
 }
 
+/* True if another lease has the same act. An entry of a lease that is gone does not count. */
+static bool
+is_shared(const struct leases *ls, const struct ledger_node *n, const struct ledger_entry *e)
+{
+	const struct ledger_entry *o;
+
+	for (o = n->entry; o < n->entry + n->entries; o++)
+		if (!o->undone && ledger_same_act(o, e) && strcmp(o->key, e->key) != 0 && leases_have(ls, o->key))
+			return true;
+	return false;
+}
+
 static int
 undo_entry(const struct ledger_node *n, const struct ledger_entry *e, struct why *why)
 {
-	/* the last lease with this act undoes it */
-	if (ledger_find(n, e->key, true, e->kind, e->id, e->label) != NULL)
-		return 0;
 	/* something is mounted over the node, so that its state can't be seen: the act is not undone */
 	if (hostview_compare(n->path, WHY_IO, why) == -1)
 		return -1;
@@ -296,65 +297,87 @@ undo_entry(const struct ledger_node *n, const struct ledger_entry *e, struct why
 
 /* Which entries are undone, and who is told. */
 struct undoing {
-	bool (*is_for)(void *ctx, const struct ledger_entry *e);
+	const struct leases *leases;
+	const char *key;	/* those of this lease; NULL: those of leases that are gone */
+	bool keep_nodes;
+	bool strictly;		/* fails if the file can't be written: the entry would stay there */
 	acts_undone *tell;	/* may be NULL */
 	void *ctx;
-	bool keep_nodes;
 };
 
-/* If the disk is full, the entry outlives the lease, and root's timer removes it later (leaseverbs.c, orphans). */
-static void
-forget_entry(struct ledger_node *n, size_t at, const struct undoing *u)
+static bool
+is_to_be_undone(const struct undoing *u, const struct ledger_entry *e)
 {
-	const struct ledger_entry e = n->entry[at];
-	struct why ignored;
-
-	ledger_remove(n, at);
-	if (ledger_write(n, &ignored) == 0 && u->tell != NULL)
-		u->tell(u->ctx, n, &e);
+	return (u->key != NULL ? strcmp(e->key, u->key) == 0 : !leases_have(u->leases, e->key)) &&
+	    !(u->keep_nodes && e->kind == ACT_MAKE_NODE);
 }
 
-/* The last entry first. Goes on after a failure, which must not keep the others from being undone. */
+/*
+ * The last entry first. Goes on after a failure, which must not keep the others from being undone. If the disk is full,
+ * entries outlive their lease in the file: then they count for nothing, and root's timer removes them.
+ */
 static int
 undo_on_node(void *ctx, struct ledger_node *n, struct why *why)
 {
 	const struct undoing *u = ctx;
+	struct ledger_entry *e;
+	struct why unwritten;
+	bool undone = false;
 	size_t i = n->entries;
 	int ret = 0;
 
 	while (i-- > 0) {
-		if (!u->is_for(u->ctx, &n->entry[i]) || (u->keep_nodes && n->entry[i].kind == ACT_MAKE_NODE))
+		e = &n->entry[i];
+		if (!is_to_be_undone(u, e))
 			continue;
-		if (undo_entry(n, &n->entry[i], why) == -1)
+		/* the last lease with this act undoes it */
+		if (is_shared(u->leases, n, e))
+			e->undone = true;
+		else if (undo_entry(n, e, why) == -1)
 			ret = -1;
-		else
-			forget_entry(n, i, u);
+		else {
+			e->undone = true;
+			if (u->tell != NULL)
+				u->tell(u->ctx, n, e);
+		}
+		undone = undone || e->undone;
 	}
-	return ret;
-}
-
-static bool
-is_of_lease(void *key, const struct ledger_entry *e)
-{
-	return strcmp(e->key, key) == 0;
-}
-
-int
-acts_undo(struct lease *l, struct why *why)
-{
-	return ledger_each(l->key, undo_on_node, &(struct undoing){ is_of_lease, NULL, l->key, false }, why);
+	if (!undone)
+		return ret;
+	ledger_drop_undone(n);
+	if (ledger_write(n, &unwritten) == 0 || !u->strictly)
+		return ret;
+	*why = unwritten;
+	return -1;
 }
 
 int
-acts_undo_access(struct lease *l, struct why *why)
+acts_undo(const struct leases *ls, const struct lease *l, struct why *why)
 {
-	return ledger_each(l->key, undo_on_node, &(struct undoing){ is_of_lease, NULL, l->key, true }, why);
+	return ledger_each(l->key, undo_on_node, &(struct undoing){ .leases = ls, .key = l->key }, why) == 0 ? 0 : -1;
 }
 
 int
-acts_undo_where(bool (*is_for)(void *ctx, const struct ledger_entry *e), acts_undone *tell, void *ctx, struct why *why)
+acts_undo_access(const struct leases *ls, const struct lease *l, struct why *why)
 {
-	return ledger_each(NULL, undo_on_node, &(struct undoing){ is_for, tell, ctx, false }, why);
+	struct undoing u = { .leases = ls, .key = l->key, .keep_nodes = true };
+
+	return ledger_each(l->key, undo_on_node, &u, why) == 0 ? 0 : -1;
+}
+
+int
+acts_undo_earlier(const struct leases *ls, const struct lease *l, bool keep_nodes, struct why *why)
+{
+	struct undoing u = { .leases = ls, .key = l->key, .keep_nodes = keep_nodes, .strictly = true };
+
+	/* a node whose file can't be read is granted to nobody */
+	return ledger_each(l->key, undo_on_node, &u, why) == -1 ? -1 : 0;
+}
+
+int
+acts_undo_orphans(const struct leases *ls, acts_undone *tell, void *ctx, struct why *why)
+{
+	return ledger_each(NULL, undo_on_node, &(struct undoing){ .leases = ls, .tell = tell, .ctx = ctx }, why) == 0 ? 0 : -1;
 }
 
 /* Trouble. */
@@ -465,7 +488,7 @@ acts_trouble(const struct lease *l, struct strlist *out)
 	struct stat st;
 	size_t i;
 
-	if (ledger_each(l->key, node_trouble, &t, &why) == -1)
+	if (ledger_each(l->key, node_trouble, &t, &why) != 0)
 		t.nomem = t.nomem || !add_trouble(out, "%s", why.text);
 	for (i = 0; i < l->nodes && !t.nomem; i++) {
 		autoclose int fd = node_pin(l->node[i].path, l->node[i].major, l->node[i].minor, &st, &why);

@@ -7,6 +7,7 @@
 #define GPUHELPER_ROOT_NODE_ACTS_H
 
 #include "../../lease/leasefile.h"
+#include "../lease/leaselist.h"
 #include "../lease/ledger.h"
 #include "acl.h"
 
@@ -37,15 +38,20 @@ int acts_allow_again(struct lease *l, struct why *why);
  * Undoes the lease's acts, except those that another lease has too. -1 with *why: some could not be undone, and stay in
  * the ledger.
  */
-int acts_undo(struct lease *l, struct why *why);
+int acts_undo(const struct leases *ls, const struct lease *l, struct why *why);
 
 /* The same, but leaves the nodes that were made: a promise keeps them for later tasks. */
-int acts_undo_access(struct lease *l, struct why *why);
+int acts_undo_access(const struct leases *ls, const struct lease *l, struct why *why);
 
-/* The same for all entries of the ledger of which is_for(ctx, entry) is true. Calls tell(ctx, ...) for each. */
+/*
+ * The same for a lease that is to get GPUs: an earlier lease of its key, or an earlier task, may have left entries in
+ * the ledger. -1 with *why: some are left, so it must get none.
+ */
+int acts_undo_earlier(const struct leases *ls, const struct lease *l, bool keep_nodes, struct why *why);
+
+/* The same for leases that are gone. Calls tell(ctx, ...) for each entry that is undone. */
 typedef void acts_undone(void *ctx, const struct ledger_node *n, const struct ledger_entry *e);
-int acts_undo_where(bool (*is_for)(void *ctx, const struct ledger_entry *e), acts_undone *tell, void *ctx,
-    struct why *why);
+int acts_undo_orphans(const struct leases *ls, acts_undone *tell, void *ctx, struct why *why);
 
 /* Adds a line for each difference between the lease's nodes now and at the grant. False: memory is short. */
 bool acts_trouble(const struct lease *l, struct strlist *out);

@@ -50,13 +50,13 @@ may_be_made(const struct gpu_node *n)
 static int
 share_made(const struct device_view *v, const struct gpu_node *n, const struct stat *st, struct why *why)
 {
-	autoledgernode struct ledger_node had = LEDGER_NODE_EMPTY;
+	const struct ledger_node *had = ledger_read(n->path, n->major, n->minor, why);
 	struct act make = act_on(n, ACT_MAKE_NODE);
 
 	make.there = true;
-	if (ledger_read(n->path, n->major, n->minor, &had, why) == -1)
+	if (had == NULL)
 		return -1;
-	return had.inode != st->st_ino || acts_add(v->acts, &make) ? 0 : refuse_nomem(why);
+	return had->inode != st->st_ino || acts_add(v->acts, &make) ? 0 : refuse_nomem(why);
 }
 
 int
@@ -164,18 +164,23 @@ plan_entry(const struct device_view *v, const struct gpu_node *n, int fd, const 
 	return acts_add(v->acts, &a) ? 0 : refuse_nomem(why);
 }
 
-/* Another lease's entry goes with that lease, unless this lease has it too. */
+/* True if another lease has this entry: it goes with that lease, unless this lease has it too. */
 static bool
 is_shared(const struct device_view *v, const struct ledger_node *had, const struct act *entry)
 {
-	return ledger_find(had, v->lease->key, true, entry->kind, entry->id, "") != NULL && is_callers(v, entry);
+	size_t i;
+
+	for (i = 0; i < had->entries; i++)
+		if (had->entry[i].kind == entry->kind && had->entry[i].id == entry->id)
+			return is_callers(v, entry);
+	return false;
 }
 
 static int
 let_in(const struct device_view *v, const struct gpu_node *n, int fd, const struct stat *st, struct edits *out,
     struct why *why)
 {
-	autoledgernode struct ledger_node had = LEDGER_NODE_EMPTY;
+	const struct ledger_node *had;
 	struct act user = act_on(n, ACT_ALLOW_USER), group = act_on(n, ACT_ALLOW_GROUP);
 	const int want = n->read_only ? R_OK : R_OK | W_OK;
 	struct acl_names ours;
@@ -185,11 +190,11 @@ let_in(const struct device_view *v, const struct gpu_node *n, int fd, const stru
 	/* a node that everyone may use needs nothing; a group helps every user of the container, not only this one */
 	if (((int)st->st_mode & want) == want || group_helps(v, fd, st, want, out))
 		return 0;
-	if (ledger_read(n->path, n->major, n->minor, &had, why) == -1)
+	if ((had = ledger_read(n->path, n->major, n->minor, why)) == NULL)
 		return -1;
-	if (is_shared(v, &had, &user) || is_shared(v, &had, &group))
-		return acts_add(v->acts, is_shared(v, &had, &user) ? &user : &group) ? 0 : refuse_nomem(why);
-	acts_acl_names(&had, NULL, &ours);
+	if (is_shared(v, had, &user) || is_shared(v, had, &group))
+		return acts_add(v->acts, is_shared(v, had, &user) ? &user : &group) ? 0 : refuse_nomem(why);
+	acts_acl_names(had, NULL, &ours);
 	return access_ignoring(fd, v->subject, want, ours.v, ours.n) ? 0 :
 	    plan_entry(v, n, fd, st, inventory_flushes(v->inv, n->major, n->minor), why);
 }

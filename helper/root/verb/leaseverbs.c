@@ -43,26 +43,11 @@ look_around(after_look *after, bool uncounted, const struct peer *p, const struc
 		look_at_leases(after, &all, p, r, reply);
 }
 
-/* Orphans: entries of the ledger whose lease is gone, because its file was removed by hand, or the disk was full. */
-
-/* The timer's request, and the leases that there are. */
-struct orphans {
-	const struct call *call;
-	const struct leases *leases;
-};
-
-static bool
-is_orphan(void *ctx, const struct ledger_entry *e)
-{
-	const struct orphans *o = ctx;
-
-	return !leases_have(o->leases, e->key);
-}
-
+/* An entry of the ledger whose lease is gone, because its file was removed by hand, or the disk was full, is undone. */
 static void
 record_orphan(void *ctx, const struct ledger_node *n, const struct ledger_entry *e)
 {
-	const struct orphans *o = ctx;
+	const struct call *c = ctx;
 	struct record rec = { .event = "orphan", .uid = e->uid };
 	struct why why, ignored;
 
@@ -71,7 +56,7 @@ record_orphan(void *ctx, const struct ledger_node *n, const struct ledger_entry 
 	else
 		refuse(&why, WHY_NONE, "%s: «%s», for a lease that is gone, was undone", n->path, act_kinds[e->kind]);
 	rec.why = &why;
-	(void)audit_write(o->call->audit, &rec, &ignored);
+	(void)audit_write(c->audit, &rec, &ignored);
 }
 
 /*
@@ -82,7 +67,6 @@ static int
 take_back_idle(const struct call *c, struct leases *ls, struct reply *reply)
 {
 	const struct idle idle = { c, ls, &reply->chores, NULL };
-	struct orphans orphans = { c, ls };
 	autoqueue struct queue q = { .dir = -1 };
 	struct why ignored;
 	bool soon;
@@ -91,7 +75,7 @@ take_back_idle(const struct call *c, struct leases *ls, struct reply *reply)
 		audit_left_out(c->audit);
 		/* records those who no longer wait */
 		(void)queue_open(&q, c->audit, &ignored);
-		(void)acts_undo_where(is_orphan, record_orphan, &orphans, &ignored);
+		(void)acts_undo_orphans(ls, record_orphan, (void *)(uintptr_t)c, &ignored);
 	}
 	return idle_finish(&idle, NULL, &reply->why) == -1 ? -1 : idle_begin(&idle, NULL, &soon, &reply->why);
 }

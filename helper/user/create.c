@@ -200,7 +200,7 @@ create_check_start(const struct command *c, struct why *why)
 
 	if (grant_record_refuse_early(c, why) == -1)
 		return -1;
-	if ((ret = lease_read(c, &l, why)) == 1)
+	if (!lease_is_recorded(c) || (ret = lease_read(c, &l, why)) == 1)
 		return 0;
 	if (ret == 0 && l.pauses && l.state == LEASE_PROMISED && l.pausing.devcgroup != NULL)
 		ret = devcgroup_check(l.pausing.devcgroup, l.pausing.node, l.pausing.nodes, true, why);

@@ -40,8 +40,8 @@ enum created {
 enum created create_container(const struct creation *c, struct why *why);
 
 /*
- * Checks, before the runtime starts a container of the host's root that was granted something, that create_container()
- * has checked it; and that it still can't open GPUs that it was only promised. Returns 0, or -1 with *why.
+ * Checks, before the runtime starts a container of the host's root, that create_container() has checked what it was
+ * granted, if anything; and that it still can't open GPUs that it was only promised. Returns 0, or -1 with *why.
  */
 int create_check_start(const struct command *c, struct why *why);
 

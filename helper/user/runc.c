@@ -110,7 +110,7 @@ run_verb(struct command *c, int argc, char *const *argv, struct why *why)
 	    (argv = exec_prepare(argc, argv, c, runtime, &settings, why)) == NULL)
 		return -1;
 	if (c->verb != NULL && strcmp(c->verb, "start") == 0 && c->id != NULL && namespace_is_hosts_root() &&
-	    lease_is_recorded(c) && create_check_start(c, why) == -1)
+	    create_check_start(c, why) == -1)
 		return -1;
 	if (c->kind == KIND_LIMITS && update_prepare(argc, &argv, c, why) == -1)
 		return -1;

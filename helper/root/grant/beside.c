@@ -20,7 +20,8 @@ beside_may(const struct plan *p)
 	const struct call *c = p->ruling->call;
 
 	return p->ruling->decision.grant.gpus > 0 && !p->lease.pauses && c->peer->asker.enforced &&
-	    !c->request->spec.privileged && !c->request->spec.at_once && slot_may_stay(c->peer->asker.uid);
+	    !c->request->spec.privileged && !c->request->spec.at_once && !c->request->again.look_first &&
+	    slot_may_stay(c->peer->asker.uid);
 }
 
 int
@@ -53,9 +54,8 @@ beside_check(const struct lease *l, struct why *why)
 
 	if (!l->unlooked || (ours && beside.alone))
 		return 0;
-	if (ours && beside.why.code != WHY_NONE)
-		*why = beside.why;
-	else
-		refuse(why, WHY_AGAIN, "container %s: its helper ended before it had looked who has the GPU open", l->id);
+	if (!ours || beside.why.code == WHY_NONE)
+		return refuse(why, WHY_AGAIN, "container %s: its helper ended before it had looked who has the GPU open", l->id);
+	*why = beside.why;
 	return -1;
 }

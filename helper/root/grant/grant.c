@@ -157,7 +157,7 @@ grant_once(const struct peer *p, const struct request *asked, bool look_first, s
 void
 grant(const struct peer *p, const struct request *r, struct reply *reply, struct host_changes *t)
 {
-	if (!grant_once(p, r, r->again.look_first, reply, t))
+	if (!grant_once(p, r, false, reply, t))
 		(void)grant_once(p, r, true, reply, t);
 }
 

@@ -4,7 +4,6 @@
  */
 #include "report.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <paths.h>
 #include <stdio.h>
@@ -164,10 +163,7 @@ write_page(const struct options *o, struct report *r, struct why *why)
 	report_page(&page, r, host, o->args == 0);
 	if (page.failed)
 		return refuse_nomem(why);
-	if (strcmp(o->output, "-") != 0)
-		return ctl_write_output(o->output, true, page.p, page.len, why);
-	return fwrite(page.p, 1, page.len, stdout) == page.len && fflush(stdout) == 0 ? 0 :
-	    refuse(why, WHY_IO, "stdout: %s", strerror(errno));
+	return ctl_write_output(o->output, true, page.p, page.len, why);
 }
 
 /* Parses --since and --until.  0, or the exit status after a complaint. */

@@ -15,13 +15,12 @@
 
 #include "../../base/cleanup.h"
 #include "../../host/file.h"
-#include "../../json/strictjson.h"
 #include "../../read/load.h"
 #include "../audit/auditfilter.h"
+#include "../audit/auditline.h"
 #include "../audit/auditlog.h"
 #include "../audit/logset.h"
 #include "../ctl.h"
-#include "../pipelinename.h"
 #include "../when.h"
 
 #define SAME_BOOT_S 120		/* the two sources may differ by this much about one boot */
@@ -71,16 +70,15 @@ find_boots(struct report *r)
 static void
 quote_names(struct report_entry *e)
 {
-	struct why ignored;
-	json_t *vars = e->vars[0] != '\0' ? strictjson_object(e->vars, strlen(e->vars), &ignored) : NULL;
+	autobuf struct buf vars = { 0 };
 	char name[QUOTED_MAX];
 
 	snprintf(e->team, sizeof(e->team), "%s", e->team[0] != '\0' ? quoted_text(e->team, name) : "(no team)");
 	if (e->named)
 		snprintf(e->pipeline, sizeof(e->pipeline), "%s", quoted_text(e->pipeline, name));
-	if (e->vars[0] != '\0' && vars == NULL)
-		snprintf(e->vars, sizeof(e->vars), "%s", quoted_text(e->vars, name));
-	json_decref(vars);
+	audit_vars(e->vars, &vars);
+	if (e->vars[0] != '\0' && !vars.failed)
+		snprintf(e->vars, sizeof(e->vars), "%s", vars.p);
 }
 
 static void
@@ -122,7 +120,7 @@ add_logs(struct report *r, const struct options *o, struct log_set *files, struc
 {
 	size_t i;
 
-	if ((o->args > 0 ? log_set_named(o->arg, o->args, files, why) : log_set_of_host(files, why)) == -1)
+	if (log_set_open(o->arg, o->args, files, why) == -1)
 		return -1;
 	for (i = 0; i < files->n; i++)
 		if (add_log(r, o, &files->v[i], why) == -1)
@@ -188,15 +186,10 @@ ctl_report(const struct options *o)
 	struct report r = { 0 };
 	struct log_set files = { .n = 0 };
 	autobuf struct buf filter = { 0 };
-	const char *wrong;
 	struct why why;
 	int status;
 
-	if ((status = pipeline_option_check(o, "report")) != 0)
-		return status;
-	if (!audit_filter_check(o, &wrong))
-		return misuse(o, "report: --instance-var must be NAME=VALUE, not \"%s\"", wrong);
-	if ((status = parse_period(o, &r)) != 0)
+	if ((status = audit_filter_check(o, "report")) != 0 || (status = parse_period(o, &r)) != 0)
 		return status;
 	audit_filter_describe(o, &filter);
 	if (filter.len > 0 && !filter.failed)

@@ -15,59 +15,41 @@
 
 _Static_assert(SERIES <= AUDIT_KINDS, "a row has a number for each series");
 
-/* The rows, whose names are also in the order of their days */
-
-static void
-add_day(struct report *r, int64_t day, int64_t order)
-{
-	const int64_t begin = day * DAY_S, end = begin + r->days_each * DAY_S;
-	struct row *row;
-	char name[32];
-
-	text_time(begin, name);
-	name[DAY_LEN] = '\0';
-	if ((row = row_get(r, DAYS, name)) == NULL)
-		return;
-	row->n[ORDER] = order;
-	/* the first and the last day may be shorter than others; a filter hides GPUs of other pipelines */
-	if (r->filter == NULL)
-		row->n[CAPACITY] = (int64_t)r->set[GPUS].n *
-		    ((end < r->until ? end : r->until) - (begin > r->since ? begin : r->since));
-}
-
-static void
-fill_rows(struct report *r, struct row *const *pipeline, size_t pipelines)
-{
-	const struct row_day *day;
-	struct row *row;
-	size_t i, k;
-
-	for (i = 0; i < pipelines; i++) {
-		k = i < SERIES - 1 ? i : SERIES - 1;
-		r->series[k] = k < SERIES - 1 ? pipeline[i]->name : "others";
-		for (day = pipeline[i]->day; day < pipeline[i]->day + pipeline[i]->days; day++) {
-			row = r->set[DAYS].v[(day->day - r->since / DAY_S) / r->days_each];
-			row->n[SECONDS] += day->seconds;
-			row->n[PART + k] += day->seconds;
-		}
-	}
-}
-
+/* The rows, whose names are also in the order of their days. */
 void
 report_make_days(struct report *r)
 {
-	const int64_t first = r->since / DAY_S, days = (r->until - 1) / DAY_S - first + 1;
+	const int64_t first = r->since / DAY_S, last = (r->until - 1) / DAY_S;
 	autofree struct row **pipeline = NULL;
-	const size_t pipelines = rows_select(&r->set[PIPELINES], (enum count [KEYS]){ SECONDS }, &pipeline);
-	int64_t day;
+	const size_t n = rows_select(&r->set[PIPELINES], (enum count [KEYS]){ SECONDS }, &pipeline);
+	const struct moment *used;
+	int64_t day, begin, end;
+	struct row *row;
+	char name[32];
+	size_t i;
 
-	for (r->days_each = 1; days > r->days_each * COLUMNS_MAX; r->days_each *= r->days_each == 1 ? 7 : 4)
+	for (i = 0; i < n; i++) {
+		pipeline[i]->series = i < SERIES - 1 ? i : SERIES - 1;
+		r->series[pipeline[i]->series] = i < SERIES - 1 ? pipeline[i]->name : "others";
+	}
+	for (r->days_each = 1; last - first >= r->days_each * COLUMNS_MAX; r->days_each *= r->days_each == 1 ? 7 : 4)
 		;
-	for (day = 0; day < days; day += r->days_each)
-		add_day(r, first + day, days - day);
+	for (day = first; day <= last; day += r->days_each) {
+		text_time(day * DAY_S, name);
+		/* the first and the last day may be shorter than others; a filter hides GPUs of other pipelines */
+		begin = day * DAY_S > r->since ? day * DAY_S : r->since;
+		end = (day + r->days_each) * DAY_S < r->until ? (day + r->days_each) * DAY_S : r->until;
+		row = row_get(r, DAYS, "%.10s", name);
+		row_count(row, ORDER, last - day + 1);
+		row_count(row, CAPACITY, r->filter == NULL ? (int64_t)r->set[GPUS].n * (end - begin) : 0);
+	}
+	for (i = 0; i < r->set[USED].n && pipeline != NULL && !r->nomem; i++) {
+		used = r->set[USED].v[i];
+		row = r->set[DAYS].v[(used->at / DAY_S - first) / r->days_each];
+		row->n[SECONDS] += used->seconds;
+		row->n[PART + used->pipeline->series] += used->seconds;
+	}
 	r->nomem |= pipeline == NULL;
-	if (!r->nomem)
-		fill_rows(r, pipeline, pipelines);
 }
 
 /* The chart */

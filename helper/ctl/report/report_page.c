@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../../base/cleanup.h"
 
@@ -94,16 +95,10 @@ add_summary(struct buf *b, const struct report *r)
 static void
 add_shares(struct buf *b, const struct report *r)
 {
-	static const char *const says[] = {
-		[SHARES_UNASKED] = "The teams' shares are not known: --config-dir names the configuration that has them.",
-		[SHARES_UNREADABLE] = "The teams' shares are not known: gpuhelper.conf can't be read (gpuhelperctl check).",
-		[SHARES_UNSET] = "gpuhelper.conf gives the teams no shares (team_shares).",
-		[SHARES_SET] = ("The share is that of team_shares in gpuhelper.conf, among these teams; one without an entry "
-		    "has 1 part. Only teams that wait claim their share: while nobody else waits, a team may hold more."),
-	};
-
 	html(b, "<p class=\"soft\">%s Waits that ended with a grant or were abandoned are added up; a denial records no "
-	    "time.</p>\n", says[r->shares]);
+	    "time.</p>\n", r->no_shares != NULL ? r->no_shares : "The share is that of team_shares in gpuhelper.conf, "
+	    "among these teams; one without an entry has 1 part. Only teams that wait claim their share: while nobody else "
+	    "waits, a team may hold more.");
 }
 
 static void
@@ -287,10 +282,12 @@ add_section(struct buf *b, const struct report *r, const struct section *s)
 }
 
 void
-report_page(struct buf *b, const struct report *r, const char *host, bool own)
+report_page(struct buf *b, const struct report *r, bool own)
 {
 	const struct section *s;
+	char host[256] = "this host";
 
+	(void)gethostname(host, sizeof(host) - 1);
 	add_head(b, r, host, own);
 	add_origin(b, r, host, own);
 	add_summary(b, r);

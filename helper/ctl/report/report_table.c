@@ -24,7 +24,7 @@ struct measures {
 static const char *
 name_of(const struct report *r, const struct table_column *c)
 {
-	if (c->of == PARTS && r->shares != SHARES_SET)
+	if (c->of == PARTS && r->no_shares != NULL)
 		return NULL;
 	return c->cell == CELL_SERIES ? r->series[c->of - PART] : c->name;
 }

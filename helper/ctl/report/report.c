@@ -116,39 +116,28 @@ write_page(const struct report *r, const struct options *o, struct why *why)
 	return page.failed ? refuse_nomem(why) : ctl_write_output(o->output, true, page.p, page.len, why);
 }
 
-/* Checks the options, and takes the filter and the period.  0, or the exit status after a complaint. */
-static int
-take_options(const struct options *o, struct report *r, struct buf *filter)
+int
+ctl_report(const struct options *o)
 {
 	const int64_t now = time(NULL);
+	/* logs on the command line may end at any time: the report then ends with the last record */
+	struct report r = { .since = INT64_MIN, .until = o->args == 0 ? now : INT64_MAX };
+	autobuf struct buf filter = { 0 };
+	struct log_set files = { .n = 0 };
+	struct why why;
 	int status;
 
 	if ((status = audit_filter_check(o, "report")) != 0)
 		return status;
-	audit_filter_describe(o, filter);
-	r->filter = filter->p;
-	r->nomem = filter->failed;
-	/* logs on the command line may end at any time: the report then ends with the last record */
-	r->since = INT64_MIN;
-	r->until = o->args == 0 ? now : INT64_MAX;
-	if (o->since != NULL && !when_read_ago(o->since, now, &r->since))
+	if (o->since != NULL && !when_read_ago(o->since, now, &r.since))
 		return misuse(o, "report: --since must be like " WHEN_FORMS ", not \"%s\"", o->since);
-	if (o->until != NULL && !when_read_ago(o->until, now, &r->until))
+	if (o->until != NULL && !when_read_ago(o->until, now, &r.until))
 		return misuse(o, "report: --until must be like " WHEN_FORMS ", not \"%s\"", o->until);
-	return r->since < r->until ? 0 : misuse(o, "report: --since must be before --until");
-}
-
-int
-ctl_report(const struct options *o)
-{
-	autobuf struct buf filter = { 0 };
-	struct log_set files = { .n = 0 };
-	struct report r = { 0 };
-	struct why why;
-	int status;
-
-	if ((status = take_options(o, &r, &filter)) != 0)
-		return status;
+	if (r.since >= r.until)
+		return misuse(o, "report: --since must be before --until");
+	audit_filter_describe(o, &filter);
+	r.filter = filter.p;
+	r.nomem = filter.failed;
 	/* logs on the command line may come from another host, whose boots are unknown */
 	if (o->args == 0)
 		find_boots(&r);

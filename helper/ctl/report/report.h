@@ -144,55 +144,35 @@ void report_make_days(struct report *r);
  */
 void html(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Write numbers as text to «out», and return the text. */
-#define NUMBER_SIZE 32
-const char *number_count(int64_t n, char out[NUMBER_SIZE]);	/* 1,234,567 */
-const char *number_hours(int64_t seconds, char out[NUMBER_SIZE]);	/* 12.3 */
-const char *number_share(int64_t part, int64_t whole, char out[NUMBER_SIZE]);	/* 12.3 % */
-const char *number_duration(int64_t seconds, char out[NUMBER_SIZE]);	/* 2 h 5 min, or 38 s */
-const char *number_time(int64_t seconds, char out[NUMBER_SIZE]);	/* since 1970: 2026-11-20 23:06 */
-/* The same, in a buffer that lives as long as the block around. */
-#define as_count(n) number_count(n, (char [NUMBER_SIZE]){ 0 })
-#define as_hours(s) number_hours(s, (char [NUMBER_SIZE]){ 0 })
-#define as_share(part, whole) number_share(part, whole, (char [NUMBER_SIZE]){ 0 })
-#define as_duration(s) number_duration(s, (char [NUMBER_SIZE]){ 0 })
-#define as_time(s) number_time(s, (char [NUMBER_SIZE]){ 0 })
 /* A part of a whole as percentage; 0 of nothing. */
 double percent(int64_t part, int64_t whole);
+
+/* How a number is shown. */
+enum form {
+	FORM_COUNT,		/* 1,234,567 */
+	FORM_HOURS,		/* of seconds: 12.3 */
+	FORM_DURATION,		/* of seconds: 2 h 5 min, or 38 s */
+	FORM_TIME,		/* seconds since 1970: 2026-11-20 23:06 */
+	FORM_SHARE,		/* of a whole: 12.3 % */
+	/* in tables alone: */
+	FORM_MEAN,		/* of seconds, by WAITS */
+	FORM_OVER,		/* by how many percentage points the row's share of SECONDS exceeds this share */
+	FORM_KINDS,		/* denials by kind: «policy 7, busy 2» */
+	FORM_REASON,		/* the row's last reason */
+};
+/* Writes a number as text to «out», and returns the text.  «whole» is for FORM_SHARE. */
+#define NUMBER_SIZE 32
+const char *number_text(enum form form, int64_t n, int64_t whole, char out[NUMBER_SIZE]);
+/* The same, in a buffer that lives as long as the block around. */
+#define as_count(n) number_text(FORM_COUNT, n, 0, (char [NUMBER_SIZE]){ 0 })
+#define as_hours(s) number_text(FORM_HOURS, s, 0, (char [NUMBER_SIZE]){ 0 })
+#define as_duration(s) number_text(FORM_DURATION, s, 0, (char [NUMBER_SIZE]){ 0 })
+#define as_share(n, whole) number_text(FORM_SHARE, n, whole, (char [NUMBER_SIZE]){ 0 })
+#define as_time(s) number_text(FORM_TIME, s, 0, (char [NUMBER_SIZE]){ 0 })
 
 /* A name, cut in the middle where it would be too long. */
 #define NAME_SHOWN 40		/* bytes */
 #define as_short(name) path_short(name, (char [NAME_SHOWN]){ 0 }, NAME_SHOWN)
-
-/* How a cell shows what its row has counted. */
-enum table_cell {
-	CELL_COUNT,
-	CELL_HOURS,		/* of seconds */
-	CELL_SERIES,		/* likewise, of r->series; the table lacks it if there are fewer */
-	CELL_DURATION,		/* of seconds */
-	CELL_MEAN,		/* likewise, by WAITS */
-	CELL_SHARE,		/* of what all rows have counted */
-	CELL_OF_PERIOD,		/* seconds, as a share of the period */
-	CELL_OVER,		/* by how many percentage points the row's share of SECONDS exceeds this share */
-	CELL_TIME,		/* of seconds since 1970 */
-	CELL_REASON,		/* the row's last reason */
-	CELL_KINDS,		/* denials by kind: «policy 7, busy 2» */
-};
-#define TABLE_COLUMNS (SERIES + 1)
-struct table {
-	const char *caption;
-	const char *names;		/* the name of the first column, which has the rows' names */
-	enum set of;
-	enum count by[KEYS];		/* sorts the rows; a bar shows the first one */
-	size_t most;			/* how many rows are shown: then follows «12 more» with their sums */
-	struct table_column {
-		const char *name;	/* NULL after the last */
-		enum table_cell cell;
-		enum count of;
-	} column[TABLE_COLUMNS + 1];
-};
-/* Adds a table of n rows, as rows_select() sorted them. */
-void table_add(struct buf *b, const struct report *r, const struct table *t, struct row *const *row, size_t n);
 
 /* Adds a column chart of the rows of DAYS, stacked by r->series. */
 void chart_days(struct buf *b, const struct report *r);

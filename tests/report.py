@@ -397,6 +397,10 @@ tall = [sum(float(r.get('height')) + (float(r.get('y')) % 1 > 2) for r in g.find
 wish = [by_day.get(iso(T0 + DAY * i)[:10], 0) for i in range(5, 41)]
 scale = max(tall) / max(wish)
 ok(len(tall) == 36 and all(abs(t - w * scale) < 11 for t, w in zip(tall, wish)), 'the columns of the days have the heights of their values', list(zip(tall, wish)))
+tips = [g[0].text.split('\n') for g in pictures['by-day'].findall(SVG + 'g')]
+ok([t[0] for t in tips] == ['%s: %s h' % (d, v[0]) for d, v in rows.items()] and
+   [t[1:] for t in tips] == [['%s: %s h' % (n, h) for n, h in zip(page.tables['GPU hours by day and pipeline'][0][2:], v[1:]) if h != '0.0'] for v in rows.values()],
+   "a column's tooltip has the day's hours, and those of each pipeline", tips[:3])
 
 line = [float(l.get('y1')) for l in pictures['by-day'].findall(SVG + 'line') if l.get('class') == 'cap']
 could = [8 * (min(T0 + DAY * (i + 1), UNTIL) - max(T0 + DAY * i, SINCE)) // 60 for i in range(5, 41)]

@@ -94,8 +94,8 @@ int ctl_write_file(int dir, const char *name, const char *shown, const char *tex
 /* Likewise, but an existing file keeps its group and mode, which an administrator may have chosen. */
 int ctl_change_file(int dir, const char *name, const char *shown, const char *text, size_t len, struct why *why);
 /*
- * Likewise for the file that --output names; its directory must exist.  Mode 0640 if «closed», else 0644.  -1 with
- * *why, also if the name is taken by a directory, a device or a symbolic link.
+ * Likewise for the file that --output names; its directory must exist.  Mode 0640 if «closed», else 0644.  "-" is
+ * stdout.  -1 with *why, also if the name is taken by a directory, a device or a symbolic link.
  */
 int ctl_write_output(const char *path, bool closed, const char *text, size_t len, struct why *why);
 /*

@@ -142,6 +142,9 @@ ctl_write_output(const char *path, bool closed, const char *text, size_t len, st
 	autoclose int dir = -1;
 	const char *name;
 
+	if (strcmp(path, "-") == 0)
+		return fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0 ? 0 :
+		    refuse(why, WHY_IO, "stdout: %s", strerror(errno));
 	if (split_output(path, &name, &folder, why) == -1)
 		return -1;
 	if ((dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)

@@ -86,6 +86,8 @@ ok(r.returncode == 0 and r.stdout == '' and os.listdir(os.path.dirname(FILE)) ==
 ok(os.stat(FILE).st_mode & 0o7777 == 0o644 and 'gpuhelper_gpus{' in open(FILE).read(), 'the exporter can read the file')
 r = sh('gpuhelperctl', 'metrics', '--output', W + '/none/x.prom')
 ok(r.returncode == 74 and W + '/none: No such file' in r.stdout, 'a missing directory is named', r.stdout)
+r = sh('sh', '-c', 'gpuhelperctl metrics >/dev/full')
+ok(r.returncode == 74 and 'stdout: No space left' in r.stdout, 'a full disk at stdout is an error', r.stdout)
 
 # the three steps of gpuhelper-metrics.service: a user without rights makes the page of what root gathers.  (vm/jobs/udev.sh
 # has the real unit.)

@@ -14,7 +14,6 @@
 #include "../../base/cleanup.h"
 #include "../../base/text.h"
 #include "../../json/strictjson.h"
-#include "../pipelinename.h"
 #include "../when.h"
 #include "auditfilter.h"
 #include "auditline.h"
@@ -138,15 +137,12 @@ ctl_audit_show(const struct options *o)
 	char *const *path = o->args > 0 ? o->arg : own;
 	const size_t n = o->args > 0 ? o->args : 1;
 	struct reading r = { .options = o, .since = INT64_MIN };
-	const char *wrong;
 	struct why why;
 	int status;
 	size_t i;
 
-	if ((status = pipeline_option_check(o, "audit show")) != 0)
+	if ((status = audit_filter_check(o, "audit show")) != 0)
 		return status;
-	if (!audit_filter_check(o, &wrong))
-		return misuse(o, "audit show: --instance-var must be NAME=VALUE, not \"%s\"", wrong);
 	if (o->since != NULL && !when_read_ago(o->since, time(NULL), &r.since))
 		return misuse(o, "audit show: --since must be like " WHEN_FORMS ", not \"%s\"", o->since);
 	if (check_openable(path, n, &why) == -1)

@@ -293,8 +293,7 @@ verify(struct verify *v, struct log_set *files, struct why *why)
 	/* files on the command line may come from another host, whose audit.head is elsewhere */
 	if (v->options->args == 0)
 		read_head(v);
-	if ((v->options->args > 0 ? log_set_named(v->options->arg, v->options->args, files, why) :
-	    log_set_of_host(files, why)) == -1)
+	if (log_set_open(v->options->arg, v->options->args, files, why) == -1)
 		return -1;
 	for (i = 0; i < files->n; i++)
 		if (verify_file(v, &files->v[i], why) == -1)

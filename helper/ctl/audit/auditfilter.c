@@ -7,18 +7,20 @@
 #include "../../base/cleanup.h"
 #include "../../json/strictjson.h"
 #include "../ctl.h"
+#include "../pipelinename.h"
 
-bool
-audit_filter_check(const struct options *o, const char **wrong)
+int
+audit_filter_check(const struct options *o, const char *command)
 {
+	const char *var;
 	size_t i;
 
 	for (i = 0; i < o->instance_var_count; i++) {
-		*wrong = o->instance_var[i];
-		if (**wrong == '=' || strchr(*wrong, '=') == NULL)
-			return false;
+		var = o->instance_var[i];
+		if (*var == '=' || strchr(var, '=') == NULL)
+			return misuse(o, "%s: --instance-var must be NAME=VALUE, not \"%s\"", command, var);
 	}
-	return true;
+	return pipeline_option_check(o, command);
 }
 
 void

@@ -9,8 +9,8 @@
 
 struct options;
 
-/* Checks each --instance-var.  False if one is not NAME=VALUE; *wrong is that one. */
-bool audit_filter_check(const struct options *o, const char **wrong);
+/* Checks --pipeline and each --instance-var.  0, or the exit status after a complaint. */
+int audit_filter_check(const struct options *o, const char *command);
 
 /* Appends --pipeline and --instance-var in words; appends nothing if neither was given. */
 void audit_filter_describe(const struct options *o, struct buf *out);

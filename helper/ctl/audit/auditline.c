@@ -60,22 +60,17 @@ add_strange(struct buf *b, const char *before, const char *text)
 		buf_printf(b, "%s%s", before, quoted(text));
 }
 
-/* A claim that is not a JSON object is quoted: unquoted, it could imitate the fields that follow in the line. */
-static void
-add_vars(struct buf *b, const json_t *record)
+void
+audit_vars(const char *vars, struct buf *b)
 {
-	const json_t *member = json_object_get(record, "instance_vars");
-	const char *text = json_string_value(member);
-	autofree char *quoted = NULL;
 	struct why ignored;
-	json_t *vars;
+	json_t *object = strictjson_object(vars, strlen(vars), &ignored);
 
-	if (text == NULL)
-		return;
-	if ((vars = strictjson_object(text, strlen(text), &ignored)) == NULL)
-		text = quoted = json_dumps(member, JSON_ENCODE_ANY | JSON_ENSURE_ASCII);
-	add_text(b, " ", text != NULL ? text : "");
-	json_decref(vars);
+	if (object != NULL)
+		buf_puts(b, vars);
+	else
+		buf_json_ascii(b, vars);
+	json_decref(object);
 }
 
 void
@@ -86,7 +81,10 @@ audit_line(const json_t *record, struct buf *b)
 	audit_pipeline(record, pipeline);
 	buf_printf(b, "%s  %-8s", get_text(record, "time"), get_text(record, "event"));
 	add_text(b, "  ", *pipeline != '\0' ? quoted(pipeline) : "-");
-	add_vars(b, record);
+	if (json_is_string(json_object_get(record, "instance_vars"))) {
+		buf_puts(b, " ");
+		audit_vars(get_text(record, "instance_vars"), b);
+	}
 	add_number(b, ", instance variables left out: ", json_object_get(record, "instance_vars_left_out"));
 	add_strange(b, " job ", get_text(record, "job"));
 	add_text(b, " by ", get_text(record, "identity"));

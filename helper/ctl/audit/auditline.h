@@ -11,6 +11,11 @@ void audit_pipeline(const json_t *record, char out[256]);
 /* The same from the two names. */
 void audit_pipeline_name(const char *team, const char *pipeline, char out[256]);
 /*
+ * Appends instance variables as a record has them.  A claim that is no JSON object is quoted: unquoted, it could
+ * imitate the text that follows.
+ */
+void audit_vars(const char *vars, struct buf *out);
+/*
  * Appends the record to *out, without a newline.  The text may contain control characters that a task's author put
  * there; a caller that prints it must escape them, as say() does.
  */

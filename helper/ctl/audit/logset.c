@@ -63,13 +63,6 @@ open_each(char *const *path, size_t n, bool whole, struct log_set *s, struct why
 	return 0;
 }
 
-int
-log_set_named(char *const *path, size_t n, struct log_set *out, struct why *why)
-{
-	*out = (struct log_set){ .n = 0 };
-	return open_each(path, n, true, out, why) == -1 ? -1 : log_order(out->v, out->n, why);
-}
-
 static int
 find_logs(glob_t *names, struct why *why)
 {
@@ -115,19 +108,26 @@ open_all(struct log_set *s, struct why *why)
 	return names_unchanged(s) ? ret : 1;
 }
 
-int
-log_set_of_host(struct log_set *out, struct why *why)
+/* Opens this host's log, as it was at one moment: a rotation neither loses a file nor has one read twice. */
+static int
+open_of_host(struct log_set *out, struct why *why)
 {
 	unsigned tries;
 	int ret = 1;
 
-	*out = (struct log_set){ .n = 0 };
 	for (tries = 0; ret == 1 && tries < TRIES; tries++) {
 		if (tries > 0)
 			(void)usleep(PAUSE_US);
 		ret = open_all(out, why);
 	}
-	if (ret == 1)
-		return refuse(why, WHY_AGAIN, AUDIT_LOG " is being rotated: try again");
-	return ret == -1 ? -1 : log_order(out->v, out->n, why);
+	return ret == 1 ? refuse(why, WHY_AGAIN, AUDIT_LOG " is being rotated: try again") : ret;
+}
+
+int
+log_set_open(char *const *path, size_t n, struct log_set *out, struct why *why)
+{
+	*out = (struct log_set){ .n = 0 };
+	if ((n > 0 ? open_each(path, n, true, out, why) : open_of_host(out, why)) == -1)
+		return -1;
+	return log_order(out->v, out->n, why);
 }

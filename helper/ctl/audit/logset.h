@@ -12,13 +12,11 @@ struct log_set {
 	glob_t names;
 };
 
-/* Opens the files with these names, which are borrowed.  -1 with *why.  The caller calls log_set_end() in any case. */
-int log_set_named(char *const *path, size_t n, struct log_set *out, struct why *why);
 /*
- * Likewise opens this host's log and its rotated files, as they were at one moment.  A rotation at the same time
- * neither loses a file nor yields one twice.
+ * Opens the files with these names, which are borrowed; with n = 0, this host's log and its rotated files, as they were
+ * at one moment.  -1 with *why.  The caller calls log_set_end() in any case.
  */
-int log_set_of_host(struct log_set *out, struct why *why);
+int log_set_open(char *const *path, size_t n, struct log_set *out, struct why *why);
 void log_set_end(struct log_set *s);
 
 #endif

@@ -386,9 +386,7 @@ ctl_metrics(const struct options *o)
 	write_up(&p);
 	if (p.text.failed || p.up.failed)
 		p.status = refuse_nomem(&why) == -1 ? give_up(o, &why) : 0;
-	else if (o->output == NULL)
-		fwrite(p.text.p, 1, p.text.len, stdout);
-	else if (ctl_write_output(o->output, false, p.text.p, p.text.len, &why) == -1)
+	else if (ctl_write_output(o->output != NULL ? o->output : "-", false, p.text.p, p.text.len, &why) == -1)
 		p.status = give_up(o, &why);
 	buf_free(&p.text);
 	buf_free(&p.up);

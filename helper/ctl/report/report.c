@@ -4,8 +4,6 @@
  */
 #include "report.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <paths.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,47 +13,31 @@
 #include <utmpx.h>
 
 #include "../../base/cleanup.h"
-#include "../../host/file.h"
-#include "../../json/strictjson.h"
+#include "../../base/quoted.h"
 #include "../../read/load.h"
 #include "../audit/auditfilter.h"
 #include "../audit/auditlog.h"
 #include "../audit/logset.h"
 #include "../ctl.h"
-#include "../pipelinename.h"
 #include "../when.h"
 
-#define SAME_BOOT_S 120		/* the two sources may differ by this much about one boot */
-
-/* Adds a boot in its place, unless the list has it: two sources tell of the last one. */
 static void
 add_boot(struct report *r, int64_t at)
 {
-	int64_t *more;
-	size_t i;
+	struct moment *boot;
+	char name[32];
 
-	for (i = r->boots; i > 0 && r->boot[i - 1] > at; i--)
-		;
-	if ((i > 0 && at - r->boot[i - 1] <= SAME_BOOT_S) || (i < r->boots && r->boot[i] - at <= SAME_BOOT_S))
-		return;
-	if ((more = reallocarray(r->boot, r->boots + 1, sizeof(*more))) == NULL) {
-		r->nomem = true;
-		return;
-	}
-	r->boot = more;
-	memmove(more + i + 1, more + i, (r->boots++ - i) * sizeof(*more));
-	more[i] = at;
+	text_time(at, name);
+	if ((boot = names_get(r, BOOTS, name, sizeof(*boot))) != NULL)
+		boot->at = at;
 }
 
 /* Finds the times when this host booted: a reboot ends all leases without a record. */
 static void
 find_boots(struct report *r)
 {
-	autoclose int dir = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	autofree char *stat = NULL;
 	const struct utmpx *u;
-	const char *at;
-	size_t len;
+	struct timespec up;
 
 	utmpxname(_PATH_WTMP);
 	setutxent();
@@ -63,71 +45,31 @@ find_boots(struct report *r)
 		if (u->ut_type == BOOT_TIME)
 			add_boot(r, (int64_t)u->ut_tv.tv_sec);
 	endutxent();
-	if (dir != -1 && (stat = file_read_at(dir, "stat", 1U << 20, &len)) != NULL &&
-	    (at = strstr(stat, "\nbtime ")) != NULL)
-		add_boot(r, strtoll(at + strlen("\nbtime "), NULL, 10));
-}
-
-/* What a stranger chose can't be read as ours on the page: «(user root)», «x (a claim)». */
-static void
-quote_names(struct report_entry *e)
-{
-	struct why ignored;
-	json_t *vars = e->vars[0] != '\0' ? strictjson_object(e->vars, strlen(e->vars), &ignored) : NULL;
-	char name[QUOTED_MAX];
-
-	snprintf(e->team, sizeof(e->team), "%s", e->team[0] != '\0' ? quoted_text(e->team, name) : "(no team)");
-	if (e->named)
-		snprintf(e->pipeline, sizeof(e->pipeline), "%s", quoted_text(e->pipeline, name));
-	if (e->vars[0] != '\0' && vars == NULL)
-		snprintf(e->vars, sizeof(e->vars), "%s", quoted_text(e->vars, name));
-	json_decref(vars);
-}
-
-static void
-count_entry(struct report *r, const struct options *o, struct report_entry *e)
-{
-	e->wanted = audit_filter_takes(o, e->named ? e->pipeline : "", e->vars, e->vars_left_out);
-	quote_names(e);
-	report_take(r, e);
-}
-
-static int
-add_log(struct report *r, const struct options *o, const struct log_file *file, struct why *why)
-{
-	struct report_entry entry = { .time = 0 };
-	struct log_reader reader;
-	const char *line;
-	bool whole;
-	ssize_t n;
-
-	if (log_open_file(&reader, file, why) == -1)
-		return -1;
-	while ((n = log_line(&reader, &line)) >= 0)
-		if (n > 0 && report_entry_read(line, (size_t)n, &entry))
-			count_entry(r, o, &entry);
-		else
-			row_count(&r->total, TORN, n > 0);
-	report_entry_free(&entry);
-	whole = log_close(&reader);
-	row_count(&r->total, FILES, 1);
-	if (!whole || n == -2) {
-		row_count(&r->total, DAMAGED, 1);
-		(void)complain(WHY_DATA, "%s: can't read the file to its end: the report lacks the rest", file->path);
-	}
-	return 0;
+	if (clock_gettime(CLOCK_BOOTTIME, &up) == 0)
+		add_boot(r, (int64_t)(time(NULL) - up.tv_sec));
 }
 
 static int
 add_logs(struct report *r, const struct options *o, struct log_set *files, struct why *why)
 {
+	struct log_reader reader;
+	const char *line;
+	ssize_t n;
 	size_t i;
 
-	if ((o->args > 0 ? log_set_named(o->arg, o->args, files, why) : log_set_of_host(files, why)) == -1)
+	if (log_set_open(o->arg, o->args, files, why) == -1)
 		return -1;
-	for (i = 0; i < files->n; i++)
-		if (add_log(r, o, &files->v[i], why) == -1)
+	for (i = 0; i < files->n; i++) {
+		if (log_open_file(&reader, &files->v[i], why) == -1)
 			return -1;
+		while ((n = log_line(&reader, &line)) >= 0)
+			row_count(&r->total, TORN, n > 0 && !report_read(r, o, line, (size_t)n));
+		if (!log_close(&reader) || n == -2) {
+			row_count(&r->total, DAMAGED, 1);
+			(void)complain(WHY_DATA, "%s: can't read the file to its end: the report lacks the rest", files->v[i].path);
+		}
+	}
+	row_count(&r->total, FILES, (int64_t)files->n);
 	report_finish(r);
 	return r->nomem ? refuse_nomem(why) : 0;
 }
@@ -141,74 +83,65 @@ add_shares(struct report *r, const struct options *o, struct why *why)
 {
 	autosettings struct settings settings = { 0 };
 	autofree char *dir = NULL;
+	struct row *team;
+	char *is;
 	bool strict;
+	size_t i;
 
+	r->no_shares = "The teams' shares are not known: --config-dir names the configuration that has them.";
 	if (o->args > 0 && !o->elsewhere)
 		return 0;
+	r->no_shares = "The teams' shares are not known: gpuhelper.conf can't be read (gpuhelperctl check).";
 	if (ctl_config_dir(o->config_dir, &dir, &strict, why) == -1 ||
-	    settings_load(dir, strict, &settings, NULL, NULL, why) == -1) {
-		r->shares = SHARES_UNREADABLE;
+	    settings_load(dir, strict, &settings, NULL, NULL, why) == -1)
 		return o->elsewhere ? -1 : 0;
+	r->no_shares = settings.team_shares.n > 0 ? NULL : "gpuhelper.conf gives the teams no shares (team_shares).";
+	for (i = 0; i < settings.team_shares.n; i++) {
+		is = strrchr(settings.team_shares.v[i], '=');
+		*is = '\0';
+		if ((team = row_get(r, TEAMS, "%s", quoted(settings.team_shares.v[i]))) != NULL) {
+			team->n[ORDER] = 1;
+			team->n[PARTS] = strtoll(is + 1, NULL, 10);
+		}
 	}
-	report_take_shares(r, &settings.team_shares);
 	return 0;
 }
 
 static int
-write_page(const struct options *o, struct report *r, struct why *why)
+write_page(const struct report *r, const struct options *o, struct why *why)
 {
 	autobuf struct buf page = { 0 };
-	char host[256] = "this host";
 
-	(void)gethostname(host, sizeof(host) - 1);
-	report_page(&page, r, host, o->args == 0);
-	if (page.failed)
-		return refuse_nomem(why);
-	if (strcmp(o->output, "-") != 0)
-		return ctl_write_output(o->output, true, page.p, page.len, why);
-	return fwrite(page.p, 1, page.len, stdout) == page.len && fflush(stdout) == 0 ? 0 :
-	    refuse(why, WHY_IO, "stdout: %s", strerror(errno));
-}
-
-/* Parses --since and --until.  0, or the exit status after a complaint. */
-static int
-parse_period(const struct options *o, struct report *r)
-{
-	const int64_t now = time(NULL);
-
-	/* logs on the command line may end at any time: the report then ends with the last record */
-	r->since = INT64_MIN;
-	r->until = o->args == 0 ? now : INT64_MAX;
-	if (o->since != NULL && !when_read_ago(o->since, now, &r->since))
-		return misuse(o, "report: --since must be like " WHEN_FORMS ", not \"%s\"", o->since);
-	if (o->until != NULL && !when_read_ago(o->until, now, &r->until))
-		return misuse(o, "report: --until must be like " WHEN_FORMS ", not \"%s\"", o->until);
-	return r->since < r->until ? 0 : misuse(o, "report: --since must be before --until");
+	report_page(&page, r, o->args == 0);
+	return page.failed ? refuse_nomem(why) : ctl_write_output(o->output, true, page.p, page.len, why);
 }
 
 int
 ctl_report(const struct options *o)
 {
-	struct report r = { 0 };
-	struct log_set files = { .n = 0 };
+	const int64_t now = time(NULL);
+	/* logs on the command line may end at any time: the report then ends with the last record */
+	struct report r = { .since = INT64_MIN, .until = o->args == 0 ? now : INT64_MAX };
 	autobuf struct buf filter = { 0 };
-	const char *wrong;
+	struct log_set files = { .n = 0 };
 	struct why why;
 	int status;
 
-	if ((status = pipeline_option_check(o, "report")) != 0)
+	if ((status = audit_filter_check(o, "report")) != 0)
 		return status;
-	if (!audit_filter_check(o, &wrong))
-		return misuse(o, "report: --instance-var must be NAME=VALUE, not \"%s\"", wrong);
-	if ((status = parse_period(o, &r)) != 0)
-		return status;
+	if (o->since != NULL && !when_read_ago(o->since, now, &r.since))
+		return misuse(o, "report: --since must be like " WHEN_FORMS ", not \"%s\"", o->since);
+	if (o->until != NULL && !when_read_ago(o->until, now, &r.until))
+		return misuse(o, "report: --until must be like " WHEN_FORMS ", not \"%s\"", o->until);
+	if (r.since >= r.until)
+		return misuse(o, "report: --since must be before --until");
 	audit_filter_describe(o, &filter);
-	if (filter.len > 0 && !filter.failed)
-		r.filter = filter.p;
+	r.filter = filter.p;
+	r.nomem = filter.failed;
 	/* logs on the command line may come from another host, whose boots are unknown */
 	if (o->args == 0)
 		find_boots(&r);
-	if (add_shares(&r, o, &why) == -1 || add_logs(&r, o, &files, &why) == -1 || write_page(o, &r, &why) == -1)
+	if (add_shares(&r, o, &why) == -1 || add_logs(&r, o, &files, &why) == -1 || write_page(&r, o, &why) == -1)
 		status = give_up(o, &why);
 	else if (r.total.n[DAMAGED] > 0)
 		status = WHY_DATA;

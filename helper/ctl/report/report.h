@@ -9,47 +9,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../../base/quoted.h"
 #include "../../base/text.h"
-#include "../../base/why.h"
 #include "../audit/auditkind.h"
 
 #define DAY_S 86400
-#define DAY_LEN 10	/* of "2026-11-20" */
-#define NAME_SIZE 256	/* of a pipeline, as in a record */
 #define REASON_SIZE 300
 
-/* The parts of a record that the report uses. */
-enum report_event { EVENT_GRANT, EVENT_PROMISE, EVENT_ABANDON, EVENT_REFUSE, EVENT_UNDO, EVENT_END, EVENT_GAVE_BACK,
-	EVENT_OTHER };
-struct report_entry {
-	enum report_event event;
-	int64_t time;			/* seconds since 1970 */
-	char pipeline[QUOTED_MAX];	/* TEAM/PIPELINE; without one, text like "(user NAME)" */
-	char team[QUOTED_MAX];		/* "" if none is known */
-	bool named;			/* pipeline is TEAM/PIPELINE */
-	char vars[1100];		/* its instance variables as in the record, or "" */
-	bool vars_left_out;		/* the record lacks some of them */
-	bool claimed;			/* pipeline and variables are an unproven claim */
-	bool wanted;			/* the filter selects it (auditfilter.h); report_take()'s caller sets this */
-	bool counts;			/* it lies in the period; report_take() sets this */
-	char user[80];			/* the user who asked, or whom the lease belongs to */
-	char lease[340];		/* identifies the lease: UID/CONTAINER */
-	char reason[REASON_SIZE];
-	struct strlist gpus;		/* their names, each followed by a line with its UUID if it has one */
-	enum audit_kind denial;
-	int64_t waited, left_out;	/* seconds; records */
-	bool again;			/* in logs of versions that gave a container the GPUs which it had before */
-	bool draining;
-};
+struct options;
 
-/*
- * Parses a record's line, and frees what *e held before.  What can't be printed becomes '?'.  False if the line is no
- * record: it is not JSON, has no event, or no time between 2000 and 2200.  The caller calls report_entry_free() after
- * the last.
- */
-bool report_entry_read(const char *line, size_t len, struct report_entry *e);
-void report_entry_free(struct report_entry *e);
+/* What rows are named after; of TOTAL, there is one.  Behind them are other lists. */
+enum set { TOTAL, PIPELINES, TEAMS, INSTANCES, USERS, DENIAL_KINDS, WAIT_RANGES, GPUS, DAYS,
+	SETS, BOOTS = SETS, USED, LEASES, LISTS };
 
 /* What a row counts. */
 enum count {
@@ -79,16 +49,35 @@ struct row {
 	char *more;			/* the second line of the name it was added with, or NULL; after report_finish() */
 	int64_t n[COUNTS];
 	char reason[REASON_SIZE];	/* of the last denial */
-	struct row_day {
-		int64_t day, seconds;	/* since 1970; GPU seconds on it */
-	} *day;				/* ascending */
-	size_t days;
+	size_t series;			/* of a pipeline: which one of the chart by day has it */
 	size_t holders;			/* of a GPU */
 	int64_t since;			/* if it has holders: since when */
 };
 
-/* What rows are named after. */
-enum set { PIPELINES, TEAMS, INSTANCES, USERS, GPUS, DENIAL_KINDS, WAIT_RANGES, DAYS, SETS };
+/* The parts of a record that the report uses. */
+enum report_event { EVENT_GRANT, EVENT_PROMISE, EVENT_ABANDON, EVENT_REFUSE, EVENT_UNDO, EVENT_END, EVENT_GAVE_BACK,
+	EVENT_OTHER };
+struct report_entry {
+	enum report_event event;
+	int64_t time;			/* seconds since 1970 */
+	struct row *of[SETS];		/* what counts it; none if the filter excludes it, or if its lease knows them */
+	char lease[340];		/* identifies the lease: UID/CONTAINER */
+	char reason[REASON_SIZE];
+	struct strlist gpus;		/* their names */
+	enum audit_kind denial;
+	int64_t waited, left_out;	/* seconds; records */
+	bool again;			/* in logs of versions that gave a container the GPUs which it had before */
+	bool draining;
+	bool counts;			/* it lies in the period; report_take() sets this */
+};
+
+/* What a pipeline used on one day, or a time when the host booted. */
+struct moment {
+	char *name;			/* begins with its time as text */
+	int64_t at;			/* seconds since 1970 */
+	struct row *pipeline;
+	int64_t seconds;
+};
 
 /* Structs that begin with «char *name», sorted by it. */
 struct names {
@@ -96,48 +85,38 @@ struct names {
 	size_t n;
 };
 
-/* What is known of team_shares. */
-enum report_shares {
-	SHARES_UNASKED,		/* nobody has named the configuration that goes with the logs */
-	SHARES_UNREADABLE,	/* gpuhelper.conf of this host can't be read */
-	SHARES_UNSET,		/* gpuhelper.conf sets none */
-	SHARES_SET,
-};
-
 #define SERIES 9		/* of the chart by day: the pipelines with the most GPU time, and the others */
 
 struct report {
 	/* the period; INT64_MIN: from the first record; INT64_MAX: to the last; known after report_finish() */
 	int64_t since, until;
-	int64_t *boot;			/* the host's boot times, ascending */
-	size_t boots, next_boot;
 	int64_t first, last;		/* times of the first and last record in the period */
-	enum report_shares shares;
 	const char *filter;		/* describes the filter; NULL: no filter; borrowed */
-	struct names set[SETS];		/* of rows */
+	const char *no_shares;		/* why the teams' shares are not known; NULL: they are */
+	struct names set[LISTS];	/* of rows; moments (BOOTS, USED); open leases */
 	struct row total;
+	size_t next_boot;
+	int64_t booted;			/* the last boot that counts */
 	int64_t days_each;		/* of a row of DAYS */
 	const char *series[SERIES + 1];	/* their names, and NULL */
-	struct names leases;		/* which are open */
 	bool nomem;
 };
 
-void *names_find(const struct names *s, const char *name);
-/* Adds a zeroed struct of this size; NULL: out of memory. */
-void *names_add(struct names *s, const char *name, size_t size);
-/* Removes it from the list; the caller frees it. */
-void names_remove(struct names *s, const char *name);
+/*
+ * Finds or adds the struct with this name; a new one has «size» bytes, all zero but its name.  Size 0: adds none.
+ * NULL: not found, or out of memory, with r->nomem set.
+ */
+void *names_get(struct report *r, enum set of, const char *name, size_t size);
+void names_remove(struct report *r, enum set of, const char *name);
+void report_free(struct report *r);
 
 /*
- * Finds or adds the row with this name, which may have two lines.  After NAMES_MAX names, new ones share a row: refused
- * requests could claim any number of pipelines.  NULL, with r->nomem set.
+ * Finds or adds the row with the name that the format makes, which may have two lines.  After 20,000 names, new ones
+ * share a row: refused requests could claim any number of pipelines.  NULL: out of memory, likewise.
  */
-#define NAMES_MAX 20000
-struct row *row_get(struct report *r, enum set of, const char *name);
+struct row *row_get(struct report *r, enum set of, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Counts n more; of LONGEST and LAST, keeps the highest.  Does nothing if row is NULL. */
 void row_count(struct row *row, enum count c, int64_t n);
-/* Adds GPU seconds between two times to the days of the row; likewise.  False: out of memory. */
-bool row_add_days(struct row *row, int64_t from, int64_t to, int64_t gpus);
 /*
  * Finds the rows that have an ORDER or something of «by», and sorts them, the highest first.  Puts them into *out,
  * which the caller frees, and returns how many there are.  *out is NULL if memory is short.
@@ -145,15 +124,18 @@ bool row_add_days(struct row *row, int64_t from, int64_t to, int64_t gpus);
 #define KEYS 3
 size_t rows_select(const struct names *s, const enum count by[KEYS], struct row ***out);
 
-/* Takes the shares of settings.team_shares, which may be empty; adds the teams that it names. */
-void report_take_shares(struct report *r, const struct strlist *shares);
-/* Counts one record. */
+/*
+ * Parses a record's line, and counts it if the command line selects it.  What can't be printed becomes '?', and names
+ * that a stranger chose are quoted.  False if the line is no record: it is not JSON, has no event, or no time between
+ * 2000 and 2200.
+ */
+bool report_read(struct report *r, const struct options *o, const char *line, size_t len);
+/* A part of it: counts the record. */
 void report_take(struct report *r, struct report_entry *e);
 /* Must follow the last record: counts open leases to the end of the period, and completes the rows. */
 void report_finish(struct report *r);
 /* A part of it: makes the rows of DAYS, and r->series. */
 void report_make_days(struct report *r);
-void report_free(struct report *r);
 
 /*
  * Appends like printf(3), but knows only %s, %d, %f (with two decimal places) and %%.  Text (%s) becomes valid UTF-8
@@ -162,55 +144,35 @@ void report_free(struct report *r);
  */
 void html(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Write numbers as text to «out», and return the text. */
-#define NUMBER_SIZE 32
-const char *number_count(int64_t n, char out[NUMBER_SIZE]);	/* 1,234,567 */
-const char *number_hours(int64_t seconds, char out[NUMBER_SIZE]);	/* 12.3 */
-const char *number_share(int64_t part, int64_t whole, char out[NUMBER_SIZE]);	/* 12.3 % */
-const char *number_duration(int64_t seconds, char out[NUMBER_SIZE]);	/* 2 h 5 min, or 38 s */
-const char *number_time(int64_t seconds, char out[NUMBER_SIZE]);	/* since 1970: 2026-11-20 23:06 */
-/* The same, in a buffer that lives as long as the block around. */
-#define as_count(n) number_count(n, (char [NUMBER_SIZE]){ 0 })
-#define as_hours(s) number_hours(s, (char [NUMBER_SIZE]){ 0 })
-#define as_share(part, whole) number_share(part, whole, (char [NUMBER_SIZE]){ 0 })
-#define as_duration(s) number_duration(s, (char [NUMBER_SIZE]){ 0 })
-#define as_time(s) number_time(s, (char [NUMBER_SIZE]){ 0 })
 /* A part of a whole as percentage; 0 of nothing. */
 double percent(int64_t part, int64_t whole);
+
+/* How a number is shown. */
+enum form {
+	FORM_COUNT,		/* 1,234,567 */
+	FORM_HOURS,		/* of seconds: 12.3 */
+	FORM_DURATION,		/* of seconds: 2 h 5 min, or 38 s */
+	FORM_TIME,		/* seconds since 1970: 2026-11-20 23:06 */
+	FORM_SHARE,		/* of a whole: 12.3 % */
+	/* in tables alone: */
+	FORM_MEAN,		/* of seconds, by WAITS */
+	FORM_OVER,		/* by how many percentage points the row's share of SECONDS exceeds this share */
+	FORM_KINDS,		/* denials by kind: «policy 7, busy 2» */
+	FORM_REASON,		/* the row's last reason */
+};
+/* Writes a number as text to «out», and returns the text.  «whole» is for FORM_SHARE. */
+#define NUMBER_SIZE 32
+const char *number_text(enum form form, int64_t n, int64_t whole, char out[NUMBER_SIZE]);
+/* The same, in a buffer that lives as long as the block around. */
+#define as_count(n) number_text(FORM_COUNT, n, 0, (char [NUMBER_SIZE]){ 0 })
+#define as_hours(s) number_text(FORM_HOURS, s, 0, (char [NUMBER_SIZE]){ 0 })
+#define as_duration(s) number_text(FORM_DURATION, s, 0, (char [NUMBER_SIZE]){ 0 })
+#define as_share(n, whole) number_text(FORM_SHARE, n, whole, (char [NUMBER_SIZE]){ 0 })
+#define as_time(s) number_text(FORM_TIME, s, 0, (char [NUMBER_SIZE]){ 0 })
 
 /* A name, cut in the middle where it would be too long. */
 #define NAME_SHOWN 40		/* bytes */
 #define as_short(name) path_short(name, (char [NAME_SHOWN]){ 0 }, NAME_SHOWN)
-
-/* How a cell shows what its row has counted. */
-enum table_cell {
-	CELL_COUNT,
-	CELL_HOURS,		/* of seconds */
-	CELL_SERIES,		/* likewise, of r->series; the table lacks it if there are fewer */
-	CELL_DURATION,		/* of seconds */
-	CELL_MEAN,		/* likewise, by WAITS */
-	CELL_SHARE,		/* of what all rows have counted */
-	CELL_OF_PERIOD,		/* seconds, as a share of the period */
-	CELL_OVER,		/* by how many percentage points the row's share of SECONDS exceeds this share */
-	CELL_TIME,		/* of seconds since 1970 */
-	CELL_REASON,		/* the row's last reason */
-	CELL_KINDS,		/* denials by kind: «policy 7, busy 2» */
-};
-#define TABLE_COLUMNS (SERIES + 1)
-struct table {
-	const char *caption;
-	const char *names;		/* the name of the first column, which has the rows' names */
-	enum set of;
-	enum count by[KEYS];		/* sorts the rows; a bar shows the first one */
-	size_t most;			/* how many rows are shown: then follows «12 more» with their sums */
-	struct table_column {
-		const char *name;	/* NULL after the last */
-		enum table_cell cell;
-		enum count of;
-	} column[TABLE_COLUMNS + 1];
-};
-/* Adds a table of n rows, as rows_select() sorted them. */
-void table_add(struct buf *b, const struct report *r, const struct table *t, struct row *const *row, size_t n);
 
 /* Adds a column chart of the rows of DAYS, stacked by r->series. */
 void chart_days(struct buf *b, const struct report *r);
@@ -218,7 +180,7 @@ void chart_days(struct buf *b, const struct report *r);
 /* Adds the style sheet, and a policy that lets a browser load nothing else. */
 void report_style(struct buf *b);
 
-/* Adds the whole page.  «host» is this host's name; own: the report is from its own log, not from named files. */
-void report_page(struct buf *b, const struct report *r, const char *host, bool own);
+/* Adds the whole page.  own: the report is from this host's own log, not from named files. */
+void report_page(struct buf *b, const struct report *r, bool own);
 
 #endif

@@ -9,26 +9,24 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
+#include "../../base/quoted.h"
 #include "../../json/doc.h"
 #include "../../policy/usage.h"
+#include "../audit/auditfilter.h"
 #include "../audit/auditline.h"
 #include "../when.h"
 
 #define YEAR_2000 INT64_C(946684800)
 #define YEAR_2200 INT64_C(7258118400)
 
-static const char *const events[] = {
-	[EVENT_GRANT] = "grant", [EVENT_PROMISE] = "promise", [EVENT_ABANDON] = "abandon", [EVENT_REFUSE] = "refuse",
-	[EVENT_UNDO] = "undo", [EVENT_END] = "end", [EVENT_GAVE_BACK] = "gave-back",
-};
-
 /* Gets a string member without what can't be printed; "" if there is none. */
-static void
+static const char *
 get_member(const struct doc *d, const char *key, char *out, size_t size)
 {
 	autofree char *text = doc_string(d, doc_get(d, 0, key));
 
 	text_printable(out, size, text != NULL ? text : "");
+	return out;
 }
 
 /* Gets a number; 0 if there is none, or it is negative. */
@@ -41,111 +39,92 @@ get_number(const struct doc *d, const char *key)
 }
 
 static bool
-take_time(const struct doc *d, int64_t *out)
+take_event(const struct doc *d, struct report_entry *e)
 {
-	char text[40];
-
-	get_member(d, "time", text, sizeof(text));
-	return when_read(text, out) && *out >= YEAR_2000 && *out < YEAR_2200;
-}
-
-static bool
-take_event_name(const struct doc *d, enum report_event *out)
-{
+	static const char *const events[] = { "grant", "promise", "abandon", "refuse", "undo", "end", "gave-back" };
 	const uint32_t event = doc_get(d, 0, "event");
-	int i;
+	char time[40];
 
-	if (!doc_is(d, event, DOC_STRING))
-		return false;
-	for (i = 0; i < EVENT_OTHER && !doc_equals(d, event, events[i]); i++)
+	for (e->event = 0; e->event < EVENT_OTHER && !doc_equals(d, event, events[e->event]); e->event++)
 		;
-	*out = (enum report_event)i;
-	return true;
+	return doc_is(d, event, DOC_STRING) && when_read(get_member(d, "time", time, sizeof(time)), &e->time) &&
+	    e->time >= YEAR_2000 && e->time < YEAR_2200;
 }
 
+/* Finds the rows that count the record.  What is quoted can't be read as ours: «(user root)», «x (a claim)». */
 static void
-take_owner(const struct doc *d, struct report_entry *e)
+find_rows(struct report *r, const struct options *o, const struct doc *d, struct report_entry *e)
 {
-	char team[NAME_SIZE], pipeline[NAME_SIZE], container[260];
-	const long long uid = get_number(d, "uid");
+	const uint32_t identity = doc_get(d, 0, "identity");
+	char user[80], team[256], pipeline[QUOTED_MAX], vars[1100];
+	const struct audit_kind_text *kind = &audit_kinds[e->denial];
+	autobuf struct buf shown = { 0 };
 
-	get_member(d, "user", e->user, sizeof(e->user) - 8);
-	if (e->user[0] == '\0')
-		snprintf(e->user, sizeof(e->user), "uid %lld", uid);
-	get_member(d, "container", container, sizeof(container));
-	snprintf(e->lease, sizeof(e->lease), "%lld/%s", uid, container);
-	get_member(d, "team", team, sizeof(team));
-	get_member(d, "pipeline", pipeline, sizeof(pipeline));
-	audit_pipeline_name(team, pipeline, e->pipeline);
-	e->named = e->pipeline[0] != '\0';
-	snprintf(e->team, sizeof(e->team), "%.*s", (int)usage_team(e->pipeline), e->pipeline);
-	get_member(d, "instance_vars", e->vars, sizeof(e->vars));
-	e->vars_left_out = get_number(d, "instance_vars_left_out") > 0;
-	e->claimed = doc_equals(d, doc_get(d, 0, "identity"), "claim");
-	if (!e->named && doc_equals(d, doc_get(d, 0, "identity"), "caller"))
-		snprintf(e->pipeline, sizeof(e->pipeline), "(user %s)", e->user);
-	else if (!e->named)
-		snprintf(e->pipeline, sizeof(e->pipeline), "(no pipeline known)");
-}
-
-/* Moves the UUID of "nvidia 0000:3b:00.0 GPU-... part 1g.5gb" to a line of its own, the second. */
-static void
-add_gpu(struct strlist *gpus, const char *name)
-{
-	const char *uuid = strstr(name, " GPU-"), *rest;
-	autobuf struct buf lines = { 0 };
-
-	if (uuid == NULL) {
-		(void)strlist_add(gpus, name, SIZE_MAX);
+	if (*get_member(d, "user", user, sizeof(user)) == '\0')
+		snprintf(user, sizeof(user), "uid %lld", (long long)get_number(d, "uid"));
+	audit_pipeline_name(get_member(d, "team", team, sizeof(team)), get_member(d, "pipeline", vars, 256), pipeline);
+	get_member(d, "instance_vars", vars, sizeof(vars));
+	if (!audit_filter_takes(o, pipeline, vars, get_number(d, "instance_vars_left_out") > 0))
 		return;
-	}
-	rest = uuid + 1 + strcspn(uuid + 1, " ");
-	buf_printf(&lines, "%.*s%s\n%.*s", (int)(uuid - name), name, rest, (int)(rest - uuid - 1), uuid + 1);
-	if (!lines.failed)
-		(void)strlist_add(gpus, lines.p, lines.len);
+	if (*pipeline != '\0')
+		e->of[PIPELINES] = row_get(r, PIPELINES, "%s", quoted(pipeline));
+	else
+		e->of[PIPELINES] = doc_equals(d, identity, "caller") ? row_get(r, PIPELINES, "(user %s)", user) :
+		    row_get(r, PIPELINES, "(no pipeline known)");
+	audit_vars(vars, &shown);
+	r->nomem |= shown.failed;
+	if (r->nomem)
+		return;
+	e->of[TOTAL] = &r->total;
+	if (*vars != '\0')
+		e->of[INSTANCES] = row_get(r, INSTANCES, "%s %.1100s%s", e->of[PIPELINES]->name, shown.p,
+		    doc_equals(d, identity, "claim") ? " (a claim)" : "");
+	pipeline[usage_team(pipeline)] = '\0';
+	if (e->event == EVENT_REFUSE) {
+		e->of[USERS] = row_get(r, USERS, "%s", user);
+		e->of[DENIAL_KINDS] = row_get(r, DENIAL_KINDS, "%s\n%s", kind->name, kind->meaning);
+	} else
+		e->of[TEAMS] = row_get(r, TEAMS, "%s", *pipeline != '\0' ? quoted(pipeline) : "(no team)");
 }
 
 static void
 take_gpus(const struct doc *d, struct strlist *gpus)
 {
-	uint32_t n = doc_first(d, doc_get(d, 0, "gpus"));
+	uint32_t gpu;
 
-	for (; n != DOC_NONE; n = doc_next(d, n)) {
-		autofree char *name = doc_string(d, n);
+	for (gpu = doc_first(d, doc_get(d, 0, "gpus")); gpu != DOC_NONE; gpu = doc_next(d, gpu)) {
+		autofree char *name = doc_string(d, gpu);
 
-		if (name == NULL)
-			continue;
-		text_printable(name, strlen(name) + 1, name);
-		add_gpu(gpus, name);
+		if (name != NULL) {
+			text_printable(name, strlen(name) + 1, name);
+			(void)strlist_add(gpus, name, SIZE_MAX);
+		}
 	}
-}
-
-void
-report_entry_free(struct report_entry *e)
-{
-	strlist_free(&e->gpus);
 }
 
 bool
-report_entry_read(const char *line, size_t len, struct report_entry *e)
+report_read(struct report *r, const struct options *o, const char *line, size_t len)
 {
+	struct report_entry e = { .time = 0 };
 	autodoc struct doc d = { 0 };
+	char container[260];
 	struct why ignored;
 
-	report_entry_free(e);
-	if (doc_parse(&d, line, len, &ignored) == -1 || !doc_is(&d, 0, DOC_OBJECT) || !take_event_name(&d, &e->event) ||
-	    !take_time(&d, &e->time))
+	if (doc_parse(&d, line, len, &ignored) == -1 || !take_event(&d, &e))
 		return false;
-	e->left_out = get_number(&d, "suppressed");
-	e->again = doc_is(&d, doc_get(&d, 0, "again"), DOC_TRUE);
-	e->draining = doc_is(&d, doc_get(&d, 0, "draining"), DOC_TRUE);
-	e->waited = get_number(&d, "waited");
-	take_owner(&d, e);
-	if (e->event == EVENT_GRANT)
-		take_gpus(&d, &e->gpus);
-	else if (e->event == EVENT_REFUSE) {
-		get_member(&d, "reason", e->reason, sizeof(e->reason));
-		e->denial = audit_kind_of((long)get_number(&d, "code"), e->reason);
-	}
+	e.left_out = get_number(&d, "suppressed");
+	e.waited = get_number(&d, "waited");
+	e.again = doc_is(&d, doc_get(&d, 0, "again"), DOC_TRUE);
+	e.draining = doc_is(&d, doc_get(&d, 0, "draining"), DOC_TRUE);
+	snprintf(e.lease, sizeof(e.lease), "%lld/%s", (long long)get_number(&d, "uid"),
+	    get_member(&d, "container", container, sizeof(container)));
+	get_member(&d, "reason", e.reason, sizeof(e.reason));
+	e.denial = audit_kind_of((long)get_number(&d, "code"), e.reason);
+	if (e.event <= EVENT_REFUSE)
+		find_rows(r, o, &d, &e);
+	if (e.event == EVENT_GRANT && e.of[TOTAL] != NULL)
+		take_gpus(&d, &e.gpus);
+	report_take(r, &e);
+	strlist_free(&e.gpus);
 	return true;
 }

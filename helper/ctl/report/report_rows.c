@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FURTHER "(further names)"
+#include "../../base/cleanup.h"
+#include "../ctl.h"
 
-struct named {
-	char *name;
-};
+#define NAMES_MAX 20000
 
 /* Where the name is in the list, or would be. */
 static size_t
@@ -18,7 +17,7 @@ place_of(const struct names *s, const char *name)
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (strcmp(((struct named *)s->v[middle])->name, name) < 0)
+		if (strcmp(*(char **)s->v[middle], name) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -27,24 +26,21 @@ place_of(const struct names *s, const char *name)
 }
 
 void *
-names_find(const struct names *s, const char *name)
+names_get(struct report *r, enum set of, const char *name, size_t size)
 {
+	struct names *s = &r->set[of];
 	const size_t at = place_of(s, name);
+	void **more = s->v;
+	char **new;
 
-	return at < s->n && strcmp(((struct named *)s->v[at])->name, name) == 0 ? s->v[at] : NULL;
-}
-
-void *
-names_add(struct names *s, const char *name, size_t size)
-{
-	const size_t at = place_of(s, name);
-	const bool full = (s->n & (s->n - 1)) == 0;	/* at each power of two, where the room doubles */
-	void **more = full ? reallocarray(s->v, s->n > 0 ? 2 * s->n : 1, sizeof(*more)) : s->v;
-	struct named *new = calloc(1, size);
-
-	if (more != NULL)
+	if (size == 0 || (at < s->n && strcmp(*(char **)s->v[at], name) == 0))
+		return at < s->n && strcmp(*(char **)s->v[at], name) == 0 ? s->v[at] : NULL;
+	/* at each power of two, the room doubles */
+	if ((s->n & (s->n - 1)) == 0 && (more = reallocarray(s->v, 2 * s->n + 1, sizeof(*more))) != NULL)
 		s->v = more;
-	if (more == NULL || new == NULL || (new->name = strdup(name)) == NULL) {
+	new = calloc(1, size);
+	if (more == NULL || new == NULL || (*new = strdup(name)) == NULL) {
+		r->nomem = true;
 		free(new);
 		return NULL;
 	}
@@ -52,24 +48,49 @@ names_add(struct names *s, const char *name, size_t size)
 	return more[at] = new;
 }
 
-void
-names_remove(struct names *s, const char *name)
+static void
+free_named(void *named)
 {
+	free(*(char **)named);
+	free(named);
+}
+
+void
+names_remove(struct report *r, enum set of, const char *name)
+{
+	struct names *s = &r->set[of];
 	const size_t at = place_of(s, name);
 
+	free_named(s->v[at]);
 	memmove(s->v + at, s->v + at + 1, (--s->n - at) * sizeof(*s->v));
 }
 
-struct row *
-row_get(struct report *r, enum set of, const char *name)
+void
+report_free(struct report *r)
 {
-	struct row *row = names_find(&r->set[of], name);
+	struct names *s;
 
-	if (row == NULL && r->set[of].n >= NAMES_MAX)
-		row = names_find(&r->set[of], name = FURTHER);
-	if (row == NULL && (row = names_add(&r->set[of], name, sizeof(*row))) == NULL)
-		r->nomem = true;
-	return row;
+	for (s = r->set; s < r->set + LISTS; s++) {
+		while (s->n > 0)
+			free_named(s->v[--s->n]);
+		free(s->v);
+	}
+}
+
+struct row *
+row_get(struct report *r, enum set of, const char *format, ...)
+{
+	const size_t size = r->set[of].n < NAMES_MAX ? sizeof(struct row) : 0;
+	autofree char *name = NULL;
+	struct row *row;
+	va_list ap;
+
+	va_start(ap, format);
+	name = format_text(format, ap);
+	va_end(ap);
+	r->nomem |= name == NULL;
+	row = name != NULL ? names_get(r, of, name, size) : NULL;
+	return row != NULL || size > 0 ? row : names_get(r, of, "(further names)", sizeof(*row));
 }
 
 void
@@ -83,39 +104,6 @@ row_count(struct row *row, enum count c, int64_t n)
 		row->n[c] = n;
 }
 
-/* The row's seconds of this day, which is one of its last as a rule.  NULL: out of memory. */
-static int64_t *
-seconds_of_day(struct row *row, int64_t day)
-{
-	struct row_day *more;
-	size_t i;
-
-	for (i = row->days; i > 0 && row->day[i - 1].day > day; i--)
-		;
-	if (i > 0 && row->day[i - 1].day == day)
-		return &row->day[i - 1].seconds;
-	if ((more = reallocarray(row->day, row->days + 1, sizeof(*more))) == NULL)
-		return NULL;
-	row->day = more;
-	memmove(more + i + 1, more + i, (row->days++ - i) * sizeof(*more));
-	more[i] = (struct row_day){ .day = day };
-	return &more[i].seconds;
-}
-
-bool
-row_add_days(struct row *row, int64_t from, int64_t to, int64_t gpus)
-{
-	int64_t end, *seconds;
-
-	for (; row != NULL && from < to; from = end) {
-		end = (from / DAY_S + 1) * DAY_S < to ? (from / DAY_S + 1) * DAY_S : to;
-		if ((seconds = seconds_of_day(row, from / DAY_S)) == NULL)
-			return false;
-		*seconds += (end - from) * gpus;
-	}
-	return true;
-}
-
 static int
 by_counts(const void *a, const void *b, void *by)
 {
@@ -123,9 +111,7 @@ by_counts(const void *a, const void *b, void *by)
 	const enum count *key = by;
 	size_t i;
 
-	if (x->n[ORDER] != y->n[ORDER])
-		return x->n[ORDER] < y->n[ORDER] ? 1 : -1;
-	for (i = 0; i < KEYS; i++)
+	for (i = 0; i <= KEYS; i++)
 		if (x->n[key[i]] != y->n[key[i]])
 			return x->n[key[i]] < y->n[key[i]] ? 1 : -1;
 	return strcmp(x->name, y->name);
@@ -134,7 +120,7 @@ by_counts(const void *a, const void *b, void *by)
 size_t
 rows_select(const struct names *s, const enum count by[KEYS], struct row ***out)
 {
-	enum count key[KEYS];
+	enum count key[KEYS + 1] = { ORDER, by[0], by[1], by[2] };
 	struct row *row;
 	size_t i, n = 0;
 
@@ -145,7 +131,6 @@ rows_select(const struct names *s, const enum count by[KEYS], struct row ***out)
 		if (row->n[ORDER] > 0 || row->n[by[0]] > 0 || row->n[by[1]] > 0 || row->n[by[2]] > 0)
 			(*out)[n++] = row;
 	}
-	memcpy(key, by, sizeof(key));
 	qsort_r(*out, n, sizeof(**out), by_counts, key);
 	return n;
 }

@@ -5,81 +5,64 @@
 #include "report.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "../../base/quoted.h"
+
+#define SAME_BOOT_S 120		/* the two sources may differ by this much about one boot */
+
 /* An open lease: from its grant or promise to its end. */
-struct report_lease {
+struct lease {
 	char *name;
 	struct row *of[SETS];	/* what it counts for; none: the filter excludes the record */
-	struct row **gpu;
-	size_t gpus;
 	int64_t since;
 	bool holds;		/* false while its GPUs are only promised, or given back */
+	size_t gpus;
+	struct row *gpu[];
 };
 
-/* Adds to what is known of the whole log, and of each of the rows. */
+/* The ranges of waits, each up to so many seconds. */
+static const struct range {
+	int64_t below;
+	const char *name;
+} ranges[] = { { 10, "under 10 s" }, { 60, "10 s to 1 min" }, { 600, "1 to 10 min" }, { 3600, "10 min to 1 h" },
+	{ INT64_MAX, "1 h and longer" } };
+#define RANGES (sizeof(ranges) / sizeof(ranges[0]))
+
 static void
-count(struct report *r, struct row *const of[SETS], enum count c, int64_t n)
+count(struct row *const of[SETS], enum count c, int64_t n)
 {
 	size_t i;
 
-	if (of[PIPELINES] == NULL)
-		return;
-	row_count(&r->total, c, n);
 	for (i = 0; i < SETS; i++)
 		row_count(of[i], c, n);
 }
 
-/* Finds the rows for which a record counts: none if the filter excludes it. */
-static void
-find_rows(struct report *r, const struct report_entry *e, struct row *of[SETS])
-{
-	char instance[sizeof(e->pipeline) + sizeof(e->vars) + 16], kind[128];
-
-	memset(of, 0, SETS * sizeof(struct row *));
-	/* other records end a lease, which has its rows */
-	if (!e->wanted || e->event > EVENT_REFUSE)
-		return;
-	of[PIPELINES] = row_get(r, PIPELINES, e->pipeline);
-	snprintf(instance, sizeof(instance), "%s %s%s", e->pipeline, e->vars, e->claimed ? " (a claim)" : "");
-	if (e->vars[0] != '\0')
-		of[INSTANCES] = row_get(r, INSTANCES, instance);
-	if (e->event == EVENT_REFUSE) {
-		of[USERS] = row_get(r, USERS, e->user);
-		snprintf(kind, sizeof(kind), "%s\n%s", audit_kinds[e->denial].name, audit_kinds[e->denial].meaning);
-		of[DENIAL_KINDS] = row_get(r, DENIAL_KINDS, kind);
-	} else
-		of[TEAMS] = row_get(r, TEAMS, e->team);
-}
-
-/* The row for waits as long as this one, beside which the ranges without waits must stand, too. */
-static struct row *
-range_of(struct report *r, int64_t waited)
-{
-	static const struct {
-		int64_t below;		/* seconds */
-		const char *name;
-	} ranges[] = { { 10, "under 10 s" }, { 60, "10 s to 1 min" }, { 600, "1 to 10 min" }, { 3600, "10 min to 1 h" },
-		{ INT64_MAX, "1 h and longer" } };
-	struct row *row, *found = NULL;
-	size_t i;
-
-	for (i = sizeof(ranges) / sizeof(ranges[0]); i-- > 0;) {
-		if ((row = row_get(r, WAIT_RANGES, ranges[i].name)) == NULL)
-			return NULL;
-		row->n[ORDER] = (int64_t)(sizeof(ranges) / sizeof(ranges[0]) - i);
-		if (waited < ranges[i].below)
-			found = row;
-	}
-	return found;
-}
-
 /* Leases */
+
+/* Notes what the lease used on each day. */
+static void
+add_days(struct report *r, const struct lease *l, int64_t until)
+{
+	int64_t at, end;
+	struct moment *day;
+	char time[32], name[QUOTED_MAX + 16];
+
+	for (at = l->since; l->gpus > 0 && at < until; at = end) {
+		end = (at / DAY_S + 1) * DAY_S < until ? (at / DAY_S + 1) * DAY_S : until;
+		text_time(at, time);
+		snprintf(name, sizeof(name), "%.10s %s", time, l->of[PIPELINES]->name);
+		if ((day = names_get(r, USED, name, sizeof(*day))) != NULL) {
+			day->at = at;
+			day->pipeline = l->of[PIPELINES];
+			day->seconds += (end - at) * (int64_t)l->gpus;
+		}
+	}
+}
 
 /* Counts the lease's GPU time up to t, if it still holds its GPUs. */
 static void
-let_go(struct report *r, struct report_lease *l, int64_t t)
+let_go(struct report *r, struct lease *l, int64_t t)
 {
 	const int64_t held = t > l->since ? t - l->since : 0;
 	struct row *gpu;
@@ -88,9 +71,8 @@ let_go(struct report *r, struct report_lease *l, int64_t t)
 	if (!l->holds)
 		return;
 	l->holds = false;
-	count(r, l->of, SECONDS, held * (int64_t)l->gpus);
-	if (l->gpus > 0 && !row_add_days(l->of[PIPELINES], l->since, l->since + held, (int64_t)l->gpus))
-		r->nomem = true;
+	count(l->of, SECONDS, held * (int64_t)l->gpus);
+	add_days(r, l, t);
 	for (i = 0; i < l->gpus; i++) {
 		gpu = l->gpu[i];
 		row_count(gpu, SECONDS, held);
@@ -101,12 +83,16 @@ let_go(struct report *r, struct report_lease *l, int64_t t)
 	}
 }
 
-static void
-free_lease(struct report_lease *l)
+/* Finds the row of "nvidia 0000:3b:00.0 GPU-... part 1g.5gb".  The UUID gets a line of its own, the second. */
+static struct row *
+gpu_row(struct report *r, const char *name)
 {
-	free(l->gpu);
-	free(l->name);
-	free(l);
+	const char *uuid = strstr(name, " GPU-");
+	const int len = uuid != NULL ? (int)strcspn(uuid + 1, " ") : 0;
+
+	if (uuid == NULL)
+		return row_get(r, GPUS, "%s", name);
+	return row_get(r, GPUS, "%.*s%s\n%.*s", (int)(uuid - name), name, uuid + 1 + len, len, uuid + 1);
 }
 
 /*
@@ -114,27 +100,23 @@ free_lease(struct report_lease *l)
  * of that lease's end is missing: it ends now.
  */
 static void
-begin_lease(struct report *r, const struct report_entry *e, struct row *const of[SETS])
+begin_lease(struct report *r, const struct report_entry *e, struct lease *l)
 {
-	struct report_lease *l = names_find(&r->leases, e->lease);
-	struct row *gpu, **more;
+	struct row *gpu;
 	size_t i;
 
-	if (l != NULL && l->holds && l->gpus > 0) {
-		row_count(&r->total, REPLACED, 1);
+	if (l != NULL) {
+		row_count(&r->total, REPLACED, l->holds && l->gpus > 0);
 		let_go(r, l, e->time);
+		names_remove(r, LEASES, e->lease);
 	}
-	if ((l == NULL && (l = names_add(&r->leases, e->lease, sizeof(*l))) == NULL) ||
-	    (more = reallocarray(l->gpu, e->gpus.n + 1, sizeof(*more))) == NULL) {
-		r->nomem = true;
+	l = names_get(r, LEASES, e->lease, sizeof(*l) + e->gpus.n * sizeof(l->gpu[0]));
+	if (l == NULL)
 		return;
-	}
-	memcpy(l->of, of, sizeof(l->of));
+	memcpy(l->of, e->of, sizeof(l->of));
 	l->since = e->time;
 	l->holds = e->event == EVENT_GRANT;
-	l->gpu = more;
-	l->gpus = 0;
-	for (i = 0; e->wanted && i < e->gpus.n && (gpu = row_get(r, GPUS, e->gpus.v[i])) != NULL; i++) {
+	for (i = 0; i < e->gpus.n && (gpu = gpu_row(r, e->gpus.v[i])) != NULL; i++) {
 		if (gpu->holders++ == 0)
 			gpu->since = e->time;
 		row_count(gpu, GRANTS, e->counts);
@@ -146,89 +128,79 @@ begin_lease(struct report *r, const struct report_entry *e, struct row *const of
 static void
 boot_up_to(struct report *r, int64_t t)
 {
-	struct report_lease *l;
-	int64_t at;
+	const struct moment *boot;
+	struct lease *l;
 	size_t i;
 
-	while (r->next_boot < r->boots && (at = r->boot[r->next_boot]) <= t) {
+	while (r->next_boot < r->set[BOOTS].n && (boot = r->set[BOOTS].v[r->next_boot])->at <= t) {
 		r->next_boot++;
-		for (i = 0; i < r->leases.n; i++) {
-			l = r->leases.v[i];
-			row_count(&r->total, CUT_BY_BOOT, l->holds && l->gpus > 0 && at >= r->since);
-			let_go(r, l, at);
+		if (boot->at - r->booted <= SAME_BOOT_S)
+			continue;
+		r->booted = boot->at;
+		for (i = 0; i < r->set[LEASES].n; i++) {
+			l = r->set[LEASES].v[i];
+			row_count(&r->total, CUT_BY_BOOT, l->holds && l->gpus > 0 && boot->at >= r->since);
+			let_go(r, l, boot->at);
 		}
 	}
+}
+
+/* Ends a lease.  A lease that gave its GPUs back is kept, as it may get them again; so is one that drains. */
+static void
+end_lease(struct report *r, const struct report_entry *e, struct lease *l)
+{
+	const bool undo = e->event == EVENT_UNDO, drains = undo && e->draining;
+
+	/* without a grant, no record says which pipeline it was, so no filter can select it */
+	row_count(&r->total, ORPHANS, l == NULL && e->counts && !drains && r->filter == NULL);
+	row_count(&r->total, UNDONE, undo && e->counts &&
+	    (l != NULL ? l->holds && l->of[TOTAL] != NULL : r->filter == NULL));
+	if (l == NULL || drains)
+		return;
+	let_go(r, l, e->time);
+	if (e->event != EVENT_GAVE_BACK)
+		names_remove(r, LEASES, e->lease);
 }
 
 /* Records */
 
 static void
-take_grant(struct report *r, const struct report_entry *e, struct row *of[SETS])
-{
-	begin_lease(r, e, of);
-	if (!e->counts || !e->wanted || e->event == EVENT_PROMISE)
-		return;
-	count(r, of, e->again ? AGAIN : GRANTS, 1);
-	count(r, of, FOLDERS_ONLY, !e->again && e->gpus.n == 0);
-	if (e->waited == 0)
-		return;
-	of[WAIT_RANGES] = range_of(r, e->waited);
-	count(r, of, WAITS, 1);
-	count(r, of, WAITED, e->waited);
-	count(r, of, LONGEST, e->waited);
-	count(r, of, WAITED_IN_ALL, e->waited);
-}
-
-/* The record lacks the instance variables, so those of the promise's record count. */
-static void
-take_abandoned(struct report *r, const struct report_entry *e, struct row *const of[SETS])
-{
-	count(r, of, ABANDONED, 1);
-	count(r, of, IN_VAIN, e->waited);
-	count(r, of, WAITED_IN_ALL, e->waited);
-}
-
-static void
-take_denial(struct report *r, const struct report_entry *e, struct row *const of[SETS])
+take_grant(struct report *r, struct report_entry *e)
 {
 	size_t i;
 
-	count(r, of, DENIALS, 1);
-	count(r, of, PART + e->denial, 1);
-	for (i = 0; i < SETS; i++)
-		if (of[i] != NULL) {
-			of[i]->n[LAST] = e->time;
-			memcpy(of[i]->reason, e->reason, sizeof(e->reason));
-		}
+	count(e->of, e->again ? AGAIN : GRANTS, 1);
+	count(e->of, FOLDERS_ONLY, !e->again && e->gpus.n == 0);
+	if (e->waited == 0 || e->of[TOTAL] == NULL)
+		return;
+	for (i = 0; e->waited >= ranges[i].below; i++)
+		;
+	e->of[WAIT_RANGES] = row_get(r, WAIT_RANGES, "%s", ranges[i].name);
+	count(e->of, WAITS, 1);
+	count(e->of, WAITED, e->waited);
+	count(e->of, LONGEST, e->waited);
+	count(e->of, WAITED_IN_ALL, e->waited);
 }
 
-/* Ends a lease.  A lease that gave its GPUs back is kept, as it may get them again; so is one that drains. */
 static void
-end_lease(struct report *r, const struct report_entry *e, struct report_lease *l)
+take_denial(const struct report_entry *e)
 {
-	const bool undo = e->event == EVENT_UNDO, drains = undo && e->draining;
+	size_t i;
 
-	if (l == NULL) {
-		/* no record says which pipeline it was, so no filter can select it */
-		row_count(&r->total, UNDONE, undo && e->counts && r->filter == NULL);
-		row_count(&r->total, ORPHANS, !drains && e->counts && r->filter == NULL);
-		return;
-	}
-	row_count(&r->total, UNDONE, undo && e->counts && l->holds && l->of[PIPELINES] != NULL);
-	if (drains)
-		return;
-	let_go(r, l, e->time);
-	if (e->event != EVENT_GAVE_BACK) {
-		names_remove(&r->leases, l->name);
-		free_lease(l);
-	}
+	count(e->of, DENIALS, 1);
+	count(e->of, PART + e->denial, 1);
+	for (i = 0; i < SETS; i++)
+		if (e->of[i] != NULL) {
+			e->of[i]->n[LAST] = e->time;
+			memcpy(e->of[i]->reason, e->reason, sizeof(e->reason));
+		}
 }
 
 void
 report_take(struct report *r, struct report_entry *e)
 {
-	struct report_lease *l;
-	struct row *of[SETS];
+	struct row *const *of;
+	struct lease *l;
 
 	if (e->time > r->until)
 		return;
@@ -240,56 +212,29 @@ report_take(struct report *r, struct report_entry *e)
 		row_count(&r->total, LEFT_OUT, e->left_out);
 	} else
 		e->time = r->since;
-	l = names_find(&r->leases, e->lease);
-	find_rows(r, e, of);
+	l = names_get(r, LEASES, e->lease, 0);
 	if (e->event == EVENT_GRANT || e->event == EVENT_PROMISE)
-		take_grant(r, e, of);
-	else if (e->event == EVENT_ABANDON && e->counts)
-		take_abandoned(r, e, l != NULL ? l->of : of);
-	else if (e->event == EVENT_REFUSE && e->counts)
-		take_denial(r, e, of);
-	else if (e->event == EVENT_END || e->event == EVENT_GAVE_BACK || e->event == EVENT_UNDO)
+		begin_lease(r, e, l);
+	else if (e->event == EVENT_UNDO || e->event == EVENT_END || e->event == EVENT_GAVE_BACK)
 		end_lease(r, e, l);
-}
-
-void
-report_take_shares(struct report *r, const struct strlist *shares)
-{
-	char name[NAME_SIZE];
-	const char *is;
-	struct row *team;
-	uint32_t parts;
-	size_t i;
-
-	r->shares = shares->n > 0 ? SHARES_SET : SHARES_UNSET;
-	for (i = 0; i < shares->n; i++) {
-		is = strrchr(shares->v[i], '=');
-		snprintf(name, sizeof(name), "%.*s", (int)(is - shares->v[i]), shares->v[i]);
-		team = row_get(r, TEAMS, quoted(name));
-		if (team != NULL && text_u32(is + 1, 1, UINT32_MAX, &parts)) {
-			team->n[ORDER] = 1;
-			team->n[PARTS] = parts;
-		}
+	if (e->event == EVENT_GRANT && e->counts)
+		take_grant(r, e);
+	else if (e->event == EVENT_REFUSE && e->counts)
+		take_denial(e);
+	else if (e->event == EVENT_ABANDON && e->counts) {
+		/* the record lacks the instance variables, so those of the promise's record count */
+		of = l != NULL ? l->of : e->of;
+		count(of, ABANDONED, 1);
+		count(of, IN_VAIN, e->waited);
+		count(of, WAITED_IN_ALL, e->waited);
 	}
-}
-
-/* Adds to a row what no record tells. */
-static void
-complete(struct row *row, enum set set)
-{
-	if ((row->more = strchr(row->name, '\n')) != NULL)
-		*row->more++ = '\0';
-	/* a team without an entry in team_shares has one part */
-	if (set == TEAMS && row->n[PARTS] == 0)
-		row->n[PARTS] = 1;
-	if (set == GPUS)
-		row->n[ORDER] = 1;
 }
 
 void
 report_finish(struct report *r)
 {
-	struct report_lease *l;
+	struct lease *l;
+	struct row *row;
 	size_t i, k;
 
 	if (r->since == INT64_MIN)
@@ -297,35 +242,24 @@ report_finish(struct report *r)
 	if (r->until == INT64_MAX)
 		r->until = r->last > 0 ? r->last : r->since;
 	boot_up_to(r, r->until);
-	for (i = 0; i < r->leases.n; i++) {
-		l = r->leases.v[i];
-		count(r, l->of, HELD, l->holds && l->gpus > 0);
+	for (i = 0; i < r->set[LEASES].n; i++) {
+		l = r->set[LEASES].v[i];
+		count(l->of, HELD, l->holds && l->gpus > 0);
 		let_go(r, l, r->until);
 	}
+	for (i = 0; i < RANGES && r->total.n[WAITS] > 0; i++)
+		row_count(row_get(r, WAIT_RANGES, "%s", ranges[i].name), ORDER, (int64_t)(RANGES - i));
 	for (k = 0; k < SETS; k++)
-		for (i = 0; i < r->set[k].n; i++)
-			complete(r->set[k].v[i], (enum set)k);
-	if (r->total.n[SECONDS] > 0)
-		report_make_days(r);
-}
-
-void
-report_free(struct report *r)
-{
-	struct row *row;
-	size_t i, k;
-
-	for (i = 0; i < r->leases.n; i++)
-		free_lease(r->leases.v[i]);
-	free(r->leases.v);
-	for (k = 0; k < SETS; k++) {
 		for (i = 0; i < r->set[k].n; i++) {
 			row = r->set[k].v[i];
-			free(row->name);
-			free(row->day);
-			free(row);
+			if ((row->more = strchr(row->name, '\n')) != NULL)
+				*row->more++ = '\0';
+			/* a team without an entry in team_shares has one part */
+			if (k == TEAMS && row->n[PARTS] == 0)
+				row->n[PARTS] = 1;
+			if (k == GPUS)
+				row->n[ORDER] = 1;
 		}
-		free(r->set[k].v);
-	}
-	free(r->boot);
+	if (r->total.n[SECONDS] > 0)
+		report_make_days(r);
 }

@@ -148,6 +148,6 @@ reply_free(struct reply *r)
 	strlist_free(&r->env);
 	chores_free(&r->chores);
 	free(r->status);
-	free(r->text);
+	free(r->encoded);
 	*r = (struct reply){ 0 };
 }

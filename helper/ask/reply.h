@@ -25,7 +25,7 @@ struct reply {
 	char policy[256];		/* REPLY_GRANT: file name of the policy */
 	struct edits edits;		/* REPLY_GRANT */
 	char nonce[HASH_SIZE];		/* hex; "": none. Nobody can guess a secret in the reply by the hash in its record */
-	char *text;			/* as it is sent, if it was made ahead, for its record (reply_text()); else NULL */
+	char *encoded;			/* as it is sent, if it was made ahead, for its record (reply_text()); else NULL */
 	char *status;			/* REPLY_NOTED, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
 	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_TASK: a line for the user; "": none */
 	struct strlist env;		/* REPLY_NOTED to VERB_TASK: variables of the task, "NAME=value" */

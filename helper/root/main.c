@@ -61,8 +61,8 @@ print_or_skip(const char *text, int status)
 static int
 send_reply(const struct reply *reply, struct why *why)
 {
-	autofree char *made = reply->text == NULL ? reply_text(reply, why) : NULL;
-	const char *text = reply->text != NULL ? reply->text : made;
+	autofree char *made = reply->encoded == NULL ? reply_text(reply, why) : NULL;
+	const char *text = reply->encoded != NULL ? reply->encoded : made;
 
 	return text == NULL ? -1 : frame_write(STDIN_FILENO, text, strlen(text), WIRE_REPLY_MAX, WRITE_MS, why);
 }

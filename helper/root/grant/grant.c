@@ -145,7 +145,7 @@ grant_once(const struct peer *p, const struct request *asked, bool look_first, s
 	} else if (ruling_make(&ruling, &f.why) == 0 && plan_make(&plan, &f.why) == 0 &&
 	    carry_out(&plan, look_first, t, &f) == 0) {
 		reply->kind = REPLY_GRANT;
-		reply->text = plan.reply;
+		reply->encoded = plan.reply;
 		plan.reply = NULL;
 	} else if (ruling.unasked && ruling.asked && f.why.code == WHY_DENIED)
 		reply->kind = REPLY_PLAIN;

@@ -331,7 +331,7 @@ static void
 send_as_written(struct plan *p, struct reply *reply)
 {
 	reply->kind = REPLY_NOTED;
-	reply->text = p->reply;
+	reply->encoded = p->reply;
 	p->reply = NULL;
 }
 

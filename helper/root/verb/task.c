@@ -318,12 +318,12 @@ describe(const struct plan *p, char out[REPLY_LINE_MAX])
 static int
 write_reply(struct plan *p, struct why *why)
 {
-	autoreply struct reply r = { .kind = REPLY_NOTED };
+	autoreply struct reply reply = { .kind = REPLY_NOTED };
 
-	describe(p, r.line);
-	if (plan_task_env(p, &r.env, why) == -1)
+	describe(p, reply.line);
+	if (plan_task_env(p, &reply.env, why) == -1)
 		return -1;
-	return idle_add_chore(&r.chores, CHORE_OPEN, &p->lease, (struct process_id){ 0 }) ? plan_encode_reply(p, &r, why) :
+	return idle_add_chore(&reply.chores, CHORE_OPEN, &p->lease, (struct process_id){ 0 }) ? plan_encode_reply(p, &reply, why) :
 	    refuse_nomem(why);
 }
 

@@ -548,6 +548,7 @@ echo "# the programs that the helper starts"
 tells() { gpuhelperctl doctor >"$T/out"; grep -q "$1" "$T/out"; }
 # gpuhelper-judge parses the JSON of a claim
 config a 0 '"GPUHELPER_GPUS=1","BUILD_TEAM_NAME=ml","BUILD_PIPELINE_NAME=train","BUILD_PIPELINE_INSTANCE_VARS={}"' '' '' '' "$PROBE"
+# the one that starts here; its messages call both by one name
 judge=gpuhelper-judge
 ls /sys/class/drm | grep -q '^renderD' && judge=gpuhelper-judge-udev
 for program in gpuhelper-label gpuhelper-look gpuhelper-engine gpuhelper-read $judge; do
@@ -562,7 +563,7 @@ for program in gpuhelper-label gpuhelper-look gpuhelper-engine gpuhelper-read $j
 	chmod 711 $f
 	chcon --reference=$f.away $f
 	run a
-	t "nor with that of another version" refused a "gpuhelper and $program differ in version: install both again"
+	t "nor with that of another version" refused a "gpuhelper and ${program%-udev} differ in version: install both again"
 	mv $f.away $f
 	chmod 777 $f
 	run a

@@ -57,7 +57,7 @@ MUTANTS = (
     ('look/nodeholders.c', 'what a copy found does not count', swap('part->holder[k] > 0 ||', 'false ||'), 'attack/t_twice'),
     ('user/create.c', 'a container starts although its create has not ended', swap('if (grant_record_refuse_early(c, why) == -1)', 'if (false && grant_record_refuse_early(c, why) == -1)'), 'vetting beside-runc-v1'),
     ('user/newcontainer.c', "root's create does not check the root directory in the container", swap('namespace_is_hosts_root() ? rootfs_may_be', 'false ? rootfs_may_be'), 'refusals-crun-v1'),
-    ('root/verb/taskover.c', 'anybody may take the place of a task that waits', swap('!process_id_lives(q.v[place].task)', 'true'), 'task-runc-v1 attack/t_lease'),
+    ('root/verb/taskover.c', 'anybody may take the place of a task that waits', swap('!process_id_lives(q.v[position].task)', 'true'), 'task-runc-v1 attack/t_lease'),
     ('root/verb/task.c', 'a task takes GPUs whose nodes have other numbers now', never('the numbers of its device nodes have changed'), 'task-runc-v1 task-ends-runc-v1'),
     ('host/trust.c', "another user's file is read", never('belongs to uid %u and not to root'), 'unit/t_trust attack/t_policy'),
     ('host/trust.c', 'a file with a second link is read', never('links: it must have one'), 'unit/t_trust attack/t_policy'),

@@ -58,7 +58,7 @@
 #   one table of verbs, one answer to a refusal	root/ -23
 #   gpuhelper-look, a program		root/ -202, host/ -1976, pure/ 29: the check of its answers (lookask.c)
 #   gpuhelper-engine, a program: CDI specs	root/ 367, others -2360: what root asks it, the check of its answers (engineask.c,
-#					enginecheck.c, further.c)
+#					enginecheck.c, extraadd.c)
 #   lists, versions, own nodes	root/ -5, others 6: one function each for what several files did
 #   filters without a search tree	root/ -30 (callset.c)
 #   a judge without libudev		root/ -1: the helper chooses between two (judge.c), and starts and wakes both in one call
@@ -126,7 +126,7 @@ sed -n '/^Discarded input sections/,/^Memory Configuration/p' "$build/gpuhelper.
 readelf --debug-dump=info "$build/gpuhelper" | awk '/DW_TAG_/ { name = "" } /DW_AT_name/ { name = $NF }
     /DW_AT_inline/ && name != "" { print name }' | sort -u >"$T/inlined"
 # each of these shares a table or a static function with code that the helper calls
-shared='mounts_own trust_in_namespace cdi_vendor_or_class_ok cdi_name_is_qualified further_word_parse further_word_kind further_path_number
+shared='mounts_own trust_in_namespace cdi_vendor_or_class_ok cdi_name_is_qualified extra_word_parse extra_word_kind extra_path_number
     request_encode way_lies_in users_each host_node_vendors procdir_use filter_install_for'
 printf '%s\n' $shared | cat - "$T/inlined" >"$T/known"
 awk 'NR == FNR { known[$1] = 1; next } !($2 in known)' "$T/known" "$T/discarded" >"$T/uncalled"

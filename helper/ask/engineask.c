@@ -50,16 +50,16 @@ engine_specs_lines(struct lines *t, struct engine_specs *s)
 char *
 engine_specs_pack(struct engine_specs *s, const char *answer, size_t len, size_t *size)
 {
-	autobuf struct buf places = { 0 }, all = { 0 };
-	struct lines t = { .out = &places };
+	autobuf struct buf list = { 0 }, all = { 0 };
+	struct lines t = { .out = &list };
 	uint64_t head;
 
 	engine_specs_lines(&t, s);
-	if (!lines_finish(&t) || places.failed)
+	if (!lines_finish(&t) || list.failed)
 		return NULL;
-	head = places.len;
+	head = list.len;
 	buf_add(&all, (const char *)&head, sizeof(head));
-	buf_add(&all, places.p, places.len);
+	buf_add(&all, list.p, list.len);
 	if (len > 0)
 		buf_add(&all, answer, len);
 	*size = all.len;

@@ -17,7 +17,7 @@ asker_words(struct lines *t, struct asker *who)
 	lines_begin(t, "asker");
 	word_u32(t, &who->uid);
 	word_bool(t, &who->member);
-	word_bool(t, &who->enforced);
+	word_bool(t, &who->rootful);
 	word_if_there(t, &who->user);
 }
 

@@ -103,7 +103,7 @@ is_known(const struct inventory *inv, const struct gpu *g, const struct gpu_node
  * instance's.
  */
 static bool
-is_in_place(const struct gpu *g, const struct gpu_node *n)
+is_fit(const struct gpu *g, const struct gpu_node *n)
 {
 	const bool cap = text_starts(n->path, CAPS), part = g != NULL && g->part[0] != '\0';
 
@@ -118,7 +118,7 @@ check_nodes(const struct inventory *inv, const struct gpu *g, const struct gpu_n
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (!is_known(inv, g, &v[i], vendor) || (v[i].needed_for & ~GPU_CAP_ALL) != 0 || !is_in_place(g, &v[i]))
+		if (!is_known(inv, g, &v[i], vendor) || (v[i].needed_for & ~GPU_CAP_ALL) != 0 || !is_fit(g, &v[i]))
 			return refuse_host(why, "a node that is no GPU's", v[i].path);
 	return 0;
 }
@@ -207,17 +207,17 @@ counts(const struct inventory *inv, const struct gpu *g)
 static int
 check_all_apart(struct inventory *inv, struct why *why)
 {
-	autofree struct held_gpu *place = calloc(inv->gpus + 1, sizeof(*place));
+	autofree struct held_gpu *held = calloc(inv->gpus + 1, sizeof(*held));
 	const struct gpu *g = inv->gpu;
 	struct why bad;
 	size_t i, k;
 
-	if (place == NULL)
+	if (held == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < inv->gpus; i++) {
-		place[i] = held_as(inv, &g[i]);
+		held[i] = held_as(inv, &g[i]);
 		for (k = 0; k < i && counts(inv, &g[i]); k++)
-			if (counts(inv, &g[k]) && check_apart(&g[i], &place[i], &g[k], &place[k], &bad) == -1)
+			if (counts(inv, &g[k]) && check_apart(&g[i], &held[i], &g[k], &held[k], &bad) == -1)
 				inv->fault[g[i].vendor] = inv->fault[g[k].vendor] = bad;
 	}
 	return 0;

@@ -37,7 +37,7 @@ struct label_ask {
 	} verb;
 	enum label_use use;	/* for LABEL_LETS */
 	enum relabel relabel;	/* this and the rest for LABEL_LOOK */
-	uint32_t enforced;	/* 1: SELinux enforces */
+	uint32_t enforcing;	/* 1: SELinux enforces */
 	uint32_t ms;		/* time limit, also for LABEL_CHANGE */
 	uint32_t folder;	/* LABEL_CHANGE: the folder's number */
 	char who[SECONTEXT_MAX];	/* LABEL_LOOK: only the level of the container */

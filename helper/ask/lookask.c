@@ -74,7 +74,7 @@ look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 		put_text(&b, l->container.cgroups.v[i]);
 	for (i = 0; i < f.folders; i++) {
 		put_text(&b, l->folder[i].fs);
-		put_text(&b, l->folder[i].place);
+		put_text(&b, l->folder[i].fs_path);
 	}
 	for (i = 0; i < f.ways; i++) {
 		bytes_put(&b, l->way[i].writable ? "w" : "r", 1);

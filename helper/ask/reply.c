@@ -40,8 +40,8 @@ write_mounts(struct jsonout *j, const struct edits *e)
 		jsonout_text(j, "hostPath", e->mount[i].source);
 		jsonout_text(j, "containerPath", e->mount[i].target);
 		jsonout_list(j, "options", &e->mount[i].options);
-		if (e->mount[i].place != NULL)
-			jsonout_text(j, "place", e->mount[i].place);
+		if (e->mount[i].fs_path != NULL)
+			jsonout_text(j, "place", e->mount[i].fs_path);
 		jsonout_end(j, "}");
 	}
 	jsonout_end(j, "]");

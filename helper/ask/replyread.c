@@ -77,9 +77,9 @@ unpack_mount(const json_t *j, struct edits *e)
 	if (source == NULL || target == NULL || !edits_add_mount(e, source, target, none))
 		return -1;
 	m = &e->mount[e->mounts - 1];
-	if (unpack_text(j, "place", &m->place) == -1)
+	if (unpack_text(j, "place", &m->fs_path) == -1)
 		return -1;
-	m->driver = m->place == NULL;
+	m->driver = m->fs_path == NULL;
 	return unpack_strings(json_object_get(j, "options"), &m->options);
 }
 

@@ -5,14 +5,14 @@
 
 #include "../base/cleanup.h"
 #include "../base/path.h"
-#include "../gpu/furthernode.h"
+#include "../gpu/extranode.h"
 #include "../gpu/vendorvars.h"
 #include "../kernel/secontext.h"
 #include "../policy/claims.h"
 #include "../policy/usage.h"
 
 #define SECONDS_MAX 86400
-#define FURTHER_WORDS ((FURTHER_NVSWITCH << 1) - 1)
+#define EXTRA_WORDS ((EXTRA_NVSWITCH << 1) - 1)
 
 static int
 refuse_table(const char *file, const char *what, struct why *why)
@@ -63,8 +63,8 @@ is_rule(const struct gpu_rule *r)
 {
 	return r->has_vendor && r->count >= 1 && r->count <= 64 && r->wait <= SECONDS_MAX && r->share_limit <= 1024 &&
 	    (r->share_limit == 0 || r->sharing == SHARING_SHARED) && (r->capabilities & ~GPU_CAP_ALL) == 0 &&
-	    (r->nodes == 0 || r->kind != NULL) && (r->nodes & ~(unsigned)FURTHER_WORDS) == 0 &&
-	    r->channel <= IMEX_CHANNEL_MAX && (!r->one_channel || (r->nodes & FURTHER_IMEX) != 0);
+	    (r->nodes == 0 || r->kind != NULL) && (r->nodes & ~(unsigned)EXTRA_WORDS) == 0 &&
+	    r->channel <= IMEX_CHANNEL_MAX && (!r->one_channel || (r->nodes & EXTRA_IMEX) != 0);
 }
 
 static bool

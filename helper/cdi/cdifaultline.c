@@ -49,11 +49,11 @@ cdi_layer_name(enum cdi_layer layer)
 void
 cdi_fault_line(const struct cdi_fault *v, char *out, size_t size)
 {
-	char place[32] = "";
+	char where[32] = "";
 
 	if (v->line != 0)
-		snprintf(place, sizeof(place), "%u:%u: ", v->line, v->column);
-	snprintf(out, size, "%s%s%s%s%s%s", place, v->layer != CDI_INVALID ? cdi_layer_name(v->layer) : "",
+		snprintf(where, sizeof(where), "%u:%u: ", v->line, v->column);
+	snprintf(out, size, "%s%s%s%s%s%s", where, v->layer != CDI_INVALID ? cdi_layer_name(v->layer) : "",
 	    v->layer != CDI_INVALID ? ": " : "", v->path, v->path[0] != '\0' ? ": " : "", v->text);
 }
 

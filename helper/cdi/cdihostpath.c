@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../base/path.h"
-#include "../gpu/furthernode.h"
+#include "../gpu/extranode.h"
 #include "cdi.h"
 
 /* Without «/var» in /var/run, which is a link to /run on every current host. */
@@ -79,7 +79,7 @@ cdi_host_own(const char *path)
 	unsigned word;
 	size_t i;
 
-	if (path_is_beneath(path, "/dev/dri/by-path") || further_path_known(path, &word))
+	if (path_is_beneath(path, "/dev/dri/by-path") || extra_path_known(path, &word))
 		return NULL;
 	for (i = 0; own[i] != NULL; i++)
 		if (path_related(path, own[i]))

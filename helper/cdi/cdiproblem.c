@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "../gpu/furthernode.h"
+#include "../gpu/extranode.h"
 
 bool
 cdi_problem_add(struct inventory *inv, const char *kind, const char *text)
@@ -24,7 +24,7 @@ cdi_kind_may_have(const char *kind, enum gpu_vendor v)
 		return false;
 	domain = slash - strlen(".com") - len;
 	return strncmp(domain, vendor, len) == 0 && strncmp(domain + len, ".com", strlen(".com")) == 0 &&
-	    (domain == kind || domain[-1] == '.') && further_kind_word(kind) == 0;
+	    (domain == kind || domain[-1] == '.') && extra_kind_word(kind) == 0;
 }
 
 const char *

@@ -13,7 +13,7 @@ bool cdi_problem_add(struct inventory *inv, const char *kind, const char *text);
 /*
  * True if a spec of this kind ("": unknown) may be the one with the vendor's GPUs: it is of the vendor's domain or of
  * one beneath it ("management.nvidia.com/gpu"), and not one that NVIDIA's tool has for other devices ("nvidia.com/gds",
- * furthernode.h).
+ * extranode.h).
  */
 bool cdi_kind_may_have(const char *kind, enum gpu_vendor v);
 

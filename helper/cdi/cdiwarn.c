@@ -2,14 +2,14 @@
  * Warnings about a valid spec, which an administrator should look at before a host uses it: nodes of no known GPU
  * driver, writable mounts, and hooks that are no known vendor's. Compares with lists of what is known to be good,
  * because bad things have too many names. The helper accepts the spec nevertheless: it judges nodes by their numbers
- * (furthernode.h), and runs hooks only if gpuhelper.conf allows it.
+ * (extranode.h), and runs hooks only if gpuhelper.conf allows it.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "../base/path.h"
 #include "../base/text.h"
-#include "../gpu/furthernode.h"
+#include "../gpu/extranode.h"
 #include "../gpu/unsupported.h"
 #include "../gpu/vendorvars.h"
 #include "cdi.h"
@@ -63,16 +63,16 @@ warn_node(const struct warning *w, size_t i, const struct cdi_devnode *n)
 	if (unsupported != NULL)
 		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%s is of a GPU of %s, which gpuhelper can't give: no node "
 		    "stands for this GPU alone", source, unsupported);
-	else if (!further_path_known(name, &word))
+	else if (!extra_path_known(name, &word))
 		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%s is of no GPU driver that gpuhelper knows: see what "
 		    "it opens; a grant refuses it where it is not the GPU's own PCI device", source);
 	else if (n->type != 'p' && n->major.set && n->major.v != 0 &&
-	    further_path_number(name, n->major.v, n->minor.v) != FURTHER_NUMBER_FITS)
+	    extra_path_number(name, n->major.v, n->minor.v) != EXTRA_NUMBER_FITS)
 		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%s has a major number, %lld, that the kernel gives to "
 		    "none of its kind: see which device that is", source, (long long)n->major.v);
 	else if (word != 0)
 		cdi_fault(w->f, CDI_WARNING, n->line, n->column, path, "%s is given only by a policy that says nodes = "
-		    "[ \"%s\" ]", source, further_word_name(word));
+		    "[ \"%s\" ]", source, extra_word_name(word));
 }
 
 /* Sockets of the driver's own services, which need no mount option to be written to. */
@@ -100,7 +100,7 @@ warn_mount(const struct warning *w, size_t i, const struct cdi_mount *m)
 		return;
 	path_short(m->host_path, shown, sizeof(shown));
 	if (path_is_beneath(m->host_path, "/dev")) {
-		if (!path_is_beneath(m->host_path, "/dev/dri/by-path") && !further_path_known(m->host_path, &word))
+		if (!path_is_beneath(m->host_path, "/dev/dri/by-path") && !extra_path_known(m->host_path, &word))
 			cdi_fault(w->f, CDI_WARNING, m->line, m->column, path, "%s is of no GPU driver that gpuhelper knows: an "
 			    "engine that mounts it may open it, too", shown);
 	} else if (cdi_mount_writable(m) && !nvfile_is_mps(m->host_path))

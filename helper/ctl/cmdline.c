@@ -44,7 +44,7 @@ unknown_option(const struct options *o, const char *word)
 static void
 take_option(struct options *o, const struct option_kind *k, const char *value)
 {
-	char *place = (char *)o + k->place;
+	char *offset = (char *)o + k->offset;
 
 	if (k == &option_kinds[OPT_DEVICE])
 		o->device[o->devices++] = value;
@@ -53,9 +53,9 @@ take_option(struct options *o, const struct option_kind *k, const char *value)
 	else if (k == &option_kinds[OPT_LIBRARY_PATH])
 		o->library_path[o->library_paths++] = value;
 	else if (k->value != NULL)
-		memcpy(place, &value, sizeof(value));
+		memcpy(offset, &value, sizeof(value));
 	else
-		*(bool *)place = true;
+		*(bool *)offset = true;
 }
 
 /* The tables for getopt_long(3). */

@@ -22,7 +22,7 @@ struct option_kind {
 	const char *name;
 	char letter;		/* 0: none */
 	const char *value;	/* the value's name in help; NULL: the option takes no value */
-	size_t place;		/* offset of the member */
+	size_t offset;		/* offset of the member */
 };
 extern const struct option_kind option_kinds[OPTS];
 

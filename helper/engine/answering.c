@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
-#include "../gpu/furthernode.h"
+#include "../gpu/extranode.h"
 #include "../gpu/procmask.h"
 #include "../gpu/vendorenv.h"
 #include "../host/driver/cdigpus.h"
@@ -39,18 +39,18 @@ int
 answering_hears_specs(struct answering *e, const char *question, size_t len, bool *malformed, struct why *why)
 {
 	autospecfiles struct spec_files files = { 0 };
-	struct engine_specs places;
+	struct engine_specs list;
 	const char *answer;
 	size_t size;
 	int ret = -1;
 
-	if (!engine_specs_unpack(question, len, &places, &answer, &size))
+	if (!engine_specs_unpack(question, len, &list, &answer, &size))
 		refuse(why, WHY_BUG, "gpuhelper-engine can't read the question about CDI specs");
-	else if (take_places(&places, &files, why) == 0 && cdi_registry_take(&e->specs, &files, why) == 0 &&
+	else if (take_places(&list, &files, why) == 0 && cdi_registry_take(&e->specs, &files, why) == 0 &&
 	    (e->specs.files == 0 || exchange_read_specs(answer, size, &e->specs, malformed, why) == 0) &&
 	    cdi_registry_finish(&e->specs, true, why) == 0)
 		ret = 0;
-	engine_specs_free(&places);
+	engine_specs_free(&list);
 	e->has_specs = ret == 0;
 	return ret;
 }
@@ -94,7 +94,7 @@ note_idle_words(const struct driver_question *q, const struct driver_nodes *foun
 	for (bit = 1; bit <= idle && whole; bit <<= 1)
 		if ((idle & bit) != 0)
 			whole = edits_add_note(out, "the policy says nodes = [ \"%s\" ], and no usable CDI spec here has "
-			    "such a node", further_word_name(bit));
+			    "such a node", extra_word_name(bit));
 	return whole;
 }
 

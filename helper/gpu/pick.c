@@ -168,7 +168,7 @@ struct choosing {
 	struct group group[GPU_VENDORS][GPU_JOINS][INVENTORY_GPUS_MAX + 1];
 	/* of the candidates of the present want */
 	bool has_room[CANDIDATES_MAX];
-	unsigned short place[CANDIDATES_MAX];
+	unsigned short index[CANDIDATES_MAX];
 };
 
 /* True if the container can get the candidate beside its earlier picks. */
@@ -237,10 +237,10 @@ sum_groups(struct choosing *p)
  * and less the more there is in groups that have too few. A GPU that is not joined is a group of its own.
  */
 static uint64_t
-add_group_cost(uint64_t cost, const struct choosing *p, size_t place, unsigned by, unsigned left)
+add_group_cost(uint64_t cost, const struct choosing *p, size_t index, unsigned by, unsigned left)
 {
-	const struct gpu *g = &p->inv->gpu[place];
-	const struct group alone = { p->of[place].own, p->of[place].room, is_whole(p, place) };
+	const struct gpu *g = &p->inv->gpu[index];
+	const struct group alone = { p->of[index].own, p->of[index].room, is_whole(p, index) };
 	const struct group *sum = g->joined[by] != 0 ? &p->group[g->vendor][by][g->joined[by]] : &alone;
 
 	return cost << 16 | (255 - at_most(255, sum->own)) << 8 |
@@ -252,17 +252,17 @@ add_group_cost(uint64_t cost, const struct choosing *p, size_t place, unsigned b
  * bytes are the same: first the holders, then the parts in use of the same GPU, then what joins it to others.
  */
 static uint64_t
-cost_of(const struct choosing *p, const struct held_gpu *g, size_t place, unsigned left)
+cost_of(const struct choosing *p, const struct held_gpu *g, size_t index, unsigned left)
 {
-	const struct tally *t = &p->of[place];
+	const struct tally *t = &p->of[index];
 	unsigned limit, by;
 	bool exclusive;
 	/* the candidate has room, so its holders hold exactly the candidate: of a part, not of its GPU's other parts */
 	uint64_t cost = at_most(255, holders(p->held, p->n, g, &exclusive, &limit));
 
 	cost = cost << 8 | (255 - at_most(255, (unsigned)t->used + t->own));
-	for (by = 0; by < GPU_JOINS && place < p->inv->gpus; by++)
-		cost = add_group_cost(cost, p, place, by, left);
+	for (by = 0; by < GPU_JOINS && index < p->inv->gpus; by++)
+		cost = add_group_cost(cost, p, index, by, left);
 	return cost;
 }
 
@@ -277,11 +277,11 @@ best_of(struct choosing *p, const struct pick_want *w, size_t n, unsigned left)
 		p->of[i].room = 0;
 	for (i = 0; i < n; i++) {
 		p->has_room[i] = is_free(p, &w->candidate[i]);
-		p->of[p->place[i]].room += p->has_room[i];
+		p->of[p->index[i]].room += p->has_room[i];
 	}
 	sum_groups(p);
 	for (i = 0; i < n; i++)
-		if (p->has_room[i] && (cost = cost_of(p, &w->candidate[i], p->place[i], left)) < least) {
+		if (p->has_room[i] && (cost = cost_of(p, &w->candidate[i], p->index[i], left)) < least) {
 			best = i;
 			least = cost;
 		}
@@ -298,13 +298,13 @@ pick_for(struct choosing *p, size_t want, size_t max)
 	size_t i, best;
 
 	for (i = 0; i < n; i++)
-		p->place[i] = (unsigned short)place_of(p->inv, &w->candidate[i]);
+		p->index[i] = (unsigned short)place_of(p->inv, &w->candidate[i]);
 	for (left = w->count; left > 0; left--) {
 		best = best_of(p, w, n, left);
 		if (best == n || p->picked == max)
 			return false;
 		p->picks[p->picked++] = (struct pick){ want, best };
-		p->of[p->place[best]].own++;
+		p->of[p->index[best]].own++;
 	}
 	return true;
 }

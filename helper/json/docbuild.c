@@ -87,21 +87,21 @@ ranked(const struct items *l, int (*order)(const void *, const void *))
 static void
 move_last(struct items *l, const struct ranked *v, size_t n, size_t to, size_t from)
 {
-	struct item *last = &l->v[v[n - 1].at], *place = &l->v[v[to].at];
+	struct item *last = &l->v[v[n - 1].at], *target = &l->v[v[to].at];
 
 	for (; from < n; from++)
 		l->v[v[from].at].gone = true;
-	if (place == last)
+	if (target == last)
 		return;
-	free(place->json);
-	place->json = last->json;
+	free(target->json);
+	target->json = last->json;
 	last->json = NULL;
-	place->node = DOC_NONE;
+	target->node = DOC_NONE;
 }
 
 /* Applies the rule to the n elements of one key, in order: the old ones first. */
 static void
-settle_key(struct items *l, const struct ranked *v, size_t n, enum items_rule rule)
+apply_rule(struct items *l, const struct ranked *v, size_t n, enum items_rule rule)
 {
 	size_t old = 0, i, gone = 0;
 
@@ -131,7 +131,7 @@ settle_key(struct items *l, const struct ranked *v, size_t n, enum items_rule ru
 }
 
 bool
-items_settle(struct items *l, enum items_rule rule)
+items_finish(struct items *l, enum items_rule rule)
 {
 	autofree struct ranked *v = ranked(l, by_key);
 	size_t from, to;
@@ -139,7 +139,7 @@ items_settle(struct items *l, enum items_rule rule)
 	for (from = 0; v != NULL && from < l->n; from = to) {
 		for (to = from + 1; to < l->n && strcmp(v[from].item->key, v[to].item->key) == 0; to++)
 			continue;
-		settle_key(l, v + from, to - from, rule);
+		apply_rule(l, v + from, to - from, rule);
 	}
 	return v != NULL;
 }

@@ -39,7 +39,7 @@ bool items_add(struct items *l, uint32_t node, char *json, char *key);
  * ITEMS_ONCE: a new one is dropped if its key exists.
  */
 enum items_rule { ITEMS_REPLACE, ITEMS_SHIFT, ITEMS_IN_PLACE, ITEMS_ONCE };
-bool items_settle(struct items *l, enum items_rule rule);
+bool items_finish(struct items *l, enum items_rule rule);
 /* Sorts by rank, stably. False if memory is short. */
 bool items_sort(struct items *l);
 /* The list as JSON; «open» is '[' or '{'. The caller frees it; NULL if memory is short. */

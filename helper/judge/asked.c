@@ -15,7 +15,7 @@
 
 /* True for a PCI address, or a rank as "#0". */
 static bool
-is_place(const char *word)
+is_pci_or_rank(const char *word)
 {
 	char pci[16];
 	uint32_t rank;
@@ -29,8 +29,8 @@ is_address(const char *word)
 {
 	char base[64];
 
-	return is_place(word) || ((size_t)snprintf(base, sizeof(base), "%s", word) < sizeof(base) && mig_name_shorten(base) &&
-	    (is_place(base) || (mig_name_shorten(base) && is_place(base))));
+	return is_pci_or_rank(word) || ((size_t)snprintf(base, sizeof(base), "%s", word) < sizeof(base) &&
+	    mig_name_shorten(base) && (is_pci_or_rank(base) || (mig_name_shorten(base) && is_pci_or_rank(base))));
 }
 
 /* Reads one word of GPUHELPER_GPUS. */

@@ -7,7 +7,7 @@
 #include "../base/path.h"
 #include "../cdi/cdigpu.h"
 #include "../cdi/cdiproblem.h"
-#include "../gpu/furthernode.h"
+#include "../gpu/extranode.h"
 #include "claimvalue.h"
 #include "instancevar.h"
 
@@ -280,14 +280,14 @@ refuse_no_cdi_device(const struct trial *t, const struct gpu_rule *r, size_t hav
 	const char *colon = absent[0] != '\0' ? ": " : "";
 	const char *problem = cdi_problem_of_kind(inv, r->kind);
 	const struct gpu *kept = find_kept_back(t, r);
-	const unsigned word = further_kind_word(r->kind);
+	const unsigned word = extra_kind_word(r->kind);
 	char given[160];
 
 	say_given_kind(inv, r->kind, given, sizeof(given));
 	if (word != 0)
 		return refuse(t->give.why, WHY_CONFIG, "%s:%u: %s devices are no GPUs: nodes = [ \"%s\" ] in a rule of the GPU's "
 		    "kind (vendor = \"nvidia.com/gpu\") gives their nodes with the GPU", policy, r->line, r->kind,
-		    further_word_name(word));
+		    extra_word_name(word));
 	if (kept != NULL && have == 0)
 		return refuse_kept_back(t, r, kept);
 	if (problem != NULL)

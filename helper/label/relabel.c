@@ -46,7 +46,7 @@ struct walk {
 	int asker;		/* pidfd of the process that asked, likewise */
 	char *folder;		/* its path, for messages only */
 	enum relabel how;
-	bool enforced;
+	bool enforcing;
 	char level[SECONTEXT_MAX];	/* of the container */
 	const char *own;	/* our own label */
 	struct linked_kept *kept;
@@ -111,7 +111,7 @@ check_may(const struct walk *w, const struct checked_label *k)
 	static const char *const from[] = { "getattr", "relabelfrom", NULL }, *const to[] = { "relabelto", NULL };
 	int ret;
 
-	if (!w->enforced)
+	if (!w->enforcing)
 		return 0;
 	if ((ret = loaded_lets(w->own, k->has, k->class, from)) == 1)
 		ret = loaded_lets(w->own, k->gets, k->class, to);
@@ -383,7 +383,7 @@ add_walk(struct relabelling *r, const struct label_ask *a)
 	if (w == NULL)
 		return NULL;
 	w->how = a->relabel;
-	w->enforced = a->enforced != 0;
+	w->enforcing = a->enforcing != 0;
 	w->own = r->own;
 	w->kept = &r->kept;
 	memcpy(w->level, a->who, sizeof(w->level));

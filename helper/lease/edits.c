@@ -102,7 +102,7 @@ edits_free(struct edits *e)
 	for (i = 0; i < e->mounts; i++) {
 		free(e->mount[i].source);
 		free(e->mount[i].target);
-		free(e->mount[i].place);
+		free(e->mount[i].fs_path);
 		strlist_free(&e->mount[i].options);
 	}
 	for (i = 0; i < e->hooks; i++) {

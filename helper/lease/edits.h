@@ -24,7 +24,7 @@ struct edit_mount {
 	char *source, *target;
 	uint32_t sum;			/* target_sum(target), if edits_add_mount() added it */
 	uint64_t on;			/* of a granted folder: the id of its mount; 0: not seen yet (not in the reply) */
-	char *place;			/* of a granted folder: its place (way.h) as root saw it; else NULL */
+	char *fs_path;			/* of a granted folder: its place (way.h) as root saw it; else NULL */
 	struct strlist options;
 	bool driver;			/* a driver file (in the reply: a mount without a place) */
 	bool linked;			/* used by the wrapper: left out, because a hook makes a link there (not in the reply) */

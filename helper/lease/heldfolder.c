@@ -10,7 +10,7 @@ bool
 held_folders_meet(const struct held_folder *a, const struct held_folder *b)
 {
 	/* the paths matter where one is a mount point in the other */
-	return path_related(a->path, b->path) || (strcmp(a->fs, b->fs) == 0 && path_related(a->place, b->place));
+	return path_related(a->path, b->path) || (strcmp(a->fs, b->fs) == 0 && path_related(a->fs_path, b->fs_path));
 }
 
 void
@@ -21,9 +21,9 @@ held_folder_words(struct lines *s, void *folder)
 
 	word_copy(s, &f->path);
 	word_copy(s, &f->fs);
-	word_copy(s, &f->place);
+	word_copy(s, &f->fs_path);
 	f->relabel = (enum relabel)word_name(s, names, sizeof(names) / sizeof(names[0]), f->relabel);
-	if (!s->failed && f->place[0] != '/')
+	if (!s->failed && f->fs_path[0] != '/')
 		s->failed = true;
 }
 
@@ -32,6 +32,6 @@ held_folder_free(struct held_folder *f)
 {
 	free(f->path);
 	free(f->fs);
-	free(f->place);
+	free(f->fs_path);
 	*f = (struct held_folder){ 0 };
 }

@@ -11,7 +11,7 @@
 struct held_folder {
 	char *path;		/* by which it was granted */
 	char *fs;		/* "major:minor" */
-	char *place;		/* absolute, in the file system */
+	char *fs_path;		/* absolute, in the file system */
 	enum relabel relabel;
 };
 

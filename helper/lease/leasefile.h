@@ -44,7 +44,7 @@ struct lease_container {
 
 /* What a helper saw of a lease, and did about it. Not in the file. */
 struct lease_seen {
-	bool judged;		/* whether it is over is known (leaseend.h) */
+	bool done;		/* whether it is over is known (leaseend.h) */
 	bool drained;		/* drained just now, to be looked at again (leaseend.h) */
 	bool over;		/* it is over, and left alone */
 	bool reopened;		/* only promised, but its container was seen to have access */

@@ -8,11 +8,11 @@
 
 /* True for the same directory, or one in it, on one file system. */
 static bool
-within(const char *place, const char *dir)
+within(const char *fs_path, const char *dir)
 {
-	const char *a = strchr(place, ' '), *b = strchr(dir, ' ');
+	const char *a = strchr(fs_path, ' '), *b = strchr(dir, ' ');
 
-	return a != NULL && b != NULL && a - place == b - dir && strncmp(place, dir, (size_t)(a - place)) == 0 &&
+	return a != NULL && b != NULL && a - fs_path == b - dir && strncmp(fs_path, dir, (size_t)(a - fs_path)) == 0 &&
 	    path_at_or_beneath(a + 1, b + 1);
 }
 

@@ -55,9 +55,9 @@ find_mark(const struct way_marks *m, const char *text, size_t len)
 
 /* Where the path in a place begins; NULL if it is no place. */
 static const char *
-path_in_place(const char *place)
+path_in_place(const char *fs_path)
 {
-	const char *space = strchr(place, ' ');
+	const char *space = strchr(fs_path, ' ');
 
 	return space != NULL ? space + 1 : NULL;
 }
@@ -228,11 +228,11 @@ wayset_passed(const struct wayset *s, const struct way *way, size_t ways, const 
 const struct way *
 wayset_nested(const struct wayset *s, const struct way *other)
 {
-	const char *place = other->at.n > 0 ? other->at.v[0] : NULL;
+	const char *fs_path = other->at.n > 0 ? other->at.v[0] : NULL;
 	const struct way *w;
 
-	if (place == NULL || path_in_place(place) == NULL)
+	if (fs_path == NULL || path_in_place(fs_path) == NULL)
 		return NULL;
-	w = find_mark(&s->holding, place, strlen(place));
-	return w != NULL ? w : find_above(&s->writable_places, place, path_in_place(place), false);
+	w = find_mark(&s->holding, fs_path, strlen(fs_path));
+	return w != NULL ? w : find_above(&s->writable_places, fs_path, path_in_place(fs_path), false);
 }

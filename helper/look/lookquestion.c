@@ -58,8 +58,8 @@ take_folders(struct bytes *rest, uint64_t n, struct lease *l)
 
 	for (i = 0; i < n; i++) {
 		f = (struct held_folder){ .fs = take_text(rest) };
-		f.place = take_text(rest);
-		if (f.fs == NULL || f.place == NULL) {
+		f.fs_path = take_text(rest);
+		if (f.fs == NULL || f.fs_path == NULL) {
 			held_folder_free(&f);
 			return false;
 		}
@@ -77,12 +77,12 @@ take_ways(struct bytes *rest, uint64_t n, struct lease *l)
 
 	for (i = 0; i < n; i++) {
 		struct way w = { 0 };
-		autofree char *place = bytes_take(rest, &how, 1) ? take_text(rest) : NULL;
+		autofree char *fs_path = bytes_take(rest, &how, 1) ? take_text(rest) : NULL;
 
-		if (place == NULL)
+		if (fs_path == NULL)
 			return false;
 		w.writable = how == 'w';
-		if (*place != '\0' && !strlist_add(&w.at, place, SIZE_MAX)) {
+		if (*fs_path != '\0' && !strlist_add(&w.at, fs_path, SIZE_MAX)) {
 			way_free(&w);
 			return false;
 		}

@@ -327,7 +327,7 @@ is_in_one(void *ctx, struct mount *m)
 	const char *at;
 	size_t i, n;
 
-	if (!looks_take(s->looks) || is_other_namespace(s, m->place))
+	if (!looks_take(s->looks) || is_other_namespace(s, m->root))
 		return true;
 	/* one that is read-only now counts as well: whoever made it may make it writable again */
 	for (i = 0; i < s->ways; i++) {
@@ -335,7 +335,7 @@ is_in_one(void *ctx, struct mount *m)
 			continue;
 		at = s->way[i].at.v[0];
 		n = strcspn(at, " ");
-		if (strlen(m->fs) == n && strncmp(m->fs, at, n) == 0 && path_at_or_beneath(m->place, at + n + 1))
+		if (strlen(m->fs) == n && strncmp(m->fs, at, n) == 0 && path_at_or_beneath(m->root, at + n + 1))
 			return true;
 	}
 	return false;

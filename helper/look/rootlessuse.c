@@ -107,8 +107,8 @@ mount_is_node(const struct use_search *s, const struct mount *m)
 	size_t i;
 
 	for (i = 0; i < s->lease->nodes; i++)
-		if (strcmp(m->place, s->lease->node[i].path) == 0 ||
-		    strcmp(m->place, s->lease->node[i].path + strlen("/dev")) == 0)
+		if (strcmp(m->root, s->lease->node[i].path) == 0 ||
+		    strcmp(m->root, s->lease->node[i].path + strlen("/dev")) == 0)
 			return true;
 	return false;
 }
@@ -119,7 +119,7 @@ mount_is_folder(const struct use_search *s, const struct mount *m)
 	size_t i;
 
 	for (i = 0; i < s->lease->folders; i++)
-		if (strcmp(m->fs, s->lease->folder[i].fs) == 0 && strcmp(m->place, s->lease->folder[i].place) == 0)
+		if (strcmp(m->fs, s->lease->folder[i].fs) == 0 && strcmp(m->root, s->lease->folder[i].fs_path) == 0)
 			return true;
 	return false;
 }
@@ -145,7 +145,7 @@ mount_counts(void *ctx, struct mount *m)
 	if ((f->unseen = !looks_take(s->looks)))
 		return true;
 	/* the kernel appends this to the place of a directory that was removed */
-	if ((gone = strstr(m->place, "//deleted")) != NULL)
+	if ((gone = strstr(m->root, "//deleted")) != NULL)
 		*gone = '\0';
 	f->node = mount_is_node(s, m);
 	f->top = f->top || (f->root != 0 && m->id == f->root && strcmp(m->point, "/") == 0);
@@ -153,7 +153,7 @@ mount_counts(void *ctx, struct mount *m)
 		return f->node;
 	f->folder = f->folder || mount_is_folder(s, m);
 	f->copy = f->copy || (strcmp(m->point, "/") == 0 && strcmp(m->fs, s->root_fs) == 0 &&
-	    strcmp(m->place, s->root_place) == 0);
+	    strcmp(m->root, s->root_place) == 0);
 	return f->node;
 }
 

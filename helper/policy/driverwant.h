@@ -23,7 +23,7 @@ struct driver_nodes {
 	 */
 	const struct gpu *own[DRIVER_NODES_MAX];
 	size_t n;
-	unsigned words;		/* of enum further_word: those that a node is granted by */
+	unsigned words;		/* of enum extra_word: those that a node is granted by */
 };
 
 #endif

@@ -10,15 +10,15 @@
 
 /* True if the path, whose last component may be a pattern, may be this place or above or beneath it. */
 static bool
-could_reach(const char *path, const char *place)
+could_reach(const char *path, const char *other)
 {
 	char up[256];
 
-	snprintf(up, sizeof(up), "%s", place);
+	snprintf(up, sizeof(up), "%s", other);
 	for (; *up != '\0'; *strrchr(up, '/') = '\0')
 		if (glob_match(path, up))
 			return true;
-	return path_related(path, place);
+	return path_related(path, other);
 }
 
 /* Reports folders that must never be granted, and targets that must never be mounted over in a container. */

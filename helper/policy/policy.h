@@ -31,7 +31,7 @@ struct gpu_rule {
 	unsigned wait;			/* seconds */
 	unsigned capabilities;		/* of enum gpu_capability */
 	bool whole_mig;			/* GPUs with MIG instances are given whole, not by instance */
-	unsigned nodes;			/* of enum further_word: nodes of other drivers in a CDI device */
+	unsigned nodes;			/* of enum extra_word: nodes of other drivers in a CDI device */
 	unsigned nodes_line;
 	bool one_channel;		/* of IMEX channels, only «channel» */
 	uint32_t channel;

@@ -161,11 +161,11 @@ give_used(const struct giving *t, const struct gpu_rule *r)
 
 /* Checks that this caller's containers can be held to some GPUs, which takes a device cgroup. */
 static int
-check_enforced(const struct giving *t, const struct gpu_rule *r, unsigned count)
+check_rootful(const struct giving *t, const struct gpu_rule *r, unsigned count)
 {
 	size_t i, all = 0, may = 0;
 
-	if (t->who->enforced || t->settings->unenforced)
+	if (t->who->rootful || t->settings->unenforced)
 		return 0;
 	if (r->sharing == SHARING_EXCLUSIVE)
 		return refuse(t->why, WHY_DENIED, "%s:%u: without a device cgroup (rootless) nothing holds a GPU to one "
@@ -189,7 +189,7 @@ give_gpus(const struct giving *t, const struct gpu_rule *r, unsigned count, cons
 {
 	struct gpu_want *v;
 
-	if (check_enforced(t, r, count) == -1)
+	if (check_rootful(t, r, count) == -1)
 		return -1;
 	if ((v = reallocarray(t->out->gpu, t->out->gpus + 1, sizeof(*v))) == NULL)
 		return refuse_nomem(t->why);

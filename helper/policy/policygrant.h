@@ -14,7 +14,7 @@ struct asker {
 	uint32_t uid;
 	const char *user;	/* NULL if the uid has no name */
 	bool member;		/* root, or in group gpuhelper */
-	bool enforced;		/* its runtime can enforce device-cgroup rules (it is rootful) */
+	bool rootful;		/* its runtime can enforce device-cgroup rules (it is rootful) */
 };
 
 /* The pipeline, and how it was proven. */

@@ -117,7 +117,7 @@ static int
 check_first_process(const struct creation *c, struct first *f, struct why *why)
 {
 	const bool waits = strcmp(c->command->verb, "create") == 0;
-	const bool root = c->root != NULL, folders = waits && c->folders->place.n > 0;
+	const bool root = c->root != NULL, folders = waits && c->folders->fs_path.n > 0;
 	const bool capabilities = waits && c->check_capabilities, denied = c->access->denials > 0;
 
 	if (!root && !folders && !capabilities && !denied && !c->check_rules)

@@ -158,17 +158,17 @@ static int
 check_cgroup_is_free(const struct new_container *n, struct why *why)
 {
 	const struct request *r = &n->request;
-	autostrlist struct strlist places = { 0 };
+	autostrlist struct strlist candidates = { 0 };
 	unsigned dirs = CGROUP_DIRS;
 
 	if (!namespace_is_hosts_root())
 		return 0;
-	if (cgroup_candidates(getpid(), r->spec.cgroups_path, r->id, &places, why) == -1)
+	if (cgroup_candidates(getpid(), r->spec.cgroups_path, r->id, &candidates, why) == -1)
 		return -1;
-	if (cgroup_populated(&places, &dirs))
+	if (cgroup_populated(&candidates, &dirs))
 		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: give it one of its own",
 		    *r->spec.cgroups_path ? r->spec.cgroups_path : r->id);
-	return !cgroup_is_in_others(&places) ? 0 : refuse(why, WHY_DENIED, "the container's cgroup %s is beneath another "
+	return !cgroup_is_in_others(&candidates) ? 0 : refuse(why, WHY_DENIED, "the container's cgroup %s is beneath another "
 	    "container's: give it a path elsewhere", *r->spec.cgroups_path ? r->spec.cgroups_path : r->id);
 }
 

@@ -15,7 +15,7 @@
 
 #include "../ask/request.h"
 #include "../cdi/cdi.h"
-#include "../gpu/furthernode.h"
+#include "../gpu/extranode.h"
 #include "../gpu/gpu.h"
 #include "../lease/edits.h"
 #include "../policy/policy.h"
@@ -32,7 +32,7 @@ struct vet_file {
 /* What is at a node's path. */
 struct vet_node {
 	struct edit_node node;
-	struct further_node what;	/* «pci» only if that device is a GPU or another accelerator */
+	struct extra_node what;	/* «pci» only if that device is a GPU or another accelerator */
 	unsigned vendors;		/* of that device, as a mask (1 << enum gpu_vendor); 0: unknown */
 	char pci[16], uuid[48];		/* of the GPU whose node it is; "": unknown, or all GPUs have it */
 };

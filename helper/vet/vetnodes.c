@@ -46,7 +46,7 @@ rules_give_word(const struct policy *p, unsigned word, uint32_t minor, bool list
 		r = &p->gpu[i];
 		if ((r->nodes & word) == 0)
 			continue;
-		if (word != FURTHER_IMEX || minor == (r->one_channel ? r->channel : 0) || (listed && !r->one_channel))
+		if (word != EXTRA_IMEX || minor == (r->one_channel ? r->channel : 0) || (listed && !r->one_channel))
 			return true;
 	}
 	return false;
@@ -118,7 +118,7 @@ specs_have(const struct vet *v, const char *path, unsigned word)
 	size_t i;
 
 	for (i = 0; i < v->sources; i++)
-		if ((v->source[i].granted || (word != 0 && further_kind_word(v->source[i].kind) == word)) &&
+		if ((v->source[i].granted || (word != 0 && extra_kind_word(v->source[i].kind) == word)) &&
 		    source_has(&v->source[i], path))
 			return true;
 	return false;
@@ -126,7 +126,7 @@ specs_have(const struct vet *v, const char *path, unsigned word)
 
 /* True for a node beyond those of known drivers, which a spec or a policy's word gives. */
 static bool
-is_further(const struct vet *v, const struct vet_node *n)
+is_extra(const struct vet *v, const struct vet_node *n)
 {
 	const unsigned vendors = rules_vendors(v->policy);
 	struct gpu g = { .vendor = GPU_NVIDIA };
@@ -137,22 +137,22 @@ is_further(const struct vet *v, const struct vet_node *n)
 	for (; g.vendor < GPU_VENDORS; g.vendor++) {
 		if ((vendors & (1U << g.vendor)) == 0 || (n->vendors != 0 && (n->vendors & (1U << g.vendor)) == 0))
 			continue;
-		switch (further_classify(v->majors, &g, "", &n->what, &word)) {
-		case FURTHER_OF_GPU:
+		switch (extra_classify(v->majors, &g, "", &n->what, &word)) {
+		case EXTRA_OF_GPU:
 			if (specs_have(v, n->node.path, 0) && (g.pci[0] == '\0' || rules_name(v->policy, &g)))
 				return true;
 			break;
-		case FURTHER_DISPLAYS:
+		case EXTRA_DISPLAYS:
 			if (specs_have(v, n->node.path, 0) && rules_draw(v->policy))
 				return true;
 			break;
-		case FURTHER_BY_WORD:
+		case EXTRA_BY_WORD:
 			listed = specs_have(v, n->node.path, word);
-			if ((listed || word == FURTHER_IMEX) && rules_give_word(v->policy, word, n->node.minor, listed))
+			if ((listed || word == EXTRA_IMEX) && rules_give_word(v->policy, word, n->node.minor, listed))
 				return true;
 			break;
-		case FURTHER_OF_GPUS:
-		case FURTHER_UNKNOWN:
+		case EXTRA_OF_GPUS:
+		case EXTRA_UNKNOWN:
 			break;
 		}
 	}
@@ -237,7 +237,7 @@ check_count(const struct vet *v, const struct seen_gpus *s, struct why *why)
 
 /* Looks at every node, once: both rounds of check_nodes() judge what was seen. */
 static int
-see_all(const struct vet *v, struct vet_node *seen, struct why *why)
+find_all(const struct vet *v, struct vet_node *seen, struct why *why)
 {
 	const struct edits *e = v->edits;
 	size_t i;
@@ -254,22 +254,22 @@ check_nodes(struct vet *v, struct why *why)
 	const struct edits *e = v->edits;
 	autofree struct vet_node *seen = calloc(e->nodes + 1, sizeof(*seen));
 	struct seen_gpus gpus = { .n = 0 };
-	int further;
+	int extra;
 	size_t i, k;
 
 	if (seen == NULL)
 		return refuse_nomem(why);
-	if (see_all(v, seen, why) == -1)
+	if (find_all(v, seen, why) == -1)
 		return -1;
 	/* the known ones first: they say which specs may bring further ones */
-	for (further = 0; further < 2; further++)
+	for (extra = 0; extra < 2; extra++)
 		for (i = 0; i < e->nodes; i++) {
 			if (is_known(v, &seen[i])) {
 				mark_sources(v, e->node[i].path);
 				count_gpu(&gpus, seen[i].pci);
-			} else if (further && !is_further(v, &seen[i]))
+			} else if (extra && !is_extra(v, &seen[i]))
 				return vet_refuse("device", e->node[i].path, why);
-			for (k = 0; k < i && !further; k++)
+			for (k = 0; k < i && !extra; k++)
 				if (strcmp(e->node[k].path, e->node[i].path) == 0)
 					return vet_refuse("second device", e->node[i].path, why);
 		}

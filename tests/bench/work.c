@@ -33,7 +33,7 @@ void work_helper(const char *answer, size_t len, const char *request, size_t ask
 /* What the functions leave for each other; the process ends soon, so nothing is freed. */
 static char *answer;
 static size_t answer_len;
-static struct buf judged;
+static struct buf done;
 
 static void
 die(const char *what, const struct why *why)
@@ -56,7 +56,7 @@ work_read(const char *question, size_t len)
 EXACT void
 work_judge(const char *question, size_t len)
 {
-	struct lines in = { .at = question, .end = question + len }, out = { .out = &judged };
+	struct lines in = { .at = question, .end = question + len }, out = { .out = &done };
 	struct grant_ask a = { .gpus = NULL };
 	struct verdict v = { .policy = 0 };
 	struct inventory host = { .gpus = 0 };
@@ -76,7 +76,7 @@ work_judge(const char *question, size_t len)
 
 static struct settings settings;
 static struct policy_set policies, listed;
-static const struct asker who = { .uid = 0, .user = "root", .member = true, .enforced = true };
+static const struct asker who = { .uid = 0, .user = "root", .member = true, .rootful = true };
 
 static void
 read_table(const char *text, size_t len)
@@ -112,7 +112,7 @@ work_helper(const char *text, size_t len, const char *request, size_t asked, str
 	const struct identity id = { .kind = IDENTITY_CALLER };
 	const struct verdict_bounds bounds = { .who = &who, .id = &id, .settings = &settings, .policies = &listed,
 		.inventory = host, .vendors = 1U << GPU_NVIDIA };
-	struct lines in = { .at = judged.p, .end = judged.p + judged.len };
+	struct lines in = { .at = done.p, .end = done.p + done.len };
 	struct decision d = { .policy = NULL };
 	struct buf question = { 0 };
 	struct verdict v = { .policy = 0 };

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "gpu/furthernode.h"
+#include "gpu/extranode.h"
 #include "judge/instancevar.h"
 #include "policy/policy.h"
 #include "policy/settings.h"
@@ -864,9 +864,9 @@ test_policy_read(void)
 		    p.gpu[1].capabilities == (GPU_CAP_COMPUTE | GPU_CAP_UTILITY),
 		    "the defaults of a GPU rule are one GPU, exclusive, for compute");
 		ok(p.gpu[4].vendor == GPU_AMD && p.gpu[4].line == 7, "each GPU rule has its line");
-		ok(p.gpu[2].nodes == (FURTHER_IMEX | FURTHER_GDRDRV) && p.gpu[2].nodes_line == 7 && p.gpu[4].nodes == 0,
+		ok(p.gpu[2].nodes == (EXTRA_IMEX | EXTRA_GDRDRV) && p.gpu[2].nodes_line == 7 && p.gpu[4].nodes == 0,
 		    "nodes of other drivers are read");
-		ok(!p.gpu[2].one_channel && p.gpu[3].nodes == FURTHER_IMEX && p.gpu[3].one_channel && p.gpu[3].channel == 9,
+		ok(!p.gpu[2].one_channel && p.gpu[3].nodes == EXTRA_IMEX && p.gpu[3].one_channel && p.gpu[3].channel == 9,
 		    "an IMEX channel is read, and counts beside the word without one");
 	}
 	if (is_int(p.folders, 2, "two folders are read")) {

@@ -41,7 +41,7 @@ fill(struct reply *r, bool secret)
 	ok(edits_add_note(e, "%s is missing", "libcuda.so.1") && edits_add_note(e, "two \xc3\xa4") &&
 	    edits_add_note(e, "libcuda.so.1 is missing"), "notes are added");
 	is_int(e->notes.n, 2, "a note is added only once");
-	e->mount[0].place = strdup("8:1 /srv/data");
+	e->mount[0].fs_path = strdup("8:1 /srv/data");
 	e->label = strdup("u:r:t:s0:c1,c2");
 	e->mount_label = strdup("u:object_r:f:s0:c1,c2");
 	e->gid[e->gids++] = 4294967294;
@@ -54,7 +54,7 @@ test_reply_grant(bool secret)
 	autofree char *text = NULL, *again = NULL;
 	autoreply struct reply r = { 0 }, out = { 0 };
 	struct why why = { 0 };
-	int places = 0;
+	int fs_paths = 0;
 	size_t i;
 
 	fill(&r, secret);
@@ -73,8 +73,8 @@ test_reply_grant(bool secret)
 	    out.edits.node[1].minor == 128 && out.edits.node[1].mode == 0660 && out.edits.node[1].uid == 4294967294 &&
 	    out.edits.node[1].gid == 104, "the nodes are read back");
 	for (i = 0; i < out.edits.mounts; i++)
-		places += out.edits.mount[i].place != NULL && strcmp(out.edits.mount[i].place, "8:1 /srv/data") == 0;
-	is_int(places, 1, "the place of a mount is read back, for the one mount that has a place");
+		fs_paths += out.edits.mount[i].fs_path != NULL && strcmp(out.edits.mount[i].fs_path, "8:1 /srv/data") == 0;
+	is_int(fs_paths, 1, "the place of a mount is read back, for the one mount that has a place");
 	ok(out.edits.mounts == 4 && out.edits.mount[0].options.n == 2 &&
 	    strcmp(out.edits.mount[0].options.v[1], "ro") == 0, "the mounts are read back");
 	ok(out.edits.hooks == 1 && strcmp(out.edits.hook[0].when, "createContainer") == 0 && out.edits.hook[0].args.n == 1 &&
@@ -136,7 +136,7 @@ test_reply_no_text(void)
 	text = reply_encode(&r);
 	ok(text != NULL && strstr(text, "/srv/b") != NULL, "the reply is written");
 	free(text);
-	r.edits.mount[0].place = strdup("8:1 /caf\xe9");
+	r.edits.mount[0].fs_path = strdup("8:1 /caf\xe9");
 	text = reply_encode(&r);
 	ok(text == NULL, "a reply with a mount whose place is not UTF-8 is not written");
 	free(text);

@@ -11,9 +11,9 @@
 
 #include "ask/engineask.h"
 #include "base/cleanup.h"
-#include "gpu/furthernode.h"
+#include "gpu/extranode.h"
 #include "rnd.h"
-#include "root/child/further.h"
+#include "root/child/extraadd.h"
 #include "tap.h"
 
 #define GPUS 2
@@ -117,7 +117,7 @@ make_edits(struct engine_answer *a)
 static void
 test_question(void)
 {
-	struct engine_want want[2] = { { 1, { .kind = (char []){ "nvidia.com/gpu" }, .count = 2, .nodes = FURTHER_IMEX,
+	struct engine_want want[2] = { { 1, { .kind = (char []){ "nvidia.com/gpu" }, .count = 2, .nodes = EXTRA_IMEX,
 	    .one_channel = true, .channel = 5 } }, { 0, { .has_vendor = true, .capabilities = GPU_CAP_UTILITY } } };
 	struct engine_ask asked = { .verb = ENGINE_EDITS, .driver_files = DRIVER_FILES_VENDOR_RUNTIME, .cdi_hooks = true,
 	    .want = want, .wants = 2 }, back;
@@ -128,7 +128,7 @@ test_question(void)
 
 	ok(ask_taken(text, len, &back) && back.verb == ENGINE_EDITS && back.driver_files == DRIVER_FILES_VENDOR_RUNTIME &&
 	    back.cdi_hooks && back.wants == 2 && back.want[0].gpu == 1 && strcmp(back.want[0].rule.kind, "nvidia.com/gpu") == 0 &&
-	    back.want[0].rule.nodes == FURTHER_IMEX && back.want[0].rule.one_channel && back.want[0].rule.channel == 5 &&
+	    back.want[0].rule.nodes == EXTRA_IMEX && back.want[0].rule.one_channel && back.want[0].rule.channel == 5 &&
 	    back.want[1].rule.kind == NULL && back.want[1].rule.capabilities == GPU_CAP_UTILITY,
 	    "a question is written and read back");
 	engine_ask_free(&back);
@@ -176,15 +176,15 @@ test_specs(void)
 	static const char bytes[] = "any\0bytes\nend\n";
 	struct engine_spec files[2] = { { .path = (char []){ "/etc/cdi/a b.yaml" }, .dir = 1, .read = true },
 	    { .path = (char []){ "/run/cdi/x.json" } } };
-	struct engine_specs places = { .v = files, .n = 2 }, back;
+	struct engine_specs list = { .v = files, .n = 2 }, back;
 	autofree char *packed = NULL, *evil = NULL;
 	size_t size = 0, len, i, good = 0, told = 0;
 	const char *answer;
 	uint64_t head, wrong;
 
 	add_text(&files[1].problems, "is not readable");
-	add_text(&places.problems, "/etc/cdi is a file");
-	packed = engine_specs_pack(&places, bytes, sizeof(bytes), &size);
+	add_text(&list.problems, "/etc/cdi is a file");
+	packed = engine_specs_pack(&list, bytes, sizeof(bytes), &size);
 	ok(engine_specs_unpack(packed, size, &back, &answer, &len) && back.n == 2 && strcmp(back.v[0].path, "/etc/cdi/a b.yaml") == 0 &&
 	    back.v[0].dir == 1 && back.v[0].read && !back.v[1].read && strcmp(back.v[1].problems.v[0], "is not readable") == 0 &&
 	    back.problems.n == 1 && len == sizeof(bytes) && memcmp(answer, bytes, len) == 0,
@@ -212,7 +212,7 @@ test_specs(void)
 	}
 	is_int((long long)good, 0, "  no wrong length of the places is accepted");
 	strlist_free(&files[1].problems);
-	strlist_free(&places.problems);
+	strlist_free(&list.problems);
 }
 
 static void
@@ -489,7 +489,7 @@ is_given(struct gpu_rule rule, const char *path, uint32_t major, uint32_t minor)
 	int ret;
 
 	snprintf(node.path, sizeof(node.path), "%s", path);
-	ret = further_add(&inv, &want, 1, &node, &out, &why);
+	ret = extra_add(&inv, &want, 1, &node, &out, &why);
 	if (ret == 0)
 		return out.n == 1;
 	/* true, too, for a refusal that does not say why: a test of a refusal then fails */
@@ -498,7 +498,7 @@ is_given(struct gpu_rule rule, const char *path, uint32_t major, uint32_t minor)
 }
 
 static void
-test_further(void)
+test_extra(void)
 {
 	const struct gpu_rule none = { .kind = (char []){ "nvidia.com/gpu" }, .capabilities = GPU_CAP_COMPUTE };
 	struct gpu_rule words = none, five = none, vendor = none, full = none;
@@ -512,12 +512,12 @@ test_further(void)
 	struct driver_nodes out = { .n = DRIVER_NODES_MAX };
 	struct why why;
 
-	words.nodes = FURTHER_GDRDRV | FURTHER_IMEX;
-	five.nodes = FURTHER_IMEX;
+	words.nodes = EXTRA_GDRDRV | EXTRA_IMEX;
+	five.nodes = EXTRA_IMEX;
 	five.one_channel = true;
 	five.channel = 0;
 	vendor.kind = NULL;
-	vendor.nodes = FURTHER_GDRDRV;
+	vendor.nodes = EXTRA_GDRDRV;
 	full.capabilities = GPU_CAP_ALL;
 	ok(is_given(words, "/dev/null", 1, 3), "a node by a word of the rule is given");
 	ok(!is_given(none, "/dev/null", 1, 3), "  not without the word");
@@ -538,10 +538,10 @@ test_further(void)
 		skip("nvidia-modeset is given for displays only", "this user may make no node");
 	(void)unlink(modeset);
 	(void)rmdir(dir);
-	ok(further_add(&inv, &want, 1, &node, &out, &why) == -1 && out.n == DRIVER_NODES_MAX, "one node more than fits is refused");
+	ok(extra_add(&inv, &want, 1, &node, &out, &why) == -1 && out.n == DRIVER_NODES_MAX, "one node more than fits is refused");
 	out.n = 0;
-	ok(further_add(&inv, &want, 1, &node, &out, &why) == 0 && out.n == 1, "  the same node is given where there is room");
-	ok(further_add(&owns, &want, 1, &node, &out, &why) == -1 && out.n == 1, "a GPU's own node is no further node, by whatever name");
+	ok(extra_add(&inv, &want, 1, &node, &out, &why) == 0 && out.n == 1, "  the same node is given where there is room");
+	ok(extra_add(&owns, &want, 1, &node, &out, &why) == -1 && out.n == 1, "a GPU's own node is no further node, by whatever name");
 }
 
 int
@@ -556,6 +556,6 @@ main(void)
 	test_most();
 	test_longest();
 	test_flipped();
-	test_further();
+	test_extra();
 	return done_testing();
 }

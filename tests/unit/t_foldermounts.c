@@ -18,7 +18,7 @@
 #include "tap.h"
 #include "user/mount/foldermounts.h"
 
-static char top[] = "/tmp/t_foldermounts.XXXXXX", a[64], b[64], target[64], link_to[64], place[80];
+static char top[] = "/tmp/t_foldermounts.XXXXXX", a[64], b[64], target[64], link_to[64], fs_path[80];
 
 static bool
 prepare(void)
@@ -32,7 +32,7 @@ prepare(void)
 	snprintf(b, sizeof(b), "%s/b", top);
 	snprintf(target, sizeof(target), "%s/target", top);
 	snprintf(link_to, sizeof(link_to), "%s/link", top);
-	snprintf(place, sizeof(place), "%u:%u /a", major(st.st_dev), minor(st.st_dev));
+	snprintf(fs_path, sizeof(fs_path), "%u:%u /a", major(st.st_dev), minor(st.st_dev));
 	return mkdir(a, 0755) == 0 && mkdir(b, 0755) == 0 && mkdir(target, 0755) == 0 && symlink(target, link_to) == 0;
 }
 
@@ -67,7 +67,7 @@ check(const char *first, const char *second, const char *at, struct why *why)
 	if (waitpid(pid, &ret, WUNTRACED) == -1 || !WIFSTOPPED(ret))
 		return -2;
 	*why = (struct why){ .code = WHY_NONE };
-	if (!strlist_add(&p.target, at, SIZE_MAX) || !strlist_add(&p.place, place, SIZE_MAX))
+	if (!strlist_add(&p.target, at, SIZE_MAX) || !strlist_add(&p.fs_path, fs_path, SIZE_MAX))
 		return -2;
 	ret = folder_mounts_check(pid, &p, why);
 	folder_mounts_free(&p);

@@ -66,7 +66,7 @@ same_folders(const struct lease *a, const struct lease *b)
 
 	for (i = 0; i < a->folders && i < b->folders; i++)
 		if (strcmp(a->folder[i].path, b->folder[i].path) != 0 || strcmp(a->folder[i].fs, b->folder[i].fs) != 0 ||
-		    strcmp(a->folder[i].place, b->folder[i].place) != 0 || a->folder[i].relabel != b->folder[i].relabel)
+		    strcmp(a->folder[i].fs_path, b->folder[i].fs_path) != 0 || a->folder[i].relabel != b->folder[i].relabel)
 			return false;
 	return a->folders == 2 && b->folders == 2;
 }
@@ -375,7 +375,7 @@ static void
 test_folders(void)
 {
 	static struct {
-		char fs[2][8], place[2][16], path[2][16];
+		char fs[2][8], fs_path[2][16], path[2][16];
 		bool meet;
 	} t[] = {
 		{ { "8:1", "8:1" }, { "/srv/a", "/srv/a" }, { "/x", "/y" }, true },
@@ -393,12 +393,12 @@ test_folders(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		struct held_folder a = { .path = t[i].path[0], .fs = t[i].fs[0], .place = t[i].place[0] };
-		struct held_folder b = { .path = t[i].path[1], .fs = t[i].fs[1], .place = t[i].place[1] };
+		struct held_folder a = { .path = t[i].path[0], .fs = t[i].fs[0], .fs_path = t[i].fs_path[0] };
+		struct held_folder b = { .path = t[i].path[1], .fs = t[i].fs[1], .fs_path = t[i].fs_path[1] };
 
 		ok(held_folders_meet(&a, &b) == t[i].meet && held_folders_meet(&b, &a) == t[i].meet,
 		    "whether the folders overlap: %s %s (%s) and %s %s (%s)",
-		    t[i].fs[0], t[i].place[0], t[i].path[0], t[i].fs[1], t[i].place[1], t[i].path[1]);
+		    t[i].fs[0], t[i].fs_path[0], t[i].path[0], t[i].fs[1], t[i].fs_path[1], t[i].path[1]);
 	}
 }
 
@@ -414,7 +414,7 @@ test_no_text(void)
 	ok(lease_add_folder(&l, &f), "a folder whose place is not UTF-8 is added");
 	text = lease_encode(&l);
 	ok(text != NULL && lease_decode(text, strlen(text), &back, &why) == 0 && back.folders == 1 &&
-	    strcmp(back.folder[0].place, "/caf\xe9") == 0, "the place is read back");
+	    strcmp(back.folder[0].fs_path, "/caf\xe9") == 0, "the place is read back");
 	free(text);
 	lease_free(&l);
 	lease_free(&back);

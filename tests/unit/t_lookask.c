@@ -16,7 +16,7 @@ static struct idspan user[] = { { 1000, 1 }, { 100000, 65536 } };
 static void
 fill(struct lease *l)
 {
-	struct held_folder f = { .path = strdup("/srv/a"), .fs = strdup("8:1"), .place = strdup("/a") };
+	struct held_folder f = { .path = strdup("/srv/a"), .fs = strdup("8:1"), .fs_path = strdup("/a") };
 	struct way w = { .writable = true }, bare = { .writable = false };
 
 	*l = (struct lease){ .boot = "b0", .asker = { 7, 70 }, .container.init = { 8, 80 }, .container.mounts = 9, .container.pids = UINT64_MAX,
@@ -105,7 +105,7 @@ test_kinds(const struct lease *l)
 		    "the question has %zu folders and %zu ways", t[i].folders, t[i].ways);
 		if (m.folders > 0)
 			ok(strcmp(m.folder[0].fs, "8:1") == 0 &&
-			    strcmp(m.folder[0].place, "/a") == 0,
+			    strcmp(m.folder[0].fs_path, "/a") == 0,
 			    "the folder is the same");
 		if (m.ways > 0) {
 			ok(m.way[0].writable && strcmp(m.way[0].at.v[0], "8:1 /a b") == 0,

@@ -832,9 +832,9 @@ wrong_gpus(const struct reading *r)
 		for (k = 0; k < w->n; k++)
 			if (!lists(r, w->rule, (size_t)(w->candidate[k] - gpus)))
 				return "a candidate is not in the rule";
-		if (!r->who->enforced && !r->s->unenforced && w->rule->sharing == SHARING_EXCLUSIVE)
+		if (!r->who->rootful && !r->s->unenforced && w->rule->sharing == SHARING_EXCLUSIVE)
 			return "a GPU is exclusive, and nothing enforces this";
-		if (!r->who->enforced && !r->s->unenforced && w->rule->vendor == GPU_AMD && w->count < 2)
+		if (!r->who->rootful && !r->s->unenforced && w->rule->vendor == GPU_AMD && w->count < 2)
 			return "only some AMD GPUs are given, and nothing enforces this";
 		per_rule[rule] += w->count;
 		total += w->count;
@@ -1034,7 +1034,7 @@ must_be_granted(const struct reading *r)
 	char target[256];
 	size_t i, k;
 
-	if (r->p->gpus != 1 || r->a->gpu_ids.n > 0 || !r->who->enforced || r->a->all_folders)
+	if (r->p->gpus != 1 || r->a->gpu_ids.n > 0 || !r->who->rootful || r->a->all_folders)
 		return false;
 	for (i = 0; i < COUNT(gpus); i++)
 		have += lists(r, rule, i);

@@ -142,7 +142,7 @@ static const char *
 given(const struct inventory *inv, const char *rule, const char *asked)
 {
 	static char text[600];
-	const struct asker root = { .uid = 0, .member = true, .enforced = true };
+	const struct asker root = { .uid = 0, .member = true, .rootful = true };
 	autosettings struct settings settings = { 0 };
 	autofaults struct faults f = { 0 };
 	autopolicy struct policy p;

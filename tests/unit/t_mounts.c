@@ -20,9 +20,9 @@ test_lines(void)
 	char e[] = "8 1 8:1 / /y ro,nosuid - ext4 /dev/sda1 rw";
 	struct mount m;
 
-	ok(mount_line(a, &m) && m.id == 36 && strcmp(m.fs, "98:0") == 0 && strcmp(m.place, "/mnt1") == 0 &&
+	ok(mount_line(a, &m) && m.id == 36 && strcmp(m.fs, "98:0") == 0 && strcmp(m.root, "/mnt1") == 0 &&
 	    strcmp(m.point, "/mnt2") == 0 && m.writable, "the example of proc(5) is parsed");
-	ok(mount_line(b, &m) && strcmp(m.place, "/a b\\c") == 0 && strcmp(m.point, "/x\ty") == 0,
+	ok(mount_line(b, &m) && strcmp(m.root, "/a b\\c") == 0 && strcmp(m.point, "/x\ty") == 0,
 	    "escaped characters are decoded");
 	ok(mount_line(e, &m) && !m.writable,
 	    "a read-only mount is not writable, even of a writable file system");
@@ -40,7 +40,7 @@ static void
 test_place(void)
 {
 	char dir[] = "/tmp/t_mounts.XXXXXX", path[64];
-	autofree char *root_fs = NULL, *root = NULL, *fs = NULL, *place = NULL, *beneath_fs = NULL, *beneath = NULL;
+	autofree char *root_fs = NULL, *root = NULL, *fs = NULL, *fs_path = NULL, *beneath_fs = NULL, *beneath = NULL;
 	autoclose int slash = open("/", O_PATH | O_DIRECTORY), fd = -1, sub = -1, proc = open("/proc", O_PATH | O_DIRECTORY);
 	automounts struct mount_table *mounts = mounts_read();
 	char first[64];
@@ -51,23 +51,23 @@ test_place(void)
 	(void)mkdir(path, 0755);
 	fd = open(dir, O_PATH | O_DIRECTORY);
 	sub = open(path, O_PATH | O_DIRECTORY);
-	if (!ok(mounts_place(mounts, slash, "/", &root_fs, &root) && mounts_place(mounts, fd, dir, &fs, &place) &&
+	if (!ok(mounts_place(mounts, slash, "/", &root_fs, &root) && mounts_place(mounts, fd, dir, &fs, &fs_path) &&
 	    mounts_place(mounts, sub, path, &beneath_fs, &beneath),
 	    "the places of three directories are found"))
 		return;
 	ok(root[0] == '/', "the root directory has a place: %s %s", root_fs, root);
-	n = strlen(place);
-	ok(strcmp(fs, beneath_fs) == 0 && strncmp(beneath, place, n) == 0 && strcmp(beneath + n, "/sub") == 0,
+	n = strlen(fs_path);
+	ok(strcmp(fs, beneath_fs) == 0 && strncmp(beneath, fs_path, n) == 0 && strcmp(beneath + n, "/sub") == 0,
 	    "a subdirectory's place is beneath its parent's: %s", beneath);
 	free(fs);
-	free(place);
-	if (ok(mounts_place(mounts, proc, "/proc", &fs, &place), "the place of /proc is found"))
+	free(fs_path);
+	if (ok(mounts_place(mounts, proc, "/proc", &fs, &fs_path), "the place of /proc is found"))
 		ok(strcmp(fs, root_fs) != 0, "/proc is on another file system: %s", fs);
 	free(fs);
-	free(place);
-	ok(!mounts_place(mounts, proc, "/elsewhere", &fs, &place) && fs == NULL && place == NULL,
+	free(fs_path);
+	ok(!mounts_place(mounts, proc, "/elsewhere", &fs, &fs_path) && fs == NULL && fs_path == NULL,
 	    "no place is found for a path outside the descriptor's mount");
-	ok(!mounts_place(NULL, proc, "/proc", &fs, &place), "no place is found without a table");
+	ok(!mounts_place(NULL, proc, "/proc", &fs, &fs_path), "no place is found without a table");
 	ok(mounts_beneath(mounts, "/", first, sizeof(first)) && first[0] == '/' && first[1] != '\0',
 	    "a mount beneath / is found: %s",
 	    first);

@@ -11,7 +11,7 @@
 #define KEY_B "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
 
 /* The offsets in a message's head; every number has four bytes. */
-enum place { AT_INODE = 0, AT_MAJOR = 8, AT_MINOR = 12, AT_VERB = 16, AT_FLAGS = 20, AT_UID = 24, AT_GID = 28,
+enum fs_path { AT_INODE = 0, AT_MAJOR = 8, AT_MINOR = 12, AT_VERB = 16, AT_FLAGS = 20, AT_UID = 24, AT_GID = 28,
 	AT_UID_RANGES = 32, AT_GID_RANGES = 36, AT_GIDS = 40, AT_SHUT = 44, AT_WAITER = 56,
 	AT_TEXTS = 64 };
 #define AT_TEXT(n) (AT_TEXTS + 4 * (n))
@@ -187,7 +187,7 @@ static void
 test_lies(void)
 {
 	static const struct {
-		enum place at;
+		enum fs_path at;
 		uint32_t number;
 		const char *why;
 	} t[] = {

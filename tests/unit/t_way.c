@@ -19,7 +19,7 @@ static void
 test_passes(void)
 {
 	static const struct {
-		const char *path, *at[4], *through, *place;
+		const char *path, *at[4], *through, *fs_path;
 		bool passes;
 		const char *what;
 	} t[] = {
@@ -47,8 +47,8 @@ test_passes(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		const char *const place[] = { t[i].place, NULL };
-		struct way w = way_of(t[i].path, t[i].at), through = way_of(t[i].through, place);
+		const char *const fs_path[] = { t[i].fs_path, NULL };
+		struct way w = way_of(t[i].path, t[i].at), through = way_of(t[i].through, fs_path);
 
 		ok(way_passes(&w, &through) == t[i].passes,
 		    "whether the way leads through: %s: %s and %s", t[i].what, t[i].path,

@@ -30,15 +30,15 @@ static void
 draw_way(struct way *w)
 {
 	static const char *const fs[] = { "8:1", "8:11", "0:5" };
-	char path[64], place[80];
+	char path[64], fs_path[80];
 	uint64_t n = rnd(4);
 
 	draw_path(path);
 	*w = (struct way){ .path = strdup(path), .writable = rnd(2) == 0 };
 	while (n-- > 0) {
 		draw_path(path);
-		snprintf(place, sizeof(place), "%s %s", fs[rnd(3)], path);
-		(void)strlist_add(&w->at, place, SIZE_MAX);
+		snprintf(fs_path, sizeof(fs_path), "%s %s", fs[rnd(3)], path);
+		(void)strlist_add(&w->at, fs_path, SIZE_MAX);
 	}
 }
 

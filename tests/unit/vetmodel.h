@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/furthernode.h"
+#include "gpu/extranode.h"
 #include "vet/vet.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
@@ -52,7 +52,7 @@ model_see_node(void *host, const char *path, struct vet_node *n)
 	for (i = 0; i < COUNT(model_nodes); i++)
 		if (strcmp(model_nodes[i].path, path) == 0) {
 			n->node = model_nodes[i].n;
-			n->what = (struct further_node){ .major = n->node.major, .minor = n->node.minor };
+			n->what = (struct extra_node){ .major = n->node.major, .minor = n->node.minor };
 			n->vendors = model_nodes[i].vendors;
 			snprintf(n->pci, sizeof(n->pci), "%s", model_nodes[i].gpu);
 			if (n->node.major != 195)
@@ -106,7 +106,7 @@ model_see_folder(void *host, const char *path)
 static char *model_env[] = { TEXT("FROM_POLICY=1") }, *model_spec_env[] = { TEXT("FROM_SPEC=1"), TEXT("NVIDIA_GDS=enabled") };
 static char *model_devices[] = { TEXT("0000:3b:00.0"), TEXT("af:00.0") };
 static struct gpu_rule model_rule = { .has_vendor = true, .vendor = GPU_NVIDIA, .devices = { model_devices, 2 }, .count = 2,
-	.capabilities = GPU_CAP_COMPUTE | GPU_CAP_UTILITY, .nodes = FURTHER_GDRDRV };
+	.capabilities = GPU_CAP_COMPUTE | GPU_CAP_UTILITY, .nodes = EXTRA_GDRDRV };
 static struct folder_rule model_rules[] = {
 	{ .path = TEXT("/srv/a") },
 	{ .path = TEXT("/srv/b"), .writable = true, .target = TEXT("/b"), .subfolders = true },

@@ -88,7 +88,7 @@ judge(struct cdi_registry *r, bool hooks, struct why *why)
 		return -1;
 	for (i = 0; i < r->files; i++) {
 		if (r->file[i].usable)
-			cdi_judge_groups(&r->file[i].spec, group, groups, &r->file[i].faults);
+			cdi_check_groups(&r->file[i].spec, group, groups, &r->file[i].faults);
 		if (r->file[i].faults.starved)
 			return refuse_nomem(why);
 		if (!hooks)

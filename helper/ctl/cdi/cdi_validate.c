@@ -123,7 +123,7 @@ validate_file(struct validating *v, const char *file, struct why *why)
 		reason = strstr(why->text, ": ");
 		cdi_fault(&f, CDI_INVALID, 0, 0, "", "%s", reason != NULL ? reason + 2 : why->text);
 	} else if (cdi_parse(&s, format_of(file, text), text, len, &f)) {
-		cdi_judge_groups(&s, v->group, v->groups, &f);
+		cdi_check_groups(&s, v->group, v->groups, &f);
 		if (v->o->host || live != NULL) {
 			cdi_check_host(&s, &f);
 			cdi_check_libraries(&s, &f);

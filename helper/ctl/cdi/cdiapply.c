@@ -101,7 +101,7 @@ apply_env(struct applying *a, uint32_t process, struct section *s)
 			if (!items_add(&l, DOC_NONE, buf_take(&b), strndup(entry, strcspn(entry, "="))))
 				return refuse_nomem(a->why);
 		}
-	if (!items_settle(&l, ITEMS_IN_PLACE))
+	if (!items_finish(&l, ITEMS_IN_PLACE))
 		return refuse_nomem(a->why);
 	section_set(s, "env", items_text(&l, &a->d, '['));
 	return 0;
@@ -133,7 +133,7 @@ apply_gids(struct applying *a, uint32_t user, struct section *s)
 		}
 	if (n == 0)
 		return 0;
-	if (!items_settle(&l, ITEMS_ONCE))
+	if (!items_finish(&l, ITEMS_ONCE))
 		return refuse_nomem(a->why);
 	section_set(s, "additionalGids", items_text(&l, &a->d, '['));
 	return 0;
@@ -235,7 +235,7 @@ apply_nodes(struct applying *a, uint32_t obj, struct section *linux)
 		if ((n->type == 'b' || n->type == 'c') && !items_add(&rules, DOC_NONE, rule_text(n), strdup("")))
 			return refuse_nomem(a->why);
 	}
-	if (!items_settle(&nodes, ITEMS_SHIFT))
+	if (!items_finish(&nodes, ITEMS_SHIFT))
 		return refuse_nomem(a->why);
 	section_set(linux, "devices", items_text(&nodes, &a->d, '['));
 	section_begin(&s, &a->d, &a->edits, obj, "resources", resources);
@@ -273,7 +273,7 @@ apply_netdevs(struct applying *a, uint32_t obj, struct section *linux)
 		}
 	if (n == 0)
 		return 0;
-	if (!items_settle(&l, ITEMS_REPLACE))
+	if (!items_finish(&l, ITEMS_REPLACE))
 		return refuse_nomem(a->why);
 	section_set(linux, "netDevices", items_text(&l, &a->d, '{'));
 	return 0;
@@ -413,7 +413,7 @@ apply_mounts(struct applying *a)
 		}
 	for (i = 0; i < l.n; i++)
 		l.v[i].rank = mount_depth(l.v[i].key);
-	if (!items_settle(&l, ITEMS_REPLACE) || !items_sort(&l) || (text = items_text(&l, &a->d, '[')) == NULL)
+	if (!items_finish(&l, ITEMS_REPLACE) || !items_sort(&l) || (text = items_text(&l, &a->d, '[')) == NULL)
 		return refuse_nomem(a->why);
 	doc_set(&a->edits, &a->d, 0, "mounts", text);
 	return 0;

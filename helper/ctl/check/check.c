@@ -22,7 +22,7 @@
 #include "../../read/conf/settingsread.h"
 #include "../ctl.h"
 #include "../gpus/status.h"
-#include "../worker/enforced.h"
+#include "../worker/rootful.h"
 #include "checkhosts.h"
 #include "lastgood.h"
 
@@ -558,12 +558,12 @@ check_leased_nodes(struct check_set *s)
 
 /* Says whether device cgroups enforce grants, for root and for other users. */
 static void
-say_enforced(const struct checking *k)
+say_rootful(const struct checking *k)
 {
 	char root[256], others[256];
 
-	(void)enforced_for(0, &k->set.settings, root, sizeof(root));
-	(void)enforced_for(UINT32_MAX - 1, &k->set.settings, others, sizeof(others));
+	(void)rootful_for(0, &k->set.settings, root, sizeof(root));
+	(void)rootful_for(UINT32_MAX - 1, &k->set.settings, others, sizeof(others));
 	if (k->options->verbose && !k->options->json) {
 		say("for root's containers: cgroups %s", root);
 		say("for other users' containers: cgroups %s", others);
@@ -586,7 +586,7 @@ check_default(struct checking *k, struct why *why)
 		check_config_dir(&k->set, path, strict ? path : given, strict);
 		if (strict) {
 			check_leased_nodes(&k->set);
-			say_enforced(k);
+			say_rootful(k);
 		}
 	} else if ((c = check_add(&k->set, CHECKED_PLACE, given)) != NULL)
 		fault_whole(c, absent.text);

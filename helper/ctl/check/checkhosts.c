@@ -67,7 +67,7 @@ asker_of(const struct policy *p)
 {
 	const char *user = p->has_callers && p->callers.n > 0 && !strlist_has(&p->callers, "root") ? p->callers.v[0] : "root";
 
-	return (struct asker){ .uid = strcmp(user, "root") == 0 ? 0 : 1, .user = user, .enforced = true, .member = true };
+	return (struct asker){ .uid = strcmp(user, "root") == 0 ? 0 : 1, .user = user, .rootful = true, .member = true };
 }
 
 /* Would this rule alone grant «count» GPUs of the host? */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
-#include "../../gpu/furthernode.h"
+#include "../../gpu/extranode.h"
 #include "../../judge/token.h"
 #include "../explain/claimsjson.h"
 
@@ -107,16 +107,16 @@ settings_json(const struct settings *s)
 }
 
 static json_t *
-further_names(const struct gpu_rule *r)
+extra_names(const struct gpu_rule *r)
 {
 	json_t *list = json_array();
 	unsigned bit;
 
 	for (bit = 1; bit != 0 && bit <= r->nodes; bit <<= 1)
-		if (bit == FURTHER_IMEX && r->one_channel)
+		if (bit == EXTRA_IMEX && r->one_channel)
 			json_array_append_new(list, json_sprintf("imex=%u", r->channel));
 		else if ((r->nodes & bit) != 0)
-			json_array_append_new(list, json_string(further_word_name(bit)));
+			json_array_append_new(list, json_string(extra_word_name(bit)));
 	return list;
 }
 
@@ -139,7 +139,7 @@ gpu_rule_json(const struct gpu_rule *r)
 	json_object_set_new(j, "capabilities", capability_names(r->capabilities));
 	put_text(j, "mig", r->whole_mig ? "whole" : "instances");
 	put_bool(j, "mps", r->mps);
-	json_object_set_new(j, "nodes", further_names(r));
+	json_object_set_new(j, "nodes", extra_names(r));
 	return j;
 }
 

@@ -37,10 +37,10 @@ policy_askers(const struct policy *p, struct asker out[ASKERS_MAX])
 	size_t i, n = 0;
 
 	if (!p->has_callers)
-		out[n++] = (struct asker){ .uid = 0, .user = "root", .member = true, .enforced = true };
+		out[n++] = (struct asker){ .uid = 0, .user = "root", .member = true, .rootful = true };
 	for (i = 0; i < p->callers.n && n < ASKERS_MAX; i++)
 		if (user_uid(p->callers.v[i], &uid, NULL))
-			out[n++] = (struct asker){ .uid = uid, .user = p->callers.v[i], .member = true, .enforced = uid == 0 };
+			out[n++] = (struct asker){ .uid = uid, .user = p->callers.v[i], .member = true, .rootful = uid == 0 };
 	return n;
 }
 

@@ -10,7 +10,7 @@
 #include "../../host/driver/drivernodes.h"
 #include "../../host/gpu/udev.h"
 #include "../../read/parse.h"
-#include "../explain/furtherwords.h"
+#include "../explain/extrawords.h"
 #include "../worker/tasktakes.h"
 #include "warn.h"
 
@@ -133,7 +133,7 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 		fault_add(&c->faults, r->line, true, "containers will not find %s: no loader looks in its directory, and the spec's "
 		    "hooks do not run: gpuhelperctl cdi generate --vendor nvidia", unnamed);
 	else if (want.gpu != NULL)
-		further_words_tell(&v->specs, r->nodes & ~nodes.words, warn_word, &(struct word_warning){ c, r->nodes_line });
+		extra_words_tell(&v->specs, r->nodes & ~nodes.words, warn_word, &(struct word_warning){ c, r->nodes_line });
 	/* a host without a spec may well mean its images to bring the driver's files */
 	for (i = 0; used.n > 0 && i < edits.notes.n; i++)
 		fault_add(&c->faults, r->line, true, "%s", edits.notes.v[i]);
@@ -174,10 +174,10 @@ warn_driver_folders(struct checked *c, const struct cdi_registry *specs)
 static void
 warn_nodes(struct checked *c, const struct gpu_rule *r)
 {
-	if ((r->nodes & (FURTHER_INFINIBAND | FURTHER_IMEX)) != 0)
+	if ((r->nodes & (EXTRA_INFINIBAND | EXTRA_IMEX)) != 0)
 		fault_add(&c->faults, r->nodes_line, true, "nodes: these containers can reach other hosts by InfiniBand or IMEX as "
 		    "far as the fabric lets this host; no policy limits that");
-	if ((r->nodes & FURTHER_NVSWITCH) != 0)
+	if ((r->nodes & EXTRA_NVSWITCH) != 0)
 		fault_add(&c->faults, r->nodes_line, true, "nodes: \"nvswitch\" lets these containers manage the links between all "
 		    "GPUs of this host; CUDA does not need it");
 }
@@ -231,7 +231,7 @@ warn_request(struct checked *c, const struct gpu_rule *r, const struct check_set
 static bool
 warn_no_device(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct inventory *inv)
 {
-	static const struct asker root = { .user = "root", .member = true, .enforced = true };
+	static const struct asker root = { .user = "root", .member = true, .rootful = true };
 	struct why why;
 
 	if (r->kind == NULL || rule_gpu(r, inv) != NULL)

@@ -26,8 +26,8 @@ struct doctor {
 	size_t warnings, failures;
 };
 
-/* Prints one finding: «topic» is the step, in one word; «mend» is the command that fixes the fault, or NULL. */
-void doctor_say(struct doctor *d, enum finding f, const char *topic, const char *mend, const char *fmt, ...)
+/* Prints one finding: «topic» is the step, in one word; «fix» is the command that fixes the fault, or NULL. */
+void doctor_say(struct doctor *d, enum finding f, const char *topic, const char *fix, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
 /* True if this process, which is not root, can't list one of the directories of CDI specs (cdi_validate.h). */

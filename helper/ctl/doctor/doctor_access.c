@@ -61,11 +61,11 @@ static void
 tell_denials(struct doctor *d, const struct node_access *r, const char *whose, pid_t pid)
 {
 	const enum finding f = d->gives_gpus && !is_service(pid) ? FINDING_FAIL : FINDING_WARN;
-	autobuf struct buf what = { 0 }, mend = { 0 };
+	autobuf struct buf what = { 0 }, fix = { 0 };
 
-	node_access_tell(r, &what, &mend);
-	if (!what.failed && !mend.failed)
-		doctor_say(d, f, "worker-cgroup", mend.p, "the device rules of the cgroup of %s (PID %d) deny %s to all containers "
+	node_access_tell(r, &what, &fix);
+	if (!what.failed && !fix.failed)
+		doctor_say(d, f, "worker-cgroup", fix.p, "the device rules of the cgroup of %s (PID %d) deny %s to all containers "
 		    "beneath it", whose, pid, what.p);
 }
 

@@ -52,7 +52,7 @@ has_group(gid_t gid)
 
 /* The program that makes the group and the users. */
 static const char *
-mend_users(void)
+fix_users(void)
 {
 	return access("/usr/bin/systemd-sysusers", X_OK) == 0 ? "systemd-sysusers" : "make users";
 }
@@ -61,21 +61,21 @@ void
 doctor_group(struct doctor *d)
 {
 	const char *name = d->user != NULL ? d->user : "the worker's user";
-	autofree char *mend = NULL;
+	autofree char *fix = NULL;
 	uint32_t gid;
 
 	if (!group_gid("gpuhelper", &gid)) {
-		doctor_say(d, FINDING_FAIL, "group", mend_users(), "there is no group gpuhelper");
+		doctor_say(d, FINDING_FAIL, "group", fix_users(), "there is no group gpuhelper");
 		return;
 	}
 	if (d->uid == 0) {
 		doctor_say(d, FINDING_OK, "group", NULL, "root needs no group (--user NAME checks for another user)");
 		return;
 	}
-	if (asprintf(&mend, "usermod -aG gpuhelper %s", d->user != NULL ? d->user : "USER") == -1)
-		mend = NULL;
+	if (asprintf(&fix, "usermod -aG gpuhelper %s", d->user != NULL ? d->user : "USER") == -1)
+		fix = NULL;
 	if (d->user == NULL || !user_in_group(d->user, "gpuhelper"))
-		doctor_say(d, FINDING_FAIL, "group", mend, "%s (uid %u) is not in group gpuhelper", name, d->uid);
+		doctor_say(d, FINDING_FAIL, "group", fix, "%s (uid %u) is not in group gpuhelper", name, d->uid);
 	else if (d->self && !has_group(gid))
 		doctor_say(d, FINDING_WARN, "group", "log in again, and restart the worker",
 		    "%s is in group gpuhelper, but not yet in this session", name);
@@ -86,7 +86,7 @@ doctor_group(struct doctor *d)
 bool
 doctor_program(struct doctor *d, const char *topic, const char *path, enum finding bad, const char *without)
 {
-	autofree char *mend = NULL;
+	autofree char *fix = NULL;
 	struct stat st;
 
 	if (lstat(path, &st) == -1) {
@@ -95,15 +95,15 @@ doctor_program(struct doctor *d, const char *topic, const char *path, enum findi
 	}
 	if (S_ISREG(st.st_mode) && st.st_uid == 0 && (st.st_mode & 022) == 0)
 		return true;
-	if (asprintf(&mend, "chown root:root %s && chmod 0711 %s", path, path) == -1)
-		mend = NULL;
-	doctor_say(d, bad, topic, mend, "others than root can change %s, so the helper does not start it", path);
+	if (asprintf(&fix, "chown root:root %s && chmod 0711 %s", path, path) == -1)
+		fix = NULL;
+	doctor_say(d, bad, topic, fix, "others than root can change %s, so the helper does not start it", path);
 	return false;
 }
 
 /* What makes a door where there is none.  NULL: the finding's text says it, or nothing does. */
 static const char *
-mend_door(const struct doctor *d)
+fix_door(const struct doctor *d)
 {
 	struct stat st;
 
@@ -128,7 +128,7 @@ say_no_door(struct doctor *d, const struct why *by_setuid, const struct why *by_
 		(void)door_refuse_both(by_setuid, by_socket, &why);
 	else
 		why = d->settings.door == DOOR_BY_SOCKET ? *by_socket : *by_setuid;
-	doctor_say(d, FINDING_FAIL, "door", mend_door(d), "%s", why.text);
+	doctor_say(d, FINDING_FAIL, "door", fix_door(d), "%s", why.text);
 }
 
 /* For another user, only the files of the door can be checked, not whether that user may use it. */
@@ -144,7 +144,7 @@ look_at_others_door(struct doctor *d)
 		doctor_say(d, FINDING_OK, "door", NULL, "the helper has its setuid bit, mode %04o (run this as %s to try it)",
 		    st.st_mode & 07777U, d->user != NULL ? d->user : "the worker's user");
 	else
-		doctor_say(d, FINDING_FAIL, "door", mend_door(d),
+		doctor_say(d, FINDING_FAIL, "door", fix_door(d),
 		    "there is neither a socket nor a setuid bit (door = \"%s\")", d->settings.door == DOOR_AUTO ? "auto" :
 		    d->settings.door == DOOR_BY_SOCKET ? "socket" : "setuid");
 }
@@ -159,7 +159,7 @@ look_at_child(struct doctor *d, const char *name, const char *without)
 	snprintf(path, sizeof(path), "%s/%s", GPUHELPER_LIBEXEC, name);
 	(void)doctor_program(d, "helper", path, FINDING_FAIL, without);
 	if (own_program_user(name, &uid, &gid, &d->why) == -1)
-		doctor_say(d, FINDING_FAIL, "helper", user_uid(name, &uid, &gid) ? NULL : mend_users(), "%s: %s",
+		doctor_say(d, FINDING_FAIL, "helper", user_uid(name, &uid, &gid) ? NULL : fix_users(), "%s: %s",
 		    d->why.text, without);
 }
 

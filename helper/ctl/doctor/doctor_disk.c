@@ -36,13 +36,13 @@ static bool
 only_root_writes(struct doctor *d, const char *topic, const char *path, const struct stat *st, const char *group,
     mode_t mode)
 {
-	autofree char *mend = NULL;
+	autofree char *fix = NULL;
 
 	if (trust_is_root(st->st_uid) && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0)
 		return true;
-	if (asprintf(&mend, "chown root:%s %s && chmod %04o %s", group, path, mode, path) == -1)
-		mend = NULL;
-	doctor_say(d, FINDING_FAIL, topic, mend, "others than root can change %s (uid %u, mode %04o)", path, st->st_uid,
+	if (asprintf(&fix, "chown root:%s %s && chmod %04o %s", group, path, mode, path) == -1)
+		fix = NULL;
+	doctor_say(d, FINDING_FAIL, topic, fix, "others than root can change %s (uid %u, mode %04o)", path, st->st_uid,
 	    st->st_mode & 07777U);
 	return false;
 }
@@ -100,14 +100,14 @@ is_good_state(struct doctor *d, const char *dir, mode_t mode)
 static bool
 is_unlisted(struct doctor *d, const char *dir)
 {
-	autofree char *mend = NULL;
+	autofree char *fix = NULL;
 	struct stat st;
 
 	if (stat(dir, &st) == -1 || (st.st_mode & S_IROTH) == 0)
 		return true;
-	if (asprintf(&mend, "chmod o-r %s", dir) == -1)
-		mend = NULL;
-	doctor_say(d, FINDING_WARN, "state", mend, "every user may list %s (mode %04o), and one who does so can make grants, "
+	if (asprintf(&fix, "chmod o-r %s", dir) == -1)
+		fix = NULL;
+	doctor_say(d, FINDING_WARN, "state", fix, "every user may list %s (mode %04o), and one who does so can make grants, "
 	    "or «keys import», wait for ever", dir, st.st_mode & 07777U);
 	return false;
 }

@@ -43,17 +43,17 @@ look_at_gpu(struct driver_look *l, const struct gpu *g)
 	const struct driver_question q = { l->specs, l->inventory, &l->d->settings, &want, 1 };
 	const char *vendor = gpu_vendor_name(g->vendor);
 	autostrlist struct strlist used = { 0 };
-	autofree char *mend = NULL;
+	autofree char *fix = NULL;
 	struct edits edits = { 0 };
 	struct why why;
 
-	if (asprintf(&mend, "gpuhelperctl cdi generate --vendor %s --output /etc/cdi/gpuhelper-%s.json", vendor, vendor) == -1)
-		mend = NULL;
+	if (asprintf(&fix, "gpuhelperctl cdi generate --vendor %s --output /etc/cdi/gpuhelper-%s.json", vendor, vendor) == -1)
+		fix = NULL;
 	if (driver_files(&q, &edits, &used, &why) == -1) {
 		doctor_say(l->d, FINDING_FAIL, "driver", NULL, "%s", why.text);
 		l->bad = true;
 	} else if (edits.mounts == 0 && g->vendor == GPU_NVIDIA) {
-		doctor_say(l->d, FINDING_WARN, "driver", mend, "no driver files come with %s GPU %s: only images with the "
+		doctor_say(l->d, FINDING_WARN, "driver", fix, "no driver files come with %s GPU %s: only images with the "
 		    "libraries of the loaded driver can use it", vendor, g->pci);
 		l->bad = true;
 	} else

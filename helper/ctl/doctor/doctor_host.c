@@ -17,7 +17,7 @@
 #include "../../host/gpu/udev.h"
 #include "../../read/parse.h"
 #include "../cdi/cdi_validate.h"
-#include "../worker/enforced.h"
+#include "../worker/rootful.h"
 #include "../worker/tasktakes.h"
 #include "doctor.h"
 
@@ -36,14 +36,14 @@ read_root(const char *path, size_t max)
  * ACL does not work until the helper opens the node again.
  */
 static void
-look_at_nvidia(struct doctor *d, const struct inventory *inv, bool enforced)
+look_at_nvidia(struct doctor *d, const struct inventory *inv, bool rootful)
 {
 	static const char options[] = "options nvidia NVreg_DeviceFileMode=0660 NVreg_ModifyDeviceFiles=0 "
 	    "in /etc/modprobe.d, and reload the driver";
 
 	if ((inv->nvidia_mode & 0006) != 0)
-		doctor_say(d, enforced ? FINDING_OK : FINDING_WARN, "nodes", enforced ? NULL : options,
-		    "NVIDIA nodes are open to everyone (NVreg_DeviceFileMode=%04o)%s", inv->nvidia_mode, enforced ?
+		doctor_say(d, rootful ? FINDING_OK : FINDING_WARN, "nodes", rootful ? NULL : options,
+		    "NVIDIA nodes are open to everyone (NVreg_DeviceFileMode=%04o)%s", inv->nvidia_mode, rootful ?
 		    "; device cgroups limit containers to their GPUs" : ", and no device cgroup limits this user's containers");
 	else if (inv->nvidia_modify && (inv->nvidia_mode & 0060) != 0060)
 		doctor_say(d, FINDING_WARN, "nodes", options, "nvidia-modprobe resets NVIDIA nodes to %04o, which breaks grants "
@@ -100,7 +100,7 @@ doctor_gpus(struct doctor *d)
 			doctor_say(d, FINDING_WARN, "gpus", NULL, "policies grant %s GPUs, but none is usable: %s",
 			    gpu_vendor_name((enum gpu_vendor)i), inv.absent[i]);
 	if (nvidia) {
-		look_at_nvidia(d, &inv, enforced_for(d->uid, &d->settings, text, sizeof(text)));
+		look_at_nvidia(d, &inv, rootful_for(d->uid, &d->settings, text, sizeof(text)));
 		doctor_links(d, &inv);
 	}
 	inventory_free(&inv);
@@ -149,7 +149,7 @@ may_matter(const struct doctor *d, const struct inventory *inv, const char *kind
 }
 
 static void
-say_unused(struct doctor *d, const struct cdi_file *f, const struct inventory *inv, const char *mend)
+say_unused(struct doctor *d, const struct cdi_file *f, const struct inventory *inv, const char *fix)
 {
 	const char *kind = cdi_kind_of(&f->spec);
 	const struct cdi_fault *first = cdi_first_fault(&f->faults);
@@ -162,9 +162,9 @@ say_unused(struct doctor *d, const struct cdi_file *f, const struct inventory *i
 	if (f->spec.empty && f->problems.n == 0)
 		doctor_say(d, FINDING_OK, "cdi", NULL, "%s has no devices", f->path);
 	else if (may_matter(d, inv, kind))
-		doctor_say(d, FINDING_WARN, "cdi", mend, "%s is not used%s", f->path, reason);
+		doctor_say(d, FINDING_WARN, "cdi", fix, "%s is not used%s", f->path, reason);
 	else
-		doctor_say(d, FINDING_OK, "cdi", mend, "%s is not used, and no GPU of this host needs a spec of the kind %s%s",
+		doctor_say(d, FINDING_OK, "cdi", fix, "%s is not used, and no GPU of this host needs a spec of the kind %s%s",
 		    f->path, kind, reason);
 }
 
@@ -172,13 +172,13 @@ static void
 look_at_spec(struct doctor *d, const struct cdi_file *f, const struct inventory *inv)
 {
 	const char *loaded = inv->nvidia_version;
-	autofree char *mend = NULL;
+	autofree char *fix = NULL;
 	char version[32], renewal[CDI_RENEWAL_MAX];
 
-	if (asprintf(&mend, "gpuhelperctl cdi validate --host %s", f->path) == -1)
-		mend = NULL;
+	if (asprintf(&fix, "gpuhelperctl cdi validate --host %s", f->path) == -1)
+		fix = NULL;
 	if (!f->usable || f->problems.n > 0)
-		say_unused(d, f, inv, mend);
+		say_unused(d, f, inv, fix);
 	else if (loaded[0] != '\0' && is_of_other_driver(&f->spec, loaded, version))
 		doctor_say(d, FINDING_FAIL, "cdi", cdi_renewal(f->path, &f->spec, GPU_NVIDIA, renewal),
 		    "%s is for NVIDIA driver %s, but %s is loaded", f->path, version, loaded);
@@ -299,12 +299,12 @@ void
 doctor_cgroups(struct doctor *d)
 {
 	char text[320];
-	const char *mend;
-	bool enforced = enforced_for(d->uid, &d->settings, text, sizeof(text));
+	const char *fix;
+	bool rootful = rootful_for(d->uid, &d->settings, text, sizeof(text));
 
-	doctor_say(d, enforced || d->settings.unenforced ? FINDING_OK : FINDING_WARN, "cgroups",
-	    enforced || d->settings.unenforced ? NULL : "sharing = \"shared\" in the policies, or unenforced = \"allow\" in "
+	doctor_say(d, rootful || d->settings.unenforced ? FINDING_OK : FINDING_WARN, "cgroups",
+	    rootful || d->settings.unenforced ? NULL : "sharing = \"shared\" in the policies, or unenforced = \"allow\" in "
 	    "gpuhelper.conf (SECURITY.md)", "%s", text);
-	(void)task_takes(&(struct task_question){ .enforced = enforced, .settings = &d->settings }, text, sizeof(text), &mend);
-	doctor_say(d, mend != NULL ? FINDING_WARN : FINDING_OK, "tasks", mend, "%s", text);
+	(void)task_takes(&(struct task_question){ .rootful = rootful, .settings = &d->settings }, text, sizeof(text), &fix);
+	doctor_say(d, fix != NULL ? FINDING_WARN : FINDING_OK, "tasks", fix, "%s", text);
 }

@@ -11,7 +11,7 @@
 
 /* The missing links, and the commands that make them. */
 struct links {
-	struct buf missing, mend;
+	struct buf missing, fix;
 	size_t there;
 };
 
@@ -30,16 +30,16 @@ look_at_link(const struct gpu_node *n, struct links *out)
 		return;
 	}
 	buf_printf(&out->missing, "%s%s", out->missing.len > 0 ? ", " : "", link);
-	buf_printf(&out->mend, "%sln -sfn ../%s %s", out->mend.len > 0 ? " && " : "", n->path + strlen("/dev/"), link);
+	buf_printf(&out->fix, "%sln -sfn ../%s %s", out->fix.len > 0 ? " && " : "", n->path + strlen("/dev/"), link);
 }
 
 static void
 say_links(struct doctor *d, const struct links *l)
 {
-	if (l->missing.failed || l->mend.failed)
+	if (l->missing.failed || l->fix.failed)
 		doctor_say(d, FINDING_WARN, "links", NULL, "out of memory");
 	else if (l->missing.len > 0)
-		doctor_say(d, FINDING_WARN, "links", l->mend.p, "%s missing: with runc --systemd-cgroup, a container loses "
+		doctor_say(d, FINDING_WARN, "links", l->fix.p, "%s missing: with runc --systemd-cgroup, a container loses "
 		    "such a node at systemctl daemon-reload, unless a grant made the link before; to make the links at boot, "
 		    "install 71-gpuhelper-links.rules.example; to make them now, run", l->missing.p);
 	else
@@ -65,5 +65,5 @@ doctor_links(struct doctor *d, const struct inventory *inv)
 		look_at_link(&inv->common[GPU_NVIDIA][k], &l);
 	say_links(d, &l);
 	buf_free(&l.missing);
-	buf_free(&l.mend);
+	buf_free(&l.fix);
 }

@@ -90,30 +90,30 @@ find_cron(const char *command, char path[300])
 static void
 look_at_cron(struct doctor *d, const struct chore *c)
 {
-	autofree char *mend = NULL;
+	autofree char *fix = NULL;
 	char path[300];
 
 	if (find_cron(c->command, path)) {
 		doctor_say(d, FINDING_OK, "units", NULL, "/%s runs «%s», as systemd does not run here", path, c->command);
 		return;
 	}
-	if (asprintf(&mend, "echo '%s' >>/etc/cron.d/gpuhelper", c->line) != -1)
-		doctor_say(d, FINDING_WARN, "units", mend, "systemd does not run here, and no file of cron's has «%s»: %s",
+	if (asprintf(&fix, "echo '%s' >>/etc/cron.d/gpuhelper", c->line) != -1)
+		doctor_say(d, FINDING_WARN, "units", fix, "systemd does not run here, and no file of cron's has «%s»: %s",
 		    c->command, c->without);
 }
 
 static void
 look_at_timer(struct doctor *d, const struct chore *c)
 {
-	autofree char *path = NULL, *mend = NULL;
+	autofree char *path = NULL, *fix = NULL;
 
 	if (asprintf(&path, UNITS "timers.target.wants/%s", c->timer) == -1 ||
-	    asprintf(&mend, "systemctl enable --now %s", c->timer) == -1)
+	    asprintf(&fix, "systemctl enable --now %s", c->timer) == -1)
 		return;
 	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		doctor_say(d, FINDING_OK, "units", NULL, "%s is enabled", c->timer);
 	else
-		doctor_say(d, FINDING_WARN, "units", mend, "%s is not enabled: %s", c->timer, c->without);
+		doctor_say(d, FINDING_WARN, "units", fix, "%s is not enabled: %s", c->timer, c->without);
 }
 
 static void

@@ -55,17 +55,17 @@ static void
 say_set_up_none(struct doctor *d)
 {
 	autostrlist struct strlist here = { 0 };
-	autobuf struct buf mend = { 0 };
+	autobuf struct buf fix = { 0 };
 	size_t i;
 
 	engines_here(d, &here);
 	for (i = 0; i < here.n; i++)
-		buf_printf(&mend, "%sgpuhelperctl setup %s", i > 0 ? ", or " : "", here.v[i]);
+		buf_printf(&fix, "%sgpuhelperctl setup %s", i > 0 ? ", or " : "", here.v[i]);
 	if (here.n == 0)
 		doctor_say(d, FINDING_WARN, "engine", "install one, then run gpuhelperctl setup ENGINE", "no container engine is "
 		    "found that could call gpuhelper-runc");
 	else
-		doctor_say(d, FINDING_WARN, "engine", mend.failed ? NULL : mend.p, "nothing on this host calls gpuhelper-runc: "
+		doctor_say(d, FINDING_WARN, "engine", fix.failed ? NULL : fix.p, "nothing on this host calls gpuhelper-runc: "
 		    "no engine is set up");
 }
 
@@ -102,17 +102,17 @@ look_at_called(struct doctor *d)
 {
 	const struct worker *w = &d->worker;
 	const int n = (int)strcspn(w->path, ":");
-	autofree char *mend = NULL;
+	autofree char *fix = NULL;
 	bool wrapper = false;
 	autofree char *first = runtime_first_in(w->path, &wrapper);
 
-	if (asprintf(&mend, "mkdir -p %.*s && ln -sf " WRAPPER " %.*s/runc", n, w->path, n, w->path) == -1)
-		mend = NULL;
+	if (asprintf(&fix, "mkdir -p %.*s && ln -sf " WRAPPER " %.*s/runc", n, w->path, n, w->path) == -1)
+		fix = NULL;
 	if (wrapper)
 		doctor_say(d, FINDING_OK, "engine", NULL, "%s (PID %d) finds it first, as %s", w->name, w->engine, first);
 	else
 		doctor_say(d, FINDING_WARN, "engine", is_for_setup(d, d->uid) ? SETUP : is_hosts_containerd(d) ?
-		    "gpuhelperctl setup containerd" : mend,
+		    "gpuhelperctl setup containerd" : fix,
 		    "%s (PID %d) finds %s first, which is not gpuhelper-runc", w->name, w->engine, first != NULL ? first : "no runc");
 }
 
@@ -278,11 +278,11 @@ static void
 look_at_workers_volumes(struct doctor *d)
 {
 	const struct worker *w = &d->worker;
-	autofree char *mend = NULL;
+	autofree char *fix = NULL;
 	struct stat st;
 
-	if (asprintf(&mend, "say volumes = [ \"%s\" ] in gpuhelper.conf", w->volumes) == -1)
-		mend = NULL;
+	if (asprintf(&fix, "say volumes = [ \"%s\" ] in gpuhelper.conf", w->volumes) == -1)
+		fix = NULL;
 	if (stat(w->volumes, &st) == -1)
 		doctor_say(d, FINDING_WARN, "volumes", NULL, "Concourse's worker (PID %d) has them in %s: %s", w->concourse,
 		    w->volumes, strerror(errno));
@@ -296,7 +296,7 @@ look_at_workers_volumes(struct doctor *d)
 		    "gpuhelper.conf's volumes: its containers would be refused if it called gpuhelper-runc",
 		    w->concourse, w->volumes);
 	else
-		doctor_say(d, FINDING_FAIL, "volumes", mend, "Concourse's worker (PID %d) has them in %s, which is in none of "
+		doctor_say(d, FINDING_FAIL, "volumes", fix, "Concourse's worker (PID %d) has them in %s, which is in none of "
 		    "gpuhelper.conf's volumes: gpuhelper refuses its containers", w->concourse, w->volumes);
 }
 

@@ -67,7 +67,7 @@ explain(struct inquiry *q, enum identity_kind kind)
 		(void)inquiry_identify(q, false);
 		return token_answer(q);
 	}
-	if (inquiry_judge(q, proven) == -1 && q->why.code != WHY_DENIED && q->why.code != WHY_ABSENT && q->heard == 0 &&
+	if (inquiry_decide(q, proven) == -1 && q->why.code != WHY_DENIED && q->why.code != WHY_ABSENT && q->heard == 0 &&
 	    q->token.n == 0)
 		return give_up(q->options, &q->why);
 	if (q->options->bundle != NULL && q->identity.kind == IDENTITY_TOKEN)

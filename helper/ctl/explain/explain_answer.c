@@ -89,7 +89,7 @@ question_json(const struct inquiry *q)
 	json_object_set_new(j, "uid", json_integer(q->asker.uid));
 	put_text(j, "user", q->asker.user);
 	json_object_set_new(j, "member", json_boolean(q->asker.member));
-	json_object_set_new(j, "device_cgroup", json_boolean(q->asker.enforced));
+	json_object_set_new(j, "device_cgroup", json_boolean(q->asker.rootful));
 	put_text(j, "identity", identity_name(q->identity.kind));
 	put_owner(j, &q->identity);
 	put_text(j, "gpus", r->words.gpus);
@@ -189,7 +189,7 @@ static bool
 who_takes(const struct inquiry *q, char *text, size_t size)
 {
 	const struct grant *g = &q->decision.grant;
-	struct task_question t = { .enforced = q->asker.enforced, .settings = &q->config->settings,
+	struct task_question t = { .rootful = q->asker.rootful, .settings = &q->config->settings,
 		.spec = q->options->bundle != NULL ? &q->spec : NULL, .privilege = q->privilege };
 	size_t i;
 

@@ -15,7 +15,7 @@
 #include "../../user/mount/sources.h"
 #include "../../user/privilege/annotations.h"
 #include "../worker/taskuser.h"
-#include "furtherwords.h"
+#include "extrawords.h"
 
 #define WANTS_MAX 64
 
@@ -104,7 +104,7 @@ look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
 		note(q, "a node besides the GPU's own: %s", nodes.v[i].path);
 	for (i = 0; i < g->gpus; i++)
 		words |= g->gpu[i].rule->nodes;
-	further_words_tell(&q->specs, words & ~nodes.words, note_word, q);
+	extra_words_tell(&q->specs, words & ~nodes.words, note_word, q);
 	return 0;
 }
 

@@ -34,13 +34,13 @@ explain_now(const struct inquiry *q)
 	json_t *status = asks ? status_now() : NULL, *w, *why;
 	const struct wait_view v = { json_object_get(status, "leases"), json_object_get(status, "waiters"),
 		&q->config->policies, true };
-	size_t place;
+	size_t ahead;
 
 	if (status == NULL)
 		return NULL;
 	w = as_waiter(q);
-	why = wait_reasons_of_new(&v, w, q->config->settings.team_shares.n > 0, &place);
+	why = wait_reasons_of_new(&v, w, q->config->settings.team_shares.n > 0, &ahead);
 	json_decref(w);
 	json_decref(status);
-	return json_pack("{s:I, s:o}", "ahead", (json_int_t)place, "why", why);
+	return json_pack("{s:I, s:o}", "ahead", (json_int_t)ahead, "why", why);
 }

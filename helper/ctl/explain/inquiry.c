@@ -69,7 +69,7 @@ inquiry_asker(struct inquiry *q)
 	if (given != NULL && !user_uid(given, &uid, NULL) && !text_u32(given, 0, UINT32_MAX - 1, &uid))
 		return refuse(&q->why, WHY_DATA, "user \"%s\" is not in /etc/passwd", given);
 	q->user = user_name(uid);
-	q->asker = (struct asker){ .uid = uid, .user = q->user, .enforced = uid == 0,
+	q->asker = (struct asker){ .uid = uid, .user = q->user, .rootful = uid == 0,
 		.member = uid == 0 || (q->user != NULL && user_in_group(q->user, "gpuhelper")) };
 	return 0;
 }
@@ -283,7 +283,7 @@ bound_ask(struct inquiry *q)
 }
 
 int
-inquiry_judge(struct inquiry *q, bool proven)
+inquiry_decide(struct inquiry *q, bool proven)
 {
 	const bool forbidden = q->request.spec.privileged && q->config->settings.privileged == PRIVILEGED_DENY;
 

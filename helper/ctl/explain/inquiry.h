@@ -72,7 +72,7 @@ int inquiry_identify(struct inquiry *q, bool proven);
  * Decides as root/grant/grant.c does, without carrying the decision out.  The caller sets q->outcome to OUTCOME_REFUSED
  * before. 0: q->outcome is OUTCOME_GRANTED.  -1: it is another one, and q->why says why.
  */
-int inquiry_judge(struct inquiry *q, bool proven);
+int inquiry_decide(struct inquiry *q, bool proven);
 
 /* Adds a line to q->notes. */
 void note(struct inquiry *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -110,7 +110,7 @@ ask_test(struct inquiry *q, enum identity_kind kind, const struct policy_test *t
 	}
 	q->request.spec.privileged = t->privileged;
 	q->outcome = OUTCOME_REFUSED;
-	(void)inquiry_judge(q, kind == IDENTITY_TOKEN);
+	(void)inquiry_decide(q, kind == IDENTITY_TOKEN);
 	if (q->why.code == WHY_BUG || q->why.code == WHY_IO)
 		buf_puts(fault, q->why.text);
 	else

@@ -74,7 +74,7 @@ take_address(const char *s, size_t n, bool whole, char pci[16])
 }
 
 static bool
-judge_xid(uint64_t xid, const char *rest, char why[HEALTH_WHY])
+classify_xid(uint64_t xid, const char *rest, char why[HEALTH_WHY])
 {
 	const char *to;
 	size_t i;
@@ -106,7 +106,7 @@ read_xid(const char *text, char pci[16], char why[HEALTH_WHY])
 	if (!take_address(at, n, false, pci) || !text_starts(at + n, "): "))
 		return false;
 	at += n + 3;
-	return take_number(&at, &xid) && judge_xid(xid, at, why);
+	return take_number(&at, &xid) && classify_xid(xid, at, why);
 }
 
 /* «amdgpu 0000:03:00.0: …». */

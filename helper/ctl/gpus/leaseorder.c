@@ -6,7 +6,7 @@
 
 #include "../ctl.h"
 
-struct place {
+struct numbered {
 	json_t *lease;
 	size_t rank, at;	/* by its state, and where it was */
 };
@@ -28,7 +28,7 @@ rank_of(const json_t *lease)
 static int
 compare_leases(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct numbered *x = a, *y = b;
 	int since;
 
 	if (x->rank != y->rank)
@@ -43,13 +43,13 @@ void
 leases_sort(json_t *leases)
 {
 	const size_t n = json_array_size(leases);
-	struct place *v = n > 0 ? calloc(n, sizeof(*v)) : NULL;
+	struct numbered *v = n > 0 ? calloc(n, sizeof(*v)) : NULL;
 	size_t i;
 
 	if (v == NULL)
 		return;
 	for (i = 0; i < n; i++) {
-		v[i] = (struct place){ .lease = json_incref(json_array_get(leases, i)), .at = i };
+		v[i] = (struct numbered){ .lease = json_incref(json_array_get(leases, i)), .at = i };
 		v[i].rank = rank_of(v[i].lease);
 	}
 	qsort(v, n, sizeof(*v), compare_leases);

@@ -107,7 +107,7 @@ tell_quota(const struct wait_view *v, json_t *list, const json_t *waiter)
 }
 
 json_t *
-wait_reasons(const struct wait_view *v, const json_t *waiter, size_t place)
+wait_reasons(const struct wait_view *v, const json_t *waiter, size_t ahead)
 {
 	json_int_t before[BEFORE_KINDS] = { 0 };
 	json_t *list = json_array();
@@ -116,9 +116,9 @@ wait_reasons(const struct wait_view *v, const json_t *waiter, size_t place)
 	tell_quota(v, list, waiter);
 	if (is_urgent(waiter))
 		json_array_append_new(list, json_string("it has waited for half of max_wait, and goes before all priorities"));
-	for (i = 0; i < place; i++)
+	for (i = 0; i < ahead; i++)
 		before[why_before(json_array_get(v->waiters, i), waiter)]++;
-	before[BEFORE_UNSEEN] = number(waiter, "ahead") - (json_int_t)place;
+	before[BEFORE_UNSEEN] = number(waiter, "ahead") - (json_int_t)ahead;
 	tell_before(list, before);
 	return list;
 }
@@ -143,7 +143,7 @@ same_team(const json_t *a, const json_t *b)
 }
 
 json_t *
-wait_reasons_of_new(const struct wait_view *v, const json_t *waiter, bool shares, size_t *place)
+wait_reasons_of_new(const struct wait_view *v, const json_t *waiter, bool shares, size_t *ahead)
 {
 	autobuf struct buf text = { 0 };
 	size_t i, others = 0;
@@ -155,9 +155,9 @@ wait_reasons_of_new(const struct wait_view *v, const json_t *waiter, bool shares
 			others++;
 		else if (is_urgent(o) || number(o, "priority") >= number(waiter, "priority"))
 			json_array_append(first, o);
-	*place = json_array_size(first);
+	*ahead = json_array_size(first);
 	before.waiters = first;
-	list = wait_reasons(&before, waiter, *place);
+	list = wait_reasons(&before, waiter, *ahead);
 	if (others > 0)
 		buf_printf(&text, "it goes before or after %zu of other teams, as their shares decide", others);
 	add_text(list, &text);

@@ -19,16 +19,16 @@ struct wait_view {
 /*
  * The reasons as a new array of texts: what the containers of its policy hold, if it lets them hold no more, and who
  * goes before it.  «waiter» has the members of a waiter in «status --json», as far as the caller knows them; those
- * before it are the first «place» of the list.
+ * before it are the first «ahead» of the list.
  */
-json_t *wait_reasons(const struct wait_view *v, const json_t *waiter, size_t place);
+json_t *wait_reasons(const struct wait_view *v, const json_t *waiter, size_t ahead);
 
 /*
- * The same for a container that would come now, without «since» and «ahead».  Sets *place to the number of those
+ * The same for a container that would come now, without «since» and «ahead».  Sets *ahead to the number of those
  * that wait and would go before it; if teams have shares, those of other teams with its priority do not count, but a
  * text names them.
  */
-json_t *wait_reasons_of_new(const struct wait_view *v, const json_t *waiter, bool shares, size_t *place);
+json_t *wait_reasons_of_new(const struct wait_view *v, const json_t *waiter, bool shares, size_t *ahead);
 
 /* Adds «why» to each waiter of the list. */
 void wait_reasons_put(const struct wait_view *v);

@@ -21,22 +21,22 @@
 #define RECORD "setup-links"	/* of GPUHELPER_STATEDIR; a line is «ENGINE LINK» */
 #define RECORD_SHOWN GPUHELPER_STATEDIR "/" RECORD
 
-enum place { PLACE_FREE, PLACE_OURS, PLACE_TAKEN };
+enum link_state { LINK_FREE, LINK_OURS, LINK_TAKEN };
 
-static enum place
+static enum link_state
 look_at_link(const char *link)
 {
 	struct stat st;
 
 	if (lstat(link, &st) == -1)
-		return errno == ENOENT || errno == ENOTDIR ? PLACE_FREE : PLACE_TAKEN;
-	return leads_to_wrapper(link) ? PLACE_OURS : PLACE_TAKEN;
+		return errno == ENOENT || errno == ENOTDIR ? LINK_FREE : LINK_TAKEN;
+	return leads_to_wrapper(link) ? LINK_OURS : LINK_TAKEN;
 }
 
 int
 setup_link_free(const char *link, struct why *why)
 {
-	return look_at_link(link) != PLACE_TAKEN ? 0 :
+	return look_at_link(link) != LINK_TAKEN ? 0 :
 	    refuse(why, WHY_CONFIG, "%s is there, and is not gpuhelper-runc: see who put it there, and remove it", link);
 }
 
@@ -182,7 +182,7 @@ make_link(const char *link, bool there, const struct worker *w, struct why *why)
 int
 setup_link(const struct setup *s, bool dry, struct why *why)
 {
-	const bool there = look_at_link(s->link) == PLACE_OURS;
+	const bool there = look_at_link(s->link) == LINK_OURS;
 	autofree char *was = setup_link_recorded(s->engine->name);
 	struct why ignored;
 
@@ -229,7 +229,7 @@ say_who_looked(const struct setup *s)
 static int
 remove_link(const struct setup *s, bool dry, struct why *why)
 {
-	if (look_at_link(s->link) != PLACE_OURS) {
+	if (look_at_link(s->link) != LINK_OURS) {
 		say("link: there is none of gpuhelper's at %s", s->link);
 		return 0;
 	}

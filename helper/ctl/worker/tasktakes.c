@@ -26,15 +26,15 @@ settings_against_tasks(const struct settings *s)
 
 /* What is in the way on this worker; NULL: nothing. */
 static const char *
-worker_against(const struct task_question *q, const char **mend)
+worker_against(const struct task_question *q, const char **fix)
 {
 	const char *setting = settings_against_tasks(q->settings);
 
-	if (!q->enforced)
+	if (!q->rootful)
 		return "no device cgroup limits this user's containers";
 	if (setting != NULL || waiter_is_usable())
 		return setting;
-	*mend = access(WAITER_PROGRAM, X_OK) == -1 ? "make install" : "sysctl vm.memfd_noexec=1";
+	*fix = access(WAITER_PROGRAM, X_OK) == -1 ? "make install" : "sysctl vm.memfd_noexec=1";
 	return access(WAITER_PROGRAM, X_OK) == -1 ? WAITER_PROGRAM " is missing" :
 	    "vm.memfd_noexec = 2 lets no memory file be executed";
 }
@@ -56,9 +56,9 @@ container_against(const struct task_question *q)
 }
 
 bool
-task_takes(const struct task_question *q, char *text, size_t size, const char **mend)
+task_takes(const struct task_question *q, char *text, size_t size, const char **fix)
 {
-	const char *ignored = NULL, **to = mend != NULL ? mend : &ignored;
+	const char *ignored = NULL, **to = fix != NULL ? fix : &ignored;
 	const char *against;
 
 	*to = NULL;

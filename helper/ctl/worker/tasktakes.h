@@ -10,7 +10,7 @@
 
 /* What is known of the worker and its container. */
 struct task_question {
-	bool enforced;			/* a device cgroup limits the user's containers */
+	bool rootful;			/* a device cgroup limits the user's containers */
 	const struct settings *settings;
 	const struct spec *spec;	/* of the container; NULL: any container */
 	const char *privilege;		/* what makes that container privileged, or "" */
@@ -18,10 +18,10 @@ struct task_question {
 };
 
 /*
- * Says which of the two, and why.  True: the tasks do, for containers that this host's settings recognise.  *mend (mend
+ * Says which of the two, and why.  True: the tasks do, for containers that this host's settings recognise.  *fix (mend
  * may be NULL): the command that makes it so, if only a fault of the host is in the way; else NULL.
  */
-bool task_takes(const struct task_question *q, char *text, size_t size, const char **mend);
+bool task_takes(const struct task_question *q, char *text, size_t size, const char **fix);
 
 /* The setting that keeps each task from taking GPUs itself, as «gpuhelper.conf sets …»; NULL: none does. */
 const char *settings_against_tasks(const struct settings *s);

@@ -11,7 +11,7 @@
 #include "../../base/path.h"
 #include "../../cdi/cdigpu.h"
 #include "../../cdi/cdiproblem.h"
-#include "../../gpu/furthernode.h"
+#include "../../gpu/extranode.h"
 #include "cdisource.h"
 
 /* Notes the file's first problem, as «/etc/cdi/nvidia.yaml:3:1: ...». */
@@ -19,15 +19,15 @@ static bool
 note_problem(const struct cdi_file *f, struct inventory *inv)
 {
 	const struct cdi_fault *first = cdi_first_fault(&f->faults);
-	char text[768], file[PATH_SHOWN], place[32] = "", at[128];
+	char text[768], file[PATH_SHOWN], where[32] = "", at[128];
 
 	path_short(f->path, file, sizeof(file));
 	if (first != NULL && first->line != 0)
-		snprintf(place, sizeof(place), "%u:%u:", first->line, first->column);
+		snprintf(where, sizeof(where), "%u:%u:", first->line, first->column);
 	if (f->problems.n > 0)
 		snprintf(text, sizeof(text), "%s: %s", file, f->problems.v[0]);
 	else if (first != NULL)
-		snprintf(text, sizeof(text), "%s:%s %s%s%s", file, place, path_short(first->path, at, sizeof(at)),
+		snprintf(text, sizeof(text), "%s:%s %s%s%s", file, where, path_short(first->path, at, sizeof(at)),
 		    first->path[0] != '\0' ? ": " : "", first->text);
 	else
 		snprintf(text, sizeof(text), "%s: can't be used", file);
@@ -86,7 +86,7 @@ find_by_number(const struct inventory *inv, const struct cdi_devnode *n)
 
 /* Gives the nodes of the inventory the inventory's paths. False if memory is short. */
 static bool
-settle_paths(const struct inventory *inv, struct cdi_edits *e)
+resolve_paths(const struct inventory *inv, struct cdi_edits *e)
 {
 	const struct gpu_node *own;
 	char *path;
@@ -105,13 +105,13 @@ settle_paths(const struct inventory *inv, struct cdi_edits *e)
 }
 
 static bool
-settle_spec(const struct inventory *inv, struct cdi_spec *s)
+resolve_spec(const struct inventory *inv, struct cdi_spec *s)
 {
-	bool whole = settle_paths(inv, &s->edits);
+	bool whole = resolve_paths(inv, &s->edits);
 	size_t i;
 
 	for (i = 0; i < s->devices; i++)
-		whole = whole && settle_paths(inv, &s->device[i].edits);
+		whole = whole && resolve_paths(inv, &s->device[i].edits);
 	return whole;
 }
 
@@ -124,7 +124,7 @@ note_other(const struct cdi_entry *e, struct inventory *inv)
 	char line[256];
 
 	/* no device of such a kind is a GPU, which a rule's vendor says without its devices */
-	if (further_kind_word(kind) != 0)
+	if (extra_kind_word(kind) != 0)
 		return true;
 	/* devices of a kind follow one another */
 	if (l->n > 0 && cdi_name_is_of(l->v[l->n - 1], kind))
@@ -142,7 +142,7 @@ cdigpus_name(struct cdi_registry *r, struct inventory *inv, struct why *why)
 	if (!note_problems(r, inv))
 		return refuse_nomem(why);
 	for (i = 0; i < r->files; i++)
-		if (r->file[i].usable && !settle_spec(inv, &r->file[i].spec))
+		if (r->file[i].usable && !resolve_spec(inv, &r->file[i].spec))
 			return refuse_nomem(why);
 	for (i = 0; i < r->entries; i++) {
 		if (r->entry[i].conflict)

@@ -71,19 +71,18 @@ has_within(const char *source, const char *soname)
 
 /* True if a mount or a link is at the place where a loader looks for this SONAME. */
 static bool
-is_in_place(const struct edits *e, const char *soname)
+is_found(const struct edits *e, const char *soname)
 {
 	const char *const *dir;
-	char place[256];
+	char wanted[256];
 	size_t i;
 
 	for (dir = loader_dirs_here(); *dir != NULL; dir++) {
-		snprintf(place, sizeof(place), "%s/%s%s", *dir, nvlib_beneath(soname), soname);
+		snprintf(wanted, sizeof(wanted), "%s/%s%s", *dir, nvlib_beneath(soname), soname);
 		for (i = 0; i < e->mounts; i++)
-			if (e->mount[i].driver &&
-			    strcmp(driver_path_merged(e->mount[i].target), driver_path_merged(place)) == 0)
+			if (e->mount[i].driver && strcmp(driver_path_merged(e->mount[i].target), driver_path_merged(wanted)) == 0)
 				return true;
-		if (driver_hook_links(e, place))
+		if (driver_hook_links(e, wanted))
 			return true;
 	}
 	return false;
@@ -99,7 +98,7 @@ driver_finds(const struct edits *e, const char *soname)
 	for (i = 0; i < e->mounts && !mounted; i++)
 		mounted = e->mount[i].driver && nvlib_soname(path_last(e->mount[i].target), name) && strcmp(name, soname) == 0;
 	/* the hook that updates the loader's cache finds a library by its SONAME, whatever its file is called */
-	if (mounted && (is_in_place(e, soname) || driver_hook_runs(e, NVHOOK_CACHE)))
+	if (mounted && (is_found(e, soname) || driver_hook_runs(e, NVHOOK_CACHE)))
 		return true;
 	for (i = 0; i < e->mounts; i++)
 		if (e->mount[i].driver && has_within(e->mount[i].source, soname))

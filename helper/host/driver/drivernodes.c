@@ -13,9 +13,9 @@
 
 #include "../../base/path.h"
 #include "../../cdi/cdigpu.h"
-#include "../../gpu/furthernode.h"
+#include "../../gpu/extranode.h"
 #include "../../gpu/unsupported.h"
-#include "../gpu/furtherlook.h"
+#include "../gpu/extranodefind.h"
 #include "cdisource.h"
 
 static bool
@@ -45,31 +45,31 @@ check_driver(const struct driver_question *q, const struct driver_want *w, const
     const struct gpu_node *n, struct driver_nodes *out, bool *own, struct why *why)
 {
 	const struct devmajors *m = &q->inventory->majors;
-	const struct further_node node = further_look(n->major, n->minor);
-	const char *driver = further_driver(m, n->major);
+	const struct extra_node node = extra_node_find(n->major, n->minor);
+	const char *driver = extra_driver(m, n->major);
 	char part[16];
 	unsigned word;
 
 	gpu_part(q->inventory, w->gpu, part);
-	*own = further_is_own(w->gpu, part, &node);
-	switch (further_classify(m, w->gpu, part, &node, &word)) {
-	case FURTHER_OF_GPU:
+	*own = extra_is_own(w->gpu, part, &node);
+	switch (extra_classify(m, w->gpu, part, &node, &word)) {
+	case EXTRA_OF_GPU:
 		return 0;
-	case FURTHER_DISPLAYS:
+	case EXTRA_DISPLAYS:
 		return (w->rule->capabilities & (GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY)) != 0 ? 0 : 1;
-	case FURTHER_BY_WORD:
+	case EXTRA_BY_WORD:
 		if ((w->rule->nodes & word) == 0)
 			return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of driver %s: a policy's gpus entry gives it "
-			    "where it says nodes = [ \"%s\" ]", f->path, n->path, n->major, n->minor, driver, further_word_name(word));
-		if (word == FURTHER_IMEX && w->rule->one_channel && n->minor != w->rule->channel)
+			    "where it says nodes = [ \"%s\" ]", f->path, n->path, n->major, n->minor, driver, extra_word_name(word));
+		if (word == EXTRA_IMEX && w->rule->one_channel && n->minor != w->rule->channel)
 			return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is IMEX channel %u, and the policy gives only channel "
 			    "%u: remove it from the GPU's device", f->path, n->path, n->major, n->minor, n->minor, w->rule->channel);
 		out->words |= word;
 		return 0;
-	case FURTHER_OF_GPUS:
+	case EXTRA_OF_GPUS:
 		return refuse(why, WHY_CONFIG, "CDI spec %s: node %s (%u:%u) is of another GPU, or changes GPUs, and not of GPU "
 		    "%s: renew the spec", f->path, n->path, n->major, n->minor, w->gpu->pci);
-	case FURTHER_UNKNOWN:
+	case EXTRA_UNKNOWN:
 		break;
 	}
 	if (driver[0] == '\0')
@@ -154,7 +154,7 @@ add_node(const struct gpu_node *n, const struct gpu *own, struct driver_nodes *o
 }
 
 static int
-add_further_nodes(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
+add_extra_nodes(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
     const struct cdi_edits *e, struct driver_nodes *out, struct why *why)
 {
 	struct gpu_node node;
@@ -183,8 +183,8 @@ static int
 add_entry_nodes(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry *e,
     struct driver_nodes *out, struct why *why)
 {
-	return add_further_nodes(q, w, e->file, &e->file->spec.edits, out, why) == -1 ||
-	    add_further_nodes(q, w, e->file, &e->device->edits, out, why) == -1 ? -1 : 0;
+	return add_extra_nodes(q, w, e->file, &e->file->spec.edits, out, why) == -1 ||
+	    add_extra_nodes(q, w, e->file, &e->device->edits, out, why) == -1 ? -1 : 0;
 }
 
 /*
@@ -215,15 +215,15 @@ add_channel(const struct driver_question *q, const struct driver_want *w, struct
 static int
 add_by_words(const struct driver_question *q, const struct driver_want *w, struct driver_nodes *out, struct why *why)
 {
-	const unsigned missing = w->rule->nodes & ~out->words, by_spec = missing & ~(unsigned)FURTHER_IMEX;
+	const unsigned missing = w->rule->nodes & ~out->words, by_spec = missing & ~(unsigned)EXTRA_IMEX;
 	const struct cdi_entry *e;
 	size_t i;
 
-	if (((missing & FURTHER_IMEX) != 0 || w->rule->one_channel) && add_channel(q, w, out, why) == -1)
+	if (((missing & EXTRA_IMEX) != 0 || w->rule->one_channel) && add_channel(q, w, out, why) == -1)
 		return -1;
 	for (i = 0; by_spec != 0 && i < q->specs->entries; i++) {
 		e = &q->specs->entry[i];
-		if (!e->conflict && (further_kind_word(e->file->spec.kind) & by_spec) != 0 &&
+		if (!e->conflict && (extra_kind_word(e->file->spec.kind) & by_spec) != 0 &&
 		    add_entry_nodes(q, w, e, out, why) == -1)
 			return -1;
 	}
@@ -246,7 +246,7 @@ driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct w
 			return -1;
 		if ((e != NULL && add_entry_nodes(q, w, e, out, why) == -1) || add_by_words(q, w, out, why) == -1)
 			return -1;
-		channels |= w->rule->nodes & FURTHER_IMEX;
+		channels |= w->rule->nodes & EXTRA_IMEX;
 	}
 	/* only now: a channel that one rule gives by its number is not the one that another rule's word gives */
 	out->words |= channels;

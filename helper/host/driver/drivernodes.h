@@ -1,6 +1,6 @@
 /*
  * Device nodes beyond those in gpu.h's tables, for rules with a CDI kind: which of them a container gets
- * (gpu/furthernode.h). They come from the GPU's own CDI device. For each word of the rule's «nodes» of which the
+ * (gpu/extranode.h). They come from the GPU's own CDI device. For each word of the rule's «nodes» of which the
  * GPU's device has no node, they come from the CDI devices of that word's kind. An IMEX channel needs no spec: its
  * number is enough.
  */

@@ -166,8 +166,8 @@ mounts_beneath(const struct mount_table *t, const char *dir, char *first, size_t
 static char *
 place_on(const struct mount *m, const char *path)
 {
-	const char *rest, *top = strcmp(m->place, "/") == 0 ? "" : m->place;
-	char *place;
+	const char *rest, *top = strcmp(m->root, "/") == 0 ? "" : m->root;
+	char *fs_path;
 
 	if (!path_at_or_beneath(path, m->point)) {
 		errno = ESTALE;
@@ -178,7 +178,7 @@ place_on(const struct mount *m, const char *path)
 		rest = "";
 	if (*top == '\0' && *rest == '\0')
 		return strdup("/");
-	return asprintf(&place, "%s%s", top, rest) == -1 ? NULL : place;
+	return asprintf(&fs_path, "%s%s", top, rest) == -1 ? NULL : fs_path;
 }
 
 bool
@@ -215,28 +215,28 @@ mount_of_dir(int dir, const char *name, uint64_t *id)
 }
 
 bool
-mounts_place_on(const struct mount_table *t, uint64_t mount, const char *path, char **fs, char **place)
+mounts_place_on(const struct mount_table *t, uint64_t mount, const char *path, char **fs, char **fs_path)
 {
 	const struct mount is = { .id = mount };
 	const struct mount *m;
 
-	*fs = *place = NULL;
+	*fs = *fs_path = NULL;
 	errno = ESTALE;
 	if (t == NULL || t->n == 0 || (m = bsearch(&is, t->v, t->n, sizeof(*t->v), by_id)) == NULL)
 		return false;
-	*place = place_on(m, path);
-	*fs = *place != NULL ? strdup(m->fs) : NULL;
+	*fs_path = place_on(m, path);
+	*fs = *fs_path != NULL ? strdup(m->fs) : NULL;
 	return *fs != NULL;
 }
 
 bool
-mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, char **place)
+mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, char **fs_path)
 {
 	uint64_t mount;
 
-	*fs = *place = NULL;
+	*fs = *fs_path = NULL;
 	errno = ESTALE;
-	return t != NULL && mount_of(fd, &mount) && mounts_place_on(t, mount, path, fs, place);
+	return t != NULL && mount_of(fd, &mount) && mounts_place_on(t, mount, path, fs, fs_path);
 }
 
 bool

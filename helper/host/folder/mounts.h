@@ -15,7 +15,7 @@
 struct mount {
 	uint64_t id;
 	char *fs;		/* "major:minor" */
-	char *place;		/* the directory in that file system that is mounted */
+	char *root;		/* the directory in that file system that is mounted */
 	char *point;		/* the path that it is mounted on */
 	bool writable;		/* by the mount's options; the file system itself may still be read-only */
 	char *options;		/* of the mount, not of the file system: "rw,nodev" */
@@ -99,9 +99,9 @@ const char *mounts_unsure(const struct mount_table *t, const char *path);
  * opened. The caller frees *fs and *place, after a failure too. False with errno; ESTALE says that table and
  * path no longer fit.
  */
-bool mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, char **place);
+bool mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, char **fs_path);
 
 /* The same for a file on this mount (mount_of()). */
-bool mounts_place_on(const struct mount_table *t, uint64_t mount, const char *path, char **fs, char **place);
+bool mounts_place_on(const struct mount_table *t, uint64_t mount, const char *path, char **fs, char **fs_path);
 
 #endif

@@ -553,7 +553,7 @@ gpus_drm_nodes(const struct gpu_source *src, struct drm_nodes *out, struct why *
 
 /* Says why a vendor that was looked for has no usable GPU, or clears the reason if it has one. */
 static void
-settle_absent(struct inventory *inv, enum gpu_vendor v)
+resolve_absent(struct inventory *inv, enum gpu_vendor v)
 {
 	static const char *const none[GPU_VENDORS] = {
 		[GPU_NVIDIA] = "module nvidia drives no GPU on this host: see dmesg",
@@ -639,7 +639,7 @@ gpus_find(const struct gpu_source *src, unsigned vendors, struct inventory *inv,
 	topology_find(src->root, inv);
 	for (v = 0; v < GPU_VENDORS; v++)
 		if (vendors & 1U << v)
-			settle_absent(inv, (enum gpu_vendor)v);
+			resolve_absent(inv, (enum gpu_vendor)v);
 		else
 			absent(inv, v, "not looked for");
 	return 0;

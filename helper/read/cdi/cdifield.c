@@ -128,7 +128,7 @@ cdi_copy_string(struct cdi_reading *r, uint32_t n, char **out)
 		r->f->starved = true;
 		return false;
 	}
-	cdi_judge_text(r, n, *out);
+	cdi_check_text(r, n, *out);
 	return true;
 }
 
@@ -206,7 +206,7 @@ cdi_read_list(struct cdi_reading *r, uint32_t n, struct strlist *out, void (*che
 		if (cdi_is(r, k, CDIT_STRING)) {
 			if (!strlist_add(out, v[k].text, SIZE_MAX))
 				r->f->starved = true;
-			cdi_judge_text(r, k, v[k].text);
+			cdi_check_text(r, k, v[k].text);
 			if (check != NULL)
 				check(r, k, v[k].text);
 		}

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../base/path.h"
-#include "../../gpu/furthernode.h"
+#include "../../gpu/extranode.h"
 #include "cdiread.h"
 
 /* True for tmpfs options, which only set up another empty directory. */
@@ -45,7 +45,7 @@ check_source(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 }
 
 static void
-judge_type(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
+check_type(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 {
 	size_t i;
 
@@ -55,12 +55,12 @@ judge_type(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 }
 
 void
-cdi_judge_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
+cdi_check_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 {
 	const char *target = m->container_path, *wrong;
 
 	check_source(r, n, m);
-	judge_type(r, n, m);
+	check_type(r, n, m);
 	if (target != NULL && target[0] != '\0' && cdi_path_ok(r, n, "containerPath", target) &&
 	    (wrong = cdi_target_wrong(m)) != NULL)
 		cdi_unsafe(r, n, "containerPath", "%s", wrong);
@@ -68,7 +68,7 @@ cdi_judge_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m)
 
 /* A container should be able to read and run what is mounted, and nothing more. */
 void
-cdi_judge_option(struct cdi_reading *r, uint32_t n, const char *s)
+cdi_check_option(struct cdi_reading *r, uint32_t n, const char *s)
 {
 	if (!cdi_option_known(s) && !is_of_tmpfs(s))
 		cdi_unsafe(r, n, NULL, "option \"%.40s\" is not one that a driver needs: bind, ro, rw, nosuid, nodev, noexec, "

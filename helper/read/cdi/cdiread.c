@@ -29,7 +29,7 @@ check_env(struct cdi_reading *r, uint32_t n, const char *s)
 	if (strchr(s, '=') == NULL || *s == '=')
 		cdi_invalid(r, n, "\"%.60s\" is not NAME=value", s);
 	else
-		cdi_judge_env(r, n, s);
+		cdi_check_env(r, n, s);
 }
 
 static void
@@ -90,7 +90,7 @@ read_node(struct cdi_reading *r, uint32_t n, void *out)
 	v->line = r->t->node[n].line;
 	v->column = r->t->node[n].column;
 	if (cdi_read_fields(r, n, fields, v))
-		cdi_judge_devnode(r, n, v);
+		cdi_check_devnode(r, n, v);
 }
 
 static void
@@ -105,7 +105,7 @@ read_mount_type(struct cdi_reading *r, uint32_t n, void *out)
 static void
 check_option(struct cdi_reading *r, uint32_t n, const char *s)
 {
-	cdi_judge_option(r, n, s);
+	cdi_check_option(r, n, s);
 }
 
 static void
@@ -129,7 +129,7 @@ read_mount(struct cdi_reading *r, uint32_t n, void *out)
 	v->line = r->t->node[n].line;
 	v->column = r->t->node[n].column;
 	if (cdi_read_fields(r, n, fields, v))
-		cdi_judge_mount(r, n, v);
+		cdi_check_mount(r, n, v);
 }
 
 static void
@@ -167,7 +167,7 @@ read_hook(struct cdi_reading *r, uint32_t n, void *out)
 	v->column = r->t->node[n].column;
 	r->in_hook = true;
 	if (cdi_read_fields(r, n, fields, v))
-		cdi_judge_hook(r, n, v);
+		cdi_check_hook(r, n, v);
 	r->in_hook = false;
 }
 
@@ -181,7 +181,7 @@ read_netdev(struct cdi_reading *r, uint32_t n, void *out)
 	};
 
 	if (cdi_read_fields(r, n, fields, out))
-		cdi_judge_netdev(r, n, out);
+		cdi_check_netdev(r, n, out);
 }
 
 /* The value becomes the name of a directory in resctrl, so it must be a file name; "/" is the root class. */
@@ -229,7 +229,7 @@ read_rdt(struct cdi_reading *r, uint32_t n, void *out)
 	if ((*rdt = calloc(1, sizeof(**rdt))) == NULL)
 		r->f->starved = true;
 	else if (cdi_read_fields(r, n, fields, *rdt))
-		cdi_judge_rdt(r, n, *rdt);
+		cdi_check_rdt(r, n, *rdt);
 }
 
 /* Readers for the lists of containerEdits. «out» points to the whole edits. */
@@ -297,7 +297,7 @@ read_gid(struct cdi_reading *r, uint32_t n, void *out)
 	if (!cdi_read_i64_in(r, n, 0, UINT32_MAX, &v))
 		return;
 	*(uint32_t *)out = (uint32_t)v;
-	cdi_judge_gid(r, n, (uint32_t)v);
+	cdi_check_gid(r, n, (uint32_t)v);
 }
 
 static void
@@ -402,7 +402,7 @@ read_annotations(struct cdi_reading *r, uint32_t n, void *out)
 	if (a->key.n != a->value.n)
 		return;		/* memory was short */
 	check_annotation_keys(r, n, a);
-	cdi_judge_annotations(r, n, a);
+	cdi_check_annotations(r, n, a);
 }
 
 static void
@@ -471,7 +471,7 @@ read_kind(struct cdi_reading *r, uint32_t n, void *out)
 	}
 	if (strchr(*kind + strcspn(*kind, "/"), '.') != NULL)
 		needs(r, n, V060, "a \".\" in the class");
-	cdi_judge_kind(r, n, *kind);
+	cdi_check_kind(r, n, *kind);
 }
 
 /* find_version() has looked for the version already. */

@@ -64,16 +64,16 @@ void *cdi_read_objects(struct cdi_reading *r, uint32_t n, size_t size, size_t *c
  */
 /* True if further checks of the path make sense. */
 bool cdi_path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *path);
-void cdi_judge_text(struct cdi_reading *r, uint32_t n, const char *s);
-void cdi_judge_env(struct cdi_reading *r, uint32_t n, const char *s);
-void cdi_judge_kind(struct cdi_reading *r, uint32_t n, const char *kind);
-void cdi_judge_annotations(struct cdi_reading *r, uint32_t n, const struct cdi_annotations *a);
-void cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d);
-void cdi_judge_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m);
-void cdi_judge_option(struct cdi_reading *r, uint32_t n, const char *s);
-void cdi_judge_gid(struct cdi_reading *r, uint32_t n, uint32_t gid);
-void cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h);
-void cdi_judge_rdt(struct cdi_reading *r, uint32_t n, const struct cdi_rdt *t);
-void cdi_judge_netdev(struct cdi_reading *r, uint32_t n, const struct cdi_netdev *d);
+void cdi_check_text(struct cdi_reading *r, uint32_t n, const char *s);
+void cdi_check_env(struct cdi_reading *r, uint32_t n, const char *s);
+void cdi_check_kind(struct cdi_reading *r, uint32_t n, const char *kind);
+void cdi_check_annotations(struct cdi_reading *r, uint32_t n, const struct cdi_annotations *a);
+void cdi_check_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d);
+void cdi_check_mount(struct cdi_reading *r, uint32_t n, const struct cdi_mount *m);
+void cdi_check_option(struct cdi_reading *r, uint32_t n, const char *s);
+void cdi_check_gid(struct cdi_reading *r, uint32_t n, uint32_t gid);
+void cdi_check_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h);
+void cdi_check_rdt(struct cdi_reading *r, uint32_t n, const struct cdi_rdt *t);
+void cdi_check_netdev(struct cdi_reading *r, uint32_t n, const struct cdi_netdev *d);
 
 #endif

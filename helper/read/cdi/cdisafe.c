@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "../../base/path.h"
-#include "../../gpu/furthernode.h"
+#include "../../gpu/extranode.h"
 #include "cdiread.h"
 #include "cdispec.h"
 
@@ -42,7 +42,7 @@ has_control_byte(const char *s)
 
 /* Wherever values are written one a line, a line break in a value would begin another line. */
 void
-cdi_judge_text(struct cdi_reading *r, uint32_t n, const char *s)
+cdi_check_text(struct cdi_reading *r, uint32_t n, const char *s)
 {
 	if (has_control_byte(s))
 		cdi_unsafe(r, n, NULL, "has a control byte in it");
@@ -69,7 +69,7 @@ refuse_env(struct cdi_reading *r, uint32_t n, const char *s, const char *what)
 
 /* Finds variables, of the container or of a hook, that make a loader or an interpreter run other code. */
 void
-cdi_judge_env(struct cdi_reading *r, uint32_t n, const char *s)
+cdi_check_env(struct cdi_reading *r, uint32_t n, const char *s)
 {
 	static const char *const loader[] = { "GCONV_PATH", "BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "IFS", "PS4",
 		"GLIBC_TUNABLES", "PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PERL5LIB", "PERL5OPT", "RUBYLIB", "RUBYOPT",
@@ -95,7 +95,7 @@ cdi_judge_env(struct cdi_reading *r, uint32_t n, const char *s)
  * characters.
  */
 void
-cdi_judge_kind(struct cdi_reading *r, uint32_t n, const char *kind)
+cdi_check_kind(struct cdi_reading *r, uint32_t n, const char *kind)
 {
 	const char *slash = strchr(kind, '/'), *label = kind, *end;
 	bool good = slash - kind <= 253;
@@ -126,7 +126,7 @@ annotation_key_ok(const char *key)
 }
 
 void
-cdi_judge_annotations(struct cdi_reading *r, uint32_t n, const struct cdi_annotations *a)
+cdi_check_annotations(struct cdi_reading *r, uint32_t n, const struct cdi_annotations *a)
 {
 	size_t i, total = 0;
 
@@ -154,18 +154,19 @@ cdi_path_ok(struct cdi_reading *r, uint32_t n, const char *member, const char *p
 
 /* Reports a path that belongs to a driver by its name, with the number of another driver's device. */
 static void
-judge_numbers(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d, const char *member, const char *path)
+check_device_numbers(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d, const char *member,
+    const char *path)
 {
 	const int64_t minor = d->minor.set ? d->minor.v : 0;
 
 	if (path != NULL && d->type != 'p' && d->major.set && d->major.v != 0 &&
-	    further_path_number(path, d->major.v, minor) == FURTHER_NUMBER_OTHER)
+	    extra_path_number(path, d->major.v, minor) == EXTRA_NUMBER_OTHER)
 		cdi_unsafe(r, n, member, "%.80s never has the number %lld:%lld: it is another device", path,
 		    (long long)d->major.v, (long long)minor);
 }
 
 void
-cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d)
+cdi_check_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d)
 {
 	const char *what;
 	const char *host = d->host_path != NULL && d->host_path[0] != '\0' ? d->host_path : d->path;
@@ -185,9 +186,9 @@ cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d
 		cdi_unsafe(r, n, "major", "%lld:%lld is %s", (long long)d->major.v,
 		    (long long)(d->minor.set ? d->minor.v : 0), what);
 	else {
-		judge_numbers(r, n, d, "path", d->path);
+		check_device_numbers(r, n, d, "path", d->path);
 		if (host != d->path)
-			judge_numbers(r, n, d, "hostPath", host);
+			check_device_numbers(r, n, d, "hostPath", host);
 	}
 	if (d->type == 'b' && (d->permissions == NULL || strcmp(d->permissions, "none") != 0))
 		cdi_unsafe(r, n, "type", "a block device: access to a disk is access to all files on it");
@@ -197,21 +198,21 @@ cdi_judge_devnode(struct cdi_reading *r, uint32_t n, const struct cdi_devnode *d
 
 /* CDI's library ignores group 0; not all engines do. */
 void
-cdi_judge_gid(struct cdi_reading *r, uint32_t n, uint32_t gid)
+cdi_check_gid(struct cdi_reading *r, uint32_t n, uint32_t gid)
 {
 	if (gid == 0)
 		cdi_unsafe(r, n, NULL, "0 is root's own group");
 }
 
 static void
-judge_gids(const struct cdi_edits *e, const char *at, const struct cdi_group *groups, size_t n, struct cdi_faults *f)
+check_gids(const struct cdi_edits *e, const char *at, const struct cdi_group *groups, size_t n, struct cdi_faults *f)
 {
 	char path[128];
 	size_t i, k;
 
 	for (i = 0; i < e->gids; i++)
 		for (k = 0; k < n; k++) {
-			/* cdi_judge_gid() reports 0 */
+			/* cdi_check_gid() reports 0 */
 			if (e->gid[i] == 0 || groups[k].gid != e->gid[i])
 				continue;
 			snprintf(path, sizeof(path), "%s.additionalGids[%zu]", at, i);
@@ -221,16 +222,16 @@ judge_gids(const struct cdi_edits *e, const char *at, const struct cdi_group *gr
 }
 
 void
-cdi_judge_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_t n, struct cdi_faults *f)
+cdi_check_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_t n, struct cdi_faults *f)
 {
 	char at[64];
 	size_t i;
 
 	for (i = 0; i < s->devices; i++) {
 		snprintf(at, sizeof(at), "devices[%zu].containerEdits", i);
-		judge_gids(&s->device[i].edits, at, groups, n, f);
+		check_gids(&s->device[i].edits, at, groups, n, f);
 	}
-	judge_gids(&s->edits, "containerEdits", groups, n, f);
+	check_gids(&s->edits, "containerEdits", groups, n, f);
 }
 
 static const char *const anyones[] = { "/tmp", "/var/tmp", "/usr/tmp", "/dev", "/proc", "/home", "/run/user", NULL };
@@ -256,15 +257,15 @@ is_anyones(const char *dir, size_t len)
  * Variables that say where a hook finds the programs that it runs, or its settings (config.toml of NVIDIA's).
  */
 static void
-judge_hook_env(struct cdi_reading *r, uint32_t n, const char *entry)
+check_hook_env(struct cdi_reading *r, uint32_t n, const char *entry)
 {
-	static const char *const places[] = { "PATH=", "XDG_CONFIG_HOME=", "HOME=", "TMPDIR=", NULL };
+	static const char *const variables[] = { "PATH=", "XDG_CONFIG_HOME=", "HOME=", "TMPDIR=", NULL };
 	const char *dir, *end;
 	size_t i;
 
-	for (i = 0; places[i] != NULL; i++)
-		if (text_starts(entry, places[i]))
-			for (dir = entry + strlen(places[i]);; dir = end + 1) {
+	for (i = 0; variables[i] != NULL; i++)
+		if (text_starts(entry, variables[i]))
+			for (dir = entry + strlen(variables[i]);; dir = end + 1) {
 				end = strchrnul(dir, i == 0 ? ':' : '\0');
 				if (is_anyones(dir, (size_t)(end - dir)))
 					cdi_unsafe(r, n, "env", "%.60s can be changed by others than root", entry);
@@ -275,7 +276,7 @@ judge_hook_env(struct cdi_reading *r, uint32_t n, const char *entry)
 
 /* Hooks run on the host as the engine's user, most often root. */
 void
-cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
+cdi_check_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
 {
 	static const char *const interpreters[] = { "sh", "bash", "dash", "ash", "ksh", "zsh", "csh", "tcsh", "fish",
 		"busybox", "env", "perl", "ruby", "lua", "awk", "mawk", "gawk", "nawk", "php", "node", "nsenter", "unshare", "chroot",
@@ -293,7 +294,7 @@ cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
 				cdi_unsafe(r, n, "path", "a program beneath %s can be changed by others than root", anyones[i]);
 	}
 	for (i = 0; i < h->env.n; i++)
-		judge_hook_env(r, n, h->env.v[i]);
+		check_hook_env(r, n, h->env.v[i]);
 	if (h->env.n == 0)
 		cdi_unsafe(r, n, "env", "a hook without env runs in the environment of whoever calls the runtime: name one");
 	if (h->timeout.set && (h->timeout.v < 1 || h->timeout.v > 3600))
@@ -305,7 +306,7 @@ cdi_judge_hook(struct cdi_reading *r, uint32_t n, const struct cdi_hook *h)
  * the class that every process begins in.
  */
 void
-cdi_judge_rdt(struct cdi_reading *r, uint32_t n, const struct cdi_rdt *t)
+cdi_check_rdt(struct cdi_reading *r, uint32_t n, const struct cdi_rdt *t)
 {
 	if (t->clos_id != NULL && t->clos_id[0] != '\0' && strcmp(t->clos_id, "/") != 0 && t->schemata.n == 0 &&
 	    (t->l3_schema == NULL || t->l3_schema[0] == '\0') && (t->mb_schema == NULL || t->mb_schema[0] == '\0'))
@@ -317,7 +318,7 @@ cdi_judge_rdt(struct cdi_reading *r, uint32_t n, const struct cdi_rdt *t)
  * container's own link.
  */
 static void
-judge_link(struct cdi_reading *r, uint32_t n, const char *member, const char *s)
+check_link(struct cdi_reading *r, uint32_t n, const char *member, const char *s)
 {
 	if (s == NULL || s[0] == '\0')
 		return;
@@ -329,8 +330,8 @@ judge_link(struct cdi_reading *r, uint32_t n, const char *member, const char *s)
 }
 
 void
-cdi_judge_netdev(struct cdi_reading *r, uint32_t n, const struct cdi_netdev *d)
+cdi_check_netdev(struct cdi_reading *r, uint32_t n, const struct cdi_netdev *d)
 {
-	judge_link(r, n, "hostInterfaceName", d->host);
-	judge_link(r, n, "name", d->name);
+	check_link(r, n, "hostInterfaceName", d->host);
+	check_link(r, n, "name", d->name);
 }

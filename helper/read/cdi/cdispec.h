@@ -13,6 +13,6 @@
 bool cdi_parse(struct cdi_spec *s, enum cdi_format format, const char *text, size_t len, struct cdi_faults *f);
 
 /* Adds a CDI_UNSAFE fault to *f for each of the spec's additionalGids that is among these groups. */
-void cdi_judge_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_t n, struct cdi_faults *f);
+void cdi_check_groups(const struct cdi_spec *s, const struct cdi_group *groups, size_t n, struct cdi_faults *f);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../cdi/cdi.h"
-#include "../../gpu/furthernode.h"
+#include "../../gpu/extranode.h"
 #include "../../gpu/mig.h"
 #include "../../gpu/vendorvars.h"
 #include "../../kernel/secontext.h"
@@ -242,7 +242,7 @@ read_nodes(config_setting_t *s, void *out, struct faults *f)
 		fault_add(f, conf_line(s), false, "nodes is empty: leave it out for none");
 	for (i = 0; i < names.n; i++) {
 		channel = UINT32_MAX;
-		if (!further_word_parse(names.v[i], &bit, &channel)) {
+		if (!extra_word_parse(names.v[i], &bit, &channel)) {
 			fault_add(f, conf_line(s), false, "unknown nodes \"%s\": gdrdrv, nvidia-fs, imex, imex=CHANNEL, infiniband or "
 			    "nvswitch", names.v[i]);
 			continue;

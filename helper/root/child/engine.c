@@ -12,7 +12,7 @@
 #include "../../base/path.h"
 #include "../../base/times.h"
 #include "../self/spawn.h"
-#include "further.h"
+#include "extraadd.h"
 #include "reader.h"
 
 #define PROGRAM "gpuhelper-engine"
@@ -90,23 +90,23 @@ int
 engine_hears_specs(struct why *why)
 {
 	autospecfiles struct spec_files files = { 0 };
-	struct engine_specs places;
-	autofree struct engine_spec *place = NULL;
+	struct engine_specs list;
+	autofree struct engine_spec *entry = NULL;
 	autofree char *question = NULL;
 	const char *answer;
 	size_t len, size;
 
-	if (reader_reads_specs(&files, &answer, &len, why) == -1 || place_specs(&files, &places, why) == -1)
+	if (reader_reads_specs(&files, &answer, &len, why) == -1 || place_specs(&files, &list, why) == -1)
 		return -1;
-	place = places.v;
-	if ((question = engine_specs_pack(&places, answer, len, &size)) == NULL)
+	entry = list.v;
+	if ((question = engine_specs_pack(&list, answer, len, &size)) == NULL)
 		return refuse_nomem(why);
 	return spawned_ask(&engine, question, size, why);
 }
 
 /* Hears whether it could read the specs. */
 static int
-settle_specs(struct why *why)
+send_specs_once(struct why *why)
 {
 	autoengineanswer struct engine_answer a = { .nodes = 0 };
 
@@ -123,7 +123,7 @@ engine_names(struct inventory *inv, struct why *why)
 	autoengineanswer struct engine_answer answer = { .nodes = 0 };
 	size_t i;
 
-	if (settle_specs(why) == -1 || ask_engine(&a, inv->gpus, NAMES_MS, &answer, why) == -1)
+	if (send_specs_once(why) == -1 || ask_engine(&a, inv->gpus, NAMES_MS, &answer, why) == -1)
 		return -1;
 	for (i = 0; i < inv->gpus; i++) {
 		inv->gpu[i].cdi = answer.names.gpu[i].cdi;
@@ -165,7 +165,7 @@ ask_about(struct engine_ask *a, const struct inventory *inv, const struct driver
 	a->wants = n;
 	ret = ask_engine(a, 0, ENGINE_MS, answer, why);
 	for (i = 0; ret == 0 && i < answer->nodes; i++)
-		ret = further_add(inv, want, n, &answer->node[i], out, why);
+		ret = extra_add(inv, want, n, &answer->node[i], out, why);
 	return ret;
 }
 

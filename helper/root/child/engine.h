@@ -1,6 +1,6 @@
 /*
  * The helper's side of gpuhelper-engine, a program without any rights that says what the CDI specs give a container in
- * addition to its GPUs' nodes. The helper opens only those further nodes that it finds to be fit itself (further.h);
+ * addition to its GPUs' nodes. The helper opens only those further nodes that it finds to be fit itself (extraadd.h);
  * all else of the answers goes into the reply, unread.
  */
 #ifndef GPUHELPER_ROOT_CHILD_ENGINE_H

@@ -73,7 +73,7 @@ answer(struct kind_of_files *k, struct why *why)
 
 /* Removes a kept answer that turned out to be malformed. Returns the result of reading it. */
 static int
-settle(struct kind_of_files *k, int result, struct why *why)
+finish(struct kind_of_files *k, int result, struct why *why)
 {
 	if (result == 0 || !k->kept || !k->malformed)
 		return result;
@@ -125,7 +125,7 @@ reader_reads(struct settings *s, struct policy_set *p, struct why *why)
 	if (((policies.x.question == NULL || !is_fresh(&policies)) && read_policies(why) == -1) ||
 	    answer(&policies, why) == -1)
 		return -1;
-	return settle(&policies, parse_policies(s, p, why), why);
+	return finish(&policies, parse_policies(s, p, why), why);
 }
 
 void
@@ -178,7 +178,7 @@ int
 reader_drops_specs(struct why *why)
 {
 	specs.malformed = true;
-	return settle(&specs, -1, why);
+	return finish(&specs, -1, why);
 }
 
 /* The program. */

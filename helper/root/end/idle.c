@@ -21,7 +21,7 @@
 static bool
 may_have_chores(const struct call *c)
 {
-	return c->peer->asker.uid == 0 && c->peer->asker.enforced && !c->request->again.no_chores;
+	return c->peer->asker.uid == 0 && c->peer->asker.rootful && !c->request->again.no_chores;
 }
 
 enum idleness
@@ -129,7 +129,7 @@ idle_finish(const struct idle *i, const struct queued *wants, struct why *why)
 
 	for (k = 0; k < i->leases->n; k++) {
 		l = i->leases->v[k];
-		if (!l->pauses || l->seen.over || !l->seen.judged || l->container.init.pid == 0 || l->state == LEASE_DRAINING)
+		if (!l->pauses || l->seen.over || !l->seen.done || l->container.init.pid == 0 || l->state == LEASE_DRAINING)
 			continue;
 		if (may_have_chores(i->call) && says_shut(i->call->request, l) &&
 		    may_end_giving(l->state, &l->pausing, idle_classify(l), &self) && container_is_shut(l))
@@ -217,7 +217,7 @@ idle_begin(const struct idle *i, const struct queued *wants, bool *soon, struct 
 	*soon = false;
 	for (k = 0; k < i->leases->n && i->chores->n < REQUEST_SHUT_MAX; k++) {
 		l = i->leases->v[k];
-		if (!l->pauses || !l->seen.judged || l->seen.over || lease_only_promises(l) || l->state == LEASE_DRAINING)
+		if (!l->pauses || !l->seen.done || l->seen.over || lease_only_promises(l) || l->state == LEASE_DRAINING)
 			continue;
 		if (i->policy != NULL && strcmp(l->policy, i->policy) != 0)
 			continue;

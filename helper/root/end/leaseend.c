@@ -218,13 +218,13 @@ end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct li
 	live = same_boot && !left && life.kept;
 	passed_on = same_boot && !live && is_passed_on(ls, l, seeing);
 	l->seen.over = !live && !passed_on;
-	l->seen.judged = true;
+	l->seen.done = true;
 	l->seen.drained = false;
 	if (audit == -1)
 		return FATE_STAYS;
 	if (!live && !was_drained && must_drain(l, same_boot)) {
 		l->seen.drained = drain_fully(ls, l);
-		l->seen.judged = !l->seen.drained;
+		l->seen.done = !l->seen.drained;
 		return l->seen.drained ? FATE_DRAINED : FATE_STAYS;
 	}
 	if (l->seen.over)
@@ -254,7 +254,7 @@ end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struc
 	while (i < ls->n) {
 		struct lease *l = ls->v[i++];
 
-		if (l->seen.judged)
+		if (l->seen.done)
 			continue;
 		if ((share = share_of_user(seeing, l->uid)) == NULL)
 			return refuse_nomem(why);

@@ -202,16 +202,16 @@ check_etc(struct why *why)
 static int
 check_places(struct why *why)
 {
-	static const char *const places[] = { "/dev", GPUHELPER_RUNDIR, GPUHELPER_STATEDIR, GPUHELPER_LOGDIR };
+	static const char *const dirs[] = { "/dev", GPUHELPER_RUNDIR, GPUHELPER_STATEDIR, GPUHELPER_LOGDIR };
 	char above[PATH_MAX];
 	size_t i;
 	int ret;
 
-	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if ((ret = hostview_compare(places[i], WHY_DENIED, why)) == -1)
+	for (i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		if ((ret = hostview_compare(dirs[i], WHY_DENIED, why)) == -1)
 			return -1;
 		/* the helper will make a missing directory in the directory above, which must be the host's */
-		snprintf(above, sizeof(above), "%.*s", (int)(strrchr(places[i], '/') - places[i]), places[i]);
+		snprintf(above, sizeof(above), "%.*s", (int)(strrchr(dirs[i], '/') - dirs[i]), dirs[i]);
 		if (ret == 1 && hostview_compare(above, WHY_DENIED, why) == -1)
 			return -1;
 	}

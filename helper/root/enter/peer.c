@@ -28,19 +28,19 @@
 
 /* Device-cgroup rules apply if the runtime is the host's root. In a user namespace, runc sets none. */
 static int
-find_enforced(const struct peer *p, bool *enforced, struct why *why)
+find_rootful(const struct peer *p, bool *rootful, struct why *why)
 {
 	autofree char *map = NULL;
 	unsigned in, out, n;
 	char name[40];
 
-	*enforced = false;
+	*rootful = false;
 	snprintf(name, sizeof(name), "%d/uid_map", getpid());
 	if (p->asker.uid != 0 || !p->uids.identity)
 		return 0;
 	if ((map = procdir_read(name, 16384)) == NULL)
 		return refuse(why, WHY_IO, "/proc/%s: %s", name, strerror(errno));
-	*enforced = sscanf(map, "%u %u %u", &in, &out, &n) == 3 && in == 0 && out == 0 && n == UINT32_MAX;
+	*rootful = sscanf(map, "%u %u %u", &in, &out, &n) == 3 && in == 0 && out == 0 && n == UINT32_MAX;
 	return 0;
 }
 
@@ -146,7 +146,7 @@ peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
 	*p = (struct peer){ .asker = { .uid = s->uid }, .starter = s->uid, .gid = s->gid, .pid = s->parent };
 	if (check_uid(s->uid, why) == -1 || find_asker(p, why) == -1 || read_maps(p, why) == -1 || name_peer(p, why) == -1)
 		return -1;
-	return find_member(s, &p->asker.member, why) == -1 || find_enforced(p, &p->asker.enforced, why) == -1 ? -1 : 0;
+	return find_member(s, &p->asker.member, why) == -1 || find_rootful(p, &p->asker.rootful, why) == -1 ? -1 : 0;
 }
 
 /* The socket. */
@@ -318,7 +318,7 @@ peer_of_socket(const struct starter *s, struct peer *p, struct why *why)
 	if (find_connected(p, &pidfd, why) == -1 || see_connected(p, pidfd, why) == -1 || name_peer(p, why) == -1 ||
 	    find_listed(p, why) == -1)
 		return -1;
-	return find_enforced(p, &p->asker.enforced, why);
+	return find_rootful(p, &p->asker.rootful, why);
 }
 
 void

@@ -211,7 +211,7 @@ give_nodes(struct lease *l, const struct gpu_node *node, size_t n, struct why *w
 }
 
 int
-allot_further(const struct driver_nodes *more, struct lease *l, struct why *why)
+allot_extra(const struct driver_nodes *more, struct lease *l, struct why *why)
 {
 	size_t i;
 

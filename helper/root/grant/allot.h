@@ -15,7 +15,7 @@ struct allotted {
 int allot_wants(const struct decision *d, struct queued *w, struct why *why);
 
 /* Adds to the lease's nodes the further nodes that belong to one GPU. -1 with *why: memory is short. */
-int allot_further(const struct driver_nodes *more, struct lease *l, struct why *why);
+int allot_extra(const struct driver_nodes *more, struct lease *l, struct why *why);
 
 /*
  * Checks that no other lease holds a node of one of the picks as another GPU's. Leases name GPUs by address, but the

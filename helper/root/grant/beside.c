@@ -19,7 +19,7 @@ beside_may(const struct plan *p)
 {
 	const struct call *c = p->ruling->call;
 
-	return p->ruling->decision.grant.gpus > 0 && !p->lease.pauses && c->peer->asker.enforced &&
+	return p->ruling->decision.grant.gpus > 0 && !p->lease.pauses && c->peer->asker.rootful &&
 	    !c->request->spec.privileged && !c->request->spec.at_once && !c->request->again.look_first &&
 	    slot_may_stay(c->peer->asker.uid);
 }
@@ -28,7 +28,7 @@ int
 beside_keep(const struct plan *p, struct why *why)
 {
 	memcpy(beside.key, p->lease.key, sizeof(beside.key));
-	return sought_of_picks(&p->lease, p->picks, &p->further, &beside.sought, why);
+	return sought_of_picks(&p->lease, p->picks, &p->extra, &beside.sought, why);
 }
 
 bool

@@ -118,7 +118,7 @@ carry_out(struct plan *p, bool look_first, struct host_changes *t, struct refusa
 		grant_undo(c->peer, c->request, t);
 		return -1;
 	}
-	if (c->peer->asker.enforced && c->request->spec.systemd_cgroup)
+	if (c->peer->asker.rootful && c->request->spec.systemd_cgroup)
 		devchar_link(&p->edits);
 	return 0;
 }

@@ -51,7 +51,7 @@ counts_policies(const struct policy *p, const struct queue *q, size_t before)
 	return p->max_gpus != 0;
 }
 
-/* The flags of the leases that ways_may_add(), label_settle() and used_token_may_add() compare the new one with. */
+/* The flags of the leases that ways_may_add(), label_decide() and used_token_may_add() compare the new one with. */
 static unsigned
 flags_for(const struct plan *p)
 {
@@ -94,6 +94,6 @@ leases_for_nodes(const struct plan *p, struct leases *ls, struct why *why)
 		mark_nodes(&c, g->node, g->nodes);
 		mark_nodes(&c, inv->common[g->vendor], inv->commons[g->vendor]);
 	}
-	mark_nodes(&c, p->further.v, p->further.n);
+	mark_nodes(&c, p->extra.v, p->extra.n);
 	return leases_read(ls, &c, why);
 }

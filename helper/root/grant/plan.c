@@ -11,7 +11,7 @@
 
 #include "../../host/cgroup/cgroup.h"
 #include "../../host/folder/folders.h"
-#include "../../host/folder/nestedplace.h"
+#include "../../host/folder/nestedbind.h"
 #include "../../host/process/spaces.h"
 #include "../../host/users.h"
 #include "../../policy/nested.h"
@@ -57,7 +57,7 @@ add_mount_places(const struct lease *l, struct edits *e, struct why *why)
 	size_t i;
 
 	for (i = 0; i < e->mounts && i < l->ways; i++)
-		if (l->way[i].at.n == 0 || (e->mount[i].place = strdup(l->way[i].at.v[0])) == NULL)
+		if (l->way[i].at.n == 0 || (e->mount[i].fs_path = strdup(l->way[i].at.v[0])) == NULL)
 			return refuse_nomem(why);
 	return 0;
 }
@@ -128,7 +128,7 @@ fill_users(const struct asker *who, struct lease *l, struct why *why)
 	uint32_t first[SUBUIDS_MAX], size[SUBUIDS_MAX];
 	int i, n;
 
-	if (who->enforced)
+	if (who->rootful)
 		return 0;
 	if ((n = user_subuids(who->uid, who->user, first, size, SUBUIDS_MAX)) == -1)
 		return refuse(why, WHY_IO, "/etc/subuid: %s: the users of the container can't be known",
@@ -165,7 +165,7 @@ fill_pausing(struct plan *p, struct why *why)
 	const size_t candidates = count_candidates(&r->decision.grant);
 	struct lease *l = &p->lease;
 
-	l->pauses = asked->spec.promises && s->idle != IDLE_KEEP && plan_has_placeholder(p) && r->call->peer->asker.enforced &&
+	l->pauses = asked->spec.promises && s->idle != IDLE_KEEP && plan_has_placeholder(p) && r->call->peer->asker.rootful &&
 	    l->uid == 0 && !asked->spec.systemd_cgroup && !asked->spec.privileged && candidates > 0 &&
 	    candidates <= PROMISED_GPUS_MAX && s->driver_files != DRIVER_FILES_VENDOR_RUNTIME;
 	if (!l->pauses)
@@ -209,15 +209,15 @@ fill_cgroups(const struct call *c, struct lease *l, struct why *why)
 {
 	const struct request *r = c->request;
 	const pid_t asker = c->peer->pid;
-	const bool enforced = c->peer->asker.enforced;
+	const bool rootful = c->peer->asker.rootful;
 	unsigned dirs = CGROUP_DIRS;
 
-	if (enforced && check_cgroups_path(asker, r, why) == -1)
+	if (rootful && check_cgroups_path(asker, r, why) == -1)
 		return -1;
 	if (cgroup_candidates(asker, r->spec.cgroups_path, r->id, &l->container.cgroups, why) == -1)
 		return -1;
 	/* the lease of a rootful container ends when its cgroup is empty */
-	if (enforced && l->container.cgroups.n == 0)
+	if (rootful && l->container.cgroups.n == 0)
 		return refuse(why, WHY_IO, "/proc/%d/cgroup names no cgroup: are cgroups mounted?", asker);
 	if (cgroup_populated(&l->container.cgroups, &dirs))
 		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: give it one of its own",

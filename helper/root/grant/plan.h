@@ -23,14 +23,14 @@ struct plan {
 	const struct ruling *ruling;
 	struct idmap uids, gids;		/* from the container's ids to this host's */
 	struct subject subject;			/* the container's process, in ids of this host */
-	struct label label;			/* its categories are final after label_settle() (label.h) */
+	struct label label;			/* its categories are final after label_decide() (label.h) */
 	struct lease lease;
 	struct acts acts;			/* what is to be done to nodes of the host */
 	size_t folder_ways;			/* so many of the lease's ways, the first ones, lead to folders */
 	struct edits edits;
 	struct allotted picks[GPUS_MAX];	/* one for each GPU of the lease, or that it promises, in the same order */
 	size_t picked;
-	struct driver_nodes further;		/* the picks' nodes that only CDI specs name */
+	struct driver_nodes extra;		/* the picks' nodes that only CDI specs name */
 	struct strlist specs;			/* for the audit log: the CDI specs of the driver's files */
 	/* makes «reply» of the rest, and again when missing nodes were made. -1 with *why */
 	int (*write_reply)(struct plan *p, struct why *why);

@@ -25,13 +25,13 @@ list_wants(const struct plan *p, struct driver_want want[GPUS_MAX])
 }
 
 int
-plan_further_nodes(struct plan *p, struct why *why)
+plan_extra_nodes(struct plan *p, struct why *why)
 {
 	struct driver_want want[GPUS_MAX];
 
 	list_wants(p, want);
-	return engine_nodes(&p->ruling->decision.inventory, want, p->picked, &p->further, why) == -1 ? -1 :
-	    allot_further(&p->further, &p->lease, why);
+	return engine_nodes(&p->ruling->decision.inventory, want, p->picked, &p->extra, why) == -1 ? -1 :
+	    allot_extra(&p->extra, &p->lease, why);
 }
 
 int
@@ -41,11 +41,10 @@ plan_driver_files(struct plan *p, struct why *why)
 	struct driver_want want[GPUS_MAX];
 
 	list_wants(p, want);
-	if (engine_edits(&r->decision.inventory, want, p->picked, &r->settings, &p->further, &p->edits, &p->specs,
-	    why) == -1)
+	if (engine_edits(&r->decision.inventory, want, p->picked, &r->settings, &p->extra, &p->edits, &p->specs, why) == -1)
 		return -1;
 	edits_sort_mounts(&p->edits);
-	return allot_further(&p->further, &p->lease, why);
+	return allot_extra(&p->extra, &p->lease, why);
 }
 
 /* The driver's files are root's, but gpuhelper-engine says where they are. */
@@ -123,8 +122,8 @@ each_node(struct plan *p, const struct device_view *all, device_do *step, struct
 		if (device_each(&view, p->picks[i].gpu, p->picks[i].rule->capabilities, step, &p->edits, why) == -1)
 			return -1;
 	}
-	for (i = 0; i < p->further.n; i++)
-		if (step(all, &p->further.v[i], &p->edits, why) == -1)
+	for (i = 0; i < p->extra.n; i++)
+		if (step(all, &p->extra.v[i], &p->edits, why) == -1)
 			return -1;
 	return 0;
 }
@@ -193,7 +192,7 @@ open_in_lease(struct plan *p, struct why *why)
 
 /* For a container whose tasks take GPUs: what the lease says of its nodes, after the edits have got them. */
 static int
-settle_nodes(struct plan *p, struct why *why)
+finish_nodes(struct plan *p, struct why *why)
 {
 	return !p->lease.pauses ? 0 : plan_promises(p) ? promise_nodes(p, why) : open_in_lease(p, why);
 }
@@ -207,7 +206,7 @@ plan_nodes(struct plan *p, struct leases *ls, struct why *why)
 	if (leases_for_nodes(p, ls, why) == -1 || allot_check_nodes(ls, l, p->picks, why) == -1 ||
 	    each_node(p, &view, device_plan, why) == -1 || each_node(p, &view, add_if_there, why) == -1)
 		return -1;
-	if (settle_nodes(p, why) == -1)
+	if (finish_nodes(p, why) == -1)
 		return -1;
 	/* a promise keeps only the acts that make nodes */
 	l->planned = p->acts.n > 0;
@@ -220,7 +219,7 @@ plan_made_nodes(struct plan *p, struct why *why)
 	const struct device_view view = view_for(p);
 
 	p->edits.nodes = p->edits.gids = 0;
-	return each_node(p, &view, device_add, why) == -1 ? -1 : settle_nodes(p, why);
+	return each_node(p, &view, device_add, why) == -1 ? -1 : finish_nodes(p, why);
 }
 
 int

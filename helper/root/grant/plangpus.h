@@ -17,7 +17,7 @@ int plan_driver_files(struct plan *p, struct why *why);
 int plan_gpus(struct plan *p, struct leases *ls, struct why *why);
 
 /* A part of that, for a container that gets GPUs again: finds the nodes that only CDI specs name. -1 with *why. */
-int plan_further_nodes(struct plan *p, struct why *why);
+int plan_extra_nodes(struct plan *p, struct why *why);
 /* Another part: plans the acts on the nodes, and adds the nodes to the edits. The caller writes the lease. */
 int plan_nodes(struct plan *p, struct leases *ls, struct why *why);
 

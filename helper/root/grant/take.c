@@ -196,7 +196,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 	if (picking_read(k, p, true, &f->why) == -1 || used_token_may_add(ls, l, &f->why) == -1 ||
 	    (plan_promises(p) ? promise_all(p, k, f) : pick_or_queue(p, k, unleased, f)) == -1 ||
 	    leases_may_add(ls, l, &f->why) == -1 || ways_may_add(ls, l, &f->why) == -1 ||
-	    label_settle(&p->label, ls, l, &f->why) == -1 || acts_undo_earlier(ls, l, false, &f->why) == -1)
+	    label_decide(&p->label, ls, l, &f->why) == -1 || acts_undo_earlier(ls, l, false, &f->why) == -1)
 		return -1;
 	if (plan_driver_files(p, &f->why) == -1)
 		return refuse_look(p, f);
@@ -243,7 +243,7 @@ check_alone(const struct plan *p, struct refusal *f)
 	autosought struct sought sought = { 0 };
 	char text[UNLEASED_TEXT];
 
-	if (sought_of_picks(&p->lease, p->picks, &p->further, &sought, &f->why) == -1 ||
+	if (sought_of_picks(&p->lease, p->picks, &p->extra, &sought, &f->why) == -1 ||
 	    unleased_of_sought(&sought, &unleased, &f->why) == -1)
 		return refuse_look(p, f);
 	if (unleased.n == 0)

@@ -80,7 +80,7 @@ unleased_of_sought(const struct sought *s, struct unleased *out, struct why *why
  * its nodes do not matter.
  */
 static void
-find_further(const struct decision *d, const struct gpu *g, const struct gpu_rule *rule, struct driver_nodes *more)
+find_extra(const struct decision *d, const struct gpu *g, const struct gpu_rule *rule, struct driver_nodes *more)
 {
 	const struct driver_want want = { g, rule };
 	struct why ignored;
@@ -105,7 +105,7 @@ unleased_of_wants(const struct decision *d, struct unleased *out, struct why *wh
 			if (!w.want[i].candidate[k].exclusive)
 				continue;
 			from = &d->grant.gpu[i];
-			find_further(d, from->candidate[k], from->rule, &more);
+			find_extra(d, from->candidate[k], from->rule, &more);
 			ret = seek(&s, &w.want[i].candidate[k], from->candidate[k], &more, why);
 		}
 	return ret == 0 ? unleased_of_sought(&s, out, why) : -1;

@@ -165,11 +165,11 @@ record_abandoned(int audit, const struct queue *q, const struct queued *w)
 void
 queue_abandon(struct queue *q, const char *key, int audit)
 {
-	const size_t place = queue_place(q, key);
+	const size_t position = queue_place(q, key);
 
-	if (place == q->n)
+	if (position == q->n)
 		return;
-	record_abandoned(audit, q, &q->v[place]);
+	record_abandoned(audit, q, &q->v[position]);
 	queue_leave(q, key);
 }
 
@@ -287,9 +287,9 @@ queue_place(const struct queue *q, const char *key)
 unsigned
 queue_waited(const struct queue *q, const char *key)
 {
-	const size_t place = queue_place(q, key);
+	const size_t position = queue_place(q, key);
 
-	return place == q->n ? 0 : waited(&q->v[place]);
+	return position == q->n ? 0 : waited(&q->v[position]);
 }
 
 /* True if the waiter goes before a request that is not in the queue yet. */
@@ -302,12 +302,12 @@ goes_before(const struct queued *v, const struct queued *w)
 size_t
 queue_before(const struct queue *q, const struct queued *w)
 {
-	size_t place = queue_place(q, w->key);
+	size_t position = queue_place(q, w->key);
 
-	if (place == q->n)
-		for (place = 0; place < q->n && goes_before(&q->v[place], w); place++)
+	if (position == q->n)
+		for (position = 0; position < q->n && goes_before(&q->v[position], w); position++)
 			;
-	return place;
+	return position;
 }
 
 size_t
@@ -333,28 +333,28 @@ touch(int dir, const char *key)
 
 /* True if the waiter's file has this text. A file that is written wakes all tasks that wait. */
 static bool
-is_written(const struct queue *q, size_t place, const struct buf *text)
+is_written(const struct queue *q, size_t position, const struct buf *text)
 {
 	autobuf struct buf old = { 0 };
 
-	return place < q->n && queued_lines(&(struct lines){ .out = &old }, &q->v[place]) && strcmp(old.p, text->p) == 0;
+	return position < q->n && queued_lines(&(struct lines){ .out = &old }, &q->v[position]) && strcmp(old.p, text->p) == 0;
 }
 
 int
 queue_stay(struct queue *q, struct queued *w, struct why *why)
 {
-	size_t place = queue_place(q, w->key), i, own = 0;
+	size_t position = queue_place(q, w->key), i, own = 0;
 	autobuf struct buf text = { 0 };
 
 	for (i = 0; i < q->n; i++)
 		own += q->v[i].uid == w->uid;
-	if (place == q->n && (q->n >= WAITERS_MAX || own >= WAITERS_PER_USER))
+	if (position == q->n && (q->n >= WAITERS_MAX || own >= WAITERS_PER_USER))
 		return refuse(why, WHY_AGAIN, "too many containers wait for GPUs already (%zu): try again", q->n);
-	w->arrived = place < q->n ? q->v[place].arrived : since_boot_ns();
-	w->since = place < q->n ? q->v[place].since : time(NULL);
+	w->arrived = position < q->n ? q->v[position].arrived : since_boot_ns();
+	w->since = position < q->n ? q->v[position].since : time(NULL);
 	if (!queued_lines(&(struct lines){ .out = &text }, w))
 		return refuse_nomem(why);
-	if (!is_written(q, place, &text) && state_write(q->dir, w->key, text.p, 0600, why) == -1)
+	if (!is_written(q, position, &text) && state_write(q->dir, w->key, text.p, 0600, why) == -1)
 		return -1;
 	touch(q->dir, w->key);
 	return 0;

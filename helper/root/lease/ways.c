@@ -47,17 +47,17 @@ refuse_unseen(const char *path, struct why *why)
 
 /* Appends the place of a directory on this mount to *out. «whole» is the folder's path, for messages. */
 static int
-add_place(struct strlist *out, const struct look *l, uint64_t mount, const char *path, const char *whole,
+add_fs_path(struct strlist *out, const struct look *l, uint64_t mount, const char *path, const char *whole,
     struct why *why)
 {
-	autofree char *fs = NULL, *place = NULL, *text = NULL;
+	autofree char *fs = NULL, *fs_path = NULL, *text = NULL;
 
-	if (!mounts_place_on(l->mounts, mount, path, &fs, &place))
+	if (!mounts_place_on(l->mounts, mount, path, &fs, &fs_path))
 		return refuse_unseen(whole, why);
 	/* the wrapper gets it in JSON */
-	if (!text_is_utf8(place, strlen(place)))
+	if (!text_is_utf8(fs_path, strlen(fs_path)))
 		return refuse(why, WHY_CONFIG, "%s: its path in its own file system is not UTF-8", whole);
-	if (asprintf(&text, "%s %s", fs, place) == -1)
+	if (asprintf(&text, "%s %s", fs, fs_path) == -1)
 		text = NULL;
 	return text != NULL && strlist_add(out, text, SIZE_MAX) ? 0 : refuse_nomem(why);
 }
@@ -112,20 +112,20 @@ look_above(struct look *l, const char *dir, const char *whole, struct why *why)
 		if ((fd = pin(file_root(), path[1] != '\0' ? path + 1 : ".", whole, &mount, why)) == -1)
 			return -1;
 		if (l->fd == -1 || mount != last)
-			ret = add_place(&l->above, l, mount, path, whole, why);
+			ret = add_fs_path(&l->above, l, mount, path, whole, why);
 		last = mount;
 		if (l->fd == -1)
 			l->fd = fd;
 		else
 			close(fd);
 	}
-	/* last: add_places() takes the list for that of dir, so it must be whole by then */
+	/* last: add_fs_paths() takes the list for that of dir, so it must be whole by then */
 	return ret == 0 && (l->dir = strdup(dir)) == NULL ? refuse_nomem(why) : ret;
 }
 
 /* Adds the directory itself, its parent and, above that, the last directory on each mount. mount: its own, or 0. */
 static int
-add_places(struct way *w, const char *dir, uint64_t mount, struct look *l, struct why *why)
+add_fs_paths(struct way *w, const char *dir, uint64_t mount, struct look *l, struct why *why)
 {
 	autofree char *above = strdup(dir);
 	size_t i;
@@ -134,12 +134,12 @@ add_places(struct way *w, const char *dir, uint64_t mount, struct look *l, struc
 		return refuse_nomem(why);
 	if (!go_up(above))
 		return find_mount(file_root(), ".", w->path, &mount, why) == -1 ? -1 :
-		    add_place(&w->at, l, mount, dir, w->path, why);
+		    add_fs_path(&w->at, l, mount, dir, w->path, why);
 	if ((l->dir == NULL || strcmp(l->dir, above) != 0) && look_above(l, above, w->path, why) == -1)
 		return -1;
 	if (find_mount(l->fd, path_last(dir), w->path, &mount, why) == -1)
 		return -1;
-	if (add_place(&w->at, l, mount, dir, w->path, why) == -1)
+	if (add_fs_path(&w->at, l, mount, dir, w->path, why) == -1)
 		return -1;
 	for (i = 0; i < l->above.n; i++)
 		if (!strlist_add(&w->at, l->above.v[i], SIZE_MAX))
@@ -160,7 +160,7 @@ note_one(const struct edit_mount *m, struct look *look, struct lease *l, struct 
 	    mounts_beneath(look->mounts, m->source, first, sizeof(first)))
 		return refuse(why, WHY_DENIED, "folder %s has a mount beneath it (%s), so a container whose root is the host's "
 		    "root can't have it rw: give it a user namespace, or the folder without submounts", m->source, first);
-	if (add_places(&w, w.path, m->on, look, why) == -1)
+	if (add_fs_paths(&w, w.path, m->on, look, why) == -1)
 		return -1;
 	return lease_add_way(l, &w) ? 0 : refuse_nomem(why);
 }
@@ -178,8 +178,8 @@ has_directory(const struct lease *l, size_t from, const char *file, size_t len)
 }
 
 /*
- * The first place of a way is the target's own, which the way does not go through. For a file, add_places() has put the
- * file's directory there. Adds the directory once more, because the way goes through it.
+ * The first place of a way is the target's own, which the way does not go through. For a file, add_fs_paths() has put
+ * the file's directory there. Adds the directory once more, because the way goes through it.
  */
 static bool
 repeat_first(struct way *w)
@@ -233,7 +233,7 @@ note_file(const char *file, size_t from, struct look *look, struct lease *l, str
 		return 0;
 	if (check_for_all(dir, look->mounts, why) == -1)
 		return -1;
-	if (add_places(&w, dir, 0, look, why) == -1)
+	if (add_fs_paths(&w, dir, 0, look, why) == -1)
 		return -1;
 	return repeat_first(&w) && lease_add_way(l, &w) ? 0 : refuse_nomem(why);
 }

@@ -71,7 +71,7 @@ go_through_one(struct ask_relabel *r, const struct edit_mount *m, uint32_t numbe
 
 	label_ask_begin(&a, verb);
 	a.relabel = m->relabel;
-	a.enforced = r->label->state == SELINUX_ENFORCING;
+	a.enforcing = r->label->state == SELINUX_ENFORCING;
 	a.ms = left > 0 ? (uint32_t)left : 0;
 	a.folder = number;
 	snprintf(a.who, sizeof(a.who), "%s", r->label->process.level);

@@ -206,9 +206,9 @@ hold_folder(const struct label *l, const struct edit_mount *m, const struct moun
 	    (level_categories(l->process.level) == 0 || strchr(l->process.level, '-') != NULL))
 		return refuse(why, WHY_CONFIG, "folder %s can't be private to a container of level \"%s\", which has no categories "
 		    "of its own: selinux = { level = \"auto\"; } in the policy", m->source, l->process.level);
-	if (!mounts_place(mounts, fd, m->source, &f.fs, &f.place) || (f.path = strdup(m->source)) == NULL)
+	if (!mounts_place(mounts, fd, m->source, &f.fs, &f.fs_path) || (f.path = strdup(m->source)) == NULL)
 		return refuse(why, WHY_IO, "folder %s: its mount is not in /proc/self/mountinfo", m->source);
-	if (!text_is_utf8(f.place, strlen(f.place)))
+	if (!text_is_utf8(f.fs_path, strlen(f.fs_path)))
 		return refuse(why, WHY_CONFIG, "folder %s is mounted from a directory whose name is not UTF-8", m->source);
 	return check_once(&f, lease, why) == -1 ? -1 : lease_add_folder(lease, &f) ? 0 : refuse_nomem(why);
 }
@@ -294,7 +294,7 @@ is_taken(const struct label *l, const struct leases *ls, const struct lease *min
 }
 
 int
-label_settle(struct label *l, const struct leases *ls, struct lease *lease, struct why *why)
+label_decide(struct label *l, const struct leases *ls, struct lease *lease, struct why *why)
 {
 	unsigned i;
 

@@ -17,7 +17,7 @@ struct label {
 	struct secontext process;
 	char text[SECONTEXT_MAX];	/* process, as text */
 	char mount[SECONTEXT_MAX];	/* of its file systems; "": the label in its config.json may stay */
-	bool drawn;			/* its categories are random: label_settle() may draw others */
+	bool drawn;			/* its categories are random: label_decide() may draw others */
 	bool policys;			/* its level is the policy's, which all containers of that policy share */
 	bool own_mount;			/* mount is our own label, with the same level */
 };
@@ -45,7 +45,7 @@ int label_folders(const struct label *l, const struct edits *e, struct lease *le
  * lease. -1 with *why: the categories are fixed and clash with those of another user's container, or a folder is
  * private to another container, or was to be private and another container has it.
  */
-int label_settle(struct label *l, const struct leases *ls, struct lease *lease, struct why *why);
+int label_decide(struct label *l, const struct leases *ls, struct lease *lease, struct why *why);
 
 /*
  * Checks that the container can use the host's node, which is pinned as fd. With «alone» no other container may use the

@@ -42,18 +42,18 @@ lift(int fd)
 
 /* Sets up the descriptors of spawn.h, moves *program to SPAWN_PROGRAM until it is executed, and closes all others. */
 static bool
-settle(int channel, int *program)
+set_descriptors(int channel, int *program)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), nothing = lift(null), talk = lift(channel);
-	const int place = slot_fd() != -1 ? lift(slot_fd()) : nothing;
+	const int slot = slot_fd() != -1 ? lift(slot_fd()) : nothing;
 	int i;
 
-	if (talk == -1 || place == -1 || (*program = lift(*program)) == -1)
+	if (talk == -1 || slot == -1 || (*program = lift(*program)) == -1)
 		return false;
 	for (i = 0; i < SPAWN_CHANNEL; i++)
 		if (dup2(nothing, i) == -1)
 			return false;
-	if (dup2(talk, SPAWN_CHANNEL) == -1 || dup2(place, SPAWN_SLOT) == -1 || dup2(nothing, SPAWN_PROC) == -1 ||
+	if (dup2(talk, SPAWN_CHANNEL) == -1 || dup2(slot, SPAWN_SLOT) == -1 || dup2(nothing, SPAWN_PROC) == -1 ||
 	    dup3(*program, SPAWN_PROGRAM, O_CLOEXEC) == -1)
 		return false;
 	*program = SPAWN_PROGRAM;
@@ -96,7 +96,7 @@ become(const struct spawned *p, int program, int channel, pid_t parent)
 	char first;
 
 	end_with(parent);
-	if (!settle(channel, &program) || recv(SPAWN_CHANNEL, &first, 1, 0) != 1)
+	if (!set_descriptors(channel, &program) || recv(SPAWN_CHANNEL, &first, 1, 0) != 1)
 		_exit(WHY_BUG);
 	if (p->own_proc)
 		give_proc();

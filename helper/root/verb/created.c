@@ -104,12 +104,12 @@ see_newborn(const struct peer *p, const struct request *r, struct newborn *b, st
 static int
 note_cgroups(struct newborn *b, struct lease *l, struct why *why)
 {
-	const bool enforced = l->container.users == 0;
+	const bool has_own_cgroup = l->container.users == 0;
 	const char *at = b->devcgroup != SIZE_MAX ? b->cgroups.v[b->devcgroup] : NULL;
 	bool ruled = false;
 
 	if ((at != NULL && note_device_cgroup(l, at, &ruled, why) == -1) ||
-	    (enforced && check_device_cgroup(l, at, ruled, why) == -1))
+	    (has_own_cgroup && check_device_cgroup(l, at, ruled, why) == -1))
 		return -1;
 	/* root's wrapper closes the nodes before it reports the container; cgroup v2 shows its rules to nobody */
 	if (l->pauses && !container_is_shut(l))

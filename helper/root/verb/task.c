@@ -148,7 +148,7 @@ static int
 pick(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f)
 {
 	lease_forget_gpus(&p->lease);
-	if (pick_or_queue(p, k, unleased, f) == -1 || plan_further_nodes(p, &f->why) == -1)
+	if (pick_or_queue(p, k, unleased, f) == -1 || plan_extra_nodes(p, &f->why) == -1)
 		return -1;
 	if (!lease_has_promised_nodes(&p->lease))
 		return refuse(&f->why, WHY_ABSENT, "the numbers of its device nodes have changed: create the container again");
@@ -323,8 +323,8 @@ write_reply(struct plan *p, struct why *why)
 	describe(p, reply.line);
 	if (plan_task_env(p, &reply.env, why) == -1)
 		return -1;
-	return idle_add_chore(&reply.chores, CHORE_OPEN, &p->lease, (struct process_id){ 0 }) ? plan_encode_reply(p, &reply, why) :
-	    refuse_nomem(why);
+	return idle_add_chore(&reply.chores, CHORE_OPEN, &p->lease, (struct process_id){ 0 }) ? plan_encode_reply(p, &reply,
+	    why) : refuse_nomem(why);
 }
 
 static void

@@ -20,13 +20,13 @@ static int
 leave_queue(const struct call *c, const char *key, struct why *why)
 {
 	autoqueue struct queue q = { .dir = -1 };
-	size_t place;
+	size_t position;
 
 	if (queue_open(&q, c->audit, why) == -1)
 		return -1;
-	place = queue_place(&q, key);
+	position = queue_place(&q, key);
 	/* its process may be a zombie, which still has its number */
-	if (place < q.n && q.v[place].task.pid != 0 && !process_id_lives(q.v[place].task))
+	if (position < q.n && q.v[position].task.pid != 0 && !process_id_lives(q.v[position].task))
 		queue_abandon(&q, key, c->audit);
 	return 0;
 }

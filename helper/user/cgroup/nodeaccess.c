@@ -101,7 +101,7 @@ node_access_of_process(struct node_access *a, pid_t pid)
 
 /* Writes an option for each major of a denied node, once. */
 static void
-tell_options(const struct node_access *a, struct buf *mend)
+tell_options(const struct node_access *a, struct buf *fix)
 {
 	size_t i, k;
 
@@ -111,12 +111,12 @@ tell_options(const struct node_access *a, struct buf *mend)
 		for (k = 0; k < i && !(a->denied[k] && a->node[k].major == a->node[i].major); k++)
 			;
 		if (k == i)
-			buf_printf(mend, " --device-cgroup-rule='c %u:* rwm'", a->node[i].major);
+			buf_printf(fix, " --device-cgroup-rule='c %u:* rwm'", a->node[i].major);
 	}
 }
 
 void
-node_access_tell(const struct node_access *a, struct buf *what, struct buf *mend)
+node_access_tell(const struct node_access *a, struct buf *what, struct buf *fix)
 {
 	size_t i;
 
@@ -125,9 +125,9 @@ node_access_tell(const struct node_access *a, struct buf *what, struct buf *mend
 	buf_puts(what, a->nodes > 0 ? a->node[i].path : "");
 	if (a->denials > 1)
 		buf_printf(what, " and %zu other node%s", a->denials - 1, a->denials > 2 ? "s" : "");
-	buf_puts(mend, "start the worker's own container with");
-	tell_options(a, mend);
-	buf_puts(mend, " (in Kubernetes: privileged, or with the GPUs' device plugin), or its service with DeviceAllow=");
+	buf_puts(fix, "start the worker's own container with");
+	tell_options(a, fix);
+	buf_puts(fix, " (in Kubernetes: privileged, or with the GPUs' device plugin), or its service with DeviceAllow=");
 }
 
 #define OWN "this worker's cgroup"
@@ -137,13 +137,13 @@ node_access_tell(const struct node_access *a, struct buf *what, struct buf *mend
 static int
 refuse_denied(const struct node_access *a, const char *rules, struct why *why)
 {
-	autobuf struct buf what = { 0 }, mend = { 0 };
+	autobuf struct buf what = { 0 }, fix = { 0 };
 
-	node_access_tell(a, &what, &mend);
-	if (what.failed || mend.failed)
+	node_access_tell(a, &what, &fix);
+	if (what.failed || fix.failed)
 		return refuse_nomem(why);
 	return refuse(why, WHY_DENIED, "the device rules of %s deny %s to all containers beneath it: %s", rules, what.p,
-	    mend.p);
+	    fix.p);
 }
 
 int
@@ -152,11 +152,11 @@ node_access_refuse(const struct node_access *a, struct why *why)
 	return refuse_denied(a, OWN, why);
 }
 
-/* True if a cgroup that is made at «place» can't allow a node that our own cgroup denies. */
+/* True if a cgroup that is made at «candidate» can't allow a node that our own cgroup denies. */
 static bool
-place_denies(const struct node_access *a, int here, const char *place)
+place_denies(const struct node_access *a, int here, const char *candidate)
 {
-	autoclose int there = devcgroup_open(place);
+	autoclose int there = devcgroup_open(candidate);
 	autofree char *list = there != -1 ? read_list(there) : NULL;
 	size_t i;
 
@@ -173,28 +173,28 @@ node_access_is_lost(const struct node_access *a, const char *cgroups_path, const
 {
 	autofree char *own = a->denials > 0 ? devcgroup_of(getpid()) : NULL;
 	autoclose int here = own != NULL ? devcgroup_open(own) : -1;
-	autostrlist struct strlist places = { 0 };
+	autostrlist struct strlist candidates = { 0 };
 	struct why ignored;
 	bool lost = false;
 	size_t i;
 
-	if (here == -1 || cgroup_candidates(getpid(), cgroups_path, id, &places, &ignored) == -1)
+	if (here == -1 || cgroup_candidates(getpid(), cgroups_path, id, &candidates, &ignored) == -1)
 		return false;
-	for (i = 0; i < places.n; i++) {
-		if (!devcgroup_is(places.v[i]))
+	for (i = 0; i < candidates.n; i++) {
+		if (!devcgroup_is(candidates.v[i]))
 			continue;
-		if (!devcgroup_is_beneath(places.v[i], own) && !place_denies(a, here, places.v[i]))
+		if (!devcgroup_is_beneath(candidates.v[i], own) && !place_denies(a, here, candidates.v[i]))
 			return false;
 		lost = true;
 	}
 	return lost;
 }
 
-/* Asks the list of the cgroup above «place»: the runtime may have left its own one half made. */
+/* Asks the list of the cgroup above «candidate»: the runtime may have left its own one half made. */
 static bool
-above_denies(struct node_access *a, const char *place)
+above_denies(struct node_access *a, const char *candidate)
 {
-	autofree char *above = strndup(place, (size_t)(strrchr(place, '/') - place)), *list = NULL;
+	autofree char *above = strndup(candidate, (size_t)(strrchr(candidate, '/') - candidate)), *list = NULL;
 	autoclose int fd = above != NULL ? devcgroup_open(above) : -1;
 
 	if (fd == -1 || (list = read_list(fd)) == NULL)
@@ -207,13 +207,13 @@ bool
 node_access_explain(struct node_access *a, const char *cgroups_path, const char *id, struct why *why)
 {
 	const char *rules = a->denials > 0 ? OWN : ABOVE;
-	autostrlist struct strlist places = { 0 };
+	autostrlist struct strlist candidates = { 0 };
 	size_t i;
 
-	if (a->nodes == 0 || cgroup_candidates(getpid(), cgroups_path, id, &places, why) == -1)
+	if (a->nodes == 0 || cgroup_candidates(getpid(), cgroups_path, id, &candidates, why) == -1)
 		return false;
-	for (i = 0; i < places.n; i++)
-		if (strchr(places.v[i], '/') != NULL && devcgroup_is(places.v[i]) && above_denies(a, places.v[i])) {
+	for (i = 0; i < candidates.n; i++)
+		if (strchr(candidates.v[i], '/') != NULL && devcgroup_is(candidates.v[i]) && above_denies(a, candidates.v[i])) {
 			refuse_denied(a, rules, why);
 			return true;
 		}

@@ -35,7 +35,7 @@ int node_access_of(const struct edits *e, struct node_access *out, struct why *w
 bool node_access_of_process(struct node_access *a, pid_t pid);
 
 /* Writes which nodes are denied, and the options that the worker's own container needs. */
-void node_access_tell(const struct node_access *a, struct buf *what, struct buf *mend);
+void node_access_tell(const struct node_access *a, struct buf *what, struct buf *fix);
 
 /* Refuses the denied nodes. Returns -1. */
 int node_access_refuse(const struct node_access *a, struct why *why);

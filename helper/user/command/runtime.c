@@ -250,7 +250,7 @@ static const int passed_on[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGU
  * die with its parent.
  */
 static void
-settle_child(int deathsig, pid_t parent, const sigset_t *mask)
+restore_child(int deathsig, pid_t parent, const sigset_t *mask)
 {
 	struct sigaction a;
 	size_t i;
@@ -284,7 +284,7 @@ runtime_fork(int *status, bool bound, struct why *why)
 	if ((pid = fork()) == -1)
 		return refuse(why, WHY_AGAIN, "fork: %s", strerror(errno));
 	if (pid == 0) {
-		settle_child(deathsig, self, &mask);
+		restore_child(deathsig, self, &mask);
 		return 1;
 	}
 	child = pid;

@@ -55,7 +55,7 @@ walk_end(struct walk *w)
 }
 
 static void
-stand_on(struct walk *w, int fd)
+enter_dir(struct walk *w, int fd)
 {
 	if (w->fd != -1)
 		close(w->fd);
@@ -65,7 +65,7 @@ stand_on(struct walk *w, int fd)
 static int
 back_to_root(struct walk *w, struct why *why)
 {
-	stand_on(w, fcntl(w->v->root, F_DUPFD_CLOEXEC, 0));
+	enter_dir(w, fcntl(w->v->root, F_DUPFD_CLOEXEC, 0));
 	w->in = NULL;
 	w->missing = false;
 	w->at[0] = '\0';
@@ -105,7 +105,7 @@ enter(struct walk *w, const struct mountpoint *point, struct why *why)
 	if (point->source != NULL && (!spec_host_path(w->v->s, point->source, source) ||
 	    (fd = open(source, O_PATH | O_CLOEXEC)) == -1))
 		return refuse(why, WHY_DATA, "the mount of %s at %s: %s", point->source, point->at, strerror(errno));
-	stand_on(w, fd);
+	enter_dir(w, fd);
 	w->in = point;
 	w->missing = false;
 	return 0;
@@ -164,7 +164,7 @@ step_to(struct walk *w, const char *name, char *path, struct why *why)
 		free(path);
 		return ret;
 	}
-	stand_on(w, fd);
+	enter_dir(w, fd);
 	w->missing = fd == -1 && !is_above_a_mountpoint(w->v, path);
 	free(w->at);
 	w->at = path;

@@ -39,7 +39,7 @@ void
 folder_mounts_free(struct folder_mounts *p)
 {
 	strlist_free(&p->target);
-	strlist_free(&p->place);
+	strlist_free(&p->fs_path);
 }
 
 int
@@ -48,8 +48,8 @@ folder_mounts_of(const struct edits *e, struct folder_mounts *out, struct why *w
 	size_t i;
 
 	for (i = 0; i < e->mounts; i++)
-		if (e->mount[i].place != NULL && (!strlist_add(&out->target, e->mount[i].target, SIZE_MAX) ||
-		    !strlist_add(&out->place, e->mount[i].place, SIZE_MAX)))
+		if (e->mount[i].fs_path != NULL && (!strlist_add(&out->target, e->mount[i].target, SIZE_MAX) ||
+		    !strlist_add(&out->fs_path, e->mount[i].fs_path, SIZE_MAX)))
 			return refuse_nomem(why);
 	return 0;
 }
@@ -65,7 +65,7 @@ is_wanted(const char *wanted, struct mount *m, const char **type)
 
 	if (strncmp(wanted, m->fs, n) != 0 || wanted[n] != ' ')
 		return false;
-	if (strcmp(wanted + n + 1, m->place) == 0)
+	if (strcmp(wanted + n + 1, m->root) == 0)
 		return true;
 	if (*type == NULL)
 		*type = mount_type(m);
@@ -189,8 +189,8 @@ int
 folder_mounts_check(pid_t pid, const struct folder_mounts *p, struct why *why)
 {
 	autoclose int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	autofree struct target *t = calloc(p->place.n + 1, sizeof(*t)), **sorted = calloc(p->place.n + 1, sizeof(*sorted));
-	struct targets g = { t, sorted, p->place.n };
+	autofree struct target *t = calloc(p->fs_path.n + 1, sizeof(*t)), **sorted = calloc(p->fs_path.n + 1, sizeof(*sorted));
+	struct targets g = { t, sorted, p->fs_path.n };
 	char name[24];
 	size_t i;
 
@@ -200,7 +200,7 @@ folder_mounts_check(pid_t pid, const struct folder_mounts *p, struct why *why)
 	if (t == NULL || sorted == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < g.n; i++) {
-		t[i] = (struct target){ .wanted = p->place.v[i], .point = p->target.v[i] };
+		t[i] = (struct target){ .wanted = p->fs_path.v[i], .point = p->target.v[i] };
 		sorted[i] = &t[i];
 	}
 	return g.n > 0 ? check_all(proc, name, &g, why) : 0;

@@ -12,7 +12,7 @@
 
 /* For each granted folder, its target in the container and the place that must be mounted there (way.h). */
 struct folder_mounts {
-	struct strlist target, place;
+	struct strlist target, fs_path;
 };
 void folder_mounts_free(struct folder_mounts *p);
 

@@ -46,7 +46,7 @@ struct origin {
 	const struct settings *settings;
 	uid_t caller;
 	const struct stat *root;
-	const char *fs, *place;		/* mounts.h */
+	const char *fs, *fs_path;		/* mounts.h */
 };
 
 /* True if this mount shows the same directory beneath a volume. */
@@ -58,9 +58,9 @@ is_origin(void *ctx, struct mount *m)
 	const char *rest;
 	struct stat st;
 
-	if (strcmp(m->fs, o->fs) != 0 || !path_at_or_beneath(o->place, m->place))
+	if (strcmp(m->fs, o->fs) != 0 || !path_at_or_beneath(o->fs_path, m->root))
 		return false;
-	rest = strcmp(m->place, "/") == 0 ? o->place : o->place + strlen(m->place);
+	rest = strcmp(m->root, "/") == 0 ? o->fs_path : o->fs_path + strlen(m->root);
 	if (asprintf(&path, "%s%s", strcmp(m->point, "/") == 0 ? "" : m->point, strcmp(rest, "/") == 0 ? "" : rest) == -1)
 		path = NULL;
 	return path != NULL && volumes_have(o->settings, path, o->caller) && lstat(path, &st) == 0 &&
@@ -75,14 +75,14 @@ static bool
 comes_from_volume(int fd, const char *path, const struct settings *settings, uid_t caller)
 {
 	automounts struct mount_table *mounts = mounts_read();
-	autofree char *fs = NULL, *place = NULL;
+	autofree char *fs = NULL, *fs_path = NULL;
 	struct stat st;
 	struct origin o = { .settings = settings, .caller = caller, .root = &st };
 
-	if (fstat(fd, &st) == -1 || !mounts_place(mounts, fd, path, &fs, &place))
+	if (fstat(fd, &st) == -1 || !mounts_place(mounts, fd, path, &fs, &fs_path))
 		return false;
 	o.fs = fs;
-	o.place = place;
+	o.fs_path = fs_path;
 	return mounts_own(is_origin, &o) == 1;
 }
 
@@ -261,7 +261,7 @@ resolve_part(int root, const char *rootpath, const char *path, int *fd, char **i
 
 /* Removes «.», «..» and doubled slashes from an absolute path, in place. At the top, «..» stays there. */
 static void
-tidy(char *path)
+normalise(char *path)
 {
 	autofree char *copy = strdup(path);
 	char *part, *save = NULL, *end = path;
@@ -305,7 +305,7 @@ behind_link(int fd, const char *inside, const char *rest, char **out, struct why
 		*out = NULL;
 		return refuse_nomem(why);
 	}
-	tidy(*out);
+	normalise(*out);
 	return 0;
 }
 
@@ -342,20 +342,20 @@ resolve_in_root(int root, const char *rootpath, const char *path, char **out, bo
 }
 
 /* A path in the container, and where it leads. */
-struct place {
+struct target {
 	const char *path;
 	char *real;
 	bool bare;		/* its directory does not exist */
 	bool gpu;		/* a node, or a file of the driver */
 };
 
-struct places {
-	struct place *v;
+struct targets {
+	struct target *v;
 	size_t n;
 };
 
 static void
-places_free(struct places *l)
+places_free(struct targets *l)
 {
 	size_t i;
 
@@ -369,7 +369,7 @@ places_free(struct places *l)
  * alike. Neither path has «..».
  */
 static bool
-is_beside_bare(const struct place *p, const char *path)
+is_in_missing_dir(const struct target *p, const char *path)
 {
 	const size_t dir = (size_t)(path_last(path) - path);
 
@@ -377,13 +377,13 @@ is_beside_bare(const struct place *p, const char *path)
 }
 
 static int
-resolve_place(struct places *l, const char *path, int root, const char *rootpath, struct why *why)
+resolve_place(struct targets *l, const char *path, int root, const char *rootpath, struct why *why)
 {
-	const struct place *before = l->n > 0 ? &l->v[l->n - 1] : NULL;
-	struct place *p = &l->v[l->n];
+	const struct target *before = l->n > 0 ? &l->v[l->n - 1] : NULL;
+	struct target *p = &l->v[l->n];
 
-	*p = (struct place){ .path = path };
-	if (before != NULL && is_beside_bare(before, path)) {
+	*p = (struct target){ .path = path };
+	if (before != NULL && is_in_missing_dir(before, path)) {
 		p->bare = true;
 		if (asprintf(&p->real, "%.*s%s", (int)(path_last(before->real) - before->real), before->real, path_last(path)) == -1)
 			return refuse_nomem(why);
@@ -397,20 +397,20 @@ resolve_place(struct places *l, const char *path, int root, const char *rootpath
 
 /* True if no link led the path elsewhere. */
 static bool
-is_straight(const struct place *p)
+is_straight(const struct target *p)
 {
 	return strcmp(p->path, p->real) == 0;
 }
 
 /* Where the path leads; the root's own path is empty. */
 static const char *
-end_of(const struct place *p)
+end_of(const struct target *p)
 {
 	return *p->real != '\0' ? p->real : "/";
 }
 
 static int
-check_pair(const struct place *ours, const struct place *theirs, struct why *why)
+check_pair(const struct target *ours, const struct target *theirs, struct why *why)
 {
 	if (!path_related(ours->path, theirs->path) &&
 	    !path_related(end_of(ours), end_of(theirs)))
@@ -430,7 +430,7 @@ is_standard(const struct spec_mount *m)
 
 /* Resolves each granted place once, for all mounts: a driver has a hundred files. */
 static int
-fill_ours(const struct edits *e, int fd, const char *path, struct places *out, struct why *why)
+fill_ours(const struct edits *e, int fd, const char *path, struct targets *out, struct why *why)
 {
 	size_t i;
 
@@ -454,9 +454,9 @@ fill_ours(const struct edits *e, int fd, const char *path, struct places *out, s
  * host, and the runtime would create a mount point in it.
  */
 static int
-check_granted_links(const struct places *ours, struct why *why)
+check_granted_links(const struct targets *ours, struct why *why)
 {
-	const struct place *in, *p;
+	const struct target *in, *p;
 	size_t i, k, led = 0;
 
 	for (i = 0; i < ours->n; i++)
@@ -478,7 +478,7 @@ check_granted_links(const struct places *ours, struct why *why)
  * their way. Where no link leads elsewhere, a policy or a file of the driver may have a place there.
  */
 static int
-check_standard(const struct place *ours, const struct place *theirs, struct why *why)
+check_standard(const struct target *ours, const struct target *theirs, struct why *why)
 {
 	if ((is_straight(ours) && is_straight(theirs)) || !path_related(end_of(ours), end_of(theirs)))
 		return 0;
@@ -489,14 +489,14 @@ check_standard(const struct place *ours, const struct place *theirs, struct why 
 	    "them", ours->path, end_of(ours), theirs->path, end_of(theirs));
 }
 
-typedef int pair_check(const struct place *ours, const struct place *theirs, struct why *why);
+typedef int pair_check(const struct target *ours, const struct target *theirs, struct why *why);
 
 static int
-check_target(const char *target, int fd, const char *path, const struct places *ours, pair_check *check,
+check_target(const char *target, int fd, const char *path, const struct targets *ours, pair_check *check,
     struct why *why)
 {
-	struct place theirs;
-	struct places one = { .v = &theirs };
+	struct target theirs;
+	struct targets one = { .v = &theirs };
 	size_t i;
 	int ret = 0;
 
@@ -509,7 +509,7 @@ check_target(const char *target, int fd, const char *path, const struct places *
 }
 
 static int
-check_mount_conflicts(const struct spec_mount *m, int fd, const char *path, const struct places *ours, struct why *why)
+check_mount_conflicts(const struct spec_mount *m, int fd, const char *path, const struct targets *ours, struct why *why)
 {
 	struct why inner;
 
@@ -520,13 +520,13 @@ check_mount_conflicts(const struct spec_mount *m, int fd, const char *path, cons
 
 /* Runtimes use these directories even if nothing is mounted there. */
 static int
-check_standard_places(int fd, const char *path, const struct places *ours, struct why *why)
+check_standard_places(int fd, const char *path, const struct targets *ours, struct why *why)
 {
-	static const char *const place[] = { "/dev", "/proc", "/sys" };
+	static const char *const dir[] = { "/dev", "/proc", "/sys" };
 	size_t i;
 
-	for (i = 0; i < sizeof(place) / sizeof(place[0]); i++)
-		if (check_target(place[i], fd, path, ours, check_standard, why) == -1)
+	for (i = 0; i < sizeof(dir) / sizeof(dir[0]); i++)
+		if (check_target(dir[i], fd, path, ours, check_standard, why) == -1)
 			return -1;
 	return 0;
 }
@@ -534,7 +534,7 @@ check_standard_places(int fd, const char *path, const struct places *ours, struc
 int
 rootfs_check_conflicts(const struct spec *s, int fd, const char *path, const struct edits *e, struct why *why)
 {
-	struct places ours = { 0 };
+	struct targets ours = { 0 };
 	size_t i;
 	int ret;
 

@@ -33,7 +33,7 @@ struct walk {
 	unsigned links;
 };
 
-enum place { HERE, GONE, OF_PROCESS, IN_ROOT };		/* GONE: with errno */
+enum reached { HERE, GONE, OF_PROCESS, IN_ROOT };		/* GONE: with errno */
 
 /* True for a process's directory, and for a link in one, which leads to something that the process has open. */
 static bool
@@ -50,7 +50,7 @@ is_of_process(const char *dir, const char *name, bool is_link)
 	return st.st_ino == PROC_TOP ? names_one : is_link;
 }
 
-static enum place
+static enum reached
 follow_source_link(struct walk *w, size_t dir_len)
 {
 	char link[PATH_MAX], rest[PATH_MAX];
@@ -67,7 +67,7 @@ follow_source_link(struct walk *w, size_t dir_len)
 	return HERE;
 }
 
-static enum place
+static enum reached
 step(struct walk *w, const char *name)
 {
 	const size_t len = strlen(w->at);
@@ -128,10 +128,10 @@ goes_straight(struct walk *w)
 }
 
 /* Follows w->rest to its end, from w->at on. */
-static enum place
+static enum reached
 walk(struct walk *w)
 {
-	enum place p = w->root != NULL && strcmp(w->root, "/") == 0 ? IN_ROOT : HERE;
+	enum reached p = w->root != NULL && strcmp(w->root, "/") == 0 ? IN_ROOT : HERE;
 	char name[PATH_MAX], *last;
 	size_t slashes, n;
 
@@ -149,7 +149,7 @@ walk(struct walk *w)
 }
 
 /* Follows a path. A relative one begins in the bundle. */
-static enum place
+static enum reached
 resolve(const struct spec *s, const char *root, const char *path, struct walk *w)
 {
 	w->root = root;
@@ -278,7 +278,7 @@ static int
 check_source(const struct checking *c, const char *source, const char *target, bool needed, struct why *why)
 {
 	struct walk w;
-	enum place p;
+	enum reached p;
 	int error;
 
 	if (source[0] != '/' && climbs(source))
@@ -351,7 +351,7 @@ static int
 check_devices(const struct spec *s, const char *root, struct why *why)
 {
 	struct walk w;
-	enum place p;
+	enum reached p;
 	size_t i;
 
 	for (i = 0; i < s->device_count; i++)

@@ -8,7 +8,7 @@
 #include "../../host/folder/containers.h"
 
 struct directory {
-	char *fs, *place;	/* mounts.h */
+	char *fs, *fs_path;	/* mounts.h */
 };
 
 static bool
@@ -16,7 +16,7 @@ is_above(void *ctx, struct mount *m)
 {
 	const struct directory *d = ctx;
 
-	return m->writable && strcmp(m->fs, d->fs) == 0 && path_at_or_beneath(d->place, m->place);
+	return m->writable && strcmp(m->fs, d->fs) == 0 && path_at_or_beneath(d->fs_path, m->root);
 }
 
 bool
@@ -24,9 +24,9 @@ container_writes_in(int fd, const char *path)
 {
 	automounts struct mount_table *mounts = mounts_read();
 	struct directory d = { 0 };
-	bool found = !mounts_place(mounts, fd, path, &d.fs, &d.place) || containers_mount_any(is_above, &d, NULL);
+	bool found = !mounts_place(mounts, fd, path, &d.fs, &d.fs_path) || containers_mount_any(is_above, &d, NULL);
 
 	free(d.fs);
-	free(d.place);
+	free(d.fs_path);
 	return found;
 }

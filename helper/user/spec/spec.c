@@ -14,7 +14,7 @@
 #include "specpart.h"
 
 static int
-read_strings(const struct doc *d, uint32_t list, const char *place, struct strlist *out, struct why *why)
+read_strings(const struct doc *d, uint32_t list, const char *where, struct strlist *out, struct why *why)
 {
 	uint32_t n;
 
@@ -22,7 +22,7 @@ read_strings(const struct doc *d, uint32_t list, const char *place, struct strli
 		autofree char *s = doc_string(d, n);
 
 		if (s == NULL)
-			return spec_refuse(why, "%s[%zu] is not a string (without a NUL)", place, out->n);
+			return spec_refuse(why, "%s[%zu] is not a string (without a NUL)", where, out->n);
 		if (!strlist_add(out, s, SIZE_MAX))
 			return refuse_nomem(why);
 	}
@@ -43,26 +43,26 @@ read_spec_mounts(struct spec *s, struct why *why)
 	const struct doc *d = &s->doc;
 	struct spec_mount *m;
 	uint32_t n, options;
-	char place[64];
+	char where[64];
 
 	if (!doc_is(d, s->mounts, DOC_ARRAY))
 		return 0;
 	if ((s->mount = calloc(d->node[s->mounts].count + 1, sizeof(*m))) == NULL)
 		return refuse_nomem(why);
 	for (n = doc_first(d, s->mounts); n != DOC_NONE; n = doc_next(d, n)) {
-		snprintf(place, sizeof(place), "mounts[%zu]", s->mount_count);
+		snprintf(where, sizeof(where), "mounts[%zu]", s->mount_count);
 		m = &s->mount[s->mount_count++];
 		m->node = n;
 		if (!doc_is(d, n, DOC_OBJECT))
-			return spec_refuse(why, "%s is not an object", place);
-		if (exact_keys(d, n, "config.json", why) == -1 || spec_string(d, n, "destination", place, &m->target, why) == -1 ||
-		    spec_string(d, n, "source", place, &m->source, why) == -1 ||
-		    spec_string(d, n, "type", place, &m->type, why) == -1 ||
-		    spec_part(d, n, "options", DOC_ARRAY, place, &options, why) == -1 ||
-		    read_strings(d, options, place, &m->options, why) == -1)
+			return spec_refuse(why, "%s is not an object", where);
+		if (exact_keys(d, n, "config.json", why) == -1 || spec_string(d, n, "destination", where, &m->target, why) == -1 ||
+		    spec_string(d, n, "source", where, &m->source, why) == -1 ||
+		    spec_string(d, n, "type", where, &m->type, why) == -1 ||
+		    spec_part(d, n, "options", DOC_ARRAY, where, &options, why) == -1 ||
+		    read_strings(d, options, where, &m->options, why) == -1)
 			return -1;
 		if (m->target == NULL)
-			return spec_refuse(why, "%s has no destination", place);
+			return spec_refuse(why, "%s has no destination", where);
 		m->bind = is_bind(m);
 	}
 	return 0;
@@ -70,7 +70,7 @@ read_spec_mounts(struct spec *s, struct why *why)
 
 /* Gets a device number; -1 if it is absent. */
 static int
-get_device_number(const struct doc *d, uint32_t obj, const char *key, const char *place, int64_t *out, struct why *why)
+get_device_number(const struct doc *d, uint32_t obj, const char *key, const char *where, int64_t *out, struct why *why)
 {
 	uint32_t n = doc_get(d, obj, key);
 
@@ -80,7 +80,7 @@ get_device_number(const struct doc *d, uint32_t obj, const char *key, const char
 	/* UINT32_MAX means every number in cgroup v1, and some runtimes cut larger numbers to 32 bits */
 	if (doc_i64(d, n, out) && *out >= -1 && *out < UINT32_MAX)
 		return 0;
-	return spec_refuse(why, "%s.%s is not a device number", place, key);
+	return spec_refuse(why, "%s.%s is not a device number", where, key);
 }
 
 static int
@@ -88,7 +88,7 @@ read_spec_devices(struct spec *s, struct why *why)
 {
 	const struct doc *d = &s->doc;
 	struct spec_device *v;
-	char place[64];
+	char where[64];
 	uint32_t n;
 
 	if (!doc_is(d, s->devices, DOC_ARRAY))
@@ -98,24 +98,24 @@ read_spec_devices(struct spec *s, struct why *why)
 	for (n = doc_first(d, s->devices); n != DOC_NONE; n = doc_next(d, n)) {
 		autofree char *type = NULL;
 
-		snprintf(place, sizeof(place), "linux.devices[%zu]", s->device_count);
+		snprintf(where, sizeof(where), "linux.devices[%zu]", s->device_count);
 		v = &s->device[s->device_count++];
 		v->node = n;
 		if (!doc_is(d, n, DOC_OBJECT))
-			return spec_refuse(why, "%s is not an object", place);
-		if (exact_keys(d, n, "config.json", why) == -1 || spec_string(d, n, "path", place, &v->path, why) == -1 ||
-		    spec_string(d, n, "type", place, &type, why) == -1 ||
-		    get_device_number(d, n, "major", place, &v->major, why) == -1)
+			return spec_refuse(why, "%s is not an object", where);
+		if (exact_keys(d, n, "config.json", why) == -1 || spec_string(d, n, "path", where, &v->path, why) == -1 ||
+		    spec_string(d, n, "type", where, &type, why) == -1 ||
+		    get_device_number(d, n, "major", where, &v->major, why) == -1)
 			return -1;
 		if (v->path == NULL)
-			return spec_refuse(why, "%s has no path", place);
+			return spec_refuse(why, "%s has no path", where);
 		v->type = type != NULL ? type[0] : 'c';
 	}
 	return 0;
 }
 
 static int
-read_rule(const struct doc *d, uint32_t n, const char *place, struct devrule *r, struct why *why)
+read_rule(const struct doc *d, uint32_t n, const char *where, struct devrule *r, struct why *why)
 {
 	autofree char *type = NULL, *access = NULL;
 	uint32_t allow = doc_get(d, n, "allow");
@@ -123,28 +123,28 @@ read_rule(const struct doc *d, uint32_t n, const char *place, struct devrule *r,
 	size_t o = 0;
 
 	if (!doc_is(d, n, DOC_OBJECT))
-		return spec_refuse(why, "%s is not an object", place);
+		return spec_refuse(why, "%s is not an object", where);
 	if (allow != DOC_NONE && !doc_is(d, allow, DOC_TRUE) && !doc_is(d, allow, DOC_FALSE))
-		return spec_refuse(why, "%s.allow is neither true nor false", place);
+		return spec_refuse(why, "%s.allow is neither true nor false", where);
 	r->allow = doc_is(d, allow, DOC_TRUE);
-	if (exact_keys(d, n, "config.json", why) == -1 || spec_string(d, n, "type", place, &type, why) == -1 ||
-	    spec_string(d, n, "access", place, &access, why) == -1 ||
-	    get_device_number(d, n, "major", place, &r->major, why) == -1 ||
-	    get_device_number(d, n, "minor", place, &r->minor, why) == -1)
+	if (exact_keys(d, n, "config.json", why) == -1 || spec_string(d, n, "type", where, &type, why) == -1 ||
+	    spec_string(d, n, "access", where, &access, why) == -1 ||
+	    get_device_number(d, n, "major", where, &r->major, why) == -1 ||
+	    get_device_number(d, n, "minor", where, &r->minor, why) == -1)
 		return -1;
 	r->type = type == NULL || *type == '\0' ? 'a' : type[0];
 	/* 'u' is an unbuffered character device (config-linux.md) */
 	if (r->type == 'u')
 		r->type = 'c';
 	if (strchr("abc", r->type) == NULL)
-		return spec_refuse(why, "%s.type \"%.10s\" is unknown", place, type);
+		return spec_refuse(why, "%s.type \"%.10s\" is unknown", where, type);
 	for (c = "rwm"; *c != '\0'; c++)
 		if (access == NULL || *access == '\0' || strchr(access, *c) != NULL)
 			r->access[o++] = *c;
 	/* the kernel and runc would apply the rule to every device, crun to some */
 	if (r->type == 'a' && (r->major != -1 || r->minor != -1 || strcmp(r->access, "rwm") != 0))
 		return spec_refuse(why, "%s is of type \"a\", but does not cover every device: runtimes disagree on what "
-		    "that means: name a type", place);
+		    "that means: name a type", where);
 	return 0;
 }
 
@@ -152,7 +152,7 @@ static int
 read_rules(struct spec *s, struct why *why)
 {
 	const struct doc *d = &s->doc;
-	char place[64];
+	char where[64];
 	uint32_t n;
 
 	if (!doc_is(d, s->rules, DOC_ARRAY))
@@ -160,8 +160,8 @@ read_rules(struct spec *s, struct why *why)
 	if ((s->rule = calloc(d->node[s->rules].count + 1, sizeof(*s->rule))) == NULL)
 		return refuse_nomem(why);
 	for (n = doc_first(d, s->rules); n != DOC_NONE; n = doc_next(d, n)) {
-		snprintf(place, sizeof(place), "linux.resources.devices[%zu]", s->rule_count);
-		if (read_rule(d, n, place, &s->rule[s->rule_count++], why) == -1)
+		snprintf(where, sizeof(where), "linux.resources.devices[%zu]", s->rule_count);
+		if (read_rule(d, n, where, &s->rule[s->rule_count++], why) == -1)
 			return -1;
 	}
 	return 0;
@@ -176,20 +176,20 @@ check_capabilities(const struct spec *s, struct why *why)
 {
 	const struct doc *d = &s->doc;
 	uint32_t caps, list, n;
-	char place[64];
+	char where[64];
 	size_t i;
 
 	if (spec_part(d, s->process, "capabilities", DOC_OBJECT, "process.capabilities", &caps, why) == -1)
 		return -1;
 	for (i = 0; capability_sets[i] != NULL; i++) {
-		snprintf(place, sizeof(place), "process.capabilities.%s", capability_sets[i]);
-		if (spec_part(d, caps, capability_sets[i], DOC_ARRAY, place, &list, why) == -1)
+		snprintf(where, sizeof(where), "process.capabilities.%s", capability_sets[i]);
+		if (spec_part(d, caps, capability_sets[i], DOC_ARRAY, where, &list, why) == -1)
 			return -1;
 		for (n = doc_first(d, list); n != DOC_NONE; n = doc_next(d, n)) {
 			autofree char *name = doc_string(d, n);
 
 			if (name == NULL)
-				return spec_refuse(why, "%s has an entry that is not a string", place);
+				return spec_refuse(why, "%s has an entry that is not a string", where);
 			if (!text_starts(name, "CAP_") || name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")] != '\0')
 				return spec_refuse(why, "the capability \"%.60s\" is not spelt like CAP_KILL", name);
 		}
@@ -230,9 +230,9 @@ read_oci_version(struct spec *s, uint32_t root, struct why *why)
 
 /* Gets a label. Runtimes take an empty label for none. */
 static int
-get_label(const struct doc *d, uint32_t obj, const char *key, const char *place, char **out, struct why *why)
+get_label(const struct doc *d, uint32_t obj, const char *key, const char *where, char **out, struct why *why)
 {
-	if (spec_string(d, obj, key, place, out, why) == -1)
+	if (spec_string(d, obj, key, where, out, why) == -1)
 		return -1;
 	if (*out != NULL && **out == '\0') {
 		free(*out);

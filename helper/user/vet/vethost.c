@@ -16,7 +16,7 @@
 #include "../../host/driver/cdisource.h"
 #include "../../host/driver/driverfiles.h"
 #include "../../host/file.h"
-#include "../../host/gpu/furtherlook.h"
+#include "../../host/gpu/extranodefind.h"
 #include "../../host/trust.h"
 #include "../command/memfile.h"
 
@@ -181,7 +181,7 @@ see_node(void *host, const char *path, struct vet_node *n)
 		return false;
 	n->node = (struct edit_node){ .major = major(st.st_rdev), .minor = minor(st.st_rdev), .mode = st.st_mode & 0666U,
 		.uid = st.st_uid, .gid = st.st_gid };
-	n->what = further_look(n->node.major, n->node.minor);
+	n->what = extra_node_find(n->node.major, n->node.minor);
 	if (n->what.pci[0] != '\0' && !is_accelerator(n->what.pci, &n->vendors))
 		n->what.pci[0] = '\0';
 	if (n->what.pci[0] == '\0' && is_partition(n->node.major, n->node.minor))

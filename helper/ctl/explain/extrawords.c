@@ -1,5 +1,5 @@
-/* See furtherwords.h. */
-#include "furtherwords.h"
+/* See extrawords.h. */
+#include "extrawords.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,9 +20,9 @@ find_unusable(const struct cdi_registry *specs, const char *kind)
 }
 
 static void
-tell_word(const struct cdi_registry *specs, unsigned bit, further_teller *tell, void *ctx)
+tell_word(const struct cdi_registry *specs, unsigned bit, extra_teller *tell, void *ctx)
 {
-	const char *word = further_word_name(bit), *kind = further_word_kind(bit);
+	const char *word = extra_word_name(bit), *kind = extra_word_kind(bit);
 	const struct cdi_file *f = find_unusable(specs, kind);
 	char line[400];
 
@@ -36,7 +36,7 @@ tell_word(const struct cdi_registry *specs, unsigned bit, further_teller *tell, 
 }
 
 void
-further_words_tell(const struct cdi_registry *specs, unsigned words, further_teller *tell, void *ctx)
+extra_words_tell(const struct cdi_registry *specs, unsigned words, extra_teller *tell, void *ctx)
 {
 	unsigned bit;
 

@@ -1,5 +1,5 @@
-/* See nestedplace.h. Opens only directories that policies name, with O_PATH. */
-#include "nestedplace.h"
+/* See nestedbind.h. Opens only directories that policies name, with O_PATH. */
+#include "nestedbind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,17 +24,17 @@ dir_of(const struct folder_rule *r)
  * matches.
  */
 static bool
-lies_in(const char *text, const char *fs, const char *place, const struct folder_rule *r)
+lies_in(const char *text, const char *fs, const char *fs_path, const struct folder_rule *r)
 {
 	const size_t n = strlen(fs);
 	const char *at = text + n + 1, *rest;
 	autofree char *name = NULL;
 
-	if (strncmp(text, fs, n) != 0 || text[n] != ' ' || !path_is_beneath(at, place))
+	if (strncmp(text, fs, n) != 0 || text[n] != ' ' || !path_is_beneath(at, fs_path))
 		return false;
 	if (!glob_is(r->path))
 		return true;
-	at += strlen(place) + (strcmp(place, "/") != 0);
+	at += strlen(fs_path) + (strcmp(fs_path, "/") != 0);
 	if ((rest = strchr(at, '/')) == NULL)
 		return false;
 	name = strndup(at, (size_t)(rest - at));
@@ -51,7 +51,7 @@ may_hold(const struct mount_table *t, const char *dir, const struct edits *e)
 	size_t i;
 
 	for (i = 0; i < e->mounts; i++)
-		if (e->mount[i].place != NULL && mounts_on(t, dir, e->mount[i].place, strcspn(e->mount[i].place, " ")))
+		if (e->mount[i].fs_path != NULL && mounts_on(t, dir, e->mount[i].fs_path, strcspn(e->mount[i].fs_path, " ")))
 			return true;
 	return false;
 }
@@ -61,7 +61,7 @@ static int
 check_nested_place(const struct policy *p, const struct folder_rule *r, int root, const struct mount_table *t,
     const struct edits *e, struct why *why)
 {
-	autofree char *fs = NULL, *place = NULL, *dir = dir_of(r);
+	autofree char *fs = NULL, *fs_path = NULL, *dir = dir_of(r);
 	autoclose int fd = -1;
 	size_t i;
 
@@ -72,10 +72,10 @@ check_nested_place(const struct policy *p, const struct folder_rule *r, int root
 	if ((fd = file_open_beneath(root, strcmp(dir, "/") == 0 ? "." : dir + 1, O_PATH | O_DIRECTORY)) == -1)
 		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 :
 		    refuse(why, WHY_IO, "folder %s: %s", dir, strerror(errno));
-	if (!mounts_place(t, fd, dir, &fs, &place))
+	if (!mounts_place(t, fd, dir, &fs, &fs_path))
 		return refuse(why, WHY_IO, "folder %s: its file system can't be seen in /proc/self/mountinfo", dir);
 	for (i = 0; i < e->mounts; i++)
-		if (e->mount[i].place != NULL && lies_in(e->mount[i].place, fs, place, r))
+		if (e->mount[i].fs_path != NULL && lies_in(e->mount[i].fs_path, fs, fs_path, r))
 			return refuse(why, WHY_DENIED, "folder %s lies in %s by another path, which %s gives for writing: «run» "
 			    "starts the task before gpuhelper can check that nobody has redirected the path; use create and start",
 			    e->mount[i].source, r->path, p->name);

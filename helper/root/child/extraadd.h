@@ -1,6 +1,6 @@
 /* Whether a node that gpuhelper-engine names may be given with a GPU, by what the kernel says of the node. */
-#ifndef GPUHELPER_ROOT_CHILD_FURTHER_H
-#define GPUHELPER_ROOT_CHILD_FURTHER_H
+#ifndef GPUHELPER_ROOT_CHILD_EXTRAADD_H
+#define GPUHELPER_ROOT_CHILD_EXTRAADD_H
 
 #include "../../policy/driverwant.h"
 
@@ -8,7 +8,7 @@
  * Adds the node to *out, with the GPU that owns it, if one of the n rules gives it with its GPU. -1 with *why
  * (WHY_BUG): none does.
  */
-int further_add(const struct inventory *inv, const struct driver_want *want, size_t n, const struct gpu_node *node,
+int extra_add(const struct inventory *inv, const struct driver_want *want, size_t n, const struct gpu_node *node,
     struct driver_nodes *out, struct why *why);
 
 #endif

@@ -1,7 +1,7 @@
-/* See furthernode.h: nodes by their paths. The helper does not link this file. */
+/* See extranode.h: nodes by their paths. The helper does not link this file. */
 #include <string.h>
 
-#include "furthernode.h"
+#include "extranode.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 
@@ -18,11 +18,11 @@ static const struct known_path {
 	{ "/dev/nvidia-uvm-tools", false, 0, 0, ANY }, { "/dev/nvidia-caps/nvidia-cap", true, 0, 0, ANY },
 	{ "/dev/kfd", false, 0, 0, ANY }, { "/dev/dri/card", true, 0, DRM_MAJOR, ANY },
 	{ "/dev/dri/renderD", true, 0, DRM_MAJOR, ANY }, { "/dev/accel/accel", true, 0, ACCEL_MAJOR, ANY },
-	{ "/dev/gdrdrv", false, FURTHER_GDRDRV, 0, ANY }, { "/dev/nvidia-fs", true, FURTHER_NVIDIA_FS, 0, ANY },
-	{ IMEX_CHANNEL, true, FURTHER_IMEX, 0, ANY }, { "/dev/nvidia-nvswitch", true, FURTHER_NVSWITCH, 0, ANY },
-	{ "/dev/nvidia-nvswitchctl", false, FURTHER_NVSWITCH, 0, ANY },
-	{ "/dev/infiniband/uverbs", true, FURTHER_INFINIBAND, ANY, ANY },
-	{ "/dev/infiniband/rdma_cm", false, FURTHER_INFINIBAND, ANY, ANY },
+	{ "/dev/gdrdrv", false, EXTRA_GDRDRV, 0, ANY }, { "/dev/nvidia-fs", true, EXTRA_NVIDIA_FS, 0, ANY },
+	{ IMEX_CHANNEL, true, EXTRA_IMEX, 0, ANY }, { "/dev/nvidia-nvswitch", true, EXTRA_NVSWITCH, 0, ANY },
+	{ "/dev/nvidia-nvswitchctl", false, EXTRA_NVSWITCH, 0, ANY },
+	{ "/dev/infiniband/uverbs", true, EXTRA_INFINIBAND, ANY, ANY },
+	{ "/dev/infiniband/rdma_cm", false, EXTRA_INFINIBAND, ANY, ANY },
 };
 
 /* The known node with this path, or NULL. */
@@ -41,7 +41,7 @@ find_known(const char *path, uint32_t *number)
 }
 
 bool
-further_path_known(const char *path, unsigned *word)
+extra_path_known(const char *path, unsigned *word)
 {
 	uint32_t number;
 	const struct known_path *k = find_known(path, &number);
@@ -51,17 +51,17 @@ further_path_known(const char *path, unsigned *word)
 	return k != NULL;
 }
 
-enum further_number
-further_path_number(const char *path, int64_t major, int64_t minor)
+enum extra_number
+extra_path_number(const char *path, int64_t major, int64_t minor)
 {
 	uint32_t number = 0;
 	const struct known_path *k = find_known(path, &number);
 
 	if (k == NULL || k->major == ANY)
-		return FURTHER_NUMBER_FITS;
+		return EXTRA_NUMBER_FITS;
 	/* fs/char_dev.c, find_dynamic_major() */
 	if (k->major == 0)
-		return (major >= 234 && major <= 254) || (major >= 384 && major <= 511) ? FURTHER_NUMBER_FITS : FURTHER_NUMBER_ODD;
-	return major == k->major && minor == (k->numbered ? (int64_t)number : k->minor) ? FURTHER_NUMBER_FITS :
-	    FURTHER_NUMBER_OTHER;
+		return (major >= 234 && major <= 254) || (major >= 384 && major <= 511) ? EXTRA_NUMBER_FITS : EXTRA_NUMBER_UNLIKELY;
+	return major == k->major && minor == (k->numbered ? (int64_t)number : k->minor) ? EXTRA_NUMBER_FITS :
+	    EXTRA_NUMBER_OTHER;
 }

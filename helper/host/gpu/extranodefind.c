@@ -1,5 +1,5 @@
-/* See furtherlook.h. Opens no device: readlink(2), and the class of the PCI device. */
-#include "furtherlook.h"
+/* See extranodefind.h. Opens no device: readlink(2), and the class of the PCI device. */
+#include "extranodefind.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -46,14 +46,14 @@ is_gpu_by_class(const char *device)
 	return text_starts(text, "0x03") || text_starts(text, "0x12");
 }
 
-struct further_node
-further_look(uint32_t major, uint32_t minor)
+struct extra_node
+extra_node_find(uint32_t major, uint32_t minor)
 {
-	struct further_node f = { .major = major, .minor = minor };
+	struct extra_node f = { .major = major, .minor = minor };
 	char link[64], parent[32];
 
 	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u", major, minor);
-	read_place(link, 2, f.place, sizeof(f.place));
+	read_place(link, 2, f.sysname, sizeof(f.sysname));
 	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device", major, minor);
 	read_place(link, 1, parent, sizeof(parent));
 	if (!pci_address_normalise(parent, f.pci) || !is_gpu_by_class(link))

@@ -1,23 +1,23 @@
-/* See furthernode.h: the words of policies, and the names of drivers. The helper does not link this file. */
+/* See extranode.h: the words of policies, and the names of drivers. The helper does not link this file. */
 #include <string.h>
 
-#include "furthernode.h"
+#include "extranode.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 
 static const struct { const char *name; unsigned bit; const char *kind; } words[] = {
-	{ "gdrdrv", FURTHER_GDRDRV, "nvidia.com/gdrcopy" }, { "nvidia-fs", FURTHER_NVIDIA_FS, "nvidia.com/gds" },
-	{ "imex", FURTHER_IMEX, "nvidia.com/imex-channel" }, { "infiniband", FURTHER_INFINIBAND, "nvidia.com/mofed" },
-	{ "nvswitch", FURTHER_NVSWITCH, "nvidia.com/nvswitch" },
+	{ "gdrdrv", EXTRA_GDRDRV, "nvidia.com/gdrcopy" }, { "nvidia-fs", EXTRA_NVIDIA_FS, "nvidia.com/gds" },
+	{ "imex", EXTRA_IMEX, "nvidia.com/imex-channel" }, { "infiniband", EXTRA_INFINIBAND, "nvidia.com/mofed" },
+	{ "nvswitch", EXTRA_NVSWITCH, "nvidia.com/nvswitch" },
 };
 
 bool
-further_word_parse(const char *name, unsigned *bit, uint32_t *channel)
+extra_word_parse(const char *name, unsigned *bit, uint32_t *channel)
 {
 	size_t i;
 
 	if (text_starts(name, "imex=") && text_u32(name + strlen("imex="), 0, IMEX_CHANNEL_MAX, channel)) {
-		*bit = FURTHER_IMEX;
+		*bit = EXTRA_IMEX;
 		return true;
 	}
 	for (i = 0; i < COUNT(words); i++)
@@ -29,7 +29,7 @@ further_word_parse(const char *name, unsigned *bit, uint32_t *channel)
 }
 
 const char *
-further_word_name(unsigned bit)
+extra_word_name(unsigned bit)
 {
 	size_t i;
 
@@ -40,7 +40,7 @@ further_word_name(unsigned bit)
 }
 
 const char *
-further_word_kind(unsigned bit)
+extra_word_kind(unsigned bit)
 {
 	size_t i;
 
@@ -51,7 +51,7 @@ further_word_kind(unsigned bit)
 }
 
 unsigned
-further_kind_word(const char *kind)
+extra_kind_word(const char *kind)
 {
 	size_t i;
 
@@ -62,7 +62,7 @@ further_kind_word(const char *kind)
 }
 
 const char *
-further_driver(const struct devmajors *m, uint32_t major)
+extra_driver(const struct devmajors *m, uint32_t major)
 {
 	size_t i;
 

@@ -1,8 +1,8 @@
 /*
- * gpu/furthernode.c: which nodes a CDI device may have besides its GPU's. The kernel's data about
+ * gpu/extranode.c: which nodes a CDI device may have besides its GPU's. The kernel's data about
  * the drivers decides.
  */
-#include "gpu/furthernode.h"
+#include "gpu/extranode.h"
 #include "tap.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
@@ -18,79 +18,79 @@ test_judge(void)
 		const char *what;
 		enum gpu_vendor vendor;
 		const char *part;
-		struct further_node n;
-		enum further_kind kind;
+		struct extra_node n;
+		enum extra_kind kind;
 		unsigned word;
 	} t[] = {
 		{
 		    "a card of the GPU's own PCI device", GPU_NVIDIA, "",
-		    { 226, 1, OWN, "drm/card1" }, FURTHER_OF_GPU, 0 },
+		    { 226, 1, OWN, "drm/card1" }, EXTRA_OF_GPU, 0 },
 		{
 		    "a node of the GPU's own PCI device, with an unknown driver", GPU_AMD, "",
-		    { 240, 7, OWN, "acme/x" }, FURTHER_OF_GPU, 0 },
+		    { 240, 7, OWN, "acme/x" }, EXTRA_OF_GPU, 0 },
 		{
 		    "a card of another PCI device", GPU_NVIDIA, "", { 226, 0, OTHER, "drm/card0" },
-		    FURTHER_OF_GPUS, 0 },
+		    EXTRA_OF_GPUS, 0 },
 		{
 		    "a node of another PCI device, with an unknown driver", GPU_AMD, "",
-		    { 240, 7, OTHER, "acme/x" }, FURTHER_UNKNOWN, 0 },
+		    { 240, 7, OTHER, "acme/x" }, EXTRA_UNKNOWN, 0 },
 		{
 		    "a card that sysfs does not list", GPU_NVIDIA, "", { 226, 0, "", "" },
-		    FURTHER_OF_GPUS, 0 },
+		    EXTRA_OF_GPUS, 0 },
 		{
 		    "a card, for a part of a GPU", GPU_NVIDIA, "1:0", { 226, 1, OWN, "drm/card1" },
-		    FURTHER_OF_GPUS, 0 },
+		    EXTRA_OF_GPUS, 0 },
 		{
 		    "another node of the GPU's PCI device, for a part of the GPU", GPU_AMD, "3",
-		    { 240, 7, OWN, "acme/x" }, FURTHER_UNKNOWN, 0 },
-		{ "an NVIDIA GPU's node", GPU_NVIDIA, "", { 195, 7, "", "" }, FURTHER_OF_GPUS, 0 },
+		    { 240, 7, OWN, "acme/x" }, EXTRA_UNKNOWN, 0 },
+		{ "an NVIDIA GPU's node", GPU_NVIDIA, "", { 195, 7, "", "" }, EXTRA_OF_GPUS, 0 },
 		{
 		    "the last NVIDIA GPU's node", GPU_NVIDIA, "", { 195, 247, "", "" },
-		    FURTHER_OF_GPUS, 0 },
-		{ "nvidiactl", GPU_NVIDIA, "", { 195, 255, "", "" }, FURTHER_OF_GPU, 0 },
-		{ "nvidiactl for an AMD GPU", GPU_AMD, "", { 195, 255, "", "" }, FURTHER_OF_GPUS, 0 },
-		{ "nvidia-modeset", GPU_NVIDIA, "", { 195, 254, "", "" }, FURTHER_DISPLAYS, 0 },
-		{ "nvidia-uvm", GPU_NVIDIA, "1:0", { 510, 0, "", "" }, FURTHER_OF_GPU, 0 },
-		{ "nvidia-uvm for an Intel GPU", GPU_INTEL, "", { 510, 0, "", "" }, FURTHER_UNKNOWN, 0 },
+		    EXTRA_OF_GPUS, 0 },
+		{ "nvidiactl", GPU_NVIDIA, "", { 195, 255, "", "" }, EXTRA_OF_GPU, 0 },
+		{ "nvidiactl for an AMD GPU", GPU_AMD, "", { 195, 255, "", "" }, EXTRA_OF_GPUS, 0 },
+		{ "nvidia-modeset", GPU_NVIDIA, "", { 195, 254, "", "" }, EXTRA_DISPLAYS, 0 },
+		{ "nvidia-uvm", GPU_NVIDIA, "1:0", { 510, 0, "", "" }, EXTRA_OF_GPU, 0 },
+		{ "nvidia-uvm for an Intel GPU", GPU_INTEL, "", { 510, 0, "", "" }, EXTRA_UNKNOWN, 0 },
 		{
 		    "the node that configures MIG instances", GPU_NVIDIA, "", { 235, 1, "", "" },
-		    FURTHER_OF_GPUS, 0 },
+		    EXTRA_OF_GPUS, 0 },
 		{
 		    "kfd under another name", GPU_AMD, "", { 236, 0, "", "kfd/kfd" },
-		    FURTHER_OF_GPUS, 0 },
-		{ "an accelerator", GPU_INTEL, "", { 261, 3, OTHER, "accel/accel3" }, FURTHER_OF_GPUS, 0 },
-		{ "NVLink", GPU_NVIDIA, "", { 234, 0, "", "" }, FURTHER_UNKNOWN, 0 },
-		{ "NVSwitch's control node", GPU_NVIDIA, "", { 239, 255, "", "" }, FURTHER_BY_WORD, FURTHER_NVSWITCH },
-		{ "an NVSwitch", GPU_AMD, "", { 239, 0, "", "" }, FURTHER_BY_WORD, FURTHER_NVSWITCH },
+		    EXTRA_OF_GPUS, 0 },
+		{ "an accelerator", GPU_INTEL, "", { 261, 3, OTHER, "accel/accel3" }, EXTRA_OF_GPUS, 0 },
+		{ "NVLink", GPU_NVIDIA, "", { 234, 0, "", "" }, EXTRA_UNKNOWN, 0 },
+		{ "NVSwitch's control node", GPU_NVIDIA, "", { 239, 255, "", "" }, EXTRA_BY_WORD, EXTRA_NVSWITCH },
+		{ "an NVSwitch", GPU_AMD, "", { 239, 0, "", "" }, EXTRA_BY_WORD, EXTRA_NVSWITCH },
 		{
 		    "a GPU that VFIO drives", GPU_NVIDIA, "", { 511, 12, "", "vfio/12" },
-		    FURTHER_UNKNOWN, 0 },
+		    EXTRA_UNKNOWN, 0 },
 		{
 		    "a number that no driver has", GPU_NVIDIA, "", { 400, 0, "", "" },
-		    FURTHER_UNKNOWN, 0 },
-		{ "the number of a block driver", GPU_NVIDIA, "", { 8, 0, "", "" }, FURTHER_UNKNOWN, 0 },
-		{ "GDRCopy", GPU_NVIDIA, "", { 237, 0, "", "gdrdrv/gdrdrv" }, FURTHER_BY_WORD, FURTHER_GDRDRV },
-		{ "GPUDirect Storage", GPU_NVIDIA, "", { 238, 3, "", "" }, FURTHER_BY_WORD, FURTHER_NVIDIA_FS },
-		{ "an IMEX channel", GPU_NVIDIA, "", { 233, 9, "", "" }, FURTHER_BY_WORD, FURTHER_IMEX },
-		{ "verbs", GPU_AMD, "", { 231, 192, OTHER, "infiniband_verbs/uverbs0" }, FURTHER_BY_WORD, FURTHER_INFINIBAND },
+		    EXTRA_UNKNOWN, 0 },
+		{ "the number of a block driver", GPU_NVIDIA, "", { 8, 0, "", "" }, EXTRA_UNKNOWN, 0 },
+		{ "GDRCopy", GPU_NVIDIA, "", { 237, 0, "", "gdrdrv/gdrdrv" }, EXTRA_BY_WORD, EXTRA_GDRDRV },
+		{ "GPUDirect Storage", GPU_NVIDIA, "", { 238, 3, "", "" }, EXTRA_BY_WORD, EXTRA_NVIDIA_FS },
+		{ "an IMEX channel", GPU_NVIDIA, "", { 233, 9, "", "" }, EXTRA_BY_WORD, EXTRA_IMEX },
+		{ "verbs", GPU_AMD, "", { 231, 192, OTHER, "infiniband_verbs/uverbs0" }, EXTRA_BY_WORD, EXTRA_INFINIBAND },
 		{
 		    "verbs with a major of their own", GPU_AMD, "",
-		    { 244, 0, OTHER, "infiniband_verbs/uverbs32" }, FURTHER_BY_WORD,
-		    FURTHER_INFINIBAND },
-		{ "umad, which manages the fabric", GPU_NVIDIA, "", { 231, 0, OTHER, "infiniband_mad/umad0" }, FURTHER_UNKNOWN, 0 },
+		    { 244, 0, OTHER, "infiniband_verbs/uverbs32" }, EXTRA_BY_WORD,
+		    EXTRA_INFINIBAND },
+		{ "umad, which manages the fabric", GPU_NVIDIA, "", { 231, 0, OTHER, "infiniband_mad/umad0" }, EXTRA_UNKNOWN, 0 },
 		{
 		    "a node with the major of verbs that sysfs does not list", GPU_NVIDIA, "",
-		    { 231, 192, "", "" }, FURTHER_UNKNOWN, 0 },
-		{ "rdma_cm", GPU_NVIDIA, "", { 10, 59, "", "misc/rdma_cm" }, FURTHER_BY_WORD, FURTHER_INFINIBAND },
+		    { 231, 192, "", "" }, EXTRA_UNKNOWN, 0 },
+		{ "rdma_cm", GPU_NVIDIA, "", { 10, 59, "", "misc/rdma_cm" }, EXTRA_BY_WORD, EXTRA_INFINIBAND },
 		{
 		    "another misc device", GPU_NVIDIA, "", { 10, 232, "", "misc/kvm" },
-		    FURTHER_UNKNOWN, 0 },
+		    EXTRA_UNKNOWN, 0 },
 		{
 		    "a misc device whose name only begins like rdma_cm", GPU_NVIDIA, "",
-		    { 10, 60, "", "misc/rdma_cm2" }, FURTHER_UNKNOWN, 0 },
+		    { 10, 60, "", "misc/rdma_cm2" }, EXTRA_UNKNOWN, 0 },
 		{
 		    "a major that GDRCopy shares with another driver", GPU_NVIDIA, "",
-		    { 242, 0, "", "" }, FURTHER_UNKNOWN, 0 },
+		    { 242, 0, "", "" }, EXTRA_UNKNOWN, 0 },
 	};
 	size_t i;
 
@@ -98,7 +98,7 @@ test_judge(void)
 		const struct gpu g = { .vendor = t[i].vendor, .pci = OWN };
 		unsigned word = 0;
 
-		is_int(further_classify(&majors, &g, t[i].part, &t[i].n, &word), t[i].kind, "%s", t[i].what);
+		is_int(extra_classify(&majors, &g, t[i].part, &t[i].n, &word), t[i].kind, "%s", t[i].what);
 		is_int(word, t[i].word, "  the policy word that allows it is the expected one");
 	}
 }
@@ -116,23 +116,23 @@ test_words(void)
 	size_t i;
 
 	for (i = 0; i < COUNT(names); i++)
-		if (ok(further_word_parse(names[i], &bit, &channel) && channel == 77, "the word %s is known, and has no channel", names[i])) {
-			is_str(further_word_name(bit), names[i],
+		if (ok(extra_word_parse(names[i], &bit, &channel) && channel == 77, "the word %s is known, and has no channel", names[i])) {
+			is_str(extra_word_name(bit), names[i],
 			    "  the bit has the word as its name");
 			ok((all & bit) == 0, "  no other word has the bit");
-			is_str(further_word_kind(bit), kinds[i], "  the bit has the CDI kind of its nodes");
-			is_int(further_kind_word(kinds[i]), bit, "  and the kind has the bit");
+			is_str(extra_word_kind(bit), kinds[i], "  the bit has the CDI kind of its nodes");
+			is_int(extra_kind_word(kinds[i]), bit, "  and the kind has the bit");
 			all |= bit;
 		}
 	for (i = 0; i < COUNT(wrong); i++)
-		ok(!further_word_parse(wrong[i], &bit, &channel) && channel == 77, "\"%s\" is no word", wrong[i]);
-	ok(further_word_parse("imex=0", &bit, &channel) && bit == FURTHER_IMEX && channel == 0, "an IMEX channel is named by its number");
-	ok(further_word_parse("imex=1048575", &bit, &channel) && bit == FURTHER_IMEX && channel == IMEX_CHANNEL_MAX,
+		ok(!extra_word_parse(wrong[i], &bit, &channel) && channel == 77, "\"%s\" is no word", wrong[i]);
+	ok(extra_word_parse("imex=0", &bit, &channel) && bit == EXTRA_IMEX && channel == 0, "an IMEX channel is named by its number");
+	ok(extra_word_parse("imex=1048575", &bit, &channel) && bit == EXTRA_IMEX && channel == IMEX_CHANNEL_MAX,
 	    "  up to the last one");
-	ok(further_kind_word("nvidia.com/gpu") == 0 && further_kind_word("nvidia.com/imex") == 0 &&
-	    further_kind_word("nvidia.com/imex-channel=0") == 0, "other kinds have no word");
-	is_str(further_driver(&majors, 511), "vfio", "a char driver has a name");
-	is_str(further_driver(&majors, 8), "", "a block driver has no name");
+	ok(extra_kind_word("nvidia.com/gpu") == 0 && extra_kind_word("nvidia.com/imex") == 0 &&
+	    extra_kind_word("nvidia.com/imex-channel=0") == 0, "other kinds have no word");
+	is_str(extra_driver(&majors, 511), "vfio", "a char driver has a name");
+	is_str(extra_driver(&majors, 8), "", "a block driver has no name");
 }
 
 static void
@@ -146,18 +146,18 @@ test_paths(void)
 	static const struct { const char *path; unsigned word; } known[] = {
 		{ "/dev/nvidia0", 0 }, { "/dev/nvidia247", 0 }, { "/dev/nvidiactl", 0 }, { "/dev/nvidia-modeset", 0 },
 		{ "/dev/nvidia-uvm", 0 }, { "/dev/nvidia-uvm-tools", 0 }, { "/dev/nvidia-caps/nvidia-cap21", 0 }, { "/dev/kfd", 0 },
-		{ "/dev/dri/card0", 0 }, { "/dev/dri/renderD128", 0 }, { "/dev/accel/accel0", 0 }, { "/dev/gdrdrv", FURTHER_GDRDRV },
-		{ "/dev/nvidia-fs15", FURTHER_NVIDIA_FS }, { "/dev/nvidia-caps-imex-channels/channel0", FURTHER_IMEX },
-		{ "/dev/infiniband/uverbs0", FURTHER_INFINIBAND }, { "/dev/infiniband/rdma_cm", FURTHER_INFINIBAND },
-		{ "/dev/nvidia-nvswitch0", FURTHER_NVSWITCH }, { "/dev/nvidia-nvswitchctl", FURTHER_NVSWITCH },
+		{ "/dev/dri/card0", 0 }, { "/dev/dri/renderD128", 0 }, { "/dev/accel/accel0", 0 }, { "/dev/gdrdrv", EXTRA_GDRDRV },
+		{ "/dev/nvidia-fs15", EXTRA_NVIDIA_FS }, { "/dev/nvidia-caps-imex-channels/channel0", EXTRA_IMEX },
+		{ "/dev/infiniband/uverbs0", EXTRA_INFINIBAND }, { "/dev/infiniband/rdma_cm", EXTRA_INFINIBAND },
+		{ "/dev/nvidia-nvswitch0", EXTRA_NVSWITCH }, { "/dev/nvidia-nvswitchctl", EXTRA_NVSWITCH },
 	};
 	unsigned word;
 	size_t i;
 
 	for (i = 0; i < COUNT(none); i++)
-		ok(!further_path_known(none[i], &word), "unknown by its path: %s", none[i]);
+		ok(!extra_path_known(none[i], &word), "unknown by its path: %s", none[i]);
 	for (i = 0; i < COUNT(known); i++)
-		ok(further_path_known(known[i].path, &word) && word == known[i].word,
+		ok(extra_path_known(known[i].path, &word) && word == known[i].word,
 		    "known by its path: %s", known[i].path);
 }
 

@@ -1,5 +1,5 @@
-/* See furthernode.h. Knows drivers by their names in /proc/devices and in sysfs, which the kernel writes. */
-#include "furthernode.h"
+/* See extranode.h. Knows drivers by their names in /proc/devices and in sysfs, which the kernel writes. */
+#include "extranode.h"
 
 #include <string.h>
 
@@ -48,61 +48,61 @@ opens_gpus(const struct devmajors *m, uint32_t major)
 }
 
 /* Nodes that NVIDIA's driver has for all of its GPUs, by any name. */
-static enum further_kind
-judge_nvidia(const struct devmajors *m, const struct further_node *n)
+static enum extra_kind
+classify_nvidia(const struct devmajors *m, const struct extra_node *n)
 {
 	static const char *const driver[] = { "nvidia", "nvidia-frontend", NULL };
 
 	if (is_major_of(m, n->major, "nvidia-uvm"))
-		return FURTHER_OF_GPU;
+		return EXTRA_OF_GPU;
 	if (!is_driver_major(m, n->major, driver))
-		return FURTHER_UNKNOWN;
+		return EXTRA_UNKNOWN;
 	if (n->minor == NVIDIA_MODESET_MINOR)
-		return FURTHER_DISPLAYS;
-	return n->minor == NVIDIA_CONTROL_MINOR ? FURTHER_OF_GPU : FURTHER_UNKNOWN;
+		return EXTRA_DISPLAYS;
+	return n->minor == NVIDIA_CONTROL_MINOR ? EXTRA_OF_GPU : EXTRA_UNKNOWN;
 }
 
 static unsigned
-word_for(const struct devmajors *m, const struct further_node *n)
+word_for(const struct devmajors *m, const struct extra_node *n)
 {
 	if (is_major_of(m, n->major, "gdrdrv"))
-		return FURTHER_GDRDRV;
+		return EXTRA_GDRDRV;
 	if (is_major_of(m, n->major, "nvidia-fs"))
-		return FURTHER_NVIDIA_FS;
+		return EXTRA_NVIDIA_FS;
 	if (is_major_of(m, n->major, IMEX_DRIVER))
-		return FURTHER_IMEX;
+		return EXTRA_IMEX;
 	if (is_major_of(m, n->major, "nvidia-nvswitch"))
-		return FURTHER_NVSWITCH;
+		return EXTRA_NVSWITCH;
 	/* uverbs shares its major with umad, and rdma_cm is one of many drivers of «misc» */
-	if (text_starts(n->place, "infiniband_verbs/uverbs") || strcmp(n->place, "misc/rdma_cm") == 0)
-		return FURTHER_INFINIBAND;
+	if (text_starts(n->sysname, "infiniband_verbs/uverbs") || strcmp(n->sysname, "misc/rdma_cm") == 0)
+		return EXTRA_INFINIBAND;
 	return 0;
 }
 
 bool
-further_is_own(const struct gpu *g, const char *part, const struct further_node *n)
+extra_is_own(const struct gpu *g, const char *part, const struct extra_node *n)
 {
 	/* all parts of a GPU have its PCI address */
 	return part[0] == '\0' && n->pci[0] != '\0' && strcmp(n->pci, g->pci) == 0;
 }
 
-enum further_kind
-further_classify(const struct devmajors *m, const struct gpu *g, const char *part, const struct further_node *n,
+enum extra_kind
+extra_classify(const struct devmajors *m, const struct gpu *g, const char *part, const struct extra_node *n,
     unsigned *word)
 {
-	enum further_kind kind = FURTHER_UNKNOWN;
+	enum extra_kind kind = EXTRA_UNKNOWN;
 	unsigned bit;
 
-	if (further_is_own(g, part, n))
-		return FURTHER_OF_GPU;
+	if (extra_is_own(g, part, n))
+		return EXTRA_OF_GPU;
 	if (g->vendor == GPU_NVIDIA)
-		kind = judge_nvidia(m, n);
-	if (kind != FURTHER_UNKNOWN)
+		kind = classify_nvidia(m, n);
+	if (kind != EXTRA_UNKNOWN)
 		return kind;
 	if (opens_gpus(m, n->major))
-		return FURTHER_OF_GPUS;
+		return EXTRA_OF_GPUS;
 	if ((bit = word_for(m, n)) == 0)
-		return FURTHER_UNKNOWN;
+		return EXTRA_UNKNOWN;
 	*word = bit;
-	return FURTHER_BY_WORD;
+	return EXTRA_BY_WORD;
 }

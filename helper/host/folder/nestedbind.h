@@ -2,8 +2,8 @@
  * Refuses a folder that lies in another one by its place (a bind mount), if a policy lets someone write on
  * the way to it.
  */
-#ifndef GPUHELPER_HOST_FOLDER_NESTEDPLACE_H
-#define GPUHELPER_HOST_FOLDER_NESTEDPLACE_H
+#ifndef GPUHELPER_HOST_FOLDER_NESTEDBIND_H
+#define GPUHELPER_HOST_FOLDER_NESTEDBIND_H
 
 #include "../../lease/edits.h"
 #include "../../policy/policyset.h"

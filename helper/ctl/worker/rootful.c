@@ -1,5 +1,5 @@
-/* See enforced.h. */
-#include "enforced.h"
+/* See rootful.h. */
+#include "rootful.h"
 
 #include <linux/magic.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "../../user/command/namespace.h"
 
 bool
-enforced_for(uint32_t uid, const struct settings *settings, char *text, size_t size)
+rootful_for(uint32_t uid, const struct settings *settings, char *text, size_t size)
 {
 	static const char held[] = "device cgroups limit the containers of root's runtimes to their GPUs";
 	static const char alike[] = "no device cgroup limits this user's containers; the nodes' modes and ACLs do, but for "
@@ -17,8 +17,8 @@ enforced_for(uint32_t uid, const struct settings *settings, char *text, size_t s
 	struct statfs fs;
 	const char *version = statfs("/sys/fs/cgroup", &fs) == -1 ? "none mounted" : (long)fs.f_type == CGROUP2_SUPER_MAGIC ?
 	    "v2" : "v1";
-	const bool enforced = uid == 0 && !namespace_is_own();
+	const bool rootful = uid == 0 && !namespace_is_own();
 
-	snprintf(text, size, "%s; %s", version, enforced ? held : settings->unenforced ? alike : refused);
-	return enforced;
+	snprintf(text, size, "%s; %s", version, rootful ? held : settings->unenforced ? alike : refused);
+	return rootful;
 }

@@ -1,5 +1,5 @@
-/* See further.h. Believes only the kernel: /proc/devices and sysfs. Opens no node. */
-#include "further.h"
+/* See extraadd.h. Believes only the kernel: /proc/devices and sysfs. Opens no node. */
+#include "extraadd.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -7,28 +7,28 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
-#include "../../gpu/furthernode.h"
+#include "../../gpu/extranode.h"
 #include "../../host/file.h"
-#include "../../host/gpu/furtherlook.h"
+#include "../../host/gpu/extranodefind.h"
 #include "../../host/trust.h"
 
 static bool
-gives(const struct inventory *inv, const struct driver_want *w, const char *part, const struct further_node *node)
+gives(const struct inventory *inv, const struct driver_want *w, const char *part, const struct extra_node *node)
 {
 	unsigned word;
 
 	if (w->rule->kind == NULL)
 		return false;
-	switch (further_classify(&inv->majors, w->gpu, part, node, &word)) {
-	case FURTHER_OF_GPU:
+	switch (extra_classify(&inv->majors, w->gpu, part, node, &word)) {
+	case EXTRA_OF_GPU:
 		return true;
-	case FURTHER_DISPLAYS:
+	case EXTRA_DISPLAYS:
 		return (w->rule->capabilities & (GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY)) != 0;
-	case FURTHER_BY_WORD:
+	case EXTRA_BY_WORD:
 		return (w->rule->nodes & word) != 0 &&
-		    !(word == FURTHER_IMEX && w->rule->one_channel && node->minor != w->rule->channel);
-	case FURTHER_OF_GPUS:
-	case FURTHER_UNKNOWN:
+		    !(word == EXTRA_IMEX && w->rule->one_channel && node->minor != w->rule->channel);
+	case EXTRA_OF_GPUS:
+	case EXTRA_UNKNOWN:
 		break;
 	}
 	return false;
@@ -69,10 +69,10 @@ check_is_there(const struct gpu_node *node, struct why *why)
 }
 
 int
-further_add(const struct inventory *inv, const struct driver_want *want, size_t n, const struct gpu_node *node,
+extra_add(const struct inventory *inv, const struct driver_want *want, size_t n, const struct gpu_node *node,
     struct driver_nodes *out, struct why *why)
 {
-	const struct further_node seen = further_look(node->major, node->minor);
+	const struct extra_node seen = extra_node_find(node->major, node->minor);
 	const struct gpu *own = NULL;
 	bool given = false;
 	char part[16];
@@ -81,7 +81,7 @@ further_add(const struct inventory *inv, const struct driver_want *want, size_t 
 	for (i = 0; i < n; i++) {
 		gpu_part(inv, want[i].gpu, part);
 		given = given || gives(inv, &want[i], part, &seen);
-		if (further_is_own(want[i].gpu, part, &seen))
+		if (extra_is_own(want[i].gpu, part, &seen))
 			own = want[i].gpu;
 	}
 	if (!given || out->n == DRIVER_NODES_MAX || is_gpus_own(inv, node))

@@ -19,7 +19,7 @@
 #   the decision in gpuhelper-judge	host/ -222, pure/ +111: the check of the verdict
 #   one function that lists directories	root/ -22, host/ +11 (host/listing.c)
 #   faster grants			root/ 235, host/ 106, pure/ 13: the search in the filter (root/self/callset.c), the look at folders
-#					that lie side by side (ways.c, folders.c), the hint of the verb, /etc/passwd without a
+#					that lie side by side (lookups.c, folders.c), the hint of the verb, /etc/passwd without a
 #					call for each line, /proc kept open
 #   a helper that stays for its container	root/ 108, pure/ 5 (main.c, crowd.c), with verbs of exec that start fewer children
 #   fewer calls to read a file		host/ 20, pure/ 7: one fstat(2) for owner and size, numbers without printf(3)
@@ -127,7 +127,7 @@ readelf --debug-dump=info "$build/gpuhelper" | awk '/DW_TAG_/ { name = "" } /DW_
     /DW_AT_inline/ && name != "" { print name }' | sort -u >"$T/inlined"
 # each of these shares a table or a static function with code that the helper calls
 shared='mounts_own trust_in_namespace cdi_vendor_or_class_ok cdi_name_is_qualified extra_word_parse extra_word_kind extra_path_number
-    request_encode way_lies_in users_each host_node_vendors procdir_use filter_install_for'
+    request_encode lookup_lies_in users_each host_node_vendors procdir_use filter_install_for'
 printf '%s\n' $shared | cat - "$T/inlined" >"$T/known"
 awk 'NR == FNR { known[$1] = 1; next } !($2 in known)' "$T/known" "$T/discarded" >"$T/uncalled"
 sed 's/^/# /' "$T/uncalled"

@@ -24,7 +24,7 @@ begin_engine_message(struct lines *t, const char *name, enum engine_verb *verb)
 }
 
 static void
-spec_place_lines(struct lines *t, void *member)
+spec_list_lines(struct lines *t, void *member)
 {
 	struct engine_spec *s = member;
 
@@ -43,7 +43,7 @@ engine_specs_lines(struct lines *t, struct engine_specs *s)
 	t->failed = t->failed || verb != ENGINE_SPECS;
 	lines_begin(t, "problems");
 	words_list(t, &s->problems);
-	lines_members(t, "file", (void **)&s->v, &s->n, SIZE_MAX, sizeof(*s->v), spec_place_lines);
+	lines_members(t, "file", (void **)&s->v, &s->n, SIZE_MAX, sizeof(*s->v), spec_list_lines);
 }
 
 /* Before the lines stands their length, 8 bytes as in memory, because the answer that follows them is bytes. */

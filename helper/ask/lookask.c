@@ -40,7 +40,7 @@ put_text(struct buf *b, const char *s)
 }
 
 static const char *
-own_place(const struct way *w)
+own_fs_path(const struct lookup *w)
 {
 	return w->at.n > 0 ? w->at.v[0] : "";
 }
@@ -57,9 +57,9 @@ look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 {
 	const struct lease_container *c = &l->container;
 	struct look_lease f = { .asker = l->asker, .init = c->init, .mounts = c->mounts, .pids = c->pids,
-		.program = l->pausing.program, .task = l->pausing.task, .users = c->users, .nodes = l->nodes,
+		.program = l->tasks.program, .task = l->tasks.task, .users = c->users, .nodes = l->nodes,
 		.cgroups = l->container.cgroups.n, .folders = needs_folders(a, l) ? l->folders : 0,
-		.ways = a->kind == LOOK_PASSED ? l->ways : 0 };
+		.lookups = a->kind == LOOK_PASSED ? l->lookups : 0 };
 	struct look_ask head = *a;
 	autobuf struct buf b = { 0 };
 	size_t i;
@@ -76,9 +76,9 @@ look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 		put_text(&b, l->folder[i].fs);
 		put_text(&b, l->folder[i].fs_path);
 	}
-	for (i = 0; i < f.ways; i++) {
-		bytes_put(&b, l->way[i].writable ? "w" : "r", 1);
-		put_text(&b, own_place(&l->way[i]));
+	for (i = 0; i < f.lookups; i++) {
+		bytes_put(&b, l->lookup[i].writable ? "w" : "r", 1);
+		put_text(&b, own_fs_path(&l->lookup[i]));
 	}
 	*len = b.len;
 	return buf_take(&b);
@@ -132,7 +132,7 @@ look_answer_read(const char *bytes, size_t len, const struct look_ask *a, pid_t 
 struct sight
 look_sight_unpack(uint32_t bits)
 {
-	return (struct sight){ .pauses = (bits & 1) != 0, .alone = (bits & 2) != 0, .task = (bits & 4) != 0,
+	return (struct sight){ .placeholder = (bits & 1) != 0, .alone = (bits & 2) != 0, .task = (bits & 4) != 0,
 		.has_node = (bits & 8) != 0 };
 }
 

@@ -31,7 +31,7 @@ enum look_kind {
 	LOOK_LIFE,		/* the same, and does anybody keep it? */
 	LOOK_USE,		/* does a process of the lease's users have one of its nodes, or a mount of a node or folder? */
 	LOOK_PASSED,		/* does anyone have what a container passed on of its writable folders? */
-	LOOK_TASK,		/* the state of the container of a lease with «pauses» (look/pausedtask.h) */
+	LOOK_TASK,		/* the state of the container of a lease with «placeholder» (look/pausedtask.h) */
 	LOOK_HOLDERS,		/* which processes of containers have the nodes? */
 };
 
@@ -58,7 +58,7 @@ struct look_lease {
 	uint64_t mounts, pids;
 	struct file_id program;
 	struct process_id task;
-	uint64_t users, nodes, cgroups, folders, ways;
+	uint64_t users, nodes, cgroups, folders, lookups;
 };
 
 /* Why holders may have been missed. */

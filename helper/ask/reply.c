@@ -118,8 +118,8 @@ reply_encode(const struct reply *r)
 		jsonout_list(&j, "env", &r->env);
 	if (r->again > 0)
 		jsonout_int(&j, "again", r->again);
-	if (r->chores.n > 0)
-		chores_write(&j, "chores", &r->chores);
+	if (r->ops.n > 0)
+		caller_ops_write(&j, "chores", &r->ops);
 	jsonout_end(&j, "}");
 	/* text that is not UTF-8 makes the reply fail: leaving it out could leave a folder out */
 	return jsonout_take(&j);
@@ -146,7 +146,7 @@ reply_free(struct reply *r)
 {
 	edits_free(&r->edits);
 	strlist_free(&r->env);
-	chores_free(&r->chores);
+	caller_ops_free(&r->ops);
 	free(r->status);
 	free(r->encoded);
 	*r = (struct reply){ 0 };

@@ -3,7 +3,7 @@
 #define GPUHELPER_ASK_REPLY_H
 
 #include "../base/hash.h"
-#include "../lease/chore.h"
+#include "../lease/callerop.h"
 #include "../lease/edits.h"
 
 enum reply_kind {
@@ -30,7 +30,7 @@ struct reply {
 	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_TASK: a line for the user; "": none */
 	struct strlist env;		/* REPLY_NOTED to VERB_TASK: variables of the task, "NAME=value" */
 	unsigned again;			/* REPLY_NOTED to VERB_OVER: milliseconds until the next VERB_OVER; 0: none is needed */
-	struct chores chores;		/* REPLY_NOTED, REPLY_BUSY: to do before asking again, or before the task goes on */
+	struct caller_ops ops;		/* REPLY_NOTED, REPLY_BUSY: to do before asking again, or before the task goes on */
 };
 
 /* The reply as JSON, which the caller frees. NULL if memory is short or a text is not UTF-8. */

@@ -5,7 +5,7 @@
 
 #include "../base/path.h"
 #include "../json/strictjson.h"
-#include "../lease/choreread.h"
+#include "../lease/calleropread.h"
 #include "reply.h"
 
 static int
@@ -190,7 +190,7 @@ reply_decode(const char *text, size_t len, struct reply *r, struct why *why)
 		ret = refuse(why, WHY_DATA, "the helper's changes are malformed");
 	if ((s = json_string_value(json_object_get(j, "line"))) != NULL)
 		text_printable(r->line, sizeof(r->line), s);
-	if (json_object_get(j, "chores") != NULL && !chores_unpack(json_object_get(j, "chores"), &r->chores))
+	if (json_object_get(j, "chores") != NULL && !caller_ops_unpack(json_object_get(j, "chores"), &r->ops))
 		ret = refuse(why, WHY_DATA, "the helper's chores are malformed");
 	if ((json_object_get(j, "env") != NULL && unpack_strings(json_object_get(j, "env"), &r->env) == -1) ||
 	    (json_object_get(j, "again") != NULL && unpack_number(j, "again", &r->again) == -1))

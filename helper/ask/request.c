@@ -52,7 +52,7 @@ enum flag {
 	FLAG_SYSTEMD_CGROUP = 1,
 	FLAG_DAC_OVERRIDE = 2,
 	FLAG_PRIVILEGED = 4,
-	FLAG_NO_CHORES = 8,
+	FLAG_NO_OPS = 8,
 	FLAG_AT_ONCE = 16,
 	FLAG_AWAIT_KEYS = 32,
 	FLAG_PROMISES = 64,
@@ -64,7 +64,7 @@ struct head {
 	uint64_t init_inode;
 	uint32_t init_major, init_minor;
 	uint32_t verb, flags, uid, gid;
-	uint32_t uid_ranges, gid_ranges, gids, shut;
+	uint32_t uid_ranges, gid_ranges, gids, closed;
 	uint64_t waiter_start;
 	uint32_t waiter, unused;
 	uint32_t text[TEXTS];	/* lengths in bytes, as texts[] has them */
@@ -86,12 +86,12 @@ request_encode(const struct request *r, size_t *len)
 		.verb = r->verb, .uid = r->spec.uid, .gid = r->spec.gid, .waiter = (uint32_t)r->waiter.pid,
 		.waiter_start = r->waiter.start,
 		.flags = (r->spec.systemd_cgroup ? FLAG_SYSTEMD_CGROUP : 0U) | (r->spec.dac_override ? FLAG_DAC_OVERRIDE : 0U) |
-		    (r->spec.privileged ? FLAG_PRIVILEGED : 0U) | (r->again.no_chores ? FLAG_NO_CHORES : 0U) |
+		    (r->spec.privileged ? FLAG_PRIVILEGED : 0U) | (r->again.no_ops ? FLAG_NO_OPS : 0U) |
 		    (r->spec.at_once ? FLAG_AT_ONCE : 0U) | (r->again.await_keys ? FLAG_AWAIT_KEYS : 0U) |
 		    (r->spec.promises ? FLAG_PROMISES : 0U) | (r->again.look_first ? FLAG_LOOK_FIRST : 0U),
 		.uid_ranges = r->spec.uids.identity ? NONE : (uint32_t)r->spec.uids.n,
 		.gid_ranges = r->spec.gids.identity ? NONE : (uint32_t)r->spec.gids.n,
-		.gids = (uint32_t)r->spec.gid_count, .shut = (uint32_t)r->again.shut.n };
+		.gids = (uint32_t)r->spec.gid_count, .closed = (uint32_t)r->again.closed.n };
 	autobuf struct buf b = { 0 };
 	size_t i;
 
@@ -101,8 +101,8 @@ request_encode(const struct request *r, size_t *len)
 	bytes_put(&b, r->spec.uids.v, r->spec.uids.identity ? 0 : r->spec.uids.n * sizeof(r->spec.uids.v[0]));
 	bytes_put(&b, r->spec.gids.v, r->spec.gids.identity ? 0 : r->spec.gids.n * sizeof(r->spec.gids.v[0]));
 	bytes_put(&b, r->spec.gid_list, r->spec.gid_count * sizeof(r->spec.gid_list[0]));
-	for (i = 0; i < r->again.shut.n; i++)
-		bytes_put(&b, r->again.shut.v[i], strlen(r->again.shut.v[i]));
+	for (i = 0; i < r->again.closed.n; i++)
+		bytes_put(&b, r->again.closed.v[i], strlen(r->again.closed.v[i]));
 	for (i = 0; i < TEXTS; i++)
 		if (h.text[i] != NONE)
 			bytes_put(&b, *text_of(&copy, i), h.text[i]);
@@ -152,20 +152,20 @@ take_groups(struct bytes *rest, uint32_t n, struct request *r, struct why *why)
 }
 
 static int
-take_shut(struct bytes *rest, uint32_t n, struct request *r, struct why *why)
+take_closed(struct bytes *rest, uint32_t n, struct request *r, struct why *why)
 {
 	char key[KEY_LENGTH + 1];
 	size_t i;
 
-	if (n > REQUEST_SHUT_MAX)
-		return refuse(why, WHY_DATA, "request: more than %d leases that are shut", REQUEST_SHUT_MAX);
+	if (n > REQUEST_CLOSED_MAX)
+		return refuse(why, WHY_DATA, "request: more than %d leases that are shut", REQUEST_CLOSED_MAX);
 	for (i = 0; i < n; i++) {
 		if (!bytes_take(rest, key, KEY_LENGTH))
 			return refuse_short(why);
 		key[KEY_LENGTH] = '\0';
 		if (strspn(key, "0123456789abcdef") != KEY_LENGTH)
 			return refuse(why, WHY_DATA, "request: the key of a shut lease is malformed");
-		if (!strlist_add(&r->again.shut, key, SIZE_MAX))
+		if (!strlist_add(&r->again.closed, key, SIZE_MAX))
 			return refuse_nomem(why);
 	}
 	return 0;
@@ -206,7 +206,7 @@ take_head(struct bytes *rest, struct head *h, struct request *r, struct why *why
 	r->spec.systemd_cgroup = (h->flags & FLAG_SYSTEMD_CGROUP) != 0;
 	r->spec.dac_override = (h->flags & FLAG_DAC_OVERRIDE) != 0;
 	r->spec.privileged = (h->flags & FLAG_PRIVILEGED) != 0;
-	r->again.no_chores = (h->flags & FLAG_NO_CHORES) != 0;
+	r->again.no_ops = (h->flags & FLAG_NO_OPS) != 0;
 	r->spec.at_once = (h->flags & FLAG_AT_ONCE) != 0;
 	r->again.await_keys = (h->flags & FLAG_AWAIT_KEYS) != 0;
 	r->spec.promises = (h->flags & FLAG_PROMISES) != 0;
@@ -275,7 +275,7 @@ request_decode(const char *bytes, size_t len, struct request *r, struct why *why
 	*r = (struct request){ 0 };
 	if (take_head(&rest, &h, r, why) == -1 || take_idmap(&rest, h.uid_ranges, &r->spec.uids, why) == -1 ||
 	    take_idmap(&rest, h.gid_ranges, &r->spec.gids, why) == -1 || take_groups(&rest, h.gids, r, why) == -1 ||
-	    take_shut(&rest, h.shut, r, why) == -1)
+	    take_closed(&rest, h.closed, r, why) == -1)
 		return -1;
 	for (i = 0; i < TEXTS; i++)
 		if (take_field(&rest, &texts[i], h.text[i], text_of(r, i), why) == -1)
@@ -296,7 +296,7 @@ request_free(struct request *r)
 		explicit_bzero(r->words.token, strlen(r->words.token));
 	for (i = 0; i < TEXTS; i++)
 		free(*text_of(r, i));
-	strlist_free(&r->again.shut);
+	strlist_free(&r->again.closed);
 	*r = (struct request){ 0 };
 }
 

@@ -10,7 +10,7 @@
 #include "../base/text.h"
 #include "../base/why.h"
 #include "../kernel/idmap.h"
-#include "../lease/pausing.h"
+#include "../lease/leasetasks.h"
 
 enum verb {
 	VERB_GRANT,	/* may this container be created, and with what? */
@@ -28,7 +28,7 @@ enum verb {
 };
 
 #define REQUEST_GIDS_MAX 64
-#define REQUEST_SHUT_MAX 64
+#define REQUEST_CLOSED_MAX 64
 
 /* What the task's author wrote or its worker set: gpuhelper-judge alone reads these words. NULL: not said. */
 struct request_words {
@@ -48,7 +48,7 @@ struct request_spec {
 	uint32_t gid_list[REQUEST_GIDS_MAX];
 	size_t gid_count;
 	bool at_once;			/* «run»: the task starts before anyone can see where its folders came from */
-	bool promises;			/* VERB_GRANT: the wrapper can put its waiter in front of the tasks (pausing.h) */
+	bool promises;			/* VERB_GRANT: the wrapper can put its waiter in front of the tasks (leasetasks.h) */
 	bool dac_override;		/* the process has CAP_DAC_OVERRIDE in its namespace */
 	bool privileged;
 	/* process.args[0], and the file that the spec bind-mounts there from outside «volumes»; NULL: none */
@@ -58,8 +58,8 @@ struct request_spec {
 
 /* What a wrapper that asks again has done, or waits for. */
 struct request_again {
-	struct strlist shut;		/* leases (keys) whose containers' access was taken away by chores of the helper */
-	bool no_chores;			/* a chore failed: give no more */
+	struct strlist closed;		/* leases (keys) whose containers' access was taken away by chores of the helper */
+	bool no_ops;			/* a chore failed: give no more */
 	bool await_keys;		/* keys are being fetched: a token that none here has signed is not refused yet */
 	bool look_first;		/* look who has a GPU open before it is granted, not while the container is made */
 };

@@ -6,7 +6,7 @@
 
 /* The index of the policy in the set. */
 static size_t
-place_of(const struct policy *p, const struct policy_set *s)
+index_of(const struct policy *p, const struct policy_set *s)
 {
 	size_t i = 0;
 
@@ -23,7 +23,7 @@ verdict_tell(const struct decision *d, const struct policy_set *policies, struct
 	const struct folder_want *f;
 	size_t i, k;
 
-	*out = (struct verdict){ .policy = (uint32_t)place_of(p, policies) };
+	*out = (struct verdict){ .policy = (uint32_t)index_of(p, policies) };
 	out->gpus = calloc(d->grant.gpus + 1, sizeof(*out->gpus));
 	out->folder = calloc(d->grant.folders + 1, sizeof(*out->folder));
 	if (out->gpus == NULL || out->folder == NULL)

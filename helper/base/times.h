@@ -21,9 +21,9 @@ _Static_assert(CHILD_IDLE_MS > LIFE_OF_ROOTS_S * 1000, "a program that serves th
 _Static_assert(UNUSED_MS < READ_MS, "the wrapper does not ask where the helper no longer listens");
 
 /* How long a process may take to give a GPU back, and how long others wait for the lock that it holds meanwhile. */
-#define GIVING_BACK_MS 10000
-#define CHORE_LOCK_MS 12000
-_Static_assert(CHORE_LOCK_MS > GIVING_BACK_MS, "whoever waits for a chore sees it end");
+#define REVOKING_MS 10000
+#define DEVICE_LOCK_MS 12000
+_Static_assert(DEVICE_LOCK_MS > REVOKING_MS, "whoever waits for a chore sees it end");
 
 /*
  * How long a helper waits for the lock on the leases, or for one that only helpers of its user take; and how long its

@@ -17,7 +17,7 @@
 
 /* Makes files of the places. Those that gpuhelper-read's answer has get an empty text. */
 static int
-take_places(struct engine_specs *s, struct spec_files *out, struct why *why)
+take_list(struct engine_specs *s, struct spec_files *out, struct why *why)
 {
 	size_t i;
 
@@ -46,7 +46,7 @@ answering_hears_specs(struct answering *e, const char *question, size_t len, boo
 
 	if (!engine_specs_unpack(question, len, &list, &answer, &size))
 		refuse(why, WHY_BUG, "gpuhelper-engine can't read the question about CDI specs");
-	else if (take_places(&list, &files, why) == 0 && cdi_registry_take(&e->specs, &files, why) == 0 &&
+	else if (take_list(&list, &files, why) == 0 && cdi_registry_take(&e->specs, &files, why) == 0 &&
 	    (e->specs.files == 0 || exchange_read_specs(answer, size, &e->specs, malformed, why) == 0) &&
 	    cdi_registry_finish(&e->specs, true, why) == 0)
 		ret = 0;

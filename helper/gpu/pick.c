@@ -163,7 +163,7 @@ struct choosing {
 	const struct pick_want *want;
 	struct pick *picks;
 	size_t picked;
-	struct tally of[INVENTORY_GPUS_MAX + 1];	/* by place_of() */
+	struct tally of[INVENTORY_GPUS_MAX + 1];	/* by index_of() */
 	/* before each pick: by a GPU's vendor, what joins it, and its number of that (gpu.joined) */
 	struct group group[GPU_VENDORS][GPU_JOINS][INVENTORY_GPUS_MAX + 1];
 	/* of the candidates of the present want */
@@ -185,7 +185,7 @@ is_free(const struct choosing *p, const struct held_gpu *g)
 
 /* The GPU's first entry in the inventory; its parts follow. One place is for all GPUs that the inventory lacks. */
 static size_t
-place_of(const struct inventory *inv, const struct held_gpu *g)
+index_of(const struct inventory *inv, const struct held_gpu *g)
 {
 	size_t i;
 
@@ -298,7 +298,7 @@ pick_for(struct choosing *p, size_t want, size_t max)
 	size_t i, best;
 
 	for (i = 0; i < n; i++)
-		p->index[i] = (unsigned short)place_of(p->inv, &w->candidate[i]);
+		p->index[i] = (unsigned short)index_of(p->inv, &w->candidate[i]);
 	for (left = w->count; left > 0; left--) {
 		best = best_of(p, w, n, left);
 		if (best == n || p->picked == max)
@@ -319,7 +319,7 @@ pick_gpus(const struct holding *held, size_t n, const struct inventory *inv, con
 
 	for (i = 0; i < n; i++)
 		for (k = 0; k < held[i].gpus; k++)
-			p.of[place_of(inv, &held[i].gpu[k])].used++;
+			p.of[index_of(inv, &held[i].gpu[k])].used++;
 	/* wants without a choice go first, because one with a choice may take what they need */
 	for (choice = 0; choice < 2; choice++)
 		for (i = 0; i < wants; i++)

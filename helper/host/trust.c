@@ -62,7 +62,7 @@ refuse_open(const char *shown, int error, struct why *why)
 		return TRUST_ABSENT;
 	case EACCES:
 	case EPERM:
-		return TRUST_SHUT;
+		return TRUST_NO_ACCESS;
 	case ELOOP:
 	case ENOTDIR:
 	case ENXIO:
@@ -135,7 +135,7 @@ trust_find_dir(const char *path, bool strict, int *fd, struct why *why)
 }
 
 enum trust_found
-trust_find_place(const char *path, bool strict, int *fd, struct why *why)
+trust_pin_dir(const char *path, bool strict, int *fd, struct why *why)
 {
 	return find_dir(path, O_PATH, strict, fd, why);
 }

@@ -19,7 +19,7 @@ enum trust_found {
 	TRUST_FOUND,
 	TRUST_ABSENT,		/* it does not exist */
 	TRUST_REPLACED,		/* it was removed or replaced while it was read (WHY_AGAIN) */
-	TRUST_SHUT,		/* this process may not look at it */
+	TRUST_NO_ACCESS,		/* this process may not look at it */
 	TRUST_REFUSED,		/* others than root can change it, or it is of the wrong kind: for every caller */
 	TRUST_FAILED,		/* it could not be looked at just now */
 };
@@ -30,7 +30,7 @@ enum trust_found {
  */
 enum trust_found trust_find_dir(const char *path, bool strict, int *fd, struct why *why);
 /* The same for a directory that is not listed: *fd is for opening files in it by name (O_PATH). */
-enum trust_found trust_find_place(const char *path, bool strict, int *fd, struct why *why);
+enum trust_found trust_pin_dir(const char *path, bool strict, int *fd, struct why *why);
 
 /*
  * Reads a regular file of at most «max» bytes in such a directory, which does not change during the reading.

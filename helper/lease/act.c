@@ -8,16 +8,16 @@
 const char *const act_kinds[] = { "make node", "allow user", "allow group", "label" };
 
 static bool
-is_same(const struct act *a, const struct act *b)
+is_same(const struct change *a, const struct change *b)
 {
 	return a->kind == b->kind && a->major == b->major && a->minor == b->minor && a->id == b->id &&
 	    strcmp(a->path, b->path) == 0 && strcmp(a->label, b->label) == 0;
 }
 
 bool
-acts_add(struct acts *all, const struct act *a)
+acts_add(struct changes *all, const struct change *a)
 {
-	struct act *v;
+	struct change *v;
 	size_t i;
 
 	for (i = 0; i < all->n; i++)
@@ -31,15 +31,15 @@ acts_add(struct acts *all, const struct act *a)
 }
 
 bool
-acts_describe(const struct acts *all, struct strlist *out)
+acts_describe(const struct changes *all, struct strlist *out)
 {
 	char line[sizeof(all->v->path) + SECONTEXT_MAX + 32], id[16];
-	const struct act *a;
+	const struct change *a;
 
 	for (a = all->v; a < all->v + all->n; a++) {
 		snprintf(id, sizeof(id), "%u ", a->id);
 		snprintf(line, sizeof(line), "%s %s%s%s%s", act_kinds[a->kind],
-		    a->kind == ACT_ALLOW_USER || a->kind == ACT_ALLOW_GROUP ? id : "", a->path, a->label[0] != '\0' ? " " : "",
+		    a->kind == CHANGE_ALLOW_USER || a->kind == CHANGE_ALLOW_GROUP ? id : "", a->path, a->label[0] != '\0' ? " " : "",
 		    a->label);
 		if (!strlist_add(out, line, SIZE_MAX))
 			return false;
@@ -48,30 +48,30 @@ acts_describe(const struct acts *all, struct strlist *out)
 }
 
 bool
-acts_make_any(const struct acts *all)
+acts_make_any(const struct changes *all)
 {
 	size_t i;
 
 	for (i = 0; i < all->n; i++)
-		if (all->v[i].kind == ACT_MAKE_NODE && !all->v[i].there)
+		if (all->v[i].kind == CHANGE_MAKE_NODE && !all->v[i].there)
 			return true;
 	return false;
 }
 
 void
-acts_keep_nodes(struct acts *all)
+acts_keep_nodes(struct changes *all)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < all->n; i++)
-		if (all->v[i].kind == ACT_MAKE_NODE)
+		if (all->v[i].kind == CHANGE_MAKE_NODE)
 			all->v[n++] = all->v[i];
 	all->n = n;
 }
 
 void
-acts_free(struct acts *all)
+acts_free(struct changes *all)
 {
 	free(all->v);
-	*all = (struct acts){ .n = 0 };
+	*all = (struct changes){ .n = 0 };
 }

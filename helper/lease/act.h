@@ -12,36 +12,36 @@
 #include "../base/text.h"
 #include "../kernel/secontext.h"
 
-struct act {
-	enum act_kind {
-		ACT_MAKE_NODE,		/* the node itself */
-		ACT_ALLOW_USER,		/* an ACL entry «user:id:rw» on a node */
-		ACT_ALLOW_GROUP,	/* likewise «group:id:rw» */
-		ACT_LABEL,		/* a node's SELinux label */
+struct change {
+	enum change_kind {
+		CHANGE_MAKE_NODE,		/* the node itself */
+		CHANGE_ALLOW_USER,		/* an ACL entry «user:id:rw» on a node */
+		CHANGE_ALLOW_GROUP,	/* likewise «group:id:rw» */
+		CHANGE_LABEL,		/* a node's SELinux label */
 	} kind;
 	char path[64];			/* of the node, beneath /dev */
 	uint32_t major, minor;
 	uint32_t id;			/* uid or gid of the host; 0 but for entries */
-	char label[SECONTEXT_MAX];	/* the new label; "" but for ACT_LABEL */
-	bool there;			/* ACT_MAKE_NODE: the node was made for another lease, and this lease shares it */
+	char label[SECONTEXT_MAX];	/* the new label; "" but for CHANGE_LABEL */
+	bool there;			/* CHANGE_MAKE_NODE: the node was made for another lease, and this lease shares it */
 };
 
 extern const char *const act_kinds[];	/* «make node», «allow user» */
 
 /* The acts that a plan needs. Begins as zero. */
-struct acts {
-	struct act *v;
+struct changes {
+	struct change *v;
 	size_t n;
 };
 
 /* Adds a copy, unless the same act is there. False if memory is short. */
-bool acts_add(struct acts *all, const struct act *a);
+bool acts_add(struct changes *all, const struct change *a);
 /* Adds a line for each: «allow user 1000 /dev/nvidia0», «make node /dev/nvidiactl». False if memory is short. */
-bool acts_describe(const struct acts *all, struct strlist *out);
+bool acts_describe(const struct changes *all, struct strlist *out);
 /* True if a node is still to be made. */
-bool acts_make_any(const struct acts *all);
+bool acts_make_any(const struct changes *all);
 /* Keeps the acts that make nodes, and drops the others. */
-void acts_keep_nodes(struct acts *all);
-void acts_free(struct acts *all);
+void acts_keep_nodes(struct changes *all);
+void acts_free(struct changes *all);
 
 #endif

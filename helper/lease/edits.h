@@ -24,7 +24,7 @@ struct edit_mount {
 	char *source, *target;
 	uint32_t sum;			/* target_sum(target), if edits_add_mount() added it */
 	uint64_t on;			/* of a granted folder: the id of its mount; 0: not seen yet (not in the reply) */
-	char *fs_path;			/* of a granted folder: its place (way.h) as root saw it; else NULL */
+	char *fs_path;			/* of a granted folder: its place (lookup.h) as root saw it; else NULL */
 	struct strlist options;
 	bool driver;			/* a driver file (in the reply: a mount without a place) */
 	bool linked;			/* used by the wrapper: left out, because a hook makes a link there (not in the reply) */
@@ -54,7 +54,7 @@ struct edits {
 	struct strlist gpus;		/* the GPUs, as in the audit log: "nvidia 0000:3b:00.0 GPU-... part 0" */
 	struct strlist masked;		/* paths of the container's /proc to hide */
 	struct strlist notes;		/* warnings for the user, a line each: edits_add_note() */
-	bool promise;			/* the nodes must be closed until a task takes some of them (pausing.h) */
+	bool promise;			/* the nodes must be closed until a task takes some of them (leasetasks.h) */
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: unchanged */
 };
 

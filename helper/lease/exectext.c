@@ -13,12 +13,12 @@ exec_text(const struct lease *l, const struct edits *e, bool line)
 	jsonout_int(&j, "version", 1);
 	jsonout_list(&j, "env", &e->env);
 	edits_write_groups(&j, "groups", e);
-	jsonout_bool(&j, "asks", l->pauses);
+	jsonout_bool(&j, "asks", l->placeholder);
 	if (l->container.privileged)
 		jsonout_bool(&j, "privileged", true);
 	if (l->label[0] != '\0')
 		jsonout_text(&j, "label", l->label);
-	if (line && !l->pauses) {
+	if (line && !l->placeholder) {
 		lease_describe(l, told);
 		jsonout_text(&j, "line", told);
 	}

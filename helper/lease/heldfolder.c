@@ -7,7 +7,7 @@
 #include "../base/path.h"
 
 bool
-held_folders_meet(const struct held_folder *a, const struct held_folder *b)
+held_folders_overlap(const struct held_folder *a, const struct held_folder *b)
 {
 	/* the paths matter where one is a mount point in the other */
 	return path_related(a->path, b->path) || (strcmp(a->fs, b->fs) == 0 && path_related(a->fs_path, b->fs_path));

@@ -16,7 +16,7 @@ struct held_folder {
 };
 
 /* True if both are the same folder, or one is in the other, possibly as a mount point. */
-bool held_folders_meet(const struct held_folder *a, const struct held_folder *b);
+bool held_folders_overlap(const struct held_folder *a, const struct held_folder *b);
 
 /* Reads or writes a held_folder as words, for lines_members() (lines.h). To be freed after a failed read, too. */
 void held_folder_words(struct lines *s, void *folder);

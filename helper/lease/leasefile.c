@@ -22,12 +22,12 @@ lease_free(struct lease *l)
 	free(l->container.user);
 	for (i = 0; i < l->folders; i++)
 		held_folder_free(&l->folder[i]);
-	for (i = 0; i < l->ways; i++)
-		way_free(&l->way[i]);
-	free(l->way);
+	for (i = 0; i < l->lookups; i++)
+		lookup_free(&l->lookup[i]);
+	free(l->lookup);
 	free(l->folder);
 	strlist_free(&l->container.cgroups);
-	pausing_free(&l->pausing);
+	lease_tasks_free(&l->tasks);
 	*l = (struct lease){ 0 };
 }
 
@@ -45,8 +45,8 @@ lease_describe(const struct lease *l, char out[LEASE_LINE_MAX])
 		alone = alone && l->gpu[i].exclusive;
 	}
 	buf_puts(&b, alone ? " (exclusive)" : " (shared)");
-	if (l->pausing.waited > 0)
-		buf_printf(&b, ", waited %u s", l->pausing.waited);
+	if (l->tasks.waited > 0)
+		buf_printf(&b, ", waited %u s", l->tasks.waited);
 	snprintf(out, LEASE_LINE_MAX, "%s", b.failed ? "" : b.p);
 }
 
@@ -59,7 +59,7 @@ lease_only_promises(const struct lease *l)
 struct holding
 lease_holding(const struct lease *l)
 {
-	return l->seen.reopened ? (struct holding){ l->pausing.may, l->pausing.mays } : (struct holding){ l->gpu, l->gpus };
+	return l->seen.reopened ? (struct holding){ l->tasks.may, l->tasks.mays } : (struct holding){ l->gpu, l->gpus };
 }
 
 void
@@ -77,37 +77,37 @@ lease_writes_as_root(const struct lease *l)
 {
 	size_t i;
 
-	for (i = 0; l->container.host_root && i < l->ways; i++)
-		if (l->way[i].writable)
+	for (i = 0; l->container.host_root && i < l->lookups; i++)
+		if (l->lookup[i].writable)
 			return true;
 	return false;
 }
 
 bool
-lease_has_way(const struct lease *l, const struct way *w)
+lease_has_lookup(const struct lease *l, const struct lookup *w)
 {
 	size_t i;
 
-	for (i = 0; i < l->ways; i++)
-		if (way_same(&l->way[i], w))
+	for (i = 0; i < l->lookups; i++)
+		if (lookup_same(&l->lookup[i], w))
 			return true;
 	return false;
 }
 
 void
-lease_keep_ways(struct lease *l)
+lease_keep_lookups(struct lease *l)
 {
 	size_t i;
 
 	for (i = 0; i < l->folders; i++)
 		held_folder_free(&l->folder[i]);
 	strlist_free(&l->container.cgroups);
-	pausing_free(&l->pausing);
+	lease_tasks_free(&l->tasks);
 	l->folders = l->gpus = l->nodes = l->container.users = 0;
 	l->label[0] = l->reuse[0] = '\0';
-	l->pauses = l->planned = l->unlooked = false;
+	l->placeholder = l->planned = l->unlooked = false;
 	l->container.mounts = 0;
-	l->state = LEASE_PASSED_ON;
+	l->state = LEASE_LEAKED;
 }
 
 bool
@@ -126,17 +126,17 @@ lease_add_folder(struct lease *l, struct held_folder *f)
 }
 
 bool
-lease_add_way(struct lease *l, struct way *w)
+lease_add_lookup(struct lease *l, struct lookup *w)
 {
-	struct way *v = reallocarray(l->way, l->ways + 1, sizeof(*v));
+	struct lookup *v = reallocarray(l->lookup, l->lookups + 1, sizeof(*v));
 
 	if (v == NULL) {
-		way_free(w);
+		lookup_free(w);
 		return false;
 	}
-	l->way = v;
-	v[l->ways++] = *w;
-	*w = (struct way){ 0 };
+	l->lookup = v;
+	v[l->lookups++] = *w;
+	*w = (struct lookup){ 0 };
 	return true;
 }
 
@@ -230,11 +230,11 @@ lease_lines(struct lines *s, struct lease *l)
 	lines_members(s, "user", (void **)&l->container.user, &l->container.users, SIZE_MAX,
 	    sizeof(*l->container.user), user_words);
 	lines_members(s, "folder", (void **)&l->folder, &l->folders, SIZE_MAX, sizeof(*l->folder), held_folder_words);
-	lines_members(s, "way", (void **)&l->way, &l->ways, SIZE_MAX, sizeof(*l->way), way_words);
+	lines_members(s, "way", (void **)&l->lookup, &l->lookups, SIZE_MAX, sizeof(*l->lookup), lookup_words);
 	lines_begin(s, "tasks");
-	word_bool(s, &l->pauses);
-	if (l->pauses)
-		pausing_lines(s, &l->pausing);
+	word_bool(s, &l->placeholder);
+	if (l->placeholder)
+		lease_tasks_lines(s, &l->tasks);
 	return lines_finish(s);
 }
 
@@ -284,8 +284,8 @@ lease_promises(const struct lease *l, const struct inventory *inv, const struct 
 
 	snprintf(is.pci, sizeof(is.pci), "%s", g->pci);
 	gpu_part(inv, g, is.part);
-	for (i = 0; i < l->pausing.mays; i++)
-		if (held_same(&l->pausing.may[i], &is))
+	for (i = 0; i < l->tasks.mays; i++)
+		if (held_same(&l->tasks.may[i], &is))
 			return true;
 	return false;
 }
@@ -296,10 +296,10 @@ lease_has_promised_nodes(const struct lease *l)
 	size_t i, k;
 
 	for (i = 0; i < l->nodes; i++) {
-		for (k = 0; k < l->pausing.nodes; k++)
-			if (l->node[i].major == l->pausing.node[k].major && l->node[i].minor == l->pausing.node[k].minor)
+		for (k = 0; k < l->tasks.nodes; k++)
+			if (l->node[i].major == l->tasks.node[k].major && l->node[i].minor == l->tasks.node[k].minor)
 				break;
-		if (k == l->pausing.nodes)
+		if (k == l->tasks.nodes)
 			return false;
 	}
 	return true;

@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "chore.h"
 #include "../base/hash.h"
 #include "../gpu/pick.h"
 #include "../kernel/secontext.h"
+#include "callerop.h"
 #include "edits.h"
 #include "heldfolder.h"
-#include "pausing.h"
-#include "way.h"
+#include "leasetasks.h"
+#include "lookup.h"
 
 /* Users of the host that a container's processes may run as. */
 struct idspan {
@@ -71,13 +71,13 @@ struct lease {
 	size_t nodes;
 	struct held_folder *folder;	/* if SELinux is on */
 	size_t folders;
-	struct way *way;	/* to its folders; once it exists, to those that it may write to as the host's root */
-	size_t ways;
+	struct lookup *lookup;	/* to its folders; once it exists, to those that it may write to as the host's root */
+	size_t lookups;
 	bool planned;		/* acts are planned only: the grant is not in the audit log yet */
 	bool unlooked;		/* nobody has looked yet who else has its GPUs open: its container must not start */
 	enum lease_state state;
-	bool pauses;		/* its tasks are execs, so their end can be seen */
-	struct pausing pausing;
+	bool placeholder;		/* its tasks are execs, so their end can be seen */
+	struct lease_tasks tasks;
 	struct lease_seen seen;
 };
 
@@ -96,7 +96,7 @@ int lease_copy(const struct lease *from, struct lease *to, struct why *why);
 /* Takes over the contents of *f, which are freed if it fails. False if memory is short. */
 bool lease_add_folder(struct lease *l, struct held_folder *f);
 /* The same for *w. */
-bool lease_add_way(struct lease *l, struct way *w);
+bool lease_add_lookup(struct lease *l, struct lookup *w);
 void lease_free(struct lease *l);
 
 #define LEASE_LINE_MAX 320
@@ -120,11 +120,11 @@ void lease_forget_gpus(struct lease *l);
 /* True if its container may write to a folder as the host's root. */
 bool lease_writes_as_root(const struct lease *l);
 /* True if it has the same way. */
-bool lease_has_way(const struct lease *l, const struct way *w);
-/* Reduces it to its ways (LEASE_PASSED_ON). */
-void lease_keep_ways(struct lease *l);
+bool lease_has_lookup(const struct lease *l, const struct lookup *w);
+/* Reduces it to its ways (LEASE_LEAKED). */
+void lease_keep_lookups(struct lease *l);
 
 /* True if the lease, as it is now, still wants this chore done. */
-bool lease_wants(const struct lease *l, const struct chore *c);
+bool lease_wants(const struct lease *l, const struct caller_op *c);
 
 #endif

@@ -30,7 +30,7 @@ exec_record_name(const char *root, const char *id, char out[HASH_SIZE])
 
 /* Three bits of 64, from the text's FNV-1a hash, mixed (splitmix64's last step). */
 static uint64_t
-mark_of(const char *text)
+bits_of(const char *text)
 {
 	uint64_t h = 14695981039346656037U;
 
@@ -44,67 +44,67 @@ mark_of(const char *text)
 
 /* All parts of a GPU have one mark, because a lease of the whole GPU holds all parts. */
 static uint64_t
-mark_of_gpu(enum gpu_vendor vendor, const char *pci)
+bits_of_gpu(enum gpu_vendor vendor, const char *pci)
 {
 	char text[64];
 
 	snprintf(text, sizeof(text), "%s %s", gpu_vendor_name(vendor), pci);
-	return mark_of(text);
+	return bits_of(text);
 }
 
 static uint64_t
-mark_of_node(uint32_t major, uint32_t minor)
+bits_of_node(uint32_t major, uint32_t minor)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%u:%u", major, minor);
-	return mark_of(text);
+	return bits_of(text);
 }
 
 static void
-add_mark(struct marks *m, uint64_t mark)
+add_bits(struct bloom_query *m, uint64_t bits)
 {
 	size_t i;
 
 	for (i = 0; i < m->n; i++)
-		if (m->v[i] == mark)
+		if (m->v[i] == bits)
 			return;
-	if (m->n == MARKS_MAX)
+	if (m->n == BLOOM_MAX)
 		m->any = true;
 	else
-		m->v[m->n++] = mark;
+		m->v[m->n++] = bits;
 }
 
 void
-marks_add_gpu(struct marks *m, enum gpu_vendor vendor, const char *pci)
+bloom_add_gpu(struct bloom_query *m, enum gpu_vendor vendor, const char *pci)
 {
-	add_mark(m, mark_of_gpu(vendor, pci));
+	add_bits(m, bits_of_gpu(vendor, pci));
 }
 
 void
-marks_add_node(struct marks *m, uint32_t major, uint32_t minor)
+bloom_add_node(struct bloom_query *m, uint32_t major, uint32_t minor)
 {
-	add_mark(m, mark_of_node(major, minor));
+	add_bits(m, bits_of_node(major, minor));
 }
 
 /* A lease whose GPUs may come back will have nodes that are not known yet: it sets all bits. */
 static uint64_t
 signature_of(const struct lease *l)
 {
-	uint64_t s = l->pauses ? UINT64_MAX : 0;
+	uint64_t s = l->placeholder ? UINT64_MAX : 0;
 	size_t i;
 
 	for (i = 0; i < l->gpus; i++)
-		s |= mark_of_gpu(l->gpu[i].vendor, l->gpu[i].pci);
+		s |= bits_of_gpu(l->gpu[i].vendor, l->gpu[i].pci);
 	for (i = 0; i < l->nodes; i++)
-		s |= mark_of_node(l->node[i].major, l->node[i].minor);
+		s |= bits_of_node(l->node[i].major, l->node[i].minor);
 	return s;
 }
 
 static unsigned
 flags_of(const struct lease *l)
 {
-	return (l->ways > 0 ? LEASE_WAYS : 0) | (lease_writes_as_root(l) ? LEASE_WRITES : 0) |
+	return (l->lookups > 0 ? LEASE_LOOKUPS : 0) | (lease_writes_as_root(l) ? LEASE_WRITES : 0) |
 	    (l->label[0] != '\0' || l->folders > 0 ? LEASE_LABEL : 0) | (l->reuse[0] != '\0' ? LEASE_REUSE : 0);
 }
 
@@ -172,7 +172,7 @@ lease_name_covers(const struct lease_name *n, const struct lease *l)
 }
 
 bool
-lease_name_meets(const struct lease_name *n, const struct marks *m)
+lease_name_may_have(const struct lease_name *n, const struct bloom_query *m)
 {
 	size_t i;
 

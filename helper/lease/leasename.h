@@ -16,8 +16,8 @@
 
 #include "leasefile.h"
 
-#define LEASE_WRITES 1U		/* it writes to a folder as the host's root (way.h) */
-#define LEASE_WAYS 2U		/* it has ways */
+#define LEASE_WRITES 1U		/* it writes to a folder as the host's root (lookup.h) */
+#define LEASE_LOOKUPS 2U		/* it has ways */
 #define LEASE_LABEL 4U		/* it has an SELinux label, or holds folders */
 #define LEASE_REUSE 8U		/* its token is one of those that take turns */
 
@@ -28,16 +28,16 @@ struct lease_name {
 	uint64_t signature;
 };
 
-/* The GPUs and nodes that someone asks for. More than MARKS_MAX count as all. */
-#define MARKS_MAX 256
-struct marks {
-	uint64_t v[MARKS_MAX];
+/* The GPUs and nodes that someone asks for. More than BLOOM_MAX count as all. */
+#define BLOOM_MAX 256
+struct bloom_query {
+	uint64_t v[BLOOM_MAX];
 	size_t n;
 	bool any;
 };
 
-void marks_add_gpu(struct marks *m, enum gpu_vendor vendor, const char *pci);
-void marks_add_node(struct marks *m, uint32_t major, uint32_t minor);
+void bloom_add_gpu(struct bloom_query *m, enum gpu_vendor vendor, const char *pci);
+void bloom_add_node(struct bloom_query *m, uint32_t major, uint32_t minor);
 
 /* The key of (uid, root, id). */
 void lease_key(uint32_t uid, const char *root, const char *id, char out[LEASE_KEY_SIZE]);
@@ -51,6 +51,6 @@ bool lease_name_parse(const char *text, struct lease_name *out);
 /* True if the name covers all that the lease now has, and is of its user and container. */
 bool lease_name_covers(const struct lease_name *n, const struct lease *l);
 /* True if the lease of this name may have any of these. */
-bool lease_name_meets(const struct lease_name *n, const struct marks *m);
+bool lease_name_may_have(const struct lease_name *n, const struct bloom_query *m);
 
 #endif

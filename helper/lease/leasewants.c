@@ -4,7 +4,7 @@
 #include <string.h>
 
 static bool
-same_rules(const struct pausing *p, const struct chore *c)
+same_rules(const struct lease_tasks *p, const struct caller_op *c)
 {
 	size_t i;
 
@@ -16,18 +16,18 @@ same_rules(const struct pausing *p, const struct chore *c)
 }
 
 bool
-lease_wants(const struct lease *l, const struct chore *c)
+lease_wants(const struct lease *l, const struct caller_op *c)
 {
-	if (!l->pauses || !process_id_same(&l->container.init, &c->init) || l->pausing.devcgroup == NULL ||
-	    c->devcgroup == NULL || strcmp(l->pausing.devcgroup, c->devcgroup) != 0)
+	if (!l->placeholder || !process_id_same(&l->container.init, &c->init) || l->tasks.devcgroup == NULL ||
+	    c->devcgroup == NULL || strcmp(l->tasks.devcgroup, c->devcgroup) != 0)
 		return false;
-	if (c->kind == CHORE_OPEN)
-		return l->state == LEASE_HELD && same_rules(&l->pausing, c);
-	if (c->kind == CHORE_STOP && l->pausing.idle != IDLE_STOP)
+	if (c->kind == OP_OPEN)
+		return l->state == LEASE_HELD && same_rules(&l->tasks, c);
+	if (c->kind == OP_STOP && l->tasks.idle != IDLE_STOP)
 		return false;
-	if (c->by.pid == 0 && c->kind != CHORE_SHUT)
+	if (c->by.pid == 0 && c->kind != OP_CLOSE)
 		return false;
 	/* a chore without c->by shuts out a container that has no GPUs */
-	return l->state == (c->by.pid != 0 ? LEASE_GIVING_BACK : LEASE_PROMISED) &&
-	    (c->by.pid == 0 || process_id_same(&l->pausing.giver, &c->by));
+	return l->state == (c->by.pid != 0 ? LEASE_REVOKING : LEASE_PROMISED) &&
+	    (c->by.pid == 0 || process_id_same(&l->tasks.changer, &c->by));
 }

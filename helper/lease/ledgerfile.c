@@ -34,7 +34,7 @@ ledger_node_free(struct ledger_node *n)
 bool
 ledger_is_acl(const struct ledger_entry *e)
 {
-	return e->kind == ACT_ALLOW_USER || e->kind == ACT_ALLOW_GROUP;
+	return e->kind == CHANGE_ALLOW_USER || e->kind == CHANGE_ALLOW_GROUP;
 }
 
 static bool
@@ -44,7 +44,7 @@ is_same_label(const char *a, const char *b)
 }
 
 struct ledger_entry *
-ledger_find(const struct ledger_node *n, const char *key, const struct act *a)
+ledger_find(const struct ledger_node *n, const char *key, const struct change *a)
 {
 	struct ledger_entry *e;
 
@@ -62,7 +62,7 @@ ledger_same_act(const struct ledger_entry *a, const struct ledger_entry *b)
 }
 
 struct ledger_entry *
-ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct act *a, const char *was)
+ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct change *a, const char *was)
 {
 	struct ledger_entry *v = reallocarray(n->entry, n->entries + 1, sizeof(*v)), *e;
 
@@ -72,7 +72,7 @@ ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct ac
 	e = &v[n->entries];
 	*e = (struct ledger_entry){ .uid = uid, .kind = a->kind, .id = a->id };
 	snprintf(e->key, sizeof(e->key), "%s", key);
-	if (a->kind == ACT_LABEL && ((e->label = strdup(a->label)) == NULL || (e->was = strdup(was)) == NULL)) {
+	if (a->kind == CHANGE_LABEL && ((e->label = strdup(a->label)) == NULL || (e->was = strdup(was)) == NULL)) {
 		entry_free(e);
 		return NULL;
 	}
@@ -92,13 +92,13 @@ ledger_drop_undone(struct ledger_node *n)
 			entry_free(e);
 			continue;
 		}
-		made = made || e->kind == ACT_MAKE_NODE;
+		made = made || e->kind == CHANGE_MAKE_NODE;
 		acl = acl || ledger_is_acl(e);
 		n->entry[left++] = *e;
 	}
 	n->entries = left;
 	n->inode = made ? n->inode : 0;
-	n->mask = acl ? n->mask : ACT_NO_MASK;
+	n->mask = acl ? n->mask : CHANGE_NO_MASK;
 }
 
 /* Lines. */
@@ -111,7 +111,7 @@ entry_words(struct lines *s, void *member)
 
 	word_text(s, e->key, sizeof(e->key));
 	word_u32(s, &e->uid);
-	e->kind = (enum act_kind)word_name(s, kinds, sizeof(kinds) / sizeof(kinds[0]), e->kind);
+	e->kind = (enum change_kind)word_name(s, kinds, sizeof(kinds) / sizeof(kinds[0]), e->kind);
 	word_u32(s, &e->id);
 	word_copy_if_any(s, &e->label);
 	word_copy_if_any(s, &e->was);

@@ -15,14 +15,14 @@
 #define LEDGER_VERSION 1
 #define LEDGER_NAME_SIZE 24
 #define LEDGER_FILE_MAX (8 << 20)	/* bytes; each of 4096 leases has at most a few entries on a node */
-#define ACT_NO_MASK (-1)
+#define CHANGE_NO_MASK (-1)
 
 struct ledger_entry {
 	char key[HASH_SIZE];		/* of the lease (leasename.h) */
 	uint32_t uid;			/* whose lease it is */
-	enum act_kind kind;
+	enum change_kind kind;
 	uint32_t id;
-	char *label, *was;		/* ACT_LABEL: the new label, and the old one; else NULL */
+	char *label, *was;		/* CHANGE_LABEL: the new label, and the old one; else NULL */
 	bool undone;			/* not in the file: ledger_drop_undone() is to remove it */
 };
 
@@ -31,11 +31,11 @@ struct ledger_node {
 	uint32_t major, minor;
 	char boot[40];			/* a node of another boot is gone: /dev is new */
 	uint64_t inode;			/* of the node, if it was made for a lease; else 0 */
-	int mask;			/* the ACL's mask (0 to 7) before our first entry, or ACT_NO_MASK */
+	int mask;			/* the ACL's mask (0 to 7) before our first entry, or CHANGE_NO_MASK */
 	struct ledger_entry *entry;
 	size_t entries;
 };
-#define LEDGER_NODE_EMPTY (struct ledger_node){ .mask = ACT_NO_MASK }
+#define LEDGER_NODE_EMPTY (struct ledger_node){ .mask = CHANGE_NO_MASK }
 
 void ledger_name(uint32_t major, uint32_t minor, char out[LEDGER_NAME_SIZE]);
 
@@ -48,7 +48,7 @@ int ledger_decode(const char *text, size_t len, struct ledger_node *n, struct wh
 void ledger_node_free(struct ledger_node *n);
 
 /* Finds the entry of an act (act.h), of the lease with this key. NULL: there is none. */
-struct ledger_entry *ledger_find(const struct ledger_node *n, const char *key, const struct act *a);
+struct ledger_entry *ledger_find(const struct ledger_node *n, const char *key, const struct change *a);
 
 /* True if both entries are of one act. */
 bool ledger_same_act(const struct ledger_entry *a, const struct ledger_entry *b);
@@ -57,7 +57,7 @@ bool ledger_same_act(const struct ledger_entry *a, const struct ledger_entry *b)
 bool ledger_is_acl(const struct ledger_entry *e);
 
 /* Adds an entry for the act; «was» is the label before, or NULL. NULL: memory is short. Valid until the next one. */
-struct ledger_entry *ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct act *a,
+struct ledger_entry *ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct change *a,
     const char *was);
 
 /*

@@ -70,23 +70,23 @@ take_folders(struct bytes *rest, uint64_t n, struct lease *l)
 }
 
 static bool
-take_ways(struct bytes *rest, uint64_t n, struct lease *l)
+take_lookups(struct bytes *rest, uint64_t n, struct lease *l)
 {
 	uint64_t i;
 	char how;
 
 	for (i = 0; i < n; i++) {
-		struct way w = { 0 };
+		struct lookup w = { 0 };
 		autofree char *fs_path = bytes_take(rest, &how, 1) ? take_text(rest) : NULL;
 
 		if (fs_path == NULL)
 			return false;
 		w.writable = how == 'w';
 		if (*fs_path != '\0' && !strlist_add(&w.at, fs_path, SIZE_MAX)) {
-			way_free(&w);
+			lookup_free(&w);
 			return false;
 		}
-		if (!lease_add_way(l, &w))
+		if (!lease_add_lookup(l, &w))
 			return false;
 	}
 	return true;
@@ -103,8 +103,8 @@ take_fixed(struct bytes *rest, struct look_lease *f, struct lease *l)
 	l->container.init = f->init;
 	l->container.mounts = f->mounts;
 	l->container.pids = f->pids;
-	l->pausing.program = f->program;
-	l->pausing.task = f->task;
+	l->tasks.program = f->program;
+	l->tasks.task = f->task;
 	return true;
 }
 
@@ -129,7 +129,7 @@ look_ask_unpack(const char *bytes, size_t len, struct look_ask *a, struct lease 
 	*l = (struct lease){ 0 };
 	return bytes_take(&rest, a, sizeof(*a)) && look_head_is_ours(&a->head) && take_fixed(&rest, &f, l) &&
 	    take_arrays(&rest, &f, l) && take_cgroup_names(&rest, f.cgroups, l) && take_folders(&rest, f.folders, l) &&
-	    take_ways(&rest, f.ways, l) && rest.n == 0;
+	    take_lookups(&rest, f.lookups, l) && rest.n == 0;
 }
 
 struct look_answer
@@ -141,5 +141,5 @@ look_answer_begin(uint64_t nonce)
 uint32_t
 look_sight_pack(const struct sight *s)
 {
-	return (s->pauses ? 1U : 0) | (s->alone ? 2U : 0) | (s->task ? 4U : 0) | (s->has_node ? 8U : 0);
+	return (s->placeholder ? 1U : 0) | (s->alone ? 2U : 0) | (s->task ? 4U : 0) | (s->has_node ? 8U : 0);
 }

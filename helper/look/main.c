@@ -38,10 +38,10 @@
 #include "../root/self/spawn.h"
 #include "../root/self/timer.h"
 #include "copies.h"
+#include "leakedmounts.h"
 #include "leaselife.h"
 #include "lookquestion.h"
 #include "nodeholders.h"
-#include "passedmounts.h"
 #include "pausedtask.h"
 #include "rootlessuse.h"
 
@@ -89,7 +89,7 @@ look_by_kind(const struct look_ask *a, const struct lease *l, struct life_sight 
 		out->yes = rootless_lease_in_use(l, &share.looks) ? 1 : 0;
 		break;
 	case LOOK_PASSED:
-		out->yes = mount_was_passed(l->way, l->ways, &share.looks) ? 1 : 0;
+		out->yes = mount_has_leaked(l->lookup, l->lookups, &share.looks) ? 1 : 0;
 		break;
 	case LOOK_TASK:
 		sight_take(l, &share.looks, &sight);

@@ -27,7 +27,7 @@ runs_placeholder(const struct lease *l)
 	if (proc == -1 || statx(proc, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &st) == -1)
 		return false;
 	id = (struct file_id){ st.stx_dev_major, st.stx_dev_minor, st.stx_ino };
-	return file_id_same(&id, &l->pausing.program) && st.stx_uid == 0 && (st.stx_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+	return file_id_same(&id, &l->tasks.program) && st.stx_uid == 0 && (st.stx_mode & (S_IWGRP | S_IWOTH)) == 0 &&
 	    process_id_lives(l->container.init);
 }
 
@@ -80,14 +80,14 @@ see_processes(const struct lease *l, struct sight *out)
 	}
 	free(all.v);
 	/* wherever its task went, the task keeps its GPUs */
-	out->task = out->task || (l->pausing.task.pid != 0 && process_id_lives(l->pausing.task));
+	out->task = out->task || (l->tasks.task.pid != 0 && process_id_lives(l->tasks.task));
 }
 
 void
 sight_take(const struct lease *l, struct looks *looks, struct sight *out)
 {
 	*out = (struct sight){ .task = true, .has_node = true };
-	if (!(out->pauses = runs_placeholder(l)))
+	if (!(out->placeholder = runs_placeholder(l)))
 		return;
 	see_processes(l, out);
 	if (out->alone)

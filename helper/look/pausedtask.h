@@ -1,4 +1,4 @@
-/* What the container of a lease with «pauses» is doing (lease/pausing.h). */
+/* What the container of a lease with «placeholder» is doing (lease/leasetasks.h). */
 #ifndef GPUHELPER_LOOK_PAUSEDTASK_H
 #define GPUHELPER_LOOK_PAUSEDTASK_H
 

@@ -39,7 +39,7 @@ struct use_search {
 	int proc;
 	const struct lease *lease;
 	struct looks *looks;
-	char *root_fs, *root_place;	/* of our own root directory (mounts.h); set only if the lease has folders */
+	char *root_fs, *root_fs_path;	/* of our own root directory (mounts.h); set only if the lease has folders */
 	struct spaces seen;	/* mount namespaces without anything of the lease's; the first is our own */
 	struct spaces partly;	/* mount namespaces of which a process showed only a part */
 };
@@ -153,7 +153,7 @@ mount_counts(void *ctx, struct mount *m)
 		return f->node;
 	f->folder = f->folder || mount_is_folder(s, m);
 	f->copy = f->copy || (strcmp(m->point, "/") == 0 && strcmp(m->fs, s->root_fs) == 0 &&
-	    strcmp(m->root, s->root_place) == 0);
+	    strcmp(m->root, s->root_fs_path) == 0);
 	return f->node;
 }
 
@@ -289,11 +289,11 @@ rootless_lease_in_use(const struct lease *l, struct looks *looks)
 	bool uses = true;
 
 	if (root != -1 && s.seen.v != NULL && s.partly.v != NULL &&
-	    (l->folders == 0 || mounts_place(mounts, root, "/", &s.root_fs, &s.root_place)))
+	    (l->folders == 0 || mounts_fs_path(mounts, root, "/", &s.root_fs, &s.root_fs_path)))
 		uses = any_uses_for_sure(&s);
 	free(s.seen.v);
 	free(s.partly.v);
 	free(s.root_fs);
-	free(s.root_place);
+	free(s.root_fs_path);
 	return uses;
 }

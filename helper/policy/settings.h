@@ -3,7 +3,7 @@
 #define GPUHELPER_POLICY_SETTINGS_H
 
 #include "../base/text.h"
-#include "../lease/pausing.h"
+#include "../lease/leasetasks.h"
 #include "claimset.h"
 
 /* Where a container gets the driver's user-space files from. */
@@ -66,9 +66,9 @@ struct settings {
 	bool audit_plain;		/* record plain containers, too */
 	bool plain_container;		/* a plain container without an SELinux label gets container_t */
 	unsigned max_wait;		/* seconds; limits every policy's wait */
-	struct strlist placeholder_init;	/* programs that only pause as a container's process 1 (pausing.h) */
+	struct strlist placeholder_init;	/* programs that only pause as a container's process 1 (leasetasks.h) */
 	enum idle_setting idle;
-	struct strlist task_execs;	/* ids of the execs that are tasks: they take the promised GPUs (pausing.h) */
+	struct strlist task_execs;	/* ids of the execs that are tasks: they take the promised GPUs (leasetasks.h) */
 	unsigned left_behind;		/* seconds, or LEFT_BEHIND_KEEP */
 	struct issuer_setting *issuer;
 	size_t issuers;

@@ -202,8 +202,8 @@ create_check_start(const struct command *c, struct why *why)
 		return -1;
 	if (!lease_is_recorded(c) || (ret = lease_read(c, &l, why)) == 1)
 		return 0;
-	if (ret == 0 && l.pauses && l.state == LEASE_PROMISED && l.pausing.devcgroup != NULL)
-		ret = devcgroup_check(l.pausing.devcgroup, l.pausing.node, l.pausing.nodes, true, why);
+	if (ret == 0 && l.placeholder && l.state == LEASE_PROMISED && l.tasks.devcgroup != NULL)
+		ret = devcgroup_check(l.tasks.devcgroup, l.tasks.node, l.tasks.nodes, true, why);
 	lease_free(&l);
 	return ret;
 }

@@ -101,7 +101,7 @@ begin_exec(int argc, char *const *argv, const struct command *c, struct exec_pla
 	}
 	record_exec(c, r, p, s->door, line);
 	if (lines_for_user(line, r, p, &lines, why) == 0 && tell_user(c, s, &lines, p, why) == 0 &&
-	    waiter_place(&p->waiter, why) == 0)
+	    waiter_set_numbers(&p->waiter, why) == 0)
 		return words;
 	free(words);
 	return NULL;

@@ -13,7 +13,7 @@
 /* What create.c must know after the runtime has made the container. */
 struct prepared {
 	bool granted;
-	bool promised;			/* the granted nodes must be closed until a task takes some (lease/pausing.h) */
+	bool promised;			/* the granted nodes must be closed until a task takes some (lease/leasetasks.h) */
 	struct asking asking;		/* the helper may stay there until it has seen the container */
 	bool check_rules;		/* root's container, whose device rules must be enforced */
 	bool check_capabilities;	/* root's container without a user namespace, which must not be privileged */

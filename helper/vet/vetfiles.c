@@ -185,7 +185,7 @@ names_library(const char *file, const char *target)
 
 /* Since the usrmerge /lib is a link to /usr/lib. */
 static bool
-same_place(const char *a, const char *b)
+same_fs_path(const char *a, const char *b)
 {
 	a += text_starts(a, "/usr/lib") ? strlen("/usr") : 0;
 	b += text_starts(b, "/usr/lib") ? strlen("/usr") : 0;
@@ -203,7 +203,7 @@ specs_link(const struct vet *v, const char *link, const char *file)
 	for (i = 0; i < 2 * v->sources; i++)
 		for (e = vet_source_edits(v, i), k = 0; e != NULL && k < e->hooks; k++)
 			for (at = 0; nvhook_of(&e->hook[k]) == NVHOOK_LINKS && nvhook_link(&e->hook[k], &at, to, at_link);)
-				if (strcmp(at_link, link) == 0 && same_place(to, file))
+				if (strcmp(at_link, link) == 0 && same_fs_path(to, file))
 					return true;
 	return false;
 }

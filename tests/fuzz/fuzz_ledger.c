@@ -22,9 +22,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(why.code == WHY_CONFIG && n.entry == NULL && n.entries == 0);
 		return 0;
 	}
-	must(n.mask >= ACT_NO_MASK && n.mask <= 7);
+	must(n.mask >= CHANGE_NO_MASK && n.mask <= 7);
 	for (i = 0; i < n.entries; i++)
-		must(n.entry[i].kind <= ACT_LABEL);
+		must(n.entry[i].kind <= CHANGE_LABEL);
 	again = ledger_encode(&n);
 	must(again != NULL && strlen(again) == size && memcmp(again, data, size) == 0);
 	free(again);

@@ -34,9 +34,9 @@ try_request(const char *bytes, size_t len)
 		must(r.spec.uid != UINT32_MAX && r.spec.gid_count <= REQUEST_GIDS_MAX && r.spec.uids.n <= IDMAP_MAX &&
 		    r.id[0] != '\0');
 		must(strchr(r.id, '/') == NULL && strcmp(r.id, "..") != 0);
-		must(r.again.shut.n <= REQUEST_SHUT_MAX && (r.spec.init_path != NULL || (r.spec.init_file.major | r.spec.init_file.minor) == 0));
-		for (i = 0; i < r.again.shut.n; i++)
-			must(strlen(r.again.shut.v[i]) == 64);
+		must(r.again.closed.n <= REQUEST_CLOSED_MAX && (r.spec.init_path != NULL || (r.spec.init_file.major | r.spec.init_file.minor) == 0));
+		for (i = 0; i < r.again.closed.n; i++)
+			must(strlen(r.again.closed.v[i]) == 64);
 		one = request_encode(&r, &n);
 		must(one != NULL && n == len && memcmp(one, bytes, n) == 0 && request_decode(one, n, &s, &why) == 0);
 		two = request_encode(&s, &m);
@@ -60,9 +60,9 @@ try_reply(const char *text, size_t len)
 	if (reply_decode(text, len, &r, &why) == 0) {
 		if (r.kind == REPLY_REFUSED || r.kind == REPLY_BUSY)
 			must(r.why.code >= WHY_USAGE && r.why.code <= WHY_CONFIG);
-		for (i = 0; i < r.chores.n; i++)
-			must(r.chores.v[i].kind <= CHORE_STOP && r.chores.v[i].id != NULL && r.chores.v[i].devcgroup != NULL &&
-			    r.chores.v[i].init.pid >= 0 && r.chores.v[i].by.pid >= 0 && strlen(r.chores.v[i].lease) <= 64);
+		for (i = 0; i < r.ops.n; i++)
+			must(r.ops.v[i].kind <= OP_STOP && r.ops.v[i].id != NULL && r.ops.v[i].devcgroup != NULL &&
+			    r.ops.v[i].init.pid >= 0 && r.ops.v[i].by.pid >= 0 && strlen(r.ops.v[i].lease) <= 64);
 		one = reply_encode(&r);
 		must(one != NULL && reply_decode(one, strlen(one), &s, &why) == 0);
 		two = reply_encode(&s);

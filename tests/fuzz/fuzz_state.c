@@ -19,12 +19,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t i;
 
 	if (lease_decode((const char *)data, size, &l, &why) == -1) {
-		must(why.code == WHY_CONFIG && l.id == NULL && l.gpus == 0 && l.ways == 0);
+		must(why.code == WHY_CONFIG && l.id == NULL && l.gpus == 0 && l.lookups == 0);
 		return 0;
 	}
 	must(l.id != NULL && l.root != NULL && strcmp(l.key, "kept") == 0);
-	for (i = 0; i < l.ways; i++)
-		must(l.way[i].path[0] == '/' && l.way[i].at.n > 0);
+	for (i = 0; i < l.lookups; i++)
+		must(l.lookup[i].path[0] == '/' && l.lookup[i].at.n > 0);
 	again = lease_encode(&l);
 	must(again != NULL && strlen(again) == size && memcmp(again, data, size) == 0);
 	free(again);

@@ -217,7 +217,7 @@ test_states(void)
 	enum lease_state s;
 	struct asking a;
 
-	for (s = LEASE_HELD; s <= LEASE_TAKING; s++) {
+	for (s = LEASE_HELD; s <= LEASE_ACQUIRING; s++) {
 		l.state = s;
 		l.gpus = s != LEASE_PROMISED;
 		want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
@@ -230,8 +230,8 @@ test_states(void)
 	}
 	l.state = LEASE_PROMISED;
 	l.gpus = 0;
-	l.pausing.may = &h;
-	l.pausing.mays = 1;
+	l.tasks.may = &h;
+	l.tasks.mays = 1;
 	l.seen.reopened = true;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && a.lease.gpus == 0 && strstr(a.why.text, "taken by ml/train in container c1 since ") != NULL,
@@ -240,7 +240,7 @@ test_states(void)
 	done(&a);
 	l.gpus = 1;
 	l.seen.reopened = false;
-	l.state = LEASE_GIVING_BACK;
+	l.state = LEASE_REVOKING;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by ml/train in container c1 since ") != NULL,
 	    "the refusal names the holder to the same user: \"%s\"", a.why.text);

@@ -114,7 +114,7 @@ test_reply_others(void)
 		    why.text);
 		ok(out.kind == t[i].kind && out.why.code == t[i].why.code && strcmp(out.why.text, t[i].why.text) == 0 &&
 		    out.wait == t[i].wait, "  the reason and the wait are the same");
-		ok(strcmp(out.line, t[i].line) == 0 && out.chores.n == 0, "  the line is the same");
+		ok(strcmp(out.line, t[i].line) == 0 && out.ops.n == 0, "  the line is the same");
 	}
 	edits_sort_mounts(&none);
 	ok(none.mounts == 0, "sorting no mounts does nothing");
@@ -144,26 +144,26 @@ test_reply_no_text(void)
 }
 
 static void
-test_reply_chores(void)
+test_reply_ops(void)
 {
 	static const enum reply_kind kinds[] = { REPLY_NOTED, REPLY_BUSY };
 	struct reply r = { 0 };
 	struct why why = { 0 };
-	struct chore *c;
+	struct caller_op *c;
 	size_t i;
 
-	if (!ok((c = chores_add(&r.chores)) != NULL, "a chore is added"))
+	if (!ok((c = caller_ops_add(&r.ops)) != NULL, "a chore is added"))
 		return;
-	c->kind = CHORE_CLEAR;
+	c->kind = OP_CLEAR;
 	memset(c->lease, 'a', 64);
 	c->file = strdup("aa-0");
 	c->id = strdup("c1");
 	c->devcgroup = strdup("devices/x");
 	c->init = (struct process_id){ 5, 6 };
-	ok(chore_add_node(c, &(struct promised_node){ 195, 0, true }) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) && chores_add(&r.chores) != NULL,
+	ok(caller_op_add_node(c, &(struct promised_node){ 195, 0, true }) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) && caller_ops_add(&r.ops) != NULL,
 	    "a second chore is added");
-	c = &r.chores.v[1];
-	c->kind = CHORE_OPEN;
+	c = &r.ops.v[1];
+	c->kind = OP_OPEN;
 	c->file = strdup("");
 	c->id = strdup("c2");
 	c->devcgroup = strdup("devices/z");
@@ -180,12 +180,12 @@ test_reply_chores(void)
 			continue;
 		is_str(again = reply_encode(&out), text,
 		    "  written again, the reply is the same text");
-		ok(out.chores.n == 2 && out.chores.v[0].kind == CHORE_CLEAR && out.chores.v[1].kind == CHORE_OPEN &&
-		    strcmp(out.chores.v[1].devcgroup, "devices/z") == 0 && out.chores.v[0].nodes == 1 &&
-		    out.chores.v[0].node[0].major == 195, "  both chores are read back");
+		ok(out.ops.n == 2 && out.ops.v[0].kind == OP_CLEAR && out.ops.v[1].kind == OP_OPEN &&
+		    strcmp(out.ops.v[1].devcgroup, "devices/z") == 0 && out.ops.v[0].nodes == 1 &&
+		    out.ops.v[0].node[0].major == 195, "  both chores are read back");
 	}
 	reply_free(&r);
-	ok(r.chores.v == NULL && r.chores.n == 0, "reply_free() frees the chores");
+	ok(r.ops.v == NULL && r.ops.n == 0, "reply_free() frees the chores");
 }
 
 /* A message goes to a terminal, so it is one line of limited length. */
@@ -242,8 +242,8 @@ test_notes(void)
 #define MOUNT(members) GRANT("{\"deviceNodes\":[],\"mounts\":[{" members "}],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]")
 #define HOOK(members) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[{" members "}],\"env\":[],\"additionalGids\":[]}", "[]")
 #define WHY(kind, members) "{\"reply\":\"" kind "\"," members "}"
-#define NOTED(chores) "{\"reply\":\"noted\",\"chores\":" chores "}"
-#define CHORE(what, node) "{\"do\":\"" what "\",\"lease\":\"\",\"file\":\"\",\"id\":\"c\",\"gate\":\"g\",\"cgroups\":[]," \
+#define NOTED(ops) "{\"reply\":\"noted\",\"chores\":" ops "}"
+#define OP(what, node) "{\"do\":\"" what "\",\"lease\":\"\",\"file\":\"\",\"id\":\"c\",\"gate\":\"g\",\"cgroups\":[]," \
     "\"nodes\":[" node "],\"init\":[0,\"0\"],\"by\":[0,\"0\"]}"
 #define NOTES(list) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]," \
     "\"notes\":" list)
@@ -304,13 +304,13 @@ test_reply_refused(void)
 		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":4294967296,\"ahead\":0"),
 		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":0,\"ahead\":null"),
 		NOTED("null"), NOTED("{}"), NOTED("\"\""), NOTED("[{}]"), NOTED("[1]"),
-		NOTED("[" CHORE("shut", "\"195:0\"") "]"), NOTED("[" CHORE("shat", "[195,0,true]") "]"),
-		NOTED("[" CHORE("shut", "[195,0,true]") ",null]"),
+		NOTED("[" OP("shut", "\"195:0\"") "]"), NOTED("[" OP("shat", "[195,0,true]") "]"),
+		NOTED("[" OP("shut", "[195,0,true]") ",null]"),
 		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":0,\"ahead\":0,\"chores\":[[]]"),
 	};
 	static const char *const good[] = {
 		NOTES("[]"), NOTES("[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"10\",\"11\",\"12\"]"),
-		NOTED("[]"), NOTED("[" CHORE("shut", "[195,0,true]") "]"), NOTED("[" CHORE("stop", "") "]"),
+		NOTED("[]"), NOTED("[" OP("shut", "[195,0,true]") "]"), NOTED("[" OP("stop", "") "]"),
 		WHY("refused", "\"text\":\"x\",\"code\":64,\"wait\":0,\"ahead\":0"),
 		WHY("busy", "\"text\":\"\",\"code\":78,\"wait\":4294967295,\"ahead\":7"), GIDS("[0,4294967294]"),
 		NODE("\"path\":\"/dev/01234567890123456789012345678901234567890123456789012345\\u0036\\u0037\","
@@ -361,17 +361,17 @@ encode_busy(void)
 static void
 test_memory(void)
 {
-	struct chore *c;
+	struct caller_op *c;
 
 	fill(&sample, true);
 	starve("a reply is written", encode_reply);
 	reply_free(&sample);
 	busy = (struct reply){ .kind = REPLY_BUSY, .why = { WHY_AGAIN, "taken" } };
-	if (ok((c = chores_add(&busy.chores)) != NULL, "a chore is added")) {
+	if (ok((c = caller_ops_add(&busy.ops)) != NULL, "a chore is added")) {
 		c->file = strdup("aa-0");
 		c->id = strdup("c1");
 		c->devcgroup = strdup("devices/a-name-that-is-longer-than-a-small-buffer");
-		ok(chore_add_node(c, &(struct promised_node){ 195, 0, true }) && chore_add_node(c, &(struct promised_node){ 195, 1, false }) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) &&
+		ok(caller_op_add_node(c, &(struct promised_node){ 195, 0, true }) && caller_op_add_node(c, &(struct promised_node){ 195, 1, false }) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) &&
 		    strlist_add(&c->cgroups, "z", SIZE_MAX), "the chore gets nodes and cgroups");
 		starve("a reply with chores is written", encode_busy);
 	}
@@ -392,7 +392,7 @@ main(void)
 	test_reply_grant(false);
 	test_reply_others();
 	test_reply_no_text();
-	test_reply_chores();
+	test_reply_ops();
 	test_reply_line();
 	test_notes();
 	test_reply_refused();

@@ -11,7 +11,7 @@ static void
 fill(struct lease *l)
 {
 	*l = (struct lease){ .uid = 4294967294, .asker = { 123, UINT64_MAX }, .container.init = { 2147483647, 5 }, .since = 1700000000,
-		.state = LEASE_DRAINING, .pauses = true };
+		.state = LEASE_RELEASING, .placeholder = true };
 	snprintf(l->key, sizeof(l->key), "%064d", 7);
 	snprintf(l->boot, sizeof(l->boot), "11111111-2222-3333-4444-555555555555");
 	l->id = strdup("c\"1\n");
@@ -35,25 +35,25 @@ fill(struct lease *l)
 	l->container.host_root = l->planned = l->container.own_pids = l->container.privileged = l->container.hooked = true;
 	l->container.pids = 4026531836;
 	l->container.mounts = UINT64_MAX;
-	(void)lease_add_way(l, &(struct way){ .path = strdup("/srv/x"), .writable = true });
-	(void)strlist_add(&l->way[0].at, "8:1 /@/srv/x", SIZE_MAX);
-	l->pausing = (struct pausing){ .program = { 8, 1, UINT64_MAX }, .devcgroup = strdup("devices/garden/x"), .idle = IDLE_STOP,
+	(void)lease_add_lookup(l, &(struct lookup){ .path = strdup("/srv/x"), .writable = true });
+	(void)strlist_add(&l->lookup[0].at, "8:1 /@/srv/x", SIZE_MAX);
+	l->tasks = (struct lease_tasks){ .program = { 8, 1, UINT64_MAX }, .devcgroup = strdup("devices/garden/x"), .idle = IDLE_STOP,
 		.left_behind = LEFT_BEHIND_KEEP, .asked = strdup("nvidia:2"), .task = { 9, UINT64_MAX }, .left_since = 99,
-		.giver = { 77, 88 }, .giving_since = 5678, .waited = 38, .uid = 1000, .gid = 6,
+		.changer = { 77, 88 }, .changing_since = 5678, .waited = 38, .uid = 1000, .gid = 6,
 		.who = strdup("{\"kind\":\"claim\"}"), .may = calloc(1, sizeof(struct held_gpu)), .mays = 1,
 		.node = calloc(2, sizeof(struct promised_node)), .nodes = 2 };
-	l->pausing.may[0] = l->gpu[1];
-	l->pausing.node[0] = (struct promised_node){ 195, UINT32_MAX, false };
-	l->pausing.node[1] = (struct promised_node){ 195, 1, true };
+	l->tasks.may[0] = l->gpu[1];
+	l->tasks.node[0] = (struct promised_node){ 195, UINT32_MAX, false };
+	l->tasks.node[1] = (struct promised_node){ 195, 1, true };
 }
 
 static bool
-same_pausing(const struct pausing *a, const struct pausing *b)
+same_tasks(const struct lease_tasks *a, const struct lease_tasks *b)
 {
 	return file_id_same(&a->program, &b->program) && strcmp(a->devcgroup, b->devcgroup) == 0 && a->idle == b->idle &&
 	    a->left_behind == b->left_behind && strcmp(a->asked, b->asked) == 0 && process_id_same(&a->task, &b->task) &&
 	    a->left_since == b->left_since &&
-	    process_id_same(&a->giver, &b->giver) && a->giving_since == b->giving_since && a->waited == b->waited &&
+	    process_id_same(&a->changer, &b->changer) && a->changing_since == b->changing_since && a->waited == b->waited &&
 	    a->uid == b->uid && a->gid == b->gid && strcmp(a->who, b->who) == 0 && a->mays == 1 && b->mays == 1 &&
 	    held_same(&a->may[0], &b->may[0]) && a->nodes == 2 && b->nodes == 2 && a->node[0].major == b->node[0].major &&
 	    a->node[0].minor == b->node[0].minor && !b->node[0].open && b->node[1].open;
@@ -83,11 +83,11 @@ same(const struct lease *a, const struct lease *b)
 	    a->gpu[1].exclusive == b->gpu[1].exclusive && a->nodes == b->nodes &&
 	    memcmp(a->node, b->node, sizeof(*a->node)) == 0 && a->container.users == b->container.users &&
 	    memcmp(a->container.user, b->container.user, sizeof(*a->container.user)) == 0 && a->container.cgroups.n == b->container.cgroups.n &&
-	    strcmp(a->container.cgroups.v[0], b->container.cgroups.v[0]) == 0 && a->state == b->state && a->pauses == b->pauses &&
+	    strcmp(a->container.cgroups.v[0], b->container.cgroups.v[0]) == 0 && a->state == b->state && a->placeholder == b->placeholder &&
 	    strcmp(a->label, b->label) == 0 && same_folders(a, b) && a->container.host_root == b->container.host_root && a->planned == b->planned &&
 	    a->container.own_pids && b->container.own_pids && a->container.privileged && b->container.privileged && a->container.hooked && b->container.hooked && a->container.pids == b->container.pids && a->container.mounts == b->container.mounts &&
-	    b->container.pids == 4026531836 && b->container.mounts == UINT64_MAX && a->ways == b->ways &&
-	    (a->ways == 0 || strcmp(a->way[0].path, b->way[0].path) == 0) && same_pausing(&a->pausing, &b->pausing);
+	    b->container.pids == 4026531836 && b->container.mounts == UINT64_MAX && a->lookups == b->lookups &&
+	    (a->lookups == 0 || strcmp(a->lookup[0].path, b->lookup[0].path) == 0) && same_tasks(&a->tasks, &b->tasks);
 }
 
 static void
@@ -110,15 +110,15 @@ test_round_trip(void)
 	lease_free(&a);
 	lease_free(&b);
 	ok(b.id == NULL && b.gpus == 0, "lease_free() empties the lease");
-	ok(b.pausing.devcgroup == NULL && b.pausing.mays == 0 && b.pausing.who == NULL,
+	ok(b.tasks.devcgroup == NULL && b.tasks.mays == 0 && b.tasks.who == NULL,
 	    "lease_free() empties the members about tasks");
 }
 
 static void
 test_states(void)
 {
-	static const enum lease_state states[] = { LEASE_HELD, LEASE_DRAINING, LEASE_GIVING_BACK, LEASE_PROMISED,
-		LEASE_TAKING, LEASE_PASSED_ON };
+	static const enum lease_state states[] = { LEASE_HELD, LEASE_RELEASING, LEASE_REVOKING, LEASE_PROMISED,
+		LEASE_ACQUIRING, LEASE_LEAKED };
 	static const char *const names[] = { "held", "draining", "giving-back", "promised", "taking",
 		"passed-on" };
 	struct lease a, b;
@@ -136,7 +136,7 @@ test_states(void)
 		    lease_only_promises(&b) == (i == 3),
 		    "a lease that is %s is written and read back", names[i]);
 		ok(!b.seen.reopened && !b.seen.over, "  the marks of a look at it are not written");
-		ok(lease_holding(&b).gpu == b.gpu && lease_holding(&b).gpus == 2 && lease_holding(&a).gpu == a.pausing.may &&
+		ok(lease_holding(&b).gpu == b.gpu && lease_holding(&b).gpus == 2 && lease_holding(&a).gpu == a.tasks.may &&
 		    lease_holding(&a).gpus == 1, "  others can't have its GPUs; nor the promised ones, if its container has access");
 		is_str(lease_state_name(states[i]), names[i], "  the state has its name");
 		free(text);
@@ -152,19 +152,19 @@ test_passed_on(void)
 	struct lease a, b = { 0 };
 	struct why why;
 	char *text;
-	size_t ways;
+	size_t lookups;
 
 	fill(&a);
 	snprintf(a.reuse, sizeof(a.reuse), "%s", a.key);
-	ways = a.ways;
-	lease_keep_ways(&a);
+	lookups = a.lookups;
+	lease_keep_lookups(&a);
 	text = lease_encode(&a);
 	ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 &&
-	    b.state == LEASE_PASSED_ON,
+	    b.state == LEASE_LEAKED,
 	    "a lease that was passed on is written and read back");
 	ok(b.gpus == 0 && b.nodes == 0 && b.container.users == 0 && b.folders == 0 && b.container.cgroups.n == 0 && b.label[0] == '\0' && b.reuse[0] == '\0' &&
-	    !b.pauses && !b.planned && b.container.mounts == 0, "  a lease that was passed on holds nothing");
-	ok(b.ways == ways && b.container.host_root && (ways == 0 || lease_has_way(&b, &a.way[0])),
+	    !b.placeholder && !b.planned && b.container.mounts == 0, "  a lease that was passed on holds nothing");
+	ok(b.lookups == lookups && b.container.host_root && (lookups == 0 || lease_has_lookup(&b, &a.lookup[0])),
 	    "  the lease has its folders' paths");
 	free(text);
 	lease_free(&a);
@@ -216,7 +216,7 @@ test_unlooked(void)
 	ok(strstr(text, "\nunlooked yes\n") != NULL && lease_decode(text, strlen(text), &b, &why) == 0 && b.unlooked,
 	    "one that was not looked at has a line, and is read back");
 	free(text);
-	lease_keep_ways(&b);
+	lease_keep_lookups(&b);
 	ok(!b.unlooked, "a lease without GPUs needs no look");
 	lease_free(&a);
 	lease_free(&b);
@@ -231,13 +231,13 @@ test_without_tasks(void)
 	char *text;
 
 	fill(&a);
-	a.pauses = false;
+	a.placeholder = false;
 	text = lease_encode(&a);
 	ok(text != NULL && strstr(text, "\ntasks no\nend\n") != NULL &&
 	    strstr(text, "pausing") == NULL,
 	    "a lease without tasks is written without the members about them");
 	is_int(lease_decode(text, strlen(text), &b, &why), 0, "  the lease is read");
-	ok(!b.pauses && b.pausing.devcgroup == NULL && b.pausing.nodes == 0 && b.container.init.pid == 2147483647,
+	ok(!b.placeholder && b.tasks.devcgroup == NULL && b.tasks.nodes == 0 && b.container.init.pid == 2147483647,
 	    "  the lease has no tasks, and has its first process");
 	free(text);
 	lease_free(&a);
@@ -396,7 +396,7 @@ test_folders(void)
 		struct held_folder a = { .path = t[i].path[0], .fs = t[i].fs[0], .fs_path = t[i].fs_path[0] };
 		struct held_folder b = { .path = t[i].path[1], .fs = t[i].fs[1], .fs_path = t[i].fs_path[1] };
 
-		ok(held_folders_meet(&a, &b) == t[i].meet && held_folders_meet(&b, &a) == t[i].meet,
+		ok(held_folders_overlap(&a, &b) == t[i].meet && held_folders_overlap(&b, &a) == t[i].meet,
 		    "whether the folders overlap: %s %s (%s) and %s %s (%s)",
 		    t[i].fs[0], t[i].fs_path[0], t[i].path[0], t[i].fs[1], t[i].fs_path[1], t[i].path[1]);
 	}
@@ -434,11 +434,11 @@ test_describe(void)
 
 	lease_describe(&l, line);
 	is_str(line, "GPU 0000:3b:00.0 (exclusive)", "one GPU is described");
-	l.pausing.waited = 38;
+	l.tasks.waited = 38;
 	lease_describe(&l, line);
 	is_str(line, "GPU 0000:3b:00.0 (exclusive), waited 38 s",
 	    "a GPU is described with how long the container waited for it");
-	l.pausing.waited = 0;
+	l.tasks.waited = 0;
 	l.gpus = 2;
 	lease_describe(&l, line);
 	is_str(line, "GPUs 0000:3b:00.0, 0000:3c:00.0 part 3:0 (exclusive)",

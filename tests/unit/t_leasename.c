@@ -43,19 +43,19 @@ name_of(const struct lease *l)
 static bool
 meets_gpu(const struct lease_name *n, const struct held_gpu *g)
 {
-	struct marks m = { 0 };
+	struct bloom_query m = { 0 };
 
-	marks_add_gpu(&m, g->vendor, g->pci);
-	return lease_name_meets(n, &m);
+	bloom_add_gpu(&m, g->vendor, g->pci);
+	return lease_name_may_have(n, &m);
 }
 
 static bool
 meets_node(const struct lease_name *n, uint32_t major, uint32_t minor)
 {
-	struct marks m = { 0 };
+	struct bloom_query m = { 0 };
 
-	marks_add_node(&m, major, minor);
-	return lease_name_meets(n, &m);
+	bloom_add_node(&m, major, minor);
+	return lease_name_may_have(n, &m);
 }
 
 static void
@@ -69,7 +69,7 @@ test_form(void)
 	lease_name_make(&l, text);
 	is_str(text, KEY "-1000-0-0000000000000000", "a lease that holds nothing has no marks");
 	l.uid = UINT32_MAX;
-	l.pauses = true;
+	l.placeholder = true;
 	lease_name_make(&l, text);
 	is_str(text, KEY "-4294967295-0-ffffffffffffffff",
 	    "a lease that may hold anything later has all marks");
@@ -139,7 +139,7 @@ static void
 test_many(void)
 {
 	struct lease l = plain();
-	struct marks m = { 0 };
+	struct bloom_query m = { 0 };
 	struct held_gpu g = gpu(GPU_NVIDIA, 1, "");
 	struct lease_name n, none = name_of(&l);
 	unsigned i;
@@ -147,23 +147,23 @@ test_many(void)
 	l.gpu = &g;
 	l.gpus = 1;
 	n = name_of(&l);
-	ok(!lease_name_meets(&n, &m), "a request for nothing meets no lease");
-	for (i = 0; i < 4 * MARKS_MAX; i++)
-		marks_add_node(&m, 500, i);
-	ok(m.any && m.n == MARKS_MAX,
+	ok(!lease_name_may_have(&n, &m), "a request for nothing meets no lease");
+	for (i = 0; i < 4 * BLOOM_MAX; i++)
+		bloom_add_node(&m, 500, i);
+	ok(m.any && m.n == BLOOM_MAX,
 	    "a request with too many marks becomes a request for anything");
-	ok(lease_name_meets(&n, &m) && !lease_name_meets(&none, &m),
+	ok(lease_name_may_have(&n, &m) && !lease_name_may_have(&none, &m),
 	    "a request for anything meets every lease that holds something");
-	m = (struct marks){ 0 };
-	for (i = 0; i < 4 * MARKS_MAX; i++)
-		marks_add_node(&m, 500, 1);
+	m = (struct bloom_query){ 0 };
+	for (i = 0; i < 4 * BLOOM_MAX; i++)
+		bloom_add_node(&m, 500, 1);
 	ok(!m.any && m.n == 1, "a mark that is added again takes no room");
 }
 
 static void
 test_flags(void)
 {
-	struct way w[2] = { { .writable = false }, { .writable = true } };
+	struct lookup w[2] = { { .writable = false }, { .writable = true } };
 	struct held_folder f = { 0 };
 	struct lease l = plain();
 
@@ -171,17 +171,17 @@ test_flags(void)
 	l.container.host_root = true;
 	is_int((int)name_of(&l).flags, 0,
 	    "a lease of the host's root without a folder has no flags");
-	l.way = w;
-	l.ways = 1;
-	is_int((int)name_of(&l).flags, LEASE_WAYS,
+	l.lookup = w;
+	l.lookups = 1;
+	is_int((int)name_of(&l).flags, LEASE_LOOKUPS,
 	    "a lease with a read-only folder has LEASE_WAYS");
-	l.ways = 2;
-	is_int((int)name_of(&l).flags, LEASE_WAYS | LEASE_WRITES,
+	l.lookups = 2;
+	is_int((int)name_of(&l).flags, LEASE_LOOKUPS | LEASE_WRITES,
 	    "a lease of the host's root with a writable folder has LEASE_WRITES");
 	l.container.host_root = false;
-	is_int((int)name_of(&l).flags, LEASE_WAYS,
+	is_int((int)name_of(&l).flags, LEASE_LOOKUPS,
 	    "a lease of another user with a writable folder does not have LEASE_WRITES");
-	l.ways = 0;
+	l.lookups = 0;
 	snprintf(l.label, sizeof(l.label), "u:r:t:s0");
 	is_int((int)name_of(&l).flags, LEASE_LABEL, "a lease with a label has LEASE_LABEL");
 	l.label[0] = '\0';
@@ -199,15 +199,15 @@ test_covers(void)
 {
 	struct held_gpu g = gpu(GPU_NVIDIA, 0x3b, "");
 	struct edit_node a = { .major = 195, .minor = 255 };
-	struct way w = { .writable = false };
+	struct lookup w = { .writable = false };
 	struct lease l = plain(), m = l;
 	struct lease_name n;
 	static char other[] = "c2";
 
 	l.gpu = &g;
 	l.node = &a;
-	l.way = &w;
-	l.gpus = l.nodes = l.ways = 1;
+	l.lookup = &w;
+	l.gpus = l.nodes = l.lookups = 1;
 	n = name_of(&l);
 	ok(lease_name_covers(&n, &l), "a name covers its lease");
 	ok(lease_name_covers(&n, &m), "a name covers what is left of its lease");
@@ -220,13 +220,13 @@ test_covers(void)
 	m.nodes = 1;
 	ok(!lease_name_covers(&n, &m), "a name does not cover a node that was added");
 	m.nodes = 0;
-	m.way = &w;
-	m.ways = 1;
+	m.lookup = &w;
+	m.lookups = 1;
 	ok(!lease_name_covers(&n, &m), "a name does not cover a folder's path that was added");
-	m.ways = 0;
-	m.pauses = true;
+	m.lookups = 0;
+	m.placeholder = true;
 	ok(!lease_name_covers(&n, &m), "a name does not cover a lease that may get its GPUs again");
-	m.pauses = false;
+	m.placeholder = false;
 	m.uid = 1001;
 	ok(!lease_name_covers(&n, &m), "a name does not cover another user's lease");
 	m.uid = 1000;
@@ -234,7 +234,7 @@ test_covers(void)
 	ok(!lease_name_covers(&n, &m), "a name does not cover another container's lease");
 	m.id = id;
 	ok(lease_name_covers(&n, &m), "a name covers the unchanged lease");
-	m.pauses = true;
+	m.placeholder = true;
 	n = name_of(&m);
 	m.node = &a;
 	m.nodes = 1;

@@ -12,10 +12,10 @@
 #define KEY_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define LABEL "system_u:object_r:gpuhelper_device_t:s0:c1,c2"
 
-static const struct act user = { .kind = ACT_ALLOW_USER, .path = "/dev/nvidia0", .major = 195, .id = 4294967294 };
-static const struct act group = { .kind = ACT_ALLOW_GROUP, .path = "/dev/nvidia0", .major = 195, .id = 1000 };
-static const struct act make = { .kind = ACT_MAKE_NODE, .path = "/dev/nvidia0", .major = 195 };
-static const struct act label = { .kind = ACT_LABEL, .path = "/dev/nvidia0", .major = 195, .label = LABEL };
+static const struct change user = { .kind = CHANGE_ALLOW_USER, .path = "/dev/nvidia0", .major = 195, .id = 4294967294 };
+static const struct change group = { .kind = CHANGE_ALLOW_GROUP, .path = "/dev/nvidia0", .major = 195, .id = 1000 };
+static const struct change make = { .kind = CHANGE_MAKE_NODE, .path = "/dev/nvidia0", .major = 195 };
+static const struct change label = { .kind = CHANGE_LABEL, .path = "/dev/nvidia0", .major = 195, .label = LABEL };
 
 static void
 fill(struct ledger_node *n)
@@ -50,7 +50,7 @@ test_round_trip(void)
 	free(again);
 	ledger_node_free(&a);
 	ledger_node_free(&b);
-	ok(b.entry == NULL && b.entries == 0 && b.mask == ACT_NO_MASK, "ledger_node_free() empties the node");
+	ok(b.entry == NULL && b.entries == 0 && b.mask == CHANGE_NO_MASK, "ledger_node_free() empties the node");
 	ledger_name(195, 4294967295, name);
 	is_str(name, "195:4294967295", "a node's file has its number as its name");
 }
@@ -99,12 +99,12 @@ static void
 test_entries(void)
 {
 	struct ledger_node n;
-	struct act other = user;
+	struct change other = user;
 	struct ledger_entry group_of_same;
 
 	fill(&n);
 	ok(ledger_find(&n, KEY_A, &user) == &n.entry[1] && ledger_find(&n, KEY_B, &user) == NULL, "a lease's own act is found");
-	other.kind = ACT_ALLOW_GROUP;
+	other.kind = CHANGE_ALLOW_GROUP;
 	ok(ledger_find(&n, KEY_A, &other) == NULL, "an entry for a group is not one for a user");
 	other = user;
 	other.id = 6;
@@ -115,26 +115,26 @@ test_entries(void)
 	group_of_same = n.entry[1];
 	ok(ledger_same_act(&n.entry[1], &group_of_same) && !ledger_same_act(&n.entry[1], &n.entry[2]) &&
 	    !ledger_same_act(&n.entry[0], &n.entry[3]), "entries of one act are told from others");
-	group_of_same.kind = ACT_ALLOW_GROUP;
+	group_of_same.kind = CHANGE_ALLOW_GROUP;
 	ok(!ledger_same_act(&n.entry[1], &group_of_same), "by their kind, too");
 	n.entry[1].undone = true;
 	ledger_drop_undone(&n);
-	ok(n.entries == 3 && n.mask == 6 && n.inode == UINT64_MAX && n.entry[1].kind == ACT_ALLOW_GROUP,
+	ok(n.entries == 3 && n.mask == 6 && n.inode == UINT64_MAX && n.entry[1].kind == CHANGE_ALLOW_GROUP,
 	    "an entry is removed, and what was before stays");
 	n.entry[1].undone = true;
 	ledger_drop_undone(&n);
-	ok(n.mask == ACT_NO_MASK && n.inode == UINT64_MAX, "the mask goes with the last ACL entry");
+	ok(n.mask == CHANGE_NO_MASK && n.inode == UINT64_MAX, "the mask goes with the last ACL entry");
 	n.entry[0].undone = true;
 	ledger_drop_undone(&n);
-	ok(n.entries == 1 && n.inode == 0 && n.entry[0].kind == ACT_LABEL, "the inode goes with the last lease that had it made");
+	ok(n.entries == 1 && n.inode == 0 && n.entry[0].kind == CHANGE_LABEL, "the inode goes with the last lease that had it made");
 	ledger_node_free(&n);
 }
 
 static void
-test_acts(void)
+test_node_changes(void)
 {
-	struct acts all = { .n = 0 };
-	struct act shared = make, another = make;
+	struct changes all = { .n = 0 };
+	struct change shared = make, another = make;
 
 	shared.there = true;
 	another.minor = 1;
@@ -170,7 +170,7 @@ main(void)
 	test_round_trip();
 	test_refused();
 	test_entries();
-	test_acts();
+	test_node_changes();
 #if !defined(__SANITIZE_ADDRESS__)
 	starve("a node is read and written", round_trip);
 #else

@@ -17,14 +17,14 @@ static void
 fill(struct lease *l)
 {
 	struct held_folder f = { .path = strdup("/srv/a"), .fs = strdup("8:1"), .fs_path = strdup("/a") };
-	struct way w = { .writable = true }, bare = { .writable = false };
+	struct lookup w = { .writable = true }, bare = { .writable = false };
 
 	*l = (struct lease){ .boot = "b0", .asker = { 7, 70 }, .container.init = { 8, 80 }, .container.mounts = 9, .container.pids = UINT64_MAX,
 		.node = node, .nodes = 2, .container.user = user, .container.users = 2,
-		.pausing = { .program = { 8, 1, 77 }, .task = { 9, 90 } } };
+		.tasks = { .program = { 8, 1, 77 }, .task = { 9, 90 } } };
 	ok(strlist_add(&l->container.cgroups, "devices/x", SIZE_MAX) && strlist_add(&l->container.cgroups, "", SIZE_MAX) && lease_add_folder(l, &f) &&
-	    strlist_add(&w.at, "8:1 /a b", SIZE_MAX) && lease_add_way(l, &w) &&
-	    lease_add_way(l, &bare),
+	    strlist_add(&w.at, "8:1 /a b", SIZE_MAX) && lease_add_lookup(l, &w) &&
+	    lease_add_lookup(l, &bare),
 	    "a lease is made");
 }
 
@@ -34,11 +34,11 @@ is_same(const struct lease *l)
 	is_str(l->boot, "b0", "the boot id is the same");
 	ok(l->asker.pid == 7 && l->asker.start == 70 && l->container.init.pid == 8 && l->container.init.start == 80,
 	    "the processes are the same");
-	ok(l->container.mounts == 9 && l->container.pids == UINT64_MAX && l->pausing.program.inode == 77,
+	ok(l->container.mounts == 9 && l->container.pids == UINT64_MAX && l->tasks.program.inode == 77,
 	    "the namespaces and the program are the same");
 	ok(l->nodes == 2 && memcmp(l->node, node, sizeof(node)) == 0, "the nodes are the same");
 	ok(l->container.users == 2 && memcmp(l->container.user, user, sizeof(user)) == 0, "the users are the same");
-	ok(l->pausing.task.pid == 9 && l->pausing.task.start == 90, "the task is the same");
+	ok(l->tasks.task.pid == 9 && l->tasks.task.start == 90, "the task is the same");
 	ok(l->container.cgroups.n == 2 && strcmp(l->container.cgroups.v[0], "devices/x") == 0 &&
 	    l->container.cgroups.v[1][0] == '\0',
 	    "the cgroups are the same");
@@ -88,7 +88,7 @@ test_kinds(const struct lease *l)
 {
 	static const struct {
 		enum look_kind kind;
-		size_t folders, ways;
+		size_t folders, lookups;
 	} t[] = {
 		{ LOOK_BOOT, 0, 0 }, { LOOK_LIFE, 1, 0 }, { LOOK_USE, 1, 0 }, { LOOK_PASSED, 0, 2 }, { LOOK_TASK, 0, 0 },
 		{ LOOK_HOLDERS, 0, 0 },
@@ -101,16 +101,16 @@ test_kinds(const struct lease *l)
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		bytes = look_ask_pack(&(struct look_ask){ .kind = t[i].kind }, l, &len);
 		ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m) && b.kind == t[i].kind && m.folders == t[i].folders &&
-		    m.ways == t[i].ways && m.container.cgroups.n == 2,
-		    "the question has %zu folders and %zu ways", t[i].folders, t[i].ways);
+		    m.lookups == t[i].lookups && m.container.cgroups.n == 2,
+		    "the question has %zu folders and %zu ways", t[i].folders, t[i].lookups);
 		if (m.folders > 0)
 			ok(strcmp(m.folder[0].fs, "8:1") == 0 &&
 			    strcmp(m.folder[0].fs_path, "/a") == 0,
 			    "the folder is the same");
-		if (m.ways > 0) {
-			ok(m.way[0].writable && strcmp(m.way[0].at.v[0], "8:1 /a b") == 0,
+		if (m.lookups > 0) {
+			ok(m.lookup[0].writable && strcmp(m.lookup[0].at.v[0], "8:1 /a b") == 0,
 			    "a writable way is the same");
-			ok(!m.way[1].writable && m.way[1].at.n == 0,
+			ok(!m.lookup[1].writable && m.lookup[1].at.n == 0,
 			    "a read-only way without a place is the same");
 			free(bytes);
 			bytes = look_ask_pack(&(struct look_ask){ .kind = t[i].kind }, l, &len);

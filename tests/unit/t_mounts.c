@@ -51,8 +51,8 @@ test_place(void)
 	(void)mkdir(path, 0755);
 	fd = open(dir, O_PATH | O_DIRECTORY);
 	sub = open(path, O_PATH | O_DIRECTORY);
-	if (!ok(mounts_place(mounts, slash, "/", &root_fs, &root) && mounts_place(mounts, fd, dir, &fs, &fs_path) &&
-	    mounts_place(mounts, sub, path, &beneath_fs, &beneath),
+	if (!ok(mounts_fs_path(mounts, slash, "/", &root_fs, &root) && mounts_fs_path(mounts, fd, dir, &fs, &fs_path) &&
+	    mounts_fs_path(mounts, sub, path, &beneath_fs, &beneath),
 	    "the places of three directories are found"))
 		return;
 	ok(root[0] == '/', "the root directory has a place: %s %s", root_fs, root);
@@ -61,13 +61,13 @@ test_place(void)
 	    "a subdirectory's place is beneath its parent's: %s", beneath);
 	free(fs);
 	free(fs_path);
-	if (ok(mounts_place(mounts, proc, "/proc", &fs, &fs_path), "the place of /proc is found"))
+	if (ok(mounts_fs_path(mounts, proc, "/proc", &fs, &fs_path), "the place of /proc is found"))
 		ok(strcmp(fs, root_fs) != 0, "/proc is on another file system: %s", fs);
 	free(fs);
 	free(fs_path);
-	ok(!mounts_place(mounts, proc, "/elsewhere", &fs, &fs_path) && fs == NULL && fs_path == NULL,
+	ok(!mounts_fs_path(mounts, proc, "/elsewhere", &fs, &fs_path) && fs == NULL && fs_path == NULL,
 	    "no place is found for a path outside the descriptor's mount");
-	ok(!mounts_place(NULL, proc, "/proc", &fs, &fs_path), "no place is found without a table");
+	ok(!mounts_fs_path(NULL, proc, "/proc", &fs, &fs_path), "no place is found without a table");
 	ok(mounts_beneath(mounts, "/", first, sizeof(first)) && first[0] == '/' && first[1] != '\0',
 	    "a mount beneath / is found: %s",
 	    first);

@@ -42,7 +42,7 @@ main(void)
 	struct request of_lease = { .id = id };
 	struct why why = { .code = WHY_AGAIN };
 	struct record undo = { .event = "undo", .uid = UINT32_MAX - 1, .user = user, .pid = 4194304, .request = &asked,
-		.of_lease = names, .draining = true };
+		.of_lease = names, .releasing = true };
 	struct record end = { .event = "draining", .uid = UINT32_MAX - 1, .pid = 4194304, .request = &of_lease,
 		.of_lease = names, .policy = policy };
 
@@ -68,7 +68,7 @@ main(void)
 	ok(length(&undo) + length(&end) <= most,
 	    "undo and end: %zu of %zu bytes", length(&undo) + length(&end), most);
 	memset(why.text, 'w', sizeof(why.text) - 1);
-	undo.draining = false;
+	undo.releasing = false;
 	undo.why = &why;
 	ok(length(&undo) + length(&end) <= most, "undo with its reason, and end: %zu of %zu bytes",
 	    length(&undo) + length(&end), most);

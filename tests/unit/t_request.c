@@ -12,7 +12,7 @@
 
 /* The offsets in a message's head; every number has four bytes. */
 enum fs_path { AT_INODE = 0, AT_MAJOR = 8, AT_MINOR = 12, AT_VERB = 16, AT_FLAGS = 20, AT_UID = 24, AT_GID = 28,
-	AT_UID_RANGES = 32, AT_GID_RANGES = 36, AT_GIDS = 40, AT_SHUT = 44, AT_WAITER = 56,
+	AT_UID_RANGES = 32, AT_GID_RANGES = 36, AT_GIDS = 40, AT_CLOSED = 44, AT_WAITER = 56,
 	AT_TEXTS = 64 };
 #define AT_TEXT(n) (AT_TEXTS + 4 * (n))
 #define HEAD_SIZE AT_TEXT(16)
@@ -96,7 +96,7 @@ test_minimal(void)
 	    "an empty text is read as empty");
 	for (n = 3; n < 16; n++)
 		ok(*text_of(&r, n) == NULL, "%s is NULL if it is missing", texts[n].name);
-	ok(r.again.shut.n == 0 && !r.again.no_chores && !r.spec.at_once && !r.again.await_keys && r.spec.init_file.major == 0 && r.spec.init_file.minor == 0 && r.spec.init_file.inode == 0,
+	ok(r.again.closed.n == 0 && !r.again.no_ops && !r.spec.at_once && !r.again.await_keys && r.spec.init_file.major == 0 && r.spec.init_file.minor == 0 && r.spec.init_file.inode == 0,
 	    "no lease is shut, and no file is named");
 }
 
@@ -104,12 +104,12 @@ test_minimal(void)
 static void
 fill(struct request *r)
 {
-	static char text[16][32], a[] = KEY_A, b[] = KEY_B, *shut[] = { a, b };
+	static char text[16][32], a[] = KEY_A, b[] = KEY_B, *closed[] = { a, b };
 	unsigned n;
 
-	*r = (struct request){ .spec.systemd_cgroup = true, .spec.dac_override = true, .spec.privileged = true, .again.no_chores = true, .spec.at_once = true,
+	*r = (struct request){ .spec.systemd_cgroup = true, .spec.dac_override = true, .spec.privileged = true, .again.no_ops = true, .spec.at_once = true,
 		.again.await_keys = true, .again.look_first = true, .spec.promises = true, .waiter = { INT32_MAX, UINT64_MAX - 1 }, .spec.uid = 7, .spec.gid = 4294967294, .spec.gid_list = { 1, 0, 4294967294 }, .spec.gid_count = 3,
-		.spec.init_file = { 4294967295, 4294967294, UINT64_MAX }, .again.shut = { shut, 2 } };
+		.spec.init_file = { 4294967295, 4294967294, UINT64_MAX }, .again.closed = { closed, 2 } };
 	r->spec.uids.v[r->spec.uids.n++] = (struct idrange){ 0, 4294967294, 1 };
 	r->spec.uids.v[r->spec.uids.n++] = (struct idrange){ 1, 2, 4294967293 };
 	for (n = 0; n < 16; n++) {
@@ -148,8 +148,8 @@ test_round_trip(void)
 		ok(process_id_same(&out.waiter, &in.waiter), "  the waiter is the same");
 		ok(file_id_same(&out.spec.init_file, &in.spec.init_file),
 		    "  the file of the first process is the same");
-		ok(out.again.shut.n == 2 && strcmp(out.again.shut.v[0], KEY_A) == 0 &&
-		    strcmp(out.again.shut.v[1], KEY_B) == 0,
+		ok(out.again.closed.n == 2 && strcmp(out.again.closed.v[0], KEY_A) == 0 &&
+		    strcmp(out.again.closed.v[1], KEY_B) == 0,
 		    "  the shut leases are the same");
 		for (n = 0; n < 16; n++)
 			is_str(*text_of(&out, n), *text_of(&in, n),
@@ -162,7 +162,7 @@ static void
 test_flags(void)
 {
 	static const size_t flags[] = { offsetof(struct request, spec.systemd_cgroup), offsetof(struct request, spec.dac_override),
-		offsetof(struct request, spec.privileged), offsetof(struct request, again.no_chores), offsetof(struct request, spec.at_once),
+		offsetof(struct request, spec.privileged), offsetof(struct request, again.no_ops), offsetof(struct request, spec.at_once),
 		offsetof(struct request, again.await_keys), offsetof(struct request, spec.promises),
 		offsetof(struct request, again.look_first) };
 	struct why why;
@@ -203,9 +203,9 @@ test_lies(void)
 		{ AT_GID_RANGES, 300, "request: is shorter than its head says" },
 		{ AT_GIDS, REQUEST_GIDS_MAX + 1, "request: more than 64 supplementary groups" },
 		{ AT_GIDS, UINT32_MAX, "request: more than 64 supplementary groups" },
-		{ AT_SHUT, REQUEST_SHUT_MAX + 1, "request: more than 64 leases that are shut" },
-		{ AT_SHUT, 1, "request: is longer than its head says" },
-		{ AT_SHUT, 3, "request: the key of a shut lease is malformed" },
+		{ AT_CLOSED, REQUEST_CLOSED_MAX + 1, "request: more than 64 leases that are shut" },
+		{ AT_CLOSED, 1, "request: is longer than its head says" },
+		{ AT_CLOSED, 3, "request: the key of a shut lease is malformed" },
 		{ AT_WAITER, (uint32_t)INT32_MAX + 1, "request: the waiter's process is out of range" },
 		{ AT_WAITER + 4, 1, "request: the waiter's process is out of range" },
 		{ AT_TEXT(0), UINT32_MAX, "request: id is missing" },
@@ -393,20 +393,20 @@ static void
 test_many(void)
 {
 	struct request in = minimal();
-	autostrlist struct strlist shut = { 0 };
+	autostrlist struct strlist closed = { 0 };
 	struct why why;
 	size_t i;
 
 	in.spec.uids.identity = in.spec.gids.identity = false;
 	in.spec.uids.n = in.spec.gids.n = IDMAP_MAX;
 	in.spec.gid_count = REQUEST_GIDS_MAX;
-	for (i = 0; i < REQUEST_SHUT_MAX; i++)
-		strlist_add(&shut, i % 2 == 0 ? KEY_A : KEY_B, SIZE_MAX);
-	in.again.shut = shut;
+	for (i = 0; i < REQUEST_CLOSED_MAX; i++)
+		strlist_add(&closed, i % 2 == 0 ? KEY_A : KEY_B, SIZE_MAX);
+	in.again.closed = closed;
 	is_int(there(&in, &why), 0,
 	    "the greatest number of ranges, groups and shut leases is accepted: %s", why.text);
-	strlist_add(&shut, KEY_A, SIZE_MAX);
-	in.again.shut = shut;
+	strlist_add(&closed, KEY_A, SIZE_MAX);
+	in.again.closed = closed;
 	is_int(there(&in, &why), -1, "one lease more is refused: %s", why.text);
 }
 
@@ -415,11 +415,11 @@ test_keys(void)
 {
 	static const char *const bad[] = { "x", "F", "/", " ", "\n" };
 	struct request in = minimal();
-	char key[] = KEY_A, *shut[] = { key };
+	char key[] = KEY_A, *closed[] = { key };
 	struct why why;
 	size_t i;
 
-	in.again.shut = (struct strlist){ shut, 1 };
+	in.again.closed = (struct strlist){ closed, 1 };
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		memcpy(key + 63, bad[i], 1);
 		is_int(there(&in, &why), -1,

@@ -240,7 +240,7 @@ open_config_dir(struct check_set *s, const char *path, const char *shown, bool s
 	int fd;
 
 	if (strict) {
-		if ((found = trust_find_dir(path, false, &fd, &why)) == TRUST_SHUT)
+		if ((found = trust_find_dir(path, false, &fd, &why)) == TRUST_NO_ACCESS)
 			refuse(&why, WHY_CONFIG, "only root may list it: run this as root");
 		absent = found == TRUST_ABSENT;
 	} else if ((fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1) {

@@ -31,7 +31,7 @@ void doctor_say(struct doctor *d, enum finding f, const char *topic, const char 
     __attribute__((format(printf, 5, 6)));
 
 /* True if this process, which is not root, can't list one of the directories of CDI specs (cdi_validate.h). */
-bool doctor_specs_are_shut(void);
+bool doctor_specs_are_hidden(void);
 
 /* The chain from the engine to the runtime. */
 void doctor_wrapper(struct doctor *d);

@@ -86,7 +86,7 @@ doctor_policies(struct doctor *d)
 	doctor_say(d, FINDING_OK, "settings", NULL, "%s/gpuhelper.conf, or the defaults", GPUHELPER_CONFDIR);
 	if (policy_files_load(GPUHELPER_CONFDIR, true, &files, &why) == -1 ||
 	    (!policies_parse(&files, &policies) && refuse_nomem(&why) == -1)) {
-		if (files.shut && geteuid() != 0)
+		if (files.hidden && geteuid() != 0)
 			doctor_say(d, FINDING_OK, "policies", NULL, "only root can read them, which is enough; to check them, run "
 			    "gpuhelperctl check as root");
 		else
@@ -141,7 +141,7 @@ look_at_keys(struct doctor *d, const struct issuer_setting *i)
 
 	if ((found = keys_open_dir(i, true, &dir, &why)) == TRUST_FOUND)
 		found = keys_read(dir, path_last(i->keys), i->keys, true, &text, &len, &mtime, &why);
-	if (found == TRUST_SHUT && geteuid() != 0) {
+	if (found == TRUST_NO_ACCESS && geteuid() != 0) {
 		doctor_say(d, FINDING_OK, "keys", NULL, "of %s: only root can read them, which is enough; to check them, run "
 		    "gpuhelperctl keys show as root", i->url);
 		return;

@@ -88,7 +88,7 @@ doctor_driver(struct doctor *d)
 	else if (d->settings.driver_files == DRIVER_FILES_VENDOR_RUNTIME)
 		doctor_say(d, FINDING_OK, "driver", NULL, "a vendor's runtime adds the driver files (driver_files = "
 		    "\"vendor-runtime\")");
-	else if (doctor_specs_are_shut())
+	else if (doctor_specs_are_hidden())
 		doctor_say(d, FINDING_OK, "driver", NULL, "only root can see which files come with the GPUs: run gpuhelperctl "
 		    "doctor as root");
 	else if (gpus_of_host(GPUS_ALL, &inv, &d->why) == -1 ||

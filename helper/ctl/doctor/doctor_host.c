@@ -187,31 +187,31 @@ look_at_spec(struct doctor *d, const struct cdi_file *f, const struct inventory 
 }
 
 static bool
-is_shut(const char *dir)
+is_hidden(const char *dir)
 {
 	return geteuid() != 0 && access(dir, R_OK) == -1 && errno == EACCES;
 }
 
 bool
-doctor_specs_are_shut(void)
+doctor_specs_are_hidden(void)
 {
 	size_t i;
 
 	for (i = 0; cdi_live_dirs[i] != NULL; i++)
-		if (is_shut(cdi_live_dirs[i]))
+		if (is_hidden(cdi_live_dirs[i]))
 			return true;
 	return false;
 }
 
 /* Says of each directory of specs that only root can list it. Returns whether there is one. */
 static bool
-tell_shut(struct doctor *d)
+tell_hidden(struct doctor *d)
 {
 	bool any = false;
 	size_t i;
 
 	for (i = 0; cdi_live_dirs[i] != NULL; i++)
-		if (is_shut(cdi_live_dirs[i])) {
+		if (is_hidden(cdi_live_dirs[i])) {
 			doctor_say(d, FINDING_OK, "cdi", NULL, "%s: only root can list it, which is enough; to check the specs there, "
 			    "run gpuhelperctl doctor as root", cdi_live_dirs[i]);
 			any = true;
@@ -219,15 +219,15 @@ tell_shut(struct doctor *d)
 	return any;
 }
 
-/* True for the problem that such a directory is: tell_shut() has told of it. */
+/* True for the problem that such a directory is: tell_hidden() has told of it. */
 static bool
-is_of_shut_dir(const char *problem)
+is_of_hidden_dir(const char *problem)
 {
 	size_t i;
 
 	for (i = 0; cdi_live_dirs[i] != NULL; i++)
 		if (text_starts(problem, cdi_live_dirs[i]) && problem[strlen(cdi_live_dirs[i])] == ':' &&
-		    is_shut(cdi_live_dirs[i]))
+		    is_hidden(cdi_live_dirs[i]))
 			return true;
 	return false;
 }
@@ -238,18 +238,18 @@ doctor_cdi(struct doctor *d)
 	autocdiregistry struct cdi_registry r = { 0 };
 	struct inventory inv = { 0 };
 	struct why why;
-	bool shut;
+	bool hidden;
 	size_t i;
 
 	if (cdi_registry_load(CDI_DIRS, true, specs_parse, &r, &why) == -1 || gpus_of_host(GPUS_ALL, &inv, &why) == -1)
 		doctor_say(d, FINDING_FAIL, "cdi", NULL, "%s", why.text);
-	shut = tell_shut(d);
+	hidden = tell_hidden(d);
 	for (i = 0; i < r.problems.n; i++)
-		if (!is_of_shut_dir(r.problems.v[i]))
+		if (!is_of_hidden_dir(r.problems.v[i]))
 			doctor_say(d, FINDING_WARN, "cdi", NULL, "%s", r.problems.v[i]);
 	for (i = 0; i < r.files; i++)
 		look_at_spec(d, &r.file[i], &inv);
-	if (r.files == 0 && r.problems.n == 0 && !shut)
+	if (r.files == 0 && r.problems.n == 0 && !hidden)
 		doctor_say(d, FINDING_OK, "cdi", NULL, "no specs in " CDI_DIRS);
 	inventory_free(&inv);
 }

@@ -18,17 +18,17 @@
 #define CRON_MAX_BYTES (256 * 1024)
 
 /* What a timer of systemd's does, and the same as a line of /etc/cron.d/gpuhelper. */
-struct chore {
+struct caller_op {
 	const char *timer;
 	const char *command;	/* what such a line has */
 	const char *line;
 	const char *without;
 };
 
-static const struct chore leases_end = { "gpuhelper-reap.timer", "gpuhelperctl reap",
+static const struct caller_op leases_end = { "gpuhelper-reap.timer", "gpuhelperctl reap",
 	"* * * * * root /usr/sbin/gpuhelperctl reapply; /usr/sbin/gpuhelperctl reap",
 	"the lease of a container that is gone ends only with the next request" };
-static const struct chore keys_come = { "gpuhelper-keys.timer", "gpuhelperctl keys fetch",
+static const struct caller_op keys_come = { "gpuhelper-keys.timer", "gpuhelperctl keys fetch",
 	"*/5 * * * * root /usr/sbin/gpuhelperctl keys fetch", "new keys of the issuers are not fetched" };
 
 bool
@@ -88,7 +88,7 @@ find_cron(const char *command, char path[300])
 }
 
 static void
-look_at_cron(struct doctor *d, const struct chore *c)
+look_at_cron(struct doctor *d, const struct caller_op *c)
 {
 	autofree char *fix = NULL;
 	char path[300];
@@ -103,7 +103,7 @@ look_at_cron(struct doctor *d, const struct chore *c)
 }
 
 static void
-look_at_timer(struct doctor *d, const struct chore *c)
+look_at_timer(struct doctor *d, const struct caller_op *c)
 {
 	autofree char *path = NULL, *fix = NULL;
 
@@ -147,7 +147,7 @@ void
 doctor_units(struct doctor *d)
 {
 	const bool systemd = systemd_runs();
-	void (*const look)(struct doctor *, const struct chore *) = systemd ? look_at_timer : look_at_cron;
+	void (*const look)(struct doctor *, const struct caller_op *) = systemd ? look_at_timer : look_at_cron;
 
 	look_at_rule(d);
 	look(d, &leases_end);

@@ -193,7 +193,7 @@ check_record(const struct lease *l, struct why *why)
 	char key[LEASE_KEY_SIZE];
 	int ret;
 
-	if (l->uid != 0 || (l->container.init.pid == 0 && !l->pauses))
+	if (l->uid != 0 || (l->container.init.pid == 0 && !l->placeholder))
 		return 0;
 	lease_key(l->uid, l->root, l->id, key);
 	ret = container_record_check(key, l->id, l->container.init, &l->container.cgroups, &r, why);
@@ -464,7 +464,7 @@ end_it(const struct options *o, struct lease_search *s, struct why *why)
 	if (find_lease(s, why) == -1 || check_container(&s->lease, why) == -1)
 		return -1;
 	/* only root's containers are promised GPUs, and of those root has records (check_record()) */
-	waiter = s->lease.pauses && s->lease.uid == 0 ? find_waiting_task(&s->lease) : NULL;
+	waiter = s->lease.placeholder && s->lease.uid == 0 ? find_waiting_task(&s->lease) : NULL;
 	ret = end_this(o, s, waiter, why);
 	json_decref(waiter);
 	return ret;

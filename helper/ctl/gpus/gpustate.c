@@ -19,7 +19,7 @@ gpu_state_name(enum gpu_state s)
 		[GPU_FREE] = "free",
 		[GPU_HELD] = "held",
 		[GPU_IDLE] = "idle",
-		[GPU_DRAINING] = "draining",
+		[GPU_RELEASING] = "draining",
 		[GPU_OUT_OF_SERVICE] = "out-of-service",
 		[GPU_SICK] = "sick",
 		[GPU_MIG] = "mig",
@@ -129,7 +129,7 @@ state_of_leases(const json_t *leases)
 		const char *name = get_text(lease, "state");
 
 		if (strcmp(name, "draining") == 0)
-			state = state == GPU_HELD ? GPU_HELD : GPU_DRAINING;
+			state = state == GPU_HELD ? GPU_HELD : GPU_RELEASING;
 		/* a lease that is over still holds the GPU until the helper has looked again */
 		else if (strcmp(name, "idle") != 0)
 			state = GPU_HELD;

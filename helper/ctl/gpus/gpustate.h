@@ -12,7 +12,7 @@ enum gpu_state {
 	GPU_FREE,
 	GPU_HELD,
 	GPU_IDLE,
-	GPU_DRAINING,
+	GPU_RELEASING,
 	GPU_OUT_OF_SERVICE,
 	GPU_SICK,
 	GPU_MIG,		/* is granted by MIG instance */

@@ -16,7 +16,7 @@
 #include "../../json/strictjson.h"
 #include "../../read/load.h"
 #include "../../user/ask/ask.h"
-#include "../../user/ask/chores.h"
+#include "../../user/ask/callerops.h"
 #include "../../user/ask/recordclean.h"
 #include "../../user/command/namespace.h"
 #include "../columns.h"
@@ -370,17 +370,17 @@ reap(struct request *r, struct why *why)
 	int ret;
 
 	for (round = 0; round < REAP_ROUNDS; round++) {
-		const bool failed = r->again.no_chores;
+		const bool failed = r->again.no_ops;
 		struct why ignored;
 
-		if ((ret = ask_this(r, &reply, failed ? &ignored : why)) == -1 || reply.chores.n == 0) {
+		if ((ret = ask_this(r, &reply, failed ? &ignored : why)) == -1 || reply.ops.n == 0) {
 			reply_free(&reply);
 			return failed ? -1 : ret;
 		}
-		(void)chores_do(&reply.chores, r, why);
+		(void)caller_ops_do(&reply.ops, r, why);
 		reply_free(&reply);
 	}
-	return r->again.no_chores ? -1 : 0;
+	return r->again.no_ops ? -1 : 0;
 }
 
 int

@@ -102,7 +102,7 @@ gather_drained(struct gathering *g)
 
 	if (geteuid() != 0)
 		return;
-	if (trust_find_place(GPUHELPER_STATEDIR, true, &dir, &why) == TRUST_ABSENT)
+	if (trust_pin_dir(GPUHELPER_STATEDIR, true, &dir, &why) == TRUST_ABSENT)
 		return;
 	for (tries = 0; dir != -1 && found == TRUST_REPLACED && tries < DRAINED_TRIES; tries++)
 		found = trust_find_text(dir, DRAINED_NAME, DRAINED_LIST, DRAINED_FILE_MAX, true, &text, &len, &why);

@@ -67,7 +67,7 @@ struct report_entry {
 	enum audit_kind denial;
 	int64_t waited, left_out;	/* seconds; records */
 	bool again;			/* in logs of versions that gave a container the GPUs which it had before */
-	bool draining;
+	bool releasing;
 	bool counts;			/* it lies in the period; report_take() sets this */
 };
 

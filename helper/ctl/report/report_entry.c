@@ -115,7 +115,7 @@ report_read(struct report *r, const struct options *o, const char *line, size_t 
 	e.left_out = get_number(&d, "suppressed");
 	e.waited = get_number(&d, "waited");
 	e.again = doc_is(&d, doc_get(&d, 0, "again"), DOC_TRUE);
-	e.draining = doc_is(&d, doc_get(&d, 0, "draining"), DOC_TRUE);
+	e.releasing = doc_is(&d, doc_get(&d, 0, "draining"), DOC_TRUE);
 	snprintf(e.lease, sizeof(e.lease), "%lld/%s", (long long)get_number(&d, "uid"),
 	    get_member(&d, "container", container, sizeof(container)));
 	get_member(&d, "reason", e.reason, sizeof(e.reason));

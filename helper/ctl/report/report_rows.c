@@ -11,7 +11,7 @@
 
 /* Where the name is in the list, or would be. */
 static size_t
-place_of(const struct names *s, const char *name)
+index_of(const struct names *s, const char *name)
 {
 	size_t low = 0, high = s->n, middle;
 
@@ -29,7 +29,7 @@ void *
 names_get(struct report *r, enum set of, const char *name, size_t size)
 {
 	struct names *s = &r->set[of];
-	const size_t at = place_of(s, name);
+	const size_t at = index_of(s, name);
 	void **more = s->v;
 	char **new;
 
@@ -59,7 +59,7 @@ void
 names_remove(struct report *r, enum set of, const char *name)
 {
 	struct names *s = &r->set[of];
-	const size_t at = place_of(s, name);
+	const size_t at = index_of(s, name);
 
 	free_named(s->v[at]);
 	memmove(s->v + at, s->v + at + 1, (--s->n - at) * sizeof(*s->v));

@@ -149,7 +149,7 @@ boot_up_to(struct report *r, int64_t t)
 static void
 end_lease(struct report *r, const struct report_entry *e, struct lease *l)
 {
-	const bool undo = e->event == EVENT_UNDO, drains = undo && e->draining;
+	const bool undo = e->event == EVENT_UNDO, drains = undo && e->releasing;
 
 	/* without a grant, no record says which pipeline it was, so no filter can select it */
 	row_count(&r->total, ORPHANS, l == NULL && e->counts && !drains && r->filter == NULL);

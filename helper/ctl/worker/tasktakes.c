@@ -1,5 +1,5 @@
 /*
- * See tasktakes.h.  The helper decides when a container is created (root/grant/plan.c, fill_pausing()): only then it
+ * See tasktakes.h.  The helper decides when a container is created (root/grant/plan.c, fill_tasks()): only then it
  * sees the engine's cgroup driver, and the file of the first process.
  */
 #include "tasktakes.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "../../lease/pausing.h"
+#include "../../lease/leasetasks.h"
 #include "../../user/task/waiterfile.h"
 
 static const char privileged[] = "it is privileged: it ";	/* q->privilege follows */

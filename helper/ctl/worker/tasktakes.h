@@ -1,4 +1,4 @@
-/* Whether the tasks of Concourse's containers take GPUs (lease/pausing.h), or their creation does. */
+/* Whether the tasks of Concourse's containers take GPUs (lease/leasetasks.h), or their creation does. */
 #ifndef GPUHELPER_CTL_WORKER_TASKTAKES_H
 #define GPUHELPER_CTL_WORKER_TASKTAKES_H
 

@@ -19,7 +19,7 @@
 #include "../process/process.h"
 #include "../process/spaces.h"
 
-#define PLACES_MAX 128
+#define CANDIDATE_DIRS_MAX 128
 #define DEPTH_MAX 16
 #define ANCESTORS_MAX 64
 
@@ -57,8 +57,8 @@ add_candidate(const struct candidates *s, const char *hierarchy, const char *bas
 		return refuse(s->why, WHY_DATA, "the container's cgroup %s begins with «unified»: give it another name", b.p);
 	if (strlist_has(s->out, b.p + 1))
 		return 0;
-	if (s->out->n >= PLACES_MAX)
-		return refuse(s->why, WHY_DATA, "the container's cgroup could be in more than %d places", PLACES_MAX);
+	if (s->out->n >= CANDIDATE_DIRS_MAX)
+		return refuse(s->why, WHY_DATA, "the container's cgroup could be in more than %d places", CANDIDATE_DIRS_MAX);
 	return strlist_add(s->out, b.p + 1, SIZE_MAX) ? 0 : refuse_nomem(s->why);
 }
 

@@ -145,7 +145,7 @@ container_find_process(const struct lease *l, struct process_id asked, struct pr
 }
 
 bool
-container_is_ruled(const char *devcgroup, const struct devmajors *majors)
+container_is_restricted(const char *devcgroup, const struct devmajors *majors)
 {
 	autofree char *list = cgroup_device_list(devcgroup);
 
@@ -160,12 +160,12 @@ denies_rest(const struct lease *l, bool held)
 	const struct promised_node *n;
 	size_t i;
 
-	if (l->pausing.devcgroup == NULL)
+	if (l->tasks.devcgroup == NULL)
 		return false;
-	if ((list = cgroup_device_list(l->pausing.devcgroup)) == NULL)
+	if ((list = cgroup_device_list(l->tasks.devcgroup)) == NULL)
 		return errno == ENOENT;
-	for (i = 0; i < l->pausing.nodes; i++) {
-		n = &l->pausing.node[i];
+	for (i = 0; i < l->tasks.nodes; i++) {
+		n = &l->tasks.node[i];
 		if (!(held && n->open) && devlist_allows(list, n->major, n->minor))
 			return false;
 	}
@@ -173,7 +173,7 @@ denies_rest(const struct lease *l, bool held)
 }
 
 bool
-container_is_shut(const struct lease *l)
+container_is_closed(const struct lease *l)
 {
 	return denies_rest(l, false);
 }

@@ -19,7 +19,7 @@ bool container_find_init(pid_t parent, pid_t besides, struct process_id *out, bo
  * for rules that allow all devices: v1 then does not show which ones they deny. True as well if the rules
  * can't be seen (cgroup v2).
  */
-bool container_is_ruled(const char *devcgroup, const struct devmajors *majors);
+bool container_is_restricted(const char *devcgroup, const struct devmajors *majors);
 
 /*
  * Finds the process of a lease's container that the peer knows by this number, of any PID namespace, and start time.
@@ -28,9 +28,9 @@ bool container_is_ruled(const char *devcgroup, const struct devmajors *majors);
 bool container_find_process(const struct lease *l, struct process_id asked, struct process_id *out);
 
 /*
- * True if the device rules deny the container each promised node (pausing.h), or if they can't be seen (cgroup v2).
+ * True if the device rules deny the container each promised node (leasetasks.h), or if they can't be seen (cgroup v2).
  */
-bool container_is_shut(const struct lease *l);
+bool container_is_closed(const struct lease *l);
 /* The same for a container that holds GPUs: its open nodes don't count. */
 bool container_has_no_more(const struct lease *l);
 

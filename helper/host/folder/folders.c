@@ -98,7 +98,7 @@ check_access(int parent, const struct folder_want *w, const char *path, const st
 	struct statx st;
 
 	*on = 0;
-	/* mostly this call is enough, also for what ways.c looks for, and a container can have 1,000 folders */
+	/* mostly this call is enough, also for what lookups.c looks for, and a container can have 1,000 folders */
 	if (statx(parent, path_last(path), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_MNT_ID, &st) == 0 &&
 	    S_ISDIR(st.stx_mode) && access_overrides(&(struct stat){ .st_uid = st.stx_uid, .st_gid = st.stx_gid }, s)) {
 		*on = (st.stx_mask & STATX_MNT_ID) != 0 ? st.stx_mnt_id : 0;
@@ -177,23 +177,23 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
  * subfolder itself.
  */
 static int
-check_way(const struct folder_want *w, const struct subject *s, struct why *why)
+check_path_above(const struct folder_want *w, const struct subject *s, struct why *why)
 {
-	autofree char *way = strdup(w->path);
+	autofree char *above = strdup(w->path);
 	const int root = file_root();
 	char *slash;
 	int fd;
 
-	if (way == NULL)
+	if (above == NULL)
 		return refuse_nomem(why);
-	while ((slash = strrchr(way, '/')) != NULL && slash != way) {
+	while ((slash = strrchr(above, '/')) != NULL && slash != above) {
 		*slash = '\0';
-		if (!path_at_or_beneath(way, w->base))
+		if (!path_at_or_beneath(above, w->base))
 			return 0;
-		fd = file_open_beneath(root, way + 1, O_PATH | O_DIRECTORY);
+		fd = file_open_beneath(root, above + 1, O_PATH | O_DIRECTORY);
 		if (fd == -1 || !access_allowed(fd, s, X_OK)) {
 			refuse(why, WHY_DENIED, "folder %s: %s does not let the container's user (uid %u here) through: "
-			    "setfacl -m u:%u:x %s", w->path, way, s->uid, s->uid, way);
+			    "setfacl -m u:%u:x %s", w->path, above, s->uid, s->uid, above);
 			if (fd != -1)
 				close(fd);
 			return -1;
@@ -228,7 +228,7 @@ open_parent(const struct folder_want *w, struct folder_search *l, struct why *wh
 		return 0;
 	close_parent(l);
 	if ((found = trust_find_dir(dir, true, &l->parent, &inner)) != TRUST_FOUND)
-		return refuse(why, found == TRUST_ABSENT ? WHY_ABSENT : found == TRUST_SHUT ? WHY_IO : WHY_DENIED,
+		return refuse(why, found == TRUST_ABSENT ? WHY_ABSENT : found == TRUST_NO_ACCESS ? WHY_IO : WHY_DENIED,
 		    "folder %s: %s", w->path, inner.text);
 	l->dir = dir;
 	dir = NULL;
@@ -240,7 +240,7 @@ resolve_folder(const struct folder_want *w, struct folder_search *l, struct edit
 {
 	if (open_parent(w, l, why) == -1)
 		return -1;
-	if (w->base != NULL && check_way(w, l->subject, why) == -1)
+	if (w->base != NULL && check_path_above(w, l->subject, why) == -1)
 		return -1;
 	if (glob_is(w->path))
 		return resolve_pattern(l->parent, l->dir, w, l, out, why);

@@ -164,7 +164,7 @@ mounts_beneath(const struct mount_table *t, const char *dir, char *first, size_t
  * errno.
  */
 static char *
-place_on(const struct mount *m, const char *path)
+fs_path_on(const struct mount *m, const char *path)
 {
 	const char *rest, *top = strcmp(m->root, "/") == 0 ? "" : m->root;
 	char *fs_path;
@@ -215,7 +215,7 @@ mount_of_dir(int dir, const char *name, uint64_t *id)
 }
 
 bool
-mounts_place_on(const struct mount_table *t, uint64_t mount, const char *path, char **fs, char **fs_path)
+mounts_fs_path_on(const struct mount_table *t, uint64_t mount, const char *path, char **fs, char **fs_path)
 {
 	const struct mount is = { .id = mount };
 	const struct mount *m;
@@ -224,19 +224,19 @@ mounts_place_on(const struct mount_table *t, uint64_t mount, const char *path, c
 	errno = ESTALE;
 	if (t == NULL || t->n == 0 || (m = bsearch(&is, t->v, t->n, sizeof(*t->v), by_id)) == NULL)
 		return false;
-	*fs_path = place_on(m, path);
+	*fs_path = fs_path_on(m, path);
 	*fs = *fs_path != NULL ? strdup(m->fs) : NULL;
 	return *fs != NULL;
 }
 
 bool
-mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, char **fs_path)
+mounts_fs_path(const struct mount_table *t, int fd, const char *path, char **fs, char **fs_path)
 {
 	uint64_t mount;
 
 	*fs = *fs_path = NULL;
 	errno = ESTALE;
-	return t != NULL && mount_of(fd, &mount) && mounts_place_on(t, mount, path, fs, fs_path);
+	return t != NULL && mount_of(fd, &mount) && mounts_fs_path_on(t, mount, path, fs, fs_path);
 }
 
 bool

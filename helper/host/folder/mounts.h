@@ -51,7 +51,7 @@ int mounts_own(mount_test *test, void *ctx);
 /*
  * Reads our own mountinfo into a table, so that a worker's thousands of lines are read once for many folders.
  * The caller frees it with mounts_free(). NULL with errno if it can't be read; mounts_beneath() and
- * mounts_place() accept that NULL.
+ * mounts_fs_path() accept that NULL.
  */
 struct mount_table;
 struct mount_table *mounts_read(void);
@@ -99,9 +99,9 @@ const char *mounts_unsure(const struct mount_table *t, const char *path);
  * opened. The caller frees *fs and *place, after a failure too. False with errno; ESTALE says that table and
  * path no longer fit.
  */
-bool mounts_place(const struct mount_table *t, int fd, const char *path, char **fs, char **fs_path);
+bool mounts_fs_path(const struct mount_table *t, int fd, const char *path, char **fs, char **fs_path);
 
 /* The same for a file on this mount (mount_of()). */
-bool mounts_place_on(const struct mount_table *t, uint64_t mount, const char *path, char **fs, char **fs_path);
+bool mounts_fs_path_on(const struct mount_table *t, uint64_t mount, const char *path, char **fs, char **fs_path);
 
 #endif

@@ -58,7 +58,7 @@ may_hold(const struct mount_table *t, const char *dir, const struct edits *e)
 
 /* A folder that does not exist or is reached by a link is granted to nobody, so it passes. */
 static int
-check_nested_place(const struct policy *p, const struct folder_rule *r, int root, const struct mount_table *t,
+check_nested_bind(const struct policy *p, const struct folder_rule *r, int root, const struct mount_table *t,
     const struct edits *e, struct why *why)
 {
 	autofree char *fs = NULL, *fs_path = NULL, *dir = dir_of(r);
@@ -72,7 +72,7 @@ check_nested_place(const struct policy *p, const struct folder_rule *r, int root
 	if ((fd = file_open_beneath(root, strcmp(dir, "/") == 0 ? "." : dir + 1, O_PATH | O_DIRECTORY)) == -1)
 		return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ? 0 :
 		    refuse(why, WHY_IO, "folder %s: %s", dir, strerror(errno));
-	if (!mounts_place(t, fd, dir, &fs, &fs_path))
+	if (!mounts_fs_path(t, fd, dir, &fs, &fs_path))
 		return refuse(why, WHY_IO, "folder %s: its file system can't be seen in /proc/self/mountinfo", dir);
 	for (i = 0; i < e->mounts; i++)
 		if (e->mount[i].fs_path != NULL && lies_in(e->mount[i].fs_path, fs, fs_path, r))
@@ -83,7 +83,7 @@ check_nested_place(const struct policy *p, const struct folder_rule *r, int root
 }
 
 int
-nested_refuse_places(const struct policy_set *policies, const struct edits *e, struct why *why)
+nested_refuse_binds(const struct policy_set *policies, const struct edits *e, struct why *why)
 {
 	automounts struct mount_table *t = e->mounts > 0 ? mounts_read() : NULL;
 	const int root = file_root();
@@ -95,7 +95,7 @@ nested_refuse_places(const struct policy_set *policies, const struct edits *e, s
 	for (i = 0; e->mounts > 0 && i < policies->n; i++) {
 		p = &policies->v[i].policy;
 		for (k = 0; k < p->folders; k++)
-			if (p->folder[k].writable && check_nested_place(p, &p->folder[k], root, t, e, why) == -1)
+			if (p->folder[k].writable && check_nested_bind(p, &p->folder[k], root, t, e, why) == -1)
 				return -1;
 	}
 	return 0;

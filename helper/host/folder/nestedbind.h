@@ -9,9 +9,9 @@
 #include "../../policy/policyset.h"
 
 /*
- * The same as nested_refuse() (policy/nested.h), by the places of the edits' folders (way.h) instead of their paths.
+ * The same as nested_refuse() (policy/nested.h), by the places of the edits' folders (lookup.h) instead of their paths.
  * Returns 0, or -1 with *why: also if a place can't be seen.
  */
-int nested_refuse_places(const struct policy_set *policies, const struct edits *e, struct why *why);
+int nested_refuse_binds(const struct policy_set *policies, const struct edits *e, struct why *why);
 
 #endif

@@ -28,7 +28,7 @@ drained_list(struct drained *out, struct why *why)
 	size_t len;
 
 	*out = (struct drained){ 0 };
-	if ((found = trust_find_place(GPUHELPER_STATEDIR, true, &dir, why)) == TRUST_FOUND)
+	if ((found = trust_pin_dir(GPUHELPER_STATEDIR, true, &dir, why)) == TRUST_FOUND)
 		found = read_list(dir, &text, &len, why);
 	if (found == TRUST_ABSENT)
 		return 0;

@@ -13,7 +13,7 @@
 
 /* Gets the last «parts» components of a sysfs link's target; "" if there is no link or it does not fit. */
 static void
-read_place(const char *link, unsigned parts, char *out, size_t size)
+read_sysname(const char *link, unsigned parts, char *out, size_t size)
 {
 	char target[PATH_MAX], *p;
 	ssize_t len = readlink(link, target, sizeof(target) - 1);
@@ -53,9 +53,9 @@ extra_node_find(uint32_t major, uint32_t minor)
 	char link[64], parent[32];
 
 	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u", major, minor);
-	read_place(link, 2, f.sysname, sizeof(f.sysname));
+	read_sysname(link, 2, f.sysname, sizeof(f.sysname));
 	snprintf(link, sizeof(link), "/sys/dev/char/%u:%u/device", major, minor);
-	read_place(link, 1, parent, sizeof(parent));
+	read_sysname(link, 1, parent, sizeof(parent));
 	if (!pci_address_normalise(parent, f.pci) || !is_gpu_by_class(link))
 		f.pci[0] = '\0';
 	return f;

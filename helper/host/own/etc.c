@@ -63,7 +63,7 @@ load_policy(int dirfd, const char *dir, char *name, bool strict, struct policy_f
 
 	snprintf(shown, sizeof(shown), "%s/policy.d/%s", dir, name);
 	found = trust_find_text(dirfd, name, shown, CONF_MAX, strict, &p->text, &p->len, why);
-	out->shut = found == TRUST_SHUT;
+	out->hidden = found == TRUST_NO_ACCESS;
 	if (found != TRUST_FOUND)
 		return -1;
 	if ((p->name = strdup(name)) == NULL) {
@@ -87,8 +87,8 @@ policy_files_load(const char *dir, bool strict, struct policy_files *out, struct
 	if ((size_t)snprintf(path, sizeof(path), "%s/policy.d", dir) >= sizeof(path))
 		return refuse(why, WHY_USAGE, "%.40s...: too long a path", dir);
 	found = trust_find_dir(path, strict, &fd, why);
-	out->shut = found == TRUST_SHUT;
-	if (out->shut)
+	out->hidden = found == TRUST_NO_ACCESS;
+	if (out->hidden)
 		return refuse(why, WHY_IO, "%s: only root may list it: run this as root", path);
 	if (found != TRUST_FOUND)
 		return found == TRUST_ABSENT ? 0 : -1;

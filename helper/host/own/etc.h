@@ -23,7 +23,7 @@ struct policy_files {
 	} *v;
 	size_t n;
 	struct strlist ignored;		/* other names in the directory */
-	bool shut;			/* loading failed because this user may not look at a file or at the directory */
+	bool hidden;			/* loading failed because this user may not look at a file or at the directory */
 };
 
 /*

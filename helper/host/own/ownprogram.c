@@ -37,9 +37,9 @@ own_program_find(const char *name, int *fd, struct why *why)
 {
 	static int dir = -1;
 
-	/* opened once; if there is no directory, trust_find_place() says so */
+	/* opened once; if there is no directory, trust_pin_dir() says so */
 	if (dir == -1 && (hostview_compare(GPUHELPER_LIBEXEC, WHY_DENIED, why) == -1 ||
-	    trust_find_place(GPUHELPER_LIBEXEC, true, &dir, why) != TRUST_FOUND))
+	    trust_pin_dir(GPUHELPER_LIBEXEC, true, &dir, why) != TRUST_FOUND))
 		return -1;
 	return own_program_open(dir, name, fd, why) == 0 ? 0 : -1;
 }

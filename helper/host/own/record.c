@@ -171,9 +171,9 @@ put_outcome(struct jsonout *j, const struct record *r)
 	put_texts(j, "cdi_specs", r->specs);
 	if (r->edits != NULL)
 		put_granted(j, r->edits);
-	put_texts(j, "acts", r->acts);
+	put_texts(j, "acts", r->changes);
 	put_field(j, "reply_sha256", r->reply);
-	if (r->draining)
+	if (r->releasing)
 		jsonout_bool(j, "draining", true);
 	if (r->waited > 0)
 		jsonout_int(j, "waited", r->waited);

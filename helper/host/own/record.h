@@ -21,10 +21,10 @@ struct record {
 	const struct strlist *specs;	/* CDI specs of the driver files; may be NULL */
 	const struct strlist *gpus;	/* as "nvidia 0000:3b:00.0 GPU-…" */
 	const struct edits *edits;	/* its mounts are the folders, except those of driver files */
-	const struct strlist *acts;	/* what is done to nodes of the host (act.h) */
+	const struct strlist *changes;	/* what is done to nodes of the host (act.h) */
 	const char *reply;		/* hex SHA-256 of the reply that the wrapper gets */
 	const struct why *why;
-	bool draining;			/* what was taken back is still in use, so the lease stays */
+	bool releasing;			/* what was taken back is still in use, so the lease stays */
 	uint32_t suppressed, waited;	/* records of this user that were left out before (lograte.h); seconds in the queue */
 };
 

@@ -74,7 +74,7 @@ ask_engine(struct engine_ask *a, size_t gpus, int ms, struct engine_answer *out,
 
 /* What specs there are: their texts stay here. */
 static int
-place_specs(const struct spec_files *f, struct engine_specs *out, struct why *why)
+fill_list(const struct spec_files *f, struct engine_specs *out, struct why *why)
 {
 	size_t i;
 
@@ -96,7 +96,7 @@ engine_hears_specs(struct why *why)
 	const char *answer;
 	size_t len, size;
 
-	if (reader_reads_specs(&files, &answer, &len, why) == -1 || place_specs(&files, &list, why) == -1)
+	if (reader_reads_specs(&files, &answer, &len, why) == -1 || fill_list(&files, &list, why) == -1)
 		return -1;
 	entry = list.v;
 	if ((question = engine_specs_pack(&list, answer, len, &size)) == NULL)
@@ -139,7 +139,7 @@ engine_names(struct inventory *inv, struct why *why)
 
 /* A decision has a copy of the inventory, with the GPUs of some vendors. */
 static uint32_t
-place_of(const struct gpu *g)
+index_of(const struct gpu *g)
 {
 	const struct gpu *o = named->gpu;
 
@@ -161,7 +161,7 @@ ask_about(struct engine_ask *a, const struct inventory *inv, const struct driver
 	if ((a->want = v) == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < n; i++)
-		v[i] = (struct engine_want){ place_of(want[i].gpu), *want[i].rule };
+		v[i] = (struct engine_want){ index_of(want[i].gpu), *want[i].rule };
 	a->wants = n;
 	ret = ask_engine(a, 0, ENGINE_MS, answer, why);
 	for (i = 0; ret == 0 && i < answer->nodes; i++)

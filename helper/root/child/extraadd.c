@@ -59,7 +59,7 @@ check_is_there(const struct gpu_node *node, struct why *why)
 
 	if (parent == NULL)
 		return refuse_nomem(why);
-	if (trust_find_place(parent, true, &dir, why) != TRUST_FOUND)
+	if (trust_pin_dir(parent, true, &dir, why) != TRUST_FOUND)
 		return -1;
 	if (fstatat(dir, path_last(node->path), &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISCHR(st.st_mode) &&
 	    st.st_rdev == makedev(node->major, node->minor))

@@ -35,7 +35,7 @@
 #define SHORT_LOOK_MS 100
 #define SHORT_LOOK_OF_ROOTS_MS 150
 #define SLOW_MS 200
-#define PASSED_OF_ROOTS_MS 1000
+#define LEAKED_OF_ROOTS_MS 1000
 #define OF_NOBODY UINT32_MAX	/* no uid: any user can slow a look at all processes */
 #define ALL_OF_ROOTS_MS 20000
 #define LOOKS_AT_ONE 4096	/* at the open and mapped files of one process that only pauses */
@@ -211,7 +211,7 @@ looker_sees_passed(const struct lease *l, struct looks *looks)
 
 	/* several looks may be necessary, and on a slow machine each takes as long as a user's whole share */
 	if (looker.of_root && looks->until == 0)
-		looks->until = clock_ms() + PASSED_OF_ROOTS_MS;
+		looks->until = clock_ms() + LEAKED_OF_ROOTS_MS;
 	return !ask_within(&a, l, looks, &answer) || answer.yes != 0;
 }
 
@@ -222,7 +222,7 @@ looker_sees_task(const struct lease *l, struct sight *out)
 	struct looks looks = { .left = LOOKS_AT_ONE };
 	struct look_answer answer;
 
-	*out = (struct sight){ .pauses = true, .task = true, .has_node = true };
+	*out = (struct sight){ .placeholder = true, .task = true, .has_node = true };
 	if (ask_within(&a, l, &looks, &answer))
 		*out = look_sight_unpack(answer.sight);
 }

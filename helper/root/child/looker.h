@@ -43,7 +43,7 @@ void looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct 
  */
 bool looker_sees_use(const struct lease *l);
 
-/* Does mount_was_passed() (look/passedmounts.h) for the lease's ways. True if nothing can be seen. */
+/* Does mount_has_leaked() (look/leakedmounts.h) for the lease's ways. True if nothing can be seen. */
 bool looker_sees_passed(const struct lease *l, struct looks *looks);
 
 /* Does sight_take() (look/pausedtask.h). If nothing can be seen, the container's task counts as running. */

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "../../host/file.h"
-#include "../../lease/chore.h"
+#include "../../lease/callerop.h"
 #include "../self/state.h"
 
 static void
 name_lock(const struct lease *l, char out[80])
 {
-	snprintf(out, 80, CHORE_LOCK "%s", l->key);
+	snprintf(out, 80, DEVICE_LOCK "%s", l->key);
 }
 
 int
@@ -29,11 +29,11 @@ device_lock_make(const struct lease *l, struct why *why)
 int
 device_lock_remove(const struct lease *l, struct why *why)
 {
-	autoclose int dir = l->pauses ? state_dir("locks", why) : -1;
+	autoclose int dir = l->placeholder ? state_dir("locks", why) : -1;
 	char name[80];
 
 	name_lock(l, name);
-	if (l->pauses && (dir == -1 || (unlinkat(dir, name, 0) == -1 && errno != ENOENT)))
+	if (l->placeholder && (dir == -1 || (unlinkat(dir, name, 0) == -1 && errno != ENOENT)))
 		return refuse(why, WHY_IO, "%s/locks/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
 	return 0;
 }

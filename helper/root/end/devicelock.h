@@ -1,4 +1,6 @@
-/* The lock of a lease whose container's first process only pauses (lease/chore.h): a file in /run/gpuhelper/locks. */
+/*
+ * The lock of a lease whose container's first process only pauses (lease/callerop.h): a file in /run/gpuhelper/locks.
+ */
 #ifndef GPUHELPER_ROOT_END_DEVICELOCK_H
 #define GPUHELPER_ROOT_END_DEVICELOCK_H
 

@@ -14,14 +14,14 @@
 #include "../lease/leasewrite.h"
 #include "../lease/shares.h"
 #include "../log/audit.h"
-#include "../node/acts.h"
+#include "../node/changes.h"
 #include "devicelock.h"
 
 /* Only the host's root can do chores, and a wrapper that has just failed at one gets no other. */
 static bool
-may_have_chores(const struct call *c)
+may_have_ops(const struct call *c)
 {
-	return c->peer->asker.uid == 0 && c->peer->asker.rootful && !c->request->again.no_chores;
+	return c->peer->asker.uid == 0 && c->peer->asker.rootful && !c->request->again.no_ops;
 }
 
 enum idleness
@@ -30,13 +30,13 @@ idle_classify(const struct lease *l)
 	struct sight s;
 
 	looker_sees_task(l, &s);
-	return pausing_classify(&s);
+	return activity_classify(&s);
 }
 
 bool
-idle_add_chore(struct chores *all, enum chore_kind kind, const struct lease *l, struct process_id by)
+idle_add_op(struct caller_ops *all, enum op_kind kind, const struct lease *l, struct process_id by)
 {
-	struct chore *c = chores_add(all);
+	struct caller_op *c = caller_ops_add(all);
 	size_t i;
 
 	if (c == NULL)
@@ -46,13 +46,13 @@ idle_add_chore(struct chores *all, enum chore_kind kind, const struct lease *l, 
 	c->by = by;
 	memcpy(c->lease, l->key, sizeof(c->lease));
 	if ((c->file = strdup(l->name)) == NULL || (c->id = strdup(l->id)) == NULL ||
-	    (c->devcgroup = strdup(l->pausing.devcgroup)) == NULL)
+	    (c->devcgroup = strdup(l->tasks.devcgroup)) == NULL)
 		return false;
 	for (i = 0; i < l->container.cgroups.n; i++)
 		if (!strlist_add(&c->cgroups, l->container.cgroups.v[i], SIZE_MAX))
 			return false;
-	for (i = 0; i < l->pausing.nodes; i++)
-		if (!chore_add_node(c, &l->pausing.node[i]))
+	for (i = 0; i < l->tasks.nodes; i++)
+		if (!caller_op_add_node(c, &l->tasks.node[i]))
 			return false;
 	return true;
 }
@@ -61,7 +61,7 @@ idle_add_chore(struct chores *all, enum chore_kind kind, const struct lease *l, 
 static bool
 has_wanted(const struct lease *l, const struct queued *wants)
 {
-	return wants == NULL || pick_wants_any(wants->want, wants->wants, l->pausing.may, l->pausing.mays);
+	return wants == NULL || pick_wants_any(wants->want, wants->wants, l->tasks.may, l->tasks.mays);
 }
 
 static int
@@ -75,15 +75,15 @@ int
 idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why)
 {
 	/* the next look tries again to undo the rest */
-	if (acts_undo_access(ls, l, why) == -1)
+	if (changes_undo_access(ls, l, why) == -1)
 		return -1;
 	if (audit != -1)
 		(void)audit_lease(audit, "gave-back", l);
 	shares_note(l);
 	lease_forget_gpus(l);
-	pausing_open(&l->pausing, NULL, 0);
-	l->pausing.task = l->pausing.giver = (struct process_id){ 0 };
-	l->pausing.left_since = 0;
+	lease_tasks_open(&l->tasks, NULL, 0);
+	l->tasks.task = l->tasks.changer = (struct process_id){ 0 };
+	l->tasks.left_since = 0;
 	l->planned = false;
 	l->state = LEASE_PROMISED;
 	l->since = time(NULL);
@@ -91,12 +91,12 @@ idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why)
 }
 
 static bool
-says_shut(const struct request *r, const struct lease *l)
+says_closed(const struct request *r, const struct lease *l)
 {
 	size_t i;
 
-	for (i = 0; i < r->again.shut.n; i++)
-		if (strcmp(r->again.shut.v[i], l->key) == 0)
+	for (i = 0; i < r->again.closed.n; i++)
+		if (strcmp(r->again.closed.v[i], l->key) == 0)
 			return true;
 	return false;
 }
@@ -110,13 +110,12 @@ check_rules(const struct idle *i, struct lease *l, struct why *why)
 {
 	const bool promises = lease_only_promises(l);
 
-	l->seen.reopened = promises ? !container_is_shut(l) : !container_has_no_more(l);
-	if (!l->seen.reopened || !may_have_chores(i->call) || !(promises || l->state == LEASE_HELD))
+	l->seen.reopened = promises ? !container_is_closed(l) : !container_has_no_more(l);
+	if (!l->seen.reopened || !may_have_ops(i->call) || !(promises || l->state == LEASE_HELD))
 		return 0;
 	if (device_lock_make(l, why) == -1)
 		return -1;
-	return idle_add_chore(i->chores, promises ? CHORE_SHUT : CHORE_OPEN, l, (struct process_id){ 0 }) ? 0 :
-	    refuse_nomem(why);
+	return idle_add_op(i->ops, promises ? OP_CLOSE : OP_OPEN, l, (struct process_id){ 0 }) ? 0 : refuse_nomem(why);
 }
 
 int
@@ -129,10 +128,10 @@ idle_finish(const struct idle *i, const struct queued *wants, struct why *why)
 
 	for (k = 0; k < i->leases->n; k++) {
 		l = i->leases->v[k];
-		if (!l->pauses || l->seen.over || !l->seen.done || l->container.init.pid == 0 || l->state == LEASE_DRAINING)
+		if (!l->placeholder || l->seen.over || !l->seen.done || l->container.init.pid == 0 || l->state == LEASE_RELEASING)
 			continue;
-		if (may_have_chores(i->call) && says_shut(i->call->request, l) &&
-		    may_end_giving(l->state, &l->pausing, idle_classify(l), &self) && container_is_shut(l))
+		if (may_have_ops(i->call) && says_closed(i->call->request, l) &&
+		    may_end_revoking(l->state, &l->tasks, idle_classify(l), &self) && container_is_closed(l))
 			(void)idle_promise(i->leases, l, i->call->audit, &ignored);
 		if (has_wanted(l, wants) && check_rules(i, l, why) == -1)
 			return -1;
@@ -140,52 +139,52 @@ idle_finish(const struct idle *i, const struct queued *wants, struct why *why)
 	return 0;
 }
 
-static enum chore_kind
-chore_for(const struct lease *l, enum idleness idleness)
+static enum op_kind
+op_for(const struct lease *l, enum idleness idleness)
 {
-	return l->pausing.idle == IDLE_STOP ? CHORE_STOP : idleness == IDLENESS_LEFT ? CHORE_CLEAR : CHORE_SHUT;
+	return l->tasks.idle == IDLE_STOP ? OP_STOP : idleness == IDLENESS_LEFT ? OP_CLEAR : OP_CLOSE;
 }
 
 /* Notes when the task was first seen to have ended and left processes behind; else resets that. */
 static void
 note_left(const struct idle *i, struct lease *l, enum idleness idleness)
 {
-	int64_t since = idleness != IDLENESS_LEFT ? 0 : l->pausing.left_since != 0 ? l->pausing.left_since : clock_ms();
+	int64_t since = idleness != IDLENESS_LEFT ? 0 : l->tasks.left_since != 0 ? l->tasks.left_since : clock_ms();
 	struct why ignored;
 
-	if (since == l->pausing.left_since)
+	if (since == l->tasks.left_since)
 		return;
-	l->pausing.left_since = since;
+	l->tasks.left_since = since;
 	(void)leases_write(i->leases, l, &ignored);
 }
 
 /*
- * Takes back a mark that nobody acts on. LEASE_GIVING_BACK: the container keeps its GPUs, even if its nodes are shut by
- * now: its task is over. LEASE_TAKING: the task got none yet.
+ * Takes back a mark that nobody acts on. LEASE_REVOKING: the container keeps its GPUs, even if its nodes are shut by
+ * now: its task is over. LEASE_ACQUIRING: the task got none yet.
  */
 static int
-drop_mark(const struct idle *i, struct lease *l, struct why *why)
+reset_state(const struct idle *i, struct lease *l, struct why *why)
 {
 	struct why ignored;
 
-	if (l->state == LEASE_GIVING_BACK)
+	if (l->state == LEASE_REVOKING)
 		return set_state(i, l, LEASE_HELD, why);
 	(void)idle_promise(i->leases, l, -1, &ignored);
 	return 0;
 }
 
 static int
-mark_giving(const struct idle *i, struct lease *l, enum idleness idleness, struct why *why)
+write_revoking(const struct idle *i, struct lease *l, enum idleness idleness, struct why *why)
 {
 	const struct process_id self = call_process(i->call);
 
 	/* asking again does not extend the deadline of a process that gives the GPUs back */
-	if (l->state != LEASE_GIVING_BACK || !process_id_same(&l->pausing.giver, &self))
-		l->pausing.giving_since = clock_ms();
-	l->pausing.giver = self;
-	if (device_lock_make(l, why) == -1 || set_state(i, l, LEASE_GIVING_BACK, why) == -1)
+	if (l->state != LEASE_REVOKING || !process_id_same(&l->tasks.changer, &self))
+		l->tasks.changing_since = clock_ms();
+	l->tasks.changer = self;
+	if (device_lock_make(l, why) == -1 || set_state(i, l, LEASE_REVOKING, why) == -1)
 		return -1;
-	return idle_add_chore(i->chores, chore_for(l, idleness), l, self) ? 0 : refuse_nomem(why);
+	return idle_add_op(i->ops, op_for(l, idleness), l, self) ? 0 : refuse_nomem(why);
 }
 
 static int
@@ -194,17 +193,17 @@ begin_one(const struct idle *i, struct lease *l, bool *soon, struct why *why)
 	const enum idleness idleness = idle_classify(l);
 	const struct process_id self = call_process(i->call);
 	const int64_t now = clock_ms();
-	const bool lives = process_id_lives(l->pausing.giver), mine = process_id_same(&l->pausing.giver, &self);
-	const bool marked = l->state == LEASE_GIVING_BACK || l->state == LEASE_TAKING;
+	const bool lives = process_id_lives(l->tasks.changer), mine = process_id_same(&l->tasks.changer, &self);
+	const bool changing = l->state == LEASE_REVOKING || l->state == LEASE_ACQUIRING;
 
 	note_left(i, l, idleness);
-	if (may_have_chores(i->call) && may_give_back(l->state, &l->pausing, idleness, &self, lives, now)) {
+	if (may_have_ops(i->call) && may_revoke(l->state, &l->tasks, idleness, &self, lives, now)) {
 		*soon = true;
-		return mark_giving(i, l, idleness, why);
+		return write_revoking(i, l, idleness, why);
 	}
-	if (marked && (mine || giving_is_stale(&l->pausing, lives, now)))
-		return drop_mark(i, l, why);
-	*soon = *soon || marked;
+	if (changing && (mine || changer_is_stale(&l->tasks, lives, now)))
+		return reset_state(i, l, why);
+	*soon = *soon || changing;
 	return 0;
 }
 
@@ -215,9 +214,9 @@ idle_begin(const struct idle *i, const struct queued *wants, bool *soon, struct 
 	size_t k;
 
 	*soon = false;
-	for (k = 0; k < i->leases->n && i->chores->n < REQUEST_SHUT_MAX; k++) {
+	for (k = 0; k < i->leases->n && i->ops->n < REQUEST_CLOSED_MAX; k++) {
 		l = i->leases->v[k];
-		if (!l->pauses || !l->seen.done || l->seen.over || lease_only_promises(l) || l->state == LEASE_DRAINING)
+		if (!l->placeholder || !l->seen.done || l->seen.over || lease_only_promises(l) || l->state == LEASE_RELEASING)
 			continue;
 		if (i->policy != NULL && strcmp(l->policy, i->policy) != 0)
 			continue;

@@ -1,7 +1,7 @@
 /*
- * Takes GPUs back from containers whose task is over (pausing.h). That takes two requests, because
+ * Takes GPUs back from containers whose task is over (leasetasks.h). That takes two requests, because
  * ending a container's access to its nodes needs rights that the helper does not keep. The first request marks the
- * lease, and tells root's wrapper what to do (chore.h). The second sees whether that was done, and frees the GPUs.
+ * lease, and tells root's wrapper what to do (callerop.h). The second sees whether that was done, and frees the GPUs.
  * All this happens under the lock on the leases, without anything that a user could delay.
  */
 #ifndef GPUHELPER_ROOT_END_IDLE_H
@@ -14,7 +14,7 @@
 struct idle {
 	const struct call *call;
 	struct leases *leases;
-	struct chores *chores;		/* gets the chores for the peer */
+	struct caller_ops *ops;		/* gets the chores for the peer */
 	const char *policy;		/* take GPUs from its containers only; NULL: from all */
 };
 
@@ -37,10 +37,10 @@ int idle_begin(const struct idle *i, const struct queued *wants, bool *soon, str
  */
 int idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why);
 
-/* Adds a chore for this lease's container, for the process «by» to do (chore.h). False: memory is short. */
-bool idle_add_chore(struct chores *c, enum chore_kind kind, const struct lease *l, struct process_id by);
+/* Adds a chore for this lease's container, for the process «by» to do (callerop.h). False: memory is short. */
+bool idle_add_op(struct caller_ops *c, enum op_kind kind, const struct lease *l, struct process_id by);
 
-/* Judges how idle a container is now. Its lease must have «pauses». */
+/* Judges how idle a container is now. Its lease must have «placeholder». */
 enum idleness idle_classify(const struct lease *l);
 
 #endif

@@ -15,12 +15,12 @@
 #include "../../base/times.h"
 #include "../../host/cgroup/cgroup.h"
 #include "../child/looker.h"
-#include "../lease/usedtoken.h"
 #include "../lease/leasewrite.h"
 #include "../lease/queue.h"
 #include "../lease/shares.h"
+#include "../lease/usedtoken.h"
 #include "../log/audit.h"
-#include "../node/acts.h"
+#include "../node/changes.h"
 #include "devicelock.h"
 #include "execrecord.h"
 
@@ -34,7 +34,7 @@ struct user_share {
 struct seeing {
 	struct user_share *share;
 	size_t shares;
-	struct looks passed;	/* for mounts that were passed on */
+	struct looks leak_budget;	/* for mounts that were passed on */
 	bool listed;		/* the looker has listed the processes since acts were last undone */
 };
 
@@ -76,10 +76,10 @@ covers(const struct lease *o, const struct lease *l)
 {
 	size_t k;
 
-	if (o == l || o->seen.over || !o->container.host_root || (o->container.init.pid == 0 && o->state != LEASE_PASSED_ON))
+	if (o == l || o->seen.over || !o->container.host_root || (o->container.init.pid == 0 && o->state != LEASE_LEAKED))
 		return false;
-	for (k = 0; k < l->ways; k++)
-		if (l->way[k].writable && !lease_has_way(o, &l->way[k]))
+	for (k = 0; k < l->lookups; k++)
+		if (l->lookup[k].writable && !lease_has_lookup(o, &l->lookup[k]))
 			return false;
 	return true;
 }
@@ -98,12 +98,12 @@ is_covered(const struct leases *ls, const struct lease *l)
 
 /*
  * True if the container could write as the host's root, and a process still has files open on its mounts
- * (look/passedmounts.h).
+ * (look/leakedmounts.h).
  */
 static bool
-is_passed_on(const struct leases *ls, const struct lease *l, struct seeing *seeing)
+has_leaked_mount(const struct leases *ls, const struct lease *l, struct seeing *seeing)
 {
-	return lease_writes_as_root(l) && !is_covered(ls, l) && looker_sees_passed(l, &seeing->passed);
+	return lease_writes_as_root(l) && !is_covered(ls, l) && looker_sees_passed(l, &seeing->leak_budget);
 }
 
 /* Removes the lease last: as long as there is an exec record, there must be a lease by which it will be removed. */
@@ -121,7 +121,7 @@ remove_files(const struct leases *ls, const struct lease *l, struct why *why)
 int
 leases_remove(struct leases *ls, struct lease *l, struct why *why)
 {
-	if (acts_undo(ls, l, why) == -1)
+	if (changes_undo(ls, l, why) == -1)
 		return -1;
 	/* a lease that was never written has no file */
 	return l->name[0] != '\0' ? remove_files(ls, l, why) : 0;
@@ -129,17 +129,17 @@ leases_remove(struct leases *ls, struct lease *l, struct why *why)
 
 /* For a container that is gone but passed on some of its folders: frees its GPUs, and keeps only the folders. */
 static void
-keep_ways(struct leases *ls, struct lease *l, int audit)
+keep_lookups(struct leases *ls, struct lease *l, int audit)
 {
 	struct why stuck;
 
-	if (acts_undo(ls, l, &stuck) == -1)
+	if (changes_undo(ls, l, &stuck) == -1)
 		return;
 	if (!audit_lease(audit, "end", l) || exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 ||
 	    device_lock_remove(l, &stuck) == -1)
 		return;
 	shares_note(l);
-	lease_keep_ways(l);
+	lease_keep_lookups(l);
 	(void)leases_write(ls, l, &stuck);
 }
 
@@ -149,10 +149,10 @@ end_one(struct leases *ls, struct lease *l, int audit)
 {
 	struct why stuck;
 
-	if (acts_undo(ls, l, &stuck) == -1)
+	if (changes_undo(ls, l, &stuck) == -1)
 		return false;
 	/* recorded before it is removed: two records are better than none */
-	if (!(l->state == LEASE_PASSED_ON || audit_lease(audit, "end", l)) || remove_files(ls, l, &stuck) == -1)
+	if (!(l->state == LEASE_LEAKED || audit_lease(audit, "end", l)) || remove_files(ls, l, &stuck) == -1)
 		return false;
 	shares_note(l);
 	return true;
@@ -182,59 +182,59 @@ is_abandoned(const struct lease *l)
  * who has it open.
  */
 static bool
-must_drain(const struct lease *l, bool same_boot)
+must_release(const struct lease *l, bool same_boot)
 {
 	return same_boot && l->container.users > 0 && l->nodes > 0 && !is_untouched(l) && ledger_has(l->key);
 }
 
 static bool
-drain_fully(struct leases *ls, struct lease *l)
+release_fully(struct leases *ls, struct lease *l)
 {
 	struct why ignored;
 
 	/* the disk may be full: undo the acts all the same, so that the lease can end */
-	l->state = LEASE_DRAINING;
+	l->state = LEASE_RELEASING;
 	(void)leases_write(ls, l, &ignored);
-	return acts_undo(ls, l, &ignored) == 0;
+	return changes_undo(ls, l, &ignored) == 0;
 }
 
 enum fate {
 	FATE_STAYS,
 	FATE_GONE,
-	FATE_DRAINED,	/* must be looked at once more */
+	OUTCOME_RELEASING,	/* must be looked at once more */
 };
 
 /* Sees whether a lease is over, and ends it. With audit -1, only marks it. */
 static enum fate
 end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct life_share *share, int audit)
 {
-	const bool left = l->state == LEASE_PASSED_ON || is_abandoned(l), was_drained = l->seen.drained;
-	bool same_boot, live, passed_on;
+	const bool left = l->state == LEASE_LEAKED || is_abandoned(l), was_releasing = l->seen.drained;
+	bool same_boot, live, leaked;
 	struct why stuck;
 	struct life life;
 
 	see(l, seeing, share, left, &life);
 	same_boot = !life.of_another_boot;
 	live = same_boot && !left && life.kept;
-	passed_on = same_boot && !live && is_passed_on(ls, l, seeing);
-	l->seen.over = !live && !passed_on;
+	leaked = same_boot && !live && has_leaked_mount(ls, l, seeing);
+	l->seen.over = !live && !leaked;
 	l->seen.done = true;
 	l->seen.drained = false;
 	if (audit == -1)
 		return FATE_STAYS;
-	if (!live && !was_drained && must_drain(l, same_boot)) {
-		l->seen.drained = drain_fully(ls, l);
+	if (!live && !was_releasing && must_release(l, same_boot)) {
+		l->seen.drained = release_fully(ls, l);
 		l->seen.done = !l->seen.drained;
-		return l->seen.drained ? FATE_DRAINED : FATE_STAYS;
+		return l->seen.drained ? OUTCOME_RELEASING : FATE_STAYS;
 	}
 	if (l->seen.over)
 		return end_one(ls, l, audit) ? FATE_GONE : FATE_STAYS;
-	if (passed_on && l->state != LEASE_PASSED_ON)
-		keep_ways(ls, l, audit);
-	else if (l->state == LEASE_DRAINING)
+	if (leaked && l->state != LEASE_LEAKED)
+		keep_lookups(ls, l, audit);
+	else if (l->state == LEASE_RELEASING)
 		/* an earlier attempt may have been interrupted */
-		(void)acts_undo(ls, l, &stuck);
-	if (was_drained && live)
+		(void)changes_undo(ls, l, &stuck);
+	if (was_releasing && live)
 		(void)audit_lease(audit, "draining", l);
 	return FATE_STAYS;
 }
@@ -259,7 +259,7 @@ end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struc
 		if ((share = share_of_user(seeing, l->uid)) == NULL)
 			return refuse_nomem(why);
 		fate = end_if_over(ls, l, seeing, share, audit);
-		*again = *again || fate == FATE_DRAINED;
+		*again = *again || fate == OUTCOME_RELEASING;
 		if (fate == FATE_GONE)
 			/* leases_forget() put another lease in its place */
 			leases_forget(ls, --i);
@@ -282,7 +282,7 @@ end_those_over(struct leases *ls, struct seeing *seeing, int audit, struct why *
 int
 leases_look(struct leases *ls, const struct lease_query *c, int audit, struct why *why)
 {
-	struct seeing seeing = { .passed = { .left = UINT_MAX } };
+	struct seeing seeing = { .leak_budget = { .left = UINT_MAX } };
 	int ret;
 
 	if ((ret = leases_read(ls, c, why)) == 0)
@@ -304,10 +304,10 @@ take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, st
 	if (tell == NULL)
 		return l->state == LEASE_HELD || l->state == LEASE_PROMISED ? leases_remove(ls, l, why) : 1;
 	if (l->container.users == 0 || l->nodes == 0) {
-		if (acts_undo(ls, l, why) == -1)
+		if (changes_undo(ls, l, why) == -1)
 			return -1;
 	} else {
-		if (leases_drain(ls, l, why) == -1)
+		if (leases_release(ls, l, why) == -1)
 			return -1;
 		used = ledger_has(l->key) || looker_sees_use(l);
 	}
@@ -333,13 +333,13 @@ leases_drop(const struct peer *p, const char *root, const char *id, const char *
 }
 
 int
-leases_drain(struct leases *ls, struct lease *l, struct why *why)
+leases_release(struct leases *ls, struct lease *l, struct why *why)
 {
 	struct why ignored;
 
-	l->state = LEASE_DRAINING;
+	l->state = LEASE_RELEASING;
 	if (leases_write(ls, l, why) == -1)
 		return -1;
-	(void)acts_undo(ls, l, &ignored);
+	(void)changes_undo(ls, l, &ignored);
 	return 0;
 }

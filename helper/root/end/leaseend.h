@@ -20,7 +20,7 @@ int leases_remove(struct leases *ls, struct lease *l, struct why *why);
  * Writes the record of a grant that is taken back, before its GPU is free. draining: a process still has a node open.
  */
 struct undo_teller {
-	void (*say)(void *ctx, bool draining);
+	void (*say)(void *ctx, bool releasing);
 	void *ctx;
 };
 
@@ -41,6 +41,6 @@ int leases_drop(const struct peer *p, const char *root, const char *id, const ch
  * Makes a lease drain whose container is deleted but still in use: undoes its acts, and keeps it until it is over.
  * -1 with *why: it could not be written.
  */
-int leases_drain(struct leases *ls, struct lease *l, struct why *why);
+int leases_release(struct leases *ls, struct lease *l, struct why *why);
 
 #endif

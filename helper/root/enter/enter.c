@@ -200,7 +200,7 @@ check_etc(struct why *why)
  * other containers have.
  */
 static int
-check_places(struct why *why)
+check_state_dirs(struct why *why)
 {
 	static const char *const dirs[] = { "/dev", GPUHELPER_RUNDIR, GPUHELPER_STATEDIR, GPUHELPER_LOGDIR };
 	char above[PATH_MAX];
@@ -401,7 +401,7 @@ enter(enum door door, struct starter *who, struct why *why)
 	 */
 	if (reset_limits(why) == -1 || become_roots_group(why) == -1 || check_etc(why) == -1)
 		return -1;
-	if (door == DOOR_SETUID && (check_places(why) == -1 || check_own(who->uid, why) == -1))
+	if (door == DOOR_SETUID && (check_state_dirs(why) == -1 || check_own(who->uid, why) == -1))
 		return -1;
 	/* while this process counts as the user's, RLIMIT_NPROC limits how many wait here */
 	if (door == DOOR_SETUID && (full = slot_take(who->uid, why)) != 0)

@@ -235,7 +235,7 @@ give_gpu(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct 
 }
 
 int
-allot_all(const struct decision *d, const struct queued *w, struct pausing *p, struct allotted *out, size_t *n)
+allot_all(const struct decision *d, const struct queued *w, struct lease_tasks *p, struct allotted *out, size_t *n)
 {
 	size_t i, k;
 

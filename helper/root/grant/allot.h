@@ -27,7 +27,7 @@ int allot_check_nodes(const struct leases *ls, const struct lease *l, const stru
  * Fills p->may and out[] with all candidates, in the same order, for a promise. *n: room in out[], at least as many as
  * there are candidates; then their number. -1: memory is short.
  */
-int allot_all(const struct decision *d, const struct queued *w, struct pausing *p, struct allotted *out, size_t *n);
+int allot_all(const struct decision *d, const struct queued *w, struct lease_tasks *p, struct allotted *out, size_t *n);
 
 /* True if max_gpus of the waiter's policy allows what it wants beside what the policy's containers hold by *ls. */
 bool allot_in_quota(const struct leases *ls, const struct queued *w);

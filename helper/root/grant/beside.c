@@ -19,7 +19,7 @@ beside_may(const struct plan *p)
 {
 	const struct call *c = p->ruling->call;
 
-	return p->ruling->decision.grant.gpus > 0 && !p->lease.pauses && c->peer->asker.rootful &&
+	return p->ruling->decision.grant.gpus > 0 && !p->lease.placeholder && c->peer->asker.rootful &&
 	    !c->request->spec.privileged && !c->request->spec.at_once && !c->request->again.look_first &&
 	    slot_may_stay(c->peer->asker.uid);
 }

@@ -31,16 +31,16 @@ record_grant(const struct plan *p, struct refusal *f)
 	const struct call *c = r->call;
 	struct record rec = { .event = plan_promises(p) ? "promise" : "grant", ASKED_BY(c->peer), .request = c->request,
 		.known = &r->known, .policy = r->decision.policy->name, .gpus = &p->edits.gpus, .specs = &p->specs,
-		.waited = p->lease.pausing.waited, .edits = &p->edits,
+		.waited = p->lease.tasks.waited, .edits = &p->edits,
 		.reply = p->reply_hash };
 	autoleases struct leases ls = LEASES_CLOSED;
-	autostrlist struct strlist acts = { 0 };
+	autostrlist struct strlist changes = { 0 };
 	struct audit_line line;
 	int ret;
 
-	if (!acts_describe(&p->acts, &acts))
+	if (!acts_describe(&p->changes, &changes))
 		return refuse_nomem(&f->why);
-	rec.acts = &acts;
+	rec.changes = &changes;
 	if ((ret = audit_count(c->audit, &rec, RATE_GRANT, &line, &f->why)) == 0) {
 		/*
 		 * waits as long as a helper that takes a lease back: without the lock, this helper must take the lease
@@ -168,14 +168,14 @@ struct undoing {
 };
 
 static void
-record_undo(void *ctx, bool draining)
+record_undo(void *ctx, bool releasing)
 {
 	struct undoing *u = ctx;
 	struct why ignored;
 	autoclose int fd = audit_open(&ignored);
 
 	u->told = true;
-	u->record.draining = draining;
+	u->record.releasing = releasing;
 	if (fd != -1)
 		(void)audit_write(fd, &u->record, &ignored);
 }
@@ -197,5 +197,5 @@ grant_undo(const struct peer *p, const struct request *r, const struct host_chan
 		u.told = false;
 	}
 	if (!u.told)
-		record_undo(&u, u.record.draining);
+		record_undo(&u, u.record.releasing);
 }

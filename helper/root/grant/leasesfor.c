@@ -4,16 +4,16 @@
 #include "../end/leaseend.h"
 
 static void
-mark_nodes(struct lease_query *c, const struct gpu_node *node, size_t n)
+add_nodes_of(struct lease_query *c, const struct gpu_node *node, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		marks_add_node(&c->marks, node[i].major, node[i].minor);
+		bloom_add_node(&c->bloom, node[i].major, node[i].minor);
 }
 
 static void
-mark_candidates(struct lease_query *c, const struct grant *g)
+add_candidates_of(struct lease_query *c, const struct grant *g)
 {
 	const struct gpu *candidate;
 	size_t i, k;
@@ -21,14 +21,14 @@ mark_candidates(struct lease_query *c, const struct grant *g)
 	for (i = 0; i < g->gpus; i++)
 		for (k = 0; k < g->gpu[i].n; k++) {
 			candidate = g->gpu[i].candidate[k];
-			marks_add_gpu(&c->marks, candidate->vendor, candidate->pci);
+			bloom_add_gpu(&c->bloom, candidate->vendor, candidate->pci);
 			/* a lease that has one of these nodes as another GPU's must end if it is over (allot_check_nodes()) */
-			mark_nodes(c, candidate->node, candidate->nodes);
+			add_nodes_of(c, candidate->node, candidate->nodes);
 		}
 }
 
 static void
-mark_queued(struct lease_query *c, const struct queue *q, size_t before)
+add_candidates_before(struct lease_query *c, const struct queue *q, size_t before)
 {
 	const struct pick_want *want;
 	size_t i, w, k;
@@ -36,7 +36,7 @@ mark_queued(struct lease_query *c, const struct queue *q, size_t before)
 	for (i = 0; i < before; i++)
 		for (w = 0; w < q->v[i].wants; w++)
 			for (want = &q->v[i].want[w], k = 0; k < want->candidates; k++)
-				marks_add_gpu(&c->marks, want->candidate[k].vendor, want->candidate[k].pci);
+				bloom_add_gpu(&c->bloom, want->candidate[k].vendor, want->candidate[k].pci);
 }
 
 /* True if a policy limits how many GPUs its containers hold: then leases of any GPU matter. */
@@ -51,15 +51,15 @@ counts_policies(const struct policy *p, const struct queue *q, size_t before)
 	return p->max_gpus != 0;
 }
 
-/* The flags of the leases that ways_may_add(), label_decide() and used_token_may_add() compare the new one with. */
+/* The flags of the leases that lookups_may_add(), label_decide() and used_token_may_add() compare the new one with. */
 static unsigned
 flags_for(const struct plan *p)
 {
 	const struct lease *l = &p->lease;
 	/* GPUs can bring driver files, which are known only once the GPUs are picked */
-	const bool ways = l->ways > 0 || p->ruling->decision.grant.gpus > 0;
+	const bool lookups = l->lookups > 0 || p->ruling->decision.grant.gpus > 0;
 
-	return (ways ? LEASE_WRITES : 0) | (lease_writes_as_root(l) ? LEASE_WAYS : 0) |
+	return (lookups ? LEASE_WRITES : 0) | (lease_writes_as_root(l) ? LEASE_LOOKUPS : 0) |
 	    (p->label.state != SELINUX_ABSENT ? LEASE_LABEL : 0) | (l->reuse[0] != '\0' ? LEASE_REUSE : 0);
 }
 
@@ -73,9 +73,9 @@ leases_for_request(const struct plan *p, struct leases *ls, const struct queue *
 	const size_t before = queue_before(q, me);
 
 	/* the containers that root's wrapper says it has shut out; nobody else may say so */
-	c.keys = uid == 0 ? &call->request->again.shut : NULL;
-	mark_candidates(&c, &p->ruling->decision.grant);
-	mark_queued(&c, q, before);
+	c.keys = uid == 0 ? &call->request->again.closed : NULL;
+	add_candidates_of(&c, &p->ruling->decision.grant);
+	add_candidates_before(&c, q, before);
 	c.all = counts_policies(p->ruling->decision.policy, q, before) ||
 	    (q->n > 0 && p->ruling->settings.team_shares.n > 0);
 	return leases_look(ls, &c, call->audit, why);
@@ -91,9 +91,9 @@ leases_for_nodes(const struct plan *p, struct leases *ls, struct why *why)
 
 	for (i = 0; i < p->lease.gpus; i++) {
 		g = p->picks[i].gpu;
-		mark_nodes(&c, g->node, g->nodes);
-		mark_nodes(&c, inv->common[g->vendor], inv->commons[g->vendor]);
+		add_nodes_of(&c, g->node, g->nodes);
+		add_nodes_of(&c, inv->common[g->vendor], inv->commons[g->vendor]);
 	}
-	mark_nodes(&c, p->extra.v, p->extra.n);
+	add_nodes_of(&c, p->extra.v, p->extra.n);
 	return leases_read(ls, &c, why);
 }

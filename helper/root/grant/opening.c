@@ -4,7 +4,7 @@
 #include "../end/execrecord.h"
 #include "../lease/leasewrite.h"
 #include "../log/audit.h"
-#include "../node/acts.h"
+#include "../node/changes.h"
 #include "plangpus.h"
 
 /* The record of the grant has neither these nodes nor the hash of this reply. */
@@ -12,11 +12,11 @@ static int
 record_made_nodes(const struct plan *p, struct why *why)
 {
 	const struct call *c = p->ruling->call;
-	autostrlist struct strlist acts = { 0 };
+	autostrlist struct strlist changes = { 0 };
 	const struct record rec = { .event = "made-nodes", ASKED_BY(c->peer), .request = c->request,
-		.of_lease = p->lease.pipeline, .edits = &p->edits, .acts = &acts, .reply = p->reply_hash };
+		.of_lease = p->lease.pipeline, .edits = &p->edits, .changes = &changes, .reply = p->reply_hash };
 
-	return acts_describe(&p->acts, &acts) ? audit_write(c->audit, &rec, why) : refuse_nomem(why);
+	return acts_describe(&p->changes, &changes) ? audit_write(c->audit, &rec, why) : refuse_nomem(why);
 }
 
 /* Makes missing nodes first. Only then can the helper see what else they need, and add that to the lease. */
@@ -26,9 +26,9 @@ make_missing_nodes(struct plan *p, struct leases *ls, struct why *why)
 	const struct inventory *inv = &p->ruling->decision.inventory;
 	const struct new_node how = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
 
-	if (acts_make_nodes(&p->acts, &p->lease, &how, why) == -1)
+	if (changes_make_nodes(&p->changes, &p->lease, &how, why) == -1)
 		return -1;
-	if (!acts_make_any(&p->acts))
+	if (!acts_make_any(&p->changes))
 		return 0;
 	return plan_made_nodes(p, why) == -1 || p->write_reply(p, why) == -1 || leases_write_more(ls, &p->lease, why) == -1 ?
 	    -1 : record_made_nodes(p, why);
@@ -37,7 +37,7 @@ make_missing_nodes(struct plan *p, struct leases *ls, struct why *why)
 int
 open_planned(struct plan *p, struct leases *ls, struct why *why)
 {
-	return make_missing_nodes(p, ls, why) == -1 ? -1 : acts_allow(&p->acts, &p->lease, why);
+	return make_missing_nodes(p, ls, why) == -1 ? -1 : changes_allow(&p->changes, &p->lease, why);
 }
 
 /*
@@ -82,7 +82,7 @@ open_nodes(struct plan *p, struct why *why)
 	struct lease *l = &p->lease;
 
 	/* without acts there is nothing to check */
-	if (p->acts.n == 0)
+	if (p->changes.n == 0)
 		return 0;
 	if (leases_lock_again(&ls, l->uid, why) == -1 || check_planned(l, &ls, why) == -1)
 		return -1;

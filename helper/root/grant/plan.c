@@ -15,8 +15,8 @@
 #include "../../host/process/spaces.h"
 #include "../../host/users.h"
 #include "../../policy/nested.h"
+#include "../lease/lookups.h"
 #include "../lease/usedtoken.h"
-#include "../lease/ways.h"
 #include "../self/timer.h"
 
 #define SUBUIDS_MAX 64
@@ -40,24 +40,24 @@ map_ids(struct plan *p, struct why *why)
 /* Folders. */
 
 static int
-find_ways(const struct plan *p, struct edits *e, struct lease *l, struct why *why)
+find_lookups(const struct plan *p, struct edits *e, struct lease *l, struct why *why)
 {
 	const struct ruling *r = p->ruling;
 	const struct grant *g = &r->decision.grant;
 	automounts struct mount_table *mounts = g->folders > 0 ? mounts_read() : NULL;
 
 	return folders_resolve_among(mounts, g, &p->subject, e, why) == -1 ||
-	    ways_note(e, mounts, &p->uids, l, why) == -1 ? -1 : ways_check_claim(l, r->call->peer->asker.uid, why);
+	    lookups_note(e, mounts, &p->uids, l, why) == -1 ? -1 : lookups_check_root(l, r->call->peer->asker.uid, why);
 }
 
 /* Notes the place that was found for each mount: in the container, the wrapper compares it with what runc mounted. */
 static int
-add_mount_places(const struct lease *l, struct edits *e, struct why *why)
+add_fs_paths(const struct lease *l, struct edits *e, struct why *why)
 {
 	size_t i;
 
-	for (i = 0; i < e->mounts && i < l->ways; i++)
-		if (l->way[i].at.n == 0 || (e->mount[i].fs_path = strdup(l->way[i].at.v[0])) == NULL)
+	for (i = 0; i < e->mounts && i < l->lookups; i++)
+		if (l->lookup[i].at.n == 0 || (e->mount[i].fs_path = strdup(l->lookup[i].at.v[0])) == NULL)
 			return refuse_nomem(why);
 	return 0;
 }
@@ -67,7 +67,7 @@ static int
 check_nested(const struct plan *p, struct why *why)
 {
 	return nested_refuse(&p->ruling->policies, &p->edits, why) == -1 ||
-	    nested_refuse_places(&p->ruling->policies, &p->edits, why) == -1 ? -1 : 0;
+	    nested_refuse_binds(&p->ruling->policies, &p->edits, why) == -1 ? -1 : 0;
 }
 
 static int
@@ -76,12 +76,11 @@ plan_folders(struct plan *p, struct why *why)
 	int ret;
 
 	end_after(FIND_MS);
-	ret = find_ways(p, &p->edits, &p->lease, why) == -1 ||
-	    add_mount_places(&p->lease, &p->edits, why) == -1 ||
+	ret = find_lookups(p, &p->edits, &p->lease, why) == -1 || add_fs_paths(&p->lease, &p->edits, why) == -1 ||
 	    (p->ruling->call->request->spec.at_once && check_nested(p, why) == -1) ||
 	    label_folders(&p->label, &p->edits, &p->lease, why) == -1 ? -1 : 0;
 	end_after(0);
-	p->folder_ways = p->lease.ways;
+	p->folder_lookups = p->lease.lookups;
 	return ret;
 }
 
@@ -94,14 +93,14 @@ plan_check_folders(const struct plan *p, struct why *why)
 	size_t i;
 	int ret;
 
-	if (p->folder_ways == 0)
+	if (p->folder_lookups == 0)
 		return 0;
 	end_after(FIND_MS);
-	ret = find_ways(p, &edits, &found, why);
+	ret = find_lookups(p, &edits, &found, why);
 	end_after(0);
-	for (i = 0; ret == 0 && i < p->folder_ways; i++)
-		if (i >= found.ways || !way_same(&p->lease.way[i], &found.way[i]))
-			ret = refuse(why, WHY_AGAIN, "folder %s has moved since it was checked: try again", p->lease.way[i].path);
+	for (i = 0; ret == 0 && i < p->folder_lookups; i++)
+		if (i >= found.lookups || !lookup_same(&p->lease.lookup[i], &found.lookup[i]))
+			ret = refuse(why, WHY_AGAIN, "folder %s has moved since it was checked: try again", p->lease.lookup[i].path);
 	edits_free(&edits);
 	lease_free(&found);
 	return ret;
@@ -157,7 +156,7 @@ count_candidates(const struct grant *g)
  * a scope, or if a privileged container can change its own. A vendor's runtime below would give all that was promised.
  */
 static int
-fill_pausing(struct plan *p, struct why *why)
+fill_tasks(struct plan *p, struct why *why)
 {
 	const struct ruling *r = p->ruling;
 	const struct request *asked = r->call->request;
@@ -165,18 +164,19 @@ fill_pausing(struct plan *p, struct why *why)
 	const size_t candidates = count_candidates(&r->decision.grant);
 	struct lease *l = &p->lease;
 
-	l->pauses = asked->spec.promises && s->idle != IDLE_KEEP && plan_has_placeholder(p) && r->call->peer->asker.rootful &&
+	l->placeholder = asked->spec.promises && s->idle != IDLE_KEEP && plan_has_placeholder(p) &&
+	    r->call->peer->asker.rootful &&
 	    l->uid == 0 && !asked->spec.systemd_cgroup && !asked->spec.privileged && candidates > 0 &&
 	    candidates <= PROMISED_GPUS_MAX && s->driver_files != DRIVER_FILES_VENDOR_RUNTIME;
-	if (!l->pauses)
+	if (!l->placeholder)
 		return 0;
-	l->pausing = (struct pausing){ .program = asked->spec.init_file, .idle = s->idle, .left_behind = s->left_behind,
+	l->tasks = (struct lease_tasks){ .program = asked->spec.init_file, .idle = s->idle, .left_behind = s->left_behind,
 		.uid = asked->spec.uid, .gid = asked->spec.gid, .who = identity_pack(&r->known.id) };
-	if (asked->words.gpus != NULL && (l->pausing.asked = strdup(asked->words.gpus)) == NULL)
+	if (asked->words.gpus != NULL && (l->tasks.asked = strdup(asked->words.gpus)) == NULL)
 		return refuse_nomem(why);
 	/* names that are too long to be kept: no task could be judged later */
-	l->pauses = l->pausing.who != NULL;
-	if (l->pauses)
+	l->placeholder = l->tasks.who != NULL;
+	if (l->placeholder)
 		l->state = LEASE_PROMISED;
 	return 0;
 }
@@ -248,7 +248,7 @@ fill_lease(struct plan *p, struct why *why)
 	l->asker = call_process(c);
 	snprintf(l->boot, sizeof(l->boot), "%s", c->peer->boot);
 	l->since = time(NULL);
-	if (fill_pausing(p, why) == -1 || fill_users(&c->peer->asker, l, why) == -1)
+	if (fill_tasks(p, why) == -1 || fill_users(&c->peer->asker, l, why) == -1)
 		return -1;
 	l->container.privileged = c->request->spec.privileged;
 	if (!space_of(getpid(), "pid", &l->container.pids))
@@ -272,7 +272,7 @@ add_policy_env(struct plan *p, struct why *why)
 const struct held_gpu *
 plan_held(const struct plan *p, size_t pick)
 {
-	return plan_promises(p) ? &p->lease.pausing.may[pick] : &p->lease.gpu[pick];
+	return plan_promises(p) ? &p->lease.tasks.may[pick] : &p->lease.gpu[pick];
 }
 
 bool
@@ -349,7 +349,7 @@ plan_free(struct plan *p)
 {
 	edits_free(&p->edits);
 	lease_free(&p->lease);
-	acts_free(&p->acts);
+	acts_free(&p->changes);
 	strlist_free(&p->specs);
 	free(p->reply);
 }

@@ -25,8 +25,8 @@ struct plan {
 	struct subject subject;			/* the container's process, in ids of this host */
 	struct label label;			/* its categories are final after label_decide() (label.h) */
 	struct lease lease;
-	struct acts acts;			/* what is to be done to nodes of the host */
-	size_t folder_ways;			/* so many of the lease's ways, the first ones, lead to folders */
+	struct changes changes;			/* what is to be done to nodes of the host */
+	size_t folder_lookups;			/* so many of the lease's ways, the first ones, lead to folders */
 	struct edits edits;
 	struct allotted picks[GPUS_MAX];	/* one for each GPU of the lease, or that it promises, in the same order */
 	size_t picked;
@@ -47,7 +47,7 @@ int plan_make(struct plan *p, struct why *why);
 /*
  * Checks that the folders are still where plan_make() found them. To be called after the lease is written. Before
  * that, a user who could write to a folder on the way could put a link there. After that, no lease is given for such
- * a folder (ways.h), so that the runtime will find what is found now. -1 with *why.
+ * a folder (lookups.h), so that the runtime will find what is found now. -1 with *why.
  */
 int plan_check_folders(const struct plan *p, struct why *why);
 
@@ -66,7 +66,7 @@ int plan_name_gpus(struct plan *p, struct why *why);
 /* The GPU of a pick as it is held, or is to be. */
 const struct held_gpu *plan_held(const struct plan *p, size_t pick);
 
-/* True if the container is to be promised its GPUs (pausing.h), and gets none now. */
+/* True if the container is to be promised its GPUs (leasetasks.h), and gets none now. */
 bool plan_promises(const struct plan *p);
 
 /* True if the container's first process is a program that only pauses, by «placeholder_init» in gpuhelper.conf. */

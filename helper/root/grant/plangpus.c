@@ -6,12 +6,12 @@
 
 #include "../../base/cleanup.h"
 #include "../child/engine.h"
-#include "../lease/ways.h"
+#include "../lease/lookups.h"
 #include "../node/device.h"
 #include "../self/timer.h"
 #include "leasesfor.h"
 
-#define WAYS_MS 3000	/* found in microseconds, unless a path leads into a file system that does not answer */
+#define LOOKUPS_MS 3000	/* found in microseconds, unless a path leads into a file system that does not answer */
 
 /* Files and variables. */
 
@@ -49,12 +49,12 @@ plan_driver_files(struct plan *p, struct why *why)
 
 /* The driver's files are root's, but gpuhelper-engine says where they are. */
 static int
-note_ways_to_driver(struct plan *p, struct why *why)
+note_driver_lookups(struct plan *p, struct why *why)
 {
 	int ret;
 
-	end_after(WAYS_MS);
-	ret = ways_note_driver(&p->edits, &p->lease, why);
+	end_after(LOOKUPS_MS);
+	ret = lookups_note_driver(&p->edits, &p->lease, why);
 	end_after(0);
 	return ret;
 }
@@ -134,8 +134,9 @@ add_if_there(const struct device_view *v, const struct gpu_node *n, struct edits
 {
 	size_t i;
 
-	for (i = 0; i < v->acts->n; i++)
-		if (v->acts->v[i].kind == ACT_MAKE_NODE && !v->acts->v[i].there && strcmp(v->acts->v[i].path, n->path) == 0)
+	for (i = 0; i < v->changes->n; i++)
+		if (v->changes->v[i].kind == CHANGE_MAKE_NODE && !v->changes->v[i].there && strcmp(v->changes->v[i].path,
+		    n->path) == 0)
 			return 0;
 	return device_add(v, n, out, why);
 }
@@ -144,7 +145,7 @@ static struct device_view
 view_for(struct plan *p)
 {
 	return (struct device_view){ .inv = &p->ruling->decision.inventory, .subject = &p->subject,
-		.peer = p->ruling->call->peer, .lease = &p->lease, .acts = &p->acts, .label = &p->label };
+		.peer = p->ruling->call->peer, .lease = &p->lease, .changes = &p->changes, .label = &p->label };
 }
 
 /*
@@ -162,13 +163,13 @@ promise_nodes(struct plan *p, struct why *why)
 	if (e->nodes > PROMISED_NODES_MAX)
 		return refuse(why, WHY_CONFIG, "the GPUs that this policy allows have %zu nodes, at most %d can be promised: list "
 		    "fewer GPUs in its rules", e->nodes, PROMISED_NODES_MAX);
-	if ((v = reallocarray(l->pausing.node, e->nodes + 1, sizeof(*v))) == NULL)
+	if ((v = reallocarray(l->tasks.node, e->nodes + 1, sizeof(*v))) == NULL)
 		return refuse_nomem(why);
-	l->pausing.node = v;
+	l->tasks.node = v;
 	for (i = 0; i < e->nodes; i++)
 		v[i] = (struct promised_node){ e->node[i].major, e->node[i].minor, false };
-	l->pausing.nodes = e->nodes;
-	acts_keep_nodes(&p->acts);
+	l->tasks.nodes = e->nodes;
+	acts_keep_nodes(&p->changes);
 	l->nodes = 0;
 	p->edits.promise = true;
 	return 0;
@@ -186,7 +187,7 @@ open_in_lease(struct plan *p, struct why *why)
 		return refuse_nomem(why);
 	for (i = 0; i < e->nodes; i++)
 		v[i] = (struct devnum){ e->node[i].major, e->node[i].minor };
-	pausing_open(&p->lease.pausing, v, e->nodes);
+	lease_tasks_open(&p->lease.tasks, v, e->nodes);
 	return 0;
 }
 
@@ -194,7 +195,7 @@ open_in_lease(struct plan *p, struct why *why)
 static int
 finish_nodes(struct plan *p, struct why *why)
 {
-	return !p->lease.pauses ? 0 : plan_promises(p) ? promise_nodes(p, why) : open_in_lease(p, why);
+	return !p->lease.placeholder ? 0 : plan_promises(p) ? promise_nodes(p, why) : open_in_lease(p, why);
 }
 
 int
@@ -209,7 +210,7 @@ plan_nodes(struct plan *p, struct leases *ls, struct why *why)
 	if (finish_nodes(p, why) == -1)
 		return -1;
 	/* a promise keeps only the acts that make nodes */
-	l->planned = p->acts.n > 0;
+	l->planned = p->changes.n > 0;
 	return 0;
 }
 
@@ -227,9 +228,6 @@ plan_gpus(struct plan *p, struct leases *ls, struct why *why)
 {
 	struct lease *l = &p->lease;
 
-	return note_ways_to_driver(p, why) == -1 ||
-	    ways_check_claim(l, l->uid, why) == -1 ||
-	    ways_may_add(ls, l, why) == -1 ||
-	    add_picks_env(p, why) == -1 ||
-	    plan_nodes(p, ls, why) == -1 ? -1 : 0;
+	return note_driver_lookups(p, why) == -1 || lookups_check_root(l, l->uid, why) == -1 ||
+	    lookups_may_add(ls, l, why) == -1 || add_picks_env(p, why) == -1 || plan_nodes(p, ls, why) == -1 ? -1 : 0;
 }

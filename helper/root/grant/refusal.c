@@ -35,8 +35,8 @@ refusal_answer(const struct ruling *r, struct refusal *f, struct reply *reply)
 		reply->kind = REPLY_BUSY;
 		reply->wait = f->again == ASK_SOON ? 0 : r->decision.grant.wait;
 		reply->ahead = (unsigned)f->ahead;
-		reply->chores = f->chores;
-		f->chores = (struct chores){ 0 };
+		reply->ops = f->ops;
+		f->ops = (struct caller_ops){ 0 };
 		return;
 	}
 	reply->kind = REPLY_REFUSED;
@@ -48,5 +48,5 @@ refusal_answer(const struct ruling *r, struct refusal *f, struct reply *reply)
 void
 refusal_free(struct refusal *f)
 {
-	chores_free(&f->chores);
+	caller_ops_free(&f->ops);
 }

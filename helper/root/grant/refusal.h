@@ -16,7 +16,7 @@ struct refusal {
 	enum again again;
 	bool met_unleased;		/* a picked GPU is open in a container that has no lease of it */
 	size_t ahead;		/* number of earlier waiters */
-	struct chores chores;
+	struct caller_ops ops;
 };
 
 /* ASK_SOON if something could not be looked at in time: whether the request is refused is not decided then. */

@@ -8,11 +8,11 @@
 
 #include "../../host/gpu/drainedlist.h"
 #include "../end/leaseend.h"
-#include "../lease/usedtoken.h"
 #include "../lease/leasewrite.h"
+#include "../lease/lookups.h"
 #include "../lease/shares.h"
-#include "../lease/ways.h"
-#include "../node/acts.h"
+#include "../lease/usedtoken.h"
+#include "../node/changes.h"
 #include "beside.h"
 #include "leasesfor.h"
 #include "plangpus.h"
@@ -37,7 +37,7 @@ tell_wait(const struct plan *p, bool over, unsigned wait, struct why *why)
  * Always -1 with *f.
  */
 static int
-refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
+refuse_queued(const struct plan *p, struct picking *k, struct refusal *f)
 {
 	const struct policy *policy = p->ruling->decision.policy;
 	const unsigned wait = p->ruling->decision.grant.wait;
@@ -54,13 +54,13 @@ refuse_with_place(const struct plan *p, struct picking *k, struct refusal *f)
 			refuse_within(&f->why, "no GPU is free, and the policy allows no wait");
 		return -1;
 	}
-	if (policy->max_waiting != 0 && queue_place(&k->queue, me->key) == k->queue.n &&
+	if (policy->max_waiting != 0 && queue_position(&k->queue, me->key) == k->queue.n &&
 	    queue_count(&k->queue, policy->name) >= policy->max_waiting)
 		return refuse(&f->why, WHY_AGAIN, "%s: as many of its containers wait already as may (max_waiting = %u)",
 		    policy->name, policy->max_waiting);
 	me->uid = l->uid;
 	me->asker = call_process(p->ruling->call);
-	me->task = l->pausing.task;
+	me->task = l->tasks.task;
 	me->wait = wait;
 	if ((me->id = strdup(l->id)) == NULL)
 		return refuse_nomem(&f->why);
@@ -90,8 +90,8 @@ refuse_or_queue(const struct plan *p, struct picking *k, struct idle *idle, stru
 		f->why = why;
 		return -1;
 	}
-	if (p->ruling->decision.grant.wait > 0 || (!soon && f->chores.n == 0))
-		return refuse_with_place(p, k, f);
+	if (p->ruling->decision.grant.wait > 0 || (!soon && f->ops.n == 0))
+		return refuse_queued(p, k, f);
 	f->again = ASK_AGAIN;
 	return -1;
 }
@@ -101,7 +101,7 @@ pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unleased
 {
 	const struct ruling *r = p->ruling;
 	const struct decision *d = &r->decision;
-	struct idle idle = { .call = r->call, .leases = &k->leases, .chores = &f->chores };
+	struct idle idle = { .call = r->call, .leases = &k->leases, .ops = &f->ops };
 	const struct unleased none = { 0 };
 	autodrained struct drained drained = { 0 };
 	const struct allot_state s = { &k->leases, &k->queue, unleased != NULL ? unleased : &none, &drained, d,
@@ -114,7 +114,7 @@ pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unleased
 	if (d->grant.gpus > 0 && drained_list(&drained, &f->why) == -1)
 		return -1;
 	f->ahead = queue_before(&k->queue, &k->me);
-	p->lease.pausing.waited = queue_waited(&k->queue, k->me.key);
+	p->lease.tasks.waited = queue_waited(&k->queue, k->me.key);
 	if (allot_wants(d, &k->me, &f->why) == -1 || idle_finish(&idle, &k->me, &f->why) == -1)
 		return -1;
 	if (allot(&s, &p->lease, &k->me, p->picks, GPUS_MAX, &f->why) == -1)
@@ -132,7 +132,7 @@ promise_all(struct plan *p, struct picking *k, struct refusal *f)
 	_Static_assert(PROMISED_GPUS_MAX <= GPUS_MAX, "a plan has room for all promised GPUs");
 	p->picked = GPUS_MAX;
 	return allot_wants(d, &k->me, &f->why) == 0 &&
-	    allot_all(d, &k->me, &p->lease.pausing, p->picks, &p->picked) == 0 ? 0 : refuse_nomem(&f->why);
+	    allot_all(d, &k->me, &p->lease.tasks, p->picks, &p->picked) == 0 ? 0 : refuse_nomem(&f->why);
 }
 
 /* What the policy says of the request's place in the queue. */
@@ -195,7 +195,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 	/* before the request can get a place in the queue: it may wait for a GPU that its own job has */
 	if (picking_read(k, p, true, &f->why) == -1 || used_token_may_add(ls, l, &f->why) == -1 ||
 	    (plan_promises(p) ? promise_all(p, k, f) : pick_or_queue(p, k, unleased, f)) == -1 ||
-	    leases_may_add(ls, l, &f->why) == -1 || ways_may_add(ls, l, &f->why) == -1 ||
+	    leases_may_add(ls, l, &f->why) == -1 || lookups_may_add(ls, l, &f->why) == -1 ||
 	    label_decide(&p->label, ls, l, &f->why) == -1 || acts_undo_earlier(ls, l, false, &f->why) == -1)
 		return -1;
 	if (plan_driver_files(p, &f->why) == -1)

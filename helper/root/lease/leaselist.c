@@ -210,11 +210,11 @@ read_one(struct leases *ls, struct lease_file *f, struct why *why)
 }
 
 static bool
-is_asked_for(const struct lease_file *f, const struct lease_query *c)
+is_queried(const struct lease_file *f, const struct lease_query *c)
 {
 	return c->all || (c->of_user && f->name.uid == c->uid) || (f->name.flags & c->flags) != 0 ||
 	    (c->key != NULL && strcmp(f->name.key, c->key) == 0) || (c->keys != NULL && strlist_has(c->keys, f->name.key)) ||
-	    lease_name_meets(&f->name, &c->marks);
+	    lease_name_may_have(&f->name, &c->bloom);
 }
 
 static int
@@ -223,7 +223,7 @@ read_those(struct leases *ls, const struct lease_query *c, struct why *why)
 	struct lease_file *f;
 
 	for (f = ls->file; f < ls->file + ls->files; f++)
-		if (!f->read && !f->gone && is_asked_for(f, c) && read_one(ls, f, why) == -1)
+		if (!f->read && !f->gone && is_queried(f, c) && read_one(ls, f, why) == -1)
 			return -1;
 	return 0;
 }

@@ -39,7 +39,7 @@ struct lease_query {
 	const char *key;	/* that of one container; NULL: none */
 	const struct strlist *keys;	/* those of further containers; NULL: none */
 	unsigned flags;		/* those with one of these flags (leasename.h) */
-	struct marks marks;	/* those with one of these GPUs or nodes */
+	struct bloom_query bloom;	/* those with one of these GPUs or nodes */
 };
 
 /*

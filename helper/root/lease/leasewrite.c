@@ -89,7 +89,7 @@ leases_may_add(const struct leases *ls, const struct lease *l, struct why *why)
 			return refuse(why, WHY_AGAIN, "container %s already has a lease, and is not gone", l->id);
 	if (strlen(text) > LEASE_TEXT_MAX)
 		return refuse(why, WHY_CONFIG, "the lease of this container's %zu folders would take %zu KiB, at most %d are "
-		    "allowed: ask for fewer (GPUHELPER_FOLDERS)", l->ways, strlen(text) >> 10, LEASE_TEXT_MAX >> 10);
+		    "allowed: ask for fewer (GPUHELPER_FOLDERS)", l->lookups, strlen(text) >> 10, LEASE_TEXT_MAX >> 10);
 	leases_tally(ls, l->uid, &t);
 	return t.all >= LEASES_MAX || tally_is_full(&t, l->uid, strlen(text)) ? refuse_more(&t, why) : 0;
 }

@@ -19,7 +19,7 @@
 #include "../../host/file.h"
 #include "../../host/process/process.h"
 #include "../../host/trust.h"
-#include "../../lease/pausing.h"
+#include "../../lease/leasetasks.h"
 #include "../log/audit.h"
 #include "../self/state.h"
 
@@ -165,7 +165,7 @@ record_abandoned(int audit, const struct queue *q, const struct queued *w)
 void
 queue_abandon(struct queue *q, const char *key, int audit)
 {
-	const size_t position = queue_place(q, key);
+	const size_t position = queue_position(q, key);
 
 	if (position == q->n)
 		return;
@@ -275,7 +275,7 @@ queue_close(struct queue *q)
 }
 
 size_t
-queue_place(const struct queue *q, const char *key)
+queue_position(const struct queue *q, const char *key)
 {
 	size_t i;
 
@@ -287,7 +287,7 @@ queue_place(const struct queue *q, const char *key)
 unsigned
 queue_waited(const struct queue *q, const char *key)
 {
-	const size_t position = queue_place(q, key);
+	const size_t position = queue_position(q, key);
 
 	return position == q->n ? 0 : waited(&q->v[position]);
 }
@@ -302,7 +302,7 @@ goes_before(const struct queued *v, const struct queued *w)
 size_t
 queue_before(const struct queue *q, const struct queued *w)
 {
-	size_t position = queue_place(q, w->key);
+	size_t position = queue_position(q, w->key);
 
 	if (position == q->n)
 		for (position = 0; position < q->n && goes_before(&q->v[position], w); position++)
@@ -343,7 +343,7 @@ is_written(const struct queue *q, size_t position, const struct buf *text)
 int
 queue_stay(struct queue *q, struct queued *w, struct why *why)
 {
-	size_t position = queue_place(q, w->key), i, own = 0;
+	size_t position = queue_position(q, w->key), i, own = 0;
 	autobuf struct buf text = { 0 };
 
 	for (i = 0; i < q->n; i++)

@@ -50,7 +50,7 @@ void queue_close(struct queue *q);
 #define autoqueue __attribute__((cleanup(queue_close)))
 
 /* The number of waiters before the one with this key; the number of all waiters if it is not in the queue. */
-size_t queue_place(const struct queue *q, const char *key);
+size_t queue_position(const struct queue *q, const char *key);
 /* The same for a request with w->key and w->priority; if it is not in the queue, for the place that it would get. */
 size_t queue_before(const struct queue *q, const struct queued *w);
 

@@ -148,7 +148,7 @@ node_acl_look(int fd, const char *path, struct acl_name who, enum acl_state *sta
 
 	if (ret == 0) {
 		*state = state_of(&e.acl, who);
-		*mask = (m = posixacl_find(&e.acl, POSIXACL_MASK, 0)) != NULL ? (int)m->bits : ACT_NO_MASK;
+		*mask = (m = posixacl_find(&e.acl, POSIXACL_MASK, 0)) != NULL ? (int)m->bits : CHANGE_NO_MASK;
 	}
 	posixacl_free(&e.acl);
 	return ret;
@@ -192,7 +192,7 @@ lower_mask(struct editing *e, struct acl_name who, const struct acl_names *ours,
 	if (ours->n > 0 || mask == NULL || group == NULL)
 		return false;
 	had = mask->bits;
-	if (before != ACT_NO_MASK) {
+	if (before != CHANGE_NO_MASK) {
 		/*
 		 * Leaves the mask alone if someone has lowered it since. The old mask hid nobody's rights when we
 		 * raised it. An entry that it would hide now is newer, and keeps its rights.

@@ -27,10 +27,10 @@ enum acl_state {
 
 /*
  * The next three functions take an O_PATH descriptor, and the node's path for messages. To add or remove an entry,
- * the caller must hold the lock on the leases, as for all of acts.h.
+ * the caller must hold the lock on the leases, as for all of changes.h.
  */
 
-/* Gets the entry's state, and the ACL's mask: 0 to 7, or ACT_NO_MASK if it has none. -1 with *why. */
+/* Gets the entry's state, and the ACL's mask: 0 to 7, or CHANGE_NO_MASK if it has none. -1 with *why. */
 int node_acl_look(int fd, const char *path, struct acl_name who, enum acl_state *state, int *mask, struct why *why);
 
 /*
@@ -42,7 +42,7 @@ int node_acl_add(int fd, const char *path, struct acl_name who, const struct acl
 
 /*
  * Removes the entry if it says «rw», whoever set it. «ours»: our entries that stay. If none stays, restores the mask
- * from before our first entry (ACT_NO_MASK: removes it), even if this entry was never there. -1 with *why.
+ * from before our first entry (CHANGE_NO_MASK: removes it), even if this entry was never there. -1 with *why.
  */
 int node_acl_remove(int fd, const char *path, struct acl_name who, const struct acl_names *ours, int mask_before,
     struct why *why);

@@ -13,7 +13,7 @@
 #include "../../host/file.h"
 #include "../../host/users.h"
 #include "acl.h"
-#include "acts.h"
+#include "changes.h"
 #include "node.h"
 
 /* Nodes that are not there. */
@@ -31,10 +31,10 @@ refuse_missing(const struct gpu_node *n, const struct inventory *inv, struct why
 	return refuse(why, WHY_ABSENT, "%s could not be made: nvidia-modprobe -c0 -u", n->path);
 }
 
-static struct act
-act_on(const struct gpu_node *n, enum act_kind kind)
+static struct change
+change_on(const struct gpu_node *n, enum change_kind kind)
 {
-	struct act a = { .kind = kind, .major = n->major, .minor = n->minor };
+	struct change a = { .kind = kind, .major = n->major, .minor = n->minor };
 
 	snprintf(a.path, sizeof(a.path), "%s", n->path);
 	return a;
@@ -51,18 +51,18 @@ static int
 share_made(const struct device_view *v, const struct gpu_node *n, const struct stat *st, struct why *why)
 {
 	const struct ledger_node *had = ledger_read(n->path, n->major, n->minor, why);
-	struct act make = act_on(n, ACT_MAKE_NODE);
+	struct change make = change_on(n, CHANGE_MAKE_NODE);
 
 	make.there = true;
 	if (had == NULL)
 		return -1;
-	return had->inode != st->st_ino || acts_add(v->acts, &make) ? 0 : refuse_nomem(why);
+	return had->inode != st->st_ino || acts_add(v->changes, &make) ? 0 : refuse_nomem(why);
 }
 
 int
 device_plan(const struct device_view *v, const struct gpu_node *n, struct edits *unused, struct why *why)
 {
-	const struct act make = act_on(n, ACT_MAKE_NODE);
+	const struct change make = change_on(n, CHANGE_MAKE_NODE);
 	const char *name;
 	struct stat st;
 	int dir;
@@ -80,7 +80,7 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 		return 0;
 	if (!may_be_made(n) || !v->inv->nvidia_modify)
 		return refuse_missing(n, v->inv, why);
-	return acts_add(v->acts, &make) ? 0 : refuse_nomem(why);
+	return acts_add(v->changes, &make) ? 0 : refuse_nomem(why);
 }
 
 /* Who may use a node. */
@@ -134,13 +134,13 @@ sees_hosts_node(const struct device_view *v)
 
 /* True if the entry's id is the caller's own. */
 static bool
-is_callers(const struct device_view *v, const struct act *entry)
+is_callers(const struct device_view *v, const struct change *entry)
 {
 	const struct asker *who = &v->peer->asker;
 
 	if (!v->subject->mapped)
 		return false;
-	return entry->kind == ACT_ALLOW_GROUP ? user_owns_gid(who->uid, who->user, v->peer->gid, entry->id) :
+	return entry->kind == CHANGE_ALLOW_GROUP ? user_owns_gid(who->uid, who->user, v->peer->gid, entry->id) :
 	    user_owns_uid(who->uid, who->user, entry->id);
 }
 
@@ -149,7 +149,7 @@ static int
 plan_entry(const struct device_view *v, const struct gpu_node *n, int fd, const struct stat *st, bool group,
     struct why *why)
 {
-	struct act a = act_on(n, group ? ACT_ALLOW_GROUP : ACT_ALLOW_USER);
+	struct change a = change_on(n, group ? CHANGE_ALLOW_GROUP : CHANGE_ALLOW_USER);
 	enum acl_state state;
 	int mask;
 
@@ -161,12 +161,12 @@ plan_entry(const struct device_view *v, const struct gpu_node *n, int fd, const 
 	if (state != ACL_IS_ABSENT)
 		return refuse(why, WHY_DENIED, "%s has an ACL entry for %s %u that lets nobody in: see getfacl %s, and mend or "
 		    "remove it", n->path, group ? "group" : "user", a.id, n->path);
-	return acts_add(v->acts, &a) ? 0 : refuse_nomem(why);
+	return acts_add(v->changes, &a) ? 0 : refuse_nomem(why);
 }
 
 /* True if another lease has this entry: it goes with that lease, unless this lease has it too. */
 static bool
-is_shared(const struct device_view *v, const struct ledger_node *had, const struct act *entry)
+is_shared(const struct device_view *v, const struct ledger_node *had, const struct change *entry)
 {
 	size_t i;
 
@@ -181,7 +181,7 @@ let_in(const struct device_view *v, const struct gpu_node *n, int fd, const stru
     struct why *why)
 {
 	const struct ledger_node *had;
-	struct act user = act_on(n, ACT_ALLOW_USER), group = act_on(n, ACT_ALLOW_GROUP);
+	struct change user = change_on(n, CHANGE_ALLOW_USER), group = change_on(n, CHANGE_ALLOW_GROUP);
 	const int want = n->read_only ? R_OK : R_OK | W_OK;
 	struct acl_names ours;
 
@@ -193,13 +193,13 @@ let_in(const struct device_view *v, const struct gpu_node *n, int fd, const stru
 	if ((had = ledger_read(n->path, n->major, n->minor, why)) == NULL)
 		return -1;
 	if (is_shared(v, had, &user) || is_shared(v, had, &group))
-		return acts_add(v->acts, is_shared(v, had, &user) ? &user : &group) ? 0 : refuse_nomem(why);
+		return acts_add(v->changes, is_shared(v, had, &user) ? &user : &group) ? 0 : refuse_nomem(why);
 	acts_acl_names(had, NULL, &ours);
 	return access_ignoring(fd, v->subject, want, ours.v, ours.n) ? 0 :
 	    plan_entry(v, n, fd, st, inventory_flushes(v->inv, n->major, n->minor), why);
 }
 
-/* Notes the node's mode and owner in the lease. acts_trouble() compares them later. */
+/* Notes the node's mode and owner in the lease. changes_trouble() compares them later. */
 static void
 note_mode(struct lease *l, const struct gpu_node *n, uint32_t mode, const struct stat *st)
 {
@@ -216,7 +216,7 @@ note_mode(struct lease *l, const struct gpu_node *n, uint32_t mode, const struct
 int
 device_add(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why)
 {
-	const struct act node = act_on(n, ACT_LABEL);
+	const struct change node = change_on(n, CHANGE_LABEL);
 	struct edit_node e = { .major = n->major, .minor = n->minor };
 	autoclose int fd = -1;
 	struct stat st;
@@ -228,8 +228,8 @@ device_add(const struct device_view *v, const struct gpu_node *n, struct edits *
 	if (let_in(v, n, fd, &st, out, why) == -1)
 		return -1;
 	/* a node that the runtime makes gets the label of the container's files */
-	if (sees_hosts_node(v) ? label_node(v->label, fd, &node, n->read_only, v->alone, v->acts, why) == -1 :
-	    v->alone && label_spare_node(v->label, fd, &node, v->acts, why) == -1)
+	if (sees_hosts_node(v) ? label_node(v->label, fd, &node, n->read_only, v->alone, v->changes, why) == -1 :
+	    v->alone && label_spare_node(v->label, fd, &node, v->changes, why) == -1)
 		return -1;
 	snprintf(e.path, sizeof(e.path), "%s", n->path);
 	if (!node_mode(fd, &st, &e.mode))

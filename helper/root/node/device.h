@@ -15,7 +15,7 @@ struct device_view {
 	const struct subject *subject;	/* the container's process */
 	const struct peer *peer;
 	struct lease *lease;		/* gets the mode and owner of its nodes */
-	struct acts *acts;		/* gets what is to be done */
+	struct changes *changes;		/* gets what is to be done */
 	const struct label *label;	/* of the container */
 	bool alone;			/* nobody else holds any part of the GPU in question */
 };

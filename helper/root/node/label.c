@@ -189,7 +189,7 @@ check_once(const struct held_folder *f, const struct lease *l, struct why *why)
 	size_t i;
 
 	for (i = 0; i < l->folders; i++)
-		if (l->folder[i].relabel != f->relabel && held_folders_meet(&l->folder[i], f))
+		if (l->folder[i].relabel != f->relabel && held_folders_overlap(&l->folder[i], f))
 			return refuse(why, WHY_CONFIG, "folders %s and %s are the same, or one is in the other: they can't have "
 			    "different labels (relabel)", l->folder[i].path, f->path);
 	return 0;
@@ -206,7 +206,7 @@ hold_folder(const struct label *l, const struct edit_mount *m, const struct moun
 	    (level_categories(l->process.level) == 0 || strchr(l->process.level, '-') != NULL))
 		return refuse(why, WHY_CONFIG, "folder %s can't be private to a container of level \"%s\", which has no categories "
 		    "of its own: selinux = { level = \"auto\"; } in the policy", m->source, l->process.level);
-	if (!mounts_place(mounts, fd, m->source, &f.fs, &f.fs_path) || (f.path = strdup(m->source)) == NULL)
+	if (!mounts_fs_path(mounts, fd, m->source, &f.fs, &f.fs_path) || (f.path = strdup(m->source)) == NULL)
 		return refuse(why, WHY_IO, "folder %s: its mount is not in /proc/self/mountinfo", m->source);
 	if (!text_is_utf8(f.fs_path, strlen(f.fs_path)))
 		return refuse(why, WHY_CONFIG, "folder %s is mounted from a directory whose name is not UTF-8", m->source);
@@ -243,7 +243,7 @@ check_held(const struct held_folder *f, const struct lease *l, const struct leas
 
 	for (i = 0; i < other->folders; i++) {
 		o = &other->folder[i];
-		if (!held_folders_meet(f, o) || (f->relabel != RELABEL_PRIVATE && o->relabel != RELABEL_PRIVATE))
+		if (!held_folders_overlap(f, o) || (f->relabel != RELABEL_PRIVATE && o->relabel != RELABEL_PRIVATE))
 			continue;
 		/* the containers of a pod share a label: what is private to one is private to all of them */
 		if (f->relabel != RELABEL_SHARED && o->relabel != RELABEL_SHARED && other->uid == l->uid &&
@@ -348,9 +348,9 @@ own_label(const struct label *l, const char *path, const char *has, char out[SEC
 
 /* Gets the node's label now, and fills in the new one. 0, 1 or -1 as own_label(). */
 static int
-plan_node(const struct label *l, int fd, bool alone, struct act *a, char was[SECONTEXT_MAX], struct why *why)
+plan_node(const struct label *l, int fd, bool alone, struct change *a, char was[SECONTEXT_MAX], struct why *why)
 {
-	a->kind = ACT_LABEL;
+	a->kind = CHANGE_LABEL;
 	if (!selinux_label_of(fd, was))
 		return refuse(why, WHY_IO, "%s: its SELinux label can't be read: %s", a->path, strerror(errno));
 	if (alone)
@@ -360,16 +360,16 @@ plan_node(const struct label *l, int fd, bool alone, struct act *a, char was[SEC
 }
 
 static int
-add_label(struct acts *acts, const struct act *a, const char *was, struct why *why)
+add_label(struct changes *changes, const struct change *a, const char *was, struct why *why)
 {
-	return strcmp(a->label, was) == 0 || acts_add(acts, a) ? 0 : refuse_nomem(why);
+	return strcmp(a->label, was) == 0 || acts_add(changes, a) ? 0 : refuse_nomem(why);
 }
 
 int
-label_node(const struct label *l, int fd, const struct act *node, bool read_only, bool alone, struct acts *acts,
-    struct why *why)
+label_node(const struct label *l, int fd, const struct change *node, bool read_only, bool alone,
+    struct changes *changes, struct why *why)
 {
-	struct act a = *node;
+	struct change a = *node;
 	char was[SECONTEXT_MAX];
 	int ret;
 
@@ -380,13 +380,13 @@ label_node(const struct label *l, int fd, const struct act *node, bool read_only
 		return ret == 1 && l->state == SELINUX_PERMISSIVE ? 0 : -1;
 	if ((ret = may_use(l, a.label, read_only ? LABEL_READ_NODE : LABEL_USE_NODE, why)) != 1)
 		return ret == -1 ? -1 : refuse_node(l, a.path, a.label, why);
-	return add_label(acts, &a, was, why);
+	return add_label(changes, &a, was, why);
 }
 
 int
-label_spare_node(const struct label *l, int fd, const struct act *node, struct acts *acts, struct why *why)
+label_spare_node(const struct label *l, int fd, const struct change *node, struct changes *changes, struct why *why)
 {
-	struct act a = *node;
+	struct change a = *node;
 	char was[SECONTEXT_MAX];
 	int ret;
 
@@ -395,7 +395,7 @@ label_spare_node(const struct label *l, int fd, const struct act *node, struct a
 	/* the container does not use this node: without our SELinux module, leave it as it is */
 	if ((ret = plan_node(l, fd, true, &a, was, why)) != 0)
 		return ret == 1 ? 0 : -1;
-	return add_label(acts, &a, was, why);
+	return add_label(changes, &a, was, why);
 }
 
 /* Uses the descriptor's link in /proc, because an O_PATH descriptor allows no fsetxattr(2). */

@@ -51,14 +51,15 @@ int label_decide(struct label *l, const struct leases *ls, struct lease *lease, 
  * Checks that the container can use the host's node, which is pinned as fd. With «alone» no other container may use the
  * node: the node is to get the container's categories, for which an act is planned. -1 with *why.
  */
-int label_node(const struct label *l, int fd, const struct act *node, bool read_only, bool alone, struct acts *acts,
-    struct why *why);
+int label_node(const struct label *l, int fd, const struct change *node, bool read_only, bool alone,
+    struct changes *changes, struct why *why);
 
 /*
  * The same where the runtime makes the container a node of its own, for a GPU that the container has alone: the
  * host's node is to get the container's categories, so that no other container uses the GPU through it. -1 with *why.
  */
-int label_spare_node(const struct label *l, int fd, const struct act *node, struct acts *acts, struct why *why);
+int label_spare_node(const struct label *l, int fd, const struct change *node, struct changes *changes,
+    struct why *why);
 
 /* Gives the node (pinned as fd) this label, unless it has it. -1 with *why. */
 int label_set(int fd, const char *path, const char *label, struct why *why);

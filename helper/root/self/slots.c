@@ -15,7 +15,7 @@
 #include "state.h"
 
 static int slot = -1;
-static unsigned place_number;
+static unsigned slot_number;
 
 /* 1: taken until the process ends. 0: another process has it. -1 with errno: its file can't be opened or locked. */
 static int
@@ -29,7 +29,7 @@ lock_slot(int locks, uid_t uid, unsigned number)
 		return -1;
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
 		slot = fd;
-		place_number = number;
+		slot_number = number;
 		return 1;
 	}
 	saved = errno;
@@ -79,7 +79,7 @@ slot_may_stay(uid_t uid)
 
 	/* slots are tried in order, so a low number means that few are taken */
 	if (uid != 0)
-		return place_number < SLOTS_MAX / 2;
+		return slot_number < SLOTS_MAX / 2;
 	for (i = 0; locks != -1 && slot == -1 && i < SLOTS_MAX / 2; i++)
 		(void)lock_slot(locks, 0, i);
 	return slot != -1;

@@ -19,7 +19,7 @@
 #include "../grant/beside.h"
 #include "../lease/leaselist.h"
 #include "../lease/leasewrite.h"
-#include "../lease/ways.h"
+#include "../lease/lookups.h"
 #include "verb.h"
 
 /*
@@ -27,12 +27,12 @@
  * own rules, so it is not checked.
  */
 static int
-check_device_cgroup(const struct lease *l, const char *devcgroup, bool ruled, struct why *why)
+check_device_cgroup(const struct lease *l, const char *devcgroup, bool restricted, struct why *why)
 {
 	if (devcgroup == NULL)
 		return refuse(why, WHY_DENIED, "container %s: the runtime gave it no devices cgroup of its own, so it could open "
 		    "every GPU (was the runtime told to use no cgroups?)", l->id);
-	return ruled || l->container.privileged ? 0 : refuse(why, WHY_DENIED, "container %s: "
+	return restricted || l->container.privileged ? 0 : refuse(why, WHY_DENIED, "container %s: "
 	    "/sys/fs/cgroup/%s/devices.list lets it open GPUs that it was not granted", l->id, devcgroup);
 }
 
@@ -41,15 +41,15 @@ check_device_cgroup(const struct lease *l, const char *devcgroup, bool ruled, st
  * *ruled: these rules deny the container other GPUs.
  */
 static int
-note_device_cgroup(struct lease *l, const char *devcgroup, bool *ruled, struct why *why)
+note_device_cgroup(struct lease *l, const char *devcgroup, bool *restricted, struct why *why)
 {
 	const int root = file_root();
 	struct devmajors majors = { 0 };
 	int ret = root == -1 ? refuse(why, WHY_IO, "/: %s", strerror(errno)) : majors_read(root, &majors, why);
 
-	*ruled = ret == 0 && container_is_ruled(devcgroup, &majors);
+	*restricted = ret == 0 && container_is_restricted(devcgroup, &majors);
 	devmajors_free(&majors);
-	if (ret == 0 && l->pauses && (l->pausing.devcgroup = strdup(devcgroup)) == NULL)
+	if (ret == 0 && l->placeholder && (l->tasks.devcgroup = strdup(devcgroup)) == NULL)
 		return refuse_nomem(why);
 	return ret;
 }
@@ -106,13 +106,13 @@ note_cgroups(struct newborn *b, struct lease *l, struct why *why)
 {
 	const bool has_own_cgroup = l->container.users == 0;
 	const char *at = b->devcgroup != SIZE_MAX ? b->cgroups.v[b->devcgroup] : NULL;
-	bool ruled = false;
+	bool restricted = false;
 
-	if ((at != NULL && note_device_cgroup(l, at, &ruled, why) == -1) ||
-	    (has_own_cgroup && check_device_cgroup(l, at, ruled, why) == -1))
+	if ((at != NULL && note_device_cgroup(l, at, &restricted, why) == -1) ||
+	    (has_own_cgroup && check_device_cgroup(l, at, restricted, why) == -1))
 		return -1;
 	/* root's wrapper closes the nodes before it reports the container; cgroup v2 shows its rules to nobody */
-	if (l->pauses && !container_is_shut(l))
+	if (l->placeholder && !container_is_closed(l))
 		return refuse(why, WHY_DENIED, "container %s: /sys/fs/cgroup/%s/devices.list lets it open GPUs that it was only "
 		    "promised", l->id, at != NULL ? at : "");
 	if (b->cgroups.n == 0)
@@ -133,7 +133,7 @@ adopt(const struct leases *ls, struct newborn *b, struct lease *l, struct why *w
 		return -1;
 	if (b->mounts != 0)
 		l->container.mounts = b->mounts;
-	ways_settle(l);
+	lookups_keep_writable(l);
 	/* the lease may be longer now, with the names of the cgroups */
 	return leases_write_more(ls, l, why);
 }

@@ -37,7 +37,7 @@ exec_log(int audit, const struct peer *p, const struct lease *l, struct reply *r
 	char line[REPLY_LINE_MAX];
 	struct why why;
 
-	if (l->pausing.who != NULL && identity_unpack(l->pausing.who, &known))
+	if (l->tasks.who != NULL && identity_unpack(l->tasks.who, &known))
 		rec.known = &known;
 	else
 		rec.of_lease = l->pipeline;
@@ -57,7 +57,7 @@ describe(const struct lease *l, struct reply *reply)
 {
 	char line[LEASE_LINE_MAX];
 
-	if (lease_only_promises(l) || l->state == LEASE_TAKING) {
+	if (lease_only_promises(l) || l->state == LEASE_ACQUIRING) {
 		snprintf(reply->line, sizeof(reply->line), "no GPU yet: the task takes it; «env " GPUHELPER_AGAIN " COMMAND» takes "
 		    "one for COMMAND");
 		return;
@@ -81,7 +81,7 @@ copy_lease(const struct peer *p, const struct request *r, struct lease *held, st
 	if (leases_lock(&ls, p->asker.uid, why) == -1 || leases_read(&ls, &(struct lease_query){ .key = key }, why) == -1)
 		return -1;
 	l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
-	return l == NULL || l->state == LEASE_PASSED_ON ? 1 : lease_copy(l, held, why);
+	return l == NULL || l->state == LEASE_LEAKED ? 1 : lease_copy(l, held, why);
 }
 
 void
@@ -95,7 +95,7 @@ verb_exec(const struct peer *p, const struct request *r, struct reply *reply)
 		ret = copy_lease(p, r, &held, &reply->why);
 	reply->kind = ret != -1 ? REPLY_NOTED : reply->why.code == WHY_AGAIN ? REPLY_BUSY : REPLY_REFUSED;
 	if (ret == 0) {
-		if (held.pauses)
+		if (held.placeholder)
 			describe(&held, reply);
 		exec_log(audit, p, &held, reply);
 	}

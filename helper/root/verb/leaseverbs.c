@@ -12,7 +12,7 @@
 #include "../enter/owncgroup.h"
 #include "../log/audit.h"
 #include "../log/lograte.h"
-#include "../node/acts.h"
+#include "../node/changes.h"
 #include "verb.h"
 
 /* What to do with the leases that live on, under the lock. -1 with reply->why. */
@@ -64,9 +64,9 @@ record_orphan(void *ctx, const struct ledger_node *n, const struct ledger_entry 
  * time. Also records how many records were left out for users who no longer ask.
  */
 static int
-take_back_idle(const struct call *c, struct leases *ls, struct reply *reply)
+revoke_idle(const struct call *c, struct leases *ls, struct reply *reply)
 {
-	const struct idle idle = { c, ls, &reply->chores, NULL };
+	const struct idle idle = { c, ls, &reply->ops, NULL };
 	autoqueue struct queue q = { .dir = -1 };
 	struct why ignored;
 	bool soon;
@@ -81,13 +81,13 @@ take_back_idle(const struct call *c, struct leases *ls, struct reply *reply)
 }
 
 static int
-drain_released(const struct call *c, struct leases *ls, struct reply *reply)
+release_deleted(const struct call *c, struct leases *ls, struct reply *reply)
 {
 	struct lease *l = leases_find(ls, c->peer->asker.uid, c->request->runtime_root, c->request->id);
 
-	if (l == NULL || l->state == LEASE_DRAINING || l->state == LEASE_PASSED_ON || lease_only_promises(l))
+	if (l == NULL || l->state == LEASE_RELEASING || l->state == LEASE_LEAKED || lease_only_promises(l))
 		return 0;
-	if (leases_drain(ls, l, &reply->why) == -1)
+	if (leases_release(ls, l, &reply->why) == -1)
 		return -1;
 	(void)audit_lease(c->audit, "draining", l);
 	return 0;
@@ -113,7 +113,7 @@ allow_again(const struct call *c, struct leases *ls, struct reply *reply)
 void
 verb_look(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	look_around(take_back_idle, true, p, r, reply);
+	look_around(revoke_idle, true, p, r, reply);
 	/* without the looker no lease ends; root's timer has the journal for what to do about that */
 	if (p->asker.uid == 0 && reply->kind == REPLY_NOTED && looker_check(&reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
@@ -128,7 +128,7 @@ verb_release(const struct peer *p, const struct request *r, struct reply *reply)
 	/* not counted, because containers may end as often as they like; the user's next look sees the other leases */
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
 	c.key = key;
-	look_at_leases(drain_released, &c, p, r, reply);
+	look_at_leases(release_deleted, &c, p, r, reply);
 }
 
 void

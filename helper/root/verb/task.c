@@ -26,7 +26,7 @@
 #include "../grant/unleased.h"
 #include "../lease/leasewrite.h"
 #include "../log/audit.h"
-#include "../node/acts.h"
+#include "../node/changes.h"
 #include "execlog.h"
 #include "verb.h"
 
@@ -35,7 +35,7 @@
 static enum task_next
 next_of(const struct lease *l)
 {
-	return task_next_of(l->state, &l->pausing, process_id_lives(l->pausing.giver), clock_ms());
+	return task_next_of(l->state, &l->tasks, process_id_lives(l->tasks.changer), clock_ms());
 }
 
 /* NULL with *why: the container was promised nothing. */
@@ -44,7 +44,7 @@ find_promise(const struct call *c, const struct leases *ls, struct why *why)
 {
 	struct lease *l = leases_find(ls, c->peer->asker.uid, c->request->runtime_root, c->request->id);
 
-	if (l != NULL && l->pauses && l->container.init.pid != 0)
+	if (l != NULL && l->placeholder && l->container.init.pid != 0)
 		return l;
 	refuse(why, WHY_DENIED, "container %s was promised no GPU", c->request->id);
 	return NULL;
@@ -75,7 +75,7 @@ copy_this_lease(const struct call *c, struct lease *out, struct why *why)
 static int
 find_waiter(const struct call *c, struct lease *l, struct why *why)
 {
-	return container_find_process(l, c->request->waiter, &l->pausing.task) ? 0 : refuse(why, WHY_DENIED,
+	return container_find_process(l, c->request->waiter, &l->tasks.task) ? 0 : refuse(why, WHY_DENIED,
 	    "container %s has no process %d that could take its GPUs", l->id, c->request->waiter.pid);
 }
 
@@ -84,7 +84,7 @@ find_waiter(const struct call *c, struct lease *l, struct why *why)
 static int
 rule_again(struct ruling *r, const struct lease *l, struct why *why)
 {
-	if (l->pausing.who == NULL || !identity_unpack(l->pausing.who, &r->known))
+	if (l->tasks.who == NULL || !identity_unpack(l->tasks.who, &r->known))
 		return refuse(why, WHY_DENIED, "the container's lease does not name its pipeline");
 	r->identified = true;
 	if (reader_reads(&r->settings, &r->policies, why) == -1)
@@ -92,7 +92,7 @@ rule_again(struct ruling *r, const struct lease *l, struct why *why)
 	reader_caches_policies();
 	host_look(policies_vendors(&r->policies, &r->call->peer->asker));
 	r->asked = true;
-	return ruling_decide(r, &(struct request){ .words.gpus = l->pausing.asked }, why);
+	return ruling_decide(r, &(struct request){ .words.gpus = l->tasks.asked }, why);
 }
 
 /* Keeps only the promised candidates: the container has no other nodes. */
@@ -117,7 +117,7 @@ narrow(struct decision *d, const struct lease *l)
 static int
 find_subject(struct plan *p, struct why *why)
 {
-	const struct pausing *had = &p->lease.pausing;
+	const struct lease_tasks *had = &p->lease.tasks;
 
 	if (maps_of_process(p->lease.container.init.pid, &p->uids, &p->gids, why) == -1)
 		return -1;
@@ -127,16 +127,16 @@ find_subject(struct plan *p, struct why *why)
 
 /* Marks the lease as being taken, and writes it with the acts that it needs. */
 static int
-mark_taking(struct plan *p, struct leases *ls, struct why *why)
+write_acquiring(struct plan *p, struct leases *ls, struct why *why)
 {
 	const struct ruling *r = p->ruling;
 	struct lease *l = &p->lease;
 
-	l->state = LEASE_TAKING;
+	l->state = LEASE_ACQUIRING;
 	l->since = time(NULL);
-	l->pausing.giver = call_process(r->call);
-	l->pausing.giving_since = clock_ms();
-	l->pausing.left_since = 0;
+	l->tasks.changer = call_process(r->call);
+	l->tasks.changing_since = clock_ms();
+	l->tasks.left_since = 0;
 	free(l->policy);
 	if ((l->policy = strdup(r->decision.policy->name)) == NULL)
 		return refuse_nomem(why);
@@ -152,19 +152,19 @@ pick(struct plan *p, struct picking *k, const struct unleased *unleased, struct 
 		return -1;
 	if (!lease_has_promised_nodes(&p->lease))
 		return refuse(&f->why, WHY_ABSENT, "the numbers of its device nodes have changed: create the container again");
-	return acts_undo_earlier(&k->leases, &p->lease, true, &f->why) == -1 ? -1 : mark_taking(p, &k->leases, &f->why);
+	return acts_undo_earlier(&k->leases, &p->lease, true, &f->why) == -1 ? -1 : write_acquiring(p, &k->leases, &f->why);
 }
 
 /* The lease as it is now, with the task that was found before. */
 static int
 renew(struct lease *l, const struct lease *now, struct why *why)
 {
-	const struct process_id task = l->pausing.task;
+	const struct process_id task = l->tasks.task;
 	int ret;
 
 	lease_free(l);
 	ret = lease_copy(now, l, why);
-	l->pausing.task = task;
+	l->tasks.task = task;
 	return ret;
 }
 
@@ -184,7 +184,7 @@ pick_under_lock(struct plan *p, const struct unleased *unleased, enum task_next 
 	}
 	if (picking_read(&k, p, false, &f->why) == -1 || (now = find_promise(p->ruling->call, &k.leases, &f->why)) == NULL)
 		return -1;
-	if ((*next = next_of(now)) != TASK_TAKES)
+	if ((*next = next_of(now)) != TASK_ACQUIRES)
 		return 0;
 	if (renew(&p->lease, now, &f->why) == -1)
 		return -1;
@@ -205,7 +205,7 @@ still_ours(const struct call *c, struct lease *l)
 {
 	const struct process_id self = call_process(c);
 
-	return l != NULL && l->state == LEASE_TAKING && process_id_same(&l->pausing.giver, &self) ? l : NULL;
+	return l != NULL && l->state == LEASE_ACQUIRING && process_id_same(&l->tasks.changer, &self) ? l : NULL;
 }
 
 /* To be called without the lock; hold() writes the line under it (audit.h). */
@@ -214,14 +214,14 @@ count_record(struct plan *p, struct audit_line *line, struct why *why)
 {
 	const struct ruling *r = p->ruling;
 	const struct call *c = r->call;
-	autostrlist struct strlist acts = { 0 };
+	autostrlist struct strlist changes = { 0 };
 	const struct record rec = { .event = "grant", ASKED_BY(c->peer), .request = c->request, .known = &r->known,
 		.policy = r->decision.policy->name, .gpus = &p->edits.gpus, .edits = &p->edits,
-		.waited = p->lease.pausing.waited, .acts = &acts, .reply = p->reply_hash };
+		.waited = p->lease.tasks.waited, .changes = &changes, .reply = p->reply_hash };
 
 	if (plan_name_gpus(p, why) == -1 || p->write_reply(p, why) == -1)
 		return -1;
-	if (!acts_describe(&p->acts, &acts))
+	if (!acts_describe(&p->changes, &changes))
 		return refuse_nomem(why);
 	return audit_count(c->audit, &rec, RATE_GRANT, line, why);
 }
@@ -264,7 +264,7 @@ hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why 
 	return -1;
 }
 
-/* *next: what the task must do. Only for TASK_TAKES does the return value count: 0, or -1 with *f. */
+/* *next: what the task must do. Only for TASK_ACQUIRES does the return value count: 0, or -1 with *f. */
 static int
 take_once(struct plan *p, bool look_first, enum task_next *next, struct refusal *f)
 {
@@ -278,7 +278,7 @@ take_once(struct plan *p, bool look_first, enum task_next *next, struct refusal 
 		return refuse_look(p, f);
 	if (pick_under_lock(p, &unleased, next, f) == -1)
 		return -1;
-	if (*next != TASK_TAKES)
+	if (*next != TASK_ACQUIRES)
 		return 0;
 	alone = check_alone(p, f) == 0;
 	ret = hold_or_undo(p, alone && count_record(p, &line, &f->why) == 0, &line, &f->why);
@@ -310,8 +310,8 @@ describe(const struct plan *p, char out[REPLY_LINE_MAX])
 		alone = alone && g->exclusive;
 	}
 	buf_puts(&b, alone ? ", exclusive" : ", shared");
-	if (p->lease.pausing.waited > 0)
-		buf_printf(&b, ", waited %u s", p->lease.pausing.waited);
+	if (p->lease.tasks.waited > 0)
+		buf_printf(&b, ", waited %u s", p->lease.tasks.waited);
 	snprintf(out, REPLY_LINE_MAX, "%s", b.failed ? "" : b.p);
 }
 
@@ -323,8 +323,8 @@ write_reply(struct plan *p, struct why *why)
 	describe(p, reply.line);
 	if (plan_task_env(p, &reply.env, why) == -1)
 		return -1;
-	return idle_add_chore(&reply.chores, CHORE_OPEN, &p->lease, (struct process_id){ 0 }) ? plan_encode_reply(p, &reply,
-	    why) : refuse_nomem(why);
+	return idle_add_op(&reply.ops, OP_OPEN, &p->lease, (struct process_id){ 0 }) ? plan_encode_reply(p, &reply, why) :
+	    refuse_nomem(why);
 }
 
 static void
@@ -348,7 +348,7 @@ answer_joined(const struct call *c, struct reply *reply)
 		snprintf(reply->line, sizeof(reply->line), "%s, which this container has already", line);
 		reply->kind = REPLY_NOTED;
 		exec_log(c->audit, c->peer, &l, reply);
-		if (!idle_add_chore(&reply->chores, CHORE_OPEN, &l, (struct process_id){ 0 }))
+		if (!idle_add_op(&reply->ops, OP_OPEN, &l, (struct process_id){ 0 }))
 			*reply = (struct reply){ .kind = REPLY_REFUSED, .why = { WHY_BUG, "no memory" } };
 	} else if (l.id != NULL || reply->why.code == WHY_AGAIN) {
 		reply->kind = REPLY_BUSY;
@@ -368,7 +368,7 @@ answer_next(const struct call *c, enum task_next next, struct reply *reply)
 		reply->kind = REPLY_BUSY;
 		refuse(&reply->why, WHY_AGAIN, "the GPU of container %s is changing hands", c->request->id);
 		break;
-	case TASK_TAKES:
+	case TASK_ACQUIRES:
 	case TASK_FAILS:
 		reply->kind = REPLY_REFUSED;
 		refuse(&reply->why, WHY_DENIED, "container %s is ending: it gets no GPU", c->request->id);
@@ -383,19 +383,19 @@ task_once(const struct call *c, bool look_first, struct reply *reply)
 	autorefusal struct refusal f = { .again = ASK_NOT };
 	autoruling struct ruling r = { .call = c };
 	autoplan struct plan p = { .ruling = &r, .write_reply = write_reply };
-	enum task_next next = TASK_TAKES;
+	enum task_next next = TASK_ACQUIRES;
 	int ret = -1;
 
 	if (copy_this_lease(c, &p.lease, &f.why) == -1)
 		f.again = refusal_of_moment(&f.why);
-	else if ((next = next_of(&p.lease)) == TASK_TAKES && find_waiter(c, &p.lease, &f.why) == 0 &&
+	else if ((next = next_of(&p.lease)) == TASK_ACQUIRES && find_waiter(c, &p.lease, &f.why) == 0 &&
 	    rule_again(&r, &p.lease, &f.why) == 0 && find_subject(&p, &f.why) == 0) {
 		narrow(&r.decision, &p.lease);
 		ret = take_once(&p, look_first, &next, &f);
 	}
 	if (f.met_unleased && !look_first)
 		return false;
-	if (next != TASK_TAKES)
+	if (next != TASK_ACQUIRES)
 		answer_next(c, next, reply);
 	else if (ret == 0)
 		send_as_written(&p, reply);

@@ -24,7 +24,7 @@ leave_queue(const struct call *c, const char *key, struct why *why)
 
 	if (queue_open(&q, c->audit, why) == -1)
 		return -1;
-	position = queue_place(&q, key);
+	position = queue_position(&q, key);
 	/* its process may be a zombie, which still has its number */
 	if (position < q.n && q.v[position].task.pid != 0 && !process_id_lives(q.v[position].task))
 		queue_abandon(&q, key, c->audit);
@@ -37,13 +37,13 @@ next_look(const struct lease *l, bool gives)
 {
 	int64_t ms;
 
-	if (l == NULL || !l->pauses || l->seen.over || lease_only_promises(l) || l->state == LEASE_DRAINING)
+	if (l == NULL || !l->placeholder || l->seen.over || lease_only_promises(l) || l->state == LEASE_RELEASING)
 		return 0;
 	if (gives || l->state != LEASE_HELD)
 		return SOON_MS;
-	if (l->pausing.left_since == 0)
+	if (l->tasks.left_since == 0)
 		return AGAIN_MS;
-	ms = left_remains(&l->pausing, clock_ms());
+	ms = left_remains(&l->tasks, clock_ms());
 	return ms > 0 && ms < AGAIN_MS ? (unsigned)ms : AGAIN_MS;
 }
 
@@ -51,14 +51,14 @@ static int
 look_again(const struct call *c, struct leases *ls, struct reply *reply)
 {
 	const struct peer *p = c->peer;
-	const struct idle idle = { c, ls, &reply->chores, NULL };
+	const struct idle idle = { c, ls, &reply->ops, NULL };
 	struct lease *l;
 	bool soon;
 
 	if (idle_finish(&idle, NULL, &reply->why) == -1 || idle_begin(&idle, NULL, &soon, &reply->why) == -1)
 		return -1;
 	l = leases_find(ls, p->asker.uid, c->request->runtime_root, c->request->id);
-	reply->again = next_look(l, reply->chores.n > 0);
+	reply->again = next_look(l, reply->ops.n > 0);
 	return 0;
 }
 
@@ -70,7 +70,7 @@ verb_over(const struct peer *p, const struct request *r, struct reply *reply)
 	const struct call c = { p, r, audit };
 	char key[LEASE_KEY_SIZE];
 	/* also reads the leases of containers that the peer says it has shut; only root can have done that */
-	const struct lease_query which = { .key = key, .keys = p->asker.uid == 0 ? &r->again.shut : NULL };
+	const struct lease_query which = { .key = key, .keys = p->asker.uid == 0 ? &r->again.closed : NULL };
 
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
 	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||

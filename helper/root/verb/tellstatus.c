@@ -12,7 +12,7 @@
 #include "../lease/queue.h"
 #include "../lease/shares.h"
 #include "../log/lograte.h"
-#include "../node/acts.h"
+#include "../node/changes.h"
 #include "verb.h"
 
 #define LEASES_SHOWN (800 * 1024)	/* bytes: keeps the reply below its limit, whatever the leases are like */
@@ -33,7 +33,7 @@ put_trouble(struct jsonout *j, const struct lease *l)
 	size_t i;
 
 	jsonout_begin(j, "trouble", "[");
-	if (!l->seen.over && l->state == LEASE_HELD && !acts_trouble(l, &lines))
+	if (!l->seen.over && l->state == LEASE_HELD && !changes_trouble(l, &lines))
 		jsonout_text(j, NULL, "no memory to look at its nodes");
 	for (i = 0; i < lines.n; i++)
 		jsonout_text(j, NULL, lines.v[i]);
@@ -73,10 +73,10 @@ add_if_room(struct jsonout *list, struct jsonout *one, size_t *room)
 static const char *
 state_name(const struct lease *l, int64_t *left)
 {
-	enum idleness idleness = l->pauses && !l->seen.over && l->state == LEASE_HELD ? idle_classify(l) : IDLENESS_BUSY;
-	const bool left_some = idleness == IDLENESS_LEFT && l->pausing.left_since != 0;
+	enum idleness idleness = l->placeholder && !l->seen.over && l->state == LEASE_HELD ? idle_classify(l) : IDLENESS_BUSY;
+	const bool left_some = idleness == IDLENESS_LEFT && l->tasks.left_since != 0;
 
-	*left = left_some ? time(NULL) - (clock_ms() - l->pausing.left_since) / 1000 : 0;
+	*left = left_some ? time(NULL) - (clock_ms() - l->tasks.left_since) / 1000 : 0;
 	return l->seen.over ? "over" : idleness == IDLENESS_IDLE ? "idle" : lease_state_name(l->state);
 }
 
@@ -102,10 +102,10 @@ tell_lease(struct jsonout *list, const struct lease *l, size_t *room)
 	if (left != 0)
 		jsonout_text(&j, "left_behind_since", left_since);
 	held_gpus_write(&j, "gpus", l->gpu, l->gpus);
-	if (l->pauses)
-		held_gpus_write(&j, "promised", l->pausing.may, l->pausing.mays);
-	if (l->pausing.task.pid != 0)
-		jsonout_int(&j, "task", l->pausing.task.pid);
+	if (l->placeholder)
+		held_gpus_write(&j, "promised", l->tasks.may, l->tasks.mays);
+	if (l->tasks.task.pid != 0)
+		jsonout_int(&j, "task", l->tasks.task.pid);
 	put_trouble(&j, l);
 	jsonout_end(&j, "}");
 	add_if_room(list, &j, room);

@@ -38,7 +38,7 @@ void verb_exec(const struct peer *p, const struct request *r, struct reply *repl
 
 /*
  * VERB_TASK (task.c): a process in the container waits for the GPUs that were promised. Takes them for it, or gives it
- * a place in the queue (REPLY_BUSY). The peer then opens the container's access to them (chore.h).
+ * a place in the queue (REPLY_BUSY). The peer then opens the container's access to them (callerop.h).
  */
 void verb_task(const struct peer *p, const struct request *r, struct reply *reply);
 

@@ -42,7 +42,7 @@ open_socket_dir(struct why *why)
 
 	if (dir == NULL)
 		return refuse(why, WHY_ABSENT, "%s: %s", GPUHELPER_RUNDIR, strerror(errno));
-	if (trust_find_place(dir, true, &fd, why) == TRUST_ABSENT)
+	if (trust_pin_dir(dir, true, &fd, why) == TRUST_ABSENT)
 		return refuse(why, WHY_ABSENT, "%s: %s", GPUHELPER_RUNDIR, strerror(ENOENT));
 	return fd;
 }

@@ -20,7 +20,7 @@
 #include "../../lease/leasename.h"
 #include "../command/message.h"
 #include "../command/namespace.h"
-#include "chores.h"
+#include "callerops.h"
 #include "door.h"
 #include "watch.h"
 
@@ -198,15 +198,15 @@ handle_busy(const struct command *c, struct request *r, const struct reply *repl
 
 	if (reply->why.code == WHY_UNSIGNED)
 		return fetch_keys(r, p);
-	if (reply->chores.n > 0 && p->rounds++ < ROUNDS_MAX) {
-		if (chores_do(&reply->chores, r, &ignored) == 0)
+	if (reply->ops.n > 0 && p->rounds++ < ROUNDS_MAX) {
+		if (caller_ops_do(&reply->ops, r, &ignored) == 0)
 			return 1;
 		report_notice(c, ignored.text);
 		return 0;
 	}
-	if (reply->chores.n > 0)
-		r->again.no_chores = true;
-	strlist_free(&r->again.shut);
+	if (reply->ops.n > 0)
+		r->again.no_ops = true;
+	strlist_free(&r->again.closed);
 	if (reply->wait > 0) {
 		p->since = 0;
 		if (!p->told)
@@ -346,7 +346,7 @@ lease_check_over(const struct command *c, enum door_setting door, int status)
 
 	if (lease_request(c, verb, &r, &ignored) == 0) {
 		/* leave the chores for other containers to the next request */
-		r.again.no_chores = true;
+		r.again.no_ops = true;
 		(void)ask_once(&r, door, &reply, &ignored);
 	}
 	reply_free(&reply);

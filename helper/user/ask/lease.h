@@ -36,7 +36,7 @@ int lease_report_created(const struct command *c, enum door_setting door, struct
 
 /*
  * Sends the request, and sends it again while the helper is busy, after doing the chores that came with the
- * reply (chores.h), and while new keys are fetched for a token that no key here has signed. Returns 0 with another
+ * reply (callerops.h), and while new keys are fetched for a token that no key here has signed. Returns 0 with another
  * reply than busy, or -1 with *why. After 0 the caller calls ask_end() and reply_free().
  */
 int lease_ask(const struct command *c, struct request *r, enum door_setting door, struct asking *a, struct reply *reply,

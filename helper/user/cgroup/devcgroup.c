@@ -31,17 +31,17 @@ open_cgroup(const char *cgroup, struct why *why)
 	return fd != -1 ? fd : refuse(why, WHY_IO, "/sys/fs/cgroup/%s: %s", cgroup, strerror(errno));
 }
 
-/* The rules of a container that may open only the nodes that are open; with «shut», none. */
+/* The rules of a container that may open only the nodes that are open; with «closed», none. */
 struct rules {
 	const struct promised_node *node;
 	size_t nodes;
-	bool shut;
+	bool closed;
 };
 
 static bool
 is_open(const struct rules *r, size_t i)
 {
-	return r->node[i].open && !r->shut;
+	return r->node[i].open && !r->closed;
 }
 
 /* cgroup v1 */
@@ -285,9 +285,9 @@ is_cgroup2(int dir)
 }
 
 int
-devcgroup_set(const char *cgroup, const struct promised_node *node, size_t nodes, bool shut, struct why *why)
+devcgroup_set(const char *cgroup, const struct promised_node *node, size_t nodes, bool closed, struct why *why)
 {
-	const struct rules r = { node, nodes, shut };
+	const struct rules r = { node, nodes, closed };
 	autoclose int dir = open_cgroup(cgroup, why);
 
 	if (dir == -1)
@@ -300,9 +300,9 @@ devcgroup_set(const char *cgroup, const struct promised_node *node, size_t nodes
 }
 
 int
-devcgroup_check(const char *cgroup, const struct promised_node *node, size_t nodes, bool shut, struct why *why)
+devcgroup_check(const char *cgroup, const struct promised_node *node, size_t nodes, bool closed, struct why *why)
 {
-	const struct rules r = { node, nodes, shut };
+	const struct rules r = { node, nodes, closed };
 	autoclose int dir = open_cgroup(cgroup, why);
 
 	if (dir == -1)

@@ -9,17 +9,17 @@
 #include <stdbool.h>
 
 #include "../../base/why.h"
-#include "../../lease/chore.h"
+#include "../../lease/callerop.h"
 
 /*
  * Lets the processes in the cgroup (relative to /sys/fs/cgroup), and beneath, open the nodes that are «open», as far
- * as other device rules allow it, and none of the others; with «shut», none at all. What they have open stays open.
+ * as other device rules allow it, and none of the others; with «closed», none at all. What they have open stays open.
  * Returns 0, or -1 with *why: they can then open fewer nodes, but not more.
  */
-int devcgroup_set(const char *cgroup, const struct promised_node *node, size_t nodes, bool shut, struct why *why);
+int devcgroup_set(const char *cgroup, const struct promised_node *node, size_t nodes, bool closed, struct why *why);
 
 /* Checks that this is still so. Returns 0, or -1 with *why. */
-int devcgroup_check(const char *cgroup, const struct promised_node *node, size_t nodes, bool shut, struct why *why);
+int devcgroup_check(const char *cgroup, const struct promised_node *node, size_t nodes, bool closed, struct why *why);
 
 /*
  * Checks that a cgroup of version 2 has device rules: those are programs, which only root may list. Returns

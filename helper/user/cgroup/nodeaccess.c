@@ -154,7 +154,7 @@ node_access_refuse(const struct node_access *a, struct why *why)
 
 /* True if a cgroup that is made at «candidate» can't allow a node that our own cgroup denies. */
 static bool
-place_denies(const struct node_access *a, int here, const char *candidate)
+candidate_denies(const struct node_access *a, int here, const char *candidate)
 {
 	autoclose int there = devcgroup_open(candidate);
 	autofree char *list = there != -1 ? read_list(there) : NULL;
@@ -183,7 +183,7 @@ node_access_is_lost(const struct node_access *a, const char *cgroups_path, const
 	for (i = 0; i < candidates.n; i++) {
 		if (!devcgroup_is(candidates.v[i]))
 			continue;
-		if (!devcgroup_is_beneath(candidates.v[i], own) && !place_denies(a, here, candidates.v[i]))
+		if (!devcgroup_is_beneath(candidates.v[i], own) && !candidate_denies(a, here, candidates.v[i]))
 			return false;
 		lost = true;
 	}

@@ -357,7 +357,7 @@ drop_elements(const struct doc *d, const struct mark *m, size_t list, struct doc
 }
 
 static void
-drop_mark(const struct doc *d, struct doc_edits *e)
+reset_state(const struct doc *d, struct doc_edits *e)
 {
 	const uint32_t at = doc_get(d, 0, "annotations");
 	autofree char *text = NULL;
@@ -399,7 +399,7 @@ without(const struct doc *d, const struct mark *m, size_t *len)
 		drop_elements(d, m, i, &e);
 	for (i = 0; i < LABELS; i++)
 		restore_label(d, m, i, &e);
-	drop_mark(d, &e);
+	reset_state(d, &e);
 	return doc_apply(d, &e, len);
 }
 

@@ -10,7 +10,7 @@
 
 #include "../../lease/edits.h"
 
-/* For each granted folder, its target in the container and the place that must be mounted there (way.h). */
+/* For each granted folder, its target in the container and the place that must be mounted there (lookup.h). */
 struct folder_mounts {
 	struct strlist target, fs_path;
 };

@@ -79,7 +79,7 @@ comes_from_volume(int fd, const char *path, const struct settings *settings, uid
 	struct stat st;
 	struct origin o = { .settings = settings, .caller = caller, .root = &st };
 
-	if (fstat(fd, &st) == -1 || !mounts_place(mounts, fd, path, &fs, &fs_path))
+	if (fstat(fd, &st) == -1 || !mounts_fs_path(mounts, fd, path, &fs, &fs_path))
 		return false;
 	o.fs = fs;
 	o.fs_path = fs_path;
@@ -355,7 +355,7 @@ struct targets {
 };
 
 static void
-places_free(struct targets *l)
+targets_free(struct targets *l)
 {
 	size_t i;
 
@@ -377,7 +377,7 @@ is_in_missing_dir(const struct target *p, const char *path)
 }
 
 static int
-resolve_place(struct targets *l, const char *path, int root, const char *rootpath, struct why *why)
+resolve_target(struct targets *l, const char *path, int root, const char *rootpath, struct why *why)
 {
 	const struct target *before = l->n > 0 ? &l->v[l->n - 1] : NULL;
 	struct target *p = &l->v[l->n];
@@ -437,12 +437,12 @@ fill_ours(const struct edits *e, int fd, const char *path, struct targets *out, 
 	if ((out->v = calloc(e->mounts + e->nodes + 1, sizeof(*out->v))) == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < e->mounts; i++) {
-		if (resolve_place(out, e->mount[i].target, fd, path, why) == -1)
+		if (resolve_target(out, e->mount[i].target, fd, path, why) == -1)
 			return -1;
 		out->v[i].gpu = e->mount[i].driver;
 	}
 	for (i = 0; i < e->nodes; i++) {
-		if (resolve_place(out, e->node[i].path, fd, path, why) == -1)
+		if (resolve_target(out, e->node[i].path, fd, path, why) == -1)
 			return -1;
 		out->v[e->mounts + i].gpu = true;
 	}
@@ -500,7 +500,7 @@ check_target(const char *target, int fd, const char *path, const struct targets 
 	size_t i;
 	int ret = 0;
 
-	if (resolve_place(&one, target, fd, path, why) == -1)
+	if (resolve_target(&one, target, fd, path, why) == -1)
 		return -1;
 	for (i = 0; ret == 0 && i < ours->n; i++)
 		ret = check(&ours->v[i], &theirs, why);
@@ -520,7 +520,7 @@ check_mount_conflicts(const struct spec_mount *m, int fd, const char *path, cons
 
 /* Runtimes use these directories even if nothing is mounted there. */
 static int
-check_standard_places(int fd, const char *path, const struct targets *ours, struct why *why)
+check_standard_dirs(int fd, const char *path, const struct targets *ours, struct why *why)
 {
 	static const char *const dir[] = { "/dev", "/proc", "/sys" };
 	size_t i;
@@ -540,10 +540,10 @@ rootfs_check_conflicts(const struct spec *s, int fd, const char *path, const str
 
 	ret = fill_ours(e, fd, path, &ours, why) == -1 ? -1 : check_granted_links(&ours, why);
 	if (ret == 0 && ours.n > 0)
-		ret = check_standard_places(fd, path, &ours, why);
+		ret = check_standard_dirs(fd, path, &ours, why);
 	for (i = 0; ret == 0 && ours.n > 0 && i < s->mount_count; i++)
 		if (!s->mount[i].duplicate)
 			ret = check_mount_conflicts(&s->mount[i], fd, path, &ours, why);
-	places_free(&ours);
+	targets_free(&ours);
 	return ret;
 }

@@ -19,7 +19,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
-#include "../../lease/pausing.h"
+#include "../../lease/leasetasks.h"
 
 #define PROC_MAGIC 0x9fa0
 #define PROC_TOP 1		/* the inode of /proc itself */
@@ -176,8 +176,8 @@ struct ours {
 	size_t n;
 };
 
-static const char *const our_places[] = { GPUHELPER_RUNDIR, GPUHELPER_CONFDIR, GPUHELPER_STATEDIR, GPUHELPER_LOGDIR };
-#define OUR_PLACES (sizeof(our_places) / sizeof(our_places[0]))
+static const char *const our_dirs[] = { GPUHELPER_RUNDIR, GPUHELPER_CONFDIR, GPUHELPER_STATEDIR, GPUHELPER_LOGDIR };
+#define OUR_DIRS (sizeof(our_dirs) / sizeof(our_dirs[0]))
 
 static struct file_id
 id_of(const struct stat *st)
@@ -198,7 +198,7 @@ has_id(const struct ours *o, const struct file_id *id)
 
 /* Adds a directory that exists. Returns false if the list is full. */
 static bool
-add_own_place(struct ours *o, const char *path)
+add_own_dir(struct ours *o, const char *path)
 {
 	struct file_id id;
 	struct stat st;
@@ -222,25 +222,25 @@ find_ours(struct ours *o)
 	size_t i;
 
 	o->n = 0;
-	for (i = 0; i < OUR_PLACES; i++) {
-		snprintf(walk, sizeof(walk), "%s", our_places[i]);
+	for (i = 0; i < OUR_DIRS; i++) {
+		snprintf(walk, sizeof(walk), "%s", our_dirs[i]);
 		for (; *walk != '\0'; *strrchr(walk, '/') = '\0')
-			if (!add_own_place(o, walk))
+			if (!add_own_dir(o, walk))
 				return false;
 	}
-	return add_own_place(o, "/");
+	return add_own_dir(o, "/");
 }
 
 /* True if this place of the host is one of gpuhelper's directories, or above or beneath one. */
 static bool
-is_own_place(const struct ours *o, const char *path)
+is_own_dir(const struct ours *o, const char *path)
 {
 	struct file_id id;
 	struct stat st;
 	size_t i;
 
-	for (i = 0; i < OUR_PLACES; i++)
-		if (path_related(path, our_places[i]))
+	for (i = 0; i < OUR_DIRS; i++)
+		if (path_related(path, our_dirs[i]))
 			return true;
 	if (stat(path, &st) == -1)
 		return false;
@@ -248,12 +248,12 @@ is_own_place(const struct ours *o, const char *path)
 	return has_id(o, &id);
 }
 
-/* True if is_own_place() is true of a source or of the place to which it led. Mostly the two are the same path. */
+/* True if is_own_dir() is true of a source or of the place to which it led. Mostly the two are the same path. */
 static bool
 brings_ours(const struct ours *o, const char *source, const char *led)
 {
-	return (source[0] == '/' && is_own_place(o, source)) ||
-	    (led != NULL && strcmp(led, source) != 0 && is_own_place(o, *led != '\0' ? led : "/"));
+	return (source[0] == '/' && is_own_dir(o, source)) ||
+	    (led != NULL && strcmp(led, source) != 0 && is_own_dir(o, *led != '\0' ? led : "/"));
 }
 
 /* The data against which the sources of one container's mounts are checked. */

@@ -24,7 +24,7 @@ container_writes_in(int fd, const char *path)
 {
 	automounts struct mount_table *mounts = mounts_read();
 	struct directory d = { 0 };
-	bool found = !mounts_place(mounts, fd, path, &d.fs, &d.fs_path) || containers_mount_any(is_above, &d, NULL);
+	bool found = !mounts_fs_path(mounts, fd, path, &d.fs, &d.fs_path) || containers_mount_any(is_above, &d, NULL);
 
 	free(d.fs);
 	free(d.fs_path);

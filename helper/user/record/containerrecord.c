@@ -140,7 +140,7 @@ container_record_check(const char *key, const char *id, struct process_id init, 
 
 /* True if the chore names no device but the recorded ones. */
 static bool
-has_nodes(const struct container_record *r, const struct chore *c)
+has_nodes(const struct container_record *r, const struct caller_op *c)
 {
 	size_t i, k;
 
@@ -170,7 +170,7 @@ check_nodes(const struct container_record *r, const char *id, struct why *why)
 }
 
 int
-container_record_check_chore(const struct chore *c, struct container_record *r, struct why *why)
+container_record_check_op(const struct caller_op *c, struct container_record *r, struct why *why)
 {
 	if (container_record_check(c->lease, c->id, c->init, &c->cgroups, r, why) == -1)
 		return -1;

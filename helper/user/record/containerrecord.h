@@ -1,7 +1,7 @@
 /*
  * Container records (in messages: birth records): what root's wrapper saw of a container when the runtime had made it,
- * before any of its code ran. Later root changes device rules and ends processes because a chore (lease/chore.h) or a
- * lease says so. It does so only to a container that it saw itself, with the process, the cgroups and the devices of
+ * before any of its code ran. Later root changes device rules and ends processes because a chore (lease/callerop.h) or
+ * a lease says so. It does so only to a container that it saw itself, with the process, the cgroups and the devices of
  * the record: of a reply it takes only what to do, and which of the recorded devices are to be open.
  *
  * A record is a file in a directory of root's (recorddir.h), named by the lease's key (lease_key()).
@@ -13,7 +13,7 @@
 
 #include "../../base/why.h"
 #include "../../kernel/devnum.h"
-#include "../../lease/chore.h"
+#include "../../lease/callerop.h"
 
 struct container_record {
 	struct process_id init;		/* the container's first process */
@@ -44,7 +44,7 @@ int container_record_check(const char *key, const char *id, struct process_id in
  * The same for a chore. It must also be of the same device cgroup, for a container with promised GPUs, and ask for no
  * device but the recorded ones, which must be GPUs'.
  */
-int container_record_check_chore(const struct chore *c, struct container_record *r, struct why *why);
+int container_record_check_op(const struct caller_op *c, struct container_record *r, struct why *why);
 
 /* True if the record's process numbers are of this process's PID namespace. */
 bool container_record_has_our_pids(const struct container_record *r);

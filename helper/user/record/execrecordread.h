@@ -22,7 +22,7 @@ struct exec_record {
 	struct strlist tokens;	/* not in the record: variables with tokens, besides GPUHELPER_TOKEN (tokennames.h) */
 	bool found;		/* the container was granted something: the audit log records the exec */
 	bool privileged;	/* it was allowed to be privileged */
-	bool promised;		/* GPUs: a task takes them before it begins (lease/pausing.h) */
+	bool promised;		/* GPUs: a task takes them before it begins (lease/leasetasks.h) */
 };
 
 /*

@@ -67,7 +67,7 @@ run_agent(struct task *t, const struct strlist *lines)
 		_exit(0);
 	for (i = 0; i < lines->n; i++)
 		task_tell(t, lines->v[i]);
-	task_take_gpus(t);
+	task_acquire_gpus(t);
 	_exit(0);
 }
 

@@ -17,7 +17,7 @@
 #include "../../host/file.h"
 #include "../../vet/vet.h"
 #include "../ask/ask.h"
-#include "../ask/chores.h"
+#include "../ask/callerops.h"
 #include "../ask/lease.h"
 #include "../ask/watch.h"
 
@@ -111,15 +111,15 @@ begin_request(const struct task *t, enum verb verb, struct request *r)
 
 /* Does the chores for other containers, and asks again at once if they are done. */
 static bool
-did_chores(const struct reply *reply, struct request *r)
+did_ops(const struct reply *reply, struct request *r)
 {
 	struct why ignored;
 
-	if (reply->chores.n == 0) {
-		strlist_free(&r->again.shut);
+	if (reply->ops.n == 0) {
+		strlist_free(&r->again.closed);
 		return false;
 	}
-	return chores_do(&reply->chores, r, &ignored) == 0;
+	return caller_ops_do(&reply->ops, r, &ignored) == 0;
 }
 
 static void
@@ -147,8 +147,8 @@ let_go(const struct task *t, const struct reply *reply, struct request *r)
 			refuse_waiter(t, &(struct why){ WHY_BUG, "gpuhelper's reply has a variable that names no GPU" });
 			return false;
 		}
-	if (chores_do(&reply->chores, r, &why) == -1) {
-		r->again.no_chores = false;
+	if (caller_ops_do(&reply->ops, r, &why) == -1) {
+		r->again.no_ops = false;
 		if (why.code == WHY_AGAIN)
 			return true;
 		refuse_waiter(t, &why);
@@ -175,13 +175,13 @@ handle_answer(const struct task *t, const struct reply *reply, struct request *r
 		refuse_waiter(t, &reply->why);
 		return false;
 	}
-	if (did_chores(reply, r))
+	if (did_ops(reply, r))
 		return true;
 	if (reply->wait > 0) {
 		*soon_since = 0;
 		tell_if_new(t, reply->why.text, last);
 		wait_in_queue(t, watch, reply, last);
-		r->again.no_chores = false;
+		r->again.no_ops = false;
 		return true;
 	}
 	if (*soon_since == 0)
@@ -227,17 +227,17 @@ give_back(const struct task *t)
 		struct reply reply;
 
 		ask_about(t, &r, &reply);
-		again = did_chores(&reply, &r) || reply.again > 0 || reply.kind == REPLY_BUSY || reply.chores.n > 0;
-		if (again && (reply.chores.n == 0 || r.again.no_chores))
-			(void)poll(NULL, 0, r.again.no_chores ? FAILED_MS : reply.again > 0 ? (int)reply.again : SOON_MS);
-		r.again.no_chores = false;
+		again = did_ops(&reply, &r) || reply.again > 0 || reply.kind == REPLY_BUSY || reply.ops.n > 0;
+		if (again && (reply.ops.n == 0 || r.again.no_ops))
+			(void)poll(NULL, 0, r.again.no_ops ? FAILED_MS : reply.again > 0 ? (int)reply.again : SOON_MS);
+		r.again.no_ops = false;
 		reply_free(&reply);
 	}
 	request_free(&r);
 }
 
 void
-task_take_gpus(struct task *t)
+task_acquire_gpus(struct task *t)
 {
 	take_gpus(t);
 	close(t->socket);

@@ -19,6 +19,6 @@ struct task {
 void task_tell(const struct task *t, const char *line);
 
 /* Waits for the GPUs, takes them, and gives them back when the task has ended. Returns when nothing is left to do. */
-void task_take_gpus(struct task *t);
+void task_acquire_gpus(struct task *t);
 
 #endif

@@ -117,7 +117,7 @@ waiter_make(const struct command *c, const char *label, struct waiter *w, struct
 }
 
 int
-waiter_place(struct waiter *w, struct why *why)
+waiter_set_numbers(struct waiter *w, struct why *why)
 {
 	if (w->used && (dup2(w->theirs, w->first) == -1 || dup2(w->file, w->first + 1) == -1))
 		return refuse(why, WHY_AGAIN, "descriptor %d: %s", w->first, strerror(errno));

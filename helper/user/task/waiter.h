@@ -36,7 +36,7 @@ int waiter_make(const struct command *c, const char *label, struct waiter *w, st
  * Gives both descriptors their numbers. To be called last before this process becomes the runtime: what was open there
  * is closed. Returns 0, or -1 with *why.
  */
-int waiter_place(struct waiter *w, struct why *why);
+int waiter_set_numbers(struct waiter *w, struct why *why);
 
 /* Puts the waiter in front of the «args» of a process.json. */
 void waiter_edit_args(const struct waiter *w, const struct doc *d, struct doc_edits *e);

@@ -88,7 +88,7 @@ find_program(struct stat *st, struct why *why)
 	autoclose int dir = -1;
 	int fd, opened;
 
-	if (trust_find_place(GPUHELPER_LIBEXEC, true, &dir, why) != TRUST_FOUND ||
+	if (trust_pin_dir(GPUHELPER_LIBEXEC, true, &dir, why) != TRUST_FOUND ||
 	    (opened = own_program_open(dir, PROGRAM, &fd, why)) == -1)
 		return -1;
 	if (opened == 0 && fstat(fd, st) == 0)

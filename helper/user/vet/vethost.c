@@ -234,7 +234,7 @@ open_parent(struct vethost *s, const char *path)
 	if (s->parent_path != NULL && strcmp(s->parent_path, dir) == 0)
 		return true;
 	close_parent(s);
-	if (trust_find_place(dir, true, &s->parent, &ignored) != TRUST_FOUND)
+	if (trust_pin_dir(dir, true, &s->parent, &ignored) != TRUST_FOUND)
 		return false;
 	s->parent_path = dir;
 	dir = NULL;

@@ -1,8 +1,8 @@
 /*
- * See passedmounts.h. Looks at /proc only, because others wait for the lock meanwhile. Must never make a file
+ * See leakedmounts.h. Looks at /proc only, because others wait for the lock meanwhile. Must never make a file
  * system answer: its owner may let it stall (FUSE).
  */
-#include "passedmounts.h"
+#include "leakedmounts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,12 +31,12 @@
 #define RING "anon_inode:[io_uring]"
 #define READINGS 12		/* attempts to read what an io_uring tells only while nobody uses it */
 
-struct passed_search {
+struct leak_search {
 	int proc;
 	struct host_process home;
 	uint64_t mounts;		/* inode of our own mount namespace */
-	const struct way *way;
-	size_t ways;
+	const struct lookup *lookup;
+	size_t lookups;
 	struct looks *looks;
 	bool has_ring;			/* the process at hand has a descriptor of an io_uring(7) */
 	bool missed;			/* something vanished before it could be looked at */
@@ -52,9 +52,9 @@ struct mount_ids {
 	bool read;
 };
 
-/* True if the file is on the file system of this folder, whose place reads «8:1 /srv/data» (way.h). */
+/* True if the file is on the file system of this folder, whose place reads «8:1 /srv/data» (lookup.h). */
 static bool
-is_on_its_file_system(const struct way *w, const struct statx *st)
+is_on_its_file_system(const struct lookup *w, const struct statx *st)
 {
 	unsigned major, minor;
 
@@ -69,12 +69,12 @@ is_on_its_file_system(const struct way *w, const struct statx *st)
 }
 
 static bool
-is_on_a_file_system(const struct passed_search *s, const struct statx *st)
+is_on_a_file_system(const struct leak_search *s, const struct statx *st)
 {
 	size_t i;
 
-	for (i = 0; i < s->ways; i++)
-		if (is_on_its_file_system(&s->way[i], st))
+	for (i = 0; i < s->lookups; i++)
+		if (is_on_its_file_system(&s->lookup[i], st))
 			return true;
 	return false;
 }
@@ -102,7 +102,7 @@ add_known(void *ctx, struct mount *m)
  * because a chrooted one sees only a part.
  */
 static bool
-has_mount(struct passed_search *s, const char *task, uint64_t id)
+has_mount(struct leak_search *s, const char *task, uint64_t id)
 {
 	struct mount_ids *k;
 	uint64_t space;
@@ -131,7 +131,7 @@ has_mount(struct passed_search *s, const char *task, uint64_t id)
  * Such a namespace may have no process, or none whose root directory shows all of its mounts.
  */
 static bool
-is_other_namespace(const struct passed_search *s, const char *name)
+is_other_namespace(const struct leak_search *s, const char *name)
 {
 	unsigned long long inode;
 
@@ -144,7 +144,7 @@ is_other_namespace(const struct passed_search *s, const char *name)
  * nobody uses the ring, hence the repeated reading.
  */
 static bool
-keeps_others(struct passed_search *s, const char *task, const char *fd, const char *leads_to)
+keeps_others(struct leak_search *s, const char *task, const char *fd, const char *leads_to)
 {
 	unsigned i;
 	long n = FDINFO_LACKS;
@@ -165,7 +165,7 @@ keeps_others(struct passed_search *s, const char *task, const char *fd, const ch
 
 /* True if the file that this link of procfs leads to was passed on. «dir» is the directory of the link. */
 static bool
-was_passed(struct passed_search *s, const char *task, int dir, const char *link)
+has_leaked(struct leak_search *s, const char *task, int dir, const char *link)
 {
 	struct statx st;
 
@@ -186,7 +186,7 @@ was_passed(struct passed_search *s, const char *task, int dir, const char *link)
 }
 
 static bool
-fd_keeps_others(struct passed_search *s, const char *task, int dir, const char *fd)
+fd_keeps_others(struct leak_search *s, const char *task, int dir, const char *fd)
 {
 	char leads_to[32];
 	ssize_t n = readlinkat(dir, fd, leads_to, sizeof(leads_to) - 1);
@@ -200,7 +200,7 @@ fd_keeps_others(struct passed_search *s, const char *task, int dir, const char *
 }
 
 static bool
-files_keep_one(struct passed_search *s, const char *task)
+files_keep_one(struct leak_search *s, const char *task)
 {
 	bool has = false, gone;
 	off_t listed = 0;
@@ -213,7 +213,7 @@ files_keep_one(struct passed_search *s, const char *task)
 		return !gone;
 	while (!has && (errno = 0, e = readdir(d)) != NULL)
 		if (e->d_name[0] != '.') {
-			has = was_passed(s, task, dirfd(d), e->d_name) || fd_keeps_others(s, task, dirfd(d), e->d_name);
+			has = has_leaked(s, task, dirfd(d), e->d_name) || fd_keeps_others(s, task, dirfd(d), e->d_name);
 			listed++;
 		}
 	has = has || (errno != 0 && !process_is_gone(errno));
@@ -226,13 +226,13 @@ static bool
 thread_has_one(void *ctx, const char *task, bool own_files)
 {
 	struct again again = { 0 };
-	struct passed_search *s = ctx;
+	struct leak_search *s = ctx;
 	bool has, gone;
 	DIR *d;
 
 	if ((d = task_dir(s->proc, task, &gone)) == NULL)
 		return !gone;
-	has = was_passed(s, task, dirfd(d), "cwd") || was_passed(s, task, dirfd(d), "root");
+	has = has_leaked(s, task, dirfd(d), "cwd") || has_leaked(s, task, dirfd(d), "root");
 	closedir(d);
 	/* if these two are gone, the thread has ended, which task_any() notices */
 	s->missed = false;
@@ -251,7 +251,7 @@ thread_has_one(void *ctx, const char *task, bool own_files)
  * memory.
  */
 static bool
-maps_hidden_ring(struct passed_search *s, const char *pid)
+maps_hidden_ring(struct leak_search *s, const char *pid)
 {
 	struct again again = { 0 };
 	bool missed, maps = false;
@@ -274,7 +274,7 @@ maps_hidden_ring(struct passed_search *s, const char *pid)
 }
 
 static bool
-process_keeps_one(struct passed_search *s, const char *pid)
+process_keeps_one(struct leak_search *s, const char *pid)
 {
 	s->has_ring = false;
 	return task_any(s->proc, pid, thread_has_one, s) || maps_hidden_ring(s, pid);
@@ -292,7 +292,7 @@ is_roots_or_ours(uint32_t uid)
  * do all of this anyway. For a setuid program, the user who started it counts.
  */
 static bool
-is_host_roots(const struct passed_search *s, const char *pid)
+is_host_roots(const struct leak_search *s, const char *pid)
 {
 	struct stat st;
 	uint32_t uid;
@@ -305,7 +305,7 @@ is_host_roots(const struct passed_search *s, const char *pid)
 }
 
 static bool
-process_has_one(struct passed_search *s, const char *pid)
+process_has_one(struct leak_search *s, const char *pid)
 {
 	switch (process_is_containers(&s->home, s->proc, pid, NULL)) {
 	case 0:
@@ -323,17 +323,17 @@ process_has_one(struct passed_search *s, const char *pid)
 static bool
 is_in_one(void *ctx, struct mount *m)
 {
-	const struct passed_search *s = ctx;
+	const struct leak_search *s = ctx;
 	const char *at;
 	size_t i, n;
 
 	if (!looks_take(s->looks) || is_other_namespace(s, m->root))
 		return true;
 	/* one that is read-only now counts as well: whoever made it may make it writable again */
-	for (i = 0; i < s->ways; i++) {
-		if (!s->way[i].writable || s->way[i].at.n == 0)
+	for (i = 0; i < s->lookups; i++) {
+		if (!s->lookup[i].writable || s->lookup[i].at.n == 0)
 			continue;
-		at = s->way[i].at.v[0];
+		at = s->lookup[i].at.v[0];
 		n = strcspn(at, " ");
 		if (strlen(m->fs) == n && strncmp(m->fs, at, n) == 0 && path_at_or_beneath(m->root, at + n + 1))
 			return true;
@@ -342,7 +342,7 @@ is_in_one(void *ctx, struct mount *m)
 }
 
 static void
-free_known(struct passed_search *s)
+free_known(struct leak_search *s)
 {
 	size_t i;
 
@@ -357,7 +357,7 @@ free_known(struct passed_search *s)
  * walk.
  */
 static bool
-any_has_one(struct passed_search *s, bool *kept_waiting)
+any_has_one(struct leak_search *s, bool *kept_waiting)
 {
 	long waits;
 	autowalk struct walk w;
@@ -378,12 +378,12 @@ any_has_one(struct passed_search *s, bool *kept_waiting)
 }
 
 bool
-mount_was_passed(const struct way *way, size_t ways, struct looks *looks)
+mount_has_leaked(const struct lookup *lookup, size_t lookups, struct looks *looks)
 {
 	bool kept_waiting = true, has = false;
 
 	while (kept_waiting && !has) {
-		struct passed_search s = { .way = way, .ways = ways, .looks = looks };
+		struct leak_search s = { .lookup = lookup, .lookups = lookups, .looks = looks };
 
 		has = !looks_take(looks) || any_has_one(&s, &kept_waiting);
 		free_known(&s);

@@ -1,5 +1,5 @@
-/* See choreread.h. Accepts only what chores_write() writes. */
-#include "choreread.h"
+/* See calleropread.h. Accepts only what caller_ops_write() writes. */
+#include "calleropread.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ read_copy(const json_t *j, const char *key, char **out)
 }
 
 static bool
-read_lists(const json_t *j, struct chore *c)
+read_lists(const json_t *j, struct caller_op *c)
 {
 	const json_t *cgroups = json_object_get(j, "cgroups"), *nodes = json_object_get(j, "nodes"), *item;
 	struct promised_node n;
@@ -48,41 +48,41 @@ read_lists(const json_t *j, struct chore *c)
 		n.open = json_is_true(json_array_get(item, 2));
 		if (json_array_size(item) != 3 || !json_is_boolean(json_array_get(item, 2)) ||
 		    !read_pid(json_array_get(item, 0), &n.major) || !read_pid(json_array_get(item, 1), &n.minor) ||
-		    !chore_add_node(c, &n))
+		    !caller_op_add_node(c, &n))
 			return false;
 	}
 	return json_is_array(cgroups) && json_is_array(nodes);
 }
 
 static bool
-read_chore(const json_t *j, struct chore *c)
+read_op(const json_t *j, struct caller_op *c)
 {
 	const char *kind = json_string_value(json_object_get(j, "do"));
 	const char *lease = json_string_value(json_object_get(j, "lease"));
 	size_t i;
 
-	for (i = 0; kind != NULL && i < CHORE_KINDS; i++)
-		if (strcmp(kind, chore_kind_names[i]) == 0)
+	for (i = 0; kind != NULL && i < OP_KINDS; i++)
+		if (strcmp(kind, op_kind_names[i]) == 0)
 			break;
-	if (kind == NULL || i == CHORE_KINDS || lease == NULL || strlen(lease) >= sizeof(c->lease) ||
+	if (kind == NULL || i == OP_KINDS || lease == NULL || strlen(lease) >= sizeof(c->lease) ||
 	    !read_process(json_object_get(j, "init"), &c->init) || !read_process(json_object_get(j, "by"), &c->by))
 		return false;
-	c->kind = (enum chore_kind)i;
+	c->kind = (enum op_kind)i;
 	snprintf(c->lease, sizeof(c->lease), "%s", lease);
 	return read_copy(j, "file", &c->file) && read_copy(j, "id", &c->id) && read_copy(j, "gate", &c->devcgroup) &&
 	    read_lists(j, c);
 }
 
 bool
-chores_unpack(const json_t *j, struct chores *c)
+caller_ops_unpack(const json_t *j, struct caller_ops *c)
 {
 	const json_t *item;
-	struct chore *one;
+	struct caller_op *one;
 	size_t i;
 
-	*c = (struct chores){ 0 };
+	*c = (struct caller_ops){ 0 };
 	json_array_foreach(j, i, item)
-		if ((one = chores_add(c)) == NULL || !read_chore(item, one))
+		if ((one = caller_ops_add(c)) == NULL || !read_op(item, one))
 			return false;
 	return json_is_array(j);
 }

@@ -1,14 +1,14 @@
-/* lease/way.c: whether a path leads through a folder that another container may write. */
+/* lease/lookup.c: whether a path leads through a folder that another container may write. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "lease/way.h"
+#include "lease/lookup.h"
 #include "tap.h"
 
-static struct way
-way_of(const char *path, const char *const *at)
+static struct lookup
+lookup_of(const char *path, const char *const *at)
 {
-	struct way w = { .path = strdup(path), .writable = true };
+	struct lookup w = { .path = strdup(path), .writable = true };
 
 	for (; *at != NULL; at++)
 		(void)strlist_add(&w.at, *at, SIZE_MAX);
@@ -48,13 +48,13 @@ test_passes(void)
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		const char *const fs_path[] = { t[i].fs_path, NULL };
-		struct way w = way_of(t[i].path, t[i].at), through = way_of(t[i].through, fs_path);
+		struct lookup w = lookup_of(t[i].path, t[i].at), through = lookup_of(t[i].through, fs_path);
 
-		ok(way_passes(&w, &through) == t[i].passes,
+		ok(lookup_passes(&w, &through) == t[i].passes,
 		    "whether the way leads through: %s: %s and %s", t[i].what, t[i].path,
 		    t[i].through);
-		way_free(&w);
-		way_free(&through);
+		lookup_free(&w);
+		lookup_free(&through);
 	}
 }
 
@@ -72,13 +72,13 @@ test_lies_in(void)
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
 		const char *const one[] = { t[i].one, NULL }, *const other[] = { t[i].other, NULL };
-		struct way w = way_of("/x", one), o = way_of("/y", other), none = { 0 };
+		struct lookup w = lookup_of("/x", one), o = lookup_of("/y", other), none = { 0 };
 
-		ok(way_lies_in(&w, &o) == t[i].lies, "whether %s lies in %s", t[i].one, t[i].other);
-		ok(!way_lies_in(&w, &none) && !way_lies_in(&none, &o),
+		ok(lookup_lies_in(&w, &o) == t[i].lies, "whether %s lies in %s", t[i].one, t[i].other);
+		ok(!lookup_lies_in(&w, &none) && !lookup_lies_in(&none, &o),
 		    "  a way without places lies in none, and none lies in it");
-		way_free(&w);
-		way_free(&o);
+		lookup_free(&w);
+		lookup_free(&o);
 	}
 }
 
@@ -87,38 +87,38 @@ test_same(void)
 {
 	static const char *const at[] = { "8:1 /srv/a", "8:1 /srv", NULL }, *const moved[] = { "8:1 /srv/a", "8:1 /", NULL };
 	static const char *const shorter[] = { "8:1 /srv/a", NULL };
-	struct way w = way_of("/srv/a", at), others[] = { way_of("/srv/a", at), way_of("/srv/b", at), way_of("/srv/a", moved),
-		way_of("/srv/a", shorter), way_of("/srv/a", at) };
+	struct lookup w = lookup_of("/srv/a", at), others[] = { lookup_of("/srv/a", at), lookup_of("/srv/b", at), lookup_of("/srv/a", moved),
+		lookup_of("/srv/a", shorter), lookup_of("/srv/a", at) };
 	size_t i;
 
 	others[4].writable = false;
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		ok(way_same(&w, &others[i]) == (i == 0) && way_same(&others[i], &w) == (i == 0),
+		ok(lookup_same(&w, &others[i]) == (i == 0) && lookup_same(&others[i], &w) == (i == 0),
 		    "whether two ways are the same: %zu", i);
-		way_free(&others[i]);
+		lookup_free(&others[i]);
 	}
-	way_free(&w);
+	lookup_free(&w);
 }
 
 static char *
-written(struct way *w)
+written(struct lookup *w)
 {
 	struct buf b = { 0 };
 	struct lines s = { .out = &b };
 
 	lines_begin(&s, "way");
-	way_words(&s, w);
+	lookup_words(&s, w);
 	return buf_take(&b);
 }
 
 static bool
-is_read(const char *text, struct way *w)
+is_read(const char *text, struct lookup *w)
 {
 	struct lines s = { .at = text, .end = text + strlen(text) };
 
-	*w = (struct way){ 0 };
+	*w = (struct lookup){ 0 };
 	lines_begin(&s, "way");
-	way_words(&s, w);
+	lookup_words(&s, w);
 	return !s.failed && s.at == s.end;
 }
 
@@ -128,24 +128,24 @@ test_text(void)
 	static const char *const at[] = { "8:1 /srv/x y", "8:1 /srv", NULL }, *const odd[] = { "8:1 /caf\xe9", NULL };
 	static const char *const bad[] = { "way", "way /srv", "way /srv yes", "way srv yes 8:1%20/", "way /srv 1 8:1%20/",
 		"way /srv yes 8:1", "way /srv yes 8:1%20/ -", "way - yes 8:1%20/", "way /srv 8:1%20/", "way yes 8:1%20/" };
-	struct way w = way_of("/srv/x y", at), back;
+	struct lookup w = lookup_of("/srv/x y", at), back;
 	char *text = written(&w);
 	size_t i;
 
 	is_str(text, "way /srv/x%20y yes 8:1%20/srv/x%20y 8:1%20/srv", "a way is written");
-	ok(is_read(text, &back) && way_same(&w, &back), "the way is read back");
+	ok(is_read(text, &back) && lookup_same(&w, &back), "the way is read back");
 	free(text);
-	way_free(&w);
-	way_free(&back);
-	w = way_of("/srv", odd);
+	lookup_free(&w);
+	lookup_free(&back);
+	w = lookup_of("/srv", odd);
 	text = written(&w);
-	ok(is_read(text, &back) && way_same(&w, &back), "a way that is not UTF-8 is read back");
+	ok(is_read(text, &back) && lookup_same(&w, &back), "a way that is not UTF-8 is read back");
 	free(text);
-	way_free(&w);
-	way_free(&back);
+	lookup_free(&w);
+	lookup_free(&back);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		ok(!is_read(bad[i], &back), "«%s» is refused", bad[i]);
-		way_free(&back);
+		lookup_free(&back);
 	}
 }
 
@@ -155,20 +155,20 @@ test_long(void)
 {
 	char one[400], other[400];
 	const char *const at[] = { one, NULL }, *const beside[] = { other, NULL };
-	struct way w, o, back = { 0 };
+	struct lookup w, o, back = { 0 };
 	char *text;
 
 	snprintf(one, sizeof(one), "8:1 /srv/%0300d/a", 7);
 	snprintf(other, sizeof(other), "8:1 /srv/%0300d/b", 7);
-	w = way_of("/srv/x", at);
-	o = way_of("/srv/x", beside);
+	w = lookup_of("/srv/x", at);
+	o = lookup_of("/srv/x", beside);
 	text = written(&w);
-	ok(is_read(text, &back) && way_same(&w, &back), "a place of 300 bytes is read back");
-	ok(!way_same(&back, &o), "  a place that differs at its end is another one");
+	ok(is_read(text, &back) && lookup_same(&w, &back), "a place of 300 bytes is read back");
+	ok(!lookup_same(&back, &o), "  a place that differs at its end is another one");
 	free(text);
-	way_free(&w);
-	way_free(&o);
-	way_free(&back);
+	lookup_free(&w);
+	lookup_free(&o);
+	lookup_free(&back);
 }
 
 int

@@ -1,12 +1,12 @@
 /*
- * lease/chore.c: chores are read back as they were written, malformed ones are refused, and the
+ * lease/callerop.c: chores are read back as they were written, malformed ones are refused, and the
  * lease's state decides which chores are still to be done.
  */
 #include <jansson.h>
 
 #include "base/cleanup.h"
 #include "json/strictjson.h"
-#include "lease/choreread.h"
+#include "lease/calleropread.h"
 #include "lease/leasefile.h"
 #include "nomem.h"
 #include "tap.h"
@@ -18,16 +18,16 @@
 
 /* The written form, or NULL if the chores cannot be written. */
 static char *
-written(const struct chores *c)
+written(const struct caller_ops *c)
 {
 	struct jsonout j = { .next = false };
 
-	chores_write(&j, NULL, c);
+	caller_ops_write(&j, NULL, c);
 	return jsonout_take(&j);
 }
 
 static json_t *
-packed_anew(const struct chores *c)
+packed_anew(const struct caller_ops *c)
 {
 	autofree char *text = written(c);
 
@@ -35,9 +35,9 @@ packed_anew(const struct chores *c)
 }
 
 static void
-add(struct chores *all, enum chore_kind kind, size_t cgroups, uint32_t nodes, const char *lease)
+add(struct caller_ops *all, enum op_kind kind, size_t cgroups, uint32_t nodes, const char *lease)
 {
-	struct chore *c = chores_add(all);
+	struct caller_op *c = caller_ops_add(all);
 	char name[16];
 	uint32_t i;
 
@@ -55,23 +55,23 @@ add(struct chores *all, enum chore_kind kind, size_t cgroups, uint32_t nodes, co
 		(void)strlist_add(&c->cgroups, name, SIZE_MAX);
 	}
 	for (i = 0; i < nodes; i++)
-		(void)chore_add_node(c, &(struct promised_node){ UINT32_MAX - i, i, i % 2 == 0 });
+		(void)caller_op_add_node(c, &(struct promised_node){ UINT32_MAX - i, i, i % 2 == 0 });
 }
 
 static void
 test_round_trip(void)
 {
 	static const char *const kinds[] = { "shut", "open", "clear", "stop" };
-	struct chores all = { 0 }, back;
-	struct chore *a, *b;
+	struct caller_ops all = { 0 }, back;
+	struct caller_op *a, *b;
 	json_t *j;
 	size_t i, k;
 
 	for (i = 0; i < 4; i++)
-		add(&all, (enum chore_kind)i, i, (uint32_t)(3 - i), i == 0 ? "" : KEY);
+		add(&all, (enum op_kind)i, i, (uint32_t)(3 - i), i == 0 ? "" : KEY);
 	is_int(all.n, 4, "one chore of each kind is added");
 	j = packed_anew(&all);
-	if (!ok(j != NULL && chores_unpack(j, &back), "the chores are written and read back"))
+	if (!ok(j != NULL && caller_ops_unpack(j, &back), "the chores are written and read back"))
 		return;
 	is_int(back.n, 4, "the number of chores is the same");
 	for (i = 0; i < 4 && i < back.n; i++) {
@@ -97,14 +97,14 @@ test_round_trip(void)
 		ok(same, "  the cgroups and nodes are the same");
 	}
 	json_decref(j);
-	chores_free(&all);
-	chores_free(&back);
+	caller_ops_free(&all);
+	caller_ops_free(&back);
 	ok(all.v == NULL && all.n == 0, "after chores_free(), the list is empty");
 	j = packed_anew(&all);
-	ok(j != NULL && json_array_size(j) == 0 && chores_unpack(j, &back) && back.n == 0,
+	ok(j != NULL && json_array_size(j) == 0 && caller_ops_unpack(j, &back) && back.n == 0,
 	    "an empty list is written and read back");
 	json_decref(j);
-	chores_free(&back);
+	caller_ops_free(&back);
 }
 
 /* Reads a list with ONE, and ONE with a member set to a JSON text (NULL: removed). */
@@ -112,7 +112,7 @@ static bool
 taken(const char *key, const char *value)
 {
 	json_t *list = json_array(), *j = json_loads(ONE, 0, NULL);
-	struct chores c;
+	struct caller_ops c;
 	bool ok;
 
 	if (value == NULL)
@@ -121,8 +121,8 @@ taken(const char *key, const char *value)
 		json_object_set_new(j, key, json_loads(value, JSON_DECODE_ANY, NULL));
 	json_array_append_new(list, json_loads(ONE, 0, NULL));
 	json_array_append_new(list, j);
-	ok = chores_unpack(list, &c);
-	chores_free(&c);
+	ok = caller_ops_unpack(list, &c);
+	caller_ops_free(&c);
 	json_decref(list);
 	return ok;
 }
@@ -194,19 +194,19 @@ test_lists(void)
 	static const char *const bad[] = { "null", "{}", "1", "true", "\"\"", "[1]", "[null]", "[[]]", "[\"shut\"]", "[{}]",
 	    ONE,
 		"[" ONE ",null]", "[" ONE ",{}]", "[[" ONE "]]" };
-	struct chores c;
+	struct caller_ops c;
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		json_t *j = json_loads(bad[i], JSON_DECODE_ANY, NULL);
 
-		ok(j != NULL && !chores_unpack(j, &c),
+		ok(j != NULL && !caller_ops_unpack(j, &c),
 		    "a malformed list is refused: %.60s", bad[i]);
-		chores_free(&c);
+		caller_ops_free(&c);
 		json_decref(j);
 	}
-	ok(!chores_unpack(NULL, &c), "a missing list is refused");
-	chores_free(&c);
+	ok(!caller_ops_unpack(NULL, &c), "a missing list is refused");
+	caller_ops_free(&c);
 }
 
 /* A list with a chore that cannot be written is not written in part. */
@@ -214,15 +214,15 @@ static void
 test_unwritable(void)
 {
 	static const char *const names[] = { "id", "gate", "file", "lease" };
-	struct chores c;
+	struct caller_ops c;
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		json_t *j;
 
-		c = (struct chores){ 0 };
-		add(&c, CHORE_SHUT, 1, 1, KEY);
-		add(&c, CHORE_SHUT, 1, 1, i == 3 ? "\xff" : KEY);
+		c = (struct caller_ops){ 0 };
+		add(&c, OP_CLOSE, 1, 1, KEY);
+		add(&c, OP_CLOSE, 1, 1, i == 3 ? "\xff" : KEY);
 		if (i < 3) {
 			char **text = i == 0 ? &c.v[1].id : i == 1 ? &c.v[1].devcgroup : &c.v[1].file;
 
@@ -232,7 +232,7 @@ test_unwritable(void)
 		ok((j = packed_anew(&c)) == NULL,
 		    "a list with a chore whose %s is not UTF-8 is not written", names[i]);
 		json_decref(j);
-		chores_free(&c);
+		caller_ops_free(&c);
 	}
 }
 
@@ -251,31 +251,31 @@ static const struct promised_node rules[][2] = {
 #define RULES (sizeof(rules) / sizeof(rules[0]))
 
 struct case_of {
-	enum chore_kind kind;
+	enum op_kind kind;
 	enum lease_state state;
-	struct process_id by, giver;
+	struct process_id by, changer;
 	size_t rules, nodes;
 };
 
-/* Written from chore.h, leasefile.h and pausing.h, not from the code under test. */
+/* Written from callerop.h, leasefile.h and leasetasks.h, not from the code under test. */
 static bool
 may_stand(const struct case_of *c)
 {
 	/* what is opened must be what the lease says now */
-	if (c->kind == CHORE_OPEN)
+	if (c->kind == OP_OPEN)
 		return c->state == LEASE_HELD && c->rules == 0 && c->nodes == 2;
 	/* no process gives back what was only promised; its container can only be shut again */
 	if (c->by.pid == 0)
-		return c->kind == CHORE_SHUT && c->state == LEASE_PROMISED;
-	return c->state == LEASE_GIVING_BACK && c->giver.pid == c->by.pid && c->giver.start == c->by.start;
+		return c->kind == OP_CLOSE && c->state == LEASE_PROMISED;
+	return c->state == LEASE_REVOKING && c->changer.pid == c->by.pid && c->changer.start == c->by.start;
 }
 
 /* A chore for another process or device cgroup than the lease's, or an end that the settings do not want. */
 static bool
-wants_others(struct lease *l, const struct chore *c)
+wants_others(struct lease *l, const struct caller_op *c)
 {
 	static char other[] = "devices/other";
-	struct chore changed = *c;
+	struct caller_op changed = *c;
 
 	changed.devcgroup = other;
 	if (lease_wants(l, &changed))
@@ -287,44 +287,44 @@ wants_others(struct lease *l, const struct chore *c)
 	changed.init = others[1];
 	if (lease_wants(l, &changed))
 		return true;
-	l->pausing.idle = IDLE_GIVE_BACK;
-	return c->kind == CHORE_STOP && lease_wants(l, c);
+	l->tasks.idle = IDLE_GIVE_BACK;
+	return c->kind == OP_STOP && lease_wants(l, c);
 }
 
 static bool
 is_wrong(const struct case_of *c)
 {
 	static char devcgroup[] = "devices/c";
-	struct promised_node of_lease[2], of_chore[2];
-	const struct chore chore = { .kind = c->kind, .by = c->by, .node = of_chore, .nodes = c->nodes, .devcgroup = devcgroup,
+	struct promised_node of_lease[2], of_op[2];
+	const struct caller_op op = { .kind = c->kind, .by = c->by, .node = of_op, .nodes = c->nodes, .devcgroup = devcgroup,
 		.init = others[0] };
-	struct lease l = { .state = c->state, .pauses = true, .container.init = others[0],
-		.pausing = { .devcgroup = devcgroup, .idle = IDLE_STOP, .giver = c->giver, .node = of_lease, .nodes = 2 } };
+	struct lease l = { .state = c->state, .placeholder = true, .container.init = others[0],
+		.tasks = { .devcgroup = devcgroup, .idle = IDLE_STOP, .changer = c->changer, .node = of_lease, .nodes = 2 } };
 
 	memcpy(of_lease, rules[0], sizeof(of_lease));
-	memcpy(of_chore, rules[c->rules], sizeof(of_chore));
-	if (lease_wants(&l, &chore) != may_stand(c) || wants_others(&l, &chore))
+	memcpy(of_op, rules[c->rules], sizeof(of_op));
+	if (lease_wants(&l, &op) != may_stand(c) || wants_others(&l, &op))
 		return true;
 	/* a container that was promised nothing has no chores */
-	l.pauses = false;
-	return lease_wants(&l, &chore);
+	l.placeholder = false;
+	return lease_wants(&l, &op);
 }
 
 static void
 test_stands(void)
 {
 	const struct process_id who[] = { me, others[0], others[1], others[2], nobody };
-	unsigned kind, state, by, giver, yes = 0, wrong = 0, all = 0;
+	unsigned kind, state, by, changer, yes = 0, wrong = 0, all = 0;
 	size_t r, nodes;
 	struct case_of c;
 
-	for (kind = CHORE_SHUT; kind <= CHORE_STOP; kind++)
-		for (state = LEASE_HELD; state <= LEASE_PASSED_ON; state++)
+	for (kind = OP_CLOSE; kind <= OP_STOP; kind++)
+		for (state = LEASE_HELD; state <= LEASE_LEAKED; state++)
 			for (by = 0; by < 5; by++)
-				for (giver = 0; giver < 5; giver++)
+				for (changer = 0; changer < 5; changer++)
 					for (r = 0; r < RULES; r++)
 						for (nodes = 0; nodes <= 2; nodes++) {
-							c = (struct case_of){ (enum chore_kind)kind, (enum lease_state)state, who[by], who[giver], r, nodes };
+							c = (struct case_of){ (enum op_kind)kind, (enum lease_state)state, who[by], who[changer], r, nodes };
 							all++;
 							yes += may_stand(&c);
 							wrong += is_wrong(&c);
@@ -336,29 +336,29 @@ test_stands(void)
 #if !defined(__SANITIZE_ADDRESS__)
 /* The two functions return a text of the whole sample, or NULL. */
 
-static struct chores sample;
+static struct caller_ops sample;
 static json_t *packed;
 
 static char *
-write_chores(void)
+write_ops(void)
 {
 	return written(&sample);
 }
 
 static char *
-read_chores(void)
+read_ops(void)
 {
-	struct chores c;
+	struct caller_ops c;
 	char *text = NULL;
 	long keep;
 
-	if (chores_unpack(packed, &c)) {
+	if (caller_ops_unpack(packed, &c)) {
 		keep = fail_at;
 		fail_at = -1;
 		text = written(&c);
 		fail_at = keep;
 	}
-	chores_free(&c);
+	caller_ops_free(&c);
 	return text;
 }
 
@@ -366,14 +366,14 @@ static void
 test_memory(void)
 {
 	json_object_seed(1);
-	add(&sample, CHORE_CLEAR, 12, 12, KEY);
-	add(&sample, CHORE_OPEN, 1, 2, KEY);
-	add(&sample, CHORE_STOP, 0, 0, "");
+	add(&sample, OP_CLEAR, 12, 12, KEY);
+	add(&sample, OP_OPEN, 1, 2, KEY);
+	add(&sample, OP_STOP, 0, 0, "");
 	packed = packed_anew(&sample);
-	starve("chores are written", write_chores);
-	starve("chores are read", read_chores);
+	starve("chores are written", write_ops);
+	starve("chores are read", read_ops);
 	json_decref(packed);
-	chores_free(&sample);
+	caller_ops_free(&sample);
 }
 #else
 static void

@@ -1,5 +1,5 @@
-/* See pausing.h. */
-#include "pausing.h"
+/* See leasetasks.h. */
+#include "leasetasks.h"
 
 #include <stdlib.h>
 
@@ -27,18 +27,18 @@ file_id_same(const struct file_id *a, const struct file_id *b)
 }
 
 void
-pausing_free(struct pausing *p)
+lease_tasks_free(struct lease_tasks *p)
 {
 	free(p->devcgroup);
 	free(p->asked);
 	free(p->may);
 	free(p->node);
 	free(p->who);
-	*p = (struct pausing){ 0 };
+	*p = (struct lease_tasks){ 0 };
 }
 
 void
-pausing_open(struct pausing *p, const struct devnum *v, size_t n)
+lease_tasks_open(struct lease_tasks *p, const struct devnum *v, size_t n)
 {
 	size_t i, k;
 
@@ -70,7 +70,7 @@ promised_node_words(struct lines *s, void *member)
 }
 
 void
-pausing_lines(struct lines *s, struct pausing *p)
+lease_tasks_lines(struct lines *s, struct lease_tasks *p)
 {
 	static const char *const idles[] = { "give-back", "stop", "keep" };
 
@@ -84,8 +84,8 @@ pausing_lines(struct lines *s, struct pausing *p)
 	word_copy_if_any(s, &p->asked);
 	process_id_words(s, &p->task);
 	word_i64(s, &p->left_since);
-	process_id_words(s, &p->giver);
-	word_i64(s, &p->giving_since);
+	process_id_words(s, &p->changer);
+	word_i64(s, &p->changing_since);
 	word_u32(s, &p->waited);
 	word_u32(s, &p->uid);
 	word_u32(s, &p->gid);
@@ -97,9 +97,9 @@ pausing_lines(struct lines *s, struct pausing *p)
 /* Decisions. */
 
 enum idleness
-pausing_classify(const struct sight *s)
+activity_classify(const struct sight *s)
 {
-	if (!s->pauses || s->task)
+	if (!s->placeholder || s->task)
 		return IDLENESS_BUSY;
 	if (!s->alone)
 		return IDLENESS_LEFT;
@@ -107,32 +107,32 @@ pausing_classify(const struct sight *s)
 }
 
 bool
-giving_is_stale(const struct pausing *p, bool giver_lives, int64_t now)
+changer_is_stale(const struct lease_tasks *p, bool changer_lives, int64_t now)
 {
-	return !giver_lives || now - p->giving_since >= GIVING_BACK_MS;
+	return !changer_lives || now - p->changing_since >= REVOKING_MS;
 }
 
 enum task_next
-task_next_of(enum lease_state s, const struct pausing *p, bool giver_lives, int64_t now)
+task_next_of(enum lease_state s, const struct lease_tasks *p, bool changer_lives, int64_t now)
 {
 	switch (s) {
 	case LEASE_PROMISED:
-		return TASK_TAKES;
-	case LEASE_TAKING:
-		return giving_is_stale(p, giver_lives, now) ? TASK_TAKES : TASK_WAITS;
-	case LEASE_GIVING_BACK:
+		return TASK_ACQUIRES;
+	case LEASE_ACQUIRING:
+		return changer_is_stale(p, changer_lives, now) ? TASK_ACQUIRES : TASK_WAITS;
+	case LEASE_REVOKING:
 		return TASK_WAITS;
 	case LEASE_HELD:
 		return TASK_JOINS;
-	case LEASE_DRAINING:
-	case LEASE_PASSED_ON:
+	case LEASE_RELEASING:
+	case LEASE_LEAKED:
 		break;
 	}
 	return TASK_FAILS;
 }
 
 int64_t
-left_remains(const struct pausing *p, int64_t now)
+left_remains(const struct lease_tasks *p, int64_t now)
 {
 	const int64_t ms = p->left_since + (int64_t)p->left_behind * 1000 - now;
 
@@ -140,20 +140,20 @@ left_remains(const struct pausing *p, int64_t now)
 }
 
 bool
-may_give_back(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me,
-    bool giver_lives, int64_t now)
+may_revoke(enum lease_state s, const struct lease_tasks *p, enum idleness i, const struct process_id *me,
+    bool changer_lives, int64_t now)
 {
 	const bool cleared = i == IDLENESS_LEFT && p->left_since != 0 && left_remains(p, now) == 0;
 
 	if (p->idle == IDLE_KEEP || !(i == IDLENESS_IDLE || cleared))
 		return false;
-	if (s == LEASE_GIVING_BACK)
-		return process_id_same(&p->giver, me) || giving_is_stale(p, giver_lives, now);
+	if (s == LEASE_REVOKING)
+		return process_id_same(&p->changer, me) || changer_is_stale(p, changer_lives, now);
 	return s == LEASE_HELD;
 }
 
 bool
-may_end_giving(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me)
+may_end_revoking(enum lease_state s, const struct lease_tasks *p, enum idleness i, const struct process_id *me)
 {
-	return s == LEASE_GIVING_BACK && process_id_same(&p->giver, me) && i == IDLENESS_IDLE;
+	return s == LEASE_REVOKING && process_id_same(&p->changer, me) && i == IDLENESS_IDLE;
 }

@@ -1,7 +1,7 @@
 /*
  * A model world: some containers that were promised the one exclusive GPU, tasks in them with their agents, hijacks, and
- * root's timer. lease/pausing.c, leasefile.c and leasewants.c make all decisions. The model follows the steps of
- * helper/root/verb/task.c, over.c, look.c and idle.c, and of helper/user/task/taskgpus.c and chores.c. All that happens under the lock
+ * root's timer. lease/leasetasks.c, leasefile.c and leasewants.c make all decisions. The model follows the steps of
+ * helper/root/verb/task.c, over.c, look.c and idle.c, and of helper/user/task/taskgpus.c and callerops.c. All that happens under the lock
  * on the leases is one step. A chore takes one step each for its lock, its look at the lease, its act, and its release of
  * the lock. Between two steps anything may be killed or may stall, processes begin and end and open the node, on cgroup v1
  * an engine may write a container's first device rules again, and time passes.
@@ -10,16 +10,16 @@
  * except that no task may begin while they are seen. The model leaves out the order of the queue, shared GPUs and several
  * GPUs.
  */
-#ifndef GPUHELPER_TESTS_PAUSEMODEL_H
-#define GPUHELPER_TESTS_PAUSEMODEL_H
+#ifndef GPUHELPER_TESTS_TASKMODEL_H
+#define GPUHELPER_TESTS_TASKMODEL_H
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/times.h"
-#include "lease/chore.h"
+#include "lease/callerop.h"
 #include "lease/leasefile.h"
-#include "lease/pausing.h"
+#include "lease/leasetasks.h"
 #include "rnd.h"
 
 #define BOXES 3
@@ -47,7 +47,7 @@ struct box {
 	struct process_id lock;	/* who has the lock for chores, while that process lives */
 };
 
-enum phase { ASKS, LOOKS_ALONE, HOLDS, CHORES, GOES, WATCHES, ENDS };
+enum phase { ASKS, LOOKS_ALONE, HOLDS, OPS, GOES, WATCHES, ENDS };
 
 struct agent {
 	enum phase phase, then;	/* «then»: after the chores */
@@ -55,11 +55,11 @@ struct agent {
 	bool lives;
 	int64_t stalled_until;
 	size_t box, proc;
-	struct { enum chore_kind kind; size_t box; bool by, open; } todo[TODO_MAX];
+	struct { enum op_kind kind; size_t box; bool by, open; } todo[TODO_MAX];
 	size_t todos, done;
 	unsigned at;		/* the step of a chore */
-	bool wanted, no_chores;
-	bool shut[BOXES];	/* what it says it has shut */
+	bool wanted, no_ops;
+	bool closed[BOXES];	/* what it says it has shut */
 };
 
 struct world {
@@ -101,7 +101,7 @@ new_id(struct world *w)
 static struct sight
 see_box(const struct world *w, size_t b)
 {
-	struct sight s = { .pauses = true, .alone = true };
+	struct sight s = { .placeholder = true, .alone = true };
 	size_t i;
 
 	for (i = 0; i < PROCS; i++) {
@@ -110,7 +110,7 @@ see_box(const struct world *w, size_t b)
 		s.alone = false;
 		s.task = s.task || w->proc[i].kind != LEFT;
 	}
-	s.task = s.task || (w->box[b].l.pausing.task.pid != 0 && lives(w, w->box[b].l.pausing.task));
+	s.task = s.task || (w->box[b].l.tasks.task.pid != 0 && lives(w, w->box[b].l.tasks.task));
 	return s;
 }
 
@@ -119,11 +119,11 @@ judge(const struct world *w, size_t b)
 {
 	const struct sight s = see_box(w, b);
 
-	return pausing_classify(&s);
+	return activity_classify(&s);
 }
 
 static bool
-is_shut(const struct world *w, size_t b)
+is_closed(const struct world *w, size_t b)
 {
 	return !w->v1 || !w->box[b].devcgroup;
 }
@@ -134,14 +134,14 @@ promise(struct world *w, size_t b)
 	struct lease *l = &w->box[b].l;
 
 	l->gpus = 0;
-	pausing_open(&l->pausing, NULL, 0);
-	l->pausing.task = l->pausing.giver = (struct process_id){ 0 };
-	l->pausing.left_since = 0;
+	lease_tasks_open(&l->tasks, NULL, 0);
+	l->tasks.task = l->tasks.changer = (struct process_id){ 0 };
+	l->tasks.left_since = 0;
 	l->state = LEASE_PROMISED;
 }
 
 static void
-add_todo(struct agent *a, enum chore_kind kind, size_t b, bool by, bool open)
+add_todo(struct agent *a, enum op_kind kind, size_t b, bool by, bool open)
 {
 	if (a->todos < TODO_MAX) {
 		a->todo[a->todos].kind = kind;
@@ -162,16 +162,16 @@ finish(struct world *w, struct agent *a, size_t only)
 		l = &w->box[b].l;
 		if (only < BOXES && b != only)
 			continue;
-		if (a->shut[b] && may_end_giving(l->state, &l->pausing, judge(w, b), &a->id) && is_shut(w, b)) {
+		if (a->closed[b] && may_end_revoking(l->state, &l->tasks, judge(w, b), &a->id) && is_closed(w, b)) {
 			promise(w, b);
 			w->gave++;
 		}
-		l->seen.reopened = lease_only_promises(l) ? !is_shut(w, b) : w->v1 && w->box[b].devcgroup && !l->pausing.node[0].open;
+		l->seen.reopened = lease_only_promises(l) ? !is_closed(w, b) : w->v1 && w->box[b].devcgroup && !l->tasks.node[0].open;
 		w->seen += l->seen.reopened;
-		if (l->seen.reopened && !a->no_chores && (lease_only_promises(l) || l->state == LEASE_HELD))
-			add_todo(a, lease_only_promises(l) ? CHORE_SHUT : CHORE_OPEN, b, false, l->pausing.node[0].open);
+		if (l->seen.reopened && !a->no_ops && (lease_only_promises(l) || l->state == LEASE_HELD))
+			add_todo(a, lease_only_promises(l) ? OP_CLOSE : OP_OPEN, b, false, l->tasks.node[0].open);
 	}
-	memset(a->shut, 0, sizeof(a->shut));
+	memset(a->closed, 0, sizeof(a->closed));
 }
 
 /* idle_begin() */
@@ -180,7 +180,7 @@ begin(struct world *w, struct agent *a, size_t only)
 {
 	struct lease *l;
 	enum idleness i;
-	bool giver;
+	bool changer;
 	size_t b;
 
 	for (b = 0; b < BOXES; b++) {
@@ -188,18 +188,18 @@ begin(struct world *w, struct agent *a, size_t only)
 		if (lease_only_promises(l) || (only < BOXES && b != only))
 			continue;
 		i = judge(w, b);
-		giver = lives(w, l->pausing.giver);
-		l->pausing.left_since = i != IDLENESS_LEFT ? 0 : l->pausing.left_since != 0 ? l->pausing.left_since : w->now;
-		if (!a->no_chores && may_give_back(l->state, &l->pausing, i, &a->id, giver, w->now)) {
-			if (l->state != LEASE_GIVING_BACK || !process_id_same(&l->pausing.giver, &a->id))
-				l->pausing.giving_since = w->now;
-			l->pausing.giver = a->id;
-			l->state = LEASE_GIVING_BACK;
-			add_todo(a, i == IDLENESS_LEFT ? CHORE_CLEAR : CHORE_SHUT, b, true, false);
-		} else if ((l->state == LEASE_GIVING_BACK || l->state == LEASE_TAKING) &&
-		    (process_id_same(&l->pausing.giver, &a->id) || giving_is_stale(&l->pausing, giver, w->now))) {
+		changer = lives(w, l->tasks.changer);
+		l->tasks.left_since = i != IDLENESS_LEFT ? 0 : l->tasks.left_since != 0 ? l->tasks.left_since : w->now;
+		if (!a->no_ops && may_revoke(l->state, &l->tasks, i, &a->id, changer, w->now)) {
+			if (l->state != LEASE_REVOKING || !process_id_same(&l->tasks.changer, &a->id))
+				l->tasks.changing_since = w->now;
+			l->tasks.changer = a->id;
+			l->state = LEASE_REVOKING;
+			add_todo(a, i == IDLENESS_LEFT ? OP_CLEAR : OP_CLOSE, b, true, false);
+		} else if ((l->state == LEASE_REVOKING || l->state == LEASE_ACQUIRING) &&
+		    (process_id_same(&l->tasks.changer, &a->id) || changer_is_stale(&l->tasks, changer, w->now))) {
 			w->stale++;
-			if (l->state == LEASE_GIVING_BACK)
+			if (l->state == LEASE_REVOKING)
 				l->state = LEASE_HELD;
 			else
 				promise(w, b);
@@ -219,10 +219,10 @@ is_free(const struct world *w, size_t besides)
 }
 
 static void
-do_chores_then(struct agent *a, enum phase then)
+do_ops_then(struct agent *a, enum phase then)
 {
 	a->then = then;
-	a->phase = a->todos > 0 ? CHORES : then;
+	a->phase = a->todos > 0 ? OPS : then;
 	a->done = a->at = 0;
 }
 
@@ -234,15 +234,15 @@ ask_task(struct world *w, struct agent *a)
 	const struct devnum open = { 195, 0 };
 
 	a->todos = 0;
-	switch (task_next_of(l->state, &l->pausing, lives(w, l->pausing.giver), w->now)) {
+	switch (task_next_of(l->state, &l->tasks, lives(w, l->tasks.changer), w->now)) {
 	case TASK_JOINS:
-		add_todo(a, CHORE_OPEN, a->box, false, l->pausing.node[0].open);
-		do_chores_then(a, GOES);
+		add_todo(a, OP_OPEN, a->box, false, l->tasks.node[0].open);
+		do_ops_then(a, GOES);
 		return;
 	case TASK_WAITS:
 	case TASK_FAILS:
 		return;
-	case TASK_TAKES:
+	case TASK_ACQUIRES:
 		break;
 	}
 	finish(w, a, BOXES);
@@ -250,17 +250,17 @@ ask_task(struct world *w, struct agent *a)
 		return;
 	if (!is_free(w, a->box) || l->seen.reopened) {
 		begin(w, a, BOXES);
-		do_chores_then(a, ASKS);
+		do_ops_then(a, ASKS);
 		return;
 	}
 	a->todos = 0;
-	l->state = LEASE_TAKING;
+	l->state = LEASE_ACQUIRING;
 	l->gpu = &w->box[a->box].gpu;
 	l->gpus = 1;
-	l->pausing.task = a->waiter;
-	l->pausing.giver = a->id;
-	l->pausing.giving_since = w->now;
-	pausing_open(&l->pausing, &open, 1);
+	l->tasks.task = a->waiter;
+	l->tasks.changer = a->id;
+	l->tasks.changing_since = w->now;
+	lease_tasks_open(&l->tasks, &open, 1);
 	a->phase = LOOKS_ALONE;
 }
 
@@ -280,7 +280,7 @@ hold(struct world *w, struct agent *a)
 		return;
 	}
 	a->phase = ASKS;
-	if (l->state != LEASE_TAKING || !process_id_same(&l->pausing.giver, &a->id))
+	if (l->state != LEASE_ACQUIRING || !process_id_same(&l->tasks.changer, &a->id))
 		return;
 	if (!a->wanted) {
 		w->refused++;
@@ -289,8 +289,8 @@ hold(struct world *w, struct agent *a)
 	}
 	l->state = LEASE_HELD;
 	a->todos = 0;
-	add_todo(a, CHORE_OPEN, a->box, false, true);
-	do_chores_then(a, GOES);
+	add_todo(a, OP_OPEN, a->box, false, true);
+	do_ops_then(a, GOES);
 }
 
 /* verb_over(), and verb_look() of the timer */
@@ -300,16 +300,16 @@ ask_over(struct world *w, struct agent *a, size_t only)
 	a->todos = 0;
 	finish(w, a, only);
 	begin(w, a, only);
-	do_chores_then(a, a->phase);
+	do_ops_then(a, a->phase);
 }
 
 /* helper/user */
 
 static void
-end_chore(struct agent *a, bool did, size_t b)
+end_op(struct agent *a, bool did, size_t b)
 {
-	a->shut[b] = a->shut[b] || (did && a->todo[a->done].kind != CHORE_OPEN);
-	a->no_chores = false;
+	a->closed[b] = a->closed[b] || (did && a->todo[a->done].kind != OP_OPEN);
+	a->no_ops = false;
 	a->done++;
 	a->at = 0;
 	if (a->done == a->todos) {
@@ -319,26 +319,26 @@ end_chore(struct agent *a, bool did, size_t b)
 }
 
 static void
-do_act(struct world *w, size_t b, enum chore_kind kind, bool open)
+do_change(struct world *w, size_t b, enum op_kind kind, bool open)
 {
 	struct box *x = &w->box[b];
 	size_t i;
 
-	for (i = 0; kind == CHORE_CLEAR && i < PROCS; i++)
+	for (i = 0; kind == OP_CLEAR && i < PROCS; i++)
 		if (w->proc[i].box == b)
 			w->proc[i].lives = false;
-	x->devcgroup = kind == CHORE_OPEN && open;
+	x->devcgroup = kind == OP_OPEN && open;
 	x->by_engine = false;
 }
 
 static void
-step_chore(struct world *w, struct agent *a)
+step_op(struct world *w, struct agent *a)
 {
 	const size_t b = a->todo[a->done].box;
 	struct box *x = &w->box[b];
 	struct promised_node node = { 195, 0, a->todo[a->done].open };
 	static char devcgroup[] = "devices/c";
-	const struct chore c = { .kind = a->todo[a->done].kind, .node = &node, .nodes = 1, .devcgroup = devcgroup, .init = x->l.container.init,
+	const struct caller_op c = { .kind = a->todo[a->done].kind, .node = &node, .nodes = 1, .devcgroup = devcgroup, .init = x->l.container.init,
 		.by = a->todo[a->done].by ? a->id : (struct process_id){ 0 } };
 
 	switch (a->at++) {
@@ -350,20 +350,20 @@ step_chore(struct world *w, struct agent *a)
 		x->lock = a->id;
 		return;
 	case 1:
-		x->l.pausing.devcgroup = devcgroup;
+		x->l.tasks.devcgroup = devcgroup;
 		a->wanted = lease_wants(&x->l, &c);
-		x->l.pausing.devcgroup = NULL;
+		x->l.tasks.devcgroup = NULL;
 		return;
 	case 2:
 		if (a->wanted)
-			do_act(w, b, c.kind, node.open);
+			do_change(w, b, c.kind, node.open);
 		return;
 	default:
 		x->lock = (struct process_id){ 0 };
 		/* a task whose node could not be opened asks again */
-		if (c.kind == CHORE_OPEN && !a->wanted && a->then == GOES)
+		if (c.kind == OP_OPEN && !a->wanted && a->then == GOES)
 			a->then = ASKS;
-		end_chore(a, a->wanted, b);
+		end_op(a, a->wanted, b);
 		return;
 	}
 }
@@ -385,16 +385,16 @@ step_agent(struct world *w, struct agent *a)
 	case HOLDS:
 		hold(w, a);
 		break;
-	case CHORES:
-		step_chore(w, a);
+	case OPS:
+		step_op(w, a);
 		break;
 	case GOES:
 		/* «go», which comes only after the container's access is open */
 		if (!over) {
 			p->kind = RUNS;
 			w->went++;
-			if (w->box[a->box].l.state == LEASE_HELD && !w->box[a->box].devcgroup && w->box[a->box].l.pausing.node[0].open &&
-			    process_id_same(&w->box[a->box].l.pausing.task, &p->id))
+			if (w->box[a->box].l.state == LEASE_HELD && !w->box[a->box].devcgroup && w->box[a->box].l.tasks.node[0].open &&
+			    process_id_same(&w->box[a->box].l.tasks.task, &p->id))
 				w->fault = "a task goes on without its GPU";
 		}
 		a->phase = WATCHES;
@@ -413,8 +413,8 @@ step_agent(struct world *w, struct agent *a)
 static void
 step_timer(struct world *w, struct agent *a)
 {
-	if (a->phase == CHORES)
-		step_chore(w, a);
+	if (a->phase == OPS)
+		step_op(w, a);
 	else
 		ask_over(w, a, BOXES);
 }
@@ -505,7 +505,7 @@ disturb(struct world *w)
 		a->lives = false;
 		break;
 	case 1:
-		a->stalled_until = w->now + (int64_t)rnd(2 * GIVING_BACK_MS);
+		a->stalled_until = w->now + (int64_t)rnd(2 * REVOKING_MS);
 		break;
 	case 2:
 	case 3:
@@ -541,7 +541,7 @@ check_world(struct world *w)
 		x = &w->box[b];
 		holders += x->l.gpus > 0;
 		open += x->devcgroup && !x->by_engine;
-		if (x->devcgroup && !x->by_engine && (x->l.state == LEASE_PROMISED || x->l.state == LEASE_TAKING))
+		if (x->devcgroup && !x->by_engine && (x->l.state == LEASE_PROMISED || x->l.state == LEASE_ACQUIRING))
 			w->fault = "a container that was only promised a GPU can open it";
 		if ((x->l.state == LEASE_PROMISED) != (x->l.gpus == 0))
 			w->fault = "a promise holds a GPU, or another lease holds none";
@@ -587,7 +587,7 @@ live_world(struct world *w, uint64_t of, unsigned steps)
 	for (b = 0; b < BOXES; b++) {
 		w->box[b].node = (struct promised_node){ 195, 0, false };
 		w->box[b].gpu = w->box[b].may = (struct held_gpu){ .pci = "0000:3b:00.0", .exclusive = true };
-		w->box[b].l = (struct lease){ .state = LEASE_PROMISED, .pauses = true, .pausing = { .node = &w->box[b].node, .nodes = 1,
+		w->box[b].l = (struct lease){ .state = LEASE_PROMISED, .placeholder = true, .tasks = { .node = &w->box[b].node, .nodes = 1,
 			.may = &w->box[b].may, .mays = 1, .left_behind = rnd(3) == 0 ? LEFT_BEHIND_KEEP : 1 } };
 	}
 	for (i = 0; i < steps && w->fault == NULL; i++)
@@ -596,7 +596,7 @@ live_world(struct world *w, uint64_t of, unsigned steps)
 		return w->fault;
 	/* then nothing happens any more but what must: in the end all is given back */
 	for (b = 0; b < BOXES; b++)
-		w->box[b].l.pausing.left_behind = 1;
+		w->box[b].l.tasks.left_behind = 1;
 	for (i = 0; i < 30000 && w->fault == NULL; i++) {
 		step(w, true);
 		if (w->box[0].l.gpus + w->box[1].l.gpus + w->box[2].l.gpus == 0 && i > 20000)

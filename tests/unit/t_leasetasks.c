@@ -1,12 +1,12 @@
 /*
- * lease/pausing.c: what is decided about containers that were promised GPUs; by tables, and in a model world
- * (pausemodel.h), which also runs leasewants.c and lease_holding().
+ * lease/leasetasks.c: what is decided about containers that were promised GPUs; by tables, and in a model world
+ * (taskmodel.h), which also runs leasewants.c and lease_holding().
  *
- * usage: t_pausing [WORLDS [SEED]]
+ * usage: t_leasetasks [WORLDS [SEED]]
  */
 #include <stdlib.h>
 
-#include "pausemodel.h"
+#include "taskmodel.h"
 #include "tap.h"
 
 static const struct process_id me = { 7, 8 }, other = { 7, 9 };
@@ -19,9 +19,9 @@ test_judge(void)
 	unsigned bits, wrong = 0;
 
 	for (bits = 0; bits < 16; bits++) {
-		s = (struct sight){ .pauses = bits & 1, .alone = bits & 2, .task = bits & 4, .has_node = bits & 8 };
-		want = !s.pauses || s.task ? IDLENESS_BUSY : !s.alone ? IDLENESS_LEFT : s.has_node ? IDLENESS_BUSY : IDLENESS_IDLE;
-		wrong += pausing_classify(&s) != want;
+		s = (struct sight){ .placeholder = bits & 1, .alone = bits & 2, .task = bits & 4, .has_node = bits & 8 };
+		want = !s.placeholder || s.task ? IDLENESS_BUSY : !s.alone ? IDLENESS_LEFT : s.has_node ? IDLENESS_BUSY : IDLENESS_IDLE;
+		wrong += activity_classify(&s) != want;
 	}
 	is_int(wrong, 0, "all 16 sights of a container are judged");
 }
@@ -36,21 +36,21 @@ test_turn_of_task(void)
 		enum task_next turn;
 		const char *name;
 	} t[] = {
-		{ LEASE_PROMISED, false, 0, TASK_TAKES, "promised: takes" },
+		{ LEASE_PROMISED, false, 0, TASK_ACQUIRES, "promised: takes" },
 		{ LEASE_HELD, true, 0, TASK_JOINS, "held: joins" },
-		{ LEASE_TAKING, true, 0, TASK_WAITS, "another process takes: waits" },
-		{ LEASE_TAKING, true, GIVING_BACK_MS - 1, TASK_WAITS, "it is still in time: waits" },
-		{ LEASE_TAKING, true, GIVING_BACK_MS, TASK_TAKES, "its time is over: takes" },
-		{ LEASE_TAKING, false, 0, TASK_TAKES, "it has ended: takes" },
-		{ LEASE_GIVING_BACK, true, 0, TASK_WAITS, "being given back: waits" },
-		{ LEASE_GIVING_BACK, false, GIVING_BACK_MS, TASK_WAITS, "the giver has ended: the next look takes its mark back" },
-		{ LEASE_DRAINING, true, 0, TASK_FAILS, "draining: fails" },
-		{ LEASE_PASSED_ON, true, 0, TASK_FAILS, "passed on: fails" },
+		{ LEASE_ACQUIRING, true, 0, TASK_WAITS, "another process takes: waits" },
+		{ LEASE_ACQUIRING, true, REVOKING_MS - 1, TASK_WAITS, "it is still in time: waits" },
+		{ LEASE_ACQUIRING, true, REVOKING_MS, TASK_ACQUIRES, "its time is over: takes" },
+		{ LEASE_ACQUIRING, false, 0, TASK_ACQUIRES, "it has ended: takes" },
+		{ LEASE_REVOKING, true, 0, TASK_WAITS, "being given back: waits" },
+		{ LEASE_REVOKING, false, REVOKING_MS, TASK_WAITS, "the giver has ended: the next look takes its mark back" },
+		{ LEASE_RELEASING, true, 0, TASK_FAILS, "draining: fails" },
+		{ LEASE_LEAKED, true, 0, TASK_FAILS, "passed on: fails" },
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		const struct pausing p = { .giving_since = 5000 };
+		const struct lease_tasks p = { .changing_since = 5000 };
 
 		is_int(task_next_of(t[i].state, &p, t[i].lives, 5000 + t[i].after), t[i].turn, "%s", t[i].name);
 	}
@@ -62,22 +62,22 @@ test_turn_to_give_back(void)
 	unsigned state, idle, idleness, mine, alive, late, cleared, wrong = 0, yes = 0;
 	bool want, done;
 
-	for (state = LEASE_HELD; state <= LEASE_PASSED_ON; state++)
+	for (state = LEASE_HELD; state <= LEASE_LEAKED; state++)
 		for (idle = IDLE_GIVE_BACK; idle <= IDLE_KEEP; idle++)
 			for (idleness = IDLENESS_BUSY; idleness <= IDLENESS_IDLE; idleness++)
 				for (mine = 0; mine < 2; mine++)
 					for (alive = 0; alive < 2; alive++)
 						for (late = 0; late < 2; late++)
 							for (cleared = 0; cleared < 4; cleared++) {
-								const struct pausing p = { .idle = (enum idle_setting)idle, .giver = mine ? me : other,
-									.giving_since = late ? 1000 : 95000, .left_since = cleared == 0 ? 0 : cleared == 1 ? 95000 : 20000,
+								const struct lease_tasks p = { .idle = (enum idle_setting)idle, .changer = mine ? me : other,
+									.changing_since = late ? 1000 : 95000, .left_since = cleared == 0 ? 0 : cleared == 1 ? 95000 : 20000,
 									.left_behind = cleared == 3 ? LEFT_BEHIND_KEEP : 60 };
 
 								done = idleness == IDLENESS_IDLE || (idleness == IDLENESS_LEFT && cleared == 2);
 								want = idle != IDLE_KEEP && done &&
-								    (state == LEASE_HELD || (state == LEASE_GIVING_BACK && (mine || !alive || late)));
+								    (state == LEASE_HELD || (state == LEASE_REVOKING && (mine || !alive || late)));
 								yes += want;
-								wrong += want != may_give_back((enum lease_state)state, &p, (enum idleness)idleness, &me, alive, 100000);
+								wrong += want != may_revoke((enum lease_state)state, &p, (enum idleness)idleness, &me, alive, 100000);
 							}
 	ok(yes > 50, "%u combinations allow to give back", yes);
 	is_int(wrong, 0, "no other combination does");
@@ -88,13 +88,13 @@ test_turn_to_end(void)
 {
 	unsigned state, idleness, mine, wrong = 0;
 
-	for (state = LEASE_HELD; state <= LEASE_PASSED_ON; state++)
+	for (state = LEASE_HELD; state <= LEASE_LEAKED; state++)
 		for (idleness = IDLENESS_BUSY; idleness <= IDLENESS_IDLE; idleness++)
 			for (mine = 0; mine < 2; mine++) {
-				const struct pausing p = { .giver = mine ? me : other };
+				const struct lease_tasks p = { .changer = mine ? me : other };
 
-				wrong += may_end_giving((enum lease_state)state, &p, (enum idleness)idleness, &me) !=
-				    (state == LEASE_GIVING_BACK && mine && idleness == IDLENESS_IDLE);
+				wrong += may_end_revoking((enum lease_state)state, &p, (enum idleness)idleness, &me) !=
+				    (state == LEASE_REVOKING && mine && idleness == IDLENESS_IDLE);
 			}
 	is_int(wrong, 0, "a lease ends only for its giver, and only if its container is idle");
 }
@@ -102,8 +102,8 @@ test_turn_to_end(void)
 static void
 test_left_remains(void)
 {
-	const struct pausing keep = { .left_behind = LEFT_BEHIND_KEEP, .left_since = 5 }, none = { .left_behind = 60 };
-	const struct pausing left = { .left_behind = 60, .left_since = 1000 }, most = { .left_behind = UINT32_MAX - 1, .left_since = 1000 };
+	const struct lease_tasks keep = { .left_behind = LEFT_BEHIND_KEEP, .left_since = 5 }, none = { .left_behind = 60 };
+	const struct lease_tasks left = { .left_behind = 60, .left_since = 1000 }, most = { .left_behind = UINT32_MAX - 1, .left_since = 1000 };
 
 	is_int(left_remains(&keep, 100000), -1, "kept processes may stay for ever");
 	is_int(left_remains(&none, 100000), 60000, "before any was seen, all of the time is left");
@@ -118,12 +118,12 @@ static void
 test_open(void)
 {
 	struct promised_node node[3] = { { 195, 0, true }, { 195, 1, false }, { 195, 255, false } };
-	struct pausing p = { .node = node, .nodes = 3 };
+	struct lease_tasks p = { .node = node, .nodes = 3 };
 	const struct devnum open[] = { { 195, 1 }, { 195, 255 }, { 226, 128 } };
 
-	pausing_open(&p, open, 3);
+	lease_tasks_open(&p, open, 3);
 	ok(!node[0].open && node[1].open && node[2].open, "the nodes of the list are open, and no others");
-	pausing_open(&p, NULL, 0);
+	lease_tasks_open(&p, NULL, 0);
 	ok(!node[0].open && !node[1].open && !node[2].open, "without a list none is open");
 }
 

@@ -1,8 +1,8 @@
 /*
- * See ways.h. Opens directories with O_PATH, by paths that policies name and folders.c found to be root's, or that
+ * See lookups.h. Opens directories with O_PATH, by paths that policies name and folders.c found to be root's, or that
  * gpuhelper-engine names. Reads no directory.
  */
-#include "ways.h"
+#include "lookups.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +16,9 @@
 #include "../../base/path.h"
 #include "../../host/file.h"
 #include "../../host/folder/mounts.h"
-#include "../../lease/wayset.h"
+#include "../../lease/lookupset.h"
 
-#define GIVING_S 120		/* at most, from a user's grant until its folders are mounted */
+#define MOUNTING_S 120		/* at most, from a user's grant until its folders are mounted */
 
 /* The mount table, and the directory that the last folder was in: the next folder is often in the same one. */
 struct look {
@@ -52,7 +52,7 @@ add_fs_path(struct strlist *out, const struct look *l, uint64_t mount, const cha
 {
 	autofree char *fs = NULL, *fs_path = NULL, *text = NULL;
 
-	if (!mounts_place_on(l->mounts, mount, path, &fs, &fs_path))
+	if (!mounts_fs_path_on(l->mounts, mount, path, &fs, &fs_path))
 		return refuse_unseen(whole, why);
 	/* the wrapper gets it in JSON */
 	if (!text_is_utf8(fs_path, strlen(fs_path)))
@@ -125,7 +125,7 @@ look_above(struct look *l, const char *dir, const char *whole, struct why *why)
 
 /* Adds the directory itself, its parent and, above that, the last directory on each mount. mount: its own, or 0. */
 static int
-add_fs_paths(struct way *w, const char *dir, uint64_t mount, struct look *l, struct why *why)
+add_fs_paths(struct lookup *w, const char *dir, uint64_t mount, struct look *l, struct why *why)
 {
 	autofree char *above = strdup(dir);
 	size_t i;
@@ -150,7 +150,7 @@ add_fs_paths(struct way *w, const char *dir, uint64_t mount, struct look *l, str
 static int
 note_one(const struct edit_mount *m, struct look *look, struct lease *l, struct why *why)
 {
-	autoway struct way w = { .path = strdup(m->source), .writable = strlist_has(&m->options, "rw") };
+	autolookup struct lookup w = { .path = strdup(m->source), .writable = strlist_has(&m->options, "rw") };
 	char first[1100];
 
 	if (w.path == NULL)
@@ -162,7 +162,7 @@ note_one(const struct edit_mount *m, struct look *look, struct lease *l, struct 
 		    "root can't have it rw: give it a user namespace, or the folder without submounts", m->source, first);
 	if (add_fs_paths(&w, w.path, m->on, look, why) == -1)
 		return -1;
-	return lease_add_way(l, &w) ? 0 : refuse_nomem(why);
+	return lease_add_lookup(l, &w) ? 0 : refuse_nomem(why);
 }
 
 /* True if one of the lease's ways, from this one on, leads to a file in the same directory. */
@@ -171,8 +171,8 @@ has_directory(const struct lease *l, size_t from, const char *file, size_t len)
 {
 	size_t i;
 
-	for (i = from; i < l->ways; i++)
-		if (strncmp(l->way[i].path, file, len) == 0 && strchr(l->way[i].path + len, '/') == NULL)
+	for (i = from; i < l->lookups; i++)
+		if (strncmp(l->lookup[i].path, file, len) == 0 && strchr(l->lookup[i].path + len, '/') == NULL)
 			return true;
 	return false;
 }
@@ -182,7 +182,7 @@ has_directory(const struct lease *l, size_t from, const char *file, size_t len)
  * the file's directory there. Adds the directory once more, because the way goes through it.
  */
 static bool
-repeat_first(struct way *w)
+repeat_first(struct lookup *w)
 {
 	return w->at.n > 0 && w->at.v != NULL && strlist_add(&w->at, w->at.v[0], SIZE_MAX);
 }
@@ -225,7 +225,7 @@ note_file(const char *file, size_t from, struct look *look, struct lease *l, str
 {
 	const size_t len = (size_t)(path_last(file) - file);	/* includes the slash */
 	autofree char *dir = strndup(file, len > 1 ? len - 1 : 1);
-	autoway struct way w = { .path = strdup(file) };
+	autolookup struct lookup w = { .path = strdup(file) };
 
 	if (dir == NULL || w.path == NULL)
 		return refuse_nomem(why);
@@ -235,7 +235,7 @@ note_file(const char *file, size_t from, struct look *look, struct lease *l, str
 		return -1;
 	if (add_fs_paths(&w, dir, 0, look, why) == -1)
 		return -1;
-	return repeat_first(&w) && lease_add_way(l, &w) ? 0 : refuse_nomem(why);
+	return repeat_first(&w) && lease_add_lookup(l, &w) ? 0 : refuse_nomem(why);
 }
 
 /* Root runs poststart and poststop hooks when the container already exists, and could have changed them. */
@@ -244,11 +244,11 @@ check_own_hooks(size_t from, const struct lease *l, struct why *why)
 {
 	size_t i, k;
 
-	for (i = from; i < l->ways; i++)
+	for (i = from; i < l->lookups; i++)
 		for (k = 0; l->container.host_root && k < from; k++)
-			if (l->way[k].writable && way_passes(&l->way[i], &l->way[k]))
+			if (l->lookup[k].writable && lookup_passes(&l->lookup[i], &l->lookup[k]))
 				return refuse(why, WHY_DENIED, "folder %s holds %s, a driver file or a CDI hook: a container whose "
-				    "root is the host's root could change what root runs", l->way[k].path, l->way[i].path);
+				    "root is the host's root could change what root runs", l->lookup[k].path, l->lookup[i].path);
 	return 0;
 }
 
@@ -264,9 +264,9 @@ has_driver_files(const struct edits *e)
 }
 
 int
-ways_note_driver(const struct edits *e, struct lease *l, struct why *why)
+lookups_note_driver(const struct edits *e, struct lease *l, struct why *why)
 {
-	const size_t from = l->ways;
+	const size_t from = l->lookups;
 	automounts struct mount_table *mounts = NULL;
 	autolook struct look look = { .fd = -1 };
 	size_t i;
@@ -285,7 +285,7 @@ ways_note_driver(const struct edits *e, struct lease *l, struct why *why)
 }
 
 int
-ways_note(const struct edits *e, const struct mount_table *mounts, const struct idmap *uids, struct lease *l,
+lookups_note(const struct edits *e, const struct mount_table *mounts, const struct idmap *uids, struct lease *l,
     struct why *why)
 {
 	autolook struct look look = { .mounts = mounts, .fd = -1 };
@@ -309,15 +309,15 @@ name_for(const struct lease *holder, const struct lease *who)
  * Finds a way of the set that leads through a folder which the writer may write to as the host's root; *through is
  * the way to that folder. NULL: there is none.
  */
-static const struct way *
-find_through(const struct wayset *own, const struct lease *writer, const struct way **through)
+static const struct lookup *
+find_through(const struct lookupset *own, const struct lease *writer, const struct lookup **through)
 {
-	const struct way *w = NULL;
+	const struct lookup *w = NULL;
 	size_t i;
 
-	for (i = 0; w == NULL && writer->container.host_root && i < writer->ways; i++)
-		if (writer->way[i].writable && (w = wayset_through(own, &writer->way[i])) != NULL)
-			*through = &writer->way[i];
+	for (i = 0; w == NULL && writer->container.host_root && i < writer->lookups; i++)
+		if (writer->lookup[i].writable && (w = lookupset_through(own, &writer->lookup[i])) != NULL)
+			*through = &writer->lookup[i];
 	return w;
 }
 
@@ -325,33 +325,33 @@ find_through(const struct wayset *own, const struct lease *writer, const struct 
  * Finds a writable folder of the set that is in a folder which the other container may write to as the host's root,
  * or that contains one: either container could move the inner folder. NULL: there is none.
  */
-static const struct way *
-find_nested(const struct wayset *own, const struct lease *other)
+static const struct lookup *
+find_nested(const struct lookupset *own, const struct lease *other)
 {
-	const struct way *w = NULL;
+	const struct lookup *w = NULL;
 	size_t i;
 
-	for (i = 0; w == NULL && other->container.host_root && i < other->ways; i++)
-		if (other->way[i].writable)
-			w = wayset_nested(own, &other->way[i]);
+	for (i = 0; w == NULL && other->container.host_root && i < other->lookups; i++)
+		if (other->lookup[i].writable)
+			w = lookupset_nested(own, &other->lookup[i]);
 	return w;
 }
 
 /*
  * True while the runtime may still resolve the paths to the lease's folders. A user's runtime has only that user's
- * rights, and counts for GIVING_S only: a user who delays it for longer does so to keep others out.
+ * rights, and counts for MOUNTING_S only: a user who delays it for longer does so to keep others out.
  */
 static bool
 is_being_given(const struct lease *l)
 {
-	return l->container.init.pid == 0 && (l->uid == 0 || time(NULL) - l->since < GIVING_S);
+	return l->container.init.pid == 0 && (l->uid == 0 || time(NULL) - l->since < MOUNTING_S);
 }
 
 /* Compares the lease with one other; «own» has the lease's ways. */
 static int
-check_beside(const struct lease *o, const struct lease *l, const struct wayset *own, struct why *why)
+check_beside(const struct lease *o, const struct lease *l, const struct lookupset *own, struct why *why)
 {
-	const struct way *w, *through;
+	const struct lookup *w, *through;
 
 	if ((w = find_through(own, o, &through)) != NULL)
 		return refuse(why, WHY_AGAIN, "%s lies in %s, which container %s may write to as the host's root, so that it "
@@ -364,7 +364,7 @@ check_beside(const struct lease *o, const struct lease *l, const struct wayset *
 	 * were moved, nobody would know where it writes; and its hooks are still to be run.
 	 */
 	if ((is_being_given(o) || o->container.host_root || o->container.hooked) &&
-	    (through = wayset_passed(own, o->way, o->ways, &w)) != NULL)
+	    (through = lookupset_crossed(own, o->lookup, o->lookups, &w)) != NULL)
 		return refuse(why, WHY_AGAIN, "folder %s holds %s, which container %s %s: a container whose root is the host's "
 		    "root can't have the folder rw meanwhile; try again later", through->path, w->path, name_for(o, l),
 		    is_being_given(o) ? "is being given" : o->container.host_root ? "has, as the host's root" : "has for its hooks");
@@ -376,12 +376,12 @@ check_beside(const struct lease *o, const struct lease *l, const struct wayset *
 }
 
 int
-ways_may_add(const struct leases *ls, const struct lease *l, struct why *why)
+lookups_may_add(const struct leases *ls, const struct lease *l, struct why *why)
 {
-	autowayset struct wayset own;
+	autolookupset struct lookupset own;
 	size_t i;
 
-	if (!wayset_make(&own, l->way, l->ways))
+	if (!lookupset_make(&own, l->lookup, l->lookups))
 		return refuse_nomem(why);
 	for (i = 0; i < ls->n; i++)
 		if (strcmp(ls->v[i]->key, l->key) != 0 && check_beside(ls->v[i], l, &own, why) == -1)
@@ -390,26 +390,26 @@ ways_may_add(const struct leases *ls, const struct lease *l, struct why *why)
 }
 
 int
-ways_check_claim(const struct lease *l, uint32_t uid, struct why *why)
+lookups_check_root(const struct lease *l, uint32_t uid, struct why *why)
 {
-	if (l->ways == 0 || !l->container.host_root || uid == 0)
+	if (l->lookups == 0 || !l->container.host_root || uid == 0)
 		return 0;
 	return refuse(why, WHY_DENIED, "the container's ids include the host's root, and uid %u may not make such a "
 	    "container: is linux.uidMappings missing?", uid);
 }
 
 void
-ways_settle(struct lease *l)
+lookups_keep_writable(struct lease *l)
 {
 	size_t i, kept = 0;
 
 	/* its hooks are still to be run */
 	if (l->container.hooked)
 		return;
-	for (i = 0; i < l->ways; i++)
-		if (l->container.host_root && l->way[i].writable)
-			l->way[kept++] = l->way[i];
+	for (i = 0; i < l->lookups; i++)
+		if (l->container.host_root && l->lookup[i].writable)
+			l->lookup[kept++] = l->lookup[i];
 		else
-			way_free(&l->way[i]);
-	l->ways = kept;
+			lookup_free(&l->lookup[i]);
+	l->lookups = kept;
 }

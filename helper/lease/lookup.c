@@ -1,5 +1,5 @@
-/* See way.h. */
-#include "way.h"
+/* See lookup.h. */
+#include "lookup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ within(const char *fs_path, const char *dir)
 }
 
 bool
-way_passes(const struct way *w, const struct way *through)
+lookup_passes(const struct lookup *w, const struct lookup *through)
 {
 	size_t i;
 
@@ -30,13 +30,13 @@ way_passes(const struct way *w, const struct way *through)
 }
 
 bool
-way_lies_in(const struct way *w, const struct way *other)
+lookup_lies_in(const struct lookup *w, const struct lookup *other)
 {
 	return w->at.n > 0 && other->at.n > 0 && strcmp(w->at.v[0], other->at.v[0]) != 0 && within(w->at.v[0], other->at.v[0]);
 }
 
 bool
-way_same(const struct way *a, const struct way *b)
+lookup_same(const struct lookup *a, const struct lookup *b)
 {
 	size_t i;
 
@@ -49,9 +49,9 @@ way_same(const struct way *a, const struct way *b)
 }
 
 void
-way_words(struct lines *s, void *way)
+lookup_words(struct lines *s, void *lookup)
 {
-	struct way *w = way;
+	struct lookup *w = lookup;
 	size_t i;
 
 	word_copy(s, &w->path);
@@ -65,9 +65,9 @@ way_words(struct lines *s, void *way)
 }
 
 void
-way_free(struct way *w)
+lookup_free(struct lookup *w)
 {
 	free(w->path);
 	strlist_free(&w->at);
-	*w = (struct way){ 0 };
+	*w = (struct lookup){ 0 };
 }

@@ -3,8 +3,8 @@
  * do them again after something reset a node, and undo them, by the ledger alone (ledger.h). All must be called under
  * the lock on the leases. The lease is written before its first act is done.
  */
-#ifndef GPUHELPER_ROOT_NODE_ACTS_H
-#define GPUHELPER_ROOT_NODE_ACTS_H
+#ifndef GPUHELPER_ROOT_NODE_CHANGES_H
+#define GPUHELPER_ROOT_NODE_CHANGES_H
 
 #include "../../lease/leasefile.h"
 #include "../lease/leaselist.h"
@@ -20,14 +20,15 @@ struct new_node {
 };
 
 /*
- * Makes the nodes of these acts, for this lease. A node that somebody else makes meanwhile stays, and acts_undo()
+ * Makes the nodes of these acts, for this lease. A node that somebody else makes meanwhile stays, and changes_undo()
  * leaves it alone. A node that was made for another lease is removed with the last lease that needs it. -1 with *why:
  * the caller must undo what was done.
  */
-int acts_make_nodes(const struct acts *acts, const struct lease *l, const struct new_node *how, struct why *why);
+int changes_make_nodes(const struct changes *changes, const struct lease *l, const struct new_node *how,
+    struct why *why);
 
 /* Sets the ACL entries and labels of these acts, for this lease. -1 with *why: the caller must undo what was done. */
-int acts_allow(const struct acts *acts, const struct lease *l, struct why *why);
+int changes_allow(const struct changes *changes, const struct lease *l, struct why *why);
 
 /*
  * Sets the ACL entries and labels that the lease has already where they differ. Tries all; -1 with *why if one failed.
@@ -38,10 +39,10 @@ int acts_allow_again(struct lease *l, struct why *why);
  * Undoes the lease's acts, except those that another lease has too. -1 with *why: some could not be undone, and stay in
  * the ledger.
  */
-int acts_undo(const struct leases *ls, const struct lease *l, struct why *why);
+int changes_undo(const struct leases *ls, const struct lease *l, struct why *why);
 
 /* The same, but leaves the nodes that were made: a promise keeps them for later tasks. */
-int acts_undo_access(const struct leases *ls, const struct lease *l, struct why *why);
+int changes_undo_access(const struct leases *ls, const struct lease *l, struct why *why);
 
 /*
  * The same for a lease that is to get GPUs: an earlier lease of its key, or an earlier task, may have left entries in
@@ -54,6 +55,6 @@ typedef void acts_undone(void *ctx, const struct ledger_node *n, const struct le
 int acts_undo_orphans(const struct leases *ls, acts_undone *tell, void *ctx, struct why *why);
 
 /* Adds a line for each difference between the lease's nodes now and at the grant. False: memory is short. */
-bool acts_trouble(const struct lease *l, struct strlist *out);
+bool changes_trouble(const struct lease *l, struct strlist *out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * See acts.h. Relies on the ledger alone. Must never touch a node whose device number is not the granted one. Writes an
- * entry into the ledger before the act is done, and removes the entry after the act is undone.
+ * See changes.h. Relies on the ledger alone. Must never touch a node whose device number is not the granted one. Writes
+ * an entry into the ledger before the act is done, and removes the entry after the act is undone.
  */
-#include "acts.h"
+#include "changes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@
 static struct acl_name
 name_in(const struct ledger_entry *e)
 {
-	return (struct acl_name){ e->kind == ACT_ALLOW_GROUP, e->id };
+	return (struct acl_name){ e->kind == CHANGE_ALLOW_GROUP, e->id };
 }
 
 static void
@@ -112,7 +112,7 @@ make_or_share(struct ledger_node *n, const struct new_node *how, struct why *why
 
 /* Writes an entry for the act, if the lease has none. NULL with *why. */
 static struct ledger_entry *
-note_act(struct ledger_node *n, const struct lease *l, const struct act *a, const char *was, struct why *why)
+note_act(struct ledger_node *n, const struct lease *l, const struct change *a, const char *was, struct why *why)
 {
 	struct ledger_entry *e = ledger_find(n, l->key, a);
 
@@ -126,13 +126,13 @@ note_act(struct ledger_node *n, const struct lease *l, const struct act *a, cons
 }
 
 int
-acts_make_nodes(const struct acts *acts, const struct lease *l, const struct new_node *how, struct why *why)
+changes_make_nodes(const struct changes *changes, const struct lease *l, const struct new_node *how, struct why *why)
 {
 	struct ledger_node *n;
-	const struct act *a;
+	const struct change *a;
 
-	for (a = acts->v; a < acts->v + acts->n; a++)
-		if (a->kind == ACT_MAKE_NODE && ((n = ledger_read(a->path, a->major, a->minor, why)) == NULL ||
+	for (a = changes->v; a < changes->v + changes->n; a++)
+		if (a->kind == CHANGE_MAKE_NODE && ((n = ledger_read(a->path, a->major, a->minor, why)) == NULL ||
 		    note_act(n, l, a, NULL, why) == NULL || make_or_share(n, how, why) == -1))
 			return -1;
 	return 0;
@@ -162,9 +162,9 @@ unmake_node(const struct ledger_node *n, struct why *why)
 
 /* Before the first ACL entry: notes the ACL's mask. */
 static int
-note_mask(struct ledger_node *n, int fd, const struct act *a, struct why *why)
+note_mask(struct ledger_node *n, int fd, const struct change *a, struct why *why)
 {
-	const struct acl_name name = { a->kind == ACT_ALLOW_GROUP, a->id };
+	const struct acl_name name = { a->kind == CHANGE_ALLOW_GROUP, a->id };
 	struct acl_names ours;
 	enum acl_state state;
 
@@ -174,7 +174,7 @@ note_mask(struct ledger_node *n, int fd, const struct act *a, struct why *why)
 
 /* The label before: if an entry of another lease has the same label, the one before that entry. */
 static int
-find_label_before(const struct ledger_node *n, int fd, const struct act *a, char was[SECONTEXT_MAX], struct why *why)
+find_label_before(const struct ledger_node *n, int fd, const struct change *a, char was[SECONTEXT_MAX], struct why *why)
 {
 	const struct ledger_entry *e;
 
@@ -192,7 +192,7 @@ set_entry(const struct ledger_node *n, const struct ledger_entry *e, int fd, str
 {
 	struct acl_names ours;
 
-	if (e->kind == ACT_LABEL)
+	if (e->kind == CHANGE_LABEL)
 		return label_set(fd, n->path, e->label, why);
 	acts_acl_names(n, e, &ours);
 	return node_acl_add(fd, n->path, name_in(e), &ours, why);
@@ -200,7 +200,7 @@ set_entry(const struct ledger_node *n, const struct ledger_entry *e, int fd, str
 
 /* Does an act that is no node's making: the first time, notes what was before. */
 static int
-allow(const struct lease *l, const struct act *a, struct why *why)
+allow(const struct lease *l, const struct change *a, struct why *why)
 {
 	char was[SECONTEXT_MAX] = "";
 	struct ledger_entry *e;
@@ -210,19 +210,19 @@ allow(const struct lease *l, const struct act *a, struct why *why)
 
 	if (fd < 0 || (n = ledger_read(a->path, a->major, a->minor, why)) == NULL)
 		return -1;
-	if ((a->kind == ACT_LABEL ? find_label_before(n, fd, a, was, why) : note_mask(n, fd, a, why)) == -1 ||
+	if ((a->kind == CHANGE_LABEL ? find_label_before(n, fd, a, was, why) : note_mask(n, fd, a, why)) == -1 ||
 	    (e = note_act(n, l, a, was, why)) == NULL)
 		return -1;
 	return set_entry(n, e, fd, why);
 }
 
 int
-acts_allow(const struct acts *acts, const struct lease *l, struct why *why)
+changes_allow(const struct changes *changes, const struct lease *l, struct why *why)
 {
 	size_t i;
 
-	for (i = 0; i < acts->n; i++)
-		if (acts->v[i].kind != ACT_MAKE_NODE && allow(l, &acts->v[i], why) == -1)
+	for (i = 0; i < changes->n; i++)
+		if (changes->v[i].kind != CHANGE_MAKE_NODE && allow(l, &changes->v[i], why) == -1)
 			return -1;
 	return 0;
 }
@@ -240,7 +240,7 @@ set_again(void *ctx, struct ledger_node *n, struct why *why)
 	int ret = 0;
 
 	for (i = 0; i < n->entries; i++) {
-		if (strcmp(n->entry[i].key, l->key) != 0 || n->entry[i].kind == ACT_MAKE_NODE)
+		if (strcmp(n->entry[i].key, l->key) != 0 || n->entry[i].kind == CHANGE_MAKE_NODE)
 			continue;
 		if (fd < 0 && (fd = node_pin(n->path, n->major, n->minor, &st, why)) < 0)
 			return -1;
@@ -268,7 +268,7 @@ unset_entry(const struct ledger_node *n, const struct ledger_entry *e, struct wh
 	/* a node that is gone or was replaced has no entry and no label of ours */
 	if ((fd = node_pin(n->path, n->major, n->minor, &st, why)) < 0)
 		return why->code == WHY_ABSENT ? 0 : -1;
-	if (e->kind == ACT_LABEL)
+	if (e->kind == CHANGE_LABEL)
 		return label_reset(fd, n->path, e->label, e->was, why);
 	acts_acl_names(n, e, &ours);
 	return node_acl_remove(fd, n->path, name_in(e), &ours, n->mask, why);
@@ -292,7 +292,7 @@ undo_entry(const struct ledger_node *n, const struct ledger_entry *e, struct why
 	/* something is mounted over the node, so that its state can't be seen: the act is not undone */
 	if (hostview_compare(n->path, WHY_IO, why) == -1)
 		return -1;
-	return e->kind == ACT_MAKE_NODE ? unmake_node(n, why) : unset_entry(n, e, why);
+	return e->kind == CHANGE_MAKE_NODE ? unmake_node(n, why) : unset_entry(n, e, why);
 }
 
 /* Which entries are undone, and who is told. */
@@ -309,7 +309,7 @@ static bool
 is_to_be_undone(const struct undoing *u, const struct ledger_entry *e)
 {
 	return (u->key != NULL ? strcmp(e->key, u->key) == 0 : !leases_have(u->leases, e->key)) &&
-	    !(u->keep_nodes && e->kind == ACT_MAKE_NODE);
+	    !(u->keep_nodes && e->kind == CHANGE_MAKE_NODE);
 }
 
 /*
@@ -352,13 +352,13 @@ undo_on_node(void *ctx, struct ledger_node *n, struct why *why)
 }
 
 int
-acts_undo(const struct leases *ls, const struct lease *l, struct why *why)
+changes_undo(const struct leases *ls, const struct lease *l, struct why *why)
 {
 	return ledger_each(l->key, undo_on_node, &(struct undoing){ .leases = ls, .key = l->key }, why) == 0 ? 0 : -1;
 }
 
 int
-acts_undo_access(const struct leases *ls, const struct lease *l, struct why *why)
+changes_undo_access(const struct leases *ls, const struct lease *l, struct why *why)
 {
 	struct undoing u = { .leases = ls, .key = l->key, .keep_nodes = true };
 
@@ -400,13 +400,13 @@ add_trouble(struct strlist *out, const char *fmt, ...)
 static bool
 entry_trouble(int fd, const struct ledger_node *n, const struct ledger_entry *e, struct strlist *out)
 {
-	const char *kind = e->kind == ACT_ALLOW_GROUP ? "group" : "user";
+	const char *kind = e->kind == CHANGE_ALLOW_GROUP ? "group" : "user";
 	enum acl_state state;
 	char now[SECONTEXT_MAX];
 	struct why why;
 	int mask;
 
-	if (e->kind == ACT_LABEL) {
+	if (e->kind == CHANGE_LABEL) {
 		if (!selinux_label_of(fd, now))
 			return add_trouble(out, "%s: its SELinux label can't be read: %s", n->path, strerror(errno));
 		return strcmp(now, e->label) == 0 || add_trouble(out, "%s has the SELinux label %s instead of %s: gpuhelperctl "
@@ -468,10 +468,10 @@ node_trouble(void *ctx, struct ledger_node *n, struct why *why)
 	size_t i;
 
 	for (i = 0; i < n->entries; i++) {
-		if (strcmp(n->entry[i].key, t->lease->key) != 0 || n->entry[i].kind == ACT_MAKE_NODE)
+		if (strcmp(n->entry[i].key, t->lease->key) != 0 || n->entry[i].kind == CHANGE_MAKE_NODE)
 			continue;
 		if (fd < 0 && (fd = node_pin(n->path, n->major, n->minor, &st, why)) < 0) {
-			/* of an own node, acts_trouble() says so */
+			/* of an own node, changes_trouble() says so */
 			t->nomem = t->nomem || (!is_own_node(t->lease, n->path) && !add_trouble(t->out, "%s", why->text));
 			return 0;
 		}
@@ -481,7 +481,7 @@ node_trouble(void *ctx, struct ledger_node *n, struct why *why)
 }
 
 bool
-acts_trouble(const struct lease *l, struct strlist *out)
+changes_trouble(const struct lease *l, struct strlist *out)
 {
 	struct troubles t = { .lease = l, .out = out };
 	struct why why;

@@ -3,11 +3,11 @@
  * nodes away needs CAP_SYS_ADMIN, and to end its processes needs signals. The helper has neither: its filter
  * lets it end only its own children. It gives chores only to the host's root, who could do all of this
  * anyway.
- * Whoever does a chore holds the lease's lock CHORE_LOCK meanwhile, and first reads the lease: a process that
+ * Whoever does a chore holds the lease's lock DEVICE_LOCK meanwhile, and first reads the lease: a process that
  * stalled and comes late must not undo what another has done since.
  */
-#ifndef GPUHELPER_LEASE_CHORE_H
-#define GPUHELPER_LEASE_CHORE_H
+#ifndef GPUHELPER_LEASE_CALLEROP_H
+#define GPUHELPER_LEASE_CALLEROP_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,21 +16,21 @@
 #include "../base/hash.h"
 #include "../base/text.h"
 #include "../json/jsonout.h"
-#include "pausing.h"
+#include "leasetasks.h"
 
-#define CHORE_LOCK "gate-"	/* followed by the lease's key: a file in /run/gpuhelper/locks */
+#define DEVICE_LOCK "gate-"	/* followed by the lease's key: a file in /run/gpuhelper/locks */
 
-enum chore_kind {
-	CHORE_SHUT,	/* take the container's access to all these nodes away */
-	CHORE_OPEN,	/* give it access to those that are «open», and to no others */
-	CHORE_CLEAR,	/* end all processes in its cgroups except its first one; then CHORE_SHUT */
-	CHORE_STOP,	/* end its first process */
+enum op_kind {
+	OP_CLOSE,	/* take the container's access to all these nodes away */
+	OP_OPEN,	/* give it access to those that are «open», and to no others */
+	OP_CLEAR,	/* end all processes in its cgroups except its first one; then OP_CLOSE */
+	OP_STOP,	/* end its first process */
 };
-#define CHORE_KINDS 4
-extern const char *const chore_kind_names[CHORE_KINDS];
+#define OP_KINDS 4
+extern const char *const op_kind_names[OP_KINDS];
 
-struct chore {
-	enum chore_kind kind;
+struct caller_op {
+	enum op_kind kind;
 	char lease[HASH_SIZE];			/* key of the lease */
 	char *file;			/* name of the lease's file in /run/gpuhelper/leases */
 	char *id;			/* container id, for messages */
@@ -42,18 +42,18 @@ struct chore {
 	struct process_id by;		/* the process that gives the GPUs back; pid 0: the lease is not about to change */
 };
 
-struct chores {
-	struct chore *v;
+struct caller_ops {
+	struct caller_op *v;
 	size_t n;
 };
 
 /* Adds a chore to fill in, valid until the next call. NULL if memory is short. */
-struct chore *chores_add(struct chores *c);
-bool chore_add_node(struct chore *c, const struct promised_node *n);
-void chores_free(struct chores *c);
-#define autochores __attribute__((cleanup(chores_free)))
+struct caller_op *caller_ops_add(struct caller_ops *c);
+bool caller_op_add_node(struct caller_op *c, const struct promised_node *n);
+void caller_ops_free(struct caller_ops *c);
+#define autocallerops __attribute__((cleanup(caller_ops_free)))
 
 /* Writes the chores as a JSON array. */
-void chores_write(struct jsonout *j, const char *key, const struct chores *c);
+void caller_ops_write(struct jsonout *j, const char *key, const struct caller_ops *c);
 
 #endif

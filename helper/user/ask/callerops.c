@@ -1,8 +1,8 @@
 /*
- * See chores.h. Works with the caller's rights on the container that root's lease names. Must do no chore
+ * See callerops.h. Works with the caller's rights on the container that root's lease names. Must do no chore
  * that the lease no longer asks for, and none for a container that root's wrapper did not see itself.
  */
-#include "chores.h"
+#include "callerops.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,25 +26,25 @@
 #define LOCK_NAP_MS 2
 
 /*
- * Takes the lock that chore.h describes. Returns its descriptor, or -1 with *why if its holder is slow or
+ * Takes the lock that callerop.h describes. Returns its descriptor, or -1 with *why if its holder is slow or
  * stopped.
  */
 static int
-lock_lease(const struct chore *c, struct why *why)
+lock_lease(const struct caller_op *c, struct why *why)
 {
 	const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000 };
-	const int64_t deadline = clock_ms() + CHORE_LOCK_MS;
+	const int64_t deadline = clock_ms() + DEVICE_LOCK_MS;
 	char name[sizeof(GPUHELPER_RUNDIR) + 96];
 	int fd;
 
-	snprintf(name, sizeof(name), "%s/locks/" CHORE_LOCK "%s", GPUHELPER_RUNDIR, c->lease);
+	snprintf(name, sizeof(name), "%s/locks/" DEVICE_LOCK "%s", GPUHELPER_RUNDIR, c->lease);
 	if ((fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_IO, "%s: %s", name, strerror(errno));
 	while (flock(fd, LOCK_EX | LOCK_NB) == -1) {
 		if (errno != EWOULDBLOCK || clock_ms() > deadline) {
 			close(fd);
 			return refuse(why, WHY_AGAIN, "container %s: another process has been changing its device rules for over "
-			    "%d ms: try again", c->id, CHORE_LOCK_MS);
+			    "%d ms: try again", c->id, DEVICE_LOCK_MS);
 		}
 		nanosleep(&nap, NULL);
 	}
@@ -53,7 +53,7 @@ lock_lease(const struct chore *c, struct why *why)
 
 /* True if the lease still asks for this chore. Nobody else does one while this process has the lock. */
 static bool
-is_still_wanted(const struct chore *c)
+is_still_wanted(const struct caller_op *c)
 {
 	autoclose int dir = open(GPUHELPER_RUNDIR "/leases", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	autofree char *text = NULL;
@@ -74,7 +74,7 @@ is_still_wanted(const struct chore *c)
 }
 
 static bool
-is_opened_by(const struct chore *c, const struct devnum *n)
+is_opened_by(const struct caller_op *c, const struct devnum *n)
 {
 	size_t i;
 
@@ -84,38 +84,38 @@ is_opened_by(const struct chore *c, const struct devnum *n)
 	return false;
 }
 
-/* The recorded devices, of which CHORE_OPEN opens some. The caller frees them; NULL if memory is short. */
+/* The recorded devices, of which OP_OPEN opens some. The caller frees them; NULL if memory is short. */
 static struct promised_node *
-devices_of(const struct chore *c, const struct container_record *r)
+devices_of(const struct caller_op *c, const struct container_record *r)
 {
 	struct promised_node *v = calloc(r->nodes + 1, sizeof(*v));
 	size_t i;
 
 	for (i = 0; v != NULL && i < r->nodes; i++)
-		v[i] = (struct promised_node){ r->node[i].major, r->node[i].minor, c->kind == CHORE_OPEN &&
+		v[i] = (struct promised_node){ r->node[i].major, r->node[i].minor, c->kind == OP_OPEN &&
 		    is_opened_by(c, &r->node[i]) };
 	return v;
 }
 
 /* Of the chore it takes only the kind, and which devices are to be open. */
 static int
-do_chore(const struct chore *c, const struct container_record *r, struct why *why)
+do_op(const struct caller_op *c, const struct container_record *r, struct why *why)
 {
 	autofree struct promised_node *v = devices_of(c, r);
 
 	if (v == NULL)
 		return refuse_nomem(why);
 	switch (c->kind) {
-	case CHORE_OPEN:
+	case OP_OPEN:
 		return devcgroup_set(r->devcgroup, v, r->nodes, false, why) == -1 ? -1 :
 		    devcgroup_check(r->devcgroup, v, r->nodes, false, why);
-	case CHORE_STOP:
+	case OP_STOP:
 		return end_first(c->id, r->init, why);
-	case CHORE_CLEAR:
+	case OP_CLEAR:
 		if (end_others(c->id, &r->cgroups, r->init, why) == -1)
 			return -1;
 		/* FALLTHROUGH */
-	case CHORE_SHUT:
+	case OP_CLOSE:
 		break;
 	}
 	return devcgroup_set(r->devcgroup, v, r->nodes, true, why);
@@ -126,21 +126,21 @@ do_chore(const struct chore *c, const struct container_record *r, struct why *wh
  * is nothing left to do then. Process numbers of another PID namespace name other processes here.
  */
 static int
-do_for(const struct chore *c, const struct container_record *r, struct why *why)
+do_for(const struct caller_op *c, const struct container_record *r, struct why *why)
 {
 	const bool ours = container_record_has_our_pids(r);
 
-	if (!ours && (c->kind == CHORE_STOP || c->kind == CHORE_CLEAR))
+	if (!ours && (c->kind == OP_STOP || c->kind == OP_CLEAR))
 		return refuse(why, WHY_DENIED, "container %s is in another PID namespace: its processes can be ended only there",
 		    c->id);
 	if (!ours || process_id_lives(r->init))
-		return do_chore(c, r, why);
-	return c->kind != CHORE_OPEN ? 0 : refuse(why, WHY_AGAIN, "container %s has ended", c->id);
+		return do_op(c, r, why);
+	return c->kind != OP_OPEN ? 0 : refuse(why, WHY_AGAIN, "container %s has ended", c->id);
 }
 
 /* Does one chore. Returns 0, 1 if the lease no longer asks for the chore, or -1 with *why. */
 static int
-do_one(const struct chore *c, struct why *why)
+do_one(const struct caller_op *c, struct why *why)
 {
 	autoclose int held = lock_lease(c, why);
 	struct container_record r = { .devcgroup = NULL };
@@ -149,29 +149,29 @@ do_one(const struct chore *c, struct why *why)
 	if (held == -1)
 		return -1;
 	if (is_still_wanted(c)) {
-		ret = container_record_check_chore(c, &r, why) == -1 ? -1 : do_for(c, &r, why);
+		ret = container_record_check_op(c, &r, why) == -1 ? -1 : do_for(c, &r, why);
 		container_record_free(&r);
 		return ret;
 	}
-	if (c->kind != CHORE_OPEN)
+	if (c->kind != OP_OPEN)
 		return 1;
 	return refuse(why, WHY_AGAIN, "the lease of container %s has changed meanwhile: try again", c->id);
 }
 
 int
-chores_do(const struct chores *c, struct request *next, struct why *why)
+caller_ops_do(const struct caller_ops *c, struct request *next, struct why *why)
 {
 	struct why first = { 0 }, one;
 	size_t i;
 	int ret;
 
-	strlist_free(&next->again.shut);
+	strlist_free(&next->again.closed);
 	for (i = 0; i < c->n; i++)
 		if ((ret = do_one(&c->v[i], &one)) == -1) {
-			next->again.no_chores = true;
+			next->again.no_ops = true;
 			if (first.code == WHY_NONE)
 				first = one;
-		} else if (ret == 0 && c->v[i].kind != CHORE_OPEN && !strlist_add(&next->again.shut, c->v[i].lease, SIZE_MAX))
+		} else if (ret == 0 && c->v[i].kind != OP_OPEN && !strlist_add(&next->again.closed, c->v[i].lease, SIZE_MAX))
 			refuse_nomem(&first);
 	if (first.code == WHY_NONE)
 		return 0;

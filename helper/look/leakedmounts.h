@@ -3,19 +3,19 @@
  * a socket still gives access to its sender's mount. That mount may be writable, and may have been detached long ago.
  * The same is true of a mount that the sender made.
  */
-#ifndef GPUHELPER_LOOK_PASSEDMOUNTS_H
-#define GPUHELPER_LOOK_PASSEDMOUNTS_H
+#ifndef GPUHELPER_LOOK_LEAKEDMOUNTS_H
+#define GPUHELPER_LOOK_LEAKEDMOUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "../host/process/looks.h"
-#include "../lease/way.h"
+#include "../lease/lookup.h"
 
 /*
  * True if a process of a container (hostprocess.h), or a host process that is not root's,
  * - has a file open on a mount that its own mount namespace lacks, where the file is on the file system of a
- * writable folder of «way» (btrfs has several device numbers: where the folder has none of its own, a
+ * writable folder of «lookup» (btrfs has several device numbers: where the folder has none of its own, a
  * directory on any file system without one counts);
  * - has a directory open on such a mount, or has its working or root directory there, whatever the file
  * system: the folder may be mounted beneath;
@@ -26,6 +26,6 @@
  * processes of a mount namespace are chrooted; if any of this can't be seen; or if *looks does not suffice.
  * An overlay mount of such a folder goes unnoticed.
  */
-bool mount_was_passed(const struct way *way, size_t ways, struct looks *looks);
+bool mount_has_leaked(const struct lookup *lookup, size_t lookups, struct looks *looks);
 
 #endif

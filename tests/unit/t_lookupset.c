@@ -1,14 +1,14 @@
-/* lease/wayset.c: gives the same answer for many paths at once as way.c gives for each pair. */
+/* lease/lookupset.c: gives the same answer for many paths at once as lookup.c gives for each pair. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "lease/wayset.h"
+#include "lease/lookupset.h"
 #include "rnd.h"
 #include "tap.h"
 
-#define WAYS 12
+#define LOOKUPS 12
 
 /* Few names, so that many paths overlap: «/», «/a», «/a/b», «/ab/a», ... */
 static void
@@ -27,14 +27,14 @@ draw_path(char out[64])
 }
 
 static void
-draw_way(struct way *w)
+draw_lookup(struct lookup *w)
 {
 	static const char *const fs[] = { "8:1", "8:11", "0:5" };
 	char path[64], fs_path[80];
 	uint64_t n = rnd(4);
 
 	draw_path(path);
-	*w = (struct way){ .path = strdup(path), .writable = rnd(2) == 0 };
+	*w = (struct lookup){ .path = strdup(path), .writable = rnd(2) == 0 };
 	while (n-- > 0) {
 		draw_path(path);
 		snprintf(fs_path, sizeof(fs_path), "%s %s", fs[rnd(3)], path);
@@ -44,16 +44,16 @@ draw_way(struct way *w)
 
 /* Some of the ways are neighbours in one directory, for which the set has a shortcut. */
 static void
-draw_ways(struct way *v, size_t n)
+draw_lookups(struct lookup *v, size_t n)
 {
 	size_t i, k;
 
 	for (i = 0; i < n; i++) {
-		draw_way(&v[i]);
+		draw_lookup(&v[i]);
 		if (i == 0 || rnd(2) == 0 || strcmp(v[i - 1].path, "/") == 0)
 			continue;
-		way_free(&v[i]);
-		v[i] = (struct way){ .path = strdup(v[i - 1].path), .writable = rnd(2) == 0 };
+		lookup_free(&v[i]);
+		v[i] = (struct lookup){ .path = strdup(v[i - 1].path), .writable = rnd(2) == 0 };
 		v[i].path[strlen(v[i].path) - 1] = "abc"[rnd(3)];
 		for (k = 0; k < v[i - 1].at.n; k++)
 			(void)strlist_add(&v[i].at, v[i - 1].at.v[k], SIZE_MAX);
@@ -64,47 +64,47 @@ static void
 test_same_answers(void)
 {
 	unsigned long rounds = 40000, r, wrong = 0, some[3] = { 0 };
-	struct way own[WAYS], other[WAYS];
+	struct lookup own[LOOKUPS], other[LOOKUPS];
 	size_t i, k;
 
 	for (r = 0; r < rounds; r++) {
-		const size_t n = rnd(WAYS + 1), m = rnd(WAYS + 1);
-		const struct way *w, *passing = NULL;
+		const size_t n = rnd(LOOKUPS + 1), m = rnd(LOOKUPS + 1);
+		const struct lookup *w, *passing = NULL;
 		bool passed = false;
-		struct wayset s;
+		struct lookupset s;
 
-		draw_ways(own, n);
-		draw_ways(other, m);
-		if (!wayset_make(&s, own, n))
+		draw_lookups(own, n);
+		draw_lookups(other, m);
+		if (!lookupset_make(&s, own, n))
 			abort();
 		for (i = 0; i < m; i++) {
 			bool through = false, nested = false;
 
 			for (k = 0; k < n; k++) {
-				through = through || way_passes(&own[k], &other[i]);
-				passed = passed || (own[k].writable && way_passes(&other[i], &own[k]));
-				nested = nested || (own[k].writable && (way_lies_in(&own[k], &other[i]) ||
-				    way_lies_in(&other[i], &own[k])));
+				through = through || lookup_passes(&own[k], &other[i]);
+				passed = passed || (own[k].writable && lookup_passes(&other[i], &own[k]));
+				nested = nested || (own[k].writable && (lookup_lies_in(&own[k], &other[i]) ||
+				    lookup_lies_in(&other[i], &own[k])));
 			}
-			w = wayset_through(&s, &other[i]);
-			wrong += (w != NULL) != through || (w != NULL && !way_passes(w, &other[i]));
+			w = lookupset_through(&s, &other[i]);
+			wrong += (w != NULL) != through || (w != NULL && !lookup_passes(w, &other[i]));
 			some[0] += through;
-			w = wayset_nested(&s, &other[i]);
-			wrong += (w != NULL) != nested || (w != NULL && (!w->writable || !(way_lies_in(w, &other[i]) ||
-			    way_lies_in(&other[i], w))));
+			w = lookupset_nested(&s, &other[i]);
+			wrong += (w != NULL) != nested || (w != NULL && (!w->writable || !(lookup_lies_in(w, &other[i]) ||
+			    lookup_lies_in(&other[i], w))));
 			some[1] += nested;
 		}
-		w = wayset_passed(&s, other, m, &passing);
-		wrong += (w != NULL) != passed || (w != NULL && (!w->writable || !way_passes(passing, w)));
+		w = lookupset_crossed(&s, other, m, &passing);
+		wrong += (w != NULL) != passed || (w != NULL && (!w->writable || !lookup_passes(passing, w)));
 		some[2] += passed;
-		wayset_free(&s);
+		lookupset_free(&s);
 		for (i = 0; i < n; i++)
-			way_free(&own[i]);
+			lookup_free(&own[i]);
 		for (i = 0; i < m; i++)
-			way_free(&other[i]);
+			lookup_free(&other[i]);
 	}
 	is_int((long)wrong, 0,
-	    "the answers for %lu pairs of leases are the same as way.c's", rounds);
+	    "the answers for %lu pairs of leases are the same as lookup.c's", rounds);
 	ok(some[0] > rounds && some[1] > rounds / 10 && some[2] > rounds / 4,
 	    "many answers of each kind come up: %lu, %lu, %lu", some[0], some[1],
 	    some[2]);
@@ -114,10 +114,10 @@ test_same_answers(void)
 static void
 test_time(void)
 {
-	static struct way own[1000], other[1000];
-	const struct way *passing;
+	static struct lookup own[1000], other[1000];
+	const struct lookup *passing;
 	struct timespec begin, end;
-	struct wayset s;
+	struct lookupset s;
 	char text[120];
 	long ms;
 	size_t i, r;
@@ -125,24 +125,24 @@ test_time(void)
 
 	for (i = 0; i < 1000; i++) {
 		snprintf(text, sizeof(text), "/srv/tree/of/mine/%zu/data", i);
-		own[i] = (struct way){ .path = strdup(text), .writable = true };
+		own[i] = (struct lookup){ .path = strdup(text), .writable = true };
 		snprintf(text, sizeof(text), "8:1 /tree/of/mine/%zu/data", i);
 		(void)strlist_add(&own[i].at, text, SIZE_MAX);
 		(void)strlist_add(&own[i].at, "8:1 /tree", SIZE_MAX);
 		(void)strlist_add(&own[i].at, "8:2 /", SIZE_MAX);
 		snprintf(text, sizeof(text), "/srv/tree/of/others/%zu/data", i);
-		other[i] = (struct way){ .path = strdup(text), .writable = true };
+		other[i] = (struct lookup){ .path = strdup(text), .writable = true };
 		snprintf(text, sizeof(text), "8:1 /tree/of/others/%zu/data", i);
 		(void)strlist_add(&other[i].at, text, SIZE_MAX);
 		(void)strlist_add(&other[i].at, "8:1 /other", SIZE_MAX);
 		(void)strlist_add(&other[i].at, "8:2 /", SIZE_MAX);
 	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin);
-	ok(wayset_make(&s, own, 1000), "a set of a thousand ways is made");
+	ok(lookupset_make(&s, own, 1000), "a set of a thousand ways is made");
 	for (r = 0; r < 500; r++) {
 		for (i = 0; i < 1000; i++)
-			met += wayset_through(&s, &other[i]) != NULL || wayset_nested(&s, &other[i]) != NULL;
-		met += wayset_passed(&s, other, 1000, &passing) != NULL;
+			met += lookupset_through(&s, &other[i]) != NULL || lookupset_nested(&s, &other[i]) != NULL;
+		met += lookupset_crossed(&s, other, 1000, &passing) != NULL;
 	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
 	ms = (end.tv_sec - begin.tv_sec) * 1000 + (end.tv_nsec - begin.tv_nsec) / 1000000;
@@ -158,10 +158,10 @@ test_time(void)
 		    "these answers take %ld ms (10 ms for each lease would be too long under the "
 		    "lock)", ms);
 #endif
-	wayset_free(&s);
+	lookupset_free(&s);
 	for (i = 0; i < 1000; i++) {
-		way_free(&own[i]);
-		way_free(&other[i]);
+		lookup_free(&own[i]);
+		lookup_free(&other[i]);
 	}
 }
 

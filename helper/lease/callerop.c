@@ -1,25 +1,25 @@
-/* See chore.h. Computes only. */
-#include "chore.h"
+/* See callerop.h. Computes only. */
+#include "callerop.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const chore_kind_names[CHORE_KINDS] = { "shut", "open", "clear", "stop" };
+const char *const op_kind_names[OP_KINDS] = { "shut", "open", "clear", "stop" };
 
-struct chore *
-chores_add(struct chores *c)
+struct caller_op *
+caller_ops_add(struct caller_ops *c)
 {
-	struct chore *v = reallocarray(c->v, c->n + 1, sizeof(*v));
+	struct caller_op *v = reallocarray(c->v, c->n + 1, sizeof(*v));
 
 	if (v == NULL)
 		return NULL;
 	c->v = v;
-	v[c->n] = (struct chore){ 0 };
+	v[c->n] = (struct caller_op){ 0 };
 	return &v[c->n++];
 }
 
 bool
-chore_add_node(struct chore *c, const struct promised_node *n)
+caller_op_add_node(struct caller_op *c, const struct promised_node *n)
 {
 	struct promised_node *v = reallocarray(c->node, c->nodes + 1, sizeof(*v));
 
@@ -31,7 +31,7 @@ chore_add_node(struct chore *c, const struct promised_node *n)
 }
 
 void
-chores_free(struct chores *c)
+caller_ops_free(struct caller_ops *c)
 {
 	size_t i;
 
@@ -43,7 +43,7 @@ chores_free(struct chores *c)
 		strlist_free(&c->v[i].cgroups);
 	}
 	free(c->v);
-	*c = (struct chores){ 0 };
+	*c = (struct caller_ops){ 0 };
 }
 
 /* Writes 64-bit numbers as text, because JSON readers may lose digits. */
@@ -60,12 +60,12 @@ write_process_id(struct jsonout *j, const char *key, const struct process_id *p)
 }
 
 static void
-write_one(struct jsonout *j, const struct chore *c)
+write_one(struct jsonout *j, const struct caller_op *c)
 {
 	size_t i;
 
 	jsonout_begin(j, NULL, "{");
-	jsonout_text(j, "do", chore_kind_names[c->kind]);
+	jsonout_text(j, "do", op_kind_names[c->kind]);
 	jsonout_text(j, "lease", c->lease);
 	jsonout_text(j, "file", c->file);
 	jsonout_text(j, "id", c->id);
@@ -86,7 +86,7 @@ write_one(struct jsonout *j, const struct chore *c)
 }
 
 void
-chores_write(struct jsonout *j, const char *key, const struct chores *c)
+caller_ops_write(struct jsonout *j, const char *key, const struct caller_ops *c)
 {
 	size_t i;
 

@@ -2,15 +2,15 @@
  * The way to a folder of the host. Whoever is the host's root and may write to a directory on it can redirect
  * the path (rename(2), a link).
  */
-#ifndef GPUHELPER_LEASE_WAY_H
-#define GPUHELPER_LEASE_WAY_H
+#ifndef GPUHELPER_LEASE_LOOKUP_H
+#define GPUHELPER_LEASE_LOOKUP_H
 
 #include <stdbool.h>
 
 #include "../base/lines.h"
 #include "../base/text.h"
 
-struct way {
+struct lookup {
 	char *path;		/* by which the folder was granted */
 	bool writable;
 	/*
@@ -21,20 +21,20 @@ struct way {
 };
 
 /* True if the way goes through the other's folder, by its path or by places behind bind mounts. */
-bool way_passes(const struct way *w, const struct way *through);
+bool lookup_passes(const struct lookup *w, const struct lookup *through);
 
 /*
  * True if the folder's place is in the other folder: whoever may move it within that folder changes its
  * place.
  */
-bool way_lies_in(const struct way *w, const struct way *other);
+bool lookup_lies_in(const struct lookup *w, const struct lookup *other);
 
 /* True if both are equal. */
-bool way_same(const struct way *a, const struct way *b);
+bool lookup_same(const struct lookup *a, const struct lookup *b);
 
-/* Reads or writes a struct way as words, for lines_members() (lines.h). To be freed after a failed read, too. */
-void way_words(struct lines *s, void *way);
-void way_free(struct way *w);
-#define autoway __attribute__((cleanup(way_free)))
+/* Reads or writes a struct lookup as words, for lines_members() (lines.h). To be freed after a failed read, too. */
+void lookup_words(struct lines *s, void *lookup);
+void lookup_free(struct lookup *w);
+#define autolookup __attribute__((cleanup(lookup_free)))
 
 #endif

@@ -4,8 +4,8 @@
  * A task takes the GPUs (root/verb/task.c), and they are given back when the task is over. Computes decisions only:
  * root/end/idle.c looks at processes, the clock and files.
  */
-#ifndef GPUHELPER_LEASE_PAUSING_H
-#define GPUHELPER_LEASE_PAUSING_H
+#ifndef GPUHELPER_LEASE_LEASETASKS_H
+#define GPUHELPER_LEASE_LEASETASKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,11 +38,11 @@ bool file_id_same(const struct file_id *a, const struct file_id *b);
 /* The state of a lease. */
 enum lease_state {
 	LEASE_HELD,
-	LEASE_DRAINING,		/* ended, but its GPUs are still in use */
-	LEASE_GIVING_BACK,	/* a process (pausing.giver) is taking the container's access to its nodes away */
+	LEASE_RELEASING,		/* ended, but its GPUs are still in use */
+	LEASE_REVOKING,	/* a process (pausing.giver) is taking the container's access to its nodes away */
 	LEASE_PROMISED,		/* it holds no GPU: no task is there, or a task waits */
-	LEASE_TAKING,		/* a process (pausing.giver) is taking GPUs for a task (pausing.task) */
-	LEASE_PASSED_ON,	/* the container is gone, but someone may have what it passed on: holds only its ways */
+	LEASE_ACQUIRING,		/* a process (pausing.giver) is taking GPUs for a task (pausing.task) */
+	LEASE_LEAKED,	/* the container is gone, but someone may have what it passed on: holds only its ways */
 };
 const char *lease_state_name(enum lease_state s);
 /* Writes or reads it as a word (lines.h). */
@@ -55,7 +55,7 @@ struct promised_node {
 };
 
 /* What a lease knows of its container's tasks. */
-struct pausing {
+struct lease_tasks {
 	struct file_id program;		/* process 1 runs this program if the container only pauses */
 	char *devcgroup;			/* the cgroup that holds its device rules, relative to /sys/fs/cgroup; NULL: unknown */
 	enum idle_setting idle;
@@ -67,27 +67,27 @@ struct pausing {
 	size_t nodes;
 	struct process_id task;		/* the process that the GPUs were taken for: the waiter, which becomes the task */
 	int64_t left_since;		/* clock_ms() when its task was first seen to be over with processes left; 0: never */
-	struct process_id giver;	/* LEASE_GIVING_BACK, LEASE_TAKING: the process that does it */
-	int64_t giving_since;		/* clock_ms() when the giver began */
+	struct process_id changer;	/* LEASE_REVOKING, LEASE_ACQUIRING: the process that does it */
+	int64_t changing_since;		/* clock_ms() when the giver began */
 	uint32_t waited;		/* seconds that it waited for its GPUs */
 	uint32_t uid, gid;		/* of the process that the container was made for; ids inside */
 	char *who;			/* identity (identity_pack()) by which a task is judged; NULL: it can't be */
 };
-void pausing_free(struct pausing *p);
+void lease_tasks_free(struct lease_tasks *p);
 
 /* Sets which of the nodes are open: those of v[0, n). Nodes that were not promised are left out. */
-void pausing_open(struct pausing *p, const struct devnum *v, size_t n);
+void lease_tasks_open(struct lease_tasks *p, const struct devnum *v, size_t n);
 
 /*
  * Write or read a process as two words, and all of *p as lines (lines.h). To be freed after a failed read,
  * too.
  */
 void process_id_words(struct lines *s, struct process_id *p);
-void pausing_lines(struct lines *s, struct pausing *p);
+void lease_tasks_lines(struct lines *s, struct lease_tasks *p);
 
 /* What root saw of the container. */
 struct sight {
-	bool pauses;		/* process 1 runs the program that pauses */
+	bool placeholder;		/* process 1 runs the program that pauses */
 	bool alone;		/* the container's cgroups have no other process */
 	bool task;		/* they have one that came by an exec, or pausing.task lives */
 	bool has_node;		/* process 1 has a granted node open or mapped */
@@ -98,30 +98,30 @@ enum idleness {
 	IDLENESS_LEFT,		/* its task is over, but left processes behind */
 	IDLENESS_IDLE,
 };
-enum idleness pausing_classify(const struct sight *s);
+enum idleness activity_classify(const struct sight *s);
 
 /*
- * True if the process that changes the lease (LEASE_GIVING_BACK, LEASE_TAKING) ended or takes too long.
+ * True if the process that changes the lease (LEASE_REVOKING, LEASE_ACQUIRING) ended or takes too long.
  */
-bool giving_is_stale(const struct pausing *p, bool giver_lives, int64_t now);
+bool changer_is_stale(const struct lease_tasks *p, bool changer_lives, int64_t now);
 
 /* What a task must do that asks for the promised GPUs. */
 enum task_next {
-	TASK_TAKES,		/* take them */
+	TASK_ACQUIRES,		/* take them */
 	TASK_JOINS,		/* the container has them: another process in it took them */
 	TASK_WAITS,		/* ask again: another process is changing the lease */
 	TASK_FAILS,		/* the container is ending */
 };
-enum task_next task_next_of(enum lease_state s, const struct pausing *p, bool giver_lives, int64_t now);
+enum task_next task_next_of(enum lease_state s, const struct lease_tasks *p, bool changer_lives, int64_t now);
 
 /* True if the process *me may begin to give the GPUs back, or continue where another one stopped. */
-bool may_give_back(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me,
-    bool giver_lives, int64_t now);
+bool may_revoke(enum lease_state s, const struct lease_tasks *p, enum idleness i, const struct process_id *me,
+    bool changer_lives, int64_t now);
 
 /* True if the GPUs are free, now that *me has taken the container's access away. */
-bool may_end_giving(enum lease_state s, const struct pausing *p, enum idleness i, const struct process_id *me);
+bool may_end_revoking(enum lease_state s, const struct lease_tasks *p, enum idleness i, const struct process_id *me);
 
 /* Milliseconds from now until left processes may be ended; -1: they may stay for ever. */
-int64_t left_remains(const struct pausing *p, int64_t now);
+int64_t left_remains(const struct lease_tasks *p, int64_t now);
 
 #endif

@@ -92,7 +92,7 @@ MUTANTS = (
     ('judge/claimvalue.c', 'a control character in what a pattern matches', swap('!claim_value_has_control(value) && glob_match', 'glob_match'), 'unit/t_match'),
     ('root/lease/usedtoken.c', 'two containers of a job at once', never('is in use by another container of its job'), 'claims-runc-v1'),
     ('judge/decide.c', 'a broken file does not end the search', swap('\tif (e->broken != NULL) {', '\tif (false) {'), 'unit/t_verdict unit/t_decide refusals-runc-v1'),
-    ('read/conf/conflook.c', 'a policy may include other files', swap("\tcase '@':\n\t\tLOOK_FAULT", "\tcase '\\1':\n\t\tLOOK_FAULT"), 'unit/t_conf'),
+    ('read/conf/confscan.c', 'a policy may include other files', swap("\tcase '@':\n\t\tSCAN_FAULT", "\tcase '\\1':\n\t\tSCAN_FAULT"), 'unit/t_conf'),
     ('read/conf/policyread.c', 'a policy\'s variable may grant GPUs to a runtime below', never('it tells what was granted'), 'unit/t_conf'),
     ('read/conf/policyread.c', 'a policy may list callers by number', never('callers are names of users'), 'unit/t_conf'),
     ('read/conf/settingsread.c', 'the host\'s root may be a volume', never('would let a task take'), 'unit/t_conf gpuhelperctl'),

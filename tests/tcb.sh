@@ -24,7 +24,7 @@
 #   a helper that stays for its container	root/ 108, pure/ 5 (main.c, crowd.c), with verbs of exec that start fewer children
 #   fewer calls to read a file		host/ 20, pure/ 7: one fstat(2) for owner and size, numbers without printf(3)
 #   the pipeline in records of execs and ends	root/ 4, host/ 15
-#   namespaces by their links		host/ 11: half the time for each process of the host (spaces.c, home.c)
+#   namespaces by their links		host/ 11: half the time for each process of the host (namespaces.c, home.c)
 #   the name of a cgroup's hierarchy	host/ -1, pure/ 2: written once (cgroupline.c)
 #   a folder opened as a directory	host/ -1
 #   kept answers of gpuhelper-read	root/ 220, host/ 5: a grant starts one program less (kept.c, reader.c)

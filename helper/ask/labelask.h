@@ -32,15 +32,15 @@ struct label_ask {
 	enum label_verb {
 		LABEL_IS_VALID,		/* is «object» a label of the loaded policy? The answer has its canonical spelling */
 		LABEL_LETS,		/* may a process with label «who» do «use» to an object with label «object»? */
-		LABEL_LOOK,		/* walk a folder, change nothing; it then has the next number, from 0 on */
+		LABEL_WALK,		/* walk a folder, change nothing; it then has the next number, from 0 on */
 		LABEL_CHANGE,		/* relabel the folder of that number, whose descriptor is sent again */
 	} verb;
 	enum label_use use;	/* for LABEL_LETS */
-	enum relabel relabel;	/* this and the rest for LABEL_LOOK */
+	enum relabel relabel;	/* this and the rest for LABEL_WALK */
 	uint32_t enforcing;	/* 1: SELinux enforces */
 	uint32_t ms;		/* time limit, also for LABEL_CHANGE */
 	uint32_t folder;	/* LABEL_CHANGE: the folder's number */
-	char who[SECONTEXT_MAX];	/* LABEL_LOOK: only the level of the container */
+	char who[SECONTEXT_MAX];	/* LABEL_WALK: only the level of the container */
 	char object[SECONTEXT_MAX];
 	char path[PATH_MAX];	/* of the folder, for messages only: must never be opened */
 };
@@ -48,7 +48,7 @@ struct label_ask {
 struct label_answer {
 	char version[LABEL_VERSION_MAX];
 	int yes;		/* 1: yes, or done; 0: no; -1: unknown or refused, with why */
-	uint32_t wrong;		/* LABEL_LOOK: entries with a wrong label, at most UINT32_MAX */
+	uint32_t wrong;		/* LABEL_WALK: entries with a wrong label, at most UINT32_MAX */
 	char label[SECONTEXT_MAX];	/* LABEL_IS_VALID: the canonical spelling */
 	struct why why;
 };

@@ -11,7 +11,7 @@
 #include "../base/times.h"
 
 #define PID_MAX (1 << 22)	/* the kernel's largest pid_max, and more than any process id */
-#define SIGHTS 4
+#define ACTIVITY_BITS 4
 
 _Static_assert(sizeof(struct look_ask) == sizeof(struct look_head) + 16 + 6 * 4, "a question has no holes");
 _Static_assert(sizeof(struct look_answer) == sizeof(struct look_head) + 16 + 8 * 4, "an answer has no holes");
@@ -49,7 +49,7 @@ own_fs_path(const struct lookup *w)
 static bool
 needs_folders(const struct look_ask *a, const struct lease *l)
 {
-	return a->kind == LOOK_USE || (a->kind == LOOK_LIFE && l->container.users > 0);
+	return a->kind == LOOK_USE || (a->kind == LOOK_KEPT && l->container.users > 0);
 }
 
 char *
@@ -59,7 +59,7 @@ look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 	struct look_lease f = { .asker = l->asker, .init = c->init, .mounts = c->mounts, .pids = c->pids,
 		.program = l->tasks.program, .task = l->tasks.task, .users = c->users, .nodes = l->nodes,
 		.cgroups = l->container.cgroups.n, .folders = needs_folders(a, l) ? l->folders : 0,
-		.lookups = a->kind == LOOK_PASSED ? l->lookups : 0 };
+		.lookups = a->kind == LOOK_LEAKED ? l->lookups : 0 };
 	struct look_ask head = *a;
 	autobuf struct buf b = { 0 };
 	size_t i;
@@ -88,14 +88,14 @@ look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 static bool
 is_possible(const struct look_ask *a, const struct look_answer *r)
 {
-	return r->yes <= 1 && r->of_another_boot <= 1 && r->sight < 1U << SIGHTS && r->left <= a->left &&
+	return r->yes <= 1 && r->of_another_boot <= 1 && r->activity < 1U << ACTIVITY_BITS && r->left <= a->left &&
 	    r->dirs <= a->dirs && (a->until != 0 ? r->until == a->until : r->until >= 0);
 }
 
 static bool
-doubt_is_possible(const struct look_doubt *d)
+incomplete_is_possible(const struct look_incomplete *d)
 {
-	return d->kind <= DOUBT_ENDED && d->pid >= 0 && d->pid <= PID_MAX && (d->kind <= DOUBT_MANY_FILES || d->pid != 0);
+	return d->kind <= INCOMPLETE_ENDED && d->pid >= 0 && d->pid <= PID_MAX && (d->kind <= INCOMPLETE_FILES || d->pid != 0);
 }
 
 static bool
@@ -121,7 +121,7 @@ look_answer_read(const char *bytes, size_t len, const struct look_ask *a, pid_t 
 
 	if (len < sizeof(head) || (memcpy(&head, bytes, sizeof(head)), !look_head_is_ours(&head)))
 		return refuse(why, WHY_CONFIG, "gpuhelper and gpuhelper-look differ in version: install both again (make install)");
-	good = bytes_take(&rest, out, sizeof(*out)) && doubt_is_possible(&out->doubt);
+	good = bytes_take(&rest, out, sizeof(*out)) && incomplete_is_possible(&out->incomplete);
 	if (good && out->nonce == 0)
 		good = rest.n == 0;
 	else
@@ -129,31 +129,31 @@ look_answer_read(const char *bytes, size_t len, const struct look_ask *a, pid_t 
 	return good ? 0 : refuse(why, WHY_BUG, "gpuhelper-look sent a malformed answer");
 }
 
-struct sight
-look_sight_unpack(uint32_t bits)
+struct activity
+activity_unpack(uint32_t bits)
 {
-	return (struct sight){ .placeholder = (bits & 1) != 0, .alone = (bits & 2) != 0, .task = (bits & 4) != 0,
+	return (struct activity){ .placeholder = (bits & 1) != 0, .alone = (bits & 2) != 0, .task = (bits & 4) != 0,
 		.has_node = (bits & 8) != 0 };
 }
 
 int
-look_doubt_tell(const struct look_doubt *d, struct why *why)
+incomplete_tell(const struct look_incomplete *d, struct why *why)
 {
 	switch (d->kind) {
-	case DOUBT_MEMORY:
+	case INCOMPLETE_MEMORY:
 		return refuse_nomem(why);
-	case DOUBT_PROC:
+	case INCOMPLETE_PROC:
 		return refuse(why, WHY_IO, "/proc can't be read");
-	case DOUBT_MANY_FILES:
+	case INCOMPLETE_FILES:
 		return refuse(why, WHY_AGAIN, "can't see in %d s which containers have the GPU open: they have very many files "
 		    "open (the last process seen is PID %d)", HOLDERS_MS / 1000, d->pid);
-	case DOUBT_UNSTEADY:
+	case INCOMPLETE_UNSTEADY:
 		return refuse(why, WHY_AGAIN, "/proc/%d: can't see whether this process, among others, has the GPU open: its "
 		    "threads or files change too fast", d->pid);
-	case DOUBT_CROWDED:
+	case INCOMPLETE_CROWDED:
 		return refuse(why, WHY_AGAIN, "can't see which containers have the GPU open: processes start faster than they can "
 		    "be looked at (the last one was PID %d): find what starts them, and end that", d->pid);
-	case DOUBT_SLOW:
+	case INCOMPLETE_SLOW:
 		return refuse(why, WHY_AGAIN, "/proc/%d: can't see whether this process has the GPU open: it blocks its readers (in "
 		    "execve(2) with a file of a FUSE file system open?); end it", d->pid);
 	}

@@ -15,7 +15,7 @@
 #define LOOK_ASK_MAX (1U << 20)		/* bytes */
 #define LOOK_ANSWER_MAX (64U << 10)
 #define LOOK_VERSION_MAX 16
-#define LOOK_EAGER 1		/* the byte before the first question: start the process that looks at once; otherwise 0 */
+#define LOOK_EARLY 1		/* the byte before the first question: start the process that looks at once; otherwise 0 */
 
 /*
  * Begins each message. Programs that are not of one installation may differ in the rest, so this is compared before
@@ -27,11 +27,11 @@ struct look_head {
 };
 
 enum look_kind {
-	LOOK_BOOT,		/* was the lease written in another boot? (look/leaselife.h) */
-	LOOK_LIFE,		/* the same, and does anybody keep it? */
+	LOOK_BOOT,		/* was the lease written in another boot? (look/leasekept.h) */
+	LOOK_KEPT,		/* the same, and does anybody keep it? */
 	LOOK_USE,		/* does a process of the lease's users have one of its nodes, or a mount of a node or folder? */
-	LOOK_PASSED,		/* does anyone have what a container passed on of its writable folders? */
-	LOOK_TASK,		/* the state of the container of a lease with «placeholder» (look/pausedtask.h) */
+	LOOK_LEAKED,		/* does anyone have what a container passed on of its writable folders? */
+	LOOK_ACTIVITY,		/* the state of the container of a lease with «placeholder» (look/activity.h) */
 	LOOK_HOLDERS,		/* which processes of containers have the nodes? */
 };
 
@@ -39,11 +39,11 @@ enum look_kind {
 struct look_ask {
 	struct look_head head;	/* of look_ask_pack() */
 	uint64_t nonce;		/* repeated in the answer; never 0 */
-	int64_t until;		/* this and «left»: of struct looks (looks.h) */
+	int64_t until;		/* this and «left»: of struct budget (scanbudget.h) */
 	uint32_t left;
 	uint32_t dirs;		/* of cgroups, likewise */
 	uint32_t kind;		/* enum look_kind */
-	uint32_t patience;	/* milliseconds until the look is ended */
+	uint32_t timeout;	/* milliseconds until the look is ended */
 	uint32_t anew;		/* 1: believe nothing that was seen for earlier questions */
 	uint32_t zero;
 };
@@ -62,32 +62,32 @@ struct look_lease {
 };
 
 /* Why holders may have been missed. */
-enum look_doubt_kind {
-	DOUBT_NONE,
-	DOUBT_MEMORY,		/* memory is short */
-	DOUBT_PROC,		/* /proc can't be read */
-	DOUBT_MANY_FILES,	/* HOLDERS_MS were over, at this process */
-	DOUBT_UNSTEADY,		/* this process changes its threads or descriptors too fast */
-	DOUBT_CROWDED,		/* processes start too fast; this one was the last */
-	DOUBT_SLOW,		/* this process blocks its readers */
-	DOUBT_ENDED,		/* the look was ended at this process */
+enum incomplete_kind {
+	INCOMPLETE_NONE,
+	INCOMPLETE_MEMORY,		/* memory is short */
+	INCOMPLETE_PROC,		/* /proc can't be read */
+	INCOMPLETE_FILES,	/* HOLDERS_MS were over, at this process */
+	INCOMPLETE_UNSTEADY,		/* this process changes its threads or descriptors too fast */
+	INCOMPLETE_CROWDED,		/* processes start too fast; this one was the last */
+	INCOMPLETE_SLOW,		/* this process blocks its readers */
+	INCOMPLETE_ENDED,		/* the look was ended at this process */
 };
-struct look_doubt {
+struct look_incomplete {
 	uint32_t kind;
-	int32_t pid;		/* 0, up to DOUBT_MANY_FILES: no process is to blame */
+	int32_t pid;		/* 0, up to INCOMPLETE_FILES: no process is to blame */
 };
 
 /* For LOOK_HOLDERS, a pid_t for each node follows (look/nodeholders.h). */
 struct look_answer {
 	struct look_head head;
-	uint64_t nonce;		/* 0: no question could be answered; only «blocked» and «doubt» count */
+	uint64_t nonce;		/* 0: no question could be answered; only «blocked» and «incomplete» count */
 	int64_t until;		/* this and «left», «dirs»: what remains of the question's */
 	uint32_t left, dirs;
-	uint32_t yes;		/* 1: yes; LOOK_LIFE: somebody keeps it */
+	uint32_t yes;		/* 1: yes; LOOK_KEPT: somebody keeps it */
 	uint32_t of_another_boot;
 	uint32_t blocked;	/* milliseconds in which the look waited for another process, not for a processor */
-	uint32_t sight;		/* LOOK_TASK: look_sight_pack() (look/lookquestion.h) */
-	struct look_doubt doubt;	/* LOOK_HOLDERS */
+	uint32_t activity;		/* LOOK_ACTIVITY: activity_pack() (look/lookquestion.h) */
+	struct look_incomplete incomplete;	/* LOOK_HOLDERS */
 };
 
 /* The head of this build, and whether another one is of this build. */
@@ -96,7 +96,7 @@ bool look_head_is_ours(const struct look_head *h);
 
 /*
  * Packs the question, which look/lookquestion.h unpacks. The caller frees the *len bytes; NULL if memory is short.
- * Folders only for LOOK_USE and LOOK_LIFE of a lease with users, ways only for LOOK_PASSED.
+ * Folders only for LOOK_USE and LOOK_KEPT of a lease with users, ways only for LOOK_LEAKED.
  */
 char *look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len);
 
@@ -107,9 +107,9 @@ char *look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len
 int look_answer_read(const char *bytes, size_t len, const struct look_ask *a, pid_t *holder, size_t n,
     struct look_answer *out, struct why *why);
 
-struct sight look_sight_unpack(uint32_t bits);
+struct activity activity_unpack(uint32_t bits);
 
 /* Fills *why with a line about the doubt. Returns -1. */
-int look_doubt_tell(const struct look_doubt *d, struct why *why);
+int incomplete_tell(const struct look_incomplete *d, struct why *why);
 
 #endif

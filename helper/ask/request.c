@@ -88,7 +88,7 @@ request_encode(const struct request *r, size_t *len)
 		.flags = (r->spec.systemd_cgroup ? FLAG_SYSTEMD_CGROUP : 0U) | (r->spec.dac_override ? FLAG_DAC_OVERRIDE : 0U) |
 		    (r->spec.privileged ? FLAG_PRIVILEGED : 0U) | (r->again.no_ops ? FLAG_NO_OPS : 0U) |
 		    (r->spec.at_once ? FLAG_AT_ONCE : 0U) | (r->again.await_keys ? FLAG_AWAIT_KEYS : 0U) |
-		    (r->spec.promises ? FLAG_PROMISES : 0U) | (r->again.look_first ? FLAG_LOOK_FIRST : 0U),
+		    (r->spec.promises ? FLAG_PROMISES : 0U) | (r->again.find_unleased ? FLAG_LOOK_FIRST : 0U),
 		.uid_ranges = r->spec.uids.identity ? NONE : (uint32_t)r->spec.uids.n,
 		.gid_ranges = r->spec.gids.identity ? NONE : (uint32_t)r->spec.gids.n,
 		.gids = (uint32_t)r->spec.gid_count, .closed = (uint32_t)r->again.closed.n };
@@ -210,7 +210,7 @@ take_head(struct bytes *rest, struct head *h, struct request *r, struct why *why
 	r->spec.at_once = (h->flags & FLAG_AT_ONCE) != 0;
 	r->again.await_keys = (h->flags & FLAG_AWAIT_KEYS) != 0;
 	r->spec.promises = (h->flags & FLAG_PROMISES) != 0;
-	r->again.look_first = (h->flags & FLAG_LOOK_FIRST) != 0;
+	r->again.find_unleased = (h->flags & FLAG_LOOK_FIRST) != 0;
 	r->waiter = (struct process_id){ (pid_t)h->waiter, h->waiter_start };
 	r->spec.uid = h->uid;
 	r->spec.gid = h->gid;

@@ -14,7 +14,7 @@
 
 enum verb {
 	VERB_GRANT,	/* may this container be created, and with what? */
-	VERB_LOOK,	/* check which leases are over: the caller's own, or all for root */
+	VERB_REAP,	/* check which leases are over: the caller's own, or all for root */
 	VERB_REFUSED,	/* the wrapper itself refused: record it */
 	VERB_PLAIN,	/* a container that asks for nothing: record it (audit.plain) */
 	VERB_STATUS,	/* who holds what, and who waits: root sees all, others only their own */
@@ -61,7 +61,7 @@ struct request_again {
 	struct strlist closed;		/* leases (keys) whose containers' access was taken away by chores of the helper */
 	bool no_ops;			/* a chore failed: give no more */
 	bool await_keys;		/* keys are being fetched: a token that none here has signed is not refused yet */
-	bool look_first;		/* look who has a GPU open before it is granted, not while the container is made */
+	bool find_unleased;		/* look who has a GPU open before it is granted, not while the container is made */
 };
 
 struct request {
@@ -70,7 +70,7 @@ struct request {
 	char *runtime_root;		/* the runtime's --root as given, absolute, at most 1024 bytes; "" if none */
 	struct request_words words;	/* VERB_GRANT, and to be recorded */
 	struct request_spec spec;	/* VERB_GRANT */
-	struct request_again again;	/* VERB_GRANT, VERB_TASK, VERB_OVER, VERB_LOOK */
+	struct request_again again;	/* VERB_GRANT, VERB_TASK, VERB_OVER, VERB_REAP */
 	struct process_id waiter;	/* VERB_TASK, VERB_OVER: as the asking process sees it; else pid 0 */
 	char *reason;			/* VERB_REFUSED: the line for the user */
 };

@@ -6,14 +6,14 @@
 #define GPUHELPER_BASE_TIMES_H
 
 /* How long a helper lives at most, for a user and for root. The wrapper waits longer: the end closes the connection. */
-#define LIFE_S 30
-#define LIFE_OF_ROOTS_S 300
+#define RUN_MAX_S 30
+#define RUN_MAX_OF_ROOTS_S 300
 #define REPLY_MS 35000
-_Static_assert(REPLY_MS > LIFE_S * 1000, "the wrapper outlives a helper that does not answer");
+_Static_assert(REPLY_MS > RUN_MAX_S * 1000, "the wrapper outlives a helper that does not answer");
 
 /* How long gpuhelper-read, gpuhelper-judge and gpuhelper-engine wait for a question. */
 #define CHILD_IDLE_MS 600000
-_Static_assert(CHILD_IDLE_MS > LIFE_OF_ROOTS_S * 1000, "a program that serves the helper outlives it");
+_Static_assert(CHILD_IDLE_MS > RUN_MAX_OF_ROOTS_S * 1000, "a program that serves the helper outlives it");
 
 /* How long the helper waits for a request, and how old a connection may be on which the wrapper still asks. */
 #define READ_MS 2000
@@ -30,12 +30,12 @@ _Static_assert(DEVICE_LOCK_MS > REVOKING_MS, "whoever waits for a chore sees it 
  * looks may last while others wait for the first.
  */
 #define LOCK_WAIT_MS 1500
-#define ALL_LOOKS_MS 700
-_Static_assert(ALL_LOOKS_MS < LOCK_WAIT_MS, "a helper's looks do not cost others the lock");
+#define ALL_SCANS_MS 700
+_Static_assert(ALL_SCANS_MS < LOCK_WAIT_MS, "a helper's looks do not cost others the lock");
 
 /* How long a helper that holds the lock waits for gpuhelper-engine. Who can't have the lock meanwhile asks again. */
 #define ENGINE_MS 3000
-_Static_assert(ENGINE_MS < LIFE_S * 1000 / 4, "an engine that does not answer costs little of a helper's life");
+_Static_assert(ENGINE_MS < RUN_MAX_S * 1000 / 4, "an engine that does not answer costs little of a helper's life");
 
 /*
  * A request that waits loses its place in the queue after a silence: SILENCE_MS for root's, WOKEN_MS for a create that
@@ -60,8 +60,8 @@ _Static_assert(POLL_MS_MAX < POLLED_MS && LOCK_WAIT_MS < POLLED_MS, "a waiter th
 _Static_assert(SEEN_MS > HOLDERS_MS + 2 * LOCK_WAIT_MS, "the wrapper waits for a helper that looks, and notes it");
 
 /* How long root looks at folders' labels, and changes them. */
-#define LABEL_LOOK_MS 3000
+#define LABEL_WALK_MS 3000
 #define LABEL_CHANGE_MS 6000
-_Static_assert(LABEL_LOOK_MS + LABEL_CHANGE_MS < LIFE_S * 1000 / 2, "labels take less than half of a helper's life");
+_Static_assert(LABEL_WALK_MS + LABEL_CHANGE_MS < RUN_MAX_S * 1000 / 2, "labels take less than half of a helper's life");
 
 #endif

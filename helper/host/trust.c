@@ -73,7 +73,7 @@ refuse_open(const char *shown, int error, struct why *why)
 
 /* The result for a file that was opened and then refused. */
 static enum trust_found
-refused_after_look(const struct why *why)
+refused_after_stat(const struct why *why)
 {
 	return why->code == WHY_CONFIG ? TRUST_REFUSED : TRUST_FAILED;
 }
@@ -92,7 +92,7 @@ open_next(int *dir, const char *name, int flags, const char *sofar, bool strict,
 		return TRUST_FOUND;
 	close(next);
 	*dir = -1;
-	return refused_after_look(why);
+	return refused_after_stat(why);
 }
 
 static enum trust_found
@@ -112,7 +112,7 @@ find_dir(const char *path, int flags, bool strict, int *fd, struct why *why)
 	if (file_root() == -1)
 		return refuse_open("/", errno, why);
 	if (strict && trust_check(file_root(), "/", why) == -1)
-		return refused_after_look(why);
+		return refused_after_stat(why);
 	*fd = part[0] != '\0' ? file_root() : openat(file_root(), ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (*fd == -1)
 		return refuse_open("/", errno, why);
@@ -166,7 +166,7 @@ check_text_file(int fd, const char *shown, bool strict, struct stat *st, struct 
 		return TRUST_REPLACED;
 	}
 	if (strict && check_owner(st, shown, why) == -1)
-		return refused_after_look(why);
+		return refused_after_stat(why);
 	/*
 	 * crun writes output of hooks to any path (run.oci.hooks.stdout), in files that are root's and
 	 * executable
@@ -211,7 +211,7 @@ trust_find_text(int dirfd, const char *name, const char *shown, size_t max, bool
 			refuse_nomem(why);
 		else
 			refuse_read(shown, &before, max, errno, why);
-		return refused_after_look(why);
+		return refused_after_stat(why);
 	}
 	if (fstat(fd, &after) == -1 || after.st_size != before.st_size ||
 	    memcmp(&after.st_mtim, &before.st_mtim, sizeof(after.st_mtim)) != 0) {

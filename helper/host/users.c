@@ -30,8 +30,8 @@ struct entry {
 	const char *name;
 	uint32_t id, gid;	/* the user's, and the primary group's; the group's in both */
 	char *members;		/* of a group, with commas between; NULL: none */
-	const char *home;	/* of a user; NULL: none */
-	bool odd;		/* a line on the way was no entry: the C library may take it for one */
+	const char *host;	/* of a user; NULL: none */
+	bool malformed;		/* a line on the way was no entry: the C library may take it for one */
 };
 
 static void
@@ -66,7 +66,7 @@ next_entry(FILE *f, struct entry *e, char **rest)
 		(void)strsep(rest, ":");	/* the password */
 		if (*rest != NULL)
 			return true;
-		e->odd = true;
+		e->malformed = true;
 	}
 	return false;
 }
@@ -79,10 +79,10 @@ next_user(FILE *f, struct entry *e)
 	while (next_entry(f, e, &rest))
 		if (read_id(strsep(&rest, ":"), &e->id) && read_id(strsep(&rest, ":"), &e->gid)) {
 			(void)strsep(&rest, ":");	/* the full name */
-			e->home = strsep(&rest, ":");
+			e->host = strsep(&rest, ":");
 			return true;
 		} else
-			e->odd = true;
+			e->malformed = true;
 	return false;
 }
 
@@ -94,7 +94,7 @@ next_group(FILE *f, struct entry *e)
 			e->gid = e->id;
 			return true;
 		} else
-			e->odd = true;
+			e->malformed = true;
 	return false;
 }
 
@@ -142,14 +142,14 @@ user_uid(const char *name, uint32_t *uid, uint32_t *gid)
 }
 
 int
-users_each(int (*each)(void *ctx, const char *name, uint32_t uid, const char *home), void *ctx)
+users_each(int (*each)(void *ctx, const char *name, uint32_t uid, const char *host), void *ctx)
 {
 	FILE *f = fopen("/etc/passwd", "re");
 	autoentry struct entry e = { 0 };
 	int ret = 0;
 
 	while (f != NULL && ret == 0 && next_user(f, &e))
-		ret = each(ctx, e.name, e.id, e.home != NULL ? e.home : "");
+		ret = each(ctx, e.name, e.id, e.host != NULL ? e.host : "");
 	tell_absent(f);
 	return ret;
 }
@@ -293,7 +293,7 @@ is_private_group(uint32_t uid, const char *name, uint32_t gid)
 		while (alone && (member = strsep(&e.members, ",")) != NULL)
 			alone = *member == '\0' || strcmp(member, name) == 0;
 	}
-	alone = alone && his && primary && !e.odd && feof(users) && feof(groups);
+	alone = alone && his && primary && !e.malformed && feof(users) && feof(groups);
 	if (users != NULL)
 		fclose(users);
 	if (groups != NULL)

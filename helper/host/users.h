@@ -19,10 +19,10 @@ char *user_name(uint32_t uid);
  */
 bool user_uid(const char *name, uint32_t *uid, uint32_t *gid);
 /*
- * Calls each() for each user, until it returns something else than 0, which is then the result. «home» is "" if the
+ * Calls each() for each user, until it returns something else than 0, which is then the result. «host» is "" if the
  * entry has none. Returns 0 if /etc/passwd can't be read.
  */
-int users_each(int (*each)(void *ctx, const char *name, uint32_t uid, const char *home), void *ctx);
+int users_each(int (*each)(void *ctx, const char *name, uint32_t uid, const char *host), void *ctx);
 /* True if the group lists the user, or is the user's primary group. False with errno as in group_gid(). */
 bool user_in_group(const char *user, const char *group);
 /*

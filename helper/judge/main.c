@@ -16,8 +16,8 @@
 #include "../root/self/spawn.h"
 #include "decide.h"
 #include "drm.h"
+#include "findgpus.h"
 #include "identify.h"
-#include "see.h"
 
 #define CHANNEL SPAWN_CHANNEL
 #define ANSWER_MS 5000		/* to send an answer */

@@ -87,7 +87,7 @@ answer_folder(struct relabelling *r, const struct label_ask *a, struct label_ans
 	if (!take_descriptors(fds))
 		return refuse(&out->why, WHY_DENIED, "folder %s: SELinux does not let gpuhelper-label have it: see the kernel's log",
 		    a->path);
-	ret = a->verb == LABEL_LOOK ? relabel_look(r, fds[0], fds[1], a, &out->wrong, &out->why) :
+	ret = a->verb == LABEL_WALK ? relabel_walk(r, fds[0], fds[1], a, &out->wrong, &out->why) :
 	    relabel_change(r, fds[0], fds[1], a, &out->why);
 	close(fds[0]);
 	close(fds[1]);

@@ -395,7 +395,7 @@ add_walk(struct relabelling *r, const struct label_ask *a)
 }
 
 int
-relabel_look(struct relabelling *r, int fd, int asker, const struct label_ask *a, uint32_t *wrong, struct why *why)
+relabel_walk(struct relabelling *r, int fd, int asker, const struct label_ask *a, uint32_t *wrong, struct why *why)
 {
 	struct walk *w;
 

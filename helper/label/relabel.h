@@ -20,8 +20,7 @@ struct relabelling *relabel_begin(void);
  * then on. *wrong gets the number of entries that need another label. Returns 0, or -1 with *why if something
  * may not or can't be labelled.
  */
-int relabel_look(struct relabelling *r, int fd, int asker, const struct label_ask *a, uint32_t *wrong,
-    struct why *why);
+int relabel_walk(struct relabelling *r, int fd, int asker, const struct label_ask *a, uint32_t *wrong, struct why *why);
 
 /*
  * Labels the folder with number a->folder, which fd is open on, as long as the process of the pidfd «asker»

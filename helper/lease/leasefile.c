@@ -59,7 +59,7 @@ lease_only_promises(const struct lease *l)
 struct holding
 lease_holding(const struct lease *l)
 {
-	return l->seen.reopened ? (struct holding){ l->tasks.may, l->tasks.mays } : (struct holding){ l->gpu, l->gpus };
+	return l->scan.reopened ? (struct holding){ l->tasks.may, l->tasks.mays } : (struct holding){ l->gpu, l->gpus };
 }
 
 void

@@ -43,9 +43,9 @@ struct lease_container {
 };
 
 /* What a helper saw of a lease, and did about it. Not in the file. */
-struct lease_seen {
+struct lease_scan {
 	bool done;		/* whether it is over is known (leaseend.h) */
-	bool drained;		/* drained just now, to be looked at again (leaseend.h) */
+	bool releasing;		/* drained just now, to be looked at again (leaseend.h) */
 	bool over;		/* it is over, and left alone */
 	bool reopened;		/* only promised, but its container was seen to have access */
 };
@@ -78,7 +78,7 @@ struct lease {
 	enum lease_state state;
 	bool placeholder;		/* its tasks are execs, so their end can be seen */
 	struct lease_tasks tasks;
-	struct lease_seen seen;
+	struct lease_scan scan;
 };
 
 /* The file's text, which the caller frees; NULL: no memory. */

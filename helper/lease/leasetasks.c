@@ -97,7 +97,7 @@ lease_tasks_lines(struct lines *s, struct lease_tasks *p)
 /* Decisions. */
 
 enum idleness
-activity_classify(const struct sight *s)
+activity_classify(const struct activity *s)
 {
 	if (!s->placeholder || s->task)
 		return IDLENESS_BUSY;

@@ -86,7 +86,7 @@ void process_id_words(struct lines *s, struct process_id *p);
 void lease_tasks_lines(struct lines *s, struct lease_tasks *p);
 
 /* What root saw of the container. */
-struct sight {
+struct activity {
 	bool placeholder;		/* process 1 runs the program that pauses */
 	bool alone;		/* the container's cgroups have no other process */
 	bool task;		/* they have one that came by an exec, or pausing.task lives */
@@ -98,7 +98,7 @@ enum idleness {
 	IDLENESS_LEFT,		/* its task is over, but left processes behind */
 	IDLENESS_IDLE,
 };
-enum idleness activity_classify(const struct sight *s);
+enum idleness activity_classify(const struct activity *s);
 
 /*
  * True if the process that changes the lease (LEASE_REVOKING, LEASE_ACQUIRING) ended or takes too long.

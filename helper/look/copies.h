@@ -15,7 +15,7 @@
 /* What a copy found. */
 struct copy_part {
 	volatile pid_t at;	/* the process that it is looking at */
-	pid_t unsteady, slow;	/* as in struct doubt (nodeholders.c) */
+	pid_t unsteady, slow;	/* as in struct incomplete (nodeholders.c) */
 	pid_t holder[COPY_NODES_MAX];
 };
 

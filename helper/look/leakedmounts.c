@@ -21,9 +21,9 @@
 #include "../host/folder/mounts.h"
 #include "../host/process/fdinfo.h"
 #include "../host/process/hostprocess.h"
+#include "../host/process/namespaces.h"
 #include "../host/process/opennode.h"
 #include "../host/process/process.h"
-#include "../host/process/spaces.h"
 #include "../host/process/threads.h"
 #include "realuid.h"
 #include "walk.h"
@@ -33,16 +33,16 @@
 
 struct leak_search {
 	int proc;
-	struct host_process home;
+	struct host_process host;
 	uint64_t mounts;		/* inode of our own mount namespace */
 	const struct lookup *lookup;
 	size_t lookups;
-	struct looks *looks;
+	struct budget *budget;
 	bool has_ring;			/* the process at hand has a descriptor of an io_uring(7) */
 	bool missed;			/* something vanished before it could be looked at */
 	bool fewer;			/* some descriptors were not listed (threads.h) */
-	struct mount_spaces spaces;
-	struct mount_ids *known;		/* one for each of «spaces» */
+	struct mount_ns_list ns_list;
+	struct mount_ids *known;		/* one for each of «ns_list» */
 };
 
 /* The ids of the mounts in one namespace. */
@@ -102,23 +102,23 @@ add_known(void *ctx, struct mount *m)
  * because a chrooted one sees only a part.
  */
 static bool
-has_mount(struct leak_search *s, const char *task, uint64_t id)
+has_mount(struct leak_search *s, const char *thread, uint64_t id)
 {
 	struct mount_ids *k;
-	uint64_t space;
+	uint64_t ns;
 	size_t i;
 
-	if (!space_find(s->proc, task, "mnt", &space)) {
+	if (!ns_find(s->proc, thread, "mnt", &ns)) {
 		s->missed = s->missed || process_is_gone(errno);
 		return process_is_gone(errno);
 	}
-	for (i = 0; i < s->spaces.n && s->spaces.v[i].inode != space; i++)
+	for (i = 0; i < s->ns_list.n && s->ns_list.v[i].inode != ns; i++)
 		;
-	if (i == s->spaces.n)
+	if (i == s->ns_list.n)
 		return false;
 	k = &s->known[i];
 	if (!k->read)
-		(void)mounts_any(s->proc, s->spaces.v[i].top, add_known, k);
+		(void)mounts_any(s->proc, s->ns_list.v[i].top, add_known, k);
 	k->read = true;
 	for (i = 0; i < k->n; i++)
 		if (k->id[i] == id)
@@ -144,20 +144,20 @@ is_other_namespace(const struct leak_search *s, const char *name)
  * nobody uses the ring, hence the repeated reading.
  */
 static bool
-keeps_others(struct leak_search *s, const char *task, const char *fd, const char *leads_to)
+keeps_others(struct leak_search *s, const char *thread, const char *fd, const char *leads_to)
 {
 	unsigned i;
 	long n = FDINFO_LACKS;
 
 	if (text_starts(leads_to, "socket:")) {
-		n = fdinfo_in_flight(s->proc, task, fd);
+		n = fdinfo_in_flight(s->proc, thread, fd);
 		s->missed = s->missed || n == FDINFO_GONE;
 		return n > 0 || n == FDINFO_LACKS;
 	}
 	if (strcmp(leads_to, RING) != 0)
 		return false;
 	s->has_ring = true;
-	for (i = 0; i < READINGS && (n = fdinfo_number(s->proc, task, fd, "UserFiles:")) == FDINFO_LACKS; i++)
+	for (i = 0; i < READINGS && (n = fdinfo_number(s->proc, thread, fd, "UserFiles:")) == FDINFO_LACKS; i++)
 		sched_yield();
 	s->missed = s->missed || n == FDINFO_GONE;
 	return n > 0 || n == FDINFO_LACKS;
@@ -165,15 +165,15 @@ keeps_others(struct leak_search *s, const char *task, const char *fd, const char
 
 /* True if the file that this link of procfs leads to was passed on. «dir» is the directory of the link. */
 static bool
-has_leaked(struct leak_search *s, const char *task, int dir, const char *link)
+has_leaked(struct leak_search *s, const char *thread, int dir, const char *link)
 {
 	struct statx st;
 
-	if (!looks_take(s->looks))
+	if (!budget_spend(s->budget))
 		return true;
 	if (statx(dir, link, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, &st) == -1) {
 		s->missed = s->missed || process_is_gone(errno);
-		return !process_is_gone(errno) && !task_link_is_kept(dir, link, errno);
+		return !process_is_gone(errno) && !link_is_kept(dir, link, errno);
 	}
 	/*
 	 * A directory on a mount that the namespace lacks gives access to all that is mounted beneath it.
@@ -182,11 +182,11 @@ has_leaked(struct leak_search *s, const char *task, int dir, const char *link)
 	 */
 	if (!is_on_a_file_system(s, &st) && !(S_ISDIR(st.stx_mode) && (st.stx_mask & STATX_MNT_ID)))
 		return false;
-	return !has_mount(s, task, st.stx_mnt_id);
+	return !has_mount(s, thread, st.stx_mnt_id);
 }
 
 static bool
-fd_keeps_others(struct leak_search *s, const char *task, int dir, const char *fd)
+fd_keeps_others(struct leak_search *s, const char *thread, int dir, const char *fd)
 {
 	char leads_to[32];
 	ssize_t n = readlinkat(dir, fd, leads_to, sizeof(leads_to) - 1);
@@ -196,11 +196,11 @@ fd_keeps_others(struct leak_search *s, const char *task, int dir, const char *fd
 		return !process_is_gone(errno);
 	}
 	leads_to[n] = '\0';
-	return is_other_namespace(s, leads_to) || keeps_others(s, task, fd, leads_to);
+	return is_other_namespace(s, leads_to) || keeps_others(s, thread, fd, leads_to);
 }
 
 static bool
-files_keep_one(struct leak_search *s, const char *task)
+files_keep_one(struct leak_search *s, const char *thread)
 {
 	bool has = false, gone;
 	off_t listed = 0;
@@ -208,41 +208,41 @@ files_keep_one(struct leak_search *s, const char *task)
 	char name[64];
 	DIR *d;
 
-	snprintf(name, sizeof(name), "%.50s/fd", task);
-	if ((d = task_dir(s->proc, name, &gone)) == NULL)
+	snprintf(name, sizeof(name), "%.50s/fd", thread);
+	if ((d = thread_dir(s->proc, name, &gone)) == NULL)
 		return !gone;
 	while (!has && (errno = 0, e = readdir(d)) != NULL)
 		if (e->d_name[0] != '.') {
-			has = has_leaked(s, task, dirfd(d), e->d_name) || fd_keeps_others(s, task, dirfd(d), e->d_name);
+			has = has_leaked(s, thread, dirfd(d), e->d_name) || fd_keeps_others(s, thread, dirfd(d), e->d_name);
 			listed++;
 		}
 	has = has || (errno != 0 && !process_is_gone(errno));
-	s->fewer = !task_lists_all(d, listed);
+	s->fewer = !thread_lists_all_fds(d, listed);
 	closedir(d);
 	return has;
 }
 
 static bool
-thread_has_one(void *ctx, const char *task, bool own_files)
+thread_has_one(void *ctx, const char *thread, bool own_files)
 {
-	struct again again = { 0 };
+	struct rescan again = { 0 };
 	struct leak_search *s = ctx;
 	bool has, gone;
 	DIR *d;
 
-	if ((d = task_dir(s->proc, task, &gone)) == NULL)
+	if ((d = thread_dir(s->proc, thread, &gone)) == NULL)
 		return !gone;
-	has = has_leaked(s, task, dirfd(d), "cwd") || has_leaked(s, task, dirfd(d), "root");
+	has = has_leaked(s, thread, dirfd(d), "cwd") || has_leaked(s, thread, dirfd(d), "root");
 	closedir(d);
-	/* if these two are gone, the thread has ended, which task_any() notices */
+	/* if these two are gone, the thread has ended, which thread_any() notices */
 	s->missed = false;
 	if (has || !own_files)
 		return has;
 	do {
-		if (files_keep_one(s, task))
+		if (files_keep_one(s, thread))
 			return true;
 		again.fewer = s->fewer;
-	} while (again_look(&again, &s->missed));
+	} while (rescan_due(&again, &s->missed));
 	return again.never;
 }
 
@@ -253,7 +253,7 @@ thread_has_one(void *ctx, const char *task, bool own_files)
 static bool
 maps_hidden_ring(struct leak_search *s, const char *pid)
 {
-	struct again again = { 0 };
+	struct rescan again = { 0 };
 	bool missed, maps = false;
 	char name[40], tid[16];
 	char *text;
@@ -268,8 +268,8 @@ maps_hidden_ring(struct leak_search *s, const char *pid)
 		text = file_read_at(s->proc, name, 16 << 20, NULL);
 		maps = text != NULL ? strstr(text, RING) != NULL : !process_is_gone(errno);
 		free(text);
-		missed = !task_stays(s->proc, tid);
-	} while (!maps && again_look(&again, &missed));
+		missed = !thread_stays(s->proc, tid);
+	} while (!maps && rescan_due(&again, &missed));
 	return maps || again.never;
 }
 
@@ -277,7 +277,7 @@ static bool
 process_keeps_one(struct leak_search *s, const char *pid)
 {
 	s->has_ring = false;
-	return task_any(s->proc, pid, thread_has_one, s) || maps_hidden_ring(s, pid);
+	return thread_any(s->proc, pid, thread_has_one, s) || maps_hidden_ring(s, pid);
 }
 
 /* Of our uid are only looks, which have a process file system open that is mounted nowhere (root/self/ownproc.h). */
@@ -307,7 +307,7 @@ is_host_roots(const struct leak_search *s, const char *pid)
 static bool
 process_has_one(struct leak_search *s, const char *pid)
 {
-	switch (process_is_containers(&s->home, s->proc, pid, NULL)) {
+	switch (process_is_containers(&s->host, s->proc, pid, NULL)) {
 	case 0:
 		return !is_host_roots(s, pid) && process_keeps_one(s, pid);
 	case 1:
@@ -327,7 +327,7 @@ is_in_one(void *ctx, struct mount *m)
 	const char *at;
 	size_t i, n;
 
-	if (!looks_take(s->looks) || is_other_namespace(s, m->root))
+	if (!budget_spend(s->budget) || is_other_namespace(s, m->root))
 		return true;
 	/* one that is read-only now counts as well: whoever made it may make it writable again */
 	for (i = 0; i < s->lookups; i++) {
@@ -346,10 +346,10 @@ free_known(struct leak_search *s)
 {
 	size_t i;
 
-	for (i = 0; s->known != NULL && i < s->spaces.n; i++)
+	for (i = 0; s->known != NULL && i < s->ns_list.n; i++)
 		free(s->known[i].id);
 	free(s->known);
-	mount_spaces_free(&s->spaces);
+	mount_ns_list_free(&s->ns_list);
 }
 
 /*
@@ -367,9 +367,9 @@ any_has_one(struct leak_search *s, bool *kept_waiting)
 	walk_begin(&w);
 	waits = walk_waits();
 	s->proc = w.proc;
-	has = w.failed || !space_find(w.proc, "self", "mnt", &s->mounts) ||
-	    containers_mount_any(is_in_one, s, &s->spaces) || !host_process_find(w.proc, &s->home) ||
-	    (s->known = calloc(s->spaces.n + 1, sizeof(*s->known))) == NULL;
+	has = w.failed || !ns_find(w.proc, "self", "mnt", &s->mounts) ||
+	    containers_mount_any(is_in_one, s, &s->ns_list) || !host_process_find(w.proc, &s->host) ||
+	    (s->known = calloc(s->ns_list.n + 1, sizeof(*s->known))) == NULL;
 	*kept_waiting = waits == -1 || walk_waits() != waits;
 	while (!has && walk_next(&w, pid))
 		has = process_has_one(s, pid);
@@ -378,14 +378,14 @@ any_has_one(struct leak_search *s, bool *kept_waiting)
 }
 
 bool
-mount_has_leaked(const struct lookup *lookup, size_t lookups, struct looks *looks)
+mount_has_leaked(const struct lookup *lookup, size_t lookups, struct budget *budget)
 {
 	bool kept_waiting = true, has = false;
 
 	while (kept_waiting && !has) {
-		struct leak_search s = { .lookup = lookup, .lookups = lookups, .looks = looks };
+		struct leak_search s = { .lookup = lookup, .lookups = lookups, .budget = budget };
 
-		has = !looks_take(looks) || any_has_one(&s, &kept_waiting);
+		has = !budget_spend(budget) || any_has_one(&s, &kept_waiting);
 		free_known(&s);
 	}
 	return has;

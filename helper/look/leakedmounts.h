@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../host/process/looks.h"
+#include "../host/process/scanbudget.h"
 #include "../lease/lookup.h"
 
 /*
@@ -23,9 +23,9 @@
  * - has a socket with descriptors in flight, or an io_uring(7) that keeps some: the kernel does not say
  * which.
  * True as well if a process of a container has a mount of such a folder or of something in it; if all
- * processes of a mount namespace are chrooted; if any of this can't be seen; or if *looks does not suffice.
+ * processes of a mount namespace are chrooted; if any of this can't be seen; or if *budget does not suffice.
  * An overlay mount of such a folder goes unnoticed.
  */
-bool mount_has_leaked(const struct lookup *lookup, size_t lookups, struct looks *looks);
+bool mount_has_leaked(const struct lookup *lookup, size_t lookups, struct budget *budget);
 
 #endif

@@ -139,7 +139,7 @@ look_answer_begin(uint64_t nonce)
 }
 
 uint32_t
-look_sight_pack(const struct sight *s)
+activity_pack(const struct activity *s)
 {
 	return (s->placeholder ? 1U : 0) | (s->alone ? 2U : 0) | (s->task ? 4U : 0) | (s->has_node ? 8U : 0);
 }

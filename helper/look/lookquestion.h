@@ -10,7 +10,7 @@ bool look_ask_unpack(const char *bytes, size_t len, struct look_ask *a, struct l
 /* An answer of this build, without anything else. nonce: of the question; 0 if it was not answered. */
 struct look_answer look_answer_begin(uint64_t nonce);
 
-/* A struct sight as the bits of a number. */
-uint32_t look_sight_pack(const struct sight *s);
+/* A struct activity as the bits of a number. */
+uint32_t activity_pack(const struct activity *s);
 
 #endif

@@ -37,19 +37,19 @@
 #include "../root/self/confine.h"
 #include "../root/self/spawn.h"
 #include "../root/self/timer.h"
+#include "activity.h"
 #include "copies.h"
 #include "leakedmounts.h"
-#include "leaselife.h"
+#include "leasekept.h"
 #include "lookquestion.h"
 #include "nodeholders.h"
-#include "pausedtask.h"
 #include "rootlessuse.h"
 
 #define CHANNEL SPAWN_CHANNEL
 #define MEMORY_MAX (512UL << 20)
 #define LATE_MS 50	/* for a child to end after its time is over */
 #define ANSWER_MS 1000	/* for the helper to take an answer */
-#define IDLE_MS (LIFE_OF_ROOTS_S * 1000)
+#define IDLE_MS (RUN_MAX_OF_ROOTS_S * 1000)
 
 /*
  * Shared by both processes: the process that the child is looking at (0: none in particular); when the look began and
@@ -70,38 +70,38 @@ static const struct confinement confinement = { "gpuhelper-look", MEMORY_MAX, ke
 
 /* holder[] has a place for each of the lease's nodes. */
 static void
-look_by_kind(const struct look_ask *a, const struct lease *l, struct life_sight *seen, struct look_answer *out,
+look_by_kind(const struct look_ask *a, const struct lease *l, struct process_snapshot *seen, struct look_answer *out,
     pid_t *holder)
 {
-	struct life_share share = { .looks = { a->left, a->until }, .dirs = a->dirs };
-	struct sight sight;
+	struct scan_limits limits = { .budget = { a->left, a->until }, .dirs = a->dirs };
+	struct activity activity;
 
 	*out = look_answer_begin(a->nonce);
 	if (a->anew != 0)
-		life_sight_free(seen);
+		process_snapshot_free(seen);
 	switch (a->kind) {
 	case LOOK_BOOT:
-	case LOOK_LIFE:
+	case LOOK_KEPT:
 		out->of_another_boot = lease_is_of_another_boot(seen, l) ? 1 : 0;
-		out->yes = a->kind == LOOK_LIFE && out->of_another_boot == 0 && lease_is_kept(seen, l, &share) ? 1 : 0;
+		out->yes = a->kind == LOOK_KEPT && out->of_another_boot == 0 && lease_is_kept(seen, l, &limits) ? 1 : 0;
 		break;
 	case LOOK_USE:
-		out->yes = rootless_lease_in_use(l, &share.looks) ? 1 : 0;
+		out->yes = rootless_lease_in_use(l, &limits.budget) ? 1 : 0;
 		break;
-	case LOOK_PASSED:
-		out->yes = mount_has_leaked(l->lookup, l->lookups, &share.looks) ? 1 : 0;
+	case LOOK_LEAKED:
+		out->yes = mount_has_leaked(l->lookup, l->lookups, &limits.budget) ? 1 : 0;
 		break;
-	case LOOK_TASK:
-		sight_take(l, &share.looks, &sight);
-		out->sight = look_sight_pack(&sight);
+	case LOOK_ACTIVITY:
+		activity_read(l, &limits.budget, &activity);
+		out->activity = activity_pack(&activity);
 		break;
 	case LOOK_HOLDERS:
-		holders_find(l->node, l->nodes, holder, &progress->pid, &out->doubt);
+		holders_find(l->node, l->nodes, holder, &progress->pid, &out->incomplete);
 		break;
 	}
-	out->left = share.looks.left;
-	out->until = share.looks.until;
-	out->dirs = share.dirs;
+	out->left = limits.budget.left;
+	out->until = limits.budget.until;
+	out->dirs = limits.dirs;
 }
 
 static bool
@@ -161,7 +161,7 @@ blocked_until_now(int64_t ran)
 
 /* Answers one question. False: none can follow. */
 static bool
-answer_one(struct life_sight *seen, int schedstat)
+answer_one(struct process_snapshot *seen, int schedstat)
 {
 	struct why ignored;
 	size_t len, holders;
@@ -182,8 +182,8 @@ answer_one(struct life_sight *seen, int schedstat)
 		progress->pid = 0;
 		progress->ran = ran_by(schedstat);
 		progress->since = clock_ms();
-		progress->until = progress->since + a.patience;
-		end_after((int)a.patience);
+		progress->until = progress->since + a.timeout;
+		end_after((int)a.timeout);
 		look_by_kind(&a, &l, seen, &answer, holder);
 		end_after(0);
 		progress->until = 0;
@@ -198,7 +198,7 @@ answer_one(struct life_sight *seen, int schedstat)
 static _Noreturn void
 answer_all(pid_t parent)
 {
-	struct life_sight seen = { 0 };
+	struct process_snapshot seen = { 0 };
 	int schedstat;
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1 || getppid() != parent)
@@ -221,16 +221,16 @@ await_question(void)
 
 /* Reports that the child was ended by a signal, or can't be ended. */
 static bool
-say_unseen(bool kept_waiting, uint32_t blocked)
+say_unanswered(bool kept_waiting, uint32_t blocked)
 {
-	struct look_answer unseen = look_answer_begin(0);
+	struct look_answer unanswered = look_answer_begin(0);
 
-	unseen.blocked = blocked;
+	unanswered.blocked = blocked;
 	if (kept_waiting && progress->pid != 0)
-		unseen.doubt = (struct look_doubt){ DOUBT_ENDED, progress->pid };
+		unanswered.incomplete = (struct look_incomplete){ INCOMPLETE_ENDED, progress->pid };
 	progress->pid = 0;
 	progress->until = 0;
-	return say(&unseen, NULL, 0);
+	return say(&unanswered, NULL, 0);
 }
 
 enum end {
@@ -281,7 +281,7 @@ watch(bool eager)
 		if ((pid = fork()) == 0)
 			answer_all(us);
 		if (pid == -1 || (end = await_end(pid, &child_ends, &blocked)) == END_ITS_OWN ||
-		    !say_unseen(end == END_LATE, blocked))
+		    !say_unanswered(end == END_LATE, blocked))
 			break;
 	}
 }
@@ -301,6 +301,6 @@ main(int argc, char **argv)
 		return WHY_BUG;
 	procdir_use(SPAWN_PROC);
 	if (recv(CHANNEL, &how, 1, 0) == 1)
-		watch(how == LOOK_EAGER);
+		watch(how == LOOK_EARLY);
 	return 0;
 }

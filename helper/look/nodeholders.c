@@ -20,7 +20,7 @@
 #include "walk.h"
 
 struct holder_search {
-	struct host_process home;
+	struct host_process host;
 	pid_t *holder;
 	volatile pid_t *at;
 	struct node_search nodes;
@@ -33,7 +33,7 @@ look_for_nodes(struct holder_search *s, const char *pid)
 	size_t i;
 
 	*s->at = (pid_t)strtol(pid, NULL, 10);
-	switch (process_is_containers(&s->home, s->nodes.proc, pid, NULL)) {
+	switch (process_is_containers(&s->host, s->nodes.proc, pid, NULL)) {
 	case 0:
 		return true;
 	case -1:
@@ -41,7 +41,7 @@ look_for_nodes(struct holder_search *s, const char *pid)
 	}
 	memset(s->nodes.held, 0, s->nodes.nodes * sizeof(*s->nodes.held));
 	s->nodes.in_flight = false;
-	if (!process_marks(&s->nodes, pid))
+	if (!process_find_held(&s->nodes, pid))
 		return false;
 	for (i = 0; i < s->nodes.nodes; i++)
 		if (s->nodes.held[i])
@@ -52,7 +52,7 @@ look_for_nodes(struct holder_search *s, const char *pid)
 }
 
 /* Why the last walk may have missed a holder; 0: no doubt. */
-struct doubt {
+struct incomplete {
 	pid_t unsteady;		/* its threads or descriptors changed all the time, as those of an ending process do */
 	pid_t slow;		/* it kept the walk waiting */
 	bool full;		/* the walk waited because processes began faster than it looked at them */
@@ -67,7 +67,7 @@ look_on(struct holder_search *s, struct walk *w, bool all_rounds, pid_t *unstead
 	while ((all_rounds || walk_left(w) > 0) && walk_next(w, pid)) {
 		if (look_for_nodes(s, pid))
 			continue;
-		if (clock_ms() > s->nodes.looks.until)
+		if (clock_ms() > s->nodes.budget.until)
 			return false;
 		*unsteady = *s->at;
 	}
@@ -132,7 +132,7 @@ gather(struct holder_search *s, struct walk *w, const struct copies *c, pid_t *u
 
 /* Looks at every process once. False, with *d unchanged, if time is up or /proc can't be read. */
 static bool
-walk_once(struct holder_search *s, struct doubt *d)
+walk_once(struct holder_search *s, struct incomplete *d)
 {
 	struct copies copies = { .n = 0 };
 	pid_t unsteady = 0;
@@ -145,7 +145,7 @@ walk_once(struct holder_search *s, struct doubt *d)
 	seen = look_on(s, &w, false, &unsteady);
 	seen = gather(s, &w, &copies, &unsteady) && seen && look_on(s, &w, true, &unsteady);
 	if (seen)
-		*d = (struct doubt){ unsteady, w.kept_waiting, w.full };
+		*d = (struct incomplete){ unsteady, w.kept_waiting, w.full };
 	return seen;
 }
 
@@ -153,40 +153,39 @@ walk_once(struct holder_search *s, struct doubt *d)
  * Repeats the walk until one leaves no doubt. A holder found once stays one, even if the next walk misses it:
  * it may have passed the node on.
  */
-static struct look_doubt
+static struct look_incomplete
 walk_till_sure(struct holder_search *s)
 {
-	struct doubt d = { 0 };
+	struct incomplete d = { 0 };
 	bool all = true;
 
-	while (all && clock_ms() <= s->nodes.looks.until)
+	while (all && clock_ms() <= s->nodes.budget.until)
 		if ((all = walk_once(s, &d)) && d.unsteady == 0 && d.slow == 0)
-			return (struct look_doubt){ DOUBT_NONE, 0 };
-	if (clock_ms() <= s->nodes.looks.until)
-		return (struct look_doubt){ DOUBT_PROC, 0 };
+			return (struct look_incomplete){ INCOMPLETE_NONE, 0 };
+	if (clock_ms() <= s->nodes.budget.until)
+		return (struct look_incomplete){ INCOMPLETE_PROC, 0 };
 	if (d.unsteady == 0 && d.slow == 0)
-		return (struct look_doubt){ DOUBT_MANY_FILES, *s->at };
+		return (struct look_incomplete){ INCOMPLETE_FILES, *s->at };
 	if (d.unsteady != 0)
-		return (struct look_doubt){ DOUBT_UNSTEADY, d.unsteady };
-	return (struct look_doubt){ d.full ? DOUBT_CROWDED : DOUBT_SLOW, d.slow };
+		return (struct look_incomplete){ INCOMPLETE_UNSTEADY, d.unsteady };
+	return (struct look_incomplete){ d.full ? INCOMPLETE_CROWDED : INCOMPLETE_SLOW, d.slow };
 }
 
 void
-holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile pid_t *at,
-    struct look_doubt *out)
+holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile pid_t *at, struct look_incomplete *out)
 {
 	autofree struct holder_search *s = calloc(1, sizeof(*s));
 	autofree bool *held = calloc(nodes + 1, sizeof(*held));
 	autoclose int proc = procdir_open(O_RDONLY);
 
 	memset(holder, 0, nodes * sizeof(*holder));
-	*out = (struct look_doubt){ s == NULL || held == NULL ? DOUBT_MEMORY : DOUBT_PROC, 0 };
+	*out = (struct look_incomplete){ s == NULL || held == NULL ? INCOMPLETE_MEMORY : INCOMPLETE_PROC, 0 };
 	if (s == NULL || held == NULL || proc == -1)
 		return;
 	s->holder = holder;
 	s->at = at;
 	s->nodes = (struct node_search){ .node = node, .nodes = nodes, .held = held,
-		.looks = { UINT32_MAX, clock_ms() + HOLDERS_MS } };
-	if (host_process_find(proc, &s->home))
+		.budget = { UINT32_MAX, clock_ms() + HOLDERS_MS } };
+	if (host_process_find(proc, &s->host))
 		*out = walk_till_sure(s);
 }

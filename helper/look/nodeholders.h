@@ -20,6 +20,6 @@
  * may have been missed: a process can't be seen, or HOLDERS_MS do not suffice.
  */
 void holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile pid_t *at,
-    struct look_doubt *out);
+    struct look_incomplete *out);
 
 #endif

@@ -15,9 +15,9 @@
 #include "../base/cleanup.h"
 #include "../host/file.h"
 #include "../host/folder/mounts.h"
+#include "../host/process/namespaces.h"
 #include "../host/process/opennode.h"
 #include "../host/process/process.h"
-#include "../host/process/spaces.h"
 #include "../host/process/threads.h"
 #include "realuid.h"
 #include "walk.h"
@@ -29,7 +29,7 @@ struct owner {
 	uint32_t effective, real;	/* «real» differs only where the effective uid is 0 */
 };
 
-struct spaces {
+struct ns_list {
 	ino_t *v;		/* NAMESPACES_MAX at most */
 	size_t n;
 };
@@ -38,14 +38,14 @@ struct spaces {
 struct use_search {
 	int proc;
 	const struct lease *lease;
-	struct looks *looks;
+	struct budget *budget;
 	char *root_fs, *root_fs_path;	/* of our own root directory (mounts.h); set only if the lease has folders */
-	struct spaces seen;	/* mount namespaces without anything of the lease's; the first is our own */
-	struct spaces partly;	/* mount namespaces of which a process showed only a part */
+	struct ns_list seen;	/* mount namespaces without anything of the lease's; the first is our own */
+	struct ns_list partly;	/* mount namespaces of which a process showed only a part */
 };
 
 static bool
-spaces_have(const struct spaces *s, ino_t ns)
+ns_list_has(const struct ns_list *s, ino_t ns)
 {
 	size_t i;
 
@@ -57,9 +57,9 @@ spaces_have(const struct spaces *s, ino_t ns)
 
 /* False if there is no room. */
 static bool
-spaces_add(struct spaces *s, ino_t ns)
+ns_list_add(struct ns_list *s, ino_t ns)
 {
-	if (spaces_have(s, ns))
+	if (ns_list_has(s, ns))
 		return true;
 	if (s->n == NAMESPACES_MAX)
 		return false;
@@ -131,7 +131,7 @@ struct finding {
 	bool copy;		/* it has our root directory, so it is a copy of our own */
 	uint64_t root;		/* the mount at the namespace's root; 0: the process does not see the whole namespace */
 	bool top;		/* that mount was among those seen */
-	bool unseen;
+	bool over_budget;
 };
 
 /* True if the mount is of one of the nodes, or no look is left. */
@@ -142,7 +142,7 @@ mount_counts(void *ctx, struct mount *m)
 	const struct use_search *s = f->search;
 	char *gone;
 
-	if ((f->unseen = !looks_take(s->looks)))
+	if ((f->over_budget = !budget_spend(s->budget)))
 		return true;
 	/* the kernel appends this to the place of a directory that was removed */
 	if ((gone = strstr(m->root, "//deleted")) != NULL)
@@ -163,13 +163,13 @@ mount_counts(void *ctx, struct mount *m)
  * may change its root directory between them.
  */
 static uint64_t
-whole_root(const struct use_search *s, const char *task)
+whole_root(const struct use_search *s, const char *thread)
 {
 	char name[64], path[8];
 	autoclose int fd = -1;
 	uint64_t id;
 
-	snprintf(name, sizeof(name), "%.50s/root", task);
+	snprintf(name, sizeof(name), "%.50s/root", thread);
 	if ((fd = openat(s->proc, name, O_PATH | O_CLOEXEC)) == -1 || !mount_of(fd, &id))
 		return 0;
 	snprintf(name, sizeof(name), "self/fd/%d", fd);
@@ -181,56 +181,57 @@ whole_root(const struct use_search *s, const char *task)
  * seen.
  */
 static bool
-mounts_bind(const struct use_search *s, const char *task, bool *top)
+mounts_bind(const struct use_search *s, const char *thread, bool *top)
 {
-	struct finding f = { .search = s, .root = whole_root(s, task) };
+	struct finding f = { .search = s, .root = whole_root(s, thread) };
 
 	*top = false;
-	if (mounts_any(s->proc, task, mount_counts, &f) == -1 && !process_is_gone(errno) && errno != EINVAL)
+	if (mounts_any(s->proc, thread, mount_counts, &f) == -1 && !process_is_gone(errno) && errno != EINVAL)
 		return true;
 	*top = f.top;
-	return f.unseen || f.node || (f.folder && !f.copy);
+	return f.over_budget || f.node || (f.folder && !f.copy);
 }
 
 /* True if the thread's mount namespace has a node or a folder of the lease, or may have one. */
 static bool
-task_sees(struct use_search *s, const char *task)
+thread_sees_mount(struct use_search *s, const char *thread)
 {
 	char name[64], root[1];
-	uint64_t space;
+	uint64_t ns;
 	bool top;
 
-	if (!space_find(s->proc, task, "mnt", &space))
+	if (!ns_find(s->proc, thread, "mnt", &ns))
 		return !process_is_gone(errno);
-	if (spaces_have(&s->seen, space))
+	if (ns_list_has(&s->seen, ns))
 		return false;
-	if (mounts_bind(s, task, &top))
+	if (mounts_bind(s, thread, &top))
 		return true;
 	/*
 	 * A root directory that is mounted nowhere (after umount2(2) with MNT_DETACH) reads as «/», too, and
 	 * its process sees no mount. If no process sees more of the namespace, a directory that one of them
 	 * has open may still lead to the rest.
 	 */
-	snprintf(name, sizeof(name), "%.50s/root", task);
+	snprintf(name, sizeof(name), "%.50s/root", thread);
 	if (!top && readlinkat(s->proc, name, root, sizeof(root)) == -1 && process_is_gone(errno))
 		return false;
-	return !spaces_add(top ? &s->seen : &s->partly, space);
+	return !ns_list_add(top ? &s->seen : &s->partly, ns);
 }
 
 static bool
-task_uses(void *ctx, const char *task, bool own_files)
+thread_uses(void *ctx, const char *thread, bool own_files)
 {
 	struct use_search *s = ctx;
 
-	return !looks_take(s->looks) ||
-	    (own_files && task_has_open(s->proc, task, s->lease->node, s->lease->nodes, s->looks)) || task_sees(s, task);
+	return !budget_spend(s->budget) ||
+	    (own_files && thread_has_open(s->proc, thread, s->lease->node, s->lease->nodes, s->budget)) || thread_sees_mount(s,
+	    thread);
 }
 
 static bool
 process_uses(struct use_search *s, const char *pid)
 {
-	return task_any(s->proc, pid, task_uses, s) ||
-	    process_has_mapped(s->proc, pid, s->lease->node, s->lease->nodes, s->looks);
+	return thread_any(s->proc, pid, thread_uses, s) ||
+	    process_has_mapped(s->proc, pid, s->lease->node, s->lease->nodes, s->budget);
 }
 
 /* True if one of the lease's users runs the process and it uses what the lease gave, or if its user can't be seen. */
@@ -255,35 +256,35 @@ any_uses(struct use_search *s, bool *kept_waiting)
 	walk_begin(&w);
 	s->proc = w.proc;
 	s->seen.n = s->partly.n = 0;
-	if (space_find(w.proc, "self", "mnt", &ours))
-		(void)spaces_add(&s->seen, ours);
+	if (ns_find(w.proc, "self", "mnt", &ours))
+		(void)ns_list_add(&s->seen, ours);
 	while (walk_next(&w, pid))
 		if (users_process_uses(s, pid))
 			return true;
 	*kept_waiting = w.kept_waiting != 0;
 	for (i = 0; i < s->partly.n; i++)
-		if (!spaces_have(&s->seen, s->partly.v[i]))
+		if (!ns_list_has(&s->seen, s->partly.v[i]))
 			return true;
 	return w.failed;
 }
 
-/* Repeats the walk until no process kept it waiting (walk.h). All of these walks together use up *looks. */
+/* Repeats the walk until no process kept it waiting (walk.h). All of these walks together use up *budget. */
 static bool
 any_uses_for_sure(struct use_search *s)
 {
 	bool kept_waiting = true;
 
 	while (kept_waiting)
-		if (!looks_take(s->looks) || any_uses(s, &kept_waiting))
+		if (!budget_spend(s->budget) || any_uses(s, &kept_waiting))
 			return true;
 	return false;
 }
 
 bool
-rootless_lease_in_use(const struct lease *l, struct looks *looks)
+rootless_lease_in_use(const struct lease *l, struct budget *budget)
 {
 	const int root = file_root();
-	struct use_search s = { .proc = -1, .lease = l, .looks = looks,
+	struct use_search s = { .proc = -1, .lease = l, .budget = budget,
 		.seen.v = calloc(NAMESPACES_MAX, sizeof(ino_t)), .partly.v = calloc(NAMESPACES_MAX, sizeof(ino_t)) };
 	automounts struct mount_table *mounts = l->folders > 0 ? mounts_read() : NULL;
 	bool uses = true;

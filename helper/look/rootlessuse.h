@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "../host/process/looks.h"
+#include "../host/process/scanbudget.h"
 #include "../lease/leasefile.h"
 
 /*
@@ -16,9 +16,9 @@
  * - is in a mount namespace into which a node or a folder of the lease is bind-mounted. A rootless runtime
  * does that for a container, so a container counts before it opens anything. For folders, a copy of the
  * host's own mounts does not count.
- * True as well if this can't be seen, or if *looks, which is used up, does not suffice. Other users'
+ * True as well if this can't be seen, or if *budget, which is used up, does not suffice. Other users'
  * processes do not count: nvidia-persistenced keeps nodes open for ever.
  */
-bool rootless_lease_in_use(const struct lease *l, struct looks *looks);
+bool rootless_lease_in_use(const struct lease *l, struct budget *budget);
 
 #endif

@@ -127,7 +127,7 @@ end_children(void)
  * and later the wrapper would wait.
  */
 static int
-see_container(const struct peer *p)
+report_container(const struct peer *p)
 {
 	autorequest struct request r = { 0 };
 	autoreply struct reply reply = { .kind = REPLY_REFUSED };
@@ -140,7 +140,7 @@ see_container(const struct peer *p)
 	if ((text = read_request(stay, &len, &ignored)) == NULL)
 		return 0;
 	if (request_decode(text, len, &r, &reply.why) == 0) {
-		if (!verb_find((int)r.verb)->follows || !process_lives(p->pid, p->start))
+		if (!verb_find((int)r.verb)->after_grant || !process_lives(p->pid, p->start))
 			refuse(&reply.why, WHY_DATA, "after a grant, the process that asked may only report that its container was made");
 		else
 			verb_find((int)r.verb)->run(p, &r, &reply);
@@ -168,7 +168,7 @@ finish_grant(const struct peer *p, struct request *r, const struct host_changes 
 	(void)frame_send_byte(STDIN_FILENO, stays ? WIRE_STAY : WIRE_DONE);
 	/* wipes the token before the helper stays */
 	request_free(r);
-	return stays ? see_container(p) : 0;
+	return stays ? report_container(p) : 0;
 }
 
 static int
@@ -218,9 +218,9 @@ serve(const struct peer *p)
 static bool
 heap_is_whole(void)
 {
-	const intptr_t page = sysconf(_SC_PAGESIZE), odd = (intptr_t)sbrk(0) % page;
+	const intptr_t page = sysconf(_SC_PAGESIZE), rest = (intptr_t)sbrk(0) % page;
 
-	return odd == 0 || (mallinfo2().arena == 0 && sbrk(page - odd) != (void *)-1);
+	return rest == 0 || (mallinfo2().arena == 0 && sbrk(page - rest) != (void *)-1);
 }
 
 /*
@@ -238,13 +238,13 @@ start_children(bool of_root, bool own_cgroup)
 	if (n == 0)
 		return;
 	/* the judge first: the request waits longest for its answer */
-	if (verb->decides)
+	if (verb->needs_judge)
 		judge_start();
-	if (verb->looks) {
+	if (verb->needs_look) {
 		looker_start(of_root);
 		labeller_start();
 	}
-	if (verb->decides) {
+	if (verb->needs_judge) {
 		engine_start();
 		reader_start();
 	} else

@@ -114,10 +114,10 @@ static bool
 stays_written_above(const struct new_container *n)
 {
 	const struct timespec nap = { .tv_nsec = 50 * 1000000 };
-	unsigned looks;
+	unsigned tries;
 
-	for (looks = 0; rootfs_is_written_above(n->rootpath, n->settings); looks++) {
-		if (looks == 20)
+	for (tries = 0; rootfs_is_written_above(n->rootpath, n->settings); tries++) {
+		if (tries == 20)
 			return true;
 		nanosleep(&nap, NULL);
 	}

@@ -293,11 +293,11 @@ prepared_free(struct prepared *p)
 }
 
 int
-prepare_container(const struct command *c, const struct settings *settings, const char *runtime, bool look_first,
+prepare_container(const struct command *c, const struct settings *settings, const char *runtime, bool find_unleased,
     struct prepared *p, struct why *why)
 {
 	struct new_container n = { .command = c, .settings = settings, .runtime = runtime, .rootfd = -1,
-		.bundle = { .dir = -1 }, .asking = &p->asking, .access = &p->access, .request.again.look_first = look_first };
+		.bundle = { .dir = -1 }, .asking = &p->asking, .access = &p->access, .request.again.find_unleased = find_unleased };
 	int ret = prepare_bundle(&n, p);
 	size_t i;
 

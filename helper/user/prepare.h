@@ -26,11 +26,11 @@ struct prepared {
 
 /*
  * Prepares the container of the command for this runtime («runtime» is its path), and fills *p, which begins as
- * { .asking = ASKING_NONE }. Tells the user of what the container lacks. look_first: the helper is to look who has a
+ * { .asking = ASKING_NONE }. Tells the user of what the container lacks. find_unleased: the helper is to look who has a
  * GPU open before it grants it. Returns 0; the caller then calls prepared_free(), after create_container() if it does.
  * Or -1 with *why: there must be no container.
  */
-int prepare_container(const struct command *c, const struct settings *settings, const char *runtime, bool look_first,
+int prepare_container(const struct command *c, const struct settings *settings, const char *runtime, bool find_unleased,
     struct prepared *p, struct why *why);
 /* Frees all but p->asking, which ask_end() ends. */
 void prepared_free(struct prepared *p);

@@ -62,12 +62,12 @@ load_settings_and_runtime(struct settings *settings, int *settings_ok, struct wh
  */
 static int
 make_container(const struct command *c, const struct settings *settings, const char *runtime, char *const *argv,
-    bool look_first, struct why *why)
+    bool find_unleased, struct why *why)
 {
 	struct prepared p = { .asking = ASKING_NONE };
 	enum created created = CREATED_IN_CHILD;
 
-	if (prepare_container(c, settings, runtime, look_first, &p, why) == -1)
+	if (prepare_container(c, settings, runtime, find_unleased, &p, why) == -1)
 		return -1;
 	/* without --detach, the process that asked for the grant becomes the runtime itself */
 	if (command_leaves_container(c) && (p.granted || p.unguarded ||
@@ -81,7 +81,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 	if (created != CREATED_IN_VAIN)
 		return created == CREATED_IN_CHILD ? 0 : -1;
 	report_notice(c, why->text);
-	return look_first ? -1 : make_container(c, settings, runtime, argv, true, why);
+	return find_unleased ? -1 : make_container(c, settings, runtime, argv, true, why);
 }
 
 static int

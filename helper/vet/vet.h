@@ -38,7 +38,7 @@ struct vet_node {
 };
 
 /* How to look at the host. Each function returns false if nothing of the kind is at the path. */
-struct vet_look {
+struct vet_host {
 	bool (*node)(void *host, const char *path, struct vet_node *node);
 	bool (*file)(void *host, const char *path, struct vet_file *file);
 	bool (*folder)(void *host, const char *path);	/* a directory, which only root can replace */
@@ -62,7 +62,7 @@ struct vet {
 	size_t sources;
 	const struct devmajors *majors;
 	bool enforcing;				/* SELinux: there must be a label */
-	struct vet_look look;
+	struct vet_host host_view;
 };
 
 /* Returns 0 if each change is in the table; or -1 with *why, which names the first that is not. */

@@ -73,7 +73,7 @@ is_given_folder(const struct vet *v, const struct edit_mount *m, size_t *next)
 		at = (*next + i) % p->folders;
 		if (rule_gives(&p->folder[at], m)) {
 			*next = at + 1;
-			return v->look.folder(v->look.host, m->source);
+			return v->host_view.folder(v->host_view.host, m->source);
 		}
 	}
 	return false;
@@ -138,7 +138,7 @@ spec_gives(const struct vet *v, const struct cdi_edits *e, const struct cdi_moun
 
 	if (strcmp(s->container_path, m->target) != 0 || cdi_target_wrong(s) != NULL || !is_plain_mount(s) ||
 	    !rules_want(v->policy, e, s) || !has_driver_options(m, writable, strlist_has(&s->options, "noexec")) ||
-	    !v->look.file(v->look.host, s->host_path, &f) || strcmp(f.real, m->source) != 0)
+	    !v->host_view.file(v->host_view.host, s->host_path, &f) || strcmp(f.real, m->source) != 0)
 		return false;
 	if (cdi_host_control(f.real) != NULL)
 		return false;
@@ -281,7 +281,7 @@ is_hook(const struct vet *v, const struct cdi_hook *s, const struct edit_hook *h
 
 	return strcmp(h->when, cdi_hook_names[s->when]) == 0 && same_lists(&h->args, &s->args) &&
 	    same_lists(&h->env, &s->env) && h->timeout == (s->timeout.set ? (uint32_t)s->timeout.v : 0) &&
-	    v->look.file(v->look.host, s->path, &f) && f.program && f.roots && strcmp(f.real, h->path) == 0;
+	    v->host_view.file(v->host_view.host, s->path, &f) && f.program && f.roots && strcmp(f.real, h->path) == 0;
 }
 
 /* In how many places the specs have the hook. */

@@ -184,12 +184,12 @@ is_known(const struct vet *v, const struct vet_node *n)
 
 /* Fills *seen with what is at the node's path. False: the host has no such node. */
 static bool
-see(const struct vet *v, const struct edit_node *n, struct vet_node *seen)
+find_at(const struct vet *v, const struct edit_node *n, struct vet_node *seen)
 {
 	const struct edit_node *here = &seen->node;
 
 	*seen = (struct vet_node){ .pci = "" };
-	if (!v->look.node(v->look.host, n->path, seen) || here->major != n->major || here->minor != n->minor ||
+	if (!v->host_view.node(v->host_view.host, n->path, seen) || here->major != n->major || here->minor != n->minor ||
 	    (n->mode & ~here->mode) != 0 || n->uid != here->uid || n->gid != here->gid ||
 	    cdi_host_device('c', n->major, n->minor) != NULL)
 		return false;
@@ -243,7 +243,7 @@ find_all(const struct vet *v, struct vet_node *seen, struct why *why)
 	size_t i;
 
 	for (i = 0; i < e->nodes; i++)
-		if (!see(v, &e->node[i], &seen[i]))
+		if (!find_at(v, &e->node[i], &seen[i]))
 			return vet_refuse("device", e->node[i].path, why);
 	return 0;
 }

@@ -19,7 +19,7 @@
 #include "host/gpu/nodrm.h"
 #include "judge/decide.h"
 #include "judge/match.h"
-#include "judge/see.h"
+#include "judge/findgpus.h"
 #include "read/answer.h"
 #include "read/readquestion.h"
 

@@ -232,14 +232,14 @@ test_states(void)
 	l.gpus = 0;
 	l.tasks.may = &h;
 	l.tasks.mays = 1;
-	l.seen.reopened = true;
+	l.scan.reopened = true;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && a.lease.gpus == 0 && strstr(a.why.text, "taken by ml/train in container c1 since ") != NULL,
 	    "a GPU is not free if it was only promised but the container can open it: \"%s\"",
 	    a.why.text);
 	done(&a);
 	l.gpus = 1;
-	l.seen.reopened = false;
+	l.scan.reopened = false;
 	l.state = LEASE_REVOKING;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && strstr(a.why.text, "taken by ml/train in container c1 since ") != NULL,

@@ -43,7 +43,7 @@ none(bool got, const char *name)
 static void
 questions(void)
 {
-	label_ask_begin(&ask, LABEL_LOOK);
+	label_ask_begin(&ask, LABEL_WALK);
 	snprintf(ask.path, sizeof(ask.path), "/srv/a");
 	ok(is_ask(sizeof(ask)), "a question is accepted");
 	of_another_version(is_ask(sizeof(ask) - 1), "a question that is too short is refused");
@@ -56,7 +56,7 @@ questions(void)
 	label_ask_begin(&ask, LABEL_LETS);
 	ask.use = (enum label_use)(LABEL_WRITE_FOLDER + 1);
 	none(is_ask(sizeof(ask)), "a question with an unknown use is refused");
-	label_ask_begin(&ask, LABEL_LOOK);
+	label_ask_begin(&ask, LABEL_WALK);
 	ask.relabel = (enum relabel)(RELABEL_PRIVATE + 1);
 	none(is_ask(sizeof(ask)), "a question with an unknown relabel mode is refused");
 	label_ask_begin(&ask, LABEL_CHANGE);
@@ -68,7 +68,7 @@ questions(void)
 	label_ask_begin(&ask, LABEL_LETS);
 	memset(ask.object, 'x', sizeof(ask.object));
 	none(is_ask(sizeof(ask)), "a question whose object label has no end is refused");
-	label_ask_begin(&ask, LABEL_LOOK);
+	label_ask_begin(&ask, LABEL_WALK);
 	memset(ask.path, 'x', sizeof(ask.path));
 	none(is_ask(sizeof(ask)), "a question whose path has no end is refused");
 }

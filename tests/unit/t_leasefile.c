@@ -129,13 +129,13 @@ test_states(void)
 	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		fill(&a);
 		a.state = states[i];
-		a.seen.reopened = a.seen.over = true;
+		a.scan.reopened = a.scan.over = true;
 		b = (struct lease){ 0 };
 		text = lease_encode(&a);
 		ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 && b.state == states[i] &&
 		    lease_only_promises(&b) == (i == 3),
 		    "a lease that is %s is written and read back", names[i]);
-		ok(!b.seen.reopened && !b.seen.over, "  the marks of a look at it are not written");
+		ok(!b.scan.reopened && !b.scan.over, "  the marks of a look at it are not written");
 		ok(lease_holding(&b).gpu == b.gpu && lease_holding(&b).gpus == 2 && lease_holding(&a).gpu == a.tasks.may &&
 		    lease_holding(&a).gpus == 1, "  others can't have its GPUs; nor the promised ones, if its container has access");
 		is_str(lease_state_name(states[i]), names[i], "  the state has its name");

@@ -15,11 +15,11 @@ static void
 test_judge(void)
 {
 	enum idleness want;
-	struct sight s;
+	struct activity s;
 	unsigned bits, wrong = 0;
 
 	for (bits = 0; bits < 16; bits++) {
-		s = (struct sight){ .placeholder = bits & 1, .alone = bits & 2, .task = bits & 4, .has_node = bits & 8 };
+		s = (struct activity){ .placeholder = bits & 1, .alone = bits & 2, .task = bits & 4, .has_node = bits & 8 };
 		want = !s.placeholder || s.task ? IDLENESS_BUSY : !s.alone ? IDLENESS_LEFT : s.has_node ? IDLENESS_BUSY : IDLENESS_IDLE;
 		wrong += activity_classify(&s) != want;
 	}

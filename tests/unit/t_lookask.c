@@ -90,7 +90,7 @@ test_kinds(const struct lease *l)
 		enum look_kind kind;
 		size_t folders, lookups;
 	} t[] = {
-		{ LOOK_BOOT, 0, 0 }, { LOOK_LIFE, 1, 0 }, { LOOK_USE, 1, 0 }, { LOOK_PASSED, 0, 2 }, { LOOK_TASK, 0, 0 },
+		{ LOOK_BOOT, 0, 0 }, { LOOK_KEPT, 1, 0 }, { LOOK_USE, 1, 0 }, { LOOK_LEAKED, 0, 2 }, { LOOK_ACTIVITY, 0, 0 },
 		{ LOOK_HOLDERS, 0, 0 },
 	};
 	struct lease alone = *l, m;
@@ -120,7 +120,7 @@ test_kinds(const struct lease *l)
 		lease_free(&m);
 	}
 	alone.container.users = 0;
-	bytes = look_ask_pack(&(struct look_ask){ .kind = LOOK_LIFE }, &alone, &len);
+	bytes = look_ask_pack(&(struct look_ask){ .kind = LOOK_KEPT }, &alone, &len);
 	ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m) && m.folders == 0,
 	    "a question about a lease without users has no folders");
 	free(bytes);
@@ -148,11 +148,11 @@ static void set_boot(struct look_answer *r) { r->of_another_boot = 256; }
 static void set_left(struct look_answer *r) { r->left = 5; }
 static void set_dirs(struct look_answer *r) { r->dirs = 10; }
 static void set_until(struct look_answer *r) { r->until++; }
-static void set_sight(struct look_answer *r) { r->sight = 16; }
-static void set_doubt(struct look_answer *r) { r->doubt.kind = DOUBT_ENDED + 1; }
-static void set_doubt_only(struct look_answer *r) { r->doubt.kind = DOUBT_SLOW; }
-static void set_pid(struct look_answer *r) { r->doubt = (struct look_doubt){ DOUBT_SLOW, -1 }; }
-static void set_large_pid(struct look_answer *r) { r->doubt = (struct look_doubt){ DOUBT_SLOW, INT32_MAX }; }
+static void set_activity(struct look_answer *r) { r->activity = 16; }
+static void set_incomplete(struct look_answer *r) { r->incomplete.kind = INCOMPLETE_ENDED + 1; }
+static void set_incomplete_only(struct look_answer *r) { r->incomplete.kind = INCOMPLETE_SLOW; }
+static void set_pid(struct look_answer *r) { r->incomplete = (struct look_incomplete){ INCOMPLETE_SLOW, -1 }; }
+static void set_large_pid(struct look_answer *r) { r->incomplete = (struct look_incomplete){ INCOMPLETE_SLOW, INT32_MAX }; }
 
 static int
 reads_holders(const struct look_ask *a, pid_t pid, size_t bytes, size_t n)
@@ -178,8 +178,8 @@ test_answers(const struct look_ask *a)
 	} t[] = {
 		{ set_nonce, "another nonce" }, { set_version, "another version" }, { set_form, "another form" },
 		{ set_yes, "neither yes nor no" }, { set_boot, "a boot that is neither" }, { set_left, "more looks left" },
-		{ set_dirs, "more directories left" }, { set_until, "more time left" }, { set_sight, "an unknown sight" },
-		{ set_doubt, "an unknown doubt" }, { set_doubt_only, "a doubt about no process" }, { set_pid, "a negative pid" },
+		{ set_dirs, "more directories left" }, { set_until, "more time left" }, { set_activity, "an unknown sight" },
+		{ set_incomplete, "an unknown doubt" }, { set_incomplete_only, "a doubt about no process" }, { set_pid, "a negative pid" },
 		{ set_large_pid, "a pid that no kernel gives" },
 	};
 	struct look_answer said = look_answer_begin(a->nonce), got;
@@ -205,13 +205,13 @@ test_answers(const struct look_ask *a)
 	is_int(look_answer_read((const char *)&said, sizeof(said), a, NULL, 0, &got, &why) == 0 && got.nonce == 0, 1,
 	    "an answer to no question is read as that");
 	for (i = 0; i < 16; i++) {
-		const struct sight s = look_sight_unpack((uint32_t)i);
+		const struct activity s = activity_unpack((uint32_t)i);
 
-		is_int(look_sight_pack(&s), i, "a sight is the same after its way");
+		is_int(activity_pack(&s), i, "a sight is the same after its way");
 	}
-	for (i = 1; i <= DOUBT_ENDED; i++) {
+	for (i = 1; i <= INCOMPLETE_ENDED; i++) {
 		why = (struct why){ 0 };
-		ok(look_doubt_tell(&(struct look_doubt){ (uint32_t)i, 12 }, &why) == -1 && why.code != WHY_NONE && why.text[0] != '\0',
+		ok(incomplete_tell(&(struct look_incomplete){ (uint32_t)i, 12 }, &why) == -1 && why.code != WHY_NONE && why.text[0] != '\0',
 		    "each doubt has words: %s", why.text);
 	}
 }
@@ -219,7 +219,7 @@ test_answers(const struct look_ask *a)
 int
 main(void)
 {
-	const struct look_ask a = { .nonce = 5, .kind = LOOK_LIFE, .anew = 1, .patience = 300, .left = 4, .until = 77, .dirs = 9 };
+	const struct look_ask a = { .nonce = 5, .kind = LOOK_KEPT, .anew = 1, .timeout = 300, .left = 4, .until = 77, .dirs = 9 };
 	struct look_ask b;
 	struct lease l, m;
 	size_t len;
@@ -229,7 +229,7 @@ main(void)
 	bytes = look_ask_pack(&a, &l, &len);
 	ok(bytes != NULL && look_ask_unpack(bytes, len, &b, &m),
 	    "a question is packed and unpacked");
-	ok(b.nonce == 5 && b.kind == LOOK_LIFE && b.anew == 1 && b.patience == 300 && b.left == 4 &&
+	ok(b.nonce == 5 && b.kind == LOOK_KEPT && b.anew == 1 && b.timeout == 300 && b.left == 4 &&
 	    b.until == 77 && b.dirs == 9,
 	    "the question's members are the same");
 	is_same(&m);

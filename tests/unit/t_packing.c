@@ -220,7 +220,7 @@ queue_job(struct site *s, size_t job, int64_t now)
 	const uint64_t kind = rnd(10);
 
 	s->job[job].count = kind < 5 ? 1 : kind < 8 ? 2 : 4;
-	*w = (struct queued){ .pipeline = (char *)(uintptr_t)teams[s->job[job].team], .priority = 5, .patience = 1000000,
+	*w = (struct queued){ .pipeline = (char *)(uintptr_t)teams[s->job[job].team], .priority = 5, .urgent_after = 1000000,
 		.arrived = (uint64_t)now * 1000 + rnd(1000) };
 	snprintf(w->key, sizeof(w->key), "%zu", job);
 }

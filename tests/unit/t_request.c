@@ -108,7 +108,7 @@ fill(struct request *r)
 	unsigned n;
 
 	*r = (struct request){ .spec.systemd_cgroup = true, .spec.dac_override = true, .spec.privileged = true, .again.no_ops = true, .spec.at_once = true,
-		.again.await_keys = true, .again.look_first = true, .spec.promises = true, .waiter = { INT32_MAX, UINT64_MAX - 1 }, .spec.uid = 7, .spec.gid = 4294967294, .spec.gid_list = { 1, 0, 4294967294 }, .spec.gid_count = 3,
+		.again.await_keys = true, .again.find_unleased = true, .spec.promises = true, .waiter = { INT32_MAX, UINT64_MAX - 1 }, .spec.uid = 7, .spec.gid = 4294967294, .spec.gid_list = { 1, 0, 4294967294 }, .spec.gid_count = 3,
 		.spec.init_file = { 4294967295, 4294967294, UINT64_MAX }, .again.closed = { closed, 2 } };
 	r->spec.uids.v[r->spec.uids.n++] = (struct idrange){ 0, 4294967294, 1 };
 	r->spec.uids.v[r->spec.uids.n++] = (struct idrange){ 1, 2, 4294967293 };
@@ -164,7 +164,7 @@ test_flags(void)
 	static const size_t flags[] = { offsetof(struct request, spec.systemd_cgroup), offsetof(struct request, spec.dac_override),
 		offsetof(struct request, spec.privileged), offsetof(struct request, again.no_ops), offsetof(struct request, spec.at_once),
 		offsetof(struct request, again.await_keys), offsetof(struct request, spec.promises),
-		offsetof(struct request, again.look_first) };
+		offsetof(struct request, again.find_unleased) };
 	struct why why;
 	size_t i, j, len;
 

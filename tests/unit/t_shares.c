@@ -98,7 +98,7 @@ add(struct queue *q, int team, int64_t now)
 	static unsigned number;
 	struct queued *w = &q->v[q->n++];
 
-	*w = (struct queued){ .pipeline = (char *)(uintptr_t)teams[team], .priority = 5, .patience = PATIENCE, .arrived = (uint64_t)now * 1000000000U + number };
+	*w = (struct queued){ .pipeline = (char *)(uintptr_t)teams[team], .priority = 5, .urgent_after = PATIENCE, .arrived = (uint64_t)now * 1000000000U + number };
 	snprintf(w->key, sizeof(w->key), "%08u", number++);
 }
 

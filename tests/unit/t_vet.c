@@ -104,7 +104,7 @@ begin(struct asked *a)
 	a->r.spec.gids.identity = a->r.spec.uids.identity = true;
 	memcpy(a->source, model_sources, sizeof(a->source));
 	a->v = (struct vet){ .edits = &a->e, .request = &a->r, .settings = &a->s, .policy = &a->p, .source = a->source, .sources = COUNT(a->source),
-		.majors = &model_majors, .look = { model_see_node, model_see_file, model_see_folder, NULL } };
+		.majors = &model_majors, .host_view = { model_see_node, model_see_file, model_see_folder, NULL } };
 }
 
 static bool
@@ -273,7 +273,7 @@ test_slashes(void)
 	ok(edits_add_mount(&a.e, "//etc/rw", "/usr/share/etc", none), "a mount of //etc/rw");
 	words(&a.e.mount[0].options, options);
 	a.e.mount[0].driver = true;
-	a.v.look.file = see_with_slashes;
+	a.v.host_view.file = see_with_slashes;
 	ok(!passes(&a), "  is refused, even if a look at the host gives that path");
 	a.e.node = NULL;
 	a.e.nodes = 0;

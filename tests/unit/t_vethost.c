@@ -13,11 +13,11 @@
 #include "tap.h"
 #include "user/vet/vethost.h"
 
-static unsigned same, different, looked, roots_seen;
+static unsigned same, different, was_asked, roots_seen;
 
-/* Looks at the path with *look, and anew. */
+/* Looks at the path with *host_view, and anew. */
 static void
-compare(const struct vet_look *look, const char *path)
+compare(const struct vet_host *host_view, const char *path)
 {
 	struct vet_file f = { .plain = false };
 	char real[PATH_MAX] = "";
@@ -25,9 +25,9 @@ compare(const struct vet_look *look, const char *path)
 	struct stat st;
 	bool roots = false;
 	const bool anew = cdi_find_source(path, real, &st, &roots, &ignored) == 0;
-	const bool seen = look->file(look->host, path, &f);
+	const bool seen = host_view->file(host_view->host, path, &f);
 
-	looked++;
+	was_asked++;
 	if (seen == anew && (!anew || (strcmp(f.real, real) == 0 && f.roots == roots &&
 	    f.plain == (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) && f.socket == S_ISSOCK(st.st_mode)))) {
 		same++;
@@ -39,7 +39,7 @@ compare(const struct vet_look *look, const char *path)
 }
 
 static void
-compare_dir(const struct vet_look *look, const char *dir)
+compare_dir(const struct vet_host *host_view, const char *dir)
 {
 	char path[PATH_MAX];
 	struct dirent *e;
@@ -48,10 +48,10 @@ compare_dir(const struct vet_look *look, const char *dir)
 
 	while (d != NULL && (e = readdir(d)) != NULL && n++ < 200) {
 		snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
-		compare(look, path);
+		compare(host_view, path);
 		/* one of another directory between them */
 		if (n % 7 == 0)
-			compare(look, "/etc/passwd");
+			compare(host_view, "/etc/passwd");
 	}
 	if (d != NULL)
 		closedir(d);
@@ -68,7 +68,7 @@ make(int dir, const char *name, mode_t mode)
 
 /* The directory is the test's own, beneath one where everybody may write. */
 static void
-check_loose(const struct vet_look *look)
+check_loose(const struct vet_host *host_view)
 {
 	char dir[] = "/tmp/t_vethost.XXXXXX", path[PATH_MAX];
 	int fd;
@@ -81,9 +81,9 @@ check_loose(const struct vet_look *look)
 	make(fd, "loose", 0666);
 	(void)!symlinkat("plain", fd, "link");
 	(void)!symlinkat("/etc", fd, "etc");
-	compare_dir(look, dir);
+	compare_dir(host_view, dir);
 	snprintf(path, sizeof(path), "%s/etc/passwd", dir);
-	compare(look, path);
+	compare(host_view, path);
 	unlinkat(fd, "plain", 0);
 	unlinkat(fd, "loose", 0);
 	unlinkat(fd, "link", 0);
@@ -94,7 +94,7 @@ check_loose(const struct vet_look *look)
 
 /* A link to "/" in a directory that only root can change. */
 static void
-check_link_to_root(const struct vet_look *look)
+check_link_to_root(const struct vet_host *host_view)
 {
 	char dir[] = "/run/t_vethost.XXXXXX", path[PATH_MAX];
 
@@ -103,9 +103,9 @@ check_link_to_root(const struct vet_look *look)
 	snprintf(path, sizeof(path), "%s/host", dir);
 	(void)!symlink("/", path);
 	snprintf(path, sizeof(path), "%s/host/etc", dir);
-	compare(look, path);
+	compare(host_view, path);
 	snprintf(path, sizeof(path), "%s/host/usr", dir);
-	compare(look, path);
+	compare(host_view, path);
 	snprintf(path, sizeof(path), "%s/host", dir);
 	(void)unlink(path);
 	(void)rmdir(dir);
@@ -113,36 +113,36 @@ check_link_to_root(const struct vet_look *look)
 
 /* A folder must be a directory, and no link, in a directory that only root can change. */
 static void
-check_folders(const struct vet_look *look)
+check_folders(const struct vet_host *host_view)
 {
-	ok(look->folder(look->host, "/usr/bin") && look->folder(look->host, "/usr/lib") && look->folder(look->host, "/etc"),
+	ok(host_view->folder(host_view->host, "/usr/bin") && host_view->folder(host_view->host, "/usr/lib") && host_view->folder(host_view->host, "/etc"),
 	    "directories of root's are folders, two of them in one directory");
-	ok(!look->folder(look->host, "/etc/passwd"), "a file is none");
-	ok(!look->folder(look->host, "/usr/absent") && !look->folder(look->host, "/absent/bin"), "nor is what is not there");
-	ok(!look->folder(look->host, "/proc/self"), "nor is a link to a directory");
-	ok(look->folder(look->host, "/usr/bin"), "after them, a directory still is one");
+	ok(!host_view->folder(host_view->host, "/etc/passwd"), "a file is none");
+	ok(!host_view->folder(host_view->host, "/usr/absent") && !host_view->folder(host_view->host, "/absent/bin"), "nor is what is not there");
+	ok(!host_view->folder(host_view->host, "/proc/self"), "nor is a link to a directory");
+	ok(host_view->folder(host_view->host, "/usr/bin"), "after them, a directory still is one");
 }
 
 int
 main(void)
 {
 	autovethost struct vethost state = { .parent = -1 };
-	const struct vet_look look = vethost_look(&state);
+	const struct vet_host host_view = vethost_functions(&state);
 
-	compare_dir(&look, "/usr/bin");
-	compare_dir(&look, "/usr/lib");
-	compare_dir(&look, "/etc");
-	compare_dir(&look, "/dev");
-	compare_dir(&look, "/bin");
-	check_loose(&look);
-	check_link_to_root(&look);
-	compare(&look, "/");
-	compare(&look, "relative");
-	compare(&look, "/usr//bin/env");
-	compare(&look, "/usr/bin/env");
-	compare(&look, "/usr/bin/absent");
-	is_int(different, 0, "%u of %u paths are seen as by a look anew", same, looked);
+	compare_dir(&host_view, "/usr/bin");
+	compare_dir(&host_view, "/usr/lib");
+	compare_dir(&host_view, "/etc");
+	compare_dir(&host_view, "/dev");
+	compare_dir(&host_view, "/bin");
+	check_loose(&host_view);
+	check_link_to_root(&host_view);
+	compare(&host_view, "/");
+	compare(&host_view, "relative");
+	compare(&host_view, "/usr//bin/env");
+	compare(&host_view, "/usr/bin/env");
+	compare(&host_view, "/usr/bin/absent");
+	is_int(different, 0, "%u of %u paths are seen as by a look anew", same, was_asked);
 	ok(roots_seen > 20, "%u of them are root's alone", roots_seen);
-	check_folders(&look);
+	check_folders(&host_view);
 	return done_testing();
 }

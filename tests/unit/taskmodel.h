@@ -98,10 +98,10 @@ new_id(struct world *w)
 
 /* helper/root */
 
-static struct sight
+static struct activity
 see_box(const struct world *w, size_t b)
 {
-	struct sight s = { .placeholder = true, .alone = true };
+	struct activity s = { .placeholder = true, .alone = true };
 	size_t i;
 
 	for (i = 0; i < PROCS; i++) {
@@ -117,7 +117,7 @@ see_box(const struct world *w, size_t b)
 static enum idleness
 judge(const struct world *w, size_t b)
 {
-	const struct sight s = see_box(w, b);
+	const struct activity s = see_box(w, b);
 
 	return activity_classify(&s);
 }
@@ -166,9 +166,9 @@ finish(struct world *w, struct agent *a, size_t only)
 			promise(w, b);
 			w->gave++;
 		}
-		l->seen.reopened = lease_only_promises(l) ? !is_closed(w, b) : w->v1 && w->box[b].devcgroup && !l->tasks.node[0].open;
-		w->seen += l->seen.reopened;
-		if (l->seen.reopened && !a->no_ops && (lease_only_promises(l) || l->state == LEASE_HELD))
+		l->scan.reopened = lease_only_promises(l) ? !is_closed(w, b) : w->v1 && w->box[b].devcgroup && !l->tasks.node[0].open;
+		w->seen += l->scan.reopened;
+		if (l->scan.reopened && !a->no_ops && (lease_only_promises(l) || l->state == LEASE_HELD))
 			add_todo(a, lease_only_promises(l) ? OP_CLOSE : OP_OPEN, b, false, l->tasks.node[0].open);
 	}
 	memset(a->closed, 0, sizeof(a->closed));
@@ -248,7 +248,7 @@ ask_task(struct world *w, struct agent *a)
 	finish(w, a, BOXES);
 	if (!lives(w, a->waiter))
 		return;
-	if (!is_free(w, a->box) || l->seen.reopened) {
+	if (!is_free(w, a->box) || l->scan.reopened) {
 		begin(w, a, BOXES);
 		do_ops_then(a, ASKS);
 		return;
@@ -293,7 +293,7 @@ hold(struct world *w, struct agent *a)
 	do_ops_then(a, GOES);
 }
 
-/* verb_over(), and verb_look() of the timer */
+/* verb_over(), and verb_reap() of the timer */
 static void
 ask_over(struct world *w, struct agent *a, size_t only)
 {

@@ -500,7 +500,7 @@ model_vet(const struct edits *e, struct why *why)
 	static const struct settings settings = { .driver_files = DRIVER_FILES_AUTO, .cdi_hooks = true };
 	struct vet_source sources[COUNT(model_sources)];
 	struct vet v = { .edits = e, .request = &request, .settings = &settings, .policy = &model_policy, .source = sources,
-		.sources = COUNT(sources), .majors = &model_majors, .look = { model_see_node, model_see_file, model_see_folder, NULL } };
+		.sources = COUNT(sources), .majors = &model_majors, .host_view = { model_see_node, model_see_file, model_see_folder, NULL } };
 
 	memcpy(sources, model_sources, sizeof(sources));
 	return vet_edits(&v, why);

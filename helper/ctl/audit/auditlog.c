@@ -78,14 +78,14 @@ read_more(struct log_reader *r)
 ssize_t
 log_line(struct log_reader *r, const char **line)
 {
-	size_t looked = 0, n;
+	size_t was_asked = 0, n;
 	char *end;
 
 	for (;;) {
-		end = r->text == NULL ? NULL : memchr(r->text + r->at + looked, '\n', r->end - r->at - looked);
+		end = r->text == NULL ? NULL : memchr(r->text + r->at + was_asked, '\n', r->end - r->at - was_asked);
 		if (end != NULL || r->over)
 			break;
-		looked = r->end - r->at;
+		was_asked = r->end - r->at;
 		if (!read_more(r))
 			return -2;
 	}

@@ -217,7 +217,7 @@ check_host_hook(const struct looking *l, size_t i, const struct cdi_hook *h)
 		add_fault(l, h->line, h->column, "hooks", i, "path", h->path, "is a symbolic link");
 	else if (!S_ISREG(st.st_mode) || (st.st_mode & 0111) == 0)
 		add_fault(l, h->line, h->column, "hooks", i, "path", h->path, "is no program");
-	else if (cdi_walk_look(&w, h->path, &st), w.loose)
+	else if (cdi_walk_visit(&w, h->path, &st), w.loose)
 		add_fault(l, h->line, h->column, "hooks", i, "path", w.who, "can be changed by others than root");
 }
 

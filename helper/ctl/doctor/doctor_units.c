@@ -147,13 +147,13 @@ void
 doctor_units(struct doctor *d)
 {
 	const bool systemd = systemd_runs();
-	void (*const look)(struct doctor *, const struct caller_op *) = systemd ? look_at_timer : look_at_cron;
+	void (*const check)(struct doctor *, const struct caller_op *) = systemd ? look_at_timer : look_at_cron;
 
 	look_at_rule(d);
-	look(d, &leases_end);
+	check(d, &leases_end);
 	if (d->settings.issuers == 0)
 		return;
-	look(d, &keys_come);
+	check(d, &keys_come);
 	/* without systemd nothing makes that socket, so there is nothing to advise */
 	if (systemd)
 		look_at_keys_socket(d);

@@ -396,7 +396,7 @@ ctl_reap(const struct options *o)
 	if (names && (over = leases_over(&why)) == NULL)
 		return give_up(o, &why);
 	if (!o->dry_run) {
-		ret = name_request(VERB_LOOK, &r, &why) == -1 ? -1 : reap(&r, &why);
+		ret = name_request(VERB_REAP, &r, &why) == -1 ? -1 : reap(&r, &why);
 		request_free(&r);
 		records_clean();
 	}

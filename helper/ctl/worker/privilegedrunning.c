@@ -11,8 +11,8 @@
 #include "../../base/path.h"
 #include "../../base/quoted.h"
 #include "../../host/file.h"
+#include "../../host/process/namespaces.h"
 #include "../../host/process/procdir.h"
-#include "../../host/process/spaces.h"
 #include "../../user/spec/speccapability.h"
 #include "firstprocess.h"
 
@@ -48,7 +48,7 @@ look_at(int proc, const char *pid, uint64_t users, struct strlist *out)
 
 	snprintf(file, sizeof(file), "%.15s/status", pid);
 	if ((status = file_read_at(proc, file, 65536, NULL)) == NULL || !status_is_first(status) ||
-	    !space_find(proc, pid, "user", &its) || its != users || (set = status_after(status, "\nCapBnd:")) == NULL ||
+	    !ns_find(proc, pid, "user", &its) || its != users || (set = status_after(status, "\nCapBnd:")) == NULL ||
 	    (capability = capability_strong_in(strtoull(set, NULL, 16))) == NULL)
 		return true;
 	name_of(proc, pid, name, sizeof(name));
@@ -65,7 +65,7 @@ privileged_running(struct strlist *out)
 	uint64_t users;
 	DIR *all;
 
-	if (proc == -1 || !space_find(proc, "self", "user", &users) || (all = file_list(procdir_open(O_RDONLY))) == NULL)
+	if (proc == -1 || !ns_find(proc, "self", "user", &users) || (all = file_list(procdir_open(O_RDONLY))) == NULL)
 		return false;
 	while (good && (e = readdir(all)) != NULL)
 		if (*e->d_name >= '1' && *e->d_name <= '9')

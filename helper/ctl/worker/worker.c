@@ -27,7 +27,7 @@
 
 #define TEXT_MAX (1024 * 1024)	/* bytes of an environment or a command line */
 
-struct look {
+struct engine_search {
 	int proc;
 	struct host_process home;
 	uint32_t uid;
@@ -128,7 +128,7 @@ read_comm(int proc, const char *pid, char out[16])
 
 /* The path of the program that the process executes; NULL if that can't be seen.  The caller frees. */
 static char *
-program_of(const struct look *l, const char *pid)
+program_of(const struct engine_search *l, const char *pid)
 {
 	char name[40], exe[1024];
 	ssize_t n;
@@ -142,7 +142,7 @@ program_of(const struct look *l, const char *pid)
  * relative if that directory can't be seen. The caller frees; NULL for NULL.
  */
 static char *
-path_in_process(const struct look *l, const char *pid, const char *path)
+path_in_process(const struct engine_search *l, const char *pid, const char *path)
 {
 	char name[40], dir[1024], *whole;
 	ssize_t n;
@@ -245,7 +245,7 @@ lies_at(const char *path, const struct stat *program)
  * has the process's name.
  */
 static bool
-is_users(const struct look *l, const char *pid, const char *comm)
+is_users(const struct engine_search *l, const char *pid, const char *comm)
 {
 	char name[40], exe[1024];
 	struct stat st;
@@ -265,7 +265,7 @@ is_users(const struct look *l, const char *pid, const char *comm)
 
 /* True if the process's parent is a Concourse worker. */
 static bool
-is_of_concourse(const struct look *l, pid_t pid)
+is_of_concourse(const struct engine_search *l, pid_t pid)
 {
 	char parent[16], comm[16];
 
@@ -275,7 +275,7 @@ is_of_concourse(const struct look *l, pid_t pid)
 }
 
 static void
-keep(struct look *l, struct engine_process *p)
+keep(struct engine_search *l, struct engine_process *p)
 {
 	struct engine_process *v = reallocarray(l->out->v, l->out->n + 1, sizeof(*v));
 
@@ -289,7 +289,7 @@ keep(struct look *l, struct engine_process *p)
 }
 
 static void
-look_at_process(struct look *l, const char *pid)
+look_at_process(struct engine_search *l, const char *pid)
 {
 	autostrlist struct strlist words = { 0 }, env = { 0 };
 	struct engine_process p = { .is = { .engine = (pid_t)atoi(pid) } };
@@ -325,7 +325,7 @@ engines_find(uint32_t uid, struct engines *out)
 {
 	int fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = file_list(fd);
-	struct look l = { .proc = fd, .uid = uid, .out = out };
+	struct engine_search l = { .proc = fd, .uid = uid, .out = out };
 	struct dirent *e;
 
 	*out = (struct engines){ 0 };

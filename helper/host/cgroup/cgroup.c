@@ -15,9 +15,9 @@
 #include "../../base/path.h"
 #include "../../kernel/cgroupline.h"
 #include "../file.h"
+#include "../process/namespaces.h"
 #include "../process/procdir.h"
 #include "../process/process.h"
-#include "../process/spaces.h"
 
 #define CANDIDATE_DIRS_MAX 128
 #define DEPTH_MAX 16
@@ -193,7 +193,7 @@ cgroup_candidates(int pid, const char *cgroups_path, const char *id, struct strl
 
 	if (text == NULL)
 		return refuse(why, WHY_IO, "/proc/%d/cgroup: %s", pid, strerror(errno));
-	s.elsewhere = pid != getpid() && space_of(pid, "cgroup", &its) && space_of(getpid(), "cgroup", &ours) && its != ours;
+	s.elsewhere = pid != getpid() && ns_of(pid, "cgroup", &its) && ns_of(getpid(), "cgroup", &ours) && its != ours;
 	while (cgroup_line_next(&rest, &line))
 		if (add_line_candidates(&s, &line) == -1)
 			return -1;

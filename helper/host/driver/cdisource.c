@@ -9,7 +9,7 @@
 #include "../../base/path.h"
 
 void
-cdi_walk_look(struct cdi_walk *w, const char *path, const struct stat *st)
+cdi_walk_visit(struct cdi_walk *w, const char *path, const struct stat *st)
 {
 	if (w->loose || (st->st_uid == 0 && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0))
 		return;
@@ -88,7 +88,7 @@ cdi_walk(struct cdi_walk *w, const char *path, struct stat *st, struct why *why)
 		if (strcmp(part, ".") == 0)
 			continue;
 		if (strcmp(part, "..") == 0) {
-			cdi_walk_look(w, w->done[0] != '\0' ? w->done : "/", &dir);
+			cdi_walk_visit(w, w->done[0] != '\0' ? w->done : "/", &dir);
 			if ((slash = strrchr(w->done, '/')) != NULL)
 				*slash = '\0';
 			if (look_back(w, st, why) == -1)
@@ -100,7 +100,7 @@ cdi_walk(struct cdi_walk *w, const char *path, struct stat *st, struct why *why)
 		if (lstat(next, st) == -1)
 			return refuse(why, WHY_ABSENT, "%s", errno == ENOENT ? "is not there" : strerror(errno));
 		if (!is_kept_in(&dir, st))
-			cdi_walk_look(w, w->done[0] != '\0' ? w->done : "/", &dir);
+			cdi_walk_visit(w, w->done[0] != '\0' ? w->done : "/", &dir);
 		if (!S_ISLNK(st->st_mode)) {
 			memcpy(w->done, next, sizeof(next));
 			continue;
@@ -140,7 +140,7 @@ cdi_find_source(const char *path, char *real, struct stat *st, bool *roots, stru
 		return refuse(why, inner.code, "%s %s", path_short(path, shown, sizeof(shown)), inner.text);
 	if (S_ISLNK(st->st_mode) && !cdi_walk_into(&w, path, st))
 		return refuse(why, WHY_DATA, "%s is a symbolic link", path_short(path, shown, sizeof(shown)));
-	cdi_walk_look(&w, path, st);
+	cdi_walk_visit(&w, path, st);
 	*roots = !w.loose;
 	memcpy(real, w.done[0] != '\0' ? w.done : "/", w.done[0] != '\0' ? strlen(w.done) + 1 : 2);
 	return 0;

@@ -36,6 +36,6 @@ int cdi_walk(struct cdi_walk *w, const char *path, struct stat *st, struct why *
 bool cdi_walk_into(struct cdi_walk *w, const char *path, struct stat *st);
 
 /* Records in *w whether others than root can change the file that *st describes. */
-void cdi_walk_look(struct cdi_walk *w, const char *path, const struct stat *st);
+void cdi_walk_visit(struct cdi_walk *w, const char *path, const struct stat *st);
 
 #endif

@@ -8,15 +8,15 @@
 #include "mounts.h"
 
 /* A mount namespace, of a container's processes or of the host's. */
-struct mount_space {
+struct mount_ns {
 	uint64_t inode;
 	char top[40];		/* PID/task/TID of a thread that sees all of it; "": none was found */
 };
-struct mount_spaces {
-	struct mount_space *v;
+struct mount_ns_list {
+	struct mount_ns *v;
 	size_t n;
 };
-void mount_spaces_free(struct mount_spaces *s);
+void mount_ns_list_free(struct mount_ns_list *s);
 
 /*
  * Shows «test» every mount that a thread of any container (hostprocess.h) reaches from its root directory, until the
@@ -26,6 +26,6 @@ void mount_spaces_free(struct mount_spaces *s);
  * *all, unless NULL, gets the mount namespaces; the caller frees it in any case. It is complete where the
  * result is false.
  */
-bool containers_mount_any(mount_test *test, void *ctx, struct mount_spaces *all);
+bool containers_mount_any(mount_test *test, void *ctx, struct mount_ns_list *all);
 
 #endif

@@ -251,13 +251,13 @@ int
 folders_resolve_among(const struct mount_table *mounts, const struct grant *g, const struct subject *s,
     struct edits *out, struct why *why)
 {
-	struct folder_search look = { .subject = s, .mounts = mounts };
+	struct folder_search search = { .subject = s, .mounts = mounts };
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; ret == 0 && i < g->folders; i++)
-		ret = resolve_folder(&g->folder[i], &look, out, why);
-	close_parent(&look);
+		ret = resolve_folder(&g->folder[i], &search, out, why);
+	close_parent(&search);
 	if (ret == -1)
 		return -1;
 	edits_sort_mounts(out);

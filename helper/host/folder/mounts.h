@@ -41,7 +41,7 @@ typedef bool mount_test(void *ctx, struct mount *m);
  * each. Returns 1 if the test was true of one, 0 if of none, and -1 with errno if they can't be read; EINVAL
  * says that the thread is a zombie.
  */
-int mounts_any(int proc, const char *task, mount_test *test, void *ctx);
+int mounts_any(int proc, const char *thread, mount_test *test, void *ctx);
 
 /*
  * The same for the mounts of this process. The test may take its time, because the whole table is read first.

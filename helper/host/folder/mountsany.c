@@ -10,7 +10,7 @@
 #include "mounts.h"
 
 int
-mounts_any(int proc, const char *task, mount_test *test, void *ctx)
+mounts_any(int proc, const char *thread, mount_test *test, void *ctx)
 {
 	char name[64], buffer[4096], *line = NULL;
 	bool found = false;
@@ -19,7 +19,7 @@ mounts_any(int proc, const char *task, mount_test *test, void *ctx)
 	FILE *file;
 	int fd, saved;
 
-	snprintf(name, sizeof(name), "%.50s/mountinfo", task);
+	snprintf(name, sizeof(name), "%.50s/mountinfo", thread);
 	if ((fd = file_open_beneath(proc, name, O_RDONLY)) == -1)
 		return -1;
 	if ((file = fdopen(fd, "r")) == NULL) {

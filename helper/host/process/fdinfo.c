@@ -13,12 +13,12 @@
 #include "process.h"
 
 long
-fdinfo_number(int proc, const char *task, const char *fd, const char *word)
+fdinfo_number(int proc, const char *thread, const char *fd, const char *word)
 {
 	autofree char *text = NULL;
 	char name[80], *at;
 
-	snprintf(name, sizeof(name), "%.50s/fdinfo/%.12s", task, fd);
+	snprintf(name, sizeof(name), "%.50s/fdinfo/%.12s", thread, fd);
 	if ((text = file_read_at(proc, name, 1 << 20, NULL)) == NULL)
 		return process_is_gone(errno) ? FDINFO_GONE : FDINFO_LACKS;
 	return (at = strstr(text, word)) != NULL ? strtol(at + strlen(word), NULL, 10) : FDINFO_LACKS;
@@ -36,9 +36,9 @@ tells_of_sockets(void)
 }
 
 long
-fdinfo_in_flight(int proc, const char *task, const char *fd)
+fdinfo_in_flight(int proc, const char *thread, const char *fd)
 {
-	const long n = fdinfo_number(proc, task, fd, "scm_fds:");
+	const long n = fdinfo_number(proc, thread, fd, "scm_fds:");
 
 	return n == FDINFO_LACKS && tells_of_sockets() ? 0 : n;
 }

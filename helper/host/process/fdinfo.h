@@ -9,12 +9,12 @@
  * The number after «word» in the fdinfo of a descriptor of the task (PID/task/TID beneath the directory «proc»).
  * FDINFO_LACKS if there is none or it can't be read, FDINFO_GONE if the descriptor is gone.
  */
-long fdinfo_number(int proc, const char *task, const char *fd, const char *word);
+long fdinfo_number(int proc, const char *thread, const char *fd, const char *word);
 
 /*
  * How many descriptors wait in the queue of this socket: sent to it (SCM_RIGHTS), and not received. 0 for other
  * sockets than Unix ones. FDINFO_LACKS before Linux 5.6, which does not tell; FDINFO_GONE.
  */
-long fdinfo_in_flight(int proc, const char *task, const char *fd);
+long fdinfo_in_flight(int proc, const char *thread, const char *fd);
 
 #endif

@@ -8,9 +8,9 @@
 
 #include "../../base/cleanup.h"
 #include "../file.h"
+#include "namespaces.h"
 #include "opennode.h"
 #include "process.h"
-#include "spaces.h"
 #include "threads.h"
 
 static bool
@@ -20,13 +20,13 @@ host_process_of(int proc, const char *pid, struct host_process *out)
 	char path[40];
 
 	*out = (struct host_process){ 0 };
-	if (!space_find(proc, pid, "pid", &out->pids) || !space_find(proc, pid, "user", &out->users))
+	if (!ns_find(proc, pid, "pid", &out->pids) || !ns_find(proc, pid, "user", &out->users))
 		return false;
 	/* without asking the file system, which may never answer (FUSE) */
 	snprintf(path, sizeof(path), "%.15s/root", pid);
 	if (statx(proc, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == -1) {
-		out->odd_root = !process_is_gone(errno);
-		return out->odd_root;
+		out->root_hidden = !process_is_gone(errno);
+		return out->root_hidden;
 	}
 	out->root = st.stx_ino;
 	out->root_major = st.stx_dev_major;
@@ -55,7 +55,7 @@ in_first_namespace(int proc)
 bool
 host_process_find(int proc, struct host_process *out)
 {
-	if (!host_process_of(proc, "self", out) || out->odd_root)
+	if (!host_process_of(proc, "self", out) || out->root_hidden)
 		return false;
 	out->all_seen = in_first_namespace(proc);
 	return true;
@@ -65,7 +65,7 @@ host_process_find(int proc, struct host_process *out)
 static int
 host_process_of_any(int proc, const char *pid, char tid[16], struct host_process *out)
 {
-	struct again again = { 0 };
+	struct rescan again = { 0 };
 	bool missed = true;
 	int found;
 
@@ -82,13 +82,13 @@ host_process_of_any(int proc, const char *pid, char tid[16], struct host_process
 			return 1;
 		if (!process_is_gone(errno))
 			return -1;
-	} while (missed = true, again_look(&again, &missed));
+	} while (missed = true, rescan_due(&again, &missed));
 	errno = EAGAIN;
 	return -1;
 }
 
 int
-process_is_containers(const struct host_process *home, int proc, const char *pid, char tid[16])
+process_is_containers(const struct host_process *host, int proc, const char *pid, char tid[16])
 {
 	char ignored[16];
 	struct host_process its;
@@ -101,12 +101,12 @@ process_is_containers(const struct host_process *home, int proc, const char *pid
 		tid[0] = '\0';
 		return 0;
 	case -1:
-		return !home->all_seen && (errno == EACCES || errno == EPERM) ? 0 : -1;
+		return !host->all_seen && (errno == EACCES || errno == EPERM) ? 0 : -1;
 	}
 	/*
 	 * a root directory that can't be looked at is not ours: a user's FUSE may refuse even root, or fail
 	 */
-	if (its.odd_root)
-		return home->all_seen || (errno != EACCES && errno != EPERM);
-	return !same_as_hosts(&its, home);
+	if (its.root_hidden)
+		return host->all_seen || (errno != EACCES && errno != EPERM);
+	return !same_as_hosts(&its, host);
 }

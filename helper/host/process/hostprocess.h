@@ -10,7 +10,7 @@ struct host_process {
 	uint64_t pids, users;		/* inodes of the namespaces */
 	uint64_t root;			/* inode of the root directory */
 	uint32_t root_major, root_minor;
-	bool odd_root;			/* the root directory can't be looked at, so root is unset */
+	bool root_hidden;			/* the root directory can't be looked at, so root is unset */
 	bool all_seen;			/* we are in the initial user namespace, so no process is hidden from us */
 };
 
@@ -22,6 +22,6 @@ bool host_process_find(int proc, struct host_process *out);
  * directory differs from home's. Returns 0 if not, or if it is gone, and -1 with errno if that can't be seen. «tid»,
  * unless NULL, gets the thread that was looked at; "" if there is none.
  */
-int process_is_containers(const struct host_process *home, int proc, const char *pid, char tid[16]);
+int process_is_containers(const struct host_process *host, int proc, const char *pid, char tid[16]);
 
 #endif

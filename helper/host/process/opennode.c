@@ -17,12 +17,12 @@
 #include "../clock.h"
 #include "../file.h"
 #include "fdinfo.h"
+#include "namespaces.h"
 #include "procdir.h"
 #include "process.h"
-#include "spaces.h"
 #include "threads.h"
 
-#define LINES_A_LOOK 64
+#define LINES_A_STEP 64
 #define READINGS 12		/* looks at a socket's queue: what is received meanwhile does not count */
 
 /*
@@ -34,19 +34,19 @@ struct wanted {
 	size_t nodes;
 	bool *held;
 	bool *in_flight;	/* NULL: descriptors in flight do not matter */
-	struct looks *looks;
+	struct budget *budget;
 	struct plain *plain;
 	bool missed;		/* something vanished before it could be looked at */
 	bool fewer;		/* some descriptors were not listed (threads.h) */
 };
 
 bool
-looks_take(struct looks *l)
+budget_spend(struct budget *l)
 {
 	const int64_t now = clock_ms();
 
 	if (l->until == 0)
-		l->until = now + INUSE_MS;
+		l->until = now + SCAN_MS;
 	if (l->left == 0 || now > l->until)
 		return false;
 	l->left--;
@@ -79,19 +79,19 @@ link_is_node(int dir, const char *name, struct wanted *w, struct statx *st)
 		return is_node(st, w);
 	st->stx_mode = 0;
 	if (!process_is_gone(errno))
-		return !task_link_is_kept(dir, name, errno);
+		return !link_is_kept(dir, name, errno);
 	w->missed = true;
 	return false;
 }
 
 /* Programs receive at once what is passed to them. A descriptor that stays in the queue can be found nowhere else. */
 static void
-look_into_socket(int proc, const char *task, const char *fd, struct wanted *w)
+look_into_socket(int proc, const char *thread, const char *fd, struct wanted *w)
 {
 	unsigned i = READINGS;
 	long n;
 
-	while ((n = fdinfo_in_flight(proc, task, fd)) > 0 && --i > 0)
+	while ((n = fdinfo_in_flight(proc, thread, fd)) > 0 && --i > 0)
 		sched_yield();
 	if (n > 0)
 		*w->in_flight = true;
@@ -99,7 +99,7 @@ look_into_socket(int proc, const char *task, const char *fd, struct wanted *w)
 }
 
 static bool
-task_has_once(int proc, const char *task, struct wanted *w)
+thread_links_once(int proc, const char *thread, struct wanted *w)
 {
 	bool has = false, gone;
 	off_t listed = 0;
@@ -108,40 +108,40 @@ task_has_once(int proc, const char *task, struct wanted *w)
 	char name[64];
 	DIR *d;
 
-	snprintf(name, sizeof(name), "%.50s/fd", task);
-	if ((d = task_dir(proc, name, &gone)) == NULL)
+	snprintf(name, sizeof(name), "%.50s/fd", thread);
+	if ((d = thread_dir(proc, name, &gone)) == NULL)
 		return !gone;
 	while (!has && (errno = 0, e = readdir(d)) != NULL)
 		if (e->d_name[0] != '.') {
-			has = !looks_take(w->looks) || link_is_node(dirfd(d), e->d_name, w, &st);
+			has = !budget_spend(w->budget) || link_is_node(dirfd(d), e->d_name, w, &st);
 			if (!has && w->in_flight != NULL && !*w->in_flight && S_ISSOCK(st.stx_mode))
-				look_into_socket(proc, task, e->d_name, w);
+				look_into_socket(proc, thread, e->d_name, w);
 			listed++;
 		}
 	has = has || (errno != 0 && !process_is_gone(errno));
-	w->fewer = !task_lists_all(d, listed);
+	w->fewer = !thread_lists_all_fds(d, listed);
 	closedir(d);
 	return has;
 }
 
 static bool
-task_has(int proc, const char *task, struct wanted *w)
+thread_links_to(int proc, const char *thread, struct wanted *w)
 {
-	struct again again = { 0 };
+	struct rescan again = { 0 };
 
 	w->missed = false;
 	do {
-		if (task_has_once(proc, task, w))
+		if (thread_links_once(proc, thread, w))
 			return true;
 		again.fewer = w->fewer;
-	} while (again_look(&again, &w->missed));
+	} while (rescan_due(&again, &w->missed));
 	return again.never;
 }
 
 bool
-task_has_open(int proc, const char *task, const struct edit_node *node, size_t nodes, struct looks *looks)
+thread_has_open(int proc, const char *thread, const struct edit_node *node, size_t nodes, struct budget *budget)
 {
-	return task_has(proc, task, &(struct wanted){ .node = node, .nodes = nodes, .looks = looks });
+	return thread_links_to(proc, thread, &(struct wanted){ .node = node, .nodes = nodes, .budget = budget });
 }
 
 static bool
@@ -181,7 +181,7 @@ line_is_node(int maps, const char *line, struct wanted *w)
 		return true;
 	if (inode == 0 || is_known_plain(w->plain, major, minor, inode))
 		return false;
-	if (!looks_take(w->looks))
+	if (!budget_spend(w->budget))
 		return true;
 	snprintf(link, sizeof(link), "%llx-%llx", begin, end);
 	if (link_is_node(maps, link, w, &st))
@@ -200,7 +200,7 @@ is_living(int proc, const char *tid)
 {
 	uint64_t ignored;
 
-	return space_find(proc, tid, "mnt", &ignored) || !process_is_gone(errno);
+	return ns_find(proc, tid, "mnt", &ignored) || !process_is_gone(errno);
 }
 
 static bool
@@ -218,7 +218,7 @@ find_thread(int proc, const char *pid, char tid[16], bool *missed)
 	 * if the threads can't be listed now, go on with the process: looking at it then fails and is
 	 * reported
 	 */
-	if (found || (d = task_dir(proc, name, &gone)) == NULL)
+	if (found || (d = thread_dir(proc, name, &gone)) == NULL)
 		return found || !gone;
 	while (!found && (errno = 0, e = readdir(d)) != NULL) {
 		if (e->d_name[0] == '.')
@@ -229,7 +229,7 @@ find_thread(int proc, const char *pid, char tid[16], bool *missed)
 	}
 	found = found || (errno != 0 && !process_is_gone(errno));
 	/* a zombie has only its first thread */
-	*missed = listed > 1 || task_count(dirfd(d)) > 1;
+	*missed = listed > 1 || thread_count(dirfd(d)) > 1;
 	closedir(d);
 	return found;
 }
@@ -237,13 +237,13 @@ find_thread(int proc, const char *pid, char tid[16], bool *missed)
 int
 process_thread(int proc, const char *pid, char tid[16])
 {
-	struct again again = { 0 };
+	struct rescan again = { 0 };
 	bool missed = false;
 
 	do {
 		if (find_thread(proc, pid, tid, &missed))
 			return 1;
-	} while (again_look(&again, &missed));
+	} while (rescan_due(&again, &missed));
 	if (again.never)
 		errno = EAGAIN;
 	return again.never ? -1 : 0;
@@ -275,7 +275,7 @@ thread_maps_node(int proc, const char *tid, struct wanted *w)
 
 	know_program(proc, tid, w->plain);
 	snprintf(name, sizeof(name), "%.15s/map_files", tid);
-	if ((maps = task_dir(proc, name, &gone)) == NULL)
+	if ((maps = thread_dir(proc, name, &gone)) == NULL)
 		return !gone;
 	snprintf(name, sizeof(name), "%.15s/maps", tid);
 	fd = file_open_beneath(proc, name, O_RDONLY);
@@ -288,7 +288,7 @@ thread_maps_node(int proc, const char *tid, struct wanted *w)
 	}
 	/* mappings without a file take time, too, and can be very many */
 	while (!has && (errno = 0, getline(&line, &size, file)) != -1)
-		has = (++lines % LINES_A_LOOK == 0 && !looks_take(w->looks)) || line_is_node(dirfd(maps), line, w);
+		has = (++lines % LINES_A_STEP == 0 && !budget_spend(w->budget)) || line_is_node(dirfd(maps), line, w);
 	has = has || (errno != 0 && !process_is_gone(errno));
 	free(line);
 	fclose(file);
@@ -299,7 +299,7 @@ thread_maps_node(int proc, const char *tid, struct wanted *w)
 static bool
 maps_node(int proc, const char *pid, struct wanted *w)
 {
-	struct again again = { 0 };
+	struct rescan again = { 0 };
 	char tid[16];
 	int found;
 
@@ -309,8 +309,8 @@ maps_node(int proc, const char *pid, struct wanted *w)
 			return found == -1;
 		if (thread_maps_node(proc, tid, w))
 			return true;
-		w->missed = w->missed || !task_stays(proc, tid);
-	} while (again_look(&again, &w->missed));
+		w->missed = w->missed || !thread_stays(proc, tid);
+	} while (rescan_due(&again, &w->missed));
 	return again.never;
 }
 
@@ -320,33 +320,33 @@ struct opening {
 };
 
 static bool
-thread_has(void *ctx, const char *task, bool own_files)
+thread_has(void *ctx, const char *thread, bool own_files)
 {
 	const struct opening *o = ctx;
 
-	return own_files && task_has(o->proc, task, o->wanted);
+	return own_files && thread_links_to(o->proc, thread, o->wanted);
 }
 
 static bool
 threads_have_open(int proc, const char *pid, struct wanted *w)
 {
-	return task_any(proc, pid, thread_has, &(struct opening){ proc, w });
+	return thread_any(proc, pid, thread_has, &(struct opening){ proc, w });
 }
 
 bool
-process_has_mapped(int proc, const char *pid, const struct edit_node *node, size_t nodes, struct looks *looks)
+process_has_mapped(int proc, const char *pid, const struct edit_node *node, size_t nodes, struct budget *budget)
 {
 	struct plain plain = { .n = 0 };
 
-	return maps_node(proc, pid, &(struct wanted){ .node = node, .nodes = nodes, .looks = looks, .plain = &plain });
+	return maps_node(proc, pid, &(struct wanted){ .node = node, .nodes = nodes, .budget = budget, .plain = &plain });
 }
 
 bool
-process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct looks *looks)
+process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct budget *budget)
 {
 	autoclose int proc = procdir_open(O_RDONLY);
 	struct plain plain = { .n = 0 };
-	struct wanted w = { .node = node, .nodes = nodes, .looks = looks, .plain = &plain };
+	struct wanted w = { .node = node, .nodes = nodes, .budget = budget, .plain = &plain };
 	char name[16];
 
 	snprintf(name, sizeof(name), "%d", pid);
@@ -354,10 +354,10 @@ process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct look
 }
 
 bool
-process_marks(struct node_search *s, const char *pid)
+process_find_held(struct node_search *s, const char *pid)
 {
 	struct wanted w = { .node = s->node, .nodes = s->nodes, .held = s->held, .in_flight = &s->in_flight,
-		.looks = &s->looks, .plain = &s->plain };
+		.budget = &s->budget, .plain = &s->plain };
 
 	return !threads_have_open(s->proc, pid, &w) && !maps_node(s->proc, pid, &w);
 }

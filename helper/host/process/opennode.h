@@ -8,22 +8,22 @@
 #include <sys/types.h>
 
 #include "../../lease/edits.h"
-#include "looks.h"
+#include "scanbudget.h"
 
 /* Takes one look. False if none is left or time is up. */
-bool looks_take(struct looks *l);
+bool budget_spend(struct budget *l);
 
 /*
  * True if the task (PID/task/TID beneath the directory «proc») has a node with one of these numbers open.
- * True as well if that can't be seen, or if *looks does not suffice.
+ * True as well if that can't be seen, or if *budget does not suffice.
  */
-bool task_has_open(int proc, const char *task, const struct edit_node *node, size_t nodes, struct looks *looks);
+bool thread_has_open(int proc, const char *thread, const struct edit_node *node, size_t nodes, struct budget *budget);
 
 /* The same for nodes that the process (PID beneath «proc») has mapped (proc(5), map_files). */
-bool process_has_mapped(int proc, const char *pid, const struct edit_node *node, size_t nodes, struct looks *looks);
+bool process_has_mapped(int proc, const char *pid, const struct edit_node *node, size_t nodes, struct budget *budget);
 
 /* Both, for a process with all of its threads. */
-bool process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct looks *looks);
+bool process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct budget *budget);
 
 #define PLAIN_MAX 256
 
@@ -52,7 +52,7 @@ struct node_search {
 	size_t nodes;
 	bool *held;		/* one for each node */
 	bool in_flight;		/* the process keeps descriptors in a socket's queue: what they lead to can't be seen */
-	struct looks looks;
+	struct budget budget;
 	struct plain plain;
 };
 
@@ -60,6 +60,6 @@ struct node_search {
  * Sets s->held[i] for each node that the process has open or mapped, and s->in_flight if it may have any; leaves the
  * other entries. False if that can't be seen, or if s->looks does not suffice.
  */
-bool process_marks(struct node_search *s, const char *pid);
+bool process_find_held(struct node_search *s, const char *pid);
 
 #endif

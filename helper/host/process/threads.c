@@ -24,51 +24,51 @@
  * An ordinary program holds still at the first or second look. A hostile one must guess the time of two looks
  * in a row.
  */
-#define LOOKS 12
+#define SCANS 12
 #define STILL 2
-#define FEWER_LOOKS 48	/* if fewer descriptors were listed than exist, which may be a waiting open(2) */
+#define FEWER_SCANS 48	/* if fewer descriptors were listed than exist, which may be a waiting open(2) */
 #define EXITING 0x4	/* the kernel's PF_EXITING, in the flags of proc(5), stat */
 
 /* Gives a thread time to finish ending: on a busy machine it would look the same at each look. */
 static void
-wait_a_moment(unsigned looks)
+wait_a_moment(unsigned scans)
 {
-	const struct timespec moment = { .tv_nsec = looks * 500000L };
+	const struct timespec moment = { .tv_nsec = scans * 500000L };
 
 	(void)nanosleep(&moment, NULL);
 }
 
 bool
-again_look(struct again *a, bool *missed)
+rescan_due(struct rescan *a, bool *missed)
 {
 	const bool was_missed = *missed, was_fewer = a->fewer;
 
 	*missed = a->fewer = false;
 	a->still = was_missed ? 0 : a->still + 1;
-	if (++a->looks == 1 && !was_missed && !was_fewer)
+	if (++a->scans == 1 && !was_missed && !was_fewer)
 		return false;
-	if (a->looks >= LOOKS && a->still < STILL)
+	if (a->scans >= SCANS && a->still < STILL)
 		a->never = true;
-	if (was_missed && !a->never && a->looks > STILL)
-		wait_a_moment(a->looks);
-	return !a->never && (a->still < STILL || (was_fewer && a->looks < FEWER_LOOKS));
+	if (was_missed && !a->never && a->scans > STILL)
+		wait_a_moment(a->scans);
+	return !a->never && (a->still < STILL || (was_fewer && a->scans < FEWER_SCANS));
 }
 
 /*
  * An ending thread releases its memory, and thereby its program (exe), before its descriptors and all else.
  */
 bool
-task_stays(int proc, const char *task)
+thread_stays(int proc, const char *thread)
 {
 	autofree char *stat = NULL;
 	char name[80], text[8], *at;
 	unsigned long flags;
 
-	snprintf(name, sizeof(name), "%.60s/exe", task);
+	snprintf(name, sizeof(name), "%.60s/exe", thread);
 	if (readlinkat(proc, name, text, sizeof(text)) != -1 || !process_is_gone(errno))
 		return true;
 	/* threads of the kernel never have an exe */
-	snprintf(name, sizeof(name), "%.60s/stat", task);
+	snprintf(name, sizeof(name), "%.60s/stat", thread);
 	if ((stat = file_read_at(proc, name, 1 << 16, NULL)) == NULL)
 		return !process_is_gone(errno);
 	at = strrchr(stat, ')');
@@ -76,7 +76,7 @@ task_stays(int proc, const char *task)
 }
 
 bool
-task_lists_all(DIR *d, off_t listed)
+thread_lists_all_fds(DIR *d, off_t listed)
 {
 	struct stat st;
 
@@ -84,7 +84,7 @@ task_lists_all(DIR *d, off_t listed)
 }
 
 size_t
-task_count(int dir)
+thread_count(int dir)
 {
 	struct stat st;
 
@@ -92,7 +92,7 @@ task_count(int dir)
 }
 
 DIR *
-task_dir(int proc, const char *name, bool *gone)
+thread_dir(int proc, const char *name, bool *gone)
 {
 	int fd = file_open_beneath(proc, name, O_RDONLY | O_DIRECTORY);
 
@@ -101,7 +101,7 @@ task_dir(int proc, const char *name, bool *gone)
 }
 
 bool
-task_link_is_kept(int dir, const char *link, int error)
+link_is_kept(int dir, const char *link, int error)
 {
 	char text[8];
 
@@ -120,41 +120,41 @@ shares_files(const char *pid, const char *tid)
 }
 
 static bool
-any_once(int proc, const char *pid, task_test *test, void *ctx, bool *missed)
+any_once(int proc, const char *pid, thread_test *test, void *ctx, bool *missed)
 {
-	char name[40], task[64];
+	char name[40], thread[64];
 	bool has = false, gone;
 	size_t shown = 0;
 	struct dirent *e;
 	DIR *d;
 
 	snprintf(name, sizeof(name), "%.15s/task", pid);
-	if ((d = task_dir(proc, name, &gone)) == NULL)
+	if ((d = thread_dir(proc, name, &gone)) == NULL)
 		return !gone;
 	while (!has && (errno = 0, e = readdir(d)) != NULL) {
 		if (e->d_name[0] == '.')
 			continue;
-		snprintf(task, sizeof(task), "%.15s/task/%.15s", pid, e->d_name);
-		has = test(ctx, task, !shares_files(pid, e->d_name));
+		snprintf(thread, sizeof(thread), "%.15s/task/%.15s", pid, e->d_name);
+		has = test(ctx, thread, !shares_files(pid, e->d_name));
 		shown++;
 		/* the first thread may have ended long ago, while others live */
-		*missed = *missed || (!has && strcmp(e->d_name, pid) != 0 && !task_stays(proc, task));
+		*missed = *missed || (!has && strcmp(e->d_name, pid) != 0 && !thread_stays(proc, thread));
 	}
 	has = has || (errno != 0 && !process_is_gone(errno));
-	*missed = *missed || task_count(dirfd(d)) > shown;
+	*missed = *missed || thread_count(dirfd(d)) > shown;
 	closedir(d);
 	return has;
 }
 
 bool
-task_any(int proc, const char *pid, task_test *test, void *ctx)
+thread_any(int proc, const char *pid, thread_test *test, void *ctx)
 {
-	struct again again = { 0 };
+	struct rescan again = { 0 };
 	bool missed = false;
 
 	do {
 		if (any_once(proc, pid, test, ctx, &missed))
 			return true;
-	} while (again_look(&again, &missed));
+	} while (rescan_due(&again, &missed));
 	return again.never;
 }

@@ -11,21 +11,21 @@
  * Opens a directory beneath «proc». The caller closes it. NULL on failure; *gone tells whether it does not
  * exist.
  */
-DIR *task_dir(int proc, const char *name, bool *gone);
+DIR *thread_dir(int proc, const char *name, bool *gone);
 
 /*
  * For a link of procfs whose target could not be looked at: true if the link itself exists, so that the
  * target does, too. A user's file system may refuse even root, or fail in any way (FUSE). «error» is the
  * errno of that look; false if it says that this machine is short of memory or descriptors.
  */
-bool task_link_is_kept(int dir, const char *link, int error);
+bool link_is_kept(int dir, const char *link, int error);
 
 /*
  * Repeats looks at a process that changes meanwhile: its threads end and start, and its descriptors get other
  * numbers. A look that missed something and found nothing is repeated until the process holds still.
  */
-struct again {
-	unsigned looks, still;
+struct rescan {
+	unsigned scans, still;
 	/*
 	 * Fewer descriptors were listed than exist. Mostly, a waiting open(2) (of a FIFO, for example) has reserved a
 	 * number; such a number does not count at the end. But a process may also keep moving a descriptor out of the
@@ -36,33 +36,33 @@ struct again {
 };
 
 /* To be called after a look that found nothing. True if another look is due. Resets *missed. */
-bool again_look(struct again *a, bool *missed);
+bool rescan_due(struct rescan *a, bool *missed);
 
 /*
  * To be called after a look at the thread (PID or PID/task/TID). True if the thread is not ending: it then still had
  * everything during the look.
  */
-bool task_stays(int proc, const char *task);
+bool thread_stays(int proc, const char *thread);
 
 /*
  * True if the open directory PID/task/TID/fd has no entries beyond the «listed» ones that were read. A descriptor that
  * moved to a number already read is missing from the list. The kernel tells how many there are since Linux 6.2.
  */
-bool task_lists_all(DIR *d, off_t listed);
+bool thread_lists_all_fds(DIR *d, off_t listed);
 
 /* The number of threads, from the open directory PID/task. A first thread that has ended counts. */
-size_t task_count(int dir);
+size_t thread_count(int dir);
 
 /*
- * Looks at one thread, «task» (PID/task/TID). own_files is false if it shares the descriptors of a thread
+ * Looks at one thread, «thread» (PID/task/TID). own_files is false if it shares the descriptors of a thread
  * shown before.
  */
-typedef bool task_test(void *ctx, const char *task, bool own_files);
+typedef bool thread_test(void *ctx, const char *thread, bool own_files);
 
 /*
  * True if the test is true of a thread of the process (PID beneath «proc»); no further thread is then shown.
  * True as well if the threads can't be seen, or if at each attempt one was gone before it was shown.
  */
-bool task_any(int proc, const char *pid, task_test *test, void *ctx);
+bool thread_any(int proc, const char *pid, thread_test *test, void *ctx);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "confhint.h"
-#include "conflook.h"
+#include "confscan.h"
 
 bool
 conf_parse(config_t *cfg, const char *text, size_t len, struct faults *f)
@@ -17,7 +17,7 @@ conf_parse(config_t *cfg, const char *text, size_t len, struct faults *f)
 	autobuf struct buf whole = { 0 };
 
 	config_init(cfg);
-	conf_look_over(text, len, f);
+	conf_scan(text, len, f);
 	if (f->errors > 0)
 		return false;
 	/* libconfig 1.5 recognizes a comment only if its line ends */

@@ -2,7 +2,7 @@
  * Reads libconfig files strictly.
  * libconfig 1.5 (Debian 12) accepts an unclosed comment that hides the rest of a file, reads 4294967296 as 0,
  * and follows @include, where it may call exit(). Later versions accept a comma before a list's end, and some
- * read 010 as 8. So conflook.h checks the text first, and refuses what the versions read differently. Then
+ * read 010 as 8. So confscan.h checks the text first, and refuses what the versions read differently. Then
  * libconfig parses the text, and every key must be known.
  */
 #ifndef GPUHELPER_READ_CONF_CONF_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "../../base/text.h"
-#include "conflook.h"
+#include "confscan.h"
 
 /*
  * Parses «text» into *cfg, which this function initialises. The caller calls config_destroy() in any case.

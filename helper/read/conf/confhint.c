@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "../../base/text.h"
-#include "conflook.h"
+#include "confscan.h"
 
 #define NAME_SHOWN 40
 

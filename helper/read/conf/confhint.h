@@ -8,7 +8,7 @@
 #include "../../policy/conffault.h"
 
 /*
- * Adds the first fault of a text that conf_look_over() found no fault in and that libconfig does not accept. False,
+ * Adds the first fault of a text that conf_scan() found no fault in and that libconfig does not accept. False,
  * with nothing added, if none is found: libconfig's own message is all that is known then. Takes linear time.
  */
 bool conf_hint(const char *text, size_t len, struct faults *f);

@@ -34,9 +34,9 @@ host_look(unsigned vendors)
 {
 	struct why why;
 
-	if (host.looked)
+	if (host.was_asked)
 		return;
-	host.looked = true;
+	host.was_asked = true;
 	host.vendors = vendors;
 	if (find_gpus(vendors, &host.inventory, &why) == 0)
 		return;

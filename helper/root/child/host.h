@@ -8,7 +8,7 @@
 #include "../../gpu/gpu.h"
 
 struct host {
-	bool looked;
+	bool was_asked;
 	unsigned vendors;		/* mask of the vendors that were looked for */
 	struct inventory inventory;	/* with the names that CDI specs give to the GPUs */
 	struct why why;			/* why the rest is empty; WHY_NONE: it is filled in */

@@ -33,7 +33,7 @@ int labeller_knows(char label[SECONTEXT_MAX], struct why *why);
 int labeller_lets(const char *who, const char *object, enum label_use use, struct why *why);
 
 /*
- * Puts the question LABEL_LOOK or LABEL_CHANGE about the folder fd. At the time «until» (clock_ms()), or once the
+ * Puts the question LABEL_WALK or LABEL_CHANGE about the folder fd. At the time «until» (clock_ms()), or once the
  * process «asker» has ended, kills the program. *wrong: as in struct label_answer. -1 with *why.
  */
 int labeller_goes_through(struct label_ask *a, int fd, const struct process_id *asker, int64_t until, uint32_t *wrong,

@@ -25,20 +25,20 @@
 #define LATE_MS 400	/* beyond a look's time, for the program to report its end on a busy machine */
 
 /*
- * Time limits while other helpers wait for the lock. LOOK_MS: one look, perhaps at all processes of a slow machine.
- * SHORT_LOOK_MS: one look after a process blocked the looker, in this request or an earlier one (slowness.h).
- * ALL_LOOKS_MS: all looks together; less than the time that a helper waits for the lock. Root's requests have more. If
+ * Time limits while other helpers wait for the lock. SCAN_LIMIT_MS: one look, perhaps at all processes of a slow
+ * machine. SHORT_SCAN_MS: one look after a process blocked the looker, in this request or an earlier one (slowness.h).
+ * ALL_SCANS_MS: all looks together; less than the time that a helper waits for the lock. Root's requests have more. If
  * the looker was blocked for more than SLOW_MS, other than for a processor, a user caused that.
  */
-#define LOOK_MS 600
-#define LOOK_OF_ROOTS_MS 1300
-#define SHORT_LOOK_MS 100
-#define SHORT_LOOK_OF_ROOTS_MS 150
+#define SCAN_LIMIT_MS 600
+#define SCAN_LIMIT_OF_ROOTS_MS 1300
+#define SHORT_SCAN_MS 100
+#define SHORT_SCAN_OF_ROOTS_MS 150
 #define SLOW_MS 200
 #define LEAKED_OF_ROOTS_MS 1000
 #define OF_NOBODY UINT32_MAX	/* no uid: any user can slow a look at all processes */
 #define ALL_OF_ROOTS_MS 20000
-#define LOOKS_AT_ONE 4096	/* at the open and mapped files of one process that only pauses */
+#define STEPS_AT_ONE 4096	/* at the open and mapped files of one process that only pauses */
 
 static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE };
 
@@ -56,7 +56,7 @@ void
 looker_start(bool of_root)
 {
 	looker.of_root = of_root;
-	looker.left_ms = of_root ? ALL_OF_ROOTS_MS : ALL_LOOKS_MS;
+	looker.left_ms = of_root ? ALL_OF_ROOTS_MS : ALL_SCANS_MS;
 	if (getrandom(&looker.nonce, sizeof(looker.nonce), 0) != sizeof(looker.nonce))
 		refuse(&look.why, WHY_AGAIN, "getrandom: %s", strerror(errno));
 	else
@@ -69,7 +69,7 @@ looker_wake(bool moved)
 	if (look.channel == -1 || look.awake)
 		return;
 	spawned_wake(&look);
-	(void)frame_send_byte(look.channel, moved ? LOOK_EAGER : 0);
+	(void)frame_send_byte(look.channel, moved ? LOOK_EARLY : 0);
 }
 
 /* Asks it nothing more: the program may be at work, and others may wait, so it is ended later. */
@@ -101,13 +101,13 @@ hear(const struct look_ask *a, struct look_answer *out, pid_t *holder, size_t ho
 	struct why cause;
 	size_t len;
 
-	if ((bytes = frame_read(look.channel, LOOK_ANSWER_MAX, (int)a->patience + LATE_MS, &len, &cause)) == NULL)
+	if ((bytes = frame_read(look.channel, LOOK_ANSWER_MAX, (int)a->timeout + LATE_MS, &len, &cause)) == NULL)
 		return refuse(why, WHY_AGAIN, PROGRAM " did not answer: see whether the kernel's log says why, and try again "
 		    "(%.100s)", cause.text);
 	if (look_answer_read(bytes, len, a, holder, holders, out, why) == -1)
 		return -1;
 	/* a share of time that begins with this look, and a wait within it */
-	if (a->until == 0 && out->until > clock_ms() + INUSE_MS)
+	if (a->until == 0 && out->until > clock_ms() + SCAN_MS)
 		return refuse(why, WHY_BUG, PROGRAM " sent a malformed answer");
 	return 0;
 }
@@ -140,31 +140,31 @@ ask_looker(struct look_ask *a, const struct lease *l, struct look_answer *out, p
 static uint32_t
 slow_one(const struct look_ask *a, const struct lease *l)
 {
-	return a->kind == LOOK_PASSED ? OF_NOBODY : l->uid;
+	return a->kind == LOOK_LEAKED ? OF_NOBODY : l->uid;
 }
 
 static uint32_t
-patience(const struct look_ask *a, const struct lease *l)
+timeout(const struct look_ask *a, const struct lease *l)
 {
-	int64_t ms = looker.of_root ? LOOK_OF_ROOTS_MS : LOOK_MS;
+	int64_t ms = looker.of_root ? SCAN_LIMIT_OF_ROOTS_MS : SCAN_LIMIT_MS;
 
 	if (looker.stalled || slowness_is_noted(slow_one(a, l)))
-		ms = l->uid == 0 ? SHORT_LOOK_OF_ROOTS_MS : SHORT_LOOK_MS;
+		ms = l->uid == 0 ? SHORT_SCAN_OF_ROOTS_MS : SHORT_SCAN_MS;
 	return (uint32_t)(ms < looker.left_ms ? ms : looker.left_ms);
 }
 
-/* Puts a question within the time limits. False if it can't be answered; then *looks is used up, too. */
+/* Puts a question within the time limits. False if it can't be answered; then *budget is used up, too. */
 static bool
-ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struct look_answer *out)
+ask_within(struct look_ask *a, const struct lease *l, struct budget *budget, struct look_answer *out)
 {
 	const int64_t begin = clock_ms();
 	int64_t took;
 	bool seen;
 
 	*out = (struct look_answer){ .nonce = 0 };
-	a->patience = patience(a, l);
-	a->left = looks->left;
-	a->until = looks->until;
+	a->timeout = timeout(a, l);
+	a->left = budget->left;
+	a->until = budget->until;
 	seen = looker.left_ms > 0 && ask_looker(a, l, out, NULL, 0);
 	looker.stalled = looker.stalled || !seen;
 	took = clock_ms() - begin;
@@ -173,64 +173,65 @@ ask_within(struct look_ask *a, const struct lease *l, struct looks *looks, struc
 	/* counts even if the answer came in time: a process can block the looker a little in every look */
 	looker.left_ms -= took;
 	if (!seen) {
-		looks->left = 0;
+		budget->left = 0;
 		return false;
 	}
-	*looks = (struct looks){ out->left, out->until };
+	*budget = (struct budget){ out->left, out->until };
 	return true;
 }
 
 void
-looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct life_share *share, struct life *out)
+looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct scan_limits *limits,
+    struct lease_status *out)
 {
-	struct look_ask a = { .kind = boot_alone ? LOOK_BOOT : LOOK_LIFE, .anew = anew ? 1 : 0, .dirs = share->dirs };
+	struct look_ask a = { .kind = boot_alone ? LOOK_BOOT : LOOK_KEPT, .anew = anew ? 1 : 0, .dirs = limits->dirs };
 	struct look_answer answer;
 
-	*out = (struct life){ .kept = true };
-	if (share->unseen || (share->unseen = !ask_within(&a, l, &share->looks, &answer)))
+	*out = (struct lease_status){ .kept = true };
+	if (limits->stalled || (limits->stalled = !ask_within(&a, l, &limits->budget, &answer)))
 		return;
-	share->dirs = answer.dirs;
-	*out = (struct life){ answer.of_another_boot != 0, answer.yes != 0 };
+	limits->dirs = answer.dirs;
+	*out = (struct lease_status){ answer.of_another_boot != 0, answer.yes != 0 };
 }
 
 bool
 looker_sees_use(const struct lease *l)
 {
 	struct look_ask a = { .kind = LOOK_USE, .anew = 1 };
-	struct looks looks = { .left = INUSE_LOOKS };
+	struct budget budget = { .left = SCAN_STEPS };
 	struct look_answer answer;
 
-	return !ask_within(&a, l, &looks, &answer) || answer.yes != 0;
+	return !ask_within(&a, l, &budget, &answer) || answer.yes != 0;
 }
 
 bool
-looker_sees_passed(const struct lease *l, struct looks *looks)
+looker_sees_passed(const struct lease *l, struct budget *budget)
 {
-	struct look_ask a = { .kind = LOOK_PASSED };
+	struct look_ask a = { .kind = LOOK_LEAKED };
 	struct look_answer answer;
 
 	/* several looks may be necessary, and on a slow machine each takes as long as a user's whole share */
-	if (looker.of_root && looks->until == 0)
-		looks->until = clock_ms() + LEAKED_OF_ROOTS_MS;
-	return !ask_within(&a, l, looks, &answer) || answer.yes != 0;
+	if (looker.of_root && budget->until == 0)
+		budget->until = clock_ms() + LEAKED_OF_ROOTS_MS;
+	return !ask_within(&a, l, budget, &answer) || answer.yes != 0;
 }
 
 void
-looker_sees_task(const struct lease *l, struct sight *out)
+looker_sees_task(const struct lease *l, struct activity *out)
 {
-	struct look_ask a = { .kind = LOOK_TASK };
-	struct looks looks = { .left = LOOKS_AT_ONE };
+	struct look_ask a = { .kind = LOOK_ACTIVITY };
+	struct budget budget = { .left = STEPS_AT_ONE };
 	struct look_answer answer;
 
-	*out = (struct sight){ .placeholder = true, .task = true, .has_node = true };
-	if (ask_within(&a, l, &looks, &answer))
-		*out = look_sight_unpack(answer.sight);
+	*out = (struct activity){ .placeholder = true, .task = true, .has_node = true };
+	if (ask_within(&a, l, &budget, &answer))
+		*out = activity_unpack(answer.activity);
 }
 
 int
 looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why)
 {
-	struct look_ask a = { .kind = LOOK_HOLDERS, .patience = HOLDERS_MS + LATE_MS };
+	struct look_ask a = { .kind = LOOK_HOLDERS, .timeout = HOLDERS_MS + LATE_MS };
 	struct look_answer answer = { .nonce = 0 };
 	struct lease l = { .node = calloc(nodes + 1, sizeof(*l.node)), .nodes = nodes };
 	bool seen;
@@ -240,8 +241,8 @@ looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, 
 	memcpy(l.node, node, nodes * sizeof(*node));
 	seen = ask_looker(&a, &l, &answer, holder, nodes);
 	free(l.node);
-	if (answer.doubt.kind != DOUBT_NONE)
-		return look_doubt_tell(&answer.doubt, why);
+	if (answer.incomplete.kind != INCOMPLETE_NONE)
+		return incomplete_tell(&answer.incomplete, why);
 	if (seen)
 		return 0;
 	if (looker_check(why) == -1)

@@ -7,7 +7,7 @@
 #ifndef GPUHELPER_ROOT_CHILD_LOOKER_H
 #define GPUHELPER_ROOT_CHILD_LOOKER_H
 
-#include "../../host/process/looks.h"
+#include "../../host/process/scanbudget.h"
 #include "../../lease/leasefile.h"
 
 /*
@@ -29,13 +29,14 @@ void looker_end(void);
 /* Returns 0 if the looker can be asked, or -1 with *why. */
 int looker_check(struct why *why);
 
-/* The answers of look/leaselife.h about a lease. If nothing can be seen, the lease is of this boot, and kept. */
-struct life {
+/* The answers of look/leasekept.h about a lease. If nothing can be seen, the lease is of this boot, and kept. */
+struct lease_status {
 	bool of_another_boot, kept;
 };
 
 /* boot_alone: leaves out whether the lease is kept. anew: uses nothing that was seen for earlier questions. */
-void looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct life_share *share, struct life *out);
+void looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct scan_limits *limits,
+    struct lease_status *out);
 
 /*
  * Does rootless_lease_in_use() (look/rootlessuse.h), without anything that was seen before. True if nothing can be
@@ -44,10 +45,10 @@ void looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct 
 bool looker_sees_use(const struct lease *l);
 
 /* Does mount_has_leaked() (look/leakedmounts.h) for the lease's ways. True if nothing can be seen. */
-bool looker_sees_passed(const struct lease *l, struct looks *looks);
+bool looker_sees_passed(const struct lease *l, struct budget *budget);
 
-/* Does sight_take() (look/pausedtask.h). If nothing can be seen, the container's task counts as running. */
-void looker_sees_task(const struct lease *l, struct sight *out);
+/* Does activity_read() (look/activity.h). If nothing can be seen, the container's task counts as running. */
+void looker_sees_task(const struct lease *l, struct activity *out);
 
 /* Does holders_find() (look/nodeholders.h). Returns 0, or -1 with *why if a holder may have been missed. */
 int looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why);

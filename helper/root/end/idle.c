@@ -27,7 +27,7 @@ may_have_ops(const struct call *c)
 enum idleness
 idle_classify(const struct lease *l)
 {
-	struct sight s;
+	struct activity s;
 
 	looker_sees_task(l, &s);
 	return activity_classify(&s);
@@ -110,8 +110,8 @@ check_rules(const struct idle *i, struct lease *l, struct why *why)
 {
 	const bool promises = lease_only_promises(l);
 
-	l->seen.reopened = promises ? !container_is_closed(l) : !container_has_no_more(l);
-	if (!l->seen.reopened || !may_have_ops(i->call) || !(promises || l->state == LEASE_HELD))
+	l->scan.reopened = promises ? !container_is_closed(l) : !container_has_no_more(l);
+	if (!l->scan.reopened || !may_have_ops(i->call) || !(promises || l->state == LEASE_HELD))
 		return 0;
 	if (device_lock_make(l, why) == -1)
 		return -1;
@@ -128,7 +128,7 @@ idle_finish(const struct idle *i, const struct queued *wants, struct why *why)
 
 	for (k = 0; k < i->leases->n; k++) {
 		l = i->leases->v[k];
-		if (!l->placeholder || l->seen.over || !l->seen.done || l->container.init.pid == 0 || l->state == LEASE_RELEASING)
+		if (!l->placeholder || l->scan.over || !l->scan.done || l->container.init.pid == 0 || l->state == LEASE_RELEASING)
 			continue;
 		if (may_have_ops(i->call) && says_closed(i->call->request, l) &&
 		    may_end_revoking(l->state, &l->tasks, idle_classify(l), &self) && container_is_closed(l))
@@ -216,7 +216,7 @@ idle_begin(const struct idle *i, const struct queued *wants, bool *soon, struct 
 	*soon = false;
 	for (k = 0; k < i->leases->n && i->ops->n < REQUEST_CLOSED_MAX; k++) {
 		l = i->leases->v[k];
-		if (!l->placeholder || !l->seen.done || l->seen.over || lease_only_promises(l) || l->state == LEASE_RELEASING)
+		if (!l->placeholder || !l->scan.done || l->scan.over || lease_only_promises(l) || l->state == LEASE_RELEASING)
 			continue;
 		if (i->policy != NULL && strcmp(l->policy, i->policy) != 0)
 			continue;

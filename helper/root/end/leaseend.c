@@ -26,45 +26,46 @@
 
 #define LATE_S 5	/* for a clock of whole seconds, and a helper that is slow to start */
 
-/* How much longer one user's leases may be looked at while others wait (host/process/looks.h). */
-struct user_share {
+/* How much longer one user's leases may be looked at while others wait (host/process/scanbudget.h). */
+struct user_limits {
 	uint32_t uid;
-	struct life_share left;
+	struct scan_limits left;
 };
-struct seeing {
-	struct user_share *share;
-	size_t shares;
-	struct looks leak_budget;	/* for mounts that were passed on */
+struct reap {
+	struct user_limits *limits;
+	size_t user_count;
+	struct budget leak_budget;	/* for mounts that were passed on */
 	bool listed;		/* the looker has listed the processes since acts were last undone */
 };
 
-static struct life_share *
-share_of_user(struct seeing *s, uint32_t uid)
+static struct scan_limits *
+limits_of_user(struct reap *s, uint32_t uid)
 {
-	struct user_share *v;
+	struct user_limits *v;
 	size_t i;
 
-	for (i = 0; i < s->shares; i++)
-		if (s->share[i].uid == uid)
-			return &s->share[i].left;
-	if ((v = reallocarray(s->share, s->shares + 1, sizeof(*v))) == NULL)
+	for (i = 0; i < s->user_count; i++)
+		if (s->limits[i].uid == uid)
+			return &s->limits[i].left;
+	if ((v = reallocarray(s->limits, s->user_count + 1, sizeof(*v))) == NULL)
 		return NULL;
-	s->share = v;
-	/* nobody can make root's cgroups large on purpose, so see() gives each of root's leases a share of its own */
-	v[s->shares++] = (struct user_share){ uid, { .looks.left = INUSE_LOOKS, .dirs = 4 * CGROUP_DIRS } };
+	s->limits = v;
+	/* nobody can make root's cgroups large on purpose, so scan_lease() gives each of root's leases a share of its own */
+	v[s->user_count++] = (struct user_limits){ uid, { .budget.left = SCAN_STEPS, .dirs = 4 * CGROUP_DIRS } };
 	return &v[i].left;
 }
 
 /* Asks the looker about one lease. */
 static void
-see(const struct lease *l, struct seeing *seeing, struct life_share *share, bool boot_alone, struct life *out)
+scan_lease(const struct lease *l, struct reap *reap, struct scan_limits *limits, bool boot_alone,
+    struct lease_status *out)
 {
 	if (l->uid == 0) {
-		share->dirs = CGROUP_DIRS;
-		share->unseen = false;
+		limits->dirs = CGROUP_DIRS;
+		limits->stalled = false;
 	}
-	looker_sees_life(l, boot_alone, !seeing->listed, share, out);
-	seeing->listed = seeing->listed || !share->unseen;
+	looker_sees_life(l, boot_alone, !reap->listed, limits, out);
+	reap->listed = reap->listed || !limits->stalled;
 }
 
 /*
@@ -76,7 +77,7 @@ covers(const struct lease *o, const struct lease *l)
 {
 	size_t k;
 
-	if (o == l || o->seen.over || !o->container.host_root || (o->container.init.pid == 0 && o->state != LEASE_LEAKED))
+	if (o == l || o->scan.over || !o->container.host_root || (o->container.init.pid == 0 && o->state != LEASE_LEAKED))
 		return false;
 	for (k = 0; k < l->lookups; k++)
 		if (l->lookup[k].writable && !lease_has_lookup(o, &l->lookup[k]))
@@ -101,9 +102,9 @@ is_covered(const struct leases *ls, const struct lease *l)
  * (look/leakedmounts.h).
  */
 static bool
-has_leaked_mount(const struct leases *ls, const struct lease *l, struct seeing *seeing)
+has_leaked_mount(const struct leases *ls, const struct lease *l, struct reap *reap)
 {
-	return lease_writes_as_root(l) && !is_covered(ls, l) && looker_sees_passed(l, &seeing->leak_budget);
+	return lease_writes_as_root(l) && !is_covered(ls, l) && looker_sees_passed(l, &reap->leak_budget);
 }
 
 /* Removes the lease last: as long as there is an exec record, there must be a lease by which it will be removed. */
@@ -172,8 +173,7 @@ is_untouched(const struct lease *l)
 static bool
 is_abandoned(const struct lease *l)
 {
-	return is_untouched(l) &&
-	    time(NULL) - l->since > (l->uid == 0 ? LIFE_OF_ROOTS_S : LIFE_S) + LATE_S;
+	return is_untouched(l) && time(NULL) - l->since > (l->uid == 0 ? RUN_MAX_OF_ROOTS_S : RUN_MAX_S) + LATE_S;
 }
 
 /*
@@ -198,37 +198,37 @@ release_fully(struct leases *ls, struct lease *l)
 	return changes_undo(ls, l, &ignored) == 0;
 }
 
-enum fate {
-	FATE_STAYS,
-	FATE_GONE,
+enum outcome {
+	OUTCOME_STAYS,
+	OUTCOME_GONE,
 	OUTCOME_RELEASING,	/* must be looked at once more */
 };
 
 /* Sees whether a lease is over, and ends it. With audit -1, only marks it. */
-static enum fate
-end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct life_share *share, int audit)
+static enum outcome
+end_if_over(struct leases *ls, struct lease *l, struct reap *reap, struct scan_limits *limits, int audit)
 {
-	const bool left = l->state == LEASE_LEAKED || is_abandoned(l), was_releasing = l->seen.drained;
+	const bool left = l->state == LEASE_LEAKED || is_abandoned(l), was_releasing = l->scan.releasing;
 	bool same_boot, live, leaked;
 	struct why stuck;
-	struct life life;
+	struct lease_status status;
 
-	see(l, seeing, share, left, &life);
-	same_boot = !life.of_another_boot;
-	live = same_boot && !left && life.kept;
-	leaked = same_boot && !live && has_leaked_mount(ls, l, seeing);
-	l->seen.over = !live && !leaked;
-	l->seen.done = true;
-	l->seen.drained = false;
+	scan_lease(l, reap, limits, left, &status);
+	same_boot = !status.of_another_boot;
+	live = same_boot && !left && status.kept;
+	leaked = same_boot && !live && has_leaked_mount(ls, l, reap);
+	l->scan.over = !live && !leaked;
+	l->scan.done = true;
+	l->scan.releasing = false;
 	if (audit == -1)
-		return FATE_STAYS;
+		return OUTCOME_STAYS;
 	if (!live && !was_releasing && must_release(l, same_boot)) {
-		l->seen.drained = release_fully(ls, l);
-		l->seen.done = !l->seen.drained;
-		return l->seen.drained ? OUTCOME_RELEASING : FATE_STAYS;
+		l->scan.releasing = release_fully(ls, l);
+		l->scan.done = !l->scan.releasing;
+		return l->scan.releasing ? OUTCOME_RELEASING : OUTCOME_STAYS;
 	}
-	if (l->seen.over)
-		return end_one(ls, l, audit) ? FATE_GONE : FATE_STAYS;
+	if (l->scan.over)
+		return end_one(ls, l, audit) ? OUTCOME_GONE : OUTCOME_STAYS;
 	if (leaked && l->state != LEASE_LEAKED)
 		keep_lookups(ls, l, audit);
 	else if (l->state == LEASE_RELEASING)
@@ -236,7 +236,7 @@ end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct li
 		(void)changes_undo(ls, l, &stuck);
 	if (was_releasing && live)
 		(void)audit_lease(audit, "draining", l);
-	return FATE_STAYS;
+	return OUTCOME_STAYS;
 }
 
 /*
@@ -244,23 +244,23 @@ end_if_over(struct leases *ls, struct lease *l, struct seeing *seeing, struct li
  * too. *again: some were drained, and must be looked at once more.
  */
 static int
-end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struct why *why)
+end_each(struct leases *ls, struct reap *reap, int audit, bool *again, struct why *why)
 {
-	struct life_share *share;
-	enum fate fate;
+	struct scan_limits *limits;
+	enum outcome outcome;
 	size_t i = 0;
 
 	*again = false;
 	while (i < ls->n) {
 		struct lease *l = ls->v[i++];
 
-		if (l->seen.done)
+		if (l->scan.done)
 			continue;
-		if ((share = share_of_user(seeing, l->uid)) == NULL)
+		if ((limits = limits_of_user(reap, l->uid)) == NULL)
 			return refuse_nomem(why);
-		fate = end_if_over(ls, l, seeing, share, audit);
-		*again = *again || fate == OUTCOME_RELEASING;
-		if (fate == FATE_GONE)
+		outcome = end_if_over(ls, l, reap, limits, audit);
+		*again = *again || outcome == OUTCOME_RELEASING;
+		if (outcome == OUTCOME_GONE)
 			/* leases_forget() put another lease in its place */
 			leases_forget(ls, --i);
 	}
@@ -269,25 +269,25 @@ end_each(struct leases *ls, struct seeing *seeing, int audit, bool *again, struc
 
 /* This loop ends, because each lease is drained only once. */
 static int
-end_those_over(struct leases *ls, struct seeing *seeing, int audit, struct why *why)
+end_those_over(struct leases *ls, struct reap *reap, int audit, struct why *why)
 {
 	bool again;
 	int ret;
 
-	while ((ret = end_each(ls, seeing, audit, &again, why)) == 0 && again)
-		seeing->listed = false;
+	while ((ret = end_each(ls, reap, audit, &again, why)) == 0 && again)
+		reap->listed = false;
 	return ret;
 }
 
 int
-leases_look(struct leases *ls, const struct lease_query *c, int audit, struct why *why)
+leases_reap(struct leases *ls, const struct lease_query *c, int audit, struct why *why)
 {
-	struct seeing seeing = { .leak_budget = { .left = UINT_MAX } };
+	struct reap reap = { .leak_budget = { .left = UINT_MAX } };
 	int ret;
 
 	if ((ret = leases_read(ls, c, why)) == 0)
-		ret = end_those_over(ls, &seeing, audit, why);
-	free(seeing.share);
+		ret = end_those_over(ls, &reap, audit, why);
+	free(reap.limits);
 	return ret;
 }
 

@@ -10,7 +10,7 @@
  * the log «audit», and removes them. A lease that can't be undone stays, marked as over, and holds what it held. With
  * audit -1, only marks them and changes nothing. -1 with *why. Root's timer ends the leases that concern no request.
  */
-int leases_look(struct leases *ls, const struct lease_query *c, int audit, struct why *why);
+int leases_reap(struct leases *ls, const struct lease_query *c, int audit, struct why *why);
 /*
  * Undoes the acts of a lease, and removes it and its exec record. -1 with *why: it stays, with the acts that are left.
  */

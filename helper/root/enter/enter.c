@@ -77,7 +77,7 @@ own_time(enum door door, struct why *why)
 	/* a timer counts as a pending signal of the user */
 	if (need_limit(RLIMIT_SIGPENDING, RLIM_INFINITY, 1, "pending signals", why) == -1)
 		return -1;
-	if (kill_after(door == DOOR_SETUID && getuid() == 0 ? LIFE_OF_ROOTS_S : LIFE_S) == -1)
+	if (kill_after(door == DOOR_SETUID && getuid() == 0 ? RUN_MAX_OF_ROOTS_S : RUN_MAX_S) == -1)
 		return refuse(why, WHY_AGAIN, "can't make a timer: %s: raise the limit on pending signals (ulimit)",
 		    strerror(errno));
 	return 0;

@@ -213,7 +213,7 @@ check_still_there(const struct peer *p, int pidfd, struct why *why)
 }
 
 static int
-check_space_owner(const struct peer *p, int ns, struct why *why)
+check_ns_owner(const struct peer *p, int ns, struct why *why)
 {
 	uid_t owner = (uid_t)-1;
 
@@ -244,7 +244,7 @@ check_namespace(const struct peer *p, struct stat *seen, struct why *why)
 	if (stat("/proc/self/ns/user", &ours) == -1 || (ns = open(name, O_RDONLY | O_CLOEXEC)) == -1 || fstat(ns, seen) == -1)
 		return refuse(why, WHY_DENIED, "%s: %s: the caller's user namespace can't be seen", name, strerror(errno));
 	for (at = *seen; at.st_dev != ours.st_dev || at.st_ino != ours.st_ino;) {
-		if (check_space_owner(p, ns, why) == -1)
+		if (check_ns_owner(p, ns, why) == -1)
 			return -1;
 		inner = ns;
 		ns = ioctl(inner, NS_GET_PARENT);
@@ -258,7 +258,7 @@ check_namespace(const struct peer *p, struct stat *seen, struct why *why)
 
 /* Does not ask the file system: it may be the caller's own (fuse(4)), and never answer. */
 static int
-look_at_root(const char *name, struct statx *st)
+read_root(const char *name, struct statx *st)
 {
 	return statx(AT_FDCWD, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_INO, st);
 }
@@ -271,7 +271,7 @@ check_root(const struct peer *p, struct why *why)
 	char name[40];
 
 	snprintf(name, sizeof(name), "/proc/%d/root", p->pid);
-	if (look_at_root("/proc/1/root", &host) == -1 || look_at_root(name, &theirs) == -1)
+	if (read_root("/proc/1/root", &host) == -1 || read_root(name, &theirs) == -1)
 		return refuse(why, WHY_DENIED, "%s: %s: the caller's root directory can't be seen", name, strerror(errno));
 	if (host.stx_dev_major != theirs.stx_dev_major || host.stx_dev_minor != theirs.stx_dev_minor ||
 	    host.stx_ino != theirs.stx_ino)
@@ -281,7 +281,7 @@ check_root(const struct peer *p, struct why *why)
 }
 
 static int
-see_connected(struct peer *p, int pidfd, struct why *why)
+check_connected(struct peer *p, int pidfd, struct why *why)
 {
 	struct stat before, after;
 
@@ -315,7 +315,7 @@ peer_of_socket(const struct starter *s, struct peer *p, struct why *why)
 	autoclose int pidfd = -1;
 
 	*p = (struct peer){ .starter = s->uid };
-	if (find_connected(p, &pidfd, why) == -1 || see_connected(p, pidfd, why) == -1 || name_peer(p, why) == -1 ||
+	if (find_connected(p, &pidfd, why) == -1 || check_connected(p, pidfd, why) == -1 || name_peer(p, why) == -1 ||
 	    find_listed(p, why) == -1)
 		return -1;
 	return find_rootful(p, &p->asker.rootful, why);

@@ -91,7 +91,7 @@ bind_token(const struct plan *p, struct host_changes *t, struct why *why)
  * undone now. The steps, of which those with a lock take it for themselves:
  *	take_lease		lock: picks, and writes the lease. First of all, so that whoever comes later finds what to undo
  *	plan_check_folders	the folders are where they were, now that the lease keeps others from moving them
- *	ask_relabel_look	their labels may be changed
+ *	ask_relabel_walk	their labels may be changed
  *	bind_token		the token is this container's
  *	plan_complete		the reply is whole
  *	record_grant		lock, for GPUs: the log has the grant, and the reply's hash. Nothing is open before that
@@ -100,15 +100,15 @@ bind_token(const struct plan *p, struct host_changes *t, struct why *why)
  *	ask_relabel_change	last, because labels are never undone
  */
 static int
-carry_out(struct plan *p, bool look_first, struct host_changes *t, struct refusal *f)
+carry_out(struct plan *p, bool find_unleased, struct host_changes *t, struct refusal *f)
 {
 	const struct call *c = p->ruling->call;
 	autoask_relabel struct ask_relabel labels = ASK_RELABEL(&p->label, c->peer, &p->edits);
 
-	if (take_lease(p, look_first, t->lease, f) == -1)
+	if (take_lease(p, find_unleased, t->lease, f) == -1)
 		return -1;
 	snprintf(t->pipeline, sizeof(t->pipeline), "%s", p->lease.pipeline);
-	if (plan_check_folders(p, &f->why) == -1 || ask_relabel_look(&labels, &f->why) == -1 ||
+	if (plan_check_folders(p, &f->why) == -1 || ask_relabel_walk(&labels, &f->why) == -1 ||
 	    bind_token(p, t, &f->why) == -1 || plan_complete(p, &f->why) == -1 || record_grant(p, f) == -1) {
 		if (!drop_unrecorded(c, t))
 			f->again = ASK_NOT;
@@ -124,11 +124,11 @@ carry_out(struct plan *p, bool look_first, struct host_changes *t, struct refusa
 }
 
 /*
- * False: a picked GPU is open in a container that has no lease of it, so the grant must be tried again with look_first,
- * which picks no such GPU.
+ * False: a picked GPU is open in a container that has no lease of it, so the grant must be tried again with
+ * find_unleased, which picks no such GPU.
  */
 static bool
-grant_once(const struct peer *p, const struct request *asked, bool look_first, struct reply *reply,
+grant_once(const struct peer *p, const struct request *asked, bool find_unleased, struct reply *reply,
     struct host_changes *t)
 {
 	autorefusal struct refusal f = { .again = ASK_NOT };
@@ -143,15 +143,15 @@ grant_once(const struct peer *p, const struct request *asked, bool look_first, s
 		reply->kind = REPLY_REFUSED;
 		reply->why = f.why;
 	} else if (ruling_make(&ruling, &f.why) == 0 && plan_make(&plan, &f.why) == 0 &&
-	    carry_out(&plan, look_first, t, &f) == 0) {
+	    carry_out(&plan, find_unleased, t, &f) == 0) {
 		reply->kind = REPLY_GRANT;
 		reply->encoded = plan.reply;
 		plan.reply = NULL;
 	} else if (ruling.unasked && ruling.asked && f.why.code == WHY_DENIED)
 		reply->kind = REPLY_PLAIN;
-	else if (!f.met_unleased || look_first)
+	else if (!f.met_unleased || find_unleased)
 		refusal_answer(&ruling, &f, reply);
-	return !f.met_unleased || look_first;
+	return !f.met_unleased || find_unleased;
 }
 
 void

@@ -78,7 +78,7 @@ leases_for_request(const struct plan *p, struct leases *ls, const struct queue *
 	add_candidates_before(&c, q, before);
 	c.all = counts_policies(p->ruling->decision.policy, q, before) ||
 	    (q->n > 0 && p->ruling->settings.team_shares.n > 0);
-	return leases_look(ls, &c, call->audit, why);
+	return leases_reap(ls, &c, call->audit, why);
 }
 
 int

@@ -12,7 +12,7 @@
 #include "../../host/cgroup/cgroup.h"
 #include "../../host/folder/folders.h"
 #include "../../host/folder/nestedbind.h"
-#include "../../host/process/spaces.h"
+#include "../../host/process/namespaces.h"
 #include "../../host/users.h"
 #include "../../policy/nested.h"
 #include "../lease/lookups.h"
@@ -188,10 +188,10 @@ fill_tasks(struct plan *p, struct why *why)
 static int
 check_cgroups_path(pid_t asker, const struct request *r, struct why *why)
 {
-	uint64_t time_space;
+	uint64_t time_ns;
 
 	/* in another time namespace, processes have other start times */
-	if (space_of(getpid(), "time", &time_space) && time_space != SPACE_FIRST_TIME)
+	if (ns_of(getpid(), "time", &time_ns) && time_ns != INIT_TIME_NS)
 		return refuse(why, WHY_IO, "this engine is in a time namespace of its own: gpuhelper can't follow its "
 		    "containers there");
 	if (r->spec.systemd_cgroup && r->spec.cgroups_path[0] == '\0')
@@ -251,7 +251,7 @@ fill_lease(struct plan *p, struct why *why)
 	if (fill_tasks(p, why) == -1 || fill_users(&c->peer->asker, l, why) == -1)
 		return -1;
 	l->container.privileged = c->request->spec.privileged;
-	if (!space_of(getpid(), "pid", &l->container.pids))
+	if (!ns_of(getpid(), "pid", &l->container.pids))
 		return refuse(why, WHY_IO, "/proc/self/ns/pid: %s", strerror(errno));
 	return fill_cgroups(c, l, why);
 }

@@ -144,7 +144,7 @@ fill_queue_terms(struct queued *me, const struct ruling *r, const struct lease *
 	me->max_gpus = policy->max_gpus;
 	me->priority = policy->priority;
 	/* half of what anyone may wait at most: then no priority makes a request starve */
-	me->patience = r->settings.max_wait / 2;
+	me->urgent_after = r->settings.max_wait / 2;
 	me->policy = strdup(policy->name);
 	me->pipeline = strdup(l->pipeline);
 	return me->policy != NULL && me->pipeline != NULL ? 0 : -1;
@@ -199,7 +199,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 	    label_decide(&p->label, ls, l, &f->why) == -1 || acts_undo_earlier(ls, l, false, &f->why) == -1)
 		return -1;
 	if (plan_driver_files(p, &f->why) == -1)
-		return refuse_look(p, f);
+		return refuse_unchecked(p, f);
 	if (plan_gpus(p, ls, &f->why) == -1)
 		return -1;
 	l->unlooked = l->unlooked && lease_is_alone(l);
@@ -230,7 +230,7 @@ take_under_lock(struct plan *p, const struct unleased *unleased, struct refusal 
 }
 
 int
-refuse_look(const struct plan *p, struct refusal *f)
+refuse_unchecked(const struct plan *p, struct refusal *f)
 {
 	f->again = p->ruling->decision.grant.wait > 0 ? refusal_of_moment(&f->why) : ASK_NOT;
 	return -1;
@@ -245,7 +245,7 @@ check_alone(const struct plan *p, struct refusal *f)
 
 	if (sought_of_picks(&p->lease, p->picks, &p->extra, &sought, &f->why) == -1 ||
 	    unleased_of_sought(&sought, &unleased, &f->why) == -1)
-		return refuse_look(p, f);
+		return refuse_unchecked(p, f);
 	if (unleased.n == 0)
 		return 0;
 	f->met_unleased = true;
@@ -255,15 +255,15 @@ check_alone(const struct plan *p, struct refusal *f)
 }
 
 int
-take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct refusal *f)
+take_lease(struct plan *p, bool find_unleased, char key[LEASE_KEY_SIZE], struct refusal *f)
 {
 	const struct ruling *r = p->ruling;
 	autounleased struct unleased unleased = { 0 };
 	struct why ignored;
 
-	if (look_first && unleased_of_wants(&r->decision, &unleased, &f->why) == -1)
-		return refuse_look(p, f);
-	p->lease.unlooked = !look_first && beside_may(p);
+	if (find_unleased && unleased_of_wants(&r->decision, &unleased, &f->why) == -1)
+		return refuse_unchecked(p, f);
+	p->lease.unlooked = !find_unleased && beside_may(p);
 	if (take_under_lock(p, &unleased, f) == -1)
 		return -1;
 	if (!plan_promises(p) && (p->lease.unlooked ? beside_keep(p, &f->why) : check_alone(p, f)) == -1) {

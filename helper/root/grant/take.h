@@ -8,11 +8,11 @@
 
 /*
  * Picks the GPUs, plans what follows from them (plangpus.h), and writes the lease. Does nothing for it on the host yet.
- * Fills key[] with the lease's key, and leaves it empty if there is no lease. With look_first, it finds GPUs that are
- * open without a lease (unleased.h) first, and does not pick them. Without, picking one fails, with f->met_unleased;
- * that is cheaper if there are none; or the look is left for later (beside.h). -1 with *f.
+ * Fills key[] with the lease's key, and leaves it empty if there is no lease. With find_unleased, it finds GPUs that
+ * are open without a lease (unleased.h) first, and does not pick them. Without, picking one fails, with
+ * f->met_unleased; that is cheaper if there are none; or the look is left for later (beside.h). -1 with *f.
  */
-int take_lease(struct plan *p, bool look_first, char key[LEASE_KEY_SIZE], struct refusal *f);
+int take_lease(struct plan *p, bool find_unleased, char key[LEASE_KEY_SIZE], struct refusal *f);
 
 /* What is open under the lock. Begins as PICKING. picking_end() releases all of it, the lock last. */
 struct picking {
@@ -41,7 +41,7 @@ int pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unle
  * For a request whose GPUs could not be looked at in time (f->why), or what comes with them not found out: on a busy
  * machine the next try may succeed, for a request that may wait. Always -1.
  */
-int refuse_look(const struct plan *p, struct refusal *f);
+int refuse_unchecked(const struct plan *p, struct refusal *f);
 
 /*
  * After the lease is written: checks that no container has a GPU open that the lease has exclusively. From then on, no

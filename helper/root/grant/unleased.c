@@ -32,14 +32,14 @@ grow(struct sought *s, size_t nodes)
 }
 
 static void
-seek_node(struct sought *s, const struct gpu_node *n)
+search_node(struct sought *s, const struct gpu_node *n)
 {
 	s->node[s->nodes] = (struct edit_node){ .major = n->major, .minor = n->minor };
 	s->gpu[s->nodes++] = s->n;
 }
 
 static int
-seek(struct sought *s, const struct held_gpu *held, const struct gpu *g, const struct driver_nodes *more,
+search_held(struct sought *s, const struct held_gpu *held, const struct gpu *g, const struct driver_nodes *more,
     struct why *why)
 {
 	size_t i;
@@ -48,10 +48,10 @@ seek(struct sought *s, const struct held_gpu *held, const struct gpu *g, const s
 		return refuse_nomem(why);
 	for (i = 0; i < g->nodes; i++)
 		if (!g->node[i].shared)
-			seek_node(s, &g->node[i]);
+			search_node(s, &g->node[i]);
 	for (i = 0; i < more->n; i++)
 		if (more->own[i] == g)
-			seek_node(s, &more->v[i]);
+			search_node(s, &more->v[i]);
 	s->held[s->n++] = *held;
 	return 0;
 }
@@ -106,7 +106,7 @@ unleased_of_wants(const struct decision *d, struct unleased *out, struct why *wh
 				continue;
 			from = &d->grant.gpu[i];
 			find_extra(d, from->candidate[k], from->rule, &more);
-			ret = seek(&s, &w.want[i].candidate[k], from->candidate[k], &more, why);
+			ret = search_held(&s, &w.want[i].candidate[k], from->candidate[k], &more, why);
 		}
 	return ret == 0 ? unleased_of_sought(&s, out, why) : -1;
 }
@@ -121,7 +121,7 @@ sought_of_picks(const struct lease *l, const struct allotted *pick, const struct
 	*out = (struct sought){ 0 };
 	for (i = 0; ret == 0 && i < l->gpus; i++)
 		if (l->gpu[i].exclusive)
-			ret = seek(out, &l->gpu[i], pick[i].gpu, more, why);
+			ret = search_held(out, &l->gpu[i], pick[i].gpu, more, why);
 	return ret;
 }
 

@@ -21,7 +21,7 @@
 #define MOUNTING_S 120		/* at most, from a user's grant until its folders are mounted */
 
 /* The mount table, and the directory that the last folder was in: the next folder is often in the same one. */
-struct look {
+struct parent_walk {
 	const struct mount_table *mounts;
 	char *dir;		/* NULL: no directory was noted; the other members then mean nothing */
 	int fd;			/* of dir, or -1 */
@@ -29,7 +29,7 @@ struct look {
 };
 
 static void
-look_end(struct look *l)
+parent_walk_end(struct parent_walk *l)
 {
 	free(l->dir);
 	if (l->fd != -1)
@@ -37,23 +37,23 @@ look_end(struct look *l)
 	strlist_free(&l->above);
 }
 
-#define autolook __attribute__((cleanup(look_end)))
+#define autoparentwalk __attribute__((cleanup(parent_walk_end)))
 
 static int
-refuse_unseen(const char *path, struct why *why)
+refuse_unreadable(const char *path, struct why *why)
 {
 	return refuse(why, WHY_IO, "%s: the mounts on the way there can't be found: %s", path, strerror(errno));
 }
 
 /* Appends the place of a directory on this mount to *out. «whole» is the folder's path, for messages. */
 static int
-add_fs_path(struct strlist *out, const struct look *l, uint64_t mount, const char *path, const char *whole,
+add_fs_path(struct strlist *out, const struct parent_walk *l, uint64_t mount, const char *path, const char *whole,
     struct why *why)
 {
 	autofree char *fs = NULL, *fs_path = NULL, *text = NULL;
 
 	if (!mounts_fs_path_on(l->mounts, mount, path, &fs, &fs_path))
-		return refuse_unseen(whole, why);
+		return refuse_unreadable(whole, why);
 	/* the wrapper gets it in JSON */
 	if (!text_is_utf8(fs_path, strlen(fs_path)))
 		return refuse(why, WHY_CONFIG, "%s: its path in its own file system is not UTF-8", whole);
@@ -70,7 +70,7 @@ pin(int from, const char *path, const char *whole, uint64_t *mount, struct why *
 
 	if (fd != -1 && mount_of(fd, mount))
 		return fd;
-	refuse_unseen(whole, why);
+	refuse_unreadable(whole, why);
 	if (fd != -1)
 		close(fd);
 	return -1;
@@ -80,7 +80,7 @@ pin(int from, const char *path, const char *whole, uint64_t *mount, struct why *
 static int
 find_mount(int from, const char *name, const char *whole, uint64_t *mount, struct why *why)
 {
-	return *mount != 0 || mount_of_dir(from, name, mount) ? 0 : refuse_unseen(whole, why);
+	return *mount != 0 || mount_of_dir(from, name, mount) ? 0 : refuse_unreadable(whole, why);
 }
 
 /* Removes the last part of the path. False for "/", which has no directory above it. */
@@ -97,15 +97,15 @@ go_up(char *path)
 
 /* Notes the directory that a folder is in and, above it, the last directory on each mount. On failure, notes none. */
 static int
-look_above(struct look *l, const char *dir, const char *whole, struct why *why)
+walk_above(struct parent_walk *l, const char *dir, const char *whole, struct why *why)
 {
 	autofree char *path = strdup(dir);
 	uint64_t mount, last = 0;
 	int fd, ret = 0;
 	bool more;
 
-	look_end(l);
-	*l = (struct look){ .mounts = l->mounts, .fd = -1 };
+	parent_walk_end(l);
+	*l = (struct parent_walk){ .mounts = l->mounts, .fd = -1 };
 	if (path == NULL)
 		return refuse_nomem(why);
 	for (more = true; ret == 0 && more; more = go_up(path)) {
@@ -125,7 +125,7 @@ look_above(struct look *l, const char *dir, const char *whole, struct why *why)
 
 /* Adds the directory itself, its parent and, above that, the last directory on each mount. mount: its own, or 0. */
 static int
-add_fs_paths(struct lookup *w, const char *dir, uint64_t mount, struct look *l, struct why *why)
+add_fs_paths(struct lookup *w, const char *dir, uint64_t mount, struct parent_walk *l, struct why *why)
 {
 	autofree char *above = strdup(dir);
 	size_t i;
@@ -135,7 +135,7 @@ add_fs_paths(struct lookup *w, const char *dir, uint64_t mount, struct look *l, 
 	if (!go_up(above))
 		return find_mount(file_root(), ".", w->path, &mount, why) == -1 ? -1 :
 		    add_fs_path(&w->at, l, mount, dir, w->path, why);
-	if ((l->dir == NULL || strcmp(l->dir, above) != 0) && look_above(l, above, w->path, why) == -1)
+	if ((l->dir == NULL || strcmp(l->dir, above) != 0) && walk_above(l, above, w->path, why) == -1)
 		return -1;
 	if (find_mount(l->fd, path_last(dir), w->path, &mount, why) == -1)
 		return -1;
@@ -148,7 +148,7 @@ add_fs_paths(struct lookup *w, const char *dir, uint64_t mount, struct look *l, 
 }
 
 static int
-note_one(const struct edit_mount *m, struct look *look, struct lease *l, struct why *why)
+note_one(const struct edit_mount *m, struct parent_walk *walk, struct lease *l, struct why *why)
 {
 	autolookup struct lookup w = { .path = strdup(m->source), .writable = strlist_has(&m->options, "rw") };
 	char first[1100];
@@ -157,10 +157,10 @@ note_one(const struct edit_mount *m, struct look *look, struct lease *l, struct 
 		return refuse_nomem(why);
 	/* other paths may lead to the same submounts, and nobody could see that they lead through this folder */
 	if (l->container.host_root && w.writable && strlist_has(&m->options, "rbind") &&
-	    mounts_beneath(look->mounts, m->source, first, sizeof(first)))
+	    mounts_beneath(walk->mounts, m->source, first, sizeof(first)))
 		return refuse(why, WHY_DENIED, "folder %s has a mount beneath it (%s), so a container whose root is the host's "
 		    "root can't have it rw: give it a user namespace, or the folder without submounts", m->source, first);
-	if (add_fs_paths(&w, w.path, m->on, look, why) == -1)
+	if (add_fs_paths(&w, w.path, m->on, walk, why) == -1)
 		return -1;
 	return lease_add_lookup(l, &w) ? 0 : refuse_nomem(why);
 }
@@ -213,7 +213,7 @@ check_for_all(const char *dir, const struct mount_table *mounts, struct why *why
 		if ((name = strsep(&rest, "/")) == NULL || *name == '\0')
 			return 0;
 		if ((next = file_open_beneath(at, name, O_PATH | O_DIRECTORY)) == -1)
-			return refuse_unseen(dir, why);
+			return refuse_unreadable(dir, why);
 		close(at);
 		at = next;
 	}
@@ -221,7 +221,7 @@ check_for_all(const char *dir, const struct mount_table *mounts, struct why *why
 
 /* Adds one way for all files of a directory, because they share every step. A driver has a hundred files. */
 static int
-note_file(const char *file, size_t from, struct look *look, struct lease *l, struct why *why)
+note_file(const char *file, size_t from, struct parent_walk *walk, struct lease *l, struct why *why)
 {
 	const size_t len = (size_t)(path_last(file) - file);	/* includes the slash */
 	autofree char *dir = strndup(file, len > 1 ? len - 1 : 1);
@@ -231,9 +231,9 @@ note_file(const char *file, size_t from, struct look *look, struct lease *l, str
 		return refuse_nomem(why);
 	if (has_directory(l, from, file, len))
 		return 0;
-	if (check_for_all(dir, look->mounts, why) == -1)
+	if (check_for_all(dir, walk->mounts, why) == -1)
 		return -1;
-	if (add_fs_paths(&w, dir, 0, look, why) == -1)
+	if (add_fs_paths(&w, dir, 0, walk, why) == -1)
 		return -1;
 	return repeat_first(&w) && lease_add_lookup(l, &w) ? 0 : refuse_nomem(why);
 }
@@ -268,17 +268,17 @@ lookups_note_driver(const struct edits *e, struct lease *l, struct why *why)
 {
 	const size_t from = l->lookups;
 	automounts struct mount_table *mounts = NULL;
-	autolook struct look look = { .fd = -1 };
+	autoparentwalk struct parent_walk walk = { .fd = -1 };
 	size_t i;
 
 	if (!has_driver_files(e))
 		return 0;
-	look.mounts = mounts = mounts_read();
+	walk.mounts = mounts = mounts_read();
 	for (i = 0; i < e->mounts; i++)
-		if (e->mount[i].driver && note_file(e->mount[i].source, from, &look, l, why) == -1)
+		if (e->mount[i].driver && note_file(e->mount[i].source, from, &walk, l, why) == -1)
 			return -1;
 	for (i = 0; i < e->hooks; i++)
-		if (note_file(e->hook[i].path, from, &look, l, why) == -1)
+		if (note_file(e->hook[i].path, from, &walk, l, why) == -1)
 			return -1;
 	l->container.hooked = e->hooks > 0;
 	return l->container.hooked ? check_own_hooks(from, l, why) : 0;
@@ -288,13 +288,13 @@ int
 lookups_note(const struct edits *e, const struct mount_table *mounts, const struct idmap *uids, struct lease *l,
     struct why *why)
 {
-	autolook struct look look = { .mounts = mounts, .fd = -1 };
+	autoparentwalk struct parent_walk walk = { .mounts = mounts, .fd = -1 };
 	uint32_t inside;
 	size_t i;
 
 	l->container.host_root = idmap_in(uids, 0, &inside);
 	for (i = 0; i < e->mounts; i++)
-		if (note_one(&e->mount[i], &look, l, why) == -1)
+		if (note_one(&e->mount[i], &walk, l, why) == -1)
 			return -1;
 	return 0;
 }

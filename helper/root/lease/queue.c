@@ -86,7 +86,7 @@ queued_lines(struct lines *s, struct queued *w)
 	word_copy(s, &w->policy);
 	word_u32(s, &w->max_gpus);
 	word_u32(s, &w->priority);
-	word_u32(s, &w->patience);
+	word_u32(s, &w->urgent_after);
 	lines_members(s, "want", (void **)&w->want, &w->wants, SIZE_MAX, sizeof(*w->want), want_lines);
 	return lines_finish(s);
 }
@@ -256,7 +256,7 @@ queue_open(struct queue *q, int audit, struct why *why)
 	}
 	drop_gone(q, audit);
 	for (i = 0; i < q->n; i++)
-		q->v[i].urgent = waited(&q->v[i]) >= q->v[i].patience;
+		q->v[i].urgent = waited(&q->v[i]) >= q->v[i].urgent_after;
 	queue_sort(q);
 	return 0;
 }

@@ -19,7 +19,7 @@ struct queued {
 	char *policy;			/* that gives it the GPU */
 	unsigned max_gpus;		/* that all containers of the policy hold at once; 0: any number */
 	unsigned priority;		/* the higher goes first */
-	unsigned patience;		/* seconds after which it goes before all priorities */
+	unsigned urgent_after;		/* seconds after which it goes before all priorities */
 	uint64_t share_used;		/* what its team has used for its share (usage.h; not in the file) */
 	bool urgent;			/* it has waited so long (not in the file) */
 	uint32_t uid;

@@ -52,7 +52,7 @@ forget_and_count(int dir, uint32_t uid, struct why *why)
 		if (fstatat(dir, names.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0) {
 			/* a killed helper left a file with a dot in its name that is older than any helper can be */
 			if (st.st_mtime + 2 * TOKEN_LEEWAY < now ||
-			    (strchr(names.v[i], '.') != NULL && st.st_ctime + LIFE_OF_ROOTS_S < now)) {
+			    (strchr(names.v[i], '.') != NULL && st.st_ctime + RUN_MAX_OF_ROOTS_S < now)) {
 				(void)unlinkat(dir, names.v[i], 0);
 				continue;
 			}

@@ -21,7 +21,7 @@
 #define DAY 86400
 #define MIB (1U << 20)
 #define USERS_MAX 65536
-#define LOOKS_A_MINUTE 600	/* a worker of 200 containers looks once for each one that ends */
+#define QUERIES_A_MINUTE 600	/* a worker of 200 containers looks once for each one that ends */
 
 /* A refusal or an exec takes some 500 bytes, a grant 1 to 3 thousand: no worker comes near these limits. */
 static const struct {
@@ -106,7 +106,7 @@ rate_open(uint32_t uid, int64_t now, struct rate *r, struct why *why)
 	if (c->minute != now / 60) {
 		c->minute = now / 60;
 		memset(c->written, 0, sizeof(c->written));
-		c->looks = 0;
+		c->queries = 0;
 	}
 	r->untold = c->left_out;
 	return 0;
@@ -163,18 +163,18 @@ rate_close(struct rate *r)
 }
 
 int
-rate_look(uint32_t uid, int64_t now, bool uncounted, struct why *why)
+rate_query(uint32_t uid, int64_t now, bool uncounted, struct why *why)
 {
 	struct rate r;
 	int ret = 0;
 
 	if (rate_open(uid, now, &r, why) == -1)
 		return uncounted && why->code != WHY_AGAIN ? 0 : -1;
-	if (r.fd != -1 && r.count.looks >= LOOKS_A_MINUTE)
+	if (r.fd != -1 && r.count.queries >= QUERIES_A_MINUTE)
 		ret = refuse(why, WHY_AGAIN, "uid %u has looked at its leases more than %d times in a minute: try again later", uid,
-		    LOOKS_A_MINUTE);
+		    QUERIES_A_MINUTE);
 	else if (r.fd != -1) {
-		r.count.looks++;
+		r.count.queries++;
 		ret = save(&r, why) == -1 && !uncounted ? -1 : 0;
 	}
 	rate_close(&r);

@@ -34,7 +34,7 @@ struct rate_count {
 	uint32_t written[RATE_KINDS];	/* records in that minute */
 	uint32_t left_out;		/* records that were left out, and that no record has mentioned yet */
 	uint32_t told;			/* kinds (as bits) whose used-up quota the log has mentioned on that day */
-	uint32_t looks;			/* in that minute */
+	uint32_t queries;			/* in that minute */
 };
 
 /* One user's count, held for one record. rate_close() after the record is written. */
@@ -62,11 +62,11 @@ int rate_take(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why
 void rate_close(struct rate *r);
 
 /*
- * Counts a look (VERB_LOOK, VERB_STATUS, VERB_REAPPLY): the log does not mention it, and others wait while it lasts.
+ * Counts a look (VERB_REAP, VERB_STATUS, VERB_REAPPLY): the log does not mention it, and others wait while it lasts.
  * -1 with *why: there were too many in this minute (WHY_AGAIN), or it can't be counted. With «uncounted», the latter
  * is no error: a look that ends leases is better made once too often.
  */
-int rate_look(uint32_t uid, int64_t now, bool uncounted, struct why *why);
+int rate_query(uint32_t uid, int64_t now, bool uncounted, struct why *why);
 
 /*
  * Calls tell() for each user of whom records were left out before today that no record has mentioned. They

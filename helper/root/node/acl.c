@@ -140,7 +140,7 @@ state_of(const struct posixacl *acl, struct acl_name who)
 }
 
 int
-node_acl_look(int fd, const char *path, struct acl_name who, enum acl_state *state, int *mask, struct why *why)
+node_acl_get(int fd, const char *path, struct acl_name who, enum acl_state *state, int *mask, struct why *why)
 {
 	struct editing e = { .fd = fd, .path = path, .why = why };
 	const struct posixacl_entry *m;
@@ -172,7 +172,7 @@ node_acl_add(int fd, const char *path, struct acl_name who, const struct acl_nam
 		ret = 0;
 	else if ((state == ACL_IS_MASKED || new_entry(&e, who.group ? POSIXACL_GROUP : POSIXACL_USER, who.id, RW) == 0) &&
 	    raise_mask(&e, who, ours, state == ACL_IS_MASKED || ours->n > 0) == 0 && write_acl(&e) == 0 &&
-	    (ret = node_acl_look(fd, path, who, &state, &mask, why)) == 0 && state != ACL_IS_EFFECTIVE)
+	    (ret = node_acl_get(fd, path, who, &state, &mask, why)) == 0 && state != ACL_IS_EFFECTIVE)
 		ret = refuse(why, WHY_IO, "%s: an ACL entry was set and is not there", path);
 	posixacl_free(&e.acl);
 	return ret;

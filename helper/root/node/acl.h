@@ -31,7 +31,7 @@ enum acl_state {
  */
 
 /* Gets the entry's state, and the ACL's mask: 0 to 7, or CHANGE_NO_MASK if it has none. -1 with *why. */
-int node_acl_look(int fd, const char *path, struct acl_name who, enum acl_state *state, int *mask, struct why *why);
+int node_acl_get(int fd, const char *path, struct acl_name who, enum acl_state *state, int *mask, struct why *why);
 
 /*
  * Adds the entry, or makes it effective again, and reads it back. «ours»: the entries that live leases have on this

@@ -105,7 +105,7 @@ go_through_all(struct ask_relabel *r, enum label_verb verb, int64_t ms, struct w
 			    m->source, LABEL_FOLDERS_MAX);
 		if (r->begun == 0 && begin_asking(r, why) == -1)
 			return -1;
-		if (verb == LABEL_LOOK || r->wrong[n] > 0)
+		if (verb == LABEL_WALK || r->wrong[n] > 0)
 			ret = go_through_one(r, m, n, verb, ms, why);
 		n++;
 	}
@@ -113,9 +113,9 @@ go_through_all(struct ask_relabel *r, enum label_verb verb, int64_t ms, struct w
 }
 
 int
-ask_relabel_look(struct ask_relabel *r, struct why *why)
+ask_relabel_walk(struct ask_relabel *r, struct why *why)
 {
-	r->failed = r->label->state != SELINUX_ABSENT && go_through_all(r, LABEL_LOOK, LABEL_LOOK_MS, why) == -1;
+	r->failed = r->label->state != SELINUX_ABSENT && go_through_all(r, LABEL_WALK, LABEL_WALK_MS, why) == -1;
 	return r->failed && r->label->state != SELINUX_PERMISSIVE ? -1 : 0;
 }
 

@@ -20,7 +20,7 @@ struct ask_relabel {
 	const struct edits *edits;
 	uint32_t wrong[LABEL_FOLDERS_MAX];	/* of each folder in turn: how many entries are to be labelled */
 	int64_t begun;		/* clock_ms() of the start; 0: there is nothing to label */
-	bool failed;		/* ask_relabel_look() failed; if SELinux is permissive, nothing is labelled then */
+	bool failed;		/* ask_relabel_walk() failed; if SELinux is permissive, nothing is labelled then */
 	int line;		/* a lock of the user's; -1: none */
 };
 #define ASK_RELABEL(l, p, e) { .label = (l), .peer = (p), .edits = (e), .line = -1 }
@@ -31,7 +31,7 @@ struct ask_relabel {
  * and waits while another helper of the same user does the same. -1 with *why: something may not be labelled, or
  * can't be. Always 0 if SELinux is permissive or absent.
  */
-int ask_relabel_look(struct ask_relabel *r, struct why *why);
+int ask_relabel_walk(struct ask_relabel *r, struct why *why);
 
 /* Labels them. -1 with *why: what was labelled by then stays labelled. */
 int ask_relabel_change(struct ask_relabel *r, struct why *why);

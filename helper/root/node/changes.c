@@ -169,7 +169,7 @@ note_mask(struct ledger_node *n, int fd, const struct change *a, struct why *why
 	enum acl_state state;
 
 	acts_acl_names(n, NULL, &ours);
-	return ours.n > 0 ? 0 : node_acl_look(fd, a->path, name, &state, &n->mask, why);
+	return ours.n > 0 ? 0 : node_acl_get(fd, a->path, name, &state, &n->mask, why);
 }
 
 /* The label before: if an entry of another lease has the same label, the one before that entry. */
@@ -412,7 +412,7 @@ entry_trouble(int fd, const struct ledger_node *n, const struct ledger_entry *e,
 		return strcmp(now, e->label) == 0 || add_trouble(out, "%s has the SELinux label %s instead of %s: gpuhelperctl "
 		    "reapply", n->path, now, e->label);
 	}
-	if (node_acl_look(fd, n->path, name_in(e), &state, &mask, &why) == -1)
+	if (node_acl_get(fd, n->path, name_in(e), &state, &mask, &why) == -1)
 		return add_trouble(out, "%s", why.text);
 	if (state == ACL_IS_EFFECTIVE)
 		return true;

@@ -156,7 +156,7 @@ plan_entry(const struct device_view *v, const struct gpu_node *n, int fd, const 
 	a.id = group ? v->subject->gid : v->subject->uid;
 	if (!sees_hosts_node(v) || !is_callers(v, &a))
 		return refuse_entry(v, n, group, st, why);
-	if (node_acl_look(fd, n->path, (struct acl_name){ group, a.id }, &state, &mask, why) == -1)
+	if (node_acl_get(fd, n->path, (struct acl_name){ group, a.id }, &state, &mask, why) == -1)
 		return -1;
 	if (state != ACL_IS_ABSENT)
 		return refuse(why, WHY_DENIED, "%s has an ACL entry for %s %u that lets nobody in: see getfacl %s, and mend or "

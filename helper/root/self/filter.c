@@ -275,7 +275,7 @@ static const long unneeded[] = {
 };
 
 /* Calls that read, or that affect only the process itself. */
-static const long looking[] = {
+static const long reading[] = {
 	/* files, by descriptors and names */
 	SYS_read, SYS_pread64, SYS_readv, SYS_close, SYS_lseek, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs,
 	SYS_fstatfs, SYS_getdents64, SYS_readlinkat, SYS_faccessat, SYS_faccessat2, SYS_dup,
@@ -320,15 +320,15 @@ static const long computing[] = {
 };
 
 static void
-put_looking(struct callset *s)
+put_reading(struct callset *s)
 {
-	each_of(s, looking, sizeof(looking) / sizeof(looking[0]), ALLOW);
+	each_of(s, reading, sizeof(reading) / sizeof(reading[0]), ALLOW);
 }
 
 static void
 compose_filter(struct callset *s, const struct filter_nodes *nodes)
 {
-	put_looking(s);
+	put_reading(s);
 	each_of(s, changing, sizeof(changing) / sizeof(changing[0]), ALLOW);
 	put_open(s, SYS_openat, 2);
 	put_mode(s, SYS_mkdirat, 2);
@@ -407,7 +407,7 @@ compose_for(struct callset *s, enum filter_child child)
 {
 	static const long labelling[] = { SYS_write, SYS_getxattr, SYS_setxattr };
 
-	put_looking(s);
+	put_reading(s);
 	put_opening(s, child == FILTER_LABELLER ? CHANGING : O_ACCMODE | CHANGING);
 	put_memory(s);
 	put_kill(s, NULL, 0);

@@ -13,7 +13,7 @@
 #include "../../host/cgroup/container.h"
 #include "../../host/file.h"
 #include "../../host/gpu/majors.h"
-#include "../../host/process/spaces.h"
+#include "../../host/process/namespaces.h"
 #include "../enter/owncgroup.h"
 #include "../enter/peer.h"
 #include "../grant/beside.h"
@@ -55,7 +55,7 @@ note_device_cgroup(struct lease *l, const char *devcgroup, bool *restricted, str
 }
 
 /* The container that the peer's runtime has just made, as the kernel shows it. */
-struct newborn {
+struct created_container {
 	struct process_id init;
 	bool own_pids;
 	uint64_t mounts;	/* its mount namespace, if it shares a PID namespace but no mount namespace; else 0 */
@@ -68,13 +68,13 @@ struct newborn {
  * only their mount namespace shows that they are the container's.
  */
 static int
-see_mounts(const struct peer *p, struct newborn *b, struct why *why)
+find_mounts(const struct peer *p, struct created_container *b, struct why *why)
 {
 	uint64_t its, engines;
 
 	if (b->own_pids)
 		return 0;
-	if (!space_of(b->init.pid, "mnt", &its) || !space_of(p->pid, "mnt", &engines))
+	if (!ns_of(b->init.pid, "mnt", &its) || !ns_of(p->pid, "mnt", &engines))
 		return refuse(why, WHY_IO, "/proc/%d/ns/mnt: %s", b->init.pid, strerror(errno));
 	if (its != engines)
 		b->mounts = its;
@@ -86,15 +86,15 @@ see_mounts(const struct peer *p, struct newborn *b, struct why *why)
  * caller frees b->cgroups.
  */
 static int
-see_newborn(const struct peer *p, const struct request *r, struct newborn *b, struct why *why)
+find_created(const struct peer *p, const struct request *r, struct created_container *b, struct why *why)
 {
-	*b = (struct newborn){ 0 };
+	*b = (struct created_container){ 0 };
 	if (!container_find_init(p->pid, getpid(), &b->init, &b->own_pids))
 		return refuse(why, WHY_IO, "container %s: can't find its first process (is PID %d the one that started the "
 		    "runtime?)", r->id, p->pid);
 	if (!cgroup_own(b->init.pid, &b->cgroups, &b->devcgroup))
 		return refuse(why, WHY_IO, "/proc/%d/cgroup: can't find the container's cgroups", b->init.pid);
-	return see_mounts(p, b, why);
+	return find_mounts(p, b, why);
 }
 
 /*
@@ -102,7 +102,7 @@ see_newborn(const struct peer *p, const struct request *r, struct newborn *b, st
  * that it has.
  */
 static int
-note_cgroups(struct newborn *b, struct lease *l, struct why *why)
+note_cgroups(struct created_container *b, struct lease *l, struct why *why)
 {
 	const bool has_own_cgroup = l->container.users == 0;
 	const char *at = b->devcgroup != SIZE_MAX ? b->cgroups.v[b->devcgroup] : NULL;
@@ -124,7 +124,7 @@ note_cgroups(struct newborn *b, struct lease *l, struct why *why)
 }
 
 static int
-adopt(const struct leases *ls, struct newborn *b, struct lease *l, struct why *why)
+note_container(const struct leases *ls, struct created_container *b, struct lease *l, struct why *why)
 {
 	l->unlooked = false;
 	l->container.init = b->init;
@@ -153,7 +153,7 @@ give_up(const struct leases *ls, struct lease *l, const struct why *why, struct 
 }
 
 static void
-adopt_for(const struct peer *p, const struct request *r, struct newborn *b, const struct why *unseen,
+note_for(const struct peer *p, const struct request *r, struct created_container *b, const struct why *not_found,
     struct reply *reply)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
@@ -169,9 +169,9 @@ adopt_for(const struct peer *p, const struct request *r, struct newborn *b, cons
 			refuse(&reply->why, WHY_DENIED, "container %s has no lease that this process requested", r->id);
 		else if (beside_check(l, &unlooked) == -1)
 			give_up(&ls, l, &unlooked, reply);
-		else if (unseen->code != WHY_NONE)
-			reply->why = *unseen;
-		else if (adopt(&ls, b, l, &reply->why) == 0)
+		else if (not_found->code != WHY_NONE)
+			reply->why = *not_found;
+		else if (note_container(&ls, b, l, &reply->why) == 0)
 			reply->kind = REPLY_NOTED;
 	}
 }
@@ -179,14 +179,14 @@ adopt_for(const struct peer *p, const struct request *r, struct newborn *b, cons
 void
 verb_created(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	struct why unseen = { .code = WHY_NONE };
-	struct newborn b;
+	struct why not_found = { .code = WHY_NONE };
+	struct created_container b;
 
 	reply->kind = REPLY_REFUSED;
 	/* first: a helper in the peer's cgroup could make the container's cgroup look shared */
 	if (leave_cgroup(p->starter, &reply->why) == -1)
 		return;
-	(void)see_newborn(p, r, &b, &unseen);
-	adopt_for(p, r, &b, &unseen, reply);
+	(void)find_created(p, r, &b, &not_found);
+	note_for(p, r, &b, &not_found, reply);
 	strlist_free(&b.cgroups);
 }

@@ -1,5 +1,5 @@
 /*
- * VERB_LOOK, VERB_RELEASE, VERB_REAPPLY: looks at existing leases. Root's request looks at all, a user's at that
+ * VERB_REAP, VERB_RELEASE, VERB_REAPPLY: looks at existing leases. Root's request looks at all, a user's at that
  * user's own or at the released one. The request only prompts the look: the kernel and the leases tell which leases
  * are over, and what the nodes of the others need.
  */
@@ -16,10 +16,10 @@
 #include "verb.h"
 
 /* What to do with the leases that live on, under the lock. -1 with reply->why. */
-typedef int after_look(const struct call *c, struct leases *ls, struct reply *reply);
+typedef int after_reap(const struct call *c, struct leases *ls, struct reply *reply);
 
 static void
-look_at_leases(after_look *after, const struct lease_query *which, const struct peer *p, const struct request *r,
+end_over_then(after_reap *after, const struct lease_query *which, const struct peer *p, const struct request *r,
     struct reply *reply)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
@@ -27,20 +27,20 @@ look_at_leases(after_look *after, const struct lease_query *which, const struct 
 	const struct call call = { p, r, audit };
 
 	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
-	    leases_lock(&ls, p->asker.uid, &reply->why) == -1 || leases_look(&ls, which, audit, &reply->why) == -1 ||
+	    leases_lock(&ls, p->asker.uid, &reply->why) == -1 || leases_reap(&ls, which, audit, &reply->why) == -1 ||
 	    after(&call, &ls, reply) == -1 ? REPLY_REFUSED : REPLY_NOTED;
 }
 
 /* Looks at all leases of the caller, or at all leases for root. Limits how often a user may ask for that. */
 static void
-look_around(after_look *after, bool uncounted, const struct peer *p, const struct request *r, struct reply *reply)
+end_over_counted(after_reap *after, bool uncounted, const struct peer *p, const struct request *r, struct reply *reply)
 {
 	const struct lease_query all = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
 
-	if (rate_look(p->asker.uid, time(NULL), uncounted, &reply->why) == -1)
+	if (rate_query(p->asker.uid, time(NULL), uncounted, &reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
 	else
-		look_at_leases(after, &all, p, r, reply);
+		end_over_then(after, &all, p, r, reply);
 }
 
 /* An entry of the ledger whose lease is gone, because its file was removed by hand, or the disk was full, is undone. */
@@ -103,7 +103,7 @@ allow_again(const struct call *c, struct leases *ls, struct reply *reply)
 
 	for (i = 0; i < ls->n; i++) {
 		l = ls->v[i];
-		if ((uid == 0 || uid == l->uid) && !l->seen.over && l->state == LEASE_HELD && !l->planned &&
+		if ((uid == 0 || uid == l->uid) && !l->scan.over && l->state == LEASE_HELD && !l->planned &&
 		    acts_allow_again(l, &reply->why) == -1)
 			ret = -1;
 	}
@@ -111,9 +111,9 @@ allow_again(const struct call *c, struct leases *ls, struct reply *reply)
 }
 
 void
-verb_look(const struct peer *p, const struct request *r, struct reply *reply)
+verb_reap(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	look_around(revoke_idle, true, p, r, reply);
+	end_over_counted(revoke_idle, true, p, r, reply);
 	/* without the looker no lease ends; root's timer has the journal for what to do about that */
 	if (p->asker.uid == 0 && reply->kind == REPLY_NOTED && looker_check(&reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
@@ -128,11 +128,11 @@ verb_release(const struct peer *p, const struct request *r, struct reply *reply)
 	/* not counted, because containers may end as often as they like; the user's next look sees the other leases */
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
 	c.key = key;
-	look_at_leases(release_deleted, &c, p, r, reply);
+	end_over_then(release_deleted, &c, p, r, reply);
 }
 
 void
 verb_reapply(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	look_around(allow_again, false, p, r, reply);
+	end_over_counted(allow_again, false, p, r, reply);
 }

@@ -266,7 +266,7 @@ hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why 
 
 /* *next: what the task must do. Only for TASK_ACQUIRES does the return value count: 0, or -1 with *f. */
 static int
-take_once(struct plan *p, bool look_first, enum task_next *next, struct refusal *f)
+take_once(struct plan *p, bool find_unleased, enum task_next *next, struct refusal *f)
 {
 	const struct ruling *r = p->ruling;
 	autounleased struct unleased unleased = { 0 };
@@ -274,8 +274,8 @@ take_once(struct plan *p, bool look_first, enum task_next *next, struct refusal 
 	bool alone;
 	int ret;
 
-	if (look_first && unleased_of_wants(&r->decision, &unleased, &f->why) == -1)
-		return refuse_look(p, f);
+	if (find_unleased && unleased_of_wants(&r->decision, &unleased, &f->why) == -1)
+		return refuse_unchecked(p, f);
 	if (pick_under_lock(p, &unleased, next, f) == -1)
 		return -1;
 	if (*next != TASK_ACQUIRES)
@@ -378,7 +378,7 @@ answer_next(const struct call *c, enum task_next next, struct reply *reply)
 
 /* As grant_once() in grant.c. */
 static bool
-task_once(const struct call *c, bool look_first, struct reply *reply)
+task_once(const struct call *c, bool find_unleased, struct reply *reply)
 {
 	autorefusal struct refusal f = { .again = ASK_NOT };
 	autoruling struct ruling r = { .call = c };
@@ -391,9 +391,9 @@ task_once(const struct call *c, bool look_first, struct reply *reply)
 	else if ((next = next_of(&p.lease)) == TASK_ACQUIRES && find_waiter(c, &p.lease, &f.why) == 0 &&
 	    rule_again(&r, &p.lease, &f.why) == 0 && find_subject(&p, &f.why) == 0) {
 		narrow(&r.decision, &p.lease);
-		ret = take_once(&p, look_first, &next, &f);
+		ret = take_once(&p, find_unleased, &next, &f);
 	}
-	if (f.met_unleased && !look_first)
+	if (f.met_unleased && !find_unleased)
 		return false;
 	if (next != TASK_ACQUIRES)
 		answer_next(c, next, reply);

@@ -33,11 +33,11 @@ leave_queue(const struct call *c, const char *key, struct why *why)
 
 /* Milliseconds until the peer should ask again; 0: nothing is left to do. */
 static unsigned
-next_look(const struct lease *l, bool gives)
+next_request(const struct lease *l, bool gives)
 {
 	int64_t ms;
 
-	if (l == NULL || !l->placeholder || l->seen.over || lease_only_promises(l) || l->state == LEASE_RELEASING)
+	if (l == NULL || !l->placeholder || l->scan.over || lease_only_promises(l) || l->state == LEASE_RELEASING)
 		return 0;
 	if (gives || l->state != LEASE_HELD)
 		return SOON_MS;
@@ -48,7 +48,7 @@ next_look(const struct lease *l, bool gives)
 }
 
 static int
-look_again(const struct call *c, struct leases *ls, struct reply *reply)
+ask_again_in(const struct call *c, struct leases *ls, struct reply *reply)
 {
 	const struct peer *p = c->peer;
 	const struct idle idle = { c, ls, &reply->ops, NULL };
@@ -58,7 +58,7 @@ look_again(const struct call *c, struct leases *ls, struct reply *reply)
 	if (idle_finish(&idle, NULL, &reply->why) == -1 || idle_begin(&idle, NULL, &soon, &reply->why) == -1)
 		return -1;
 	l = leases_find(ls, p->asker.uid, c->request->runtime_root, c->request->id);
-	reply->again = next_look(l, reply->ops.n > 0);
+	reply->again = next_request(l, reply->ops.n > 0);
 	return 0;
 }
 
@@ -75,7 +75,7 @@ verb_over(const struct peer *p, const struct request *r, struct reply *reply)
 	lease_key(p->asker.uid, r->runtime_root, r->id, key);
 	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
 	    leases_lock(&ls, p->asker.uid, &reply->why) == -1 || leave_queue(&c, key, &reply->why) == -1 ||
-	    leases_look(&ls, &which, audit, &reply->why) == -1 || look_again(&c, &ls, reply) == -1 ? REPLY_REFUSED :
+	    leases_reap(&ls, &which, audit, &reply->why) == -1 || ask_again_in(&c, &ls, reply) == -1 ? REPLY_REFUSED :
 	    REPLY_NOTED;
 	if (reply->kind == REPLY_REFUSED && reply->why.code == WHY_AGAIN)
 		reply->kind = REPLY_BUSY;

@@ -33,7 +33,7 @@ put_trouble(struct jsonout *j, const struct lease *l)
 	size_t i;
 
 	jsonout_begin(j, "trouble", "[");
-	if (!l->seen.over && l->state == LEASE_HELD && !changes_trouble(l, &lines))
+	if (!l->scan.over && l->state == LEASE_HELD && !changes_trouble(l, &lines))
 		jsonout_text(j, NULL, "no memory to look at its nodes");
 	for (i = 0; i < lines.n; i++)
 		jsonout_text(j, NULL, lines.v[i]);
@@ -73,11 +73,11 @@ add_if_room(struct jsonout *list, struct jsonout *one, size_t *room)
 static const char *
 state_name(const struct lease *l, int64_t *left)
 {
-	enum idleness idleness = l->placeholder && !l->seen.over && l->state == LEASE_HELD ? idle_classify(l) : IDLENESS_BUSY;
+	enum idleness idleness = l->placeholder && !l->scan.over && l->state == LEASE_HELD ? idle_classify(l) : IDLENESS_BUSY;
 	const bool left_some = idleness == IDLENESS_LEFT && l->tasks.left_since != 0;
 
 	*left = left_some ? time(NULL) - (clock_ms() - l->tasks.left_since) / 1000 : 0;
-	return l->seen.over ? "over" : idleness == IDLENESS_IDLE ? "idle" : lease_state_name(l->state);
+	return l->scan.over ? "over" : idleness == IDLENESS_IDLE ? "idle" : lease_state_name(l->state);
 }
 
 static void
@@ -167,7 +167,7 @@ read_all(const struct peer *p, struct leases *ls, struct queue *q, struct why *w
 {
 	const struct lease_query c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
 
-	if (leases_lock(ls, p->asker.uid, why) == -1 || leases_look(ls, &c, -1, why) == -1 || queue_open(q, -1, why) == -1)
+	if (leases_lock(ls, p->asker.uid, why) == -1 || leases_reap(ls, &c, -1, why) == -1 || queue_open(q, -1, why) == -1)
 		return -1;
 	/* the order depends on all leases, and only root sees these */
 	if (c.all)
@@ -183,7 +183,7 @@ verb_status(const struct peer *p, const struct request *r, struct reply *reply)
 	struct why *why = &reply->why;
 
 	(void)r;
-	if (leave_cgroup(p->starter, why) == 0 && rate_look(p->asker.uid, time(NULL), false, why) == 0 &&
+	if (leave_cgroup(p->starter, why) == 0 && rate_query(p->asker.uid, time(NULL), false, why) == 0 &&
 	    read_all(p, &ls, &q, why) == 0 && (reply->status = tell_all(p, &ls, &q)) == NULL)
 		refuse_nomem(why);
 	reply->kind = reply->status != NULL ? REPLY_NOTED : REPLY_REFUSED;

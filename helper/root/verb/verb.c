@@ -1,17 +1,17 @@
 /* See verb.h. A table, without code of its own. */
 #include "verb.h"
 
-static const struct verb_row unknown = { .looks = true, .decides = true };
+static const struct verb_row unknown = { .needs_look = true, .needs_judge = true };
 
 static const struct verb_row rows[VERBS] = {
-	[VERB_GRANT] = { .run = NULL, .looks = true, .decides = true },
-	[VERB_TASK] = { .run = verb_task, .looks = true, .decides = true },
-	[VERB_OVER] = { .run = verb_over, .looks = true },
-	[VERB_LOOK] = { .run = verb_look, .looks = true },
-	[VERB_RELEASE] = { .run = verb_release, .looks = true },
-	[VERB_REAPPLY] = { .run = verb_reapply, .looks = true },
-	[VERB_STATUS] = { .run = verb_status, .looks = true },
-	[VERB_CREATED] = { .run = verb_created, .follows = true },
+	[VERB_GRANT] = { .run = NULL, .needs_look = true, .needs_judge = true },
+	[VERB_TASK] = { .run = verb_task, .needs_look = true, .needs_judge = true },
+	[VERB_OVER] = { .run = verb_over, .needs_look = true },
+	[VERB_REAP] = { .run = verb_reap, .needs_look = true },
+	[VERB_RELEASE] = { .run = verb_release, .needs_look = true },
+	[VERB_REAPPLY] = { .run = verb_reapply, .needs_look = true },
+	[VERB_STATUS] = { .run = verb_status, .needs_look = true },
+	[VERB_CREATED] = { .run = verb_created, .after_grant = true },
 	[VERB_EXEC] = { .run = verb_exec },
 	[VERB_REFUSED] = { .run = verb_note },
 	[VERB_PLAIN] = { .run = verb_note },

@@ -14,9 +14,9 @@ struct verb_row {
 	/* NULL for VERB_GRANT, whose changes outlive the reply (grant.h), and for what is no verb */
 	void (*run)(const struct peer *p, const struct request *r, struct reply *reply);
 	/* the children that it may need: what can't be done without one of them is refused, with the reason */
-	bool looks;		/* gpuhelper-look, gpuhelper-label */
-	bool decides;		/* gpuhelper-judge, gpuhelper-engine, gpuhelper-read */
-	bool follows;		/* may come on the connection of a grant, after it */
+	bool needs_look;		/* gpuhelper-look, gpuhelper-label */
+	bool needs_judge;		/* gpuhelper-judge, gpuhelper-engine, gpuhelper-read */
+	bool after_grant;		/* may come on the connection of a grant, after it */
 };
 
 /* The row of a verb of request_decode(), or of request_hint(): what is unknown yet may need all children. */
@@ -26,7 +26,7 @@ const struct verb_row *verb_find(int verb);
  * VERB_CREATED (created.c): the runtime that the peer started has made the container. Finds the container's first
  * process and its cgroups, and writes them into the lease. Refused if the peer has no lease for it, or if the process
  * can't be found: then the container must not run. REPLY_BUSY if somebody else has its GPU open, or nobody has looked
- * (beside.h): then the peer is to delete the container, and to ask for it again, with look_first.
+ * (beside.h): then the peer is to delete the container, and to ask for it again, with find_unleased.
  */
 void verb_created(const struct peer *p, const struct request *r, struct reply *reply);
 
@@ -49,19 +49,19 @@ void verb_task(const struct peer *p, const struct request *r, struct reply *repl
 void verb_over(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_LOOK (leaseverbs.c): ends the leases that are over. For root, also takes GPUs back from containers whose task is
+ * VERB_REAP (leaseverbs.c): ends the leases that are over. For root, also takes GPUs back from containers whose task is
  * over.
  */
-void verb_look(const struct peer *p, const struct request *r, struct reply *reply);
+void verb_reap(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_RELEASE (leaseverbs.c): as verb_look(), but a user's request looks at this container alone. If the container is
+ * VERB_RELEASE (leaseverbs.c): as verb_reap(), but a user's request looks at this container alone. If the container is
  * still in use, takes back the access that its lease gave it, and the lease drains.
  */
 void verb_release(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_REAPPLY (leaseverbs.c): as verb_look(), and repairs the nodes of live leases: the caller's own, or all for root.
+ * VERB_REAPPLY (leaseverbs.c): as verb_reap(), and repairs the nodes of live leases: the caller's own, or all for root.
  */
 void verb_reapply(const struct peer *p, const struct request *r, struct reply *reply);
 

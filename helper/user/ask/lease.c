@@ -339,7 +339,7 @@ lease_report_created(const struct command *c, enum door_setting door, struct ask
 void
 lease_check_over(const struct command *c, enum door_setting door, int status)
 {
-	enum verb verb = status == 0 && strcmp(c->verb, "delete") == 0 ? VERB_RELEASE : VERB_LOOK;
+	enum verb verb = status == 0 && strcmp(c->verb, "delete") == 0 ? VERB_RELEASE : VERB_REAP;
 	struct reply reply = { 0 };
 	struct why ignored;
 	struct request r;

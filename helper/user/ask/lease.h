@@ -30,7 +30,7 @@ bool lease_is_recorded(const struct command *c);
  * Has the helper look at the new container. The container's first process must be a child of this process,
  * which asked for the grant by *a. If the helper has not stayed there, starts another one. Returns 0, or -1 with *why:
  * the container must then be deleted, because no lease would follow it. 1 with *why: the same, because somebody has its
- * GPU open, but the caller may ask for a grant again, with look_first.
+ * GPU open, but the caller may ask for a grant again, with find_unleased.
  */
 int lease_report_created(const struct command *c, enum door_setting door, struct asking *a, struct why *why);
 

@@ -13,7 +13,7 @@
 #include "../../base/cleanup.h"
 #include "../../host/cgroup/cgroup.h"
 #include "../../host/file.h"
-#include "../../host/process/spaces.h"
+#include "../../host/process/namespaces.h"
 #include "../../kernel/cgroupline.h"
 
 /* True for the top of a v1 hierarchy, which is mounted beneath «root» itself: only that directory has the file. */
@@ -75,7 +75,7 @@ has_others(int root, const char *name, uint64_t ours)
 	/* our own cgroup does not count, and may hold hundreds of processes: look at none of them */
 	for (i = 0; i < in.n && !own && !found; i++)
 		/* 0 is a process outside our PID namespace */
-		found = in.v[i] > 0 && space_of(in.v[i], "pid", &its) && its != ours;
+		found = in.v[i] > 0 && ns_of(in.v[i], "pid", &its) && its != ours;
 	free(in.v);
 	return found && !own;
 }
@@ -107,7 +107,7 @@ cgroup_is_in_others(const struct strlist *dirs)
 
 	if (root == -1)
 		return false;
-	if (lines == NULL || !space_of(getpid(), "pid", &ours))
+	if (lines == NULL || !ns_of(getpid(), "pid", &ours))
 		return true;
 	for (i = 0; i < dirs->n; i++)
 		if (!add_directories_above(dirs->v[i], &above))

@@ -15,7 +15,7 @@
 /* What the options of a bind mount mean to the container. */
 struct meaning {
 	bool ro, noexec;
-	bool odd;		/* an option that is not known here */
+	bool has_unknown;		/* an option that is not known here */
 };
 
 static struct meaning
@@ -35,7 +35,7 @@ meaning_of(const struct strlist *options)
 		else if (strcmp(o, "noexec") == 0 || strcmp(o, "exec") == 0)
 			m.noexec = o[0] == 'n';
 		else if (!text_among(o, plain))
-			m.odd = true;
+			m.has_unknown = true;
 	}
 	return m;
 }
@@ -50,7 +50,7 @@ means_the_same(const struct strlist *theirs, const struct strlist *ours, bool di
 {
 	const struct meaning t = meaning_of(theirs), o = meaning_of(ours);
 
-	return !t.odd && t.noexec == o.noexec && (dir ? t.ro == o.ro : o.ro || !t.ro);
+	return !t.has_unknown && t.noexec == o.noexec && (dir ? t.ro == o.ro : o.ro || !t.ro);
 }
 
 /* True if the mount has no member that changes it, such as uidMappings. */

@@ -92,7 +92,7 @@ step(struct walk *w, const char *name)
 
 /* True if a name of the path is "." or "..", or may be a process's directory. */
 static bool
-has_odd_name(const char *path)
+has_removed_name(const char *path)
 {
 	size_t n;
 
@@ -114,7 +114,7 @@ static bool
 goes_straight(struct walk *w)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
-	autofree char *clean = w->at[0] == '\0' && !has_odd_name(w->rest) ? path_cleaned(w->rest) : NULL;
+	autofree char *clean = w->at[0] == '\0' && !has_removed_name(w->rest) ? path_cleaned(w->rest) : NULL;
 	int fd = clean != NULL ? (int)syscall(SYS_openat2, AT_FDCWD, clean, &how, sizeof(how)) : -1;
 
 	if (fd == -1 || strlen(clean) >= sizeof(w->at)) {

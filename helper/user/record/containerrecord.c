@@ -14,8 +14,8 @@
 #include "../../host/cgroup/cgroup.h"
 #include "../../host/file.h"
 #include "../../host/gpu/majors.h"
+#include "../../host/process/namespaces.h"
 #include "../../host/process/process.h"
-#include "../../host/process/spaces.h"
 #include "../../host/trust.h"
 #include "../../lease/leasefile.h"
 #include "../../lease/leasename.h"
@@ -40,7 +40,7 @@ container_record_fill(struct process_id init, struct container_record *r, struct
 	size_t devcgroup;
 
 	*r = (struct container_record){ .init = init };
-	if (!cgroup_own(init.pid, &r->cgroups, &devcgroup) || !space_of(getpid(), "pid", &r->pids))
+	if (!cgroup_own(init.pid, &r->cgroups, &devcgroup) || !ns_of(getpid(), "pid", &r->pids))
 		return refuse(why, WHY_IO, "/proc/%d: the container's cgroups or namespaces can't be read: %s", init.pid,
 		    strerror(errno));
 	if (devcgroup != SIZE_MAX && (r->devcgroup = strdup(r->cgroups.v[devcgroup])) == NULL)
@@ -186,7 +186,7 @@ container_record_has_our_pids(const struct container_record *r)
 {
 	uint64_t pids;
 
-	return space_of(getpid(), "pid", &pids) && pids == r->pids;
+	return ns_of(getpid(), "pid", &pids) && pids == r->pids;
 }
 
 void

@@ -147,7 +147,7 @@ find_source(struct vethost *s, const char *path, char *real, struct stat *st, bo
 	    (size_t)snprintf(real, PATH_MAX, "%s/%s", s->real, name) < PATH_MAX && lstat(real, st) == 0 &&
 	    !S_ISLNK(st->st_mode)) {
 		w.loose = false;
-		cdi_walk_look(&w, real, st);
+		cdi_walk_visit(&w, real, st);
 		*roots = !w.loose;
 		return true;
 	}
@@ -172,7 +172,7 @@ stat_node(struct vethost *s, const char *path, struct stat *st)
 }
 
 static bool
-see_node(void *host, const char *path, struct vet_node *n)
+find_node(void *host, const char *path, struct vet_node *n)
 {
 	const struct vethost_gpu *g;
 	struct stat st;
@@ -199,7 +199,7 @@ see_node(void *host, const char *path, struct vet_node *n)
 }
 
 static bool
-see_file(void *host, const char *path, struct vet_file *f)
+find_file(void *host, const char *path, struct vet_file *f)
 {
 	struct stat st;
 
@@ -242,7 +242,7 @@ open_parent(struct vethost *s, const char *path)
 }
 
 static bool
-see_folder(void *host, const char *path)
+find_folder(void *host, const char *path)
 {
 	struct vethost *s = host;
 	struct stat st;
@@ -251,10 +251,10 @@ see_folder(void *host, const char *path)
 	    S_ISDIR(st.st_mode);
 }
 
-struct vet_look
-vethost_look(struct vethost *s)
+struct vet_host
+vethost_functions(struct vethost *s)
 {
-	return (struct vet_look){ see_node, see_file, see_folder, s };
+	return (struct vet_host){ find_node, find_file, find_folder, s };
 }
 
 void

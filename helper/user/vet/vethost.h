@@ -22,7 +22,7 @@ struct vethost {
 };
 
 /* Functions that look at the host, and keep in *s what they see. */
-struct vet_look vethost_look(struct vethost *s);
+struct vet_host vethost_functions(struct vethost *s);
 void vethost_end(struct vethost *s);
 #define autovethost __attribute__((cleanup(vethost_end)))
 

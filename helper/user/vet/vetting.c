@@ -63,7 +63,8 @@ check_reply(struct reply *reply, const struct request *r, const struct settings 
     const struct devmajors *majors, struct why *why)
 {
 	autovethost struct vethost host = { .parent = -1 };
-	struct vet v = { .edits = &reply->edits, .request = r, .settings = s, .majors = majors, .look = vethost_look(&host) };
+	struct vet v = { .edits = &reply->edits, .request = r, .settings = s, .majors = majors, .host_view =
+	    vethost_functions(&host) };
 	autocdiregistry struct cdi_registry specs = { .files = 0 };
 	autopolicyset struct policy_set policies = { .n = 0 };
 	autofree struct vet_source *source = NULL;

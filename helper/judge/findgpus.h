@@ -1,6 +1,6 @@
 /* Reads which GPUs the host has. */
-#ifndef GPUHELPER_JUDGE_SEE_H
-#define GPUHELPER_JUDGE_SEE_H
+#ifndef GPUHELPER_JUDGE_FINDGPUS_H
+#define GPUHELPER_JUDGE_FINDGPUS_H
 
 #include "../gpu/gpu.h"
 #include "../host/gpu/drmnodes.h"

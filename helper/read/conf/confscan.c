@@ -1,8 +1,8 @@
 /*
- * See conflook.h. Only root can have written the text, but it may hold anything. Must never read past its
+ * See confscan.h. Only root can have written the text, but it may hold anything. Must never read past its
  * end, and must take linear time except for the names in one group.
  */
-#include "conflook.h"
+#include "confscan.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define FAULTS_MAX 20		/* a longer list would help nobody */
 
 /* Characters that word processors and web pages put in place of ASCII. */
-enum odd { ODD_QUOTE, ODD_SPACE, ODD_UNSEEN, ODD_KINDS, ODD_NONE = ODD_KINDS };
+enum suspect { SUSPECT_QUOTE, SUSPECT_SPACE, SUSPECT_INVISIBLE, SUSPECT_KINDS, SUSPECT_NONE = SUSPECT_KINDS };
 
 /* The name of a setting; the names of one group form a list. */
 struct key {
@@ -25,7 +25,7 @@ struct key {
 	size_t before;		/* index + 1 of the one before it in its group, or 0 */
 };
 
-struct look {
+struct conf_scanner {
 	const char *p, *end;
 	unsigned line, depth;
 	struct faults *f;
@@ -35,12 +35,12 @@ struct look {
 	struct key *key, name;	/* all settings; the name that was read last */
 	size_t keys;
 	size_t last[CONF_DEPTH_MAX + 2], many[CONF_DEPTH_MAX + 2];	/* of each open bracket: last key, number of keys */
-	size_t odd[ODD_KINDS];	/* index + 1 of this kind's fault */
-	unsigned odd_line[ODD_KINDS], odd_lines[ODD_KINDS];
+	size_t suspect[SUSPECT_KINDS];	/* index + 1 of this kind's fault */
+	unsigned suspect_line[SUSPECT_KINDS], suspect_lines[SUSPECT_KINDS];
 };
 
 /* Adds only the first fault of a line. */
-#define LOOK_FAULT(l, ...) \
+#define SCAN_FAULT(l, ...) \
 	do { \
 		if ((l)->faulty != (l)->line) \
 			fault_add((l)->f, (l)->line, false, __VA_ARGS__); \
@@ -61,7 +61,7 @@ conf_is_word_char(char c)
 }
 
 static void
-look_comment(struct look *l)
+scan_comment(struct conf_scanner *l)
 {
 	unsigned from = l->line;
 
@@ -87,11 +87,11 @@ look_comment(struct look *l)
  * fault already.
  */
 static void
-quote_missing(struct look *l)
+quote_missing(struct conf_scanner *l)
 {
 	struct faults *f = l->f;
 
-	if (l->odd_line[ODD_QUOTE] == l->line) {
+	if (l->suspect_line[SUSPECT_QUOTE] == l->line) {
 		while (l->p < l->end && *l->p != '\n')
 			l->p++;
 		return;
@@ -103,17 +103,17 @@ quote_missing(struct look *l)
 }
 
 static void
-look_string(struct look *l)
+scan_string(struct conf_scanner *l)
 {
 	for (l->p++; l->p < l->end && *l->p != '"' && *l->p != '\n'; l->p++) {
 		if ((unsigned char)*l->p < 0x20 && !(*l->p == '\r' && l->end - l->p > 1 && l->p[1] == '\n'))
-			LOOK_FAULT(l, "a string may hold no control byte%s", *l->p == '\t' ? " (there is a tab in this one)" : "");
+			SCAN_FAULT(l, "a string may hold no control byte%s", *l->p == '\t' ? " (there is a tab in this one)" : "");
 		if (*l->p != '\\')
 			continue;
 		if (l->end - l->p < 2 || l->p[1] == '\n')
 			continue;
 		if (*++l->p != '\\' && *l->p != '"')
-			LOOK_FAULT(l, "in a string, a backslash may only stand before \\ or \"");
+			SCAN_FAULT(l, "in a string, a backslash may only stand before \\ or \"");
 	}
 	if (l->p >= l->end || *l->p == '\n')
 		quote_missing(l);
@@ -123,7 +123,7 @@ look_string(struct look *l)
 
 /* Checks for decimal digits, with or without a minus. The setting's reader checks the range. */
 static void
-look_number(struct look *l)
+scan_number(struct conf_scanner *l)
 {
 	const char *from = l->p, *digits = from + (*from == '-');
 	const int shown = 40;
@@ -134,15 +134,15 @@ look_number(struct look *l)
 	for (const char *p = digits; p < l->p; p++)
 		plain = plain && *p >= '0' && *p <= '9';
 	if (!plain || l->p == digits || l->p - digits > 9)
-		LOOK_FAULT(l, "\"%.*s\" is not a plain number of at most nine digits",
+		SCAN_FAULT(l, "\"%.*s\" is not a plain number of at most nine digits",
 		    (int)(l->p - from > shown ? shown : l->p - from), from);
 	else if (*digits == '0' && l->p - digits > 1)
 		/* libconfig 1.6 to 1.8 read it as octal, other versions as decimal */
-		LOOK_FAULT(l, "\"%.*s\" begins with a 0: some take it for an octal number", (int)(l->p - from), from);
+		SCAN_FAULT(l, "\"%.*s\" begins with a 0: some take it for an octal number", (int)(l->p - from), from);
 }
 
 static void
-look_name(struct look *l)
+scan_name(struct conf_scanner *l)
 {
 	l->name = (struct key){ .name = l->p, .line = l->line };
 	while (l->p < l->end && conf_is_name_char(*l->p))
@@ -152,7 +152,7 @@ look_name(struct look *l)
 
 /* Called at the = or : after a name. */
 static void
-look_setting(struct look *l)
+scan_setting(struct conf_scanner *l)
 {
 	const unsigned at = l->depth <= CONF_DEPTH_MAX ? l->depth : CONF_DEPTH_MAX + 1;
 	struct key *v;
@@ -162,12 +162,12 @@ look_setting(struct look *l)
 		return;
 	for (i = l->last[at]; i != 0; i = l->key[i - 1].before)
 		if (l->key[i - 1].len == l->name.len && memcmp(l->key[i - 1].name, l->name.name, l->name.len) == 0) {
-			LOOK_FAULT(l, "\"%.*s\" is set twice: line %u has it, too", (int)(l->name.len > 64 ? 64 : l->name.len),
+			SCAN_FAULT(l, "\"%.*s\" is set twice: line %u has it, too", (int)(l->name.len > 64 ? 64 : l->name.len),
 			    l->name.name, l->key[i - 1].line);
 			return;
 		}
 	if (l->keys == CONF_SETTINGS_MAX || l->many[at]++ == CONF_GROUP_MAX) {
-		LOOK_FAULT(l, "more than %d settings in one %s", l->keys == CONF_SETTINGS_MAX ? CONF_SETTINGS_MAX : CONF_GROUP_MAX,
+		SCAN_FAULT(l, "more than %d settings in one %s", l->keys == CONF_SETTINGS_MAX ? CONF_SETTINGS_MAX : CONF_GROUP_MAX,
 		    l->keys == CONF_SETTINGS_MAX ? "file" : "group");
 		l->over = true;
 		return;
@@ -186,25 +186,25 @@ look_setting(struct look *l)
 }
 
 static void
-open_bracket(struct look *l)
+open_bracket(struct conf_scanner *l)
 {
 	if (++l->depth == CONF_DEPTH_MAX + 1)
-		LOOK_FAULT(l, "nested deeper than %d brackets", CONF_DEPTH_MAX);
+		SCAN_FAULT(l, "nested deeper than %d brackets", CONF_DEPTH_MAX);
 	if (l->depth <= CONF_DEPTH_MAX)
 		l->last[l->depth] = l->many[l->depth] = 0;
 }
 
 static void
-close_bracket(struct look *l)
+close_bracket(struct conf_scanner *l)
 {
 	l->depth -= l->depth > 0;
 	/* libconfig 1.7 and later allow it, earlier versions do not */
 	if (l->comma && *l->p != '}')
-		LOOK_FAULT(l, "a list ends without a comma: take the one before \"%c\" out", *l->p);
+		SCAN_FAULT(l, "a list ends without a comma: take the one before \"%c\" out", *l->p);
 }
 
 static void
-look_mark(struct look *l)
+scan_punctuation(struct conf_scanner *l)
 {
 	const char c = *l->p;
 
@@ -216,18 +216,18 @@ look_mark(struct look *l)
 		close_bracket(l);
 		break;
 	case '=': case ':':
-		look_setting(l);
+		scan_setting(l);
 		break;
 	case '@':
-		LOOK_FAULT(l, "@include is not allowed: each file must be complete");
+		SCAN_FAULT(l, "@include is not allowed: each file must be complete");
 		break;
 	case ';': case ',':
 		break;
 	case '\'':
-		LOOK_FAULT(l, "unexpected character \"'\": a string stands in double quotes");
+		SCAN_FAULT(l, "unexpected character \"'\": a string stands in double quotes");
 		break;
 	default:
-		LOOK_FAULT(l, "unexpected character \"%c\"%s", c > 0x20 && c < 0x7f ? c : '?',
+		SCAN_FAULT(l, "unexpected character \"%c\"%s", c > 0x20 && c < 0x7f ? c : '?',
 		    c == '/' ? ": a string stands in double quotes" : "");
 	}
 	l->comma = c == ',';
@@ -235,16 +235,16 @@ look_mark(struct look *l)
 	l->p++;
 }
 
-static enum odd
-odd_kind(uint32_t c)
+static enum suspect
+suspect_kind(uint32_t c)
 {
 	if ((c >= 0x2018 && c <= 0x201f) || c == 0xab || c == 0xbb || c == 0x2032 || c == 0x2033 || c == 0xff02)
-		return ODD_QUOTE;
+		return SUSPECT_QUOTE;
 	if (c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x202f || c == 0x205f || c == 0x3000)
-		return ODD_SPACE;
+		return SUSPECT_SPACE;
 	if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x2069) || c == 0xfeff)
-		return ODD_UNSEEN;
-	return ODD_NONE;
+		return SUSPECT_INVISIBLE;
+	return SUSPECT_NONE;
 }
 
 /* Decodes one character of well-formed UTF-8. Returns its number of bytes. */
@@ -262,16 +262,16 @@ decode(const char *p, uint32_t *c)
 }
 
 static void
-first_odd(struct look *l, enum odd kind, uint32_t c, unsigned n)
+first_suspect(struct conf_scanner *l, enum suspect kind, uint32_t c, unsigned n)
 {
-	if (kind == ODD_QUOTE)
-		LOOK_FAULT(l, "\"%.*s\" (U+%04X) is no double quote: write \"", (int)n, l->p, c);
-	else if (kind == ODD_UNSEEN)
-		LOOK_FAULT(l, "a character that can't be seen (U+%04X): take it out", c);
+	if (kind == SUSPECT_QUOTE)
+		SCAN_FAULT(l, "\"%.*s\" (U+%04X) is no double quote: write \"", (int)n, l->p, c);
+	else if (kind == SUSPECT_INVISIBLE)
+		SCAN_FAULT(l, "a character that can't be seen (U+%04X): take it out", c);
 	else if (c == 0xa0 || c == 0x202f)
-		LOOK_FAULT(l, "a no-break space (U+%04X): write a plain space", c);
+		SCAN_FAULT(l, "a no-break space (U+%04X): write a plain space", c);
 	else
-		LOOK_FAULT(l, "a space that is no plain one (U+%04X): write a plain space", c);
+		SCAN_FAULT(l, "a space that is no plain one (U+%04X): write a plain space", c);
 }
 
 /*
@@ -279,24 +279,24 @@ first_odd(struct look *l, enum odd kind, uint32_t c, unsigned n)
  * the further lines that have one.
  */
 static void
-look_odd(struct look *l)
+scan_suspect(struct conf_scanner *l)
 {
 	const bool clean = l->faulty != l->line;
 	uint32_t c;
 	const unsigned n = decode(l->p, &c);
-	const enum odd kind = odd_kind(c);
+	const enum suspect kind = suspect_kind(c);
 
-	l->comma = l->comma && kind != ODD_QUOTE && kind != ODD_NONE;
-	if (kind == ODD_NONE)
-		LOOK_FAULT(l, "unexpected character \"%.*s\" (U+%04X)", (int)n, l->p, c);
-	else if (l->odd_line[kind] != l->line) {
-		l->odd_line[kind] = l->line;
-		if (l->odd[kind] != 0) {
-			l->odd_lines[kind]++;
+	l->comma = l->comma && kind != SUSPECT_QUOTE && kind != SUSPECT_NONE;
+	if (kind == SUSPECT_NONE)
+		SCAN_FAULT(l, "unexpected character \"%.*s\" (U+%04X)", (int)n, l->p, c);
+	else if (l->suspect_line[kind] != l->line) {
+		l->suspect_line[kind] = l->line;
+		if (l->suspect[kind] != 0) {
+			l->suspect_lines[kind]++;
 			l->faulty = l->line;
 		} else if (clean) {
-			first_odd(l, kind, c, n);
-			l->odd[kind] = l->f->n;
+			first_suspect(l, kind, c, n);
+			l->suspect[kind] = l->f->n;
 		}
 	}
 	l->p += n;
@@ -304,23 +304,23 @@ look_odd(struct look *l)
 
 /* Appends the number of further lines to the first fault of each kind. */
 static void
-count_odd(struct look *l)
+count_suspect(struct conf_scanner *l)
 {
 	struct fault *f;
 	size_t i, len;
 
-	for (i = 0; i < ODD_KINDS; i++) {
-		if (l->odd_lines[i] == 0 || l->odd[i] == 0 || l->odd[i] > l->f->n)
+	for (i = 0; i < SUSPECT_KINDS; i++) {
+		if (l->suspect_lines[i] == 0 || l->suspect[i] == 0 || l->suspect[i] > l->f->n)
 			continue;
-		f = &l->f->v[l->odd[i] - 1];
+		f = &l->f->v[l->suspect[i] - 1];
 		len = strlen(f->text);
-		snprintf(f->text + len, sizeof(f->text) - len, "; %u more line%s such", l->odd_lines[i],
-		    l->odd_lines[i] == 1 ? " has" : "s have");
+		snprintf(f->text + len, sizeof(f->text) - len, "; %u more line%s such", l->suspect_lines[i],
+		    l->suspect_lines[i] == 1 ? " has" : "s have");
 	}
 }
 
 static void
-look_token(struct look *l)
+scan_token(struct conf_scanner *l)
 {
 	const char c = *l->p;
 	const bool number = (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.';
@@ -329,20 +329,20 @@ look_token(struct look *l)
 		l->line += c == '\n';
 		l->p++;
 	} else if (c == '#' || (c == '/' && l->end - l->p > 1 && (l->p[1] == '/' || l->p[1] == '*'))) {
-		look_comment(l);
+		scan_comment(l);
 	} else if ((unsigned char)c >= 0x80) {
-		look_odd(l);
+		scan_suspect(l);
 	} else if (c == '"' || number || conf_is_name_char(c)) {
 		l->comma = false;
 		l->name.name = NULL;
 		if (c == '"')
-			look_string(l);
+			scan_string(l);
 		else if (number)
-			look_number(l);
+			scan_number(l);
 		else
-			look_name(l);
+			scan_name(l);
 	} else
-		look_mark(l);
+		scan_punctuation(l);
 }
 
 /* The first line that is not UTF-8 text or has a NUL, or 0. */
@@ -363,9 +363,9 @@ line_of_garbage(const char *text, size_t len, bool *nul)
 }
 
 void
-conf_look_over(const char *text, size_t len, struct faults *f)
+conf_scan(const char *text, size_t len, struct faults *f)
 {
-	struct look l = { .p = text, .end = text + len, .line = 1, .f = f };
+	struct conf_scanner l = { .p = text, .end = text + len, .line = 1, .f = f };
 	unsigned garbage;
 	bool nul;
 
@@ -379,12 +379,12 @@ conf_look_over(const char *text, size_t len, struct faults *f)
 		return;
 	}
 	if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-		LOOK_FAULT(&l, "the file begins with a byte order mark (U+FEFF): save it as UTF-8 without one");
+		SCAN_FAULT(&l, "the file begins with a byte order mark (U+FEFF): save it as UTF-8 without one");
 		l.faulty = 0;
 		l.p += 3;
 	}
 	while (l.p < l.end && !l.over && f->errors < FAULTS_MAX)
-		look_token(&l);
-	count_odd(&l);
+		scan_token(&l);
+	count_suspect(&l);
 	free(l.key);
 }

@@ -1,5 +1,5 @@
-/* See spaces.h. Looks at /proc only. */
-#include "spaces.h"
+/* See namespaces.h. Looks at /proc only. */
+#include "namespaces.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
  * makes an inode and drops it again, which takes twice the time, for each process of the host.
  */
 bool
-space_find(int proc, const char *pid, const char *kind, uint64_t *inode)
+ns_find(int proc, const char *pid, const char *kind, uint64_t *inode)
 {
 	char path[64], link[40];
 	const size_t name = strlen(kind);
@@ -34,11 +34,11 @@ space_find(int proc, const char *pid, const char *kind, uint64_t *inode)
 }
 
 bool
-space_of(pid_t pid, const char *kind, uint64_t *inode)
+ns_of(pid_t pid, const char *kind, uint64_t *inode)
 {
 	const int proc = procdir_kept();
 	char name[16];
 
 	snprintf(name, sizeof(name), "%d", pid);
-	return proc != -1 && space_find(proc, name, kind, inode);
+	return proc != -1 && ns_find(proc, name, kind, inode);
 }

@@ -1,5 +1,5 @@
-/* See see.h. Reads the host with its caller's rights, and changes nothing. */
-#include "see.h"
+/* See findgpus.h. Reads the host with its caller's rights, and changes nothing. */
+#include "findgpus.h"
 
 #include "../host/gpu/gpus.h"
 

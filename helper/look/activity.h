@@ -1,11 +1,11 @@
 /* What the container of a lease with «placeholder» is doing (lease/leasetasks.h). */
-#ifndef GPUHELPER_LOOK_PAUSEDTASK_H
-#define GPUHELPER_LOOK_PAUSEDTASK_H
+#ifndef GPUHELPER_LOOK_ACTIVITY_H
+#define GPUHELPER_LOOK_ACTIVITY_H
 
-#include "../host/process/looks.h"
+#include "../host/process/scanbudget.h"
 #include "../lease/leasefile.h"
 
 /* Fills *out. If the container's first process is alone in it, only that process can have a node open. */
-void sight_take(const struct lease *l, struct looks *looks, struct sight *out);
+void activity_read(const struct lease *l, struct budget *budget, struct activity *out);
 
 #endif

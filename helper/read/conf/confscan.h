@@ -2,8 +2,8 @@
  * Checks the text of a libconfig file before libconfig parses it. Anything that libconfig's versions read differently,
  * or that the author can hardly have meant, is a fault. Must only read the text.
  */
-#ifndef GPUHELPER_READ_CONF_CONFLOOK_H
-#define GPUHELPER_READ_CONF_CONFLOOK_H
+#ifndef GPUHELPER_READ_CONF_CONFSCAN_H
+#define GPUHELPER_READ_CONF_CONFSCAN_H
 
 #include <stdbool.h>
 
@@ -22,6 +22,6 @@ bool conf_is_word_char(char c);
  * Adds faults to *f, at most one a line, because further ones on a line mostly follow from the first. All
  * versions of libconfig read a text without a fault alike.
  */
-void conf_look_over(const char *text, size_t len, struct faults *f);
+void conf_scan(const char *text, size_t len, struct faults *f);
 
 #endif

@@ -1,5 +1,5 @@
-/* See spaceset.h. Looks at /proc only. */
-#include "spaceset.h"
+/* See nsset.h. Looks at /proc only. */
+#include "nsset.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,28 +11,28 @@
 
 #include "../base/cleanup.h"
 #include "../host/file.h"
+#include "../host/process/namespaces.h"
 #include "../host/process/procdir.h"
 #include "../host/process/process.h"
-#include "../host/process/spaces.h"
 #include "../host/process/threads.h"
 
 #define NESTED_MAX 32		/* nested PID namespaces at most (MAX_PID_NS_LEVEL of the kernel) */
 
-struct space_search {
+struct ns_search {
 	int proc;
 	const char *kind;
 	uint64_t inode;
-	struct space_set *set;
+	struct ns_set *set;
 	unsigned depth;			/* of the PID namespace «inode»; our own has depth 1 */
 	bool unsure;			/* a process whose namespace could not be seen may be in it */
 	struct process_id process;	/* with its number in that namespace */
 };
 
 /* Looks at one process (PID beneath s->proc); true ends the search. */
-typedef bool process_test(struct space_search *s, const char *pid);
+typedef bool process_test(struct ns_search *s, const char *pid);
 
 static bool
-each_process(struct space_search *s, process_test *test)
+each_process(struct ns_search *s, process_test *test)
 {
 	int fd = procdir_open(O_RDONLY);
 	DIR *d = file_list(fd);
@@ -55,11 +55,11 @@ struct seen {
 	const char *kind;
 	uint64_t inode;			/* of the first thread that could be looked at */
 	bool any, mixed;		/* a thread was seen; another one was elsewhere or could not be seen */
-	struct space_set *set;		/* gets each inode; may be NULL */
+	struct ns_set *set;		/* gets each inode; may be NULL */
 };
 
 static bool
-add_inode(struct space_set *s, uint64_t inode)
+add_inode(struct ns_set *s, uint64_t inode)
 {
 	const size_t room = s->room > 0 ? 2 * s->room : 256;
 	uint64_t *v;
@@ -82,11 +82,11 @@ add_inode(struct space_set *s, uint64_t inode)
  * (fs/proc/namespaces.c).
  */
 static bool
-task_is_gone(int proc, const char *task, int error)
+thread_is_gone(int proc, const char *thread, int error)
 {
 	struct stat st;
 
-	return process_is_gone(error) || (error == EACCES && fstatat(proc, task, &st, 0) == -1 && process_is_gone(errno));
+	return process_is_gone(error) || (error == EACCES && fstatat(proc, thread, &st, 0) == -1 && process_is_gone(errno));
 }
 
 /*
@@ -94,14 +94,14 @@ task_is_gone(int proc, const char *task, int error)
  * (ENOENT).
  */
 static bool
-look_at_task(void *ctx, const char *task, bool own_files)
+note_thread(void *ctx, const char *thread, bool own_files)
 {
 	struct seen *seen = ctx;
 	uint64_t inode;
 
 	(void)own_files;
-	if (!space_find(seen->proc, task, seen->kind, &inode)) {
-		if (task_is_gone(seen->proc, task, errno))
+	if (!ns_find(seen->proc, thread, seen->kind, &inode)) {
+		if (thread_is_gone(seen->proc, thread, errno))
 			return false;
 		seen->mixed = true;
 		return true;
@@ -123,7 +123,7 @@ look_at_task(void *ctx, const char *task, bool own_files)
 static bool
 look_at_process(struct seen *seen, const char *pid)
 {
-	return !task_any(seen->proc, pid, look_at_task, seen) || (seen->any && !seen->mixed);
+	return !thread_any(seen->proc, pid, note_thread, seen) || (seen->any && !seen->mixed);
 }
 
 /*
@@ -131,7 +131,7 @@ look_at_process(struct seen *seen, const char *pid)
  * with errno if they can't be read.
  */
 static unsigned
-read_numbers(const struct space_search *s, const char *pid, long out[NESTED_MAX])
+read_numbers(const struct ns_search *s, const char *pid, long out[NESTED_MAX])
 {
 	autofree char *text = NULL;
 	char name[40], *p, *end;
@@ -156,7 +156,7 @@ read_numbers(const struct space_search *s, const char *pid, long out[NESTED_MAX]
  * Sets s->depth if the process is in the namespace. All threads of a process are in the same PID namespace.
  */
 static bool
-find_depth(struct space_search *s, const char *pid)
+find_depth(struct ns_search *s, const char *pid)
 {
 	struct seen seen = { .proc = s->proc, .kind = s->kind };
 	long numbers[NESTED_MAX];
@@ -176,7 +176,7 @@ find_depth(struct space_search *s, const char *pid)
  * number and start time only by chance.
  */
 static bool
-has_number(struct space_search *s, const char *pid)
+has_number(struct ns_search *s, const char *pid)
 {
 	long numbers[NESTED_MAX];
 	unsigned n = read_numbers(s, pid, numbers);
@@ -189,7 +189,7 @@ has_number(struct space_search *s, const char *pid)
 }
 
 static bool
-collect_all(struct space_search *s, const char *pid)
+collect_all(struct ns_search *s, const char *pid)
 {
 	struct seen seen = { .proc = s->proc, .kind = s->kind, .set = s->set };
 
@@ -205,9 +205,9 @@ by_inode(const void *a, const void *b)
 }
 
 bool
-space_set_has(struct space_set *s, const char *kind, uint64_t inode)
+ns_set_has(struct ns_set *s, const char *kind, uint64_t inode)
 {
-	struct space_search all = { .kind = kind, .set = s };
+	struct ns_search all = { .kind = kind, .set = s };
 
 	if (!s->read) {
 		s->read = true;
@@ -215,26 +215,26 @@ space_set_has(struct space_set *s, const char *kind, uint64_t inode)
 		if (s->n > 1)
 			qsort(s->inode, s->n, sizeof(*s->inode), by_inode);
 	}
-	return s->failed || space_set_shows(s, inode);
+	return s->failed || ns_set_shows(s, inode);
 }
 
 bool
-space_set_shows(const struct space_set *s, uint64_t inode)
+ns_set_shows(const struct ns_set *s, uint64_t inode)
 {
 	return !s->failed && s->n > 0 && bsearch(&inode, s->inode, s->n, sizeof(*s->inode), by_inode) != NULL;
 }
 
 void
-space_set_free(struct space_set *s)
+ns_set_free(struct ns_set *s)
 {
 	free(s->inode);
-	*s = (struct space_set){ 0 };
+	*s = (struct ns_set){ 0 };
 }
 
 bool
-space_has_process(uint64_t pids, struct process_id p)
+ns_has_process(uint64_t pids, struct process_id p)
 {
-	struct space_search s = { .kind = "pid", .inode = pids, .process = p };
+	struct ns_search s = { .kind = "pid", .inode = pids, .process = p };
 
 	if (p.pid <= 0)
 		return false;

@@ -1,5 +1,5 @@
-/* See pausedtask.h. Reads /proc and cgroups. Where something can't be seen, answers what keeps a lease alive. */
-#include "pausedtask.h"
+/* See activity.h. Reads /proc and cgroups. Where something can't be seen, answers what keeps a lease alive. */
+#include "activity.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ has_pid(const struct pids *sorted, pid_t pid)
  * engine. What the task started has a parent inside: the task, or process 1 once the task has ended.
  */
 static void
-sort_out(const struct lease *l, const struct pids *all, struct sight *out)
+sort_out(const struct lease *l, const struct pids *all, struct activity *out)
 {
 	pid_t parent;
 	size_t i;
@@ -65,7 +65,7 @@ sort_out(const struct lease *l, const struct pids *all, struct sight *out)
 }
 
 static void
-see_processes(const struct lease *l, struct sight *out)
+read_processes(const struct lease *l, struct activity *out)
 {
 	unsigned dirs = CONTAINER_DIRS_MAX;
 	struct pids all;
@@ -84,12 +84,12 @@ see_processes(const struct lease *l, struct sight *out)
 }
 
 void
-sight_take(const struct lease *l, struct looks *looks, struct sight *out)
+activity_read(const struct lease *l, struct budget *budget, struct activity *out)
 {
-	*out = (struct sight){ .task = true, .has_node = true };
+	*out = (struct activity){ .task = true, .has_node = true };
 	if (!(out->placeholder = runs_placeholder(l)))
 		return;
-	see_processes(l, out);
+	read_processes(l, out);
 	if (out->alone)
-		out->has_node = process_holds(l->container.init.pid, l->node, l->nodes, looks);
+		out->has_node = process_holds(l->container.init.pid, l->node, l->nodes, budget);
 }

@@ -42,7 +42,7 @@ MUTANTS = (
     ('root/enter/peer.c', 'the overflow uid may ask', swap('uid == (uid_t)-1 || uid == OVERFLOW_UID', 'uid == (uid_t)-1'), 'attack/t_lease'),
     ('root/enter/peer.c', 'a caller in another root directory may ask', never('asks from another root directory'), 'socket attack/t_spaces'),
     ('root/enter/peer.c', "a caller in somebody else's user namespace may ask", never('asks from a user namespace that uid'), 'socket attack/t_spaces'),
-    ('root/enter/peer.c', 'the number of a process that is gone is taken for the caller', swap('p->start > own ||\n\t    !process_has_uid(p->pid, p->asker.uid))', 'p->start > own)'), 'socket attack/t_process'),
+    ('root/enter/peer.c', 'the number of a process that is gone is taken for the caller', swap('p->start > own ||\n\t    !process_has_uid(p->pid, p->client.uid))', 'p->start > own)'), 'socket attack/t_process'),
     ('root/enter/enter.c', 'the leader of a process group may start the helper', swap('setsid() == -1 && who->uid != 0', 'setsid() == -1 && false'), 'attack/t_process attack/t_stall attack/t_door'),
     ('root/enter/enter.c', 'a subordinate uid may ask', never('is a subordinate uid'), 'attack/t_door attack/t_process attack/t_spaces'),
     ('root/enter/owncgroup.c', 'a cgroup that others may write is one of root\'s alone', swap('st.st_uid == 0 && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0', 'st.st_uid == 0'), 'attack/t_cgroup'),

@@ -12,7 +12,7 @@ word_if_there(struct lines *t, const char **text)
 }
 
 static void
-asker_words(struct lines *t, struct asker *who)
+client_words(struct lines *t, struct client *who)
 {
 	lines_begin(t, "asker");
 	word_u32(t, &who->uid);
@@ -61,7 +61,7 @@ host_lines(struct lines *t, struct grant_ask *a)
 void
 grant_ask_lines(struct lines *t, struct grant_ask *a)
 {
-	asker_words(t, &a->who);
+	client_words(t, &a->who);
 	known_lines(t, &a->known);
 	ask_words(t, a);
 	settings_words(t, &a->settings);

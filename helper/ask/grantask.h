@@ -9,7 +9,7 @@
 #include "identity.h"
 
 struct grant_ask {
-	struct asker who;
+	struct client who;
 	struct known known;		/* only the identity is used */
 	const char *gpus, *folders;	/* as requested; NULL: not requested */
 	bool privileged;		/* the container is, and only a policy can allow that */

@@ -54,7 +54,7 @@ struct look_ask {
  */
 struct look_lease {
 	char boot[40];
-	struct process_id asker, init;
+	struct process_id client, init;
 	uint64_t mounts, pids;
 	struct file_id program;
 	struct process_id task;

@@ -40,7 +40,7 @@ int verdict_tell(const struct decision *d, const struct policy_set *policies, st
 
 /* What the reader of a verdict knows by itself. */
 struct verdict_bounds {
-	const struct asker *who;
+	const struct client *who;
 	const struct identity *id;
 	const struct settings *settings;
 	const struct policy_set *policies;

@@ -36,7 +36,7 @@ take_list(struct engine_specs *s, struct spec_files *out, struct why *why)
 }
 
 int
-answering_hears_specs(struct answering *e, const char *question, size_t len, bool *malformed, struct why *why)
+answering_load_specs(struct answering *e, const char *question, size_t len, bool *malformed, struct why *why)
 {
 	autospecfiles struct spec_files files = { 0 };
 	struct engine_specs list;
@@ -165,7 +165,7 @@ answer_wants(const struct answering *e, const struct engine_ask *a, struct engin
 }
 
 int
-answering_answers(struct answering *e, struct engine_ask *a, struct engine_answer *out)
+answer_questions(struct answering *e, struct engine_ask *a, struct engine_answer *out)
 {
 	if (a->verb == ENGINE_SPECS || !e->has_specs || (a->verb == ENGINE_NAMES) == e->has_names)
 		return refuse(&out->why, WHY_BUG, "gpuhelper-engine is asked in the wrong order");

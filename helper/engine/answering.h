@@ -13,9 +13,9 @@ struct answering {
 };
 
 /* Takes the first question. 0, or -1 with *why; *malformed: because gpuhelper-read's answer is malformed. */
-int answering_hears_specs(struct answering *e, const char *question, size_t len, bool *malformed, struct why *why);
+int answering_load_specs(struct answering *e, const char *question, size_t len, bool *malformed, struct why *why);
 
 /* Answers any other question, which gives its inventory away. 0, or -1 with out->why. */
-int answering_answers(struct answering *e, struct engine_ask *a, struct engine_answer *out);
+int answer_questions(struct answering *e, struct engine_ask *a, struct engine_answer *out);
 
 #endif

@@ -38,7 +38,7 @@ say(enum engine_verb verb, size_t gpus, struct engine_answer *a)
 static enum engine_verb
 answer_specs(struct answering *e, const char *question, size_t len, struct engine_answer *out)
 {
-	if (answering_hears_specs(e, question, len, &out->malformed, &out->why) == 0)
+	if (answering_load_specs(e, question, len, &out->malformed, &out->why) == 0)
 		out->why = (struct why){ 0 };
 	return ENGINE_SPECS;
 }
@@ -54,7 +54,7 @@ answer_ask(struct answering *e, const char *question, size_t len, struct engine_
 	verb = a.verb;
 	if (!lines_finish(&in))
 		refuse(&out->why, WHY_BUG, "gpuhelper-engine can't read the question");
-	else if (answering_answers(e, &a, out) == 0)
+	else if (answer_questions(e, &a, out) == 0)
 		out->why = (struct why){ 0 };
 	engine_ask_free(&a);
 	return verb;

@@ -39,7 +39,7 @@ try_policy(struct policy_search *s, const struct policy *p, struct why *why)
 {
 	const struct question *q = s->q;
 	struct decision *d = s->out;
-	bool gives = p->gpus > 0 && ask_wants_gpus(q->ask);
+	bool gives = p->gpus > 0 && requested_wants_gpus(q->requested);
 
 	if (!policy_covers(p, q->who, q->id, q->settings, why)) {
 		if (s->misses == NULL && (s->misses = policy_misses(p, q->who, q->id, q->settings)) != NULL &&
@@ -53,7 +53,7 @@ try_policy(struct policy_search *s, const struct policy *p, struct why *why)
 		s->blind = true;
 		return VERDICT_LACKS;
 	}
-	return policy_judge(p, q->who, q->ask, &d->inventory, q->settings, &d->grant, why);
+	return policy_decide(p, q->who, q->requested, &d->inventory, q->settings, &d->grant, why);
 }
 
 /* Tries one policy file. True if the search is over. */
@@ -122,23 +122,23 @@ decide(const struct question *q, struct decision *out, decide_trace *trace, void
 }
 
 static int
-parse_ask(const struct grant_ask *a, struct ask *out, struct why *why)
+parse_ask(const struct grant_ask *a, struct requested *out, struct why *why)
 {
-	return ask_parse(a->gpus, a->folders, out, why) == -1 ? -1 :
+	return requested_parse(a->gpus, a->folders, out, why) == -1 ? -1 :
 	    gpu_bounds_parse(a->cuda_visible, a->rocr_visible, out->bound, why);
 }
 
 int
-decide_ask(const struct grant_ask *a, struct verdict *out, struct why *why)
+decide_grant(const struct grant_ask *a, struct verdict *out, struct why *why)
 {
 	autodecision struct decision d = { .verdict = VERDICT_OTHER };
-	autoask struct ask ask = { 0 };
-	const struct question q = { &a->who, &a->known.id, &ask, &a->settings, &a->policies, a->files,
+	autorequested struct requested requested = { 0 };
+	const struct question q = { &a->who, &a->known.id, &requested, &a->settings, &a->policies, a->files,
 		&a->inventory, &a->blind };
 
-	if (parse_ask(a, &ask, why) == -1)
+	if (parse_ask(a, &requested, why) == -1)
 		return -1;
-	ask.privileged = a->privileged;
+	requested.privileged = a->privileged;
 	decide(&q, &d, NULL, NULL);
 	if (d.verdict == VERDICT_GRANT)
 		return verdict_tell(&d, &a->policies, out, why);

@@ -10,9 +10,9 @@
 #include "match.h"
 
 struct question {
-	const struct asker *who;
+	const struct client *who;
 	const struct identity *id;
-	const struct ask *ask;
+	const struct requested *requested;
 	const struct settings *settings;
 	const struct policy_set *policies;	/* in the order of their files; must outlive the decision */
 	size_t files;			/* the number of policy files, also those for other callers */
@@ -33,6 +33,6 @@ void decide(const struct question *q, struct decision *out, decide_trace *trace,
  * The same for the helper's question. Returns 0, or -1 with *why: nothing is granted. The caller calls
  * verdict_free() in any case.
  */
-int decide_ask(const struct grant_ask *a, struct verdict *out, struct why *why);
+int decide_grant(const struct grant_ask *a, struct verdict *out, struct why *why);
 
 #endif

@@ -4,7 +4,7 @@
 #include "../host/gpu/gpus.h"
 
 int
-host_see(const struct drm_source *drm, uint32_t vendors, struct inventory *out, struct why *why)
+host_find_gpus(const struct drm_source *drm, uint32_t vendors, struct inventory *out, struct why *why)
 {
 	struct why bad;
 	bool whole = true;

@@ -10,6 +10,6 @@
  * read by itself: a fault of one, in out->fault, does not affect the others. *out must be empty. Returns 0, or -1 with
  * *why if memory is short. The caller calls inventory_free() in any case.
  */
-int host_see(const struct drm_source *drm, uint32_t vendors, struct inventory *out, struct why *why);
+int host_find_gpus(const struct drm_source *drm, uint32_t vendors, struct inventory *out, struct why *why);
 
 #endif

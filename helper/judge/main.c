@@ -22,7 +22,7 @@
 #define CHANNEL SPAWN_CHANNEL
 #define ANSWER_MS 5000		/* to send an answer */
 
-static const struct confinement confinement = { "gpuhelper-judge", 256UL << 20, NULL, 0, FILTER_SEER, false };
+static const struct confinement confinement = { "gpuhelper-judge", 256UL << 20, NULL, 0, FILTER_FINDER, false };
 
 /* The first question is the helper's own, and holds no words of a stranger. */
 static int
@@ -31,9 +31,9 @@ answer_question(const struct judge_ask *a, bool first, struct judge_answer *out)
 	if ((a->verb == JUDGE_HOST) != first)
 		return refuse(&out->why, WHY_BUG, "gpuhelper-judge is asked in the wrong order");
 	if (a->verb == JUDGE_HOST)
-		return host_see(judge_drm, a->vendors, &out->inventory, &out->why);
+		return host_find_gpus(judge_drm, a->vendors, &out->inventory, &out->why);
 	if (a->verb == JUDGE_GRANT)
-		return decide_ask(&a->grant, &out->verdict, &out->why);
+		return decide_grant(&a->grant, &out->verdict, &out->why);
 	return a->verb == JUDGE_VARS ? vars_parse(a->text, &out->vars, &out->why) :
 	    token_identify(a, &out->issuer, &out->claims, NULL, &out->why);
 }

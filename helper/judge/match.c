@@ -83,7 +83,7 @@ covers_claims(const struct policy *p, const struct identity *id, struct why *why
 
 /* Compares everything but the job, the instance variables and the claims. */
 static bool
-covers_pipeline(const struct policy *p, const struct asker *who, const struct identity *id, const struct settings *s,
+covers_pipeline(const struct policy *p, const struct client *who, const struct identity *id, const struct settings *s,
     struct why *why)
 {
 	if (!policy_lists(p, who, why) || !policy_takes(p, id, s, why))
@@ -95,7 +95,7 @@ covers_pipeline(const struct policy *p, const struct asker *who, const struct id
 }
 
 bool
-policy_covers(const struct policy *p, const struct asker *who, const struct identity *id, const struct settings *s,
+policy_covers(const struct policy *p, const struct client *who, const struct identity *id, const struct settings *s,
     struct why *why)
 {
 	return covers_pipeline(p, who, id, s, why) && (p->identity == IDENTITY_CALLER ||
@@ -103,7 +103,7 @@ policy_covers(const struct policy *p, const struct asker *who, const struct iden
 }
 
 const char *
-policy_misses(const struct policy *p, const struct asker *who, const struct identity *id, const struct settings *s)
+policy_misses(const struct policy *p, const struct client *who, const struct identity *id, const struct settings *s)
 {
 	struct why ignored;
 
@@ -116,16 +116,16 @@ policy_misses(const struct policy *p, const struct asker *who, const struct iden
 	return covers_claims(p, id, &ignored) ? NULL : MISSES_CLAIMS;
 }
 
-/* The arguments of one call of policy_judge(). */
+/* The arguments of one call of policy_decide(). */
 struct trial {
 	struct giving give;
-	const struct ask *ask;
+	const struct requested *requested;
 };
 
 static bool
 is_candidate(const struct trial *t, const struct gpu_rule *r, const struct gpu *g)
 {
-	return gpu_rule_gives(r, g, t->give.settings) && gpu_is_within(t->ask->bound, g);
+	return gpu_rule_gives(r, g, t->give.settings) && gpu_is_within(t->requested->bound, g);
 }
 
 /* Which of a rule's candidates a request names. A NULL pointer in place of a narrowing: all of them. */
@@ -313,7 +313,7 @@ refuse_no_gpu(const struct trial *t, const struct gpu_rule *r, size_t have)
 	size_t i;
 
 	for (i = 0; i < t->give.inv->gpus; i++)
-		if (gpu_rule_names(r, &t->give.inv->gpu[i]) && !gpu_is_within(t->ask->bound, &t->give.inv->gpu[i]))
+		if (gpu_rule_names(r, &t->give.inv->gpu[i]) && !gpu_is_within(t->requested->bound, &t->give.inv->gpu[i]))
 			return refuse(t->give.why, WHY_DENIED, "%s:%u: the workload manager let this worker have %zu of the GPUs that "
 			    "this rule names (%s in its environment)", t->give.policy->name, r->line, have,
 			    t->give.inv->gpu[i].vendor == GPU_AMD ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES");
@@ -387,7 +387,7 @@ want_id(const struct trial *t, const char *id)
 		if (is_candidate(t, r, g) && give_used(&t->give, r) < r->count)
 			return add_want(t, r, 1, &one);
 	}
-	if (!gpu_is_within(t->ask->bound, g))
+	if (!gpu_is_within(t->requested->bound, g))
 		return refuse(t->give.why, WHY_DENIED, "%s: the workload manager did not let this worker have GPU \"%s\"",
 		    t->give.policy->name, id);
 	if (g->has_instances)
@@ -399,7 +399,7 @@ want_id(const struct trial *t, const char *id)
 }
 
 static int
-want_count(const struct trial *t, const struct ask_count *c)
+want_count(const struct trial *t, const struct requested_count *c)
 {
 	const struct narrowing by = { .has_vendor = c->has_vendor, .vendor = c->vendor };
 	unsigned left = c->n, room, allowed = 0;
@@ -438,24 +438,24 @@ want_gpus(const struct trial *t)
 {
 	size_t i;
 
-	if (t->ask->everything)
+	if (t->requested->everything)
 		return want_all_gpus(t);
-	if (t->ask->all_gpus) {
+	if (t->requested->all_gpus) {
 		if (t->give.policy->gpus == 0)
 			return refuse(t->give.why, WHY_DENIED, "%s: it gives no GPUs", t->give.policy->name);
 		return want_all_gpus(t);
 	}
-	for (i = 0; i < t->ask->gpu_ids.n; i++)
-		if (want_id(t, t->ask->gpu_ids.v[i]) == -1)
+	for (i = 0; i < t->requested->gpu_ids.n; i++)
+		if (want_id(t, t->requested->gpu_ids.v[i]) == -1)
 			return -1;
-	for (i = 0; i < t->ask->counts; i++)
-		if (want_count(t, &t->ask->count[i]) == -1)
+	for (i = 0; i < t->requested->counts; i++)
+		if (want_count(t, &t->requested->count[i]) == -1)
 			return -1;
 	return 0;
 }
 
 static int
-want_folder(const struct trial *t, const struct ask_folder *f)
+want_folder(const struct trial *t, const struct requested_folder *f)
 {
 	const struct folder_rule *r, *best = NULL;
 	const char *rest;
@@ -468,10 +468,10 @@ want_folder(const struct trial *t, const struct ask_folder *f)
 	}
 	if (best == NULL)
 		return refuse(t->give.why, WHY_DENIED, "%s: it does not give folder %s", t->give.policy->name, f->path);
-	if (f->access == ASK_RW && !best->writable)
+	if (f->access == REQUESTED_RW && !best->writable)
 		return refuse(t->give.why, WHY_DENIED, "%s:%u: it gives folder %s read-only, and rw was asked for",
 		    t->give.policy->name, best->line, f->path);
-	return give_folder(&t->give, best, f->path, best->writable && f->access != ASK_RO);
+	return give_folder(&t->give, best, f->path, best->writable && f->access != REQUESTED_RO);
 }
 
 /* Wants all folders that the policy lists. Patterns stay patterns: host/folder/folders.c finds what exists. */
@@ -492,27 +492,27 @@ want_folders(const struct trial *t)
 {
 	size_t i;
 
-	if (t->ask->everything)
+	if (t->requested->everything)
 		return want_all_folders(t);
-	if (t->ask->all_folders) {
+	if (t->requested->all_folders) {
 		if (t->give.policy->folders == 0)
 			return refuse(t->give.why, WHY_DENIED, "%s: it gives no folders", t->give.policy->name);
 		return want_all_folders(t);
 	}
-	for (i = 0; i < t->ask->folders; i++)
-		if (want_folder(t, &t->ask->folder[i]) == -1)
+	for (i = 0; i < t->requested->folders; i++)
+		if (want_folder(t, &t->requested->folder[i]) == -1)
 			return -1;
 	return 0;
 }
 
 enum verdict_kind
-policy_judge(const struct policy *p, const struct asker *who, const struct ask *ask, const struct inventory *inv,
-    const struct settings *settings, struct grant *out, struct why *why)
+policy_decide(const struct policy *p, const struct client *who, const struct requested *requested,
+    const struct inventory *inv, const struct settings *settings, struct grant *out, struct why *why)
 {
-	const struct trial t = { { p, who, inv, settings, out, why }, ask };
+	const struct trial t = { { p, who, inv, settings, out, why }, requested };
 
 	*out = (struct grant){ 0 };
-	if (ask->privileged && !policy_lets_privileged(p, why))
+	if (requested->privileged && !policy_lets_privileged(p, why))
 		return VERDICT_LACKS;
 	/* keep this order: the refusal names what the policy forbids before what the host lacks */
 	if (want_folders(&t) == -1 || want_gpus(&t) == -1)

@@ -43,7 +43,7 @@ struct checked_label {
 /* The walk through one folder. */
 struct walk {
 	int fd;			/* of the folder during the walk; O_PATH */
-	int asker;		/* pidfd of the process that asked, likewise */
+	int client;		/* pidfd of the process that asked, likewise */
 	char *folder;		/* its path, for messages only */
 	enum relabel how;
 	bool enforcing;
@@ -163,7 +163,7 @@ refuse_set(const struct walk *w, int error)
 static int
 set_label(const struct walk *w, int fd, const struct checked_label *k)
 {
-	struct pollfd ends = { .fd = w->asker, .events = POLLIN };
+	struct pollfd ends = { .fd = w->client, .events = POLLIN };
 	char name[FILE_LINK_MAX];
 
 	/* if the process that asked is gone, its lease ends, and another container may come next */
@@ -344,12 +344,12 @@ visit(struct walk *w, int fd, unsigned depth)
 /* Folders. */
 
 static int
-walk_folder(struct walk *w, int fd, int asker, bool change, uint32_t ms, struct why *why)
+walk_folder(struct walk *w, int fd, int client, bool change, uint32_t ms, struct why *why)
 {
 	struct statvfs fs;
 
 	w->fd = fd;
-	w->asker = asker;
+	w->client = client;
 	w->change = change;
 	w->until = clock_ms() + ms;
 	w->why = why;
@@ -395,7 +395,7 @@ add_walk(struct relabelling *r, const struct label_ask *a)
 }
 
 int
-relabel_walk(struct relabelling *r, int fd, int asker, const struct label_ask *a, uint32_t *wrong, struct why *why)
+relabel_walk(struct relabelling *r, int fd, int client, const struct label_ask *a, uint32_t *wrong, struct why *why)
 {
 	struct walk *w;
 
@@ -405,18 +405,18 @@ relabel_walk(struct relabelling *r, int fd, int asker, const struct label_ask *a
 		return refuse_nomem(why);
 	if (!loaded_own(r->own))
 		return refuse(why, WHY_IO, "SELinux can't be asked: %s", strerror(errno));
-	if (walk_folder(w, fd, asker, false, a->ms, why) == -1)
+	if (walk_folder(w, fd, client, false, a->ms, why) == -1)
 		return -1;
 	*wrong = w->wrong < UINT32_MAX ? (uint32_t)w->wrong : UINT32_MAX;
 	return 0;
 }
 
 int
-relabel_change(struct relabelling *r, int fd, int asker, const struct label_ask *a, struct why *why)
+relabel_change(struct relabelling *r, int fd, int client, const struct label_ask *a, struct why *why)
 {
 	if (a->folder >= r->walks)
 		return refuse(why, WHY_BUG, "folder %u is to be labelled, and was not looked at", a->folder);
-	return walk_folder(r->walk[a->folder], fd, asker, true, a->ms, why);
+	return walk_folder(r->walk[a->folder], fd, client, true, a->ms, why);
 }
 
 void

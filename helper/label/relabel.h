@@ -20,13 +20,14 @@ struct relabelling *relabel_begin(void);
  * then on. *wrong gets the number of entries that need another label. Returns 0, or -1 with *why if something
  * may not or can't be labelled.
  */
-int relabel_walk(struct relabelling *r, int fd, int asker, const struct label_ask *a, uint32_t *wrong, struct why *why);
+int relabel_walk(struct relabelling *r, int fd, int client, const struct label_ask *a, uint32_t *wrong,
+    struct why *why);
 
 /*
- * Labels the folder with number a->folder, which fd is open on, as long as the process of the pidfd «asker»
+ * Labels the folder with number a->folder, which fd is open on, as long as the process of the pidfd «client»
  * exists. Returns 0, or -1 with *why: the entries labelled until then keep their labels.
  */
-int relabel_change(struct relabelling *r, int fd, int asker, const struct label_ask *a, struct why *why);
+int relabel_change(struct relabelling *r, int fd, int client, const struct label_ask *a, struct why *why);
 
 void relabel_free(struct relabelling *r);
 

@@ -181,7 +181,7 @@ process_lines(struct lines *s, struct lease *l)
 	lines_begin(s, "boot");
 	word_text(s, l->boot, sizeof(l->boot));
 	lines_begin(s, "asker");
-	process_id_words(s, &l->asker);
+	process_id_words(s, &l->client);
 	lines_begin(s, "init");
 	process_id_words(s, &l->container.init);
 	lines_begin(s, "namespaces");

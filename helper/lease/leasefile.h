@@ -58,7 +58,7 @@ struct lease {
 	char name[LEASE_NAME_SIZE];	/* of the file (leasename.h); "" until first written; not in the file */
 	char *id, *root;	/* container id, runtime root */
 	uint32_t uid;
-	struct process_id asker;	/* the process that asked */
+	struct process_id client;	/* the process that asked */
 	char boot[40];
 	int64_t since;		/* seconds since 1970 */
 	char *policy, *pipeline;

@@ -74,7 +74,7 @@ bool
 lease_is_kept(struct process_snapshot *s, const struct lease *l, struct scan_limits *limits)
 {
 	if (!begin_snapshot(s) || is_invisible(s, l) || cgroup_populated(&l->container.cgroups, &limits->dirs) ||
-	    lives(s, l, l->asker) || lives(s, l, l->container.init))
+	    lives(s, l, l->client) || lives(s, l, l->container.init))
 		return true;
 	/* a process that was seen to have ended may have put another into a cgroup just before */
 	if (cgroup_populated(&l->container.cgroups, &limits->dirs))

@@ -99,7 +99,7 @@ take_fixed(struct bytes *rest, struct look_lease *f, struct lease *l)
 		return false;
 	memcpy(l->boot, f->boot, sizeof(l->boot));
 	l->boot[sizeof(l->boot) - 1] = '\0';
-	l->asker = f->asker;
+	l->client = f->client;
 	l->container.init = f->init;
 	l->container.mounts = f->mounts;
 	l->container.pids = f->pids;

@@ -30,7 +30,7 @@ decision_free(struct decision *d)
 }
 
 bool
-policy_lists(const struct policy *p, const struct asker *who, struct why *why)
+policy_lists(const struct policy *p, const struct client *who, struct why *why)
 {
 	if (p->has_callers ? who->user != NULL && strlist_has(&p->callers, who->user) : who->member)
 		return true;
@@ -90,7 +90,7 @@ policy_vendors(const struct policy *p)
 }
 
 unsigned
-policies_vendors(const struct policy_set *s, const struct asker *who)
+policies_vendors(const struct policy_set *s, const struct client *who)
 {
 	unsigned vendors = 0;
 	struct why ignored;
@@ -103,7 +103,7 @@ policies_vendors(const struct policy_set *s, const struct asker *who)
 }
 
 bool
-policies_of(const struct policy_set *all, const struct asker *who, struct policy_set *out)
+policies_of(const struct policy_set *all, const struct client *who, struct policy_set *out)
 {
 	struct why ignored;
 	size_t i;

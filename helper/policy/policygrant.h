@@ -10,7 +10,7 @@
 #include "settings.h"
 
 /* The user who runs the worker, by the kernel and /etc/passwd. */
-struct asker {
+struct client {
 	uint32_t uid;
 	const char *user;	/* NULL if the uid has no name */
 	bool member;		/* root, or in group gpuhelper */
@@ -79,7 +79,7 @@ void decision_free(struct decision *d);
  */
 
 /* True if the policy is for this caller. Otherwise *why says why not. */
-bool policy_lists(const struct policy *p, const struct asker *who, struct why *why);
+bool policy_lists(const struct policy *p, const struct client *who, struct why *why);
 /*
  * True if the identity has the proof that the policy requires. Otherwise *why says which proof is missing. Does not
  * compare the pipeline.
@@ -94,13 +94,13 @@ bool policy_lets_privileged(const struct policy *p, struct why *why);
  */
 unsigned policy_vendors(const struct policy *p);
 /* The vendors that any policy for this caller may concern; 0 if none grants GPUs. */
-unsigned policies_vendors(const struct policy_set *s, const struct asker *who);
+unsigned policies_vendors(const struct policy_set *s, const struct client *who);
 
 /*
  * The policies for this caller, without the variables that they set, and the broken ones, in order. The
  * caller frees only the array; the rest is borrowed. False if memory is short.
  */
-bool policies_of(const struct policy_set *all, const struct asker *who, struct policy_set *out);
+bool policies_of(const struct policy_set *all, const struct client *who, struct policy_set *out);
 
 /* True if the rule can give this GPU. */
 bool gpu_rule_gives(const struct gpu_rule *r, const struct gpu *g, const struct settings *s);
@@ -113,7 +113,7 @@ bool folder_rule_gives(const struct folder_rule *r, const char *path, const char
 
 struct giving {
 	const struct policy *policy;
-	const struct asker *who;
+	const struct client *who;
 	const struct inventory *inv;
 	const struct settings *settings;
 	struct grant *out;

@@ -45,7 +45,7 @@
 #define FINAL_MS 5000		/* for the wrapper to stage the new config.json */
 #define STAY_MS 10000		/* for the runtime to make the container; the wrapper can start another helper later */
 #define LOOKED_STAY_MS 120000	/* the same for a helper that has looked beside the runtime: no other can answer for it */
-#define WAKE_MS 100		/* beyond one of these times, until a signal ends the wait */
+#define INTERRUPT_MS 100		/* beyond one of these times, until a signal ends the wait */
 
 /* Never blocks: the descriptor may be a full pipe of the caller's. */
 static int
@@ -94,9 +94,9 @@ wait_for_confirmation(void)
 {
 	int word;
 
-	wake_after(FINAL_MS + WAKE_MS);
+	interrupt_after(FINAL_MS + INTERRUPT_MS);
 	word = frame_wait_byte(STDIN_FILENO, FINAL_MS);
-	wake_after(0);
+	interrupt_after(0);
 	return word;
 }
 
@@ -105,9 +105,9 @@ read_request(int ms, size_t *len, struct why *why)
 {
 	char *text;
 
-	wake_after(ms + WAKE_MS);
+	interrupt_after(ms + INTERRUPT_MS);
 	text = frame_read(STDIN_FILENO, WIRE_REQUEST_MAX, ms, len, why);
-	wake_after(0);
+	interrupt_after(0);
 	return text;
 }
 
@@ -164,7 +164,7 @@ finish_grant(const struct peer *p, struct request *r, const struct host_changes 
 		grant_undo(p, r, t);
 		return WHY_IO;
 	}
-	stays = word == WIRE_STAY && slot_may_stay(p->asker.uid);
+	stays = word == WIRE_STAY && slot_may_stay(p->client.uid);
 	(void)frame_send_byte(STDIN_FILENO, stays ? WIRE_STAY : WIRE_DONE);
 	/* wipes the token before the helper stays */
 	request_free(r);
@@ -248,13 +248,13 @@ start_children(bool of_root, bool own_cgroup)
 		engine_start();
 		reader_start();
 	} else
-		looker_wake(false);
+		looker_execute(false);
 	/*
 	 * while the wrapper still reads config.json, there is time to start what a request for folders will not need. Others'
 	 * helpers first leave their caller's cgroup, which would be charged for gpuhelper-engine's memory
 	 */
 	if (n < 0 && own_cgroup)
-		engine_wake();
+		engine_execute();
 }
 
 /* 1: too many helpers of this user are there already. -1 with *why. */
@@ -262,12 +262,12 @@ static int
 begin(enum door door, struct starter *starter, struct why *why)
 {
 	const int entered = enter(door, starter, why);
-	const bool of_root = entered == 0 && asked_by_root(door, starter);
+	const bool of_root = entered == 0 && is_for_root(door, starter);
 
 	if (entered != 0)
 		return entered;
 	start_children(of_root, starter->uid == 0);
-	return shut_in(door, starter, of_root, labeller_channel(), why);
+	return enter_sandbox(door, starter, of_root, labeller_channel(), why);
 }
 
 /* Goes through all phases. Holds no lock when it returns. */
@@ -283,7 +283,7 @@ live(enum door door, struct starter *starter)
 	if (entered == -1 || (door == DOOR_SOCKET ? peer_of_socket(starter, &peer, &why) :
 	    peer_of_starter(starter, &peer, &why)) == -1)
 		return complain(door, &why);
-	if (door == DOOR_SOCKET && (entered = slot_take(peer.asker.uid, &why)) != 0)
+	if (door == DOOR_SOCKET && (entered = slot_take(peer.client.uid, &why)) != 0)
 		return entered == 1 ? WHY_AGAIN : complain(door, &why);
 	status = serve(&peer);
 	peer_free(&peer);

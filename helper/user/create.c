@@ -107,7 +107,7 @@ find_first(const struct creation *c, struct first *f)
 	bool own_pids;
 
 	if (!f->sought)
-		f->found = container_find_init(getpid(), c->asking->pid, &f->process, &own_pids);
+		f->found = container_find_init(getpid(), c->conn->pid, &f->process, &own_pids);
 	f->sought = true;
 	return f->found;
 }
@@ -221,7 +221,7 @@ check_created(const struct creation *c, struct why *why)
 		return 0;
 	if (record_container(c, &first, why) == -1)
 		return -1;
-	if ((ret = lease_report_created(c->command, c->door, c->asking, why)) != 0)
+	if ((ret = lease_report_created(c->command, c->door, c->conn, why)) != 0)
 		return ret;
 	return record_dir_is_ours() ? grant_record_settle(c->command, why) : 0;
 }
@@ -256,7 +256,7 @@ create_container(const struct creation *c, struct why *why)
 		failed = check_created(c, why);
 	else
 		explain_failure(c);
-	ask_end(c->asking);
+	ask_end(c->conn);
 	if (failed == 0)
 		exit(status);
 	/* no lease follows this container: its GPU would stay taken, or go to another container as well */

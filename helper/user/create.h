@@ -24,7 +24,7 @@ struct creation {
 	const struct folder_mounts *folders;
 	struct node_access *access;	/* to the granted nodes */
 	const char *cgroups_path;	/* the container's linux.cgroupsPath, or "" */
-	struct asking *asking;		/* where the grant came from */
+	struct helper_conn *conn;		/* where the grant came from */
 };
 
 enum created {

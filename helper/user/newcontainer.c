@@ -32,8 +32,8 @@ void
 new_container_free(struct new_container *n)
 {
 	bundle_discard(&n->bundle, n->staged);
-	if (!n->asking->stays)
-		ask_end(n->asking);
+	if (!n->conn->stays)
+		ask_end(n->conn);
 	reply_free(&n->reply);
 	edits_free(&n->plain);
 	request_free(&n->request);

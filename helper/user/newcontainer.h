@@ -22,7 +22,7 @@ struct new_container {
 	struct spec spec;
 	struct request request;
 	struct devmajors majors;
-	struct asking *asking;		/* where the grant comes from */
+	struct helper_conn *conn;		/* where the grant comes from */
 	struct node_access *access;	/* to the granted nodes */
 	struct reply reply;
 	char *before;			/* config.json without what an earlier grant added; NULL: nothing was added */

@@ -64,13 +64,13 @@ warn_of_variables(struct new_container *n)
 static int
 ask_for_grant(struct new_container *n)
 {
-	if (lease_ask(n->command, &n->request, n->settings->door, n->asking, &n->reply, &n->why) == -1)
+	if (lease_ask(n->command, &n->request, n->settings->door, n->conn, &n->reply, &n->why) == -1)
 		return -1;
 	switch (n->reply.kind) {
 	case REPLY_GRANT:
 		break;
 	case REPLY_PLAIN:
-		ask_end(n->asking);
+		ask_end(n->conn);
 		return 0;
 	default:
 		n->why = n->reply.why;
@@ -161,7 +161,7 @@ make_final(struct new_container *n)
 {
 	if (n->granted && record_dir_is_ours() && write_grant_record(n) == -1)
 		return -1;
-	return n->granted ? ask_final(n->asking, command_leaves_container(n->command), &n->why) : 0;
+	return n->granted ? ask_final(n->conn, command_leaves_container(n->command), &n->why) : 0;
 }
 
 static int
@@ -214,7 +214,7 @@ write_config(struct new_container *n)
 static int
 record_ungranted(struct new_container *n, enum verb verb)
 {
-	struct asking a;
+	struct helper_conn a;
 	struct reply reply;
 	struct why why;
 	int ret;
@@ -257,7 +257,7 @@ prepare_bundle(struct new_container *n, struct prepared *p)
 			 * helper gave no answer
 			 */
 			if (n->reply.kind != REPLY_REFUSED) {
-				ask_end(n->asking);
+				ask_end(n->conn);
 				(void)record_ungranted(n, VERB_REFUSED);
 			}
 			return -1;
@@ -297,7 +297,7 @@ prepare_container(const struct command *c, const struct settings *settings, cons
     struct prepared *p, struct why *why)
 {
 	struct new_container n = { .command = c, .settings = settings, .runtime = runtime, .rootfd = -1,
-		.bundle = { .dir = -1 }, .asking = &p->asking, .access = &p->access, .request.again.find_unleased = find_unleased };
+		.bundle = { .dir = -1 }, .conn = &p->conn, .access = &p->access, .request.again.find_unleased = find_unleased };
 	int ret = prepare_bundle(&n, p);
 	size_t i;
 
@@ -318,7 +318,7 @@ prepare_container(const struct command *c, const struct settings *settings, cons
 	p->check_rules = n.granted && new_container_hides_gpus(&n) && namespace_is_hosts_root();
 	p->check_capabilities = new_container_checks_capabilities(&n);
 	if (ret == -1) {
-		p->asking.stays = false;
+		p->conn.stays = false;
 		node_access_free(&p->access);
 	} else {
 		p->cgroups_path = n.request.spec.cgroups_path;

@@ -14,7 +14,7 @@
 struct prepared {
 	bool granted;
 	bool promised;			/* the granted nodes must be closed until a task takes some (lease/leasetasks.h) */
-	struct asking asking;		/* the helper may stay there until it has seen the container */
+	struct helper_conn conn;		/* the helper may stay there until it has seen the container */
 	bool check_rules;		/* root's container, whose device rules must be enforced */
 	bool check_capabilities;	/* root's container without a user namespace, which must not be privileged */
 	bool unguarded;			/* its root directory must be checked again */
@@ -25,10 +25,10 @@ struct prepared {
 };
 
 /*
- * Prepares the container of the command for this runtime («runtime» is its path), and fills *p, which begins as
- * { .asking = ASKING_NONE }. Tells the user of what the container lacks. find_unleased: the helper is to look who has a
- * GPU open before it grants it. Returns 0; the caller then calls prepared_free(), after create_container() if it does.
- * Or -1 with *why: there must be no container.
+ * Prepares the container of the command for this runtime («runtime» is its path), and fills *p, which begins as {
+ * .asking = HELPER_CONN_NONE }. Tells the user of what the container lacks. find_unleased: the helper is to look who
+ * has a GPU open before it grants it. Returns 0; the caller then calls prepared_free(), after create_container() if it
+ * does. Or -1 with *why: there must be no container.
  */
 int prepare_container(const struct command *c, const struct settings *settings, const char *runtime, bool find_unleased,
     struct prepared *p, struct why *why);

@@ -64,7 +64,7 @@ static int
 make_container(const struct command *c, const struct settings *settings, const char *runtime, char *const *argv,
     bool find_unleased, struct why *why)
 {
-	struct prepared p = { .asking = ASKING_NONE };
+	struct prepared p = { .conn = HELPER_CONN_NONE };
 	enum created created = CREATED_IN_CHILD;
 
 	if (prepare_container(c, settings, runtime, find_unleased, &p, why) == -1)
@@ -73,7 +73,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 	if (command_leaves_container(c) && (p.granted || p.unguarded ||
 	    (p.check_capabilities && strcmp(c->verb, "create") == 0))) {
 		const struct creation creation = { c, settings->door, runtime, argv, p.granted, p.promised, p.check_rules,
-			p.check_capabilities, p.unguarded ? &p.root : NULL, &p.folders, &p.access, p.cgroups_path, &p.asking };
+			p.check_capabilities, p.unguarded ? &p.root : NULL, &p.folders, &p.access, p.cgroups_path, &p.conn };
 
 		created = create_container(&creation, why);
 	}

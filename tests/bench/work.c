@@ -62,11 +62,11 @@ work_judge(const char *question, size_t len)
 	struct inventory host = { .gpus = 0 };
 	struct why why;
 
-	if (host_see(&no_drm, 1U << GPU_NVIDIA, &host, &why) == -1)
+	if (host_find_gpus(&no_drm, 1U << GPU_NVIDIA, &host, &why) == -1)
 		die("host_see", &why);
 	inventory_free(&host);
 	grant_ask_lines(&in, &a);
-	if (!lines_finish(&in) || decide_ask(&a, &v, &why) == -1)
+	if (!lines_finish(&in) || decide_grant(&a, &v, &why) == -1)
 		die("decide_ask", &why);
 	verdict_lines(&out, &v);
 	(void)lines_finish(&out);
@@ -76,7 +76,7 @@ work_judge(const char *question, size_t len)
 
 static struct settings settings;
 static struct policy_set policies, listed;
-static const struct asker who = { .uid = 0, .user = "root", .member = true, .rootful = true };
+static const struct client who = { .uid = 0, .user = "root", .member = true, .rootful = true };
 
 static void
 read_table(const char *text, size_t len)
@@ -185,7 +185,7 @@ main(int argc, char **argv)
 	work_read(bytes, len);
 	if (strcmp(what, "read") == 0)
 		return 0;
-	if (host_see(&no_drm, 1U << GPU_NVIDIA, &host, &why) == -1 || host.gpus == 0)
+	if (host_find_gpus(&no_drm, 1U << GPU_NVIDIA, &host, &why) == -1 || host.gpus == 0)
 		die("there is no GPU here", NULL);
 	read_table(answer, answer_len);
 	ask_judge(&host, &r, &question);

@@ -59,9 +59,9 @@ check_folders(const struct policy *p)
 static void
 check_policy(const struct policy *p)
 {
-	static const struct asker root = { 0, "root", true, true };
+	static const struct client root = { 0, "root", true, true };
 	static const struct identity id = { IDENTITY_TOKEN, "a", "b", "c", NULL, NULL, NULL };
-	static const struct ask everything = { .everything = true };
+	static const struct requested everything = { .everything = true };
 	static const struct settings settings = { .max_wait = 60, .allow_integrated = true };
 	const struct inventory inv = { .gpu = gpus, .gpus = sizeof(gpus) / sizeof(gpus[0]) };
 	struct grant g;
@@ -79,7 +79,7 @@ check_policy(const struct policy *p)
 	check_claims(p);
 	check_folders(p);
 	(void)policy_covers(p, &root, &id, &settings, &why);
-	if (policy_judge(p, &root, &everything, &inv, &settings, &g, &why) == VERDICT_GRANT) {
+	if (policy_decide(p, &root, &everything, &inv, &settings, &g, &why) == VERDICT_GRANT) {
 		must(g.wait <= 60 && g.folders == p->folders);
 		for (i = 0; i < g.gpus; i++)
 			for (k = 0; k < g.gpu[i].n; k++)

@@ -11,7 +11,7 @@
 
 #include "../../helper/ask/request.h"
 #include "../../helper/base/path.h"
-#include "../../helper/judge/asked.h"
+#include "../../helper/judge/requested.h"
 #include "../../helper/ask/reply.h"
 #include "fuzz.h"
 
@@ -80,12 +80,12 @@ try_ask(char *text)
 {
 	char *folders = strchr(text, '\n');
 	struct why why = { 0 };
-	struct ask a;
+	struct requested a;
 	size_t i;
 
 	if (folders != NULL)
 		*folders++ = '\0';
-	if (ask_parse(text, folders, &a, &why) == 0) {
+	if (requested_parse(text, folders, &a, &why) == 0) {
 		must(!a.everything && a.counts <= 7 && (!a.all_gpus || a.counts + a.gpu_ids.n == 0) &&
 		    (!a.all_folders || a.folders == 0));
 		for (i = 0; i < a.counts; i++)
@@ -94,7 +94,7 @@ try_ask(char *text)
 			must(path_check(a.folder[i].path, &why) == 0 && !glob_is(a.folder[i].path));
 	} else
 		check_why(&why);
-	ask_free(&a);
+	requested_free(&a);
 }
 
 int

@@ -24,7 +24,7 @@ static struct gpu gpus[] = {
 };
 
 /* A request for «count» of the GPUs [from, to), and its result. */
-struct asking {
+struct helper_conn {
 	struct gpu_rule rule;
 	struct gpu_want want;
 	struct decision decision;
@@ -37,11 +37,11 @@ struct asking {
 };
 
 static void
-want(struct asking *a, size_t from, size_t to, unsigned count, enum sharing sharing)
+want(struct helper_conn *a, size_t from, size_t to, unsigned count, enum sharing sharing)
 {
 	static char nobody[] = "ml/other";
 
-	*a = (struct asking){ .rule = { .vendor = GPU_AMD, .sharing = sharing }, .lease = { .pipeline = nobody } };
+	*a = (struct helper_conn){ .rule = { .vendor = GPU_AMD, .sharing = sharing }, .lease = { .pipeline = nobody } };
 	a->want = (struct gpu_want){ .rule = &a->rule, .count = count };
 	for (; from < to; from++)
 		a->want.candidate[a->want.n++] = &gpus[from];
@@ -54,7 +54,7 @@ static struct identity somebody = { .kind = IDENTITY_CALLER };
 
 /* Asks for GPUs beside a lease that holds a GPU (if any), and behind the waiting requests in q. */
 static int
-ask_beside(struct asking *a, struct lease *l, const struct queue *q)
+ask_beside(struct helper_conn *a, struct lease *l, const struct queue *q)
 {
 	const struct leases ls = { .v = &l, .n = l->gpu != NULL };
 	const struct allot_state state = { &ls, q, &a->unleased, &a->drained, &a->decision, &somebody, false };
@@ -88,7 +88,7 @@ is_named(const struct lease *of)
 
 /* The same beside a lease that holds «held». */
 static int
-ask(struct asking *a, struct held_gpu *held, const struct queue *q)
+ask(struct helper_conn *a, struct held_gpu *held, const struct queue *q)
 {
 	static char holder[] = "ml/train", id[] = "c1";
 	struct lease l = { .id = id, .pipeline = holder, .gpu = held, .gpus = 1 };
@@ -97,7 +97,7 @@ ask(struct asking *a, struct held_gpu *held, const struct queue *q)
 }
 
 static void
-done(struct asking *a)
+done(struct helper_conn *a)
 {
 	free(a->lease.gpu);
 	free(a->lease.node);
@@ -117,7 +117,7 @@ static void
 test_parts(void)
 {
 	const struct queue none = { .dir = -1 };
-	struct asking a;
+	struct helper_conn a;
 
 	want(&a, 0, 1, 1, SHARING_EXCLUSIVE);
 	if (ok(ask(&a, NULL, &none) == 0 && a.lease.gpus == 1,
@@ -146,7 +146,7 @@ test_taken(void)
 {
 	const struct queue none = { .dir = -1 };
 	struct held_gpu h = held("1", true);
-	struct asking a;
+	struct helper_conn a;
 
 	want(&a, 2, 4, 1, SHARING_EXCLUSIVE);
 	ok(ask(&a, &h, &none) == 0 && a.lease.gpus == 1 && a.out[0].gpu == &gpus[3],
@@ -178,7 +178,7 @@ test_same_node(void)
 	struct held_gpu h = { .vendor = GPU_AMD, .pci = "0000:25:00.0" };
 	struct lease l = { .id = id, .pipeline = holder, .key = "other", .gpu = &h, .gpus = 1, .node = nodes, .nodes = 1 }, *v = &l;
 	const struct leases ls = { .v = &v, .n = 1 };
-	struct asking a;
+	struct helper_conn a;
 
 	want(&a, 2, 3, 1, SHARING_SHARED);
 	ok(ask_beside(&a, &l, &none) == 0 && allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
@@ -215,7 +215,7 @@ test_states(void)
 	struct held_gpu h = held("1", true);
 	struct lease l = { .id = id, .pipeline = holder, .gpu = &h, .gpus = 1 };
 	enum lease_state s;
-	struct asking a;
+	struct helper_conn a;
 
 	for (s = LEASE_HELD; s <= LEASE_ACQUIRING; s++) {
 		l.state = s;
@@ -268,7 +268,7 @@ test_waits(void)
 	struct pick_want wants = { &whole, 1, 1 };
 	struct queued before = { .key = "before", .want = &wants, .wants = 1 };
 	const struct queue q = { .dir = -1, .v = &before, .n = 1 };
-	struct asking a;
+	struct helper_conn a;
 
 	want(&a, 3, 4, 1, SHARING_EXCLUSIVE);
 	ok(ask(&a, &first, &q) == -1 && a.why.code == WHY_AGAIN,
@@ -313,7 +313,7 @@ test_last(void)
 	/* time 0: the waiter has waited since boot */
 	struct queued both[] = { { .key = "before", .want = &wants, .wants = 1 }, { .key = "me" } };
 	const struct queue q = { .dir = -1, .v = both, .n = 2 };
-	struct asking a;
+	struct helper_conn a;
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -339,7 +339,7 @@ test_closed(void)
 	struct pick_want wants = { some, 3, 2 };
 	struct queued before = { .key = "before", .want = &wants, .wants = 1 };
 	const struct queue q = { .dir = -1, .v = &before, .n = 1 };
-	struct asking a;
+	struct helper_conn a;
 
 	want(&a, 2, 3, 1, SHARING_SHARED);
 	ok(ask(&a, &busy, &q) == -1,
@@ -359,7 +359,7 @@ test_drained(void)
 	struct drained_gpu first = { .gpu = { .vendor = GPU_AMD, .pci = "0000:05:00.0", .exclusive = true }, .why = "fan" };
 	struct drained_gpu part = { .gpu = held("1", true) }, whole = { .gpu = held("", true) };
 	const struct queue q = { .dir = -1 };
-	struct asking a;
+	struct helper_conn a;
 
 	want(&a, 0, 1, 1, SHARING_SHARED);
 	a.want.candidate[a.want.n++] = &gpus[2];

@@ -6,7 +6,7 @@
 #define GPUS "gpus = ( { vendor = \"nvidia\"; } );"
 #define FOLDER " folders = ( { path = \"/srv/x\"; } );"
 
-static const struct asker root = { 0, "root", true, true };
+static const struct client root = { 0, "root", true, true };
 static const struct identity token = { IDENTITY_TOKEN, "ml", "train", "fit", NULL, "https://ci", NULL };
 static const struct settings settings = { .max_wait = 60 };
 
@@ -18,9 +18,9 @@ verdict_of(const char *first, const char *second, const char *gpus, const char *
 	struct policy_entry entry[2] = { { .broken = NULL }, { .broken = NULL } };
 	struct policy_set set = { entry, second != NULL ? 2 : 1 };
 	autofaults struct faults f = { 0 };
-	autoask struct ask ask = { 0 };
+	autorequested struct requested requested = { 0 };
 	const struct inventory none = { 0 };
-	const struct question q = { .who = &root, .id = &token, .ask = &ask, .settings = &settings, .policies = &set,
+	const struct question q = { .who = &root, .id = &token, .requested = &requested, .settings = &settings, .policies = &set,
 	    .files = set.n, .host = &none, .blind = blind };
 	struct why why = { 0 };
 	enum verdict_kind v;
@@ -29,7 +29,7 @@ verdict_of(const char *first, const char *second, const char *gpus, const char *
 	for (i = 0; i < set.n; i++)
 		if (!policy_parse(i == 0 ? "10-first.conf" : "20-second.conf", text[i], strlen(text[i]), &entry[i].policy, &f))
 			ok(false, "the policy parses: %s", f.n > 0 ? f.v[0].text : "");
-	if (ask_parse(gpus, folders, &ask, &why) == -1)
+	if (requested_parse(gpus, folders, &requested, &why) == -1)
 		ok(false, "the question parses: %s", why.text);
 	decide(&q, d, NULL, NULL);
 	v = d->verdict;

@@ -10,7 +10,7 @@
 static void
 fill(struct lease *l)
 {
-	*l = (struct lease){ .uid = 4294967294, .asker = { 123, UINT64_MAX }, .container.init = { 2147483647, 5 }, .since = 1700000000,
+	*l = (struct lease){ .uid = 4294967294, .client = { 123, UINT64_MAX }, .container.init = { 2147483647, 5 }, .since = 1700000000,
 		.state = LEASE_RELEASING, .placeholder = true };
 	snprintf(l->key, sizeof(l->key), "%064d", 7);
 	snprintf(l->boot, sizeof(l->boot), "11111111-2222-3333-4444-555555555555");
@@ -76,8 +76,8 @@ same(const struct lease *a, const struct lease *b)
 {
 	return strcmp(a->id, b->id) == 0 && strcmp(a->root, b->root) == 0 &&
 	    strcmp(a->policy, b->policy) == 0 && strcmp(a->pipeline, b->pipeline) == 0 && strcmp(a->boot, b->boot) == 0 &&
-	    a->uid == b->uid && process_id_same(&a->asker, &b->asker) && process_id_same(&a->container.init, &b->container.init) &&
-	    a->asker.pid == 123 && a->asker.start == UINT64_MAX && a->container.init.pid == 2147483647 && a->container.init.start == 5 &&
+	    a->uid == b->uid && process_id_same(&a->client, &b->client) && process_id_same(&a->container.init, &b->container.init) &&
+	    a->client.pid == 123 && a->client.start == UINT64_MAX && a->container.init.pid == 2147483647 && a->container.init.start == 5 &&
 	    a->since == b->since && a->gpus == b->gpus &&
 	    held_same(&a->gpu[0], &b->gpu[0]) && a->gpu[0].limit == b->gpu[0].limit && held_same(&a->gpu[1], &b->gpu[1]) &&
 	    a->gpu[1].exclusive == b->gpu[1].exclusive && a->nodes == b->nodes &&

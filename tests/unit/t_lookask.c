@@ -19,7 +19,7 @@ fill(struct lease *l)
 	struct held_folder f = { .path = strdup("/srv/a"), .fs = strdup("8:1"), .fs_path = strdup("/a") };
 	struct lookup w = { .writable = true }, bare = { .writable = false };
 
-	*l = (struct lease){ .boot = "b0", .asker = { 7, 70 }, .container.init = { 8, 80 }, .container.mounts = 9, .container.pids = UINT64_MAX,
+	*l = (struct lease){ .boot = "b0", .client = { 7, 70 }, .container.init = { 8, 80 }, .container.mounts = 9, .container.pids = UINT64_MAX,
 		.node = node, .nodes = 2, .container.user = user, .container.users = 2,
 		.tasks = { .program = { 8, 1, 77 }, .task = { 9, 90 } } };
 	ok(strlist_add(&l->container.cgroups, "devices/x", SIZE_MAX) && strlist_add(&l->container.cgroups, "", SIZE_MAX) && lease_add_folder(l, &f) &&
@@ -32,7 +32,7 @@ static void
 is_same(const struct lease *l)
 {
 	is_str(l->boot, "b0", "the boot id is the same");
-	ok(l->asker.pid == 7 && l->asker.start == 70 && l->container.init.pid == 8 && l->container.init.start == 80,
+	ok(l->client.pid == 7 && l->client.start == 70 && l->container.init.pid == 8 && l->container.init.start == 80,
 	    "the processes are the same");
 	ok(l->container.mounts == 9 && l->container.pids == UINT64_MAX && l->tasks.program.inode == 77,
 	    "the namespaces and the program are the same");

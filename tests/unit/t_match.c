@@ -46,10 +46,10 @@ load(struct policy *p, const char *text)
 static const struct identity token = { IDENTITY_TOKEN, "team", "pipe", "fit", NULL, "https://ci", NULL };
 static const struct identity claim = { IDENTITY_CLAIM, "team", "pipe", "fit", NULL, NULL, NULL };
 static const struct identity silent = { IDENTITY_CALLER, NULL, NULL, NULL, NULL, NULL, NULL };
-static const struct asker root = { 0, "root", true, true };
-static const struct asker worker = { 1000, "worker", true, true };
-static const struct asker stranger = { 1001, "stranger", false, true };
-static const struct asker nameless = { 1002, NULL, false, true };
+static const struct client root = { 0, "root", true, true };
+static const struct client worker = { 1000, "worker", true, true };
+static const struct client stranger = { 1001, "stranger", false, true };
+static const struct client nameless = { 1002, NULL, false, true };
 
 static const struct settings sole = { .max_wait = 60 }, several = { .max_wait = 60, .several_issuers = true };
 
@@ -60,7 +60,7 @@ test_covers(void)
 {
 	static const struct {
 		const char *policy;
-		const struct asker *who;
+		const struct client *who;
 		const struct identity *id;
 		const char *why;	/* NULL: covered */
 	} t[] = {
@@ -364,7 +364,7 @@ struct case_ {
 };
 
 static void
-check_cases(const struct case_ *t, size_t n, const char *head, const struct asker *who, const struct settings *settings)
+check_cases(const struct case_ *t, size_t n, const char *head, const struct client *who, const struct settings *settings)
 {
 	struct why why;
 	size_t i;
@@ -374,15 +374,15 @@ check_cases(const struct case_ *t, size_t n, const char *head, const struct aske
 		autogrant struct grant g = { 0 };
 		autofree char *says = NULL;
 		autobuf struct buf b = { 0 };
-		autoask struct ask a = { 0 };
+		autorequested struct requested a = { 0 };
 		enum verdict_kind v;
 
 		why = (struct why){ 0 };
 		buf_printf(&b, "pipeline = \"team/pipe\";\n%s%s", head, t[i].policy);
-		if (!load(&p, b.p) || !ok(ask_parse(t[i].gpus, t[i].folders, &a, &why) == 0,
+		if (!load(&p, b.p) || !ok(requested_parse(t[i].gpus, t[i].folders, &a, &why) == 0,
 		    "the request is read: %s", why.text))
 			continue;
-		v = policy_judge(&p, who, &a, &host, settings, &g, &why);
+		v = policy_decide(&p, who, &a, &host, settings, &g, &why);
 		ok(v == (t[i].grant != NULL ? VERDICT_GRANT : VERDICT_LACKS),
 		    "policy %s: GPUs %s, folders %s: %s",
 		    t[i].policy,
@@ -535,7 +535,7 @@ test_unenforced(void)
 {
 	static const struct settings settings = { .allow_integrated = true };
 	static const struct settings lenient = { .allow_integrated = true, .unenforced = true };
-	static const struct asker rootless = { 1000, "worker", true, false };
+	static const struct client rootless = { 1000, "worker", true, false };
 #define NOT_ONE "p:2: without a device cgroup (rootless) nothing holds a GPU to one container: say sharing = " \
     "\"shared\" there, " \
     "or unenforced = \"allow\" in gpuhelper.conf"
@@ -659,19 +659,19 @@ test_partitions(void)
 	static const struct settings settings = { 0 };
 	autopolicy struct policy p = { 0 };
 	autogrant struct grant g = { 0 };
-	autoask struct ask a = { 0 };
+	autorequested struct requested a = { 0 };
 	struct why why;
 
 	if (!load(&p, "pipeline = \"a/b\"; gpus = ( { vendor = \"amd\"; devices = [ \"44:00.0\" ]; count = 2; } );"))
 		return;
-	ask_parse("44:00.0", NULL, &a, &why);
-	ok(policy_judge(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpus == 1 &&
+	requested_parse("44:00.0", NULL, &a, &why);
+	ok(policy_decide(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpus == 1 &&
 	    g.gpu[0].count == 1 &&
 	    g.gpu[0].n == 1, "a name requests one partition");
 	grant_free(&g);
-	ask_free(&a);
-	ask_parse("2", NULL, &a, &why);
-	ok(policy_judge(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpus == 1 &&
+	requested_free(&a);
+	requested_parse("2", NULL, &a, &why);
+	ok(policy_decide(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpus == 1 &&
 	    g.gpu[0].count == 2 &&
 	    g.gpu[0].n == 3, "a count requests any of the partitions");
 }
@@ -733,13 +733,13 @@ test_kinds(void)
 		autobuf struct buf text = { 0 }, says = { 0 };
 		autopolicy struct policy p = { 0 };
 		autogrant struct grant g = { 0 };
-		autoask struct ask a = { 0 };
+		autorequested struct requested a = { 0 };
 
 		buf_printf(&text, "pipeline = \"team/pipe\";\ngpus = ( { %s } );", t[i].rule);
 		buf_printf(&says, "p:2: %s", t[i].why);
-		if (!load(&p, text.p) || !ok(ask_parse(t[i].gpus, NULL, &a, &why) == 0, "the request is read"))
+		if (!load(&p, text.p) || !ok(requested_parse(t[i].gpus, NULL, &a, &why) == 0, "the request is read"))
 			continue;
-		if (ok(policy_judge(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_LACKS, "refused: %s", t[i].rule))
+		if (ok(policy_decide(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_LACKS, "refused: %s", t[i].rule))
 			is_str(why.text, says.p, "  the message says why");
 	}
 	for (i = 0; i < COUNT(some); i++)
@@ -756,7 +756,7 @@ test_many(void)
 	static const struct settings settings = { 0 };
 	autopolicy struct policy p = { 0 };
 	autogrant struct grant g = { 0 };
-	autoask struct ask a = { 0 };
+	autorequested struct requested a = { 0 };
 	struct why why;
 	unsigned i;
 
@@ -766,8 +766,8 @@ test_many(void)
 	}
 	if (!load(&p, "pipeline = \"a/b\"; gpus = ( { vendor = \"nvidia\"; count = 64; } );"))
 		return;
-	ask_parse("64", NULL, &a, &why);
-	ok(policy_judge(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpu[0].n == 64 &&
+	requested_parse("64", NULL, &a, &why);
+	ok(policy_decide(&p, &root, &a, &inv, &settings, &g, &why) == VERDICT_GRANT && g.gpu[0].n == 64 &&
 	    g.gpu[0].count == 64, "64 of 100 GPUs are granted");
 }
 
@@ -777,8 +777,8 @@ test_many(void)
  */
 struct reading {
 	const struct policy *p;
-	const struct asker *who;
-	const struct ask *a;
+	const struct client *who;
+	const struct requested *a;
 	const struct settings *s;
 	const struct grant *g;
 };
@@ -930,7 +930,7 @@ names_it(const struct reading *r, const char *path)
 }
 
 static const char *
-wrong_folder(const struct reading *r, const struct folder_want *w, const struct ask_folder *f)
+wrong_folder(const struct reading *r, const struct folder_want *w, const struct requested_folder *f)
 {
 	char target[256];
 	bool given = false, writable = false;
@@ -950,9 +950,9 @@ wrong_folder(const struct reading *r, const struct folder_want *w, const struct 
 		return "the folder is writable, and the policy gives it read-only";
 	if (strcmp(w->path, f->path) != 0)
 		return "another folder was requested";
-	if (w->writable && f->access == ASK_RO)
+	if (w->writable && f->access == REQUESTED_RO)
 		return "the folder is writable, and read-only was requested";
-	if (!w->writable && f->access == ASK_RW)
+	if (!w->writable && f->access == REQUESTED_RW)
 		return "the folder is read-only, and rw was requested";
 	return NULL;
 }
@@ -983,13 +983,13 @@ wrong_folders(const struct reading *r)
 static const char *
 wider_than_everything(const struct reading *r)
 {
-	static const struct ask everything = { .everything = true };
+	static const struct requested everything = { .everything = true };
 	autogrant struct grant all = { 0 };
 	struct why why;
 	size_t i, k, c, n;
 	unsigned most;
 
-	if (policy_judge(r->p, r->who, &everything, &host, r->s, &all, &why) != VERDICT_GRANT)
+	if (policy_decide(r->p, r->who, &everything, &host, r->s, &all, &why) != VERDICT_GRANT)
 		return NULL;
 	for (i = 0; i < r->g->gpus; i++) {
 		for (k = 0, most = 0; k < all.gpus; k++) {
@@ -1050,7 +1050,7 @@ must_be_granted(const struct reading *r)
 	for (i = 0; i < r->a->folders; i++) {
 		for (k = 0; k < r->p->folders; k++)
 			if (gives(&r->p->folder[k], r->a->folder[i].path, target) &&
-			    (r->p->folder[k].writable || r->a->folder[i].access != ASK_RW))
+			    (r->p->folder[k].writable || r->a->folder[i].access != REQUESTED_RW))
 				break;
 		if (k == r->p->folders)
 			return false;
@@ -1124,11 +1124,11 @@ random_ask(struct buf *g, struct buf *f)
 
 /* Tries one request with one policy. Returns what is wrong with the verdict, or NULL. */
 static const char *
-try_random(const struct policy *p, const struct asker *who, const struct settings *s, struct buf *what, bool *granted)
+try_random(const struct policy *p, const struct client *who, const struct settings *s, struct buf *what, bool *granted)
 {
 	autobuf struct buf g = { 0 }, f = { 0 };
 	autogrant struct grant grant = { 0 };
-	autoask struct ask a = { 0 };
+	autorequested struct requested a = { 0 };
 	static struct why why;
 	enum verdict_kind v;
 
@@ -1136,9 +1136,9 @@ try_random(const struct policy *p, const struct asker *who, const struct setting
 	*granted = false;
 	random_ask(&g, &f);
 	buf_printf(what, " [%s] [%s]", g.p ? g.p : "", f.p ? f.p : "");
-	if (ask_parse(g.p, f.p, &a, &why) == -1)
+	if (requested_parse(g.p, f.p, &a, &why) == -1)
 		return NULL;
-	v = policy_judge(p, who, &a, &host, s, &grant, &why);
+	v = policy_decide(p, who, &a, &host, s, &grant, &why);
 	const struct reading r = { p, who, &a, s, &grant };
 
 	*granted = v == VERDICT_GRANT;
@@ -1158,7 +1158,7 @@ test_random(void)
 	for (i = 0; i < 6000; i++) {
 		const struct settings s = { .allow_integrated = rnd(2), .unenforced = rnd(2),
 		    .max_wait = (unsigned)rnd(3) * 120 };
-		const struct asker who = { 0, "root", true, rnd(4) > 0 };
+		const struct client who = { 0, "root", true, rnd(4) > 0 };
 		autofaults struct faults faults = { 0 };
 		autobuf struct buf text = { 0 };
 		autopolicy struct policy p = { 0 };
@@ -1193,7 +1193,7 @@ decision(void)
 {
 	static const struct settings settings = { .max_wait = 60 };
 	static struct policy p;
-	static struct ask a;
+	static struct requested a;
 	autogrant struct grant g = { 0 };
 	enum verdict_kind v;
 	struct why why;
@@ -1203,10 +1203,10 @@ decision(void)
 	fail_at = -1;
 	if (p.name == NULL && (!load(&p, "pipeline = \"a/b\"; gpus = ( { vendor = \"nvidia\"; wait = 9; }, "
 	    "{ vendor = \"amd\"; } ); folders = ( { path = \"/srv/a\"; target = \"/t\"; subfolders = true; }, "
-	    "{ path = \"/srv/b\"; } );") || ask_parse("3c:00.0,amd:1", "/srv/a/c,/srv/b:ro", &a, &why) == -1))
+	    "{ path = \"/srv/b\"; } );") || requested_parse("3c:00.0,amd:1", "/srv/a/c,/srv/b:ro", &a, &why) == -1))
 		return NULL;
 	fail_at = keep;
-	v = policy_judge(&p, &root, &a, &host, &settings, &g, &why);
+	v = policy_decide(&p, &root, &a, &host, &settings, &g, &why);
 	keep = fail_at;
 	fail_at = -1;
 	if (v == VERDICT_GRANT)

@@ -142,21 +142,21 @@ static const char *
 given(const struct inventory *inv, const char *rule, const char *asked)
 {
 	static char text[600];
-	const struct asker root = { .uid = 0, .member = true, .rootful = true };
+	const struct client root = { .uid = 0, .member = true, .rootful = true };
 	autosettings struct settings settings = { 0 };
 	autofaults struct faults f = { 0 };
 	autopolicy struct policy p;
 	autogrant struct grant g = { 0 };
-	autoask struct ask a = { 0 };
+	autorequested struct requested a = { 0 };
 	struct why why = { 0 };
 	size_t i, n = 0;
 
 	snprintf(text, sizeof(text), "identity = \"caller\"; callers = [ \"root\" ]; gpus = ( { vendor = \"nvidia\"; %s } );", rule);
 	if (!policy_parse("p.conf", text, strlen(text), &p, &f) || !settings_default(&settings) ||
-	    ask_parse(asked, NULL, &a, &why) == -1)
+	    requested_parse(asked, NULL, &a, &why) == -1)
 		return strncpy(text, f.n > 0 ? f.v[0].text : why.text, sizeof(text) - 1);
 	text[0] = '\0';
-	if (policy_judge(&p, &root, &a, inv, &settings, &g, &why) != VERDICT_GRANT) {
+	if (policy_decide(&p, &root, &a, inv, &settings, &g, &why) != VERDICT_GRANT) {
 		snprintf(text, sizeof(text), "%s", why.text);
 		return text;
 	}

@@ -29,16 +29,16 @@ said_of(const char *gpus, const char *folders, const struct identity *id, struct
 	struct grant_ask a = { .who = model_worker, .known = { .id = *id }, .gpus = gpus, .folders = folders,
 		.settings = model_settings, .policies = policies, .files = 1, .inventory = model_host };
 	autobuf struct buf b = { 0 }, question = { 0 };
-	struct lines t = { .out = &b }, ask = { .out = &question };
+	struct lines t = { .out = &b }, requested = { .out = &question };
 	struct grant_ask heard = { .gpus = NULL };
 	struct verdict v = { .policy = 0 };
 	char *said = NULL;
 
-	grant_ask_lines(&ask, &a);
-	ok(lines_finish(&ask), "the question is written");
-	ask = (struct lines){ .at = question.p, .end = question.p + question.len };
-	grant_ask_lines(&ask, &heard);
-	if (ok(lines_finish(&ask), "  the question is read") && decide_ask(&heard, &v, why) == 0) {
+	grant_ask_lines(&requested, &a);
+	ok(lines_finish(&requested), "the question is written");
+	requested = (struct lines){ .at = question.p, .end = question.p + question.len };
+	grant_ask_lines(&requested, &heard);
+	if (ok(lines_finish(&requested), "  the question is read") && decide_grant(&heard, &v, why) == 0) {
 		verdict_lines(&t, &v);
 		said = lines_finish(&t) ? buf_take(&b) : NULL;
 	}
@@ -130,7 +130,7 @@ static void
 test_bounds(void)
 {
 	static const char nvidia[] = "verdict 0\ngpus 0 1 2 0 1\nend\n", amd[] = "verdict 0\ngpus 1 1 1 4\nend\n";
-	const struct asker rootless = { 1000, "worker", true, false }, stranger = { 1001, "stranger", true, true };
+	const struct client rootless = { 1000, "worker", true, false }, stranger = { 1001, "stranger", true, true };
 	const struct settings lax = { .max_wait = 60, .unenforced = true }, several = { .several_issuers = true };
 	struct verdict_bounds b = { &model_worker, CALLER, &model_settings, &policies, &model_host, GPUS_ALL, NULL, NULL,
 		false };

@@ -22,7 +22,7 @@ static struct gpu model_gpus[] = {
 	{ .vendor = GPU_AMD, .pci = "0000:04:00.0", .integrated = true },
 };
 static const struct inventory model_host = { .gpu = model_gpus, .gpus = sizeof(model_gpus) / sizeof(model_gpus[0]) };
-static const struct asker model_worker = { 1000, "worker", true, true };
+static const struct client model_worker = { 1000, "worker", true, true };
 static const struct identity model_ids[IDENTITY_KINDS] = { { IDENTITY_TOKEN, "ml", "train", NULL, NULL, "https://ci", NULL },
 	{ IDENTITY_CALLER, NULL, NULL, NULL, NULL, NULL, NULL },
 	{ IDENTITY_CLAIM, "ml", "train", NULL, NULL, NULL, NULL } };

@@ -62,12 +62,12 @@ warn(struct against *a, const char *file, unsigned line, const char *host, const
 }
 
 /* One user whom the policy covers.  The users of the other hosts are unknown, so any covered user will do. */
-static struct asker
-asker_of(const struct policy *p)
+static struct client
+client_of(const struct policy *p)
 {
 	const char *user = p->has_callers && p->callers.n > 0 && !strlist_has(&p->callers, "root") ? p->callers.v[0] : "root";
 
-	return (struct asker){ .uid = strcmp(user, "root") == 0 ? 0 : 1, .user = user, .rootful = true, .member = true };
+	return (struct client){ .uid = strcmp(user, "root") == 0 ? 0 : 1, .user = user, .rootful = true, .member = true };
 }
 
 /* Would this rule alone grant «count» GPUs of the host? */
@@ -75,18 +75,18 @@ static bool
 gives(const struct against *a, const struct host *h, const struct policy *p, const struct gpu_rule *r, unsigned count,
     struct why *why)
 {
-	const struct asker who = asker_of(p);
+	const struct client who = client_of(p);
 	struct policy one = *p;
 	struct gpu_rule rule = *r;
 	autogrant struct grant grant = { 0 };
-	autoask struct ask ask = { 0 };
+	autorequested struct requested requested = { 0 };
 	char text[16];
 
 	one.gpu = &rule;
 	one.gpus = 1;
 	snprintf(text, sizeof(text), "%u", count);
-	return ask_parse(text, "none", &ask, why) == 0 &&
-	    policy_judge(&one, &who, &ask, &h->gpus, &a->config.settings, &grant, why) == VERDICT_GRANT;
+	return requested_parse(text, "none", &requested, why) == 0 &&
+	    policy_decide(&one, &who, &requested, &h->gpus, &a->config.settings, &grant, why) == VERDICT_GRANT;
 }
 
 /* The largest number of the host's GPUs that the rule can grant.  If it is 0, *why says why. */

@@ -31,16 +31,16 @@ key_line(const struct checked *c, const char *key)
 }
 
 size_t
-policy_askers(const struct policy *p, struct asker out[ASKERS_MAX])
+policy_clients(const struct policy *p, struct client out[CLIENTS_MAX])
 {
 	uint32_t uid;
 	size_t i, n = 0;
 
 	if (!p->has_callers)
-		out[n++] = (struct asker){ .uid = 0, .user = "root", .member = true, .rootful = true };
-	for (i = 0; i < p->callers.n && n < ASKERS_MAX; i++)
+		out[n++] = (struct client){ .uid = 0, .user = "root", .member = true, .rootful = true };
+	for (i = 0; i < p->callers.n && n < CLIENTS_MAX; i++)
 		if (user_uid(p->callers.v[i], &uid, NULL))
-			out[n++] = (struct asker){ .uid = uid, .user = p->callers.v[i], .member = true, .rootful = uid == 0 };
+			out[n++] = (struct client){ .uid = uid, .user = p->callers.v[i], .member = true, .rootful = uid == 0 };
 	return n;
 }
 

@@ -12,14 +12,14 @@
 
 /* The grant for a request of all the policy's folders; false if there is none. */
 static bool
-want_all(const struct policy *p, const struct asker *who, const struct settings *settings, struct grant *out)
+want_all(const struct policy *p, const struct client *who, const struct settings *settings, struct grant *out)
 {
 	static const struct inventory none;
-	autoask struct ask ask = { 0 };
+	autorequested struct requested requested = { 0 };
 	struct why why;
 
-	return p->folders > 0 && ask_parse("none", "all", &ask, &why) == 0 &&
-	    policy_judge(p, who, &ask, &none, settings, out, &why) == VERDICT_GRANT && out->folders == p->folders;
+	return p->folders > 0 && requested_parse("none", "all", &requested, &why) == 0 &&
+	    policy_decide(p, who, &requested, &none, settings, out, &why) == VERDICT_GRANT && out->folders == p->folders;
 }
 
 /*
@@ -58,8 +58,8 @@ try_folders(struct checked *c, const struct grant *all, const struct subject *s)
 void
 warn_folders(struct checked *c, const struct settings *settings)
 {
-	struct asker who[ASKERS_MAX];
-	size_t i, n = policy_askers(&c->policy, who);
+	struct client who[CLIENTS_MAX];
+	size_t i, n = policy_clients(&c->policy, who);
 	struct task_user task;
 
 	for (i = 0; i < n; i++) {

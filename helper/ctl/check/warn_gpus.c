@@ -195,20 +195,20 @@ is_count_beyond_names(const struct gpu_rule *r)
  */
 static bool
 is_refused(const struct checked *c, const struct gpu_rule *r, unsigned n, const struct check_set *s,
-    const struct inventory *inv, const struct asker *who, struct why *why)
+    const struct inventory *inv, const struct client *who, struct why *why)
 {
 	struct policy one = c->policy;
 	struct gpu_rule rule = *r;
 	autogrant struct grant grant = { 0 };
-	autoask struct ask ask = { 0 };
+	autorequested struct requested requested = { 0 };
 	char count[16], line[320];
 	size_t len;
 
 	one.gpu = &rule;
 	one.gpus = 1;
 	snprintf(count, sizeof(count), "%u", n);
-	if (ask_parse(count, "none", &ask, why) == -1 ||
-	    policy_judge(&one, who, &ask, inv, &s->settings, &grant, why) == VERDICT_GRANT)
+	if (requested_parse(count, "none", &requested, why) == -1 ||
+	    policy_decide(&one, who, &requested, inv, &s->settings, &grant, why) == VERDICT_GRANT)
 		return false;
 	len = (size_t)snprintf(line, sizeof(line), "%s:%u: ", one.name, r->line);
 	if (text_starts(why->text, line))
@@ -218,7 +218,7 @@ is_refused(const struct checked *c, const struct gpu_rule *r, unsigned n, const 
 
 static void
 warn_request(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct inventory *inv,
-    const struct asker *who)
+    const struct client *who)
 {
 	struct why why;
 
@@ -231,7 +231,7 @@ warn_request(struct checked *c, const struct gpu_rule *r, const struct check_set
 static bool
 warn_no_device(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct inventory *inv)
 {
-	static const struct asker root = { .user = "root", .member = true, .rootful = true };
+	static const struct client root = { .user = "root", .member = true, .rootful = true };
 	struct why why;
 
 	if (r->kind == NULL || rule_gpu(r, inv) != NULL)
@@ -256,7 +256,7 @@ warn_wait_at_create(struct checked *c, const struct gpu_rule *r, const struct ch
 /* Checks the names first: a wrong name also explains why a request would be refused. */
 static void
 warn_rule(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct host_gpus *v,
-    const struct asker *who, size_t n)
+    const struct client *who, size_t n)
 {
 	bool named = true;
 	size_t k;
@@ -283,8 +283,8 @@ warn_rule(struct checked *c, const struct gpu_rule *r, const struct check_set *s
 void
 warn_gpus(struct checked *c, const struct check_set *s, const struct host_gpus *v)
 {
-	struct asker who[ASKERS_MAX];
-	size_t i, n = policy_askers(&c->policy, who);
+	struct client who[CLIENTS_MAX];
+	size_t i, n = policy_clients(&c->policy, who);
 
 	for (i = 0; i < c->policy.gpus; i++)
 		warn_rule(c, &c->policy.gpu[i], s, v, who, n);

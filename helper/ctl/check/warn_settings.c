@@ -79,7 +79,7 @@ static void
 warn_readers(const struct check_set *s, struct checked *c)
 {
 	const struct group *g = getgrnam("gpuhelper");
-	struct asker who[ASKERS_MAX];
+	struct client who[CLIENTS_MAX];
 	uint32_t uid;
 	size_t i, k, n;
 
@@ -87,7 +87,7 @@ warn_readers(const struct check_set *s, struct checked *c)
 		if (user_uid(g->gr_mem[i], &uid, NULL))
 			warn_reader(c, uid, g->gr_mem[i]);
 	for (i = 0; i < s->n; i++) {
-		n = is_policy(&s->v[i]) ? policy_askers(&s->v[i].policy, who) : 0;
+		n = is_policy(&s->v[i]) ? policy_clients(&s->v[i].policy, who) : 0;
 		for (k = 0; k < n; k++)
 			warn_reader(c, who[k].uid, who[k].user);
 	}

@@ -22,7 +22,7 @@ inquiry_from_bundle(struct inquiry *q)
 	q->spec.bundle = q->bundle.path;
 	if (spec_request(&q->spec, &q->config->settings, &q->request, &q->asks, &q->why) == -1)
 		return -1;
-	return privilege_find(&q->spec, &q->request, q->asker.uid == 0, false, q->privilege, &q->why);
+	return privilege_find(&q->spec, &q->request, q->client.uid == 0, false, q->privilege, &q->why);
 }
 
 /* Checks the options.  0, or the exit status after a complaint. */
@@ -60,7 +60,7 @@ explain(struct inquiry *q, enum identity_kind kind)
 	const bool brings = q->options->token_file != NULL;
 	const bool proven = q->options->bundle == NULL && !brings && kind == IDENTITY_TOKEN;
 
-	if (inquiry_asker(q) == -1 || (q->options->bundle != NULL ? inquiry_from_bundle(q) : inquiry_request(q, kind)) == -1)
+	if (inquiry_client(q) == -1 || (q->options->bundle != NULL ? inquiry_from_bundle(q) : inquiry_request(q, kind)) == -1)
 		return give_up(q->options, &q->why);
 	q->outcome = OUTCOME_REFUSED;
 	if (token_alone(q->options)) {

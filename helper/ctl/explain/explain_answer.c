@@ -86,10 +86,10 @@ question_json(const struct inquiry *q)
 	const struct request *r = &q->request;
 	json_t *j = json_object();
 
-	json_object_set_new(j, "uid", json_integer(q->asker.uid));
-	put_text(j, "user", q->asker.user);
-	json_object_set_new(j, "member", json_boolean(q->asker.member));
-	json_object_set_new(j, "device_cgroup", json_boolean(q->asker.rootful));
+	json_object_set_new(j, "uid", json_integer(q->client.uid));
+	put_text(j, "user", q->client.user);
+	json_object_set_new(j, "member", json_boolean(q->client.member));
+	json_object_set_new(j, "device_cgroup", json_boolean(q->client.rootful));
 	put_text(j, "identity", identity_name(q->identity.kind));
 	put_owner(j, &q->identity);
 	put_text(j, "gpus", r->words.gpus);
@@ -189,7 +189,7 @@ static bool
 who_takes(const struct inquiry *q, char *text, size_t size)
 {
 	const struct grant *g = &q->decision.grant;
-	struct task_question t = { .rootful = q->asker.rootful, .settings = &q->config->settings,
+	struct task_question t = { .rootful = q->client.rootful, .settings = &q->config->settings,
 		.spec = q->options->bundle != NULL ? &q->spec : NULL, .privilege = q->privilege };
 	size_t i;
 
@@ -285,12 +285,12 @@ say_question(const struct inquiry *q)
 {
 	const struct identity *id = &q->identity;
 	const struct request *r = &q->request;
-	const char *user = q->asker.user != NULL ? q->asker.user : "(without a name)";
+	const char *user = q->client.user != NULL ? q->client.user : "(without a name)";
 
 	if (id->kind == IDENTITY_CALLER)
-		say("container: user %s (uid %u); pipeline unknown", user, q->asker.uid);
+		say("container: user %s (uid %u); pipeline unknown", user, q->client.uid);
 	else
-		say("container: user %s (uid %u), pipeline %s/%s, job %s, by %s", user, q->asker.uid,
+		say("container: user %s (uid %u), pipeline %s/%s, job %s, by %s", user, q->client.uid,
 		    quoted(id->team), quoted(id->pipeline), id->job != NULL ? quoted(id->job) : "(none)",
 		    identity_name(id->kind));
 	if (r->words.gpus == NULL && r->words.folders == NULL)

@@ -53,13 +53,13 @@ look_at_folders(struct inquiry *q, struct edits *edits, struct why *why)
 		subject_of(&q->request, &q->request.spec.uids, &q->request.spec.gids, &subject);
 		return folders_resolve(g, &subject, edits, why);
 	}
-	task_user_of(q->asker.uid, q->asker.user, &task);
+	task_user_of(q->client.uid, q->client.user, &task);
 	if (g->folders > 0)
 		note(q, "folders are checked for root in a container with a user namespace, uid %u of the host (--bundle for "
 		    "others)", task.subject.uid);
 	if (folders_resolve(g, &task.subject, edits, why) == 0)
 		return 0;
-	if (q->asker.uid == 0)
+	if (q->client.uid == 0)
 		note_without_namespace(q);
 	return -1;
 }
@@ -121,8 +121,8 @@ look_at_runtime(const struct inquiry *q, struct why *why)
 static int
 look_at_bundle(const struct inquiry *q, int *rootfd, char **rootpath, struct why *why)
 {
-	return annotations_check(&q->spec, q->asker.uid == 0, why) == -1 ||
-	    rootfs_open(&q->spec, q->bundle.path, &q->config->settings, q->asker.uid, rootfd, rootpath, why) == -1 ||
+	return annotations_check(&q->spec, q->client.uid == 0, why) == -1 ||
+	    rootfs_open(&q->spec, q->bundle.path, &q->config->settings, q->client.uid, rootfd, rootpath, why) == -1 ||
 	    sources_check(&q->spec, why) == -1 ? -1 : 0;
 }
 

@@ -36,7 +36,7 @@ inquiry_free(struct inquiry *q)
 	for (i = 0; i < q->heard; i++)
 		free(q->said[i].why);
 	free(q->said);
-	ask_free(&q->ask);
+	requested_free(&q->requested);
 	known_free(&q->known);
 	free(q->user);
 	request_free(&q->request);
@@ -61,7 +61,7 @@ note(struct inquiry *q, const char *fmt, ...)
 }
 
 int
-inquiry_asker(struct inquiry *q)
+inquiry_client(struct inquiry *q)
 {
 	const char *given = q->options->user;
 	uint32_t uid = getuid();
@@ -69,7 +69,7 @@ inquiry_asker(struct inquiry *q)
 	if (given != NULL && !user_uid(given, &uid, NULL) && !text_u32(given, 0, UINT32_MAX - 1, &uid))
 		return refuse(&q->why, WHY_DATA, "user \"%s\" is not in /etc/passwd", given);
 	q->user = user_name(uid);
-	q->asker = (struct asker){ .uid = uid, .user = q->user, .rootful = uid == 0,
+	q->client = (struct client){ .uid = uid, .user = q->user, .rootful = uid == 0,
 		.member = uid == 0 || (q->user != NULL && user_in_group(q->user, "gpuhelper")) };
 	return 0;
 }
@@ -239,7 +239,7 @@ note_verdict(void *ctx, const char *file, enum verdict_kind v, const char *why)
 static int
 look_for_gpus(struct inquiry *q, struct why *why)
 {
-	const unsigned vendors = policies_vendors(&q->config->policies, &q->asker);
+	const unsigned vendors = policies_vendors(&q->config->policies, &q->client);
 	struct inventory *host = &q->host;
 
 	if (q->seen != NULL) {
@@ -248,7 +248,8 @@ look_for_gpus(struct inquiry *q, struct why *why)
 		inventory_rank(host);
 		return 0;
 	}
-	if (host_see(&udev_drm, vendors, host, why) == -1 || drivers_read(host, why) == -1 || host_check(host, why) == -1)
+	if (host_find_gpus(&udev_drm, vendors, host, why) == -1 || drivers_read(host, why) == -1 || host_check(host,
+	    why) == -1)
 		return -1;
 	inventory_rank(host);
 	return cdigpus_load(specs_parse, &q->specs, host, why);
@@ -258,12 +259,12 @@ static int
 ask_policies(struct inquiry *q)
 {
 	struct why blind = { 0 };
-	const struct question question = { &q->asker, &q->identity, &q->ask, &q->config->settings, &q->config->policies,
+	const struct question question = { &q->client, &q->identity, &q->requested, &q->config->settings, &q->config->policies,
 		q->config->policies.n, &q->host, &blind };
 
 	if ((q->said = calloc(q->config->policies.n + 1, sizeof(*q->said))) == NULL)
 		return refuse_nomem(&q->why);
-	if (ask_wants_gpus(&q->ask))
+	if (requested_wants_gpus(&q->requested))
 		(void)look_for_gpus(q, &blind);
 	decide(&question, &q->decision, note_verdict, q);
 	if (q->decision.verdict == VERDICT_GRANT)
@@ -279,7 +280,7 @@ bound_ask(struct inquiry *q)
 {
 	if (!q->config->settings.respect_allocation)
 		return 0;
-	return gpu_bounds_parse(getenv("CUDA_VISIBLE_DEVICES"), getenv("ROCR_VISIBLE_DEVICES"), q->ask.bound, &q->why);
+	return gpu_bounds_parse(getenv("CUDA_VISIBLE_DEVICES"), getenv("ROCR_VISIBLE_DEVICES"), q->requested.bound, &q->why);
 }
 
 int
@@ -294,10 +295,10 @@ inquiry_decide(struct inquiry *q, bool proven)
 		return refuse(&q->why, WHY_DENIED, "the container requests nothing: it has no GPUHELPER_TOKEN, "
 		    "GPUHELPER_GPUS or GPUHELPER_FOLDERS");
 	}
-	if (ask_parse(q->request.words.gpus, q->request.words.folders, &q->ask, &q->why) == -1 || bound_ask(q) == -1 ||
-	    inquiry_identify(q, proven) == -1)
+	if (requested_parse(q->request.words.gpus, q->request.words.folders, &q->requested, &q->why) == -1 ||
+	    bound_ask(q) == -1 || inquiry_identify(q, proven) == -1)
 		return -1;
-	q->ask.privileged = forbidden;
+	q->requested.privileged = forbidden;
 	if (ask_policies(q) == 0) {
 		q->outcome = OUTCOME_GRANTED;
 		return 0;

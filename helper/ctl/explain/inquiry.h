@@ -33,13 +33,13 @@ struct inquiry {
 	struct request request;
 	char privilege[PRIVILEGE_MAX];	/* what makes the container privileged, or "" */
 	bool asks;			/* the container has a token, or requests GPUs or folders */
-	struct asker asker;
+	struct client client;
 	char *user;			/* owns the string in asker */
 	struct identity identity;
 	struct known known;		/* owns the strings in identity */
 	struct token_check_log token;	/* the checks of the token; empty without one */
 	int64_t now;			/* the time that the token is checked for */
-	struct ask ask;
+	struct requested requested;
 	struct inventory host;		/* only if GPUs are requested */
 	struct cdi_registry specs;	/* likewise */
 	struct decision decision;
@@ -57,7 +57,7 @@ struct inquiry {
 void inquiry_free(struct inquiry *q);
 
 /* Sets q->asker to --user (a name or uid), or to the user who runs this.  -1 with q->why: there is no such user. */
-int inquiry_asker(struct inquiry *q);
+int inquiry_client(struct inquiry *q);
 
 /* Parses --identity; the default is a token.  -1 if it is an unknown word. */
 int inquiry_kind(const struct options *o, enum identity_kind *kind);

@@ -104,7 +104,7 @@ put_result(struct run *r, const struct policy_test *t, const char *fault)
 static void
 ask_test(struct inquiry *q, enum identity_kind kind, const struct policy_test *t, struct buf *fault)
 {
-	if (inquiry_asker(q) == -1 || inquiry_request(q, kind) == -1) {
+	if (inquiry_client(q) == -1 || inquiry_request(q, kind) == -1) {
 		buf_puts(fault, q->why.text);
 		return;
 	}

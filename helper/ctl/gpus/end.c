@@ -179,7 +179,7 @@ find_init_of_run(struct lease *l)
 {
 	struct process_id init;
 
-	if (l->container.init.pid != 0 || !process_id_lives(l->asker) || !first_process_of(l->asker.pid, &init))
+	if (l->container.init.pid != 0 || !process_id_lives(l->client) || !first_process_of(l->client.pid, &init))
 		return;
 	l->container.init = init;
 	l->container.own_pids = true;

@@ -55,7 +55,7 @@ name_request(enum verb verb, struct request *r, struct why *why)
 static int
 ask_this(const struct request *r, struct reply *reply, struct why *why)
 {
-	struct asking a;
+	struct helper_conn a;
 
 	if (ask(r, door_of_host(), &a, reply, why) == -1)
 		return -1;

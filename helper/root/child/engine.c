@@ -29,9 +29,9 @@ engine_start(void)
 }
 
 void
-engine_wake(void)
+engine_execute(void)
 {
-	spawned_wake(&engine);
+	spawned_execute(&engine);
 }
 
 void
@@ -42,10 +42,10 @@ engine_end(void)
 
 /* Waits for an answer, and checks it. engine_answer_free() in any case. */
 static int
-hear_engine(enum engine_verb verb, size_t gpus, int ms, struct engine_answer *out, struct why *why)
+receive_from_engine(enum engine_verb verb, size_t gpus, int ms, struct engine_answer *out, struct why *why)
 {
 	size_t len;
-	autofree char *bytes = spawned_hear(&engine, ms, &len, why);
+	autofree char *bytes = spawned_receive(&engine, ms, &len, why);
 	struct lines t;
 
 	if (bytes == NULL)
@@ -69,7 +69,7 @@ ask_engine(struct engine_ask *a, size_t gpus, int ms, struct engine_answer *out,
 	engine_ask_lines(&t, a);
 	if (!lines_finish(&t))
 		return refuse_nomem(why);
-	return spawned_ask(&engine, b.p, b.len, why) == -1 ? -1 : hear_engine(a->verb, gpus, ms, out, why);
+	return spawned_ask(&engine, b.p, b.len, why) == -1 ? -1 : receive_from_engine(a->verb, gpus, ms, out, why);
 }
 
 /* What specs there are: their texts stay here. */
@@ -87,7 +87,7 @@ fill_list(const struct spec_files *f, struct engine_specs *out, struct why *why)
 }
 
 int
-engine_hears_specs(struct why *why)
+engine_send_specs(struct why *why)
 {
 	autospecfiles struct spec_files files = { 0 };
 	struct engine_specs list;
@@ -96,7 +96,7 @@ engine_hears_specs(struct why *why)
 	const char *answer;
 	size_t len, size;
 
-	if (reader_reads_specs(&files, &answer, &len, why) == -1 || fill_list(&files, &list, why) == -1)
+	if (reader_ask_specs(&files, &answer, &len, why) == -1 || fill_list(&files, &list, why) == -1)
 		return -1;
 	entry = list.v;
 	if ((question = engine_specs_pack(&list, answer, len, &size)) == NULL)
@@ -110,14 +110,14 @@ send_specs_once(struct why *why)
 {
 	autoengineanswer struct engine_answer a = { .nodes = 0 };
 
-	if (hear_engine(ENGINE_SPECS, 0, NAMES_MS, &a, why) == -1)
-		return a.malformed ? reader_drops_specs(why) : -1;
-	reader_caches_specs();
+	if (receive_from_engine(ENGINE_SPECS, 0, NAMES_MS, &a, why) == -1)
+		return a.malformed ? reader_drop_specs(why) : -1;
+	reader_cache_specs();
 	return 0;
 }
 
 int
-engine_names(struct inventory *inv, struct why *why)
+engine_ask_names(struct inventory *inv, struct why *why)
 {
 	struct engine_ask a = { .verb = ENGINE_NAMES, .inventory = *inv };
 	autoengineanswer struct engine_answer answer = { .nodes = 0 };
@@ -170,7 +170,7 @@ ask_about(struct engine_ask *a, const struct inventory *inv, const struct driver
 }
 
 int
-engine_nodes(const struct inventory *inv, const struct driver_want *want, size_t n, struct driver_nodes *out,
+engine_ask_nodes(const struct inventory *inv, const struct driver_want *want, size_t n, struct driver_nodes *out,
     struct why *why)
 {
 	struct engine_ask a = { .verb = ENGINE_NODES };
@@ -242,7 +242,7 @@ take_edits(struct edits *from, struct edits *e, struct why *why)
 }
 
 int
-engine_edits(const struct inventory *inv, const struct driver_want *want, size_t n, const struct settings *s,
+engine_ask_edits(const struct inventory *inv, const struct driver_want *want, size_t n, const struct settings *s,
     struct driver_nodes *out, struct edits *e, struct strlist *specs, struct why *why)
 {
 	struct engine_ask a = { .verb = ENGINE_EDITS, .driver_files = s->driver_files, .cdi_hooks = s->cdi_hooks };

@@ -14,23 +14,23 @@
 
 /* Starts the program, before filter_install(). If that fails, every question fails with the reason. */
 void engine_start(void);
-void engine_wake(void);		/* has it start now, because it will get a question soon */
+void engine_execute(void);		/* has it start now, because it will get a question soon */
 void engine_end(void);
 
 /* Sends it the CDI specs of this host. To be called once, in a cgroup of root's (owncgroup.h). -1 with *why. */
-int engine_hears_specs(struct why *why);
+int engine_send_specs(struct why *why);
 
 /*
  * After that, once: adds to *inv what the specs say of its GPUs: names, problems, and devices that are no GPU. *inv
  * must live on: later questions name its GPUs by their places. -1 with *why.
  */
-int engine_names(struct inventory *inv, struct why *why);
+int engine_ask_names(struct inventory *inv, struct why *why);
 
 /*
  * Finds the further nodes of these GPUs (n of them) by their rules, and who owns them. -1 with *why: a node can't be
  * given, or is not fit. Asks nothing where no rule can give one.
  */
-int engine_nodes(const struct inventory *inv, const struct driver_want *want, size_t n, struct driver_nodes *out,
+int engine_ask_nodes(const struct inventory *inv, const struct driver_want *want, size_t n, struct driver_nodes *out,
     struct why *why);
 
 /*
@@ -38,7 +38,7 @@ int engine_nodes(const struct inventory *inv, const struct driver_want *want, si
  * driver's files, hooks and variables, notes, and the paths of the container's /proc to hide. *specs: the specs that
  * gave them. -1 with *why.
  */
-int engine_edits(const struct inventory *inv, const struct driver_want *want, size_t n, const struct settings *s,
+int engine_ask_edits(const struct inventory *inv, const struct driver_want *want, size_t n, const struct settings *s,
     struct driver_nodes *out, struct edits *e, struct strlist *specs, struct why *why);
 
 #endif

@@ -13,9 +13,9 @@ find_gpus(unsigned vendors, struct inventory *inv, struct why *why)
 {
 	struct why unread;
 	/* gpuhelper-engine reads the specs while the judge looks */
-	const int told = vendors != 0 ? engine_hears_specs(&unread) : 0;
+	const int told = vendors != 0 ? engine_send_specs(&unread) : 0;
 
-	if (judge_sees(vendors, inv, why) == -1)
+	if (judge_ask_host(vendors, inv, why) == -1)
 		return -1;
 	if (vendors == 0)
 		return 0;
@@ -26,11 +26,11 @@ find_gpus(unsigned vendors, struct inventory *inv, struct why *why)
 		*why = unread;
 		return -1;
 	}
-	return engine_names(inv, why);
+	return engine_ask_names(inv, why);
 }
 
 void
-host_look(unsigned vendors)
+host_ask_gpus(unsigned vendors)
 {
 	struct why why;
 
@@ -47,7 +47,7 @@ host_look(unsigned vendors)
 }
 
 const struct host *
-host_seen(void)
+host_found(void)
 {
 	return &host;
 }

@@ -19,9 +19,9 @@ struct host {
  * it. Has gpuhelper-engine (engine.h) name the GPUs by the CDI specs. To be called after leave_cgroup() (owncgroup.h):
  * the kernel may show only the GPUs that the device rules of the reader's cgroup allow.
  */
-void host_look(unsigned vendors);
+void host_ask_gpus(unsigned vendors);
 
-/* What host_look() found; empty before that. */
-const struct host *host_seen(void);
+/* What host_ask_gpus() found; empty before that. */
+const struct host *host_found(void);
 
 #endif

@@ -46,7 +46,7 @@ judge_start(void)
 	    access("/sys/dev/char/195:255", F_OK) == 0)
 		judge.file = PROGRAM "-udev";
 	spawned_start(&judge);
-	spawned_wake(&judge);
+	spawned_execute(&judge);
 }
 
 void
@@ -56,7 +56,7 @@ judge_end(void)
 }
 
 static int
-hear_judge(const struct judge_ask *a, const char *bytes, size_t len, struct judge_answer *out, struct why *why)
+receive_from_judge(const struct judge_ask *a, const char *bytes, size_t len, struct judge_answer *out, struct why *why)
 {
 	struct lines t = { .at = bytes, .end = bytes + len };
 
@@ -83,12 +83,12 @@ ask_judge(struct judge_ask *a, int ms, struct judge_answer *out, struct why *why
 	if (!lines_finish(&t))
 		return refuse_nomem(why);
 	if (spawned_ask(&judge, b.p, b.len, why) == 0)
-		answer = spawned_hear(&judge, ms, &len, why);
-	return answer != NULL ? hear_judge(a, answer, len, out, why) : -1;
+		answer = spawned_receive(&judge, ms, &len, why);
+	return answer != NULL ? receive_from_judge(a, answer, len, out, why) : -1;
 }
 
 int
-judge_sees(uint32_t vendors, struct inventory *out, struct why *why)
+judge_ask_host(uint32_t vendors, struct inventory *out, struct why *why)
 {
 	struct judge_ask a = { .verb = JUDGE_HOST, .vendors = vendors };
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
@@ -100,7 +100,7 @@ judge_sees(uint32_t vendors, struct inventory *out, struct why *why)
 }
 
 int
-judge_identifies(char *token, struct settings *s, struct known *out, struct why *why)
+judge_ask_token(char *token, struct settings *s, struct known *out, struct why *why)
 {
 	const time_t now = time(NULL);
 	struct judge_ask a = { .verb = JUDGE_TOKEN, .text = token, .now = now > 0 ? now : 0, .issuer = s->issuer,
@@ -122,7 +122,7 @@ judge_identifies(char *token, struct settings *s, struct known *out, struct why 
 }
 
 int
-judge_parses_vars(const char *text, struct instance_vars *out, struct why *why)
+judge_ask_vars(const char *text, struct instance_vars *out, struct why *why)
 {
 	struct judge_ask a = { .verb = JUDGE_VARS, .text = (char *)(uintptr_t)text };
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
@@ -135,7 +135,7 @@ judge_parses_vars(const char *text, struct instance_vars *out, struct why *why)
 }
 
 int
-judge_decides(const struct grant_ask *question, struct verdict *out, struct why *why)
+judge_ask_grant(const struct grant_ask *question, struct verdict *out, struct why *why)
 {
 	struct judge_ask a = { .verb = JUDGE_GRANT, .grant = *question };
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };

@@ -27,21 +27,21 @@ void judge_end(void);
  * checked yet. To be called once, and before the other questions: a judge that has parsed untrusted text is not trusted
  * with the inventory. -1 with *why; inventory_free() in either case.
  */
-int judge_sees(uint32_t vendors, struct inventory *out, struct why *why);
+int judge_ask_host(uint32_t vendors, struct inventory *out, struct why *why);
 
 /*
  * Verifies a token. -1 with *why: the token is not valid now, and no other identity may be tried. known_free() in
  * either case; *out points into *s.
  */
-int judge_identifies(char *token, struct settings *s, struct known *out, struct why *why);
+int judge_ask_token(char *token, struct settings *s, struct known *out, struct why *why);
 
 /* A vars_parser (ask/identity.h). */
-int judge_parses_vars(const char *text, struct instance_vars *out, struct why *why);
+int judge_ask_vars(const char *text, struct instance_vars *out, struct why *why);
 
 /*
  * Has the judge decide what the request gets. The verdict is not checked yet (ask/verdict.h). -1 with *why: the
  * request is refused. verdict_free() in either case.
  */
-int judge_decides(const struct grant_ask *question, struct verdict *out, struct why *why);
+int judge_ask_grant(const struct grant_ask *question, struct verdict *out, struct why *why);
 
 #endif

@@ -68,25 +68,25 @@ send_descriptors(const int fds[LABEL_DESCRIPTORS])
 	return sendmsg(labeller.channel, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == 1 ? 0 : -1;
 }
 
-/* Waits until an answer begins. -1 with *why if «asker» (NULL: none) ends first. */
+/* Waits until an answer begins. -1 with *why if «client» (NULL: none) ends first. */
 static int
-await(const struct process_id *asker, int64_t until, struct why *why)
+await(const struct process_id *client, int64_t until, struct why *why)
 {
 	struct pollfd event = { .fd = labeller.channel, .events = POLLIN };
 
 	while (poll(&event, 1, WATCH_MS) != 1) {
 		/* the lease ends with the asker, and the next container may want another label */
-		if (asker != NULL && !process_lives(asker->pid, asker->start))
+		if (client != NULL && !process_lives(client->pid, client->start))
 			return refuse(why, WHY_AGAIN, "relabelling folders was stopped: the process that asked has ended");
 		if (clock_ms() > until)
-			return refuse(why, WHY_AGAIN, asker != NULL ? "can't relabel a folder: its file system did not answer in time" :
+			return refuse(why, WHY_AGAIN, client != NULL ? "can't relabel a folder: its file system did not answer in time" :
 			    PROGRAM " did not answer in time: try again");
 	}
 	return 0;
 }
 
 static int
-hear_labeller(struct label_answer *out, struct why *why)
+receive_from_labeller(struct label_answer *out, struct why *why)
 {
 	size_t len;
 	struct why ignored;
@@ -98,19 +98,19 @@ hear_labeller(struct label_answer *out, struct why *why)
 	return label_answer_read(bytes, len, out, why) ? 0 : -1;
 }
 
-/* Puts a question and gets its answer. fds (NULL: none) are sent with it; «asker» as in await(). */
+/* Puts a question and gets its answer. fds (NULL: none) are sent with it; «client» as in await(). */
 static int
-exchange(const struct label_ask *a, const int *fds, const struct process_id *asker, int64_t until,
+exchange(const struct label_ask *a, const int *fds, const struct process_id *client, int64_t until,
     struct label_answer *out, struct why *why)
 {
 	if (labeller.channel == -1 && labeller.why.code == WHY_NONE)
 		return refuse(why, WHY_AGAIN, "SELinux was off when gpuhelper started: try again");
 	if (spawned_check(&labeller, why) == -1)
 		return -1;
-	spawned_wake(&labeller);
+	spawned_execute(&labeller);
 	if (frame_write(labeller.channel, (const char *)a, sizeof(*a), sizeof(*a), SEND_MS, why) == -1 ||
 	    (fds != NULL && send_descriptors(fds) == -1 && refuse(why, WHY_AGAIN, PROGRAM ": %s", strerror(errno)) == -1) ||
-	    await(asker, until, why) == -1 || hear_labeller(out, why) == -1)
+	    await(client, until, why) == -1 || receive_from_labeller(out, why) == -1)
 		return spawned_give_up(&labeller, why);
 	/* refuse() keeps the program's text on one line */
 	return out->yes != -1 ? out->yes : refuse(why, out->why.code, "%s", out->why.text);
@@ -137,7 +137,7 @@ is_spelling_of(const char *spelt, const char *label)
 }
 
 int
-labeller_knows(char label[SECONTEXT_MAX], struct why *why)
+labeller_ask_valid(char label[SECONTEXT_MAX], struct why *why)
 {
 	struct label_answer answer;
 	struct label_ask a;
@@ -154,7 +154,7 @@ labeller_knows(char label[SECONTEXT_MAX], struct why *why)
 }
 
 int
-labeller_lets(const char *who, const char *object, enum label_use use, struct why *why)
+labeller_ask_allowed(const char *who, const char *object, enum label_use use, struct why *why)
 {
 	struct label_answer answer;
 	struct label_ask a;
@@ -167,17 +167,17 @@ labeller_lets(const char *who, const char *object, enum label_use use, struct wh
 }
 
 int
-labeller_goes_through(struct label_ask *a, int fd, const struct process_id *asker, int64_t until, uint32_t *wrong,
+labeller_ask_folder(struct label_ask *a, int fd, const struct process_id *client, int64_t until, uint32_t *wrong,
     struct why *why)
 {
-	autoclose int who = (int)syscall(SYS_pidfd_open, asker->pid, 0U);
+	autoclose int who = (int)syscall(SYS_pidfd_open, client->pid, 0U);
 	const int fds[LABEL_DESCRIPTORS] = { fd, who };
 	struct label_answer answer;
 
 	/* if the asker still lives now, the descriptor is not of a later process with the same PID */
-	if (!process_lives(asker->pid, asker->start) || who == -1)
+	if (!process_lives(client->pid, client->start) || who == -1)
 		return refuse(why, WHY_AGAIN, "relabelling folders was stopped: the process that asked has ended");
-	if (exchange(a, fds, asker, until, &answer, why) == -1)
+	if (exchange(a, fds, client, until, &answer, why) == -1)
 		return -1;
 	*wrong = answer.wrong;
 	return 0;

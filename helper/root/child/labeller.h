@@ -24,19 +24,19 @@ void labeller_end(void);
  * 1: this is a label of the loaded policy, and is replaced by the kernel's canonical spelling. 0: it is not. -1 with
  * *why: the program can't be asked.
  */
-int labeller_knows(char label[SECONTEXT_MAX], struct why *why);
+int labeller_ask_valid(char label[SECONTEXT_MAX], struct why *why);
 
 /*
  * 1: a process of label «who» may use an object of that label in this way. 0: it may not. -1 with *why: the program
  * can't be asked.
  */
-int labeller_lets(const char *who, const char *object, enum label_use use, struct why *why);
+int labeller_ask_allowed(const char *who, const char *object, enum label_use use, struct why *why);
 
 /*
  * Puts the question LABEL_WALK or LABEL_CHANGE about the folder fd. At the time «until» (clock_ms()), or once the
- * process «asker» has ended, kills the program. *wrong: as in struct label_answer. -1 with *why.
+ * process «client» has ended, kills the program. *wrong: as in struct label_answer. -1 with *why.
  */
-int labeller_goes_through(struct label_ask *a, int fd, const struct process_id *asker, int64_t until, uint32_t *wrong,
+int labeller_ask_folder(struct label_ask *a, int fd, const struct process_id *client, int64_t until, uint32_t *wrong,
     struct why *why);
 
 #endif

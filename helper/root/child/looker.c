@@ -64,11 +64,11 @@ looker_start(bool of_root)
 }
 
 void
-looker_wake(bool moved)
+looker_execute(bool moved)
 {
-	if (look.channel == -1 || look.awake)
+	if (look.channel == -1 || look.executing)
 		return;
-	spawned_wake(&look);
+	spawned_execute(&look);
 	(void)frame_send_byte(look.channel, moved ? LOOK_EARLY : 0);
 }
 
@@ -95,7 +95,7 @@ looker_check(struct why *why)
 
 /* Reads the answer, and holder[] after it. -1 with *why: no valid answer came. */
 static int
-hear(const struct look_ask *a, struct look_answer *out, pid_t *holder, size_t holders, struct why *why)
+receive_answer(const struct look_ask *a, struct look_answer *out, pid_t *holder, size_t holders, struct why *why)
 {
 	autofree char *bytes = NULL;
 	struct why cause;
@@ -122,14 +122,14 @@ ask_looker(struct look_ask *a, const struct lease *l, struct look_answer *out, p
 
 	if (look.channel == -1)
 		return false;
-	looker_wake(false);
+	looker_execute(false);
 	if (++looker.nonce == 0)
 		looker.nonce++;
 	a->nonce = looker.nonce;
 	if ((bytes = look_ask_pack(a, l, &len)) == NULL)
 		return false;
 	if (frame_write(look.channel, bytes, len, LOOK_ASK_MAX, SEND_MS, &why) == -1 ||
-	    hear(a, out, holder, holders, &why) == -1) {
+	    receive_answer(a, out, holder, holders, &why) == -1) {
 		*out = (struct look_answer){ .nonce = 0 };
 		give_up(&why);
 	}
@@ -181,8 +181,7 @@ ask_within(struct look_ask *a, const struct lease *l, struct budget *budget, str
 }
 
 void
-looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct scan_limits *limits,
-    struct lease_status *out)
+looker_ask_kept(const struct lease *l, bool boot_alone, bool anew, struct scan_limits *limits, struct lease_status *out)
 {
 	struct look_ask a = { .kind = boot_alone ? LOOK_BOOT : LOOK_KEPT, .anew = anew ? 1 : 0, .dirs = limits->dirs };
 	struct look_answer answer;
@@ -195,7 +194,7 @@ looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct scan_
 }
 
 bool
-looker_sees_use(const struct lease *l)
+looker_ask_in_use(const struct lease *l)
 {
 	struct look_ask a = { .kind = LOOK_USE, .anew = 1 };
 	struct budget budget = { .left = SCAN_STEPS };
@@ -205,7 +204,7 @@ looker_sees_use(const struct lease *l)
 }
 
 bool
-looker_sees_passed(const struct lease *l, struct budget *budget)
+looker_ask_leaked(const struct lease *l, struct budget *budget)
 {
 	struct look_ask a = { .kind = LOOK_LEAKED };
 	struct look_answer answer;
@@ -217,7 +216,7 @@ looker_sees_passed(const struct lease *l, struct budget *budget)
 }
 
 void
-looker_sees_task(const struct lease *l, struct activity *out)
+looker_ask_activity(const struct lease *l, struct activity *out)
 {
 	struct look_ask a = { .kind = LOOK_ACTIVITY };
 	struct budget budget = { .left = STEPS_AT_ONE };
@@ -229,7 +228,7 @@ looker_sees_task(const struct lease *l, struct activity *out)
 }
 
 int
-looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why)
+looker_ask_holders(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why)
 {
 	struct look_ask a = { .kind = LOOK_HOLDERS, .timeout = HOLDERS_MS + LATE_MS };
 	struct look_answer answer = { .nonce = 0 };

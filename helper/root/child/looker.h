@@ -21,7 +21,7 @@ void looker_start(bool of_root);
  * Has the looker set itself up now, because it will get a question soon. moved: the looker has left its caller's cgroup
  * (owncgroup.h), so that it may already start the process that looks.
  */
-void looker_wake(bool moved);
+void looker_execute(bool moved);
 
 /* Ends the looker, like spawned_end(). */
 void looker_end(void);
@@ -35,22 +35,22 @@ struct lease_status {
 };
 
 /* boot_alone: leaves out whether the lease is kept. anew: uses nothing that was seen for earlier questions. */
-void looker_sees_life(const struct lease *l, bool boot_alone, bool anew, struct scan_limits *limits,
+void looker_ask_kept(const struct lease *l, bool boot_alone, bool anew, struct scan_limits *limits,
     struct lease_status *out);
 
 /*
  * Does rootless_lease_in_use() (look/rootlessuse.h), without anything that was seen before. True if nothing can be
  * seen.
  */
-bool looker_sees_use(const struct lease *l);
+bool looker_ask_in_use(const struct lease *l);
 
 /* Does mount_has_leaked() (look/leakedmounts.h) for the lease's ways. True if nothing can be seen. */
-bool looker_sees_passed(const struct lease *l, struct budget *budget);
+bool looker_ask_leaked(const struct lease *l, struct budget *budget);
 
 /* Does activity_read() (look/activity.h). If nothing can be seen, the container's task counts as running. */
-void looker_sees_task(const struct lease *l, struct activity *out);
+void looker_ask_activity(const struct lease *l, struct activity *out);
 
 /* Does holders_find() (look/nodeholders.h). Returns 0, or -1 with *why if a holder may have been missed. */
-int looker_finds_holders(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why);
+int looker_ask_holders(const struct edit_node *node, size_t nodes, pid_t *holder, struct why *why);
 
 #endif

@@ -67,7 +67,7 @@ answer(struct kind_of_files *k, struct why *why)
 	if (!started)
 		return refuse(why, WHY_AGAIN, "the settings, policies or CDI specs have just changed: try again");
 	if (spawned_ask(&reader, k->x.question, k->x.asked, why) == 0)
-		k->x.answer = spawned_hear(&reader, ANSWER_MS, &k->x.len, why);
+		k->x.answer = spawned_receive(&reader, ANSWER_MS, &k->x.len, why);
 	return k->x.answer != NULL ? 0 : -1;
 }
 
@@ -118,7 +118,7 @@ parse_policies(struct settings *s, struct policy_set *p, struct why *why)
 }
 
 int
-reader_reads(struct settings *s, struct policy_set *p, struct why *why)
+reader_ask_policies(struct settings *s, struct policy_set *p, struct why *why)
 {
 	*s = (struct settings){ .runtime = NULL };
 	*p = (struct policy_set){ .n = 0 };
@@ -129,7 +129,7 @@ reader_reads(struct settings *s, struct policy_set *p, struct why *why)
 }
 
 void
-reader_caches_policies(void)
+reader_cache_policies(void)
 {
 	keep(&policies);
 }
@@ -148,7 +148,7 @@ pack_specs(const struct spec_files *f, struct why *why)
 }
 
 int
-reader_reads_specs(struct spec_files *f, const char **out, size_t *len, struct why *why)
+reader_ask_specs(struct spec_files *f, const char **out, size_t *len, struct why *why)
 {
 	*f = (struct spec_files){ .n = 0 };
 	*out = NULL;
@@ -168,14 +168,14 @@ reader_reads_specs(struct spec_files *f, const char **out, size_t *len, struct w
 }
 
 void
-reader_caches_specs(void)
+reader_cache_specs(void)
 {
 	if (specs.x.answer != NULL)
 		keep(&specs);
 }
 
 int
-reader_drops_specs(struct why *why)
+reader_drop_specs(struct why *why)
 {
 	specs.malformed = true;
 	return finish(&specs, -1, why);
@@ -218,7 +218,7 @@ reader_start(void)
 {
 	if ((started = !find_program() || !find_policies() || !find_specs()))
 		spawned_start(&reader);
-	spawned_wake(&reader);
+	spawned_execute(&reader);
 }
 
 void

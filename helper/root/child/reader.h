@@ -22,23 +22,23 @@ void reader_end(void);
  * the settings have an error, or (WHY_AGAIN) a file has just changed. settings_free() and policy_set_free() in either
  * case.
  */
-int reader_reads(struct settings *s, struct policy_set *p, struct why *why);
+int reader_ask_policies(struct settings *s, struct policy_set *p, struct why *why);
 
 /*
- * Keeps the program's answer to reader_reads() for later requests. To be called once this process has left its caller's
- * cgroup, which would otherwise be charged for the file.
+ * Keeps the program's answer to reader_ask_policies() for later requests. To be called once this process has left its
+ * caller's cgroup, which would otherwise be charged for the file.
  */
-void reader_caches_policies(void);
+void reader_cache_policies(void);
 
 /*
  * Reads the CDI specs of this host, and gets the program's answer about them: *answer, *len bytes, which reader.c keeps
  * (NULL: there is no spec). It is not looked into here. -1 with *why. To be called once, in a cgroup of root's.
  * spec_files_free() in either case.
  */
-int reader_reads_specs(struct spec_files *f, const char **answer, size_t *len, struct why *why);
+int reader_ask_specs(struct spec_files *f, const char **answer, size_t *len, struct why *why);
 /* Keeps that answer for later requests. */
-void reader_caches_specs(void);
+void reader_cache_specs(void);
 /* The answer is malformed: if it was kept, removes it, and changes *why to say so. Always -1. */
-int reader_drops_specs(struct why *why);
+int reader_drop_specs(struct why *why);
 
 #endif

@@ -55,7 +55,7 @@ exec_record_write(const struct peer *p, const struct lease *l, const struct edit
 	if (text == NULL)
 		return refuse_nomem(why);
 	exec_record_name(l->root, l->id, name);
-	return (all = state_dir("exec", why)) == -1 || (dir = open_for(all, p->asker.uid, why)) == -1 ? -1 :
+	return (all = state_dir("exec", why)) == -1 || (dir = open_for(all, p->client.uid, why)) == -1 ? -1 :
 	    state_write(dir, name, text, 0644, why);
 }
 

@@ -21,7 +21,7 @@
 static bool
 may_have_ops(const struct call *c)
 {
-	return c->peer->asker.uid == 0 && c->peer->asker.rootful && !c->request->again.no_ops;
+	return c->peer->client.uid == 0 && c->peer->client.rootful && !c->request->again.no_ops;
 }
 
 enum idleness
@@ -29,7 +29,7 @@ idle_classify(const struct lease *l)
 {
 	struct activity s;
 
-	looker_sees_task(l, &s);
+	looker_ask_activity(l, &s);
 	return activity_classify(&s);
 }
 

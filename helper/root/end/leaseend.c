@@ -64,7 +64,7 @@ scan_lease(const struct lease *l, struct reap *reap, struct scan_limits *limits,
 		limits->dirs = CGROUP_DIRS;
 		limits->stalled = false;
 	}
-	looker_sees_life(l, boot_alone, !reap->listed, limits, out);
+	looker_ask_kept(l, boot_alone, !reap->listed, limits, out);
 	reap->listed = reap->listed || !limits->stalled;
 }
 
@@ -104,7 +104,7 @@ is_covered(const struct leases *ls, const struct lease *l)
 static bool
 has_leaked_mount(const struct leases *ls, const struct lease *l, struct reap *reap)
 {
-	return lease_writes_as_root(l) && !is_covered(ls, l) && looker_sees_passed(l, &reap->leak_budget);
+	return lease_writes_as_root(l) && !is_covered(ls, l) && looker_ask_leaked(l, &reap->leak_budget);
 }
 
 /* Removes the lease last: as long as there is an exec record, there must be a lease by which it will be removed. */
@@ -309,7 +309,7 @@ take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, st
 	} else {
 		if (leases_release(ls, l, why) == -1)
 			return -1;
-		used = ledger_has(l->key) || looker_sees_use(l);
+		used = ledger_has(l->key) || looker_ask_in_use(l);
 	}
 	tell->say(tell->ctx, used);
 	return used ? 1 : remove_files(ls, l, why);
@@ -323,9 +323,9 @@ leases_drop(const struct peer *p, const char *root, const char *id, const char *
 	struct lease *l;
 	char key[LEASE_KEY_SIZE];
 
-	lease_key(p->asker.uid, root, id, key);
-	if (leases_lock_again(&ls, p->asker.uid, why) == -1 ||
-	    (l = leases_find_asked(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) == NULL)
+	lease_key(p->client.uid, root, id, key);
+	if (leases_lock_again(&ls, p->client.uid, why) == -1 ||
+	    (l = leases_find_of(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) == NULL)
 		return -1;
 	/* before the lease is removed: after that, another container of its name could already rely on the record */
 	used_token_drop(used_token);

@@ -416,7 +416,7 @@ enter(enum door door, struct starter *who, struct why *why)
 }
 
 bool
-asked_by_root(enum door door, const struct starter *who)
+is_for_root(enum door door, const struct starter *who)
 {
 	struct ucred cred;
 	socklen_t size = sizeof(cred);
@@ -427,7 +427,7 @@ asked_by_root(enum door door, const struct starter *who)
 }
 
 int
-shut_in(enum door door, const struct starter *who, bool of_root, int labeller_channel, struct why *why)
+enter_sandbox(enum door door, const struct starter *who, bool of_root, int labeller_channel, struct why *why)
 {
 	/* links only for root's requests; a filter can't be loosened once the request is read */
 	struct filter_nodes nodes = { .links = of_root, .labeller_channel = labeller_channel,

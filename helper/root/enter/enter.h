@@ -38,14 +38,14 @@ struct starter {
 int enter(enum door door, struct starter *who, struct why *why);
 
 /* True if root asks. To be known before the request is read. */
-bool asked_by_root(enum door door, const struct starter *who);
+bool is_for_root(enum door door, const struct starter *who);
 
 /*
  * After the children are started (spawn.h): keeps only the capabilities that this program uses, and installs its
- * filter, by which it can start no other process. of_root: what asked_by_root() said. labeller_channel: see filter.h.
+ * filter, by which it can start no other process. of_root: what is_for_root() said. labeller_channel: see filter.h.
  * -1 with *why.
  */
-int shut_in(enum door door, const struct starter *who, bool of_root, int labeller_channel, struct why *why);
+int enter_sandbox(enum door door, const struct starter *who, bool of_root, int labeller_channel, struct why *why);
 
 /*
  * Sets all ids to the starter's, just before the process ends. So the zombie counts against the starter's limit

@@ -36,7 +36,7 @@ find_rootful(const struct peer *p, bool *rootful, struct why *why)
 
 	*rootful = false;
 	snprintf(name, sizeof(name), "%d/uid_map", getpid());
-	if (p->asker.uid != 0 || !p->uids.identity)
+	if (p->client.uid != 0 || !p->uids.identity)
 		return 0;
 	if ((map = procdir_read(name, 16384)) == NULL)
 		return refuse(why, WHY_IO, "/proc/%s: %s", name, strerror(errno));
@@ -66,7 +66,7 @@ find_member(const struct starter *s, bool *member, struct why *why)
  * has become our parent, often init: it lives long, and a lease in its name would, too.
  */
 static int
-find_asker(struct peer *p, struct why *why)
+find_client(struct peer *p, struct why *why)
 {
 	struct ucred cred = { 0 };
 	socklen_t size = sizeof(cred);
@@ -126,9 +126,9 @@ name_peer(struct peer *p, struct why *why)
 	if (!boot_id(p->boot))
 		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
 	/* a read error must not count as «no such user»: the wrong policy could then apply */
-	if ((p->user = user_name(p->asker.uid)) == NULL && errno != 0)
+	if ((p->user = user_name(p->client.uid)) == NULL && errno != 0)
 		return refuse(why, WHY_IO, "/etc/passwd: %s", strerror(errno));
-	p->asker.user = p->user;
+	p->client.user = p->user;
 	return 0;
 }
 
@@ -143,10 +143,10 @@ check_uid(uid_t uid, struct why *why)
 int
 peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
 {
-	*p = (struct peer){ .asker = { .uid = s->uid }, .starter = s->uid, .gid = s->gid, .pid = s->parent };
-	if (check_uid(s->uid, why) == -1 || find_asker(p, why) == -1 || read_maps(p, why) == -1 || name_peer(p, why) == -1)
+	*p = (struct peer){ .client = { .uid = s->uid }, .starter = s->uid, .gid = s->gid, .pid = s->parent };
+	if (check_uid(s->uid, why) == -1 || find_client(p, why) == -1 || read_maps(p, why) == -1 || name_peer(p, why) == -1)
 		return -1;
-	return find_member(s, &p->asker.member, why) == -1 || find_rootful(p, &p->asker.rootful, why) == -1 ? -1 : 0;
+	return find_member(s, &p->client.member, why) == -1 || find_rootful(p, &p->client.rootful, why) == -1 ? -1 : 0;
 }
 
 /* The socket. */
@@ -188,14 +188,14 @@ find_connected(struct peer *p, int *pidfd, struct why *why)
 		return refuse(why, WHY_DATA, "SO_PEERCRED: %s", strerror(errno));
 	if (check_uid(cred.uid, why) == -1)
 		return -1;
-	p->asker.uid = cred.uid;
+	p->client.uid = cred.uid;
 	p->gid = cred.gid;
 	if ((p->pid = cred.pid) <= 0)
 		return refuse(why, WHY_DENIED, "the process that asks is in a PID namespace that can't be seen from here");
 	if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERPIDFD, pidfd, &fdsize) == -1 && errno != ENOPROTOOPT)
 		return refuse(why, WHY_DENIED, "the process that asked is gone (SO_PEERPIDFD: %s)", strerror(errno));
 	if (!process_start(p->pid, &p->start) || !process_start(getpid(), &own) || p->start > own ||
-	    !process_has_uid(p->pid, p->asker.uid))
+	    !process_has_uid(p->pid, p->client.uid))
 		return refuse(why, WHY_DENIED, "the process that asked is gone, or has become another user's");
 	return 0;
 }
@@ -220,9 +220,9 @@ check_ns_owner(const struct peer *p, int ns, struct why *why)
 	if (ioctl(ns, NS_GET_OWNER_UID, &owner) == -1)
 		return refuse(why, WHY_DENIED, "/proc/%d/ns/user: %s: the owner of this user namespace can't be seen", p->pid,
 		    strerror(errno));
-	if (owner != p->asker.uid)
+	if (owner != p->client.uid)
 		return refuse(why, WHY_DENIED, "uid %u asks from a user namespace that uid %u made: it looks like a container's, "
-		    "and containers can't ask", p->asker.uid, owner);
+		    "and containers can't ask", p->client.uid, owner);
 	return 0;
 }
 
@@ -276,7 +276,7 @@ check_root(const struct peer *p, struct why *why)
 	if (host.stx_dev_major != theirs.stx_dev_major || host.stx_dev_minor != theirs.stx_dev_minor ||
 	    host.stx_ino != theirs.stx_ino)
 		return refuse(why, WHY_DENIED, "uid %u asks from another root directory than this system's: it looks like a "
-		    "container's, and containers can't ask", p->asker.uid);
+		    "container's, and containers can't ask", p->client.uid);
 	return 0;
 }
 
@@ -297,15 +297,15 @@ check_connected(struct peer *p, int pidfd, struct why *why)
 static int
 find_listed(struct peer *p, struct why *why)
 {
-	p->asker.member = p->asker.uid == 0;
-	if (!p->asker.member && p->user != NULL) {
-		p->asker.member = user_in_group(p->user, "gpuhelper");
-		if (!p->asker.member && errno != 0)
+	p->client.member = p->client.uid == 0;
+	if (!p->client.member && p->user != NULL) {
+		p->client.member = user_in_group(p->user, "gpuhelper");
+		if (!p->client.member && errno != 0)
 			return refuse(why, WHY_IO, "/etc/group: %s", strerror(errno));
 	}
-	if (!p->asker.member)
+	if (!p->client.member)
 		return refuse(why, WHY_DENIED, "uid %u is not in group gpuhelper by /etc/passwd and /etc/group: usermod -aG "
-		    "gpuhelper %s", p->asker.uid, p->user != NULL ? p->user : "USER");
+		    "gpuhelper %s", p->client.uid, p->user != NULL ? p->user : "USER");
 	return 0;
 }
 
@@ -318,7 +318,7 @@ peer_of_socket(const struct starter *s, struct peer *p, struct why *why)
 	if (find_connected(p, &pidfd, why) == -1 || check_connected(p, pidfd, why) == -1 || name_peer(p, why) == -1 ||
 	    find_listed(p, why) == -1)
 		return -1;
-	return find_rootful(p, &p->asker.rootful, why);
+	return find_rootful(p, &p->client.rootful, why);
 }
 
 void

@@ -8,7 +8,7 @@
 #include "enter.h"
 
 struct peer {
-	struct asker asker;
+	struct client client;
 	uid_t starter;		/* who started this helper: the caller itself (setuid), or root (socket) */
 	uint32_t gid;
 	pid_t pid;		/* the process that asks, and becomes the runtime or starts it */

@@ -19,9 +19,9 @@ beside_may(const struct plan *p)
 {
 	const struct call *c = p->ruling->call;
 
-	return p->ruling->decision.grant.gpus > 0 && !p->lease.placeholder && c->peer->asker.rootful &&
+	return p->ruling->decision.grant.gpus > 0 && !p->lease.placeholder && c->peer->client.rootful &&
 	    !c->request->spec.privileged && !c->request->spec.at_once && !c->request->again.find_unleased &&
-	    slot_may_stay(c->peer->asker.uid);
+	    slot_may_stay(c->peer->client.uid);
 }
 
 int

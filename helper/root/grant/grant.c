@@ -29,7 +29,7 @@ record_grant(const struct plan *p, struct refusal *f)
 {
 	const struct ruling *r = p->ruling;
 	const struct call *c = r->call;
-	struct record rec = { .event = plan_promises(p) ? "promise" : "grant", ASKED_BY(c->peer), .request = c->request,
+	struct record rec = { .event = plan_promises(p) ? "promise" : "grant", CLIENT_OF(c->peer), .request = c->request,
 		.known = &r->known, .policy = r->decision.policy->name, .gpus = &p->edits.gpus, .specs = &p->specs,
 		.waited = p->lease.tasks.waited, .edits = &p->edits,
 		.reply = p->reply_hash };
@@ -46,7 +46,7 @@ record_grant(const struct plan *p, struct refusal *f)
 		 * waits as long as a helper that takes a lease back: without the lock, this helper must take the lease
 		 * back
 		 */
-		if (p->picked > 0 && (ret = leases_lock_again(&ls, c->peer->asker.uid, &f->why)) == -1)
+		if (p->picked > 0 && (ret = leases_lock_again(&ls, c->peer->client.uid, &f->why)) == -1)
 			f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;	/* as in take.c */
 		if (ret == 0 && (p->picked == 0 || (ret = check_planned(&p->lease, &ls, &f->why)) == 0))
 			ret = audit_append(c->audit, &line, &f->why);
@@ -118,7 +118,7 @@ carry_out(struct plan *p, bool find_unleased, struct host_changes *t, struct ref
 		grant_undo(c->peer, c->request, t);
 		return -1;
 	}
-	if (c->peer->asker.rootful && c->request->spec.systemd_cgroup)
+	if (c->peer->client.rootful && c->request->spec.systemd_cgroup)
 		devchar_link(&p->edits);
 	return 0;
 }
@@ -187,7 +187,7 @@ record_undo(void *ctx, bool releasing)
 void
 grant_undo(const struct peer *p, const struct request *r, const struct host_changes *t)
 {
-	struct undoing u = { .record = { .event = "undo", ASKED_BY(p), .request = r, .of_lease = t->pipeline } };
+	struct undoing u = { .record = { .event = "undo", CLIENT_OF(p), .request = r, .of_lease = t->pipeline } };
 	const struct undo_teller tell = { record_undo, &u };
 	struct why why;
 

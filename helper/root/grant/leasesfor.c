@@ -68,7 +68,7 @@ leases_for_request(const struct plan *p, struct leases *ls, const struct queue *
     struct why *why)
 {
 	const struct call *call = p->ruling->call;
-	const uint32_t uid = call->peer->asker.uid;
+	const uint32_t uid = call->peer->client.uid;
 	struct lease_query c = { .adds = adds, .uid = uid, .key = p->lease.key, .flags = adds ? flags_for(p) : 0 };
 	const size_t before = queue_before(q, me);
 

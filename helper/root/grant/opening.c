@@ -13,7 +13,7 @@ record_made_nodes(const struct plan *p, struct why *why)
 {
 	const struct call *c = p->ruling->call;
 	autostrlist struct strlist changes = { 0 };
-	const struct record rec = { .event = "made-nodes", ASKED_BY(c->peer), .request = c->request,
+	const struct record rec = { .event = "made-nodes", CLIENT_OF(c->peer), .request = c->request,
 		.of_lease = p->lease.pipeline, .edits = &p->edits, .changes = &changes, .reply = p->reply_hash };
 
 	return acts_describe(&p->changes, &changes) ? audit_write(c->audit, &rec, why) : refuse_nomem(why);
@@ -53,16 +53,16 @@ record_for_execs(const struct plan *p, struct why *why)
 
 	if (exec_record_write(p->ruling->call->peer, l, &p->edits, tells, why) == -1)
 		return -1;
-	if (process_id_lives(l->asker))
+	if (process_id_lives(l->client))
 		return 0;
 	(void)exec_record_remove(l->uid, l->root, l->id, why);
-	return refuse(why, WHY_IO, "the process that asked, PID %d, is gone", l->asker.pid);
+	return refuse(why, WHY_IO, "the process that asked, PID %d, is gone", l->client.pid);
 }
 
 int
 check_planned(const struct lease *planned, struct leases *ls, struct why *why)
 {
-	const struct lease *l = leases_find_asked(ls, planned->key, planned->asker, planned->boot, why);
+	const struct lease *l = leases_find_of(ls, planned->key, planned->client, planned->boot, why);
 
 	if (l == NULL) {
 		/* whoever ended the lease may have looked for the exec record before it was written */

@@ -47,7 +47,7 @@ find_lookups(const struct plan *p, struct edits *e, struct lease *l, struct why 
 	automounts struct mount_table *mounts = g->folders > 0 ? mounts_read() : NULL;
 
 	return folders_resolve_among(mounts, g, &p->subject, e, why) == -1 ||
-	    lookups_note(e, mounts, &p->uids, l, why) == -1 ? -1 : lookups_check_root(l, r->call->peer->asker.uid, why);
+	    lookups_note(e, mounts, &p->uids, l, why) == -1 ? -1 : lookups_check_root(l, r->call->peer->client.uid, why);
 }
 
 /* Notes the place that was found for each mount: in the container, the wrapper compares it with what runc mounted. */
@@ -122,7 +122,7 @@ plan_has_placeholder(const struct plan *p)
  * processes would keep the lease for ever.
  */
 static int
-fill_users(const struct asker *who, struct lease *l, struct why *why)
+fill_users(const struct client *who, struct lease *l, struct why *why)
 {
 	uint32_t first[SUBUIDS_MAX], size[SUBUIDS_MAX];
 	int i, n;
@@ -165,7 +165,7 @@ fill_tasks(struct plan *p, struct why *why)
 	struct lease *l = &p->lease;
 
 	l->placeholder = asked->spec.promises && s->idle != IDLE_KEEP && plan_has_placeholder(p) &&
-	    r->call->peer->asker.rootful &&
+	    r->call->peer->client.rootful &&
 	    l->uid == 0 && !asked->spec.systemd_cgroup && !asked->spec.privileged && candidates > 0 &&
 	    candidates <= PROMISED_GPUS_MAX && s->driver_files != DRIVER_FILES_VENDOR_RUNTIME;
 	if (!l->placeholder)
@@ -186,7 +186,7 @@ fill_tasks(struct plan *p, struct why *why)
  * here, by their names.
  */
 static int
-check_cgroups_path(pid_t asker, const struct request *r, struct why *why)
+check_cgroups_path(pid_t client, const struct request *r, struct why *why)
 {
 	uint64_t time_ns;
 
@@ -199,8 +199,8 @@ check_cgroups_path(pid_t asker, const struct request *r, struct why *why)
 		    "follow the container without it");
 	if (r->spec.systemd_cgroup && cgroup_check_scope(r->spec.cgroups_path, why) == -1)
 		return -1;
-	return cgroup_is_shown(asker) ? 0 : refuse(why, WHY_IO, "/proc/%d/cgroup names a cgroup that /sys/fs/cgroup does not "
-	    "have: in a cgroup namespace of its own, the engine has to mount /sys/fs/cgroup anew", asker);
+	return cgroup_is_shown(client) ? 0 : refuse(why, WHY_IO, "/proc/%d/cgroup names a cgroup that /sys/fs/cgroup does not "
+	    "have: in a cgroup namespace of its own, the engine has to mount /sys/fs/cgroup anew", client);
 }
 
 /* Finds the cgroups that the container may be put into. None of them may have processes yet. */
@@ -208,17 +208,17 @@ static int
 fill_cgroups(const struct call *c, struct lease *l, struct why *why)
 {
 	const struct request *r = c->request;
-	const pid_t asker = c->peer->pid;
-	const bool rootful = c->peer->asker.rootful;
+	const pid_t client = c->peer->pid;
+	const bool rootful = c->peer->client.rootful;
 	unsigned dirs = CGROUP_DIRS;
 
-	if (rootful && check_cgroups_path(asker, r, why) == -1)
+	if (rootful && check_cgroups_path(client, r, why) == -1)
 		return -1;
-	if (cgroup_candidates(asker, r->spec.cgroups_path, r->id, &l->container.cgroups, why) == -1)
+	if (cgroup_candidates(client, r->spec.cgroups_path, r->id, &l->container.cgroups, why) == -1)
 		return -1;
 	/* the lease of a rootful container ends when its cgroup is empty */
 	if (rootful && l->container.cgroups.n == 0)
-		return refuse(why, WHY_IO, "/proc/%d/cgroup names no cgroup: are cgroups mounted?", asker);
+		return refuse(why, WHY_IO, "/proc/%d/cgroup names no cgroup: are cgroups mounted?", client);
 	if (cgroup_populated(&l->container.cgroups, &dirs))
 		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: give it one of its own",
 		    *r->spec.cgroups_path ? r->spec.cgroups_path : r->id);
@@ -233,7 +233,7 @@ fill_lease(struct plan *p, struct why *why)
 	const struct identity *id = &r->known.id;
 	struct lease *l = &p->lease;
 
-	lease_key(c->peer->asker.uid, c->request->runtime_root, c->request->id, l->key);
+	lease_key(c->peer->client.uid, c->request->runtime_root, c->request->id, l->key);
 	l->id = strdup(c->request->id);
 	l->root = strdup(c->request->runtime_root);
 	l->policy = strdup(r->decision.policy->name);
@@ -244,11 +244,11 @@ fill_lease(struct plan *p, struct why *why)
 	if (l->id == NULL || l->root == NULL || l->policy == NULL || l->pipeline == NULL)
 		return refuse_nomem(why);
 	used_token_reuse(&r->known, l->reuse);
-	l->uid = c->peer->asker.uid;
-	l->asker = call_process(c);
+	l->uid = c->peer->client.uid;
+	l->client = call_process(c);
 	snprintf(l->boot, sizeof(l->boot), "%s", c->peer->boot);
 	l->since = time(NULL);
-	if (fill_tasks(p, why) == -1 || fill_users(&c->peer->asker, l, why) == -1)
+	if (fill_tasks(p, why) == -1 || fill_users(&c->peer->client, l, why) == -1)
 		return -1;
 	l->container.privileged = c->request->spec.privileged;
 	if (!ns_of(getpid(), "pid", &l->container.pids))

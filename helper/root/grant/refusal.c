@@ -14,7 +14,7 @@ int
 refusal_record(const struct ruling *r, const char *event, const struct why *told, struct why *why)
 {
 	const struct call *c = r->call;
-	const struct record rec = { .event = event, ASKED_BY(c->peer), .request = c->request,
+	const struct record rec = { .event = event, CLIENT_OF(c->peer), .request = c->request,
 		.known = r->identified || r->known.token_hash[0] != '\0' || r->known.id.team != NULL ? &r->known : NULL,
 		.why = told };
 	struct why ignored;

@@ -20,13 +20,13 @@ find_identity(struct ruling *r, struct why *why)
 	const struct request *asked = r->call->request;
 
 	if (asked->words.token != NULL)
-		return judge_identifies(asked->words.token, &r->settings, &r->known, why);
+		return judge_ask_token(asked->words.token, &r->settings, &r->known, why);
 	/* if the container asks for nothing, its BUILD_* variables claim nothing: only a policy for its caller covers it */
 	if (r->unasked) {
 		r->known.id.kind = IDENTITY_CALLER;
 		return 0;
 	}
-	return identity_of_claims(asked, judge_parses_vars, &r->known, why);
+	return identity_of_claims(asked, judge_ask_vars, &r->known, why);
 }
 
 /* True if the request can lead to GPUs at all. The judge reads which ones it names. */
@@ -43,7 +43,7 @@ gather(struct ruling *r, struct why *why)
 	const struct request *asked = r->call->request;
 	const struct peer *peer = r->call->peer;
 
-	if (reader_reads(&r->settings, &r->policies, why) == -1)
+	if (reader_ask_policies(&r->settings, &r->policies, why) == -1)
 		return -1;
 	/* a policy may allow it, but only to a pipeline that a token proves */
 	if (asked->spec.privileged && r->settings.privileged == PRIVILEGED_DENY && asked->words.token == NULL)
@@ -54,13 +54,13 @@ gather(struct ruling *r, struct why *why)
 	/* amdkfd shows the GPUs that the device rules of the reader's cgroup allow: the caller must not choose these */
 	if (leave_cgroup(peer->starter, why) == -1)
 		return -1;
-	reader_caches_policies();
+	reader_cache_policies();
 	/* meanwhile the looker sets itself up, and gpuhelper-engine starts */
-	looker_wake(true);
+	looker_execute(true);
 	if (may_want_gpus(asked))
-		engine_wake();
+		engine_execute();
 	/* the judge reports the host's GPUs before it parses anything that a stranger wrote */
-	host_look(may_want_gpus(asked) ? policies_vendors(&r->policies, &peer->asker) : 0);
+	host_ask_gpus(may_want_gpus(asked) ? policies_vendors(&r->policies, &peer->client) : 0);
 	if (find_identity(r, why) == -1)
 		return -1;
 	r->identified = true;
@@ -70,8 +70,8 @@ gather(struct ruling *r, struct why *why)
 int
 ruling_decide(struct ruling *r, const struct request *asked, struct why *why)
 {
-	const struct asker *who = &r->call->peer->asker;
-	const struct host *host = host_seen();
+	const struct client *who = &r->call->peer->client;
+	const struct host *host = host_found();
 	/* a worker that a workload manager restricts says so itself, and can only lose GPUs by that */
 	const bool bound = r->settings.respect_allocation;
 	const bool privileged = asked->spec.privileged && r->settings.privileged == PRIVILEGED_DENY;
@@ -83,7 +83,7 @@ ruling_decide(struct ruling *r, const struct request *asked, struct why *why)
 		a.cuda_visible, a.rocr_visible, privileged };
 	struct decision *d = &r->decision;
 	struct verdict v = { .policy = 0 };
-	int ret = policies_of(&r->policies, who, &a.policies) ? judge_decides(&a, &v, why) : refuse_nomem(why);
+	int ret = policies_of(&r->policies, who, &a.policies) ? judge_ask_grant(&a, &v, why) : refuse_nomem(why);
 
 	if (ret == 0 && (ret = verdict_take(&v, &bounds, d, why)) == 0)
 		d->policy = policy_of_name(&r->policies, d->policy->name);

@@ -29,7 +29,7 @@ int ruling_make(struct ruling *r, struct why *why);
 
 /*
  * Only the last step: decides what of «asked» the container gets. The settings, the policies and the identity must be
- * filled in, and host_look() must have been called. 0 or -1 as ruling_make().
+ * filled in, and host_ask_gpus() must have been called. 0 or -1 as ruling_make().
  */
 int ruling_decide(struct ruling *r, const struct request *asked, struct why *why);
 

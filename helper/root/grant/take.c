@@ -59,7 +59,7 @@ refuse_queued(const struct plan *p, struct picking *k, struct refusal *f)
 		return refuse(&f->why, WHY_AGAIN, "%s: as many of its containers wait already as may (max_waiting = %u)",
 		    policy->name, policy->max_waiting);
 	me->uid = l->uid;
-	me->asker = call_process(p->ruling->call);
+	me->client = call_process(p->ruling->call);
 	me->task = l->tasks.task;
 	me->wait = wait;
 	if ((me->id = strdup(l->id)) == NULL)

@@ -67,7 +67,7 @@ unleased_of_sought(const struct sought *s, struct unleased *out, struct why *why
 		return 0;
 	if (holder == NULL || (out->v = calloc(s->nodes, sizeof(*out->v))) == NULL)
 		return refuse_nomem(why);
-	if (looker_finds_holders(s->node, s->nodes, holder, why) == -1)
+	if (looker_ask_holders(s->node, s->nodes, holder, why) == -1)
 		return -1;
 	for (i = 0; i < s->nodes; i++)
 		if (holder[i] != 0)
@@ -85,7 +85,7 @@ find_extra(const struct decision *d, const struct gpu *g, const struct gpu_rule 
 	const struct driver_want want = { g, rule };
 	struct why ignored;
 
-	if (engine_nodes(&d->inventory, &want, 1, more, &ignored) == -1)
+	if (engine_ask_nodes(&d->inventory, &want, 1, more, &ignored) == -1)
 		*more = (struct driver_nodes){ .n = 0 };
 }
 

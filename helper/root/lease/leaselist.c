@@ -286,14 +286,14 @@ leases_find(const struct leases *ls, uint32_t uid, const char *root, const char 
 }
 
 struct lease *
-leases_find_asked(struct leases *ls, const char *key, struct process_id asker, const char *boot, struct why *why)
+leases_find_of(struct leases *ls, const char *key, struct process_id client, const char *boot, struct why *why)
 {
 	struct lease *l;
 
 	if (leases_read(ls, &(struct lease_query){ .key = key }, why) == -1)
 		return NULL;
-	if ((l = find_key(ls, key)) != NULL && process_id_same(&l->asker, &asker) && strcmp(l->boot, boot) == 0)
+	if ((l = find_key(ls, key)) != NULL && process_id_same(&l->client, &client) && strcmp(l->boot, boot) == 0)
 		return l;
-	refuse(why, WHY_AGAIN, "the lease is gone: it does not outlive PID %d, which asked for it; try again", asker.pid);
+	refuse(why, WHY_AGAIN, "the lease is gone: it does not outlive PID %d, which asked for it; try again", client.pid);
 	return NULL;
 }

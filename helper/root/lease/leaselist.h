@@ -72,7 +72,7 @@ bool leases_have(const struct leases *ls, const char *key);
  * Finds the lease with this key, reads it if necessary, and checks that this process asked for it: another process
  * may have ended that lease since, and have made one of the same name. NULL with *why: there is none.
  */
-struct lease *leases_find_asked(struct leases *ls, const char *key, struct process_id asker, const char *boot,
+struct lease *leases_find_of(struct leases *ls, const char *key, struct process_id client, const char *boot,
     struct why *why);
 
 /* The number of all leases, and the number and bytes of one user's. */

@@ -77,7 +77,7 @@ queued_lines(struct lines *s, struct queued *w)
 	word_copy(s, &w->id);
 	word_copy(s, &w->pipeline);
 	word_u32(s, &w->uid);
-	process_id_words(s, &w->asker);
+	process_id_words(s, &w->client);
 	process_id_words(s, &w->task);
 	word_u64(s, &w->arrived);
 	word_i64(s, &w->since);
@@ -137,8 +137,8 @@ still_waits(const struct queued *w, uint64_t changed)
 		return false;
 	if (w->task.pid == 0 && w->renewed < changed && changed + WOKEN_MS < now)
 		return false;
-	return w->renewed <= now && now - w->renewed <= silence && process_is_there(w->asker.pid) &&
-	    (w->task.pid == 0 || (process_is_there(w->task.pid) && process_id_lives(w->asker)));
+	return w->renewed <= now && now - w->renewed <= silence && process_is_there(w->client.pid) &&
+	    (w->task.pid == 0 || (process_is_there(w->task.pid) && process_id_lives(w->client)));
 }
 
 static unsigned

@@ -23,7 +23,7 @@ struct queued {
 	uint64_t share_used;		/* what its team has used for its share (usage.h; not in the file) */
 	bool urgent;			/* it has waited so long (not in the file) */
 	uint32_t uid;
-	struct process_id asker;	/* the process that asks repeatedly */
+	struct process_id client;	/* the process that asks repeatedly */
 	struct process_id task;		/* the process in the container that waits; pid 0: the container's create waits */
 	uint64_t arrived;		/* nanoseconds since boot when it came */
 	uint64_t renewed;	/* milliseconds since boot when it last asked */

@@ -8,7 +8,7 @@
 #include "lograte.h"
 
 /* The members of a struct record that name the peer. */
-#define ASKED_BY(p) .uid = (p)->asker.uid, .user = (p)->user, .pid = (p)->pid
+#define CLIENT_OF(p) .uid = (p)->client.uid, .user = (p)->user, .pid = (p)->pid
 
 /* Opens the log for reading and appending. Returns the descriptor, or -1 with *why: then nothing may be granted. */
 int audit_open(struct why *why);

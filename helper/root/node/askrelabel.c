@@ -40,15 +40,15 @@ stand_in_line(const struct peer *p, int *line, struct why *why)
 	char name[32];
 
 	*line = -1;
-	if (p->asker.uid == 0)
+	if (p->client.uid == 0)
 		return 0;
-	snprintf(name, sizeof(name), "folders-%u", p->asker.uid);
+	snprintf(name, sizeof(name), "folders-%u", p->client.uid);
 	if ((locks = state_dir("locks", why)) == -1)
 		return -1;
 	if ((*line = state_lock(locks, name, LOCK_WAIT_MS, why)) != -1)
 		return 0;
 	return why->code != WHY_AGAIN ? -1 : refuse(why, WHY_AGAIN, "gpuhelper is labelling folders for another container "
-	    "of uid %u: try again", p->asker.uid);
+	    "of uid %u: try again", p->client.uid);
 }
 
 static int
@@ -65,7 +65,7 @@ go_through_one(struct ask_relabel *r, const struct edit_mount *m, uint32_t numbe
 {
 	const int root = file_root();
 	autoclose int fd = -1;
-	const struct process_id asker = { r->peer->pid, r->peer->start };
+	const struct process_id client = { r->peer->pid, r->peer->start };
 	const int64_t left = r->begun + ms - clock_ms();
 	struct label_ask a;
 
@@ -84,7 +84,7 @@ go_through_one(struct ask_relabel *r, const struct edit_mount *m, uint32_t numbe
 	end_after(0);
 	if (fd == -1)
 		return refuse(why, WHY_IO, "folder %s: %s", m->source, strerror(errno));
-	return labeller_goes_through(&a, fd, &asker, r->begun + STUCK_MS, &r->wrong[number], why);
+	return labeller_ask_folder(&a, fd, &client, r->begun + STUCK_MS, &r->wrong[number], why);
 }
 
 /* Goes through all folders that are to be labelled: looks at them, or changes those with wrong labels. */

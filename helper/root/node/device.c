@@ -94,7 +94,7 @@ group_helps(const struct device_view *v, int fd, const struct stat *st, int want
 	size_t i;
 
 	/* a rootless runtime can't add groups, and gid 0 must not be given to anyone */
-	if (!v->peer->asker.rootful || st->st_gid == 0 || group == -1 || (group & want) != want ||
+	if (!v->peer->client.rootful || st->st_gid == 0 || group == -1 || (group & want) != want ||
 	    !idmap_in(v->subject->gidmap, st->st_gid, &gid))
 		return false;
 	for (i = 0; i < out->gids; i++)
@@ -129,14 +129,14 @@ refuse_entry(const struct device_view *v, const struct gpu_node *n, bool group, 
 static bool
 sees_hosts_node(const struct device_view *v)
 {
-	return !(v->peer->asker.rootful && v->subject->uidmap->identity);
+	return !(v->peer->client.rootful && v->subject->uidmap->identity);
 }
 
 /* True if the entry's id is the caller's own. */
 static bool
 is_callers(const struct device_view *v, const struct change *entry)
 {
-	const struct asker *who = &v->peer->asker;
+	const struct client *who = &v->peer->client;
 
 	if (!v->subject->mapped)
 		return false;

@@ -87,9 +87,9 @@ refuse_type(const struct policy *p, const struct label *l, const char *text, str
 static int
 check_valid(const struct policy *p, struct label *l, struct why *why)
 {
-	int valid = labeller_knows(l->text, why);
+	int valid = labeller_ask_valid(l->text, why);
 
-	if (valid == 1 && l->own_mount && (valid = labeller_knows(l->mount, why)) == 0)
+	if (valid == 1 && l->own_mount && (valid = labeller_ask_valid(l->mount, why)) == 0)
 		return refuse_type(p, l, l->mount, why);
 	if (valid == -1)
 		return -1;
@@ -141,7 +141,7 @@ label_of_lease(const struct lease *lease, struct label *out, struct why *why)
 static int
 may_use(const struct label *l, const char *object, enum label_use use, struct why *why)
 {
-	int ret = labeller_lets(l->text, object, use, why);
+	int ret = labeller_ask_allowed(l->text, object, use, why);
 
 	return ret == 0 && l->state == SELINUX_PERMISSIVE ? 1 : ret;
 }
@@ -337,7 +337,7 @@ own_label(const struct label *l, const char *path, const char *has, char out[SEC
 	snprintf(c.level, sizeof(c.level), "%s", l->process.level);
 	if (!secontext_format(&c, out))
 		return refuse(why, WHY_BUG, "%s: its new SELinux label is too long", path);
-	if ((valid = labeller_knows(out, why)) == -1)
+	if ((valid = labeller_ask_valid(out, why)) == -1)
 		return -1;
 	if (valid == 1)
 		return 0;

@@ -414,7 +414,7 @@ compose_for(struct callset *s, enum filter_child child)
 	put_harmless(s);
 	if (child == FILTER_LOOKER)
 		put_copies(s);
-	else if (child == FILTER_SEER)
+	else if (child == FILTER_FINDER)
 		put_last(s);
 	else if (child == FILTER_LABELLER)
 		each_of(s, labelling, sizeof(labelling) / sizeof(labelling[0]), ALLOW);

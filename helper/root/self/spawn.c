@@ -215,10 +215,10 @@ spawned_check(const struct spawned *p, struct why *why)
 }
 
 void
-spawned_wake(struct spawned *p)
+spawned_execute(struct spawned *p)
 {
-	if (p->channel != -1 && !p->awake)
-		p->awake = frame_send_byte(p->channel, 0) == 0;
+	if (p->channel != -1 && !p->executing)
+		p->executing = frame_send_byte(p->channel, 0) == 0;
 }
 
 static int
@@ -236,12 +236,12 @@ spawned_ask(struct spawned *p, const char *question, size_t asked, struct why *w
 {
 	if (spawned_check(p, why) == -1)
 		return -1;
-	spawned_wake(p);
+	spawned_execute(p);
 	return frame_write(p->channel, question, asked, p->ask_max, SEND_MS, why) == 0 ? 0 : refuse_silent(p, why);
 }
 
 char *
-spawned_hear(struct spawned *p, int ms, size_t *len, struct why *why)
+spawned_receive(struct spawned *p, int ms, size_t *len, struct why *why)
 {
 	char *answer = spawned_check(p, why) == 0 ? frame_read(p->channel, p->answer_max, ms, len, why) : NULL;
 

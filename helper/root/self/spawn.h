@@ -30,7 +30,7 @@ struct spawned {
 	const int *kept;	/* with own_user: capabilities(7) that it has all the same */
 	size_t n;
 	uint32_t uid, gid;	/* of its user */
-	bool awake;		/* it was told to start */
+	bool executing;		/* it was told to start */
 	bool slow;		/* its work may take long: spawned_end() kills it at once */
 	int channel;		/* this end, close-on-exec; -1: the program does not run */
 	pid_t pid;		/* 0: the same */
@@ -57,7 +57,7 @@ size_t spawned_pids(uint32_t pid[FILTER_CHILDREN_MAX]);
 void spawned_end(struct spawned *p);
 
 /* Has the program start now, because it will get a question soon. */
-void spawned_wake(struct spawned *p);
+void spawned_execute(struct spawned *p);
 
 /* Ends the program. From now on every question to it is refused with *why. Returns -1. */
 int spawned_give_up(struct spawned *p, const struct why *why);
@@ -71,6 +71,6 @@ int spawned_ask(struct spawned *p, const char *question, size_t asked, struct wh
  * Waits «ms» milliseconds for the answer to it. The caller frees the answer, which has *len bytes. NULL with *why:
  * there was no answer, and the program gets no other question.
  */
-char *spawned_hear(struct spawned *p, int ms, size_t *len, struct why *why);
+char *spawned_receive(struct spawned *p, int ms, size_t *len, struct why *why);
 
 #endif

@@ -160,10 +160,10 @@ state_lock_fd(int fd, const char *shown, int wait_ms, struct why *why)
 {
 	int ret, saved;
 
-	wake_after(wait_ms);
+	interrupt_after(wait_ms);
 	ret = flock(fd, LOCK_EX);
 	saved = errno;
-	wake_after(0);
+	interrupt_after(0);
 	if (ret == 0)
 		return 0;
 	if (saved == EINTR)

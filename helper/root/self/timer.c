@@ -18,7 +18,7 @@ set_timer(int ms, int again_ms)
 }
 
 static void
-wake_up(int sig)
+do_nothing(int sig)
 {
 	(void)sig;
 }
@@ -35,10 +35,10 @@ on_alarm(void (*handler)(int))
 }
 
 void
-wake_after(int ms)
+interrupt_after(int ms)
 {
 	if (ms != 0)
-		on_alarm(wake_up);
+		on_alarm(do_nothing);
 	set_timer(ms, AGAIN_MS);
 }
 

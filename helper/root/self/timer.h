@@ -6,7 +6,7 @@
  * Sends a signal after ms milliseconds, so that a wait in the kernel ends with EINTR; and again every 100 ms, in case
  * one comes before the call that it is to interrupt. 0: stops that.
  */
-void wake_after(int ms);
+void interrupt_after(int ms);
 
 /*
  * Ends this process after ms milliseconds; 0: cancels that. For system calls on paths where a user may have mounted a

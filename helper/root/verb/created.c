@@ -145,7 +145,7 @@ note_container(const struct leases *ls, struct created_container *b, struct leas
 static void
 give_up(const struct leases *ls, struct lease *l, const struct why *why, struct reply *reply)
 {
-	l->asker = (struct process_id){ 0 };
+	l->client = (struct process_id){ 0 };
 	if (leases_write(ls, l, &reply->why) == -1)
 		return;
 	reply->kind = REPLY_BUSY;
@@ -161,11 +161,11 @@ note_for(const struct peer *p, const struct request *r, struct created_container
 	struct lease *l;
 	char key[LEASE_KEY_SIZE];
 
-	lease_key(p->asker.uid, r->runtime_root, r->id, key);
-	if (leases_lock(&ls, p->asker.uid, &reply->why) == 0 &&
+	lease_key(p->client.uid, r->runtime_root, r->id, key);
+	if (leases_lock(&ls, p->client.uid, &reply->why) == 0 &&
 	    leases_read(&ls, &(struct lease_query){ .key = key }, &reply->why) == 0) {
-		l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
-		if (l == NULL || l->asker.pid != p->pid || l->asker.start != p->start)
+		l = leases_find(&ls, p->client.uid, r->runtime_root, r->id);
+		if (l == NULL || l->client.pid != p->pid || l->client.start != p->start)
 			refuse(&reply->why, WHY_DENIED, "container %s has no lease that this process requested", r->id);
 		else if (beside_check(l, &unlooked) == -1)
 			give_up(&ls, l, &unlooked, reply);

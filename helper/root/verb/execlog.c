@@ -31,7 +31,7 @@ void
 exec_log(int audit, const struct peer *p, const struct lease *l, struct reply *reply)
 {
 	const struct request about = { .id = l->id };
-	struct record rec = { .event = "exec", ASKED_BY(p), .request = &about, .policy = l->policy };
+	struct record rec = { .event = "exec", CLIENT_OF(p), .request = &about, .policy = l->policy };
 	autostrlist struct strlist gpus = { 0 };
 	autoknown struct known known = { 0 };
 	char line[REPLY_LINE_MAX];
@@ -77,10 +77,10 @@ copy_lease(const struct peer *p, const struct request *r, struct lease *held, st
 	struct lease *l;
 	char key[LEASE_KEY_SIZE];
 
-	lease_key(p->asker.uid, r->runtime_root, r->id, key);
-	if (leases_lock(&ls, p->asker.uid, why) == -1 || leases_read(&ls, &(struct lease_query){ .key = key }, why) == -1)
+	lease_key(p->client.uid, r->runtime_root, r->id, key);
+	if (leases_lock(&ls, p->client.uid, why) == -1 || leases_read(&ls, &(struct lease_query){ .key = key }, why) == -1)
 		return -1;
-	l = leases_find(&ls, p->asker.uid, r->runtime_root, r->id);
+	l = leases_find(&ls, p->client.uid, r->runtime_root, r->id);
 	return l == NULL || l->state == LEASE_LEAKED ? 1 : lease_copy(l, held, why);
 }
 

@@ -27,7 +27,7 @@ end_over_then(after_reap *after, const struct lease_query *which, const struct p
 	const struct call call = { p, r, audit };
 
 	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
-	    leases_lock(&ls, p->asker.uid, &reply->why) == -1 || leases_reap(&ls, which, audit, &reply->why) == -1 ||
+	    leases_lock(&ls, p->client.uid, &reply->why) == -1 || leases_reap(&ls, which, audit, &reply->why) == -1 ||
 	    after(&call, &ls, reply) == -1 ? REPLY_REFUSED : REPLY_NOTED;
 }
 
@@ -35,9 +35,9 @@ end_over_then(after_reap *after, const struct lease_query *which, const struct p
 static void
 end_over_counted(after_reap *after, bool uncounted, const struct peer *p, const struct request *r, struct reply *reply)
 {
-	const struct lease_query all = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
+	const struct lease_query all = { .all = p->client.uid == 0, .of_user = true, .uid = p->client.uid };
 
-	if (rate_query(p->asker.uid, time(NULL), uncounted, &reply->why) == -1)
+	if (rate_query(p->client.uid, time(NULL), uncounted, &reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
 	else
 		end_over_then(after, &all, p, r, reply);
@@ -71,7 +71,7 @@ revoke_idle(const struct call *c, struct leases *ls, struct reply *reply)
 	struct why ignored;
 	bool soon;
 
-	if (c->peer->asker.uid == 0) {
+	if (c->peer->client.uid == 0) {
 		audit_left_out(c->audit);
 		/* records those who no longer wait */
 		(void)queue_open(&q, c->audit, &ignored);
@@ -83,7 +83,7 @@ revoke_idle(const struct call *c, struct leases *ls, struct reply *reply)
 static int
 release_deleted(const struct call *c, struct leases *ls, struct reply *reply)
 {
-	struct lease *l = leases_find(ls, c->peer->asker.uid, c->request->runtime_root, c->request->id);
+	struct lease *l = leases_find(ls, c->peer->client.uid, c->request->runtime_root, c->request->id);
 
 	if (l == NULL || l->state == LEASE_RELEASING || l->state == LEASE_LEAKED || lease_only_promises(l))
 		return 0;
@@ -96,7 +96,7 @@ release_deleted(const struct call *c, struct leases *ls, struct reply *reply)
 static int
 allow_again(const struct call *c, struct leases *ls, struct reply *reply)
 {
-	const uint32_t uid = c->peer->asker.uid;
+	const uint32_t uid = c->peer->client.uid;
 	struct lease *l;
 	size_t i;
 	int ret = 0;
@@ -115,18 +115,18 @@ verb_reap(const struct peer *p, const struct request *r, struct reply *reply)
 {
 	end_over_counted(revoke_idle, true, p, r, reply);
 	/* without the looker no lease ends; root's timer has the journal for what to do about that */
-	if (p->asker.uid == 0 && reply->kind == REPLY_NOTED && looker_check(&reply->why) == -1)
+	if (p->client.uid == 0 && reply->kind == REPLY_NOTED && looker_check(&reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
 }
 
 void
 verb_release(const struct peer *p, const struct request *r, struct reply *reply)
 {
-	struct lease_query c = { .all = p->asker.uid == 0 };
+	struct lease_query c = { .all = p->client.uid == 0 };
 	char key[LEASE_KEY_SIZE];
 
 	/* not counted, because containers may end as often as they like; the user's next look sees the other leases */
-	lease_key(p->asker.uid, r->runtime_root, r->id, key);
+	lease_key(p->client.uid, r->runtime_root, r->id, key);
 	c.key = key;
 	end_over_then(release_deleted, &c, p, r, reply);
 }

@@ -42,7 +42,7 @@ next_of(const struct lease *l)
 static struct lease *
 find_promise(const struct call *c, const struct leases *ls, struct why *why)
 {
-	struct lease *l = leases_find(ls, c->peer->asker.uid, c->request->runtime_root, c->request->id);
+	struct lease *l = leases_find(ls, c->peer->client.uid, c->request->runtime_root, c->request->id);
 
 	if (l != NULL && l->placeholder && l->container.init.pid != 0)
 		return l;
@@ -56,8 +56,8 @@ open_with_lease(const struct call *c, struct leases *ls, struct why *why)
 {
 	char key[LEASE_KEY_SIZE];
 
-	lease_key(c->peer->asker.uid, c->request->runtime_root, c->request->id, key);
-	if (leases_lock(ls, c->peer->asker.uid, why) == -1 || leases_read(ls, &(struct lease_query){ .key = key }, why) == -1)
+	lease_key(c->peer->client.uid, c->request->runtime_root, c->request->id, key);
+	if (leases_lock(ls, c->peer->client.uid, why) == -1 || leases_read(ls, &(struct lease_query){ .key = key }, why) == -1)
 		return NULL;
 	return find_promise(c, ls, why);
 }
@@ -87,10 +87,10 @@ rule_again(struct ruling *r, const struct lease *l, struct why *why)
 	if (l->tasks.who == NULL || !identity_unpack(l->tasks.who, &r->known))
 		return refuse(why, WHY_DENIED, "the container's lease does not name its pipeline");
 	r->identified = true;
-	if (reader_reads(&r->settings, &r->policies, why) == -1)
+	if (reader_ask_policies(&r->settings, &r->policies, why) == -1)
 		return -1;
-	reader_caches_policies();
-	host_look(policies_vendors(&r->policies, &r->call->peer->asker));
+	reader_cache_policies();
+	host_ask_gpus(policies_vendors(&r->policies, &r->call->peer->client));
 	r->asked = true;
 	return ruling_decide(r, &(struct request){ .words.gpus = l->tasks.asked }, why);
 }
@@ -215,7 +215,7 @@ count_record(struct plan *p, struct audit_line *line, struct why *why)
 	const struct ruling *r = p->ruling;
 	const struct call *c = r->call;
 	autostrlist struct strlist changes = { 0 };
-	const struct record rec = { .event = "grant", ASKED_BY(c->peer), .request = c->request, .known = &r->known,
+	const struct record rec = { .event = "grant", CLIENT_OF(c->peer), .request = c->request, .known = &r->known,
 		.policy = r->decision.policy->name, .gpus = &p->edits.gpus, .edits = &p->edits,
 		.waited = p->lease.tasks.waited, .changes = &changes, .reply = p->reply_hash };
 
@@ -413,7 +413,7 @@ verb_task(const struct peer *p, const struct request *r, struct reply *reply)
 	reply->kind = REPLY_REFUSED;
 	if (audit == -1 || leave_cgroup(p->starter, &reply->why) == -1)
 		return;
-	looker_wake(true);
+	looker_execute(true);
 	if (!task_once(&c, false, reply))
 		(void)task_once(&c, true, reply);
 }

@@ -57,7 +57,7 @@ ask_again_in(const struct call *c, struct leases *ls, struct reply *reply)
 
 	if (idle_finish(&idle, NULL, &reply->why) == -1 || idle_begin(&idle, NULL, &soon, &reply->why) == -1)
 		return -1;
-	l = leases_find(ls, p->asker.uid, c->request->runtime_root, c->request->id);
+	l = leases_find(ls, p->client.uid, c->request->runtime_root, c->request->id);
 	reply->again = next_request(l, reply->ops.n > 0);
 	return 0;
 }
@@ -70,11 +70,11 @@ verb_over(const struct peer *p, const struct request *r, struct reply *reply)
 	const struct call c = { p, r, audit };
 	char key[LEASE_KEY_SIZE];
 	/* also reads the leases of containers that the peer says it has shut; only root can have done that */
-	const struct lease_query which = { .key = key, .keys = p->asker.uid == 0 ? &r->again.closed : NULL };
+	const struct lease_query which = { .key = key, .keys = p->client.uid == 0 ? &r->again.closed : NULL };
 
-	lease_key(p->asker.uid, r->runtime_root, r->id, key);
+	lease_key(p->client.uid, r->runtime_root, r->id, key);
 	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
-	    leases_lock(&ls, p->asker.uid, &reply->why) == -1 || leave_queue(&c, key, &reply->why) == -1 ||
+	    leases_lock(&ls, p->client.uid, &reply->why) == -1 || leave_queue(&c, key, &reply->why) == -1 ||
 	    leases_reap(&ls, &which, audit, &reply->why) == -1 || ask_again_in(&c, &ls, reply) == -1 ? REPLY_REFUSED :
 	    REPLY_NOTED;
 	if (reply->kind == REPLY_REFUSED && reply->why.code == WHY_AGAIN)

@@ -22,7 +22,7 @@
 static bool
 may_see(const struct peer *p, uint32_t uid)
 {
-	return p->asker.uid == 0 || p->asker.uid == uid;
+	return p->client.uid == 0 || p->client.uid == uid;
 }
 
 /* Adds what is wrong with the nodes of a lease that is held. */
@@ -165,9 +165,9 @@ tell_all(const struct peer *p, const struct leases *ls, const struct queue *q)
 static int
 read_all(const struct peer *p, struct leases *ls, struct queue *q, struct why *why)
 {
-	const struct lease_query c = { .all = p->asker.uid == 0, .of_user = true, .uid = p->asker.uid };
+	const struct lease_query c = { .all = p->client.uid == 0, .of_user = true, .uid = p->client.uid };
 
-	if (leases_lock(ls, p->asker.uid, why) == -1 || leases_reap(ls, &c, -1, why) == -1 || queue_open(q, -1, why) == -1)
+	if (leases_lock(ls, p->client.uid, why) == -1 || leases_reap(ls, &c, -1, why) == -1 || queue_open(q, -1, why) == -1)
 		return -1;
 	/* the order depends on all leases, and only root sees these */
 	if (c.all)
@@ -183,7 +183,7 @@ verb_status(const struct peer *p, const struct request *r, struct reply *reply)
 	struct why *why = &reply->why;
 
 	(void)r;
-	if (leave_cgroup(p->starter, why) == 0 && rate_query(p->asker.uid, time(NULL), false, why) == 0 &&
+	if (leave_cgroup(p->starter, why) == 0 && rate_query(p->client.uid, time(NULL), false, why) == 0 &&
 	    read_all(p, &ls, &q, why) == 0 && (reply->status = tell_all(p, &ls, &q)) == NULL)
 		refuse_nomem(why);
 	reply->kind = reply->status != NULL ? REPLY_NOTED : REPLY_REFUSED;

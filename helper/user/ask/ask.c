@@ -35,9 +35,9 @@
 
 /* The connection of ask_ahead(), and when it was made. */
 static struct {
-	struct asking a;
+	struct helper_conn a;
 	int64_t since;
-} ahead = { ASKING_NONE, 0 };
+} ahead = { HELPER_CONN_NONE, 0 };
 
 static int
 start_helper(int peer, pid_t *pid, struct why *why)
@@ -69,7 +69,7 @@ send_request(int fd, const struct bytes *message)
 }
 
 /* A reply as it came; the asker frees the text. */
-struct heard {
+struct received {
 	char *text;
 	size_t len;
 };
@@ -79,12 +79,12 @@ struct heard {
  * reply.
  */
 static int
-hear(struct asking *a, int ms, struct heard *heard, struct why *why)
+receive_reply(struct helper_conn *a, int ms, struct received *received, struct why *why)
 {
 	bool closed;
 
 	errno = 0;
-	if ((heard->text = frame_read(a->fd, WIRE_REPLY_MAX, ms, &heard->len, why)) != NULL)
+	if ((received->text = frame_read(a->fd, WIRE_REPLY_MAX, ms, &received->len, why)) != NULL)
 		return 0;
 	closed = errno == ECONNRESET || errno == EPIPE;
 	refuse_within(why, "gpuhelper gave no answer");
@@ -93,7 +93,7 @@ hear(struct asking *a, int ms, struct heard *heard, struct why *why)
 
 /* Waits a different time in each process, so that the waiting ones do not all ask at the same moment. */
 static void
-nap_while_busy(void)
+sleep_while_busy(void)
 {
 	const struct timespec nap = { .tv_nsec = (BUSY_NAP_MS + (long)getpid() % BUSY_NAP_MS) * 1000000 };
 
@@ -117,20 +117,20 @@ ask_unused_end(void)
 
 /* Takes over the connection of ask_ahead(). False: there is none, or it is too old. */
 static bool
-take_ahead(struct asking *a)
+take_ahead(struct helper_conn *a)
 {
 	if (ahead.a.fd == -1 || clock_ms() - ahead.since > UNUSED_MS) {
 		ask_unused_end();
 		return false;
 	}
 	*a = ahead.a;
-	ahead.a = (struct asking)ASKING_NONE;
+	ahead.a = (struct helper_conn)HELPER_CONN_NONE;
 	return true;
 }
 
 /* Starts a helper, a->pid, at the other end of a->fd. With a message, it finds that at its start. -1 with *why. */
 static int
-start_setuid(const struct bytes *message, struct asking *a, struct why *why)
+start_setuid(const struct bytes *message, struct helper_conn *a, struct why *why)
 {
 	int fds[2], ret;
 
@@ -147,7 +147,7 @@ start_setuid(const struct bytes *message, struct asking *a, struct why *why)
 void
 ask_ahead(enum door_setting door)
 {
-	struct asking *a = &ahead.a;
+	struct helper_conn *a = &ahead.a;
 	struct why ignored;
 
 	ahead.since = clock_ms();
@@ -159,9 +159,9 @@ ask_ahead(enum door_setting door)
 	}
 }
 
-/* Returns what hear() returns. */
+/* Returns what receive_reply() returns. */
 static int
-ask_by_setuid(const struct bytes *message, struct asking *a, struct heard *heard, struct why *why)
+ask_by_setuid(const struct bytes *message, struct helper_conn *a, struct received *received, struct why *why)
 {
 	/*
 	 * a helper that finds the request at its start knows which of its programs it needs. A longer request than
@@ -173,7 +173,7 @@ ask_by_setuid(const struct bytes *message, struct asking *a, struct heard *heard
 		return -1;
 	if (!early)
 		send_request(a->fd, message);
-	return hear(a, REPLY_MS, heard, why);
+	return receive_reply(a, REPLY_MS, received, why);
 }
 
 /*
@@ -181,7 +181,7 @@ ask_by_setuid(const struct bytes *message, struct asking *a, struct heard *heard
  * closes the connection.
  */
 static bool
-ended_as_busy(struct asking *a)
+ended_as_busy(struct helper_conn *a)
 {
 	int status;
 	pid_t pid;
@@ -189,7 +189,7 @@ ended_as_busy(struct asking *a)
 	while ((pid = waitpid(a->pid, &status, 0)) == -1 && errno == EINTR)
 		;
 	close(a->fd);
-	*a = (struct asking)ASKING_NONE;
+	*a = (struct helper_conn)HELPER_CONN_NONE;
 	return pid != -1 && WIFEXITED(status) && WEXITSTATUS(status) == WHY_AGAIN;
 }
 
@@ -197,18 +197,19 @@ ended_as_busy(struct asking *a)
  * Uses the helper a->pid, if there is one. Starts a new one as long as they end without a reply because they were busy.
  */
 static int
-ask_by_helpers(const struct bytes *message, int busy_ms, struct asking *a, struct heard *heard, struct why *why)
+ask_by_helpers(const struct bytes *message, int busy_ms, struct helper_conn *a, struct received *received,
+    struct why *why)
 {
 	const int64_t deadline = clock_ms() + busy_ms;
 	int ret;
 
-	while ((ret = ask_by_setuid(message, a, heard, why)) != 0) {
+	while ((ret = ask_by_setuid(message, a, received, why)) != 0) {
 		if (ret == -1 || !ended_as_busy(a))
 			return -1;
 		if (clock_ms() > deadline)
 			return refuse(why, WHY_AGAIN, "gpuhelper gave no answer: it is busy with too many requests of uid %u at once: "
 			    "try again", getuid());
-		nap_while_busy();
+		sleep_while_busy();
 	}
 	return 0;
 }
@@ -218,64 +219,65 @@ ask_by_helpers(const struct bytes *message, int busy_ms, struct asking *a, struc
  * is busy.
  */
 static int
-ask_by_socket(const struct bytes *message, int busy_ms, struct asking *a, struct heard *heard, struct why *why)
+ask_by_socket(const struct bytes *message, int busy_ms, struct helper_conn *a, struct received *received,
+    struct why *why)
 {
 	const int64_t deadline = clock_ms() + busy_ms;
 	int ret;
 
 	for (;;) {
 		send_request(a->fd, message);
-		if ((ret = hear(a, REPLY_MS, heard, why)) == 0)
+		if ((ret = receive_reply(a, REPLY_MS, received, why)) == 0)
 			return 0;
 		if (ret == -1 || clock_ms() > deadline)
 			return refuse_within(why, DOOR_SOCKET_PATH);
 		close(a->fd);
-		nap_while_busy();
+		sleep_while_busy();
 		if ((a->fd = door_connect(why)) == -1)
 			return -1;
 	}
 }
 
 static int
-ask_somehow(const struct bytes *message, enum door_setting door, int busy_ms, struct asking *a, struct heard *heard,
-    struct why *why)
+ask_by_any_door(const struct bytes *message, enum door_setting door, int busy_ms, struct helper_conn *a,
+    struct received *received, struct why *why)
 {
 	struct why by_socket, by_setuid;
 
 	if (take_ahead(a))
-		return a->pid != -1 ? ask_by_helpers(message, busy_ms, a, heard, why) :
-		    ask_by_socket(message, busy_ms, a, heard, why);
+		return a->pid != -1 ? ask_by_helpers(message, busy_ms, a, received, why) :
+		    ask_by_socket(message, busy_ms, a, received, why);
 	if (door != DOOR_BY_SETUID && (a->fd = door_connect(&by_socket)) != -1)
-		return ask_by_socket(message, busy_ms, a, heard, why);
+		return ask_by_socket(message, busy_ms, a, received, why);
 	if (door == DOOR_BY_SOCKET) {
 		*why = by_socket;
 		return -1;
 	}
 	if (door_check_setuid(&by_setuid) == 0)
-		return ask_by_helpers(message, busy_ms, a, heard, why);
+		return ask_by_helpers(message, busy_ms, a, received, why);
 	if (door == DOOR_AUTO)
 		return door_refuse_both(&by_setuid, &by_socket, why);
 	*why = by_setuid;
 	return -1;
 }
 
-/* Sends the request. The reply, unread, is in *heard. */
+/* Sends the request. The reply, unread, is in *received. */
 static int
-ask_and_hear(const struct request *r, enum door_setting door, int busy_ms, struct asking *a, struct heard *heard,
-    struct why *why)
+ask_and_receive(const struct request *r, enum door_setting door, int busy_ms, struct helper_conn *a,
+    struct received *received, struct why *why)
 {
 	struct bytes message;
 	autofree char *text = request_encode(r, &message.n);
 	int ret;
 
-	*a = (struct asking)ASKING_NONE;
+	*a = (struct helper_conn)HELPER_CONN_NONE;
 	if (text == NULL)
 		return refuse_nomem(why);
 	if (message.n > WIRE_REQUEST_MAX)
 		return refuse(why, WHY_DATA, "the request has %zu bytes, and at most %d can be asked: make GPUHELPER_FOLDERS, the "
 		    "instance vars or the token shorter", message.n, WIRE_REQUEST_MAX);
 	message.p = text;
-	ret = ask_somehow(&message, door, busy_ms, a, heard, why);
+	ret = ask_by_any_door(&message, door, busy_ms, a, received, why);
 	explicit_bzero(text, message.n);
 	if (ret == -1)
 		ask_end(a);
@@ -283,47 +285,48 @@ ask_and_hear(const struct request *r, enum door_setting door, int busy_ms, struc
 }
 
 static int
-ask_in_time(const struct request *r, enum door_setting door, int busy_ms, struct asking *a, struct reply *reply,
+ask_in_time(const struct request *r, enum door_setting door, int busy_ms, struct helper_conn *a, struct reply *reply,
     struct why *why)
 {
-	struct heard heard = { 0 };
+	struct received received = { 0 };
 	int ret;
 
 	*reply = (struct reply){ 0 };
-	ret = ask_and_hear(r, door, busy_ms, a, &heard, why);
-	if (ret == 0 && (ret = reply_decode(heard.text, heard.len, reply, why)) == -1)
+	ret = ask_and_receive(r, door, busy_ms, a, &received, why);
+	if (ret == 0 && (ret = reply_decode(received.text, received.len, reply, why)) == -1)
 		ask_end(a);
-	free(heard.text);
+	free(received.text);
 	return ret;
 }
 
 char *
 ask_unread(const struct request *r, size_t *len, struct why *why)
 {
-	struct heard heard = { 0 };
-	struct asking a;
+	struct received received = { 0 };
+	struct helper_conn a;
 
-	if (ask_and_hear(r, DOOR_AUTO, BUSY_MS, &a, &heard, why) == -1)
+	if (ask_and_receive(r, DOOR_AUTO, BUSY_MS, &a, &received, why) == -1)
 		return NULL;
 	ask_end(&a);
-	*len = heard.len;
-	return heard.text;
+	*len = received.len;
+	return received.text;
 }
 
 int
-ask(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
+ask(const struct request *r, enum door_setting door, struct helper_conn *a, struct reply *reply, struct why *why)
 {
 	return ask_in_time(r, door, BUSY_MS, a, reply, why);
 }
 
 int
-ask_briefly(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why)
+ask_briefly(const struct request *r, enum door_setting door, struct helper_conn *a, struct reply *reply,
+    struct why *why)
 {
 	return ask_in_time(r, door, BUSY_BRIEF_MS, a, reply, why);
 }
 
 int
-ask_final(struct asking *a, bool stay, struct why *why)
+ask_final(struct helper_conn *a, bool stay, struct why *why)
 {
 	int word;
 
@@ -338,9 +341,9 @@ ask_final(struct asking *a, bool stay, struct why *why)
 }
 
 int
-ask_again(const struct request *r, struct asking *a, struct reply *reply, struct why *why)
+ask_again(const struct request *r, struct helper_conn *a, struct reply *reply, struct why *why)
 {
-	struct heard heard = { 0 };
+	struct received received = { 0 };
 	struct bytes message;
 	autofree char *text = request_encode(r, &message.n);
 	int ret;
@@ -351,8 +354,8 @@ ask_again(const struct request *r, struct asking *a, struct reply *reply, struct
 		return refuse_nomem(why);
 	message.p = text;
 	send_request(a->fd, &message);
-	ret = hear(a, SEEN_MS, &heard, why) == 0 ? reply_decode(heard.text, heard.len, reply, why) : -1;
-	free(heard.text);
+	ret = receive_reply(a, SEEN_MS, &received, why) == 0 ? reply_decode(received.text, received.len, reply, why) : -1;
+	free(received.text);
 	if (ret == 0)
 		return 0;
 	/* only root may kill a helper that hangs; another user's helper ends by its own timer (root/self/timer.h) */
@@ -362,7 +365,7 @@ ask_again(const struct request *r, struct asking *a, struct reply *reply, struct
 }
 
 void
-ask_end(struct asking *a)
+ask_end(struct helper_conn *a)
 {
 	/* a helper behind the socket is no child of ours: wait until it closes the connection */
 	if (a->fd != -1 && a->pid == -1 && shutdown(a->fd, SHUT_WR) == 0)
@@ -372,7 +375,7 @@ ask_end(struct asking *a)
 	if (a->pid != -1)
 		while (waitpid(a->pid, NULL, 0) == -1 && errno == EINTR)
 			;
-	*a = (struct asking)ASKING_NONE;
+	*a = (struct helper_conn)HELPER_CONN_NONE;
 }
 
 int

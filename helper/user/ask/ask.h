@@ -10,13 +10,13 @@
 #include "../../policy/settings.h"
 
 /* A connection to the helper. After a grant, the helper waits for ask_final(). */
-struct asking {
+struct helper_conn {
 	int fd;			/* -1: none */
 	pid_t pid;		/* of the setuid helper; -1 if the helper is behind the socket */
 	bool stays;		/* the helper waits for ask_again() */
 };
 
-#define ASKING_NONE { .fd = -1, .pid = -1 }
+#define HELPER_CONN_NONE { .fd = -1, .pid = -1 }
 
 /*
  * Connects to the helper by way of «door», or starts it, before there is a request: the helper gets ready meanwhile.
@@ -34,9 +34,9 @@ void ask_unused_end(void);
  * Connects to the helper by way of «door», or starts it, sends the request and reads the reply. Returns 0,
  * even if the reply is a refusal, or -1 with *why if no reply came; *a then needs no ask_end().
  */
-int ask(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply, struct why *why);
+int ask(const struct request *r, enum door_setting door, struct helper_conn *a, struct reply *reply, struct why *why);
 /* The same, but waits a second at most while the helper is busy with other requests of this user. */
-int ask_briefly(const struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
+int ask_briefly(const struct request *r, enum door_setting door, struct helper_conn *a, struct reply *reply,
     struct why *why);
 /*
  * The same for a request that changes nothing, by whichever door there is, without looking into the reply: root uses
@@ -47,14 +47,14 @@ char *ask_unread(const struct request *r, size_t *len, struct why *why);
  * Makes a grant final, after its changes are written. With «stay», asks the helper to stay for ask_again(); a->stays
  * says whether it does. Returns 0, or -1 with *why if the helper has undone the grant.
  */
-int ask_final(struct asking *a, bool stay, struct why *why);
+int ask_final(struct helper_conn *a, bool stay, struct why *why);
 /*
  * Sends a second request, VERB_CREATED, to a helper that stays. Returns 0, even if the reply is a refusal, or -1 with
  * *why if no reply came: then another helper can be asked. Needs ask_end() in either case.
  */
-int ask_again(const struct request *r, struct asking *a, struct reply *reply, struct why *why);
+int ask_again(const struct request *r, struct helper_conn *a, struct reply *reply, struct why *why);
 /* Closes the connection. If the grant is not final, the helper undoes it before this returns. */
-void ask_end(struct asking *a);
+void ask_end(struct helper_conn *a);
 
 /*
  * True if /run/gpuhelper has an exec record of this container for the caller: then the container may have a

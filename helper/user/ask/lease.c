@@ -102,7 +102,7 @@ lease_read(const struct command *c, struct lease *l, struct why *why)
 static int
 ask_once(const struct request *r, enum door_setting door, struct reply *reply, struct why *why)
 {
-	struct asking a;
+	struct helper_conn a;
 
 	if (ask(r, door, &a, reply, why) == -1)
 		return -1;
@@ -223,8 +223,8 @@ handle_busy(const struct command *c, struct request *r, const struct reply *repl
 }
 
 int
-lease_ask(const struct command *c, struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
-    struct why *why)
+lease_ask(const struct command *c, struct request *r, enum door_setting door, struct helper_conn *a,
+    struct reply *reply, struct why *why)
 {
 	struct retries p = { .watch = -1 };
 	int ret;
@@ -247,7 +247,7 @@ static void
 ask_for_record(const struct request *r, enum door_setting door, struct reply *reply, struct why *why)
 {
 	const int64_t deadline = clock_ms() + RECORD_MS;
-	struct asking a;
+	struct helper_conn a;
 
 	for (;;) {
 		*why = ask_briefly(r, door, &a, reply, why) == 0 ? reply->why : *why;
@@ -294,7 +294,7 @@ lease_record_refusal(const struct command *c, enum door_setting door, const stru
 
 /* Asks the helper that stayed. Returns the kind of its reply; REPLY_REFUSED: the caller asks another one. */
 static enum reply_kind
-ask_who_stayed(const struct request *r, struct asking *a, struct why *why)
+ask_who_stayed(const struct request *r, struct helper_conn *a, struct why *why)
 {
 	struct reply reply = { .kind = REPLY_REFUSED };
 	struct why ignored;
@@ -319,7 +319,7 @@ ask_another(const struct request *r, enum door_setting door, struct why *why)
 }
 
 int
-lease_report_created(const struct command *c, enum door_setting door, struct asking *a, struct why *why)
+lease_report_created(const struct command *c, enum door_setting door, struct helper_conn *a, struct why *why)
 {
 	enum reply_kind kind = REPLY_REFUSED;
 	struct request r;

@@ -32,15 +32,15 @@ bool lease_is_recorded(const struct command *c);
  * the container must then be deleted, because no lease would follow it. 1 with *why: the same, because somebody has its
  * GPU open, but the caller may ask for a grant again, with find_unleased.
  */
-int lease_report_created(const struct command *c, enum door_setting door, struct asking *a, struct why *why);
+int lease_report_created(const struct command *c, enum door_setting door, struct helper_conn *a, struct why *why);
 
 /*
  * Sends the request, and sends it again while the helper is busy, after doing the chores that came with the
  * reply (callerops.h), and while new keys are fetched for a token that no key here has signed. Returns 0 with another
  * reply than busy, or -1 with *why. After 0 the caller calls ask_end() and reply_free().
  */
-int lease_ask(const struct command *c, struct request *r, enum door_setting door, struct asking *a, struct reply *reply,
-    struct why *why);
+int lease_ask(const struct command *c, struct request *r, enum door_setting door, struct helper_conn *a,
+    struct reply *reply, struct why *why);
 
 /*
  * Has the helper record that this process is about to start another one in the container. *line gets a line for the

@@ -26,7 +26,7 @@
 
 /* Reads «ready», and finds the waiter's process by what the kernel says of the sender. */
 static bool
-hear_waiter(struct task *t)
+receive_from_waiter(struct task *t)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(struct ucred))];
@@ -63,7 +63,7 @@ run_agent(struct task *t, const struct strlist *lines)
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGCHLD, SIG_DFL);
 	(void)prctl(PR_SET_NAME, "gpuhelper-agent");
-	if (!hear_waiter(t))
+	if (!receive_from_waiter(t))
 		_exit(0);
 	for (i = 0; i < lines->n; i++)
 		task_tell(t, lines->v[i]);

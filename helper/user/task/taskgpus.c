@@ -88,7 +88,7 @@ wait_in_queue(const struct task *t, int watch, const struct reply *reply, struct
 static void
 ask_about(const struct task *t, struct request *r, struct reply *reply)
 {
-	struct asking a;
+	struct helper_conn a;
 	struct why why;
 
 	if (ask(r, t->settings->door, &a, reply, &why) == 0) {

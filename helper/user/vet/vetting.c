@@ -18,7 +18,7 @@ static const struct policy *
 find_policy(const struct policy_set *all, const char *name, struct why *why)
 {
 	autofree char *user = user_name(0);
-	const struct asker root = { .uid = 0, .user = user, .member = true, .rootful = true };
+	const struct client root = { .uid = 0, .user = user, .member = true, .rootful = true };
 	size_t i;
 
 	for (i = 0; i < all->n; i++)

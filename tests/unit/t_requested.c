@@ -1,15 +1,15 @@
 /*
- * judge/asked.c: valid values of GPUHELPER_GPUS and GPUHELPER_FOLDERS, and a workload manager's
+ * judge/requested.c: valid values of GPUHELPER_GPUS and GPUHELPER_FOLDERS, and a workload manager's
  * allocation.
  */
 #include "base/cleanup.h"
-#include "judge/asked.h"
+#include "judge/requested.h"
 #include "nomem.h"
 #include "tap.h"
 
 /* An ask in one line: "2 amd:1 id=X | /srv/a=ro". */
 static char *
-describe(const struct ask *a)
+describe(const struct requested *a)
 {
 	static const char *const access[] = { "any", "ro", "rw" };
 	struct buf b = { 0 };
@@ -66,16 +66,16 @@ test_ask(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		autoask struct ask a = { 0 };
+		autorequested struct requested a = { 0 };
 		autofree char *says = NULL;
 
 		why = (struct why){ 0 };
-		is_int(ask_parse(t[i].gpus, t[i].folders, &a, &why), 0,
+		is_int(requested_parse(t[i].gpus, t[i].folders, &a, &why), 0,
 		    "the request is accepted: %s and %s: %s", t[i].gpus ? t[i].gpus :
 		    "-",
 		    t[i].folders ? t[i].folders : "-", why.text);
 		is_str(says = describe(&a), t[i].says, "  the request is read correctly");
-		ok(ask_wants_gpus(&a) == t[i].gpus_wanted,
+		ok(requested_wants_gpus(&a) == t[i].gpus_wanted,
 		    "  the request %s GPUs", t[i].gpus_wanted ? "asks for" : "does not ask for");
 	}
 }
@@ -106,7 +106,7 @@ test_bound(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		autoask struct ask a = { 0 };
+		autorequested struct requested a = { 0 };
 		const struct gpu_bound *b = &a.bound[t[i].vendor];
 
 		is_int(gpu_bound_parse(t[i].vendor, t[i].text, &a.bound[t[i].vendor], &why),
@@ -119,7 +119,7 @@ test_bound(void)
 			    "  the last GPU's name is the expected one");
 	}
 	for (i = 0; i < GPU_VENDORS; i++) {
-		autoask struct ask a = { 0 };
+		autorequested struct requested a = { 0 };
 
 		ok(gpu_bound_parse((enum gpu_vendor)i, NULL, &a.bound[i], &why) == 0 &&
 		    !a.bound[i].set,
@@ -194,10 +194,10 @@ test_ask_refused(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		autoask struct ask a = { 0 };
+		autorequested struct requested a = { 0 };
 
 		why = (struct why){ 0 };
-		is_int(ask_parse(t[i].gpus, t[i].folders, &a, &why), -1,
+		is_int(requested_parse(t[i].gpus, t[i].folders, &a, &why), -1,
 		    "the request is refused: %s and %s", t[i].gpus ? t[i].gpus :
 		    "-",
 		    t[i].folders ? t[i].folders : "-");
@@ -210,17 +210,17 @@ test_ask_many(void)
 {
 	autobuf struct buf b = { 0 };
 	struct why why;
-	struct ask a;
+	struct requested a;
 	int i;
 
 	for (i = 0; i < 1024; i++)
 		buf_printf(&b, "%s/srv/%d", i ? "," : "", i);
-	ok(ask_parse(NULL, b.p, &a, &why) == 0 && a.folders == 1024, "1024 folders are accepted");
-	ask_free(&a);
+	ok(requested_parse(NULL, b.p, &a, &why) == 0 && a.folders == 1024, "1024 folders are accepted");
+	requested_free(&a);
 	buf_puts(&b, ",/srv/x");
-	ok(ask_parse(NULL, b.p, &a, &why) == -1 && strcmp(why.text, "GPUHELPER_FOLDERS has more than 1024 entries") == 0,
+	ok(requested_parse(NULL, b.p, &a, &why) == -1 && strcmp(why.text, "GPUHELPER_FOLDERS has more than 1024 entries") == 0,
 	    "one folder more is refused");
-	ask_free(&a);
+	requested_free(&a);
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
@@ -230,18 +230,18 @@ test_ask_many(void)
 static char *
 parse_ask(void)
 {
-	struct ask a;
+	struct requested a;
 	struct why why;
 	long keep;
 	char *out = NULL;
 
-	if (ask_parse("2,amd:1,0000:3b:00.0,GPU-1", "/srv/a:ro,/srv/b,/srv/c:rw", &a, &why) == 0) {
+	if (requested_parse("2,amd:1,0000:3b:00.0,GPU-1", "/srv/a:ro,/srv/b,/srv/c:rw", &a, &why) == 0) {
 		keep = fail_at;
 		fail_at = -1;
 		out = describe(&a);
 		fail_at = keep;
 	}
-	ask_free(&a);
+	requested_free(&a);
 	return out;
 }
 

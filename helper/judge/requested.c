@@ -1,5 +1,5 @@
-/* See asked.h. The author of a task chose the texts. Must only read them, and open nothing. */
-#include "asked.h"
+/* See requested.h. The author of a task chose the texts. Must only read them, and open nothing. */
+#include "requested.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "../gpu/mig.h"
 #include "../policy/policy.h"
 
-#define GPUS_ASKED_MAX 256
+#define GPUS_REQUESTED_MAX 256
 
 /* True for a PCI address, or a rank as "#0". */
 static bool
@@ -35,9 +35,9 @@ is_address(const char *word)
 
 /* Reads one word of GPUHELPER_GPUS. */
 static int
-ask_gpu(const char *word, struct ask *a, struct why *why)
+ask_gpu(const char *word, struct requested *a, struct why *why)
 {
-	struct ask_count *c = &a->count[a->counts];
+	struct requested_count *c = &a->count[a->counts];
 	const char *number = word, *colon = strchr(word, ':');
 	char vendor[16];
 	uint32_t n;
@@ -46,7 +46,7 @@ ask_gpu(const char *word, struct ask *a, struct why *why)
 		a->all_gpus = true;
 		return 0;
 	}
-	*c = (struct ask_count){ 0 };
+	*c = (struct requested_count){ 0 };
 	if (colon != NULL && (size_t)(colon - word) < sizeof(vendor)) {
 		memcpy(vendor, word, (size_t)(colon - word));
 		vendor[colon - word] = '\0';
@@ -73,11 +73,11 @@ ask_gpu(const char *word, struct ask *a, struct why *why)
 
 /* Reads one word of GPUHELPER_FOLDERS. */
 static int
-ask_one_folder(const char *word, struct ask *a, struct why *why)
+ask_one_folder(const char *word, struct requested *a, struct why *why)
 {
 	const char *colon = strrchr(word, ':');
-	enum ask_access access = ASK_ANY;
-	struct ask_folder *v;
+	enum requested_access access = REQUESTED_ANY;
+	struct requested_folder *v;
 	struct why inner;
 	char *path;
 
@@ -86,9 +86,9 @@ ask_one_folder(const char *word, struct ask *a, struct why *why)
 		return 0;
 	}
 	if (colon != NULL && strcmp(colon, ":ro") == 0)
-		access = ASK_RO;
+		access = REQUESTED_RO;
 	else if (colon != NULL && strcmp(colon, ":rw") == 0)
-		access = ASK_RW;
+		access = REQUESTED_RW;
 	else
 		colon = NULL;
 	if ((path = strndup(word, colon != NULL ? (size_t)(colon - word) : strlen(word))) == NULL)
@@ -103,14 +103,14 @@ ask_one_folder(const char *word, struct ask *a, struct why *why)
 		return refuse_nomem(why);
 	}
 	a->folder = v;
-	a->folder[a->folders++] = (struct ask_folder){ .path = path, .access = access };
+	a->folder[a->folders++] = (struct requested_folder){ .path = path, .access = access };
 	return 0;
 }
 
 /* Calls fn for each word between commas. */
 static int
-each_word(const char *text, const char *name, unsigned most, int (*fn)(const char *, struct ask *, struct why *),
-    struct ask *a, struct why *why)
+each_word(const char *text, const char *name, unsigned most, int (*fn)(const char *, struct requested *, struct why *),
+    struct requested *a, struct why *why)
 {
 	const char *p = text, *end;
 	unsigned words = 0;
@@ -136,7 +136,7 @@ each_word(const char *text, const char *name, unsigned most, int (*fn)(const cha
 
 /* Several bare numbers are most likely meant as ranks. */
 static int
-check_counts(const struct ask *a, const char *gpus, struct why *why)
+check_counts(const struct requested *a, const char *gpus, struct why *why)
 {
 	size_t i, bare = 0;
 
@@ -147,10 +147,10 @@ check_counts(const struct ask *a, const char *gpus, struct why *why)
 }
 
 int
-ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *why)
+requested_parse(const char *gpus, const char *folders, struct requested *out, struct why *why)
 {
-	*out = (struct ask){ .everything = gpus == NULL && folders == NULL };
-	if (gpus != NULL && each_word(gpus, "GPUHELPER_GPUS", GPUS_ASKED_MAX, ask_gpu, out, why) == -1)
+	*out = (struct requested){ .everything = gpus == NULL && folders == NULL };
+	if (gpus != NULL && each_word(gpus, "GPUHELPER_GPUS", GPUS_REQUESTED_MAX, ask_gpu, out, why) == -1)
 		return -1;
 	if (gpus != NULL && check_counts(out, gpus, why) == -1)
 		return -1;
@@ -164,13 +164,13 @@ ask_parse(const char *gpus, const char *folders, struct ask *out, struct why *wh
 }
 
 bool
-ask_wants_gpus(const struct ask *a)
+requested_wants_gpus(const struct requested *a)
 {
 	return a->everything || a->all_gpus || a->counts > 0 || a->gpu_ids.n > 0;
 }
 
 void
-ask_free(struct ask *a)
+requested_free(struct requested *a)
 {
 	size_t i;
 
@@ -179,5 +179,5 @@ ask_free(struct ask *a)
 	free(a->folder);
 	strlist_free(&a->gpu_ids);
 	gpu_bounds_free(a->bound);
-	*a = (struct ask){ 0 };
+	*a = (struct requested){ 0 };
 }

@@ -62,7 +62,7 @@ void
 grant_ask_lines(struct lines *t, struct grant_ask *a)
 {
 	client_words(t, &a->who);
-	known_lines(t, &a->known);
+	origin_lines(t, &a->origin);
 	ask_words(t, a);
 	settings_words(t, &a->settings);
 	lines_begin(t, "files");

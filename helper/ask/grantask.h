@@ -10,7 +10,7 @@
 
 struct grant_ask {
 	struct client who;
-	struct known known;		/* only the identity is used */
+	struct origin origin;		/* only the identity is used */
 	const char *gpus, *folders;	/* as requested; NULL: not requested */
 	bool privileged;		/* the container is, and only a policy can allow that */
 	const char *cuda_visible, *rocr_visible;	/* the bounds of the GPUs (gpubound.h); NULL: none */

@@ -13,7 +13,7 @@ given(const struct instance_vars *v)
 }
 
 void
-known_by_token(struct known *k, const struct issuer_setting *issuer)
+origin_from_token(struct origin *k, const struct issuer_setting *issuer)
 {
 	k->issuer = issuer;
 	k->id = (struct identity){ .kind = IDENTITY_TOKEN, .team = k->claims.team, .pipeline = k->claims.pipeline,
@@ -22,9 +22,9 @@ known_by_token(struct known *k, const struct issuer_setting *issuer)
 }
 
 int
-identity_of_claims(const struct request *r, vars_parser *parse, struct known *out, struct why *why)
+identity_of_claims(const struct request *r, vars_parser *parse, struct origin *out, struct why *why)
 {
-	*out = (struct known){ .id = { .kind = IDENTITY_CALLER } };
+	*out = (struct origin){ .id = { .kind = IDENTITY_CALLER } };
 	if (r->words.team == NULL || r->words.pipeline == NULL)
 		return 0;
 	out->id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->words.team, .pipeline = r->words.pipeline,
@@ -75,7 +75,7 @@ write_identity(struct lines *s, const struct identity *id)
 }
 
 void
-known_lines(struct lines *s, struct known *k)
+origin_lines(struct lines *s, struct origin *k)
 {
 	struct identity *id = &k->id;
 
@@ -108,20 +108,20 @@ identity_pack(const struct identity *id)
 }
 
 bool
-identity_unpack(const char *text, struct known *out)
+identity_unpack(const char *text, struct origin *out)
 {
 	struct lines s = { .at = text, .end = text + strlen(text) };
 
-	*out = (struct known){ 0 };
-	known_lines(&s, out);
+	*out = (struct origin){ 0 };
+	origin_lines(&s, out);
 	if (lines_finish(&s))
 		return true;
-	known_free(out);
+	origin_free(out);
 	return false;
 }
 
 void
-known_free(struct known *k)
+origin_free(struct origin *k)
 {
 	unsigned i;
 
@@ -130,5 +130,5 @@ known_free(struct known *k)
 	claim_set_free(&k->kept_claims);
 	for (i = 0; i < IDENTITY_TEXTS; i++)
 		free(k->remembered[i]);
-	*k = (struct known){ 0 };
+	*k = (struct origin){ 0 };
 }

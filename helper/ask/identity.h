@@ -9,7 +9,7 @@
 #define IDENTITY_TEXTS 4
 
 /* An identity, with what it borrows from. */
-struct known {
+struct origin {
 	struct identity id;
 	const struct issuer_setting *issuer;	/* of a token; belongs to the settings */
 	struct token_claims claims;		/* of a valid token */
@@ -20,7 +20,7 @@ struct known {
 };
 
 /* Sets the identity from k->claims, which are of a valid token of this issuer. */
-void known_by_token(struct known *k, const struct issuer_setting *issuer);
+void origin_from_token(struct origin *k, const struct issuer_setting *issuer);
 
 /* Parses instance variables from a JSON object. 0, or -1 with *why; instance_vars_free() in any case. */
 typedef int vars_parser(const char *text, struct instance_vars *out, struct why *why);
@@ -30,22 +30,22 @@ typedef int vars_parser(const char *text, struct instance_vars *out, struct why 
  * -1 with *why if the instance variables can't be read: *out then names team, pipeline and job, for the audit
  * record of the refusal alone.
  */
-int identity_of_claims(const struct request *r, vars_parser *parse, struct known *out, struct why *why);
+int identity_of_claims(const struct request *r, vars_parser *parse, struct origin *out, struct why *why);
 
 #define IDENTITY_VARS_MAX 4096	/* bytes of instance_vars and claims that a lease remembers */
 
 /*
  * Packs an identity for a lease. The caller frees the text; NULL if memory is short, or instance_vars and claims
  * are too long.
- * Unpacks it; false, with *out empty, for any other text. known_free() in any case.
+ * Unpacks it; false, with *out empty, for any other text. origin_free() in any case.
  */
 char *identity_pack(const struct identity *id);
-bool identity_unpack(const char *text, struct known *out);
+bool identity_unpack(const char *text, struct origin *out);
 
-/* Writes the identity as lines (lines.h), or reads it, for known_free(). */
-void known_lines(struct lines *s, struct known *k);
+/* Writes the identity as lines (lines.h), or reads it, for origin_free(). */
+void origin_lines(struct lines *s, struct origin *k);
 
-void known_free(struct known *k);
-#define autoknown __attribute__((cleanup(known_free)))
+void origin_free(struct origin *k);
+#define autoorigin __attribute__((cleanup(origin_free)))
 
 #endif

@@ -11,7 +11,7 @@ grant_ask_free(struct grant_ask *a)
 
 	for (i = 0; i < sizeof(text) / sizeof(text[0]); i++)
 		free((char *)(uintptr_t)text[i]);
-	known_free(&a->known);
+	origin_free(&a->origin);
 	policy_set_free(&a->policies);
 	inventory_free(&a->inventory);
 	*a = (struct grant_ask){ .gpus = NULL };

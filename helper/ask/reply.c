@@ -110,8 +110,8 @@ reply_encode(const struct reply *r)
 		write_grant(&j, r);
 	else if (r->status != NULL)
 		jsonout_json(&j, "status", r->status);
-	if (r->line[0] != '\0')
-		jsonout_text(&j, "line", r->line);
+	if (r->text[0] != '\0')
+		jsonout_text(&j, "line", r->text);
 	if (r->nonce[0] != '\0')
 		jsonout_text(&j, "nonce", r->nonce);
 	if (r->env.n > 0)

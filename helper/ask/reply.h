@@ -16,7 +16,7 @@ enum reply_kind {
 };
 extern const char *const reply_kinds[REPLY_KINDS];	/* as the reply has them */
 
-#define REPLY_LINE_MAX 512
+#define REPLY_TEXT_MAX 512
 
 struct reply {
 	enum reply_kind kind;
@@ -27,7 +27,7 @@ struct reply {
 	char nonce[HASH_SIZE];		/* hex; "": none. Nobody can guess a secret in the reply by the hash in its record */
 	char *encoded;			/* as it is sent, if it was made ahead, for its record (reply_text()); else NULL */
 	char *status;			/* REPLY_NOTED, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
-	char line[REPLY_LINE_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_TASK: a line for the user; "": none */
+	char text[REPLY_TEXT_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_TASK: a line for the user; "": none */
 	struct strlist env;		/* REPLY_NOTED to VERB_TASK: variables of the task, "NAME=value" */
 	unsigned again;			/* REPLY_NOTED to VERB_OVER: milliseconds until the next VERB_OVER; 0: none is needed */
 	struct caller_ops ops;		/* REPLY_NOTED, REPLY_BUSY: to do before asking again, or before the task goes on */

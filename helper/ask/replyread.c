@@ -189,7 +189,7 @@ reply_decode(const char *text, size_t len, struct reply *r, struct why *why)
 	if (r->kind == REPLY_GRANT && unpack_edits(j, &r->edits) == -1)
 		ret = refuse(why, WHY_DATA, "the helper's changes are malformed");
 	if ((s = json_string_value(json_object_get(j, "line"))) != NULL)
-		text_printable(r->line, sizeof(r->line), s);
+		text_printable(r->text, sizeof(r->text), s);
 	if (json_object_get(j, "chores") != NULL && !caller_ops_unpack(json_object_get(j, "chores"), &r->ops))
 		ret = refuse(why, WHY_DATA, "the helper's chores are malformed");
 	if ((json_object_get(j, "env") != NULL && unpack_strings(json_object_get(j, "env"), &r->env) == -1) ||

@@ -164,7 +164,7 @@ take_host(const struct policy *p, const struct verdict_bounds *b, struct invento
 }
 
 int
-verdict_take(const struct verdict *v, const struct verdict_bounds *b, struct decision *out, struct why *why)
+verdict_accept(const struct verdict *v, const struct verdict_bounds *b, struct decision *out, struct why *why)
 {
 	struct gpu_bound bound[GPU_VENDORS] = { { .set = false } };
 	const struct policy *p;

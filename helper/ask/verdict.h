@@ -55,6 +55,6 @@ struct verdict_bounds {
  * GPUs and folders of its rules, within their limits. Whether the request is of that policy and pipeline
  * can't be checked here. 0, or -1 with *why; decision_free() in any case.
  */
-int verdict_take(const struct verdict *v, const struct verdict_bounds *b, struct decision *out, struct why *why);
+int verdict_accept(const struct verdict *v, const struct verdict_bounds *b, struct decision *out, struct why *why);
 
 #endif

@@ -46,7 +46,7 @@ answering_load_specs(struct answering *e, const char *question, size_t len, bool
 
 	if (!engine_specs_unpack(question, len, &list, &answer, &size))
 		refuse(why, WHY_BUG, "gpuhelper-engine can't read the question about CDI specs");
-	else if (take_list(&list, &files, why) == 0 && cdi_registry_take(&e->specs, &files, why) == 0 &&
+	else if (take_list(&list, &files, why) == 0 && cdi_registry_adopt(&e->specs, &files, why) == 0 &&
 	    (e->specs.files == 0 || exchange_read_specs(answer, size, &e->specs, malformed, why) == 0) &&
 	    cdi_registry_finish(&e->specs, true, why) == 0)
 		ret = 0;

@@ -133,7 +133,7 @@ decide_grant(const struct grant_ask *a, struct verdict *out, struct why *why)
 {
 	autodecision struct decision d = { .verdict = VERDICT_OTHER };
 	autorequested struct requested requested = { 0 };
-	const struct question q = { &a->who, &a->known.id, &requested, &a->settings, &a->policies, a->files,
+	const struct question q = { &a->who, &a->origin.id, &requested, &a->settings, &a->policies, a->files,
 		&a->inventory, &a->blind };
 
 	if (parse_ask(a, &requested, why) == -1)

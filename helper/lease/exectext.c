@@ -4,7 +4,7 @@
 #include "../json/jsonout.h"
 
 char *
-exec_text(const struct lease *l, const struct edits *e, bool line)
+exec_text(const struct lease *l, const struct edits *e, bool with_text)
 {
 	autojsonout struct jsonout j = { .next = false };
 	char told[LEASE_LINE_MAX];
@@ -18,11 +18,11 @@ exec_text(const struct lease *l, const struct edits *e, bool line)
 		jsonout_bool(&j, "privileged", true);
 	if (l->label[0] != '\0')
 		jsonout_text(&j, "label", l->label);
-	if (line && !l->placeholder) {
+	if (with_text && !l->placeholder) {
 		lease_describe(l, told);
 		jsonout_text(&j, "line", told);
 	}
-	if (line) {
+	if (with_text) {
 		jsonout_list(&j, "notes", &e->notes);
 		jsonout_list(&j, "gpus", &e->gpus);
 	}

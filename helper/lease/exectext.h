@@ -12,6 +12,6 @@
  * The variables and groups of these edits and, with «line», the line for the user. The caller frees it; NULL
  * if memory is short or a text is not UTF-8.
  */
-char *exec_text(const struct lease *l, const struct edits *e, bool line);
+char *exec_text(const struct lease *l, const struct edits *e, bool with_text);
 
 #endif

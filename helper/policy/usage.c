@@ -59,7 +59,7 @@ usage_is_share(const char *text)
 
 /* What is left after so many seconds. Between two halvings it falls in a straight line. */
 static uint64_t
-fade(uint64_t used, int64_t seconds)
+decay(uint64_t used, int64_t seconds)
 {
 	/* the clock may have been set back */
 	if (seconds <= 0)
@@ -76,7 +76,7 @@ usage_of(unsigned gpus, int64_t from, int64_t now)
 	const int64_t seconds = now > from ? now - from : 0;
 
 	/* as if it had been used at the middle of the time */
-	return fade((uint64_t)seconds * gpus * 1000, seconds / 2);
+	return decay((uint64_t)seconds * gpus * 1000, seconds / 2);
 }
 
 static struct team_usage *
@@ -112,7 +112,7 @@ usage_add(struct usage *u, const char *pipeline, unsigned gpus, int64_t from, in
 
 	if (t == NULL && (t = add_team(u, pipeline)) == NULL)
 		return false;
-	t->used = fade(t->used, now - t->at) + usage_of(gpus, from, now);
+	t->used = decay(t->used, now - t->at) + usage_of(gpus, from, now);
 	t->at = now;
 	return true;
 }
@@ -128,5 +128,5 @@ usage_share_used(const struct usage *u, const char *pipeline, int64_t now)
 	for (i = 0; i < u->shares.n; i++)
 		if (n > 0 && strncmp(u->shares.v[i], pipeline, n) == 0 && u->shares.v[i][n] == '=')
 			(void)text_u32(u->shares.v[i] + n + 1, 1, TEAM_SHARE_MAX, &share);
-	return (t != NULL ? fade(t->used, now - t->at) : 0) / share;
+	return (t != NULL ? decay(t->used, now - t->at) : 0) / share;
 }

@@ -272,7 +272,7 @@ begin(enum door door, struct starter *starter, struct why *why)
 
 /* Goes through all phases. Holds no lock when it returns. */
 static int
-live(enum door door, struct starter *starter)
+run_phases(enum door door, struct starter *starter)
 {
 	struct peer peer = { 0 };
 	struct why why = { 0 };
@@ -304,7 +304,7 @@ main(int argc, char **argv)
 		    "--socket (see gpuhelper(8))\n", WHY_USAGE);
 	if (!heap_is_whole())
 		return print_or_skip("gpuhelper: no memory: try again\n", WHY_AGAIN);
-	status = live(door, &starter);
+	status = run_phases(door, &starter);
 	end_children();
 	leave(&starter);
 	return status;

@@ -20,13 +20,13 @@
 
 /* The line and all warnings, for the user. */
 static int
-lines_for_user(const char *line, const struct exec_record *r, const struct exec_plan *p, struct strlist *out,
+lines_for_user(const char *told, const struct exec_record *r, const struct exec_plan *p, struct strlist *out,
     struct why *why)
 {
 	char text[NOTE_MAX + 16], note[NOTE_MAX];
 	size_t i;
 
-	if (*line != '\0' && !strlist_add(out, line, SIZE_MAX))
+	if (*told != '\0' && !strlist_add(out, told, SIZE_MAX))
 		return refuse_nomem(why);
 	for (i = 0; i <= r->notes.n; i++) {
 		text_printable(note, sizeof(note), i < r->notes.n ? r->notes.v[i] : p->warning);
@@ -79,12 +79,12 @@ check_strong_exec(char *const *argv, const struct command *c, const char *runtim
  */
 static void
 record_exec(const struct command *c, const struct exec_record *r, const struct exec_plan *p, enum door_setting door,
-    char line[REPLY_LINE_MAX])
+    char told[REPLY_TEXT_MAX])
 {
 	if (r->found && !p->task)
-		lease_record_exec(c, door, line);
-	if (line[0] == '\0' && r->line != NULL)
-		text_printable(line, REPLY_LINE_MAX, r->line);
+		lease_record_exec(c, door, told);
+	if (told[0] == '\0' && r->text != NULL)
+		text_printable(told, REPLY_TEXT_MAX, r->text);
 }
 
 /* Tells the helper and the user, and makes the new command line. */
@@ -92,15 +92,15 @@ static char **
 begin_exec(int argc, char *const *argv, const struct command *c, struct exec_plan *p, const struct exec_record *r,
     const char *runtime, const struct settings *s, struct why *why)
 {
-	char **words = exec_args(argc, argv, c, p, r, runtime), line[REPLY_LINE_MAX] = "";
+	char **words = exec_args(argc, argv, c, p, r, runtime), told[REPLY_TEXT_MAX] = "";
 	autostrlist struct strlist lines = { 0 };
 
 	if (words == NULL) {
 		refuse_nomem(why);
 		return NULL;
 	}
-	record_exec(c, r, p, s->door, line);
-	if (lines_for_user(line, r, p, &lines, why) == 0 && tell_user(c, s, &lines, p, why) == 0 &&
+	record_exec(c, r, p, s->door, told);
+	if (lines_for_user(told, r, p, &lines, why) == 0 && tell_user(c, s, &lines, p, why) == 0 &&
 	    waiter_set_numbers(&p->waiter, why) == 0)
 		return words;
 	free(words);

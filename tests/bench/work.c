@@ -97,7 +97,7 @@ static void
 ask_judge(struct inventory *host, const struct request *r, struct buf *out)
 {
 	struct lines t = { .out = out };
-	struct grant_ask a = { .who = who, .known = { .id = { .kind = IDENTITY_CALLER } }, .gpus = r->words.gpus,
+	struct grant_ask a = { .who = who, .origin = { .id = { .kind = IDENTITY_CALLER } }, .gpus = r->words.gpus,
 		.folders = r->words.folders,
 		.settings = settings, .policies = listed, .files = (uint32_t)policies.n, .inventory = *host };
 
@@ -124,7 +124,7 @@ work_helper(const char *text, size_t len, const char *request, size_t asked, str
 	read_table(text, len);
 	ask_judge(host, &r, &question);
 	verdict_lines(&in, &v);
-	if (!lines_finish(&in) || verdict_take(&v, &bounds, &d, &why) == -1)
+	if (!lines_finish(&in) || verdict_accept(&v, &bounds, &d, &why) == -1)
 		die("verdict_take", &why);
 	verdict_free(&v);
 	decision_free(&d);

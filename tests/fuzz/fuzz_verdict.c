@@ -18,7 +18,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (policies.v == NULL)
 		must(model_policies(&policies));
-	if (size > 0 && model_take((const char *)data + 1, size - 1, &policies, id, &d, &why))
+	if (size > 0 && model_accept((const char *)data + 1, size - 1, &policies, id, &d, &why))
 		must(model_may_have(&d, id));
 	if (size > 0)
 		decision_free(&d);

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "root/grant/allot.h"
-#include "root/grant/waitline.h"
+#include "root/grant/waitrefusal.h"
 #include "root/grant/unleased.h"
 #include "tap.h"
 
@@ -74,15 +74,15 @@ is_named(const struct lease *of)
 	const struct identity mla = { .kind = IDENTITY_TOKEN, .team = "ml/a" };
 	struct lease l = *of;
 
-	ok(waitline_may_name(l.pipeline, l.uid, l.uid, &ml) && !waitline_may_name(l.pipeline, l.uid, l.uid + 1, &ml),
+	ok(wait_may_name(l.pipeline, l.uid, l.uid, &ml) && !wait_may_name(l.pipeline, l.uid, l.uid + 1, &ml),
 	    "a lease is named to its user with a token of its team, and not to another user");
-	ok(!waitline_may_name(l.pipeline, l.uid, l.uid, &m),
+	ok(!wait_may_name(l.pipeline, l.uid, l.uid, &m),
 	    "a lease is not named to a team whose name is a prefix of the holder's team");
 	l.pipeline = two;
-	ok(!waitline_may_name(l.pipeline, l.uid, l.uid, &ml) && !waitline_may_name(l.pipeline, l.uid, l.uid, &mla),
+	ok(!wait_may_name(l.pipeline, l.uid, l.uid, &ml) && !wait_may_name(l.pipeline, l.uid, l.uid, &mla),
 	    "a lease whose pipeline name could belong to two teams is named to neither");
 	l.pipeline = none;
-	ok(!waitline_may_name(l.pipeline, l.uid, l.uid, &ml) && waitline_may_name(l.pipeline, l.uid, l.uid, &somebody),
+	ok(!wait_may_name(l.pipeline, l.uid, l.uid, &ml) && wait_may_name(l.pipeline, l.uid, l.uid, &somebody),
 	    "the lease of a container without a team is named only to a caller without a token");
 }
 

@@ -99,7 +99,7 @@ test_reply_others(void)
 		{ .kind = REPLY_PLAIN }, { .kind = REPLY_NOTED },
 		{ .kind = REPLY_REFUSED, .why = { WHY_DENIED, "no: \"x\" \xc3\xa4" } },
 		{ .kind = REPLY_BUSY, .why = { WHY_AGAIN, "taken" }, .wait = 240 },
-		{ .kind = REPLY_NOTED, .line = "GPU 0000:3b:00.0 (exclusive), waited 38 s \xc3\xa4" },
+		{ .kind = REPLY_NOTED, .text = "GPU 0000:3b:00.0 (exclusive), waited 38 s \xc3\xa4" },
 	};
 	struct edits none = { 0 };
 	struct why why = { 0 };
@@ -114,7 +114,7 @@ test_reply_others(void)
 		    why.text);
 		ok(out.kind == t[i].kind && out.why.code == t[i].why.code && strcmp(out.why.text, t[i].why.text) == 0 &&
 		    out.wait == t[i].wait, "  the reason and the wait are the same");
-		ok(strcmp(out.line, t[i].line) == 0 && out.ops.n == 0, "  the line is the same");
+		ok(strcmp(out.text, t[i].text) == 0 && out.ops.n == 0, "  the line is the same");
 	}
 	edits_sort_mounts(&none);
 	ok(none.mounts == 0, "sorting no mounts does nothing");
@@ -200,12 +200,12 @@ test_reply_line(void)
 
 	ok(reply_decode(wild, strlen(wild), &out, &why) == 0,
 	    "a line with unprintable characters is read");
-	is_str(out.line, "a??[2Jb?", "unprintable characters are replaced");
+	is_str(out.text, "a??[2Jb?", "unprintable characters are replaced");
 	buf_puts(&b, "{\"reply\":\"noted\",\"line\":\"");
 	for (i = 0; i < 2000; i++)
 		buf_puts(&b, "x");
 	buf_puts(&b, "\"}");
-	ok(reply_decode(b.p, b.len, &other, &why) == 0 && strlen(other.line) == REPLY_LINE_MAX - 1,
+	ok(reply_decode(b.p, b.len, &other, &why) == 0 && strlen(other.text) == REPLY_TEXT_MAX - 1,
 	    "a long line is cut");
 }
 

@@ -46,9 +46,9 @@ main(void)
 	struct record end = { .event = "draining", .uid = UINT32_MAX - 1, .pid = 4194304, .request = &of_lease,
 		.of_lease = names, .policy = policy };
 
-	struct known known = { .id = { .kind = IDENTITY_CLAIM } };
+	struct origin origin = { .id = { .kind = IDENTITY_CLAIM } };
 	const struct record grant = { .event = "grant", .uid = UINT32_MAX - 1, .user = user, .pid = 4194304,
-		.request = &asked, .known = &known, .policy = policy };
+		.request = &asked, .origin = &origin, .policy = policy };
 	size_t most;
 
 	memset(id, 'x', sizeof(id) - 1);
@@ -59,8 +59,8 @@ main(void)
 	fill(names, 500);
 	names[strlen(names)] = '/';
 	fill(names + strlen(names), 500);
-	known.id.team = team;
-	known.id.pipeline = pipeline;
+	origin.id.team = team;
+	origin.id.pipeline = pipeline;
 	fill(team, sizeof(team));
 	fill(pipeline, sizeof(pipeline));
 	most = RATE_ENDS_OF(length(&grant));

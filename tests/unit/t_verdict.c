@@ -26,7 +26,7 @@ one_of(unsigned n)
 static char *
 said_of(const char *gpus, const char *folders, const struct identity *id, struct why *why)
 {
-	struct grant_ask a = { .who = model_worker, .known = { .id = *id }, .gpus = gpus, .folders = folders,
+	struct grant_ask a = { .who = model_worker, .origin = { .id = *id }, .gpus = gpus, .folders = folders,
 		.settings = model_settings, .policies = policies, .files = 1, .inventory = model_host };
 	autobuf struct buf b = { 0 }, question = { 0 };
 	struct lines t = { .out = &b }, requested = { .out = &question };
@@ -74,7 +74,7 @@ test_truth(void)
 		    "the judge's verdict on the request is the expected one");
 		if (said == NULL)
 			continue;
-		ok(model_take(said, strlen(said), &policies, t[i].id, &d, &why) &&
+		ok(model_accept(said, strlen(said), &policies, t[i].id, &d, &why) &&
 		    model_may_have(&d, t[i].id),
 		    "  the verdict is accepted: %s", why.text);
 		decision_free(&d);
@@ -91,7 +91,7 @@ static void
 test_others(void)
 {
 	static const char other[] = "nvidia.com/gpu=all has nodes of several GPUs";
-	struct grant_ask a = { .who = model_worker, .known = { .id = *CALLER }, .inventory = model_host }, heard = { .gpus = NULL };
+	struct grant_ask a = { .who = model_worker, .origin = { .id = *CALLER }, .inventory = model_host }, heard = { .gpus = NULL };
 	autobuf struct buf b = { 0 };
 	struct lines t = { .out = &b };
 	struct inventory copy = { 0 };
@@ -118,7 +118,7 @@ is_taken(const char *said, const struct verdict_bounds *b, const char *why_not, 
 {
 	struct why why = { 0 };
 	struct decision d;
-	const bool taken = model_take_within(said, strlen(said), b, &d, &why);
+	const bool taken = model_accept_within(said, strlen(said), b, &d, &why);
 
 	ok(taken == (why_not == NULL) && (taken || strstr(why.text, why_not) != NULL), "%s%s%s", what, taken ? "" : ": ",
 	    taken ? "" : why.text);
@@ -289,12 +289,12 @@ test_lies(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		ok(!model_take(t[i].said, strlen(t[i].said), &policies, t[i].id, &d, &why) && d.verdict != VERDICT_GRANT &&
+		ok(!model_accept(t[i].said, strlen(t[i].said), &policies, t[i].id, &d, &why) && d.verdict != VERDICT_GRANT &&
 		    strstr(why.text, t[i].why != NULL ? t[i].why : "no verdict") != NULL,
 		    "this verdict is refused: %s: %s", t[i].what, why.text);
 		decision_free(&d);
 	}
-	ok(model_take("verdict 0\nend\n", 14, &policies, CALLER, &d, &why),
+	ok(model_accept("verdict 0\nend\n", 14, &policies, CALLER, &d, &why),
 	    "control: a verdict that gives nothing of a policy is accepted");
 	decision_free(&d);
 }
@@ -323,7 +323,7 @@ test_random(void)
 		if (one_of(20) == 0)
 			len += (size_t)snprintf(text + len, sizeof(text) - len, " %s", words[one_of(20)]);
 		len += (size_t)snprintf(text + len, sizeof(text) - len, "\nend\n");
-		if (model_take(text, len, &policies, id, &d, &why)) {
+		if (model_accept(text, len, &policies, id, &d, &why)) {
 			taken++;
 			if (!model_may_have(&d, id)) {
 				printf("# taken: %s\n", text);

@@ -138,7 +138,7 @@ model_may_have(const struct decision *d, const struct identity *id)
  * decision_free() in either case.
  */
 static inline bool
-model_take_within(const char *bytes, size_t len, const struct verdict_bounds *bounds, struct decision *out, struct why *why)
+model_accept_within(const char *bytes, size_t len, const struct verdict_bounds *bounds, struct decision *out, struct why *why)
 {
 	struct lines t = { .at = bytes, .end = bytes + len };
 	struct verdict v = { .policy = 0 };
@@ -147,19 +147,19 @@ model_take_within(const char *bytes, size_t len, const struct verdict_bounds *bo
 	*out = (struct decision){ .verdict = VERDICT_OTHER };
 	verdict_lines(&t, &v);
 	refuse(why, WHY_BUG, "no verdict");
-	taken = lines_finish(&t) && verdict_take(&v, bounds, out, why) == 0;
+	taken = lines_finish(&t) && verdict_accept(&v, bounds, out, why) == 0;
 	verdict_free(&v);
 	return taken;
 }
 
 static inline bool
-model_take(const char *bytes, size_t len, const struct policy_set *policies, const struct identity *id, struct decision *out,
+model_accept(const char *bytes, size_t len, const struct policy_set *policies, const struct identity *id, struct decision *out,
     struct why *why)
 {
 	const struct verdict_bounds b = { &model_worker, id, &model_settings, policies, &model_host, GPUS_ALL, NULL, NULL,
 		false };
 
-	return model_take_within(bytes, len, &b, out, why);
+	return model_accept_within(bytes, len, &b, out, why);
 }
 
 #endif

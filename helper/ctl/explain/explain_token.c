@@ -47,7 +47,7 @@ token_notes(struct inquiry *q)
 		note(q, "the token names its pipeline: --pipeline, --job, --issuer, --instance-vars and --claims are ignored");
 	if (q->identity.kind == IDENTITY_TOKEN)
 		note(q, "not checked: whether another container has used the token already");
-	note(q, "in the audit log, the token is token_sha256 %s", q->known.token_hash);
+	note(q, "in the audit log, the token is token_sha256 %s", q->origin.token_hash);
 }
 
 /* Refuses if this host would refuse the token of each that may have signed it: --issuer, or gpuhelper.conf's. */
@@ -56,7 +56,7 @@ check_issuers(const struct inquiry *q, struct why *why)
 {
 	const struct settings *s = &q->config->settings;
 	const char *only = q->options->issuer;
-	bool known = false;
+	bool origin = false;
 	size_t i;
 
 	for (i = 0; i < s->issuers; i++) {
@@ -64,9 +64,9 @@ check_issuers(const struct inquiry *q, struct why *why)
 			continue;
 		if (config_issuer_usable(&s->issuer[i], q->config->strict, q->now, why) == 0)
 			return 0;
-		known = true;
+		origin = true;
 	}
-	if (known)
+	if (origin)
 		return -1;
 	return s->issuers == 0 ? refuse(why, WHY_CONFIG, "gpuhelper.conf has no issuers") :
 	    refuse(why, WHY_DENIED, "%.120s is not one of gpuhelper.conf's issuers", only);
@@ -87,7 +87,7 @@ token_assume(struct inquiry *q)
 }
 
 static json_t *
-claims_json(const struct known *k)
+claims_json(const struct origin *k)
 {
 	json_t *j = json_object();
 
@@ -104,7 +104,7 @@ print_token_json(const struct inquiry *q, bool holds)
 
 	put_text(j, "outcome", holds ? "holds" : "refused");
 	if (holds) {
-		json_object_set_new(j, "claims", claims_json(&q->known));
+		json_object_set_new(j, "claims", claims_json(&q->origin));
 	} else {
 		put_text(j, "reason", q->why.text);
 		json_object_set_new(j, "code", json_integer(q->why.code));

@@ -37,7 +37,7 @@ inquiry_free(struct inquiry *q)
 		free(q->said[i].why);
 	free(q->said);
 	requested_free(&q->requested);
-	known_free(&q->known);
+	origin_free(&q->origin);
 	free(q->user);
 	request_free(&q->request);
 	spec_free(&q->spec);
@@ -153,12 +153,12 @@ identify_token(struct inquiry *q)
 	uint32_t issuer;
 	int ret;
 
-	q->known = (struct known){ .id = { .kind = IDENTITY_TOKEN } };
-	token_hash(q->request.words.token, q->known.token_hash);
+	q->origin = (struct origin){ .id = { .kind = IDENTITY_TOKEN } };
+	token_hash(q->request.words.token, q->origin.token_hash);
 	if (a.keys == NULL)
 		return refuse_nomem(&q->why);
-	if ((ret = token_identify(&a, &issuer, &q->known.claims, &q->token, &q->why)) == 0)
-		known_by_token(&q->known, &s->issuer[issuer]);
+	if ((ret = token_identify(&a, &issuer, &q->origin.claims, &q->token, &q->why)) == 0)
+		origin_from_token(&q->origin, &s->issuer[issuer]);
 	found_keys_free(a.keys, a.issuers);
 	return ret;
 }
@@ -168,7 +168,7 @@ static int
 assume_claims(struct inquiry *q)
 {
 	const struct settings *s = &q->config->settings;
-	struct claim_set *claims = &q->known.kept_claims;
+	struct claim_set *claims = &q->origin.kept_claims;
 	size_t i;
 
 	q->identity.claims = claims;
@@ -208,12 +208,12 @@ inquiry_identify(struct inquiry *q, bool proven)
 	if (!q->asks)
 		return 0;
 	if ((q->request.words.token != NULL ? identify_token(q) :
-	    identity_of_claims(&q->request, vars_parse, &q->known, &q->why)) == -1) {
+	    identity_of_claims(&q->request, vars_parse, &q->origin, &q->why)) == -1) {
 		if (q->options->token_file != NULL && q->token.n == 0)
 			fail_token_early(q);
 		return -1;
 	}
-	q->identity = q->known.id;
+	q->identity = q->origin.id;
 	if (!proven)
 		return 0;
 	q->identity.kind = IDENTITY_TOKEN;

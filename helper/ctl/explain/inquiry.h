@@ -36,7 +36,7 @@ struct inquiry {
 	struct client client;
 	char *user;			/* owns the string in asker */
 	struct identity identity;
-	struct known known;		/* owns the strings in identity */
+	struct origin origin;		/* owns the strings in identity */
 	struct token_check_log token;	/* the checks of the token; empty without one */
 	int64_t now;			/* the time that the token is checked for */
 	struct requested requested;

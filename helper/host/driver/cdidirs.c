@@ -93,7 +93,7 @@ finish_file(struct cdi_file *f, bool trusted)
 }
 
 int
-cdi_registry_take(struct cdi_registry *r, struct spec_files *f, struct why *why)
+cdi_registry_adopt(struct cdi_registry *r, struct spec_files *f, struct why *why)
 {
 	size_t i;
 
@@ -126,7 +126,7 @@ cdi_registry_load(const char *dirs, bool trusted, cdi_parser *parse, struct cdi_
 	autospecfiles struct spec_files files = { 0 };
 
 	*r = (struct cdi_registry){ 0 };
-	return spec_files_read(dirs, trusted, &files, why) == -1 || cdi_registry_take(r, &files, why) == -1 ||
+	return spec_files_read(dirs, trusted, &files, why) == -1 || cdi_registry_adopt(r, &files, why) == -1 ||
 	    (r->files > 0 && parse(r, why) == -1) ? -1 : cdi_registry_finish(r, trusted, why);
 }
 

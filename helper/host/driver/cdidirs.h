@@ -50,7 +50,7 @@ typedef int cdi_parser(struct cdi_registry *r, struct why *why);
 int cdi_registry_load(const char *dirs, bool trusted, cdi_parser *parse, struct cdi_registry *r, struct why *why);
 
 /* The same in steps, around the parsing. Takes the files over; cdi_registry_free() in any case. -1 with *why. */
-int cdi_registry_take(struct cdi_registry *r, struct spec_files *f, struct why *why);
+int cdi_registry_adopt(struct cdi_registry *r, struct spec_files *f, struct why *why);
 /* After the parsing: decides which files are usable, and finds each name. -1 with *why: memory is short. */
 int cdi_registry_finish(struct cdi_registry *r, bool trusted, struct why *why);
 void cdi_registry_free(struct cdi_registry *r);

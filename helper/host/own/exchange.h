@@ -41,7 +41,7 @@ int exchange_read_policies(const struct exchange *x, struct settings *s, struct 
     struct why *why);
 struct cdi_registry;
 /*
- * The same for «len» bytes, the answer to a question of specs, and a registry that cdi_registry_take() made of them.
+ * The same for «len» bytes, the answer to a question of specs, and a registry that cdi_registry_adopt() made of them.
  */
 int exchange_read_specs(const char *answer, size_t len, struct cdi_registry *r, bool *malformed, struct why *why);
 

@@ -99,7 +99,7 @@ put_vars(struct jsonout *j, const struct instance_vars *v)
 }
 
 static void
-put_identity(struct jsonout *j, const struct known *k)
+put_identity(struct jsonout *j, const struct origin *k)
 {
 	put_field(j, "identity", identity_name(k->id.kind));
 	put_field(j, "team", k->id.team);
@@ -155,10 +155,10 @@ put_who(struct jsonout *j, const struct record *r)
 			jsonout_bool(j, "privileged", true);
 	}
 	put_pipeline_of_lease(j, r->of_lease);
-	if (r->known == NULL)
+	if (r->origin == NULL)
 		return;
-	put_identity(j, r->known);
-	if (r->known->id.kind == IDENTITY_CLAIM && r->known->id.instance_vars == NULL && r->request != NULL &&
+	put_identity(j, r->origin);
+	if (r->origin->id.kind == IDENTITY_CLAIM && r->origin->id.instance_vars == NULL && r->request != NULL &&
 	    r->request->words.instance_vars != NULL)
 		put_claimed_vars(j, r->request->words.instance_vars);
 }

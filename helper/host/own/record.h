@@ -15,8 +15,8 @@ struct record {
 	const char *user;
 	pid_t pid;			/* 0: no process */
 	const struct request *request;
-	const struct known *known;	/* its token, whether valid or not, by its hash only */
-	const char *of_lease;		/* «TEAM/PIPELINE» of its lease, where «known» is not at hand */
+	const struct origin *origin;	/* its token, whether valid or not, by its hash only */
+	const char *of_lease;		/* «TEAM/PIPELINE» of its lease, where «origin» is not at hand */
 	const char *policy;
 	const struct strlist *specs;	/* CDI specs of the driver files; may be NULL */
 	const struct strlist *gpus;	/* as "nvidia 0000:3b:00.0 GPU-…" */

@@ -100,7 +100,7 @@ judge_ask_host(uint32_t vendors, struct inventory *out, struct why *why)
 }
 
 int
-judge_ask_token(char *token, struct settings *s, struct known *out, struct why *why)
+judge_ask_token(char *token, struct settings *s, struct origin *out, struct why *why)
 {
 	const time_t now = time(NULL);
 	struct judge_ask a = { .verb = JUDGE_TOKEN, .text = token, .now = now > 0 ? now : 0, .issuer = s->issuer,
@@ -108,14 +108,14 @@ judge_ask_token(char *token, struct settings *s, struct known *out, struct why *
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 	int ret;
 
-	*out = (struct known){ .id = { .kind = IDENTITY_TOKEN } };
+	*out = (struct origin){ .id = { .kind = IDENTITY_TOKEN } };
 	token_hash(token, out->token_hash);
 	if (a.keys == NULL)
 		return refuse_nomem(why);
 	if ((ret = ask_judge(&a, ANSWER_MS, &answer, why)) == 0) {
 		out->claims = answer.claims;
 		answer.claims = (struct token_claims){ 0 };
-		known_by_token(out, &s->issuer[answer.issuer]);
+		origin_from_token(out, &s->issuer[answer.issuer]);
 	}
 	found_keys_free(a.keys, a.issuers);
 	return ret;

@@ -30,10 +30,10 @@ void judge_end(void);
 int judge_ask_host(uint32_t vendors, struct inventory *out, struct why *why);
 
 /*
- * Verifies a token. -1 with *why: the token is not valid now, and no other identity may be tried. known_free() in
+ * Verifies a token. -1 with *why: the token is not valid now, and no other identity may be tried. origin_free() in
  * either case; *out points into *s.
  */
-int judge_ask_token(char *token, struct settings *s, struct known *out, struct why *why);
+int judge_ask_token(char *token, struct settings *s, struct origin *out, struct why *why);
 
 /* A vars_parser (ask/identity.h). */
 int judge_ask_vars(const char *text, struct instance_vars *out, struct why *why);

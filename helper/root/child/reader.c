@@ -29,7 +29,7 @@ struct kind_of_files {
 	const char *name;	/* of the kept answer */
 	struct exchange x;	/* its answer is NULL if there is none yet */
 	int64_t read_at;	/* clock_ms() */
-	bool kept;		/* the answer is on disk */
+	bool cached;		/* the answer is on disk */
 	bool unfit;		/* the answer must not be kept */
 	bool malformed;		/* the answer could not be parsed */
 };
@@ -53,7 +53,7 @@ renew(struct kind_of_files *k, const struct exchange *now)
 	if (k->x.question == NULL || k->x.asked != now->asked || memcmp(k->x.question, now->question, now->asked) != 0) {
 		old = k->x;
 		k->x = *now;
-		k->kept = k->unfit = false;
+		k->cached = k->unfit = false;
 	}
 	exchange_free(&old);
 }
@@ -75,18 +75,18 @@ answer(struct kind_of_files *k, struct why *why)
 static int
 finish(struct kind_of_files *k, int result, struct why *why)
 {
-	if (result == 0 || !k->kept || !k->malformed)
+	if (result == 0 || !k->cached || !k->malformed)
 		return result;
 	answer_cache_remove(k->name);
 	return refuse(why, WHY_AGAIN, GPUHELPER_RUNDIR "/read/%s was malformed, and is removed now: try again", k->name);
 }
 
 static void
-keep(struct kind_of_files *k)
+cache_answer(struct kind_of_files *k)
 {
-	if (!k->kept && !k->unfit)
+	if (!k->cached && !k->unfit)
 		answer_cache_write(k->name, &program, &k->x);
-	k->kept = !k->unfit;
+	k->cached = !k->unfit;
 }
 
 /* Policies. */
@@ -131,7 +131,7 @@ reader_ask_policies(struct settings *s, struct policy_set *p, struct why *why)
 void
 reader_cache_policies(void)
 {
-	keep(&policies);
+	cache_answer(&policies);
 }
 
 /* Specs. */
@@ -171,7 +171,7 @@ void
 reader_cache_specs(void)
 {
 	if (specs.x.answer != NULL)
-		keep(&specs);
+		cache_answer(&specs);
 }
 
 int
@@ -199,7 +199,7 @@ find_policies(void)
 {
 	struct why ignored;
 
-	return read_policies(&ignored) == 0 && (policies.kept = answer_cache_find(policies.name, &program, &policies.x));
+	return read_policies(&ignored) == 0 && (policies.cached = answer_cache_find(policies.name, &program, &policies.x));
 }
 
 static bool
@@ -210,7 +210,7 @@ find_specs(void)
 	specs.read_at = clock_ms();
 	has_early = spec_files_read(CDI_DIRS, true, &early, &ignored) == 0;
 	return has_early && (early.n == 0 ||
-	    (pack_specs(&early, &ignored) == 0 && (specs.kept = answer_cache_find(specs.name, &program, &specs.x))));
+	    (pack_specs(&early, &ignored) == 0 && (specs.cached = answer_cache_find(specs.name, &program, &specs.x))));
 }
 
 void

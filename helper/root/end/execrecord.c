@@ -46,9 +46,9 @@ open_for(int all, uint32_t uid, struct why *why)
 }
 
 int
-exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool line, struct why *why)
+exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool with_text, struct why *why)
 {
-	autofree char *text = exec_text(l, e, line);
+	autofree char *text = exec_text(l, e, with_text);
 	autoclose int all = -1, dir = -1;
 	char name[HASH_SIZE];
 

@@ -13,7 +13,8 @@
  * Writes the lease's record. With «line», it also has a line for the user who starts a task in the
  * container, the edits' notes and the GPUs. -1 with *why.
  */
-int exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool line, struct why *why);
+int exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool with_text,
+    struct why *why);
 
 /* Removes the record. No record is no error. -1 with *why. */
 int exec_record_remove(uint32_t uid, const char *root, const char *id, struct why *why);

@@ -278,7 +278,7 @@ leave_session(const struct starter *who, struct why *why)
 }
 
 static void
-reset_surroundings(void)
+reset_environment(void)
 {
 	const struct sched_param ordinary = { 0 };
 	cpu_set_t cpus;
@@ -410,7 +410,7 @@ enter(enum door door, struct starter *who, struct why *why)
 		return -1;
 	if (chdir("/") == -1)
 		return refuse(why, WHY_IO, "/: %s", strerror(errno));
-	reset_surroundings();
+	reset_environment();
 	make_own_cgroup(who->uid);
 	return 0;
 }

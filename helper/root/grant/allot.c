@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
-#include "waitline.h"
+#include "waitrefusal.h"
 
 int
 allot_wants(const struct decision *d, struct queued *w, struct why *why)
@@ -358,7 +358,7 @@ allot(const struct allot_state *s, struct lease *l, const struct queued *w, stru
 		return -1;
 	if ((ret = fill_holdings(s, before, last, max, &h, why)) == 0 &&
 	    (ret = pick_and_take(&h, g, l, w, out, max, why)) == 1)
-		ret = waitline_refuse(s, w, l->uid, why);
+		ret = wait_refuse(s, w, l->uid, why);
 	holdings_free(&h);
 	return ret;
 }

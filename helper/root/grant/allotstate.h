@@ -1,4 +1,6 @@
-/* By what it is decided which GPUs a request gets (allot.h), and what a request without GPUs is told (waitline.h). */
+/*
+ * By what it is decided which GPUs a request gets (allot.h), and what a request without GPUs is told (waitrefusal.h).
+ */
 #ifndef GPUHELPER_ROOT_GRANT_ALLOTSTATE_H
 #define GPUHELPER_ROOT_GRANT_ALLOTSTATE_H
 

@@ -5,7 +5,7 @@
 
 #include "../self/slots.h"
 #include "unleased.h"
-#include "waitline.h"
+#include "waitrefusal.h"
 
 static struct {
 	char key[LEASE_KEY_SIZE];	/* the lease's; "": there is nothing to look for */
@@ -17,9 +17,9 @@ static struct {
 bool
 beside_may(const struct plan *p)
 {
-	const struct call *c = p->ruling->call;
+	const struct call *c = p->authz->call;
 
-	return p->ruling->decision.grant.gpus > 0 && !p->lease.placeholder && c->peer->client.rootful &&
+	return p->authz->decision.grant.gpus > 0 && !p->lease.placeholder && c->peer->client.rootful &&
 	    !c->request->spec.privileged && !c->request->spec.at_once && !c->request->again.find_unleased &&
 	    slot_may_stay(c->peer->client.uid);
 }
@@ -41,7 +41,7 @@ beside_look(void)
 		return false;
 	beside.alone = unleased_of_sought(&beside.sought, &found, &beside.why) == 0 && found.n == 0;
 	if (found.n > 0) {
-		waitline_tell_unleased(&found.v[0], text);
+		wait_tell_unleased(&found.v[0], text);
 		refuse(&beside.why, WHY_AGAIN, "GPU %s", text);
 	}
 	return true;

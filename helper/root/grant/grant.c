@@ -1,8 +1,8 @@
 /*
  * See grant.h. A grant is made in four steps. Each makes a value from the earlier ones, which it only reads:
  *	call	the peer and its request		call.h
- *	ruling	the decision, and the policy behind it	ruling.c
- *	plan	the lease and the edits			plan.c, take.c, plangpus.c
+ *	ruling	the decision, and the policy behind it	authz.c
+ *	plan	the lease and the edits			plan.c, picking.c, plangpus.c
  *	changes	what was changed on the host		this file, opening.c
  * The order of the changes: the lease is written, the token is bound, the audit log gets its record, and only then are
  * nodes and folders opened to the container. A refusal (refusal.h) ends the grant at any step.
@@ -18,7 +18,7 @@
 #include "../node/askrelabel.h"
 #include "../node/devchar.h"
 #include "opening.h"
-#include "take.h"
+#include "picking.h"
 
 /*
  * A grant of GPUs is recorded under the lock, after a check that the lease still exists: another process may have ended
@@ -27,10 +27,10 @@
 static int
 record_grant(const struct plan *p, struct refusal *f)
 {
-	const struct ruling *r = p->ruling;
+	const struct authz *r = p->authz;
 	const struct call *c = r->call;
 	struct record rec = { .event = plan_promises(p) ? "promise" : "grant", CLIENT_OF(c->peer), .request = c->request,
-		.known = &r->known, .policy = r->decision.policy->name, .gpus = &p->edits.gpus, .specs = &p->specs,
+		.origin = &r->origin, .policy = r->decision.policy->name, .gpus = &p->edits.gpus, .specs = &p->specs,
 		.waited = p->lease.tasks.waited, .edits = &p->edits,
 		.reply = p->reply_hash };
 	autoleases struct leases ls = LEASES_CLOSED;
@@ -47,7 +47,7 @@ record_grant(const struct plan *p, struct refusal *f)
 		 * back
 		 */
 		if (p->picked > 0 && (ret = leases_lock_again(&ls, c->peer->client.uid, &f->why)) == -1)
-			f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;	/* as in take.c */
+			f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;	/* as in picking.c */
 		if (ret == 0 && (p->picked == 0 || (ret = check_planned(&p->lease, &ls, &f->why)) == 0))
 			ret = audit_append(c->audit, &line, &f->why);
 		leases_close(&ls);
@@ -62,7 +62,7 @@ write_reply(struct plan *p, struct why *why)
 	/* lends the edits to the reply */
 	struct reply r = { .kind = REPLY_GRANT, .edits = p->edits };
 
-	snprintf(r.policy, sizeof(r.policy), "%s", p->ruling->decision.policy->name);
+	snprintf(r.policy, sizeof(r.policy), "%s", p->authz->decision.policy->name);
 	return plan_encode_reply(p, &r, why);
 }
 
@@ -79,17 +79,17 @@ drop_unrecorded(const struct call *c, const struct host_changes *t)
 static int
 bind_token(const struct plan *p, struct host_changes *t, struct why *why)
 {
-	const struct known *k = &p->ruling->known;
+	const struct origin *k = &p->authz->origin;
 
 	if (k->id.kind != IDENTITY_TOKEN || k->issuer->reuse || p->lease.reuse[0] != '\0')
 		return 0;
-	return used_token_take(k, p->lease.uid, p->lease.key, t->used_token, why);
+	return used_token_bind(k, p->lease.uid, p->lease.key, t->used_token, why);
 }
 
 /*
  * Carries out the plan; then only the wrapper's confirmation is missing. On failure, undoes everything that can be
  * undone now. The steps, of which those with a lock take it for themselves:
- *	take_lease		lock: picks, and writes the lease. First of all, so that whoever comes later finds what to undo
+ *	pick_and_write_lease		lock: picks, and writes the lease. First of all, so that whoever comes later finds what to undo
  *	plan_check_folders	the folders are where they were, now that the lease keeps others from moving them
  *	ask_relabel_walk	their labels may be changed
  *	bind_token		the token is this container's
@@ -102,10 +102,10 @@ bind_token(const struct plan *p, struct host_changes *t, struct why *why)
 static int
 carry_out(struct plan *p, bool find_unleased, struct host_changes *t, struct refusal *f)
 {
-	const struct call *c = p->ruling->call;
+	const struct call *c = p->authz->call;
 	autoask_relabel struct ask_relabel labels = ASK_RELABEL(&p->label, c->peer, &p->edits);
 
-	if (take_lease(p, find_unleased, t->lease, f) == -1)
+	if (pick_and_write_lease(p, find_unleased, t->lease, f) == -1)
 		return -1;
 	snprintf(t->pipeline, sizeof(t->pipeline), "%s", p->lease.pipeline);
 	if (plan_check_folders(p, &f->why) == -1 || ask_relabel_walk(&labels, &f->why) == -1 ||
@@ -134,23 +134,23 @@ grant_once(const struct peer *p, const struct request *asked, bool find_unleased
 	autorefusal struct refusal f = { .again = ASK_NOT };
 	autoclose int audit = audit_open(&f.why);
 	const struct call call = { p, asked, audit };
-	autoruling struct ruling ruling = { .call = &call };
-	autoplan struct plan plan = { .ruling = &ruling, .write_reply = write_reply };
+	autoauthz struct authz authz = { .call = &call };
+	autoplan struct plan plan = { .authz = &authz, .write_reply = write_reply };
 
 	*reply = (struct reply){ 0 };
 	*t = (struct host_changes){ 0 };
 	if (audit == -1) {
 		reply->kind = REPLY_REFUSED;
 		reply->why = f.why;
-	} else if (ruling_make(&ruling, &f.why) == 0 && plan_make(&plan, &f.why) == 0 &&
+	} else if (authz_make(&authz, &f.why) == 0 && plan_make(&plan, &f.why) == 0 &&
 	    carry_out(&plan, find_unleased, t, &f) == 0) {
 		reply->kind = REPLY_GRANT;
 		reply->encoded = plan.reply;
 		plan.reply = NULL;
-	} else if (ruling.unasked && ruling.asked && f.why.code == WHY_DENIED)
+	} else if (authz.unasked && authz.asked && f.why.code == WHY_DENIED)
 		reply->kind = REPLY_PLAIN;
 	else if (!f.met_unleased || find_unleased)
-		refusal_answer(&ruling, &f, reply);
+		refusal_answer(&authz, &f, reply);
 	return !f.met_unleased || find_unleased;
 }
 

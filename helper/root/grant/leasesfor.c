@@ -57,7 +57,7 @@ flags_for(const struct plan *p)
 {
 	const struct lease *l = &p->lease;
 	/* GPUs can bring driver files, which are known only once the GPUs are picked */
-	const bool lookups = l->lookups > 0 || p->ruling->decision.grant.gpus > 0;
+	const bool lookups = l->lookups > 0 || p->authz->decision.grant.gpus > 0;
 
 	return (lookups ? LEASE_WRITES : 0) | (lease_writes_as_root(l) ? LEASE_LOOKUPS : 0) |
 	    (p->label.state != SELINUX_ABSENT ? LEASE_LABEL : 0) | (l->reuse[0] != '\0' ? LEASE_REUSE : 0);
@@ -67,24 +67,23 @@ int
 leases_for_request(const struct plan *p, struct leases *ls, const struct queue *q, const struct queued *me, bool adds,
     struct why *why)
 {
-	const struct call *call = p->ruling->call;
+	const struct call *call = p->authz->call;
 	const uint32_t uid = call->peer->client.uid;
 	struct lease_query c = { .adds = adds, .uid = uid, .key = p->lease.key, .flags = adds ? flags_for(p) : 0 };
 	const size_t before = queue_before(q, me);
 
 	/* the containers that root's wrapper says it has shut out; nobody else may say so */
 	c.keys = uid == 0 ? &call->request->again.closed : NULL;
-	add_candidates_of(&c, &p->ruling->decision.grant);
+	add_candidates_of(&c, &p->authz->decision.grant);
 	add_candidates_before(&c, q, before);
-	c.all = counts_policies(p->ruling->decision.policy, q, before) ||
-	    (q->n > 0 && p->ruling->settings.team_shares.n > 0);
+	c.all = counts_policies(p->authz->decision.policy, q, before) || (q->n > 0 && p->authz->settings.team_shares.n > 0);
 	return leases_reap(ls, &c, call->audit, why);
 }
 
 int
 leases_for_nodes(const struct plan *p, struct leases *ls, struct why *why)
 {
-	const struct inventory *inv = &p->ruling->decision.inventory;
+	const struct inventory *inv = &p->authz->decision.inventory;
 	struct lease_query c = { 0 };
 	const struct gpu *g;
 	size_t i;

@@ -11,7 +11,7 @@
 static int
 record_made_nodes(const struct plan *p, struct why *why)
 {
-	const struct call *c = p->ruling->call;
+	const struct call *c = p->authz->call;
 	autostrlist struct strlist changes = { 0 };
 	const struct record rec = { .event = "made-nodes", CLIENT_OF(c->peer), .request = c->request,
 		.of_lease = p->lease.pipeline, .edits = &p->edits, .changes = &changes, .reply = p->reply_hash };
@@ -23,7 +23,7 @@ record_made_nodes(const struct plan *p, struct why *why)
 static int
 make_missing_nodes(struct plan *p, struct leases *ls, struct why *why)
 {
-	const struct inventory *inv = &p->ruling->decision.inventory;
+	const struct inventory *inv = &p->authz->decision.inventory;
 	const struct new_node how = { inv->nvidia_mode, inv->nvidia_uid, inv->nvidia_gid };
 
 	if (changes_make_nodes(&p->changes, &p->lease, &how, why) == -1)
@@ -51,7 +51,7 @@ record_for_execs(const struct plan *p, struct why *why)
 	const struct lease *l = &p->lease;
 	const bool tells = p->picked > 0 && plan_has_placeholder(p);
 
-	if (exec_record_write(p->ruling->call->peer, l, &p->edits, tells, why) == -1)
+	if (exec_record_write(p->authz->call->peer, l, &p->edits, tells, why) == -1)
 		return -1;
 	if (process_id_lives(l->client))
 		return 0;

@@ -27,8 +27,8 @@
 static int
 map_ids(struct plan *p, struct why *why)
 {
-	const struct request *r = p->ruling->call->request;
-	const struct peer *peer = p->ruling->call->peer;
+	const struct request *r = p->authz->call->request;
+	const struct peer *peer = p->authz->call->peer;
 
 	if (!idmap_compose(&peer->uids, &r->spec.uids, &p->uids) || !idmap_compose(&peer->gids, &r->spec.gids, &p->gids))
 		return refuse(why, WHY_DATA, "linux.uidMappings and the caller's own user namespace make more than %d "
@@ -42,7 +42,7 @@ map_ids(struct plan *p, struct why *why)
 static int
 find_lookups(const struct plan *p, struct edits *e, struct lease *l, struct why *why)
 {
-	const struct ruling *r = p->ruling;
+	const struct authz *r = p->authz;
 	const struct grant *g = &r->decision.grant;
 	automounts struct mount_table *mounts = g->folders > 0 ? mounts_read() : NULL;
 
@@ -66,8 +66,8 @@ add_fs_paths(const struct lease *l, struct edits *e, struct why *why)
 static int
 check_nested(const struct plan *p, struct why *why)
 {
-	return nested_refuse(&p->ruling->policies, &p->edits, why) == -1 ||
-	    nested_refuse_binds(&p->ruling->policies, &p->edits, why) == -1 ? -1 : 0;
+	return nested_refuse(&p->authz->policies, &p->edits, why) == -1 ||
+	    nested_refuse_binds(&p->authz->policies, &p->edits, why) == -1 ? -1 : 0;
 }
 
 static int
@@ -77,7 +77,7 @@ plan_folders(struct plan *p, struct why *why)
 
 	end_after(FIND_MS);
 	ret = find_lookups(p, &p->edits, &p->lease, why) == -1 || add_fs_paths(&p->lease, &p->edits, why) == -1 ||
-	    (p->ruling->call->request->spec.at_once && check_nested(p, why) == -1) ||
+	    (p->authz->call->request->spec.at_once && check_nested(p, why) == -1) ||
 	    label_folders(&p->label, &p->edits, &p->lease, why) == -1 ? -1 : 0;
 	end_after(0);
 	p->folder_lookups = p->lease.lookups;
@@ -111,9 +111,9 @@ plan_check_folders(const struct plan *p, struct why *why)
 bool
 plan_has_placeholder(const struct plan *p)
 {
-	const char *init = p->ruling->call->request->spec.init_path;
+	const char *init = p->authz->call->request->spec.init_path;
 
-	return init != NULL && strlist_has(&p->ruling->settings.placeholder_init, init);
+	return init != NULL && strlist_has(&p->authz->settings.placeholder_init, init);
 }
 
 /*
@@ -158,7 +158,7 @@ count_candidates(const struct grant *g)
 static int
 fill_tasks(struct plan *p, struct why *why)
 {
-	const struct ruling *r = p->ruling;
+	const struct authz *r = p->authz;
 	const struct request *asked = r->call->request;
 	const struct settings *s = &r->settings;
 	const size_t candidates = count_candidates(&r->decision.grant);
@@ -171,7 +171,7 @@ fill_tasks(struct plan *p, struct why *why)
 	if (!l->placeholder)
 		return 0;
 	l->tasks = (struct lease_tasks){ .program = asked->spec.init_file, .idle = s->idle, .left_behind = s->left_behind,
-		.uid = asked->spec.uid, .gid = asked->spec.gid, .who = identity_pack(&r->known.id) };
+		.uid = asked->spec.uid, .gid = asked->spec.gid, .who = identity_pack(&r->origin.id) };
 	if (asked->words.gpus != NULL && (l->tasks.asked = strdup(asked->words.gpus)) == NULL)
 		return refuse_nomem(why);
 	/* names that are too long to be kept: no task could be judged later */
@@ -228,9 +228,9 @@ fill_cgroups(const struct call *c, struct lease *l, struct why *why)
 static int
 fill_lease(struct plan *p, struct why *why)
 {
-	const struct ruling *r = p->ruling;
+	const struct authz *r = p->authz;
 	const struct call *c = r->call;
-	const struct identity *id = &r->known.id;
+	const struct identity *id = &r->origin.id;
 	struct lease *l = &p->lease;
 
 	lease_key(c->peer->client.uid, c->request->runtime_root, c->request->id, l->key);
@@ -243,7 +243,7 @@ fill_lease(struct plan *p, struct why *why)
 		l->pipeline = NULL;
 	if (l->id == NULL || l->root == NULL || l->policy == NULL || l->pipeline == NULL)
 		return refuse_nomem(why);
-	used_token_reuse(&r->known, l->reuse);
+	used_token_reuse(&r->origin, l->reuse);
 	l->uid = c->peer->client.uid;
 	l->client = call_process(c);
 	snprintf(l->boot, sizeof(l->boot), "%s", c->peer->boot);
@@ -261,7 +261,7 @@ fill_lease(struct plan *p, struct why *why)
 static int
 add_policy_env(struct plan *p, struct why *why)
 {
-	const struct strlist *env = &p->ruling->decision.policy->env;
+	const struct strlist *env = &p->authz->decision.policy->env;
 
 	if (!strlist_append(&p->edits.env, env))
 		return refuse_nomem(why);
@@ -284,7 +284,7 @@ plan_promises(const struct plan *p)
 int
 plan_make(struct plan *p, struct why *why)
 {
-	const struct ruling *r = p->ruling;
+	const struct authz *r = p->authz;
 
 	return label_choose(r->decision.policy, r->call->request, &p->label, why) == -1 ||
 	    map_ids(p, why) == -1 ||
@@ -303,7 +303,7 @@ plan_name_gpus(struct plan *p, struct why *why)
 	for (i = 0; i < p->picked; i++) {
 		g = p->picks[i].gpu;
 		name.len = 0;
-		gpu_part(&p->ruling->decision.inventory, g, part);
+		gpu_part(&p->authz->decision.inventory, g, part);
 		buf_printf(&name, "%s %s%s%s%s%s", gpu_vendor_name(g->vendor), g->pci, g->uuid[0] ? " " : "", g->uuid,
 		    part[0] ? " part " : "", part);
 		if (name.failed || !strlist_add(&p->edits.gpus, name.p, SIZE_MAX))

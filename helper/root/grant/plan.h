@@ -1,6 +1,6 @@
 /*
  * What a grant will do: the lease that it will be, and the changes to config.json. A plan is made from a ruling in
- * steps: plan_make() before the lock on the leases is taken, take.h and plangpus.h under it, plan_complete() after
+ * steps: plan_make() before the lock on the leases is taken, picking.h and plangpus.h under it, plan_complete() after
  * it. None of these changes anything on the host but files of leases;
  * what was done for other leases that are over is undone under the lock (leaseend.h).
  */
@@ -14,13 +14,13 @@
 #include "../lease/leaselist.h"
 #include "../node/label.h"
 #include "allot.h"
-#include "ruling.h"
+#include "authz.h"
 
 #define GPUS_MAX 64
 
-/* The caller fills in «ruling»; the rest starts as zero. Must not be copied, because «subject» points to the maps. */
+/* The caller fills in «authz»; the rest starts as zero. Must not be copied, because «subject» points to the maps. */
 struct plan {
-	const struct ruling *ruling;
+	const struct authz *authz;
 	struct idmap uids, gids;		/* from the container's ids to this host's */
 	struct subject subject;			/* the container's process, in ids of this host */
 	struct label label;			/* its categories are final after label_decide() (label.h) */

@@ -30,14 +30,14 @@ plan_extra_nodes(struct plan *p, struct why *why)
 	struct driver_want want[GPUS_MAX];
 
 	list_wants(p, want);
-	return engine_ask_nodes(&p->ruling->decision.inventory, want, p->picked, &p->extra, why) == -1 ? -1 :
+	return engine_ask_nodes(&p->authz->decision.inventory, want, p->picked, &p->extra, why) == -1 ? -1 :
 	    allot_extra(&p->extra, &p->lease, why);
 }
 
 int
 plan_driver_files(struct plan *p, struct why *why)
 {
-	const struct ruling *r = p->ruling;
+	const struct authz *r = p->authz;
 	struct driver_want want[GPUS_MAX];
 
 	list_wants(p, want);
@@ -72,7 +72,7 @@ renumber(const struct plan *p, enum gpu_vendor vendor, const char *bound, const 
 	unsigned n = 0;
 	size_t i;
 
-	if (bound == NULL || !p->ruling->settings.respect_allocation)
+	if (bound == NULL || !p->authz->settings.respect_allocation)
 		return 0;
 	buf_printf(&b, "%s=", variable);
 	for (i = 0; i < p->picked; i++)
@@ -86,7 +86,7 @@ renumber(const struct plan *p, enum gpu_vendor vendor, const char *bound, const 
 int
 plan_task_env(const struct plan *p, struct strlist *env, struct why *why)
 {
-	const struct request *r = p->ruling->call->request;
+	const struct request *r = p->authz->call->request;
 
 	return renumber(p, GPU_NVIDIA, r->words.cuda_visible, "CUDA_VISIBLE_DEVICES", env, why) == -1 ||
 	    renumber(p, GPU_AMD, r->words.rocr_visible, "ROCR_VISIBLE_DEVICES", env, why) == -1 ? -1 : 0;
@@ -145,8 +145,8 @@ add_if_there(const struct device_view *v, const struct gpu_node *n, struct edits
 static struct device_view
 view_for(struct plan *p)
 {
-	return (struct device_view){ .inv = &p->ruling->decision.inventory, .subject = &p->subject,
-		.peer = p->ruling->call->peer, .lease = &p->lease, .changes = &p->changes, .label = &p->label };
+	return (struct device_view){ .inv = &p->authz->decision.inventory, .subject = &p->subject,
+		.peer = p->authz->call->peer, .lease = &p->lease, .changes = &p->changes, .label = &p->label };
 }
 
 /*

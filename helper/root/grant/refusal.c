@@ -11,11 +11,11 @@ refusal_of_moment(const struct why *why)
 }
 
 int
-refusal_record(const struct ruling *r, const char *event, const struct why *told, struct why *why)
+refusal_record(const struct authz *r, const char *event, const struct why *told, struct why *why)
 {
 	const struct call *c = r->call;
 	const struct record rec = { .event = event, CLIENT_OF(c->peer), .request = c->request,
-		.known = r->identified || r->known.token_hash[0] != '\0' || r->known.id.team != NULL ? &r->known : NULL,
+		.origin = r->identified || r->origin.token_hash[0] != '\0' || r->origin.id.team != NULL ? &r->origin : NULL,
 		.why = told };
 	struct why ignored;
 
@@ -25,7 +25,7 @@ refusal_record(const struct ruling *r, const char *event, const struct why *told
 }
 
 void
-refusal_answer(const struct ruling *r, struct refusal *f, struct reply *reply)
+refusal_answer(const struct authz *r, struct refusal *f, struct reply *reply)
 {
 	struct why why;
 

@@ -3,7 +3,7 @@
 #define GPUHELPER_ROOT_GRANT_REFUSAL_H
 
 #include "../../ask/reply.h"
-#include "ruling.h"
+#include "authz.h"
 
 /*
  * Whether the wrapper is to do the chores and ask again: not at all, within the wait that it is told, or soon in any
@@ -26,14 +26,14 @@ enum again refusal_of_moment(const struct why *why);
  * Fills in the reply, and records the refusal, or says that the request waits, for at most the decision's wait. Moves
  * the chores into the reply.
  */
-void refusal_answer(const struct ruling *r, struct refusal *f, struct reply *reply);
+void refusal_answer(const struct authz *r, struct refusal *f, struct reply *reply);
 
 /*
  * Writes the record of a container that gets nothing: "refuse", with the reason that the user is told, or "plain": told
  * is NULL, or says what was taken away (code WHY_NONE). 1 with *why: the user has used up what may be recorded, and the
  * record is left out. -1 with *why: it is not in the log.
  */
-int refusal_record(const struct ruling *r, const char *event, const struct why *told, struct why *why);
+int refusal_record(const struct authz *r, const char *event, const struct why *told, struct why *why);
 
 void refusal_free(struct refusal *f);
 #define autorefusal __attribute__((cleanup(refusal_free)))

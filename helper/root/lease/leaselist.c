@@ -64,14 +64,14 @@ open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, st
 {
 	const int64_t until = clock_ms() + wait_ms;
 	autoclose int locks = -1;
-	char line[32];
+	char user_lock[32];
 	int64_t left;
 
-	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
+	*ls = (struct leases){ .dir = -1, .lock = -1, .user_lock = -1 };
 	ledger_forget();
-	snprintf(line, sizeof(line), "user-%u%s", uid, second);
+	snprintf(user_lock, sizeof(user_lock), "user-%u%s", uid, second);
 	/* root goes on even if there can be no lines */
-	if (((locks = state_dir("locks", why)) == -1 || (ls->line = state_lock(locks, line, wait_ms, why)) == -1) &&
+	if (((locks = state_dir("locks", why)) == -1 || (ls->user_lock = state_lock(locks, user_lock, wait_ms, why)) == -1) &&
 	    (uid != 0 || why->code == WHY_AGAIN))
 		return -1;
 	left = until - clock_ms();
@@ -106,11 +106,11 @@ leases_close(struct leases *ls)
 	ledger_forget();
 	if (ls->lock != -1)
 		close(ls->lock);
-	if (ls->line != -1)
-		close(ls->line);
+	if (ls->user_lock != -1)
+		close(ls->user_lock);
 	if (ls->dir != -1)
 		close(ls->dir);
-	*ls = (struct leases){ .dir = -1, .lock = -1, .line = -1 };
+	*ls = (struct leases){ .dir = -1, .lock = -1, .user_lock = -1 };
 }
 
 void

@@ -21,14 +21,14 @@ struct lease_file {
 };
 
 struct leases {
-	int dir, lock, line;	/* the directory; the lock and the user's line before it, -1 while not held */
+	int dir, lock, user_lock;	/* the directory; the lock and the user's line before it, -1 while not held */
 	struct strlist names;
 	struct lease_file *file;	/* sorted by name */
 	size_t files;
 	struct lease **v;	/* the leases that were read and exist; each stays at its address while more are read */
 	size_t n;
 };
-#define LEASES_CLOSED { .dir = -1, .lock = -1, .line = -1 }
+#define LEASES_CLOSED { .dir = -1, .lock = -1, .user_lock = -1 }
 
 /* The leases that a request must know. leases_read() may read others, too. */
 struct lease_query {

@@ -73,7 +73,7 @@ forget_and_count(int dir, uint32_t uid, struct why *why)
  * was signed, and it was signed a leeway from now at the latest.
  */
 static int64_t
-expiry_of(const struct known *k)
+expiry_of(const struct origin *k)
 {
 	int64_t latest = time(NULL) + k->issuer->max_age + TOKEN_LEEWAY;
 
@@ -115,7 +115,7 @@ check_bound(int dir, const char *name, const char *lease_key, struct why *why)
 }
 
 int
-used_token_take(const struct known *k, uint32_t uid, const char *lease_key, char name[HASH_SIZE], struct why *why)
+used_token_bind(const struct origin *k, uint32_t uid, const char *lease_key, char name[HASH_SIZE], struct why *why)
 {
 	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
 	autoclose int dir = open_tokens(why);
@@ -156,7 +156,7 @@ used_token_take(const struct known *k, uint32_t uid, const char *lease_key, char
 }
 
 void
-used_token_reuse(const struct known *k, char reuse[HASH_SIZE])
+used_token_reuse(const struct origin *k, char reuse[HASH_SIZE])
 {
 	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
 

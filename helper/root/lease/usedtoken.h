@@ -17,17 +17,17 @@
  * record's name; name[0] is NUL if the token was bound to this container before. -1 with *why: it is bound to another
  * container, the user has used too many tokens that have not expired (WHY_AGAIN), or the record can't be written.
  */
-int used_token_take(const struct known *k, uint32_t uid, const char *lease_key, char name[HASH_SIZE], struct why *why);
+int used_token_bind(const struct origin *k, uint32_t uid, const char *lease_key, char name[HASH_SIZE], struct why *why);
 
 /* Fills a lease's «reuse» for a token of this identity: "" for a token that is bound, and without a token. */
-void used_token_reuse(const struct known *k, char reuse[HASH_SIZE]);
+void used_token_reuse(const struct origin *k, char reuse[HASH_SIZE]);
 /*
  * For a lease that is to be written: -1 with *why (WHY_AGAIN) if another lease has the same «reuse». The caller has
  * read the leases with the flag LEASE_REUSE, under the lock, and ended those that are over.
  */
 int used_token_may_add(const struct leases *ls, const struct lease *l, struct why *why);
 
-/* Removes the record that used_token_take() made; "" is none. */
+/* Removes the record that used_token_bind() made; "" is none. */
 void used_token_drop(const char *name);
 
 #endif

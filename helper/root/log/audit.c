@@ -87,7 +87,7 @@ count(int fd, const struct record *r, struct rate *rate, enum rate_kind kind, st
 
 	if (record_line(r, line, why) == -1)
 		return -1;
-	if (rate_take(rate, kind, line->len + AUDIT_LINK_MAX, why) == 0)
+	if (rate_charge(rate, kind, line->len + AUDIT_LINK_MAX, why) == 0)
 		return 0;
 	if (rate->used_up)
 		(void)audit_write(fd, &quota, &ignored);

@@ -72,7 +72,7 @@ save(struct rate *r, struct why *why)
 
 /* Opens and locks the file, and reads the count. -1 with *why. */
 static int
-take(struct rate *r, struct why *why)
+open_locked(struct rate *r, struct why *why)
 {
 	struct why cause = { 0 };
 	autoclose int dir = state_dir("rate", &cause);
@@ -99,7 +99,7 @@ rate_open(uint32_t uid, int64_t now, struct rate *r, struct why *why)
 	*r = (struct rate){ .fd = -1, .uid = uid };
 	if (uid == 0)
 		return 0;
-	if (take(r, why) == -1)
+	if (open_locked(r, why) == -1)
 		return -1;
 	if (c->day != now / DAY)
 		*c = (struct rate_count){ .day = now / DAY, .left_out = c->left_out };
@@ -125,7 +125,7 @@ refuse_for_today(struct rate *r, enum rate_kind kind, struct why *why)
 }
 
 int
-rate_take(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why)
+rate_charge(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why)
 {
 	struct rate_count *c = &r->count;
 	struct why uncounted;

@@ -57,7 +57,7 @@ int rate_open(uint32_t uid, int64_t now, struct rate *r, struct why *why);
  * Counts a record of so many bytes before it is written. -1 with *why: it must not be written, because there were too
  * many (WHY_AGAIN), or the count can't be written.
  */
-int rate_take(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why);
+int rate_charge(struct rate *r, enum rate_kind kind, size_t bytes, struct why *why);
 /* Unlocks the count. */
 void rate_close(struct rate *r);
 

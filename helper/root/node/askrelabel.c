@@ -34,18 +34,18 @@ check_hardlinks(struct why *why)
 
 /* Lets only one helper of a user label at a time: many of them could take up what all other users need. */
 static int
-stand_in_line(const struct peer *p, int *line, struct why *why)
+lock_for_user(const struct peer *p, int *user_lock, struct why *why)
 {
 	autoclose int locks = -1;
 	char name[32];
 
-	*line = -1;
+	*user_lock = -1;
 	if (p->client.uid == 0)
 		return 0;
 	snprintf(name, sizeof(name), "folders-%u", p->client.uid);
 	if ((locks = state_dir("locks", why)) == -1)
 		return -1;
-	if ((*line = state_lock(locks, name, LOCK_WAIT_MS, why)) != -1)
+	if ((*user_lock = state_lock(locks, name, LOCK_WAIT_MS, why)) != -1)
 		return 0;
 	return why->code != WHY_AGAIN ? -1 : refuse(why, WHY_AGAIN, "gpuhelper is labelling folders for another container "
 	    "of uid %u: try again", p->client.uid);
@@ -55,7 +55,7 @@ static int
 begin_asking(struct ask_relabel *r, struct why *why)
 {
 	r->begun = clock_ms();
-	return check_hardlinks(why) == -1 ? -1 : stand_in_line(r->peer, &r->line, why);
+	return check_hardlinks(why) == -1 ? -1 : lock_for_user(r->peer, &r->user_lock, why);
 }
 
 /* Goes through one folder, within ms milliseconds from the start of the first one. */
@@ -130,6 +130,6 @@ ask_relabel_change(struct ask_relabel *r, struct why *why)
 void
 ask_relabel_end(struct ask_relabel *r)
 {
-	if (r->line != -1)
-		close(r->line);
+	if (r->user_lock != -1)
+		close(r->user_lock);
 }

@@ -21,9 +21,9 @@ struct ask_relabel {
 	uint32_t wrong[LABEL_FOLDERS_MAX];	/* of each folder in turn: how many entries are to be labelled */
 	int64_t begun;		/* clock_ms() of the start; 0: there is nothing to label */
 	bool failed;		/* ask_relabel_walk() failed; if SELinux is permissive, nothing is labelled then */
-	int line;		/* a lock of the user's; -1: none */
+	int user_lock;		/* a lock of the user's; -1: none */
 };
-#define ASK_RELABEL(l, p, e) { .label = (l), .peer = (p), .edits = (e), .line = -1 }
+#define ASK_RELABEL(l, p, e) { .label = (l), .peer = (p), .edits = (e), .user_lock = -1 }
 
 /*
  * Checks the folders among the mounts that are to be labelled, with all that is in them except other mounts and

@@ -35,7 +35,7 @@
 
 /* Duplicates the descriptor to a number above all SPAWN_ ones. -1 on failure. */
 static int
-lift(int fd)
+dup_above(int fd)
 {
 	return fcntl(fd, F_DUPFD_CLOEXEC, SPAWN_PROGRAM + 1);
 }
@@ -44,11 +44,11 @@ lift(int fd)
 static bool
 set_descriptors(int channel, int *program)
 {
-	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), nothing = lift(null), talk = lift(channel);
-	const int slot = slot_fd() != -1 ? lift(slot_fd()) : nothing;
+	const int null = open("/dev/null", O_RDWR | O_CLOEXEC), nothing = dup_above(null), talk = dup_above(channel);
+	const int slot = slot_fd() != -1 ? dup_above(slot_fd()) : nothing;
 	int i;
 
-	if (talk == -1 || slot == -1 || (*program = lift(*program)) == -1)
+	if (talk == -1 || slot == -1 || (*program = dup_above(*program)) == -1)
 		return false;
 	for (i = 0; i < SPAWN_CHANNEL; i++)
 		if (dup2(nothing, i) == -1)
@@ -65,7 +65,7 @@ set_descriptors(int channel, int *program)
 
 /* Mounting takes time, so this waits until the program is needed. */
 static void
-give_proc(void)
+add_proc(void)
 {
 	autoclose int proc = own_proc();
 
@@ -99,7 +99,7 @@ become(const struct spawned *p, int program, int channel, pid_t parent)
 	if (!set_descriptors(channel, &program) || recv(SPAWN_CHANNEL, &first, 1, 0) != 1)
 		_exit(WHY_BUG);
 	if (p->own_proc)
-		give_proc();
+		add_proc();
 	if (p->own_user) {
 		if (!become_user(p))
 			_exit(WHY_BUG);

@@ -33,12 +33,12 @@ exec_log(int audit, const struct peer *p, const struct lease *l, struct reply *r
 	const struct request about = { .id = l->id };
 	struct record rec = { .event = "exec", CLIENT_OF(p), .request = &about, .policy = l->policy };
 	autostrlist struct strlist gpus = { 0 };
-	autoknown struct known known = { 0 };
-	char line[REPLY_LINE_MAX];
+	autoorigin struct origin origin = { 0 };
+	char line[REPLY_TEXT_MAX];
 	struct why why;
 
-	if (l->tasks.who != NULL && identity_unpack(l->tasks.who, &known))
-		rec.known = &known;
+	if (l->tasks.who != NULL && identity_unpack(l->tasks.who, &origin))
+		rec.origin = &origin;
 	else
 		rec.of_lease = l->pipeline;
 	if (name_gpus(l, &gpus))
@@ -46,8 +46,8 @@ exec_log(int audit, const struct peer *p, const struct lease *l, struct reply *r
 	/* no message if the user has used up his share of the log: the log says that itself */
 	if (audit_count_and_write(audit, &rec, RATE_EXEC, &why) != -1)
 		return;
-	memcpy(line, reply->line, sizeof(line));
-	snprintf(reply->line, sizeof(reply->line), "%.320s%sthis exec is not in " GPUHELPER_LOGDIR "/audit.jsonl: %.100s",
+	memcpy(line, reply->text, sizeof(line));
+	snprintf(reply->text, sizeof(reply->text), "%.320s%sthis exec is not in " GPUHELPER_LOGDIR "/audit.jsonl: %.100s",
 	    line, line[0] != '\0' ? "; " : "", why.text);
 }
 
@@ -58,12 +58,12 @@ describe(const struct lease *l, struct reply *reply)
 	char line[LEASE_LINE_MAX];
 
 	if (lease_only_promises(l) || l->state == LEASE_ACQUIRING) {
-		snprintf(reply->line, sizeof(reply->line), "no GPU yet: the task takes it; «env " GPUHELPER_AGAIN " COMMAND» takes "
+		snprintf(reply->text, sizeof(reply->text), "no GPU yet: the task takes it; «env " GPUHELPER_AGAIN " COMMAND» takes "
 		    "one for COMMAND");
 		return;
 	}
 	lease_describe(l, line);
-	snprintf(reply->line, sizeof(reply->line), "%s", line);
+	snprintf(reply->text, sizeof(reply->text), "%s", line);
 }
 
 /*

@@ -11,7 +11,7 @@ verb_note(const struct peer *p, const struct request *r, struct reply *reply)
 	const bool refused = r->verb == VERB_REFUSED, told = refused || r->reason != NULL;
 	autoclose int audit = audit_open(&reply->why);
 	const struct call call = { p, r, audit };
-	struct ruling none = { .call = &call };
+	struct authz none = { .call = &call };
 	struct why reason;
 
 	reply->kind = REPLY_NOTED;
@@ -19,7 +19,7 @@ verb_note(const struct peer *p, const struct request *r, struct reply *reply)
 	    "(no reason given)");
 	/* no judge is asked: the variables are recorded as the task's author wrote them */
 	if (w->team != NULL && w->pipeline != NULL)
-		none.known.id = (struct identity){ .kind = IDENTITY_CLAIM, .team = w->team, .pipeline = w->pipeline, .job = w->job };
+		none.origin.id = (struct identity){ .kind = IDENTITY_CLAIM, .team = w->team, .pipeline = w->pipeline, .job = w->job };
 	if (audit == -1 || refusal_record(&none, refused ? "refuse" : "plain", told ? &reason : NULL, &reply->why) != 0)
 		reply->kind = REPLY_REFUSED;
 }

@@ -21,8 +21,8 @@
 #include "../end/idle.h"
 #include "../enter/owncgroup.h"
 #include "../grant/opening.h"
+#include "../grant/picking.h"
 #include "../grant/plangpus.h"
-#include "../grant/take.h"
 #include "../grant/unleased.h"
 #include "../lease/leasewrite.h"
 #include "../log/audit.h"
@@ -82,9 +82,9 @@ find_waiter(const struct call *c, struct lease *l, struct why *why)
 /* The ruling. */
 
 static int
-rule_again(struct ruling *r, const struct lease *l, struct why *why)
+authz_again(struct authz *r, const struct lease *l, struct why *why)
 {
-	if (l->tasks.who == NULL || !identity_unpack(l->tasks.who, &r->known))
+	if (l->tasks.who == NULL || !identity_unpack(l->tasks.who, &r->origin))
 		return refuse(why, WHY_DENIED, "the container's lease does not name its pipeline");
 	r->identified = true;
 	if (reader_ask_policies(&r->settings, &r->policies, why) == -1)
@@ -92,7 +92,7 @@ rule_again(struct ruling *r, const struct lease *l, struct why *why)
 	reader_cache_policies();
 	host_ask_gpus(policies_vendors(&r->policies, &r->call->peer->client));
 	r->asked = true;
-	return ruling_decide(r, &(struct request){ .words.gpus = l->tasks.asked }, why);
+	return authz_decide(r, &(struct request){ .words.gpus = l->tasks.asked }, why);
 }
 
 /* Keeps only the promised candidates: the container has no other nodes. */
@@ -129,7 +129,7 @@ find_subject(struct plan *p, struct why *why)
 static int
 write_acquiring(struct plan *p, struct leases *ls, struct why *why)
 {
-	const struct ruling *r = p->ruling;
+	const struct authz *r = p->authz;
 	struct lease *l = &p->lease;
 
 	l->state = LEASE_ACQUIRING;
@@ -182,7 +182,7 @@ pick_under_lock(struct plan *p, const struct unleased *unleased, enum task_next 
 		f->again = refusal_of_moment(&f->why);
 		return -1;
 	}
-	if (picking_read(&k, p, false, &f->why) == -1 || (now = find_promise(p->ruling->call, &k.leases, &f->why)) == NULL)
+	if (picking_read(&k, p, false, &f->why) == -1 || (now = find_promise(p->authz->call, &k.leases, &f->why)) == NULL)
 		return -1;
 	if ((*next = next_of(now)) != TASK_ACQUIRES)
 		return 0;
@@ -212,10 +212,10 @@ still_ours(const struct call *c, struct lease *l)
 static int
 count_record(struct plan *p, struct audit_line *line, struct why *why)
 {
-	const struct ruling *r = p->ruling;
+	const struct authz *r = p->authz;
 	const struct call *c = r->call;
 	autostrlist struct strlist changes = { 0 };
-	const struct record rec = { .event = "grant", CLIENT_OF(c->peer), .request = c->request, .known = &r->known,
+	const struct record rec = { .event = "grant", CLIENT_OF(c->peer), .request = c->request, .origin = &r->origin,
 		.policy = r->decision.policy->name, .gpus = &p->edits.gpus, .edits = &p->edits,
 		.waited = p->lease.tasks.waited, .changes = &changes, .reply = p->reply_hash };
 
@@ -235,7 +235,7 @@ hold(struct plan *p, struct leases *ls, struct audit_line *line, bool *recorded,
 {
 	struct lease *l = &p->lease;
 
-	if (audit_append(p->ruling->call->audit, line, why) == -1)
+	if (audit_append(p->authz->call->audit, line, why) == -1)
 		return -1;
 	*recorded = true;
 	if (open_planned(p, ls, why) == -1)
@@ -249,7 +249,7 @@ hold(struct plan *p, struct leases *ls, struct audit_line *line, bool *recorded,
 static int
 hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why *why)
 {
-	const struct call *c = p->ruling->call;
+	const struct call *c = p->authz->call;
 	autoleases struct leases ls = LEASES_CLOSED;
 	bool recorded = false;
 	struct lease *l;
@@ -266,9 +266,9 @@ hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why 
 
 /* *next: what the task must do. Only for TASK_ACQUIRES does the return value count: 0, or -1 with *f. */
 static int
-take_once(struct plan *p, bool find_unleased, enum task_next *next, struct refusal *f)
+acquire_once(struct plan *p, bool find_unleased, enum task_next *next, struct refusal *f)
 {
-	const struct ruling *r = p->ruling;
+	const struct authz *r = p->authz;
 	autounleased struct unleased unleased = { 0 };
 	struct audit_line line = { .suppressed = 0 };
 	bool alone;
@@ -292,7 +292,7 @@ take_once(struct plan *p, bool find_unleased, enum task_next *next, struct refus
 
 /* «GPU 0000:3b:00.0 (NVIDIA A100), exclusive, waited 38 s» */
 static void
-describe(const struct plan *p, char out[REPLY_LINE_MAX])
+describe(const struct plan *p, char out[REPLY_TEXT_MAX])
 {
 	autobuf struct buf b = { 0 };
 	const struct held_gpu *g;
@@ -312,7 +312,7 @@ describe(const struct plan *p, char out[REPLY_LINE_MAX])
 	buf_puts(&b, alone ? ", exclusive" : ", shared");
 	if (p->lease.tasks.waited > 0)
 		buf_printf(&b, ", waited %u s", p->lease.tasks.waited);
-	snprintf(out, REPLY_LINE_MAX, "%s", b.failed ? "" : b.p);
+	snprintf(out, REPLY_TEXT_MAX, "%s", b.failed ? "" : b.p);
 }
 
 static int
@@ -320,7 +320,7 @@ write_reply(struct plan *p, struct why *why)
 {
 	autoreply struct reply reply = { .kind = REPLY_NOTED };
 
-	describe(p, reply.line);
+	describe(p, reply.text);
 	if (plan_task_env(p, &reply.env, why) == -1)
 		return -1;
 	return idle_add_op(&reply.ops, OP_OPEN, &p->lease, (struct process_id){ 0 }) ? plan_encode_reply(p, &reply, why) :
@@ -345,7 +345,7 @@ answer_joined(const struct call *c, struct reply *reply)
 	reply->kind = REPLY_REFUSED;
 	if (copy_this_lease(c, &l, &reply->why) == 0 && l.state == LEASE_HELD) {
 		lease_describe(&l, line);
-		snprintf(reply->line, sizeof(reply->line), "%s, which this container has already", line);
+		snprintf(reply->text, sizeof(reply->text), "%s, which this container has already", line);
 		reply->kind = REPLY_NOTED;
 		exec_log(c->audit, c->peer, &l, reply);
 		if (!idle_add_op(&reply->ops, OP_OPEN, &l, (struct process_id){ 0 }))
@@ -381,17 +381,17 @@ static bool
 task_once(const struct call *c, bool find_unleased, struct reply *reply)
 {
 	autorefusal struct refusal f = { .again = ASK_NOT };
-	autoruling struct ruling r = { .call = c };
-	autoplan struct plan p = { .ruling = &r, .write_reply = write_reply };
+	autoauthz struct authz r = { .call = c };
+	autoplan struct plan p = { .authz = &r, .write_reply = write_reply };
 	enum task_next next = TASK_ACQUIRES;
 	int ret = -1;
 
 	if (copy_this_lease(c, &p.lease, &f.why) == -1)
 		f.again = refusal_of_moment(&f.why);
 	else if ((next = next_of(&p.lease)) == TASK_ACQUIRES && find_waiter(c, &p.lease, &f.why) == 0 &&
-	    rule_again(&r, &p.lease, &f.why) == 0 && find_subject(&p, &f.why) == 0) {
+	    authz_again(&r, &p.lease, &f.why) == 0 && find_subject(&p, &f.why) == 0) {
 		narrow(&r.decision, &p.lease);
-		ret = take_once(&p, find_unleased, &next, &f);
+		ret = acquire_once(&p, find_unleased, &next, &f);
 	}
 	if (f.met_unleased && !find_unleased)
 		return false;

@@ -260,19 +260,19 @@ ask_for_record(const struct request *r, enum door_setting door, struct reply *re
 }
 
 void
-lease_record_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX])
+lease_record_exec(const struct command *c, enum door_setting door, char text[REPLY_TEXT_MAX])
 {
 	struct reply reply = { 0 };
 	struct request r;
 	struct why why;
 
-	line[0] = '\0';
+	text[0] = '\0';
 	if (lease_request(c, VERB_EXEC, &r, &why) == 0)
 		ask_for_record(&r, door, &reply, &why);
 	if (why.code != WHY_NONE)
-		snprintf(line, REPLY_LINE_MAX, "this exec is not in the audit log: %.400s", why.text);
+		snprintf(text, REPLY_TEXT_MAX, "this exec is not in the audit log: %.400s", why.text);
 	else
-		memcpy(line, reply.line, sizeof(reply.line));
+		memcpy(text, reply.text, sizeof(reply.text));
 	reply_free(&reply);
 	request_free(&r);
 }

@@ -47,7 +47,7 @@ int lease_ask(const struct command *c, struct request *r, enum door_setting door
  * user, or "". Gives up after three seconds if the helper stays busy: the exec goes on in any
  * case.
  */
-void lease_record_exec(const struct command *c, enum door_setting door, char line[REPLY_LINE_MAX]);
+void lease_record_exec(const struct command *c, enum door_setting door, char text[REPLY_TEXT_MAX]);
 
 /* Has the helper record that this process was not started in the container. Ignores a helper that does not answer. */
 void lease_record_refusal(const struct command *c, enum door_setting door, const struct why *why);

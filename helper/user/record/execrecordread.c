@@ -46,7 +46,7 @@ parse_record(const char *text, size_t len, struct exec_record *r, struct why *wh
 	if (doc_is(&d, n, DOC_STRING) && (r->label = doc_string(&d, n)) == NULL)
 		return refuse_nomem(why);
 	n = doc_get(&d, 0, "line");
-	if (doc_is(&d, n, DOC_STRING) && (r->line = doc_string(&d, n)) == NULL)
+	if (doc_is(&d, n, DOC_STRING) && (r->text = doc_string(&d, n)) == NULL)
 		return refuse_nomem(why);
 	r->privileged = doc_is(&d, doc_get(&d, 0, "privileged"), DOC_TRUE);
 	r->promised = doc_is(&d, doc_get(&d, 0, "asks"), DOC_TRUE);
@@ -98,7 +98,7 @@ exec_record_free(struct exec_record *r)
 	strlist_free(&r->env);
 	strlist_free(&r->tokens);
 	free(r->label);
-	free(r->line);
+	free(r->text);
 	strlist_free(&r->notes);
 	strlist_free(&r->gpus);
 }

@@ -16,7 +16,7 @@ struct exec_record {
 	uint32_t gid[64];
 	size_t gids;
 	char *label;		/* SELinux label, or NULL */
-	char *line;		/* a line for the user, or NULL */
+	char *text;		/* a line for the user, or NULL */
 	struct strlist notes;	/* warnings, lines after that one */
 	struct strlist gpus;	/* the granted GPUs (lease/edits.h), in a record with a line */
 	struct strlist tokens;	/* not in the record: variables with tokens, besides GPUHELPER_TOKEN (tokennames.h) */

@@ -154,7 +154,7 @@ let_go(const struct task *t, const struct reply *reply, struct request *r)
 		refuse_waiter(t, &why);
 		return false;
 	}
-	task_tell(t, reply->line);
+	task_tell(t, reply->text);
 	if (waiting_go(&b, &reply->env))
 		send_message(t, true, &b);
 	else
@@ -196,7 +196,7 @@ handle_answer(const struct task *t, const struct reply *reply, struct request *r
 
 /* Takes the GPUs for the waiter, or tells it why not. Ends early if the waiter does. */
 static void
-take_gpus(const struct task *t)
+acquire_gpus(const struct task *t)
 {
 	const int watch = watch_state();
 	struct last_line last = { .at = 0 };
@@ -218,7 +218,7 @@ take_gpus(const struct task *t)
 
 /* Gives up the waiter's place, or the GPUs of the task that has ended. */
 static void
-give_back(const struct task *t)
+return_gpus(const struct task *t)
 {
 	struct request r;
 	bool again = begin_request(t, VERB_OVER, &r);
@@ -239,9 +239,9 @@ give_back(const struct task *t)
 void
 task_acquire_gpus(struct task *t)
 {
-	take_gpus(t);
+	acquire_gpus(t);
 	close(t->socket);
 	while (!has_ended(t))
 		(void)watch_for(-1, t->pidfd, 1 << 30);
-	give_back(t);
+	return_gpus(t);
 }

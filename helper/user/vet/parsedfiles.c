@@ -148,7 +148,7 @@ parsed_files_specs(struct cdi_registry *r, struct why *why)
 	if (files.n > 0 &&
 	    (exchange_ask_specs(&files, &x, why) == -1 || find_answer(EXCHANGE_SPECS, &x, why) == -1))
 		return -1;
-	if (cdi_registry_take(r, &files, why) == -1 ||
+	if (cdi_registry_adopt(r, &files, why) == -1 ||
 	    (r->files > 0 && exchange_read_specs(x.answer, x.len, r, &malformed, why) == -1))
 		return -1;
 	return cdi_registry_finish(r, true, why);

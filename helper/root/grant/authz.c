@@ -1,8 +1,8 @@
 /*
- * See ruling.h. gpuhelper-judge reads what the task's author wrote (token, claims, the names of GPUs and folders).
+ * See authz.h. gpuhelper-judge reads what the task's author wrote (token, claims, the names of GPUs and folders).
  * This file passes those texts on, and must not interpret them.
  */
-#include "ruling.h"
+#include "authz.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,18 +15,18 @@
 #include "../enter/owncgroup.h"
 
 static int
-find_identity(struct ruling *r, struct why *why)
+find_identity(struct authz *r, struct why *why)
 {
 	const struct request *asked = r->call->request;
 
 	if (asked->words.token != NULL)
-		return judge_ask_token(asked->words.token, &r->settings, &r->known, why);
+		return judge_ask_token(asked->words.token, &r->settings, &r->origin, why);
 	/* if the container asks for nothing, its BUILD_* variables claim nothing: only a policy for its caller covers it */
 	if (r->unasked) {
-		r->known.id.kind = IDENTITY_CALLER;
+		r->origin.id.kind = IDENTITY_CALLER;
 		return 0;
 	}
-	return identity_of_claims(asked, judge_ask_vars, &r->known, why);
+	return identity_of_claims(asked, judge_ask_vars, &r->origin, why);
 }
 
 /* True if the request can lead to GPUs at all. The judge reads which ones it names. */
@@ -38,7 +38,7 @@ may_want_gpus(const struct request *r)
 
 /* Gets everything that the decision depends on. */
 static int
-gather(struct ruling *r, struct why *why)
+gather(struct authz *r, struct why *why)
 {
 	const struct request *asked = r->call->request;
 	const struct peer *peer = r->call->peer;
@@ -68,24 +68,24 @@ gather(struct ruling *r, struct why *why)
 }
 
 int
-ruling_decide(struct ruling *r, const struct request *asked, struct why *why)
+authz_decide(struct authz *r, const struct request *asked, struct why *why)
 {
 	const struct client *who = &r->call->peer->client;
 	const struct host *host = host_found();
 	/* a worker that a workload manager restricts says so itself, and can only lose GPUs by that */
 	const bool bound = r->settings.respect_allocation;
 	const bool privileged = asked->spec.privileged && r->settings.privileged == PRIVILEGED_DENY;
-	struct grant_ask a = { .who = *who, .known = { .id = r->known.id }, .gpus = asked->words.gpus,
+	struct grant_ask a = { .who = *who, .origin = { .id = r->origin.id }, .gpus = asked->words.gpus,
 		.folders = asked->words.folders, .privileged = privileged, .cuda_visible = bound ? asked->words.cuda_visible : NULL,
 		.rocr_visible = bound ? asked->words.rocr_visible : NULL,
 		.settings = r->settings, .files = (uint32_t)r->policies.n, .blind = host->why, .inventory = host->inventory };
-	const struct verdict_bounds bounds = { who, &r->known.id, &r->settings, &a.policies, &host->inventory, host->vendors,
+	const struct verdict_bounds bounds = { who, &r->origin.id, &r->settings, &a.policies, &host->inventory, host->vendors,
 		a.cuda_visible, a.rocr_visible, privileged };
 	struct decision *d = &r->decision;
 	struct verdict v = { .policy = 0 };
 	int ret = policies_of(&r->policies, who, &a.policies) ? judge_ask_grant(&a, &v, why) : refuse_nomem(why);
 
-	if (ret == 0 && (ret = verdict_take(&v, &bounds, d, why)) == 0)
+	if (ret == 0 && (ret = verdict_accept(&v, &bounds, d, why)) == 0)
 		d->policy = policy_of_name(&r->policies, d->policy->name);
 	verdict_free(&v);
 	free(a.policies.v);
@@ -94,19 +94,19 @@ ruling_decide(struct ruling *r, const struct request *asked, struct why *why)
 }
 
 int
-ruling_make(struct ruling *r, struct why *why)
+authz_make(struct authz *r, struct why *why)
 {
 	if (gather(r, why) == -1)
 		return -1;
 	r->asked = true;
-	return ruling_decide(r, r->call->request, why);
+	return authz_decide(r, r->call->request, why);
 }
 
 void
-ruling_free(struct ruling *r)
+authz_free(struct authz *r)
 {
 	decision_free(&r->decision);
-	known_free(&r->known);
+	origin_free(&r->origin);
 	policy_set_free(&r->policies);
 	settings_free(&r->settings);
 }

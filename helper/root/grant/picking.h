@@ -1,6 +1,6 @@
 /* Picks GPUs for a plan, under the lock on the leases, and writes the plan's lease. */
-#ifndef GPUHELPER_ROOT_GRANT_TAKE_H
-#define GPUHELPER_ROOT_GRANT_TAKE_H
+#ifndef GPUHELPER_ROOT_GRANT_PICKING_H
+#define GPUHELPER_ROOT_GRANT_PICKING_H
 
 #include "../end/idle.h"
 #include "plan.h"
@@ -12,7 +12,7 @@
  * are open without a lease (unleased.h) first, and does not pick them. Without, picking one fails, with
  * f->met_unleased; that is cheaper if there are none; or the look is left for later (beside.h). -1 with *f.
  */
-int take_lease(struct plan *p, bool find_unleased, char key[LEASE_KEY_SIZE], struct refusal *f);
+int pick_and_write_lease(struct plan *p, bool find_unleased, char key[LEASE_KEY_SIZE], struct refusal *f);
 
 /* What is open under the lock. Begins as PICKING. picking_end() releases all of it, the lock last. */
 struct picking {

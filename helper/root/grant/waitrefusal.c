@@ -1,5 +1,7 @@
-/* See waitline.h. Names of others go into a build's log: must name nobody whom «status» would not show to this user. */
-#include "waitline.h"
+/*
+ * See waitrefusal.h. Names of others go into a build's log: must name nobody whom «status» would not show to this user.
+ */
+#include "waitrefusal.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +24,7 @@ is_of_team(const char *pipeline, const char *team)
 
 /* Without a token only the user counts, because the team is only a claim. */
 bool
-waitline_may_name(const char *pipeline, uint32_t of, uint32_t uid, const struct identity *who)
+wait_may_name(const char *pipeline, uint32_t of, uint32_t uid, const struct identity *who)
 {
 	return of == uid && (who->kind != IDENTITY_TOKEN || (who->team != NULL && is_of_team(pipeline, who->team)));
 }
@@ -56,13 +58,13 @@ tell_holders(const struct allot_state *s, const struct queued *w, uint32_t uid, 
 		if (!pick_wants_any(w->want, w->wants, h.gpu, h.gpus))
 			continue;
 		buf_puts(b, told++ > 0 ? ", " : "taken by ");
-		tell_one(b, waitline_may_name(l->pipeline, l->uid, uid, s->who), l->pipeline, l->id, l->since, s->task);
+		tell_one(b, wait_may_name(l->pipeline, l->uid, uid, s->who), l->pipeline, l->id, l->since, s->task);
 	}
 	return told;
 }
 
 void
-waitline_tell_unleased(const struct unleased_use *s, char out[UNLEASED_TEXT])
+wait_tell_unleased(const struct unleased_use *s, char out[UNLEASED_TEXT])
 {
 	if (s->pid > 0)
 		snprintf(out, UNLEASED_TEXT, "%s is open in process %d, of a container that has no lease of it", s->gpu.pci, s->pid);
@@ -80,7 +82,7 @@ tell_unleased(const struct unleased *unleased, const struct queued *w, struct bu
 
 	for (i = 0; i < unleased->n; i++)
 		if (pick_wants_any(w->want, w->wants, &unleased->v[i].gpu, 1)) {
-			waitline_tell_unleased(&unleased->v[i], text);
+			wait_tell_unleased(&unleased->v[i], text);
 			buf_puts(b, text);
 			return 1;
 		}
@@ -114,7 +116,7 @@ tell_ahead(const struct allot_state *s, const struct queued *w, uint32_t uid, st
 			continue;
 		if (ahead++ < TOLD_MAX) {
 			buf_puts(&names, ahead > 1 ? ", " : "");
-			tell_one(&names, waitline_may_name(o->pipeline, o->uid, uid, s->who), o->pipeline,
+			tell_one(&names, wait_may_name(o->pipeline, o->uid, uid, s->who), o->pipeline,
 			    o->pipeline[0] == '\0' ? o->id : NULL, o->since, true);
 		}
 	}
@@ -136,7 +138,7 @@ refuse_task(const struct allot_state *s, const struct queued *w, uint32_t uid, s
 }
 
 int
-waitline_refuse(const struct allot_state *s, const struct queued *w, uint32_t uid, struct why *why)
+wait_refuse(const struct allot_state *s, const struct queued *w, uint32_t uid, struct why *why)
 {
 	const size_t before = queue_before(s->queue, w);
 	autobuf struct buf b = { 0 };

@@ -1,8 +1,8 @@
 /*
- * See take.h. Writes each decision into a lease or into the queue while it still has the lock under which it decided.
- * Must do nothing under the lock that anyone but root could delay.
+ * See picking.h. Writes each decision into a lease or into the queue while it still has the lock under which it
+ * decided. Must do nothing under the lock that anyone but root could delay.
  */
-#include "take.h"
+#include "picking.h"
 
 #include <string.h>
 
@@ -17,13 +17,13 @@
 #include "leasesfor.h"
 #include "plangpus.h"
 #include "unleased.h"
-#include "waitline.h"
+#include "waitrefusal.h"
 
 /* The refusal's text for now, with what the request is told about its wait. */
 static int
 tell_wait(const struct plan *p, bool over, unsigned wait, struct why *why)
 {
-	const bool task = p->ruling->call->request->verb == VERB_TASK;
+	const bool task = p->authz->call->request->verb == VERB_TASK;
 	const struct why was = *why;
 
 	if (over)
@@ -39,8 +39,8 @@ tell_wait(const struct plan *p, bool over, unsigned wait, struct why *why)
 static int
 refuse_queued(const struct plan *p, struct picking *k, struct refusal *f)
 {
-	const struct policy *policy = p->ruling->decision.policy;
-	const unsigned wait = p->ruling->decision.grant.wait;
+	const struct policy *policy = p->authz->decision.policy;
+	const unsigned wait = p->authz->decision.grant.wait;
 	const struct lease *l = &p->lease;
 	struct queued *me = &k->me;
 	struct why why;
@@ -50,7 +50,7 @@ refuse_queued(const struct plan *p, struct picking *k, struct refusal *f)
 		if (wait > 0) {
 			queue_leave(&k->queue, me->key);
 			tell_wait(p, true, wait, &f->why);
-		} else if (p->ruling->call->request->verb == VERB_TASK)
+		} else if (p->authz->call->request->verb == VERB_TASK)
 			refuse_within(&f->why, "no GPU is free, and the policy allows no wait");
 		return -1;
 	}
@@ -59,7 +59,7 @@ refuse_queued(const struct plan *p, struct picking *k, struct refusal *f)
 		return refuse(&f->why, WHY_AGAIN, "%s: as many of its containers wait already as may (max_waiting = %u)",
 		    policy->name, policy->max_waiting);
 	me->uid = l->uid;
-	me->client = call_process(p->ruling->call);
+	me->client = call_process(p->authz->call);
 	me->task = l->tasks.task;
 	me->wait = wait;
 	if ((me->id = strdup(l->id)) == NULL)
@@ -90,7 +90,7 @@ refuse_or_queue(const struct plan *p, struct picking *k, struct idle *idle, stru
 		f->why = why;
 		return -1;
 	}
-	if (p->ruling->decision.grant.wait > 0 || (!soon && f->ops.n == 0))
+	if (p->authz->decision.grant.wait > 0 || (!soon && f->ops.n == 0))
 		return refuse_queued(p, k, f);
 	f->again = ASK_AGAIN;
 	return -1;
@@ -99,13 +99,13 @@ refuse_or_queue(const struct plan *p, struct picking *k, struct idle *idle, stru
 int
 pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f)
 {
-	const struct ruling *r = p->ruling;
+	const struct authz *r = p->authz;
 	const struct decision *d = &r->decision;
 	struct idle idle = { .call = r->call, .leases = &k->leases, .ops = &f->ops };
 	const struct unleased none = { 0 };
 	autodrained struct drained drained = { 0 };
 	const struct allot_state s = { &k->leases, &k->queue, unleased != NULL ? unleased : &none, &drained, d,
-		&r->known.id, r->call->request->verb == VERB_TASK };
+		&r->origin.id, r->call->request->verb == VERB_TASK };
 
 	/*
 	 * read under the lock, so that an administrator who drains a GPU and then lists the leases sees every lease
@@ -127,7 +127,7 @@ pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unleased
 static int
 promise_all(struct plan *p, struct picking *k, struct refusal *f)
 {
-	const struct decision *d = &p->ruling->decision;
+	const struct decision *d = &p->authz->decision;
 
 	_Static_assert(PROMISED_GPUS_MAX <= GPUS_MAX, "a plan has room for all promised GPUs");
 	p->picked = GPUS_MAX;
@@ -137,7 +137,7 @@ promise_all(struct plan *p, struct picking *k, struct refusal *f)
 
 /* What the policy says of the request's place in the queue. */
 static int
-fill_queue_terms(struct queued *me, const struct ruling *r, const struct lease *l)
+fill_queue_terms(struct queued *me, const struct authz *r, const struct lease *l)
 {
 	const struct policy *policy = r->decision.policy;
 
@@ -153,15 +153,15 @@ fill_queue_terms(struct queued *me, const struct ruling *r, const struct lease *
 int
 picking_read(struct picking *k, const struct plan *p, bool adds, struct why *why)
 {
-	if (fill_queue_terms(&k->me, p->ruling, &p->lease) == -1)
+	if (fill_queue_terms(&k->me, p->authz, &p->lease) == -1)
 		return refuse_nomem(why);
 	/* a request for folders alone waits for nobody, and needs no queue */
-	if (p->ruling->decision.grant.gpus > 0 && queue_open(&k->queue, p->ruling->call->audit, why) == -1)
+	if (p->authz->decision.grant.gpus > 0 && queue_open(&k->queue, p->authz->call->audit, why) == -1)
 		return -1;
 	if (leases_for_request(p, &k->leases, &k->queue, &k->me, adds, why) == -1)
 		return -1;
-	if (p->ruling->decision.grant.gpus > 0)
-		shares_rank(&k->queue, &k->me, &k->leases, &p->ruling->settings);
+	if (p->authz->decision.grant.gpus > 0)
+		shares_rank(&k->queue, &k->me, &k->leases, &p->authz->settings);
 	return 0;
 }
 
@@ -210,7 +210,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 }
 
 static int
-take_under_lock(struct plan *p, const struct unleased *unleased, struct refusal *f)
+lease_under_lock(struct plan *p, const struct unleased *unleased, struct refusal *f)
 {
 	autopicking struct picking k = PICKING;
 	int ret;
@@ -232,7 +232,7 @@ take_under_lock(struct plan *p, const struct unleased *unleased, struct refusal 
 int
 refuse_unchecked(const struct plan *p, struct refusal *f)
 {
-	f->again = p->ruling->decision.grant.wait > 0 ? refusal_of_moment(&f->why) : ASK_NOT;
+	f->again = p->authz->decision.grant.wait > 0 ? refusal_of_moment(&f->why) : ASK_NOT;
 	return -1;
 }
 
@@ -249,22 +249,22 @@ check_alone(const struct plan *p, struct refusal *f)
 	if (unleased.n == 0)
 		return 0;
 	f->met_unleased = true;
-	f->again = p->ruling->decision.grant.wait > 0 ? ASK_AGAIN : ASK_NOT;
-	waitline_tell_unleased(&unleased.v[0], text);
+	f->again = p->authz->decision.grant.wait > 0 ? ASK_AGAIN : ASK_NOT;
+	wait_tell_unleased(&unleased.v[0], text);
 	return refuse(&f->why, WHY_AGAIN, "GPU %s", text);
 }
 
 int
-take_lease(struct plan *p, bool find_unleased, char key[LEASE_KEY_SIZE], struct refusal *f)
+pick_and_write_lease(struct plan *p, bool find_unleased, char key[LEASE_KEY_SIZE], struct refusal *f)
 {
-	const struct ruling *r = p->ruling;
+	const struct authz *r = p->authz;
 	autounleased struct unleased unleased = { 0 };
 	struct why ignored;
 
 	if (find_unleased && unleased_of_wants(&r->decision, &unleased, &f->why) == -1)
 		return refuse_unchecked(p, f);
 	p->lease.unlooked = !find_unleased && beside_may(p);
-	if (take_under_lock(p, &unleased, f) == -1)
+	if (lease_under_lock(p, &unleased, f) == -1)
 		return -1;
 	if (!plan_promises(p) && (p->lease.unlooked ? beside_keep(p, &f->why) : check_alone(p, f)) == -1) {
 		(void)leases_drop(r->call->peer, r->call->request->runtime_root, r->call->request->id, "", NULL, &ignored);

@@ -15,7 +15,7 @@
 enum engine_verb {
 	ENGINE_SPECS,	/* the CDI specs of this host; engine_specs_pack() makes this question */
 	ENGINE_NAMES,	/* which of the GPUs do the specs name, and how? */
-	ENGINE_NODES,	/* which further nodes do these GPUs have by their rules? */
+	ENGINE_NODES,	/* which extra nodes do these GPUs have by their rules? */
 	ENGINE_EDITS,	/* the same, and all else that a container gets with the GPUs in addition to their nodes */
 };
 
@@ -36,7 +36,7 @@ struct engine_specs {
 #define ENGINE_WANTS_MAX 64
 
 struct engine_want {
-	uint32_t gpu;			/* its place in the inventory of ENGINE_NAMES */
+	uint32_t gpu;			/* its index in the inventory of ENGINE_NAMES */
 	struct gpu_rule rule;		/* borrowed when written, owned when read */
 };
 
@@ -60,12 +60,12 @@ struct engine_answer {
 	struct strlist specs;		/* ENGINE_EDITS: paths of the specs that gave them */
 };
 
-#define ENGINE_SPECS_MAX (260U << 20)	/* gpuhelper-read's answer, and the places of the specs */
+#define ENGINE_SPECS_MAX (260U << 20)	/* gpuhelper-read's answer, and the list of the specs */
 #define ENGINE_ANSWER_MAX (4U << 20)
 #define ENGINE_MASKED_MAX 8192	/* some paths for each GPU and part of the host */
 
 /*
- * The first question: the places of the specs, and the answer of gpuhelper-read («len» bytes, as they are). The caller
+ * The first question: the list of the specs, and the answer of gpuhelper-read («len» bytes, as they are). The caller
  * frees the *size bytes; NULL if memory is short.
  */
 char *engine_specs_pack(struct engine_specs *s, const char *answer, size_t len, size_t *size);
@@ -75,7 +75,7 @@ char *engine_specs_pack(struct engine_specs *s, const char *answer, size_t len, 
  */
 bool engine_specs_unpack(const char *question, size_t size, struct engine_specs *s, const char **answer, size_t *len);
 void engine_specs_free(struct engine_specs *s);
-/* Used by both: the places alone. */
+/* Used by both: the list alone. */
 void engine_specs_lines(struct lines *t, struct engine_specs *s);
 
 void engine_ask_lines(struct lines *t, struct engine_ask *a);

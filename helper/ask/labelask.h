@@ -28,7 +28,7 @@ enum label_use {
 };
 
 struct label_ask {
-	char version[LABEL_VERSION_MAX];	/* GPUHELPER_VERSION of the asker */
+	char version[LABEL_VERSION_MAX];	/* GPUHELPER_VERSION of the client */
 	enum label_verb {
 		LABEL_IS_VALID,		/* is «object» a label of the loaded policy? The answer has its canonical spelling */
 		LABEL_LETS,		/* may a process with label «who» do «use» to an object with label «object»? */

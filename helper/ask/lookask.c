@@ -84,7 +84,7 @@ look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 	return buf_take(&b);
 }
 
-/* What a look can have found, and what it can have left of its limits. */
+/* What a scan can have found, and what it can have left of its limits. */
 static bool
 is_possible(const struct look_ask *a, const struct look_answer *r)
 {

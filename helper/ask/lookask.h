@@ -15,7 +15,7 @@
 #define LOOK_ASK_MAX (1U << 20)		/* bytes */
 #define LOOK_ANSWER_MAX (64U << 10)
 #define LOOK_VERSION_MAX 16
-#define LOOK_EARLY 1		/* the byte before the first question: start the process that looks at once; otherwise 0 */
+#define LOOK_EARLY 1		/* the byte before the first question: start the process that scans at once; otherwise 0 */
 
 /*
  * Begins each message. Programs that are not of one installation may differ in the rest, so this is compared before
@@ -30,7 +30,7 @@ enum look_kind {
 	LOOK_BOOT,		/* was the lease written in another boot? (look/leasekept.h) */
 	LOOK_KEPT,		/* the same, and does anybody keep it? */
 	LOOK_USE,		/* does a process of the lease's users have one of its nodes, or a mount of a node or folder? */
-	LOOK_LEAKED,		/* does anyone have what a container passed on of its writable folders? */
+	LOOK_LEAKED,		/* does a process still have what has leaked of a container's writable folders? */
 	LOOK_ACTIVITY,		/* the state of the container of a lease with «placeholder» (look/activity.h) */
 	LOOK_HOLDERS,		/* which processes of containers have the nodes? */
 };
@@ -43,7 +43,7 @@ struct look_ask {
 	uint32_t left;
 	uint32_t dirs;		/* of cgroups, likewise */
 	uint32_t kind;		/* enum look_kind */
-	uint32_t timeout;	/* milliseconds until the look is ended */
+	uint32_t timeout;	/* milliseconds until the scan is ended */
 	uint32_t anew;		/* 1: believe nothing that was seen for earlier questions */
 	uint32_t zero;
 };
@@ -70,7 +70,7 @@ enum incomplete_kind {
 	INCOMPLETE_UNSTEADY,		/* this process changes its threads or descriptors too fast */
 	INCOMPLETE_CROWDED,		/* processes start too fast; this one was the last */
 	INCOMPLETE_SLOW,		/* this process blocks its readers */
-	INCOMPLETE_ENDED,		/* the look was ended at this process */
+	INCOMPLETE_ENDED,		/* the scan was ended at this process */
 };
 struct look_incomplete {
 	uint32_t kind;
@@ -85,7 +85,7 @@ struct look_answer {
 	uint32_t left, dirs;
 	uint32_t yes;		/* 1: yes; LOOK_KEPT: somebody keeps it */
 	uint32_t of_another_boot;
-	uint32_t blocked;	/* milliseconds in which the look waited for another process, not for a processor */
+	uint32_t blocked;	/* milliseconds in which the scan waited for another process, not for a processor */
 	uint32_t activity;		/* LOOK_ACTIVITY: activity_pack() (look/lookquestion.h) */
 	struct look_incomplete incomplete;	/* LOOK_HOLDERS */
 };
@@ -96,13 +96,13 @@ bool look_head_is_ours(const struct look_head *h);
 
 /*
  * Packs the question, which look/lookquestion.h unpacks. The caller frees the *len bytes; NULL if memory is short.
- * Folders only for LOOK_USE and LOOK_KEPT of a lease with users, ways only for LOOK_LEAKED.
+ * Folders only for LOOK_USE and LOOK_KEPT of a lease with users, lookup paths only for LOOK_LEAKED.
  */
 char *look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len);
 
 /*
  * Reads the answer to *a. holder[n] gets the numbers after it: pid or -pid for each node. -1 with *why for an answer of
- * another version, to another question, or with a value that no look finds: more looks left than before, say.
+ * another version, to another question, or with a value that no scan finds: more steps left than before, say.
  */
 int look_answer_read(const char *bytes, size_t len, const struct look_ask *a, pid_t *holder, size_t n,
     struct look_answer *out, struct why *why);

@@ -1,4 +1,4 @@
-/* See reply.h: decodes what the helper wrote, with the asker's rights. */
+/* See reply.h: decodes what the helper wrote, with the client's rights. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * See request.h. The encoder runs with the caller's rights. The decoder runs as root on bytes that the caller
  * chose: it copies, compares and counts, and checks texts only for characters that are not allowed.
  *
- * A message is a head of fixed size, then id maps, groups, shut leases, and texts, each as long as the head
+ * A message is a head of fixed size, then id maps, groups, closed leases, and texts, each as long as the head
  * says, with nothing between them. Numbers are as in memory, since both programs are of one build (wire.h has
  * a version).
  */

@@ -23,7 +23,7 @@ enum verb {
 	VERB_CREATED,	/* the runtime made the container: see where it is */
 	VERB_EXEC,	/* the asking process is about to start a process in the container: record it */
 	VERB_TASK,	/* the process «waiter» in the container waits for the GPUs that were promised: take them for it */
-	VERB_OVER,	/* the process «waiter» has ended: give its place or its GPUs back */
+	VERB_OVER,	/* the process «waiter» has ended: give its position or its GPUs back */
 	VERBS
 };
 
@@ -58,8 +58,8 @@ struct request_spec {
 
 /* What a wrapper that asks again has done, or waits for. */
 struct request_again {
-	struct strlist closed;		/* leases (keys) whose containers' access was taken away by chores of the helper */
-	bool no_ops;			/* a chore failed: give no more */
+	struct strlist closed;		/* leases (keys) whose containers' access was taken away by operations of the helper */
+	bool no_ops;			/* an operation failed: give no more */
 	bool await_keys;		/* keys are being fetched: a token that none here has signed is not refused yet */
 	bool find_unleased;		/* look who has a GPU open before it is granted, not while the container is made */
 };

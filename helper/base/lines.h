@@ -63,7 +63,7 @@ void words_list(struct lines *s, struct strlist *l);
 
 /* Lines of this name, one for each text of the list. */
 void lines_texts(struct lines *s, const char *name, struct strlist *l);
-/* Lines of this name, one for each text of «first» and the text at the same place of «second». */
+/* Lines of this name, one for each text of «first» and the text at the same index of «second». */
 void lines_pairs(struct lines *s, const char *name, struct strlist *first, struct strlist *second);
 
 /* Notes that memory is short. */

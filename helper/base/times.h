@@ -1,11 +1,11 @@
 /*
  * Time limits on which two programs or two files rely, and how they must be ordered. A limit that matters to one file
- * alone is in that file. The helper's life is explained in root/self/timer.h.
+ * alone is in that file. How long a helper runs is explained in root/self/timer.h.
  */
 #ifndef GPUHELPER_BASE_TIMES_H
 #define GPUHELPER_BASE_TIMES_H
 
-/* How long a helper lives at most, for a user and for root. The wrapper waits longer: the end closes the connection. */
+/* How long a helper runs at most, for a user and for root. The wrapper waits longer: the end closes the connection. */
 #define RUN_MAX_S 30
 #define RUN_MAX_OF_ROOTS_S 300
 #define REPLY_MS 35000
@@ -27,7 +27,7 @@ _Static_assert(DEVICE_LOCK_MS > REVOKING_MS, "whoever waits for a chore sees it 
 
 /*
  * How long a helper waits for the lock on the leases, or for one that only helpers of its user take; and how long its
- * looks may last while others wait for the first.
+ * scans may last while others wait for the first.
  */
 #define LOCK_WAIT_MS 1500
 #define ALL_SCANS_MS 700
@@ -38,8 +38,9 @@ _Static_assert(ALL_SCANS_MS < LOCK_WAIT_MS, "a helper's looks do not cost others
 _Static_assert(ENGINE_MS < RUN_MAX_S * 1000 / 4, "an engine that does not answer costs little of a helper's life");
 
 /*
- * A request that waits loses its place in the queue after a silence: SILENCE_MS for root's, WOKEN_MS for a create that
- * the last change woke, POLLED_MS for others, which nothing wakes. The *_MS_MAX say how long it waits before it asks.
+ * A request that waits loses its position in the queue after a silence: SILENCE_MS for root's, WOKEN_MS for a create
+ * that the last change woke, POLLED_MS for others, which nothing wakes. The *_MS_MAX say how long it waits before it
+ * asks.
  */
 #define SILENCE_MS 60000
 #define ASK_MS_MAX 25000

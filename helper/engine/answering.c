@@ -15,7 +15,7 @@
 
 /* Specs. */
 
-/* Makes files of the places. Those that gpuhelper-read's answer has get an empty text. */
+/* Makes files of the list. Those that gpuhelper-read's answer has get an empty text. */
 static int
 take_list(struct engine_specs *s, struct spec_files *out, struct why *why)
 {

@@ -1,6 +1,6 @@
 /*
  * gpuhelper-engine: says what the CDI specs of this host give a container in addition to its GPUs' nodes: how the specs
- * name the GPUs, which further nodes a rule gives, and the driver's files, hooks and variables. The helper starts it as
+ * name the GPUs, which extra nodes a rule gives, and the driver's files, hooks and variables. The helper starts it as
  * a user of its own (root/child/engine.h), sends each question over one channel, and ends it with the channel. Hears no
  * word of a stranger: specs and rules are root's, and the GPUs are those that gpuhelper-judge saw before it heard one.
  * Opens files only for reading, changes nothing, and needs no right of its own. What it says is not believed: see

@@ -38,7 +38,7 @@ unsigned extra_kind_word(const char *kind);
 struct extra_node {
 	uint32_t major, minor;
 	char pci[16];		/* of the GPU that has the node, by its PCI class (sysfs, «device»); "": none */
-	char sysname[96];		/* the last two components of its place in sysfs, "misc/rdma_cm"; "": none */
+	char sysname[96];		/* the last two components of its path in sysfs, "misc/rdma_cm"; "": none */
 };
 
 enum extra_kind {

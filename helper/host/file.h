@@ -25,7 +25,7 @@ cleanup_close_fd(const int *fd)
 int file_open_beneath(int dirfd, const char *path, int flags);
 
 /*
- * "/", opened with O_PATH at the first call and kept for the life of the process: do not close it. -1 with errno.
+ * "/", opened with O_PATH at the first call and kept as long as the process runs: do not close it. -1 with errno.
  * A copy of the process that closes all of its descriptors calls file_forget_root().
  */
 int file_root(void);

@@ -1,4 +1,4 @@
-/* See act.h. */
+/* See change.h. */
 #include "act.h"
 
 #include <stdio.h>

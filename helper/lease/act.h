@@ -1,6 +1,6 @@
 /*
- * What a grant changes on device nodes of the host. Each change is an act: it is done for a lease, and undone with the
- * last lease that has it (ledgerfile.h).
+ * What a grant changes on device nodes of the host. Each change is a change: it is done for a lease, and undone with
+ * the last lease that has it (ledgerfile.h).
  */
 #ifndef GPUHELPER_LEASE_ACT_H
 #define GPUHELPER_LEASE_ACT_H
@@ -28,19 +28,19 @@ struct change {
 
 extern const char *const act_kinds[];	/* «make node», «allow user» */
 
-/* The acts that a plan needs. Begins as zero. */
+/* The changes that a plan needs. Begins as zero. */
 struct changes {
 	struct change *v;
 	size_t n;
 };
 
-/* Adds a copy, unless the same act is there. False if memory is short. */
+/* Adds a copy, unless the same change is there. False if memory is short. */
 bool acts_add(struct changes *all, const struct change *a);
 /* Adds a line for each: «allow user 1000 /dev/nvidia0», «make node /dev/nvidiactl». False if memory is short. */
 bool acts_describe(const struct changes *all, struct strlist *out);
 /* True if a node is still to be made. */
 bool acts_make_any(const struct changes *all);
-/* Keeps the acts that make nodes, and drops the others. */
+/* Keeps the changes that make nodes, and drops the others. */
 void acts_keep_nodes(struct changes *all);
 void acts_free(struct changes *all);
 

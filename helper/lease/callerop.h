@@ -1,9 +1,9 @@
 /*
- * Chores: what the helper has its caller do with the caller's rights. To take a container's access to device
+ * Operations that the helper has its caller do, with the caller's rights. To take a container's access to device
  * nodes away needs CAP_SYS_ADMIN, and to end its processes needs signals. The helper has neither: its filter
- * lets it end only its own children. It gives chores only to the host's root, who could do all of this
+ * lets it end only its own children. It gives operations only to the host's root, who could do all of this
  * anyway.
- * Whoever does a chore holds the lease's lock DEVICE_LOCK meanwhile, and first reads the lease: a process that
+ * Whoever does an operation holds the lease's lock DEVICE_LOCK meanwhile, and first reads the lease: a process that
  * stalled and comes late must not undo what another has done since.
  */
 #ifndef GPUHELPER_LEASE_CALLEROP_H
@@ -39,7 +39,7 @@ struct caller_op {
 	struct promised_node *node;	/* all that were promised */
 	size_t nodes;
 	struct process_id init;		/* the container's first process */
-	struct process_id by;		/* the process that gives the GPUs back; pid 0: the lease is not about to change */
+	struct process_id by;		/* the process that revokes the GPUs; pid 0: the lease is not about to change */
 };
 
 struct caller_ops {
@@ -47,13 +47,13 @@ struct caller_ops {
 	size_t n;
 };
 
-/* Adds a chore to fill in, valid until the next call. NULL if memory is short. */
+/* Adds an operation to fill in, valid until the next call. NULL if memory is short. */
 struct caller_op *caller_ops_add(struct caller_ops *c);
 bool caller_op_add_node(struct caller_op *c, const struct promised_node *n);
 void caller_ops_free(struct caller_ops *c);
 #define autocallerops __attribute__((cleanup(caller_ops_free)))
 
-/* Writes the chores as a JSON array. */
+/* Writes the operations as a JSON array. */
 void caller_ops_write(struct jsonout *j, const char *key, const struct caller_ops *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads chores (callerop.h) back, for the process that is to do them. */
+/* Reads operations (callerop.h) back, for the process that is to do them. */
 #ifndef GPUHELPER_LEASE_CALLEROPREAD_H
 #define GPUHELPER_LEASE_CALLEROPREAD_H
 

@@ -9,7 +9,7 @@
 #include "leasefile.h"
 
 /*
- * The variables and groups of these edits and, with «line», the line for the user. The caller frees it; NULL
+ * The variables and groups of these edits and, with «with_text», the text for the user. The caller frees it; NULL
  * if memory is short or a text is not UTF-8.
  */
 char *exec_text(const struct lease *l, const struct edits *e, bool with_text);

@@ -1,5 +1,5 @@
 /*
- * A folder of the host that a lease holds. It is identified by file system and place in it, as in mountinfo
+ * A folder of the host that a lease holds. It is identified by its file system and its path in it, as in mountinfo
  * (proc(5)), because bind mounts can make one folder visible at several paths.
  */
 #ifndef GPUHELPER_LEASE_HELDFOLDER_H

@@ -42,10 +42,10 @@ struct lease_container {
 	bool host_root;		/* it has no user namespace, so its root is the host's */
 };
 
-/* What a helper saw of a lease, and did about it. Not in the file. */
+/* What the scan of a helper found of a lease, and what was done about it. Not in the file. */
 struct lease_scan {
 	bool done;		/* whether it is over is known (leaseend.h) */
-	bool releasing;		/* drained just now, to be looked at again (leaseend.h) */
+	bool releasing;		/* set to releasing just now, to be scanned again (leaseend.h) */
 	bool over;		/* it is over, and left alone */
 	bool reopened;		/* only promised, but its container was seen to have access */
 };
@@ -73,7 +73,7 @@ struct lease {
 	size_t folders;
 	struct lookup *lookup;	/* to its folders; once it exists, to those that it may write to as the host's root */
 	size_t lookups;
-	bool planned;		/* acts are planned only: the grant is not in the audit log yet */
+	bool planned;		/* changes are planned only: the grant is not in the audit log yet */
 	bool unlooked;		/* nobody has looked yet who else has its GPUs open: its container must not start */
 	enum lease_state state;
 	bool placeholder;		/* its tasks are execs, so their end can be seen */
@@ -119,12 +119,12 @@ bool lease_has_promised_nodes(const struct lease *l);
 void lease_forget_gpus(struct lease *l);
 /* True if its container may write to a folder as the host's root. */
 bool lease_writes_as_root(const struct lease *l);
-/* True if it has the same way. */
+/* True if it has the same lookup path. */
 bool lease_has_lookup(const struct lease *l, const struct lookup *w);
-/* Reduces it to its ways (LEASE_LEAKED). */
+/* Reduces it to its lookup paths (LEASE_LEAKED). */
 void lease_keep_lookups(struct lease *l);
 
-/* True if the lease, as it is now, still wants this chore done. */
+/* True if the lease, as it is now, still wants this operation done. */
 bool lease_wants(const struct lease *l, const struct caller_op *c);
 
 #endif

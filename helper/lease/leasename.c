@@ -42,7 +42,7 @@ bits_of(const char *text)
 	return 1ULL << (h & 63) | 1ULL << (h >> 6 & 63) | 1ULL << (h >> 12 & 63);
 }
 
-/* All parts of a GPU have one mark, because a lease of the whole GPU holds all parts. */
+/* All parts of a GPU have the same bits, because a lease of the whole GPU holds all parts. */
 static uint64_t
 bits_of_gpu(enum gpu_vendor vendor, const char *pci)
 {

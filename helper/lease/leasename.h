@@ -17,7 +17,7 @@
 #include "leasefile.h"
 
 #define LEASE_WRITES 1U		/* it writes to a folder as the host's root (lookup.h) */
-#define LEASE_LOOKUPS 2U		/* it has ways */
+#define LEASE_LOOKUPS 2U		/* it has lookup paths */
 #define LEASE_LABEL 4U		/* it has an SELinux label, or holds folders */
 #define LEASE_REUSE 8U		/* its token is one of those that take turns */
 

@@ -1,7 +1,7 @@
 /*
  * Containers whose process 1 only pauses (Concourse's gdn-init). Each task is an exec into such a container. The
  * container is only promised GPUs: it has the nodes of all that its policy's rules may give, and can open none of them.
- * A task takes the GPUs (root/verb/task.c), and they are given back when the task is over. Computes decisions only:
+ * A task acquires the GPUs (root/verb/task.c), and they are revoked when the task is over. Computes decisions only:
  * root/end/idle.c looks at processes, the clock and files.
  */
 #ifndef GPUHELPER_LEASE_LEASETASKS_H
@@ -23,7 +23,7 @@
 
 /* What to do about the GPUs of a container whose task is over. */
 enum idle_setting {
-	IDLE_GIVE_BACK,		/* take the GPUs, and leave the container */
+	IDLE_GIVE_BACK,		/* revoke the GPUs, and leave the container */
 	IDLE_STOP,		/* end its process 1 */
 	IDLE_KEEP,		/* leave it the GPUs until it ends */
 };
@@ -35,14 +35,14 @@ struct file_id {
 };
 bool file_id_same(const struct file_id *a, const struct file_id *b);
 
-/* The state of a lease. */
+/* The state of a lease. lease_state_name() has the words of files and messages, which are older than these. */
 enum lease_state {
 	LEASE_HELD,
 	LEASE_RELEASING,		/* ended, but its GPUs are still in use */
-	LEASE_REVOKING,	/* a process (pausing.giver) is taking the container's access to its nodes away */
+	LEASE_REVOKING,	/* a process (tasks.changer) is taking the container's access to its nodes away */
 	LEASE_PROMISED,		/* it holds no GPU: no task is there, or a task waits */
-	LEASE_ACQUIRING,		/* a process (pausing.giver) is taking GPUs for a task (pausing.task) */
-	LEASE_LEAKED,	/* the container is gone, but someone may have what it passed on: holds only its ways */
+	LEASE_ACQUIRING,		/* a process (tasks.changer) is acquiring GPUs for a task (tasks.task) */
+	LEASE_LEAKED,	/* the container is gone, but a process may have its folders: holds only their lookup paths */
 };
 const char *lease_state_name(enum lease_state s);
 /* Writes or reads it as a word (lines.h). */
@@ -61,14 +61,14 @@ struct lease_tasks {
 	enum idle_setting idle;
 	uint32_t left_behind;		/* seconds that processes of an ended task may stay, or LEFT_BEHIND_KEEP */
 	char *asked;			/* the GPUs in the container's own words; NULL: it asked for all that the policy gives */
-	struct held_gpu *may;		/* the promised GPUs: those that a task may take some of */
+	struct held_gpu *may;		/* the promised GPUs: those that a task may acquire some of */
 	size_t mays;
 	struct promised_node *node;	/* all nodes of these */
 	size_t nodes;
-	struct process_id task;		/* the process that the GPUs were taken for: the waiter, which becomes the task */
+	struct process_id task;		/* the process that the GPUs were acquired for: the waiter, which becomes the task */
 	int64_t left_since;		/* clock_ms() when its task was first seen to be over with processes left; 0: never */
 	struct process_id changer;	/* LEASE_REVOKING, LEASE_ACQUIRING: the process that does it */
-	int64_t changing_since;		/* clock_ms() when the giver began */
+	int64_t changing_since;		/* clock_ms() when the changer began */
 	uint32_t waited;		/* seconds that it waited for its GPUs */
 	uint32_t uid, gid;		/* of the process that the container was made for; ids inside */
 	char *who;			/* identity (identity_pack()) by which a task is judged; NULL: it can't be */
@@ -89,7 +89,7 @@ void lease_tasks_lines(struct lines *s, struct lease_tasks *p);
 struct activity {
 	bool placeholder;		/* process 1 runs the program that pauses */
 	bool alone;		/* the container's cgroups have no other process */
-	bool task;		/* they have one that came by an exec, or pausing.task lives */
+	bool task;		/* they have one that came by an exec, or tasks.task lives */
 	bool has_node;		/* process 1 has a granted node open or mapped */
 };
 
@@ -114,7 +114,7 @@ enum task_next {
 };
 enum task_next task_next_of(enum lease_state s, const struct lease_tasks *p, bool changer_lives, int64_t now);
 
-/* True if the process *me may begin to give the GPUs back, or continue where another one stopped. */
+/* True if the process *me may begin to revoke the GPUs, or continue where another one stopped. */
 bool may_revoke(enum lease_state s, const struct lease_tasks *p, enum idleness i, const struct process_id *me,
     bool changer_lives, int64_t now);
 

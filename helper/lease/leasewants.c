@@ -27,7 +27,7 @@ lease_wants(const struct lease *l, const struct caller_op *c)
 		return false;
 	if (c->by.pid == 0 && c->kind != OP_CLOSE)
 		return false;
-	/* a chore without c->by shuts out a container that has no GPUs */
+	/* an operation without c->by closes the nodes of a container that has no GPUs */
 	return l->state == (c->by.pid != 0 ? LEASE_REVOKING : LEASE_PROMISED) &&
 	    (c->by.pid == 0 || process_id_same(&l->tasks.changer, &c->by));
 }

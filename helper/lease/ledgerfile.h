@@ -2,8 +2,8 @@
  * A device node's file in /run/gpuhelper/ledger, of lines (lines.h): what was done to the node, for which leases, and
  * what was there before. Its name is the node's number, «195:0». Computes only; helper/root/lease/ledger.c opens.
  *
- * An entry is written before its act is done, and removed after the act is undone. So an act in the file may not have
- * been done yet, or may be undone already.
+ * An entry is written before its change is done, and removed after the change is undone. So a change in the file may
+ * not have been done yet, or may be undone already.
  */
 #ifndef GPUHELPER_LEASE_LEDGERFILE_H
 #define GPUHELPER_LEASE_LEDGERFILE_H
@@ -47,16 +47,16 @@ int ledger_decode(const char *text, size_t len, struct ledger_node *n, struct wh
 
 void ledger_node_free(struct ledger_node *n);
 
-/* Finds the entry of an act (act.h), of the lease with this key. NULL: there is none. */
+/* Finds the entry of a change (change.h), of the lease with this key. NULL: there is none. */
 struct ledger_entry *ledger_find(const struct ledger_node *n, const char *key, const struct change *a);
 
-/* True if both entries are of one act. */
+/* True if both entries are of one change. */
 bool ledger_same_act(const struct ledger_entry *a, const struct ledger_entry *b);
 
 /* True if an entry adds to the node's ACL. */
 bool ledger_is_acl(const struct ledger_entry *e);
 
-/* Adds an entry for the act; «was» is the label before, or NULL. NULL: memory is short. Valid until the next one. */
+/* Adds an entry for the change; «was» is the label before, or NULL. NULL: memory is short. Valid until the next one. */
 struct ledger_entry *ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct change *a,
     const char *was);
 

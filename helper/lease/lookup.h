@@ -1,5 +1,5 @@
 /*
- * The way to a folder of the host. Whoever is the host's root and may write to a directory on it can redirect
+ * The lookup path of a folder of the host. Whoever is the host's root and may write to a directory on it can redirect
  * the path (rename(2), a link).
  */
 #ifndef GPUHELPER_LEASE_LOOKUP_H
@@ -14,18 +14,18 @@ struct lookup {
 	char *path;		/* by which the folder was granted */
 	bool writable;
 	/*
-	 * Places, "8:1 /srv/data": file system and path in it (mountinfo in proc(5)). First the folder's own;
+	 * File system paths, "8:1 /srv/data": file system and path in it (mountinfo in proc(5)). First the folder's own;
 	 * then, for each mount on the way, the last directory above it.
 	 */
 	struct strlist at;
 };
 
-/* True if the way goes through the other's folder, by its path or by places behind bind mounts. */
+/* True if the lookup path goes through the other's folder, by its path or by file system paths behind bind mounts. */
 bool lookup_passes(const struct lookup *w, const struct lookup *through);
 
 /*
- * True if the folder's place is in the other folder: whoever may move it within that folder changes its
- * place.
+ * True if the folder's file system path is in the other folder: whoever may move it within that folder changes its
+ * file system path.
  */
 bool lookup_lies_in(const struct lookup *w, const struct lookup *other);
 

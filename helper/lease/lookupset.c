@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The start of a path, or of a place with its file system («8:1 /srv»), that «lookup» goes through or is. */
+/* The start of a path, or of a file system path with its file system («8:1 /srv»), that «lookup» goes through or is. */
 struct prefix {
 	const char *text;
 	size_t len;
@@ -53,7 +53,7 @@ find_prefix(const struct prefixes *m, const char *text, size_t len)
 	return found != NULL ? found->lookup : NULL;
 }
 
-/* Where the path in a place begins; NULL if it is no place. */
+/* Where the path in a file system path begins; NULL if it is no file system path. */
 static const char *
 path_in_fs_path(const char *fs_path)
 {
@@ -189,7 +189,7 @@ lookupset_through(const struct lookupset *s, const struct lookup *through)
 }
 
 /*
- * The first of these marks that the text is in, starting with itself or with the directory above. NULL if
+ * The first of these prefixes that the text is in, starting with itself or with the directory above. NULL if
  * there is none.
  */
 static const struct lookup *

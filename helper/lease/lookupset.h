@@ -1,6 +1,7 @@
 /*
- * The ways of one lease, sorted, so that under the lock other ways can be compared with them in less than the product
- * of both numbers. The answers are those of lookup_passes() and lookup_lies_in() (lookup.h) for any two ways.
+ * The lookup paths of one lease, sorted, so that under the lock other lookup paths can be compared with them in less
+ * than the product of both numbers. The answers are those of lookup_passes() and lookup_lies_in() (lookup.h) for any
+ * two lookup paths.
  */
 #ifndef GPUHELPER_LEASE_LOOKUPSET_H
 #define GPUHELPER_LEASE_LOOKUPSET_H
@@ -10,29 +11,29 @@
 
 #include "lookup.h"
 
-/* Starts of paths or places; the texts belong to the ways. */
+/* Starts of paths or file system paths; the texts belong to the lookup paths. */
 struct prefixes {
 	struct prefix *v;
 	size_t n, room;
 };
 
 struct lookupset {
-	/* what the ways go through; the writable folders; the places that these are in */
+	/* what the lookup paths go through; the writable folders; the file system paths that these are in */
 	struct prefixes above, fs_paths_above, writable, writable_fs_paths, holding;
 };
 
-/* Sorts the ways, which must stay unchanged. False if memory is short. lookupset_free() in any case. */
+/* Sorts the lookup paths, which must stay unchanged. False if memory is short. lookupset_free() in any case. */
 bool lookupset_make(struct lookupset *s, const struct lookup *lookup, size_t lookups);
 void lookupset_free(struct lookupset *s);
 #define autolookupset __attribute__((cleanup(lookupset_free)))
 
 /*
- * A way of the set that goes through the folder «through» (lookup_passes(one, through)); NULL if there is none.
+ * A lookup path of the set that goes through the folder «through» (lookup_passes(one, through)); NULL if there is none.
  */
 const struct lookup *lookupset_through(const struct lookupset *s, const struct lookup *through);
 /*
- * A writable folder of the set through which one of these ways goes (lookup_passes(way, one)); *passing is that
- * way. NULL if there is none.
+ * A writable folder of the set through which one of these lookup paths goes (lookup_passes(lookup, one)); *passing is
+ * that lookup path. NULL if there is none.
  */
 const struct lookup *lookupset_crossed(const struct lookupset *s, const struct lookup *lookup, size_t lookups,
     const struct lookup **passing);

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define EACH 128	/* processes: a look at them takes many times as long as a fork(2) */
+#define EACH 128	/* processes: a scan of them takes many times as long as a fork(2) */
 
 static struct copy_part *parts = MAP_FAILED;
 

@@ -1,5 +1,5 @@
 /*
- * Copies of this process that look at a part of the processes each, beside it, where a look at all of them would take
+ * Copies of this process that look at a part of the processes each, beside it, where a scan of all of them would take
  * long. What they find is in memory that they share with it.
  */
 #ifndef GPUHELPER_LOOK_COPIES_H

@@ -52,7 +52,7 @@ struct mount_ids {
 	bool read;
 };
 
-/* True if the file is on the file system of this folder, whose place reads «8:1 /srv/data» (lookup.h). */
+/* True if the file is on the file system of this folder, whose file system path reads «8:1 /srv/data» (lookup.h). */
 static bool
 is_on_its_file_system(const struct lookup *w, const struct statx *st)
 {
@@ -163,7 +163,7 @@ keeps_others(struct leak_search *s, const char *thread, const char *fd, const ch
 	return n > 0 || n == FDINFO_LACKS;
 }
 
-/* True if the file that this link of procfs leads to was passed on. «dir» is the directory of the link. */
+/* True if the file that this link of procfs leads to has leaked. «dir» is the directory of the link. */
 static bool
 has_leaked(struct leak_search *s, const char *thread, int dir, const char *link)
 {
@@ -280,7 +280,7 @@ process_keeps_one(struct leak_search *s, const char *pid)
 	return thread_any(s->proc, pid, thread_has_one, s) || maps_hidden_ring(s, pid);
 }
 
-/* Of our uid are only looks, which have a process file system open that is mounted nowhere (root/self/ownproc.h). */
+/* Of our uid are only scans, which have a process file system open that is mounted nowhere (root/self/ownproc.h). */
 static bool
 is_roots_or_ours(uint32_t uid)
 {

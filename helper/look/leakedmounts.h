@@ -1,7 +1,7 @@
 /*
- * Whether a process has something that a container passed to it before that container ended. A descriptor sent through
- * a socket still gives access to its sender's mount. That mount may be writable, and may have been detached long ago.
- * The same is true of a mount that the sender made.
+ * Whether a process has a leaked mount: something that a container passed to it before that container ended. A
+ * descriptor sent through a socket still gives access to its sender's mount. That mount may be writable, and may have
+ * been detached long ago. The same is true of a mount that the sender made.
  */
 #ifndef GPUHELPER_LOOK_LEAKEDMOUNTS_H
 #define GPUHELPER_LOOK_LEAKEDMOUNTS_H

@@ -3,14 +3,14 @@
  * who keeps a lease. The helper starts it as a user of its own (root/child/looker.h), asks one question at a time over
  * one channel, and ends it. Its answers are numbers (ask/lookask.h), never bytes of a file.
  *
- * There are two processes: a watcher, and a child of it that looks. If a look takes too long, a signal ends the child;
+ * There are two processes: a watcher, and a child of it that scans. If a scan takes too long, a signal ends the child;
  * the watcher reports that, and starts another child for the next question. Where there are many processes, the child
  * has copies of itself look at a part of them (copies.h). Of the helper's descriptors all have only the channel, a
- * process file system of their own, and the helper's place, whose lock they share. They can open files only for
+ * process file system of their own, and the helper's slot, whose lock they share. They can open files only for
  * reading.
- * Nobody but root may be able to stop a look: a caller who could do so could meanwhile pass a node from a process that
+ * Nobody but root may be able to stop a scan: a caller who could do so could meanwhile pass a node from a process that
  * was not looked at yet to one that was. So the user of this program must have no other process, and may be nobody's
- * subordinate user; the filter keeps the looks of different requests from signalling each other.
+ * subordinate user; the filter keeps the scans of different requests from signalling each other.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,9 +52,9 @@
 #define IDLE_MS (RUN_MAX_OF_ROOTS_S * 1000)
 
 /*
- * Shared by both processes: the process that the child is looking at (0: none in particular); when the look began and
+ * Shared by both processes: the process that the child is looking at (0: none in particular); when the scan began and
  * when it must end (clock_ms(); 0: it is not looking); and the milliseconds that the child had run or waited for a
- * processor when the look began.
+ * processor when the scan began.
  */
 struct progress {
 	volatile pid_t pid;
@@ -68,7 +68,7 @@ static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_
 static const struct confinement confinement = { "gpuhelper-look", MEMORY_MAX, kept, sizeof(kept) / sizeof(kept[0]),
 	FILTER_LOOKER, false };
 
-/* holder[] has a place for each of the lease's nodes. */
+/* holder[] has an element for each of the lease's nodes. */
 static void
 look_by_kind(const struct look_ask *a, const struct lease *l, struct process_snapshot *seen, struct look_answer *out,
     pid_t *holder)
@@ -147,7 +147,7 @@ ran_by(int schedstat)
 }
 
 /*
- * The milliseconds since the look began in which the child was blocked. If the kernel does not count its running time,
+ * The milliseconds since the scan began in which the child was blocked. If the kernel does not count its running time,
  * all of them.
  */
 static uint32_t

@@ -16,7 +16,7 @@
  * host's daemons (nvidia-persistenced, DCGM) do not count. holder[i] gets -pid if such a process keeps descriptors in
  * the queue of a socket: they could be of any node. Not seen: what an io_uring(7) keeps, and before Linux 5.6 what a
  * socket keeps.
- * *at is the process being looked at, so that the caller knows which one if the look never ends. *out says why a holder
+ * *at is the process being looked at, so that the caller knows which one if the scan never ends. *out says why a holder
  * may have been missed: a process can't be seen, or HOLDERS_MS do not suffice.
  */
 void holders_find(const struct edit_node *node, size_t nodes, pid_t *holder, volatile pid_t *at,

@@ -78,7 +78,7 @@ add_inode(struct ns_set *s, uint64_t inode)
 }
 
 /*
- * True if the task has ended. The kernel also says EACCES for one that ends while its link is followed
+ * True if the thread has ended. The kernel also says EACCES for one that ends while its link is followed
  * (fs/proc/namespaces.c).
  */
 static bool
@@ -90,7 +90,7 @@ thread_is_gone(int proc, const char *thread, int error)
 }
 
 /*
- * Notes the namespace of one task. True if it can't be seen or memory is short. A zombie is in no namespace
+ * Notes the namespace of one thread. True if it can't be seen or memory is short. A zombie is in no namespace
  * (ENOENT).
  */
 static bool

@@ -134,7 +134,7 @@ struct finding {
 	bool over_budget;
 };
 
-/* True if the mount is of one of the nodes, or no look is left. */
+/* True if the mount is of one of the nodes, or no step is left. */
 static bool
 mount_counts(void *ctx, struct mount *m)
 {
@@ -144,7 +144,7 @@ mount_counts(void *ctx, struct mount *m)
 
 	if ((f->over_budget = !budget_spend(s->budget)))
 		return true;
-	/* the kernel appends this to the place of a directory that was removed */
+	/* the kernel appends this to the file system path of a directory that was removed */
 	if ((gone = strstr(m->root, "//deleted")) != NULL)
 		*gone = '\0';
 	f->node = mount_is_node(s, m);

@@ -8,7 +8,7 @@
 #include "../base/cleanup.h"
 #include "../base/path.h"
 
-/* True if the path, whose last component may be a pattern, may be this place or above or beneath it. */
+/* True if the path, whose last component may be a pattern, may be the other path, or above or beneath it. */
 static bool
 could_reach(const char *path, const char *other)
 {

@@ -1,4 +1,4 @@
-/* See nested.h. Compares paths of policies; root/lease/lookups.c compares the ways of live leases. */
+/* See nested.h. Compares paths of policies; root/lease/lookups.c compares the lookup paths of live leases. */
 #include "nested.h"
 
 static int

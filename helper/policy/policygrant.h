@@ -65,7 +65,7 @@ enum verdict_kind {
 
 struct decision {
 	enum verdict_kind verdict;	/* VERDICT_GRANT, or why is filled */
-	struct why why;			/* for the asker */
+	struct why why;			/* for the client */
 	const struct policy *policy;	/* the policy that grants */
 	struct inventory inventory;	/* of the policy's vendors, if it grants GPUs */
 	struct grant grant;

@@ -7,7 +7,7 @@
  *
  * The phases, in this order:
  *	enter	takes the process over from its caller			enter.c
- *	begin	starts the children, and shuts the process in		spawn.c, filter.c
+ *	begin	starts the children, and puts the process into its sandbox		spawn.c, filter.c
  *	peer	finds the process that asks, and its user		peer.c
  *	request	reads the request, which is not trusted			frame.c, request.c
  *	verb	carries it out; a grant has phases of its own		grant.c, verb.h

@@ -20,9 +20,9 @@
  * HEARD, LOG, SAID	the count when the helper began to read its request, to open its log, and to write its reply (-1: it
  *		did not; with malloc, LOG is 0 if the log came first)
  * HIT		whether the Nth call came (2: in libconfig)
- * REPLY	the asker's reply, - for none
+ * REPLY	the client's reply, - for none
  *
- * The asker confirms a grant, or hangs up, and then stays until a line «end».  With «blind», HEARD, LOG and SAID are
+ * The client confirms a grant, or hangs up, and then stays until a line «end».  With «blind», HEARD, LOG and SAID are
  * not counted.  To count them, faultat also stops the looker at many calls, and a slow machine's looker would run out
  * of time.
  */
@@ -95,7 +95,7 @@ struct point {
 	int hit;
 };
 
-/* The asker, and its request. */
+/* The client, and its request. */
 struct ask {
 	const struct passwd *pw;
 	char *request;
@@ -104,7 +104,7 @@ struct ask {
 	int hangup, blind;
 };
 
-/* Pipes between the asker and us: .tell from it, .go to its helper. */
+/* Pipes between the client and us: .tell from it, .go to its helper. */
 struct pipes {
 	int tell[2], go[2], error[2];
 };
@@ -474,7 +474,7 @@ hear_library(int fd, struct point *p)
 		p->log = 0;
 }
 
-/* One request; the asker stays. */
+/* One request; the client stays. */
 static pid_t
 run(const struct ask *a, struct point *p)
 {

@@ -5,7 +5,7 @@
  *
  * Runs as root.  USER asks the helper for what the file REQUEST (a whole frame) contains.  killat kills the helper
  * before its Nth system call after execve(2): of all calls, of those that change something, or of those made under
- * the lock.  Prints «killed», or «N calls» if the helper ended first.  The asker ends with the helper, so its lease
+ * the lock.  Prints «killed», or «N calls» if the helper ended first.  The client ends with the helper, so its lease
  * is over.
  *
  * With cgroups the helper starts in them, and is not killed: at that call killat prints «at PID», and detaches at the
@@ -78,7 +78,7 @@ asker(const struct passwd *pw, const char *request, const char *helper, int tell
 	_exit(0);
 }
 
-/* Calls that change something on the host, or for the asker. */
+/* Calls that change something on the host, or for the client. */
 static const long changing[] = {
 	SYS_mknodat, SYS_fchownat, SYS_fchmodat, SYS_fchown, SYS_fchmod, SYS_linkat, SYS_unlinkat, SYS_renameat2,
 	SYS_mkdirat, SYS_ftruncate, SYS_utimensat, SYS_write, SYS_sendto, SYS_flock, SYS_exit_group,

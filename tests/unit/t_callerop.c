@@ -1,6 +1,6 @@
 /*
- * lease/callerop.c: chores are read back as they were written, malformed ones are refused, and the
- * lease's state decides which chores are still to be done.
+ * lease/callerop.c: operations are read back as they were written, malformed ones are refused, and the
+ * lease's state decides which operations are still to be done.
  */
 #include <jansson.h>
 
@@ -16,7 +16,7 @@
     "\"nodes\":[[195,0,true],[4294967295,4294967295,false]],\"init\":[2147483647,\"18446744073709551615\"]," \
     "\"by\":[4242,\"99\"]}"
 
-/* The written form, or NULL if the chores cannot be written. */
+/* The written form, or NULL if the operations cannot be written. */
 static char *
 written(const struct caller_ops *c)
 {
@@ -209,7 +209,7 @@ test_lists(void)
 	caller_ops_free(&c);
 }
 
-/* A list with a chore that cannot be written is not written in part. */
+/* A list with an operation that cannot be written is not written in part. */
 static void
 test_unwritable(void)
 {
@@ -237,7 +237,7 @@ test_unwritable(void)
 }
 
 /*
- * Which chores are still to be done: all kinds in all states, with marks of several processes, and with the lease's own
+ * Which operations are still to be done: all kinds in all states, with several processes that change the lease, and with the lease's own
  * rules or others. The same pid with another start time is another process, and so is another pid with the same start
  * time.
  */
@@ -264,13 +264,13 @@ may_stand(const struct case_of *c)
 	/* what is opened must be what the lease says now */
 	if (c->kind == OP_OPEN)
 		return c->state == LEASE_HELD && c->rules == 0 && c->nodes == 2;
-	/* no process gives back what was only promised; its container can only be shut again */
+	/* no process gives back what was only promised; its container can only be closed again */
 	if (c->by.pid == 0)
 		return c->kind == OP_CLOSE && c->state == LEASE_PROMISED;
 	return c->state == LEASE_REVOKING && c->changer.pid == c->by.pid && c->changer.start == c->by.start;
 }
 
-/* A chore for another process or device cgroup than the lease's, or an end that the settings do not want. */
+/* An operation for another process or device cgroup than the lease's, or an end that the settings do not want. */
 static bool
 wants_others(struct lease *l, const struct caller_op *c)
 {
@@ -305,7 +305,7 @@ is_wrong(const struct case_of *c)
 	memcpy(of_op, rules[c->rules], sizeof(of_op));
 	if (lease_wants(&l, &op) != may_stand(c) || wants_others(&l, &op))
 		return true;
-	/* a container that was promised nothing has no chores */
+	/* a container that was promised nothing has no operations */
 	l.placeholder = false;
 	return lease_wants(&l, &op);
 }

@@ -1,6 +1,6 @@
 /*
  * gpuhelper-engine's questions and answers are read back as they were written; which answers the helper accepts
- * (ask/engineask.h); and which further nodes it believes, whatever the engine says of them (root/further.h).
+ * (ask/engineask.h); and which extra nodes it believes, whatever the engine says of them (root/child/extraadd.h).
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -42,7 +42,7 @@ draw_lookup(struct lookup *w)
 	}
 }
 
-/* Some of the ways are neighbours in one directory, for which the set has a shortcut. */
+/* Some of the lookup paths are neighbours in one directory, for which the set has a shortcut. */
 static void
 draw_lookups(struct lookup *v, size_t n)
 {

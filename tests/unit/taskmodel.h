@@ -1,8 +1,8 @@
 /*
  * A model world: some containers that were promised the one exclusive GPU, tasks in them with their agents, hijacks, and
  * root's timer. lease/leasetasks.c, leasefile.c and leasewants.c make all decisions. The model follows the steps of
- * helper/root/verb/task.c, over.c, look.c and idle.c, and of helper/user/task/taskgpus.c and callerops.c. All that happens under the lock
- * on the leases is one step. A chore takes one step each for its lock, its look at the lease, its act, and its release of
+ * helper/root/verb/task.c, taskover.c, leaseverbs.c and ../end/idle.c, and of helper/user/task/taskgpus.c and callerops.c. All that happens under the lock
+ * on the leases is one step. An operation takes one step each for its lock, its reading of the lease, its change, and its release of
  * the lock. Between two steps anything may be killed or may stall, processes begin and end and open the node, on cgroup v1
  * an engine may write a container's first device rules again, and time passes.
  *
@@ -44,22 +44,22 @@ struct box {
 	bool devcgroup;		/* its processes can open the node */
 	bool by_engine;		/* because an engine said so */
 	bool through;		/* a process opened the node because of that */
-	struct process_id lock;	/* who has the lock for chores, while that process lives */
+	struct process_id lock;	/* who has the lock for operations, while that process lives */
 };
 
 enum phase { ASKS, LOOKS_ALONE, HOLDS, OPS, GOES, WATCHES, ENDS };
 
 struct agent {
-	enum phase phase, then;	/* «then»: after the chores */
+	enum phase phase, then;	/* «then»: after the operations */
 	struct process_id id, waiter;
 	bool lives;
 	int64_t stalled_until;
 	size_t box, proc;
 	struct { enum op_kind kind; size_t box; bool by, open; } todo[TODO_MAX];
 	size_t todos, done;
-	unsigned at;		/* the step of a chore */
+	unsigned at;		/* the step of an operation */
 	bool wanted, no_ops;
-	bool closed[BOXES];	/* what it says it has shut */
+	bool closed[BOXES];	/* what it says it has closed */
 };
 
 struct world {

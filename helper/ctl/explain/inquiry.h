@@ -34,7 +34,7 @@ struct inquiry {
 	char privilege[PRIVILEGE_MAX];	/* what makes the container privileged, or "" */
 	bool asks;			/* the container has a token, or requests GPUs or folders */
 	struct client client;
-	char *user;			/* owns the string in asker */
+	char *user;			/* owns the string in client */
 	struct identity identity;
 	struct origin origin;		/* owns the strings in identity */
 	struct token_check_log token;	/* the checks of the token; empty without one */
@@ -56,7 +56,7 @@ struct inquiry {
 /* Frees everything but options, config and seen, which are borrowed. */
 void inquiry_free(struct inquiry *q);
 
-/* Sets q->asker to --user (a name or uid), or to the user who runs this.  -1 with q->why: there is no such user. */
+/* Sets q->client to --user (a name or uid), or to the user who runs this.  -1 with q->why: there is no such user. */
 int inquiry_client(struct inquiry *q);
 
 /* Parses --identity; the default is a token.  -1 if it is an unknown word. */

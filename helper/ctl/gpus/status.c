@@ -358,9 +358,9 @@ leases_over(struct why *why)
 }
 
 /*
- * Has the helper end leases.  For containers whose task is over, the helper may answer with chores, such as stopping a
- * process; they are done with our rights, and the helper is asked again.  Ends when there are no more chores, or after
- * one has failed and the helper knows it.
+ * Has the helper end leases.  For containers whose task is over, the helper may answer with operations, such as
+ * stopping a process; they are done with our rights, and the helper is asked again.  Ends when there are no more
+ * operations, or after one has failed and the helper knows it.
  */
 static int
 reap(struct request *r, struct why *why)

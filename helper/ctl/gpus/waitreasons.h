@@ -1,6 +1,6 @@
 /*
- * Why a container waits for a GPU, and why at its place: the texts that «status» and «explain» have of it.  Judges by
- * the helper's own list, whose order is that of the queue (root/lease/queue.h).
+ * Why a container waits for a GPU, and why at its position: the texts that «status» and «explain» have of it.  Judges
+ * by the helper's own list, whose order is that of the queue (root/lease/queue.h).
  */
 #ifndef GPUHELPER_CTL_GPUS_WAITREASONS_H
 #define GPUHELPER_CTL_GPUS_WAITREASONS_H

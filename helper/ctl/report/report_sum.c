@@ -145,7 +145,7 @@ boot_up_to(struct report *r, int64_t t)
 	}
 }
 
-/* Ends a lease.  A lease that gave its GPUs back is kept, as it may get them again; so is one that drains. */
+/* Ends a lease.  A lease that gave its GPUs back is kept, as it may get them again; so is one that is releasing. */
 static void
 end_lease(struct report *r, const struct report_entry *e, struct lease *l)
 {

@@ -18,7 +18,7 @@ struct task_question {
 };
 
 /*
- * Says which of the two, and why.  True: the tasks do, for containers that this host's settings recognise.  *fix (mend
+ * Says which of the two, and why.  True: the tasks do, for containers that this host's settings recognise.  *fix (fix
  * may be NULL): the command that makes it so, if only a fault of the host is in the way; else NULL.
  */
 bool task_takes(const struct task_question *q, char *text, size_t size, const char **fix);

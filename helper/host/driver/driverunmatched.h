@@ -8,7 +8,7 @@
 /*
  * For a GPU that cdigpus_name() found in no spec: refuses it if a spec has a node by the name of a node of the GPU that
  * is none of this host's, or if a spec of the vendor's own kind has a device without any node of this host's GPUs.
- * Returns 0, or -1 with *why, which says how to mend the spec. Opens nothing.
+ * Returns 0, or -1 with *why, which says how to fix the spec. Opens nothing.
  */
 int driver_check_unmatched(const struct cdi_registry *specs, const struct inventory *inv, const struct gpu *g,
     struct why *why);

@@ -15,7 +15,7 @@
 struct mount {
 	uint64_t id;
 	char *fs;		/* "major:minor" */
-	char *root;		/* the directory in that file system that is mounted */
+	char *root;		/* the directory of that file system that is mounted */
 	char *point;		/* the path that it is mounted on */
 	bool writable;		/* by the mount's options; the file system itself may still be read-only */
 	char *options;		/* of the mount, not of the file system: "rw,nodev" */
@@ -88,15 +88,15 @@ bool mounts_on(const struct mount_table *t, const char *path, const char *fs, si
 bool mount_is_unsure(const struct mount *m);
 
 /*
- * A place at or above the path where the mount on top is such a one; NULL if there is none. The text is the table's.
- * With t NULL: "?".
+ * A mount point at or above the path where the mount on top is such a one; NULL if there is none. The text is the
+ * table's. With t NULL: "?".
  */
 const char *mounts_unsure(const struct mount_table *t, const char *path);
 
 /*
- * Gets *fs ("major:minor"), the file system of the file behind the descriptor (O_PATH is enough), and *place,
+ * Gets *fs ("major:minor"), the file system of the file behind the descriptor (O_PATH is enough), and *fs_path,
  * the path of the file in that file system. «path» is the absolute path, without links, by which the file was
- * opened. The caller frees *fs and *place, after a failure too. False with errno; ESTALE says that table and
+ * opened. The caller frees *fs and *fs_path, after a failure too. False with errno; ESTALE says that table and
  * path no longer fit.
  */
 bool mounts_fs_path(const struct mount_table *t, int fd, const char *path, char **fs, char **fs_path);

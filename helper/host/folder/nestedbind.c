@@ -20,7 +20,7 @@ dir_of(const struct folder_rule *r)
 }
 
 /*
- * True if the place «FILE-SYSTEM PATH» is strictly beneath the folder or, for a pattern, beneath a name that
+ * True if the file system path «FILE-SYSTEM PATH» is strictly beneath the folder or, for a pattern, beneath a name that
  * matches.
  */
 static bool

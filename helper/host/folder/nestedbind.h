@@ -1,5 +1,5 @@
 /*
- * Refuses a folder that lies in another one by its place (a bind mount), if a policy lets someone write on
+ * Refuses a folder that lies in another one by its file system path (a bind mount), if a policy lets someone write on
  * the way to it.
  */
 #ifndef GPUHELPER_HOST_FOLDER_NESTEDBIND_H
@@ -9,8 +9,8 @@
 #include "../../policy/policyset.h"
 
 /*
- * The same as nested_refuse() (policy/nested.h), by the places of the edits' folders (lookup.h) instead of their paths.
- * Returns 0, or -1 with *why: also if a place can't be seen.
+ * The same as nested_refuse() (policy/nested.h), by the file system paths of the edits' folders (lookup.h) instead of
+ * their paths. Returns 0, or -1 with *why: also if a file system path can't be seen.
  */
 int nested_refuse_binds(const struct policy_set *policies, const struct edits *e, struct why *why);
 

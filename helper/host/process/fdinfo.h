@@ -6,7 +6,7 @@
 #define FDINFO_GONE (-2L)
 
 /*
- * The number after «word» in the fdinfo of a descriptor of the task (PID/task/TID beneath the directory «proc»).
+ * The number after «word» in the fdinfo of a descriptor of the thread (PID/task/TID beneath the directory «proc»).
  * FDINFO_LACKS if there is none or it can't be read, FDINFO_GONE if the descriptor is gone.
  */
 long fdinfo_number(int proc, const char *thread, const char *fd, const char *word);

@@ -18,9 +18,9 @@ struct host_process {
 bool host_process_find(int proc, struct host_process *out);
 
 /*
- * Returns 1 if the process (PID beneath «proc») is a container's: its PID namespace, user namespace or root
- * directory differs from home's. Returns 0 if not, or if it is gone, and -1 with errno if that can't be seen. «tid»,
- * unless NULL, gets the thread that was looked at; "" if there is none.
+ * Returns 1 if the process (PID beneath «proc») is a container's: its PID namespace, user namespace or root directory
+ * differs from the host's. Returns 0 if not, or if it is gone, and -1 with errno if that can't be seen. «tid», unless
+ * NULL, gets the thread that was looked at; "" if there is none.
  */
 int process_is_containers(const struct host_process *host, int proc, const char *pid, char tid[16]);
 

@@ -23,7 +23,7 @@
 #include "threads.h"
 
 #define LINES_A_STEP 64
-#define READINGS 12		/* looks at a socket's queue: what is received meanwhile does not count */
+#define READINGS 12		/* readings of a socket's queue: what is received meanwhile does not count */
 
 /*
  * What is searched for. With «held», the search marks every node that it finds; without, the first one ends

@@ -10,11 +10,11 @@
 #include "../../lease/edits.h"
 #include "scanbudget.h"
 
-/* Takes one look. False if none is left or time is up. */
+/* Spends one step. False if none is left or time is up. */
 bool budget_spend(struct budget *l);
 
 /*
- * True if the task (PID/task/TID beneath the directory «proc») has a node with one of these numbers open.
+ * True if the thread (PID/task/TID beneath the directory «proc») has a node with one of these numbers open.
  * True as well if that can't be seen, or if *budget does not suffice.
  */
 bool thread_has_open(int proc, const char *thread, const struct edit_node *node, size_t nodes, struct budget *budget);
@@ -28,7 +28,7 @@ bool process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct
 #define PLAIN_MAX 256
 
 /*
- * The files last seen that are no nodes, by device and inode as in /proc/PID/maps. They need no second look.
+ * The files last seen that are no nodes, by device and inode as in /proc/PID/maps. They need no second step.
  */
 struct plain {
 	struct {

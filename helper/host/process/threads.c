@@ -21,7 +21,7 @@
 #include "process.h"
 
 /*
- * An ordinary program holds still at the first or second look. A hostile one must guess the time of two looks
+ * An ordinary program holds still at the first or second scan. A hostile one must guess the time of two scans
  * in a row.
  */
 #define SCANS 12
@@ -29,7 +29,7 @@
 #define FEWER_SCANS 48	/* if fewer descriptors were listed than exist, which may be a waiting open(2) */
 #define EXITING 0x4	/* the kernel's PF_EXITING, in the flags of proc(5), stat */
 
-/* Gives a thread time to finish ending: on a busy machine it would look the same at each look. */
+/* Gives a thread time to finish ending: on a busy machine it would look the same at each scan. */
 static void
 wait_a_moment(unsigned scans)
 {

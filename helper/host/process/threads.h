@@ -16,31 +16,31 @@ DIR *thread_dir(int proc, const char *name, bool *gone);
 /*
  * For a link of procfs whose target could not be looked at: true if the link itself exists, so that the
  * target does, too. A user's file system may refuse even root, or fail in any way (FUSE). «error» is the
- * errno of that look; false if it says that this machine is short of memory or descriptors.
+ * errno of that scan; false if it says that this machine is short of memory or descriptors.
  */
 bool link_is_kept(int dir, const char *link, int error);
 
 /*
- * Repeats looks at a process that changes meanwhile: its threads end and start, and its descriptors get other
- * numbers. A look that missed something and found nothing is repeated until the process holds still.
+ * Repeats scans of a process that changes meanwhile: its threads end and start, and its descriptors get other
+ * numbers. A scan that missed something and found nothing is repeated until the process holds still.
  */
 struct rescan {
 	unsigned scans, still;
 	/*
 	 * Fewer descriptors were listed than exist. Mostly, a waiting open(2) (of a FIFO, for example) has reserved a
 	 * number; such a number does not count at the end. But a process may also keep moving a descriptor out of the
-	 * way, which many looks find.
+	 * way, which many scans find.
 	 */
 	bool fewer;
 	bool never;		/* it never held still, and what was missed each time may be what is searched for */
 };
 
-/* To be called after a look that found nothing. True if another look is due. Resets *missed. */
+/* To be called after a scan that found nothing. True if another scan is due. Resets *missed. */
 bool rescan_due(struct rescan *a, bool *missed);
 
 /*
- * To be called after a look at the thread (PID or PID/task/TID). True if the thread is not ending: it then still had
- * everything during the look.
+ * To be called after a scan of the thread (PID or PID/task/TID). True if the thread is not ending: it then still had
+ * everything during the scan.
  */
 bool thread_stays(int proc, const char *thread);
 

@@ -20,7 +20,7 @@
 
 /* it moves along: whoever could freeze it could delay its answers while a lock is held */
 static struct spawned engine = { PROGRAM, true, ENGINE_SPECS_MAX, ENGINE_ANSWER_MAX, .moves = true, .channel = -1 };
-static const struct inventory *named;	/* the GPUs by whose places it is asked */
+static const struct inventory *named;	/* the GPUs by whose indexes it is asked */
 
 void
 engine_start(void)
@@ -149,7 +149,7 @@ index_of(const struct gpu *g)
 	return (uint32_t)(o - named->gpu);
 }
 
-/* Asks about these GPUs, and takes the further nodes of the answer. */
+/* Asks about these GPUs, and takes the extra nodes of the answer. */
 static int
 ask_about(struct engine_ask *a, const struct inventory *inv, const struct driver_want *want, size_t n,
     struct driver_nodes *out, struct engine_answer *answer, struct why *why)

@@ -1,6 +1,6 @@
 /*
  * The helper's side of gpuhelper-engine, a program without any rights that says what the CDI specs give a container in
- * addition to its GPUs' nodes. The helper opens only those further nodes that it finds to be fit itself (extraadd.h);
+ * addition to its GPUs' nodes. The helper opens only those extra nodes that it finds to be fit itself (extraadd.h);
  * all else of the answers goes into the reply, unread.
  */
 #ifndef GPUHELPER_ROOT_CHILD_ENGINE_H
@@ -22,12 +22,12 @@ int engine_send_specs(struct why *why);
 
 /*
  * After that, once: adds to *inv what the specs say of its GPUs: names, problems, and devices that are no GPU. *inv
- * must live on: later questions name its GPUs by their places. -1 with *why.
+ * must live on: later questions name its GPUs by their indexes. -1 with *why.
  */
 int engine_ask_names(struct inventory *inv, struct why *why);
 
 /*
- * Finds the further nodes of these GPUs (n of them) by their rules, and who owns them. -1 with *why: a node can't be
+ * Finds the extra nodes of these GPUs (n of them) by their rules, and who owns them. -1 with *why: a node can't be
  * given, or is not fit. Asks nothing where no rule can give one.
  */
 int engine_ask_nodes(const struct inventory *inv, const struct driver_want *want, size_t n, struct driver_nodes *out,

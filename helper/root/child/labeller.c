@@ -75,7 +75,7 @@ await(const struct process_id *client, int64_t until, struct why *why)
 	struct pollfd event = { .fd = labeller.channel, .events = POLLIN };
 
 	while (poll(&event, 1, WATCH_MS) != 1) {
-		/* the lease ends with the asker, and the next container may want another label */
+		/* the lease ends with the client, and the next container may want another label */
 		if (client != NULL && !process_lives(client->pid, client->start))
 			return refuse(why, WHY_AGAIN, "relabelling folders was stopped: the process that asked has ended");
 		if (clock_ms() > until)
@@ -174,7 +174,7 @@ labeller_ask_folder(struct label_ask *a, int fd, const struct process_id *client
 	const int fds[LABEL_DESCRIPTORS] = { fd, who };
 	struct label_answer answer;
 
-	/* if the asker still lives now, the descriptor is not of a later process with the same PID */
+	/* if the client still lives now, the descriptor is not of a later process with the same PID */
 	if (!process_lives(client->pid, client->start) || who == -1)
 		return refuse(why, WHY_AGAIN, "relabelling folders was stopped: the process that asked has ended");
 	if (exchange(a, fds, client, until, &answer, why) == -1)

@@ -22,12 +22,12 @@
 
 #define PROGRAM "gpuhelper-look"
 #define SEND_MS 200	/* for the looker to take a question */
-#define LATE_MS 400	/* beyond a look's time, for the program to report its end on a busy machine */
+#define LATE_MS 400	/* beyond a scan's time, for the program to report its end on a busy machine */
 
 /*
- * Time limits while other helpers wait for the lock. SCAN_LIMIT_MS: one look, perhaps at all processes of a slow
- * machine. SHORT_SCAN_MS: one look after a process blocked the looker, in this request or an earlier one (slowness.h).
- * ALL_SCANS_MS: all looks together; less than the time that a helper waits for the lock. Root's requests have more. If
+ * Time limits while other helpers wait for the lock. SCAN_LIMIT_MS: one scan, perhaps at all processes of a slow
+ * machine. SHORT_SCAN_MS: one scan after a process blocked the looker, in this request or an earlier one (slowness.h).
+ * ALL_SCANS_MS: all scans together; less than the time that a helper waits for the lock. Root's requests have more. If
  * the looker was blocked for more than SLOW_MS, other than for a processor, a user caused that.
  */
 #define SCAN_LIMIT_MS 600
@@ -36,7 +36,7 @@
 #define SHORT_SCAN_OF_ROOTS_MS 150
 #define SLOW_MS 200
 #define LEAKED_OF_ROOTS_MS 1000
-#define OF_NOBODY UINT32_MAX	/* no uid: any user can slow a look at all processes */
+#define OF_NOBODY UINT32_MAX	/* no uid: any user can slow a scan of all processes */
 #define ALL_OF_ROOTS_MS 20000
 #define STEPS_AT_ONE 4096	/* at the open and mapped files of one process that only pauses */
 
@@ -49,7 +49,7 @@ static struct {
 	uint64_t nonce;
 	bool of_root;
 	bool stalled;
-	int64_t left_ms;	/* for looks while others wait */
+	int64_t left_ms;	/* for scans while others wait */
 } looker;
 
 void
@@ -136,7 +136,7 @@ ask_looker(struct look_ask *a, const struct lease *l, struct look_answer *out, p
 	return out->nonce != 0;
 }
 
-/* The uid for which slowness.h remembers that a look took long. */
+/* The uid for which slowness.h remembers that a scan took long. */
 static uint32_t
 slow_one(const struct look_ask *a, const struct lease *l)
 {
@@ -170,7 +170,7 @@ ask_within(struct look_ask *a, const struct lease *l, struct budget *budget, str
 	took = clock_ms() - begin;
 	if (out->blocked > SLOW_MS && took > SLOW_MS)
 		slowness_note(slow_one(a, l));
-	/* counts even if the answer came in time: a process can block the looker a little in every look */
+	/* counts even if the answer came in time: a process can block the looker a little in every scan */
 	looker.left_ms -= took;
 	if (!seen) {
 		budget->left = 0;
@@ -209,7 +209,7 @@ looker_ask_leaked(const struct lease *l, struct budget *budget)
 	struct look_ask a = { .kind = LOOK_LEAKED };
 	struct look_answer answer;
 
-	/* several looks may be necessary, and on a slow machine each takes as long as a user's whole share */
+	/* several scans may be necessary, and on a slow machine each takes as long as a user's whole share */
 	if (looker.of_root && budget->until == 0)
 		budget->until = clock_ms() + LEAKED_OF_ROOTS_MS;
 	return !ask_within(&a, l, budget, &answer) || answer.yes != 0;

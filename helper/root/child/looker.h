@@ -12,14 +12,14 @@
 
 /*
  * Starts the looker as spawned_start() does. To be called once, while this process has all capabilities, all its ids
- * are root's and it holds no lock. of_root: root asks, so a look may take longer. If the looker can't be started, every
+ * are root's and it holds no lock. of_root: root asks, so a scan may take longer. If the looker can't be started, every
  * question below is answered as if it could see nothing.
  */
 void looker_start(bool of_root);
 
 /*
  * Has the looker set itself up now, because it will get a question soon. moved: the looker has left its caller's cgroup
- * (owncgroup.h), so that it may already start the process that looks.
+ * (owncgroup.h), so that it may already start the process that scans.
  */
 void looker_execute(bool moved);
 
@@ -44,7 +44,7 @@ void looker_ask_kept(const struct lease *l, bool boot_alone, bool anew, struct s
  */
 bool looker_ask_in_use(const struct lease *l);
 
-/* Does mount_has_leaked() (look/leakedmounts.h) for the lease's ways. True if nothing can be seen. */
+/* Does mount_has_leaked() (look/leakedmounts.h) for the lease's lookup paths. True if nothing can be seen. */
 bool looker_ask_leaked(const struct lease *l, struct budget *budget);
 
 /* Does activity_read() (look/activity.h). If nothing can be seen, the container's task counts as running. */

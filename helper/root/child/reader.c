@@ -26,11 +26,11 @@ static struct stat program;
 
 /* What this process knows of one kind of files. */
 struct kind_of_files {
-	const char *name;	/* of the kept answer */
+	const char *name;	/* of the cached answer */
 	struct exchange x;	/* its answer is NULL if there is none yet */
 	int64_t read_at;	/* clock_ms() */
 	bool cached;		/* the answer is on disk */
-	bool unfit;		/* the answer must not be kept */
+	bool unfit;		/* the answer must not be cached */
 	bool malformed;		/* the answer could not be parsed */
 };
 
@@ -71,7 +71,7 @@ answer(struct kind_of_files *k, struct why *why)
 	return k->x.answer != NULL ? 0 : -1;
 }
 
-/* Removes a kept answer that turned out to be malformed. Returns the result of reading it. */
+/* Removes a cached answer that turned out to be malformed. Returns the result of reading it. */
 static int
 finish(struct kind_of_files *k, int result, struct why *why)
 {

@@ -10,7 +10,7 @@
 #include "../../policy/settings.h"
 
 /*
- * Reads the files, and finds the answers that are kept of them (answercache.h). Starts the program only if one is
+ * Reads the files, and finds the answers that are cached of them (answercache.h). Starts the program only if one is
  * missing. To be called before filter_install(). If the program can't be started, every question without an answer
  * fails with the reason.
  */
@@ -25,7 +25,7 @@ void reader_end(void);
 int reader_ask_policies(struct settings *s, struct policy_set *p, struct why *why);
 
 /*
- * Keeps the program's answer to reader_ask_policies() for later requests. To be called once this process has left its
+ * Caches the program's answer to reader_ask_policies() for later requests. To be called once this process has left its
  * caller's cgroup, which would otherwise be charged for the file.
  */
 void reader_cache_policies(void);
@@ -36,9 +36,9 @@ void reader_cache_policies(void);
  * spec_files_free() in either case.
  */
 int reader_ask_specs(struct spec_files *f, const char **answer, size_t *len, struct why *why);
-/* Keeps that answer for later requests. */
+/* Caches that answer for later requests. */
 void reader_cache_specs(void);
-/* The answer is malformed: if it was kept, removes it, and changes *why to say so. Always -1. */
+/* The answer is malformed: if it was cached, removes it, and changes *why to say so. Always -1. */
 int reader_drop_specs(struct why *why);
 
 #endif

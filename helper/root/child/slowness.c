@@ -12,7 +12,7 @@
 
 #define REMEMBERED_S 60
 
-/* Opens the directory once, because it is needed before each look. Fills in the file's name. */
+/* Opens the directory once, because it is needed before each scan. Fills in the file's name. */
 static int
 open_notes(uint32_t uid, char name[24])
 {

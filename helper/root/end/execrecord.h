@@ -10,7 +10,7 @@
 #include "../enter/peer.h"
 
 /*
- * Writes the lease's record. With «line», it also has a line for the user who starts a task in the
+ * Writes the lease's record. With «with_text», it also has a text for the user who starts a task in the
  * container, the edits' notes and the GPUs. -1 with *why.
  */
 int exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool with_text,

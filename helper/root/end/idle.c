@@ -1,6 +1,6 @@
 /*
- * See idle.h. Cgroup v1's device rules show whether a container is shut out. v2 shows its rules to nobody: there the
- * helper trusts root's wrapper, which could open everything itself.
+ * See idle.h. Cgroup v1's device rules show whether a container can open its nodes. v2 shows its rules to nobody: there
+ * the helper trusts root's wrapper, which could open everything itself.
  */
 #include "idle.h"
 
@@ -17,7 +17,7 @@
 #include "../node/changes.h"
 #include "devicelock.h"
 
-/* Only the host's root can do chores, and a wrapper that has just failed at one gets no other. */
+/* Only the host's root can do operations, and a wrapper that has just failed at one gets no other. */
 static bool
 may_have_ops(const struct call *c)
 {
@@ -74,7 +74,7 @@ set_state(const struct idle *i, struct lease *l, enum lease_state state, struct 
 int
 idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why)
 {
-	/* the next look tries again to undo the rest */
+	/* the next scan tries again to undo the rest */
 	if (changes_undo_access(ls, l, why) == -1)
 		return -1;
 	if (audit != -1)
@@ -159,8 +159,8 @@ note_left(const struct idle *i, struct lease *l, enum idleness idleness)
 }
 
 /*
- * Takes back a mark that nobody acts on. LEASE_REVOKING: the container keeps its GPUs, even if its nodes are shut by
- * now: its task is over. LEASE_ACQUIRING: the task got none yet.
+ * Takes back a state that nobody works on. LEASE_REVOKING: the container keeps its GPUs, even if its nodes are closed
+ * by now: its task is over. LEASE_ACQUIRING: the task got none yet.
  */
 static int
 reset_state(const struct idle *i, struct lease *l, struct why *why)
@@ -178,7 +178,7 @@ write_revoking(const struct idle *i, struct lease *l, enum idleness idleness, st
 {
 	const struct process_id self = call_process(i->call);
 
-	/* asking again does not extend the deadline of a process that gives the GPUs back */
+	/* asking again does not extend the deadline of a process that revokes the GPUs */
 	if (l->state != LEASE_REVOKING || !process_id_same(&l->tasks.changer, &self))
 		l->tasks.changing_since = clock_ms();
 	l->tasks.changer = self;

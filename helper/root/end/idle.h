@@ -1,8 +1,8 @@
 /*
- * Takes GPUs back from containers whose task is over (leasetasks.h). That takes two requests, because
- * ending a container's access to its nodes needs rights that the helper does not keep. The first request marks the
- * lease, and tells root's wrapper what to do (callerop.h). The second sees whether that was done, and frees the GPUs.
- * All this happens under the lock on the leases, without anything that a user could delay.
+ * Revokes GPUs of containers whose task is over (leasetasks.h). That takes two requests, because ending a container's
+ * access to its nodes needs rights that the helper does not keep. The first request sets the lease to LEASE_REVOKING,
+ * and tells root's wrapper what to do (callerop.h). The second sees whether that was done, and frees the GPUs. All this
+ * happens under the lock on the leases, without anything that a user could delay.
  */
 #ifndef GPUHELPER_ROOT_END_IDLE_H
 #define GPUHELPER_ROOT_END_IDLE_H
@@ -14,33 +14,33 @@
 struct idle {
 	const struct call *call;
 	struct leases *leases;
-	struct caller_ops *ops;		/* gets the chores for the peer */
-	const char *policy;		/* take GPUs from its containers only; NULL: from all */
+	struct caller_ops *ops;		/* gets the operations for the peer */
+	const char *policy;		/* revoke GPUs of its containers only; NULL: from all */
 };
 
 /*
- * Frees the GPUs of containers that the peer says it has shut out, if that is so and no process came meanwhile. Of
+ * Frees the GPUs of containers whose nodes the peer says it has closed, if that is so and no process came meanwhile. Of
  * containers that were promised GPUs which are wanted now (NULL: all), also checks that they can open no more than
  * their leases say (lease.reopened). -1 with *why: memory is short.
  */
 int idle_finish(const struct idle *i, const struct queued *wants, struct why *why);
 
 /*
- * Begins to take the GPUs that are wanted (NULL: any) back from idle containers. *soon: some of them are being given
- * back already, for this request or another. -1 with *why: a mark could not be written.
+ * Begins to revoke the GPUs that are wanted (NULL: any) from idle containers. *soon: some of them are being
+ * revoked already, for this request or another. -1 with *why: a state could not be written.
  */
 int idle_begin(const struct idle *i, const struct queued *wants, bool *soon, struct why *why);
 
 /*
- * Frees the lease's GPUs: undoes the acts that give access, and leaves the promise. Records that in the audit log;
+ * Frees the lease's GPUs: undoes the changes that give access, and leaves the promise. Records that in the audit log;
  * audit -1: records nothing, because the grant was never recorded. Returns -1 with *why: the lease stays as it is.
  */
 int idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why);
 
-/* Adds a chore for this lease's container, for the process «by» to do (callerop.h). False: memory is short. */
+/* Adds an operation for this lease's container, for the process «by» to do (callerop.h). False: memory is short. */
 bool idle_add_op(struct caller_ops *c, enum op_kind kind, const struct lease *l, struct process_id by);
 
-/* Judges how idle a container is now. Its lease must have «placeholder». */
+/* Finds out how idle a container is now. Its lease must have «placeholder». */
 enum idleness idle_classify(const struct lease *l);
 
 #endif

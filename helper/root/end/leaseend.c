@@ -26,7 +26,7 @@
 
 #define LATE_S 5	/* for a clock of whole seconds, and a helper that is slow to start */
 
-/* How much longer one user's leases may be looked at while others wait (host/process/scanbudget.h). */
+/* How much longer one user's leases may be scanned while others wait (host/process/scanbudget.h). */
 struct user_limits {
 	uint32_t uid;
 	struct scan_limits left;
@@ -34,8 +34,8 @@ struct user_limits {
 struct reap {
 	struct user_limits *limits;
 	size_t user_count;
-	struct budget leak_budget;	/* for mounts that were passed on */
-	bool listed;		/* the looker has listed the processes since acts were last undone */
+	struct budget leak_budget;	/* for leaked mounts */
+	bool listed;		/* the looker has listed the processes since changes were last undone */
 };
 
 static struct scan_limits *
@@ -50,7 +50,7 @@ limits_of_user(struct reap *s, uint32_t uid)
 	if ((v = reallocarray(s->limits, s->user_count + 1, sizeof(*v))) == NULL)
 		return NULL;
 	s->limits = v;
-	/* nobody can make root's cgroups large on purpose, so scan_lease() gives each of root's leases a share of its own */
+	/* nobody can make root's cgroups large on purpose, so scan_lease() gives each of root's leases limits of its own */
 	v[s->user_count++] = (struct user_limits){ uid, { .budget.left = SCAN_STEPS, .dirs = 4 * CGROUP_DIRS } };
 	return &v[i].left;
 }
@@ -70,7 +70,7 @@ scan_lease(const struct lease *l, struct reap *reap, struct scan_limits *limits,
 
 /*
  * True if lease o has all writable folders of l, and lasts. A lease that is still being granted does not count: it
- * may be taken back without a look at what was passed on.
+ * may be taken back without a scan for leaked mounts.
  */
 static bool
 covers(const struct lease *o, const struct lease *l)
@@ -85,7 +85,7 @@ covers(const struct lease *o, const struct lease *l)
 	return true;
 }
 
-/* True if a lease that lasts has the same folders. The end of that lease will show whether they were passed on. */
+/* True if a lease that lasts has the same folders. The end of that lease will show whether they have leaked. */
 static bool
 is_covered(const struct leases *ls, const struct lease *l)
 {
@@ -128,7 +128,7 @@ leases_remove(struct leases *ls, struct lease *l, struct why *why)
 	return l->name[0] != '\0' ? remove_files(ls, l, why) : 0;
 }
 
-/* For a container that is gone but passed on some of its folders: frees its GPUs, and keeps only the folders. */
+/* For a container that is gone, but whose folders have leaked: frees its GPUs, and keeps only the folders. */
 static void
 keep_lookups(struct leases *ls, struct lease *l, int audit)
 {
@@ -177,9 +177,9 @@ is_abandoned(const struct lease *l)
 }
 
 /*
- * True if the lease must drain first. A process that keeps opening and closing a node could have it closed during the
- * look, and open it right after. So the helper first undoes the acts that let the process open the node, and then looks
- * who has it open.
+ * True if the lease must be released first. A process that keeps opening and closing a node could have it closed during
+ * the scan, and open it right after. So the helper first undoes the changes that let the process open the node, and
+ * then looks who has it open.
  */
 static bool
 must_release(const struct lease *l, bool same_boot)
@@ -192,7 +192,7 @@ release_fully(struct leases *ls, struct lease *l)
 {
 	struct why ignored;
 
-	/* the disk may be full: undo the acts all the same, so that the lease can end */
+	/* the disk may be full: undo the changes all the same, so that the lease can end */
 	l->state = LEASE_RELEASING;
 	(void)leases_write(ls, l, &ignored);
 	return changes_undo(ls, l, &ignored) == 0;
@@ -201,10 +201,10 @@ release_fully(struct leases *ls, struct lease *l)
 enum outcome {
 	OUTCOME_STAYS,
 	OUTCOME_GONE,
-	OUTCOME_RELEASING,	/* must be looked at once more */
+	OUTCOME_RELEASING,	/* must be scanned once more */
 };
 
-/* Sees whether a lease is over, and ends it. With audit -1, only marks it. */
+/* Finds out whether a lease is over, and ends it. With audit -1, only notes that. */
 static enum outcome
 end_if_over(struct leases *ls, struct lease *l, struct reap *reap, struct scan_limits *limits, int audit)
 {
@@ -241,7 +241,7 @@ end_if_over(struct leases *ls, struct lease *l, struct reap *reap, struct scan_l
 
 /*
  * Ends each lease that is over. Ending one may read others, which are added to the end of the list and looked at,
- * too. *again: some were drained, and must be looked at once more.
+ * too. *again: some are being released, and must be scanned once more.
  */
 static int
 end_each(struct leases *ls, struct reap *reap, int audit, bool *again, struct why *why)
@@ -292,9 +292,9 @@ leases_reap(struct leases *ls, const struct lease_query *c, int audit, struct wh
 }
 
 /*
- * Takes a lease back: undoes its acts, records that, and removes the lease, or returns 1 if a process still has its
+ * Takes a lease back: undoes its changes, records that, and removes the lease, or returns 1 if a process still has its
  * nodes open. With tell NULL, nobody was told of the lease, so nobody can have anything open: removes it at once, or
- * returns 1 if another helper made it drain.
+ * returns 1 if another helper is releasing it.
  */
 static int
 take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, struct why *why)

@@ -5,7 +5,7 @@
 #include "../../ask/request.h"
 #include "peer.h"
 
-/* The first of the values that a grant goes through: call, ruling (authz.h), plan (plan.h), changes (grant.h). */
+/* The first of the values that a grant goes through: call, authz (authz.h), plan (plan.h), changes (grant.h). */
 struct call {
 	const struct peer *peer;
 	const struct request *request;

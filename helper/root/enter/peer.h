@@ -14,7 +14,7 @@ struct peer {
 	pid_t pid;		/* the process that asks, and becomes the runtime or starts it */
 	uint64_t start;		/* its start time: with pid and boot it identifies the process */
 	char boot[40];		/* boot id */
-	char *user;		/* owned; asker.user points to it */
+	char *user;		/* owned; client.user points to it */
 	struct idmap uids, gids;	/* from its user namespace to ours */
 };
 

@@ -8,7 +8,7 @@
 #include "../../ask/identity.h"
 #include "../enter/call.h"
 
-/* The caller fills in «call»; the rest starts as zero. Later steps (plan.h) only read a ruling. */
+/* The caller fills in «call»; the rest starts as zero. Later steps (plan.h) only read it. */
 struct authz {
 	const struct call *call;
 	bool unasked;			/* the container asks for nothing: if the policies give it nothing, it is plain */

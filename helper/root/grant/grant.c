@@ -1,7 +1,7 @@
 /*
  * See grant.h. A grant is made in four steps. Each makes a value from the earlier ones, which it only reads:
  *	call	the peer and its request		call.h
- *	ruling	the decision, and the policy behind it	authz.c
+ *	authz	the decision, and the policy behind it	authz.c
  *	plan	the lease and the edits			plan.c, picking.c, plangpus.c
  *	changes	what was changed on the host		this file, opening.c
  * The order of the changes: the lease is written, the token is bound, the audit log gets its record, and only then are

@@ -72,7 +72,7 @@ leases_for_request(const struct plan *p, struct leases *ls, const struct queue *
 	struct lease_query c = { .adds = adds, .uid = uid, .key = p->lease.key, .flags = adds ? flags_for(p) : 0 };
 	const size_t before = queue_before(q, me);
 
-	/* the containers that root's wrapper says it has shut out; nobody else may say so */
+	/* the containers whose nodes root's wrapper says it has closed; nobody else may say so */
 	c.keys = uid == 0 ? &call->request->again.closed : NULL;
 	add_candidates_of(&c, &p->authz->decision.grant);
 	add_candidates_before(&c, q, before);

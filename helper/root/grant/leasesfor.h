@@ -13,7 +13,7 @@
 int leases_for_request(const struct plan *p, struct leases *ls, const struct queue *q, const struct queued *me,
     bool adds, struct why *why);
 
-/* After the GPUs are picked: reads the leases with acts on the nodes that the container needs. -1 with *why. */
+/* After the GPUs are picked: reads the leases with changes to the nodes that the container needs. -1 with *why. */
 int leases_for_nodes(const struct plan *p, struct leases *ls, struct why *why);
 
 #endif

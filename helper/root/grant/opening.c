@@ -42,8 +42,8 @@ open_planned(struct plan *p, struct leases *ls, struct why *why)
 
 /*
  * Not under the lock, for which many may wait. Whoever ends the lease also removes the exec record, and nobody ends a
- * lease that is recorded while its asker lives. So if the asker lives after the record was written, the record will be
- * removed with the lease; otherwise it is removed here.
+ * lease that is recorded while its client lives. So if the client lives after the record was written, the record will
+ * be removed with the lease; otherwise it is removed here.
  */
 int
 record_for_execs(const struct plan *p, struct why *why)
@@ -81,7 +81,7 @@ open_nodes(struct plan *p, struct why *why)
 	const size_t groups = p->edits.gids;
 	struct lease *l = &p->lease;
 
-	/* without acts there is nothing to check */
+	/* without changes there is nothing to check */
 	if (p->changes.n == 0)
 		return 0;
 	if (leases_lock_again(&ls, l->uid, why) == -1 || check_planned(l, &ls, why) == -1)

@@ -17,8 +17,8 @@ int check_planned(const struct lease *planned, struct leases *ls, struct why *wh
 int record_for_execs(const struct plan *p, struct why *why);
 
 /*
- * Takes the lock, and does the lease's acts: makes missing nodes, and gives the container access. If that adds a group,
- * writes the exec record again. -1 with *why: the caller must take the grant back.
+ * Takes the lock, and does the lease's changes: makes missing nodes, and gives the container access. If that adds a
+ * group, writes the exec record again. -1 with *why: the caller must take the grant back.
  */
 int open_nodes(struct plan *p, struct why *why);
 

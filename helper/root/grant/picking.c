@@ -33,7 +33,7 @@ tell_wait(const struct plan *p, bool over, unsigned wait, struct why *why)
 }
 
 /*
- * Gives the request a place in the queue or keeps its place, so that its next try comes before later requests.
+ * Gives the request a position in the queue or keeps its position, so that its next try comes before later requests.
  * Always -1 with *f.
  */
 static int
@@ -135,7 +135,7 @@ promise_all(struct plan *p, struct picking *k, struct refusal *f)
 	    allot_all(d, &k->me, &p->lease.tasks, p->picks, &p->picked) == 0 ? 0 : refuse_nomem(&f->why);
 }
 
-/* What the policy says of the request's place in the queue. */
+/* What the policy says of the request's position in the queue. */
 static int
 fill_queue_terms(struct queued *me, const struct authz *r, const struct lease *l)
 {
@@ -192,7 +192,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 	struct lease *l = &p->lease;
 	struct why ignored;
 
-	/* before the request can get a place in the queue: it may wait for a GPU that its own job has */
+	/* before the request can get a position in the queue: it may wait for a GPU that its own job has */
 	if (picking_read(k, p, true, &f->why) == -1 || used_token_may_add(ls, l, &f->why) == -1 ||
 	    (plan_promises(p) ? promise_all(p, k, f) : pick_or_queue(p, k, unleased, f)) == -1 ||
 	    leases_may_add(ls, l, &f->why) == -1 || lookups_may_add(ls, l, &f->why) == -1 ||
@@ -223,7 +223,7 @@ lease_under_lock(struct plan *p, const struct unleased *unleased, struct refusal
 		return -1;
 	}
 	ret = pick_and_plan(p, &k, unleased, f);
-	/* a request that was granted or refused keeps no place */
+	/* a request that was granted or refused keeps no position */
 	if (k.queue.dir != -1 && f->again == ASK_NOT)
 		queue_leave(&k.queue, k.me.key);
 	return ret;

@@ -33,7 +33,7 @@ void picking_end(struct picking *k);
 /*
  * Picks GPUs, and fills in the plan's picks, and the lease's GPUs and nodes. unleased: GPUs that nobody may get
  * exclusively, or NULL. -1 with *f. If too few are free, it begins to take GPUs back from idle containers (idle.h), and
- * gives a request that may wait a place in the queue; f->again: whether it may ask again.
+ * gives a request that may wait a position in the queue; f->again: whether it may ask again.
  */
 int pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f);
 

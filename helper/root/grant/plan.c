@@ -50,7 +50,10 @@ find_lookups(const struct plan *p, struct edits *e, struct lease *l, struct why 
 	    lookups_note(e, mounts, &p->uids, l, why) == -1 ? -1 : lookups_check_root(l, r->call->peer->client.uid, why);
 }
 
-/* Notes the place that was found for each mount: in the container, the wrapper compares it with what runc mounted. */
+/*
+ * Notes the file system path that was found for each mount: in the container, the wrapper compares it with what runc
+ * mounted.
+ */
 static int
 add_fs_paths(const struct lease *l, struct edits *e, struct why *why)
 {
@@ -84,7 +87,10 @@ plan_folders(struct plan *p, struct why *why)
 	return ret;
 }
 
-/* The ways to the driver's files need no second check: they were found under the lock, after the leases were read. */
+/*
+ * The lookup paths of the driver's files need no second check: they were found under the lock, after the leases were
+ * read.
+ */
 int
 plan_check_folders(const struct plan *p, struct why *why)
 {

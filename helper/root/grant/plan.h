@@ -1,8 +1,8 @@
 /*
- * What a grant will do: the lease that it will be, and the changes to config.json. A plan is made from a ruling in
- * steps: plan_make() before the lock on the leases is taken, picking.h and plangpus.h under it, plan_complete() after
- * it. None of these changes anything on the host but files of leases;
- * what was done for other leases that are over is undone under the lock (leaseend.h).
+ * What a grant will do: the lease that it will be, and the changes to config.json. A plan is made from an authorization
+ * in steps: plan_make() before the lock on the leases is taken, picking.h and plangpus.h under it, plan_complete()
+ * after it. None of these changes anything on the host but files of leases; what was done for other leases that are
+ * over is undone under the lock (leaseend.h).
  */
 #ifndef GPUHELPER_ROOT_GRANT_PLAN_H
 #define GPUHELPER_ROOT_GRANT_PLAN_H
@@ -26,7 +26,7 @@ struct plan {
 	struct label label;			/* its categories are final after label_decide() (label.h) */
 	struct lease lease;
 	struct changes changes;			/* what is to be done to nodes of the host */
-	size_t folder_lookups;			/* so many of the lease's ways, the first ones, lead to folders */
+	size_t folder_lookups;			/* so many of the lease's lookup paths, the first ones, lead to folders */
 	struct edits edits;
 	struct allotted picks[GPUS_MAX];	/* one for each GPU of the lease, or that it promises, in the same order */
 	size_t picked;
@@ -52,7 +52,7 @@ int plan_make(struct plan *p, struct why *why);
 int plan_check_folders(const struct plan *p, struct why *why);
 
 /*
- * After the GPUs are picked and the label is settled: fills in the rest of the edits, and calls
+ * After the GPUs are picked and the label is final: fills in the rest of the edits, and calls
  * plan_name_gpus(). -1 with *why.
  */
 int plan_complete(struct plan *p, struct why *why);

@@ -210,7 +210,7 @@ plan_nodes(struct plan *p, struct leases *ls, struct why *why)
 		return -1;
 	if (finish_nodes(p, why) == -1)
 		return -1;
-	/* a promise keeps only the acts that make nodes */
+	/* a promise keeps only the changes that make nodes */
 	l->planned = p->changes.n > 0;
 	return 0;
 }

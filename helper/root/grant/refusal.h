@@ -6,8 +6,8 @@
 #include "authz.h"
 
 /*
- * Whether the wrapper is to do the chores and ask again: not at all, within the wait that it is told, or soon in any
- * case.
+ * Whether the wrapper is to do the operations and ask again: not at all, within the wait that it is told, or soon in
+ * any case.
  */
 enum again { ASK_NOT, ASK_AGAIN, ASK_SOON };
 
@@ -24,7 +24,7 @@ enum again refusal_of_moment(const struct why *why);
 
 /*
  * Fills in the reply, and records the refusal, or says that the request waits, for at most the decision's wait. Moves
- * the chores into the reply.
+ * the operations into the reply.
  */
 void refusal_answer(const struct authz *r, struct refusal *f, struct reply *reply);
 

@@ -19,7 +19,7 @@
 #include "../self/state.h"
 #include "ledger.h"
 
-#define AGAIN_WAIT_MS 4000	/* by then, most helpers ahead in the line have had the lock or given up */
+#define AGAIN_WAIT_MS 4000	/* by then, most helpers ahead have had the lock or given up */
 #define FILES_MAX (1 << 20)
 #define LEASE_ROOM (256 << 10)	/* bytes; more than most leases have, even with a thousand folders */
 
@@ -56,8 +56,8 @@ list(struct leases *ls, struct why *why)
 }
 
 /*
- * Requests that have a lease already wait in a second line, whose name ends in «second». That line is shorter than the
- * line of new requests.
+ * Requests that have a lease already wait for a second lock, whose name ends in «second». Fewer wait for it than for
+ * that of new requests.
  */
 static int
 open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, struct why *why)
@@ -70,7 +70,7 @@ open_within(struct leases *ls, uint32_t uid, const char *second, int wait_ms, st
 	*ls = (struct leases){ .dir = -1, .lock = -1, .user_lock = -1 };
 	ledger_forget();
 	snprintf(user_lock, sizeof(user_lock), "user-%u%s", uid, second);
-	/* root goes on even if there can be no lines */
+	/* root goes on even if there can be no such lock */
 	if (((locks = state_dir("locks", why)) == -1 || (ls->user_lock = state_lock(locks, user_lock, wait_ms, why)) == -1) &&
 	    (uid != 0 || why->code == WHY_AGAIN))
 		return -1;

@@ -21,7 +21,7 @@ struct lease_file {
 };
 
 struct leases {
-	int dir, lock, user_lock;	/* the directory; the lock and the user's line before it, -1 while not held */
+	int dir, lock, user_lock;	/* the directory; the lock, and the lock of its user before it; -1 while not held */
 	struct strlist names;
 	struct lease_file *file;	/* sorted by name */
 	size_t files;
@@ -44,13 +44,13 @@ struct lease_query {
 
 /*
  * Takes the lock on the leases, and lists their files; reads none of them. Waits at most 1.5 s. The helpers of one user
- * first wait in a line of their own, so that at most one helper of each user waits for the lock itself. -1 with *why.
- * leases_close() in either case.
+ * first wait for a lock of that user's, so that at most one helper of each user waits for the lock itself. -1 with
+ * *why. leases_close() in either case.
  */
 int leases_lock(struct leases *ls, uint32_t uid, struct why *why);
 /*
  * The same for a request that has a lease already, which would go on holding its GPU if this failed. Waits at most
- * 4 s, in another line than requests without a lease.
+ * 4 s, for another lock of the user's than requests without a lease.
  */
 int leases_lock_again(struct leases *ls, uint32_t uid, struct why *why);
 /*

@@ -1,6 +1,6 @@
 /*
- * The ledger: what was done to device nodes of the host, and for which leases (lease/ledgerfile.h). It is what acts are
- * undone by: no lease says what was before. Each node has a file in /run/gpuhelper/ledger. All these functions must
+ * The ledger: what was done to device nodes of the host, and for which leases (lease/ledgerfile.h). It is what changes
+ * are undone by: no lease says what was before. Each node has a file in /run/gpuhelper/ledger. All these functions must
  * be called under the lock on the leases; what was read stays in memory as long as this process has that lock.
  */
 #ifndef GPUHELPER_ROOT_LEASE_LEDGER_H

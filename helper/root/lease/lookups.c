@@ -25,7 +25,7 @@ struct parent_walk {
 	const struct mount_table *mounts;
 	char *dir;		/* NULL: no directory was noted; the other members then mean nothing */
 	int fd;			/* of dir, or -1 */
-	struct strlist above;	/* the places of dir and of the directories above it */
+	struct strlist above;	/* the file system paths of dir and of the directories above it */
 };
 
 static void
@@ -45,7 +45,7 @@ refuse_unreadable(const char *path, struct why *why)
 	return refuse(why, WHY_IO, "%s: the mounts on the way there can't be found: %s", path, strerror(errno));
 }
 
-/* Appends the place of a directory on this mount to *out. «whole» is the folder's path, for messages. */
+/* Appends the file system path of a directory on this mount to *out. «whole» is the folder's path, for messages. */
 static int
 add_fs_path(struct strlist *out, const struct parent_walk *l, uint64_t mount, const char *path, const char *whole,
     struct why *why)
@@ -165,7 +165,7 @@ note_one(const struct edit_mount *m, struct parent_walk *walk, struct lease *l, 
 	return lease_add_lookup(l, &w) ? 0 : refuse_nomem(why);
 }
 
-/* True if one of the lease's ways, from this one on, leads to a file in the same directory. */
+/* True if one of the lease's lookup paths, from this one on, leads to a file in the same directory. */
 static bool
 has_directory(const struct lease *l, size_t from, const char *file, size_t len)
 {
@@ -178,8 +178,9 @@ has_directory(const struct lease *l, size_t from, const char *file, size_t len)
 }
 
 /*
- * The first place of a way is the target's own, which the way does not go through. For a file, add_fs_paths() has put
- * the file's directory there. Adds the directory once more, because the way goes through it.
+ * The first file system path of a lookup path is the target's own, which the lookup path does not go through. For a
+ * file, add_fs_paths() has put the file's directory there. Adds the directory once more, because the lookup path goes
+ * through it.
  */
 static bool
 repeat_first(struct lookup *w)
@@ -219,7 +220,7 @@ check_for_all(const char *dir, const struct mount_table *mounts, struct why *why
 	}
 }
 
-/* Adds one way for all files of a directory, because they share every step. A driver has a hundred files. */
+/* Adds one lookup path for all files of a directory, because they share every step. A driver has a hundred files. */
 static int
 note_file(const char *file, size_t from, struct parent_walk *walk, struct lease *l, struct why *why)
 {
@@ -306,8 +307,8 @@ name_for(const struct lease *holder, const struct lease *who)
 }
 
 /*
- * Finds a way of the set that leads through a folder which the writer may write to as the host's root; *through is
- * the way to that folder. NULL: there is none.
+ * Finds a lookup path of the set that leads through a folder which the writer may write to as the host's root; *through
+ * is the lookup path of that folder. NULL: there is none.
  */
 static const struct lookup *
 find_through(const struct lookupset *own, const struct lease *writer, const struct lookup **through)
@@ -347,7 +348,7 @@ is_being_given(const struct lease *l)
 	return l->container.init.pid == 0 && (l->uid == 0 || time(NULL) - l->since < MOUNTING_S);
 }
 
-/* Compares the lease with one other; «own» has the lease's ways. */
+/* Compares the lease with one other; «own» has the lease's lookup paths. */
 static int
 check_beside(const struct lease *o, const struct lease *l, const struct lookupset *own, struct why *why)
 {

@@ -1,6 +1,6 @@
 /*
  * See queue.h. Works beneath /run/gpuhelper/queue only, under the lock on the leases. Counts time from boot, so that
- * nobody loses a place when the clock is set.
+ * nobody loses a position when the clock is set.
  */
 #include "queue.h"
 
@@ -92,7 +92,7 @@ queued_lines(struct lines *s, struct queued *w)
 }
 
 /*
- * Reads a waiter's file. 1: it is no waiter of this version, and keeps no place. -1 with *why: it can't
+ * Reads a waiter's file. 1: it is no waiter of this version, and keeps no position. -1 with *why: it can't
  * be read, and may be one.
  */
 static int
@@ -110,7 +110,7 @@ load_queued(int dir, const char *name, struct queued *w, struct why *why)
 		return 1;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return refuse(why, WHY_IO, "%s/queue/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
-	/* a waiter renews its place without the lock, so the file may change while it is read */
+	/* a waiter renews its position without the lock, so the file may change while it is read */
 	while ((text = trust_read(dir, name, name, 1 << 20, true, &len, why)) == NULL && why->code == WHY_AGAIN &&
 	    tries-- > 0)
 		;
@@ -124,9 +124,10 @@ load_queued(int dir, const char *name, struct queued *w, struct why *why)
 }
 
 /*
- * True if the waiter keeps its place. After its full wait it asks once more, and is told that the wait is over. Checks
- * only that the numbers of processes are in use: a look at a process could block. A task's asker is root's wrapper,
- * which takes the place away when the task ends. changed: milliseconds since boot when a lease last changed.
+ * True if the waiter keeps its position. After its full wait it asks once more, and is told that the wait is over.
+ * Checks only that the numbers of processes are in use: a scan of a process could block. A task's client is root's
+ * wrapper, which takes the position away when the task ends. changed: milliseconds since boot when a lease last
+ * changed.
  */
 static bool
 still_waits(const struct queued *w, uint64_t changed)

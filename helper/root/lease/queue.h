@@ -51,7 +51,7 @@ void queue_close(struct queue *q);
 
 /* The number of waiters before the one with this key; the number of all waiters if it is not in the queue. */
 size_t queue_position(const struct queue *q, const char *key);
-/* The same for a request with w->key and w->priority; if it is not in the queue, for the place that it would get. */
+/* The same for a request with w->key and w->priority; if it is not in the queue, for the position that it would get. */
 size_t queue_before(const struct queue *q, const struct queued *w);
 
 /* Sorts the waiters again, after share_used has changed. */
@@ -64,18 +64,20 @@ size_t queue_count(const struct queue *q, const char *policy);
 unsigned queue_waited(const struct queue *q, const char *key);
 
 /*
- * Gives w a place or keeps its place, and fills in w->arrived and w->since. -1 with *why: also (WHY_AGAIN) if too many
- * wait, of this user or of all.
+ * Gives w a position or keeps its position, and fills in w->arrived and w->since. -1 with *why: also (WHY_AGAIN) if too
+ * many wait, of this user or of all.
  */
 int queue_stay(struct queue *q, struct queued *w, struct why *why);
 
 /*
- * Notes that the waiter with this key still asks. Needs no lock, so that a request keeps its place while it waits for
- * the lock. No place is no error.
+ * Notes that the waiter with this key still asks. Needs no lock, so that a request keeps its position while it waits
+ * for the lock. No position is no error.
  */
 void queue_renew(const char *key);
 
-/* Gives up the place of one whose waiting task has ended, with a record in the log «audit». No place is no error. */
+/*
+ * Gives up the position of one whose waiting task has ended, with a record in the log «audit». No position is no error.
+ */
 void queue_abandon(struct queue *q, const char *key, int audit);
 
 /*
@@ -84,7 +86,7 @@ void queue_abandon(struct queue *q, const char *key, int audit);
  */
 void queue_note_change(int leases);
 
-/* Gives up the place. No place is no error. */
+/* Gives up the position. No position is no error. */
 void queue_leave(const struct queue *q, const char *key);
 
 /* Frees what *w owns. */

@@ -1,6 +1,6 @@
 /*
  * Limits how much one user may have written into the audit log, because all users share the log and its disk, and how
- * often a user may look. Root is not counted.
+ * often a user may query leases. Root is not counted.
  */
 #ifndef GPUHELPER_ROOT_LOG_LOGRATE_H
 #define GPUHELPER_ROOT_LOG_LOGRATE_H
@@ -62,9 +62,9 @@ int rate_charge(struct rate *r, enum rate_kind kind, size_t bytes, struct why *w
 void rate_close(struct rate *r);
 
 /*
- * Counts a look (VERB_REAP, VERB_STATUS, VERB_REAPPLY): the log does not mention it, and others wait while it lasts.
+ * Counts a query (VERB_REAP, VERB_STATUS, VERB_REAPPLY): the log does not mention it, and others wait while it lasts.
  * -1 with *why: there were too many in this minute (WHY_AGAIN), or it can't be counted. With «uncounted», the latter
- * is no error: a look that ends leases is better made once too often.
+ * is no error: a query that ends leases is better made once too often.
  */
 int rate_query(uint32_t uid, int64_t now, bool uncounted, struct why *why);
 

@@ -1,9 +1,9 @@
 /*
  * Relabels folders for containers, as «relabel» in a policy says (gpuhelper-policy(5)).
  *
- * This is not an act of a lease, and nothing is kept to undo it: a folder's new label stays, as with an engine's :z and
- * :Z. If relabelling is stopped half-way, the next container's grant finishes it, because every entry is checked each
- * time. If two containers would give a folder different labels, the lease of the first keeps the second out
+ * This is not a change of a lease, and nothing is kept to undo it: a folder's new label stays, as with an engine's :z
+ * and :Z. If relabelling is stopped half-way, the next container's grant finishes it, because every entry is checked
+ * each time. If two containers would give a folder different labels, the lease of the first keeps the second out
  * (held_folders_overlap()).
  */
 #ifndef GPUHELPER_ROOT_NODE_ASKRELABEL_H

@@ -1,6 +1,6 @@
 /*
  * See changes.h. Relies on the ledger alone. Must never touch a node whose device number is not the granted one. Writes
- * an entry into the ledger before the act is done, and removes the entry after the act is undone.
+ * an entry into the ledger before the change is done, and removes the entry after the change is undone.
  */
 #include "changes.h"
 
@@ -110,7 +110,7 @@ make_or_share(struct ledger_node *n, const struct new_node *how, struct why *why
 	return make_node(n, how, why);
 }
 
-/* Writes an entry for the act, if the lease has none. NULL with *why. */
+/* Writes an entry for the change, if the lease has none. NULL with *why. */
 static struct ledger_entry *
 note_act(struct ledger_node *n, const struct lease *l, const struct change *a, const char *was, struct why *why)
 {
@@ -198,7 +198,7 @@ set_entry(const struct ledger_node *n, const struct ledger_entry *e, int fd, str
 	return node_acl_add(fd, n->path, name_in(e), &ours, why);
 }
 
-/* Does an act that is no node's making: the first time, notes what was before. */
+/* Does a change that is no node's making: the first time, notes what was before. */
 static int
 allow(const struct lease *l, const struct change *a, struct why *why)
 {
@@ -274,7 +274,7 @@ unset_entry(const struct ledger_node *n, const struct ledger_entry *e, struct wh
 	return node_acl_remove(fd, n->path, name_in(e), &ours, n->mask, why);
 }
 
-/* True if another lease has the same act. An entry of a lease that is gone does not count. */
+/* True if another lease has the same change. An entry of a lease that is gone does not count. */
 static bool
 is_shared(const struct leases *ls, const struct ledger_node *n, const struct ledger_entry *e)
 {
@@ -289,7 +289,7 @@ is_shared(const struct leases *ls, const struct ledger_node *n, const struct led
 static int
 undo_entry(const struct ledger_node *n, const struct ledger_entry *e, struct why *why)
 {
-	/* something is mounted over the node, so that its state can't be seen: the act is not undone */
+	/* something is mounted over the node, so that its state can't be seen: the change is not undone */
 	if (hostview_compare(n->path, WHY_IO, why) == -1)
 		return -1;
 	return e->kind == CHANGE_MAKE_NODE ? unmake_node(n, why) : unset_entry(n, e, why);
@@ -330,7 +330,7 @@ undo_on_node(void *ctx, struct ledger_node *n, struct why *why)
 		e = &n->entry[i];
 		if (!is_to_be_undone(u, e))
 			continue;
-		/* the last lease with this act undoes it */
+		/* the last lease with this change undoes it */
 		if (is_shared(u->leases, n, e))
 			e->undone = true;
 		else if (undo_entry(n, e, why) == -1)
@@ -439,7 +439,7 @@ mode_trouble(int fd, const struct edit_node *n, const struct stat *st, struct st
 	return true;
 }
 
-/* Of a lease's acts. */
+/* Of a lease's changes. */
 struct troubles {
 	const struct lease *lease;
 	struct strlist *out;

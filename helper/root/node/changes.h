@@ -1,7 +1,7 @@
 /*
- * The acts of a lease (lease/act.h): changes to device nodes of the host, for its container. These functions do acts,
- * do them again after something reset a node, and undo them, by the ledger alone (ledger.h). All must be called under
- * the lock on the leases. The lease is written before its first act is done.
+ * The changes of a lease (lease/change.h): changes to device nodes of the host, for its container. These functions do
+ * changes, do them again after something reset a node, and undo them, by the ledger alone (ledger.h). All must be
+ * called under the lock on the leases. The lease is written before its first change is done.
  */
 #ifndef GPUHELPER_ROOT_NODE_CHANGES_H
 #define GPUHELPER_ROOT_NODE_CHANGES_H
@@ -20,14 +20,16 @@ struct new_node {
 };
 
 /*
- * Makes the nodes of these acts, for this lease. A node that somebody else makes meanwhile stays, and changes_undo()
+ * Makes the nodes of these changes, for this lease. A node that somebody else makes meanwhile stays, and changes_undo()
  * leaves it alone. A node that was made for another lease is removed with the last lease that needs it. -1 with *why:
  * the caller must undo what was done.
  */
 int changes_make_nodes(const struct changes *changes, const struct lease *l, const struct new_node *how,
     struct why *why);
 
-/* Sets the ACL entries and labels of these acts, for this lease. -1 with *why: the caller must undo what was done. */
+/*
+ * Sets the ACL entries and labels of these changes, for this lease. -1 with *why: the caller must undo what was done.
+ */
 int changes_allow(const struct changes *changes, const struct lease *l, struct why *why);
 
 /*
@@ -36,8 +38,8 @@ int changes_allow(const struct changes *changes, const struct lease *l, struct w
 int acts_allow_again(struct lease *l, struct why *why);
 
 /*
- * Undoes the lease's acts, except those that another lease has too. -1 with *why: some could not be undone, and stay in
- * the ledger.
+ * Undoes the lease's changes, except those that another lease has too. -1 with *why: some could not be undone, and stay
+ * in the ledger.
  */
 int changes_undo(const struct leases *ls, const struct lease *l, struct why *why);
 

@@ -21,7 +21,7 @@ struct device_view {
 };
 
 /*
- * If the node is missing, and nvidia-modprobe would make it, plans an act that makes it. -1 with *why if it can't be
+ * If the node is missing, and nvidia-modprobe would make it, plans a change that makes it. -1 with *why if it can't be
  * made, unless it is optional.
  */
 int device_plan(const struct device_view *v, const struct gpu_node *n, struct edits *unused, struct why *why);
@@ -29,7 +29,7 @@ int device_plan(const struct device_view *v, const struct gpu_node *n, struct ed
 /*
  * Pins the node (O_PATH, no link), checks that it is the character device with this major and minor, and adds it
  * to *out. Makes sure that the container's process gets access: by mode, by ACL, by a group that a rootful
- * runtime can add, or by an ACL entry, for which it plans an act. A missing optional node is no error. -1 with *why.
+ * runtime can add, or by an ACL entry, for which it plans a change. A missing optional node is no error. -1 with *why.
  */
 int device_add(const struct device_view *v, const struct gpu_node *n, struct edits *out, struct why *why);
 

@@ -1,7 +1,7 @@
 /*
  * See label.h. The loaded SELinux policy says what a container may do. Asks that policy beforehand, so that a refusal
- * can say what is wrong; the kernel enforces it afterwards. Relabels only the nodes of GPUs, one by one, as acts of a
- * lease; askrelabel.c has folders relabelled.
+ * can say what is wrong; the kernel enforces it afterwards. Relabels only the nodes of GPUs, one by one, as changes of
+ * a lease; askrelabel.c has folders relabelled.
  */
 #include "label.h"
 

@@ -49,7 +49,7 @@ int label_decide(struct label *l, const struct leases *ls, struct lease *lease, 
 
 /*
  * Checks that the container can use the host's node, which is pinned as fd. With «alone» no other container may use the
- * node: the node is to get the container's categories, for which an act is planned. -1 with *why.
+ * node: the node is to get the container's categories, for which a change is planned. -1 with *why.
  */
 int label_node(const struct label *l, int fd, const struct change *node, bool read_only, bool alone,
     struct changes *changes, struct why *why);

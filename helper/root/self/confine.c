@@ -35,7 +35,7 @@ static int
 confine(const struct confinement *c, struct why *why)
 {
 	const struct rlimit none = { 0, 0 }, memory = { c->memory, c->memory };
-	/* only the one that looks at processes has a process file system */
+	/* only the one that scans processes has a process file system */
 	const unsigned last = c->filter == FILTER_LOOKER ? SPAWN_PROC : SPAWN_SLOT;
 
 	if (!c->as_root && leave_root(c->name, why) == -1)

@@ -46,7 +46,7 @@ refuse_uncounted_helpers(uid_t uid, enum why_code code, const char *cause, struc
 }
 
 /*
- * If an error prevents even the first place, the helper answers only root, whatever the request. No lease stays behind
+ * If an error prevents even the first slot, the helper answers only root, whatever the request. No lease stays behind
  * because of that: root's timer ends all leases that a user's request would end. Such a request would need a lock in
  * the same directory anyway.
  */

@@ -39,7 +39,7 @@ struct spawned {
 
 /*
  * Forks a process for the program p->name, or p->file (host/own/ownprogram.h). It executes the program, with an empty
- * environment, when it is woken or gets its first question. If that fails, p->why says why.
+ * environment, at spawned_execute(), or at its first question. If that fails, p->why says why.
  */
 void spawned_start(struct spawned *p);
 

@@ -1,4 +1,4 @@
-/* The process's timers: one for what it waits for at the moment, and one for its whole life. */
+/* The process's timers: one for what it waits for at the moment, and one for as long as it runs. */
 #ifndef GPUHELPER_ROOT_SELF_TIMER_H
 #define GPUHELPER_ROOT_SELF_TIMER_H
 
@@ -16,7 +16,7 @@ void interrupt_after(int ms);
 void end_after(int ms);
 
 /*
- * A helper lives for RUN_MAX_S at most (times.h). Each wait has its own limit:
+ * A helper runs for RUN_MAX_S at most (times.h). Each wait has its own limit:
  * - 2 s for the request, 2 s for the peer to take the answer, and 5 s for its last byte
  * - 1.5 s for each of four locks, and 1 s for the log's chain
  * - 4 s to confirm a grant or to take it back

@@ -139,8 +139,8 @@ note_container(const struct leases *ls, struct created_container *b, struct leas
 }
 
 /*
- * Somebody has the GPU open, or nobody has looked. Leaves the lease without an asker: it then ends when the container's
- * cgroups are empty, although the process that asked lives, deletes the container and asks again.
+ * Somebody has the GPU open, or nobody has looked. Leaves the lease without an client: it then ends when the
+ * container's cgroups are empty, although the process that asked lives, deletes the container and asks again.
  */
 static void
 give_up(const struct leases *ls, struct lease *l, const struct why *why, struct reply *reply)

@@ -68,7 +68,7 @@ describe(const struct lease *l, struct reply *reply)
 
 /*
  * 0: *held is a copy of the container's lease. 1: there is no lease, or only that of an ended container of the same
- * name, which stays because that container passed on a folder. -1 with *why.
+ * name, which stays because a folder of that container has leaked. -1 with *why.
  */
 static int
 copy_lease(const struct peer *p, const struct request *r, struct lease *held, struct why *why)

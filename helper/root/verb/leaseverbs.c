@@ -1,6 +1,6 @@
 /*
- * VERB_REAP, VERB_RELEASE, VERB_REAPPLY: looks at existing leases. Root's request looks at all, a user's at that
- * user's own or at the released one. The request only prompts the look: the kernel and the leases tell which leases
+ * VERB_REAP, VERB_RELEASE, VERB_REAPPLY: scans existing leases. Root's request scans all, a user's request
+ * that user's own or the released one. The request only prompts the scan: the kernel and the leases tell which leases
  * are over, and what the nodes of the others need.
  */
 #include <time.h>
@@ -125,7 +125,7 @@ verb_release(const struct peer *p, const struct request *r, struct reply *reply)
 	struct lease_query c = { .all = p->client.uid == 0 };
 	char key[LEASE_KEY_SIZE];
 
-	/* not counted, because containers may end as often as they like; the user's next look sees the other leases */
+	/* not counted, because containers may end as often as they like; the user's next request scans the other leases */
 	lease_key(p->client.uid, r->runtime_root, r->id, key);
 	c.key = key;
 	end_over_then(release_deleted, &c, p, r, reply);

@@ -1,7 +1,7 @@
 /*
  * VERB_TASK: takes the GPUs that a container was promised, for a process that waits in it (the wrapper's waiter, which
- * becomes the task). Takes the steps of a grant (call, ruling, plan, record, acts), but takes the pipeline from the
- * lease instead of a token. The container can open nothing before the peer has done the chore that comes with the
+ * becomes the task). Takes the steps of a grant (call, authz, plan, record, changes), but takes the pipeline from the
+ * lease instead of a token. The container can open nothing before the peer has done the operation that comes with the
  * answer, and by then the lease has the waiter's process.
  */
 #include <stdio.h>
@@ -71,7 +71,7 @@ copy_this_lease(const struct call *c, struct lease *out, struct why *why)
 	return l == NULL ? -1 : lease_copy(l, out, why);
 }
 
-/* Finds the waiter, without the lock: it could make a look at itself wait. */
+/* Finds the waiter, without the lock: it could make a scan of itself wait. */
 static int
 find_waiter(const struct call *c, struct lease *l, struct why *why)
 {
@@ -79,7 +79,7 @@ find_waiter(const struct call *c, struct lease *l, struct why *why)
 	    "container %s has no process %d that could take its GPUs", l->id, c->request->waiter.pid);
 }
 
-/* The ruling. */
+/* The authorization. */
 
 static int
 authz_again(struct authz *r, const struct lease *l, struct why *why)
@@ -125,7 +125,7 @@ find_subject(struct plan *p, struct why *why)
 	return label_of_lease(&p->lease, &p->label, why);
 }
 
-/* Marks the lease as being taken, and writes it with the acts that it needs. */
+/* Sets the lease to LEASE_ACQUIRING, and writes it with the changes that it needs. */
 static int
 write_acquiring(struct plan *p, struct leases *ls, struct why *why)
 {
@@ -168,7 +168,7 @@ renew(struct lease *l, const struct lease *now, struct why *why)
 	return ret;
 }
 
-/* A request that was granted or refused keeps no place. */
+/* A request that was granted or refused keeps no position. */
 static int
 pick_under_lock(struct plan *p, const struct unleased *unleased, enum task_next *next, struct refusal *f)
 {
@@ -194,7 +194,7 @@ pick_under_lock(struct plan *p, const struct unleased *unleased, enum task_next 
 	return ret;
 }
 
-/* Record and acts. */
+/* Record and changes. */
 
 /*
  * To be called under the lock. Returns the lease if the process that asked is still the one that changes it, else
@@ -227,7 +227,7 @@ count_record(struct plan *p, struct audit_line *line, struct why *why)
 }
 
 /*
- * Records the grant, and does the lease's acts. The record is written under the lock: another process may end the
+ * Records the grant, and does the lease's changes. The record is written under the lock: another process may end the
  * lease, and no record of the lease may follow that of its end.
  */
 static int

@@ -1,6 +1,6 @@
 /*
  * VERB_OVER: a process that waited for a container's promised GPUs, or had them, has ended. The request only prompts
- * the look: the kernel shows whether that is so. Root's wrapper asks this until the GPUs are free; if it is killed,
+ * the scan: the kernel shows whether that is so. Root's wrapper asks this until the GPUs are free; if it is killed,
  * root's timer and other requests do the same (idle.h).
  */
 #include "../../host/clock.h"
@@ -12,10 +12,10 @@
 #include "../log/audit.h"
 #include "verb.h"
 
-#define AGAIN_MS 1000		/* for a look at a container that is in use, by a hijack for instance */
+#define AGAIN_MS 1000		/* for a scan of a container that is in use, by a hijack for instance */
 #define SOON_MS 50		/* while another process changes the lease */
 
-/* Takes the place away of a task that waited, unless it lives. */
+/* Takes the position away of a task that waited, unless it lives. */
 static int
 leave_queue(const struct call *c, const char *key, struct why *why)
 {
@@ -69,7 +69,7 @@ verb_over(const struct peer *p, const struct request *r, struct reply *reply)
 	autoclose int audit = audit_open(&reply->why);
 	const struct call c = { p, r, audit };
 	char key[LEASE_KEY_SIZE];
-	/* also reads the leases of containers that the peer says it has shut; only root can have done that */
+	/* also reads the leases of containers whose nodes the peer says it has closed; only root can have done that */
 	const struct lease_query which = { .key = key, .keys = p->client.uid == 0 ? &r->again.closed : NULL };
 
 	lease_key(p->client.uid, r->runtime_root, r->id, key);

@@ -32,18 +32,18 @@ void verb_created(const struct peer *p, const struct request *r, struct reply *r
 
 /*
  * VERB_EXEC (execlog.c): the peer is about to become a runtime that puts a process into the container. Records that.
- * The reply's line tells what the process has of GPUs that were promised. Needs none of the helper's children.
+ * The reply's text tells what the process has of GPUs that were promised. Needs none of the helper's children.
  */
 void verb_exec(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_TASK (task.c): a process in the container waits for the GPUs that were promised. Takes them for it, or gives it
- * a place in the queue (REPLY_BUSY). The peer then opens the container's access to them (callerop.h).
+ * VERB_TASK (task.c): a process in the container waits for the GPUs that were promised. Acquires them for it, or gives
+ * it a position in the queue (REPLY_BUSY). The peer then opens the container's access to them (callerop.h).
  */
 void verb_task(const struct peer *p, const struct request *r, struct reply *reply);
 
 /*
- * VERB_OVER (taskover.c): that process has ended. Gives its place in the queue up, or begins to take its GPUs back. The
+ * VERB_OVER (taskover.c): that process has ended. Gives its position in the queue up, or begins to revoke its GPUs. The
  * reply says when to ask that again.
  */
 void verb_over(const struct peer *p, const struct request *r, struct reply *reply);
@@ -56,7 +56,7 @@ void verb_reap(const struct peer *p, const struct request *r, struct reply *repl
 
 /*
  * VERB_RELEASE (leaseverbs.c): as verb_reap(), but a user's request looks at this container alone. If the container is
- * still in use, takes back the access that its lease gave it, and the lease drains.
+ * still in use, takes back the access that its lease gave it, and the lease is releasing.
  */
 void verb_release(const struct peer *p, const struct request *r, struct reply *reply);
 

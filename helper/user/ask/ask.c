@@ -29,7 +29,7 @@
 
 #define SEND_MS 2000
 #define EARLY_MAX 65536		/* bytes that a socket holds, whatever its limits (unix(7)) */
-#define BUSY_MS 5000		/* for asking again while the user's other requests hold all places (root/self/slots.h) */
+#define BUSY_MS 5000		/* for asking again while the user's other requests hold all slots (root/self/slots.h) */
 #define BUSY_BRIEF_MS 1000	/* likewise, for ask_briefly() */
 #define BUSY_NAP_MS 20
 
@@ -68,7 +68,7 @@ send_request(int fd, const struct bytes *message)
 	(void)frame_write(fd, message->p, message->n, WIRE_REPLY_MAX, SEND_MS, &ignored);
 }
 
-/* A reply as it came; the asker frees the text. */
+/* A reply as it came; the client frees the text. */
 struct received {
 	char *text;
 	size_t len;

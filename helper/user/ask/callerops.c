@@ -1,5 +1,5 @@
 /*
- * See callerops.h. Works with the caller's rights on the container that root's lease names. Must do no chore
+ * See callerops.h. Works with the caller's rights on the container that root's lease names. Must do no operation
  * that the lease no longer asks for, and none for a container that root's wrapper did not see itself.
  */
 #include "callerops.h"
@@ -51,7 +51,7 @@ lock_lease(const struct caller_op *c, struct why *why)
 	return fd;
 }
 
-/* True if the lease still asks for this chore. Nobody else does one while this process has the lock. */
+/* True if the lease still asks for this operation. Nobody else does one while this process has the lock. */
 static bool
 is_still_wanted(const struct caller_op *c)
 {
@@ -97,7 +97,7 @@ devices_of(const struct caller_op *c, const struct container_record *r)
 	return v;
 }
 
-/* Of the chore it takes only the kind, and which devices are to be open. */
+/* Of the operation it takes only the kind, and which devices are to be open. */
 static int
 do_op(const struct caller_op *c, const struct container_record *r, struct why *why)
 {
@@ -122,8 +122,8 @@ do_op(const struct caller_op *c, const struct container_record *r, struct why *w
 }
 
 /*
- * Does a chore for the container of the record. Another container may have the cgroups of one that has ended, so there
- * is nothing left to do then. Process numbers of another PID namespace name other processes here.
+ * Does an operation for the container of the record. Another container may have the cgroups of one that has ended, so
+ * there is nothing left to do then. Process numbers of another PID namespace name other processes here.
  */
 static int
 do_for(const struct caller_op *c, const struct container_record *r, struct why *why)
@@ -138,7 +138,7 @@ do_for(const struct caller_op *c, const struct container_record *r, struct why *
 	return c->kind != OP_OPEN ? 0 : refuse(why, WHY_AGAIN, "container %s has ended", c->id);
 }
 
-/* Does one chore. Returns 0, 1 if the lease no longer asks for the chore, or -1 with *why. */
+/* Does one operation. Returns 0, 1 if the lease no longer asks for the operation, or -1 with *why. */
 static int
 do_one(const struct caller_op *c, struct why *why)
 {

@@ -32,7 +32,7 @@
 #define KEYS_MS 10000		/* for asking again while the issuers' keys are fetched */
 #define KEYS_NAP_MS 500
 #define RECORD_MS 3000		/* for having an exec recorded while others keep the helper busy */
-#define ROUNDS_MAX 32		/* of chores, before they count as failed */
+#define ROUNDS_MAX 32		/* of operations, before they count as failed */
 
 static const char *
 root_of(const struct command *c)
@@ -138,7 +138,7 @@ ask_while_busy(const struct request *r, enum door_setting door, struct reply *re
 
 /* The state of repeated asking. */
 struct retries {
-	unsigned rounds;	/* of chores */
+	unsigned rounds;	/* of operations */
 	int64_t since;		/* clock_ms() at the first «busy, but soon» in a row; 0 if the last reply was another */
 	int64_t waits_since;	/* clock_ms() at the first reply that all GPUs are taken; 0: none came yet */
 	int64_t keys_until;	/* clock_ms() when no new keys are expected any more; 0: none were asked for yet */
@@ -326,7 +326,7 @@ lease_report_created(const struct command *c, enum door_setting door, struct hel
 
 	if (lease_request(c, VERB_CREATED, &r, why) == 0 && (kind = ask_who_stayed(&r, a, why)) == REPLY_REFUSED) {
 		/*
-		 * free the helper's place among this user's requests, and reap it: it is a child of this process,
+		 * free the helper's slot among this user's requests, and reap it: it is a child of this process,
 		 * like the container's first one
 		 */
 		ask_end(a);
@@ -345,7 +345,7 @@ lease_check_over(const struct command *c, enum door_setting door, int status)
 	struct request r;
 
 	if (lease_request(c, verb, &r, &ignored) == 0) {
-		/* leave the chores for other containers to the next request */
+		/* leave the operations for other containers to the next request */
 		r.again.no_ops = true;
 		(void)ask_once(&r, door, &reply, &ignored);
 	}

@@ -35,7 +35,7 @@ bool lease_is_recorded(const struct command *c);
 int lease_report_created(const struct command *c, enum door_setting door, struct helper_conn *a, struct why *why);
 
 /*
- * Sends the request, and sends it again while the helper is busy, after doing the chores that came with the
+ * Sends the request, and sends it again while the helper is busy, after doing the operations that came with the
  * reply (callerops.h), and while new keys are fetched for a token that no key here has signed. Returns 0 with another
  * reply than busy, or -1 with *why. After 0 the caller calls ask_end() and reply_free().
  */
@@ -43,7 +43,7 @@ int lease_ask(const struct command *c, struct request *r, enum door_setting door
     struct reply *reply, struct why *why);
 
 /*
- * Has the helper record that this process is about to start another one in the container. *line gets a line for the
+ * Has the helper record that this process is about to start another one in the container. *text gets a line for the
  * user, or "". Gives up after three seconds if the helper stays busy: the exec goes on in any
  * case.
  */

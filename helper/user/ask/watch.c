@@ -1,7 +1,7 @@
 /*
  * See watch.h. A process that asks costs processor time, and holds up the others. So it sleeps until a change, and else
  * asks only in case a GPU became free without one: a container that ended and was not deleted. The first in the queue
- * looks for that often, those behind it rarely. Asking is also what keeps its place (root/lease/queue.c).
+ * looks for that often, those behind it rarely. Asking is also what keeps its position (root/lease/queue.c).
  */
 #include "watch.h"
 

@@ -98,7 +98,7 @@ refuse_bpf(const char *what, const char *cgroup, struct why *why)
 }
 
 /*
- * Writes the program «return type != char || (major, minor) is no node that is shut», on struct bpf_cgroup_dev_ctx,
+ * Writes the program «return type != char || (major, minor) is no node that is closed», on struct bpf_cgroup_dev_ctx,
  * into code[]. Returns how many instructions it has.
  */
 static uint32_t

@@ -325,7 +325,7 @@ check_device(const struct view *v, const char *path, struct why *why)
 	return check_dir(v, dir, "the device", path, true, why) == -1 ? -1 : check_dir(v, path, "the device", path, true, why);
 }
 
-/* True for a device directly in /dev, where the default devices are made, too: one look is enough for all of them. */
+/* True for a device directly in /dev, where the default devices are made, too: one scan is enough for all of them. */
 static bool
 is_in_dev(const struct spec_device *d)
 {

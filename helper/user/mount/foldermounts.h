@@ -10,7 +10,9 @@
 
 #include "../../lease/edits.h"
 
-/* For each granted folder, its target in the container and the place that must be mounted there (lookup.h). */
+/*
+ * For each granted folder, its target in the container and the file system path that must be mounted there (lookup.h).
+ */
 struct folder_mounts {
 	struct strlist target, fs_path;
 };
@@ -20,7 +22,8 @@ void folder_mounts_free(struct folder_mounts *p);
 int folder_mounts_of(const struct edits *e, struct folder_mounts *out, struct why *why);
 
 /*
- * Checks that each place is mounted at its target in the mount namespace of «pid», and nothing else. Returns 0, or
+ * Checks that each file system path is mounted at its target in the mount namespace of «pid», and nothing else. Returns
+ * 0, or
  * -1 with *why: WHY_DENIED if another folder is mounted at a target, WHY_IO if that can't be seen. Everybody may
  * read a process's mount table, but following a target through links needs the right to trace the process
  * (ptrace(2)).

@@ -69,7 +69,7 @@ is_origin(void *ctx, struct mount *m)
 
 /*
  * podman 5 mounts a root filesystem of its storage a second time, in /var/tmp, where a user namespace can
- * reach it. Such a mount counts as the place that it shows.
+ * reach it. Such a mount counts as the directory that it shows.
  */
 static bool
 comes_from_volume(int fd, const char *path, const struct settings *settings, uid_t caller)
@@ -311,7 +311,7 @@ behind_link(int fd, const char *inside, const char *rest, char **out, struct why
 
 /*
  * Resolves «path» of the container in its root, with links, as the runtime will. Sets *bare if the path's directory
- * does not exist, and no link on the way leads to a place that does not exist.
+ * does not exist, and no link on the way leads to a path that does not exist.
  */
 static int
 resolve_in_root(int root, const char *rootpath, const char *path, char **out, bool *bare, struct why *why)
@@ -428,7 +428,7 @@ is_standard(const struct spec_mount *m)
 	    path_at_or_beneath(m->target, "/sys"));
 }
 
-/* Resolves each granted place once, for all mounts: a driver has a hundred files. */
+/* Resolves each granted target once, for all mounts: a driver has a hundred files. */
 static int
 fill_ours(const struct edits *e, int fd, const char *path, struct targets *out, struct why *why)
 {
@@ -450,7 +450,7 @@ fill_ours(const struct edits *e, int fd, const char *path, struct targets *out, 
 }
 
 /*
- * Refuses an image whose links lead one granted place into another one. The other one is a folder or file of the
+ * Refuses an image whose links lead one granted target into another one. The other one is a folder or file of the
  * host, and the runtime would create a mount point in it.
  */
 static int
@@ -473,16 +473,16 @@ check_granted_links(const struct targets *ours, struct why *why)
 }
 
 /*
- * Refuses an image whose links lead a granted place to a file system that every container has, or lead such a file
- * system to a granted place. The runtime would make devices and links in a folder of the host, and remove what is in
- * their way. Where no link leads elsewhere, a policy or a file of the driver may have a place there.
+ * Refuses an image whose links lead a granted target to a file system that every container has, or lead such a file
+ * system to a granted target. The runtime would make devices and links in a folder of the host, and remove what is in
+ * their way. Where no link leads elsewhere, a policy or a file of the driver may have a target there.
  */
 static int
 check_standard(const struct target *ours, const struct target *theirs, struct why *why)
 {
 	if ((is_straight(ours) && is_straight(theirs)) || !path_related(end_of(ours), end_of(theirs)))
 		return 0;
-	/* a node's place has no link of its own: it follows the directory that is mounted at /dev */
+	/* a node's target has no link of its own: it follows the directory that is mounted at /dev */
 	if (ours->gpu && path_is_beneath(ours->path, theirs->path) && path_is_beneath(ours->real, theirs->real))
 		return 0;
 	return refuse(why, WHY_DENIED, "links in the image lead the granted %s to %s, and %s to %s: use an image without "

@@ -28,7 +28,7 @@
 /* A path that is followed name by name. */
 struct walk {
 	const char *root;	/* root.path, absolute and without links; NULL if it can't be resolved */
-	char at[PATH_MAX];	/* the place that was reached, without links; "" is "/" */
+	char at[PATH_MAX];	/* the path that was reached, without links; "" is "/" */
 	char rest[PATH_MAX];	/* the names that are still to be followed */
 	unsigned links;
 };
@@ -231,7 +231,7 @@ find_ours(struct ours *o)
 	return add_own_dir(o, "/");
 }
 
-/* True if this place of the host is one of gpuhelper's directories, or above or beneath one. */
+/* True if this path of the host is one of gpuhelper's directories, or above or beneath one. */
 static bool
 is_own_dir(const struct ours *o, const char *path)
 {
@@ -248,7 +248,7 @@ is_own_dir(const struct ours *o, const char *path)
 	return has_id(o, &id);
 }
 
-/* True if is_own_dir() is true of a source or of the place to which it led. Mostly the two are the same path. */
+/* True if is_own_dir() is true of a source or of the path to which it led. Mostly the two are the same path. */
 static bool
 brings_ours(const struct ours *o, const char *source, const char *led)
 {

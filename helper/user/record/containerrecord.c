@@ -138,7 +138,7 @@ container_record_check(const char *key, const char *id, struct process_id init, 
 	return has_cgroups(r, cgroups) ? 0 : refuse_other(id, "cgroup", why);
 }
 
-/* True if the chore names no device but the recorded ones. */
+/* True if the operation names no device but the recorded ones. */
 static bool
 has_nodes(const struct container_record *r, const struct caller_op *c)
 {

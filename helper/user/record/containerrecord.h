@@ -1,8 +1,9 @@
 /*
  * Container records (in messages: birth records): what root's wrapper saw of a container when the runtime had made it,
- * before any of its code ran. Later root changes device rules and ends processes because a chore (lease/callerop.h) or
- * a lease says so. It does so only to a container that it saw itself, with the process, the cgroups and the devices of
- * the record: of a reply it takes only what to do, and which of the recorded devices are to be open.
+ * before any of its code ran. Later root changes device rules and ends processes because an operation
+ * (lease/callerop.h) or a lease says so. It does so only to a container that it saw itself, with the process, the
+ * cgroups and the devices of the record: of a reply it takes only what to do, and which of the recorded devices are to
+ * be open.
  *
  * A record is a file in a directory of root's (recorddir.h), named by the lease's key (lease_key()).
  */
@@ -18,7 +19,7 @@
 struct container_record {
 	struct process_id init;		/* the container's first process */
 	uint64_t pids;			/* the PID namespace whose numbers these are */
-	bool promised;			/* its GPUs are only promised: chores may be about it */
+	bool promised;			/* its GPUs are only promised: operations may be about it */
 	char *devcgroup;		/* the cgroup with its device rules, relative to /sys/fs/cgroup; NULL: none */
 	struct strlist cgroups;		/* those that hold it alone, likewise */
 	struct devnum *node;		/* the GPUs' nodes that it was granted or promised */
@@ -41,8 +42,8 @@ int container_record_check(const char *key, const char *id, struct process_id in
     struct container_record *r, struct why *why);
 
 /*
- * The same for a chore. It must also be of the same device cgroup, for a container with promised GPUs, and ask for no
- * device but the recorded ones, which must be GPUs'.
+ * The same for an operation. It must also be of the same device cgroup, for a container with promised GPUs, and ask for
+ * no device but the recorded ones, which must be GPUs'.
  */
 int container_record_check_op(const struct caller_op *c, struct container_record *r, struct why *why);
 

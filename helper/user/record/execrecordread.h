@@ -16,9 +16,9 @@ struct exec_record {
 	uint32_t gid[64];
 	size_t gids;
 	char *label;		/* SELinux label, or NULL */
-	char *text;		/* a line for the user, or NULL */
-	struct strlist notes;	/* warnings, lines after that one */
-	struct strlist gpus;	/* the granted GPUs (lease/edits.h), in a record with a line */
+	char *text;		/* a text for the user, or NULL */
+	struct strlist notes;	/* warnings, lines after it */
+	struct strlist gpus;	/* the granted GPUs (lease/edits.h), in a record with a text */
 	struct strlist tokens;	/* not in the record: variables with tokens, besides GPUHELPER_TOKEN (tokennames.h) */
 	bool found;		/* the container was granted something: the audit log records the exec */
 	bool privileged;	/* it was allowed to be privileged */

@@ -31,7 +31,7 @@ struct spec_device {
 struct spec {
 	struct doc doc;
 	const char *bundle;		/* the caller's; relative paths of the host begin here; NULL: the current directory */
-	/* places in the document; DOC_NONE if absent */
+	/* nodes of the document; DOC_NONE if absent */
 	uint32_t process, user, env, gids, mounts, linux, devices, resources, rules, masked, annotations, hooks;
 	struct strlist env_text;	/* one for each element of env */
 	struct spec_mount *mount;
@@ -51,7 +51,7 @@ struct spec {
 };
 
 /*
- * Parses config.json. A part of the wrong type is refused by its place ("linux.devices[0].path"). Returns 0,
+ * Parses config.json. A part of the wrong type is refused by its name ("linux.devices[0].path"). Returns 0,
  * or -1 with *why. The caller calls spec_free() in any case; «text» must live as long as *s.
  */
 int spec_parse(struct spec *s, const char *text, size_t len, struct why *why);

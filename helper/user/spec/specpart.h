@@ -1,4 +1,4 @@
-/* Gets members of a config.json, and refuses those of a wrong type by their place. */
+/* Gets members of a config.json, and refuses those of a wrong type by their name. */
 #ifndef GPUHELPER_USER_SPEC_SPECPART_H
 #define GPUHELPER_USER_SPEC_SPECPART_H
 

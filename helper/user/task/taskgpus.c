@@ -1,7 +1,7 @@
 /*
- * See taskgpus.h. Root decides everything; this process asks, does the chores that come with root's answers, and passes
- * on to the waiter what a person should read. Must open the container's access to a GPU only after root's lease has the
- * waiter's process, and say «go» only after that.
+ * See taskgpus.h. Root decides everything; this process asks, does the operations that come with root's answers, and
+ * passes on to the waiter what a person should read. Must open the container's access to a GPU only after root's lease
+ * has the waiter's process, and say «go» only after that.
  */
 #include "taskgpus.h"
 
@@ -22,7 +22,7 @@
 #include "../ask/watch.h"
 
 #define SOON_MS 20		/* while a GPU changes hands */
-#define FAILED_MS 1000		/* after a chore that could not be done */
+#define FAILED_MS 1000		/* after an operation that could not be done */
 #define SOON_MS_MAX 30000	/* so long, before that counts as a failure */
 #define TELL_MS 60000		/* a line that stays the same is written again: what a web node missed is lost */
 
@@ -109,7 +109,7 @@ begin_request(const struct task *t, enum verb verb, struct request *r)
 	return true;
 }
 
-/* Does the chores for other containers, and asks again at once if they are done. */
+/* Does the operations for other containers, and asks again at once if they are done. */
 static bool
 did_ops(const struct reply *reply, struct request *r)
 {
@@ -216,7 +216,7 @@ acquire_gpus(const struct task *t)
 		close(watch);
 }
 
-/* Gives up the waiter's place, or the GPUs of the task that has ended. */
+/* Gives up the waiter's position, or the GPUs of the task that has ended. */
 static void
 return_gpus(const struct task *t)
 {

@@ -1,6 +1,6 @@
 /*
  * See parsedfiles.h. Runs as the host's root. Only reads, and starts gpuhelper-read, which gives root's ids up and
- * shuts itself in before it reads anything.
+ * confines itself before it reads anything.
  */
 #include "parsedfiles.h"
 

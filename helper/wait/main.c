@@ -69,7 +69,7 @@ memset(void *to, int c, size_t n)
 }
 
 static size_t
-length(const char *s)
+text_length(const char *s)
 {
 	size_t n = 0;
 
@@ -79,7 +79,7 @@ length(const char *s)
 }
 
 static _Noreturn void
-leave(int status)
+exit_with(int status)
 {
 	for (;;)
 		(void)sys4(__NR_exit_group, status, 0, 0, 0);
@@ -112,7 +112,7 @@ print(struct line *l)
 }
 
 static void
-say(const char *text)
+print_text(const char *text)
 {
 	struct line l = { .n = 0 };
 
@@ -123,7 +123,7 @@ say(const char *text)
 
 /* «exec: "PROGRAM": WHY», as runc says it. */
 static void
-say_exec(const char *program, const char *why)
+print_exec_error(const char *program, const char *why)
 {
 	struct line l = { .n = 0 };
 
@@ -138,7 +138,7 @@ say_exec(const char *program, const char *why)
 
 /* 0, or an errno. */
 static int
-check_program(const char *file)
+program_error(const char *file)
 {
 	struct stat st;
 	long ret = sys4(__NR_newfstatat, AT_FDCWD, (long)file, (long)&st, 0);
@@ -156,9 +156,9 @@ check_program(const char *file)
 
 /* False if the two do not fit. */
 static bool
-join(const char *dir, size_t n, const char *name)
+join_path(const char *dir, size_t n, const char *name)
 {
-	const size_t rest = length(name) + 1;
+	const size_t rest = text_length(name) + 1;
 
 	if (n + 1 + rest > sizeof(found))
 		return false;
@@ -194,8 +194,8 @@ search(const char *path, const char *name)
 	for (;; path = end + 1) {
 		for (end = path; *end != ':' && *end != '\0'; end++)
 			;
-		if (end == path ? join(".", 1, name) : join(path, (size_t)(end - path), name))
-			if (check_program(found) == 0)
+		if (end == path ? join_path(".", 1, name) : join_path(path, (size_t)(end - path), name))
+			if (program_error(found) == 0)
 				return found[0] == '/';
 		if (*end == '\0')
 			return false;
@@ -204,7 +204,7 @@ search(const char *path, const char *name)
 
 /* Fills found[], or says why not, and leaves. */
 static void
-find_program(const struct self *s)
+locate_program(const struct self *s)
 {
 	const char *name = s->argv[0];
 	int error;
@@ -212,20 +212,20 @@ find_program(const struct self *s)
 	if (!has_slash(name)) {
 		if (*name != '\0' && search(search_path(s->envp), name))
 			return;
-		say_exec(name, "executable file not found in $PATH");
-		leave(NOT_FOUND);
+		print_exec_error(name, "executable file not found in $PATH");
+		exit_with(NOT_FOUND);
 	}
-	if (length(name) >= sizeof(found))
+	if (text_length(name) >= sizeof(found))
 		error = ENAMETOOLONG;
 	else {
-		(void)memcpy(found, name, length(name) + 1);
-		error = check_program(name);
+		(void)memcpy(found, name, text_length(name) + 1);
+		error = program_error(name);
 	}
 	if (error == 0)
 		return;
-	say_exec(name, error == ENOENT ? "no such file or directory" : error == EISDIR ? "is a directory" :
+	print_exec_error(name, error == ENOENT ? "no such file or directory" : error == EISDIR ? "is a directory" :
 	    error == ENOTDIR ? "not a directory" : error == ENAMETOOLONG ? "file name too long" : "permission denied");
-	leave(NOT_FOUND);
+	exit_with(NOT_FOUND);
 }
 
 /* Becomes the program. */
@@ -274,7 +274,7 @@ execute(const struct self *s, char **env)
 
 /* «variables» are n bytes, each variable with its 0. */
 static _Noreturn void
-become_program(struct self *s, char *variables, size_t n)
+start_program(struct self *s, char *variables, size_t n)
 {
 	size_t count = 0, more = 0, i;
 	char **env;
@@ -287,18 +287,18 @@ become_program(struct self *s, char *variables, size_t n)
 	env = __builtin_alloca((count + more + 1) * sizeof(*env));
 	for (i = 0; i < count; i++)
 		env[i] = s->envp[i];
-	for (i = 0; i < n; i += length(variables + i) + 1)
+	for (i = 0; i < n; i += text_length(variables + i) + 1)
 		if (name_length(variables + i) > 0)
 			set_variable(env, &count, variables + i);
 	env[count] = NULL;
 	(void)sys4(__NR_close, s->socket, 0, 0, 0);
 	(void)sys4(__NR_close, s->file, 0, 0, 0);
 	/* again: it may be another file by now */
-	find_program(s);
+	locate_program(s);
 	error = execute(s, env);
-	say_exec(s->argv[0], error == ENOEXEC ? "exec format error" : error == EACCES ? "permission denied" :
+	print_exec_error(s->argv[0], error == ENOEXEC ? "exec format error" : error == EACCES ? "permission denied" :
 	    error == E2BIG ? "argument list too long" : error == ENOENT ? "no such file or directory" : "can't be executed");
-	leave(NOT_EXECUTED);
+	exit_with(NOT_EXECUTED);
 }
 
 /* Waits. */
@@ -306,8 +306,8 @@ become_program(struct self *s, char *variables, size_t n)
 static _Noreturn void
 leave_bad_message(void)
 {
-	say("the agent that takes the GPU sent something else than an answer: is the host's gpuhelper being replaced?");
-	leave(BAD_MESSAGE);
+	print_text("the agent that takes the GPU sent something else than an answer: is the host's gpuhelper being replaced?");
+	exit_with(BAD_MESSAGE);
 }
 
 static void
@@ -316,18 +316,18 @@ do_message(struct self *s, size_t n)
 	message[n] = '\0';
 	switch (message[0]) {
 	case WAITING_LINE:
-		say(message + 1);
+		print_text(message + 1);
 		return;
 	case WAITING_GO:
 		/* the last variable must end */
 		if (n > 1 && message[n - 1] != '\0')
 			leave_bad_message();
-		become_program(s, message + 1, n - 1);
+		start_program(s, message + 1, n - 1);
 	case WAITING_REFUSED:
 		if (n < 2 || message[1] == '\0')
 			leave_bad_message();
-		say(message + 2);
-		leave((unsigned char)message[1]);
+		print_text(message + 2);
+		exit_with((unsigned char)message[1]);
 	default:
 		leave_bad_message();
 	}
@@ -346,8 +346,8 @@ wait_for_go(struct self *s)
 		if (n == -EINTR)
 			continue;
 		if (n <= 0) {
-			say("the process that takes the GPU for this task is gone: start the task again");
-			leave(WAITING_GONE);
+			print_text("the process that takes the GPU for this task is gone: start the task again");
+			exit_with(WAITING_GONE);
 		}
 		do_message(s, (size_t)n);
 	}
@@ -355,7 +355,7 @@ wait_for_go(struct self *s)
 
 /* Reads a number, and the character after it. -1: there is none. */
 static int
-take_number(const char **p, char after)
+read_number(const char **p, char after)
 {
 	int n = 0;
 
@@ -375,18 +375,18 @@ waiter(long *stack)
 
 	s.envp = s.argv + stack[0] + 1;
 	if (stack[0] < 3) {
-		say("usage: gpuhelper-runc starts gpuhelper-wait in a container (see gpuhelper-runc(8))");
-		leave(USAGE);
+		print_text("usage: gpuhelper-runc starts gpuhelper-wait in a container (see gpuhelper-runc(8))");
+		exit_with(USAGE);
 	}
 	numbers = s.argv[1];
-	s.socket = take_number(&numbers, ',');
-	s.file = take_number(&numbers, '\0');
+	s.socket = read_number(&numbers, ',');
+	s.file = read_number(&numbers, '\0');
 	s.argv += 2;
 	if (s.socket < 3 || s.file < 3)
-		leave(USAGE);
+		exit_with(USAGE);
 	/* a closed log must not end the wait; the program gets the signal's own action back */
 	(void)sys4(__NR_rt_sigaction, SIGPIPE, (long)&ignore, (long)&s.pipe, sizeof(ignore.mask));
-	find_program(&s);
+	locate_program(&s);
 	wait_for_go(&s);
 }
 

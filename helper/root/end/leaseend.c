@@ -280,13 +280,11 @@ end_those_over(struct leases *ls, struct reap *reap, int audit, struct why *why)
 }
 
 int
-leases_reap(struct leases *ls, const struct lease_query *c, int audit, struct why *why)
+leases_reap(struct leases *ls, int audit, struct why *why)
 {
 	struct reap reap = { .leak_budget = { .left = UINT_MAX } };
-	int ret;
+	const int ret = end_those_over(ls, &reap, audit, why);
 
-	if ((ret = leases_read(ls, c, why)) == 0)
-		ret = end_those_over(ls, &reap, audit, why);
 	free(reap.limits);
 	return ret;
 }

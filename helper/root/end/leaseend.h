@@ -6,12 +6,12 @@
 #include "../lease/leaselist.h"
 
 /*
- * Reads the leases that *c describes, and ends those that are over: undoes their changes, writes a record of each end
- * to the log «audit», and removes them. A lease that can't be undone stays, marked as over, and holds what it held.
- * With audit -1, only marks them and changes nothing. -1 with *why. Root's timer ends the leases that concern no
- * request.
+ * Ends those of the leases that were read (leases_read()) that are over: undoes their changes, writes a record of each
+ * end to the log «audit», and removes them. A lease that can't be undone stays, marked as over, and holds what it held.
+ * With audit -1, only marks them and changes nothing. -1 with *why. The caller keeps *ls and its lock in any case.
+ * Root's timer ends the leases that concern no request.
  */
-int leases_reap(struct leases *ls, const struct lease_query *c, int audit, struct why *why);
+int leases_reap(struct leases *ls, int audit, struct why *why);
 /*
  * Undoes the changes of a lease, and removes it and its exec record. -1 with *why: it stays, with the changes that are
  * left.

@@ -1,8 +1,6 @@
 /* See leasesfor.h. Collects GPUs and nodes from the decision, the queue and the picks. */
 #include "leasesfor.h"
 
-#include "../end/leaseend.h"
-
 static void
 add_nodes_of(struct lease_query *c, const struct gpu_node *node, size_t n)
 {
@@ -67,17 +65,16 @@ int
 leases_for_request(const struct plan *p, struct leases *ls, const struct queue *q, const struct queued *me, bool adds,
     struct why *why)
 {
-	const struct call *call = p->authz->call;
-	const uint32_t uid = call->peer->client.uid;
+	const uint32_t uid = p->authz->call->peer->client.uid;
 	struct lease_query c = { .adds = adds, .uid = uid, .key = p->lease.key, .flags = adds ? flags_for(p) : 0 };
 	const size_t before = queue_before(q, me);
 
 	/* the containers whose nodes root's wrapper says it has closed; nobody else may say so */
-	c.keys = uid == 0 ? &call->request->again.closed : NULL;
+	c.keys = uid == 0 ? &p->authz->call->request->again.closed : NULL;
 	add_candidates_of(&c, &p->authz->decision.grant);
 	add_candidates_before(&c, q, before);
 	c.all = counts_policies(p->authz->decision.policy, q, before) || (q->n > 0 && p->authz->settings.team_shares.n > 0);
-	return leases_reap(ls, &c, call->audit, why);
+	return leases_read(ls, &c, why);
 }
 
 int

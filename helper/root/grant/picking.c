@@ -158,7 +158,8 @@ picking_read(struct picking *k, const struct plan *p, bool adds, struct why *why
 	/* a request for folders alone waits for nobody, and needs no queue */
 	if (p->authz->decision.grant.gpus > 0 && queue_open(&k->queue, p->authz->call->audit, why) == -1)
 		return -1;
-	if (leases_for_request(p, &k->leases, &k->queue, &k->me, adds, why) == -1)
+	if (leases_for_request(p, &k->leases, &k->queue, &k->me, adds, why) == -1 ||
+	    leases_reap(&k->leases, p->authz->call->audit, why) == -1)
 		return -1;
 	if (p->authz->decision.grant.gpus > 0)
 		shares_rank(&k->queue, &k->me, &k->leases, &p->authz->settings);

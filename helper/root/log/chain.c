@@ -55,7 +55,7 @@ open_head(struct why *why)
  * have appended to the new one.
  */
 static int
-open_log(int log, int (*again)(struct why *why), struct why *why)
+open_log(int log, int (*reopen)(struct why *why), struct why *why)
 {
 	struct stat mine, there;
 
@@ -63,7 +63,7 @@ open_log(int log, int (*again)(struct why *why), struct why *why)
 		return refuse(why, WHY_IO, LOG ": %s", strerror(errno));
 	if (lstat(LOG, &there) == 0 && there.st_ino == mine.st_ino && there.st_dev == mine.st_dev)
 		return log;
-	return again(why);
+	return reopen(why);
 }
 
 static void
@@ -153,7 +153,7 @@ write_head(const struct chain *c)
 }
 
 int
-chain_append(int log, int (*again)(struct why *why), const struct buf *line, struct why *why)
+chain_append(int log, int (*reopen)(struct why *why), const struct buf *line, struct why *why)
 {
 	struct chain c = { .log = -1 };
 	char text[AUDIT_HEAD_BYTES];
@@ -164,7 +164,7 @@ chain_append(int log, int (*again)(struct why *why), const struct buf *line, str
 		return -1;
 	if ((n = pread(c.head, text, sizeof(text), 0)) == -1)
 		refuse(why, WHY_IO, HEAD ": %s", strerror(errno));
-	else if ((c.log = open_log(log, again, why)) != -1) {
+	else if ((c.log = open_log(log, reopen, why)) != -1) {
 		c.lost = !audit_head_read(text, (size_t)n, &c.at);
 		if (catch_up(&c, why) == 0 && (ret = append(&c, line, why)) == 0)
 			write_head(&c);

@@ -27,8 +27,8 @@ end_over_then(after_reap *after, const struct lease_query *which, const struct p
 	const struct call call = { p, r, audit };
 
 	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
-	    leases_lock(&ls, p->client.uid, &reply->why) == -1 || leases_reap(&ls, which, audit, &reply->why) == -1 ||
-	    after(&call, &ls, reply) == -1 ? REPLY_REFUSED : REPLY_NOTED;
+	    leases_lock(&ls, p->client.uid, &reply->why) == -1 || leases_read(&ls, which, &reply->why) == -1 ||
+	    leases_reap(&ls, audit, &reply->why) == -1 || after(&call, &ls, reply) == -1 ? REPLY_REFUSED : REPLY_NOTED;
 }
 
 /* Looks at all leases of the caller, or at all leases for root. Limits how often a user may ask for that. */

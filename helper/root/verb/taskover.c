@@ -75,8 +75,8 @@ verb_over(const struct peer *p, const struct request *r, struct reply *reply)
 	lease_key(p->client.uid, r->runtime_root, r->id, key);
 	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
 	    leases_lock(&ls, p->client.uid, &reply->why) == -1 || leave_queue(&c, key, &reply->why) == -1 ||
-	    leases_reap(&ls, &which, audit, &reply->why) == -1 || ask_again_in(&c, &ls, reply) == -1 ? REPLY_REFUSED :
-	    REPLY_NOTED;
+	    leases_read(&ls, &which, &reply->why) == -1 || leases_reap(&ls, audit, &reply->why) == -1 ||
+	    ask_again_in(&c, &ls, reply) == -1 ? REPLY_REFUSED : REPLY_NOTED;
 	if (reply->kind == REPLY_REFUSED && reply->why.code == WHY_AGAIN)
 		reply->kind = REPLY_BUSY;
 }

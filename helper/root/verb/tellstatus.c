@@ -167,7 +167,8 @@ read_all(const struct peer *p, struct leases *ls, struct queue *q, struct why *w
 {
 	const struct lease_query c = { .all = p->client.uid == 0, .of_user = true, .uid = p->client.uid };
 
-	if (leases_lock(ls, p->client.uid, why) == -1 || leases_reap(ls, &c, -1, why) == -1 || queue_open(q, -1, why) == -1)
+	if (leases_lock(ls, p->client.uid, why) == -1 || leases_read(ls, &c, why) == -1 || leases_reap(ls, -1, why) == -1 ||
+	    queue_open(q, -1, why) == -1)
 		return -1;
 	/* the order depends on all leases, and only root sees these */
 	if (c.all)

@@ -1,8 +1,8 @@
 /*
  * gpuhelperctl report: writes an HTML page, without scripts, about who used the GPUs and who was denied them, from the
- * audit log.  Reads with its caller's rights.  See report.h.
+ * audit log.  Reads with its caller's rights.  See report_parts.h.
  */
-#include "report.h"
+#include "report_parts.h"
 
 #include <paths.h>
 #include <stdio.h>

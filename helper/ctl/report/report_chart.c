@@ -1,8 +1,8 @@
 /*
- * See report.h: the chart of GPU time by day, as SVG.  Widths are in percent and text sizes in pixels.  So it fits a
- * phone as well as a sheet of paper without a script, and its text has the same size on both.
+ * See report_parts.h: the chart of GPU time by day, as SVG.  Widths are in percent and text sizes in pixels.  So it
+ * fits a phone as well as a sheet of paper without a script, and its text has the same size on both.
  */
-#include "report.h"
+#include "report_parts.h"
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"

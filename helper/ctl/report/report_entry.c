@@ -1,8 +1,8 @@
 /*
- * See report.h.  Does not use jansson, which is too slow for a million records.  A line may be anything, and a record
- * may contain text from tasks.
+ * See report_parts.h.  Does not use jansson, which is too slow for a million records.  A line may be anything, and a
+ * record may contain text from tasks.
  */
-#include "report.h"
+#include "report_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

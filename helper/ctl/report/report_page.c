@@ -1,8 +1,8 @@
 /*
- * See report.h: the page.  It has no scripts, pictures or fonts, and a Content-Security-Policy that forbids them.  Text
- * that others chose comes into the page only through html().
+ * See report_parts.h: the page.  It has no scripts, pictures or fonts, and a Content-Security-Policy that forbids them.
+ * Text that others chose comes into the page only through html().
  */
-#include "report.h"
+#include "report_parts.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -1,5 +1,5 @@
-/* See report.h: rows by name, and what they count. */
-#include "report.h"
+/* See report_parts.h: rows by name, and what they count. */
+#include "report_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
- * See report.h: the style sheet.  The colours of the columns were found by a search: any two of them differ by at least
- * 24 (on light) or 21 (on dark) in CIELAB, also for people without red, green or blue cones (Machado's model).  No
- * information depends on colour alone.
+ * See report_parts.h: the style sheet.  The colours of the columns were found by a search: any two of them differ by at
+ * least 24 (on light) or 21 (on dark) in CIELAB, also for people without red, green or blue cones (Machado's model).
+ * No information depends on colour alone.
  */
-#include "report.h"
+#include "report_parts.h"
 
 #include <nettle/base64.h>
 #include <nettle/sha2.h>

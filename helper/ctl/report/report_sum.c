@@ -1,8 +1,8 @@
 /*
- * See report.h: adds up the records.  A lease is identified by user and container.  It counts from its grant to its
- * end, as far as that lies within the period.
+ * See report_parts.h: adds up the records.  A lease is identified by user and container.  It counts from its grant to
+ * its end, as far as that lies within the period.
  */
-#include "report.h"
+#include "report_parts.h"
 
 #include <stdio.h>
 #include <string.h>

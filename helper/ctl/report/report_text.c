@@ -1,5 +1,5 @@
-/* See report.h: text and numbers for the page. */
-#include "report.h"
+/* See report_parts.h: text and numbers for the page. */
+#include "report_parts.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * counts it in rows (report_rows.c), and the others write the rows as a page.  Memory grows with the number of names,
  * days and open leases, but not with the number of records.
  */
-#ifndef GPUHELPER_CTL_REPORT_REPORT_H
-#define GPUHELPER_CTL_REPORT_REPORT_H
+#ifndef GPUHELPER_CTL_REPORT_REPORT_PARTS_H
+#define GPUHELPER_CTL_REPORT_REPORT_PARTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -318,7 +318,7 @@ for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
 	beside "passed-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/passed.py" "$r" "$v"
 	beside "passed-places-$r-$v" sandboxed nvidia-2gpu "${m%:*}" python3 "$here/tests/container/passed_places.py" "$r" "$v"
 done
-rounds=500
+rounds=300
 [ $long = no ] || rounds=4000
 for c in runc:keep:v1 runc:v2:v2 crun:v1:v1 crun:v2:v2; do
 	r=${c%%:*} v=${c##*:} m=${c#*:}

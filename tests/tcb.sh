@@ -68,7 +68,7 @@
 #   the reply's hash and the acts in records	root/ 51, others 51: a reply is written before its record, and again if nodes had to
 #					be made (plan.c, opening.c)
 #   a look beside the runtime		root/ 90, pure/ 9: what is looked for outlives the plan, and the lease says that the look is
-#					missing (beside.c, unleased.c, created.c)
+#					missing (latescan.c, unleased.c, created.c)
 # Functions of host/ and of the pure rooms that only other programs call are in files of their own, which the helper
 # does not link: 37 functions, 60 lines of host/ and 435 of pure/.
 set -u

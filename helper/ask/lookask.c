@@ -56,7 +56,7 @@ char *
 look_ask_pack(const struct look_ask *a, const struct lease *l, size_t *len)
 {
 	const struct lease_container *c = &l->container;
-	struct look_lease f = { .client = l->client, .init = c->init, .mounts = c->mounts, .pids = c->pids,
+	struct look_lease f = { .client = l->client, .init = c->init, .mounts = c->mnt_ns, .pids = c->pid_ns,
 		.program = l->tasks.program, .task = l->tasks.task, .users = c->users, .nodes = l->nodes,
 		.cgroups = l->container.cgroups.n, .folders = needs_folders(a, l) ? l->folders : 0,
 		.lookups = a->kind == LOOK_LEAKED ? l->lookups : 0 };

@@ -111,8 +111,8 @@ struct inventory {
 	 * nodes from which udev's uaccess removes ACL entries of users at every event, and leaves those of
 	 * groups
 	 */
-	struct devnum *flushed;
-	size_t flusheds;
+	struct devnum *udev_clears;
+	size_t udev_clears_n;
 	/*
 	 * for each kind of CDI spec, the first device that is no GPU of this host, with the reason:
 	 * "nvidia.com/gpu=all has nodes of several GPUs"
@@ -180,8 +180,8 @@ void gpu_node_add(struct gpu_node v[GPU_NODES_MAX], size_t *n, struct gpu_node n
  */
 void gpu_part(const struct inventory *inv, const struct gpu *g, char out[16]);
 /* Adds to «flushed». False if memory is short. */
-bool inventory_add_flushed(struct inventory *inv, uint32_t major, uint32_t minor);
-bool inventory_flushes(const struct inventory *inv, uint32_t major, uint32_t minor);
+bool inventory_add_udev_clears(struct inventory *inv, uint32_t major, uint32_t minor);
+bool inventory_udev_clears(const struct inventory *inv, uint32_t major, uint32_t minor);
 /* Merges in the inventory «from», which covers only this vendor. False if memory is short. */
 bool inventory_merge(const struct inventory *from, enum gpu_vendor v, struct inventory *to);
 /*

@@ -52,7 +52,7 @@ struct drm_node {
 	char pci[16];			/* of its PCI parent, "" if it has none */
 	uint32_t vendor, device, class;	/* of its PCI parent: 0x1002, …, 0x030000 */
 	char driver[32];		/* "amdgpu", "i915", "xe"; "amdgpu_xcp": no PCI parent */
-	bool flushed;			/* as in struct inventory; drm_node_make() does not know */
+	bool udev_clears;			/* as in struct inventory; drm_node_make() does not know */
 };
 
 /*

@@ -19,12 +19,12 @@ gpu_part(const struct inventory *inv, const struct gpu *g, char out[16])
 }
 
 bool
-inventory_flushes(const struct inventory *inv, uint32_t major, uint32_t minor)
+inventory_udev_clears(const struct inventory *inv, uint32_t major, uint32_t minor)
 {
 	size_t i;
 
-	for (i = 0; i < inv->flusheds; i++)
-		if (inv->flushed[i].major == major && inv->flushed[i].minor == minor)
+	for (i = 0; i < inv->udev_clears_n; i++)
+		if (inv->udev_clears[i].major == major && inv->udev_clears[i].minor == minor)
 			return true;
 	return false;
 }
@@ -54,12 +54,12 @@ inventory_copy(const struct inventory *from, unsigned vendors, struct inventory 
 	*out = *from;
 	out->cdi_problem = out->cdi_problem_kind = (struct strlist){ 0 };
 	out->gpu = copy_of(from->gpu, from->gpus, sizeof(*out->gpu));
-	out->flushed = copy_of(from->flushed, from->flusheds, sizeof(*out->flushed));
+	out->udev_clears = copy_of(from->udev_clears, from->udev_clears_n, sizeof(*out->udev_clears));
 	out->majors.v = copy_of(from->majors.v, from->majors.n, sizeof(*out->majors.v));
 	out->cdi_others = (struct strlist){ 0 };
 	out->gpus = 0;
 	whole = strlist_append(&out->cdi_others, &from->cdi_others);
-	if (out->gpu == NULL || out->flushed == NULL || out->majors.v == NULL)
+	if (out->gpu == NULL || out->udev_clears == NULL || out->majors.v == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < from->gpus; i++)
 		if ((vendors & 1U << from->gpu[i].vendor) != 0) {
@@ -89,7 +89,7 @@ inventory_free(struct inventory *inv)
 		strlist_free(&inv->gpu[i].cdi);
 	strlist_free(&inv->cdi_others);
 	free(inv->gpu);
-	free(inv->flushed);
+	free(inv->udev_clears);
 	devmajors_free(&inv->majors);
 	strlist_free(&inv->cdi_problem);
 	strlist_free(&inv->cdi_problem_kind);

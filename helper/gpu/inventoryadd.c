@@ -25,14 +25,14 @@ gpu_node_add(struct gpu_node v[GPU_NODES_MAX], size_t *n, struct gpu_node node)
 }
 
 bool
-inventory_add_flushed(struct inventory *inv, uint32_t major, uint32_t minor)
+inventory_add_udev_clears(struct inventory *inv, uint32_t major, uint32_t minor)
 {
-	struct devnum *v = reallocarray(inv->flushed, inv->flusheds + 1, sizeof(*v));
+	struct devnum *v = reallocarray(inv->udev_clears, inv->udev_clears_n + 1, sizeof(*v));
 
 	if (v == NULL)
 		return false;
-	inv->flushed = v;
-	v[inv->flusheds++] = (struct devnum){ major, minor };
+	inv->udev_clears = v;
+	v[inv->udev_clears_n++] = (struct devnum){ major, minor };
 	return true;
 }
 
@@ -48,9 +48,9 @@ inventory_merge(const struct inventory *from, enum gpu_vendor v, struct inventor
 		*g = from->gpu[i];
 		g->cdi = (struct strlist){ 0 };
 	}
-	for (i = 0; i < from->flusheds; i++)
-		if (!inventory_flushes(to, from->flushed[i].major, from->flushed[i].minor) &&
-		    !inventory_add_flushed(to, from->flushed[i].major, from->flushed[i].minor))
+	for (i = 0; i < from->udev_clears_n; i++)
+		if (!inventory_udev_clears(to, from->udev_clears[i].major, from->udev_clears[i].minor) &&
+		    !inventory_add_udev_clears(to, from->udev_clears[i].major, from->udev_clears[i].minor))
 			return false;
 	memcpy(to->common[v], from->common[v], sizeof(to->common[v]));
 	to->commons[v] = from->commons[v];

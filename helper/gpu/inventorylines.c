@@ -78,7 +78,8 @@ inventory_lines(struct lines *t, struct inventory *inv)
 		word_text(t, inv->absent[v], sizeof(inv->absent[v]));
 		nodes_lines(t, inv->common[v], &inv->commons[v]);
 	}
-	lines_members(t, "flushed", (void **)&inv->flushed, &inv->flusheds, SIZE_MAX, sizeof(*inv->flushed), devnum_words);
+	lines_members(t, "flushed", (void **)&inv->udev_clears, &inv->udev_clears_n, SIZE_MAX, sizeof(*inv->udev_clears),
+	    devnum_words);
 	lines_members(t, "gpu", (void **)&inv->gpu, &inv->gpus, INVENTORY_GPUS_MAX, sizeof(*inv->gpu), inventory_gpu_lines);
 }
 

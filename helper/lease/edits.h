@@ -23,7 +23,7 @@ struct edit_node {
 struct edit_mount {
 	char *source, *target;
 	uint32_t sum;			/* target_sum(target), if edits_add_mount() added it */
-	uint64_t on;			/* of a granted folder: the id of its mount; 0: not seen yet (not in the reply) */
+	uint64_t mnt_id;			/* of a granted folder: the id of its mount; 0: not seen yet (not in the reply) */
 	char *fs_path;			/* of a granted folder: its file system path (lookup.h) as root saw it; else NULL */
 	struct strlist options;
 	bool driver;			/* a driver file (in the reply: a mount without such a path) */

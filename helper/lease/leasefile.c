@@ -59,7 +59,8 @@ lease_only_promises(const struct lease *l)
 struct holding
 lease_holding(const struct lease *l)
 {
-	return l->scan.reopened ? (struct holding){ l->tasks.may, l->tasks.mays } : (struct holding){ l->gpu, l->gpus };
+	return l->scan.reopened ? (struct holding){ l->tasks.promised_gpu, l->tasks.promised_gpus } : (struct holding){ l->gpu,
+	    l->gpus };
 }
 
 void
@@ -105,8 +106,8 @@ lease_keep_lookups(struct lease *l)
 	lease_tasks_free(&l->tasks);
 	l->folders = l->gpus = l->nodes = l->container.users = 0;
 	l->label[0] = l->reuse[0] = '\0';
-	l->placeholder = l->planned = l->unlooked = false;
-	l->container.mounts = 0;
+	l->placeholder = l->planned = l->unscanned = false;
+	l->container.mnt_ns = 0;
 	l->state = LEASE_LEAKED;
 }
 
@@ -170,8 +171,8 @@ further_lines(struct lines *s, struct lease *l)
 {
 	if (lines_more(s, "turn", l->reuse[0] != '\0'))
 		word_text(s, l->reuse, sizeof(l->reuse));
-	if (lines_more(s, "unlooked", l->unlooked))
-		word_bool(s, &l->unlooked);
+	if (lines_more(s, "unscanned", l->unscanned))
+		word_bool(s, &l->unscanned);
 }
 
 /* The lease's processes and namespaces. */
@@ -185,9 +186,9 @@ process_lines(struct lines *s, struct lease *l)
 	lines_begin(s, "init");
 	process_id_words(s, &l->container.init);
 	lines_begin(s, "namespaces");
-	word_u64(s, &l->container.pids);
+	word_u64(s, &l->container.pid_ns);
 	word_bool(s, &l->container.own_pids);
-	word_u64(s, &l->container.mounts);
+	word_u64(s, &l->container.mnt_ns);
 	lines_begin(s, "rights");
 	word_bool(s, &l->container.privileged);
 	word_bool(s, &l->container.hooked);
@@ -284,8 +285,8 @@ lease_promises(const struct lease *l, const struct inventory *inv, const struct 
 
 	snprintf(is.pci, sizeof(is.pci), "%s", g->pci);
 	gpu_part(inv, g, is.part);
-	for (i = 0; i < l->tasks.mays; i++)
-		if (held_same(&l->tasks.may[i], &is))
+	for (i = 0; i < l->tasks.promised_gpus; i++)
+		if (held_same(&l->tasks.promised_gpu[i], &is))
 			return true;
 	return false;
 }

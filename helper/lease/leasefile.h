@@ -31,8 +31,8 @@ struct idspan {
 struct lease_container {
 	struct process_id init;	/* the container's first process, once it exists */
 	bool own_pids;		/* init is process 1 of a PID namespace: its end ends all processes of the container */
-	uint64_t mounts;	/* if own_pids is false, the container's own mount namespace (inode); 0: none */
-	uint64_t pids;		/* the PID namespace (inode) of all process numbers here; 0: unknown */
+	uint64_t mnt_ns;	/* if own_pids is false, the container's own mount namespace (inode); 0: none */
+	uint64_t pid_ns;		/* the PID namespace (inode) of all process numbers here; 0: unknown */
 	/* the container's own cgroups; before it exists, where they may be (host/cgroup/cgroup.h) */
 	struct strlist cgroups;
 	struct idspan *user;	/* without a cgroup of its own (rootless): users whose open nodes keep the lease */
@@ -74,7 +74,7 @@ struct lease {
 	struct lookup *lookup;	/* to its folders; once it exists, to those that it may write to as the host's root */
 	size_t lookups;
 	bool planned;		/* changes are planned only: the grant is not in the audit log yet */
-	bool unlooked;		/* nobody has looked yet who else has its GPUs open: its container must not start */
+	bool unscanned;		/* nobody has looked yet who else has its GPUs open: its container must not start */
 	enum lease_state state;
 	bool placeholder;		/* its tasks are execs, so their end can be seen */
 	struct lease_tasks tasks;

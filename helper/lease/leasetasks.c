@@ -31,7 +31,7 @@ lease_tasks_free(struct lease_tasks *p)
 {
 	free(p->devcgroup);
 	free(p->asked);
-	free(p->may);
+	free(p->promised_gpu);
 	free(p->node);
 	free(p->who);
 	*p = (struct lease_tasks){ 0 };
@@ -90,7 +90,8 @@ lease_tasks_lines(struct lines *s, struct lease_tasks *p)
 	word_u32(s, &p->uid);
 	word_u32(s, &p->gid);
 	word_copy_if_any(s, &p->who);
-	lines_members(s, "may", (void **)&p->may, &p->mays, PROMISED_GPUS_MAX, sizeof(*p->may), held_gpu_words);
+	lines_members(s, "may", (void **)&p->promised_gpu, &p->promised_gpus, PROMISED_GPUS_MAX, sizeof(*p->promised_gpu),
+	    held_gpu_words);
 	lines_members(s, "promised", (void **)&p->node, &p->nodes, PROMISED_NODES_MAX, sizeof(*p->node), promised_node_words);
 }
 

@@ -61,8 +61,8 @@ struct lease_tasks {
 	enum idle_setting idle;
 	uint32_t left_behind;		/* seconds that processes of an ended task may stay, or LEFT_BEHIND_KEEP */
 	char *asked;			/* the GPUs in the container's own words; NULL: it asked for all that the policy gives */
-	struct held_gpu *may;		/* the promised GPUs: those that a task may acquire some of */
-	size_t mays;
+	struct held_gpu *promised_gpu;		/* the promised GPUs: those that a task may acquire some of */
+	size_t promised_gpus;
 	struct promised_node *node;	/* all nodes of these */
 	size_t nodes;
 	struct process_id task;		/* the process that the GPUs were acquired for: the waiter, which becomes the task */

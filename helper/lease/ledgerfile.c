@@ -56,7 +56,7 @@ ledger_find(const struct ledger_node *n, const char *key, const struct change *a
 }
 
 bool
-ledger_same_act(const struct ledger_entry *a, const struct ledger_entry *b)
+ledger_same_change(const struct ledger_entry *a, const struct ledger_entry *b)
 {
 	return a->kind == b->kind && a->id == b->id && is_same_label(a->label, b->label);
 }

@@ -10,7 +10,7 @@
 
 #include "../base/hash.h"
 #include "../base/why.h"
-#include "act.h"
+#include "change.h"
 
 #define LEDGER_VERSION 1
 #define LEDGER_NAME_SIZE 24
@@ -51,7 +51,7 @@ void ledger_node_free(struct ledger_node *n);
 struct ledger_entry *ledger_find(const struct ledger_node *n, const char *key, const struct change *a);
 
 /* True if both entries are of one change. */
-bool ledger_same_act(const struct ledger_entry *a, const struct ledger_entry *b);
+bool ledger_same_change(const struct ledger_entry *a, const struct ledger_entry *b);
 
 /* True if an entry adds to the node's ACL. */
 bool ledger_is_acl(const struct ledger_entry *e);

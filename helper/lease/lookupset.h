@@ -18,8 +18,9 @@ struct prefixes {
 };
 
 struct lookupset {
-	/* what the lookup paths go through; the writable folders; the file system paths that these are in */
-	struct prefixes above, fs_paths_above, writable, writable_fs_paths, holding;
+	struct prefixes above, fs_paths_above;		/* what the lookup paths go through, by both kinds of path */
+	struct prefixes writable, writable_fs_paths;	/* the writable folders */
+	struct prefixes holding;			/* the file system paths that these are in */
 };
 
 /* Sorts the lookup paths, which must stay unchanged. False if memory is short. lookupset_free() in any case. */

@@ -173,7 +173,7 @@ has_leaked(struct leak_search *s, const char *thread, int dir, const char *link)
 		return true;
 	if (statx(dir, link, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_MNT_ID, &st) == -1) {
 		s->missed = s->missed || process_is_gone(errno);
-		return !process_is_gone(errno) && !link_is_kept(dir, link, errno);
+		return !process_is_gone(errno) && !link_exists(dir, link, errno);
 	}
 	/*
 	 * A directory on a mount that the namespace lacks gives access to all that is mounted beneath it.
@@ -223,7 +223,7 @@ files_keep_one(struct leak_search *s, const char *thread)
 }
 
 static bool
-thread_has_one(void *ctx, const char *thread, bool own_files)
+thread_has_leak(void *ctx, const char *thread, bool unshared_fds)
 {
 	struct rescan again = { 0 };
 	struct leak_search *s = ctx;
@@ -236,14 +236,14 @@ thread_has_one(void *ctx, const char *thread, bool own_files)
 	closedir(d);
 	/* if these two are gone, the thread has ended, which thread_any() notices */
 	s->missed = false;
-	if (has || !own_files)
+	if (has || !unshared_fds)
 		return has;
 	do {
 		if (files_keep_one(s, thread))
 			return true;
 		again.fewer = s->fewer;
 	} while (rescan_due(&again, &s->missed));
-	return again.never;
+	return again.never_still;
 }
 
 /*
@@ -270,14 +270,14 @@ maps_hidden_ring(struct leak_search *s, const char *pid)
 		free(text);
 		missed = !thread_stays(s->proc, tid);
 	} while (!maps && rescan_due(&again, &missed));
-	return maps || again.never;
+	return maps || again.never_still;
 }
 
 static bool
 process_keeps_one(struct leak_search *s, const char *pid)
 {
 	s->has_ring = false;
-	return thread_any(s->proc, pid, thread_has_one, s) || maps_hidden_ring(s, pid);
+	return thread_any(s->proc, pid, thread_has_leak, s) || maps_hidden_ring(s, pid);
 }
 
 /* Of our uid are only scans, which have a process file system open that is mounted nowhere (root/self/ownproc.h). */
@@ -305,9 +305,9 @@ is_host_roots(const struct leak_search *s, const char *pid)
 }
 
 static bool
-process_has_one(struct leak_search *s, const char *pid)
+process_has_leak(struct leak_search *s, const char *pid)
 {
-	switch (process_is_containers(&s->host, s->proc, pid, NULL)) {
+	switch (process_in_container(&s->host, s->proc, pid, NULL)) {
 	case 0:
 		return !is_host_roots(s, pid) && process_keeps_one(s, pid);
 	case 1:
@@ -372,7 +372,7 @@ any_has_one(struct leak_search *s, bool *kept_waiting)
 	    (s->known = calloc(s->ns_list.n + 1, sizeof(*s->known))) == NULL;
 	*kept_waiting = waits == -1 || walk_waits() != waits;
 	while (!has && walk_next(&w, pid))
-		has = process_has_one(s, pid);
+		has = process_has_leak(s, pid);
 	*kept_waiting = *kept_waiting || w.kept_waiting != 0;
 	return has || w.failed;
 }

@@ -32,13 +32,13 @@ begin_snapshot(struct process_snapshot *s)
 static bool
 is_near(const struct process_snapshot *s, const struct lease *l)
 {
-	return l->container.pids == 0 || l->container.pids == s->pids;
+	return l->container.pid_ns == 0 || l->container.pid_ns == s->pids;
 }
 
 static bool
 has_pids_inhabited(struct process_snapshot *s, const struct lease *l)
 {
-	return ns_set_has(&s->pid_ns_set, "pid", l->container.pids);
+	return ns_set_has(&s->pid_ns_set, "pid", l->container.pid_ns);
 }
 
 /*
@@ -50,7 +50,7 @@ static bool
 is_invisible(struct process_snapshot *s, const struct lease *l)
 {
 	return !is_near(s, l) && s->pids != INIT_PID_NS &&
-	    !(has_pids_inhabited(s, l) && ns_set_shows(&s->pid_ns_set, l->container.pids));
+	    !(has_pids_inhabited(s, l) && ns_set_surely_has(&s->pid_ns_set, l->container.pid_ns));
 }
 
 /*
@@ -67,7 +67,7 @@ lease_is_of_another_boot(struct process_snapshot *s, const struct lease *l)
 static bool
 lives(const struct process_snapshot *s, const struct lease *l, struct process_id p)
 {
-	return is_near(s, l) ? process_id_lives(p) : ns_has_process(l->container.pids, p);
+	return is_near(s, l) ? process_id_lives(p) : ns_has_process(l->container.pid_ns, p);
 }
 
 bool
@@ -83,7 +83,7 @@ lease_is_kept(struct process_snapshot *s, const struct lease *l, struct scan_lim
 	 * when process 1 of a PID namespace ends, all others end, too; in other cases one may have moved
 	 * elsewhere
 	 */
-	if (l->container.mounts != 0 && ns_set_has(&s->mount_ns_set, "mnt", l->container.mounts))
+	if (l->container.mnt_ns != 0 && ns_set_has(&s->mount_ns_set, "mnt", l->container.mnt_ns))
 		return true;
 	return l->container.users > 0 && (l->nodes > 0 || l->folders > 0) && rootless_lease_in_use(l, &limits->budget);
 }

@@ -101,8 +101,8 @@ take_fixed(struct bytes *rest, struct look_lease *f, struct lease *l)
 	l->boot[sizeof(l->boot) - 1] = '\0';
 	l->client = f->client;
 	l->container.init = f->init;
-	l->container.mounts = f->mounts;
-	l->container.pids = f->pids;
+	l->container.mnt_ns = f->mounts;
+	l->container.pid_ns = f->pids;
 	l->tasks.program = f->program;
 	l->tasks.task = f->task;
 	return true;

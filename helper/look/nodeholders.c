@@ -33,7 +33,7 @@ look_for_nodes(struct holder_search *s, const char *pid)
 	size_t i;
 
 	*s->at = (pid_t)strtol(pid, NULL, 10);
-	switch (process_is_containers(&s->host, s->nodes.proc, pid, NULL)) {
+	switch (process_in_container(&s->host, s->nodes.proc, pid, NULL)) {
 	case 0:
 		return true;
 	case -1:
@@ -71,7 +71,7 @@ look_on(struct holder_search *s, struct walk *w, bool all_rounds, pid_t *unstead
 			return false;
 		*unsteady = *s->at;
 	}
-	walk_rest(w);
+	walk_note_wait(w);
 	return !w->failed;
 }
 
@@ -82,7 +82,7 @@ look_as_copy(struct holder_search *s, struct walk *w, size_t processes, struct c
 
 	memset(s->holder, 0, s->nodes.nodes * sizeof(*s->holder));
 	s->at = &part->at;
-	walk_keep(w, processes);
+	walk_take_share(w, processes);
 	seen = look_on(s, w, false, &part->unsteady);
 	part->slow = w->kept_waiting;
 	memcpy(part->holder, s->holder, s->nodes.nodes * sizeof(*s->holder));
@@ -101,7 +101,7 @@ share_out(struct holder_search *s, struct walk *w, struct copies *c)
 		case 1:
 			look_as_copy(s, w, each, part);
 		case 0:
-			walk_leave(w, each);
+			walk_give_share(w, each);
 			break;
 		default:
 			return;

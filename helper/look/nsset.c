@@ -94,12 +94,12 @@ thread_is_gone(int proc, const char *thread, int error)
  * (ENOENT).
  */
 static bool
-note_thread(void *ctx, const char *thread, bool own_files)
+note_thread(void *ctx, const char *thread, bool unshared_fds)
 {
 	struct seen *seen = ctx;
 	uint64_t inode;
 
-	(void)own_files;
+	(void)unshared_fds;
 	if (!ns_find(seen->proc, thread, seen->kind, &inode)) {
 		if (thread_is_gone(seen->proc, thread, errno))
 			return false;
@@ -215,11 +215,11 @@ ns_set_has(struct ns_set *s, const char *kind, uint64_t inode)
 		if (s->n > 1)
 			qsort(s->inode, s->n, sizeof(*s->inode), by_inode);
 	}
-	return s->failed || ns_set_shows(s, inode);
+	return s->failed || ns_set_surely_has(s, inode);
 }
 
 bool
-ns_set_shows(const struct ns_set *s, uint64_t inode)
+ns_set_surely_has(const struct ns_set *s, uint64_t inode)
 {
 	return !s->failed && s->n > 0 && bsearch(&inode, s->inode, s->n, sizeof(*s->inode), by_inode) != NULL;
 }

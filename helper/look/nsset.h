@@ -20,7 +20,7 @@ struct ns_set {
  */
 bool ns_set_has(struct ns_set *s, const char *kind, uint64_t inode);
 /* After ns_set_has(): true if a process was seen there and every process could be looked at. */
-bool ns_set_shows(const struct ns_set *s, uint64_t inode);
+bool ns_set_surely_has(const struct ns_set *s, uint64_t inode);
 void ns_set_free(struct ns_set *s);
 
 /*

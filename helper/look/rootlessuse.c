@@ -218,13 +218,13 @@ thread_sees_mount(struct use_search *s, const char *thread)
 }
 
 static bool
-thread_uses(void *ctx, const char *thread, bool own_files)
+thread_uses(void *ctx, const char *thread, bool unshared_fds)
 {
 	struct use_search *s = ctx;
 
 	return !budget_spend(s->budget) ||
-	    (own_files && thread_has_open(s->proc, thread, s->lease->node, s->lease->nodes, s->budget)) || thread_sees_mount(s,
-	    thread);
+	    (unshared_fds && thread_has_open(s->proc, thread, s->lease->node, s->lease->nodes, s->budget)) ||
+	    thread_sees_mount(s, thread);
 }
 
 static bool

@@ -50,7 +50,7 @@ walk_waits(void)
 }
 
 void
-walk_rest(struct walk *w)
+walk_note_wait(struct walk *w)
 {
 	const long now = walk_waits();
 
@@ -147,7 +147,7 @@ begin_round(struct walk *w)
 bool
 walk_next(struct walk *w, char pid[16])
 {
-	walk_rest(w);
+	walk_note_wait(w);
 	if (w->failed || (w->next == w->pids && !begin_round(w)))
 		return false;
 	w->at = w->pid[w->next++];
@@ -163,13 +163,13 @@ walk_left(const struct walk *w)
 
 /* The last ones, because the walk goes on with the next one. */
 void
-walk_leave(struct walk *w, size_t processes)
+walk_give_share(struct walk *w, size_t processes)
 {
 	w->pids -= processes;
 }
 
 void
-walk_keep(struct walk *w, size_t processes)
+walk_take_share(struct walk *w, size_t processes)
 {
 	w->next = w->pids - processes;
 }

@@ -33,16 +33,17 @@ void walk_begin(struct walk *w);
 bool walk_next(struct walk *w, char pid[16]);
 
 /* Notes whether the process given out last kept the walk waiting. This process may then wait for something else. */
-void walk_rest(struct walk *w);
+void walk_note_wait(struct walk *w);
 
 /* How many processes are left of this round. */
 size_t walk_left(const struct walk *w);
 /*
- * Leaves so many of these to a copy of this process, whose walk_keep() leaves all others to this process. The next
- * round must wait until both have looked at theirs: a process that starts before that may have got something from them.
+ * Leaves so many of these to a copy of this process, whose walk_take_share() leaves all others to this process. The
+ * next round must wait until both have looked at theirs: a process that starts before that may have got something from
+ * them.
  */
-void walk_leave(struct walk *w, size_t processes);
-void walk_keep(struct walk *w, size_t processes);
+void walk_give_share(struct walk *w, size_t processes);
+void walk_take_share(struct walk *w, size_t processes);
 
 void walk_end(struct walk *w);
 

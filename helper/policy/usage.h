@@ -1,7 +1,7 @@
 /*
  * How much each team has used the GPUs lately, for fair shares between the teams that wait (team_shares in
- * gpuhelper.conf). What a team has used counts half after half an hour, a quarter after an hour, and so on: with a hard
- * limit, what leaves it would be used again all at once.
+ * gpuhelper.conf). What a team has used counts half after half an hour, a quarter after an hour, and so on: if
+ * use older than some limit did not count at all, a team's use would fall all at once when it gets that old.
  */
 #ifndef GPUHELPER_POLICY_USAGE_H
 #define GPUHELPER_POLICY_USAGE_H

@@ -35,7 +35,7 @@
 #include "child/reader.h"
 #include "enter/enter.h"
 #include "enter/peer.h"
-#include "grant/beside.h"
+#include "grant/latescan.h"
 #include "grant/grant.h"
 #include "self/slots.h"
 #include "self/timer.h"
@@ -123,7 +123,7 @@ end_children(void)
 
 /*
  * Waits on the same connection until the runtime has made the container, so that no second helper has to start. First
- * looks who has its GPUs open (beside.h), and ends the children, which it needs no more: there is time for that now,
+ * looks who has its GPUs open (latescan.h), and ends the children, which it needs no more: there is time for that now,
  * and later the wrapper would wait.
  */
 static int
@@ -133,7 +133,7 @@ report_container(const struct peer *p)
 	autoreply struct reply reply = { .kind = REPLY_REFUSED };
 	autofree char *text = NULL;
 	struct why ignored;
-	const int stay = beside_look() ? LOOKED_STAY_MS : STAY_MS;
+	const int stay = late_scan_now() ? LOOKED_STAY_MS : STAY_MS;
 	size_t len;
 
 	end_children();

@@ -172,7 +172,7 @@ add_nodes(const struct node_access *a, struct container_record *r)
 static int
 record_container(const struct creation *c, struct first *f, struct why *why)
 {
-	const bool roots = record_dir_is_ours();
+	const bool roots = record_dir_is_hosts_root();
 	struct container_record r = { .devcgroup = NULL };
 	int ret;
 
@@ -198,7 +198,7 @@ create_check_start(const struct command *c, struct why *why)
 	struct lease l = { .id = NULL };
 	int ret;
 
-	if (grant_record_refuse_early(c, why) == -1)
+	if (grant_record_refuse_unconfirmed(c, why) == -1)
 		return -1;
 	if (!lease_is_recorded(c) || (ret = lease_read(c, &l, why)) == 1)
 		return 0;
@@ -223,7 +223,7 @@ check_created(const struct creation *c, struct why *why)
 		return -1;
 	if ((ret = lease_report_created(c->command, c->door, c->conn, why)) != 0)
 		return ret;
-	return record_dir_is_ours() ? grant_record_settle(c->command, why) : 0;
+	return record_dir_is_hosts_root() ? grant_record_confirm(c->command, why) : 0;
 }
 
 /*

@@ -132,15 +132,15 @@ new_container_checks_capabilities(const struct new_container *n)
 }
 
 int
-new_container_check_root(const struct new_container *n, bool *unguarded, struct stat *root, struct why *why)
+new_container_check_root(const struct new_container *n, bool *root_redirectable, struct stat *root, struct why *why)
 {
 	const bool creates = strcmp(n->command->verb, "create") == 0;
 	const char *path = n->rootpath;
 
-	*unguarded = !rootfs_is_guarded(&n->spec, n->bundle.path, path) || (!creates ? stays_written_above(n) :
+	*root_redirectable = !rootfs_is_guarded(&n->spec, n->bundle.path, path) || (!creates ? stays_written_above(n) :
 	    namespace_is_hosts_root() ? rootfs_may_be_written_above(path, n->settings) :
 	    rootfs_is_written_above(path, n->settings));
-	if (!*unguarded)
+	if (!*root_redirectable)
 		return 0;
 	if (fstat(n->rootfd, root) == -1)
 		return refuse(why, WHY_IO, "root.path %s: %s", path, strerror(errno));

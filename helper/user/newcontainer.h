@@ -57,7 +57,8 @@ int new_container_check(struct new_container *n, bool *asks);
  * than a scan of all processes, which shows whether a container can write there; other users may not be able to see the
  * new container's root directory. Returns 0, or -1 with *why.
  */
-int new_container_check_root(const struct new_container *n, bool *unguarded, struct stat *root, struct why *why);
+int new_container_check_root(const struct new_container *n, bool *root_redirectable, struct stat *root,
+    struct why *why);
 
 /* True if the capabilities of root's container are to be checked once the runtime has made it. */
 bool new_container_checks_capabilities(const struct new_container *n);

@@ -159,7 +159,7 @@ write_grant_record(struct new_container *n)
 static int
 make_final(struct new_container *n)
 {
-	if (n->granted && record_dir_is_ours() && write_grant_record(n) == -1)
+	if (n->granted && record_dir_is_hosts_root() && write_grant_record(n) == -1)
 		return -1;
 	return n->granted ? ask_final(n->conn, command_leaves_container(n->command), &n->why) : 0;
 }
@@ -182,7 +182,7 @@ compose_config(struct new_container *n)
 	const bool hide = new_container_hides_gpus(n);
 
 	/* one of the same name may have been granted something */
-	if (!n->granted && record_dir_is_ours() && n->command->id != NULL)
+	if (!n->granted && record_dir_is_hosts_root() && n->command->id != NULL)
 		grant_record_forget(n->command);
 	if (label_plain(n) == -1)
 		return -1;
@@ -246,7 +246,8 @@ prepare_bundle(struct new_container *n, struct prepared *p)
 {
 	bool asks = false;
 
-	if (new_container_check(n, &asks) == -1 || new_container_check_root(n, &p->unguarded, &p->root, &n->why) == -1) {
+	if (new_container_check(n, &asks) == -1 || new_container_check_root(n, &p->root_redirectable, &p->root,
+	    &n->why) == -1) {
 		(void)record_ungranted(n, VERB_REFUSED);
 		return -1;
 	}
@@ -263,7 +264,7 @@ prepare_bundle(struct new_container *n, struct prepared *p)
 			return -1;
 		}
 	} else if (!n->settings->audit_plain)
-		ask_unused();
+		ask_cancel_ahead();
 	if (!n->granted && n->privilege[0] != '\0')
 		return privilege_refuse(&n->spec, n->settings, n->privilege, &n->why);
 	if (compose_config(n) == -1 || (!n->granted && n->settings->audit_plain && record_ungranted(n, VERB_PLAIN) == -1))

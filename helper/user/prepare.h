@@ -17,7 +17,7 @@ struct prepared {
 	struct helper_conn conn;		/* the helper may stay there until it has seen the container */
 	bool check_rules;		/* root's container, whose device rules must be enforced */
 	bool check_capabilities;	/* root's container without a user namespace, which must not be privileged */
-	bool unguarded;			/* its root directory must be checked again */
+	bool root_redirectable;			/* its root directory must be checked again */
 	struct stat root;
 	struct folder_mounts folders;
 	struct node_access access;	/* to the granted nodes */
@@ -26,13 +26,13 @@ struct prepared {
 
 /*
  * Prepares the container of the command for this runtime («runtime» is its path), and fills *p, which begins as {
- * .asking = HELPER_CONN_NONE }. Tells the user of what the container lacks. find_unleased: the helper is to look who
+ * .conn = HELPER_CONN_NONE }. Tells the user of what the container lacks. find_unleased: the helper is to look who
  * has a GPU open before it grants it. Returns 0; the caller then calls prepared_free(), after create_container() if it
  * does. Or -1 with *why: there must be no container.
  */
 int prepare_container(const struct command *c, const struct settings *settings, const char *runtime, bool find_unleased,
     struct prepared *p, struct why *why);
-/* Frees all but p->asking, which ask_end() ends. */
+/* Frees all but p->conn, which ask_end() ends. */
 void prepared_free(struct prepared *p);
 
 #endif

@@ -57,8 +57,9 @@ load_settings_and_runtime(struct settings *settings, int *settings_ok, struct wh
 
 /*
  * Makes a container. Returns 0 in the process that is to become the runtime, or -1 with *why. While the runtime makes a
- * container, the helper looks who has its GPU open (root/grant/beside.h). If somebody has, this asks once more, and the
- * helper looks first. It does so at once where the runtime may not be run twice: a terminal is sent to the engine once.
+ * container, the helper looks who has its GPU open (root/grant/latescan.h). If somebody has, this asks once more, and
+ * the helper looks first. It does so at once where the runtime may not be run twice: a terminal is sent to the engine
+ * once.
  */
 static int
 make_container(const struct command *c, const struct settings *settings, const char *runtime, char *const *argv,
@@ -70,10 +71,10 @@ make_container(const struct command *c, const struct settings *settings, const c
 	if (prepare_container(c, settings, runtime, find_unleased, &p, why) == -1)
 		return -1;
 	/* without --detach, the process that asked for the grant becomes the runtime itself */
-	if (command_leaves_container(c) && (p.granted || p.unguarded ||
+	if (command_leaves_container(c) && (p.granted || p.root_redirectable ||
 	    (p.check_capabilities && strcmp(c->verb, "create") == 0))) {
 		const struct creation creation = { c, settings->door, runtime, argv, p.granted, p.promised, p.check_rules,
-			p.check_capabilities, p.unguarded ? &p.root : NULL, &p.folders, &p.access, p.cgroups_path, &p.conn };
+			p.check_capabilities, p.root_redirectable ? &p.root : NULL, &p.folders, &p.access, p.cgroups_path, &p.conn };
 
 		created = create_container(&creation, why);
 	}

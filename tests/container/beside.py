@@ -80,8 +80,8 @@ class Stray:
 host.policies(t10=BOTH)
 b, calls, events = made('cat /run/gpuhelper/leases/* >%s' % (W + '/lease'))
 ok(b.status == 0 and calls == ['create'] and events == ['grant'], tag + 'nobody has the GPU open: the runtime makes the container once', (b.errors(), calls, events))
-ok(lease.read(open(W + '/lease').read()).get('unlooked'), tag + '  its lease says meanwhile that nobody has looked yet', open(W + '/lease').read())
-ok('unlooked' not in lease.read(open('/run/gpuhelper/leases/' + leases()[0]).read()), tag + '  and no more when it is made')
+ok(lease.read(open(W + '/lease').read()).get('unscanned'), tag + '  its lease says meanwhile that nobody has looked yet', open(W + '/lease').read())
+ok('unscanned' not in lease.read(open('/run/gpuhelper/leases/' + leases()[0]).read()), tag + '  and no more when it is made')
 r = b.begin()
 ok(r.returncode == 0 and b.exec(HAS_0).stdout == 'first\n', tag + '  it starts, with the GPU', r.stdout)
 b.delete()
@@ -171,5 +171,5 @@ p = subprocess.Popen([WRAPPER, '--root', W + '/root', 'run', '--bundle', b.dir, 
 while p.poll() is None and not leases():
     time.sleep(0.005)
 text = open('/run/gpuhelper/leases/' + leases()[0]).read()
-ok('unlooked' not in text and p.communicate()[0] == 'first\n', tag + '«run» has the helper look before its answer', text)
+ok('unscanned' not in text and p.communicate()[0] == 'first\n', tag + '«run» has the helper look before its answer', text)
 done()

@@ -87,7 +87,7 @@ def read(text):
         elif name in PROMISED:
             key, form = PROMISED[name]
             lease["pausing"][key].append(members(form, words))
-        elif name == "unlooked":
+        elif name == "unscanned":
             lease[name] = yes(*words)
         else:
             assert name == "tasks", line

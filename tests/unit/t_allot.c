@@ -59,7 +59,7 @@ ask_beside(struct helper_conn *a, struct lease *l, const struct queue *q)
 	const struct leases ls = { .v = &l, .n = l->gpu != NULL };
 	const struct allot_state state = { &ls, q, &a->unleased, &a->drained, &a->decision, &somebody, false };
 
-	return allot_wants(&a->decision, &a->waiter, &a->why) == -1 ? -1 :
+	return allot_fill_wants(&a->decision, &a->waiter, &a->why) == -1 ? -1 :
 	    allot(&state, &a->lease, &a->waiter, a->out, MAX, &a->why);
 }
 
@@ -230,8 +230,8 @@ test_states(void)
 	}
 	l.state = LEASE_PROMISED;
 	l.gpus = 0;
-	l.tasks.may = &h;
-	l.tasks.mays = 1;
+	l.tasks.promised_gpu = &h;
+	l.tasks.promised_gpus = 1;
 	l.scan.reopened = true;
 	want(&a, 2, 3, 1, SHARING_EXCLUSIVE);
 	ok(ask_beside(&a, &l, &nobody) == -1 && a.lease.gpus == 0 && strstr(a.why.text, "taken by ml/train in container c1 since ") != NULL,

@@ -86,7 +86,7 @@ same(const struct inventory *a, const struct inventory *b)
 		    !same_nodes(g->node, g->nodes, h->node, h->nodes))
 			return false;
 	}
-	return a->gpus == b->gpus && a->flusheds == b->flusheds && strcmp(a->nvidia_version, b->nvidia_version) == 0;
+	return a->gpus == b->gpus && a->udev_clears_n == b->udev_clears_n && strcmp(a->nvidia_version, b->nvidia_version) == 0;
 }
 
 /* Moves the majors to *to; the helper reads them itself. */
@@ -107,12 +107,12 @@ test_fixture(const char *tree)
 
 	if (!find(tree, &inv))
 		return;
-	ok(inventory_add_flushed(&inv, 226, 128), "  a node that udev looks after is added");
+	ok(inventory_add_udev_clears(&inv, 226, 128), "  a node that udev looks after is added");
 	text = written(&inv, &len);
 	ok(text != NULL && taken(text, len, &back), "  the report is written and read back");
 	inventory_rank(&back);
-	ok(same(&inv, &back) && inventory_flushes(&back, 226, 128) &&
-	    !inventory_flushes(&back, 226, 129),
+	ok(same(&inv, &back) && inventory_udev_clears(&back, 226, 128) &&
+	    !inventory_udev_clears(&back, 226, 129),
 	    "  the report is the same");
 	give_majors(&inv, &back);
 	is_int(host_check(&back, &why), 0, "  the report is checked");

@@ -33,16 +33,16 @@ fill(struct lease *l)
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/x"), strdup("8:1"), strdup("/@/srv/x"), RELABEL_PRIVATE });
 	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/y z"), strdup("0:43"), strdup("/"), RELABEL_NO });
 	l->container.host_root = l->planned = l->container.own_pids = l->container.privileged = l->container.hooked = true;
-	l->container.pids = 4026531836;
-	l->container.mounts = UINT64_MAX;
+	l->container.pid_ns = 4026531836;
+	l->container.mnt_ns = UINT64_MAX;
 	(void)lease_add_lookup(l, &(struct lookup){ .path = strdup("/srv/x"), .writable = true });
 	(void)strlist_add(&l->lookup[0].at, "8:1 /@/srv/x", SIZE_MAX);
 	l->tasks = (struct lease_tasks){ .program = { 8, 1, UINT64_MAX }, .devcgroup = strdup("devices/garden/x"), .idle = IDLE_STOP,
 		.left_behind = LEFT_BEHIND_KEEP, .asked = strdup("nvidia:2"), .task = { 9, UINT64_MAX }, .left_since = 99,
 		.changer = { 77, 88 }, .changing_since = 5678, .waited = 38, .uid = 1000, .gid = 6,
-		.who = strdup("{\"kind\":\"claim\"}"), .may = calloc(1, sizeof(struct held_gpu)), .mays = 1,
+		.who = strdup("{\"kind\":\"claim\"}"), .promised_gpu = calloc(1, sizeof(struct held_gpu)), .promised_gpus = 1,
 		.node = calloc(2, sizeof(struct promised_node)), .nodes = 2 };
-	l->tasks.may[0] = l->gpu[1];
+	l->tasks.promised_gpu[0] = l->gpu[1];
 	l->tasks.node[0] = (struct promised_node){ 195, UINT32_MAX, false };
 	l->tasks.node[1] = (struct promised_node){ 195, 1, true };
 }
@@ -54,8 +54,8 @@ same_tasks(const struct lease_tasks *a, const struct lease_tasks *b)
 	    a->left_behind == b->left_behind && strcmp(a->asked, b->asked) == 0 && process_id_same(&a->task, &b->task) &&
 	    a->left_since == b->left_since &&
 	    process_id_same(&a->changer, &b->changer) && a->changing_since == b->changing_since && a->waited == b->waited &&
-	    a->uid == b->uid && a->gid == b->gid && strcmp(a->who, b->who) == 0 && a->mays == 1 && b->mays == 1 &&
-	    held_same(&a->may[0], &b->may[0]) && a->nodes == 2 && b->nodes == 2 && a->node[0].major == b->node[0].major &&
+	    a->uid == b->uid && a->gid == b->gid && strcmp(a->who, b->who) == 0 && a->promised_gpus == 1 && b->promised_gpus == 1 &&
+	    held_same(&a->promised_gpu[0], &b->promised_gpu[0]) && a->nodes == 2 && b->nodes == 2 && a->node[0].major == b->node[0].major &&
 	    a->node[0].minor == b->node[0].minor && !b->node[0].open && b->node[1].open;
 }
 
@@ -85,8 +85,8 @@ same(const struct lease *a, const struct lease *b)
 	    memcmp(a->container.user, b->container.user, sizeof(*a->container.user)) == 0 && a->container.cgroups.n == b->container.cgroups.n &&
 	    strcmp(a->container.cgroups.v[0], b->container.cgroups.v[0]) == 0 && a->state == b->state && a->placeholder == b->placeholder &&
 	    strcmp(a->label, b->label) == 0 && same_folders(a, b) && a->container.host_root == b->container.host_root && a->planned == b->planned &&
-	    a->container.own_pids && b->container.own_pids && a->container.privileged && b->container.privileged && a->container.hooked && b->container.hooked && a->container.pids == b->container.pids && a->container.mounts == b->container.mounts &&
-	    b->container.pids == 4026531836 && b->container.mounts == UINT64_MAX && a->lookups == b->lookups &&
+	    a->container.own_pids && b->container.own_pids && a->container.privileged && b->container.privileged && a->container.hooked && b->container.hooked && a->container.pid_ns == b->container.pid_ns && a->container.mnt_ns == b->container.mnt_ns &&
+	    b->container.pid_ns == 4026531836 && b->container.mnt_ns == UINT64_MAX && a->lookups == b->lookups &&
 	    (a->lookups == 0 || strcmp(a->lookup[0].path, b->lookup[0].path) == 0) && same_tasks(&a->tasks, &b->tasks);
 }
 
@@ -110,7 +110,7 @@ test_round_trip(void)
 	lease_free(&a);
 	lease_free(&b);
 	ok(b.id == NULL && b.gpus == 0, "lease_free() empties the lease");
-	ok(b.tasks.devcgroup == NULL && b.tasks.mays == 0 && b.tasks.who == NULL,
+	ok(b.tasks.devcgroup == NULL && b.tasks.promised_gpus == 0 && b.tasks.who == NULL,
 	    "lease_free() empties the members about tasks");
 }
 
@@ -136,7 +136,7 @@ test_states(void)
 		    lease_only_promises(&b) == (i == 3),
 		    "a lease that is %s is written and read back", names[i]);
 		ok(!b.scan.reopened && !b.scan.over, "  the marks of a look at it are not written");
-		ok(lease_holding(&b).gpu == b.gpu && lease_holding(&b).gpus == 2 && lease_holding(&a).gpu == a.tasks.may &&
+		ok(lease_holding(&b).gpu == b.gpu && lease_holding(&b).gpus == 2 && lease_holding(&a).gpu == a.tasks.promised_gpu &&
 		    lease_holding(&a).gpus == 1, "  others can't have its GPUs; nor the promised ones, if its container has access");
 		is_str(lease_state_name(states[i]), names[i], "  the state has its name");
 		free(text);
@@ -163,7 +163,7 @@ test_passed_on(void)
 	    b.state == LEASE_LEAKED,
 	    "a lease that was passed on is written and read back");
 	ok(b.gpus == 0 && b.nodes == 0 && b.container.users == 0 && b.folders == 0 && b.container.cgroups.n == 0 && b.label[0] == '\0' && b.reuse[0] == '\0' &&
-	    !b.placeholder && !b.planned && b.container.mounts == 0, "  a lease that was passed on holds nothing");
+	    !b.placeholder && !b.planned && b.container.mnt_ns == 0, "  a lease that was passed on holds nothing");
 	ok(b.lookups == lookups && b.container.host_root && (lookups == 0 || lease_has_lookup(&b, &a.lookup[0])),
 	    "  the lease has its folders' paths");
 	free(text);
@@ -199,7 +199,7 @@ test_turn(void)
 
 /* So is that nobody has looked yet who has its GPUs open. */
 static void
-test_unlooked(void)
+test_unscanned(void)
 {
 	struct lease a, b = { 0 };
 	struct why why;
@@ -207,17 +207,17 @@ test_unlooked(void)
 
 	fill(&a);
 	text = lease_encode(&a);
-	ok(strstr(text, "\nunlooked") == NULL && lease_decode(text, strlen(text), &b, &why) == 0 && !b.unlooked,
+	ok(strstr(text, "\nunscanned") == NULL && lease_decode(text, strlen(text), &b, &why) == 0 && !b.unscanned,
 	    "a lease that was looked at has no line about it");
 	free(text);
 	lease_free(&b);
-	a.unlooked = true;
+	a.unscanned = true;
 	text = lease_encode(&a);
-	ok(strstr(text, "\nunlooked yes\n") != NULL && lease_decode(text, strlen(text), &b, &why) == 0 && b.unlooked,
+	ok(strstr(text, "\nunscanned yes\n") != NULL && lease_decode(text, strlen(text), &b, &why) == 0 && b.unscanned,
 	    "one that was not looked at has a line, and is read back");
 	free(text);
 	lease_keep_lookups(&b);
-	ok(!b.unlooked, "a lease without GPUs needs no look");
+	ok(!b.unscanned, "a lease without GPUs needs no look");
 	lease_free(&a);
 	lease_free(&b);
 }
@@ -486,7 +486,7 @@ main(void)
 	test_states();
 	test_passed_on();
 	test_turn();
-	test_unlooked();
+	test_unscanned();
 	test_without_tasks();
 	test_refused();
 	test_one_spelling();

@@ -1,5 +1,5 @@
 /*
- * lease/ledgerfile.c, lease/act.c: a node of the ledger is read back as it was written, and anything else is refused;
+ * lease/ledgerfile.c, lease/change.c: a node of the ledger is read back as it was written, and anything else is refused;
  * which entries are one act; what goes with the last entry of a kind.
  */
 #include <stdlib.h>
@@ -113,10 +113,10 @@ test_entries(void)
 	other.label[0] = 'x';
 	ok(ledger_find(&n, KEY_B, &other) == NULL && ledger_find(&n, KEY_B, &label) == &n.entry[3], "so is another label");
 	group_of_same = n.entry[1];
-	ok(ledger_same_act(&n.entry[1], &group_of_same) && !ledger_same_act(&n.entry[1], &n.entry[2]) &&
-	    !ledger_same_act(&n.entry[0], &n.entry[3]), "entries of one act are told from others");
+	ok(ledger_same_change(&n.entry[1], &group_of_same) && !ledger_same_change(&n.entry[1], &n.entry[2]) &&
+	    !ledger_same_change(&n.entry[0], &n.entry[3]), "entries of one act are told from others");
 	group_of_same.kind = CHANGE_ALLOW_GROUP;
-	ok(!ledger_same_act(&n.entry[1], &group_of_same), "by their kind, too");
+	ok(!ledger_same_change(&n.entry[1], &group_of_same), "by their kind, too");
 	n.entry[1].undone = true;
 	ledger_drop_undone(&n);
 	ok(n.entries == 3 && n.mask == 6 && n.inode == UINT64_MAX && n.entry[1].kind == CHANGE_ALLOW_GROUP,
@@ -136,16 +136,16 @@ test_node_changes(void)
 	struct changes all = { .n = 0 };
 	struct change shared = make, another = make;
 
-	shared.there = true;
+	shared.shared = true;
 	another.minor = 1;
-	ok(acts_add(&all, &user) && acts_add(&all, &user), "an act is added twice");
+	ok(changes_add(&all, &user) && changes_add(&all, &user), "an act is added twice");
 	is_int(all.n, 1, "the act is kept once");
-	ok(acts_add(&all, &group) && acts_add(&all, &shared), "others are added");
-	ok(all.n == 3 && !acts_make_any(&all), "no node is to be made: one is shared");
-	ok(acts_add(&all, &another) && acts_make_any(&all), "another is to be made");
-	acts_keep_nodes(&all);
-	ok(all.n == 2 && all.v[0].there && all.v[1].minor == 1, "only the acts that make nodes are kept");
-	acts_free(&all);
+	ok(changes_add(&all, &group) && changes_add(&all, &shared), "others are added");
+	ok(all.n == 3 && !changes_make_any(&all), "no node is to be made: one is shared");
+	ok(changes_add(&all, &another) && changes_make_any(&all), "another is to be made");
+	changes_keep_nodes(&all);
+	ok(all.n == 2 && all.v[0].shared && all.v[1].minor == 1, "only the acts that make nodes are kept");
+	changes_free(&all);
 	ok(all.n == 0 && all.v == NULL, "acts_free() empties them");
 }
 

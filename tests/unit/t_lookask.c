@@ -19,7 +19,7 @@ fill(struct lease *l)
 	struct held_folder f = { .path = strdup("/srv/a"), .fs = strdup("8:1"), .fs_path = strdup("/a") };
 	struct lookup w = { .writable = true }, bare = { .writable = false };
 
-	*l = (struct lease){ .boot = "b0", .client = { 7, 70 }, .container.init = { 8, 80 }, .container.mounts = 9, .container.pids = UINT64_MAX,
+	*l = (struct lease){ .boot = "b0", .client = { 7, 70 }, .container.init = { 8, 80 }, .container.mnt_ns = 9, .container.pid_ns = UINT64_MAX,
 		.node = node, .nodes = 2, .container.user = user, .container.users = 2,
 		.tasks = { .program = { 8, 1, 77 }, .task = { 9, 90 } } };
 	ok(strlist_add(&l->container.cgroups, "devices/x", SIZE_MAX) && strlist_add(&l->container.cgroups, "", SIZE_MAX) && lease_add_folder(l, &f) &&
@@ -34,7 +34,7 @@ is_same(const struct lease *l)
 	is_str(l->boot, "b0", "the boot id is the same");
 	ok(l->client.pid == 7 && l->client.start == 70 && l->container.init.pid == 8 && l->container.init.start == 80,
 	    "the processes are the same");
-	ok(l->container.mounts == 9 && l->container.pids == UINT64_MAX && l->tasks.program.inode == 77,
+	ok(l->container.mnt_ns == 9 && l->container.pid_ns == UINT64_MAX && l->tasks.program.inode == 77,
 	    "the namespaces and the program are the same");
 	ok(l->nodes == 2 && memcmp(l->node, node, sizeof(node)) == 0, "the nodes are the same");
 	ok(l->container.users == 2 && memcmp(l->container.user, user, sizeof(user)) == 0, "the users are the same");

@@ -154,14 +154,14 @@ static void
 test_long(void)
 {
 	char one[400], other[400];
-	const char *const at[] = { one, NULL }, *const beside[] = { other, NULL };
+	const char *const at[] = { one, NULL }, *const late_scan[] = { other, NULL };
 	struct lookup w, o, back = { 0 };
 	char *text;
 
 	snprintf(one, sizeof(one), "8:1 /srv/%0300d/a", 7);
 	snprintf(other, sizeof(other), "8:1 /srv/%0300d/b", 7);
 	w = lookup_of("/srv/x", at);
-	o = lookup_of("/srv/x", beside);
+	o = lookup_of("/srv/x", late_scan);
 	text = written(&w);
 	ok(is_read(text, &back) && lookup_same(&w, &back), "a place of 300 bytes is read back");
 	ok(!lookup_same(&back, &o), "  a place that differs at its end is another one");

@@ -264,7 +264,7 @@ ask_task(struct world *w, struct agent *a)
 	a->phase = LOOKS_ALONE;
 }
 
-/* check_alone(), without the lock; and hold_or_undo(), with it */
+/* check_exclusive(), without the lock; and hold_or_undo(), with it */
 static void
 hold(struct world *w, struct agent *a)
 {
@@ -588,7 +588,7 @@ live_world(struct world *w, uint64_t of, unsigned steps)
 		w->box[b].node = (struct promised_node){ 195, 0, false };
 		w->box[b].gpu = w->box[b].may = (struct held_gpu){ .pci = "0000:3b:00.0", .exclusive = true };
 		w->box[b].l = (struct lease){ .state = LEASE_PROMISED, .placeholder = true, .tasks = { .node = &w->box[b].node, .nodes = 1,
-			.may = &w->box[b].may, .mays = 1, .left_behind = rnd(3) == 0 ? LEFT_BEHIND_KEEP : 1 } };
+			.promised_gpu = &w->box[b].may, .promised_gpus = 1, .left_behind = rnd(3) == 0 ? LEFT_BEHIND_KEEP : 1 } };
 	}
 	for (i = 0; i < steps && w->fault == NULL; i++)
 		step(w, false);

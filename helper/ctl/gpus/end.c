@@ -167,7 +167,7 @@ has_our_numbers(const struct lease *l)
 {
 	struct stat st;
 
-	return l->container.pids == 0 || (stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == l->container.pids);
+	return l->container.pid_ns == 0 || (stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == l->container.pid_ns);
 }
 
 /*

@@ -299,8 +299,7 @@ look_at_process(struct engine_search *l, const char *pid)
 	read_comm(l->proc, pid, w->name);
 	of_concourse = is_of_concourse(l, w->engine);
 	if ((strcmp(w->name, "concourse") != 0 && strcmp(w->name, "dockerd") != 0 && !text_starts(w->name, "containerd") &&
-	    !of_concourse) ||
-	    !is_users(l, pid, w->name) || process_is_containers(&l->home, l->proc, pid, NULL) != 0 ||
+	    !of_concourse) || !is_users(l, pid, w->name) || process_in_container(&l->home, l->proc, pid, NULL) != 0 ||
 	    !read_words(l->proc, pid, "cmdline", &words) || !read_words(l->proc, pid, "environ", &env) ||
 	    (p.kind = kind_of(w->name, &words, of_concourse)) == ENGINE_NONE)
 		return;

@@ -121,7 +121,7 @@ is_at_top(const struct container_search *s, const char *thread)
 }
 
 static bool
-thread_has_mount(void *ctx, const char *thread, bool own_files)
+thread_has_mount(void *ctx, const char *thread, bool unshared_fds)
 {
 	struct mount_ns *ns;
 	struct container_search *s = ctx;
@@ -130,7 +130,7 @@ thread_has_mount(void *ctx, const char *thread, bool own_files)
 	bool known;
 	int found;
 
-	(void)own_files;
+	(void)unshared_fds;
 	if (!ns_find(s->proc, thread, "mnt", &inode))
 		return !is_hidden_process(errno);
 	known = find_view(s, thread, inode, &view);
@@ -178,7 +178,7 @@ look_at_processes(struct container_search *s, DIR *d)
 	while (!found && (errno = 0, e = readdir(d)) != NULL) {
 		if (e->d_name[0] < '1' || e->d_name[0] > '9')
 			continue;
-		switch (process_is_containers(&s->host, s->proc, e->d_name, tid)) {
+		switch (process_in_container(&s->host, s->proc, e->d_name, tid)) {
 		case -1:
 			found = !is_hidden_process(errno);
 			break;

@@ -41,7 +41,7 @@ refuse_access(const char *path, const struct subject *s, bool writable, struct w
 }
 
 static int
-add_folder_mount(const struct folder_want *w, const char *path, const char *target, uint64_t on, struct edits *out,
+add_folder_mount(const struct folder_want *w, const char *path, const char *target, uint64_t mnt_id, struct edits *out,
     struct why *why)
 {
 	const uint32_t sum = target_sum(target);
@@ -70,7 +70,7 @@ add_folder_mount(const struct folder_want *w, const char *path, const char *targ
 	if (!edits_add_mount(out, path, target, folder_rule_options(w->rule->submounts, w->writable)))
 		return refuse_nomem(why);
 	out->mount[out->mounts - 1].relabel = w->rule->relabel;
-	out->mount[out->mounts - 1].on = on;
+	out->mount[out->mounts - 1].mnt_id = mnt_id;
 	return 0;
 }
 
@@ -91,17 +91,17 @@ check_beneath(const struct folder_want *w, const char *path, const struct folder
 
 /* Checks that the folder is a directory that the container's user may use as the grant says. *on: as of its edit. */
 static int
-check_access(int parent, const struct folder_want *w, const char *path, const struct subject *s, uint64_t *on,
+check_access(int parent, const struct folder_want *w, const char *path, const struct subject *s, uint64_t *mnt_id,
     struct why *why)
 {
 	autoclose int fd = -1;
 	struct statx st;
 
-	*on = 0;
+	*mnt_id = 0;
 	/* mostly this call is enough, also for what lookups.c looks for, and a container can have 1,000 folders */
 	if (statx(parent, path_last(path), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_MNT_ID, &st) == 0 &&
 	    S_ISDIR(st.stx_mode) && access_overrides(&(struct stat){ .st_uid = st.stx_uid, .st_gid = st.stx_gid }, s)) {
-		*on = (st.stx_mask & STATX_MNT_ID) != 0 ? st.stx_mnt_id : 0;
+		*mnt_id = (st.stx_mask & STATX_MNT_ID) != 0 ? st.stx_mnt_id : 0;
 		return 0;
 	}
 	if ((fd = file_open_beneath(parent, path_last(path), O_PATH | O_DIRECTORY)) == -1)
@@ -116,11 +116,11 @@ static int
 resolve_one(int parent, const struct folder_want *w, const char *path, const char *target,
     const struct folder_search *l, struct edits *out, struct why *why)
 {
-	uint64_t on;
+	uint64_t mnt_id;
 
-	if (check_access(parent, w, path, l->subject, &on, why) == -1 || check_beneath(w, path, l, why) == -1)
+	if (check_access(parent, w, path, l->subject, &mnt_id, why) == -1 || check_beneath(w, path, l, why) == -1)
 		return -1;
-	return add_folder_mount(w, path, target, on, out, why);
+	return add_folder_mount(w, path, target, mnt_id, out, why);
 }
 
 /* Returns 1 for a directory, 0 for anything else or if it is gone, -1 with errno if that can't be seen. */

@@ -28,7 +28,7 @@ struct drm_source {
 	 * True if udev's uaccess handles this character device: at every event it then removes ACL entries of users
 	 * from the node, and leaves those of groups.
 	 */
-	bool (*flushes_users)(uint32_t major, uint32_t minor);
+	bool (*clears_users)(uint32_t major, uint32_t minor);
 };
 
 /*

@@ -591,8 +591,8 @@ note_flushed(const struct drm_source *src, struct inventory *inv, const struct g
 
 	for (i = 0; i < n; i++)
 		if (v[i].major != GPU_NODE_NO_MODULE && !text_starts(v[i].path, "/dev/dri/") &&
-		    !text_starts(v[i].path, "/dev/accel/") && src->flushes_users(v[i].major, v[i].minor) &&
-		    !inventory_add_flushed(inv, v[i].major, v[i].minor))
+		    !text_starts(v[i].path, "/dev/accel/") && src->clears_users(v[i].major, v[i].minor) &&
+		    !inventory_add_udev_clears(inv, v[i].major, v[i].minor))
 			return refuse_nomem(why);
 	return 0;
 }
@@ -603,7 +603,7 @@ find_flushed(const struct drm_source *src, const struct drm_nodes *drm, struct i
 	size_t i;
 
 	for (i = 0; i < drm->n; i++)
-		if (drm->v[i].flushed && !inventory_add_flushed(inv, drm->v[i].major, drm->v[i].minor))
+		if (drm->v[i].udev_clears && !inventory_add_udev_clears(inv, drm->v[i].major, drm->v[i].minor))
 			return refuse_nomem(why);
 	for (i = 0; i < GPU_VENDORS; i++)
 		if (note_flushed(src, inv, inv->common[i], inv->commons[i], why) == -1)

@@ -58,7 +58,7 @@ read_drm_device(struct udev_device *d, struct drm_node *out)
 	}
 	if (f.devnode == NULL || !drm_node_make(&f, out))
 		return false;
-	out->flushed = udev_device_has_tag(d, "uaccess") > 0;
+	out->udev_clears = udev_device_has_tag(d, "uaccess") > 0;
 	return true;
 }
 
@@ -113,7 +113,7 @@ list_nodes(bool cards, bool accels, struct drm_nodes *out, struct why *why)
 
 /* libudev makes a dozen calls to find out that there is no such device. */
 static bool
-flushes_users(uint32_t major, uint32_t minor)
+clears_users(uint32_t major, uint32_t minor)
 {
 	autoudev struct udev *u = char_device_exists(major, minor) ? udev_new() : NULL;
 	autodevice struct udev_device *d = u != NULL ? udev_device_new_from_devnum(u, 'c', makedev(major, minor)) : NULL;
@@ -121,7 +121,7 @@ flushes_users(uint32_t major, uint32_t minor)
 	return d != NULL && udev_device_has_tag(d, "uaccess") > 0;
 }
 
-const struct drm_source udev_drm = { list_nodes, flushes_users };
+const struct drm_source udev_drm = { list_nodes, clears_users };
 
 int
 gpus_of_host(unsigned vendors, struct inventory *inv, struct why *why)

@@ -88,7 +88,7 @@ host_process_of_any(int proc, const char *pid, char tid[16], struct host_process
 }
 
 int
-process_is_containers(const struct host_process *host, int proc, const char *pid, char tid[16])
+process_in_container(const struct host_process *host, int proc, const char *pid, char tid[16])
 {
 	char ignored[16];
 	struct host_process its;

@@ -22,6 +22,6 @@ bool host_process_find(int proc, struct host_process *out);
  * differs from the host's. Returns 0 if not, or if it is gone, and -1 with errno if that can't be seen. «tid», unless
  * NULL, gets the thread that was looked at; "" if there is none.
  */
-int process_is_containers(const struct host_process *host, int proc, const char *pid, char tid[16]);
+int process_in_container(const struct host_process *host, int proc, const char *pid, char tid[16]);
 
 #endif

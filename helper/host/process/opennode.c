@@ -35,7 +35,7 @@ struct wanted {
 	bool *held;
 	bool *in_flight;	/* NULL: descriptors in flight do not matter */
 	struct budget *budget;
-	struct plain *plain;
+	struct non_node *non_node;
 	bool missed;		/* something vanished before it could be looked at */
 	bool fewer;		/* some descriptors were not listed (threads.h) */
 };
@@ -79,7 +79,7 @@ link_is_node(int dir, const char *name, struct wanted *w, struct statx *st)
 		return is_node(st, w);
 	st->stx_mode = 0;
 	if (!process_is_gone(errno))
-		return !link_is_kept(dir, name, errno);
+		return !link_exists(dir, name, errno);
 	w->missed = true;
 	return false;
 }
@@ -135,7 +135,7 @@ thread_links_to(int proc, const char *thread, struct wanted *w)
 			return true;
 		again.fewer = w->fewer;
 	} while (rescan_due(&again, &w->missed));
-	return again.never;
+	return again.never_still;
 }
 
 bool
@@ -145,7 +145,7 @@ thread_has_open(int proc, const char *thread, const struct edit_node *node, size
 }
 
 static bool
-is_known_plain(const struct plain *p, unsigned major, unsigned minor, unsigned long long inode)
+is_known_non_node(const struct non_node *p, unsigned major, unsigned minor, unsigned long long inode)
 {
 	size_t i;
 
@@ -156,7 +156,7 @@ is_known_plain(const struct plain *p, unsigned major, unsigned minor, unsigned l
 }
 
 static void
-add_plain(struct plain *p, unsigned major, unsigned minor, unsigned long long inode)
+add_non_node(struct non_node *p, unsigned major, unsigned minor, unsigned long long inode)
 {
 	const size_t at = p->n++ % PLAIN_MAX;
 
@@ -179,7 +179,7 @@ line_is_node(int maps, const char *line, struct wanted *w)
 
 	if (sscanf(line, "%llx-%llx %*s %*s %x:%x %llu", &begin, &end, &major, &minor, &inode) != 5)
 		return true;
-	if (inode == 0 || is_known_plain(w->plain, major, minor, inode))
+	if (inode == 0 || is_known_non_node(w->non_node, major, minor, inode))
 		return false;
 	if (!budget_spend(w->budget))
 		return true;
@@ -191,7 +191,7 @@ line_is_node(int maps, const char *line, struct wanted *w)
 	 * of the line
 	 */
 	if (S_ISREG(st.stx_mode) && st.stx_dev_major == major && st.stx_dev_minor == minor && st.stx_ino == inode)
-		add_plain(w->plain, major, minor, inode);
+		add_non_node(w->non_node, major, minor, inode);
 	return false;
 }
 
@@ -244,22 +244,22 @@ process_thread(int proc, const char *pid, char tid[16])
 		if (find_thread(proc, pid, tid, &missed))
 			return 1;
 	} while (rescan_due(&again, &missed));
-	if (again.never)
+	if (again.never_still)
 		errno = EAGAIN;
-	return again.never ? -1 : 0;
+	return again.never_still ? -1 : 0;
 }
 
 /* The process's own program is no node, and can be looked at without any right. */
 static void
-know_program(int proc, const char *pid, struct plain *plain)
+know_program(int proc, const char *pid, struct non_node *non_node)
 {
 	struct statx st;
 	char name[40];
 
 	snprintf(name, sizeof(name), "%.15s/exe", pid);
 	if (statx(proc, name, AT_STATX_DONT_SYNC, STATX_TYPE | STATX_INO, &st) == 0 && S_ISREG(st.stx_mode) &&
-	    !is_known_plain(plain, st.stx_dev_major, st.stx_dev_minor, st.stx_ino))
-		add_plain(plain, st.stx_dev_major, st.stx_dev_minor, st.stx_ino);
+	    !is_known_non_node(non_node, st.stx_dev_major, st.stx_dev_minor, st.stx_ino))
+		add_non_node(non_node, st.stx_dev_major, st.stx_dev_minor, st.stx_ino);
 }
 
 static bool
@@ -273,7 +273,7 @@ thread_maps_node(int proc, const char *tid, struct wanted *w)
 	DIR *maps;
 	int fd;
 
-	know_program(proc, tid, w->plain);
+	know_program(proc, tid, w->non_node);
 	snprintf(name, sizeof(name), "%.15s/map_files", tid);
 	if ((maps = thread_dir(proc, name, &gone)) == NULL)
 		return !gone;
@@ -311,7 +311,7 @@ maps_node(int proc, const char *pid, struct wanted *w)
 			return true;
 		w->missed = w->missed || !thread_stays(proc, tid);
 	} while (rescan_due(&again, &w->missed));
-	return again.never;
+	return again.never_still;
 }
 
 struct opening {
@@ -320,11 +320,11 @@ struct opening {
 };
 
 static bool
-thread_has(void *ctx, const char *thread, bool own_files)
+thread_has(void *ctx, const char *thread, bool unshared_fds)
 {
 	const struct opening *o = ctx;
 
-	return own_files && thread_links_to(o->proc, thread, o->wanted);
+	return unshared_fds && thread_links_to(o->proc, thread, o->wanted);
 }
 
 static bool
@@ -336,17 +336,17 @@ threads_have_open(int proc, const char *pid, struct wanted *w)
 bool
 process_has_mapped(int proc, const char *pid, const struct edit_node *node, size_t nodes, struct budget *budget)
 {
-	struct plain plain = { .n = 0 };
+	struct non_node non_node = { .n = 0 };
 
-	return maps_node(proc, pid, &(struct wanted){ .node = node, .nodes = nodes, .budget = budget, .plain = &plain });
+	return maps_node(proc, pid, &(struct wanted){ .node = node, .nodes = nodes, .budget = budget, .non_node = &non_node });
 }
 
 bool
 process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct budget *budget)
 {
 	autoclose int proc = procdir_open(O_RDONLY);
-	struct plain plain = { .n = 0 };
-	struct wanted w = { .node = node, .nodes = nodes, .budget = budget, .plain = &plain };
+	struct non_node non_node = { .n = 0 };
+	struct wanted w = { .node = node, .nodes = nodes, .budget = budget, .non_node = &non_node };
 	char name[16];
 
 	snprintf(name, sizeof(name), "%d", pid);
@@ -357,7 +357,7 @@ bool
 process_find_held(struct node_search *s, const char *pid)
 {
 	struct wanted w = { .node = s->node, .nodes = s->nodes, .held = s->held, .in_flight = &s->in_flight,
-		.budget = &s->budget, .plain = &s->plain };
+		.budget = &s->budget, .non_node = &s->non_node };
 
 	return !threads_have_open(s->proc, pid, &w) && !maps_node(s->proc, pid, &w);
 }

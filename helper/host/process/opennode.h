@@ -30,7 +30,7 @@ bool process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct
 /*
  * The files last seen that are no nodes, by device and inode as in /proc/PID/maps. They need no second step.
  */
-struct plain {
+struct non_node {
 	struct {
 		unsigned major, minor;
 		unsigned long long inode;
@@ -53,12 +53,12 @@ struct node_search {
 	bool *held;		/* one for each node */
 	bool in_flight;		/* the process keeps descriptors in a socket's queue: what they lead to can't be seen */
 	struct budget budget;
-	struct plain plain;
+	struct non_node non_node;
 };
 
 /*
  * Sets s->held[i] for each node that the process has open or mapped, and s->in_flight if it may have any; leaves the
- * other entries. False if that can't be seen, or if s->looks does not suffice.
+ * other entries. False if that can't be seen, or if s->budget does not suffice.
  */
 bool process_find_held(struct node_search *s, const char *pid);
 

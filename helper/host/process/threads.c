@@ -48,10 +48,10 @@ rescan_due(struct rescan *a, bool *missed)
 	if (++a->scans == 1 && !was_missed && !was_fewer)
 		return false;
 	if (a->scans >= SCANS && a->still < STILL)
-		a->never = true;
-	if (was_missed && !a->never && a->scans > STILL)
+		a->never_still = true;
+	if (was_missed && !a->never_still && a->scans > STILL)
 		wait_a_moment(a->scans);
-	return !a->never && (a->still < STILL || (was_fewer && a->scans < FEWER_SCANS));
+	return !a->never_still && (a->still < STILL || (was_fewer && a->scans < FEWER_SCANS));
 }
 
 /*
@@ -101,7 +101,7 @@ thread_dir(int proc, const char *name, bool *gone)
 }
 
 bool
-link_is_kept(int dir, const char *link, int error)
+link_exists(int dir, const char *link, int error)
 {
 	char text[8];
 
@@ -156,5 +156,5 @@ thread_any(int proc, const char *pid, thread_test *test, void *ctx)
 		if (any_once(proc, pid, test, ctx, &missed))
 			return true;
 	} while (rescan_due(&again, &missed));
-	return again.never;
+	return again.never_still;
 }

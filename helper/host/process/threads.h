@@ -18,7 +18,7 @@ DIR *thread_dir(int proc, const char *name, bool *gone);
  * target does, too. A user's file system may refuse even root, or fail in any way (FUSE). «error» is the
  * errno of that scan; false if it says that this machine is short of memory or descriptors.
  */
-bool link_is_kept(int dir, const char *link, int error);
+bool link_exists(int dir, const char *link, int error);
 
 /*
  * Repeats scans of a process that changes meanwhile: its threads end and start, and its descriptors get other
@@ -32,7 +32,7 @@ struct rescan {
 	 * way, which many scans find.
 	 */
 	bool fewer;
-	bool never;		/* it never held still, and what was missed each time may be what is searched for */
+	bool never_still;		/* it never held still, and what was missed each time may be what is searched for */
 };
 
 /* To be called after a scan that found nothing. True if another scan is due. Resets *missed. */
@@ -54,10 +54,10 @@ bool thread_lists_all_fds(DIR *d, off_t listed);
 size_t thread_count(int dir);
 
 /*
- * Looks at one thread, «thread» (PID/task/TID). own_files is false if it shares the descriptors of a thread
+ * Looks at one thread, «thread» (PID/task/TID). unshared_fds is false if it shares the descriptors of a thread
  * shown before.
  */
-typedef bool thread_test(void *ctx, const char *thread, bool own_files);
+typedef bool thread_test(void *ctx, const char *thread, bool unshared_fds);
 
 /*
  * True if the test is true of a thread of the process (PID beneath «proc»); no further thread is then shown.

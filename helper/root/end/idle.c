@@ -61,7 +61,7 @@ idle_add_op(struct caller_ops *all, enum op_kind kind, const struct lease *l, st
 static bool
 has_wanted(const struct lease *l, const struct queued *wants)
 {
-	return wants == NULL || pick_wants_any(wants->want, wants->wants, l->tasks.may, l->tasks.mays);
+	return wants == NULL || pick_wants_any(wants->want, wants->wants, l->tasks.promised_gpu, l->tasks.promised_gpus);
 }
 
 static int
@@ -72,7 +72,7 @@ set_state(const struct idle *i, struct lease *l, enum lease_state state, struct 
 }
 
 int
-idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why)
+idle_return_gpus(struct leases *ls, struct lease *l, int audit, struct why *why)
 {
 	/* the next scan tries again to undo the rest */
 	if (changes_undo_access(ls, l, why) == -1)
@@ -132,7 +132,7 @@ idle_finish(const struct idle *i, const struct queued *wants, struct why *why)
 			continue;
 		if (may_have_ops(i->call) && says_closed(i->call->request, l) &&
 		    may_end_revoking(l->state, &l->tasks, idle_classify(l), &self) && container_is_closed(l))
-			(void)idle_promise(i->leases, l, i->call->audit, &ignored);
+			(void)idle_return_gpus(i->leases, l, i->call->audit, &ignored);
 		if (has_wanted(l, wants) && check_rules(i, l, why) == -1)
 			return -1;
 	}
@@ -169,7 +169,7 @@ reset_state(const struct idle *i, struct lease *l, struct why *why)
 
 	if (l->state == LEASE_REVOKING)
 		return set_state(i, l, LEASE_HELD, why);
-	(void)idle_promise(i->leases, l, -1, &ignored);
+	(void)idle_return_gpus(i->leases, l, -1, &ignored);
 	return 0;
 }
 

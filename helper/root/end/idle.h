@@ -35,7 +35,7 @@ int idle_begin(const struct idle *i, const struct queued *wants, bool *soon, str
  * Frees the lease's GPUs: undoes the changes that give access, and leaves the promise. Records that in the audit log;
  * audit -1: records nothing, because the grant was never recorded. Returns -1 with *why: the lease stays as it is.
  */
-int idle_promise(struct leases *ls, struct lease *l, int audit, struct why *why);
+int idle_return_gpus(struct leases *ls, struct lease *l, int audit, struct why *why);
 
 /* Adds an operation for this lease's container, for the process «by» to do (callerop.h). False: memory is short. */
 bool idle_add_op(struct caller_ops *c, enum op_kind kind, const struct lease *l, struct process_id by);

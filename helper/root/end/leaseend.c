@@ -267,7 +267,7 @@ end_each(struct leases *ls, struct reap *reap, int audit, bool *again, struct wh
 	return 0;
 }
 
-/* This loop ends, because each lease is drained only once. */
+/* This loop ends, because each lease begins to be released only once. */
 static int
 end_those_over(struct leases *ls, struct reap *reap, int audit, struct why *why)
 {

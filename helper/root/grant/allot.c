@@ -12,7 +12,7 @@
 #include "waitrefusal.h"
 
 int
-allot_wants(const struct decision *d, struct queued *w, struct why *why)
+allot_fill_wants(const struct decision *d, struct queued *w, struct why *why)
 {
 	const struct grant *g = &d->grant;
 	const struct gpu_want *from;
@@ -239,14 +239,14 @@ allot_all(const struct decision *d, const struct queued *w, struct lease_tasks *
 {
 	size_t i, k;
 
-	if ((p->may = calloc(*n, sizeof(*p->may))) == NULL)
+	if ((p->promised_gpu = calloc(*n, sizeof(*p->promised_gpu))) == NULL)
 		return -1;
 	for (i = 0; i < w->wants; i++)
 		for (k = 0; k < w->want[i].candidates; k++) {
-			out[p->mays] = (struct allotted){ d->grant.gpu[i].candidate[k], d->grant.gpu[i].rule };
-			p->may[p->mays++] = w->want[i].candidate[k];
+			out[p->promised_gpus] = (struct allotted){ d->grant.gpu[i].candidate[k], d->grant.gpu[i].rule };
+			p->promised_gpu[p->promised_gpus++] = w->want[i].candidate[k];
 		}
-	*n = p->mays;
+	*n = p->promised_gpus;
 	return 0;
 }
 

@@ -12,7 +12,7 @@ struct allotted {
 };
 
 /* Fills w->want with the GPUs that the decision allows. -1 with *why: memory is short. */
-int allot_wants(const struct decision *d, struct queued *w, struct why *why);
+int allot_fill_wants(const struct decision *d, struct queued *w, struct why *why);
 
 /* Adds to the lease's nodes the extra nodes that belong to one GPU. -1 with *why: memory is short. */
 int allot_extra(const struct driver_nodes *more, struct lease *l, struct why *why);

@@ -22,7 +22,7 @@ find_identity(struct authz *r, struct why *why)
 	if (asked->words.token != NULL)
 		return judge_ask_token(asked->words.token, &r->settings, &r->origin, why);
 	/* if the container asks for nothing, its BUILD_* variables claim nothing: only a policy for its caller covers it */
-	if (r->unasked) {
+	if (r->asks_nothing) {
 		r->origin.id.kind = IDENTITY_CALLER;
 		return 0;
 	}
@@ -48,8 +48,8 @@ gather(struct authz *r, struct why *why)
 	/* a policy may allow it, but only to a pipeline that a token proves */
 	if (asked->spec.privileged && r->settings.privileged == PRIVILEGED_DENY && asked->words.token == NULL)
 		return refuse(why, WHY_DENIED, PRIVILEGED_DENIED);
-	r->unasked = asked->words.token == NULL && asked->words.gpus == NULL && asked->words.folders == NULL;
-	if (r->unasked && !r->settings.grant_unasked)
+	r->asks_nothing = asked->words.token == NULL && asked->words.gpus == NULL && asked->words.folders == NULL;
+	if (r->asks_nothing && !r->settings.grant_unasked)
 		return refuse(why, WHY_DENIED, "the container asks for nothing");
 	/* amdkfd shows the GPUs that the device rules of the reader's cgroup allow: the caller must not choose these */
 	if (leave_cgroup(peer->starter, why) == -1)

@@ -11,7 +11,7 @@
 /* The caller fills in «call»; the rest starts as zero. Later steps (plan.h) only read it. */
 struct authz {
 	const struct call *call;
-	bool unasked;			/* the container asks for nothing: if the policies give it nothing, it is plain */
+	bool asks_nothing;			/* the container asks for nothing: if the policies give it nothing, it is plain */
 	struct settings settings;
 	struct policy_set policies;
 	struct origin origin;		/* refers to the settings */

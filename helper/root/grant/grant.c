@@ -38,13 +38,13 @@ record_grant(const struct plan *p, struct refusal *f)
 	struct audit_line line;
 	int ret;
 
-	if (!acts_describe(&p->changes, &changes))
+	if (!changes_describe(&p->changes, &changes))
 		return refuse_nomem(&f->why);
 	rec.changes = &changes;
-	if ((ret = audit_count(c->audit, &rec, RATE_GRANT, &line, &f->why)) == 0) {
+	if ((ret = audit_prepare(c->audit, &rec, RATE_GRANT, &line, &f->why)) == 0) {
 		/*
-		 * waits as long as a helper that takes a lease back: without the lock, this helper must take the lease
-		 * back
+		 * Waits for the lock as long as a helper that takes a lease back. If this helper does not get the lock, it
+		 * must take its own lease back.
 		 */
 		if (p->picked > 0 && (ret = leases_lock_again(&ls, c->peer->client.uid, &f->why)) == -1)
 			f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;	/* as in picking.c */
@@ -147,7 +147,7 @@ grant_once(const struct peer *p, const struct request *asked, bool find_unleased
 		reply->kind = REPLY_GRANT;
 		reply->encoded = plan.reply;
 		plan.reply = NULL;
-	} else if (authz.unasked && authz.asked && f.why.code == WHY_DENIED)
+	} else if (authz.asks_nothing && authz.asked && f.why.code == WHY_DENIED)
 		reply->kind = REPLY_PLAIN;
 	else if (!f.met_unleased || find_unleased)
 		refusal_answer(&authz, &f, reply);

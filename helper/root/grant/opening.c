@@ -16,7 +16,7 @@ record_made_nodes(const struct plan *p, struct why *why)
 	const struct record rec = { .event = "made-nodes", CLIENT_OF(c->peer), .request = c->request,
 		.of_lease = p->lease.pipeline, .edits = &p->edits, .changes = &changes, .reply = p->reply_hash };
 
-	return acts_describe(&p->changes, &changes) ? audit_write(c->audit, &rec, why) : refuse_nomem(why);
+	return changes_describe(&p->changes, &changes) ? audit_write(c->audit, &rec, why) : refuse_nomem(why);
 }
 
 /* Makes missing nodes first. Only then can the helper see what else they need, and add that to the lease. */
@@ -28,7 +28,7 @@ make_missing_nodes(struct plan *p, struct leases *ls, struct why *why)
 
 	if (changes_make_nodes(&p->changes, &p->lease, &how, why) == -1)
 		return -1;
-	if (!acts_make_any(&p->changes))
+	if (!changes_make_any(&p->changes))
 		return 0;
 	return plan_made_nodes(p, why) == -1 || p->write_reply(p, why) == -1 || leases_write_more(ls, &p->lease, why) == -1 ?
 	    -1 : record_made_nodes(p, why);

@@ -13,7 +13,7 @@
 #include "../lease/shares.h"
 #include "../lease/usedtoken.h"
 #include "../node/changes.h"
-#include "beside.h"
+#include "latescan.h"
 #include "leasesfor.h"
 #include "plangpus.h"
 #include "unleased.h"
@@ -115,7 +115,7 @@ pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unleased
 		return -1;
 	f->ahead = queue_before(&k->queue, &k->me);
 	p->lease.tasks.waited = queue_waited(&k->queue, k->me.key);
-	if (allot_wants(d, &k->me, &f->why) == -1 || idle_finish(&idle, &k->me, &f->why) == -1)
+	if (allot_fill_wants(d, &k->me, &f->why) == -1 || idle_finish(&idle, &k->me, &f->why) == -1)
 		return -1;
 	if (allot(&s, &p->lease, &k->me, p->picks, GPUS_MAX, &f->why) == -1)
 		return refuse_or_queue(p, k, &idle, f);
@@ -131,7 +131,7 @@ promise_all(struct plan *p, struct picking *k, struct refusal *f)
 
 	_Static_assert(PROMISED_GPUS_MAX <= GPUS_MAX, "a plan has room for all promised GPUs");
 	p->picked = GPUS_MAX;
-	return allot_wants(d, &k->me, &f->why) == 0 &&
+	return allot_fill_wants(d, &k->me, &f->why) == 0 &&
 	    allot_all(d, &k->me, &p->lease.tasks, p->picks, &p->picked) == 0 ? 0 : refuse_nomem(&f->why);
 }
 
@@ -176,7 +176,7 @@ picking_end(struct picking *k)
 
 /* True if the lease has a GPU that no other may have. */
 static bool
-lease_is_alone(const struct lease *l)
+lease_has_exclusive(const struct lease *l)
 {
 	size_t i;
 
@@ -193,17 +193,20 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 	struct lease *l = &p->lease;
 	struct why ignored;
 
-	/* before the request can get a position in the queue: it may wait for a GPU that its own job has */
+	/*
+	 * the token is looked up before the request can get a position in the queue: a request must not wait for a GPU
+	 * that its own job has
+	 */
 	if (picking_read(k, p, true, &f->why) == -1 || used_token_may_add(ls, l, &f->why) == -1 ||
 	    (plan_promises(p) ? promise_all(p, k, f) : pick_or_queue(p, k, unleased, f)) == -1 ||
 	    leases_may_add(ls, l, &f->why) == -1 || lookups_may_add(ls, l, &f->why) == -1 ||
 	    label_decide(&p->label, ls, l, &f->why) == -1 || acts_undo_earlier(ls, l, false, &f->why) == -1)
 		return -1;
 	if (plan_driver_files(p, &f->why) == -1)
-		return refuse_unchecked(p, f);
+		return refuse_scan_failed(p, f);
 	if (plan_gpus(p, ls, &f->why) == -1)
 		return -1;
-	l->unlooked = l->unlooked && lease_is_alone(l);
+	l->unscanned = l->unscanned && lease_has_exclusive(l);
 	if (leases_write_more(ls, l, &f->why) == 0)
 		return 0;
 	(void)leases_remove(ls, l, &ignored);
@@ -231,14 +234,14 @@ lease_under_lock(struct plan *p, const struct unleased *unleased, struct refusal
 }
 
 int
-refuse_unchecked(const struct plan *p, struct refusal *f)
+refuse_scan_failed(const struct plan *p, struct refusal *f)
 {
-	f->again = p->authz->decision.grant.wait > 0 ? refusal_of_moment(&f->why) : ASK_NOT;
+	f->again = p->authz->decision.grant.wait > 0 ? refusal_again(&f->why) : ASK_NOT;
 	return -1;
 }
 
 int
-check_alone(const struct plan *p, struct refusal *f)
+check_exclusive(const struct plan *p, struct refusal *f)
 {
 	autounleased struct unleased unleased = { 0 };
 	autosought struct sought sought = { 0 };
@@ -246,7 +249,7 @@ check_alone(const struct plan *p, struct refusal *f)
 
 	if (sought_of_picks(&p->lease, p->picks, &p->extra, &sought, &f->why) == -1 ||
 	    unleased_of_sought(&sought, &unleased, &f->why) == -1)
-		return refuse_unchecked(p, f);
+		return refuse_scan_failed(p, f);
 	if (unleased.n == 0)
 		return 0;
 	f->met_unleased = true;
@@ -263,11 +266,11 @@ pick_and_write_lease(struct plan *p, bool find_unleased, char key[LEASE_KEY_SIZE
 	struct why ignored;
 
 	if (find_unleased && unleased_of_wants(&r->decision, &unleased, &f->why) == -1)
-		return refuse_unchecked(p, f);
-	p->lease.unlooked = !find_unleased && beside_may(p);
+		return refuse_scan_failed(p, f);
+	p->lease.unscanned = !find_unleased && late_scan_may(p);
 	if (lease_under_lock(p, &unleased, f) == -1)
 		return -1;
-	if (!plan_promises(p) && (p->lease.unlooked ? beside_keep(p, &f->why) : check_alone(p, f)) == -1) {
+	if (!plan_promises(p) && (p->lease.unscanned ? late_scan_keep(p, &f->why) : check_exclusive(p, f)) == -1) {
 		(void)leases_drop(r->call->peer, r->call->request->runtime_root, r->call->request->id, "", NULL, &ignored);
 		return -1;
 	}

@@ -10,7 +10,7 @@
  * Picks the GPUs, plans what follows from them (plangpus.h), and writes the lease. Does nothing for it on the host yet.
  * Fills key[] with the lease's key, and leaves it empty if there is no lease. With find_unleased, it finds GPUs that
  * are open without a lease (unleased.h) first, and does not pick them. Without, picking one fails, with
- * f->met_unleased; that is cheaper if there are none; or the look is left for later (beside.h). -1 with *f.
+ * f->met_unleased; that is cheaper if there are none; or the look is left for later (latescan.h). -1 with *f.
  */
 int pick_and_write_lease(struct plan *p, bool find_unleased, char key[LEASE_KEY_SIZE], struct refusal *f);
 
@@ -41,12 +41,12 @@ int pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unle
  * For a request whose GPUs could not be looked at in time (f->why), or what comes with them not found out: on a busy
  * machine the next try may succeed, for a request that may wait. Always -1.
  */
-int refuse_unchecked(const struct plan *p, struct refusal *f);
+int refuse_scan_failed(const struct plan *p, struct refusal *f);
 
 /*
  * After the lease is written: checks that no container has a GPU open that the lease has exclusively. From then on, no
  * container that held the GPU by a lease can pass it on. Takes long: must not be called under the lock. -1 with *f.
  */
-int check_alone(const struct plan *p, struct refusal *f);
+int check_exclusive(const struct plan *p, struct refusal *f);
 
 #endif

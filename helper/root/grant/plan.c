@@ -159,7 +159,8 @@ count_candidates(const struct grant *g)
 /*
  * A container that only pauses is recognised by the file that its first process will run; created.c checks that it
  * does. gpuhelper must also be able to end the container's access. It can't if systemd may rewrite the device rules of
- * a scope, or if a privileged container can change its own. A vendor's runtime below would give all that was promised.
+ * a scope, or if a privileged container can change its own. A vendor's runtime that the wrapper starts would
+ * give all that was promised.
  */
 static int
 fill_tasks(struct plan *p, struct why *why)
@@ -257,7 +258,7 @@ fill_lease(struct plan *p, struct why *why)
 	if (fill_tasks(p, why) == -1 || fill_users(&c->peer->client, l, why) == -1)
 		return -1;
 	l->container.privileged = c->request->spec.privileged;
-	if (!ns_of(getpid(), "pid", &l->container.pids))
+	if (!ns_of(getpid(), "pid", &l->container.pid_ns))
 		return refuse(why, WHY_IO, "/proc/self/ns/pid: %s", strerror(errno));
 	return fill_cgroups(c, l, why);
 }
@@ -278,7 +279,7 @@ add_policy_env(struct plan *p, struct why *why)
 const struct held_gpu *
 plan_held(const struct plan *p, size_t pick)
 {
-	return plan_promises(p) ? &p->lease.tasks.may[pick] : &p->lease.gpu[pick];
+	return plan_promises(p) ? &p->lease.tasks.promised_gpu[pick] : &p->lease.gpu[pick];
 }
 
 bool
@@ -355,7 +356,7 @@ plan_free(struct plan *p)
 {
 	edits_free(&p->edits);
 	lease_free(&p->lease);
-	acts_free(&p->changes);
+	changes_free(&p->changes);
 	strlist_free(&p->specs);
 	free(p->reply);
 }

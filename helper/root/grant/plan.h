@@ -9,7 +9,7 @@
 
 #include "../../ask/reply.h"
 #include "../../host/access.h"
-#include "../../lease/act.h"
+#include "../../lease/change.h"
 #include "../../policy/driverwant.h"
 #include "../lease/leaselist.h"
 #include "../node/label.h"

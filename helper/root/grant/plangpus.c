@@ -136,7 +136,7 @@ add_if_there(const struct device_view *v, const struct gpu_node *n, struct edits
 	size_t i;
 
 	for (i = 0; i < v->changes->n; i++)
-		if (v->changes->v[i].kind == CHANGE_MAKE_NODE && !v->changes->v[i].there && strcmp(v->changes->v[i].path,
+		if (v->changes->v[i].kind == CHANGE_MAKE_NODE && !v->changes->v[i].shared && strcmp(v->changes->v[i].path,
 		    n->path) == 0)
 			return 0;
 	return device_add(v, n, out, why);
@@ -170,7 +170,7 @@ promise_nodes(struct plan *p, struct why *why)
 	for (i = 0; i < e->nodes; i++)
 		v[i] = (struct promised_node){ e->node[i].major, e->node[i].minor, false };
 	l->tasks.nodes = e->nodes;
-	acts_keep_nodes(&p->changes);
+	changes_keep_nodes(&p->changes);
 	l->nodes = 0;
 	p->edits.promise = true;
 	return 0;

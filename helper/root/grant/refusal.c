@@ -5,7 +5,7 @@
 #include "../log/audit.h"
 
 enum again
-refusal_of_moment(const struct why *why)
+refusal_again(const struct why *why)
 {
 	return why->code == WHY_AGAIN ? ASK_SOON : ASK_NOT;
 }
@@ -21,7 +21,7 @@ refusal_record(const struct authz *r, const char *event, const struct why *told,
 
 	/* if this fails, the refusal stands, but its record is not linked into the log's chain */
 	(void)leave_cgroup(c->peer->starter, &ignored);
-	return audit_count_and_write(c->audit, &rec, told == NULL || told->code == WHY_NONE ? RATE_PLAIN : RATE_REFUSAL, why);
+	return audit_write_counted(c->audit, &rec, told == NULL || told->code == WHY_NONE ? RATE_PLAIN : RATE_REFUSAL, why);
 }
 
 void

@@ -20,7 +20,7 @@ struct refusal {
 };
 
 /* ASK_SOON if something could not be looked at in time: whether the request is refused is not decided then. */
-enum again refusal_of_moment(const struct why *why);
+enum again refusal_again(const struct why *why);
 
 /*
  * Fills in the reply, and records the refusal, or says that the request waits, for at most the decision's wait. Moves

@@ -160,7 +160,7 @@ note_one(const struct edit_mount *m, struct parent_walk *walk, struct lease *l, 
 	    mounts_beneath(walk->mounts, m->source, first, sizeof(first)))
 		return refuse(why, WHY_DENIED, "folder %s has a mount beneath it (%s), so a container whose root is the host's "
 		    "root can't have it rw: give it a user namespace, or the folder without submounts", m->source, first);
-	if (add_fs_paths(&w, w.path, m->on, walk, why) == -1)
+	if (add_fs_paths(&w, w.path, m->mnt_id, walk, why) == -1)
 		return -1;
 	return lease_add_lookup(l, &w) ? 0 : refuse_nomem(why);
 }

@@ -95,7 +95,7 @@ count(int fd, const struct record *r, struct rate *rate, enum rate_kind kind, st
 }
 
 int
-audit_count(int fd, const struct record *r, enum rate_kind kind, struct audit_line *out, struct why *why)
+audit_prepare(int fd, const struct record *r, enum rate_kind kind, struct audit_line *out, struct why *why)
 {
 	struct record rec = *r;
 	struct rate rate;
@@ -113,10 +113,10 @@ audit_count(int fd, const struct record *r, enum rate_kind kind, struct audit_li
 }
 
 int
-audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struct why *why)
+audit_write_counted(int fd, const struct record *r, enum rate_kind kind, struct why *why)
 {
 	struct audit_line line;
-	int ret = audit_count(fd, r, kind, &line, why);
+	int ret = audit_prepare(fd, r, kind, &line, why);
 
 	if (ret == 0)
 		ret = audit_append(fd, &line, why);

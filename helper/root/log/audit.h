@@ -23,7 +23,7 @@ int audit_write(int fd, const struct record *r, struct why *why);
  * The same, within the peer's share of the log (lograte.h). 1 with *why: the share is used up, so the record is left
  * out. The log says so once a day.
  */
-int audit_count_and_write(int fd, const struct record *r, enum rate_kind kind, struct why *why);
+int audit_write_counted(int fd, const struct record *r, enum rate_kind kind, struct why *why);
 
 /*
  * The same in two steps, for records that are written under the lock on the leases. The first may wait for other
@@ -36,7 +36,7 @@ struct audit_line {
 	uint32_t uid, suppressed;	/* the records of uid left out before this one, unless the log says so already */
 	bool left_out;			/* the user has used up his share */
 };
-int audit_count(int fd, const struct record *r, enum rate_kind kind, struct audit_line *out, struct why *why);
+int audit_prepare(int fd, const struct record *r, enum rate_kind kind, struct audit_line *out, struct why *why);
 int audit_append(int fd, struct audit_line *line, struct why *why);
 void audit_line_end(int fd, struct audit_line *line);
 

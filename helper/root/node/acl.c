@@ -99,8 +99,8 @@ new_entry(struct editing *e, enum posixacl_tag tag, uint32_t id, unsigned bits)
 }
 
 /*
- * Raises the mask so that our entry takes effect. «again»: the ACL has entries of ours already, so it has its mask
- * because of them. A chmod 0600 since then lowers that mask, which takes rights from the owning group too. The group
+ * Raises the mask so that our entry takes effect. «again»: the ACL has entries of ours already. Their first one
+ * has made the mask. A chmod 0600 since then lowers that mask, which takes rights from the owning group too. The group
  * does not get them back.
  */
 static int

@@ -112,7 +112,7 @@ make_or_share(struct ledger_node *n, const struct new_node *how, struct why *why
 
 /* Writes an entry for the change, if the lease has none. NULL with *why. */
 static struct ledger_entry *
-note_act(struct ledger_node *n, const struct lease *l, const struct change *a, const char *was, struct why *why)
+note_change(struct ledger_node *n, const struct lease *l, const struct change *a, const char *was, struct why *why)
 {
 	struct ledger_entry *e = ledger_find(n, l->key, a);
 
@@ -133,7 +133,7 @@ changes_make_nodes(const struct changes *changes, const struct lease *l, const s
 
 	for (a = changes->v; a < changes->v + changes->n; a++)
 		if (a->kind == CHANGE_MAKE_NODE && ((n = ledger_read(a->path, a->major, a->minor, why)) == NULL ||
-		    note_act(n, l, a, NULL, why) == NULL || make_or_share(n, how, why) == -1))
+		    note_change(n, l, a, NULL, why) == NULL || make_or_share(n, how, why) == -1))
 			return -1;
 	return 0;
 }
@@ -211,7 +211,7 @@ allow(const struct lease *l, const struct change *a, struct why *why)
 	if (fd < 0 || (n = ledger_read(a->path, a->major, a->minor, why)) == NULL)
 		return -1;
 	if ((a->kind == CHANGE_LABEL ? find_label_before(n, fd, a, was, why) : note_mask(n, fd, a, why)) == -1 ||
-	    (e = note_act(n, l, a, was, why)) == NULL)
+	    (e = note_change(n, l, a, was, why)) == NULL)
 		return -1;
 	return set_entry(n, e, fd, why);
 }
@@ -281,7 +281,7 @@ is_shared(const struct leases *ls, const struct ledger_node *n, const struct led
 	const struct ledger_entry *o;
 
 	for (o = n->entry; o < n->entry + n->entries; o++)
-		if (!o->undone && ledger_same_act(o, e) && strcmp(o->key, e->key) != 0 && leases_have(ls, o->key))
+		if (!o->undone && ledger_same_change(o, e) && strcmp(o->key, e->key) != 0 && leases_have(ls, o->key))
 			return true;
 	return false;
 }

@@ -53,10 +53,10 @@ share_made(const struct device_view *v, const struct gpu_node *n, const struct s
 	const struct ledger_node *had = ledger_read(n->path, n->major, n->minor, why);
 	struct change make = change_on(n, CHANGE_MAKE_NODE);
 
-	make.there = true;
+	make.shared = true;
 	if (had == NULL)
 		return -1;
-	return had->inode != st->st_ino || acts_add(v->changes, &make) ? 0 : refuse_nomem(why);
+	return had->inode != st->st_ino || changes_add(v->changes, &make) ? 0 : refuse_nomem(why);
 }
 
 int
@@ -80,7 +80,7 @@ device_plan(const struct device_view *v, const struct gpu_node *n, struct edits 
 		return 0;
 	if (!may_be_made(n) || !v->inv->nvidia_modify)
 		return refuse_missing(n, v->inv, why);
-	return acts_add(v->changes, &make) ? 0 : refuse_nomem(why);
+	return changes_add(v->changes, &make) ? 0 : refuse_nomem(why);
 }
 
 /* Who may use a node. */
@@ -161,7 +161,7 @@ plan_entry(const struct device_view *v, const struct gpu_node *n, int fd, const 
 	if (state != ACL_IS_ABSENT)
 		return refuse(why, WHY_DENIED, "%s has an ACL entry for %s %u that lets nobody in: see getfacl %s, and mend or "
 		    "remove it", n->path, group ? "group" : "user", a.id, n->path);
-	return acts_add(v->changes, &a) ? 0 : refuse_nomem(why);
+	return changes_add(v->changes, &a) ? 0 : refuse_nomem(why);
 }
 
 /* True if another lease has this entry: it goes with that lease, unless this lease has it too. */
@@ -193,10 +193,10 @@ let_in(const struct device_view *v, const struct gpu_node *n, int fd, const stru
 	if ((had = ledger_read(n->path, n->major, n->minor, why)) == NULL)
 		return -1;
 	if (is_shared(v, had, &user) || is_shared(v, had, &group))
-		return acts_add(v->changes, is_shared(v, had, &user) ? &user : &group) ? 0 : refuse_nomem(why);
+		return changes_add(v->changes, is_shared(v, had, &user) ? &user : &group) ? 0 : refuse_nomem(why);
 	acts_acl_names(had, NULL, &ours);
 	return access_ignoring(fd, v->subject, want, ours.v, ours.n) ? 0 :
-	    plan_entry(v, n, fd, st, inventory_flushes(v->inv, n->major, n->minor), why);
+	    plan_entry(v, n, fd, st, inventory_udev_clears(v->inv, n->major, n->minor), why);
 }
 
 /* Notes the node's mode and owner in the lease. changes_trouble() compares them later. */
@@ -229,7 +229,7 @@ device_add(const struct device_view *v, const struct gpu_node *n, struct edits *
 		return -1;
 	/* a node that the runtime makes gets the label of the container's files */
 	if (sees_hosts_node(v) ? label_node(v->label, fd, &node, n->read_only, v->alone, v->changes, why) == -1 :
-	    v->alone && label_spare_node(v->label, fd, &node, v->changes, why) == -1)
+	    v->alone && label_unused_node(v->label, fd, &node, v->changes, why) == -1)
 		return -1;
 	snprintf(e.path, sizeof(e.path), "%s", n->path);
 	if (!node_mode(fd, &st, &e.mode))

@@ -53,7 +53,7 @@ choose_level(const struct policy *p, const struct request *r, const struct secon
 	l->own_mount = true;
 	if (p->selinux_level != NULL && strcmp(p->selinux_level, "auto") != 0) {
 		snprintf(l->process.level, sizeof(l->process.level), "%s", p->selinux_level);
-		l->policys = true;
+		l->from_policy = true;
 		return 0;
 	}
 	if (kind == LEVEL_RANGE)
@@ -277,7 +277,7 @@ is_kin(const struct label *l, const struct lease *mine, const struct lease *othe
 	/*
 	 * random categories are one container's; containers of one user (a pod's) or of one policy may share fixed ones
 	 */
-	return !l->drawn && (other->uid == mine->uid || (l->policys && strcmp(other->policy, mine->policy) == 0));
+	return !l->drawn && (other->uid == mine->uid || (l->from_policy && strcmp(other->policy, mine->policy) == 0));
 }
 
 static bool
@@ -305,7 +305,7 @@ label_decide(struct label *l, const struct leases *ls, struct lease *lease, stru
 			return -1;
 	if (is_taken(l, ls, lease))
 		return refuse(why, WHY_DENIED, "the categories of %s include all of another user's container, or the other way "
-		    "round: %s", l->process.level, l->policys ? "policies for different users need different levels" :
+		    "round: %s", l->process.level, l->from_policy ? "policies for different users need different levels" :
 		    "let the engine choose others");
 	snprintf(lease->label, sizeof(lease->label), "%s", l->text);
 	return l->state == SELINUX_ENFORCING ? check_held_folders(ls, lease, why) : 0;
@@ -362,7 +362,7 @@ plan_node(const struct label *l, int fd, bool alone, struct change *a, char was[
 static int
 add_label(struct changes *changes, const struct change *a, const char *was, struct why *why)
 {
-	return strcmp(a->label, was) == 0 || acts_add(changes, a) ? 0 : refuse_nomem(why);
+	return strcmp(a->label, was) == 0 || changes_add(changes, a) ? 0 : refuse_nomem(why);
 }
 
 int
@@ -384,7 +384,7 @@ label_node(const struct label *l, int fd, const struct change *node, bool read_o
 }
 
 int
-label_spare_node(const struct label *l, int fd, const struct change *node, struct changes *changes, struct why *why)
+label_unused_node(const struct label *l, int fd, const struct change *node, struct changes *changes, struct why *why)
 {
 	struct change a = *node;
 	char was[SECONTEXT_MAX];

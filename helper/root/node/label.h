@@ -7,7 +7,7 @@
 
 #include "../../ask/request.h"
 #include "../../host/selinux.h"
-#include "../../lease/act.h"
+#include "../../lease/change.h"
 #include "../../lease/edits.h"
 #include "../../policy/policy.h"
 #include "../lease/leaselist.h"
@@ -18,7 +18,7 @@ struct label {
 	char text[SECONTEXT_MAX];	/* process, as text */
 	char mount[SECONTEXT_MAX];	/* of its file systems; "": the label in its config.json may stay */
 	bool drawn;			/* its categories are random: label_decide() may draw others */
-	bool policys;			/* its level is the policy's, which all containers of that policy share */
+	bool from_policy;			/* its level is the policy's, which all containers of that policy share */
 	bool own_mount;			/* mount is our own label, with the same level */
 };
 
@@ -58,7 +58,7 @@ int label_node(const struct label *l, int fd, const struct change *node, bool re
  * The same where the runtime makes the container a node of its own, for a GPU that the container has alone: the
  * host's node is to get the container's categories, so that no other container uses the GPU through it. -1 with *why.
  */
-int label_spare_node(const struct label *l, int fd, const struct change *node, struct changes *changes,
+int label_unused_node(const struct label *l, int fd, const struct change *node, struct changes *changes,
     struct why *why);
 
 /* Gives the node (pinned as fd) this label, unless it has it. -1 with *why. */

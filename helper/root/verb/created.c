@@ -16,7 +16,7 @@
 #include "../../host/process/namespaces.h"
 #include "../enter/owncgroup.h"
 #include "../enter/peer.h"
-#include "../grant/beside.h"
+#include "../grant/latescan.h"
 #include "../lease/leaselist.h"
 #include "../lease/leasewrite.h"
 #include "../lease/lookups.h"
@@ -126,13 +126,13 @@ note_cgroups(struct created_container *b, struct lease *l, struct why *why)
 static int
 note_container(const struct leases *ls, struct created_container *b, struct lease *l, struct why *why)
 {
-	l->unlooked = false;
+	l->unscanned = false;
 	l->container.init = b->init;
 	l->container.own_pids = b->own_pids;
 	if (note_cgroups(b, l, why) == -1)
 		return -1;
 	if (b->mounts != 0)
-		l->container.mounts = b->mounts;
+		l->container.mnt_ns = b->mounts;
 	lookups_keep_writable(l);
 	/* the lease may be longer now, with the names of the cgroups */
 	return leases_write_more(ls, l, why);
@@ -157,7 +157,7 @@ note_for(const struct peer *p, const struct request *r, struct created_container
     struct reply *reply)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
-	struct why unlooked;
+	struct why unscanned;
 	struct lease *l;
 	char key[LEASE_KEY_SIZE];
 
@@ -167,8 +167,8 @@ note_for(const struct peer *p, const struct request *r, struct created_container
 		l = leases_find(&ls, p->client.uid, r->runtime_root, r->id);
 		if (l == NULL || l->client.pid != p->pid || l->client.start != p->start)
 			refuse(&reply->why, WHY_DENIED, "container %s has no lease that this process requested", r->id);
-		else if (beside_check(l, &unlooked) == -1)
-			give_up(&ls, l, &unlooked, reply);
+		else if (late_scan_check(l, &unscanned) == -1)
+			give_up(&ls, l, &unscanned, reply);
 		else if (not_found->code != WHY_NONE)
 			reply->why = *not_found;
 		else if (note_container(&ls, b, l, &reply->why) == 0)

@@ -44,7 +44,7 @@ exec_log(int audit, const struct peer *p, const struct lease *l, struct reply *r
 	if (name_gpus(l, &gpus))
 		rec.gpus = &gpus;
 	/* no message if the user has used up his share of the log: the log says that itself */
-	if (audit_count_and_write(audit, &rec, RATE_EXEC, &why) != -1)
+	if (audit_write_counted(audit, &rec, RATE_EXEC, &why) != -1)
 		return;
 	memcpy(line, reply->text, sizeof(line));
 	snprintf(reply->text, sizeof(reply->text), "%.320s%sthis exec is not in " GPUHELPER_LOGDIR "/audit.jsonl: %.100s",

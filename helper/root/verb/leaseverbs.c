@@ -52,9 +52,9 @@ record_orphan(void *ctx, const struct ledger_node *n, const struct ledger_entry 
 	struct why why, ignored;
 
 	if (ledger_is_acl(e))
-		refuse(&why, WHY_NONE, "%s: «%s %u», for a lease that is gone, was undone", n->path, act_kinds[e->kind], e->id);
+		refuse(&why, WHY_NONE, "%s: «%s %u», for a lease that is gone, was undone", n->path, change_kinds[e->kind], e->id);
 	else
-		refuse(&why, WHY_NONE, "%s: «%s», for a lease that is gone, was undone", n->path, act_kinds[e->kind]);
+		refuse(&why, WHY_NONE, "%s: «%s», for a lease that is gone, was undone", n->path, change_kinds[e->kind]);
 	rec.why = &why;
 	(void)audit_write(c->audit, &rec, &ignored);
 }

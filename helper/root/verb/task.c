@@ -179,7 +179,7 @@ pick_under_lock(struct plan *p, const struct unleased *unleased, enum task_next 
 	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
 	queue_renew(k.me.key);
 	if (leases_lock(&k.leases, p->lease.uid, &f->why) == -1) {
-		f->again = refusal_of_moment(&f->why);
+		f->again = refusal_again(&f->why);
 		return -1;
 	}
 	if (picking_read(&k, p, false, &f->why) == -1 || (now = find_promise(p->authz->call, &k.leases, &f->why)) == NULL)
@@ -221,9 +221,9 @@ count_record(struct plan *p, struct audit_line *line, struct why *why)
 
 	if (plan_name_gpus(p, why) == -1 || p->write_reply(p, why) == -1)
 		return -1;
-	if (!acts_describe(&p->changes, &changes))
+	if (!changes_describe(&p->changes, &changes))
 		return refuse_nomem(why);
-	return audit_count(c->audit, &rec, RATE_GRANT, line, why);
+	return audit_prepare(c->audit, &rec, RATE_GRANT, line, why);
 }
 
 /*
@@ -260,7 +260,7 @@ hold_or_undo(struct plan *p, bool may_hold, struct audit_line *line, struct why 
 		return may_hold ? refuse(why, WHY_AGAIN, "taking the GPU took too long: try again") : -1;
 	if (may_hold && hold(p, &ls, line, &recorded, why) == 0)
 		return 0;
-	(void)idle_promise(&ls, l, recorded ? c->audit : -1, &ignored);
+	(void)idle_return_gpus(&ls, l, recorded ? c->audit : -1, &ignored);
 	return -1;
 }
 
@@ -275,15 +275,15 @@ acquire_once(struct plan *p, bool find_unleased, enum task_next *next, struct re
 	int ret;
 
 	if (find_unleased && unleased_of_wants(&r->decision, &unleased, &f->why) == -1)
-		return refuse_unchecked(p, f);
+		return refuse_scan_failed(p, f);
 	if (pick_under_lock(p, &unleased, next, f) == -1)
 		return -1;
 	if (*next != TASK_ACQUIRES)
 		return 0;
-	alone = check_alone(p, f) == 0;
+	alone = check_exclusive(p, f) == 0;
 	ret = hold_or_undo(p, alone && count_record(p, &line, &f->why) == 0, &line, &f->why);
 	if (ret == -1 && alone)
-		f->again = refusal_of_moment(&f->why);
+		f->again = refusal_again(&f->why);
 	audit_line_end(r->call->audit, &line);
 	return ret;
 }
@@ -387,7 +387,7 @@ task_once(const struct call *c, bool find_unleased, struct reply *reply)
 	int ret = -1;
 
 	if (copy_this_lease(c, &p.lease, &f.why) == -1)
-		f.again = refusal_of_moment(&f.why);
+		f.again = refusal_again(&f.why);
 	else if ((next = next_of(&p.lease)) == TASK_ACQUIRES && find_waiter(c, &p.lease, &f.why) == 0 &&
 	    authz_again(&r, &p.lease, &f.why) == 0 && find_subject(&p, &f.why) == 0) {
 		narrow(&r.decision, &p.lease);

@@ -103,7 +103,7 @@ tell_lease(struct jsonout *list, const struct lease *l, size_t *room)
 		jsonout_text(&j, "left_behind_since", left_since);
 	held_gpus_write(&j, "gpus", l->gpu, l->gpus);
 	if (l->placeholder)
-		held_gpus_write(&j, "promised", l->tasks.may, l->tasks.mays);
+		held_gpus_write(&j, "promised", l->tasks.promised_gpu, l->tasks.promised_gpus);
 	if (l->tasks.task.pid != 0)
 		jsonout_int(&j, "task", l->tasks.task.pid);
 	put_trouble(&j, l);

@@ -26,7 +26,7 @@ const struct verb_row *verb_find(int verb);
  * VERB_CREATED (created.c): the runtime that the peer started has made the container. Finds the container's first
  * process and its cgroups, and writes them into the lease. Refused if the peer has no lease for it, or if the process
  * can't be found: then the container must not run. REPLY_BUSY if somebody else has its GPU open, or nobody has looked
- * (beside.h): then the peer is to delete the container, and to ask for it again, with find_unleased.
+ * (latescan.h): then the peer is to delete the container, and to ask for it again, with find_unleased.
  */
 void verb_created(const struct peer *p, const struct request *r, struct reply *reply);
 

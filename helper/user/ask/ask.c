@@ -101,7 +101,7 @@ sleep_while_busy(void)
 }
 
 void
-ask_unused(void)
+ask_cancel_ahead(void)
 {
 	if (ahead.a.fd != -1)
 		close(ahead.a.fd);
@@ -111,7 +111,7 @@ ask_unused(void)
 void
 ask_unused_end(void)
 {
-	ask_unused();
+	ask_cancel_ahead();
 	ask_end(&ahead.a);
 }
 
@@ -155,7 +155,7 @@ ask_ahead(enum door_setting door)
 		return;
 	if (door_check_setuid(&ignored) == 0 && start_setuid(NULL, a, &ignored) == -1) {
 		a->pid = -1;
-		ask_unused();
+		ask_cancel_ahead();
 	}
 }
 

@@ -25,9 +25,9 @@ struct helper_conn {
 void ask_ahead(enum door_setting door);
 /*
  * Lets the helper of ask_ahead() go, if no request has used it. Without a request it ends at once, and records nothing.
- * ask_unused() returns at once; ask_unused_end() waits for its end, so that the runtime does not inherit a child.
+ * ask_cancel_ahead() returns at once; ask_unused_end() waits for its end, so that the runtime does not inherit a child.
  */
-void ask_unused(void);
+void ask_cancel_ahead(void);
 void ask_unused_end(void);
 
 /*

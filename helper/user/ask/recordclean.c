@@ -14,7 +14,7 @@
 static void
 clean(int dir, const char *name)
 {
-	if (text_starts(name, GRANT_RECORD_PREFIX) || text_starts(name, GRANT_RECORD_EARLY))
+	if (text_starts(name, GRANT_RECORD_PREFIX) || text_starts(name, GRANT_RECORD_UNCONFIRMED))
 		grant_record_clean(dir, name);
 	else if (name[0] != '.')
 		container_record_clean(dir, name);
@@ -25,7 +25,7 @@ open_if_there(void)
 {
 	struct why ignored;
 
-	return record_dir_is_ours() && access(RECORD_DIR, F_OK) == 0 ? record_dir_open(&ignored) : -1;
+	return record_dir_is_hosts_root() && access(RECORD_DIR, F_OK) == 0 ? record_dir_open(&ignored) : -1;
 }
 
 void

@@ -83,7 +83,7 @@ check_record(const struct command *c, const struct exec_record *r, struct why *w
 {
 	const struct vetted_grant v = { &r->env, r->gid, r->gids, r->label, r->privileged, r->promised };
 
-	return r->found && record_dir_is_ours() ? grant_record_check(c, &v, why) : 0;
+	return r->found && record_dir_is_hosts_root() ? grant_record_check(c, &v, why) : 0;
 }
 
 int

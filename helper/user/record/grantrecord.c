@@ -16,24 +16,24 @@
 
 #define RECORD_BYTES 256
 
-#define NAME_SIZE (sizeof(GRANT_RECORD_EARLY) + HASH_SIZE)
+#define NAME_SIZE (sizeof(GRANT_RECORD_UNCONFIRMED) + HASH_SIZE)
 #define PATH_SIZE (sizeof(RECORD_DIR) + NAME_SIZE)
 
 static void
-name_record(const struct command *c, bool early, char out[NAME_SIZE])
+name_record(const struct command *c, bool unconfirmed, char out[NAME_SIZE])
 {
 	char hash[HASH_SIZE];
 
 	exec_record_name(c->root, c->id, hash);
-	snprintf(out, NAME_SIZE, "%s%s", early ? GRANT_RECORD_EARLY : GRANT_RECORD_PREFIX, hash);
+	snprintf(out, NAME_SIZE, "%s%s", unconfirmed ? GRANT_RECORD_UNCONFIRMED : GRANT_RECORD_PREFIX, hash);
 }
 
 static void
-find_record(const struct command *c, bool early, char out[PATH_SIZE])
+find_record(const struct command *c, bool unconfirmed, char out[PATH_SIZE])
 {
 	char name[NAME_SIZE];
 
-	name_record(c, early, name);
+	name_record(c, unconfirmed, name);
 	snprintf(out, PATH_SIZE, RECORD_DIR "/%s", name);
 }
 
@@ -59,13 +59,13 @@ sum_up(const struct vetted_grant *v, char out[HASH_SIZE])
 }
 
 int
-grant_record_write(const struct command *c, const struct vetted_grant *v, bool early, struct why *why)
+grant_record_write(const struct command *c, const struct vetted_grant *v, bool unconfirmed, struct why *why)
 {
 	char name[NAME_SIZE], hash[HASH_SIZE];
 	autobuf struct buf text = { 0 };
 
 	grant_record_forget(c);
-	name_record(c, early, name);
+	name_record(c, unconfirmed, name);
 	if (!sum_up(v, hash))
 		return refuse_nomem(why);
 	buf_printf(&text, "vetted 1 %s\n", hash);
@@ -73,23 +73,23 @@ grant_record_write(const struct command *c, const struct vetted_grant *v, bool e
 }
 
 int
-grant_record_settle(const struct command *c, struct why *why)
+grant_record_confirm(const struct command *c, struct why *why)
 {
-	char early[PATH_SIZE], settled[PATH_SIZE];
+	char unconfirmed[PATH_SIZE], confirmed[PATH_SIZE];
 
-	find_record(c, true, early);
-	find_record(c, false, settled);
-	return rename(early, settled) == 0 ? 0 : refuse(why, WHY_IO, "%s: %s", early, strerror(errno));
+	find_record(c, true, unconfirmed);
+	find_record(c, false, confirmed);
+	return rename(unconfirmed, confirmed) == 0 ? 0 : refuse(why, WHY_IO, "%s: %s", unconfirmed, strerror(errno));
 }
 
 int
-grant_record_refuse_early(const struct command *c, struct why *why)
+grant_record_refuse_unconfirmed(const struct command *c, struct why *why)
 {
-	char early[PATH_SIZE];
+	char unconfirmed[PATH_SIZE];
 
-	find_record(c, true, early);
-	return access(early, F_OK) == -1 ? 0 : refuse(why, WHY_DENIED, "container %s: its create did not end, so what it got "
-	    "was not checked: delete it, and create it again", c->id);
+	find_record(c, true, unconfirmed);
+	return access(unconfirmed, F_OK) == -1 ? 0 : refuse(why, WHY_DENIED,
+	    "container %s: its create did not end, so what it got " "was not checked: delete it, and create it again", c->id);
 }
 
 int
@@ -126,10 +126,10 @@ void
 grant_record_forget(const struct command *c)
 {
 	char path[PATH_SIZE];
-	int early;
+	int unconfirmed;
 
-	for (early = 0; early < 2; early++) {
-		find_record(c, early == 1, path);
+	for (unconfirmed = 0; unconfirmed < 2; unconfirmed++) {
+		find_record(c, unconfirmed == 1, path);
 		(void)unlink(path);
 	}
 }

@@ -30,18 +30,18 @@ struct vetted_grant {
  * Writes the record for the command's container, instead of any before it. To be called by the host's root. 0, or -1
  * with *why.
  */
-int grant_record_write(const struct command *c, const struct vetted_grant *v, bool early, struct why *why);
+int grant_record_write(const struct command *c, const struct vetted_grant *v, bool unconfirmed, struct why *why);
 /* Makes an early record an ordinary one. 0, or -1 with *why. */
-int grant_record_settle(const struct command *c, struct why *why);
+int grant_record_confirm(const struct command *c, struct why *why);
 /* 0, or -1 with *why (WHY_DENIED): the container's record is early. */
-int grant_record_refuse_early(const struct command *c, struct why *why);
+int grant_record_refuse_unconfirmed(const struct command *c, struct why *why);
 
 /* Compares an exec record with it. 0, or -1 with *why (WHY_DENIED): they differ, or there is no grant record. */
 int grant_record_check(const struct command *c, const struct vetted_grant *v, struct why *why);
 
 /* The beginnings of the names of records; a hash follows. */
 #define GRANT_RECORD_PREFIX "exec-"
-#define GRANT_RECORD_EARLY "early-"
+#define GRANT_RECORD_UNCONFIRMED "early-"
 
 /* Removes the record of the command's container: it has ended, or it is a new one that was granted nothing. */
 void grant_record_forget(const struct command *c);

@@ -16,7 +16,7 @@
 #define NEW ".new"		/* while it is written, under the lock */
 
 bool
-record_dir_is_ours(void)
+record_dir_is_hosts_root(void)
 {
 	return geteuid() == 0 && !namespace_is_own();
 }

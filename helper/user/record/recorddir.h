@@ -13,7 +13,7 @@
 #define RECORD_DIR GPUHELPER_RUNDIR "/births"
 
 /* True if this process is the host's root, who alone writes there. */
-bool record_dir_is_ours(void);
+bool record_dir_is_hosts_root(void);
 
 /*
  * Opens the directory, and locks it for a change, until it is closed: else one process could remove the record that

@@ -1,9 +1,9 @@
 /*
- * What a grant changes on device nodes of the host. Each change is a change: it is done for a lease, and undone with
+ * What a grant changes on device nodes of the host. It is done for a lease, and undone with
  * the last lease that has it (ledgerfile.h).
  */
-#ifndef GPUHELPER_LEASE_ACT_H
-#define GPUHELPER_LEASE_ACT_H
+#ifndef GPUHELPER_LEASE_CHANGE_H
+#define GPUHELPER_LEASE_CHANGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,10 +23,10 @@ struct change {
 	uint32_t major, minor;
 	uint32_t id;			/* uid or gid of the host; 0 but for entries */
 	char label[SECONTEXT_MAX];	/* the new label; "" but for CHANGE_LABEL */
-	bool there;			/* CHANGE_MAKE_NODE: the node was made for another lease, and this lease shares it */
+	bool shared;			/* CHANGE_MAKE_NODE: the node was made for another lease, and this lease shares it */
 };
 
-extern const char *const act_kinds[];	/* «make node», «allow user» */
+extern const char *const change_kinds[];	/* «make node», «allow user» */
 
 /* The changes that a plan needs. Begins as zero. */
 struct changes {
@@ -35,13 +35,13 @@ struct changes {
 };
 
 /* Adds a copy, unless the same change is there. False if memory is short. */
-bool acts_add(struct changes *all, const struct change *a);
+bool changes_add(struct changes *all, const struct change *a);
 /* Adds a line for each: «allow user 1000 /dev/nvidia0», «make node /dev/nvidiactl». False if memory is short. */
-bool acts_describe(const struct changes *all, struct strlist *out);
+bool changes_describe(const struct changes *all, struct strlist *out);
 /* True if a node is still to be made. */
-bool acts_make_any(const struct changes *all);
+bool changes_make_any(const struct changes *all);
 /* Keeps the changes that make nodes, and drops the others. */
-void acts_keep_nodes(struct changes *all);
-void acts_free(struct changes *all);
+void changes_keep_nodes(struct changes *all);
+void changes_free(struct changes *all);
 
 #endif

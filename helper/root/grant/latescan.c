@@ -1,5 +1,5 @@
-/* See beside.h. A helper grants once, so there is one look at most. */
-#include "beside.h"
+/* See latescan.h. A helper grants once, so there is one look at most. */
+#include "latescan.h"
 
 #include <string.h>
 
@@ -12,10 +12,10 @@ static struct {
 	struct sought sought;
 	bool alone;			/* looked, and nobody has them open */
 	struct why why;			/* why not */
-} beside;
+} late_scan;
 
 bool
-beside_may(const struct plan *p)
+late_scan_may(const struct plan *p)
 {
 	const struct call *c = p->authz->call;
 
@@ -25,37 +25,37 @@ beside_may(const struct plan *p)
 }
 
 int
-beside_keep(const struct plan *p, struct why *why)
+late_scan_keep(const struct plan *p, struct why *why)
 {
-	memcpy(beside.key, p->lease.key, sizeof(beside.key));
-	return sought_of_picks(&p->lease, p->picks, &p->extra, &beside.sought, why);
+	memcpy(late_scan.key, p->lease.key, sizeof(late_scan.key));
+	return sought_of_picks(&p->lease, p->picks, &p->extra, &late_scan.sought, why);
 }
 
 bool
-beside_look(void)
+late_scan_now(void)
 {
 	autounleased struct unleased found = { 0 };
 	char text[UNLEASED_TEXT];
 
-	if (beside.key[0] == '\0')
+	if (late_scan.key[0] == '\0')
 		return false;
-	beside.alone = unleased_of_sought(&beside.sought, &found, &beside.why) == 0 && found.n == 0;
+	late_scan.alone = unleased_of_sought(&late_scan.sought, &found, &late_scan.why) == 0 && found.n == 0;
 	if (found.n > 0) {
 		wait_tell_unleased(&found.v[0], text);
-		refuse(&beside.why, WHY_AGAIN, "GPU %s", text);
+		refuse(&late_scan.why, WHY_AGAIN, "GPU %s", text);
 	}
 	return true;
 }
 
 int
-beside_check(const struct lease *l, struct why *why)
+late_scan_check(const struct lease *l, struct why *why)
 {
-	const bool ours = strcmp(l->key, beside.key) == 0;
+	const bool ours = strcmp(l->key, late_scan.key) == 0;
 
-	if (!l->unlooked || (ours && beside.alone))
+	if (!l->unscanned || (ours && late_scan.alone))
 		return 0;
-	if (!ours || beside.why.code == WHY_NONE)
+	if (!ours || late_scan.why.code == WHY_NONE)
 		return refuse(why, WHY_AGAIN, "container %s: its helper ended before it had looked who has the GPU open", l->id);
-	*why = beside.why;
+	*why = late_scan.why;
 	return -1;
 }

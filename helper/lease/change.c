@@ -1,11 +1,11 @@
 /* See change.h. */
-#include "act.h"
+#include "change.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const act_kinds[] = { "make node", "allow user", "allow group", "label" };
+const char *const change_kinds[] = { "make node", "allow user", "allow group", "label" };
 
 static bool
 is_same(const struct change *a, const struct change *b)
@@ -15,7 +15,7 @@ is_same(const struct change *a, const struct change *b)
 }
 
 bool
-acts_add(struct changes *all, const struct change *a)
+changes_add(struct changes *all, const struct change *a)
 {
 	struct change *v;
 	size_t i;
@@ -31,14 +31,14 @@ acts_add(struct changes *all, const struct change *a)
 }
 
 bool
-acts_describe(const struct changes *all, struct strlist *out)
+changes_describe(const struct changes *all, struct strlist *out)
 {
 	char line[sizeof(all->v->path) + SECONTEXT_MAX + 32], id[16];
 	const struct change *a;
 
 	for (a = all->v; a < all->v + all->n; a++) {
 		snprintf(id, sizeof(id), "%u ", a->id);
-		snprintf(line, sizeof(line), "%s %s%s%s%s", act_kinds[a->kind],
+		snprintf(line, sizeof(line), "%s %s%s%s%s", change_kinds[a->kind],
 		    a->kind == CHANGE_ALLOW_USER || a->kind == CHANGE_ALLOW_GROUP ? id : "", a->path, a->label[0] != '\0' ? " " : "",
 		    a->label);
 		if (!strlist_add(out, line, SIZE_MAX))
@@ -48,18 +48,18 @@ acts_describe(const struct changes *all, struct strlist *out)
 }
 
 bool
-acts_make_any(const struct changes *all)
+changes_make_any(const struct changes *all)
 {
 	size_t i;
 
 	for (i = 0; i < all->n; i++)
-		if (all->v[i].kind == CHANGE_MAKE_NODE && !all->v[i].there)
+		if (all->v[i].kind == CHANGE_MAKE_NODE && !all->v[i].shared)
 			return true;
 	return false;
 }
 
 void
-acts_keep_nodes(struct changes *all)
+changes_keep_nodes(struct changes *all)
 {
 	size_t i, n = 0;
 
@@ -70,7 +70,7 @@ acts_keep_nodes(struct changes *all)
 }
 
 void
-acts_free(struct changes *all)
+changes_free(struct changes *all)
 {
 	free(all->v);
 	*all = (struct changes){ .n = 0 };

@@ -26,10 +26,12 @@ _Static_assert(UNUSED_MS < READ_MS, "the wrapper does not ask where the helper n
 _Static_assert(DEVICE_LOCK_MS > REVOKING_MS, "whoever waits for a chore sees it end");
 
 /*
- * How long a helper waits for the lock on the leases, or for one that only helpers of its user take; and how long its
- * scans may last while others wait for the first.
+ * How long a helper waits for the lock on the leases, or for one that only helpers of its user take; how long one that
+ * has a lease already does, by which time most helpers ahead have had the lock or given up; and how long its scans may
+ * last while others wait for the first.
  */
 #define LOCK_WAIT_MS 1500
+#define LOCK_AGAIN_MS 4000
 #define ALL_SCANS_MS 700
 _Static_assert(ALL_SCANS_MS < LOCK_WAIT_MS, "a helper's looks do not cost others the lock");
 

@@ -8,9 +8,14 @@
 #include "../base/lines.h"
 
 void
-ledger_name(uint32_t major, uint32_t minor, char out[LEDGER_NAME_SIZE])
+ledger_name(const char *path, uint32_t major, uint32_t minor, char out[LEDGER_NAME_SIZE])
 {
-	snprintf(out, LEDGER_NAME_SIZE, "%u:%u", major, minor);
+	char *p;
+
+	snprintf(out, LEDGER_NAME_SIZE, "%u:%u%s", major, minor, path);
+	for (p = strchr(out, ':') + 1; *p != '\0'; p++)
+		if (strchr("-_", *p) == NULL && !(*p >= '0' && *p <= '9') && !(*p >= 'a' && *p <= 'z') && !(*p >= 'A' && *p <= 'Z'))
+			*p = '!';
 }
 
 static void

@@ -1,6 +1,7 @@
 /*
  * A device node's file in /run/gpuhelper/ledger, of lines (lines.h): what was done to the node, for which leases, and
- * what was there before. Its name is the node's number, «195:0». Computes only; helper/root/lease/ledger.c opens.
+ * what was there before. Its name is the node's number and path, «195:0!dev!nvidia0»:
+ * two nodes of one number have an ACL each. Computes only; helper/root/lease/ledger.c opens.
  *
  * An entry is written before its change is done, and removed after the change is undone. So a change in the file may
  * not have been done yet, or may be undone already.
@@ -13,7 +14,7 @@
 #include "change.h"
 
 #define LEDGER_VERSION 1
-#define LEDGER_NAME_SIZE 24
+#define LEDGER_NAME_SIZE 96
 #define LEDGER_FILE_MAX (8 << 20)	/* bytes; each of 4096 leases has at most a few entries on a node */
 #define CHANGE_NO_MASK (-1)
 
@@ -37,7 +38,8 @@ struct ledger_node {
 };
 #define LEDGER_NODE_EMPTY (struct ledger_node){ .mask = CHANGE_NO_MASK }
 
-void ledger_name(uint32_t major, uint32_t minor, char out[LEDGER_NAME_SIZE]);
+/* The file's name. Names of different paths can be the same, if they have other characters than letters and digits. */
+void ledger_name(const char *path, uint32_t major, uint32_t minor, char out[LEDGER_NAME_SIZE]);
 
 /* The file's text, which the caller frees; NULL: no memory. */
 char *ledger_encode(const struct ledger_node *n);

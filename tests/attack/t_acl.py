@@ -866,7 +866,7 @@ def n17():
 LEDGER = RUN + "/ledger"
 
 
-def ledger(name="195:0"):
+def ledger(name="195:0!dev!nvidia0"):
     return lease.read_ledger(read("%s/%s" % (LEDGER, name)))
 
 
@@ -878,7 +878,7 @@ def in_ledger():
 def a20():
     with Closed(), asker("attacker") as a:
         granted(a.grant(gpus=GPU0))
-        assert in_ledger() == ["195:0", "195:255", "510:0"], in_ledger()
+        assert in_ledger() == ["195:0!dev!nvidia0", "195:255!dev!nvidiactl", "510:0!dev!nvidia-uvm"], in_ledger()
         node = ledger()
         assert (node["path"], node["mask"], [(e["uid"], e["kind"], e["id"]) for e in node["entries"]]) == (
             "/dev/nvidia0", "none", [(uid("attacker"), "allow-user", uid("attacker"))]), node
@@ -901,38 +901,38 @@ def a21():
     with Closed(), etc():
         with asker("attacker") as a:
             granted(a.grant(gpus=GPU0))
-            whole = read(LEDGER + "/195:0")
+            whole = read(LEDGER + "/195:0!dev!nvidia0")
             a.end()
             client.look()
         good = whole.split("\n")
         for text in ("", "{", whole[:-1], whole + "\n", whole.replace("ledger 1", "ledger 2"), whole.replace("195 0", "195 1"),
                      whole.replace("allow-user", "allow-all"), "\0" * 50, "x" * (9 << 20), "\n".join(good[:2])):
-            write(LEDGER + "/195:0", text, 0o600)
+            write(LEDGER + "/195:0!dev!nvidia0", text, 0o600)
             status, answer = once("attacker", exchange, gpus=GPU0)
             assert answer["reply"] == "refused" and status in (65, 78) and "195:0" in answer["text"], (text[:60], answer)
-            assert entry("attacker") == [] and leases() == [] and os.path.exists(LEDGER + "/195:0"), (text[:60], acl(), leases())
+            assert entry("attacker") == [] and leases() == [] and os.path.exists(LEDGER + "/195:0!dev!nvidia0"), (text[:60], acl(), leases())
             with asker("attacker") as a:
                 granted(a.grant(gpus=GPU1))
             client.look()
-            os.unlink(LEDGER + "/195:0")
+            os.unlink(LEDGER + "/195:0!dev!nvidia0")
             client.look()
-        os.symlink("/etc/shadow", LEDGER + "/195:0")
+        os.symlink("/etc/shadow", LEDGER + "/195:0!dev!nvidia0")
         refused(once("attacker", exchange, gpus=GPU0), 78, "195:0")
-        os.unlink(LEDGER + "/195:0")
-        # another path by the same number
-        write(LEDGER + "/195:0", whole.replace("/dev/nvidia0", "/dev/nvidia7"), 0o600)
-        refused(once("attacker", exchange, gpus=GPU0), 78, "two nodes have one number")
-        os.unlink(LEDGER + "/195:0")
+        os.unlink(LEDGER + "/195:0!dev!nvidia0")
+        # another path
+        write(LEDGER + "/195:0!dev!nvidia0", whole.replace("/dev/nvidia0", "/dev/nvidia7"), 0o600)
+        refused(once("attacker", exchange, gpus=GPU0), 78, "not a node of this version's ledger")
+        os.unlink(LEDGER + "/195:0!dev!nvidia0")
 
 
 @case("N22", "A node of the ledger of another boot is forgotten, and its entries are undone on no node; a torn file holds nothing")
 def a22():
     with Closed():
         setfacl("-m", "u:games:rw", NODE)
-        write(LEDGER + "/195:0", lease.write_ledger({
+        write(LEDGER + "/195:0!dev!nvidia0", lease.write_ledger({
             "path": NODE, "major": 195, "minor": 0, "boot": "11111111-2222-3333-4444-555555555555",
             "entries": [{"key": "a" * 64, "uid": uid("games"), "kind": "allow-user", "id": uid("games")}]}), 0o600)
-        write(LEDGER + "/195:1.new", "ledger 1\n", 0o600)
+        write(LEDGER + "/195:1!dev!nvidia1.new", "ledger 1\n", 0o600)
         client.look()
         assert in_ledger() == [] and entry("games") != [], (in_ledger(), acl())
         setfacl("-b", NODE)

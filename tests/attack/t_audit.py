@@ -167,7 +167,7 @@ def h5():
         lines = text.splitlines(keepends=True)
         for name, changed in (("changed", text.replace('"uid"', '"uiD"', 1)), ("removed", "".join(lines[:2] + lines[3:])),
                               ("moved", "".join(lines[:1] + [lines[2], lines[1]] + lines[3:])), ("cut off", "".join(lines[:-1])),
-                              ("the last one changed", text[:-30] + text[-30:].replace(":", ";", 1)), ("emptied", "")):
+                              ("the last one changed", text[:-100] + text[-100:].replace(":", ";", 1)), ("emptied", "")):
             write(LOG, changed, 0o600)
             assert not verify()["ok"], name
         write(LOG, text, 0o600)

@@ -426,7 +426,7 @@ def planted(ident, user, pid=1, start=0, boot=None, **changes):
 def plant_entry(path, minor, lease_path, **entry):
     """Plants an entry of a lease in the ledger."""
     os.makedirs(RUN + "/ledger", 0o700, exist_ok=True)
-    write(RUN + "/ledger/195:%d" % minor, lease.write_ledger({
+    write(RUN + "/ledger/195:%d%s" % (minor, path.replace("/", "!")), lease.write_ledger({
         "path": path, "major": 195, "minor": minor, "boot": read("/proc/sys/kernel/random/boot_id").strip(),
         "entries": [{"key": os.path.basename(lease_path)[:64], "uid": 0, "id": 0, **entry}]}), 0o600)
 

@@ -1248,8 +1248,9 @@ def looker_of(pid):
     """The helper's child that inspects other processes, once it waits for a question."""
     for _ in range(400):
         for looker in read("/proc/%d/task/%d/children" % (pid, pid)).split():
-            if os.readlink("/proc/%s/exe" % looker) == LOOK and "\nSeccomp:\t2\n" in read("/proc/%s/status" % looker):
-                return int(looker)
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):	# another child may end meanwhile
+                if os.readlink("/proc/%s/exe" % looker) == LOOK and "\nSeccomp:\t2\n" in read("/proc/%s/status" % looker):
+                    return int(looker)
         time.sleep(0.005)
     raise AssertionError("the helper has no looker")
 

@@ -51,8 +51,8 @@ test_round_trip(void)
 	ledger_node_free(&a);
 	ledger_node_free(&b);
 	ok(b.entry == NULL && b.entries == 0 && b.mask == CHANGE_NO_MASK, "ledger_node_free() empties the node");
-	ledger_name(195, 4294967295, name);
-	is_str(name, "195:4294967295", "a node's file has its number as its name");
+	ledger_name("/dev/dri/by.x-y_0", 4294967295, 4294967295, name);
+	is_str(name, "4294967295:4294967295!dev!dri!by!x-y_0", "a node's file has its number and its path as its name");
 }
 
 static int

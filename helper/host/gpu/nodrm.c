@@ -1,4 +1,4 @@
-/* See nodrm.h. Asks the kernel alone. */
+/* See nodrm.h. Asks the kernel, and looks for udev's tags. */
 #include "nodrm.h"
 
 #include <errno.h>
@@ -37,4 +37,17 @@ list_nodes(bool cards, bool accels, struct drm_nodes *out, struct why *why)
 	    refuse_names(root, "sys/class/accel", "accel", why);
 }
 
-const struct drm_source no_drm = { list_nodes, char_device_exists };
+/* udev's file of what it knows of a device has a line for each tag (systemd, src/libsystemd/sd-device/sd-device.c). */
+static bool
+clears_users(uint32_t major, uint32_t minor)
+{
+	autofree char *text = NULL;
+
+	if (!char_device_exists(major, minor))
+		return false;
+	if ((text = gpus_read(file_root(), "run/udev/data/c%u:%u", major, minor)) == NULL)
+		return errno != ENOENT;
+	return strstr(text, "\nG:uaccess\n") != NULL || text_starts(text, "G:uaccess\n");
+}
+
+const struct drm_source no_drm = { list_nodes, clears_users };

@@ -5,8 +5,8 @@
 #include "drmnodes.h"
 
 /*
- * Lists none; fails with WHY_AGAIN if the host has one all the same. Of a device whose tags only libudev could tell it
- * says that udev removes the entries of users: then the entry is a group's, which stays in any case.
+ * Lists none; fails with WHY_AGAIN if the host has one all the same. If it can't see whether a device has udev's tag,
+ * it says that udev removes the entries of users: then the entry is a group's, which stays in any case.
  */
 extern const struct drm_source no_drm;
 

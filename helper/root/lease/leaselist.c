@@ -19,7 +19,6 @@
 #include "../self/state.h"
 #include "ledger.h"
 
-#define AGAIN_WAIT_MS 4000	/* by then, most helpers ahead have had the lock or given up */
 #define FILES_MAX (1 << 20)
 #define LEASE_ROOM (256 << 10)	/* bytes; more than most leases have, even with a thousand folders */
 
@@ -88,7 +87,7 @@ leases_lock(struct leases *ls, uint32_t uid, struct why *why)
 int
 leases_lock_again(struct leases *ls, uint32_t uid, struct why *why)
 {
-	return open_within(ls, uid, "-again", AGAIN_WAIT_MS, why);
+	return open_within(ls, uid, "-again", LOCK_AGAIN_MS, why);
 }
 
 void

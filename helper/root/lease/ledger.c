@@ -76,17 +76,17 @@ static int
 load(int dir, const char *name, struct ledger_node *out, struct why *why)
 {
 	autofree char *text = NULL;
-	char shown[sizeof(LEDGER) + 64], own[LEDGER_NAME_SIZE];
+	char shown[sizeof(LEDGER) + LEDGER_NAME_SIZE], own[LEDGER_NAME_SIZE];
 	enum trust_found found;
 	const char *boot;
 	size_t len;
 
-	snprintf(shown, sizeof(shown), LEDGER "/%.48s", name);
+	snprintf(shown, sizeof(shown), LEDGER "/%.95s", name);
 	if ((found = trust_find_text(dir, name, shown, LEDGER_FILE_MAX, true, &text, &len, why)) != TRUST_FOUND)
 		return found == TRUST_ABSENT || found == TRUST_REPLACED ? 1 : -1;
 	if (ledger_decode(text, len, out, why) == -1)
 		return why->code == WHY_CONFIG ? refuse_file(shown, why) : refuse_within(why, shown);
-	ledger_name(out->major, out->minor, own);
+	ledger_name(out->path, out->major, out->minor, own);
 	boot = this_boot(why);
 	if (boot != NULL && strcmp(name, own) == 0 && strcmp(out->boot, boot) == 0)
 		return 0;
@@ -114,12 +114,12 @@ keep(struct ledger_node *n)
 }
 
 static struct ledger_node *
-find_known(uint32_t major, uint32_t minor)
+find_known(const char *path, uint32_t major, uint32_t minor)
 {
 	size_t i;
 
 	for (i = 0; i < known.n; i++)
-		if (known.v[i]->major == major && known.v[i]->minor == minor)
+		if (known.v[i]->major == major && known.v[i]->minor == minor && strcmp(known.v[i]->path, path) == 0)
 			return known.v[i];
 	return NULL;
 }
@@ -131,7 +131,7 @@ load_and_keep(const char *path, uint32_t major, uint32_t minor, struct why *why)
 	char name[LEDGER_NAME_SIZE];
 	int ret = 1;
 
-	ledger_name(major, minor, name);
+	ledger_name(path, major, minor, name);
 	if (!known.all && (ret = load(ledger_dir(why), name, &n, why)) == -1)
 		return NULL;
 	if (ret == 1) {
@@ -147,14 +147,13 @@ load_and_keep(const char *path, uint32_t major, uint32_t minor, struct why *why)
 struct ledger_node *
 ledger_read(const char *path, uint32_t major, uint32_t minor, struct why *why)
 {
-	struct ledger_node *n = find_known(major, minor);
+	struct ledger_node *n = find_known(path, major, minor);
 
 	if (ledger_dir(why) == -1 || (n == NULL && (n = load_and_keep(path, major, minor, why)) == NULL))
 		return NULL;
 	if (strcmp(n->path, path) == 0)
 		return n;
-	refuse(why, WHY_CONFIG, LEDGER "/%u:%u is of %s, not of %s: two nodes have one number: remove one of them", major,
-	    minor, n->path, path);
+	refuse(why, WHY_CONFIG, "%s and %s have one name in " LEDGER ": remove one of the nodes", n->path, path);
 	return NULL;
 }
 
@@ -169,7 +168,7 @@ ledger_write(struct ledger_node *n, struct why *why)
 	if (dir == -1 || boot == NULL)
 		return -1;
 	snprintf(n->boot, sizeof(n->boot), "%s", boot);
-	ledger_name(n->major, n->minor, name);
+	ledger_name(n->path, n->major, n->minor, name);
 	if (n->entries == 0)
 		return state_remove(dir, name) == 0 ? 0 : refuse(why, WHY_IO, LEDGER "/%s: %s", name, strerror(errno));
 	if ((text = ledger_encode(n)) == NULL)
@@ -194,7 +193,7 @@ read_all(struct why *why)
 		return -1;
 	for (i = 0; i < names.n; i++) {
 		for (k = 0; k < had; k++) {
-			ledger_name(known.v[k]->major, known.v[k]->minor, own);
+			ledger_name(known.v[k]->path, known.v[k]->major, known.v[k]->minor, own);
 			if (strcmp(names.v[i], own) == 0)
 				break;
 		}

@@ -34,6 +34,14 @@ lease_head() {
 }
 # a lease's file, with the name of one that may concern everyone (helper/lease/leasename.h)
 lease_path() { echo "/run/gpuhelper/leases/$(printf '1000\000/run/runc\000vm' | sha256sum | cut -c 1-64)-1000-7-ffffffffffffffff"; }
+# ledger NODE NUMBER KIND ID LABEL WAS: what that lease has of a node (helper/lease/ledgerfile.c).  NUMBER: «226 128»
+ledger() {
+	gpuhelperctl reap	# makes the directory, with its label
+	printf 'ledger 1\nnode %s %s\nbefore %s 0 none\nentry %s 1000 %s %s %s %s\nend\n' "$1" "$2" \
+	    "$(cat /proc/sys/kernel/random/boot_id)" "$(basename "$(lease_path)" | cut -d - -f 1)" "$3" "$4" "$5" "$6" >"$T/ledger"
+	chmod 600 "$T/ledger"
+	cp "$T/ledger" "/run/gpuhelper/ledger/$(echo "$2$1" | tr ' /' ':!')"
+}
 # systemd 257 makes a program of device rules that the kernel refuses where none of the devices exists (DevicePolicy=closed).
 # True if it says so of a service that is not ours.
 systemd_blunders() {

@@ -666,9 +666,9 @@ sleep 0.5
 {
 	lease_head $holder
 	printf 'label system_u:system_r:nvidia_container_t:s0:c1,c2\ngpu intel 0000:00:02.0 - yes 1\n'
-	printf 'node %s 226 128 432 0 0\nact label %s 226 128 0 none 0 %s %s\ntasks no\nend\n' $node $node \
-	    system_u:object_r:gpuhelper_device_t:s0:c1,c2 system_u:object_r:dri_device_t:s0
+	printf 'node %s 226 128 432 0 0\ntasks no\nend\n' $node
 } >"$T/lease"
+ledger $node "226 128" label 0 system_u:object_r:gpuhelper_device_t:s0:c1,c2 system_u:object_r:dri_device_t:s0
 cp "$T/lease" "$(lease_path)"
 t "reapply labels it for a lease" gpuhelperctl reapply
 LEASED=system_u:object_r:gpuhelper_device_t:s0:c1,c2

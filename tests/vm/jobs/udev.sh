@@ -61,11 +61,7 @@ lease() { # lease user|group: a lease of worker's, and in the ledger an entry th
 		lease_head $holder
 		printf 'label -\ngpu intel 0000:00:02.0 - yes 1\nnode %s 226 128 432 0 0\ntasks no\nend\n' "$node"
 	} >"$T/lease"
-	key=$(basename "$(lease_path)" | cut -d - -f 1)
-	printf 'ledger 1\nnode %s 226 128\nbefore %s 0 none\nentry %s 1000 allow-%s 1000 - -\nend\n' "$node" \
-	    "$(cat /proc/sys/kernel/random/boot_id)" "$key" "$1" >"$T/ledger"
-	install -d -m 700 /run/gpuhelper/ledger
-	install -m 600 "$T/ledger" /run/gpuhelper/ledger/226:128
+	ledger "$node" "226 128" "allow-$1" 1000 - -
 	install -m 600 "$T/lease" "$(lease_path)"
 }
 # the entry is there, and the mask does not limit it (getfacl would show that in the same line)

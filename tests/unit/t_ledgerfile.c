@@ -146,7 +146,7 @@ test_node_changes(void)
 	changes_keep_nodes(&all);
 	ok(all.n == 2 && all.v[0].shared && all.v[1].minor == 1, "only the acts that make nodes are kept");
 	changes_free(&all);
-	ok(all.n == 0 && all.v == NULL, "acts_free() empties them");
+	ok(all.n == 0 && all.v == NULL, "changes_free() empties them");
 }
 
 #if !defined(__SANITIZE_ADDRESS__)

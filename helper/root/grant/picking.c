@@ -200,7 +200,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 	if (picking_read(k, p, true, &f->why) == -1 || used_token_may_add(ls, l, &f->why) == -1 ||
 	    (plan_promises(p) ? promise_all(p, k, f) : pick_or_queue(p, k, unleased, f)) == -1 ||
 	    leases_may_add(ls, l, &f->why) == -1 || lookups_may_add(ls, l, &f->why) == -1 ||
-	    label_decide(&p->label, ls, l, &f->why) == -1 || acts_undo_earlier(ls, l, false, &f->why) == -1)
+	    label_decide(&p->label, ls, l, &f->why) == -1 || changes_undo_earlier(ls, l, false, &f->why) == -1)
 		return -1;
 	if (plan_driver_files(p, &f->why) == -1)
 		return refuse_scan_failed(p, f);

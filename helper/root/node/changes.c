@@ -34,7 +34,7 @@ add_acl_name(struct acl_names *out, struct acl_name name)
 }
 
 void
-acts_acl_names(const struct ledger_node *n, const struct ledger_entry *but, struct acl_names *out)
+changes_acl_names(const struct ledger_node *n, const struct ledger_entry *but, struct acl_names *out)
 {
 	size_t i;
 
@@ -168,7 +168,7 @@ note_mask(struct ledger_node *n, int fd, const struct change *a, struct why *why
 	struct acl_names ours;
 	enum acl_state state;
 
-	acts_acl_names(n, NULL, &ours);
+	changes_acl_names(n, NULL, &ours);
 	return ours.n > 0 ? 0 : node_acl_get(fd, a->path, name, &state, &n->mask, why);
 }
 
@@ -194,7 +194,7 @@ set_entry(const struct ledger_node *n, const struct ledger_entry *e, int fd, str
 
 	if (e->kind == CHANGE_LABEL)
 		return label_set(fd, n->path, e->label, why);
-	acts_acl_names(n, e, &ours);
+	changes_acl_names(n, e, &ours);
 	return node_acl_add(fd, n->path, name_in(e), &ours, why);
 }
 
@@ -251,7 +251,7 @@ set_again(void *ctx, struct ledger_node *n, struct why *why)
 }
 
 int
-acts_allow_again(struct lease *l, struct why *why)
+changes_allow_again(struct lease *l, struct why *why)
 {
 	return ledger_each(l->key, set_again, l, why) == 0 ? 0 : -1;
 }
@@ -270,7 +270,7 @@ unset_entry(const struct ledger_node *n, const struct ledger_entry *e, struct wh
 		return why->code == WHY_ABSENT ? 0 : -1;
 	if (e->kind == CHANGE_LABEL)
 		return label_reset(fd, n->path, e->label, e->was, why);
-	acts_acl_names(n, e, &ours);
+	changes_acl_names(n, e, &ours);
 	return node_acl_remove(fd, n->path, name_in(e), &ours, n->mask, why);
 }
 
@@ -301,7 +301,7 @@ struct undoing {
 	const char *key;	/* those of this lease; NULL: those of leases that are gone */
 	bool keep_nodes;
 	bool strictly;		/* fails if the file can't be written: the entry would stay there */
-	acts_undone *tell;	/* may be NULL */
+	changes_undone *tell;	/* may be NULL */
 	void *ctx;
 };
 
@@ -366,7 +366,7 @@ changes_undo_access(const struct leases *ls, const struct lease *l, struct why *
 }
 
 int
-acts_undo_earlier(const struct leases *ls, const struct lease *l, bool keep_nodes, struct why *why)
+changes_undo_earlier(const struct leases *ls, const struct lease *l, bool keep_nodes, struct why *why)
 {
 	struct undoing u = { .leases = ls, .key = l->key, .keep_nodes = keep_nodes, .strictly = true };
 
@@ -375,7 +375,7 @@ acts_undo_earlier(const struct leases *ls, const struct lease *l, bool keep_node
 }
 
 int
-acts_undo_orphans(const struct leases *ls, acts_undone *tell, void *ctx, struct why *why)
+changes_undo_orphans(const struct leases *ls, changes_undone *tell, void *ctx, struct why *why)
 {
 	return ledger_each(NULL, undo_on_node, &(struct undoing){ .leases = ls, .tell = tell, .ctx = ctx }, why) == 0 ? 0 : -1;
 }

@@ -12,7 +12,7 @@
 #include "acl.h"
 
 /* Gets the names of the ACL entries that leases have on a node, but for one entry (NULL: all). */
-void acts_acl_names(const struct ledger_node *n, const struct ledger_entry *but, struct acl_names *out);
+void changes_acl_names(const struct ledger_node *n, const struct ledger_entry *but, struct acl_names *out);
 
 /* Mode and owner of a new node. */
 struct new_node {
@@ -35,7 +35,7 @@ int changes_allow(const struct changes *changes, const struct lease *l, struct w
 /*
  * Sets the ACL entries and labels that the lease has already where they differ. Tries all; -1 with *why if one failed.
  */
-int acts_allow_again(struct lease *l, struct why *why);
+int changes_allow_again(struct lease *l, struct why *why);
 
 /*
  * Undoes the lease's changes, except those that another lease has too. -1 with *why: some could not be undone, and stay
@@ -50,11 +50,11 @@ int changes_undo_access(const struct leases *ls, const struct lease *l, struct w
  * The same for a lease that is to get GPUs: an earlier lease of its key, or an earlier task, may have left entries in
  * the ledger. -1 with *why: some are left, so it must get none.
  */
-int acts_undo_earlier(const struct leases *ls, const struct lease *l, bool keep_nodes, struct why *why);
+int changes_undo_earlier(const struct leases *ls, const struct lease *l, bool keep_nodes, struct why *why);
 
 /* The same for leases that are gone. Calls tell(ctx, ...) for each entry that is undone. */
-typedef void acts_undone(void *ctx, const struct ledger_node *n, const struct ledger_entry *e);
-int acts_undo_orphans(const struct leases *ls, acts_undone *tell, void *ctx, struct why *why);
+typedef void changes_undone(void *ctx, const struct ledger_node *n, const struct ledger_entry *e);
+int changes_undo_orphans(const struct leases *ls, changes_undone *tell, void *ctx, struct why *why);
 
 /* Adds a line for each difference between the lease's nodes now and at the grant. False: memory is short. */
 bool changes_trouble(const struct lease *l, struct strlist *out);

@@ -194,7 +194,7 @@ let_in(const struct device_view *v, const struct gpu_node *n, int fd, const stru
 		return -1;
 	if (is_shared(v, had, &user) || is_shared(v, had, &group))
 		return changes_add(v->changes, is_shared(v, had, &user) ? &user : &group) ? 0 : refuse_nomem(why);
-	acts_acl_names(had, NULL, &ours);
+	changes_acl_names(had, NULL, &ours);
 	return access_ignoring(fd, v->subject, want, ours.v, ours.n) ? 0 :
 	    plan_entry(v, n, fd, st, inventory_udev_clears(v->inv, n->major, n->minor), why);
 }

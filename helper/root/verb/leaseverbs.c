@@ -75,7 +75,7 @@ revoke_idle(const struct call *c, struct leases *ls, struct reply *reply)
 		audit_left_out(c->audit);
 		/* records those who no longer wait */
 		(void)queue_open(&q, c->audit, &ignored);
-		(void)acts_undo_orphans(ls, record_orphan, (void *)(uintptr_t)c, &ignored);
+		(void)changes_undo_orphans(ls, record_orphan, (void *)(uintptr_t)c, &ignored);
 	}
 	return idle_finish(&idle, NULL, &reply->why) == -1 ? -1 : idle_begin(&idle, NULL, &soon, &reply->why);
 }
@@ -104,7 +104,7 @@ allow_again(const struct call *c, struct leases *ls, struct reply *reply)
 	for (i = 0; i < ls->n; i++) {
 		l = ls->v[i];
 		if ((uid == 0 || uid == l->uid) && !l->scan.over && l->state == LEASE_HELD && !l->planned &&
-		    acts_allow_again(l, &reply->why) == -1)
+		    changes_allow_again(l, &reply->why) == -1)
 			ret = -1;
 	}
 	return ret;

@@ -152,7 +152,7 @@ pick(struct plan *p, struct picking *k, const struct unleased *unleased, struct 
 		return -1;
 	if (!lease_has_promised_nodes(&p->lease))
 		return refuse(&f->why, WHY_ABSENT, "the numbers of its device nodes have changed: create the container again");
-	return acts_undo_earlier(&k->leases, &p->lease, true, &f->why) == -1 ? -1 : write_acquiring(p, &k->leases, &f->why);
+	return changes_undo_earlier(&k->leases, &p->lease, true, &f->why) == -1 ? -1 : write_acquiring(p, &k->leases, &f->why);
 }
 
 /* The lease as it is now, with the task that was found before. */

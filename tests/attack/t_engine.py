@@ -224,20 +224,56 @@ def q25b():
 HOOK = "hook~createContainer~/srv/driver/hook~0^args~hook^environment^env~"
 
 
+def mount_fuse(fd):
+    data = b"fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other" % fd
+    if ctypes.CDLL(None, use_errno=True).mount(b"fuse", b"/srv/fuse", b"fuse", 0, data) != 0:
+        raise OSError(ctypes.get_errno(), "mount fuse")
+
+
+def mount_tmpfs(path="/srv/fuse"):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "over", path], check=True)
+
+
 @contextlib.contextmanager
 def fuse():
     """A directory whose file system never answers: nobody reads /dev/fuse."""
     os.makedirs("/srv/fuse")
     fd = os.open("/dev/fuse", os.O_RDWR)
     try:
-        data = b"fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other" % fd
-        if ctypes.CDLL(None, use_errno=True).mount(b"fuse", b"/srv/fuse", b"fuse", 0, data) != 0:
-            raise OSError(ctypes.get_errno(), "mount fuse")
+        mount_fuse(fd)
         yield "/srv/fuse/x"
     finally:
         os.close(fd)
         subprocess.run(["umount", "-l", "/srv/fuse"])
         os.rmdir("/srv/fuse")
+
+
+@contextlib.contextmanager
+def numbers_reversed(silent_on_top):
+    """The same, and a tmpfs in the same place; what is on top has the lower mount number."""
+    os.makedirs("/srv/fuse")
+    os.makedirs("/srv/low")
+    fd = os.open("/dev/fuse", os.O_RDWR)
+    try:
+        mount_tmpfs("/srv/low")
+        mount_tmpfs() if silent_on_top else mount_fuse(fd)
+        subprocess.run(["umount", "/srv/low"], check=True)
+        for _ in range(50):
+            time.sleep(0.05)	# until the kernel has freed the number
+            mount_fuse(fd) if silent_on_top else mount_tmpfs()
+            below, top = [int(l.split()[0]) for l in read("/proc/self/mountinfo").splitlines() if l.split()[4] == "/srv/fuse"]
+            if top < below:
+                break
+            subprocess.run(["umount", "-l", "/srv/fuse"], check=True)
+            if silent_on_top:
+                os.close(fd)
+                fd = os.open("/dev/fuse", os.O_RDWR)
+        else:
+            raise Skip("this kernel does not use a mount's number again")
+        yield "/srv/fuse/x"
+    finally:
+        os.close(fd)
+        subprocess.run("umount -l /srv/fuse; umount -l /srv/fuse; umount -l /srv/low; rmdir /srv/fuse /srv/low", shell=True, stderr=subprocess.DEVNULL)
 
 
 @case("Q25c", "gpuhelper-engine, taken over, names a closed folder, a silent file system, a hook that the settings deny: refused at once", 120)
@@ -262,6 +298,17 @@ def q25c():
             granted(once("victim", exchange))
             client.look()
             subprocess.run(["umount", "/srv/fuse"], check=True)
+        # the kernel uses the numbers of mounts again: what is on top can have the lower one
+        for silent_on_top in False, True:
+            with numbers_reversed(silent_on_top) as silent, lying(EDITS, "replace", MOUNT[0], silent):
+                began = time.monotonic()
+                answer = once("victim", exchange)
+                assert time.monotonic() - began < 3
+                if silent_on_top:
+                    refused(answer, 78, "may never answer")
+                else:
+                    granted(answer)
+                client.look()
         assert leases() == [] and all_rights() == before
         # the same, as a further node through a user's directory and link: its owner chooses where that leads
         with fuse():

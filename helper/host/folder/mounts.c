@@ -42,7 +42,7 @@ mount_line(char *line, struct mount *out)
 			return false;
 	unescape_octal(word[3]);
 	unescape_octal(word[4]);
-	*out = (struct mount){ strtoull(word[0], NULL, 10), word[2], word[3], word[4],
+	*out = (struct mount){ strtoull(word[0], NULL, 10), strtoull(word[1], NULL, 10), word[2], word[3], word[4],
 	    strncmp(word[5], "rw", 2) == 0, word[5], save };
 	return true;
 }
@@ -270,14 +270,14 @@ mount_is_unsure(const struct mount *m)
 	return text_among(name, types);
 }
 
-/* The kernel lists what was mounted on a mount after that mount, as a file system that autofs has mounted. */
+/* True if another file system is mounted on this one, as autofs does. */
 static bool
 is_covered(const struct mount_table *t, size_t at)
 {
 	size_t i;
 
-	for (i = at + 1; i < t->n; i++)
-		if (strcmp(t->v[i].point, t->v[at].point) == 0)
+	for (i = 0; i < t->n; i++)
+		if (t->v[i].parent == t->v[at].id && strcmp(t->v[i].point, t->v[at].point) == 0)
 			return true;
 	return false;
 }

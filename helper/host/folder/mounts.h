@@ -13,7 +13,7 @@
 
 /* One line of mountinfo. The texts are parts of that line, unescaped. */
 struct mount {
-	uint64_t id;
+	uint64_t id, parent;	/* the kernel uses numbers again, so a later mount can have a lower one */
 	char *fs;		/* "major:minor" */
 	char *root;		/* the directory of that file system that is mounted */
 	char *point;		/* the path that it is mounted on */

@@ -335,7 +335,7 @@ if [ $long = yes ]; then group bench-growth bench_growth; fi
 if [ $long = yes ]; then group vm-suite sh tests/vm/vm.sh suite; fi
 if [ $long = yes ]; then group mutants python3 -B tests/mutants.py; fi
 group demo sh tests/demo.sh --no-deps --tap
-if [ $long = yes ]; then group fuzz sh tests/fuzz/run.sh 600; else group fuzz sh tests/fuzz/run.sh 8; fi
+if [ $long = yes ]; then group fuzz sh tests/fuzz/run.sh 600; else group fuzz sh tests/fuzz/run.sh 5; fi
 
 while [ -n "$running" ]; do end_one; done
 printf '\n%s\n' "$summary"

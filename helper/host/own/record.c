@@ -166,12 +166,15 @@ put_who(struct jsonout *j, const struct record *r)
 static void
 put_outcome(struct jsonout *j, const struct record *r)
 {
+	autostrlist struct strlist changes = { 0 };
+
 	put_field(j, "policy", r->policy);
 	put_texts(j, "gpus", r->gpus);
 	put_texts(j, "cdi_specs", r->specs);
 	if (r->edits != NULL)
 		put_granted(j, r->edits);
-	put_texts(j, "acts", r->changes);
+	j->buf.failed = (r->changes != NULL && !changes_describe(r->changes, &changes)) || j->buf.failed;
+	put_texts(j, "acts", &changes);
 	put_field(j, "reply_sha256", r->reply);
 	if (r->releasing)
 		jsonout_bool(j, "draining", true);

@@ -6,6 +6,7 @@
 
 #include "../../ask/identity.h"
 #include "../../ask/request.h"
+#include "../../lease/change.h"
 #include "../../lease/edits.h"
 
 /* The contents of a record. Members that are NULL or empty are left out. */
@@ -21,7 +22,7 @@ struct record {
 	const struct strlist *specs;	/* CDI specs of the driver files; may be NULL */
 	const struct strlist *gpus;	/* as "nvidia 0000:3b:00.0 GPU-…" */
 	const struct edits *edits;	/* its mounts are the folders, except those of driver files */
-	const struct strlist *changes;	/* what is done to nodes of the host (change.h) */
+	const struct changes *changes;	/* what is done to nodes of the host; may be NULL */
 	const char *reply;		/* hex SHA-256 of the reply that the wrapper gets */
 	const struct why *why;
 	bool releasing;			/* what was taken back is still in use, so the lease stays */

@@ -29,18 +29,14 @@ record_grant(const struct plan *p, struct refusal *f)
 {
 	const struct authz *r = p->authz;
 	const struct call *c = r->call;
-	struct record rec = { .event = plan_promises(p) ? "promise" : "grant", CLIENT_OF(c->peer), .request = c->request,
+	const struct record rec = { .event = plan_promises(p) ? "promise" : "grant", CLIENT_OF(c->peer), .request = c->request,
 		.origin = &r->origin, .policy = r->decision.policy->name, .gpus = &p->edits.gpus, .specs = &p->specs,
-		.waited = p->lease.tasks.waited, .edits = &p->edits,
+		.waited = p->lease.tasks.waited, .edits = &p->edits, .changes = &p->changes,
 		.reply = p->reply_hash };
 	autoleases struct leases ls = LEASES_CLOSED;
-	autostrlist struct strlist changes = { 0 };
 	struct audit_line line;
 	int ret;
 
-	if (!changes_describe(&p->changes, &changes))
-		return refuse_nomem(&f->why);
-	rec.changes = &changes;
 	if ((ret = audit_prepare(c->audit, &rec, RATE_GRANT, &line, &f->why)) == 0) {
 		/*
 		 * Waits for the lock as long as a helper that takes a lease back. If this helper does not get the lock, it

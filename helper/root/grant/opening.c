@@ -12,11 +12,10 @@ static int
 record_made_nodes(const struct plan *p, struct why *why)
 {
 	const struct call *c = p->authz->call;
-	autostrlist struct strlist changes = { 0 };
 	const struct record rec = { .event = "made-nodes", CLIENT_OF(c->peer), .request = c->request,
-		.of_lease = p->lease.pipeline, .edits = &p->edits, .changes = &changes, .reply = p->reply_hash };
+		.of_lease = p->lease.pipeline, .edits = &p->edits, .changes = &p->changes, .reply = p->reply_hash };
 
-	return changes_describe(&p->changes, &changes) ? audit_write(c->audit, &rec, why) : refuse_nomem(why);
+	return audit_write(c->audit, &rec, why);
 }
 
 /* Makes missing nodes first. Only then can the helper see what else they need, and add that to the lease. */

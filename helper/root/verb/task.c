@@ -214,15 +214,12 @@ count_record(struct plan *p, struct audit_line *line, struct why *why)
 {
 	const struct authz *r = p->authz;
 	const struct call *c = r->call;
-	autostrlist struct strlist changes = { 0 };
 	const struct record rec = { .event = "grant", CLIENT_OF(c->peer), .request = c->request, .origin = &r->origin,
 		.policy = r->decision.policy->name, .gpus = &p->edits.gpus, .edits = &p->edits,
-		.waited = p->lease.tasks.waited, .changes = &changes, .reply = p->reply_hash };
+		.waited = p->lease.tasks.waited, .changes = &p->changes, .reply = p->reply_hash };
 
 	if (plan_name_gpus(p, why) == -1 || p->write_reply(p, why) == -1)
 		return -1;
-	if (!changes_describe(&p->changes, &changes))
-		return refuse_nomem(why);
 	return audit_prepare(c->audit, &rec, RATE_GRANT, line, why);
 }
 

@@ -15,6 +15,12 @@ is_same(const struct change *a, const struct change *b)
 }
 
 bool
+change_is_acl(enum change_kind kind)
+{
+	return kind == CHANGE_ALLOW_USER || kind == CHANGE_ALLOW_GROUP;
+}
+
+bool
 changes_add(struct changes *all, const struct change *a)
 {
 	struct change *v;
@@ -39,8 +45,7 @@ changes_describe(const struct changes *all, struct strlist *out)
 	for (a = all->v; a < all->v + all->n; a++) {
 		snprintf(id, sizeof(id), "%u ", a->id);
 		snprintf(line, sizeof(line), "%s %s%s%s%s", change_kinds[a->kind],
-		    a->kind == CHANGE_ALLOW_USER || a->kind == CHANGE_ALLOW_GROUP ? id : "", a->path, a->label[0] != '\0' ? " " : "",
-		    a->label);
+		    change_is_acl(a->kind) ? id : "", a->path, a->label[0] != '\0' ? " " : "", a->label);
 		if (!strlist_add(out, line, SIZE_MAX))
 			return false;
 	}

@@ -1,6 +1,6 @@
 /*
- * What a grant changes on device nodes of the host. It is done for a lease, and undone with
- * the last lease that has it (ledgerfile.h).
+ * Changes to device nodes of the host. Each is done for a lease, and undone with the last lease that has it
+ * (ledgerfile.h).
  */
 #ifndef GPUHELPER_LEASE_CHANGE_H
 #define GPUHELPER_LEASE_CHANGE_H
@@ -33,6 +33,9 @@ struct changes {
 	struct change *v;
 	size_t n;
 };
+
+/* True if a change of this kind adds to a node's ACL. */
+bool change_is_acl(enum change_kind kind);
 
 /* Adds a copy, unless the same change is there. False if memory is short. */
 bool changes_add(struct changes *all, const struct change *a);

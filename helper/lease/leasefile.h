@@ -25,7 +25,6 @@ struct idspan {
 #define LEASE_VERSION 10		/* of the files; an upgrade is refused while another version is there (install.sh) */
 #define LEASE_FILE_MAX (1 << 20)	/* bytes: a longer one could not be read, and would stop every grant */
 #define LEASES_MAX 4096		/* that live at a time */
-#define LEASE_MODE_UNKNOWN UINT32_MAX
 
 /* A lease's container: where its processes are, and what they can do. */
 struct lease_container {

@@ -36,12 +36,6 @@ ledger_node_free(struct ledger_node *n)
 	*n = LEDGER_NODE_EMPTY;
 }
 
-bool
-ledger_is_acl(const struct ledger_entry *e)
-{
-	return e->kind == CHANGE_ALLOW_USER || e->kind == CHANGE_ALLOW_GROUP;
-}
-
 static bool
 is_same_label(const char *a, const char *b)
 {
@@ -98,7 +92,7 @@ ledger_drop_undone(struct ledger_node *n)
 			continue;
 		}
 		made = made || e->kind == CHANGE_MAKE_NODE;
-		acl = acl || ledger_is_acl(e);
+		acl = acl || change_is_acl(e->kind);
 		n->entry[left++] = *e;
 	}
 	n->entries = left;
@@ -120,6 +114,8 @@ entry_words(struct lines *s, void *member)
 	word_u32(s, &e->id);
 	word_copy_if_any(s, &e->label);
 	word_copy_if_any(s, &e->was);
+	if ((e->label != NULL) != (e->kind == CHANGE_LABEL) || (e->was != NULL) != (e->kind == CHANGE_LABEL))
+		s->failed = true;
 }
 
 static bool

@@ -1,7 +1,7 @@
 /*
  * A device node's file in /run/gpuhelper/ledger, of lines (lines.h): what was done to the node, for which leases, and
- * what was there before. Its name is the node's number and path, «195:0!dev!nvidia0»:
- * two nodes of one number have an ACL each. Computes only; helper/root/lease/ledger.c opens.
+ * what was there before. Its name is the node's number and path, «195:0!dev!nvidia0», because two nodes of one number
+ * have an ACL each. Computes only; helper/root/lease/ledger.c opens.
  *
  * An entry is written before its change is done, and removed after the change is undone. So a change in the file may
  * not have been done yet, or may be undone already.
@@ -54,9 +54,6 @@ struct ledger_entry *ledger_find(const struct ledger_node *n, const char *key, c
 
 /* True if both entries are of one change. */
 bool ledger_same_change(const struct ledger_entry *a, const struct ledger_entry *b);
-
-/* True if an entry adds to the node's ACL. */
-bool ledger_is_acl(const struct ledger_entry *e);
 
 /* Adds an entry for the change; «was» is the label before, or NULL. NULL: memory is short. Valid until the next one. */
 struct ledger_entry *ledger_add(struct ledger_node *n, const char *key, uint32_t uid, const struct change *a,

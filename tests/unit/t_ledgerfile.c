@@ -83,6 +83,12 @@ test_refused(void)
 		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k 0 allow-user 0 -\nend\n",
 		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k 0 allow-user 4294967296 - -\nend\n",
 		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry " KEY_A "a 0 allow-user 0 - -\nend\n",
+		/* only a label's entry has labels, and has both */
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k 0 label 0 - -\nend\n",
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k 0 label 0 u:r:t:s0 -\nend\n",
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k 0 label 0 - u:r:t:s0\nend\n",
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k 0 allow-user 1 u:r:t:s0 u:r:t:s0\nend\n",
+		"ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k 0 make-node 0 - u:r:t:s0\nend\n",
 	};
 	static const char good[] = "ledger 1\nnode /dev/x 1 2\nbefore - 0 none\nentry k 0 allow-user 1 - -\nend\n";
 	size_t i;

@@ -113,26 +113,30 @@ keep(struct ledger_node *n)
 	return v[known.n++];
 }
 
+/* By the name of its file: two paths can have the same. */
 static struct ledger_node *
-find_known(const char *path, uint32_t major, uint32_t minor)
+find_known(const char *name)
 {
+	char own[LEDGER_NAME_SIZE];
 	size_t i;
 
-	for (i = 0; i < known.n; i++)
-		if (known.v[i]->major == major && known.v[i]->minor == minor && strcmp(known.v[i]->path, path) == 0)
+	for (i = 0; i < known.n; i++) {
+		ledger_name(known.v[i]->path, known.v[i]->major, known.v[i]->minor, own);
+		if (strcmp(own, name) == 0)
 			return known.v[i];
+	}
 	return NULL;
 }
 
+/* Reads the node's file, if there is one. NULL with *why. */
 static struct ledger_node *
-load_and_keep(const char *path, uint32_t major, uint32_t minor, struct why *why)
+load_and_keep(const char *name, const char *path, uint32_t major, uint32_t minor, struct why *why)
 {
 	struct ledger_node n = LEDGER_NODE_EMPTY, *kept;
-	char name[LEDGER_NAME_SIZE];
+	const int dir = ledger_dir(why);
 	int ret = 1;
 
-	ledger_name(path, major, minor, name);
-	if (!known.all && (ret = load(ledger_dir(why), name, &n, why)) == -1)
+	if (dir == -1 || (!known.all && (ret = load(dir, name, &n, why)) == -1))
 		return NULL;
 	if (ret == 1) {
 		n.major = major;
@@ -147,9 +151,11 @@ load_and_keep(const char *path, uint32_t major, uint32_t minor, struct why *why)
 struct ledger_node *
 ledger_read(const char *path, uint32_t major, uint32_t minor, struct why *why)
 {
-	struct ledger_node *n = find_known(path, major, minor);
+	char name[LEDGER_NAME_SIZE];
+	struct ledger_node *n;
 
-	if (ledger_dir(why) == -1 || (n == NULL && (n = load_and_keep(path, major, minor, why)) == NULL))
+	ledger_name(path, major, minor, name);
+	if ((n = find_known(name)) == NULL && (n = load_and_keep(name, path, major, minor, why)) == NULL)
 		return NULL;
 	if (strcmp(n->path, path) == 0)
 		return n;
@@ -185,23 +191,17 @@ read_all(struct why *why)
 	autostrlist struct strlist names = { 0 };
 	const int dir = ledger_dir(why);
 	struct ledger_node n;
-	char own[LEDGER_NAME_SIZE];
 	int ret = 0, loaded;
-	size_t i, k, had = known.n;
+	size_t i;
 
 	if (dir == -1 || state_list(dir, LEDGER, NODES_MAX, &names, why) == -1)
 		return -1;
 	for (i = 0; i < names.n; i++) {
-		for (k = 0; k < had; k++) {
-			ledger_name(known.v[k]->path, known.v[k]->major, known.v[k]->minor, own);
-			if (strcmp(names.v[i], own) == 0)
-				break;
-		}
 		n = LEDGER_NODE_EMPTY;
 		/* a file with a dot in its name holds nothing: its writer died before it renamed the file */
 		if (strchr(names.v[i], '.') != NULL)
 			(void)unlinkat(dir, names.v[i], 0);
-		else if (k == had && ((loaded = load(dir, names.v[i], &n, why)) == -1 ||
+		else if (find_known(names.v[i]) == NULL && ((loaded = load(dir, names.v[i], &n, why)) == -1 ||
 		    (loaded == 0 && keep(&n) == NULL && refuse_nomem(why) == -1)))
 			ret = -1;
 	}
@@ -223,7 +223,7 @@ has_key(const struct ledger_node *n, const char *key)
 int
 ledger_each(const char *key, ledger_use *use, void *ctx, struct why *why)
 {
-	int ret = known.all || read_all(why) == 0 ? 0 : -2;
+	int ret = known.all ? 0 : read_all(why);
 	size_t i;
 
 	for (i = 0; i < known.n; i++)
@@ -247,5 +247,5 @@ ledger_has(const char *key)
 	bool found = false;
 	struct why ignored;
 
-	return ledger_each(key, note_found, &found, &ignored) != 0 || found;
+	return ledger_each(key, note_found, &found, &ignored) == -1 || found;
 }

@@ -1,6 +1,6 @@
 /*
- * The ledger: what was done to device nodes of the host, and for which leases (lease/ledgerfile.h). It is what changes
- * are undone by: no lease says what was before. Each node has a file in /run/gpuhelper/ledger. All these functions must
+ * The ledger: what was done to device nodes of the host, and for which leases (lease/ledgerfile.h). Changes are undone
+ * by the ledger: no lease says what was before. Each node has a file in /run/gpuhelper/ledger. All these functions must
  * be called under the lock on the leases; what was read stays in memory as long as this process has that lock.
  */
 #ifndef GPUHELPER_ROOT_LEASE_LEDGER_H
@@ -19,8 +19,8 @@ int ledger_write(struct ledger_node *n, struct why *why);
 
 /*
  * Calls use(ctx, node) for each node that has entries of the lease with this key; for each node, if key is NULL. The
- * function may write the node. Goes on after a failure, and returns -1 with the *why of the last one. -2 with *why:
- * none failed, but a file can't be read, which may have entries, too.
+ * function may write the node. Goes on after a failure: -1 with the *why of the last one, or, if none failed, of a file
+ * that can't be read, which may have entries, too.
  */
 typedef int ledger_use(void *ctx, struct ledger_node *n, struct why *why);
 int ledger_each(const char *key, ledger_use *use, void *ctx, struct why *why);

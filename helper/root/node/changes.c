@@ -40,7 +40,7 @@ changes_acl_names(const struct ledger_node *n, const struct ledger_entry *but, s
 
 	out->n = 0;
 	for (i = 0; i < n->entries; i++)
-		if (&n->entry[i] != but && !n->entry[i].undone && ledger_is_acl(&n->entry[i]))
+		if (&n->entry[i] != but && !n->entry[i].undone && change_is_acl(n->entry[i].kind))
 			add_acl_name(out, name_in(&n->entry[i]));
 }
 
@@ -253,7 +253,7 @@ set_again(void *ctx, struct ledger_node *n, struct why *why)
 int
 changes_allow_again(struct lease *l, struct why *why)
 {
-	return ledger_each(l->key, set_again, l, why) == 0 ? 0 : -1;
+	return ledger_each(l->key, set_again, l, why);
 }
 
 /* Undoing. */
@@ -301,6 +301,7 @@ struct undoing {
 	const char *key;	/* those of this lease; NULL: those of leases that are gone */
 	bool keep_nodes;
 	bool strictly;		/* fails if the file can't be written: the entry would stay there */
+	bool failed;		/* set if an entry is left */
 	changes_undone *tell;	/* may be NULL */
 	void *ctx;
 };
@@ -319,7 +320,7 @@ is_to_be_undone(const struct undoing *u, const struct ledger_entry *e)
 static int
 undo_on_node(void *ctx, struct ledger_node *n, struct why *why)
 {
-	const struct undoing *u = ctx;
+	struct undoing *u = ctx;
 	struct ledger_entry *e;
 	struct why unwritten;
 	bool undone = false;
@@ -342,27 +343,27 @@ undo_on_node(void *ctx, struct ledger_node *n, struct why *why)
 		}
 		undone = undone || e->undone;
 	}
-	if (!undone)
-		return ret;
-	ledger_drop_undone(n);
-	if (ledger_write(n, &unwritten) == 0 || !u->strictly)
-		return ret;
-	*why = unwritten;
-	return -1;
+	if (undone) {
+		ledger_drop_undone(n);
+		if (ledger_write(n, &unwritten) == -1 && u->strictly) {
+			*why = unwritten;
+			ret = -1;
+		}
+	}
+	u->failed = u->failed || ret == -1;
+	return ret;
 }
 
 int
 changes_undo(const struct leases *ls, const struct lease *l, struct why *why)
 {
-	return ledger_each(l->key, undo_on_node, &(struct undoing){ .leases = ls, .key = l->key }, why) == 0 ? 0 : -1;
+	return ledger_each(l->key, undo_on_node, &(struct undoing){ .leases = ls, .key = l->key }, why);
 }
 
 int
 changes_undo_access(const struct leases *ls, const struct lease *l, struct why *why)
 {
-	struct undoing u = { .leases = ls, .key = l->key, .keep_nodes = true };
-
-	return ledger_each(l->key, undo_on_node, &u, why) == 0 ? 0 : -1;
+	return ledger_each(l->key, undo_on_node, &(struct undoing){ .leases = ls, .key = l->key, .keep_nodes = true }, why);
 }
 
 int
@@ -370,14 +371,15 @@ changes_undo_earlier(const struct leases *ls, const struct lease *l, bool keep_n
 {
 	struct undoing u = { .leases = ls, .key = l->key, .keep_nodes = keep_nodes, .strictly = true };
 
-	/* a node whose file can't be read is granted to nobody */
-	return ledger_each(l->key, undo_on_node, &u, why) == -1 ? -1 : 0;
+	/* a file that can't be read does no harm here: its node is granted to nobody */
+	(void)ledger_each(l->key, undo_on_node, &u, why);
+	return u.failed ? -1 : 0;
 }
 
 int
 changes_undo_orphans(const struct leases *ls, changes_undone *tell, void *ctx, struct why *why)
 {
-	return ledger_each(NULL, undo_on_node, &(struct undoing){ .leases = ls, .tell = tell, .ctx = ctx }, why) == 0 ? 0 : -1;
+	return ledger_each(NULL, undo_on_node, &(struct undoing){ .leases = ls, .tell = tell, .ctx = ctx }, why);
 }
 
 /* Trouble. */
@@ -428,8 +430,6 @@ mode_trouble(int fd, const struct edit_node *n, const struct stat *st, struct st
 
 	if (!node_mode(fd, st, &mode))
 		return add_trouble(out, "%s: its ACL can't be read", n->path);
-	if (n->mode == LEASE_MODE_UNKNOWN)
-		return true;
 	if ((mode & ~n->mode & 06) != 0)
 		return add_trouble(out, "%s is open to every user of the host (mode %04o, was %04o when it was granted): chmod o= %s",
 		    n->path, mode, n->mode, n->path);
@@ -488,7 +488,7 @@ changes_trouble(const struct lease *l, struct strlist *out)
 	struct stat st;
 	size_t i;
 
-	if (ledger_each(l->key, node_trouble, &t, &why) != 0)
+	if (ledger_each(l->key, node_trouble, &t, &why) == -1)
 		t.nomem = t.nomem || !add_trouble(out, "%s", why.text);
 	for (i = 0; i < l->nodes && !t.nomem; i++) {
 		autoclose int fd = node_pin(l->node[i].path, l->node[i].major, l->node[i].minor, &st, &why);

@@ -1,7 +1,7 @@
 /*
- * The changes of a lease (lease/change.h): changes to device nodes of the host, for its container. These functions do
- * changes, do them again after something reset a node, and undo them, by the ledger alone (ledger.h). All must be
- * called under the lock on the leases. The lease is written before its first change is done.
+ * Makes a lease's changes to device nodes (lease/change.h), makes them again after something reset a node, and undoes
+ * them, by the ledger alone (ledger.h). All functions must be called under the lock on the leases. The lease is written
+ * before its first change is made.
  */
 #ifndef GPUHELPER_ROOT_NODE_CHANGES_H
 #define GPUHELPER_ROOT_NODE_CHANGES_H

@@ -51,7 +51,7 @@ record_orphan(void *ctx, const struct ledger_node *n, const struct ledger_entry 
 	struct record rec = { .event = "orphan", .uid = e->uid };
 	struct why why, ignored;
 
-	if (ledger_is_acl(e))
+	if (change_is_acl(e->kind))
 		refuse(&why, WHY_NONE, "%s: «%s %u», for a lease that is gone, was undone", n->path, change_kinds[e->kind], e->id);
 	else
 		refuse(&why, WHY_NONE, "%s: «%s», for a lease that is gone, was undone", n->path, change_kinds[e->kind]);

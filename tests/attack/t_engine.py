@@ -454,3 +454,18 @@ def q29():
             owned = Owned(kind)
             waits = at_each_window(owned, owned.freeze, varies=True, gpus=GPU0)
             assert len(waits) > 20, waits
+
+
+@case("Q30", "A node of the ledger that cannot be read is given to nobody, even if everyone may open the node")
+def q30():
+    with specs():
+        os.chmod(GDRDRV, 0o666)
+        whole(once("victim", exchange))
+        client.look()
+        write(RUN + "/ledger/242:0!dev!gdrdrv", "torn", 0o600)
+        try:
+            refused(once("victim", exchange), 78, "242:0!dev!gdrdrv")
+            assert leases() == [], leases()
+        finally:
+            os.unlink(RUN + "/ledger/242:0!dev!gdrdrv")
+            client.look()

@@ -164,9 +164,9 @@ plan_entry(const struct device_view *v, const struct gpu_node *n, int fd, const 
 	return changes_add(v->changes, &a) ? 0 : refuse_nomem(why);
 }
 
-/* True if another lease has this entry: it goes with that lease, unless this lease has it too. */
+/* True if the caller's container has access by this entry of another lease. */
 static bool
-is_shared(const struct device_view *v, const struct ledger_node *had, const struct change *entry)
+helps(const struct device_view *v, const struct ledger_node *had, const struct change *entry)
 {
 	size_t i;
 
@@ -180,20 +180,24 @@ static int
 let_in(const struct device_view *v, const struct gpu_node *n, int fd, const struct stat *st, struct edits *out,
     struct why *why)
 {
-	const struct ledger_node *had;
+	/* first: a node whose entries are unknown is granted to nobody */
+	const struct ledger_node *had = ledger_read(n->path, n->major, n->minor, why);
 	struct change user = change_on(n, CHANGE_ALLOW_USER), group = change_on(n, CHANGE_ALLOW_GROUP);
 	const int want = n->read_only ? R_OK : R_OK | W_OK;
 	struct acl_names ours;
 
+	if (had == NULL)
+		return -1;
 	user.id = v->subject->uid;
 	group.id = v->subject->gid;
 	/* a node that everyone may use needs nothing; a group helps every user of the container, not only this one */
 	if (((int)st->st_mode & want) == want || group_helps(v, fd, st, want, out))
 		return 0;
-	if ((had = ledger_read(n->path, n->major, n->minor, why)) == NULL)
-		return -1;
-	if (is_shared(v, had, &user) || is_shared(v, had, &group))
-		return changes_add(v->changes, is_shared(v, had, &user) ? &user : &group) ? 0 : refuse_nomem(why);
+	/* the entry goes with the other lease, unless this lease has it too */
+	if (helps(v, had, &user))
+		return changes_add(v->changes, &user) ? 0 : refuse_nomem(why);
+	if (helps(v, had, &group))
+		return changes_add(v->changes, &group) ? 0 : refuse_nomem(why);
 	changes_acl_names(had, NULL, &ours);
 	return access_ignoring(fd, v->subject, want, ours.v, ours.n) ? 0 :
 	    plan_entry(v, n, fd, st, inventory_udev_clears(v->inv, n->major, n->minor), why);

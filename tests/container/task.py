@@ -10,6 +10,7 @@ import re, signal, sys, threading, time
 from lib import *
 sys.path.insert(0, TESTS + '/attack')
 import client
+import lease as lease_file
 from tasks import *
 
 host, tag = able_host()
@@ -25,13 +26,24 @@ ok(state(a) == 'promised' and lease['gpus'] == [] and [g['pci'] for g in lease['
 ok([r['event'] for r in audit()] == ['promise'], tag + 'the audit log has the promise', audit())
 got = show(a, 'hijack')
 ok(got[0] == 'not' and got[2] == 7, tag + 'before its task, another exec begins at once, and can\'t open the node', got)
+# an entry that an earlier task has left in the ledger, as a full disk can
+left = '/run/gpuhelper/ledger/195:1!dev!nvidia1'
+os.makedirs(os.path.dirname(left), 0o700, exist_ok=True)
+with open(left, 'w') as f:
+    f.write(lease_file.write_ledger({'path': '/dev/nvidia1', 'major': 195, 'minor': 1, 'boot': open('/proc/sys/kernel/random/boot_id').read().strip(),
+                                      'entries': [{'key': leases()[0][:64], 'uid': 0, 'kind': 'allow-user', 'id': 4242}]}))
+sh('setfacl', '-m', 'u:4242:rw', '/dev/nvidia1')
+t = Task(a, 'echo began; sleep 1000')
+ok(t.until('began') and not os.path.exists(left) and '4242' not in sh('getfacl', '-np', '/dev/nvidia1').stdout, tag + 'what an earlier task has left open is closed before another gets a GPU')
+t.kill()
+ok(soon(lambda: state(a) == 'promised'), tag + 'and is not opened again')
 t = Task(a, SHOW)
 ok(t.wait() == 7 and HAS in t.text() and t.said()[0] == 'GPU 0000:3b:00.0 (NVIDIA A100-PCIE-40GB), exclusive', tag +
    'a task has the GPU, is told so, and keeps its exit status', (t.status, t.text()))
 ok(soon(lambda: state(a) == 'promised'), tag + 'after it the GPU is given back', state(a))
-ok([r['event'] for r in audit() if r['container'] == a.id and r['event'] != 'exec'] == ['promise', 'grant', 'gave-back'], tag + 'the audit log says so',
+ok([r['event'] for r in audit() if r['container'] == a.id and r['event'] != 'exec'] == ['promise'] + 2 * ['grant', 'gave-back'], tag + 'the audit log says so',
    [(r['event'], r.get('waited')) for r in audit()])
-ok([len(r.get('reply_sha256', '')) for r in audit() if r['container'] == a.id and r['event'] in ('promise', 'grant')] == [64, 64], tag +
+ok([len(r.get('reply_sha256', '')) for r in audit() if r['container'] == a.id and r['event'] in ('promise', 'grant')] == [64, 64, 64], tag +
    'the records of promise and grant have the hash of the reply', audit())
 ok(show(a, 'hijack')[0] == 'not', tag + 'a later exec has no GPU', show(a, 'hijack'))
 ok('no GPU yet' in show(a, 'hijack')[1], tag + 'and is told so', show(a, 'hijack'))

@@ -23,7 +23,7 @@ _Static_assert(UNUSED_MS < READ_MS, "the wrapper does not ask where the helper n
 /* How long a process may take to give a GPU back, and how long others wait for the lock that it holds meanwhile. */
 #define REVOKING_MS 10000
 #define DEVICE_LOCK_MS 12000
-_Static_assert(DEVICE_LOCK_MS > REVOKING_MS, "whoever waits for a chore sees it end");
+_Static_assert(DEVICE_LOCK_MS > REVOKING_MS, "whoever waits for an operation sees it end");
 
 /*
  * How long a helper waits for the lock on the leases, or for one that only helpers of its user take; how long one that

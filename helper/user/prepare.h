@@ -25,8 +25,8 @@ struct prepared {
 };
 
 /*
- * Prepares the container of the command for this runtime («runtime» is its path), and fills *p, which begins as {
- * .conn = HELPER_CONN_NONE }. Tells the user of what the container lacks. find_unleased: the helper is to look who
+ * Prepares the container of the command for this runtime («runtime» is its path), and fills *p, which begins as
+ * { .conn = HELPER_CONN_NONE }. Tells the user of what the container lacks. find_unleased: the helper is to look who
  * has a GPU open before it grants it. Returns 0; the caller then calls prepared_free(), after create_container() if it
  * does. Or -1 with *why: there must be no container.
  */

@@ -239,10 +239,7 @@ end_if_over(struct leases *ls, struct lease *l, struct reap *reap, struct scan_l
 	return OUTCOME_STAYS;
 }
 
-/*
- * Ends each lease that is over. Ending one may read others, which are added to the end of the list and looked at,
- * too. *again: some are being released, and must be scanned once more.
- */
+/* Ends each lease that is over. *again: some are being released, and must be scanned once more. */
 static int
 end_each(struct leases *ls, struct reap *reap, int audit, bool *again, struct why *why)
 {

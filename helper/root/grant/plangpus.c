@@ -150,8 +150,8 @@ view_for(struct plan *p)
 }
 
 /*
- * Notes all nodes as promised, and none as open. The container gets nothing yet, so of the acts only those remain that
- * make missing nodes.
+ * Notes all nodes as promised, and none as open. The container gets nothing yet, so of the changes only those remain
+ * that make missing nodes.
  */
 static int
 promise_nodes(struct plan *p, struct why *why)

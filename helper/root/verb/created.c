@@ -38,7 +38,7 @@ check_device_cgroup(const struct lease *l, const char *devcgroup, bool restricte
 
 /*
  * Notes the cgroup with the container's device rules, by which root's wrapper opens nodes to a promise's tasks.
- * *ruled: these rules deny the container other GPUs.
+ * *restricted: these rules deny the container other GPUs.
  */
 static int
 note_device_cgroup(struct lease *l, const char *devcgroup, bool *restricted, struct why *why)
@@ -139,7 +139,7 @@ note_container(const struct leases *ls, struct created_container *b, struct leas
 }
 
 /*
- * Somebody has the GPU open, or nobody has looked. Leaves the lease without an client: it then ends when the
+ * Somebody has the GPU open, or nobody has looked. Leaves the lease without a client: it then ends when the
  * container's cgroups are empty, although the process that asked lives, deletes the container and asks again.
  */
 static void

@@ -89,7 +89,7 @@ grant_record_refuse_unconfirmed(const struct command *c, struct why *why)
 
 	find_record(c, true, unconfirmed);
 	return access(unconfirmed, F_OK) == -1 ? 0 : refuse(why, WHY_DENIED,
-	    "container %s: its create did not end, so what it got " "was not checked: delete it, and create it again", c->id);
+	    "container %s: its create did not end, so what it got was not checked: delete it, and create it again", c->id);
 }
 
 int

@@ -3,8 +3,8 @@
  * into the exec record (root/end/execrecord.h). Root's wrapper uses such a record only if it says what was checked when
  * the container was made.
  *
- * A grant record is a file beside the container record (recorddir.h), named as the exec record is. It is early until
- * the container was made and everything about it was checked: until then nothing is started or executed there.
+ * A grant record is a file beside the container record (recorddir.h), named as the exec record is. It is unconfirmed
+ * until the container was made and everything about it was checked: until then nothing is started or executed there.
  */
 #ifndef GPUHELPER_USER_RECORD_GRANTRECORD_H
 #define GPUHELPER_USER_RECORD_GRANTRECORD_H
@@ -31,9 +31,9 @@ struct vetted_grant {
  * with *why.
  */
 int grant_record_write(const struct command *c, const struct vetted_grant *v, bool unconfirmed, struct why *why);
-/* Makes an early record an ordinary one. 0, or -1 with *why. */
+/* Confirms an unconfirmed record. 0, or -1 with *why. */
 int grant_record_confirm(const struct command *c, struct why *why);
-/* 0, or -1 with *why (WHY_DENIED): the container's record is early. */
+/* 0, or -1 with *why (WHY_DENIED): the container's record is unconfirmed. */
 int grant_record_refuse_unconfirmed(const struct command *c, struct why *why);
 
 /* Compares an exec record with it. 0, or -1 with *why (WHY_DENIED): they differ, or there is no grant record. */
@@ -45,7 +45,7 @@ int grant_record_check(const struct command *c, const struct vetted_grant *v, st
 
 /* Removes the record of the command's container: it has ended, or it is a new one that was granted nothing. */
 void grant_record_forget(const struct command *c);
-/* Removes the record of this name, early or not, in the directory, unless its exec record is there. */
+/* Removes the record of this name, confirmed or not, in the directory, unless its exec record is there. */
 void grant_record_clean(int dir, const char *name);
 
 #endif

@@ -8,7 +8,7 @@ usage: whole.py RUNTIME OUT.json    (in tests/lib/sandbox.sh --gpu nvidia-8gpu -
 import json, os, shutil, statistics, subprocess, sys, time
 import driver, items
 from stage import TEAM, load
-from lib import W, WRAPPER, Bundle, Host, write
+from lib import IDLE_HOOK, W, WRAPPER, Bundle, Host, write
 
 ROUNDS = 15
 STEPS = ('create', 'start', 'first byte', 'delete')
@@ -133,7 +133,7 @@ def works(host):
     yield 'plain', 'plain', host.name, {host.name: plain, 'gpuhelper': lambda: Container(host, WRAPPER, TEAM)}, {}
     driver.install('json')
     # the tool kit's hook is not here, and what it does is not ours to time
-    write(driver.HOOK, '#!/bin/sh\nexit 0\n', 0o755)
+    write(driver.HOOK, IDLE_HOOK, 0o755)
     host.policies(t10=items.CALLER + items.GPUS)
     env = TEAM + ['GPUHELPER_GPUS=1']
     made = ready_made(host, env)
@@ -178,7 +178,7 @@ def podman(host):
     if not shutil.which('podman'):
         return None, 'it is not installed here'
     driver.install('json')
-    write(driver.HOOK, '#!/bin/sh\nexit 0\n', 0o755)
+    write(driver.HOOK, IDLE_HOOK, 0o755)
     makers = {'podman': lambda: Podman(host), 'podman, its own CDI': lambda: Podman(host, '--device', 'nvidia.com/gpu=0')}
     try:
         return compare(makers), ''

@@ -161,7 +161,7 @@ missing, said = lacks(None)
 ok('not safe to run' in said and leases() == [], tag + 'cdi_hooks = "allow": a hook without an environment does not run', said)
 
 # Allowed hooks make the names that they are for; all others are still added.  SIMULATED: these hooks make nothing.
-write('/usr/bin/nvidia-cdi-hook', '#!/bin/sh\nexit 0\n', 0o755)
+write('/usr/bin/nvidia-cdi-hook', IDLE_HOOK, 0o755)
 spec(dict(edits, hooks=ctk_edits(DEBIAN, '1.17')['hooks']), True)
 r = sh('/usr/sbin/gpuhelperctl', 'check')
 ok('libmakers-own' not in r.stdout, tag + 'cdi_hooks = "allow": check trusts the hook that updates the loader\'s cache', r.stdout)

@@ -47,7 +47,7 @@ def device(name, *nodes, **more):
     return {'name': name, 'containerEdits': dict({'deviceNodes': [{'path': n} for n in nodes]}, **more)}
 
 
-HOOK = write('/usr/libexec/gpu-hook', '#!/bin/sh\n{ env; echo "args $*"; } > %s/hooked\n' % W, 0o755)
+HOOK = write('/usr/libexec/gpu-hook', '#!/bin/sh\nread -r state\n{ env; echo "args $*"; } > %s/hooked\n' % W, 0o755)
 write(W + '/hooked', '', 0o666)
 
 

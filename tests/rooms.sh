@@ -325,7 +325,7 @@ root/lease: base kernel lease policy ask host host/process host/folder root/self
 root/node: base gpu lease policy ask host host/folder root/self root/enter root/child root/lease
 root/end: base lease host host/process host/cgroup root/self root/enter root/child root/log root/lease \
     root/node
-root/grant: base gpu lease policy ask host host/process host/cgroup host/folder host/gpu root/self root/enter \
+root/grant: base gpu lease policy ask host host/process host/cgroup host/folder host/gpu host/own root/self root/enter \
     root/child root/log root/lease root/node root/end
 root/verb: base json lease ask host host/process host/cgroup host/gpu root/enter root/child root/log \
     root/lease root/node root/end root/grant
@@ -335,7 +335,7 @@ read/conf: base kernel gpu cdi policy
 read: base policy ask host/driver host/own root/self read/cdi read/conf
 judge: base json gpu cdi policy ask host/gpu host/own root/self
 look: base kernel lease ask host host/process host/cgroup host/folder host/own root/self
-engine: base gpu ask host/gpu host/driver host/own root/self
+engine: base gpu policy ask host/gpu host/driver host/own root/self
 label: base kernel ask host host/folder host/own root/self
 wait: ask
 user/command: base json kernel policy host

@@ -7,14 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../gpu/inventorylines.h"
-#include "table.h"
-
 /* Reads or writes the head. False if another version wrote it. */
 static bool
 begin_engine_message(struct lines *t, const char *name, enum engine_verb *verb)
 {
-	static const char *const verbs[] = { "specs", "names", "nodes", "edits" };
+	static const char *const verbs[] = { "authz", "nodes", "edits" };
 
 	lines_begin(t, name);
 	if (!word_version(t))
@@ -37,31 +34,24 @@ spec_list_lines(struct lines *t, void *member)
 void
 engine_specs_lines(struct lines *t, struct engine_specs *s)
 {
-	enum engine_verb verb = ENGINE_SPECS;
-
-	(void)begin_engine_message(t, "ask", &verb);
-	t->failed = t->failed || verb != ENGINE_SPECS;
 	lines_begin(t, "problems");
 	words_list(t, &s->problems);
 	lines_members(t, "file", (void **)&s->v, &s->n, SIZE_MAX, sizeof(*s->v), spec_list_lines);
 }
 
-/* Before the lines stands their length, 8 bytes as in memory, because the answer that follows them is bytes. */
+/* Before the lines stands their length, 8 bytes as in memory, because what follows them is bytes. */
 char *
-engine_specs_pack(struct engine_specs *s, const char *answer, size_t len, size_t *size)
+pack_with(const struct buf *lines, const char *bytes, size_t len, size_t *size)
 {
-	autobuf struct buf list = { 0 }, all = { 0 };
-	struct lines t = { .out = &list };
-	uint64_t head;
+	const uint64_t head = lines->len;
+	autobuf struct buf all = { 0 };
 
-	engine_specs_lines(&t, s);
-	if (!lines_finish(&t) || list.failed)
+	if (lines->failed)
 		return NULL;
-	head = list.len;
 	buf_add(&all, (const char *)&head, sizeof(head));
-	buf_add(&all, list.p, list.len);
+	buf_add(&all, lines->p, lines->len);
 	if (len > 0)
-		buf_add(&all, answer, len);
+		buf_add(&all, bytes, len);
 	*size = all.len;
 	return buf_take(&all);
 }
@@ -72,20 +62,13 @@ want_words(struct lines *t, void *member)
 	struct engine_want *w = member;
 
 	word_u32(t, &w->gpu);
-	gpu_rule_words(t, &w->rule);
+	word_u32(t, &w->rule);
 }
 
 void
 engine_ask_lines(struct lines *t, struct engine_ask *a)
 {
 	(void)begin_engine_message(t, "ask", &a->verb);
-	if (a->verb == ENGINE_NAMES) {
-		inventory_lines(t, &a->inventory);
-		return;
-	}
-	lines_begin(t, "settings");
-	a->driver_files = (enum driver_files)word_index(t, a->driver_files, DRIVER_FILES_VENDOR_RUNTIME + 1);
-	word_bool(t, &a->cdi_hooks);
 	lines_members(t, "want", (void **)&a->want, &a->wants, ENGINE_WANTS_MAX, sizeof(*a->want), want_words);
 }
 
@@ -153,25 +136,15 @@ edits_of_driver_lines(struct lines *t, struct engine_answer *a)
 }
 
 void
-engine_answer_lines(struct lines *t, enum engine_verb verb, size_t gpus, struct engine_answer *a)
+engine_answer_lines(struct lines *t, enum engine_verb verb, struct engine_answer *a)
 {
 	enum engine_verb said = verb;
 
 	a->other_version = !begin_engine_message(t, "answer", &said);
 	t->failed = t->failed || said != verb;
 	why_words(t, &a->why);
-	word_bool(t, &a->malformed);
-	if (t->failed || a->why.code != WHY_NONE || verb == ENGINE_SPECS)
+	if (t->failed || a->why.code != WHY_NONE)
 		return;
-	if (verb == ENGINE_NAMES) {
-		if (t->out == NULL && (a->names.gpu = calloc(gpus + 1, sizeof(*a->names.gpu))) == NULL)
-			lines_starve(t);
-		else {
-			a->names.gpus = gpus;
-			inventory_names_lines(t, &a->names);
-		}
-		return;
-	}
 	lines_members(t, "node", (void **)&a->node, &a->nodes, DRIVER_NODES_MAX, sizeof(*a->node), node_words);
 	if (verb == ENGINE_EDITS)
 		edits_of_driver_lines(t, a);
@@ -180,7 +153,6 @@ engine_answer_lines(struct lines *t, enum engine_verb verb, size_t gpus, struct 
 void
 engine_answer_free(struct engine_answer *a)
 {
-	inventory_free(&a->names);
 	free(a->node);
 	edits_free(&a->edits);
 	strlist_free(&a->specs);

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "../base/path.h"
-#include "../cdi/cdiname.h"
 #include "engineask.h"
 
 #define PROGRAM "gpuhelper-engine"
@@ -30,18 +29,6 @@ are_texts(const struct strlist *l)
 		if (!text_is_utf8(l->v[i], strlen(l->v[i])))
 			return false;
 	return true;
-}
-
-static bool
-has_names(const struct inventory *names)
-{
-	size_t i, k;
-
-	for (i = 0; i < names->gpus; i++)
-		for (k = 0; k < names->gpu[i].cdi.n; k++)
-			if (!cdi_name_is_qualified(names->gpu[i].cdi.v[k]))
-				return false;
-	return are_texts(&names->cdi_problem) && are_texts(&names->cdi_problem_kind) && are_texts(&names->cdi_others);
 }
 
 static bool
@@ -96,8 +83,6 @@ engine_answer_check(const struct engine_answer *a, struct why *why)
 {
 	size_t i;
 
-	if (!has_names(&a->names))
-		return refuse_answer("a name", why);
 	for (i = 0; i < a->nodes; i++)
 		if (!is_path(a->node[i].path) || !path_is_beneath(a->node[i].path, "/dev"))
 			return refuse_answer("a node", why);

@@ -12,16 +12,6 @@ word_if_there(struct lines *t, const char **text)
 }
 
 static void
-client_words(struct lines *t, struct client *who)
-{
-	lines_begin(t, "asker");
-	word_u32(t, &who->uid);
-	word_bool(t, &who->member);
-	word_bool(t, &who->rootful);
-	word_if_there(t, &who->user);
-}
-
-static void
 ask_words(struct lines *t, struct grant_ask *a)
 {
 	lines_begin(t, "asks");
@@ -61,7 +51,7 @@ host_lines(struct lines *t, struct grant_ask *a)
 void
 grant_ask_lines(struct lines *t, struct grant_ask *a)
 {
-	client_words(t, &a->who);
+	client_lines(t, &a->who);
 	origin_lines(t, &a->origin);
 	ask_words(t, a);
 	settings_words(t, &a->settings);

@@ -6,6 +6,30 @@
 
 #include "../base/cleanup.h"
 
+void
+client_lines(struct lines *t, struct client *who)
+{
+	lines_begin(t, "asker");
+	word_u32(t, &who->uid);
+	word_bool(t, &who->member);
+	word_bool(t, &who->rootful);
+	word_copy_or_none(t, (char **)(uintptr_t)&who->user);
+}
+
+void
+token_claims_lines(struct lines *t, struct token_claims *c)
+{
+	lines_begin(t, "claims");
+	word_copy(t, &c->team);
+	word_copy(t, &c->pipeline);
+	word_copy_if_any(t, &c->job);
+	word_i64(t, &c->iat);
+	word_i64(t, &c->exp);
+	word_text(t, c->once, sizeof(c->once));
+	instance_vars_lines(t, &c->instance_vars);
+	claim_set_lines(t, "claim", &c->claims);
+}
+
 static const struct instance_vars *
 given(const struct instance_vars *v)
 {
@@ -19,20 +43,6 @@ origin_from_token(struct origin *k, const struct issuer_setting *issuer)
 	k->id = (struct identity){ .kind = IDENTITY_TOKEN, .team = k->claims.team, .pipeline = k->claims.pipeline,
 		.job = k->claims.job, .instance_vars = given(&k->claims.instance_vars), .claims = &k->claims.claims,
 		.issuer = issuer->url };
-}
-
-int
-identity_of_claims(const struct request *r, vars_parser *parse, struct origin *out, struct why *why)
-{
-	*out = (struct origin){ .id = { .kind = IDENTITY_CALLER } };
-	if (r->words.team == NULL || r->words.pipeline == NULL)
-		return 0;
-	out->id = (struct identity){ .kind = IDENTITY_CLAIM, .team = r->words.team, .pipeline = r->words.pipeline,
-		.job = r->words.job };
-	if (r->words.instance_vars != NULL && parse(r->words.instance_vars, &out->vars, why) == -1)
-		return -1;
-	out->id.instance_vars = given(&out->vars);
-	return 0;
 }
 
 /* Reads or writes as lines (lines.h); writing changes nothing. */
@@ -118,6 +128,19 @@ identity_unpack(const char *text, struct origin *out)
 		return true;
 	origin_free(out);
 	return false;
+}
+
+void
+origin_move(struct origin *from, struct origin *to)
+{
+	struct identity *id = &to->id;
+
+	*to = *from;
+	if (id->instance_vars != NULL)
+		id->instance_vars = id->instance_vars == &from->vars ? &to->vars : &to->claims.instance_vars;
+	if (id->claims != NULL)
+		id->claims = id->claims == &from->kept_claims ? &to->kept_claims : &to->claims.claims;
+	*from = (struct origin){ .issuer = NULL };
 }
 
 void

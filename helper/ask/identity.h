@@ -30,7 +30,7 @@ typedef int vars_parser(const char *text, struct instance_vars *out, struct why 
  * -1 with *why if the instance variables can't be read: *out then names team, pipeline and job, for the audit
  * record of the refusal alone.
  */
-int identity_of_claims(const struct request *r, vars_parser *parse, struct origin *out, struct why *why);
+int identity_of_claims(const struct request_words *w, vars_parser *parse, struct origin *out, struct why *why);
 
 #define IDENTITY_VARS_MAX 4096	/* bytes of instance_vars and claims that a lease remembers */
 
@@ -45,6 +45,12 @@ bool identity_unpack(const char *text, struct origin *out);
 /* Writes the identity as lines (lines.h), or reads it, for origin_free(). */
 void origin_lines(struct lines *s, struct origin *k);
 
+/* Each writes or reads lines: who asks, and the claims of a valid token. */
+void client_lines(struct lines *t, struct client *who);
+void token_claims_lines(struct lines *t, struct token_claims *c);
+
+/* Moves all of it; parts of an origin refer to others. *to must own nothing. */
+void origin_move(struct origin *from, struct origin *to);
 void origin_free(struct origin *k);
 #define autoorigin __attribute__((cleanup(origin_free)))
 

@@ -9,16 +9,6 @@
 
 #define PROGRAM "gpuhelper-judge"
 
-void
-found_keys_free(struct found_keys *k, size_t n)
-{
-	size_t i;
-
-	for (i = 0; k != NULL && i < n; i++)
-		free(k[i].text);
-	free(k);
-}
-
 /* Reads or writes the head. False if another version wrote it. */
 static bool
 begin_message(struct lines *t, const char *name, enum judge_verb *verb)
@@ -30,20 +20,6 @@ begin_message(struct lines *t, const char *name, enum judge_verb *verb)
 		return false;
 	*verb = (enum judge_verb)word_name(t, verbs, sizeof(verbs) / sizeof(verbs[0]), (unsigned)*verb);
 	return true;
-}
-
-static void
-keys_lines(struct lines *t, struct found_keys *k)
-{
-	bool there = k->text != NULL;
-
-	lines_begin(t, "keys");
-	word_bool(t, &there);
-	if (there) {
-		word_copy(t, &k->text);
-		word_i64(t, &k->fetched);
-	} else
-		why_words(t, &k->why);
 }
 
 void
@@ -73,22 +49,9 @@ judge_ask_lines(struct lines *t, struct judge_ask *a)
 		if (t->out == NULL)
 			a->issuers = i + 1;
 		issuer_lines(t, &a->issuer[i]);
-		keys_lines(t, &a->keys[i]);
+		lines_begin(t, "keys");
+		found_keys_words(t, &a->keys[i]);
 	}
-}
-
-static void
-claims_lines(struct lines *t, struct token_claims *c)
-{
-	lines_begin(t, "claims");
-	word_copy(t, &c->team);
-	word_copy(t, &c->pipeline);
-	word_copy_if_any(t, &c->job);
-	word_i64(t, &c->iat);
-	word_i64(t, &c->exp);
-	word_text(t, c->once, sizeof(c->once));
-	instance_vars_lines(t, &c->instance_vars);
-	claim_set_lines(t, "claim", &c->claims);
 }
 
 void
@@ -114,7 +77,7 @@ judge_answer_lines(struct lines *t, enum judge_verb verb, struct judge_answer *a
 		return;
 	}
 	word_u32(t, &a->issuer);
-	claims_lines(t, &a->claims);
+	token_claims_lines(t, &a->claims);
 }
 
 void

@@ -6,6 +6,7 @@
 #ifndef GPUHELPER_ASK_JUDGEASK_H
 #define GPUHELPER_ASK_JUDGEASK_H
 
+#include "foundkeys.h"
 #include "grantask.h"
 #include "verdict.h"
 
@@ -14,13 +15,6 @@ enum judge_verb {
 	JUDGE_TOKEN,	/* whose token is it? */
 	JUDGE_VARS,	/* which instance variables does this JSON have? */
 	JUDGE_GRANT,	/* what does this request get? */
-};
-
-/* The keys of one issuer. */
-struct found_keys {
-	char *text;		/* the JWKS, without a NUL; NULL: missing, and «why» says why */
-	int64_t fetched;	/* when they came from the issuer, seconds since 1970 */
-	struct why why;
 };
 
 struct judge_ask {
@@ -50,8 +44,6 @@ struct judge_answer {
  */
 #define JUDGE_ASK_MAX (256U << 20)
 #define JUDGE_ANSWER_MAX (16U << 20)	/* mostly folders */
-
-void found_keys_free(struct found_keys *k, size_t n);
 
 void judge_ask_lines(struct lines *t, struct judge_ask *a);
 void judge_ask_free(struct judge_ask *a);	/* one that was read */

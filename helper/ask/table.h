@@ -15,6 +15,10 @@ void settings_lines(struct lines *t, struct settings *s);
 void issuer_lines(struct lines *t, struct issuer_setting *i);
 /* The words of one rule, a struct gpu_rule. */
 void gpu_rule_words(struct lines *t, void *rule);
+/* The same for a struct folder_rule. */
+void folder_rule_words(struct lines *t, void *rule);
+/* What a policy gives: quotas, rules, label, variables. For whom it is, and its name, are not among these lines. */
+void policy_terms_lines(struct lines *t, struct policy *p);
 void policy_set_lines(struct lines *t, struct policy_set *s);
 
 #endif

@@ -11,8 +11,16 @@
 
 /* 0, or -1 with *why of WHY_BUG, because the parser should have refused the value. */
 int table_check(const struct settings *s, const struct policy_set *p, struct why *why);
+/* The same for the settings alone. */
+int table_check_settings(const struct settings *s, struct why *why);
+/* The same for what a policy gives, whomever it is for. */
+int table_check_terms(const struct policy *p, struct why *why);
 struct cdi_spec;
 /* The same for a spec without its hooks, which are checked before they run. */
 int table_check_spec(const struct cdi_spec *s, struct why *why);
+
+/* Used by the checks. Always -1. */
+int table_refuse(const char *file, const char *what, struct why *why);
+#define TABLE_SECONDS_MAX 86400
 
 #endif

@@ -3,10 +3,7 @@
 
 #include <stdlib.h>
 
-#include "../base/path.h"
 #include "../gpu/gpubound.h"
-
-#define WANTS_MAX (GPU_RULES_MAX + 256)		/* by number, and as many by name as may be requested */
 
 static void
 gpus_words(struct lines *t, void *member)
@@ -26,33 +23,20 @@ gpus_words(struct lines *t, void *member)
 	g->n = n;
 }
 
-static void
-folder_words(struct lines *t, void *member)
-{
-	struct verdict_folder *f = member;
-
-	word_u32(t, &f->rule);
-	word_bool(t, &f->writable);
-	word_copy_if_any(t, &f->path);
-}
-
 void
 verdict_lines(struct lines *t, struct verdict *v)
 {
 	lines_begin(t, "verdict");
 	word_u32(t, &v->policy);
-	lines_members(t, "gpus", (void **)&v->gpus, &v->wants, WANTS_MAX, sizeof(*v->gpus), gpus_words);
-	lines_members(t, "folder", (void **)&v->folder, &v->folders, FOLDER_RULES_MAX, sizeof(*v->folder), folder_words);
+	lines_members(t, "gpus", (void **)&v->gpus, &v->wants, GRANT_WANTS_MAX, sizeof(*v->gpus), gpus_words);
+	lines_members(t, "folder", (void **)&v->folder, &v->folders, FOLDER_RULES_MAX, sizeof(*v->folder),
+	    granted_folder_words);
 }
 
 void
 verdict_free(struct verdict *v)
 {
-	size_t i;
-
-	for (i = 0; i < v->folders; i++)
-		free(v->folder[i].path);
-	free(v->folder);
+	granted_folders_free(v->folder, v->folders);
 	free(v->gpus);
 	*v = (struct verdict){ .policy = 0 };
 }
@@ -120,24 +104,6 @@ apply_gpus(const struct verdict_gpus *g, const struct gpu_bound *bound, const st
 	return give_gpus(t, r, g->count, candidate, g->n);
 }
 
-static int
-take_folder(const struct verdict_folder *f, const struct giving *t)
-{
-	const struct folder_rule *r;
-	struct why ignored;
-	const char *rest;
-
-	if (f->rule >= t->policy->folders)
-		return refuse_verdict(t->why, "a folder by a rule that does not exist");
-	r = &t->policy->folder[f->rule];
-	if (f->writable && !r->writable)
-		return refuse_verdict(t->why, "rw for a folder that the rule gives ro");
-	if (f->path != NULL && (path_check(f->path, &ignored) == -1 || glob_is(f->path) ||
-	    !folder_rule_gives(r, f->path, &rest)))
-		return refuse_verdict(t->why, "a folder that the rule does not give");
-	return give_folder(t, r, f->path, f->writable);
-}
-
 /* Applies the verdict within what the policy can give. */
 static int
 apply_verdict(const struct verdict *v, const struct gpu_bound *bound, const struct giving *t)
@@ -148,7 +114,7 @@ apply_verdict(const struct verdict *v, const struct gpu_bound *bound, const stru
 		if (apply_gpus(&v->gpus[i], bound, t) == -1)
 			return -1;
 	for (i = 0; i < v->folders; i++)
-		if (take_folder(&v->folder[i], t) == -1)
+		if (granted_folder_give(&v->folder[i], "gpuhelper-judge", t) == -1)
 			return -1;
 	return 0;
 }

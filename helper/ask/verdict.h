@@ -7,6 +7,7 @@
 
 #include "../base/lines.h"
 #include "../policy/policygrant.h"
+#include "grantedfolder.h"
 
 struct verdict_gpus {
 	uint32_t rule, count;
@@ -14,17 +15,11 @@ struct verdict_gpus {
 	size_t n;
 };
 
-struct verdict_folder {
-	uint32_t rule;
-	char *path;		/* NULL: the rule's own path */
-	bool writable;
-};
-
 struct verdict {
 	uint32_t policy;
 	struct verdict_gpus *gpus;
 	size_t wants;
-	struct verdict_folder *folder;
+	struct granted_folder *folder;
 	size_t folders;
 };
 

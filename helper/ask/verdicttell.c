@@ -37,7 +37,7 @@ verdict_tell(const struct decision *d, const struct policy_set *policies, struct
 	out->wants = d->grant.gpus;
 	for (i = 0; i < d->grant.folders; i++) {
 		f = &d->grant.folder[i];
-		out->folder[i] = (struct verdict_folder){ .rule = (uint32_t)(f->rule - p->folder), .writable = f->writable };
+		out->folder[i] = (struct granted_folder){ .rule = (uint32_t)(f->rule - p->folder), .writable = f->writable };
 		out->folders++;
 		if (strcmp(f->path, f->rule->path) != 0 && (out->folder[i].path = strdup(f->path)) == NULL)
 			return refuse_nomem(why);

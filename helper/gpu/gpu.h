@@ -160,6 +160,8 @@ void nvidia_params_parse(const char *text, struct inventory *inv);
  * none (domain 0, as lspci prints), in either case: "00000000:3B:00.0" and "3b:00.0" become "0000:3b:00.0".
  */
 bool pci_address_normalise(const char *s, char out[16]);
+/* Converts such an address to a number that sorts like it: domain, bus, device, function. False if it is none. */
+bool pci_address_parse(const char *s, uint64_t *out);
 /* Writes the address of domain << 16 | bus << 8 | device << 3 | function. */
 void pci_address_print(uint64_t pci, char out[16]);
 

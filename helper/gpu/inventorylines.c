@@ -82,22 +82,3 @@ inventory_lines(struct lines *t, struct inventory *inv)
 	    devnum_words);
 	lines_members(t, "gpu", (void **)&inv->gpu, &inv->gpus, INVENTORY_GPUS_MAX, sizeof(*inv->gpu), inventory_gpu_lines);
 }
-
-void
-inventory_names_lines(struct lines *t, struct inventory *inv)
-{
-	size_t i;
-
-	lines_begin(t, "problems");
-	words_list(t, &inv->cdi_problem);
-	lines_begin(t, "kinds");
-	words_list(t, &inv->cdi_problem_kind);
-	if (inv->cdi_problem.n != inv->cdi_problem_kind.n)
-		t->failed = true;
-	for (i = 0; i < inv->gpus && !t->failed; i++) {
-		lines_begin(t, "names");
-		words_list(t, &inv->gpu[i].cdi);
-	}
-	lines_begin(t, "others");
-	words_list(t, &inv->cdi_others);
-}

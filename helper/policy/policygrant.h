@@ -43,6 +43,8 @@ struct folder_want {
 	bool writable;
 };
 
+#define GRANT_WANTS_MAX (GPU_RULES_MAX + 256)	/* by number, and as many by name as may be requested */
+
 struct grant {
 	struct gpu_want *gpu;
 	size_t gpus;

@@ -1,6 +1,6 @@
 /*
  * A hostile gpuhelper-read, -judge, -look or -engine.  The real program is NAME.real: this one runs it, passes on its
- * answers, and changes one of them.  /etc/evil-read says how: the number of the answer, from 0 (-1: each), and one of
+ * answers (and the questions of gpuhelper-engine), and changes one of them.  /etc/evil-read says how: the number of the answer, from 0 (-1: each), and one of
  *
  *	replace FROM TO...	replaces the first FROM in that answer with TO, pair after pair.  «~» stands for a blank
  *	rest FROM TO		replaces everything from FROM on with TO.  «^» stands for a newline, too
@@ -164,7 +164,7 @@ main(int argc, char **argv)
 {
 	static unsigned char question[1 << 20], answer[1 << 21];
 	size_t asked, said;
-	int pair[2], i;
+	int pair[2], i, hears = 1;
 	char first;
 
 	if (argc < 1)
@@ -182,7 +182,12 @@ main(int argc, char **argv)
 		if (is_lie(i) && strcmp(how, "none") == 0)
 			return 0;
 		give(pair[0], question, asked);
+		for (; hears > 1 && (asked = take(3, question)) > 0; hears--)
+			give(pair[0], question, asked);
 		said = take(pair[0], answer);
+		/* after its question about the host's GPUs it hears two messages (ask/engineask.h) */
+		if (strcmp(argv[0], "gpuhelper-engine") == 0 && said > HEAD && answer[HEAD] == 'h')
+			hears = 2;
 		if (is_lie(i))
 			said = lie(answer, said);
 		give(3, answer, said);

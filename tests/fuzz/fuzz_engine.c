@@ -1,15 +1,14 @@
 /*
- * libFuzzer entry for helper/ask/engineask.c and helper/ask/enginecheck.c: the possible answers of a hostile
+ * libFuzzer entry for helper/ask/{authzask,authzcheck,engineask,enginecheck}.c: the possible answers of a hostile
  * gpuhelper-engine. The first byte selects the question. Every accepted answer has one spelling, and one that passes the
  * check has only what the checks of engineask.h promise.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../helper/ask/authzask.h"
 #include "../../helper/ask/engineask.h"
 #include "fuzz.h"
-
-#define GPUS 2
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -90,11 +89,8 @@ must_be_edits(const struct edits *e)
 static void
 must_be_harmless(const struct engine_answer *a)
 {
-	size_t i, k;
+	size_t i;
 
-	for (i = 0; i < a->names.gpus; i++)
-		for (k = 0; k < a->names.gpu[i].cdi.n; k++)
-			must(strchr(a->names.gpu[i].cdi.v[k], '/') != NULL && strchr(a->names.gpu[i].cdi.v[k], '=') != NULL);
 	for (i = 0; i < a->nodes; i++) {
 		must_be_clean(a->node[i].path);
 		must(strncmp(a->node[i].path, "/dev/", 5) == 0);
@@ -105,31 +101,91 @@ must_be_harmless(const struct engine_answer *a)
 		must_be_clean(a->specs.v[i]);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* Written from authzask.h, not from the code. */
+static void
+must_be_grant(const struct authz_answer *a, const struct settings *s)
 {
-	const enum engine_verb verb = (enum engine_verb)(size > 0 ? data[0] % (ENGINE_EDITS + 1) : 0);
-	struct engine_answer a = { .nodes = 0 };
-	struct buf b = { 0 }, text = { 0 };
-	struct lines in, out;
+	const struct gpu_want *w;
+	size_t i, k;
+
+	must(a->policy.name[0] != '\0' && a->grant.wait <= s->max_wait && (!a->has_token || a->issuer < s->issuers));
+	for (i = 0; i < a->policy.env.n; i++)
+		must(strchr(a->policy.env.v[i], '=') > a->policy.env.v[i] && strncmp(a->policy.env.v[i], "GPUHELPER_", 10) != 0);
+	must_be_texts(&a->policy.env);
+	for (i = 0; i < a->grant.gpus; i++) {
+		w = &a->grant.gpu[i];
+		must(w->rule >= a->policy.gpu && w->rule < a->policy.gpu + a->policy.gpus);
+		must(w->count > 0 && w->count <= w->n && w->count <= w->rule->count && w->n <= CANDIDATES_MAX);
+		for (k = 0; k < w->n; k++)
+			must(w->candidate[k] >= a->inventory.gpu && w->candidate[k] < a->inventory.gpu + a->inventory.gpus);
+	}
+	must(a->grant.folders == a->folders);
+	for (i = 0; i < a->grant.folders; i++) {
+		must_be_clean(a->grant.folder[i].path);
+		must_be_clean(a->grant.folder[i].target);
+		must(strcmp(a->grant.folder[i].path, "/") != 0 && !lies_in(a->grant.folder[i].path, "/proc"));
+		must(!a->grant.folder[i].writable || a->grant.folder[i].rule->writable);
+	}
+}
+
+static void
+take_authz(const char *text, size_t size)
+{
+	const struct client who = { 1000, "ci", true, true };
+	struct issuer_setting issuers[2] = { { .url = NULL } };
+	const struct settings settings = { .max_wait = 60, .issuer = issuers, .issuers = 2 };
+	struct authz_answer a = { .issuer = 0 };
+	struct lines in = { .at = text, .end = text + size }, out;
+	struct buf b = { 0 };
 	struct why why;
 
-	/* the seeds may be of any version */
-	buf_puts(&text, "answer " GPUHELPER_VERSION " ");
-	if (size > 0)
-		buf_add(&text, (const char *)data + 1, size - 1);
-	must(!text.failed);
-	in = (struct lines){ .at = text.p, .end = text.p + text.len };
-	engine_answer_lines(&in, verb, GPUS, &a);
+	authz_answer_lines(&in, &a);
+	if (lines_finish(&in)) {
+		out = (struct lines){ .out = &b };
+		authz_answer_lines(&out, &a);
+		must(lines_finish(&out) && b.len == size && memcmp(b.p, text, size) == 0);
+		if (a.why.code == WHY_NONE && authz_answer_accept(&a, &settings, &who, &why) == 0)
+			must_be_grant(&a, &settings);
+	}
+	buf_free(&b);
+	authz_answer_free(&a);
+}
+
+static void
+take_answer(enum engine_verb verb, const char *text, size_t size)
+{
+	struct engine_answer a = { .nodes = 0 };
+	struct lines in = { .at = text, .end = text + size }, out;
+	struct buf b = { 0 };
+	struct why why;
+
+	engine_answer_lines(&in, verb, &a);
 	if (lines_finish(&in) && a.why.code == WHY_NONE) {
 		out = (struct lines){ .out = &b };
-		engine_answer_lines(&out, verb, GPUS, &a);
-		must(lines_finish(&out) && b.len == text.len && memcmp(b.p, text.p, text.len) == 0);
+		engine_answer_lines(&out, verb, &a);
+		must(lines_finish(&out) && b.len == size && memcmp(b.p, text, size) == 0);
 		if (engine_answer_check(&a, &why) == 0)
 			must_be_harmless(&a);
 	}
 	buf_free(&b);
-	buf_free(&text);
 	engine_answer_free(&a);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const enum engine_verb verb = (enum engine_verb)(size > 0 ? data[0] % (ENGINE_EDITS + 1) : 0);
+	struct buf text = { 0 };
+
+	/* the seeds may be of any version */
+	buf_puts(&text, verb == ENGINE_AUTHZ ? "authz " GPUHELPER_VERSION " " : "answer " GPUHELPER_VERSION " ");
+	if (size > 0)
+		buf_add(&text, (const char *)data + 1, size - 1);
+	must(!text.failed);
+	if (verb == ENGINE_AUTHZ)
+		take_authz(text.p, text.len);
+	else
+		take_answer(verb, text.p, text.len);
+	buf_free(&text);
 	return 0;
 }

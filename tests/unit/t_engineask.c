@@ -42,7 +42,7 @@ ask_taken(const char *text, size_t len, struct engine_ask *a)
 {
 	struct lines t = { .at = text, .end = text + len };
 
-	*a = (struct engine_ask){ .verb = ENGINE_SPECS };
+	*a = (struct engine_ask){ .verb = ENGINE_AUTHZ };
 	engine_ask_lines(&t, a);
 	return lines_finish(&t);
 }
@@ -53,7 +53,7 @@ answer_text(enum engine_verb verb, struct engine_answer *a, size_t *len)
 	autobuf struct buf b = { 0 };
 	struct lines t = { .out = &b };
 
-	engine_answer_lines(&t, verb, GPUS, a);
+	engine_answer_lines(&t, verb, a);
 	return taken_text(&t, &b, len);
 }
 
@@ -63,7 +63,7 @@ answer_taken(enum engine_verb verb, const char *text, size_t len, struct engine_
 	struct lines t = { .at = text, .end = text + len };
 
 	*a = (struct engine_answer){ .nodes = 0 };
-	engine_answer_lines(&t, verb, GPUS, a);
+	engine_answer_lines(&t, verb, a);
 	return lines_finish(&t);
 }
 
@@ -71,19 +71,6 @@ static void
 add_text(struct strlist *l, const char *text)
 {
 	(void)strlist_add(l, text, SIZE_MAX);
-}
-
-/* An answer to ENGINE_NAMES. */
-static void
-make_names(struct engine_answer *a)
-{
-	*a = (struct engine_answer){ .names = { .gpu = calloc(GPUS, sizeof(struct gpu)), .gpus = GPUS } };
-	add_text(&a->names.gpu[0].cdi, "nvidia.com/gpu=0");
-	add_text(&a->names.gpu[0].cdi, "nvidia.com/gpu=GPU-1");
-	add_text(&a->names.gpu[1].cdi, "nvidia.com/gpu=1");
-	add_text(&a->names.cdi_problem, "CDI spec /etc/cdi/x.yaml is broken");
-	add_text(&a->names.cdi_problem_kind, "nvidia.com/gpu");
-	add_text(&a->names.cdi_others, "nvidia.com/gpu=all has nodes of several GPUs");
 }
 
 static void
@@ -117,57 +104,53 @@ make_edits(struct engine_answer *a)
 static void
 test_question(void)
 {
-	struct engine_want want[2] = { { 1, { .kind = (char []){ "nvidia.com/gpu" }, .count = 2, .nodes = EXTRA_IMEX,
-	    .one_channel = true, .channel = 5 } }, { 0, { .has_vendor = true, .capabilities = GPU_CAP_UTILITY } } };
-	struct engine_ask asked = { .verb = ENGINE_EDITS, .driver_files = DRIVER_FILES_VENDOR_RUNTIME, .cdi_hooks = true,
-	    .want = want, .wants = 2 }, back;
-	struct engine_want many[ENGINE_WANTS_MAX + 1] = { { .gpu = 0 } };
+	struct engine_want want[2] = { { 1, 7 }, { 0, 2 } }, many[ENGINE_WANTS_MAX + 1] = { { .gpu = 0 } };
+	struct engine_ask asked = { .verb = ENGINE_EDITS, .want = want, .wants = 2 }, back;
 	struct engine_ask most = { .verb = ENGINE_NODES, .want = many, .wants = ENGINE_WANTS_MAX };
 	size_t len, i, good = 0;
 	autofree char *text = ask_text(&asked, &len), *other = NULL, *full = NULL, *over = NULL;
 
-	ok(ask_taken(text, len, &back) && back.verb == ENGINE_EDITS && back.driver_files == DRIVER_FILES_VENDOR_RUNTIME &&
-	    back.cdi_hooks && back.wants == 2 && back.want[0].gpu == 1 && strcmp(back.want[0].rule.kind, "nvidia.com/gpu") == 0 &&
-	    back.want[0].rule.nodes == EXTRA_IMEX && back.want[0].rule.one_channel && back.want[0].rule.channel == 5 &&
-	    back.want[1].rule.kind == NULL && back.want[1].rule.capabilities == GPU_CAP_UTILITY,
-	    "a question is written and read back");
-	engine_ask_free(&back);
+	ok(ask_taken(text, len, &back) && back.verb == ENGINE_EDITS && back.wants == 2 && back.want[0].gpu == 1 &&
+	    back.want[0].rule == 7 && back.want[1].rule == 2, "a question is written and read back");
+	free(back.want);
 	for (i = 0; i < len; i++) {
 		good += ask_taken(text, i, &back);
-		engine_ask_free(&back);
+		free(back.want);
 	}
 	is_int((long long)good, 0, "no truncated question is accepted");
 	other = strdup(text);
 	*strstr(other, GPUHELPER_VERSION) = '9';
 	ok(!ask_taken(other, len, &back), "a question of another version is refused");
-	engine_ask_free(&back);
+	free(back.want);
 	full = ask_text(&most, &len);
 	ok(ask_taken(full, len, &back) && back.wants == ENGINE_WANTS_MAX, "a question about the most GPUs is accepted");
-	engine_ask_free(&back);
+	free(back.want);
 	most.wants++;
 	over = ask_text(&most, &len);
 	ok(!ask_taken(over, len, &back), "one about another GPU more is refused");
-	engine_ask_free(&back);
+	free(back.want);
 }
 
-static void
-test_names_question(void)
+static char *
+specs_packed(struct engine_specs *list, const char *bytes, size_t len, size_t *size)
 {
-	struct gpu gpu = { .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .uuid = "GPU-1", .node = { { "/dev/nvidia0", 195, 0, .needed_for = 0 } },
-	    .nodes = 1 };
-	struct engine_ask asked = { .verb = ENGINE_NAMES, .inventory = { .gpu = &gpu, .gpus = 1, .nvidia_version = "580" } }, back;
-	size_t len, i, good = 0;
-	autofree char *text = ask_text(&asked, &len);
+	autobuf struct buf b = { 0 };
+	struct lines t = { .out = &b };
 
-	ok(ask_taken(text, len, &back) && back.verb == ENGINE_NAMES && back.inventory.gpus == 1 &&
-	    strcmp(back.inventory.gpu[0].pci, "0000:3b:00.0") == 0 && back.inventory.gpu[0].nodes == 1 &&
-	    strcmp(back.inventory.nvidia_version, "580") == 0, "a question about names is written and read back");
-	engine_ask_free(&back);
-	for (i = 0; i < len; i++) {
-		good += ask_taken(text, i, &back);
-		engine_ask_free(&back);
-	}
-	is_int((long long)good, 0, "  no truncated one is accepted");
+	engine_specs_lines(&t, list);
+	return lines_finish(&t) ? pack_with(&b, bytes, len, size) : NULL;
+}
+
+static bool
+specs_unpacked(const char *message, size_t size, struct engine_specs *s, const char **bytes, size_t *len)
+{
+	struct lines t;
+
+	*s = (struct engine_specs){ .n = 0 };
+	if (!unpack_with(message, size, &t, bytes, len))
+		return false;
+	engine_specs_lines(&t, s);
+	return lines_finish(&t);
 }
 
 static void
@@ -184,20 +167,20 @@ test_specs(void)
 
 	add_text(&files[1].problems, "is not readable");
 	add_text(&list.problems, "/etc/cdi is a file");
-	packed = engine_specs_pack(&list, bytes, sizeof(bytes), &size);
-	ok(engine_specs_unpack(packed, size, &back, &answer, &len) && back.n == 2 && strcmp(back.v[0].path, "/etc/cdi/a b.yaml") == 0 &&
+	packed = specs_packed(&list, bytes, sizeof(bytes), &size);
+	ok(specs_unpacked(packed, size, &back, &answer, &len) && back.n == 2 && strcmp(back.v[0].path, "/etc/cdi/a b.yaml") == 0 &&
 	    back.v[0].dir == 1 && back.v[0].read && !back.v[1].read && strcmp(back.v[1].problems.v[0], "is not readable") == 0 &&
 	    back.problems.n == 1 && len == sizeof(bytes) && memcmp(answer, bytes, len) == 0,
 	    "specs' places and gpuhelper-read's bytes are packed and unpacked");
 	engine_specs_free(&back);
 	memcpy(&head, packed, sizeof(head));
 	for (i = 0; i < sizeof(head) + head; i++) {
-		good += engine_specs_unpack(packed, i, &back, &answer, &len);
+		good += specs_unpacked(packed, i, &back, &answer, &len);
 		engine_specs_free(&back);
 	}
-	is_int((long long)good, 0, "  no question is accepted that ends within the places");
+	is_int((long long)good, 0, "  no list is accepted that ends within the places");
 	for (; i <= size; i++) {
-		told += engine_specs_unpack(packed, i, &back, &answer, &len) && len == i - sizeof(head) - head;
+		told += specs_unpacked(packed, i, &back, &answer, &len) && len == i - sizeof(head) - head;
 		engine_specs_free(&back);
 	}
 	is_int((long long)told, sizeof(bytes) + 1, "  the rest, of any length, is gpuhelper-read's");
@@ -206,7 +189,7 @@ test_specs(void)
 	for (i = 0, good = 0; i < 64 + size; i++) {
 		wrong = i < 64 ? UINT64_C(1) << i : UINT64_MAX - (i - 64);
 		memcpy(evil, &wrong, sizeof(wrong));
-		good += wrong != head && engine_specs_unpack(evil, size, &back, &answer, &len);
+		good += wrong != head && specs_unpacked(evil, size, &back, &answer, &len);
 		if (wrong != head)
 			engine_specs_free(&back);
 	}
@@ -219,21 +202,10 @@ static void
 test_answers(void)
 {
 	struct engine_answer a, back;
-	autofree char *names = NULL, *edits = NULL, *no = NULL;
+	autofree char *edits = NULL, *no = NULL;
 	struct why why = { 0 };
 	size_t len, i, good = 0;
 
-	make_names(&a);
-	names = answer_text(ENGINE_NAMES, &a, &len);
-	engine_answer_free(&a);
-	ok(answer_taken(ENGINE_NAMES, names, len, &back) && engine_answer_check(&back, &why) == 0 && back.names.gpus == GPUS &&
-	    strcmp(back.names.gpu[0].cdi.v[1], "nvidia.com/gpu=GPU-1") == 0 && back.names.cdi_others.n == 1,
-	    "names are written and read back %s", why.text);
-	engine_answer_free(&back);
-	for (i = 0; i < len; i++) {
-		good += answer_taken(ENGINE_NAMES, names, i, &back);
-		engine_answer_free(&back);
-	}
 	make_edits(&a);
 	edits = answer_text(ENGINE_EDITS, &a, &len);
 	engine_answer_free(&a);
@@ -249,11 +221,11 @@ test_answers(void)
 	is_int((long long)good, 0, "no truncated answer is accepted");
 	ok(!answer_taken(ENGINE_NODES, edits, len, &back), "an answer to another question is refused");
 	engine_answer_free(&back);
-	a = (struct engine_answer){ .malformed = true };
-	refuse(&a.why, WHY_CONFIG, "the specs are malformed");
-	no = answer_text(ENGINE_SPECS, &a, &len);
-	ok(answer_taken(ENGINE_SPECS, no, len, &back) && back.malformed && back.why.code == WHY_CONFIG &&
-	    strcmp(back.why.text, "the specs are malformed") == 0, "a refusal is read back");
+	a = (struct engine_answer){ .nodes = 0 };
+	refuse(&a.why, WHY_CONFIG, "a node is missing");
+	no = answer_text(ENGINE_NODES, &a, &len);
+	ok(answer_taken(ENGINE_NODES, no, len, &back) && back.why.code == WHY_CONFIG &&
+	    strcmp(back.why.text, "a node is missing") == 0, "a refusal is read back");
 	engine_answer_free(&back);
 }
 
@@ -288,36 +260,10 @@ refuse_lies(enum engine_verb verb, const char *text, const struct lie *l, size_t
 }
 
 static void
-test_lies_of_names(void)
-{
-	static const struct lie lies[] = {
-		{ "nvidia.com/gpu=1", "nvidia.com/gpu", "a name without a device" },
-		{ "nvidia.com/gpu=1", "gpu=1", "a name without a vendor" },
-		{ "nvidia.com/gpu=1", "-", "an empty name" },
-		{ "nvidia.com/gpu=1", "nvidia.com/gpu=%FF", "a name that is not UTF-8" },
-		{ "nvidia.com/gpu=1", "nvidia.com/gpu=%0A", "a name with a newline" },
-		{ "has%20nodes", "%FF", "a reason that is not UTF-8" },
-		{ "is%20broken", "%C0%80", "a problem that is not UTF-8" },
-		{ "kinds nvidia.com/gpu", "kinds %FF", "a problem's kind that is not UTF-8" },
-		{ "kinds nvidia.com/gpu", "kinds", "a problem without a kind" },
-		{ "names nvidia.com/gpu=1\n", "", "no line for a GPU" },
-		{ "others", "names\nothers", "a line for a GPU that there is not" },
-		{ "answer " GPUHELPER_VERSION, "answer 9", "another version" },
-	};
-	struct engine_answer a;
-	size_t len;
-	autofree char *text = NULL;
-
-	make_names(&a);
-	text = answer_text(ENGINE_NAMES, &a, &len);
-	engine_answer_free(&a);
-	refuse_lies(ENGINE_NAMES, text, lies, sizeof(lies) / sizeof(lies[0]));
-}
-
-static void
 test_lies_of_edits(void)
 {
 	static const struct lie lies[] = {
+		{ "answer " GPUHELPER_VERSION, "answer 9", "another version" },
 		{ "/dev/gdrdrv", "/srv/gdrdrv", "a node outside of /dev" },
 		{ "/dev/gdrdrv", "/dev", "/dev itself as a node" },
 		{ "/dev/gdrdrv", "/dev/../etc/x", "a node whose path is not clean" },
@@ -466,8 +412,6 @@ test_flipped(void)
 {
 	struct engine_answer a;
 
-	make_names(&a);
-	flip_bytes(ENGINE_NAMES, &a);
 	make_edits(&a);
 	flip_bytes(ENGINE_EDITS, &a);
 }
@@ -548,10 +492,8 @@ int
 main(void)
 {
 	test_question();
-	test_names_question();
 	test_specs();
 	test_answers();
-	test_lies_of_names();
 	test_lies_of_edits();
 	test_most();
 	test_longest();

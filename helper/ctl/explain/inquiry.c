@@ -143,7 +143,7 @@ inquiry_request(struct inquiry *q, enum identity_kind kind)
 	return copy(&r->words.instance_vars, o->instance_vars, &q->why);
 }
 
-/* Verifies the token, as the judge does for the helper (root/child/judge.c). */
+/* Verifies the token, as gpuhelper-judge does (engine/tojudge.c). */
 static int
 identify_token(struct inquiry *q)
 {
@@ -208,7 +208,7 @@ inquiry_identify(struct inquiry *q, bool proven)
 	if (!q->asks)
 		return 0;
 	if ((q->request.words.token != NULL ? identify_token(q) :
-	    identity_of_claims(&q->request, vars_parse, &q->origin, &q->why)) == -1) {
+	    identity_of_claims(&q->request.words, vars_parse, &q->origin, &q->why)) == -1) {
 		if (q->options->token_file != NULL && q->token.n == 0)
 			fail_token_early(q);
 		return -1;

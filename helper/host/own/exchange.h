@@ -39,6 +39,8 @@ int exchange_ask_specs(const struct spec_files *f, struct exchange *x, struct wh
  */
 int exchange_read_policies(const struct exchange *x, struct settings *s, struct policy_set *p, bool *malformed,
     struct why *why);
+/* Reads the settings alone, which come first in that answer. settings_free() in any case. */
+int exchange_read_settings(const struct exchange *x, struct settings *s, bool *malformed, struct why *why);
 struct cdi_registry;
 /*
  * The same for «len» bytes, the answer to a question of specs, and a registry that cdi_registry_adopt() made of them.

@@ -1,6 +1,7 @@
 /*
- * See engine.h. Parses only the lines of the answers (ask/engineask.h). What an answer says is at most wrong: the reply
- * contains it, and the wrapper has no more rights than its caller, or checks it (vet/vet.h).
+ * See engine.h. Parses only the lines of the answers (ask/authzask.h, ask/engineask.h), and nothing that it passes on.
+ * What comes with a GPU is at most wrong: the reply contains it, and the wrapper has no more rights than its caller, or
+ * checks it (vet/vet.h).
  */
 #include "engine.h"
 
@@ -8,19 +9,22 @@
 #include <string.h>
 
 #include "../../ask/engineask.h"
+#include "../../ask/hostcheck.h"
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../base/times.h"
+#include "../../host/gpu/drivers.h"
 #include "../self/spawn.h"
 #include "extraadd.h"
+#include "judge.h"
 #include "reader.h"
 
 #define PROGRAM "gpuhelper-engine"
-#define NAMES_MS 4000	/* an answer takes milliseconds, unless the machine is busy; no lock is held */
+#define AUTHZ_MS 4000	/* an answer takes milliseconds, unless the machine is busy; no lock is held */
+#define QUESTIONS_MAX 4	/* for the judge: about the host, a token or variables, the request */
 
 /* it moves along: whoever could freeze it could delay its answers while a lock is held */
-static struct spawned engine = { PROGRAM, true, ENGINE_SPECS_MAX, ENGINE_ANSWER_MAX, .moves = true, .channel = -1 };
-static const struct inventory *named;	/* the GPUs by whose indexes it is asked */
+static struct spawned engine = { PROGRAM, true, AUTHZ_ASK_MAX + 1, ENGINE_SAYS_MAX, .moves = true, .channel = -1 };
 
 void
 engine_start(void)
@@ -40,36 +44,65 @@ engine_end(void)
 	spawned_end(&engine);
 }
 
-/* Waits for an answer, and checks it. engine_answer_free() in any case. */
-static int
-receive_from_engine(enum engine_verb verb, size_t gpus, int ms, struct engine_answer *out, struct why *why)
-{
-	size_t len;
-	autofree char *bytes = spawned_receive(&engine, ms, &len, why);
-	struct lines t;
+/* Messages. */
 
-	if (bytes == NULL)
-		return -1;
-	t = (struct lines){ .at = bytes, .end = bytes + len };
-	engine_answer_lines(&t, verb, gpus, out);
-	if (out->other_version)
-		return refuse(why, WHY_CONFIG, "gpuhelper and " PROGRAM " differ in version: install both again (make install)");
-	if (!lines_finish(&t))
-		return t.nomem ? refuse_nomem(why) : refuse(why, WHY_BUG, PROGRAM " sent a malformed answer");
-	/* refuse() keeps its text on one line */
-	return out->why.code == WHY_NONE ? engine_answer_check(out, why) : refuse(why, out->why.code, "%s", out->why.text);
+/* Sends a byte of engineask.h, and these bytes. */
+static int
+send_to_engine(char kind, const char *bytes, size_t len, struct why *why)
+{
+	autobuf struct buf b = { 0 };
+
+	buf_add(&b, &kind, 1);
+	if (len > 0)
+		buf_add(&b, bytes, len);
+	return b.failed ? refuse_nomem(why) : spawned_ask(&engine, b.p, b.len, why);
 }
 
+/* NULL for «bytes»: sends the reason instead. */
 static int
-ask_engine(struct engine_ask *a, size_t gpus, int ms, struct engine_answer *out, struct why *why)
+pass_on(const char *bytes, size_t len, const struct why *instead, struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	struct lines t = { .out = &b };
+	struct why told = *instead;
 
-	engine_ask_lines(&t, a);
-	if (!lines_finish(&t))
-		return refuse_nomem(why);
-	return spawned_ask(&engine, b.p, b.len, why) == -1 ? -1 : receive_from_engine(a->verb, gpus, ms, out, why);
+	if (bytes != NULL)
+		return send_to_engine(ENGINE_HEARS, bytes, len, why);
+	lines_begin(&t, "why");
+	why_words(&t, &told);
+	return lines_finish(&t) ? send_to_engine(ENGINE_FAILS, b.p, b.len, why) : refuse_nomem(why);
+}
+
+static int
+refuse_malformed(struct why *why)
+{
+	return refuse(why, WHY_BUG, PROGRAM " sent a malformed answer");
+}
+
+/* Waits for a message. The caller frees the *len bytes, the first of which says what it is; NULL with *why. */
+static char *
+receive_message(int ms, size_t *len, struct why *why)
+{
+	autofree char *bytes = spawned_receive(&engine, ms, len, why);
+	char *message = bytes;
+
+	if (bytes == NULL)
+		return NULL;
+	if (*len == 0) {
+		(void)refuse_malformed(why);
+		return NULL;
+	}
+	bytes = NULL;
+	return message;
+}
+
+/* Returns the result of reading the lines of an answer. */
+static int
+finish_answer(struct lines *t, bool other_version, struct why *why)
+{
+	if (other_version)
+		return refuse(why, WHY_CONFIG, "gpuhelper and " PROGRAM " differ in version: install both again (make install)");
+	return lines_finish(t) ? 0 : t->nomem ? refuse_nomem(why) : refuse_malformed(why);
 }
 
 /* What specs there are: their texts stay here. */
@@ -86,72 +119,149 @@ fill_list(const struct spec_files *f, struct engine_specs *out, struct why *why)
 	return 0;
 }
 
-int
-engine_send_specs(struct why *why)
+/* NULL with *why: the specs can't be read. */
+static char *
+pack_specs_of_host(size_t *size, struct why *why)
 {
 	autospecfiles struct spec_files files = { 0 };
-	struct engine_specs list;
 	autofree struct engine_spec *entry = NULL;
-	autofree char *question = NULL;
+	autobuf struct buf b = { 0 };
+	struct lines t = { .out = &b };
+	struct engine_specs list;
 	const char *answer;
-	size_t len, size;
+	char *message = NULL;
+	size_t len;
 
 	if (reader_ask_specs(&files, &answer, &len, why) == -1 || fill_list(&files, &list, why) == -1)
-		return -1;
+		return NULL;
 	entry = list.v;
-	if ((question = engine_specs_pack(&list, answer, len, &size)) == NULL)
-		return refuse_nomem(why);
-	return spawned_ask(&engine, question, size, why);
+	engine_specs_lines(&t, &list);
+	if (!lines_finish(&t) || (message = pack_with(&b, answer, len, size)) == NULL)
+		(void)refuse_nomem(why);
+	return message;
 }
 
-/* Hears whether it could read the specs. */
 static int
-send_specs_once(struct why *why)
+pass_specs(struct why *why)
 {
-	autoengineanswer struct engine_answer a = { .nodes = 0 };
+	struct why unread = { 0 };
+	size_t size = 0;
+	autofree char *message = pack_specs_of_host(&size, &unread);
 
-	if (receive_from_engine(ENGINE_SPECS, 0, NAMES_MS, &a, why) == -1)
-		return a.malformed ? reader_drop_specs(why) : -1;
-	reader_cache_specs();
+	return pass_on(message, size, &unread, why);
+}
+
+/* Passes a question to the judge, and the answer back. The judge looks while gpuhelper-engine reads the specs. */
+static int
+pass_to_judge(bool about_host, const char *question, size_t len, struct why *why)
+{
+	struct why silent = { 0 };
+	const int asked = judge_pass(question, len, &silent);
+	autofree char *answer = NULL;
+	size_t size = 0;
+
+	if (about_host && pass_specs(why) == -1)
+		return -1;
+	if (asked == 0)
+		answer = judge_receive(about_host, &size, &silent);
+	return pass_on(answer, size, &silent, why);
+}
+
+/* Authorization. */
+
+/* Serves its questions until it answers. The caller frees the *len bytes; NULL with *why. */
+static char *
+receive_authz(size_t *len, struct why *why)
+{
+	unsigned questions = 0;
+	autofree char *bytes = NULL;
+	char *message;
+
+	while ((bytes = receive_message(AUTHZ_MS, len, why)) != NULL && bytes[0] != ENGINE_ANSWERS) {
+		if ((bytes[0] != ENGINE_ASKS && bytes[0] != ENGINE_ASKS_HOST) || ++questions > QUESTIONS_MAX) {
+			(void)refuse_malformed(why);
+			return NULL;
+		}
+		if (pass_to_judge(bytes[0] == ENGINE_ASKS_HOST, bytes + 1, *len - 1, why) == -1)
+			return NULL;
+		free(bytes);
+	}
+	message = bytes;
+	bytes = NULL;
+	return message;
+}
+
+/* Whatever an answer says, only nodes of GPUs are opened. */
+static int
+check_inventory(struct inventory *inv, struct why *why)
+{
+	unsigned v;
+
+	if (inv->gpus == 0)
+		return 0;
+	if (drivers_read(inv, why) == -1 || host_check(inv, why) == -1)
+		return -1;
+	for (v = 0; v < GPU_VENDORS; v++)
+		if (inv->fault[v].code != WHY_NONE)
+			return refuse(why, WHY_BUG, PROGRAM " accepts that %s", inv->fault[v].text);
 	return 0;
 }
 
 int
-engine_ask_names(struct inventory *inv, struct why *why)
+engine_ask_authz(struct authz_ask *a, const struct settings *s, const char *read, size_t len, struct authz_answer *out,
+    struct why *why)
 {
-	struct engine_ask a = { .verb = ENGINE_NAMES, .inventory = *inv };
-	autoengineanswer struct engine_answer answer = { .nodes = 0 };
-	size_t i;
+	size_t size;
+	autofree char *question = authz_ask_pack(a, read, len, &size), *answer = NULL;
+	struct lines t;
+	int ret;
 
-	if (send_specs_once(why) == -1 || ask_engine(&a, inv->gpus, NAMES_MS, &answer, why) == -1)
+	*out = (struct authz_answer){ .issuer = 0 };
+	if (question == NULL)
+		return refuse_nomem(why);
+	ret = send_to_engine(ENGINE_TAKES_REQUEST, question, size, why);
+	explicit_bzero(question, size);
+	if (ret == -1 || (answer = receive_authz(&size, why)) == NULL)
 		return -1;
-	for (i = 0; i < inv->gpus; i++) {
-		inv->gpu[i].cdi = answer.names.gpu[i].cdi;
-		answer.names.gpu[i].cdi = (struct strlist){ .n = 0 };
-	}
-	inv->cdi_problem = answer.names.cdi_problem;
-	inv->cdi_problem_kind = answer.names.cdi_problem_kind;
-	inv->cdi_others = answer.names.cdi_others;
-	answer.names.cdi_problem = answer.names.cdi_problem_kind = answer.names.cdi_others = (struct strlist){ .n = 0 };
-	named = inv;
-	return 0;
+	t = (struct lines){ .at = answer + 1, .end = answer + size };
+	authz_answer_lines(&t, out);
+	if (finish_answer(&t, out->other_version, why) == -1)
+		return -1;
+	/* refuse() keeps its text on one line */
+	if (out->why.code != WHY_NONE)
+		return refuse(why, out->why.code, "%s", out->why.text);
+	return authz_answer_accept(out, s, &a->who, why) == -1 ? -1 : check_inventory(&out->inventory, why);
 }
 
-/* A decision has a copy of the inventory, with the GPUs of some vendors. */
-static uint32_t
-index_of(const struct gpu *g)
-{
-	const struct gpu *o = named->gpu;
+/* Nodes and edits. */
 
-	while (o < named->gpu + named->gpus && !(o->vendor == g->vendor && strcmp(o->pci, g->pci) == 0 &&
-	    o->partition == g->partition && strcmp(o->part, g->part) == 0))
-		o++;
-	return (uint32_t)(o - named->gpu);
+/* engine_answer_free() in any case. */
+static int
+ask_engine(struct engine_ask *a, struct engine_answer *out, struct why *why)
+{
+	autobuf struct buf b = { 0 };
+	struct lines t = { .out = &b };
+	autofree char *answer = NULL;
+	size_t len;
+
+	engine_ask_lines(&t, a);
+	if (!lines_finish(&t))
+		return refuse_nomem(why);
+	if (send_to_engine(ENGINE_TAKES_GPUS, b.p, b.len, why) == -1 ||
+	    (answer = receive_message(ENGINE_MS, &len, why)) == NULL)
+		return -1;
+	if (answer[0] != ENGINE_ANSWERS || len > ENGINE_ANSWER_MAX)
+		return refuse_malformed(why);
+	t = (struct lines){ .at = answer + 1, .end = answer + len };
+	engine_answer_lines(&t, a->verb, out);
+	if (finish_answer(&t, out->other_version, why) == -1)
+		return -1;
+	return out->why.code == WHY_NONE ? engine_answer_check(out, why) : refuse(why, out->why.code, "%s", out->why.text);
 }
 
 /* Asks about these GPUs, and takes the extra nodes of the answer. */
 static int
-ask_about(struct engine_ask *a, const struct inventory *inv, const struct driver_want *want, size_t n,
+ask_about(struct engine_ask *a, const struct decision *d, const struct driver_want *want, size_t n,
     struct driver_nodes *out, struct engine_answer *answer, struct why *why)
 {
 	autofree struct engine_want *v = calloc(n + 1, sizeof(*v));
@@ -161,16 +271,16 @@ ask_about(struct engine_ask *a, const struct inventory *inv, const struct driver
 	if ((a->want = v) == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < n; i++)
-		v[i] = (struct engine_want){ index_of(want[i].gpu), *want[i].rule };
+		v[i] = (struct engine_want){ (uint32_t)(want[i].gpu - d->inventory.gpu), (uint32_t)(want[i].rule - d->policy->gpu) };
 	a->wants = n;
-	ret = ask_engine(a, 0, ENGINE_MS, answer, why);
+	ret = ask_engine(a, answer, why);
 	for (i = 0; ret == 0 && i < answer->nodes; i++)
-		ret = extra_add(inv, want, n, &answer->node[i], out, why);
+		ret = extra_add(&d->inventory, want, n, &answer->node[i], out, why);
 	return ret;
 }
 
 int
-engine_ask_nodes(const struct inventory *inv, const struct driver_want *want, size_t n, struct driver_nodes *out,
+engine_ask_nodes(const struct decision *d, const struct driver_want *want, size_t n, struct driver_nodes *out,
     struct why *why)
 {
 	struct engine_ask a = { .verb = ENGINE_NODES };
@@ -181,7 +291,7 @@ engine_ask_nodes(const struct inventory *inv, const struct driver_want *want, si
 	*out = (struct driver_nodes){ .n = 0 };
 	for (i = 0; i < n; i++)
 		any = any || want[i].rule->kind != NULL;
-	return any ? ask_about(&a, inv, want, n, out, &answer, why) : 0;
+	return any ? ask_about(&a, d, want, n, out, &answer, why) : 0;
 }
 
 /* Takes the mount over, unless a folder is there. */
@@ -242,17 +352,16 @@ take_edits(struct edits *from, struct edits *e, struct why *why)
 }
 
 int
-engine_ask_edits(const struct inventory *inv, const struct driver_want *want, size_t n, const struct settings *s,
+engine_ask_edits(const struct decision *d, const struct driver_want *want, size_t n, const struct settings *s,
     struct driver_nodes *out, struct edits *e, struct strlist *specs, struct why *why)
 {
-	struct engine_ask a = { .verb = ENGINE_EDITS, .driver_files = s->driver_files, .cdi_hooks = s->cdi_hooks };
+	struct engine_ask a = { .verb = ENGINE_EDITS };
 	autoengineanswer struct engine_answer answer = { .nodes = 0 };
 
 	*out = (struct driver_nodes){ .n = 0 };
-	/* the host's GPUs were not looked for */
-	if (named == NULL)
+	if (n == 0)
 		return 0;
-	if (ask_about(&a, inv, want, n, out, &answer, why) == -1 || check_allowed(s, &answer.edits, why) == -1 ||
+	if (ask_about(&a, d, want, n, out, &answer, why) == -1 || check_allowed(s, &answer.edits, why) == -1 ||
 	    take_edits(&answer.edits, e, why) == -1)
 		return -1;
 	*specs = answer.specs;

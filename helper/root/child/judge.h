@@ -1,19 +1,15 @@
 /*
  * The helper's side of gpuhelper-judge, a program that first finds the host's GPUs, then parses untrusted text (tokens,
- * instance variables), and decides requests. The helper finds the issuers' keys, checks that they belong to root, and
- * sends them with the token (ask/judgeask.h). To have a request decided, it sends the parts of the policies, the
- * settings and the host that matter (ask/grantask.h).
+ * instance variables), and decides requests. gpuhelper-engine asks it (engine/tojudge.h); the helper starts it, and
+ * passes questions and answers on (engine.h).
  */
 #ifndef GPUHELPER_ROOT_CHILD_JUDGE_H
 #define GPUHELPER_ROOT_CHILD_JUDGE_H
 
-#include <stdint.h>
-#include <sys/types.h>
+#include <stdbool.h>
+#include <stddef.h>
 
-#include "../../ask/grantask.h"
-#include "../../ask/identity.h"
-#include "../../ask/verdict.h"
-#include "../../gpu/gpu.h"
+#include "../../base/why.h"
 
 /*
  * Starts the program, or, where libudev must be asked about nodes, gpuhelper-judge-udev: the same with that library. A
@@ -22,26 +18,10 @@
  */
 void judge_start(void);
 void judge_end(void);
-/*
- * Has the judge find the GPUs of the vendors in the mask (1 << enum gpu_vendor), which may be 0. The result is not
- * checked yet. To be called once, and before the other questions: a judge that has parsed untrusted text is not trusted
- * with the inventory. -1 with *why; inventory_free() in either case.
- */
-int judge_ask_host(uint32_t vendors, struct inventory *out, struct why *why);
 
-/*
- * Verifies a token. -1 with *why: the token is not valid now, and no other identity may be tried. origin_free() in
- * either case; *out points into *s.
- */
-int judge_ask_token(char *token, struct settings *s, struct origin *out, struct why *why);
-
-/* A vars_parser (ask/identity.h). */
-int judge_ask_vars(const char *text, struct instance_vars *out, struct why *why);
-
-/*
- * Has the judge decide what the request gets. The verdict is not checked yet (ask/verdict.h). -1 with *why: the
- * request is refused. verdict_free() in either case.
- */
-int judge_ask_grant(const struct grant_ask *question, struct verdict *out, struct why *why);
+/* Passes it a question of gpuhelper-engine's. -1 with *why: it gets no other question. */
+int judge_pass(const char *question, size_t len, struct why *why);
+/* Waits for the answer, *len bytes, which the caller frees. about_host: the judge looks at the host. NULL with *why. */
+char *judge_receive(bool about_host, size_t *len, struct why *why);
 
 #endif

@@ -71,14 +71,15 @@ answer(struct kind_of_files *k, struct why *why)
 	return k->x.answer != NULL ? 0 : -1;
 }
 
-/* Removes a cached answer that turned out to be malformed. Returns the result of reading it. */
+/* Removes a cached answer that turned out to be malformed. Returns the result of what depends on it. */
 static int
-finish(struct kind_of_files *k, int result, struct why *why)
+finish(const struct kind_of_files *k, int result, struct why *why)
 {
-	if (result == 0 || !k->cached || !k->malformed)
+	if (!k->cached || !k->malformed)
 		return result;
 	answer_cache_remove(k->name);
-	return refuse(why, WHY_AGAIN, GPUHELPER_RUNDIR "/read/%s was malformed, and is removed now: try again", k->name);
+	return result == 0 ? 0 :
+	    refuse(why, WHY_AGAIN, GPUHELPER_RUNDIR "/read/%s was malformed, and is removed now: try again", k->name);
 }
 
 static void
@@ -104,34 +105,16 @@ read_policies(struct why *why)
 	return 0;
 }
 
-static int
-parse_policies(struct settings *s, struct policy_set *p, struct why *why)
-{
-	size_t i;
-
-	if (exchange_read_policies(&policies.x, s, p, &policies.malformed, why) == -1)
-		return -1;
-	/* a policy may also be broken because memory was short */
-	for (i = 0; i < p->n; i++)
-		policies.unfit = policies.unfit || p->v[i].broken != NULL;
-	return 0;
-}
-
 int
-reader_ask_policies(struct settings *s, struct policy_set *p, struct why *why)
+reader_ask_policies(struct settings *s, const char **out, size_t *len, struct why *why)
 {
 	*s = (struct settings){ .runtime = NULL };
-	*p = (struct policy_set){ .n = 0 };
 	if (((policies.x.question == NULL || !is_fresh(&policies)) && read_policies(why) == -1) ||
 	    answer(&policies, why) == -1)
 		return -1;
-	return finish(&policies, parse_policies(s, p, why), why);
-}
-
-void
-reader_cache_policies(void)
-{
-	cache_answer(&policies);
+	*out = policies.x.answer;
+	*len = policies.x.len;
+	return finish(&policies, exchange_read_settings(&policies.x, s, &policies.malformed, why), why);
 }
 
 /* Specs. */
@@ -167,18 +150,19 @@ reader_ask_specs(struct spec_files *f, const char **out, size_t *len, struct why
 	return 0;
 }
 
-void
-reader_cache_specs(void)
-{
-	if (specs.x.answer != NULL)
-		cache_answer(&specs);
-}
+/* Answers. */
 
 int
-reader_drop_specs(struct why *why)
+reader_note_answers(enum answer_state of_policies, enum answer_state of_specs, int result, struct why *why)
 {
-	specs.malformed = true;
-	return finish(&specs, -1, why);
+	policies.unfit = policies.unfit || of_policies == ANSWER_UNFIT;
+	if (of_policies == ANSWER_FIT)
+		cache_answer(&policies);
+	if (of_specs == ANSWER_FIT && specs.x.answer != NULL)
+		cache_answer(&specs);
+	policies.malformed = of_policies == ANSWER_MALFORMED;
+	specs.malformed = of_specs == ANSWER_MALFORMED;
+	return finish(&policies, finish(&specs, result, why), why);
 }
 
 /* The program. */

@@ -5,8 +5,8 @@
 #ifndef GPUHELPER_ROOT_CHILD_READER_H
 #define GPUHELPER_ROOT_CHILD_READER_H
 
+#include "../../ask/authzask.h"
 #include "../../host/driver/specfiles.h"
-#include "../../policy/policyset.h"
 #include "../../policy/settings.h"
 
 /*
@@ -18,17 +18,11 @@ void reader_start(void);
 void reader_end(void);
 
 /*
- * Gets the settings and the policies of this host. -1 with *why: a file can't be read, others than root may write it,
- * the settings have an error, or (WHY_AGAIN) a file has just changed. settings_free() and policy_set_free() in either
- * case.
+ * Gets the settings of this host, and the program's answer about its policies: *answer, *len bytes, which reader.c
+ * keeps. The policies in it are not looked into here. -1 with *why: a file can't be read, others than root may write
+ * it, the settings have an error, or (WHY_AGAIN) a file has just changed. settings_free() in either case.
  */
-int reader_ask_policies(struct settings *s, struct policy_set *p, struct why *why);
-
-/*
- * Caches the program's answer to reader_ask_policies() for later requests. To be called once this process has left its
- * caller's cgroup, which would otherwise be charged for the file.
- */
-void reader_cache_policies(void);
+int reader_ask_policies(struct settings *s, const char **answer, size_t *len, struct why *why);
 
 /*
  * Reads the CDI specs of this host, and gets the program's answer about them: *answer, *len bytes, which reader.c keeps
@@ -36,9 +30,12 @@ void reader_cache_policies(void);
  * spec_files_free() in either case.
  */
 int reader_ask_specs(struct spec_files *f, const char **answer, size_t *len, struct why *why);
-/* Caches that answer for later requests. */
-void reader_cache_specs(void);
-/* The answer is malformed: if it was cached, removes it, and changes *why to say so. Always -1. */
-int reader_drop_specs(struct why *why);
+
+/*
+ * What gpuhelper-engine found the answers to be: caches those that are fit, for later requests, and removes those that
+ * were cached and turned out to be malformed, and changes *why to say so. To be called once this process has left its
+ * caller's cgroup, which would otherwise be charged for the files. Returns «result», of what depends on the answers.
+ */
+int reader_note_answers(enum answer_state of_policies, enum answer_state of_specs, int result, struct why *why);
 
 #endif

@@ -138,7 +138,7 @@ grant_once(const struct peer *p, const struct request *asked, bool find_unleased
 	if (audit == -1) {
 		reply->kind = REPLY_REFUSED;
 		reply->why = f.why;
-	} else if (authz_make(&authz, &f.why) == 0 && plan_make(&plan, &f.why) == 0 &&
+	} else if (authz_make(&authz, &asked->words, NULL, &f.why) == 0 && plan_make(&plan, &f.why) == 0 &&
 	    carry_out(&plan, find_unleased, t, &f) == 0) {
 		reply->kind = REPLY_GRANT;
 		reply->encoded = plan.reply;

@@ -69,8 +69,8 @@ add_fs_paths(const struct lease *l, struct edits *e, struct why *why)
 static int
 check_nested(const struct plan *p, struct why *why)
 {
-	return nested_refuse(&p->authz->policies, &p->edits, why) == -1 ||
-	    nested_refuse_binds(&p->authz->policies, &p->edits, why) == -1 ? -1 : 0;
+	return nested_refuse(&p->authz->nested, &p->edits, why) == -1 ||
+	    nested_refuse_binds(&p->authz->nested, &p->edits, why) == -1 ? -1 : 0;
 }
 
 static int

@@ -30,7 +30,7 @@ plan_extra_nodes(struct plan *p, struct why *why)
 	struct driver_want want[GPUS_MAX];
 
 	list_wants(p, want);
-	return engine_ask_nodes(&p->authz->decision.inventory, want, p->picked, &p->extra, why) == -1 ? -1 :
+	return engine_ask_nodes(&p->authz->decision, want, p->picked, &p->extra, why) == -1 ? -1 :
 	    allot_extra(&p->extra, &p->lease, why);
 }
 
@@ -41,7 +41,7 @@ plan_driver_files(struct plan *p, struct why *why)
 	struct driver_want want[GPUS_MAX];
 
 	list_wants(p, want);
-	if (engine_ask_edits(&r->decision.inventory, want, p->picked, &r->settings, &p->extra, &p->edits, &p->specs,
+	if (engine_ask_edits(&r->decision, want, p->picked, &r->settings, &p->extra, &p->edits, &p->specs,
 	    why) == -1)
 		return -1;
 	edits_sort_mounts(&p->edits);

@@ -85,7 +85,7 @@ find_extra(const struct decision *d, const struct gpu *g, const struct gpu_rule 
 	const struct driver_want want = { g, rule };
 	struct why ignored;
 
-	if (engine_ask_nodes(&d->inventory, &want, 1, more, &ignored) == -1)
+	if (engine_ask_nodes(d, &want, 1, more, &ignored) == -1)
 		*more = (struct driver_nodes){ .n = 0 };
 }
 

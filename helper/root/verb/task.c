@@ -14,9 +14,7 @@
 #include "../../host/clock.h"
 #include "../../host/file.h"
 #include "../../host/process/process.h"
-#include "../child/host.h"
 #include "../child/looker.h"
-#include "../child/reader.h"
 #include "../end/devicelock.h"
 #include "../end/idle.h"
 #include "../enter/owncgroup.h"
@@ -84,15 +82,10 @@ find_waiter(const struct call *c, struct lease *l, struct why *why)
 static int
 authz_again(struct authz *r, const struct lease *l, struct why *why)
 {
-	if (l->tasks.who == NULL || !identity_unpack(l->tasks.who, &r->origin))
-		return refuse(why, WHY_DENIED, "the container's lease does not name its pipeline");
-	r->identified = true;
-	if (reader_ask_policies(&r->settings, &r->policies, why) == -1)
-		return -1;
-	reader_cache_policies();
-	host_ask_gpus(policies_vendors(&r->policies, &r->call->peer->client));
-	r->asked = true;
-	return authz_decide(r, &(struct request){ .words.gpus = l->tasks.asked }, why);
+	const struct request_words words = { .gpus = l->tasks.asked };
+
+	return l->tasks.who != NULL ? authz_make(r, &words, l->tasks.who, why) :
+	    refuse(why, WHY_DENIED, "the container's lease does not name its pipeline");
 }
 
 /* Keeps only the promised candidates: the container has no other nodes. */

@@ -1,0 +1,72 @@
+/*
+ * The question of the helper to gpuhelper-engine what a request may have (root/child/engine.h), and the answer, as
+ * lines (lines.h). A value that was read must be freed in any case.
+ */
+#ifndef GPUHELPER_ASK_AUTHZASK_H
+#define GPUHELPER_ASK_AUTHZASK_H
+
+#include "foundkeys.h"
+#include "grantedfolder.h"
+#include "identity.h"
+
+struct authz_ask {
+	struct client who;
+	/* as the request has them: gpuhelper-engine passes them on to gpuhelper-judge, and interprets none */
+	struct request_words words;
+	bool privileged, at_once;	/* as in struct request_spec */
+	char *remembered;		/* of a task: the pipeline, from its container's lease (identity_pack()); else NULL */
+	int64_t now;			/* the time, seconds since 1970 */
+	struct found_keys *keys;	/* with a token: of each issuer in gpuhelper.conf, in that order */
+	size_t issuers;
+};
+
+/* What became of an answer of gpuhelper-read. */
+enum answer_state {
+	ANSWER_UNREAD,		/* it was not needed, or what was needed before it failed */
+	ANSWER_FIT,
+	ANSWER_UNFIT,		/* it is right for now, but memory was short: it must not be cached */
+	ANSWER_MALFORMED,
+};
+
+struct authz_answer {
+	bool other_version;		/* the writer has another version, so the rest is not read */
+	enum answer_state policies, specs;
+	struct why why;			/* WHY_NONE: the policy grants */
+	bool asks_nothing;		/* the request asks for nothing: if the policies give it nothing, it is plain */
+	bool identified;		/* all of «origin» is known */
+	bool asked;			/* gpuhelper-judge was asked for its decision */
+	bool has_token;			/* a valid one, of this issuer in gpuhelper.conf */
+	uint32_t issuer;
+	struct origin origin;		/* as far as it is known; without a hash, and without its issuer's settings */
+	struct policy policy;		/* that grants: its name and terms */
+	struct policy_set nested;	/* with at_once: the policies that give folders for writing, and broken ones */
+	struct inventory inventory;	/* the GPUs of the vendors that the grant concerns */
+	struct granted_folder *folder;	/* the folders of the grant */
+	size_t folders;
+	struct grant grant;		/* the rest of it; refers to policy and inventory */
+};
+
+/* gpuhelper-read's answer, 256 MiB at most; the keys of the most issuers, each byte as %XX, are 24 MiB */
+#define AUTHZ_ASK_MAX (300U << 20)
+
+/*
+ * Packs the question, and the answer of gpuhelper-read about the policies («len» bytes, as they are). The caller frees
+ * the *size bytes; NULL if memory is short.
+ */
+char *authz_ask_pack(struct authz_ask *a, const char *read, size_t len, size_t *size);
+/* Reads it. *read points into the question. False if it is not one of this version. authz_ask_free() in any case. */
+bool authz_ask_unpack(const char *question, size_t size, struct authz_ask *a, const char **read, size_t *len);
+void authz_ask_free(struct authz_ask *a);
+/* Used by both: the question alone. */
+void authz_ask_lines(struct lines *t, struct authz_ask *a);
+
+void authz_answer_lines(struct lines *t, struct authz_answer *a);
+/*
+ * Checks that the answer can be one for this request: an administrator may write such a policy (tablecheck.h), its
+ * rules give these folders, and GPUs that are in the inventory; and adds the folders to the grant. 0, or -1 with *why.
+ */
+int authz_answer_accept(struct authz_answer *a, const struct settings *s, const struct client *who, struct why *why);
+void authz_answer_free(struct authz_answer *a);
+#define autoauthzanswer __attribute__((cleanup(authz_answer_free)))
+
+#endif

@@ -1,0 +1,27 @@
+/* See foundkeys.h. */
+#include "foundkeys.h"
+
+#include <stdlib.h>
+
+void
+found_keys_free(struct found_keys *k, size_t n)
+{
+	size_t i;
+
+	for (i = 0; k != NULL && i < n; i++)
+		free(k[i].text);
+	free(k);
+}
+
+void
+found_keys_words(struct lines *t, struct found_keys *k)
+{
+	bool there = k->text != NULL;
+
+	word_bool(t, &there);
+	if (there) {
+		word_copy(t, &k->text);
+		word_i64(t, &k->fetched);
+	} else
+		why_words(t, &k->why);
+}

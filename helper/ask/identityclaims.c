@@ -1,0 +1,16 @@
+/* See identity.h: what a container claims. The helper does not link this file. */
+#include "identity.h"
+
+int
+identity_of_claims(const struct request_words *w, vars_parser *parse, struct origin *out, struct why *why)
+{
+	*out = (struct origin){ .id = { .kind = IDENTITY_CALLER } };
+	if (w->team == NULL || w->pipeline == NULL)
+		return 0;
+	out->id = (struct identity){ .kind = IDENTITY_CLAIM, .team = w->team, .pipeline = w->pipeline,
+		.job = w->job };
+	if (w->instance_vars != NULL && parse(w->instance_vars, &out->vars, why) == -1)
+		return -1;
+	out->id.instance_vars = out->vars.there ? &out->vars : NULL;
+	return 0;
+}

@@ -1,0 +1,162 @@
+/*
+ * See authorize.h. gpuhelper-judge reads what the task's author wrote (token, claims, the names of GPUs and folders).
+ * This file passes those texts on, and must not interpret them.
+ */
+#include "authorize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../host/own/exchange.h"
+#include "tojudge.h"
+
+static int
+read_policies(struct authorized *r, const char *read, size_t len, struct authz_answer *out)
+{
+	struct exchange x = { .answer = (char *)(uintptr_t)read, .len = len };
+	bool malformed = false;
+	size_t i;
+
+	if (exchange_read_policies(&x, &r->settings, &r->policies, &malformed, &out->why) == -1) {
+		out->policies = malformed ? ANSWER_MALFORMED : ANSWER_UNREAD;
+		return -1;
+	}
+	out->policies = ANSWER_FIT;
+	/* a policy may also be broken because memory was short */
+	for (i = 0; i < r->policies.n; i++)
+		if (r->policies.v[i].broken != NULL)
+			out->policies = ANSWER_UNFIT;
+	return 0;
+}
+
+/* Checks what needs no identity. */
+static int
+check_request(const struct authorized *r, const struct authz_ask *a, struct authz_answer *out)
+{
+	const struct request_words *w = &a->words;
+
+	/* a policy may allow it, but only to a pipeline that a token proves */
+	if (a->privileged && r->settings.privileged == PRIVILEGED_DENY && w->token == NULL)
+		return refuse(&out->why, WHY_DENIED, PRIVILEGED_DENIED);
+	out->asks_nothing = a->remembered == NULL && w->token == NULL && w->gpus == NULL && w->folders == NULL;
+	if (out->asks_nothing && !r->settings.grant_unasked)
+		return refuse(&out->why, WHY_DENIED, "the container asks for nothing");
+	return 0;
+}
+
+static int
+find_identity(struct authorized *r, const struct authz_ask *a, struct authz_answer *out)
+{
+	if (a->remembered != NULL)
+		return identity_unpack(a->remembered, &r->origin) ? 0 :
+		    refuse(&out->why, WHY_DENIED, "the container's lease does not name its pipeline");
+	if (a->words.token != NULL)
+		return tojudge_token(a, &r->settings, &r->origin, &out->issuer, &out->why);
+	/* if the container asks for nothing, its BUILD_* variables claim nothing: only a policy for its caller covers it */
+	if (out->asks_nothing) {
+		r->origin.id.kind = IDENTITY_CALLER;
+		return 0;
+	}
+	return identity_of_claims(&a->words, tojudge_vars, &r->origin, &out->why);
+}
+
+/* True if the request can lead to GPUs at all. The judge reads which ones it names. */
+static bool
+may_want_gpus(const struct authz_ask *a)
+{
+	return a->remembered != NULL ||
+	    (a->words.gpus != NULL ? strcmp(a->words.gpus, "none") != 0 : a->words.folders == NULL);
+}
+
+static int
+decide(struct authorized *r, const struct host *h, const struct authz_ask *a, struct authz_answer *out)
+{
+	/* a worker that a workload manager restricts says so itself, and can only lose GPUs by that */
+	const bool bound = r->settings.respect_allocation;
+	const bool privileged = a->privileged && r->settings.privileged == PRIVILEGED_DENY;
+	struct grant_ask q = { .who = a->who, .origin = { .id = r->origin.id }, .gpus = a->words.gpus,
+		.folders = a->words.folders, .privileged = privileged, .cuda_visible = bound ? a->words.cuda_visible : NULL,
+		.rocr_visible = bound ? a->words.rocr_visible : NULL,
+		.settings = r->settings, .files = (uint32_t)r->policies.n, .blind = h->why, .inventory = h->inventory };
+	const struct verdict_bounds bounds = { &a->who, &r->origin.id, &r->settings, &q.policies, &h->inventory, h->vendors,
+		q.cuda_visible, q.rocr_visible, privileged };
+	struct decision *d = &r->decision;
+	struct verdict *v = &r->verdict;
+	int ret = policies_of(&r->policies, &a->who, &q.policies) ? tojudge_grant(&q, v, &out->why) :
+	    refuse_nomem(&out->why);
+
+	if (ret == 0 && (ret = verdict_accept(v, &bounds, d, &out->why)) == 0)
+		d->policy = policy_of_name(&r->policies, d->policy->name);
+	free(q.policies.v);
+	/* this is the only place that turns a verdict into a grant */
+	return ret == 0 && d->verdict == VERDICT_GRANT ? 0 : -1;
+}
+
+/* The folders that the policies give for writing, for a container whose folders nobody can check later. */
+static int
+list_nested(const struct policy_set *all, struct policy_set *out, struct why *why)
+{
+	const struct policy *p;
+	struct policy *to;
+	size_t i, k;
+
+	if ((out->v = calloc(all->n + 1, sizeof(*out->v))) == NULL)
+		return refuse_nomem(why);
+	for (i = 0; i < all->n; i++) {
+		p = &all->v[i].policy;
+		to = &out->v[out->n].policy;
+		out->v[out->n++] = (struct policy_entry){ .policy = { .name = p->name }, .broken = all->v[i].broken };
+		if ((to->folder = calloc(p->folders + 1, sizeof(*to->folder))) == NULL)
+			return refuse_nomem(why);
+		for (k = 0; k < p->folders; k++)
+			if (p->folder[k].writable)
+				to->folder[to->folders++] = p->folder[k];
+	}
+	return 0;
+}
+
+static int
+decide_all(struct authorized *r, struct host *h, const struct authz_ask *a, struct authz_answer *out)
+{
+	if (check_request(r, a, out) == -1)
+		return -1;
+	/* the judge reports the host's GPUs before it parses anything that a stranger wrote */
+	host_ask_gpus(h, may_want_gpus(a) ? policies_vendors(&r->policies, &a->who) : 0);
+	out->specs = h->read;
+	if (find_identity(r, a, out) == -1)
+		return -1;
+	out->identified = out->asked = true;
+	if (decide(r, h, a, out) == -1)
+		return -1;
+	return a->at_once && r->decision.grant.folders > 0 ? list_nested(&r->policies, &out->nested, &out->why) : 0;
+}
+
+static void
+forget(struct authorized *r)
+{
+	verdict_free(&r->verdict);
+	decision_free(&r->decision);
+	origin_free(&r->origin);
+	policy_set_free(&r->policies);
+	settings_free(&r->settings);
+	*r = (struct authorized){ .decision = { .policy = NULL } };
+}
+
+void
+authorize(struct authorized *r, struct host *h, const struct authz_ask *a, const char *read, size_t len,
+    struct authz_answer *out)
+{
+	const struct decision *d = &r->decision;
+
+	forget(r);
+	if (read_policies(r, read, len, out) == 0 && decide_all(r, h, a, out) == 0) {
+		out->why = (struct why){ 0 };
+		out->policy = *d->policy;
+		out->inventory = d->inventory;
+		out->grant = d->grant;
+		out->folder = r->verdict.folder;
+		out->folders = r->verdict.folders;
+	}
+	out->has_token = out->identified && r->origin.issuer != NULL;
+	out->origin = r->origin;
+}

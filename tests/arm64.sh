@@ -12,7 +12,7 @@ for a in x86_64 aarch64 riscv; do unknown="${unknown:-} -U__${a}__ -U__$a"; done
 # this architecture's C library headers include a file that is missing here
 mkdir "$T/gnu" && : >"$T/gnu/stubs-32.h"
 # shellcheck disable=SC2086
-gcc -std=c11 -D_GNU_SOURCE -I"$T" -fsyntax-only $unknown helper/root/self/filter.c >"$T/out" 2>"$T/err"
+gcc -std=c11 -D_GNU_SOURCE -I"$T" -fsyntax-only $unknown helper/root/self/filterrules.c >"$T/out" 2>"$T/err"
 st=$?
 t "an architecture without a filter of system calls is refused" [ $st != 0 ]
 t "the compiler's message names the missing filter" grep -q 'error.*needs a filter of system calls, and has none' "$T/err"

@@ -117,7 +117,7 @@ done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 others() { grep "^$here/helper/" "$T/files" | grep -v "^$here/helper/root/" | xargs sh "$0" lines; }
 
-at_most "lines of helper/root/" "$(room root)" 10414
+at_most "lines of helper/root/" "$(room root)" 10359
 at_most "lines of other rooms that are linked" "$(others)" 11342
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 398
 # Functions of ours that nothing in the helper calls.  The linker leaves them out (--gc-sections), and its map names them;
@@ -129,7 +129,7 @@ readelf --debug-dump=info "$build/gpuhelper" | awk '/DW_TAG_/ { name = "" } /DW_
     /DW_AT_inline/ && name != "" { print name }' | sort -u >"$T/inlined"
 # each of these shares a table or a static function with code that the helper calls
 shared='mounts_own trust_in_namespace cdi_vendor_or_class_ok cdi_name_is_qualified extra_word_parse extra_word_kind extra_path_number
-    request_encode lookup_lies_in users_each host_node_vendors procdir_use filter_install_for secontext_is_type'
+    request_encode lookup_lies_in users_each host_node_vendors procdir_use secontext_is_type'
 printf '%s\n' $shared | cat - "$T/inlined" >"$T/known"
 awk 'NR == FNR { known[$1] = 1; next } !($2 in known)' "$T/known" "$T/discarded" >"$T/uncalled"
 sed 's/^/# /' "$T/uncalled"

@@ -40,7 +40,7 @@ authz_ask_lines(struct lines *t, struct authz_ask *a)
 	request_words(t, &a->words);
 	lines_begin(t, "asks");
 	word_bool(t, &a->privileged);
-	word_bool(t, &a->at_once);
+	word_bool(t, &a->is_run);
 	word_copy_or_none(t, &a->remembered);
 	word_i64(t, &a->now);
 	lines_members(t, "keys", (void **)&a->keys, &a->issuers, ISSUERS_MAX, sizeof(*a->keys), keys_member);
@@ -64,7 +64,7 @@ origin_of_answer_lines(struct lines *t, struct authz_answer *a)
 	lines_begin(t, "known");
 	word_bool(t, &a->asks_nothing);
 	word_bool(t, &a->identified);
-	word_bool(t, &a->asked);
+	word_bool(t, &a->judged);
 	word_bool(t, &a->has_token);
 	word_u32(t, &a->issuer);
 	if (a->has_token)

@@ -13,7 +13,7 @@ struct authz_ask {
 	struct client who;
 	/* as the request has them: gpuhelper-engine passes them on to gpuhelper-judge, and interprets none */
 	struct request_words words;
-	bool privileged, at_once;	/* as in struct request_spec */
+	bool privileged, is_run;	/* as in struct request_spec */
 	char *remembered;		/* of a task: the pipeline, from its container's lease (identity_pack()); else NULL */
 	int64_t now;			/* the time, seconds since 1970 */
 	struct found_keys *keys;	/* with a token: of each issuer in gpuhelper.conf, in that order */
@@ -34,12 +34,12 @@ struct authz_answer {
 	struct why why;			/* WHY_NONE: the policy grants */
 	bool asks_nothing;		/* the request asks for nothing: if the policies give it nothing, it is plain */
 	bool identified;		/* all of «origin» is known */
-	bool asked;			/* gpuhelper-judge was asked for its decision */
+	bool judged;			/* gpuhelper-judge was asked for its decision */
 	bool has_token;			/* a valid one, of this issuer in gpuhelper.conf */
 	uint32_t issuer;
 	struct origin origin;		/* as far as it is known; without a hash, and without its issuer's settings */
 	struct policy policy;		/* that grants: its name and terms */
-	struct policy_set nested;	/* with at_once: the policies that give folders for writing, and broken ones */
+	struct policy_set nested;	/* with is_run: the policies that give folders for writing, and broken ones */
 	struct inventory inventory;	/* the GPUs of the vendors that the grant concerns */
 	struct granted_folder *folder;	/* the folders of the grant */
 	size_t folders;

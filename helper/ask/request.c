@@ -53,7 +53,7 @@ enum flag {
 	FLAG_DAC_OVERRIDE = 2,
 	FLAG_PRIVILEGED = 4,
 	FLAG_NO_OPS = 8,
-	FLAG_AT_ONCE = 16,
+	FLAG_IS_RUN = 16,
 	FLAG_AWAIT_KEYS = 32,
 	FLAG_PROMISES = 64,
 	FLAG_LOOK_FIRST = 128,
@@ -87,7 +87,7 @@ request_encode(const struct request *r, size_t *len)
 		.waiter_start = r->waiter.start,
 		.flags = (r->spec.systemd_cgroup ? FLAG_SYSTEMD_CGROUP : 0U) | (r->spec.dac_override ? FLAG_DAC_OVERRIDE : 0U) |
 		    (r->spec.privileged ? FLAG_PRIVILEGED : 0U) | (r->again.no_ops ? FLAG_NO_OPS : 0U) |
-		    (r->spec.at_once ? FLAG_AT_ONCE : 0U) | (r->again.await_keys ? FLAG_AWAIT_KEYS : 0U) |
+		    (r->spec.is_run ? FLAG_IS_RUN : 0U) | (r->again.await_keys ? FLAG_AWAIT_KEYS : 0U) |
 		    (r->spec.promises ? FLAG_PROMISES : 0U) | (r->again.find_unleased ? FLAG_LOOK_FIRST : 0U),
 		.uid_ranges = r->spec.uids.identity ? NONE : (uint32_t)r->spec.uids.n,
 		.gid_ranges = r->spec.gids.identity ? NONE : (uint32_t)r->spec.gids.n,
@@ -207,7 +207,7 @@ take_head(struct bytes *rest, struct head *h, struct request *r, struct why *why
 	r->spec.dac_override = (h->flags & FLAG_DAC_OVERRIDE) != 0;
 	r->spec.privileged = (h->flags & FLAG_PRIVILEGED) != 0;
 	r->again.no_ops = (h->flags & FLAG_NO_OPS) != 0;
-	r->spec.at_once = (h->flags & FLAG_AT_ONCE) != 0;
+	r->spec.is_run = (h->flags & FLAG_IS_RUN) != 0;
 	r->again.await_keys = (h->flags & FLAG_AWAIT_KEYS) != 0;
 	r->spec.promises = (h->flags & FLAG_PROMISES) != 0;
 	r->again.find_unleased = (h->flags & FLAG_LOOK_FIRST) != 0;

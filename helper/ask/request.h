@@ -47,7 +47,7 @@ struct request_spec {
 	uint32_t uid, gid;		/* process.user, ids inside */
 	uint32_t gid_list[REQUEST_GIDS_MAX];
 	size_t gid_count;
-	bool at_once;			/* «run»: the task starts before anyone can see where its folders came from */
+	bool is_run;			/* «run»: the task starts before anyone can see where its folders came from */
 	bool promises;			/* VERB_GRANT: the wrapper can put its waiter in front of the tasks (leasetasks.h) */
 	bool dac_override;		/* the process has CAP_DAC_OVERRIDE in its namespace */
 	bool privileged;

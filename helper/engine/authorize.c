@@ -125,10 +125,10 @@ decide_all(struct authorized *r, struct host *h, const struct authz_ask *a, stru
 	out->specs = h->read;
 	if (find_identity(r, a, out) == -1)
 		return -1;
-	out->identified = out->asked = true;
+	out->identified = out->judged = true;
 	if (decide(r, h, a, out) == -1)
 		return -1;
-	return a->at_once && r->decision.grant.folders > 0 ? list_nested(&r->policies, &out->nested, &out->why) : 0;
+	return a->is_run && r->decision.grant.folders > 0 ? list_nested(&r->policies, &out->nested, &out->why) : 0;
 }
 
 static void

@@ -70,12 +70,13 @@ struct lease {
 	size_t nodes;
 	struct held_folder *folder;	/* if SELinux is on */
 	size_t folders;
-	struct lookup *lookup;	/* to its folders; once it exists, to those that it may write to as the host's root */
+	/* to its folders; once the container exists, only to those that it may write to as the host's root */
+	struct lookup *lookup;
 	size_t lookups;
 	bool planned;		/* changes are planned only: the grant is not in the audit log yet */
 	bool unscanned;		/* nobody has looked yet who else has its GPUs open: its container must not start */
 	enum lease_state state;
-	bool placeholder;		/* its tasks are execs, so their end can be seen */
+	bool placeholder;		/* its first process only pauses: its tasks are execs, whose end can be seen */
 	struct lease_tasks tasks;
 	struct lease_scan scan;
 };

@@ -280,7 +280,7 @@ process_keeps_one(struct leak_search *s, const char *pid)
 	return thread_any(s->proc, pid, thread_has_leak, s) || maps_hidden_ring(s, pid);
 }
 
-/* Of our uid are only scans, which have a process file system open that is mounted nowhere (root/self/ownproc.h). */
+/* Only other scans have our uid; each has a process file system open that is mounted nowhere (root/self/ownproc.h). */
 static bool
 is_roots_or_ours(uint32_t uid)
 {

@@ -25,18 +25,18 @@ static bool
 begin_snapshot(struct process_snapshot *s)
 {
 	if (!s->begun)
-		s->begun = boot_id(s->boot) && ns_of(getpid(), "pid", &s->pids);
+		s->begun = boot_id(s->boot) && ns_of(getpid(), "pid", &s->pid_ns);
 	return s->begun;
 }
 
 static bool
-is_near(const struct process_snapshot *s, const struct lease *l)
+shares_pid_ns(const struct process_snapshot *s, const struct lease *l)
 {
-	return l->container.pid_ns == 0 || l->container.pid_ns == s->pids;
+	return l->container.pid_ns == 0 || l->container.pid_ns == s->pid_ns;
 }
 
 static bool
-has_pids_inhabited(struct process_snapshot *s, const struct lease *l)
+is_pid_ns_inhabited(struct process_snapshot *s, const struct lease *l)
 {
 	return ns_set_has(&s->pid_ns_set, "pid", l->container.pid_ns);
 }
@@ -49,8 +49,8 @@ has_pids_inhabited(struct process_snapshot *s, const struct lease *l)
 static bool
 is_invisible(struct process_snapshot *s, const struct lease *l)
 {
-	return !is_near(s, l) && s->pids != INIT_PID_NS &&
-	    !(has_pids_inhabited(s, l) && ns_set_surely_has(&s->pid_ns_set, l->container.pid_ns));
+	return !shares_pid_ns(s, l) && s->pid_ns != INIT_PID_NS &&
+	    !(is_pid_ns_inhabited(s, l) && ns_set_surely_has(&s->pid_ns_set, l->container.pid_ns));
 }
 
 /*
@@ -61,13 +61,13 @@ bool
 lease_is_of_another_boot(struct process_snapshot *s, const struct lease *l)
 {
 	return begin_snapshot(s) && strcmp(l->boot, s->boot) != 0 &&
-	    (is_near(s, l) || (s->pids == INIT_PID_NS && !has_pids_inhabited(s, l)));
+	    (shares_pid_ns(s, l) || (s->pid_ns == INIT_PID_NS && !is_pid_ns_inhabited(s, l)));
 }
 
 static bool
 lives(const struct process_snapshot *s, const struct lease *l, struct process_id p)
 {
-	return is_near(s, l) ? process_id_lives(p) : ns_has_process(l->container.pid_ns, p);
+	return shares_pid_ns(s, l) ? process_id_lives(p) : ns_has_process(l->container.pid_ns, p);
 }
 
 bool

@@ -10,7 +10,7 @@
 struct process_snapshot {
 	bool begun;
 	char boot[40];
-	uint64_t pids;		/* inode of the PID namespace that /proc shows */
+	uint64_t pid_ns;		/* inode of the PID namespace that /proc shows */
 	struct ns_set pid_ns_set, mount_ns_set;	/* those with processes */
 };
 void process_snapshot_free(struct process_snapshot *s);

@@ -232,9 +232,9 @@ ns_set_free(struct ns_set *s)
 }
 
 bool
-ns_has_process(uint64_t pids, struct process_id p)
+ns_has_process(uint64_t pid_ns, struct process_id p)
 {
-	struct ns_search s = { .kind = "pid", .inode = pids, .process = p };
+	struct ns_search s = { .kind = "pid", .inode = pid_ns, .process = p };
 
 	if (p.pid <= 0)
 		return false;

@@ -24,9 +24,9 @@ bool ns_set_surely_has(const struct ns_set *s, uint64_t inode);
 void ns_set_free(struct ns_set *s);
 
 /*
- * True if a live process has this number in the PID namespace «pids» and this start time, or if that can't be
+ * True if a live process has this number in the PID namespace «pid_ns» and this start time, or if that can't be
  * seen. Only for a namespace beneath our own: processes of other namespaces are invisible here.
  */
-bool ns_has_process(uint64_t pids, struct process_id p);
+bool ns_has_process(uint64_t pid_ns, struct process_id p);
 
 #endif

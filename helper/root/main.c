@@ -44,8 +44,9 @@
 #define WRITE_MS 2000		/* for the peer to take a reply */
 #define FINAL_MS 5000		/* for the wrapper to stage the new config.json */
 #define STAY_MS 10000		/* for the runtime to make the container; the wrapper can start another helper later */
-#define LOOKED_STAY_MS 120000	/* the same for a helper that has looked beside the runtime: no other can answer for it */
-#define INTERRUPT_MS 100		/* beyond one of these times, until a signal ends the wait */
+/* the same for a helper that has looked beside the runtime: only that one knows the result */
+#define LOOKED_STAY_MS 120000
+#define INTERRUPT_MS 100		/* so much later than one of these times a signal ends the wait in any case */
 
 /* Never blocks: the descriptor may be a full pipe of the caller's. */
 static int
@@ -248,13 +249,13 @@ start_children(bool of_root, bool own_cgroup)
 		engine_start();
 		reader_start();
 	} else
-		looker_execute(false);
+		looker_exec(false);
 	/*
-	 * while the wrapper still reads config.json, there is time to start what a request for folders will not need. Others'
-	 * helpers first leave their caller's cgroup, which would be charged for gpuhelper-engine's memory
+	 * where the caller is not root, gpuhelper-engine starts only after leave_cgroup(): else the caller's cgroup would be
+	 * charged for its memory
 	 */
-	if (n < 0 && own_cgroup)
-		engine_execute();
+	if (verb->needs_judge && own_cgroup)
+		engine_exec();
 }
 
 /* 1: too many helpers of this user are there already. -1 with *why. */

@@ -54,7 +54,7 @@ new_container_fill_request(struct new_container *n, enum verb verb)
 	struct request *r = &n->request;
 
 	r->verb = verb;
-	r->spec.at_once = verb == VERB_GRANT && strcmp(c->verb, "create") != 0;
+	r->spec.is_run = verb == VERB_GRANT && strcmp(c->verb, "create") != 0;
 	r->spec.systemd_cgroup = c->systemd_cgroup;
 	if (r->id == NULL)
 		r->id = strdup(c->id);
@@ -201,7 +201,7 @@ static void
 ask_ahead_if_likely(const struct new_container *n)
 {
 	if (n->settings->grant_unasked || spec_may_ask(n->bundle.text, n->bundle.len))
-		ask_ahead(n->settings->door);
+		ask_early(n->settings->door);
 }
 
 int

@@ -44,7 +44,7 @@ check_node_access(struct new_container *n)
 		return -1;
 	if (node_access_is_lost(n->access, n->request.spec.cgroups_path, n->request.id))
 		return node_access_refuse(n->access, &n->why);
-	if (n->access->denials > 0 && !command_leaves_container(n->command)) {
+	if (n->access->denials > 0 && !command_detaches(n->command)) {
 		node_access_refuse(n->access, &why);
 		report_notice(n->command, why.text);
 	}
@@ -149,7 +149,7 @@ write_grant_record(struct new_container *n)
 	const struct edits *e = &n->reply.edits;
 	const struct vetted_grant v = { &e->env, e->gid, e->gids, e->label, n->request.spec.privileged, e->promise };
 
-	return grant_record_write(n->command, &v, command_leaves_container(n->command), &n->why);
+	return grant_record_write(n->command, &v, command_detaches(n->command), &n->why);
 }
 
 /*
@@ -161,7 +161,7 @@ make_final(struct new_container *n)
 {
 	if (n->granted && record_dir_is_hosts_root() && write_grant_record(n) == -1)
 		return -1;
-	return n->granted ? ask_final(n->conn, command_leaves_container(n->command), &n->why) : 0;
+	return n->granted ? ask_final(n->conn, command_detaches(n->command), &n->why) : 0;
 }
 
 static int
@@ -264,7 +264,7 @@ prepare_bundle(struct new_container *n, struct prepared *p)
 			return -1;
 		}
 	} else if (!n->settings->audit_plain)
-		ask_cancel_ahead();
+		ask_cancel_early();
 	if (!n->granted && n->privilege[0] != '\0')
 		return privilege_refuse(&n->spec, n->settings, n->privilege, &n->why);
 	if (compose_config(n) == -1 || (!n->granted && n->settings->audit_plain && record_ungranted(n, VERB_PLAIN) == -1))

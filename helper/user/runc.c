@@ -32,7 +32,7 @@ may_end_lease(const struct command *c)
 		return false;
 	if (strcmp(c->verb, "delete") == 0)
 		return lease_is_recorded(c);
-	return command_makes_container(c) && !command_leaves_container(c);
+	return command_makes_container(c) && !command_detaches(c);
 }
 
 /*
@@ -71,7 +71,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 	if (prepare_container(c, settings, runtime, find_unleased, &p, why) == -1)
 		return -1;
 	/* without --detach, the process that asked for the grant becomes the runtime itself */
-	if (command_leaves_container(c) && (p.granted || p.root_redirectable ||
+	if (command_detaches(c) && (p.granted || p.root_redirectable ||
 	    (p.check_capabilities && strcmp(c->verb, "create") == 0))) {
 		const struct creation creation = { c, settings->door, runtime, argv, p.granted, p.promised, p.check_rules,
 			p.check_capabilities, p.root_redirectable ? &p.root : NULL, &p.folders, &p.access, p.cgroups_path, &p.conn };

@@ -26,7 +26,7 @@ fork = multiprocessing.get_context("fork")
 
 VERSION = 6
 VERBS = ("grant", "look", "refused", "plain", "status", "release", "reapply", "created", "exec", "task", "over")
-FLAGS = ("systemd_cgroup", "dac_override", "privileged", "no_chores", "at_once", "await_keys", "promises", "look_first")
+FLAGS = ("systemd_cgroup", "dac_override", "privileged", "no_chores", "is_run", "await_keys", "promises", "look_first")
 TEXTS = ("id", "runtime_root", "cgroups_path", "label", "mount_label", "init_path", "token", "team", "pipeline", "job",
          "instance_vars", "gpus", "folders", "cuda_visible", "rocr_visible", "reason")
 NONE = 0xffffffff

@@ -28,7 +28,7 @@ make_ask(struct authz_ask *a)
 	static struct found_keys keys[2] = { { .text = jwks, .fetched = 5 }, { .why = { WHY_CONFIG, "none" } } };
 
 	*a = (struct authz_ask){ .who = worker, .words = { .token = token, .gpus = gpus, .folders = folders, .rocr_visible = visible },
-		.at_once = true, .now = 1790000000, .keys = keys, .issuers = 2 };
+		.is_run = true, .now = 1790000000, .keys = keys, .issuers = 2 };
 }
 
 static void
@@ -44,7 +44,7 @@ test_question(void)
 	ok(authz_ask_unpack(packed, size, &back, &read, &len) && strcmp(back.words.token, "a.b.c") == 0 &&
 	    strcmp(back.words.gpus, "") == 0 && strcmp(back.words.folders, "/srv/a b") == 0 && back.words.team == NULL &&
 	    back.words.cuda_visible == NULL && strcmp(back.words.rocr_visible, "0,1") == 0, "a request's words are read back");
-	ok(back.who.uid == 1000 && strcmp(back.who.user, "ci") == 0 && back.who.member && back.who.rootful && back.at_once &&
+	ok(back.who.uid == 1000 && strcmp(back.who.user, "ci") == 0 && back.who.member && back.who.rootful && back.is_run &&
 	    !back.privileged && back.remembered == NULL && back.now == 1790000000 && back.issuers == 2 &&
 	    strcmp(back.keys[0].text, "{ }") == 0 && back.keys[1].text == NULL && back.keys[1].why.code == WHY_CONFIG,
 	    "  so are who asks, and the keys");
@@ -72,7 +72,7 @@ make_answer(struct authz_answer *a)
 	struct granted_folder *folder = calloc(2, sizeof(*folder));
 	unsigned i;
 
-	*a = (struct authz_answer){ .policies = ANSWER_FIT, .specs = ANSWER_UNFIT, .identified = true, .asked = true,
+	*a = (struct authz_answer){ .policies = ANSWER_FIT, .specs = ANSWER_UNFIT, .identified = true, .judged = true,
 		.origin = { .remembered = { strdup("ml"), strdup("train"), NULL, NULL } },
 		.policy = { .name = strdup("10-ml.conf"), .gpu = calloc(2, sizeof(struct gpu_rule)), .gpus = 2,
 		    .folder = calloc(2, sizeof(struct folder_rule)), .folders = 2, .max_gpus = 3, .priority = 5,
@@ -143,7 +143,7 @@ test_answer(void)
 	authz_answer_free(&a);
 	ok(answer_taken(text, len, &back) && authz_answer_accept(&back, &settings, &worker, &why) == 0, "an answer is accepted %s",
 	    why.text);
-	ok(back.policies == ANSWER_FIT && back.specs == ANSWER_UNFIT && back.identified && back.asked && !back.has_token &&
+	ok(back.policies == ANSWER_FIT && back.specs == ANSWER_UNFIT && back.identified && back.judged && !back.has_token &&
 	    back.origin.id.kind == IDENTITY_CLAIM && strcmp(back.origin.id.pipeline, "train") == 0, "  with the pipeline");
 	origin_move(&back.origin, &moved);
 	ok(moved.id.instance_vars == &moved.vars && moved.id.claims == &moved.kept_claims && back.origin.id.team == NULL &&

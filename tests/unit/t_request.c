@@ -96,7 +96,7 @@ test_minimal(void)
 	    "an empty text is read as empty");
 	for (n = 3; n < 16; n++)
 		ok(*text_of(&r, n) == NULL, "%s is NULL if it is missing", texts[n].name);
-	ok(r.again.closed.n == 0 && !r.again.no_ops && !r.spec.at_once && !r.again.await_keys && r.spec.init_file.major == 0 && r.spec.init_file.minor == 0 && r.spec.init_file.inode == 0,
+	ok(r.again.closed.n == 0 && !r.again.no_ops && !r.spec.is_run && !r.again.await_keys && r.spec.init_file.major == 0 && r.spec.init_file.minor == 0 && r.spec.init_file.inode == 0,
 	    "no lease is shut, and no file is named");
 }
 
@@ -107,7 +107,7 @@ fill(struct request *r)
 	static char text[16][32], a[] = KEY_A, b[] = KEY_B, *closed[] = { a, b };
 	unsigned n;
 
-	*r = (struct request){ .spec.systemd_cgroup = true, .spec.dac_override = true, .spec.privileged = true, .again.no_ops = true, .spec.at_once = true,
+	*r = (struct request){ .spec.systemd_cgroup = true, .spec.dac_override = true, .spec.privileged = true, .again.no_ops = true, .spec.is_run = true,
 		.again.await_keys = true, .again.find_unleased = true, .spec.promises = true, .waiter = { INT32_MAX, UINT64_MAX - 1 }, .spec.uid = 7, .spec.gid = 4294967294, .spec.gid_list = { 1, 0, 4294967294 }, .spec.gid_count = 3,
 		.spec.init_file = { 4294967295, 4294967294, UINT64_MAX }, .again.closed = { closed, 2 } };
 	r->spec.uids.v[r->spec.uids.n++] = (struct idrange){ 0, 4294967294, 1 };
@@ -162,7 +162,7 @@ static void
 test_flags(void)
 {
 	static const size_t flags[] = { offsetof(struct request, spec.systemd_cgroup), offsetof(struct request, spec.dac_override),
-		offsetof(struct request, spec.privileged), offsetof(struct request, again.no_ops), offsetof(struct request, spec.at_once),
+		offsetof(struct request, spec.privileged), offsetof(struct request, again.no_ops), offsetof(struct request, spec.is_run),
 		offsetof(struct request, again.await_keys), offsetof(struct request, spec.promises),
 		offsetof(struct request, again.find_unleased) };
 	struct why why;

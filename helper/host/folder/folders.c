@@ -89,7 +89,7 @@ check_beneath(const struct folder_want *w, const char *path, const struct folder
 	    "leave out: say submounts = true in the policy, or unmount it", path, first);
 }
 
-/* Checks that the folder is a directory that the container's user may use as the grant says. *on: as of its edit. */
+/* Checks that the folder is a directory that the container's user may use as the grant says. */
 static int
 check_access(int parent, const struct folder_want *w, const char *path, const struct subject *s, uint64_t *mnt_id,
     struct why *why)

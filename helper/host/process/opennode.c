@@ -149,7 +149,7 @@ is_known_non_node(const struct non_node *p, unsigned major, unsigned minor, unsi
 {
 	size_t i;
 
-	for (i = 0; i < p->n && i < PLAIN_MAX; i++)
+	for (i = 0; i < p->n && i < NON_NODES_MAX; i++)
 		if (p->file[i].inode == inode && p->file[i].major == major && p->file[i].minor == minor)
 			return true;
 	return false;
@@ -158,7 +158,7 @@ is_known_non_node(const struct non_node *p, unsigned major, unsigned minor, unsi
 static void
 add_non_node(struct non_node *p, unsigned major, unsigned minor, unsigned long long inode)
 {
-	const size_t at = p->n++ % PLAIN_MAX;
+	const size_t at = p->n++ % NON_NODES_MAX;
 
 	p->file[at].major = major;
 	p->file[at].minor = minor;

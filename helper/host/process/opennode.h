@@ -25,7 +25,7 @@ bool process_has_mapped(int proc, const char *pid, const struct edit_node *node,
 /* Both, for a process with all of its threads. */
 bool process_holds(pid_t pid, const struct edit_node *node, size_t nodes, struct budget *budget);
 
-#define PLAIN_MAX 256
+#define NON_NODES_MAX 256
 
 /*
  * The files last seen that are no nodes, by device and inode as in /proc/PID/maps. They need no second step.
@@ -34,7 +34,7 @@ struct non_node {
 	struct {
 		unsigned major, minor;
 		unsigned long long inode;
-	} file[PLAIN_MAX];
+	} file[NON_NODES_MAX];
 	size_t n;		/* seen in all, also those replaced since */
 };
 

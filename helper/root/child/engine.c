@@ -33,9 +33,9 @@ engine_start(void)
 }
 
 void
-engine_execute(void)
+engine_exec(void)
 {
-	spawned_execute(&engine);
+	spawned_exec(&engine);
 }
 
 void

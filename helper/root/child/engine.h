@@ -15,7 +15,7 @@
 
 /* Starts the program, before filter_install(). If that fails, every question fails with the reason. */
 void engine_start(void);
-void engine_execute(void);		/* has it start now, because it will get a question soon */
+void engine_exec(void);		/* has it start now, because it will get a question soon */
 void engine_end(void);
 
 /*

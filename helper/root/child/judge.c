@@ -44,7 +44,7 @@ judge_start(void)
 	    access("/sys/dev/char/195:255", F_OK) == 0)
 		judge.file = PROGRAM "-udev";
 	spawned_start(&judge);
-	spawned_execute(&judge);
+	spawned_exec(&judge);
 }
 
 void

@@ -107,7 +107,7 @@ exchange(const struct label_ask *a, const int *fds, const struct process_id *cli
 		return refuse(why, WHY_AGAIN, "SELinux was off when gpuhelper started: try again");
 	if (spawned_check(&labeller, why) == -1)
 		return -1;
-	spawned_execute(&labeller);
+	spawned_exec(&labeller);
 	if (frame_write(labeller.channel, (const char *)a, sizeof(*a), sizeof(*a), SEND_MS, why) == -1 ||
 	    (fds != NULL && send_descriptors(fds) == -1 && refuse(why, WHY_AGAIN, PROGRAM ": %s", strerror(errno)) == -1) ||
 	    await(client, until, why) == -1 || receive_from_labeller(out, why) == -1)

@@ -64,11 +64,11 @@ looker_start(bool of_root)
 }
 
 void
-looker_execute(bool moved)
+looker_exec(bool moved)
 {
 	if (look.channel == -1 || look.executing)
 		return;
-	spawned_execute(&look);
+	spawned_exec(&look);
 	(void)frame_send_byte(look.channel, moved ? LOOK_EARLY : 0);
 }
 
@@ -122,7 +122,7 @@ ask_looker(struct look_ask *a, const struct lease *l, struct look_answer *out, p
 
 	if (look.channel == -1)
 		return false;
-	looker_execute(false);
+	looker_exec(false);
 	if (++looker.nonce == 0)
 		looker.nonce++;
 	a->nonce = looker.nonce;
@@ -181,9 +181,9 @@ ask_within(struct look_ask *a, const struct lease *l, struct budget *budget, str
 }
 
 void
-looker_ask_kept(const struct lease *l, bool boot_alone, bool anew, struct scan_limits *limits, struct lease_status *out)
+looker_ask_kept(const struct lease *l, bool boot_only, bool anew, struct scan_limits *limits, struct lease_status *out)
 {
-	struct look_ask a = { .kind = boot_alone ? LOOK_BOOT : LOOK_KEPT, .anew = anew ? 1 : 0, .dirs = limits->dirs };
+	struct look_ask a = { .kind = boot_only ? LOOK_BOOT : LOOK_KEPT, .anew = anew ? 1 : 0, .dirs = limits->dirs };
 	struct look_answer answer;
 
 	*out = (struct lease_status){ .kept = true };

@@ -21,7 +21,7 @@ void looker_start(bool of_root);
  * Has the looker set itself up now, because it will get a question soon. moved: the looker has left its caller's cgroup
  * (owncgroup.h), so that it may already start the process that scans.
  */
-void looker_execute(bool moved);
+void looker_exec(bool moved);
 
 /* Ends the looker, like spawned_end(). */
 void looker_end(void);
@@ -34,8 +34,8 @@ struct lease_status {
 	bool of_another_boot, kept;
 };
 
-/* boot_alone: leaves out whether the lease is kept. anew: uses nothing that was seen for earlier questions. */
-void looker_ask_kept(const struct lease *l, bool boot_alone, bool anew, struct scan_limits *limits,
+/* boot_only: leaves out whether the lease is kept. anew: uses nothing that was seen for earlier questions. */
+void looker_ask_kept(const struct lease *l, bool boot_only, bool anew, struct scan_limits *limits,
     struct lease_status *out);
 
 /*

@@ -202,7 +202,7 @@ reader_start(void)
 {
 	if ((started = !find_program() || !find_policies() || !find_specs()))
 		spawned_start(&reader);
-	spawned_execute(&reader);
+	spawned_exec(&reader);
 }
 
 void

@@ -12,7 +12,7 @@
 #include "../../host/process/process.h"
 #include "../child/looker.h"
 #include "../lease/leasewrite.h"
-#include "../lease/shares.h"
+#include "../lease/teamshares.h"
 #include "../log/audit.h"
 #include "../node/changes.h"
 #include "devicelock.h"
@@ -34,7 +34,7 @@ idle_classify(const struct lease *l)
 }
 
 bool
-idle_add_op(struct caller_ops *all, enum op_kind kind, const struct lease *l, struct process_id by)
+caller_ops_add_for(struct caller_ops *all, enum op_kind kind, const struct lease *l, struct process_id by)
 {
 	struct caller_op *c = caller_ops_add(all);
 	size_t i;
@@ -79,7 +79,7 @@ idle_return_gpus(struct leases *ls, struct lease *l, int audit, struct why *why)
 		return -1;
 	if (audit != -1)
 		(void)audit_lease(audit, "gave-back", l);
-	shares_note(l);
+	team_shares_note(l);
 	lease_forget_gpus(l);
 	lease_tasks_open(&l->tasks, NULL, 0);
 	l->tasks.task = l->tasks.changer = (struct process_id){ 0 };
@@ -115,7 +115,7 @@ check_rules(const struct idle *i, struct lease *l, struct why *why)
 		return 0;
 	if (device_lock_make(l, why) == -1)
 		return -1;
-	return idle_add_op(i->ops, promises ? OP_CLOSE : OP_OPEN, l, (struct process_id){ 0 }) ? 0 : refuse_nomem(why);
+	return caller_ops_add_for(i->ops, promises ? OP_CLOSE : OP_OPEN, l, (struct process_id){ 0 }) ? 0 : refuse_nomem(why);
 }
 
 int
@@ -184,7 +184,7 @@ write_revoking(const struct idle *i, struct lease *l, enum idleness idleness, st
 	l->tasks.changer = self;
 	if (device_lock_make(l, why) == -1 || set_state(i, l, LEASE_REVOKING, why) == -1)
 		return -1;
-	return idle_add_op(i->ops, op_for(l, idleness), l, self) ? 0 : refuse_nomem(why);
+	return caller_ops_add_for(i->ops, op_for(l, idleness), l, self) ? 0 : refuse_nomem(why);
 }
 
 static int

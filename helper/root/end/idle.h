@@ -38,7 +38,7 @@ int idle_begin(const struct idle *i, const struct queued *wants, bool *soon, str
 int idle_return_gpus(struct leases *ls, struct lease *l, int audit, struct why *why);
 
 /* Adds an operation for this lease's container, for the process «by» to do (callerop.h). False: memory is short. */
-bool idle_add_op(struct caller_ops *c, enum op_kind kind, const struct lease *l, struct process_id by);
+bool caller_ops_add_for(struct caller_ops *c, enum op_kind kind, const struct lease *l, struct process_id by);
 
 /* Finds out how idle a container is now. Its lease must have «placeholder». */
 enum idleness idle_classify(const struct lease *l);

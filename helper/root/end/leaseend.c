@@ -17,7 +17,7 @@
 #include "../child/looker.h"
 #include "../lease/leasewrite.h"
 #include "../lease/queue.h"
-#include "../lease/shares.h"
+#include "../lease/teamshares.h"
 #include "../lease/usedtoken.h"
 #include "../log/audit.h"
 #include "../node/changes.h"
@@ -57,14 +57,14 @@ limits_of_user(struct reap *s, uint32_t uid)
 
 /* Asks the looker about one lease. */
 static void
-scan_lease(const struct lease *l, struct reap *reap, struct scan_limits *limits, bool boot_alone,
+scan_lease(const struct lease *l, struct reap *reap, struct scan_limits *limits, bool boot_only,
     struct lease_status *out)
 {
 	if (l->uid == 0) {
 		limits->dirs = CGROUP_DIRS;
 		limits->stalled = false;
 	}
-	looker_ask_kept(l, boot_alone, !reap->listed, limits, out);
+	looker_ask_kept(l, boot_only, !reap->listed, limits, out);
 	reap->listed = reap->listed || !limits->stalled;
 }
 
@@ -139,7 +139,7 @@ keep_lookups(struct leases *ls, struct lease *l, int audit)
 	if (!audit_lease(audit, "end", l) || exec_record_remove(l->uid, l->root, l->id, &stuck) == -1 ||
 	    device_lock_remove(l, &stuck) == -1)
 		return;
-	shares_note(l);
+	team_shares_note(l);
 	lease_keep_lookups(l);
 	(void)leases_write(ls, l, &stuck);
 }
@@ -155,7 +155,7 @@ end_one(struct leases *ls, struct lease *l, int audit)
 	/* recorded before it is removed: two records are better than none */
 	if (!(l->state == LEASE_LEAKED || audit_lease(audit, "end", l)) || remove_files(ls, l, &stuck) == -1)
 		return false;
-	shares_note(l);
+	team_shares_note(l);
 	return true;
 }
 
@@ -292,7 +292,7 @@ leases_reap(struct leases *ls, int audit, struct why *why)
  * returns 1 if another helper is releasing it.
  */
 static int
-take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, struct why *why)
+take_back(struct leases *ls, struct lease *l, const struct undo_recorder *tell, struct why *why)
 {
 	bool used = false;
 
@@ -312,14 +312,14 @@ take_back(struct leases *ls, struct lease *l, const struct undo_teller *tell, st
 
 int
 leases_drop(const struct peer *p, const char *root, const char *id, const char *used_token,
-    const struct undo_teller *tell, struct why *why)
+    const struct undo_recorder *tell, struct why *why)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
 	struct lease *l;
 	char key[LEASE_KEY_SIZE];
 
 	lease_key(p->client.uid, root, id, key);
-	if (leases_lock_again(&ls, p->client.uid, why) == -1 ||
+	if (leases_lock_as_holder(&ls, p->client.uid, why) == -1 ||
 	    (l = leases_find_of(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) == NULL)
 		return -1;
 	/* before the lease is removed: after that, another container of its name could already rely on the record */

@@ -21,7 +21,7 @@ int leases_remove(struct leases *ls, struct lease *l, struct why *why);
 /*
  * Writes the record of a grant that is taken back, before its GPU is free. releasing: a process still has a node open.
  */
-struct undo_teller {
+struct undo_recorder {
 	void (*say)(void *ctx, bool releasing);
 	void *ctx;
 };
@@ -37,7 +37,7 @@ struct undo_teller {
  * another helper is releasing it already).
  */
 int leases_drop(const struct peer *p, const char *root, const char *id, const char *used_token,
-    const struct undo_teller *tell, struct why *why);
+    const struct undo_recorder *tell, struct why *why);
 
 /*
  * Releases a lease whose container is deleted but still in use: undoes its changes, and keeps it until it is over.

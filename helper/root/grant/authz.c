@@ -38,7 +38,7 @@ take_origin(struct authz *r, struct authz_answer *from, struct why *why)
 	memcpy(r->origin.token_hash, hash, sizeof(hash));
 	r->identified = from->identified;
 	r->asks_nothing = from->asks_nothing;
-	r->asked = from->asked;
+	r->judged = from->judged;
 	if (!from->has_token)
 		return 0;
 	if (from->issuer >= r->settings.issuers)
@@ -82,7 +82,7 @@ authz_make(struct authz *r, const struct request_words *words, const char *remem
 	const struct call *c = r->call;
 	struct authz_ask a = { .who = c->peer->client, .words = *words, .remembered = (char *)(uintptr_t)remembered,
 		.privileged = remembered == NULL && c->request->spec.privileged,
-		.at_once = c->request->spec.at_once, .now = time(NULL) };
+		.is_run = c->request->spec.is_run, .now = time(NULL) };
 	const char *read;
 	size_t len;
 	int ret;
@@ -95,7 +95,7 @@ authz_make(struct authz *r, const struct request_words *words, const char *remem
 	if (leave_cgroup(c->peer->starter, why) == -1)
 		return -1;
 	/* meanwhile the looker sets itself up */
-	looker_execute(true);
+	looker_exec(true);
 	if (find_keys(r, &a, why) == -1)
 		return -1;
 	ret = ask_and_take(r, &a, read, len, why);

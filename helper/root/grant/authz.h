@@ -17,7 +17,7 @@ struct authz {
 	struct policy_set nested;	/* for «run»: the policies that give folders for writing, and broken ones */
 	struct origin origin;		/* refers to the settings */
 	bool identified;		/* all of «origin» is filled in, not only the token's hash */
-	bool asked;			/* the judge was asked for its decision */
+	bool judged;			/* the judge was asked for its decision */
 	struct decision decision;	/* refers to the policy */
 };
 

@@ -42,7 +42,7 @@ record_grant(const struct plan *p, struct refusal *f)
 		 * Waits for the lock as long as a helper that takes a lease back. If this helper does not get the lock, it
 		 * must take its own lease back.
 		 */
-		if (p->picked > 0 && (ret = leases_lock_again(&ls, c->peer->client.uid, &f->why)) == -1)
+		if (p->picked > 0 && (ret = leases_lock_as_holder(&ls, c->peer->client.uid, &f->why)) == -1)
 			f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;	/* as in picking.c */
 		if (ret == 0 && (p->picked == 0 || (ret = check_planned(&p->lease, &ls, &f->why)) == 0))
 			ret = audit_append(c->audit, &line, &f->why);
@@ -143,7 +143,7 @@ grant_once(const struct peer *p, const struct request *asked, bool find_unleased
 		reply->kind = REPLY_GRANT;
 		reply->encoded = plan.reply;
 		plan.reply = NULL;
-	} else if (authz.asks_nothing && authz.asked && f.why.code == WHY_DENIED)
+	} else if (authz.asks_nothing && authz.judged && f.why.code == WHY_DENIED)
 		reply->kind = REPLY_PLAIN;
 	else if (!f.met_unleased || find_unleased)
 		refusal_answer(&authz, &f, reply);
@@ -184,7 +184,7 @@ void
 grant_undo(const struct peer *p, const struct request *r, const struct host_changes *t)
 {
 	struct undoing u = { .record = { .event = "undo", CLIENT_OF(p), .request = r, .of_lease = t->pipeline } };
-	const struct undo_teller tell = { record_undo, &u };
+	const struct undo_recorder tell = { record_undo, &u };
 	struct why why;
 
 	/* on failure the log says why, even if it already has a record of the undoing */

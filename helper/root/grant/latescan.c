@@ -20,7 +20,7 @@ late_scan_may(const struct plan *p)
 	const struct call *c = p->authz->call;
 
 	return p->authz->decision.grant.gpus > 0 && !p->lease.placeholder && c->peer->client.rootful &&
-	    !c->request->spec.privileged && !c->request->spec.at_once && !c->request->again.find_unleased &&
+	    !c->request->spec.privileged && !c->request->spec.is_run && !c->request->again.find_unleased &&
 	    slot_may_stay(c->peer->client.uid);
 }
 

@@ -62,13 +62,14 @@ flags_for(const struct plan *p)
 }
 
 int
-leases_for_request(const struct plan *p, struct leases *ls, const struct queue *q, const struct queued *me, bool adds,
-    struct why *why)
+leases_for_request(const struct plan *p, struct leases *ls, const struct queue *q, const struct queued *me,
+    bool new_lease, struct why *why)
 {
 	const uint32_t uid = p->authz->call->peer->client.uid;
-	struct lease_query c = { .adds = adds, .uid = uid, .key = p->lease.key, .flags = adds ? flags_for(p) : 0 };
+	struct lease_query c = { .new_lease = new_lease, .uid = uid, .key = p->lease.key };
 	const size_t before = queue_before(q, me);
 
+	c.flags = new_lease ? flags_for(p) : 0;
 	/* the containers whose nodes root's wrapper says it has closed; nobody else may say so */
 	c.keys = uid == 0 ? &p->authz->call->request->again.closed : NULL;
 	add_candidates_of(&c, &p->authz->decision.grant);

@@ -29,7 +29,7 @@ make_missing_nodes(struct plan *p, struct leases *ls, struct why *why)
 		return -1;
 	if (!changes_make_any(&p->changes))
 		return 0;
-	return plan_made_nodes(p, why) == -1 || p->write_reply(p, why) == -1 || leases_write_more(ls, &p->lease, why) == -1 ?
+	return plan_made_nodes(p, why) == -1 || p->write_reply(p, why) == -1 || leases_write_grown(ls, &p->lease, why) == -1 ?
 	    -1 : record_made_nodes(p, why);
 }
 
@@ -83,7 +83,7 @@ open_nodes(struct plan *p, struct why *why)
 	/* without changes there is nothing to check */
 	if (p->changes.n == 0)
 		return 0;
-	if (leases_lock_again(&ls, l->uid, why) == -1 || check_planned(l, &ls, why) == -1)
+	if (leases_lock_as_holder(&ls, l->uid, why) == -1 || check_planned(l, &ls, why) == -1)
 		return -1;
 	l->planned = false;
 	if (leases_write(&ls, l, why) == -1 || open_planned(p, &ls, why) == -1)

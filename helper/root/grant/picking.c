@@ -10,7 +10,7 @@
 #include "../end/leaseend.h"
 #include "../lease/leasewrite.h"
 #include "../lease/lookups.h"
-#include "../lease/shares.h"
+#include "../lease/teamshares.h"
 #include "../lease/usedtoken.h"
 #include "../node/changes.h"
 #include "latescan.h"
@@ -151,18 +151,18 @@ fill_queue_terms(struct queued *me, const struct authz *r, const struct lease *l
 }
 
 int
-picking_read(struct picking *k, const struct plan *p, bool adds, struct why *why)
+picking_read(struct picking *k, const struct plan *p, bool new_lease, struct why *why)
 {
 	if (fill_queue_terms(&k->me, p->authz, &p->lease) == -1)
 		return refuse_nomem(why);
 	/* a request for folders alone waits for nobody, and needs no queue */
 	if (p->authz->decision.grant.gpus > 0 && queue_open(&k->queue, p->authz->call->audit, why) == -1)
 		return -1;
-	if (leases_for_request(p, &k->leases, &k->queue, &k->me, adds, why) == -1 ||
+	if (leases_for_request(p, &k->leases, &k->queue, &k->me, new_lease, why) == -1 ||
 	    leases_reap(&k->leases, p->authz->call->audit, why) == -1)
 		return -1;
 	if (p->authz->decision.grant.gpus > 0)
-		shares_rank(&k->queue, &k->me, &k->leases, &p->authz->settings);
+		team_shares_rank(&k->queue, &k->me, &k->leases, &p->authz->settings);
 	return 0;
 }
 
@@ -207,7 +207,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 	if (plan_gpus(p, ls, &f->why) == -1)
 		return -1;
 	l->unscanned = l->unscanned && lease_has_exclusive(l);
-	if (leases_write_more(ls, l, &f->why) == 0)
+	if (leases_write_grown(ls, l, &f->why) == 0)
 		return 0;
 	(void)leases_remove(ls, l, &ignored);
 	return -1;
@@ -220,7 +220,7 @@ lease_under_lock(struct plan *p, const struct unleased *unleased, struct refusal
 	int ret;
 
 	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
-	queue_renew(k.me.key);
+	queue_touch(k.me.key);
 	if (leases_lock(&k.leases, p->lease.uid, &f->why) == -1) {
 		/* the lock was not free in time. The request may ask again, even if its policy allows no wait */
 		f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;

@@ -23,10 +23,10 @@ struct picking {
 #define PICKING { .leases = LEASES_CLOSED, .queue = { .dir = -1 } }
 
 /*
- * After leases_lock(): reads the queue, and the leases that concern the plan (leases_for_request(), with «adds»), and
- * ends those that are over. -1 with *why. picking_end() closes all of it in either case, and releases the lock.
+ * After leases_lock(): reads the queue, and the leases that concern the plan (leases_for_request(), with «new_lease»),
+ * and ends those that are over. -1 with *why. picking_end() closes all of it in either case, and releases the lock.
  */
-int picking_read(struct picking *k, const struct plan *p, bool adds, struct why *why);
+int picking_read(struct picking *k, const struct plan *p, bool new_lease, struct why *why);
 void picking_end(struct picking *k);
 #define autopicking __attribute__((cleanup(picking_end)))
 

@@ -80,7 +80,7 @@ plan_folders(struct plan *p, struct why *why)
 
 	end_after(FIND_MS);
 	ret = find_lookups(p, &p->edits, &p->lease, why) == -1 || add_fs_paths(&p->lease, &p->edits, why) == -1 ||
-	    (p->authz->call->request->spec.at_once && check_nested(p, why) == -1) ||
+	    (p->authz->call->request->spec.is_run && check_nested(p, why) == -1) ||
 	    label_folders(&p->label, &p->edits, &p->lease, why) == -1 ? -1 : 0;
 	end_after(0);
 	p->folder_lookups = p->lease.lookups;
@@ -159,8 +159,8 @@ count_candidates(const struct grant *g)
 /*
  * A container that only pauses is recognised by the file that its first process will run; created.c checks that it
  * does. gpuhelper must also be able to end the container's access. It can't if systemd may rewrite the device rules of
- * a scope, or if a privileged container can change its own. A vendor's runtime that the wrapper starts would
- * give all that was promised.
+ * a scope, or if a privileged container can change its own. Nor can it where
+ * the wrapper starts a vendor's runtime, which opens all GPUs that it is told of.
  */
 static int
 fill_tasks(struct plan *p, struct why *why)

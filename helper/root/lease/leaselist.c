@@ -85,7 +85,7 @@ leases_lock(struct leases *ls, uint32_t uid, struct why *why)
 }
 
 int
-leases_lock_again(struct leases *ls, uint32_t uid, struct why *why)
+leases_lock_as_holder(struct leases *ls, uint32_t uid, struct why *why)
 {
 	return open_within(ls, uid, "-again", LOCK_AGAIN_MS, why);
 }
@@ -246,7 +246,7 @@ read_for_room(struct leases *ls, const struct lease_query *c, struct why *why)
 int
 leases_read(struct leases *ls, const struct lease_query *c, struct why *why)
 {
-	return read_those(ls, c, why) == -1 ? -1 : c->adds ? read_for_room(ls, c, why) : 0;
+	return read_those(ls, c, why) == -1 ? -1 : c->new_lease ? read_for_room(ls, c, why) : 0;
 }
 
 static int

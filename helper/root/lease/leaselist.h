@@ -34,7 +34,7 @@ struct leases {
 struct lease_query {
 	bool all;
 	bool of_user;		/* all leases of uid */
-	bool adds;		/* uid is to get another lease: if uid is near its limit, all leases of uid */
+	bool new_lease;		/* uid is to get another lease: if uid is near its limit, all leases of uid */
 	uint32_t uid;
 	const char *key;	/* that of one container; NULL: none */
 	const struct strlist *keys;	/* those of further containers; NULL: none */
@@ -52,7 +52,7 @@ int leases_lock(struct leases *ls, uint32_t uid, struct why *why);
  * The same for a request that has a lease already, which would go on holding its GPU if this failed. Waits at most
  * 4 s, for another lock of the user's than requests without a lease.
  */
-int leases_lock_again(struct leases *ls, uint32_t uid, struct why *why);
+int leases_lock_as_holder(struct leases *ls, uint32_t uid, struct why *why);
 /*
  * Reads the leases that *c describes and that were not read before. -1 with *why: also if one of their files can't be
  * read, or its name does not cover the lease. Such a file may hold a GPU, so nothing is granted.

@@ -45,7 +45,7 @@ leases_write(const struct leases *ls, struct lease *l, struct why *why)
 }
 
 int
-leases_write_more(const struct leases *ls, struct lease *l, struct why *why)
+leases_write_grown(const struct leases *ls, struct lease *l, struct why *why)
 {
 	autofree char *text = NULL;
 	struct tally t;

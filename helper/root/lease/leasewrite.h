@@ -18,6 +18,6 @@ int leases_write(const struct leases *ls, struct lease *l, struct why *why);
  * The same for a lease that has grown since leases_may_add() (nodes, changes, the container's cgroup). -1 with *why:
  * also (WHY_AGAIN) if its user may not have so many bytes; the file then stays as it was.
  */
-int leases_write_more(const struct leases *ls, struct lease *l, struct why *why);
+int leases_write_grown(const struct leases *ls, struct lease *l, struct why *why);
 
 #endif

@@ -368,7 +368,7 @@ queue_note_change(int leases)
 }
 
 void
-queue_renew(const char *key)
+queue_touch(const char *key)
 {
 	struct why ignored;
 	autoclose int dir = state_dir("queue", &ignored);

@@ -193,7 +193,7 @@ let_in(const struct device_view *v, const struct gpu_node *n, int fd, const stru
 	/* a node that everyone may use needs nothing; a group helps every user of the container, not only this one */
 	if (((int)st->st_mode & want) == want || group_helps(v, fd, st, want, out))
 		return 0;
-	/* the entry goes with the other lease, unless this lease has it too */
+	/* an entry that another lease has made is removed when that lease ends, unless this lease has made it, too */
 	if (helps(v, had, &user))
 		return changes_add(v->changes, &user) ? 0 : refuse_nomem(why);
 	if (helps(v, had, &group))

@@ -215,7 +215,7 @@ spawned_check(const struct spawned *p, struct why *why)
 }
 
 void
-spawned_execute(struct spawned *p)
+spawned_exec(struct spawned *p)
 {
 	if (p->channel != -1 && !p->executing)
 		p->executing = frame_send_byte(p->channel, 0) == 0;
@@ -236,7 +236,7 @@ spawned_ask(struct spawned *p, const char *question, size_t asked, struct why *w
 {
 	if (spawned_check(p, why) == -1)
 		return -1;
-	spawned_execute(p);
+	spawned_exec(p);
 	return frame_write(p->channel, question, asked, p->ask_max, SEND_MS, why) == 0 ? 0 : refuse_silent(p, why);
 }
 

@@ -39,7 +39,7 @@ struct spawned {
 
 /*
  * Forks a process for the program p->name, or p->file (host/own/ownprogram.h). It executes the program, with an empty
- * environment, at spawned_execute(), or at its first question. If that fails, p->why says why.
+ * environment, at spawned_exec(), or at its first question. If that fails, p->why says why.
  */
 void spawned_start(struct spawned *p);
 
@@ -57,7 +57,7 @@ size_t spawned_pids(uint32_t pid[FILTER_CHILDREN_MAX]);
 void spawned_end(struct spawned *p);
 
 /* Has the program start now, because it will get a question soon. */
-void spawned_execute(struct spawned *p);
+void spawned_exec(struct spawned *p);
 
 /* Ends the program. From now on every question to it is refused with *why. Returns -1. */
 int spawned_give_up(struct spawned *p, const struct why *why);

@@ -135,7 +135,7 @@ note_container(const struct leases *ls, struct created_container *b, struct leas
 		l->container.mnt_ns = b->mounts;
 	lookups_keep_writable(l);
 	/* the lease may be longer now, with the names of the cgroups */
-	return leases_write_more(ls, l, why);
+	return leases_write_grown(ls, l, why);
 }
 
 /*

@@ -133,7 +133,7 @@ write_acquiring(struct plan *p, struct leases *ls, struct why *why)
 	free(l->policy);
 	if ((l->policy = strdup(r->decision.policy->name)) == NULL)
 		return refuse_nomem(why);
-	return device_lock_make(l, why) == -1 || plan_nodes(p, ls, why) == -1 ? -1 : leases_write_more(ls, l, why);
+	return device_lock_make(l, why) == -1 || plan_nodes(p, ls, why) == -1 ? -1 : leases_write_grown(ls, l, why);
 }
 
 /* Under the lock: picks the GPUs. */
@@ -170,7 +170,7 @@ pick_under_lock(struct plan *p, const struct unleased *unleased, enum task_next 
 	int ret;
 
 	memcpy(k.me.key, p->lease.key, sizeof(k.me.key));
-	queue_renew(k.me.key);
+	queue_touch(k.me.key);
 	if (leases_lock(&k.leases, p->lease.uid, &f->why) == -1) {
 		f->again = refusal_again(&f->why);
 		return -1;
@@ -203,7 +203,7 @@ still_ours(const struct call *c, struct lease *l)
 
 /* To be called without the lock; hold() writes the line under it (audit.h). */
 static int
-count_record(struct plan *p, struct audit_line *line, struct why *why)
+prepare_record(struct plan *p, struct audit_line *line, struct why *why)
 {
 	const struct authz *r = p->authz;
 	const struct call *c = r->call;
@@ -271,7 +271,7 @@ acquire_once(struct plan *p, bool find_unleased, enum task_next *next, struct re
 	if (*next != TASK_ACQUIRES)
 		return 0;
 	alone = check_exclusive(p, f) == 0;
-	ret = hold_or_undo(p, alone && count_record(p, &line, &f->why) == 0, &line, &f->why);
+	ret = hold_or_undo(p, alone && prepare_record(p, &line, &f->why) == 0, &line, &f->why);
 	if (ret == -1 && alone)
 		f->again = refusal_again(&f->why);
 	audit_line_end(r->call->audit, &line);
@@ -313,8 +313,8 @@ write_reply(struct plan *p, struct why *why)
 	describe(p, reply.text);
 	if (plan_task_env(p, &reply.env, why) == -1)
 		return -1;
-	return idle_add_op(&reply.ops, OP_OPEN, &p->lease, (struct process_id){ 0 }) ? plan_encode_reply(p, &reply, why) :
-	    refuse_nomem(why);
+	return caller_ops_add_for(&reply.ops, OP_OPEN, &p->lease, (struct process_id){ 0 }) ? plan_encode_reply(p, &reply,
+	    why) : refuse_nomem(why);
 }
 
 static void
@@ -338,7 +338,7 @@ answer_joined(const struct call *c, struct reply *reply)
 		snprintf(reply->text, sizeof(reply->text), "%s, which this container has already", line);
 		reply->kind = REPLY_NOTED;
 		exec_log(c->audit, c->peer, &l, reply);
-		if (!idle_add_op(&reply->ops, OP_OPEN, &l, (struct process_id){ 0 }))
+		if (!caller_ops_add_for(&reply->ops, OP_OPEN, &l, (struct process_id){ 0 }))
 			*reply = (struct reply){ .kind = REPLY_REFUSED, .why = { WHY_BUG, "no memory" } };
 	} else if (l.id != NULL || reply->why.code == WHY_AGAIN) {
 		reply->kind = REPLY_BUSY;
@@ -403,7 +403,7 @@ verb_task(const struct peer *p, const struct request *r, struct reply *reply)
 	reply->kind = REPLY_REFUSED;
 	if (audit == -1 || leave_cgroup(p->starter, &reply->why) == -1)
 		return;
-	looker_execute(true);
+	looker_exec(true);
 	if (!task_once(&c, false, reply))
 		(void)task_once(&c, true, reply);
 }

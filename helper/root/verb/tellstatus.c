@@ -10,7 +10,7 @@
 #include "../enter/owncgroup.h"
 #include "../lease/leaselist.h"
 #include "../lease/queue.h"
-#include "../lease/shares.h"
+#include "../lease/teamshares.h"
 #include "../log/lograte.h"
 #include "../node/changes.h"
 #include "verb.h"
@@ -172,7 +172,7 @@ read_all(const struct peer *p, struct leases *ls, struct queue *q, struct why *w
 		return -1;
 	/* the order depends on all leases, and only root sees these */
 	if (c.all)
-		shares_rank(q, NULL, ls, NULL);
+		team_shares_rank(q, NULL, ls, NULL);
 	return 0;
 }
 

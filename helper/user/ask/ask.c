@@ -33,7 +33,7 @@
 #define BUSY_BRIEF_MS 1000	/* likewise, for ask_briefly() */
 #define BUSY_NAP_MS 20
 
-/* The connection of ask_ahead(), and when it was made. */
+/* The connection of ask_early(), and when it was made. */
 static struct {
 	struct helper_conn a;
 	int64_t since;
@@ -101,7 +101,7 @@ sleep_while_busy(void)
 }
 
 void
-ask_cancel_ahead(void)
+ask_cancel_early(void)
 {
 	if (ahead.a.fd != -1)
 		close(ahead.a.fd);
@@ -111,13 +111,13 @@ ask_cancel_ahead(void)
 void
 ask_unused_end(void)
 {
-	ask_cancel_ahead();
+	ask_cancel_early();
 	ask_end(&ahead.a);
 }
 
-/* Takes over the connection of ask_ahead(). False: there is none, or it is too old. */
+/* Takes over the connection of ask_early(). False: there is none, or it is too old. */
 static bool
-take_ahead(struct helper_conn *a)
+take_early(struct helper_conn *a)
 {
 	if (ahead.a.fd == -1 || clock_ms() - ahead.since > UNUSED_MS) {
 		ask_unused_end();
@@ -145,7 +145,7 @@ start_setuid(const struct bytes *message, struct helper_conn *a, struct why *why
 }
 
 void
-ask_ahead(enum door_setting door)
+ask_early(enum door_setting door)
 {
 	struct helper_conn *a = &ahead.a;
 	struct why ignored;
@@ -155,7 +155,7 @@ ask_ahead(enum door_setting door)
 		return;
 	if (door_check_setuid(&ignored) == 0 && start_setuid(NULL, a, &ignored) == -1) {
 		a->pid = -1;
-		ask_cancel_ahead();
+		ask_cancel_early();
 	}
 }
 
@@ -244,7 +244,7 @@ ask_by_any_door(const struct bytes *message, enum door_setting door, int busy_ms
 {
 	struct why by_socket, by_setuid;
 
-	if (take_ahead(a))
+	if (take_early(a))
 		return a->pid != -1 ? ask_by_helpers(message, busy_ms, a, received, why) :
 		    ask_by_socket(message, busy_ms, a, received, why);
 	if (door != DOOR_BY_SETUID && (a->fd = door_connect(&by_socket)) != -1)

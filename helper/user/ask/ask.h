@@ -22,12 +22,12 @@ struct helper_conn {
  * Connects to the helper by way of «door», or starts it, before there is a request: the helper gets ready meanwhile.
  * The next ask() of this process uses it. Without effect if no helper can be reached: the next ask() then says why.
  */
-void ask_ahead(enum door_setting door);
+void ask_early(enum door_setting door);
 /*
- * Lets the helper of ask_ahead() go, if no request has used it. Without a request it ends at once, and records nothing.
- * ask_cancel_ahead() returns at once; ask_unused_end() waits for its end, so that the runtime does not inherit a child.
+ * Lets the helper of ask_early() go, if no request has used it. Without a request it ends at once, and records nothing.
+ * ask_cancel_early() returns at once; ask_unused_end() waits for its end, so that the runtime does not inherit a child.
  */
-void ask_cancel_ahead(void);
+void ask_cancel_early(void);
 void ask_unused_end(void);
 
 /*

@@ -119,7 +119,7 @@ command_makes_container(const struct command *c)
 }
 
 bool
-command_leaves_container(const struct command *c)
+command_detaches(const struct command *c)
 {
 	return command_makes_container(c) && (c->detach || strcmp(c->verb, "create") == 0);
 }

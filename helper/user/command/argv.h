@@ -33,7 +33,7 @@ int argv_parse(int argc, char *const *argv, struct command *c, struct why *why);
 bool command_makes_container(const struct command *c);
 
 /* True if the command makes a container and ends while the container stays. */
-bool command_leaves_container(const struct command *c);
+bool command_detaches(const struct command *c);
 
 /*
  * Finds the next option after the verb that has this role, from index *from of the words on, and sets *from

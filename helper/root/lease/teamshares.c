@@ -1,5 +1,5 @@
-/* See shares.h. Usage that can't be read or written is no reason to refuse: the order is then that of arrival. */
-#include "shares.h"
+/* See teamshares.h. Usage that can't be read or written is no reason to refuse: the order is then that of arrival. */
+#include "teamshares.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ write_usage(int dir, struct usage *u)
 }
 
 void
-shares_note(const struct lease *l)
+team_shares_note(const struct lease *l)
 {
 	autoclose int dir = l->gpus > 0 ? open_shares(false) : -1;
 	autousage struct usage u = { .n = 0 };
@@ -93,7 +93,7 @@ add_live(struct usage *u, const struct leases *ls, int64_t now)
 }
 
 void
-shares_rank(struct queue *q, struct queued *me, const struct leases *ls, const struct settings *s)
+team_shares_rank(struct queue *q, struct queued *me, const struct leases *ls, const struct settings *s)
 {
 	const bool shared = s == NULL || s->team_shares.n > 0;
 	autoclose int dir = shared || q->n > 0 ? open_shares(s != NULL && shared) : -1;

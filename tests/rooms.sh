@@ -325,7 +325,7 @@ root/lease: base kernel lease policy ask host host/process host/folder root/self
 root/node: base gpu lease policy ask host host/folder root/self root/enter root/child root/lease
 root/end: base lease host host/process host/cgroup root/self root/enter root/child root/log root/lease \
     root/node
-root/grant: base gpu lease policy ask host host/process host/cgroup host/folder host/gpu host/own root/self root/enter \
+root/grant: base lease policy ask host host/process host/cgroup host/folder host/gpu host/own root/self root/enter \
     root/child root/log root/lease root/node root/end
 root/verb: base json lease ask host host/process host/cgroup host/gpu root/enter root/child root/log \
     root/lease root/node root/end root/grant

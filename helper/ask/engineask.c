@@ -69,6 +69,9 @@ void
 engine_ask_lines(struct lines *t, struct engine_ask *a)
 {
 	(void)begin_engine_message(t, "ask", &a->verb);
+	word_bool(t, &a->picks);
+	if (a->picks)
+		pick_ask_lines(t, &a->pick);
 	lines_members(t, "want", (void **)&a->want, &a->wants, ENGINE_WANTS_MAX, sizeof(*a->want), want_words);
 }
 
@@ -136,13 +139,15 @@ edits_of_driver_lines(struct lines *t, struct engine_answer *a)
 }
 
 void
-engine_answer_lines(struct lines *t, enum engine_verb verb, struct engine_answer *a)
+engine_answer_lines(struct lines *t, enum engine_verb verb, bool picks, struct engine_answer *a)
 {
 	enum engine_verb said = verb;
 
 	a->other_version = !begin_engine_message(t, "answer", &said);
 	t->failed = t->failed || said != verb;
 	why_words(t, &a->why);
+	if (picks && !t->failed)
+		pick_answer_lines(t, &a->pick);
 	if (t->failed || a->why.code != WHY_NONE)
 		return;
 	lines_members(t, "node", (void **)&a->node, &a->nodes, DRIVER_NODES_MAX, sizeof(*a->node), node_words);
@@ -153,6 +158,7 @@ engine_answer_lines(struct lines *t, enum engine_verb verb, struct engine_answer
 void
 engine_answer_free(struct engine_answer *a)
 {
+	free(a->pick.v);
 	free(a->node);
 	edits_free(&a->edits);
 	strlist_free(&a->specs);

@@ -9,11 +9,12 @@
 #include "../lease/edits.h"
 #include "../policy/driverwant.h"
 #include "../policy/settings.h"
+#include "pickask.h"
 
 /* The first is asked first; the others are about what it granted. */
 enum engine_verb {
 	ENGINE_AUTHZ,	/* what may this request have? authzask.h */
-	ENGINE_NODES,	/* which extra nodes do these GPUs have by their rules? */
+	ENGINE_NODES,	/* which extra nodes do GPUs have by their rules? Either picks the GPUs first, or is asked about some */
 	ENGINE_EDITS,	/* the same, and all else that a container gets with the GPUs in addition to their nodes */
 };
 
@@ -53,13 +54,17 @@ struct engine_want {
 
 struct engine_ask {
 	enum engine_verb verb;
+	bool picks;			/* it is to pick the GPUs first, by «pick»; else «want» names them */
+	struct pick_ask pick;
 	struct engine_want *want;
 	size_t wants;
 };
 
 struct engine_answer {
 	bool other_version;		/* the writer has another version, so the rest is not read */
+	bool heard;			/* all of it was read: «why» is an answer */
 	struct why why;			/* WHY_NONE: the answer follows */
+	struct pick_answer pick;	/* if it was to pick: also read if it picked, and «why» is of what comes after */
 	struct gpu_node *node;		/* only paths and numbers */
 	size_t nodes;
 	struct edits edits;		/* ENGINE_EDITS: the driver's mounts, hooks, variables, notes; masked paths */
@@ -85,7 +90,8 @@ void engine_specs_free(struct engine_specs *s);
 
 void engine_ask_lines(struct lines *t, struct engine_ask *a);
 
-void engine_answer_lines(struct lines *t, enum engine_verb verb, struct engine_answer *a);
+/* picks: it was asked to pick. */
+void engine_answer_lines(struct lines *t, enum engine_verb verb, bool picks, struct engine_answer *a);
 void engine_answer_free(struct engine_answer *a);
 #define autoengineanswer __attribute__((cleanup(engine_answer_free)))
 

@@ -8,6 +8,7 @@
 #include "../gpu/procmask.h"
 #include "../gpu/vendorenv.h"
 #include "../host/driver/drivernodes.h"
+#include "pickfor.h"
 
 /* A policy may list words for hosts of several kinds: one that finds no node here is told, but not refused. */
 static bool
@@ -87,21 +88,45 @@ found(const struct inventory *all, const struct gpu *g)
 	return NULL;
 }
 
-int
-answer_wants(const struct authorized *r, const struct host *h, const struct engine_ask *a, struct engine_answer *out)
+static int
+answer_about(const struct authorized *r, const struct host *h, enum engine_verb verb, const struct engine_want *v,
+    size_t n, struct engine_answer *out)
 {
 	const struct decision *d = &r->decision;
 	struct driver_want want[ENGINE_WANTS_MAX];
-	const struct driver_question q = { &h->specs, &h->inventory, &r->settings, want, a->wants };
+	const struct driver_question q = { &h->specs, &h->inventory, &r->settings, want, n };
 	struct driver_nodes nodes = { .n = 0 };
 	const struct gpu *g;
 	size_t i;
 
-	for (i = 0; i < a->wants; i++) {
-		g = a->want[i].gpu < d->inventory.gpus ? found(&h->inventory, &d->inventory.gpu[a->want[i].gpu]) : NULL;
-		if (g == NULL || d->policy == NULL || a->want[i].rule >= d->policy->gpus)
+	for (i = 0; i < n; i++) {
+		g = v[i].gpu < d->inventory.gpus ? found(&h->inventory, &d->inventory.gpu[v[i].gpu]) : NULL;
+		if (g == NULL || d->policy == NULL || v[i].rule >= d->policy->gpus)
 			return refuse(&out->why, WHY_BUG, "gpuhelper-engine is asked about a GPU that it did not grant");
-		want[i] = (struct driver_want){ g, &d->policy->gpu[a->want[i].rule] };
+		want[i] = (struct driver_want){ g, &d->policy->gpu[v[i].rule] };
 	}
-	return a->verb == ENGINE_EDITS ? answer_edits(&q, out) : answer_nodes(&q, &nodes, out);
+	return verb == ENGINE_EDITS ? answer_edits(&q, out) : answer_nodes(&q, &nodes, out);
+}
+
+/* The GPUs that were picked, and their rules. */
+static int
+answer_picked(const struct authorized *r, const struct host *h, const struct engine_ask *a, struct engine_answer *out)
+{
+	const struct pick *p = out->pick.v;
+	struct engine_want v[GPUS_MAX];
+	size_t i;
+
+	_Static_assert(GPUS_MAX <= ENGINE_WANTS_MAX, "all picks can be asked about");
+	for (i = 0; i < out->pick.n; i++)
+		v[i] = (struct engine_want){ a->pick.from[p[i].want].gpu[p[i].candidate],
+			(uint32_t)(r->decision.grant.gpu[p[i].want].rule - r->decision.policy->gpu) };
+	return answer_about(r, h, a->verb, v, out->pick.n, out);
+}
+
+int
+answer_wants(const struct authorized *r, const struct host *h, const struct engine_ask *a, struct engine_answer *out)
+{
+	if (!a->picks)
+		return answer_about(r, h, a->verb, a->want, a->wants, out);
+	return pick_for_request(r, &a->pick, &out->pick, &out->why) == -1 ? -1 : answer_picked(r, h, a, out);
 }

@@ -28,12 +28,12 @@ say_authz(struct authz_answer *a)
 }
 
 static bool
-say(enum engine_verb verb, struct engine_answer *a)
+say(enum engine_verb verb, bool picks, struct engine_answer *a)
 {
 	autobuf struct buf b = { 0 };
 	struct lines out = { .out = &b };
 
-	engine_answer_lines(&out, verb, a);
+	engine_answer_lines(&out, verb, picks, a);
 	return lines_finish(&out) && relay_say(ENGINE_ANSWERS, &b);
 }
 
@@ -68,7 +68,8 @@ answer_ask(const struct authorized *r, const struct host *h, const char *questio
 		refuse(&out.why, WHY_BUG, "gpuhelper-engine can't read the question");
 	else if (answer_wants(r, h, &a, &out) == 0)
 		out.why = (struct why){ 0 };
-	said = say(a.verb, &out);
+	said = say(a.verb, a.picks, &out);
+	pick_ask_free(&a.pick);
 	free(a.want);
 	return said;
 }

@@ -45,6 +45,16 @@ drained_decode(const char *text, size_t len, struct drained *d, struct why *why)
 	return s.nomem ? refuse_nomem(why) : refuse(why, WHY_CONFIG, "no list of drained GPUs of this version");
 }
 
+int
+drained_refuse(const struct why *bad, struct why *why)
+{
+	if (bad->code == WHY_CONFIG)
+		return refuse(why, WHY_CONFIG, DRAINED_LIST ": %s: gpuhelperctl undrain --all puts all GPUs back into service",
+		    bad->text);
+	*why = *bad;
+	return -1;
+}
+
 void
 drained_free(struct drained *d)
 {

@@ -10,6 +10,7 @@
 #include "pick.h"
 
 #define DRAINED_NAME "drained"		/* name of the file in GPUHELPER_STATEDIR */
+#define DRAINED_LIST GPUHELPER_STATEDIR "/" DRAINED_NAME
 #define DRAINED_FILE_MAX (256 * 1024)	/* bytes */
 #define DRAINED_MAX 128			/* GPUs */
 #define DRAINED_WHY 128			/* bytes of a reason, including its NUL */
@@ -33,6 +34,8 @@ int drained_decode(const char *text, size_t len, struct drained *d, struct why *
 /* As lines (lines.h): writes the list, or reads it back.  False: it is no list of this version, or no memory. */
 bool drained_lines(struct lines *s, struct drained *d);
 
+/* Refuses a list that could not be read for this reason: names the file, and what to do. Always -1. */
+int drained_refuse(const struct why *bad, struct why *why);
 void drained_free(struct drained *d);
 #define autodrained __attribute__((cleanup(drained_free)))
 

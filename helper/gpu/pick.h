@@ -1,6 +1,6 @@
 /*
  * Picks the GPUs that a container gets from those that its policy allows, by what is held. Knows no queue: the caller
- * passes GPUs that are reserved for earlier requests as held (helper/root/grant/allot.c, keep_for()). Computes only:
+ * passes GPUs that are reserved for earlier requests as held (helper/engine/allot.c, keep_for()). Computes only:
  * helper/root/lease/leaselist.c has the lock, the files and the clock.
  */
 #ifndef GPUHELPER_GPU_PICK_H
@@ -63,6 +63,12 @@ bool held_overlaps(const struct held_gpu *a, const struct held_gpu *b);
 
 /* True if one of the GPUs is a candidate, is in one, or contains one. */
 bool pick_wants_any(const struct pick_want *want, size_t wants, const struct held_gpu *gpu, size_t gpus);
+
+/*
+ * Counts the holders of the GPU, of a part of it, or of a whole that it is a part of. *exclusive: one of them allows no
+ * other holder. *limit: the smallest of their limits (0: none).
+ */
+unsigned held_holders(const struct holding *held, size_t n, const struct held_gpu *g, bool *exclusive, unsigned *limit);
 
 /*
  * True if the GPU or part has room: nobody holds a part of it or a whole that contains it, shared or not;

@@ -72,6 +72,11 @@ struct decision {
 	struct inventory inventory;	/* of the policy's vendors, if it grants GPUs */
 	struct grant grant;
 };
+/*
+ * Makes the wants of the grant (*wants of them), with the candidates as they would be held. -1 with *why: memory is
+ * short. The caller frees the candidates and *out in either case; *wants must be 0 before.
+ */
+int grant_wants(const struct decision *d, struct pick_want **out, size_t *wants, struct why *why);
 void decision_free(struct decision *d);
 #define autodecision __attribute__((cleanup(decision_free)))
 

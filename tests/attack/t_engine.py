@@ -167,7 +167,8 @@ AUTHZ_LIES = [("/dev/nvidia0~195~0", to) for to in (
     ("quota~0", "quota~9999"), ("given~0~no~-", "given~1~no~-"), ("given~0~no~-", "given~0~yes~-"), ("given~0~no~-", "given~0~no~/etc"),
     ("want~0~1~2~0~1", "want~0~3~2~0~1"), ("want~0~1~2~0~1", "want~0~1~2~0~9"), ("want~0~1~2~0~1", "want~1~1~2~0~1"), ("want~0~1~2~0~1", "want~0~0~2~0~1"),
     ("grant~0", "grant~99999"), ("authz~", "auth~")]
-EDIT_LIES = [(MOUNT[1], to) for to in ("/", "/proc", "/proc/sys", "/dev/x", "/sys/x", "usr/lib", "/usr/../dev/x", "/usr/lib/%FF")] + [
+PICK_LIES = [("takes~0~0", to) for to in ("takes~0~7", "takes~3~0", "takes~0~0^takes~0~1", "takes~0~0^takes~0~0", "take~0~0")] + [("picked~yes", "picked~no")]
+EDIT_LIES = PICK_LIES + [(MOUNT[1], to) for to in ("/", "/proc", "/proc/sys", "/dev/x", "/sys/x", "usr/lib", "/usr/../dev/x", "/usr/lib/%FF")] + [
     (MOUNT[0], "srv/x"), (MOUNT[0], "/srv/../etc/shadow"), ("nosuid", "suid"), ("nodev", "dev"), ("nosuid", "exec"), ("nodev", "rbind"),
     ("createContainer", "-"), ("createContainer", "%FF"), ("createContainer", "createNothing"), ("/srv/driver/hook", "hook"), ("hook~a", "hook~%FF"), ("A=1", "A=%FF"),
     ("FROM_SPEC=1", "GPUHELPER_GPUS=all"), ("FROM_SPEC=1", "FROM_SPEC"), ("FROM_SPEC=1", "=1"), ("FROM_SPEC=1", "A=%FF"),
@@ -227,6 +228,9 @@ def q25b():
             with lying(AUTHZ, "replace", "want~0~1~1~0", "want~0~1~1~1"):
                 answer = once("victim", exchange, id="v")
             assert answer[1]["reply"] == "refused", answer
+            policy("victim")
+            with lying(EDITS, "replace", "takes~0~0", "takes~0~1"):
+                refused(once("victim", exchange, id="v"), 70, "a GPU that another container has")
             assert len(leases()) == 1 and all_rights() == taken
         client.look()
         assert all_rights() == before

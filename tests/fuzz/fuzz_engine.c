@@ -152,17 +152,17 @@ take_authz(const char *text, size_t size)
 }
 
 static void
-take_answer(enum engine_verb verb, const char *text, size_t size)
+take_answer(enum engine_verb verb, bool picks, const char *text, size_t size)
 {
 	struct engine_answer a = { .nodes = 0 };
 	struct lines in = { .at = text, .end = text + size }, out;
 	struct buf b = { 0 };
 	struct why why;
 
-	engine_answer_lines(&in, verb, &a);
+	engine_answer_lines(&in, verb, picks, &a);
 	if (lines_finish(&in) && a.why.code == WHY_NONE) {
 		out = (struct lines){ .out = &b };
-		engine_answer_lines(&out, verb, &a);
+		engine_answer_lines(&out, verb, picks, &a);
 		must(lines_finish(&out) && b.len == size && memcmp(b.p, text, size) == 0);
 		if (engine_answer_check(&a, &why) == 0)
 			must_be_harmless(&a);
@@ -185,7 +185,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (verb == ENGINE_AUTHZ)
 		take_authz(text.p, text.len);
 	else
-		take_answer(verb, text.p, text.len);
+		take_answer(verb, data[0] >= 128, text.p, text.len);
 	buf_free(&text);
 	return 0;
 }

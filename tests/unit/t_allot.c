@@ -1,16 +1,15 @@
 /*
- * root/grant/allot.c: which GPUs and partitions a container gets. The leases and the queue are in memory.
+ * engine/allot.c: which GPUs and partitions a container gets; root/grant/leasegpus.c: what its lease has of them, and
+ * which picks the helper believes. The leases and the queue are in memory.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "root/grant/allot.h"
-#include "root/grant/waitrefusal.h"
-#include "root/grant/unleased.h"
+#include "engine/allot.h"
+#include "engine/waitrefusal.h"
+#include "root/grant/leasegpus.h"
 #include "tap.h"
-
-#define MAX 8
 
 /* Two GPUs. The second has three partitions, of which the first is unusable. */
 static struct gpu gpus[] = {
@@ -32,7 +31,7 @@ struct helper_conn {
 	struct queued waiter;
 	struct unleased unleased;
 	struct drained drained;
-	struct allotted out[MAX];
+	struct allotted out[GPUS_MAX];
 	struct why why;
 };
 
@@ -52,15 +51,45 @@ want(struct helper_conn *a, size_t from, size_t to, unsigned count, enum sharing
 
 static struct identity somebody = { .kind = IDENTITY_CALLER };
 
+/* What the helper asks about a lease that holds a GPU (if any), and about the waiting requests before this one. */
+static struct pick_ask
+question(const struct helper_conn *a, const struct lease *l, const struct queue *q, struct holder *holder,
+    struct earlier *earlier)
+{
+	static char none[] = "";
+	const struct holding h = lease_holding(l);
+	struct pick_ask out = { .uid = a->lease.uid, .pipeline = a->lease.pipeline, .waited = queue_waited(q, a->waiter.key),
+		.holder = holder, .holders = l->gpu != NULL, .earlier = earlier, .before = queue_before(q, &a->waiter),
+		.unleased = a->unleased };
+	size_t i;
+
+	*holder = (struct holder){ .uid = l->uid, .id = l->id, .pipeline = l->pipeline, .policy = none, .since = l->since,
+		.counts = lease_only_promises(l) ? 0 : (uint32_t)l->gpus, .gpu = (struct held_gpu *)(uintptr_t)h.gpu, .gpus = h.gpus };
+	for (i = 0; i < out.before; i++)
+		earlier[i] = (struct earlier){ .id = none, .pipeline = none, .policy = none, .want = q->v[i].want, .wants = q->v[i].wants };
+	return out;
+}
+
 /* Asks for GPUs beside a lease that holds a GPU (if any), and behind the waiting requests in q. */
 static int
 ask_beside(struct helper_conn *a, struct lease *l, const struct queue *q)
 {
-	const struct leases ls = { .v = &l, .n = l->gpu != NULL };
-	const struct allot_state state = { &ls, q, &a->unleased, &a->drained, &a->decision, &somebody, false };
+	static struct policy policy;
+	struct lease *held = l;
+	const struct leases ls = { .v = &held, .n = l->gpu != NULL };
+	struct holder holder;
+	struct earlier earlier[4];
+	const struct pick_ask ask = question(a, l, q, &holder, earlier);
+	struct pick picks[GPUS_MAX];
+	size_t n;
 
-	return allot_fill_wants(&a->decision, &a->waiter, &a->why) == -1 ? -1 :
-	    allot(&state, &a->lease, &a->waiter, a->out, MAX, &a->why);
+	a->decision.policy = &policy;
+	if (grant_wants(&a->decision, &a->waiter.want, &a->waiter.wants, &a->why) == -1)
+		return -1;
+	if (allot(&(struct allot_state){ &ask, &a->decision, a->waiter.want, a->waiter.wants, &a->drained, &somebody }, picks, &n,
+	    &a->why) != 0)
+		return -1;
+	return lease_take_picks(&ls, &a->decision, &a->waiter, picks, n, &a->lease, a->out, &a->why);
 }
 
 /*
@@ -181,27 +210,27 @@ test_same_node(void)
 	struct helper_conn a;
 
 	want(&a, 2, 3, 1, SHARING_SHARED);
-	ok(ask_beside(&a, &l, &none) == 0 && allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
+	ok(ask_beside(&a, &l, &none) == 0 && lease_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
 	    "a node with another device number is no conflict");
 	l.nodes = 2;
-	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == -1 && a.why.code == WHY_IO,
+	ok(lease_check_nodes(&ls, &a.lease, a.out, &a.why) == -1 && a.why.code == WHY_IO,
 	    "a node that another GPU's lease holds is not given: \"%s\"",
 	    a.why.text);
 	gpus[2].node[0].shared = true;
-	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == -1,
+	ok(lease_check_nodes(&ls, &a.lease, a.out, &a.why) == -1,
 	    "the node is not given even if the inventory marks it as shared by parts of a GPU");
 	gpus[2].node[0].shared = false;
 	gpus[2].node[0].needed_for = GPU_CAP_GRAPHICS;
-	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
+	ok(lease_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
 	    "a node that the container does not get is no conflict");
 	gpus[2].node[0].needed_for = 0;
 	l.state = LEASE_PROMISED;
-	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
+	ok(lease_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
 	    "a node of a lease that only promises is no conflict");
 	l.state = LEASE_HELD;
 	memcpy(h.pci, gpus[2].pci, sizeof(h.pci));
 	memcpy(h.part, "1", 2);
-	ok(allot_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
+	ok(lease_check_nodes(&ls, &a.lease, a.out, &a.why) == 0,
 	    "a lease of the same GPU may hold the same node");
 	done(&a);
 }
@@ -390,9 +419,52 @@ test_drained(void)
 	done(&a);
 }
 
+/* The helper believes no pick that the request may not get, or that others hold. */
+static void
+test_evil_picks(void)
+{
+	static const struct {
+		struct pick pick[3];
+		size_t n;
+		const char *what;
+	} t[] = {
+		{ { { 0, 0 } }, 1, "fewer GPUs than are wanted" },
+		{ { { 0, 0 }, { 0, 1 }, { 0, 2 } }, 3, "more GPUs than are wanted" },
+		{ { { 0, 0 }, { 0, 0 } }, 2, "a GPU twice" },
+		{ { { 0, 0 }, { 0, 3 } }, 2, "a GPU that is no candidate" },
+		{ { { 0, 0 }, { 1, 0 } }, 2, "a GPU by a want that there is not" },
+		{ { { 0, 0 }, { 0, 1 } }, 2, "a GPU that another container has exclusively" },
+		{ { { 0, 2 }, { 0, 1 } }, 2, "the same, in another order" },
+	};
+	struct held_gpu h = held("1", true);
+	struct lease l = { .gpu = &h, .gpus = 1 }, *v = &l;
+	const struct leases ls = { .v = &v, .n = 1 };
+	struct helper_conn a;
+	struct pick good[] = { { 0, 0 }, { 0, 2 } };
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		want(&a, 0, 1, 2, SHARING_SHARED);
+		a.want.candidate[a.want.n++] = &gpus[2];
+		a.want.candidate[a.want.n++] = &gpus[3];
+		ok(grant_wants(&a.decision, &a.waiter.want, &a.waiter.wants, &a.why) == 0 &&
+		    lease_take_picks(&ls, &a.decision, &a.waiter, t[i].pick, t[i].n, &a.lease, a.out, &a.why) == -1 &&
+		    a.why.code == WHY_BUG && a.lease.gpus == 0, "not believed: %s: \"%s\"", t[i].what, a.why.text);
+		done(&a);
+	}
+	want(&a, 0, 1, 2, SHARING_SHARED);
+	a.want.candidate[a.want.n++] = &gpus[2];
+	a.want.candidate[a.want.n++] = &gpus[3];
+	ok(grant_wants(&a.decision, &a.waiter.want, &a.waiter.wants, &a.why) == 0 &&
+	    lease_take_picks(&ls, &a.decision, &a.waiter, good, 2, &a.lease, a.out, &a.why) == 0 && a.lease.gpus == 2 &&
+	    a.out[1].gpu == &gpus[3], "believed: free GPUs of the request");
+	done(&a);
+}
+
 int
 main(void)
 {
+	test_evil_picks();
 	test_parts();
 	test_taken();
 	test_same_node();

@@ -48,22 +48,22 @@ ask_taken(const char *text, size_t len, struct engine_ask *a)
 }
 
 static char *
-answer_text(enum engine_verb verb, struct engine_answer *a, size_t *len)
+answer_text(enum engine_verb verb, bool picks, struct engine_answer *a, size_t *len)
 {
 	autobuf struct buf b = { 0 };
 	struct lines t = { .out = &b };
 
-	engine_answer_lines(&t, verb, a);
+	engine_answer_lines(&t, verb, picks, a);
 	return taken_text(&t, &b, len);
 }
 
 static bool
-answer_taken(enum engine_verb verb, const char *text, size_t len, struct engine_answer *a)
+answer_taken(enum engine_verb verb, bool picks, const char *text, size_t len, struct engine_answer *a)
 {
 	struct lines t = { .at = text, .end = text + len };
 
 	*a = (struct engine_answer){ .nodes = 0 };
-	engine_answer_lines(&t, verb, a);
+	engine_answer_lines(&t, verb, picks, a);
 	return lines_finish(&t);
 }
 
@@ -129,6 +129,67 @@ test_question(void)
 	over = ask_text(&most, &len);
 	ok(!ask_taken(over, len, &back), "one about another GPU more is refused");
 	free(back.want);
+}
+
+/* A question to pick has all that leases and queue say. */
+static void
+test_pick_question(void)
+{
+	static char c1[] = "c1", ml[] = "ml/train", policy[] = "10-ml.conf", drained[] = "drained 3\nend\n";
+	struct held_gpu gpu = { .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .part = "1:0", .limit = 2 };
+	struct pick_want want = { &gpu, 1, 1 };
+	struct holder holder = { .key = "k", .uid = 7, .id = c1, .pipeline = ml, .policy = policy, .since = 9, .counts = 2, .gpu = &gpu,
+		.gpus = 1 };
+	struct earlier earlier = { .key = "e", .uid = 8, .id = c1, .pipeline = ml, .policy = policy, .max_gpus = 3, .want = &want, .wants = 1 };
+	struct pick_from from[2] = { { { 4, 5 }, 2 }, { { 0 }, 0 } };
+	struct unleased_use use[2] = { { gpu, 77 }, { gpu, -78 } };
+	struct engine_ask asked = { .verb = ENGINE_EDITS, .picks = true, .pick = { .key = "me", .uid = 5, .pipeline = ml, .task = true,
+		.waited = 11, .drained = drained, .from = from, .wants = 2, .holder = &holder, .holders = 1, .earlier = &earlier,
+		.before = 1, .unleased = { use, 2 } } }, back;
+	size_t len, i, good = 0;
+	autofree char *text = ask_text(&asked, &len);
+
+	ok(ask_taken(text, len, &back) && back.picks && strcmp(back.pick.key, "me") == 0 && back.pick.task && back.pick.waited == 11 &&
+	    strcmp(back.pick.drained, drained) == 0 && back.pick.wants == 2 && back.pick.from[0].gpu[1] == 5 && back.pick.from[1].n == 0,
+	    "a question to pick is read back");
+	ok(back.pick.holders == 1 && strcmp(back.pick.holder[0].key, "k") == 0 && back.pick.holder[0].counts == 2 &&
+	    back.pick.holder[0].gpus == 1 && back.pick.holder[0].gpu[0].limit == 2 && back.pick.before == 1 &&
+	    back.pick.earlier[0].max_gpus == 3 && strcmp(back.pick.earlier[0].want[0].candidate[0].part, "1:0") == 0 &&
+	    back.pick.unleased.v[0].pid == 77 && back.pick.unleased.v[1].pid == -78, "  with holders, earlier requests and open GPUs");
+	pick_ask_free(&back.pick);
+	free(back.want);
+	for (i = 0; i < len; i++) {
+		good += ask_taken(text, i, &back);
+		pick_ask_free(&back.pick);
+		free(back.want);
+	}
+	is_int((long long)good, 0, "  no truncated one is accepted");
+}
+
+/* Picks are read even if what comes with them is not known. */
+static void
+test_pick_answer(void)
+{
+	struct pick picks[GPUS_MAX + 1] = { { 1, 2 }, { 0, 63 } };
+	struct engine_answer a = { .pick = { .picked = true, .in_quota = true, .v = picks, .n = 2 } }, back;
+	autofree char *text = NULL, *failed = NULL, *over = NULL;
+	size_t len;
+
+	text = answer_text(ENGINE_NODES, true, &a, &len);
+	ok(answer_taken(ENGINE_NODES, true, text, len, &back) && back.pick.picked && back.pick.in_quota && back.pick.n == 2 &&
+	    back.pick.v[0].want == 1 && back.pick.v[1].candidate == 63, "picks are read back");
+	engine_answer_free(&back);
+	ok(!answer_taken(ENGINE_NODES, false, text, len, &back), "  not where none were asked for");
+	engine_answer_free(&back);
+	refuse(&a.why, WHY_CONFIG, "a node is missing");
+	failed = answer_text(ENGINE_NODES, true, &a, &len);
+	ok(answer_taken(ENGINE_NODES, true, failed, len, &back) && back.why.code == WHY_CONFIG && back.pick.n == 2,
+	    "  so are those of an answer that says why the rest is missing");
+	engine_answer_free(&back);
+	a.pick.n = GPUS_MAX + 1;
+	over = answer_text(ENGINE_NODES, true, &a, &len);
+	ok(!answer_taken(ENGINE_NODES, true, over, len, &back), "  more picks than a container may have are refused");
+	engine_answer_free(&back);
 }
 
 static char *
@@ -207,24 +268,24 @@ test_answers(void)
 	size_t len, i, good = 0;
 
 	make_edits(&a);
-	edits = answer_text(ENGINE_EDITS, &a, &len);
+	edits = answer_text(ENGINE_EDITS, false, &a, &len);
 	engine_answer_free(&a);
-	ok(answer_taken(ENGINE_EDITS, edits, len, &back) && engine_answer_check(&back, &why) == 0 && back.nodes == 1 &&
+	ok(answer_taken(ENGINE_EDITS, false, edits, len, &back) && engine_answer_check(&back, &why) == 0 && back.nodes == 1 &&
 	    back.node[0].major == 242 && back.edits.mounts == 1 && back.edits.mount[0].driver && back.edits.hooks == 1 &&
 	    back.edits.hook[0].timeout == 5 && strcmp(back.edits.hook[0].env.v[0], "A=1") == 0 && back.edits.masked.n == 1 &&
 	    back.specs.n == 1, "edits are written and read back %s", why.text);
 	engine_answer_free(&back);
 	for (i = 0; i < len; i++) {
-		good += answer_taken(ENGINE_EDITS, edits, i, &back);
+		good += answer_taken(ENGINE_EDITS, false, edits, i, &back);
 		engine_answer_free(&back);
 	}
 	is_int((long long)good, 0, "no truncated answer is accepted");
-	ok(!answer_taken(ENGINE_NODES, edits, len, &back), "an answer to another question is refused");
+	ok(!answer_taken(ENGINE_NODES, false, edits, len, &back), "an answer to another question is refused");
 	engine_answer_free(&back);
 	a = (struct engine_answer){ .nodes = 0 };
 	refuse(&a.why, WHY_CONFIG, "a node is missing");
-	no = answer_text(ENGINE_NODES, &a, &len);
-	ok(answer_taken(ENGINE_NODES, no, len, &back) && back.why.code == WHY_CONFIG &&
+	no = answer_text(ENGINE_NODES, false, &a, &len);
+	ok(answer_taken(ENGINE_NODES, false, no, len, &back) && back.why.code == WHY_CONFIG &&
 	    strcmp(back.why.text, "a node is missing") == 0, "a refusal is read back");
 	engine_answer_free(&back);
 }
@@ -252,7 +313,7 @@ refuse_lies(enum engine_verb verb, const char *text, const struct lie *l, size_t
 		buf_add(&evil, text, (size_t)(at - text));
 		buf_puts(&evil, l->to);
 		buf_puts(&evil, at + strlen(l->from));
-		taken = answer_taken(verb, evil.p, evil.len, &back);
+		taken = answer_taken(verb, false, evil.p, evil.len, &back);
 		ok(!taken || (engine_answer_check(&back, &why) == -1 && why.code == WHY_BUG &&
 		    strstr(why.text, "gpuhelper-engine reports ") != NULL), "refused: %s", l->what);
 		engine_answer_free(&back);
@@ -302,7 +363,7 @@ test_lies_of_edits(void)
 	autofree char *text = NULL;
 
 	make_edits(&a);
-	text = answer_text(ENGINE_EDITS, &a, &len);
+	text = answer_text(ENGINE_EDITS, false, &a, &len);
 	engine_answer_free(&a);
 	refuse_lies(ENGINE_EDITS, text, lies, sizeof(lies) / sizeof(lies[0]));
 }
@@ -323,8 +384,8 @@ survives(struct engine_answer *a)
 {
 	struct engine_answer back;
 	size_t len;
-	autofree char *text = answer_text(ENGINE_EDITS, a, &len);
-	const bool taken = answer_taken(ENGINE_EDITS, text, len, &back);
+	autofree char *text = answer_text(ENGINE_EDITS, false, a, &len);
+	const bool taken = answer_taken(ENGINE_EDITS, false, text, len, &back);
 
 	engine_answer_free(&back);
 	return taken;
@@ -372,12 +433,12 @@ test_most(void)
 
 	for (i = 0; i <= DRIVER_NODES_MAX; i++)
 		node[i] = (struct gpu_node){ .path = "/dev/x", .minor = (uint32_t)i };
-	most = answer_text(ENGINE_NODES, &a, &len);
-	ok(answer_taken(ENGINE_NODES, most, len, &back) && back.nodes == DRIVER_NODES_MAX, "the most nodes are accepted");
+	most = answer_text(ENGINE_NODES, false, &a, &len);
+	ok(answer_taken(ENGINE_NODES, false, most, len, &back) && back.nodes == DRIVER_NODES_MAX, "the most nodes are accepted");
 	engine_answer_free(&back);
 	a.nodes++;
-	over = answer_text(ENGINE_NODES, &a, &len);
-	ok(!answer_taken(ENGINE_NODES, over, len, &back), "one node more is refused");
+	over = answer_text(ENGINE_NODES, false, &a, &len);
+	ok(!answer_taken(ENGINE_NODES, false, over, len, &back), "one node more is refused");
 	engine_answer_free(&back);
 }
 
@@ -387,15 +448,15 @@ flip_bytes(enum engine_verb verb, struct engine_answer *a)
 {
 	struct engine_answer back;
 	size_t len, i, again_len, same = 0, taken = 0;
-	autofree char *text = answer_text(verb, a, &len), *evil = malloc(len + 1);
+	autofree char *text = answer_text(verb, false, a, &len), *evil = malloc(len + 1);
 	struct why why;
 
 	engine_answer_free(a);
 	for (i = 0; i < 40 * len; i++) {
 		memcpy(evil, text, len + 1);
 		evil[i % len] = (char)rnd(256);
-		if (answer_taken(verb, evil, len, &back) && back.why.code == WHY_NONE) {
-			autofree char *again = answer_text(verb, &back, &again_len);
+		if (answer_taken(verb, false, evil, len, &back) && back.why.code == WHY_NONE) {
+			autofree char *again = answer_text(verb, false, &back, &again_len);
 
 			taken++;
 			same += again != NULL && again_len == len && memcmp(again, evil, len) == 0;
@@ -492,6 +553,8 @@ int
 main(void)
 {
 	test_question();
+	test_pick_question();
+	test_pick_answer();
 	test_specs();
 	test_answers();
 	test_lies_of_edits();

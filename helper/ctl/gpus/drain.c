@@ -1,7 +1,7 @@
 /*
  * gpuhelperctl drain, undrain: takes GPUs out of service until undrain, also across reboots.  Runs as root.  Atomically
- * replaces the list that the helper reads before it picks GPUs (host/gpu/drainedlist.h).  No container loses a GPU:
- * drain prints the containers that hold the drained one.
+ * replaces the list that gpuhelper-engine gets before it picks GPUs (host/gpu/drainedlist.h).  No container loses a
+ * GPU: drain prints the containers that hold the drained one.
  */
 #include <fcntl.h>
 #include <stdio.h>

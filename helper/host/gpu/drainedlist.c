@@ -1,6 +1,8 @@
 /* See drainedlist.h. Accepts only a file that root alone can have written, and must never write. */
 #include "drainedlist.h"
 
+#include <string.h>
+
 #include "../../base/cleanup.h"
 #include "../file.h"
 #include "../trust.h"
@@ -19,23 +21,16 @@ read_list(int dir, char **text, size_t *len, struct why *why)
 }
 
 int
-drained_list(struct drained *out, struct why *why)
+drained_text(char **text, size_t *len, struct why *why)
 {
-	autofree char *text = NULL;
 	autoclose int dir = -1;
 	enum trust_found found;
-	struct why bad;
-	size_t len;
 
-	*out = (struct drained){ 0 };
+	*text = NULL;
 	if ((found = trust_pin_dir(GPUHELPER_STATEDIR, true, &dir, why)) == TRUST_FOUND)
-		found = read_list(dir, &text, &len, why);
-	if (found == TRUST_ABSENT)
-		return 0;
-	if (found != TRUST_FOUND)
-		return -1;
-	if (drained_decode(text, len, out, &bad) == 0)
-		return 0;
-	return bad.code != WHY_CONFIG ? (*why = bad, -1) :
-	    refuse(why, WHY_CONFIG, DRAINED_LIST ": %s: gpuhelperctl undrain --all puts all GPUs back into service", bad.text);
+		found = read_list(dir, text, len, why);
+	if (found == TRUST_FOUND && strlen(*text) != *len)
+		return refuse(why, WHY_CONFIG, DRAINED_LIST ": has a NUL byte: gpuhelperctl undrain --all puts all GPUs back into "
+		    "service");
+	return found == TRUST_FOUND || found == TRUST_ABSENT ? 0 : -1;
 }

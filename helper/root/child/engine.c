@@ -253,30 +253,68 @@ ask_engine(struct engine_ask *a, struct engine_answer *out, struct why *why)
 	if (answer[0] != ENGINE_ANSWERS || len > ENGINE_ANSWER_MAX)
 		return refuse_malformed(why);
 	t = (struct lines){ .at = answer + 1, .end = answer + len };
-	engine_answer_lines(&t, a->verb, out);
+	engine_answer_lines(&t, a->verb, a->picks, out);
 	if (finish_answer(&t, out->other_version, why) == -1)
 		return -1;
+	out->heard = true;
 	return out->why.code == WHY_NONE ? engine_answer_check(out, why) : refuse(why, out->why.code, "%s", out->why.text);
 }
 
-/* Asks about these GPUs, and takes the extra nodes of the answer. */
+/* Asks about these GPUs. */
 static int
 ask_about(struct engine_ask *a, const struct decision *d, const struct driver_want *want, size_t n,
-    struct driver_nodes *out, struct engine_answer *answer, struct why *why)
+    struct engine_answer *answer, struct why *why)
 {
 	autofree struct engine_want *v = calloc(n + 1, sizeof(*v));
 	size_t i;
-	int ret;
 
 	if ((a->want = v) == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < n; i++)
 		v[i] = (struct engine_want){ (uint32_t)(want[i].gpu - d->inventory.gpu), (uint32_t)(want[i].rule - d->policy->gpu) };
 	a->wants = n;
-	ret = ask_engine(a, answer, why);
-	for (i = 0; ret == 0 && i < answer->nodes; i++)
-		ret = extra_add(&d->inventory, want, n, &answer->node[i], out, why);
-	return ret;
+	return ask_engine(a, answer, why);
+}
+
+int
+engine_ask_picks(bool for_task, const struct pick_ask *pick, struct engine_answer *out, struct why *why)
+{
+	struct engine_ask a = { .verb = for_task ? ENGINE_NODES : ENGINE_EDITS, .picks = true, .pick = *pick };
+
+	*out = (struct engine_answer){ .nodes = 0 };
+	if (ask_engine(&a, out, why) == 0)
+		return out->pick.picked ? 0 : refuse_malformed(why);
+	if (!out->heard || !out->pick.picked)
+		return out->heard ? 1 : -1;
+	out->why = *why;
+	return 0;
+}
+
+int
+engine_ask_all(const struct decision *d, const struct driver_want *want, size_t n, struct engine_answer *out,
+    struct why *why)
+{
+	struct engine_ask a = { .verb = ENGINE_EDITS };
+
+	*out = (struct engine_answer){ .nodes = 0 };
+	return ask_about(&a, d, want, n, out, why);
+}
+
+int
+engine_take_nodes(const struct engine_answer *answer, const struct decision *d, const struct driver_want *want,
+    size_t n, struct driver_nodes *out, struct why *why)
+{
+	size_t i;
+
+	*out = (struct driver_nodes){ .n = 0 };
+	if (answer->why.code != WHY_NONE) {
+		*why = answer->why;
+		return -1;
+	}
+	for (i = 0; i < answer->nodes; i++)
+		if (extra_add(&d->inventory, want, n, &answer->node[i], out, why) == -1)
+			return -1;
+	return 0;
 }
 
 int
@@ -291,7 +329,9 @@ engine_ask_nodes(const struct decision *d, const struct driver_want *want, size_
 	*out = (struct driver_nodes){ .n = 0 };
 	for (i = 0; i < n; i++)
 		any = any || want[i].rule->kind != NULL;
-	return any ? ask_about(&a, d, want, n, out, &answer, why) : 0;
+	if (!any)
+		return 0;
+	return ask_about(&a, d, want, n, &answer, why) == -1 ? -1 : engine_take_nodes(&answer, d, want, n, out, why);
 }
 
 /* Takes the mount over, unless a folder is there. */
@@ -352,19 +392,12 @@ take_edits(struct edits *from, struct edits *e, struct why *why)
 }
 
 int
-engine_ask_edits(const struct decision *d, const struct driver_want *want, size_t n, const struct settings *s,
-    struct driver_nodes *out, struct edits *e, struct strlist *specs, struct why *why)
+engine_take_edits(struct engine_answer *answer, const struct settings *s, struct edits *e, struct strlist *specs,
+    struct why *why)
 {
-	struct engine_ask a = { .verb = ENGINE_EDITS };
-	autoengineanswer struct engine_answer answer = { .nodes = 0 };
-
-	*out = (struct driver_nodes){ .n = 0 };
-	if (n == 0)
-		return 0;
-	if (ask_about(&a, d, want, n, out, &answer, why) == -1 || check_allowed(s, &answer.edits, why) == -1 ||
-	    take_edits(&answer.edits, e, why) == -1)
+	if (check_allowed(s, &answer->edits, why) == -1 || take_edits(&answer->edits, e, why) == -1)
 		return -1;
-	*specs = answer.specs;
-	answer.specs = (struct strlist){ .n = 0 };
+	*specs = answer->specs;
+	answer->specs = (struct strlist){ .n = 0 };
 	return 0;
 }

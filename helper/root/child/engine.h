@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "../../ask/authzask.h"
+#include "../../ask/engineask.h"
 #include "../../lease/edits.h"
 #include "../../policy/driverwant.h"
 
@@ -28,18 +29,36 @@ int engine_ask_authz(struct authz_ask *a, const struct settings *s, const char *
     struct authz_answer *out, struct why *why);
 
 /*
- * Finds the extra nodes of these GPUs (n of them, of the decision that was last asked for) by their rules, and who owns
- * them. -1 with *why: a node can't be given, or is not fit. Asks nothing where no rule can give one.
+ * Under the lock on the leases: has it pick GPUs of the decision that was last asked for, and say what comes with them
+ * (for_task: only the extra nodes). 0: out->pick has the picks, which are not checked, and out->why says why the rest
+ * is not known. 1 with *why: too few are free, and out->pick.in_quota is filled in. -1 with *why: there is no answer.
+ * engine_answer_free() in any case.
  */
-int engine_ask_nodes(const struct decision *d, const struct driver_want *want, size_t n, struct driver_nodes *out,
+int engine_ask_picks(bool for_task, const struct pick_ask *pick, struct engine_answer *out, struct why *why);
+
+/* Asks what comes with all of these GPUs (n of them). -1 with *why. engine_answer_free() in either case. */
+int engine_ask_all(const struct decision *d, const struct driver_want *want, size_t n, struct engine_answer *out,
     struct why *why);
 
 /*
- * The same, and adds to *e, which may have folders and variables already, all else that comes with the GPUs: the
- * driver's files, hooks and variables, notes, and the paths of the container's /proc to hide. *specs: the specs that
- * gave them. -1 with *why.
+ * Takes the extra nodes of the answer about these GPUs, and finds who owns them. -1 with *why: a node is not fit, or
+ * answer->why.
  */
-int engine_ask_edits(const struct decision *d, const struct driver_want *want, size_t n, const struct settings *s,
-    struct driver_nodes *out, struct edits *e, struct strlist *specs, struct why *why);
+int engine_take_nodes(const struct engine_answer *answer, const struct decision *d, const struct driver_want *want,
+    size_t n, struct driver_nodes *out, struct why *why);
+
+/*
+ * Adds to *e, which may have folders and variables already, all else of the answer: the driver's files, hooks and
+ * variables, notes, and the paths of the container's /proc to hide. *specs: the specs that gave them. -1 with *why.
+ */
+int engine_take_edits(struct engine_answer *answer, const struct settings *s, struct edits *e, struct strlist *specs,
+    struct why *why);
+
+/*
+ * Asks for the extra nodes of these GPUs alone. -1 with *why: a node can't be given, or is not fit. Asks nothing where
+ * no rule can give one.
+ */
+int engine_ask_nodes(const struct decision *d, const struct driver_want *want, size_t n, struct driver_nodes *out,
+    struct why *why);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "../self/slots.h"
 #include "unleased.h"
-#include "waitrefusal.h"
 
 static struct {
 	char key[LEASE_KEY_SIZE];	/* the lease's; "": there is nothing to look for */
@@ -41,7 +40,7 @@ late_scan_now(void)
 		return false;
 	late_scan.alone = unleased_of_sought(&late_scan.sought, &found, &late_scan.why) == 0 && found.n == 0;
 	if (found.n > 0) {
-		wait_tell_unleased(&found.v[0], text);
+		unleased_tell(&found.v[0], text);
 		refuse(&late_scan.why, WHY_AGAIN, "GPU %s", text);
 	}
 	return true;

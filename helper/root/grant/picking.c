@@ -6,18 +6,17 @@
 
 #include <string.h>
 
-#include "../../host/gpu/drainedlist.h"
 #include "../end/leaseend.h"
 #include "../lease/leasewrite.h"
 #include "../lease/lookups.h"
 #include "../lease/teamshares.h"
 #include "../lease/usedtoken.h"
 #include "../node/changes.h"
+#include "askpicks.h"
 #include "latescan.h"
 #include "leasesfor.h"
 #include "plangpus.h"
 #include "unleased.h"
-#include "waitrefusal.h"
 
 /* The refusal's text for now, with what the request is told about its wait. */
 static int
@@ -85,7 +84,7 @@ refuse_or_queue(const struct plan *p, struct picking *k, struct idle *idle, stru
 	if (f->why.code != WHY_AGAIN)
 		return -1;
 	/* GPUs of other policies would not help */
-	idle->policy = allot_in_quota(&k->leases, &k->me) ? NULL : k->me.policy;
+	idle->policy = p->comes.pick.in_quota ? NULL : k->me.policy;
 	if (idle_begin(idle, &k->me, &soon, &why) == -1) {
 		f->why = why;
 		return -1;
@@ -99,26 +98,23 @@ refuse_or_queue(const struct plan *p, struct picking *k, struct idle *idle, stru
 int
 pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f)
 {
-	const struct authz *r = p->authz;
-	const struct decision *d = &r->decision;
-	struct idle idle = { .call = r->call, .leases = &k->leases, .ops = &f->ops };
+	const struct decision *d = &p->authz->decision;
+	struct idle idle = { .call = p->authz->call, .leases = &k->leases, .ops = &f->ops };
 	const struct unleased none = { 0 };
-	autodrained struct drained drained = { 0 };
-	const struct allot_state s = { &k->leases, &k->queue, unleased != NULL ? unleased : &none, &drained, d,
-		&r->origin.id, r->call->request->verb == VERB_TASK };
+	int ret;
 
-	/*
-	 * read under the lock, so that an administrator who drains a GPU and then lists the leases sees every lease
-	 * that still got it
-	 */
-	if (d->grant.gpus > 0 && drained_list(&drained, &f->why) == -1)
-		return -1;
 	f->ahead = queue_before(&k->queue, &k->me);
 	p->lease.tasks.waited = queue_waited(&k->queue, k->me.key);
-	if (allot_fill_wants(d, &k->me, &f->why) == -1 || idle_finish(&idle, &k->me, &f->why) == -1)
+	if (grant_wants(d, &k->me.want, &k->me.wants, &f->why) == -1 || idle_finish(&idle, &k->me, &f->why) == -1)
 		return -1;
-	if (allot(&s, &p->lease, &k->me, p->picks, GPUS_MAX, &f->why) == -1)
-		return refuse_or_queue(p, k, &idle, f);
+	/* a request for folders alone holds no GPU, and waits for none */
+	if (d->grant.gpus == 0)
+		return 0;
+	if ((ret = ask_picks(p, &k->leases, &k->queue, &k->me, unleased != NULL ? unleased : &none, &p->comes,
+	    &f->why)) != 0)
+		return ret == 1 ? refuse_or_queue(p, k, &idle, f) : refuse_scan_failed(p, f);
+	if (lease_take_picks(&k->leases, d, &k->me, p->comes.pick.v, p->comes.pick.n, &p->lease, p->picks, &f->why) == -1)
+		return -1;
 	p->picked = p->lease.gpus;
 	return 0;
 }
@@ -131,8 +127,8 @@ promise_all(struct plan *p, struct picking *k, struct refusal *f)
 
 	_Static_assert(PROMISED_GPUS_MAX <= GPUS_MAX, "a plan has room for all promised GPUs");
 	p->picked = GPUS_MAX;
-	return allot_fill_wants(d, &k->me, &f->why) == 0 &&
-	    allot_all(d, &k->me, &p->lease.tasks, p->picks, &p->picked) == 0 ? 0 : refuse_nomem(&f->why);
+	return grant_wants(d, &k->me.want, &k->me.wants, &f->why) == 0 &&
+	    lease_promise_all(d, &k->me, &p->lease.tasks, p->picks, &p->picked) == 0 ? 0 : refuse_nomem(&f->why);
 }
 
 /* What the policy says of the request's position in the queue. */
@@ -254,7 +250,7 @@ check_exclusive(const struct plan *p, struct refusal *f)
 		return 0;
 	f->met_unleased = true;
 	f->again = p->authz->decision.grant.wait > 0 ? ASK_AGAIN : ASK_NOT;
-	wait_tell_unleased(&unleased.v[0], text);
+	unleased_tell(&unleased.v[0], text);
 	return refuse(&f->why, WHY_AGAIN, "GPU %s", text);
 }
 

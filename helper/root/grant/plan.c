@@ -357,6 +357,7 @@ plan_free(struct plan *p)
 	edits_free(&p->edits);
 	lease_free(&p->lease);
 	changes_free(&p->changes);
+	engine_answer_free(&p->comes);
 	strlist_free(&p->specs);
 	free(p->reply);
 }

@@ -7,16 +7,15 @@
 #ifndef GPUHELPER_ROOT_GRANT_PLAN_H
 #define GPUHELPER_ROOT_GRANT_PLAN_H
 
+#include "../../ask/engineask.h"
 #include "../../ask/reply.h"
 #include "../../host/access.h"
 #include "../../lease/change.h"
 #include "../../policy/driverwant.h"
 #include "../lease/leaselist.h"
 #include "../node/label.h"
-#include "allot.h"
 #include "authz.h"
-
-#define GPUS_MAX 64
+#include "leasegpus.h"
 
 /* The caller fills in «authz»; the rest starts as zero. Must not be copied, because «subject» points to the maps. */
 struct plan {
@@ -30,6 +29,7 @@ struct plan {
 	struct edits edits;
 	struct allotted picks[GPUS_MAX];	/* one for each GPU of the lease, or that it promises, in the same order */
 	size_t picked;
+	struct engine_answer comes;		/* what comes with the picks; its «why»: why that is not known */
 	struct driver_nodes extra;		/* the picks' nodes that only CDI specs name */
 	struct strlist specs;			/* for the audit log: the CDI specs of the driver's files */
 	/* makes «reply» of the rest, and again when missing nodes were made. -1 with *why */

@@ -30,8 +30,8 @@ plan_extra_nodes(struct plan *p, struct why *why)
 	struct driver_want want[GPUS_MAX];
 
 	list_wants(p, want);
-	return engine_ask_nodes(&p->authz->decision, want, p->picked, &p->extra, why) == -1 ? -1 :
-	    allot_extra(&p->extra, &p->lease, why);
+	return engine_take_nodes(&p->comes, &p->authz->decision, want, p->picked, &p->extra, why) == -1 ? -1 :
+	    lease_add_extra(&p->extra, &p->lease, why);
 }
 
 int
@@ -40,12 +40,16 @@ plan_driver_files(struct plan *p, struct why *why)
 	const struct authz *r = p->authz;
 	struct driver_want want[GPUS_MAX];
 
+	if (p->picked == 0)
+		return 0;
 	list_wants(p, want);
-	if (engine_ask_edits(&r->decision, want, p->picked, &r->settings, &p->extra, &p->edits, &p->specs,
-	    why) == -1)
+	/* gpuhelper-engine has picked what a grant gets now; a promise is of all candidates */
+	if (plan_promises(p) && engine_ask_all(&r->decision, want, p->picked, &p->comes, why) == -1)
+		return -1;
+	if (plan_extra_nodes(p, why) == -1 || engine_take_edits(&p->comes, &r->settings, &p->edits, &p->specs, why) == -1)
 		return -1;
 	edits_sort_mounts(&p->edits);
-	return allot_extra(&p->extra, &p->lease, why);
+	return 0;
 }
 
 /* The driver's files are root's, but gpuhelper-engine says where they are. */
@@ -205,7 +209,7 @@ plan_nodes(struct plan *p, struct leases *ls, struct why *why)
 	const struct device_view view = view_for(p);
 	struct lease *l = &p->lease;
 
-	if (leases_for_nodes(p, ls, why) == -1 || allot_check_nodes(ls, l, p->picks, why) == -1 ||
+	if (leases_for_nodes(p, ls, why) == -1 || lease_check_nodes(ls, l, p->picks, why) == -1 ||
 	    each_node(p, &view, device_plan, why) == -1 || each_node(p, &view, add_if_there, why) == -1)
 		return -1;
 	if (finish_nodes(p, why) == -1)

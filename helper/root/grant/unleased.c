@@ -96,7 +96,7 @@ unleased_of_wants(const struct decision *d, struct unleased *out, struct why *wh
 	struct driver_nodes more;
 	autoqueued struct queued w = { 0 };
 	autosought struct sought s = { 0 };
-	int ret = allot_fill_wants(d, &w, why);
+	int ret = grant_wants(d, &w.want, &w.wants, why);
 	size_t i, k;
 
 	*out = (struct unleased){ 0 };

@@ -6,7 +6,7 @@
 #define GPUHELPER_ROOT_GRANT_UNLEASED_H
 
 #include "../../policy/driverwant.h"
-#include "allot.h"
+#include "leasegpus.h"
 
 /*
  * Finds those GPUs that the request may get exclusively and that a process of a container has open. Takes long: must

@@ -2,8 +2,8 @@
  * The queue for GPUs: /run/gpuhelper/queue, with a file for each waiting container. Those that have waited for half of
  * max_wait go first, then those of a higher priority, then those whose team has used least for its share
  * (teamshares.h), then those that came earlier. A request gets no GPU that is reserved for one before it. keep_for() in
- * allot.c reserves them, even if they do not suffice for that request. One later request may still get GPUs that do not
- * suffice: a request that asks for the last time, and whose user holds no GPU that a request before it wants.
+ * engine/allot.c reserves them, even if they do not suffice for that request. One later request may still get GPUs that
+ * do not suffice: a request that asks for the last time, and whose user holds no GPU that a request before it wants.
  */
 #ifndef GPUHELPER_ROOT_LEASE_QUEUE_H
 #define GPUHELPER_ROOT_LEASE_QUEUE_H

@@ -3,10 +3,10 @@
  */
 #include "waitrefusal.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "../../base/quoted.h"
+#include "../base/cleanup.h"
+#include "../base/quoted.h"
 
 #define TOLD_MAX 4	/* of each kind, so that the line stays short */
 
@@ -43,81 +43,71 @@ tell_one(struct buf *b, bool named, const char *pipeline, const char *id, int64_
 		buf_printf(b, " since %.*s%s", brief ? 5 : 20, brief ? when + 11 : when, brief ? " UTC" : "");
 }
 
-/* Names each lease that holds a candidate. Returns how many there are, at most TOLD_MAX. */
+/* Names each container that holds a candidate. Returns how many there are, at most TOLD_MAX. */
 static unsigned
-tell_holders(const struct allot_state *s, const struct queued *w, uint32_t uid, struct buf *b)
+tell_holders(const struct allot_state *s, struct buf *b)
 {
+	const struct pick_ask *a = s->ask;
+	const struct holder *h;
 	unsigned told = 0;
-	const struct lease *l;
-	struct holding h;
 	size_t i;
 
-	for (i = 0; i < s->leases->n && told < TOLD_MAX; i++) {
-		l = s->leases->v[i];
-		h = lease_holding(l);
-		if (!pick_wants_any(w->want, w->wants, h.gpu, h.gpus))
+	for (i = 0; i < a->holders && told < TOLD_MAX; i++) {
+		h = &a->holder[i];
+		if (!pick_wants_any(s->want, s->wants, h->gpu, h->gpus))
 			continue;
 		buf_puts(b, told++ > 0 ? ", " : "taken by ");
-		tell_one(b, wait_may_name(l->pipeline, l->uid, uid, s->who), l->pipeline, l->id, l->since, s->task);
+		tell_one(b, wait_may_name(h->pipeline, h->uid, a->uid, s->who), h->pipeline, h->id, h->since, a->task);
 	}
 	return told;
 }
 
-void
-wait_tell_unleased(const struct unleased_use *s, char out[UNLEASED_TEXT])
-{
-	if (s->pid > 0)
-		snprintf(out, UNLEASED_TEXT, "%s is open in process %d, of a container that has no lease of it", s->gpu.pci, s->pid);
-	else
-		snprintf(out, UNLEASED_TEXT, "%s may be open in process %d of a container, which keeps a file in flight through a "
-		    "socket", s->gpu.pci, -s->pid);
-}
-
 /* Names a wanted GPU that is open without a lease, and the process that has it open. */
 static unsigned
-tell_unleased(const struct unleased *unleased, const struct queued *w, struct buf *b)
+tell_unleased(const struct allot_state *s, struct buf *b)
 {
+	const struct unleased *u = &s->ask->unleased;
 	char text[UNLEASED_TEXT];
 	size_t i;
 
-	for (i = 0; i < unleased->n; i++)
-		if (pick_wants_any(w->want, w->wants, &unleased->v[i].gpu, 1)) {
-			wait_tell_unleased(&unleased->v[i], text);
+	for (i = 0; i < u->n; i++)
+		if (pick_wants_any(s->want, s->wants, &u->v[i].gpu, 1)) {
+			unleased_tell(&u->v[i], text);
 			buf_puts(b, text);
 			return 1;
 		}
 	return 0;
 }
 
-/* True if both want one of the same GPUs. */
+/* True if it wants one of the same GPUs. */
 static bool
-wants_same(const struct queued *a, const struct queued *b)
+wants_same(const struct allot_state *s, const struct earlier *e)
 {
 	size_t i;
 
-	for (i = 0; i < b->wants; i++)
-		if (pick_wants_any(a->want, a->wants, b->want[i].candidate, b->want[i].candidates))
+	for (i = 0; i < e->wants; i++)
+		if (pick_wants_any(s->want, s->wants, e->want[i].candidate, e->want[i].candidates))
 			return true;
 	return false;
 }
 
 /* "2 ahead (ml/train since 22:31 UTC, …)": those that want one of the same GPUs. Nothing if there are none. */
 static void
-tell_ahead(const struct allot_state *s, const struct queued *w, uint32_t uid, struct buf *b)
+tell_ahead(const struct allot_state *s, struct buf *b)
 {
-	const size_t before = queue_before(s->queue, w);
+	const struct pick_ask *a = s->ask;
 	autobuf struct buf names = { 0 };
-	const struct queued *o;
+	const struct earlier *e;
 	size_t i, ahead = 0;
 
-	for (i = 0; i < before; i++) {
-		o = &s->queue->v[i];
-		if (!wants_same(w, o))
+	for (i = 0; i < a->before; i++) {
+		e = &a->earlier[i];
+		if (!wants_same(s, e))
 			continue;
 		if (ahead++ < TOLD_MAX) {
 			buf_puts(&names, ahead > 1 ? ", " : "");
-			tell_one(&names, wait_may_name(o->pipeline, o->uid, uid, s->who), o->pipeline,
-			    o->pipeline[0] == '\0' ? o->id : NULL, o->since, true);
+			tell_one(&names, wait_may_name(e->pipeline, e->uid, a->uid, s->who), e->pipeline,
+			    e->pipeline[0] == '\0' ? e->id : NULL, e->since, true);
 		}
 	}
 	if (ahead > 0)
@@ -126,28 +116,28 @@ tell_ahead(const struct allot_state *s, const struct queued *w, uint32_t uid, st
 }
 
 static int
-refuse_task(const struct allot_state *s, const struct queued *w, uint32_t uid, struct why *why)
+refuse_task(const struct allot_state *s, struct why *why)
 {
 	autobuf struct buf b = { 0 }, holders = { 0 };
 
-	tell_ahead(s, w, uid, &b);
+	tell_ahead(s, &b);
 	/* a holder has its GPU open anyway, so processes are named only if there is no holder */
-	if (tell_holders(s, w, uid, &holders) > 0 || tell_unleased(s->unleased, w, &holders) > 0)
+	if (tell_holders(s, &holders) > 0 || tell_unleased(s, &holders) > 0)
 		buf_printf(&b, "%s%s", b.len > 0 ? "; " : "", holders.p);
 	return refuse(why, WHY_AGAIN, "%s", b.failed || holders.failed || b.len == 0 ? "others hold them" : b.p);
 }
 
 int
-wait_refuse(const struct allot_state *s, const struct queued *w, uint32_t uid, struct why *why)
+wait_refuse(const struct allot_state *s, struct why *why)
 {
-	const size_t before = queue_before(s->queue, w);
+	const size_t before = s->ask->before;
 	autobuf struct buf b = { 0 };
 	unsigned told;
 
-	if (s->task)
-		return refuse_task(s, w, uid, why);
-	if ((told = tell_holders(s, w, uid, &b)) == 0)
-		told = tell_unleased(s->unleased, w, &b);
+	if (s->ask->task)
+		return refuse_task(s, why);
+	if ((told = tell_holders(s, &b)) == 0)
+		told = tell_unleased(s, &b);
 	if (before > 0)
 		buf_printf(&b, "%s%zu waiting before this one", told > 0 ? "; " : "", before);
 	return refuse(why, WHY_AGAIN, "too few of the GPUs that this policy allows are free (%s)",

@@ -1,0 +1,76 @@
+/* See askpicks.h. Lends what leases and queue have to the question. */
+#include "askpicks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/cleanup.h"
+#include "../../host/gpu/drainedlist.h"
+#include "../child/engine.h"
+
+static struct holder
+holder_of(const struct lease *l)
+{
+	const struct holding h = lease_holding(l);
+	struct holder out = { .uid = l->uid, .id = l->id, .pipeline = l->pipeline, .policy = l->policy, .since = l->since,
+		.counts = lease_only_promises(l) ? 0 : (uint32_t)l->gpus, .gpu = (struct held_gpu *)(uintptr_t)h.gpu,
+		.gpus = h.gpus };
+
+	memcpy(out.key, l->key, sizeof(out.key));
+	return out;
+}
+
+static struct earlier
+earlier_of(const struct queued *w)
+{
+	struct earlier out = { .uid = w->uid, .id = w->id, .pipeline = w->pipeline, .policy = w->policy, .since = w->since,
+		.max_gpus = w->max_gpus, .want = w->want, .wants = w->wants };
+
+	memcpy(out.key, w->key, sizeof(out.key));
+	return out;
+}
+
+/* The candidates of each want, which may be fewer than gpuhelper-engine granted (narrow() in task.c). */
+static void
+list_candidates(const struct decision *d, struct pick_from *out)
+{
+	size_t i, k;
+
+	for (i = 0; i < d->grant.gpus; i++)
+		for (k = 0; k < d->grant.gpu[i].n; k++)
+			out[i].gpu[out[i].n++] = (uint32_t)(d->grant.gpu[i].candidate[k] - d->inventory.gpu);
+}
+
+int
+ask_picks(const struct plan *p, const struct leases *ls, const struct queue *q, const struct queued *me,
+    const struct unleased *unleased, struct engine_answer *out, struct why *why)
+{
+	const struct decision *d = &p->authz->decision;
+	const bool task = p->authz->call->request->verb == VERB_TASK;
+	const size_t before = queue_before(q, me);
+	autofree struct holder *holder = calloc(ls->n + 1, sizeof(*holder));
+	autofree struct earlier *earlier = calloc(before + 1, sizeof(*earlier));
+	autofree struct pick_from *from = calloc(d->grant.gpus + 1, sizeof(*from));
+	autofree char *drained = NULL;
+	struct pick_ask a = { .uid = p->lease.uid, .pipeline = p->lease.pipeline, .task = task,
+		.waited = p->lease.tasks.waited, .from = from, .wants = d->grant.gpus, .holder = holder, .holders = ls->n,
+		.earlier = earlier, .before = before, .unleased = *unleased };
+	size_t i, len;
+
+	if (holder == NULL || earlier == NULL || from == NULL)
+		return refuse_nomem(why);
+	/*
+	 * read under the lock, so that an administrator who drains a GPU and then lists the leases sees every lease that still
+	 * got it
+	 */
+	if (drained_text(&drained, &len, why) == -1)
+		return -1;
+	a.drained = drained;
+	memcpy(a.key, me->key, sizeof(a.key));
+	for (i = 0; i < ls->n; i++)
+		holder[i] = holder_of(ls->v[i]);
+	for (i = 0; i < before; i++)
+		earlier[i] = earlier_of(&q->v[i]);
+	list_candidates(d, from);
+	return engine_ask_picks(task, &a, out, why);
+}

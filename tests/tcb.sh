@@ -44,8 +44,8 @@
 #   root's wrapper checks replies		root/ -95, host/ 138, pure/ 62: the question to gpuhelper-read and the kept answers are
 #					for both; so is what a folder's mount and a known node look like
 #   quotas and priorities of policies	root/ 115, pure/ 17: the lock's holder counts what a policy's containers hold, and orders the
-#					queue (allot.c, queue.c)
-#   shares of teams			root/ 143, pure/ 141: whoever gives a GPU back notes what its team has used (shares.c, usage.c)
+#					queue (queue.c)
+#   shares of teams			root/ 143, pure/ 141: whoever gives a GPU back notes what its team has used (teamshares.c, usage.c)
 #   a task that takes its promised GPUs	root/ 305, host/ 46, pure/ 22: a grant of its own for each task (task.c, over.c), its
 #					place and its line in the build log (busy.c, queue.c), its process (container.c)
 #   tokens of any CI			root/ 24, pure/ 84: a policy's claims and an issuer's names pass through the helper, unread,
@@ -69,7 +69,7 @@
 #					be made (plan.c, opening.c)
 #   a look beside the runtime		root/ 90, pure/ 9: what is looked for outlives the plan, and the lease says that the look is
 #					missing (latescan.c, unleased.c, created.c)
-#   gpuhelper-engine authorizes		root/ -60, others -550: policies, the questions to the judge and its verdict are the
+#   gpuhelper-engine authorizes		root/ -33, others -541: policies, the questions to the judge and its verdict are the
 #					engine's; the helper checks the engine's answer (authzask.c, authzcheck.c)
 #   gpuhelper-engine picks		root/ -232, others -19: it has the queue, the leases and what is drained as lines
 #					(askpicks.c, pickask.c); the helper checks the picks (leasegpus.c)
@@ -119,8 +119,8 @@ done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 others() { grep "^$here/helper/" "$T/files" | grep -v "^$here/helper/root/" | xargs sh "$0" lines; }
 
-at_most "lines of helper/root/" "$(room root)" 10127
-at_most "lines of other rooms that are linked" "$(others)" 11324
+at_most "lines of helper/root/" "$(room root)" 10154
+at_most "lines of other rooms that are linked" "$(others)" 11333
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 398
 # Functions of ours that nothing in the helper calls.  The linker leaves them out (--gc-sections), and its map names them;
 # it also names functions that the compiler put into their callers, which the debugging information tells apart.

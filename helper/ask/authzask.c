@@ -56,13 +56,19 @@ authz_ask_pack(struct authz_ask *a, const char *read, size_t len, size_t *size)
 	return lines_finish(&t) ? pack_with(&lines, read, len, size) : NULL;
 }
 
+bool
+authz_asks_nothing(const struct request_words *w, const char *remembered)
+{
+	return remembered == NULL && w->token == NULL && w->gpus == NULL && w->folders == NULL;
+}
+
 /* The answer. */
 
 static void
 origin_of_answer_lines(struct lines *t, struct authz_answer *a)
 {
 	lines_begin(t, "known");
-	word_bool(t, &a->asks_nothing);
+	word_bool(t, &a->looked);
 	word_bool(t, &a->identified);
 	word_bool(t, &a->judged);
 	word_bool(t, &a->has_token);

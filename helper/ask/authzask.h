@@ -32,7 +32,8 @@ struct authz_answer {
 	bool other_version;		/* the writer has another version, so the rest is not read */
 	enum answer_state policies, specs;
 	struct why why;			/* WHY_NONE: the policy grants */
-	bool asks_nothing;		/* the request asks for nothing: if the policies give it nothing, it is plain */
+	bool heard;			/* all of it was read: «why» is an answer */
+	bool looked;			/* GPUs were looked for: those of the host must be hidden, even if none is granted */
 	bool identified;		/* all of «origin» is known */
 	bool judged;			/* gpuhelper-judge was asked for its decision */
 	bool has_token;			/* a valid one, of this issuer in gpuhelper.conf */
@@ -59,6 +60,9 @@ bool authz_ask_unpack(const char *question, size_t size, struct authz_ask *a, co
 void authz_ask_free(struct authz_ask *a);
 /* Used by both: the question alone. */
 void authz_ask_lines(struct lines *t, struct authz_ask *a);
+
+/* True if the request asks for nothing: if the policies give it nothing, it is plain. remembered: as in authz_ask. */
+bool authz_asks_nothing(const struct request_words *w, const char *remembered);
 
 void authz_answer_lines(struct lines *t, struct authz_answer *a);
 /*

@@ -34,6 +34,8 @@ spec_list_lines(struct lines *t, void *member)
 void
 engine_specs_lines(struct lines *t, struct engine_specs *s)
 {
+	lines_begin(t, "kept");
+	word_bool(t, &s->cached);
 	lines_begin(t, "problems");
 	words_list(t, &s->problems);
 	lines_members(t, "file", (void **)&s->v, &s->n, SIZE_MAX, sizeof(*s->v), spec_list_lines);

@@ -43,6 +43,7 @@ struct engine_specs {
 	struct engine_spec *v;
 	size_t n;
 	struct strlist problems;	/* of directories */
+	bool cached;			/* gpuhelper-read's answer was kept from an earlier request */
 };
 
 #define ENGINE_WANTS_MAX 64
@@ -71,7 +72,6 @@ struct engine_answer {
 	struct strlist specs;		/* ENGINE_EDITS: paths of the specs that gave them */
 };
 
-#define ENGINE_SPECS_MAX (260U << 20)	/* gpuhelper-read's answer, and the list of the specs */
 #define ENGINE_SAYS_MAX (257U << 20)	/* a question for the judge (JUDGE_ASK_MAX), and a byte */
 #define ENGINE_HEARS_MAX (261U << 20)	/* the specs, or an answer of the judge, and a byte */
 #define ENGINE_ANSWER_MAX (4U << 20)	/* to ENGINE_NODES and ENGINE_EDITS */

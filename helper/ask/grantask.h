@@ -1,6 +1,6 @@
 /*
- * The question of a grant, from the helper to gpuhelper-judge: who asks, the words of the request, and the
- * settings, policies and GPUs to decide by. The helper must never parse the words, which the task's author
+ * The question of a grant, from gpuhelper-engine to gpuhelper-judge: who asks, the words of the request, and the
+ * settings, policies and GPUs to decide by. Nobody but the judge may parse the words, which the task's author
  * chose.
  */
 #ifndef GPUHELPER_ASK_GRANTASK_H

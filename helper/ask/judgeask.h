@@ -1,5 +1,5 @@
 /*
- * The questions of the helper to gpuhelper-judge (root/child/judge.h), and the answers, as lines (lines.h) that
+ * The questions of gpuhelper-engine to gpuhelper-judge (engine/tojudge.h), and the answers, as lines (lines.h) that
  * begin with the writer's version. Each function writes or reads a value; a value that was read must be freed
  * in any case.
  */

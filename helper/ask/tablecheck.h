@@ -1,6 +1,7 @@
 /*
- * Checks values that no file may have. The helper can't check that an administrator wrote what gpuhelper-read
- * (root/child/reader.h) reports, but it checks that an administrator may write it.
+ * Checks values that no file may have. Nobody can check that an administrator wrote what gpuhelper-read
+ * (root/child/reader.h) reports, but gpuhelper-engine checks that an administrator may write it; of the settings, and
+ * of the policy that grants, so does the helper.
  */
 #ifndef GPUHELPER_ASK_TABLECHECK_H
 #define GPUHELPER_ASK_TABLECHECK_H

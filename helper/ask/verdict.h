@@ -1,6 +1,6 @@
 /*
  * The verdict of gpuhelper-judge: which policy grants, and what of its rules, as indexes into the question
- * (grantask.h). The judge has read a stranger's text, so the helper checks whatever can be checked.
+ * (grantask.h). The judge has read a stranger's text, so gpuhelper-engine checks whatever can be checked.
  */
 #ifndef GPUHELPER_ASK_VERDICT_H
 #define GPUHELPER_ASK_VERDICT_H

@@ -33,13 +33,10 @@ read_policies(struct authorized *r, const char *read, size_t len, struct authz_a
 static int
 check_request(const struct authorized *r, const struct authz_ask *a, struct authz_answer *out)
 {
-	const struct request_words *w = &a->words;
-
 	/* a policy may allow it, but only to a pipeline that a token proves */
-	if (a->privileged && r->settings.privileged == PRIVILEGED_DENY && w->token == NULL)
+	if (a->privileged && r->settings.privileged == PRIVILEGED_DENY && a->words.token == NULL)
 		return refuse(&out->why, WHY_DENIED, PRIVILEGED_DENIED);
-	out->asks_nothing = a->remembered == NULL && w->token == NULL && w->gpus == NULL && w->folders == NULL;
-	if (out->asks_nothing && !r->settings.grant_unasked)
+	if (authz_asks_nothing(&a->words, a->remembered) && !r->settings.grant_unasked)
 		return refuse(&out->why, WHY_DENIED, "the container asks for nothing");
 	return 0;
 }
@@ -53,7 +50,7 @@ find_identity(struct authorized *r, const struct authz_ask *a, struct authz_answ
 	if (a->words.token != NULL)
 		return tojudge_token(a, &r->settings, &r->origin, &out->issuer, &out->why);
 	/* if the container asks for nothing, its BUILD_* variables claim nothing: only a policy for its caller covers it */
-	if (out->asks_nothing) {
+	if (authz_asks_nothing(&a->words, a->remembered)) {
 		r->origin.id.kind = IDENTITY_CALLER;
 		return 0;
 	}
@@ -123,6 +120,7 @@ decide_all(struct authorized *r, struct host *h, const struct authz_ask *a, stru
 	/* the judge reports the host's GPUs before it parses anything that a stranger wrote */
 	host_ask_gpus(h, may_want_gpus(a) ? policies_vendors(&r->policies, &a->who) : 0);
 	out->specs = h->read;
+	out->looked = h->vendors != 0;
 	if (find_identity(r, a, out) == -1)
 		return -1;
 	out->identified = out->judged = true;

@@ -38,7 +38,7 @@ take_list(struct engine_specs *s, struct spec_files *out, struct why *why)
 }
 
 static int
-read_answer(struct host *h, const char *answer, size_t len, struct why *why)
+read_answer(struct host *h, bool kept, const char *answer, size_t len, struct why *why)
 {
 	bool malformed = false;
 	int ret;
@@ -47,7 +47,8 @@ read_answer(struct host *h, const char *answer, size_t len, struct why *why)
 		return 0;
 	ret = exchange_read_specs(answer, len, &h->specs, &malformed, why);
 	h->read = malformed ? ANSWER_MALFORMED : ret == 0 ? ANSWER_FIT : ANSWER_UNREAD;
-	return ret;
+	return malformed && kept ? refuse(why, WHY_AGAIN, GPUHELPER_RUNDIR "/read/" EXCHANGE_SPECS " was malformed, and is "
+	    "removed now: try again") : ret;
 }
 
 static int
@@ -66,7 +67,7 @@ load_specs(struct host *h, const char *message, size_t size, struct why *why)
 	if (!lines_finish(&t))
 		refuse(why, WHY_BUG, "gpuhelper-engine can't read the list of CDI specs");
 	else if (take_list(&list, &files, why) == 0 && cdi_registry_adopt(&h->specs, &files, why) == 0 &&
-	    read_answer(h, answer, len, why) == 0)
+	    read_answer(h, list.cached, answer, len, why) == 0)
 		ret = cdi_registry_finish(&h->specs, true, why);
 	engine_specs_free(&list);
 	return ret;

@@ -19,7 +19,7 @@ relay_question(size_t *len)
 {
 	struct why ignored;
 
-	return frame_read(CHANNEL, AUTHZ_ASK_MAX, CHILD_IDLE_MS, len, &ignored);
+	return frame_read(CHANNEL, AUTHZ_ASK_MAX + 1, CHILD_IDLE_MS, len, &ignored);
 }
 
 bool

@@ -1,4 +1,4 @@
-/* See drained.h: gpuhelperctl writes the list, the helper only reads it. */
+/* See drained.h: gpuhelperctl writes the list, gpuhelper-engine only reads it. */
 #include "drained.h"
 
 char *

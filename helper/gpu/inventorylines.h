@@ -1,4 +1,4 @@
-/* A host's GPUs as lines (lines.h), on their way from gpuhelper-judge to the helper. */
+/* A host's GPUs as lines (lines.h), on their way from gpuhelper-judge by way of gpuhelper-engine to the helper. */
 #ifndef GPUHELPER_GPU_INVENTORYLINES_H
 #define GPUHELPER_GPU_INVENTORYLINES_H
 

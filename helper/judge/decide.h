@@ -30,7 +30,7 @@ typedef void decide_trace(void *ctx, const char *file, enum verdict_kind v, cons
 void decide(const struct question *q, struct decision *out, decide_trace *trace, void *ctx);
 
 /*
- * The same for the helper's question. Returns 0, or -1 with *why: nothing is granted. The caller calls
+ * The same for gpuhelper-engine's question. Returns 0, or -1 with *why: nothing is granted. The caller calls
  * verdict_free() in any case.
  */
 int decide_grant(const struct grant_ask *a, struct verdict *out, struct why *why);

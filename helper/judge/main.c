@@ -1,8 +1,8 @@
 /*
  * gpuhelper-judge: looks at the host's GPUs, then confines itself, parses what a stranger wrote, finds out
  * whose a token is, and decides by the policies what a container gets. The helper starts it for each grant
- * (root/child/judge.h), sends each question over one channel with all that is needed to answer it, and ends it with
- * the channel. With libudev it is gpuhelper-judge-udev (drm.h).
+ * (root/child/judge.h), passes each question of gpuhelper-engine's on over one channel, with all that is needed to
+ * answer it, and ends it with the channel. With libudev it is gpuhelper-judge-udev (drm.h).
  * May assume that its parent is gpuhelper, or else that it has no more rights than its caller. Must never
  * open anything after it has read a stranger's words.
  */
@@ -24,7 +24,7 @@
 
 static const struct confinement confinement = { "gpuhelper-judge", 256UL << 20, NULL, 0, FILTER_FINDER, false };
 
-/* The first question is the helper's own, and holds no words of a stranger. */
+/* The first question holds no words of a stranger. */
 static int
 answer_question(const struct judge_ask *a, bool first, struct judge_answer *out)
 {

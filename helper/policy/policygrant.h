@@ -81,8 +81,8 @@ void decision_free(struct decision *d);
 #define autodecision __attribute__((cleanup(decision_free)))
 
 /*
- * The most that a policy can give to anyone. gpuhelper-judge decides what a container gets; the helper makes the grant
- * from that decision with these functions, so that it can't exceed the policy.
+ * The most that a policy can give to anyone. gpuhelper-judge decides what a container gets; gpuhelper-engine makes the
+ * grant from that decision with these functions, so that it can't exceed the policy.
  */
 
 /* True if the policy is for this caller. Otherwise *why says why not. */

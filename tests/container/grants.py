@@ -402,4 +402,22 @@ host.policies(t10=POLICY)
 r = Bundle(host, env=TRAIN, args=probe).run()
 ok(r.returncode == 0 and 'data' not in lines(r) and values(r, 'node') == [], tag + 'grant_unasked: a claim alone gives a silent container nothing', r.stdout[:300])
 host.settings()
+# A grant without GPUs hides those of the host, too, where they were looked for.
+host.settings('grant_unasked = true;')
+host.policies(t10='identity = "caller"; folders = ( { path = "/srv/datasets"; } );', t90='identity = "caller"; gpus = ( { vendor = "nvidia"; } );')
+b = Bundle(host, env=[], args=['/bin/true'])
+b.run()
+hidden = [p for p in json.loads(b.config())['linux'].get('maskedPaths') or [] if p.startswith('/proc/driver/nvidia')]
+ok(hidden == ['/proc/driver/nvidia/gpus/0000:%s:00.0' % n for n in ('3b', 'af')], tag + 'a container that is granted a folder alone does not see which GPUs there are', hidden)
+host.settings('')
+
+# Without gpuhelper-engine nothing is granted; the record of the refusal says who claimed to ask.
+ENGINE = '/usr/libexec/gpuhelper/gpuhelper-engine'
+host.policies(t10='pipeline = "ml/train"; identity = "claim"; gpus = ( { vendor = "nvidia"; } );')
+os.rename(ENGINE, ENGINE + '.off')
+r = Bundle(host, env=TRAIN + ['GPUHELPER_GPUS=1'], args=['/bin/true']).run()
+os.rename(ENGINE + '.off', ENGINE)
+last = audit()[-1]
+ok(r.returncode != 0 and 'gpuhelper-engine' in r.stdout and (last['event'], last.get('identity'), last.get('team'), last.get('pipeline')) == ('refuse', 'claim', 'ml', 'train'),
+   tag + 'without gpuhelper-engine nothing is granted, and the record of the refusal has the claimed pipeline', (r.stdout, last))
 done()

@@ -168,7 +168,7 @@ test_answer(void)
 static void
 test_others(void)
 {
-	struct authz_answer a = { .asks_nothing = true }, back;
+	struct authz_answer a = { .looked = true }, back;
 	struct issuer_setting issuer = { .url = (char []){ "https://ci" } };
 	autofree char *no = NULL, *token = NULL;
 	size_t len;
@@ -177,7 +177,7 @@ test_others(void)
 	a.origin.id.kind = IDENTITY_CALLER;
 	no = answer_text(&a, &len);
 	ok(answer_taken(no, len, &back) && back.why.code == WHY_DENIED && strcmp(back.why.text, "no policy covers it") == 0 &&
-	    back.asks_nothing && back.policy.name == NULL, "a refusal is read back");
+	    back.looked && back.policy.name == NULL, "a refusal is read back");
 	authz_answer_free(&back);
 	a.has_token = a.identified = true;
 	a.issuer = 1;

@@ -171,7 +171,7 @@ doctor_door(struct doctor *d)
 	int fd = -1;
 
 	look_at_child(d, "gpuhelper-look", "no exclusive GPU is granted, and no lease ends");
-	look_at_child(d, "gpuhelper-engine", "no GPU is granted");
+	look_at_child(d, "gpuhelper-engine", "nothing is granted");
 	look_at_child(d, "gpuhelper-read", "nothing is granted");
 	look_at_child(d, "gpuhelper-judge", "nothing is granted");
 	(void)doctor_program(d, "helper", GPUHELPER_LIBEXEC "/gpuhelper-judge-udev", FINDING_FAIL,

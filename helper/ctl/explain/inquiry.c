@@ -235,7 +235,7 @@ note_verdict(void *ctx, const char *file, enum verdict_kind v, const char *why)
 	q->said[q->heard++] = (struct said){ .verdict = v, .why = strdup(why) };
 }
 
-/* Finds the GPUs, with the same checks as root/child/host.c. */
+/* Finds the GPUs, with the same checks as engine/hostgpus.c. */
 static int
 look_for_gpus(struct inquiry *q, struct why *why)
 {

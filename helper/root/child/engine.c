@@ -135,6 +135,7 @@ pack_specs_of_host(size_t *size, struct why *why)
 	if (reader_ask_specs(&files, &answer, &len, why) == -1 || fill_list(&files, &list, why) == -1)
 		return NULL;
 	entry = list.v;
+	list.cached = reader_has_kept_specs();
 	engine_specs_lines(&t, &list);
 	if (!lines_finish(&t) || (message = pack_with(&b, answer, len, size)) == NULL)
 		(void)refuse_nomem(why);
@@ -227,6 +228,7 @@ engine_ask_authz(struct authz_ask *a, const struct settings *s, const char *read
 	authz_answer_lines(&t, out);
 	if (finish_answer(&t, out->other_version, why) == -1)
 		return -1;
+	out->heard = true;
 	/* refuse() keeps its text on one line */
 	if (out->why.code != WHY_NONE)
 		return refuse(why, out->why.code, "%s", out->why.text);

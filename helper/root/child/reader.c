@@ -150,6 +150,12 @@ reader_ask_specs(struct spec_files *f, const char **out, size_t *len, struct why
 	return 0;
 }
 
+bool
+reader_has_kept_specs(void)
+{
+	return specs.cached;
+}
+
 /* Answers. */
 
 int
@@ -161,8 +167,9 @@ reader_note_answers(enum answer_state of_policies, enum answer_state of_specs, i
 	if (of_specs == ANSWER_FIT && specs.x.answer != NULL)
 		cache_answer(&specs);
 	policies.malformed = of_policies == ANSWER_MALFORMED;
-	specs.malformed = of_specs == ANSWER_MALFORMED;
-	return finish(&policies, finish(&specs, result, why), why);
+	if (of_specs == ANSWER_MALFORMED && specs.cached)
+		answer_cache_remove(specs.name);
+	return finish(&policies, result, why);
 }
 
 /* The program. */

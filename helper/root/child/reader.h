@@ -31,10 +31,14 @@ int reader_ask_policies(struct settings *s, const char **answer, size_t *len, st
  */
 int reader_ask_specs(struct spec_files *f, const char **answer, size_t *len, struct why *why);
 
+/* True if that answer was kept from an earlier request. */
+bool reader_has_kept_specs(void);
+
 /*
  * What gpuhelper-engine found the answers to be: caches those that are fit, for later requests, and removes those that
- * were cached and turned out to be malformed, and changes *why to say so. To be called once this process has left its
- * caller's cgroup, which would otherwise be charged for the files. Returns «result», of what depends on the answers.
+ * were cached and turned out to be malformed. To be called once this process has left its caller's cgroup, which would
+ * otherwise be charged for the files. Returns «result», of what depends on the policies; changes *why if that is
+ * because of a kept answer about these.
  */
 int reader_note_answers(enum answer_state of_policies, enum answer_state of_specs, int result, struct why *why);
 

@@ -28,16 +28,34 @@ find_keys(const struct authz *r, struct authz_ask *a, struct why *why)
 	return 0;
 }
 
+/* What the record of a refusal names if gpuhelper-engine does not answer. -1 with *why: the lease names no pipeline. */
+static int
+expect_origin(struct authz *r, const struct request_words *w, const char *remembered, struct why *why)
+{
+	if (remembered != NULL) {
+		r->identified = identity_unpack(remembered, &r->origin);
+		return r->identified ? 0 : refuse(why, WHY_DENIED, "the container's lease does not name its pipeline");
+	}
+	if (w->token != NULL)
+		token_hash(w->token, r->origin.token_hash);
+	else
+		r->origin.id = (struct identity){ .kind = IDENTITY_CLAIM, .team = w->team, .pipeline = w->pipeline, .job = w->job };
+	return 0;
+}
+
 static int
 take_origin(struct authz *r, struct authz_answer *from, struct why *why)
 {
 	char hash[HASH_SIZE];
 
+	if (!from->heard)
+		return -1;
 	memcpy(hash, r->origin.token_hash, sizeof(hash));
+	origin_free(&r->origin);
 	origin_move(&from->origin, &r->origin);
 	memcpy(r->origin.token_hash, hash, sizeof(hash));
 	r->identified = from->identified;
-	r->asks_nothing = from->asks_nothing;
+	r->looked = from->looked;
 	r->judged = from->judged;
 	if (!from->has_token)
 		return 0;
@@ -87,8 +105,9 @@ authz_make(struct authz *r, const struct request_words *words, const char *remem
 	size_t len;
 	int ret;
 
-	if (words->token != NULL)
-		token_hash(words->token, r->origin.token_hash);
+	r->asks_nothing = authz_asks_nothing(words, remembered);
+	if (expect_origin(r, words, remembered, why) == -1)
+		return -1;
 	if (reader_ask_policies(&r->settings, &read, &len, why) == -1)
 		return -1;
 	/* amdkfd shows the GPUs that the device rules of the reader's cgroup allow: the caller must not choose these */

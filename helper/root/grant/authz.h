@@ -16,6 +16,7 @@ struct authz {
 	struct policy policy;		/* that grants: its name and terms */
 	struct policy_set nested;	/* for «run»: the policies that give folders for writing, and broken ones */
 	struct origin origin;		/* refers to the settings */
+	bool looked;			/* GPUs were looked for: those of the host must be hidden, even if none is granted */
 	bool identified;		/* all of «origin» is filled in, not only the token's hash */
 	bool judged;			/* the judge was asked for its decision */
 	struct decision decision;	/* refers to the policy */

@@ -159,8 +159,8 @@ count_candidates(const struct grant *g)
 /*
  * A container that only pauses is recognised by the file that its first process will run; created.c checks that it
  * does. gpuhelper must also be able to end the container's access. It can't if systemd may rewrite the device rules of
- * a scope, or if a privileged container can change its own. Nor can it where
- * the wrapper starts a vendor's runtime, which opens all GPUs that it is told of.
+ * a scope, or if a privileged container can change its own. Nor can it where the wrapper starts a vendor's runtime,
+ * which opens all GPUs that it is told of.
  */
 static int
 fill_tasks(struct plan *p, struct why *why)

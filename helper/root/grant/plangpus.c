@@ -40,11 +40,11 @@ plan_driver_files(struct plan *p, struct why *why)
 	const struct authz *r = p->authz;
 	struct driver_want want[GPUS_MAX];
 
-	if (p->picked == 0)
+	if (!r->looked)
 		return 0;
 	list_wants(p, want);
-	/* gpuhelper-engine has picked what a grant gets now; a promise is of all candidates */
-	if (plan_promises(p) && engine_ask_all(&r->decision, want, p->picked, &p->comes, why) == -1)
+	/* gpuhelper-engine has picked what a grant gets now; a promise is of all candidates, another grant has no GPUs */
+	if ((plan_promises(p) || p->picked == 0) && engine_ask_all(&r->decision, want, p->picked, &p->comes, why) == -1)
 		return -1;
 	if (plan_extra_nodes(p, why) == -1 || engine_take_edits(&p->comes, &r->settings, &p->edits, &p->specs, why) == -1)
 		return -1;

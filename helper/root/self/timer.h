@@ -23,9 +23,9 @@ void end_after(int ms);
  * - 8 s for labelling folders, and 3 s for other questions to gpuhelper-label
  * - 10 s for the runtime to make the container, during which no lock is held and nothing is half done; 120 s if this
  *   helper has looked meanwhile who has the GPU open, which only root's does
- * - before any lock: 10 s for each question to gpuhelper-read, 6 s for one to gpuhelper-judge, and 10 s for that
- *   about the host. A caller who delays these loses only his own request.
- * - 4 s for what gpuhelper-engine says of the CDI specs, before any lock; under the lock, 3 s for what comes with GPUs
+ * - before any lock: 10 s for each question to gpuhelper-read, 6 s for one to gpuhelper-judge, 10 s for that about the
+ *   host, and 6 s for each message of gpuhelper-engine's. A caller who delays these loses only his own request.
+ * - under the lock, 3 s for which GPUs gpuhelper-engine picks, and for what comes with them
  * - without a lock: 8 s to see who has a GPU open (base/times.h)
  * Root's own requests look at all leases and processes, and may take longer.
  *

@@ -5,6 +5,7 @@
 #include "authzask.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "../gpu/inventorylines.h"
 #include "engineask.h"
@@ -51,9 +52,14 @@ authz_ask_pack(struct authz_ask *a, const char *read, size_t len, size_t *size)
 {
 	autobuf struct buf lines = { 0 };
 	struct lines t = { .out = &lines };
+	char *packed;
 
 	authz_ask_lines(&t, a);
-	return lines_finish(&t) ? pack_with(&lines, read, len, size) : NULL;
+	packed = lines_finish(&t) ? pack_with(&lines, read, len, size) : NULL;
+	/* a token may be in it */
+	if (lines.p != NULL)
+		explicit_bzero(lines.p, lines.len);
+	return packed;
 }
 
 bool

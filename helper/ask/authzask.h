@@ -49,6 +49,8 @@ struct authz_answer {
 
 /* gpuhelper-read's answer, 256 MiB at most; the keys of the most issuers, each byte as %XX, are 24 MiB */
 #define AUTHZ_ASK_MAX (300U << 20)
+#define AUTHZ_ANSWER_MAX (16U << 20)	/* mostly folders */
+#define AUTHZ_ENV_MAX 4096		/* variables of a policy: the helper compares each with those of the driver */
 
 /*
  * Packs the question, and the answer of gpuhelper-read about the policies («len» bytes, as they are). The caller frees
@@ -69,7 +71,8 @@ void authz_answer_lines(struct lines *t, struct authz_answer *a);
  * Checks that the answer can be one for this request: an administrator may write such a policy (tablecheck.h), its
  * rules give these folders, and GPUs that are in the inventory; and adds the folders to the grant. 0, or -1 with *why.
  */
-int authz_answer_accept(struct authz_answer *a, const struct settings *s, const struct client *who, struct why *why);
+int authz_answer_accept(struct authz_answer *a, const struct authz_ask *asked, const struct settings *s,
+    struct why *why);
 void authz_answer_free(struct authz_answer *a);
 #define autoauthzanswer __attribute__((cleanup(authz_answer_free)))
 

@@ -34,22 +34,68 @@ has_texts(const struct policy *p)
 	return *p->name != '\0' && is_text(p->name);
 }
 
-int
-authz_answer_accept(struct authz_answer *a, const struct settings *s, const struct client *who, struct why *why)
+/* A pipeline that is proven by a token has a valid one, from this request; or its container's lease remembers it. */
+static bool
+has_proof(const struct authz_answer *a, const struct authz_ask *asked, const struct settings *s)
 {
-	const struct giving giving = { &a->policy, who, &a->inventory, s, &a->grant, why };
+	const struct token_claims *c = &a->origin.claims;
+
+	if (!a->has_token)
+		return a->origin.id.kind != IDENTITY_TOKEN || asked->remembered != NULL;
+	return asked->words.token != NULL && a->issuer < s->issuers && c->exp > asked->now - TOKEN_LEEWAY &&
+	    strlen(c->once) == HASH_SIZE - 1;
+}
+
+/* Without a device cgroup (rootless) nothing holds a GPU to one container, and /dev/kfd gives all of AMD's GPUs. */
+static bool
+can_be_held(const struct gpu_want *w, const struct inventory *inv)
+{
+	size_t i, amd = 0;
+
+	for (i = 0; i < inv->gpus; i++)
+		amd += inv->gpu[i].vendor == GPU_AMD;
+	if (w->rule->sharing == SHARING_EXCLUSIVE)
+		return false;
+	for (i = 0; i < w->n; i++)
+		if (w->candidate[i]->vendor == GPU_AMD && w->count < amd)
+			return false;
+	return true;
+}
+
+static int
+check_want(const struct authz_answer *a, size_t at, const struct authz_ask *asked, const struct settings *s,
+    struct why *why)
+{
+	const struct gpu_want *w = &a->grant.gpu[at];
+	size_t i, given = 0;
+
+	for (i = 0; i <= at; i++)
+		given += a->grant.gpu[i].rule == w->rule ? a->grant.gpu[i].count : 0;
+	if (w->count == 0 || given > w->rule->count)
+		return refuse_answer("more or fewer GPUs than the rule gives", why);
+	for (i = 0; i < w->n; i++)
+		if (w->candidate[i]->unusable[0] != '\0')
+			return refuse_answer("a GPU that can't be used", why);
+	return asked->who.rootful || s->unenforced || can_be_held(w, &a->inventory) ? 0 :
+	    refuse_answer("GPUs to which a rootless container can't be held", why);
+}
+
+int
+authz_answer_accept(struct authz_answer *a, const struct authz_ask *asked, const struct settings *s, struct why *why)
+{
+	const struct giving giving = { &a->policy, &asked->who, &a->inventory, s, &a->grant, why };
 	struct why ignored;
 	size_t i;
 
-	if (a->has_token && a->issuer >= s->issuers)
-		return refuse_answer("an issuer that is not in gpuhelper.conf", why);
-	if (!has_texts(&a->policy))
+	if (!has_proof(a, asked, s))
+		return refuse_answer("a proof of the pipeline that there is not", why);
+	if (!has_texts(&a->policy) || a->policy.env.n > AUTHZ_ENV_MAX)
 		return refuse_answer("a text that is none", why);
 	if (table_check_terms(&a->policy, &ignored) == -1)
 		return refuse_answer("a policy that no file can have", why);
 	for (i = 0; i < a->grant.gpus; i++)
-		if (a->grant.gpu[i].count == 0 || a->grant.gpu[i].count > a->grant.gpu[i].rule->count)
-			return refuse_answer("more or fewer GPUs than the rule gives", why);
+		if (check_want(a, i, asked, s, why) == -1)
+			return -1;
 	if (a->grant.wait > s->max_wait)
 		return refuse_answer("a wait of more than max_wait", why);
 	for (i = 0; i < a->folders; i++)

@@ -159,14 +159,16 @@ NODE_LIES = [(GDR, to) for to in (
     "/dev/nvidia-fs0~241~0", "/dev/dri/renderD129~226~129", "/dev/nvidia-modeset~195~254")] + [
     (IMEX, to) for to in (CHANNELS + "/channel6~508~6", CHANNEL + "~508~6", CHANNELS + "/channel0~508~0")]
 # of the GPUs and the policy that it has chosen
-AUTHZ_LIES = [("/dev/nvidia0~195~0", to) for to in (
-    "/dev/mem~1~1", "/dev/nvidia0~1~1", "/dev/sda~8~0", "/dev/nvidia0~195~1", "/dev/nvidia1~195~0", "/dev/nvidiactl~195~255",
-    "/dev/../dev/nvidia0~195~0", "/srv/nvidia0~195~0", "/dev/kfd~195~0", "/dev/gdrdrv~242~0")] + [
+AUTHZ_LIES = [("0000:3b:00.0", to) for to in ("0000:99:00.0", "0000:3b:00.1")] + [("0000:3b:00.0~0~-", "0000:3b:00.0~0~1:0")] + [
     ("/srv/ro~", to) for to in ("/proc/1~", "/etc/gpuhelper~", "/~", "/srv/../etc~", "srv/ro~")] + [
     ("policy~10-", to) for to in ("policy~%FF10-", "police~10-")] + [
     ("quota~0", "quota~9999"), ("given~0~no~-", "given~1~no~-"), ("given~0~no~-", "given~0~yes~-"), ("given~0~no~-", "given~0~no~/etc"),
     ("want~0~1~2~0~1", "want~0~3~2~0~1"), ("want~0~1~2~0~1", "want~0~1~2~0~9"), ("want~0~1~2~0~1", "want~1~1~2~0~1"), ("want~0~1~2~0~1", "want~0~0~2~0~1"),
-    ("grant~0", "grant~99999"), ("authz~", "auth~")]
+    ("grant~0", "grant~99999"), ("authz~", "auth~"), ("identity~caller", "identity~token")]
+# what gpuhelper-judge told the helper before counts
+IGNORED = [("/dev/nvidia0~195~0~0~no~no~no", to) for to in (
+    "/dev/mem~1~1~0~no~no~no", "/dev/nvidia0~1~1~0~no~no~no", "/dev/nvidia0~195~1~0~no~no~no", "/dev/nvidia1~195~1~0~no~no~no",
+    "/dev/gdrdrv~242~0~0~no~no~no", "/dev/nvidia0~195~0~0~no~no~yes", "/dev/nvidia0~195~0~0~yes~no~no")]
 PICK_LIES = [("takes~0~0", to) for to in ("takes~0~7", "takes~3~0", "takes~0~0^takes~0~1", "takes~0~0^takes~0~0", "take~0~0")] + [("picked~yes", "picked~no")]
 EDIT_LIES = PICK_LIES + [(MOUNT[1], to) for to in ("/", "/proc", "/proc/sys", "/dev/x", "/sys/x", "usr/lib", "/usr/../dev/x", "/usr/lib/%FF")] + [
     (MOUNT[0], "srv/x"), (MOUNT[0], "/srv/../etc/shadow"), ("nosuid", "suid"), ("nodev", "dev"), ("nosuid", "exec"), ("nodev", "rbind"),
@@ -189,6 +191,15 @@ def q25():
             assert answer[1]["reply"] == "refused", (lie, answer)
             refused(answer, 70, "gpuhelper-engine")
             assert leases() == [] and all_rights() == before, (lie, leases())
+        honest = nodes(whole(once("victim", exchange)))
+        client.look()
+        for lie in IGNORED:
+            with asker("victim") as v:
+                with lying(AUTHZ, "replace", *lie):
+                    assert nodes(whole(v.grant())) == honest, lie
+                assert len(leases()) == 1, lie
+            client.look()
+            assert leases() == [] and all_rights() == before, lie
         # a node's own number under another name: the node there has another number
         for path in "/dev/mem", "/dev/nvidia1", "/dev/nvidiactl", "/dev/null":
             with lying(EDITS, "replace", GDRDRV, path):

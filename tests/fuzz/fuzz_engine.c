@@ -131,7 +131,7 @@ must_be_grant(const struct authz_answer *a, const struct settings *s)
 static void
 take_authz(const char *text, size_t size)
 {
-	const struct client who = { 1000, "ci", true, true };
+	const struct authz_ask ask = { .who = { 1000, "ci", true, true }, .now = 1790000000 };
 	struct issuer_setting issuers[2] = { { .url = NULL } };
 	const struct settings settings = { .max_wait = 60, .issuer = issuers, .issuers = 2 };
 	struct authz_answer a = { .issuer = 0 };
@@ -144,7 +144,7 @@ take_authz(const char *text, size_t size)
 		out = (struct lines){ .out = &b };
 		authz_answer_lines(&out, &a);
 		must(lines_finish(&out) && b.len == size && memcmp(b.p, text, size) == 0);
-		if (a.why.code == WHY_NONE && authz_answer_accept(&a, &settings, &who, &why) == 0)
+		if (a.why.code == WHY_NONE && authz_answer_accept(&a, &ask, &settings, &why) == 0)
 			must_be_grant(&a, &settings);
 	}
 	buf_free(&b);

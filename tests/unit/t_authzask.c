@@ -18,6 +18,7 @@ static const char bytes[] = "any\0bytes\nend\n";
 static struct issuer_setting issuers[2];
 static const struct settings settings = { .max_wait = 60, .issuer = issuers, .issuers = 2 };
 static const struct client worker = { 1000, "ci", true, true };
+static const struct authz_ask ask = { .who = { 1000, "ci", true, true }, .now = 1790000000 };
 
 /* Questions. */
 
@@ -141,7 +142,7 @@ test_answer(void)
 	make_answer(&a);
 	text = answer_text(&a, &len);
 	authz_answer_free(&a);
-	ok(answer_taken(text, len, &back) && authz_answer_accept(&back, &settings, &worker, &why) == 0, "an answer is accepted %s",
+	ok(answer_taken(text, len, &back) && authz_answer_accept(&back, &ask, &settings, &why) == 0, "an answer is accepted %s",
 	    why.text);
 	ok(back.policies == ANSWER_FIT && back.specs == ANSWER_UNFIT && back.identified && back.judged && !back.has_token &&
 	    back.origin.id.kind == IDENTITY_CLAIM && strcmp(back.origin.id.pipeline, "train") == 0, "  with the pipeline");
@@ -241,13 +242,55 @@ test_lies(void)
 		buf_add(&evil, text, (size_t)(at - text));
 		buf_puts(&evil, lies[i].to);
 		buf_puts(&evil, at + strlen(lies[i].from));
-		ok(!answer_taken(evil.p, evil.len, &back) || (authz_answer_accept(&back, &settings, &worker, &why) == -1 &&
+		ok(!answer_taken(evil.p, evil.len, &back) || (authz_answer_accept(&back, &ask, &settings, &why) == -1 &&
 		    why.code == WHY_BUG), "refused: %s", lies[i].what);
 		authz_answer_free(&back);
 	}
 	back = (struct authz_answer){ .has_token = true, .issuer = 2 };
-	ok(authz_answer_accept(&back, &settings, &worker, &why) == -1 && strstr(why.text, "issuer") != NULL,
+	ok(authz_answer_accept(&back, &ask, &settings, &why) == -1 && strstr(why.text, "proof") != NULL,
 	    "refused: an issuer that is not in gpuhelper.conf");
+}
+
+/* A proof that there is not, GPUs that can't be held, or that can't be used, are refused. */
+static void
+test_checks(void)
+{
+	static char token[] = "a.b.c";
+	const struct authz_ask with_token = { .who = worker, .words.token = token, .now = 1790000000 };
+	const struct authz_ask of_lease = { .who = worker, .remembered = token, .now = 1790000000 };
+	const struct authz_ask rootless = { .who = { 1000, "ci", true, false }, .now = 1790000000 };
+	struct settings unenforced = settings;
+	struct authz_answer a;
+	struct why why = { 0 };
+	unsigned i;
+
+	unenforced.unenforced = true;
+	for (i = 0; i < 9; i++) {
+		static const char *const what[] = { "a token's identity without a token is refused", "  a lease may remember it",
+			"  a token that the request does not have is refused", "  so is one without what identifies it",
+			"  so is an expired one", "  a valid one is accepted", "an exclusive GPU for a rootless caller is refused",
+			"  where nothing must enforce it, it is accepted", "a GPU that can't be used is refused" };
+		static const bool good[] = { false, true, false, false, false, true, false, true, false };
+		const struct authz_ask *asked = i == 1 ? &of_lease : i >= 3 && i <= 5 ? &with_token : i == 6 || i == 7 ? &rootless : &ask;
+
+		make_answer(&a);
+		if (i < 2)
+			a.origin.id.kind = IDENTITY_TOKEN;
+		if (i >= 2 && i <= 5)
+			a.has_token = true;
+		if (i >= 2 && i <= 5)
+			a.origin.claims = (struct token_claims){ .exp = i == 4 ? 1 : 1790000001, .once = ONCE };
+		if (i == 3)
+			a.origin.claims.once[0] = '\0';
+		if (i == 8)
+			snprintf(a.inventory.gpu[2].unusable, sizeof(a.inventory.gpu[2].unusable), "broken");
+		ok((authz_answer_accept(&a, asked, i == 7 ? &unenforced : &settings, &why) == 0) == good[i], "%s", what[i]);
+		authz_answer_free(&a);
+	}
+	make_answer(&a);
+	a.grant.gpu[1].rule = a.grant.gpu[0].rule;
+	ok(authz_answer_accept(&a, &ask, &settings, &why) == -1 && why.code == WHY_BUG, "two wants of one rule exceed what it gives");
+	authz_answer_free(&a);
 }
 
 /* Each byte is changed to some others: the answer is refused, or is written back unchanged. */
@@ -272,7 +315,7 @@ test_flipped(void)
 			taken++;
 			same += again != NULL && again_len == len && memcmp(again, evil, len) == 0;
 			if (back.why.code == WHY_NONE)
-				(void)authz_answer_accept(&back, &settings, &worker, &why);
+				(void)authz_answer_accept(&back, &ask, &settings, &why);
 		}
 		authz_answer_free(&back);
 	}
@@ -287,6 +330,7 @@ main(void)
 	test_answer();
 	test_others();
 	test_lies();
+	test_checks();
 	test_flipped();
 	return done_testing();
 }

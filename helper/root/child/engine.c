@@ -13,6 +13,7 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../base/times.h"
+#include "../../gpu/inventorylines.h"
 #include "../../host/gpu/drivers.h"
 #include "../self/spawn.h"
 #include "extraadd.h"
@@ -51,11 +52,17 @@ static int
 send_to_engine(char kind, const char *bytes, size_t len, struct why *why)
 {
 	autobuf struct buf b = { 0 };
+	int ret;
 
 	buf_add(&b, &kind, 1);
 	if (len > 0)
 		buf_add(&b, bytes, len);
-	return b.failed ? refuse_nomem(why) : spawned_ask(&engine, b.p, b.len, why);
+	if (b.failed)
+		return refuse_nomem(why);
+	ret = spawned_ask(&engine, b.p, b.len, why);
+	/* a token may be in it */
+	explicit_bzero(b.p, b.len);
+	return ret;
 }
 
 /* NULL for «bytes»: sends the reason instead. */
@@ -142,6 +149,37 @@ pack_specs_of_host(size_t *size, struct why *why)
 	return message;
 }
 
+/*
+ * The GPUs of the host, as gpuhelper-judge told them before it heard any word of a stranger: nobody can forge them
+ * later, and gpuhelper-engine can't.
+ */
+static struct {
+	bool asked;
+	struct inventory inventory;	/* empty if they are not known */
+} host;
+
+static void
+hear_host(const char *answer, size_t len)
+{
+	struct lines t = { .at = answer, .end = answer + len };
+	struct inventory *inv = &host.inventory;
+	struct why why = { 0 };
+	char verb[8];
+
+	if (host.asked || answer == NULL)
+		return;
+	host.asked = true;
+	lines_begin(&t, "answer");
+	(void)word_version(&t);
+	word_text(&t, verb, sizeof(verb));
+	why_words(&t, &why);
+	if (t.failed || why.code != WHY_NONE || strcmp(verb, "host") != 0)
+		return;
+	inventory_lines(&t, inv);
+	if (!lines_finish(&t) || drivers_read(inv, &why) == -1 || host_check(inv, &why) == -1)
+		inventory_free(inv);
+}
+
 static int
 pass_specs(struct why *why)
 {
@@ -165,6 +203,8 @@ pass_to_judge(bool about_host, const char *question, size_t len, struct why *why
 		return -1;
 	if (asked == 0)
 		answer = judge_receive(about_host, &size, &silent);
+	if (about_host)
+		hear_host(answer, size);
 	return pass_on(answer, size, &silent, why);
 }
 
@@ -178,6 +218,7 @@ receive_authz(size_t *len, struct why *why)
 	autofree char *bytes = NULL;
 	char *message;
 
+	engine.answer_max = ENGINE_SAYS_MAX;
 	while ((bytes = receive_message(AUTHZ_MS, len, why)) != NULL && bytes[0] != ENGINE_ANSWERS) {
 		if ((bytes[0] != ENGINE_ASKS && bytes[0] != ENGINE_ASKS_HOST) || ++questions > QUESTIONS_MAX) {
 			(void)refuse_malformed(why);
@@ -185,27 +226,59 @@ receive_authz(size_t *len, struct why *why)
 		}
 		if (pass_to_judge(bytes[0] == ENGINE_ASKS_HOST, bytes + 1, *len - 1, why) == -1)
 			return NULL;
+		/* a token may be in it */
+		explicit_bzero(bytes, *len);
 		free(bytes);
+	}
+	if (bytes != NULL && *len > AUTHZ_ANSWER_MAX) {
+		(void)refuse_malformed(why);
+		return NULL;
 	}
 	message = bytes;
 	bytes = NULL;
 	return message;
 }
 
-/* Whatever an answer says, only nodes of GPUs are opened. */
-static int
-check_inventory(struct inventory *inv, struct why *why)
+/* The GPU as the judge told of it. NULL: it did not. */
+static const struct gpu *
+heard(const struct gpu *g)
 {
-	unsigned v;
+	const struct gpu *o = host.inventory.gpu, *end = o + host.inventory.gpus;
 
-	if (inv->gpus == 0)
-		return 0;
-	if (drivers_read(inv, why) == -1 || host_check(inv, why) == -1)
-		return -1;
-	for (v = 0; v < GPU_VENDORS; v++)
-		if (inv->fault[v].code != WHY_NONE)
-			return refuse(why, WHY_BUG, PROGRAM " accepts that %s", inv->fault[v].text);
-	return 0;
+	while (o < end && !(o->vendor == g->vendor && strcmp(o->pci, g->pci) == 0 && o->partition == g->partition &&
+	    strcmp(o->part, g->part) == 0))
+		o++;
+	return o < end ? o : NULL;
+}
+
+/* Whatever an answer says, GPUs and their nodes are those that the judge told of. */
+static int
+take_heard(struct inventory *inv, struct why *why)
+{
+	const struct inventory *told = &host.inventory;
+	const struct gpu *g;
+	size_t i, v;
+
+	for (i = 0; i < inv->gpus; i++) {
+		g = heard(&inv->gpu[i]);
+		if (g == NULL || told->fault[g->vendor].code != WHY_NONE)
+			return refuse(why, WHY_BUG, PROGRAM " sent an invalid answer: a GPU %s that gpuhelper-judge does not report",
+			    inv->gpu[i].pci);
+		inv->gpu[i] = *g;
+	}
+	for (v = 0; v < GPU_VENDORS; v++) {
+		memcpy(inv->common[v], told->common[v], sizeof(inv->common[v]));
+		inv->commons[v] = told->commons[v];
+	}
+	free(inv->udev_clears);
+	inv->udev_clears_n = told->udev_clears_n;
+	if ((inv->udev_clears = calloc(told->udev_clears_n + 1, sizeof(*inv->udev_clears))) == NULL) {
+		inv->udev_clears_n = 0;
+		return refuse_nomem(why);
+	}
+	if (told->udev_clears_n > 0)
+		memcpy(inv->udev_clears, told->udev_clears, told->udev_clears_n * sizeof(*inv->udev_clears));
+	return inv->gpus > 0 ? drivers_read(inv, why) : 0;
 }
 
 int
@@ -232,7 +305,7 @@ engine_ask_authz(struct authz_ask *a, const struct settings *s, const char *read
 	/* refuse() keeps its text on one line */
 	if (out->why.code != WHY_NONE)
 		return refuse(why, out->why.code, "%s", out->why.text);
-	return authz_answer_accept(out, s, &a->who, why) == -1 ? -1 : check_inventory(&out->inventory, why);
+	return take_heard(&out->inventory, why) == -1 ? -1 : authz_answer_accept(out, a, s, why);
 }
 
 /* Nodes and edits. */
@@ -249,10 +322,11 @@ ask_engine(struct engine_ask *a, struct engine_answer *out, struct why *why)
 	engine_ask_lines(&t, a);
 	if (!lines_finish(&t))
 		return refuse_nomem(why);
+	engine.answer_max = ENGINE_ANSWER_MAX;
 	if (send_to_engine(ENGINE_TAKES_GPUS, b.p, b.len, why) == -1 ||
 	    (answer = receive_message(ENGINE_MS, &len, why)) == NULL)
 		return -1;
-	if (answer[0] != ENGINE_ANSWERS || len > ENGINE_ANSWER_MAX)
+	if (answer[0] != ENGINE_ANSWERS)
 		return refuse_malformed(why);
 	t = (struct lines){ .at = answer + 1, .end = answer + len };
 	engine_answer_lines(&t, a->verb, a->picks, out);

@@ -1,8 +1,8 @@
 /*
  * The helper's side of gpuhelper-engine, a program without any rights that decides what a request may have, and says
- * what the CDI specs give a container in addition to its GPUs' nodes. The helper opens only nodes of GPUs
- * (ask/hostcheck.h), and those extra nodes that it finds to be fit itself (extraadd.h); what comes with them goes into
- * the reply, unread.
+ * what the CDI specs give a container in addition to its GPUs' nodes. The helper opens only nodes of GPUs that the
+ * judge told of (ask/hostcheck.h), and those extra nodes that it finds to be fit itself (extraadd.h); what comes with
+ * them goes into the reply, unread.
  */
 #ifndef GPUHELPER_ROOT_CHILD_ENGINE_H
 #define GPUHELPER_ROOT_CHILD_ENGINE_H

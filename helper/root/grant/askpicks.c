@@ -8,11 +8,15 @@
 #include "../../host/gpu/drainedlist.h"
 #include "../child/engine.h"
 
+/* Others' names may not go into a refusal of this user's. */
+static char nobody[] = "";
+
 static struct holder
-holder_of(const struct lease *l)
+holder_of(const struct lease *l, uint32_t uid)
 {
 	const struct holding h = lease_holding(l);
-	struct holder out = { .uid = l->uid, .id = l->id, .pipeline = l->pipeline, .policy = l->policy, .since = l->since,
+	struct holder out = { .uid = l->uid, .id = l->uid == uid ? l->id : nobody,
+		.pipeline = l->uid == uid ? l->pipeline : nobody, .policy = l->policy, .since = l->since,
 		.counts = lease_only_promises(l) ? 0 : (uint32_t)l->gpus, .gpu = (struct held_gpu *)(uintptr_t)h.gpu,
 		.gpus = h.gpus };
 
@@ -21,9 +25,10 @@ holder_of(const struct lease *l)
 }
 
 static struct earlier
-earlier_of(const struct queued *w)
+earlier_of(const struct queued *w, uint32_t uid)
 {
-	struct earlier out = { .uid = w->uid, .id = w->id, .pipeline = w->pipeline, .policy = w->policy, .since = w->since,
+	struct earlier out = { .uid = w->uid, .id = w->uid == uid ? w->id : nobody,
+		.pipeline = w->uid == uid ? w->pipeline : nobody, .policy = w->policy, .since = w->since,
 		.max_gpus = w->max_gpus, .want = w->want, .wants = w->wants };
 
 	memcpy(out.key, w->key, sizeof(out.key));
@@ -68,9 +73,9 @@ ask_picks(const struct plan *p, const struct leases *ls, const struct queue *q, 
 	a.drained = drained;
 	memcpy(a.key, me->key, sizeof(a.key));
 	for (i = 0; i < ls->n; i++)
-		holder[i] = holder_of(ls->v[i]);
+		holder[i] = holder_of(ls->v[i], a.uid);
 	for (i = 0; i < before; i++)
-		earlier[i] = earlier_of(&q->v[i]);
+		earlier[i] = earlier_of(&q->v[i], a.uid);
 	list_candidates(d, from);
 	return engine_ask_picks(task, &a, out, why);
 }

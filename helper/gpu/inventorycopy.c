@@ -16,6 +16,15 @@ copy_of(const void *v, size_t n, size_t size)
 	return n > 0 ? memcpy(copy, v, n * size) : copy;
 }
 
+/* As if the vendor's GPUs had not been looked for. */
+static void
+forget_vendor(struct inventory *inv, unsigned v)
+{
+	inv->commons[v] = 0;
+	inv->fault[v] = (struct why){ 0 };
+	snprintf(inv->absent[v], sizeof(inv->absent[v]), "not looked for");
+}
+
 int
 inventory_copy(const struct inventory *from, unsigned vendors, struct inventory *out, struct why *why)
 {
@@ -48,10 +57,7 @@ inventory_copy(const struct inventory *from, unsigned vendors, struct inventory 
 	    !strlist_append(&out->cdi_problem_kind, &from->cdi_problem_kind))
 		return refuse_nomem(why);
 	for (v = 0; v < GPU_VENDORS; v++)
-		if ((vendors & 1U << v) == 0) {
-			out->commons[v] = 0;
-			out->fault[v] = (struct why){ 0 };
-			snprintf(out->absent[v], sizeof(out->absent[v]), "not looked for");
-		}
+		if ((vendors & 1U << v) == 0)
+			forget_vendor(out, v);
 	return 0;
 }

@@ -107,7 +107,7 @@ test_question(void)
 	struct engine_want want[2] = { { 1, 7 }, { 0, 2 } }, many[ENGINE_WANTS_MAX + 1] = { { .gpu = 0 } };
 	struct engine_ask asked = { .verb = ENGINE_EDITS, .want = want, .wants = 2 }, back;
 	struct engine_ask most = { .verb = ENGINE_NODES, .want = many, .wants = ENGINE_WANTS_MAX };
-	size_t len, i, good = 0;
+	size_t len = 0, i, good = 0;
 	autofree char *text = ask_text(&asked, &len), *other = NULL, *full = NULL, *over = NULL;
 
 	ok(ask_taken(text, len, &back) && back.verb == ENGINE_EDITS && back.wants == 2 && back.want[0].gpu == 1 &&
@@ -146,7 +146,7 @@ test_pick_question(void)
 	struct engine_ask asked = { .verb = ENGINE_EDITS, .picks = true, .pick = { .key = "me", .uid = 5, .pipeline = ml, .task = true,
 		.waited = 11, .drained = drained, .from = from, .wants = 2, .holder = &holder, .holders = 1, .earlier = &earlier,
 		.before = 1, .unleased = { use, 2 } } }, back;
-	size_t len, i, good = 0;
+	size_t len = 0, i, good = 0;
 	autofree char *text = ask_text(&asked, &len);
 
 	ok(ask_taken(text, len, &back) && back.picks && strcmp(back.pick.key, "me") == 0 && back.pick.task && back.pick.waited == 11 &&
@@ -173,7 +173,7 @@ test_pick_answer(void)
 	struct pick picks[GPUS_MAX + 1] = { { 1, 2 }, { 0, 63 } };
 	struct engine_answer a = { .pick = { .picked = true, .in_quota = true, .v = picks, .n = 2 } }, back;
 	autofree char *text = NULL, *failed = NULL, *over = NULL;
-	size_t len;
+	size_t len = 0;
 
 	text = answer_text(ENGINE_NODES, true, &a, &len);
 	ok(answer_taken(ENGINE_NODES, true, text, len, &back) && back.pick.picked && back.pick.in_quota && back.pick.n == 2 &&
@@ -265,7 +265,7 @@ test_answers(void)
 	struct engine_answer a, back;
 	autofree char *edits = NULL, *no = NULL;
 	struct why why = { 0 };
-	size_t len, i, good = 0;
+	size_t len = 0, i, good = 0;
 
 	make_edits(&a);
 	edits = answer_text(ENGINE_EDITS, false, &a, &len);
@@ -359,7 +359,7 @@ test_lies_of_edits(void)
 		{ "/etc/cdi/nvidia.yaml", "%FF", "a spec's path that is not UTF-8" },
 	};
 	struct engine_answer a;
-	size_t len;
+	size_t len = 0;
 	autofree char *text = NULL;
 
 	make_edits(&a);
@@ -383,7 +383,7 @@ static bool
 survives(struct engine_answer *a)
 {
 	struct engine_answer back;
-	size_t len;
+	size_t len = 0;
 	autofree char *text = answer_text(ENGINE_EDITS, false, a, &len);
 	const bool taken = answer_taken(ENGINE_EDITS, false, text, len, &back);
 
@@ -429,7 +429,7 @@ test_most(void)
 	struct gpu_node node[DRIVER_NODES_MAX + 1];
 	struct engine_answer a = { .node = node, .nodes = DRIVER_NODES_MAX }, back;
 	autofree char *most = NULL, *over = NULL;
-	size_t len, i;
+	size_t len = 0, i;
 
 	for (i = 0; i <= DRIVER_NODES_MAX; i++)
 		node[i] = (struct gpu_node){ .path = "/dev/x", .minor = (uint32_t)i };
@@ -447,7 +447,7 @@ static void
 flip_bytes(enum engine_verb verb, struct engine_answer *a)
 {
 	struct engine_answer back;
-	size_t len, i, again_len, same = 0, taken = 0;
+	size_t len = 0, i, again_len, same = 0, taken = 0;
 	autofree char *text = answer_text(verb, false, a, &len), *evil = malloc(len + 1);
 	struct why why;
 

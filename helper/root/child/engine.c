@@ -166,7 +166,7 @@ hear_host(const char *answer, size_t len)
 	struct why why = { 0 };
 	char verb[8];
 
-	if (host.asked || answer == NULL)
+	if (host.asked)
 		return;
 	host.asked = true;
 	lines_begin(&t, "answer");
@@ -203,7 +203,7 @@ pass_to_judge(bool about_host, const char *question, size_t len, struct why *why
 		return -1;
 	if (asked == 0)
 		answer = judge_receive(about_host, &size, &silent);
-	if (about_host)
+	if (about_host && answer != NULL)
 		hear_host(answer, size);
 	return pass_on(answer, size, &silent, why);
 }

@@ -25,12 +25,6 @@ request_words(struct lines *t, struct request_words *w)
 		word_copy_or_none(t, text[i]);
 }
 
-static void
-keys_member(struct lines *t, void *member)
-{
-	found_keys_words(t, member);
-}
-
 void
 authz_ask_lines(struct lines *t, struct authz_ask *a)
 {
@@ -44,7 +38,7 @@ authz_ask_lines(struct lines *t, struct authz_ask *a)
 	word_bool(t, &a->is_run);
 	word_copy_or_none(t, &a->remembered);
 	word_i64(t, &a->now);
-	lines_members(t, "keys", (void **)&a->keys, &a->issuers, ISSUERS_MAX, sizeof(*a->keys), keys_member);
+	lines_members(t, "keys", (void **)&a->keys, &a->issuers, ISSUERS_MAX, sizeof(*a->keys), found_keys_words);
 }
 
 char *
@@ -85,12 +79,6 @@ origin_of_answer_lines(struct lines *t, struct authz_answer *a)
 		origin_lines(t, &a->origin);
 }
 
-static void
-folder_member(struct lines *t, void *member)
-{
-	folder_rule_words(t, member);
-}
-
 /* The folders that a policy gives for writing. */
 static void
 nested_lines(struct lines *t, void *member)
@@ -100,7 +88,7 @@ nested_lines(struct lines *t, void *member)
 
 	word_copy(t, &p->name);
 	word_copy_if_any(t, &e->broken);
-	lines_members(t, "writes", (void **)&p->folder, &p->folders, FOLDER_RULES_MAX, sizeof(*p->folder), folder_member);
+	lines_members(t, "writes", (void **)&p->folder, &p->folders, FOLDER_RULES_MAX, sizeof(*p->folder), folder_rule_words);
 }
 
 /* The index of one of n things at «first», or, when reading, the thing. */

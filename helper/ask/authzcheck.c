@@ -25,13 +25,10 @@ has_texts(const struct policy *p)
 {
 	size_t i;
 
-	for (i = 0; i < p->env.n; i++)
-		if (!is_text(p->env.v[i]))
-			return false;
 	for (i = 0; i < p->folders; i++)
 		if (!is_text(p->folder[i].path) || !is_text(p->folder[i].target))
 			return false;
-	return *p->name != '\0' && is_text(p->name);
+	return *p->name != '\0' && is_text(p->name) && strlist_is_utf8(&p->env);
 }
 
 /* A pipeline that is proven by a token has a valid one, from this request; or its container's lease remembers it. */

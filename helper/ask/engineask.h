@@ -21,7 +21,7 @@ enum engine_verb {
 /*
  * Each message begins with one of these bytes. The helper sends a question, about a request (authzask.h) or about GPUs.
  * gpuhelper-engine sends the answer, or before that, while it answers about a request, questions for gpuhelper-judge:
- * the helper passes them on unread, and then what came back, or a reason.
+ * the helper passes them on, and then what came back, or a reason. It reads only what comes back about the host's GPUs.
  */
 enum {
 	ENGINE_TAKES_REQUEST = 'r', ENGINE_TAKES_GPUS = 'g',

@@ -4,12 +4,10 @@
 #include "../base/path.h"
 #include "engineask.h"
 
-#define PROGRAM "gpuhelper-engine"
-
 static int
 refuse_answer(const char *what, struct why *why)
 {
-	return refuse(why, WHY_BUG, PROGRAM " reports %s that no CDI spec can give", what);
+	return refuse(why, WHY_BUG, "gpuhelper-engine reports %s that no CDI spec can give", what);
 }
 
 static bool
@@ -18,17 +16,6 @@ is_path(const char *path)
 	struct why ignored;
 
 	return path != NULL && path_check(path, &ignored) == 0;
-}
-
-static bool
-are_texts(const struct strlist *l)
-{
-	size_t i;
-
-	for (i = 0; i < l->n; i++)
-		if (!text_is_utf8(l->v[i], strlen(l->v[i])))
-			return false;
-	return true;
 }
 
 static bool
@@ -53,7 +40,8 @@ is_hook(const struct edit_hook *h)
 	static const char *const known[] = { "prestart", "createRuntime", "createContainer", "startContainer", "poststart",
 		"poststop", NULL };
 
-	return h->when != NULL && text_among(h->when, known) && is_path(h->path) && are_texts(&h->args) && are_texts(&h->env);
+	return h->when != NULL && text_among(h->when, known) && is_path(h->path) &&
+	    strlist_is_utf8(&h->args) && strlist_is_utf8(&h->env);
 }
 
 static bool
@@ -64,7 +52,7 @@ are_variables(const struct strlist *env)
 	for (i = 0; i < env->n; i++)
 		if (strchr(env->v[i], '=') == NULL || env->v[i][0] == '=' || text_starts(env->v[i], "GPUHELPER_"))
 			return false;
-	return are_texts(env);
+	return strlist_is_utf8(env);
 }
 
 static bool
@@ -94,7 +82,7 @@ engine_answer_check(const struct engine_answer *a, struct why *why)
 			return refuse_answer("a hook", why);
 	if (!are_variables(&a->edits.env))
 		return refuse_answer("a variable", why);
-	if (!are_masked(&a->edits.masked) || !are_texts(&a->edits.notes))
+	if (!are_masked(&a->edits.masked) || !strlist_is_utf8(&a->edits.notes))
 		return refuse_answer("a text", why);
 	for (i = 0; i < a->specs.n; i++)
 		if (!is_path(a->specs.v[i]))

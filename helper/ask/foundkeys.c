@@ -14,8 +14,9 @@ found_keys_free(struct found_keys *k, size_t n)
 }
 
 void
-found_keys_words(struct lines *t, struct found_keys *k)
+found_keys_words(struct lines *t, void *keys)
 {
+	struct found_keys *k = keys;
 	bool there = k->text != NULL;
 
 	word_bool(t, &there);

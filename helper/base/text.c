@@ -193,6 +193,17 @@ strlist_append(struct strlist *l, const struct strlist *from)
 }
 
 bool
+strlist_is_utf8(const struct strlist *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (!text_is_utf8(l->v[i], strlen(l->v[i])))
+			return false;
+	return true;
+}
+
+bool
 strlist_has(const struct strlist *l, const char *s)
 {
 	size_t i;

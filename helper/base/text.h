@@ -47,6 +47,8 @@ bool strlist_add(struct strlist *l, const char *s, size_t len);
 /* Adds copies of all strings of «from». False if memory is short; then some may be there. */
 bool strlist_append(struct strlist *l, const struct strlist *from);
 bool strlist_has(const struct strlist *l, const char *s);
+/* True if each text in *l is valid UTF-8. */
+bool strlist_is_utf8(const struct strlist *l);
 void strlist_free(struct strlist *l);
 #define autostrlist __attribute__((cleanup(strlist_free)))
 

@@ -76,18 +76,6 @@ answer_edits(const struct driver_question *q, struct engine_answer *out)
 }
 
 /* The decision has a copy of the inventory, with the GPUs of some vendors. */
-static const struct gpu *
-found(const struct inventory *all, const struct gpu *g)
-{
-	size_t i;
-
-	for (i = 0; i < all->gpus; i++)
-		if (all->gpu[i].vendor == g->vendor && strcmp(all->gpu[i].pci, g->pci) == 0 &&
-		    all->gpu[i].partition == g->partition && strcmp(all->gpu[i].part, g->part) == 0)
-			return &all->gpu[i];
-	return NULL;
-}
-
 static int
 answer_about(const struct authorized *r, const struct host *h, enum engine_verb verb, const struct engine_want *v,
     size_t n, struct engine_answer *out)
@@ -100,7 +88,7 @@ answer_about(const struct authorized *r, const struct host *h, enum engine_verb 
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		g = v[i].gpu < d->inventory.gpus ? found(&h->inventory, &d->inventory.gpu[v[i].gpu]) : NULL;
+		g = v[i].gpu < d->inventory.gpus ? inventory_find(&h->inventory, &d->inventory.gpu[v[i].gpu]) : NULL;
 		if (g == NULL || d->policy == NULL || v[i].rule >= d->policy->gpus)
 			return refuse(&out->why, WHY_BUG, "gpuhelper-engine is asked about a GPU that it did not grant");
 		want[i] = (struct driver_want){ g, &d->policy->gpu[v[i].rule] };

@@ -1,6 +1,7 @@
 /*
  * What gpuhelper-engine says to the helper and hears from it (ask/engineask.h), over the one channel that it has. It
- * asks gpuhelper-judge over the same channel: the helper passes questions and answers on, unread.
+ * asks gpuhelper-judge over the same channel: the helper passes questions and answers on, and reads
+ * only that about the host's GPUs.
  */
 #ifndef GPUHELPER_ENGINE_RELAY_H
 #define GPUHELPER_ENGINE_RELAY_H

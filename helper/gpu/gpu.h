@@ -181,6 +181,8 @@ void gpu_node_add(struct gpu_node v[GPU_NODES_MAX], size_t *n, struct gpu_node n
  * inventory has several entries with its PCI address, usable or not; otherwise "", the whole.
  */
 void gpu_part(const struct inventory *inv, const struct gpu *g, char out[16]);
+/* The GPU or part in *inv that *g is in another inventory of the same host. NULL: there is none. */
+const struct gpu *inventory_find(const struct inventory *inv, const struct gpu *g);
 /* Adds to «flushed». False if memory is short. */
 bool inventory_add_udev_clears(struct inventory *inv, uint32_t major, uint32_t minor);
 bool inventory_udev_clears(const struct inventory *inv, uint32_t major, uint32_t minor);

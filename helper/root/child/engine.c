@@ -1,7 +1,7 @@
 /*
- * See engine.h. Parses only the lines of the answers (ask/authzask.h, ask/engineask.h), and nothing that it passes on.
- * What comes with a GPU is at most wrong: the reply contains it, and the wrapper has no more rights than its caller, or
- * checks it (vet/vet.h).
+ * See engine.h. Parses only the lines of the answers (ask/authzask.h, ask/engineask.h), and nothing that it passes on,
+ * except the judge's report of the host's GPUs. What comes with a GPU is at most wrong: the reply contains it, and the
+ * wrapper has no more rights than its caller, or checks it (vet/vet.h).
  */
 #include "engine.h"
 
@@ -90,17 +90,13 @@ refuse_malformed(struct why *why)
 static char *
 receive_message(int ms, size_t *len, struct why *why)
 {
-	autofree char *bytes = spawned_receive(&engine, ms, len, why);
-	char *message = bytes;
+	char *bytes = spawned_receive(&engine, ms, len, why);
 
-	if (bytes == NULL)
-		return NULL;
-	if (*len == 0) {
-		(void)refuse_malformed(why);
-		return NULL;
-	}
-	bytes = NULL;
-	return message;
+	if (bytes == NULL || *len > 0)
+		return bytes;
+	free(bytes);
+	(void)refuse_malformed(why);
+	return NULL;
 }
 
 /* Returns the result of reading the lines of an answer. */
@@ -150,8 +146,8 @@ pack_specs_of_host(size_t *size, struct why *why)
 }
 
 /*
- * The GPUs of the host, as gpuhelper-judge told them before it heard any word of a stranger: nobody can forge them
- * later, and gpuhelper-engine can't.
+ * The GPUs of the host, as gpuhelper-judge told of them before it heard any word of a stranger. So neither a judge that
+ * is taken over later nor gpuhelper-engine can forge them.
  */
 static struct {
 	bool asked;
@@ -239,46 +235,36 @@ receive_authz(size_t *len, struct why *why)
 	return message;
 }
 
-/* The GPU as the judge told of it. NULL: it did not. */
-static const struct gpu *
-heard(const struct gpu *g)
+static void *
+copy_of(const void *v, size_t n, size_t size)
 {
-	const struct gpu *o = host.inventory.gpu, *end = o + host.inventory.gpus;
+	void *copy = calloc(n + 1, size);
 
-	while (o < end && !(o->vendor == g->vendor && strcmp(o->pci, g->pci) == 0 && o->partition == g->partition &&
-	    strcmp(o->part, g->part) == 0))
-		o++;
-	return o < end ? o : NULL;
+	return copy != NULL && n > 0 ? memcpy(copy, v, n * size) : copy;
 }
 
-/* Whatever an answer says, GPUs and their nodes are those that the judge told of. */
+/* Whatever an answer says, GPUs and their nodes are those that the judge told of. The grant points into inv->gpu. */
 static int
 take_heard(struct inventory *inv, struct why *why)
 {
-	const struct inventory *told = &host.inventory;
+	const struct inventory said = *inv, *told = &host.inventory;
 	const struct gpu *g;
-	size_t i, v;
+	size_t i;
 
-	for (i = 0; i < inv->gpus; i++) {
-		g = heard(&inv->gpu[i]);
+	for (i = 0; i < said.gpus; i++) {
+		g = inventory_find(told, &said.gpu[i]);
 		if (g == NULL || told->fault[g->vendor].code != WHY_NONE)
 			return refuse(why, WHY_BUG, PROGRAM " sent an invalid answer: a GPU %s that gpuhelper-judge does not report",
-			    inv->gpu[i].pci);
-		inv->gpu[i] = *g;
+			    said.gpu[i].pci);
+		said.gpu[i] = *g;
 	}
-	for (v = 0; v < GPU_VENDORS; v++) {
-		memcpy(inv->common[v], told->common[v], sizeof(inv->common[v]));
-		inv->commons[v] = told->commons[v];
-	}
-	free(inv->udev_clears);
-	inv->udev_clears_n = told->udev_clears_n;
-	if ((inv->udev_clears = calloc(told->udev_clears_n + 1, sizeof(*inv->udev_clears))) == NULL) {
-		inv->udev_clears_n = 0;
-		return refuse_nomem(why);
-	}
-	if (told->udev_clears_n > 0)
-		memcpy(inv->udev_clears, told->udev_clears, told->udev_clears_n * sizeof(*inv->udev_clears));
-	return inv->gpus > 0 ? drivers_read(inv, why) : 0;
+	free(said.udev_clears);
+	*inv = *told;
+	inv->gpu = said.gpu;
+	inv->gpus = said.gpus;
+	inv->udev_clears = copy_of(told->udev_clears, told->udev_clears_n, sizeof(*told->udev_clears));
+	inv->majors.v = copy_of(told->majors.v, told->majors.n, sizeof(*told->majors.v));
+	return inv->udev_clears != NULL && inv->majors.v != NULL ? 0 : refuse_nomem(why);
 }
 
 int

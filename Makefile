@@ -75,6 +75,15 @@ $(B)/%.o: %.c Makefile
 	$(if $(V),,@echo '  CC  $<')
 	$(Q)$(CC) $(ALLCFLAGS) -c $< -o $@
 
+# the style sheet of the report's page, as a string in the program: without comments and indents, line by line
+report_style := $(B)/helper/ctl/report/report_style.o
+ctl_objs += $(report_style)
+$(report_style): helper/ctl/report/report.css Makefile
+	@mkdir -p $(@D)
+	$(if $(V),,@echo '  CC  $<')
+	$(Q){ echo 'const char report_style[] =' && sed -e 's|/[*].*[*]/||' -e '/[/][*]/,/[*][/]/d' -e 's/^[[:space:]]*//' \
+	    -e '/^$$/d' -e 's/["\\]/\\&/g' -e 's/.*/"&\\n"/' $< && echo ';'; } | $(CC) $(ALLCFLAGS) -x c -c - -o $@
+
 $(foreach a,$(archives),$(eval $(B)/lib$(a).a: $$($(a)_objs); @rm -f $$@ && $$(AR) rcsD $$@ $$^))
 
 # static: no loader, no shared library, no NSS.  The helper is static because it runs as root, gpuhelper-look because it

@@ -196,7 +196,7 @@ def is_sound(text, name):
     csp = re.search(r'Content-Security-Policy" content="([^"]*)"', text).group(1)
     ok("default-src 'none'; style-src 'sha256-%s'" % digest in csp and 'unsafe' not in csp and text.index('Content-Security') < text.index('<style') and
        text.startswith('<!DOCTYPE html>\n<html lang="en">') and 'url(' not in style and '@import' not in style,
-       '%s: its content security policy allows only its own style' % name, csp)
+       '%s: its content security policy allows only its own style' % name, (csp, digest))
     return p
 
 

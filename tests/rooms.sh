@@ -365,7 +365,7 @@ ctl/check: base json gpu policy host host/folder host/gpu host/driver host/own r
 ctl/doctor: base gpu cdi policy host host/gpu host/driver host/own read user/command user/mount user/cgroup \
     user/ask ctl ctl/worker ctl/keys ctl/cdi ctl/gpus
 ctl/setup: base kernel policy host host/own read user/command user/mount ctl ctl/worker ctl/gpus
-ctl/report: base json policy read ctl ctl/audit
+ctl/report: base json policy ctl ctl/audit
 END
 )
 

@@ -17,16 +17,6 @@
 #define GAP 2
 #define SHRUNK 14	/* the width of a column that gives way */
 
-static char *
-printable(const char *text)
-{
-	char *out = malloc(strlen(text) + 1);
-
-	if (out != NULL)
-		text_printable(out, strlen(text) + 1, text);
-	return out;
-}
-
 static struct columns_row *
 add_row(struct columns *c)
 {

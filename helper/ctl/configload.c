@@ -25,6 +25,16 @@ config_load(const struct options *o, struct config *out, struct why *why)
 	    refuse_nomem(why);
 }
 
+int
+config_settings(const struct options *o, struct settings *out, struct why *why)
+{
+	autofree char *dir = NULL;
+	bool strict;
+
+	return ctl_config_dir(o->config_dir, &dir, &strict, why) == 0 &&
+	    settings_load(dir, strict, out, NULL, NULL, why) == 0 ? 0 : -1;
+}
+
 void
 config_free(struct config *c)
 {

@@ -15,6 +15,8 @@ struct config {
 
 /* Loads o->config_dir with the caller's rights.  -1 with *why.  The caller calls config_free() in any case. */
 int config_load(const struct options *o, struct config *out, struct why *why);
+/* Loads its gpuhelper.conf alone.  -1 with *why. */
+int config_settings(const struct options *o, struct settings *out, struct why *why);
 void config_free(struct config *c);
 #define autoconfig __attribute__((cleanup(config_free)))
 

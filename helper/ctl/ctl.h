@@ -14,6 +14,9 @@
 /* The wrapper, which engines run in the place of the OCI runtime. */
 #define WRAPPER GPUHELPER_BINDIR "/gpuhelper-runc"
 
+/* «s», where a noun of so many needs one */
+#define S_OF(n) ((n) == 1 ? "" : "s")
+
 /* The parsed command line.  All strings belong to argv. */
 struct options {
 	const char *config_dir;		/* default: GPUHELPER_CONFDIR */
@@ -117,6 +120,8 @@ int ctl_config_dir(const char *given, char **path, bool *strict, struct why *why
 
 /* The text that fmt makes, as printf(3) does, which the caller frees; NULL: memory is short. */
 char *format_text(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
+/* A copy with '?' in the place of bytes that could control a terminal; the caller frees.  NULL: memory is short. */
+char *printable(const char *text);
 /* Prints one line on stdout.  Replaces bytes that could control a terminal by '?'. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints «gpuhelperctl: ...» on stderr; returns the code. */

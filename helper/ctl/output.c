@@ -24,19 +24,24 @@ format_text(const char *fmt, va_list ap)
 	return vasprintf(&text, fmt, ap) != -1 ? text : NULL;
 }
 
+char *
+printable(const char *text)
+{
+	const size_t size = strlen(text) + 1;
+	char *out = malloc(size);
+
+	if (out != NULL)
+		text_printable(out, size, text);
+	return out;
+}
+
 static void __attribute__((format(printf, 3, 0)))
 print_line(FILE *f, const char *before, const char *fmt, va_list ap)
 {
-	autofree char *line = format_text(fmt, ap), *safe = NULL;
-	size_t size;
+	autofree char *line = format_text(fmt, ap), *safe = line != NULL ? printable(line) : NULL;
 
-	if (line == NULL)
-		return;
-	size = strlen(line) + 1;
-	if ((safe = malloc(size)) == NULL)
-		return;
-	text_printable(safe, size, line);
-	fprintf(f, "%s%s\n", before, safe);
+	if (safe != NULL)
+		fprintf(f, "%s%s\n", before, safe);
 }
 
 void
@@ -113,16 +118,10 @@ strings_json(const struct strlist *l)
 void
 put_text(json_t *object, const char *key, const char *text)
 {
-	autofree char *safe = NULL;
-	size_t size;
+	autofree char *safe = text != NULL ? printable(text) : NULL;
 
-	if (text == NULL)
-		return;
-	size = strlen(text) + 1;
-	if ((safe = malloc(size)) == NULL)
-		return;
-	text_printable(safe, size, text);
-	json_object_set_new(object, key, json_string(safe));
+	if (safe != NULL)
+		json_object_set_new(object, key, json_string(safe));
 }
 
 void

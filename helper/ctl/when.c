@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "../base/text.h"
+#include "ctl.h"
 
 #define SECONDS_LEAST 100000000		/* in 1973: what is less was not meant as seconds since 1970 */
 
@@ -183,4 +184,14 @@ when_read_ago(const char *s, int64_t now, int64_t *out)
 		return false;
 	*out = now - span;
 	return true;
+}
+
+int
+when_option(const struct options *o, const char *command, const char *option, const char *s, int64_t now,
+    int64_t *out)
+{
+	if (s == NULL || when_read_ago(s, now, out))
+		return 0;
+	return misuse(o, "%s: %s must be like 30m, 1h30m, 7d, \"7 days\", today, yesterday, 2026-11-25 or "
+	    "2026-11-20T23:06:00Z, not \"%s\"", command, option, s);
 }

@@ -141,10 +141,9 @@ ctl_audit_show(const struct options *o)
 	int status;
 	size_t i;
 
-	if ((status = audit_filter_check(o, "audit show")) != 0)
+	if ((status = audit_filter_check(o, "audit show")) != 0 ||
+	    (status = when_option(o, "audit show", "--since", o->since, time(NULL), &r.since)) != 0)
 		return status;
-	if (o->since != NULL && !when_read_ago(o->since, time(NULL), &r.since))
-		return misuse(o, "audit show: --since must be like " WHEN_FORMS ", not \"%s\"", o->since);
 	if (check_openable(path, n, &why) == -1)
 		return give_up(o, &why);
 	if (o->json)
@@ -156,7 +155,7 @@ ctl_audit_show(const struct options *o)
 		printf("%s], \"torn\": %zu}\n", r.shown > 0 ? "\n" : "", r.torn);
 	else if (r.torn > 0)
 		say("! %zu line%s no valid record%s: cut off by a full disk, or changed later", r.torn,
-		    r.torn == 1 ? " is" : "s are", r.torn == 1 ? "" : "s");
+		    r.torn == 1 ? " is" : "s are", S_OF(r.torn));
 	if (o->pipeline != NULL && !r.met && !o->json)
 		(void)complain(WHY_ABSENT, "audit show: no record is of pipeline %s", o->pipeline);
 	return o->pipeline != NULL && !r.met ? WHY_ABSENT : 0;

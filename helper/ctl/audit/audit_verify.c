@@ -275,16 +275,17 @@ say_result(const struct verify *v, size_t files, double seconds)
 		say("--head is the hash of record %" PRIu64 ": nothing up to that record was changed", v->asked);
 	if (v->records > 0)
 		say("records %" PRIu64 " to %" PRIu64 ", %s to %s, in %zu file%s: %s (%.1f s)", v->first, v->at.records, v->since,
-		    v->until, files, files == 1 ? "" : "s", v->faults == 0 ? "intact" : "NOT intact", seconds);
+		    v->until, files, S_OF(files), v->faults == 0 ? "intact" : "NOT intact", seconds);
 	else
-		say("no record of the chain in %zu file%s", files, files == 1 ? "" : "s");
+		say("no record of the chain in %zu file%s", files, S_OF(files));
 	if (v->records > 0 && v->faults == 0)
 		say("head %s", v->at.hash);
 }
 
 static int
-verify(struct verify *v, struct log_set *files, struct why *why)
+verify(struct verify *v, struct why *why)
 {
+	autologset struct log_set files = { .n = 0 };
 	struct timespec begin, end;
 	size_t i;
 
@@ -293,14 +294,14 @@ verify(struct verify *v, struct log_set *files, struct why *why)
 	/* files on the command line may come from another host, whose audit.head is elsewhere */
 	if (v->options->args == 0)
 		read_head(v);
-	if (log_set_open(v->options->arg, v->options->args, files, why) == -1)
+	if (log_set_open(v->options->arg, v->options->args, &files, why) == -1)
 		return -1;
-	for (i = 0; i < files->n; i++)
-		if (verify_file(v, &files->v[i], why) == -1)
+	for (i = 0; i < files.n; i++)
+		if (verify_file(v, &files.v[i], why) == -1)
 			return -1;
 	check_end(v);
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	(v->options->json ? print_result_json : say_result)(v, files->n, (double)(end.tv_sec - begin.tv_sec) +
+	(v->options->json ? print_result_json : say_result)(v, files.n, (double)(end.tv_sec - begin.tv_sec) +
 	    (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
 	return 0;
 }
@@ -309,18 +310,16 @@ int
 ctl_audit_verify(const struct options *o)
 {
 	struct verify v = { .options = o, .told = json_array() };
-	struct log_set files = { .n = 0 };
 	struct why why = { 0 };
 	int ret;
 
 	if (o->head != NULL && (strlen(o->head) != AUDIT_HASH - 1 || strspn(o->head, "0123456789abcdefABCDEF") !=
 	    AUDIT_HASH - 1))
 		ret = misuse(o, "audit verify: --head must be a hash that this command printed: 64 hexadecimal digits");
-	else if (verify(&v, &files, &why) == -1)
+	else if (verify(&v, &why) == -1)
 		ret = give_up(o, &why);
 	else
 		ret = v.faults == 0 ? 0 : WHY_DATA;
-	log_set_end(&files);
 	json_decref(v.told);
 	return ret;
 }

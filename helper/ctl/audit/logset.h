@@ -18,5 +18,6 @@ struct log_set {
  */
 int log_set_open(char *const *path, size_t n, struct log_set *out, struct why *why);
 void log_set_end(struct log_set *s);
+#define autologset __attribute__((cleanup(log_set_end)))
 
 #endif

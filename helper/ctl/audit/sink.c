@@ -254,12 +254,10 @@ to_json(const struct sink_entry *e, const char *message)
 bool
 sink_send(enum sink s, const struct sink_entry *e)
 {
-	const size_t size = strlen(e->message) + 1;
-	autofree char *message = malloc(size);
+	autofree char *message = printable(e->message);
 
 	if (message == NULL)
 		return false;
-	text_printable(message, size, e->message);
 	return s == SINK_JOURNAL ? to_journal(e, message) : s == SINK_STDOUT_JSON ? to_json(e, message) :
 	    to_line(s, e, message);
 }

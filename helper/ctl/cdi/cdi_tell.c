@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
-#include "../../read/load.h"
+#include "../configload.h"
 
 void
 cdi_say_fault(FILE *out, const char *file, const struct cdi_fault *v)
@@ -65,15 +65,12 @@ bool
 cdi_hooks_run(const struct options *o)
 {
 	autosettings struct settings s = { 0 };
-	autofree char *dir = NULL;
 	struct why ignored;
-	bool strict;
 
 	/* a machine that is not set up: the defaults */
 	if (!o->elsewhere && access(o->config_dir, F_OK) == -1 && errno == ENOENT)
 		return false;
-	return ctl_config_dir(o->config_dir, &dir, &strict, &ignored) == -1 ||
-	    settings_load(dir, strict, &s, NULL, NULL, &ignored) == -1 || s.cdi_hooks;
+	return config_settings(o, &s, &ignored) == -1 || s.cdi_hooks;
 }
 
 bool

@@ -99,7 +99,7 @@ keys_say(const struct keys_conf *c, const struct issuer_setting *s, const struct
 	json_t *j;
 
 	if (c->told == NULL) {
-		say("%s: %zu key%s in %s", s->url, jwks_count(keys), jwks_count(keys) == 1 ? "" : "s", where);
+		say("%s: %zu key%s in %s", s->url, jwks_count(keys), S_OF(jwks_count(keys)), where);
 		return;
 	}
 	j = json_object();

@@ -69,6 +69,10 @@ version = sh('podman', '--version').stdout.split()[-1]
 for user in USERS:
     r = podman('import', tar, 'image', user=user)
     assert r.returncode == 0, r.stdout
+    # Each podman gives these directories to root, and one with --uidmap to its container's root: the cleanup of an
+    # earlier container may do so while a runtime with the other owner is on its way through them.
+    for d in 'vfs', 'vfs/dir':
+        os.chmod('%s/%s/store/%s' % (W, user, d), 0o711)
 r = podman('--runtime', host.runtime, 'run', '--rm', '--network', 'none', 'image', '/bin/sh', '-c', 'echo ran', bare=True)
 if 'ran' not in r.stdout:
     skip(tag + 'all checks', 'podman %s by itself says: %s' % (version, r.stdout.strip().replace('\n', ' ')))

@@ -180,17 +180,32 @@ def background(*argv, user=None, stdin=None):
         p.wait()
 
 
-def records():
-    """The records in the log.  Another process may have written only part of the last line."""
+class Read:
+    """The log as it was when it was last read: its bytes, its lines, and the records in them."""
+    text, lines, records = b"", [], []
+
+
+def log_lines():
+    """The log's whole lines: another process may have written only part of the last one."""
     with open(LOG, "rb") as f:
-        text = f.read().rpartition(b"\n")[0]
-    lines, found = text.split(b"\n") if text else [], []
-    for n, line in enumerate(lines):
+        text = f.read()
+    text = text[:text.rfind(b"\n") + 1]
+    if not text.startswith(Read.text):
+        Read.text, Read.lines, Read.records = b"", [], []
+    Read.lines += text[len(Read.text):].split(b"\n")[:-1]
+    Read.text = text
+    return Read.lines
+
+
+def records():
+    """The records in the log."""
+    lines = log_lines()
+    for n in range(len(Read.records), len(lines)):
         try:
-            found.append(json.loads(line))
+            Read.records.append(json.loads(lines[n]))
         except ValueError:
             raise AssertionError("line %d of %d is no record: %r" % (n + 1, len(lines), lines[max(0, n - 1):n + 2]))
-    return found
+    return list(Read.records)
 
 
 def refused(answer, code, *words):

@@ -212,14 +212,13 @@ def t11():
 
 def told_since(before):
     """The new records; each line must hold one record, in printable ASCII."""
-    with open(LOG, "rb") as f:
-        lines = f.read().splitlines()
+    lines = log_lines()[before:]
     assert all(set(line) <= set(range(32, 127)) for line in lines), [line for line in lines if not set(line) <= set(range(32, 127))]
 
     def unique(pairs):
         assert len({k for k, _ in pairs}) == len(pairs), pairs
         return dict(pairs)
-    return [json.loads(line, object_pairs_hook=unique) for line in lines][before:]
+    return [json.loads(line, object_pairs_hook=unique) for line in lines]
 
 
 FORGERIES = ('x', 'a"b\\c', '\n{"n":1,"event":"grant"}\n', '","event":"grant","pipeline":"train', '\x1b[2J\x7f\r\x00', '\u202e\u2028\u2029\U0001f600',

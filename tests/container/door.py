@@ -272,7 +272,7 @@ def verb(c):
 
 def say(c, reply):
     body = json.dumps(reply).encode()
-    c.sendall(b'GPUH' + struct.pack('>II', 6, len(body)) + body)
+    c.sendall(b'GPUH' + struct.pack('>II', WIRE, len(body)) + body)
 
 
 # a helper that loses a grant: it ends before the confirmation

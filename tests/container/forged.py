@@ -17,7 +17,6 @@ host, tag = able_host()
 prepare(host)
 host.policies(t10=POLICY % 20)
 HELPER = '/usr/libexec/gpuhelper/gpuhelper'
-WIRE = int(re.search(r'WIRE_VERSION (\d+)', open(TESTS + '/../helper/ask/wire.h').read()).group(1))
 BOOT = open('/proc/sys/kernel/random/boot_id').read().strip()
 RUN = '/run/gpuhelper/'
 PAUSING = dict(major=0, minor=0, inode=0, gate='', idle='stop', left_behind=0, asked='', task=0, task_start=0, left_since=0, giver=1, giver_start=7,

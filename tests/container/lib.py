@@ -7,6 +7,8 @@ a node that the device cgroup denies as EPERM.
 import hashlib, json, os, re, shutil, stat, subprocess, sys, time
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# the version of the frames between wrapper and helper
+WIRE = int(re.search(r'WIRE_VERSION (\d+)', open(TESTS + '/../helper/ask/wire.h').read()).group(1))
 sys.path.append(TESTS + '/lib')
 import lease
 

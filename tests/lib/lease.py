@@ -4,6 +4,8 @@ Reads and writes a lease's file (helper/lease/leasefile.c) as a dictionary, for 
 This is a second implementation.  The tests that plant leases show that the helper uses the same format.
 """
 import hashlib
+import os
+import re
 
 PLAIN = set(range(0x21, 0x7f)) - {ord("%")}
 
@@ -60,7 +62,9 @@ PROMISED = {
     "promised": ("nodes", [("major", int), ("minor", int), ("open", yes)]),
 }
 # a lease that holds nothing
-NOTHING = {"version": 10, "id": "p", "root": "", "uid": 0, "policy": "p", "pipeline": "", "since": 0, "state": "held",
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../helper/lease/leasefile.h")) as f:
+    VERSION = int(re.search(r"#define LEASE_VERSION (\d+)", f.read()).group(1))
+NOTHING = {"version": VERSION, "id": "p", "root": "", "uid": 0, "policy": "p", "pipeline": "", "since": 0, "state": "held",
            "planned": False, "boot": "", "pid": 1, "start": 0, "init": 0, "init_start": 0, "pids": 0, "own_pids": False,
            "mounts": 0, "privileged": False, "hooked": False, "host_root": False, "label": "",
            **{key: [] for key, _ in MANY.values()}}

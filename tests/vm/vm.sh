@@ -45,6 +45,7 @@ mkdir -p "$p/job" "$p/etc/systemd/system"
 cp "$here/tests/vm/guest/job.service" "$p/etc/systemd/system/"
 install -m 755 "$here/tests/vm/guest/start" "$p/job/start"
 install -m 755 "$job" "$p/job/run"
+sed -n 's/^#define LEASE_VERSION \([0-9]*\).*/\1/p' "$here/helper/lease/leasefile.h" >"$p/job/lease_version"
 cp "$here/tests/lib/tap.sh" "$here/tests/vm/guest/job.sh" "$here/tests/vm/guest/selinux.sh" "$p/job/"
 cp "$(command -v busybox)" "$p/job/"	# for containers
 # a stand-in for a container's runtime

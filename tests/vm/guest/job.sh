@@ -28,8 +28,8 @@ policy() { cat >"/etc/gpuhelper/policy.d/$1.conf"; }
 # lease_head PID: the beginning of a lease of uid 1000's (helper/lease/leasefile.c), asked for by that process; «label»
 # comes next
 lease_head() {
-	printf 'lease 10\ncontainer vm /run/runc 1000\ngranted p t/p 1\nstate held no\nboot %s\nasker %d %s\n' \
-	    "$(cat /proc/sys/kernel/random/boot_id)" "$1" "$(cut -d ' ' -f 22 "/proc/$1/stat")"
+	printf 'lease %s\ncontainer vm /run/runc 1000\ngranted p t/p 1\nstate held no\nboot %s\nasker %d %s\n' \
+	    "$(cat /job/lease_version)" "$(cat /proc/sys/kernel/random/boot_id)" "$1" "$(cut -d ' ' -f 22 "/proc/$1/stat")"
 	printf 'init 0 0\nnamespaces 0 no 0\nrights no no no\n'
 }
 # a lease's file, with the name of one that may concern everyone (helper/lease/leasename.h)

@@ -10,7 +10,7 @@ find helper tests policy.d selinux udev -type f ! -name '*.o' >"$T/files"
 printf '%s\n' README.md SECURITY.md Makefile >>"$T/files"
 cat $(find helper -name '*.[ch]') tests/unit/*.c >"$T/source"
 
-# Names of source files in a text.  «tablecheck.c» matches in any directory, «ask/tablecheck.c» only in one of that
+# Names of source files in a text.  «parsedcheck.c» matches in any directory, «ask/parsedcheck.c» only in one of that
 # name.
 files_in() { grep -oE '(^|[^A-Za-z0-9_.@/*-])[A-Za-z0-9_@./-]*[A-Za-z0-9_@-]\.(c|h|sh|py|te|fc)\b' "$1" | sed 's/^[^A-Za-z0-9_.@/]*//' | sort -u; }
 
@@ -62,6 +62,10 @@ missing_pages() { sed -n 's/.*\.\{0,1\}Xr \(gpuhelper[a-z.-]*\) \([1578]\).*/\1.
 	[ -e "helper/man/$p" ] || echo "$p"; done; }
 missing_pages >"$T/missing"
 none "the manual refers to pages that exist" "$T/missing"
+
+# a line that was renamed can't be taken out, which only «check.sh --long» would notice
+if python3 -B tests/mutants.py --applies >"$T/missing" 2>&1; then pass "each line of tests/mutants.py is in the source"
+else fail "each line of tests/mutants.py is in the source: $(tr '\n' ' ' <"$T/missing")"; fi
 
 # this test's own test
 echo 'See base/nowhere.c and nowhere_at_all().' >"$T/page"

@@ -2,6 +2,7 @@
 """Takes single lines of defence out of a copy of the tree, one at a time, and runs the tests nearest to each.
 
 usage: mutants.py [NUMBER...]    (as root; «check.sh --long» runs it.  TAP)
+       mutants.py --applies      only whether each line is there to be taken out, which takes a moment (docs.sh)
 
 A line that no test misses is a failure: either the line is not needed, or a test is.  A mutant is a refusal whose
 condition never holds, or a check that always passes.  Each test is a word: unit/t_NAME, attack/t_NAME (tests/attack),
@@ -42,19 +43,19 @@ MUTANTS = (
     ('root/enter/peer.c', 'the overflow uid may ask', swap('uid == (uid_t)-1 || uid == OVERFLOW_UID', 'uid == (uid_t)-1'), 'attack/t_lease'),
     ('root/enter/peer.c', 'a caller in another root directory may ask', never('asks from another root directory'), 'socket attack/t_spaces'),
     ('root/enter/peer.c', "a caller in somebody else's user namespace may ask", never('asks from a user namespace that uid'), 'socket attack/t_spaces'),
-    ('root/enter/peer.c', 'the number of a process that is gone is taken for the caller', swap('p->start > own ||\n\t    !process_has_uid(p->pid, p->client.uid))', 'p->start > own)'), 'socket attack/t_process'),
+    ('root/enter/peer.c', 'the number of a process that is gone is taken for the caller', swap('peer->start > own ||\n\t    !process_has_uid(peer->pid, peer->client.uid))', 'peer->start > own)'), 'socket attack/t_process'),
     ('root/enter/enter.c', 'the leader of a process group may start the helper', swap('setsid() == -1 && who->uid != 0', 'setsid() == -1 && false'), 'attack/t_process attack/t_stall attack/t_door'),
     ('root/enter/enter.c', 'a subordinate uid may ask', never('is a subordinate uid'), 'attack/t_door attack/t_process attack/t_spaces'),
     ('root/enter/owncgroup.c', 'a cgroup that others may write is one of root\'s alone', swap('st.st_uid == 0 && (st.st_mode & (S_IWGRP | S_IWOTH)) == 0', 'st.st_uid == 0'), 'attack/t_cgroup'),
     ('root/lease/usedtoken.c', 'a user may use up everybody\'s tokens', never('tokens that have not expired, at most'), 'attack/t_token tokens-runc-v1'),
     ('root/lease/usedtoken.c', 'a token may be used for a second container', swap('strcmp(bound, lease_key) == 0', 'true'), 'attack/t_token tokens-runc-v1'),
-    ('root/lease/queue.c', 'a user may fill the queue', swap('(q->n >= WAITERS_MAX || own >= WAITERS_PER_USER)', 'q->n >= WAITERS_MAX'), 'attack/t_stall attack/t_lease leases'),
+    ('root/lease/queue.c', 'a user may fill the queue', swap('q->n < QUEUED_MAX && own < QUEUED_PER_USER', 'q->n < QUEUED_MAX'), 'attack/t_stall attack/t_lease leases'),
     ('root/node/acl.c', 'an entry that someone set on purpose is overwritten', never('someone set it on purpose'), 'attack/t_acl'),
     ('root/node/node.c', 'a node with other numbers is opened', never('is device %u:%u and should be'), 'attack/t_acl attack/t_policy grants-runc-v1'),
     ('root/log/lograte.c', 'a user may fill the log', never('records of %s by uid %u in a minute'), 'attack/t_lease'),
     ('root/verb/created.c', 'a container starts although somebody has its GPU open', swap('else if (late_scan_check(l, &unscanned) == -1)', 'else if (false && late_scan_check(l, &unscanned) == -1)'), 'attack/t_twice beside-runc-v1'),
-    ('root/grant/latescan.c', "a look for another container's GPU is enough", swap('strcmp(l->key, beside.key) == 0;', 'true;'), 'attack/t_twice'),
-    ('look/nodeholders.c', 'what a copy found does not count', swap('part->holder[k] > 0 ||', 'false ||'), 'attack/t_twice'),
+    ('root/grant/latescan.c', "a look for another container's GPU is enough", swap('strcmp(l->key, late_scan.key) == 0;', 'true;'), 'attack/t_twice'),
+    ('look/nodeopeners.c', 'what a copy found does not count', swap('part->opener[k] > 0 ||', 'false ||'), 'attack/t_twice'),
     ('user/create.c', 'a container starts although its create has not ended', swap('if (grant_record_refuse_unconfirmed(c, why) == -1)', 'if (false && grant_record_refuse_unconfirmed(c, why) == -1)'), 'vetting beside-runc-v1'),
     ('user/newcontainer.c', "root's create does not check the root directory in the container", swap('namespace_is_hosts_root() ? rootfs_may_be', 'false ? rootfs_may_be'), 'refusals-crun-v1'),
     ('root/verb/taskover.c', 'anybody may take the place of a task that waits', swap('!process_id_lives(q.v[position].task)', 'true'), 'task-runc-v1 attack/t_lease'),
@@ -91,7 +92,11 @@ MUTANTS = (
     ('judge/match.c', 'a policy whose claims do not match', swap('covers_instance(p, id, why) && covers_claims(p, id, why)', 'covers_instance(p, id, why)'), 'unit/t_match'),
     ('judge/claimvalue.c', 'a control character in what a pattern matches', swap('!claim_value_has_control(value) && glob_match', 'glob_match'), 'unit/t_match'),
     ('root/lease/usedtoken.c', 'two containers of a job at once', never('is in use by another container of its job'), 'claims-runc-v1'),
-    ('judge/decide.c', 'a broken file does not end the search', swap('\tif (e->broken != NULL) {', '\tif (false) {'), 'unit/t_verdict unit/t_decide refusals-runc-v1'),
+    ('judge/decide.c', 'a broken file does not end the search', swap('\tif (e->broken != NULL) {', '\tif (false) {'), 'unit/t_decisionindexes unit/t_decide refusals-runc-v1'),
+    ('ask/judgepass.c', 'gpuhelper-judge may hear anything first', swap('\t}\n\treturn false;', '\t}\n\treturn true;'), 'attack/t_engine'),
+    ('ask/pathscheck.c', 'a cgroup may lie outside of /sys/fs/cgroup', swap("path[1] == '\\0' || !path_is_clean(path)", "path[1] == '\\0'"), 'unit/t_pathsquery'),
+    ('root/grant/plan.c', 'a container of root\'s needs no cgroup', swap('l->container.cgroups.n > 0 ? 0', 'true ? 0'), 'attack/t_look'),
+    ('root/grant/authz.c', 'the engine names the issuer of a token', swap('from->issuer >= authz->settings.issuers', 'false'), 'attack/t_engine'),
     ('read/conf/confscan.c', 'a policy may include other files', swap("\tcase '@':\n\t\tSCAN_FAULT", "\tcase '\\1':\n\t\tSCAN_FAULT"), 'unit/t_conf'),
     ('read/conf/policyread.c', 'a policy\'s variable may grant GPUs to a runtime below', never('it tells what was granted'), 'unit/t_conf'),
     ('read/conf/policyread.c', 'a policy may list callers by number', never('callers are names of users'), 'unit/t_conf'),
@@ -124,7 +129,19 @@ def misses(tree, word):
     return None
 
 
+def applies(file, edit):
+    text = open('%s/helper/%s' % (HERE, file)).read()
+    try:
+        return edit(text) != text
+    except (AssertionError, ValueError):
+        return False
+
+
 def main():
+    if sys.argv[1:] == ['--applies']:
+        lost = ['%d %s: %s' % (n, m[0], m[1]) for n, m in enumerate(MUTANTS, 1) if not applies(m[0], m[2])]
+        print('\n'.join(lost))
+        return bool(lost)
     chosen = [int(a) for a in sys.argv[1:]] or range(1, len(MUTANTS) + 1)
     top = tempfile.mkdtemp()
     tree = top + '/tree'

@@ -312,7 +312,7 @@ ask: base json kernel gpu cdi lease policy
 vet: base kernel gpu cdi lease policy ask
 host: base kernel ask
 host/process: base kernel lease host
-host/cgroup: base kernel gpu lease ask host host/process
+host/cgroup: base kernel gpu lease host host/process
 host/folder: base lease policy host host/process
 host/gpu: base gpu cdi host
 host/driver: base gpu cdi lease policy host host/folder host/gpu
@@ -321,21 +321,21 @@ root/self: base host host/process host/own
 root/enter: base kernel policy ask host host/process host/cgroup host/gpu host/own root/self
 root/child: base kernel gpu lease policy ask host host/process host/gpu host/driver host/own root/self
 root/log: base lease host host/own root/self root/enter
-root/lease: base kernel lease policy ask host host/process host/folder root/self root/enter root/log
+root/lease: base lease policy ask host host/process root/self root/enter root/log
 root/node: base gpu lease policy ask host host/folder root/self root/enter root/child root/lease
 root/end: base lease host host/process host/cgroup root/self root/enter root/child root/log root/lease \
     root/node
-root/grant: base lease policy ask host host/process host/cgroup host/folder host/gpu host/own root/self root/enter \
+root/grant: base lease policy ask host host/process host/gpu host/own root/self root/enter \
     root/child root/log root/lease root/node root/end
-root/verb: base json lease ask host host/process host/cgroup host/gpu root/enter root/child root/log \
+root/verb: base json lease ask host host/process host/cgroup host/gpu host/own root/self root/enter root/child root/log \
     root/lease root/node root/end root/grant
 root: base ask host/own root/self root/enter root/child root/grant root/verb
 read/cdi: base json gpu cdi
 read/conf: base kernel gpu cdi policy
 read: base policy ask host/driver host/own root/self read/cdi read/conf
 judge: base json gpu cdi policy ask host/gpu host/own root/self
-look: base kernel lease ask host host/process host/cgroup host/folder host/own root/self
-engine: base gpu policy ask host/gpu host/driver host/own root/self
+look: base kernel lease policy ask host host/process host/cgroup host/folder host/own root/self
+engine: base gpu lease policy ask host/gpu host/driver host/own root/self
 label: base kernel ask host host/folder host/own root/self
 wait: ask
 user/command: base json kernel policy host
@@ -344,8 +344,8 @@ user/mount: base gpu lease policy host host/folder user/command user/spec
 user/privilege: base json policy ask host host/folder user/spec
 user/compose: base json gpu cdi lease policy user/command user/spec user/mount
 user/cgroup: base kernel gpu lease host host/process host/cgroup
-user/vet: base gpu policy ask vet host host/folder host/gpu host/driver host/own user/command
-user/record: base json kernel lease host host/process host/cgroup host/gpu user/command
+user/vet: base gpu lease policy ask vet host host/folder host/gpu host/driver host/own user/command
+user/record: base json kernel lease ask host host/process host/cgroup host/gpu user/command
 user/ask: base lease policy ask host host/process host/own user/command user/cgroup user/record
 user/task: base json kernel policy ask vet host host/process user/command user/ask
 user: base json kernel lease policy ask host host/cgroup host/gpu read/conf read user/command user/spec \

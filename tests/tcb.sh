@@ -19,7 +19,7 @@
 #   the decision in gpuhelper-judge	host/ -222, pure/ +111: the check of the verdict
 #   one function that lists directories	root/ -22, host/ +11 (host/listing.c)
 #   faster grants			root/ 235, host/ 106, pure/ 13: the search in the filter (root/self/callset.c), the look at folders
-#					that lie side by side (lookups.c, folders.c), the hint of the verb, /etc/passwd without a
+#					that lie side by side, the hint of the verb, /etc/passwd without a
 #					call for each line, /proc kept open
 #   a helper that stays for its container	root/ 108, pure/ 5 (main.c, crowd.c), with verbs of exec that start fewer children
 #   fewer calls to read a file		host/ 20, pure/ 7: one fstat(2) for owner and size, numbers without printf(3)
@@ -56,8 +56,8 @@
 #					lock (pick.c); what joins them is found by gpuhelper-judge (host/gpu/topology.c is not linked)
 #   time limits in one header		root/ -3, pure/ 30: with assertions on their order (times.h)
 #   one table of verbs, one answer to a refusal	root/ -23
-#   gpuhelper-look, a program		root/ -202, host/ -1976, pure/ 29: the check of its answers (lookask.c)
-#   gpuhelper-engine, a program: CDI specs	root/ 367, others -2360: what root asks it, the check of its answers (engineask.c,
+#   gpuhelper-look, a program		root/ -202, host/ -1976, pure/ 29: the check of its answers (lookquery.c)
+#   gpuhelper-engine, a program: CDI specs	root/ 367, others -2360: what root asks it, the check of its answers (enginequery.c,
 #					enginecheck.c, extraadd.c)
 #   lists, versions, own nodes	root/ -5, others 6: one function each for what several files did
 #   filters without a search tree	root/ -30 (callset.c)
@@ -66,13 +66,32 @@
 #   the ledger				root/ 306, others 180: acts are undone by what root noted of each node, not by what leases say
 #					(ledger.c); leases can become bytes that root need not understand. Orphans (leaseverbs.c)
 #   the reply's hash and the acts in records	root/ 51, others 51: a reply is written before its record, and again if nodes had to
-#					be made (plan.c, opening.c)
+#					be made (plan.c, giveaccess.c)
 #   a look beside the runtime		root/ 90, pure/ 9: what is looked for outlives the plan, and the lease says that the look is
-#					missing (latescan.c, unleased.c, created.c)
+#					missing (latescan.c, gpuopeners.c, created.c)
 #   gpuhelper-engine authorizes		root/ 19, others -494: policies, the questions to the judge and its verdict are the
-#					engine's; the helper checks its answer (authzask.c, authzcheck.c), and has heard the GPUs itself
+#					engine's; the helper checks its answer (authzquery.c, authzcheck.c), and has heard the GPUs itself
 #   gpuhelper-engine picks		root/ -232, others -19: it has the queue, the leases and what is drained as lines
-#					(askpicks.c, pickask.c); the helper checks the picks (leasegpus.c)
+#					(askpicks.c, pickquery.c); the helper checks the picks (leasegpus.c)
+#   gpuhelper-look finds folders		root/ -46, others -401: it also looks where the driver's files are (pathsquery.c);
+#					the helper checks what it found (pathscheck.c), and walks the paths (folderwalk.c)
+#   the host's GPUs, checked once	root/ -3, others -169: gpuhelper-engine checks the judge's report, the helper that each node is a
+#					GPU's (knownnode.c), and that the judge has heard nothing else before (judgepass.c)
+#   gpuhelper-look finds cgroups		root/ -8, others -239: where a container may be put, and its waiter (pathsquery.c, lookquery.c); the
+#					helper itself notes what the runtime made (created.c)
+#   whose request it is, as told	others -122: the helper hears of a pipeline what records and leases need (attribution.c), and
+#					keeps the identity for gpuhelper-engine unread
+#   a driver's edits, unread		root/ -87, others -105: the wrapper checks what gpuhelper-engine adds to a container (driveredits.c,
+#					takedriver.c); the helper hears paths to look at (enginequery.c). Workload managers' numbers
+#					are the engine's (answering.c)
+#   GPUs by their places		root/ -27, others -15: gpuhelper-engine names GPUs by their places in the judge's report, and no
+#					longer says what they are (authzquery.c)
+#   the line of a task's GPUs	root/ -22, others 4: gpuhelper-engine writes it (answering.c)
+#   headers of their own		others -45: what only other programs call is no longer declared beside what the helper calls
+#					(policydecide.h, gpurule.h, editsdriver.h, drainedread.h, gpufind.h)
+#   a task that asks before it is there	root/ 37, others 2: the GPU is picked and looked at while the runtime starts the waiter
+#					(task.c), and a lease that a killed helper left can be taken at once by its own task
+#   clean paths, mounts of JSON	others -9: one function each for what several files did (path.c, edits.c)
 # Functions of host/ and of the pure rooms that only other programs call are in files of their own, which the helper
 # does not link: 37 functions, 60 lines of host/ and 435 of pure/.
 set -u
@@ -119,8 +138,8 @@ done | sort -u >"$T/files"
 room() { grep "^$here/helper/$1/" "$T/files" | xargs sh "$0" lines; }
 others() { grep "^$here/helper/" "$T/files" | grep -v "^$here/helper/root/" | xargs sh "$0" lines; }
 
-at_most "lines of helper/root/" "$(room root)" 10206
-at_most "lines of other rooms that are linked" "$(others)" 11379
+at_most "lines of helper/root/" "$(room root)" 10040
+at_most "lines of other rooms that are linked" "$(others)" 10280
 at_most "lines of its longest file" "$(while read -r f; do sh "$0" lines "$f"; done <"$T/files" | sort -n | tail -1)" 398
 # Functions of ours that nothing in the helper calls.  The linker leaves them out (--gc-sections), and its map names them;
 # it also names functions that the compiler put into their callers, which the debugging information tells apart.
@@ -131,7 +150,7 @@ readelf --debug-dump=info "$build/gpuhelper" | awk '/DW_TAG_/ { name = "" } /DW_
     /DW_AT_inline/ && name != "" { print name }' | sort -u >"$T/inlined"
 # each of these shares a table or a static function with code that the helper calls
 shared='mounts_own trust_in_namespace cdi_vendor_or_class_ok cdi_name_is_qualified extra_word_parse extra_word_kind extra_path_number
-    request_encode lookup_lies_in users_each host_node_vendors procdir_use secontext_is_type'
+    request_encode lookup_lies_in users_each known_node_vendors procdir_use secontext_is_type'
 printf '%s\n' $shared | cat - "$T/inlined" >"$T/known"
 awk 'NR == FNR { known[$1] = 1; next } !($2 in known)' "$T/known" "$T/discarded" >"$T/uncalled"
 sed 's/^/# /' "$T/uncalled"

@@ -1,9 +1,9 @@
-/* See authzask.h: the check of an answer. gpuhelper-engine may be taken over. */
+/* See authzquery.h: the check of an answer. gpuhelper-engine may be taken over. */
 #include <string.h>
 
 #include "../base/text.h"
-#include "authzask.h"
-#include "tablecheck.h"
+#include "authzquery.h"
+#include "parsedcheck.h"
 
 #define PROGRAM "gpuhelper-engine"
 
@@ -33,19 +33,19 @@ has_texts(const struct policy *p)
 
 /* A pipeline that is proven by a token has a valid one, from this request; or its container's lease remembers it. */
 static bool
-has_proof(const struct authz_answer *a, const struct authz_ask *asked, const struct settings *s)
+has_proof(const struct authz_answer *a, const struct authz_query *asked, const struct settings *s)
 {
-	const struct token_claims *c = &a->origin.claims;
+	const struct attribution *w = &a->whose;
 
 	if (!a->has_token)
-		return a->origin.id.kind != IDENTITY_TOKEN || asked->remembered != NULL;
-	return asked->words.token != NULL && a->issuer < s->issuers && c->exp > asked->now - TOKEN_LEEWAY &&
-	    strlen(c->once) == HASH_SIZE - 1;
+		return w->kind != IDENTITY_TOKEN || asked->packed_attribution != NULL;
+	return w->kind == IDENTITY_TOKEN && w->team != NULL && w->pipeline != NULL && asked->untrusted.token != NULL &&
+	    a->issuer < s->issuers && w->exp > asked->now - TOKEN_LEEWAY && strlen(w->once) == HASH_SIZE - 1;
 }
 
 /* Without a device cgroup (rootless) nothing holds a GPU to one container, and /dev/kfd gives all of AMD's GPUs. */
 static bool
-can_be_held(const struct gpu_want *w, const struct inventory *inv)
+can_be_held(const struct gpu_grant *w, const struct inventory *inv)
 {
 	size_t i, amd = 0;
 
@@ -60,10 +60,10 @@ can_be_held(const struct gpu_want *w, const struct inventory *inv)
 }
 
 static int
-check_want(const struct authz_answer *a, size_t at, const struct authz_ask *asked, const struct settings *s,
+check_want(const struct authz_answer *a, size_t at, const struct authz_query *asked, const struct settings *s,
     struct why *why)
 {
-	const struct gpu_want *w = &a->grant.gpu[at];
+	const struct gpu_grant *w = &a->grant.gpu[at];
 	size_t i, given = 0;
 
 	for (i = 0; i <= at; i++)
@@ -71,16 +71,16 @@ check_want(const struct authz_answer *a, size_t at, const struct authz_ask *aske
 	if (w->count == 0 || given > w->rule->count)
 		return refuse_answer("more or fewer GPUs than the rule gives", why);
 	for (i = 0; i < w->n; i++)
-		if (w->candidate[i]->unusable[0] != '\0')
+		if (w->candidate[i]->unusable[0] != '\0' || a->host->fault[w->candidate[i]->vendor].code != WHY_NONE)
 			return refuse_answer("a GPU that can't be used", why);
-	return asked->who.rootful || s->unenforced || can_be_held(w, &a->inventory) ? 0 :
+	return asked->who.rootful || s->unenforced || can_be_held(w, a->host) ? 0 :
 	    refuse_answer("GPUs to which a rootless container can't be held", why);
 }
 
 int
-authz_answer_accept(struct authz_answer *a, const struct authz_ask *asked, const struct settings *s, struct why *why)
+authz_answer_accept(struct authz_answer *a, const struct authz_query *asked, const struct settings *s, struct why *why)
 {
-	const struct giving giving = { &a->policy, &asked->who, &a->inventory, s, &a->grant, why };
+	const struct giving giving = { &a->policy, &asked->who, a->host, s, &a->grant, why };
 	struct why ignored;
 	size_t i;
 
@@ -88,7 +88,7 @@ authz_answer_accept(struct authz_answer *a, const struct authz_ask *asked, const
 		return refuse_answer("a proof of the pipeline that there is not", why);
 	if (!has_texts(&a->policy) || a->policy.env.n > AUTHZ_ENV_MAX)
 		return refuse_answer("a text that is none", why);
-	if (table_check_terms(&a->policy, &ignored) == -1)
+	if (parsed_check_grants(&a->policy, &ignored) == -1)
 		return refuse_answer("a policy that no file can have", why);
 	for (i = 0; i < a->grant.gpus; i++)
 		if (check_want(a, i, asked, s, why) == -1)

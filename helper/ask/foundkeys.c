@@ -14,15 +14,15 @@ found_keys_free(struct found_keys *k, size_t n)
 }
 
 void
-found_keys_words(struct lines *t, void *keys)
+found_keys_fields(struct lines *t, void *keys)
 {
 	struct found_keys *k = keys;
 	bool there = k->text != NULL;
 
-	word_bool(t, &there);
+	field_bool(t, &there);
 	if (there) {
-		word_copy(t, &k->text);
-		word_i64(t, &k->fetched);
+		field_copy(t, &k->text);
+		field_i64(t, &k->fetched);
 	} else
-		why_words(t, &k->why);
+		why_fields(t, &k->why);
 }

@@ -12,8 +12,8 @@ struct found_keys {
 	struct why why;
 };
 
-/* The words of a struct found_keys. */
-void found_keys_words(struct lines *t, void *keys);
+/* The fields of a struct found_keys. */
+void found_keys_fields(struct lines *t, void *keys);
 /* Frees those of n issuers. */
 void found_keys_free(struct found_keys *k, size_t n);
 

@@ -6,13 +6,13 @@
 #include "../base/path.h"
 
 void
-granted_folder_words(struct lines *t, void *folder)
+granted_folder_fields(struct lines *t, void *folder)
 {
 	struct granted_folder *f = folder;
 
-	word_u32(t, &f->rule);
-	word_bool(t, &f->writable);
-	word_copy_if_any(t, &f->path);
+	field_u32(t, &f->rule);
+	field_bool(t, &f->writable);
+	field_copy_if_any(t, &f->path);
 }
 
 void
@@ -35,7 +35,6 @@ int
 granted_folder_give(const struct granted_folder *f, const char *by, const struct giving *t)
 {
 	const struct folder_rule *r;
-	struct why ignored;
 	const char *rest;
 
 	if (f->rule >= t->policy->folders)
@@ -43,7 +42,7 @@ granted_folder_give(const struct granted_folder *f, const char *by, const struct
 	r = &t->policy->folder[f->rule];
 	if (f->writable && !r->writable)
 		return refuse_folder(by, "rw for a folder that the rule gives ro", t->why);
-	if (f->path != NULL && (path_check(f->path, &ignored) == -1 || glob_is(f->path) ||
+	if (f->path != NULL && (!path_is_clean(f->path) || glob_is(f->path) ||
 	    !folder_rule_gives(r, f->path, &rest)))
 		return refuse_folder(by, "a folder that the rule does not give", t->why);
 	return give_folder(t, r, f->path, f->writable);

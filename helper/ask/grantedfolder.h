@@ -1,4 +1,7 @@
-/* A folder of a verdict (verdict.h) or of an authorization (authzask.h): which rule gives it, and what is given. */
+/*
+ * A folder of a decision (decisionindexes.h) or of an authorization (authzquery.h): which rule gives it, and what is
+ * given.
+ */
 #ifndef GPUHELPER_ASK_GRANTEDFOLDER_H
 #define GPUHELPER_ASK_GRANTEDFOLDER_H
 
@@ -11,8 +14,8 @@ struct granted_folder {
 	bool writable;
 };
 
-/* The words of a struct granted_folder. */
-void granted_folder_words(struct lines *t, void *folder);
+/* The fields of a struct granted_folder. */
+void granted_folder_fields(struct lines *t, void *folder);
 void granted_folders_free(struct granted_folder *f, size_t n);
 
 /* Gives it, if the rule gives it. 0, or -1 with *t->why: WHY_BUG, and what «by» has said. */

@@ -7,8 +7,9 @@
 
 #include "../base/cleanup.h"
 #include "../base/text.h"
+#include "../gpu/knownnode.h"
 #include "../gpu/pick.h"
-#include "../kernel/kerneltext.h"
+#include "../kernel/hexform.h"
 
 #define PART_MAX 99
 
@@ -18,86 +19,6 @@ refuse_host(struct why *why, const char *what, const char *of)
 	return refuse(why, WHY_BUG, "gpuhelper-judge reports %s: %.100s", what, of);
 }
 
-#define DRIVERS 3
-#define CAPS "/dev/nvidia-caps/nvidia-cap"
-
-/* Nodes of GPUs, by path. */
-static const struct known_node {
-	const char *path;
-	bool numbered;			/* the path ends in the minor, in decimal */
-	uint32_t least, most;		/* minors */
-	bool common;			/* of all of the vendor's GPUs */
-	enum gpu_vendor vendor;		/* vendor of the GPUs; GPU_VENDORS: any */
-	uint32_t major;			/* fixed; 0: that of one of the drivers in /proc/devices */
-	const char *driver[DRIVERS];
-} known_nodes[] = {
-	{ "/dev/nvidia", true, 0, NVIDIA_MINOR_MAX, false, GPU_NVIDIA, 0, { "nvidia", "nvidia-frontend" } },
-	/*
-	 * only MIG's: other capabilities of the driver belong to no GPU (mig-minors in
-	 * /proc/driver/nvidia-caps)
-	 */
-	{ CAPS, true, 3, 4322, false, GPU_NVIDIA, 0, { "nvidia-caps" } },
-	{ "/dev/nvidiactl", false, 255, 255, true, GPU_NVIDIA, 0, { "nvidiactl", "nvidia", "nvidia-frontend" } },
-	{ "/dev/nvidia-modeset", false, 254, 254, true, GPU_NVIDIA, 0, { "nvidia-modeset" } },
-	{ "/dev/nvidia-uvm", false, 0, 0, true, GPU_NVIDIA, 0, { "nvidia-uvm" } },
-	{ "/dev/nvidia-uvm-tools", false, 1, 1, true, GPU_NVIDIA, 0, { "nvidia-uvm" } },
-	{ "/dev/kfd", false, 0, 0, true, GPU_AMD, 0, { "kfd" } },
-	{ "/dev/dri/renderD", true, RENDER_MINOR_MIN, MINOR_MAX, false, GPU_VENDORS, DRM_MAJOR, { NULL } },
-	{ "/dev/dri/card", true, 0, MINOR_MAX, false, GPU_NVIDIA, DRM_MAJOR, { NULL } },
-	{ "/dev/accel/accel", true, 0, MINOR_MAX, false, GPU_INTEL, ACCEL_MAJOR, { NULL } },
-};
-
-static bool
-has_path(const struct known_node *k, const struct gpu_node *n)
-{
-	uint32_t minor = k->least;
-
-	if (k->numbered ? !text_starts(n->path, k->path) ||
-	    !text_u32(n->path + strlen(k->path), k->least, k->most, &minor) : strcmp(n->path, k->path) != 0)
-		return false;
-	return n->minor == minor;
-}
-
-static bool
-node_has_major(const struct known_node *k, const struct devmajors *m, const struct gpu_node *n)
-{
-	uint32_t major;
-	size_t i;
-
-	if (k->major != 0)
-		return n->major == k->major;
-	for (i = 0; i < DRIVERS && k->driver[i] != NULL; i++)
-		if (devmajors_char(m, k->driver[i], &major) && n->major == major)
-			return true;
-	/* a container that needs this node is refused */
-	return n->major == GPU_NODE_NO_MODULE && strcmp(n->path, "/dev/nvidia-uvm") == 0;
-}
-
-unsigned
-host_node_vendors(const struct devmajors *m, const struct gpu_node *n)
-{
-	const struct known_node *k;
-	unsigned vendors = 0;
-
-	for (k = known_nodes; k < known_nodes + sizeof(known_nodes) / sizeof(known_nodes[0]); k++)
-		if (has_path(k, n) && node_has_major(k, m, n))
-			vendors |= k->vendor == GPU_VENDORS ? GPUS_ALL : 1U << k->vendor;
-	return vendors;
-}
-
-/* g: the GPU that has the node; NULL: all of the vendor's have it. */
-static bool
-is_known(const struct inventory *inv, const struct gpu *g, const struct gpu_node *n, enum gpu_vendor vendor)
-{
-	const struct known_node *k;
-
-	for (k = known_nodes; k < known_nodes + sizeof(known_nodes) / sizeof(known_nodes[0]); k++)
-		if (k->common == (g == NULL) && (k->vendor == vendor || k->vendor == GPU_VENDORS) && has_path(k, n) &&
-		    node_has_major(k, &inv->majors, n))
-			return true;
-	return false;
-}
-
 /*
  * Only MIG has capabilities. All parts of a GPU have its own node, and all parts of an instance have the
  * instance's.
@@ -105,20 +26,19 @@ is_known(const struct inventory *inv, const struct gpu *g, const struct gpu_node
 static bool
 is_fit(const struct gpu *g, const struct gpu_node *n)
 {
-	const bool cap = text_starts(n->path, CAPS), part = g != NULL && g->part[0] != '\0';
+	const bool cap = text_starts(n->path, MIG_NODE), part = g != NULL && g->part[0] != '\0';
 
 	return n->read_only == cap && (!cap || part || (g != NULL && g->has_instances)) &&
 	    (!n->shared || (part && (!cap || strchr(g->part, ':') != NULL)));
 }
 
 static int
-check_nodes(const struct inventory *inv, const struct gpu *g, const struct gpu_node *v, size_t n,
-    enum gpu_vendor vendor, struct why *why)
+check_fit(const struct gpu *g, const struct gpu_node *v, size_t n, struct why *why)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (!is_known(inv, g, &v[i], vendor) || (v[i].needed_for & ~GPU_CAP_ALL) != 0 || !is_fit(g, &v[i]))
+		if ((v[i].needed_for & ~GPU_CAP_ALL) != 0 || !is_fit(g, &v[i]))
 			return refuse_host(why, "a node that is no GPU's", v[i].path);
 	return 0;
 }
@@ -162,10 +82,10 @@ check_gpu_names(const struct gpu *g, struct why *why)
 }
 
 /* Which part of which physical GPU it is. */
-static struct held_gpu
+static struct leased_gpu
 held_as(const struct inventory *inv, const struct gpu *g)
 {
-	struct held_gpu h = { .vendor = g->vendor };
+	struct leased_gpu h = { .vendor = g->vendor };
 
 	snprintf(h.pci, sizeof(h.pci), "%s", g->pci);
 	gpu_part(inv, g, h.part);
@@ -174,20 +94,21 @@ held_as(const struct inventory *inv, const struct gpu *g)
 
 /* Parts of one GPU may share a node; GPUs that can be granted separately may not. */
 static bool
-may_have_both(const struct held_gpu *a, const struct held_gpu *b, const struct gpu_node *m, const struct gpu_node *n)
+may_have_both(const struct leased_gpu *a, const struct leased_gpu *b, const struct gpu_node *m,
+    const struct gpu_node *n)
 {
-	if (m->major != n->major || m->minor != n->minor || held_overlaps(a, b))
+	if (m->major != n->major || m->minor != n->minor || leased_gpus_overlap(a, b))
 		return true;
 	return m->shared && n->shared && a->vendor == b->vendor && strcmp(a->pci, b->pci) == 0;
 }
 
 static int
-check_apart(const struct gpu *g, const struct held_gpu *a, const struct gpu *o, const struct held_gpu *b,
+check_apart(const struct gpu *g, const struct leased_gpu *a, const struct gpu *o, const struct leased_gpu *b,
     struct why *why)
 {
 	size_t i, k;
 
-	if (held_same(a, b))
+	if (leased_gpu_same(a, b))
 		return refuse_host(why, "the same GPU twice", g->pci);
 	for (i = 0; i < g->nodes; i++)
 		for (k = 0; k < o->nodes; k++)
@@ -207,7 +128,7 @@ counts(const struct inventory *inv, const struct gpu *g)
 static int
 check_all_apart(struct inventory *inv, struct why *why)
 {
-	autofree struct held_gpu *held = calloc(inv->gpus + 1, sizeof(*held));
+	autofree struct leased_gpu *held = calloc(inv->gpus + 1, sizeof(*held));
 	const struct gpu *g = inv->gpu;
 	struct why bad;
 	size_t i, k;
@@ -231,11 +152,11 @@ check_vendor(const struct inventory *inv, enum gpu_vendor v, struct why *why)
 
 	if (v == GPU_NVIDIA && inv->nvidia_version[strspn(inv->nvidia_version, "0123456789.")] != '\0')
 		return refuse_host(why, "an invalid driver version", inv->nvidia_version);
-	if (check_nodes(inv, NULL, inv->common[v], inv->commons[v], v, why) == -1)
+	if (known_nodes_check(inv, v, why) == -1 || check_fit(NULL, inv->common[v], inv->commons[v], why) == -1)
 		return -1;
 	for (i = 0; i < inv->gpus; i++) {
 		g = &inv->gpu[i];
-		if (g->vendor == v && (check_gpu_names(g, why) == -1 || check_nodes(inv, g, g->node, g->nodes, v, why) == -1))
+		if (g->vendor == v && (check_gpu_names(g, why) == -1 || check_fit(g, g->node, g->nodes, why) == -1))
 			return -1;
 	}
 	return 0;

@@ -15,7 +15,4 @@
  */
 int host_check(struct inventory *inv, struct why *why);
 
-/* The vendors (1 << enum gpu_vendor) whose GPUs have a node with this path and number; 0 if none. */
-unsigned host_node_vendors(const struct devmajors *m, const struct gpu_node *n);
-
 #endif

@@ -7,25 +7,15 @@
 #include "../base/cleanup.h"
 
 void
-client_lines(struct lines *t, struct client *who)
-{
-	lines_begin(t, "asker");
-	word_u32(t, &who->uid);
-	word_bool(t, &who->member);
-	word_bool(t, &who->rootful);
-	word_copy_or_none(t, (char **)(uintptr_t)&who->user);
-}
-
-void
 token_claims_lines(struct lines *t, struct token_claims *c)
 {
 	lines_begin(t, "claims");
-	word_copy(t, &c->team);
-	word_copy(t, &c->pipeline);
-	word_copy_if_any(t, &c->job);
-	word_i64(t, &c->iat);
-	word_i64(t, &c->exp);
-	word_text(t, c->once, sizeof(c->once));
+	field_copy(t, &c->team);
+	field_copy(t, &c->pipeline);
+	field_copy_if_any(t, &c->job);
+	field_i64(t, &c->iat);
+	field_i64(t, &c->exp);
+	field_text(t, c->once, sizeof(c->once));
 	instance_vars_lines(t, &c->instance_vars);
 	claim_set_lines(t, "claim", &c->claims);
 }
@@ -37,7 +27,7 @@ given(const struct instance_vars *v)
 }
 
 void
-origin_from_token(struct origin *k, const struct issuer_setting *issuer)
+principal_from_token(struct principal *k, const struct issuer_setting *issuer)
 {
 	k->issuer = issuer;
 	k->id = (struct identity){ .kind = IDENTITY_TOKEN, .team = k->claims.team, .pipeline = k->claims.pipeline,
@@ -56,9 +46,9 @@ identity_lines(struct lines *s, enum identity_kind *kind, char *text[IDENTITY_TE
 	for (i = 0; i < IDENTITY_KINDS; i++)
 		names[i] = identity_name((enum identity_kind)i);
 	lines_begin(s, "identity");
-	*kind = (enum identity_kind)word_name(s, names, IDENTITY_KINDS, (unsigned)*kind);
+	*kind = (enum identity_kind)field_name(s, names, IDENTITY_KINDS, (unsigned)*kind);
 	for (i = 0; i < IDENTITY_TEXTS; i++)
-		word_copy_or_none(s, &text[i]);
+		field_copy_or_none(s, &text[i]);
 	instance_vars_lines(s, vars);
 	claim_set_lines(s, "claim", claims);
 }
@@ -85,7 +75,7 @@ write_identity(struct lines *s, const struct identity *id)
 }
 
 void
-origin_lines(struct lines *s, struct origin *k)
+principal_lines(struct lines *s, struct principal *k)
 {
 	struct identity *id = &k->id;
 
@@ -93,11 +83,11 @@ origin_lines(struct lines *s, struct origin *k)
 		write_identity(s, id);
 		return;
 	}
-	identity_lines(s, &id->kind, k->remembered, &k->vars, &k->kept_claims);
-	id->team = k->remembered[0];
-	id->pipeline = k->remembered[1];
-	id->job = k->remembered[2];
-	id->issuer = k->remembered[3];
+	identity_lines(s, &id->kind, k->text, &k->vars, &k->kept_claims);
+	id->team = k->text[0];
+	id->pipeline = k->text[1];
+	id->job = k->text[2];
+	id->issuer = k->text[3];
 	id->instance_vars = given(&k->vars);
 	id->claims = &k->kept_claims;
 }
@@ -118,20 +108,20 @@ identity_pack(const struct identity *id)
 }
 
 bool
-identity_unpack(const char *text, struct origin *out)
+identity_unpack(const char *text, struct principal *out)
 {
 	struct lines s = { .at = text, .end = text + strlen(text) };
 
-	*out = (struct origin){ 0 };
-	origin_lines(&s, out);
+	*out = (struct principal){ 0 };
+	principal_lines(&s, out);
 	if (lines_finish(&s))
 		return true;
-	origin_free(out);
+	principal_free(out);
 	return false;
 }
 
 void
-origin_move(struct origin *from, struct origin *to)
+principal_move(struct principal *from, struct principal *to)
 {
 	struct identity *id = &to->id;
 
@@ -140,11 +130,11 @@ origin_move(struct origin *from, struct origin *to)
 		id->instance_vars = id->instance_vars == &from->vars ? &to->vars : &to->claims.instance_vars;
 	if (id->claims != NULL)
 		id->claims = id->claims == &from->kept_claims ? &to->kept_claims : &to->claims.claims;
-	*from = (struct origin){ .issuer = NULL };
+	*from = (struct principal){ .issuer = NULL };
 }
 
 void
-origin_free(struct origin *k)
+principal_free(struct principal *k)
 {
 	unsigned i;
 
@@ -152,6 +142,6 @@ origin_free(struct origin *k)
 	instance_vars_free(&k->vars);
 	claim_set_free(&k->kept_claims);
 	for (i = 0; i < IDENTITY_TEXTS; i++)
-		free(k->remembered[i]);
-	*k = (struct origin){ 0 };
+		free(k->text[i]);
+	*k = (struct principal){ 0 };
 }

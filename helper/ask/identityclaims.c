@@ -2,9 +2,9 @@
 #include "identity.h"
 
 int
-identity_of_claims(const struct request_words *w, vars_parser *parse, struct origin *out, struct why *why)
+identity_of_claims(const struct untrusted *w, vars_parser *parse, struct principal *out, struct why *why)
 {
-	*out = (struct origin){ .id = { .kind = IDENTITY_CALLER } };
+	*out = (struct principal){ .id = { .kind = IDENTITY_CALLER } };
 	if (w->team == NULL || w->pipeline == NULL)
 		return 0;
 	out->id = (struct identity){ .kind = IDENTITY_CLAIM, .team = w->team, .pipeline = w->pipeline,

@@ -30,51 +30,26 @@ write_nodes(struct jsonout *j, const struct edits *e)
 }
 
 static void
-write_mounts(struct jsonout *j, const struct edits *e)
-{
-	size_t i;
-
-	jsonout_begin(j, "mounts", "[");
-	for (i = 0; i < e->mounts; i++) {
-		jsonout_begin(j, NULL, "{");
-		jsonout_text(j, "hostPath", e->mount[i].source);
-		jsonout_text(j, "containerPath", e->mount[i].target);
-		jsonout_list(j, "options", &e->mount[i].options);
-		if (e->mount[i].fs_path != NULL)
-			jsonout_text(j, "place", e->mount[i].fs_path);
-		jsonout_end(j, "}");
-	}
-	jsonout_end(j, "]");
-}
-
-static void
-write_hooks(struct jsonout *j, const struct edits *e)
-{
-	size_t i;
-
-	jsonout_begin(j, "hooks", "[");
-	for (i = 0; i < e->hooks; i++) {
-		jsonout_begin(j, NULL, "{");
-		jsonout_text(j, "hookName", e->hook[i].when);
-		jsonout_text(j, "path", e->hook[i].path);
-		jsonout_list(j, "args", &e->hook[i].args);
-		jsonout_list(j, "env", &e->hook[i].env);
-		jsonout_int(j, "timeout", e->hook[i].timeout);
-		jsonout_end(j, "}");
-	}
-	jsonout_end(j, "]");
-}
-
-static void
 write_edits(struct jsonout *j, const struct edits *e)
 {
 	jsonout_begin(j, "containerEdits", "{");
 	write_nodes(j, e);
-	write_mounts(j, e);
-	write_hooks(j, e);
+	edits_write_mounts(j, e);
 	jsonout_list(j, "env", &e->env);
 	edits_write_groups(j, "additionalGids", e);
 	jsonout_end(j, "}");
+}
+
+/* What the driver adds is passed on unread, as texts. */
+static void
+write_driver(struct jsonout *j, const struct driver_edits *d)
+{
+	if (d->files == NULL)
+		return;
+	jsonout_text(j, "driver", d->files);
+	jsonout_text(j, "process", d->process);
+	jsonout_list(j, "mounted", &d->mounted);
+	jsonout_list(j, "run", &d->run);
 }
 
 static void
@@ -82,12 +57,10 @@ write_grant(struct jsonout *j, const struct reply *r)
 {
 	jsonout_text(j, "policy", r->policy);
 	write_edits(j, &r->edits);
+	write_driver(j, &r->edits.driver);
 	jsonout_bool(j, "envSecret", r->edits.env_secret);
 	jsonout_bool(j, "promise", r->edits.promise);
 	jsonout_list(j, "gpus", &r->edits.gpus);
-	jsonout_list(j, "maskedPaths", &r->edits.masked);
-	if (r->edits.notes.n > 0)
-		jsonout_list(j, "notes", &r->edits.notes);
 	if (r->edits.label != NULL)
 		jsonout_text(j, "selinuxLabel", r->edits.label);
 	if (r->edits.mount_label != NULL)
@@ -116,8 +89,8 @@ reply_encode(const struct reply *r)
 		jsonout_text(&j, "nonce", r->nonce);
 	if (r->env.n > 0)
 		jsonout_list(&j, "env", &r->env);
-	if (r->again > 0)
-		jsonout_int(&j, "again", r->again);
+	if (r->retry_ms > 0)
+		jsonout_int(&j, "again", r->retry_ms);
 	if (r->ops.n > 0)
 		caller_ops_write(&j, "chores", &r->ops);
 	jsonout_end(&j, "}");

@@ -8,10 +8,11 @@
 
 enum reply_kind {
 	REPLY_GRANT,	/* merge the edits, answer with WIRE_DONE or WIRE_STAY, go on */
-	REPLY_PLAIN,	/* nothing was asked for, nothing is granted: create the container unchanged */
-	REPLY_NOTED,	/* done: a look, or a record */
+	REPLY_PLAIN,	/* nothing was asked for, nothing is granted: create the container without a grant */
+	REPLY_DONE,	/* of every verb but VERB_GRANT */
 	REPLY_REFUSED,	/* create no container */
-	REPLY_BUSY,	/* ask again, for up to «wait» seconds: all GPUs are held, the lock is, or keys are awaited */
+	/* ask again, for up to «wait» seconds: GPUs or the lock are held, or keys are awaited. To VERB_CREATED: created.c */
+	REPLY_BUSY,
 	REPLY_KINDS
 };
 extern const char *const reply_kinds[REPLY_KINDS];	/* as the reply has them */
@@ -21,16 +22,16 @@ extern const char *const reply_kinds[REPLY_KINDS];	/* as the reply has them */
 struct reply {
 	enum reply_kind kind;
 	struct why why;			/* REPLY_REFUSED, REPLY_BUSY */
-	unsigned wait, ahead;		/* REPLY_BUSY: seconds in all; number of waiters ahead */
+	unsigned wait, ahead;		/* REPLY_BUSY: seconds in all; number of requests ahead */
 	char policy[256];		/* REPLY_GRANT: file name of the policy */
 	struct edits edits;		/* REPLY_GRANT */
 	char nonce[HASH_SIZE];		/* hex; "": none. Nobody can guess a secret in the reply by the hash in its record */
 	char *encoded;			/* as it is sent, if it was made ahead, for its record (reply_text()); else NULL */
-	char *status;			/* REPLY_NOTED, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
-	char text[REPLY_TEXT_MAX];	/* REPLY_NOTED to VERB_EXEC, VERB_TASK: a line for the user; "": none */
-	struct strlist env;		/* REPLY_NOTED to VERB_TASK: variables of the task, "NAME=value" */
-	unsigned again;			/* REPLY_NOTED to VERB_OVER: milliseconds until the next VERB_OVER; 0: none is needed */
-	struct caller_ops ops;		/* REPLY_NOTED, REPLY_BUSY: to do before asking again, or before the task goes on */
+	char *status;			/* REPLY_DONE, to VERB_STATUS: JSON, of «leases» and «waiters»; else NULL */
+	char text[REPLY_TEXT_MAX];	/* REPLY_DONE to VERB_EXEC, VERB_TASK: a line for the user; "": none */
+	struct strlist env;		/* REPLY_DONE to VERB_TASK: variables of the task, "NAME=value" */
+	unsigned retry_ms;			/* REPLY_DONE to VERB_OVER: milliseconds until the next VERB_OVER; 0: none is needed */
+	struct caller_ops ops;		/* REPLY_DONE, REPLY_BUSY: to do before asking again, or before the task goes on */
 };
 
 /* The reply as JSON, which the caller frees. NULL if memory is short or a text is not UTF-8. */

@@ -7,37 +7,7 @@
 #include "../json/strictjson.h"
 #include "../lease/calleropread.h"
 #include "reply.h"
-
-static int
-unpack_strings(const json_t *j, struct strlist *out)
-{
-	const json_t *s;
-	size_t i;
-
-	if (!json_is_array(j))
-		return -1;
-	json_array_foreach(j, i, s)
-		if (!json_is_string(s) || !strlist_add(out, json_string_value(s), SIZE_MAX))
-			return -1;
-	return 0;
-}
-
-static int
-to_number(const json_t *n, uint32_t *out)
-{
-	json_int_t v = json_integer_value(n);
-
-	if (!json_is_integer(n) || v < 0 || v > (json_int_t)UINT32_MAX)
-		return -1;
-	*out = (uint32_t)v;
-	return 0;
-}
-
-static int
-unpack_number(const json_t *j, const char *key, uint32_t *out)
-{
-	return to_number(json_object_get(j, key), out);
-}
+#include "unpack.h"
 
 static int
 unpack_node(const json_t *j, struct edits *e)
@@ -55,62 +25,15 @@ unpack_node(const json_t *j, struct edits *e)
 	return edits_add_node(e, &n) ? 0 : -1;
 }
 
-/* Gets a text that may be missing. */
+/* Gets what the driver adds, which may be missing; it stays as it is. */
 static int
-unpack_text(const json_t *j, const char *key, char **out)
+unpack_driver(const json_t *j, struct driver_edits *d)
 {
-	const json_t *s = json_object_get(j, key);
-
-	if (s == NULL)
-		return 0;
-	return json_is_string(s) && (*out = strdup(json_string_value(s))) != NULL ? 0 : -1;
-}
-
-static int
-unpack_mount(const json_t *j, struct edits *e)
-{
-	struct edit_mount *m;
-	const char *source = json_string_value(json_object_get(j, "hostPath"));
-	const char *target = json_string_value(json_object_get(j, "containerPath"));
-	static const char *const none[] = { NULL };
-
-	if (source == NULL || target == NULL || !edits_add_mount(e, source, target, none))
+	if (unpack_text(j, "driver", &d->files) == -1 || unpack_text(j, "process", &d->process) == -1 ||
+	    (d->files == NULL) != (d->process == NULL))
 		return -1;
-	m = &e->mount[e->mounts - 1];
-	if (unpack_text(j, "place", &m->fs_path) == -1)
-		return -1;
-	m->driver = m->fs_path == NULL;
-	return unpack_strings(json_object_get(j, "options"), &m->options);
-}
-
-static int
-unpack_hook(const json_t *j, struct edits *e)
-{
-	const char *when = json_string_value(json_object_get(j, "hookName"));
-	const char *path = json_string_value(json_object_get(j, "path"));
-	struct edit_hook *h;
-
-	if (when == NULL || path == NULL || (h = edits_add_hook(e)) == NULL || (h->when = strdup(when)) == NULL ||
-	    (h->path = strdup(path)) == NULL || unpack_number(j, "timeout", &h->timeout) == -1)
-		return -1;
-	return unpack_strings(json_object_get(j, "args"), &h->args) == -1 ? -1 :
-	    unpack_strings(json_object_get(j, "env"), &h->env);
-}
-
-/* Gets the notes, which may be missing. Root bounds them, so a longer list or note is none of root's. */
-static int
-unpack_notes(const json_t *j, struct edits *e)
-{
-	const json_t *note;
-	size_t i;
-
-	if (j != NULL && (!json_is_array(j) || json_array_size(j) > NOTES_MAX))
-		return -1;
-	json_array_foreach(j, i, note)
-		if (json_string_length(note) == 0 || json_string_length(note) >= NOTE_MAX ||
-		    !edits_add_note(e, "%s", json_string_value(note)))
-			return -1;
-	return 0;
+	return d->files == NULL ? 0 : unpack_strings(json_object_get(j, "mounted"), &d->mounted) == -1 ? -1 :
+	    unpack_strings(json_object_get(j, "run"), &d->run);
 }
 
 static int
@@ -118,34 +41,29 @@ unpack_edits(const json_t *j, struct edits *e)
 {
 	const json_t *c = json_object_get(j, "containerEdits"), *item, *nodes = json_object_get(c, "deviceNodes");
 	const json_t *mounts = json_object_get(c, "mounts"), *gids = json_object_get(c, "additionalGids");
-	const json_t *hooks = json_object_get(c, "hooks");
 	size_t i;
 
-	if (!json_is_array(nodes) || !json_is_array(mounts) || !json_is_array(gids) || !json_is_array(hooks))
+	if (!json_is_array(nodes) || !json_is_array(mounts) || !json_is_array(gids))
 		return -1;
-	json_array_foreach(hooks, i, item)
-		if (unpack_hook(item, e) == -1)
-			return -1;
 	json_array_foreach(nodes, i, item)
 		if (unpack_node(item, e) == -1)
 			return -1;
 	json_array_foreach(mounts, i, item)
-		if (unpack_mount(item, e) == -1)
+		if (unpack_mount(item, e) == -1 || e->mount[i].fs_path == NULL)
 			return -1;
 	json_array_foreach(gids, i, item) {
-		if (i >= sizeof(e->gid) / sizeof(e->gid[0]) || to_number(item, &e->gid[i]) == -1 ||
+		if (i >= sizeof(e->gid) / sizeof(e->gid[0]) || unpack_u32(item, &e->gid[i]) == -1 ||
 		    e->gid[i] == UINT32_MAX)
 			return -1;
 		e->gids++;
 	}
 	if (unpack_strings(json_object_get(c, "env"), &e->env) == -1 ||
 	    unpack_text(j, "selinuxLabel", &e->label) == -1 || unpack_text(j, "mountLabel", &e->mount_label) == -1 ||
-	    unpack_notes(json_object_get(j, "notes"), e) == -1 ||
 	    (json_object_get(j, "gpus") != NULL && unpack_strings(json_object_get(j, "gpus"), &e->gpus) == -1))
 		return -1;
 	e->env_secret = !json_is_false(json_object_get(j, "envSecret"));
 	e->promise = json_is_true(json_object_get(j, "promise"));
-	return unpack_strings(json_object_get(j, "maskedPaths"), &e->masked);
+	return unpack_driver(j, &e->driver);
 }
 
 /* Gets the reason of a refusal. There must be one, or the build log would have no line. */
@@ -193,7 +111,7 @@ reply_decode(const char *text, size_t len, struct reply *r, struct why *why)
 	if (json_object_get(j, "chores") != NULL && !caller_ops_unpack(json_object_get(j, "chores"), &r->ops))
 		ret = refuse(why, WHY_DATA, "the helper's chores are malformed");
 	if ((json_object_get(j, "env") != NULL && unpack_strings(json_object_get(j, "env"), &r->env) == -1) ||
-	    (json_object_get(j, "again") != NULL && unpack_number(j, "again", &r->again) == -1))
+	    (json_object_get(j, "again") != NULL && unpack_number(j, "again", &r->retry_ms) == -1))
 		ret = refuse(why, WHY_DATA, "the helper's reply is malformed");
 	if (json_object_get(j, "status") != NULL &&
 	    (r->status = json_dumps(json_object_get(j, "status"), JSON_COMPACT | JSON_ENCODE_ANY)) == NULL)

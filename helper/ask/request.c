@@ -2,8 +2,8 @@
  * See request.h. The encoder runs with the caller's rights. The decoder runs as root on bytes that the caller
  * chose: it copies, compares and counts, and checks texts only for characters that are not allowed.
  *
- * A message is a head of fixed size, then id maps, groups, closed leases, and texts, each as long as the head
- * says, with nothing between them. Numbers are as in memory, since both programs are of one build (wire.h has
+ * A message is a head of fixed size, then id maps, groups, leases whose access was revoked, and texts, each as long as
+ * the head says, with nothing between them. Numbers are as in memory, since both programs are of one build (wire.h has
  * a version).
  */
 #include "request.h"
@@ -34,15 +34,15 @@ static const struct text {
 	TEXT(spec., label, 1024, false),
 	TEXT(spec., mount_label, 1024, false),
 	TEXT(spec., init_path, 4096, false),
-	TEXT(words., token, 16384, false),
-	TEXT(words., team, 1024, false),
-	TEXT(words., pipeline, 1024, false),
-	TEXT(words., job, 1024, false),
-	TEXT(words., instance_vars, 65536, false),
-	TEXT(words., gpus, 16384, false),
-	TEXT(words., folders, 131072, false),
-	TEXT(words., cuda_visible, 4096, false),
-	TEXT(words., rocr_visible, 4096, false),
+	TEXT(untrusted., token, 16384, false),
+	TEXT(untrusted., team, 1024, false),
+	TEXT(untrusted., pipeline, 1024, false),
+	TEXT(untrusted., job, 1024, false),
+	TEXT(untrusted., instance_vars, 65536, false),
+	TEXT(untrusted., gpus, 16384, false),
+	TEXT(untrusted., folders, 131072, false),
+	TEXT(untrusted., cuda_visible, 4096, false),
+	TEXT(untrusted., rocr_visible, 4096, false),
 	TEXT(, reason, 2048, false),
 #undef TEXT
 };
@@ -56,7 +56,7 @@ enum flag {
 	FLAG_IS_RUN = 16,
 	FLAG_AWAIT_KEYS = 32,
 	FLAG_PROMISES = 64,
-	FLAG_LOOK_FIRST = 128,
+	FLAG_SCAN_FIRST = 128,
 	FLAGS = 255,
 };
 
@@ -64,7 +64,7 @@ struct head {
 	uint64_t init_inode;
 	uint32_t init_major, init_minor;
 	uint32_t verb, flags, uid, gid;
-	uint32_t uid_ranges, gid_ranges, gids, closed;
+	uint32_t uid_ranges, gid_ranges, gids, revoked;
 	uint64_t waiter_start;
 	uint32_t waiter, unused;
 	uint32_t text[TEXTS];	/* lengths in bytes, as texts[] has them */
@@ -86,12 +86,12 @@ request_encode(const struct request *r, size_t *len)
 		.verb = r->verb, .uid = r->spec.uid, .gid = r->spec.gid, .waiter = (uint32_t)r->waiter.pid,
 		.waiter_start = r->waiter.start,
 		.flags = (r->spec.systemd_cgroup ? FLAG_SYSTEMD_CGROUP : 0U) | (r->spec.dac_override ? FLAG_DAC_OVERRIDE : 0U) |
-		    (r->spec.privileged ? FLAG_PRIVILEGED : 0U) | (r->again.no_ops ? FLAG_NO_OPS : 0U) |
-		    (r->spec.is_run ? FLAG_IS_RUN : 0U) | (r->again.await_keys ? FLAG_AWAIT_KEYS : 0U) |
-		    (r->spec.promises ? FLAG_PROMISES : 0U) | (r->again.find_unleased ? FLAG_LOOK_FIRST : 0U),
+		    (r->spec.privileged ? FLAG_PRIVILEGED : 0U) | (r->retry.no_ops ? FLAG_NO_OPS : 0U) |
+		    (r->spec.is_run ? FLAG_IS_RUN : 0U) | (r->retry.await_keys ? FLAG_AWAIT_KEYS : 0U) |
+		    (r->spec.promises ? FLAG_PROMISES : 0U) | (r->retry.scan_first ? FLAG_SCAN_FIRST : 0U),
 		.uid_ranges = r->spec.uids.identity ? NONE : (uint32_t)r->spec.uids.n,
 		.gid_ranges = r->spec.gids.identity ? NONE : (uint32_t)r->spec.gids.n,
-		.gids = (uint32_t)r->spec.gid_count, .closed = (uint32_t)r->again.closed.n };
+		.gids = (uint32_t)r->spec.gid_count, .revoked = (uint32_t)r->retry.revoked.n };
 	autobuf struct buf b = { 0 };
 	size_t i;
 
@@ -101,8 +101,8 @@ request_encode(const struct request *r, size_t *len)
 	bytes_put(&b, r->spec.uids.v, r->spec.uids.identity ? 0 : r->spec.uids.n * sizeof(r->spec.uids.v[0]));
 	bytes_put(&b, r->spec.gids.v, r->spec.gids.identity ? 0 : r->spec.gids.n * sizeof(r->spec.gids.v[0]));
 	bytes_put(&b, r->spec.gid_list, r->spec.gid_count * sizeof(r->spec.gid_list[0]));
-	for (i = 0; i < r->again.closed.n; i++)
-		bytes_put(&b, r->again.closed.v[i], strlen(r->again.closed.v[i]));
+	for (i = 0; i < r->retry.revoked.n; i++)
+		bytes_put(&b, r->retry.revoked.v[i], strlen(r->retry.revoked.v[i]));
 	for (i = 0; i < TEXTS; i++)
 		if (h.text[i] != NONE)
 			bytes_put(&b, *text_of(&copy, i), h.text[i]);
@@ -152,20 +152,20 @@ take_groups(struct bytes *rest, uint32_t n, struct request *r, struct why *why)
 }
 
 static int
-take_closed(struct bytes *rest, uint32_t n, struct request *r, struct why *why)
+take_revoked(struct bytes *rest, uint32_t n, struct request *r, struct why *why)
 {
 	char key[KEY_LENGTH + 1];
 	size_t i;
 
-	if (n > REQUEST_CLOSED_MAX)
-		return refuse(why, WHY_DATA, "request: more than %d leases that are shut", REQUEST_CLOSED_MAX);
+	if (n > REQUEST_REVOKED_MAX)
+		return refuse(why, WHY_DATA, "request: more than %d leases that are shut", REQUEST_REVOKED_MAX);
 	for (i = 0; i < n; i++) {
 		if (!bytes_take(rest, key, KEY_LENGTH))
 			return refuse_short(why);
 		key[KEY_LENGTH] = '\0';
 		if (strspn(key, "0123456789abcdef") != KEY_LENGTH)
 			return refuse(why, WHY_DATA, "request: the key of a shut lease is malformed");
-		if (!strlist_add(&r->again.closed, key, SIZE_MAX))
+		if (!strlist_add(&r->retry.revoked, key, SIZE_MAX))
 			return refuse_nomem(why);
 	}
 	return 0;
@@ -206,11 +206,11 @@ take_head(struct bytes *rest, struct head *h, struct request *r, struct why *why
 	r->spec.systemd_cgroup = (h->flags & FLAG_SYSTEMD_CGROUP) != 0;
 	r->spec.dac_override = (h->flags & FLAG_DAC_OVERRIDE) != 0;
 	r->spec.privileged = (h->flags & FLAG_PRIVILEGED) != 0;
-	r->again.no_ops = (h->flags & FLAG_NO_OPS) != 0;
+	r->retry.no_ops = (h->flags & FLAG_NO_OPS) != 0;
 	r->spec.is_run = (h->flags & FLAG_IS_RUN) != 0;
-	r->again.await_keys = (h->flags & FLAG_AWAIT_KEYS) != 0;
+	r->retry.await_keys = (h->flags & FLAG_AWAIT_KEYS) != 0;
 	r->spec.promises = (h->flags & FLAG_PROMISES) != 0;
-	r->again.find_unleased = (h->flags & FLAG_LOOK_FIRST) != 0;
+	r->retry.scan_first = (h->flags & FLAG_SCAN_FIRST) != 0;
 	r->waiter = (struct process_id){ (pid_t)h->waiter, h->waiter_start };
 	r->spec.uid = h->uid;
 	r->spec.gid = h->gid;
@@ -275,7 +275,7 @@ request_decode(const char *bytes, size_t len, struct request *r, struct why *why
 	*r = (struct request){ 0 };
 	if (take_head(&rest, &h, r, why) == -1 || take_idmap(&rest, h.uid_ranges, &r->spec.uids, why) == -1 ||
 	    take_idmap(&rest, h.gid_ranges, &r->spec.gids, why) == -1 || take_groups(&rest, h.gids, r, why) == -1 ||
-	    take_closed(&rest, h.closed, r, why) == -1)
+	    take_revoked(&rest, h.revoked, r, why) == -1)
 		return -1;
 	for (i = 0; i < TEXTS; i++)
 		if (take_field(&rest, &texts[i], h.text[i], text_of(r, i), why) == -1)
@@ -292,11 +292,11 @@ request_free(struct request *r)
 {
 	size_t i;
 
-	if (r->words.token != NULL)
-		explicit_bzero(r->words.token, strlen(r->words.token));
+	if (r->untrusted.token != NULL)
+		explicit_bzero(r->untrusted.token, strlen(r->untrusted.token));
 	for (i = 0; i < TEXTS; i++)
 		free(*text_of(r, i));
-	strlist_free(&r->again.closed);
+	strlist_free(&r->retry.revoked);
 	*r = (struct request){ 0 };
 }
 

@@ -19,19 +19,23 @@ enum verb {
 	VERB_PLAIN,	/* a container that asks for nothing: record it (audit.plain) */
 	VERB_STATUS,	/* who holds what, and who waits: root sees all, others only their own */
 	VERB_RELEASE,	/* the runtime deleted this container */
-	VERB_REAPPLY,	/* restore what something undid on the nodes, for all leases */
+	VERB_REAPPLY,	/* restore what something undid on the nodes, for the caller's leases, or all for root */
 	VERB_CREATED,	/* the runtime made the container: see where it is */
 	VERB_EXEC,	/* the asking process is about to start a process in the container: record it */
-	VERB_TASK,	/* the process «waiter» in the container waits for the GPUs that were promised: take them for it */
+	/*
+	 * the process «waiter» in the container waits for the GPUs that were promised: take them for it. Pid 0: the runtime
+	 * is starting it; a second request on the same connection will name it
+	 */
+	VERB_TASK,
 	VERB_OVER,	/* the process «waiter» has ended: give its position or its GPUs back */
 	VERBS
 };
 
 #define REQUEST_GIDS_MAX 64
-#define REQUEST_CLOSED_MAX 64
+#define REQUEST_REVOKED_MAX 64
 
-/* What the task's author wrote or its worker set: gpuhelper-judge alone reads these words. NULL: not said. */
-struct request_words {
+/* What the task's author wrote or its worker set: gpuhelper-judge alone parses it. NULL: not said. */
+struct untrusted {
 	char *token;
 	char *team, *pipeline, *job, *instance_vars;	/* BUILD_*: claims */
 	char *gpus, *folders;		/* as requested */
@@ -57,20 +61,20 @@ struct request_spec {
 };
 
 /* What a wrapper that asks again has done, or waits for. */
-struct request_again {
-	struct strlist closed;		/* leases (keys) whose containers' access was taken away by operations of the helper */
+struct request_retry {
+	struct strlist revoked;		/* leases (keys) whose containers' access was taken away by operations of the helper */
 	bool no_ops;			/* an operation failed: give no more */
 	bool await_keys;		/* keys are being fetched: a token that none here has signed is not refused yet */
-	bool find_unleased;		/* look who has a GPU open before it is granted, not while the container is made */
+	bool scan_first;		/* look who has a GPU open before it is granted, not while the container is made */
 };
 
 struct request {
 	enum verb verb;
 	char *id;			/* container id: 1 to 255 characters that runc allows */
 	char *runtime_root;		/* the runtime's --root as given, absolute, at most 1024 bytes; "" if none */
-	struct request_words words;	/* VERB_GRANT, and to be recorded */
+	struct untrusted untrusted;	/* VERB_GRANT; of VERB_TASK the last two; and to be recorded */
 	struct request_spec spec;	/* VERB_GRANT */
-	struct request_again again;	/* VERB_GRANT, VERB_TASK, VERB_OVER, VERB_REAP */
+	struct request_retry retry;	/* VERB_GRANT, VERB_TASK, VERB_OVER, VERB_REAP, VERB_RELEASE */
 	struct process_id waiter;	/* VERB_TASK, VERB_OVER: as the asking process sees it; else pid 0 */
 	char *reason;			/* VERB_REFUSED: the line for the user */
 };

@@ -12,7 +12,7 @@
 
 #include "../base/why.h"
 
-#define WIRE_VERSION 6
+#define WIRE_VERSION 7
 #define WIRE_HEADER 12
 #define WIRE_REQUEST_MAX (272 * 1024)	/* with each part as long as allowed */
 #define WIRE_REPLY_MAX (1024 * 1024)

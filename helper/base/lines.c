@@ -158,7 +158,7 @@ unspell(const char *word, size_t n, char *out, size_t room)
 }
 
 void
-word_text(struct lines *s, char *p, size_t size)
+field_text(struct lines *s, char *p, size_t size)
 {
 	const char *word;
 	size_t n;
@@ -174,7 +174,7 @@ word_text(struct lines *s, char *p, size_t size)
 }
 
 void
-word_copy(struct lines *s, char **p)
+field_copy(struct lines *s, char **p)
 {
 	const char *word;
 	char *copy = NULL;
@@ -198,17 +198,17 @@ word_copy(struct lines *s, char **p)
 }
 
 void
-word_copy_or_none(struct lines *s, char **p)
+field_copy_or_none(struct lines *s, char **p)
 {
 	bool there = *p != NULL;
 
-	word_bool(s, &there);
+	field_bool(s, &there);
 	if (there)
-		word_copy(s, p);
+		field_copy(s, p);
 }
 
 void
-word_copy_if_any(struct lines *s, char **p)
+field_copy_if_any(struct lines *s, char **p)
 {
 	char none[] = "", *there = *p != NULL ? *p : none;
 
@@ -216,7 +216,7 @@ word_copy_if_any(struct lines *s, char **p)
 		write_word(s, there);
 		return;
 	}
-	word_copy(s, p);
+	field_copy(s, p);
 	if (*p != NULL && **p == '\0') {
 		free(*p);
 		*p = NULL;
@@ -224,7 +224,7 @@ word_copy_if_any(struct lines *s, char **p)
 }
 
 void
-words_list(struct lines *s, struct strlist *l)
+fields_list(struct lines *s, struct strlist *l)
 {
 	char *word;
 	size_t i;
@@ -235,7 +235,7 @@ words_list(struct lines *s, struct strlist *l)
 		return;
 	}
 	while (next_is(s, " ")) {
-		word_copy(s, &word);
+		field_copy(s, &word);
 		if (word != NULL && !strlist_add(l, word, SIZE_MAX))
 			lines_starve(s);
 		free(word);
@@ -256,7 +256,7 @@ write_number(struct lines *s, uint64_t n)
 }
 
 void
-word_u64(struct lines *s, uint64_t *n)
+field_u64(struct lines *s, uint64_t *n)
 {
 	char digits[24];
 
@@ -265,15 +265,15 @@ word_u64(struct lines *s, uint64_t *n)
 		return;
 	}
 	*n = 0;
-	word_text(s, digits, sizeof(digits));
+	field_text(s, digits, sizeof(digits));
 	if (!s->failed && !text_u64(digits, UINT64_MAX, n))
 		s->failed = true;
 }
 
 static uint64_t
-word_up_to(struct lines *s, uint64_t n, uint64_t max)
+field_up_to(struct lines *s, uint64_t n, uint64_t max)
 {
-	word_u64(s, &n);
+	field_u64(s, &n);
 	if (n <= max)
 		return n;
 	s->failed = true;
@@ -281,19 +281,19 @@ word_up_to(struct lines *s, uint64_t n, uint64_t max)
 }
 
 void
-word_u32(struct lines *s, uint32_t *n)
+field_u32(struct lines *s, uint32_t *n)
 {
-	*n = (uint32_t)word_up_to(s, *n, UINT32_MAX);
+	*n = (uint32_t)field_up_to(s, *n, UINT32_MAX);
 }
 
 void
-word_i64(struct lines *s, int64_t *n)
+field_i64(struct lines *s, int64_t *n)
 {
-	*n = (int64_t)word_up_to(s, (uint64_t)*n, INT64_MAX);
+	*n = (int64_t)field_up_to(s, (uint64_t)*n, INT64_MAX);
 }
 
 unsigned
-word_name(struct lines *s, const char *const *names, size_t n, unsigned index)
+field_name(struct lines *s, const char *const *names, size_t n, unsigned index)
 {
 	char name[32] = "";
 	unsigned i;
@@ -302,7 +302,7 @@ word_name(struct lines *s, const char *const *names, size_t n, unsigned index)
 		write_word(s, names[index]);
 		return index;
 	}
-	word_text(s, name, sizeof(name));
+	field_text(s, name, sizeof(name));
 	for (i = 0; i < n && !s->failed; i++)
 		if (strcmp(names[i], name) == 0)
 			return i;
@@ -311,25 +311,25 @@ word_name(struct lines *s, const char *const *names, size_t n, unsigned index)
 }
 
 unsigned
-word_index(struct lines *s, unsigned index, unsigned n)
+field_index(struct lines *s, unsigned index, unsigned n)
 {
-	return (unsigned)word_up_to(s, index, n - 1);
+	return (unsigned)field_up_to(s, index, n - 1);
 }
 
 void
-word_bool(struct lines *s, bool *b)
+field_bool(struct lines *s, bool *b)
 {
 	static const char *const names[] = { "no", "yes" };
 
-	*b = word_name(s, names, 2, *b) == 1;
+	*b = field_name(s, names, 2, *b) == 1;
 }
 
 bool
-word_version(struct lines *s)
+field_version(struct lines *s)
 {
 	char version[16] = GPUHELPER_VERSION;
 
-	word_text(s, version, sizeof(version));
+	field_text(s, version, sizeof(version));
 	if (s->failed || strcmp(version, GPUHELPER_VERSION) == 0)
 		return true;
 	s->failed = true;
@@ -378,7 +378,7 @@ lines_texts(struct lines *s, const char *name, struct strlist *l)
 
 	for (i = 0; lines_more(s, name, i < l->n); i++) {
 		text = NULL;
-		word_copy(s, i < l->n ? &l->v[i] : &text);
+		field_copy(s, i < l->n ? &l->v[i] : &text);
 		if (text != NULL && !strlist_add(l, text, SIZE_MAX))
 			lines_starve(s);
 		free(text);
@@ -393,8 +393,8 @@ lines_pairs(struct lines *s, const char *name, struct strlist *first, struct str
 
 	for (i = 0; !s->failed && lines_more(s, name, i < first->n); i++) {
 		one = other = NULL;
-		word_copy(s, i < first->n ? &first->v[i] : &one);
-		word_copy(s, i < second->n ? &second->v[i] : &other);
+		field_copy(s, i < first->n ? &first->v[i] : &one);
+		field_copy(s, i < second->n ? &second->v[i] : &other);
 		if (one != NULL && other != NULL && (!strlist_add(first, one, SIZE_MAX) || !strlist_add(second, other, SIZE_MAX)))
 			lines_starve(s);
 		free(one);
@@ -403,7 +403,7 @@ lines_pairs(struct lines *s, const char *name, struct strlist *first, struct str
 }
 
 void
-why_words(struct lines *t, struct why *why)
+why_fields(struct lines *t, struct why *why)
 {
 	static const enum why_code codes[] = { WHY_NONE, WHY_DATA, WHY_UNSIGNED, WHY_ABSENT, WHY_BUG, WHY_IO, WHY_AGAIN,
 		WHY_DENIED, WHY_CONFIG };
@@ -412,6 +412,6 @@ why_words(struct lines *t, struct why *why)
 	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
 		if (codes[i] == why->code)
 			at = i;
-	why->code = codes[word_index(t, at, sizeof(codes) / sizeof(codes[0]))];
-	word_text(t, why->text, sizeof(why->text));
+	why->code = codes[field_index(t, at, sizeof(codes) / sizeof(codes[0]))];
+	field_text(t, why->text, sizeof(why->text));
 }

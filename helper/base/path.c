@@ -37,6 +37,25 @@ path_check(const char *path, struct why *why)
 }
 
 bool
+path_is_clean(const char *path)
+{
+	struct why ignored;
+
+	return path != NULL && path_check(path, &ignored) == 0;
+}
+
+bool
+paths_are_clean(const struct strlist *paths)
+{
+	size_t i;
+
+	for (i = 0; i < paths->n; i++)
+		if (!path_is_clean(paths->v[i]))
+			return false;
+	return true;
+}
+
+bool
 path_at_or_beneath(const char *path, const char *dir)
 {
 	size_t n = strlen(dir);
@@ -56,18 +75,6 @@ bool
 path_related(const char *a, const char *b)
 {
 	return path_at_or_beneath(a, b) || path_at_or_beneath(b, a);
-}
-
-unsigned
-path_depth(const char *path)
-{
-	unsigned n = 0;
-
-	if (path[1] == '\0')
-		return 0;
-	for (; *path; path++)
-		n += *path == '/';
-	return n;
 }
 
 const char *

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "text.h"
 #include "why.h"
 
 /*
@@ -16,6 +17,9 @@
  * *why.
  */
 int path_check(const char *path, struct why *why);
+/* True for one (NULL is none), and for each of a list, that path_check() accepts. */
+bool path_is_clean(const char *path);
+bool paths_are_clean(const struct strlist *paths);
 
 /* For two paths that path_check() accepted: */
 bool path_is_beneath(const char *path, const char *dir);	/* strictly beneath */

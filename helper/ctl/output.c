@@ -14,6 +14,7 @@
 #include "../base/cleanup.h"
 #include "../base/text.h"
 #include "../gpu/gpu.h"
+#include "../gpu/gpufind.h"
 
 char *
 format_text(const char *fmt, va_list ap)

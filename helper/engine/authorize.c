@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "../host/own/exchange.h"
+#include "../policy/policydecide.h"
+#include "attribute.h"
 #include "tojudge.h"
 
 static int
@@ -31,67 +33,68 @@ read_policies(struct authorized *r, const char *read, size_t len, struct authz_a
 
 /* Checks what needs no identity. */
 static int
-check_request(const struct authorized *r, const struct authz_ask *a, struct authz_answer *out)
+check_request(const struct authorized *r, const struct authz_query *a, struct authz_answer *out)
 {
 	/* a policy may allow it, but only to a pipeline that a token proves */
-	if (a->privileged && r->settings.privileged == PRIVILEGED_DENY && a->words.token == NULL)
+	if (a->privileged && r->settings.privileged == PRIVILEGED_DENY && a->untrusted.token == NULL)
 		return refuse(&out->why, WHY_DENIED, PRIVILEGED_DENIED);
-	if (authz_asks_nothing(&a->words, a->remembered) && !r->settings.grant_unasked)
+	if (authz_asks_nothing(&a->untrusted, a->packed_attribution) && !r->settings.grant_unasked)
 		return refuse(&out->why, WHY_DENIED, "the container asks for nothing");
 	return 0;
 }
 
 static int
-find_identity(struct authorized *r, const struct authz_ask *a, struct authz_answer *out)
+find_identity(struct authorized *r, const struct authz_query *a, struct authz_answer *out)
 {
-	if (a->remembered != NULL)
-		return identity_unpack(a->remembered, &r->origin) ? 0 :
+	if (a->packed_attribution != NULL)
+		return principal_of_lease(a->packed_attribution, &r->principal) ? 0 :
 		    refuse(&out->why, WHY_DENIED, "the container's lease does not name its pipeline");
-	if (a->words.token != NULL)
-		return tojudge_token(a, &r->settings, &r->origin, &out->issuer, &out->why);
+	if (a->untrusted.token != NULL)
+		return tojudge_token(a, &r->settings, &r->principal, &out->issuer, &out->why);
 	/* if the container asks for nothing, its BUILD_* variables claim nothing: only a policy for its caller covers it */
-	if (authz_asks_nothing(&a->words, a->remembered)) {
-		r->origin.id.kind = IDENTITY_CALLER;
+	if (authz_asks_nothing(&a->untrusted, a->packed_attribution)) {
+		r->principal.id.kind = IDENTITY_CALLER;
 		return 0;
 	}
-	return identity_of_claims(&a->words, tojudge_vars, &r->origin, &out->why);
+	return identity_of_claims(&a->untrusted, tojudge_vars, &r->principal, &out->why);
 }
 
 /* True if the request can lead to GPUs at all. The judge reads which ones it names. */
 static bool
-may_want_gpus(const struct authz_ask *a)
+may_want_gpus(const struct authz_query *a)
 {
-	return a->remembered != NULL ||
-	    (a->words.gpus != NULL ? strcmp(a->words.gpus, "none") != 0 : a->words.folders == NULL);
+	return a->packed_attribution != NULL ||
+	    (a->untrusted.gpus != NULL ? strcmp(a->untrusted.gpus, "none") != 0 : a->untrusted.folders == NULL);
 }
 
 static int
-decide(struct authorized *r, const struct host *h, const struct authz_ask *a, struct authz_answer *out)
+decide(struct authorized *r, const struct host *h, const struct authz_query *a, struct authz_answer *out)
 {
-	/* a worker that a workload manager restricts says so itself, and can only lose GPUs by that */
+	/* the wrapper says which GPUs a workload manager leaves the worker; by that, a request can only lose GPUs */
 	const bool bound = r->settings.respect_allocation;
 	const bool privileged = a->privileged && r->settings.privileged == PRIVILEGED_DENY;
-	struct grant_ask q = { .who = a->who, .origin = { .id = r->origin.id }, .gpus = a->words.gpus,
-		.folders = a->words.folders, .privileged = privileged, .cuda_visible = bound ? a->words.cuda_visible : NULL,
-		.rocr_visible = bound ? a->words.rocr_visible : NULL,
-		.settings = r->settings, .files = (uint32_t)r->policies.n, .blind = h->why, .inventory = h->inventory };
-	const struct verdict_bounds bounds = { &a->who, &r->origin.id, &r->settings, &q.policies, &h->inventory, h->vendors,
+	struct grant_query q = { .who = a->who, .principal = { .id = r->principal.id }, .gpus = a->untrusted.gpus,
+		.folders = a->untrusted.folders, .privileged = privileged, .cuda_visible = bound ? a->untrusted.cuda_visible : NULL,
+		.rocr_visible = bound ? a->untrusted.rocr_visible : NULL,
+		.settings = r->settings, .files = (uint32_t)r->policies.n, .gpus_unknown = h->why,
+		.inventory = h->inventory };
+	const struct judge_bounds bounds = { &a->who, &r->principal.id, &r->settings, &q.policies, &h->inventory, h->vendors,
 		q.cuda_visible, q.rocr_visible, privileged };
 	struct decision *d = &r->decision;
-	struct verdict *v = &r->verdict;
+	struct decision_indexes *v = &r->indexes;
 	int ret = policies_of(&r->policies, &a->who, &q.policies) ? tojudge_grant(&q, v, &out->why) :
 	    refuse_nomem(&out->why);
 
-	if (ret == 0 && (ret = verdict_accept(v, &bounds, d, &out->why)) == 0)
+	if (ret == 0 && (ret = indexes_take(v, &bounds, d, &out->why)) == 0)
 		d->policy = policy_of_name(&r->policies, d->policy->name);
 	free(q.policies.v);
-	/* this is the only place that turns a verdict into a grant */
+	/* this is the only place that turns its decision into a grant */
 	return ret == 0 && d->verdict == VERDICT_GRANT ? 0 : -1;
 }
 
 /* The folders that the policies give for writing, for a container whose folders nobody can check later. */
 static int
-list_nested(const struct policy_set *all, struct policy_set *out, struct why *why)
+list_writers(const struct policy_set *all, struct policy_set *out, struct why *why)
 {
 	const struct policy *p;
 	struct policy *to;
@@ -113,35 +116,36 @@ list_nested(const struct policy_set *all, struct policy_set *out, struct why *wh
 }
 
 static int
-decide_all(struct authorized *r, struct host *h, const struct authz_ask *a, struct authz_answer *out)
+decide_all(struct authorized *r, struct host *h, const struct authz_query *a, struct authz_answer *out)
 {
 	if (check_request(r, a, out) == -1)
 		return -1;
 	/* the judge reports the host's GPUs before it parses anything that a stranger wrote */
 	host_ask_gpus(h, may_want_gpus(a) ? policies_vendors(&r->policies, &a->who) : 0);
 	out->specs = h->read;
-	out->looked = h->vendors != 0;
+	out->searched = h->vendors != 0;
 	if (find_identity(r, a, out) == -1)
 		return -1;
 	out->identified = out->judged = true;
 	if (decide(r, h, a, out) == -1)
 		return -1;
-	return a->is_run && r->decision.grant.folders > 0 ? list_nested(&r->policies, &out->nested, &out->why) : 0;
+	return a->is_run && r->decision.grant.folders > 0 ? list_writers(&r->policies, &out->writers, &out->why) : 0;
 }
 
 static void
 forget(struct authorized *r)
 {
-	verdict_free(&r->verdict);
+	decision_indexes_free(&r->indexes);
 	decision_free(&r->decision);
-	origin_free(&r->origin);
+	principal_free(&r->principal);
+	attribution_free(&r->whose);
 	policy_set_free(&r->policies);
 	settings_free(&r->settings);
 	*r = (struct authorized){ .decision = { .policy = NULL } };
 }
 
 void
-authorize(struct authorized *r, struct host *h, const struct authz_ask *a, const char *read, size_t len,
+authorize(struct authorized *r, struct host *h, const struct authz_query *a, const char *read, size_t len,
     struct authz_answer *out)
 {
 	const struct decision *d = &r->decision;
@@ -150,11 +154,12 @@ authorize(struct authorized *r, struct host *h, const struct authz_ask *a, const
 	if (read_policies(r, read, len, out) == 0 && decide_all(r, h, a, out) == 0) {
 		out->why = (struct why){ 0 };
 		out->policy = *d->policy;
-		out->inventory = d->inventory;
 		out->grant = d->grant;
-		out->folder = r->verdict.folder;
-		out->folders = r->verdict.folders;
+		out->folder = r->indexes.folder;
+		out->folders = r->indexes.folders;
 	}
-	out->has_token = out->identified && r->origin.issuer != NULL;
-	out->origin = r->origin;
+	out->has_token = out->identified && r->principal.issuer != NULL;
+	if (!attribute(&r->principal, &r->whose))
+		(void)refuse_nomem(&out->why);
+	out->whose = r->whose;
 }

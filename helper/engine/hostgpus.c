@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../ask/engineask.h"
+#include "../ask/enginequery.h"
 #include "../ask/hostcheck.h"
+#include "../gpu/gpufind.h"
 #include "../host/driver/cdigpus.h"
 #include "../host/gpu/drivers.h"
 #include "../host/own/exchange.h"
@@ -120,4 +121,15 @@ host_ask_gpus(struct host *h, unsigned vendors)
 	h->why = why;
 	h->vendors = 0;
 	inventory_free(&h->inventory);
+}
+
+const struct gpu *
+host_gpu_at(const struct inventory *inv, uint32_t place)
+{
+	size_t i;
+
+	for (i = 0; i < inv->gpus; i++)
+		if (inv->gpu[i].place == place)
+			return &inv->gpu[i];
+	return NULL;
 }

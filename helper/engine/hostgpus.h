@@ -5,7 +5,7 @@
 #ifndef GPUHELPER_ENGINE_HOSTGPUS_H
 #define GPUHELPER_ENGINE_HOSTGPUS_H
 
-#include "../ask/authzask.h"
+#include "../ask/authzquery.h"
 #include "../host/driver/cdidirs.h"
 
 /* Begins as zero; nothing frees it, because the program ends with it. */
@@ -23,5 +23,8 @@ struct host {
  * it.
  */
 void host_ask_gpus(struct host *h, unsigned vendors);
+
+/* The GPU that was at this place of the judge's report, by which the helper names it. NULL: *inv has none. */
+const struct gpu *host_gpu_at(const struct inventory *inv, uint32_t place);
 
 #endif

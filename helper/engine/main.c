@@ -2,15 +2,15 @@
  * gpuhelper-engine: decides what a request may have, by the policies and what gpuhelper-judge says of the request, and
  * says what the CDI specs of this host give a container in addition to its GPUs' nodes. The helper starts it as a user
  * of its own (root/child/engine.h), sends each question over one channel, and ends it with the channel. The words of a
- * stranger go through it to gpuhelper-judge; it interprets none, and believes no verdict that exceeds the policy. Opens
- * files only for reading, changes nothing, and needs no right of its own.
+ * stranger go through it to gpuhelper-judge; it interprets none, and believes no decision that exceeds the policy.
+ * Opens files only for reading, changes nothing, and needs no right of its own.
  */
 #include <stdlib.h>
 
 #include "../base/cleanup.h"
 #include "../root/self/confine.h"
 #include "answering.h"
-#include "relay.h"
+#include "tohelper.h"
 
 /* policies may have 256 MiB as lines, specs have 16 MiB; both are here twice, as lines and as values */
 #define MEMORY_MAX (2UL << 30)
@@ -24,7 +24,7 @@ say_authz(struct authz_answer *a)
 	struct lines out = { .out = &b };
 
 	authz_answer_lines(&out, a);
-	return lines_finish(&out) && relay_say(ENGINE_ANSWERS, &b);
+	return lines_finish(&out) && helper_send(ENGINE_ANSWERS, &b);
 }
 
 static bool
@@ -34,24 +34,24 @@ say(enum engine_verb verb, bool picks, struct engine_answer *a)
 	struct lines out = { .out = &b };
 
 	engine_answer_lines(&out, verb, picks, a);
-	return lines_finish(&out) && relay_say(ENGINE_ANSWERS, &b);
+	return lines_finish(&out) && helper_send(ENGINE_ANSWERS, &b);
 }
 
 static bool
 answer_authz(struct authorized *r, struct host *h, const char *question, size_t size)
 {
 	struct authz_answer out = { .issuer = 0 };
-	struct authz_ask a;
+	struct authz_query a;
 	const char *read;
 	size_t len;
 	bool said;
 
-	if (authz_ask_unpack(question, size, &a, &read, &len))
+	if (authz_query_unpack(question, size, &a, &read, &len))
 		authorize(r, h, &a, read, len, &out);
 	else
 		refuse(&out.why, WHY_BUG, "gpuhelper-engine can't read the question");
 	said = say_authz(&out);
-	authz_ask_free(&a);
+	authz_query_free(&a);
 	return said;
 }
 
@@ -59,18 +59,17 @@ static bool
 answer_ask(const struct authorized *r, const struct host *h, const char *question, size_t size)
 {
 	autoengineanswer struct engine_answer out = { .nodes = 0 };
-	struct engine_ask a = { .verb = ENGINE_AUTHZ };
+	struct engine_query a = { .verb = ENGINE_AUTHZ };
 	struct lines in = { .at = question, .end = question + size };
 	bool said;
 
-	engine_ask_lines(&in, &a);
+	engine_query_lines(&in, &a);
 	if (!lines_finish(&in) || a.verb == ENGINE_AUTHZ)
 		refuse(&out.why, WHY_BUG, "gpuhelper-engine can't read the question");
-	else if (answer_wants(r, h, &a, &out) == 0)
+	else if (answer_about_gpus(r, h, &a, &out) == 0)
 		out.why = (struct why){ 0 };
 	said = say(a.verb, a.picks, &out);
-	pick_ask_free(&a.pick);
-	free(a.want);
+	engine_query_free(&a);
 	return said;
 }
 
@@ -79,7 +78,7 @@ static bool
 answer_next(struct authorized *r, struct host *h)
 {
 	size_t len;
-	autofree char *bytes = relay_question(&len);
+	autofree char *bytes = helper_receive_query(&len);
 
 	if (bytes == NULL || len == 0)
 		return false;

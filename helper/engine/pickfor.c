@@ -5,27 +5,26 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
-#include "allot.h"
+#include "allocate.h"
 
 /* The decision with the candidates that are left: a task's are those that its container was promised. */
 static int
-narrow(const struct decision *d, const struct pick_ask *a, struct decision *out, struct why *why)
+narrow(const struct decision *d, const struct pick_query *a, struct decision *out, struct why *why)
 {
-	struct gpu_want *w;
+	struct gpu_grant *w;
 	size_t i, k;
 
 	*out = *d;
-	if (a->wants != d->grant.gpus)
+	if (a->demands != d->grant.gpus)
 		return refuse(why, WHY_BUG, "gpuhelper-engine is asked about another grant");
-	if ((out->grant.gpu = calloc(a->wants + 1, sizeof(*w))) == NULL)
+	if ((out->grant.gpu = calloc(a->demands + 1, sizeof(*w))) == NULL)
 		return refuse_nomem(why);
-	for (i = 0; i < a->wants; i++) {
+	for (i = 0; i < a->demands; i++) {
 		w = &out->grant.gpu[i];
-		*w = (struct gpu_want){ .rule = d->grant.gpu[i].rule, .count = d->grant.gpu[i].count, .n = a->from[i].n };
+		*w = (struct gpu_grant){ .rule = d->grant.gpu[i].rule, .count = d->grant.gpu[i].count, .n = a->from[i].n };
 		for (k = 0; k < w->n; k++) {
-			if (a->from[i].gpu[k] >= d->inventory.gpus)
+			if ((w->candidate[k] = host_gpu_at(&d->inventory, a->from[i].gpu[k])) == NULL)
 				return refuse(why, WHY_BUG, "gpuhelper-engine is asked about a GPU that it did not grant");
-			w->candidate[k] = &d->inventory.gpu[a->from[i].gpu[k]];
 		}
 	}
 	return 0;
@@ -42,12 +41,12 @@ read_drained(const char *text, struct drained *out, struct why *why)
 }
 
 static int
-pick(struct allot_state *s, struct pick_answer *out, struct why *why)
+pick(struct allocation *s, struct pick_answer *out, struct why *why)
 {
 	if ((out->v = calloc(GPUS_MAX, sizeof(*out->v))) == NULL)
 		return refuse_nomem(why);
-	out->in_quota = allot_in_quota(s);
-	if (allot(s, out->v, &out->n, why) == -1) {
+	out->in_quota = allocation_in_quota(s);
+	if (allocate_gpus(s, out->v, &out->n, why) == -1) {
 		out->n = 0;
 		return -1;
 	}
@@ -56,20 +55,20 @@ pick(struct allot_state *s, struct pick_answer *out, struct why *why)
 }
 
 int
-pick_for_request(const struct authorized *r, const struct pick_ask *a, struct pick_answer *out, struct why *why)
+pick_for_request(const struct authorized *r, const struct pick_query *a, struct pick_answer *out, struct why *why)
 {
 	struct decision d = { .policy = NULL };
 	autodrained struct drained drained = { 0 };
-	struct pick_want *want = NULL;
-	size_t wants = 0, i;
+	struct gpu_demand *demand = NULL;
+	size_t demands = 0, i;
 	int ret = -1;
 
 	if (narrow(&r->decision, a, &d, why) == 0 && read_drained(a->drained, &drained, why) == 0 &&
-	    grant_wants(&d, &want, &wants, why) == 0)
-		ret = pick(&(struct allot_state){ a, &d, want, wants, &drained, &r->origin.id }, out, why);
-	for (i = 0; i < wants; i++)
-		free(want[i].candidate);
-	free(want);
+	    grant_demands(&d, &demand, &demands, why) == 0)
+		ret = pick(&(struct allocation){ a, &d, demand, demands, &drained, &r->principal.id }, out, why);
+	for (i = 0; i < demands; i++)
+		free(demand[i].candidate);
+	free(demand);
 	if (d.grant.gpu != r->decision.grant.gpu)
 		free(d.grant.gpu);
 	return ret;

@@ -2,10 +2,10 @@
 #ifndef GPUHELPER_ENGINE_PICKFOR_H
 #define GPUHELPER_ENGINE_PICKFOR_H
 
-#include "../ask/pickask.h"
+#include "../ask/pickquery.h"
 #include "authorize.h"
 
-/* 0, or -1 with *why, as allot(). */
-int pick_for_request(const struct authorized *r, const struct pick_ask *a, struct pick_answer *out, struct why *why);
+/* 0, or -1 with *why, as allocate_gpus(). */
+int pick_for_request(const struct authorized *r, const struct pick_query *a, struct pick_answer *out, struct why *why);
 
 #endif

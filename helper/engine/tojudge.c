@@ -1,28 +1,28 @@
-/* See tojudge.h. Parses only the lines of the answers (ask/judgeask.h), never a token. */
+/* See tojudge.h. Parses only the lines of the answers (ask/judgequery.h), never a token. */
 #include "tojudge.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "../ask/engineask.h"
+#include "../ask/enginequery.h"
 #include "../base/cleanup.h"
-#include "relay.h"
+#include "tohelper.h"
 
 #define PROGRAM "gpuhelper-judge"
 
 static bool
-send_question(char kind, struct judge_ask *a, struct why *why)
+send_question(char kind, struct judge_query *a, struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	struct lines t = { .out = &b };
 
-	judge_ask_lines(&t, a);
+	judge_query_lines(&t, a);
 	/* the lines of the question fail only if memory is short: no date in it is before 1970 */
 	if (!lines_finish(&t)) {
 		(void)refuse_nomem(why);
 		return false;
 	}
-	if (relay_say(kind, &b))
+	if (helper_send(kind, &b))
 		return true;
 	(void)refuse(why, WHY_IO, "gpuhelper-engine: the helper does not take a question to " PROGRAM);
 	return false;
@@ -30,10 +30,10 @@ send_question(char kind, struct judge_ask *a, struct why *why)
 
 /* judge_answer_free() in either case. */
 static int
-hear_answer(const struct judge_ask *a, struct judge_answer *out, struct why *why)
+hear_answer(const struct judge_query *a, struct judge_answer *out, struct why *why)
 {
 	size_t len;
-	autofree char *bytes = relay_hear(&len, why);
+	autofree char *bytes = helper_receive(&len, why);
 	struct lines t;
 
 	if (bytes == NULL)
@@ -49,7 +49,7 @@ hear_answer(const struct judge_ask *a, struct judge_answer *out, struct why *why
 }
 
 static int
-ask_judge(struct judge_ask *a, struct judge_answer *out, struct why *why)
+ask_judge(struct judge_query *a, struct judge_answer *out, struct why *why)
 {
 	return send_question(ENGINE_ASKS, a, why) ? hear_answer(a, out, why) : -1;
 }
@@ -57,34 +57,37 @@ ask_judge(struct judge_ask *a, struct judge_answer *out, struct why *why)
 int
 tojudge_host(uint32_t vendors, take_specs *take, void *ctx, struct inventory *out, struct why *why)
 {
-	struct judge_ask a = { .verb = JUDGE_HOST, .vendors = vendors };
+	struct judge_query a = { .verb = JUDGE_HOST, .vendors = vendors };
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 	autofree char *specs = NULL;
 	struct why unread = { 0 };
-	size_t len = 0;
+	size_t len = 0, i;
 	int ret;
 
 	*out = (struct inventory){ .gpus = 0 };
 	if (!send_question(vendors != 0 ? ENGINE_ASKS_HOST : ENGINE_ASKS, &a, why))
 		return -1;
 	if (vendors != 0) {
-		specs = relay_hear(&len, &unread);
+		specs = helper_receive(&len, &unread);
 		take(ctx, specs, len, &unread);
 	}
 	ret = hear_answer(&a, &answer, why);
 	*out = answer.inventory;
 	answer.inventory = (struct inventory){ .gpus = 0 };
+	for (i = 0; i < out->gpus; i++)
+		out->gpu[i].place = (uint32_t)i;
 	return ret;
 }
 
 int
-tojudge_token(const struct authz_ask *asked, struct settings *s, struct origin *out, uint32_t *issuer, struct why *why)
+tojudge_token(const struct authz_query *asked, struct settings *s, struct principal *out, uint32_t *issuer,
+    struct why *why)
 {
-	struct judge_ask a = { .verb = JUDGE_TOKEN, .text = asked->words.token, .now = asked->now, .issuer = s->issuer,
-	    .keys = asked->keys, .issuers = s->issuers };
+	struct judge_query a = { .verb = JUDGE_TOKEN, .text = asked->untrusted.token, .now = asked->now,
+	    .issuer = s->issuer, .keys = asked->keys, .issuers = s->issuers };
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 
-	*out = (struct origin){ .id = { .kind = IDENTITY_TOKEN } };
+	*out = (struct principal){ .id = { .kind = IDENTITY_TOKEN } };
 	if (asked->issuers != s->issuers)
 		return refuse(why, WHY_BUG, "gpuhelper-engine has not the keys of all issuers");
 	if (ask_judge(&a, &answer, why) == -1)
@@ -92,14 +95,14 @@ tojudge_token(const struct authz_ask *asked, struct settings *s, struct origin *
 	*issuer = answer.issuer;
 	out->claims = answer.claims;
 	answer.claims = (struct token_claims){ 0 };
-	origin_from_token(out, &s->issuer[answer.issuer]);
+	principal_from_token(out, &s->issuer[answer.issuer]);
 	return 0;
 }
 
 int
 tojudge_vars(const char *text, struct instance_vars *out, struct why *why)
 {
-	struct judge_ask a = { .verb = JUDGE_VARS, .text = (char *)(uintptr_t)text };
+	struct judge_query a = { .verb = JUDGE_VARS, .text = (char *)(uintptr_t)text };
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 
 	if (ask_judge(&a, &answer, why) == -1)
@@ -110,14 +113,14 @@ tojudge_vars(const char *text, struct instance_vars *out, struct why *why)
 }
 
 int
-tojudge_grant(const struct grant_ask *question, struct verdict *out, struct why *why)
+tojudge_grant(const struct grant_query *question, struct decision_indexes *out, struct why *why)
 {
-	struct judge_ask a = { .verb = JUDGE_GRANT, .grant = *question };
+	struct judge_query a = { .verb = JUDGE_GRANT, .grant = *question };
 	autojudgeanswer struct judge_answer answer = { .issuer = 0 };
 
 	if (ask_judge(&a, &answer, why) == -1)
 		return -1;
-	*out = answer.verdict;
-	answer.verdict = (struct verdict){ .policy = 0 };
+	*out = answer.indexes;
+	answer.indexes = (struct decision_indexes){ .policy = 0 };
 	return 0;
 }

@@ -8,14 +8,14 @@
 #define VERSION 1
 
 static void
-gpu_words(struct lines *s, void *member)
+gpu_fields(struct lines *s, void *member)
 {
 	struct drained_gpu *g = member;
 
-	held_gpu_words(s, &g->gpu);
-	word_i64(s, &g->since);
-	word_bool(s, &g->sick);
-	word_text(s, g->why, sizeof(g->why));
+	leased_gpu_fields(s, &g->gpu);
+	field_i64(s, &g->since);
+	field_bool(s, &g->sick);
+	field_text(s, g->why, sizeof(g->why));
 	if (!g->gpu.exclusive)
 		s->failed = true;
 }
@@ -26,10 +26,10 @@ drained_lines(struct lines *s, struct drained *d)
 	uint32_t version = VERSION;
 
 	lines_begin(s, "drained");
-	word_u32(s, &version);
+	field_u32(s, &version);
 	if (version != VERSION)
 		s->failed = true;
-	lines_members(s, "gpu", (void **)&d->v, &d->n, DRAINED_MAX, sizeof(*d->v), gpu_words);
+	lines_members(s, "gpu", (void **)&d->v, &d->n, DRAINED_MAX, sizeof(*d->v), gpu_fields);
 	return lines_finish(s);
 }
 

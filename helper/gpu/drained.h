@@ -7,16 +7,14 @@
 
 #include <stdint.h>
 
+#include "drainedfile.h"
 #include "pick.h"
 
-#define DRAINED_NAME "drained"		/* name of the file in GPUHELPER_STATEDIR */
-#define DRAINED_LIST GPUHELPER_STATEDIR "/" DRAINED_NAME
-#define DRAINED_FILE_MAX (256 * 1024)	/* bytes */
 #define DRAINED_MAX 128			/* GPUs */
 #define DRAINED_WHY 128			/* bytes of a reason, including its NUL */
 
 struct drained_gpu {
-	struct held_gpu gpu;	/* exclusive: nobody shares it */
+	struct leased_gpu gpu;	/* exclusive: nobody shares it */
 	int64_t since;		/* seconds since 1970 */
 	bool sick;		/* set by «gpuhelperctl health», until a reboot; else an administrator drained it */
 	char why[DRAINED_WHY];	/* the reason; "": none given */
@@ -40,6 +38,6 @@ void drained_free(struct drained *d);
 #define autodrained __attribute__((cleanup(drained_free)))
 
 /* The entry of this GPU, of the GPU that it is a part of, or of a part of it. NULL if it is in service. */
-const struct drained_gpu *drained_find(const struct drained *d, const struct held_gpu *g);
+const struct drained_gpu *drained_find(const struct drained *d, const struct leased_gpu *g);
 
 #endif

@@ -25,7 +25,7 @@ enum gpu_vendor { GPU_NVIDIA, GPU_AMD, GPU_INTEL, GPU_VENDORS };
 #define ACCEL_MAJOR 261
 #define MINOR_MAX ((1U << 20) - 1)
 
-/* How the driver writes a UUID (kerneltext.h, has_hex_form()). */
+/* How the driver writes a UUID (kernel/hexform.h). */
 #define NVIDIA_UUID_FORM "GPU-hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
 
 /* What a container may use a GPU for; a policy's «capabilities». */
@@ -78,6 +78,7 @@ struct gpu {
 	size_t nodes;
 	/* GPUs of a vendor with the same number, at most INVENTORY_GPUS_MAX, are joined by it; 0: not joined */
 	uint32_t joined[GPU_JOINS];
+	uint32_t place;		/* its index in gpuhelper-judge's report, where gpuhelper-engine has it */
 	struct strlist cdi;	/* its names in CDI specs, "vendor.com/class=name" (host/driver/cdigpus.h) */
 };
 
@@ -124,9 +125,6 @@ struct inventory {
 };
 
 const char *gpu_vendor_name(enum gpu_vendor v);			/* "nvidia" */
-bool gpu_vendor_parse(const char *name, enum gpu_vendor *v);
-/* Parses "compute" and so on; "all" stands for every capability. */
-bool gpu_capability_parse(const char *name, unsigned *bit);
 
 /* True if a container with these capabilities (GPU_CAP_*) needs the node. */
 bool gpu_node_is_needed(const struct gpu_node *n, unsigned capabilities);
@@ -166,43 +164,11 @@ bool pci_address_parse(const char *s, uint64_t *out);
 void pci_address_print(uint64_t pci, char out[16]);
 
 /*
- * Sorts inv->gpu by vendor, PCI address and partition, and sets rank: each vendor's usable GPUs count from 0,
- * unusable ones have UINT_MAX. Integrated GPUs count, so that allowing them changes no rank. A MIG instance
- * has the rank of its GPU.
- */
-void inventory_rank(struct inventory *inv);
-
-/* Adds a GPU to the inventory, valid until the next call. NULL if memory is short. */
-struct gpu *inventory_add(struct inventory *inv, enum gpu_vendor vendor);
-/* Adds a node. One that does not fit is a bug, and is dropped rather than written past the end. */
-void gpu_node_add(struct gpu_node v[GPU_NODES_MAX], size_t *n, struct gpu_node node);
-/*
  * Gets the part of its physical GPU that an entry is, as pick.h writes parts. An AMD partition's number if the
  * inventory has several entries with its PCI address, usable or not; otherwise "", the whole.
  */
 void gpu_part(const struct inventory *inv, const struct gpu *g, char out[16]);
-/* The GPU or part in *inv that *g is in another inventory of the same host. NULL: there is none. */
-const struct gpu *inventory_find(const struct inventory *inv, const struct gpu *g);
-/* Adds to «flushed». False if memory is short. */
-bool inventory_add_udev_clears(struct inventory *inv, uint32_t major, uint32_t minor);
 bool inventory_udev_clears(const struct inventory *inv, uint32_t major, uint32_t minor);
-/* Merges in the inventory «from», which covers only this vendor. False if memory is short. */
-bool inventory_merge(const struct inventory *from, enum gpu_vendor v, struct inventory *to);
-/*
- * Copies the vendors in the mask (1 << enum gpu_vendor), as if no others had been looked for. 0, or -1 with
- * *why if one of them has a fault or memory is short. The caller calls inventory_free() in any case.
- */
-int inventory_copy(const struct inventory *from, unsigned vendors, struct inventory *out, struct why *why);
 void inventory_free(struct inventory *inv);
-
-/*
- * True if «name», from a policy's «devices» or a request, means this GPU. Names are "all" (every usable GPU),
- * a UUID, a PCI address in any spelling, a rank as "#0" and, with by_rank only, as "0". Prefixes do not match, and
- * only hex digits match in either case. All partitions of a GPU have its PCI address, and may have its UUID.
- * A MIG instance is named by its GPU's name with ":GI:CI", or ":GI" for a whole GPU instance; "all" matches
- * every instance "GI:CI", and the whole GPU, too. Names in CDI specs count: "vendor.com/class=name" in full,
- * and "MIG-UUID", which only a spec tells.
- */
-bool gpu_is_named(const struct gpu *g, const char *name, bool by_rank);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
+#include "gpufind.h"
 
 /* True for «GPU-» and the 16 digits of the unique id (kfd's), as ROCm writes it. */
 static bool

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "gpufind.h"
 
 bool
 gpu_capability_parse(const char *name, unsigned *bit)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../base/text.h"
+#include "../kernel/hexform.h"
 #include "../kernel/kerneltext.h"
 
 #define VENDOR_AMD 0x1002

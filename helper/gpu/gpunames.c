@@ -5,6 +5,7 @@
 
 #include "../kernel/kerneltext.h"
 #include "gpu.h"
+#include "gpufind.h"
 #include "mig.h"
 
 static int

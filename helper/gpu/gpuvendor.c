@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "gpufind.h"
 
 bool
 gpu_vendor_parse(const char *name, enum gpu_vendor *v)

@@ -18,18 +18,6 @@ gpu_part(const struct inventory *inv, const struct gpu *g, char out[16])
 		snprintf(out, 16, "%u", g->partition);
 }
 
-const struct gpu *
-inventory_find(const struct inventory *inv, const struct gpu *g)
-{
-	const struct gpu *o;
-
-	for (o = inv->gpu; o < inv->gpu + inv->gpus; o++)
-		if (o->vendor == g->vendor && strcmp(o->pci, g->pci) == 0 && o->partition == g->partition &&
-		    strcmp(o->part, g->part) == 0)
-			return o;
-	return NULL;
-}
-
 bool
 inventory_udev_clears(const struct inventory *inv, uint32_t major, uint32_t minor)
 {

@@ -4,6 +4,7 @@
 
 #include "../base/text.h"
 #include "gpu.h"
+#include "gpufind.h"
 
 struct gpu *
 inventory_add(struct inventory *inv, enum gpu_vendor vendor)

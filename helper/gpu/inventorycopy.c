@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "gpufind.h"
 
 /* A copy of n members. NULL if memory is short. */
 static void *

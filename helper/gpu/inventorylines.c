@@ -2,27 +2,27 @@
 #include "inventorylines.h"
 
 static void
-devnum_words(struct lines *t, void *member)
+devnum_fields(struct lines *t, void *member)
 {
 	struct devnum *n = member;
 
-	word_u32(t, &n->major);
-	word_u32(t, &n->minor);
+	field_u32(t, &n->major);
+	field_u32(t, &n->minor);
 }
 
 static void
-inventory_node_words(struct lines *t, struct gpu_node *n)
+inventory_node_fields(struct lines *t, struct gpu_node *n)
 {
 	uint32_t needed = n->needed_for;
 
-	word_text(t, n->path, sizeof(n->path));
-	word_u32(t, &n->major);
-	word_u32(t, &n->minor);
-	word_u32(t, &needed);
+	field_text(t, n->path, sizeof(n->path));
+	field_u32(t, &n->major);
+	field_u32(t, &n->minor);
+	field_u32(t, &needed);
 	n->needed_for = needed;
-	word_bool(t, &n->optional);
-	word_bool(t, &n->read_only);
-	word_bool(t, &n->shared);
+	field_bool(t, &n->optional);
+	field_bool(t, &n->read_only);
+	field_bool(t, &n->shared);
 }
 
 static void
@@ -35,7 +35,7 @@ nodes_lines(struct lines *t, struct gpu_node v[GPU_NODES_MAX], size_t *n)
 			t->failed = true;
 			return;
 		}
-		inventory_node_words(t, &v[i]);
+		inventory_node_fields(t, &v[i]);
 		if (t->out == NULL)
 			*n = i + 1;
 	}
@@ -48,18 +48,18 @@ inventory_gpu_lines(struct lines *t, void *member)
 	uint32_t partition = g->partition;
 	size_t i;
 
-	g->vendor = (enum gpu_vendor)word_index(t, g->vendor, GPU_VENDORS);
-	word_text(t, g->pci, sizeof(g->pci));
-	word_u32(t, &partition);
+	g->vendor = (enum gpu_vendor)field_index(t, g->vendor, GPU_VENDORS);
+	field_text(t, g->pci, sizeof(g->pci));
+	field_u32(t, &partition);
 	g->partition = partition;
-	word_text(t, g->part, sizeof(g->part));
-	word_bool(t, &g->has_instances);
-	word_text(t, g->uuid, sizeof(g->uuid));
-	word_text(t, g->model, sizeof(g->model));
-	word_bool(t, &g->integrated);
-	word_text(t, g->unusable, sizeof(g->unusable));
+	field_text(t, g->part, sizeof(g->part));
+	field_bool(t, &g->has_instances);
+	field_text(t, g->uuid, sizeof(g->uuid));
+	field_text(t, g->model, sizeof(g->model));
+	field_bool(t, &g->integrated);
+	field_text(t, g->unusable, sizeof(g->unusable));
 	for (i = 0; i < GPU_JOINS; i++) {
-		word_u32(t, &g->joined[i]);
+		field_u32(t, &g->joined[i]);
 		t->failed = t->failed || g->joined[i] > INVENTORY_GPUS_MAX;
 	}
 	nodes_lines(t, g->node, &g->nodes);
@@ -71,14 +71,14 @@ inventory_lines(struct lines *t, struct inventory *inv)
 	unsigned v;
 
 	lines_begin(t, "driver");
-	word_text(t, inv->nvidia_version, sizeof(inv->nvidia_version));
+	field_text(t, inv->nvidia_version, sizeof(inv->nvidia_version));
 	for (v = 0; v < GPU_VENDORS; v++) {
 		lines_begin(t, "vendor");
-		why_words(t, &inv->fault[v]);
-		word_text(t, inv->absent[v], sizeof(inv->absent[v]));
+		why_fields(t, &inv->fault[v]);
+		field_text(t, inv->absent[v], sizeof(inv->absent[v]));
 		nodes_lines(t, inv->common[v], &inv->commons[v]);
 	}
 	lines_members(t, "flushed", (void **)&inv->udev_clears, &inv->udev_clears_n, SIZE_MAX, sizeof(*inv->udev_clears),
-	    devnum_words);
+	    devnum_fields);
 	lines_members(t, "gpu", (void **)&inv->gpu, &inv->gpus, INVENTORY_GPUS_MAX, sizeof(*inv->gpu), inventory_gpu_lines);
 }

@@ -7,15 +7,15 @@ inventory_names_lines(struct lines *t, struct inventory *inv)
 	size_t i;
 
 	lines_begin(t, "problems");
-	words_list(t, &inv->cdi_problem);
+	fields_list(t, &inv->cdi_problem);
 	lines_begin(t, "kinds");
-	words_list(t, &inv->cdi_problem_kind);
+	fields_list(t, &inv->cdi_problem_kind);
 	if (inv->cdi_problem.n != inv->cdi_problem_kind.n)
 		t->failed = true;
 	for (i = 0; i < inv->gpus && !t->failed; i++) {
 		lines_begin(t, "names");
-		words_list(t, &inv->gpu[i].cdi);
+		fields_list(t, &inv->gpu[i].cdi);
 	}
 	lines_begin(t, "others");
-	words_list(t, &inv->cdi_others);
+	fields_list(t, &inv->cdi_others);
 }

@@ -29,29 +29,29 @@ part_is_valid(const char *p)
 }
 
 void
-held_gpu_words(struct lines *s, void *gpu)
+leased_gpu_fields(struct lines *s, void *gpu)
 {
-	struct held_gpu *g = gpu;
+	struct leased_gpu *g = gpu;
 	const char *const vendors[] = { gpu_vendor_name(GPU_NVIDIA), gpu_vendor_name(GPU_AMD), gpu_vendor_name(GPU_INTEL) };
 	char pci[sizeof(g->pci)];
 
-	g->vendor = (enum gpu_vendor)word_name(s, vendors, GPU_VENDORS, g->vendor);
-	word_text(s, g->pci, sizeof(g->pci));
-	word_text(s, g->part, sizeof(g->part));
-	word_bool(s, &g->exclusive);
-	word_u32(s, &g->limit);
+	g->vendor = (enum gpu_vendor)field_name(s, vendors, GPU_VENDORS, g->vendor);
+	field_text(s, g->pci, sizeof(g->pci));
+	field_text(s, g->part, sizeof(g->part));
+	field_bool(s, &g->exclusive);
+	field_u32(s, &g->limit);
 	if (!s->failed && (!pci_address_normalise(g->pci, pci) || strcmp(pci, g->pci) != 0 || !part_is_valid(g->part)))
 		s->failed = true;
 }
 
 void
-name_held_gpu(const struct held_gpu *g, char out[64])
+name_leased_gpu(const struct leased_gpu *g, char out[64])
 {
 	snprintf(out, 64, "%s %s%s%s", gpu_vendor_name(g->vendor), g->pci, g->part[0] != '\0' ? " part " : "", g->part);
 }
 
 void
-held_gpus_write(struct jsonout *j, const char *key, const struct held_gpu *gpu, size_t n)
+leased_gpus_write(struct jsonout *j, const char *key, const struct leased_gpu *gpu, size_t n)
 {
 	size_t i;
 
@@ -69,7 +69,7 @@ held_gpus_write(struct jsonout *j, const char *key, const struct held_gpu *gpu, 
 }
 
 bool
-held_same(const struct held_gpu *a, const struct held_gpu *b)
+leased_gpu_same(const struct leased_gpu *a, const struct leased_gpu *b)
 {
 	return a->vendor == b->vendor && strcmp(a->pci, b->pci) == 0 && strcmp(a->part, b->part) == 0;
 }
@@ -84,16 +84,16 @@ part_has(const char *whole, const char *part)
 }
 
 bool
-held_overlaps(const struct held_gpu *a, const struct held_gpu *b)
+leased_gpus_overlap(const struct leased_gpu *a, const struct leased_gpu *b)
 {
 	return a->vendor == b->vendor && strcmp(a->pci, b->pci) == 0 &&
 	    (part_has(a->part, b->part) || part_has(b->part, a->part));
 }
 
 unsigned
-held_holders(const struct holding *held, size_t n, const struct held_gpu *g, bool *exclusive, unsigned *limit)
+holders_of(const struct holding *held, size_t n, const struct leased_gpu *g, bool *exclusive, unsigned *limit)
 {
-	const struct held_gpu *h;
+	const struct leased_gpu *h;
 	unsigned count = 0;
 	size_t i, k;
 
@@ -102,11 +102,11 @@ held_holders(const struct holding *held, size_t n, const struct held_gpu *g, boo
 	for (i = 0; i < n; i++)
 		for (k = 0; k < held[i].gpus; k++) {
 			h = &held[i].gpu[k];
-			if (!held_overlaps(h, g))
+			if (!leased_gpus_overlap(h, g))
 				continue;
 			count++;
 			/* a whole and its part never share: their limits count different things */
-			*exclusive = *exclusive || h->exclusive || !held_same(h, g);
+			*exclusive = *exclusive || h->exclusive || !leased_gpu_same(h, g);
 			if (h->limit != 0 && (*limit == 0 || h->limit < *limit))
 				*limit = h->limit;
 		}
@@ -114,25 +114,25 @@ held_holders(const struct holding *held, size_t n, const struct held_gpu *g, boo
 }
 
 bool
-pick_wants_any(const struct pick_want *want, size_t wants, const struct held_gpu *gpu, size_t gpus)
+gpu_demands_any(const struct gpu_demand *demand, size_t demands, const struct leased_gpu *gpu, size_t gpus)
 {
 	size_t i, k, c;
 
 	for (i = 0; i < gpus; i++)
-		for (k = 0; k < wants; k++)
-			for (c = 0; c < want[k].candidates; c++)
-				if (held_overlaps(&gpu[i], &want[k].candidate[c]))
+		for (k = 0; k < demands; k++)
+			for (c = 0; c < demand[k].candidates; c++)
+				if (leased_gpus_overlap(&gpu[i], &demand[k].candidate[c]))
 					return true;
 	return false;
 }
 
 bool
-pick_has_room(const struct holding *held, size_t n, const struct held_gpu *as)
+pick_has_room(const struct holding *held, size_t n, const struct leased_gpu *as)
 {
 	unsigned limit, count;
 	bool exclusive;
 
-	if ((count = held_holders(held, n, as, &exclusive, &limit)) == 0)
+	if ((count = holders_of(held, n, as, &exclusive, &limit)) == 0)
 		return true;
 	if (exclusive || as->exclusive)
 		return false;

@@ -1,6 +1,6 @@
 /*
  * Picks the GPUs that a container gets from those that its policy allows, by what is held. Knows no queue: the caller
- * passes GPUs that are reserved for earlier requests as held (helper/engine/allot.c, keep_for()). Computes only:
+ * passes GPUs that are reserved for earlier requests as held (helper/engine/allocate.c, reserve_for()). Computes only:
  * helper/root/lease/leaselist.c has the lock, the files and the clock.
  */
 #ifndef GPUHELPER_GPU_PICK_H
@@ -21,7 +21,7 @@
  * "3": a GPU instance of an NVIDIA GPU (MIG), /proc/driver/nvidia/capabilities/gpuN/mig/gi3;
  * "3:0": a compute instance in it, .../gi3/ci0
  */
-struct held_gpu {
+struct leased_gpu {
 	enum gpu_vendor vendor;
 	char pci[16];
 	char part[16];
@@ -29,61 +29,61 @@ struct held_gpu {
 	unsigned limit;		/* of a shared one: most containers at a time; 0: any number */
 };
 
-/* Reads or writes a struct held_gpu as words, for lines_members() (lines.h). */
-void held_gpu_words(struct lines *s, void *gpu);
+/* Reads or writes a struct leased_gpu as fields, for lines_members() (lines.h). */
+void leased_gpu_fields(struct lines *s, void *gpu);
 /* Names a held GPU for people: «nvidia 0000:3b:00.0 part 3». */
-void name_held_gpu(const struct held_gpu *g, char out[64]);
+void name_leased_gpu(const struct leased_gpu *g, char out[64]);
 /* Writes several as a JSON array. */
-void held_gpus_write(struct jsonout *j, const char *key, const struct held_gpu *gpu, size_t n);
+void leased_gpus_write(struct jsonout *j, const char *key, const struct leased_gpu *gpu, size_t n);
 
-/* What one container holds, or what is reserved for a waiter. */
+/* What one container holds, or what is reserved for an earlier request. */
 struct holding {
-	const struct held_gpu *gpu;
+	const struct leased_gpu *gpu;
 	size_t gpus;
 };
 
-#define CANDIDATES_MAX 64	/* of one want; no grant has more (policy/policygrant.h) */
+#define CANDIDATES_MAX 64	/* of one demand; no grant has more (policy/policygrant.h) */
 
 /* «count» of the candidates, to be held as each says (exclusive, limit). */
-struct pick_want {
-	struct held_gpu *candidate;	/* in order of preference: PCI address, part */
+struct gpu_demand {
+	struct leased_gpu *candidate;	/* in order of preference: PCI address, part */
 	size_t candidates;
 	unsigned count;
 };
 
 struct pick {
-	size_t want, candidate;
+	size_t demand, candidate;
 };
 
 /* True for the same GPU or part, regardless of holder and sharing. */
-bool held_same(const struct held_gpu *a, const struct held_gpu *b);
+bool leased_gpu_same(const struct leased_gpu *a, const struct leased_gpu *b);
 
 /* True if they are the same, or one contains the other: "" contains all parts, "3" contains "3:0". */
-bool held_overlaps(const struct held_gpu *a, const struct held_gpu *b);
+bool leased_gpus_overlap(const struct leased_gpu *a, const struct leased_gpu *b);
 
 /* True if one of the GPUs is a candidate, is in one, or contains one. */
-bool pick_wants_any(const struct pick_want *want, size_t wants, const struct held_gpu *gpu, size_t gpus);
+bool gpu_demands_any(const struct gpu_demand *demand, size_t demands, const struct leased_gpu *gpu, size_t gpus);
 
 /*
  * Counts the holders of the GPU, of a part of it, or of a whole that it is a part of. *exclusive: one of them allows no
  * other holder. *limit: the smallest of their limits (0: none).
  */
-unsigned held_holders(const struct holding *held, size_t n, const struct held_gpu *g, bool *exclusive, unsigned *limit);
+unsigned holders_of(const struct holding *held, size_t n, const struct leased_gpu *g, bool *exclusive, unsigned *limit);
 
 /*
  * True if the GPU or part has room: nobody holds a part of it or a whole that contains it, shared or not;
  * nobody holds it exclusively; if it is to be held exclusively, nobody holds it at all; and its holders stay
  * below the smallest of all limits.
  */
-bool pick_has_room(const struct holding *held, size_t n, const struct held_gpu *as);
+bool pick_has_room(const struct holding *held, size_t n, const struct leased_gpu *as);
 
 /*
- * Picks for all wants, at most «max». Takes the least held candidate first (parts are counted each by itself), then
+ * Picks for all demands, at most «max». Takes the least held candidate first (parts are counted each by itself), then
  * parts of GPUs of which parts are in use, then joined GPUs, as the inventory knows them: several of one group, or one
- * of the group with the fewest whole GPUs; then in the candidates' order. Picks never overlap. Wants without a choice
- * come first. True if every want is satisfied; otherwise picks[0, *picked) is what was possible.
+ * of the group with the fewest whole GPUs; then in the candidates' order. Picks never overlap. Demands without a choice
+ * come first. True if every demand is met; otherwise picks[0, *picked) is what was possible.
  */
-bool pick_gpus(const struct holding *held, size_t n, const struct inventory *inv, const struct pick_want *want,
-    size_t wants, struct pick *picks, size_t max, size_t *picked);
+bool pick_gpus(const struct holding *held, size_t n, const struct inventory *inv, const struct gpu_demand *demand,
+    size_t demands, struct pick *picks, size_t max, size_t *picked);
 
 #endif

@@ -19,7 +19,7 @@ struct choosing {
 	const struct holding *held;
 	size_t n;
 	const struct inventory *inv;
-	const struct pick_want *want;
+	const struct gpu_demand *demand;
 	struct pick *picks;
 	size_t picked;
 	struct tally of[INVENTORY_GPUS_MAX + 1];	/* by index_of() */
@@ -32,19 +32,19 @@ struct choosing {
 
 /* True if the container can get the candidate beside its earlier picks. */
 static bool
-is_free(const struct choosing *p, const struct held_gpu *g)
+is_free(const struct choosing *p, const struct leased_gpu *g)
 {
 	size_t i;
 
 	for (i = 0; i < p->picked; i++)
-		if (held_overlaps(&p->want[p->picks[i].want].candidate[p->picks[i].candidate], g))
+		if (leased_gpus_overlap(&p->demand[p->picks[i].demand].candidate[p->picks[i].candidate], g))
 			return false;
 	return pick_has_room(p->held, p->n, g);
 }
 
 /* The GPU's first entry in the inventory; its parts follow. One place is for all GPUs that the inventory lacks. */
 static size_t
-index_of(const struct inventory *inv, const struct held_gpu *g)
+index_of(const struct inventory *inv, const struct leased_gpu *g)
 {
 	size_t i;
 
@@ -111,13 +111,13 @@ add_group_cost(uint64_t cost, const struct choosing *p, size_t index, unsigned b
  * bytes are the same: first the holders, then the parts in use of the same GPU, then what joins it to others.
  */
 static uint64_t
-cost_of(const struct choosing *p, const struct held_gpu *g, size_t index, unsigned left)
+cost_of(const struct choosing *p, const struct leased_gpu *g, size_t index, unsigned left)
 {
 	const struct tally *t = &p->of[index];
 	unsigned limit, by;
 	bool exclusive;
 	/* the candidate has room, so its holders hold exactly the candidate: of a part, not of its GPU's other parts */
-	uint64_t cost = at_most(255, held_holders(p->held, p->n, g, &exclusive, &limit));
+	uint64_t cost = at_most(255, holders_of(p->held, p->n, g, &exclusive, &limit));
 
 	cost = cost << 8 | (255 - at_most(255, (unsigned)t->used + t->own));
 	for (by = 0; by < GPU_JOINS && index < p->inv->gpus; by++)
@@ -127,7 +127,7 @@ cost_of(const struct choosing *p, const struct held_gpu *g, size_t index, unsign
 
 /* The best of the first n candidates of a want to take next, of which «left» are wanted; n if there is none. */
 static size_t
-best_of(struct choosing *p, const struct pick_want *w, size_t n, unsigned left)
+best_of(struct choosing *p, const struct gpu_demand *w, size_t n, unsigned left)
 {
 	uint64_t cost, least = UINT64_MAX;
 	size_t i, best = n;
@@ -149,9 +149,9 @@ best_of(struct choosing *p, const struct pick_want *w, size_t n, unsigned left)
 
 /* Picks for one want. False if there are too few candidates, or if «max» is reached. */
 static bool
-pick_for(struct choosing *p, size_t want, size_t max)
+pick_for(struct choosing *p, size_t demand, size_t max)
 {
-	const struct pick_want *w = &p->want[want];
+	const struct gpu_demand *w = &p->demand[demand];
 	const size_t n = w->candidates < CANDIDATES_MAX ? w->candidates : CANDIDATES_MAX;
 	unsigned left;
 	size_t i, best;
@@ -162,17 +162,17 @@ pick_for(struct choosing *p, size_t want, size_t max)
 		best = best_of(p, w, n, left);
 		if (best == n || p->picked == max)
 			return false;
-		p->picks[p->picked++] = (struct pick){ want, best };
+		p->picks[p->picked++] = (struct pick){ demand, best };
 		p->of[p->index[best]].own++;
 	}
 	return true;
 }
 
 bool
-pick_gpus(const struct holding *held, size_t n, const struct inventory *inv, const struct pick_want *want, size_t wants,
-    struct pick *picks, size_t max, size_t *picked)
+pick_gpus(const struct holding *held, size_t n, const struct inventory *inv, const struct gpu_demand *demand,
+    size_t demands, struct pick *picks, size_t max, size_t *picked)
 {
-	struct choosing p = { .held = held, .n = n, .inv = inv, .want = want, .picks = picks };
+	struct choosing p = { .held = held, .n = n, .inv = inv, .demand = demand, .picks = picks };
 	bool all = true;
 	size_t i, k, choice;
 
@@ -181,8 +181,8 @@ pick_gpus(const struct holding *held, size_t n, const struct inventory *inv, con
 			p.of[index_of(inv, &held[i].gpu[k])].used++;
 	/* wants without a choice go first, because one with a choice may take what they need */
 	for (choice = 0; choice < 2; choice++)
-		for (i = 0; i < wants; i++)
-			if ((want[i].candidates > want[i].count) == choice && !pick_for(&p, i, max))
+		for (i = 0; i < demands; i++)
+			if ((demand[i].candidates > demand[i].count) == choice && !pick_for(&p, i, max))
 				all = false;
 	*picked = p.picked;
 	return all;

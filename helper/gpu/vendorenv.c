@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "gpufind.h"
+
 static const char *const capabilities[] = { "compute", "utility", "graphics", "video", "display", "ngx", "compat32",
 	NULL };
 

@@ -145,9 +145,3 @@ access_ignoring(int fd, const struct subject *s, int want, const struct acl_name
 		return false;
 	return access_overrides(&st, s) || (acl_of(fd, &st, &acl) && acl_allows(&acl, &st, s, want, &ignoring));
 }
-
-bool
-access_allowed(int fd, const struct subject *s, int want)
-{
-	return access_ignoring(fd, s, want, NULL, 0);
-}

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "../base/quoted.h"
+#include "../gpu/gpufind.h"
+#include "../policy/policydecide.h"
 
 struct policy_search {
 	const struct question *q;
@@ -12,7 +14,7 @@ struct policy_search {
 	void *ctx;
 	const char *misses;	/* the part of the question that a policy for its pipeline does not cover, or NULL */
 	struct why claim;	/* if that is a claim: which, and what the policy is for */
-	bool blind;		/* the host's GPUs can't be read */
+	bool gpus_unknown;		/* the host's GPUs can't be read */
 	bool lacked;		/* a policy covered, but did not allow: its reason goes to the user */
 };
 
@@ -27,8 +29,8 @@ trace_verdict(const struct policy_search *s, const char *file, enum verdict_kind
 static int
 copy_gpus(const struct question *q, const struct policy *p, struct inventory *inv, struct why *why)
 {
-	if (q->blind->code != WHY_NONE) {
-		*why = *q->blind;
+	if (q->gpus_unknown->code != WHY_NONE) {
+		*why = *q->gpus_unknown;
 		return -1;
 	}
 	return inventory_copy(q->host, policy_vendors(p), inv, why);
@@ -50,7 +52,7 @@ try_policy(struct policy_search *s, const struct policy *p, struct why *why)
 	grant_free(&d->grant);
 	inventory_free(&d->inventory);
 	if (gives && copy_gpus(q, p, &d->inventory, why) == -1) {
-		s->blind = true;
+		s->gpus_unknown = true;
 		return VERDICT_LACKS;
 	}
 	return policy_decide(p, q->who, q->requested, &d->inventory, q->settings, &d->grant, why);
@@ -73,7 +75,7 @@ try_file(struct policy_search *s, const struct policy_entry *e)
 	v = try_policy(s, &e->policy, &why);
 	trace_verdict(s, name, v, &why);
 	/* if the host could not be read, this policy has no verdict, so no later file may grant */
-	if (v != VERDICT_GRANT && (s->blind || why.code == WHY_IO || why.code == WHY_BUG)) {
+	if (v != VERDICT_GRANT && (s->gpus_unknown || why.code == WHY_IO || why.code == WHY_BUG)) {
 		d->why = why;
 		return true;
 	}
@@ -122,26 +124,26 @@ decide(const struct question *q, struct decision *out, decide_trace *trace, void
 }
 
 static int
-parse_ask(const struct grant_ask *a, struct requested *out, struct why *why)
+parse_ask(const struct grant_query *a, struct requested *out, struct why *why)
 {
 	return requested_parse(a->gpus, a->folders, out, why) == -1 ? -1 :
 	    gpu_bounds_parse(a->cuda_visible, a->rocr_visible, out->bound, why);
 }
 
 int
-decide_grant(const struct grant_ask *a, struct verdict *out, struct why *why)
+decide_grant(const struct grant_query *a, struct decision_indexes *out, struct why *why)
 {
 	autodecision struct decision d = { .verdict = VERDICT_OTHER };
 	autorequested struct requested requested = { 0 };
-	const struct question q = { &a->who, &a->origin.id, &requested, &a->settings, &a->policies, a->files,
-		&a->inventory, &a->blind };
+	const struct question q = { &a->who, &a->principal.id, &requested, &a->settings, &a->policies, a->files,
+		&a->inventory, &a->gpus_unknown };
 
 	if (parse_ask(a, &requested, why) == -1)
 		return -1;
 	requested.privileged = a->privileged;
 	decide(&q, &d, NULL, NULL);
 	if (d.verdict == VERDICT_GRANT)
-		return verdict_tell(&d, &a->policies, out, why);
+		return indexes_make(&d, &a->policies, out, why);
 	*why = d.why;
 	return -1;
 }

@@ -5,8 +5,8 @@
 #ifndef GPUHELPER_JUDGE_DECIDE_H
 #define GPUHELPER_JUDGE_DECIDE_H
 
-#include "../ask/grantask.h"
-#include "../ask/verdict.h"
+#include "../ask/grantquery.h"
+#include "../ask/decisionindexes.h"
 #include "match.h"
 
 struct question {
@@ -17,7 +17,7 @@ struct question {
 	const struct policy_set *policies;	/* in the order of their files; must outlive the decision */
 	size_t files;			/* the number of policy files, also those for other callers */
 	const struct inventory *host;	/* with the GPUs' names in CDI specs */
-	const struct why *blind;	/* why the host's GPUs could not be read, or WHY_NONE */
+	const struct why *gpus_unknown;	/* why the host's GPUs could not be read, or WHY_NONE */
 };
 
 /* Called for each file in turn with its verdict and, unless that is a grant, the reason. */
@@ -31,8 +31,8 @@ void decide(const struct question *q, struct decision *out, decide_trace *trace,
 
 /*
  * The same for gpuhelper-engine's question. Returns 0, or -1 with *why: nothing is granted. The caller calls
- * verdict_free() in any case.
+ * decision_indexes_free() in any case.
  */
-int decide_grant(const struct grant_ask *a, struct verdict *out, struct why *why);
+int decide_grant(const struct grant_query *a, struct decision_indexes *out, struct why *why);
 
 #endif

@@ -1,6 +1,7 @@
 /* See findgpus.h. Reads the host with its caller's rights, and changes nothing. */
 #include "findgpus.h"
 
+#include "../gpu/gpufind.h"
 #include "../host/gpu/gpus.h"
 
 int

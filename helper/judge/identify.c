@@ -35,7 +35,7 @@ issuer_keys_load(const struct issuer_setting *s, bool strict, struct jwks **keys
 }
 
 static int
-find_issuer(const struct judge_ask *a, const char *iss, uint32_t *index, struct why *why)
+find_issuer(const struct judge_query *a, const char *iss, uint32_t *index, struct why *why)
 {
 	for (*index = 0; *index < a->issuers; (*index)++)
 		if (strcmp(a->issuer[*index].url, iss) == 0)
@@ -50,7 +50,7 @@ struct keyring {
 };
 
 static void
-keyring_fill(struct keyring *ring, const struct judge_ask *a)
+keyring_fill(struct keyring *ring, const struct judge_query *a)
 {
 	size_t i;
 
@@ -73,7 +73,7 @@ keyring_free(struct keyring *ring)
  * issuer that it names remains unknown.
  */
 static int
-need_signature(const struct judge_ask *a, const struct keyring *ring, struct why *why)
+need_signature(const struct judge_query *a, const struct keyring *ring, struct why *why)
 {
 	size_t i, most = 0, bytes;
 	bool is_signed;
@@ -97,7 +97,7 @@ need_signature(const struct judge_ask *a, const struct keyring *ring, struct why
 }
 
 static int
-verify_by_issuer(const struct judge_ask *a, const struct keyring *ring, uint32_t *issuer, struct token_claims *out,
+verify_by_issuer(const struct judge_query *a, const struct keyring *ring, uint32_t *issuer, struct token_claims *out,
     struct token_check_log *log, struct why *why)
 {
 	autofree char *iss = NULL;
@@ -119,7 +119,7 @@ verify_by_issuer(const struct judge_ask *a, const struct keyring *ring, uint32_t
 }
 
 int
-token_identify(const struct judge_ask *a, uint32_t *issuer, struct token_claims *out, struct token_check_log *log,
+token_identify(const struct judge_query *a, uint32_t *issuer, struct token_claims *out, struct token_check_log *log,
     struct why *why)
 {
 	struct keyring ring = { .keys = { NULL } };

@@ -2,7 +2,7 @@
 #ifndef GPUHELPER_JUDGE_IDENTIFY_H
 #define GPUHELPER_JUDGE_IDENTIFY_H
 
-#include "../ask/judgeask.h"
+#include "../ask/judgequery.h"
 #include "token.h"
 
 /*
@@ -12,7 +12,7 @@
  * With a log, makes and logs each check, as explain needs it. Without a log, the token may be a stranger's: parses no
  * part of it unless a key of these issuers has signed it, so the refusal (WHY_UNSIGNED) can't say which check failed.
  */
-int token_identify(const struct judge_ask *a, uint32_t *issuer, struct token_claims *out, struct token_check_log *log,
+int token_identify(const struct judge_query *a, uint32_t *issuer, struct token_claims *out, struct token_check_log *log,
     struct why *why);
 
 /*

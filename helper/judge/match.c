@@ -8,6 +8,9 @@
 #include "../cdi/cdigpu.h"
 #include "../cdi/cdiproblem.h"
 #include "../gpu/extranode.h"
+#include "../gpu/gpufind.h"
+#include "../policy/gpurule.h"
+#include "../policy/policydecide.h"
 #include "claimvalue.h"
 #include "instancevar.h"
 

@@ -8,6 +8,7 @@
 #include "../base/cleanup.h"
 #include "../base/path.h"
 #include "../cdi/cdi.h"
+#include "../gpu/gpufind.h"
 #include "../gpu/mig.h"
 #include "../policy/policy.h"
 

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#define CGROUP_CANDIDATES_MAX 128	/* cgroups in which one container may be */
+
 struct cgroup_line {
 	const char *controllers;	/* "" (v2), "cpu,cpuacct", "name=systemd" */
 	const char *name;		/* the same without "name=": the hierarchy's directory in /sys/fs/cgroup; v2: "" */

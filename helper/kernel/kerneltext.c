@@ -86,12 +86,3 @@ hex_digits(const char **s, unsigned min, unsigned max, uint32_t *out)
 	*out = v;
 	return true;
 }
-
-bool
-has_hex_form(const char *s, const char *form)
-{
-	for (; *form != '\0'; s++, form++)
-		if (*form == 'h' ? hex_digit(*s) < 0 : *s != *form)
-			return false;
-	return *s == '\0';
-}

@@ -32,7 +32,5 @@ int kernel_field(const char *text, const char *key, char sep, char *out, size_t 
 int hex_digit(char c);
 /* Reads «min» to «max» (at most 8) hex digits at *s, and moves *s behind them. */
 bool hex_digits(const char **s, unsigned min, unsigned max, uint32_t *out);
-/* True if s has the form, in which an h stands for any hex digit. */
-bool has_hex_form(const char *s, const char *form);
 
 #endif

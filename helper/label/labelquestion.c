@@ -5,7 +5,7 @@
 #include <string.h>
 
 bool
-label_ask_read(const char *bytes, size_t len, struct label_ask *out, struct why *why)
+label_query_read(const char *bytes, size_t len, struct label_query *out, struct why *why)
 {
 	if (!label_message_read(bytes, len, out, sizeof(*out), why))
 		return false;

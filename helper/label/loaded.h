@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "../ask/labelask.h"
+#include "../ask/labelquery.h"
 #include "../kernel/secontext.h"
 
 /*

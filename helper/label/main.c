@@ -1,7 +1,7 @@
 /*
  * gpuhelper-label: does the part of the helper's work that needs libselinux, and walks through folders to
- * label them for containers. The helper starts it as root if SELinux is on and a grant needs a label
- * (root/child/labeller.h), asks one question at a time over one channel, and ends it with the channel.
+ * label them for containers. The helper forks its process as root if SELinux is on, executes it when there is a
+ * question (root/child/labeller.h), asks one at a time over one channel, and ends it with the channel.
  * May assume that its parent is gpuhelper, or else that it has no more rights than its caller. Must never
  * open a path that a question names: a folder is what the descriptor with the question is open on.
  */
@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../ask/labelask.h"
+#include "../ask/labelquery.h"
 #include "../ask/wire.h"
 #include "../base/cleanup.h"
 #include "../host/own/frame.h"
@@ -68,7 +68,7 @@ cant_ask(struct why *why)
 }
 
 static int
-answer_policy(struct label_ask *a, struct label_answer *out)
+answer_policy(struct label_query *a, struct label_answer *out)
 {
 	int yes = a->verb == LABEL_IS_VALID ? loaded_has(a->object) : loaded_lets_use(a->who, a->object, a->use);
 
@@ -80,7 +80,7 @@ answer_policy(struct label_ask *a, struct label_answer *out)
 }
 
 static int
-answer_folder(struct relabelling *r, const struct label_ask *a, struct label_answer *out)
+answer_folder(struct relabelling *r, const struct label_query *a, struct label_answer *out)
 {
 	int fds[LABEL_DESCRIPTORS], ret;
 
@@ -122,7 +122,7 @@ static bool
 answer_next(struct relabelling *r)
 {
 	struct label_answer answer;
-	struct label_ask a;
+	struct label_query a;
 	struct why ignored;
 	size_t len;
 	autofree char *bytes = take_question(&len);
@@ -133,7 +133,7 @@ answer_next(struct relabelling *r)
 	label_answer_begin(&answer);
 	answer.yes = -1;
 	/* after a question that can't be read, nothing more can be read from the channel */
-	if ((good = label_ask_read(bytes, len, &a, &answer.why)))
+	if ((good = label_query_read(bytes, len, &a, &answer.why)))
 		answer.yes = a.verb == LABEL_IS_VALID || a.verb == LABEL_LETS ? answer_policy(&a, &answer) :
 		    answer_folder(r, &a, &answer);
 	return frame_write(CHANNEL, (const char *)&answer, sizeof(answer), sizeof(answer), ANSWER_MS, &ignored) == 0 && good;

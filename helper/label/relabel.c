@@ -376,7 +376,7 @@ relabel_begin(void)
 
 /* Adds a folder. NULL if memory is short or there are too many. */
 static struct walk *
-add_walk(struct relabelling *r, const struct label_ask *a)
+add_walk(struct relabelling *r, const struct label_query *a)
 {
 	struct walk *w = r->walks < LABEL_FOLDERS_MAX ? calloc(1, sizeof(*w)) : NULL;
 
@@ -395,7 +395,7 @@ add_walk(struct relabelling *r, const struct label_ask *a)
 }
 
 int
-relabel_walk(struct relabelling *r, int fd, int client, const struct label_ask *a, uint32_t *wrong, struct why *why)
+relabel_walk(struct relabelling *r, int fd, int client, const struct label_query *a, uint32_t *wrong, struct why *why)
 {
 	struct walk *w;
 
@@ -412,7 +412,7 @@ relabel_walk(struct relabelling *r, int fd, int client, const struct label_ask *
 }
 
 int
-relabel_change(struct relabelling *r, int fd, int client, const struct label_ask *a, struct why *why)
+relabel_change(struct relabelling *r, int fd, int client, const struct label_query *a, struct why *why)
 {
 	if (a->folder >= r->walks)
 		return refuse(why, WHY_BUG, "folder %u is to be labelled, and was not looked at", a->folder);

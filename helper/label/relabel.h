@@ -6,7 +6,7 @@
 #ifndef GPUHELPER_LABEL_RELABEL_H
 #define GPUHELPER_LABEL_RELABEL_H
 
-#include "../ask/labelask.h"
+#include "../ask/labelquery.h"
 #include "../base/why.h"
 
 struct relabelling;
@@ -20,14 +20,14 @@ struct relabelling *relabel_begin(void);
  * then on. *wrong gets the number of entries that need another label. Returns 0, or -1 with *why if something
  * may not or can't be labelled.
  */
-int relabel_walk(struct relabelling *r, int fd, int client, const struct label_ask *a, uint32_t *wrong,
+int relabel_walk(struct relabelling *r, int fd, int client, const struct label_query *a, uint32_t *wrong,
     struct why *why);
 
 /*
  * Labels the folder with number a->folder, which fd is open on, as long as the process of the pidfd «client»
  * exists. Returns 0, or -1 with *why: the entries labelled until then keep their labels.
  */
-int relabel_change(struct relabelling *r, int fd, int client, const struct label_ask *a, struct why *why);
+int relabel_change(struct relabelling *r, int fd, int client, const struct label_query *a, struct why *why);
 
 void relabel_free(struct relabelling *r);
 

@@ -29,10 +29,10 @@ static bool
 audit_head_lines(struct lines *s, struct audit_head *h)
 {
 	lines_begin(s, "audit-head");
-	word_u64(s, &h->records);
-	word_text(s, h->hash, sizeof(h->hash));
-	word_u64(s, &h->inode);
-	word_u64(s, &h->size);
+	field_u64(s, &h->records);
+	field_text(s, h->hash, sizeof(h->hash));
+	field_u64(s, &h->inode);
+	field_u64(s, &h->size);
 	return lines_finish(s);
 }
 

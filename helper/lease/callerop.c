@@ -76,7 +76,7 @@ write_one(struct jsonout *j, const struct caller_op *c)
 		jsonout_begin(j, NULL, "[");
 		jsonout_int(j, NULL, c->node[i].major);
 		jsonout_int(j, NULL, c->node[i].minor);
-		jsonout_bool(j, NULL, c->node[i].open);
+		jsonout_bool(j, NULL, c->node[i].allowed);
 		jsonout_end(j, "]");
 	}
 	jsonout_end(j, "]");

@@ -21,9 +21,9 @@
 #define DEVICE_LOCK "gate-"	/* followed by the lease's key: a file in /run/gpuhelper/locks */
 
 enum op_kind {
-	OP_CLOSE,	/* take the container's access to all these nodes away */
-	OP_OPEN,	/* give it access to those that are «open», and to no others */
-	OP_CLEAR,	/* end all processes in its cgroups except its first one; then OP_CLOSE */
+	OP_DENY,	/* take the container's access to all these nodes away */
+	OP_ALLOW,	/* give it access to those that are «allowed», and to no others */
+	OP_CLEAR,	/* end all processes in its cgroups except its first one; then OP_DENY */
 	OP_STOP,	/* end its first process */
 };
 #define OP_KINDS 4

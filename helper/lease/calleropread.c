@@ -45,7 +45,7 @@ read_lists(const json_t *j, struct caller_op *c)
 		if (!json_is_string(item) || !strlist_add(&c->cgroups, json_string_value(item), SIZE_MAX))
 			return false;
 	json_array_foreach(nodes, i, item) {
-		n.open = json_is_true(json_array_get(item, 2));
+		n.allowed = json_is_true(json_array_get(item, 2));
 		if (json_array_size(item) != 3 || !json_is_boolean(json_array_get(item, 2)) ||
 		    !read_pid(json_array_get(item, 0), &n.major) || !read_pid(json_array_get(item, 1), &n.minor) ||
 		    !caller_op_add_node(c, &n))

@@ -1,12 +1,8 @@
 /* See edits.h. */
 #include "edits.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "../base/path.h"
 
 bool
 edits_add_node(struct edits *e, const struct edit_node *n)
@@ -53,45 +49,15 @@ edits_add_mount(struct edits *e, const char *source, const char *target, const c
 	return true;
 }
 
-bool
-edits_add_env(struct edits *e, const char *entry)
-{
-	const size_t n = strcspn(entry, "=");
-	size_t i;
-
-	for (i = 0; i < e->env.n; i++)
-		if (strcspn(e->env.v[i], "=") == n && strncmp(e->env.v[i], entry, n) == 0)
-			return true;
-	return strlist_add(&e->env, entry, SIZE_MAX);
-}
-
-bool
-edits_add_note(struct edits *e, const char *fmt, ...)
-{
-	char text[NOTE_MAX], note[NOTE_MAX];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	text_printable(note, sizeof(note), text);
-	return e->notes.n >= NOTES_MAX || strlist_has(&e->notes, note) || strlist_add(&e->notes, note, SIZE_MAX);
-}
-
-static int
-mount_order(const void *a, const void *b)
-{
-	const struct edit_mount *x = a, *y = b;
-	unsigned dx = path_depth(x->target), dy = path_depth(y->target);
-
-	return dx != dy ? (dx > dy) - (dx < dy) : strcmp(x->target, y->target);
-}
-
 void
-edits_sort_mounts(struct edits *e)
+driver_edits_free(struct driver_edits *d)
 {
-	if (e->mounts > 1)
-		qsort(e->mount, e->mounts, sizeof(*e->mount), mount_order);
+	free(d->files);
+	free(d->process);
+	strlist_free(&d->mounted);
+	strlist_free(&d->run);
+	strlist_free(&d->specs);
+	*d = (struct driver_edits){ 0 };
 }
 
 void
@@ -118,9 +84,28 @@ edits_free(struct edits *e)
 	strlist_free(&e->gpus);
 	strlist_free(&e->masked);
 	strlist_free(&e->notes);
+	driver_edits_free(&e->driver);
 	free(e->label);
 	free(e->mount_label);
 	*e = (struct edits){ 0 };
+}
+
+void
+edits_write_mounts(struct jsonout *j, const struct edits *e)
+{
+	size_t i;
+
+	jsonout_begin(j, "mounts", "[");
+	for (i = 0; i < e->mounts; i++) {
+		jsonout_begin(j, NULL, "{");
+		jsonout_text(j, "hostPath", e->mount[i].source);
+		jsonout_text(j, "containerPath", e->mount[i].target);
+		jsonout_list(j, "options", &e->mount[i].options);
+		if (e->mount[i].fs_path != NULL)
+			jsonout_text(j, "place", e->mount[i].fs_path);
+		jsonout_end(j, "}");
+	}
+	jsonout_end(j, "]");
 }
 
 void

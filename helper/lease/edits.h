@@ -23,6 +23,7 @@ struct edit_node {
 struct edit_mount {
 	char *source, *target;
 	uint32_t sum;			/* target_sum(target), if edits_add_mount() added it */
+	uint32_t grant;			/* of a granted folder: the index of its struct folder_grant (not in the reply) */
 	uint64_t mnt_id;			/* of a granted folder: the id of its mount; 0: not seen yet (not in the reply) */
 	char *fs_path;			/* of a granted folder: its file system path (lookup.h) as root saw it; else NULL */
 	struct strlist options;
@@ -39,6 +40,18 @@ struct edit_hook {
 	uint32_t timeout;		/* seconds; 0: none */
 };
 
+/*
+ * What gpuhelper-engine adds for the driver, as it wrote that (ask/driveredits.h). The helper reads only the lists. The
+ * wrapper refuses a text that has other paths.
+ */
+struct driver_edits {
+	char *files;			/* mounts, hooks and paths to hide; NULL: it adds nothing */
+	char *process;			/* variables and notes: what execs get, too */
+	struct strlist mounted, run;	/* sources of mounts, programs of hooks: paths of the host, in the text's order */
+	struct strlist specs;		/* for the audit log: paths of the CDI specs that gave them */
+};
+void driver_edits_free(struct driver_edits *d);
+
 struct edits {
 	struct edit_node *node;
 	size_t nodes;
@@ -52,31 +65,20 @@ struct edits {
 	uint32_t gid[64];		/* supplementary groups, as ids in the container */
 	size_t gids;
 	struct strlist gpus;		/* the GPUs, as in the audit log: "nvidia 0000:3b:00.0 GPU-... part 0" */
+	struct driver_edits driver;
 	struct strlist masked;		/* paths of the container's /proc to hide */
 	struct strlist notes;		/* warnings for the user, a line each: edits_add_note() */
-	bool promise;			/* the nodes must be closed until a task takes some of them (leasetasks.h) */
+	bool promise;			/* device rules must deny the nodes until a task takes some (leasetasks.h) */
 	char *label, *mount_label;	/* process.selinuxLabel, linux.mountLabel; NULL: unchanged */
 };
-
-#define NOTES_MAX 12			/* of one grant: four words without a node, libraries, a few sockets, a variable */
-#define NOTE_MAX 400			/* bytes of one, with its terminating 0 */
 
 bool edits_add_node(struct edits *e, const struct edit_node *n);
 /* A sum of the target's bytes. Targets with different sums differ: sums are compared faster than texts. */
 uint32_t target_sum(const char *target);
 /* Adds a copy; a NULL ends «options». False if memory is short. */
 bool edits_add_mount(struct edits *e, const char *source, const char *target, const char *const *options);
-/* Adds "NAME=value" unless the name exists. False if memory is short. */
-bool edits_add_env(struct edits *e, const char *entry);
-/*
- * Adds a warning, made printable and cut to NOTE_MAX, unless it is there already or NOTES_MAX others are. False if
- * memory is short.
- */
-bool edits_add_note(struct edits *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Adds a hook to fill in, valid until the next call. NULL if memory is short. */
-struct edit_hook *edits_add_hook(struct edits *e);
-/* Sorts mounts by the depth of their targets, so that a mount never hides one beneath it. */
-void edits_sort_mounts(struct edits *e);
+/* Writes the mounts as the array «mounts» of JSON; a folder's has its place, too. */
+void edits_write_mounts(struct jsonout *j, const struct edits *e);
 /* Writes the container's groups as a JSON array. */
 void edits_write_groups(struct jsonout *j, const char *key, const struct edits *e);
 void edits_free(struct edits *e);

@@ -21,7 +21,7 @@ lease_free(struct lease *l)
 	free(l->node);
 	free(l->container.user);
 	for (i = 0; i < l->folders; i++)
-		held_folder_free(&l->folder[i]);
+		leased_folder_free(&l->folder[i]);
 	for (i = 0; i < l->lookups; i++)
 		lookup_free(&l->lookup[i]);
 	free(l->lookup);
@@ -59,8 +59,8 @@ lease_only_promises(const struct lease *l)
 struct holding
 lease_holding(const struct lease *l)
 {
-	return l->scan.reopened ? (struct holding){ l->tasks.promised_gpu, l->tasks.promised_gpus } : (struct holding){ l->gpu,
-	    l->gpus };
+	return l->scan.has_access ? (struct holding){ l->tasks.promised_gpu, l->tasks.promised_gpus } :
+	    (struct holding){ l->gpu, l->gpus };
 }
 
 void
@@ -101,28 +101,28 @@ lease_keep_lookups(struct lease *l)
 	size_t i;
 
 	for (i = 0; i < l->folders; i++)
-		held_folder_free(&l->folder[i]);
+		leased_folder_free(&l->folder[i]);
 	strlist_free(&l->container.cgroups);
 	lease_tasks_free(&l->tasks);
 	l->folders = l->gpus = l->nodes = l->container.users = 0;
-	l->label[0] = l->reuse[0] = '\0';
-	l->placeholder = l->planned = l->unscanned = false;
+	l->label[0] = l->reuse_hash[0] = '\0';
+	l->gpus_by_task = l->planned = l->unscanned = false;
 	l->container.mnt_ns = 0;
 	l->state = LEASE_LEAKED;
 }
 
 bool
-lease_add_folder(struct lease *l, struct held_folder *f)
+lease_add_folder(struct lease *l, struct leased_folder *f)
 {
-	struct held_folder *v = reallocarray(l->folder, l->folders + 1, sizeof(*v));
+	struct leased_folder *v = reallocarray(l->folder, l->folders + 1, sizeof(*v));
 
 	if (v == NULL) {
-		held_folder_free(f);
+		leased_folder_free(f);
 		return false;
 	}
 	l->folder = v;
 	v[l->folders++] = *f;
-	*f = (struct held_folder){ 0 };
+	*f = (struct leased_folder){ 0 };
 	return true;
 }
 
@@ -149,30 +149,30 @@ lease_head_lines(struct lines *s, struct lease *l)
 	uint32_t version = LEASE_VERSION;
 
 	lines_begin(s, "lease");
-	word_u32(s, &version);
+	field_u32(s, &version);
 	if (version != LEASE_VERSION)
 		s->failed = true;
 	lines_begin(s, "container");
-	word_copy(s, &l->id);
-	word_copy(s, &l->root);
-	word_u32(s, &l->uid);
+	field_copy(s, &l->id);
+	field_copy(s, &l->root);
+	field_u32(s, &l->uid);
 	lines_begin(s, "granted");
-	word_copy(s, &l->policy);
-	word_copy(s, &l->pipeline);
-	word_i64(s, &l->since);
+	field_copy(s, &l->policy);
+	field_copy(s, &l->pipeline);
+	field_i64(s, &l->since);
 	lines_begin(s, "state");
 	l->state = lease_state_word(s, l->state);
-	word_bool(s, &l->planned);
+	field_bool(s, &l->planned);
 }
 
 /* Lines that a lease need not have: those of earlier versions have none. */
 static void
 further_lines(struct lines *s, struct lease *l)
 {
-	if (lines_more(s, "turn", l->reuse[0] != '\0'))
-		word_text(s, l->reuse, sizeof(l->reuse));
+	if (lines_more(s, "turn", l->reuse_hash[0] != '\0'))
+		field_text(s, l->reuse_hash, sizeof(l->reuse_hash));
 	if (lines_more(s, "unscanned", l->unscanned))
-		word_bool(s, &l->unscanned);
+		field_bool(s, &l->unscanned);
 }
 
 /* The lease's processes and namespaces. */
@@ -180,43 +180,43 @@ static void
 process_lines(struct lines *s, struct lease *l)
 {
 	lines_begin(s, "boot");
-	word_text(s, l->boot, sizeof(l->boot));
+	field_text(s, l->boot, sizeof(l->boot));
 	lines_begin(s, "asker");
-	process_id_words(s, &l->client);
+	process_id_fields(s, &l->asker);
 	lines_begin(s, "init");
-	process_id_words(s, &l->container.init);
+	process_id_fields(s, &l->container.init);
 	lines_begin(s, "namespaces");
-	word_u64(s, &l->container.pid_ns);
-	word_bool(s, &l->container.own_pids);
-	word_u64(s, &l->container.mnt_ns);
+	field_u64(s, &l->container.pid_ns);
+	field_bool(s, &l->container.own_pids);
+	field_u64(s, &l->container.mnt_ns);
 	lines_begin(s, "rights");
-	word_bool(s, &l->container.privileged);
-	word_bool(s, &l->container.hooked);
-	word_bool(s, &l->container.host_root);
+	field_bool(s, &l->container.privileged);
+	field_bool(s, &l->container.hooked);
+	field_bool(s, &l->container.host_root);
 	lines_begin(s, "label");
-	word_text(s, l->label, sizeof(l->label));
+	field_text(s, l->label, sizeof(l->label));
 }
 
 static void
-node_words(struct lines *s, void *member)
+node_fields(struct lines *s, void *member)
 {
 	struct edit_node *n = member;
 
-	word_text(s, n->path, sizeof(n->path));
-	word_u32(s, &n->major);
-	word_u32(s, &n->minor);
-	word_u32(s, &n->mode);
-	word_u32(s, &n->uid);
-	word_u32(s, &n->gid);
+	field_text(s, n->path, sizeof(n->path));
+	field_u32(s, &n->major);
+	field_u32(s, &n->minor);
+	field_u32(s, &n->mode);
+	field_u32(s, &n->uid);
+	field_u32(s, &n->gid);
 }
 
 static void
-user_words(struct lines *s, void *member)
+user_fields(struct lines *s, void *member)
 {
 	struct idspan *u = member;
 
-	word_u32(s, &u->first);
-	word_u32(s, &u->size);
+	field_u32(s, &u->first);
+	field_u32(s, &u->size);
 }
 
 static bool
@@ -226,15 +226,15 @@ lease_lines(struct lines *s, struct lease *l)
 	further_lines(s, l);
 	process_lines(s, l);
 	lines_texts(s, "cgroup", &l->container.cgroups);
-	lines_members(s, "gpu", (void **)&l->gpu, &l->gpus, SIZE_MAX, sizeof(*l->gpu), held_gpu_words);
-	lines_members(s, "node", (void **)&l->node, &l->nodes, SIZE_MAX, sizeof(*l->node), node_words);
+	lines_members(s, "gpu", (void **)&l->gpu, &l->gpus, SIZE_MAX, sizeof(*l->gpu), leased_gpu_fields);
+	lines_members(s, "node", (void **)&l->node, &l->nodes, SIZE_MAX, sizeof(*l->node), node_fields);
 	lines_members(s, "user", (void **)&l->container.user, &l->container.users, SIZE_MAX,
-	    sizeof(*l->container.user), user_words);
-	lines_members(s, "folder", (void **)&l->folder, &l->folders, SIZE_MAX, sizeof(*l->folder), held_folder_words);
-	lines_members(s, "way", (void **)&l->lookup, &l->lookups, SIZE_MAX, sizeof(*l->lookup), lookup_words);
+	    sizeof(*l->container.user), user_fields);
+	lines_members(s, "folder", (void **)&l->folder, &l->folders, SIZE_MAX, sizeof(*l->folder), leased_folder_fields);
+	lines_members(s, "way", (void **)&l->lookup, &l->lookups, SIZE_MAX, sizeof(*l->lookup), lookup_fields);
 	lines_begin(s, "tasks");
-	word_bool(s, &l->placeholder);
-	if (l->placeholder)
+	field_bool(s, &l->gpus_by_task);
+	if (l->gpus_by_task)
 		lease_tasks_lines(s, &l->tasks);
 	return lines_finish(s);
 }
@@ -280,13 +280,13 @@ lease_copy(const struct lease *from, struct lease *to, struct why *why)
 bool
 lease_promises(const struct lease *l, const struct inventory *inv, const struct gpu *g)
 {
-	struct held_gpu is = { .vendor = g->vendor };
+	struct leased_gpu is = { .vendor = g->vendor };
 	size_t i;
 
 	snprintf(is.pci, sizeof(is.pci), "%s", g->pci);
 	gpu_part(inv, g, is.part);
 	for (i = 0; i < l->tasks.promised_gpus; i++)
-		if (held_same(&l->tasks.promised_gpu[i], &is))
+		if (leased_gpu_same(&l->tasks.promised_gpu[i], &is))
 			return true;
 	return false;
 }

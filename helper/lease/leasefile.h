@@ -13,7 +13,7 @@
 #include "../kernel/secontext.h"
 #include "callerop.h"
 #include "edits.h"
-#include "heldfolder.h"
+#include "leasedfolder.h"
 #include "leasetasks.h"
 #include "lookup.h"
 
@@ -22,7 +22,7 @@ struct idspan {
 	uint32_t first, size;
 };
 
-#define LEASE_VERSION 10		/* of the files; an upgrade is refused while another version is there (install.sh) */
+#define LEASE_VERSION 11		/* of the files; an upgrade is refused while another version is there (install.sh) */
 #define LEASE_FILE_MAX (1 << 20)	/* bytes: a longer one could not be read, and would stop every grant */
 #define LEASES_MAX 4096		/* that live at a time */
 
@@ -34,7 +34,7 @@ struct lease_container {
 	uint64_t pid_ns;		/* the PID namespace (inode) of all process numbers here; 0: unknown */
 	/* the container's own cgroups; before it exists, where they may be (host/cgroup/cgroup.h) */
 	struct strlist cgroups;
-	struct idspan *user;	/* without a cgroup of its own (rootless): users whose open nodes keep the lease */
+	struct idspan *user;	/* without a cgroup of its own (rootless): users whose open nodes count as use of it */
 	size_t users;
 	bool privileged;	/* it can undo its own device rules */
 	bool hooked;		/* it runs hooks of a CDI spec, also at its end */
@@ -43,10 +43,10 @@ struct lease_container {
 
 /* What the scan of a helper found of a lease, and what was done about it. Not in the file. */
 struct lease_scan {
-	bool done;		/* whether it is over is known (leaseend.h) */
-	bool releasing;		/* set to releasing just now, to be scanned again (leaseend.h) */
-	bool over;		/* it is over, and left alone */
-	bool reopened;		/* only promised, but its container was seen to have access */
+	bool done;		/* whether it is over is known (leaseend.c end_if_over()) */
+	bool releasing;		/* its state was set to releasing just now, so it must be scanned again */
+	bool over;		/* found over, and still here: it could not be ended, or was not to be */
+	bool has_access;	/* its container was seen to have access to more nodes than the lease says */
 };
 
 #define LEASE_NAME_SIZE 104
@@ -57,26 +57,30 @@ struct lease {
 	char name[LEASE_NAME_SIZE];	/* of the file (leasename.h); "" until first written; not in the file */
 	char *id, *root;	/* container id, runtime root */
 	uint32_t uid;
-	struct process_id client;	/* the process that asked */
+	struct process_id asker;	/* the process that asked */
 	char boot[40];
 	int64_t since;		/* seconds since 1970 */
 	char *policy, *pipeline;
-	char reuse[HASH_SIZE];	/* hex SHA-256 of what tokens have in common that take turns (reuse_by); "": none */
+	/* hex SHA-256 of what its token shares with others (reuse_by): one of these has a lease at a time; "": none */
+	char reuse_hash[HASH_SIZE];
 	char label[SECONTEXT_MAX];	/* SELinux label of its processes; "": none */
 	struct lease_container container;
-	struct held_gpu *gpu;
+	struct leased_gpu *gpu;
 	size_t gpus;
 	struct edit_node *node;	/* its GPUs' own nodes, with mode, owner and group as of the grant */
 	size_t nodes;
-	struct held_folder *folder;	/* if SELinux is on */
+	struct leased_folder *folder;	/* if SELinux is on */
 	size_t folders;
-	/* to its folders; once the container exists, only to those that it may write to as the host's root */
+	/*
+	 * to its folders, driver files and hooks; once it exists, unless «hooked», only to those it may write to as the
+	 * host's root
+	 */
 	struct lookup *lookup;
 	size_t lookups;
-	bool planned;		/* changes are planned only: the grant is not in the audit log yet */
+	bool planned;		/* it has changes to nodes, and none of them was begun */
 	bool unscanned;		/* nobody has looked yet who else has its GPUs open: its container must not start */
 	enum lease_state state;
-	bool placeholder;		/* its first process only pauses: its tasks are execs, whose end can be seen */
+	bool gpus_by_task;		/* not the container but its tasks get the GPUs: execs, whose end can be seen (plan.c) */
 	struct lease_tasks tasks;
 	struct lease_scan scan;
 };
@@ -94,10 +98,11 @@ int lease_decode(const char *text, size_t len, struct lease *l, struct why *why)
 int lease_copy(const struct lease *from, struct lease *to, struct why *why);
 
 /* Takes over the contents of *f, which are freed if it fails. False if memory is short. */
-bool lease_add_folder(struct lease *l, struct held_folder *f);
+bool lease_add_folder(struct lease *l, struct leased_folder *f);
 /* The same for *w. */
 bool lease_add_lookup(struct lease *l, struct lookup *w);
 void lease_free(struct lease *l);
+#define autolease __attribute__((cleanup(lease_free)))
 
 #define LEASE_LINE_MAX 320
 /* Describes the GPUs for their user: «GPU 0000:3b:00.0 (exclusive), waited 38 s». */

@@ -91,7 +91,7 @@ bloom_add_node(struct bloom_query *m, uint32_t major, uint32_t minor)
 static uint64_t
 signature_of(const struct lease *l)
 {
-	uint64_t s = l->placeholder ? UINT64_MAX : 0;
+	uint64_t s = l->gpus_by_task ? UINT64_MAX : 0;
 	size_t i;
 
 	for (i = 0; i < l->gpus; i++)
@@ -105,7 +105,7 @@ static unsigned
 flags_of(const struct lease *l)
 {
 	return (l->lookups > 0 ? LEASE_LOOKUPS : 0) | (lease_writes_as_root(l) ? LEASE_WRITES : 0) |
-	    (l->label[0] != '\0' || l->folders > 0 ? LEASE_LABEL : 0) | (l->reuse[0] != '\0' ? LEASE_REUSE : 0);
+	    (l->label[0] != '\0' || l->folders > 0 ? LEASE_LABEL : 0) | (l->reuse_hash[0] != '\0' ? LEASE_REUSE : 0);
 }
 
 void

@@ -17,7 +17,7 @@ lease_state_name(enum lease_state s)
 enum lease_state
 lease_state_word(struct lines *s, enum lease_state state)
 {
-	return (enum lease_state)word_name(s, states, sizeof(states) / sizeof(states[0]), state);
+	return (enum lease_state)field_name(s, states, sizeof(states) / sizeof(states[0]), state);
 }
 
 bool
@@ -38,35 +38,35 @@ lease_tasks_free(struct lease_tasks *p)
 }
 
 void
-lease_tasks_open(struct lease_tasks *p, const struct devnum *v, size_t n)
+lease_tasks_allow(struct lease_tasks *p, const struct devnum *v, size_t n)
 {
 	size_t i, k;
 
 	for (i = 0; i < p->nodes; i++)
-		for (p->node[i].open = false, k = 0; k < n && !p->node[i].open; k++)
-			p->node[i].open = p->node[i].major == v[k].major && p->node[i].minor == v[k].minor;
+		for (p->node[i].allowed = false, k = 0; k < n && !p->node[i].allowed; k++)
+			p->node[i].allowed = p->node[i].major == v[k].major && p->node[i].minor == v[k].minor;
 }
 
 void
-process_id_words(struct lines *s, struct process_id *p)
+process_id_fields(struct lines *s, struct process_id *p)
 {
 	uint32_t pid = (uint32_t)p->pid;
 
-	word_u32(s, &pid);
-	word_u64(s, &p->start);
+	field_u32(s, &pid);
+	field_u64(s, &p->start);
 	p->pid = (pid_t)pid;
 	if (pid > INT32_MAX)
 		s->failed = true;
 }
 
 static void
-promised_node_words(struct lines *s, void *member)
+promised_node_fields(struct lines *s, void *member)
 {
 	struct promised_node *n = member;
 
-	word_u32(s, &n->major);
-	word_u32(s, &n->minor);
-	word_bool(s, &n->open);
+	field_u32(s, &n->major);
+	field_u32(s, &n->minor);
+	field_bool(s, &n->allowed);
 }
 
 void
@@ -75,24 +75,24 @@ lease_tasks_lines(struct lines *s, struct lease_tasks *p)
 	static const char *const idles[] = { "give-back", "stop", "keep" };
 
 	lines_begin(s, "pausing");
-	word_u32(s, &p->program.major);
-	word_u32(s, &p->program.minor);
-	word_u64(s, &p->program.inode);
-	word_copy_if_any(s, &p->devcgroup);
-	p->idle = (enum idle_setting)word_name(s, idles, sizeof(idles) / sizeof(idles[0]), p->idle);
-	word_u32(s, &p->left_behind);
-	word_copy_if_any(s, &p->asked);
-	process_id_words(s, &p->task);
-	word_i64(s, &p->left_since);
-	process_id_words(s, &p->changer);
-	word_i64(s, &p->changing_since);
-	word_u32(s, &p->waited);
-	word_u32(s, &p->uid);
-	word_u32(s, &p->gid);
-	word_copy_if_any(s, &p->who);
+	field_u32(s, &p->program.major);
+	field_u32(s, &p->program.minor);
+	field_u64(s, &p->program.inode);
+	field_copy_if_any(s, &p->devcgroup);
+	p->idle = (enum idle_setting)field_name(s, idles, sizeof(idles) / sizeof(idles[0]), p->idle);
+	field_u32(s, &p->left_behind);
+	field_copy_if_any(s, &p->asked);
+	process_id_fields(s, &p->task);
+	field_i64(s, &p->left_since);
+	process_id_fields(s, &p->changer);
+	field_i64(s, &p->changing_since);
+	field_u32(s, &p->waited);
+	field_u32(s, &p->uid);
+	field_u32(s, &p->gid);
+	field_copy_if_any(s, &p->who);
 	lines_members(s, "may", (void **)&p->promised_gpu, &p->promised_gpus, PROMISED_GPUS_MAX, sizeof(*p->promised_gpu),
-	    held_gpu_words);
-	lines_members(s, "promised", (void **)&p->node, &p->nodes, PROMISED_NODES_MAX, sizeof(*p->node), promised_node_words);
+	    leased_gpu_fields);
+	lines_members(s, "promised", (void **)&p->node, &p->nodes, PROMISED_NODES_MAX, sizeof(*p->node), promised_node_fields);
 }
 
 /* Decisions. */

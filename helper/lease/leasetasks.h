@@ -35,23 +35,24 @@ struct file_id {
 };
 bool file_id_same(const struct file_id *a, const struct file_id *b);
 
-/* The state of a lease. lease_state_name() has the words of files and messages, which are older than these. */
+/* The state of a lease. Files and messages have the words in quotes (lease_state_name()), which are older. */
 enum lease_state {
-	LEASE_HELD,
-	LEASE_RELEASING,		/* ended, but its GPUs are still in use */
-	LEASE_REVOKING,	/* a process (tasks.changer) is taking the container's access to its nodes away */
-	LEASE_PROMISED,		/* it holds no GPU: no task is there, or a task waits */
-	LEASE_ACQUIRING,		/* a process (tasks.changer) is acquiring GPUs for a task (tasks.task) */
-	LEASE_LEAKED,	/* the container is gone, but a process may have its folders: holds only their lookup paths */
+	LEASE_HELD,		/* "held" */
+	LEASE_RELEASING,	/* "draining": ended, but its GPUs are still in use */
+	LEASE_REVOKING,	/* "giving-back": a process (tasks.changer) is taking the container's access to its nodes away */
+	LEASE_PROMISED,		/* "promised": it holds no GPU: no task is there, or a task waits */
+	LEASE_ACQUIRING,	/* "taking": a process (tasks.changer) is acquiring GPUs for a task (tasks.task) */
+	/* "passed-on": the container is gone, but a process may have its folders: holds only their lookup paths */
+	LEASE_LEAKED,
 };
 const char *lease_state_name(enum lease_state s);
-/* Writes or reads it as a word (lines.h). */
+/* Writes or reads it as a field (lines.h). */
 enum lease_state lease_state_word(struct lines *s, enum lease_state state);
 
 /* A node of the GPUs that were promised. The container has it in any case. */
 struct promised_node {
 	uint32_t major, minor;
-	bool open;			/* the container's device rules allow it, as long as the lease is held */
+	bool allowed;			/* the container's device rules allow it, as long as the lease is held */
 };
 
 /* What a lease knows of its container's tasks. */
@@ -61,7 +62,7 @@ struct lease_tasks {
 	enum idle_setting idle;
 	uint32_t left_behind;		/* seconds that processes of an ended task may stay, or LEFT_BEHIND_KEEP */
 	char *asked;			/* the GPUs in the container's own words; NULL: it asked for all that the policy gives */
-	struct held_gpu *promised_gpu;		/* the promised GPUs: those that a task may acquire some of */
+	struct leased_gpu *promised_gpu;		/* the promised GPUs: those that a task may acquire some of */
 	size_t promised_gpus;
 	struct promised_node *node;	/* all nodes of these */
 	size_t nodes;
@@ -71,18 +72,18 @@ struct lease_tasks {
 	int64_t changing_since;		/* clock_ms() when the changer began */
 	uint32_t waited;		/* seconds that it waited for its GPUs */
 	uint32_t uid, gid;		/* of the process that the container was made for; ids inside */
-	char *who;			/* identity (identity_pack()) by which a task is judged; NULL: it can't be */
+	char *who;			/* whose it is (attribution_pack()), by which a task is judged; NULL: it can't be */
 };
 void lease_tasks_free(struct lease_tasks *p);
 
-/* Sets which of the nodes are open: those of v[0, n). Nodes that were not promised are left out. */
-void lease_tasks_open(struct lease_tasks *p, const struct devnum *v, size_t n);
+/* Sets which of the nodes are allowed: those of v[0, n). Nodes that were not promised are left out. */
+void lease_tasks_allow(struct lease_tasks *p, const struct devnum *v, size_t n);
 
 /*
- * Write or read a process as two words, and all of *p as lines (lines.h). To be freed after a failed read,
+ * Write or read a process as two fields, and all of *p as lines (lines.h). To be freed after a failed read,
  * too.
  */
-void process_id_words(struct lines *s, struct process_id *p);
+void process_id_fields(struct lines *s, struct process_id *p);
 void lease_tasks_lines(struct lines *s, struct lease_tasks *p);
 
 /* What root saw of the container. */

@@ -103,17 +103,17 @@ ledger_drop_undone(struct ledger_node *n)
 /* Lines. */
 
 static void
-entry_words(struct lines *s, void *member)
+entry_fields(struct lines *s, void *member)
 {
 	static const char *const kinds[] = { "make-node", "allow-user", "allow-group", "label" };
 	struct ledger_entry *e = member;
 
-	word_text(s, e->key, sizeof(e->key));
-	word_u32(s, &e->uid);
-	e->kind = (enum change_kind)word_name(s, kinds, sizeof(kinds) / sizeof(kinds[0]), e->kind);
-	word_u32(s, &e->id);
-	word_copy_if_any(s, &e->label);
-	word_copy_if_any(s, &e->was);
+	field_text(s, e->key, sizeof(e->key));
+	field_u32(s, &e->uid);
+	e->kind = (enum change_kind)field_name(s, kinds, sizeof(kinds) / sizeof(kinds[0]), e->kind);
+	field_u32(s, &e->id);
+	field_copy_if_any(s, &e->label);
+	field_copy_if_any(s, &e->was);
 	if ((e->label != NULL) != (e->kind == CHANGE_LABEL) || (e->was != NULL) != (e->kind == CHANGE_LABEL))
 		s->failed = true;
 }
@@ -125,18 +125,18 @@ node_lines(struct lines *s, struct ledger_node *n)
 	uint32_t version = LEDGER_VERSION;
 
 	lines_begin(s, "ledger");
-	word_u32(s, &version);
+	field_u32(s, &version);
 	if (version != LEDGER_VERSION)
 		s->failed = true;
 	lines_begin(s, "node");
-	word_text(s, n->path, sizeof(n->path));
-	word_u32(s, &n->major);
-	word_u32(s, &n->minor);
+	field_text(s, n->path, sizeof(n->path));
+	field_u32(s, &n->major);
+	field_u32(s, &n->minor);
 	lines_begin(s, "before");
-	word_text(s, n->boot, sizeof(n->boot));
-	word_u64(s, &n->inode);
-	n->mask = (int)word_name(s, masks, sizeof(masks) / sizeof(masks[0]), (unsigned)(n->mask + 1)) - 1;
-	lines_members(s, "entry", (void **)&n->entry, &n->entries, SIZE_MAX, sizeof(*n->entry), entry_words);
+	field_text(s, n->boot, sizeof(n->boot));
+	field_u64(s, &n->inode);
+	n->mask = (int)field_name(s, masks, sizeof(masks) / sizeof(masks[0]), (unsigned)(n->mask + 1)) - 1;
+	lines_members(s, "entry", (void **)&n->entry, &n->entries, SIZE_MAX, sizeof(*n->entry), entry_fields);
 	return lines_finish(s);
 }
 

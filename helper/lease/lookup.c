@@ -49,14 +49,14 @@ lookup_same(const struct lookup *a, const struct lookup *b)
 }
 
 void
-lookup_words(struct lines *s, void *lookup)
+lookup_fields(struct lines *s, void *lookup)
 {
 	struct lookup *w = lookup;
 	size_t i;
 
-	word_copy(s, &w->path);
-	word_bool(s, &w->writable);
-	words_list(s, &w->at);
+	field_copy(s, &w->path);
+	field_bool(s, &w->writable);
+	fields_list(s, &w->at);
 	if (!s->failed && (w->path[0] != '/' || w->at.n == 0))
 		s->failed = true;
 	for (i = 0; i < w->at.n; i++)

@@ -1,6 +1,6 @@
 /*
- * The lookup path of a folder of the host. Whoever is the host's root and may write to a directory on it can redirect
- * the path (rename(2), a link).
+ * The lookup path of a folder of the host, or of a directory of driver files. Whoever is the host's root and may write
+ * to a directory on it can redirect the path (rename(2), a link).
  */
 #ifndef GPUHELPER_LEASE_LOOKUP_H
 #define GPUHELPER_LEASE_LOOKUP_H
@@ -15,7 +15,7 @@ struct lookup {
 	bool writable;
 	/*
 	 * File system paths, "8:1 /srv/data": file system and path in it (mountinfo in proc(5)). First the folder's own;
-	 * then, for each mount on the way, the last directory above it.
+	 * then its parent's, and for each mount above, that of the directory in which it is mounted.
 	 */
 	struct strlist at;
 };
@@ -32,8 +32,8 @@ bool lookup_lies_in(const struct lookup *w, const struct lookup *other);
 /* True if both are equal. */
 bool lookup_same(const struct lookup *a, const struct lookup *b);
 
-/* Reads or writes a struct lookup as words, for lines_members() (lines.h). To be freed after a failed read, too. */
-void lookup_words(struct lines *s, void *lookup);
+/* Reads or writes a struct lookup as fields, for lines_members() (lines.h). To be freed after a failed read, too. */
+void lookup_fields(struct lines *s, void *lookup);
 void lookup_free(struct lookup *w);
 #define autolookup __attribute__((cleanup(lookup_free)))
 

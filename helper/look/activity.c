@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "../base/cleanup.h"
-#include "../host/cgroup/cgroup.h"
+#include "../host/cgroup/population.h"
 #include "../host/cgroup/container.h"
 #include "../host/file.h"
 #include "../host/process/opennode.h"

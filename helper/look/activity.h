@@ -1,4 +1,4 @@
-/* What the container of a lease with «placeholder» is doing (lease/leasetasks.h). */
+/* What the container of a lease with «gpus_by_task» is doing (lease/leasetasks.h). */
 #ifndef GPUHELPER_LOOK_ACTIVITY_H
 #define GPUHELPER_LOOK_ACTIVITY_H
 

@@ -15,8 +15,8 @@
 /* What a copy found. */
 struct copy_part {
 	volatile pid_t at;	/* the process that it is looking at */
-	pid_t unsteady, slow;	/* as in struct incomplete (nodeholders.c) */
-	pid_t holder[COPY_NODES_MAX];
+	pid_t unsteady, slow;	/* as in struct incomplete (nodeopeners.c) */
+	pid_t opener[COPY_NODES_MAX];
 };
 
 /* Maps the memory. To be called before the filter is installed, which allows no shared mapping. */

@@ -53,14 +53,14 @@ take_cgroup_names(struct bytes *rest, uint64_t n, struct lease *l)
 static bool
 take_folders(struct bytes *rest, uint64_t n, struct lease *l)
 {
-	struct held_folder f;
+	struct leased_folder f;
 	uint64_t i;
 
 	for (i = 0; i < n; i++) {
-		f = (struct held_folder){ .fs = take_text(rest) };
+		f = (struct leased_folder){ .fs = take_text(rest) };
 		f.fs_path = take_text(rest);
 		if (f.fs == NULL || f.fs_path == NULL) {
-			held_folder_free(&f);
+			leased_folder_free(&f);
 			return false;
 		}
 		if (!lease_add_folder(l, &f))
@@ -99,10 +99,10 @@ take_fixed(struct bytes *rest, struct look_lease *f, struct lease *l)
 		return false;
 	memcpy(l->boot, f->boot, sizeof(l->boot));
 	l->boot[sizeof(l->boot) - 1] = '\0';
-	l->client = f->client;
+	l->asker = f->asker;
 	l->container.init = f->init;
-	l->container.mnt_ns = f->mounts;
-	l->container.pid_ns = f->pids;
+	l->container.mnt_ns = f->mnt_ns;
+	l->container.pid_ns = f->pid_ns;
 	l->tasks.program = f->program;
 	l->tasks.task = f->task;
 	return true;
@@ -121,7 +121,7 @@ take_arrays(struct bytes *rest, const struct look_lease *f, struct lease *l)
 }
 
 bool
-look_ask_unpack(const char *bytes, size_t len, struct look_ask *a, struct lease *l)
+look_query_unpack(const char *bytes, size_t len, struct look_query *a, struct lease *l)
 {
 	struct bytes rest = { bytes, len };
 	struct look_lease f;
@@ -130,6 +130,47 @@ look_ask_unpack(const char *bytes, size_t len, struct look_ask *a, struct lease 
 	return bytes_take(&rest, a, sizeof(*a)) && look_head_is_ours(&a->head) && take_fixed(&rest, &f, l) &&
 	    take_arrays(&rest, &f, l) && take_cgroup_names(&rest, f.cgroups, l) && take_folders(&rest, f.folders, l) &&
 	    take_lookups(&rest, f.lookups, l) && rest.n == 0;
+}
+
+bool
+look_query_is_of_paths(const char *bytes, size_t len)
+{
+	struct look_query a;
+
+	return bytes_take(&(struct bytes){ bytes, len }, &a, sizeof(a)) && look_head_is_ours(&a.head) && a.kind == LOOK_PATHS;
+}
+
+bool
+look_paths_unpack(const char *bytes, size_t len, struct look_query *a, struct paths_query *paths)
+{
+	struct bytes rest = { bytes, len };
+	struct lines t = { 0 };
+
+	*paths = (struct paths_query){ .folders = 0 };
+	if (!bytes_take(&rest, a, sizeof(*a)))
+		return false;
+	t.at = rest.p;
+	t.end = rest.p + rest.n;
+	paths_query_lines(&t, paths);
+	return lines_finish(&t);
+}
+
+void
+paths_query_free(struct paths_query *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->folders; i++) {
+		free(a->folder[i].path);
+		free(a->folder[i].target);
+		free(a->folder[i].base);
+	}
+	free(a->folder);
+	free(a->cgroups.path);
+	free(a->cgroups.id);
+	policy_set_free(&a->writers);
+	strlist_free(&a->file);
+	*a = (struct paths_query){ .folders = 0 };
 }
 
 struct look_answer

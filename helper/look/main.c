@@ -1,7 +1,8 @@
 /*
- * gpuhelper-look: sees for the helper what takes capabilities to see: other users' processes, what they have open, and
- * who keeps a lease. The helper starts it as a user of its own (root/child/looker.h), asks one question at a time over
- * one channel, and ends it. Its answers are numbers (ask/lookask.h), never bytes of a file.
+ * gpuhelper-look: sees for the helper what takes capabilities to see: other users' processes, what they have open, who
+ * keeps a lease, and where paths lead. The helper starts it as a user of its own (root/child/looker.h), asks one
+ * question at a time over one channel, and ends it. Its answers are numbers (ask/lookquery.h) and paths
+ * (ask/pathsquery.h), never bytes of a file.
  *
  * There are two processes: a watcher, and a child of it that scans. If a scan takes too long, a signal ends the child;
  * the watcher reports that, and starts another child for the next question. Where there are many processes, the child
@@ -27,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/bytes.h"
 #include "../base/cleanup.h"
 #include "../base/times.h"
 #include "../host/clock.h"
@@ -38,11 +40,13 @@
 #include "../root/self/spawn.h"
 #include "../root/self/timer.h"
 #include "activity.h"
+#include "containerprocess.h"
 #include "copies.h"
 #include "leakedmounts.h"
-#include "leasekept.h"
+#include "leaseinuse.h"
 #include "lookquestion.h"
-#include "nodeholders.h"
+#include "nodeopeners.h"
+#include "paths.h"
 #include "rootlessuse.h"
 
 #define CHANNEL SPAWN_CHANNEL
@@ -68,10 +72,10 @@ static const int kept[] = { CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_
 static const struct confinement confinement = { "gpuhelper-look", MEMORY_MAX, kept, sizeof(kept) / sizeof(kept[0]),
 	FILTER_LOOKER, false };
 
-/* holder[] has an element for each of the lease's nodes. */
+/* opener[] has an element for each of the lease's nodes. */
 static void
-look_by_kind(const struct look_ask *a, const struct lease *l, struct process_snapshot *seen, struct look_answer *out,
-    pid_t *holder)
+look_by_kind(const struct look_query *a, const struct lease *l, struct process_snapshot *seen, struct look_answer *out,
+    pid_t *opener)
 {
 	struct scan_limits limits = { .budget = { a->left, a->until }, .dirs = a->dirs };
 	struct activity activity;
@@ -81,11 +85,12 @@ look_by_kind(const struct look_ask *a, const struct lease *l, struct process_sna
 		process_snapshot_free(seen);
 	switch (a->kind) {
 	case LOOK_BOOT:
-	case LOOK_KEPT:
+	case LOOK_IN_USE:
 		out->of_another_boot = lease_is_of_another_boot(seen, l) ? 1 : 0;
-		out->yes = a->kind == LOOK_KEPT && out->of_another_boot == 0 && lease_is_kept(seen, l, &limits) ? 1 : 0;
+		out->yes = a->kind == LOOK_IN_USE && out->of_another_boot == 0 && lease_in_use(seen, l, &limits) ? 1 :
+		    0;
 		break;
-	case LOOK_USE:
+	case LOOK_ROOTLESS_USE:
 		out->yes = rootless_lease_in_use(l, &limits.budget) ? 1 : 0;
 		break;
 	case LOOK_LEAKED:
@@ -93,10 +98,13 @@ look_by_kind(const struct look_ask *a, const struct lease *l, struct process_sna
 		break;
 	case LOOK_ACTIVITY:
 		activity_read(l, &limits.budget, &activity);
-		out->activity = activity_pack(&activity);
+		out->seen = activity_pack(&activity);
 		break;
-	case LOOK_HOLDERS:
-		holders_find(l->node, l->nodes, holder, &progress->pid, &out->incomplete);
+	case LOOK_WAITER:
+		out->seen = (uint32_t)container_find_process(l, l->tasks.task);
+		break;
+	case LOOK_OPENERS:
+		openers_find(l->node, l->nodes, opener, &progress->pid, &out->incomplete);
 		break;
 	}
 	out->left = limits.budget.left;
@@ -104,19 +112,16 @@ look_by_kind(const struct look_ask *a, const struct lease *l, struct process_sna
 	out->dirs = limits.dirs;
 }
 
+/* Sends the answer, and what follows it. */
 static bool
-say(const struct look_answer *answer, const pid_t *holder, size_t holders)
+say(const struct look_answer *answer, const void *more, size_t n)
 {
-	const size_t n = sizeof(*answer) + holders * sizeof(*holder);
-	autofree char *bytes = malloc(n);
+	autobuf struct buf b = { 0 };
 	struct why ignored;
 
-	if (bytes == NULL)
-		return false;
-	memcpy(bytes, answer, sizeof(*answer));
-	if (holders > 0)
-		memcpy(bytes + sizeof(*answer), holder, holders * sizeof(*holder));
-	return frame_write(CHANNEL, bytes, n, LOOK_ANSWER_MAX, ANSWER_MS, &ignored) == 0;
+	bytes_put(&b, answer, sizeof(*answer));
+	bytes_put(&b, more, n);
+	return !b.failed && frame_write(CHANNEL, b.p, b.len, LOOK_PATHS_MAX, ANSWER_MS, &ignored) == 0;
 }
 
 static int
@@ -159,40 +164,82 @@ blocked_until_now(int64_t ran)
 	return blocked > 0 ? (uint32_t)blocked : 0;
 }
 
+static void
+begin_look(uint32_t ms, int schedstat)
+{
+	progress->pid = 0;
+	progress->ran = ran_by(schedstat);
+	progress->since = clock_ms();
+	progress->until = progress->since + ms;
+	end_after((int)ms);
+}
+
+static void
+end_look(int schedstat, struct look_answer *answer)
+{
+	end_after(0);
+	progress->until = 0;
+	answer->blocked = blocked_until_now(ran_by(schedstat));
+}
+
+/* The question was of another version: the empty head shows that this program is, too. */
+static bool
+say_not_understood(void)
+{
+	(void)say(&(struct look_answer){ .nonce = 0 }, NULL, 0);
+	return false;
+}
+
+static bool
+answer_about_lease(const char *bytes, size_t len, struct process_snapshot *seen, int schedstat)
+{
+	autolease struct lease l = { .id = NULL };
+	autofree pid_t *opener = NULL;
+	struct look_answer answer;
+	struct look_query a;
+
+	if (!look_query_unpack(bytes, len, &a, &l))
+		return say_not_understood();
+	if ((opener = calloc(l.nodes + 1, sizeof(*opener))) == NULL)
+		return false;
+	begin_look(a.timeout, schedstat);
+	look_by_kind(&a, &l, seen, &answer, opener);
+	end_look(schedstat, &answer);
+	return say(&answer, opener, a.kind == LOOK_OPENERS ? l.nodes * sizeof(*opener) : 0);
+}
+
+static bool
+answer_about_paths(const char *bytes, size_t len, int schedstat)
+{
+	autopathsquery struct paths_query asked = { .folders = 0 };
+	autopathsanswer struct paths_answer found = { .n = 0 };
+	autobuf struct buf text = { 0 };
+	struct lines t = { .out = &text };
+	struct look_answer answer;
+	struct look_query a;
+
+	if (!look_paths_unpack(bytes, len, &a, &asked))
+		return say_not_understood();
+	answer = look_answer_begin(a.nonce);
+	begin_look(a.timeout, schedstat);
+	paths_find(&asked, &found);
+	end_look(schedstat, &answer);
+	paths_answer_lines(&t, &found);
+	return lines_finish(&t) && say(&answer, text.p, text.len);
+}
+
 /* Answers one question. False: none can follow. */
 static bool
 answer_one(struct process_snapshot *seen, int schedstat)
 {
 	struct why ignored;
-	size_t len, holders;
-	autofree char *bytes = frame_read(CHANNEL, LOOK_ASK_MAX, IDLE_MS, &len, &ignored);
-	autofree pid_t *holder = NULL;
-	struct look_answer answer;
-	struct look_ask a;
-	struct lease l;
-	bool said = false;
+	size_t len;
+	autofree char *bytes = frame_read(CHANNEL, LOOK_QUERY_MAX, IDLE_MS, &len, &ignored);
 
 	if (bytes == NULL)
 		return false;
-	if (!look_ask_unpack(bytes, len, &a, &l)) {
-		/* of another version, which sees that by the empty head */
-		answer = (struct look_answer){ .nonce = 0 };
-		(void)say(&answer, NULL, 0);
-	} else if ((holder = calloc(l.nodes + 1, sizeof(*holder))) != NULL) {
-		progress->pid = 0;
-		progress->ran = ran_by(schedstat);
-		progress->since = clock_ms();
-		progress->until = progress->since + a.timeout;
-		end_after((int)a.timeout);
-		look_by_kind(&a, &l, seen, &answer, holder);
-		end_after(0);
-		progress->until = 0;
-		answer.blocked = blocked_until_now(ran_by(schedstat));
-		holders = a.kind == LOOK_HOLDERS ? l.nodes : 0;
-		said = say(&answer, holder, holders);
-	}
-	lease_free(&l);
-	return said;
+	return look_query_is_of_paths(bytes, len) ? answer_about_paths(bytes, len, schedstat) :
+	    answer_about_lease(bytes, len, seen, schedstat);
 }
 
 static _Noreturn void

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "../base/hash.h"
-
 void
 token_claims_free(struct token_claims *c)
 {
@@ -14,12 +12,4 @@ token_claims_free(struct token_claims *c)
 	instance_vars_free(&c->instance_vars);
 	claim_set_free(&c->claims);
 	*c = (struct token_claims){ 0 };
-}
-
-void
-token_hash(const char *token, char hex[HASH_SIZE])
-{
-	const char *const pieces[] = { token, NULL };
-
-	hash_pieces(pieces, hex);
 }

@@ -46,13 +46,13 @@ int
 give_folder(const struct giving *t, const struct folder_rule *r, const char *path, bool writable)
 {
 	const bool subfolder = path != NULL && !glob_is(r->path) && strcmp(path, r->path) != 0;
-	struct folder_want *v = reallocarray(t->out->folder, t->out->folders + 1, sizeof(*v));
+	struct folder_grant *v = reallocarray(t->out->folder, t->out->folders + 1, sizeof(*v));
 
 	if (v == NULL)
 		return refuse_nomem(t->why);
 	t->out->folder = v;
 	v += t->out->folders++;
-	*v = (struct folder_want){ .rule = r, .path = strdup(path != NULL ? path : r->path), .target = target_of(r, path),
+	*v = (struct folder_grant){ .rule = r, .path = strdup(path != NULL ? path : r->path), .target = target_of(r, path),
 		.base = subfolder ? strdup(r->path) : NULL, .writable = writable };
 	return v->path == NULL || v->target == NULL || (subfolder && v->base == NULL) ? refuse_nomem(t->why) : 0;
 }

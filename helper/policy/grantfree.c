@@ -17,10 +17,3 @@ grant_free(struct grant *g)
 	free(g->gpu);
 	*g = (struct grant){ 0 };
 }
-
-void
-decision_free(struct decision *d)
-{
-	inventory_free(&d->inventory);
-	grant_free(&d->grant);
-}

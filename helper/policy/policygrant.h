@@ -27,7 +27,7 @@ struct identity {
 };
 
 /* GPUs by one rule: «count» of the «n» candidates. */
-struct gpu_want {
+struct gpu_grant {
 	const struct gpu_rule *rule;
 	unsigned count;
 	const struct gpu *candidate[CANDIDATES_MAX];
@@ -35,7 +35,7 @@ struct gpu_want {
 };
 
 /* A folder by one rule; host/folder/folders.c resolves it. */
-struct folder_want {
+struct folder_grant {
 	const struct folder_rule *rule;
 	char *path;		/* may contain * and ? in its last component (if the request names no folder) */
 	char *target;		/* of the folder or, for a pattern, of its parent */
@@ -43,17 +43,16 @@ struct folder_want {
 	bool writable;
 };
 
-#define GRANT_WANTS_MAX (GPU_RULES_MAX + 256)	/* by number, and as many by name as may be requested */
+#define GRANT_DEMANDS_MAX (GPU_RULES_MAX + 256)	/* by number, and as many by name as may be requested */
 
 struct grant {
-	struct gpu_want *gpu;
+	struct gpu_grant *gpu;
 	size_t gpus;
-	struct folder_want *folder;
+	struct folder_grant *folder;
 	size_t folders;
 	unsigned wait;		/* seconds: the least of the rules' and max_wait */
 };
 void grant_free(struct grant *g);
-#define autogrant __attribute__((cleanup(grant_free)))
 
 /*
  * The values differ in many bits, so that no single flipped bit turns one into another (CVE-2023-42465).
@@ -73,44 +72,10 @@ struct decision {
 	struct grant grant;
 };
 /*
- * Makes the wants of the grant (*wants of them), with the candidates as they would be held. -1 with *why: memory is
- * short. The caller frees the candidates and *out in either case; *wants must be 0 before.
+ * Makes the demands of the grant (*demands of them), with the candidates as they would be held. -1 with *why: memory is
+ * short. The caller frees the candidates and *out in either case; *demands must be 0 before.
  */
-int grant_wants(const struct decision *d, struct pick_want **out, size_t *wants, struct why *why);
-void decision_free(struct decision *d);
-#define autodecision __attribute__((cleanup(decision_free)))
-
-/*
- * The most that a policy can give to anyone. gpuhelper-judge decides what a container gets; gpuhelper-engine makes the
- * grant from that decision with these functions, so that it can't exceed the policy.
- */
-
-/* True if the policy is for this caller. Otherwise *why says why not. */
-bool policy_lists(const struct policy *p, const struct client *who, struct why *why);
-/*
- * True if the identity has the proof that the policy requires. Otherwise *why says which proof is missing. Does not
- * compare the pipeline.
- */
-bool policy_takes(const struct policy *p, const struct identity *id, const struct settings *s, struct why *why);
-/* True if the policy allows a privileged container, where gpuhelper.conf allows none. Otherwise *why says so. */
-bool policy_lets_privileged(const struct policy *p, struct why *why);
-
-/*
- * The vendors that a grant by the policy concerns, as a mask (1 << enum gpu_vendor): those with rules, and
- * NVIDIA, whose other GPUs are hidden from the container. 0 if the policy grants no GPU.
- */
-unsigned policy_vendors(const struct policy *p);
-/* The vendors that any policy for this caller may concern; 0 if none grants GPUs. */
-unsigned policies_vendors(const struct policy_set *s, const struct client *who);
-
-/*
- * The policies for this caller, without the variables that they set, and the broken ones, in order. The
- * caller frees only the array; the rest is borrowed. False if memory is short.
- */
-bool policies_of(const struct policy_set *all, const struct client *who, struct policy_set *out);
-
-/* True if the rule can give this GPU. */
-bool gpu_rule_gives(const struct gpu_rule *r, const struct gpu *g, const struct settings *s);
+int grant_demands(const struct decision *d, struct gpu_demand **out, size_t *demands, struct why *why);
 
 /*
  * True if the rule can give this folder; path_check() must have accepted the path, and it has no * or ?.
@@ -127,14 +92,6 @@ struct giving {
 	struct why *why;
 };
 
-/* How many GPUs of the rule are given already. */
-unsigned give_used(const struct giving *t, const struct gpu_rule *r);
-/*
- * Gives «count» of these candidates, which the rule can give. 0, or -1 with *t->why if this caller can't be
- * held to them.
- */
-int give_gpus(const struct giving *t, const struct gpu_rule *r, unsigned count, const struct gpu *const *candidate,
-    size_t n);
 /*
  * Gives a path that the rule can give; NULL: the rule's own, which may contain * and ?. 0, or -1 with
  * *t->why.

@@ -1,9 +1,10 @@
-/* See policy.h: the GPUs of a rule. The helper does not link this file. */
-#include "policy.h"
+/* See gpurule.h. The helper does not link this file. */
+#include "gpurule.h"
 
 #include <string.h>
 
 #include "../cdi/cdiname.h"
+#include "../gpu/gpufind.h"
 
 const char *
 gpu_rule_vendor(const struct gpu_rule *r)

@@ -42,7 +42,7 @@ struct issuer_setting {
 	char *keys_host;		/* HOST or HOST:PORT of its jwks_uri, for gpuhelperctl alone; NULL: as in url */
 	unsigned max_age;		/* seconds after signing that a token is accepted */
 	unsigned keys_max_age;		/* seconds after fetching that the keys are used; 0: for ever */
-	bool reuse;			/* a token may be used for several containers */
+	bool token_reuse;			/* a token may be used for several containers */
 	char *variable;			/* the environment variable that has the token; NULL: GPUHELPER_TOKEN */
 	struct issuer_claims claims;
 };

@@ -17,13 +17,13 @@ usage_free(struct usage *u)
 }
 
 static void
-team_words(struct lines *s, void *member)
+team_fields(struct lines *s, void *member)
 {
 	struct team_usage *t = member;
 
-	word_copy(s, &t->team);
-	word_u64(s, &t->used);
-	word_i64(s, &t->at);
+	field_copy(s, &t->team);
+	field_u64(s, &t->used);
+	field_i64(s, &t->at);
 }
 
 bool
@@ -32,11 +32,11 @@ usage_lines(struct lines *s, struct usage *u)
 	uint32_t version = 1;
 
 	lines_begin(s, "usage");
-	word_u32(s, &version);
+	field_u32(s, &version);
 	s->failed = s->failed || version != 1;
 	lines_begin(s, "shares");
-	words_list(s, &u->shares);
-	lines_members(s, "team", (void **)&u->v, &u->n, USAGE_TEAMS_MAX, sizeof(*u->v), team_words);
+	fields_list(s, &u->shares);
+	lines_members(s, "team", (void **)&u->v, &u->n, USAGE_TEAMS_MAX, sizeof(*u->v), team_fields);
 	return lines_finish(s);
 }
 

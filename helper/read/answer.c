@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "../ask/table.h"
-#include "../ask/tablespec.h"
+#include "../ask/parsed.h"
+#include "../ask/parsedspec.h"
 #include "../base/cleanup.h"
 #include "cdi/cdispec.h"
 #include "conf/settingsread.h"
@@ -60,7 +60,7 @@ tell_policies(const struct read_file *files, size_t n, struct settings *s, size_
 }
 
 static char *
-answer_policies(const struct read_ask *a, size_t *len)
+answer_policies(const struct read_query *a, size_t *len)
 {
 	autofaults struct faults f = { 0 };
 	autosettings struct settings s = { 0 };
@@ -75,7 +75,7 @@ answer_policies(const struct read_ask *a, size_t *len)
 }
 
 static char *
-answer_specs(const struct read_ask *a, size_t *len)
+answer_specs(const struct read_query *a, size_t *len)
 {
 	autobuf struct buf b = { 0 };
 	struct lines t = { .out = &b };
@@ -99,7 +99,7 @@ answer_specs(const struct read_ask *a, size_t *len)
 }
 
 char *
-read_answer(const struct read_ask *a, size_t *len)
+read_answer(const struct read_query *a, size_t *len)
 {
 	return a->verb == READ_POLICIES ? answer_policies(a, len) : answer_specs(a, len);
 }

@@ -27,13 +27,13 @@ static bool
 answer_next(void)
 {
 	size_t len, said = 0;
-	struct read_ask a;
+	struct read_query a;
 	struct why why;
-	autofree char *bytes = frame_read(CHANNEL, READ_ASK_MAX, CHILD_IDLE_MS, &len, &why), *answer = NULL;
+	autofree char *bytes = frame_read(CHANNEL, READ_QUERY_MAX, CHILD_IDLE_MS, &len, &why), *answer = NULL;
 
 	if (bytes == NULL)
 		return false;
-	if (read_ask_unpack(bytes, len, &a, &why)) {
+	if (read_query_unpack(bytes, len, &a, &why)) {
 		answer = read_answer(&a, &said);
 		free(a.file);
 	} else

@@ -39,13 +39,13 @@ version_is_ours(const char version[READ_VERSION_MAX])
 }
 
 bool
-read_ask_unpack(const char *bytes, size_t len, struct read_ask *out, struct why *why)
+read_query_unpack(const char *bytes, size_t len, struct read_query *out, struct why *why)
 {
 	struct bytes rest = { bytes, len };
 	struct read_head h;
 	size_t i;
 
-	*out = (struct read_ask){ .files = 0 };
+	*out = (struct read_query){ .files = 0 };
 	if (!bytes_take(&rest, &h, sizeof(h)) || !version_is_ours(h.version)) {
 		read_refuse_version(why);
 		return false;
@@ -58,7 +58,7 @@ read_ask_unpack(const char *bytes, size_t len, struct read_ask *out, struct why 
 	if (out->file != NULL && out->files == h.files && rest.n == 0)
 		return true;
 	free(out->file);
-	*out = (struct read_ask){ .files = 0 };
+	*out = (struct read_query){ .files = 0 };
 	refuse(why, WHY_BUG, "gpuhelper-read can't read the question");
 	return false;
 }

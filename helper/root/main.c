@@ -44,7 +44,7 @@
 #define WRITE_MS 2000		/* for the peer to take a reply */
 #define FINAL_MS 5000		/* for the wrapper to stage the new config.json */
 #define STAY_MS 10000		/* for the runtime to make the container; the wrapper can start another helper later */
-/* the same for a helper that has looked beside the runtime: only that one knows the result */
+/* for one that has looked beside the runtime: only it knows the result. kill_after() may come before (timer.h) */
 #define LOOKED_STAY_MS 120000
 #define INTERRUPT_MS 100		/* so much later than one of these times a signal ends the wait in any case */
 
@@ -128,7 +128,7 @@ end_children(void)
  * and later the wrapper would wait.
  */
 static int
-report_container(const struct peer *p)
+report_container(const struct peer *peer)
 {
 	autorequest struct request r = { 0 };
 	autoreply struct reply reply = { .kind = REPLY_REFUSED };
@@ -141,10 +141,10 @@ report_container(const struct peer *p)
 	if ((text = read_request(stay, &len, &ignored)) == NULL)
 		return 0;
 	if (request_decode(text, len, &r, &reply.why) == 0) {
-		if (!verb_find((int)r.verb)->after_grant || !process_lives(p->pid, p->start))
+		if (!verb_find((int)r.verb)->after_grant || !process_lives(peer->pid, peer->start))
 			refuse(&reply.why, WHY_DATA, "after a grant, the process that asked may only report that its container was made");
 		else
-			verb_find((int)r.verb)->run(p, &r, &reply);
+			verb_find((int)r.verb)->run(peer, &r, &reply);
 	}
 	(void)send_reply(&reply, &ignored);
 	return reply.kind == REPLY_REFUSED ? (int)reply.why.code : 0;
@@ -155,44 +155,44 @@ report_container(const struct peer *p)
  * see the exit status, so a byte tells it; the grant is final whether the wrapper receives that byte or not.
  */
 static int
-finish_grant(const struct peer *p, struct request *r, const struct host_changes *t)
+finish_grant(const struct peer *peer, struct request *r, const struct host_changes *t)
 {
 	bool stays;
 	int word;
 
 	word = wait_for_confirmation();
-	if ((word != WIRE_DONE && word != WIRE_STAY) || !process_lives(p->pid, p->start)) {
-		grant_undo(p, r, t);
+	if ((word != WIRE_DONE && word != WIRE_STAY) || !process_lives(peer->pid, peer->start)) {
+		grant_undo(peer, r, t);
 		return WHY_IO;
 	}
-	stays = word == WIRE_STAY && slot_may_stay(p->client.uid);
+	stays = word == WIRE_STAY && slot_may_stay(peer->client.uid);
 	(void)frame_send_byte(STDIN_FILENO, stays ? WIRE_STAY : WIRE_DONE);
 	/* wipes the token before the helper stays */
 	request_free(r);
-	return stays ? report_container(p) : 0;
+	return stays ? report_container(peer) : 0;
 }
 
 static int
-send_answer(const struct peer *p, struct request *r, const struct reply *reply, const struct host_changes *t)
+send_answer(const struct peer *peer, struct request *r, const struct reply *reply, const struct host_changes *t)
 {
 	struct reply instead = { .kind = REPLY_REFUSED };
 	struct why ignored;
 
 	if (send_reply(reply, &instead.why) == -1) {
 		if (reply->kind == REPLY_GRANT)
-			grant_undo(p, r, t);
+			grant_undo(peer, r, t);
 		/* the reply was too long, so no byte of it was sent, and a refusal can follow */
 		if (instead.why.code == WHY_CONFIG)
 			(void)send_reply(&instead, &ignored);
 		return (int)instead.why.code;
 	}
 	if (reply->kind == REPLY_GRANT)
-		return finish_grant(p, r, t);
+		return finish_grant(peer, r, t);
 	return reply->kind == REPLY_REFUSED || reply->kind == REPLY_BUSY ? (int)reply->why.code : 0;
 }
 
 static int
-serve(const struct peer *p)
+serve(const struct peer *peer)
 {
 	autorequest struct request r = { 0 };
 	autoreply struct reply reply = { .kind = REPLY_REFUSED };
@@ -202,14 +202,14 @@ serve(const struct peer *p)
 	size_t len;
 
 	if ((text = read_request(READ_MS, &len, &reply.why)) == NULL || request_decode(text, len, &r, &reply.why) == -1)
-		return send_answer(p, &r, &reply, &changes);
+		return send_answer(peer, &r, &reply, &changes);
 	explicit_bzero(text, len);
 	verb = verb_find((int)r.verb);
 	if (r.verb == VERB_GRANT)
-		grant(p, &r, &reply, &changes);
+		grant(peer, &r, &reply, &changes);
 	else if (verb->run != NULL)
-		verb->run(p, &r, &reply);
-	return send_answer(p, &r, &reply, &changes);
+		verb->run(peer, &r, &reply);
+	return send_answer(peer, &r, &reply, &changes);
 }
 
 /*

@@ -134,7 +134,7 @@ check_first_process(const struct creation *c, struct first *f, struct why *why)
 
 /* Closes the promised nodes: the first process waits to be started, and no task can be there yet. */
 static int
-close_promised(const struct creation *c, const struct container_record *r, struct why *why)
+deny_promised(const struct creation *c, const struct container_record *r, struct why *why)
 {
 	autofree struct promised_node *v = calloc(c->access->nodes + 1, sizeof(*v));
 	size_t i;
@@ -186,7 +186,7 @@ record_container(const struct creation *c, struct first *f, struct why *why)
 	r.promised = c->promised;
 	if (ret == 0 && !add_nodes(c->access, &r))
 		ret = refuse_nomem(why);
-	if (ret == 0 && ((roots && write_record(c, &r, why) == -1) || (c->promised && close_promised(c, &r, why) == -1)))
+	if (ret == 0 && ((roots && write_record(c, &r, why) == -1) || (c->promised && deny_promised(c, &r, why) == -1)))
 		ret = -1;
 	container_record_free(&r);
 	return ret;
@@ -202,7 +202,7 @@ create_check_start(const struct command *c, struct why *why)
 		return -1;
 	if (!lease_is_recorded(c) || (ret = lease_read(c, &l, why)) == 1)
 		return 0;
-	if (ret == 0 && l.placeholder && l.state == LEASE_PROMISED && l.tasks.devcgroup != NULL)
+	if (ret == 0 && l.gpus_by_task && l.state == LEASE_PROMISED && l.tasks.devcgroup != NULL)
 		ret = devcgroup_check(l.tasks.devcgroup, l.tasks.node, l.tasks.nodes, true, why);
 	lease_free(&l);
 	return ret;

@@ -17,7 +17,7 @@ struct creation {
 	const char *runtime;
 	char *const *argv;
 	bool leased;			/* something was granted: the helper has to see the container */
-	bool promised;			/* the granted nodes must be closed, until a task takes some of them */
+	bool promised;		/* its device rules must deny the granted nodes until a task takes some of them */
 	bool check_rules;		/* the container's device rules must be enforced */
 	bool check_capabilities;	/* it must have no strong one (speccapability.h) */
 	const struct stat *root;	/* its root directory; NULL if nobody could redirect root.path */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../base/cleanup.h"
+#include "../lease/editsdriver.h"
 #include "ask/lease.h"
 #include "command/namespace.h"
 #include "command/runtime.h"
@@ -47,7 +48,7 @@ tell_user(const struct command *c, const struct settings *s, const struct strlis
 	if (p->task && p->waiter.used)
 		return agent_start(c, s, &p->waiter, lines, why);
 	if (p->waiter.used)
-		waiter_let_go(&p->waiter, lines);
+		waiter_send_go(&p->waiter, lines);
 	for (i = 0; !p->waiter.used && i < lines->n; i++)
 		dprintf(STDERR_FILENO, "gpuhelper: %s\n", lines->v[i]);
 	return 0;

@@ -6,6 +6,7 @@
 
 #include "../host/file.h"
 #include "../lease/edits.h"
+#include "../lease/editsdriver.h"
 #include "../policy/settings.h"
 #include "command/argv.h"
 #include "record/execrecordread.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../base/cleanup.h"
-#include "../host/cgroup/cgroup.h"
+#include "../host/cgroup/vacant.h"
 #include "../host/file.h"
 #include "../host/gpu/majors.h"
 #include "ask/lease.h"
@@ -159,15 +159,11 @@ check_cgroup_is_free(const struct new_container *n, struct why *why)
 {
 	const struct request *r = &n->request;
 	autostrlist struct strlist candidates = { 0 };
-	unsigned dirs = CGROUP_DIRS;
 
 	if (!namespace_is_hosts_root())
 		return 0;
-	if (cgroup_candidates(getpid(), r->spec.cgroups_path, r->id, &candidates, why) == -1)
+	if (cgroup_vacant_candidates(getpid(), r->spec.cgroups_path, r->id, &candidates, why) == -1)
 		return -1;
-	if (cgroup_populated(&candidates, &dirs))
-		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: give it one of its own",
-		    *r->spec.cgroups_path ? r->spec.cgroups_path : r->id);
 	return !cgroup_is_in_others(&candidates) ? 0 : refuse(why, WHY_DENIED, "the container's cgroup %s is beneath another "
 	    "container's: give it a path elsewhere", *r->spec.cgroups_path ? r->spec.cgroups_path : r->id);
 }
@@ -188,7 +184,7 @@ check_privilege(struct new_container *n)
 	if (!n->request.spec.privileged || n->settings->privileged != PRIVILEGED_DENY)
 		n->privilege[0] = '\0';
 	/* the helper decides whether the policy of a pipeline that a token proves allows it */
-	if (n->privilege[0] == '\0' || n->request.words.token != NULL)
+	if (n->privilege[0] == '\0' || n->request.untrusted.token != NULL)
 		return 0;
 	return privilege_refuse(&n->spec, n->settings, n->privilege, &n->why);
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "../ask/reply.h"
+#include "../lease/editsdriver.h"
 #include "../policy/settings.h"
 #include "ask/ask.h"
 #include "cgroup/nodeaccess.h"
@@ -53,9 +54,9 @@ int new_container_check(struct new_container *n, bool *asks);
 
 /*
  * If another user can write on the way to the root directory, the directory must be checked again after the runtime has
- * used it: *root_redirectable is true then, and *root is the directory. For «create» of the host's root that check
- * costs less than a scan of all processes, which shows whether a container can write there; other users may not be able
- * to see the new container's root directory. Returns 0, or -1 with *why.
+ * used it: *root_redirectable is true then, and *root is the directory. For «create» by the host's root that later
+ * check is cheap. Another user may not be able to see the new container's root directory; for such a user, all
+ * processes are scanned now, to see whether a container can write on the way. Returns 0, or -1 with *why.
  */
 int new_container_check_root(const struct new_container *n, bool *root_redirectable, struct stat *root,
     struct why *why);

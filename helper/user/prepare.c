@@ -13,6 +13,7 @@
 
 #include "../base/cleanup.h"
 #include "../kernel/secontext.h"
+#include "../lease/editsdriver.h"
 #include "ask/lease.h"
 #include "command/message.h"
 #include "command/namespace.h"
@@ -29,11 +30,13 @@
 #include "spec/cudavisible.h"
 #include "spec/misspelt.h"
 #include "spec/speccapability.h"
+#include "vet/takedriver.h"
 #include "vet/vetting.h"
 
 /*
  * Refuses a container that can't open its nodes, whatever its cgroup will be, while the grant can still be undone. If
- * that is not certain, create.c checks the container. After «run» nothing can be checked, so its user is told now.
+ * that is not certain, create.c checks the container. After «run» without --detach nothing can be checked, so its user
+ * is told now.
  */
 static int
 check_node_access(struct new_container *n)
@@ -78,6 +81,8 @@ ask_for_grant(struct new_container *n)
 		return -1;
 	}
 	n->granted = true;
+	if (take_driver_edits(&n->reply.edits, n->settings, &n->why) == -1)
+		return -1;
 	if (namespace_is_hosts_root() && vetting_check(&n->reply, &n->request, n->settings, &n->majors, &n->why) == -1)
 		return -1;
 	if (duplicates_mark(&n->spec, &n->reply.edits, &n->why) == -1 ||
@@ -222,8 +227,8 @@ record_ungranted(struct new_container *n, enum verb verb)
 	if (new_container_fill_request(n, verb) == -1)
 		return -1;
 	if (verb == VERB_REFUSED) {
-		free(n->request.words.token);
-		n->request.words.token = NULL;
+		free(n->request.untrusted.token);
+		n->request.untrusted.token = NULL;
 		free(n->request.reason);
 		n->request.reason = strdup(n->why.text);
 	} else if (n->removed[0] != '\0')
@@ -294,11 +299,11 @@ prepared_free(struct prepared *p)
 }
 
 int
-prepare_container(const struct command *c, const struct settings *settings, const char *runtime, bool find_unleased,
+prepare_container(const struct command *c, const struct settings *settings, const char *runtime, bool scan_first,
     struct prepared *p, struct why *why)
 {
 	struct new_container n = { .command = c, .settings = settings, .runtime = runtime, .rootfd = -1,
-		.bundle = { .dir = -1 }, .conn = &p->conn, .access = &p->access, .request.again.find_unleased = find_unleased };
+		.bundle = { .dir = -1 }, .conn = &p->conn, .access = &p->access, .request.retry.scan_first = scan_first };
 	int ret = prepare_bundle(&n, p);
 	size_t i;
 

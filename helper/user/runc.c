@@ -3,7 +3,7 @@
  * caller's rights, and must never have more.
  * Every verb goes through here, so the wrapper passes on at once what it need not change. For a bundle that
  * becomes a container, it reads config.json, asks the helper if the container asks for anything, writes the
- * new config.json, and becomes the runtime; of a «create» with a grant, the runtime is its child.
+ * new config.json, and becomes the runtime; of a «create» that it has to check or to report, the runtime is its child.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,14 +24,17 @@
 #include "prepare.h"
 #include "update.h"
 
-/* True if this verb may end a lease. The wrapper then waits for the runtime instead of becoming it. */
+/*
+ * True if this verb may end a lease, or leaves records to remove: another request may have ended the lease before the
+ * «delete», but it removes no records. The wrapper then waits for the runtime instead of becoming it.
+ */
 static bool
 may_end_lease(const struct command *c)
 {
 	if (c->verb == NULL)
 		return false;
 	if (strcmp(c->verb, "delete") == 0)
-		return lease_is_recorded(c);
+		return lease_is_recorded(c) || records_are_there(c);
 	return command_makes_container(c) && !command_detaches(c);
 }
 
@@ -58,17 +61,17 @@ load_settings_and_runtime(struct settings *settings, int *settings_ok, struct wh
 /*
  * Makes a container. Returns 0 in the process that is to become the runtime, or -1 with *why. While the runtime makes a
  * container, the helper looks who has its GPU open (root/grant/latescan.h). If somebody has, this asks once more, and
- * the helper looks first. It does so at once where the runtime may not be run twice: a terminal is sent to the engine
- * once.
+ * the helper looks before it grants. With a terminal the runtime can't run a second time, because it sends the terminal
+ * to the engine: then the helper looks first at once.
  */
 static int
 make_container(const struct command *c, const struct settings *settings, const char *runtime, char *const *argv,
-    bool find_unleased, struct why *why)
+    bool scan_first, struct why *why)
 {
 	struct prepared p = { .conn = HELPER_CONN_NONE };
 	enum created created = CREATED_IN_CHILD;
 
-	if (prepare_container(c, settings, runtime, find_unleased, &p, why) == -1)
+	if (prepare_container(c, settings, runtime, scan_first, &p, why) == -1)
 		return -1;
 	/* without --detach, the process that asked for the grant becomes the runtime itself */
 	if (command_detaches(c) && (p.granted || p.root_redirectable ||
@@ -82,7 +85,7 @@ make_container(const struct command *c, const struct settings *settings, const c
 	if (created != CREATED_IN_VAIN)
 		return created == CREATED_IN_CHILD ? 0 : -1;
 	report_notice(c, why->text);
-	return find_unleased ? -1 : make_container(c, settings, runtime, argv, true, why);
+	return scan_first ? -1 : make_container(c, settings, runtime, argv, true, why);
 }
 
 static int

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../base/path.h"
-#include "../policy/policygrant.h"
+#include "../policy/policydecide.h"
 #include "vetparts.h"
 
 /* Paths that are hidden can only be what NVIDIA's driver shows of GPUs. */

@@ -7,6 +7,7 @@
 #include "../cdi/nvhook.h"
 #include "../cdi/nvlibs.h"
 #include "../policy/driverleftout.h"
+#include "../policy/gpurule.h"
 #include "../policy/policygrant.h"
 #include "vetparts.h"
 

@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../ask/hostcheck.h"
 #include "../base/cleanup.h"
 #include "../cdi/cdigpu.h"
+#include "../gpu/gpufind.h"
+#include "../gpu/knownnode.h"
+#include "../policy/gpurule.h"
 #include "vetparts.h"
 
 #define DRAWS ((unsigned)(GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY))
@@ -168,7 +170,7 @@ is_known(const struct vet *v, const struct vet_node *n)
 	unsigned vendors;
 
 	memcpy(known.path, n->node.path, sizeof(known.path));
-	vendors = host_node_vendors(v->majors, &known) & rules_vendors(v->policy);
+	vendors = known_node_vendors(v->majors, &known) & rules_vendors(v->policy);
 	if (strcmp(known.path, "/dev/nvidia-modeset") == 0)
 		return vendors != 0 && rules_draw(v->policy);
 	/* all vendors' drivers number their nodes there */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "../gpu/vendorvars.h"
-#include "../kernel/kerneltext.h"
+#include "../kernel/hexform.h"
 #include "../kernel/secontext.h"
 #include "vetparts.h"
 

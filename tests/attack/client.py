@@ -18,13 +18,14 @@ import sys
 import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib"))
+from reply import whole
 
 HELPER = "/usr/libexec/gpuhelper/gpuhelper"
 SOCKET = "/run/gpuhelper/gpuhelper.sock"
 fork = multiprocessing.get_context("fork")
 
 
-VERSION = 6
+VERSION = 7
 VERBS = ("grant", "look", "refused", "plain", "status", "release", "reapply", "created", "exec", "task", "over")
 FLAGS = ("systemd_cgroup", "dac_override", "privileged", "no_chores", "is_run", "await_keys", "promises", "look_first")
 TEXTS = ("id", "runtime_root", "cgroups_path", "label", "mount_label", "init_path", "token", "team", "pipeline", "job",
@@ -133,7 +134,7 @@ class Helper:
         magic, version, length = head[:4], *struct.unpack(">II", head[4:])
         assert magic == b"GPUH" and version == VERSION and length <= 1024 * 1024, head
         self.text = self._take(length)
-        self.answer = json.loads(self.text)
+        self.answer = whole(json.loads(self.text))
         self.answer.pop("nonce", None)	# differs each time
         return self.answer
 

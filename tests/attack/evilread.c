@@ -5,6 +5,7 @@
  *	replace FROM TO...	replaces the first FROM in that answer with TO, pair after pair.  «~» stands for a blank
  *	rest FROM TO		replaces everything from FROM on with TO.  «^» stands for a newline, too
  *	patch AT HEX...		writes these bytes at that place of the answer, pair after pair
+ *	numbers AT HEX...	the same, but not into answers about paths, which are lines
  *	half, huge, more, none, silent, garbage
  *	aside			closes the channel after that answer, and stays
  */
@@ -115,7 +116,9 @@ lie(unsigned char *answer, size_t said)
 
 	if (strcmp(how, "half") == 0)
 		return said / 2;
-	if (strcmp(how, "patch") == 0) {
+	if (strcmp(how, "numbers") == 0 && memmem(answer, said, "paths ", 6) != NULL)
+		return said;
+	if (strcmp(how, "patch") == 0 || strcmp(how, "numbers") == 0) {
 		for (i = 0; i < pairs; i++)
 			patch(answer + HEAD, said - HEAD, strtoul(from[i], NULL, 10), to[i]);
 		return said;
@@ -171,7 +174,7 @@ main(int argc, char **argv)
 		return 1;
 	read_how();
 	start(argv[0], pair);
-	/* a byte before the first question (ask/lookask.h) */
+	/* a byte before the first question (ask/lookquery.h) */
 	if (strcmp(argv[0], "gpuhelper-look") == 0 && read(3, &first, 1) == 1)
 		give(pair[0], (unsigned char *)&first, 1);
 	for (i = 0;; i++) {
@@ -185,7 +188,7 @@ main(int argc, char **argv)
 		for (; hears > 1 && (asked = take(3, question)) > 0; hears--)
 			give(pair[0], question, asked);
 		said = take(pair[0], answer);
-		/* after its question about the host's GPUs it hears two messages (ask/engineask.h) */
+		/* after its question about the host's GPUs it hears two messages (ask/enginequery.h) */
 		if (strcmp(argv[0], "gpuhelper-engine") == 0 && said > HEAD && answer[HEAD] == 'h')
 			hears = 2;
 		if (is_lie(i))

@@ -159,22 +159,56 @@ NODE_LIES = [(GDR, to) for to in (
     "/dev/nvidia-fs0~241~0", "/dev/dri/renderD129~226~129", "/dev/nvidia-modeset~195~254")] + [
     (IMEX, to) for to in (CHANNELS + "/channel6~508~6", CHANNEL + "~508~6", CHANNELS + "/channel0~508~0")]
 # of the GPUs and the policy that it has chosen
-AUTHZ_LIES = [("0000:3b:00.0", to) for to in ("0000:99:00.0", "0000:3b:00.1")] + [("0000:3b:00.0~0~-", "0000:3b:00.0~0~1:0")] + [
+AUTHZ_LIES = [
     ("/srv/ro~", to) for to in ("/proc/1~", "/etc/gpuhelper~", "/~", "/srv/../etc~", "srv/ro~")] + [
     ("policy~10-", to) for to in ("policy~%FF10-", "police~10-")] + [
     ("quota~0", "quota~9999"), ("given~0~no~-", "given~1~no~-"), ("given~0~no~-", "given~0~yes~-"), ("given~0~no~-", "given~0~no~/etc"),
-    ("want~0~1~2~0~1", "want~0~3~2~0~1"), ("want~0~1~2~0~1", "want~0~1~2~0~9"), ("want~0~1~2~0~1", "want~1~1~2~0~1"), ("want~0~1~2~0~1", "want~0~0~2~0~1"),
+    ("want~0~1~2~0~1", "want~0~3~2~0~1"), ("want~0~1~2~0~1", "want~0~1~2~0~2"), ("want~0~1~2~0~1", "want~0~1~2~0~4294967295"), ("want~0~1~2~0~1", "want~1~1~2~0~1"), ("want~0~1~2~0~1", "want~0~0~2~0~1"),
     ("grant~0", "grant~99999"), ("authz~", "auth~"), ("identity~caller", "identity~token")]
-# what gpuhelper-judge told the helper before counts
-IGNORED = [("/dev/nvidia0~195~0~0~no~no~no", to) for to in (
-    "/dev/mem~1~1~0~no~no~no", "/dev/nvidia0~1~1~0~no~no~no", "/dev/nvidia0~195~1~0~no~no~no", "/dev/nvidia1~195~1~0~no~no~no",
-    "/dev/gdrdrv~242~0~0~no~no~no", "/dev/nvidia0~195~0~0~no~no~yes", "/dev/nvidia0~195~0~0~yes~no~no")]
+# the question about the host, which gpuhelper-judge hears first: no word of a stranger's may be in it
+HOST_LIES = [("host~", to) for to in ("host~9", "host~x", "host~0~", "host~%41", "token~x~")] + [("ask~", "ask~x"), ("^end", "^x^end"), ("end^", "end^x^")]
 PICK_LIES = [("takes~0~0", to) for to in ("takes~0~7", "takes~3~0", "takes~0~0^takes~0~1", "takes~0~0^takes~0~0", "take~0~0")] + [("picked~yes", "picked~no")]
-EDIT_LIES = PICK_LIES + [(MOUNT[1], to) for to in ("/", "/proc", "/proc/sys", "/dev/x", "/sys/x", "usr/lib", "/usr/../dev/x", "/usr/lib/%FF")] + [
-    (MOUNT[0], "srv/x"), (MOUNT[0], "/srv/../etc/shadow"), ("nosuid", "suid"), ("nodev", "dev"), ("nosuid", "exec"), ("nodev", "rbind"),
-    ("createContainer", "-"), ("createContainer", "%FF"), ("createContainer", "createNothing"), ("/srv/driver/hook", "hook"), ("hook~a", "hook~%FF"), ("A=1", "A=%FF"),
-    ("FROM_SPEC=1", "GPUHELPER_GPUS=all"), ("FROM_SPEC=1", "FROM_SPEC"), ("FROM_SPEC=1", "=1"), ("FROM_SPEC=1", "A=%FF"),
-    (MASKED, "/proc/1"), (MASKED, "/etc"), (MASKED, "/proc/driver/nvidia"), ("/etc/cdi/attack.json", "%FF"), ("masked~", "mask~"), ("specs~", "spec~")]
+# what the helper reads of the rest: paths that it must look at, and that the text for the wrapper is one
+EDIT_LIES = PICK_LIES + [(MOUNT[0], to) for to in ("srv/x", "/srv/../etc/shadow", "%FF")] + [("/srv/driver/hook", to) for to in ("hook", "%FF")] + [
+    (what, "%FF") for what in (MOUNT[1], "createContainer", "A=1", "FROM_SPEC=1", MASKED, "/etc/cdi/attack.json")] + [
+    ("mounted~", "mount~"), ("specs~", "spec~"), ("driver~", "drive~"), ("process~", "proces~"), ("driver~", "driver~-~"), ("driver~", "driver~-^driver~")]
+# what it passes on unread: gpuhelper-runc refuses that, whoever runs it
+TEXT_LIES = [(MOUNT[1], to) for to in ("/", "/proc", "/proc/sys", "/dev/x", "/sys/x", "usr/lib", "/usr/../dev/x")] + [
+    ("nosuid", "suid"), ("nosuid", "exec"), ("nodev", "dev"), ("nodev", "remount"), ('"bind"', '"rbind"'), ('"ro"', '"rshared"'),
+    ("createContainer", "createNothing"), ('"args":["hook","a"]', '"args":["hook",1]'), ('"timeout":0', '"timeout":-1'),
+    ("FROM_SPEC=1", "GPUHELPER_GPUS=all"), ("FROM_SPEC=1", "FROM_SPEC"), ("FROM_SPEC=1", "=1"), (MASKED, "/proc/1"), (MASKED, "/etc"), (MASKED, "/proc/driver/nvidia"),
+    ("driver~{", "driver~{{"), ("driver~{", 'driver~{"mounts":[],'), ("process~{", "process~{{"), ("process~{", 'process~{"env":[],'), ("driver~", "driver~x"), ('"mounts":[{', '"mounts":[{"place":"8:1/",'),
+    # of which it did not tell the helper
+    ('"hostPath":"' + MOUNT[0], '"hostPath":"/etc/shadow'), ('"path":"/srv/driver/hook', '"path":"/usr/bin/dash'), ("mounted~" + MOUNT[0], "mounted"), ("run~/srv/driver/hook", "run"),
+    ("mounted~" + MOUNT[0], "mounted~" + MOUNT[0] + "~/srv/driver/hook"), ("run~/srv/driver/hook", "run~/usr/bin/dash")]
+
+
+def bundle(user):
+    """A bundle of the user's, as a rootless engine makes one, with a request for a GPU."""
+    p, path = pwd.getpwnam(user), "%s/scratch/bundle-%s" % (os.environ["ATTACK_TEMP"], user)
+    one = [{"containerID": 0, "hostID": n, "size": 1} for n in (p.pw_uid, p.pw_gid)]
+    shutil.rmtree(path, ignore_errors=True)
+    os.makedirs(path + "/rootfs")
+    write(path + "/config.json", json.dumps({
+        "ociVersion": "1.0.2", "process": {"user": {"uid": 0, "gid": 0}, "args": ["/bin/true"], "cwd": "/", "env": ["GPUHELPER_GPUS=1"]}, "root": {"path": "rootfs"}, "mounts": [],
+        "linux": {"namespaces": [{"type": t} for t in ("user", "mount", "pid")], "uidMappings": one[:1], "gidMappings": one[1:]}}))
+    for name in path, path + "/config.json":
+        os.chown(name, p.pw_uid, p.pw_gid)
+    return path
+
+
+def wrapper(user, *words):
+    """gpuhelper-runc, with a runtime that does nothing; returns what it says."""
+    return subprocess.run(["/usr/bin/gpuhelper-runc", "--root", "/run/attack", *words], env={"PATH": "/usr/bin"}, text=True, capture_output=True, timeout=30,
+                          preexec_fn=lambda: client.become(user)).stderr
+
+
+def created(user):
+    """config.json, if gpuhelper-runc, run by that user, wrote a grant into it; and what it says."""
+    path = bundle(user)
+    was = read(path + "/config.json")
+    said = wrapper(user, "create", "--bundle", path, "wrapped")
+    return "" if read(path + "/config.json") == was else read(path + "/config.json"), said
 
 
 @case("Q25", "gpuhelper-engine, taken over, says what no CDI spec can give: nothing is granted, no node is touched", 300)
@@ -185,22 +219,12 @@ def q25():
                 whole(once("victim", exchange))
         client.look()
         before = all_rights()
-        for says, lie in [(AUTHZ, l) for l in AUTHZ_LIES] + [(EDITS, l) for l in NODE_LIES + EDIT_LIES]:
+        for says, lie in [(HOST, l) for l in HOST_LIES] + [(AUTHZ, l) for l in AUTHZ_LIES] + [(EDITS, l) for l in NODE_LIES + EDIT_LIES]:
             with lying(says, "replace", *lie):
                 answer = once("victim", exchange, folders="/srv/ro")
             assert answer[1]["reply"] == "refused", (lie, answer)
             refused(answer, 70, "gpuhelper-engine")
             assert leases() == [] and all_rights() == before, (lie, leases())
-        with asker("victim") as v:
-            honest, recorded = nodes(whole(v.grant())), [l["nodes"] for l in leases()]
-        client.look()
-        for lie in IGNORED:
-            with asker("victim") as v:
-                with lying(AUTHZ, "replace", *lie):
-                    assert nodes(whole(v.grant())) == honest, lie
-                assert [l["nodes"] for l in leases()] == recorded, (lie, leases())
-            client.look()
-            assert leases() == [] and all_rights() == before, lie
         # a node's own number under another name: the node there has another number
         for path in "/dev/mem", "/dev/nvidia1", "/dev/nvidiactl", "/dev/null":
             with lying(EDITS, "replace", GDRDRV, path):
@@ -210,13 +234,59 @@ def q25():
         whole(once("victim", exchange))
 
 
+@case("Q25d", "gpuhelper-engine, taken over, lies to gpuhelper-runc in what the helper passes on unread: no such container is made", 300)
+def q25d():
+    with specs():
+        write(ETC + "/gpuhelper.conf", read(ETC + "/gpuhelper.conf") + 'runtime = "/usr/bin/true";\n')
+        before = all_rights()
+        for user in "victim", "root":
+            config, said = created(user)
+            assert all(text in config for text in ("/dev/nvidia0", *MOUNT, "/srv/driver/hook", "FROM_SPEC=1", MASKED)), (user, said)
+            client.look()
+        for lie in TEXT_LIES:
+            with lying(EDITS, "replace", *lie):
+                config, said = created("victim")
+                assert config == "" and "gpuhelper-engine" in said, (lie, config, said)
+            assert leases() == [] and all_rights() == before, (lie, leases())
+            assert records()[-1]["event"] == "refuse" and "gpuhelper-engine" in records()[-1]["reason"], (lie, records()[-1])
+        # in agreement with what it tells the helper: a caller that is not root mounts and runs what its own rights give it
+        for to, lie in ("/etc/shadow", ("mounted~" + MOUNT[0], "mounted~/etc/shadow", '"hostPath":"' + MOUNT[0], '"hostPath":"/etc/shadow')), (
+                "/usr/bin/dash", ("run~/srv/driver/hook", "run~/usr/bin/dash", "/srv/driver/hook", "/usr/bin/dash")), ("LD_PRELOAD=/srv/x.so", ("FROM_SPEC=1", "LD_PRELOAD=/srv/x.so")):
+            with lying(EDITS, "replace", *lie):
+                config, said = created("victim")
+                assert to in config, (lie, said)
+            client.look()
+            assert leases() == [] and all_rights() == before, lie
+            # root's wrapper has its table (vet/vet.h)
+            with lying(EDITS, "replace", *lie):
+                config, said = created("root")
+                assert config == "" and "gpuhelper's reply has the" in said, (lie, said)
+            client.look()
+        # a grant for which no wrapper asked: what is kept for its execs is checked, too
+        for lie, says in (("FROM_SPEC=1", "GPUHELPER_TOKEN=x"), "a variable that no CDI spec can give"), (("process~{", "process~{{"), "gpuhelper-engine's edits"):
+            with asker("victim") as v:
+                with lying(EDITS, "replace", *lie):
+                    v.grant(id="kept", runtime_root="/run/attack")
+                said = wrapper("victim", "exec", "kept", "/bin/true")
+                assert says in said, (lie, said)
+            client.look()
+        # variables where gpuhelper.conf allows no file of a driver
+        write(ETC + "/gpuhelper.conf", read(ETC + "/gpuhelper.conf") + 'driver_files = "none";\n')
+        assert "FROM_SPEC" not in created("victim")[0]
+        client.look()
+        with lying(EDITS, "replace", '"env":[]', '"env":["LD_PRELOAD=/srv/x.so"]'):
+            config, said = created("victim")
+            assert config == "" and "variables that gpuhelper.conf does not allow" in said, said
+        assert leases() == [] and all_rights() == before
+
+
 @case("Q25b", "gpuhelper-engine, taken over, lies about what root cannot check: the caller gets no right of another's", 120)
 def q25b():
     with specs():
         before = all_rights()
         # a caller that is not root mounts what its own rights give; the helper opens nothing for it
         for frm, to in ((MOUNT[0], "/etc/shadow"), (MOUNT[0], "/"), ("FROM_SPEC=1", "LD_PRELOAD=/srv/x.so"), ("/srv/driver/hook", MOUNT[0]),
-                        ("masked~" + MASKED, "masked")):
+                        ('["' + MASKED + '"]', "[]"), ("driver~{", "driver~{{")):
             with asker("victim") as v:
                 with lying(EDITS, "replace", frm, to):
                     answer = v.grant()
@@ -225,11 +295,6 @@ def q25b():
                 assert not any("acl" in x for f in facts.values() for x in f[2]), facts
             client.look()
             assert leases() == [] and all_rights() == before, (frm, to)
-        # a target inside a granted folder
-        for target in "/srv/ro", "/srv/ro/x":
-            with lying(EDITS, "replace", MOUNT[1], target):
-                refused(once("victim", exchange, folders="/srv/ro"), 78, "where folder /srv/ro is")
-            assert leases() == [] and all_rights() == before, target
         # the other GPU: it chooses who gets which, but nobody else may have that one meanwhile
         policy("victim", 'devices = [ "0" ];')
         assert nodes(whole(once("victim", exchange))) == ["/dev/nvidia0"]
@@ -248,7 +313,7 @@ def q25b():
         assert all_rights() == before
 
 
-HOOK = "hook~createContainer~/srv/driver/hook~0^args~hook^environment^env~"
+HOOK = '"hooks":[{"hookName":"createContainer","path":"/srv/driver/hook","args":["hook"],"env":[],"timeout":0}'
 
 
 def mount_fuse(fd):
@@ -351,7 +416,7 @@ def q25c():
             finally:
                 shutil.rmtree("/dev/shm/of-user")
         assert leases() == [] and all_rights() == before
-        with lying(EDITS, "replace", "env~", HOOK):
+        with lying(EDITS, "replace", '"hooks":[', HOOK + ",", "run~", "run~/srv/driver/hook~"):
             assert len(whole(once("victim", exchange))[1]["containerEdits"]["hooks"]) == 2
         conf = read(ETC + "/gpuhelper.conf")
         client.look()
@@ -359,7 +424,7 @@ def q25c():
             write(ETC + "/gpuhelper.conf", conf.replace('cdi_hooks = "allow";\n', setting))
             granted(once("victim", exchange))
             client.look()
-            with lying(EDITS, "replace", "env~", HOOK):
+            with lying(EDITS, "replace", '"hooks":[', HOOK, "^run", "^run~/srv/driver/hook"):
                 refused(once("victim", exchange), 70, "does not allow")
             assert leases() == [] and all_rights() == before, setting
 
@@ -373,7 +438,7 @@ def q26():
                 with lying(question, how):
                     answer = once("victim", exchange)
                     # what is too much of a question for the judge, the judge refuses
-                    refused(answer, answer[0], "gpuhelper-judge" if how == "more" and question in (HOST, VERDICT) else "gpuhelper-engine")
+                    refused(answer, answer[0], "gpuhelper-judge" if how == "more" and question == VERDICT else "gpuhelper-engine")
                     assert answer[0] in codes, (question, how, answer)
                 client.look()
                 assert leases() == [] and all_rights() == before, (question, how, leases())
@@ -498,3 +563,18 @@ def q30():
         finally:
             os.unlink(RUN + "/ledger/242:0!dev!gdrdrv")
             client.look()
+
+
+@case("Q37", "gpuhelper-engine, taken over, refuses a token of an issuer that gpuhelper.conf does not have: the helper reads no such issuer", 60)
+def q37():
+    import t_token
+    with t_token.issuer() as token:
+        # no policy covers «ml/other»; with a token, the answer comes after one question more
+        os.unlink(POLICIES + "/50-attacker.conf")
+        for number in 0, 1, 100000, 4294967295:
+            before = len(records())
+            with evil("replace", "yes~yes~yes~yes~0", "yes~yes~yes~yes~%d" % number, answer=AUTHZ + 1, program_of=ENGINE):
+                refused(t_token.ask(token(pipeline="other", team="ml"), "q37"), 77, "no policy covers")
+            record, = records()[before:]
+            assert record["event"] == "refuse" and record["pipeline"] == "other", record
+    assert leases() == []

@@ -210,8 +210,11 @@ def l4():
 def l6():
     name, key = RUN + "/leases/" + lease.name(lease.NOTHING), lease.key(lease.NOTHING)
     whole = lease.write(lease.NOTHING)
+    write(name, whole, 0o600)
+    granted(once("victim", exchange))
+    client.look()
     for text in "", "{", "end\n", '{"version":3}', "\0" * 100, "x" * (2 << 20), whole[:-1], whole + "\n", "\n" + whole, \
-            whole.replace("lease 10", "lease 9"), whole.replace("\n", "\r\n"), whole.replace("boot -", "boot  -"):
+            whole.replace("lease %d" % lease.VERSION, "lease 9"), whole.replace("\n", "\r\n"), whole.replace("boot -", "boot  -"):
         write(name, text, 0o600)
         status, answer = once("victim", exchange)
         assert answer["reply"] == "refused" and status in (65, 78) and key in answer["text"], (text[:20], answer)
@@ -965,7 +968,7 @@ def stopped_with_lease():
         a = Asker("attacker")
         helper = a.call(hold)
         inside(helper)
-        tracer = subprocess.Popen([program("stopat"), str(helper), "ro", str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        tracer = subprocess.Popen([program("stopat"), str(helper), "srv", str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert tracer.stdout.readline() == b"traced\n"
         since = len(records())
         a.tell(tell_held, id="x", gpus=GPU0, folders="/srv/ro")

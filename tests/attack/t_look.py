@@ -1,11 +1,14 @@
 """gpuhelper-look under an attacker's control: it says false numbers at most.  And what keeps others from it."""
 import contextlib
+import fcntl
 import grp
+import json
 import os
 import pwd
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import struct
 import time
@@ -13,13 +16,14 @@ import time
 import client
 from client import exchange, once
 from harness import *
-from t_acl import hold_open, named
+from t_acl import Closed, hold_open, mapped, named
+from t_engine import AUTHZ, ENGINE, specs
 from t_lease import Openable
 from t_process import LOOK, hold_final, inside, looker_of, poke
 from t_reader import FOLDER, evil, of_another_version, rights, status_of, user_changed
 
 CAPABILITIES = 1 << 2 | 1 << 19 | 1 << 40	# dac_read_search, sys_ptrace, checkpoint_restore
-# where the numbers of an answer are (ask/lookask.h)
+# where the numbers of an answer are (ask/lookquery.h)
 VERSION, FORM, NONCE, UNTIL, LEFT, DIRS, YES, BOOT, BLOCKED, SIGHT, DOUBT, PID, HOLDER = \
     0, 16, 24, 32, 40, 44, 48, 52, 56, 60, 64, 68, 72
 
@@ -28,9 +32,9 @@ def word(n):
     return struct.pack("<I", n & 0xffffffff).hex()
 
 
-def lying(*patch):
-    """gpuhelper-look with these numbers in each of its answers."""
-    return evil("patch", *[str(w) for w in patch], answer=-1, program_of=LOOK)
+def lying(*patch, how="patch"):
+    """gpuhelper-look with these numbers in each of its answers; «numbers»: in those that are no lines."""
+    return evil(how, *[str(w) for w in patch], answer=-1, program_of=LOOK)
 
 
 def lookers(pid):
@@ -85,7 +89,7 @@ def q19():
             with lying(at, what):
                 once("root", exchange, verb="look", gpus=None)
                 refused(once("victim", exchange, id="v", gpus="0000:af:00.0"), code, "gpuhelper-look")
-                granted(once("victim", exchange, id="f", **FOLDER))
+                refused(once("victim", exchange, id="f", **FOLDER), code, "gpuhelper-look")
             client.look()
             assert len(leases()) == 1 and rights() == held, (at, what, leases())
         for how, code in ("half", 75), ("huge", 75), ("more", 70), ("none", 75), ("garbage", 78):
@@ -118,7 +122,7 @@ def q20():
         client.look()
         assert leases() == [] and rights() == before
         for lie in (HOLDER, word(sentinel.pid)), (HOLDER, word(-sentinel.pid)), (DOUBT, word(6) + word(sentinel.pid)):
-            with lying(*lie):
+            with lying(*lie, how="numbers"):
                 refused(once("victim", exchange, id="v", gpus=GPU0), 75)
             assert sentinel.poll() is None and leases() == [] and rights() == before, lie
     finally:
@@ -127,13 +131,15 @@ def q20():
     granted(once("victim", exchange, gpus=GPU0))
 
 
-def nothing_is_seen(code, *words):
-    """An exclusive GPU is refused, folders are granted, and no lease ends."""
-    refused(once("root", exchange, verb="look"), code, *words)
+def nothing_is_seen(code, *words, seconds=(5, 5, 5)):
+    """An exclusive GPU and a folder are refused, in so many seconds at most, and no lease ends."""
     before = sorted(l["id"] for l in leases())
-    refused(once("victim", exchange, id="v", gpus="0000:af:00.0"), code, *words)
-    granted(once("victim", exchange, id="f%d" % len(before), **FOLDER))
-    assert sorted(l["id"] for l in leases()) == sorted(before + ["f%d" % len(before)]), leases()
+    asks = ("root", {"verb": "look"}), ("victim", {"id": "v", "gpus": "0000:af:00.0"}), ("victim", {"id": "f", **FOLDER})
+    for (user, ask), most in zip(asks, seconds):
+        began = time.monotonic()
+        refused(once(user, exchange, **ask), code, *words)
+        assert time.monotonic() - began < most, (ask, time.monotonic() - began)
+    assert sorted(l["id"] for l in leases()) == before, leases()
 
 
 @case("Q21", "gpuhelper-look or its user is missing, it is of another version or silent: no lease ends, and the remedy is told", 120)
@@ -149,10 +155,9 @@ def q21():
     with of_another_version(LOOK):
         nothing_is_seen(78, "gpuhelper and gpuhelper-look differ in version: install both again (make install)")
     with evil("silent", answer=0, program_of=LOOK):
-        began = time.monotonic()
-        nothing_is_seen(75, "gpuhelper-look")
-        assert time.monotonic() - began < 14
-    assert len(leases()) == 6, leases()
+        # for folders, nobody else waits meanwhile
+        nothing_is_seen(75, "gpuhelper-look", seconds=(6, 10, 10))
+    assert len(leases()) == 1, leases()
     client.look()
     assert leases() == [], leases()
 
@@ -200,3 +205,230 @@ def q22():
             # one that somebody gave its user all the same: signals, but no memory
             with asker("gpuhelper-look") as b:
                 assert not {"ptrace", "mem", "pidfd_getfd"} & set(b.call(poke, pid)), pid
+
+
+DEEP, SECRET = "/srv/deep", "/srv/secret"
+
+
+@contextlib.contextmanager
+def deep():
+    """A folder with folders beneath it, which the victim may name; one of them is everybody's, and has links in it."""
+    os.makedirs(DEEP + "/fine")
+    os.makedirs(DEEP + "/open/dir")
+    os.chmod(DEEP + "/open", 0o777)
+    os.mkdir(SECRET, 0o700)
+    os.symlink(SECRET, DEEP + "/link")
+    os.symlink("/etc", DEEP + "/open/link")
+    write(DEEP + "/file", "x")
+    try:
+        with etc():
+            write(POLICIES + "/05-deep.conf", 'identity = "caller"; callers = [ "victim" ]; folders = ( { path = "%s"; access = "ro"; '
+                  'subfolders = true; }, { path = "%s/f*"; access = "ro"; } );' % (DEEP, DEEP))
+            yield
+    finally:
+        shutil.rmtree(DEEP)
+        os.rmdir(SECRET)
+
+
+def found(*paths):
+    """gpuhelper-look with an answer that has found these: (index of what was sought, path, its place)."""
+    return evil("rest", "paths", "paths~0~-~0~0^" + "".join("found~%d~%s~%s^" % (of, path, at.replace(" ", "%20")) for of, path, at in paths) +
+                "end^", answer=-1, program_of=LOOK)
+
+
+@case("Q32", "gpuhelper-look, taken over, says that a folder is fine: root gives none but the policy's, by a path that only root can change", 120)
+def q32():
+    def ask(folder):
+        return once("victim", exchange, id="f", gpus=None, folders=folder)
+
+    with deep():
+        granted(ask(DEEP + "/fine"))
+        client.look()
+        # what an honest one refuses
+        for folder in DEEP + "/link", DEEP + "/open/dir", DEEP + "/open/link", DEEP + "/file", DEEP + "/none":
+            answer = ask(folder)
+            assert answer[1]["reply"] == "refused" and "folder " + folder in answer[1]["text"], answer
+            with found((0, folder, "8:1 /x")):
+                refused(ask(folder), answer[0], "folder " + folder)
+        # what was not asked for
+        for of, path, at in ((0, SECRET, "8:1 /x"), (0, DEEP, "8:1 /x"), (0, DEEP + "/fine/../../etc", "8:1 /x"), (1, DEEP + "/fine", "8:1 /x"),
+                             (4294967295, DEEP + "/fine", "8:1 /x"), (0, DEEP + "/fine", "8:1"), (0, DEEP + "/fine", "/x"),
+                             (0, DEEP + "/fine", "8:1 /%ff"), (0, "-", "8:1 /x")):
+            with found((of, path, at)):
+                refused(ask(DEEP + "/fine"), 70, "gpuhelper-look")
+        # once it may have looked at a process, nobody gets its words
+        for answer, words in ((0, True), (1, False)):
+            with evil("rest", "paths", "paths~7~SECRET~0~0^end^", answer=answer, program_of=LOOK):
+                told = ask(DEEP + "/fine")
+            assert told[1]["reply"] == "refused" and ("SECRET" in told[1]["text"]) == words, (answer, told)
+        # it may say that the folder lies elsewhere (the wrapper compares that with the mount), or that there is none
+        for lie in ((0, DEEP + "/fine", "8:1 /elsewhere"),), ():
+            with found(*lie):
+                granted(ask(DEEP + "/fine"))
+            client.look()
+        assert leases() == [], leases()
+
+
+@case("Q33", "gpuhelper-look, taken over, says of folders and driver files what it was not asked, or other than before: nobody hears it", 60)
+def q33():
+    # a grant that finds a GPU open begins again: what the looker says by then must be what it said first
+    with evil("rest", "paths", "paths~0~-~0~0^found~0~/srv/ro~8:1%20/WHISPER^end^", answer=1, program_of=LOOK):
+        told = once("victim", exchange, id="f", gpus=None, folders="/srv/ro")
+    assert told[1]["reply"] == "refused" and "WHISPER" not in json.dumps(told[1]) + read(LOG), told
+    # a driver's file that nobody found, and one that is not where it was sought
+    with specs():
+        for lie in "0~-~0~0^end^", "0~-~0~0^found~0~/etc/shadow~8:1%20/x^end^", "7~WHISPER~0~0^end^", "0~-~0~0^found~9~/srv/driver/x~8:1%20/x^end^":
+            with evil("rest", "paths", "paths~" + lie, answer=1, program_of=LOOK):
+                told = once("victim", exchange, id="d", gpus=GPU1, folders="none")
+            assert told[1]["reply"] == "refused" and "gpuhelper-look" in told[1]["text"] and "WHISPER" not in told[1]["text"], (lie, told)
+    assert leases() == [], leases()
+
+
+@case("Q34", "gpuhelper-look, taken over, says where a container's cgroups may be: no lease leads out of /sys/fs/cgroup, none is without", 60)
+def q34():
+    def told(*cgroups):
+        return evil("rest", "paths", "paths~0~-~0~0^" + "".join("cgroup~%s^" % c for c in cgroups) + "end^", answer=0, program_of=LOOK)
+
+    before = rights()
+    for cgroup in "/a", "-", "..", "a/../../../etc", "a//b", "a/", "a%0Ab", "a%FF":
+        with told("a", cgroup):
+            refused(once("victim", exchange, id="c", gpus=GPU1), 70, "gpuhelper-look")
+        assert leases() == [] and rights() == before, cgroup
+    # without a cgroup, nothing would keep the lease of a container that root's runtime makes
+    granted(once("root", exchange, id="c", gpus=GPU1))
+    client.look()
+    with told():
+        refused(once("root", exchange, id="c", gpus=GPU1), 74, "names no cgroup")
+    # a cgroup that is not there: the lease ends when its client has gone, and others keep theirs
+    with asker("attacker") as a:
+        granted(a.grant(id="alive", gpus=GPU0))
+        with told("nowhere"):
+            granted(once("victim", exchange, id="c", gpus=GPU1))
+        client.look()
+        assert [l["id"] for l in leases()] == ["alive"], leases()
+    client.look()
+    assert leases() == [] and rights() == before, leases()
+
+
+def starts(pid):
+    return int(read("/proc/%d/stat" % pid).rsplit(")", 1)[1].split()[19])
+
+
+@contextlib.contextmanager
+def pausing(r, *engine_lies):
+    """A container of root's that only pauses, and that was promised a GPU; a process of it waits. Its lease, and how to write that anew."""
+    dirs = ["/sys/fs/cgroup/%s/wait-%s" % (c, CGROUP) for c in ("pids", "devices")]
+    procs = [subprocess.Popen(["sleep", "100"]) for _ in range(2)]
+    try:
+        for d in dirs:
+            os.mkdir(d)
+        write(dirs[1] + "/devices.deny", "a")
+        for d in dirs:
+            for p in procs:
+                write(d + "/cgroup.procs", str(p.pid))
+        with evil("replace", *engine_lies, answer=AUTHZ, program_of=ENGINE) if engine_lies else contextlib.nullcontext():
+            granted(r.grant(id="h", gpus=GPU0, promises=True, init_path="/tmp/garden-init", cgroups_path="/" + CGROUP, **mapped(600000)))
+        held, = leases()
+        path, = glob.glob(RUN + "/leases/*")
+        waiter, init = procs
+        # as «created» would note it
+        put_lease(path, held, init=init.pid, init_start=starts(init.pid), cgroups=[d[len("/sys/fs/cgroup/"):] for d in dirs],
+                  pausing={**held["pausing"], "gate": dirs[1][len("/sys/fs/cgroup/"):]})
+        yield {"verb": "task", "id": "h", "gpus": None, "waiter": [waiter.pid, starts(waiter.pid)]}, init.pid
+    finally:
+        for p in procs:
+            p.kill()
+            p.wait()
+        for d in dirs:
+            os.rmdir(d)
+        client.look()
+
+
+@case("Q35", "gpuhelper-look does not answer, or names another process as the one that waits: the task asks again, or gets nothing", 120)
+def q35():
+    with Closed(), asker("root") as r, pausing(r) as (task, init):
+        for how in "none", "half", "garbage":
+            with evil(how, answer=-1, program_of=LOOK):
+                answer = r.grant(**task)
+            # «busy» is no refusal: the build goes on
+            assert answer[1]["reply"] == ("refused" if how == "garbage" else "busy"), (how, answer)
+            assert leases()[0]["state"] == "promised", leases()
+        for other in init, 1, os.getpid(), 0:
+            with evil("patch", str(SIGHT), word(other), answer=0, program_of=LOOK):
+                refused(r.grant(**task), 77, "no process")
+            assert leases()[0]["state"] == "promised", leases()
+        answer = r.grant(**task)
+        assert answer[1]["reply"] == "noted" and leases()[0]["state"] == "held", answer
+    assert leases() == [], leases()
+
+
+def early(task, second):
+    """In the asker: asks for a task that is not there yet.  Returns what the helper says once it has heard «second»."""
+    h = client.Helper()
+    h.send(client.frame(client.request(**{**task, "waiter": [0, 0]})))
+    until = time.monotonic() + 5
+    while [l["state"] for l in leases()] != ["taking"]:
+        assert time.monotonic() < until, leases()
+        time.sleep(0.01)
+    # nobody else gets the GPU meanwhile
+    said = subprocess.run(["python3", client.__file__, "--user", "victim", "--set", "gpus=" + json.dumps(GPU0)], stdout=subprocess.PIPE, text=True).stdout
+    assert said.startswith("status=75"), said
+    if second == "killed":
+        h.p.kill()
+    elif second == "closed":
+        h.sock.shutdown(socket.SHUT_WR)
+    elif second is not None:
+        h.send(second)
+    return h.result()
+
+
+@case("L41", "A task asks before it is there: silence, garbage, another process, a killed helper leave the GPU free; its own takes it", 120)
+def l41():
+    with Closed(), asker("root") as r, pausing(r) as (task, init):
+        def naming(pid, start):
+            return client.frame(client.request(**{**task, "waiter": [pid, start]}))
+        before = rights()
+        for what, second in ("silent", None), ("closed", "closed"), ("garbage", b"GPUH" + b"x" * 100), \
+                ("init", naming(init, starts(init))), ("a stranger", naming(1, starts(1))), ("none", naming(0, 0)), \
+                ("another start", naming(task["waiter"][0], 1)), ("another verb", client.frame(client.request(gpus=GPU0))), ("its end", client.frame(client.request(**{**task, "verb": "over"}))):
+            began = time.monotonic()
+            answer = r.call(early, task, second)
+            assert answer[1].get("reply") in ("busy", "refused") and time.monotonic() - began < 8, (what, answer)
+            assert [l["state"] for l in leases()] == ["promised"] and rights() == before, (what, leases())
+        # as many helpers wait for a runtime already as may
+        with contextlib.ExitStack() as slots:
+            for n in range(8):
+                fcntl.flock(slots.enter_context(open(RUN + "/locks/door-0-%d" % n, "a")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            began = time.monotonic()
+            assert r.grant(**{**task, "waiter": [0, 0]})[1]["reply"] == "busy" and time.monotonic() - began < 4
+            assert [l["state"] for l in leases()] == ["promised"], leases()
+        # nobody knows at once that the helper was killed: after a while, the GPU can be taken
+        r.call(early, task, "killed")
+        until = time.monotonic() + 15
+        while (answer := r.grant(**task))[1]["reply"] == "busy":
+            assert time.monotonic() < until, leases()
+            time.sleep(0.2)
+        assert answer[1]["reply"] == "noted" and leases()[0]["state"] == "held", answer
+        # what the container holds now says nothing of a task that is not there
+        assert r.grant(**{**task, "waiter": [0, 0]})[1]["reply"] == "busy"
+    assert leases() == [], leases()
+    with Closed(), asker("root") as r, pausing(r) as (task, init):
+        answer = r.call(early, task, client.frame(client.request(**task)))
+        assert answer[1]["reply"] == "noted" and leases()[0]["state"] == "held", answer
+    assert leases() == [], leases()
+
+
+@case("Q36", "gpuhelper-engine, taken over, packs another pipeline into a promise's lease than it told: no task is judged by it", 120)
+def q36():
+    caller, prod = "identity%20caller%20no%20no%20no%20no%0A", "identity%20token%20yes%20main%20yes%20prod%20no%20yes%20https://ci%0A"
+    with Closed():
+        with asker("root") as r, pausing(r) as (task, _):
+            assert r.grant(**task)[1]["reply"] == "noted"
+        client.look()
+        with asker("root") as r, pausing(r, caller, prod) as (task, _):
+            n = len(records())
+            refused(r.grant(**task), 77, "does not name its pipeline")
+            assert leases()[0]["state"] == "promised", leases()
+            refusal, = records()[n:]
+            assert refusal["event"] == "refuse" and refusal["identity"] == "caller" and "pipeline" not in refusal, refusal
+    assert leases() == [], leases()

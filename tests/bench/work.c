@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ask/readask.h"
+#include "../../helper/policy/policydecide.h"
+#include "ask/readquery.h"
 #include "ask/request.h"
-#include "ask/table.h"
-#include "ask/tablecheck.h"
-#include "ask/tablespec.h"
+#include "ask/parsed.h"
+#include "ask/parsedcheck.h"
+#include "ask/parsedspec.h"
 #include "base/cleanup.h"
 #include "host/gpu/nodrm.h"
 #include "judge/decide.h"
@@ -45,10 +46,10 @@ die(const char *what, const struct why *why)
 EXACT void
 work_read(const char *question, size_t len)
 {
-	struct read_ask a = { .files = 0 };
+	struct read_query a = { .files = 0 };
 	struct why why;
 
-	if (!read_ask_unpack(question, len, &a, &why) || (answer = read_answer(&a, &answer_len)) == NULL)
+	if (!read_query_unpack(question, len, &a, &why) || (answer = read_answer(&a, &answer_len)) == NULL)
 		die("read", &why);
 	free(a.file);
 }
@@ -57,21 +58,21 @@ EXACT void
 work_judge(const char *question, size_t len)
 {
 	struct lines in = { .at = question, .end = question + len }, out = { .out = &done };
-	struct grant_ask a = { .gpus = NULL };
-	struct verdict v = { .policy = 0 };
+	struct grant_query a = { .gpus = NULL };
+	struct decision_indexes v = { .policy = 0 };
 	struct inventory host = { .gpus = 0 };
 	struct why why;
 
 	if (host_find_gpus(&no_drm, 1U << GPU_NVIDIA, &host, &why) == -1)
 		die("host_see", &why);
 	inventory_free(&host);
-	grant_ask_lines(&in, &a);
+	grant_query_lines(&in, &a);
 	if (!lines_finish(&in) || decide_grant(&a, &v, &why) == -1)
 		die("decide_ask", &why);
-	verdict_lines(&out, &v);
+	decision_indexes_lines(&out, &v);
 	(void)lines_finish(&out);
-	verdict_free(&v);
-	grant_ask_free(&a);
+	decision_indexes_free(&v);
+	grant_query_free(&a);
 }
 
 static struct settings settings;
@@ -89,7 +90,7 @@ read_table(const char *text, size_t len)
 		die("answer", &why);
 	settings_lines(&t, &settings);
 	policy_set_lines(&t, &policies);
-	if (!lines_finish(&t) || table_check(&settings, &policies, &why) == -1 || !policies_of(&policies, &who, &listed))
+	if (!lines_finish(&t) || parsed_check(&settings, &policies, &why) == -1 || !policies_of(&policies, &who, &listed))
 		die("table", &why);
 }
 
@@ -97,11 +98,11 @@ static void
 ask_judge(struct inventory *host, const struct request *r, struct buf *out)
 {
 	struct lines t = { .out = out };
-	struct grant_ask a = { .who = who, .origin = { .id = { .kind = IDENTITY_CALLER } }, .gpus = r->words.gpus,
-		.folders = r->words.folders,
+	struct grant_query a = { .who = who, .principal = { .id = { .kind = IDENTITY_CALLER } },
+		.gpus = r->untrusted.gpus, .folders = r->untrusted.folders,
 		.settings = settings, .policies = listed, .files = (uint32_t)policies.n, .inventory = *host };
 
-	grant_ask_lines(&t, &a);
+	grant_query_lines(&t, &a);
 	if (!lines_finish(&t))
 		die("grant_ask_lines", NULL);
 }
@@ -110,12 +111,12 @@ EXACT void
 work_helper(const char *text, size_t len, const char *request, size_t asked, struct inventory *host)
 {
 	const struct identity id = { .kind = IDENTITY_CALLER };
-	const struct verdict_bounds bounds = { .who = &who, .id = &id, .settings = &settings, .policies = &listed,
+	const struct judge_bounds bounds = { .who = &who, .id = &id, .settings = &settings, .policies = &listed,
 		.inventory = host, .vendors = 1U << GPU_NVIDIA };
 	struct lines in = { .at = done.p, .end = done.p + done.len };
 	struct decision d = { .policy = NULL };
 	struct buf question = { 0 };
-	struct verdict v = { .policy = 0 };
+	struct decision_indexes v = { .policy = 0 };
 	struct request r = { .id = NULL };
 	struct why why = { .code = WHY_NONE };
 
@@ -123,10 +124,10 @@ work_helper(const char *text, size_t len, const char *request, size_t asked, str
 		die("request_decode", &why);
 	read_table(text, len);
 	ask_judge(host, &r, &question);
-	verdict_lines(&in, &v);
-	if (!lines_finish(&in) || verdict_accept(&v, &bounds, &d, &why) == -1)
+	decision_indexes_lines(&in, &v);
+	if (!lines_finish(&in) || indexes_take(&v, &bounds, &d, &why) == -1)
 		die("verdict_take", &why);
-	verdict_free(&v);
+	decision_indexes_free(&v);
 	decision_free(&d);
 	buf_free(&question);
 	request_free(&r);
@@ -147,7 +148,7 @@ static char *
 read_question(size_t *len)
 {
 	static struct read_file file[POLICIES + 1];
-	struct read_ask a = { .verb = READ_POLICIES, .file = file, .files = POLICIES + 1 };
+	struct read_query a = { .verb = READ_POLICIES, .file = file, .files = POLICIES + 1 };
 	int i;
 
 	file[0] = (struct read_file){ .name = "/etc/gpuhelper/gpuhelper.conf",
@@ -165,7 +166,7 @@ read_question(size_t *len)
 	}
 	for (i = 0; i <= POLICIES; i++)
 		file[i].len = strlen(file[i].text);
-	return read_ask_pack(&a, len);
+	return read_query_pack(&a, len);
 }
 
 int
@@ -173,7 +174,8 @@ main(int argc, char **argv)
 {
 	const char *what = argc == 2 ? argv[1] : "";
 	struct request r = { .verb = VERB_GRANT, .id = strdup("container"), .runtime_root = strdup("/run/runc"),
-		.spec.cgroups_path = strdup("garden/container"), .words.gpus = strdup("1"), .words.folders = strdup("/srv/a:ro,/srv/b:rw") };
+		.spec.cgroups_path = strdup("garden/container"), .untrusted.gpus = strdup("1"),
+		.untrusted.folders = strdup("/srv/a:ro,/srv/b:rw") };
 	struct inventory host = { .gpus = 0 };
 	struct buf question = { 0 };
 	size_t len, asked;

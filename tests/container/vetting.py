@@ -8,10 +8,11 @@ reply that the real helper gave to the same request. Later requests go to the re
 """
 import copy, json, re, struct, sys
 from lib import *
+sys.path.insert(0, TESTS + '/lib')
+from reply import apart, whole
 
 host, tag = able_host()
 HELPER, CTL = '/usr/libexec/gpuhelper/gpuhelper', '/usr/sbin/gpuhelperctl'
-WIRE = int(re.search(r'WIRE_VERSION (\d+)', open(TESTS + '/../helper/ask/wire.h').read()).group(1))
 ENV = ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=train']
 
 # files of root's, of a driver, and of nobody
@@ -93,12 +94,12 @@ def ask(b, forged=None):
     if os.path.exists(W + '/forged'):
         os.unlink(W + '/forged')
     if forged is not None:
-        text = json.dumps(forged).encode()
+        text = json.dumps(apart(forged)).encode()
         with open(W + '/forged', 'wb') as f:
             f.write(b'GPUH' + struct.pack('>II', WIRE, len(text)) + text)
     r = b.create()
     real = open(W + '/reply', 'rb').read()
-    return r, json.loads(real[12:])
+    return r, whole(json.loads(real[12:]))
 
 
 def went_through(b, config):
@@ -124,15 +125,19 @@ def forge(change):
     return reply
 
 
-def refused(name, what, change, **kw):
+# what a wrapper of any user refuses, before root's compares it with the table
+FORM = 'gpuhelper-engine reports '
+
+
+def refused(name, what, change, says="gpuhelper's reply has the ", **kw):
     b = bundle(**kw)
     config = b.config()
     n = len(audit())
     r, _ = ask(b, forge(change))
     text = ' '.join(b.errors())
-    ok(r.returncode != 0 and "gpuhelper's reply has the " + what in text and b.config() == config and not any(b.id in l for l in leases()),
+    ok(r.returncode != 0 and says + what in text and b.config() == config and not any(b.id in l for l in leases()),
        tag + 'refused: ' + name, (r.returncode, text))
-    told = [x for x in audit()[n:] if "gpuhelper's reply has the " + what in x.get('reason', '')]
+    told = [x for x in audit()[n:] if x.get('reason', '').startswith('gpuhelper-runc: ') and says + what in x['reason']]
     ok(len(told) == 1, tag + '  and recorded', audit()[n:])
     b.delete()
 
@@ -220,7 +225,8 @@ refused("a driver's file at another place", "driver's file /opt/driver/lib/libcu
 refused('another file at the place of a spec', "driver's file /opt/driver/lib/other.so", lambda r, e: [m.update(hostPath='/opt/driver/lib/other.so') for m in e['mounts'] if m['containerPath'] == '/usr/share/nvidia/rw'])
 refused('a second name that is none of its library', "driver's file /opt/driver/lib/libcuda", add('mounts', file('/opt/driver/lib/libcuda.so.580.95.05', '/usr/lib/x86_64-linux-gnu/libc.so.6')))
 refused('rw where the spec says ro', "driver's file /opt/driver/lib/libcuda", lambda r, e: [m['options'].__setitem__(2, 'rw') for m in e['mounts'] if m['containerPath'].endswith('libcuda.so.580.95.05')])
-refused("a driver's file that setuid programs may be in", "driver's file /opt/driver/lib/libcuda", lambda r, e: [m['options'].__setitem__(3, 'suid') for m in e['mounts'] if m['containerPath'].endswith('libcuda.so.580.95.05')])
+refused("a driver's file that setuid programs may be in", 'a mount', lambda r, e: [m['options'].__setitem__(3, 'suid') for m in e['mounts'] if m['containerPath'].endswith('libcuda.so.580.95.05')], FORM)
+refused("a driver's file in which programs can't be executed", "driver's file /opt/driver/lib/libcuda", lambda r, e: [m['options'].append('noexec') for m in e['mounts'] if m['containerPath'].endswith('libcuda.so.580.95.05')])
 write('/etc/cdi/nvidia.json', json.dumps(SPEC))
 refused('a file of a spec that others can change', "driver's file /opt/loose/file", add('mounts', file('/opt/loose/file', '/usr/share/nvidia/loose')))
 write('/etc/cdi/nvidia.json', json.dumps(good_spec))
@@ -242,7 +248,7 @@ refused('a group of no granted node', 'group 1234', add('additionalGids', 1234))
 for entry in 'LD_PRELOAD=/srv/pre.so', 'FROM_POLICY=2', 'FROM_SPEC=2', 'FROM_SPEC', 'NVIDIA_VISIBLE_DEVICES=all', 'CUDA_VISIBLE_DEVICES=0', 'PATH=/srv', 'GPUHELPER_TOKEN=x':
     refused('the variable ' + entry, 'variable ' + entry.split('=')[0], add('env', entry))
 for path in '/proc/kcore', '/proc/driver/nvidia', '/proc/driver/nvidia/../../sys', '/etc/passwd', 'proc/driver/nvidia/x':
-    refused('the masked path ' + path, 'masked path ' + path, lambda r, e: r['maskedPaths'].append(path))
+    refused('the masked path ' + path, 'a text', lambda r, e: r['maskedPaths'].append(path), FORM)
 refused('an SELinux label', 'SELinux label', lambda r, e: r.update(selinuxLabel='system_u:system_r:unconfined_t:s0'))
 refused('a label of files alone', 'SELinux label', lambda r, e: r.update(mountLabel='system_u:object_r:container_file_t:s0:c1,c2'))
 
@@ -272,12 +278,13 @@ left['containerEdits']['mounts'] += [{'hostPath': '/dev/dri', 'containerPath': '
     {'hostPath': '/opt/driver/lib/other.so', 'containerPath': '/usr/lib/x86_64-linux-gnu/libnvidia-encode.so.580.95.05', 'options': ['ro', 'bind']}]
 left['containerEdits']['mounts'] += [{'hostPath': '/opt/driver/share', 'containerPath': '/tmp/nvidia-mps', 'options': ['rw', 'bind']}]
 write('/etc/cdi/nvidia.json', json.dumps(left))
-refused('a directory in /dev', "driver's file /dev/dri", add('mounts', file('/dev/dri', '/dev/dri')))
+refused('a directory in /dev', 'a mount', add('mounts', file('/dev/dri', '/dev/dri')), FORM)
 refused('a file for video, for a rule without it', "driver's file /opt/driver/lib/other.so", add('mounts', file('/opt/driver/lib/other.so', '/usr/lib/x86_64-linux-gnu/libnvidia-encode.so.580.95.05')))
 refused('the directory of MPS, for a rule without it', "driver's file /opt/driver/share", add('mounts', file('/opt/driver/share', '/tmp/nvidia-mps', access='rw')))
 write('/etc/cdi/nvidia.json', json.dumps(good_spec))
 host.policies(t10=POLICY.replace('target = "/out"', 'target = "/usr/share/nvidia"'))
-refused("a driver's file in a folder for writing", 'mount in another one /usr/share/nvidia/rw', lambda r, e: [m.update(containerPath='/usr/share/nvidia') for m in e['mounts'] if m['hostPath'] == '/srv/out'])
+refused("a driver's file in a folder for writing", "the driver's /opt/driver/share/rw is mounted at /usr/share/nvidia/rw, where folder /srv/out is",
+        lambda r, e: [m.update(containerPath='/usr/share/nvidia') for m in e['mounts'] if m['hostPath'] == '/srv/out'], '')
 host.policies(t10=POLICY)
 refused('one target twice', 'mount in another one /srv/datasets', add('mounts', folder('/srv/datasets')))
 
@@ -394,6 +401,21 @@ ok(r.returncode != 0 and 'in it' not in r.stdout and 'nothing is executed there'
 b.delete()
 sh(CTL, 'reap')
 ok(leases() == [] and os.listdir('/run/gpuhelper/births') == [], tag + '  after «delete», no lease and no note is left', (leases(), os.listdir('/run/gpuhelper/births')))
+
+# another request ends the lease of a container that is over, before that is deleted
+b = bundle()
+b.text = json.dumps({**json.loads(b.text), 'process': {**json.loads(b.text)['process'], 'args': ['/bin/sleep', '1000']}})
+write(b.dir + '/config.json', b.text)
+b.start()
+sh(real, '--root', W + '/root', 'kill', b.id, 'KILL')
+for _ in range(500):
+    if json.loads(sh(real, '--root', W + '/root', 'state', b.id).stdout)['status'] == 'stopped':
+        break
+    time.sleep(0.01)
+r = bundle().run()
+ok(r.returncode == 0 and leases() == [], tag + 'control: another container\'s request ended the lease', (r.stdout, leases()))
+r = b.delete()
+ok(r.returncode == 0 and os.listdir('/run/gpuhelper/births') == [], tag + '  «delete» leaves no note', (r.stdout, os.listdir('/run/gpuhelper/births')))
 
 # nodes that the helper makes have their group only then
 params = open('/proc/driver/nvidia/params').read()

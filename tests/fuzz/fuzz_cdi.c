@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/ask/tablecheck.h"
-#include "../../helper/ask/tablespec.h"
+#include "../../helper/ask/parsedcheck.h"
+#include "../../helper/ask/parsedspec.h"
 #include "../../helper/ctl/cdi/cdiapply.h"
 #include "../../helper/json/doc.h"
 #include "../../helper/read/cdi/cdispec.h"
@@ -128,7 +128,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (read) {
 		must(s.devices > 0);
 		/* the helper accepts what its reader considers safe */
-		must(f.unsafe > 0 || table_check_spec(&s, &why) == 0);
+		must(f.unsafe > 0 || parsed_check_spec(&s, &why) == 0);
 		check_edits(&s.edits);
 		apply(&s, configs[data[0] >> 1 & 3]);
 	}

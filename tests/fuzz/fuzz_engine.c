@@ -1,13 +1,14 @@
 /*
- * libFuzzer entry for helper/ask/{authzask,authzcheck,engineask,enginecheck}.c: the possible answers of a hostile
- * gpuhelper-engine. The first byte selects the question. Every accepted answer has one spelling, and one that passes the
- * check has only what the checks of engineask.h promise.
+ * libFuzzer entry for helper/ask/{authzquery,authzcheck,enginequery,enginecheck,drivereditsread}.c: the possible answers
+ * of a hostile gpuhelper-engine. The first byte selects the question. Every accepted answer has one spelling, and one that
+ * passes the check has only what the checks of enginequery.h and driveredits.h promise.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/ask/authzask.h"
-#include "../../helper/ask/engineask.h"
+#include "../../helper/ask/authzquery.h"
+#include "../../helper/ask/driveredits.h"
+#include "../../helper/ask/enginequery.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -37,7 +38,7 @@ must_have(const struct strlist *l, const char *word)
 	must(i < l->n);
 }
 
-/* Written from engineask.h, not from the code. */
+/* Written from driveredits.h, not from the code. */
 static void
 must_be_mount(const struct edit_mount *m)
 {
@@ -87,25 +88,58 @@ must_be_edits(const struct edits *e)
 }
 
 static void
+must_be_paths(const struct strlist *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		must_be_clean(l->v[i]);
+}
+
+static void
 must_be_harmless(const struct engine_answer *a)
 {
+	const struct driver_edits *d = &a->driver;
 	size_t i;
 
 	for (i = 0; i < a->nodes; i++) {
 		must_be_clean(a->node[i].path);
 		must(strncmp(a->node[i].path, "/dev/", 5) == 0);
 	}
-	must(a->nodes <= DRIVER_NODES_MAX && a->edits.mounts <= DRIVER_MOUNTS_MAX && a->edits.hooks <= DRIVER_HOOKS_MAX);
-	must_be_edits(&a->edits);
-	for (i = 0; i < a->specs.n; i++)
-		must_be_clean(a->specs.v[i]);
+	must(a->nodes <= DRIVER_NODES_MAX && d->mounted.n <= DRIVER_MOUNTS_MAX && d->run.n <= DRIVER_HOOKS_MAX);
+	must_be_paths(&d->mounted);
+	must_be_paths(&d->run);
+	must_be_paths(&d->specs);
+	must_be_texts(&a->env);
+	must(text_is_utf8(a->line, strlen(a->line)));
+	must(d->files == NULL || (text_is_utf8(d->files, strlen(d->files)) && text_is_utf8(d->process, strlen(d->process))));
 }
 
-/* Written from authzask.h, not from the code. */
+/* As the wrapper takes it. */
+static void
+take_driver(const struct driver_edits *d)
+{
+	struct driver_edits one = { 0 }, two = { 0 };
+	struct edits e, again;
+	struct why why;
+
+	if (driver_edits_decode(d->files, d->process, &e, &why) == 0) {
+		must(e.mounts <= DRIVER_MOUNTS_MAX && e.hooks <= DRIVER_HOOKS_MAX && e.nodes == 0 && e.gids == 0);
+		must_be_edits(&e);
+		must(driver_edits_encode(&e, &one) && driver_edits_decode(one.files, one.process, &again, &why) == 0);
+		must(driver_edits_encode(&again, &two) && strcmp(one.files, two.files) == 0 && strcmp(one.process, two.process) == 0);
+		driver_edits_free(&one);
+		driver_edits_free(&two);
+		edits_free(&again);
+	}
+	edits_free(&e);
+}
+
+/* Written from authzquery.h, not from the code. */
 static void
 must_be_grant(const struct authz_answer *a, const struct settings *s)
 {
-	const struct gpu_want *w;
+	const struct gpu_grant *w;
 	size_t i, k;
 
 	must(a->policy.name[0] != '\0' && a->grant.wait <= s->max_wait && (!a->has_token || a->issuer < s->issuers));
@@ -117,7 +151,7 @@ must_be_grant(const struct authz_answer *a, const struct settings *s)
 		must(w->rule >= a->policy.gpu && w->rule < a->policy.gpu + a->policy.gpus);
 		must(w->count > 0 && w->count <= w->n && w->count <= w->rule->count && w->n <= CANDIDATES_MAX);
 		for (k = 0; k < w->n; k++)
-			must(w->candidate[k] >= a->inventory.gpu && w->candidate[k] < a->inventory.gpu + a->inventory.gpus);
+			must(w->candidate[k] >= a->host->gpu && w->candidate[k] < a->host->gpu + a->host->gpus);
 	}
 	must(a->grant.folders == a->folders);
 	for (i = 0; i < a->grant.folders; i++) {
@@ -131,10 +165,12 @@ must_be_grant(const struct authz_answer *a, const struct settings *s)
 static void
 take_authz(const char *text, size_t size)
 {
-	const struct authz_ask ask = { .who = { 1000, "ci", true, true }, .now = 1790000000 };
+	const struct authz_query ask = { .who = { 1000, "ci", true, true }, .now = 1790000000 };
 	struct issuer_setting issuers[2] = { { .url = NULL } };
 	const struct settings settings = { .max_wait = 60, .issuer = issuers, .issuers = 2 };
-	struct authz_answer a = { .issuer = 0 };
+	struct gpu gpus[4] = { { .place = 0 }, { .place = 1 }, { .vendor = GPU_AMD, .place = 2 }, { .place = 3, .unusable = "x" } };
+	const struct inventory report = { .gpu = gpus, .gpus = 4 };
+	struct authz_answer a = { .host = &report };
 	struct lines in = { .at = text, .end = text + size }, out;
 	struct buf b = { 0 };
 	struct why why;
@@ -166,6 +202,8 @@ take_answer(enum engine_verb verb, bool picks, const char *text, size_t size)
 		must(lines_finish(&out) && b.len == size && memcmp(b.p, text, size) == 0);
 		if (engine_answer_check(&a, &why) == 0)
 			must_be_harmless(&a);
+		if (a.driver.files != NULL)
+			take_driver(&a.driver);
 	}
 	buf_free(&b);
 	engine_answer_free(&a);

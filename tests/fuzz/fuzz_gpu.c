@@ -9,6 +9,7 @@
 
 #include "../../helper/base/text.h"
 #include "../../helper/gpu/gpufacts.h"
+#include "../../helper/gpu/gpufind.h"
 #include "fuzz.h"
 
 static void

@@ -1,5 +1,5 @@
 /*
- * libFuzzer entry for helper/ask/judgeask.c and helper/ask/hostcheck.c: the possible answers of a hostile
+ * libFuzzer entry for helper/ask/judgequery.c and helper/ask/hostcheck.c: the possible answers of a hostile
  * gpuhelper-judge.  The first byte selects the question.  Every accepted answer has one spelling.  An accepted token
  * is from one of the given issuers; an accepted host has only GPUs' nodes, none of them in two GPUs.
  */
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../helper/ask/hostcheck.h"
-#include "../../helper/ask/judgeask.h"
+#include "../../helper/ask/judgequery.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -75,7 +75,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const enum judge_verb verbs[] = { JUDGE_TOKEN, JUDGE_VARS, JUDGE_HOST };
 	const enum judge_verb verb = verbs[size > 0 ? data[0] % 3 : 0];
 	struct found_keys keys[2] = { { .text = (char []){ "{}" } }, { .text = NULL } };
-	const struct judge_ask asked = { .verb = verb, .now = 1790000000, .issuer = issuer, .keys = keys, .issuers = 2 };
+	const struct judge_query asked = { .verb = verb, .now = 1790000000, .issuer = issuer, .keys = keys, .issuers = 2 };
 	struct judge_answer a = { .issuer = 0 };
 	struct buf b = { 0 }, text = { 0 };
 	struct lines in, out;

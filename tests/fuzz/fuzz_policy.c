@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/ask/table.h"
-#include "../../helper/ask/tablecheck.h"
+#include "../../helper/ask/parsed.h"
+#include "../../helper/ask/parsedcheck.h"
 #include "../../helper/base/path.h"
 #include "../../helper/judge/match.h"
 #include "../../helper/read/conf/policyread.h"
@@ -100,7 +100,7 @@ check_table(const struct policy *p)
 	struct lines out = { .out = &b }, in, more = { .out = &again };
 	struct why why;
 
-	must(table_check(&settings, &set, &why) == 0);
+	must(parsed_check(&settings, &set, &why) == 0);
 	policy_set_lines(&out, &set);
 	must(lines_finish(&out));
 	in = (struct lines){ .at = b.p, .end = b.p + b.len };

@@ -34,9 +34,10 @@ try_request(const char *bytes, size_t len)
 		must(r.spec.uid != UINT32_MAX && r.spec.gid_count <= REQUEST_GIDS_MAX && r.spec.uids.n <= IDMAP_MAX &&
 		    r.id[0] != '\0');
 		must(strchr(r.id, '/') == NULL && strcmp(r.id, "..") != 0);
-		must(r.again.closed.n <= REQUEST_CLOSED_MAX && (r.spec.init_path != NULL || (r.spec.init_file.major | r.spec.init_file.minor) == 0));
-		for (i = 0; i < r.again.closed.n; i++)
-			must(strlen(r.again.closed.v[i]) == 64);
+		must(r.retry.revoked.n <= REQUEST_REVOKED_MAX &&
+		    (r.spec.init_path != NULL || (r.spec.init_file.major | r.spec.init_file.minor) == 0));
+		for (i = 0; i < r.retry.revoked.n; i++)
+			must(strlen(r.retry.revoked.v[i]) == 64);
 		one = request_encode(&r, &n);
 		must(one != NULL && n == len && memcmp(one, bytes, n) == 0 && request_decode(one, n, &s, &why) == 0);
 		two = request_encode(&s, &m);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../helper/ask/tablecheck.h"
+#include "../../helper/ask/parsedcheck.h"
 #include "../../helper/base/path.h"
 #include "../../helper/policy/claims.h"
 #include "../../helper/read/conf/settingsread.h"
@@ -30,7 +30,7 @@ check_settings(const struct settings *s)
 		    path_check(s->issuer[i].keys, &why) == 0 && s->issuer[i].max_age >= 1 &&
 		    s->issuer[i].max_age <= 86400 && s->issuer[i].claims.bytes <= TOKEN_MAX &&
 		    s->issuer[i].claims.require.name.n <= CLAIMS_MAX &&
-		    !(s->issuer[i].reuse && s->issuer[i].claims.reuse_by != NULL) &&
+		    !(s->issuer[i].token_reuse && s->issuer[i].claims.reuse_by != NULL) &&
 		    (s->issuer[i].claims.pipeline == NULL || strcmp(s->issuer[i].claims.pipeline, "sub") != 0));
 }
 
@@ -50,7 +50,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (settings_parse(text, size, &s, &f)) {
 		must(f.errors == 0);
 		check_settings(&s);
-		must(table_check(&s, &none, &why) == 0);
+		must(parsed_check(&s, &none, &why) == 0);
 	} else
 		must(f.errors > 0 && f.n > 0);
 	path = settings_salvage_runtime(text);

@@ -93,7 +93,7 @@ test_round_trip(void)
 			same = same && strcmp(a->cgroups.v[k], b->cgroups.v[k]) == 0;
 		for (k = 0; k < 3 - i; k++)
 			same = same && a->node[k].major == b->node[k].major && a->node[k].minor == b->node[k].minor &&
-			    a->node[k].open == b->node[k].open;
+			    a->node[k].allowed == b->node[k].allowed;
 		ok(same, "  the cgroups and nodes are the same");
 	}
 	json_decref(j);
@@ -221,8 +221,8 @@ test_unwritable(void)
 		json_t *j;
 
 		c = (struct caller_ops){ 0 };
-		add(&c, OP_CLOSE, 1, 1, KEY);
-		add(&c, OP_CLOSE, 1, 1, i == 3 ? "\xff" : KEY);
+		add(&c, OP_DENY, 1, 1, KEY);
+		add(&c, OP_DENY, 1, 1, i == 3 ? "\xff" : KEY);
 		if (i < 3) {
 			char **text = i == 0 ? &c.v[1].id : i == 1 ? &c.v[1].devcgroup : &c.v[1].file;
 
@@ -262,11 +262,11 @@ static bool
 may_stand(const struct case_of *c)
 {
 	/* what is opened must be what the lease says now */
-	if (c->kind == OP_OPEN)
+	if (c->kind == OP_ALLOW)
 		return c->state == LEASE_HELD && c->rules == 0 && c->nodes == 2;
 	/* no process gives back what was only promised; its container can only be closed again */
 	if (c->by.pid == 0)
-		return c->kind == OP_CLOSE && c->state == LEASE_PROMISED;
+		return c->kind == OP_DENY && c->state == LEASE_PROMISED;
 	return c->state == LEASE_REVOKING && c->changer.pid == c->by.pid && c->changer.start == c->by.start;
 }
 
@@ -298,7 +298,7 @@ is_wrong(const struct case_of *c)
 	struct promised_node of_lease[2], of_op[2];
 	const struct caller_op op = { .kind = c->kind, .by = c->by, .node = of_op, .nodes = c->nodes, .devcgroup = devcgroup,
 		.init = others[0] };
-	struct lease l = { .state = c->state, .placeholder = true, .container.init = others[0],
+	struct lease l = { .state = c->state, .gpus_by_task = true, .container.init = others[0],
 		.tasks = { .devcgroup = devcgroup, .idle = IDLE_STOP, .changer = c->changer, .node = of_lease, .nodes = 2 } };
 
 	memcpy(of_lease, rules[0], sizeof(of_lease));
@@ -306,7 +306,7 @@ is_wrong(const struct case_of *c)
 	if (lease_wants(&l, &op) != may_stand(c) || wants_others(&l, &op))
 		return true;
 	/* a container that was promised nothing has no operations */
-	l.placeholder = false;
+	l.gpus_by_task = false;
 	return lease_wants(&l, &op);
 }
 
@@ -318,7 +318,7 @@ test_stands(void)
 	size_t r, nodes;
 	struct case_of c;
 
-	for (kind = OP_CLOSE; kind <= OP_STOP; kind++)
+	for (kind = OP_DENY; kind <= OP_STOP; kind++)
 		for (state = LEASE_HELD; state <= LEASE_LEAKED; state++)
 			for (by = 0; by < 5; by++)
 				for (changer = 0; changer < 5; changer++)
@@ -367,7 +367,7 @@ test_memory(void)
 {
 	json_object_seed(1);
 	add(&sample, OP_CLEAR, 12, 12, KEY);
-	add(&sample, OP_OPEN, 1, 2, KEY);
+	add(&sample, OP_ALLOW, 1, 2, KEY);
 	add(&sample, OP_STOP, 0, 0, "");
 	packed = packed_anew(&sample);
 	starve("chores are written", write_ops);

@@ -3,6 +3,8 @@
  */
 #include "base/cleanup.h"
 #include "cdi/cdigpu.h"
+#include "gpu/gpufind.h"
+#include "policy/gpurule.h"
 #include "policy/policy.h"
 #include "tap.h"
 

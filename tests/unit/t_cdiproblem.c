@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ask/grantask.h"
+#include "ask/grantquery.h"
 #include "base/cleanup.h"
 #include "cdi/cdiproblem.h"
+#include "gpu/gpufind.h"
 #include "host/driver/cdigpus.h"
 #include "host/file.h"
 #include "read/parse.h"
@@ -69,17 +70,17 @@ test_choice(void)
 
 /* What the judge hears; kinds: so many of the kinds are sent. */
 static bool
-hears(struct inventory *inv, size_t kinds, struct grant_ask *heard)
+hears(struct inventory *inv, size_t kinds, struct grant_query *heard)
 {
-	struct grant_ask a = { .inventory = *inv };
+	struct grant_query a = { .inventory = *inv };
 	autobuf struct buf b = { 0 };
 	struct lines t = { .out = &b };
 
 	a.inventory.cdi_problem_kind.n = kinds;
-	grant_ask_lines(&t, &a);
+	grant_query_lines(&t, &a);
 	lines_finish(&t);
 	t = (struct lines){ .at = b.p, .end = b.p + b.len };
-	grant_ask_lines(&t, heard);
+	grant_query_lines(&t, heard);
 	return lines_finish(&t);
 }
 
@@ -87,7 +88,7 @@ static void
 test_judge(void)
 {
 	struct inventory inv = { .gpus = 0 };
-	struct grant_ask heard = { .gpus = NULL };
+	struct grant_query heard = { .gpus = NULL };
 
 	cdi_problem_add(&inv, "", "/etc/cdi/x.yaml:1:1: is not YAML");
 	cdi_problem_add(&inv, "a.b/c", "%\n");
@@ -95,10 +96,10 @@ test_judge(void)
 	is_str(heard.inventory.cdi_problem.v[0], "/etc/cdi/x.yaml:1:1: is not YAML", "  with its text");
 	is_str(heard.inventory.cdi_problem_kind.v[0], "", "  and without the kind that is not known");
 	is_str(heard.inventory.cdi_problem_kind.v[1], "a.b/c", "  or with the kind");
-	grant_ask_free(&heard);
-	heard = (struct grant_ask){ .gpus = NULL };
+	grant_query_free(&heard);
+	heard = (struct grant_query){ .gpus = NULL };
 	ok(!hears(&inv, 1, &heard), "a problem without its kind is refused");
-	grant_ask_free(&heard);
+	grant_query_free(&heard);
 	inventory_free(&inv);
 }
 

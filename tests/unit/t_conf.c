@@ -1035,10 +1035,10 @@ test_issuers(void)
 	    "two issuers are read");
 	ok(strcmp(s.issuer[0].url, "https://ci.example.org") == 0 && strcmp(s.issuer[0].audience, "gpu") == 0 &&
 	    strcmp(s.issuer[0].keys, "/etc/gpuhelper/keys/ci.json") == 0 && s.issuer[0].max_age > 0 &&
-	    s.issuer[0].keys_max_age == 172800 && !s.issuer[0].reuse && s.issuer[0].line == 1,
+	    s.issuer[0].keys_max_age == 172800 && !s.issuer[0].token_reuse && s.issuer[0].line == 1,
 	    "an issuer with defaults is read");
-	ok(s.issuer[1].max_age == 60 && s.issuer[1].keys_max_age == 0 && s.issuer[1].reuse && s.issuer[1].line == 2,
-	    "an issuer with values of its own is read");
+	ok(s.issuer[1].max_age == 60 && s.issuer[1].keys_max_age == 0 && s.issuer[1].token_reuse &&
+	    s.issuer[1].line == 2, "an issuer with values of its own is read");
 	ok(s.issuer[0].claims.team == NULL && s.issuer[0].claims.pipeline == NULL && s.issuer[0].claims.job == NULL &&
 	    s.issuer[0].claims.bytes == 8192 && s.issuer[0].variable == NULL && s.issuer[0].claims.require.name.n == 0 &&
 	    s.issuer[0].claims.reuse_by == NULL, "its claims are Concourse's by default");

@@ -8,7 +8,7 @@
 #include "look/copies.h"
 #include "tap.h"
 
-/* A copy that names itself as the holder of the second node. */
+/* A copy that names itself as the opener of the second node. */
 static void
 begin(struct copies *c, bool seen, bool killed)
 {
@@ -17,7 +17,7 @@ begin(struct copies *c, bool seen, bool killed)
 	if (copy_begin(c, &part) != 1)
 		return;
 	part->at = getpid();
-	part->holder[1] = -getpid();
+	part->opener[1] = -getpid();
 	part->slow = 7;
 	if (killed)
 		raise(SIGKILL);
@@ -38,7 +38,7 @@ test_parts(void)
 	begin(&c, true, false);
 	ok(c.n == COPIES_MAX, "and no more");
 	part = copy_await(&c, 0, &at);
-	ok(part != NULL && part->holder[1] == -c.pid[0] && part->holder[0] == 0 && part->slow == 7 && part->unsteady == 0,
+	ok(part != NULL && part->opener[1] == -c.pid[0] && part->opener[0] == 0 && part->slow == 7 && part->unsteady == 0,
 	    "what a copy found is heard");
 	ok(at == c.pid[0], "  and which process it looked at");
 	ok(copy_await(&c, 1, &at) == NULL && at == c.pid[1], "of a copy that did not see all, only that");
@@ -46,7 +46,7 @@ test_parts(void)
 	c.n = 0;
 	begin(&c, true, false);
 	part = copy_await(&c, 0, &at);
-	ok(part != NULL && part->holder[1] == -c.pid[0], "the next copies begin anew");
+	ok(part != NULL && part->opener[1] == -c.pid[0], "the next copies begin anew");
 }
 
 static void

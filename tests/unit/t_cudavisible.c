@@ -1,4 +1,5 @@
 /* user/spec/cudavisible.c: which values of CUDA_VISIBLE_DEVICES name a GPU that the container does not have. */
+#include "lease/editsdriver.h"
 #include "user/spec/cudavisible.h"
 #include "tap.h"
 
@@ -35,14 +36,14 @@ split(struct strlist *l, const char *words)
 }
 
 static bool
-warns(const char *env_words, const char *set_words, const char *gpu_words, char out[NOTE_MAX])
+warns(const char *env_words, const char *set_words, const char *gpu_fields, char out[NOTE_MAX])
 {
 	autostrlist struct strlist env = { 0 }, set = { 0 }, gpus = { 0 };
 
 	out[0] = '\0';
 	split(&env, env_words);
 	split(&set, set_words);
-	split(&gpus, gpu_words);
+	split(&gpus, gpu_fields);
 	return cuda_visible_warns(&env, &set, &gpus, out);
 }
 

@@ -1,5 +1,6 @@
 /* judge/decide.c: a policy without a verdict ends the search, so that no later one grants what the administrator did not mean. */
 #include "judge/decide.h"
+#include "policy/policydecide.h"
 #include "read/conf/policyread.h"
 #include "tap.h"
 
@@ -21,7 +22,7 @@ verdict_of(const char *first, const char *second, const char *gpus, const char *
 	autorequested struct requested requested = { 0 };
 	const struct inventory none = { 0 };
 	const struct question q = { .who = &root, .id = &token, .requested = &requested, .settings = &settings, .policies = &set,
-	    .files = set.n, .host = &none, .blind = blind };
+	    .files = set.n, .host = &none, .gpus_unknown = blind };
 	struct why why = { 0 };
 	enum verdict_kind v;
 	size_t i;

@@ -18,11 +18,11 @@ test_round_trip(void)
 	const struct drained d = { two, 2 };
 	autofree char *text = drained_encode(&d);
 	autodrained struct drained back = { 0 };
-	struct held_gpu g = two[0].gpu;
+	struct leased_gpu g = two[0].gpu;
 	struct why why;
 
 	ok(text != NULL && drained_decode(text, strlen(text), &back, &why) == 0 && back.n == 2, "two GPUs are read back");
-	ok(back.n == 2 && held_same(&back.v[0].gpu, &g) && back.v[0].since == 1790000000 &&
+	ok(back.n == 2 && leased_gpu_same(&back.v[0].gpu, &g) && back.v[0].since == 1790000000 &&
 	    strcmp(back.v[0].why, two[0].why) == 0 && strcmp(back.v[1].why, "") == 0 &&
 	    !back.v[0].sick && back.v[1].sick,
 	    "the two GPUs are the same as before");

@@ -10,6 +10,7 @@
 #include "gpu/gpu.h"
 #include "host/driver/driverfound.h"
 #include "host/driver/drivernames.h"
+#include "lease/editsdriver.h"
 #include "tap.h"
 
 #define V "615.71.09"

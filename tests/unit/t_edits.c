@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "ask/reply.h"
 #include "lease/edits.h"
+#include "lease/editsdriver.h"
 #include "nomem.h"
 #include "tap.h"
 
@@ -18,7 +19,7 @@ fill(struct reply *r, bool secret)
 {
 	static const char *const options[] = { "bind", "ro", NULL };
 	struct edits *e = &r->edits;
-	struct edit_hook *h;
+	size_t i;
 
 	*r = (struct reply){ .kind = REPLY_GRANT, .policy = "10-a\".conf" };
 	ok(edits_add_node(e, &node0) && edits_add_node(e, &node1) && edits_add_node(e, &node0),
@@ -27,21 +28,16 @@ fill(struct reply *r, bool secret)
 	ok(edits_add_mount(e, "/srv/a/b", "/data/b", options) && edits_add_mount(e, "/srv/z", "/z", options) &&
 	    edits_add_mount(e, "/srv/a", "/data", options) && edits_add_mount(e, "/srv/aa", "/data/a", options),
 	    "mounts are added");
-	if (ok((h = edits_add_hook(e)) != NULL, "a hook is added")) {
-		h->when = strdup("createContainer");
-		h->path = strdup("/usr/bin/nvidia-cdi-hook");
-		strlist_add(&h->args, "nvidia-cdi-hook", SIZE_MAX);
-		strlist_add(&h->env, "NVIDIA_CTK_DEBUG=false", SIZE_MAX);
-		h->timeout = 7;
-	}
 	strlist_add(&e->env, "A=\"1\"", SIZE_MAX);
 	e->env_secret = secret;
 	strlist_add(&e->gpus, "nvidia 0000:3b:00.0 GPU-1 part 0", SIZE_MAX);
-	strlist_add(&e->masked, "/proc/driver/nvidia/gpus/0000:3b:00.0", SIZE_MAX);
-	ok(edits_add_note(e, "%s is missing", "libcuda.so.1") && edits_add_note(e, "two \xc3\xa4") &&
-	    edits_add_note(e, "libcuda.so.1 is missing"), "notes are added");
-	is_int(e->notes.n, 2, "a note is added only once");
-	e->mount[0].fs_path = strdup("8:1 /srv/data");
+	e->driver.files = strdup("{\"any\":\"text\"}");
+	e->driver.process = strdup("{\"other\":1}");
+	strlist_add(&e->driver.mounted, "/opt/driver/lib.so", SIZE_MAX);
+	strlist_add(&e->driver.run, "/opt/driver/hook", SIZE_MAX);
+	strlist_add(&e->driver.specs, "/etc/cdi/nvidia.yaml", SIZE_MAX);
+	for (i = 0; i < e->mounts; i++)
+		e->mount[i].fs_path = strdup(i == 0 ? "8:1 /srv/data" : "8:1 /");
 	e->label = strdup("u:r:t:s0:c1,c2");
 	e->mount_label = strdup("u:object_r:f:s0:c1,c2");
 	e->gid[e->gids++] = 4294967294;
@@ -74,19 +70,20 @@ test_reply_grant(bool secret)
 	    out.edits.node[1].gid == 104, "the nodes are read back");
 	for (i = 0; i < out.edits.mounts; i++)
 		fs_paths += out.edits.mount[i].fs_path != NULL && strcmp(out.edits.mount[i].fs_path, "8:1 /srv/data") == 0;
-	is_int(fs_paths, 1, "the place of a mount is read back, for the one mount that has a place");
+	is_int(fs_paths, 1, "the place of a mount is read back");
 	ok(out.edits.mounts == 4 && out.edits.mount[0].options.n == 2 &&
 	    strcmp(out.edits.mount[0].options.v[1], "ro") == 0, "the mounts are read back");
-	ok(out.edits.hooks == 1 && strcmp(out.edits.hook[0].when, "createContainer") == 0 && out.edits.hook[0].args.n == 1 &&
-	    strcmp(out.edits.hook[0].env.v[0], "NVIDIA_CTK_DEBUG=false") == 0 &&
-	    out.edits.hook[0].timeout == 7,
-	    "the hooks are read back");
-	ok(out.edits.gids == 2 && out.edits.gid[0] == 4294967294 && out.edits.env.n == 1 && out.edits.masked.n == 1,
-	    "groups, variables and masked paths are read back");
+	ok(out.edits.driver.files != NULL && strcmp(out.edits.driver.files, r.edits.driver.files) == 0 &&
+	    strcmp(out.edits.driver.process, r.edits.driver.process) == 0 &&
+	    out.edits.driver.mounted.n == 1 && strcmp(out.edits.driver.mounted.v[0], "/opt/driver/lib.so") == 0 &&
+	    out.edits.driver.run.n == 1 && strcmp(out.edits.driver.run.v[0], "/opt/driver/hook") == 0,
+	    "what the driver adds is read back unread");
+	ok(out.edits.hooks == 0 && out.edits.masked.n == 0 && out.edits.notes.n == 0 && out.edits.driver.specs.n == 0,
+	    "  and nothing of it yet counts");
+	ok(out.edits.gids == 2 && out.edits.gid[0] == 4294967294 && out.edits.env.n == 1,
+	    "groups and variables are read back");
 	ok(out.edits.gpus.n == 1 && strcmp(out.edits.gpus.v[0], r.edits.gpus.v[0]) == 0, "the GPUs are read back");
 	is_int(out.edits.env_secret, secret, "the secrecy of the variables is read back");
-	ok(out.edits.notes.n == 2 && strcmp(out.edits.notes.v[0], "libcuda.so.1 is missing") == 0 &&
-	    strcmp(out.edits.notes.v[1], "two \xc3\xa4") == 0, "the notes are read back");
 	ok(out.edits.label != NULL && strcmp(out.edits.label, "u:r:t:s0:c1,c2") == 0 && out.edits.mount_label != NULL &&
 	    strcmp(out.edits.mount_label, "u:object_r:f:s0:c1,c2") == 0,
 	    "the labels are read back");
@@ -96,10 +93,10 @@ static void
 test_reply_others(void)
 {
 	static const struct reply t[] = {
-		{ .kind = REPLY_PLAIN }, { .kind = REPLY_NOTED },
+		{ .kind = REPLY_PLAIN }, { .kind = REPLY_DONE },
 		{ .kind = REPLY_REFUSED, .why = { WHY_DENIED, "no: \"x\" \xc3\xa4" } },
 		{ .kind = REPLY_BUSY, .why = { WHY_AGAIN, "taken" }, .wait = 240 },
-		{ .kind = REPLY_NOTED, .text = "GPU 0000:3b:00.0 (exclusive), waited 38 s \xc3\xa4" },
+		{ .kind = REPLY_DONE, .text = "GPU 0000:3b:00.0 (exclusive), waited 38 s \xc3\xa4" },
 	};
 	struct edits none = { 0 };
 	struct why why = { 0 };
@@ -146,7 +143,7 @@ test_reply_no_text(void)
 static void
 test_reply_ops(void)
 {
-	static const enum reply_kind kinds[] = { REPLY_NOTED, REPLY_BUSY };
+	static const enum reply_kind kinds[] = { REPLY_DONE, REPLY_BUSY };
 	struct reply r = { 0 };
 	struct why why = { 0 };
 	struct caller_op *c;
@@ -163,7 +160,7 @@ test_reply_ops(void)
 	ok(caller_op_add_node(c, &(struct promised_node){ 195, 0, true }) && strlist_add(&c->cgroups, "x/y", SIZE_MAX) && caller_ops_add(&r.ops) != NULL,
 	    "a second chore is added");
 	c = &r.ops.v[1];
-	c->kind = OP_OPEN;
+	c->kind = OP_ALLOW;
 	c->file = strdup("");
 	c->id = strdup("c2");
 	c->devcgroup = strdup("devices/z");
@@ -180,7 +177,7 @@ test_reply_ops(void)
 			continue;
 		is_str(again = reply_encode(&out), text,
 		    "  written again, the reply is the same text");
-		ok(out.ops.n == 2 && out.ops.v[0].kind == OP_CLEAR && out.ops.v[1].kind == OP_OPEN &&
+		ok(out.ops.n == 2 && out.ops.v[0].kind == OP_CLEAR && out.ops.v[1].kind == OP_ALLOW &&
 		    strcmp(out.ops.v[1].devcgroup, "devices/z") == 0 && out.ops.v[0].nodes == 1 &&
 		    out.ops.v[0].node[0].major == 195, "  both chores are read back");
 	}
@@ -213,12 +210,8 @@ test_reply_line(void)
 static void
 test_notes(void)
 {
-	static const char wild[] = "{\"reply\":\"grant\",\"policy\":\"p\",\"containerEdits\":{\"deviceNodes\":[],\"mounts\":[],"
-	    "\"hooks\":[],\"env\":[],\"additionalGids\":[]},\"maskedPaths\":[],\"notes\":[\"a\\n\\u001b[2Jb\\u202e\"]}";
-	autoreply struct reply out = { 0 };
 	struct edits e = { 0 };
 	char large[2 * NOTE_MAX];
-	struct why why = { 0 };
 	int i;
 
 	memset(large, 'x', sizeof(large) - 1);
@@ -231,43 +224,33 @@ test_notes(void)
 	is_int(e.notes.n, NOTES_MAX, "the number of notes is limited");
 	edits_free(&e);
 	ok(e.notes.v == NULL && e.notes.n == 0, "edits_free() frees the notes");
-	if (ok(reply_decode(wild, strlen(wild), &out, &why) == 0 && out.edits.notes.n == 1,
-	    "a note with unprintable characters is read: %s", why.text))
-		is_str(out.edits.notes.v[0], "a??[2Jb?", "its unprintable characters are replaced");
 }
 
-#define GRANT(edits, masked) "{\"reply\":\"grant\",\"policy\":\"p\",\"containerEdits\":" edits "," \
-    "\"maskedPaths\":" masked "}"
-#define NODE(members) GRANT("{\"deviceNodes\":[{" members "}],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]")
-#define MOUNT(members) GRANT("{\"deviceNodes\":[],\"mounts\":[{" members "}],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]")
-#define HOOK(members) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[{" members "}],\"env\":[],\"additionalGids\":[]}", "[]")
+#define GRANT(edits) "{\"reply\":\"grant\",\"policy\":\"p\",\"containerEdits\":" edits "}"
+#define NODE(members) GRANT("{\"deviceNodes\":[{" members "}],\"mounts\":[],\"env\":[],\"additionalGids\":[]}")
+#define MOUNT(members) GRANT("{\"deviceNodes\":[],\"mounts\":[{" members "}],\"env\":[],\"additionalGids\":[]}")
+#define DRIVER(members) "{\"reply\":\"grant\",\"policy\":\"p\"," members ",\"containerEdits\":" \
+    "{\"deviceNodes\":[],\"mounts\":[],\"env\":[],\"additionalGids\":[]}}"
 #define WHY(kind, members) "{\"reply\":\"" kind "\"," members "}"
 #define NOTED(ops) "{\"reply\":\"noted\",\"chores\":" ops "}"
 #define OP(what, node) "{\"do\":\"" what "\",\"lease\":\"\",\"file\":\"\",\"id\":\"c\",\"gate\":\"g\",\"cgroups\":[]," \
     "\"nodes\":[" node "],\"init\":[0,\"0\"],\"by\":[0,\"0\"]}"
-#define NOTES(list) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]," \
-    "\"notes\":" list)
-#define X100 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
-#define GIDS(list) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":" list "}", "[]")
+#define GIDS(list) GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[],\"additionalGids\":" list "}")
 
 static void
 test_reply_refused(void)
 {
 	static const char *const bad[] = {
 		"{}", "{\"reply\":1}", "{\"reply\":\"Grant\"}", "{\"reply\":\"grants\"}", "{\"reply\":null}", "[]", "",
-		"{\"reply\":\"grant\"}", GRANT("null", "[]"), GRANT("[]", "[]"), GRANT("{}", "[]"),
-		    GRANT("{\"env\":[1]}", "[]"),
-		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "null"),
-		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[1]"),
-		GRANT("{\"deviceNodes\":{},\"mounts\":[],\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]"),
-		GRANT("{\"deviceNodes\":[],\"mounts\":\"\",\"hooks\":[],\"env\":[],\"additionalGids\":[]}", "[]"),
-		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":[],\"env\":[]}", "[]"),
-		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[],\"additionalGids\":[]}", "[]"),
-		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"hooks\":{},\"env\":[],\"additionalGids\":[]}", "[]"),
-		HOOK(""), HOOK("\"hookName\":\"prestart\",\"path\":\"/h\",\"args\":[],\"env\":[]"),
-		HOOK("\"hookName\":1,\"path\":\"/h\",\"args\":[],\"env\":[],\"timeout\":0"),
-		HOOK("\"hookName\":\"prestart\",\"path\":\"/h\",\"args\":[1],\"env\":[],\"timeout\":0"),
-		HOOK("\"hookName\":\"prestart\",\"path\":\"/h\",\"args\":[],\"timeout\":0"),
+		"{\"reply\":\"grant\"}", GRANT("null"), GRANT("[]"), GRANT("{}"), GRANT("{\"env\":[1]}"),
+		GRANT("{\"deviceNodes\":{},\"mounts\":[],\"env\":[],\"additionalGids\":[]}"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":\"\",\"env\":[],\"additionalGids\":[]}"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"env\":[]}"),
+		GRANT("{\"deviceNodes\":[],\"mounts\":[],\"additionalGids\":[]}"),
+		DRIVER("\"driver\":\"{}\",\"mounted\":[],\"run\":[]"), DRIVER("\"process\":\"{}\",\"mounted\":[],\"run\":[]"),
+		DRIVER("\"driver\":1,\"mounted\":[],\"run\":[]"), DRIVER("\"driver\":{},\"mounted\":[],\"run\":[]"),
+		DRIVER("\"driver\":\"{}\",\"process\":\"{}\",\"run\":[]"), DRIVER("\"driver\":\"{}\",\"process\":\"{}\",\"mounted\":[]"),
+		DRIVER("\"driver\":\"{}\",\"process\":\"{}\",\"mounted\":[1],\"run\":[]"), DRIVER("\"driver\":\"{}\",\"process\":\"{}\",\"mounted\":[],\"run\":{}"),
 		NODE(""), NODE("\"path\":\"/dev/a\""),
 		NODE("\"path\":1,\"major\":1,\"minor\":1,\"fileMode\":1,\"uid\":1,\"gid\":1"),
 		NODE("\"path\":\"/dev/a\",\"major\":-1,\"minor\":1,\"fileMode\":1,\"uid\":1,\"gid\":1"),
@@ -279,6 +262,7 @@ test_reply_refused(void)
 		    "\"minor\":1,"
 		    "\"fileMode\":1,\"uid\":1,\"gid\":1"),
 		MOUNT("\"hostPath\":\"/a\",\"containerPath\":\"/a\",\"options\":[],\"place\":1"),
+		MOUNT("\"hostPath\":\"/a\",\"containerPath\":\"/a\",\"options\":[]"),
 		MOUNT(""), MOUNT("\"hostPath\":\"/a\",\"options\":[]"),
 		    MOUNT("\"containerPath\":\"/a\",\"options\":[]"),
 		MOUNT("\"hostPath\":\"/a\",\"containerPath\":\"/a\""),
@@ -287,9 +271,6 @@ test_reply_refused(void)
 		GIDS("[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,"
 		    "0,0,0,0,0,0,0,"
 		    "0,0,0,0,0,0,0,0,0,0]"),
-		NOTES("{}"), NOTES("\"x\""), NOTES("[1]"), NOTES("[null]"), NOTES("[\"\"]"), NOTES("[[\"x\"]]"),
-		NOTES("[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"10\",\"11\",\"12\",\"13\"]"),
-		NOTES("[\"" X100 X100 X100 X100 "\"]"),
 		"{\"reply\":\"refused\"}", WHY("refused", "\"code\":77,\"wait\":0,\"ahead\":0"),
 		WHY("refused", "\"text\":\"x\",\"wait\":0,\"ahead\":0"), WHY("refused",
 		    "\"text\":1,\"code\":77,\"wait\":0,\"ahead\":0"),
@@ -309,7 +290,8 @@ test_reply_refused(void)
 		WHY("busy", "\"text\":\"x\",\"code\":75,\"wait\":0,\"ahead\":0,\"chores\":[[]]"),
 	};
 	static const char *const good[] = {
-		NOTES("[]"), NOTES("[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"10\",\"11\",\"12\"]"),
+		DRIVER("\"driver\":\"anything\",\"process\":\"\",\"mounted\":[],\"run\":[\"/x\"]"),
+		MOUNT("\"hostPath\":\"/a\",\"containerPath\":\"/a\",\"options\":[],\"place\":\"8:1 /a\""),
 		NOTED("[]"), NOTED("[" OP("shut", "[195,0,true]") "]"), NOTED("[" OP("stop", "") "]"),
 		WHY("refused", "\"text\":\"x\",\"code\":64,\"wait\":0,\"ahead\":0"),
 		WHY("busy", "\"text\":\"\",\"code\":78,\"wait\":4294967295,\"ahead\":7"), GIDS("[0,4294967294]"),

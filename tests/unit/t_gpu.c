@@ -13,6 +13,7 @@
 #include "../../helper/gpu/gpufacts.h"
 #include "../../helper/host/file.h"
 #include "../../helper/host/gpu/gpus.h"
+#include "gpu/gpufind.h"
 #include "tap.h"
 
 #define ALL_VENDORS (1U << GPU_NVIDIA | 1U << GPU_AMD | 1U << GPU_INTEL)

@@ -1,7 +1,7 @@
 /*
  * gpuhelper-judge's report on a host (gpu/inventorylines.h) is read back as it was written. The
- * helper's check (ask/hostcheck.h) accepts everything in the fixtures, and refuses every false
- * report that it can detect.
+ * check of gpuhelper-engine (ask/hostcheck.h) accepts everything in the fixtures, and refuses every false
+ * report that it can detect; the helper's (gpu/knownnode.h), every node that is no GPU's.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -10,7 +10,9 @@
 
 #include "ask/hostcheck.h"
 #include "base/cleanup.h"
+#include "gpu/gpufind.h"
 #include "gpu/inventorylines.h"
+#include "gpu/knownnode.h"
 #include "host/file.h"
 #include "host/gpu/gpus.h"
 #include "rnd.h"
@@ -233,6 +235,34 @@ test_lies(void)
 	}
 }
 
+/* The helper itself compares nodes only: by path, number, driver and vendor, of each GPU and of all together. */
+static void
+test_known_nodes(void)
+{
+	static const struct {
+		const char *name;
+		void (*tell)(struct inventory *v);
+	} lies[] = { LIE(mem), LIE(mem_by_number), LIE(other_minor), LIE(above), LIE(way), LIE(zeros), LIE(ctl_as_own), LIE(kvm),
+		LIE(no_render), LIE(no_module), LIE(kfd), LIE(own_for_all), LIE(of_intel), LIE(of_amd), LIE(cap_of_config),
+		LIE(cap_of_imex) };
+	struct inventory inv;
+	struct why why;
+	unsigned v, bad;
+	size_t i;
+
+	for (i = 0; i < sizeof(lies) / sizeof(lies[0]) && find("nvidia-2gpu", &inv); i++) {
+		for (v = 0, bad = 0; v < GPU_VENDORS; v++)
+			bad += known_nodes_check(&inv, (enum gpu_vendor)v, &why) == -1;
+		is_int(bad, 0, "  all nodes are known");
+		lies[i].tell(&inv);
+		for (v = 0; v < GPU_VENDORS; v++)
+			bad += known_nodes_check(&inv, (enum gpu_vendor)v, &why) == -1;
+		ok(bad == 1 && why.code == WHY_BUG && strstr(why.text, "a node that is no GPU's: /dev/") != NULL,
+		    "a node that is no GPU's is refused: %s", lies[i].name);
+		inventory_free(&inv);
+	}
+}
+
 /* A fault of one vendor's GPUs does not affect another vendor's. */
 static void
 test_apart(void)
@@ -335,6 +365,7 @@ main(int argc, char **argv)
 		test_fixture(trees[i]);
 	test_joins();
 	test_lies();
+	test_known_nodes();
 	test_apart();
 	test_flipped();
 	return done_testing();

@@ -60,7 +60,7 @@ no_keys(void)
  * jansson's allocations.
  */
 static int
-identify_twice(struct judge_ask *a, struct token_check_log *log, struct why *told, struct why *why)
+identify_twice(struct judge_query *a, struct token_check_log *log, struct why *told, struct why *why)
 {
 	struct token_claims with, without;
 	uint32_t issuer[2] = { 0 };
@@ -89,7 +89,7 @@ signature_held(const struct token_check_log *log)
 
 /* Counts the allocations for a text whose refusal says only that it is no token. */
 static unsigned long
-allocations_for_none(struct judge_ask a)
+allocations_for_none(struct judge_query a)
 {
 	static char none[] = "a.a.AAAA";
 	struct token_check_log log = { .n = 0 };
@@ -108,7 +108,7 @@ test_vectors(void)
 {
 	struct issuer_setting issuers[] = { issuer_named("a"), issuer_named("b") };
 	struct found_keys keys[] = { keys_named("a"), keys_named("b") };
-	struct judge_ask a = { .verb = JUDGE_TOKEN, .issuer = issuers, .keys = keys, .issuers = 2 };
+	struct judge_query a = { .verb = JUDGE_TOKEN, .issuer = issuers, .keys = keys, .issuers = 2 };
 	const unsigned long least = allocations_for_none(a);
 	unsigned held = 0, others = 0, same = 0, parsed = 0, silent = 0;
 	const json_t *cases = json_object_get(vectors, "cases"), *c;
@@ -155,8 +155,8 @@ test_missing_keys(void)
 	const json_t *good = vector("good RS256 r1");
 	struct issuer_setting issuers[] = { issuer_named("b"), issuer_named("a") };
 	struct found_keys keys[] = { no_keys(), keys_named("a") };
-	struct judge_ask a = { .verb = JUDGE_TOKEN, .issuer = issuers, .keys = keys, .issuers = 2, .text = given(good, "token"),
-		.now = number_of(good, "now") };
+	struct judge_query a = { .verb = JUDGE_TOKEN, .issuer = issuers, .keys = keys, .issuers = 2,
+		.text = given(good, "token"), .now = number_of(good, "now") };
 	char *forged = strdup(a.text);
 	struct token_check_log log = { .n = 0 };
 	struct why told, why;

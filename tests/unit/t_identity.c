@@ -16,7 +16,7 @@ test_round_trip(void)
 	json_t *json = json_pack("{s:[i,s], s:{}}", "a", 1, "b\n", "none");
 	struct claim_set claims = { .name = { .n = 0 } };
 	struct instance_vars vars;
-	struct origin back;
+	struct principal back;
 	char *text;
 
 	ok(instance_vars_of(json, &vars), "instance_vars are read from JSON");
@@ -32,7 +32,7 @@ test_round_trip(void)
 	    back.id.instance_vars->name.n == 2, "the identity is the same");
 	is_str(instance_var(back.id.instance_vars, "a"), "[1,\"b\\n\"]", "a variable is the same");
 	is_str(instance_var(back.id.instance_vars, "none"), "{}", "another variable is the same");
-	origin_free(&back);
+	principal_free(&back);
 	free(text);
 	instance_vars_free(&vars);
 	claim_set_free(&claims);
@@ -47,7 +47,7 @@ test_round_trip(void)
 	    "an identity without a pipeline is packed");
 	ok(identity_unpack(text, &back) && back.id.team == NULL && back.id.instance_vars == NULL,
 	    "an identity without a pipeline is unpacked");
-	origin_free(&back);
+	principal_free(&back);
 	free(text);
 }
 

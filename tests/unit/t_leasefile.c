@@ -10,8 +10,8 @@
 static void
 fill(struct lease *l)
 {
-	*l = (struct lease){ .uid = 4294967294, .client = { 123, UINT64_MAX }, .container.init = { 2147483647, 5 }, .since = 1700000000,
-		.state = LEASE_RELEASING, .placeholder = true };
+	*l = (struct lease){ .uid = 4294967294, .asker = { 123, UINT64_MAX }, .container.init = { 2147483647, 5 }, .since = 1700000000,
+		.state = LEASE_RELEASING, .gpus_by_task = true };
 	snprintf(l->key, sizeof(l->key), "%064d", 7);
 	snprintf(l->boot, sizeof(l->boot), "11111111-2222-3333-4444-555555555555");
 	l->id = strdup("c\"1\n");
@@ -21,8 +21,8 @@ fill(struct lease *l)
 	(void)strlist_add(&l->container.cgroups, "user.slice/x", SIZE_MAX);
 	l->gpu = calloc(2, sizeof(*l->gpu));
 	l->gpus = 2;
-	l->gpu[0] = (struct held_gpu){ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .part = "3:0", .limit = 4 };
-	l->gpu[1] = (struct held_gpu){ .vendor = GPU_AMD, .pci = "0000:03:00.0", .exclusive = true };
+	l->gpu[0] = (struct leased_gpu){ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .part = "3:0", .limit = 4 };
+	l->gpu[1] = (struct leased_gpu){ .vendor = GPU_AMD, .pci = "0000:03:00.0", .exclusive = true };
 	l->node = calloc(1, sizeof(*l->node));
 	l->nodes = 1;
 	l->node[0] = (struct edit_node){ .path = "/dev/nvidia0", .major = 195, .minor = 0, .mode = 0660, .uid = 1, .gid = 44 };
@@ -30,8 +30,10 @@ fill(struct lease *l)
 	l->container.users = 1;
 	l->container.user[0] = (struct idspan){ 100000, 65536 };
 	snprintf(l->label, sizeof(l->label), "system_u:system_r:nvidia_container_t:s0:c1,c2");
-	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/x"), strdup("8:1"), strdup("/@/srv/x"), RELABEL_PRIVATE });
-	(void)lease_add_folder(l, &(struct held_folder){ strdup("/srv/y z"), strdup("0:43"), strdup("/"), RELABEL_NO });
+	(void)lease_add_folder(l, &(struct leased_folder){ strdup("/srv/x"), strdup("8:1"), strdup("/@/srv/x"),
+		RELABEL_PRIVATE });
+	(void)lease_add_folder(l, &(struct leased_folder){ strdup("/srv/y z"), strdup("0:43"), strdup("/"),
+		RELABEL_NO });
 	l->container.host_root = l->planned = l->container.own_pids = l->container.privileged = l->container.hooked = true;
 	l->container.pid_ns = 4026531836;
 	l->container.mnt_ns = UINT64_MAX;
@@ -40,7 +42,7 @@ fill(struct lease *l)
 	l->tasks = (struct lease_tasks){ .program = { 8, 1, UINT64_MAX }, .devcgroup = strdup("devices/garden/x"), .idle = IDLE_STOP,
 		.left_behind = LEFT_BEHIND_KEEP, .asked = strdup("nvidia:2"), .task = { 9, UINT64_MAX }, .left_since = 99,
 		.changer = { 77, 88 }, .changing_since = 5678, .waited = 38, .uid = 1000, .gid = 6,
-		.who = strdup("{\"kind\":\"claim\"}"), .promised_gpu = calloc(1, sizeof(struct held_gpu)), .promised_gpus = 1,
+		.who = strdup("{\"kind\":\"claim\"}"), .promised_gpu = calloc(1, sizeof(struct leased_gpu)), .promised_gpus = 1,
 		.node = calloc(2, sizeof(struct promised_node)), .nodes = 2 };
 	l->tasks.promised_gpu[0] = l->gpu[1];
 	l->tasks.node[0] = (struct promised_node){ 195, UINT32_MAX, false };
@@ -55,8 +57,9 @@ same_tasks(const struct lease_tasks *a, const struct lease_tasks *b)
 	    a->left_since == b->left_since &&
 	    process_id_same(&a->changer, &b->changer) && a->changing_since == b->changing_since && a->waited == b->waited &&
 	    a->uid == b->uid && a->gid == b->gid && strcmp(a->who, b->who) == 0 && a->promised_gpus == 1 && b->promised_gpus == 1 &&
-	    held_same(&a->promised_gpu[0], &b->promised_gpu[0]) && a->nodes == 2 && b->nodes == 2 && a->node[0].major == b->node[0].major &&
-	    a->node[0].minor == b->node[0].minor && !b->node[0].open && b->node[1].open;
+	    leased_gpu_same(&a->promised_gpu[0], &b->promised_gpu[0]) && a->nodes == 2 && b->nodes == 2 &&
+	    a->node[0].major == b->node[0].major && a->node[0].minor == b->node[0].minor && !b->node[0].allowed &&
+	    b->node[1].allowed;
 }
 
 static bool
@@ -76,17 +79,21 @@ same(const struct lease *a, const struct lease *b)
 {
 	return strcmp(a->id, b->id) == 0 && strcmp(a->root, b->root) == 0 &&
 	    strcmp(a->policy, b->policy) == 0 && strcmp(a->pipeline, b->pipeline) == 0 && strcmp(a->boot, b->boot) == 0 &&
-	    a->uid == b->uid && process_id_same(&a->client, &b->client) && process_id_same(&a->container.init, &b->container.init) &&
-	    a->client.pid == 123 && a->client.start == UINT64_MAX && a->container.init.pid == 2147483647 && a->container.init.start == 5 &&
+	    a->uid == b->uid && process_id_same(&a->asker, &b->asker) && process_id_same(&a->container.init, &b->container.init) &&
+	    a->asker.pid == 123 && a->asker.start == UINT64_MAX && a->container.init.pid == 2147483647 && a->container.init.start == 5 &&
 	    a->since == b->since && a->gpus == b->gpus &&
-	    held_same(&a->gpu[0], &b->gpu[0]) && a->gpu[0].limit == b->gpu[0].limit && held_same(&a->gpu[1], &b->gpu[1]) &&
-	    a->gpu[1].exclusive == b->gpu[1].exclusive && a->nodes == b->nodes &&
-	    memcmp(a->node, b->node, sizeof(*a->node)) == 0 && a->container.users == b->container.users &&
-	    memcmp(a->container.user, b->container.user, sizeof(*a->container.user)) == 0 && a->container.cgroups.n == b->container.cgroups.n &&
-	    strcmp(a->container.cgroups.v[0], b->container.cgroups.v[0]) == 0 && a->state == b->state && a->placeholder == b->placeholder &&
-	    strcmp(a->label, b->label) == 0 && same_folders(a, b) && a->container.host_root == b->container.host_root && a->planned == b->planned &&
-	    a->container.own_pids && b->container.own_pids && a->container.privileged && b->container.privileged && a->container.hooked && b->container.hooked && a->container.pid_ns == b->container.pid_ns && a->container.mnt_ns == b->container.mnt_ns &&
-	    b->container.pid_ns == 4026531836 && b->container.mnt_ns == UINT64_MAX && a->lookups == b->lookups &&
+	    leased_gpu_same(&a->gpu[0], &b->gpu[0]) && a->gpu[0].limit == b->gpu[0].limit &&
+	    leased_gpu_same(&a->gpu[1], &b->gpu[1]) && a->gpu[1].exclusive == b->gpu[1].exclusive &&
+	    a->nodes == b->nodes && memcmp(a->node, b->node, sizeof(*a->node)) == 0 &&
+	    a->container.users == b->container.users && memcmp(a->container.user, b->container.user,
+	    sizeof(*a->container.user)) == 0 && a->container.cgroups.n == b->container.cgroups.n &&
+	    strcmp(a->container.cgroups.v[0], b->container.cgroups.v[0]) == 0 && a->state == b->state &&
+	    a->gpus_by_task == b->gpus_by_task && strcmp(a->label, b->label) == 0 && same_folders(a, b) &&
+	    a->container.host_root == b->container.host_root && a->planned == b->planned && a->container.own_pids &&
+	    b->container.own_pids && a->container.privileged && b->container.privileged && a->container.hooked &&
+	    b->container.hooked && a->container.pid_ns == b->container.pid_ns &&
+	    a->container.mnt_ns == b->container.mnt_ns && b->container.pid_ns == 4026531836 &&
+	    b->container.mnt_ns == UINT64_MAX && a->lookups == b->lookups &&
 	    (a->lookups == 0 || strcmp(a->lookup[0].path, b->lookup[0].path) == 0) && same_tasks(&a->tasks, &b->tasks);
 }
 
@@ -100,7 +107,7 @@ test_round_trip(void)
 	fill(&a);
 	b = (struct lease){ .key = "kept" };
 	text = lease_encode(&a);
-	ok(text != NULL && strncmp(text, "lease 10\ncontainer c\"1%0A /run/root 4294967294\n",
+	ok(text != NULL && strncmp(text, "lease 11\ncontainer c\"1%0A /run/root 4294967294\n",
 	    47) == 0,
 	    "a lease is written as lines");
 	is_int(lease_decode(text, strlen(text), &b, &why), 0, "the lines are read");
@@ -129,13 +136,13 @@ test_states(void)
 	for (i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
 		fill(&a);
 		a.state = states[i];
-		a.scan.reopened = a.scan.over = true;
+		a.scan.has_access = a.scan.over = true;
 		b = (struct lease){ 0 };
 		text = lease_encode(&a);
 		ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 && b.state == states[i] &&
 		    lease_only_promises(&b) == (i == 3),
 		    "a lease that is %s is written and read back", names[i]);
-		ok(!b.scan.reopened && !b.scan.over, "  the marks of a look at it are not written");
+		ok(!b.scan.has_access && !b.scan.over, "  the marks of a look at it are not written");
 		ok(lease_holding(&b).gpu == b.gpu && lease_holding(&b).gpus == 2 && lease_holding(&a).gpu == a.tasks.promised_gpu &&
 		    lease_holding(&a).gpus == 1, "  others can't have its GPUs; nor the promised ones, if its container has access");
 		is_str(lease_state_name(states[i]), names[i], "  the state has its name");
@@ -155,15 +162,16 @@ test_passed_on(void)
 	size_t lookups;
 
 	fill(&a);
-	snprintf(a.reuse, sizeof(a.reuse), "%s", a.key);
+	snprintf(a.reuse_hash, sizeof(a.reuse_hash), "%s", a.key);
 	lookups = a.lookups;
 	lease_keep_lookups(&a);
 	text = lease_encode(&a);
 	ok(text != NULL && lease_decode(text, strlen(text), &b, &why) == 0 &&
 	    b.state == LEASE_LEAKED,
 	    "a lease that was passed on is written and read back");
-	ok(b.gpus == 0 && b.nodes == 0 && b.container.users == 0 && b.folders == 0 && b.container.cgroups.n == 0 && b.label[0] == '\0' && b.reuse[0] == '\0' &&
-	    !b.placeholder && !b.planned && b.container.mnt_ns == 0, "  a lease that was passed on holds nothing");
+	ok(b.gpus == 0 && b.nodes == 0 && b.container.users == 0 && b.folders == 0 && b.container.cgroups.n == 0 &&
+	    b.label[0] == '\0' && b.reuse_hash[0] == '\0' && !b.gpus_by_task && !b.planned && b.container.mnt_ns == 0,
+	    "  a lease that was passed on holds nothing");
 	ok(b.lookups == lookups && b.container.host_root && (lookups == 0 || lease_has_lookup(&b, &a.lookup[0])),
 	    "  the lease has its folders' paths");
 	free(text);
@@ -182,14 +190,15 @@ test_turn(void)
 
 	fill(&a);
 	without = lease_encode(&a);
-	snprintf(a.reuse, sizeof(a.reuse), "%s", reuse);
+	snprintf(a.reuse_hash, sizeof(a.reuse_hash), "%s", reuse);
 	with = lease_encode(&a);
 	ok(strstr(without, "\nturn") == NULL && strstr(with, "\nturn 0123456789abcdef") != NULL &&
 	    strlen(with) == strlen(without) + sizeof("turn ") + sizeof(reuse) - 1, "a turn is one line more");
-	ok(lease_decode(with, strlen(with), &b, &why) == 0 && strcmp(b.reuse, reuse) == 0 && (again = lease_encode(&b)) != NULL &&
-	    strcmp(again, with) == 0, "it is read back");
+	ok(lease_decode(with, strlen(with), &b, &why) == 0 && strcmp(b.reuse_hash, reuse) == 0 &&
+	    (again = lease_encode(&b)) != NULL && strcmp(again, with) == 0, "it is read back");
 	lease_free(&b);
-	ok(lease_decode(without, strlen(without), &b, &why) == 0 && b.reuse[0] == '\0', "a lease without it is read");
+	ok(lease_decode(without, strlen(without), &b, &why) == 0 && b.reuse_hash[0] == '\0',
+	    "a lease without it is read");
 	lease_free(&a);
 	lease_free(&b);
 	free(with);
@@ -231,13 +240,13 @@ test_without_tasks(void)
 	char *text;
 
 	fill(&a);
-	a.placeholder = false;
+	a.gpus_by_task = false;
 	text = lease_encode(&a);
 	ok(text != NULL && strstr(text, "\ntasks no\nend\n") != NULL &&
 	    strstr(text, "pausing") == NULL,
 	    "a lease without tasks is written without the members about them");
 	is_int(lease_decode(text, strlen(text), &b, &why), 0, "  the lease is read");
-	ok(!b.placeholder && b.tasks.devcgroup == NULL && b.tasks.nodes == 0 && b.container.init.pid == 2147483647,
+	ok(!b.gpus_by_task && b.tasks.devcgroup == NULL && b.tasks.nodes == 0 && b.container.init.pid == 2147483647,
 	    "  the lease has no tasks, and has its first process");
 	free(text);
 	lease_free(&a);
@@ -302,7 +311,7 @@ test_refused(void)
 		const char *line, *other;
 	} t[] = {
 		{ "lease ", "lease 7" }, { "lease ", "lease 8" }, { "lease ", "lease 08" }, { "lease ", "lease 4294967303" }, { "lease ", "lease" },
-		{ "lease ", "{\"version\":3}" }, { "lease ", "lease 9" }, { "lease ", "lease 10\nlease 10" },
+		{ "lease ", "{\"version\":3}" }, { "lease ", "lease 9" }, { "lease ", "lease 11\nlease 11" },
 		{ "container ", "container c /r" }, { "container ", "container c /r -1" }, { "container ", "container c /r 4294967296" },
 		{ "granted ", "granted p t/p -1" }, { "granted ", "granted p t/p 9223372036854775808" }, { "granted ", "granted p 1" },
 		{ "state ", "state Held no" }, { "state ", "state - no" }, { "state ", "state 0 no" }, { "state ", "state held" },
@@ -393,10 +402,10 @@ test_folders(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		struct held_folder a = { .path = t[i].path[0], .fs = t[i].fs[0], .fs_path = t[i].fs_path[0] };
-		struct held_folder b = { .path = t[i].path[1], .fs = t[i].fs[1], .fs_path = t[i].fs_path[1] };
+		struct leased_folder a = { .path = t[i].path[0], .fs = t[i].fs[0], .fs_path = t[i].fs_path[0] };
+		struct leased_folder b = { .path = t[i].path[1], .fs = t[i].fs[1], .fs_path = t[i].fs_path[1] };
 
-		ok(held_folders_overlap(&a, &b) == t[i].meet && held_folders_overlap(&b, &a) == t[i].meet,
+		ok(leased_folders_overlap(&a, &b) == t[i].meet && leased_folders_overlap(&b, &a) == t[i].meet,
 		    "whether the folders overlap: %s %s (%s) and %s %s (%s)",
 		    t[i].fs[0], t[i].fs_path[0], t[i].path[0], t[i].fs[1], t[i].fs_path[1], t[i].path[1]);
 	}
@@ -407,7 +416,7 @@ static void
 test_no_text(void)
 {
 	struct lease l = { .id = strdup("i"), .root = strdup(""), .policy = strdup("p"), .pipeline = strdup("") }, back = { 0 };
-	struct held_folder f = { strdup("/srv/x"), strdup("8:1"), strdup("/caf\xe9"), RELABEL_PRIVATE };
+	struct leased_folder f = { strdup("/srv/x"), strdup("8:1"), strdup("/caf\xe9"), RELABEL_PRIVATE };
 	struct why why;
 	char *text;
 
@@ -423,7 +432,7 @@ test_no_text(void)
 static void
 test_describe(void)
 {
-	static struct held_gpu gpus[24] = {
+	static struct leased_gpu gpus[24] = {
 		{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .exclusive = true },
 		{ .vendor = GPU_NVIDIA, .pci = "0000:3c:00.0", .part = "3:0", .exclusive = true },
 		{ .vendor = GPU_AMD, .pci = "0000:03:00.0" },

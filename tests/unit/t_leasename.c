@@ -18,10 +18,10 @@ plain(void)
 	return l;
 }
 
-static struct held_gpu
+static struct leased_gpu
 gpu(enum gpu_vendor vendor, unsigned bus, const char *part)
 {
-	struct held_gpu g = { .vendor = vendor };
+	struct leased_gpu g = { .vendor = vendor };
 
 	snprintf(g.pci, sizeof(g.pci), "0000:%02x:00.0", bus);
 	snprintf(g.part, sizeof(g.part), "%s", part);
@@ -41,7 +41,7 @@ name_of(const struct lease *l)
 }
 
 static bool
-meets_gpu(const struct lease_name *n, const struct held_gpu *g)
+meets_gpu(const struct lease_name *n, const struct leased_gpu *g)
 {
 	struct bloom_query m = { 0 };
 
@@ -69,7 +69,7 @@ test_form(void)
 	lease_name_make(&l, text);
 	is_str(text, KEY "-1000-0-0000000000000000", "a lease that holds nothing has no marks");
 	l.uid = UINT32_MAX;
-	l.placeholder = true;
+	l.gpus_by_task = true;
 	lease_name_make(&l, text);
 	is_str(text, KEY "-4294967295-0-ffffffffffffffff",
 	    "a lease that may hold anything later has all marks");
@@ -98,7 +98,7 @@ test_others(void)
 static void
 test_gpus(void)
 {
-	struct held_gpu g[2] = { gpu(GPU_NVIDIA, 0x3b, "3:0"), gpu(GPU_AMD, 7, "") }, other;
+	struct leased_gpu g[2] = { gpu(GPU_NVIDIA, 0x3b, "3:0"), gpu(GPU_AMD, 7, "") }, other;
 	struct lease l = plain();
 	struct lease_name n;
 	unsigned i, met = 0;
@@ -140,7 +140,7 @@ test_many(void)
 {
 	struct lease l = plain();
 	struct bloom_query m = { 0 };
-	struct held_gpu g = gpu(GPU_NVIDIA, 1, "");
+	struct leased_gpu g = gpu(GPU_NVIDIA, 1, "");
 	struct lease_name n, none = name_of(&l);
 	unsigned i;
 
@@ -164,7 +164,7 @@ static void
 test_flags(void)
 {
 	struct lookup w[2] = { { .writable = false }, { .writable = true } };
-	struct held_folder f = { 0 };
+	struct leased_folder f = { 0 };
 	struct lease l = plain();
 
 	is_int((int)name_of(&l).flags, 0, "a plain lease has no flags");
@@ -189,7 +189,7 @@ test_flags(void)
 	l.folders = 1;
 	is_int((int)name_of(&l).flags, LEASE_LABEL, "a lease with a held folder has LEASE_LABEL");
 	l = plain();
-	snprintf(l.reuse, sizeof(l.reuse), KEY);
+	snprintf(l.reuse_hash, sizeof(l.reuse_hash), KEY);
 	is_int((int)name_of(&l).flags, LEASE_REUSE, "a lease whose token takes turns has LEASE_TURN");
 }
 
@@ -197,7 +197,7 @@ test_flags(void)
 static void
 test_covers(void)
 {
-	struct held_gpu g = gpu(GPU_NVIDIA, 0x3b, "");
+	struct leased_gpu g = gpu(GPU_NVIDIA, 0x3b, "");
 	struct edit_node a = { .major = 195, .minor = 255 };
 	struct lookup w = { .writable = false };
 	struct lease l = plain(), m = l;
@@ -224,9 +224,9 @@ test_covers(void)
 	m.lookups = 1;
 	ok(!lease_name_covers(&n, &m), "a name does not cover a folder's path that was added");
 	m.lookups = 0;
-	m.placeholder = true;
+	m.gpus_by_task = true;
 	ok(!lease_name_covers(&n, &m), "a name does not cover a lease that may get its GPUs again");
-	m.placeholder = false;
+	m.gpus_by_task = false;
 	m.uid = 1001;
 	ok(!lease_name_covers(&n, &m), "a name does not cover another user's lease");
 	m.uid = 1000;
@@ -234,7 +234,7 @@ test_covers(void)
 	ok(!lease_name_covers(&n, &m), "a name does not cover another container's lease");
 	m.id = id;
 	ok(lease_name_covers(&n, &m), "a name covers the unchanged lease");
-	m.placeholder = true;
+	m.gpus_by_task = true;
 	n = name_of(&m);
 	m.node = &a;
 	m.nodes = 1;
@@ -248,7 +248,7 @@ test_covers(void)
 static void
 test_for_ever(void)
 {
-	struct held_gpu g = gpu(GPU_NVIDIA, 0x3b, "");
+	struct leased_gpu g = gpu(GPU_NVIDIA, 0x3b, "");
 	struct edit_node a = { .major = 195, .minor = 255 };
 	struct lease l = plain();
 	char text[LEASE_NAME_SIZE], record[HASH_SIZE];

@@ -121,10 +121,10 @@ test_open(void)
 	struct lease_tasks p = { .node = node, .nodes = 3 };
 	const struct devnum open[] = { { 195, 1 }, { 195, 255 }, { 226, 128 } };
 
-	lease_tasks_open(&p, open, 3);
-	ok(!node[0].open && node[1].open && node[2].open, "the nodes of the list are open, and no others");
-	lease_tasks_open(&p, NULL, 0);
-	ok(!node[0].open && !node[1].open && !node[2].open, "without a list none is open");
+	lease_tasks_allow(&p, open, 3);
+	ok(!node[0].allowed && node[1].allowed && node[2].allowed, "the nodes of the list are open, and no others");
+	lease_tasks_allow(&p, NULL, 0);
+	ok(!node[0].allowed && !node[1].allowed && !node[2].allowed, "without a list none is open");
 }
 
 static void

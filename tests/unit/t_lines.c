@@ -23,9 +23,9 @@ struct thing {
 };
 
 static void
-item_words(struct lines *s, void *item)
+item_fields(struct lines *s, void *item)
 {
-	word_u32(s, item);
+	field_u32(s, item);
 }
 
 static bool
@@ -34,17 +34,17 @@ thing_lines(struct lines *s, struct thing *t)
 	static const char *const names[] = { "none", "some", "all" };
 
 	lines_begin(s, "thing");
-	word_u32(s, &t->small);
-	word_u64(s, &t->large);
-	word_i64(s, &t->time);
-	word_bool(s, &t->yes);
-	t->named = word_name(s, names, 3, t->named);
+	field_u32(s, &t->small);
+	field_u64(s, &t->large);
+	field_i64(s, &t->time);
+	field_bool(s, &t->yes);
+	t->named = field_name(s, names, 3, t->named);
 	lines_begin(s, "texts");
-	word_text(s, t->text, sizeof(t->text));
-	word_copy(s, &t->copy);
-	word_copy_if_any(s, &t->maybe);
-	words_list(s, &t->list);
-	lines_members(s, "item", (void **)&t->item, &t->items, SIZE_MAX, sizeof(*t->item), item_words);
+	field_text(s, t->text, sizeof(t->text));
+	field_copy(s, &t->copy);
+	field_copy_if_any(s, &t->maybe);
+	fields_list(s, &t->list);
+	lines_members(s, "item", (void **)&t->item, &t->items, SIZE_MAX, sizeof(*t->item), item_fields);
 	return lines_finish(s);
 }
 

@@ -107,7 +107,7 @@ written(struct lookup *w)
 	struct lines s = { .out = &b };
 
 	lines_begin(&s, "way");
-	lookup_words(&s, w);
+	lookup_fields(&s, w);
 	return buf_take(&b);
 }
 
@@ -118,7 +118,7 @@ is_read(const char *text, struct lookup *w)
 
 	*w = (struct lookup){ 0 };
 	lines_begin(&s, "way");
-	lookup_words(&s, w);
+	lookup_fields(&s, w);
 	return !s.failed && s.at == s.end;
 }
 

@@ -6,9 +6,11 @@
 #include <limits.h>
 
 #include "base/cleanup.h"
+#include "gpu/gpufind.h"
 #include "judge/instancevar.h"
 #include "judge/match.h"
 #include "nomem.h"
+#include "policy/policydecide.h"
 #include "policy/varsjson.h"
 #include "read/conf/policyread.h"
 #include "rnd.h"
@@ -822,7 +824,7 @@ wrong_gpus(const struct reading *r)
 	size_t i, k, rule;
 
 	for (i = 0; i < r->g->gpus; i++) {
-		const struct gpu_want *w = &r->g->gpu[i];
+		const struct gpu_grant *w = &r->g->gpu[i];
 
 		rule = (size_t)(w->rule - r->p->gpu);
 		if (rule >= r->p->gpus)
@@ -905,7 +907,7 @@ gives(const struct folder_rule *rule, const char *path, char target[256])
  * one.
  */
 static bool
-beneath_rule(const struct reading *r, const struct folder_want *w)
+beneath_rule(const struct reading *r, const struct folder_grant *w)
 {
 	size_t i, n = strlen(w->base);
 
@@ -930,7 +932,7 @@ names_it(const struct reading *r, const char *path)
 }
 
 static const char *
-wrong_folder(const struct reading *r, const struct folder_want *w, const struct requested_folder *f)
+wrong_folder(const struct reading *r, const struct folder_grant *w, const struct requested_folder *f)
 {
 	char target[256];
 	bool given = false, writable = false;

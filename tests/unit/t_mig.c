@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "gpu/gpufind.h"
 #include "gpu/mig.h"
 #include "gpu/pick.h"
 #include "gpu/procmask.h"
 #include "host/file.h"
 #include "host/gpu/gpus.h"
 #include "judge/match.h"
+#include "policy/policydecide.h"
 #include "read/conf/policyread.h"
 #include "tap.h"
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "host/folder/mountpoint.h"
+#include "lease/editsdriver.h"
 #include "tap.h"
 
 static char top[] = "/tmp/t_mountpoint.XXXXXX";

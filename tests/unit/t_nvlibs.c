@@ -1,5 +1,6 @@
 /* cdi/nvlibs.c: the capability to which each file of the NVIDIA driver belongs. */
 #include "cdi/nvlibs.h"
+#include "gpu/gpufind.h"
 #include "tap.h"
 
 #define SHOW (GPU_CAP_GRAPHICS | GPU_CAP_DISPLAY)

@@ -36,10 +36,10 @@ make_host(struct host *h, const char *const joins[GPU_JOINS])
 	}
 }
 
-static struct held_gpu
+static struct leased_gpu
 unit(unsigned n, const char *part)
 {
-	struct held_gpu g = { .vendor = GPU_NVIDIA, .exclusive = true };
+	struct leased_gpu g = { .vendor = GPU_NVIDIA, .exclusive = true };
 
 	snprintf(g.pci, sizeof(g.pci), "0000:%02x:00.0", n);
 	snprintf(g.part, sizeof(g.part), "%s", part);
@@ -51,9 +51,9 @@ static const char *
 picks_of(const struct host *h, const char *held, const char *may, unsigned count)
 {
 	static char out[GPUS + 1];
-	struct held_gpu of[GPUS], candidate[GPUS];
+	struct leased_gpu of[GPUS], candidate[GPUS];
 	struct holding holding = { .gpu = of };
-	struct pick_want w = { .candidate = candidate, .count = count };
+	struct gpu_demand w = { .candidate = candidate, .count = count };
 	struct pick picks[GPUS];
 	size_t n, i;
 
@@ -116,10 +116,11 @@ test_levels(void)
 static void
 test_parts(void)
 {
-	struct held_gpu held[3] = { unit(1, "2"), unit(1, "1"), unit(2, "0") };
-	struct held_gpu candidate[6] = { unit(0, "0"), unit(0, "1"), unit(1, "0"), unit(1, "3"), unit(2, "1"), unit(2, "2") };
+	struct leased_gpu held[3] = { unit(1, "2"), unit(1, "1"), unit(2, "0") };
+	struct leased_gpu candidate[6] = { unit(0, "0"), unit(0, "1"), unit(1, "0"), unit(1, "3"), unit(2, "1"),
+		unit(2, "2") };
 	struct holding holding = { .gpu = held, .gpus = 3 };
-	struct pick_want w = { .candidate = candidate, .candidates = 6, .count = 1 };
+	struct gpu_demand w = { .candidate = candidate, .candidates = 6, .count = 1 };
 	static const char *const alone[GPU_JOINS] = { "00000000" };
 	struct pick picks[GPUS];
 	struct host h;
@@ -194,7 +195,7 @@ struct job {
 	int team;
 	unsigned count;
 	int64_t from, until;		/* until: 0 if the job does not run */
-	struct held_gpu gpu[4];
+	struct leased_gpu gpu[4];
 };
 
 /* A host, what its GPUs run, and who waits there. Each waiter's job has the number that is its key. */
@@ -250,7 +251,7 @@ sort_waiters(struct site *s, int64_t now)
 }
 
 static bool
-are_linked(const struct host *h, const struct held_gpu *a, const struct held_gpu *b)
+are_linked(const struct host *h, const struct leased_gpu *a, const struct leased_gpu *b)
 {
 	return h->gpu[a->pci[6] - '0'].joined[1] == h->gpu[b->pci[6] - '0'].joined[1];
 }
@@ -258,7 +259,7 @@ are_linked(const struct host *h, const struct held_gpu *a, const struct held_gpu
 static void
 note_links(const struct site *s, const struct job *j, struct figures *f)
 {
-	const struct held_gpu *g = j->gpu;
+	const struct leased_gpu *g = j->gpu;
 	unsigned i, k, links = 0;
 
 	for (i = 0; i < j->count; i++)
@@ -275,8 +276,8 @@ static bool
 start_first(struct site *s, const struct inventory *inv, int64_t now, struct figures *f)
 {
 	struct holding held[GPUS];
-	struct held_gpu candidate[GPUS];
-	struct pick_want w = { .candidate = candidate, .candidates = GPUS };
+	struct leased_gpu candidate[GPUS];
+	struct gpu_demand w = { .candidate = candidate, .candidates = GPUS };
 	struct queued *first = &s->queue.v[0];
 	struct job *j = job_of(s, first);
 	struct pick picks[GPUS];

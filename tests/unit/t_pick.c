@@ -23,10 +23,10 @@ draw(unsigned below)
 	return (seed >> 16) % below;
 }
 
-static struct held_gpu
+static struct leased_gpu
 gpu(unsigned n, bool exclusive, unsigned limit)
 {
-	struct held_gpu g = { .vendor = GPU_NVIDIA, .exclusive = exclusive, .limit = limit };
+	struct leased_gpu g = { .vendor = GPU_NVIDIA, .exclusive = exclusive, .limit = limit };
 
 	snprintf(g.pci, sizeof(g.pci), "0000:%02x:00.0", n & 0xff);
 	return g;
@@ -39,13 +39,13 @@ state_is_sound(const struct holding *held, size_t n)
 	size_t i, k, g;
 
 	for (g = 0; g < GPUS; g++) {
-		struct held_gpu which = gpu((unsigned)g, false, 0);
+		struct leased_gpu which = gpu((unsigned)g, false, 0);
 		unsigned count = 0, least = 0;
 		bool alone = false;
 
 		for (i = 0; i < n; i++)
 			for (k = 0; k < held[i].gpus; k++)
-				if (held_same(&held[i].gpu[k], &which)) {
+				if (leased_gpu_same(&held[i].gpu[k], &which)) {
 					count++;
 					alone = alone || held[i].gpu[k].exclusive;
 					if (held[i].gpu[k].limit != 0 && (least == 0 || held[i].gpu[k].limit < least))
@@ -58,7 +58,7 @@ state_is_sound(const struct holding *held, size_t n)
 }
 
 static size_t
-with_room(const struct holding *held, size_t n, const struct pick_want *w)
+with_room(const struct holding *held, size_t n, const struct gpu_demand *w)
 {
 	size_t i, room = 0;
 
@@ -71,15 +71,15 @@ with_room(const struct holding *held, size_t n, const struct pick_want *w)
 static void
 test_crowd(void)
 {
-	static struct held_gpu kept[HOLDERS][GPUS];
+	static struct leased_gpu kept[HOLDERS][GPUS];
 	struct holding held[HOLDERS] = { { 0 } };
 	unsigned round, bad_state = 0, bad_grant = 0, bad_refusal = 0, granted = 0, refused = 0;
 
 	for (round = 0; round < 20000; round++) {
 		unsigned who = draw(HOLDERS), limit = draw(3) == 0 ? 1 + draw(3) : 0, i;
 		bool exclusive = limit == 0 && draw(2) == 0;
-		struct held_gpu candidate[GPUS];
-		struct pick_want w = { .candidate = candidate, .count = 1 + draw(3) };
+		struct leased_gpu candidate[GPUS];
+		struct gpu_demand w = { .candidate = candidate, .count = 1 + draw(3) };
 		struct pick picks[GPUS];
 		size_t n, k;
 
@@ -94,7 +94,7 @@ test_crowd(void)
 				kept[who][k] = candidate[picks[k].candidate];
 			held[who] = (struct holding){ .gpu = kept[who], .gpus = n };
 			for (k = 1; k < n; k++)
-				bad_grant += held_same(&kept[who][k], &kept[who][k - 1]);
+				bad_grant += leased_gpu_same(&kept[who][k], &kept[who][k - 1]);
 		} else {
 			refused++;
 			bad_refusal += with_room(held, HOLDERS, &w) >= w.count || n != with_room(held, HOLDERS, &w);
@@ -113,11 +113,11 @@ test_crowd(void)
 static void
 test_order(void)
 {
-	struct held_gpu all[3] = { gpu(0, false, 0), gpu(1, false, 0), gpu(2, false, 0) };
-	struct held_gpu busy[] = { gpu(0, false, 0), gpu(1, false, 0), gpu(1, false, 0) };
+	struct leased_gpu all[3] = { gpu(0, false, 0), gpu(1, false, 0), gpu(2, false, 0) };
+	struct leased_gpu busy[] = { gpu(0, false, 0), gpu(1, false, 0), gpu(1, false, 0) };
 	struct holding held[] = { { busy, 2 }, { busy + 2, 1 } };
-	struct held_gpu only[1] = { gpu(2, false, 0) };
-	struct pick_want w = { all, 3, 1 }, both[2] = { { all, 3, 2 }, { only, 1, 1 } };
+	struct leased_gpu only[1] = { gpu(2, false, 0) };
+	struct gpu_demand w = { all, 3, 1 }, both[2] = { { all, 3, 2 }, { only, 1, 1 } };
 	struct pick picks[4];
 	size_t n;
 
@@ -128,8 +128,8 @@ test_order(void)
 	w.count = 3;
 	ok(pick_gpus(held, 2, &none, &w, 1, picks, 4, &n) && picks[0].candidate == 2 && picks[1].candidate == 0 &&
 	    picks[2].candidate == 1, "GPUs are picked by their number of holders, then by address");
-	ok(pick_gpus(held, 2, &none, both, 2, picks, 4, &n) && n == 3 && picks[0].want == 1 && picks[0].candidate == 0,
-	    "a want without a choice is served first");
+	ok(pick_gpus(held, 2, &none, both, 2, picks, 4, &n) && n == 3 && picks[0].demand == 1 &&
+	    picks[0].candidate == 0, "a want without a choice is served first");
 	both[1].count = 2;
 	ok(!pick_gpus(NULL, 0, &none, both, 2, picks, 4, &n) && n == 3,
 	    "a want for more GPUs than exist is refused, with the number available");
@@ -142,9 +142,9 @@ test_order(void)
 static void
 test_rules(void)
 {
-	struct held_gpu alone = gpu(0, true, 0), three = gpu(0, false, 3), two = gpu(0, false, 2), any = gpu(0, false, 0);
+	struct leased_gpu alone = gpu(0, true, 0), three = gpu(0, false, 3), two = gpu(0, false, 2), any = gpu(0, false, 0);
 	struct holding by_alone = { &alone, 1 }, by_three[3] = { { &three, 1 }, { &three, 1 }, { &three, 1 } };
-	struct held_gpu other = any;
+	struct leased_gpu other = any;
 
 	ok(!pick_has_room(&by_alone, 1, &any) && !pick_has_room(&by_alone, 1, &alone),
 	    "a GPU that is held exclusively has no room");
@@ -175,27 +175,27 @@ static const struct {
 /* two GPUs, and one of another vendor at the address of one of them */
 #define UNITS (3 * (unsigned)PARTS)
 
-static struct held_gpu
+static struct leased_gpu
 unit(unsigned n, bool exclusive, unsigned limit)
 {
-	struct held_gpu g = gpu(n / PARTS % 2, exclusive, limit);
+	struct leased_gpu g = gpu(n / PARTS % 2, exclusive, limit);
 
 	g.vendor = n / PARTS == 2 ? GPU_AMD : GPU_NVIDIA;
 	strcpy(g.part, parts[n % PARTS].part);
 	return g;
 }
 
-static struct held_gpu
+static struct leased_gpu
 part(const char *name, bool exclusive, unsigned limit)
 {
-	struct held_gpu g = gpu(0, exclusive, limit);
+	struct leased_gpu g = gpu(0, exclusive, limit);
 
 	strcpy(g.part, name);
 	return g;
 }
 
 static unsigned
-pieces(const struct held_gpu *g)
+pieces(const struct leased_gpu *g)
 {
 	size_t i;
 
@@ -205,17 +205,17 @@ pieces(const struct held_gpu *g)
 }
 
 static bool
-apart(const struct held_gpu *a, const struct held_gpu *b)
+apart(const struct leased_gpu *a, const struct leased_gpu *b)
 {
 	return a->vendor != b->vendor || strcmp(a->pci, b->pci) != 0 || (pieces(a) & pieces(b)) == 0;
 }
 
 /* The rule again: all holders of a piece hold the same part, share it, and no limit is exceeded. */
 static bool
-may_hold(const struct holding *held, size_t n, const struct held_gpu *as)
+may_hold(const struct holding *held, size_t n, const struct leased_gpu *as)
 {
 	unsigned together = 1, least = as->limit;
-	const struct held_gpu *h;
+	const struct leased_gpu *h;
 	size_t i, k;
 
 	for (i = 0; i < n; i++)
@@ -232,7 +232,7 @@ may_hold(const struct holding *held, size_t n, const struct held_gpu *as)
 	return least == 0 || together <= least;
 }
 
-static struct held_gpu
+static struct leased_gpu
 draw_unit(void)
 {
 	unsigned limit = draw(2) == 0 ? 1 + draw(3) : 0;
@@ -247,9 +247,9 @@ test_part_overlap(void)
 
 	for (i = 0; i < UNITS; i++)
 		for (k = 0; k < UNITS; k++) {
-			struct held_gpu a = unit(i, draw(2) == 0, draw(3)), b = unit(k, draw(2) == 0, draw(3));
+			struct leased_gpu a = unit(i, draw(2) == 0, draw(3)), b = unit(k, draw(2) == 0, draw(3));
 
-			if (held_same(&a, &b) != (i == k) || held_overlaps(&a, &b) == apart(&a, &b)) {
+			if (leased_gpu_same(&a, &b) != (i == k) || leased_gpus_overlap(&a, &b) == apart(&a, &b)) {
 				bad++;
 				printf("# \"%s\" and \"%s\": %u, %u\n", a.part, b.part, i, k);
 			}
@@ -269,7 +269,7 @@ test_part_rules(void)
 		{ "3", "30", true }, { "3", "4", true }, { "3:0", "30", true }, { "3:0", "3:1", true },
 		{ "3:0", "30:0", true }, { "3:0", "0", true },
 	};
-	struct held_gpu a, b;
+	struct leased_gpu a, b;
 	struct holding held = { &a, 1 };
 	unsigned how, i;
 	bool sound;
@@ -293,8 +293,8 @@ test_part_rules(void)
 static void
 test_part_limit(void)
 {
-	struct held_gpu two[2] = { part("3", false, 2), part("3", false, 0) }, three = part("3", false, 3);
-	struct held_gpu other = part("4", false, 1), alone = part("3", true, 0), whole = part("", false, 0);
+	struct leased_gpu two[2] = { part("3", false, 2), part("3", false, 0) }, three = part("3", false, 3);
+	struct leased_gpu other = part("4", false, 1), alone = part("3", true, 0), whole = part("", false, 0);
 	struct holding held[] = { { two, 1 }, { two + 1, 1 }, { &other, 1 } };
 
 	ok(pick_has_room(held, 1, &three) && !pick_has_room(held, 2, &three),
@@ -310,18 +310,18 @@ test_part_limit(void)
 static void
 test_part_own(void)
 {
-	struct held_gpu whole[2] = { part("", false, 0), gpu(1, false, 0) };
-	struct held_gpu some[4] = { part("3", false, 0), part("3:0", false, 0), part("4", false, 0),
+	struct leased_gpu whole[2] = { part("", false, 0), gpu(1, false, 0) };
+	struct leased_gpu some[4] = { part("3", false, 0), part("3:0", false, 0), part("4", false, 0),
 		part("30", false, 0) };
-	struct pick_want both[2] = { { whole, 1, 1 }, { some, 1, 1 } }, w = { some, 4, 3 };
+	struct gpu_demand both[2] = { { whole, 1, 1 }, { some, 1, 1 } }, w = { some, 4, 3 };
 	struct pick picks[4];
 	size_t n;
 
-	ok(!pick_gpus(NULL, 0, &none, both, 2, picks, 4, &n) && n == 1 && picks[0].want == 0,
+	ok(!pick_gpus(NULL, 0, &none, both, 2, picks, 4, &n) && n == 1 && picks[0].demand == 0,
 	    "a container does not get the whole GPU and a part of it");
-	both[0] = (struct pick_want){ some, 1, 1 };
-	both[1] = (struct pick_want){ whole, 1, 1 };
-	ok(!pick_gpus(NULL, 0, &none, both, 2, picks, 4, &n) && n == 1 && picks[0].want == 0,
+	both[0] = (struct gpu_demand){ some, 1, 1 };
+	both[1] = (struct gpu_demand){ whole, 1, 1 };
+	ok(!pick_gpus(NULL, 0, &none, both, 2, picks, 4, &n) && n == 1 && picks[0].demand == 0,
 	    "a container does not get a part and then the whole GPU");
 	both[1].candidates = 2;
 	ok(pick_gpus(NULL, 0, &none, both, 2, picks, 4, &n) && n == 2 && picks[1].candidate == 1,
@@ -336,11 +336,11 @@ test_part_own(void)
 static void
 test_part_order(void)
 {
-	struct held_gpu all[5] = { part("0", false, 0), part("3", false, 0), part("4", false, 0), gpu(1, false, 0),
+	struct leased_gpu all[5] = { part("0", false, 0), part("3", false, 0), part("4", false, 0), gpu(1, false, 0),
 		gpu(1, false, 0) };
-	struct held_gpu busy[6];
+	struct leased_gpu busy[6];
 	struct holding held[2] = { { busy, 4 }, { busy + 4, 2 } };
-	struct pick_want w = { all, 5, 4 };
+	struct gpu_demand w = { all, 5, 4 };
 	struct pick picks[5];
 	size_t n;
 
@@ -358,7 +358,7 @@ test_part_order(void)
 static void
 test_part_model(void)
 {
-	struct held_gpu v[6], as;
+	struct leased_gpu v[6], as;
 	struct holding held[3];
 	unsigned round, bad = 0, room = 0, i, n;
 
@@ -383,9 +383,9 @@ test_part_model(void)
  * possible.
  */
 static unsigned
-badly_picked(const struct holding *held, const struct pick_want *w, const struct pick *picks, size_t n, bool all)
+badly_picked(const struct holding *held, const struct gpu_demand *w, const struct pick *picks, size_t n, bool all)
 {
-	struct held_gpu own[GPUS];
+	struct leased_gpu own[GPUS];
 	struct holding with[HOLDERS + 1];
 	unsigned bad = all != (n == w->count);
 	size_t i, k;
@@ -410,15 +410,15 @@ badly_picked(const struct holding *held, const struct pick_want *w, const struct
 static void
 test_part_crowd(void)
 {
-	static struct held_gpu kept[HOLDERS][GPUS];
+	static struct leased_gpu kept[HOLDERS][GPUS];
 	struct holding held[HOLDERS] = { { 0 } };
 	unsigned round, bad = 0, granted = 0, refused = 0;
 
 	for (round = 0; round < 50000; round++) {
 		unsigned who = draw(HOLDERS), limit = draw(3) == 0 ? 1 + draw(3) : 0, i;
 		bool exclusive = limit == 0 && draw(2) == 0, all;
-		struct held_gpu candidate[UNITS];
-		struct pick_want w = { .candidate = candidate, .count = 1 + draw(3) };
+		struct leased_gpu candidate[UNITS];
+		struct gpu_demand w = { .candidate = candidate, .count = 1 + draw(3) };
 		struct pick picks[GPUS];
 		size_t n, k;
 
@@ -441,24 +441,24 @@ test_part_crowd(void)
 }
 
 static char *
-written(struct held_gpu *g)
+written(struct leased_gpu *g)
 {
 	struct buf b = { 0 };
 	struct lines s = { .out = &b };
 
 	lines_begin(&s, "gpu");
-	held_gpu_words(&s, g);
+	leased_gpu_fields(&s, g);
 	return buf_take(&b);
 }
 
 static bool
-is_read(const char *text, struct held_gpu *g)
+is_read(const char *text, struct leased_gpu *g)
 {
 	struct lines s = { .at = text, .end = text + strlen(text) };
 
-	*g = (struct held_gpu){ 0 };
+	*g = (struct leased_gpu){ 0 };
 	lines_begin(&s, "gpu");
-	held_gpu_words(&s, g);
+	leased_gpu_fields(&s, g);
 	return !s.failed && s.at == s.end;
 }
 
@@ -470,7 +470,7 @@ test_written_down(void)
 	static const char *const bad[] = { "gpu", "gpu nvidia nonsense - yes 0", "gpu nvidia - - yes 0", "gpu nvidia 0000:07:00.0 - yes",
 		"gpu nvidia 07:00.0 - yes 0", "gpu nvidia 0000:3B:00.0 - yes 0", "gpu voodoo 0000:07:00.0 - yes 0",
 		"gpu nvidia 0000:07:00.0 - true 0", "gpu nvidia 0000:07:00.0 - yes -1", "gpu nvidia 0000:07:00.0 - yes 0 0" };
-	struct held_gpu g, back;
+	struct leased_gpu g, back;
 	char *text;
 	size_t i;
 
@@ -478,7 +478,7 @@ test_written_down(void)
 		g = gpu(7, i % 2 == 0, i % 2 == 0 ? 0 : 3);
 		strcpy(g.part, part[i]);
 		text = written(&g);
-		ok(is_read(text, &back) && held_same(&g, &back) && strcmp(back.part, part[i]) == 0 &&
+		ok(is_read(text, &back) && leased_gpu_same(&g, &back) && strcmp(back.part, part[i]) == 0 &&
 		    back.exclusive == g.exclusive && back.limit == g.limit,
 		    "the part \"%s\" is read back as it was written", part[i]);
 		free(text);
@@ -500,7 +500,7 @@ test_written_badly(void)
 {
 	static const char *const bad[] = { ":", "3:", ":0", "3::0", "3:0:0", "3:0:", "03", "00", "3:00", "3:01", "-1",
 		"+1", " 3", "3 ", "3\n", "3: 0", "a", "3a", "0x3", "3,0", "3.0", "\xd9\xa3" };
-	struct held_gpu g = gpu(7, true, 0), back;
+	struct leased_gpu g = gpu(7, true, 0), back;
 	char *text;
 	size_t i;
 
@@ -519,26 +519,26 @@ test_written_badly(void)
 static void
 test_wants_any(void)
 {
-	struct held_gpu one = { .vendor = GPU_NVIDIA, .pci = "0000:01:00.0" }, part = one, other = one;
-	struct held_gpu candidates[2] = { { .vendor = GPU_NVIDIA, .pci = "0000:02:00.0" } };
-	struct pick_want wants[2] = { { candidates, 1, 1 }, { candidates + 1, 1, 1 } };
-	struct held_gpu held[2];
+	struct leased_gpu one = { .vendor = GPU_NVIDIA, .pci = "0000:01:00.0" }, part = one, other = one;
+	struct leased_gpu candidates[2] = { { .vendor = GPU_NVIDIA, .pci = "0000:02:00.0" } };
+	struct gpu_demand wants[2] = { { candidates, 1, 1 }, { candidates + 1, 1, 1 } };
+	struct leased_gpu held[2];
 
 	snprintf(part.part, sizeof(part.part), "3");
 	snprintf(other.pci, sizeof(other.pci), "0000:03:00.0");
 	candidates[1] = one;
 	held[0] = other;
 	held[1] = part;
-	ok(pick_wants_any(wants, 2, &one, 1), "a candidate of the second want is wanted");
-	ok(pick_wants_any(wants, 2, held, 2),
+	ok(gpu_demands_any(wants, 2, &one, 1), "a candidate of the second want is wanted");
+	ok(gpu_demands_any(wants, 2, held, 2),
 	    "a part of a candidate is wanted, although another GPU comes first");
-	ok(!pick_wants_any(wants, 2, &other, 1), "another GPU is not wanted");
-	ok(!pick_wants_any(wants, 1, held, 2),
+	ok(!gpu_demands_any(wants, 2, &other, 1), "another GPU is not wanted");
+	ok(!gpu_demands_any(wants, 1, held, 2),
 	    "a candidate of the second want alone is not wanted by the first");
-	ok(!pick_wants_any(wants, 2, NULL, 0) && !pick_wants_any(NULL, 0, &one, 1),
+	ok(!gpu_demands_any(wants, 2, NULL, 0) && !gpu_demands_any(NULL, 0, &one, 1),
 	    "no GPU is not wanted, and no want wants a GPU");
 	candidates[1] = part;
-	ok(pick_wants_any(wants, 2, &one, 1), "a GPU is wanted if a part of it is a candidate");
+	ok(gpu_demands_any(wants, 2, &one, 1), "a GPU is wanted if a part of it is a candidate");
 }
 
 int

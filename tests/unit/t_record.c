@@ -38,7 +38,8 @@ main(void)
 {
 	static char id[256], policy[256], names[1024], gpus[4096], folders[4096], user[64], team[500],
 	    pipeline[500];
-	struct request asked = { .id = id, .words.gpus = gpus, .words.folders = folders, .spec.privileged = true };
+	struct request asked = { .id = id, .untrusted.gpus = gpus, .untrusted.folders = folders,
+		.spec.privileged = true };
 	struct request of_lease = { .id = id };
 	struct why why = { .code = WHY_AGAIN };
 	struct record undo = { .event = "undo", .uid = UINT32_MAX - 1, .user = user, .pid = 4194304, .request = &asked,
@@ -46,9 +47,9 @@ main(void)
 	struct record end = { .event = "draining", .uid = UINT32_MAX - 1, .pid = 4194304, .request = &of_lease,
 		.of_lease = names, .policy = policy };
 
-	struct origin origin = { .id = { .kind = IDENTITY_CLAIM } };
+	const struct attribution whose = { .kind = IDENTITY_CLAIM, .team = team, .pipeline = pipeline };
 	const struct record grant = { .event = "grant", .uid = UINT32_MAX - 1, .user = user, .pid = 4194304,
-		.request = &asked, .origin = &origin, .policy = policy };
+		.request = &asked, .whose = &whose, .policy = policy };
 	size_t most;
 
 	memset(id, 'x', sizeof(id) - 1);
@@ -59,8 +60,6 @@ main(void)
 	fill(names, 500);
 	names[strlen(names)] = '/';
 	fill(names + strlen(names), 500);
-	origin.id.team = team;
-	origin.id.pipeline = pipeline;
 	fill(team, sizeof(team));
 	fill(pipeline, sizeof(pipeline));
 	most = RATE_ENDS_OF(length(&grant));

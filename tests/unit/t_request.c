@@ -28,15 +28,15 @@ static const struct {
 	{ "label", offsetof(struct request, spec.label), 1024 },
 	{ "mount_label", offsetof(struct request, spec.mount_label), 1024 },
 	{ "init_path", offsetof(struct request, spec.init_path), 4096 },
-	{ "token", offsetof(struct request, words.token), 16384 },
-	{ "team", offsetof(struct request, words.team), 1024 },
-	{ "pipeline", offsetof(struct request, words.pipeline), 1024 },
-	{ "job", offsetof(struct request, words.job), 1024 },
-	{ "instance_vars", offsetof(struct request, words.instance_vars), 65536 },
-	{ "gpus", offsetof(struct request, words.gpus), 16384 },
-	{ "folders", offsetof(struct request, words.folders), 131072 },
-	{ "cuda_visible", offsetof(struct request, words.cuda_visible), 4096 },
-	{ "rocr_visible", offsetof(struct request, words.rocr_visible), 4096 },
+	{ "token", offsetof(struct request, untrusted.token), 16384 },
+	{ "team", offsetof(struct request, untrusted.team), 1024 },
+	{ "pipeline", offsetof(struct request, untrusted.pipeline), 1024 },
+	{ "job", offsetof(struct request, untrusted.job), 1024 },
+	{ "instance_vars", offsetof(struct request, untrusted.instance_vars), 65536 },
+	{ "gpus", offsetof(struct request, untrusted.gpus), 16384 },
+	{ "folders", offsetof(struct request, untrusted.folders), 131072 },
+	{ "cuda_visible", offsetof(struct request, untrusted.cuda_visible), 4096 },
+	{ "rocr_visible", offsetof(struct request, untrusted.rocr_visible), 4096 },
 	{ "reason", offsetof(struct request, reason), 2048 },
 };
 
@@ -96,7 +96,8 @@ test_minimal(void)
 	    "an empty text is read as empty");
 	for (n = 3; n < 16; n++)
 		ok(*text_of(&r, n) == NULL, "%s is NULL if it is missing", texts[n].name);
-	ok(r.again.closed.n == 0 && !r.again.no_ops && !r.spec.is_run && !r.again.await_keys && r.spec.init_file.major == 0 && r.spec.init_file.minor == 0 && r.spec.init_file.inode == 0,
+	ok(r.retry.revoked.n == 0 && !r.retry.no_ops && !r.spec.is_run && !r.retry.await_keys &&
+	    r.spec.init_file.major == 0 && r.spec.init_file.minor == 0 && r.spec.init_file.inode == 0,
 	    "no lease is shut, and no file is named");
 }
 
@@ -107,9 +108,11 @@ fill(struct request *r)
 	static char text[16][32], a[] = KEY_A, b[] = KEY_B, *closed[] = { a, b };
 	unsigned n;
 
-	*r = (struct request){ .spec.systemd_cgroup = true, .spec.dac_override = true, .spec.privileged = true, .again.no_ops = true, .spec.is_run = true,
-		.again.await_keys = true, .again.find_unleased = true, .spec.promises = true, .waiter = { INT32_MAX, UINT64_MAX - 1 }, .spec.uid = 7, .spec.gid = 4294967294, .spec.gid_list = { 1, 0, 4294967294 }, .spec.gid_count = 3,
-		.spec.init_file = { 4294967295, 4294967294, UINT64_MAX }, .again.closed = { closed, 2 } };
+	*r = (struct request){ .spec.systemd_cgroup = true, .spec.dac_override = true, .spec.privileged = true,
+		.retry.no_ops = true, .spec.is_run = true, .retry.await_keys = true, .retry.scan_first = true,
+		.spec.promises = true, .waiter = { INT32_MAX, UINT64_MAX - 1 }, .spec.uid = 7, .spec.gid = 4294967294,
+		.spec.gid_list = { 1, 0, 4294967294 }, .spec.gid_count = 3,
+		.spec.init_file = { 4294967295, 4294967294, UINT64_MAX }, .retry.revoked = { closed, 2 } };
 	r->spec.uids.v[r->spec.uids.n++] = (struct idrange){ 0, 4294967294, 1 };
 	r->spec.uids.v[r->spec.uids.n++] = (struct idrange){ 1, 2, 4294967293 };
 	for (n = 0; n < 16; n++) {
@@ -148,8 +151,8 @@ test_round_trip(void)
 		ok(process_id_same(&out.waiter, &in.waiter), "  the waiter is the same");
 		ok(file_id_same(&out.spec.init_file, &in.spec.init_file),
 		    "  the file of the first process is the same");
-		ok(out.again.closed.n == 2 && strcmp(out.again.closed.v[0], KEY_A) == 0 &&
-		    strcmp(out.again.closed.v[1], KEY_B) == 0,
+		ok(out.retry.revoked.n == 2 && strcmp(out.retry.revoked.v[0], KEY_A) == 0 &&
+		    strcmp(out.retry.revoked.v[1], KEY_B) == 0,
 		    "  the shut leases are the same");
 		for (n = 0; n < 16; n++)
 			is_str(*text_of(&out, n), *text_of(&in, n),
@@ -162,9 +165,9 @@ static void
 test_flags(void)
 {
 	static const size_t flags[] = { offsetof(struct request, spec.systemd_cgroup), offsetof(struct request, spec.dac_override),
-		offsetof(struct request, spec.privileged), offsetof(struct request, again.no_ops), offsetof(struct request, spec.is_run),
-		offsetof(struct request, again.await_keys), offsetof(struct request, spec.promises),
-		offsetof(struct request, again.find_unleased) };
+		offsetof(struct request, spec.privileged), offsetof(struct request, retry.no_ops),
+		offsetof(struct request, spec.is_run), offsetof(struct request, retry.await_keys),
+		offsetof(struct request, spec.promises), offsetof(struct request, retry.scan_first) };
 	struct why why;
 	size_t i, j, len;
 
@@ -203,7 +206,7 @@ test_lies(void)
 		{ AT_GID_RANGES, 300, "request: is shorter than its head says" },
 		{ AT_GIDS, REQUEST_GIDS_MAX + 1, "request: more than 64 supplementary groups" },
 		{ AT_GIDS, UINT32_MAX, "request: more than 64 supplementary groups" },
-		{ AT_CLOSED, REQUEST_CLOSED_MAX + 1, "request: more than 64 leases that are shut" },
+		{ AT_CLOSED, REQUEST_REVOKED_MAX + 1, "request: more than 64 leases that are shut" },
 		{ AT_CLOSED, 1, "request: is longer than its head says" },
 		{ AT_CLOSED, 3, "request: the key of a shut lease is malformed" },
 		{ AT_WAITER, (uint32_t)INT32_MAX + 1, "request: the waiter's process is out of range" },
@@ -400,13 +403,13 @@ test_many(void)
 	in.spec.uids.identity = in.spec.gids.identity = false;
 	in.spec.uids.n = in.spec.gids.n = IDMAP_MAX;
 	in.spec.gid_count = REQUEST_GIDS_MAX;
-	for (i = 0; i < REQUEST_CLOSED_MAX; i++)
+	for (i = 0; i < REQUEST_REVOKED_MAX; i++)
 		strlist_add(&closed, i % 2 == 0 ? KEY_A : KEY_B, SIZE_MAX);
-	in.again.closed = closed;
+	in.retry.revoked = closed;
 	is_int(there(&in, &why), 0,
 	    "the greatest number of ranges, groups and shut leases is accepted: %s", why.text);
 	strlist_add(&closed, KEY_A, SIZE_MAX);
-	in.again.closed = closed;
+	in.retry.revoked = closed;
 	is_int(there(&in, &why), -1, "one lease more is refused: %s", why.text);
 }
 
@@ -419,7 +422,7 @@ test_keys(void)
 	struct why why;
 	size_t i;
 
-	in.again.closed = (struct strlist){ closed, 1 };
+	in.retry.revoked = (struct strlist){ closed, 1 };
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		memcpy(key + 63, bad[i], 1);
 		is_int(there(&in, &why), -1,

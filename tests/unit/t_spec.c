@@ -360,8 +360,10 @@ describe(const struct request *r, bool asks)
 {
 	const struct {
 		const char *name, *value;
-	} v[] = { { "token", r->words.token }, { "gpus", r->words.gpus }, { "folders", r->words.folders }, { "team", r->words.team },
-		{ "pipeline", r->words.pipeline }, { "job", r->words.job }, { "vars", r->words.instance_vars } };
+	} v[] = { { "token", r->untrusted.token }, { "gpus", r->untrusted.gpus }, { "folders", r->untrusted.folders },
+	    { "team", r->untrusted.team },
+		{ "pipeline", r->untrusted.pipeline }, { "job", r->untrusted.job },
+		    { "vars", r->untrusted.instance_vars } };
 	struct buf b = { 0 };
 	size_t i;
 
@@ -486,7 +488,7 @@ test_token_variables(void)
 		}
 		for (k = 0; k < s.tokens.n; k++)
 			buf_printf(&out, "%s%s", k > 0 ? " " : "", s.tokens.v[k]);
-		is_str(r.words.token != NULL ? r.words.token : "-", t[i].says, "  the token");
+		is_str(r.untrusted.token != NULL ? r.untrusted.token : "-", t[i].says, "  the token");
 		ok(asks == t[i].asks, "  it asks, or not");
 		is_str(out.p, t[i].out, "  what is taken out");
 	}
@@ -665,9 +667,9 @@ test_fixtures(const char *dir)
 		if (t[i].says != NULL)
 			is_str(says = describe(&r, asks), t[i].says, "  the spec has no claims");
 		else
-			ok(r.words.team != NULL && r.words.pipeline != NULL,
-			    "  its claims are read: %s/%s", r.words.team ? r.words.team : "-",
-			    r.words.pipeline ? r.words.pipeline : "-");
+			ok(r.untrusted.team != NULL && r.untrusted.pipeline != NULL,
+			    "  its claims are read: %s/%s", r.untrusted.team ? r.untrusted.team : "-",
+			    r.untrusted.pipeline ? r.untrusted.pipeline : "-");
 		if (t[i].mounts > 0)
 			is_int(s.mount_count, t[i].mounts, "  the mounts are counted");
 	}

@@ -21,30 +21,30 @@ test_header(void)
 
 	memset(h, 'x', sizeof(h));
 	wire_header(h, 0x01020304);
-	ok(memcmp(h, "GPUH\0\0\0\6\1\2\3\4x", sizeof(h)) == 0,
+	ok(memcmp(h, "GPUH\0\0\0\7\1\2\3\4x", sizeof(h)) == 0,
 	    "a header has GPUH, the version and the length, both big-endian");
 	ok(wire_length(h, UINT32_MAX, &len, &why) == 0 && len == 0x01020304,
 	    "a header is read back");
-	ok(length("GPUH\0\0\0\6\0\0\0\0", 0, &len, &why) == 0 && len == 0,
+	ok(length("GPUH\0\0\0\7\0\0\0\0", 0, &len, &why) == 0 && len == 0,
 	    "a length of 0 is accepted");
-	ok(length("GPUH\0\0\0\6\0\4\100\0", WIRE_REQUEST_MAX, &len, &why) == 0 && len == WIRE_REQUEST_MAX,
+	ok(length("GPUH\0\0\0\7\0\4\100\0", WIRE_REQUEST_MAX, &len, &why) == 0 && len == WIRE_REQUEST_MAX,
 	    "the length of the longest request is accepted");
-	is_int(length("GPUH\0\0\0\6\0\4\100\1", WIRE_REQUEST_MAX, &len, &why), -1,
+	is_int(length("GPUH\0\0\0\7\0\4\100\1", WIRE_REQUEST_MAX, &len, &why), -1,
 	    "one byte more is refused");
 	is_str(why.text, "a message of 278529 bytes is too long (at most 278528)",
 	    "  the message says why");
-	is_int(length("GPUH\0\0\0\6\377\377\377\377", WIRE_REPLY_MAX, &len, &why), -1,
+	is_int(length("GPUH\0\0\0\7\377\377\377\377", WIRE_REPLY_MAX, &len, &why), -1,
 	    "the greatest length is refused");
 	is_int(length("gPUH\0\0\0\2\0\0\0\0", 9, &len, &why), -1, "another magic is refused");
 	is_str(why.text, "this is no message between gpuhelper-runc and gpuhelper",
 	    "  the message says why");
-	is_int(length("GPUH\0\0\0\7\0\0\0\0", 9, &len, &why), -1, "a later version is refused");
-	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (7 and 6): install both from one "
+	is_int(length("GPUH\0\0\0\10\0\0\0\0", 9, &len, &why), -1, "a later version is refused");
+	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (8 and 7): install both from one "
 	    "build", "  the message says why");
 	is_int(length("GPUH\0\0\0\2\0\0\0\0", 9, &len, &why), -1, "an earlier version is refused");
-	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (2 and 6): install both from one "
+	is_str(why.text, "gpuhelper-runc and gpuhelper are of different versions (2 and 7): install both from one "
 	    "build", "  the message says why");
-	is_int(length("GPUH\1\0\0\6\0\0\0\0", 9, &len, &why), -1,
+	is_int(length("GPUH\1\0\0\7\0\0\0\0", 9, &len, &why), -1,
 	    "all four bytes of the version count");
 }
 

@@ -40,7 +40,7 @@ struct proc {
 struct box {
 	struct lease l;
 	struct promised_node node;
-	struct held_gpu gpu, may;
+	struct leased_gpu gpu, may;
 	bool devcgroup;		/* its processes can open the node */
 	bool by_engine;		/* because an engine said so */
 	bool through;		/* a process opened the node because of that */
@@ -55,7 +55,7 @@ struct agent {
 	bool lives;
 	int64_t stalled_until;
 	size_t box, proc;
-	struct { enum op_kind kind; size_t box; bool by, open; } todo[TODO_MAX];
+	struct { enum op_kind kind; size_t box; bool by, allowed; } todo[TODO_MAX];
 	size_t todos, done;
 	unsigned at;		/* the step of an operation */
 	bool wanted, no_ops;
@@ -134,7 +134,7 @@ promise(struct world *w, size_t b)
 	struct lease *l = &w->box[b].l;
 
 	l->gpus = 0;
-	lease_tasks_open(&l->tasks, NULL, 0);
+	lease_tasks_allow(&l->tasks, NULL, 0);
 	l->tasks.task = l->tasks.changer = (struct process_id){ 0 };
 	l->tasks.left_since = 0;
 	l->state = LEASE_PROMISED;
@@ -147,7 +147,7 @@ add_todo(struct agent *a, enum op_kind kind, size_t b, bool by, bool open)
 		a->todo[a->todos].kind = kind;
 		a->todo[a->todos].box = b;
 		a->todo[a->todos].by = by;
-		a->todo[a->todos++].open = open;
+		a->todo[a->todos++].allowed = open;
 	}
 }
 
@@ -166,10 +166,11 @@ finish(struct world *w, struct agent *a, size_t only)
 			promise(w, b);
 			w->gave++;
 		}
-		l->scan.reopened = lease_only_promises(l) ? !is_closed(w, b) : w->v1 && w->box[b].devcgroup && !l->tasks.node[0].open;
-		w->seen += l->scan.reopened;
-		if (l->scan.reopened && !a->no_ops && (lease_only_promises(l) || l->state == LEASE_HELD))
-			add_todo(a, lease_only_promises(l) ? OP_CLOSE : OP_OPEN, b, false, l->tasks.node[0].open);
+		l->scan.has_access = lease_only_promises(l) ? !is_closed(w, b) : w->v1 && w->box[b].devcgroup &&
+		    !l->tasks.node[0].allowed;
+		w->seen += l->scan.has_access;
+		if (l->scan.has_access && !a->no_ops && (lease_only_promises(l) || l->state == LEASE_HELD))
+			add_todo(a, lease_only_promises(l) ? OP_DENY : OP_ALLOW, b, false, l->tasks.node[0].allowed);
 	}
 	memset(a->closed, 0, sizeof(a->closed));
 }
@@ -195,7 +196,7 @@ begin(struct world *w, struct agent *a, size_t only)
 				l->tasks.changing_since = w->now;
 			l->tasks.changer = a->id;
 			l->state = LEASE_REVOKING;
-			add_todo(a, i == IDLENESS_LEFT ? OP_CLEAR : OP_CLOSE, b, true, false);
+			add_todo(a, i == IDLENESS_LEFT ? OP_CLEAR : OP_DENY, b, true, false);
 		} else if ((l->state == LEASE_REVOKING || l->state == LEASE_ACQUIRING) &&
 		    (process_id_same(&l->tasks.changer, &a->id) || changer_is_stale(&l->tasks, changer, w->now))) {
 			w->stale++;
@@ -236,7 +237,7 @@ ask_task(struct world *w, struct agent *a)
 	a->todos = 0;
 	switch (task_next_of(l->state, &l->tasks, lives(w, l->tasks.changer), w->now)) {
 	case TASK_JOINS:
-		add_todo(a, OP_OPEN, a->box, false, l->tasks.node[0].open);
+		add_todo(a, OP_ALLOW, a->box, false, l->tasks.node[0].allowed);
 		do_ops_then(a, GOES);
 		return;
 	case TASK_WAITS:
@@ -248,7 +249,7 @@ ask_task(struct world *w, struct agent *a)
 	finish(w, a, BOXES);
 	if (!lives(w, a->waiter))
 		return;
-	if (!is_free(w, a->box) || l->scan.reopened) {
+	if (!is_free(w, a->box) || l->scan.has_access) {
 		begin(w, a, BOXES);
 		do_ops_then(a, ASKS);
 		return;
@@ -260,7 +261,7 @@ ask_task(struct world *w, struct agent *a)
 	l->tasks.task = a->waiter;
 	l->tasks.changer = a->id;
 	l->tasks.changing_since = w->now;
-	lease_tasks_open(&l->tasks, &open, 1);
+	lease_tasks_allow(&l->tasks, &open, 1);
 	a->phase = LOOKS_ALONE;
 }
 
@@ -289,7 +290,7 @@ hold(struct world *w, struct agent *a)
 	}
 	l->state = LEASE_HELD;
 	a->todos = 0;
-	add_todo(a, OP_OPEN, a->box, false, true);
+	add_todo(a, OP_ALLOW, a->box, false, true);
 	do_ops_then(a, GOES);
 }
 
@@ -308,7 +309,7 @@ ask_over(struct world *w, struct agent *a, size_t only)
 static void
 end_op(struct agent *a, bool did, size_t b)
 {
-	a->closed[b] = a->closed[b] || (did && a->todo[a->done].kind != OP_OPEN);
+	a->closed[b] = a->closed[b] || (did && a->todo[a->done].kind != OP_ALLOW);
 	a->no_ops = false;
 	a->done++;
 	a->at = 0;
@@ -327,7 +328,7 @@ do_change(struct world *w, size_t b, enum op_kind kind, bool open)
 	for (i = 0; kind == OP_CLEAR && i < PROCS; i++)
 		if (w->proc[i].box == b)
 			w->proc[i].lives = false;
-	x->devcgroup = kind == OP_OPEN && open;
+	x->devcgroup = kind == OP_ALLOW && open;
 	x->by_engine = false;
 }
 
@@ -336,7 +337,7 @@ step_op(struct world *w, struct agent *a)
 {
 	const size_t b = a->todo[a->done].box;
 	struct box *x = &w->box[b];
-	struct promised_node node = { 195, 0, a->todo[a->done].open };
+	struct promised_node node = { 195, 0, a->todo[a->done].allowed };
 	static char devcgroup[] = "devices/c";
 	const struct caller_op c = { .kind = a->todo[a->done].kind, .node = &node, .nodes = 1, .devcgroup = devcgroup, .init = x->l.container.init,
 		.by = a->todo[a->done].by ? a->id : (struct process_id){ 0 } };
@@ -356,12 +357,12 @@ step_op(struct world *w, struct agent *a)
 		return;
 	case 2:
 		if (a->wanted)
-			do_change(w, b, c.kind, node.open);
+			do_change(w, b, c.kind, node.allowed);
 		return;
 	default:
 		x->lock = (struct process_id){ 0 };
 		/* a task whose node could not be opened asks again */
-		if (c.kind == OP_OPEN && !a->wanted && a->then == GOES)
+		if (c.kind == OP_ALLOW && !a->wanted && a->then == GOES)
 			a->then = ASKS;
 		end_op(a, a->wanted, b);
 		return;
@@ -393,7 +394,7 @@ step_agent(struct world *w, struct agent *a)
 		if (!over) {
 			p->kind = RUNS;
 			w->went++;
-			if (w->box[a->box].l.state == LEASE_HELD && !w->box[a->box].devcgroup && w->box[a->box].l.tasks.node[0].open &&
+			if (w->box[a->box].l.state == LEASE_HELD && !w->box[a->box].devcgroup && w->box[a->box].l.tasks.node[0].allowed &&
 			    process_id_same(&w->box[a->box].l.tasks.task, &p->id))
 				w->fault = "a task goes on without its GPU";
 		}
@@ -586,9 +587,10 @@ live_world(struct world *w, uint64_t of, unsigned steps)
 	*w = (struct world){ .now = 1000, .v1 = rnd(2) == 0 };
 	for (b = 0; b < BOXES; b++) {
 		w->box[b].node = (struct promised_node){ 195, 0, false };
-		w->box[b].gpu = w->box[b].may = (struct held_gpu){ .pci = "0000:3b:00.0", .exclusive = true };
-		w->box[b].l = (struct lease){ .state = LEASE_PROMISED, .placeholder = true, .tasks = { .node = &w->box[b].node, .nodes = 1,
-			.promised_gpu = &w->box[b].may, .promised_gpus = 1, .left_behind = rnd(3) == 0 ? LEFT_BEHIND_KEEP : 1 } };
+		w->box[b].gpu = w->box[b].may = (struct leased_gpu){ .pci = "0000:3b:00.0", .exclusive = true };
+		w->box[b].l = (struct lease){ .state = LEASE_PROMISED, .gpus_by_task = true,
+			.tasks = { .node = &w->box[b].node, .nodes = 1, .promised_gpu = &w->box[b].may,
+				.promised_gpus = 1, .left_behind = rnd(3) == 0 ? LEFT_BEHIND_KEEP : 1 } };
 	}
 	for (i = 0; i < steps && w->fault == NULL; i++)
 		step(w, false);

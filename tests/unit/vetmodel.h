@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "gpu/extranode.h"
+#include "lease/editsdriver.h"
 #include "vet/vet.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))

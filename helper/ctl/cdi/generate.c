@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
+#include "../../gpu/gpufind.h"
 #include "../../host/file.h"
 #include "../../host/gpu/udev.h"
 #include "../../host/rootfile.h"

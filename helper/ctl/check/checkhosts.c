@@ -11,6 +11,8 @@
 #include "../../base/cleanup.h"
 #include "../../json/strictjson.h"
 #include "../../judge/match.h"
+#include "../../policy/gpurule.h"
+#include "../../policy/policydecide.h"
 #include "../configload.h"
 #include "../explain/devicesjson.h"
 

@@ -11,6 +11,7 @@
 #include "../../base/path.h"
 #include "../../judge/instancevar.h"
 #include "../../policy/claimset.h"
+#include "../../policy/gpurule.h"
 
 #define PATTERN_MAX 256
 

@@ -12,6 +12,7 @@
 #include "../../gpu/extranode.h"
 #include "../../judge/token.h"
 #include "../explain/claimsjson.h"
+#include "../../policy/gpurule.h"
 
 static void
 put_list(json_t *j, const char *key, const struct strlist *l)
@@ -43,7 +44,7 @@ issuer_json(const struct issuer_setting *i)
 	put_text(j, "keys_host", i->keys_host);
 	put_number(j, "max_age", i->max_age);
 	put_number(j, "keys_max_age", i->keys_max_age);
-	put_text(j, "token_reuse", i->reuse ? "allow" : "deny");
+	put_text(j, "token_reuse", i->token_reuse ? "allow" : "deny");
 	put_text(j, "token_variable", i->variable != NULL ? i->variable : "GPUHELPER_TOKEN");
 	put_number(j, "token_bytes", (unsigned)token_bytes(c));
 	put_text(j, "team", c->team != NULL || c->pipeline != NULL ? c->team : "team");

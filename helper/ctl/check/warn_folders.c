@@ -9,6 +9,7 @@
 #include "../../host/folder/folders.h"
 #include "../worker/taskuser.h"
 #include "warn.h"
+#include "../../policy/policydecide.h"
 
 /* The grant for a request of all the policy's folders; false if there is none. */
 static bool

@@ -13,6 +13,8 @@
 #include "../explain/extrawords.h"
 #include "../worker/tasktakes.h"
 #include "warn.h"
+#include "../../policy/gpurule.h"
+#include "../../policy/policydecide.h"
 
 #define CREATE_WAIT_MAX 240U	/* seconds: Concourse gives a container 5 minutes to be created */
 
@@ -118,21 +120,22 @@ static void
 warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct check_set *s, const struct host_gpus *v)
 {
 	const struct inventory *inv = &v->inventory;
-	struct driver_want want = { rule_gpu(r, inv), r };
-	const struct driver_question q = { &v->specs, inv, &s->settings, &want, 1 };
+	struct granted_gpu granted = { rule_gpu(r, inv), r };
+	const struct driver_question q = { &v->specs, inv, &s->settings, &granted, 1 };
 	autostrlist struct strlist used = { 0 };
-	struct driver_nodes nodes = { 0 };
+	struct extra_nodes nodes = { 0 };
 	struct edits edits = { 0 };
 	const char *unnamed;
 	struct why why;
 	size_t i;
 
-	if (want.gpu != NULL && (driver_files(&q, &edits, &used, &why) == -1 || driver_nodes(&q, &nodes, &why) == -1))
+	if (granted.gpu != NULL && (driver_files(&q, &edits, &used, &why) == -1 ||
+	    driver_nodes(&q, &nodes, &why) == -1))
 		fault_add(&c->faults, r->line, true, "a request would be refused: %s", why.text);
-	else if (want.gpu != NULL && want.gpu->vendor == GPU_NVIDIA && (unnamed = driver_unnamed(&edits)) != NULL)
+	else if (granted.gpu != NULL && granted.gpu->vendor == GPU_NVIDIA && (unnamed = driver_unnamed(&edits)) != NULL)
 		fault_add(&c->faults, r->line, true, "containers will not find %s: no loader looks in its directory, and the spec's "
 		    "hooks do not run: gpuhelperctl cdi generate --vendor nvidia", unnamed);
-	else if (want.gpu != NULL)
+	else if (granted.gpu != NULL)
 		extra_words_tell(&v->specs, r->nodes & ~nodes.words, warn_word, &(struct word_warning){ c, r->nodes_line });
 	/* a host without a spec may well mean its images to bring the driver's files */
 	for (i = 0; used.n > 0 && i < edits.notes.n; i++)

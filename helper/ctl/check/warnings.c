@@ -14,7 +14,7 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../host/file.h"
-#include "../../host/folder/folders.h"
+#include "../../host/folder/hardlinks.h"
 #include "../../host/selinux.h"
 #include "../../host/users.h"
 #include "../../label/loaded.h"
@@ -194,7 +194,7 @@ warn_relabel(struct checked *c, const struct folder_rule *r, int fd)
 	char has[SECONTEXT_MAX];
 	int may = -1;
 
-	if (folders_hardlinks_protected() == 0)
+	if (hardlinks_protected() == 0)
 		fault_add(&c->faults, r->line, true, "gpuhelper does not relabel %s while users may make hard links to files of "
 		    "others: sysctl fs.protected_hardlinks=1", r->path);
 	if (fd == -1 || !selinux_label_of(fd, has) || (may = loaded_lets(HELPER_LABEL, has, "dir", from)) == 1)

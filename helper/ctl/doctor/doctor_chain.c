@@ -170,7 +170,7 @@ doctor_door(struct doctor *d)
 	struct why by_socket = { 0 }, by_setuid = { 0 }, why;
 	int fd = -1;
 
-	look_at_child(d, "gpuhelper-look", "no exclusive GPU is granted, and no lease ends");
+	look_at_child(d, "gpuhelper-look", "nothing is granted, and no lease ends");
 	look_at_child(d, "gpuhelper-engine", "nothing is granted");
 	look_at_child(d, "gpuhelper-read", "nothing is granted");
 	look_at_child(d, "gpuhelper-judge", "nothing is granted");

@@ -10,6 +10,7 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../host/file.h"
+#include "../../policy/gpurule.h"
 #include "../../read/load.h"
 #include "../../read/parse.h"
 #include "../keys/http.h"

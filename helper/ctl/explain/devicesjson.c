@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
+#include "../../gpu/gpufind.h"
 #include "../../gpu/inventorylines.h"
 #include "../../json/strictjson.h"
 #include "../ctl.h"

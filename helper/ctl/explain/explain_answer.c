@@ -11,6 +11,7 @@
 #include "../../policy/varsjson.h"
 #include "../worker/tasktakes.h"
 #include "claimsjson.h"
+#include "../../policy/gpurule.h"
 
 /* What no answer considers. */
 static const char *const unseen[] = {
@@ -92,8 +93,8 @@ question_json(const struct inquiry *q)
 	json_object_set_new(j, "device_cgroup", json_boolean(q->client.rootful));
 	put_text(j, "identity", identity_name(q->identity.kind));
 	put_owner(j, &q->identity);
-	put_text(j, "gpus", r->words.gpus);
-	put_text(j, "folders", r->words.folders);
+	put_text(j, "gpus", r->untrusted.gpus);
+	put_text(j, "folders", r->untrusted.folders);
 	return j;
 }
 
@@ -131,7 +132,7 @@ candidate_json(const struct inventory *inv, const struct gpu *g)
 }
 
 static json_t *
-want_json(const struct inventory *inv, const struct gpu_want *w)
+want_json(const struct inventory *inv, const struct gpu_grant *w)
 {
 	const bool shared = w->rule->sharing == SHARING_SHARED;
 	json_t *j = json_object(), *list = json_array();
@@ -151,7 +152,7 @@ want_json(const struct inventory *inv, const struct gpu_want *w)
 }
 
 static json_t *
-folder_json(const struct folder_want *f)
+folder_json(const struct folder_grant *f)
 {
 	json_t *j = json_object();
 
@@ -293,11 +294,11 @@ say_question(const struct inquiry *q)
 		say("container: user %s (uid %u), pipeline %s/%s, job %s, by %s", user, q->client.uid,
 		    quoted(id->team), quoted(id->pipeline), id->job != NULL ? quoted(id->job) : "(none)",
 		    identity_name(id->kind));
-	if (r->words.gpus == NULL && r->words.folders == NULL)
+	if (r->untrusted.gpus == NULL && r->untrusted.folders == NULL)
 		say("requests: %s", q->asks ? "everything that the policy lists" : "nothing");
 	else
-		say("requests: gpus %s; folders %s", r->words.gpus != NULL ? quoted(r->words.gpus) : "none",
-		    r->words.folders != NULL ? quoted(r->words.folders) : "none");
+		say("requests: gpus %s; folders %s", r->untrusted.gpus != NULL ? quoted(r->untrusted.gpus) : "none",
+		    r->untrusted.folders != NULL ? quoted(r->untrusted.folders) : "none");
 }
 
 void
@@ -338,7 +339,7 @@ say_policies(const struct inquiry *q)
 }
 
 static void
-say_gpus(const struct gpu_want *w)
+say_gpus(const struct gpu_grant *w)
 {
 	autofree char *joined = malloc(256);
 	json_t *names = capability_names(w->rule->capabilities);
@@ -408,7 +409,7 @@ say_grant(const struct inquiry *q)
 {
 	const struct grant *g = &q->decision.grant;
 	json_t *names = env_names(q->decision.policy);
-	const struct folder_want *f;
+	const struct folder_grant *f;
 	char joined[1024];
 	size_t i;
 

@@ -76,23 +76,23 @@ look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
 {
 	const struct grant *g = &q->decision.grant;
 	const struct inventory *inv = &q->decision.inventory;
-	struct driver_want want[WANTS_MAX];
+	struct granted_gpu chosen[WANTS_MAX];
 	struct vendor_grant granted[WANTS_MAX];
-	struct driver_question question = { &q->specs, inv, &q->config->settings, want, 0 };
+	struct driver_question question = { &q->specs, inv, &q->config->settings, chosen, 0 };
 	autostrlist struct strlist used = { 0 };
-	struct driver_nodes nodes = { 0 };
+	struct extra_nodes nodes = { 0 };
 	const size_t before = edits->mounts;
 	unsigned words = 0;
 	size_t i, k;
 
 	for (i = 0; i < g->gpus; i++)
-		for (k = 0; k < g->gpu[i].count && k < g->gpu[i].n && question.wants < WANTS_MAX; k++) {
-			granted[question.wants] = (struct vendor_grant){ g->gpu[i].candidate[k], g->gpu[i].rule->capabilities };
-			want[question.wants++] = (struct driver_want){ g->gpu[i].candidate[k], g->gpu[i].rule };
+		for (k = 0; k < g->gpu[i].count && k < g->gpu[i].n && question.grants < WANTS_MAX; k++) {
+			granted[question.grants] = (struct vendor_grant){ g->gpu[i].candidate[k], g->gpu[i].rule->capabilities };
+			chosen[question.grants++] = (struct granted_gpu){ g->gpu[i].candidate[k], g->gpu[i].rule };
 		}
 	if (driver_files(&question, edits, &used, why) == -1 || driver_nodes(&question, &nodes, why) == -1 ||
 	    (q->config->settings.driver_files == DRIVER_FILES_VENDOR_RUNTIME &&
-	    vendor_env(inv, granted, question.wants, &edits->env, why) == -1))
+	    vendor_env(inv, granted, question.grants, &edits->env, why) == -1))
 		return -1;
 	for (i = 0; i < used.n; i++)
 		note(q, "the driver files come from CDI spec %s (%zu mounts)", used.v[i], edits->mounts - before);

@@ -4,6 +4,7 @@
 
 #include "../../base/path.h"
 #include "../../cdi/nvlibs.h"
+#include "../../gpu/gpufind.h"
 #include "../../host/driver/driverfound.h"
 #include "explain.h"
 

@@ -47,7 +47,7 @@ token_notes(struct inquiry *q)
 		note(q, "the token names its pipeline: --pipeline, --job, --issuer, --instance-vars and --claims are ignored");
 	if (q->identity.kind == IDENTITY_TOKEN)
 		note(q, "not checked: whether another container has used the token already");
-	note(q, "in the audit log, the token is token_sha256 %s", q->origin.token_hash);
+	note(q, "in the audit log, the token is token_sha256 %s", q->principal.token_hash);
 }
 
 /* Refuses if this host would refuse the token of each that may have signed it: --issuer, or gpuhelper.conf's. */
@@ -87,7 +87,7 @@ token_assume(struct inquiry *q)
 }
 
 static json_t *
-claims_json(const struct origin *k)
+claims_json(const struct principal *k)
 {
 	json_t *j = json_object();
 
@@ -104,7 +104,7 @@ print_token_json(const struct inquiry *q, bool holds)
 
 	put_text(j, "outcome", holds ? "holds" : "refused");
 	if (holds) {
-		json_object_set_new(j, "claims", claims_json(&q->origin));
+		json_object_set_new(j, "claims", claims_json(&q->principal));
 	} else {
 		put_text(j, "reason", q->why.text);
 		json_object_set_new(j, "code", json_integer(q->why.code));

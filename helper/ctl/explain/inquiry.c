@@ -13,12 +13,14 @@
 #include "../../ask/wire.h"
 #include "../../base/cleanup.h"
 #include "../../base/text.h"
+#include "../../gpu/gpufind.h"
 #include "../../host/driver/cdigpus.h"
 #include "../../host/gpu/drivers.h"
 #include "../../host/gpu/udev.h"
 #include "../../host/own/issuerkeys.h"
 #include "../../host/users.h"
 #include "../../judge/findgpus.h"
+#include "../../policy/policydecide.h"
 #include "../../read/parse.h"
 #include "../when.h"
 #include "claimsjson.h"
@@ -37,7 +39,7 @@ inquiry_free(struct inquiry *q)
 		free(q->said[i].why);
 	free(q->said);
 	requested_free(&q->requested);
-	origin_free(&q->origin);
+	principal_free(&q->principal);
 	free(q->user);
 	request_free(&q->request);
 	spec_free(&q->spec);
@@ -117,7 +119,7 @@ load_token(struct inquiry *q)
 		text[--len] = '\0';
 	if (strlen(text) != len)
 		return refuse(&q->why, WHY_DATA, "%s is not a token: it has a NUL byte", o->token_file);
-	if ((q->request.words.token = strdup(text)) == NULL)
+	if ((q->request.untrusted.token = strdup(text)) == NULL)
 		return refuse_nomem(&q->why);
 	return 0;
 }
@@ -129,18 +131,18 @@ inquiry_request(struct inquiry *q, enum identity_kind kind)
 	struct request *r = &q->request;
 	const char *slash = o->pipeline != NULL ? strchr(o->pipeline, '/') : NULL;
 
-	if (copy(&r->words.gpus, o->gpus, &q->why) == -1 || copy(&r->words.folders, o->folders, &q->why) == -1)
+	if (copy(&r->untrusted.gpus, o->gpus, &q->why) == -1 || copy(&r->untrusted.folders, o->folders, &q->why) == -1)
 		return -1;
-	q->asks = kind == IDENTITY_TOKEN || r->words.gpus != NULL || r->words.folders != NULL;
+	q->asks = kind == IDENTITY_TOKEN || r->untrusted.gpus != NULL || r->untrusted.folders != NULL;
 	if (o->token_file != NULL)
 		return load_token(q);
 	if (kind == IDENTITY_CALLER || slash == NULL)
 		return 0;
-	if ((r->words.team = strndup(o->pipeline, (size_t)(slash - o->pipeline))) == NULL)
+	if ((r->untrusted.team = strndup(o->pipeline, (size_t)(slash - o->pipeline))) == NULL)
 		return refuse_nomem(&q->why);
-	if (copy(&r->words.pipeline, slash + 1, &q->why) == -1 || copy(&r->words.job, o->job, &q->why) == -1)
+	if (copy(&r->untrusted.pipeline, slash + 1, &q->why) == -1 || copy(&r->untrusted.job, o->job, &q->why) == -1)
 		return -1;
-	return copy(&r->words.instance_vars, o->instance_vars, &q->why);
+	return copy(&r->untrusted.instance_vars, o->instance_vars, &q->why);
 }
 
 /* Verifies the token, as gpuhelper-judge does (engine/tojudge.c). */
@@ -148,17 +150,17 @@ static int
 identify_token(struct inquiry *q)
 {
 	const struct settings *s = &q->config->settings;
-	struct judge_ask a = { .verb = JUDGE_TOKEN, .text = q->request.words.token, .now = q->now, .issuer = s->issuer,
-		.keys = issuers_keys_find(s, q->config->strict), .issuers = s->issuers };
+	struct judge_query a = { .verb = JUDGE_TOKEN, .text = q->request.untrusted.token, .now = q->now,
+		.issuer = s->issuer, .keys = issuers_keys_find(s, q->config->strict), .issuers = s->issuers };
 	uint32_t issuer;
 	int ret;
 
-	q->origin = (struct origin){ .id = { .kind = IDENTITY_TOKEN } };
-	token_hash(q->request.words.token, q->origin.token_hash);
+	q->principal = (struct principal){ .id = { .kind = IDENTITY_TOKEN } };
+	token_hash(q->request.untrusted.token, q->principal.token_hash);
 	if (a.keys == NULL)
 		return refuse_nomem(&q->why);
-	if ((ret = token_identify(&a, &issuer, &q->origin.claims, &q->token, &q->why)) == 0)
-		origin_from_token(&q->origin, &s->issuer[issuer]);
+	if ((ret = token_identify(&a, &issuer, &q->principal.claims, &q->token, &q->why)) == 0)
+		principal_from_token(&q->principal, &s->issuer[issuer]);
 	found_keys_free(a.keys, a.issuers);
 	return ret;
 }
@@ -168,7 +170,7 @@ static int
 assume_claims(struct inquiry *q)
 {
 	const struct settings *s = &q->config->settings;
-	struct claim_set *claims = &q->origin.kept_claims;
+	struct claim_set *claims = &q->principal.kept_claims;
 	size_t i;
 
 	q->identity.claims = claims;
@@ -207,13 +209,13 @@ inquiry_identify(struct inquiry *q, bool proven)
 {
 	if (!q->asks)
 		return 0;
-	if ((q->request.words.token != NULL ? identify_token(q) :
-	    identity_of_claims(&q->request.words, vars_parse, &q->origin, &q->why)) == -1) {
+	if ((q->request.untrusted.token != NULL ? identify_token(q) :
+	    identity_of_claims(&q->request.untrusted, vars_parse, &q->principal, &q->why)) == -1) {
 		if (q->options->token_file != NULL && q->token.n == 0)
 			fail_token_early(q);
 		return -1;
 	}
-	q->identity = q->origin.id;
+	q->identity = q->principal.id;
 	if (!proven)
 		return 0;
 	q->identity.kind = IDENTITY_TOKEN;
@@ -258,14 +260,14 @@ look_for_gpus(struct inquiry *q, struct why *why)
 static int
 ask_policies(struct inquiry *q)
 {
-	struct why blind = { 0 };
+	struct why gpus_unknown = { 0 };
 	const struct question question = { &q->client, &q->identity, &q->requested, &q->config->settings, &q->config->policies,
-		q->config->policies.n, &q->host, &blind };
+		q->config->policies.n, &q->host, &gpus_unknown };
 
 	if ((q->said = calloc(q->config->policies.n + 1, sizeof(*q->said))) == NULL)
 		return refuse_nomem(&q->why);
 	if (requested_wants_gpus(&q->requested))
-		(void)look_for_gpus(q, &blind);
+		(void)look_for_gpus(q, &gpus_unknown);
 	decide(&question, &q->decision, note_verdict, q);
 	if (q->decision.verdict == VERDICT_GRANT)
 		return 0;
@@ -288,14 +290,14 @@ inquiry_decide(struct inquiry *q, bool proven)
 {
 	const bool forbidden = q->request.spec.privileged && q->config->settings.privileged == PRIVILEGED_DENY;
 
-	if (forbidden && q->request.words.token == NULL && !proven)
+	if (forbidden && q->request.untrusted.token == NULL && !proven)
 		return privilege_refuse(&q->spec, &q->config->settings, q->privilege, &q->why);
 	if (!q->asks && !q->config->settings.grant_unasked) {
 		q->outcome = OUTCOME_PLAIN;
 		return refuse(&q->why, WHY_DENIED, "the container requests nothing: it has no GPUHELPER_TOKEN, "
 		    "GPUHELPER_GPUS or GPUHELPER_FOLDERS");
 	}
-	if (requested_parse(q->request.words.gpus, q->request.words.folders, &q->requested, &q->why) == -1 ||
+	if (requested_parse(q->request.untrusted.gpus, q->request.untrusted.folders, &q->requested, &q->why) == -1 ||
 	    bound_ask(q) == -1 || inquiry_identify(q, proven) == -1)
 		return -1;
 	q->requested.privileged = forbidden;

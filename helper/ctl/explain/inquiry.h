@@ -36,7 +36,7 @@ struct inquiry {
 	struct client client;
 	char *user;			/* owns the string in client */
 	struct identity identity;
-	struct origin origin;		/* owns the strings in identity */
+	struct principal principal;		/* owns the strings in identity */
 	struct token_check_log token;	/* the checks of the token; empty without one */
 	int64_t now;			/* the time that the token is checked for */
 	struct requested requested;

@@ -11,12 +11,11 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "../../base/cleanup.h"
 #include "../../base/text.h"
 #include "../../host/driver/cdigpus.h"
 #include "../../host/gpu/udev.h"
-#include "../../read/load.h"
 #include "../../read/parse.h"
+#include "../configload.h"
 #include "gpustate.h"
 
 /* The state of the node at a path; «text» describes it for people. */
@@ -232,7 +231,7 @@ static void
 say_gpu(const struct inventory *inv, const struct gpu *g, const struct settings *settings,
     const struct drained *drained)
 {
-	const struct held_gpu held = gpu_as_held(inv, g);
+	const struct leased_gpu held = gpu_as_leased(inv, g);
 	const char *why = gpu_never_given(g, settings);
 	const struct drained_gpu *d;
 	char rank[16], name[16], part[40] = "";
@@ -285,12 +284,9 @@ print_words(const struct inventory *inv, const struct settings *settings, const 
 int
 devices_settings(const struct options *o, struct settings *s, struct why *why)
 {
-	autofree char *dir = NULL;
 	struct why ignored;
-	bool strict;
 
-	if (ctl_config_dir(o->config_dir, &dir, &strict, &ignored) == 0 &&
-	    settings_load(dir, strict, s, NULL, NULL, &ignored) == 0)
+	if (config_settings(o, s, &ignored) == 0)
 		return 0;
 	settings_free(s);
 	return settings_default(s) ? 0 : refuse_nomem(why);

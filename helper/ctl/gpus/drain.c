@@ -10,6 +10,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/quoted.h"
+#include "../../gpu/gpufind.h"
 #include "../../host/file.h"
 #include "../../host/gpu/udev.h"
 #include "../ctl.h"
@@ -31,7 +32,7 @@ draining_free(struct draining *d)
 
 /* Finds the GPU that the name means.  -1 with *why: the name fits no GPU, or several. */
 static int
-find_named_gpu(const struct inventory *inv, const char *name, struct held_gpu *out, struct why *why)
+find_named_gpu(const struct inventory *inv, const char *name, struct leased_gpu *out, struct why *why)
 {
 	autobuf struct buf all = { 0 };
 	const struct gpu *g;
@@ -42,8 +43,8 @@ find_named_gpu(const struct inventory *inv, const char *name, struct held_gpu *o
 		g = &inv->gpu[i];
 		if (g->pci[0] == '\0' || !gpu_is_named(g, name, true))
 			continue;
-		*out = gpu_as_held(inv, g);
-		name_held_gpu(out, shown);
+		*out = gpu_as_leased(inv, g);
+		name_leased_gpu(out, shown);
 		buf_printf(&all, "%s%s", n++ > 0 ? ", " : "", shown);
 	}
 	if (n == 0)
@@ -57,7 +58,7 @@ find_named_gpu(const struct inventory *inv, const char *name, struct held_gpu *o
  * listed.
  */
 static void
-say_holders(const struct draining *d, const struct held_gpu *g)
+say_holders(const struct draining *d, const struct leased_gpu *g)
 {
 	struct why why;
 	json_t *status = helper_status(&why);
@@ -67,8 +68,8 @@ say_holders(const struct draining *d, const struct held_gpu *g)
 	if (status == NULL)
 		say("    its holders are unknown: %s", why.text);
 	for (i = 0; status != NULL && i < d->inv.gpus; i++) {
-		const struct held_gpu h = gpu_as_held(&d->inv, &d->inv.gpu[i]);
-		json_t *holders = held_overlaps(&h, g) ? gpu_holders(&v, &d->inv.gpu[i]) : json_array(), *l;
+		const struct leased_gpu h = gpu_as_leased(&d->inv, &d->inv.gpu[i]);
+		json_t *holders = leased_gpus_overlap(&h, g) ? gpu_holders(&v, &d->inv.gpu[i]) : json_array(), *l;
 
 		json_array_foreach(holders, k, l)
 			say("    held by %s (%s) since %s, until its container ends: gpuhelperctl end %s",
@@ -82,7 +83,7 @@ say_holders(const struct draining *d, const struct held_gpu *g)
 
 /* A sick GPU becomes a drained one: unlike sickness, a drain outlasts the next reboot. */
 static int
-add_gpu(struct draining *d, const struct held_gpu *g, const char *reason, struct why *why)
+add_gpu(struct draining *d, const struct leased_gpu *g, const char *reason, struct why *why)
 {
 	struct drained_gpu *entry = drain_list_find(&d->at, g);
 
@@ -108,7 +109,7 @@ int
 ctl_drain(const struct options *o)
 {
 	struct draining d = { .at.dir = -1 };
-	struct held_gpu g;
+	struct leased_gpu g;
 	struct why why;
 	char name[64];
 	int ret;
@@ -117,7 +118,7 @@ ctl_drain(const struct options *o)
 		return misuse(o, "drain: --why must be one line of at most %d bytes", DRAINED_WHY - 1);
 	if ((ret = drain_list_open(&d.at, false, &why)) == 0 && (ret = gpus_of_host(GPUS_ALL, &d.inv, &why)) == 0 &&
 	    (ret = find_named_gpu(&d.inv, o->arg[0], &g, &why)) == 0 && (ret = add_gpu(&d, &g, o->reason, &why)) == 0) {
-		name_held_gpu(&g, name);
+		name_leased_gpu(&g, name);
 		say("%s: drained: no further container gets it until gpuhelperctl undrain %s%s%s", name, g.pci,
 		    g.part[0] != '\0' ? ":" : "", g.part);
 		say_holders(&d, &g);
@@ -128,17 +129,17 @@ ctl_drain(const struct options *o)
 
 /* True if the name means this entry.  A GPU that is gone from the host can still be named by its address. */
 static bool
-is_meant(const struct draining *d, const struct held_gpu *entry, const char *name)
+is_meant(const struct draining *d, const struct leased_gpu *entry, const char *name)
 {
-	struct held_gpu h;
+	struct leased_gpu h;
 	char pci[16];
 	size_t i;
 
 	if (pci_address_normalise(name, pci) && strcmp(pci, entry->pci) == 0)
 		return true;
 	for (i = 0; i < d->inv.gpus; i++) {
-		h = gpu_as_held(&d->inv, &d->inv.gpu[i]);
-		if (held_same(&h, entry) && gpu_is_named(&d->inv.gpu[i], name, true))
+		h = gpu_as_leased(&d->inv, &d->inv.gpu[i]);
+		if (leased_gpu_same(&h, entry) && gpu_is_named(&d->inv.gpu[i], name, true))
 			return true;
 	}
 	return false;
@@ -156,7 +157,7 @@ take_out(struct draining *d, const char *name, struct why *why)
 		if (name != NULL && !is_meant(d, &d->at.list.v[i].gpu, name))
 			d->at.list.v[left++] = d->at.list.v[i];
 		else {
-			name_held_gpu(&d->at.list.v[i].gpu, shown);
+			name_leased_gpu(&d->at.list.v[i].gpu, shown);
 			buf_printf(&said, "%s: in service again\n", shown);
 		}
 	if (name != NULL && left == d->at.list.n)

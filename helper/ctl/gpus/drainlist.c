@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
-#include "../../host/gpu/drainedlist.h"
+#include "../../host/gpu/drainedread.h"
 #include "../../host/trust.h"
 #include "../ctl.h"
 
@@ -45,18 +45,18 @@ drain_list_close(struct drain_list *d)
 }
 
 struct drained_gpu *
-drain_list_find(const struct drain_list *d, const struct held_gpu *g)
+drain_list_find(const struct drain_list *d, const struct leased_gpu *g)
 {
 	size_t i;
 
 	for (i = 0; i < d->list.n; i++)
-		if (held_same(&d->list.v[i].gpu, g))
+		if (leased_gpu_same(&d->list.v[i].gpu, g))
 			return &d->list.v[i];
 	return NULL;
 }
 
 struct drained_gpu *
-drain_list_add(struct drain_list *d, const struct held_gpu *g, struct why *why)
+drain_list_add(struct drain_list *d, const struct leased_gpu *g, struct why *why)
 {
 	struct drained_gpu *v;
 

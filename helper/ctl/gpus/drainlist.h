@@ -17,9 +17,9 @@ struct drain_list {
 int drain_list_open(struct drain_list *d, bool anew, struct why *why);
 void drain_list_close(struct drain_list *d);
 /* The entry of exactly this GPU, or NULL. */
-struct drained_gpu *drain_list_find(const struct drain_list *d, const struct held_gpu *g);
+struct drained_gpu *drain_list_find(const struct drain_list *d, const struct leased_gpu *g);
 /* Adds an entry with the current time; NULL with *why. */
-struct drained_gpu *drain_list_add(struct drain_list *d, const struct held_gpu *g, struct why *why);
+struct drained_gpu *drain_list_add(struct drain_list *d, const struct leased_gpu *g, struct why *why);
 /* Replaces the list's file.  -1 with *why; then nothing has changed. */
 int drain_list_write(const struct drain_list *d, struct why *why);
 

@@ -179,7 +179,7 @@ find_init_of_run(struct lease *l)
 {
 	struct process_id init;
 
-	if (l->container.init.pid != 0 || !process_id_lives(l->client) || !first_process_of(l->client.pid, &init))
+	if (l->container.init.pid != 0 || !process_id_lives(l->asker) || !first_process_of(l->asker.pid, &init))
 		return;
 	l->container.init = init;
 	l->container.own_pids = true;
@@ -193,7 +193,7 @@ check_record(const struct lease *l, struct why *why)
 	char key[LEASE_KEY_SIZE];
 	int ret;
 
-	if (l->uid != 0 || (l->container.init.pid == 0 && !l->placeholder))
+	if (l->uid != 0 || (l->container.init.pid == 0 && !l->gpus_by_task))
 		return 0;
 	lease_key(l->uid, l->root, l->id, key);
 	ret = container_record_check(key, l->id, l->container.init, &l->container.cgroups, &r, why);
@@ -257,7 +257,7 @@ say_waiters_fate(const struct lease *l, const json_t *waiter)
 	char pipeline[QUOTED_MAX];
 
 	say("container %s (%s), by %s: its task (process %d) waits for %lld GPU%s, %lld ahead, since %s",
-	    quoted(l->id), pipeline_of(l, pipeline), l->policy, task_of(waiter), gpus, gpus == 1 ? "" : "s",
+	    quoted(l->id), pipeline_of(l, pipeline), l->policy, task_of(waiter), gpus, S_OF(gpus),
 	    (long long)json_integer_value(json_object_get(waiter, "ahead")), get_text(waiter, "since"));
 	say("    only that process is killed: its build fails, and those behind it move up");
 }
@@ -464,7 +464,7 @@ end_it(const struct options *o, struct lease_search *s, struct why *why)
 	if (find_lease(s, why) == -1 || check_container(&s->lease, why) == -1)
 		return -1;
 	/* only root's containers are promised GPUs, and of those root has records (check_record()) */
-	waiter = s->lease.placeholder && s->lease.uid == 0 ? find_waiting_task(&s->lease) : NULL;
+	waiter = s->lease.gpus_by_task && s->lease.uid == 0 ? find_waiting_task(&s->lease) : NULL;
 	ret = end_this(o, s, waiter, why);
 	json_decref(waiter);
 	return ret;

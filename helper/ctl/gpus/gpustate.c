@@ -8,7 +8,7 @@
 #include "../../base/cleanup.h"
 #include "../../base/quoted.h"
 #include "../../base/text.h"
-#include "../../host/gpu/drainedlist.h"
+#include "../../host/gpu/drainedread.h"
 #include "../columns.h"
 #include "../ctl.h"
 
@@ -65,10 +65,10 @@ lease_has_gpu(const json_t *lease, const struct gpu_view *v, const struct gpu *g
 	return false;
 }
 
-struct held_gpu
-gpu_as_held(const struct inventory *inv, const struct gpu *g)
+struct leased_gpu
+gpu_as_leased(const struct inventory *inv, const struct gpu *g)
 {
-	struct held_gpu h = { .vendor = g->vendor, .exclusive = true };
+	struct leased_gpu h = { .vendor = g->vendor, .exclusive = true };
 
 	snprintf(h.pci, sizeof(h.pci), "%s", g->pci);
 	gpu_part(inv, g, h.part);
@@ -88,7 +88,7 @@ gpu_view_drained(struct drained *out)
 static const struct drained_gpu *
 drained(const struct drained *list, const struct inventory *inv, const struct gpu *g)
 {
-	const struct held_gpu h = gpu_as_held(inv, g);
+	const struct leased_gpu h = gpu_as_leased(inv, g);
 
 	return list != NULL ? drained_find(list, &h) : NULL;
 }

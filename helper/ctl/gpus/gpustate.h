@@ -45,7 +45,7 @@ void gpu_view_drained(struct drained *out);
 /* Adds the member «drained» or «sick» if the GPU is in the list, which may be NULL. */
 void gpu_put_drained(json_t *j, const struct drained *list, const struct inventory *inv, const struct gpu *g);
 /* The GPU as such a list names it. */
-struct held_gpu gpu_as_held(const struct inventory *inv, const struct gpu *g);
+struct leased_gpu gpu_as_leased(const struct inventory *inv, const struct gpu *g);
 
 /* A new array of the leases that hold the GPU; the leases themselves are shared with v->leases. */
 json_t *gpu_holders(const struct gpu_view *v, const struct gpu *g);

@@ -43,7 +43,7 @@ struct seen {
 
 /* What is wrong with a GPU; why is "" if nothing is. */
 struct finding {
-	struct held_gpu gpu;
+	struct leased_gpu gpu;
 	char why[HEALTH_WHY];
 };
 
@@ -56,21 +56,21 @@ struct health {
 };
 
 static void
-errors_words(struct lines *s, void *member)
+errors_fields(struct lines *s, void *member)
 {
 	struct errors *e = member;
 
-	word_text(s, e->pci, sizeof(e->pci));
-	word_u64(s, &e->n);
+	field_text(s, e->pci, sizeof(e->pci));
+	field_u64(s, &e->n);
 }
 
 static bool
 seen_lines(struct lines *s, struct seen *v)
 {
 	lines_begin(s, "health");
-	word_text(s, v->boot, sizeof(v->boot));
-	word_u64(s, &v->next);
-	lines_members(s, "fatal", (void **)&v->errors, &v->n, 1024, sizeof(*v->errors), errors_words);
+	field_text(s, v->boot, sizeof(v->boot));
+	field_u64(s, &v->next);
+	lines_members(s, "fatal", (void **)&v->errors, &v->n, 1024, sizeof(*v->errors), errors_fields);
 	return lines_finish(s);
 }
 
@@ -231,7 +231,7 @@ look_for_faults(struct health *h, struct why *why)
 	if ((h->found = calloc(h->inv.gpus + 1, sizeof(*h->found))) == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < h->inv.gpus; i++)
-		h->found[i].gpu = gpu_as_held(&h->inv, &h->inv.gpu[i]);
+		h->found[i].gpu = gpu_as_leased(&h->inv, &h->inv.gpu[i]);
 	look_at_log(h);
 	for (i = 0; i < h->inv.gpus; i++)
 		if (h->found[i].gpu.pci[0] != '\0' && (i == 0 || strcmp(h->found[i].gpu.pci, h->found[i - 1].gpu.pci) != 0))
@@ -257,7 +257,7 @@ forget_other_boots(struct drain_list *d)
 		if (!d->list.v[i].sick || d->list.v[i].since >= boot)
 			d->list.v[left++] = d->list.v[i];
 		else {
-			name_held_gpu(&d->list.v[i].gpu, name);
+			name_leased_gpu(&d->list.v[i].gpu, name);
 			say("%s: in service again, as the host was rebooted", name);
 		}
 	any = left != d->list.n;
@@ -269,7 +269,7 @@ forget_other_boots(struct drain_list *d)
 static int
 mark_one(struct drain_list *d, const struct finding *f, bool *any, struct why *why)
 {
-	struct held_gpu whole = f->gpu;
+	struct leased_gpu whole = f->gpu;
 	struct drained_gpu *entry;
 	char name[64];
 
@@ -280,7 +280,7 @@ mark_one(struct drain_list *d, const struct finding *f, bool *any, struct why *w
 		return -1;
 	entry->sick = true;
 	snprintf(entry->why, sizeof(entry->why), "%s", f->why);
-	name_held_gpu(&whole, name);
+	name_leased_gpu(&whole, name);
 	say("%s: no further container gets it: %s", name, f->why);
 	*any = true;
 	return 0;
@@ -326,7 +326,7 @@ print_health(const struct options *o, const struct health *h)
 		if (h->found[i].why[0] != '\0')
 			put_text(j, "finding", h->found[i].why);
 		json_array_append_new(list, j);
-		name_held_gpu(&h->found[i].gpu, name);
+		name_leased_gpu(&h->found[i].gpu, name);
 		if (!o->json && (!o->mark || h->found[i].why[0] == '\0'))
 			say("%s: %s", name, h->found[i].why[0] != '\0' ? h->found[i].why : "no fault found");
 	}

@@ -60,7 +60,7 @@ ask_this(const struct request *r, struct reply *reply, struct why *why)
 	if (ask(r, door_of_host(), &a, reply, why) == -1)
 		return -1;
 	ask_end(&a);
-	if (reply->kind == REPLY_NOTED)
+	if (reply->kind == REPLY_DONE)
 		return 0;
 	*why = reply->why;
 	return -1;
@@ -146,7 +146,7 @@ add_waiter(struct columns *c, const json_t *w)
 	size_t i;
 
 	columns_age(get_text(w, "since"), age);
-	snprintf(count, sizeof(count), "%lld GPU%s", gpus, gpus == 1 ? "" : "s");
+	snprintf(count, sizeof(count), "%lld GPU%s", gpus, S_OF(gpus));
 	snprintf(ahead, sizeof(ahead), "%lld", (long long)json_integer_value(json_object_get(w, "ahead")));
 	columns_add(c, (const char *const []){ quoted(get_text(w, "container")),
 	    json_object_get(w, "task") != NULL ? "task waits" : "waits", age, count, ahead, pipeline_of(w, pipeline) });
@@ -204,7 +204,7 @@ helper_status_read(const char *text, size_t len, struct why *why)
 	json_t *status = NULL;
 
 	if (reply_decode(text, len, &reply, why) == 0) {
-		if (reply.kind == REPLY_NOTED)
+		if (reply.kind == REPLY_DONE)
 			status = status_of(&reply, why);
 		else
 			*why = reply.why;
@@ -370,7 +370,7 @@ reap(struct request *r, struct why *why)
 	int ret;
 
 	for (round = 0; round < REAP_ROUNDS; round++) {
-		const bool failed = r->again.no_ops;
+		const bool failed = r->retry.no_ops;
 		struct why ignored;
 
 		if ((ret = ask_this(r, &reply, failed ? &ignored : why)) == -1 || reply.ops.n == 0) {
@@ -380,7 +380,7 @@ reap(struct request *r, struct why *why)
 		(void)caller_ops_do(&reply.ops, r, why);
 		reply_free(&reply);
 	}
-	return r->again.no_ops ? -1 : 0;
+	return r->retry.no_ops ? -1 : 0;
 }
 
 int

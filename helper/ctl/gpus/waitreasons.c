@@ -65,7 +65,7 @@ tell_before(json_t *list, const json_int_t before[BEFORE_KINDS])
 	add_text(list, &text);
 }
 
-/* How many GPUs the policy's containers hold, as the helper counts them (engine/allot.c). */
+/* How many GPUs the policy's containers hold, as the helper counts them (engine/allocate.c). */
 static json_int_t
 held_by(const json_t *leases, const char *policy)
 {

@@ -30,7 +30,7 @@
 
 /* The page, gpuhelper_up of each part, and the exit status. */
 struct page {
-	struct read_ask gathered;	/* what metrics_gather() packed */
+	struct read_query gathered;	/* what metrics_gather() packed */
 	struct buf text, up;
 	int status;
 };
@@ -335,7 +335,7 @@ write_up(struct page *p)
 
 /* Reads what «metrics gather» has written to the directory; the caller frees.  NULL with *why. */
 static char *
-read_gathered(const char *from, struct read_ask *out, struct why *why)
+read_gathered(const char *from, struct read_query *out, struct why *why)
 {
 	autofree char *path = NULL, *packed = NULL;
 	char *kept;
@@ -346,9 +346,9 @@ read_gathered(const char *from, struct read_ask *out, struct why *why)
 		refuse_nomem(why);
 		return NULL;
 	}
-	if ((packed = ctl_read_input(path, READ_ASK_MAX, &len, why)) == NULL)
+	if ((packed = ctl_read_input(path, READ_QUERY_MAX, &len, why)) == NULL)
 		return NULL;
-	if (!read_ask_unpack(packed, len, out, why)) {
+	if (!read_query_unpack(packed, len, out, why)) {
 		refuse(why, WHY_DATA, "%s is damaged, or another version's: start gpuhelper-metrics.service again", path);
 		return NULL;
 	}
@@ -359,12 +359,12 @@ read_gathered(const char *from, struct read_ask *out, struct why *why)
 
 /* Collects it now. */
 static char *
-gather_now(const struct options *o, struct read_ask *out, struct why *why)
+gather_now(const struct options *o, struct read_query *out, struct why *why)
 {
 	size_t len;
 	char *packed = metrics_gather(o, &len, why);
 
-	if (packed == NULL || read_ask_unpack(packed, len, out, why))
+	if (packed == NULL || read_query_unpack(packed, len, out, why))
 		return packed;
 	free(packed);
 	return NULL;

@@ -24,7 +24,7 @@
 /*
  * Collects what the metrics are made of, except for the GPUs and the log, with the caller's rights; asks the helper.
  * Parses nothing.  A part that fails is packed as its reason.  Returns *len bytes, which the caller frees and
- * read_ask_unpack() unpacks; NULL with *why.
+ * read_query_unpack() unpacks; NULL with *why.
  */
 char *metrics_gather(const struct options *o, size_t *len, struct why *why);
 

@@ -2,7 +2,7 @@
  * gpuhelperctl metrics gather: root's first step of gpuhelper-metrics.service.  Collects what only root can see, as
  * bytes, for the step that parses it without root's rights.  Must parse nothing.
  *
- * The form is that of a question to gpuhelper-read (ask/readask.h): texts with names.  A text whose name begins with
+ * The form is that of a question to gpuhelper-read (ask/readquery.h): texts with names.  A text whose name begins with
  * GATHER_FAILED says why a part is missing.
  */
 #include "metrics.h"
@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../ask/readask.h"
+#include "../../ask/readquery.h"
 #include "../../base/cleanup.h"
 #include "../../host/file.h"
-#include "../../host/gpu/drainedlist.h"
+#include "../../host/gpu/drainedread.h"
 #include "../../host/own/etc.h"
 #include "../../host/trust.h"
 #include "../gpus/status.h"
@@ -172,7 +172,7 @@ metrics_gather(const struct options *o, size_t *len, struct why *why)
 		add_failure(&g, GATHER_CONFIG, &wrong);
 	gather_specs(&g);
 	if (!g.failed)
-		packed = read_ask_pack(&(struct read_ask){ .verb = READ_POLICIES, .file = g.v, .files = g.n }, len);
+		packed = read_query_pack(&(struct read_query){ .verb = READ_POLICIES, .file = g.v, .files = g.n }, len);
 	for (i = 0; i < g.n; i++) {
 		free((char *)(uintptr_t)g.v[i].name);
 		free((char *)(uintptr_t)g.v[i].text);

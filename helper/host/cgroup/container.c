@@ -106,44 +106,6 @@ container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *o
 	return process_start(init, &out->start) && process_parent(init) == parent;
 }
 
-/* True if the process has this number in one of its PID namespaces. */
-static bool
-has_number(pid_t pid, pid_t number)
-{
-	autofree char *text = NULL;
-	char name[40], *p, *end;
-	long n;
-
-	snprintf(name, sizeof(name), "%d/status", pid);
-	if ((text = procdir_read(name, 1 << 20)) == NULL || (p = strstr(text, "\nNSpid:")) == NULL)
-		return pid == number;
-	for (p += 7; (n = strtol(p, &end, 10)) > 0 && end != p; p = end)
-		if (n == number)
-			return true;
-	return false;
-}
-
-bool
-container_find_process(const struct lease *l, struct process_id asked, struct process_id *out)
-{
-	unsigned dirs = CONTAINER_DIRS_MAX, found = 0;
-	struct process_id one;
-	struct pids all;
-	size_t i;
-
-	if (cgroup_pids(&l->container.cgroups, &dirs, &all))
-		for (i = 0; i < all.n; i++) {
-			one.pid = all.v[i];
-			if (one.pid == l->container.init.pid || !process_start(one.pid, &one.start) || one.start != asked.start ||
-			    !has_number(one.pid, asked.pid) || (found > 0 && out->pid == one.pid))
-				continue;
-			*out = one;
-			found++;
-		}
-	free(all.v);
-	return found == 1;
-}
-
 bool
 container_is_restricted(const char *devcgroup, const struct devmajors *majors)
 {
@@ -166,14 +128,14 @@ denies_rest(const struct lease *l, bool held)
 		return errno == ENOENT;
 	for (i = 0; i < l->tasks.nodes; i++) {
 		n = &l->tasks.node[i];
-		if (!(held && n->open) && devlist_allows(list, n->major, n->minor))
+		if (!(held && n->allowed) && devlist_allows(list, n->major, n->minor))
 			return false;
 	}
 	return true;
 }
 
 bool
-container_is_closed(const struct lease *l)
+container_is_denied(const struct lease *l)
 {
 	return denies_rest(l, false);
 }

@@ -4,12 +4,10 @@
 
 #include "../../lease/leasefile.h"
 
-#define CONTAINER_DIRS_MAX 256	/* directories that a container may have made beneath its cgroup */
-
 /*
  * Finds the first process of a container that a runtime has just created. «parent» started that runtime, and is a
  * subreaper (prctl(2)), so the container's process becomes its child when the runtime ends. «besides» is another child
- * of «parent», the process that asks, and does not count. The container's process is the child that is process 1 of a
+ * of «parent», the helper, and does not count. The container's process is the child that is process 1 of a
  * PID namespace of its own (*own_pids is then true), or else the only child. False if no child or several can be it.
  */
 bool container_find_init(pid_t parent, pid_t besides, struct process_id *out, bool *own_pids);
@@ -22,16 +20,10 @@ bool container_find_init(pid_t parent, pid_t besides, struct process_id *out, bo
 bool container_is_restricted(const char *devcgroup, const struct devmajors *majors);
 
 /*
- * Finds the process of a lease's container that the peer knows by this number, of any PID namespace, and start time.
- * False if there is none, or several. Can be kept waiting by that process: must not be called under a lock.
- */
-bool container_find_process(const struct lease *l, struct process_id asked, struct process_id *out);
-
-/*
  * True if the device rules deny the container each promised node (leasetasks.h), or if they can't be seen (cgroup v2).
  */
-bool container_is_closed(const struct lease *l);
-/* The same for a container that holds GPUs: its open nodes don't count. */
+bool container_is_denied(const struct lease *l);
+/* The same for a container that holds GPUs: the nodes that its lease allows don't count. */
 bool container_has_no_more(const struct lease *l);
 
 #endif

@@ -20,7 +20,9 @@
 #include "../../cdi/cdirenewal.h"
 #include "../../cdi/nvlibs.h"
 #include "../../gpu/vendorvars.h"
+#include "../../lease/editsdriver.h"
 #include "../../policy/driverleftout.h"
+#include "../../policy/gpurule.h"
 #include "../folder/mounts.h"
 #include "cdisource.h"
 #include "driverfound.h"
@@ -39,7 +41,7 @@ struct spec_part {
 };
 
 static int
-no_spec(const struct driver_question *q, const struct driver_want *w, struct why *why)
+no_spec(const struct driver_question *q, const struct granted_gpu *w, struct why *why)
 {
 	const char *vendor = gpu_vendor_name(w->gpu->vendor), *problem = cdi_problem_of_gpus(q->inventory, w->gpu->vendor);
 
@@ -57,7 +59,7 @@ no_spec(const struct driver_question *q, const struct driver_want *w, struct why
 }
 
 int
-driver_entry(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry **e, struct why *why)
+driver_entry(const struct driver_question *q, const struct granted_gpu *w, const struct cdi_entry **e, struct why *why)
 {
 	const char *name = gpu_rule_cdi_name(w->rule, cdi_same_gpu(q->inventory, w->gpu));
 
@@ -294,10 +296,10 @@ add_names(const struct driver_question *q, struct edits *out, struct why *why)
 	const struct cdi_entry *e;
 	size_t i;
 
-	for (i = 0; i < q->wants; i++) {
-		if (q->want[i].gpu->vendor != GPU_NVIDIA)
+	for (i = 0; i < q->grants; i++) {
+		if (q->granted[i].gpu->vendor != GPU_NVIDIA)
 			continue;
-		if (driver_entry(q, &q->want[i], &e, why) == -1)
+		if (driver_entry(q, &q->granted[i], &e, why) == -1)
 			return -1;
 		if (e != NULL &&
 		    !driver_names_add((const struct cdi_edits *const[2]){ &e->file->spec.edits, &e->device->edits }, out))
@@ -311,15 +313,15 @@ static int
 note_missing(const struct driver_question *q, struct edits *out, struct why *why)
 {
 	char missing[DRIVER_MISSING_MAX], renewal[CDI_RENEWAL_MAX];
-	const struct driver_want *first = NULL;
+	const struct granted_gpu *first = NULL;
 	const struct cdi_entry *e;
 	unsigned capabilities = 0;
 	size_t i;
 	bool ok;
 
-	for (i = q->wants; i-- > 0;)
-		if (q->want[i].gpu->vendor == GPU_NVIDIA) {
-			first = &q->want[i];
+	for (i = q->grants; i-- > 0;)
+		if (q->granted[i].gpu->vendor == GPU_NVIDIA) {
+			first = &q->granted[i];
 			capabilities |= first->rule->capabilities;
 		}
 	driver_missing(out, capabilities, missing);
@@ -345,10 +347,11 @@ driver_files(const struct driver_question *q, struct edits *out, struct strlist 
 
 	if (q->settings->driver_files != DRIVER_FILES_AUTO && q->settings->driver_files != DRIVER_FILES_CDI)
 		return 0;
-	for (i = 0; i < q->wants; i++) {
-		struct spec_part p = { .q = q, .rule = q->want[i].rule, .vendor = q->want[i].gpu->vendor, .out = out, .why = why };
+	for (i = 0; i < q->grants; i++) {
+		struct spec_part p = { .q = q, .rule = q->granted[i].rule, .vendor = q->granted[i].gpu->vendor, .out = out,
+			.why = why };
 
-		if (driver_entry(q, &q->want[i], &e, why) == -1)
+		if (driver_entry(q, &q->granted[i], &e, why) == -1)
 			return -1;
 		if (e == NULL)
 			continue;

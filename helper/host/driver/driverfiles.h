@@ -9,7 +9,7 @@
 
 #include "../../gpu/gpu.h"
 #include "../../lease/edits.h"
-#include "../../policy/driverwant.h"
+#include "../../policy/grantedgpu.h"
 #include "../../policy/settings.h"
 #include "cdidirs.h"
 
@@ -17,8 +17,8 @@ struct driver_question {
 	const struct cdi_registry *specs;	/* loaded as «trusted» */
 	const struct inventory *inventory;	/* with the specs' names in it (cdigpus.h) */
 	const struct settings *settings;
-	const struct driver_want *want;
-	size_t wants;
+	const struct granted_gpu *granted;
+	size_t grants;
 };
 
 /*
@@ -34,7 +34,7 @@ int driver_files(const struct driver_question *q, struct edits *out, struct strl
  * Finds the spec's device that is this GPU. *e is NULL if there is none and none is needed. Returns 0, or -1
  * with *why.
  */
-int driver_entry(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry **e,
+int driver_entry(const struct driver_question *q, const struct granted_gpu *w, const struct cdi_entry **e,
     struct why *why);
 
 struct stat;

@@ -19,7 +19,7 @@
 #include "cdisource.h"
 
 static bool
-is_added(const struct driver_nodes *l, const char *path)
+is_added(const struct extra_nodes *l, const char *path)
 {
 	size_t i;
 
@@ -41,8 +41,8 @@ is_plain_access(const struct cdi_devnode *n)
 
 /* Returns 0, 1 if the node is to be left out, or -1 with *why. */
 static int
-check_driver(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
-    const struct gpu_node *n, struct driver_nodes *out, bool *own, struct why *why)
+check_driver(const struct driver_question *q, const struct granted_gpu *w, const struct cdi_file *f,
+    const struct gpu_node *n, struct extra_nodes *out, bool *own, struct why *why)
 {
 	const struct devmajors *m = &q->inventory->majors;
 	const struct extra_node node = extra_node_find(n->major, n->minor);
@@ -82,8 +82,8 @@ check_driver(const struct driver_question *q, const struct driver_want *w, const
 
 /* Refuses the host's memory or console with that reason, whichever driver the number belongs to. */
 static int
-check_number(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
-    const struct gpu_node *n, struct driver_nodes *out, bool *own, struct why *why)
+check_number(const struct driver_question *q, const struct granted_gpu *w, const struct cdi_file *f,
+    const struct gpu_node *n, struct extra_nodes *out, bool *own, struct why *why)
 {
 	const char *what = cdi_host_device('c', n->major, n->minor);
 	const char *unsupported = node_unsupported(n->path);
@@ -144,7 +144,7 @@ number_node(const struct cdi_file *f, const struct cdi_devnode *n, struct gpu_no
 }
 
 static int
-add_node(const struct gpu_node *n, const struct gpu *own, struct driver_nodes *out, struct why *why)
+add_node(const struct gpu_node *n, const struct gpu *own, struct extra_nodes *out, struct why *why)
 {
 	if (out->n == DRIVER_NODES_MAX)
 		return refuse(why, WHY_CONFIG, "%s: more than %d nodes other than the GPU's own", n->path, DRIVER_NODES_MAX);
@@ -154,8 +154,8 @@ add_node(const struct gpu_node *n, const struct gpu *own, struct driver_nodes *o
 }
 
 static int
-add_extra_nodes(const struct driver_question *q, const struct driver_want *w, const struct cdi_file *f,
-    const struct cdi_edits *e, struct driver_nodes *out, struct why *why)
+add_extra_nodes(const struct driver_question *q, const struct granted_gpu *w, const struct cdi_file *f,
+    const struct cdi_edits *e, struct extra_nodes *out, struct why *why)
 {
 	struct gpu_node node;
 	const char *path;
@@ -180,8 +180,8 @@ add_extra_nodes(const struct driver_question *q, const struct driver_want *w, co
 }
 
 static int
-add_entry_nodes(const struct driver_question *q, const struct driver_want *w, const struct cdi_entry *e,
-    struct driver_nodes *out, struct why *why)
+add_entry_nodes(const struct driver_question *q, const struct granted_gpu *w, const struct cdi_entry *e,
+    struct extra_nodes *out, struct why *why)
 {
 	return add_extra_nodes(q, w, e->file, &e->file->spec.edits, out, why) == -1 ||
 	    add_extra_nodes(q, w, e->file, &e->device->edits, out, why) == -1 ? -1 : 0;
@@ -192,7 +192,7 @@ add_entry_nodes(const struct driver_question *q, const struct driver_want *w, co
  * NVIDIA's tool would write into a spec.
  */
 static int
-add_channel(const struct driver_question *q, const struct driver_want *w, struct driver_nodes *out, struct why *why)
+add_channel(const struct driver_question *q, const struct granted_gpu *w, struct extra_nodes *out, struct why *why)
 {
 	struct gpu_node n = { .minor = w->rule->one_channel ? w->rule->channel : 0 };
 	struct stat st;
@@ -213,7 +213,7 @@ add_channel(const struct driver_question *q, const struct driver_want *w, struct
 
 /* Adds what the policy's words give, where the GPU's own CDI device has no such node. */
 static int
-add_by_words(const struct driver_question *q, const struct driver_want *w, struct driver_nodes *out, struct why *why)
+add_by_words(const struct driver_question *q, const struct granted_gpu *w, struct extra_nodes *out, struct why *why)
 {
 	const unsigned missing = w->rule->nodes & ~out->words, by_spec = missing & ~(unsigned)EXTRA_IMEX;
 	const struct cdi_entry *e;
@@ -231,14 +231,14 @@ add_by_words(const struct driver_question *q, const struct driver_want *w, struc
 }
 
 int
-driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct why *why)
+driver_nodes(const struct driver_question *q, struct extra_nodes *out, struct why *why)
 {
 	const struct cdi_entry *e;
 	unsigned channels = 0;
 	size_t i;
 
-	for (i = 0; i < q->wants; i++) {
-		const struct driver_want *w = &q->want[i];
+	for (i = 0; i < q->grants; i++) {
+		const struct granted_gpu *w = &q->granted[i];
 
 		if (w->rule->kind == NULL)
 			continue;

@@ -14,6 +14,6 @@
  * ignored): root/node/device.c does, for all nodes alike. Looks at nodes, opens none. Returns 0, or -1 with *why
  * if a node is not what the spec says, this rule can't grant it, or the host lacks the IMEX channel.
  */
-int driver_nodes(const struct driver_question *q, struct driver_nodes *out, struct why *why);
+int driver_nodes(const struct driver_question *q, struct extra_nodes *out, struct why *why);
 
 #endif

@@ -3,7 +3,6 @@
  * the folder: the runtime then finds what was checked here. Opens with O_PATH only, and must never change a
  * folder's mode or ACL.
  */
-#include "../process/procdir.h"
 #include "folders.h"
 
 #include <dirent.h>
@@ -13,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
+#include "../../lease/editsdriver.h"
 #include "../file.h"
 #include "../trust.h"
 #include "mountpoint.h"
@@ -23,6 +24,7 @@
 
 /* The container's process, the mounts as of the first folder, and the directory that the last folder lies in. */
 struct folder_search {
+	const struct folder_grant *first;	/* of the grant's */
 	const struct subject *subject;
 	const struct mount_table *mounts;
 	char *dir;		/* NULL: none is open */
@@ -41,8 +43,8 @@ refuse_access(const char *path, const struct subject *s, bool writable, struct w
 }
 
 static int
-add_folder_mount(const struct folder_want *w, const char *path, const char *target, uint64_t mnt_id, struct edits *out,
-    struct why *why)
+add_folder_mount(const struct folder_grant *w, const char *path, const char *target, const struct edit_mount *seen,
+    struct edits *out, struct why *why)
 {
 	const uint32_t sum = target_sum(target);
 	size_t i;
@@ -70,7 +72,8 @@ add_folder_mount(const struct folder_want *w, const char *path, const char *targ
 	if (!edits_add_mount(out, path, target, folder_rule_options(w->rule->submounts, w->writable)))
 		return refuse_nomem(why);
 	out->mount[out->mounts - 1].relabel = w->rule->relabel;
-	out->mount[out->mounts - 1].mnt_id = mnt_id;
+	out->mount[out->mounts - 1].grant = seen->grant;
+	out->mount[out->mounts - 1].mnt_id = seen->mnt_id;
 	return 0;
 }
 
@@ -79,7 +82,7 @@ add_folder_mount(const struct folder_want *w, const char *path, const char *targ
  * (mount_namespaces(7)). A folder with mounts beneath it can't be mounted there without them.
  */
 static int
-check_beneath(const struct folder_want *w, const char *path, const struct folder_search *l, struct why *why)
+check_beneath(const struct folder_grant *w, const char *path, const struct folder_search *l, struct why *why)
 {
 	char first[1100];
 
@@ -91,20 +94,23 @@ check_beneath(const struct folder_want *w, const char *path, const struct folder
 
 /* Checks that the folder is a directory that the container's user may use as the grant says. */
 static int
-check_access(int parent, const struct folder_want *w, const char *path, const struct subject *s, uint64_t *mnt_id,
+check_access(int parent, const struct folder_grant *w, const char *path, const struct subject *s, uint64_t *mnt_id,
     struct why *why)
 {
 	autoclose int fd = -1;
 	struct statx st;
 
 	*mnt_id = 0;
-	/* mostly this call is enough, also for what lookups.c looks for, and a container can have 1,000 folders */
+	/* mostly this call is enough, also for what look/paths.c looks for, and a container can have 1,000 folders */
 	if (statx(parent, path_last(path), AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS | STATX_MNT_ID, &st) == 0 &&
 	    S_ISDIR(st.stx_mode) && access_overrides(&(struct stat){ .st_uid = st.stx_uid, .st_gid = st.stx_gid }, s)) {
 		*mnt_id = (st.stx_mask & STATX_MNT_ID) != 0 ? st.stx_mnt_id : 0;
 		return 0;
 	}
-	if ((fd = file_open_beneath(parent, path_last(path), O_PATH | O_DIRECTORY)) == -1)
+	fd = file_open_beneath(parent, path_last(path), O_PATH | O_DIRECTORY);
+	if (fd == -1 && errno == EACCES && faccessat(parent, ".", X_OK, 0) == -1)
+		return refuse(why, WHY_IO, "folder %s: %.*s: %s", path, (int)(path_last(path) - path - 1), path, strerror(EACCES));
+	if (fd == -1)
 		return refuse(why, errno == ENOENT ? WHY_ABSENT : errno == EACCES ? WHY_IO : WHY_DENIED, "folder %s: %s", path,
 		    errno == ELOOP ? "is a symbolic link" : errno == ENOTDIR ? "is not a directory" : strerror(errno));
 	return access_allowed(fd, s, w->writable ? R_OK | W_OK | X_OK : R_OK | X_OK) ? 0 :
@@ -113,14 +119,14 @@ check_access(int parent, const struct folder_want *w, const char *path, const st
 
 /* Adds one folder, whose parent directory is open and trusted. */
 static int
-resolve_one(int parent, const struct folder_want *w, const char *path, const char *target,
+resolve_one(int parent, const struct folder_grant *w, const char *path, const char *target,
     const struct folder_search *l, struct edits *out, struct why *why)
 {
-	uint64_t mnt_id;
+	struct edit_mount seen = { .grant = (uint32_t)(w - l->first) };
 
-	if (check_access(parent, w, path, l->subject, &mnt_id, why) == -1 || check_beneath(w, path, l, why) == -1)
+	if (check_access(parent, w, path, l->subject, &seen.mnt_id, why) == -1 || check_beneath(w, path, l, why) == -1)
 		return -1;
-	return add_folder_mount(w, path, target, mnt_id, out, why);
+	return add_folder_mount(w, path, target, &seen, out, why);
 }
 
 /* Returns 1 for a directory, 0 for anything else or if it is gone, -1 with errno if that can't be seen. */
@@ -137,7 +143,7 @@ is_dir(int parent, const char *name)
 
 /* Adds the folders in «dir» that match the pattern. */
 static int
-resolve_pattern(int parent, const char *dir, const struct folder_want *w, const struct folder_search *l,
+resolve_pattern(int parent, const char *dir, const struct folder_grant *w, const struct folder_search *l,
     struct edits *out, struct why *why)
 {
 	struct dirent *e;
@@ -177,7 +183,7 @@ resolve_pattern(int parent, const char *dir, const struct folder_want *w, const 
  * subfolder itself.
  */
 static int
-check_path_above(const struct folder_want *w, const struct subject *s, struct why *why)
+check_path_above(const struct folder_grant *w, const struct subject *s, struct why *why)
 {
 	autofree char *above = strdup(w->path);
 	const int root = file_root();
@@ -216,7 +222,7 @@ close_parent(struct folder_search *l)
  * Opens the trusted directory that the folder lies in. It stays open: the next folder is mostly in the same directory.
  */
 static int
-open_parent(const struct folder_want *w, struct folder_search *l, struct why *why)
+open_parent(const struct folder_grant *w, struct folder_search *l, struct why *why)
 {
 	autofree char *dir = path_parent(w->path);
 	enum trust_found found;
@@ -227,7 +233,7 @@ open_parent(const struct folder_want *w, struct folder_search *l, struct why *wh
 	if (l->dir != NULL && strcmp(l->dir, dir) == 0)
 		return 0;
 	close_parent(l);
-	if ((found = trust_find_dir(dir, true, &l->parent, &inner)) != TRUST_FOUND)
+	if ((found = trust_pin_dir(dir, true, &l->parent, &inner)) != TRUST_FOUND)
 		return refuse(why, found == TRUST_ABSENT ? WHY_ABSENT : found == TRUST_NO_ACCESS ? WHY_IO : WHY_DENIED,
 		    "folder %s: %s", w->path, inner.text);
 	l->dir = dir;
@@ -236,7 +242,7 @@ open_parent(const struct folder_want *w, struct folder_search *l, struct why *wh
 }
 
 static int
-resolve_folder(const struct folder_want *w, struct folder_search *l, struct edits *out, struct why *why)
+resolve_folder(const struct folder_grant *w, struct folder_search *l, struct edits *out, struct why *why)
 {
 	if (open_parent(w, l, why) == -1)
 		return -1;
@@ -251,7 +257,7 @@ int
 folders_resolve_among(const struct mount_table *mounts, const struct grant *g, const struct subject *s,
     struct edits *out, struct why *why)
 {
-	struct folder_search search = { .subject = s, .mounts = mounts };
+	struct folder_search search = { .first = g->folder, .subject = s, .mounts = mounts };
 	size_t i;
 	int ret = 0;
 
@@ -262,12 +268,4 @@ folders_resolve_among(const struct mount_table *mounts, const struct grant *g, c
 		return -1;
 	edits_sort_mounts(out);
 	return mountpoints_check(out, why);
-}
-
-int
-folders_hardlinks_protected(void)
-{
-	autofree char *text = procdir_read("sys/fs/protected_hardlinks", 16);
-
-	return text == NULL ? -1 : text[0] != '0';
 }

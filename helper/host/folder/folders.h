@@ -18,10 +18,4 @@ int folders_resolve(const struct grant *g, const struct subject *s, struct edits
 int folders_resolve_among(const struct mount_table *mounts, const struct grant *g, const struct subject *s,
     struct edits *out, struct why *why);
 
-/*
- * fs.protected_hardlinks (proc_sys_fs(5)). Returns 1 if only those who may read and write a file can link it
- * into another folder, 0 if anyone can, and -1 with errno if it can't be read.
- */
-int folders_hardlinks_protected(void);
-
 #endif

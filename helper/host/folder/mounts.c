@@ -81,7 +81,7 @@ mounts_free(struct mount_table **t)
 }
 
 static bool
-parse_table(struct mount_table *t)
+parse_parsed(struct mount_table *t)
 {
 	char *line, *lines = NULL;
 	size_t i, most = 1;
@@ -109,7 +109,7 @@ mounts_read(void)
 
 	/* not «self», which is a link */
 	snprintf(name, sizeof(name), "%d/mountinfo", getpid());
-	if (t == NULL || (t->text = procdir_read(name, 16 << 20)) == NULL || !parse_table(t))
+	if (t == NULL || (t->text = procdir_read(name, 16 << 20)) == NULL || !parse_parsed(t))
 		mounts_free(&t);
 	return t;
 }

@@ -1,6 +1,7 @@
-/* See drainedlist.h: what the list says. The helper does not link this file. */
+/* See drainedread.h: what the list says. The helper does not link this file. */
 #include "../../base/cleanup.h"
 #include "drainedlist.h"
+#include "drainedread.h"
 
 int
 drained_list(struct drained *out, struct why *why)

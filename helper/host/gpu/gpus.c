@@ -17,6 +17,7 @@
 #include "../../base/text.h"
 #include "../../cdi/nvlibs.h"
 #include "../../gpu/gpufacts.h"
+#include "../../gpu/gpufind.h"
 #include "../file.h"
 #include "gputext.h"
 #include "topology.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
+#include "../../gpu/gpufind.h"
 #include "../../gpu/mig.h"
 #include "gputext.h"
 

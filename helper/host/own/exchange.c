@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ask/readask.h"
-#include "../../ask/table.h"
-#include "../../ask/tablecheck.h"
+#include "../../ask/readquery.h"
+#include "../../ask/parsed.h"
+#include "../../ask/parsedcheck.h"
 #include "../../base/cleanup.h"
 #include "../file.h"
 #include "etc.h"
@@ -24,7 +24,7 @@ exchange_free(struct exchange *x)
 static int
 pack_policies(const struct policy_files *files, const struct read_file *settings, struct exchange *x, struct why *why)
 {
-	struct read_ask a = { .verb = READ_POLICIES, .files = files->n + 1 };
+	struct read_query a = { .verb = READ_POLICIES, .files = files->n + 1 };
 	autofree struct read_file *file = calloc(a.files, sizeof(*file));
 	size_t i;
 
@@ -33,7 +33,7 @@ pack_policies(const struct policy_files *files, const struct read_file *settings
 	file[0] = *settings;
 	for (i = 0; i < files->n; i++)
 		file[i + 1] = (struct read_file){ files->v[i].name, files->v[i].text, files->v[i].len };
-	return (x->question = read_ask_pack(&a, &x->asked)) != NULL ? 0 : refuse_nomem(why);
+	return (x->question = read_query_pack(&a, &x->asked)) != NULL ? 0 : refuse_nomem(why);
 }
 
 int
@@ -56,7 +56,7 @@ int
 exchange_ask_specs(const struct spec_files *f, struct exchange *x, struct why *why)
 {
 	autofree struct read_file *file = calloc(f->n + 1, sizeof(*file));
-	struct read_ask a = { .verb = READ_SPECS, .file = file };
+	struct read_query a = { .verb = READ_SPECS, .file = file };
 	size_t i;
 
 	*x = (struct exchange){ .question = NULL };
@@ -65,7 +65,7 @@ exchange_ask_specs(const struct spec_files *f, struct exchange *x, struct why *w
 	for (i = 0; i < f->n; i++)
 		if (f->v[i].text != NULL)
 			file[a.files++] = (struct read_file){ f->v[i].path, f->v[i].text, f->v[i].len };
-	return (x->question = read_ask_pack(&a, &x->asked)) != NULL ? 0 : refuse_nomem(why);
+	return (x->question = read_query_pack(&a, &x->asked)) != NULL ? 0 : refuse_nomem(why);
 }
 
 /* Answers. */
@@ -90,7 +90,7 @@ exchange_read_settings(const struct exchange *x, struct settings *s, bool *malfo
 		return -1;
 	settings_lines(&t, s);
 	if (!t.failed)
-		return table_check_settings(s, why);
+		return parsed_check_settings(s, why);
 	*malformed = !t.nomem;
 	return t.nomem ? refuse_nomem(why) : refuse(why, WHY_BUG, "gpuhelper-read sent a malformed answer");
 }

@@ -1,6 +1,6 @@
 /*
  * What gpuhelper-read is asked and answers: a question holds the bytes of root's files, an answer is lines
- * (ask/table.h). Answers that the helper has kept (root/child/answercache.h) are in a directory of root's.
+ * (ask/parsed.h). Answers that the helper has kept (root/child/answercache.h) are in a directory of root's.
  */
 #ifndef GPUHELPER_HOST_OWN_EXCHANGE_H
 #define GPUHELPER_HOST_OWN_EXCHANGE_H
@@ -34,7 +34,7 @@ int exchange_ask_policies(struct exchange *x, struct why *why);
 int exchange_ask_specs(const struct spec_files *f, struct exchange *x, struct why *why);
 
 /*
- * Reads the answer, and checks it (ask/tablecheck.h). Returns 0, or -1 with *why. Sets *malformed if the answer is not
+ * Reads the answer, and checks it (ask/parsedcheck.h). Returns 0, or -1 with *why. Sets *malformed if the answer is not
  * one of gpuhelper-read's. settings_free() and policy_set_free() in any case.
  */
 int exchange_read_policies(const struct exchange *x, struct settings *s, struct policy_set *p, bool *malformed,

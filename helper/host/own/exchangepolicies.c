@@ -1,6 +1,6 @@
 /* See exchange.h: policies. The helper does not link this file. */
-#include "../../ask/table.h"
-#include "../../ask/tablecheck.h"
+#include "../../ask/parsed.h"
+#include "../../ask/parsedcheck.h"
 #include "exchange.h"
 
 int
@@ -24,5 +24,5 @@ exchange_read_policies(const struct exchange *x, struct settings *s, struct poli
 		return -1;
 	settings_lines(&t, s);
 	policy_set_lines(&t, p);
-	return exchange_answer_finish(&t, malformed, why) == -1 ? -1 : table_check(s, p, why);
+	return exchange_answer_finish(&t, malformed, why) == -1 ? -1 : parsed_check(s, p, why);
 }

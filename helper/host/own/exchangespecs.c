@@ -1,6 +1,6 @@
 /* See exchange.h: CDI specs. The helper does not link this file. */
-#include "../../ask/tablecheck.h"
-#include "../../ask/tablespec.h"
+#include "../../ask/parsedcheck.h"
+#include "../../ask/parsedspec.h"
 #include "../driver/cdidirs.h"
 #include "exchange.h"
 
@@ -18,7 +18,7 @@ exchange_read_specs(const char *answer, size_t len, struct cdi_registry *r, bool
 	if (exchange_answer_finish(&t, malformed, why) == -1)
 		return -1;
 	for (i = 0; i < r->files; i++)
-		if (r->file[i].usable && table_check_spec(&r->file[i].spec, why) == -1)
+		if (r->file[i].usable && parsed_check_spec(&r->file[i].spec, why) == -1)
 			return -1;
 	return 0;
 }

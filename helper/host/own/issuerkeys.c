@@ -12,6 +12,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
+#include "../../policy/claims.h"
 #include "../file.h"
 #include "../trust.h"
 

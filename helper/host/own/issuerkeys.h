@@ -2,7 +2,8 @@
 #ifndef GPUHELPER_HOST_OWN_ISSUERKEYS_H
 #define GPUHELPER_HOST_OWN_ISSUERKEYS_H
 
-#include "../../ask/judgeask.h"
+#include "../../ask/foundkeys.h"
+#include "../../policy/settings.h"
 
 /*
  * Reads the key file of an issuer, and its age. «strict» as in trust.h. Returns 0, or -1 if there is none or

@@ -6,6 +6,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../json/jsonout.h"
+#include "../../policy/instancevars.h"
 
 #define FIELD_MAX 256
 
@@ -42,19 +43,14 @@ put_folder(struct jsonout *j, const struct edit_mount *m)
 static void
 put_folders(struct jsonout *j, const struct edits *e)
 {
-	bool begun = false;
 	size_t i;
 
-	for (i = 0; i < e->mounts; i++) {
-		if (e->mount[i].driver)
-			continue;
-		if (!begun)
-			jsonout_begin(j, "folders", "[");
-		begun = true;
+	if (e->mounts == 0)
+		return;
+	jsonout_begin(j, "folders", "[");
+	for (i = 0; i < e->mounts; i++)
 		put_folder(j, &e->mount[i]);
-	}
-	if (begun)
-		jsonout_end(j, "]");
+	jsonout_end(j, "]");
 }
 
 /* Device nodes and folders that the container gets. */
@@ -69,12 +65,7 @@ put_granted(struct jsonout *j, const struct edits *e)
 			jsonout_text(j, NULL, e->node[i].path);
 		jsonout_end(j, "]");
 	}
-	if (e->hooks > 0) {
-		jsonout_begin(j, "hooks", "[");
-		for (i = 0; i < e->hooks; i++)
-			jsonout_text(j, NULL, e->hook[i].path);
-		jsonout_end(j, "]");
-	}
+	put_texts(j, "hooks", &e->driver.run);
 	put_field(j, "selinux", e->label);
 	put_folders(j, e);
 }
@@ -84,33 +75,20 @@ put_granted(struct jsonout *j, const struct edits *e)
  * token, or from a claim: «identity» says which.
  */
 static void
-put_vars(struct jsonout *j, const struct instance_vars *v)
+put_identity(struct jsonout *j, const struct attribution *whose)
 {
-	autobuf struct buf text = { 0 };
-	size_t left_out;
-
-	left_out = instance_vars_show(v, &text);
-	j->buf.failed = j->buf.failed || text.failed;
-	if (text.failed)
-		return;
-	jsonout_text(j, "instance_vars", text.p);
-	if (left_out > 0)
-		jsonout_int(j, "instance_vars_left_out", (int64_t)left_out);
-}
-
-static void
-put_identity(struct jsonout *j, const struct origin *k)
-{
-	put_field(j, "identity", identity_name(k->id.kind));
-	put_field(j, "team", k->id.team);
-	put_field(j, "pipeline", k->id.pipeline);
-	put_field(j, "job", k->id.job);
-	if (k->id.instance_vars != NULL)
-		put_vars(j, k->id.instance_vars);
-	put_field(j, "issuer", k->id.issuer);
-	put_field(j, "token_sha256", k->token_hash);
-	if (k->claims.exp != 0)
-		jsonout_int(j, "token_exp", k->claims.exp);
+	put_field(j, "identity", identity_name(whose->kind));
+	put_field(j, "team", whose->team);
+	put_field(j, "pipeline", whose->pipeline);
+	put_field(j, "job", whose->job);
+	if (whose->vars != NULL)
+		jsonout_text(j, "instance_vars", whose->vars);
+	if (whose->vars_left_out > 0)
+		jsonout_int(j, "instance_vars_left_out", whose->vars_left_out);
+	put_field(j, "issuer", whose->issuer);
+	put_field(j, "token_sha256", whose->token_hash);
+	if (whose->exp != 0)
+		jsonout_int(j, "token_exp", whose->exp);
 }
 
 /* For a claim that nobody has parsed, or that is no JSON: writes its text as it is, cut to fit. */
@@ -149,18 +127,18 @@ put_who(struct jsonout *j, const struct record *r)
 		jsonout_int(j, "pid", r->pid);
 	if (r->request != NULL) {
 		put_field(j, "container", r->request->id);
-		put_field(j, "asked_gpus", r->request->words.gpus);
-		put_field(j, "asked_folders", r->request->words.folders);
+		put_field(j, "asked_gpus", r->request->untrusted.gpus);
+		put_field(j, "asked_folders", r->request->untrusted.folders);
 		if (r->request->spec.privileged)
 			jsonout_bool(j, "privileged", true);
 	}
 	put_pipeline_of_lease(j, r->of_lease);
-	if (r->origin == NULL)
+	if (r->whose == NULL)
 		return;
-	put_identity(j, r->origin);
-	if (r->origin->id.kind == IDENTITY_CLAIM && r->origin->id.instance_vars == NULL && r->request != NULL &&
-	    r->request->words.instance_vars != NULL)
-		put_claimed_vars(j, r->request->words.instance_vars);
+	put_identity(j, r->whose);
+	if (r->whose->kind == IDENTITY_CLAIM && r->whose->vars == NULL && r->request != NULL &&
+	    r->request->untrusted.instance_vars != NULL)
+		put_claimed_vars(j, r->request->untrusted.instance_vars);
 }
 
 static void
@@ -170,9 +148,10 @@ put_outcome(struct jsonout *j, const struct record *r)
 
 	put_field(j, "policy", r->policy);
 	put_texts(j, "gpus", r->gpus);
-	put_texts(j, "cdi_specs", r->specs);
-	if (r->edits != NULL)
+	if (r->edits != NULL) {
+		put_texts(j, "cdi_specs", &r->edits->driver.specs);
 		put_granted(j, r->edits);
+	}
 	j->buf.failed = (r->changes != NULL && !changes_describe(r->changes, &changes)) || j->buf.failed;
 	put_texts(j, "acts", &changes);
 	put_field(j, "reply_sha256", r->reply);

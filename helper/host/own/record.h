@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "../../ask/identity.h"
+#include "../../ask/attribution.h"
 #include "../../ask/request.h"
 #include "../../lease/change.h"
 #include "../../lease/edits.h"
@@ -16,12 +16,11 @@ struct record {
 	const char *user;
 	pid_t pid;			/* 0: no process */
 	const struct request *request;
-	const struct origin *origin;	/* its token, whether valid or not, by its hash only */
-	const char *of_lease;		/* «TEAM/PIPELINE» of its lease, where «origin» is not at hand */
+	const struct attribution *whose;	/* its token, whether valid or not, by its hash only */
+	const char *of_lease;		/* «TEAM/PIPELINE» of its lease, where «whose» is not at hand */
 	const char *policy;
-	const struct strlist *specs;	/* CDI specs of the driver files; may be NULL */
 	const struct strlist *gpus;	/* as "nvidia 0000:3b:00.0 GPU-…" */
-	const struct edits *edits;	/* its mounts are the folders, except those of driver files */
+	const struct edits *edits;	/* its mounts are the folders */
 	const struct changes *changes;	/* what is done to nodes of the host; may be NULL */
 	const char *reply;		/* hex SHA-256 of the reply that the wrapper gets */
 	const struct why *why;

@@ -7,6 +7,7 @@
 
 #define SCAN_STEPS 20000	/* descriptors and mounts that are looked at, for the processes of one user */
 #define SCAN_MS 200		/* the time limit for these steps */
+#define CGROUP_DIRS 4096	/* cgroups: more than any container makes */
 
 /* How many steps are left, and until when: users can have many processes with many descriptors. */
 struct budget {

@@ -12,6 +12,7 @@
 #include "../../base/cleanup.h"
 #include "../../cdi/cdi.h"
 #include "../../gpu/extranode.h"
+#include "../../gpu/gpufind.h"
 #include "../../gpu/mig.h"
 #include "../../gpu/vendorvars.h"
 #include "../../kernel/secontext.h"

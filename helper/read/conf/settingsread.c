@@ -271,7 +271,7 @@ read_token_reuse(config_setting_t *s, void *out, struct faults *f)
 	unsigned i = 0;
 
 	conf_word(s, words, &i, f);
-	((struct issuer_setting *)out)->reuse = i == 1;
+	((struct issuer_setting *)out)->token_reuse = i == 1;
 }
 
 static void
@@ -347,7 +347,7 @@ check_issuer(const struct settings *c, const struct issuer_setting *i, uint32_t 
 	if (!conf_there(issuer_keys, there, "url") || !conf_there(issuer_keys, there, "audience") ||
 	    !conf_there(issuer_keys, there, "keys"))
 		fault_add(f, i->line, false, "an issuers entry needs url, audience and keys");
-	if (i->reuse && i->claims.reuse_by != NULL)
+	if (i->token_reuse && i->claims.reuse_by != NULL)
 		fault_add(f, i->line, false, "token_reuse = \"allow\" lets any container use a token again: leave it out, or "
 		    "reuse_by");
 	if (i->url == NULL)

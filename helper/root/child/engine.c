@@ -1,19 +1,18 @@
 /*
- * See engine.h. Parses only the lines of the answers (ask/authzask.h, ask/engineask.h), and nothing that it passes on,
- * except the judge's report of the host's GPUs. What comes with a GPU is at most wrong: the reply contains it, and the
- * wrapper has no more rights than its caller, or checks it (vet/vet.h).
+ * See engine.h. Parses only the lines of the answers (ask/authzquery.h, ask/enginequery.h), and nothing that it passes
+ * on, except the judge's report of the host's GPUs. What comes with a GPU is at most wrong: the reply contains it, and
+ * the wrapper has no more rights than its caller, or checks it (vet/vet.h).
  */
 #include "engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ask/engineask.h"
-#include "../../ask/hostcheck.h"
+#include "../../ask/enginequery.h"
+#include "../../ask/judgepass.h"
 #include "../../base/cleanup.h"
-#include "../../base/path.h"
 #include "../../base/times.h"
-#include "../../gpu/inventorylines.h"
+#include "../../gpu/knownnode.h"
 #include "../../host/gpu/drivers.h"
 #include "../self/spawn.h"
 #include "extraadd.h"
@@ -25,7 +24,7 @@
 #define QUESTIONS_MAX 4	/* for the judge: about the host, a token or variables, the request */
 
 /* it moves along: whoever could freeze it could delay its answers while a lock is held */
-static struct spawned engine = { PROGRAM, true, AUTHZ_ASK_MAX + 1, ENGINE_SAYS_MAX, .moves = true, .channel = -1 };
+static struct spawned engine = { PROGRAM, true, AUTHZ_QUERY_MAX + 1, ENGINE_SAYS_MAX, .moves = true, .channel = -1 };
 
 void
 engine_start(void)
@@ -47,7 +46,7 @@ engine_end(void)
 
 /* Messages. */
 
-/* Sends a byte of engineask.h, and these bytes. */
+/* Sends a byte of enginequery.h, and these bytes. */
 static int
 send_to_engine(char kind, const char *bytes, size_t len, struct why *why)
 {
@@ -76,8 +75,8 @@ pass_on(const char *bytes, size_t len, const struct why *instead, struct why *wh
 	if (bytes != NULL)
 		return send_to_engine(ENGINE_HEARS, bytes, len, why);
 	lines_begin(&t, "why");
-	why_words(&t, &told);
-	return lines_finish(&t) ? send_to_engine(ENGINE_FAILS, b.p, b.len, why) : refuse_nomem(why);
+	why_fields(&t, &told);
+	return lines_finish(&t) ? send_to_engine(ENGINE_HEARS_NOTHING, b.p, b.len, why) : refuse_nomem(why);
 }
 
 static int
@@ -138,7 +137,7 @@ pack_specs_of_host(size_t *size, struct why *why)
 	if (reader_ask_specs(&files, &answer, &len, why) == -1 || fill_list(&files, &list, why) == -1)
 		return NULL;
 	entry = list.v;
-	list.cached = reader_has_kept_specs();
+	list.cached = reader_has_cached_specs();
 	engine_specs_lines(&t, &list);
 	if (!lines_finish(&t) || (message = pack_with(&b, answer, len, size)) == NULL)
 		(void)refuse_nomem(why);
@@ -146,34 +145,27 @@ pack_specs_of_host(size_t *size, struct why *why)
 }
 
 /*
- * The GPUs of the host, as gpuhelper-judge told of them before it heard any word of a stranger. So neither a judge that
- * is taken over later nor gpuhelper-engine can forge them.
+ * The GPUs of the host, as gpuhelper-judge told of them before it heard any word of a stranger: only the first question
+ * is about them, and gpuhelper-engine has no choice of its words. So neither a judge that is taken over later nor
+ * gpuhelper-engine can forge them.
  */
 static struct {
-	bool asked;
+	bool asked;			/* the judge was asked something */
 	struct inventory inventory;	/* empty if they are not known */
 } host;
 
 static void
 hear_host(const char *answer, size_t len)
 {
-	struct lines t = { .at = answer, .end = answer + len };
 	struct inventory *inv = &host.inventory;
-	struct why why = { 0 };
-	char verb[8];
+	struct why why;
+	unsigned v;
 
-	if (host.asked)
-		return;
-	host.asked = true;
-	lines_begin(&t, "answer");
-	(void)word_version(&t);
-	word_text(&t, verb, sizeof(verb));
-	why_words(&t, &why);
-	if (t.failed || why.code != WHY_NONE || strcmp(verb, "host") != 0)
-		return;
-	inventory_lines(&t, inv);
-	if (!lines_finish(&t) || drivers_read(inv, &why) == -1 || host_check(inv, &why) == -1)
+	if (!judge_answer_host(answer, len, inv) || drivers_read(inv, &why) == -1)
 		inventory_free(inv);
+	for (v = 0; v < GPU_VENDORS; v++)
+		if (inv->fault[v].code == WHY_NONE)
+			(void)known_nodes_check(inv, (enum gpu_vendor)v, &inv->fault[v]);
 }
 
 static int
@@ -191,10 +183,14 @@ static int
 pass_to_judge(bool about_host, const char *question, size_t len, struct why *why)
 {
 	struct why silent = { 0 };
-	const int asked = judge_pass(question, len, &silent);
 	autofree char *answer = NULL;
 	size_t size = 0;
+	int asked;
 
+	if (about_host && (host.asked || !judge_ask_is_host(question, len)))
+		return refuse_malformed(why);
+	host.asked = true;
+	asked = judge_pass(question, len, &silent);
 	if (about_host && pass_specs(why) == -1)
 		return -1;
 	if (asked == 0)
@@ -235,44 +231,12 @@ receive_authz(size_t *len, struct why *why)
 	return message;
 }
 
-static void *
-copy_of(const void *v, size_t n, size_t size)
-{
-	void *copy = calloc(n + 1, size);
-
-	return copy != NULL && n > 0 ? memcpy(copy, v, n * size) : copy;
-}
-
-/* Whatever an answer says, GPUs and their nodes are those that the judge told of. The grant points into inv->gpu. */
-static int
-take_heard(struct inventory *inv, struct why *why)
-{
-	const struct inventory said = *inv, *told = &host.inventory;
-	const struct gpu *g;
-	size_t i;
-
-	for (i = 0; i < said.gpus; i++) {
-		g = inventory_find(told, &said.gpu[i]);
-		if (g == NULL || told->fault[g->vendor].code != WHY_NONE)
-			return refuse(why, WHY_BUG, PROGRAM " sent an invalid answer: a GPU %s that gpuhelper-judge does not report",
-			    said.gpu[i].pci);
-		said.gpu[i] = *g;
-	}
-	free(said.udev_clears);
-	*inv = *told;
-	inv->gpu = said.gpu;
-	inv->gpus = said.gpus;
-	inv->udev_clears = copy_of(told->udev_clears, told->udev_clears_n, sizeof(*told->udev_clears));
-	inv->majors.v = copy_of(told->majors.v, told->majors.n, sizeof(*told->majors.v));
-	return inv->udev_clears != NULL && inv->majors.v != NULL ? 0 : refuse_nomem(why);
-}
-
 int
-engine_ask_authz(struct authz_ask *a, const struct settings *s, const char *read, size_t len, struct authz_answer *out,
-    struct why *why)
+engine_ask_authz(struct authz_query *a, const struct settings *s, const char *read, size_t len,
+    struct authz_answer *out, struct why *why)
 {
 	size_t size;
-	autofree char *question = authz_ask_pack(a, read, len, &size), *answer = NULL;
+	autofree char *question = authz_query_pack(a, read, len, &size), *answer = NULL;
 	struct lines t;
 	int ret;
 
@@ -284,6 +248,8 @@ engine_ask_authz(struct authz_ask *a, const struct settings *s, const char *read
 	if (ret == -1 || (answer = receive_authz(&size, why)) == NULL)
 		return -1;
 	t = (struct lines){ .at = answer + 1, .end = answer + size };
+	/* whatever an answer says, GPUs and their nodes are those that the judge told of */
+	out->host = &host.inventory;
 	authz_answer_lines(&t, out);
 	if (finish_answer(&t, out->other_version, why) == -1)
 		return -1;
@@ -291,21 +257,21 @@ engine_ask_authz(struct authz_ask *a, const struct settings *s, const char *read
 	/* refuse() keeps its text on one line */
 	if (out->why.code != WHY_NONE)
 		return refuse(why, out->why.code, "%s", out->why.text);
-	return take_heard(&out->inventory, why) == -1 ? -1 : authz_answer_accept(out, a, s, why);
+	return authz_answer_accept(out, a, s, why);
 }
 
 /* Nodes and edits. */
 
 /* engine_answer_free() in any case. */
 static int
-ask_engine(struct engine_ask *a, struct engine_answer *out, struct why *why)
+ask_engine(struct engine_query *a, struct engine_answer *out, struct why *why)
 {
 	autobuf struct buf b = { 0 };
 	struct lines t = { .out = &b };
 	autofree char *answer = NULL;
 	size_t len;
 
-	engine_ask_lines(&t, a);
+	engine_query_lines(&t, a);
 	if (!lines_finish(&t))
 		return refuse_nomem(why);
 	engine.answer_max = ENGINE_ANSWER_MAX;
@@ -324,25 +290,37 @@ ask_engine(struct engine_ask *a, struct engine_answer *out, struct why *why)
 
 /* Asks about these GPUs. */
 static int
-ask_about(struct engine_ask *a, const struct decision *d, const struct driver_want *want, size_t n,
+ask_about(struct engine_query *a, const struct decision *d, const struct granted_gpu *granted, size_t n,
     struct engine_answer *answer, struct why *why)
 {
-	autofree struct engine_want *v = calloc(n + 1, sizeof(*v));
+	autofree struct granted_index *v = calloc(n + 1, sizeof(*v));
 	size_t i;
 
-	if ((a->want = v) == NULL)
+	if ((a->granted = v) == NULL)
 		return refuse_nomem(why);
 	for (i = 0; i < n; i++)
-		v[i] = (struct engine_want){ (uint32_t)(want[i].gpu - d->inventory.gpu), (uint32_t)(want[i].rule - d->policy->gpu) };
-	a->wants = n;
+		v[i] = (struct granted_index){ (uint32_t)(granted[i].gpu - d->inventory.gpu),
+			(uint32_t)(granted[i].rule - d->policy->gpu) };
+	a->grants = n;
 	return ask_engine(a, answer, why);
 }
 
-int
-engine_ask_picks(bool for_task, const struct pick_ask *pick, struct engine_answer *out, struct why *why)
+/* What it must know of the container. The question only borrows that. */
+static struct engine_query
+query_for(enum engine_verb verb, const struct untrusted *w, const struct edits *e)
 {
-	struct engine_ask a = { .verb = for_task ? ENGINE_NODES : ENGINE_EDITS, .picks = true, .pick = *pick };
+	return (struct engine_query){ .verb = verb, .cuda_bound = w->cuda_visible != NULL,
+		.rocr_bound = w->rocr_visible != NULL, .folder = e->mount, .folders = e->mounts };
+}
 
+int
+engine_ask_picks(bool for_task, const struct pick_query *pick, const struct untrusted *w, const struct edits *e,
+    struct engine_answer *out, struct why *why)
+{
+	struct engine_query a = query_for(for_task ? ENGINE_NODES : ENGINE_EDITS, w, e);
+
+	a.picks = true;
+	a.pick = *pick;
 	*out = (struct engine_answer){ .nodes = 0 };
 	if (ask_engine(&a, out, why) == 0)
 		return out->pick.picked ? 0 : refuse_malformed(why);
@@ -353,113 +331,65 @@ engine_ask_picks(bool for_task, const struct pick_ask *pick, struct engine_answe
 }
 
 int
-engine_ask_all(const struct decision *d, const struct driver_want *want, size_t n, struct engine_answer *out,
-    struct why *why)
+engine_ask_all(const struct decision *d, const struct granted_gpu *granted, size_t n, const struct untrusted *w,
+    const struct edits *e, struct engine_answer *out, struct why *why)
 {
-	struct engine_ask a = { .verb = ENGINE_EDITS };
+	struct engine_query a = query_for(ENGINE_EDITS, w, e);
 
 	*out = (struct engine_answer){ .nodes = 0 };
-	return ask_about(&a, d, want, n, out, why);
+	return ask_about(&a, d, granted, n, out, why);
 }
 
 int
-engine_take_nodes(const struct engine_answer *answer, const struct decision *d, const struct driver_want *want,
-    size_t n, struct driver_nodes *out, struct why *why)
+engine_take_nodes(const struct engine_answer *answer, const struct decision *d, const struct granted_gpu *granted,
+    size_t n, struct extra_nodes *out, struct why *why)
 {
 	size_t i;
 
-	*out = (struct driver_nodes){ .n = 0 };
+	*out = (struct extra_nodes){ .n = 0 };
 	if (answer->why.code != WHY_NONE) {
 		*why = answer->why;
 		return -1;
 	}
 	for (i = 0; i < answer->nodes; i++)
-		if (extra_add(&d->inventory, want, n, &answer->node[i], out, why) == -1)
+		if (extra_add(&d->inventory, granted, n, &answer->node[i], out, why) == -1)
 			return -1;
 	return 0;
 }
 
 int
-engine_ask_nodes(const struct decision *d, const struct driver_want *want, size_t n, struct driver_nodes *out,
+engine_ask_nodes(const struct decision *d, const struct granted_gpu *granted, size_t n, struct extra_nodes *out,
     struct why *why)
 {
-	struct engine_ask a = { .verb = ENGINE_NODES };
+	struct engine_query a = { .verb = ENGINE_NODES };
 	autoengineanswer struct engine_answer answer = { .nodes = 0 };
 	bool any = false;
 	size_t i;
 
-	*out = (struct driver_nodes){ .n = 0 };
+	*out = (struct extra_nodes){ .n = 0 };
 	for (i = 0; i < n; i++)
-		any = any || want[i].rule->kind != NULL;
+		any = any || granted[i].rule->kind != NULL;
 	if (!any)
 		return 0;
-	return ask_about(&a, d, want, n, &answer, why) == -1 ? -1 : engine_take_nodes(&answer, d, want, n, out, why);
-}
-
-/* Takes the mount over, unless a folder is there. */
-static int
-take_mount(struct edit_mount *m, size_t folders, struct edits *e, struct why *why)
-{
-	size_t i;
-
-	for (i = 0; i < folders; i++)
-		if (path_related(e->mount[i].target, m->target))
-			return refuse(why, WHY_CONFIG, "the driver's %s is mounted at %s, where folder %s is", m->source, m->target,
-			    e->mount[i].source);
-	m->sum = target_sum(m->target);
-	e->mount[e->mounts++] = *m;
-	*m = (struct edit_mount){ .source = NULL };
-	return 0;
+	return ask_about(&a, d, granted, n, &answer, why) == -1 ? -1 : engine_take_nodes(&answer, d, granted, n, out, why);
 }
 
 /* What gpuhelper.conf does not allow is no answer, whatever the specs say. */
 static int
-check_allowed(const struct settings *s, const struct edits *e, struct why *why)
+check_allowed(const struct settings *s, const struct driver_edits *d, struct why *why)
 {
 	const bool files = s->driver_files == DRIVER_FILES_AUTO || s->driver_files == DRIVER_FILES_CDI;
 
-	if ((e->hooks == 0 || (files && s->cdi_hooks)) && (e->mounts == 0 || files) &&
-	    (e->env.n == 0 || s->driver_files != DRIVER_FILES_NONE))
-		return 0;
-	return refuse(why, WHY_BUG, PROGRAM " reports files, hooks or variables that gpuhelper.conf does not allow");
-}
-
-/* Overrides nothing: a variable that is there stays. */
-static int
-take_edits(struct edits *from, struct edits *e, struct why *why)
-{
-	const size_t folders = e->mounts;
-	struct edit_mount *v = reallocarray(e->mount, folders + from->mounts + 1, sizeof(*v));
-	size_t i;
-
-	if (v == NULL)
-		return refuse_nomem(why);
-	e->mount = v;
-	for (i = 0; i < from->mounts; i++)
-		if (take_mount(&from->mount[i], folders, e, why) == -1)
-			return -1;
-	for (i = 0; i < from->env.n; i++)
-		if (!edits_add_env(e, from->env.v[i]))
-			return refuse_nomem(why);
-	for (i = 0; i < from->notes.n; i++)
-		if (!edits_add_note(e, "%s", from->notes.v[i]))
-			return refuse_nomem(why);
-	e->hook = from->hook;
-	e->hooks = from->hooks;
-	e->masked = from->masked;
-	from->hook = NULL;
-	from->hooks = 0;
-	from->masked = (struct strlist){ .n = 0 };
-	return 0;
+	return (files || d->mounted.n == 0) && ((files && s->cdi_hooks) || d->run.n == 0) ? 0 :
+	    refuse(why, WHY_BUG, PROGRAM " reports files or hooks that gpuhelper.conf does not allow");
 }
 
 int
-engine_take_edits(struct engine_answer *answer, const struct settings *s, struct edits *e, struct strlist *specs,
-    struct why *why)
+engine_take_edits(struct engine_answer *answer, const struct settings *s, struct driver_edits *out, struct why *why)
 {
-	if (check_allowed(s, &answer->edits, why) == -1 || take_edits(&answer->edits, e, why) == -1)
+	if (check_allowed(s, &answer->driver, why) == -1)
 		return -1;
-	*specs = answer->specs;
-	answer->specs = (struct strlist){ .n = 0 };
+	*out = answer->driver;
+	answer->driver = (struct driver_edits){ 0 };
 	return 0;
 }

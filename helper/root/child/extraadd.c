@@ -13,7 +13,7 @@
 #include "../../host/trust.h"
 
 static bool
-gives(const struct inventory *inv, const struct driver_want *w, const char *part, const struct extra_node *node)
+gives(const struct inventory *inv, const struct granted_gpu *w, const char *part, const struct extra_node *node)
 {
 	unsigned word;
 
@@ -69,8 +69,8 @@ check_is_there(const struct gpu_node *node, struct why *why)
 }
 
 int
-extra_add(const struct inventory *inv, const struct driver_want *want, size_t n, const struct gpu_node *node,
-    struct driver_nodes *out, struct why *why)
+extra_add(const struct inventory *inv, const struct granted_gpu *granted, size_t n, const struct gpu_node *node,
+    struct extra_nodes *out, struct why *why)
 {
 	const struct extra_node seen = extra_node_find(node->major, node->minor);
 	const struct gpu *own = NULL;
@@ -79,10 +79,10 @@ extra_add(const struct inventory *inv, const struct driver_want *want, size_t n,
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		gpu_part(inv, want[i].gpu, part);
-		given = given || gives(inv, &want[i], part, &seen);
-		if (extra_is_own(want[i].gpu, part, &seen))
-			own = want[i].gpu;
+		gpu_part(inv, granted[i].gpu, part);
+		given = given || gives(inv, &granted[i], part, &seen);
+		if (extra_is_own(granted[i].gpu, part, &seen))
+			own = granted[i].gpu;
 	}
 	if (!given || out->n == DRIVER_NODES_MAX || is_gpus_own(inv, node))
 		return refuse(why, WHY_BUG, "gpuhelper-engine reports node %s (%u:%u), which no policy gives here", node->path,

@@ -2,13 +2,13 @@
 #ifndef GPUHELPER_ROOT_CHILD_EXTRAADD_H
 #define GPUHELPER_ROOT_CHILD_EXTRAADD_H
 
-#include "../../policy/driverwant.h"
+#include "../../policy/grantedgpu.h"
 
 /*
  * Adds the node to *out, with the GPU that owns it, if one of the n rules gives it with its GPU. -1 with *why
  * (WHY_BUG): none does.
  */
-int extra_add(const struct inventory *inv, const struct driver_want *want, size_t n, const struct gpu_node *node,
-    struct driver_nodes *out, struct why *why);
+int extra_add(const struct inventory *inv, const struct granted_gpu *granted, size_t n, const struct gpu_node *node,
+    struct extra_nodes *out, struct why *why);
 
 #endif

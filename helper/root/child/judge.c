@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "../../ask/judgeask.h"
+#include "../../ask/judgepass.h"
 #include "../../base/cleanup.h"
 #include "../../host/file.h"
 #include "../../host/listing.h"
@@ -17,7 +17,7 @@
 #define HOST_MS 8000		/* the same for the host's GPUs: /sys may be slow */
 
 /* it moves along: the kernel shows it only those AMD GPUs that the device rules of its cgroup allow */
-static struct spawned judge = { PROGRAM, true, JUDGE_ASK_MAX, JUDGE_ANSWER_MAX, .moves = true, .channel = -1 };
+static struct spawned judge = { PROGRAM, true, JUDGE_QUERY_MAX, JUDGE_ANSWER_MAX, .moves = true, .channel = -1 };
 
 /* True if the directory has a name that begins with «prefix», or can't be read. */
 static bool

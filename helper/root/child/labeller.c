@@ -1,4 +1,4 @@
-/* See labeller.h. Relies only on what ask/labelask.h checks in an answer. Uses its text only in refusals. */
+/* See labeller.h. Relies only on what ask/labelquery.h checks in an answer. Uses its text only in refusals. */
 #include "labeller.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ receive_from_labeller(struct label_answer *out, struct why *why)
 
 /* Puts a question and gets its answer. fds (NULL: none) are sent with it; «client» as in await(). */
 static int
-exchange(const struct label_ask *a, const int *fds, const struct process_id *client, int64_t until,
+exchange(const struct label_query *a, const int *fds, const struct process_id *client, int64_t until,
     struct label_answer *out, struct why *why)
 {
 	if (labeller.channel == -1 && labeller.why.code == WHY_NONE)
@@ -117,7 +117,7 @@ exchange(const struct label_ask *a, const int *fds, const struct process_id *cli
 }
 
 static int
-ask_labeller(const struct label_ask *a, struct label_answer *out, struct why *why)
+ask_labeller(const struct label_query *a, struct label_answer *out, struct why *why)
 {
 	const int64_t begin = clock_ms();
 	int yes = exchange(a, NULL, NULL, begin + left_ms, out, why);
@@ -140,10 +140,10 @@ int
 labeller_ask_valid(char label[SECONTEXT_MAX], struct why *why)
 {
 	struct label_answer answer;
-	struct label_ask a;
+	struct label_query a;
 	int yes;
 
-	label_ask_begin(&a, LABEL_IS_VALID);
+	label_query_begin(&a, LABEL_IS_VALID);
 	snprintf(a.object, sizeof(a.object), "%s", label);
 	if ((yes = ask_labeller(&a, &answer, why)) != 1)
 		return yes;
@@ -157,9 +157,9 @@ int
 labeller_ask_allowed(const char *who, const char *object, enum label_use use, struct why *why)
 {
 	struct label_answer answer;
-	struct label_ask a;
+	struct label_query a;
 
-	label_ask_begin(&a, LABEL_LETS);
+	label_query_begin(&a, LABEL_LETS);
 	a.use = use;
 	snprintf(a.who, sizeof(a.who), "%s", who);
 	snprintf(a.object, sizeof(a.object), "%s", object);
@@ -167,7 +167,7 @@ labeller_ask_allowed(const char *who, const char *object, enum label_use use, st
 }
 
 int
-labeller_ask_folder(struct label_ask *a, int fd, const struct process_id *client, int64_t until, uint32_t *wrong,
+labeller_ask_folder(struct label_query *a, int fd, const struct process_id *client, int64_t until, uint32_t *wrong,
     struct why *why)
 {
 	autoclose int who = (int)syscall(SYS_pidfd_open, client->pid, 0U);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "../../ask/labelask.h"
+#include "../../ask/labelquery.h"
 #include "../../kernel/processid.h"
 
 /* Starts the process. To be called before filter_install(). If this fails, every question fails with the reason. */
@@ -36,7 +36,7 @@ int labeller_ask_allowed(const char *who, const char *object, enum label_use use
  * Puts the question LABEL_WALK or LABEL_CHANGE about the folder fd. At the time «until» (clock_ms()), or once the
  * process «client» has ended, kills the program. *wrong: as in struct label_answer. -1 with *why.
  */
-int labeller_ask_folder(struct label_ask *a, int fd, const struct process_id *client, int64_t until, uint32_t *wrong,
+int labeller_ask_folder(struct label_query *a, int fd, const struct process_id *client, int64_t until, uint32_t *wrong,
     struct why *why);
 
 #endif

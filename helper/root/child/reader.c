@@ -1,5 +1,5 @@
 /*
- * See reader.h. Parses only the lines of the answers (ask/readask.h), and only behind the filter. Refuses an answer
+ * See reader.h. Parses only the lines of the answers (ask/readquery.h), and only behind the filter. Refuses an answer
  * that is cut off.
  */
 #include "reader.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../ask/readask.h"
+#include "../../ask/readquery.h"
 #include "../../base/cleanup.h"
 #include "../../host/clock.h"
 #include "../../host/file.h"
@@ -20,7 +20,7 @@
 #define FRESH_MS 100	/* so long after they were read, files are not read again */
 
 /* it stays: it answers before any lock is taken, and the helper limits the time */
-static struct spawned reader = { PROGRAM, true, READ_ASK_MAX, READ_ANSWER_MAX, .channel = -1 };
+static struct spawned reader = { PROGRAM, true, READ_QUERY_MAX, READ_ANSWER_MAX, .channel = -1 };
 static bool started;
 static struct stat program;
 
@@ -151,7 +151,7 @@ reader_ask_specs(struct spec_files *f, const char **out, size_t *len, struct why
 }
 
 bool
-reader_has_kept_specs(void)
+reader_has_cached_specs(void)
 {
 	return specs.cached;
 }

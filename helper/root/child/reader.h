@@ -1,11 +1,11 @@
 /*
  * The helper's side of gpuhelper-read, a program that parses the administrator's files. The helper finds the files,
- * checks that they belong to root, and sends their bytes. The answer is lines (ask/table.h).
+ * checks that they belong to root, and sends their bytes. The answer is lines (ask/parsed.h).
  */
 #ifndef GPUHELPER_ROOT_CHILD_READER_H
 #define GPUHELPER_ROOT_CHILD_READER_H
 
-#include "../../ask/authzask.h"
+#include "../../ask/authzquery.h"
 #include "../../host/driver/specfiles.h"
 #include "../../policy/settings.h"
 
@@ -32,13 +32,13 @@ int reader_ask_policies(struct settings *s, const char **answer, size_t *len, st
 int reader_ask_specs(struct spec_files *f, const char **answer, size_t *len, struct why *why);
 
 /* True if that answer was kept from an earlier request. */
-bool reader_has_kept_specs(void);
+bool reader_has_cached_specs(void);
 
 /*
  * What gpuhelper-engine found the answers to be: caches those that are fit, for later requests, and removes those that
  * were cached and turned out to be malformed. To be called once this process has left its caller's cgroup, which would
- * otherwise be charged for the files. Returns «result», of what depends on the policies; changes *why if that is
- * because of a kept answer about these.
+ * otherwise be charged for the files. Returns «result», which engine_ask_authz() returned; if that failed because a
+ * cached answer about policies was malformed, changes *why.
  */
 int reader_note_answers(enum answer_state of_policies, enum answer_state of_specs, int result, struct why *why);
 

@@ -29,11 +29,11 @@ device_lock_make(const struct lease *l, struct why *why)
 int
 device_lock_remove(const struct lease *l, struct why *why)
 {
-	autoclose int dir = l->placeholder ? state_dir("locks", why) : -1;
+	autoclose int dir = l->gpus_by_task ? state_dir("locks", why) : -1;
 	char name[80];
 
 	name_lock(l, name);
-	if (l->placeholder && (dir == -1 || (unlinkat(dir, name, 0) == -1 && errno != ENOENT)))
+	if (l->gpus_by_task && (dir == -1 || (unlinkat(dir, name, 0) == -1 && errno != ENOENT)))
 		return refuse(why, WHY_IO, "%s/locks/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
 	return 0;
 }

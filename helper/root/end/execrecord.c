@@ -46,7 +46,8 @@ open_for(int all, uint32_t uid, struct why *why)
 }
 
 int
-exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool with_text, struct why *why)
+exec_record_write(const struct peer *peer, const struct lease *l, const struct edits *e, bool with_text,
+    struct why *why)
 {
 	autofree char *text = exec_text(l, e, with_text);
 	autoclose int all = -1, dir = -1;
@@ -55,7 +56,7 @@ exec_record_write(const struct peer *p, const struct lease *l, const struct edit
 	if (text == NULL)
 		return refuse_nomem(why);
 	exec_record_name(l->root, l->id, name);
-	return (all = state_dir("exec", why)) == -1 || (dir = open_for(all, p->client.uid, why)) == -1 ? -1 :
+	return (all = state_dir("exec", why)) == -1 || (dir = open_for(all, peer->client.uid, why)) == -1 ? -1 :
 	    state_write(dir, name, text, 0644, why);
 }
 

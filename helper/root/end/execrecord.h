@@ -11,9 +11,9 @@
 
 /*
  * Writes the lease's record. With «with_text», it also has a text for the user who starts a task in the
- * container, the edits' notes and the GPUs. -1 with *why.
+ * container: the GPUs (and the notes in what the driver adds count). -1 with *why.
  */
-int exec_record_write(const struct peer *p, const struct lease *l, const struct edits *e, bool with_text,
+int exec_record_write(const struct peer *peer, const struct lease *l, const struct edits *e, bool with_text,
     struct why *why);
 
 /* Removes the record. No record is no error. -1 with *why. */

@@ -21,7 +21,7 @@
 static bool
 may_have_ops(const struct call *c)
 {
-	return c->peer->client.uid == 0 && c->peer->client.rootful && !c->request->again.no_ops;
+	return c->peer->client.uid == 0 && c->peer->client.rootful && !c->request->retry.no_ops;
 }
 
 enum idleness
@@ -59,9 +59,10 @@ caller_ops_add_for(struct caller_ops *all, enum op_kind kind, const struct lease
 
 /* True if the lease promises one of the GPUs that are wanted. */
 static bool
-has_wanted(const struct lease *l, const struct queued *wants)
+has_demanded(const struct lease *l, const struct queued *queued)
 {
-	return wants == NULL || pick_wants_any(wants->want, wants->wants, l->tasks.promised_gpu, l->tasks.promised_gpus);
+	return queued == NULL || gpu_demands_any(queued->demand, queued->demands, l->tasks.promised_gpu,
+	    l->tasks.promised_gpus);
 }
 
 static int
@@ -81,7 +82,7 @@ idle_return_gpus(struct leases *ls, struct lease *l, int audit, struct why *why)
 		(void)audit_lease(audit, "gave-back", l);
 	team_shares_note(l);
 	lease_forget_gpus(l);
-	lease_tasks_open(&l->tasks, NULL, 0);
+	lease_tasks_allow(&l->tasks, NULL, 0);
 	l->tasks.task = l->tasks.changer = (struct process_id){ 0 };
 	l->tasks.left_since = 0;
 	l->planned = false;
@@ -91,12 +92,12 @@ idle_return_gpus(struct leases *ls, struct lease *l, int audit, struct why *why)
 }
 
 static bool
-says_closed(const struct request *r, const struct lease *l)
+says_revoked(const struct request *r, const struct lease *l)
 {
 	size_t i;
 
-	for (i = 0; i < r->again.closed.n; i++)
-		if (strcmp(r->again.closed.v[i], l->key) == 0)
+	for (i = 0; i < r->retry.revoked.n; i++)
+		if (strcmp(r->retry.revoked.v[i], l->key) == 0)
 			return true;
 	return false;
 }
@@ -110,30 +111,30 @@ check_rules(const struct idle *i, struct lease *l, struct why *why)
 {
 	const bool promises = lease_only_promises(l);
 
-	l->scan.reopened = promises ? !container_is_closed(l) : !container_has_no_more(l);
-	if (!l->scan.reopened || !may_have_ops(i->call) || !(promises || l->state == LEASE_HELD))
+	l->scan.has_access = promises ? !container_is_denied(l) : !container_has_no_more(l);
+	if (!l->scan.has_access || !may_have_ops(i->call) || !(promises || l->state == LEASE_HELD))
 		return 0;
 	if (device_lock_make(l, why) == -1)
 		return -1;
-	return caller_ops_add_for(i->ops, promises ? OP_CLOSE : OP_OPEN, l, (struct process_id){ 0 }) ? 0 : refuse_nomem(why);
+	return caller_ops_add_for(i->ops, promises ? OP_DENY : OP_ALLOW, l, (struct process_id){ 0 }) ? 0 : refuse_nomem(why);
 }
 
 int
-idle_finish(const struct idle *i, const struct queued *wants, struct why *why)
+idle_finish(const struct idle *i, const struct queued *queued, struct why *why)
 {
-	const struct process_id self = call_process(i->call);
+	const struct process_id asker = call_process(i->call);
 	struct why ignored;
 	struct lease *l;
 	size_t k;
 
 	for (k = 0; k < i->leases->n; k++) {
 		l = i->leases->v[k];
-		if (!l->placeholder || l->scan.over || !l->scan.done || l->container.init.pid == 0 || l->state == LEASE_RELEASING)
+		if (!l->gpus_by_task || l->scan.over || !l->scan.done || l->container.init.pid == 0 || l->state == LEASE_RELEASING)
 			continue;
-		if (may_have_ops(i->call) && says_closed(i->call->request, l) &&
-		    may_end_revoking(l->state, &l->tasks, idle_classify(l), &self) && container_is_closed(l))
+		if (may_have_ops(i->call) && says_revoked(i->call->request, l) &&
+		    may_end_revoking(l->state, &l->tasks, idle_classify(l), &asker) && container_is_denied(l))
 			(void)idle_return_gpus(i->leases, l, i->call->audit, &ignored);
-		if (has_wanted(l, wants) && check_rules(i, l, why) == -1)
+		if (has_demanded(l, queued) && check_rules(i, l, why) == -1)
 			return -1;
 	}
 	return 0;
@@ -142,7 +143,7 @@ idle_finish(const struct idle *i, const struct queued *wants, struct why *why)
 static enum op_kind
 op_for(const struct lease *l, enum idleness idleness)
 {
-	return l->tasks.idle == IDLE_STOP ? OP_STOP : idleness == IDLENESS_LEFT ? OP_CLEAR : OP_CLOSE;
+	return l->tasks.idle == IDLE_STOP ? OP_STOP : idleness == IDLENESS_LEFT ? OP_CLEAR : OP_DENY;
 }
 
 /* Notes when the task was first seen to have ended and left processes behind; else resets that. */
@@ -159,8 +160,8 @@ note_left(const struct idle *i, struct lease *l, enum idleness idleness)
 }
 
 /*
- * Takes back a state that nobody works on. LEASE_REVOKING: the container keeps its GPUs, even if its nodes are closed
- * by now: its task is over. LEASE_ACQUIRING: the task got none yet.
+ * Takes back a state that nobody works on. LEASE_REVOKING: the container keeps its GPUs, even if its device rules deny
+ * the nodes by now: its task is over. LEASE_ACQUIRING: the task got none yet.
  */
 static int
 reset_state(const struct idle *i, struct lease *l, struct why *why)
@@ -176,28 +177,28 @@ reset_state(const struct idle *i, struct lease *l, struct why *why)
 static int
 write_revoking(const struct idle *i, struct lease *l, enum idleness idleness, struct why *why)
 {
-	const struct process_id self = call_process(i->call);
+	const struct process_id asker = call_process(i->call);
 
 	/* asking again does not extend the deadline of a process that revokes the GPUs */
-	if (l->state != LEASE_REVOKING || !process_id_same(&l->tasks.changer, &self))
+	if (l->state != LEASE_REVOKING || !process_id_same(&l->tasks.changer, &asker))
 		l->tasks.changing_since = clock_ms();
-	l->tasks.changer = self;
+	l->tasks.changer = asker;
 	if (device_lock_make(l, why) == -1 || set_state(i, l, LEASE_REVOKING, why) == -1)
 		return -1;
-	return caller_ops_add_for(i->ops, op_for(l, idleness), l, self) ? 0 : refuse_nomem(why);
+	return caller_ops_add_for(i->ops, op_for(l, idleness), l, asker) ? 0 : refuse_nomem(why);
 }
 
 static int
 begin_one(const struct idle *i, struct lease *l, bool *soon, struct why *why)
 {
 	const enum idleness idleness = idle_classify(l);
-	const struct process_id self = call_process(i->call);
+	const struct process_id asker = call_process(i->call);
 	const int64_t now = clock_ms();
-	const bool lives = process_id_lives(l->tasks.changer), mine = process_id_same(&l->tasks.changer, &self);
+	const bool lives = process_id_lives(l->tasks.changer), mine = process_id_same(&l->tasks.changer, &asker);
 	const bool changing = l->state == LEASE_REVOKING || l->state == LEASE_ACQUIRING;
 
 	note_left(i, l, idleness);
-	if (may_have_ops(i->call) && may_revoke(l->state, &l->tasks, idleness, &self, lives, now)) {
+	if (may_have_ops(i->call) && may_revoke(l->state, &l->tasks, idleness, &asker, lives, now)) {
 		*soon = true;
 		return write_revoking(i, l, idleness, why);
 	}
@@ -208,19 +209,19 @@ begin_one(const struct idle *i, struct lease *l, bool *soon, struct why *why)
 }
 
 int
-idle_begin(const struct idle *i, const struct queued *wants, bool *soon, struct why *why)
+idle_begin(const struct idle *i, const struct queued *queued, bool *soon, struct why *why)
 {
 	struct lease *l;
 	size_t k;
 
 	*soon = false;
-	for (k = 0; k < i->leases->n && i->ops->n < REQUEST_CLOSED_MAX; k++) {
+	for (k = 0; k < i->leases->n && i->ops->n < REQUEST_REVOKED_MAX; k++) {
 		l = i->leases->v[k];
-		if (!l->placeholder || !l->scan.done || l->scan.over || lease_only_promises(l) || l->state == LEASE_RELEASING)
+		if (!l->gpus_by_task || !l->scan.done || l->scan.over || lease_only_promises(l) || l->state == LEASE_RELEASING)
 			continue;
 		if (i->policy != NULL && strcmp(l->policy, i->policy) != 0)
 			continue;
-		if (has_wanted(l, wants) && begin_one(i, l, soon, why) == -1)
+		if (has_demanded(l, queued) && begin_one(i, l, soon, why) == -1)
 			return -1;
 	}
 	return 0;

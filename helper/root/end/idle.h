@@ -19,17 +19,17 @@ struct idle {
 };
 
 /*
- * Frees the GPUs of containers whose nodes the peer says it has closed, if that is so and no process came meanwhile. Of
- * containers that were promised GPUs which are wanted now (NULL: all), also checks that they can open no more than
- * their leases say (lease.reopened). -1 with *why: memory is short.
+ * Frees the GPUs of containers whose device rules, says the peer, deny the nodes now, if that is so and no process came
+ * meanwhile. Of containers that were promised GPUs which «queued» demands (NULL: all containers), also checks that they
+ * can open no more than their leases say (scan.has_access). -1 with *why: memory is short.
  */
-int idle_finish(const struct idle *i, const struct queued *wants, struct why *why);
+int idle_finish(const struct idle *i, const struct queued *queued, struct why *why);
 
 /*
  * Begins to revoke the GPUs that are wanted (NULL: any) from idle containers. *soon: some of them are being
  * revoked already, for this request or another. -1 with *why: a state could not be written.
  */
-int idle_begin(const struct idle *i, const struct queued *wants, bool *soon, struct why *why);
+int idle_begin(const struct idle *i, const struct queued *queued, bool *soon, struct why *why);
 
 /*
  * Frees the lease's GPUs: undoes the changes that give access, and leaves the promise. Records that in the audit log;
@@ -40,7 +40,7 @@ int idle_return_gpus(struct leases *ls, struct lease *l, int audit, struct why *
 /* Adds an operation for this lease's container, for the process «by» to do (callerop.h). False: memory is short. */
 bool caller_ops_add_for(struct caller_ops *c, enum op_kind kind, const struct lease *l, struct process_id by);
 
-/* Finds out how idle a container is now. Its lease must have «placeholder». */
+/* Finds out how idle a container is now. Its lease must have «gpus_by_task». */
 enum idleness idle_classify(const struct lease *l);
 
 #endif

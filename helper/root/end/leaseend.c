@@ -64,7 +64,7 @@ scan_lease(const struct lease *l, struct reap *reap, struct scan_limits *limits,
 		limits->dirs = CGROUP_DIRS;
 		limits->stalled = false;
 	}
-	looker_ask_kept(l, boot_only, !reap->listed, limits, out);
+	looker_ask_status(l, boot_only, !reap->listed, limits, out);
 	reap->listed = reap->listed || !limits->stalled;
 }
 
@@ -208,14 +208,14 @@ enum outcome {
 static enum outcome
 end_if_over(struct leases *ls, struct lease *l, struct reap *reap, struct scan_limits *limits, int audit)
 {
-	const bool left = l->state == LEASE_LEAKED || is_abandoned(l), was_releasing = l->scan.releasing;
+	const bool no_container = l->state == LEASE_LEAKED || is_abandoned(l), was_releasing = l->scan.releasing;
 	bool same_boot, live, leaked;
 	struct why stuck;
 	struct lease_status status;
 
-	scan_lease(l, reap, limits, left, &status);
+	scan_lease(l, reap, limits, no_container, &status);
 	same_boot = !status.of_another_boot;
-	live = same_boot && !left && status.kept;
+	live = same_boot && !no_container && status.in_use;
 	leaked = same_boot && !live && has_leaked_mount(ls, l, reap);
 	l->scan.over = !live && !leaked;
 	l->scan.done = true;
@@ -304,23 +304,23 @@ take_back(struct leases *ls, struct lease *l, const struct undo_recorder *tell, 
 	} else {
 		if (leases_release(ls, l, why) == -1)
 			return -1;
-		used = ledger_has(l->key) || looker_ask_in_use(l);
+		used = ledger_has(l->key) || looker_ask_rootless_use(l);
 	}
 	tell->say(tell->ctx, used);
 	return used ? 1 : remove_files(ls, l, why);
 }
 
 int
-leases_drop(const struct peer *p, const char *root, const char *id, const char *used_token,
+leases_drop(const struct peer *peer, const char *root, const char *id, const char *used_token,
     const struct undo_recorder *tell, struct why *why)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
 	struct lease *l;
 	char key[LEASE_KEY_SIZE];
 
-	lease_key(p->client.uid, root, id, key);
-	if (leases_lock_as_holder(&ls, p->client.uid, why) == -1 ||
-	    (l = leases_find_of(&ls, key, (struct process_id){ p->pid, p->start }, p->boot, why)) == NULL)
+	lease_key(peer->client.uid, root, id, key);
+	if (leases_lock_as_holder(&ls, peer->client.uid, why) == -1 ||
+	    (l = leases_find_of(&ls, key, (struct process_id){ peer->pid, peer->start }, peer->boot, why)) == NULL)
 		return -1;
 	/* before the lease is removed: after that, another container of its name could already rely on the record */
 	used_token_drop(used_token);

@@ -31,12 +31,12 @@ struct undo_recorder {
  * process has a lease of that name by now, both stay. Undoes the changes; *tell records that.
  * - 0: the lease is removed.
  * - 1: a process still has a node open, and the lease is releasing until none has.
- * - -1 with *why: there is no such lease, or it could not be taken back. A lease that is only planned is then over
- *   some seconds after its helper's time.
+ * - -1 with *why: there is no such lease, or it could not be taken back. A lease that is only planned counts as over
+ *   some seconds after the end of its helper's time.
  * tell NULL: nobody was told of the grant, and nothing was done for it, so that the lease is removed at once (1:
  * another helper is releasing it already).
  */
-int leases_drop(const struct peer *p, const char *root, const char *id, const char *used_token,
+int leases_drop(const struct peer *peer, const char *root, const char *id, const char *used_token,
     const struct undo_recorder *tell, struct why *why);
 
 /*

@@ -19,4 +19,11 @@ call_process(const struct call *c)
 	return (struct process_id){ c->peer->pid, c->peer->start };
 }
 
+/* True for a task that asks for its GPUs before its process is there (VERB_TASK without a waiter). */
+static inline bool
+call_is_early(const struct call *c)
+{
+	return c->request->verb == VERB_TASK && c->request->waiter.pid == 0;
+}
+
 #endif

@@ -345,7 +345,7 @@ check_own(uid_t uid, struct why *why)
 	return 0;
 }
 
-/* Finds the majors and the owner of the driver's nodes. Without majors, nodes can't be made, and node.c says so. */
+/* Finds the majors and the owner of the driver's nodes. Without majors, nodes can't be made, and changes.c says so. */
 static void
 find_nodes(struct filter_nodes *out)
 {

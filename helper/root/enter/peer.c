@@ -28,7 +28,7 @@
 
 /* Device-cgroup rules apply if the runtime is the host's root. In a user namespace, runc sets none. */
 static int
-find_rootful(const struct peer *p, bool *rootful, struct why *why)
+find_rootful(const struct peer *peer, bool *rootful, struct why *why)
 {
 	autofree char *map = NULL;
 	unsigned in, out, n;
@@ -36,7 +36,7 @@ find_rootful(const struct peer *p, bool *rootful, struct why *why)
 
 	*rootful = false;
 	snprintf(name, sizeof(name), "%d/uid_map", getpid());
-	if (p->client.uid != 0 || !p->uids.identity)
+	if (peer->client.uid != 0 || !peer->uids.identity)
 		return 0;
 	if ((map = procdir_read(name, 16384)) == NULL)
 		return refuse(why, WHY_IO, "/proc/%s: %s", name, strerror(errno));
@@ -66,7 +66,7 @@ find_member(const struct starter *s, bool *member, struct why *why)
  * has become our parent, often init: it lives long, and a lease in its name would, too.
  */
 static int
-find_client(struct peer *p, struct why *why)
+find_client(struct peer *peer, struct why *why)
 {
 	struct ucred cred = { 0 };
 	socklen_t size = sizeof(cred);
@@ -77,7 +77,7 @@ find_client(struct peer *p, struct why *why)
 	if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &cred, &size) == -1)
 		return refuse(why, WHY_DATA, "SO_PEERCRED: %s", strerror(errno));
 	/* if it is still our parent afterwards, it was that process all the time */
-	if (p->pid <= 0 || cred.pid != p->pid || !process_start(p->pid, &p->start) || getppid() != p->pid)
+	if (peer->pid <= 0 || cred.pid != peer->pid || !process_start(peer->pid, &peer->start) || getppid() != peer->pid)
 		return refuse(why, WHY_DENIED, "the process that asked is gone, or is not the one that started gpuhelper");
 	return 0;
 }
@@ -110,25 +110,25 @@ maps_of_process(pid_t pid, struct idmap *uids, struct idmap *gids, struct why *w
 }
 
 static int
-read_maps(struct peer *p, struct why *why)
+read_maps(struct peer *peer, struct why *why)
 {
-	if (maps_of_process(p->pid, &p->uids, &p->gids, why) == -1)
+	if (maps_of_process(peer->pid, &peer->uids, &peer->gids, why) == -1)
 		return -1;
-	if (!process_lives(p->pid, p->start))
+	if (!process_lives(peer->pid, peer->start))
 		return refuse(why, WHY_DENIED, "the process that asked is gone");
 	return 0;
 }
 
 /* Fills in the boot id and the user's name: the same for the setuid bit and the socket. */
 static int
-name_peer(struct peer *p, struct why *why)
+name_peer(struct peer *peer, struct why *why)
 {
-	if (!boot_id(p->boot))
+	if (!boot_id(peer->boot))
 		return refuse(why, WHY_IO, "/proc/sys/kernel/random/boot_id: %s", strerror(errno));
 	/* a read error must not count as «no such user»: the wrong policy could then apply */
-	if ((p->user = user_name(p->client.uid)) == NULL && errno != 0)
+	if ((peer->user = user_name(peer->client.uid)) == NULL && errno != 0)
 		return refuse(why, WHY_IO, "/etc/passwd: %s", strerror(errno));
-	p->client.user = p->user;
+	peer->client.user = peer->user;
 	return 0;
 }
 
@@ -141,12 +141,13 @@ check_uid(uid_t uid, struct why *why)
 }
 
 int
-peer_of_starter(const struct starter *s, struct peer *p, struct why *why)
+peer_of_starter(const struct starter *s, struct peer *peer, struct why *why)
 {
-	*p = (struct peer){ .client = { .uid = s->uid }, .starter = s->uid, .gid = s->gid, .pid = s->parent };
-	if (check_uid(s->uid, why) == -1 || find_client(p, why) == -1 || read_maps(p, why) == -1 || name_peer(p, why) == -1)
+	*peer = (struct peer){ .client = { .uid = s->uid }, .starter = s->uid, .gid = s->gid, .pid = s->parent };
+	if (check_uid(s->uid, why) == -1 || find_client(peer, why) == -1 || read_maps(peer, why) == -1 ||
+	    name_peer(peer, why) == -1 || find_member(s, &peer->client.member, why) == -1)
 		return -1;
-	return find_member(s, &p->client.member, why) == -1 || find_rootful(p, &p->client.rootful, why) == -1 ? -1 : 0;
+	return find_rootful(peer, &peer->client.rootful, why);
 }
 
 /* The socket. */
@@ -175,7 +176,7 @@ process_has_uid(pid_t pid, uid_t uid)
  * first one may.
  */
 static int
-find_connected(struct peer *p, int *pidfd, struct why *why)
+find_connected(struct peer *peer, int *pidfd, struct why *why)
 {
 	struct ucred cred = { .uid = (uid_t)-1 };
 	socklen_t size = sizeof(cred), fdsize = sizeof(*pidfd);
@@ -188,41 +189,41 @@ find_connected(struct peer *p, int *pidfd, struct why *why)
 		return refuse(why, WHY_DATA, "SO_PEERCRED: %s", strerror(errno));
 	if (check_uid(cred.uid, why) == -1)
 		return -1;
-	p->client.uid = cred.uid;
-	p->gid = cred.gid;
-	if ((p->pid = cred.pid) <= 0)
+	peer->client.uid = cred.uid;
+	peer->gid = cred.gid;
+	if ((peer->pid = cred.pid) <= 0)
 		return refuse(why, WHY_DENIED, "the process that asks is in a PID namespace that can't be seen from here");
 	if (getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERPIDFD, pidfd, &fdsize) == -1 && errno != ENOPROTOOPT)
 		return refuse(why, WHY_DENIED, "the process that asked is gone (SO_PEERPIDFD: %s)", strerror(errno));
-	if (!process_start(p->pid, &p->start) || !process_start(getpid(), &own) || p->start > own ||
-	    !process_has_uid(p->pid, p->client.uid))
+	if (!process_start(peer->pid, &peer->start) || !process_start(getpid(), &own) || peer->start > own ||
+	    !process_has_uid(peer->pid, peer->client.uid))
 		return refuse(why, WHY_DENIED, "the process that asked is gone, or has become another user's");
 	return 0;
 }
 
 /* -1 also if the process's end can't be seen. */
 static int
-check_still_there(const struct peer *p, int pidfd, struct why *why)
+check_still_there(const struct peer *peer, int pidfd, struct why *why)
 {
 	struct pollfd end = { .fd = pidfd, .events = POLLIN };
 	uint64_t now;
 
-	if ((pidfd == -1 || poll(&end, 1, 0) == 0) && process_start(p->pid, &now) && now == p->start)
+	if ((pidfd == -1 || poll(&end, 1, 0) == 0) && process_start(peer->pid, &now) && now == peer->start)
 		return 0;
 	return refuse(why, WHY_DENIED, "the process that asked is gone");
 }
 
 static int
-check_ns_owner(const struct peer *p, int ns, struct why *why)
+check_ns_owner(const struct peer *peer, int ns, struct why *why)
 {
 	uid_t owner = (uid_t)-1;
 
 	if (ioctl(ns, NS_GET_OWNER_UID, &owner) == -1)
-		return refuse(why, WHY_DENIED, "/proc/%d/ns/user: %s: the owner of this user namespace can't be seen", p->pid,
-		    strerror(errno));
-	if (owner != p->client.uid)
+		return refuse(why, WHY_DENIED, "/proc/%d/ns/user: %s: the owner of this user namespace can't be seen",
+		    peer->pid, strerror(errno));
+	if (owner != peer->client.uid)
 		return refuse(why, WHY_DENIED, "uid %u asks from a user namespace that uid %u made: it looks like a container's, "
-		    "and containers can't ask", p->client.uid, owner);
+		    "and containers can't ask", peer->client.uid, owner);
 	return 0;
 }
 
@@ -233,18 +234,18 @@ check_ns_owner(const struct peer *p, int ns, struct why *why)
  * maps are read, since the process can change it.
  */
 static int
-check_namespace(const struct peer *p, struct stat *seen, struct why *why)
+check_namespace(const struct peer *peer, struct stat *seen, struct why *why)
 {
 	autoclose int ns = -1;
 	struct stat ours, at;
 	char name[40];
 	int inner, saved;
 
-	snprintf(name, sizeof(name), "/proc/%d/ns/user", p->pid);
+	snprintf(name, sizeof(name), "/proc/%d/ns/user", peer->pid);
 	if (stat("/proc/self/ns/user", &ours) == -1 || (ns = open(name, O_RDONLY | O_CLOEXEC)) == -1 || fstat(ns, seen) == -1)
 		return refuse(why, WHY_DENIED, "%s: %s: the caller's user namespace can't be seen", name, strerror(errno));
 	for (at = *seen; at.st_dev != ours.st_dev || at.st_ino != ours.st_ino;) {
-		if (check_ns_owner(p, ns, why) == -1)
+		if (check_ns_owner(peer, ns, why) == -1)
 			return -1;
 		inner = ns;
 		ns = ioctl(inner, NS_GET_PARENT);
@@ -265,65 +266,65 @@ read_root(const char *name, struct statx *st)
 
 /* A container has a root directory of its own. A container with a mount of our socket is still a container. */
 static int
-check_root(const struct peer *p, struct why *why)
+check_root(const struct peer *peer, struct why *why)
 {
 	struct statx host, theirs;
 	char name[40];
 
-	snprintf(name, sizeof(name), "/proc/%d/root", p->pid);
+	snprintf(name, sizeof(name), "/proc/%d/root", peer->pid);
 	if (read_root("/proc/1/root", &host) == -1 || read_root(name, &theirs) == -1)
 		return refuse(why, WHY_DENIED, "%s: %s: the caller's root directory can't be seen", name, strerror(errno));
 	if (host.stx_dev_major != theirs.stx_dev_major || host.stx_dev_minor != theirs.stx_dev_minor ||
 	    host.stx_ino != theirs.stx_ino)
 		return refuse(why, WHY_DENIED, "uid %u asks from another root directory than this system's: it looks like a "
-		    "container's, and containers can't ask", p->client.uid);
+		    "container's, and containers can't ask", peer->client.uid);
 	return 0;
 }
 
 static int
-check_connected(struct peer *p, int pidfd, struct why *why)
+check_connected(struct peer *peer, int pidfd, struct why *why)
 {
 	struct stat before, after;
 
-	if (check_root(p, why) == -1 || check_namespace(p, &before, why) == -1 || read_maps(p, why) == -1 ||
-	    check_namespace(p, &after, why) == -1)
+	if (check_root(peer, why) == -1 || check_namespace(peer, &before, why) == -1 || read_maps(peer, why) == -1 ||
+	    check_namespace(peer, &after, why) == -1)
 		return -1;
 	if (before.st_dev != after.st_dev || before.st_ino != after.st_ino)
 		return refuse(why, WHY_DENIED, "the process that asked has changed its user namespace meanwhile");
-	return check_still_there(p, pidfd, why);
+	return check_still_there(peer, pidfd, why);
 }
 
 /* Checks membership by /etc/group, which is root's. The process's groups may be old, or of another namespace. */
 static int
-find_listed(struct peer *p, struct why *why)
+find_listed(struct peer *peer, struct why *why)
 {
-	p->client.member = p->client.uid == 0;
-	if (!p->client.member && p->user != NULL) {
-		p->client.member = user_in_group(p->user, "gpuhelper");
-		if (!p->client.member && errno != 0)
+	peer->client.member = peer->client.uid == 0;
+	if (!peer->client.member && peer->user != NULL) {
+		peer->client.member = user_in_group(peer->user, "gpuhelper");
+		if (!peer->client.member && errno != 0)
 			return refuse(why, WHY_IO, "/etc/group: %s", strerror(errno));
 	}
-	if (!p->client.member)
+	if (!peer->client.member)
 		return refuse(why, WHY_DENIED, "uid %u is not in group gpuhelper by /etc/passwd and /etc/group: usermod -aG "
-		    "gpuhelper %s", p->client.uid, p->user != NULL ? p->user : "USER");
+		    "gpuhelper %s", peer->client.uid, peer->user != NULL ? peer->user : "USER");
 	return 0;
 }
 
 int
-peer_of_socket(const struct starter *s, struct peer *p, struct why *why)
+peer_of_socket(const struct starter *s, struct peer *peer, struct why *why)
 {
 	autoclose int pidfd = -1;
 
-	*p = (struct peer){ .starter = s->uid };
-	if (find_connected(p, &pidfd, why) == -1 || check_connected(p, pidfd, why) == -1 || name_peer(p, why) == -1 ||
-	    find_listed(p, why) == -1)
+	*peer = (struct peer){ .starter = s->uid };
+	if (find_connected(peer, &pidfd, why) == -1 || check_connected(peer, pidfd, why) == -1 || name_peer(peer, why) == -1 ||
+	    find_listed(peer, why) == -1)
 		return -1;
-	return find_rootful(p, &p->client.rootful, why);
+	return find_rootful(peer, &peer->client.rootful, why);
 }
 
 void
-peer_free(struct peer *p)
+peer_free(struct peer *peer)
 {
-	free(p->user);
-	*p = (struct peer){ 0 };
+	free(peer->user);
+	*peer = (struct peer){ 0 };
 }

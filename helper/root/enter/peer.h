@@ -19,15 +19,15 @@ struct peer {
 };
 
 /* Finds the peer of a setuid helper: the process that started it. -1 with *why. peer_free() in either case. */
-int peer_of_starter(const struct starter *s, struct peer *p, struct why *why);
+int peer_of_starter(const struct starter *s, struct peer *peer, struct why *why);
 
 /*
  * Finds the peer of the connection on descriptor 0. It must be root, or a member of group gpuhelper by /etc/group.
  * Its root directory must be this system's, and its user namespace must be ours or one that its own user made: a
  * container's processes may not ask. -1 with *why. peer_free() in either case.
  */
-int peer_of_socket(const struct starter *s, struct peer *p, struct why *why);
-void peer_free(struct peer *p);
+int peer_of_socket(const struct starter *s, struct peer *peer, struct why *why);
+void peer_free(struct peer *peer);
 
 /* Gets the id maps from the user namespace of a process to ours. -1 with *why. */
 int maps_of_process(pid_t pid, struct idmap *uids, struct idmap *gids, struct why *why);

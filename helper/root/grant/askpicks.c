@@ -17,7 +17,7 @@ holder_of(const struct lease *l, uint32_t uid)
 	const struct holding h = lease_holding(l);
 	struct holder out = { .uid = l->uid, .id = l->uid == uid ? l->id : nobody,
 		.pipeline = l->uid == uid ? l->pipeline : nobody, .policy = l->policy, .since = l->since,
-		.counts = lease_only_promises(l) ? 0 : (uint32_t)l->gpus, .gpu = (struct held_gpu *)(uintptr_t)h.gpu,
+		.counts = lease_only_promises(l) ? 0 : (uint32_t)l->gpus, .gpu = (struct leased_gpu *)(uintptr_t)h.gpu,
 		.gpus = h.gpus };
 
 	memcpy(out.key, l->key, sizeof(out.key));
@@ -29,13 +29,13 @@ earlier_of(const struct queued *w, uint32_t uid)
 {
 	struct earlier out = { .uid = w->uid, .id = w->uid == uid ? w->id : nobody,
 		.pipeline = w->uid == uid ? w->pipeline : nobody, .policy = w->policy, .since = w->since,
-		.max_gpus = w->max_gpus, .want = w->want, .wants = w->wants };
+		.max_gpus = w->max_gpus, .demand = w->demand, .demands = w->demands };
 
 	memcpy(out.key, w->key, sizeof(out.key));
 	return out;
 }
 
-/* The candidates of each want, which may be fewer than gpuhelper-engine granted (narrow() in task.c). */
+/* The candidates of each demand, which may be fewer than gpuhelper-engine granted (narrow() in task.c). */
 static void
 list_candidates(const struct decision *d, struct pick_from *out)
 {
@@ -48,7 +48,7 @@ list_candidates(const struct decision *d, struct pick_from *out)
 
 int
 ask_picks(const struct plan *p, const struct leases *ls, const struct queue *q, const struct queued *me,
-    const struct unleased *unleased, struct engine_answer *out, struct why *why)
+    const struct gpu_openers *openers, struct engine_answer *out, struct why *why)
 {
 	const struct decision *d = &p->authz->decision;
 	const bool task = p->authz->call->request->verb == VERB_TASK;
@@ -57,9 +57,9 @@ ask_picks(const struct plan *p, const struct leases *ls, const struct queue *q, 
 	autofree struct earlier *earlier = calloc(before + 1, sizeof(*earlier));
 	autofree struct pick_from *from = calloc(d->grant.gpus + 1, sizeof(*from));
 	autofree char *drained = NULL;
-	struct pick_ask a = { .uid = p->lease.uid, .pipeline = p->lease.pipeline, .task = task,
-		.waited = p->lease.tasks.waited, .from = from, .wants = d->grant.gpus, .holder = holder, .holders = ls->n,
-		.earlier = earlier, .before = before, .unleased = *unleased };
+	struct pick_query a = { .uid = p->lease.uid, .pipeline = p->lease.pipeline, .task = task,
+		.waited = p->lease.tasks.waited, .from = from, .demands = d->grant.gpus, .holder = holder, .holders = ls->n,
+		.earlier = earlier, .before = before, .openers = *openers };
 	size_t i, len;
 
 	if (holder == NULL || earlier == NULL || from == NULL)
@@ -77,5 +77,5 @@ ask_picks(const struct plan *p, const struct leases *ls, const struct queue *q, 
 	for (i = 0; i < before; i++)
 		earlier[i] = earlier_of(&q->v[i], a.uid);
 	list_candidates(d, from);
-	return engine_ask_picks(task, &a, out, why);
+	return engine_ask_picks(task, &a, &p->authz->call->request->untrusted, &p->edits, out, why);
 }

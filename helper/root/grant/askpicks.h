@@ -6,6 +6,6 @@
 
 /* As engine_ask_picks() (child/engine.h). */
 int ask_picks(const struct plan *p, const struct leases *ls, const struct queue *q, const struct queued *me,
-    const struct unleased *unleased, struct engine_answer *out, struct why *why);
+    const struct gpu_openers *openers, struct engine_answer *out, struct why *why);
 
 #endif

@@ -19,7 +19,7 @@ struct host_changes {
  * Decides a request and, if it is granted, changes the host accordingly. Always fills in *reply and *t. A grant is
  * provisional: if the wrapper does not confirm it, grant_undo() takes it back.
  */
-void grant(const struct peer *p, const struct request *r, struct reply *reply, struct host_changes *t);
-void grant_undo(const struct peer *p, const struct request *r, const struct host_changes *t);
+void grant(const struct peer *peer, const struct request *r, struct reply *reply, struct host_changes *t);
+void grant_undo(const struct peer *peer, const struct request *r, const struct host_changes *t);
 
 #endif

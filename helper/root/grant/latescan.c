@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "../self/slots.h"
-#include "unleased.h"
+#include "gpuopeners.h"
 
 static struct {
 	char key[LEASE_KEY_SIZE];	/* the lease's; "": there is nothing to look for */
-	struct sought sought;
+	struct nodes_to_scan to_scan;
 	bool alone;			/* looked, and nobody has them open */
 	struct why why;			/* why not */
 } late_scan;
@@ -18,8 +18,8 @@ late_scan_may(const struct plan *p)
 {
 	const struct call *c = p->authz->call;
 
-	return p->authz->decision.grant.gpus > 0 && !p->lease.placeholder && c->peer->client.rootful &&
-	    !c->request->spec.privileged && !c->request->spec.is_run && !c->request->again.find_unleased &&
+	return p->authz->decision.grant.gpus > 0 && !p->lease.gpus_by_task && c->peer->client.rootful &&
+	    !c->request->spec.privileged && !c->request->spec.is_run && !c->request->retry.scan_first &&
 	    slot_may_stay(c->peer->client.uid);
 }
 
@@ -27,20 +27,20 @@ int
 late_scan_keep(const struct plan *p, struct why *why)
 {
 	memcpy(late_scan.key, p->lease.key, sizeof(late_scan.key));
-	return sought_of_picks(&p->lease, p->picks, &p->extra, &late_scan.sought, why);
+	return nodes_to_scan_of_picks(&p->lease, p->picks, &p->extra_nodes, &late_scan.to_scan, why);
 }
 
 bool
 late_scan_now(void)
 {
-	autounleased struct unleased found = { 0 };
-	char text[UNLEASED_TEXT];
+	autogpuopeners struct gpu_openers found = { 0 };
+	char text[OPENER_TEXT];
 
 	if (late_scan.key[0] == '\0')
 		return false;
-	late_scan.alone = unleased_of_sought(&late_scan.sought, &found, &late_scan.why) == 0 && found.n == 0;
+	late_scan.alone = gpu_openers_of_nodes(&late_scan.to_scan, &found, &late_scan.why) == 0 && found.n == 0;
 	if (found.n > 0) {
-		unleased_tell(&found.v[0], text);
+		gpu_opener_tell(&found.v[0], text);
 		refuse(&late_scan.why, WHY_AGAIN, "GPU %s", text);
 	}
 	return true;

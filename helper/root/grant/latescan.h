@@ -1,5 +1,5 @@
 /*
- * The look who has a new lease's GPUs open (unleased.h), beside the runtime that makes the container. The lease is
+ * The look who has a new lease's GPUs open (gpuopeners.h), beside the runtime that makes the container. The lease is
  * «unscanned» until then. Only for a container that a device cgroup keeps from the GPU, that waits for «start», and
  * whose wrapper is the host's root: that wrapper starts nothing before VERB_CREATED has succeeded
  * (user/record/grantrecord.h), and VERB_CREATED fails without the look.

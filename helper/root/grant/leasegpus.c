@@ -28,7 +28,7 @@ give_nodes(struct lease *l, const struct gpu_node *node, size_t n, struct why *w
 }
 
 int
-lease_add_extra(const struct driver_nodes *more, struct lease *l, struct why *why)
+lease_add_extra(const struct extra_nodes *more, struct lease *l, struct why *why)
 {
 	size_t i;
 
@@ -40,9 +40,9 @@ lease_add_extra(const struct driver_nodes *more, struct lease *l, struct why *wh
 
 /* Adds the GPU and its own nodes to the lease. */
 static int
-give_gpu(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct why *why)
+give_gpu(struct lease *l, const struct leased_gpu *h, const struct gpu *g, struct why *why)
 {
-	struct held_gpu *v = reallocarray(l->gpu, l->gpus + 1, sizeof(*v));
+	struct leased_gpu *v = reallocarray(l->gpu, l->gpus + 1, sizeof(*v));
 
 	if (v == NULL)
 		return refuse_nomem(why);
@@ -52,17 +52,17 @@ give_gpu(struct lease *l, const struct held_gpu *h, const struct gpu *g, struct 
 }
 
 int
-lease_promise_all(const struct decision *d, const struct queued *w, struct lease_tasks *p, struct allotted *out,
+lease_promise_all(const struct decision *d, const struct queued *w, struct lease_tasks *p, struct granted_gpu *out,
     size_t *n)
 {
 	size_t i, k;
 
 	if ((p->promised_gpu = calloc(*n, sizeof(*p->promised_gpu))) == NULL)
 		return -1;
-	for (i = 0; i < w->wants; i++)
-		for (k = 0; k < w->want[i].candidates; k++) {
-			out[p->promised_gpus] = (struct allotted){ d->grant.gpu[i].candidate[k], d->grant.gpu[i].rule };
-			p->promised_gpu[p->promised_gpus++] = w->want[i].candidate[k];
+	for (i = 0; i < w->demands; i++)
+		for (k = 0; k < w->demand[i].candidates; k++) {
+			out[p->promised_gpus] = (struct granted_gpu){ d->grant.gpu[i].candidate[k], d->grant.gpu[i].rule };
+			p->promised_gpu[p->promised_gpus++] = w->demand[i].candidate[k];
 		}
 	*n = p->promised_gpus;
 	return 0;
@@ -74,16 +74,16 @@ refuse_picks(const char *what, struct why *why)
 	return refuse(why, WHY_BUG, "gpuhelper-engine picked %s", what);
 }
 
-/* Of each want, as many GPUs as are wanted. */
+/* Of each demand, as many GPUs as it says. */
 static int
 check_counts(const struct queued *w, const struct pick *picks, size_t n, struct why *why)
 {
 	size_t i, k, has, all = 0;
 
-	for (i = 0; i < w->wants; i++) {
+	for (i = 0; i < w->demands; i++) {
 		for (has = 0, k = 0; k < n; k++)
-			has += picks[k].want == i && picks[k].candidate < w->want[i].candidates;
-		if (has != w->want[i].count)
+			has += picks[k].demand == i && picks[k].candidate < w->demand[i].candidates;
+		if (has != w->demand[i].count)
 			return refuse_picks("more or fewer GPUs than the request gets", why);
 		all += has;
 	}
@@ -95,7 +95,7 @@ static int
 check_room(const struct leases *ls, const struct queued *w, const struct pick *picks, size_t n, struct why *why)
 {
 	autofree struct holding *held = calloc(ls->n + 1, sizeof(*held));
-	const struct held_gpu *g;
+	const struct leased_gpu *g;
 	size_t i, k;
 
 	if (held == NULL)
@@ -103,11 +103,11 @@ check_room(const struct leases *ls, const struct queued *w, const struct pick *p
 	for (i = 0; i < ls->n; i++)
 		held[i] = lease_holding(ls->v[i]);
 	for (i = 0; i < n; i++) {
-		g = &w->want[picks[i].want].candidate[picks[i].candidate];
+		g = &w->demand[picks[i].demand].candidate[picks[i].candidate];
 		if (!pick_has_room(held, ls->n, g))
 			return refuse_picks("a GPU that another container has", why);
 		for (k = 0; k < i; k++)
-			if (held_overlaps(&w->want[picks[k].want].candidate[picks[k].candidate], g))
+			if (leased_gpus_overlap(&w->demand[picks[k].demand].candidate[picks[k].candidate], g))
 				return refuse_picks("a GPU twice", why);
 	}
 	return 0;
@@ -115,23 +115,23 @@ check_room(const struct leases *ls, const struct queued *w, const struct pick *p
 
 int
 lease_take_picks(const struct leases *ls, const struct decision *d, const struct queued *w, const struct pick *picks,
-    size_t n, struct lease *l, struct allotted *out, struct why *why)
+    size_t n, struct lease *l, struct granted_gpu *out, struct why *why)
 {
-	const struct gpu_want *from;
+	const struct gpu_grant *from;
 	size_t i;
 	int ret = n <= GPUS_MAX && check_counts(w, picks, n, why) == 0 && check_room(ls, w, picks, n, why) == 0 ? 0 : -1;
 
 	for (i = 0; ret == 0 && i < n; i++) {
-		from = &d->grant.gpu[picks[i].want];
-		out[i] = (struct allotted){ from->candidate[picks[i].candidate], from->rule };
-		ret = give_gpu(l, &w->want[picks[i].want].candidate[picks[i].candidate], out[i].gpu, why);
+		from = &d->grant.gpu[picks[i].demand];
+		out[i] = (struct granted_gpu){ from->candidate[picks[i].candidate], from->rule };
+		ret = give_gpu(l, &w->demand[picks[i].demand].candidate[picks[i].candidate], out[i].gpu, why);
 	}
 	return ret;
 }
 
 /* True if the lease holds a node that the container needs for this pick. */
 static bool
-holds_node_of(const struct lease *l, const struct allotted *pick)
+holds_node_of(const struct lease *l, const struct granted_gpu *pick)
 {
 	const struct gpu_node *n;
 	size_t i, k;
@@ -146,18 +146,18 @@ holds_node_of(const struct lease *l, const struct allotted *pick)
 }
 
 static bool
-has_some_of(const struct lease *l, const struct held_gpu *g)
+has_some_of(const struct lease *l, const struct leased_gpu *g)
 {
 	size_t i;
 
 	for (i = 0; i < l->gpus; i++)
-		if (held_overlaps(&l->gpu[i], g))
+		if (leased_gpus_overlap(&l->gpu[i], g))
 			return true;
 	return false;
 }
 
 int
-lease_check_nodes(const struct leases *ls, const struct lease *l, const struct allotted *picks, struct why *why)
+lease_check_nodes(const struct leases *ls, const struct lease *l, const struct granted_gpu *picks, struct why *why)
 {
 	const struct lease *o;
 	size_t i, k;

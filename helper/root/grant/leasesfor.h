@@ -6,7 +6,7 @@
 
 /*
  * Before the GPUs are picked: reads the container's own lease, those of the GPUs that it could get, and those of the
- * GPUs that earlier waiters could get, because those GPUs are not available. With «new_lease», also reads the leases
+ * GPUs that earlier requests could get, because those GPUs are not available. With «new_lease», also reads the leases
  * that its folders and its label are compared with; and all leases if a policy limits how many GPUs its containers
  * hold. «me» is the request, as it is to be in the queue. Only reads: the caller, who holds the lock of *ls and closes
  * it, ends those that are over (leases_reap()). -1 with *why.

@@ -16,7 +16,7 @@
 #include "latescan.h"
 #include "leasesfor.h"
 #include "plangpus.h"
-#include "unleased.h"
+#include "gpuopeners.h"
 
 /* The refusal's text for now, with what the request is told about its wait. */
 static int
@@ -38,12 +38,16 @@ tell_wait(const struct plan *p, bool over, unsigned wait, struct why *why)
 static int
 refuse_queued(const struct plan *p, struct picking *k, struct refusal *f)
 {
-	const struct policy *policy = p->authz->decision.policy;
 	const unsigned wait = p->authz->decision.grant.wait;
 	const struct lease *l = &p->lease;
 	struct queued *me = &k->me;
 	struct why why;
 
+	/* a task that the runtime is still starting asks again when it is there */
+	if (call_is_early(p->authz->call)) {
+		f->retry = RETRY_SOON;
+		return -1;
+	}
 	/* after its full wait, this was the request's last try */
 	if (wait == 0 || queue_waited(&k->queue, me->key) >= wait) {
 		if (wait > 0) {
@@ -53,18 +57,14 @@ refuse_queued(const struct plan *p, struct picking *k, struct refusal *f)
 			refuse_within(&f->why, "no GPU is free, and the policy allows no wait");
 		return -1;
 	}
-	if (policy->max_waiting != 0 && queue_position(&k->queue, me->key) == k->queue.n &&
-	    queue_count(&k->queue, policy->name) >= policy->max_waiting)
-		return refuse(&f->why, WHY_AGAIN, "%s: as many of its containers wait already as may (max_waiting = %u)",
-		    policy->name, policy->max_waiting);
 	me->uid = l->uid;
-	me->client = call_process(p->authz->call);
+	me->asker = call_process(p->authz->call);
 	me->task = l->tasks.task;
 	me->wait = wait;
 	if ((me->id = strdup(l->id)) == NULL)
 		return refuse_nomem(&f->why);
-	if (queue_stay(&k->queue, me, &why) == 0) {
-		f->again = ASK_AGAIN;
+	if (queue_stay(&k->queue, me, p->authz->decision.policy->max_waiting, &why) == 0) {
+		f->retry = RETRY_IN_WAIT;
 		return tell_wait(p, false, wait, &f->why);
 	}
 	f->why = why;
@@ -84,36 +84,36 @@ refuse_or_queue(const struct plan *p, struct picking *k, struct idle *idle, stru
 	if (f->why.code != WHY_AGAIN)
 		return -1;
 	/* GPUs of other policies would not help */
-	idle->policy = p->comes.pick.in_quota ? NULL : k->me.policy;
+	idle->policy = p->answer.pick.in_quota ? NULL : k->me.policy;
 	if (idle_begin(idle, &k->me, &soon, &why) == -1) {
 		f->why = why;
 		return -1;
 	}
 	if (p->authz->decision.grant.wait > 0 || (!soon && f->ops.n == 0))
 		return refuse_queued(p, k, f);
-	f->again = ASK_AGAIN;
+	f->retry = RETRY_IN_WAIT;
 	return -1;
 }
 
 int
-pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f)
+pick_or_queue(struct plan *p, struct picking *k, const struct gpu_openers *openers, struct refusal *f)
 {
 	const struct decision *d = &p->authz->decision;
 	struct idle idle = { .call = p->authz->call, .leases = &k->leases, .ops = &f->ops };
-	const struct unleased none = { 0 };
+	const struct gpu_openers none = { 0 };
 	int ret;
 
 	f->ahead = queue_before(&k->queue, &k->me);
 	p->lease.tasks.waited = queue_waited(&k->queue, k->me.key);
-	if (grant_wants(d, &k->me.want, &k->me.wants, &f->why) == -1 || idle_finish(&idle, &k->me, &f->why) == -1)
+	if (grant_demands(d, &k->me.demand, &k->me.demands, &f->why) == -1 || idle_finish(&idle, &k->me, &f->why) == -1)
 		return -1;
 	/* a request for folders alone holds no GPU, and waits for none */
 	if (d->grant.gpus == 0)
 		return 0;
-	if ((ret = ask_picks(p, &k->leases, &k->queue, &k->me, unleased != NULL ? unleased : &none, &p->comes,
+	if ((ret = ask_picks(p, &k->leases, &k->queue, &k->me, openers != NULL ? openers : &none, &p->answer,
 	    &f->why)) != 0)
 		return ret == 1 ? refuse_or_queue(p, k, &idle, f) : refuse_scan_failed(p, f);
-	if (lease_take_picks(&k->leases, d, &k->me, p->comes.pick.v, p->comes.pick.n, &p->lease, p->picks, &f->why) == -1)
+	if (lease_take_picks(&k->leases, d, &k->me, p->answer.pick.v, p->answer.pick.n, &p->lease, p->picks, &f->why) == -1)
 		return -1;
 	p->picked = p->lease.gpus;
 	return 0;
@@ -127,20 +127,20 @@ promise_all(struct plan *p, struct picking *k, struct refusal *f)
 
 	_Static_assert(PROMISED_GPUS_MAX <= GPUS_MAX, "a plan has room for all promised GPUs");
 	p->picked = GPUS_MAX;
-	return grant_wants(d, &k->me.want, &k->me.wants, &f->why) == 0 &&
+	return grant_demands(d, &k->me.demand, &k->me.demands, &f->why) == 0 &&
 	    lease_promise_all(d, &k->me, &p->lease.tasks, p->picks, &p->picked) == 0 ? 0 : refuse_nomem(&f->why);
 }
 
 /* What the policy says of the request's position in the queue. */
 static int
-fill_queue_terms(struct queued *me, const struct authz *r, const struct lease *l)
+fill_queue_entry(struct queued *me, const struct authz *authz, const struct lease *l)
 {
-	const struct policy *policy = r->decision.policy;
+	const struct policy *policy = authz->decision.policy;
 
 	me->max_gpus = policy->max_gpus;
 	me->priority = policy->priority;
 	/* half of what anyone may wait at most: then no priority makes a request starve */
-	me->urgent_after = r->settings.max_wait / 2;
+	me->urgent_after = authz->settings.max_wait / 2;
 	me->policy = strdup(policy->name);
 	me->pipeline = strdup(l->pipeline);
 	return me->policy != NULL && me->pipeline != NULL ? 0 : -1;
@@ -149,7 +149,7 @@ fill_queue_terms(struct queued *me, const struct authz *r, const struct lease *l
 int
 picking_read(struct picking *k, const struct plan *p, bool new_lease, struct why *why)
 {
-	if (fill_queue_terms(&k->me, p->authz, &p->lease) == -1)
+	if (fill_queue_entry(&k->me, p->authz, &p->lease) == -1)
 		return refuse_nomem(why);
 	/* a request for folders alone waits for nobody, and needs no queue */
 	if (p->authz->decision.grant.gpus > 0 && queue_open(&k->queue, p->authz->call->audit, why) == -1)
@@ -183,7 +183,7 @@ lease_has_exclusive(const struct lease *l)
 
 /* Picks GPUs, checks that the lease may be added, plans what follows, and writes the lease. */
 static int
-pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f)
+pick_and_plan(struct plan *p, struct picking *k, const struct gpu_openers *openers, struct refusal *f)
 {
 	struct leases *ls = &k->leases;
 	struct lease *l = &p->lease;
@@ -194,7 +194,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 	 * that its own job has
 	 */
 	if (picking_read(k, p, true, &f->why) == -1 || used_token_may_add(ls, l, &f->why) == -1 ||
-	    (plan_promises(p) ? promise_all(p, k, f) : pick_or_queue(p, k, unleased, f)) == -1 ||
+	    (lease_only_promises(l) ? promise_all(p, k, f) : pick_or_queue(p, k, openers, f)) == -1 ||
 	    leases_may_add(ls, l, &f->why) == -1 || lookups_may_add(ls, l, &f->why) == -1 ||
 	    label_decide(&p->label, ls, l, &f->why) == -1 || changes_undo_earlier(ls, l, false, &f->why) == -1)
 		return -1;
@@ -210,7 +210,7 @@ pick_and_plan(struct plan *p, struct picking *k, const struct unleased *unleased
 }
 
 static int
-lease_under_lock(struct plan *p, const struct unleased *unleased, struct refusal *f)
+lease_under_lock(struct plan *p, const struct gpu_openers *openers, struct refusal *f)
 {
 	autopicking struct picking k = PICKING;
 	int ret;
@@ -219,12 +219,12 @@ lease_under_lock(struct plan *p, const struct unleased *unleased, struct refusal
 	queue_touch(k.me.key);
 	if (leases_lock(&k.leases, p->lease.uid, &f->why) == -1) {
 		/* the lock was not free in time. The request may ask again, even if its policy allows no wait */
-		f->again = f->why.code == WHY_AGAIN ? ASK_AGAIN : ASK_NOT;
+		f->retry = f->why.code == WHY_AGAIN ? RETRY_IN_WAIT : RETRY_NOT;
 		return -1;
 	}
-	ret = pick_and_plan(p, &k, unleased, f);
+	ret = pick_and_plan(p, &k, openers, f);
 	/* a request that was granted or refused keeps no position */
-	if (k.queue.dir != -1 && f->again == ASK_NOT)
+	if (k.queue.dir != -1 && f->retry == RETRY_NOT)
 		queue_leave(&k.queue, k.me.key);
 	return ret;
 }
@@ -232,42 +232,43 @@ lease_under_lock(struct plan *p, const struct unleased *unleased, struct refusal
 int
 refuse_scan_failed(const struct plan *p, struct refusal *f)
 {
-	f->again = p->authz->decision.grant.wait > 0 ? refusal_again(&f->why) : ASK_NOT;
+	f->retry = p->authz->decision.grant.wait > 0 ? refusal_retry(&f->why) : RETRY_NOT;
 	return -1;
 }
 
 int
 check_exclusive(const struct plan *p, struct refusal *f)
 {
-	autounleased struct unleased unleased = { 0 };
-	autosought struct sought sought = { 0 };
-	char text[UNLEASED_TEXT];
+	autogpuopeners struct gpu_openers openers = { 0 };
+	autonodestoscan struct nodes_to_scan to_scan = { 0 };
+	char text[OPENER_TEXT];
 
-	if (sought_of_picks(&p->lease, p->picks, &p->extra, &sought, &f->why) == -1 ||
-	    unleased_of_sought(&sought, &unleased, &f->why) == -1)
+	if (nodes_to_scan_of_picks(&p->lease, p->picks, &p->extra_nodes, &to_scan, &f->why) == -1 ||
+	    gpu_openers_of_nodes(&to_scan, &openers, &f->why) == -1)
 		return refuse_scan_failed(p, f);
-	if (unleased.n == 0)
+	if (openers.n == 0)
 		return 0;
-	f->met_unleased = true;
-	f->again = p->authz->decision.grant.wait > 0 ? ASK_AGAIN : ASK_NOT;
-	unleased_tell(&unleased.v[0], text);
+	f->met_opener = true;
+	f->retry = p->authz->decision.grant.wait > 0 ? RETRY_IN_WAIT : RETRY_NOT;
+	gpu_opener_tell(&openers.v[0], text);
 	return refuse(&f->why, WHY_AGAIN, "GPU %s", text);
 }
 
 int
-pick_and_write_lease(struct plan *p, bool find_unleased, char key[LEASE_KEY_SIZE], struct refusal *f)
+pick_and_write_lease(struct plan *p, bool scan_first, char key[LEASE_KEY_SIZE], struct refusal *f)
 {
-	const struct authz *r = p->authz;
-	autounleased struct unleased unleased = { 0 };
+	const struct call *c = p->authz->call;
+	autogpuopeners struct gpu_openers openers = { 0 };
 	struct why ignored;
 
-	if (find_unleased && unleased_of_wants(&r->decision, &unleased, &f->why) == -1)
+	if (scan_first && gpu_openers_of_decision(&p->authz->decision, &openers, &f->why) == -1)
 		return refuse_scan_failed(p, f);
-	p->lease.unscanned = !find_unleased && late_scan_may(p);
-	if (lease_under_lock(p, &unleased, f) == -1)
+	p->lease.unscanned = !scan_first && late_scan_may(p);
+	if (lease_under_lock(p, &openers, f) == -1)
 		return -1;
-	if (!plan_promises(p) && (p->lease.unscanned ? late_scan_keep(p, &f->why) : check_exclusive(p, f)) == -1) {
-		(void)leases_drop(r->call->peer, r->call->request->runtime_root, r->call->request->id, "", NULL, &ignored);
+	if (!lease_only_promises(&p->lease) &&
+	    (p->lease.unscanned ? late_scan_keep(p, &f->why) : check_exclusive(p, f)) == -1) {
+		(void)leases_drop(c->peer, c->request->runtime_root, c->request->id, "", NULL, &ignored);
 		return -1;
 	}
 	memcpy(key, p->lease.key, LEASE_KEY_SIZE);

@@ -8,11 +8,12 @@
 
 /*
  * Picks the GPUs, plans what follows from them (plangpus.h), and writes the lease. Does nothing for it on the host yet.
- * Fills key[] with the lease's key, and leaves it empty if there is no lease. With find_unleased, it finds GPUs that
- * are open without a lease (unleased.h) first, and does not pick them. Without, picking one fails, with
- * f->met_unleased; that is cheaper if there are none; or the look is left for later (latescan.h). -1 with *f.
+ * Fills key[] with the lease's key, and leaves it empty if no lease is left to undo. With scan_first, it finds GPUs
+ * that are open without a lease (gpuopeners.h) first, and does not pick them. Without it, the look comes after the
+ * pick, which is cheaper where nobody has a GPU open: it fails with f->met_opener if a picked GPU is. Where
+ * late_scan_may() allows that, the look is left for later (latescan.h). -1 with *f.
  */
-int pick_and_write_lease(struct plan *p, bool find_unleased, char key[LEASE_KEY_SIZE], struct refusal *f);
+int pick_and_write_lease(struct plan *p, bool scan_first, char key[LEASE_KEY_SIZE], struct refusal *f);
 
 /* What is open under the lock. Begins as PICKING. picking_end() releases all of it, the lock last. */
 struct picking {
@@ -31,11 +32,11 @@ void picking_end(struct picking *k);
 #define autopicking __attribute__((cleanup(picking_end)))
 
 /*
- * Picks GPUs, and fills in the plan's picks, and the lease's GPUs and nodes. unleased: GPUs that nobody may get
- * exclusively, or NULL. -1 with *f. If too few are free, it begins to take GPUs back from idle containers (idle.h), and
- * gives a request that may wait a position in the queue; f->again: whether it may ask again.
+ * Picks GPUs, and fills in the plan's picks, and the lease's GPUs and nodes. openers: GPUs that are open elsewhere,
+ * and that nobody may get exclusively; or NULL. -1 with *f. If too few are free, it begins to take GPUs back from idle
+ * containers (idle.h), and gives a request that may wait a position in the queue; f->retry: whether it may ask again.
  */
-int pick_or_queue(struct plan *p, struct picking *k, const struct unleased *unleased, struct refusal *f);
+int pick_or_queue(struct plan *p, struct picking *k, const struct gpu_openers *openers, struct refusal *f);
 
 /*
  * For a request whose GPUs could not be looked at in time (f->why), or what comes with them not found out: on a busy

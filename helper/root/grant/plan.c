@@ -1,4 +1,4 @@
-/* See plan.h. Looks at the folders and cgroups that the request names, as far as host/ does. Changes nothing. */
+/* See plan.h. Changes nothing. */
 #include "plan.h"
 
 #include <errno.h>
@@ -9,18 +9,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../host/cgroup/cgroup.h"
-#include "../../host/folder/folders.h"
-#include "../../host/folder/nestedbind.h"
+#include "../../base/cleanup.h"
 #include "../../host/process/namespaces.h"
 #include "../../host/users.h"
-#include "../../policy/nested.h"
+#include "../child/looker.h"
 #include "../lease/lookups.h"
 #include "../lease/usedtoken.h"
 #include "../self/timer.h"
+#include "folderwalk.h"
 
 #define SUBUIDS_MAX 64
-#define FIND_MS 8000		/* folders are found in milliseconds, but a FUSE file system on the way may never answer */
+#define LABELS_MS 8000		/* folders' labels are read in milliseconds, but a FUSE file system may never answer */
 
 /* Ids. */
 
@@ -39,51 +38,55 @@ map_ids(struct plan *p, struct why *why)
 
 /* Folders. */
 
-static int
-find_lookups(const struct plan *p, struct edits *e, struct lease *l, struct why *why)
+/* The folders of the grant, as the question has them; the texts are borrowed. NULL: memory is short. */
+static struct folder_query *
+folder_queries(const struct grant *g)
 {
-	const struct authz *r = p->authz;
-	const struct grant *g = &r->decision.grant;
-	automounts struct mount_table *mounts = g->folders > 0 ? mounts_read() : NULL;
-
-	return folders_resolve_among(mounts, g, &p->subject, e, why) == -1 ||
-	    lookups_note(e, mounts, &p->uids, l, why) == -1 ? -1 : lookups_check_root(l, r->call->peer->client.uid, why);
-}
-
-/*
- * Notes the file system path that was found for each mount: in the container, the wrapper compares it with what runc
- * mounted.
- */
-static int
-add_fs_paths(const struct lease *l, struct edits *e, struct why *why)
-{
+	struct folder_query *v = calloc(g->folders + 1, sizeof(*v));
+	const struct folder_grant *w;
 	size_t i;
 
-	for (i = 0; i < e->mounts && i < l->lookups; i++)
-		if (l->lookup[i].at.n == 0 || (e->mount[i].fs_path = strdup(l->lookup[i].at.v[0])) == NULL)
-			return refuse_nomem(why);
-	return 0;
+	for (i = 0; v != NULL && i < g->folders; i++) {
+		w = &g->folder[i];
+		v[i] = (struct folder_query){ w->path, w->target, w->base, w->writable, w->rule->submounts, w->rule->relabel };
+	}
+	return v;
 }
 
-/* Refuses a folder within one that a policy lets be written. */
 static int
-check_nested(const struct plan *p, struct why *why)
+find_folders_and_cgroups(struct plan *p, struct why *why)
 {
-	return nested_refuse(&p->authz->nested, &p->edits, why) == -1 ||
-	    nested_refuse_binds(&p->authz->nested, &p->edits, why) == -1 ? -1 : 0;
+	const struct authz *authz = p->authz;
+	const struct grant *g = &authz->decision.grant;
+	const struct call *c = authz->call;
+	const struct request_spec *s = &c->request->spec;
+	autofree struct folder_query *folder = folder_queries(g);
+	struct paths_query a = { .uid = s->uid, .gid = s->gid, .groups = s->gid_count, .dac_override = s->dac_override,
+		.uids = p->uids, .gids = p->gids, .folder = folder, .folders = g->folders,
+		.cgroups = { (uint32_t)c->peer->pid, s->cgroups_path, c->request->id, c->peer->client.rootful, s->systemd_cgroup } };
+
+	if (folder == NULL)
+		return refuse_nomem(why);
+	memcpy(a.group, s->gid_list, sizeof(a.group));
+	/* the task of «run» begins before anyone can see whether somebody has redirected the path */
+	if (s->is_run && g->folders > 0)
+		a.writers = authz->writers;
+	return looker_ask_folders_and_cgroups(&a, &p->edits, &p->lease, why) == -1 ? -1 :
+	    lookups_check_root(&p->lease, c->peer->client.uid, why);
 }
 
 static int
 plan_folders(struct plan *p, struct why *why)
 {
+	uint32_t inside;
 	int ret;
 
-	end_after(FIND_MS);
-	ret = find_lookups(p, &p->edits, &p->lease, why) == -1 || add_fs_paths(&p->lease, &p->edits, why) == -1 ||
-	    (p->authz->call->request->spec.is_run && check_nested(p, why) == -1) ||
-	    label_folders(&p->label, &p->edits, &p->lease, why) == -1 ? -1 : 0;
+	p->lease.container.host_root = idmap_in(&p->uids, 0, &inside);
+	if (find_folders_and_cgroups(p, why) == -1)
+		return -1;
+	end_after(LABELS_MS);
+	ret = label_folders(&p->label, &p->edits, &p->lease, why);
 	end_after(0);
-	p->folder_lookups = p->lease.lookups;
 	return ret;
 }
 
@@ -94,22 +97,18 @@ plan_folders(struct plan *p, struct why *why)
 int
 plan_check_folders(const struct plan *p, struct why *why)
 {
-	struct edits edits = { 0 };
-	struct lease found = { 0 };
-	size_t i;
-	int ret;
+	struct why own;
+	int same;
 
-	if (p->folder_lookups == 0)
+	if (p->authz->decision.grant.folders == 0)
 		return 0;
-	end_after(FIND_MS);
-	ret = find_lookups(p, &edits, &found, why);
-	end_after(0);
-	for (i = 0; ret == 0 && i < p->folder_lookups; i++)
-		if (i >= found.lookups || !lookup_same(&p->lease.lookup[i], &found.lookup[i]))
-			ret = refuse(why, WHY_AGAIN, "folder %s has moved since it was checked: try again", p->lease.lookup[i].path);
-	edits_free(&edits);
-	lease_free(&found);
-	return ret;
+	same = looker_ask_folders_and_cgroups_again(why);
+	/* if a path has changed, the helper's own words say which and how */
+	if (folder_walk_check(&p->edits, &own) == -1) {
+		*why = own;
+		return -1;
+	}
+	return same;
 }
 
 /* The lease. */
@@ -157,102 +156,76 @@ count_candidates(const struct grant *g)
 }
 
 /*
- * A container that only pauses is recognised by the file that its first process will run; created.c checks that it
- * does. gpuhelper must also be able to end the container's access. It can't if systemd may rewrite the device rules of
- * a scope, or if a privileged container can change its own. Nor can it where the wrapper starts a vendor's runtime,
- * which opens all GPUs that it is told of.
+ * A container that only pauses is recognised by the file that its first process will run; look/activity.c sees
+ * whether it does. gpuhelper must also be able to end the container's access. It can't if systemd may rewrite the
+ * device rules of a scope, or if a privileged container can change its own. Nor can it where the wrapper starts a
+ * vendor's runtime, which opens all GPUs that it is told of.
  */
 static int
 fill_tasks(struct plan *p, struct why *why)
 {
-	const struct authz *r = p->authz;
-	const struct request *asked = r->call->request;
-	const struct settings *s = &r->settings;
-	const size_t candidates = count_candidates(&r->decision.grant);
+	const struct authz *authz = p->authz;
+	const struct request *r = authz->call->request;
+	const struct settings *s = &authz->settings;
+	const size_t candidates = count_candidates(&authz->decision.grant);
 	struct lease *l = &p->lease;
 
-	l->placeholder = asked->spec.promises && s->idle != IDLE_KEEP && plan_has_placeholder(p) &&
-	    r->call->peer->client.rootful &&
-	    l->uid == 0 && !asked->spec.systemd_cgroup && !asked->spec.privileged && candidates > 0 &&
-	    candidates <= PROMISED_GPUS_MAX && s->driver_files != DRIVER_FILES_VENDOR_RUNTIME;
-	if (!l->placeholder)
+	l->gpus_by_task = r->spec.promises && s->idle != IDLE_KEEP && plan_has_placeholder(p) &&
+	    authz->call->peer->client.rootful && l->uid == 0 && !r->spec.systemd_cgroup && !r->spec.privileged &&
+	    candidates > 0 && candidates <= PROMISED_GPUS_MAX && s->driver_files != DRIVER_FILES_VENDOR_RUNTIME;
+	if (!l->gpus_by_task)
 		return 0;
-	l->tasks = (struct lease_tasks){ .program = asked->spec.init_file, .idle = s->idle, .left_behind = s->left_behind,
-		.uid = asked->spec.uid, .gid = asked->spec.gid, .who = identity_pack(&r->origin.id) };
-	if (asked->words.gpus != NULL && (l->tasks.asked = strdup(asked->words.gpus)) == NULL)
+	l->tasks = (struct lease_tasks){ .program = r->spec.init_file, .idle = s->idle, .left_behind = s->left_behind,
+		.uid = r->spec.uid, .gid = r->spec.gid, .who = attribution_pack(&authz->whose) };
+	if (r->untrusted.gpus != NULL && (l->tasks.asked = strdup(r->untrusted.gpus)) == NULL)
 		return refuse_nomem(why);
 	/* names that are too long to be kept: no task could be judged later */
-	l->placeholder = l->tasks.who != NULL;
-	if (l->placeholder)
+	l->gpus_by_task = l->tasks.who != NULL;
+	if (l->gpus_by_task)
 		l->state = LEASE_PROMISED;
 	return 0;
 }
 
 /*
- * A rootful runtime makes the cgroups by which the lease follows the container. Checks that they will be visible from
- * here, by their names.
+ * gpuhelper-look has found the cgroups that the container may be put into. The lease of a rootful container ends when
+ * these are empty.
  */
 static int
-check_cgroups_path(pid_t client, const struct request *r, struct why *why)
+check_cgroups(const struct peer *peer, const struct lease *l, struct why *why)
 {
 	uint64_t time_ns;
 
+	if (!peer->client.rootful)
+		return 0;
 	/* in another time namespace, processes have other start times */
 	if (ns_of(getpid(), "time", &time_ns) && time_ns != INIT_TIME_NS)
 		return refuse(why, WHY_IO, "this engine is in a time namespace of its own: gpuhelper can't follow its "
 		    "containers there");
-	if (r->spec.systemd_cgroup && r->spec.cgroups_path[0] == '\0')
-		return refuse(why, WHY_DATA, "config.json has no linux.cgroupsPath: with systemd's cgroups, gpuhelper can't "
-		    "follow the container without it");
-	if (r->spec.systemd_cgroup && cgroup_check_scope(r->spec.cgroups_path, why) == -1)
-		return -1;
-	return cgroup_is_shown(client) ? 0 : refuse(why, WHY_IO, "/proc/%d/cgroup names a cgroup that /sys/fs/cgroup does not "
-	    "have: in a cgroup namespace of its own, the engine has to mount /sys/fs/cgroup anew", client);
-}
-
-/* Finds the cgroups that the container may be put into. None of them may have processes yet. */
-static int
-fill_cgroups(const struct call *c, struct lease *l, struct why *why)
-{
-	const struct request *r = c->request;
-	const pid_t client = c->peer->pid;
-	const bool rootful = c->peer->client.rootful;
-	unsigned dirs = CGROUP_DIRS;
-
-	if (rootful && check_cgroups_path(client, r, why) == -1)
-		return -1;
-	if (cgroup_candidates(client, r->spec.cgroups_path, r->id, &l->container.cgroups, why) == -1)
-		return -1;
-	/* the lease of a rootful container ends when its cgroup is empty */
-	if (rootful && l->container.cgroups.n == 0)
-		return refuse(why, WHY_IO, "/proc/%d/cgroup names no cgroup: are cgroups mounted?", client);
-	if (cgroup_populated(&l->container.cgroups, &dirs))
-		return refuse(why, WHY_DATA, "the container's cgroup %s has processes in it already: give it one of its own",
-		    *r->spec.cgroups_path ? r->spec.cgroups_path : r->id);
-	return 0;
+	return l->container.cgroups.n > 0 ? 0 : refuse(why, WHY_IO, "/proc/%d/cgroup names no cgroup: are cgroups mounted?",
+	    peer->pid);
 }
 
 static int
 fill_lease(struct plan *p, struct why *why)
 {
-	const struct authz *r = p->authz;
-	const struct call *c = r->call;
-	const struct identity *id = &r->origin.id;
+	const struct authz *authz = p->authz;
+	const struct call *c = authz->call;
+	const struct attribution *whose = &authz->whose;
 	struct lease *l = &p->lease;
 
 	lease_key(c->peer->client.uid, c->request->runtime_root, c->request->id, l->key);
 	l->id = strdup(c->request->id);
 	l->root = strdup(c->request->runtime_root);
-	l->policy = strdup(r->decision.policy->name);
-	if (id->pipeline == NULL)
+	l->policy = strdup(authz->decision.policy->name);
+	if (whose->pipeline == NULL)
 		l->pipeline = strdup("");
-	else if (asprintf(&l->pipeline, "%s/%s", id->team, id->pipeline) == -1)
+	else if (asprintf(&l->pipeline, "%s/%s", whose->team, whose->pipeline) == -1)
 		l->pipeline = NULL;
 	if (l->id == NULL || l->root == NULL || l->policy == NULL || l->pipeline == NULL)
 		return refuse_nomem(why);
-	used_token_reuse(&r->origin, l->reuse);
+	used_token_reuse_hash(&authz->whose, l->reuse_hash);
 	l->uid = c->peer->client.uid;
-	l->client = call_process(c);
+	l->asker = call_process(c);
 	snprintf(l->boot, sizeof(l->boot), "%s", c->peer->boot);
 	l->since = time(NULL);
 	if (fill_tasks(p, why) == -1 || fill_users(&c->peer->client, l, why) == -1)
@@ -260,7 +233,7 @@ fill_lease(struct plan *p, struct why *why)
 	l->container.privileged = c->request->spec.privileged;
 	if (!ns_of(getpid(), "pid", &l->container.pid_ns))
 		return refuse(why, WHY_IO, "/proc/self/ns/pid: %s", strerror(errno));
-	return fill_cgroups(c, l, why);
+	return check_cgroups(c->peer, l, why);
 }
 
 /* The rest of the edits. */
@@ -276,24 +249,12 @@ add_policy_env(struct plan *p, struct why *why)
 	return 0;
 }
 
-const struct held_gpu *
-plan_held(const struct plan *p, size_t pick)
-{
-	return plan_promises(p) ? &p->lease.tasks.promised_gpu[pick] : &p->lease.gpu[pick];
-}
-
-bool
-plan_promises(const struct plan *p)
-{
-	return lease_only_promises(&p->lease);
-}
-
 int
 plan_make(struct plan *p, struct why *why)
 {
-	const struct authz *r = p->authz;
+	const struct authz *authz = p->authz;
 
-	return label_choose(r->decision.policy, r->call->request, &p->label, why) == -1 ||
+	return label_choose(authz->decision.policy, authz->call->request, &p->label, why) == -1 ||
 	    map_ids(p, why) == -1 ||
 	    plan_folders(p, why) == -1 ||
 	    add_policy_env(p, why) == -1 ? -1 : fill_lease(p, why);
@@ -357,7 +318,6 @@ plan_free(struct plan *p)
 	edits_free(&p->edits);
 	lease_free(&p->lease);
 	changes_free(&p->changes);
-	engine_answer_free(&p->comes);
-	strlist_free(&p->specs);
+	engine_answer_free(&p->answer);
 	free(p->reply);
 }

@@ -1,17 +1,17 @@
 /*
  * What a grant will do: the lease that it will be, and the changes to config.json. A plan is made from an authorization
  * in steps: plan_make() before the lock on the leases is taken, picking.h and plangpus.h under it, plan_complete()
- * after it. None of these changes anything on the host but files of leases; what was done for other leases that are
- * over is undone under the lock (leaseend.h).
+ * after it. None of these changes anything on the host but gpuhelper's own files (leases, queue, locks, log); what was
+ * done for other leases that are over is undone under the lock (leaseend.h).
  */
 #ifndef GPUHELPER_ROOT_GRANT_PLAN_H
 #define GPUHELPER_ROOT_GRANT_PLAN_H
 
-#include "../../ask/engineask.h"
+#include "../../ask/enginequery.h"
 #include "../../ask/reply.h"
 #include "../../host/access.h"
 #include "../../lease/change.h"
-#include "../../policy/driverwant.h"
+#include "../../policy/grantedgpu.h"
 #include "../lease/leaselist.h"
 #include "../node/label.h"
 #include "authz.h"
@@ -25,13 +25,11 @@ struct plan {
 	struct label label;			/* its categories are final after label_decide() (label.h) */
 	struct lease lease;
 	struct changes changes;			/* what is to be done to nodes of the host */
-	size_t folder_lookups;			/* so many of the lease's lookup paths, the first ones, lead to folders */
 	struct edits edits;
-	struct allotted picks[GPUS_MAX];	/* one for each GPU of the lease, or that it promises, in the same order */
+	struct granted_gpu picks[GPUS_MAX];	/* one for each GPU of the lease, or that it promises, in the same order */
 	size_t picked;
-	struct engine_answer comes;		/* what comes with the picks; its «why»: why that is not known */
-	struct driver_nodes extra;		/* the picks' nodes that only CDI specs name */
-	struct strlist specs;			/* for the audit log: the CDI specs of the driver's files */
+	struct engine_answer answer;		/* what comes with the picks; its «why»: why that is not known */
+	struct extra_nodes extra_nodes;		/* the picks' nodes that only CDI specs name */
 	/* makes «reply» of the rest, and again when missing nodes were made. -1 with *why */
 	int (*write_reply)(struct plan *p, struct why *why);
 	char *reply;				/* as it is sent */
@@ -62,12 +60,6 @@ int plan_encode_reply(struct plan *p, struct reply *r, struct why *why);
 
 /* Fills in edits.gpus. -1 with *why: memory is short. */
 int plan_name_gpus(struct plan *p, struct why *why);
-
-/* The GPU of a pick as it is held, or is to be. */
-const struct held_gpu *plan_held(const struct plan *p, size_t pick);
-
-/* True if the container is to be promised its GPUs (leasetasks.h), and gets none now. */
-bool plan_promises(const struct plan *p);
 
 /* True if the container's first process is a program that only pauses, by «placeholder_init» in gpuhelper.conf. */
 bool plan_has_placeholder(const struct plan *p);

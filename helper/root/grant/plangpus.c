@@ -6,111 +6,51 @@
 
 #include "../../base/cleanup.h"
 #include "../child/engine.h"
+#include "../child/looker.h"
 #include "../lease/lookups.h"
 #include "../node/device.h"
-#include "../self/timer.h"
 #include "leasesfor.h"
 
-#define LOOKUPS_MS 3000	/* found in microseconds, unless a path leads into a file system that does not answer */
-
 /* Files and variables. */
-
-static void
-list_wants(const struct plan *p, struct driver_want want[GPUS_MAX])
-{
-	size_t i;
-
-	for (i = 0; i < p->picked; i++)
-		want[i] = (struct driver_want){ p->picks[i].gpu, p->picks[i].rule };
-}
 
 int
 plan_extra_nodes(struct plan *p, struct why *why)
 {
-	struct driver_want want[GPUS_MAX];
-
-	list_wants(p, want);
-	return engine_take_nodes(&p->comes, &p->authz->decision, want, p->picked, &p->extra, why) == -1 ? -1 :
-	    lease_add_extra(&p->extra, &p->lease, why);
+	return engine_take_nodes(&p->answer, &p->authz->decision, p->picks, p->picked, &p->extra_nodes, why) == -1 ? -1 :
+	    lease_add_extra(&p->extra_nodes, &p->lease, why);
 }
 
 int
 plan_driver_files(struct plan *p, struct why *why)
 {
-	const struct authz *r = p->authz;
-	struct driver_want want[GPUS_MAX];
+	const struct authz *authz = p->authz;
+	const struct untrusted *w = &authz->call->request->untrusted;
 
-	if (!r->looked)
+	/* where no GPUs were looked for, only a workload manager's variables remain, which must name none */
+	if (!authz->searched && w->cuda_visible == NULL && w->rocr_visible == NULL)
 		return 0;
-	list_wants(p, want);
-	/* gpuhelper-engine has picked what a grant gets now; a promise is of all candidates, another grant has no GPUs */
-	if ((plan_promises(p) || p->picked == 0) && engine_ask_all(&r->decision, want, p->picked, &p->comes, why) == -1)
+	/* where gpuhelper-engine picked the GPUs, its answer has this already; it picks none for a promise, or for no GPU */
+	if ((lease_only_promises(&p->lease) || p->picked == 0) &&
+	    engine_ask_all(&authz->decision, p->picks, p->picked, w, &p->edits, &p->answer, why) == -1)
 		return -1;
-	if (plan_extra_nodes(p, why) == -1 || engine_take_edits(&p->comes, &r->settings, &p->edits, &p->specs, why) == -1)
-		return -1;
-	edits_sort_mounts(&p->edits);
-	return 0;
-}
-
-/* The driver's files are root's, but gpuhelper-engine says where they are. */
-static int
-note_driver_lookups(struct plan *p, struct why *why)
-{
-	int ret;
-
-	end_after(LOOKUPS_MS);
-	ret = lookups_note_driver(&p->edits, &p->lease, why);
-	end_after(0);
-	return ret;
+	return plan_extra_nodes(p, why) == -1 ? -1 : engine_take_edits(&p->answer, &authz->settings, &p->edits.driver, why);
 }
 
 /*
- * A workload manager's variable numbers the GPUs of the host. The container sees only its own GPUs, so the variable
- * must name all of these: 0, 1, and so on.
+ * The runtime resolves the paths to the driver's files and hooks again, too. They are looked at under the lock and
+ * after the leases were read, so that nobody can redirect what is found.
  */
 static int
-renumber(const struct plan *p, enum gpu_vendor vendor, const char *bound, const char *variable, struct strlist *env,
-    struct why *why)
+find_driver_files(struct plan *p, struct why *why)
 {
-	autobuf struct buf b = { 0 };
-	unsigned n = 0;
-	size_t i;
+	const size_t folders = p->lease.lookups;
+	autostrlist struct strlist files = { 0 };
 
-	if (bound == NULL || !p->authz->settings.respect_allocation)
-		return 0;
-	buf_printf(&b, "%s=", variable);
-	for (i = 0; i < p->picked; i++)
-		if (p->picks[i].gpu->vendor == vendor) {
-			buf_printf(&b, n > 0 ? ",%u" : "%u", n);
-			n++;
-		}
-	return b.failed || !strlist_add(env, b.p, SIZE_MAX) ? refuse_nomem(why) : 0;
-}
-
-int
-plan_task_env(const struct plan *p, struct strlist *env, struct why *why)
-{
-	const struct request *r = p->authz->call->request;
-
-	return renumber(p, GPU_NVIDIA, r->words.cuda_visible, "CUDA_VISIBLE_DEVICES", env, why) == -1 ||
-	    renumber(p, GPU_AMD, r->words.rocr_visible, "ROCR_VISIBLE_DEVICES", env, why) == -1 ? -1 : 0;
-}
-
-/* The variables that depend on which GPUs were picked. A promise's task gets them when it takes its GPUs. */
-static int
-add_picks_env(struct plan *p, struct why *why)
-{
-	autostrlist struct strlist env = { 0 };
-	size_t i;
-
-	if (plan_promises(p))
-		return 0;
-	if (plan_task_env(p, &env, why) == -1)
-		return -1;
-	for (i = 0; i < env.n; i++)
-		if (!edits_add_env(&p->edits, env.v[i]))
-			return refuse_nomem(why);
-	return 0;
+	p->lease.container.hooked = p->edits.driver.run.n > 0;
+	if (!strlist_append(&files, &p->edits.driver.mounted) || !strlist_append(&files, &p->edits.driver.run))
+		return refuse_nomem(why);
+	return files.n > 0 && looker_ask_files(&files, &p->lease, why) == -1 ? -1 :
+	    lookups_check_hooks(&p->lease, folders, why);
 }
 
 /* Nodes. */
@@ -119,16 +59,18 @@ add_picks_env(struct plan *p, struct why *why)
 static int
 each_node(struct plan *p, const struct device_view *all, device_do *step, struct why *why)
 {
+	/* the GPUs of the picks, as they are held or are to be */
+	const struct leased_gpu *gpu = lease_only_promises(&p->lease) ? p->lease.tasks.promised_gpu : p->lease.gpu;
 	struct device_view view = *all;
 	size_t i;
 
 	for (i = 0; i < p->picked; i++) {
-		view.alone = plan_held(p, i)->exclusive && plan_held(p, i)->part[0] == '\0';
+		view.alone = gpu[i].exclusive && gpu[i].part[0] == '\0';
 		if (device_each(&view, p->picks[i].gpu, p->picks[i].rule->capabilities, step, &p->edits, why) == -1)
 			return -1;
 	}
-	for (i = 0; i < p->extra.n; i++)
-		if (step(all, &p->extra.v[i], &p->edits, why) == -1)
+	for (i = 0; i < p->extra_nodes.n; i++)
+		if (step(all, &p->extra_nodes.v[i], &p->edits, why) == -1)
 			return -1;
 	return 0;
 }
@@ -154,7 +96,7 @@ view_for(struct plan *p)
 }
 
 /*
- * Notes all nodes as promised, and none as open. The container gets nothing yet, so of the changes only those remain
+ * Notes all nodes as promised, and none as allowed. The container gets nothing yet, so of the changes only those remain
  * that make missing nodes.
  */
 static int
@@ -182,7 +124,7 @@ promise_nodes(struct plan *p, struct why *why)
 
 /* The nodes of the edits are those that the container's device rules are to allow. */
 static int
-open_in_lease(struct plan *p, struct why *why)
+allow_in_lease(struct plan *p, struct why *why)
 {
 	const struct edits *e = &p->edits;
 	autofree struct devnum *v = calloc(e->nodes + 1, sizeof(*v));
@@ -192,7 +134,7 @@ open_in_lease(struct plan *p, struct why *why)
 		return refuse_nomem(why);
 	for (i = 0; i < e->nodes; i++)
 		v[i] = (struct devnum){ e->node[i].major, e->node[i].minor };
-	lease_tasks_open(&p->lease.tasks, v, e->nodes);
+	lease_tasks_allow(&p->lease.tasks, v, e->nodes);
 	return 0;
 }
 
@@ -200,7 +142,8 @@ open_in_lease(struct plan *p, struct why *why)
 static int
 finish_nodes(struct plan *p, struct why *why)
 {
-	return !p->lease.placeholder ? 0 : plan_promises(p) ? promise_nodes(p, why) : open_in_lease(p, why);
+	return !p->lease.gpus_by_task ? 0 : lease_only_promises(&p->lease) ? promise_nodes(p, why) :
+	    allow_in_lease(p, why);
 }
 
 int
@@ -233,6 +176,6 @@ plan_gpus(struct plan *p, struct leases *ls, struct why *why)
 {
 	struct lease *l = &p->lease;
 
-	return note_driver_lookups(p, why) == -1 || lookups_check_root(l, l->uid, why) == -1 ||
-	    lookups_may_add(ls, l, why) == -1 || add_picks_env(p, why) == -1 || plan_nodes(p, ls, why) == -1 ? -1 : 0;
+	return find_driver_files(p, why) == -1 || lookups_check_root(l, l->uid, why) == -1 ||
+	    lookups_may_add(ls, l, why) == -1 || plan_nodes(p, ls, why) == -1 ? -1 : 0;
 }

@@ -21,10 +21,7 @@ int plan_extra_nodes(struct plan *p, struct why *why);
 /* Another part: plans the changes to the nodes, and adds the nodes to the edits. The caller writes the lease. */
 int plan_nodes(struct plan *p, struct leases *ls, struct why *why);
 
-/* Adds the variables of a task that has taken the picks. -1 with *why: memory is short. */
-int plan_task_env(const struct plan *p, struct strlist *env, struct why *why);
-
-/* The same after the missing nodes were made, since they can be checked only then. -1 with *why. */
+/* As plan_nodes(), after the missing nodes were made, since they can be checked only then. -1 with *why. */
 int plan_made_nodes(struct plan *p, struct why *why);
 
 #endif

@@ -209,20 +209,21 @@ read_one(struct leases *ls, struct lease_file *f, struct why *why)
 }
 
 static bool
-is_queried(const struct lease_file *f, const struct lease_query *c)
+is_queried(const struct lease_file *f, const struct lease_query *which)
 {
-	return c->all || (c->of_user && f->name.uid == c->uid) || (f->name.flags & c->flags) != 0 ||
-	    (c->key != NULL && strcmp(f->name.key, c->key) == 0) || (c->keys != NULL && strlist_has(c->keys, f->name.key)) ||
-	    lease_name_may_have(&f->name, &c->bloom);
+	return which->all || (which->of_user && f->name.uid == which->uid) || (f->name.flags & which->flags) != 0 ||
+	    (which->key != NULL && strcmp(f->name.key, which->key) == 0) ||
+	    (which->keys != NULL && strlist_has(which->keys, f->name.key)) ||
+	    lease_name_may_have(&f->name, &which->bloom);
 }
 
 static int
-read_those(struct leases *ls, const struct lease_query *c, struct why *why)
+read_those(struct leases *ls, const struct lease_query *which, struct why *why)
 {
 	struct lease_file *f;
 
 	for (f = ls->file; f < ls->file + ls->files; f++)
-		if (!f->read && !f->gone && is_queried(f, c) && read_one(ls, f, why) == -1)
+		if (!f->read && !f->gone && is_queried(f, which) && read_one(ls, f, why) == -1)
 			return -1;
 	return 0;
 }
@@ -232,21 +233,21 @@ read_those(struct leases *ls, const struct lease_query *c, struct why *why)
  * leases at all, all are read.
  */
 static int
-read_for_room(struct leases *ls, const struct lease_query *c, struct why *why)
+read_for_room(struct leases *ls, const struct lease_query *which, struct why *why)
 {
-	struct lease_query more = { .uid = c->uid };
+	struct lease_query more = { .uid = which->uid };
 	struct tally t;
 
-	leases_tally(ls, c->uid, &t);
+	leases_tally(ls, which->uid, &t);
 	more.all = t.all >= LEASES_MAX;
-	more.of_user = tally_is_full(&t, c->uid, LEASE_ROOM);
+	more.of_user = tally_is_full(&t, which->uid, LEASE_ROOM);
 	return read_those(ls, &more, why);
 }
 
 int
-leases_read(struct leases *ls, const struct lease_query *c, struct why *why)
+leases_read(struct leases *ls, const struct lease_query *which, struct why *why)
 {
-	return read_those(ls, c, why) == -1 ? -1 : c->new_lease ? read_for_room(ls, c, why) : 0;
+	return read_those(ls, which, why) == -1 ? -1 : which->new_lease ? read_for_room(ls, which, why) : 0;
 }
 
 static int
@@ -285,14 +286,14 @@ leases_find(const struct leases *ls, uint32_t uid, const char *root, const char 
 }
 
 struct lease *
-leases_find_of(struct leases *ls, const char *key, struct process_id client, const char *boot, struct why *why)
+leases_find_of(struct leases *ls, const char *key, struct process_id asker, const char *boot, struct why *why)
 {
 	struct lease *l;
 
 	if (leases_read(ls, &(struct lease_query){ .key = key }, why) == -1)
 		return NULL;
-	if ((l = find_key(ls, key)) != NULL && process_id_same(&l->client, &client) && strcmp(l->boot, boot) == 0)
+	if ((l = find_key(ls, key)) != NULL && process_id_same(&l->asker, &asker) && strcmp(l->boot, boot) == 0)
 		return l;
-	refuse(why, WHY_AGAIN, "the lease is gone: it does not outlive PID %d, which asked for it; try again", client.pid);
+	refuse(why, WHY_AGAIN, "the lease is gone: it does not outlive PID %d, which asked for it; try again", asker.pid);
 	return NULL;
 }

@@ -11,12 +11,12 @@
 #define LEASES_PER_USER 512	/* or one user could leave nothing to the others */
 
 #define LEASE_TEXT_MAX (LEASE_FILE_MAX - (128 << 10))	/* bytes when it is new: its cgroups come later */
-#define LEASES_MIB_PER_USER 2	/* or one user's leases could slow others down; none needs more than 4 KiB */
+#define LEASES_MIB_PER_USER 2	/* or one user's leases could slow others down; most have less than 4 KiB */
 
 /* A lease's file. */
 struct lease_file {
 	const char *text;	/* its name */
-	struct lease_name name;	/* the same, parsed; the uid of an old name is known once the file is read */
+	struct lease_name name;	/* the same, parsed */
 	bool read, gone;
 };
 
@@ -57,7 +57,7 @@ int leases_lock_as_holder(struct leases *ls, uint32_t uid, struct why *why);
  * Reads the leases that *c describes and that were not read before. -1 with *why: also if one of their files can't be
  * read, or its name does not cover the lease. Such a file may hold a GPU, so nothing is granted.
  */
-int leases_read(struct leases *ls, const struct lease_query *c, struct why *why);
+int leases_read(struct leases *ls, const struct lease_query *which, struct why *why);
 /* Frees the leases, and releases the lock. */
 void leases_close(struct leases *ls);
 #define autoleases __attribute__((cleanup(leases_close)))	/* begins as LEASES_CLOSED */
@@ -72,7 +72,7 @@ bool leases_have(const struct leases *ls, const char *key);
  * Finds the lease with this key, reads it if necessary, and checks that this process asked for it: another process
  * may have ended that lease since, and have made one of the same name. NULL with *why: there is none.
  */
-struct lease *leases_find_of(struct leases *ls, const char *key, struct process_id client, const char *boot,
+struct lease *leases_find_of(struct leases *ls, const char *key, struct process_id asker, const char *boot,
     struct why *why);
 
 /* The number of all leases, and the number and bytes of one user's. */

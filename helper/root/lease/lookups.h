@@ -6,27 +6,17 @@
 #ifndef GPUHELPER_ROOT_LEASE_LOOKUPS_H
 #define GPUHELPER_ROOT_LEASE_LOOKUPS_H
 
-#include "../../host/folder/mounts.h"
-#include "../../kernel/idmap.h"
 #include "leaselist.h"
 
 /*
- * Adds the lookup paths of the edits' folders to *l, by the mount table with which these were found, and sets
- * l->host_root: whether the container's root is the host's root. -1 with *why.
+ * Checks the lookup paths of hooks, which the lease has from the one with the index «from» on, against its own folders:
+ * root runs poststart and poststop hooks when the container already exists, and could have changed them. -1 with *why.
  */
-int lookups_note(const struct edits *e, const struct mount_table *mounts, const struct idmap *uids, struct lease *l,
-    struct why *why);
+int lookups_check_hooks(const struct lease *l, size_t from, struct why *why);
 
 /*
- * Adds the lookup paths of the edits' driver files and hooks to *l, after lookups_note(): the runtime resolves these
- * paths again, too. To be called under the lock and after the leases were read, so that nobody can redirect
- * what is found. -1 with *why.
- */
-int lookups_note_driver(const struct edits *e, struct lease *l, struct why *why);
-
-/*
- * To be called after lookups_note() and lookups_note_driver(), for a request of uid. Refuses a container whose root is
- * the host's root, unless uid is 0: everyone's folders are compared with such a container's. -1 with *why.
+ * To be called once the lease has its lookup paths. Refuses a container whose root is the host's root, unless the uid
+ * that asks is 0: everyone's folders are compared with such a container's. -1 with *why.
  */
 int lookups_check_root(const struct lease *l, uint32_t uid, struct why *why);
 
@@ -38,7 +28,7 @@ int lookups_may_add(const struct leases *ls, const struct lease *l, struct why *
 
 /*
  * To be called once the container exists and its folders are mounted: only those that it may write to as the host's
- * root still matter, and the others are dropped.
+ * root still matter, and the others are dropped, unless hooks are still to be run.
  */
 void lookups_keep_writable(struct lease *l);
 

@@ -23,9 +23,9 @@
 #include "../log/audit.h"
 #include "../self/state.h"
 
-#define VERSION 5		/* of the files; a file of another version is dropped, since its waiter will ask again */
-#define WAITERS_MAX 1024
-#define WAITERS_PER_USER 256
+#define VERSION 5		/* of the files; a file of another version is dropped, since its process will ask again */
+#define QUEUED_MAX 1024
+#define QUEUED_PER_USER 256
 
 static uint64_t
 since_boot_ns(void)
@@ -47,9 +47,9 @@ queued_free(struct queued *w)
 {
 	size_t i;
 
-	for (i = 0; i < w->wants; i++)
-		free(w->want[i].candidate);
-	free(w->want);
+	for (i = 0; i < w->demands; i++)
+		free(w->demand[i].candidate);
+	free(w->demand);
 	free(w->id);
 	free(w->pipeline);
 	free(w->policy);
@@ -57,12 +57,13 @@ queued_free(struct queued *w)
 }
 
 static void
-want_lines(struct lines *s, void *member)
+demand_lines(struct lines *s, void *member)
 {
-	struct pick_want *w = member;
+	struct gpu_demand *w = member;
 
-	word_u32(s, &w->count);
-	lines_members(s, "candidate", (void **)&w->candidate, &w->candidates, SIZE_MAX, sizeof(*w->candidate), held_gpu_words);
+	field_u32(s, &w->count);
+	lines_members(s, "candidate", (void **)&w->candidate, &w->candidates, SIZE_MAX, sizeof(*w->candidate),
+	    leased_gpu_fields);
 }
 
 static bool
@@ -71,28 +72,28 @@ queued_lines(struct lines *s, struct queued *w)
 	uint32_t version = VERSION;
 
 	lines_begin(s, "waiter");
-	word_u32(s, &version);
+	field_u32(s, &version);
 	if (version != VERSION)
 		s->failed = true;
-	word_copy(s, &w->id);
-	word_copy(s, &w->pipeline);
-	word_u32(s, &w->uid);
-	process_id_words(s, &w->client);
-	process_id_words(s, &w->task);
-	word_u64(s, &w->arrived);
-	word_i64(s, &w->since);
-	word_u32(s, &w->wait);
+	field_copy(s, &w->id);
+	field_copy(s, &w->pipeline);
+	field_u32(s, &w->uid);
+	process_id_fields(s, &w->asker);
+	process_id_fields(s, &w->task);
+	field_u64(s, &w->arrived);
+	field_i64(s, &w->since);
+	field_u32(s, &w->wait);
 	lines_begin(s, "by");
-	word_copy(s, &w->policy);
-	word_u32(s, &w->max_gpus);
-	word_u32(s, &w->priority);
-	word_u32(s, &w->urgent_after);
-	lines_members(s, "want", (void **)&w->want, &w->wants, SIZE_MAX, sizeof(*w->want), want_lines);
+	field_copy(s, &w->policy);
+	field_u32(s, &w->max_gpus);
+	field_u32(s, &w->priority);
+	field_u32(s, &w->urgent_after);
+	lines_members(s, "want", (void **)&w->demand, &w->demands, SIZE_MAX, sizeof(*w->demand), demand_lines);
 	return lines_finish(s);
 }
 
 /*
- * Reads a waiter's file. 1: it is no waiter of this version, and keeps no position. -1 with *why: it can't
+ * Reads a request's file. 1: the file is not of this version, and keeps no position. -1 with *why: it can't
  * be read, and may be one.
  */
 static int
@@ -110,7 +111,7 @@ load_queued(int dir, const char *name, struct queued *w, struct why *why)
 		return 1;
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == -1)
 		return refuse(why, WHY_IO, "%s/queue/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
-	/* a waiter renews its position without the lock, so the file may change while it is read */
+	/* a request renews its position without the lock, so the file may change while it is read */
 	while ((text = trust_read(dir, name, name, 1 << 20, true, &len, why)) == NULL && why->code == WHY_AGAIN &&
 	    tries-- > 0)
 		;
@@ -124,8 +125,8 @@ load_queued(int dir, const char *name, struct queued *w, struct why *why)
 }
 
 /*
- * True if the waiter keeps its position. After its full wait it asks once more, and is told that the wait is over.
- * Checks only that the numbers of processes are in use: a scan of a process could block. A task's client is root's
+ * True if the request keeps its position. After its full wait it asks once more, and is told that the wait is over.
+ * Checks only that the numbers of processes are in use: a scan of a process could block. A task's asker is root's
  * wrapper, which takes the position away when the task ends. changed: milliseconds since boot when a lease last
  * changed.
  */
@@ -138,8 +139,8 @@ still_waits(const struct queued *w, uint64_t changed)
 		return false;
 	if (w->task.pid == 0 && w->renewed < changed && changed + WOKEN_MS < now)
 		return false;
-	return w->renewed <= now && now - w->renewed <= silence && process_is_there(w->client.pid) &&
-	    (w->task.pid == 0 || (process_is_there(w->task.pid) && process_id_lives(w->client)));
+	return w->renewed <= now && now - w->renewed <= silence && process_is_there(w->asker.pid) &&
+	    (w->task.pid == 0 || (process_is_there(w->task.pid) && process_id_lives(w->asker)));
 }
 
 static unsigned
@@ -188,7 +189,7 @@ by_order(const void *a, const void *b)
 	return x->arrived != y->arrived ? (x->arrived > y->arrived) - (x->arrived < y->arrived) : strcmp(x->key, y->key);
 }
 
-/* Adds the waiter to the list. -1 with *why: memory is short; *w is then freed. */
+/* Adds the request to the list. -1 with *why: memory is short; *w is then freed. */
 static int
 add_queued(struct queue *q, struct queued *w, struct why *why)
 {
@@ -243,7 +244,7 @@ queue_open(struct queue *q, int audit, struct why *why)
 
 	*q = (struct queue){ .dir = -1 };
 	if ((q->dir = state_dir("queue", why)) == -1 ||
-	    state_list(q->dir, GPUHELPER_RUNDIR "/queue", 4 * WAITERS_MAX, &names, why) == -1)
+	    state_list(q->dir, GPUHELPER_RUNDIR "/queue", 4 * QUEUED_MAX, &names, why) == -1)
 		return -1;
 	for (i = 0; i < names.n; i++) {
 		if ((ret = load_queued(q->dir, names.v[i], &w, why)) == 0)
@@ -293,7 +294,7 @@ queue_waited(const struct queue *q, const char *key)
 	return position == q->n ? 0 : waited(&q->v[position]);
 }
 
-/* True if the waiter goes before a request that is not in the queue yet. */
+/* True if the queued request goes before one that is not in the queue yet. */
 static bool
 goes_before(const struct queued *v, const struct queued *w)
 {
@@ -311,17 +312,7 @@ queue_before(const struct queue *q, const struct queued *w)
 	return position;
 }
 
-size_t
-queue_count(const struct queue *q, const char *policy)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < q->n; i++)
-		n += strcmp(q->v[i].policy, policy) == 0;
-	return n;
-}
-
-/* Sets a file's modification time to now, counted from boot: when its waiter last asked. */
+/* Sets a file's modification time to now, counted from boot: when its request was last renewed. */
 static void
 touch(int dir, const char *key)
 {
@@ -332,7 +323,7 @@ touch(int dir, const char *key)
 	(void)utimensat(dir, key, times, AT_SYMLINK_NOFOLLOW);
 }
 
-/* True if the waiter's file has this text. A file that is written wakes all tasks that wait. */
+/* True if the request's file has this text. A file that is written wakes all tasks that wait. */
 static bool
 is_written(const struct queue *q, size_t position, const struct buf *text)
 {
@@ -341,16 +332,31 @@ is_written(const struct queue *q, size_t position, const struct buf *text)
 	return position < q->n && queued_lines(&(struct lines){ .out = &old }, &q->v[position]) && strcmp(old.p, text->p) == 0;
 }
 
-int
-queue_stay(struct queue *q, struct queued *w, struct why *why)
+/* For a request that is not in the queue yet. */
+static int
+check_limits(const struct queue *q, const struct queued *w, unsigned max_waiting, struct why *why)
 {
-	size_t position = queue_position(q, w->key), i, own = 0;
+	size_t i, own = 0, of_policy = 0;
+
+	for (i = 0; i < q->n; i++) {
+		own += q->v[i].uid == w->uid;
+		of_policy += strcmp(q->v[i].policy, w->policy) == 0;
+	}
+	if (max_waiting != 0 && of_policy >= max_waiting)
+		return refuse(why, WHY_AGAIN, "%s: as many of its containers wait already as may (max_waiting = %u)", w->policy,
+		    max_waiting);
+	return q->n < QUEUED_MAX && own < QUEUED_PER_USER ? 0 :
+	    refuse(why, WHY_AGAIN, "too many containers wait for GPUs already (%zu): try again", q->n);
+}
+
+int
+queue_stay(struct queue *q, struct queued *w, unsigned max_waiting, struct why *why)
+{
+	const size_t position = queue_position(q, w->key);
 	autobuf struct buf text = { 0 };
 
-	for (i = 0; i < q->n; i++)
-		own += q->v[i].uid == w->uid;
-	if (position == q->n && (q->n >= WAITERS_MAX || own >= WAITERS_PER_USER))
-		return refuse(why, WHY_AGAIN, "too many containers wait for GPUs already (%zu): try again", q->n);
+	if (position == q->n && check_limits(q, w, max_waiting, why) == -1)
+		return -1;
 	w->arrived = position < q->n ? q->v[position].arrived : since_boot_ns();
 	w->since = position < q->n ? q->v[position].since : time(NULL);
 	if (!queued_lines(&(struct lines){ .out = &text }, w))

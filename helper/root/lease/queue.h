@@ -1,9 +1,9 @@
 /*
  * The queue for GPUs: /run/gpuhelper/queue, with a file for each waiting container. Those that have waited for half of
  * max_wait go first, then those of a higher priority, then those whose team has used least for its share
- * (teamshares.h), then those that came earlier. A request gets no GPU that is reserved for one before it. keep_for() in
- * engine/allot.c reserves them, even if they do not suffice for that request. One later request may still get GPUs that
- * do not suffice: a request that asks for the last time, and whose user holds no GPU that a request before it wants.
+ * (teamshares.h), then those that came earlier. A request gets no GPU that is reserved for one before it. reserve_for()
+ * in engine/allocate.c reserves them, even if they do not suffice for that request. Of these, a later request may
+ * still get some if it asks for the last time, and its user holds no GPU that a request before it demands.
  */
 #ifndef GPUHELPER_ROOT_LEASE_QUEUE_H
 #define GPUHELPER_ROOT_LEASE_QUEUE_H
@@ -23,14 +23,14 @@ struct queued {
 	uint64_t share_used;		/* what its team has used for its share (usage.h; not in the file) */
 	bool urgent;			/* it has waited so long (not in the file) */
 	uint32_t uid;
-	struct process_id client;	/* the process that asks repeatedly */
+	struct process_id asker;	/* the process that asks repeatedly */
 	struct process_id task;		/* the process in the container that waits; pid 0: the container's create waits */
 	uint64_t arrived;		/* nanoseconds since boot when it came */
 	uint64_t renewed;	/* milliseconds since boot when it last asked */
 	int64_t since;		/* seconds since 1970, for people */
 	unsigned wait;		/* seconds that it may wait */
-	struct pick_want *want;	/* the candidates are owned */
-	size_t wants;
+	struct gpu_demand *demand;	/* the candidates are owned */
+	size_t demands;
 };
 
 struct queue {
@@ -40,38 +40,35 @@ struct queue {
 };
 
 /*
- * Reads the queue, under the lock on the leases. Removes waiters whose processes are gone, that have not asked for 60 s
- * (root's are woken, and else ask every 25 s; other users' for 2 s), that were woken and do not ask, or that have
- * waited longer than they may; of root's, the log «audit» gets a record. -1: leaves their files in place. -1 with *why.
- * queue_close() in either case.
+ * Reads the queue, under the lock on the leases. Removes a request whose process is gone; one that was silent for
+ * SILENCE_MS (root's) or POLLED_MS (others'), or, a create, for WOKEN_MS after it was woken; and one that has waited
+ * longer than it may. Of root's, the log «audit» gets a record. With audit -1, leaves their files in place. -1 with
+ * *why. queue_close() in either case.
  */
 int queue_open(struct queue *q, int audit, struct why *why);
 void queue_close(struct queue *q);
 #define autoqueue __attribute__((cleanup(queue_close)))
 
-/* The number of waiters before the one with this key; the number of all waiters if it is not in the queue. */
+/* The number of requests before the one with this key; the number of all if it is not in the queue. */
 size_t queue_position(const struct queue *q, const char *key);
-/* The same for a request with w->key and w->priority; if it is not in the queue, for the position that it would get. */
+/* The same for this request; if it is not in the queue, for the position that it would get. */
 size_t queue_before(const struct queue *q, const struct queued *w);
 
-/* Sorts the waiters again, after share_used has changed. */
+/* Sorts the requests again, after share_used has changed. */
 void queue_sort(struct queue *q);
 
-/* The number of waiters by this policy. */
-size_t queue_count(const struct queue *q, const char *policy);
-
-/* Seconds that the waiter with this key has waited; 0 if it is not in the queue. */
+/* Seconds that the request with this key has waited; 0 if it is not in the queue. */
 unsigned queue_waited(const struct queue *q, const char *key);
 
 /*
  * Gives w a position or keeps its position, and fills in w->arrived and w->since. -1 with *why: also (WHY_AGAIN) if too
- * many wait, of this user or of all.
+ * many wait, of this user or of all, or as many by w->policy as its max_waiting says (0: any number).
  */
-int queue_stay(struct queue *q, struct queued *w, struct why *why);
+int queue_stay(struct queue *q, struct queued *w, unsigned max_waiting, struct why *why);
 
 /*
- * Notes that the waiter with this key still asks. Needs no lock, so that a request keeps its position while it waits
- * for the lock. No position is no error.
+ * Notes that the request with this key is renewed. Needs no lock, so that it keeps its position while it waits for the
+ * lock. No position is no error.
  */
 void queue_touch(const char *key);
 

@@ -73,11 +73,11 @@ forget_and_count(int dir, uint32_t uid, struct why *why)
  * was signed, and it was signed a leeway from now at the latest.
  */
 static int64_t
-expiry_of(const struct origin *k)
+expiry_of(const struct attribution *whose)
 {
-	int64_t latest = time(NULL) + k->issuer->max_age + TOKEN_LEEWAY;
+	int64_t latest = time(NULL) + whose->by->max_age + TOKEN_LEEWAY;
 
-	return k->claims.exp < latest ? k->claims.exp : latest;
+	return whose->exp < latest ? whose->exp : latest;
 }
 
 /* Writes a file with this content, group and time under a temporary name. */
@@ -115,9 +115,10 @@ check_bound(int dir, const char *name, const char *lease_key, struct why *why)
 }
 
 int
-used_token_bind(const struct origin *k, uint32_t uid, const char *lease_key, char name[HASH_SIZE], struct why *why)
+used_token_bind(const struct attribution *whose, uint32_t uid, const char *lease_key, char name[HASH_SIZE],
+    struct why *why)
 {
-	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
+	const char *const pieces[] = { whose->issuer, whose->once, NULL };
 	autoclose int dir = open_tokens(why);
 	char file[HASH_SIZE], temp[96];
 	uint64_t random;
@@ -131,7 +132,7 @@ used_token_bind(const struct origin *k, uint32_t uid, const char *lease_key, cha
 	if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
 		return refuse(why, WHY_BUG, "getrandom: %s", strerror(errno));
 	snprintf(temp, sizeof(temp), "%s.%016llx", file, (unsigned long long)random);
-	if (stage(dir, temp, lease_key, uid, expiry_of(k), why) == -1)
+	if (stage(dir, temp, lease_key, uid, expiry_of(whose), why) == -1)
 		return -1;
 	/*
 	 * Of two helpers with the same token, only one succeeds. So would link(2), but for a moment the file would have
@@ -156,13 +157,13 @@ used_token_bind(const struct origin *k, uint32_t uid, const char *lease_key, cha
 }
 
 void
-used_token_reuse(const struct origin *k, char reuse[HASH_SIZE])
+used_token_reuse_hash(const struct attribution *whose, char reuse_hash[HASH_SIZE])
 {
-	const char *const pieces[] = { k->id.issuer, k->claims.once, NULL };
+	const char *const pieces[] = { whose->issuer, whose->once, NULL };
 
-	reuse[0] = '\0';
-	if (k->id.kind == IDENTITY_TOKEN && k->issuer != NULL && k->issuer->claims.reuse_by != NULL)
-		hash_pieces(pieces, reuse);
+	reuse_hash[0] = '\0';
+	if (whose->by != NULL && whose->by->claims.reuse_by != NULL)
+		hash_pieces(pieces, reuse_hash);
 }
 
 int
@@ -170,8 +171,8 @@ used_token_may_add(const struct leases *ls, const struct lease *l, struct why *w
 {
 	size_t i;
 
-	for (i = 0; l->reuse[0] != '\0' && i < ls->n; i++)
-		if (strcmp(ls->v[i]->reuse, l->reuse) == 0)
+	for (i = 0; l->reuse_hash[0] != '\0' && i < ls->n; i++)
+		if (strcmp(ls->v[i]->reuse_hash, l->reuse_hash) == 0)
 			return refuse(why, WHY_AGAIN, "GPUHELPER_TOKEN is in use by another container of its job, and serves one at a "
 			    "time: start this one when that one has ended");
 	return 0;

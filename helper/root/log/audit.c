@@ -154,7 +154,7 @@ bool
 audit_lease(int fd, const char *event, const struct lease *l)
 {
 	const struct request about = { .id = l->id };
-	const struct record rec = { .event = event, .uid = l->uid, .pid = l->client.pid, .request = &about,
+	const struct record rec = { .event = event, .uid = l->uid, .pid = l->asker.pid, .request = &about,
 		.of_lease = l->pipeline, .policy = l->policy };
 	struct why why = { 0 };
 

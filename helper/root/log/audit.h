@@ -28,8 +28,8 @@ int audit_write_counted(int fd, const struct record *r, enum rate_kind kind, str
 /*
  * The same in two steps, for records that are written under the lock on the leases. The first may wait for other
  * helpers of the same user, so it must be called without that lock, which other users wait for. audit_line_end() in
- * either case. If the line was not written, audit_line_end() records how many records were left out, because the line
- * would have said so.
+ * either case. The line says how many records were left out before; if it was not written, audit_line_end() records
+ * that number.
  */
 struct audit_line {
 	struct buf text;

@@ -21,9 +21,9 @@ enum rate_kind {
 };
 
 /*
- * The most bytes of the two records that can follow a grant's record of so many bytes: undo, draining or end. They are
- * written whatever the count is then, so they are counted with the grant. They have no more texts than the grant's
- * record, except a reason.
+ * The most bytes of the two records that can follow a grant's record of so many bytes: undo, «draining»
+ * (LEASE_RELEASING) or end. They are written whatever the count is then, so they are counted with the grant. They have
+ * no more texts than the grant's record, except a reason.
  */
 #define RATE_ENDS_OF(grant) (2 * (size_t)(grant) + 2048)
 

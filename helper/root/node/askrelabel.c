@@ -14,7 +14,7 @@
 #include "../../base/times.h"
 #include "../../host/clock.h"
 #include "../../host/file.h"
-#include "../../host/folder/folders.h"
+#include "../../host/folder/hardlinks.h"
 #include "../child/labeller.h"
 #include "../self/state.h"
 #include "../self/timer.h"
@@ -24,7 +24,7 @@
 static int
 check_hardlinks(struct why *why)
 {
-	const int are = folders_hardlinks_protected();
+	const int are = hardlinks_protected();
 
 	if (are == -1)
 		return refuse(why, WHY_IO, "/proc/sys/fs/protected_hardlinks: %s", strerror(errno));
@@ -34,21 +34,21 @@ check_hardlinks(struct why *why)
 
 /* Lets only one helper of a user label at a time: many of them could take up what all other users need. */
 static int
-lock_for_user(const struct peer *p, int *user_lock, struct why *why)
+lock_for_user(const struct peer *peer, int *user_lock, struct why *why)
 {
 	autoclose int locks = -1;
 	char name[32];
 
 	*user_lock = -1;
-	if (p->client.uid == 0)
+	if (peer->client.uid == 0)
 		return 0;
-	snprintf(name, sizeof(name), "folders-%u", p->client.uid);
+	snprintf(name, sizeof(name), "folders-%u", peer->client.uid);
 	if ((locks = state_dir("locks", why)) == -1)
 		return -1;
 	if ((*user_lock = state_lock(locks, name, LOCK_WAIT_MS, why)) != -1)
 		return 0;
 	return why->code != WHY_AGAIN ? -1 : refuse(why, WHY_AGAIN, "gpuhelper is labelling folders for another container "
-	    "of uid %u: try again", p->client.uid);
+	    "of uid %u: try again", peer->client.uid);
 }
 
 static int
@@ -67,9 +67,9 @@ go_through_one(struct ask_relabel *r, const struct edit_mount *m, uint32_t numbe
 	autoclose int fd = -1;
 	const struct process_id client = { r->peer->pid, r->peer->start };
 	const int64_t left = r->begun + ms - clock_ms();
-	struct label_ask a;
+	struct label_query a;
 
-	label_ask_begin(&a, verb);
+	label_query_begin(&a, verb);
 	a.relabel = m->relabel;
 	a.enforcing = r->label->state == SELINUX_ENFORCING;
 	a.ms = left > 0 ? (uint32_t)left : 0;
@@ -77,7 +77,7 @@ go_through_one(struct ask_relabel *r, const struct edit_mount *m, uint32_t numbe
 	snprintf(a.who, sizeof(a.who), "%s", r->label->process.level);
 	if ((size_t)snprintf(a.path, sizeof(a.path), "%s", m->source) >= sizeof(a.path))
 		return refuse(why, WHY_CONFIG, "folder %.200s...: its path is too long", m->source);
-	/* folders.c found where this path leads, and only root can change that since */
+	/* folderwalk.c has seen where this path leads, and only root can change that since */
 	end_after(STUCK_MS);
 	if (root != -1)
 		fd = file_open_beneath(root, m->source + 1, O_PATH | O_DIRECTORY);

@@ -4,12 +4,12 @@
  * This is not a change of a lease, and nothing is kept to undo it: a folder's new label stays, as with an engine's :z
  * and :Z. If relabelling is stopped half-way, the next container's grant finishes it, because every entry is checked
  * each time. If two containers would give a folder different labels, the lease of the first keeps the second out
- * (held_folders_overlap()).
+ * (leased_folders_overlap()).
  */
 #ifndef GPUHELPER_ROOT_NODE_ASKRELABEL_H
 #define GPUHELPER_ROOT_NODE_ASKRELABEL_H
 
-#include "../../ask/labelask.h"
+#include "../../ask/labelquery.h"
 #include "../enter/peer.h"
 #include "label.h"
 

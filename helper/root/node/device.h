@@ -21,8 +21,8 @@ struct device_view {
 };
 
 /*
- * If the node is missing, and nvidia-modprobe would make it, plans a change that makes it. -1 with *why if it can't be
- * made, unless it is optional.
+ * If the node is missing, and nvidia-modprobe would make it, plans a change that makes it; if it was made for another
+ * lease, plans to share that. -1 with *why if it can't be made, unless it is optional.
  */
 int device_plan(const struct device_view *v, const struct gpu_node *n, struct edits *unused, struct why *why);
 

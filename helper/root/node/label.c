@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "../../host/file.h"
-#include "../../host/folder/mounts.h"
 #include "../child/labeller.h"
 
 #define DRAWS 64	/* attempts; of half a million pairs, at most 4096 are taken */
@@ -184,12 +183,12 @@ check_folder_label(const struct label *l, const struct edit_mount *m, int fd, st
 
 /* Refuses one folder with two labels. folders.c does not notice two mounts of one folder. */
 static int
-check_once(const struct held_folder *f, const struct lease *l, struct why *why)
+check_once(const struct leased_folder *f, const struct lease *l, struct why *why)
 {
 	size_t i;
 
 	for (i = 0; i < l->folders; i++)
-		if (l->folder[i].relabel != f->relabel && held_folders_overlap(&l->folder[i], f))
+		if (l->folder[i].relabel != f->relabel && leased_folders_overlap(&l->folder[i], f))
 			return refuse(why, WHY_CONFIG, "folders %s and %s are the same, or one is in the other: they can't have "
 			    "different labels (relabel)", l->folder[i].path, f->path);
 	return 0;
@@ -197,26 +196,26 @@ check_once(const struct held_folder *f, const struct lease *l, struct why *why)
 
 /* Writes the folder into the lease, for later requests to compare with. */
 static int
-hold_folder(const struct label *l, const struct edit_mount *m, const struct mount_table *mounts, int fd,
-    struct lease *lease, struct why *why)
+hold_folder(const struct label *l, const struct edit_mount *m, struct lease *lease, struct why *why)
 {
-	autoheldfolder struct held_folder f = { .relabel = m->relabel };
+	const size_t fs = strcspn(m->fs_path, " ");
+	autoleasedfolder struct leased_folder f = { .relabel = m->relabel };
 
 	if (m->relabel == RELABEL_PRIVATE && l->state == SELINUX_ENFORCING &&
 	    (level_categories(l->process.level) == 0 || strchr(l->process.level, '-') != NULL))
 		return refuse(why, WHY_CONFIG, "folder %s can't be private to a container of level \"%s\", which has no categories "
 		    "of its own: selinux = { level = \"auto\"; } in the policy", m->source, l->process.level);
-	if (!mounts_fs_path(mounts, fd, m->source, &f.fs, &f.fs_path) || (f.path = strdup(m->source)) == NULL)
-		return refuse(why, WHY_IO, "folder %s: its mount is not in /proc/self/mountinfo", m->source);
-	if (!text_is_utf8(f.fs_path, strlen(f.fs_path)))
-		return refuse(why, WHY_CONFIG, "folder %s is mounted from a directory whose name is not UTF-8", m->source);
+	f.path = strdup(m->source);
+	f.fs = strndup(m->fs_path, fs);
+	f.fs_path = strdup(m->fs_path + fs + 1);
+	if (f.path == NULL || f.fs == NULL || f.fs_path == NULL)
+		return refuse_nomem(why);
 	return check_once(&f, lease, why) == -1 ? -1 : lease_add_folder(lease, &f) ? 0 : refuse_nomem(why);
 }
 
 int
 label_folders(const struct label *l, const struct edits *e, struct lease *lease, struct why *why)
 {
-	automounts struct mount_table *mounts = l->state != SELINUX_ABSENT && e->mounts > 0 ? mounts_read() : NULL;
 	const int root = file_root();
 	const struct edit_mount *m;
 	size_t i;
@@ -225,10 +224,10 @@ label_folders(const struct label *l, const struct edits *e, struct lease *lease,
 		autoclose int fd = -1;
 
 		m = &e->mount[i];
-		/* folders.c found what this path names, and only root could change that since */
+		/* gpuhelper-look found what this path names; folderwalk.c checks that before anything is relabelled */
 		if (root == -1 || (fd = file_open_beneath(root, m->source + 1, O_PATH)) == -1)
 			return refuse(why, WHY_IO, "folder %s: %s", m->source, strerror(errno));
-		if (check_folder_label(l, m, fd, why) == -1 || hold_folder(l, m, mounts, fd, lease, why) == -1)
+		if (check_folder_label(l, m, fd, why) == -1 || hold_folder(l, m, lease, why) == -1)
 			return -1;
 	}
 	return 0;
@@ -236,14 +235,14 @@ label_folders(const struct label *l, const struct edits *e, struct lease *lease,
 
 /* Refuses a folder that would be relabelled under another container. */
 static int
-check_held(const struct held_folder *f, const struct lease *l, const struct lease *other, struct why *why)
+check_held(const struct leased_folder *f, const struct lease *l, const struct lease *other, struct why *why)
 {
-	const struct held_folder *o;
+	const struct leased_folder *o;
 	size_t i;
 
 	for (i = 0; i < other->folders; i++) {
 		o = &other->folder[i];
-		if (!held_folders_overlap(f, o) || (f->relabel != RELABEL_PRIVATE && o->relabel != RELABEL_PRIVATE))
+		if (!leased_folders_overlap(f, o) || (f->relabel != RELABEL_PRIVATE && o->relabel != RELABEL_PRIVATE))
 			continue;
 		/* the containers of a pod share a label: what is private to one is private to all of them */
 		if (f->relabel != RELABEL_SHARED && o->relabel != RELABEL_SHARED && other->uid == l->uid &&

@@ -44,7 +44,7 @@ put_nodes(struct callset *s, const struct filter_nodes *nodes)
 	size_t i;
 
 	callset_begin(s, SYS_mknodat);
-	/* /proc/devices could not be read when the filter was made; node.c reports the EPERM */
+	/* /proc/devices could not be read when the filter was made; changes.c reports the EPERM */
 	if (nodes->majors == 0) {
 		callset_end(s, FILTER_REFUSE);
 		return;

@@ -80,8 +80,10 @@ compose_for(struct callset *s, enum filter_child child)
 	rules_of_memory(s);
 	rules_of_kill(s, NULL, 0);
 	rules_of_descriptors(s);
-	if (child == FILTER_LOOKER)
+	if (child == FILTER_LOOKER) {
 		put_copies(s);
+		rule_allow(s, SYS_getxattr);	/* the ACL of a folder */
+	}
 	else if (child == FILTER_FINDER)
 		put_last(s);
 	else if (child == FILTER_LABELLER)

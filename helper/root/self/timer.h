@@ -22,9 +22,13 @@ void end_after(int ms);
  * - 4 s to confirm a grant or to take it back
  * - 8 s for labelling folders, and 3 s for other questions to gpuhelper-label
  * - 10 s for the runtime to make the container, during which no lock is held and nothing is half done; 120 s if this
- *   helper has looked meanwhile who has the GPU open, which only root's does
+ *   helper has looked meanwhile who has the GPU open, which only root's does. Behind the socket, kill_after() ends it
+ *   before: the container of a runtime that needs longer is made once more, with the look before it
  * - before any lock: 10 s for each question to gpuhelper-read, 6 s for one to gpuhelper-judge, 10 s for that about the
  *   host, and 6 s for each message of gpuhelper-engine's. A caller who delays these loses only his own request.
+ * - before any lock, and once more after it: 8 s for gpuhelper-look to find folders and cgroups; 8 s for the helper to
+ *   walk the folders' paths
+ * - under the lock, 3 s for gpuhelper-look to find driver files; ALL_SCANS_MS for all its scans
  * - under the lock, 3 s for which GPUs gpuhelper-engine picks, and for what comes with them
  * - without a lock: 8 s to see who has a GPU open (base/times.h)
  * Root's own requests look at all leases and processes, and may take longer.

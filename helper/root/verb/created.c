@@ -37,7 +37,7 @@ check_device_cgroup(const struct lease *l, const char *devcgroup, bool restricte
 }
 
 /*
- * Notes the cgroup with the container's device rules, by which root's wrapper opens nodes to a promise's tasks.
+ * Notes the cgroup with the container's device rules, by which root's wrapper allows nodes to a promise's tasks.
  * *restricted: these rules deny the container other GPUs.
  */
 static int
@@ -49,7 +49,7 @@ note_device_cgroup(struct lease *l, const char *devcgroup, bool *restricted, str
 
 	*restricted = ret == 0 && container_is_restricted(devcgroup, &majors);
 	devmajors_free(&majors);
-	if (ret == 0 && l->placeholder && (l->tasks.devcgroup = strdup(devcgroup)) == NULL)
+	if (ret == 0 && l->gpus_by_task && (l->tasks.devcgroup = strdup(devcgroup)) == NULL)
 		return refuse_nomem(why);
 	return ret;
 }
@@ -68,13 +68,13 @@ struct created_container {
  * only their mount namespace shows that they are the container's.
  */
 static int
-find_mounts(const struct peer *p, struct created_container *b, struct why *why)
+find_mounts(const struct peer *peer, struct created_container *b, struct why *why)
 {
 	uint64_t its, engines;
 
 	if (b->own_pids)
 		return 0;
-	if (!ns_of(b->init.pid, "mnt", &its) || !ns_of(p->pid, "mnt", &engines))
+	if (!ns_of(b->init.pid, "mnt", &its) || !ns_of(peer->pid, "mnt", &engines))
 		return refuse(why, WHY_IO, "/proc/%d/ns/mnt: %s", b->init.pid, strerror(errno));
 	if (its != engines)
 		b->mounts = its;
@@ -86,15 +86,15 @@ find_mounts(const struct peer *p, struct created_container *b, struct why *why)
  * caller frees b->cgroups.
  */
 static int
-find_created(const struct peer *p, const struct request *r, struct created_container *b, struct why *why)
+find_created(const struct peer *peer, const struct request *r, struct created_container *b, struct why *why)
 {
 	*b = (struct created_container){ 0 };
-	if (!container_find_init(p->pid, getpid(), &b->init, &b->own_pids))
+	if (!container_find_init(peer->pid, getpid(), &b->init, &b->own_pids))
 		return refuse(why, WHY_IO, "container %s: can't find its first process (is PID %d the one that started the "
-		    "runtime?)", r->id, p->pid);
+		    "runtime?)", r->id, peer->pid);
 	if (!cgroup_own(b->init.pid, &b->cgroups, &b->devcgroup))
 		return refuse(why, WHY_IO, "/proc/%d/cgroup: can't find the container's cgroups", b->init.pid);
-	return find_mounts(p, b, why);
+	return find_mounts(peer, b, why);
 }
 
 /*
@@ -111,8 +111,8 @@ note_cgroups(struct created_container *b, struct lease *l, struct why *why)
 	if ((at != NULL && note_device_cgroup(l, at, &restricted, why) == -1) ||
 	    (has_own_cgroup && check_device_cgroup(l, at, restricted, why) == -1))
 		return -1;
-	/* root's wrapper closes the nodes before it reports the container; cgroup v2 shows its rules to nobody */
-	if (l->placeholder && !container_is_closed(l))
+	/* root's wrapper has the nodes denied before it reports the container; cgroup v2 shows its rules to nobody */
+	if (l->gpus_by_task && !container_is_denied(l))
 		return refuse(why, WHY_DENIED, "container %s: /sys/fs/cgroup/%s/devices.list lets it open GPUs that it was only "
 		    "promised", l->id, at != NULL ? at : "");
 	if (b->cgroups.n == 0)
@@ -139,13 +139,13 @@ note_container(const struct leases *ls, struct created_container *b, struct leas
 }
 
 /*
- * Somebody has the GPU open, or nobody has looked. Leaves the lease without a client: it then ends when the
+ * Somebody has the GPU open, or nobody has looked. Leaves the lease without an asker: it then ends when the
  * container's cgroups are empty, although the process that asked lives, deletes the container and asks again.
  */
 static void
 give_up(const struct leases *ls, struct lease *l, const struct why *why, struct reply *reply)
 {
-	l->client = (struct process_id){ 0 };
+	l->asker = (struct process_id){ 0 };
 	if (leases_write(ls, l, &reply->why) == -1)
 		return;
 	reply->kind = REPLY_BUSY;
@@ -153,7 +153,7 @@ give_up(const struct leases *ls, struct lease *l, const struct why *why, struct 
 }
 
 static void
-note_for(const struct peer *p, const struct request *r, struct created_container *b, const struct why *not_found,
+note_for(const struct peer *peer, const struct request *r, struct created_container *b, const struct why *not_found,
     struct reply *reply)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
@@ -161,32 +161,32 @@ note_for(const struct peer *p, const struct request *r, struct created_container
 	struct lease *l;
 	char key[LEASE_KEY_SIZE];
 
-	lease_key(p->client.uid, r->runtime_root, r->id, key);
-	if (leases_lock(&ls, p->client.uid, &reply->why) == 0 &&
+	lease_key(peer->client.uid, r->runtime_root, r->id, key);
+	if (leases_lock(&ls, peer->client.uid, &reply->why) == 0 &&
 	    leases_read(&ls, &(struct lease_query){ .key = key }, &reply->why) == 0) {
-		l = leases_find(&ls, p->client.uid, r->runtime_root, r->id);
-		if (l == NULL || l->client.pid != p->pid || l->client.start != p->start)
+		l = leases_find(&ls, peer->client.uid, r->runtime_root, r->id);
+		if (l == NULL || l->asker.pid != peer->pid || l->asker.start != peer->start)
 			refuse(&reply->why, WHY_DENIED, "container %s has no lease that this process requested", r->id);
 		else if (late_scan_check(l, &unscanned) == -1)
 			give_up(&ls, l, &unscanned, reply);
 		else if (not_found->code != WHY_NONE)
 			reply->why = *not_found;
 		else if (note_container(&ls, b, l, &reply->why) == 0)
-			reply->kind = REPLY_NOTED;
+			reply->kind = REPLY_DONE;
 	}
 }
 
 void
-verb_created(const struct peer *p, const struct request *r, struct reply *reply)
+verb_created(const struct peer *peer, const struct request *r, struct reply *reply)
 {
 	struct why not_found = { .code = WHY_NONE };
 	struct created_container b;
 
 	reply->kind = REPLY_REFUSED;
 	/* first: a helper in the peer's cgroup could make the container's cgroup look shared */
-	if (leave_cgroup(p->starter, &reply->why) == -1)
+	if (leave_cgroup(peer->starter, &reply->why) == -1)
 		return;
-	(void)find_created(p, r, &b, &not_found);
-	note_for(p, r, &b, &not_found, reply);
+	(void)find_created(peer, r, &b, &not_found);
+	note_for(peer, r, &b, &not_found, reply);
 	strlist_free(&b.cgroups);
 }

@@ -20,7 +20,7 @@ name_gpus(const struct lease *l, struct strlist *out)
 	size_t i;
 
 	for (i = 0; i < l->gpus; i++) {
-		name_held_gpu(&l->gpu[i], name);
+		name_leased_gpu(&l->gpu[i], name);
 		if (!strlist_add(out, name, SIZE_MAX))
 			return false;
 	}
@@ -28,17 +28,17 @@ name_gpus(const struct lease *l, struct strlist *out)
 }
 
 void
-exec_log(int audit, const struct peer *p, const struct lease *l, struct reply *reply)
+exec_log(int audit, const struct peer *peer, const struct lease *l, struct reply *reply)
 {
 	const struct request about = { .id = l->id };
-	struct record rec = { .event = "exec", CLIENT_OF(p), .request = &about, .policy = l->policy };
+	struct record rec = { .event = "exec", CLIENT_OF(peer), .request = &about, .policy = l->policy };
 	autostrlist struct strlist gpus = { 0 };
-	autoorigin struct origin origin = { 0 };
+	autoattribution struct attribution whose = { .exp = 0 };
 	char line[REPLY_TEXT_MAX];
 	struct why why;
 
-	if (l->tasks.who != NULL && identity_unpack(l->tasks.who, &origin))
-		rec.origin = &origin;
+	if (l->tasks.who != NULL && attribution_unpack(l->tasks.who, &whose))
+		rec.whose = &whose;
 	else
 		rec.of_lease = l->pipeline;
 	if (name_gpus(l, &gpus))
@@ -71,33 +71,33 @@ describe(const struct lease *l, struct reply *reply)
  * name, which stays because a folder of that container has leaked. -1 with *why.
  */
 static int
-copy_lease(const struct peer *p, const struct request *r, struct lease *held, struct why *why)
+copy_lease(const struct peer *peer, const struct request *r, struct lease *held, struct why *why)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
 	struct lease *l;
 	char key[LEASE_KEY_SIZE];
 
-	lease_key(p->client.uid, r->runtime_root, r->id, key);
-	if (leases_lock(&ls, p->client.uid, why) == -1 || leases_read(&ls, &(struct lease_query){ .key = key }, why) == -1)
+	lease_key(peer->client.uid, r->runtime_root, r->id, key);
+	if (leases_lock(&ls, peer->client.uid, why) == -1 || leases_read(&ls, &(struct lease_query){ .key = key }, why) == -1)
 		return -1;
-	l = leases_find(&ls, p->client.uid, r->runtime_root, r->id);
+	l = leases_find(&ls, peer->client.uid, r->runtime_root, r->id);
 	return l == NULL || l->state == LEASE_LEAKED ? 1 : lease_copy(l, held, why);
 }
 
 void
-verb_exec(const struct peer *p, const struct request *r, struct reply *reply)
+verb_exec(const struct peer *peer, const struct request *r, struct reply *reply)
 {
 	autoclose int audit = audit_open(&reply->why);
 	struct lease held = { .id = NULL };
 	int ret = -1;
 
-	if (audit != -1 && leave_cgroup(p->starter, &reply->why) == 0)
-		ret = copy_lease(p, r, &held, &reply->why);
-	reply->kind = ret != -1 ? REPLY_NOTED : reply->why.code == WHY_AGAIN ? REPLY_BUSY : REPLY_REFUSED;
+	if (audit != -1 && leave_cgroup(peer->starter, &reply->why) == 0)
+		ret = copy_lease(peer, r, &held, &reply->why);
+	reply->kind = ret != -1 ? REPLY_DONE : reply->why.code == WHY_AGAIN ? REPLY_BUSY : REPLY_REFUSED;
 	if (ret == 0) {
-		if (held.placeholder)
+		if (held.gpus_by_task)
 			describe(&held, reply);
-		exec_log(audit, p, &held, reply);
+		exec_log(audit, peer, &held, reply);
 	}
 	lease_free(&held);
 }

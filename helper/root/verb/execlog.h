@@ -10,6 +10,6 @@
  * Records the exec in the log «audit». A process gets nothing that the lease does not hold already, so it begins even
  * if its record can't be written: the reply's text then says so.
  */
-void exec_log(int audit, const struct peer *p, const struct lease *l, struct reply *reply);
+void exec_log(int audit, const struct peer *peer, const struct lease *l, struct reply *reply);
 
 #endif

@@ -19,28 +19,29 @@
 typedef int after_reap(const struct call *c, struct leases *ls, struct reply *reply);
 
 static void
-end_over_then(after_reap *after, const struct lease_query *which, const struct peer *p, const struct request *r,
+end_over_then(after_reap *after, const struct lease_query *which, const struct peer *peer, const struct request *r,
     struct reply *reply)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
 	autoclose int audit = audit_open(&reply->why);
-	const struct call call = { p, r, audit };
+	const struct call call = { peer, r, audit };
 
-	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
-	    leases_lock(&ls, p->client.uid, &reply->why) == -1 || leases_read(&ls, which, &reply->why) == -1 ||
-	    leases_reap(&ls, audit, &reply->why) == -1 || after(&call, &ls, reply) == -1 ? REPLY_REFUSED : REPLY_NOTED;
+	reply->kind = audit == -1 || leave_cgroup(peer->starter, &reply->why) == -1 ||
+	    leases_lock(&ls, peer->client.uid, &reply->why) == -1 || leases_read(&ls, which, &reply->why) == -1 ||
+	    leases_reap(&ls, audit, &reply->why) == -1 || after(&call, &ls, reply) == -1 ? REPLY_REFUSED : REPLY_DONE;
 }
 
 /* Looks at all leases of the caller, or at all leases for root. Limits how often a user may ask for that. */
 static void
-end_over_counted(after_reap *after, bool uncounted, const struct peer *p, const struct request *r, struct reply *reply)
+end_over_counted(after_reap *after, bool uncounted, const struct peer *peer, const struct request *r,
+    struct reply *reply)
 {
-	const struct lease_query all = { .all = p->client.uid == 0, .of_user = true, .uid = p->client.uid };
+	const struct lease_query all = { .all = peer->client.uid == 0, .of_user = true, .uid = peer->client.uid };
 
-	if (rate_query(p->client.uid, time(NULL), uncounted, &reply->why) == -1)
+	if (rate_query(peer->client.uid, time(NULL), uncounted, &reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
 	else
-		end_over_then(after, &all, p, r, reply);
+		end_over_then(after, &all, peer, r, reply);
 }
 
 /* An entry of the ledger whose lease is gone, because its file was removed by hand, or the disk was full, is undone. */
@@ -111,28 +112,28 @@ allow_again(const struct call *c, struct leases *ls, struct reply *reply)
 }
 
 void
-verb_reap(const struct peer *p, const struct request *r, struct reply *reply)
+verb_reap(const struct peer *peer, const struct request *r, struct reply *reply)
 {
-	end_over_counted(revoke_idle, true, p, r, reply);
+	end_over_counted(revoke_idle, true, peer, r, reply);
 	/* without the looker no lease ends; root's timer has the journal for what to do about that */
-	if (p->client.uid == 0 && reply->kind == REPLY_NOTED && looker_check(&reply->why) == -1)
+	if (peer->client.uid == 0 && reply->kind == REPLY_DONE && looker_check(&reply->why) == -1)
 		reply->kind = REPLY_REFUSED;
 }
 
 void
-verb_release(const struct peer *p, const struct request *r, struct reply *reply)
+verb_release(const struct peer *peer, const struct request *r, struct reply *reply)
 {
-	struct lease_query c = { .all = p->client.uid == 0 };
+	struct lease_query c = { .all = peer->client.uid == 0 };
 	char key[LEASE_KEY_SIZE];
 
 	/* not counted, because containers may end as often as they like; the user's next request scans the other leases */
-	lease_key(p->client.uid, r->runtime_root, r->id, key);
+	lease_key(peer->client.uid, r->runtime_root, r->id, key);
 	c.key = key;
-	end_over_then(release_deleted, &c, p, r, reply);
+	end_over_then(release_deleted, &c, peer, r, reply);
 }
 
 void
-verb_reapply(const struct peer *p, const struct request *r, struct reply *reply)
+verb_reapply(const struct peer *peer, const struct request *r, struct reply *reply)
 {
-	end_over_counted(allow_again, false, p, r, reply);
+	end_over_counted(allow_again, false, peer, r, reply);
 }

@@ -5,21 +5,21 @@
 #include "verb.h"
 
 void
-verb_note(const struct peer *p, const struct request *r, struct reply *reply)
+verb_note(const struct peer *peer, const struct request *r, struct reply *reply)
 {
-	const struct request_words *w = &r->words;
+	const struct untrusted *w = &r->untrusted;
 	const bool refused = r->verb == VERB_REFUSED, told = refused || r->reason != NULL;
 	autoclose int audit = audit_open(&reply->why);
-	const struct call call = { p, r, audit };
+	const struct call call = { peer, r, audit };
 	struct authz none = { .call = &call };
 	struct why reason;
 
-	reply->kind = REPLY_NOTED;
+	reply->kind = REPLY_DONE;
 	refuse(&reason, refused ? WHY_DATA : WHY_NONE, "gpuhelper-runc: %s", r->reason != NULL ? r->reason :
 	    "(no reason given)");
 	/* no judge is asked: the variables are recorded as the task's author wrote them */
 	if (w->team != NULL && w->pipeline != NULL)
-		none.origin.id = (struct identity){ .kind = IDENTITY_CLAIM, .team = w->team, .pipeline = w->pipeline, .job = w->job };
+		none.whose = (struct attribution){ .kind = IDENTITY_CLAIM, .team = w->team, .pipeline = w->pipeline, .job = w->job };
 	if (audit == -1 || refusal_record(&none, refused ? "refuse" : "plain", told ? &reason : NULL, &reply->why) != 0)
 		reply->kind = REPLY_REFUSED;
 }

@@ -37,7 +37,7 @@ next_request(const struct lease *l, bool gives)
 {
 	int64_t ms;
 
-	if (l == NULL || !l->placeholder || l->scan.over || lease_only_promises(l) || l->state == LEASE_RELEASING)
+	if (l == NULL || !l->gpus_by_task || l->scan.over || lease_only_promises(l) || l->state == LEASE_RELEASING)
 		return 0;
 	if (gives || l->state != LEASE_HELD)
 		return SOON_MS;
@@ -50,33 +50,33 @@ next_request(const struct lease *l, bool gives)
 static int
 ask_again_in(const struct call *c, struct leases *ls, struct reply *reply)
 {
-	const struct peer *p = c->peer;
+	const struct peer *peer = c->peer;
 	const struct idle idle = { c, ls, &reply->ops, NULL };
 	struct lease *l;
 	bool soon;
 
 	if (idle_finish(&idle, NULL, &reply->why) == -1 || idle_begin(&idle, NULL, &soon, &reply->why) == -1)
 		return -1;
-	l = leases_find(ls, p->client.uid, c->request->runtime_root, c->request->id);
-	reply->again = next_request(l, reply->ops.n > 0);
+	l = leases_find(ls, peer->client.uid, c->request->runtime_root, c->request->id);
+	reply->retry_ms = next_request(l, reply->ops.n > 0);
 	return 0;
 }
 
 void
-verb_over(const struct peer *p, const struct request *r, struct reply *reply)
+verb_over(const struct peer *peer, const struct request *r, struct reply *reply)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
 	autoclose int audit = audit_open(&reply->why);
-	const struct call c = { p, r, audit };
+	const struct call c = { peer, r, audit };
 	char key[LEASE_KEY_SIZE];
 	/* also reads the leases of containers whose nodes the peer says it has closed; only root can have done that */
-	const struct lease_query which = { .key = key, .keys = p->client.uid == 0 ? &r->again.closed : NULL };
+	const struct lease_query which = { .key = key, .keys = peer->client.uid == 0 ? &r->retry.revoked : NULL };
 
-	lease_key(p->client.uid, r->runtime_root, r->id, key);
-	reply->kind = audit == -1 || leave_cgroup(p->starter, &reply->why) == -1 ||
-	    leases_lock(&ls, p->client.uid, &reply->why) == -1 || leave_queue(&c, key, &reply->why) == -1 ||
+	lease_key(peer->client.uid, r->runtime_root, r->id, key);
+	reply->kind = audit == -1 || leave_cgroup(peer->starter, &reply->why) == -1 ||
+	    leases_lock(&ls, peer->client.uid, &reply->why) == -1 || leave_queue(&c, key, &reply->why) == -1 ||
 	    leases_read(&ls, &which, &reply->why) == -1 || leases_reap(&ls, audit, &reply->why) == -1 ||
-	    ask_again_in(&c, &ls, reply) == -1 ? REPLY_REFUSED : REPLY_NOTED;
+	    ask_again_in(&c, &ls, reply) == -1 ? REPLY_REFUSED : REPLY_DONE;
 	if (reply->kind == REPLY_REFUSED && reply->why.code == WHY_AGAIN)
 		reply->kind = REPLY_BUSY;
 }

@@ -20,9 +20,9 @@
 #define NAME_MAX_SHOWN 256	/* bytes of an id or a root; a root may have 1024 */
 
 static bool
-may_see(const struct peer *p, uint32_t uid)
+may_see(const struct peer *peer, uint32_t uid)
 {
-	return p->client.uid == 0 || p->client.uid == uid;
+	return peer->client.uid == 0 || peer->client.uid == uid;
 }
 
 /* Adds what is wrong with the nodes of a lease that is held. */
@@ -73,7 +73,7 @@ add_if_room(struct jsonout *list, struct jsonout *one, size_t *room)
 static const char *
 state_name(const struct lease *l, int64_t *left)
 {
-	enum idleness idleness = l->placeholder && !l->scan.over && l->state == LEASE_HELD ? idle_classify(l) : IDLENESS_BUSY;
+	enum idleness idleness = l->gpus_by_task && !l->scan.over && l->state == LEASE_HELD ? idle_classify(l) : IDLENESS_BUSY;
 	const bool left_some = idleness == IDLENESS_LEFT && l->tasks.left_since != 0;
 
 	*left = left_some ? time(NULL) - (clock_ms() - l->tasks.left_since) / 1000 : 0;
@@ -101,9 +101,9 @@ tell_lease(struct jsonout *list, const struct lease *l, size_t *room)
 	jsonout_text(&j, "state", state);
 	if (left != 0)
 		jsonout_text(&j, "left_behind_since", left_since);
-	held_gpus_write(&j, "gpus", l->gpu, l->gpus);
-	if (l->placeholder)
-		held_gpus_write(&j, "promised", l->tasks.promised_gpu, l->tasks.promised_gpus);
+	leased_gpus_write(&j, "gpus", l->gpu, l->gpus);
+	if (l->gpus_by_task)
+		leased_gpus_write(&j, "promised", l->tasks.promised_gpu, l->tasks.promised_gpus);
 	if (l->tasks.task.pid != 0)
 		jsonout_int(&j, "task", l->tasks.task.pid);
 	put_trouble(&j, l);
@@ -119,8 +119,8 @@ tell_queued(struct jsonout *list, const struct queued *w, size_t ahead, size_t *
 	unsigned count = 0;
 	size_t i;
 
-	for (i = 0; i < w->wants; i++)
-		count += w->want[i].count;
+	for (i = 0; i < w->demands; i++)
+		count += w->demand[i].count;
 	text_time(w->since, since);
 	jsonout_begin(&j, NULL, "{");
 	jsonout_text(&j, "container", shorten(w->id, id));
@@ -141,7 +141,7 @@ tell_queued(struct jsonout *list, const struct queued *w, size_t ahead, size_t *
 
 /* NULL: memory is short. */
 static char *
-tell_all(const struct peer *p, const struct leases *ls, const struct queue *q)
+tell_all(const struct peer *peer, const struct leases *ls, const struct queue *q)
 {
 	autojsonout struct jsonout j = { .next = false };
 	size_t i, room = LEASES_SHOWN;
@@ -149,12 +149,12 @@ tell_all(const struct peer *p, const struct leases *ls, const struct queue *q)
 	jsonout_begin(&j, NULL, "{");
 	jsonout_begin(&j, "leases", "[");
 	for (i = 0; i < ls->n && room > 0; i++)
-		if (may_see(p, ls->v[i]->uid))
+		if (may_see(peer, ls->v[i]->uid))
 			tell_lease(&j, ls->v[i], &room);
 	jsonout_end(&j, "]");
 	jsonout_begin(&j, "waiters", "[");
 	for (i = 0, room = WAITERS_SHOWN; i < q->n && room > 0; i++)
-		if (may_see(p, q->v[i].uid))
+		if (may_see(peer, q->v[i].uid))
 			tell_queued(&j, &q->v[i], i, &room);
 	jsonout_end(&j, "]");
 	jsonout_end(&j, "}");
@@ -163,11 +163,11 @@ tell_all(const struct peer *p, const struct leases *ls, const struct queue *q)
 
 /* Reads what may be told. -1 with *why. */
 static int
-read_all(const struct peer *p, struct leases *ls, struct queue *q, struct why *why)
+read_all(const struct peer *peer, struct leases *ls, struct queue *q, struct why *why)
 {
-	const struct lease_query c = { .all = p->client.uid == 0, .of_user = true, .uid = p->client.uid };
+	const struct lease_query c = { .all = peer->client.uid == 0, .of_user = true, .uid = peer->client.uid };
 
-	if (leases_lock(ls, p->client.uid, why) == -1 || leases_read(ls, &c, why) == -1 || leases_reap(ls, -1, why) == -1 ||
+	if (leases_lock(ls, peer->client.uid, why) == -1 || leases_read(ls, &c, why) == -1 || leases_reap(ls, -1, why) == -1 ||
 	    queue_open(q, -1, why) == -1)
 		return -1;
 	/* the order depends on all leases, and only root sees these */
@@ -177,15 +177,15 @@ read_all(const struct peer *p, struct leases *ls, struct queue *q, struct why *w
 }
 
 void
-verb_status(const struct peer *p, const struct request *r, struct reply *reply)
+verb_status(const struct peer *peer, const struct request *r, struct reply *reply)
 {
 	autoleases struct leases ls = LEASES_CLOSED;
 	autoqueue struct queue q = { .dir = -1 };
 	struct why *why = &reply->why;
 
 	(void)r;
-	if (leave_cgroup(p->starter, why) == 0 && rate_query(p->client.uid, time(NULL), false, why) == 0 &&
-	    read_all(p, &ls, &q, why) == 0 && (reply->status = tell_all(p, &ls, &q)) == NULL)
+	if (leave_cgroup(peer->starter, why) == 0 && rate_query(peer->client.uid, time(NULL), false, why) == 0 &&
+	    read_all(peer, &ls, &q, why) == 0 && (reply->status = tell_all(peer, &ls, &q)) == NULL)
 		refuse_nomem(why);
-	reply->kind = reply->status != NULL ? REPLY_NOTED : REPLY_REFUSED;
+	reply->kind = reply->status != NULL ? REPLY_DONE : REPLY_REFUSED;
 }

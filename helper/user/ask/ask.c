@@ -68,7 +68,7 @@ send_request(int fd, const struct bytes *message)
 	(void)frame_write(fd, message->p, message->n, WIRE_REPLY_MAX, SEND_MS, &ignored);
 }
 
-/* A reply as it came; the client frees the text. */
+/* A reply as it came; the caller frees the text. */
 struct received {
 	char *text;
 	size_t len;
@@ -151,9 +151,7 @@ ask_early(enum door_setting door)
 	struct why ignored;
 
 	ahead.since = clock_ms();
-	if ((door != DOOR_BY_SETUID && (a->fd = door_connect(&ignored)) != -1) || door == DOOR_BY_SOCKET)
-		return;
-	if (door_check_setuid(&ignored) == 0 && start_setuid(NULL, a, &ignored) == -1) {
+	if (door_choose(door, &a->fd, &ignored) == OPEN_SETUID && start_setuid(NULL, a, &ignored) == -1) {
 		a->pid = -1;
 		ask_cancel_early();
 	}
@@ -242,22 +240,20 @@ static int
 ask_by_any_door(const struct bytes *message, enum door_setting door, int busy_ms, struct helper_conn *a,
     struct received *received, struct why *why)
 {
-	struct why by_socket, by_setuid;
+	enum open_door by;
 
 	if (take_early(a))
-		return a->pid != -1 ? ask_by_helpers(message, busy_ms, a, received, why) :
-		    ask_by_socket(message, busy_ms, a, received, why);
-	if (door != DOOR_BY_SETUID && (a->fd = door_connect(&by_socket)) != -1)
+		by = a->pid != -1 ? OPEN_SETUID : OPEN_SOCKET;
+	else
+		by = door_choose(door, &a->fd, why);
+	switch (by) {
+	case OPEN_SOCKET:
 		return ask_by_socket(message, busy_ms, a, received, why);
-	if (door == DOOR_BY_SOCKET) {
-		*why = by_socket;
-		return -1;
-	}
-	if (door_check_setuid(&by_setuid) == 0)
+	case OPEN_SETUID:
 		return ask_by_helpers(message, busy_ms, a, received, why);
-	if (door == DOOR_AUTO)
-		return door_refuse_both(&by_setuid, &by_socket, why);
-	*why = by_setuid;
+	case OPEN_NONE:
+		break;
+	}
 	return -1;
 }
 
@@ -341,7 +337,29 @@ ask_final(struct helper_conn *a, bool stay, struct why *why)
 }
 
 int
-ask_again(const struct request *r, struct helper_conn *a, struct reply *reply, struct why *why)
+ask_begin(const struct request *r, enum door_setting door, struct helper_conn *a, struct why *why)
+{
+	struct bytes message;
+	autofree char *text = request_encode(r, &message.n);
+
+	*a = (struct helper_conn)HELPER_CONN_NONE;
+	if (text == NULL)
+		return refuse_nomem(why);
+	message.p = text;
+	switch (door_choose(door, &a->fd, why)) {
+	case OPEN_SOCKET:
+		send_request(a->fd, &message);
+		return 0;
+	case OPEN_SETUID:
+		return start_setuid(&message, a, why);
+	case OPEN_NONE:
+		break;
+	}
+	return -1;
+}
+
+int
+ask_again(const struct request *r, int ms, struct helper_conn *a, struct reply *reply, struct why *why)
 {
 	struct received received = { 0 };
 	struct bytes message;
@@ -354,7 +372,7 @@ ask_again(const struct request *r, struct helper_conn *a, struct reply *reply, s
 		return refuse_nomem(why);
 	message.p = text;
 	send_request(a->fd, &message);
-	ret = receive_reply(a, SEEN_MS, &received, why) == 0 ? reply_decode(received.text, received.len, reply, why) : -1;
+	ret = receive_reply(a, ms, &received, why) == 0 ? reply_decode(received.text, received.len, reply, why) : -1;
 	free(received.text);
 	if (ret == 0)
 		return 0;

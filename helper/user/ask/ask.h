@@ -39,8 +39,8 @@ int ask(const struct request *r, enum door_setting door, struct helper_conn *a, 
 int ask_briefly(const struct request *r, enum door_setting door, struct helper_conn *a, struct reply *reply,
     struct why *why);
 /*
- * The same for a request that changes nothing, by whichever door there is, without looking into the reply: root uses
- * this, and reply_decode() of the text is another user's. The caller frees the *len bytes; NULL with *why.
+ * The same for a request that changes nothing, by whichever door there is, without looking into the reply: root asks,
+ * and another user's process decodes the text (reply_decode()). The caller frees the *len bytes; NULL with *why.
  */
 char *ask_unread(const struct request *r, size_t *len, struct why *why);
 /*
@@ -48,11 +48,14 @@ char *ask_unread(const struct request *r, size_t *len, struct why *why);
  * says whether it does. Returns 0, or -1 with *why if the helper has undone the grant.
  */
 int ask_final(struct helper_conn *a, bool stay, struct why *why);
+/* Sends a request, whose answer comes after a second one (ask_again()). Needs ask_end() in any case. -1 with *why. */
+int ask_begin(const struct request *r, enum door_setting door, struct helper_conn *a, struct why *why);
 /*
- * Sends a second request, VERB_CREATED, to a helper that stays. Returns 0, even if the reply is a refusal, or -1 with
- * *why if no reply came: then another helper can be asked. Needs ask_end() in either case.
+ * Sends a second request, to a helper that stays or that ask_begin() asked. Returns 0, even if the reply is a refusal,
+ * or -1 with *why if no reply came within «ms» milliseconds: then another helper can be asked. Needs ask_end() in
+ * either case.
  */
-int ask_again(const struct request *r, struct helper_conn *a, struct reply *reply, struct why *why);
+int ask_again(const struct request *r, int ms, struct helper_conn *a, struct reply *reply, struct why *why);
 /* Closes the connection. If the grant is not final, the helper undoes it before this returns. */
 void ask_end(struct helper_conn *a);
 

@@ -80,11 +80,11 @@ is_opened_by(const struct caller_op *c, const struct devnum *n)
 
 	for (i = 0; i < c->nodes; i++)
 		if (c->node[i].major == n->major && c->node[i].minor == n->minor)
-			return c->node[i].open;
+			return c->node[i].allowed;
 	return false;
 }
 
-/* The recorded devices, of which OP_OPEN opens some. The caller frees them; NULL if memory is short. */
+/* The recorded devices, of which OP_ALLOW opens some. The caller frees them; NULL if memory is short. */
 static struct promised_node *
 devices_of(const struct caller_op *c, const struct container_record *r)
 {
@@ -92,7 +92,7 @@ devices_of(const struct caller_op *c, const struct container_record *r)
 	size_t i;
 
 	for (i = 0; v != NULL && i < r->nodes; i++)
-		v[i] = (struct promised_node){ r->node[i].major, r->node[i].minor, c->kind == OP_OPEN &&
+		v[i] = (struct promised_node){ r->node[i].major, r->node[i].minor, c->kind == OP_ALLOW &&
 		    is_opened_by(c, &r->node[i]) };
 	return v;
 }
@@ -106,7 +106,7 @@ do_op(const struct caller_op *c, const struct container_record *r, struct why *w
 	if (v == NULL)
 		return refuse_nomem(why);
 	switch (c->kind) {
-	case OP_OPEN:
+	case OP_ALLOW:
 		return devcgroup_set(r->devcgroup, v, r->nodes, false, why) == -1 ? -1 :
 		    devcgroup_check(r->devcgroup, v, r->nodes, false, why);
 	case OP_STOP:
@@ -115,7 +115,7 @@ do_op(const struct caller_op *c, const struct container_record *r, struct why *w
 		if (end_others(c->id, &r->cgroups, r->init, why) == -1)
 			return -1;
 		/* FALLTHROUGH */
-	case OP_CLOSE:
+	case OP_DENY:
 		break;
 	}
 	return devcgroup_set(r->devcgroup, v, r->nodes, true, why);
@@ -135,7 +135,7 @@ do_for(const struct caller_op *c, const struct container_record *r, struct why *
 		    c->id);
 	if (!ours || process_id_lives(r->init))
 		return do_op(c, r, why);
-	return c->kind != OP_OPEN ? 0 : refuse(why, WHY_AGAIN, "container %s has ended", c->id);
+	return c->kind != OP_ALLOW ? 0 : refuse(why, WHY_AGAIN, "container %s has ended", c->id);
 }
 
 /* Does one operation. Returns 0, 1 if the lease no longer asks for the operation, or -1 with *why. */
@@ -153,7 +153,7 @@ do_one(const struct caller_op *c, struct why *why)
 		container_record_free(&r);
 		return ret;
 	}
-	if (c->kind != OP_OPEN)
+	if (c->kind != OP_ALLOW)
 		return 1;
 	return refuse(why, WHY_AGAIN, "the lease of container %s has changed meanwhile: try again", c->id);
 }
@@ -165,13 +165,13 @@ caller_ops_do(const struct caller_ops *c, struct request *next, struct why *why)
 	size_t i;
 	int ret;
 
-	strlist_free(&next->again.closed);
+	strlist_free(&next->retry.revoked);
 	for (i = 0; i < c->n; i++)
 		if ((ret = do_one(&c->v[i], &one)) == -1) {
-			next->again.no_ops = true;
+			next->retry.no_ops = true;
 			if (first.code == WHY_NONE)
 				first = one;
-		} else if (ret == 0 && c->v[i].kind != OP_OPEN && !strlist_add(&next->again.closed, c->v[i].lease, SIZE_MAX))
+		} else if (ret == 0 && c->v[i].kind != OP_ALLOW && !strlist_add(&next->retry.revoked, c->v[i].lease, SIZE_MAX))
 			refuse_nomem(&first);
 	if (first.code == WHY_NONE)
 		return 0;

@@ -6,8 +6,8 @@
 #include "../../lease/callerop.h"
 
 /*
- * Does all operations. Writes their outcome to *next (closed, no_ops), for the next request to the helper. Returns 0,
- * or -1 with *why of the first operation that failed; the others are done nevertheless.
+ * Does all operations. Writes their outcome to *next (retry.revoked, no_ops), for the next request to the helper.
+ * Returns 0, or -1 with *why of the first operation that failed; the others are done nevertheless.
  */
 int caller_ops_do(const struct caller_ops *c, struct request *next, struct why *why);
 

@@ -175,3 +175,19 @@ door_refuse_both(const struct why *by_setuid, const struct why *by_socket, struc
 {
 	return refuse(why, by_setuid->code, "gpuhelper can't be reached: %s; and %s", by_setuid->text, by_socket->text);
 }
+
+enum open_door
+door_choose(enum door_setting setting, int *fd, struct why *why)
+{
+	struct why by_socket, by_setuid;
+
+	if (setting != DOOR_BY_SETUID && (*fd = door_connect(&by_socket)) != -1)
+		return OPEN_SOCKET;
+	if (setting != DOOR_BY_SOCKET && door_check_setuid(&by_setuid) == 0)
+		return OPEN_SETUID;
+	if (setting == DOOR_AUTO)
+		(void)door_refuse_both(&by_setuid, &by_socket, why);
+	else
+		*why = setting == DOOR_BY_SOCKET ? by_socket : by_setuid;
+	return OPEN_NONE;
+}

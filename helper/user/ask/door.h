@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "../../base/why.h"
+#include "../../policy/settings.h"
 
 #define DOOR_SOCKET_PATH GPUHELPER_RUNDIR "/gpuhelper.sock"
 #define DOOR_KEYS_PATH GPUHELPER_RUNDIR "/keys.sock"
@@ -24,6 +24,17 @@ int door_check_setuid(struct why *why);
 
 /* Neither way works: makes one line of both reasons. Returns -1. */
 int door_refuse_both(const struct why *by_setuid, const struct why *by_socket, struct why *why);
+
+enum open_door {
+	OPEN_NONE,
+	OPEN_SOCKET,
+	OPEN_SETUID,
+};
+/*
+ * Chooses between both, as gpuhelper.conf says: the socket first, if it is there. OPEN_SOCKET: *fd is the connection.
+ * OPEN_SETUID: the helper can work when this process starts it. OPEN_NONE with *why.
+ */
+enum open_door door_choose(enum door_setting setting, int *fd, struct why *why);
 
 /* True if this host has a socket for door_ask_for_keys(). */
 bool door_leads_to_keys(void);

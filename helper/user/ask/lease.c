@@ -63,8 +63,8 @@ lease_note_allocation(const struct settings *s, struct request *r, struct why *w
 
 	if (!s->respect_allocation)
 		return 0;
-	if ((cuda != NULL && (r->words.cuda_visible = strdup(cuda)) == NULL) ||
-	    (rocr != NULL && (r->words.rocr_visible = strdup(rocr)) == NULL))
+	if ((cuda != NULL && (r->untrusted.cuda_visible = strdup(cuda)) == NULL) ||
+	    (rocr != NULL && (r->untrusted.rocr_visible = strdup(rocr)) == NULL))
 		return refuse_nomem(why);
 	return 0;
 }
@@ -181,8 +181,8 @@ fetch_keys(struct request *r, struct retries *p)
 
 	if (p->keys_until == 0)
 		p->keys_until = clock_ms() + KEYS_MS;
-	r->again.await_keys = clock_ms() < p->keys_until && door_ask_for_keys(&ignored) == 0;
-	if (r->again.await_keys)
+	r->retry.await_keys = clock_ms() < p->keys_until && door_ask_for_keys(&ignored) == 0;
+	if (r->retry.await_keys)
 		sleep_ms(KEYS_NAP_MS);
 	return 1;
 }
@@ -205,8 +205,8 @@ handle_busy(const struct command *c, struct request *r, const struct reply *repl
 		return 0;
 	}
 	if (reply->ops.n > 0)
-		r->again.no_ops = true;
-	strlist_free(&r->again.closed);
+		r->retry.no_ops = true;
+	strlist_free(&r->retry.revoked);
 	if (reply->wait > 0) {
 		p->since = 0;
 		if (!p->told)
@@ -229,7 +229,7 @@ lease_ask(const struct command *c, struct request *r, enum door_setting door, st
 	struct retries p = { .watch = -1 };
 	int ret;
 
-	r->again.await_keys = r->words.token != NULL && door_leads_to_keys();
+	r->retry.await_keys = r->untrusted.token != NULL && door_leads_to_keys();
 	while ((ret = ask(r, door, a, reply, why)) == 0 && reply->kind == REPLY_BUSY) {
 		ask_end(a);
 		if ((ret = handle_busy(c, r, reply, &p, why)) == 0)
@@ -298,7 +298,7 @@ ask_who_stayed(const struct request *r, struct helper_conn *a, struct why *why)
 {
 	struct reply reply = { .kind = REPLY_REFUSED };
 	struct why ignored;
-	const enum reply_kind kind = a->stays && ask_again(r, a, &reply, &ignored) == 0 ? reply.kind : REPLY_REFUSED;
+	const enum reply_kind kind = a->stays && ask_again(r, SEEN_MS, a, &reply, &ignored) == 0 ? reply.kind : REPLY_REFUSED;
 
 	*why = reply.why;
 	reply_free(&reply);
@@ -333,7 +333,7 @@ lease_report_created(const struct command *c, enum door_setting door, struct hel
 		kind = ask_another(&r, door, why);
 	}
 	request_free(&r);
-	return kind == REPLY_NOTED ? 0 : kind == REPLY_BUSY ? 1 : -1;
+	return kind == REPLY_DONE ? 0 : kind == REPLY_BUSY ? 1 : -1;
 }
 
 void
@@ -346,7 +346,7 @@ lease_check_over(const struct command *c, enum door_setting door, int status)
 
 	if (lease_request(c, verb, &r, &ignored) == 0) {
 		/* leave the operations for other containers to the next request */
-		r.again.no_ops = true;
+		r.retry.no_ops = true;
 		(void)ask_once(&r, door, &reply, &ignored);
 	}
 	reply_free(&reply);

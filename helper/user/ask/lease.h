@@ -23,14 +23,14 @@ void lease_key_of(const struct command *c, char key[LEASE_KEY_SIZE]);
  */
 int lease_read(const struct command *c, struct lease *l, struct why *why);
 
-/* True if root has a record of this container for the caller: then the container has or had a lease. */
+/* True if root has an exec record of this container for the caller: then the container has or had a lease. */
 bool lease_is_recorded(const struct command *c);
 
 /*
- * Has the helper look at the new container. The container's first process must be a child of this process,
- * which asked for the grant by *a. If the helper has not stayed there, starts another one. Returns 0, or -1 with *why:
+ * Has the helper look at the new container. The container's first process must be a child of this process, which asked
+ * for the grant by *a. If the helper has not stayed there, or refuses, asks another one. Returns 0, or -1 with *why:
  * the container must then be deleted, because no lease would follow it. 1 with *why: the same, because somebody has its
- * GPU open, but the caller may ask for a grant again, with find_unleased.
+ * GPU open, but the caller may ask for a grant again, with scan_first.
  */
 int lease_report_created(const struct command *c, enum door_setting door, struct helper_conn *a, struct why *why);
 

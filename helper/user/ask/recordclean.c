@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "../../host/file.h"
@@ -26,6 +27,18 @@ open_if_there(void)
 	struct why ignored;
 
 	return record_dir_is_hosts_root() && access(RECORD_DIR, F_OK) == 0 ? record_dir_open(&ignored) : -1;
+}
+
+bool
+records_are_there(const struct command *c)
+{
+	char path[sizeof(RECORD_DIR) + LEASE_KEY_SIZE], key[LEASE_KEY_SIZE];
+
+	if (c->id == NULL || !record_dir_is_hosts_root())
+		return false;
+	lease_key_of(c, key);
+	snprintf(path, sizeof(path), RECORD_DIR "/%s", key);
+	return access(path, F_OK) == 0 || grant_record_is_there(c);
 }
 
 void

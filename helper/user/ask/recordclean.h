@@ -2,8 +2,12 @@
 #ifndef GPUHELPER_USER_ASK_RECORDCLEAN_H
 #define GPUHELPER_USER_ASK_RECORDCLEAN_H
 
+#include <stdbool.h>
+
 #include "../command/argv.h"
 
+/* True if there are any of the command's container. */
+bool records_are_there(const struct command *c);
 /* Of the command's container. */
 void records_forget(const struct command *c);
 /* Of all containers. */

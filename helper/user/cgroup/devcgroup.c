@@ -41,7 +41,7 @@ struct rules {
 static bool
 is_open(const struct rules *r, size_t i)
 {
-	return r->node[i].open && !r->closed;
+	return r->node[i].allowed && !r->closed;
 }
 
 /* cgroup v1 */

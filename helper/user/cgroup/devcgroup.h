@@ -12,9 +12,9 @@
 #include "../../lease/callerop.h"
 
 /*
- * Lets the processes in the cgroup (relative to /sys/fs/cgroup), and beneath, open the nodes that are «open», as far
- * as other device rules allow it, and none of the others; with «closed», none at all. What they have open stays open.
- * Returns 0, or -1 with *why: they can then open fewer nodes, but not more.
+ * Lets the processes in the cgroup (relative to /sys/fs/cgroup), and beneath, open the nodes that are «allowed», as
+ * far as other device rules allow it, and none of the others; with «closed», none at all. What they have open stays
+ * open. Returns 0, or -1 with *why: they can then open fewer nodes, but not more.
  */
 int devcgroup_set(const char *cgroup, const struct promised_node *node, size_t nodes, bool closed, struct why *why);
 

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../../host/cgroup/cgroup.h"
+#include "../../host/cgroup/population.h"
 #include "../../host/clock.h"
 #include "../../host/file.h"
 #include "../../host/process/process.h"

@@ -13,6 +13,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../gpu/devlist.h"
+#include "../../host/cgroup/candidates.h"
 #include "../../host/cgroup/cgroup.h"
 #include "../../host/file.h"
 #include "devcgroup.h"

@@ -9,6 +9,7 @@
 #include "../../base/path.h"
 #include "../../base/quoted.h"
 #include "../../gpu/vendorvars.h"
+#include "../../lease/editsdriver.h"
 #include "../mount/nodes.h"
 
 #define NAMES_SHOWN 3

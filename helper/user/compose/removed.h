@@ -6,6 +6,7 @@
 #define GPUHELPER_USER_COMPOSE_REMOVED_H
 
 #include "../../lease/edits.h"
+#include "../../lease/editsdriver.h"
 #include "../spec/spec.h"
 
 struct removal {

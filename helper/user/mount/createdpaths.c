@@ -41,7 +41,7 @@ struct walk {
 	const struct mountpoint *in;	/* the mount that we are in; NULL: the image */
 	int fd;				/* «at»; -1: it exists only as the runtime will make it */
 	bool missing;			/* it does not exist, and no mount point makes it exist */
-	bool blind;			/* a link on the way could not be seen */
+	bool link_unseen;			/* a link on the way could not be seen */
 	unsigned links;
 };
 
@@ -157,7 +157,7 @@ step_to(struct walk *w, const char *name, char *path, struct why *why)
 		return ret;
 	}
 	/* a runtime makes /dev/fd, a link into /proc, before it makes anything else that is checked here */
-	w->blind = w->blind || (w->in != NULL && w->in->unknown) || strcmp(path, "/dev/fd") == 0;
+	w->link_unseen = w->link_unseen || (w->in != NULL && w->in->unknown) || strcmp(path, "/dev/fd") == 0;
 	if (fd != -1 && fstat(fd, &st) == 0 && S_ISLNK(st.st_mode)) {
 		ret = follow(w, fd, why);
 		close(fd);
@@ -289,7 +289,7 @@ check_dir(const struct view *v, const char *dir, const char *what, const char *n
 	if ((ret = walk_path(v, dir, &w, why)) == 0 && w.in != NULL && w.in->granted && (w.missing || in_it))
 		ret = refuse(why, WHY_DENIED, "%s %s of the container: the runtime would make it in the granted %s, on the host: "
 		    "choose another place%s", what, name, w.in->at, in_it ? "" : ", or a directory that exists there");
-	else if (ret == 0 && w.blind)
+	else if (ret == 0 && w.link_unseen)
 		ret = refuse(why, WHY_DENIED, "%s %s of the container: links in %s, which can't be seen before it runs, could "
 		    "lead it to a granted folder: choose another place", what, name, w.in != NULL ? w.in->at : "it");
 	walk_end(&w);

@@ -42,7 +42,7 @@ is_beneath_any_volume(const char *path, const struct settings *settings)
 }
 
 /* A root filesystem, for finding a mount that shows it beneath a volume. */
-struct origin {
+struct root_search {
 	const struct settings *settings;
 	uid_t caller;
 	const struct stat *root;
@@ -51,9 +51,9 @@ struct origin {
 
 /* True if this mount shows the same directory beneath a volume. */
 static bool
-is_origin(void *ctx, struct mount *m)
+shows_root(void *ctx, struct mount *m)
 {
-	const struct origin *o = ctx;
+	const struct root_search *o = ctx;
 	autofree char *path = NULL;
 	const char *rest;
 	struct stat st;
@@ -77,13 +77,13 @@ comes_from_volume(int fd, const char *path, const struct settings *settings, uid
 	automounts struct mount_table *mounts = mounts_read();
 	autofree char *fs = NULL, *fs_path = NULL;
 	struct stat st;
-	struct origin o = { .settings = settings, .caller = caller, .root = &st };
+	struct root_search o = { .settings = settings, .caller = caller, .root = &st };
 
 	if (fstat(fd, &st) == -1 || !mounts_fs_path(mounts, fd, path, &fs, &fs_path))
 		return false;
 	o.fs = fs;
 	o.fs_path = fs_path;
-	return mounts_own(is_origin, &o) == 1;
+	return mounts_own(shows_root, &o) == 1;
 }
 
 bool

@@ -49,12 +49,12 @@ container_record_fill(struct process_id init, struct container_record *r, struct
 }
 
 static void
-node_words(struct lines *s, void *member)
+node_fields(struct lines *s, void *member)
 {
 	struct devnum *n = member;
 
-	word_u32(s, &n->major);
-	word_u32(s, &n->minor);
+	field_u32(s, &n->major);
+	field_u32(s, &n->minor);
 }
 
 /* Writes or reads a record. */
@@ -64,16 +64,16 @@ record_lines(struct lines *s, struct container_record *r)
 	uint32_t version = RECORD_VERSION;
 
 	lines_begin(s, "birth");
-	word_u32(s, &version);
+	field_u32(s, &version);
 	s->failed = s->failed || version != RECORD_VERSION;
 	lines_begin(s, "init");
-	process_id_words(s, &r->init);
-	word_u64(s, &r->pids);
+	process_id_fields(s, &r->init);
+	field_u64(s, &r->pids);
 	lines_begin(s, "gate");
-	word_bool(s, &r->promised);
-	word_copy_if_any(s, &r->devcgroup);
+	field_bool(s, &r->promised);
+	field_copy_if_any(s, &r->devcgroup);
 	lines_texts(s, "cgroup", &r->cgroups);
-	lines_members(s, "node", (void **)&r->node, &r->nodes, NODES_MAX, sizeof(*r->node), node_words);
+	lines_members(s, "node", (void **)&r->node, &r->nodes, NODES_MAX, sizeof(*r->node), node_fields);
 	return lines_finish(s);
 }
 

@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../ask/driveredits.h"
 #include "../../base/cleanup.h"
 #include "../../json/doc.h"
+#include "../../lease/editsdriver.h"
 #include "../../lease/leasename.h"
 #include "../command/memfile.h"
 #include "../command/namespace.h"
@@ -32,6 +34,33 @@ parse_strings(const struct doc *d, const char *key, struct strlist *out, struct 
 	return 0;
 }
 
+/*
+ * The variables of the driver, and where a text for the user is due («gpus»), its notes. Records of earlier versions
+ * have both beside what else they say.
+ */
+static int
+add_driver_edits(const struct doc *d, struct exec_record *r, struct why *why)
+{
+	const uint32_t n = doc_get(d, 0, "process");
+	autocontaineredits struct edits from = { 0 }, to = { .env = r->env };
+	autofree char *text = NULL;
+	bool good = true;
+	size_t i;
+
+	r->env = (struct strlist){ .n = 0 };
+	if (doc_is(d, n, DOC_STRING) && (text = doc_string(d, n)) == NULL)
+		return refuse_nomem(why);
+	if (text != NULL && driver_edits_decode(NULL, text, &from, why) == -1)
+		return -1;
+	for (i = 0; good && i < from.env.n; i++)
+		good = edits_add_env(&to, from.env.v[i]);
+	if (!good || (doc_get(d, 0, "gpus") != DOC_NONE && !strlist_append(&r->notes, &from.notes)))
+		return refuse_nomem(why);
+	r->env = to.env;
+	to.env = (struct strlist){ .n = 0 };
+	return 0;
+}
+
 static int
 parse_record(const char *text, size_t len, struct exec_record *r, struct why *why)
 {
@@ -41,6 +70,8 @@ parse_record(const char *text, size_t len, struct exec_record *r, struct why *wh
 
 	if (doc_parse(&d, text, len, why) == -1 || parse_strings(&d, "env", &r->env, why) == -1 ||
 	    parse_strings(&d, "notes", &r->notes, why) == -1 || parse_strings(&d, "gpus", &r->gpus, why) == -1)
+		return -1;
+	if (add_driver_edits(&d, r, why) == -1)
 		return -1;
 	n = doc_get(&d, 0, "label");
 	if (doc_is(&d, n, DOC_STRING) && (r->label = doc_string(&d, n)) == NULL)

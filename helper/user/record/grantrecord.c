@@ -122,6 +122,20 @@ grant_record_clean(int dir, const char *name)
 		(void)unlinkat(dir, name, 0);
 }
 
+bool
+grant_record_is_there(const struct command *c)
+{
+	char path[PATH_SIZE];
+	int unconfirmed;
+
+	for (unconfirmed = 0; unconfirmed < 2; unconfirmed++) {
+		find_record(c, unconfirmed == 1, path);
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
 void
 grant_record_forget(const struct command *c)
 {

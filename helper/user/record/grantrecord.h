@@ -43,6 +43,8 @@ int grant_record_check(const struct command *c, const struct vetted_grant *v, st
 #define GRANT_RECORD_PREFIX "exec-"
 #define GRANT_RECORD_UNCONFIRMED "early-"
 
+/* True if the command's container has one, confirmed or not. */
+bool grant_record_is_there(const struct command *c);
 /* Removes the record of the command's container: it has ended, or it is a new one that was granted nothing. */
 void grant_record_forget(const struct command *c);
 /* Removes the record of this name, confirmed or not, in the directory, unless its exec record is there. */

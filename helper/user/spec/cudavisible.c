@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../lease/editsdriver.h"
+
 static const char name[] = "CUDA_VISIBLE_DEVICES=";
 
 static const char *

@@ -3,6 +3,7 @@
 #define GPUHELPER_USER_SPEC_CUDAVISIBLE_H
 
 #include "../../lease/edits.h"
+#include "../../lease/editsdriver.h"
 
 /*
  * «env» has the task's variables ("NAME=value"), and the last of a name counts. «set» has those that the grant sets,

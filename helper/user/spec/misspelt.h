@@ -3,6 +3,7 @@
 #define GPUHELPER_USER_SPEC_MISSPELT_H
 
 #include "../../lease/edits.h"
+#include "../../lease/editsdriver.h"
 #include "spec.h"
 
 /*

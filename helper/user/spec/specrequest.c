@@ -151,12 +151,12 @@ get_only_token(const struct spec *s, const struct strlist *names, const char *in
 
 		if (get_asked(s, names->v[i], &text, why) == -1)
 			return -1;
-		if (text != NULL && r->words.token != NULL)
+		if (text != NULL && r->untrusted.token != NULL)
 			return spec_refuse(why, "there are tokens in %s and in %s: give one", in, names->v[i]);
 		if (text == NULL)
 			continue;
 		in = names->v[i];
-		r->words.token = text;
+		r->untrusted.token = text;
 		text = NULL;
 	}
 	return 0;
@@ -174,27 +174,27 @@ get_token(struct spec *s, const struct settings *settings, struct request *r, st
 
 	if (!token_names(settings, false, &ours))
 		return refuse_nomem(why);
-	if (get_asked(s, "GPUHELPER_TOKEN", &r->words.token, why) == -1 ||
+	if (get_asked(s, "GPUHELPER_TOKEN", &r->untrusted.token, why) == -1 ||
 	    get_only_token(s, &ours, "GPUHELPER_TOKEN", r, why) == -1)
 		return -1;
-	asks = r->words.token != NULL || r->words.gpus != NULL || r->words.folders != NULL;
+	asks = r->untrusted.token != NULL || r->untrusted.gpus != NULL || r->untrusted.folders != NULL;
 	if (!token_names(settings, asks, &s->tokens))
 		return refuse_nomem(why);
-	return r->words.token != NULL || !asks ? 0 : get_only_token(s, &s->tokens, "", r, why);
+	return r->untrusted.token != NULL || !asks ? 0 : get_only_token(s, &s->tokens, "", r, why);
 }
 
 int
 spec_request(struct spec *s, const struct settings *settings, struct request *r, bool *asks, struct why *why)
 {
-	if (get_asked(s, "GPUHELPER_GPUS", &r->words.gpus, why) == -1 ||
-	    get_asked(s, "GPUHELPER_FOLDERS", &r->words.folders, why) == -1 ||
+	if (get_asked(s, "GPUHELPER_GPUS", &r->untrusted.gpus, why) == -1 ||
+	    get_asked(s, "GPUHELPER_FOLDERS", &r->untrusted.folders, why) == -1 ||
 	    get_token(s, settings, r, why) == -1 ||
-	    get_claim(s, "BUILD_TEAM_NAME", &r->words.team, why) == -1 ||
-	    get_claim(s, "BUILD_PIPELINE_NAME", &r->words.pipeline, why) == -1 ||
-	    get_claim(s, "BUILD_JOB_NAME", &r->words.job, why) == -1 ||
-	    get_claim(s, "BUILD_PIPELINE_INSTANCE_VARS", &r->words.instance_vars, why) == -1)
+	    get_claim(s, "BUILD_TEAM_NAME", &r->untrusted.team, why) == -1 ||
+	    get_claim(s, "BUILD_PIPELINE_NAME", &r->untrusted.pipeline, why) == -1 ||
+	    get_claim(s, "BUILD_JOB_NAME", &r->untrusted.job, why) == -1 ||
+	    get_claim(s, "BUILD_PIPELINE_INSTANCE_VARS", &r->untrusted.instance_vars, why) == -1)
 		return -1;
-	*asks = r->words.token != NULL || r->words.gpus != NULL || r->words.folders != NULL;
+	*asks = r->untrusted.token != NULL || r->untrusted.gpus != NULL || r->untrusted.folders != NULL;
 	if (*asks && s->major != 1)
 		return spec_refuse(why, "ociVersion is not 1.x, and the container asks for GPUs or folders: gpuhelper can't "
 		    "read such a config.json");

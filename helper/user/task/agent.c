@@ -63,6 +63,7 @@ run_agent(struct task *t, const struct strlist *lines)
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGCHLD, SIG_DFL);
 	(void)prctl(PR_SET_NAME, "gpuhelper-agent");
+	task_ask_early(t);
 	if (!receive_from_waiter(t))
 		_exit(0);
 	for (i = 0; i < lines->n; i++)
@@ -73,7 +74,7 @@ run_agent(struct task *t, const struct strlist *lines)
 
 /* Closes all but standard input, output and error, which lead nowhere, and the socket. */
 static bool
-let_go_of_files(struct task *t)
+close_files(struct task *t)
 {
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	bool good = null != -1;
@@ -93,7 +94,8 @@ int
 agent_start(const struct command *c, const struct settings *s, struct waiter *w, const struct strlist *lines,
     struct why *why)
 {
-	struct task t = { .command = c, .settings = s, .socket = w->ours, .pidfd = -1 };
+	struct task t = { .command = c, .settings = s, .socket = w->ours, .pidfd = -1,
+		.early = HELPER_CONN_NONE };
 	pid_t pid;
 	int status;
 
@@ -101,7 +103,7 @@ agent_start(const struct command *c, const struct settings *s, struct waiter *w,
 	if ((pid = fork()) == 0) {
 		if ((pid = fork()) != 0)
 			_exit(pid == -1 ? 1 : 0);
-		if (!let_go_of_files(&t) || chdir("/") == -1)
+		if (!close_files(&t) || chdir("/") == -1)
 			_exit(1);
 		run_agent(&t, lines);
 	}

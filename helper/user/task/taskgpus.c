@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../../ask/waiting.h"
+#include "../../base/times.h"
 #include "../../host/clock.h"
 #include "../../host/file.h"
 #include "../../vet/vet.h"
@@ -81,16 +82,34 @@ wait_in_queue(const struct task *t, int watch, const struct reply *reply, struct
 
 /* Asks. */
 
+/* The answer to task_ask_early(), unless that was «busy»: only a task that is there has a position in root's queue. */
+static bool
+take_early_answer(struct task *t, const struct request *r, struct reply *reply)
+{
+	struct why ignored;
+	bool good;
+
+	if (t->early.fd == -1)
+		return false;
+	good = ask_again(r, REPLY_MS, &t->early, reply, &ignored) == 0 && reply->kind != REPLY_BUSY;
+	ask_end(&t->early);
+	if (!good)
+		reply_free(reply);
+	return good;
+}
+
 /*
  * Sends a request about the task. What keeps the helper from answering may pass: the helper was killed, or is being
  * replaced.
  */
 static void
-ask_about(const struct task *t, struct request *r, struct reply *reply)
+ask_about(struct task *t, struct request *r, struct reply *reply)
 {
 	struct helper_conn a;
 	struct why why;
 
+	if (take_early_answer(t, r, reply))
+		return;
 	if (ask(r, t->settings->door, &a, reply, &why) == 0) {
 		ask_end(&a);
 		return;
@@ -116,10 +135,25 @@ did_ops(const struct reply *reply, struct request *r)
 	struct why ignored;
 
 	if (reply->ops.n == 0) {
-		strlist_free(&r->again.closed);
+		strlist_free(&r->retry.revoked);
 		return false;
 	}
 	return caller_ops_do(&reply->ops, r, &ignored) == 0;
+}
+
+void
+task_ask_early(struct task *t)
+{
+	struct request r;
+	struct why ignored;
+
+	if (begin_request(t, VERB_TASK, &r)) {
+		/* operations that come with «busy» would be lost: the next request gets them */
+		r.retry.no_ops = true;
+		if (ask_begin(&r, t->settings->door, &t->early, &ignored) == -1)
+			ask_end(&t->early);
+	}
+	request_free(&r);
 }
 
 static void
@@ -136,7 +170,7 @@ refuse_waiter(const struct task *t, const struct why *why)
  * lets the waiter go on. True: the other task ended meanwhile, so ask again.
  */
 static bool
-let_go(const struct task *t, const struct reply *reply, struct request *r)
+start_task(const struct task *t, const struct reply *reply, struct request *r)
 {
 	autobuf struct buf b = { 0 };
 	struct why why;
@@ -148,7 +182,7 @@ let_go(const struct task *t, const struct reply *reply, struct request *r)
 			return false;
 		}
 	if (caller_ops_do(&reply->ops, r, &why) == -1) {
-		r->again.no_ops = false;
+		r->retry.no_ops = false;
 		if (why.code == WHY_AGAIN)
 			return true;
 		refuse_waiter(t, &why);
@@ -169,8 +203,8 @@ static bool
 handle_answer(const struct task *t, const struct reply *reply, struct request *r, int watch, struct last_line *last,
     int64_t *soon_since)
 {
-	if (reply->kind == REPLY_NOTED)
-		return let_go(t, reply, r);
+	if (reply->kind == REPLY_DONE)
+		return start_task(t, reply, r);
 	if (reply->kind != REPLY_BUSY) {
 		refuse_waiter(t, &reply->why);
 		return false;
@@ -181,7 +215,7 @@ handle_answer(const struct task *t, const struct reply *reply, struct request *r
 		*soon_since = 0;
 		tell_if_new(t, reply->why.text, last);
 		wait_in_queue(t, watch, reply, last);
-		r->again.no_ops = false;
+		r->retry.no_ops = false;
 		return true;
 	}
 	if (*soon_since == 0)
@@ -196,7 +230,7 @@ handle_answer(const struct task *t, const struct reply *reply, struct request *r
 
 /* Takes the GPUs for the waiter, or tells it why not. Ends early if the waiter does. */
 static void
-acquire_gpus(const struct task *t)
+acquire_gpus(struct task *t)
 {
 	const int watch = watch_state();
 	struct last_line last = { .at = 0 };
@@ -218,19 +252,22 @@ acquire_gpus(const struct task *t)
 
 /* Gives up the waiter's position, or the GPUs of the task that has ended. */
 static void
-return_gpus(const struct task *t)
+return_gpus(struct task *t)
 {
 	struct request r;
 	bool again = begin_request(t, VERB_OVER, &r);
 
+	/* the waiter ended before it was named: the helper undoes what it has done */
+	ask_end(&t->early);
 	while (again) {
 		struct reply reply;
 
 		ask_about(t, &r, &reply);
-		again = did_ops(&reply, &r) || reply.again > 0 || reply.kind == REPLY_BUSY || reply.ops.n > 0;
-		if (again && (reply.ops.n == 0 || r.again.no_ops))
-			(void)poll(NULL, 0, r.again.no_ops ? FAILED_MS : reply.again > 0 ? (int)reply.again : SOON_MS);
-		r.again.no_ops = false;
+		again = did_ops(&reply, &r) || reply.retry_ms > 0 || reply.kind == REPLY_BUSY || reply.ops.n > 0;
+		if (again && (reply.ops.n == 0 || r.retry.no_ops))
+			(void)poll(NULL, 0, r.retry.no_ops ? FAILED_MS : reply.retry_ms > 0 ? (int)reply.retry_ms :
+			    SOON_MS);
+		r.retry.no_ops = false;
 		reply_free(&reply);
 	}
 	request_free(&r);

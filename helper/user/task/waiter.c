@@ -146,7 +146,7 @@ waiter_edit_args(const struct waiter *w, const struct doc *d, struct doc_edits *
 }
 
 void
-waiter_let_go(struct waiter *w, const struct strlist *lines)
+waiter_send_go(struct waiter *w, const struct strlist *lines)
 {
 	const struct strlist none = { 0 };
 	size_t i;

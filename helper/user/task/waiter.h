@@ -45,6 +45,6 @@ void waiter_edit_args(const struct waiter *w, const struct doc *d, struct doc_ed
  * Sends what a waiter needs that waits for nothing: the line ("": none), and that it may go on. To be called before
  * the runtime starts; closes this process's end.
  */
-void waiter_let_go(struct waiter *w, const struct strlist *lines);
+void waiter_send_go(struct waiter *w, const struct strlist *lines);
 
 #endif

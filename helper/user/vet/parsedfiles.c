@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../ask/readask.h"
+#include "../../ask/readquery.h"
 #include "../../base/cleanup.h"
 #include "../../host/file.h"
 #include "../../host/own/exchange.h"
@@ -72,7 +72,7 @@ ask_program(struct exchange *x, struct why *why)
 		close(pair[0]);
 		return refuse(why, WHY_AGAIN, "can't start " PROGRAM ": %s", strerror(errno));
 	}
-	if (frame_write(pair[0], x->question, x->asked, READ_ASK_MAX, ASK_MS, &inner) == 0)
+	if (frame_write(pair[0], x->question, x->asked, READ_QUERY_MAX, ASK_MS, &inner) == 0)
 		x->answer = frame_read(pair[0], READ_ANSWER_MAX, ANSWER_MS, &x->len, &inner);
 	close(pair[0]);
 	(void)kill(pid, SIGKILL);

@@ -8,6 +8,7 @@
 #include "../../host/folder/mountpoint.h"
 #include "../../host/selinux.h"
 #include "../../host/users.h"
+#include "../../policy/policydecide.h"
 #include "../../policy/policygrant.h"
 #include "../../vet/vet.h"
 #include "parsedfiles.h"
@@ -79,7 +80,6 @@ check_reply(struct reply *reply, const struct request *r, const struct settings 
 	if (selinux_state(&selinux, why) == -1)
 		return -1;
 	v.enforcing = selinux == SELINUX_ENFORCING;
-	edits_sort_mounts(&reply->edits);
 	if (vet_edits(&v, why) == -1 || mountpoints_check(&reply->edits, why) == -1)
 		return -1;
 	reply->edits.env_secret = reply->edits.env_secret || vet_sets_secret(&reply->edits, v.policy);

@@ -1,0 +1,14 @@
+/* See path.h. The helper does not link this file. */
+#include "path.h"
+
+unsigned
+path_depth(const char *path)
+{
+	unsigned n = 0;
+
+	if (path[1] == '\0')
+		return 0;
+	for (; *path; path++)
+		n += *path == '/';
+	return n;
+}

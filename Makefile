@@ -170,6 +170,7 @@ check-vm:
 bench: all
 	sh tests/bench/bench.sh quick
 	sh tests/bench/bench.sh phases
+	sh tests/bench/bench.sh waiting
 	sh tests/bench/bench.sh whole
 bench-growth: all
 	sh tests/bench/bench.sh growth

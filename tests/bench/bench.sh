@@ -4,6 +4,7 @@
 #   bench.sh quick [GROUP...]	compares gpuhelper with what people use today; at most five minutes
 #   bench.sh growth [CURVE...]	measures how the cost grows; at most fifteen minutes
 #   bench.sh phases		times the parts of one granted create
+#   bench.sh waiting		measures containers that wait for a GPU; about three minutes
 #   bench.sh whole		times whole containers with real runtimes; about three minutes
 #   bench.sh instructions [--record]	compares instruction counts with the recorded ones; TAP
 #
@@ -18,9 +19,10 @@ case $what in
 quick) program=bench.py ;;
 growth) program=growth.py ;;
 phases) program=phases.py ;;
+waiting) program=waiting.py ;;
 whole) program=whole.py ;;
 instructions) program=instructions.py ;;
-*) echo "usage: bench.sh quick|growth|phases|whole|instructions [GROUP...]" >&2; exit 2 ;;
+*) echo "usage: bench.sh quick|growth|phases|waiting|whole|instructions [GROUP...]" >&2; exit 2 ;;
 esac
 sh "$here/build.sh" "$top/build"
 if [ "$what" = instructions ]; then

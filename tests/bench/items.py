@@ -89,6 +89,7 @@ def door(stage, found):
 
 
 TOKENS = 150
+OTHERS = 400
 
 
 def token(stage, found):
@@ -165,6 +166,21 @@ def pauses_by_runtime(spec):
             m['source'] = RUNTIME
 
 
+def beside_processes(stage, found):
+    """Plain, and one GPU, while 400 other processes run, each of which may have the GPU open or the root directory mounted."""
+    driver.install(None)
+    stage.host.policies(t10=CALLER + GPUS)
+    plain, gpu = (stage.template(TEAM + more) for more in ([], ['GPUHELPER_GPUS=1']))
+    others = [subprocess.Popen(['sleep', '1000']) for _ in range(OTHERS)]
+    try:
+        for key, label, t in ('plain-processes', '`create`, plain, beside %d processes', plain), ('gpu-processes', '1 GPU, beside %d processes', gpu):
+            yield key, label % OTHERS, create(RUNTIME, t, granted=True), {'gpuhelper': create(WRAPPER, t, granted=True)}
+    finally:
+        for p in others:
+            p.kill()
+            p.wait()
+
+
 def execs(stage, found):
     driver.install(None)
     stage.host.policies(t10=CALLER + GPUS)
@@ -183,4 +199,4 @@ def execs(stage, found):
     stage.host.settings()
 
 
-ALL = (empty, passed, plain, grants, door, token, driver_files, folders, execs)
+ALL = (empty, passed, plain, grants, door, token, driver_files, folders, beside_processes, execs)

@@ -46,6 +46,8 @@ params = open(PARAMS).read()
 closed = ''.join({'DeviceFileMode': 'DeviceFileMode: 432\n', 'ModifyDeviceFiles': 'ModifyDeviceFiles: 0\n'}.get(l.split(':')[0], l)
                  for l in params.splitlines(True))
 write(PARAMS, closed, 0o444)
+for node in '/dev/nvidia0', '/dev/nvidia1':
+    os.chmod(node, 0o660)
 
 
 def doctor(user='worker', words=(), json_=True):
@@ -254,8 +256,17 @@ with changed('/etc/gpuhelper/gpuhelper.conf', well['/etc/gpuhelper/gpuhelper.con
     os.unlink(KEYS_SOCK)
 
 write(PARAMS, params, 0o444)
-says('nodes that are open to everyone, for a rootless worker', 'warn', 'nodes', ['open to everyone', 'no device cgroup'], 'NVreg_DeviceFileMode=0660')
-is_well('nodes that are open to everyone, for root', 'root')
+says('a driver that opens the nodes to everyone, for a rootless worker', 'warn', 'nodes', ['nvidia-modprobe', 'open to everyone', 'no device cgroup'],
+     'NVreg_DeviceFileMode=0660')
+is_well('a driver that opens the nodes to everyone, for root', 'root')
+with changed('/dev/nvidia0', mode=0o666):
+    says('a node that this driver has opened, for a rootless worker', 'warn', 'nodes', ['/dev/nvidia0 is open to everyone (mode 0666)'], 'NVreg_DeviceFileMode=0660')
+write(PARAMS, params.replace('ModifyDeviceFiles: 1', 'ModifyDeviceFiles: 0'), 0o444)
+is_well('nodes that an administrator has closed, and that the driver does not open again')
+write(PARAMS, closed, 0o444)
+with changed('/dev/nvidia0', mode=0o666):
+    says('a node that somebody else has opened, for a rootless worker', 'warn', 'nodes', ['/dev/nvidia0 is open to everyone'], 'chmod o= /dev/nvidia*')
+    is_well('a node that somebody else has opened, for root', 'root')
 write(PARAMS, closed.replace('ModifyDeviceFiles: 0', 'ModifyDeviceFiles: 1').replace('DeviceFileMode: 432', 'DeviceFileMode: 384'), 0o444)
 says('a driver that resets the nodes\' mode', 'warn', 'nodes', ['0600'], 'NVreg_ModifyDeviceFiles=0')
 write(PARAMS, closed, 0o444)

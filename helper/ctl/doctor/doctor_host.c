@@ -31,6 +31,25 @@ read_root(const char *path, size_t max)
 	return root != -1 ? file_read_at(root, path, max, NULL) : NULL;
 }
 
+/* Finds a node of a GPU that everyone may open, and its mode. NULL: there is none. */
+static const char *
+find_open_node(const struct inventory *inv, unsigned *mode)
+{
+	const struct gpu_node *n;
+	struct stat st;
+	size_t i, k;
+
+	for (i = 0; i < inv->gpus; i++)
+		for (k = 0; inv->gpu[i].vendor == GPU_NVIDIA && k < inv->gpu[i].nodes; k++) {
+			n = &inv->gpu[i].node[k];
+			if (strncmp(n->path, "/dev/nvidia", 11) != 0 || stat(n->path, &st) == -1 || (st.st_mode & 0006) == 0)
+				continue;
+			*mode = st.st_mode & 07777;
+			return n->path;
+		}
+	return NULL;
+}
+
 /*
  * Only a device cgroup protects a node that is open to everyone.  If nvidia-modprobe resets a node's mode, a grant by
  * ACL does not work until the helper opens the node again.
@@ -40,17 +59,25 @@ look_at_nvidia(struct doctor *d, const struct inventory *inv, bool rootful)
 {
 	static const char options[] = "options nvidia NVreg_DeviceFileMode=0660 NVreg_ModifyDeviceFiles=0 "
 	    "in /etc/modprobe.d, and reload the driver";
+	const char *limits = rootful ? "; device cgroups limit containers to their GPUs" :
+	    ", and no device cgroup limits this user's containers";
+	const enum finding found = rootful ? FINDING_OK : FINDING_WARN;
+	const bool opens = (inv->nvidia_mode & 0006) != 0;
+	unsigned mode;
+	const char *node = find_open_node(inv, &mode);
 
-	if ((inv->nvidia_mode & 0006) != 0)
-		doctor_say(d, rootful ? FINDING_OK : FINDING_WARN, "nodes", rootful ? NULL : options,
-		    "NVIDIA nodes are open to everyone (NVreg_DeviceFileMode=%04o)%s", inv->nvidia_mode, rootful ?
-		    "; device cgroups limit containers to their GPUs" : ", and no device cgroup limits this user's containers");
+	if (node != NULL)
+		doctor_say(d, found, "nodes", rootful ? NULL : opens ? options : "chmod o= /dev/nvidia*, and find out what opened "
+		    "them", "%s is open to everyone (mode %04o)%s", node, mode, limits);
+	else if (opens && inv->nvidia_modify)
+		doctor_say(d, found, "nodes", rootful ? NULL : options, "nvidia-modprobe makes NVIDIA nodes open to everyone "
+		    "(NVreg_DeviceFileMode=%04o)%s", inv->nvidia_mode, limits);
 	else if (inv->nvidia_modify && (inv->nvidia_mode & 0060) != 0060)
 		doctor_say(d, FINDING_WARN, "nodes", options, "nvidia-modprobe resets NVIDIA nodes to %04o, which breaks grants "
 		    "by ACL", inv->nvidia_mode);
 	else
-		doctor_say(d, FINDING_OK, "nodes", NULL, "NVIDIA nodes have mode %04o, and keep what gpuhelper sets",
-		    inv->nvidia_mode);
+		doctor_say(d, FINDING_OK, "nodes", NULL, "nobody but their owner and group may open NVIDIA nodes, and they keep what "
+		    "gpuhelper sets");
 }
 
 /* «here»: the vendors that this host has; of the others, nothing is said. */

@@ -50,6 +50,14 @@ LINKHARDEN = -Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code,--as-needed
 CPPDEPS = -MMD -MP -MT $(patsubst $(CURDIR)/%,%,$@) -MT $(abspath $@)
 ALLCFLAGS = -std=c11 $(CFLAGS) $(WARN) $(HARDEN) $(SECTIONS) $(FORTIFY) $(DEFS) $(PKG_CFLAGS) -fPIE $(CPPDEPS)
 PKGS := libconfig jansson libudev libselinux libsystemd nettle hogweed yaml-0.1
+# one line instead of the compiler's many; the other targets build nothing, or call this Makefile again, and what is built
+# can be installed where no compiler is
+ifneq ($(if $(MAKECMDGOALS),$(filter all unit $(B)/% $(if $(wildcard $(B)/gpuhelper),,install),$(MAKECMDGOALS)),all),)
+missing := $(shell for p in $(firstword $(CC)) $(firstword $(PKG_CONFIG)); do command -v $$p >/dev/null || echo $$p; done; \
+       $(PKG_CONFIG) --exists $(PKGS) libcurl zlib 2>/dev/null || for p in $(PKGS) libcurl zlib; do \
+       $(PKG_CONFIG) --exists $$p 2>/dev/null || echo $$p; done)
+$(if $(missing),$(error missing here: $(missing): run sh tests/deps.sh build))
+endif
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS))
 
 lib  = $(shell $(PKG_CONFIG) --libs $(1))

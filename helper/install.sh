@@ -129,6 +129,15 @@ make_directories() {
 	if [ -z "$D" ] && [ "$(id -u)" = 0 ]; then own_directories; fi
 }
 
+say_next() {
+	if ls "$config"/policy.d/*.conf >/dev/null 2>&1; then
+		say "gpuhelperctl doctor says which engines call $wrapper, and what is wrong on this host"
+	else
+		say "no policy is there yet: write $config/gpuhelper.conf and a policy (the examples there), then run gpuhelperctl check," \
+		    "gpuhelperctl setup ENGINE and gpuhelperctl doctor"
+	fi
+}
+
 install_all() {
 	may_install
 	refuse_old_leases
@@ -141,8 +150,7 @@ install_all() {
 	files | while read -r mode from to; do put "$to"; done
 	say_old_leases
 	say "installed $(files | wc -l) files: $D$wrapper, $D$SBINDIR/gpuhelperctl, the helper, units, man pages"
-	[ -n "$D" ] || say "no engine calls $wrapper yet: write $config/gpuhelper.conf and a policy (the examples there), then" \
-	    "run gpuhelperctl check, gpuhelperctl setup ENGINE and gpuhelperctl doctor"
+	[ -n "$D" ] || say_next
 }
 
 remove_modules() {
@@ -187,8 +195,7 @@ say_what_stays() {
 
 uninstall_all() {
 	[ -n "$D" ] || [ "$(id -u)" = 0 ] || [ "$SETUID" = no ] || fail "must run as root (or with DESTDIR)"
-	remove_links
-	end_leases
+	detach
 	stop_units
 	remove_modules
 	files | while read -r mode from to; do
@@ -196,6 +203,7 @@ uninstall_all() {
 		rm -f "$D$(new_name "$to")"
 	done
 	reload_units
+	say "removed gpuhelper's programs, units and man pages"
 	[ -n "$D" ] || rm -rf "$RUNSTATE/gpuhelper"
 	directories | while read -r d; do rmdir "$D$d" 2>/dev/null || :; done
 	[ -n "$D" ] || rmdir "$LOCALSTATE/log/gpuhelper" "$LOCALSTATE/lib/gpuhelper" 2>/dev/null || :

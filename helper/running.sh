@@ -92,13 +92,21 @@ remove_links() {
 	done
 }
 
-# Only the helper can close what leases have opened, so they must end before it is removed.
+# end_leases REMOVED: only the helper can close what leases have opened, so they must end before it is removed.
 end_leases() {
 	[ -z "$D" ] && [ -d "$RUNSTATE/gpuhelper/leases" ] || return 0
 	reap
 	held=$(find "$RUNSTATE/gpuhelper/leases" -type f | wc -l)
 	[ "$held" = 0 ] || [ "$FORCE" = yes ] ||
-	    fail "leases that have not ended: $held (gpuhelperctl status): end their containers and try again, or set $force_by"
+	    fail "leases that have not ended: $held (gpuhelperctl status): end their containers and try again, or set $force_by ($1)"
+}
+
+# Makes engines run their own runtime again.  First the leases: after that, an engine might not end a container that the
+# wrapper made, and new ones run without gpuhelper.  Then again, because a container may have been made meanwhile.
+detach() {
+	end_leases "nothing was removed"
+	remove_links
+	end_leases "nothing was removed but what the lines above say"
 }
 
 stop_units() {

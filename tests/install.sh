@@ -26,7 +26,11 @@ $slow make -s -C "$here" B="$build" install >"$T/out" 2>"$T/err" || st=1
 t "make install" [ "$st" = 0 ]
 run_make install
 t "make install says what it installed, and what comes next" sh -c 'grep -q "^make install: installed [0-9]* files: /usr/bin/gpuhelper-runc, /usr/sbin/gpuhelperctl, " "$1" &&
-    grep -q "^make install: no engine calls /usr/bin/gpuhelper-runc yet: .*gpuhelperctl setup ENGINE" "$1"' - "$T/out"
+    grep -q "^make install: no policy is there yet: write /etc/gpuhelper/gpuhelper.conf .*gpuhelperctl setup ENGINE" "$1"' - "$T/out"
+: >/etc/gpuhelper/policy.d/10-one.conf
+run_make install
+t "where a policy is, it names the command that looks at the host" says "^make install: gpuhelperctl doctor says which engines call $W"
+rm /etc/gpuhelper/policy.d/10-one.conf
 run_make help
 t "make help lists every target that a user needs" sh -c 'for t in make "make users" "make install" "make uninstall" "make selinux" "make deb" "make check" "make clean"; do grep -q "^$t\\>\\|[,;] *$t\\>" "$1" || exit 1; done' - "$T/out"
 kill $watcher
@@ -147,7 +151,18 @@ umount /etc/docker
 echo '?' >/run/gpuhelper/leases/held
 run_make uninstall
 t "make uninstall fails while a container holds a lease" [ "$st" != 0 ]
-t "the message says so" says 'leases that have not ended: 1 (gpuhelperctl status)'
+t "the message says so, and that nothing was removed" says 'leases that have not ended: 1 (gpuhelperctl status).*(nothing was removed)'
+t "engines still run the wrapper" [ -L /usr/local/sbin/runc ]
+# a container that is made while engines are taken back
+rm /run/gpuhelper/leases/held
+mv /usr/sbin/gpuhelperctl /usr/sbin/gpuhelperctl.real
+printf '#!/bin/sh\n[ "$*" != "setup podman --undo" ] || echo "?" >/run/gpuhelper/leases/held\nexec /usr/sbin/gpuhelperctl.real "$@"\n' \
+    >/usr/sbin/gpuhelperctl
+chmod 755 /usr/sbin/gpuhelperctl
+run_make uninstall
+mv /usr/sbin/gpuhelperctl.real /usr/sbin/gpuhelperctl
+t "make uninstall fails if a container gets a lease meanwhile" [ "$st" != 0 ]
+t "the message says so, and what was removed" says 'leases that have not ended: 1 .*(nothing was removed but what the lines above say)'
 t "the links were removed before" [ ! -L /opt/containerd/bin/runc -a ! -L /usr/local/sbin/runc ]
 t "docker's setting was removed before" [ "$(cat /etc/docker/daemon.json)" = '{ "debug": false }' ]
 t "the drop-in of a worker's unit was removed before" [ ! -e /etc/systemd/system/worker.service.d ]

@@ -13,7 +13,7 @@ import client
 from client import exchange, once
 from harness import *
 from t_acl import ALL, NODE, Closed, acl, entry, mapped, setfacl, uid
-from t_lease import Openable, v1_hierarchy
+from t_lease import Openable, planted, v1_hierarchy
 
 SHARED = 'identity = "caller"; callers = [ "%s" ];\ngpus = ( { vendor = "nvidia"; devices = [ "%s" ]; sharing = "shared"; share_limit = %d; } );'
 
@@ -97,7 +97,7 @@ open("/proc/self/setgroups", "w").write("deny")
 open("/proc/self/uid_map", "w").write("0 %d 1" % u)
 open("/proc/self/gid_map", "w").write("0 %d 1" % g)
 assert libc.mount(b"/dev/nvidia9", sys.argv[1].encode(), None, 4096, None) == 0, ctypes.get_errno()
-if os.fork() == 0:
+if "alone" not in sys.argv and os.fork() == 0:
     time.sleep(60); os._exit(0)
 os.chroot("/proc" if len(sys.argv) > 2 else "/")
 print(flush=True)
@@ -110,7 +110,8 @@ def u4():
     target, script = TEMP + "/scratch/node", TEMP + "/scratch/chrooted.py"
     write(script, CHROOTED)
     with Openable():
-        for how in [], ["chrooted"]:
+        # alone, it may still have a descriptor that leads to the rest
+        for how in [], ["chrooted"], ["chrooted", "alone"]:
             write(target, "", 0o666)
             with background("python3", script, target, *how, user="attacker") as p:
                 assert p.stdout.readline() == b"\n"
@@ -123,6 +124,40 @@ def u4():
             os.unlink(target)
             assert not held_from()
     os.unlink(script)
+
+
+MAPPER = r'''
+import ctypes, os, sys, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype, libc.mmap.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_size_t] + 3 * [ctypes.c_int] + [ctypes.c_long]
+fd = os.open(sys.argv[1], os.O_RDONLY)
+assert libc.mmap(None, 4096, 1, 2, fd, 0) != ctypes.c_void_p(-1).value
+os.close(fd)
+print(flush=True)
+time.sleep(60)
+'''
+
+
+@case("U13", "A process that has mapped the node, and closed it, keeps the lease")
+def u13():
+    script = TEMP + "/scratch/mapper.py"
+    write(script, MAPPER)
+    with Openable(5):
+        with background("python3", script, "/dev/nvidia5", user="attacker") as p:
+            assert p.stdout.readline() == b"\n"
+            assert held_from()
+        assert not held_from()
+    os.unlink(script)
+
+
+@case("U14", "A container that shares the host's PIDs is over once nobody is in its mount namespace, and not before")
+def u14():
+    with background("unshare", "-m", "sh", "-c", "echo; exec sleep 60") as p:
+        assert p.stdout.readline() == b"\n"
+        planted("shares", "root", gpus=[{"vendor": "nvidia", "pci": GPU0, "part": "", "exclusive": True, "limit": 0}],
+                mounts=os.stat("/proc/%d/ns/mnt" % p.pid).st_ino)
+        refused(once("victim", exchange, gpus=GPU0), 75, "free")
+    granted(once("victim", exchange, gpus=GPU0))
 
 
 GROUPS = r'''

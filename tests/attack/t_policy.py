@@ -197,6 +197,37 @@ def p16():
         os.rmdir(copy)
 
 
+@case("P17", "«run» gives no folder that lies in one that a policy gives for writing, nor any while a policy is broken")
+def p17():
+    above, other = "/srv/p17", POLICIES + "/60-other.conf"
+    os.makedirs(above + "/in/deep")
+    try:
+        with etc():
+            write(OWN, 'identity = "caller"; callers = [ "attacker" ]; folders = ( { path = "%s/in"; access = "ro"; } );' % above)
+            wanted = dict(gpus=None, folders=above + "/in:ro")
+            granted(once("attacker", exchange, is_run=True, **wanted))
+            write(other, 'identity = "caller"; callers = [ "victim" ]; folders = ( { path = "%s"; access = "ro"; } );' % above)
+            granted(once("attacker", exchange, is_run=True, **wanted))
+            write(other, 'identity = "caller"; callers = [ "victim" ]; folders = ( { path = "%s"; access = "rw"; } );' % above)
+            denied(77, above + "/in lies in " + above, "60-other.conf gives for writing", is_run=True, **wanted)
+            granted(once("attacker", exchange, **wanted))
+            write(other, "folders = (")
+            denied(78, "60-other.conf is broken", is_run=True, **wanted)
+            granted(once("attacker", exchange, **wanted))
+    finally:
+        shutil.rmtree(above)
+
+
+@case("P18", "A request that asks for nothing gets nothing, unless gpuhelper.conf says grant_unasked")
+def p18():
+    with etc():
+        write(OWN, 'identity = "caller"; callers = [ "attacker" ]; folders = ( { path = "/srv/ro"; access = "ro"; } );')
+        denied(77, "asks for nothing", gpus=None)
+        with open(ETC + "/gpuhelper.conf", "a") as f:
+            f.write("\ngrant_unasked = true;\n")
+        granted(once("attacker", exchange, gpus=None))
+
+
 # Folders
 
 def folder(path, code=None, *words, **fields):

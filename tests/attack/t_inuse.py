@@ -99,7 +99,7 @@ open("/proc/self/gid_map", "w").write("0 %d 1" % g)
 assert libc.mount(b"/dev/nvidia9", sys.argv[1].encode(), None, 4096, None) == 0, ctypes.get_errno()
 if "alone" not in sys.argv and os.fork() == 0:
     time.sleep(60); os._exit(0)
-os.chroot("/proc" if len(sys.argv) > 2 else "/")
+os.chroot("/proc" if "chrooted" in sys.argv else "/")
 print(flush=True)
 time.sleep(60)
 '''
@@ -158,6 +158,35 @@ def u14():
                 mounts=os.stat("/proc/%d/ns/mnt" % p.pid).st_ino)
         refused(once("victim", exchange, gpus=GPU0), 75, "free")
     granted(once("victim", exchange, gpus=GPU0))
+
+
+OWN_ROOT = """
+set -e
+mount -t tmpfs none "$1"
+mkdir "$1/rw" "$1/old"
+mount --bind /srv/rw "$1/rw"
+cd "$1"
+pivot_root . old
+echo
+exec /old/bin/busybox sleep 60
+"""
+
+
+@case("U15", "A process with a root directory of its own that has mounted a granted folder keeps the lease")
+def u15():
+    target = TEMP + "/scratch/root"
+    os.makedirs(target)
+    with background("unshare", "-Urm", "sh", "-c", OWN_ROOT, "-", target, user="attacker") as p:
+        assert p.stdout.readline() == b"\n"
+        # with SELinux, a lease has its folders
+        of = next(l.split() for l in reversed(read("/proc/self/mountinfo").splitlines()) if l.split()[4] == "/srv")
+        planted("f", "attacker", users=[{"first": uid("attacker"), "size": 1}],
+                folders=[{"path": "/srv/rw", "fs": of[2], "place": of[3].rstrip("/") + "/rw", "relabel": "shared"}])
+        client.look()
+        assert len(leases()) == 1, leases()
+    client.look()
+    assert leases() == [], leases()
+    os.rmdir(target)
 
 
 GROUPS = r'''

@@ -362,6 +362,48 @@ def q35():
     assert leases() == [], leases()
 
 
+def started_together():
+    """Two processes that started in one tick of the clock, each number 1 of a PID namespace of its own; and what made them."""
+    for _ in range(50):
+        makers = [subprocess.Popen(["unshare", "--pid", "--fork", "--kill-child", "sleep", "100"], stderr=subprocess.DEVNULL) for _ in range(6)]
+        seen = {}
+        for m in makers:
+            children = "/proc/%d/task/%d/children" % (m.pid, m.pid)
+            while not read(children).split():
+                time.sleep(0.001)
+            pid = int(read(children).split()[0])
+            if starts(pid) in seen:
+                return (seen[starts(pid)], pid), makers
+            seen[starts(pid)] = pid
+        end_all(makers)
+    raise AssertionError("no two processes start in one tick")
+
+
+def end_all(processes):
+    for p in processes:
+        p.kill()
+        p.wait()
+
+
+@case("Q38", "Two processes of a container have the number and the start of the one that waits: neither gets the GPU", 60)
+def q38():
+    with Closed(), asker("root") as r, pausing(r) as (task, init):
+        (one, other), makers = started_together()
+        try:
+            wanted = {**task, "waiter": [1, starts(one)]}
+            for pid in one, other:
+                for c in "pids", "devices":
+                    write("/sys/fs/cgroup/%s/wait-%s/cgroup.procs" % (c, CGROUP), str(pid))
+            refused(r.grant(**wanted), 77, "no process")
+            os.kill(other, signal.SIGKILL)
+            time.sleep(0.2)
+            assert r.grant(**wanted)[1]["reply"] == "noted" and leases()[0]["pausing"]["task"] == one, (one, leases())
+        finally:
+            end_all(makers)
+            # --kill-child: the kernel ends these with them
+            time.sleep(0.2)
+
+
 def early(task, second):
     """In the asker: asks for a task that is not there yet.  Returns what the helper says once it has heard «second»."""
     h = client.Helper()

@@ -21,6 +21,7 @@
 
 /* How a process will use an object; label/loaded.c has SELinux's permissions for each. */
 enum label_use {
+	LABEL_NO_USE,		/* of a node: the container has one of its own, or none */
 	LABEL_READ_NODE,
 	LABEL_USE_NODE,
 	LABEL_READ_FOLDER,
@@ -30,26 +31,29 @@ enum label_use {
 struct label_query {
 	char version[LABEL_VERSION_MAX];	/* GPUHELPER_VERSION of the helper */
 	enum label_verb {
-		LABEL_IS_VALID,		/* is «object» a label of the loaded policy? The answer has its canonical spelling */
-		LABEL_LETS,		/* may a process with label «who» do «use» to an object with label «object»? */
+		LABEL_IS_VALID,		/* are «who» and «object» labels of the loaded policy? */
+		/* may a process with label «who» do «use» to a node or folder with label «object», once that is relabelled? */
+		LABEL_LETS,
 		LABEL_WALK,		/* walk a folder, change nothing; it then has the next number, from 0 on */
 		LABEL_CHANGE,		/* relabel the folder of that number, whose descriptor is sent again */
 	} verb;
 	enum label_use use;	/* for LABEL_LETS */
-	enum relabel relabel;	/* this and the rest for LABEL_WALK */
-	uint32_t enforcing;	/* 1: SELinux enforces */
+	enum relabel relabel;	/* for LABEL_LETS and LABEL_WALK; RELABEL_PRIVATE: one container has the node alone */
+	uint32_t enforcing;	/* likewise; 1: SELinux enforces */
 	uint32_t ms;		/* time limit, also for LABEL_CHANGE */
 	uint32_t folder;	/* LABEL_CHANGE: the folder's number */
-	char who[SECONTEXT_MAX];	/* LABEL_WALK: only the level of the container */
+	char who[SECONTEXT_MAX];	/* label of the container's processes; not for LABEL_CHANGE */
 	char object[SECONTEXT_MAX];
-	char path[PATH_MAX];	/* of the folder, for messages only: must never be opened */
+	char path[PATH_MAX];	/* of the node or folder, for messages only: must never be opened */
 };
 
 struct label_answer {
 	char version[LABEL_VERSION_MAX];
-	int yes;		/* 1: yes, or done; 0: no; -1: unknown or refused, with why */
+	/* 1: yes, or done; 0: no, or of LABEL_LETS: the node is to stay as it is; -1: unknown or refused, with why */
+	int yes;
 	uint32_t wrong;		/* LABEL_WALK: entries with a wrong label, at most UINT32_MAX */
-	char label[SECONTEXT_MAX];	/* LABEL_IS_VALID: the canonical spelling */
+	/* LABEL_IS_VALID: the canonical spelling of «who», or after a no, which one; LABEL_LETS: the object's, relabelled */
+	char label[SECONTEXT_MAX];
 	struct why why;
 };
 

@@ -120,18 +120,6 @@ relabel_name(enum relabel r)
 	return relabel_names[r];
 }
 
-bool
-secontext_relabel(const char *has, enum relabel how, const char *level, char out[SECONTEXT_MAX])
-{
-	struct secontext c;
-
-	if (!secontext_parse(has, &c))
-		return false;
-	snprintf(c.type, sizeof(c.type), SECONTEXT_FILE_TYPE);
-	snprintf(c.level, sizeof(c.level), "%s", how == RELABEL_PRIVATE ? level : "s0");
-	return secontext_format(&c, out);
-}
-
 /* Category numbers have at most four digits. */
 #define NAMED 10000
 #define WORDS ((NAMED + 63) / 64)

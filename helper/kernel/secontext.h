@@ -44,11 +44,6 @@ enum relabel {
 };
 /* "no", "shared", "private" */
 const char *relabel_name(enum relabel r);
-/*
- * The new label of a file with label «has»; «level» is the container's. False if «has» is no label, or the
- * result is too long.
- */
-bool secontext_relabel(const char *has, enum relabel how, const char *level, char out[SECONTEXT_MAX]);
 
 /* The number of different categories; a range counts all that it contains. */
 unsigned level_categories(const char *level);

@@ -20,7 +20,7 @@
 #include "../root/self/confine.h"
 #include "../root/self/spawn.h"
 #include "labelquestion.h"
-#include "loaded.h"
+#include "policyanswer.h"
 #include "relabel.h"
 
 #define CHANNEL SPAWN_CHANNEL
@@ -58,25 +58,6 @@ take_descriptors(int fds[LABEL_DESCRIPTORS])
 		return false;
 	memcpy(fds, CMSG_DATA(c), size);
 	return true;
-}
-
-static int
-cant_ask(struct why *why)
-{
-	return refuse(why, WHY_IO, "SELinux can't be asked: %s: is the module gpuhelper loaded (make install-selinux)?",
-	    strerror(errno));
-}
-
-static int
-answer_policy(struct label_query *a, struct label_answer *out)
-{
-	int yes = a->verb == LABEL_IS_VALID ? loaded_has(a->object) : loaded_lets_use(a->who, a->object, a->use);
-
-	if (yes == -1)
-		return cant_ask(&out->why);
-	if (a->verb == LABEL_IS_VALID && yes == 1)
-		memcpy(out->label, a->object, sizeof(out->label));
-	return yes;
 }
 
 static int
@@ -134,7 +115,7 @@ answer_next(struct relabelling *r)
 	answer.yes = -1;
 	/* after a question that can't be read, nothing more can be read from the channel */
 	if ((good = label_query_read(bytes, len, &a, &answer.why)))
-		answer.yes = a.verb == LABEL_IS_VALID || a.verb == LABEL_LETS ? answer_policy(&a, &answer) :
+		answer.yes = a.verb == LABEL_IS_VALID || a.verb == LABEL_LETS ? policy_answer(&a, &answer) :
 		    answer_folder(r, &a, &answer);
 	return frame_write(CHANNEL, (const char *)&answer, sizeof(answer), sizeof(answer), ANSWER_MS, &ignored) == 0 && good;
 }

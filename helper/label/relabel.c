@@ -28,6 +28,7 @@
 #include "../host/selinux.h"
 #include "linked.h"
 #include "loaded.h"
+#include "newlabel.h"
 
 #define ENTRIES_MAX 1000000
 #define DEPTH_MAX 128
@@ -47,7 +48,7 @@ struct walk {
 	char *folder;		/* its path, for messages only */
 	enum relabel how;
 	bool enforcing;
-	char level[SECONTEXT_MAX];	/* of the container */
+	struct secontext container;	/* the label of its processes */
 	const char *own;	/* our own label */
 	struct linked_kept *kept;
 	bool change;		/* true in the second walk; the first one only looks */
@@ -133,7 +134,7 @@ label_for(struct walk *w, const char *has, const char *class)
 	k = &w->known[w->knowns < KNOWN_MAX ? w->knowns : KNOWN_MAX - 1];
 	k->class = class;
 	snprintf(k->has, sizeof(k->has), "%s", has);
-	if (!secontext_relabel(has, w->how, w->level, k->gets)) {
+	if (!newlabel_of_file(has, w->how, w->container.level, k->gets)) {
 		refuse_walk(w, WHY_IO, SHOWN " has the SELinux label \"%.100s\", which is not valid: restorecon -RF %s while "
 		    "no container has it", w->path.p, has, w->folder);
 		return NULL;
@@ -386,8 +387,7 @@ add_walk(struct relabelling *r, const struct label_query *a)
 	w->enforcing = a->enforcing != 0;
 	w->own = r->own;
 	w->kept = &r->kept;
-	memcpy(w->level, a->who, sizeof(w->level));
-	if ((w->folder = strdup(a->path)) == NULL) {
+	if (!secontext_parse(a->who, &w->container) || (w->folder = strdup(a->path)) == NULL) {
 		walk_free(w);
 		return NULL;
 	}

@@ -119,35 +119,9 @@ test_pairs(void)
 	ok(level_kind(level) == LEVEL_CATEGORIES, "%s", level);
 }
 
-static void
-test_relabel(void)
-{
-	static const struct {
-		const char *has;
-		enum relabel how;
-		const char *gets;
-	} t[] = {
-		{ "system_u:object_r:var_t:s0", RELABEL_SHARED, "system_u:object_r:container_file_t:s0" },
-		{ "unconfined_u:object_r:var_t:s0", RELABEL_PRIVATE, "unconfined_u:object_r:container_file_t:s0:c1,c2" },
-		{ "u:object_r:container_file_t:s0:c8,c9", RELABEL_SHARED, "u:object_r:container_file_t:s0" },
-		{ "u:object_r:x_t:s0-s0:c0.c1023", RELABEL_PRIVATE, "u:object_r:container_file_t:s0:c1,c2" },
-		{ "unlabeled", RELABEL_SHARED, NULL }, { "u:r:t:s0:", RELABEL_SHARED, NULL },
-	};
-	char gets[SECONTEXT_MAX];
-	size_t i;
-	bool good;
-
-	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		good = secontext_relabel(t[i].has, t[i].how, "s0:c1,c2", gets);
-		ok(good == (t[i].gets != NULL) && (!good || strcmp(gets, t[i].gets) == 0), "%s, %s", t[i].has,
-		    relabel_name(t[i].how));
-	}
-}
-
 int
 main(void)
 {
-	test_relabel();
 	test_labels();
 	test_levels();
 	test_overlap();

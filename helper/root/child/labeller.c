@@ -116,54 +116,17 @@ exchange(const struct label_query *a, const int *fds, const struct process_id *c
 	return out->yes != -1 ? out->yes : refuse(why, out->why.code, "%s", out->why.text);
 }
 
-static int
-ask_labeller(const struct label_query *a, struct label_answer *out, struct why *why)
+int
+labeller_ask(const struct label_query *a, char label[SECONTEXT_MAX], struct why *why)
 {
 	const int64_t begin = clock_ms();
-	int yes = exchange(a, NULL, NULL, begin + left_ms, out, why);
+	struct label_answer answer;
+	int yes = exchange(a, NULL, NULL, begin + left_ms, &answer, why);
 
 	left_ms -= clock_ms() - begin;
+	if (yes != -1)
+		memcpy(label, answer.label, SECONTEXT_MAX);
 	return yes;
-}
-
-/* True if the two differ at most in the level: the kernel has a canonical spelling only for levels. */
-static bool
-is_spelling_of(const char *spelt, const char *label)
-{
-	struct secontext a, b;
-
-	return secontext_parse(spelt, &a) && secontext_parse(label, &b) && strcmp(a.user, b.user) == 0 &&
-	    strcmp(a.role, b.role) == 0 && strcmp(a.type, b.type) == 0;
-}
-
-int
-labeller_ask_valid(char label[SECONTEXT_MAX], struct why *why)
-{
-	struct label_answer answer;
-	struct label_query a;
-	int yes;
-
-	label_query_begin(&a, LABEL_IS_VALID);
-	snprintf(a.object, sizeof(a.object), "%s", label);
-	if ((yes = ask_labeller(&a, &answer, why)) != 1)
-		return yes;
-	if (!is_spelling_of(answer.label, label))
-		return refuse(why, WHY_BUG, PROGRAM " spells the label %s as %.100s", label, answer.label);
-	memcpy(label, answer.label, SECONTEXT_MAX);
-	return 1;
-}
-
-int
-labeller_ask_allowed(const char *who, const char *object, enum label_use use, struct why *why)
-{
-	struct label_answer answer;
-	struct label_query a;
-
-	label_query_begin(&a, LABEL_LETS);
-	a.use = use;
-	snprintf(a.who, sizeof(a.who), "%s", who);
-	snprintf(a.object, sizeof(a.object), "%s", object);
-	return ask_labeller(&a, &answer, why);
 }
 
 int

@@ -21,16 +21,10 @@ int labeller_channel(void);	/* -1: it does not run */
 void labeller_end(void);
 
 /*
- * 1: this is a label of the loaded policy, and is replaced by the kernel's canonical spelling. 0: it is not. -1 with
- * *why: the program can't be asked.
+ * Puts the question LABEL_IS_VALID or LABEL_LETS. 1 or 0, and a label, which the program may have made up: as in struct
+ * label_answer. -1 with *why.
  */
-int labeller_ask_valid(char label[SECONTEXT_MAX], struct why *why);
-
-/*
- * 1: a process of label «who» may use an object of that label in this way. 0: it may not. -1 with *why: the program
- * can't be asked.
- */
-int labeller_ask_allowed(const char *who, const char *object, enum label_use use, struct why *why);
+int labeller_ask(const struct label_query *a, char label[SECONTEXT_MAX], struct why *why);
 
 /*
  * Puts the question LABEL_WALK or LABEL_CHANGE about the folder fd. At the time «until» (clock_ms()), or once the

@@ -69,14 +69,10 @@ go_through_one(struct ask_relabel *r, const struct edit_mount *m, uint32_t numbe
 	const int64_t left = r->begun + ms - clock_ms();
 	struct label_query a;
 
-	label_query_begin(&a, verb);
+	label_query_for(r->label, verb, m->source, &a);
 	a.relabel = m->relabel;
-	a.enforcing = r->label->state == SELINUX_ENFORCING;
 	a.ms = left > 0 ? (uint32_t)left : 0;
 	a.folder = number;
-	snprintf(a.who, sizeof(a.who), "%s", r->label->process.level);
-	if ((size_t)snprintf(a.path, sizeof(a.path), "%s", m->source) >= sizeof(a.path))
-		return refuse(why, WHY_CONFIG, "folder %.200s...: its path is too long", m->source);
 	/* folderwalk.c has seen where this path leads, and only root can change that since */
 	end_after(STUCK_MS);
 	if (root != -1)

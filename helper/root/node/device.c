@@ -223,6 +223,7 @@ device_add(const struct device_view *v, const struct gpu_node *n, struct edits *
 	const struct change node = change_on(n, CHANGE_LABEL);
 	struct edit_node e = { .major = n->major, .minor = n->minor };
 	autoclose int fd = -1;
+	enum label_use use;
 	struct stat st;
 
 	if (gpu_node_check(n, why) == -1)
@@ -232,8 +233,8 @@ device_add(const struct device_view *v, const struct gpu_node *n, struct edits *
 	if (let_in(v, n, fd, &st, out, why) == -1)
 		return -1;
 	/* a node that the runtime makes gets the label of the container's files */
-	if (sees_hosts_node(v) ? label_node(v->label, fd, &node, n->read_only, v->alone, v->changes, why) == -1 :
-	    v->alone && label_unused_node(v->label, fd, &node, v->changes, why) == -1)
+	use = !sees_hosts_node(v) ? LABEL_NO_USE : n->read_only ? LABEL_READ_NODE : LABEL_USE_NODE;
+	if ((use != LABEL_NO_USE || v->alone) && label_node(v->label, fd, &node, use, v->alone, v->changes, why) == -1)
 		return -1;
 	snprintf(e.path, sizeof(e.path), "%s", n->path);
 	if (!node_mode(fd, &st, &e.mode))

@@ -1,7 +1,7 @@
 /*
- * See label.h. The loaded SELinux policy says what a container may do. Asks that policy beforehand, so that a refusal
- * can say what is wrong; the kernel enforces it afterwards. Relabels only the nodes of GPUs, one by one, as changes of
- * a lease; askrelabel.c has folders relabelled.
+ * See label.h. gpuhelper-label asks the loaded SELinux policy what a container may do, says which label a node is to
+ * get, and words the refusal. Relabels only the nodes of GPUs, to our own type, one by one, as changes of a lease;
+ * askrelabel.c has folders relabelled.
  */
 #include "label.h"
 
@@ -86,14 +86,22 @@ refuse_type(const struct policy *p, const struct label *l, const char *text, str
 static int
 check_valid(const struct policy *p, struct label *l, struct why *why)
 {
-	int valid = labeller_ask_valid(l->text, why);
+	char spelt[SECONTEXT_MAX];
+	struct label_query q;
+	struct secontext c;
+	int valid;
 
-	if (valid == 1 && l->own_mount && (valid = labeller_ask_valid(l->mount, why)) == 0)
-		return refuse_type(p, l, l->mount, why);
-	if (valid == -1)
-		return -1;
-	/* the kernel's spelling, by which labels are compared */
-	return valid == 0 || !secontext_parse(l->text, &l->process) ? refuse_type(p, l, l->text, why) : 0;
+	label_query_begin(&q, LABEL_IS_VALID);
+	snprintf(q.who, sizeof(q.who), "%s", l->text);
+	snprintf(q.object, sizeof(q.object), "%s", l->own_mount ? l->mount : l->text);
+	if ((valid = labeller_ask(&q, spelt, why)) != 1)
+		return valid == 0 ? refuse_type(p, l, spelt, why) : -1;
+	/* the kernel's spelling, by which labels are compared: it has one only for levels */
+	if (!secontext_parse(spelt, &c) || strcmp(c.user, l->process.user) != 0 ||
+	    strcmp(c.role, l->process.role) != 0 || strcmp(c.type, l->process.type) != 0)
+		return refuse(why, WHY_BUG, "gpuhelper-label spells the label %s as %.100s", l->text, spelt);
+	l->process = c;
+	return write_out(l, why);
 }
 
 int
@@ -136,49 +144,37 @@ label_of_lease(const struct lease *lease, struct label *out, struct why *why)
 	    refuse(why, WHY_BUG, "the lease's label %s is not an SELinux label", lease->label);
 }
 
-/* 1 if the container may use the object so, or if SELinux does not enforce; 0 if it may not; -1 with *why. */
-static int
-may_use(const struct label *l, const char *object, enum label_use use, struct why *why)
+void
+label_query_for(const struct label *l, enum label_verb verb, const char *path, struct label_query *out)
 {
-	int ret = labeller_ask_allowed(l->text, object, use, why);
+	label_query_begin(out, verb);
+	out->enforcing = l->state == SELINUX_ENFORCING;
+	snprintf(out->who, sizeof(out->who), "%s", l->text);
+	snprintf(out->path, sizeof(out->path), "%s", path);
+}
 
-	return ret == 0 && l->state == SELINUX_PERMISSIVE ? 1 : ret;
+/* -1 with *why, whose code is WHY_ABSENT if it has none. */
+static int
+read_label(int fd, const char *path, char out[SECONTEXT_MAX], struct why *why)
+{
+	return selinux_label_of(fd, out) ? 0 : refuse(why, errno == ENODATA || errno == EOPNOTSUPP ? WHY_ABSENT : WHY_IO,
+	    "%s: its SELinux label can't be read: %s", path, strerror(errno));
 }
 
 /* Folders. */
 
 static int
-refuse_folder(const struct label *l, const struct edit_mount *m, const char *has, struct why *why)
-{
-	const bool writable = strlist_has(&m->options, "rw");
-	struct secontext c;
-
-	/* suggests no command to run now: another container may be using the folder */
-	if (secontext_parse(has, &c) && strcmp(c.type, SECONTEXT_FILE_TYPE) == 0 && level_categories(c.level) > 0)
-		return refuse(why, WHY_DENIED, "folder %s is labelled for one container alone (%s): once that container is "
-		    "gone, «relabel» in the policy or restorecon -RF %s opens it", m->source, c.level, m->source);
-	return refuse(why, WHY_DENIED, "folder %s: SELinux does not let %s (%s) %s files labelled %s: semanage fcontext -a "
-	    "-t " SECONTEXT_FILE_TYPE " '%s(/.*)?' && restorecon -RF %s", m->source, l->process.type, l->process.level,
-	    writable ? "write" : "read", has, m->source, m->source);
-}
-
-static int
 check_folder_label(const struct label *l, const struct edit_mount *m, int fd, struct why *why)
 {
-	const bool writable = strlist_has(&m->options, "rw");
-	char has[SECONTEXT_MAX], was[SECONTEXT_MAX];
-	int ret;
+	struct label_query q;
+	char gets[SECONTEXT_MAX];
 
-	if (!selinux_label_of(fd, has))
-		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : refuse(why, WHY_IO, "folder %s: its SELinux label can't be "
-		    "read: %s", m->source, strerror(errno));
-	memcpy(was, has, sizeof(was));
-	if (m->relabel != RELABEL_NO && !secontext_relabel(was, m->relabel, l->process.level, has))
-		return refuse(why, WHY_IO, "folder %s has the invalid SELinux label \"%.100s\": restorecon -RF %s", m->source,
-		    was, m->source);
-	if ((ret = may_use(l, has, writable ? LABEL_WRITE_FOLDER : LABEL_READ_FOLDER, why)) == 0)
-		return refuse_folder(l, m, has, why);
-	return ret == -1 ? -1 : 0;
+	label_query_for(l, LABEL_LETS, m->source, &q);
+	q.use = strlist_has(&m->options, "rw") ? LABEL_WRITE_FOLDER : LABEL_READ_FOLDER;
+	q.relabel = m->relabel;
+	if (read_label(fd, m->source, q.object, why) == -1)
+		return why->code == WHY_ABSENT ? 0 : -1;
+	return labeller_ask(&q, gets, why) == -1 ? -1 : 0;
 }
 
 /* Refuses one folder with two labels. folders.c does not notice two mounts of one folder. */
@@ -312,89 +308,38 @@ label_decide(struct label *l, const struct leases *ls, struct lease *lease, stru
 
 /* Nodes. */
 
-static int
-refuse_node(const struct label *l, const char *path, const char *has, struct why *why)
+/* True for the label that a node gets while the container has it alone, if it had the other one before. */
+static bool
+is_own_label(const struct label *l, const char *label, const char *was)
 {
-	return refuse(why, WHY_DENIED, "%s: SELinux does not let %s (%s) use a node labelled %s: restorecon -vF %s "
-	    "restores its own label; else let the type use it (gpuhelper_use_devices, make install-selinux), or name "
-	    "another type in the policy", path, l->process.type, l->process.level, has, path);
-}
+	struct secontext c, before;
 
-/*
- * Makes the label that a node has while one container has it alone. 1 with *why: the loaded policy lacks
- * that label. -1 with *why.
- */
-static int
-own_label(const struct label *l, const char *path, const char *has, char out[SECONTEXT_MAX], struct why *why)
-{
-	struct secontext c;
-	int valid;
-
-	if (!secontext_parse(has, &c))
-		return refuse(why, WHY_IO, "%s has the invalid SELinux label \"%.100s\": restorecon -vF %s", path, has, path);
-	snprintf(c.type, sizeof(c.type), "%s", SECONTEXT_DEVICE_TYPE);
-	snprintf(c.level, sizeof(c.level), "%s", l->process.level);
-	if (!secontext_format(&c, out))
-		return refuse(why, WHY_BUG, "%s: its new SELinux label is too long", path);
-	if ((valid = labeller_ask_valid(out, why)) == -1)
-		return -1;
-	if (valid == 1)
-		return 0;
-	refuse(why, WHY_CONFIG, "%s can't be labelled %s: the SELinux module gpuhelper is not loaded: make install-selinux",
-	    path, out);
-	return 1;
-}
-
-/* Gets the node's label now, and fills in the new one. 0, 1 or -1 as own_label(). */
-static int
-plan_node(const struct label *l, int fd, bool alone, struct change *a, char was[SECONTEXT_MAX], struct why *why)
-{
-	a->kind = CHANGE_LABEL;
-	if (!selinux_label_of(fd, was))
-		return refuse(why, WHY_IO, "%s: its SELinux label can't be read: %s", a->path, strerror(errno));
-	if (alone)
-		return own_label(l, a->path, was, a->label, why);
-	snprintf(a->label, sizeof(a->label), "%s", was);
-	return 0;
-}
-
-static int
-add_label(struct changes *changes, const struct change *a, const char *was, struct why *why)
-{
-	return strcmp(a->label, was) == 0 || changes_add(changes, a) ? 0 : refuse_nomem(why);
+	return secontext_parse(label, &c) && secontext_parse(was, &before) && strcmp(c.user, before.user) == 0 &&
+	    strcmp(c.role, before.role) == 0 && strcmp(c.type, SECONTEXT_DEVICE_TYPE) == 0 &&
+	    strcmp(c.level, l->process.level) == 0;
 }
 
 int
-label_node(const struct label *l, int fd, const struct change *node, bool read_only, bool alone,
+label_node(const struct label *l, int fd, const struct change *node, enum label_use use, bool alone,
     struct changes *changes, struct why *why)
 {
 	struct change a = *node;
-	char was[SECONTEXT_MAX];
+	struct label_query q;
 	int ret;
 
 	if (l->state == SELINUX_ABSENT)
 		return 0;
-	if ((ret = plan_node(l, fd, alone, &a, was, why)) != 0)
-		/* our SELinux module is not loaded, and nothing is enforced: leave the node as it is */
-		return ret == 1 && l->state == SELINUX_PERMISSIVE ? 0 : -1;
-	if ((ret = may_use(l, a.label, read_only ? LABEL_READ_NODE : LABEL_USE_NODE, why)) != 1)
-		return ret == -1 ? -1 : refuse_node(l, a.path, a.label, why);
-	return add_label(changes, &a, was, why);
-}
-
-int
-label_unused_node(const struct label *l, int fd, const struct change *node, struct changes *changes, struct why *why)
-{
-	struct change a = *node;
-	char was[SECONTEXT_MAX];
-	int ret;
-
-	if (l->state == SELINUX_ABSENT)
+	label_query_for(l, LABEL_LETS, a.path, &q);
+	q.use = use;
+	q.relabel = alone ? RELABEL_PRIVATE : RELABEL_NO;
+	if (read_label(fd, a.path, q.object, why) == -1 || (ret = labeller_ask(&q, a.label, why)) == -1)
+		return -1;
+	/* our SELinux module is not loaded, and nothing is enforced, or the container does not use the node */
+	if (ret == 0 && (l->state == SELINUX_PERMISSIVE || use == LABEL_NO_USE))
 		return 0;
-	/* the container does not use this node: without our SELinux module, leave it as it is */
-	if ((ret = plan_node(l, fd, true, &a, was, why)) != 0)
-		return ret == 1 ? 0 : -1;
-	return add_label(changes, &a, was, why);
+	if (ret == 0 || (alone ? !is_own_label(l, a.label, q.object) : strcmp(a.label, q.object) != 0))
+		return refuse(why, WHY_BUG, "gpuhelper-label says that %s is to be labelled %.100s", a.path, a.label);
+	return strcmp(a.label, q.object) == 0 || changes_add(changes, &a) ? 0 : refuse_nomem(why);
 }
 
 /* Uses the descriptor's link in /proc, because an O_PATH descriptor allows no fsetxattr(2). */
@@ -427,8 +372,7 @@ label_reset(int fd, const char *path, const char *label, const char *was, struct
 	char now[SECONTEXT_MAX];
 
 	/* another label: somebody relabelled the node since, or we have not yet */
-	if (!selinux_label_of(fd, now))
-		return errno == ENODATA || errno == EOPNOTSUPP ? 0 : refuse(why, WHY_IO, "%s: its SELinux label can't be read: "
-		    "%s", path, strerror(errno));
+	if (read_label(fd, path, now, why) == -1)
+		return why->code == WHY_ABSENT ? 0 : -1;
 	return strcmp(now, label) != 0 ? 0 : write_label(fd, path, was, why);
 }

@@ -5,6 +5,7 @@
 #ifndef GPUHELPER_ROOT_NODE_LABEL_H
 #define GPUHELPER_ROOT_NODE_LABEL_H
 
+#include "../../ask/labelquery.h"
 #include "../../ask/request.h"
 #include "../../host/selinux.h"
 #include "../../lease/change.h"
@@ -48,18 +49,15 @@ int label_folders(const struct label *l, const struct edits *e, struct lease *le
 int label_decide(struct label *l, const struct leases *ls, struct lease *lease, struct why *why);
 
 /*
- * Checks that the container can use the host's node, which is pinned as fd. With «alone» no other container may use the
- * node: the node is to get the container's categories, for which a change is planned. -1 with *why.
+ * Checks that the container can use the host's node, which is pinned as fd, so. With «alone» no other container may use
+ * the node, nor through it the GPU, even if this one does not: the node is to get the container's categories, for which
+ * a change is planned. -1 with *why.
  */
-int label_node(const struct label *l, int fd, const struct change *node, bool read_only, bool alone,
+int label_node(const struct label *l, int fd, const struct change *node, enum label_use use, bool alone,
     struct changes *changes, struct why *why);
 
-/*
- * The same where the runtime makes the container a node of its own, for a GPU that the container has alone: the
- * host's node is to get the container's categories, so that no other container uses the GPU through it. -1 with *why.
- */
-int label_unused_node(const struct label *l, int fd, const struct change *node, struct changes *changes,
-    struct why *why);
+/* Begins a question about a path. */
+void label_query_for(const struct label *l, enum label_verb verb, const char *path, struct label_query *out);
 
 /* Gives the node (pinned as fd) this label, unless it has it. -1 with *why. */
 int label_set(int fd, const char *path, const char *label, struct why *why);

@@ -7,6 +7,7 @@
 
 #include "../base/cleanup.h"
 #include "../base/text.h"
+#include "../gpu/gpufacts.h"
 #include "../gpu/knownnode.h"
 #include "../gpu/pick.h"
 #include "../kernel/hexform.h"

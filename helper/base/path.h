@@ -26,26 +26,10 @@ bool path_is_beneath(const char *path, const char *dir);	/* strictly beneath */
 bool path_at_or_beneath(const char *path, const char *dir);
 bool path_related(const char *a, const char *b);		/* equal, or one beneath the other */
 
-/*
- * The path without empty, "." and ".." components, as NVIDIA's runtime compares destinations (Go's
- * filepath.Clean()). "/" becomes "". The caller frees it; NULL if memory is short.
- */
-char *path_cleaned(const char *path);
-
-/* Number of components: "/" 0, "/srv" 1. */
-unsigned path_depth(const char *path);
-
 /* The last component of any path (points into it). CDI specs also have «tmpfs» and relative paths of hooks. */
 const char *path_last(const char *path);
 /* The path without its last component: "/srv" of "/srv/a", "/" of "/srv". The caller frees; NULL: memory is short. */
 char *path_parent(const char *path);
-
-/*
- * Copies a path for a message, and returns «out», which has «size» bytes (at least 16). A path that does not fit is cut
- * in its middle, because its end tells most: «/nix/store/0123...-driver/lib/libcuda.so.1».
- */
-const char *path_short(const char *path, char *out, size_t size);
-#define PATH_SHOWN 160		/* a good size */
 
 /*
  * True if «name» matches «pattern»: '*' matches any bytes but '/', '?' one byte but '/', everything else

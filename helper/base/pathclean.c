@@ -1,8 +1,8 @@
-/* See path.h. */
+/* See pathclean.h. */
+#include "pathclean.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "path.h"
 
 char *
 path_cleaned(const char *path)

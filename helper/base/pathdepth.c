@@ -1,5 +1,5 @@
-/* See path.h. The helper does not link this file. */
-#include "path.h"
+/* See pathdepth.h. The helper does not link this file. */
+#include "pathdepth.h"
 
 unsigned
 path_depth(const char *path)

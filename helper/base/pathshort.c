@@ -1,7 +1,7 @@
-/* See path.h. */
-#include <string.h>
+/* See pathshort.h. */
+#include "pathshort.h"
 
-#include "path.h"
+#include <string.h>
 
 #define GAP "..."
 

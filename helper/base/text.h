@@ -30,12 +30,6 @@ bool text_starts(const char *s, const char *prefix);
 /* True if s is in the list, which ends with NULL. */
 bool text_among(const char *s, const char *const *list);
 
-/*
- * The word in «known» (ends with NULL) that «word» may be a misspelling of, ignoring case; NULL if there is
- * none.
- */
-const char *text_nearest(const char *word, const char *const *known);
-
 /* A growing list of owned strings. */
 struct strlist {
 	char **v;	/* not NULL-terminated */

@@ -1,4 +1,6 @@
-/* See text.h: which word was meant. */
+/* See textnear.h: which word was meant. */
+#include "textnear.h"
+
 #include <string.h>
 
 #include "text.h"

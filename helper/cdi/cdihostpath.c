@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "../base/path.h"
+#include "../base/pathdepth.h"
 #include "../gpu/extranode.h"
+#include "../gpu/extrapath.h"
 #include "cdi.h"
 
 /* Without «/var» in /var/run, which is a link to /run on every current host. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../gpu/extranode.h"
+#include "../gpu/extraword.h"
 
 bool
 cdi_problem_add(struct inventory *inv, const char *kind, const char *text)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/path.h"
+#include "../base/pathshort.h"
 #include "nvhook.h"
 
 /*

@@ -8,9 +8,13 @@
 #include <string.h>
 
 #include "../base/path.h"
+#include "../base/pathshort.h"
 #include "../base/text.h"
 #include "../gpu/extranode.h"
+#include "../gpu/extrapath.h"
+#include "../gpu/extraword.h"
 #include "../gpu/unsupported.h"
+#include "../gpu/vendorasks.h"
 #include "../gpu/vendorvars.h"
 #include "cdi.h"
 #include "cdigpu.h"

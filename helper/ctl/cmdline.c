@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../base/text.h"
+#include "../base/textnear.h"
 #include "commands.h"
 
 enum { GOT_HELP = 'h', GOT_VERSION = 'V', GOT_WORD = 1, GOT_FIRST = 256 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/text.h"
+#include "../base/textnear.h"
 
 #define AT(field) offsetof(struct options, field)
 

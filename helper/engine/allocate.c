@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
+#include "../gpu/pickgpus.h"
 #include "gpuholders.h"
 
 /*

@@ -8,6 +8,7 @@
 #include "../ask/driveredits.h"
 #include "../base/cleanup.h"
 #include "../gpu/extranode.h"
+#include "../gpu/extraword.h"
 #include "../gpu/procmask.h"
 #include "../gpu/vendorenv.h"
 #include "../host/driver/drivernodes.h"

@@ -22,17 +22,7 @@ enum extra_word {
 
 /* An IMEX channel is a minor number of this driver. */
 #define IMEX_DRIVER "nvidia-caps-imex-channels"
-#define IMEX_CHANNEL "/dev/nvidia-caps-imex-channels/channel"
 #define IMEX_CHANNEL_MAX ((1U << 20) - 1)
-
-/* Parses "gdrdrv" and the like. Sets *channel for "imex=N" only, and then to N. */
-bool extra_word_parse(const char *name, unsigned *bit, uint32_t *channel);
-/* The word of one bit: "gdrdrv". */
-const char *extra_word_name(unsigned bit);
-/* The CDI kind for which NVIDIA's tool writes the word's nodes into a spec of their own: "nvidia.com/gdrcopy". */
-const char *extra_word_kind(unsigned bit);
-/* The word of such a CDI kind; 0: it is none. */
-unsigned extra_kind_word(const char *kind);
 
 /* A character device, as the kernel shows it. */
 struct extra_node {
@@ -58,22 +48,5 @@ enum extra_kind extra_classify(const struct devmajors *m, const struct gpu *g, c
 
 /* True if the node is the GPU's own. A part of a GPU owns none: its nodes are those of the whole GPU. */
 bool extra_is_own(const struct gpu *g, const char *part, const struct extra_node *n);
-
-/* The first driver of character devices with this major ("vfio"), or "". */
-const char *extra_driver(const struct devmajors *m, uint32_t major);
-
-/*
- * For callers that can't look at the host: true if the path is that of a node whose driver extra_classify()
- * knows. *word gets the word that a policy needs for it, or 0.
- */
-bool extra_path_known(const char *path, unsigned *word);
-
-/* Whether the node of that path can have that number. Any number fits a path that is not known. */
-enum extra_number {
-	EXTRA_NUMBER_FITS,
-	EXTRA_NUMBER_UNLIKELY,	/* the kernel chooses the driver's major, and never chooses this one */
-	EXTRA_NUMBER_OTHER,	/* the driver's number is fixed, and differs */
-};
-enum extra_number extra_path_number(const char *path, int64_t major, int64_t minor);
 
 #endif

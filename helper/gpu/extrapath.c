@@ -1,7 +1,7 @@
-/* See extranode.h: nodes by their paths. The helper does not link this file. */
-#include <string.h>
+/* See extrapath.h: nodes by their paths. The helper does not link this file. */
+#include "extrapath.h"
 
-#include "extranode.h"
+#include <string.h>
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 

@@ -1,7 +1,7 @@
-/* See extranode.h: the words of policies, and the names of drivers. The helper does not link this file. */
-#include <string.h>
+/* See extraword.h: the words of policies, and the names of drivers. The helper does not link this file. */
+#include "extraword.h"
 
-#include "extranode.h"
+#include <string.h>
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))
 

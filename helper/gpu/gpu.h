@@ -25,9 +25,6 @@ enum gpu_vendor { GPU_NVIDIA, GPU_AMD, GPU_INTEL, GPU_VENDORS };
 #define ACCEL_MAJOR 261
 #define MINOR_MAX ((1U << 20) - 1)
 
-/* How the driver writes a UUID (kernel/hexform.h). */
-#define NVIDIA_UUID_FORM "GPU-hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
-
 /* What a container may use a GPU for; a policy's «capabilities». */
 enum gpu_capability {
 	GPU_CAP_COMPUTE = 1 << 0,

@@ -61,4 +61,7 @@ struct drm_node {
  */
 bool drm_node_make(const struct drm_facts *f, struct drm_node *out);
 
+/* How the driver writes a UUID (kernel/hexform.h). */
+#define NVIDIA_UUID_FORM "GPU-hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh"
+
 #endif

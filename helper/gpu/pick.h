@@ -77,13 +77,4 @@ unsigned holders_of(const struct holding *held, size_t n, const struct leased_gp
  */
 bool pick_has_room(const struct holding *held, size_t n, const struct leased_gpu *as);
 
-/*
- * Picks for all demands, at most «max». Takes the least held candidate first (parts are counted each by itself), then
- * parts of GPUs of which parts are in use, then joined GPUs, as the inventory knows them: several of one group, or one
- * of the group with the fewest whole GPUs; then in the candidates' order. Picks never overlap. Demands without a choice
- * come first. True if every demand is met; otherwise picks[0, *picked) is what was possible.
- */
-bool pick_gpus(const struct holding *held, size_t n, const struct inventory *inv, const struct gpu_demand *demand,
-    size_t demands, struct pick *picks, size_t max, size_t *picked);
-
 #endif

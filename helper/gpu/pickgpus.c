@@ -1,8 +1,9 @@
-/* See pick.h: which of the candidates are picked. The helper does not link this file. */
+/* See pickgpus.h: which of the candidates are picked. The helper does not link this file. */
+#include "pickgpus.h"
+
 #include <string.h>
 
 #include "inventorylines.h"
-#include "pick.h"
 
 /* What there is of a physical GPU, at its first entry: holders of it and its parts, picks, candidates with room. */
 struct tally {

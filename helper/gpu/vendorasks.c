@@ -1,4 +1,6 @@
-/* See vendorvars.h: what asks for GPUs. The helper does not link this file. */
+/* See vendorasks.h: what asks for GPUs. The helper does not link this file. */
+#include "vendorasks.h"
+
 #include <string.h>
 
 #include "../base/text.h"

@@ -8,6 +8,7 @@
 #include "../cdi/cdigpu.h"
 #include "../cdi/cdiproblem.h"
 #include "../gpu/extranode.h"
+#include "../gpu/extraword.h"
 #include "../gpu/gpufind.h"
 #include "../policy/gpurule.h"
 #include "../policy/policydecide.h"

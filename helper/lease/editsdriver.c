@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/path.h"
+#include "../base/pathdepth.h"
 #include "edits.h"
 #include "editsdriver.h"
 

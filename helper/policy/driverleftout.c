@@ -5,6 +5,7 @@
 
 #include "../base/path.h"
 #include "../cdi/nvlibs.h"
+#include "../gpu/vendorasks.h"
 #include "../gpu/vendorvars.h"
 
 bool

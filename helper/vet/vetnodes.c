@@ -5,6 +5,7 @@
 
 #include "../base/cleanup.h"
 #include "../cdi/cdigpu.h"
+#include "../gpu/extraword.h"
 #include "../gpu/gpufind.h"
 #include "../gpu/knownnode.h"
 #include "../policy/gpurule.h"

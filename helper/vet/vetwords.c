@@ -1,6 +1,8 @@
 /* See vetparts.h: variables and SELinux labels. */
 #include <string.h>
 
+#include "../gpu/gpufacts.h"
+#include "../gpu/vendorasks.h"
 #include "../gpu/vendorvars.h"
 #include "../kernel/hexform.h"
 #include "../kernel/secontext.h"

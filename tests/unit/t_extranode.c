@@ -3,6 +3,8 @@
  * the drivers decides.
  */
 #include "gpu/extranode.h"
+#include "gpu/extrapath.h"
+#include "gpu/extraword.h"
 #include "tap.h"
 
 #define COUNT(t) (sizeof(t) / sizeof((t)[0]))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gpu/pick.h"
+#include "gpu/pickgpus.h"
 #include "policy/usage.h"
 #include "rnd.h"
 #include "root/lease/queue.h"

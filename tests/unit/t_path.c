@@ -7,6 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/path.h"
+#include "base/pathdepth.h"
+#include "base/pathshort.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "gpu/pick.h"
+#include "gpu/pickgpus.h"
 #include "tap.h"
 
 #define GPUS 5

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/textnear.h"
 #include "base/why.h"
 #include "tap.h"
 

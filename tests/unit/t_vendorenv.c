@@ -1,5 +1,6 @@
 /* gpu/vendorenv.c: a vendor's runtime gets the names of the granted GPUs and of no others. */
 #include "base/cleanup.h"
+#include "gpu/vendorasks.h"
 #include "gpu/vendorenv.h"
 #include "gpu/vendorvars.h"
 #include "tap.h"

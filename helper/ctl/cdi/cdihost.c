@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../../base/path.h"
+#include "../../base/pathshort.h"
 #include "../../cdi/nvlibs.h"
 #include "../../host/driver/cdisource.h"
 

@@ -2,6 +2,7 @@
  * See generate.h: writes a spec, and checks that CDI would use it.  If two files in one directory have the same device,
  * no engine uses that device (pkg/cdi/cache.go); so no spec is written beside one of nvidia-ctk.
  */
+#include "../../base/pathshort.h"
 #include "generate.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
  * gpuhelperctl show-config: prints each key of the settings and policies in force with its value, defaults included, as
  * «sshd -T» does.  Reads the files as the helper does, with its caller's rights.
  */
+#include "../../gpu/extraword.h"
 #include "../configload.h"
 
 #include <stdio.h>

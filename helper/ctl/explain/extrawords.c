@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../gpu/extraword.h"
+
 /* The first spec of the kind that can't be used, or NULL. */
 static const struct cdi_file *
 find_unusable(const struct cdi_registry *specs, const char *kind)

@@ -14,6 +14,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
+#include "../../base/pathshort.h"
 #include "../../base/sha256.h"
 #include "../audit/auditfilter.h"
 #include "../ctl.h"

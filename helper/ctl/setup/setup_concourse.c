@@ -3,6 +3,7 @@
  * /opt/containerd/bin first, so one link is enough: the worker needs no restart, and an upgrade of the worker does not
  * replace the link.  Changes none of the worker's files.  With --image, does the same in the image of a worker.
  */
+#include "../../base/pathclean.h"
 #include "setup.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
  * gpuhelperctl setup docker: adds the wrapper to daemon.json as a runtime, has docker try it, and then makes it the
  * default runtime.  dockerd reads both keys again at SIGHUP (systemctl reload docker), so it needs no restart.
  */
+#include "../../base/pathclean.h"
 #include "setup.h"
 
 #include <errno.h>

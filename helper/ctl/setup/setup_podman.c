@@ -2,6 +2,7 @@
  * gpuhelperctl setup podman: adds a file to containers.conf.d, which makes the wrapper the runtime of every new
  * container, root's and users' alike.  podman reads it at each start.
  */
+#include "../../base/pathclean.h"
 #include "setup.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* See setup.h: the runtime that the wrapper will call. */
+#include "../../base/pathclean.h"
 #include "setup.h"
 
 #include <stdlib.h>

@@ -9,9 +9,11 @@
 #include <sys/sysmacros.h>
 
 #include "../../base/path.h"
+#include "../../base/pathshort.h"
 #include "../../cdi/cdigpu.h"
 #include "../../cdi/cdiproblem.h"
 #include "../../gpu/extranode.h"
+#include "../../gpu/extraword.h"
 #include "cdisource.h"
 
 /* Notes the file's first problem, as «/etc/cdi/nvidia.yaml:3:1: ...». */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../../base/path.h"
+#include "../../base/pathshort.h"
 
 void
 cdi_walk_visit(struct cdi_walk *w, const char *path, const struct stat *st)

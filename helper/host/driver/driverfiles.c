@@ -15,10 +15,12 @@
 #include <sys/stat.h>
 
 #include "../../base/path.h"
+#include "../../base/pathdepth.h"
 #include "../../cdi/cdigpu.h"
 #include "../../cdi/cdiproblem.h"
 #include "../../cdi/cdirenewal.h"
 #include "../../cdi/nvlibs.h"
+#include "../../gpu/vendorasks.h"
 #include "../../gpu/vendorvars.h"
 #include "../../lease/editsdriver.h"
 #include "../../policy/driverleftout.h"

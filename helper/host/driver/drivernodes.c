@@ -14,6 +14,8 @@
 #include "../../base/path.h"
 #include "../../cdi/cdigpu.h"
 #include "../../gpu/extranode.h"
+#include "../../gpu/extrapath.h"
+#include "../../gpu/extraword.h"
 #include "../../gpu/unsupported.h"
 #include "../gpu/extranodefind.h"
 #include "cdisource.h"

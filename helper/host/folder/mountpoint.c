@@ -10,6 +10,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
+#include "../../base/pathdepth.h"
 #include "../file.h"
 #include "mounts.h"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/textnear.h"
 #include "cdiread.h"
 
 void

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../base/text.h"
+#include "../../base/textnear.h"
 #include "cdijson.h"
 #include "cdiread.h"
 #include "cdispec.h"

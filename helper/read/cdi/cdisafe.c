@@ -11,6 +11,7 @@
 
 #include "../../base/path.h"
 #include "../../gpu/extranode.h"
+#include "../../gpu/extrapath.h"
 #include "cdiread.h"
 #include "cdispec.h"
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/textnear.h"
 #include "confhint.h"
 #include "confscan.h"
 

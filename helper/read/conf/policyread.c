@@ -12,6 +12,7 @@
 #include "../../base/cleanup.h"
 #include "../../cdi/cdi.h"
 #include "../../gpu/extranode.h"
+#include "../../gpu/extraword.h"
 #include "../../gpu/gpufind.h"
 #include "../../gpu/mig.h"
 #include "../../gpu/vendorvars.h"

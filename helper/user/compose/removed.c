@@ -7,7 +7,9 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
+#include "../../base/pathclean.h"
 #include "../../base/quoted.h"
+#include "../../gpu/vendorasks.h"
 #include "../../gpu/vendorvars.h"
 #include "../../lease/editsdriver.h"
 #include "../mount/nodes.h"

@@ -19,6 +19,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
+#include "../../base/pathclean.h"
 #include "../../lease/leasetasks.h"
 
 #define PROC_MAGIC 0x9fa0

@@ -16,6 +16,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
+#include "../../base/pathclean.h"
 #include "../../host/file.h"
 #include "../../host/folder/mounts.h"
 

@@ -7,6 +7,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/quoted.h"
+#include "../../base/textnear.h"
 #include "../../lease/editsdriver.h"
 
 /* One of our names that this one nearly is; NULL if it is one of ours, or far from all. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../../base/cleanup.h"
+#include "../../gpu/vendorasks.h"
 #include "../../gpu/vendorvars.h"
 
 static const char voided_entry[] = "NVIDIA_VISIBLE_DEVICES=void";

@@ -7,8 +7,8 @@
 
 #include "../base/hash.h"
 #include "../base/lines.h"
-#include "../policy/claims.h"
 #include "../policy/policygrant.h"
+#include "../policy/tokenhash.h"
 #include "request.h"
 
 #define PACKED_IDENTITY_MAX (64 << 10)	/* bytes */

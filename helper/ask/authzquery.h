@@ -57,9 +57,6 @@ struct authz_answer {
  * the *size bytes; NULL if memory is short.
  */
 char *authz_query_pack(struct authz_query *a, const char *read, size_t len, size_t *size);
-/* Reads it. *read points into the question. False if it is not one of this version. authz_query_free() in any case. */
-bool authz_query_unpack(const char *question, size_t size, struct authz_query *a, const char **read, size_t *len);
-void authz_query_free(struct authz_query *a);
 /* Used by both: the question alone. */
 void authz_query_lines(struct lines *t, struct authz_query *a);
 

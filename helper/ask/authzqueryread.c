@@ -4,6 +4,7 @@
 
 #include "authzquery.h"
 #include "enginequery.h"
+#include "enginequeryread.h"
 
 bool
 authz_query_unpack(const char *question, size_t size, struct authz_query *a, const char **read, size_t *len)

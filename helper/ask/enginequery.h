@@ -80,7 +80,6 @@ struct engine_answer {
 };
 
 #define ENGINE_SAYS_MAX (257U << 20)	/* a question for the judge (JUDGE_QUERY_MAX), and a byte */
-#define ENGINE_HEARS_MAX (261U << 20)	/* the specs, or an answer of the judge, and a byte */
 #define ENGINE_ANSWER_MAX (4U << 20)	/* to ENGINE_NODES and ENGINE_EDITS */
 
 /*
@@ -88,14 +87,10 @@ struct engine_answer {
  * was for the lines.
  */
 char *pack_with(const struct buf *lines, const char *bytes, size_t len, size_t *size);
-/* Finds both: *t reads the lines; *bytes points into the message. False if it is malformed. */
-bool unpack_with(const char *message, size_t size, struct lines *t, const char **bytes, size_t *len);
 
 void engine_specs_lines(struct lines *t, struct engine_specs *s);
-void engine_specs_free(struct engine_specs *s);
 
 void engine_query_lines(struct lines *t, struct engine_query *a);
-void engine_query_free(struct engine_query *a);
 
 /* picks: it was asked to pick. */
 void engine_answer_lines(struct lines *t, enum engine_verb verb, bool picks, struct engine_answer *a);

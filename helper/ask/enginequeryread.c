@@ -1,8 +1,8 @@
-/* See enginequery.h: what only gpuhelper-engine calls. The helper does not link this file. */
+/* See enginequeryread.h: what only gpuhelper-engine calls. The helper does not link this file. */
+#include "enginequeryread.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "enginequery.h"
 
 bool
 unpack_with(const char *message, size_t size, struct lines *t, const char **bytes, size_t *len)

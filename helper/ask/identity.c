@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
+#include "../policy/instancevarstext.h"
 
 void
 token_claims_lines(struct lines *t, struct token_claims *c)

@@ -4,6 +4,7 @@
 
 #include "../policy/claims.h"
 #include "../policy/policygrant.h"
+#include "../policy/tokenhash.h"
 #include "request.h"
 
 #define IDENTITY_TEXTS 4

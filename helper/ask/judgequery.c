@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "../gpu/inventorylines.h"
+#include "../policy/instancevarstext.h"
+#include "../policy/tokenhash.h"
 #include "parsed.h"
 
 #define PROGRAM "gpuhelper-judge"

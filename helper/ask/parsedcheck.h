@@ -16,9 +16,6 @@ int parsed_check(const struct settings *s, const struct policy_set *p, struct wh
 int parsed_check_settings(const struct settings *s, struct why *why);
 /* The same for what a policy gives, whomever it is for. */
 int parsed_check_grants(const struct policy *p, struct why *why);
-struct cdi_spec;
-/* The same for a spec without its hooks, which are checked before they run. */
-int parsed_check_spec(const struct cdi_spec *s, struct why *why);
 
 /* Used by the checks. Always -1. */
 int parsed_refuse(const char *file, const char *what, struct why *why);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../base/path.h"
-#include "../policy/claims.h"
+#include "../policy/tokenhash.h"
 #include "../policy/usage.h"
 
 int

@@ -1,4 +1,6 @@
-/* See parsedcheck.h: CDI specs. The helper does not link this file. */
+/* See parsedcheckspec.h: CDI specs. The helper does not link this file. */
+#include "parsedcheckspec.h"
+
 #include <string.h>
 
 #include "../base/path.h"

@@ -1,4 +1,5 @@
 /* See parsed.h: the policies. */
+#include "../policy/instancevarstext.h"
 #include "parsed.h"
 
 static void

@@ -76,7 +76,6 @@ struct pick_answer {
 
 /* Each writes or reads lines (lines.h). A value that was read must be freed in any case. */
 void pick_query_lines(struct lines *t, struct pick_query *a);
-void pick_query_free(struct pick_query *a);
 void pick_answer_lines(struct lines *t, struct pick_answer *a);
 
 /* Says which GPU is open without a lease, and in which process. */

@@ -1,6 +1,7 @@
 /* Frees a question that gpuhelper-engine has read (pickquery.h). The helper does not link this file. */
 #include <stdlib.h>
 
+#include "enginequeryread.h"
 #include "pickquery.h"
 
 static void

@@ -38,8 +38,6 @@ struct reply {
 char *reply_encode(const struct reply *r);
 /* The same; NULL with *why, also (WHY_CONFIG) if it is longer than the wrapper reads. */
 char *reply_text(const struct reply *r, struct why *why);
-/* Decodes what the helper wrote; run by the wrapper. 0, or -1 with *why; reply_free() in any case. */
-int reply_decode(const char *text, size_t len, struct reply *r, struct why *why);
 void reply_free(struct reply *r);
 #define autoreply __attribute__((cleanup(reply_free)))
 

@@ -1,4 +1,6 @@
-/* See reply.h: decodes what the helper wrote, with the client's rights. */
+/* See replyread.h: decodes what the helper wrote, with the client's rights. */
+#include "replyread.h"
+
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +8,6 @@
 #include "../base/path.h"
 #include "../json/strictjson.h"
 #include "../lease/calleropread.h"
-#include "reply.h"
 #include "unpack.h"
 
 static int

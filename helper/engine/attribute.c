@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/cleanup.h"
+#include "../policy/instancevarstext.h"
 
 static bool
 copy_text(const char *text, char **out)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../host/own/exchange.h"
+#include "../host/own/exchangeread.h"
 #include "../policy/policydecide.h"
 #include "attribute.h"
 #include "tojudge.h"

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "../ask/enginequery.h"
+#include "../ask/enginequeryread.h"
 #include "../ask/hostcheck.h"
 #include "../gpu/gpufind.h"
 #include "../host/driver/cdigpus.h"
 #include "../host/gpu/drivers.h"
 #include "../host/own/exchange.h"
+#include "../host/own/exchangeread.h"
 #include "tojudge.h"
 
 /* What the host has, while it is asked for. */

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "../ask/enginequeryread.h"
 #include "../base/cleanup.h"
 #include "../root/self/confine.h"
 #include "answering.h"

@@ -5,6 +5,7 @@
 
 #include "../ask/authzquery.h"
 #include "../ask/enginequery.h"
+#include "../ask/enginequeryread.h"
 #include "../base/cleanup.h"
 #include "../base/lines.h"
 #include "../base/times.h"

@@ -28,12 +28,6 @@ struct subject {
  */
 void subject_of(const struct request *r, const struct idmap *uidmap, const struct idmap *gidmap, struct subject *s);
 
-/*
- * True if mode and POSIX ACL (acl(5)) allow the subject «want» (R_OK, W_OK, X_OK) on the inode behind the
- * descriptor (O_PATH is enough). False as well if they can't be read.
- */
-bool access_allowed(int fd, const struct subject *s, int want);
-
 /* True if the subject's capabilities allow it anything on an inode with this owner and group. */
 bool access_overrides(const struct stat *st, const struct subject *s);
 
@@ -46,7 +40,10 @@ struct acl_name {
 /* True if the entry is one of these n. */
 bool acl_name_among(const struct acl_name *v, size_t n, struct acl_name who);
 
-/* The same as access_allowed(), as if the ACL lacked these entries. */
+/*
+ * True if mode and POSIX ACL (acl(5)) without these entries allow the subject «want» (R_OK, W_OK, X_OK) on the inode
+ * behind the descriptor (O_PATH is enough). False as well if they can't be read.
+ */
 bool access_ignoring(int fd, const struct subject *s, int want, const struct acl_name *entry, size_t entries);
 
 /*

@@ -9,6 +9,7 @@
 
 #include "../base/cleanup.h"
 #include "../base/text.h"
+#include "../policy/claimsetadd.h"
 #include "claimvalue.h"
 
 /* A claim that names a team or pipeline («what»). NULL with *why if it can't. */

@@ -20,6 +20,7 @@
 #include "../base/cleanup.h"
 #include "../base/text.h"
 #include "../json/strictjson.h"
+#include "../policy/tokenhash.h"
 #include "base64url.h"
 
 #define RSA_BITS_MIN 2048

@@ -10,6 +10,7 @@
 #include "../gpu/extranode.h"
 #include "../gpu/extraword.h"
 #include "../gpu/gpufind.h"
+#include "../policy/claimsetadd.h"
 #include "../policy/gpurule.h"
 #include "../policy/policydecide.h"
 #include "claimvalue.h"

@@ -17,6 +17,7 @@
 #include "../base/cleanup.h"
 #include "../base/text.h"
 #include "../json/strictjson.h"
+#include "../policy/tokenhash.h"
 #include "../policy/varsjson.h"
 #include "base64url.h"
 #include "issuerclaims.h"

@@ -1,4 +1,4 @@
-/* The claims of a verified token (judge/token.h), and limits of tokens and keys. */
+/* The claims of a verified token (judge/token.h), and defaults of what gpuhelper.conf says of tokens. */
 #ifndef GPUHELPER_POLICY_CLAIMS_H
 #define GPUHELPER_POLICY_CLAIMS_H
 
@@ -8,10 +8,7 @@
 #include "claimset.h"
 #include "instancevars.h"
 
-#define TOKEN_MAX 16384		/* bytes of a token, the most that token_bytes allows */
 #define TOKEN_BYTES 8192	/* the default of token_bytes */
-#define JWKS_MAX (256 * 1024)	/* bytes of an issuer's keys */
-#define TOKEN_LEEWAY 60		/* seconds that our clock and the issuer's may differ by */
 #define TOKEN_MAX_AGE 3600	/* default of max_age, in seconds */
 
 struct token_claims {
@@ -30,8 +27,5 @@ struct token_claims {
 };
 
 void token_claims_free(struct token_claims *c);
-
-/* The SHA-256 of a token's bytes, in hex: the audit log names tokens by it, refused ones included. */
-void token_hash(const char *token, char hex[HASH_SIZE]);
 
 #endif

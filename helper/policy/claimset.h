@@ -16,12 +16,6 @@ struct claim_set {
 	struct strlist name, value;
 };
 
-#define CLAIMS_MAX 256		/* pairs in a policy or in a setting */
-
-/* Adds copies. False if memory is short. */
-bool claim_set_add(struct claim_set *s, const char *name, const char *value);
-/* The first value of that name; NULL if there is none. */
-const char *claim_set_value(const struct claim_set *s, const char *name);
 void claim_set_free(struct claim_set *s);
 
 /* As lines of this name (lines.h), none for an empty set. */

@@ -1,5 +1,5 @@
-/* See claimset.h: what the helper does not need. */
-#include "claimset.h"
+/* See claimsetadd.h: what the helper does not need. */
+#include "claimsetadd.h"
 
 #include <string.h>
 

@@ -23,7 +23,5 @@ void fault_add(struct faults *f, unsigned line, bool warning, const char *fmt, .
     __attribute__((format(printf, 4, 5)));
 void faults_free(struct faults *f);
 #define autofaults __attribute__((cleanup(faults_free)))
-/* The first error as «file:line: text», code WHY_CONFIG; returns -1. */
-int faults_refuse(const struct faults *f, const char *file, struct why *why);
 
 #endif

@@ -1,6 +1,5 @@
-/* See conffault.h. */
-
-#include "conffault.h"
+/* See faultsrefuse.h. */
+#include "faultsrefuse.h"
 
 int
 faults_refuse(const struct faults *f, const char *file, struct why *why)

@@ -1,10 +1,11 @@
-/* See folderrule.h: whether a folder lies in another. */
+/* See folderholds.h: whether a folder lies in another. */
+#include "folderholds.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/cleanup.h"
 #include "../base/path.h"
-#include "folderrule.h"
 
 bool
 folder_rule_holds(const struct folder_rule *r, const char *path)

@@ -22,7 +22,4 @@ void folder_rule_free(struct folder_rule *r);
 /* The options of its bind mount, ending with NULL. */
 const char *const *folder_rule_options(bool submounts, bool writable);
 
-/* True if the absolute path is strictly beneath a folder that the rule grants for writing. */
-bool folder_rule_holds(const struct folder_rule *r, const char *path);
-
 #endif

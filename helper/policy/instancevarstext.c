@@ -1,7 +1,7 @@
-/* See instancevars.h: as text. Must parse no JSON. The helper does not link this file. */
-#include <string.h>
+/* See instancevarstext.h: as text. Must parse no JSON. The helper does not link this file. */
+#include "instancevarstext.h"
 
-#include "instancevars.h"
+#include <string.h>
 
 /* Bytes that a variable takes in an object, with a comma. */
 static size_t

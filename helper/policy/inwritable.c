@@ -1,5 +1,6 @@
 /* See inwritable.h. Compares paths of policies; root/lease/lookups.c compares the lookup paths of live leases. */
 #include "inwritable.h"
+#include "folderholds.h"
 
 static int
 check_policy_folders(const struct policy *p, const struct edits *e, struct why *why)

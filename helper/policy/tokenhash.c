@@ -1,5 +1,7 @@
-/* See claims.h: the hash of a token. */
-#include "claims.h"
+/* See tokenhash.h: the hash of a token. */
+#include "tokenhash.h"
+
+#include <string.h>
 
 void
 token_hash(const char *token, char hex[HASH_SIZE])

@@ -6,6 +6,7 @@
 #include "../ask/parsed.h"
 #include "../ask/parsedspec.h"
 #include "../base/cleanup.h"
+#include "../policy/faultsrefuse.h"
 #include "cdi/cdispec.h"
 #include "conf/settingsread.h"
 #include "conf/wanted.h"

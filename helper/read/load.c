@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "../base/cleanup.h"
+#include "../policy/faultsrefuse.h"
 #include "conf/settingsread.h"
 
 int

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../policy/faultsrefuse.h"
 #include "cdi/cdispec.h"
 #include "conf/policyread.h"
 

@@ -13,6 +13,7 @@
 #include "../../helper/ctl/cdi/cdiapply.h"
 #include "../../helper/json/doc.h"
 #include "../../helper/read/cdi/cdispec.h"
+#include "ask/parsedcheckspec.h"
 #include "fuzz.h"
 
 static const char *const configs[] = {

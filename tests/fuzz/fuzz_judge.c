@@ -9,6 +9,7 @@
 #include "../../helper/ask/hostcheck.h"
 #include "../../helper/ask/judgequery.h"
 #include "fuzz.h"
+#include "policy/tokenhash.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,6 +10,7 @@
 #include "../../helper/ask/parsedcheck.h"
 #include "../../helper/ask/parsedspec.h"
 #include "../../helper/base/path.h"
+#include "ask/parsedcheckspec.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -13,6 +13,8 @@
 #include "../../helper/read/conf/policyread.h"
 #include "fuzz.h"
 #include "libconfig_leak.h"
+#include "policy/claimsetadd.h"
+#include "policy/faultsrefuse.h"
 
 static struct gpu gpus[] = {
 	{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .uuid = "GPU-11111111-2222-3333-4444-555555555555" },

@@ -13,6 +13,7 @@
 #include "../../helper/base/path.h"
 #include "../../helper/judge/requested.h"
 #include "../../helper/ask/reply.h"
+#include "ask/replyread.h"
 #include "fuzz.h"
 
 static void

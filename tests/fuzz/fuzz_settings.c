@@ -9,6 +9,8 @@
 #include "../../helper/read/conf/settingsread.h"
 #include "fuzz.h"
 #include "libconfig_leak.h"
+#include "policy/claimsetadd.h"
+#include "policy/tokenhash.h"
 
 static void
 check_settings(const struct settings *s)

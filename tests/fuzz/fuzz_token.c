@@ -19,6 +19,7 @@
 #include "../../helper/judge/jwk.h"
 #include "../../helper/judge/token.h"
 #include "fuzz.h"
+#include "policy/tokenhash.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 

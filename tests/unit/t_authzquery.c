@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ask/authzquery.h"
+#include "ask/enginequeryread.h"
 #include "base/cleanup.h"
 #include "rnd.h"
 #include "tap.h"

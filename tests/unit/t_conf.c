@@ -7,6 +7,8 @@
 #include "base/cleanup.h"
 #include "gpu/extranode.h"
 #include "judge/instancevar.h"
+#include "policy/claimsetadd.h"
+#include "policy/faultsrefuse.h"
 #include "policy/policy.h"
 #include "policy/settings.h"
 #include "read/conf/conf.h"

@@ -4,6 +4,7 @@
  */
 #include <jansson.h>
 
+#include "ask/replyread.h"
 #include "base/cleanup.h"
 #include "ask/reply.h"
 #include "lease/edits.h"

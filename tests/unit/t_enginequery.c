@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ask/enginequery.h"
+#include "ask/enginequeryread.h"
 #include "base/cleanup.h"
 #include "gpu/extranode.h"
 #include "rnd.h"

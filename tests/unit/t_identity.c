@@ -6,6 +6,8 @@
 
 #include "ask/identity.h"
 #include "judge/instancevar.h"
+#include "policy/claimsetadd.h"
+#include "policy/instancevarstext.h"
 #include "policy/varsjson.h"
 #include "tap.h"
 

@@ -9,6 +9,7 @@
 #include "ask/judgequery.h"
 #include "base/cleanup.h"
 #include "judge/instancevar.h"
+#include "policy/claimsetadd.h"
 #include "rnd.h"
 #include "tap.h"
 

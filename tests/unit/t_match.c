@@ -10,6 +10,7 @@
 #include "judge/instancevar.h"
 #include "judge/match.h"
 #include "nomem.h"
+#include "policy/claimsetadd.h"
 #include "policy/policydecide.h"
 #include "policy/varsjson.h"
 #include "read/conf/policyread.h"

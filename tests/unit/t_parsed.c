@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ask/parsedcheckspec.h"
 #include "ask/readquery.h"
 #include "ask/parsed.h"
 #include "ask/parsedcheck.h"
 #include "ask/parsedspec.h"
 #include "base/cleanup.h"
+#include "policy/claimsetadd.h"
 #include "read/answer.h"
 #include "read/cdi/cdispec.h"
 #include "read/parse.h"

@@ -14,6 +14,8 @@
 #include "../../helper/judge/token.h"
 #include "judge/instancevar.h"
 #include "jwtvectors.h"
+#include "policy/claimsetadd.h"
+#include "policy/tokenhash.h"
 #include "tap.h"
 
 #define LEAK 16	/* no message may contain this many consecutive characters of a token */

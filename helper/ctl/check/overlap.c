@@ -2,6 +2,7 @@
  * Whether two policies can cover the same container.  In doubt the answer is yes: a needless warning costs a look, a
  * missing one may cost a GPU.  Compares the policies' text only; does not look at the host.
  */
+#include "../../policy/claimsetadd.h"
 #include "check.h"
 
 #include <stddef.h>

@@ -7,6 +7,7 @@
 
 #include "../../base/text.h"
 #include "../../judge/claimvalue.h"
+#include "../../policy/claimsetadd.h"
 #include "../ctl.h"
 #include "warn.h"
 #include "warn_parts.h"

@@ -2,6 +2,7 @@
  * See check.h: warns about policies that may not mean what their author thinks.  Looks at this host's folders, users
  * and GPUs, and changes nothing.  Gives no warning about parts of the host that this user can't look at.
  */
+#include "../../policy/folderholds.h"
 #include "warn.h"
 
 #include <errno.h>

@@ -7,6 +7,7 @@
 #include "../../base/cleanup.h"
 #include "../../json/strictjson.h"
 #include "../../judge/claimvalue.h"
+#include "../../policy/claimsetadd.h"
 
 int
 claims_parse(const char *text, struct claim_set *out, struct why *why)

@@ -21,6 +21,7 @@
 #include "../../host/users.h"
 #include "../../judge/findgpus.h"
 #include "../../policy/policydecide.h"
+#include "../../policy/tokenhash.h"
 #include "../../read/parse.h"
 #include "../when.h"
 #include "claimsjson.h"

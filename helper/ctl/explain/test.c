@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "../../base/cleanup.h"
+#include "../../policy/faultsrefuse.h"
 #include "devicesjson.h"
 #include "inquiry.h"
 #include "policytest.h"

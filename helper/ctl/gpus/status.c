@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../ask/replyread.h"
 #include "../../base/cleanup.h"
 #include "../../base/quoted.h"
 #include "../../host/gpu/udev.h"

@@ -15,6 +15,7 @@
 #include "../../base/path.h"
 #include "../../base/text.h"
 #include "../../host/file.h"
+#include "../../policy/tokenhash.h"
 #include "../../read/load.h"
 
 /* gpuhelper-keys.service passes all key files through one directory, so their names must differ. */

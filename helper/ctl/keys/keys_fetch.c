@@ -3,6 +3,7 @@
  * TLS for the peer's name; nothing that the peer sends.  Needs the right to write the output and no other;
  * gpuhelper-keys.service gives it no other.
  */
+#include "../../policy/tokenhash.h"
 #include "keys.h"
 
 #include <errno.h>

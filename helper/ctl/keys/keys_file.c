@@ -2,6 +2,7 @@
  * See keys.h: reads and writes the files with an issuer's keys.  A file that is read may be anyone's: symbolic links
  * are not followed, and the caller parses the text with jwks_parse().  Text that is written has been parsed before.
  */
+#include "../../policy/tokenhash.h"
 #include "keys.h"
 
 #include <errno.h>

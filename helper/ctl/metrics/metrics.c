@@ -18,6 +18,7 @@
 #include "../../host/gpu/udev.h"
 #include "../../host/own/etc.h"
 #include "../../policy/conffault.h"
+#include "../../policy/faultsrefuse.h"
 #include "../../policy/policyset.h"
 #include "../../read/conf/settingsread.h"
 #include "../../read/parse.h"

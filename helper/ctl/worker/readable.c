@@ -9,6 +9,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../host/access.h"
+#include "../../host/accessallowed.h"
 #include "../../host/file.h"
 #include "../../host/users.h"
 

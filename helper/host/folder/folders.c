@@ -17,6 +17,7 @@
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
 #include "../../lease/editsdriver.h"
+#include "../accessallowed.h"
 #include "../file.h"
 #include "../trust.h"
 #include "mountpoint.h"

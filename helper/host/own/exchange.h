@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "../../base/lines.h"
-#include "../../policy/policyset.h"
 #include "../../policy/settings.h"
 #include "../driver/specfiles.h"
 
@@ -23,7 +22,6 @@ struct exchange {
 	size_t asked, len;		/* their lengths, in bytes */
 };
 void exchange_free(struct exchange *x);
-#define autoexchange __attribute__((cleanup(exchange_free)))
 
 /*
  * Makes the question of gpuhelper.conf and the policies. Returns 0, or -1 with *why: a file can't be read, or others
@@ -34,22 +32,13 @@ int exchange_ask_policies(struct exchange *x, struct why *why);
 int exchange_ask_specs(const struct spec_files *f, struct exchange *x, struct why *why);
 
 /*
- * Reads the answer, and checks it (ask/parsedcheck.h). Returns 0, or -1 with *why. Sets *malformed if the answer is not
- * one of gpuhelper-read's. settings_free() and policy_set_free() in any case.
+ * Reads the settings, which come first in that answer, and checks them (ask/parsedcheck.h). Returns 0, or -1 with *why.
+ * Sets *malformed if the answer is not one of gpuhelper-read's. settings_free() in any case.
  */
-int exchange_read_policies(const struct exchange *x, struct settings *s, struct policy_set *p, bool *malformed,
-    struct why *why);
-/* Reads the settings alone, which come first in that answer. settings_free() in any case. */
 int exchange_read_settings(const struct exchange *x, struct settings *s, bool *malformed, struct why *why);
-struct cdi_registry;
-/*
- * The same for «len» bytes, the answer to a question of specs, and a registry that cdi_registry_adopt() made of them.
- */
-int exchange_read_specs(const char *answer, size_t len, struct cdi_registry *r, bool *malformed, struct why *why);
 
-/* Used by both readers. */
+/* The beginning of each answer. */
 int exchange_answer_begin(const char *answer, size_t len, struct lines *t, bool *malformed, struct why *why);
-int exchange_answer_finish(struct lines *t, bool *malformed, struct why *why);
 
 /* A kept answer's file begins with this head; the question and the answer follow. */
 struct cached_head {

@@ -2,6 +2,7 @@
 #include "../../ask/parsed.h"
 #include "../../ask/parsedcheck.h"
 #include "exchange.h"
+#include "exchangeread.h"
 
 int
 exchange_answer_finish(struct lines *t, bool *malformed, struct why *why)

@@ -1,8 +1,10 @@
 /* See exchange.h: CDI specs. The helper does not link this file. */
 #include "../../ask/parsedcheck.h"
+#include "../../ask/parsedcheckspec.h"
 #include "../../ask/parsedspec.h"
 #include "../driver/cdidirs.h"
 #include "exchange.h"
+#include "exchangeread.h"
 
 int
 exchange_read_specs(const char *answer, size_t len, struct cdi_registry *r, bool *malformed, struct why *why)

@@ -12,7 +12,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
-#include "../../policy/claims.h"
+#include "../../policy/tokenhash.h"
 #include "../file.h"
 #include "../trust.h"
 

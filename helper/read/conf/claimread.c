@@ -7,6 +7,7 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
+#include "../../policy/claimsetadd.h"
 #include "conf.h"
 
 #define NAME_MAX_BYTES 128

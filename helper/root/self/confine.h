@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-#include "filter.h"
+#include "filterchild.h"
 
 struct confinement {
 	const char *name;

@@ -1,7 +1,9 @@
 /*
- * See filter.h: the filters of the helper's children. The helper does not link this file. Must allow no way to make a
- * file, to execute a program, or, except in the looker, to start a process.
+ * See filterchild.h. The helper does not link this file. Must allow no way to make a file, to execute a program, or,
+ * except in the looker, to start a process.
  */
+#include "filterchild.h"
+
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <sched.h>
@@ -9,7 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "filter.h"
 #include "filterrules.h"
 
 /* Calls of a program that only parses its questions. */

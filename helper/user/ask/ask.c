@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../ask/replyread.h"
 #include "../../ask/wire.h"
 #include "../../base/bytes.h"
 #include "../../base/cleanup.h"

@@ -19,6 +19,7 @@
 #include "../../base/cleanup.h"
 #include "../../host/file.h"
 #include "../../host/own/exchange.h"
+#include "../../host/own/exchangeread.h"
 #include "../../host/own/frame.h"
 #include "../../host/own/ownprogram.h"
 #include "../../host/trust.h"

@@ -38,6 +38,7 @@
 #include "grant/latescan.h"
 #include "grant/grant.h"
 #include "self/slots.h"
+#include "self/spawn.h"
 #include "self/timer.h"
 #include "verb/verb.h"
 
@@ -112,16 +113,6 @@ read_request(int ms, size_t *len, struct why *why)
 	return text;
 }
 
-static void
-end_children(void)
-{
-	looker_end();
-	labeller_end();
-	reader_end();
-	engine_end();
-	judge_end();
-}
-
 /*
  * Waits on the same connection until the runtime has made the container, so that no second helper has to start. First
  * looks who has its GPUs open (latescan.h), and ends the children, which it needs no more: there is time for that now,
@@ -137,7 +128,7 @@ report_container(const struct peer *peer)
 	const int stay = late_scan_now() ? LOOKED_STAY_MS : STAY_MS;
 	size_t len;
 
-	end_children();
+	spawned_end_all();
 	if ((text = read_request(stay, &len, &ignored)) == NULL)
 		return 0;
 	if (request_decode(text, len, &r, &reply.why) == 0) {
@@ -245,17 +236,15 @@ start_children(bool of_root, bool own_cgroup)
 		looker_start(of_root);
 		labeller_start();
 	}
+	/*
+	 * where the caller is not root, gpuhelper-engine is executed only after leave_cgroup(): else the caller's cgroup would
+	 * be charged for its memory
+	 */
 	if (verb->needs_judge) {
-		engine_start();
+		engine_start(own_cgroup);
 		reader_start();
 	} else
 		looker_exec(false);
-	/*
-	 * where the caller is not root, gpuhelper-engine starts only after leave_cgroup(): else the caller's cgroup would be
-	 * charged for its memory
-	 */
-	if (verb->needs_judge && own_cgroup)
-		engine_exec();
 }
 
 /* 1: too many helpers of this user are there already. -1 with *why. */
@@ -306,7 +295,7 @@ main(int argc, char **argv)
 	if (!heap_is_whole())
 		return print_or_skip("gpuhelper: no memory: try again\n", WHY_AGAIN);
 	status = run_phases(door, &starter);
-	end_children();
+	spawned_end_all();
 	leave(&starter);
 	return status;
 }

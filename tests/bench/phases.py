@@ -81,11 +81,7 @@ PROGRAMS = (
         ('verb_created', 'helper: looks at the container'),
         ('container_find_init', 'helper: its first process'),
         ('cgroup_own', 'helper: its cgroups'),
-        ('looker_end', 'helper: ends looker'),
-        ('labeller_end', 'helper: ends label'),
-        ('reader_end', 'helper: ends read'),
-        ('engine_end', 'helper: ends engine'),
-        ('judge_end', 'helper: ends judge'),
+        ('spawned_end_all', 'helper: ends the other programs'),
         ('leave', 'helper: leaves'),
     ]),
     ('gpuhelper-read', LIBEXEC + 'gpuhelper-read', [

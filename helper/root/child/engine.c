@@ -27,21 +27,11 @@
 static struct spawned engine = { PROGRAM, true, AUTHZ_QUERY_MAX + 1, ENGINE_SAYS_MAX, .moves = true, .channel = -1 };
 
 void
-engine_start(void)
+engine_start(bool at_once)
 {
 	spawned_start(&engine);
-}
-
-void
-engine_exec(void)
-{
-	spawned_exec(&engine);
-}
-
-void
-engine_end(void)
-{
-	spawned_end(&engine);
+	if (at_once)
+		spawned_exec(&engine);
 }
 
 /* Messages. */
@@ -132,12 +122,13 @@ pack_specs_of_host(size_t *size, struct why *why)
 	struct engine_specs list;
 	const char *answer;
 	char *message = NULL;
+	bool cached;
 	size_t len;
 
-	if (reader_ask_specs(&files, &answer, &len, why) == -1 || fill_list(&files, &list, why) == -1)
+	if (reader_ask_specs(&files, &answer, &len, &cached, why) == -1 || fill_list(&files, &list, why) == -1)
 		return NULL;
 	entry = list.v;
-	list.cached = reader_has_cached_specs();
+	list.cached = cached;
 	engine_specs_lines(&t, &list);
 	if (!lines_finish(&t) || (message = pack_with(&b, answer, len, size)) == NULL)
 		(void)refuse_nomem(why);

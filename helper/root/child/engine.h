@@ -14,10 +14,11 @@
 #include "../../lease/edits.h"
 #include "../../policy/grantedgpu.h"
 
-/* Starts the program, before filter_install(). If that fails, every question fails with the reason. */
-void engine_start(void);
-void engine_exec(void);		/* has it start now, because it will get a question soon */
-void engine_end(void);
+/*
+ * Starts the program, before filter_install(). If that fails, every question fails with the reason. at_once: it is
+ * executed now, because it will get a question soon.
+ */
+void engine_start(bool at_once);
 
 /*
  * Asks what a request may have. read, len: gpuhelper-read's answer about the policies (reader.h). Serves its questions

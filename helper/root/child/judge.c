@@ -47,12 +47,6 @@ judge_start(void)
 	spawned_exec(&judge);
 }
 
-void
-judge_end(void)
-{
-	spawned_end(&judge);
-}
-
 int
 judge_pass(const char *question, size_t len, struct why *why)
 {

@@ -17,7 +17,6 @@
  * filter_install(). If this fails, every question fails with the reason.
  */
 void judge_start(void);
-void judge_end(void);
 
 /* Passes it a question of gpuhelper-engine's. -1 with *why: it gets no other question. */
 int judge_pass(const char *question, size_t len, struct why *why);

@@ -42,12 +42,6 @@ labeller_channel(void)
 	return labeller.channel;
 }
 
-void
-labeller_end(void)
-{
-	spawned_end(&labeller);
-}
-
 /* Sends the descriptors of the folder and of the process that asked. */
 static int
 send_descriptors(const int fds[LABEL_DESCRIPTORS])

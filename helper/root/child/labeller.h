@@ -17,8 +17,6 @@
 /* Starts the process. To be called before filter_install(). If this fails, every question fails with the reason. */
 void labeller_start(void);
 int labeller_channel(void);	/* -1: it does not run */
-/* Ends the program. If it waits for a kernel lock, SIGKILL takes effect only after that. */
-void labeller_end(void);
 
 /*
  * Puts the question LABEL_IS_VALID or LABEL_LETS. 1 or 0, and a label, which the program may have made up: as in struct

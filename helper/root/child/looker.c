@@ -90,12 +90,6 @@ give_up(const struct why *why)
 	look.why = *why;
 }
 
-void
-looker_end(void)
-{
-	spawned_end(&look);
-}
-
 int
 looker_check(struct why *why)
 {

@@ -23,9 +23,6 @@ void looker_start(bool of_root);
  */
 void looker_exec(bool moved);
 
-/* Ends the looker, like spawned_end(). */
-void looker_end(void);
-
 /* Returns 0 if the looker can be asked, or -1 with *why. */
 int looker_check(struct why *why);
 

@@ -131,11 +131,12 @@ pack_specs(const struct spec_files *f, struct why *why)
 }
 
 int
-reader_ask_specs(struct spec_files *f, const char **out, size_t *len, struct why *why)
+reader_ask_specs(struct spec_files *f, const char **out, size_t *len, bool *cached, struct why *why)
 {
 	*f = (struct spec_files){ .n = 0 };
 	*out = NULL;
 	*len = 0;
+	*cached = false;
 	if (has_early && is_fresh(&specs)) {
 		*f = early;
 		has_early = false;
@@ -147,13 +148,8 @@ reader_ask_specs(struct spec_files *f, const char **out, size_t *len, struct why
 		return -1;
 	*out = specs.x.answer;
 	*len = specs.x.len;
+	*cached = specs.cached;
 	return 0;
-}
-
-bool
-reader_has_cached_specs(void)
-{
-	return specs.cached;
 }
 
 /* Answers. */
@@ -210,10 +206,4 @@ reader_start(void)
 	if ((started = !find_program() || !find_policies() || !find_specs()))
 		spawned_start(&reader);
 	spawned_exec(&reader);
-}
-
-void
-reader_end(void)
-{
-	spawned_end(&reader);
 }

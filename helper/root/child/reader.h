@@ -15,7 +15,6 @@
  * fails with the reason.
  */
 void reader_start(void);
-void reader_end(void);
 
 /*
  * Gets the settings of this host, and the program's answer about its policies: *answer, *len bytes, which reader.c
@@ -26,13 +25,10 @@ int reader_ask_policies(struct settings *s, const char **answer, size_t *len, st
 
 /*
  * Reads the CDI specs of this host, and gets the program's answer about them: *answer, *len bytes, which reader.c keeps
- * (NULL: there is no spec). It is not looked into here. -1 with *why. To be called once, in a cgroup of root's.
- * spec_files_free() in either case.
+ * (NULL: there is no spec). *cached: it was kept from an earlier request. It is not looked into here. -1 with *why. To
+ * be called once, in a cgroup of root's. spec_files_free() in either case.
  */
-int reader_ask_specs(struct spec_files *f, const char **answer, size_t *len, struct why *why);
-
-/* True if that answer was kept from an earlier request. */
-bool reader_has_cached_specs(void);
+int reader_ask_specs(struct spec_files *f, const char **answer, size_t *len, bool *cached, struct why *why);
 
 /*
  * What gpuhelper-engine found the answers to be: caches those that are fit, for later requests, and removes those that

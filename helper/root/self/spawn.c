@@ -110,7 +110,7 @@ become(const struct spawned *p, int program, int channel, pid_t parent)
 	_exit(WHY_BUG);
 }
 
-static const struct spawned *started[FILTER_CHILDREN_MAX];
+static struct spawned *started[FILTER_CHILDREN_MAX];
 static size_t starts;
 
 size_t
@@ -174,8 +174,8 @@ spawned_start(struct spawned *p)
 }
 
 /* A program that waits for a question ends once its channel is shut down, and its end of the channel is closed then. */
-void
-spawned_end(struct spawned *p)
+static void
+end_program(struct spawned *p)
 {
 	const struct timespec moment = { .tv_nsec = 100000 };
 	struct pollfd end = { .fd = p->channel };
@@ -195,10 +195,19 @@ spawned_end(struct spawned *p)
 	p->pid = 0;
 }
 
+void
+spawned_end_all(void)
+{
+	size_t i;
+
+	for (i = 0; i < starts; i++)
+		end_program(started[i]);
+}
+
 int
 spawned_give_up(struct spawned *p, const struct why *why)
 {
-	spawned_end(p);
+	end_program(p);
 	p->why = *why;
 	return -1;
 }

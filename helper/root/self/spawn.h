@@ -31,7 +31,7 @@ struct spawned {
 	size_t n;
 	uint32_t uid, gid;	/* of its user */
 	bool executing;		/* it was told to start */
-	bool slow;		/* its work may take long: spawned_end() kills it at once */
+	bool slow;		/* its work may take long: it is killed at once when it is to end */
 	int channel;		/* this end, close-on-exec; -1: the program does not run */
 	pid_t pid;		/* 0: the same */
 	struct why why;		/* why it does not run */
@@ -50,11 +50,11 @@ bool spawned_move(bool (*move)(int ctx, pid_t process), int ctx);
 size_t spawned_pids(uint32_t pid[FILTER_CHILDREN_MAX]);
 
 /*
- * Ends the program: it has a moment to end by itself, then it is killed. Returns when the program is gone, or when
- * SIGKILL does not end it for now. To be called before leave() (enter.h): afterwards this process may not signal the
- * program, nor would PR_SET_PDEATHSIG, because the kernel sends that signal with the rights of the parent.
+ * Ends all programs: each has a moment to end by itself, then it is killed. Returns when they are gone, or when SIGKILL
+ * does not end one for now. To be called before leave() (enter.h): afterwards this process may not signal a program,
+ * nor would PR_SET_PDEATHSIG, because the kernel sends that signal with the rights of the parent.
  */
-void spawned_end(struct spawned *p);
+void spawned_end_all(void);
 
 /* Has the program start now, because it will get a question soon. */
 void spawned_exec(struct spawned *p);

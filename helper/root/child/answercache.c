@@ -32,7 +32,7 @@ answer_cache_write(const char *name, const struct stat *program, const struct ex
 	bytes_put(&b, x->question, x->asked);
 	bytes_put(&b, x->answer, x->len);
 	if (!b.failed && (dir = state_dir("read", &ignored)) != -1)
-		(void)state_write_bytes(dir, name, b.p, b.len, 0600, &ignored);
+		(void)state_write(dir, name, b.p, b.len, 0600, &ignored);
 }
 
 void

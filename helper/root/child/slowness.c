@@ -33,7 +33,7 @@ slowness_note(uint32_t uid)
 	const int dir = open_notes(uid, name);
 
 	if (dir != -1)
-		(void)state_write(dir, name, "", 0600, &ignored);
+		(void)state_write(dir, name, "", 0, 0600, &ignored);
 }
 
 bool

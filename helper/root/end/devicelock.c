@@ -2,6 +2,7 @@
 #include "devicelock.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,11 +20,14 @@ name_lock(const struct lease *l, char out[80])
 int
 device_lock_make(const struct lease *l, struct why *why)
 {
-	autoclose int dir = state_dir("locks", why);
+	autoclose int dir = state_dir("locks", why), fd = -1;
 	char name[80];
 
 	name_lock(l, name);
-	return dir == -1 ? -1 : state_touch(dir, name, why);
+	if (dir == -1)
+		return -1;
+	fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd != -1 ? 0 : refuse(why, WHY_IO, "%s/locks/%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
 }
 
 int

@@ -57,7 +57,7 @@ exec_record_write(const struct peer *peer, const struct lease *l, const struct e
 		return refuse_nomem(why);
 	exec_record_name(l->root, l->id, name);
 	return (all = state_dir("exec", why)) == -1 || (dir = open_for(all, peer->client.uid, why)) == -1 ? -1 :
-	    state_write(dir, name, text, 0644, why);
+	    state_write(dir, name, text, strlen(text), 0644, why);
 }
 
 int

@@ -38,7 +38,7 @@ leases_write(const struct leases *ls, struct lease *l, struct why *why)
 	if (strlen(text) > LEASE_FILE_MAX)
 		return refuse(why, WHY_AGAIN, "container %s: its lease would take %zu KiB, at most %d are allowed: its cgroup "
 		    "or its folders have long names", l->id, strlen(text) >> 10, LEASE_FILE_MAX >> 10);
-	if (state_write(ls->dir, l->name, text, 0600, why) == -1)
+	if (state_write(ls->dir, l->name, text, strlen(text), 0600, why) == -1)
 		return -1;
 	queue_note_change(ls->dir);
 	return 0;

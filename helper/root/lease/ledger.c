@@ -181,7 +181,7 @@ ledger_write(struct ledger_node *n, struct why *why)
 		return refuse_nomem(why);
 	if (strlen(text) > LEDGER_FILE_MAX)
 		return refuse(why, WHY_AGAIN, "%s: too many containers have access of their own to it", n->path);
-	return state_write(dir, name, text, 0600, why);
+	return state_write(dir, name, text, strlen(text), 0600, why);
 }
 
 /* Reads the files that were not read yet. A file that can't be read is tried again next time. */

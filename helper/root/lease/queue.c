@@ -361,7 +361,7 @@ queue_stay(struct queue *q, struct queued *w, unsigned max_waiting, struct why *
 	w->since = position < q->n ? q->v[position].since : time(NULL);
 	if (!queued_lines(&(struct lines){ .out = &text }, w))
 		return refuse_nomem(why);
-	if (!is_written(q, position, &text) && state_write(q->dir, w->key, text.p, 0600, why) == -1)
+	if (!is_written(q, position, &text) && state_write(q->dir, w->key, text.p, text.len, 0600, why) == -1)
 		return -1;
 	touch(q->dir, w->key);
 	return 0;

@@ -52,7 +52,7 @@ write_usage(int dir, struct usage *u)
 	struct why ignored;
 
 	if (usage_lines(&(struct lines){ .out = &b }, u) && !b.failed)
-		(void)state_write(dir, FILE_NAME, b.p, 0600, &ignored);
+		(void)state_write(dir, FILE_NAME, b.p, b.len, 0600, &ignored);
 }
 
 void

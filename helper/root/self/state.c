@@ -107,13 +107,7 @@ unfinished(const char *name, char out[128])
 }
 
 int
-state_write(int dir, const char *name, const char *text, mode_t mode, struct why *why)
-{
-	return state_write_bytes(dir, name, text, strlen(text), mode, why);
-}
-
-int
-state_write_bytes(int dir, const char *name, const void *bytes, size_t len, mode_t mode, struct why *why)
+state_write(int dir, const char *name, const void *bytes, size_t len, mode_t mode, struct why *why)
 {
 	autoclose int fd = -1;
 	char temp[128];
@@ -144,14 +138,6 @@ state_remove(int dir, const char *name)
 	if (unlinkat(dir, temp, 0) == -1 && errno != ENOENT)
 		return -1;
 	return unlinkat(dir, name, 0) == -1 && errno != ENOENT ? -1 : 0;
-}
-
-int
-state_touch(int dir, const char *name, struct why *why)
-{
-	autoclose int fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	return fd != -1 ? 0 : refuse(why, WHY_IO, "%s/.../%s: %s", GPUHELPER_RUNDIR, name, strerror(errno));
 }
 
 /* Waits in the kernel's queue, which is fair. With polling, some helpers could wait for ever. */

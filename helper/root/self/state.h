@@ -23,12 +23,9 @@ int state_list(int dir, const char *shown, size_t max, struct strlist *out, stru
  * Writes a file whole or not at all: as NAME.new first, which is then renamed. The file is root's, with
  * this mode. -1 with *why.
  */
-int state_write(int dir, const char *name, const char *text, mode_t mode, struct why *why);
-/* The same for bytes. */
-int state_write_bytes(int dir, const char *name, const void *bytes, size_t len, mode_t mode, struct why *why);
+int state_write(int dir, const char *name, const void *bytes, size_t len, mode_t mode, struct why *why);
 /* Removes the file, and NAME.new if a killed writer left it. No file is no error. -1 with errno. */
 int state_remove(int dir, const char *name);
-
 
 /*
  * Locks a file of a directory, which it makes if it is missing, for this process alone. Waits for the lock at
@@ -39,8 +36,5 @@ int state_lock(int dir, const char *name, int wait_ms, struct why *why);
 
 /* The same for an open file, which *why calls «shown». 0 or -1; closing the file releases the lock. */
 int state_lock_fd(int fd, const char *shown, int wait_ms, struct why *why);
-
-/* Makes an empty file that is root's alone, if it is missing. -1 with *why. */
-int state_touch(int dir, const char *name, struct why *why);
 
 #endif

@@ -1,10 +1,6 @@
 /*
- * See request.h. The encoder runs with the caller's rights. The decoder runs as root on bytes that the caller
- * chose: it copies, compares and counts, and checks texts only for characters that are not allowed.
- *
- * A message is a head of fixed size, then id maps, groups, leases whose access was revoked, and texts, each as long as
- * the head says, with nothing between them. Numbers are as in memory, since both programs are of one build (wire.h has
- * a version).
+ * See request.h. Runs as root on bytes that the caller chose: copies, compares and counts, and checks texts only for
+ * characters that are not allowed.
  */
 #include "request.h"
 
@@ -14,12 +10,12 @@
 
 #include "../base/bytes.h"
 #include "../base/cleanup.h"
+#include "requesthead.h"
 #include "wire.h"
 
 #define ID_MAX 255		/* bytes; runtimes use it as a directory's name */
 #define PATH_MAX_ASKED 1024
 #define KEY_LENGTH 64		/* of a lease's name: hex SHA-256 */
-#define NONE UINT32_MAX		/* as a length: no such text; as a number of ranges: no mapping */
 
 static const struct text {
 	const char *name;
@@ -46,68 +42,12 @@ static const struct text {
 	TEXT(, reason, 2048, false),
 #undef TEXT
 };
-#define TEXTS (sizeof(texts) / sizeof(texts[0]))
+_Static_assert(sizeof(texts) / sizeof(texts[0]) == TEXTS, "a head has the length of each text");
 
-enum flag {
-	FLAG_SYSTEMD_CGROUP = 1,
-	FLAG_DAC_OVERRIDE = 2,
-	FLAG_PRIVILEGED = 4,
-	FLAG_NO_OPS = 8,
-	FLAG_IS_RUN = 16,
-	FLAG_AWAIT_KEYS = 32,
-	FLAG_PROMISES = 64,
-	FLAG_SCAN_FIRST = 128,
-	FLAGS = 255,
-};
-
-struct head {
-	uint64_t init_inode;
-	uint32_t init_major, init_minor;
-	uint32_t verb, flags, uid, gid;
-	uint32_t uid_ranges, gid_ranges, gids, revoked;
-	uint64_t waiter_start;
-	uint32_t waiter, unused;
-	uint32_t text[TEXTS];	/* lengths in bytes, as texts[] has them */
-};
-_Static_assert(sizeof(struct head) == 64 + 4 * TEXTS, "a head has no holes");
-
-static char **
-text_of(struct request *r, size_t i)
+char **
+request_text(struct request *r, size_t i)
 {
 	return (char **)((char *)r + texts[i].at);
-}
-
-char *
-request_encode(const struct request *r, size_t *len)
-{
-	struct request copy = *r;
-	struct head h = { .init_inode = r->spec.init_file.inode, .init_major = r->spec.init_file.major,
-		.init_minor = r->spec.init_file.minor,
-		.verb = r->verb, .uid = r->spec.uid, .gid = r->spec.gid, .waiter = (uint32_t)r->waiter.pid,
-		.waiter_start = r->waiter.start,
-		.flags = (r->spec.systemd_cgroup ? FLAG_SYSTEMD_CGROUP : 0U) | (r->spec.dac_override ? FLAG_DAC_OVERRIDE : 0U) |
-		    (r->spec.privileged ? FLAG_PRIVILEGED : 0U) | (r->retry.no_ops ? FLAG_NO_OPS : 0U) |
-		    (r->spec.is_run ? FLAG_IS_RUN : 0U) | (r->retry.await_keys ? FLAG_AWAIT_KEYS : 0U) |
-		    (r->spec.promises ? FLAG_PROMISES : 0U) | (r->retry.scan_first ? FLAG_SCAN_FIRST : 0U),
-		.uid_ranges = r->spec.uids.identity ? NONE : (uint32_t)r->spec.uids.n,
-		.gid_ranges = r->spec.gids.identity ? NONE : (uint32_t)r->spec.gids.n,
-		.gids = (uint32_t)r->spec.gid_count, .revoked = (uint32_t)r->retry.revoked.n };
-	autobuf struct buf b = { 0 };
-	size_t i;
-
-	for (i = 0; i < TEXTS; i++)
-		h.text[i] = *text_of(&copy, i) != NULL ? (uint32_t)strlen(*text_of(&copy, i)) : NONE;
-	bytes_put(&b, &h, sizeof(h));
-	bytes_put(&b, r->spec.uids.v, r->spec.uids.identity ? 0 : r->spec.uids.n * sizeof(r->spec.uids.v[0]));
-	bytes_put(&b, r->spec.gids.v, r->spec.gids.identity ? 0 : r->spec.gids.n * sizeof(r->spec.gids.v[0]));
-	bytes_put(&b, r->spec.gid_list, r->spec.gid_count * sizeof(r->spec.gid_list[0]));
-	for (i = 0; i < r->retry.revoked.n; i++)
-		bytes_put(&b, r->retry.revoked.v[i], strlen(r->retry.revoked.v[i]));
-	for (i = 0; i < TEXTS; i++)
-		if (h.text[i] != NONE)
-			bytes_put(&b, *text_of(&copy, i), h.text[i]);
-	*len = b.len;
-	return buf_take(&b);
 }
 
 static int
@@ -278,7 +218,7 @@ request_decode(const char *bytes, size_t len, struct request *r, struct why *why
 	    take_revoked(&rest, h.revoked, r, why) == -1)
 		return -1;
 	for (i = 0; i < TEXTS; i++)
-		if (take_field(&rest, &texts[i], h.text[i], text_of(r, i), why) == -1)
+		if (take_field(&rest, &texts[i], h.text[i], request_text(r, i), why) == -1)
 			return -1;
 	if (rest.n > 0)
 		return refuse(why, WHY_DATA, "request: is longer than its head says");
@@ -295,7 +235,7 @@ request_free(struct request *r)
 	if (r->untrusted.token != NULL)
 		explicit_bzero(r->untrusted.token, strlen(r->untrusted.token));
 	for (i = 0; i < TEXTS; i++)
-		free(*text_of(r, i));
+		free(*request_text(r, i));
 	strlist_free(&r->retry.revoked);
 	*r = (struct request){ 0 };
 }

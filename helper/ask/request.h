@@ -79,14 +79,11 @@ struct request {
 	char *reason;			/* VERB_REFUSED: the line for the user */
 };
 
+/* Where a request has its text number i, of TEXTS (requesthead.h). */
+char **request_text(struct request *r, size_t i);
 /*
- * Encodes the request (request.c has the form). The caller frees the *len bytes; NULL if memory is short.
- * Does not check limits: the helper refuses what exceeds them.
- */
-char *request_encode(const struct request *r, size_t *len);
-/*
- * Decodes it strictly: refuses values out of range, text that is not UTF-8, missing and extra bytes. 0, or -1
- * with *why. request_free() in any case.
+ * Decodes a request (requesthead.h has the form) strictly: refuses values out of range, text that is not UTF-8, missing
+ * and extra bytes. 0, or -1 with *why. request_free() in any case.
  */
 int request_decode(const char *bytes, size_t len, struct request *r, struct why *why);
 void request_free(struct request *r);

@@ -51,7 +51,6 @@ struct caller_ops {
 struct caller_op *caller_ops_add(struct caller_ops *c);
 bool caller_op_add_node(struct caller_op *c, const struct promised_node *n);
 void caller_ops_free(struct caller_ops *c);
-#define autocallerops __attribute__((cleanup(caller_ops_free)))
 
 /* Writes the operations as a JSON array. */
 void caller_ops_write(struct jsonout *j, const char *key, const struct caller_ops *c);

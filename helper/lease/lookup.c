@@ -30,12 +30,6 @@ lookup_passes(const struct lookup *w, const struct lookup *through)
 }
 
 bool
-lookup_lies_in(const struct lookup *w, const struct lookup *other)
-{
-	return w->at.n > 0 && other->at.n > 0 && strcmp(w->at.v[0], other->at.v[0]) != 0 && within(w->at.v[0], other->at.v[0]);
-}
-
-bool
 lookup_same(const struct lookup *a, const struct lookup *b)
 {
 	size_t i;

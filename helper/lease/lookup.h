@@ -23,18 +23,11 @@ struct lookup {
 /* True if the lookup path goes through the other's folder, by its path or by file system paths behind bind mounts. */
 bool lookup_passes(const struct lookup *w, const struct lookup *through);
 
-/*
- * True if the folder's file system path is in the other folder: whoever may move it within that folder changes its
- * file system path.
- */
-bool lookup_lies_in(const struct lookup *w, const struct lookup *other);
-
 /* True if both are equal. */
 bool lookup_same(const struct lookup *a, const struct lookup *b);
 
 /* Reads or writes a struct lookup as fields, for lines_members() (lines.h). To be freed after a failed read, too. */
 void lookup_fields(struct lines *s, void *lookup);
 void lookup_free(struct lookup *w);
-#define autolookup __attribute__((cleanup(lookup_free)))
 
 #endif

@@ -1,7 +1,6 @@
 /*
  * The lookup paths of one lease, sorted, so that under the lock other lookup paths can be compared with them in less
- * than the product of both numbers. The answers are those of lookup_passes() and lookup_lies_in() (lookup.h) for any
- * two lookup paths.
+ * than the product of both numbers. Whether one goes through another's folder is as lookup_passes() (lookup.h) says.
  */
 #ifndef GPUHELPER_LEASE_LOOKUPSET_H
 #define GPUHELPER_LEASE_LOOKUPSET_H
@@ -39,8 +38,8 @@ const struct lookup *lookupset_through(const struct lookupset *s, const struct l
 const struct lookup *lookupset_crossed(const struct lookupset *s, const struct lookup *lookup, size_t lookups,
     const struct lookup **passing);
 /*
- * A writable folder of the set that is in «other», or the other way round (lookup_lies_in()). NULL if there is
- * none.
+ * A writable folder of the set whose file system path is in the folder «other», or the other way round: whoever may
+ * move a folder within another changes its file system path. NULL if there is none.
  */
 const struct lookup *lookupset_nested(const struct lookupset *s, const struct lookup *other);
 

@@ -16,6 +16,7 @@
 #include "ask/parsed.h"
 #include "ask/parsedcheck.h"
 #include "ask/parsedspec.h"
+#include "ask/requestwrite.h"
 #include "base/cleanup.h"
 #include "host/gpu/nodrm.h"
 #include "judge/decide.h"

@@ -14,6 +14,7 @@
 #include "../../helper/judge/requested.h"
 #include "../../helper/ask/reply.h"
 #include "ask/replyread.h"
+#include "ask/requestwrite.h"
 #include "fuzz.h"
 
 static void

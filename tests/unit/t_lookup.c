@@ -59,30 +59,6 @@ test_passes(void)
 }
 
 static void
-test_lies_in(void)
-{
-	static const struct {
-		const char *one, *other;
-		bool lies;
-	} t[] = {
-		{ "8:1 /srv/a/b", "8:1 /srv/a", true }, { "8:1 /srv/a", "8:1 /", true }, { "8:1 /srv/a", "8:1 /srv/a", false },
-		{ "8:1 /srv", "8:1 /srv/a", false }, { "8:1 /srv/ab", "8:1 /srv/a", false }, { "8:2 /srv/a/b", "8:1 /srv/a", false },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
-		const char *const one[] = { t[i].one, NULL }, *const other[] = { t[i].other, NULL };
-		struct lookup w = lookup_of("/x", one), o = lookup_of("/y", other), none = { 0 };
-
-		ok(lookup_lies_in(&w, &o) == t[i].lies, "whether %s lies in %s", t[i].one, t[i].other);
-		ok(!lookup_lies_in(&w, &none) && !lookup_lies_in(&none, &o),
-		    "  a way without places lies in none, and none lies in it");
-		lookup_free(&w);
-		lookup_free(&o);
-	}
-}
-
-static void
 test_same(void)
 {
 	static const char *const at[] = { "8:1 /srv/a", "8:1 /srv", NULL }, *const moved[] = { "8:1 /srv/a", "8:1 /", NULL };
@@ -175,7 +151,6 @@ int
 main(void)
 {
 	test_passes();
-	test_lies_in();
 	test_same();
 	test_text();
 	test_long();

@@ -1,9 +1,11 @@
-/* lease/lookupset.c: gives the same answer for many paths at once as lookup.c gives for each pair. */
+/* lease/lookupset.c: gives the same answer for many paths at once as lookup.c, or lies_in() here, for each pair. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/path.h"
 #include "lease/lookupset.h"
 #include "rnd.h"
 #include "tap.h"
@@ -60,6 +62,55 @@ draw_lookups(struct lookup *v, size_t n)
 	}
 }
 
+static bool
+within(const char *fs_path, const char *dir)
+{
+	const size_t fs = strcspn(fs_path, " ");
+
+	return fs == strcspn(dir, " ") && strncmp(fs_path, dir, fs) == 0 && path_is_beneath(fs_path + fs + 1, dir + fs + 1);
+}
+
+/* True if the folder's file system path is in the other folder. */
+static bool
+lies_in(const struct lookup *w, const struct lookup *other)
+{
+	return w->at.n > 0 && other->at.n > 0 && within(w->at.v[0], other->at.v[0]);
+}
+
+static bool
+is_nested(const char *own, const char *other)
+{
+	struct lookup w = { .path = (char *)(uintptr_t)"/x", .writable = true }, o = { .path = (char *)(uintptr_t)"/y" };
+	struct lookupset s;
+	bool nested;
+
+	if ((own != NULL && !strlist_add(&w.at, own, SIZE_MAX)) || (other != NULL && !strlist_add(&o.at, other, SIZE_MAX)) ||
+	    !lookupset_make(&s, &w, 1))
+		abort();
+	nested = lookupset_nested(&s, &o) == &w;
+	lookupset_free(&s);
+	strlist_free(&w.at);
+	strlist_free(&o.at);
+	return nested;
+}
+
+static void
+test_nested(void)
+{
+	static const struct {
+		const char *one, *other;
+		bool nested;
+	} t[] = {
+		{ "8:1 /srv/a/b", "8:1 /srv/a", true }, { "8:1 /srv/a", "8:1 /", true }, { "8:1 /srv/a", "8:1 /srv/a", false },
+		{ "8:1 /srv/ab", "8:1 /srv/a", false }, { "8:2 /srv/a/b", "8:1 /srv/a", false }, { "8:1 /srv/a", NULL, false },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+		ok(is_nested(t[i].one, t[i].other) == t[i].nested && is_nested(t[i].other, t[i].one) == t[i].nested,
+		    "whether one of %s and %s lies in the other", t[i].one, t[i].other != NULL ? t[i].other : "nothing");
+}
+
 static void
 test_same_answers(void)
 {
@@ -83,15 +134,15 @@ test_same_answers(void)
 			for (k = 0; k < n; k++) {
 				through = through || lookup_passes(&own[k], &other[i]);
 				passed = passed || (own[k].writable && lookup_passes(&other[i], &own[k]));
-				nested = nested || (own[k].writable && (lookup_lies_in(&own[k], &other[i]) ||
-				    lookup_lies_in(&other[i], &own[k])));
+				nested = nested || (own[k].writable && (lies_in(&own[k], &other[i]) ||
+				    lies_in(&other[i], &own[k])));
 			}
 			w = lookupset_through(&s, &other[i]);
 			wrong += (w != NULL) != through || (w != NULL && !lookup_passes(w, &other[i]));
 			some[0] += through;
 			w = lookupset_nested(&s, &other[i]);
-			wrong += (w != NULL) != nested || (w != NULL && (!w->writable || !(lookup_lies_in(w, &other[i]) ||
-			    lookup_lies_in(&other[i], w))));
+			wrong += (w != NULL) != nested || (w != NULL && (!w->writable || !(lies_in(w, &other[i]) ||
+			    lies_in(&other[i], w))));
 			some[1] += nested;
 		}
 		w = lookupset_crossed(&s, other, m, &passing);
@@ -168,6 +219,7 @@ test_time(void)
 int
 main(void)
 {
+	test_nested();
 	test_same_answers();
 	test_time();
 	return done_testing();

@@ -2,6 +2,7 @@
  * ask/request.c: a request is read back as it was written, and root refuses every malformed one.
  */
 #include "ask/request.h"
+#include "ask/requestwrite.h"
 #include "ask/wire.h"
 #include "base/cleanup.h"
 #include "nomem.h"

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../../ask/replyread.h"
+#include "../../ask/requestwrite.h"
 #include "../../ask/wire.h"
 #include "../../base/bytes.h"
 #include "../../base/cleanup.h"

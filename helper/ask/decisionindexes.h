@@ -6,6 +6,7 @@
 #define GPUHELPER_ASK_DECISIONINDEXES_H
 
 #include "../base/lines.h"
+#include "../policy/policydecide.h"
 #include "../policy/policygrant.h"
 #include "grantedfolder.h"
 

@@ -2,8 +2,10 @@
 #include "grantquery.h"
 
 #include "../gpu/inventorylines.h"
+#include "../gpu/inventorynames.h"
 #include "attribution.h"
 #include "parsed.h"
+#include "parsedpolicy.h"
 
 /* A text that is borrowed when written, and owned when read. */
 static void

@@ -6,6 +6,7 @@
 
 #include "../base/cleanup.h"
 #include "../policy/instancevarstext.h"
+#include "../policy/policydecide.h"
 
 void
 token_claims_lines(struct lines *t, struct token_claims *c)

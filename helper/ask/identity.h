@@ -3,6 +3,7 @@
 #define GPUHELPER_ASK_IDENTITY_H
 
 #include "../policy/claims.h"
+#include "../policy/policydecide.h"
 #include "../policy/policygrant.h"
 #include "../policy/tokenhash.h"
 #include "request.h"

@@ -1,4 +1,5 @@
 /* See identity.h: what a container claims. The helper does not link this file. */
+#include "../policy/policydecide.h"
 #include "identity.h"
 
 int

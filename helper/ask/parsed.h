@@ -21,6 +21,5 @@ void folder_rule_fields(struct lines *t, void *rule);
 void policy_grants_lines(struct lines *t, struct policy *p);
 /* The fields of a struct policy_entry, and further lines: its name, and the folders that it gives for writing. */
 void writer_lines(struct lines *t, void *entry);
-void policy_set_lines(struct lines *t, struct policy_set *s);
 
 #endif

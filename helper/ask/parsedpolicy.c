@@ -1,4 +1,6 @@
-/* See parsed.h: the policies. */
+/* See parsedpolicy.h: the policies. */
+#include "parsedpolicy.h"
+
 #include "../policy/instancevarstext.h"
 #include "parsed.h"
 

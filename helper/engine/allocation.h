@@ -7,6 +7,7 @@
 
 #include "../ask/pickquery.h"
 #include "../gpu/drained.h"
+#include "../policy/policydecide.h"
 
 struct allocation {
 	const struct pick_query *ask;

@@ -6,6 +6,7 @@
 
 #include "../base/cleanup.h"
 #include "../policy/instancevarstext.h"
+#include "../policy/policydecide.h"
 
 static bool
 copy_text(const char *text, char **out)

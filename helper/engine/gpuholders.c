@@ -7,6 +7,7 @@
 
 #include "../base/cleanup.h"
 #include "../base/quoted.h"
+#include "../policy/policydecide.h"
 
 #define TOLD_MAX 4	/* of each kind, so that the line stays short */
 

@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_ENGINE_GPUHOLDERS_H
 #define GPUHELPER_ENGINE_GPUHOLDERS_H
 
+#include "../policy/policydecide.h"
 #include "allocation.h"
 
 /*

@@ -13,7 +13,5 @@
  * case.
  */
 void inventory_lines(struct lines *t, struct inventory *inv);
-/* The same for what CDI specs say: the names of the GPUs (as many as *inv has), problems, and other devices. */
-void inventory_names_lines(struct lines *t, struct inventory *inv);
 
 #endif

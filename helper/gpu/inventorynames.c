@@ -1,4 +1,6 @@
-/* See inventorylines.h: what CDI specs say. The helper does not link this file. */
+/* See inventorynames.h: what CDI specs say. The helper does not link this file. */
+#include "inventorynames.h"
+
 #include "inventorylines.h"
 
 void

@@ -7,6 +7,7 @@
 
 #include "../ask/grantquery.h"
 #include "../ask/decisionindexes.h"
+#include "../policy/policydecide.h"
 #include "match.h"
 
 struct question {

@@ -2,6 +2,7 @@
 #ifndef GPUHELPER_JUDGE_MATCH_H
 #define GPUHELPER_JUDGE_MATCH_H
 
+#include "../policy/policydecide.h"
 #include "../policy/policygrant.h"
 #include "requested.h"
 

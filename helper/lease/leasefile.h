@@ -129,7 +129,4 @@ bool lease_has_lookup(const struct lease *l, const struct lookup *w);
 /* Reduces it to its lookup paths (LEASE_LEAKED). */
 void lease_keep_lookups(struct lease *l);
 
-/* True if the lease, as it is now, still wants this operation done. */
-bool lease_wants(const struct lease *l, const struct caller_op *c);
-
 #endif

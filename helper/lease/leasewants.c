@@ -1,5 +1,5 @@
-/* See leasefile.h: only the wrapper asks this. */
-#include "leasefile.h"
+/* See leasewants.h: only the wrapper asks this. */
+#include "leasewants.h"
 
 #include <string.h>
 

@@ -4,6 +4,15 @@
 
 #include "policygrant.h"
 
+/* The pipeline, and how it was proven. */
+struct identity {
+	enum identity_kind kind;	/* IDENTITY_CALLER: no pipeline is known */
+	const char *team, *pipeline, *job;	/* job: NULL where unknown */
+	const struct instance_vars *instance_vars;	/* NULL: none */
+	const char *issuer;		/* of a token */
+	const struct claim_set *claims;	/* of a token, those that policies ask about; NULL: none */
+};
+
 #define autogrant __attribute__((cleanup(grant_free)))
 void decision_free(struct decision *d);
 #define autodecision __attribute__((cleanup(decision_free)))
@@ -36,6 +45,9 @@ unsigned policies_vendors(const struct policy_set *s, const struct client *who);
  * caller frees only the array; the rest is borrowed. False if memory is short.
  */
 bool policies_of(const struct policy_set *all, const struct client *who, struct policy_set *out);
+
+/* The policy of this name, which must be in the set. */
+const struct policy *policy_of_name(const struct policy_set *s, const char *name);
 
 /* True if the rule can give this GPU. */
 bool gpu_rule_gives(const struct gpu_rule *r, const struct gpu *g, const struct settings *s);

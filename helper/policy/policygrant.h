@@ -17,15 +17,6 @@ struct client {
 	bool rootful;		/* its runtime can enforce device-cgroup rules (it is rootful) */
 };
 
-/* The pipeline, and how it was proven. */
-struct identity {
-	enum identity_kind kind;	/* IDENTITY_CALLER: no pipeline is known */
-	const char *team, *pipeline, *job;	/* job: NULL where unknown */
-	const struct instance_vars *instance_vars;	/* NULL: none */
-	const char *issuer;		/* of a token */
-	const struct claim_set *claims;	/* of a token, those that policies ask about; NULL: none */
-};
-
 /* GPUs by one rule: «count» of the «n» candidates. */
 struct gpu_grant {
 	const struct gpu_rule *rule;

@@ -15,8 +15,6 @@ struct policy_set {
 	struct policy_entry *v;
 	size_t n;
 };
-/* The policy of this name, which must be in the set. */
-const struct policy *policy_of_name(const struct policy_set *s, const char *name);
 
 void policy_set_free(struct policy_set *s);
 #define autopolicyset __attribute__((cleanup(policy_set_free)))

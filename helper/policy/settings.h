@@ -76,9 +76,6 @@ struct settings {
 	bool several_issuers;		/* two or more: a policy that requires a token must say whose */
 };
 
-/* Sets the defaults of all settings. False if memory is short. */
-bool settings_default(struct settings *s);
-
 void settings_free(struct settings *s);
 #define autosettings __attribute__((cleanup(settings_free)))
 

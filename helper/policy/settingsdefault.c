@@ -1,6 +1,5 @@
-/* See settings.h: what holds where gpuhelper.conf says nothing. */
-
-#include "settings.h"
+/* See settingsdefault.h: what holds where gpuhelper.conf says nothing. */
+#include "settingsdefault.h"
 
 /*
  * Where the usual engines keep root filesystems, and nothing else. An administrator whose engine uses another directory

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../ask/parsed.h"
+#include "../ask/parsedpolicy.h"
 #include "../ask/parsedspec.h"
 #include "../base/cleanup.h"
 #include "../policy/faultsrefuse.h"

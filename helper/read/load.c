@@ -6,6 +6,7 @@
 
 #include "../base/cleanup.h"
 #include "../policy/faultsrefuse.h"
+#include "../policy/settingsdefault.h"
 #include "conf/settingsread.h"
 
 int

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../../helper/policy/policydecide.h"
+#include "ask/parsedpolicy.h"
 #include "ask/readquery.h"
 #include "ask/request.h"
 #include "ask/parsed.h"
@@ -22,6 +23,7 @@
 #include "judge/decide.h"
 #include "judge/match.h"
 #include "judge/findgpus.h"
+#include "policy/policydecide.h"
 #include "read/answer.h"
 #include "read/readquestion.h"
 

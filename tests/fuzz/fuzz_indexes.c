@@ -6,6 +6,7 @@
 #include "../../helper/policy/policydecide.h"
 #include "../unit/decisionmodel.h"
 #include "fuzz.h"
+#include "policy/policydecide.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

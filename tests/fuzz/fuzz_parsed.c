@@ -11,6 +11,7 @@
 #include "../../helper/ask/parsedspec.h"
 #include "../../helper/base/path.h"
 #include "ask/parsedcheckspec.h"
+#include "ask/parsedpolicy.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

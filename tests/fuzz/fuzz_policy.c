@@ -11,10 +11,12 @@
 #include "../../helper/base/path.h"
 #include "../../helper/judge/match.h"
 #include "../../helper/read/conf/policyread.h"
+#include "ask/parsedpolicy.h"
 #include "fuzz.h"
 #include "libconfig_leak.h"
 #include "policy/claimsetadd.h"
 #include "policy/faultsrefuse.h"
+#include "policy/policydecide.h"
 
 static struct gpu gpus[] = {
 	{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .uuid = "GPU-11111111-2222-3333-4444-555555555555" },

@@ -12,6 +12,7 @@
 #include "../../helper/base/cleanup.h"
 #include "../../helper/base/path.h"
 #include "../../helper/read/conf/policyread.h"
+#include "policy/policydecide.h"
 
 static struct gpu model_gpus[] = {
 	{ .vendor = GPU_NVIDIA, .pci = "0000:3b:00.0", .rank = 0 },

@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "engine/allocate.h"
 #include "engine/gpuholders.h"
+#include "policy/policydecide.h"
 #include "root/grant/leasegpus.h"
 #include "tap.h"
 

@@ -8,6 +8,7 @@
 #include "json/strictjson.h"
 #include "lease/calleropread.h"
 #include "lease/leasefile.h"
+#include "lease/leasewants.h"
 #include "nomem.h"
 #include "tap.h"
 

@@ -8,6 +8,7 @@
 #include "judge/instancevar.h"
 #include "policy/claimsetadd.h"
 #include "policy/instancevarstext.h"
+#include "policy/policydecide.h"
 #include "policy/varsjson.h"
 #include "tap.h"
 

@@ -15,6 +15,7 @@
 #include "host/gpu/gpus.h"
 #include "judge/match.h"
 #include "policy/policydecide.h"
+#include "policy/settingsdefault.h"
 #include "read/conf/policyread.h"
 #include "tap.h"
 

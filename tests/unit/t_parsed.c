@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ask/parsedcheckspec.h"
+#include "ask/parsedpolicy.h"
 #include "ask/readquery.h"
 #include "ask/parsed.h"
 #include "ask/parsedcheck.h"

@@ -3,6 +3,7 @@
  * engine's defaults are not. The bind mounts are of this machine's own /proc and /sys.
  */
 #include "base/cleanup.h"
+#include "policy/settingsdefault.h"
 #include "tap.h"
 #include "user/privilege/privilege.h"
 #include "user/spec/specrequest.h"

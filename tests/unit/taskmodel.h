@@ -20,6 +20,7 @@
 #include "lease/callerop.h"
 #include "lease/leasefile.h"
 #include "lease/leasetasks.h"
+#include "lease/leasewants.h"
 #include "rnd.h"
 
 #define BOXES 3

@@ -18,6 +18,7 @@
 #include "../../host/listing.h"
 #include "../../host/own/etc.h"
 #include "../../host/trust.h"
+#include "../../policy/settingsdefault.h"
 #include "../../read/conf/policyread.h"
 #include "../../read/conf/settingsread.h"
 #include "../ctl.h"

@@ -10,6 +10,7 @@
 
 #include "../../base/text.h"
 #include "../../host/users.h"
+#include "../../policy/settingsdefault.h"
 #include "../../read/load.h"
 
 static int

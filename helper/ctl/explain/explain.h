@@ -3,6 +3,7 @@
 #define GPUHELPER_CTL_EXPLAIN_EXPLAIN_H
 
 #include "../../lease/edits.h"
+#include "../../policy/policydecide.h"
 #include "inquiry.h"
 
 /* Prints the answer, as text or JSON. */

@@ -1,4 +1,5 @@
 /* See explain.h: prints the answer of gpuhelperctl explain, as text or as JSON. */
+#include "../../policy/policydecide.h"
 #include "explain.h"
 
 #include <stdio.h>

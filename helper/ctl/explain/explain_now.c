@@ -1,4 +1,5 @@
 /* See explain.h: what the helper's leases and queue mean for the container if it came now. */
+#include "../../policy/policydecide.h"
 #include "explain.h"
 
 #include <unistd.h>

@@ -2,6 +2,7 @@
  * gpuhelperctl explain --token-file: checks one token with the helper's own code, as of now or another time.  A valid
  * token is a secret: prints nothing of it but what the functions of identity.h return.
  */
+#include "../../policy/policydecide.h"
 #include "../../policy/tokenhash.h"
 #include "explain.h"
 

@@ -6,6 +6,7 @@
 #include "../../host/driver/cdidirs.h"
 #include "../../judge/decide.h"
 #include "../../judge/identify.h"
+#include "../../policy/policydecide.h"
 #include "../../user/privilege/privilege.h"
 #include "../../user/spec/bundle.h"
 #include "../../user/spec/spec.h"

@@ -14,6 +14,7 @@
 #include "../../base/text.h"
 #include "../../host/driver/cdigpus.h"
 #include "../../host/gpu/udev.h"
+#include "../../policy/settingsdefault.h"
 #include "../../read/parse.h"
 #include "../configload.h"
 #include "gpustate.h"

@@ -20,6 +20,7 @@
 #include "../../policy/conffault.h"
 #include "../../policy/faultsrefuse.h"
 #include "../../policy/policyset.h"
+#include "../../policy/settingsdefault.h"
 #include "../../read/conf/settingsread.h"
 #include "../../read/parse.h"
 #include "../../read/readquestion.h"

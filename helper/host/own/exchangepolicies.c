@@ -1,6 +1,7 @@
 /* See exchange.h: policies. The helper does not link this file. */
 #include "../../ask/parsed.h"
 #include "../../ask/parsedcheck.h"
+#include "../../ask/parsedpolicy.h"
 #include "exchange.h"
 #include "exchangeread.h"
 

@@ -6,6 +6,7 @@
 
 #include "../../base/path.h"
 #include "../../policy/claims.h"
+#include "../../policy/settingsdefault.h"
 #include "../../policy/tokenhash.h"
 #include "claimread.h"
 #include "conf.h"

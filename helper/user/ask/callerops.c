@@ -19,6 +19,7 @@
 #include "../../host/file.h"
 #include "../../host/process/process.h"
 #include "../../lease/leasefile.h"
+#include "../../lease/leasewants.h"
 #include "../cgroup/devcgroup.h"
 #include "../cgroup/endprocesses.h"
 #include "../record/containerrecord.h"

@@ -190,7 +190,9 @@ answer_about(const struct authorized *r, const struct host *h, const struct engi
 {
 	const struct decision *d = &r->decision;
 	struct granted_gpu granted[ENGINE_GPUS_MAX];
-	const struct driver_question q = { &h->specs, &h->inventory, &r->settings, granted, n };
+	/* it picks none for a promise (root/grant/plangpus.c) */
+	const struct driver_question q = { &h->specs, &h->inventory, &r->settings, granted, n,
+		a->verb == ENGINE_EDITS && !a->picks };
 	const struct gpu *g;
 	size_t i;
 

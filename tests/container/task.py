@@ -180,6 +180,24 @@ t.kill()
 ok(sh(CTL, 'reap').returncode == 0 and state(a) == 'promised' and status()['waiters'] == [], tag + "root's timer gives the GPU back", state(a))
 
 clean(a, b, c)
+
+# a CDI spec with variables of its devices: which GPU a task gets is not known when its container is made
+device = lambda n, v: {'name': n, 'containerEdits': {'deviceNodes': [{'path': '/dev/nvidia' + n}], 'env': ['ALIKE=1', 'GPU_IS=' + v]}}
+os.makedirs('/etc/cdi', exist_ok=True)
+write('/etc/cdi/nvidia.json', json.dumps({'cdiVersion': '0.6.0', 'kind': 'nvidia.com/gpu', 'containerEdits': {'env': ['SPEC=1']},
+                                          'devices': [device('0', 'zero'), device('1', 'one')]}))
+host.policies(t10=(POLICY % 20).replace('"0"', '"0", "1"'))
+a = container(host)
+t = Task(a, 'env')
+t.wait()
+ok('SPEC=1\n' in t.text() and 'ALIKE=1\n' in t.text() and 'GPU_IS=' not in t.text(), tag + 'a task that may get two GPUs has no variable of one of them', t.text())
+host.policies(t10=POLICY % 20)
+b = container(host)
+t = Task(b, 'env')
+t.wait()
+ok('GPU_IS=zero\n' in t.text(), tag + 'a task that may get one GPU has the variables of its device', t.text())
+os.unlink('/etc/cdi/nvidia.json')
+clean(a, b)
 ok(not two_at_once(), tag + 'the GPU never has two holders', two_at_once())
 ok(soon(lambda: agents() == []), tag + 'no agent is left', agents())
 left = [os.listdir('/run/gpuhelper/' + d) for d in ('exec/0', 'queue', 'leases')] + [f for f in os.listdir('/run/gpuhelper/locks') if f.startswith('gate-')]

@@ -121,7 +121,7 @@ warn_driver_files(struct checked *c, const struct gpu_rule *r, const struct chec
 {
 	const struct inventory *inv = &v->inventory;
 	struct granted_gpu granted = { rule_gpu(r, inv), r };
-	const struct driver_question q = { &v->specs, inv, &s->settings, &granted, 1 };
+	const struct driver_question q = { &v->specs, inv, &s->settings, &granted, 1, false };
 	autostrlist struct strlist used = { 0 };
 	struct extra_nodes nodes = { 0 };
 	struct edits edits = { 0 };

@@ -40,7 +40,7 @@ look_at_gpu(struct driver_look *l, const struct gpu *g)
 	const struct gpu_rule rule = { .has_vendor = true, .vendor = g->vendor, .count = 1,
 		.capabilities = GPU_CAP_COMPUTE | GPU_CAP_UTILITY };
 	const struct granted_gpu granted = { g, &rule };
-	const struct driver_question q = { l->specs, l->inventory, &l->d->settings, &granted, 1 };
+	const struct driver_question q = { l->specs, l->inventory, &l->d->settings, &granted, 1, false };
 	const char *vendor = gpu_vendor_name(g->vendor);
 	autostrlist struct strlist used = { 0 };
 	autofree char *fix = NULL;

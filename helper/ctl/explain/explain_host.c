@@ -78,7 +78,7 @@ look_at_driver(struct inquiry *q, struct edits *edits, struct why *why)
 	const struct inventory *inv = &q->decision.inventory;
 	struct granted_gpu chosen[WANTS_MAX];
 	struct vendor_grant granted[WANTS_MAX];
-	struct driver_question question = { &q->specs, inv, &q->config->settings, chosen, 0 };
+	struct driver_question question = { &q->specs, inv, &q->config->settings, chosen, 0, false };
 	autostrlist struct strlist used = { 0 };
 	struct extra_nodes nodes = { 0 };
 	const size_t before = edits->mounts;

@@ -19,12 +19,14 @@ struct driver_question {
 	const struct settings *settings;
 	const struct granted_gpu *granted;
 	size_t grants;
+	bool promise;		/* a task gets some of them later, and what comes with the container stays */
 };
 
 /*
  * Adds mounts, variables and, with cdi_hooks = "allow", hooks to *out, and the paths of the specs to *used. Adds a
  * note to *out if a socket of the driver's services is missing, or a library without which no program can use the GPU.
- * Overrides nothing in *out: a variable stays, and a mount in the place of another one is refused.
+ * Overrides nothing in *out: a variable stays, and a mount in the place of another one is refused. Of the devices of a
+ * promise, adds only the variables that all of them set alike.
  * Returns 0, or -1 with *why if a spec can't be used, is older than the loaded driver, or names a file that
  * does not exist or that others than root can change.
  */

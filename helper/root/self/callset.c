@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define JUMP_MAX 255		/* the longest conditional jump, in instructions */
+#define GROUP 8			/* cases that a later number skips at once */
 
 void
 program_put(struct call_program *p, unsigned code, uint32_t k, unsigned jt, unsigned jf)
@@ -90,7 +91,7 @@ put_case(const struct callset *s, const struct call_case *c, struct call_program
 void
 callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out)
 {
-	size_t i;
+	size_t i, last = 0, past = 0;
 
 	qsort(s->v, s->n, sizeof(s->v[0]), by_number);
 	merge_cases(s);
@@ -101,8 +102,19 @@ callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out)
 			out->full = true;
 	if (out->full)
 		return;
-	/* the kernel runs a new filter once for each call that it knows: a search tree would save 0.1 ms of a grant's 6.5 */
-	for (i = 0; i < s->n; i++)
+	/* the kernel runs a new filter once for each call that it knows: without groups, that is most of a filter's cost */
+	for (i = 0; i < s->n; i++) {
+		if (i % GROUP == 0) {
+			last = i + GROUP < s->n ? i + GROUP : s->n;
+			program_put(out, BPF_JMP | BPF_JGT | BPF_K, s->v[last - 1].last, 0, 1);
+			past = out->n;
+			program_put(out, BPF_JMP | BPF_JA, 0, 0, 0);
+		}
 		put_case(s, &s->v[i], out);
+		if (i + 1 < last || out->full)
+			continue;
+		program_put(out, BPF_RET | BPF_K, otherwise, 0, 0);
+		out->v[past].k = (uint32_t)(out->n - past) - 1;
+	}
 	program_put(out, BPF_RET | BPF_K, otherwise, 0, 0);
 }

@@ -42,8 +42,9 @@ void callset_begin(struct callset *s, long number);
 void callset_end(struct callset *s, uint32_t how);
 
 /*
- * Appends the program to *out: it compares the number, which an earlier instruction must have loaded, with one case
- * after the other. «otherwise» answers numbers without a case. Sorts the cases. out->full: the program did not fit.
+ * Appends the program to *out: it compares the number, which an earlier instruction must have loaded, with one group of
+ * cases after the other, and then with the cases of its group. «otherwise» answers numbers without a case. Sorts the
+ * cases. out->full: the program did not fit.
  */
 void callset_compile(struct callset *s, uint32_t otherwise, struct call_program *out);
 

@@ -121,7 +121,7 @@ MUTANTS = (
     ('look/containerprocess.c', 'of two processes that fit, one waits', swap('return found == 1 ? pid : 0;', 'return pid;'), 'attack/t_look'),
     ('look/containerprocess.c', 'a process that began at another time is the one that waits', swap('one.start != asked.start ||', ''), 'attack/t_look task-runc-v1'),
     ('look/paths.c', 'a closed directory of driver files is looked into', swap('(st.st_mode & S_IXOTH) == 0 || st.st_uid != 0', 'false'), 'attack/t_engine attack/t_look'),
-    ('look/paths.c', 'a folder with mounts beneath it, for a container that is root', swap('if (!idmap_in(&asked->uids, 0, &inside) ||', 'if (true || !idmap_in(&asked->uids, 0, &inside) ||'), 'folders refusals-runc-v1'),
+    ('look/paths.c', 'a folder with mounts beneath it, for a container that is root', swap('if (!idmap_in(&asked->uids, 0, &inside) ||', 'if (true || !idmap_in(&asked->uids, 0, &inside) ||'), 'attack/t_policy'),
     ('look/cgroups.c', 'a cgroup that can not be seen', swap('return cgroup_is_shown(pid) ? 0', 'return true ? 0'), 'nested-runc-v1 where-runc-v1'),
     ('user/vet/takedriver.c', 'the wrapper mounts files of which the helper has not heard', swap('return are_told(from, &e->driver) ?', 'return true ?'), 'unit/t_driveredits attack/t_engine'),
     ('vet/vetnodes.c', "root's wrapper takes any group", swap('if (k == e->nodes) {', 'if (false) {'), 'unit/t_vet'),

@@ -1575,6 +1575,8 @@ for t in 7 30 99999999 "7 dogs"; do
 done
 run audit show log "$T/nowhere"
 t "a missing file" complains 74 "$T/nowhere: No such file or directory: nothing has been recorded yet, or the log is elsewhere"
+run audit verify log "$T/nowhere"
+t "a missing file: verify says the same" complains 74 "$T/nowhere: No such file or directory: nothing has been recorded yet, or the log is elsewhere"
 
 echo "# devices"
 run devices

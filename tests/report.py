@@ -622,6 +622,10 @@ ok('(further names)' in open(W + '/many.html').read(), 'the further pipelines ar
 print('# this host: its own log, and its restarts')
 
 
+ABSENT = ('gpuhelperctl: /var/log/gpuhelper/audit.jsonl: No such file or directory: nothing has been recorded yet, or the log is '
+          'elsewhere\n')
+
+
 def own_log(prepare, *args):
     """The report of a host whose /var/log is empty but for what «prepare» writes; the page and its status."""
     sh = 'mount -t tmpfs none /var/log && mkdir /var/log/gpuhelper && ' + prepare + ' && exec "$0" report --output - "$@"'
@@ -667,7 +671,12 @@ else:
     page = Page(text)
     ok(status == 0 and "gpuhelper.conf can't be read" in page.words and len(page.tables['GPU time by team'][0]) == 4, 'a broken gpuhelper.conf: a report without shares, which says so', (status, err))
     text, status, err = own_log('true')
-    ok(status == 74 and text == '' and 'nothing has been recorded yet' in err, 'without a log', (status, err))
+    ok((status, text, err) == (74, '', ABSENT), 'without a log', (status, err))
+    for words in 'audit show', 'audit verify':
+        text, status, err = own_log('exec "$0" ' + words)
+        ok((status, text, err) == (74, '', ABSENT), '  and %s says the same' % words, (status, err))
+    text, status, err = own_log('rmdir /var/log/gpuhelper')
+    ok((status, text, err) == (74, '', ABSENT), "  or without the log's directory", (status, err))
     text, status, err = own_log(put + ' && chmod 711 /var/log/gpuhelper && setpriv --reuid 65534 --clear-groups "$0" report --output - >/dev/null; exit $?')
     ok(status == 74 and 'group gpuhelper' in err, 'report reads the log with its caller\'s rights', (status, err))
 

@@ -93,9 +93,7 @@ open_shown_log(const char *path, struct why *why)
 	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
 
 	if (f == NULL)
-		refuse(why, WHY_IO, "%s: %s%s", path, strerror(errno), errno == EACCES ?
-		    ": only root and the group gpuhelper can read the log" :
-		    errno == ENOENT ? ": nothing has been recorded yet, or the log is elsewhere" : "");
+		log_refuse(path, errno, why);
 	return f;
 }
 

@@ -16,6 +16,14 @@
 #define LOOK_BACK 65536		/* bytes; no record is as long */
 
 int
+log_refuse(const char *path, int error, struct why *why)
+{
+	return refuse(why, WHY_IO, "%s: %s%s", path, error != 0 ? strerror(error) : "out of memory",
+	    error == EACCES ? ": only root and the group gpuhelper can read the log" :
+	    error == ENOENT ? ": nothing has been recorded yet, or the log is elsewhere" : "");
+}
+
+int
 log_open_file(struct log_reader *r, const struct log_file *l, struct why *why)
 {
 	const int fd = l->fd == -1 ? open(l->path, O_RDONLY | O_CLOEXEC) : fcntl(l->fd, F_DUPFD_CLOEXEC, 0);
@@ -26,8 +34,7 @@ log_open_file(struct log_reader *r, const struct log_file *l, struct why *why)
 		r->f = gzdopen(fd, "r");
 	}
 	if (r->f == NULL) {
-		refuse(why, WHY_IO, "%s: %s%s", l->path, errno != 0 ? strerror(errno) : "out of memory",
-		    errno == EACCES ? ": only root and the group gpuhelper can read the log" : "");
+		log_refuse(l->path, errno, why);
 		if (fd != -1)
 			close(fd);
 		return -1;

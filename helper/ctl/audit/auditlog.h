@@ -30,6 +30,9 @@ struct log_file {
 	off_t size;		/* size when fd was opened */
 };
 
+/* Refuses because the log, or a file of it, can't be read: error is errno, or 0 if memory is short.  Returns -1. */
+int log_refuse(const char *path, int error, struct why *why);
+
 /* Opens a file.  -1 with *why.  After 0, the caller calls log_close(). */
 int log_open(struct log_reader *r, const char *path, struct why *why);
 /* Likewise.  If l->fd is open, reads only the first l->size bytes. */

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../host/file.h"
+
 #define TRIES 50		/* a rotation takes several steps */
 #define PAUSE_US 20000
 
@@ -42,8 +44,7 @@ open_one(const char *path, struct log_set *s, struct why *why)
 		s->n++;
 		return 0;
 	}
-	refuse(why, WHY_IO, "%s: %s%s", path, strerror(errno), errno == EACCES ?
-	    ": only root and the group gpuhelper can read the log" : "");
+	log_refuse(path, errno, why);
 	if (l->fd != -1)
 		close(l->fd);
 	return -1;
@@ -67,11 +68,14 @@ static int
 find_logs(glob_t *names, struct why *why)
 {
 	const int ret = glob(AUDIT_LOG "*", GLOB_ERR, NULL, names);
+	autoclose int dir = -1;
 
 	if (ret == GLOB_NOSPACE)
 		return refuse_nomem(why);
-	return ret == 0 ? 0 : refuse(why, WHY_IO, AUDIT_LOG ": not found: nothing has been recorded yet, or run this as root "
-	    "or a member of group gpuhelper");
+	if (ret == 0)
+		return 0;
+	dir = open(GPUHELPER_LOGDIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return log_refuse(AUDIT_LOG, dir == -1 ? errno : ENOENT, why);
 }
 
 /* True if the same names still exist, and still name the open files. */

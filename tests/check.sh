@@ -3,36 +3,47 @@
 #   --no-deps   does not install what the tests need
 #   --yes       installs it without asking on a machine in use
 #   --long      also runs what takes longer than a CI run (long fuzzing, more faults, mutants)
+#   --list      only prints the groups' names, one a line
 # Each group is a program that prints TAP; its whole output is in build/logs/GROUP.
 set -u
 here=$(cd "$(dirname "$0")/.." && pwd)
 cd "$here" || exit 2
-deps=yes ask=--ask long=no
+deps=yes ask=--ask long=no list=no
 while [ $# -gt 0 ]; do
 	case $1 in
 	--no-deps) deps=no; shift ;;
 	--yes) ask=; shift ;;
 	--long) long=yes; shift ;;
-	-*) echo "usage: check.sh [--no-deps|--yes] [--long] [GROUP...]" >&2; exit 2 ;;
+	--list) list=yes; shift ;;
+	-*) echo "usage: check.sh [--no-deps|--yes|--list] [--long] [GROUP...]" >&2; exit 2 ;;
 	*) break ;;
 	esac
 done
+if [ $list = no ] && [ $# -gt 0 ]; then
+	names=$(if [ $long = yes ]; then sh tests/check.sh --list --long; else sh tests/check.sh --list; fi)
+	for name in "$@"; do
+		printf '%s\n' "$names" | grep -qxF -e "$name" && continue
+		echo "check.sh: no group \"$name\": sh tests/check.sh --list prints the names; some groups need --long" >&2
+		exit 2
+	done
+fi
 only=" $* "
-[ "$(id -u)" = 0 ] || { echo "check.sh: must run as root (containers, a setuid bit, users)" >&2; exit 2; }
+[ $list = yes ] || [ "$(id -u)" = 0 ] || { echo "check.sh: must run as root (containers, a setuid bit, users)" >&2; exit 2; }
 # the tests' users read what root makes here
 umask 022
-if [ $((0$(stat -c %a tests/check.sh) & 4)) = 0 ]; then
+if [ $list = no ] && [ $((0$(stat -c %a tests/check.sh) & 4)) = 0 ]; then
 	echo "check.sh: the tests' users can't read this checkout (umask 077?): chmod -R go+rX $here" >&2
 	exit 2
 fi
-if [ $deps = yes ]; then sh tests/deps.sh $ask check || exit 2; fi
+if [ $list = no ] && [ $deps = yes ]; then sh tests/deps.sh $ask check || exit 2; fi
 if [ $long = yes ]; then export ATTACK_LONG=1; fi
 jobs=$(nproc)
 logs=$here/build/logs
 mkdir -p "$logs"
 passed=0 failed=0 skipped=0 summary= skips=
 
-wanted() { # wanted NAME: whether to run this group
+wanted() { # wanted NAME: whether to run this group; with --list, only prints the name
+	if [ $list = yes ]; then echo "$1"; return 1; fi
 	case $only in *[!\ ]*) case $only in *" $1 "*) ;; *) return 1 ;; esac ;; esac
 }
 
@@ -338,6 +349,7 @@ group demo sh tests/demo.sh --no-deps --tap
 if [ $long = yes ]; then group fuzz sh tests/fuzz/run.sh 600; else group fuzz sh tests/fuzz/run.sh 5; fi
 
 while [ -n "$running" ]; do end_one; done
+[ $list = no ] || exit 0
 printf '\n%s\n' "$summary"
 if [ $skipped != 0 ]; then echo "Skipped, and why:"; echo "$skips" | grep .; echo; fi
 if [ $skipped = 0 ]; then echo "$passed passed, $failed failed"; else echo "$passed passed, $failed failed, $skipped skipped"; fi

@@ -62,6 +62,8 @@ terminal y
 t "with a terminal it asks: yes" test -e "$T/installed"
 deps yes sh "$here/deps.sh" check
 t "check.sh --yes does not ask" test -e "$T/installed"
+deps no sh "$here/check.sh" setup nosuch
+t "check.sh names a group that does not exist, in one line, and installs nothing" sh -c '[ ! -e "$1/installed" ] && [ "$(cat "$1/said")" = "check.sh: no group \"nosuch\": sh tests/check.sh --list prints the names; some groups need --long" ]' - "$T"
 deps no sh "$here/deps.sh" --ask check
 t "on a machine where systemd does not run, as in a container, it does not ask" test -e "$T/installed"
 

@@ -103,6 +103,21 @@ ok(since >= given, tag + 'the promise is since the GPU was given back', (since, 
 
 page = sh(CTL, 'report', '--output', '-').stdout
 ok('2 abandoned waits<' in page and 'no record of' not in page, tag + 'the report counts the abandoned waits, and finds nothing odd', page[-2000:])
-clean(a, b, c)
+
+# a lease of folders only
+os.makedirs('/srv/data', exist_ok=True)
+host.policies(t10=POLICY % 100, t20='pipeline = "ml/data";\nidentity = "claim";\nfolders = ( { path = "/srv/data"; } );\n')
+f = Bundle(host, env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=data', 'GPUHELPER_FOLDERS=/srv/data'])
+f.start()
+r = end(f, '--dry-run')
+ok(r.returncode == 0 and re.fullmatch(r'container %s \(ml/data\), since 20\S+, by t20.conf: no GPU\n'
+                                      '    its processes are killed: its build fails and loses unsaved data\n' % f.id, r.stdout) and lives(f), tag +
+   'end promises no GPU of a container that has folders only', r.stdout)
+sh(host.runtime, '--root', W + '/root', 'kill', f.id, 'KILL')
+ok(soon(lambda: not lives(f)), tag + 'its process ends, and its wrapper sees nothing of that')
+r = end(f, '--yes')
+ok(r.returncode == 69 and r.stdout == 'gpuhelperctl: container %s is gone already: gpuhelperctl reap ends its lease\n' % f.id, tag +
+   'of its lease, end says what ends it', r.stdout)
+clean(a, b, c, f)
 ok(soon(lambda: agents() == []), tag + 'no agent is left', agents())
 done()

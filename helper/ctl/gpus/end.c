@@ -214,8 +214,9 @@ check_container(struct lease *l, struct why *why)
 	if (l->container.init.pid == 0)
 		return refuse(why, WHY_AGAIN, "container %s is still being created: try again, or end it with its engine", l->id);
 	if (!process_id_lives(l->container.init))
-		return refuse(why, WHY_ABSENT, "container %s is gone already: gpuhelperctl reap ends its lease, unless a process "
-		    "still has a node of its GPUs open (fuser -v %s)", l->id, l->nodes > 0 ? l->node[0].path : "NODE");
+		return refuse(why, WHY_ABSENT, "container %s is gone already: gpuhelperctl reap ends its lease%s%s%s", l->id,
+		    l->nodes > 0 ? ", unless a process still has a node of its GPUs open (fuser -v " : "",
+		    l->nodes > 0 ? l->node[0].path : "", l->nodes > 0 ? ")" : "");
 	return 0;
 }
 
@@ -268,9 +269,12 @@ say_fate(const struct lease *l)
 	char since[32], gpus[LEASE_LINE_MAX], pipeline[QUOTED_MAX];
 
 	text_time(l->since, since);
-	lease_describe(l, gpus);
-	say("container %s (%s), since %s, by %s: %s", quoted(l->id), pipeline_of(l, pipeline), since, l->policy, gpus);
-	say("    its processes are killed: its build fails and loses unsaved data; then its GPUs are free");
+	if (l->gpus > 0)
+		lease_describe(l, gpus);
+	say("container %s (%s), since %s, by %s: %s", quoted(l->id), pipeline_of(l, pipeline), since, l->policy,
+	    l->gpus > 0 ? gpus : "no GPU");
+	say("    its processes are killed: its build fails and loses unsaved data%s", l->gpus == 0 ? "" : l->gpus == 1 ?
+	    "; then its GPU is free" : "; then its GPUs are free");
 }
 
 static bool

@@ -202,7 +202,7 @@ with changed('/etc/gpuhelper/gpuhelper.conf', mode=0o640):
 with changed('/etc/gpuhelper/policy.d/10-all.conf', mode=0o666):
     says('a policy that anyone may write', 'fail', 'policies', ['10-all.conf', '0666'], 'gpuhelperctl check', user='root')
 with changed('/etc/gpuhelper/policy.d/10-all.conf', 'pipeline = "a/b";\ngpus = ( { vendor = "nvidia"; } );\n'):
-    says('a policy that requires a token, without any issuer', 'fail', 'policies', ['no issuers'], user='root')
+    says('a policy that requires a token, without any issuer', 'fail', 'policies', ['no issuers'], 'set issuers = ( ... ) in gpuhelper.conf, see gpuhelper.conf(5), then gpuhelperctl keys fetch', user='root')
 with changed('/etc/gpuhelper/gpuhelper.conf', 'privilegd = "deny";\n'):
     says('settings that do not parse', 'fail', 'settings', ['privilegd'], 'gpuhelperctl check')
 
@@ -549,4 +549,18 @@ with changed('/etc/gpuhelper/policy.d/10-all.conf', 'identity = "caller";\nfolde
         others = [v for v, m in (('intel', 'i915'), ('intel', 'xe')) if os.path.exists('/sys/module/' + m)]
         ok('amd: ' in text and ('intel: ' in text) == bool(others), 'doctor names only vendors that the host has: a network card of Intel\'s is no GPU', text)
         sh('umount', '/sys/bus/pci/devices')
+NOTHING = W + '/nothing'
+os.makedirs(NOTHING)
+places = ['/sys/bus/pci/devices', '/sys/module', '/proc/driver']
+mounted = [p for p in places if sh('mount', '--bind', NOTHING, p).returncode == 0]
+if mounted != places:
+    skip('a host without a GPU', 'nothing can be mounted over /sys and /proc here')
+else:
+    c = [c for c in doctor('root')[1]['checks'] if c['check'] == 'gpus'][0]
+    ok((c['state'], c['text'], c.get('mend')) == ('fail', 'none usable, but policies grant GPUs: this host has no GPU that gpuhelper knows',
+       'gpuhelperctl devices says why'), 'a host without a GPU: doctor names the command that says why', c)
+    r = sh(CTL, 'devices')
+    ok('no usable nvidia GPU: ' in r.stdout, '  and that says why', r.stdout)
+for p in reversed(mounted):
+    sh('umount', p)
 done()

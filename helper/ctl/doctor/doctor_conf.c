@@ -98,8 +98,8 @@ doctor_policies(struct doctor *d)
 		doctor_say(d, FINDING_WARN, "policies", NULL,
 		    "%s/policy.d has none, so nothing is granted: see the examples there", GPUHELPER_CONFDIR);
 	else if ((tokens = count_tokens(d, &policies)) > 0 && d->settings.issuers == 0)
-		doctor_say(d, FINDING_FAIL, "policies", NULL, "%d of %zu require a token, but gpuhelper.conf has no issuers",
-		    tokens, files.n);
+		doctor_say(d, FINDING_FAIL, "policies", "set issuers = ( ... ) in gpuhelper.conf, see gpuhelper.conf(5), then "
+		    "gpuhelperctl keys fetch", "%d of %zu require a token, but gpuhelper.conf has no issuers", tokens, files.n);
 	else if (tokens >= 0)
 		doctor_say(d, FINDING_OK, "policies", NULL, "%zu, of which %d require a token (gpuhelperctl check warns about "
 		    "doubtful rules)", files.n, tokens);

@@ -91,8 +91,8 @@ say_none_usable(struct doctor *d, const struct inventory *inv, unsigned here)
 		if ((here & 1U << i) != 0)
 			buf_printf(&why, "%s%s: %s", why.len > 0 ? "; " : "", gpu_vendor_name((enum gpu_vendor)i),
 			    inv->absent[i]);
-	doctor_say(d, d->gives_gpus ? FINDING_FAIL : FINDING_WARN, "gpus", NULL, "none usable%s: %s",
-	    d->gives_gpus ? ", but policies grant GPUs" : "",
+	doctor_say(d, d->gives_gpus ? FINDING_FAIL : FINDING_WARN, "gpus", why.len > 0 ? NULL :
+	    "gpuhelperctl devices says why", "none usable%s: %s", d->gives_gpus ? ", but policies grant GPUs" : "",
 	    why.len > 0 && !why.failed ? why.p : "this host has no GPU that gpuhelper knows");
 }
 

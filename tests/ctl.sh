@@ -1318,6 +1318,13 @@ t "edit: the error names its line" says "$d/policy.d/10-train.conf:$(($(wc -l <"
 t "edit: the file is unchanged after an error" [ "$before" = "$(shot "$d")" ]
 edit 'exit 1' 10-train.conf
 t "edit: an editor that fails" complains 74 'the editor ($VISUAL, else $EDITOR, else vi) failed: nothing has changed'
+DO=: EDITOR="$T/ed -x" run edit --config-dir "$d" 10-train.conf </dev/null
+t "edit: an editor with an option" sh -c '[ $1 = 0 ] && [ "$(cat name)" = -x ]' - "$st"
+VISUAL='' EDITOR=no-such-editor run edit --config-dir "$d" 10-train.conf </dev/null
+t "edit: an editor that is not installed, in one line" complains 69 'the editor no-such-editor is not installed: set EDITOR to another one'
+(unset VISUAL EDITOR; PATH=$T/nowhere "$ctl" edit --config-dir "$d" 10-train.conf </dev/null >"$T/out" 2>"$T/err"; echo $? >"$T/st")
+st=$(cat st)
+t "edit: neither EDITOR nor vi" complains 69 'the editor vi is not installed: set EDITOR to another one'
 edit 'echo "# more" >>"$1"' policy.d/10-train.conf
 t "edit: a change" exits 0 "$d/policy.d/10-train.conf: changed"
 t "edit: the change is installed, and the mode stays" sh -c 'tail -1 "$1" | grep -qx "# more" && [ "$(stat -c %a "$1")" = 640 ]' - "$d/policy.d/10-train.conf"
@@ -1342,6 +1349,17 @@ ln -s 10-train.conf "$d/policy.d/60-link.conf"
 edit : 60-link.conf
 t "edit: a link" complains 78 "$d/policy.d/60-link.conf is not a regular file: the helper would not read it"
 rm "$d/policy.d/60-link.conf"
+if [ "$(id -u)" = 0 ]; then
+	as_nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$ctl" edit --config-dir "$d" 10-train.conf >"$T/out" 2>"$T/err"; st=$?; }
+	chmod 700 "$d/policy.d"
+	as_nobody
+	t "edit: somebody who may not list the directory" complains 74 "$d/policy.d: Permission denied: run this as root"
+	chmod 755 "$d/policy.d"
+	as_nobody
+	t "edit: somebody who may not write to it" complains 74 "$d/policy.d: this user can't write to the directory: Permission denied: run this as root"
+else
+	skip "edit by somebody else" "not root"
+fi
 for f in ../passwd .x.conf a/b.conf x .conf /etc/passwd; do
 	edit : "$f"
 	t "edit: no file of the configuration: $f" complains 64 "edit: \"$f\" is neither gpuhelper.conf nor the name of a policy, like 10-train.conf"

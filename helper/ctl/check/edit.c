@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
+#include "../../base/quoted.h"
 #include "../../host/file.h"
 #include "../../host/own/etc.h"
 #include "../../policy/conffault.h"
@@ -105,13 +106,15 @@ static int
 open_place(struct editing *e, const char *sub, struct why *why)
 {
 	autofree char *path = NULL;
+	const char *remedy = geteuid() != 0 ? ": run this as root" : "";
 
 	if (make(&path, "%s%s", e->config, sub) == -1 || make(&e->shown, "%s/%s", path, e->name) == -1)
 		return refuse_nomem(why);
 	if ((e->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
-		return refuse(why, WHY_IO, "%s: %s", path, strerror(errno));
+		return refuse(why, WHY_IO, "%s: %s%s", path, strerror(errno), errno == EACCES ? remedy : "");
 	if (faccessat(e->dir, ".", W_OK, AT_EACCESS) == -1)
-		return refuse(why, WHY_IO, "%s: this user can't write to the directory: %s", path, strerror(errno));
+		return refuse(why, WHY_IO, "%s: this user can't write to the directory: %s%s", path, strerror(errno),
+		    errno == EACCES ? remedy : "");
 	if (fstatat(e->dir, e->name, &e->was, AT_SYMLINK_NOFOLLOW) == -1) {
 		e->was = (struct stat){ 0 };
 		return errno == ENOENT ? 0 : refuse(why, WHY_IO, "%s: %s", e->shown, strerror(errno));
@@ -185,6 +188,15 @@ begin_editing(struct editing *e, struct why *why)
 	return 0;
 }
 
+/* The editor's command, as the shell finds it. */
+static const char *
+editor(void)
+{
+	const char *visual = getenv("VISUAL"), *usual = getenv("EDITOR");
+
+	return visual != NULL && *visual != '\0' ? visual : usual != NULL && *usual != '\0' ? usual : "vi";
+}
+
 /* Like system(3), but passes the file as an argument, so that the shell does not parse its name.  -1 with *why. */
 static int
 run_editor(const char *file, struct why *why)
@@ -201,7 +213,8 @@ run_editor(const char *file, struct why *why)
 	if ((pid = fork()) == 0) {
 		sigaction(SIGINT, &was_int, NULL);
 		sigaction(SIGQUIT, &was_quit, NULL);
-		execl("/bin/sh", "sh", "-c", "exec ${VISUAL:-${EDITOR:-vi}} \"$1\"", "sh", file, (char *)NULL);
+		execl("/bin/sh", "sh", "-c", "file=$1; set -- ${VISUAL:-${EDITOR:-vi}}; command -v \"$1\" >/dev/null || exit 127; "
+		    "exec \"$@\" \"$file\"", "sh", file, (char *)NULL);
 		_exit(127);
 	}
 	while (pid > 0 && waitpid(pid, &status, 0) == -1 && errno == EINTR)
@@ -210,6 +223,8 @@ run_editor(const char *file, struct why *why)
 	sigaction(SIGQUIT, &was_quit, NULL);
 	if (pid == -1)
 		return refuse(why, WHY_AGAIN, "can't start the editor: %s", strerror(errno));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return refuse(why, WHY_ABSENT, "the editor %s is not installed: set EDITOR to another one", quoted(editor()));
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return refuse(why, WHY_IO, "the editor ($VISUAL, else $EDITOR, else vi) failed: nothing has changed");
 	return 0;

@@ -90,6 +90,9 @@ write(CONF, ADMINS)
 
 unchanged('no worker runs', 78, 'no running Concourse worker', '--worker-dir')
 unchanged('a work directory that is no absolute path', 64, 'must begin with /', args=['--worker-dir', 'x'])
+unchanged('a work directory that does not exist', 64, '--worker-dir /opt/nix: No such file or directory: name the worker', args=['--worker-dir', '/opt/nix'])
+unchanged('  nor its parent', 64, '--worker-dir /nix/work: No such file or directory: name the worker', args=['--worker-dir', '/nix/work'])
+unchanged('a work directory that is a file', 64, '--worker-dir /etc/passwd: is no directory', args=['--worker-dir', '/etc/passwd'])
 r = sh('setpriv', '--reuid', 'nobody', '--clear-groups', '--', CTL, 'setup', 'concourse')
 ok(r.returncode == 77 and 'as root' in r.stdout, 'refused to everybody but root', r.stdout)
 SLEEPS = 'import time; time.sleep(600)'
@@ -264,8 +267,16 @@ with worker(*WORKER, starts='import subprocess; subprocess.Popen(["engine", "--c
     ok(code == 0 and 'worker: PID %d' % p.pid in text, "the worker's containerd may have any name", text)
 os.makedirs('/usr/local/concourse/bin', exist_ok=True)
 shutil.copy(RUNC, '/usr/local/concourse/bin/runc')
+code, text = setup('--worker-dir', WORK, '--dry-run')
+ok(code == 0 and 'settings: would add to %s:\n    runtime = ' % CONF in text and 'would replace' not in text, 'the first run would add lines', text)
 code, text = setup('--worker-dir', WORK)
 ok(code == 0 and 'runtime: /usr/local/concourse/bin/runc' in text and os.path.lexists(LINK), 'setup with --worker-dir before the worker\'s first start', text)
+os.makedirs('/srv/third')
+code, text = setup('--worker-dir', '/srv/third', '--dry-run')
+ok(code == 0 and 'settings: would replace what «setup» wrote to %s by:\n    runtime = ' % CONF in text and 'would add' not in text,
+   "for another directory, setup's lines would be replaced", text)
+code, text = setup('--worker-dir', '/srv/third')
+ok(code == 0 and 'settings: replaced what «setup» wrote to %s by:' % CONF in text and open(CONF).read().count('runtime = ') == 1, '  and they are', (text, open(CONF).read()))
 setup('--undo')
 
 r = sh(CTL, 'tags')

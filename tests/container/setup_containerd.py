@@ -161,6 +161,7 @@ with containerd(text='disabled_plugins = ["io.containerd.internal.v1.opt"]\n' + 
     unchanged('the plugin «opt» is disabled: refused', 78, 'plugin «opt» disabled')
 # a link that two engines were set up with
 SHARED, RECORD = '/opt/containerd/bin/runc', '/var/lib/gpuhelper/setup-links'
+os.makedirs(W + '/worker')
 concourse = Setup('concourse', state)
 for first, second in ('concourse', 'containerd'), ('containerd', 'concourse'):
     undo = {'concourse': lambda *w: concourse('--undo', *w), 'containerd': lambda *w: setup('--undo', *w)}

@@ -6,9 +6,11 @@
 #include "../../base/pathclean.h"
 #include "setup.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../base/cleanup.h"
@@ -133,6 +135,19 @@ find_worker(struct setup *s, struct why *why)
 	return check_others(s, &e, why);
 }
 
+/* A worker makes the directory at its first start. More likely a missing one is a mistake, which volumes would keep. */
+static int
+check_work_dir(const char *dir, struct why *why)
+{
+	struct stat st;
+
+	if (stat(dir, &st) == -1)
+		return refuse(why, WHY_USAGE, "--worker-dir %s: %s: name the worker's work directory (CONCOURSE_WORK_DIR)%s", dir,
+		    strerror(errno), errno == ENOENT ? ", or make it, if the worker is yet to start" : "");
+	return S_ISDIR(st.st_mode) ? 0 : refuse(why, WHY_USAGE, "--worker-dir %s: is no directory: name the worker's work "
+	    "directory (CONCOURSE_WORK_DIR)", dir);
+}
+
 static int
 find(struct setup *s, struct why *why)
 {
@@ -142,6 +157,8 @@ find(struct setup *s, struct why *why)
 		dir = IMAGE_WORK_DIR;
 	if (dir != NULL && *dir != '/')
 		return refuse(why, WHY_USAGE, "--worker-dir %s: must begin with /", dir);
+	if (dir != NULL && !s->options->image && check_work_dir(dir, why) == -1)
+		return -1;
 	if (s->options->image && s->options->tags)
 		return refuse(why, WHY_USAGE, "--tags needs a running worker, and an image has none: give the container "
 		    "CONCOURSE_TAG");

@@ -284,7 +284,10 @@ setup_conf(const struct setup *s, bool dry, struct conf_before *before, struct w
 		before->text = was;
 		was = NULL;
 	}
-	say("settings: %s to " SHOWN ":", dry ? "would add" : "added");
+	if (old.len > 0)
+		say("settings: %s what «setup» wrote to " SHOWN " by:", dry ? "would replace" : "replaced");
+	else
+		say("settings: %s to " SHOWN ":", dry ? "would add" : "added");
 	say_lines(lines.p);
 	return 0;
 }

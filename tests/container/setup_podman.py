@@ -119,9 +119,20 @@ ok(setup('--undo')[0] == 0, 'a second --undo is no error')
 write(CONF, '')
 os.unlink(CONF)
 code, text = setup()
-ok(code == 0 and os.path.exists(CONF), 'without a gpuhelper.conf, setup makes the file', text)
+ok(code == 0 and '\nprivileged = "deny";\n# begin: ' in open(CONF).read() and '    privileged = "deny";\n' in text and 'hide-gpus' not in text,
+   'without a gpuhelper.conf, setup makes the file, and says what privileged containers may', text)
+write(CONF, open(CONF).read().replace('privileged = "deny"', 'privileged = "allow"'))
+code, text = setup('--undo')
+ok(code == 0 and open(CONF).read().endswith('privileged = "allow";\n'), 'what the administrator changed in it stays', text)
+os.unlink(CONF)
+setup()
+code, text = setup('--undo')
+ok(code == 0 and not os.path.exists(CONF) and '    privileged = "deny";\n' in text, '--undo removes the gpuhelper.conf that setup made', text)
+write(CONF, '# of a new host\n')
+code, text = setup()
+ok(code == 0 and 'privileged' not in open(CONF).read() and 'privileged' not in text and 'hide-gpus' not in text,
+   "to the administrator's file setup adds no word on privileged containers, and warns of none", (text, open(CONF).read()))
 setup('--undo')
-ok(not os.path.exists(CONF), '--undo removes the gpuhelper.conf that setup made')
 write(CONF, ADMINS)
 
 # another engine of the host needs the settings as well

@@ -102,21 +102,6 @@ warn_keys(const struct check_set *s, struct checked *c, const struct issuer_sett
 		fault_add(&c->faults, i->line, true, "issuer %.80s: its tokens are refused: %s", i->url, why.text);
 }
 
-/* For hosts that were set up when the default was "hide-gpus". To be removed after one version. */
-static void
-warn_old_default(const struct check_set *s, struct checked *c)
-{
-	size_t i;
-
-	for (i = 0; i < s->n; i++)
-		if (is_policy(&s->v[i]) && s->v[i].policy.privileged)
-			return;
-	if (s->installed && s->settings.privileged == PRIVILEGED_DENY && key_line(c, "privileged") == 0)
-		fault_add(&c->faults, 0, true, "privileged is not set, and its default is \"deny\" now, not \"hide-gpus\": "
-		    "privileged containers (image builds) are refused unless a policy says privileged = true. To confirm that, say "
-		    "privileged = \"deny\"");
-}
-
 void
 warn_settings(struct check_set *s)
 {
@@ -128,7 +113,6 @@ warn_settings(struct check_set *s)
 	if (s->settings.privileged == PRIVILEGED_ALLOW)
 		fault_add(&c->faults, key_line(c, "privileged"), true, "privileged = \"allow\" lets a privileged container keep "
 		    "every GPU that its engine gives it, whatever the policies say");
-	warn_old_default(s, c);
 	if (key_line(c, "first_exec") != 0)
 		fault_add(&c->faults, key_line(c, "first_exec"), true, "first_exec has no effect any more: a task takes its GPUs by "
 		    "itself. Remove the line");

@@ -55,13 +55,17 @@ struct conf_before {
 	bool changed;
 };
 /*
- * Adds «runtime» and «volumes» to gpuhelper.conf, if they are missing; everything else in the file stays.  Before the
- * new text replaces the file, it is parsed as the helper parses it.  «dry»: only prints the plan.  *before is for
- * setup_conf_restore(); the caller frees its text.  -1 with *why, and the file has not changed.
+ * Adds «runtime» and «volumes» to gpuhelper.conf, if they are missing; everything else in the file stays.  A file that
+ * it makes also says «privileged», for the administrator to change.  Before the new text replaces the file, it is
+ * parsed as the helper parses it.  «dry»: only prints the plan.  *before is for setup_conf_restore(); the caller frees
+ * its text.  -1 with *why, and the file has not changed.
  */
 int setup_conf(const struct setup *s, bool dry, struct conf_before *before, struct why *why);
 void setup_conf_restore(const struct conf_before *before);
-/* Removes the lines that setup_conf() wrote; «dry»: prints the plan.  -1 with *why, also if somebody changed them. */
+/*
+ * Removes the lines that setup_conf() wrote, and the file if it made that and nobody added anything; «dry»: prints the
+ * plan.  -1 with *why, also if somebody changed the lines.
+ */
 int setup_conf_undo(bool dry, struct why *why);
 
 /*

@@ -23,6 +23,8 @@
 #define BEGIN "# begin: gpuhelperctl setup wrote this\n"
 #define END "# end: gpuhelperctl setup wrote this, "	/* then a hash of the lines: undo removes no others */
 #define HASH_CHARS 16
+/* What stands before them in a file that setup makes, for the administrator to change. */
+#define NEW_FILE "# gpuhelperctl setup made this file; gpuhelper.conf(5) has all keys\nprivileged = \"deny\";\n"
 
 static void
 hash_lines(const char *lines, char hash[HASH_SIZE])
@@ -255,7 +257,10 @@ setup_conf(const struct setup *s, bool dry, struct conf_before *before, struct w
 {
 	autobuf struct buf text = { 0 }, lines = { 0 }, old = { 0 };
 	autoclose int dir = -1;
-	autofree char *was = read_conf(&dir, why), *rest = was != NULL ? strdup(was) : NULL;
+	autofree char *was = read_conf(&dir, why);
+	/* a Dockerfile may add any key after setup, and none may be there twice */
+	const bool made = was != NULL && *was == '\0' && !s->options->image;
+	autofree char *rest = was != NULL ? strdup(made ? NEW_FILE : was) : NULL;
 	bool nothing;
 
 	*before = (struct conf_before){ 0 };
@@ -288,6 +293,8 @@ setup_conf(const struct setup *s, bool dry, struct conf_before *before, struct w
 		say("settings: %s what «setup» wrote to " SHOWN " by:", dry ? "would replace" : "replaced");
 	else
 		say("settings: %s to " SHOWN ":", dry ? "would add" : "added");
+	if (made)
+		say_lines(NEW_FILE);
 	say_lines(lines.p);
 	return 0;
 }
@@ -313,6 +320,7 @@ setup_conf_undo(bool dry, struct why *why)
 	autobuf struct buf lines = { 0 };
 	autoclose int dir = -1;
 	autofree char *text = read_conf(&dir, why);
+	bool made;
 
 	if (text == NULL || take_blocks(text, &lines, why) == -1)
 		return -1;
@@ -320,11 +328,15 @@ setup_conf_undo(bool dry, struct why *why)
 		say("settings: " SHOWN " has no lines of «setup»");
 		return 0;
 	}
-	if (!dry && *text == '\0' && unlinkat(dir, FILE_NAME, 0) == -1)
+	made = *text == '\0' || strcmp(text, NEW_FILE) == 0;
+	if (!dry && made && unlinkat(dir, FILE_NAME, 0) == -1)
 		return refuse(why, WHY_IO, SHOWN " can't be removed: %s", strerror(errno));
-	if (!dry && *text != '\0' && ctl_change_file(dir, FILE_NAME, SHOWN, text, strlen(text), why) == -1)
+	if (!dry && !made && ctl_change_file(dir, FILE_NAME, SHOWN, text, strlen(text), why) == -1)
 		return -1;
-	say("settings: %s these lines from " SHOWN ":", dry ? "would remove" : "removed");
+	say("settings: %s %s:", dry ? "would remove" : "removed", made ? SHOWN ", which had only these lines" :
+	    "these lines from " SHOWN);
+	if (made)
+		say_lines(text);
 	say_lines(lines.p);
 	return 0;
 }

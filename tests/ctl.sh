@@ -1113,7 +1113,7 @@ t "an annotation that a runtime takes for an order" sh -c '[ $1 = 77 ] && grep -
 bundle "$claims,\"GPUHELPER_FOLDERS=/usr\"" "" ',"capabilities":{"bounding":["CAP_SYS_ADMIN"]}'
 echo 'privileged = "deny";' >"$d/gpuhelper.conf"
 explain --bundle "$T/b" --user nobody
-t "privileged = \"deny\": a privileged container" exits 77 'refused: privileged containers are not allowed on this host (privileged = "deny" in gpuhelper.conf), and this one is: it has CAP_SYS_ADMIN: leave that out, or give it a user namespace'
+t "privileged = \"deny\": a privileged container" exits 77 'refused: privileged containers are not allowed on this host (privileged = "deny" in gpuhelper.conf), and this one is: it has CAP_SYS_ADMIN: leave that out, or give it a user namespace, or pass the GPUHELPER_TOKEN of a pipeline whose policy says privileged = true'
 echo 'privileged = "hide-gpus";' >"$d/gpuhelper.conf"
 esc=$(printf '\\u001b[31m')
 bundle "\"BUILD_TEAM_NAME=ml\",\"BUILD_PIPELINE_NAME=$esc\",\"GPUHELPER_FOLDERS=/usr\""

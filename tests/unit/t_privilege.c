@@ -272,19 +272,48 @@ test_readonly(void)
 	    "a config without a mount of /proc");
 }
 
+/* A refusal that names the policy which does not allow it needs no other policy. */
+static void
+test_refusal_by_policy(const struct settings *settings)
+{
+	static const char *const t[][2] = {
+		{ "/bin/sh", "" },
+		{ "/tmp/gdn-init", " (in Concourse: remove «privileged: true» from the task's step)" },
+	};
+	size_t i;
+
+	for (i = 0; i < COUNT(t); i++) {
+		autofree char *text = NULL, *expected = NULL;
+		autospec struct spec s;
+		struct why refused = { 0 };
+
+		if (asprintf(&text, "{\"process\":{\"args\":[\"%s\"]},\"linux\":{},\"mounts\":[" PLACE("/tmp/gdn-init") ","
+		    PLACE("/tmp/build/e55deab7") "]}", t[i][0]) == -1 ||
+		    asprintf(&expected, "t1.conf: it does not say privileged = true, and " PRIVILEGED_DENIED ", and this one is: it has CAP_X: "
+		    "leave that out, or give it a user namespace%s", t[i][1]) == -1)
+			exit(1);
+		ok(spec_parse(&s, text, strlen(text), &refused) == 0, "a container of %s", t[i][0]);
+		refuse(&refused, WHY_DENIED, "t1.conf: it does not say privileged = true, and " PRIVILEGED_DENIED);
+		privilege_explain(&s, settings, "has CAP_X: leave that out", &refused);
+		is_str(refused.text, expected, "  by a policy");
+	}
+}
+
 static void
 test_refusal(void)
 {
 	static const char line[] = "privileged containers are not allowed on this host (privileged = \"deny\" in "
 	    "gpuhelper.conf), and this one is: it has CAP_X: leave that out, or give it a user namespace";
+	static const char token[] = ", or pass the GPUHELPER_TOKEN of a pipeline whose policy says privileged = true";
 	static const char type[] = " (in Concourse: remove «privileged: true» from the resource type)";
-	static const char step[] = " (in Concourse: remove «privileged: true» from the task's step)";
+	static const char step[] = ", or pass the GPUHELPER_TOKEN of a pipeline whose policy says privileged = true (in Concourse: "
+	    "remove «privileged: true» from the task's step)";
 	static const struct {
 		const char *program, *mounts, *more, *what;
 	} t[] = {
-		{ "/bin/sh", PLACE("/tmp/gdn-init"), "", "a container of another engine" },
-		{ "/sbin/init", PLACE("/sbin/init"), "", "another engine's program from the host" },
-		{ "/tmp/gdn-init", PLACE("/x"), "", "an image's own program of that name" },
+		{ "/bin/sh", PLACE("/tmp/gdn-init"), token, "a container of another engine" },
+		{ "/sbin/init", PLACE("/sbin/init"), token, "another engine's program from the host" },
+		{ "/tmp/gdn-init", PLACE("/x"), token, "an image's own program of that name" },
 		{ "/tmp/gdn-init", PLACE("/tmp/gdn-init"), type, "a check of Concourse's" },
 		{ "/tmp/garden-init", PLACE("/tmp/garden-init"), type, "a check of an older Concourse's" },
 		{ "/tmp/gdn-init", PLACE("/tmp/gdn-init") "," PLACE("/tmp/build/get"), type, "a step «get»" },
@@ -314,6 +343,7 @@ test_refusal(void)
 		    "%s is refused", t[i].what);
 		is_str(refused.text, expected, "  the message says what to do");
 	}
+	test_refusal_by_policy(&settings);
 }
 
 int

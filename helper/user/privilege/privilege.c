@@ -190,6 +190,10 @@ privilege_find(const struct spec *s, struct request *r, bool hosts_root, bool no
 	return ret == -1 ? -1 : 0;
 }
 
+#define SAYS "privileged = true"
+#define BY_TOKEN ", or pass the GPUHELPER_TOKEN of a pipeline whose policy says " SAYS
+#define IN_STEP "(in Concourse: remove «privileged: true» from the task's step)"
+
 /*
  * True for the container of Concourse's step «task»: its working directory is named by a hash of the step's name. Those
  * of «get» and «put» have fixed names, and the container of a check has none.
@@ -210,18 +214,29 @@ is_task_step(const struct spec *s)
 	return false;
 }
 
+/* True for a container of Concourse's, which shows by its program. */
+static bool
+is_of_concourse(const struct spec *s, const struct settings *settings)
+{
+	return s->first_arg != NULL && strlist_has(&settings->placeholder_init, s->first_arg) &&
+	    spec_bind_at(s, s->first_arg) != NULL;
+}
+
 /*
- * Says what makes a container privileged in Concourse, whose container shows by its program. "" for another engine's.
- * The author of a task can make this text wrong, and nothing else.
+ * Says how a policy could allow the container, unless «had» names a policy that does not, and what makes a container
+ * privileged in Concourse, whose resource types have no token. The author of a task can make this text wrong, and
+ * nothing else.
  */
 static const char *
-concourse_remedy(const struct spec *s, const struct settings *settings)
+further_remedy(const struct spec *s, const struct settings *settings, const char *had)
 {
-	if (s->first_arg == NULL || !strlist_has(&settings->placeholder_init, s->first_arg) ||
-	    spec_bind_at(s, s->first_arg) == NULL)
-		return "";
-	return is_task_step(s) ? " (in Concourse: remove «privileged: true» from the task's step)" :
-	    " (in Concourse: remove «privileged: true» from the resource type)";
+	const bool told = strstr(had, SAYS) != NULL;
+
+	if (!is_of_concourse(s, settings))
+		return told ? "" : BY_TOKEN;
+	if (!is_task_step(s))
+		return " (in Concourse: remove «privileged: true» from the resource type)";
+	return told ? " " IN_STEP : BY_TOKEN " " IN_STEP;
 }
 
 void
@@ -231,7 +246,7 @@ privilege_explain(const struct spec *s, const struct settings *settings, const c
 
 	if (*what != '\0' && strstr(had.text, PRIVILEGED_DENIED) != NULL)
 		refuse(why, had.code, "%s, and this one is: it %s, or give it a user namespace%s", had.text, what,
-		    concourse_remedy(s, settings));
+		    further_remedy(s, settings, had.text));
 }
 
 int

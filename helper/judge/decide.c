@@ -3,9 +3,13 @@
 
 #include <string.h>
 
+#include "../base/cleanup.h"
 #include "../base/quoted.h"
+#include "../base/text.h"
 #include "../gpu/gpufind.h"
 #include "../policy/policydecide.h"
+
+#define NAME_MAX_SHOWN 64	/* bytes of a name in a command */
 
 struct policy_search {
 	const struct question *q;
@@ -91,23 +95,74 @@ try_file(struct policy_search *s, const struct policy_entry *e)
 	return false;
 }
 
-/* Without a trace (explain has one), the message points to explain. */
+/* True for a text that a shell takes as one word, and that leaves room for the rest of the line. */
+static bool
+is_plain(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@+=,";
+	const size_t n = strspn(text, plain);
+
+	return n > 0 && n < NAME_MAX_SHOWN && text[n] == '\0' && *text != '-';
+}
+
+/* Appends the option, if there is a value.  False if a shell would not take that as one word. */
+static bool
+add_option(struct buf *b, const char *option, const char *value)
+{
+	if (value != NULL && is_plain(value))
+		buf_printf(b, " %s %s", option, value);
+	return value == NULL || is_plain(value);
+}
+
+/*
+ * Writes the command that asks explain the same. Whoever starts containers chose the names, and whoever administers the
+ * host may copy the line into a shell, so other names are not in it.
+ */
+static void
+write_explain(const struct policy_search *s, struct buf *b)
+{
+	const struct identity *id = s->q->id;
+	const struct client *who = s->q->who;
+
+	buf_puts(b, "gpuhelperctl explain");
+	if (id->kind == IDENTITY_CALLER)
+		buf_puts(b, " --identity caller");
+	else if (is_plain(id->team) && is_plain(id->pipeline))
+		buf_printf(b, " --pipeline %s/%s --identity %s", id->team, id->pipeline, identity_name(id->kind));
+	else
+		buf_printf(b, " --pipeline TEAM/PIPELINE --identity %s", identity_name(id->kind));
+	/* explain decides nothing for a container that asks for nothing */
+	buf_printf(b, " --%s all", requested_wants_gpus(s->q->requested) ? "gpus" : "folders");
+	if (!add_option(b, "--job", s->misses != NULL ? id->job : NULL))
+		buf_puts(b, " --job JOB");
+	if (!add_option(b, "--issuer", s->q->settings->several_issuers ? id->issuer : NULL))
+		buf_puts(b, " --issuer URL");
+	if (who->uid != 0 && !add_option(b, "--user", who->user != NULL ? who->user : ""))
+		buf_printf(b, " --user %u", who->uid);
+}
+
+/* Without a trace (explain has one), the message names the command that has one. */
 static void
 say_nothing_covers(const struct policy_search *s, struct why *why)
 {
 	const struct question *q = s->q;
 	const char *user = q->who->user != NULL ? q->who->user : "(without a name)";
+	autobuf struct buf explain = { 0 };
+	const char *command;
 
+	write_explain(s, &explain);
+	command = explain.failed ? "gpuhelperctl explain --help" : explain.p;
 	if (q->files == 0)
 		refuse(why, WHY_DENIED, "no policy: there is no *.conf file in policy.d");
 	else if (q->id->kind == IDENTITY_CALLER)
 		refuse(why, WHY_DENIED, "no policy covers a container of user %s that proves no pipeline: pass "
-		    "GPUHELPER_TOKEN%s", user, s->trace == NULL ? ", or see gpuhelperctl explain" : "");
+		    "GPUHELPER_TOKEN%s%s", user, s->trace == NULL ? ", or see " : "", s->trace == NULL ? command : "");
 	else
 		refuse(why, WHY_DENIED, "no policy covers %s%spipeline %s/%s (by %s) for user %s%s%s",
 		    s->misses != NULL ? s->misses : "", s->misses != NULL ? " of " : "", quoted(q->id->team),
-		    quoted(q->id->pipeline), identity_name(q->id->kind), user, s->claim.code != WHY_NONE ? ": " : "",
-		    s->claim.code != WHY_NONE ? s->claim.text : s->trace == NULL ? ": see gpuhelperctl explain" : "");
+		    quoted(q->id->pipeline), identity_name(q->id->kind), user,
+		    s->claim.code != WHY_NONE ? ": " : s->trace == NULL ? ": see " : "",
+		    s->claim.code != WHY_NONE ? s->claim.text : s->trace == NULL ? command : "");
 }
 
 void

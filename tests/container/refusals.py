@@ -115,8 +115,13 @@ for name, env, want in (
         ('a variable given twice', ['GPUHELPER_GPUS=1', 'GPUHELPER_GPUS=all'], 'GPUHELPER_GPUS is given 2 times'),
         ('an invalid token', ['GPUHELPER_TOKEN=e30.e30.AAAA', 'GPUHELPER_GPUS=1'], 'GPUHELPER_TOKEN')):
     refused(name, want, bundle(env=TRAIN + env))
-refused('another pipeline', 'no policy covers pipeline ml/other', bundle(env=['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=other', 'GPUHELPER_GPUS=1']))
-refused('no pipeline at all', 'proves no pipeline', bundle(env=['GPUHELPER_GPUS=1']))
+for name, want, env in (('another pipeline', 'no policy covers pipeline ml/other', ['BUILD_TEAM_NAME=ml', 'BUILD_PIPELINE_NAME=other']),
+                        ('no pipeline at all', 'proves no pipeline', [])):
+    b = bundle(env=env + ['GPUHELPER_GPUS=1'])
+    refused(name, want, b)
+    command = re.search('see (gpuhelperctl explain .*)', b.errors()[0]).group(1)
+    r = sh('sh', '-c', command)
+    ok(r.returncode == 77 and want in r.stdout, tag + '  and «%s» says why' % command, r.stdout)
 
 # where a grant would be mounted
 refused('a mount at a granted folder', 'would cover or lie in /srv/datasets', bundle(env=TRAIN + ['GPUHELPER_FOLDERS=/srv/datasets'],

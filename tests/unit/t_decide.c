@@ -39,6 +39,71 @@ verdict_of(const char *first, const char *second, const char *gpus, const char *
 	return v;
 }
 
+/* Why nothing covers this container; the command of the message must be safe in a shell. */
+static void
+refusal_is(const struct client *who, const struct identity *id, bool several, const char *policy, const char *text,
+    const char *what)
+{
+	const struct settings both = { .max_wait = 60, .several_issuers = several };
+	struct policy_entry entry = { .broken = NULL };
+	const struct policy_set set = { &entry, 1 };
+	autofaults struct faults f = { 0 };
+	autorequested struct requested requested = { 0 };
+	const struct inventory none = { 0 };
+	const struct why sees = { 0 };
+	const struct question q = { .who = who, .id = id, .requested = &requested, .settings = &both, .policies = &set,
+		.files = 1, .host = &none, .gpus_unknown = &sees };
+	struct why ignored;
+	struct decision d;
+
+	if (requested_parse("1", NULL, &requested, &ignored) == -1 || !policy_parse("10-a.conf", policy, strlen(policy), &entry.policy, &f))
+		ok(false, "the policy parses: %s", f.n > 0 ? f.v[0].text : "");
+	decide(&q, &d, NULL, NULL);
+	is_str(d.why.text, text, "%s", what);
+	decision_free(&d);
+	policy_free(&entry.policy);
+}
+
+static void
+test_refusals(void)
+{
+	static const struct client worker = { 1000, "worker", true, true }, nameless = { 1001, NULL, true, true };
+	static const struct identity claim = { .kind = IDENTITY_CLAIM, .team = "ml", .pipeline = "train", .job = "fit" },
+	    caller = { .kind = IDENTITY_CALLER }, evil = { .kind = IDENTITY_CLAIM, .team = "ml", .pipeline = "$(reboot)" },
+	    option = { .kind = IDENTITY_CLAIM, .team = "-x", .pipeline = "train" },
+	    evil_job = { .kind = IDENTITY_TOKEN, .team = "ml", .pipeline = "train", .job = "a;b" };
+	static const char other[] = "pipeline = \"a/b\";" FOLDER,
+	    eval[] = "pipeline = \"ml/train\"; jobs = [ \"eval\" ];" FOLDER;
+	char name[101], longest[400];
+	struct identity named = claim;
+
+	refusal_is(&root, &claim, false, other, "no policy covers pipeline ml/train (by claim) for user root: see "
+	    "gpuhelperctl explain --pipeline ml/train --identity claim --gpus all", "a claim");
+	refusal_is(&worker, &token, false, other, "no policy covers pipeline ml/train (by token) for user worker: see "
+	    "gpuhelperctl explain --pipeline ml/train --identity token --gpus all --user worker",
+	    "a token, at another user's");
+	refusal_is(&nameless, &token, true, other, "no policy covers pipeline ml/train (by token) for user (without a name): "
+	    "see gpuhelperctl explain --pipeline ml/train --identity token --gpus all --issuer https://ci --user 1001",
+	    "one of several issuers, at a user's without a name");
+	refusal_is(&root, &token, false, eval, "no policy covers this job of pipeline ml/train (by token) for user root: see "
+	    "gpuhelperctl explain --pipeline ml/train --identity token --gpus all --job fit", "another job");
+	refusal_is(&root, &caller, false, other, "no policy covers a container of user root that proves no pipeline: pass "
+	    "GPUHELPER_TOKEN, or see gpuhelperctl explain --identity caller --gpus all", "no pipeline");
+	refusal_is(&root, &evil, false, other, "no policy covers pipeline ml/\"$(reboot)\" (by claim) for user root: see "
+	    "gpuhelperctl explain --pipeline TEAM/PIPELINE --identity claim --gpus all",
+	    "a name that a shell would not take as it is");
+	refusal_is(&root, &option, false, other, "no policy covers pipeline -x/train (by claim) for user root: see "
+	    "gpuhelperctl explain --pipeline TEAM/PIPELINE --identity claim --gpus all", "a name that looks like an option");
+	refusal_is(&root, &evil_job, false, eval, "no policy covers this job of pipeline ml/train (by token) for user root: "
+	    "see gpuhelperctl explain --pipeline ml/train --identity token --gpus all --job JOB", "such a job");
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	named.pipeline = name;
+	snprintf(longest, sizeof(longest), "no policy covers pipeline ml/%s (by claim) for user root: see gpuhelperctl "
+	    "explain --pipeline TEAM/PIPELINE --identity claim --gpus all", name);
+	refusal_is(&root, &named, false, other, longest, "a long name stands in the line once");
+}
+
 int
 main(void)
 {
@@ -61,5 +126,6 @@ main(void)
 	decision_free(&d);
 	ok(verdict_of(with, without, "1", "none", &sees, &d) != VERDICT_GRANT, "without any GPU there is no grant of one");
 	decision_free(&d);
+	test_refusals();
 	return done_testing();
 }

@@ -116,6 +116,76 @@ ok(code == 0 and state() == fresh, '--undo restores everything', (text, state(),
 code, text = run('ls /dev; echo ran', '-e', 'GPUHELPER_GPUS=2')
 ok(code == 0 and 'ran' in text and 'nvidia0' not in text.split(), 'afterwards gpuhelper does not decide any more', text)
 ok(setup('--undo')[0] == 0, 'a second --undo is no error')
+
+# containers that outlive gpuhelper
+REST = '[engine.runtimes]\ngpuhelper = [ "/usr/bin/runc" ]\n'
+HOLD = '--network', 'none', 'image', '/bin/sleep', '1000'
+
+
+def lives(name):
+    pid = podman('container', 'inspect', '--format', '{{.State.Pid}}', name)[1].strip()
+    return pid.isdigit() and int(pid) > 0 and os.path.exists('/proc/' + pid)
+
+
+def begin(name, *options):
+    code, text = podman('run', '--detach', '--name', name, *options, *HOLD)
+    assert code == 0 and lives(name), text
+
+
+def soon(test):
+    for _ in range(50):
+        if test():
+            return True
+        time.sleep(0.1)
+
+
+ok(setup()[0] == 0, 'setup again')
+begin('holds', *ASK)
+begin('second')
+podman('create', '--name', 'made', *HOLD)
+before = state()
+code, text = setup('--undo', '--dry-run')
+made = re.search('podman: would remove the default from %s; it stays, so that podman can end the containers that gpuhelper-runc made: (.*)' % DROP_IN, text)
+ok(code == 0 and made and sorted(made.group(1).split(', ')) == ['holds', 'made', 'second'] and state() == before,
+   '--undo --dry-run names the containers that gpuhelper-runc made', text)
+code, text = setup('--undo')
+ok(code == 0 and 'podman: removed the default from %s; it stays, ' % DROP_IN in text and 'gpuhelperctl reap frees what they held' in text and
+   open(DROP_IN).read().endswith('\n' + REST) and open(CONF).read() == ADMINS, '--undo leaves a file for them that is no default', (text, state()))
+r = sh(CTL, 'doctor')
+ok('podman calls' not in r.stdout, '  of which doctor says nothing', r.stdout)
+code, text = run('ls /dev; echo ran', '-e', 'GPUHELPER_GPUS=2')
+ok(code == 0 and 'ran' in text and 'nvidia0' not in text.split(), '  and gpuhelper does not decide any more', text)
+before = state()
+code, text = setup('--undo')
+ok(code == 0 and 'podman: %s is no default; it stays, ' % DROP_IN in text and state() == before, 'a second --undo leaves it, too', text)
+code, text = podman('stop', '--time', '0', 'holds')
+ok(code == 0 and not lives('holds') and podman('rm', 'holds')[0] == 0, 'podman stops a container that has a GPU, and removes it', text)
+ok(len(leases()) == 1 and sh(CTL, 'reap').returncode == 0 and leases() == [], '  and reap frees the GPU', leases())
+code, text = podman('kill', 'second')
+ok(code == 0 and soon(lambda: not lives('second')), 'podman kills one', text)
+ok(podman('start', 'second')[0] == 0 and podman('exec', 'second', '/bin/true')[0] == 0, '  and starts it again', podman('ps', '-a'))
+pid = podman('container', 'inspect', '--format', '{{.State.Pid}}', 'second')[1].strip()
+ok(podman('rm', '--force', '--time', '0', 'second')[0] == 0 and soon(lambda: not os.path.exists('/proc/' + pid)), '  and removes it while it runs', podman('ps', '-a'))
+begin('plain')
+code, text = setup()
+ok(code == 0 and 'runtime = "gpuhelper"' in open(DROP_IN).read(), 'setup replaces the file', text)
+begin('holds', *ASK)
+setup('--undo')
+write(DIR + '/95-site.conf', '[engine]\nruntime = "crun"\n')
+unchanged('a setup that fails puts the file back', 78, 'podman would still call', 'removed its own file again')
+os.unlink(DIR + '/95-site.conf')
+ok(setup()[0] == 0 and podman('stop', '--time', '0', 'holds')[0] == 0 and leases() == [], 'after setup, gpuhelper sees such a container end', leases())
+ok(podman('rm', 'holds', 'made')[0] == 0, 'the last ones that it made go')
+code, text = setup('--undo')
+ok(code == 0 and state() == fresh, '--undo restores everything, although another container runs', (text, state(), fresh))
+podman('rm', '--force', '--time', '0', 'plain')
+with client(CLIENT, 'case "$*" in ps*) echo no list >&2; exit 125;; esac; exec %s "$@"', shutil.which('podman')):
+    setup()
+    code, text = setup('--undo')
+    ok(code == 0 and 'podman: left %s for containers that gpuhelper-runc may have made: podman ps: no list' % DROP_IN in text and
+       open(DROP_IN).read().endswith('\n' + REST), 'a podman that lists nothing: the file stays', text)
+code, text = setup('--undo')
+ok(code == 0 and state() == fresh, '  and goes when podman does', (text, state()))
 write(CONF, '')
 os.unlink(CONF)
 code, text = setup()
@@ -164,6 +234,15 @@ ok(code != 0 and 'gpuhelper' in text, 'gpuhelper decides on the user\'s containe
 ok(text.count('gpuhelper: ') == 1, '  and podman says so once: its name of the runtime is gpuhelper', text)
 code, text = setup()
 ok(code == 0, 'a second run does not need --rootless', text)
+code, text = podman('create', '--name', 'theirs', '--network', 'none', 'image', '/bin/true', user='worker')
+ok(code == 0, 'the user keeps a container', text)
+code, text = setup('--undo')
+ok(code == 0 and ' made: those of user worker\n' in text and open(DROP_IN).read().endswith('\n' + REST), '--undo leaves the file for that, too', text)
+code, text = podman('rm', 'theirs', user='worker')
+ok(code == 0, '  the user removes it', text)
+code, text = setup('--undo')
+ok(code == 0 and not os.path.exists(DROP_IN), '  and the next --undo the file', text)
+ok(setup('--rootless')[0] == 0, 'setup --rootless works again')
 for d in '.local', '.local/share':
     os.chmod('/home/worker/' + d, 0o775)
 code, text = run('echo ran', user='worker')

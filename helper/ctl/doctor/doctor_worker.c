@@ -170,13 +170,16 @@ look_at_podman(struct doctor *d)
 	autopodman struct podman_conf conf = { 0 };
 	autofree char *home = d->uid != 0 && d->user != NULL ? home_of_user(d->user) : NULL;
 	const char *path;
-	bool ours;
+	bool usual, ours;
 
 	if (podman_conf_load(&conf, home, &d->why) == -1)
 		doctor_say(d, FINDING_WARN, "engine", NULL, "%s", d->why.text);
-	if (conf.path == NULL && access(PODMAN_DROP_IN, F_OK) == -1)
+	usual = conf.runtime != NULL && strcmp(conf.runtime, PODMAN_RUNTIME) == 0;
+	/* «setup podman --undo» leaves the name with another path, and no default */
+	if (conf.path == NULL ? access(PODMAN_DROP_IN, F_OK) == -1 :
+	    !usual && strcmp(conf.path, WRAPPER) != 0 && !leads_to_wrapper(conf.path))
 		return false;
-	path = conf.runtime != NULL && strcmp(conf.runtime, PODMAN_RUNTIME) == 0 ? conf.path : conf.runtime;
+	path = usual ? conf.path : conf.runtime;
 	ours = path != NULL && *path == '/' && leads_to_wrapper(path);
 	if (ours)
 		doctor_say(d, FINDING_OK, "engine", NULL, "podman calls it, by %s", conf.file);

@@ -85,6 +85,12 @@ void setup_bundle_remove(int dir);
 int setup_image(int dir, const char *name, struct strlist *mounts, struct why *why);
 int setup_oci_image(int dir, const char *name, const char *image, struct strlist *mounts, struct why *why);
 
+/*
+ * Lists podman's containers that need the name of the wrapper as their runtime: in *names those of root, in *users the
+ * users who have containers. The caller frees both lists in any case. -1 with *why if podman does not list root's.
+ */
+int setup_podman_left(struct strlist *names, struct strlist *users, struct why *why);
+
 #define SETUP_CONTAINER "gpuhelper-setup"	/* the name of setup's own container */
 
 /* How an engine runs that container.  Each list of words ends with NULL. */

@@ -1,6 +1,8 @@
 /*
  * gpuhelperctl setup podman: adds a file to containers.conf.d, which makes the wrapper the runtime of every new
- * container, root's and users' alike.  podman reads it at each start.
+ * container, root's and users' alike.  podman reads it at each start.  A container keeps the name of its runtime, and
+ * podman ends none whose runtime has no path: as long as there are such containers, undo leaves a file that gives the
+ * name the path of the runtime below the wrapper.
  */
 #include "../../base/pathclean.h"
 #include "setup.h"
@@ -14,8 +16,12 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
+#include "../../base/quoted.h"
+#include "../../base/text.h"
 #include "../../host/file.h"
 #include "../../host/users.h"
+#include "../../policy/settingsdefault.h"
+#include "../../read/load.h"
 #include "../../user/mount/rootfs.h"
 #include "../../user/mount/volumes.h"
 #include "../runprogram.h"
@@ -23,7 +29,12 @@
 
 #define TEXT "# gpuhelperctl setup podman wrote this; take it away with --undo\n" \
 	"[engine]\nruntime = \"" PODMAN_RUNTIME "\"\n[engine.runtimes]\n" PODMAN_RUNTIME " = [ \"" WRAPPER "\" ]\n"
+/* What undo leaves; the runtime's path stands between the two. */
+#define REST "# gpuhelperctl setup podman --undo left this for older containers; without any, --undo removes it\n" \
+	"[engine.runtimes]\n" PODMAN_RUNTIME " = [ \""
+#define REST_END "\" ]\n"
 #define STORE ".local/share/containers/storage"	/* a user's storage, in the home directory */
+#define SHOWN 3
 #define SOCKET "/run/gpuhelper/gpuhelper.sock"
 
 /* The answer of «podman info» (a new reference); NULL with *why. */
@@ -160,14 +171,23 @@ find_of(struct setup *s, const json_t *j, struct why *why)
 	return setup_runtime(s, leads_to_wrapper(runtime) ? NULL : runtime, why);
 }
 
-/* Refuses to replace an administrator's own file of that name. */
+enum drop_in { DROP_IN_NONE, DROP_IN_SETUP, DROP_IN_REST };
+
+static bool
+is_rest(const char *text)
+{
+	return text_starts(text, REST) && strcmp(text + strlen(REST) + strcspn(text + strlen(REST), "\"\\\n"), REST_END) == 0;
+}
+
+/* Finds out which file of that name is there.  Refuses an administrator's own one, which must not be replaced. */
 static int
-check_drop_in(struct why *why)
+find_drop_in(enum drop_in *which, struct why *why)
 {
 	const int root = file_root();
 	autofree char *text = file_read_at(root, &PODMAN_DROP_IN[1], 65536, NULL);
 
-	if (text == NULL ? errno == ENOENT || errno == ENOTDIR : strcmp(text, TEXT) == 0)
+	*which = text == NULL ? DROP_IN_NONE : is_rest(text) ? DROP_IN_REST : DROP_IN_SETUP;
+	if (text == NULL ? errno == ENOENT || errno == ENOTDIR : *which == DROP_IN_REST || strcmp(text, TEXT) == 0)
 		return 0;
 	return refuse(why, WHY_CONFIG, PODMAN_DROP_IN " is there, and is not as setup writes it: see who wrote it, and remove "
 	    "it");
@@ -176,10 +196,11 @@ check_drop_in(struct why *why)
 static int
 find(struct setup *s, struct why *why)
 {
+	enum drop_in which;
 	json_t *j;
 	int ret;
 
-	if (check_drop_in(why) == -1 || (j = podman_info(why)) == NULL)
+	if (find_drop_in(&which, why) == -1 || (j = podman_info(why)) == NULL)
 		return -1;
 	ret = find_of(s, j, why);
 	json_decref(j);
@@ -201,7 +222,7 @@ try(struct setup *s, struct why *why)
 }
 
 static int
-write_drop_in(struct why *why)
+write_drop_in(const char *text, struct why *why)
 {
 	autoclose int dir = -1;
 
@@ -209,7 +230,7 @@ write_drop_in(struct why *why)
 		return -1;
 	if ((dir = open(PODMAN_DROP_IN_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) == -1)
 		return refuse(why, WHY_IO, PODMAN_DROP_IN_DIR ": %s", strerror(errno));
-	return ctl_write_file(dir, PODMAN_DROP_IN_NAME, PODMAN_DROP_IN, TEXT, strlen(TEXT), NULL, why);
+	return ctl_write_file(dir, PODMAN_DROP_IN_NAME, PODMAN_DROP_IN, text, strlen(text), NULL, why);
 }
 
 /* Asks podman whether a later file names another runtime.  «new»: the caller then removes setup's file. */
@@ -232,21 +253,40 @@ check_effect(bool new, struct why *why)
 	return ret;
 }
 
+/* Takes back what put() wrote: «was» is the text before, or NULL. */
+static void
+restore(const char *was)
+{
+	struct why why;
+
+	if (was == NULL)
+		(void)unlink(PODMAN_DROP_IN);
+	else if (write_drop_in(was, &why) == -1)
+		say("podman: %s", why.text);
+}
+
 static int
 put(struct setup *s, bool dry, struct why *why)
 {
-	const bool there = access(PODMAN_DROP_IN, F_OK) == 0;
+	const int root = file_root();
+	autofree char *was = NULL;
+	enum drop_in which;
+	bool there;
 
 	(void)s;
+	if (find_drop_in(&which, why) == -1)
+		return -1;
+	there = which == DROP_IN_SETUP;
 	if (dry) {
 		say(there ? "podman: " PODMAN_DROP_IN " is there" : "podman: would write " PODMAN_DROP_IN);
 		return 0;
 	}
-	if (!there && write_drop_in(why) == -1)
+	was = which == DROP_IN_REST ? file_read_at(root, &PODMAN_DROP_IN[1], 65536, NULL) : NULL;
+	if (!there && write_drop_in(TEXT, why) == -1)
 		return -1;
 	if (check_effect(!there, why) == -1) {
 		if (!there)
-			(void)unlink(PODMAN_DROP_IN);
+			restore(was);
 		return -1;
 	}
 	if (there)
@@ -257,28 +297,106 @@ put(struct setup *s, bool dry, struct why *why)
 	return 0;
 }
 
+/* The runtime below the wrapper gets the wrapper's name.  -1 with *why if it can't be found or named. */
 static int
-undo(struct setup *s, bool dry, struct why *why)
+leave_rest(struct setup *s, bool dry, struct why *why)
 {
-	(void)s;
-	if (access(PODMAN_DROP_IN, F_OK) == -1) {
-		say("podman: there is no " PODMAN_DROP_IN);
-		return 0;
+	autofree char *text = NULL;
+	struct why ignored;
+
+	if (settings_load(GPUHELPER_CONFDIR, true, &s->settings, NULL, NULL, &ignored) == -1) {
+		settings_free(&s->settings);
+		if (!settings_default(&s->settings))
+			return refuse_nomem(why);
 	}
-	if (check_drop_in(why) == -1)
+	if (setup_runtime(s, NULL, why) == -1)
 		return -1;
+	if (asprintf(&text, REST "%s" REST_END, s->runtime) == -1) {
+		text = NULL;
+		return refuse_nomem(why);
+	}
+	if (!is_rest(text))
+		return refuse(why, WHY_DATA, "\"%.200s\" has a character that setup can't write into " PODMAN_DROP_IN, s->runtime);
+	return dry ? 0 : write_drop_in(text, why);
+}
+
+/* «A, B, C and 2 more» */
+static void
+add_names(struct buf *b, const struct strlist *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n && i < SHOWN; i++)
+		buf_printf(b, "%s%s", i > 0 ? ", " : "", quoted(l->v[i]));
+	if (l->n > SHOWN)
+		buf_printf(b, " and %zu more", l->n - SHOWN);
+}
+
+/* Says which containers keep the file in place, and what comes next. */
+static void
+say_left(const struct strlist *names, const struct strlist *users, const char *did)
+{
+	autobuf struct buf who = { 0 };
+
+	add_names(&who, names);
+	if (users->n > 0) {
+		buf_printf(&who, "%sthose of user%s ", names->n > 0 ? "; " : "", S_OF(users->n));
+		add_names(&who, users);
+	}
+	say("podman: %s; it stays, so that podman can end the containers that gpuhelper-runc made: %s", did,
+	    who.failed ? "" : who.p);
+	say("podman: when they are gone, gpuhelperctl reap frees what they held, and gpuhelperctl setup podman --undo removes "
+	    "the file");
+}
+
+static int
+remove_drop_in(bool dry, struct why *why)
+{
 	if (!dry && unlink(PODMAN_DROP_IN) == -1)
 		return refuse(why, WHY_IO, PODMAN_DROP_IN " can't be removed: %s", strerror(errno));
 	say("podman: %s " PODMAN_DROP_IN, dry ? "would remove" : "removed");
-	say("podman: containers that were made with the runtime " PODMAN_RUNTIME " can only be removed: podman rm --force");
 	return 0;
 }
 
+static int
+undo(struct setup *s, bool dry, struct why *why)
+{
+	autostrlist struct strlist names = { 0 }, users = { 0 };
+	enum drop_in which;
+	struct why cause;
+	bool rest;
+
+	if (find_drop_in(&which, why) == -1)
+		return -1;
+	if (which == DROP_IN_NONE) {
+		say("podman: there is no " PODMAN_DROP_IN);
+		return 0;
+	}
+	/* first, so that no further container gets the wrapper */
+	rest = which == DROP_IN_REST || leave_rest(s, dry, &cause) == 0;
+	if (!rest)
+		say("podman: %s: podman can't end a container that gpuhelper-runc made (gpuhelperctl end can)", cause.text);
+	if (rest && setup_podman_left(&names, &users, &cause) == -1) {
+		say("podman: %s " PODMAN_DROP_IN " for containers that gpuhelper-runc may have made: %s; when podman lists none of "
+		    "them, gpuhelperctl setup podman --undo removes it", dry ? "would leave" : "left", cause.text);
+		return 0;
+	}
+	if (names.n == 0 && users.n == 0)
+		return remove_drop_in(dry, why);
+	say_left(&names, &users, which == DROP_IN_REST ? PODMAN_DROP_IN " is no default" : dry ?
+	    "would remove the default from " PODMAN_DROP_IN : "removed the default from " PODMAN_DROP_IN);
+	return 0;
+}
+
+/* What undo() leaves needs nothing of setup's. */
 static bool
 in_place(const char *gone)
 {
+	enum drop_in which;
+	struct why ignored;
+
 	(void)gone;
-	return access(PODMAN_DROP_IN, F_OK) == 0;
+	return access(PODMAN_DROP_IN, F_OK) == 0 && (find_drop_in(&which, &ignored) == -1 || which == DROP_IN_SETUP);
 }
 
 const struct engine engine_podman = { "podman", find, try, put, undo, in_place };

@@ -50,8 +50,8 @@ _Static_assert(ENGINE_MS < RUN_MAX_S * 1000 / 4, "a silent gpuhelper-engine cost
  * that the last change woke, POLLED_MS for others, which nothing wakes. The *_MS_MAX say how long it waits before it
  * asks.
  */
-#define SILENCE_MS 60000
-#define ASK_MS_MAX 25000
+#define SILENCE_MS 180000
+#define ASK_MS_MAX 80000
 #define WOKEN_MS 5000
 #define WAKING_MS_MAX 1000
 #define POLLED_MS 2000

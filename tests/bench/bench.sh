@@ -4,7 +4,7 @@
 #   bench.sh quick [GROUP...]	compares gpuhelper with what people use today; at most five minutes
 #   bench.sh growth [CURVE...]	measures how the cost grows; at most fifteen minutes
 #   bench.sh phases		times the parts of one granted create
-#   bench.sh waiting		measures containers that wait for a GPU; about three minutes
+#   bench.sh waiting		measures containers that wait for a GPU; about five minutes
 #   bench.sh whole		times whole containers with real runtimes; about three minutes
 #   bench.sh instructions [--record]	compares instruction counts with the recorded ones; TAP
 #

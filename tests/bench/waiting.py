@@ -15,7 +15,7 @@ from lib import write
 
 WAITERS = 20
 HAND_OVERS = 40
-SHORT, LONG = 5, 65		# seconds; the two differ by more than two rounds of asking (base/times.h, ASK_MS_MAX)
+SHORT, LONG = 5, 165		# seconds; the two differ by two rounds of asking (base/times.h, ASK_MS_MAX)
 
 
 class Create:

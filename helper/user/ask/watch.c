@@ -17,7 +17,7 @@
 #define CALM_MS 5		/* after a change: others may follow at once */
 #define AHEAD_MS 20		/* more for each request ahead */
 #define ASK_MS 5000		/* at least so often */
-#define ASK_AHEAD_MS 2000	/* more for each request ahead */
+#define ASK_AHEAD_MS 10000	/* more for each request ahead */
 
 int
 watch_state(void)

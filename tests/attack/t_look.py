@@ -460,6 +460,55 @@ def l41():
     assert leases() == [], leases()
 
 
+begun = []
+
+
+def begin_early(task):
+    """In the asker: asks for a task that is not there yet; returns the helper's PID."""
+    begun.append(client.Helper())
+    begun[-1].send(client.frame(client.request(**{**task, "waiter": [0, 0]})))
+    return begun[-1].p.pid
+
+
+def end_early(task):
+    """In the asker: names the task's process; returns what the helper says."""
+    begun[-1].send(client.frame(client.request(**task)))
+    return begun[-1].result()
+
+
+def taken_by(a):
+    until = time.monotonic() + 20
+    while [(l["state"], l["pausing"]["giver"]) for l in leases()] != [("taking", a.pid)]:
+        assert time.monotonic() < until, (a.pid, leases())
+        time.sleep(0.05)
+
+
+def stood_still(r, s, task):
+    """True if the second helper keeps the GPU that it took while the first one stood still."""
+    first = r.call(begin_early, task)
+    taken_by(r)
+    os.kill(first, signal.SIGSTOP)
+    try:
+        # base/times.h, REVOKING_MS
+        time.sleep(10.5)
+        s.call(begin_early, task)
+        taken_by(s)
+    finally:
+        os.kill(first, signal.SIGCONT)
+    answer = r.call(end_early, task)
+    assert answer[1].get("reply") in ("busy", "refused"), answer
+    state = leases()[0]["state"]
+    return (state, s.call(end_early, task)[1]["reply"], leases()[0]["state"]) == ("taking", "noted", "held")
+
+
+@case("L42", "A task's helper stands still until another one has begun anew: it takes nothing back from that one", 90)
+def l42():
+    with Closed(), asker("root") as r, asker("root") as s, pausing(r) as (task, init):
+        # the second helper waits for five seconds only, which a busy machine may need
+        assert any(stood_still(r, s, task) for _ in range(3)), leases()
+    assert leases() == [], leases()
+
+
 @case("Q36", "gpuhelper-engine, taken over, packs another pipeline into a promise's lease than it told: no task is judged by it", 120)
 def q36():
     caller, prod = "identity%20caller%20no%20no%20no%20no%0A", "identity%20token%20yes%20main%20yes%20prod%20no%20yes%20https://ci%0A"

@@ -6,9 +6,9 @@ usage: growth.py OUT.json [CURVE...]    (bench.sh runs it in tests/lib/sandbox.s
 A point is [N, median, least, most, by minima, user + system], in ms more than the bare runtime, or [N, the refusal's
 message].
 """
-import json, os, re, shutil, subprocess, sys, time, uuid
+import json, os, re, shutil, sys, time, uuid
 import items
-from stage import RUNTIME, TEAM, WRAPPER, Stage, asked, create, folder_rules, load, measure, pairs_of
+from stage import RUNTIME, TEAM, WRAPPER, Stage, asked, create, crowd, folder_rules, load, measure, pairs_of
 from lib import lease, leases, write
 
 POLICY_D = '/etc/gpuhelper/policy.d'
@@ -147,15 +147,10 @@ def held(stage):
 
 def beside_processes(base, c):
     """One curve: other processes on the host, each of which may have the GPU open or the folders mounted."""
-    others = []
-    try:
+    with crowd() as grow:
         for n in 1, 10, 100, 400, 1000:
-            others += [subprocess.Popen(['sleep', '1000']) for _ in range(n - len(others))]
+            grow(n)
             yield point(n, base, c)
-    finally:
-        for p in others:
-            p.kill()
-            p.wait()
 
 
 def processes(stage):

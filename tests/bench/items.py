@@ -5,7 +5,7 @@ targets use the same key for an item.
 """
 import json, os, shutil, subprocess, sys, tempfile, time
 import driver
-from stage import BIN, DEVICES, ENV, ROOT, ROOTFS, RUNTIME, TEAM, W, WRAPPER, asked, create, folder_rules, verb
+from stage import BIN, DEVICES, ENV, ROOT, ROOTFS, RUNTIME, TEAM, W, WRAPPER, asked, create, crowd, end_processes, folder_rules, verb
 from lib import TESTS, open_door, write
 
 GPUS = 'gpus = ( { vendor = "nvidia"; count = 8; } );\n'
@@ -149,10 +149,7 @@ def one_alive(stage, template, ident, space=None):
                    stdin=subprocess.DEVNULL)
 
     def end():
-        for pid in open(group + '/cgroup.procs').read().split():
-            os.kill(int(pid), 9)
-        while open(group + '/cgroup.procs').read():
-            time.sleep(0.01)
+        end_processes(group)
         subprocess.run([WRAPPER, '--root', ROOT, 'delete', ident], env=ENV, check=True, stdin=subprocess.DEVNULL, timeout=60)
         os.rmdir(group)
         shutil.rmtree(bundle)
@@ -171,14 +168,10 @@ def beside_processes(stage, found):
     driver.install(None)
     stage.host.policies(t10=CALLER + GPUS)
     plain, gpu = (stage.template(TEAM + more) for more in ([], ['GPUHELPER_GPUS=1']))
-    others = [subprocess.Popen(['sleep', '1000']) for _ in range(OTHERS)]
-    try:
+    with crowd() as grow:
+        grow(OTHERS)
         for key, label, t in ('plain-processes', '`create`, plain, beside %d processes', plain), ('gpu-processes', '1 GPU, beside %d processes', gpu):
             yield key, label % OTHERS, create(RUNTIME, t, granted=True), {'gpuhelper': create(WRAPPER, t, granted=True)}
-    finally:
-        for p in others:
-            p.kill()
-            p.wait()
 
 
 def execs(stage, found):

@@ -3,7 +3,7 @@
 Runs as root in tests/lib/sandbox.sh --gpu nvidia-8gpu.  The runtime below the wrapper is runtime.c.
 gpuhelper, the kernel, its cgroups and mounts are real.  The GPUs are simulated (lib/sandbox.sh).
 """
-import json, os, shutil, statistics, subprocess, sys, time
+import contextlib, json, os, shutil, signal, statistics, subprocess, sys, time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.dirname(HERE) + '/container')
@@ -189,6 +189,29 @@ def over(runs, base):
     return {'n': len(pairs), 'wall': statistics.median(pairs), 'least': min(pairs), 'most': max(pairs),
             'minima': min(r[0] for r in runs) - min(r[0] for r in base), 'user': mean(1), 'system': mean(2), 'cpu': mean(3),
             'faults': statistics.median(r[4] for r in runs) - statistics.median(r[4] for r in base)}
+
+
+def end_processes(cgroup):
+    """Kills all processes in it, and waits until they are gone."""
+    for pid in open(cgroup + '/cgroup.procs').read().split():
+        os.kill(int(pid), signal.SIGKILL)
+    while open(cgroup + '/cgroup.procs').read():
+        time.sleep(0.001)
+
+
+@contextlib.contextmanager
+def crowd():
+    """A function that starts idle processes until there are so many; they end with the context."""
+    others = []
+
+    def grow(n):
+        others.extend(subprocess.Popen(['sleep', '1000']) for _ in range(n - len(others)))
+    try:
+        yield grow
+    finally:
+        for p in others:
+            p.kill()
+            p.wait()
 
 
 def remove_cgroup(path):

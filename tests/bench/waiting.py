@@ -8,9 +8,9 @@ The runtime is runtime.c.  A hand-over begins with «delete» of the container t
 by then, and ends when the next create is over.  The processor time is that of the wrappers and of the helpers that they
 start: what twenty take in some seconds more, so without their start.
 """
-import json, os, resource, signal, statistics, subprocess, sys, time
+import json, os, resource, statistics, subprocess, sys, time
 import items
-from stage import DEVICES, ENV, ROOT, ROOTFS, TEAM, W, WRAPPER, Stage, load, remove_cgroup
+from stage import DEVICES, ENV, ROOT, ROOTFS, TEAM, W, WRAPPER, Stage, end_processes, load, remove_cgroup
 from lib import write
 
 WAITERS = 20
@@ -35,10 +35,7 @@ class Create:
 
     def end_process(self):
         """Ends what the runtime left in the container."""
-        for pid in open(self.cgroup + '/cgroup.procs').read().split():
-            os.kill(int(pid), signal.SIGKILL)
-        while open(self.cgroup + '/cgroup.procs').read():
-            time.sleep(0.001)
+        end_processes(self.cgroup)
 
     def delete(self):
         subprocess.run([WRAPPER, '--root', ROOT, 'delete', self.id], env=ENV, cwd=W, check=True, stdin=subprocess.DEVNULL)

@@ -232,6 +232,8 @@ group leases sandboxed nvidia-4gpu keep python3 "$here/tests/container/leases.py
 # a real minute passes in these
 aside rotation sandboxed nvidia-2gpu keep python3 "$here/tests/container/rotation.py" runc v1
 aside rotation-socket sandboxed nvidia-2gpu keep python3 "$here/tests/container/rotation.py" runc v1 socket
+# a runtime sleeps for longer than half a minute
+aside beside-slow sandboxed nvidia-2gpu keep python3 "$here/tests/container/beside.py" runc v1 slow
 # four fifths of its time are waits for time limits
 aside attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh" '!t_fault'
 beside attack-faults sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh" t_fault

@@ -6,8 +6,7 @@
 #define GPUHELPER_BASE_TIMES_H
 
 /*
- * How long a helper runs at most: for a user, or behind the socket; and for root, by the setuid bit. The wrapper waits
- * longer: the end closes the connection.
+ * How long a helper runs at most: for a user, and for root. The wrapper waits longer: the end closes the connection.
  */
 #define RUN_MAX_S 30
 #define RUN_MAX_OF_ROOTS_S 300

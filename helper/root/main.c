@@ -45,7 +45,7 @@
 #define WRITE_MS 2000		/* for the peer to take a reply */
 #define FINAL_MS 5000		/* for the wrapper to stage the new config.json */
 #define STAY_MS 10000		/* for the runtime to make the container; the wrapper can start another helper later */
-/* for one that has looked beside the runtime: only it knows the result. kill_after() may come before (timer.h) */
+/* for one that has looked beside the runtime: only it knows the result */
 #define LOOKED_STAY_MS 120000
 #define INTERRUPT_MS 100		/* so much later than one of these times a signal ends the wait in any case */
 
@@ -220,7 +220,7 @@ heap_is_whole(void)
  * request is read and checked later.
  */
 static void
-start_children(bool of_root, bool own_cgroup)
+start_children(const struct starter *who)
 {
 	char first[REQUEST_HINT_BYTES];
 	const ssize_t n = recv(STDIN_FILENO, first, sizeof(first), MSG_PEEK | MSG_DONTWAIT);
@@ -233,7 +233,7 @@ start_children(bool of_root, bool own_cgroup)
 	if (verb->needs_judge)
 		judge_start();
 	if (verb->needs_look) {
-		looker_start(of_root);
+		looker_start(who->of_root);
 		labeller_start();
 	}
 	/*
@@ -241,7 +241,7 @@ start_children(bool of_root, bool own_cgroup)
 	 * be charged for its memory
 	 */
 	if (verb->needs_judge) {
-		engine_start(own_cgroup);
+		engine_start(who->uid == 0);
 		reader_start();
 	} else
 		looker_exec(false);
@@ -252,12 +252,11 @@ static int
 begin(enum door door, struct starter *starter, struct why *why)
 {
 	const int entered = enter(door, starter, why);
-	const bool of_root = entered == 0 && is_for_root(door, starter);
 
 	if (entered != 0)
 		return entered;
-	start_children(of_root, starter->uid == 0);
-	return enter_sandbox(door, starter, of_root, labeller_channel(), why);
+	start_children(starter);
+	return enter_sandbox(door, starter, labeller_channel(), why);
 }
 
 /* Goes through all phases. Holds no lock when it returns. */

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """While the runtime makes a container, the helper looks who else has its GPU open (root/grant/beside.h).
 
-usage: beside.py RUNTIME CGROUP    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+usage: beside.py RUNTIME CGROUP [slow]    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
+
+«slow»: only a runtime that takes longer than a user's helper lives, behind the socket and by the setuid bit at once.
 
 The first GPU's node has /dev/urandom's numbers, so that a process can have it open; the second's has /dev/zero's.  A script in the runtime's place
 counts the runtime's calls, and can do something when the runtime has made the container.
@@ -75,6 +77,34 @@ class Stray:
         if self.p.poll() is None:
             self.end()
 
+
+def slow():
+    """Each container is made once, because root's helper lives on behind both doors."""
+    host.policies(t10=BOTH)
+    write(CALLS, '')
+    write(THEN, 'sleep 32')
+    containers = {}
+    for door in 'socket', 'setuid':
+        host.settings('door = "%s";' % door)
+        b = containers[door] = Bundle(host, env=ENV, args=['/bin/sleep', '1000'])
+        b.made = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'create', '--bundle', b.dir, '--pid-file',
+                                   b.dir + '/pid', b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while b.made.poll() is None and len(open(CALLS).readlines()) < len(containers):
+            time.sleep(0.02)
+    for door, b in containers.items():
+        ok(b.made.wait(100) == 0, tag + '%s: a runtime that takes 32 s makes the container' % door, b.errors())
+    calls = open(CALLS).read().split()
+    ok(calls == ['create', 'create'], tag + '  each one once', calls)
+    for door, b in containers.items():
+        ok(b.begin().returncode == 0, tag + '%s: it starts' % door, b.errors())
+        b.delete()
+    gone(b, '  and leaves nothing')
+
+
+if sys.argv[3:] == ['slow']:
+    open_door(bit=True)
+    slow()
+    done()
 
 # nobody has it
 host.policies(t10=BOTH)

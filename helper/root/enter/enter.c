@@ -65,19 +65,30 @@ need_limit(__rlimit_resource_t what, rlim_t want, rlim_t least, const char *name
 	return 0;
 }
 
+static bool
+is_for_root(enum door door)
+{
+	struct ucred cred;
+	socklen_t size = sizeof(cred);
+
+	if (door == DOOR_SETUID)
+		return getuid() == 0;
+	return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == 0;
+}
+
 /*
  * The process inherits the timer slack, by which poll(2) may wait longer than told. The caller may have set it to
  * years.
  */
 static int
-own_time(enum door door, struct why *why)
+own_time(bool of_root, struct why *why)
 {
 	/* 0 would set the inherited value */
 	(void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 	/* a timer counts as a pending signal of the user */
 	if (need_limit(RLIMIT_SIGPENDING, RLIM_INFINITY, 1, "pending signals", why) == -1)
 		return -1;
-	if (kill_after(door == DOOR_SETUID && getuid() == 0 ? RUN_MAX_OF_ROOTS_S : RUN_MAX_S) == -1)
+	if (kill_after(of_root ? RUN_MAX_OF_ROOTS_S : RUN_MAX_S) == -1)
 		return refuse(why, WHY_AGAIN, "can't make a timer: %s: raise the limit on pending signals (ulimit)",
 		    strerror(errno));
 	return 0;
@@ -383,9 +394,9 @@ enter(enum door door, struct starter *who, struct why *why)
 {
 	int full;
 
-	*who = (struct starter){ 0 };
+	*who = (struct starter){ .of_root = is_for_root(door) };
 	(void)umask(077);
-	if (own_time(door, why) == -1 || own_descriptors(door, why) == -1)
+	if (own_time(who->of_root, why) == -1 || own_descriptors(door, why) == -1)
 		return -1;
 	if (clearenv() != 0)
 		return refuse_nomem(why);
@@ -415,22 +426,11 @@ enter(enum door door, struct starter *who, struct why *why)
 	return 0;
 }
 
-bool
-is_for_root(enum door door, const struct starter *who)
-{
-	struct ucred cred;
-	socklen_t size = sizeof(cred);
-
-	if (door == DOOR_SETUID)
-		return who->uid == 0;
-	return getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.uid == 0;
-}
-
 int
-enter_sandbox(enum door door, const struct starter *who, bool of_root, int labeller_channel, struct why *why)
+enter_sandbox(enum door door, const struct starter *who, int labeller_channel, struct why *why)
 {
 	/* links only for root's requests; a filter can't be loosened once the request is read */
-	struct filter_nodes nodes = { .links = of_root, .labeller_channel = labeller_channel,
+	struct filter_nodes nodes = { .links = who->of_root, .labeller_channel = labeller_channel,
 		.caller = door == DOOR_SETUID ? who->uid : 0 };
 
 	nodes.children = spawned_pids(nodes.child);

@@ -24,6 +24,7 @@ struct starter {
 	gid_t *groups;		/* supplementary; owned */
 	size_t group_count;
 	pid_t parent;
+	bool of_root;		/* root asks, by either door */
 };
 
 /*
@@ -37,15 +38,11 @@ struct starter {
  */
 int enter(enum door door, struct starter *who, struct why *why);
 
-/* True if root asks. To be known before the request is read. */
-bool is_for_root(enum door door, const struct starter *who);
-
 /*
  * After the children are started (spawn.h): keeps only the capabilities that this program uses, and installs its
- * filter, by which it can start no other process. of_root: what is_for_root() said. labeller_channel: see filter.h.
- * -1 with *why.
+ * filter, by which it can start no other process. labeller_channel: see filter.h. -1 with *why.
  */
-int enter_sandbox(enum door door, const struct starter *who, bool of_root, int labeller_channel, struct why *why);
+int enter_sandbox(enum door door, const struct starter *who, int labeller_channel, struct why *why);
 
 /*
  * Sets all ids to the starter's, just before the process ends. So the zombie counts against the starter's limit

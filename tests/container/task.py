@@ -198,6 +198,24 @@ t.wait()
 ok('GPU_IS=zero\n' in t.text(), tag + 'a task that may get one GPU has the variables of its device', t.text())
 os.unlink('/etc/cdi/nvidia.json')
 clean(a, b)
+# the same with a spec for each GPU, and variables of the whole spec
+for n, v in ('0', 'zero'), ('1', 'one'):
+    write('/etc/cdi/%s.json' % v, json.dumps({
+        'cdiVersion': '0.6.0', 'kind': 'nvidia.com/gpu', 'containerEdits': {'env': ['ALIKE=1', 'GPU_IS=' + v]},
+        'devices': [{'name': n, 'containerEdits': {'deviceNodes': [{'path': '/dev/nvidia' + n}]}}]}))
+host.policies(t10=(POLICY % 20).replace('"0"', '"0", "1"'))
+a = container(host)
+t = Task(a, 'env')
+t.wait()
+ok('ALIKE=1\n' in t.text() and 'GPU_IS=' not in t.text(), tag + "  nor one of the GPU's spec", t.text())
+host.policies(t10=POLICY % 20)
+b = container(host)
+t = Task(b, 'env')
+t.wait()
+ok('ALIKE=1\n' in t.text() and 'GPU_IS=zero\n' in t.text(), tag + '  and for one GPU it has those of its spec', t.text())
+for v in 'zero', 'one':
+    os.unlink('/etc/cdi/%s.json' % v)
+clean(a, b)
 ok(not two_at_once(), tag + 'the GPU never has two holders', two_at_once())
 ok(soon(lambda: agents() == []), tag + 'no agent is left', agents())
 left = [os.listdir('/run/gpuhelper/' + d) for d in ('exec/0', 'queue', 'leases')] + [f for f in os.listdir('/run/gpuhelper/locks') if f.startswith('gate-')]

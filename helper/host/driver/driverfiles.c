@@ -268,17 +268,21 @@ add_driver_hook(const struct spec_part *p, const struct cdi_hook *h)
 	return 0;
 }
 
-/* A variable of one device would be wrong for a task that gets another one's GPU. */
+/*
+ * A variable of one device, or of its spec, would be wrong for a task that gets another one's GPU. A task gets a GPU of
+ * each rule, so only GPUs of one rule take each other's place.
+ */
 static bool
-counts_for_all(const struct driver_question *q, const char *entry)
+counts_for_all(const struct spec_part *p, const char *entry)
 {
+	const struct driver_question *q = p->q;
 	const struct cdi_entry *e;
 	struct why ignored;
 	size_t i;
 
 	for (i = 0; q->promise && i < q->grants; i++)
-		if (driver_entry(q, &q->granted[i], &e, &ignored) == -1 || e == NULL ||
-		    (!strlist_has(&e->device->edits.env, entry) && !strlist_has(&e->file->spec.edits.env, entry)))
+		if (q->granted[i].rule == p->rule && (driver_entry(q, &q->granted[i], &e, &ignored) == -1 || e == NULL ||
+		    (!strlist_has(&e->device->edits.env, entry) && !strlist_has(&e->file->spec.edits.env, entry))))
 			return false;
 	return true;
 }
@@ -295,8 +299,7 @@ add_driver_edits(const struct spec_part *p, const struct cdi_edits *e)
 		if (add_driver_mount(p, e, &e->mount[i]) == -1)
 			return -1;
 	for (i = 0; i < e->env.n; i++)
-		if (!vendor_env_requests(e->env.v[i]) && (e == &p->file->spec.edits || counts_for_all(p->q, e->env.v[i])) &&
-		    !edits_add_env(p->out, e->env.v[i]))
+		if (!vendor_env_requests(e->env.v[i]) && counts_for_all(p, e->env.v[i]) && !edits_add_env(p->out, e->env.v[i]))
 			return refuse_nomem(p->why);
 	if (p->out->env.n > DRIVER_WORDS_MAX)
 		return refuse(p->why, WHY_CONFIG, "CDI spec %s: more than %d variables for one container", p->file->path,

@@ -25,8 +25,8 @@ struct driver_question {
 /*
  * Adds mounts, variables and, with cdi_hooks = "allow", hooks to *out, and the paths of the specs to *used. Adds a
  * note to *out if a socket of the driver's services is missing, or a library without which no program can use the GPU.
- * Overrides nothing in *out: a variable stays, and a mount in the place of another one is refused. Of the devices of a
- * promise, adds only the variables that all of them set alike.
+ * Overrides nothing in *out: a variable stays, and a mount in the place of another one is refused. Of a promise, adds
+ * only the variables that the devices, or their specs, set alike for all GPUs of a rule.
  * Returns 0, or -1 with *why if a spec can't be used, is older than the loaded driver, or names a file that
  * does not exist or that others than root can change.
  */

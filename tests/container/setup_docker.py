@@ -73,6 +73,25 @@ write(JSON, read(JSON).replace('"default-runtime": "gpuhelper"', '"default-runti
 r = sh(CTL, 'doctor')
 ok('warn engine: docker calls runc' in r.stdout, 'another default runtime: doctor reports it', r.stdout)
 setup('--undo')
+# files of containers as docker writes them; further on, a real dockerd has such containers
+write(JSON, '{"data-root": "/srv/docker"}')
+setup()
+ID = '0123456789abcdef' * 4
+for i, runtime in enumerate(('gpuhelper', 'runc', 'gpuhelper')):
+    write('/srv/docker/containers/%s%d/hostconfig.json' % (ID[1:], i), '{"Runtime": "%s"}' % runtime)
+write('/srv/docker/containers/%s0/config.v2.json' % ID[1:], '{"Name": "/old"}')
+write('/srv/docker/containers/odd', 'no directory')
+code, text = setup('--undo')
+ok(code == 0 and 'made: old, %s2\n' % ID[1:] in text and json.loads(read(JSON)) == {'data-root': '/srv/docker', 'runtimes': {'gpuhelper': {'path': '/usr/sbin/runc', 'runtimeArgs': []}}},
+   'containers that need the runtime: --undo keeps its name for them', (text, read(JSON)))
+shutil.rmtree('/srv/docker/containers')
+write('/srv/docker/containers', 'no directory')
+code, text = setup('--undo')
+ok(code == 0 and 'made: /srv/docker/containers: Not a directory\n' in text and 'runtimes' in json.loads(read(JSON)), '  also if they can\'t be listed', (text, read(JSON)))
+os.unlink('/srv/docker/containers')
+code, text = setup('--undo')
+ok(code == 0 and json.loads(read(JSON)) == {'data-root': '/srv/docker'}, '  and removes it when they are gone', (text, read(JSON)))
+write(CONF, ADMINS)
 # a link would be replaced by a file
 write('/srv/shared/daemon.json', '{"debug": true}')
 os.unlink(JSON)
@@ -179,6 +198,73 @@ with dockerd() as p:
     ok(code == 0 and state() == fresh, '--undo restores everything', (text, state(), fresh))
     code, text = run('ls /dev; echo ran', '-e', 'GPUHELPER_GPUS=2')
     ok(code == 0 and 'ran' in text and p.poll() is None, 'afterwards gpuhelper does not decide any more, without a restart', text)
+
+# containers that outlive gpuhelper: docker knows each one's runtime by name
+REST = {'path': '/usr/sbin/runc', 'runtimeArgs': []}
+HOLD = '--network', 'none', 'image', '/bin/sleep', '1000'
+STAYS = 'docker: %s the default from %s; the runtime gpuhelper stays there, as %s, for the containers that gpuhelper-runc made: '
+STAYS_ON = 'docker: the runtime gpuhelper stays in %s, for the containers that gpuhelper-runc made: '
+
+
+def begin(name, *options):
+    code, text = docker('run', '--detach', '--name', name, *options, *HOLD)
+    assert code == 0, text
+
+
+def lives(name):
+    pid = docker('container', 'inspect', '--format', '{{.State.Pid}}', name)[1].strip()
+    return pid.isdigit() and int(pid) > 0 and os.path.exists('/proc/' + pid)
+
+
+def named(text, did):
+    """The containers that an undo names."""
+    begins = STAYS_ON % JSON if did == 'stays' else STAYS % (did, JSON, REST['path'])
+    return [sorted(l[len(begins):].split(', ')) for l in text.splitlines() if l.startswith(begins)]
+
+
+with dockerd() as p:
+    ok(setup()[0] == 0, 'setup again')
+    begin('holds', '-e', 'GPUHELPER_GPUS=1')
+    begin('serves', '--restart', 'unless-stopped')
+    docker('create', '--name', 'made', *HOLD)
+    before = state()
+    code, text = setup('--undo', '--dry-run')
+    ok(code == 0 and named(text, 'would remove') == [['holds', 'made', 'serves']] and state() == before, '--undo --dry-run names the containers that gpuhelper-runc made', text)
+    code, text = setup('--undo')
+    ok(code == 0 and named(text, 'removed') == [['holds', 'made', 'serves']] and read(CONF) == ADMINS and
+       json.loads(read(JSON)) == {**json.loads(SITES), 'runtimes': {'gpuhelper': REST}}, '--undo leaves a runtime for them that is no default', (text, state()))
+    r = sh(CTL, 'doctor')
+    ok('docker calls' not in r.stdout, '  of which doctor says nothing', r.stdout)
+    code, text = run('ls /dev; echo ran', '-e', 'GPUHELPER_GPUS=2')
+    ok(code == 0 and 'ran' in text, '  and gpuhelper does not decide any more', text)
+    before = state()
+    code, text = setup('--undo')
+    ok(code == 0 and named(text, 'stays') == [['holds', 'made', 'serves']] and state() == before, 'a second --undo leaves it, too', text)
+    ok(': would remove ' not in setup('--undo', '--dry-run')[1], '  so that «make uninstall» does not wait for that', text)
+    ok(len(leases()) == 1 and docker('stop', '--time', '0', 'holds')[0] == 0 and leases() == [], 'docker stops a container that has a GPU, which is free then', leases())
+    ok(docker('start', 'holds')[0] == 0 and lives('holds') and leases() == [], '  and starts it again, without gpuhelper', docker('ps', '-a'))
+    ok(docker('rm', '--force', 'holds')[0] == 0, '  and removes it while it runs')
+# as after a restart of the host
+with dockerd() as p:
+    for _ in range(100):
+        if lives('serves'):
+            break
+        time.sleep(0.1)
+    ok(lives('serves'), 'a container that is to run always does so when docker starts again', docker('ps', '-a'))
+    code, text = setup()
+    ok(code == 0 and json.loads(read(JSON))['runtimes'] == {'gpuhelper': OURS} and json.loads(read(JSON))['default-runtime'] == 'gpuhelper', 'setup replaces the runtime', (text, read(JSON)))
+    code, text = docker('restart', '--time', '0', 'serves')
+    ok(code == 0 and lives('serves'), '  with which such a container starts again', text)
+    ok(docker('rm', '--force', 'serves')[0] == 0, '  and goes')
+# docker does not run: its files tell
+code, text = setup('--undo')
+ok(code == 0 and 'made: made\n' in text and 'runtimes' in json.loads(read(JSON)), 'without a running docker, --undo finds the containers, too', text)
+with dockerd() as p:
+    ok(docker('start', 'made')[0] == 0 and docker('rm', '--force', 'made')[0] == 0, 'the last one starts, and goes')
+    begin('plain')
+    code, text = setup('--undo')
+    ok(code == 0 and state() == fresh, 'a further --undo restores everything, although another container runs', (text, state(), fresh))
+    docker('rm', '--force', 'plain')
 with dockerd('--default-runtime', 'runc') as p:
     unchanged('a default runtime on the command line, with which dockerd would not start again: refused', 78, '--default-runtime on its command line')
 write('/srv/daemon.json', SITES)

@@ -77,6 +77,29 @@ test_forms(void)
 	is_str(why.text, "dump:2: there is no value", "the refusal names the line");
 }
 
+/* What --undo leaves for older containers, of a file with our entries («with») and of one without («text»). */
+static void
+test_rest(const char *with, const char *text)
+{
+	struct why why;
+	autofree char *rest = with != NULL ? daemon_json_rest(with, "/usr/bin/runc", &why) : NULL;
+	autofree char *same = rest != NULL ? daemon_json_rest(rest, "/usr/bin/runc", &why) : NULL;
+	autofree char *again = rest != NULL ? daemon_json_with(rest, true, &why) : NULL;
+	autofree char *none = rest != NULL ? daemon_json_without(rest, false, &why) : NULL;
+	autodaemonjson struct daemon_json conf = { 0 };
+
+	is_str(rest, "{\n\t\"big\": 123456789012345678901234567890,\n\t\"runtimes\": { \"x\": { \"path\": \"/x\" }, \"gpuhelper\": "
+	    "{ \"path\": \"/usr/bin/runc\", \"runtimeArgs\": [] } }\n}\n", "our name gets another program, and is no default");
+	ok(rest != NULL && daemon_json_read(rest, &conf, &why) == 0 && conf.rest && !conf.runtime, "  which is told apart from ours");
+	is_str(same, rest, "  and stays");
+	is_str(again, with, "  until our entries replace it");
+	is_str(none, text, "  or it is removed");
+	ok(with != NULL && daemon_json_rest(with, "/a\"b", &why) == NULL, "a path that needs escapes is not written");
+	ok(daemon_json_with("{\"runtimes\": {\"gpuhelper\": {\"path\": \"/x\", \"runtimeArgs\": [\"-d\"]}}}", true, &why) == NULL &&
+	    daemon_json_with("{\"runtimes\": {\"gpuhelper\": {\"path\": \"" WRAPPER "\", \"runtimeArgs\": []}}}", true, &why) == NULL,
+	    "an entry that is neither is somebody else's");
+}
+
 static void
 test_daemon_json(void)
 {
@@ -92,6 +115,7 @@ test_daemon_json(void)
 	is_str(back, text, "our entries are removed, and every other byte is as before");
 	ok(told != NULL && strstr(told, "\"default-runtime\": \"runc\"") != NULL,
 	    "our entries are removed, and the default is set to runc");
+	test_rest(with, text);
 	ok(daemon_json_with("{\"default-runtime\": \"crun\"}", true, &why) == NULL,
 	    "another default runtime is not replaced");
 	ok(daemon_json_with("{\"a\": 1} x", true, &why) == NULL,

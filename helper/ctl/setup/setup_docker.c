@@ -1,6 +1,9 @@
 /*
  * gpuhelperctl setup docker: adds the wrapper to daemon.json as a runtime, has docker try it, and then makes it the
  * default runtime.  dockerd reads both keys again at SIGHUP (systemctl reload docker), so it needs no restart.
+ * A container keeps the name of its runtime, and docker starts none whose runtime has no entry, not even after its own
+ * restart.  While there are such containers, undo leaves an entry that gives the name the runtime below the wrapper.
+ * docker stops and removes them in any case: containerd keeps the path of the program that made a running container.
  */
 #include "../../base/pathclean.h"
 #include "setup.h"
@@ -84,13 +87,15 @@ docker_info(const struct setup *s)
 	return j;
 }
 
-/* True if dockerd knows the runtime gpuhelper and, unless «usual» is NULL, has this default runtime. */
+/* True if dockerd knows the wrapper as a runtime and, unless «usual» is NULL, has this default runtime. */
 static bool
 info_is(const struct setup *s, const char *usual)
 {
 	json_t *j = docker_info(s);
 	const json_t *ours = json_object_get(json_object_get(j, "Runtimes"), DOCKER_RUNTIME);
-	bool is = ours != NULL && (usual == NULL || strcmp(get_text(j, "DefaultRuntime"), usual) == 0);
+	/* what undo left has the same name */
+	bool is = ours != NULL && strcmp(get_text(ours, "path"), WRAPPER) == 0 &&
+	    (usual == NULL || strcmp(get_text(j, "DefaultRuntime"), usual) == 0);
 
 	json_decref(j);
 	return is;
@@ -169,18 +174,25 @@ add_volumes(struct setup *s, const char *root, const char *driver, struct why *w
 	return clean != NULL && strlist_add(&s->volumes, clean, SIZE_MAX) ? 0 : refuse_nomem(why);
 }
 
+static const char *
+data_root(const struct daemon_json *conf, const json_t *info)
+{
+	const char *root = get_text(info, "DockerRootDir");
+
+	return *root != '\0' ? root : conf->data_root != NULL ? conf->data_root : "/var/lib/docker";
+}
+
 static int
 find_storage(struct setup *s, const struct daemon_json *conf, struct why *why)
 {
 	json_t *j = s->daemon != 0 ? docker_info(s) : NULL;
-	const char *root = conf->data_root != NULL ? conf->data_root : "/var/lib/docker";
+	const char *root = data_root(conf, j);
 	const char *driver = conf->driver != NULL ? conf->driver : "overlay2";
 	int ret;
 
-	if (j != NULL && *get_text(j, "DockerRootDir") != '\0' && *get_text(j, "Driver") != '\0') {
-		root = get_text(j, "DockerRootDir");
+	if (j != NULL && *get_text(j, "Driver") != '\0') {
 		driver = get_text(j, "Driver");
-		if (json_integer_value(json_object_get(j, "Containers")) > 0 && !conf->runtime)
+		if (json_integer_value(json_object_get(j, "Containers")) > 0 && !conf->runtime && !conf->rest)
 			say("docker: existing containers keep the runtime that they were made with, and gpuhelper does not judge them");
 	}
 	if (s->daemon != 0)
@@ -256,12 +268,10 @@ leave_default(const struct setup *s, const char *now)
 	return false;
 }
 
-/* Replaces the text «now» of daemon.json by «to», and has dockerd read the file. */
+/* Replaces the text of daemon.json by «to», and has dockerd read the file if leave_default() says that it may. */
 static int
-go_back(const struct setup *s, const char *now, const char *to, struct why *why)
+go_back(const struct setup *s, bool may_read, const char *to, struct why *why)
 {
-	const bool may_read = leave_default(s, now);
-
 	if (write_conf(to, why) == -1)
 		return -1;
 	if (may_read && s->daemon != 0)
@@ -278,7 +288,7 @@ restore(const struct setup *s)
 
 	if (s->before == NULL || (now != NULL && strcmp(now, s->before) == 0))
 		return -1;
-	if (now == NULL || go_back(s, now, s->before, &cause) == -1)
+	if (now == NULL || go_back(s, leave_default(s, now), s->before, &cause) == -1)
 		say("docker: " DOCKER_CONF " can't be put back (%s): run gpuhelperctl setup docker --undo", cause.text);
 	return -1;
 }
@@ -366,14 +376,73 @@ put(struct setup *s, bool dry, struct why *why)
 	return 0;
 }
 
+/* Finds the containers that need the wrapper's name.  True if there are some, or that can't be found out. */
+static bool
+find_left(const struct setup *s, const struct daemon_json *conf, struct buf *who)
+{
+	json_t *j = s->daemon != 0 ? docker_info(s) : NULL;
+	autostrlist struct strlist names = { 0 };
+	struct why why;
+	const int ret = setup_docker_left(data_root(conf, j), &names, &why);
+
+	json_decref(j);
+	setup_left_names(who, &names);
+	if (ret == -1)
+		buf_printf(who, "%s%s", names.n > 0 ? ", " : "", why.text);
+	return ret == -1 || names.n > 0;
+}
+
+/* The text for containers that need the wrapper's name.  NULL, and says so, if it can't have the runtime's path. */
+static char *
+text_with_rest(struct setup *s, const struct engines *e, const char *text)
+{
+	char *rest = NULL;
+	struct why cause;
+
+	if (setup_left_settings(s, &cause) == -1 || find_runtime(s, e, &cause) == -1 ||
+	    (rest = daemon_json_rest(text, s->runtime, &cause)) == NULL)
+		say("docker: %s: docker can't start a container again that gpuhelper-runc made", cause.text);
+	return rest;
+}
+
+/* Says which containers keep the runtime's name in the file, and what comes next. */
+static void
+say_left(const char *did, const struct buf *who)
+{
+	say("docker: %s, for the containers that gpuhelper-runc made: %s", did, who->failed ? "" : who->p);
+	say("docker: they run without gpuhelper from their next start on; when they are gone, gpuhelperctl setup docker "
+	    "--undo removes the runtime");
+}
+
+/* Leaves the wrapper's name to the containers that need it, as that of the runtime below. */
+static int
+leave_rest(struct setup *s, const char *rest, const struct buf *who, bool may_read, bool dry, struct why *why)
+{
+	autofree char *did = NULL;
+
+	if (asprintf(&did, "%s the default from " DOCKER_CONF "; the runtime " DOCKER_RUNTIME " stays there, as %s",
+	    dry ? "would remove" : "removed", s->runtime) == -1) {
+		did = NULL;
+		return refuse_nomem(why);
+	}
+	if (!dry && go_back(s, may_read, rest, why) == -1)
+		return -1;
+	say_left(did, who);
+	return 0;
+}
+
 static int
 undo(struct setup *s, bool dry, struct why *why)
 {
 	autofree char *text = read_daemon_conf(why), *without = text != NULL ? daemon_json_without(text, false, why) : NULL;
+	autofree char *rest = NULL;
+	autodaemonjson struct daemon_json before = { 0 };
+	autobuf struct buf who = { 0 };
 	autoengines struct engines e = { 0 };
 	struct why ignored;
+	bool may_read, left;
 
-	if (without == NULL)
+	if (without == NULL || daemon_json_read(text, &before, why) == -1)
 		return -1;
 	if (strcmp(text, without) == 0) {
 		say("docker: " DOCKER_CONF " does not name gpuhelper-runc");
@@ -381,13 +450,21 @@ undo(struct setup *s, bool dry, struct why *why)
 	}
 	engines_find(0, &e);
 	/* a dockerd that has the keys on its command line did not take them from the file */
-	if (!dry && find_daemon(s, &e, &ignored) == -1)
+	if (find_daemon(s, &e, &ignored) == -1)
 		s->daemon = 0;
+	/* first, so that no further container gets the wrapper */
+	may_read = dry || leave_default(s, text);
+	left = find_left(s, &before, &who);
+	if (left && before.rest && has_other_default(text)) {
+		say_left("the runtime " DOCKER_RUNTIME " stays in " DOCKER_CONF, &who);
+		return 0;
+	}
+	if (left && (rest = text_with_rest(s, &e, text)) != NULL)
+		return leave_rest(s, rest, &who, may_read, dry, why);
 	/* if nothing else is left, setup made the file: remove it */
-	if (!dry && go_back(s, text, without[strspn(without, "{} \t\r\n")] == '\0' ? "" : without, why) == -1)
+	if (!dry && go_back(s, may_read, without[strspn(without, "{} \t\r\n")] == '\0' ? "" : without, why) == -1)
 		return -1;
 	say("docker: %s gpuhelper-runc from " DOCKER_CONF, dry ? "would remove" : "removed");
-	say("docker: containers that were made with the runtime " DOCKER_RUNTIME " do not start again: docker rm");
 	return 0;
 }
 

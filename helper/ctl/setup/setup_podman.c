@@ -16,12 +16,9 @@
 
 #include "../../base/cleanup.h"
 #include "../../base/path.h"
-#include "../../base/quoted.h"
 #include "../../base/text.h"
 #include "../../host/file.h"
 #include "../../host/users.h"
-#include "../../policy/settingsdefault.h"
-#include "../../read/load.h"
 #include "../../user/mount/rootfs.h"
 #include "../../user/mount/volumes.h"
 #include "../runprogram.h"
@@ -34,7 +31,6 @@
 	"[engine.runtimes]\n" PODMAN_RUNTIME " = [ \""
 #define REST_END "\" ]\n"
 #define STORE ".local/share/containers/storage"	/* a user's storage, in the home directory */
-#define SHOWN 3
 #define SOCKET "/run/gpuhelper/gpuhelper.sock"
 
 /* The answer of «podman info» (a new reference); NULL with *why. */
@@ -302,14 +298,8 @@ static int
 leave_rest(struct setup *s, bool dry, struct why *why)
 {
 	autofree char *text = NULL;
-	struct why ignored;
 
-	if (settings_load(GPUHELPER_CONFDIR, true, &s->settings, NULL, NULL, &ignored) == -1) {
-		settings_free(&s->settings);
-		if (!settings_default(&s->settings))
-			return refuse_nomem(why);
-	}
-	if (setup_runtime(s, NULL, why) == -1)
+	if (setup_left_settings(s, why) == -1 || setup_runtime(s, NULL, why) == -1)
 		return -1;
 	if (asprintf(&text, REST "%s" REST_END, s->runtime) == -1) {
 		text = NULL;
@@ -320,28 +310,16 @@ leave_rest(struct setup *s, bool dry, struct why *why)
 	return dry ? 0 : write_drop_in(text, why);
 }
 
-/* «A, B, C and 2 more» */
-static void
-add_names(struct buf *b, const struct strlist *l)
-{
-	size_t i;
-
-	for (i = 0; i < l->n && i < SHOWN; i++)
-		buf_printf(b, "%s%s", i > 0 ? ", " : "", quoted(l->v[i]));
-	if (l->n > SHOWN)
-		buf_printf(b, " and %zu more", l->n - SHOWN);
-}
-
 /* Says which containers keep the file in place, and what comes next. */
 static void
 say_left(const struct strlist *names, const struct strlist *users, const char *did)
 {
 	autobuf struct buf who = { 0 };
 
-	add_names(&who, names);
+	setup_left_names(&who, names);
 	if (users->n > 0) {
 		buf_printf(&who, "%sthose of user%s ", names->n > 0 ? "; " : "", S_OF(users->n));
-		add_names(&who, users);
+		setup_left_names(&who, users);
 	}
 	say("podman: %s; it stays, so that podman can end the containers that gpuhelper-runc made: %s", did,
 	    who.failed ? "" : who.p);

@@ -17,6 +17,9 @@
 #define RUNTIMES "runtimes"
 #define CONF_MAX_BYTES (1024 * 1024)
 #define ENTRY "{ \"path\": \"" WRAPPER "\" }"
+/* What undo leaves; the runtime's path stands between the two.  The empty list tells it from other people's entries. */
+#define REST "{ \"path\": \""
+#define REST_END "\", \"runtimeArgs\": [] }"
 
 char *
 daemon_json_load(void)
@@ -48,6 +51,15 @@ is_ours(const struct doc *d, uint32_t entry)
 	return doc_is(d, entry, DOC_OBJECT) && d->node[entry].count == 1 && doc_equals(d, doc_get(d, entry, "path"), WRAPPER);
 }
 
+static bool
+is_rest(const struct doc *d, uint32_t entry)
+{
+	const uint32_t path = doc_get(d, entry, "path"), args = doc_get(d, entry, "runtimeArgs");
+
+	return doc_is(d, entry, DOC_OBJECT) && d->node[entry].count == 2 && doc_is(d, path, DOC_STRING) &&
+	    !doc_equals(d, path, WRAPPER) && doc_is(d, args, DOC_ARRAY) && d->node[args].count == 0;
+}
+
 int
 daemon_json_read(const char *text, struct daemon_json *out, struct why *why)
 {
@@ -63,10 +75,11 @@ daemon_json_read(const char *text, struct daemon_json *out, struct why *why)
 	if (runtimes != DOC_NONE && !doc_is(&d, runtimes, DOC_OBJECT))
 		return refuse(why, WHY_DATA, "daemon.json: \"" RUNTIMES "\" is no object");
 	entry = doc_get(&d, runtimes, DOCKER_RUNTIME);
-	if (entry != DOC_NONE && !is_ours(&d, entry))
+	out->runtime = is_ours(&d, entry);
+	out->rest = is_rest(&d, entry);
+	if (entry != DOC_NONE && !out->runtime && !out->rest)
 		return refuse(why, WHY_CONFIG, "daemon.json: the runtime \"" DOCKER_RUNTIME "\" is not as setup writes it: see "
 		    "who wrote it, and remove it");
-	out->runtime = entry != DOC_NONE;
 	out->usual = doc_string(&d, doc_get(&d, 0, USUAL));
 	out->data_root = doc_string(&d, doc_get(&d, 0, "data-root"));
 	out->driver = doc_string(&d, doc_get(&d, 0, "storage-driver"));
@@ -219,15 +232,20 @@ daemon_json_with(const char *text, bool usual, struct why *why)
 	return out;
 }
 
+static bool
+is_default(const struct daemon_json *now)
+{
+	return now->usual != NULL && strcmp(now->usual, DOCKER_RUNTIME) == 0;
+}
+
 static int
 remove_us(char **text, const struct daemon_json *now, bool keep, struct why *why)
 {
-	const bool ours = now->usual != NULL && strcmp(now->usual, DOCKER_RUNTIME) == 0;
 	const int others = count_runtimes(*text);
 
-	if (ours && (keep ? set(text, false, USUAL, "\"runc\"", why) : take_away(text, false, USUAL, why)) == -1)
+	if (is_default(now) && (keep ? set(text, false, USUAL, "\"runc\"", why) : take_away(text, false, USUAL, why)) == -1)
 		return -1;
-	if (!now->runtime || keep)
+	if ((!now->runtime && !now->rest) || keep)
 		return 0;
 	return others > 1 ? take_away(text, true, DOCKER_RUNTIME, why) : take_away(text, false, RUNTIMES, why);
 }
@@ -243,6 +261,41 @@ daemon_json_without(const char *text, bool keep, struct why *why)
 	if ((out = strdup(text)) == NULL)
 		refuse_nomem(why);
 	else if (remove_us(&out, &now, keep, why) == -1) {
+		free(out);
+		out = NULL;
+	}
+	return out;
+}
+
+static int
+leave_rest(char **text, const struct daemon_json *now, const char *runtime, struct why *why)
+{
+	autofree char *entry = NULL;
+	const char *c;
+
+	for (c = runtime; *c != '\0'; c++)
+		if ((unsigned char)*c < ' ' || *c == '"' || *c == '\\')
+			return refuse(why, WHY_DATA, "\"%.200s\" has a character that setup can't write into daemon.json", runtime);
+	if (asprintf(&entry, REST "%s" REST_END, runtime) == -1) {
+		entry = NULL;
+		return refuse_nomem(why);
+	}
+	if (is_default(now) && take_away(text, false, USUAL, why) == -1)
+		return -1;
+	return now->runtime || now->rest ? set(text, true, DOCKER_RUNTIME, entry, why) : 0;
+}
+
+char *
+daemon_json_rest(const char *text, const char *runtime, struct why *why)
+{
+	autodaemonjson struct daemon_json now = { 0 };
+	char *out;
+
+	if (daemon_json_read(text, &now, why) == -1)
+		return NULL;
+	if ((out = strdup(text)) == NULL)
+		refuse_nomem(why);
+	else if (leave_rest(&out, &now, runtime, why) == -1) {
 		free(out);
 		out = NULL;
 	}

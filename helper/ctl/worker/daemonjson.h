@@ -15,6 +15,7 @@
 /* What the file says.  A string is NULL if the file does not have it. */
 struct daemon_json {
 	bool runtime;		/* «runtimes» has the wrapper, by the name DOCKER_RUNTIME */
+	bool rest;		/* it has what daemon_json_rest() wrote, by that name */
 	char *usual;		/* «default-runtime» */
 	char *data_root;
 	char *driver;		/* «storage-driver» */
@@ -37,9 +38,14 @@ void daemon_json_free(struct daemon_json *d);
  */
 char *daemon_json_with(const char *text, bool usual, struct why *why);
 /*
- * The text without the wrapper.  With «keep», the runtime stays and only the default changes, from the wrapper to
- * "runc": a running docker keeps a default that the file no longer names, so it must be told of another one first.
- * NULL with *why; the caller frees.
+ * The text without the wrapper, whose name gets the program «runtime» and is no default.  NULL with *why, also if the
+ * path needs escapes; the caller frees.
+ */
+char *daemon_json_rest(const char *text, const char *runtime, struct why *why);
+/*
+ * The text without the wrapper and its name.  With «keep», the runtime stays and only the default changes, from the
+ * wrapper to "runc": a running docker keeps a default that the file no longer names, so it must be told of another one
+ * first.  NULL with *why; the caller frees.
  */
 char *daemon_json_without(const char *text, bool keep, struct why *why);
 

@@ -13,6 +13,7 @@
 #include "../../base/text.h"
 #include "../../host/file.h"
 #include "../../host/own/etc.h"
+#include "../../policy/settingsdefault.h"
 #include "../../read/load.h"
 #include "../../user/mount/rootfs.h"
 #include "../../user/mount/volumes.h"
@@ -138,9 +139,62 @@ check_text(const struct setup *s, const struct buf *text, struct why *why)
 	return check_volumes(s, &settings, why);
 }
 
+/* Volumes of a worker that setup's lines name, and that are not those of the worker to be set up. */
+struct earlier {
+	struct strlist gone;	/* lead nowhere: setup was run with a wrong directory, or a worker has moved */
+	struct strlist kept;	/* may be another worker's */
+};
+
+static void
+earlier_free(struct earlier *e)
+{
+	strlist_free(&e->gone);
+	strlist_free(&e->kept);
+}
+#define autoearlier __attribute__((cleanup(earlier_free)))
+
+/* Sorts out the volumes that an earlier «setup concourse» wrote into its lines («old»).  False: no memory. */
+static bool
+find_earlier(const struct setup *s, const char *old, struct earlier *out)
+{
+	const struct strlist *v = &s->settings.volumes;
+	autosettings struct settings usual = { 0 };
+	bool good = settings_default(&usual);
+	size_t i;
+
+	for (i = 0; good && s->engine == &engine_concourse && i < v->n; i++) {
+		autofree char *quoted = NULL;
+
+		if (!ends_with(v->v[i], "/volumes") || strlist_has(&s->volumes, v->v[i]) ||
+		    strlist_has(&usual.volumes, v->v[i]))
+			continue;
+		if (asprintf(&quoted, "\"%s\"", v->v[i]) == -1) {
+			quoted = NULL;
+			return false;
+		}
+		if (strstr(old, quoted) != NULL)
+			good = strlist_add(access(v->v[i], F_OK) == -1 && errno == ENOENT ? &out->gone : &out->kept, v->v[i],
+			    SIZE_MAX);
+	}
+	return good;
+}
+
+static void
+say_earlier(const struct earlier *e, bool dry)
+{
+	size_t i;
+
+	for (i = 0; i < e->gone.n; i++)
+		say("settings: %s %s, of an earlier setup: there is no such directory", dry ? "would no longer name" :
+		    "no longer names", e->gone.v[i]);
+	for (i = 0; i < e->kept.n; i++)
+		say("settings: volumes keeps %s, of an earlier setup: if it is no worker's, remove the directory, and run this "
+		    "again", e->kept.v[i]);
+}
+
 /* The line names the volumes that are in effect too: the key replaces the defaults, which other engines may need. */
 static void
-add_volumes(const struct settings *settings, const struct strlist *missing, struct buf *out)
+add_volumes(const struct settings *settings, const struct strlist *missing, const struct strlist *gone, struct buf *out)
 {
 	const struct strlist *const lists[] = { &settings->volumes, missing };
 	size_t i, k, n = 0;
@@ -148,13 +202,17 @@ add_volumes(const struct settings *settings, const struct strlist *missing, stru
 	buf_puts(out, "volumes = [ ");
 	for (i = 0; i < 2; i++)
 		for (k = 0; k < lists[i]->n; k++)
-			buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", lists[i]->v[k]);
+			if (!strlist_has(gone, lists[i]->v[k]))
+				buf_printf(out, "%s\"%s\"", n++ > 0 ? ", " : "", lists[i]->v[k]);
 	buf_puts(out, " ];\n");
 }
 
-/* Composes setup's lines, which replace those that it wrote for another engine («old»).  Nothing if none is missing. */
+/*
+ * Composes setup's lines, which replace those that it wrote before («old»).  Nothing if none is missing, and no volume
+ * is «gone».
+ */
 static void
-add_lines(const struct setup *s, const char *old, struct buf *out)
+add_lines(const struct setup *s, const char *old, const struct strlist *gone, struct buf *out)
 {
 	const bool runtime = s->settings.runtime == NULL;
 	/* the host's socket takes no request from a worker in a container */
@@ -165,12 +223,12 @@ add_lines(const struct setup *s, const char *old, struct buf *out)
 		out->failed = true;
 		return;
 	}
-	if (!runtime && missing.n == 0 && !door)
+	if (!runtime && missing.n == 0 && !door && gone->n == 0)
 		return;
 	if (runtime || strstr(old, "runtime = ") != NULL)
 		buf_printf(out, "runtime = \"%s\";\n", s->runtime);
-	if (missing.n > 0 || strstr(old, "volumes = ") != NULL)
-		add_volumes(&s->settings, &missing, out);
+	if (missing.n > 0 || gone->n > 0 || strstr(old, "volumes = ") != NULL)
+		add_volumes(&s->settings, &missing, gone, out);
 	if (door || strstr(old, "door = ") != NULL)
 		buf_puts(out, "door = \"setuid\";\n");
 }
@@ -256,29 +314,37 @@ int
 setup_conf(const struct setup *s, bool dry, struct conf_before *before, struct why *why)
 {
 	autobuf struct buf text = { 0 }, lines = { 0 }, old = { 0 };
+	autoearlier struct earlier earlier = { .gone = { .n = 0 } };
 	autoclose int dir = -1;
 	autofree char *was = read_conf(&dir, why);
 	/* a Dockerfile may add any key after setup, and none may be there twice */
 	const bool made = was != NULL && *was == '\0' && !s->options->image;
 	autofree char *rest = was != NULL ? strdup(made ? NEW_FILE : was) : NULL;
-	bool nothing;
+	struct why changed;
+	bool whole;
 
 	*before = (struct conf_before){ 0 };
 	if (was == NULL || check_conf_paths(s, why) == -1 || check_owners(s, why) == -1)
 		return -1;
-	/* lines that somebody changed need no replacement if nothing is missing */
-	add_lines(s, "", &lines);
-	if (rest == NULL || lines.failed)
+	if (rest == NULL)
 		return refuse_nomem(why);
-	nothing = lines.len == 0;
-	if (nothing) {
+	/* lines that somebody changed need no replacement if nothing is missing */
+	whole = take_blocks(rest, &old, &changed) == 0;
+	if (whole && !find_earlier(s, old.p, &earlier))
+		return refuse_nomem(why);
+	add_lines(s, "", &earlier.gone, &lines);
+	if (lines.failed)
+		return refuse_nomem(why);
+	if (lines.len == 0) {
 		say("settings: " SHOWN " already names the runtime%s", s->volumes.n > 0 ? " and the volumes" : "");
 		return 0;
 	}
-	if (take_blocks(rest, &old, why) == -1)
+	if (!whole) {
+		*why = changed;
 		return -1;
+	}
 	lines.len = 0;
-	add_lines(s, old.p, &lines);
+	add_lines(s, old.p, &earlier.gone, &lines);
 	if (lines.failed)
 		return refuse_nomem(why);
 	if (compose(rest, lines.p, &text, why) == -1 || check_text(s, &text, why) == -1 ||
@@ -296,6 +362,7 @@ setup_conf(const struct setup *s, bool dry, struct conf_before *before, struct w
 	if (made)
 		say_lines(NEW_FILE);
 	say_lines(lines.p);
+	say_earlier(&earlier, dry);
 	return 0;
 }
 

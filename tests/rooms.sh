@@ -260,6 +260,11 @@ for p in read=config_init judge=token_verify; do
 	    grep -E ": ($(pattern "$libraries token_verify"))\$" | grep -q ": ${p#*=}\$"
 	ok "this test sees ${p#*=}() in gpuhelper-${p%=*}" $?
 done
+# An engine that was taken over chooses every byte of these texts, and root's wrapper reads them.
+nm -u "$build/helper/ask/drivereditsread.o" | awk '{ print "it: " $NF }' >"$tmp/symbols"
+grep -E ": ($(pattern "$libraries strictjson_[a-z]*"))\$" "$tmp/symbols" >"$tmp/found"
+grep -q ': doc_parse$' "$tmp/symbols" && ! [ -s "$tmp/found" ]
+ok "what gpuhelper-engine writes for a driver is read by json/doc.c, and by no library" $? "$tmp/found"
 needed "$build/gpuhelper-label" | grep -vxE 'lib(selinux|c)\.so\.[0-9]+' >"$tmp/found"
 [ ! -s "$tmp/found" ]
 ok "gpuhelper-label needs libselinux, and no other" $? "$tmp/found"

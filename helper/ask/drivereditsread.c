@@ -1,83 +1,113 @@
 /* See driveredits.h: reads what gpuhelper-engine wrote, which may be taken over. */
-#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../base/cleanup.h"
 #include "../base/path.h"
-#include "../json/strictjson.h"
+#include "../json/doc.h"
 #include "../lease/editsdriver.h"
 #include "../policy/grantedgpu.h"
 #include "driveredits.h"
-#include "unpack.h"
 
 /* Form. */
 
+/* Adds one thing. Memory may be short, too. */
+typedef int unpack_one(const struct doc *d, uint32_t n, void *to);
+
 static int
-unpack_hook(const json_t *j, struct edits *e)
+unpack_list(const struct doc *d, uint32_t list, unpack_one *unpack, void *to)
 {
-	const char *when = json_string_value(json_object_get(j, "hookName"));
-	const char *path = json_string_value(json_object_get(j, "path"));
-	struct edit_hook *h;
+	uint32_t n;
 
-	if (when == NULL || path == NULL || (h = edits_add_hook(e)) == NULL || (h->when = strdup(when)) == NULL ||
-	    (h->path = strdup(path)) == NULL || unpack_number(j, "timeout", &h->timeout) == -1)
+	if (!doc_is(d, list, DOC_ARRAY))
 		return -1;
-	return unpack_strings(json_object_get(j, "args"), &h->args) == -1 ? -1 :
-	    unpack_strings(json_object_get(j, "env"), &h->env);
-}
-
-/* Gets the notes, which may be missing. gpuhelper-engine bounds them, so a longer list or note is none of its. */
-static int
-unpack_notes(const json_t *j, struct edits *e)
-{
-	const json_t *note;
-	size_t i;
-
-	if (j != NULL && (!json_is_array(j) || json_array_size(j) > NOTES_MAX))
-		return -1;
-	json_array_foreach(j, i, note)
-		if (json_string_length(note) == 0 || json_string_length(note) >= NOTE_MAX ||
-		    !edits_add_note(e, "%s", json_string_value(note)))
+	for (n = doc_first(d, list); n != DOC_NONE; n = doc_next(d, n))
+		if (unpack(d, n, to) == -1)
 			return -1;
 	return 0;
 }
 
 static int
-unpack_files(const json_t *j, struct edits *e)
+unpack_string(const struct doc *d, uint32_t n, void *to)
 {
-	const json_t *item, *mounts = json_object_get(j, "mounts"), *hooks = json_object_get(j, "hooks");
-	size_t i;
+	autofree char *s = doc_string(d, n);
 
-	if (!json_is_array(mounts) || !json_is_array(hooks))
+	return s != NULL && strlist_add(to, s, SIZE_MAX) ? 0 : -1;
+}
+
+static int
+unpack_strings(const struct doc *d, uint32_t object, const char *key, struct strlist *to)
+{
+	return unpack_list(d, doc_get(d, object, key), unpack_string, to);
+}
+
+static int
+unpack_mount(const struct doc *d, uint32_t n, void *to)
+{
+	static const char *const none[] = { NULL };
+	autofree char *source = doc_string(d, doc_get(d, n, "hostPath"));
+	autofree char *target = doc_string(d, doc_get(d, n, "containerPath"));
+	struct edits *e = to;
+
+	if (source == NULL || target == NULL || doc_get(d, n, "place") != DOC_NONE ||
+	    !edits_add_mount(e, source, target, none))
 		return -1;
-	json_array_foreach(mounts, i, item) {
-		if (unpack_mount(item, e) == -1 || e->mount[i].fs_path != NULL)
-			return -1;
-		e->mount[i].driver = true;
-	}
-	json_array_foreach(hooks, i, item)
-		if (unpack_hook(item, e) == -1)
-			return -1;
-	return unpack_strings(json_object_get(j, "maskedPaths"), &e->masked);
+	e->mount[e->mounts - 1].driver = true;
+	return unpack_strings(d, n, "options", &e->mount[e->mounts - 1].options);
 }
 
 static int
-unpack_process(const json_t *j, struct edits *e)
+unpack_hook(const struct doc *d, uint32_t n, void *to)
 {
-	return unpack_strings(json_object_get(j, "env"), &e->env) == -1 ? -1 : unpack_notes(json_object_get(j, "notes"), e);
+	struct edit_hook *h = edits_add_hook(to);
+	int64_t timeout;
+
+	if (h == NULL || (h->when = doc_string(d, doc_get(d, n, "hookName"))) == NULL ||
+	    (h->path = doc_string(d, doc_get(d, n, "path"))) == NULL ||
+	    !doc_i64(d, doc_get(d, n, "timeout"), &timeout) || timeout < 0 || timeout > (int64_t)UINT32_MAX)
+		return -1;
+	h->timeout = (uint32_t)timeout;
+	return unpack_strings(d, n, "args", &h->args) == -1 ? -1 : unpack_strings(d, n, "env", &h->env);
+}
+
+/* gpuhelper-engine bounds the notes, so a longer list or note is none of its. */
+static int
+unpack_note(const struct doc *d, uint32_t n, void *to)
+{
+	autofree char *note = doc_string(d, n);
+	struct edits *e = to;
+
+	return note != NULL && *note != '\0' && strlen(note) < NOTE_MAX && e->notes.n < NOTES_MAX &&
+	    edits_add_note(e, "%s", note) ? 0 : -1;
 }
 
 static int
-unpack_part(const char *text, int (*unpack)(const json_t *j, struct edits *e), struct edits *out, struct why *why)
+unpack_files(const struct doc *d, struct edits *e)
 {
-	json_t *j = strictjson_object(text, strlen(text), why);
-	int ret;
+	return unpack_list(d, doc_get(d, 0, "mounts"), unpack_mount, e) == -1 ||
+	    unpack_list(d, doc_get(d, 0, "hooks"), unpack_hook, e) == -1 ||
+	    unpack_strings(d, 0, "maskedPaths", &e->masked) == -1 ? -1 : 0;
+}
 
-	if (j == NULL)
+static int
+unpack_process(const struct doc *d, struct edits *e)
+{
+	const uint32_t notes = doc_get(d, 0, "notes");
+
+	if (unpack_strings(d, 0, "env", &e->env) == -1)
+		return -1;
+	return notes == DOC_NONE ? 0 : unpack_list(d, notes, unpack_note, e);
+}
+
+static int
+unpack_part(const char *text, int (*unpack)(const struct doc *d, struct edits *e), struct edits *out, struct why *why)
+{
+	autodoc struct doc d = { 0 };
+
+	if (doc_parse(&d, text, strlen(text), why) == -1)
 		return refuse_within(why, "gpuhelper-engine's edits");
-	ret = unpack(j, out) == 0 ? 0 : refuse(why, WHY_BUG, "gpuhelper-engine's edits are malformed");
-	json_decref(j);
-	return ret;
+	return unpack(&d, out) == 0 ? 0 : refuse(why, WHY_BUG, "gpuhelper-engine's edits are malformed");
 }
 
 /* Values. */

@@ -8,7 +8,64 @@
 #include "../base/path.h"
 #include "../json/strictjson.h"
 #include "../lease/calleropread.h"
-#include "unpack.h"
+
+static int
+unpack_strings(const json_t *j, struct strlist *out)
+{
+	const json_t *s;
+	size_t i;
+
+	if (!json_is_array(j))
+		return -1;
+	json_array_foreach(j, i, s)
+		if (!json_is_string(s) || !strlist_add(out, json_string_value(s), SIZE_MAX))
+			return -1;
+	return 0;
+}
+
+static int
+unpack_u32(const json_t *n, uint32_t *out)
+{
+	json_int_t v = json_integer_value(n);
+
+	if (!json_is_integer(n) || v < 0 || v > (json_int_t)UINT32_MAX)
+		return -1;
+	*out = (uint32_t)v;
+	return 0;
+}
+
+static int
+unpack_number(const json_t *j, const char *key, uint32_t *out)
+{
+	return unpack_u32(json_object_get(j, key), out);
+}
+
+/* Gets a text that may be missing. */
+static int
+unpack_text(const json_t *j, const char *key, char **out)
+{
+	const json_t *s = json_object_get(j, key);
+
+	if (s == NULL)
+		return 0;
+	return json_is_string(s) && (*out = strdup(json_string_value(s))) != NULL ? 0 : -1;
+}
+
+static int
+unpack_mount(const json_t *j, struct edits *e)
+{
+	static const char *const none[] = { NULL };
+	const char *source = json_string_value(json_object_get(j, "hostPath"));
+	const char *target = json_string_value(json_object_get(j, "containerPath"));
+	const char *place = json_string_value(json_object_get(j, "place"));
+	struct edit_mount *m;
+
+	if (source == NULL || target == NULL || place == NULL || !edits_add_mount(e, source, target, none))
+		return -1;
+	m = &e->mount[e->mounts - 1];
+	m->fs_path = strdup(place);
+	return m->fs_path == NULL ? -1 : unpack_strings(json_object_get(j, "options"), &m->options);
+}
 
 static int
 unpack_node(const json_t *j, struct edits *e)
@@ -50,7 +107,7 @@ unpack_edits(const json_t *j, struct edits *e)
 		if (unpack_node(item, e) == -1)
 			return -1;
 	json_array_foreach(mounts, i, item)
-		if (unpack_mount(item, e) == -1 || e->mount[i].fs_path == NULL)
+		if (unpack_mount(item, e) == -1)
 			return -1;
 	json_array_foreach(gids, i, item) {
 		if (i >= sizeof(e->gid) / sizeof(e->gid[0]) || unpack_u32(item, &e->gid[i]) == -1 ||

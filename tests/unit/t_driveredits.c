@@ -9,6 +9,7 @@
 #include "ask/driveredits.h"
 #include "base/cleanup.h"
 #include "lease/editsdriver.h"
+#include "nomem.h"
 #include "policy/grantedgpu.h"
 #include "rnd.h"
 #include "tap.h"
@@ -74,7 +75,8 @@ decode(const char *text, struct edits *out, struct why *why)
 	const char *end = strchr(text, '\n');
 	autofree char *files = end != NULL ? strndup(text, (size_t)(end - text)) : strdup(text);
 
-	return driver_edits_decode(files, end != NULL ? end + 1 : "", out, why);
+	*out = (struct edits){ 0 };
+	return files == NULL ? -1 : driver_edits_decode(files, end != NULL ? end + 1 : "", out, why);
 }
 
 static char *
@@ -374,6 +376,34 @@ test_flipped(void)
 	    40 * len, taken);
 }
 
+#if !defined(__SANITIZE_ADDRESS__)
+static char *whole;
+
+/* The sample, read and written again; NULL if memory is short. */
+static char *
+read_sample(void)
+{
+	autocontaineredits struct edits e = { 0 };
+	struct why why;
+
+	return decode(whole, &e, &why) == 0 ? encode(&e) : NULL;
+}
+
+static void
+test_memory(void)
+{
+	if (ok((whole = sample()) != NULL, "there is a sample"))
+		starve("edits are read", read_sample);
+	free(whole);
+}
+#else
+static void
+test_memory(void)
+{
+	skip("when memory runs out", "a sanitizer has its own allocator");
+}
+#endif
+
 int
 main(void)
 {
@@ -383,5 +413,6 @@ main(void)
 	test_taken();
 	test_taken_not();
 	test_flipped();
+	test_memory();
 	return done_testing();
 }

@@ -108,8 +108,8 @@ read_majors(struct new_container *n)
 
 /*
  * True if a container has the directory above root.path mounted writable, and keeps it. A service or a container that
- * is starting has the host's root mounted so for a moment, before it leaves that root. Where many start at once, another
- * one may be found each time, for a second or two.
+ * is starting has the host's root mounted so for a moment, before it leaves that root. Where many start at once, each
+ * look finds another one for a second or two.
  */
 static bool
 stays_written_above(const struct new_container *n)

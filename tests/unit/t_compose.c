@@ -4,6 +4,7 @@
  * edits.
  */
 #include <jansson.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -730,12 +731,13 @@ test_fixtures(const char *dir)
  * Memory runs out: the nth allocation fails, and in the second pass all after it fail, too. The
  * result is the right text or a refusal.
  */
-static const char full[] = "{\"ociVersion\":\"1.0.0\",\"root\":{\"p\\u0061th\":\"r\"},\"process\":{\"user\":{\"uid\":1,"
+/* %s: a directory of this host, which is searched for nodes */
+static const char full_format[] = "{\"ociVersion\":\"1.0.0\",\"root\":{\"p\\u0061th\":\"r\"},\"process\":{\"user\":{\"uid\":1,"
     "\"additionalGids\":[6]},"
     "\"capabilities\":{\"bounding\":[\"CAP_KILL\"]},\"env\":[\"A=1\",\"GPUHELPER_GPUS=1\","
     "\"NVIDIA_VISIBLE_DEVICES=\\u0061ll\"]},"
     "\"annotations\":{\"a\":\"b\",\"cdi.k8s.io/x\":\"y\",\"c\":\"d\"},\"mounts\":[{\"destination\":\"/a\","
-    "\"source\":\"/usr\",\"options\":"
+    "\"source\":\"%s\",\"options\":"
     "[\"bind\"]},{\"destination\":\"/run/nvidia-container-devices\"},{\"destination\":\"/b\",\"type\":\"overlay\","
     "\"options\":"
     "[\"lowerdir=/x\"]}],\"linux\":{\"namespaces\":[{\"type\":\"us\\u0065r\"}],\"uidMappings\":[{\"size\":1}],"
@@ -745,6 +747,7 @@ static const char full[] = "{\"ociVersion\":\"1.0.0\",\"root\":{\"p\\u0061th\":\
     "\"r\\u0065sources\":{\"devic\\u0065s\":[{\"allow\":true,\"type\":\"c\"},{\"allow\":true,\"type\":\"b\","
     "\"access\":\"r\"}]},"
     "\"maskedPaths\":[\"/m\"]}}";
+static char full[sizeof(full_format) + 64];
 
 /* All that the wrapper does with a bundle's text. Returns the new text, or NULL. */
 static char *
@@ -771,11 +774,17 @@ everything(struct why *why)
 static void
 test_memory(void)
 {
+	char dir[] = "/tmp/t_compose.XXXXXX", beneath[64];
 	struct why why;
 	char *right, *new;
 	unsigned wrong = 0, refused = 0;
 	long n, all;
 
+	if (mkdtemp(dir) == NULL)
+		abort();
+	snprintf(beneath, sizeof(beneath), "%s/a", dir);
+	mkdir(beneath, 0755);
+	snprintf(full, sizeof(full), full_format, dir);
 	right = everything(&why);
 	if (!ok(right != NULL, "with enough memory, the text is made: %s", why.text))
 		return;
@@ -799,6 +808,8 @@ test_memory(void)
 			break;
 	}
 	fail_at = -1;
+	rmdir(beneath);
+	rmdir(dir);
 	free(new);
 	free(right);
 	is_int(wrong, 0,

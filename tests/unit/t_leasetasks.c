@@ -170,6 +170,6 @@ main(int argc, char **argv)
 	test_left_remains();
 	test_open();
 	test_file_id();
-	test_worlds(argc > 1 ? (unsigned)atoi(argv[1]) : 10000, argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
+	test_worlds(argc > 1 ? (unsigned)atoi(argv[1]) : rounds(10000), argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
 	return done_testing();
 }

@@ -103,6 +103,16 @@ emulated(void)
 	return getenv("TESTS_EMULATED") != NULL;
 }
 
+/* Rounds of a test with random input: fewer where each takes many times longer. The native program does «all». */
+static inline unsigned
+rounds(unsigned all)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	all /= 4;
+#endif
+	return emulated() ? all / 10 : all;
+}
+
 static inline void
 skip(const char *what, const char *reason)
 {

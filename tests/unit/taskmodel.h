@@ -28,6 +28,7 @@
 #define AGENTS 8		/* the last one is root's timer */
 #define TIMER (AGENTS - 1)
 #define TODO_MAX 4
+#define CALM_STEPS 500		/* after so many in which all is given back, nothing changes any more */
 
 enum kind { WAITS, RUNS, HIJACKS, LEFT };	/* a waiter; a task; another exec; a process that these left behind */
 
@@ -578,11 +579,21 @@ step(struct world *w, bool calm)
 	check_world(w);
 }
 
+static bool
+is_given_back(const struct world *w)
+{
+	size_t i;
+
+	for (i = 0; i < TIMER && !w->agent[i].lives; i++)
+		;
+	return i == TIMER && w->box[0].l.gpus + w->box[1].l.gpus + w->box[2].l.gpus == 0;
+}
+
 /* Lives through a world. NULL, or what went wrong. */
 static const char *
 live_world(struct world *w, uint64_t of, unsigned steps)
 {
-	unsigned i, b;
+	unsigned i, b, calm = 0;
 
 	seed = of;
 	*w = (struct world){ .now = 1000, .v1 = rnd(2) == 0 };
@@ -600,10 +611,9 @@ live_world(struct world *w, uint64_t of, unsigned steps)
 	/* then nothing happens any more but what must: in the end all is given back */
 	for (b = 0; b < BOXES; b++)
 		w->box[b].l.tasks.left_behind = 1;
-	for (i = 0; i < 30000 && w->fault == NULL; i++) {
+	for (i = 0; i < 30000 && w->fault == NULL && calm < CALM_STEPS; i++) {
 		step(w, true);
-		if (w->box[0].l.gpus + w->box[1].l.gpus + w->box[2].l.gpus == 0 && i > 20000)
-			break;
+		calm = is_given_back(w) ? calm + 1 : 0;
 		if (!w->agent[TIMER].lives)
 			w->agent[TIMER] = (struct agent){ .phase = WATCHES, .id = new_id(w), .lives = true };
 	}

@@ -112,18 +112,19 @@ start_group() {
 	running="${running:+$running }$!:$1"
 }
 
-two_at_work() { # not counting groups that mostly wait
+three_at_work() { # not counting groups that mostly wait
 	n=0
 	for job in $running; do
 		case $waiting in *" ${job#*:} "*) ;; *) n=$((n + 1)) ;; esac
 	done
-	[ $n -ge 2 ]
+	[ $n -ge 3 ]
 }
 
-# beside NAME COMMAND...: runs beside another group; each has its own sandbox or files, and uses one processor at most
+# beside NAME COMMAND...: runs beside two other groups; each has its own sandbox or files, and uses one processor at most,
+# for two thirds of its time on average
 beside() {
 	wanted "$1" || return 0
-	while two_at_work; do end_one; done
+	while three_at_work; do end_one; done
 	start_group "$@"
 }
 

@@ -389,6 +389,13 @@ E
 run check "$d"
 t "  and where every container may be privileged, as without effect" says "$d/policy.d/10-a.conf:2: warning: privileged = true has no effect: gpuhelper.conf lets every container be privileged. Say privileged = \"deny\" there"
 policy 10-a.conf <<-'E'
+	pipeline = "ml/images";
+	privileged = true;
+	gpus = ( { vendor = "nvidia"; } );
+E
+run check "$d/policy.d/10-a.conf"
+t "  and if it gives GPUs, that a task does not give them back" says "$d/policy.d/10-a.conf:3: warning: a privileged container keeps its GPUs until it ends, which Concourse's does days after its task has failed. Let tasks that are not privileged use the GPUs"
+policy 10-a.conf <<-'E'
 	pipeline = "ml/images"; identity = "claim";
 	privileged = true;
 E

@@ -236,7 +236,8 @@ aside rotation-socket sandboxed nvidia-2gpu keep python3 "$here/tests/container/
 # a runtime sleeps for longer than half a minute
 aside beside-slow sandboxed nvidia-2gpu keep python3 "$here/tests/container/beside.py" runc v1 slow
 # four fifths of its time are waits for time limits
-aside attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh" '!t_fault'
+aside attack-processes sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh" t_process t_door t_stall t_cgroup t_reader t_twice
+aside attack sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh" '!t_process' '!t_door' '!t_stall' '!t_cgroup' '!t_reader' '!t_twice' '!t_fault'
 beside attack-faults sandboxed nvidia-2gpu keep sh "$here/tests/attack/setuid.sh" t_fault
 # packages and engines of Debian 13
 beside debian-13 sh tests/other.sh trixie unit in-mounts-runc-v1 in-mounts-crun-v1 builds-runc-v1 grants-runc-v1 \

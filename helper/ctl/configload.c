@@ -7,6 +7,7 @@
 #include "../base/cleanup.h"
 #include "../host/own/etc.h"
 #include "../judge/identify.h"
+#include "../policy/settingsdefault.h"
 #include "../read/conf/wanted.h"
 #include "../read/load.h"
 #include "../read/parse.h"
@@ -33,6 +34,17 @@ config_settings(const struct options *o, struct settings *out, struct why *why)
 
 	return ctl_config_dir(o->config_dir, &dir, &strict, why) == 0 &&
 	    settings_load(dir, strict, out, NULL, NULL, why) == 0 ? 0 : -1;
+}
+
+int
+config_settings_or_default(const struct options *o, struct settings *out, struct why *why)
+{
+	struct why ignored;
+
+	if (config_settings(o, out, &ignored) == 0)
+		return 0;
+	settings_free(out);
+	return settings_default(out) ? 0 : refuse_nomem(why);
 }
 
 void

@@ -17,6 +17,11 @@ struct config {
 int config_load(const struct options *o, struct config *out, struct why *why);
 /* Loads its gpuhelper.conf alone.  -1 with *why. */
 int config_settings(const struct options *o, struct settings *out, struct why *why);
+/*
+ * The same; the defaults if gpuhelper.conf can't be used, which «check» and doctor report.  -1 with *why: memory is
+ * short.  The caller calls settings_free() in any case.
+ */
+int config_settings_or_default(const struct options *o, struct settings *out, struct why *why);
 void config_free(struct config *c);
 #define autoconfig __attribute__((cleanup(config_free)))
 

@@ -10,8 +10,7 @@
 
 #include "../../base/text.h"
 #include "../../host/users.h"
-#include "../../policy/settingsdefault.h"
-#include "../../read/load.h"
+#include "../configload.h"
 
 static int
 find_worker_user(struct doctor *d, struct why *why)
@@ -28,18 +27,6 @@ find_worker_user(struct doctor *d, struct why *why)
 	return 0;
 }
 
-/* Loads the settings, or the defaults if they have errors: doctor_policies() reports those. */
-static int
-load_settings(struct doctor *d, struct why *why)
-{
-	struct why ignored;
-
-	if (settings_load(GPUHELPER_CONFDIR, true, &d->settings, NULL, NULL, &ignored) == 0)
-		return 0;
-	settings_free(&d->settings);
-	return settings_default(&d->settings) ? 0 : refuse_nomem(why);
-}
-
 int
 ctl_doctor(const struct options *o)
 {
@@ -51,7 +38,7 @@ ctl_doctor(const struct options *o)
 	size_t i;
 	int ret;
 
-	if ((ret = find_worker_user(&d, &why)) == 0 && (ret = load_settings(&d, &why)) == 0) {
+	if ((ret = find_worker_user(&d, &why)) == 0 && (ret = config_settings_or_default(o, &d.settings, &why)) == 0) {
 		worker_find(d.uid, &d.worker);
 		for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
 			steps[i](&d);

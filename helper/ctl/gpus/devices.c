@@ -2,8 +2,6 @@
  * gpuhelperctl devices: lists the GPUs as the helper finds them, and the state of their nodes.  Opens no device node:
  * opening one can have side effects in its driver.
  */
-#include "devices.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +12,9 @@
 #include "../../base/text.h"
 #include "../../host/driver/cdigpus.h"
 #include "../../host/gpu/udev.h"
-#include "../../policy/settingsdefault.h"
 #include "../../read/parse.h"
 #include "../configload.h"
+#include "../ctl.h"
 #include "gpustate.h"
 
 /* The state of the node at a path; «text» describes it for people. */
@@ -283,17 +281,6 @@ print_words(const struct inventory *inv, const struct settings *settings, const 
 }
 
 int
-devices_settings(const struct options *o, struct settings *s, struct why *why)
-{
-	struct why ignored;
-
-	if (config_settings(o, s, &ignored) == 0)
-		return 0;
-	settings_free(s);
-	return settings_default(s) ? 0 : refuse_nomem(why);
-}
-
-int
 ctl_devices(const struct options *o)
 {
 	autosettings struct settings settings = { 0 };
@@ -304,7 +291,7 @@ ctl_devices(const struct options *o)
 	int ret;
 
 	gpu_view_drained(&drained);
-	if (devices_settings(o, &settings, &why) == -1)
+	if (config_settings_or_default(o, &settings, &why) == -1)
 		return give_up(o, &why);
 	ret = gpus_of_host(GPUS_ALL, &inv, &why) == -1 ? -1 : cdigpus_load(specs_parse, &specs, &inv, &why);
 	if (ret == 0 && o->json)

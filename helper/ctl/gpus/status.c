@@ -23,7 +23,6 @@
 #include "../columns.h"
 #include "../configload.h"
 #include "../ctl.h"
-#include "devices.h"
 #include "gpustate.h"
 #include "leaseorder.h"
 #include "waitreasons.h"
@@ -243,7 +242,7 @@ add_gpu_states(const struct options *o, json_t *status, struct why *why)
 	int ret;
 
 	gpu_view_drained(&drained);
-	ret = devices_settings(o, &settings, why) == -1 || gpus_of_host(GPUS_ALL, &inv, why) == -1 ? -1 : 0;
+	ret = config_settings_or_default(o, &settings, why) == -1 || gpus_of_host(GPUS_ALL, &inv, why) == -1 ? -1 : 0;
 	if (ret == 0)
 		json_object_set_new(status, "gpus", gpu_states_json(&v));
 	inventory_free(&inv);

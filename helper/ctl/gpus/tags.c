@@ -8,7 +8,7 @@
 #include "../../base/cleanup.h"
 #include "../../host/file.h"
 #include "../../host/gpu/udev.h"
-#include "devices.h"
+#include "../configload.h"
 #include "gpustate.h"
 
 /* What the tags are made from, and the list to add them to. */
@@ -159,7 +159,7 @@ ctl_tags(const struct options *o)
 	struct why why;
 	size_t i;
 
-	if (devices_settings(o, &settings, &why) == -1 || tags_find(&settings, &tags, &why) == -1)
+	if (config_settings_or_default(o, &settings, &why) == -1 || tags_find(&settings, &tags, &why) == -1)
 		return give_up(o, &why);
 	if (!o->json) {
 		for (i = 0; i < tags.n; i++)

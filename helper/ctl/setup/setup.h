@@ -92,8 +92,6 @@ int setup_oci_image(int dir, const char *name, const char *image, struct strlist
 int setup_podman_left(struct strlist *names, struct strlist *users, struct why *why);
 /* The same of docker's containers, whose data directory is «root». */
 int setup_docker_left(const char *root, struct strlist *names, struct why *why);
-/* Loads the settings into *s; the defaults if gpuhelper.conf has errors.  -1 with *why: memory is short. */
-int setup_left_settings(struct setup *s, struct why *why);
 /* Adds «A, B, C and 2 more». */
 void setup_left_names(struct buf *b, const struct strlist *l);
 

@@ -21,6 +21,7 @@
 #include "../../base/path.h"
 #include "../../host/file.h"
 #include "../../user/command/runtime.h"
+#include "../configload.h"
 #include "../runprogram.h"
 #include "../worker/daemonjson.h"
 
@@ -245,8 +246,7 @@ has_other_default(const char *text)
 	autodaemonjson struct daemon_json conf = { 0 };
 	struct why ignored;
 
-	return daemon_json_read(text, &conf, &ignored) == 0 &&
-	    (conf.usual == NULL || strcmp(conf.usual, DOCKER_RUNTIME) != 0);
+	return daemon_json_read(text, &conf, &ignored) == 0 && !daemon_json_is_default(&conf);
 }
 
 /*
@@ -399,7 +399,7 @@ text_with_rest(struct setup *s, const struct engines *e, const char *text)
 	char *rest = NULL;
 	struct why cause;
 
-	if (setup_left_settings(s, &cause) == -1 || find_runtime(s, e, &cause) == -1 ||
+	if (config_settings_or_default(s->options, &s->settings, &cause) == -1 || find_runtime(s, e, &cause) == -1 ||
 	    (rest = daemon_json_rest(text, s->runtime, &cause)) == NULL)
 		say("docker: %s: docker can't start a container again that gpuhelper-runc made", cause.text);
 	return rest;
@@ -455,7 +455,7 @@ undo(struct setup *s, bool dry, struct why *why)
 	/* first, so that no further container gets the wrapper */
 	may_read = dry || leave_default(s, text);
 	left = find_left(s, &before, &who);
-	if (left && before.rest && has_other_default(text)) {
+	if (left && before.rest && !daemon_json_is_default(&before)) {
 		say_left("the runtime " DOCKER_RUNTIME " stays in " DOCKER_CONF, &who);
 		return 0;
 	}

@@ -21,6 +21,7 @@
 #include "../../host/users.h"
 #include "../../user/mount/rootfs.h"
 #include "../../user/mount/volumes.h"
+#include "../configload.h"
 #include "../runprogram.h"
 #include "../worker/containersconf.h"
 
@@ -299,7 +300,7 @@ leave_rest(struct setup *s, bool dry, struct why *why)
 {
 	autofree char *text = NULL;
 
-	if (setup_left_settings(s, why) == -1 || setup_runtime(s, NULL, why) == -1)
+	if (config_settings_or_default(s->options, &s->settings, why) == -1 || setup_runtime(s, NULL, why) == -1)
 		return -1;
 	if (asprintf(&text, REST "%s" REST_END, s->runtime) == -1) {
 		text = NULL;

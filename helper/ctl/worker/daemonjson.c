@@ -196,56 +196,69 @@ count_runtimes(const char *text)
 	return (int)d.node[n].count;
 }
 
-static int
-add_us(char **text, const struct daemon_json *now, bool usual, struct why *why)
+bool
+daemon_json_is_default(const struct daemon_json *now)
 {
-	if (!now->runtime && count_runtimes(*text) == -1 &&
-	    set(text, false, RUNTIMES, "{ \"" DOCKER_RUNTIME "\": " ENTRY " }", why) == -1)
-		return -1;
-	if (!now->runtime && count_runtimes(*text) == 0 &&
-	    set(text, false, RUNTIMES, "{ \"" DOCKER_RUNTIME "\": " ENTRY " }", why) == -1)
-		return -1;
-	if (!now->runtime && set(text, true, DOCKER_RUNTIME, ENTRY, why) == -1)
-		return -1;
-	return usual ? set(text, false, USUAL, "\"" DOCKER_RUNTIME "\"", why) : 0;
+	return now->usual != NULL && strcmp(now->usual, DOCKER_RUNTIME) == 0;
 }
 
-char *
-daemon_json_with(const char *text, bool usual, struct why *why)
-{
-	autodaemonjson struct daemon_json now = { 0 };
-	char *out = NULL;
+/* One of the changes below, of which *how says more. */
+typedef int change_text(char **text, const struct daemon_json *now, const void *how, struct why *why);
 
-	if (daemon_json_read(text, &now, why) == -1)
-		return NULL;
-	if (now.usual != NULL && strcmp(now.usual, "runc") != 0 && strcmp(now.usual, DOCKER_RUNTIME) != 0) {
-		refuse(why, WHY_CONFIG, "daemon.json: \"" USUAL "\" is \"%.100s\": remove that line first, and name the "
-		    "program of that runtime as runtime in gpuhelper.conf if containers need it", now.usual);
-		return NULL;
-	}
-	if ((out = strdup(*text != '\0' ? text : "{}\n")) == NULL)
+/* A changed copy of the text, which the caller frees.  NULL with *why. */
+static char *
+change_copy(const char *text, const struct daemon_json *now, change_text *change, const void *how, struct why *why)
+{
+	char *out = strdup(text);
+
+	if (out == NULL)
 		refuse_nomem(why);
-	else if (add_us(&out, &now, usual, why) == -1) {
+	else if (change(&out, now, how, why) == -1) {
 		free(out);
 		out = NULL;
 	}
 	return out;
 }
 
-static bool
-is_default(const struct daemon_json *now)
+static int
+add_us(char **text, const struct daemon_json *now, const void *how, struct why *why)
 {
-	return now->usual != NULL && strcmp(now->usual, DOCKER_RUNTIME) == 0;
+	const bool *usual = how;
+
+	/* «runtimes» is missing or empty */
+	if (!now->runtime && count_runtimes(*text) <= 0 &&
+	    set(text, false, RUNTIMES, "{ \"" DOCKER_RUNTIME "\": " ENTRY " }", why) == -1)
+		return -1;
+	if (!now->runtime && set(text, true, DOCKER_RUNTIME, ENTRY, why) == -1)
+		return -1;
+	return *usual ? set(text, false, USUAL, "\"" DOCKER_RUNTIME "\"", why) : 0;
+}
+
+char *
+daemon_json_with(const char *text, bool usual, struct why *why)
+{
+	autodaemonjson struct daemon_json now = { 0 };
+
+	if (daemon_json_read(text, &now, why) == -1)
+		return NULL;
+	if (now.usual != NULL && strcmp(now.usual, "runc") != 0 && !daemon_json_is_default(&now)) {
+		refuse(why, WHY_CONFIG, "daemon.json: \"" USUAL "\" is \"%.100s\": remove that line first, and name the "
+		    "program of that runtime as runtime in gpuhelper.conf if containers need it", now.usual);
+		return NULL;
+	}
+	return change_copy(*text != '\0' ? text : "{}\n", &now, add_us, &usual, why);
 }
 
 static int
-remove_us(char **text, const struct daemon_json *now, bool keep, struct why *why)
+remove_us(char **text, const struct daemon_json *now, const void *how, struct why *why)
 {
+	const bool *keep = how;
 	const int others = count_runtimes(*text);
 
-	if (is_default(now) && (keep ? set(text, false, USUAL, "\"runc\"", why) : take_away(text, false, USUAL, why)) == -1)
+	if (daemon_json_is_default(now) &&
+	    (*keep ? set(text, false, USUAL, "\"runc\"", why) : take_away(text, false, USUAL, why)) == -1)
 		return -1;
-	if ((!now->runtime && !now->rest) || keep)
+	if ((!now->runtime && !now->rest) || *keep)
 		return 0;
 	return others > 1 ? take_away(text, true, DOCKER_RUNTIME, why) : take_away(text, false, RUNTIMES, why);
 }
@@ -254,24 +267,15 @@ char *
 daemon_json_without(const char *text, bool keep, struct why *why)
 {
 	autodaemonjson struct daemon_json now = { 0 };
-	char *out;
 
-	if (daemon_json_read(text, &now, why) == -1)
-		return NULL;
-	if ((out = strdup(text)) == NULL)
-		refuse_nomem(why);
-	else if (remove_us(&out, &now, keep, why) == -1) {
-		free(out);
-		out = NULL;
-	}
-	return out;
+	return daemon_json_read(text, &now, why) == -1 ? NULL : change_copy(text, &now, remove_us, &keep, why);
 }
 
 static int
-leave_rest(char **text, const struct daemon_json *now, const char *runtime, struct why *why)
+leave_rest(char **text, const struct daemon_json *now, const void *how, struct why *why)
 {
 	autofree char *entry = NULL;
-	const char *c;
+	const char *runtime = how, *c;
 
 	for (c = runtime; *c != '\0'; c++)
 		if ((unsigned char)*c < ' ' || *c == '"' || *c == '\\')
@@ -280,7 +284,7 @@ leave_rest(char **text, const struct daemon_json *now, const char *runtime, stru
 		entry = NULL;
 		return refuse_nomem(why);
 	}
-	if (is_default(now) && take_away(text, false, USUAL, why) == -1)
+	if (daemon_json_is_default(now) && take_away(text, false, USUAL, why) == -1)
 		return -1;
 	return now->runtime || now->rest ? set(text, true, DOCKER_RUNTIME, entry, why) : 0;
 }
@@ -289,15 +293,6 @@ char *
 daemon_json_rest(const char *text, const char *runtime, struct why *why)
 {
 	autodaemonjson struct daemon_json now = { 0 };
-	char *out;
 
-	if (daemon_json_read(text, &now, why) == -1)
-		return NULL;
-	if ((out = strdup(text)) == NULL)
-		refuse_nomem(why);
-	else if (leave_rest(&out, &now, runtime, why) == -1) {
-		free(out);
-		out = NULL;
-	}
-	return out;
+	return daemon_json_read(text, &now, why) == -1 ? NULL : change_copy(text, &now, leave_rest, runtime, why);
 }

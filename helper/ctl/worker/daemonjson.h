@@ -32,6 +32,9 @@ int daemon_json_read(const char *text, struct daemon_json *out, struct why *why)
 void daemon_json_free(struct daemon_json *d);
 #define autodaemonjson __attribute__((cleanup(daemon_json_free)))
 
+/* True if the wrapper is the default runtime. */
+bool daemon_json_is_default(const struct daemon_json *now);
+
 /*
  * The text with the wrapper as a runtime, and with «usual» as the default one.  Refuses if the file names another
  * default than runc, because somebody chose that.  NULL with *why; the caller frees.

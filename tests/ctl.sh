@@ -394,7 +394,7 @@ policy 10-a.conf <<-'E'
 	gpus = ( { vendor = "nvidia"; } );
 E
 run check "$d/policy.d/10-a.conf"
-t "  and if it gives GPUs, that a task does not give them back" says "$d/policy.d/10-a.conf:3: warning: a privileged container keeps its GPUs until it ends, which Concourse's does days after its task has failed. Let tasks that are not privileged use the GPUs"
+t "  and if it gives GPUs, that a task does not give them back" says "$d/policy.d/10-a.conf:3: warning: a privileged container keeps its GPUs until the container ends, and Concourse keeps that of a failed task for days. Let tasks that are not privileged use the GPUs"
 policy 10-a.conf <<-'E'
 	pipeline = "ml/images"; identity = "claim";
 	privileged = true;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""While the runtime makes a container, the helper looks who else has its GPU open (root/grant/beside.h).
+"""While the runtime makes a container, the helper looks who else has its GPU open (root/grant/latescan.h).
 
 usage: beside.py RUNTIME CGROUP [slow]    (in tests/lib/sandbox.sh --gpu nvidia-2gpu)
 
-«slow»: only a runtime that takes longer than a user's helper lives, behind the socket and by the setuid bit at once.
+«slow»: a runtime takes longer than a user's helper lives; two containers at once, one by each door.  Nothing else is tested.
 
 The first GPU's node has /dev/urandom's numbers, so that a process can have it open; the second's has /dev/zero's.  A script in the runtime's place
 counts the runtime's calls, and can do something when the runtime has made the container.
@@ -36,15 +36,19 @@ ONLY = 'devices = [ "0" ]; '
 BOTH, HAS_0 = POLICY % '', 'test -e /dev/nvidia9 && echo first; test -e /dev/nvidia5 && echo second; :'
 
 
+def creating(b, options=()):
+    """Begins «create» of the bundle's container; returns the wrapper."""
+    return subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'create', *options, '--bundle', b.dir,
+                             '--pid-file', b.dir + '/pid', b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
 def made(then='', env=ENV, edit=None, options=()):
     """Creates a container, and returns it with the verbs that the runtime heard, and the new records."""
     write(CALLS, '')
     write(THEN, then)
     b = Bundle(host, env=env, edit=edit, args=['/bin/sleep', '1000'])
     n = len(audit())
-    b.status = subprocess.run([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'create', *options, '--bundle', b.dir,
-                               '--pid-file', b.dir + '/pid', b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL, timeout=60).returncode
+    b.status = creating(b, options).wait(60)
     os.unlink(THEN)
     return b, open(CALLS).read().split(), [a['event'] for a in audit()[n:]]
 
@@ -87,8 +91,7 @@ def slow():
     for door in 'socket', 'setuid':
         host.settings('door = "%s";' % door)
         b = containers[door] = Bundle(host, env=ENV, args=['/bin/sleep', '1000'])
-        b.made = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'create', '--bundle', b.dir, '--pid-file',
-                                   b.dir + '/pid', b.id], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        b.made = creating(b)
         while b.made.poll() is None and len(open(CALLS).readlines()) < len(containers):
             time.sleep(0.02)
     for door, b in containers.items():
@@ -136,8 +139,7 @@ with Stray():
     b.delete()
     host.policies(t10=POLICY % (ONLY + 'wait = 30;'))
     b = Bundle(host, env=ENV, args=['/bin/sleep', '1000'])
-    p = subprocess.Popen([WRAPPER, '--root', W + '/root', '--log', b.log, '--log-format', 'json', 'create', '--bundle', b.dir, '--pid-file', b.dir + '/pid', b.id],
-                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    p = creating(b)
     for _ in range(500):
         if os.path.isdir('/run/gpuhelper/queue') and os.listdir('/run/gpuhelper/queue'):
             break

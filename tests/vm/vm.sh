@@ -62,9 +62,10 @@ for f in $(sed -n 's/^# files: //p' "$job"); do cp -R "$here/tests/$f" "$p/job/"
 install -m 755 "$here/tests/vm/guest/init" "$t/cpio/init"
 
 selinux=$(sed -n 's/^# selinux: //p' "$job")
-append=
+# the emulator translates a program once, if the kernel always loads the program at one address: a third less time
+append=norandmaps
 if [ -n "$selinux" ]; then
-	append="security=selinux selinux=1 enforcing=1 log_buf_len=4M"
+	append="$append security=selinux selinux=1 enforcing=1 log_buf_len=4M"
 	policy=$(sh "$here/tests/vm/policy.sh" "$image") || exit 1
 	mkdir -p "$p/etc/selinux" "$t/cpio/bin"
 	cp -a "$policy/etc/selinux/." "$p/etc/selinux/"
@@ -76,7 +77,6 @@ fi
 cat "$image/initrd" "$t/payload" >"$t/initrd"
 
 mkdir -p "$build/logs"
-# norandmaps: the emulator translates a program once, and not at each address where it is loaded; a third less time
 console=$build/logs/console-$name
 rm -f "$console"
 : >"$t/tap"
@@ -85,7 +85,7 @@ timeout --foreground -k 5 "$limit" qemu-system-x86_64 -machine q35 -accel tcg,th
     -nodefaults -no-user-config -display none -no-reboot \
     -serial "file:$console" -serial "file:$t/tap" -serial "file:$t/status" \
     -kernel "$image/vmlinuz" -initrd "$t/initrd" \
-    -append "console=ttyS0 quiet norandmaps panic=-1 systemd.unit=job.service systemd.show_status=auto systemd.log_color=no rw $append" \
+    -append "console=ttyS0 quiet panic=-1 systemd.unit=job.service systemd.show_status=auto systemd.log_color=no rw $append" \
     -drive "if=none,id=disk,file=$image/root.ext4,format=raw,snapshot=on,cache=unsafe" -device nvme,serial=root,drive=disk \
     $(sed -n 's/^# vm: //p' "$job") </dev/null >&2 || echo "# qemu ended with $?"
 cat "$t/tap"

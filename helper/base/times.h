@@ -6,7 +6,8 @@
 #define GPUHELPER_BASE_TIMES_H
 
 /*
- * How long a helper runs at most: for a user, and for root. The wrapper waits longer: the end closes the connection.
+ * How long a helper runs at most: for a user, and for root. A user's wrapper waits longer than the helper runs: the
+ * helper's end closes the connection.
  */
 #define RUN_MAX_S 30
 #define RUN_MAX_OF_ROOTS_S 300

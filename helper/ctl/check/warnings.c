@@ -92,8 +92,8 @@ warn_privileged(struct checked *c, const struct settings *settings)
 		fault_add(&c->faults, key_line(c, "privileged"), true, "privileged = true has no effect: gpuhelper.conf lets every "
 		    "container be privileged. Say privileged = \"deny\" there");
 	if (p->gpus > 0)
-		fault_add(&c->faults, key_line(c, "gpus"), true, "a privileged container keeps its GPUs until it ends, which "
-		    "Concourse's does days after its task has failed. Let tasks that are not privileged use the GPUs");
+		fault_add(&c->faults, key_line(c, "gpus"), true, "a privileged container keeps its GPUs until the container "
+		    "ends, and Concourse keeps that of a failed task for days. Let tasks that are not privileged use the GPUs");
 }
 
 static void

@@ -24,7 +24,7 @@ struct starter {
 	gid_t *groups;		/* supplementary; owned */
 	size_t group_count;
 	pid_t parent;
-	bool of_root;		/* root asks, by either door */
+	bool of_root;		/* root asks: behind the socket, its peer is root's */
 };
 
 /*
